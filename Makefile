@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# corepmu: `make help` says what can be made.
+#
+# A user's ARCH names the architecture of the module and of the guest; KERNEL a Debian
+# kernel series to fetch; KERNELDIR a built kernel tree of the user's own.
+
+ifneq ($(KERNELRELEASE),)
+
+include $(src)/Kbuild
+
+else
+
+scripts	:= $(CURDIR)/scripts
+uname	:= $(shell uname -m)
+native	:= $(if $(filter aarch64,$(uname)),arm64,$(uname))
+
+# Guests are arm64 and of the newest kernel series unless told otherwise.
+guest-arch	:= $(or $(ARCH),arm64)
+guest		= $(if $(KERNELDIR),--kerneldir '$(KERNELDIR)',--arch '$(guest-arch)' \
+		  $(if $(KERNEL),--kernel '$(KERNEL)'))
+
+# A module is for Debian's KERNEL, for KERNELDIR, or for the running kernel.
+running		:= /lib/modules/$(shell uname -r)/build
+module		= $(if $(KERNEL),--kernel '$(or $(ARCH),$(native))' '$(KERNEL)', \
+		  --kerneldir '$(or $(KERNELDIR),$(running))')
+needs-cross	= $(or $(ARCH),$(KERNEL))
+
+# CMD reaches the scripts as it was given, whatever quotes it holds.
+export COREPMU_CMD := $(value CMD)
+unexport CMD
+
+all modules:
+	@$(scripts)/install-deps build $(if $(needs-cross),--arch '$(or $(ARCH),$(native))')
+	@$(scripts)/build-module $(module) >/dev/null
+
+modules_install:
+	@$(scripts)/install-deps build $(if $(needs-cross),--arch '$(or $(ARCH),$(native))')
+	@$(scripts)/build-module $(module) >/dev/null
+	@$(scripts)/install-module $(module)
+
+run:
+	@$(scripts)/install-deps guest --arch '$(guest-arch)'
+	@$(scripts)/run-guest $(guest) -- "$${COREPMU_CMD:-demo}"
+
+shell:
+	@$(scripts)/install-deps guest --arch '$(guest-arch)'
+	@$(scripts)/run-guest $(guest) --shell
+
+check:
+	@$(scripts)/install-deps check --arch '$(guest-arch)'
+	@$(scripts)/check --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)')
+
+lint:
+	@$(scripts)/install-deps lint --arch '$(guest-arch)'
+	@$(scripts)/lint '$(guest-arch)'
+
+update:
+	@$(scripts)/install-deps guest --arch '$(guest-arch)'
+	@$(scripts)/update '$(guest-arch)' $(KERNEL)
+
+clean:
+	rm -rf build
+	@[ ! -e tools/qemu/Makefile ] || $(MAKE) -s -C tools/qemu clean
+
+help:
+	@echo 'make                              the module for the running kernel'
+	@echo 'make KERNELDIR=dir                ... for a built kernel tree or headers'
+	@echo 'make ARCH=arm64 KERNEL=6.12       ... for a Debian kernel, which is fetched'
+	@echo 'make modules_install              install what was built (same variables)'
+	@echo 'make run [CMD="..."]              boot a guest, load the module, show it or run CMD'
+	@echo 'make shell                        an interactive guest with the module loaded'
+	@echo 'make check                        all tests on all kernels'
+	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'
+	@echo 'make update                       look for newer Debian kernels and QEMU'
+	@echo 'make clean                        remove what was built'
+	@echo
+	@echo 'ARCH=   $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/arches.cfg | xargs)'
+	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg | xargs)'
+	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
+
+.PHONY: all modules modules_install run shell check lint update clean help
+
+endif

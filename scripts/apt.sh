@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Debian packages of any suite and architecture through private apt state: the
+# archive's addresses, keyrings and proxies come from this machine's own apt
+# configuration, which is only read. Sourced after lib.sh.
+
+# apt_sources: every enabled source as "uri<TAB>suite<TAB>components<TAB>signed-by";
+# line ends of a key given inline become \001.
+apt_sources() {
+	local list parts files=() f
+
+	eval "$(apt-config shell list Dir::Etc::sourcelist/f parts Dir::Etc::sourceparts/d)"
+	files=("$list")
+	for f in "$parts"/*.list "$parts"/*.sources; do
+		files+=("$f")
+	done
+	for f in "${files[@]}"; do
+		[ -r "$f" ] && [ -f "$f" ] || continue
+		case $f in
+		*.sources) awk -f "$TOP/scripts/apt-deb822.awk" "$f" ;;
+		*) awk -f "$TOP/scripts/apt-oneline.awk" "$f" ;;
+		esac
+	done
+}
+
+# apt_archive main|security: "uri<TAB>signed-by" of the Debian archive in use here.
+# Another vendor's archive may use Debian's suite names: Debian's keyring, or
+# none, goes before any other.
+apt_archive() {
+	local suites
+
+	case $1 in
+	security) suites='(-security|/updates)$' ;;
+	*) suites='^(bookworm|trixie|forky|sid|oldstable|stable|testing|unstable)(-updates|-backports)?$' ;;
+	esac
+	apt_sources | awk -F '\t' -v suites="$suites" '
+		$2 ~ suites && (" " $3 " ") ~ / main / {
+			rank = $4 ~ /debian-archive/ ? 1 : $4 == "" ? 2 : 3
+			if (!best || rank < best) {
+				best = rank
+				found = $1 "\t" $4
+			}
+		}
+		END { if (best) print found }'
+}
+
+# apt_write_sources RELEASE ARCH FILE
+apt_write_sources() {
+	local kind suite uri key archive
+
+	: >"$3"
+	for suite in "$1" "$1-updates" "$1-backports" "$1-security"; do
+		case $suite in *-security) kind=security ;; *) kind=main ;; esac
+		archive=$(apt_archive "$kind")
+		if [ -z "$archive" ]; then
+			[ "$kind" = security ] && continue
+			die "apt on this machine knows no Debian archive (a source with component main); add one to its sources."
+		fi
+		IFS=$'\t' read -r uri key <<<"$archive"
+		{
+			printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\n' "$uri" "$suite"
+			printf 'Architectures: %s\nTargets: Packages\n' "$2"
+			[ -z "$key" ] || printf 'Signed-By: %s\n' "${key//$'\001'/$'\n'}"
+			echo
+		} >>"$3"
+	done
+}
+
+# apt_open RELEASE ARCH [STATUS]: private state for one release and architecture; sets
+# APT_CONF. STATUS is the dpkg status file to resolve against (default: an empty one).
+apt_open() {
+	local dir=$CACHE/apt/$1-$2${3:+-host}
+
+	command -v apt-get >/dev/null 2>&1 ||
+		die "apt-get is missing: packages are fetched from Debian's archive, so this needs a Debian system."
+	need_space 200
+	mkdir -p "$dir/lists/partial" "$dir/archives/partial" "$dir/etc"
+	APT_DIR=$dir
+	APT_CONF=$dir/apt.conf
+	[ -e "$dir/status" ] || : >"$dir/status"
+	apt_write_sources "$1" "$2" "$dir/etc/new.sources"
+	if ! cmp -s "$dir/etc/new.sources" "$dir/etc/debian.sources"; then
+		rm -f "$dir/updated"
+	fi
+	mv "$dir/etc/new.sources" "$dir/etc/debian.sources"
+	cat >"$APT_CONF" <<-EOC
+		#clear APT::Update::Pre-Invoke;
+		#clear APT::Update::Post-Invoke;
+		#clear APT::Update::Post-Invoke-Success;
+		#clear DPkg::Pre-Install-Pkgs;
+		#clear DPkg::Post-Invoke;
+		#clear APT::Architectures;
+		#clear APT::Default-Release;
+		APT::Architecture "$2";
+		APT::Architectures { "$2"; };
+		APT::Sandbox::User "root";
+		APT::Install-Recommends "false";
+		Acquire::Languages "none";
+		Acquire::GzipIndexes "true";
+		Acquire::Retries "3";
+		Acquire::http::Timeout "60";
+		Acquire::https::Timeout "60";
+		Debug::NoLocking "true";
+		Dir::Cache "$dir";
+		Dir::Cache::archives "archives/";
+		Dir::Cache::pkgcache "pkgcache.bin";
+		Dir::Cache::srcpkgcache "";
+		Dir::State "$dir";
+		Dir::State::lists "lists/";
+		Dir::State::status "${3:-$dir/status}";
+		Dir::State::extended_states "$dir/extended_states";
+		Dir::Etc::sourcelist "/dev/null";
+		Dir::Etc::sourceparts "$dir/etc";
+		Dir::Etc::preferences "/dev/null";
+		Dir::Etc::preferencesparts "/dev/null";
+	EOC
+}
+
+# apt_update [force]: refresh the package lists when they are missing or a day old.
+apt_update() {
+	local log=$APT_DIR/update.log
+
+	if [ -z "${1:-}" ] && [ -n "$(find "$APT_DIR/updated" -mmin -1440 2>/dev/null)" ]; then
+		return
+	fi
+	say "reading Debian's package lists (${APT_DIR##*/})"
+	if ! apt-get -c "$APT_CONF" -q update >"$log" 2>&1 || grep -qE '^(E|W: Failed)' "$log"; then
+		if [ -e "$APT_DIR/updated" ] && [ -z "${1:-}" ]; then
+			say "the archive cannot be reached now; keeping the package lists of an earlier run"
+			return
+		fi
+		die "Debian's package lists cannot be fetched (no network, or no such suite?): $(grep -m 1 -E '^(E|W): ' "$log"); all of it is in $log."
+	fi
+	touch "$APT_DIR/updated"
+}
+
+# apt_show PACKAGE[=VERSION] FIELD
+apt_show() {
+	apt-cache -c "$APT_CONF" --no-all-versions show "$1" 2>/dev/null |
+		sed -n "s/^$2: //p" | head -n 1
+}
+
+# apt_newest REGEX VERSION-PREFIX: "package<TAB>version" of the newest match.
+apt_newest() {
+	apt-cache -c "$APT_CONF" pkgnames | grep -E "$1" | while read -r pkg; do
+		apt-cache -c "$APT_CONF" madison "$pkg" |
+			awk -F ' *[|] *' -v p="$pkg" '{ print $2 "\t" p }'
+	done | awk -F '\t' -v prefix="$2" 'index($1, prefix) == 1' |
+		sort -t "$(printf '\t')" -k 1,1V | tail -n 1 | awk -F '\t' '{ print $2 "\t" $1 }'
+}
+
+# apt_fetch DIR PACKAGE[=VERSION]...: the .debs, into DIR; kept in the cache.
+apt_fetch() {
+	local into=$1 spec pkg version file missing=() names=()
+
+	shift
+	mkdir -p "$into" "$CACHE/debs"
+	for spec in "$@"; do
+		pkg=${spec%%=*}
+		version=${spec#*=}
+		[ "$version" != "$spec" ] || version=$(apt_show "$pkg" Version)
+		[ -n "$version" ] || die "Debian's archive has no package $pkg for ${APT_DIR##*/}."
+		file=${pkg}_${version//:/%3a}_
+		if ! compgen -G "$CACHE/debs/${file}*.deb" >/dev/null; then
+			missing+=("$pkg=$version")
+		fi
+		names+=("$file")
+	done
+	if [ ${#missing[@]} -gt 0 ]; then
+		say "fetching ${missing[*]%%=*}"
+		mkdir -p "$CACHE/debs/partial.$$"
+		(cd "$CACHE/debs/partial.$$" &&
+			apt-get -c "$APT_CONF" -q download "${missing[@]}" 2>&1 |
+			sed -u 's/^/    /' >&2) || {
+			rm -rf "$CACHE/debs/partial.$$"
+			die "Debian's archive did not deliver ${missing[*]} (no network, or no space in $CACHE?)."
+		}
+		mv "$CACHE/debs/partial.$$"/*.deb "$CACHE/debs/"
+		rmdir "$CACHE/debs/partial.$$"
+	fi
+	for file in "${names[@]}"; do
+		ln -f "$CACHE/debs/$file"*.deb "$into/" 2>/dev/null ||
+			cp "$CACHE/debs/$file"*.deb "$into/"
+	done
+}

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Helpers shared by the programs in scripts/. Sourced, never run.
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+CACHE=${COREPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/corepmu}
+
+# say TEXT: progress, on stderr so that a guest command's stdout stays alone.
+say() { [ -n "${COREPMU_QUIET:-}" ] || printf '  %s\n' "$*" >&2; }
+
+# die [-STATUS] TEXT: one sentence and a non-zero exit.
+die() {
+	local status=1
+
+	case $1 in -[0-9]*) status=${1#-}; shift ;; esac
+	printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+	exit "$status"
+}
+
+# What set -e ends without a word gets one here.
+set -E
+trap 'unexpected $? "${BASH_SOURCE[0]}" $LINENO "$BASH_COMMAND"' ERR
+unexpected() {
+	case $BASH_SUBSHELL$4 in
+	# Our own programs and functions said it themselves.
+	[1-9]* | *'scripts/'* | *'=$('*) return ;;
+	esac
+	printf '%s: %s line %s failed (status %s).\n' \
+		"$(basename "$0")" "$(basename "$2")" "$3" "$1" >&2
+}
+
+# need TOOL PACKAGE: a sentence naming the package of a missing tool.
+need() {
+	command -v "$1" >/dev/null 2>&1 ||
+		die "$1 is missing; install the Debian package $2 (scripts/install-deps does it)."
+}
+
+# number OPTION VALUE: refuse a value that is not a whole number above zero.
+number() {
+	[[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || die -2 "$1 wants a whole number above zero, not '$2'."
+}
+
+host_arch() {
+	case $(uname -m) in
+	x86_64) echo x86_64 ;;
+	aarch64) echo arm64 ;;
+	*) uname -m ;;
+	esac
+}
+
+# with_lock FILE: hold a lock on FILE until this process (not its children) ends.
+with_lock() {
+	mkdir -p "$(dirname "$1")" || die "cannot create $(dirname "$1")."
+	exec {LOCK_FD}>"$1" || die "cannot write $1."
+	flock -n "$LOCK_FD" && return
+	say "waiting for another run that holds $1"
+	flock -w 3600 "$LOCK_FD" || die "another run has held $1 for an hour."
+}
+
+drop_lock() { exec {LOCK_FD}>&-; }
+
+# need_space MEGABYTES: refuse before a long step rather than fail inside it.
+need_space() {
+	local free
+
+	mkdir -p "$CACHE" 2>/dev/null ||
+		die "cannot create the cache directory $CACHE; set COREPMU_CACHE to a writable place."
+	[ -w "$CACHE" ] ||
+		die "the cache directory $CACHE is not writable; set COREPMU_CACHE to another place."
+	free=$(df -Pm "$CACHE" | awk 'NR == 2 { print $4 }')
+	[ "$free" -ge "$1" ] ||
+		die "only $free MB are free for $CACHE and $1 MB are needed; set COREPMU_CACHE to another place."
+}
+
+# scratch_dir PARENT: a temporary directory in PARENT, removed when this program ends.
+scratch_dir() {
+	mkdir -p "$1"
+	SCRATCH=$(mktemp -d "$1/.tmp.XXXXXX") || die "cannot create a directory in $1."
+	trap 'rm -rf "$SCRATCH"' EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+}
+
+# table_rows FILE: the names of the [stanzas] of a table.
+table_rows() { sed -n 's/^\[\([^]]*\)\][[:space:]]*$/\1/p' "$1"; }
+
+# table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
+# A line is "key = value"; '#' in the first column starts a comment.
+table_row() {
+	local -n row=$3
+	local line in='' seen=''
+
+	row=()
+	while IFS= read -r line || [ -n "$line" ]; do
+		case $line in
+		'#'* | '') ;;
+		'['*']')
+			in=
+			[ "$line" = "[$2]" ] && in=1 seen=1
+			;;
+		*=*)
+			if [ -n "$in" ]; then
+				local key=${line%%=*} value=${line#*=}
+
+				key=${key//[[:space:]]/}
+				value=${value#"${value%%[![:space:]]*}"}
+				row[$key]=${value%"${value##*[![:space:]]}"}
+			fi
+			;;
+		esac
+	done <"$1"
+	[ -n "$seen" ]
+}
+
+# load_arch ARCH: the row of an architecture, into A[].
+load_arch() {
+	declare -gA A
+	table_row "$TOP/scripts/arches.cfg" "$1" A ||
+		die -2 "ARCH=$1 is not known; choose one of: $(table_rows "$TOP/scripts/arches.cfg" | xargs)."
+}
+
+# load_kernel KERNEL: the row of a kernel series, into K[].
+load_kernel() {
+	declare -gA K
+	table_row "$TOP/scripts/kernels.cfg" "$1" K ||
+		die -2 "KERNEL=$1 is not known; choose one of: $(table_rows "$TOP/scripts/kernels.cfg" | xargs)."
+}
+
+default_kernel() { table_rows "$TOP/scripts/kernels.cfg" | tail -n 1; }
+
+# cross_prefix ARCH: the compiler prefix for building ARCH on this host.
+cross_prefix() {
+	if [ -n "${CROSS_COMPILE:-}" ]; then
+		echo "$CROSS_COMPILE"
+	elif [ "$1" != "$(host_arch)" ]; then
+		load_arch "$1"
+		echo "${A[cross]}"
+	fi
+}
