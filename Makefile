@@ -39,9 +39,24 @@ modules_install:
 	@$(scripts)/build-module $(module) >/dev/null
 	@$(scripts)/install-module $(module)
 
-run:
+# make would end with 2 for whatever status; make-exit.so ends it with the command's.
+ifneq ($(filter run,$(MAKECMDGOALS)),)
+-load build/make_exit.so
+build/make_exit.so: scripts/make-exit.c
+	@$(scripts)/install-deps build
+	@mkdir -p $(@D)
+	@$(CC) -shared -fPIC -O2 -Wall -o $@ $<
+run-status := build/.status-$(shell echo $$PPID)
+endif
+
+run: boot-guest
+	$(if $(.LOADED),$(exit-with $(shell cat $(run-status); rm $(run-status))),\
+		@status=$$(cat $(run-status)); rm $(run-status); exit $$status)
+
+boot-guest:
 	@$(scripts)/install-deps guest --arch '$(guest-arch)'
-	@$(scripts)/run-guest $(guest) -- "$${COREPMU_CMD:-demo}"
+	@mkdir -p build
+	@$(scripts)/run-guest $(guest) -- "$${COREPMU_CMD:-demo}"; echo $$? >$(run-status)
 
 shell:
 	@$(scripts)/install-deps guest --arch '$(guest-arch)'
@@ -79,6 +94,6 @@ help:
 	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg | xargs)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
-.PHONY: all modules modules_install run shell check lint update clean help
+.PHONY: all modules modules_install run boot-guest shell check lint update clean help
 
 endif

@@ -6,6 +6,9 @@
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 CACHE=${COREPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/corepmu}
 
+# The user's make variables are for the Makefile alone.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
+
 # say TEXT: progress, on stderr so that a guest command's stdout stays alone.
 say() { [ -n "${COREPMU_QUIET:-}" ] || printf '  %s\n' "$*" >&2; }
 
@@ -88,10 +91,10 @@ table_rows() { sed -n 's/^\[\([^]]*\)\][[:space:]]*$/\1/p' "$1"; }
 # table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
 # A line is "key = value"; '#' in the first column starts a comment.
 table_row() {
-	local -n row=$3
+	local -n table=$3
 	local line in='' seen=''
 
-	row=()
+	table=()
 	while IFS= read -r line || [ -n "$line" ]; do
 		case $line in
 		'#'* | '') ;;
@@ -105,7 +108,7 @@ table_row() {
 
 				key=${key//[[:space:]]/}
 				value=${value#"${value%%[![:space:]]*}"}
-				row[$key]=${value%"${value##*[![:space:]]}"}
+				table[$key]=${value%"${value##*[![:space:]]}"}
 			fi
 			;;
 		esac
