@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ktap.c - test results in KTAP
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ktap.h"
+
+static unsigned int planned;
+static unsigned int number;
+static unsigned int failures;
+static bool failed;
+static char name[256];
+static char skip_reason[256];
+
+void ktap_plan(unsigned int nr)
+{
+	/* Whole lines, so that a child that dies cannot tear one. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("KTAP version 1\n1..%u\n", nr);
+	planned = nr;
+}
+
+void ktap_begin(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(name, sizeof(name), fmt, ap);
+	va_end(ap);
+	number++;
+	failed = false;
+	skip_reason[0] = '\0';
+}
+
+void ktap_end(void)
+{
+	if (failed) {
+		failures++;
+		printf("not ok %u - %s\n", number, name);
+	} else if (skip_reason[0]) {
+		printf("ok %u - %s # SKIP %s\n", number, name, skip_reason);
+	} else {
+		printf("ok %u - %s\n", number, name);
+	}
+	fflush(stdout);
+}
+
+static void vdiag(const char *fmt, va_list ap)
+{
+	char line[512];
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	printf("# %s\n", line);
+}
+
+void ktap_diag(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vdiag(fmt, ap);
+	va_end(ap);
+}
+
+void ktap_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	failed = true;
+	va_start(ap, fmt);
+	vdiag(fmt, ap);
+	va_end(ap);
+}
+
+void ktap_skip(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(skip_reason, sizeof(skip_reason), fmt, ap);
+	va_end(ap);
+}
+
+void ktap_figure(const char *figure, unsigned long long value)
+{
+	printf("# figure %s=%llu\n", figure, value);
+}
+
+bool ktap_failed(void)
+{
+	return failed;
+}
+
+int ktap_status(void)
+{
+	if (number != planned) {
+		printf("# planned %u tests, ran %u\n", planned, number);
+		return 1;
+	}
+	return failures ? 1 : 0;
+}
+
+int ktap_run(const struct ktap_case *cases, unsigned int nr)
+{
+	unsigned int i;
+
+	ktap_plan(nr);
+	for (i = 0; i < nr; i++) {
+		ktap_begin("%s", cases[i].name);
+		cases[i].run();
+		ktap_end();
+	}
+	return ktap_status();
+}
+
+bool ktap_check_eq(const char *what, long long want, long long got)
+{
+	if (want == got)
+		return true;
+	ktap_fail("%s: expected %lld, got %lld", what, want, got);
+	return false;
+}
+
+bool ktap_check_ne(const char *what, long long refused, long long got)
+{
+	if (refused != got)
+		return true;
+	ktap_fail("%s: expected anything but %lld", what, refused);
+	return false;
+}
+
+bool ktap_check_range(const char *what, long long lo, long long hi,
+		      long long got)
+{
+	if (got >= lo && got <= hi)
+		return true;
+	ktap_fail("%s: expected %lld..%lld, got %lld", what, lo, hi, got);
+	return false;
+}
+
+bool ktap_check_true(const char *what, bool cond)
+{
+	if (cond)
+		return true;
+	ktap_fail("expected %s, got the opposite", what);
+	return false;
+}

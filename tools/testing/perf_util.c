@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf_util.c - perf_event_open(2) for the suites
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "perf_util.h"
+
+ARCH_KNOWN_LOOP;
+
+struct target target;
+
+long read_number(const char *path)
+{
+	long value = -1;
+	FILE *file;
+
+	file = fopen(path, "r");
+	if (!file)
+		return -errno;
+	if (fscanf(file, "%ld", &value) != 1)
+		value = -EINVAL;
+	fclose(file);
+	return value;
+}
+
+int write_number(const char *path, long value)
+{
+	char text[32];
+	int fd, len, ret = 0;
+
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		return -errno;
+	len = snprintf(text, sizeof(text), "%ld\n", value);
+	if (write(fd, text, len) != len)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+void target_init(int argc, char **argv)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname uts;
+	char path[256];
+	int i;
+
+	target.pmu = getenv("PMU");
+	if (!target.pmu || !target.pmu[0])
+		target.pmu = ARCH_DEFAULT_PMU;
+	target.counters = ARCH_EVENT_COUNTERS;
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--pmu") && i + 1 < argc) {
+			target.pmu = argv[++i];
+		} else if (!strcmp(argv[i], "--counters") && i + 1 < argc) {
+			target.counters = atoi(argv[++i]);
+		} else {
+			fprintf(stderr, "usage: %s [--pmu NAME] [--counters N]\n",
+				argv[0]);
+			exit(2);
+		}
+	}
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type",
+		 target.pmu);
+	target.type = read_number(path);
+	if (target.type < 0) {
+		printf("KTAP version 1\nBail out! no PMU named %s\n",
+		       target.pmu);
+		exit(1);
+	}
+	target.in_tree = strncmp(target.pmu, "corepmu", 7) != 0;
+	uname(&uts);
+	sscanf(uts.release, "%u.%u", &major, &minor);
+	target.kernel = major * 100 + minor;
+}
+
+void attr_init(struct perf_event_attr *attr, u64 config)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = target.type;
+	attr->config = config;
+	attr->disabled = 1;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+}
+
+void attr_init_generic(struct perf_event_attr *attr, u64 config)
+{
+	attr_init(attr, config);
+	attr->type = PERF_TYPE_HARDWARE;
+}
+
+int event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
+	       unsigned long flags)
+{
+	int fd = syscall(SYS_perf_event_open, attr, pid, cpu, group, flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int event_open_self(struct perf_event_attr *attr, int group)
+{
+	int fd = event_open(attr, 0, -1, group, 0);
+
+	if (fd < 0)
+		ktap_fail("open of type %u config 0x%llx: expected a descriptor, got %s",
+			  attr->type, (unsigned long long)attr->config,
+			  strerror(-fd));
+	return fd;
+}
+
+int event_open_user(u64 config, int group)
+{
+	struct perf_event_attr attr;
+
+	attr_init(&attr, config);
+	if (group != -1)
+		attr.disabled = 0;
+	return event_open_self(&attr, group);
+}
+
+void event_enable(int fd)
+{
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void event_disable(int fd)
+{
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void event_reset(int fd)
+{
+	ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+}
+
+u64 event_read(int fd)
+{
+	u64 value = 0;
+	ssize_t len;
+
+	len = read(fd, &value, sizeof(value));
+	if (len != sizeof(value))
+		ktap_fail("read of a count: expected 8 bytes, got %zd (%s)",
+			  len, len < 0 ? strerror(errno) : "short");
+	return value;
+}
+
+bool event_read_times(int fd, struct event_times *times)
+{
+	ssize_t len;
+
+	len = read(fd, times, sizeof(*times));
+	if (len == sizeof(*times))
+		return true;
+	memset(times, 0, sizeof(*times));
+	ktap_fail("read of a count with times: expected 24 bytes, got %zd (%s)",
+		  len, len < 0 ? strerror(errno) : "short");
+	return false;
+}
+
+u64 event_count_loop(int fd, unsigned long iterations)
+{
+	event_reset(fd);
+	event_enable(fd);
+	known_loop(iterations);
+	event_disable(fd);
+	return event_read(fd);
+}
+
+bool event_is_exact(int fd, unsigned long iterations)
+{
+	u64 base = event_count_loop(fd, 1);
+	u64 count = event_count_loop(fd, iterations);
+
+	return expect_eq("user instructions of the known loop",
+			 LOOP_INSNS * (iterations - 1), count - base);
+}
+
+bool pmu_is_exact(unsigned long iterations)
+{
+	int fd = event_open_user(ARCH_EVENT_INSTRUCTIONS, -1);
+	bool ret;
+
+	if (fd < 0)
+		return false;
+	ret = event_is_exact(fd, iterations);
+	close(fd);
+	return ret;
+}
+
+void close_all(int *fds, unsigned int nr)
+{
+	while (nr--) {
+		if (fds[nr] >= 0)
+			close(fds[nr]);
+		fds[nr] = -1;
+	}
+}
+
+int ring_map(struct ring *ring, int fd, unsigned int pages)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	ring->length = (pages + 1) * page;
+	ring->page = mmap(NULL, ring->length, PROT_READ | PROT_WRITE,
+			  MAP_SHARED, fd, 0);
+	if (ring->page == MAP_FAILED) {
+		int err = errno;
+
+		ring->page = NULL;
+		ktap_fail("mmap of %u pages: expected a buffer, got %s", pages,
+			  strerror(err));
+		return -err;
+	}
+	ring->data = (char *)ring->page + ring->page->data_offset;
+	ring->size = ring->page->data_size;
+	return 0;
+}
+
+void ring_unmap(struct ring *ring)
+{
+	if (ring->page)
+		munmap(ring->page, ring->length);
+	ring->page = NULL;
+}
+
+static void ring_copy(struct ring *ring, u64 from, void *to, size_t len)
+{
+	u64 offset = from & (ring->size - 1);
+	size_t first = ring->size - offset;
+
+	if (first > len)
+		first = len;
+	memcpy(to, ring->data + offset, first);
+	memcpy((char *)to + first, ring->data, len - first);
+}
+
+const struct perf_event_header *ring_next(struct ring *ring)
+{
+	u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	u64 tail = ring->page->data_tail;
+	struct perf_event_header header;
+
+	if (head == tail)
+		return NULL;
+	ring_copy(ring, tail, &header, sizeof(header));
+	if (header.size < sizeof(header) || header.size > head - tail) {
+		ktap_fail("record at %llu: expected a size of 8..%llu, got %u",
+			  (unsigned long long)tail,
+			  (unsigned long long)(head - tail), header.size);
+		ring_discard(ring);
+		return NULL;
+	}
+	ring_copy(ring, tail, &ring->record, header.size);
+	__atomic_store_n(&ring->page->data_tail, tail + header.size,
+			 __ATOMIC_RELEASE);
+	return &ring->record.header;
+}
+
+void ring_discard(struct ring *ring)
+{
+	u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+
+	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+static const u64 *parse_read(const u64 *at, u64 format, struct sample *sample)
+{
+	u64 nr = 1, i;
+
+	if (format & PERF_FORMAT_GROUP)
+		nr = *at++;
+	else
+		sample->values[0] = *at++;
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		sample->read.enabled = *at++;
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		sample->read.running = *at++;
+	if (nr > ARRAY_SIZE(sample->values))
+		return NULL;
+	for (i = 0; i < nr; i++) {
+		if (format & PERF_FORMAT_GROUP)
+			sample->values[i] = *at++;
+		if (format & PERF_FORMAT_ID)
+			sample->ids[i] = *at++;
+		if (format & PERF_FORMAT_LOST)
+			at++;
+	}
+	sample->nr_values = nr;
+	sample->read.count = sample->values[0];
+	return at;
+}
+
+bool sample_parse(const struct perf_event_header *header,
+		  const struct perf_event_attr *attr, struct sample *sample)
+{
+	const u64 *at = (const u64 *)(header + 1);
+	const u64 *end = (const u64 *)((const char *)header + header->size);
+	u64 type = attr->sample_type;
+
+	memset(sample, 0, sizeof(*sample));
+	if (header->type != PERF_RECORD_SAMPLE)
+		return false;
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		sample->identifier = *at++;
+	if (type & PERF_SAMPLE_IP)
+		sample->ip = *at++;
+	if (type & PERF_SAMPLE_TID) {
+		sample->pid = *at & 0xffffffff;
+		sample->tid = *at++ >> 32;
+	}
+	if (type & PERF_SAMPLE_TIME)
+		sample->time = *at++;
+	if (type & PERF_SAMPLE_ADDR)
+		sample->addr = *at++;
+	if (type & PERF_SAMPLE_ID)
+		sample->id = *at++;
+	if (type & PERF_SAMPLE_STREAM_ID)
+		sample->stream_id = *at++;
+	if (type & PERF_SAMPLE_CPU)
+		sample->cpu = *at++ & 0xffffffff;
+	if (type & PERF_SAMPLE_PERIOD)
+		sample->period = *at++;
+	if (type & PERF_SAMPLE_READ) {
+		at = parse_read(at, attr->read_format, sample);
+		if (!at)
+			return false;
+	}
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		sample->nr_ips = *at++;
+		sample->ips = at;
+		at += sample->nr_ips;
+	}
+	if (at > end) {
+		ktap_fail("sample of %u bytes: expected %zu at least",
+			  header->size, (size_t)((char *)at - (char *)header));
+		return false;
+	}
+	return true;
+}
+
+static void sum_sample(const struct perf_event_header *header,
+		       const struct perf_event_attr *attr,
+		       struct ring_sum *sum)
+{
+	struct sample sample;
+
+	if (!sample_parse(header, attr, &sample))
+		return;
+	if (!sum->samples) {
+		sum->first_time = sample.time;
+		sum->first_period = sample.period;
+	}
+	sum->samples++;
+	if (sample.ip >= (unsigned long)known_loop_start &&
+	    sample.ip <= (unsigned long)known_loop_end)
+		sum->inside++;
+	if (sample.time < sum->last_time)
+		sum->backwards++;
+	sum->last_time = sample.time;
+	sum->last_period = sample.period;
+	sum->periods += sample.period;
+}
+
+void ring_drain(struct ring *ring, const struct perf_event_attr *attr,
+		struct ring_sum *sum)
+{
+	const struct perf_event_header *header;
+
+	while ((header = ring_next(ring))) {
+		const u64 *body = (const u64 *)(header + 1);
+
+		switch (header->type) {
+		case PERF_RECORD_SAMPLE:
+			sum_sample(header, attr, sum);
+			break;
+		case PERF_RECORD_LOST:
+			sum->lost += body[1];
+			break;
+		case PERF_RECORD_THROTTLE:
+			sum->throttles++;
+			break;
+		case PERF_RECORD_UNTHROTTLE:
+			sum->unthrottles++;
+			break;
+		default:
+			sum->others++;
+		}
+	}
+}
