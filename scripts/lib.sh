@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016,SC2034
 #
 # Helpers shared by the programs in scripts/. Sourced, never run.
 
@@ -108,7 +108,7 @@ table_row() {
 
 				key=${key//[[:space:]]/}
 				value=${value#"${value%%[![:space:]]*}"}
-				table[$key]=${value%"${value##*[![:space:]]}"}
+				table["$key"]=${value%"${value##*[![:space:]]}"}
 			fi
 			;;
 		esac
