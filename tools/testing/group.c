@@ -1,0 +1,729 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * group.c - groups and multiplexing: what fits counts all the time, what fits
+ * in turns is scaled right, what can never fit is refused when it is opened
+ *
+ * For the exact lane: one CPU whose cycles equal its instructions.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "perf_util.h"
+
+#define SHORT		50000UL
+#define MAX_EVENTS	32
+/* About 80 turns of the default 4 ms when a nanosecond is an instruction. */
+#define LONG		(320000000UL / LOOP_INSNS)
+
+static int fds[MAX_EVENTS];
+static unsigned int nr_fds;
+static bool leader_enabled;
+
+static void start(void)
+{
+	nr_fds = 0;
+	leader_enabled = false;
+}
+
+/*
+ * A group whose leader is enabled from its birth; otherwise the leader starts
+ * disabled and the siblings wait for it, as perf(1) opens its groups.
+ */
+static void start_enabled(void)
+{
+	nr_fds = 0;
+	leader_enabled = true;
+}
+
+static void stop(void)
+{
+	close_all(fds, nr_fds);
+	nr_fds = 0;
+}
+
+/* Open an event with times; group -1 makes it a leader. */
+static int try_open(u64 config, int group)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_init(&attr, config);
+	attr.read_format = FORMAT_TIMES;
+	attr.disabled = group == -1 && !leader_enabled;
+	fd = event_open(&attr, 0, -1, group, 0);
+	if (fd >= 0)
+		fds[nr_fds++] = fd;
+	return fd;
+}
+
+static int must_open(u64 config, int group)
+{
+	int fd = try_open(config, group);
+
+	if (fd < 0)
+		ktap_fail("open of event %u of the group: expected a descriptor, got %s",
+			  nr_fds + 1, strerror(-fd));
+	return fd;
+}
+
+static int open_instructions(unsigned int nr, int group)
+{
+	int leader = group;
+
+	while (nr--) {
+		int fd = must_open(ARCH_EVENT_INSTRUCTIONS, leader);
+
+		if (fd < 0)
+			return fd;
+		if (leader == -1)
+			leader = fd;
+	}
+	return leader;
+}
+
+/* Every member of the group of fds[0] counts the loop, all the time. */
+static void check_group(unsigned long iterations)
+{
+	struct event_times times[MAX_EVENTS];
+	u64 base[MAX_EVENTS];
+	unsigned int i;
+
+	event_disable(fds[0]);
+	ioctl(fds[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+	event_enable(fds[0]);
+	known_loop(1);
+	event_disable(fds[0]);
+	for (i = 0; i < nr_fds; i++) {
+		event_read_times(fds[i], &times[i]);
+		base[i] = times[i].count;
+	}
+	ioctl(fds[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+	event_enable(fds[0]);
+	known_loop(iterations);
+	event_disable(fds[0]);
+	for (i = 0; i < nr_fds; i++) {
+		event_read_times(fds[i], &times[i]);
+		expect_eq("counts of a member of the group",
+			  LOOP_INSNS * (iterations - 1),
+			  times[i].count - base[i]);
+		expect_eq("time running of a member", times[i].enabled,
+			  times[i].running);
+		expect_ne("time enabled of a member", 0, times[i].enabled);
+	}
+}
+
+static void full_group(void)
+{
+	start();
+	if (must_open(ARCH_EVENT_CYCLES, -1) >= 0 &&
+	    open_instructions(target.counters, fds[0]) >= 0)
+		check_group(10 * SHORT);
+	stop();
+}
+
+static void full_group_cycles_last(void)
+{
+	start();
+	if (open_instructions(target.counters, -1) >= 0 &&
+	    must_open(ARCH_EVENT_CYCLES, fds[0]) >= 0)
+		check_group(SHORT);
+	stop();
+}
+
+static void full_group_cycles_between(void)
+{
+	start();
+	if (open_instructions(2, -1) >= 0 &&
+	    must_open(ARCH_EVENT_CYCLES, fds[0]) >= 0 &&
+	    open_instructions(target.counters - 2, fds[0]) >= 0)
+		check_group(SHORT);
+	stop();
+}
+
+static void group_of_cycles(void)
+{
+	unsigned int i;
+
+	start_enabled();
+	for (i = 0; i < target.counters + ARCH_CYCLE_COUNTERS; i++)
+		if (must_open(ARCH_EVENT_CYCLES, i ? fds[0] : -1) < 0)
+			goto out;
+	expect_eq("open of one cycles event more", -EINVAL,
+		  try_open(ARCH_EVENT_CYCLES, fds[0]));
+	check_group(SHORT);
+out:
+	stop();
+}
+
+static void two_cycles(void)
+{
+	struct event_times a, b;
+
+	start();
+	if (must_open(ARCH_EVENT_CYCLES, -1) < 0 ||
+	    must_open(ARCH_EVENT_CYCLES, fds[0]) < 0)
+		goto out;
+	check_group(10 * SHORT);
+	event_read_times(fds[0], &a);
+	event_read_times(fds[1], &b);
+	expect_eq("cycles of the second event", a.count, b.count);
+out:
+	stop();
+}
+
+static void two_cycles_apart(void)
+{
+	struct event_times a, b;
+	u64 base;
+
+	start();
+	if (must_open(ARCH_EVENT_CYCLES, -1) < 0 ||
+	    must_open(ARCH_EVENT_CYCLES, -1) < 0)
+		goto out;
+	event_enable(fds[0]);
+	event_enable(fds[1]);
+	known_loop(1);
+	event_disable(fds[0]);
+	event_disable(fds[1]);
+	event_read_times(fds[0], &a);
+	event_read_times(fds[1], &b);
+	base = a.count - b.count;
+	event_reset(fds[0]);
+	event_reset(fds[1]);
+	event_enable(fds[0]);
+	event_enable(fds[1]);
+	known_loop(10 * SHORT);
+	event_disable(fds[0]);
+	event_disable(fds[1]);
+	event_read_times(fds[0], &a);
+	event_read_times(fds[1], &b);
+	expect_eq("cycles of the second single event", base, a.count - b.count);
+	expect_eq("time running of the first", a.enabled, a.running);
+	expect_eq("time running of the second", b.enabled, b.running);
+out:
+	stop();
+}
+
+/*
+ * The kernel's own driver leaves a disabled leader out when it sees whether a
+ * group fits, accepts the group, and never schedules it.
+ */
+static bool kernel_forgets_leader(void)
+{
+	if (target.in_tree)
+		ktap_skip("%s does not count a disabled leader", target.pmu);
+	return target.in_tree;
+}
+
+static void check_impossible_with_cycles(void)
+{
+	if (must_open(ARCH_EVENT_CYCLES, -1) < 0 ||
+	    open_instructions(target.counters, fds[0]) < 0)
+		goto out;
+	expect_eq("open of one instructions event more", -EINVAL,
+		  try_open(ARCH_EVENT_INSTRUCTIONS, fds[0]));
+	expect_eq("open of one cycles event more", -EINVAL,
+		  try_open(ARCH_EVENT_CYCLES, fds[0]));
+	check_group(10 * SHORT);
+out:
+	stop();
+}
+
+static void impossible_with_cycles(void)
+{
+	start_enabled();
+	check_impossible_with_cycles();
+}
+
+static void impossible_with_cycles_disabled(void)
+{
+	if (kernel_forgets_leader())
+		return;
+	start();
+	check_impossible_with_cycles();
+}
+
+static void check_impossible_without_cycles(void)
+{
+	if (open_instructions(target.counters, -1) < 0)
+		goto out;
+	expect_eq("open of one instructions event more", -EINVAL,
+		  try_open(ARCH_EVENT_INSTRUCTIONS, fds[0]));
+	check_group(SHORT);
+	if (leader_enabled)
+		event_enable(fds[0]);
+	must_open(ARCH_EVENT_CYCLES, fds[0]);
+	expect_eq("open of a second cycles event", -EINVAL,
+		  try_open(ARCH_EVENT_CYCLES, fds[0]));
+	check_group(SHORT);
+out:
+	stop();
+}
+
+static void impossible_without_cycles(void)
+{
+	start_enabled();
+	check_impossible_without_cycles();
+}
+
+static void impossible_without_cycles_disabled(void)
+{
+	if (kernel_forgets_leader())
+		return;
+	start();
+	check_impossible_without_cycles();
+}
+
+/* Refused while the group runs: the members must not notice. */
+static void impossible_while_running(void)
+{
+	struct event_times times;
+	unsigned int i;
+	u64 count;
+
+	start();
+	if (open_instructions(target.counters, -1) < 0)
+		goto out;
+	event_enable(fds[0]);
+	known_loop(SHORT);
+	for (i = 0; i < 20; i++)
+		expect_eq("open of one instructions event more", -EINVAL,
+			  try_open(ARCH_EVENT_INSTRUCTIONS, fds[0]));
+	known_loop(SHORT);
+	event_disable(fds[0]);
+	event_read_times(fds[0], &times);
+	count = times.count;
+	for (i = 0; i < nr_fds; i++) {
+		event_read_times(fds[i], &times);
+		expect_eq("count of a member", count, times.count);
+		expect_eq("time running of a member", times.enabled,
+			  times.running);
+	}
+	expect_range("count of all members", 2 * LOOP_INSNS * SHORT,
+		     2 * LOOP_INSNS * SHORT + 20000, count);
+out:
+	stop();
+}
+
+/* A member that leaves makes room for another. */
+static void check_room_after_close(void)
+{
+	if (open_instructions(target.counters, -1) < 0)
+		goto out;
+	expect_eq("open of one event too many", -EINVAL,
+		  try_open(ARCH_EVENT_INSTRUCTIONS, fds[0]));
+	close(fds[--nr_fds]);
+	must_open(ARCH_EVENT_INSTRUCTIONS, fds[0]);
+	check_group(SHORT);
+out:
+	stop();
+}
+
+static void room_after_close(void)
+{
+	start_enabled();
+	check_room_after_close();
+}
+
+static void room_after_close_disabled(void)
+{
+	if (kernel_forgets_leader())
+		return;
+	start();
+	check_room_after_close();
+}
+
+/* Not scheduled while it is disabled, so the group can run beside it. */
+static void disabled_member(void)
+{
+	struct perf_event_attr attr;
+	struct event_times times;
+	int fd;
+
+	start_enabled();
+	if (open_instructions(target.counters - 1, -1) < 0)
+		goto out;
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.read_format = FORMAT_TIMES;
+	fd = event_open_self(&attr, fds[0]);
+	check_group(SHORT);
+	event_read_times(fd, &times);
+	expect_eq("count of the disabled member", 0, times.count);
+	event_enable(fd);
+	fds[nr_fds++] = fd;
+	event_disable(fds[0]);
+	event_enable(fds[0]);
+	known_loop(SHORT);
+	event_disable(fds[0]);
+	event_read_times(fd, &times);
+	expect_range("count of the member once enabled", LOOP_INSNS * SHORT,
+		     LOOP_INSNS * SHORT + 500, times.count);
+out:
+	stop();
+}
+
+static void software_takes_no_counter(void)
+{
+	struct perf_event_attr attr;
+	int fd, i;
+
+	start();
+	if (open_instructions(target.counters, -1) < 0)
+		goto out;
+	for (i = 0; i < 4; i++) {
+		attr_init(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.disabled = 0;
+		fd = event_open_self(&attr, fds[0]);
+		if (fd >= 0)
+			fds[nr_fds++] = fd;
+	}
+	nr_fds -= 4;
+	check_group(SHORT);
+	nr_fds += 4;
+out:
+	stop();
+}
+
+/* Single events that take turns; what each would have counted is the loop. */
+static void check_multiplex(unsigned int nr, bool cycles)
+{
+	u64 truth = LOOP_INSNS * LONG;
+	unsigned int waited = 0, i;
+
+	start();
+	for (i = 0; i < nr; i++)
+		if (must_open(ARCH_EVENT_INSTRUCTIONS, -1) < 0)
+			goto out;
+	if (cycles && must_open(ARCH_EVENT_CYCLES, -1) < 0)
+		goto out;
+	for (i = 0; i < nr_fds; i++)
+		event_enable(fds[i]);
+	known_loop(LONG);
+	for (i = 0; i < nr_fds; i++)
+		event_disable(fds[i]);
+	for (i = 0; i < nr_fds; i++) {
+		struct event_times times;
+		u64 scaled;
+
+		event_read_times(fds[i], &times);
+		expect_true("time running never to exceed time enabled",
+			    times.running <= times.enabled);
+		if (!expect_ne("time running of an event", 0, times.running))
+			continue;
+		waited += times.running < times.enabled;
+		scaled = (double)times.count * times.enabled / times.running;
+		expect_range("scaled count, within 2 percent",
+			     truth / 100 * 98, truth / 100 * 102, scaled);
+		/* Turns are shared fairly: no event gets less than half. */
+		expect_true("an event to get half its fair share at least",
+			    times.running >= times.enabled / 2 *
+			    target.counters / nr);
+	}
+	expect_true("one event at least to have waited", waited > 0);
+	expect_true("no event to have waited without need",
+		    waited >= nr - target.counters);
+out:
+	stop();
+}
+
+static void multiplex_one_more(void)
+{
+	check_multiplex(target.counters + 1, false);
+}
+
+static void multiplex_and_cycles(void)
+{
+	check_multiplex(target.counters + 1, true);
+}
+
+static void multiplex_twice(void)
+{
+	check_multiplex(2 * target.counters, false);
+}
+
+static void multiplex_thrice(void)
+{
+	check_multiplex(3 * target.counters + 1, true);
+}
+
+/* Groups in turns: members of one group always count the same stretches. */
+static void check_rotation(unsigned int groups, unsigned int size)
+{
+	u64 truth = LOOP_INSNS * LONG;
+	struct event_times times, first = { 0 };
+	unsigned int g, i;
+	u64 scaled;
+
+	start();
+	for (g = 0; g < groups; g++)
+		if (open_instructions(size, -1) < 0)
+			goto out;
+	for (g = 0; g < groups; g++)
+		event_enable(fds[g * size]);
+	known_loop(LONG);
+	for (g = 0; g < groups; g++)
+		event_disable(fds[g * size]);
+	for (i = 0; i < nr_fds; i++) {
+		event_read_times(fds[i], &times);
+		if (i % size == 0) {
+			first = times;
+			if (!expect_ne("time running", 0, times.running))
+				continue;
+			expect_true("a group to have waited",
+				    times.running < times.enabled);
+			scaled = (double)times.count * times.enabled /
+				 times.running;
+			expect_range("scaled count, within 2 percent",
+				     truth / 100 * 98, truth / 100 * 102,
+				     scaled);
+			continue;
+		}
+		expect_eq("count of a member, as its leader's", first.count,
+			  times.count);
+		expect_eq("time running of a member, as its leader's",
+			  first.running, times.running);
+	}
+out:
+	stop();
+}
+
+static void rotate_full_groups(void)
+{
+	check_rotation(3, target.counters);
+}
+
+static void rotate_small_groups(void)
+{
+	check_rotation(4, target.counters / 2);
+}
+
+static void rotate_uneven_groups(void)
+{
+	check_rotation(2, target.counters - 1);
+}
+
+static void rotate_large_and_single(void)
+{
+	struct event_times big, one;
+	unsigned int i;
+
+	start();
+	if (open_instructions(target.counters, -1) < 0)
+		goto out;
+	for (i = 0; i < 2; i++)
+		if (must_open(ARCH_EVENT_INSTRUCTIONS, -1) < 0)
+			goto out;
+	event_enable(fds[0]);
+	event_enable(fds[nr_fds - 2]);
+	event_enable(fds[nr_fds - 1]);
+	known_loop(LONG);
+	event_disable(fds[nr_fds - 1]);
+	event_disable(fds[nr_fds - 2]);
+	event_disable(fds[0]);
+	event_read_times(fds[0], &big);
+	event_read_times(fds[nr_fds - 1], &one);
+	expect_true("the full group to get turns",
+		    big.running >= big.enabled / 10);
+	expect_true("the single event to get turns",
+		    one.running >= one.enabled / 10);
+	for (i = 1; i < target.counters; i++) {
+		event_read_times(fds[i], &one);
+		expect_eq("count of a member", big.count, one.count);
+	}
+out:
+	stop();
+}
+
+/* Events of the CPU come before those of the task; together they share. */
+static void cpu_and_task(void)
+{
+	struct perf_event_attr attr;
+	struct event_times times;
+	unsigned int half = target.counters / 2 + 1, i;
+	u64 truth = LOOP_INSNS * LONG;
+	int fd;
+
+	start();
+	for (i = 0; i < half; i++) {
+		attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+		attr.read_format = FORMAT_TIMES;
+		fd = event_open(&attr, -1, 0, -1, 0);
+		if (fd < 0) {
+			ktap_fail("open on CPU 0: got %s", strerror(-fd));
+			goto out;
+		}
+		fds[nr_fds++] = fd;
+	}
+	for (i = 0; i < half; i++)
+		if (must_open(ARCH_EVENT_INSTRUCTIONS, -1) < 0)
+			goto out;
+	for (i = 0; i < nr_fds; i++)
+		event_enable(fds[i]);
+	known_loop(LONG);
+	for (i = 0; i < nr_fds; i++)
+		event_disable(fds[i]);
+	for (i = 0; i < nr_fds; i++) {
+		event_read_times(fds[i], &times);
+		if (!expect_ne("time running", 0, times.running))
+			continue;
+		expect_true("time running never to exceed time enabled",
+			    times.running <= times.enabled);
+		expect_range("scaled count, within 2 percent",
+			     truth / 100 * 98, truth / 100 * 102,
+			     (double)times.count * times.enabled /
+			     times.running);
+	}
+out:
+	stop();
+}
+
+/* Opening and closing beside a running group does not disturb it. */
+static void neighbours_come_and_go(void)
+{
+	struct event_times times;
+	unsigned int i;
+	u64 count = 0;
+	int fd;
+
+	start();
+	if (open_instructions(target.counters - 1, -1) < 0)
+		goto out;
+	event_enable(fds[0]);
+	for (i = 0; i < 50; i++) {
+		fd = event_open_user(i & 1 ? ARCH_EVENT_CYCLES :
+				     ARCH_EVENT_INSTRUCTIONS, -1);
+		event_enable(fd);
+		known_loop(1000);
+		expect_true("the neighbour to count",
+			    event_read(fd) >= LOOP_INSNS * 1000);
+		close(fd);
+	}
+	event_disable(fds[0]);
+	for (i = 0; i < nr_fds; i++) {
+		event_read_times(fds[i], &times);
+		if (!i)
+			count = times.count;
+		expect_eq("count of a member, as its leader's", count,
+			  times.count);
+		expect_eq("time running of a member", times.enabled,
+			  times.running);
+	}
+out:
+	stop();
+}
+
+/* Members switched off and on again keep their own stretches exactly. */
+static void members_pause(void)
+{
+	struct event_times times;
+	unsigned int i;
+
+	start();
+	if (must_open(ARCH_EVENT_CYCLES, -1) < 0 ||
+	    open_instructions(target.counters, fds[0]) < 0)
+		goto out;
+	event_enable(fds[0]);
+	for (i = 1; i < nr_fds; i++) {
+		event_disable(fds[i]);
+		known_loop(SHORT);
+		event_enable(fds[i]);
+	}
+	event_disable(fds[0]);
+	event_read_times(fds[0], &times);
+	expect_range("count of the leader", LOOP_INSNS * SHORT * (nr_fds - 1),
+		     LOOP_INSNS * SHORT * (nr_fds - 1) + 2000, times.count);
+	for (i = 1; i < nr_fds; i++) {
+		event_read_times(fds[i], &times);
+		expect_range("count of a member that paused once",
+			     LOOP_INSNS * SHORT * (nr_fds - 2),
+			     LOOP_INSNS * SHORT * (nr_fds - 2) + 2000,
+			     times.count);
+		expect_true("time running never to exceed time enabled",
+			    times.running <= times.enabled);
+	}
+out:
+	stop();
+}
+
+/* All events at once, in one read, from one group. */
+static void group_read(void)
+{
+	u64 buffer[3 + 16];
+	struct perf_event_attr attr;
+	unsigned int i;
+	ssize_t len;
+	int fd;
+
+	start();
+	for (i = 0; i < target.counters + ARCH_CYCLE_COUNTERS; i++) {
+		attr_init(&attr, i ? ARCH_EVENT_INSTRUCTIONS :
+			  ARCH_EVENT_CYCLES);
+		attr.disabled = !i;
+		attr.read_format = FORMAT_TIMES | PERF_FORMAT_GROUP;
+		fd = event_open_self(&attr, i ? fds[0] : -1);
+		if (fd < 0)
+			goto out;
+		fds[nr_fds++] = fd;
+	}
+	event_enable(fds[0]);
+	known_loop(SHORT);
+	len = read(fds[0], buffer, sizeof(buffer));
+	expect_eq("size of a running group's read", (3 + nr_fds) * sizeof(u64),
+		  len);
+	for (i = 0; i < nr_fds; i++)
+		expect_range("count of a running member", LOOP_INSNS * SHORT,
+			     LOOP_INSNS * SHORT + 500, buffer[3 + i]);
+	known_loop(SHORT);
+	event_disable(fds[0]);
+	len = read(fds[0], buffer, sizeof(buffer));
+	expect_eq("nr", nr_fds, buffer[0]);
+	expect_eq("time running, as enabled", buffer[1], buffer[2]);
+	for (i = 1; i < nr_fds; i++)
+		expect_eq("count of a member, as its leader's", buffer[3],
+			  buffer[3 + i]);
+out:
+	stop();
+}
+
+static const struct ktap_case cases[] = {
+	{ "cycles and an event per counter in one group", full_group },
+	{ "the same with cycles opened last", full_group_cycles_last },
+	{ "the same with cycles in between", full_group_cycles_between },
+	{ "a group of cycles on every counter", group_of_cycles },
+	{ "two cycles events in a group count the same", two_cycles },
+	{ "two single cycles events count the same", two_cycles_apart },
+	{ "cycles and too many events are refused with EINVAL",
+	  impossible_with_cycles },
+	{ "too many events without cycles are refused with EINVAL",
+	  impossible_without_cycles },
+	{ "cycles and too many events, the leader disabled",
+	  impossible_with_cycles_disabled },
+	{ "too many events without cycles, the leader disabled",
+	  impossible_without_cycles_disabled },
+	{ "a refusal does not disturb a running group",
+	  impossible_while_running },
+	{ "a member that closes makes room", room_after_close },
+	{ "the same, the leader disabled", room_after_close_disabled },
+	{ "a disabled member needs no counter", disabled_member },
+	{ "software events in a full group", software_takes_no_counter },
+	{ "one event more than counters multiplexes", multiplex_one_more },
+	{ "the same and cycles", multiplex_and_cycles },
+	{ "twice as many events as counters", multiplex_twice },
+	{ "three times as many, and cycles", multiplex_thrice },
+	{ "full groups in turns", rotate_full_groups },
+	{ "four groups of half the counters", rotate_small_groups },
+	{ "two groups one short of full", rotate_uneven_groups },
+	{ "a full group and single events", rotate_large_and_single },
+	{ "events of the CPU and of the task", cpu_and_task },
+	{ "neighbours come and go beside a group", neighbours_come_and_go },
+	{ "members of a group pause", members_pause },
+	{ "one read of a full group", group_read },
+};
+
+int main(int argc, char **argv)
+{
+	target_init(argc, argv);
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
