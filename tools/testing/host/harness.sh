@@ -1,0 +1,157 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The harness judged from outside: what it refuses and how, and whether a guest's
+# output, exit status and troubles reach the host. No guest here needs the module.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+
+arch=${COREPMU_ARCH:-arm64}
+kernel=${COREPMU_KERNEL:-$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/kernels.cfg | tail -n 1)}
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-harness.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+count=0
+failures=0
+
+# result NAME: the test that ended with the status of the last command.
+result()
+{
+	local status=$?
+
+	count=$((count + 1))
+	if [ $status -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		sed 's/^/# stderr: /' "$work/err"
+		head -c 2000 "$work/out" | sed 's/^/# stdout: /'
+		echo "not ok $count - $1"
+		failures=$((failures + 1))
+	fi
+}
+
+# run WORDS...: leaves stdout in out, stderr in err, the exit status in status.
+run()
+{
+	status=0
+	"$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+guest() { run scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule --timeout 240 "$@"; }
+
+# refused REGEX: a non-zero exit, nothing on stdout and one sentence that says REGEX.
+refused()
+{
+	[ $status -ne 0 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
+		grep -qE -- "$1" "$work/err"
+}
+
+says() { grep -qE -- "$1" "$work/err"; }
+
+echo "KTAP version 1"
+
+run scripts/run-guest --arch vax -- true
+refused 'ARCH=vax is not known.*arm64'
+result "an unknown architecture is refused"
+
+run scripts/run-guest --kernel 2.4 -- true
+refused 'KERNEL=2\.4 is not known.*6\.12'
+result "an unknown kernel is refused"
+
+run scripts/run-guest --timeout soon -- true
+refused "--timeout wants a whole number"
+result "a timeout that is no number is refused"
+
+run scripts/run-guest --timeout
+refused "--timeout wants a value"
+result "an option without its value is refused"
+
+run scripts/run-guest --colour -- true
+refused "'--colour' is not an option"
+result "an unknown option is refused"
+
+run scripts/run-guest
+refused "no command"
+result "no command at all is refused"
+
+run scripts/run-guest --smp 2 -- true
+refused "exact lane has one CPU"
+result "two CPUs in the exact lane are refused"
+
+run scripts/run-guest --kerneldir "$work/nothing" -- true
+refused "is not a directory"
+result "a KERNELDIR that does not exist is refused"
+
+run scripts/run-guest --kerneldir "$work" -- true
+refused "is not a kernel tree"
+result "a KERNELDIR that is no kernel tree is refused"
+
+run env QEMU="$work/no-qemu" scripts/run-guest --arch "$arch" --kernel "$kernel" -- true
+refused "does not run, or is older"
+result "a QEMU that does not run is refused"
+
+: >"$work/file"
+run env COREPMU_CACHE="$work/file/cache" scripts/get-kernel "$arch" "$kernel"
+refused "cannot create the cache directory"
+result "a cache that cannot be written is refused"
+
+cat >"$work/bad.cfg" <<'EOT'
+[lane]
+suites = count
+colour = red
+EOT
+run scripts/check --arch "$arch" --lanes "$work/bad.cfg" --guests
+refused "unknown key 'colour'"
+result "an unknown key in the table of lanes is refused"
+
+guest -- 'echo to stdout; echo to stderr >&2; printf "a\r\n\0b\tc"; exit 7'
+[ $status -eq 7 ] && printf 'to stdout\nto stderr\na\r\n\0b\tc' | cmp - "$work/out"
+result "output arrives byte for byte, and the exit status too"
+
+guest -- 'id -u; test -e /corepmu/corepmu.ko && ! test -d /sys/module/corepmu && echo there; grep -c ^user: /etc/passwd'
+[ $status -eq 0 ] && [ "$(xargs <"$work/out")" = "0 there 1" ]
+result "the command is root's, the module is at hand, and there is an unprivileged user"
+
+guest -- 'sleep 100000 & echo done'
+[ $status -eq 0 ] && [ "$(cat "$work/out")" = "done" ]
+result "a process left behind does not hold the guest"
+
+guest --timeout 20 -- 'echo begun; while :; do :; done'
+[ $status -eq 124 ] && says 'did not end within 20 seconds.*console log is /'
+result "a hanging command is ended and reported"
+
+guest -- 'echo c >/proc/sysrq-trigger'
+[ $status -eq 125 ] && says 'crashed: .*panic.*console log is /'
+result "a panic is reported"
+
+guest -- 'echo "<4>WARNING: CPU: 0 PID: 1 at file.c:1 function+0x1/0x2" >/dev/kmsg'
+[ $status -eq 125 ] && says 'ended with status 0, but the kernel complained: WARNING'
+result "a kernel warning fails a command that succeeded"
+
+guest --allow-warn -- 'echo "<4>WARNING: CPU: 0 PID: 1 at file.c:1 function+0x1/0x2" >/dev/kmsg; exit 3'
+[ $status -eq 3 ]
+result "a kernel warning is let pass when asked for"
+
+guest -- 'poweroff -f'
+[ $status -eq 125 ] && says 'ended before its command did'
+result "a guest that ends early is reported"
+
+guest --qemu-arg -colour -- true
+[ $status -eq 125 ] && says 'QEMU ended with status 1: .*-colour'
+result "a QEMU that does not start is reported"
+
+guest --lane smp -- 'nproc; cat /proc/sys/kernel/perf_cpu_time_max_percent'
+[ $status -eq 0 ] && [ "$(xargs <"$work/out")" = "4 0" ]
+result "the smp lane has its CPUs and no limit of sampling time"
+
+guest -- 'dmesg | sed "s/.*nonce=.*//" | md5sum; cat /proc/uptime'
+cp "$work/out" "$work/first"
+guest -- 'dmesg | sed "s/.*nonce=.*//" | md5sum; cat /proc/uptime'
+cmp "$work/first" "$work/out" >/dev/null
+result "two boots of the exact lane are the same to the clock tick"
+
+run make -s run ARCH="$arch" KERNEL="$kernel" CMD='echo "one  $HOME"; exit 9'
+[ "$status" -eq 9 ] && [ "$(cat "$work/out")" = "one  /root" ]
+result "make run has the command's output and exit status"
+
+echo "1..$count"
+[ $failures -eq 0 ]
