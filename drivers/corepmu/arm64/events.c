@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: arm64: names of PMUv3 events, and what sysfs shows of the hardware
+ *
+ * Event numbers: DDI 0487, D13.11, "PMU events". Names and format are those of
+ * drivers/perf/arm_pmuv3.c, so that scripts and event lists serve both.
+ */
+#include <linux/bitfield.h>
+#include <linux/device.h>
+#include <linux/perf_event.h>
+#include <linux/sysfs.h>
+
+#include "pmuv3.h"
+#include "sysreg.h"
+
+/*
+ * SW_INCR (0x0000) and CHAIN (0x001e) have no name: the kernel keeps
+ * PMSWINC_EL0 from user space, and CHAIN counts nothing on its own.
+ */
+#define PMUV3_EVENTS(X)							\
+	X(l1i_cache_refill, 0x0001)					\
+	X(l1i_tlb_refill, 0x0002)					\
+	X(l1d_cache_refill, 0x0003)					\
+	X(l1d_cache, 0x0004)						\
+	X(l1d_tlb_refill, 0x0005)					\
+	X(ld_retired, 0x0006)						\
+	X(st_retired, 0x0007)						\
+	X(inst_retired, 0x0008)						\
+	X(exc_taken, 0x0009)						\
+	X(exc_return, 0x000a)						\
+	X(cid_write_retired, 0x000b)					\
+	X(pc_write_retired, 0x000c)					\
+	X(br_immed_retired, 0x000d)					\
+	X(br_return_retired, 0x000e)					\
+	X(unaligned_ldst_retired, 0x000f)				\
+	X(br_mis_pred, 0x0010)						\
+	X(cpu_cycles, 0x0011)						\
+	X(br_pred, 0x0012)						\
+	X(mem_access, 0x0013)						\
+	X(l1i_cache, 0x0014)						\
+	X(l1d_cache_wb, 0x0015)						\
+	X(l2d_cache, 0x0016)						\
+	X(l2d_cache_refill, 0x0017)					\
+	X(l2d_cache_wb, 0x0018)						\
+	X(bus_access, 0x0019)						\
+	X(memory_error, 0x001a)						\
+	X(inst_spec, 0x001b)						\
+	X(ttbr_write_retired, 0x001c)					\
+	X(bus_cycles, 0x001d)						\
+	X(l1d_cache_allocate, 0x001f)					\
+	X(l2d_cache_allocate, 0x0020)					\
+	X(br_retired, 0x0021)						\
+	X(br_mis_pred_retired, 0x0022)					\
+	X(stall_frontend, 0x0023)					\
+	X(stall_backend, 0x0024)					\
+	X(l1d_tlb, 0x0025)						\
+	X(l1i_tlb, 0x0026)						\
+	X(l2i_cache, 0x0027)						\
+	X(l2i_cache_refill, 0x0028)					\
+	X(l3d_cache_allocate, 0x0029)					\
+	X(l3d_cache_refill, 0x002a)					\
+	X(l3d_cache, 0x002b)						\
+	X(l3d_cache_wb, 0x002c)						\
+	X(l2d_tlb_refill, 0x002d)					\
+	X(l2i_tlb_refill, 0x002e)					\
+	X(l2d_tlb, 0x002f)						\
+	X(l2i_tlb, 0x0030)						\
+	X(remote_access, 0x0031)					\
+	X(ll_cache, 0x0032)						\
+	X(ll_cache_miss, 0x0033)					\
+	X(dtlb_walk, 0x0034)						\
+	X(itlb_walk, 0x0035)						\
+	X(ll_cache_rd, 0x0036)						\
+	X(ll_cache_miss_rd, 0x0037)					\
+	X(remote_access_rd, 0x0038)					\
+	X(l1d_cache_lmiss_rd, 0x0039)					\
+	X(op_retired, 0x003a)						\
+	X(op_spec, 0x003b)						\
+	X(stall, 0x003c)						\
+	X(stall_slot_backend, 0x003d)					\
+	X(stall_slot_frontend, 0x003e)					\
+	X(stall_slot, 0x003f)						\
+	X(sample_pop, 0x4000)						\
+	X(sample_feed, 0x4001)						\
+	X(sample_filtrate, 0x4002)					\
+	X(sample_collision, 0x4003)					\
+	X(cnt_cycles, 0x4004)						\
+	X(stall_backend_mem, 0x4005)					\
+	X(l1i_cache_lmiss, 0x4006)					\
+	X(l2d_cache_lmiss_rd, 0x4009)					\
+	X(l2i_cache_lmiss, 0x400a)					\
+	X(l3d_cache_lmiss_rd, 0x400b)					\
+	X(trb_wrap, 0x400c)						\
+	X(trb_trig, 0x400e)						\
+	X(trcextout0, 0x4010)						\
+	X(trcextout1, 0x4011)						\
+	X(trcextout2, 0x4012)						\
+	X(trcextout3, 0x4013)						\
+	X(cti_trigout4, 0x4018)						\
+	X(cti_trigout5, 0x4019)						\
+	X(cti_trigout6, 0x401a)						\
+	X(cti_trigout7, 0x401b)						\
+	X(ldst_align_lat, 0x4020)					\
+	X(ld_align_lat, 0x4021)						\
+	X(st_align_lat, 0x4022)						\
+	X(mem_access_checked, 0x4024)					\
+	X(mem_access_checked_rd, 0x4025)				\
+	X(mem_access_checked_wr, 0x4026)
+
+/**
+ * pmuv3_has_event() - does the CPU say that it counts an event?
+ * @pmuv3: the PMU
+ * @event: its number; PMCEID<n>_EL0 tells of 0x0000-0x003f and 0x4000-0x403f
+ *
+ * Return: false for all other numbers
+ */
+bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event)
+{
+	unsigned int set = event >> 14, number = event & GENMASK(13, 0);
+
+	return set < 2 && number < 64 && (pmuv3->pmceid[set] & BIT_ULL(number));
+}
+
+/* Generic events */
+
+#define NO_EVENT	0xffff
+
+static const u16 hardware_map[PERF_COUNT_HW_MAX] = {
+	[PERF_COUNT_HW_CPU_CYCLES]		= PMUV3_EVENT_CPU_CYCLES,
+	[PERF_COUNT_HW_INSTRUCTIONS]		= PMUV3_EVENT_INST_RETIRED,
+	[PERF_COUNT_HW_CACHE_REFERENCES]	= 0x0004,	/* L1D_CACHE */
+	[PERF_COUNT_HW_CACHE_MISSES]		= 0x0003,	/* L1D_CACHE_REFILL */
+	[PERF_COUNT_HW_BRANCH_INSTRUCTIONS]	= PMUV3_EVENT_BR_RETIRED,
+	[PERF_COUNT_HW_BRANCH_MISSES]		= 0x0010,	/* BR_MIS_PRED */
+	[PERF_COUNT_HW_BUS_CYCLES]		= 0x001d,	/* BUS_CYCLES */
+	[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND]	= 0x0023,	/* STALL_FRONTEND */
+	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND]	= 0x0024,	/* STALL_BACKEND */
+	[PERF_COUNT_HW_REF_CPU_CYCLES]		= NO_EVENT,
+};
+
+static int generic_event(const struct pmuv3 *pmuv3, unsigned int event)
+{
+	if (event == NO_EVENT || !pmuv3_has_event(pmuv3, event))
+		return -ENOENT;
+
+	return event;
+}
+
+/**
+ * pmuv3_map_hardware() - the event for a PERF_TYPE_HARDWARE config
+ * @pmuv3: the PMU
+ * @config: PERF_COUNT_HW_*
+ *
+ * Return: the event number; -EINVAL for an unknown config, -ENOENT where the
+ * CPU does not count it
+ */
+int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
+{
+	unsigned int event;
+
+	if (config >= ARRAY_SIZE(hardware_map))
+		return -EINVAL;
+
+	event = hardware_map[config];
+	if (event == PMUV3_EVENT_BR_RETIRED && !pmuv3_has_event(pmuv3, event))
+		event = PMUV3_EVENT_PC_WRITE_RETIRED;
+
+	return generic_event(pmuv3, event);
+}
+
+struct cache_event {
+	u16 access;
+	u16 miss;
+};
+
+/* Reads; neither writes nor prefetches have common events. */
+static const struct cache_event cache_map[PERF_COUNT_HW_CACHE_MAX] = {
+	[PERF_COUNT_HW_CACHE_L1D]  = { 0x0004, 0x0003 },  /* L1D_CACHE, L1D_CACHE_REFILL */
+	[PERF_COUNT_HW_CACHE_L1I]  = { 0x0014, 0x0001 },  /* L1I_CACHE, L1I_CACHE_REFILL */
+	[PERF_COUNT_HW_CACHE_LL]   = { 0x0036, 0x0037 },  /* LL_CACHE_RD, LL_CACHE_MISS_RD */
+	[PERF_COUNT_HW_CACHE_DTLB] = { 0x0025, 0x0005 },  /* L1D_TLB, L1D_TLB_REFILL */
+	[PERF_COUNT_HW_CACHE_ITLB] = { 0x0026, 0x0002 },  /* L1I_TLB, L1I_TLB_REFILL */
+	[PERF_COUNT_HW_CACHE_BPU]  = { 0x0012, 0x0010 },  /* BR_PRED, BR_MIS_PRED */
+	[PERF_COUNT_HW_CACHE_NODE] = { NO_EVENT, NO_EVENT },
+};
+
+/**
+ * pmuv3_map_cache() - the event for a PERF_TYPE_HW_CACHE config
+ * @pmuv3: the PMU
+ * @config: cache, operation << 8, result << 16
+ *
+ * Return: the event number; -EINVAL for an unknown config, -ENOENT where the
+ * CPU does not count it
+ */
+int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config)
+{
+	unsigned int cache = FIELD_GET(GENMASK_ULL(7, 0), config);
+	unsigned int op = FIELD_GET(GENMASK_ULL(15, 8), config);
+	unsigned int result = FIELD_GET(GENMASK_ULL(23, 16), config);
+
+	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return -EINVAL;
+
+	if (op != PERF_COUNT_HW_CACHE_OP_READ)
+		return -ENOENT;
+
+	return generic_event(pmuv3, result == PERF_COUNT_HW_CACHE_RESULT_MISS ?
+				    cache_map[cache].miss : cache_map[cache].access);
+}
+
+/* events/ */
+
+static struct pmuv3 *dev_to_pmuv3(struct device *dev)
+{
+	return to_pmuv3(to_corepmu(dev_get_drvdata(dev)));
+}
+
+static ssize_t pmuv3_event_show(struct device *dev, struct device_attribute *attr,
+				char *page)
+{
+	struct perf_pmu_events_attr *pmu_attr;
+
+	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr);
+
+	return sysfs_emit(page, "event=0x%04llx\n", pmu_attr->id);
+}
+
+#define EVENT_ATTR(_name, _id)	PMU_EVENT_ATTR_ID(_name, pmuv3_event_show, _id),
+
+static struct attribute *pmuv3_event_attrs[] = {
+	PMUV3_EVENTS(EVENT_ATTR)
+	NULL
+};
+
+static umode_t pmuv3_event_is_visible(struct kobject *kobj, struct attribute *attr,
+				      int unused)
+{
+	struct pmuv3 *pmuv3 = dev_to_pmuv3(kobj_to_dev(kobj));
+	struct perf_pmu_events_attr *pmu_attr;
+
+	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr.attr);
+
+	return pmuv3_has_event(pmuv3, pmu_attr->id) ? attr->mode : 0;
+}
+
+static const struct attribute_group pmuv3_events_group = {
+	.name		= "events",
+	.attrs		= pmuv3_event_attrs,
+	.is_visible	= pmuv3_event_is_visible,
+};
+
+/* format/ */
+
+PMU_FORMAT_ATTR(event, "config:0-15");
+PMU_FORMAT_ATTR(long, "config1:0");
+PMU_FORMAT_ATTR(threshold_count, "config1:2");
+PMU_FORMAT_ATTR(threshold_compare, "config1:3-4");
+PMU_FORMAT_ATTR(threshold, "config1:5-16");
+
+static struct attribute *pmuv3_format_attrs[] = {
+	&format_attr_event.attr,
+	&format_attr_long.attr,
+	&format_attr_threshold_count.attr,
+	&format_attr_threshold_compare.attr,
+	&format_attr_threshold.attr,
+	NULL
+};
+
+static umode_t pmuv3_format_is_visible(struct kobject *kobj, struct attribute *attr,
+				       int unused)
+{
+	struct pmuv3 *pmuv3 = dev_to_pmuv3(kobj_to_dev(kobj));
+
+	if (attr == &format_attr_event.attr || attr == &format_attr_long.attr)
+		return attr->mode;
+
+	return pmuv3_threshold_max(pmuv3) ? attr->mode : 0;
+}
+
+static const struct attribute_group pmuv3_format_group = {
+	.name		= "format",
+	.attrs		= pmuv3_format_attrs,
+	.is_visible	= pmuv3_format_is_visible,
+};
+
+/* caps/ */
+
+/**
+ * pmuv3_threshold_max() - largest value of the threshold field
+ * @pmuv3: the PMU
+ *
+ * PMMIR_EL1.THWIDTH bits of PMEVTYPER<n>_EL0.TH are there.
+ *
+ * Return: 0 without FEAT_PMUv3_TH
+ */
+unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3)
+{
+	return BIT(FIELD_GET(PMMIR_THWIDTH, pmuv3->pmmir)) - 1;
+}
+
+static ssize_t slots_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "0x%08llx\n",
+			  FIELD_GET(PMMIR_SLOTS, dev_to_pmuv3(dev)->pmmir));
+}
+static DEVICE_ATTR_RO(slots);
+
+static ssize_t bus_slots_show(struct device *dev, struct device_attribute *attr,
+			      char *page)
+{
+	return sysfs_emit(page, "0x%08llx\n",
+			  FIELD_GET(PMMIR_BUS_SLOTS, dev_to_pmuv3(dev)->pmmir));
+}
+static DEVICE_ATTR_RO(bus_slots);
+
+static ssize_t bus_width_show(struct device *dev, struct device_attribute *attr,
+			      char *page)
+{
+	unsigned int field = FIELD_GET(PMMIR_BUS_WIDTH, dev_to_pmuv3(dev)->pmmir);
+
+	/* log2 of the bytes, plus 1; other values are not defined. */
+	return sysfs_emit(page, "0x%08x\n",
+			  field > 2 && field < 13 ? 1U << (field - 1) : 0);
+}
+static DEVICE_ATTR_RO(bus_width);
+
+static ssize_t threshold_max_show(struct device *dev, struct device_attribute *attr,
+				  char *page)
+{
+	return sysfs_emit(page, "0x%08x\n", pmuv3_threshold_max(dev_to_pmuv3(dev)));
+}
+static DEVICE_ATTR_RO(threshold_max);
+
+static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
+				char *page)
+{
+	return sysfs_emit(page, "0\n");
+}
+static DEVICE_ATTR_RO(max_precise);
+
+static struct attribute *pmuv3_caps_attrs[] = {
+	&dev_attr_slots.attr,
+	&dev_attr_bus_slots.attr,
+	&dev_attr_bus_width.attr,
+	&dev_attr_threshold_max.attr,
+	&dev_attr_max_precise.attr,
+	NULL
+};
+
+static umode_t pmuv3_caps_is_visible(struct kobject *kobj, struct attribute *attr,
+				     int unused)
+{
+	struct pmuv3 *pmuv3 = dev_to_pmuv3(kobj_to_dev(kobj));
+
+	if (attr == &dev_attr_max_precise.attr)
+		return attr->mode;
+	if (attr == &dev_attr_threshold_max.attr)
+		return pmuv3_threshold_max(pmuv3) ? attr->mode : 0;
+
+	return pmuv3->pmuver >= PMUVER_V3P4 ? attr->mode : 0;
+}
+
+static const struct attribute_group pmuv3_caps_group = {
+	.name		= "caps",
+	.attrs		= pmuv3_caps_attrs,
+	.is_visible	= pmuv3_caps_is_visible,
+};
+
+const struct attribute_group *pmuv3_attr_groups[] = {
+	&corepmu_common_group,
+	&pmuv3_events_group,
+	&pmuv3_format_group,
+	&pmuv3_caps_group,
+	NULL
+};

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: arm64: the overflow interrupt, one for each CPU
+ *
+ * Mostly a PPI, one number for all CPUs of the PMU (or of a partition of it).
+ * Some systems wire an SPI for each CPU instead, told apart by the devicetree's
+ * interrupt-affinity or by the MADT; those have not been run.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/acpi.h>
+#include <linux/cpumask.h>
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+#include <linux/of.h>
+#include <linux/percpu.h>
+#include <linux/platform_device.h>
+#include <linux/printk.h>
+#include <linux/smp.h>
+
+#include <asm/cputype.h>
+
+#include <corepmu/pmu.h>
+
+#include "pmuv3.h"
+
+static struct corepmu_cpu *cpuc_of(struct pmuv3 *pmuv3, int cpu)
+{
+	return per_cpu_ptr(pmuv3->pmu->cpu, cpu);
+}
+
+static int set_irq(struct pmuv3 *pmuv3, int cpu, int irq)
+{
+	if (cpuc_of(pmuv3, cpu)->irq) {
+		pr_err("CPU%d has more than one PMU interrupt\n", cpu);
+		return -EINVAL;
+	}
+
+	cpuc_of(pmuv3, cpu)->irq = irq;
+	cpumask_set_cpu(cpu, &pmuv3->pmu->supported_cpus);
+	return 0;
+}
+
+static int parse_ppi_of(struct pmuv3 *pmuv3, int irq)
+{
+	struct cpumask cpus;
+	int cpu, ret;
+
+	ret = irq_get_percpu_devid_partition(irq, &cpus);
+	if (ret)
+		return ret;
+
+	for_each_cpu(cpu, &cpus) {
+		ret = set_irq(pmuv3, cpu, irq);
+		if (ret)
+			return ret;
+	}
+
+	return 0;
+}
+
+/* The CPU that the i-th SPI belongs to; without a word on it, CPU i. */
+static int spi_cpu_of(struct device_node *np, int i)
+{
+	struct device_node *cpu_np;
+	int cpu;
+
+	if (!of_property_read_bool(np, "interrupt-affinity"))
+		return i;
+
+	cpu_np = of_parse_phandle(np, "interrupt-affinity", i);
+	if (!cpu_np)
+		return -EINVAL;
+
+	cpu = of_cpu_node_to_id(cpu_np);
+	of_node_put(cpu_np);
+
+	return cpu;
+}
+
+/**
+ * pmuv3_parse_irqs_of() - find the interrupts and CPUs in the devicetree
+ * @pmuv3: the PMU, whose supported_cpus are filled in
+ * @pdev: its device
+ *
+ * Documentation/devicetree/bindings/arm/pmu.yaml. Process context.
+ *
+ * Return: 0, or a negative errno after saying what is wrong
+ */
+int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
+{
+	int nr = platform_irq_count(pdev);
+	int i, ret;
+
+	if (nr == -EPROBE_DEFER)
+		return nr;
+	if (nr <= 0) {
+		pr_err("%pOF has no interrupt: overflows would be lost\n", pdev->dev.of_node);
+		return -ENODEV;
+	}
+
+	for (i = 0; i < nr; i++) {
+		int irq = platform_get_irq(pdev, i);
+		int cpu;
+
+		if (irq < 0)
+			return irq;
+
+		if (irq_is_percpu_devid(irq)) {
+			if (nr > 1) {
+				pr_err("%pOF mixes kinds of interrupts\n", pdev->dev.of_node);
+				return -EINVAL;
+			}
+			return parse_ppi_of(pmuv3, irq);
+		}
+
+		cpu = spi_cpu_of(pdev->dev.of_node, i);
+		/* A CPU that the devicetree knows and this kernel does not. */
+		if (cpu < 0 || cpu >= nr_cpu_ids)
+			continue;
+		ret = set_irq(pmuv3, cpu, irq);
+		if (ret)
+			return ret;
+	}
+
+	return cpumask_empty(&pmuv3->pmu->supported_cpus) ? -ENODEV : 0;
+}
+
+#ifdef CONFIG_ACPI
+
+/* Which CPU has which MPIDR: the kernel's own map is not for modules. */
+static DEFINE_PER_CPU(u64, cpu_mpidr);
+
+static void note_mpidr(void *unused)
+{
+	this_cpu_write(cpu_mpidr, read_cpuid_mpidr() & MPIDR_HWID_BITMASK);
+}
+
+/* Only CPUs that are online can be told by their MPIDR. */
+static int set_irq_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr, int irq)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (per_cpu(cpu_mpidr, cpu) == mpidr)
+			return set_irq(pmuv3, cpu, irq);
+
+	return 0;
+}
+
+static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *gicc)
+{
+	u32 gsi = gicc->performance_interrupt;
+	int irq, trigger, cpu, ret;
+
+	if (!gsi || !(gicc->flags & ACPI_MADT_ENABLED))
+		return 0;
+
+	trigger = gicc->flags & ACPI_MADT_PERFORMANCE_IRQ_MODE ?
+		  ACPI_EDGE_SENSITIVE : ACPI_LEVEL_SENSITIVE;
+
+	/* A PPI's number is the same for all; registering it again finds it. */
+	irq = acpi_register_gsi(NULL, gsi, trigger, ACPI_ACTIVE_HIGH);
+	if (irq < 0) {
+		pr_err("cannot map the PMU interrupt %u (%d)\n", gsi, irq);
+		return irq;
+	}
+
+	if (!irq_is_percpu_devid(irq))
+		return set_irq_of_mpidr(pmuv3, gicc->arm_mpidr & MPIDR_HWID_BITMASK, irq);
+
+	if (!cpumask_empty(&pmuv3->pmu->supported_cpus))
+		return 0;
+	for_each_possible_cpu(cpu) {
+		ret = set_irq(pmuv3, cpu, irq);
+		if (ret)
+			return ret;
+	}
+
+	return 0;
+}
+
+/**
+ * pmuv3_parse_irqs_acpi() - find the interrupts and CPUs in the MADT
+ * @pmuv3: the PMU, whose supported_cpus are filled in
+ *
+ * ACPI 6.5, 5.2.12.14, "GIC CPU Interface (GICC) Structure". Process context.
+ *
+ * Return: 0, or a negative errno after saying what is wrong
+ */
+int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
+{
+	struct acpi_table_header *madt;
+	void *entry, *end;
+	int ret = 0;
+
+	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MADT, 0, &madt))) {
+		pr_err("the firmware has no MADT to tell the PMU's interrupt\n");
+		return -ENODEV;
+	}
+
+	on_each_cpu(note_mpidr, NULL, 1);
+
+	entry = (void *)madt + sizeof(struct acpi_table_madt);
+	end = (void *)madt + madt->length;
+	while (!ret && entry + sizeof(struct acpi_subtable_header) <= end) {
+		struct acpi_subtable_header *header = entry;
+
+		if (header->length < sizeof(*header) || entry + header->length > end)
+			break;
+		if (header->type == ACPI_MADT_TYPE_GENERIC_INTERRUPT &&
+		    header->length >= offsetofend(struct acpi_madt_generic_interrupt, arm_mpidr))
+			ret = parse_gicc(pmuv3, entry);
+		entry += header->length;
+	}
+	acpi_put_table(madt);
+
+	if (!ret && cpumask_empty(&pmuv3->pmu->supported_cpus)) {
+		pr_err("the MADT names no PMU interrupt\n");
+		ret = -ENODEV;
+	}
+
+	return ret;
+}
+
+#else
+
+int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
+{
+	return -ENODEV;
+}
+
+#endif /* CONFIG_ACPI */
+
+/* Do the CPUs below @cpu use the interrupt too? Then it has been dealt with. */
+static bool is_repeated(struct pmuv3 *pmuv3, int cpu)
+{
+	int other;
+
+	for_each_cpu(other, &pmuv3->pmu->supported_cpus) {
+		if (other == cpu)
+			return false;
+		if (cpuc_of(pmuv3, other)->irq == cpuc_of(pmuv3, cpu)->irq)
+			return true;
+	}
+
+	return false;
+}
+
+static int request_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
+{
+	struct corepmu_cpu *cpuc = cpuc_of(pmuv3, cpu);
+	int ret;
+
+	if (irq_is_percpu_devid(cpuc->irq))
+		return request_percpu_irq(cpuc->irq, pmuv3_interrupt, "corepmu",
+					  pmuv3->pmu->cpu);
+
+	ret = irq_force_affinity(cpuc->irq, cpumask_of(cpu));
+	if (ret && num_possible_cpus() > 1)
+		return ret;
+
+	return request_irq(cpuc->irq, pmuv3_interrupt,
+			   IRQF_PERCPU | IRQF_NOBALANCING | IRQF_NO_AUTOEN | IRQF_NO_THREAD,
+			   "corepmu", cpuc);
+}
+
+static void free_irqs_below(struct pmuv3 *pmuv3, int end)
+{
+	int cpu;
+
+	for_each_cpu(cpu, &pmuv3->pmu->supported_cpus) {
+		struct corepmu_cpu *cpuc = cpuc_of(pmuv3, cpu);
+
+		if (cpu == end)
+			break;
+		if (is_repeated(pmuv3, cpu))
+			continue;
+		if (irq_is_percpu_devid(cpuc->irq))
+			free_percpu_irq(cpuc->irq, pmuv3->pmu->cpu);
+		else
+			free_irq(cpuc->irq, cpuc);
+	}
+}
+
+/**
+ * pmuv3_request_irqs() - take the interrupts, none enabled yet
+ * @pmuv3: a PMU whose interrupts are known
+ *
+ * Process context.
+ *
+ * Return: 0, or a negative errno after saying who may hold them
+ */
+int pmuv3_request_irqs(struct pmuv3 *pmuv3)
+{
+	int cpu, ret;
+
+	for_each_cpu(cpu, &pmuv3->pmu->supported_cpus) {
+		if (is_repeated(pmuv3, cpu))
+			continue;
+
+		ret = request_irq_of_cpu(pmuv3, cpu);
+		if (ret) {
+			pr_err("CPU%d: cannot have the PMU interrupt %d (%d): if the built-in driver holds it, boot with initcall_blacklist=armv8_pmu_driver_init,arm_pmu_acpi_init\n",
+			       cpu, cpuc_of(pmuv3, cpu)->irq, ret);
+			free_irqs_below(pmuv3, cpu);
+			return ret;
+		}
+	}
+
+	return 0;
+}
+
+/**
+ * pmuv3_free_irqs() - undo pmuv3_request_irqs()
+ * @pmuv3: the PMU, its interrupts disabled on all CPUs
+ */
+void pmuv3_free_irqs(struct pmuv3 *pmuv3)
+{
+	free_irqs_below(pmuv3, nr_cpu_ids);
+}
+
+/**
+ * pmuv3_irq_enable() - let a CPU take overflow interrupts
+ * @cpuc: the state of the CPU this runs on
+ */
+void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
+{
+	if (irq_is_percpu_devid(cpuc->irq))
+		enable_percpu_irq(cpuc->irq, IRQ_TYPE_NONE);
+	else
+		enable_irq(cpuc->irq);
+}
+
+/**
+ * pmuv3_irq_disable() - let a CPU no longer take overflow interrupts
+ * @cpuc: the state of the CPU this runs on
+ */
+void pmuv3_irq_disable(struct corepmu_cpu *cpuc)
+{
+	if (irq_is_percpu_devid(cpuc->irq))
+		disable_percpu_irq(cpuc->irq);
+	else
+		disable_irq_nosync(cpuc->irq);
+}

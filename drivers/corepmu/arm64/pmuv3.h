@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: arm64: what the files of the PMUv3 backend share
+ */
+#ifndef _COREPMU_ARM64_PMUV3_H
+#define _COREPMU_ARM64_PMUV3_H
+
+#include <linux/interrupt.h>
+#include <linux/platform_device.h>
+#include <linux/types.h>
+
+#include <corepmu/pmu.h>
+
+/* Event numbers that the driver itself has to know, DDI 0487, D13.11 */
+#define PMUV3_EVENT_INST_RETIRED	0x0008
+#define PMUV3_EVENT_PC_WRITE_RETIRED	0x000c
+#define PMUV3_EVENT_CPU_CYCLES		0x0011
+#define PMUV3_EVENT_CHAIN		0x001e
+#define PMUV3_EVENT_BR_RETIRED		0x0021
+
+/**
+ * struct pmuv3 - the PMUv3 of one kind of CPU
+ * @pmu: its generic part
+ * @pmuver: ID_AA64DFR0_EL1.PMUVer
+ * @has_el2: there is an EL2 that this kernel does not run at
+ * @pmcr: PMCR_EL0 while the PMU stands still
+ * @pmmir: PMMIR_EL1, 0 before PMUv3p4
+ * @pmceid: PMCEID1_EL0 and PMCEID0_EL0 as sets of events: [0] 0x0000-0x003f,
+ *	[1] 0x4000-0x403f
+ */
+struct pmuv3 {
+	struct corepmu	*pmu;
+	unsigned int	pmuver;
+	bool		has_el2;
+	u64		pmcr;
+	u64		pmmir;
+	u64		pmceid[2];
+};
+
+static inline struct pmuv3 *to_pmuv3(struct corepmu *pmu)
+{
+	return pmu->private;
+}
+
+/* pmuv3.c */
+extern const struct corepmu_backend pmuv3_backend;
+int pmuv3_describe(struct pmuv3 *pmuv3);
+irqreturn_t pmuv3_interrupt(int irq, void *dev);
+
+/* events.c */
+extern const struct attribute_group *pmuv3_attr_groups[];
+bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event);
+int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config);
+int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config);
+unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3);
+
+/* irq.c */
+int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev);
+int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3);
+int pmuv3_request_irqs(struct pmuv3 *pmuv3);
+void pmuv3_free_irqs(struct pmuv3 *pmuv3);
+void pmuv3_irq_enable(struct corepmu_cpu *cpuc);
+void pmuv3_irq_disable(struct corepmu_cpu *cpuc);
+
+#endif /* _COREPMU_ARM64_PMUV3_H */

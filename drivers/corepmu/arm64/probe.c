@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: arm64: find the PMUs of this machine
+ *
+ * With a devicetree each kind of CPU has a node that a platform driver binds
+ * to; with ACPI the CPUs are asked, and the MADT has the interrupts.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/acpi.h>
+#include <linux/device.h>
+#include <linux/of.h>
+#include <linux/of_platform.h>
+#include <linux/platform_device.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include <corepmu/pmu.h>
+
+#include "pmuv3.h"
+
+/* What the last PMU that could not be had failed with. */
+static int probe_error;
+
+/* The PMU of an ACPI machine, which has no device of its own. */
+static struct pmuv3 *acpi_pmuv3;
+
+static void describe_cpu(void *data)
+{
+	struct pmuv3 *pmuv3 = data;
+
+	probe_error = pmuv3_describe(pmuv3);
+}
+
+static struct pmuv3 *pmuv3_alloc(struct device *parent)
+{
+	struct pmuv3 *pmuv3;
+
+	pmuv3 = kzalloc(sizeof(*pmuv3), GFP_KERNEL);
+	if (!pmuv3)
+		return NULL;
+
+	pmuv3->pmu = corepmu_alloc(&pmuv3_backend);
+	if (!pmuv3->pmu) {
+		kfree(pmuv3);
+		return NULL;
+	}
+
+	pmuv3->pmu->private = pmuv3;
+	pmuv3->pmu->parent = parent;
+	/*
+	 * On arm64 the built-in driver and this one cannot hold the same PMU:
+	 * either owns the interrupt. Whoever has it answers generic events.
+	 */
+	pmuv3->pmu->claims_generic = true;
+
+	return pmuv3;
+}
+
+static void pmuv3_free(struct pmuv3 *pmuv3)
+{
+	corepmu_free(pmuv3->pmu);
+	kfree(pmuv3);
+}
+
+/* The interrupts are known. Describe, take them, register. */
+static int pmuv3_add(struct pmuv3 *pmuv3)
+{
+	int ret;
+
+	ret = smp_call_function_any(&pmuv3->pmu->supported_cpus, describe_cpu, pmuv3, 1);
+	if (!ret)
+		ret = probe_error;
+	if (ret) {
+		pr_err("CPUs %*pbl have no PMUv3\n",
+		       cpumask_pr_args(&pmuv3->pmu->supported_cpus));
+		return ret;
+	}
+
+	ret = pmuv3_request_irqs(pmuv3);
+	if (ret)
+		return ret;
+
+	ret = corepmu_register(pmuv3->pmu);
+	if (ret)
+		pmuv3_free_irqs(pmuv3);
+
+	return ret;
+}
+
+static void pmuv3_remove(struct pmuv3 *pmuv3)
+{
+	corepmu_unregister(pmuv3->pmu);
+	pmuv3_free_irqs(pmuv3);
+	pmuv3_free(pmuv3);
+}
+
+/* Devicetree */
+
+static int pmuv3_device_probe(struct platform_device *pdev)
+{
+	struct pmuv3 *pmuv3;
+	int ret;
+
+	pmuv3 = pmuv3_alloc(&pdev->dev);
+	if (!pmuv3)
+		return -ENOMEM;
+
+	ret = pmuv3_parse_irqs_of(pmuv3, pdev);
+	if (!ret)
+		ret = pmuv3_add(pmuv3);
+	if (ret) {
+		pmuv3_free(pmuv3);
+		probe_error = ret;
+		return ret;
+	}
+
+	platform_set_drvdata(pdev, pmuv3);
+	return 0;
+}
+
+static COMPAT_REMOVE_TYPE pmuv3_device_remove(struct platform_device *pdev)
+{
+	pmuv3_remove(platform_get_drvdata(pdev));
+	COMPAT_REMOVE_RETURN;
+}
+
+static const struct of_device_id pmuv3_of_ids[] = {
+	{ .compatible = "arm,armv8-pmuv3" },
+	{ .compatible = "arm,cortex-a34-pmu" },
+	{ .compatible = "arm,cortex-a35-pmu" },
+	{ .compatible = "arm,cortex-a53-pmu" },
+	{ .compatible = "arm,cortex-a55-pmu" },
+	{ .compatible = "arm,cortex-a57-pmu" },
+	{ .compatible = "arm,cortex-a65-pmu" },
+	{ .compatible = "arm,cortex-a72-pmu" },
+	{ .compatible = "arm,cortex-a73-pmu" },
+	{ .compatible = "arm,cortex-a75-pmu" },
+	{ .compatible = "arm,cortex-a76-pmu" },
+	{ .compatible = "arm,cortex-a77-pmu" },
+	{ .compatible = "arm,cortex-a78-pmu" },
+	{ .compatible = "arm,cortex-a510-pmu" },
+	{ .compatible = "arm,cortex-a520-pmu" },
+	{ .compatible = "arm,cortex-a710-pmu" },
+	{ .compatible = "arm,cortex-a715-pmu" },
+	{ .compatible = "arm,cortex-a720-pmu" },
+	{ .compatible = "arm,cortex-a725-pmu" },
+	{ .compatible = "arm,cortex-x1-pmu" },
+	{ .compatible = "arm,cortex-x2-pmu" },
+	{ .compatible = "arm,cortex-x3-pmu" },
+	{ .compatible = "arm,cortex-x4-pmu" },
+	{ .compatible = "arm,cortex-x925-pmu" },
+	{ .compatible = "arm,neoverse-e1-pmu" },
+	{ .compatible = "arm,neoverse-n1-pmu" },
+	{ .compatible = "arm,neoverse-n2-pmu" },
+	{ .compatible = "arm,neoverse-n3-pmu" },
+	{ .compatible = "arm,neoverse-v1-pmu" },
+	{ .compatible = "arm,neoverse-v2-pmu" },
+	{ .compatible = "arm,neoverse-v3-pmu" },
+	{ .compatible = "cavium,thunder-pmu" },
+	{ .compatible = "brcm,vulcan-pmu" },
+	{ .compatible = "nvidia,carmel-pmu" },
+	{ .compatible = "nvidia,denver-pmu" },
+	{ }
+};
+
+static struct platform_driver pmuv3_driver = {
+	.driver	= {
+		.name			= "corepmu",
+		.of_match_table		= pmuv3_of_ids,
+		.suppress_bind_attrs	= true,
+	},
+	.probe	= pmuv3_device_probe,
+	.remove	= pmuv3_device_remove,
+};
+
+/* Say why no node could be bound to. */
+static int explain_no_device(void)
+{
+	struct platform_device *pdev;
+	struct device_node *np;
+	int ret = -ENODEV;
+
+	np = of_find_matching_node(NULL, pmuv3_of_ids);
+	if (!np) {
+		pr_err("the devicetree has no PMUv3 node\n");
+		return ret;
+	}
+
+	pdev = of_find_device_by_node(np);
+	if (pdev && pdev->dev.driver) {
+		pr_err("%pOF is held by the driver %s: boot with initcall_blacklist=armv8_pmu_driver_init\n",
+		       np, pdev->dev.driver->name);
+		ret = -EBUSY;
+	} else {
+		pr_err("%pOF has no device to bind to\n", np);
+	}
+
+	if (pdev)
+		platform_device_put(pdev);
+	of_node_put(np);
+	return ret;
+}
+
+static int pmuv3_is_bound(struct device *dev, void *data)
+{
+	return 1;
+}
+
+static int pmuv3_init_of(void)
+{
+	int ret;
+
+	probe_error = 0;
+	ret = platform_driver_register(&pmuv3_driver);
+	if (ret)
+		return ret;
+
+	if (driver_for_each_device(&pmuv3_driver.driver, NULL, NULL, pmuv3_is_bound))
+		return 0;
+
+	platform_driver_unregister(&pmuv3_driver);
+	return probe_error ?: explain_no_device();
+}
+
+/* ACPI */
+
+static int pmuv3_init_acpi(void)
+{
+	struct pmuv3 *pmuv3;
+	int ret;
+
+	pmuv3 = pmuv3_alloc(NULL);
+	if (!pmuv3)
+		return -ENOMEM;
+
+	ret = pmuv3_parse_irqs_acpi(pmuv3);
+	if (!ret)
+		ret = pmuv3_add(pmuv3);
+	if (ret) {
+		pmuv3_free(pmuv3);
+		return ret;
+	}
+
+	acpi_pmuv3 = pmuv3;
+	return 0;
+}
+
+/**
+ * corepmu_arch_init() - find this machine's PMUs and register them
+ *
+ * Process context, at load.
+ *
+ * Return: 0 when there is at least one, or a negative errno after saying why
+ * there is none
+ */
+int corepmu_arch_init(void)
+{
+	return acpi_disabled ? pmuv3_init_of() : pmuv3_init_acpi();
+}
+
+/**
+ * corepmu_arch_exit() - undo corepmu_arch_init()
+ */
+void corepmu_arch_exit(void)
+{
+	if (acpi_pmuv3)
+		pmuv3_remove(acpi_pmuv3);
+	else
+		platform_driver_unregister(&pmuv3_driver);
+}

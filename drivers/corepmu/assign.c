@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: placement of events on counters
+ *
+ * Events and counters are the two sides of a bipartite graph; placing all
+ * events is a matching that covers them. As long as every placed event is in
+ * the matching, one more event fits exactly when there is an augmenting path
+ * from it (Berge, 1957), and the shortest one moves the fewest events.
+ *
+ * A pair - two chained counters, which a matching cannot express - is placed
+ * by trying: its two counters are taken out of the graph, and the events that
+ * were on them are placed anew in what is left. Only when no such try succeeds
+ * with the other pairs where they are is everything placed from nothing.
+ */
+#include <linux/bits.h>
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include <corepmu/assign.h>
+
+#define NR_COUNTERS	64
+#define NOBODY		(-1)
+
+/**
+ * struct matching - a placement in the making
+ * @demands: the events
+ * @nr: how many they are
+ * @owner: which event is on each counter; both counters of a pair have it
+ * @blocked: counters that a pair holds
+ */
+struct matching {
+	struct corepmu_demand	*demands;
+	unsigned int		nr;
+	s8			owner[NR_COUNTERS];
+	u64			blocked;
+};
+
+static bool is_pair(const struct corepmu_demand *demand)
+{
+	return demand->counter >= 0 && (demand->pairs & BIT_ULL(demand->counter));
+}
+
+static void matching_place(struct matching *m, int event, int counter)
+{
+	struct corepmu_demand *demand = &m->demands[event];
+
+	demand->counter = counter;
+	m->owner[counter] = event;
+	if (is_pair(demand)) {
+		m->owner[counter - 1] = event;
+		m->blocked |= BIT_ULL(counter) | BIT_ULL(counter - 1);
+	}
+}
+
+static void matching_unplace(struct matching *m, int event)
+{
+	struct corepmu_demand *demand = &m->demands[event];
+	int counter = demand->counter;
+
+	m->owner[counter] = NOBODY;
+	if (is_pair(demand)) {
+		m->owner[counter - 1] = NOBODY;
+		m->blocked &= ~(BIT_ULL(counter) | BIT_ULL(counter - 1));
+	}
+	demand->counter = -1;
+}
+
+static void matching_init(struct matching *m, struct corepmu_demand *demands,
+			  unsigned int nr)
+{
+	unsigned int i;
+
+	m->demands = demands;
+	m->nr = nr;
+	m->blocked = 0;
+	memset(m->owner, NOBODY, sizeof(m->owner));
+
+	for (i = 0; i < nr; i++)
+		if (demands[i].counter >= 0)
+			matching_place(m, i, demands[i].counter);
+}
+
+/*
+ * Place @event on a single counter along the shortest augmenting path:
+ * breadth first over counters, each reached from the event that wants it.
+ */
+static bool matching_augment(struct matching *m, int event)
+{
+	s8 queue[NR_COUNTERS], from[NR_COUNTERS];
+	unsigned int head = 0, tail = 0;
+	u64 seen = m->blocked;
+	int next = event;
+
+	for (;;) {
+		struct corepmu_demand *demand = &m->demands[next];
+		u64 reach = demand->homes & ~demand->pairs & ~seen;
+
+		/* Dedicated counters have the highest numbers: highest first. */
+		while (reach) {
+			int counter = fls64(reach) - 1;
+
+			reach &= ~BIT_ULL(counter);
+			seen |= BIT_ULL(counter);
+			from[counter] = next;
+
+			if (m->owner[counter] != NOBODY) {
+				queue[tail++] = counter;
+				continue;
+			}
+
+			/* Free: shift everybody along the path to here. */
+			for (;;) {
+				int mover = from[counter];
+				int old = m->demands[mover].counter;
+
+				m->demands[mover].counter = counter;
+				m->owner[counter] = mover;
+				if (mover == event)
+					return true;
+				counter = old;
+			}
+		}
+
+		if (head == tail)
+			return false;
+		next = m->owner[queue[head++]];
+	}
+}
+
+/* Place @event on the pair whose upper counter is @upper, moving singles away. */
+static bool matching_take_pair(struct matching *m, int event, int upper)
+{
+	int evicted[2] = { m->owner[upper], m->owner[upper - 1] };
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (evicted[i] != NOBODY)
+			matching_unplace(m, evicted[i]);
+
+	matching_place(m, event, upper);
+
+	for (i = 0; i < 2; i++)
+		if (evicted[i] != NOBODY && !matching_augment(m, evicted[i]))
+			return false;
+
+	return true;
+}
+
+static void matching_save(const struct matching *m, s8 *counters)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->nr; i++)
+		counters[i] = m->demands[i].counter;
+}
+
+static void matching_restore(struct matching *m, const s8 *counters)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->nr; i++)
+		m->demands[i].counter = counters[i];
+	matching_init(m, m->demands, m->nr);
+}
+
+/* Place one event among the placed ones; pairs that are placed stay. */
+static bool matching_add(struct matching *m, int event)
+{
+	struct corepmu_demand *demand = &m->demands[event];
+	u64 pairs = demand->homes & demand->pairs;
+	s8 saved[COREPMU_MAX_DEMANDS];
+	int moves;
+
+	if (matching_augment(m, event))
+		return true;
+
+	matching_save(m, saved);
+
+	/* The pair that disturbs fewest events first. */
+	for (moves = 0; moves <= 2; moves++) {
+		u64 tries = pairs;
+
+		while (tries) {
+			int upper = fls64(tries) - 1;
+
+			tries &= ~BIT_ULL(upper);
+			if (m->blocked & (BIT_ULL(upper) | BIT_ULL(upper - 1)))
+				continue;
+			if ((m->owner[upper] != NOBODY) +
+			    (m->owner[upper - 1] != NOBODY) != moves)
+				continue;
+			if (matching_take_pair(m, event, upper))
+				return true;
+			matching_restore(m, saved);
+		}
+	}
+
+	return false;
+}
+
+/*
+ * Choose counters for the events that can be paired, from @event on, in every
+ * way there is, then match the rest. Returns whether all are placed.
+ */
+static bool matching_search(struct matching *m, unsigned int event)
+{
+	s8 saved[COREPMU_MAX_DEMANDS];
+	u64 pairs;
+
+	while (event < m->nr && !m->demands[event].pairs)
+		event++;
+
+	if (event == m->nr) {
+		unsigned int i;
+
+		for (i = 0; i < m->nr; i++)
+			if (m->demands[i].counter < 0 && !matching_augment(m, i))
+				return false;
+		return true;
+	}
+
+	matching_save(m, saved);
+
+	/* Left for the matching to place on a single counter, or on a pair. */
+	if (m->demands[event].homes & ~m->demands[event].pairs) {
+		if (matching_search(m, event + 1))
+			return true;
+		matching_restore(m, saved);
+	}
+
+	for (pairs = m->demands[event].homes & m->demands[event].pairs; pairs; ) {
+		int upper = fls64(pairs) - 1;
+
+		pairs &= ~BIT_ULL(upper);
+		if (m->blocked & (BIT_ULL(upper) | BIT_ULL(upper - 1)))
+			continue;
+		matching_place(m, event, upper);
+		if (matching_search(m, event + 1))
+			return true;
+		matching_restore(m, saved);
+	}
+
+	return false;
+}
+
+/*
+ * Cheap and sufficient to see that a placement is impossible in the common
+ * case, so that the search below is not run to its end for a plain overload.
+ */
+static bool is_overload(const struct corepmu_demand *demands, unsigned int nr)
+{
+	unsigned int need = 0, i;
+	u64 homes = 0;
+
+	for (i = 0; i < nr; i++) {
+		homes |= demands[i].homes;
+		if (demands[i].pairs)
+			homes |= (demands[i].pairs & demands[i].homes) >> 1;
+		need += demands[i].homes & ~demands[i].pairs ? 1 : 2;
+	}
+
+	return need > hweight64(homes);
+}
+
+/**
+ * corepmu_assign() - place all events, moving as few as possible
+ * @demands: the events; those with a counter are placed, and stay when they can
+ * @nr: how many, at most COREPMU_MAX_DEMANDS
+ *
+ * Any context; about 400 bytes of stack for each event that needs a pair, when
+ * pairs have to be placed anew.
+ *
+ * Return: 0 with a counter in every demand, or -EAGAIN with @demands as it was,
+ * when there is no placement at all
+ */
+int corepmu_assign(struct corepmu_demand *demands, unsigned int nr)
+{
+	s8 saved[COREPMU_MAX_DEMANDS];
+	bool paired = false;
+	struct matching m;
+	unsigned int i;
+
+	if (nr > COREPMU_MAX_DEMANDS || is_overload(demands, nr))
+		return -EAGAIN;
+
+	matching_init(&m, demands, nr);
+	matching_save(&m, saved);
+
+	for (i = 0; i < nr; i++) {
+		paired |= !!demands[i].pairs;
+		if (demands[i].counter < 0 && !matching_add(&m, i))
+			break;
+	}
+	if (i == nr)
+		return 0;
+
+	matching_restore(&m, saved);
+	for (; i < nr; i++)
+		paired |= !!demands[i].pairs;
+	if (!paired)
+		return -EAGAIN;
+
+	/* Pairs that stay put are in the way: place everything from nothing. */
+	for (i = 0; i < nr; i++)
+		demands[i].counter = -1;
+	matching_init(&m, demands, nr);
+	if (matching_search(&m, 0))
+		return 0;
+
+	matching_restore(&m, saved);
+	return -EAGAIN;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: counter and period arithmetic, for counters of any width
+ *
+ * A counter counts up and interrupts when it wraps. To have it interrupt after
+ * n events it is set to -n within its width. period_left is what is left of
+ * the current period in full 64 bits; a period longer than half the counter's
+ * range takes several interrupts, so that a late read never mistakes one wrap
+ * for none.
+ */
+#include <linux/minmax.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/pmu.h>
+
+/*
+ * Counting events start this many events below a multiple of 2^32: the wrap of
+ * a narrow counter, a carry into the upper half of a wide one. For tests.
+ */
+uint corepmu_start_near_wrap;
+
+static s64 near_wrap(s64 left)
+{
+	return (left & ~GENMASK_ULL(31, 0)) | min_t(s64, left, corepmu_start_near_wrap);
+}
+
+/* Set the counter so that it overflows after @left events, or before. */
+static void counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 mask = hwc->event_base;
+
+	left = clamp_t(s64, left, max_t(s64, 1, cpuc->min_left), mask >> 1);
+	if (unlikely(corepmu_start_near_wrap) && !is_sampling_event(event))
+		left = near_wrap(left);
+
+	local64_set(&hwc->prev_count, -left & mask);
+	static_call(corepmu_write_counter)(cpuc, hwc, -left & mask);
+}
+
+/**
+ * corepmu_counter_update() - add what was counted since the last time
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ *
+ * Brings event->count and period_left up to date. IRQs off; may nest with an
+ * interrupt of its own kind.
+ */
+void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 prev, now;
+	s64 delta;
+
+	do {
+		prev = local64_read(&hwc->prev_count);
+		now = static_call(corepmu_read_counter)(cpuc, hwc);
+	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
+
+	delta = (now - prev) & hwc->event_base;
+	local64_add(delta, &event->count);
+	local64_sub(delta, &hwc->period_left);
+}
+
+/**
+ * corepmu_counter_start() - set the counter for what is left of the period
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter that is not counting
+ *
+ * When the core emptied period_left, because the period changed, a new period
+ * begins. When a sample is owed the counter overflows at the next event, and
+ * the period goes on from where it really ended. IRQs off.
+ */
+void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 left = local64_read(&hwc->period_left);
+
+	if (unlikely(left <= 0 && !(hwc->state & COREPMU_HES_OWED))) {
+		left = hwc->sample_period;
+		local64_set(&hwc->period_left, left);
+		hwc->last_period = left;
+	}
+
+	counter_load(cpuc, event, left);
+}
+
+/**
+ * corepmu_counter_next_period() - after an overflow, set the counter again
+ * @cpuc: this CPU's state
+ * @event: an event whose counter overflowed and was updated
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: whether the period ended. If not, the counter was too narrow for it,
+ * or the overflow was an earlier event's.
+ */
+bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 left = local64_read(&hwc->period_left);
+	s64 period = hwc->sample_period;
+	bool ended = left <= 0;
+
+	if (ended) {
+		/* A whole period late: no use in running after it. */
+		left = left <= -period ? period : left + period;
+		local64_set(&hwc->period_left, left);
+		hwc->last_period = period;
+	}
+
+	counter_load(cpuc, event, left);
+	return ended;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: CPUs that come and go, and CPUs that are powered down
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitops.h>
+#include <linux/cpu_pm.h>
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/notifier.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+
+#include <corepmu/pmu.h>
+
+static enum cpuhp_state corepmu_cpuhp_state;
+
+static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
+{
+	struct corepmu *pmu = hlist_entry_safe(node, struct corepmu, node);
+	struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);
+	unsigned long flags;
+
+	if (!cpumask_test_cpu(cpu, &pmu->supported_cpus))
+		return 0;
+
+	local_irq_save(flags);
+	pmu->backend->reset(cpuc);
+	local_irq_restore(flags);
+	pmu->backend->irq_enable(cpuc);
+
+	return 0;
+}
+
+/* Events that are still on the CPU are taken off by perf core after this. */
+static int corepmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
+{
+	struct corepmu *pmu = hlist_entry_safe(node, struct corepmu, node);
+	struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);
+	unsigned long flags;
+
+	if (!cpumask_test_cpu(cpu, &pmu->supported_cpus))
+		return 0;
+
+	pmu->backend->irq_disable(cpuc);
+	if (!cpuc->used) {
+		local_irq_save(flags);
+		pmu->backend->quiesce(cpuc);
+		local_irq_restore(flags);
+	}
+
+	return 0;
+}
+
+#ifdef CONFIG_CPU_PM
+
+/* The hardware forgets everything: take the counts before, set up after. */
+static void corepmu_power_down(struct corepmu_cpu *cpuc)
+{
+	u64 active = cpuc->active;
+
+	cpuc->suspended = active;
+	for (; active; active &= active - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(active)];
+
+		if (event)
+			corepmu_event_stop(event, PERF_EF_UPDATE);
+	}
+}
+
+static void corepmu_power_up(struct corepmu_cpu *cpuc)
+{
+	int idx;
+
+	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++) {
+		struct perf_event *event = cpuc->events[idx];
+
+		if (!event)
+			continue;
+
+		static_call(corepmu_select_event)(cpuc, &event->hw);
+		if (cpuc->suspended & BIT_ULL(idx))
+			corepmu_event_start(event, PERF_EF_RELOAD);
+		else
+			corepmu_counter_start(cpuc, event);
+	}
+	cpuc->suspended = 0;
+}
+
+/* Called on the CPU with IRQs off. */
+static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct corepmu *pmu = container_of(nb, struct corepmu, pm_nb);
+	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
+
+	if (!cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus))
+		return NOTIFY_DONE;
+
+	switch (action) {
+	case CPU_PM_ENTER:
+		if (!cpuc->used)
+			return NOTIFY_OK;
+		static_call(corepmu_disable_counters)(cpuc);
+		corepmu_power_down(cpuc);
+		return NOTIFY_OK;
+
+	case CPU_PM_EXIT:
+		pmu->backend->reset(cpuc);
+		fallthrough;
+	case CPU_PM_ENTER_FAILED:
+		if (!cpuc->used)
+			return NOTIFY_OK;
+		corepmu_power_up(cpuc);
+		static_call(corepmu_enable_counters)(cpuc);
+		return NOTIFY_OK;
+
+	default:
+		return NOTIFY_DONE;
+	}
+}
+
+static int corepmu_pm_register(struct corepmu *pmu)
+{
+	pmu->pm_nb.notifier_call = corepmu_pm_notify;
+
+	return cpu_pm_register_notifier(&pmu->pm_nb);
+}
+
+static void corepmu_pm_unregister(struct corepmu *pmu)
+{
+	cpu_pm_unregister_notifier(&pmu->pm_nb);
+}
+
+#else
+
+static inline int corepmu_pm_register(struct corepmu *pmu)
+{
+	return 0;
+}
+
+static inline void corepmu_pm_unregister(struct corepmu *pmu)
+{
+}
+
+#endif /* CONFIG_CPU_PM */
+
+/**
+ * corepmu_hotplug_add() - set the PMU up on its CPUs, now and as they come
+ * @pmu: a PMU whose interrupts have been requested
+ *
+ * Process context.
+ *
+ * Return: 0 or a negative errno with nothing left behind
+ */
+int corepmu_hotplug_add(struct corepmu *pmu)
+{
+	int ret;
+
+	ret = cpuhp_state_add_instance(corepmu_cpuhp_state, &pmu->node);
+	if (ret)
+		return ret;
+
+	ret = corepmu_pm_register(pmu);
+	if (ret)
+		cpuhp_state_remove_instance(corepmu_cpuhp_state, &pmu->node);
+
+	return ret;
+}
+
+/**
+ * corepmu_hotplug_remove() - leave the PMU as it was found, on all its CPUs
+ * @pmu: a PMU without events
+ *
+ * Process context.
+ */
+void corepmu_hotplug_remove(struct corepmu *pmu)
+{
+	corepmu_pm_unregister(pmu);
+	cpuhp_state_remove_instance(corepmu_cpuhp_state, &pmu->node);
+}
+
+/**
+ * corepmu_hotplug_init() - get ready to follow CPU hotplug
+ *
+ * Return: 0 or a negative errno
+ */
+int corepmu_hotplug_init(void)
+{
+	int ret;
+
+	ret = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "perf/corepmu:online",
+				      corepmu_cpu_online, corepmu_cpu_offline);
+	if (ret < 0) {
+		pr_err("cannot follow CPU hotplug (%d)\n", ret);
+		return ret;
+	}
+
+	corepmu_cpuhp_state = ret;
+	return 0;
+}
+
+/**
+ * corepmu_hotplug_exit() - undo corepmu_hotplug_init()
+ */
+void corepmu_hotplug_exit(void)
+{
+	cpuhp_remove_multi_state(corepmu_cpuhp_state);
+}

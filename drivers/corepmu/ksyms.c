@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: the one way to functions that the kernel does not export
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/errno.h>
+#include <linux/kprobes.h>
+#include <linux/printk.h>
+
+#include <corepmu/ksyms.h>
+
+#ifdef MODULE
+
+typedef unsigned long (*corepmu_lookup_t)(const char *name);
+
+static unsigned long corepmu_lookup_none(const char *name)
+{
+	return 0;
+}
+
+DEFINE_STATIC_CALL(corepmu_lookup_name, corepmu_lookup_none);
+DEFINE_STATIC_CALL_NULL(corepmu_overflow, corepmu_overflow_none);
+DEFINE_STATIC_CALL_NULL(corepmu_took, corepmu_took_none);
+
+/*
+ * A kprobe that is registered disabled tells where a function is and never
+ * patches it. With IBT the address is four bytes past the entry, so that it
+ * serves to reach kallsyms_lookup_name() alone, which gives true entries.
+ */
+static int corepmu_find_lookup(void)
+{
+	struct kprobe kp = {
+		.symbol_name	= "kallsyms_lookup_name",
+		.flags		= KPROBE_FLAG_DISABLED,
+	};
+	int ret;
+
+	ret = register_kprobe(&kp);
+	if (ret) {
+		pr_err("cannot find kallsyms_lookup_name (%d): the kernel needs CONFIG_KPROBES and CONFIG_KALLSYMS\n",
+		       ret);
+		return ret;
+	}
+
+	static_call_update(corepmu_lookup_name, (corepmu_lookup_t)kp.addr);
+	unregister_kprobe(&kp);
+
+	return 0;
+}
+
+static unsigned long corepmu_lookup(const char *name)
+{
+	unsigned long addr = static_call(corepmu_lookup_name)(name);
+
+	if (!addr)
+		pr_err("this kernel has no %s\n", name);
+
+	return addr;
+}
+
+/**
+ * corepmu_resolve_symbols() - find what perf core does not export
+ *
+ * Process context, once, before any event can exist.
+ *
+ * Return: 0, or -ENOENT when a function is not there, after saying which
+ */
+int corepmu_resolve_symbols(void)
+{
+	unsigned long overflow, took;
+	int ret;
+
+	ret = corepmu_find_lookup();
+	if (ret)
+		return ret;
+
+	overflow = corepmu_lookup("perf_event_overflow");
+	took = corepmu_lookup("perf_sample_event_took");
+	if (!overflow || !took)
+		return -ENOENT;
+
+	static_call_update(corepmu_overflow, (typeof(&corepmu_overflow_none))overflow);
+	static_call_update(corepmu_took, (typeof(&corepmu_took_none))took);
+
+	return 0;
+}
+
+#endif /* MODULE */

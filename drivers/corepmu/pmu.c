@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: struct pmu, as perf core calls it
+ *
+ * No register is touched here. Events that are added, deleted, started or
+ * stopped change what is to count; the backend brings the hardware there when
+ * perf core enables the PMU again, once for a whole context switch.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitops.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/static_call.h>
+
+#include <corepmu/assign.h>
+#include <corepmu/pmu.h>
+
+DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_enable_none);
+DEFINE_STATIC_CALL_NULL(corepmu_disable_counters, corepmu_enable_none);
+DEFINE_STATIC_CALL_NULL(corepmu_select_event, corepmu_select_none);
+DEFINE_STATIC_CALL_NULL(corepmu_read_counter, corepmu_read_none);
+DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
+
+/**
+ * corepmu_use_backend() - make @backend's hot paths the ones that are called
+ * @backend: the backend of this machine
+ *
+ * Process context, before any PMU is registered.
+ */
+void corepmu_use_backend(const struct corepmu_backend *backend)
+{
+	static_call_update(corepmu_enable_counters, backend->enable);
+	static_call_update(corepmu_disable_counters, backend->disable);
+	static_call_update(corepmu_select_event, backend->select);
+	static_call_update(corepmu_read_counter, backend->read);
+	static_call_update(corepmu_write_counter, backend->write);
+}
+
+static struct corepmu_cpu *this_cpuc(struct perf_event *event)
+{
+	return this_cpu_ptr(to_corepmu(event->pmu)->cpu);
+}
+
+/* Most of the page is written only when there is one: spare the call. */
+static void update_userpage(struct perf_event *event)
+{
+	if (unlikely(rcu_access_pointer(event->rb)))
+		perf_event_update_userpage(event);
+}
+
+/* The whole PMU: enable and disable */
+
+static void corepmu_enable(struct pmu *pmu)
+{
+	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
+
+	/* A CPU without events, or of another kind, is left alone. */
+	if (cpuc->used)
+		static_call(corepmu_enable_counters)(cpuc);
+}
+
+static void corepmu_disable(struct pmu *pmu)
+{
+	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
+
+	if (cpuc->running)
+		static_call(corepmu_disable_counters)(cpuc);
+}
+
+/* One event: start, stop, read */
+
+static void set_active(struct corepmu_cpu *cpuc, u64 active)
+{
+	cpuc->active = active;
+
+	/* Perf core stops the PMU around start() and stop(), as a rule. */
+	if (unlikely(cpuc->running))
+		static_call(corepmu_enable_counters)(cpuc);
+}
+
+/* Count from the value that the counter has. */
+static void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	hwc->state &= COREPMU_HES_OWED;
+	set_active(cpuc, cpuc->active |
+		   corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
+}
+
+/**
+ * corepmu_event_start() - let a placed event count
+ * @event: the event
+ * @flags: PERF_EF_RELOAD when the period may have changed since it was stopped
+ *
+ * Starting a started event does nothing. IRQs off, or the overflow interrupt.
+ */
+void corepmu_event_start(struct perf_event *event, int flags)
+{
+	struct corepmu_cpu *cpuc = this_cpuc(event);
+	struct hw_perf_event *hwc = &event->hw;
+
+	if (!(hwc->state & PERF_HES_STOPPED))
+		return;
+
+	if ((flags & PERF_EF_RELOAD) || (hwc->state & COREPMU_HES_OWED))
+		corepmu_counter_start(cpuc, event);
+
+	event_resume(cpuc, event);
+	update_userpage(event);
+}
+
+/**
+ * corepmu_event_stop() - let a placed event no longer count
+ * @event: the event
+ * @flags: ignored; the count is always brought up to date
+ *
+ * Stopping a stopped event does nothing. IRQs off, or the overflow interrupt.
+ */
+void corepmu_event_stop(struct perf_event *event, int flags)
+{
+	struct corepmu_cpu *cpuc = this_cpuc(event);
+	struct hw_perf_event *hwc = &event->hw;
+
+	if (hwc->state & PERF_HES_STOPPED)
+		return;
+
+	set_active(cpuc, cpuc->active &
+		   ~corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
+	corepmu_counter_update(cpuc, event);
+
+	hwc->state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (is_sampling_event(event) && local64_read(&hwc->period_left) <= 0)
+		hwc->state |= COREPMU_HES_OWED;
+
+	update_userpage(event);
+}
+
+static void corepmu_event_read(struct perf_event *event)
+{
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		corepmu_counter_update(this_cpuc(event), event);
+}
+
+/* Placement: add and delete */
+
+/* Leaves the event stopped, its counter set for what is left of its period. */
+static void event_place(struct corepmu_cpu *cpuc, struct perf_event *event, int idx)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	unsigned int width = cpuc->pmu->width[idx];
+
+	hwc->idx = idx;
+	if (corepmu_event_is_paired(cpuc->pmu, hwc))
+		width *= 2;
+	hwc->event_base = GENMASK_ULL(width - 1, 0);
+
+	cpuc->events[idx] = event;
+	cpuc->used |= corepmu_event_counters(cpuc->pmu, hwc, idx);
+	static_call(corepmu_select_event)(cpuc, hwc);
+	corepmu_counter_start(cpuc, event);
+}
+
+static void event_unplace(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	cpuc->events[hwc->idx] = NULL;
+	cpuc->used &= ~corepmu_event_counters(cpuc->pmu, hwc, hwc->idx);
+	hwc->idx = -1;
+}
+
+static void event_demand(struct corepmu *pmu, struct perf_event *event,
+			 struct corepmu_demand *demand)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	*demand = (struct corepmu_demand) {
+		.homes		= hwc->config,
+		.pairs		= hwc->flags & COREPMU_EVENT_PAIR ?
+				  hwc->config & pmu->pair_counters : 0,
+		.counter	= -1,
+	};
+}
+
+/*
+ * No counter that the event may have is free: see whether moving others makes
+ * room, and move them. The PMU stands still.
+ */
+static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct corepmu_demand *demands = cpuc->demands;
+	struct perf_event *events[COREPMU_MAX_DEMANDS];
+	u64 restart = 0;
+	unsigned int nr = 0, i;
+	int idx;
+
+	for (i = 0; i < COREPMU_MAX_COUNTERS; i++) {
+		if (!cpuc->events[i])
+			continue;
+		events[nr] = cpuc->events[i];
+		event_demand(cpuc->pmu, events[nr], &demands[nr]);
+		demands[nr++].counter = i;
+	}
+	event_demand(cpuc->pmu, event, &demands[nr]);
+	events[nr++] = event;
+
+	if (corepmu_assign(demands, nr))
+		return -EAGAIN;
+
+	/* Counters first, places after: one event may move to another's. */
+	for (i = 0; i < nr - 1; i++) {
+		if (demands[i].counter == events[i]->hw.idx)
+			continue;
+		if (!(events[i]->hw.state & PERF_HES_STOPPED)) {
+			corepmu_event_stop(events[i], PERF_EF_UPDATE);
+			restart |= BIT_ULL(i);
+		}
+		event_unplace(cpuc, events[i]);
+	}
+
+	for (i = 0; i < nr - 1; i++) {
+		idx = demands[i].counter;
+		if (idx == events[i]->hw.idx)
+			continue;
+		event_place(cpuc, events[i], idx);
+		if (restart & BIT_ULL(i))
+			event_resume(cpuc, events[i]);
+		update_userpage(events[i]);
+	}
+
+	return demands[nr - 1].counter;
+}
+
+/* A counter for @event, or -EAGAIN when no placement of all events exists. */
+static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 free = hwc->config & ~cpuc->used;
+
+	/* Dedicated counters have the highest numbers: highest first. */
+	for (; free; free &= ~BIT_ULL(fls64(free) - 1)) {
+		int idx = fls64(free) - 1;
+
+		if (!(corepmu_event_counters(cpuc->pmu, hwc, idx) & cpuc->used))
+			return idx;
+	}
+
+	return place_by_moving(cpuc, event);
+}
+
+static int corepmu_event_add(struct perf_event *event, int flags)
+{
+	struct corepmu_cpu *cpuc = this_cpuc(event);
+	struct hw_perf_event *hwc = &event->hw;
+	int idx;
+
+	/* A task's event is not kept from CPUs of another kind earlier. */
+	if (!cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
+		return -ENOENT;
+
+	idx = find_counter(cpuc, event);
+	if (idx < 0)
+		return idx;
+
+	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE |
+		     (hwc->state & COREPMU_HES_OWED);
+	event_place(cpuc, event, idx);
+
+	if (flags & PERF_EF_START)
+		event_resume(cpuc, event);
+	update_userpage(event);
+
+	return 0;
+}
+
+static void corepmu_event_del(struct perf_event *event, int flags)
+{
+	struct corepmu_cpu *cpuc = this_cpuc(event);
+
+	corepmu_event_stop(event, PERF_EF_UPDATE);
+	event_unplace(cpuc, event);
+	update_userpage(event);
+}
+
+/* Opening an event */
+
+/* Does it want a counter whenever the leader does? */
+static bool sibling_counts(struct perf_event *event)
+{
+	return event->state > PERF_EVENT_STATE_OFF ||
+	       (event->state == PERF_EVENT_STATE_OFF && event->attr.enable_on_exec);
+}
+
+/* A group that can never be placed is refused now, not starved for ever. */
+static int validate_group(struct corepmu *pmu, struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	struct corepmu_demand *demands;
+	unsigned int nr = 0;
+	int ret = 0;
+
+	if (leader == event)
+		return 0;
+
+	demands = kcalloc(COREPMU_MAX_DEMANDS, sizeof(*demands), GFP_KERNEL);
+	if (!demands)
+		return -ENOMEM;
+
+	event_demand(pmu, event, &demands[nr++]);
+
+	if (!is_software_event(leader)) {
+		if (leader->pmu != &pmu->pmu) {
+			ret = corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
+			goto out;
+		}
+		event_demand(pmu, leader, &demands[nr++]);
+	}
+
+	for_each_sibling_event(sibling, leader) {
+		if (is_software_event(sibling))
+			continue;
+		if (sibling->pmu != &pmu->pmu) {
+			ret = corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
+			goto out;
+		}
+		if (!sibling_counts(sibling))
+			continue;
+		if (nr == COREPMU_MAX_DEMANDS) {
+			ret = -EINVAL;
+			goto out;
+		}
+		event_demand(pmu, sibling, &demands[nr++]);
+	}
+
+	if (corepmu_assign(demands, nr))
+		ret = corepmu_refuse(-EINVAL, "there are not enough counters for its group");
+
+out:
+	kfree(demands);
+	return ret;
+}
+
+/* Is the event meant for this PMU? */
+static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
+{
+	u32 type = event->attr.type;
+	u32 extended;
+
+	if (type == pmu->pmu.type)
+		return true;
+
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+		extended = event->attr.config >> PERF_PMU_TYPE_SHIFT;
+		return extended ? extended == pmu->pmu.type : pmu->claims_generic;
+	case PERF_TYPE_RAW:
+		return pmu->claims_generic;
+	default:
+		return false;
+	}
+}
+
+static int corepmu_event_init(struct perf_event *event)
+{
+	struct corepmu *pmu = to_corepmu(event->pmu);
+	struct hw_perf_event *hwc = &event->hw;
+	int ret;
+
+	if (!event_is_ours(pmu, event))
+		return -ENOENT;
+
+	if (!READ_ONCE(pmu->open))
+		return -ENODEV;
+
+	/* CPUs of another kind have a PMU of their own. */
+	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &pmu->supported_cpus))
+		return -ENOENT;
+
+	if (has_branch_stack(event))
+		return corepmu_refuse(-EOPNOTSUPP, "branches are not recorded");
+
+	if (event->attr.precise_ip)
+		return corepmu_refuse(-EOPNOTSUPP, "precise_ip must be 0, samples have skid");
+
+	hwc->idx = -1;
+	hwc->flags = 0;
+	hwc->config_base = 0;
+	hwc->config = 0;
+
+	ret = pmu->backend->encode(pmu, event);
+	if (ret)
+		return ret;
+
+	/* Without a period of its own, a period that never ends. */
+	if (!is_sampling_event(event)) {
+		hwc->sample_period = S64_MAX;
+		hwc->last_period = hwc->sample_period;
+		local64_set(&hwc->period_left, hwc->sample_period);
+	}
+
+	return validate_group(pmu, event);
+}
+
+static bool corepmu_cpu_is_other(struct pmu *pmu, int cpu)
+{
+	return !cpumask_test_cpu(cpu, &to_corepmu(pmu)->supported_cpus);
+}
+
+COMPAT_PMU_FILTER(corepmu_filter, corepmu_cpu_is_other);
+
+/**
+ * corepmu_init_pmu() - fill in what perf core is to know
+ * @pmu: a PMU that is not registered yet
+ *
+ * Process context.
+ */
+void corepmu_init_pmu(struct corepmu *pmu)
+{
+	pmu->pmu = (struct pmu) {
+		.module		= THIS_MODULE,
+		.task_ctx_nr	= perf_hw_context,
+		.attr_groups	= pmu->backend->attr_groups,
+		.capabilities	= PERF_PMU_CAP_EXTENDED_REGS |
+				  PERF_PMU_CAP_EXTENDED_HW_TYPE |
+				  COMPAT_PMU_CAP_HETEROGENEOUS_CPUS,
+		.pmu_enable	= corepmu_enable,
+		.pmu_disable	= corepmu_disable,
+		.event_init	= corepmu_event_init,
+		.add		= corepmu_event_add,
+		.del		= corepmu_event_del,
+		.start		= corepmu_event_start,
+		.stop		= corepmu_event_stop,
+		.read		= corepmu_event_read,
+	};
+	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
+		compat_pmu_set_filter(&pmu->pmu, corepmu_filter);
+	compat_pmu_set_parent(&pmu->pmu, pmu->parent);
+}

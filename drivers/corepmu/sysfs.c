@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: what sysfs shows of every PMU, whatever its backend
+ */
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/perf_event.h>
+#include <linux/sysfs.h>
+
+#include <corepmu/pmu.h>
+
+/* The perf tool takes a PMU with this file for a core PMU. */
+static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	struct corepmu *pmu = to_corepmu(dev_get_drvdata(dev));
+
+	return cpumap_print_to_pagebuf(true, page, &pmu->supported_cpus);
+}
+static DEVICE_ATTR_RO(cpus);
+
+static struct attribute *corepmu_common_attrs[] = {
+	&dev_attr_cpus.attr,
+	NULL
+};
+
+/* Beside another core PMU there must be no such file: perf would open its
+ * default events on both.
+ */
+static umode_t corepmu_common_is_visible(struct kobject *kobj, struct attribute *attr,
+					 int unused)
+{
+	struct device *dev = kobj_to_dev(kobj);
+
+	return to_corepmu(dev_get_drvdata(dev))->claims_generic ? attr->mode : 0;
+}
+
+const struct attribute_group corepmu_common_group = {
+	.attrs		= corepmu_common_attrs,
+	.is_visible	= corepmu_common_is_visible,
+};

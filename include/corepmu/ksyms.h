@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: functions of perf core that are not exported to modules
+ *
+ * Built into the kernel they are called by name. A module resolves them once,
+ * at load, and calls them through static calls, which are direct calls where
+ * the architecture has them: an indirect call to a function whose landing pad
+ * the kernel sealed would fault on x86 with IBT.
+ */
+#ifndef _COREPMU_KSYMS_H
+#define _COREPMU_KSYMS_H
+
+#include <linux/perf_event.h>
+#include <linux/static_call.h>
+
+#ifdef MODULE
+
+int corepmu_overflow_none(struct perf_event *event, struct perf_sample_data *data,
+			  struct pt_regs *regs);
+void corepmu_took_none(u64 ns);
+
+DECLARE_STATIC_CALL(corepmu_overflow, corepmu_overflow_none);
+DECLARE_STATIC_CALL(corepmu_took, corepmu_took_none);
+
+int corepmu_resolve_symbols(void);
+
+/* perf_event_overflow(): any context that the PMU's interrupt may have */
+static inline int corepmu_perf_event_overflow(struct perf_event *event,
+					      struct perf_sample_data *data,
+					      struct pt_regs *regs)
+{
+	return static_call(corepmu_overflow)(event, data, regs);
+}
+
+/* perf_sample_event_took(): the same context, once per interrupt */
+static inline void corepmu_perf_sample_event_took(u64 ns)
+{
+	static_call(corepmu_took)(ns);
+}
+
+#else
+
+#define corepmu_perf_event_overflow	perf_event_overflow
+#define corepmu_perf_sample_event_took	perf_sample_event_took
+
+static inline int corepmu_resolve_symbols(void)
+{
+	return 0;
+}
+
+#endif /* MODULE */
+
+#endif /* _COREPMU_KSYMS_H */

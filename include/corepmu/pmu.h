@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: the vocabulary that all rooms share
+ *
+ * An event goes perf core -> pmu.c -> assign.c (which counter) -> counter.c
+ * (what value) -> backend (which registers); an overflow comes back backend ->
+ * overflow.c -> counter.c -> perf core. See Documentation/driver-api/corepmu.rst.
+ *
+ * Use of struct hw_perf_event:
+ *
+ *   config       counters the event may be placed on, a bit each (backend)
+ *   config_base  what the backend writes to select and filter the event
+ *   event_base   mask of the value bits of the counter it is placed on
+ *   idx          the counter, -1 while not placed; the upper one of a pair
+ *   flags        COREPMU_EVENT_*
+ *   state        PERF_HES_*; COREPMU_HES_OWED: see there
+ *   prev_count   last value seen in the counter, masked with event_base
+ */
+#ifndef _COREPMU_PMU_H
+#define _COREPMU_PMU_H
+
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/list.h>
+#include <linux/notifier.h>
+#include <linux/perf_event.h>
+#include <linux/static_call.h>
+#include <linux/types.h>
+
+#include <corepmu/assign.h>
+#include <corepmu/compat.h>
+
+struct corepmu;
+
+#define COREPMU_MAX_COUNTERS	64
+
+/*
+ * The event counts in 64 bits whatever the width of a single counter. The bit
+ * is the one that the kernel's arch_perf_update_userpage() takes for "64 bits
+ * wide" (drivers/perf/arm_pmuv3.c, ARMPMU_EVT_64BIT).
+ */
+#define COREPMU_EVENT_LONG	BIT(0)
+/* On a counter of corepmu.pair_counters, the event takes the one below too. */
+#define COREPMU_EVENT_PAIR	BIT(1)
+
+/*
+ * A period ended and its sample has not been emitted: the counter was stopped
+ * before its interrupt was taken. The next start makes it overflow at once, so
+ * that no sample is lost to a context switch or a rotation.
+ */
+#define COREPMU_HES_OWED	PERF_HES_ARCH
+
+/**
+ * struct corepmu_cpu - one PMU's state on one CPU
+ * @pmu: the PMU
+ * @events: the event on each counter; of a pair only the upper has one
+ * @used: counters that hold an event, or are the lower of a pair
+ * @active: counters that are to count
+ * @hw_active: counters that the hardware has enabled
+ * @selected: what each counter's event selection register holds
+ * @running: the PMU as a whole counts
+ * @suspended: counters that counted when the CPU was powered down
+ * @stray: counters that overflowed and held no event, for the self-test
+ * @window: clock at the start of the limiter's window, in ns
+ * @busy: time spent on overflows in that window, in ns
+ * @min_left: no counter is programmed to overflow in fewer counts
+ * @irq: this CPU's overflow interrupt
+ * @demands: where a placement is worked out
+ *
+ * Only the CPU itself touches it, with interrupts disabled.
+ */
+struct corepmu_cpu {
+	struct corepmu		*pmu;
+	u64			used;
+	u64			active;
+	u64			hw_active;
+	bool			running;
+	s64			min_left;
+	u64			window;
+	u64			busy;
+	u64			suspended;
+	u64			stray;
+	int			irq;
+	struct perf_event	*events[COREPMU_MAX_COUNTERS];
+	u64			selected[COREPMU_MAX_COUNTERS];
+	struct corepmu_demand	demands[COREPMU_MAX_DEMANDS];
+};
+
+/**
+ * struct corepmu_backend - what the generic rooms need of an architecture
+ * @name: for messages
+ * @attr_groups: format, events and caps in sysfs
+ * @encode: turn event->attr into config_base, config (the counters it may be
+ *	placed on) and flags. Process context. An errno of
+ *	perf_event_open(2) says why it cannot be; see corepmu_refuse()
+ * @reset: bring this CPU's PMU to a known, stopped state and forget every
+ *	shadow of it. IRQs off or from a CPU hotplug callback
+ * @quiesce: leave this CPU's PMU as a driver that comes after expects it
+ * @enable: make the hardware count what corepmu_cpu.active says. IRQs off
+ * @disable: stop all counters, values kept. IRQs off
+ * @select: program the event selection of the counter hw.idx, which is not
+ *	counting. IRQs off
+ * @read: value of counter hw.idx, within event_base. IRQs off
+ * @write: set counter hw.idx. The PMU as a whole is stopped, or the counter is
+ *	not enabled. IRQs off
+ * @self_test_config: config_base of an event that counts in a busy loop of the
+ *	kernel, on counter idx
+ * @irq_enable: let this CPU take overflow interrupts. On the CPU
+ * @irq_disable: and no longer
+ *
+ * The second half are hot paths and called through static calls.
+ */
+struct corepmu_backend {
+	const char *name;
+	const struct attribute_group **attr_groups;
+	int (*encode)(struct corepmu *pmu, struct perf_event *event);
+	void (*reset)(struct corepmu_cpu *cpuc);
+	void (*quiesce)(struct corepmu_cpu *cpuc);
+	u64 (*self_test_config)(struct corepmu *pmu, int idx);
+	void (*irq_enable)(struct corepmu_cpu *cpuc);
+	void (*irq_disable)(struct corepmu_cpu *cpuc);
+
+	void (*enable)(struct corepmu_cpu *cpuc);
+	void (*disable)(struct corepmu_cpu *cpuc);
+	void (*select)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+	u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+	void (*write)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
+};
+
+/**
+ * struct corepmu - one PMU: all CPUs of one kind
+ * @pmu: what perf core knows
+ * @node: entry among the PMUs that follow CPU hotplug
+ * @backend: the architecture's part
+ * @supported_cpus: CPUs that have this PMU
+ * @cpu: state of each CPU
+ * @counters: counters that exist
+ * @pair_counters: counters that can be the upper half of a pair
+ * @width: bits of each counter
+ * @claims_generic: no other core PMU is there: answer to PERF_TYPE_HARDWARE,
+ *	PERF_TYPE_HW_CACHE and PERF_TYPE_RAW too
+ * @open: events may be opened
+ * @parent: device in sysfs that the PMU belongs to, or NULL
+ * @pm_nb: CPU power-down notifier
+ * @private: the backend's own description of the hardware
+ */
+struct corepmu {
+	struct pmu			pmu;
+	struct hlist_node		node;
+	const struct corepmu_backend	*backend;
+	cpumask_t			supported_cpus;
+	struct corepmu_cpu __percpu	*cpu;
+	u64				counters;
+	u64				pair_counters;
+	u8				width[COREPMU_MAX_COUNTERS];
+	bool				claims_generic;
+	bool				open;
+	struct device			*parent;
+	struct notifier_block		pm_nb;
+	void				*private;
+};
+
+#define to_corepmu(p) container_of(p, struct corepmu, pmu)
+
+/**
+ * corepmu_refuse() - refuse an event and say why, once per reason
+ * @err: negative errno
+ * @fmt: format of the reason
+ *
+ * Return: @err
+ */
+#define corepmu_refuse(err, fmt, ...)					\
+({									\
+	pr_notice_once("event refused: " fmt "\n", ##__VA_ARGS__);	\
+	err;								\
+})
+
+/* The counters that @event occupies when it is placed on counter @idx. */
+static inline u64 corepmu_event_counters(struct corepmu *pmu,
+					 const struct hw_perf_event *hwc, int idx)
+{
+	u64 counters = BIT_ULL(idx);
+
+	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & counters))
+		counters |= counters >> 1;
+
+	return counters;
+}
+
+/* Is the event on two chained counters? */
+static inline bool corepmu_event_is_paired(struct corepmu *pmu,
+					   const struct hw_perf_event *hwc)
+{
+	return (hwc->flags & COREPMU_EVENT_PAIR) &&
+	       (pmu->pair_counters & BIT_ULL(hwc->idx));
+}
+
+/* main.c */
+struct corepmu *corepmu_alloc(const struct corepmu_backend *backend);
+void corepmu_free(struct corepmu *pmu);
+int corepmu_register(struct corepmu *pmu);
+void corepmu_unregister(struct corepmu *pmu);
+
+/* pmu.c: the hot part of the backend in use, called directly */
+void corepmu_enable_none(struct corepmu_cpu *cpuc);
+u64 corepmu_read_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+void corepmu_select_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+void corepmu_write_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
+
+DECLARE_STATIC_CALL(corepmu_enable_counters, corepmu_enable_none);
+DECLARE_STATIC_CALL(corepmu_disable_counters, corepmu_enable_none);
+DECLARE_STATIC_CALL(corepmu_select_event, corepmu_select_none);
+DECLARE_STATIC_CALL(corepmu_read_counter, corepmu_read_none);
+DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
+
+void corepmu_use_backend(const struct corepmu_backend *backend);
+void corepmu_init_pmu(struct corepmu *pmu);
+void corepmu_event_start(struct perf_event *event, int flags);
+void corepmu_event_stop(struct perf_event *event, int flags);
+
+/* counter.c */
+extern uint corepmu_start_near_wrap;
+void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
+bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event);
+
+/* overflow.c */
+void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
+			     struct pt_regs *regs);
+
+/* hotplug.c */
+int corepmu_hotplug_init(void);
+void corepmu_hotplug_exit(void);
+int corepmu_hotplug_add(struct corepmu *pmu);
+void corepmu_hotplug_remove(struct corepmu *pmu);
+
+/* selftest.c */
+int corepmu_self_test(struct corepmu *pmu);
+
+/* generations.c */
+#if COMPAT_PMU_OUTLIVES_MODULE
+int corepmu_generations_init(void);
+void corepmu_generations_lead(struct corepmu *pmu);
+bool corepmu_generations_leave(struct corepmu *pmu);
+#else
+static inline int corepmu_generations_init(void)
+{
+	return 0;
+}
+
+static inline void corepmu_generations_lead(struct corepmu *pmu)
+{
+}
+
+static inline bool corepmu_generations_leave(struct corepmu *pmu)
+{
+	return true;
+}
+#endif
+
+/* sysfs.c */
+extern const struct attribute_group corepmu_common_group;
+
+/* arm64/ and its likes: find the PMUs of this machine and register them */
+int corepmu_arch_init(void);
+void corepmu_arch_exit(void);
+
+#endif /* _COREPMU_PMU_H */
