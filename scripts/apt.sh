@@ -75,6 +75,11 @@ apt_open() {
 	command -v apt-get >/dev/null 2>&1 ||
 		die "apt-get is missing: packages are fetched from Debian's archive, so this needs a Debian system."
 	need_space 200
+	# One at a time, counting a program and those that it starts as one.
+	if [ -z "${COREPMU_APT_LOCKED:-}" ]; then
+		with_lock "$CACHE/apt/lock"
+		export COREPMU_APT_LOCKED=1
+	fi
 	mkdir -p "$dir/lists/partial" "$dir/archives/partial" "$dir/etc"
 	APT_DIR=$dir
 	APT_CONF=$dir/apt.conf
@@ -150,7 +155,8 @@ apt_newest() {
 		sort -t "$(printf '\t')" -k 1,1V | tail -n 1 | awk -F '\t' '{ print $2 "\t" $1 }'
 }
 
-# apt_fetch DIR PACKAGE[=VERSION]...: the .debs, into DIR; kept in the cache.
+# apt_fetch DIR PACKAGE[=VERSION]...: the .debs, into DIR; kept in the cache. Needs
+# scratch_dir's directory.
 apt_fetch() {
 	local into=$1 spec pkg version file missing=() names=()
 
@@ -169,15 +175,12 @@ apt_fetch() {
 	done
 	if [ ${#missing[@]} -gt 0 ]; then
 		say "fetching ${missing[*]%%=*}"
-		mkdir -p "$CACHE/debs/partial.$$"
-		(cd "$CACHE/debs/partial.$$" &&
+		mkdir -p "$SCRATCH/fetch"
+		(cd "$SCRATCH/fetch" &&
 			apt-get -c "$APT_CONF" -q download "${missing[@]}" 2>&1 |
-			sed -u 's/^/    /' >&2) || {
-			rm -rf "$CACHE/debs/partial.$$"
+			sed -u 's/^/    /' >&2) ||
 			die "Debian's archive did not deliver ${missing[*]} (no network, or no space in $CACHE?)."
-		}
-		mv "$CACHE/debs/partial.$$"/*.deb "$CACHE/debs/"
-		rmdir "$CACHE/debs/partial.$$"
+		mv "$SCRATCH/fetch"/*.deb "$CACHE/debs/"
 	fi
 	for file in "${names[@]}"; do
 		ln -f "$CACHE/debs/$file"*.deb "$into/" 2>/dev/null ||
