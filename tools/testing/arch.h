@@ -10,6 +10,8 @@
 #ifndef ARCH_H
 #define ARCH_H
 
+#include <stdbool.h>
+
 #define LOOP_INSNS		2
 
 void known_loop(unsigned long iterations);
@@ -58,7 +60,21 @@ static inline unsigned int arch_libc_slack(void)
 	    "	.size	known_loop, . - known_loop\n"			\
 	    ".popsection")
 
+/*
+ * Whether event counters have 64 bits. Where they do not, a 64-bit event
+ * needs two chained ones, and QEMU has no CHAIN event.
+ */
+static inline bool arch_long_counters(void)
+{
+	return getauxval(AT_HWCAP2) & HWCAP2_FRINT;
+}
+
 #elif defined(__x86_64__)
+
+static inline bool arch_long_counters(void)
+{
+	return false;
+}
 
 static inline unsigned int arch_libc_slack(void)
 {
