@@ -42,6 +42,11 @@ static bool is_pair(const struct corepmu_demand *demand)
 	return demand->counter >= 0 && (demand->pairs & BIT_ULL(demand->counter));
 }
 
+static int is_taken(const struct matching *m, int counter)
+{
+	return m->owner[counter] != NOBODY;
+}
+
 static void matching_place(struct matching *m, int event, int counter)
 {
 	struct corepmu_demand *demand = &m->demands[event];
@@ -105,7 +110,7 @@ static bool matching_augment(struct matching *m, int event)
 			seen |= BIT_ULL(counter);
 			from[counter] = next;
 
-			if (m->owner[counter] != NOBODY) {
+			if (is_taken(m, counter)) {
 				queue[tail++] = counter;
 				continue;
 			}
@@ -188,8 +193,7 @@ static bool matching_add(struct matching *m, int event)
 			tries &= ~BIT_ULL(upper);
 			if (m->blocked & (BIT_ULL(upper) | BIT_ULL(upper - 1)))
 				continue;
-			if ((m->owner[upper] != NOBODY) +
-			    (m->owner[upper - 1] != NOBODY) != moves)
+			if (is_taken(m, upper) + is_taken(m, upper - 1) != moves)
 				continue;
 			if (matching_take_pair(m, event, upper))
 				return true;

@@ -80,8 +80,8 @@ int corepmu_resolve_symbols(void)
 	if (!overflow || !took)
 		return -ENOENT;
 
-	static_call_update(corepmu_overflow, (typeof(&corepmu_overflow_none))overflow);
-	static_call_update(corepmu_took, (typeof(&corepmu_took_none))took);
+	static_call_update(corepmu_overflow, (typeof(corepmu_overflow_none) *)overflow);
+	static_call_update(corepmu_took, (typeof(corepmu_took_none) *)took);
 
 	return 0;
 }

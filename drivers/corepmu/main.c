@@ -118,7 +118,7 @@ int corepmu_register(struct corepmu *pmu)
 	corepmu_generations_lead(pmu);
 	WRITE_ONCE(pmu->open, true);
 
-	pr_info("%s: %s, %u counters on CPUs %*pbl, type %d%s\n", name, pmu->backend->name,
+	pr_info("PMU %s: %s, %u counters on CPUs %*pbl, type %d%s\n", name, pmu->backend->name,
 		(unsigned int)hweight64(pmu->counters), cpumask_pr_args(&pmu->supported_cpus),
 		pmu->pmu.type, pmu->claims_generic ? ", generic events too" : "");
 	return 0;

@@ -47,7 +47,7 @@ static struct corepmu_cpu *this_cpuc(struct perf_event *event)
 /* Most of the page is written only when there is one: spare the call. */
 static void update_userpage(struct perf_event *event)
 {
-	if (unlikely(rcu_access_pointer(event->rb)))
+	if (unlikely(READ_ONCE(event->rb)))
 		perf_event_update_userpage(event);
 }
 
@@ -406,12 +406,19 @@ static int corepmu_event_init(struct perf_event *event)
 	return validate_group(pmu, event);
 }
 
-static bool corepmu_cpu_is_other(struct pmu *pmu, int cpu)
+/**
+ * corepmu_filter() - are a PMU's events to be kept from a CPU?
+ * @pmu: the PMU
+ * @cpu: the CPU
+ *
+ * IRQs off.
+ *
+ * Return: true for a CPU of another kind
+ */
+bool corepmu_filter(struct pmu *pmu, int cpu)
 {
 	return !cpumask_test_cpu(cpu, &to_corepmu(pmu)->supported_cpus);
 }
-
-COMPAT_PMU_FILTER(corepmu_filter, corepmu_cpu_is_other);
 
 /**
  * corepmu_init_pmu() - fill in what perf core is to know
@@ -438,6 +445,6 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.read		= corepmu_event_read,
 	};
 	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
-		compat_pmu_set_filter(&pmu->pmu, corepmu_filter);
+		compat_pmu_set_filter(&pmu->pmu);
 	compat_pmu_set_parent(&pmu->pmu, pmu->parent);
 }

@@ -23,7 +23,8 @@ static struct attribute *corepmu_common_attrs[] = {
 	NULL
 };
 
-/* Beside another core PMU there must be no such file: perf would open its
+/*
+ * Beside another core PMU there must be no such file: perf would open its
  * default events on both.
  */
 static umode_t corepmu_common_is_visible(struct kobject *kobj, struct attribute *attr,

@@ -8,8 +8,8 @@
 #ifndef _COREPMU_COMPAT_H
 #define _COREPMU_COMPAT_H
 
+#include <linux/device.h>
 #include <linux/perf_event.h>
-#include <linux/platform_device.h>
 #include <linux/smp.h>
 #include <linux/version.h>
 
@@ -26,53 +26,51 @@
  *   registered a second time counts as two;
  * - the CPU filter was asked per event.
  */
+bool corepmu_filter(struct pmu *pmu, int cpu);
+
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
 
 #define COMPAT_PMU_OUTLIVES_MODULE		0
 #define COMPAT_PMU_CAP_HETEROGENEOUS_CPUS	0
 
-#define COMPAT_PMU_FILTER(_name, _is_other)				\
-static bool _name(struct pmu *pmu, int cpu)				\
-{									\
-	return _is_other(pmu, cpu);					\
+static inline void compat_pmu_set_filter(struct pmu *pmu)
+{
+	pmu->filter = corepmu_filter;
 }
-#define compat_pmu_set_filter(_pmu, _name)	((_pmu)->filter = (_name))
 
 #else /* < 6.2 */
 
 #define COMPAT_PMU_OUTLIVES_MODULE		1
 #define COMPAT_PMU_CAP_HETEROGENEOUS_CPUS	PERF_PMU_CAP_HETEROGENEOUS_CPUS
 
-#define COMPAT_PMU_FILTER(_name, _is_other)				\
-static int _name(struct perf_event *event)				\
-{									\
-	return !_is_other(event->pmu, smp_processor_id());		\
+static inline int compat_pmu_filter_match(struct perf_event *event)
+{
+	return !corepmu_filter(event->pmu, smp_processor_id());
 }
-#define compat_pmu_set_filter(_pmu, _name)	((_pmu)->filter_match = (_name))
+
+static inline void compat_pmu_set_filter(struct pmu *pmu)
+{
+	pmu->filter_match = compat_pmu_filter_match;
+}
 
 #endif /* 6.2 */
 
-/* 6.7, "drivers/perf: Add parent to struct pmu": before, no parent in sysfs. */
+/* struct pmu has a parent in 6.7 at the latest; without, sysfs shows none. */
+static inline void compat_pmu_set_parent(struct pmu *pmu, struct device *parent)
+{
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-#define compat_pmu_set_parent(_pmu, _parent)	((_pmu)->parent = (_parent))
-#else
-#define compat_pmu_set_parent(_pmu, _parent)	((void)(_parent))
+	pmu->parent = parent;
 #endif
+}
 
-/* 6.11 made platform_driver::remove() return nothing. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-#define COMPAT_REMOVE_TYPE		void
-#define COMPAT_REMOVE_RETURN
-#else
-#define COMPAT_REMOVE_TYPE		int
-#define COMPAT_REMOVE_RETURN		return 0
-#endif
-
-/* attr.config3 came with PERF_ATTR_SIZE_VER8. */
+/* attr.config3 came with PERF_ATTR_SIZE_VER8, in 6.3. */
+static inline u64 compat_attr_config3(const struct perf_event_attr *attr)
+{
 #ifdef PERF_ATTR_SIZE_VER8
-#define compat_attr_config3(_attr)	((_attr)->config3)
+	return attr->config3;
 #else
-#define compat_attr_config3(_attr)	0ULL
+	return 0;
 #endif
+}
 
 #endif /* _COREPMU_COMPAT_H */

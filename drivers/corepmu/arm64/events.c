@@ -13,100 +13,6 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/*
- * SW_INCR (0x0000) and CHAIN (0x001e) have no name: the kernel keeps
- * PMSWINC_EL0 from user space, and CHAIN counts nothing on its own.
- */
-#define PMUV3_EVENTS(X)							\
-	X(l1i_cache_refill, 0x0001)					\
-	X(l1i_tlb_refill, 0x0002)					\
-	X(l1d_cache_refill, 0x0003)					\
-	X(l1d_cache, 0x0004)						\
-	X(l1d_tlb_refill, 0x0005)					\
-	X(ld_retired, 0x0006)						\
-	X(st_retired, 0x0007)						\
-	X(inst_retired, 0x0008)						\
-	X(exc_taken, 0x0009)						\
-	X(exc_return, 0x000a)						\
-	X(cid_write_retired, 0x000b)					\
-	X(pc_write_retired, 0x000c)					\
-	X(br_immed_retired, 0x000d)					\
-	X(br_return_retired, 0x000e)					\
-	X(unaligned_ldst_retired, 0x000f)				\
-	X(br_mis_pred, 0x0010)						\
-	X(cpu_cycles, 0x0011)						\
-	X(br_pred, 0x0012)						\
-	X(mem_access, 0x0013)						\
-	X(l1i_cache, 0x0014)						\
-	X(l1d_cache_wb, 0x0015)						\
-	X(l2d_cache, 0x0016)						\
-	X(l2d_cache_refill, 0x0017)					\
-	X(l2d_cache_wb, 0x0018)						\
-	X(bus_access, 0x0019)						\
-	X(memory_error, 0x001a)						\
-	X(inst_spec, 0x001b)						\
-	X(ttbr_write_retired, 0x001c)					\
-	X(bus_cycles, 0x001d)						\
-	X(l1d_cache_allocate, 0x001f)					\
-	X(l2d_cache_allocate, 0x0020)					\
-	X(br_retired, 0x0021)						\
-	X(br_mis_pred_retired, 0x0022)					\
-	X(stall_frontend, 0x0023)					\
-	X(stall_backend, 0x0024)					\
-	X(l1d_tlb, 0x0025)						\
-	X(l1i_tlb, 0x0026)						\
-	X(l2i_cache, 0x0027)						\
-	X(l2i_cache_refill, 0x0028)					\
-	X(l3d_cache_allocate, 0x0029)					\
-	X(l3d_cache_refill, 0x002a)					\
-	X(l3d_cache, 0x002b)						\
-	X(l3d_cache_wb, 0x002c)						\
-	X(l2d_tlb_refill, 0x002d)					\
-	X(l2i_tlb_refill, 0x002e)					\
-	X(l2d_tlb, 0x002f)						\
-	X(l2i_tlb, 0x0030)						\
-	X(remote_access, 0x0031)					\
-	X(ll_cache, 0x0032)						\
-	X(ll_cache_miss, 0x0033)					\
-	X(dtlb_walk, 0x0034)						\
-	X(itlb_walk, 0x0035)						\
-	X(ll_cache_rd, 0x0036)						\
-	X(ll_cache_miss_rd, 0x0037)					\
-	X(remote_access_rd, 0x0038)					\
-	X(l1d_cache_lmiss_rd, 0x0039)					\
-	X(op_retired, 0x003a)						\
-	X(op_spec, 0x003b)						\
-	X(stall, 0x003c)						\
-	X(stall_slot_backend, 0x003d)					\
-	X(stall_slot_frontend, 0x003e)					\
-	X(stall_slot, 0x003f)						\
-	X(sample_pop, 0x4000)						\
-	X(sample_feed, 0x4001)						\
-	X(sample_filtrate, 0x4002)					\
-	X(sample_collision, 0x4003)					\
-	X(cnt_cycles, 0x4004)						\
-	X(stall_backend_mem, 0x4005)					\
-	X(l1i_cache_lmiss, 0x4006)					\
-	X(l2d_cache_lmiss_rd, 0x4009)					\
-	X(l2i_cache_lmiss, 0x400a)					\
-	X(l3d_cache_lmiss_rd, 0x400b)					\
-	X(trb_wrap, 0x400c)						\
-	X(trb_trig, 0x400e)						\
-	X(trcextout0, 0x4010)						\
-	X(trcextout1, 0x4011)						\
-	X(trcextout2, 0x4012)						\
-	X(trcextout3, 0x4013)						\
-	X(cti_trigout4, 0x4018)						\
-	X(cti_trigout5, 0x4019)						\
-	X(cti_trigout6, 0x401a)						\
-	X(cti_trigout7, 0x401b)						\
-	X(ldst_align_lat, 0x4020)					\
-	X(ld_align_lat, 0x4021)						\
-	X(st_align_lat, 0x4022)						\
-	X(mem_access_checked, 0x4024)					\
-	X(mem_access_checked_rd, 0x4025)				\
-	X(mem_access_checked_wr, 0x4026)
-
 /**
  * pmuv3_has_event() - does the CPU say that it counts an event?
  * @pmuv3: the PMU
@@ -226,10 +132,101 @@ static ssize_t pmuv3_event_show(struct device *dev, struct device_attribute *att
 	return sysfs_emit(page, "event=0x%04llx\n", pmu_attr->id);
 }
 
-#define EVENT_ATTR(_name, _id)	PMU_EVENT_ATTR_ID(_name, pmuv3_event_show, _id),
+#define EVENT_ATTR(_name, _id)	PMU_EVENT_ATTR_ID(_name, pmuv3_event_show, _id)
 
+/*
+ * SW_INCR (0x0000) and CHAIN (0x001e) have no name: the kernel keeps
+ * PMSWINC_EL0 from user space, and CHAIN counts nothing on its own.
+ */
 static struct attribute *pmuv3_event_attrs[] = {
-	PMUV3_EVENTS(EVENT_ATTR)
+	EVENT_ATTR(l1i_cache_refill, 0x0001),
+	EVENT_ATTR(l1i_tlb_refill, 0x0002),
+	EVENT_ATTR(l1d_cache_refill, 0x0003),
+	EVENT_ATTR(l1d_cache, 0x0004),
+	EVENT_ATTR(l1d_tlb_refill, 0x0005),
+	EVENT_ATTR(ld_retired, 0x0006),
+	EVENT_ATTR(st_retired, 0x0007),
+	EVENT_ATTR(inst_retired, 0x0008),
+	EVENT_ATTR(exc_taken, 0x0009),
+	EVENT_ATTR(exc_return, 0x000a),
+	EVENT_ATTR(cid_write_retired, 0x000b),
+	EVENT_ATTR(pc_write_retired, 0x000c),
+	EVENT_ATTR(br_immed_retired, 0x000d),
+	EVENT_ATTR(br_return_retired, 0x000e),
+	EVENT_ATTR(unaligned_ldst_retired, 0x000f),
+	EVENT_ATTR(br_mis_pred, 0x0010),
+	EVENT_ATTR(cpu_cycles, 0x0011),
+	EVENT_ATTR(br_pred, 0x0012),
+	EVENT_ATTR(mem_access, 0x0013),
+	EVENT_ATTR(l1i_cache, 0x0014),
+	EVENT_ATTR(l1d_cache_wb, 0x0015),
+	EVENT_ATTR(l2d_cache, 0x0016),
+	EVENT_ATTR(l2d_cache_refill, 0x0017),
+	EVENT_ATTR(l2d_cache_wb, 0x0018),
+	EVENT_ATTR(bus_access, 0x0019),
+	EVENT_ATTR(memory_error, 0x001a),
+	EVENT_ATTR(inst_spec, 0x001b),
+	EVENT_ATTR(ttbr_write_retired, 0x001c),
+	EVENT_ATTR(bus_cycles, 0x001d),
+	EVENT_ATTR(l1d_cache_allocate, 0x001f),
+	EVENT_ATTR(l2d_cache_allocate, 0x0020),
+	EVENT_ATTR(br_retired, 0x0021),
+	EVENT_ATTR(br_mis_pred_retired, 0x0022),
+	EVENT_ATTR(stall_frontend, 0x0023),
+	EVENT_ATTR(stall_backend, 0x0024),
+	EVENT_ATTR(l1d_tlb, 0x0025),
+	EVENT_ATTR(l1i_tlb, 0x0026),
+	EVENT_ATTR(l2i_cache, 0x0027),
+	EVENT_ATTR(l2i_cache_refill, 0x0028),
+	EVENT_ATTR(l3d_cache_allocate, 0x0029),
+	EVENT_ATTR(l3d_cache_refill, 0x002a),
+	EVENT_ATTR(l3d_cache, 0x002b),
+	EVENT_ATTR(l3d_cache_wb, 0x002c),
+	EVENT_ATTR(l2d_tlb_refill, 0x002d),
+	EVENT_ATTR(l2i_tlb_refill, 0x002e),
+	EVENT_ATTR(l2d_tlb, 0x002f),
+	EVENT_ATTR(l2i_tlb, 0x0030),
+	EVENT_ATTR(remote_access, 0x0031),
+	EVENT_ATTR(ll_cache, 0x0032),
+	EVENT_ATTR(ll_cache_miss, 0x0033),
+	EVENT_ATTR(dtlb_walk, 0x0034),
+	EVENT_ATTR(itlb_walk, 0x0035),
+	EVENT_ATTR(ll_cache_rd, 0x0036),
+	EVENT_ATTR(ll_cache_miss_rd, 0x0037),
+	EVENT_ATTR(remote_access_rd, 0x0038),
+	EVENT_ATTR(l1d_cache_lmiss_rd, 0x0039),
+	EVENT_ATTR(op_retired, 0x003a),
+	EVENT_ATTR(op_spec, 0x003b),
+	EVENT_ATTR(stall, 0x003c),
+	EVENT_ATTR(stall_slot_backend, 0x003d),
+	EVENT_ATTR(stall_slot_frontend, 0x003e),
+	EVENT_ATTR(stall_slot, 0x003f),
+	EVENT_ATTR(sample_pop, 0x4000),
+	EVENT_ATTR(sample_feed, 0x4001),
+	EVENT_ATTR(sample_filtrate, 0x4002),
+	EVENT_ATTR(sample_collision, 0x4003),
+	EVENT_ATTR(cnt_cycles, 0x4004),
+	EVENT_ATTR(stall_backend_mem, 0x4005),
+	EVENT_ATTR(l1i_cache_lmiss, 0x4006),
+	EVENT_ATTR(l2d_cache_lmiss_rd, 0x4009),
+	EVENT_ATTR(l2i_cache_lmiss, 0x400a),
+	EVENT_ATTR(l3d_cache_lmiss_rd, 0x400b),
+	EVENT_ATTR(trb_wrap, 0x400c),
+	EVENT_ATTR(trb_trig, 0x400e),
+	EVENT_ATTR(trcextout0, 0x4010),
+	EVENT_ATTR(trcextout1, 0x4011),
+	EVENT_ATTR(trcextout2, 0x4012),
+	EVENT_ATTR(trcextout3, 0x4013),
+	EVENT_ATTR(cti_trigout4, 0x4018),
+	EVENT_ATTR(cti_trigout5, 0x4019),
+	EVENT_ATTR(cti_trigout6, 0x401a),
+	EVENT_ATTR(cti_trigout7, 0x401b),
+	EVENT_ATTR(ldst_align_lat, 0x4020),
+	EVENT_ATTR(ld_align_lat, 0x4021),
+	EVENT_ATTR(st_align_lat, 0x4022),
+	EVENT_ATTR(mem_access_checked, 0x4024),
+	EVENT_ATTR(mem_access_checked_rd, 0x4025),
+	EVENT_ATTR(mem_access_checked_wr, 0x4026),
 	NULL
 };
 

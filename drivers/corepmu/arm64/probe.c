@@ -89,8 +89,10 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 	return ret;
 }
 
-static void pmuv3_remove(struct pmuv3 *pmuv3)
+static void pmuv3_remove(void *data)
 {
+	struct pmuv3 *pmuv3 = data;
+
 	corepmu_unregister(pmuv3->pmu);
 	pmuv3_free_irqs(pmuv3);
 	pmuv3_free(pmuv3);
@@ -116,14 +118,7 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 		return ret;
 	}
 
-	platform_set_drvdata(pdev, pmuv3);
-	return 0;
-}
-
-static COMPAT_REMOVE_TYPE pmuv3_device_remove(struct platform_device *pdev)
-{
-	pmuv3_remove(platform_get_drvdata(pdev));
-	COMPAT_REMOVE_RETURN;
+	return devm_add_action_or_reset(&pdev->dev, pmuv3_remove, pmuv3);
 }
 
 static const struct of_device_id pmuv3_of_ids[] = {
@@ -172,7 +167,6 @@ static struct platform_driver pmuv3_driver = {
 		.suppress_bind_attrs	= true,
 	},
 	.probe	= pmuv3_device_probe,
-	.remove	= pmuv3_device_remove,
 };
 
 /* Say why no node could be bound to. */

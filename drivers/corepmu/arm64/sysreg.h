@@ -61,23 +61,77 @@
 #define PMUV3_PMICFILTR_EL0	sys_reg(3, 3, 9, 6, 0)
 #define PMUV3_ID_AA64DFR1_EL1	sys_reg(3, 0, 0, 5, 1)
 
-/* PMEVCNTR<n>_EL0 and PMEVTYPER<n>_EL0: CRm holds n[4:3], op2 n[2:0] */
-#define PMUV3_PMEVCNTR(n)	sys_reg(3, 3, 14, 8 | ((n) >> 3), (n) & 7)
-#define PMUV3_PMEVTYPER(n)	sys_reg(3, 3, 14, 12 | ((n) >> 3), (n) & 7)
+/* PMEVCNTR<n>_EL0 and PMEVTYPER<n>_EL0: CRm[1:0] and op2, adjacent, hold n */
+#define PMUV3_PMEV_N_SHIFT	5
+#define PMUV3_PMEVCNTR(n)	(sys_reg(3, 3, 14, 8, 0) | ((n) << PMUV3_PMEV_N_SHIFT))
+#define PMUV3_PMEVTYPER(n)	(sys_reg(3, 3, 14, 12, 0) | ((n) << PMUV3_PMEV_N_SHIFT))
 
 /* A register's number is part of the instruction: one case each. */
-#define PMUV3_FOR_EACH_EVENT_COUNTER(X)					\
-	X(0)  X(1)  X(2)  X(3)  X(4)  X(5)  X(6)  X(7)			\
-	X(8)  X(9)  X(10) X(11) X(12) X(13) X(14) X(15)			\
-	X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)			\
-	X(24) X(25) X(26) X(27) X(28) X(29) X(30)
-
 static inline u64 pmuv3_read_pmevcntr(int n)
 {
 	switch (n) {
-#define X(n) case n: return read_sysreg_s(PMUV3_PMEVCNTR(n));
-	PMUV3_FOR_EACH_EVENT_COUNTER(X)
-#undef X
+	case 0:
+		return read_sysreg_s(PMUV3_PMEVCNTR(0));
+	case 1:
+		return read_sysreg_s(PMUV3_PMEVCNTR(1));
+	case 2:
+		return read_sysreg_s(PMUV3_PMEVCNTR(2));
+	case 3:
+		return read_sysreg_s(PMUV3_PMEVCNTR(3));
+	case 4:
+		return read_sysreg_s(PMUV3_PMEVCNTR(4));
+	case 5:
+		return read_sysreg_s(PMUV3_PMEVCNTR(5));
+	case 6:
+		return read_sysreg_s(PMUV3_PMEVCNTR(6));
+	case 7:
+		return read_sysreg_s(PMUV3_PMEVCNTR(7));
+	case 8:
+		return read_sysreg_s(PMUV3_PMEVCNTR(8));
+	case 9:
+		return read_sysreg_s(PMUV3_PMEVCNTR(9));
+	case 10:
+		return read_sysreg_s(PMUV3_PMEVCNTR(10));
+	case 11:
+		return read_sysreg_s(PMUV3_PMEVCNTR(11));
+	case 12:
+		return read_sysreg_s(PMUV3_PMEVCNTR(12));
+	case 13:
+		return read_sysreg_s(PMUV3_PMEVCNTR(13));
+	case 14:
+		return read_sysreg_s(PMUV3_PMEVCNTR(14));
+	case 15:
+		return read_sysreg_s(PMUV3_PMEVCNTR(15));
+	case 16:
+		return read_sysreg_s(PMUV3_PMEVCNTR(16));
+	case 17:
+		return read_sysreg_s(PMUV3_PMEVCNTR(17));
+	case 18:
+		return read_sysreg_s(PMUV3_PMEVCNTR(18));
+	case 19:
+		return read_sysreg_s(PMUV3_PMEVCNTR(19));
+	case 20:
+		return read_sysreg_s(PMUV3_PMEVCNTR(20));
+	case 21:
+		return read_sysreg_s(PMUV3_PMEVCNTR(21));
+	case 22:
+		return read_sysreg_s(PMUV3_PMEVCNTR(22));
+	case 23:
+		return read_sysreg_s(PMUV3_PMEVCNTR(23));
+	case 24:
+		return read_sysreg_s(PMUV3_PMEVCNTR(24));
+	case 25:
+		return read_sysreg_s(PMUV3_PMEVCNTR(25));
+	case 26:
+		return read_sysreg_s(PMUV3_PMEVCNTR(26));
+	case 27:
+		return read_sysreg_s(PMUV3_PMEVCNTR(27));
+	case 28:
+		return read_sysreg_s(PMUV3_PMEVCNTR(28));
+	case 29:
+		return read_sysreg_s(PMUV3_PMEVCNTR(29));
+	case 30:
+		return read_sysreg_s(PMUV3_PMEVCNTR(30));
 	}
 	return 0;
 }
@@ -85,18 +139,198 @@ static inline u64 pmuv3_read_pmevcntr(int n)
 static inline void pmuv3_write_pmevcntr(int n, u64 value)
 {
 	switch (n) {
-#define X(n) case n: write_sysreg_s(value, PMUV3_PMEVCNTR(n)); break;
-	PMUV3_FOR_EACH_EVENT_COUNTER(X)
-#undef X
+	case 0:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(0));
+		break;
+	case 1:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(1));
+		break;
+	case 2:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(2));
+		break;
+	case 3:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(3));
+		break;
+	case 4:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(4));
+		break;
+	case 5:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(5));
+		break;
+	case 6:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(6));
+		break;
+	case 7:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(7));
+		break;
+	case 8:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(8));
+		break;
+	case 9:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(9));
+		break;
+	case 10:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(10));
+		break;
+	case 11:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(11));
+		break;
+	case 12:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(12));
+		break;
+	case 13:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(13));
+		break;
+	case 14:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(14));
+		break;
+	case 15:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(15));
+		break;
+	case 16:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(16));
+		break;
+	case 17:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(17));
+		break;
+	case 18:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(18));
+		break;
+	case 19:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(19));
+		break;
+	case 20:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(20));
+		break;
+	case 21:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(21));
+		break;
+	case 22:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(22));
+		break;
+	case 23:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(23));
+		break;
+	case 24:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(24));
+		break;
+	case 25:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(25));
+		break;
+	case 26:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(26));
+		break;
+	case 27:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(27));
+		break;
+	case 28:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(28));
+		break;
+	case 29:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(29));
+		break;
+	case 30:
+		write_sysreg_s(value, PMUV3_PMEVCNTR(30));
+		break;
 	}
 }
 
 static inline void pmuv3_write_pmevtyper(int n, u64 value)
 {
 	switch (n) {
-#define X(n) case n: write_sysreg_s(value, PMUV3_PMEVTYPER(n)); break;
-	PMUV3_FOR_EACH_EVENT_COUNTER(X)
-#undef X
+	case 0:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(0));
+		break;
+	case 1:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(1));
+		break;
+	case 2:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(2));
+		break;
+	case 3:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(3));
+		break;
+	case 4:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(4));
+		break;
+	case 5:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(5));
+		break;
+	case 6:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(6));
+		break;
+	case 7:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(7));
+		break;
+	case 8:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(8));
+		break;
+	case 9:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(9));
+		break;
+	case 10:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(10));
+		break;
+	case 11:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(11));
+		break;
+	case 12:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(12));
+		break;
+	case 13:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(13));
+		break;
+	case 14:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(14));
+		break;
+	case 15:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(15));
+		break;
+	case 16:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(16));
+		break;
+	case 17:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(17));
+		break;
+	case 18:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(18));
+		break;
+	case 19:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(19));
+		break;
+	case 20:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(20));
+		break;
+	case 21:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(21));
+		break;
+	case 22:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(22));
+		break;
+	case 23:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(23));
+		break;
+	case 24:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(24));
+		break;
+	case 25:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(25));
+		break;
+	case 26:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(26));
+		break;
+	case 27:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(27));
+		break;
+	case 28:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(28));
+		break;
+	case 29:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(29));
+		break;
+	case 30:
+		write_sysreg_s(value, PMUV3_PMEVTYPER(30));
+		break;
 	}
 }
 
