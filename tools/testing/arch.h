@@ -42,6 +42,8 @@ static inline unsigned int arch_libc_slack(void)
 #define ARCH_CYCLE_COUNTERS	1
 /* attr.config1: the event wants a counter of 64 bits. */
 #define ARCH_CONFIG1_LONG	1ULL
+/* attr.config1: user space wants to read the counter. */
+#define ARCH_CONFIG1_RDPMC	2ULL
 /* First bit of sample_regs_* that the architecture does not define. */
 #define ARCH_BAD_REGS		(1ULL << 63)
 #define ARCH_DEFAULT_PMU	"corepmu"
@@ -87,6 +89,7 @@ static inline unsigned int arch_libc_slack(void)
 #define ARCH_EVENT_COUNTERS	4
 #define ARCH_CYCLE_COUNTERS	1
 #define ARCH_CONFIG1_LONG	0ULL
+#define ARCH_CONFIG1_RDPMC	0ULL
 #define ARCH_BAD_REGS		(1ULL << 63)
 #define ARCH_DEFAULT_PMU	"corepmu"
 

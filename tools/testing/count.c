@@ -706,7 +706,8 @@ static void cpu_wide(void)
 	event_disable(cpu);
 	mine = event_read(task);
 	all = event_read(cpu);
-	expect_range("user counts of the whole CPU", mine, mine + 100, all);
+	/* Whoever passes our results on runs as well. */
+	expect_range("user counts of the whole CPU", mine, mine + 50000, all);
 	close(cpu);
 	close(task);
 }

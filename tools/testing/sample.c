@@ -1013,7 +1013,9 @@ static void cpu_wide_samples(void)
 	}
 	sampler_run(s, TEN_MILLION);
 	check_samples(s, 100000);
-	expect_eq("samples inside the loop", s->sum.samples, s->sum.inside);
+	/* Whoever passes our results on runs as well. */
+	expect_range("samples inside the loop", s->sum.samples - 1,
+		     s->sum.samples, s->sum.inside);
 out:
 	sampler_close(s);
 }
