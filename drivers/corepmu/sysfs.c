@@ -14,7 +14,7 @@ static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char
 {
 	struct corepmu *pmu = to_corepmu(dev_get_drvdata(dev));
 
-	return cpumap_print_to_pagebuf(true, page, &pmu->supported_cpus);
+	return sysfs_emit(page, "%*pbl\n", cpumask_pr_args(&pmu->supported_cpus));
 }
 static DEVICE_ATTR_RO(cpus);
 

@@ -8,8 +8,12 @@
 #ifndef _COREPMU_COMPAT_H
 #define _COREPMU_COMPAT_H
 
+#include <linux/cpumask.h>
 #include <linux/device.h>
+#include <linux/interrupt.h>
+#include <linux/irqdesc.h>
 #include <linux/perf_event.h>
+#include <linux/platform_device.h>
 #include <linux/smp.h>
 #include <linux/version.h>
 
@@ -60,6 +64,37 @@ static inline void compat_pmu_set_parent(struct pmu *pmu, struct device *parent)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 	pmu->parent = parent;
+#endif
+}
+
+/*
+ * 6.19 told PPIs apart by the CPUs they serve, in the request, and took the
+ * partitions of one number away ("genirq: Kill irq_partition_percpu_devid").
+ */
+static inline int compat_get_percpu_irq_cpus(struct platform_device *pdev, int irq,
+					     struct cpumask *cpus)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+	const struct cpumask *affinity = NULL;
+	int ret = platform_get_irq_affinity(pdev, 0, &affinity);
+
+	if (ret < 0)
+		return ret;
+	cpumask_copy(cpus, affinity ?: cpu_possible_mask);
+	return 0;
+#else
+	return irq_get_percpu_devid_partition(irq, cpus);
+#endif
+}
+
+static inline int compat_request_percpu_irq(unsigned int irq, irq_handler_t handler,
+					    const char *name, const struct cpumask *cpus,
+					    void __percpu *dev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+	return request_percpu_irq_affinity(irq, handler, name, cpus, dev);
+#else
+	return request_percpu_irq(irq, handler, name, dev);
 #endif
 }
 

@@ -42,12 +42,12 @@ static int set_irq(struct pmuv3 *pmuv3, int cpu, int irq)
 	return 0;
 }
 
-static int parse_ppi_of(struct pmuv3 *pmuv3, int irq)
+static int parse_ppi_of(struct pmuv3 *pmuv3, struct platform_device *pdev, int irq)
 {
 	struct cpumask cpus;
 	int cpu, ret;
 
-	ret = irq_get_percpu_devid_partition(irq, &cpus);
+	ret = compat_get_percpu_irq_cpus(pdev, irq, &cpus);
 	if (ret)
 		return ret;
 
@@ -112,7 +112,7 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 				pr_err("%pOF mixes kinds of interrupts\n", pdev->dev.of_node);
 				return -EINVAL;
 			}
-			return parse_ppi_of(pmuv3, irq);
+			return parse_ppi_of(pmuv3, pdev, irq);
 		}
 
 		cpu = spi_cpu_of(pdev->dev.of_node, i);
@@ -254,8 +254,9 @@ static int request_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
 	int ret;
 
 	if (irq_is_percpu_devid(cpuc->irq))
-		return request_percpu_irq(cpuc->irq, pmuv3_interrupt, "corepmu",
-					  pmuv3->pmu->cpu);
+		return compat_request_percpu_irq(cpuc->irq, pmuv3_interrupt, "corepmu",
+						 &pmuv3->pmu->supported_cpus,
+						 pmuv3->pmu->cpu);
 
 	ret = irq_force_affinity(cpuc->irq, cpumask_of(cpu));
 	if (ret && num_possible_cpus() > 1)
