@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * storm.c - periods so short that nothing but interrupts would be left: the
+ * event is throttled, work goes on, and the PMU counts exactly afterwards
+ *
+ * For the exact lane, where a storm that is not throttled never ends.
+ */
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perf_util.h"
+
+#define RING_PAGES	256
+#define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define MAX_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
+
+enum mode { USER = 1, KERNEL = 2, BOTH = 3 };
+
+struct storm {
+	const char *name;
+	u64 config;
+	enum mode mode;
+	u64 period;
+	bool cpu_wide;
+};
+
+static const struct storm storms[] = {
+	{ "cycles, user, period 1", ARCH_EVENT_CYCLES, USER, 1, false },
+	{ "cycles, user, period 100", ARCH_EVENT_CYCLES, USER, 100, false },
+	{ "cycles, kernel, period 1", ARCH_EVENT_CYCLES, KERNEL, 1, false },
+	{ "cycles, kernel, period 100", ARCH_EVENT_CYCLES, KERNEL, 100, false },
+	{ "cycles, both, period 1", ARCH_EVENT_CYCLES, BOTH, 1, false },
+	{ "cycles, both, period 100", ARCH_EVENT_CYCLES, BOTH, 100, false },
+	{ "instructions, both, period 1", ARCH_EVENT_INSTRUCTIONS, BOTH, 1,
+	  false },
+	{ "instructions, user, period 100", ARCH_EVENT_INSTRUCTIONS, USER, 100,
+	  false },
+	{ "cycles of the CPU, both, period 1", ARCH_EVENT_CYCLES, BOTH, 1,
+	  true },
+	{ "cycles of the CPU, both, period 100", ARCH_EVENT_CYCLES, BOTH, 100,
+	  true },
+};
+
+static u64 now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static int storm_open(const struct storm *storm, struct perf_event_attr *attr)
+{
+	attr_init(attr, storm->config);
+	attr->sample_period = storm->period;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	attr->exclude_user = !(storm->mode & USER);
+	attr->exclude_kernel = !(storm->mode & KERNEL);
+	if (storm->cpu_wide)
+		return event_open(attr, -1, 0, -1, 0);
+	return event_open(attr, 0, -1, -1, 0);
+}
+
+/* Work in both modes; the loop's length does not depend on the storm. */
+static void work(void)
+{
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		known_loop(50000);
+		syscall(SYS_getppid);
+	}
+}
+
+static void run_storm(const struct storm *storm)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	struct ring ring = { 0 };
+	u64 started, took, ticks;
+	pid_t child;
+	int fd;
+
+	fd = storm_open(storm, &attr);
+	if (fd < 0) {
+		ktap_fail("open: got %s", strerror(-fd));
+		return;
+	}
+	if (ring_map(&ring, fd, RING_PAGES))
+		goto out;
+	started = now();
+	event_enable(fd);
+	work();
+	/* Another task's life, from its birth to its end. */
+	child = fork();
+	if (!child) {
+		known_loop(50000);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	event_disable(fd);
+	took = now() - started;
+	ring_drain(&ring, &attr, &sum);
+	ktap_diag("%u samples, %u throttles, %u unthrottles, %llu lost in %llu ms",
+		  sum.samples, sum.throttles, sum.unthrottles,
+		  (unsigned long long)sum.lost,
+		  (unsigned long long)took / 1000000);
+	expect_ne("throttles", 0, sum.throttles);
+	expect_range("unthrottles, one per throttle but the last",
+		     sum.throttles - 1, sum.throttles, sum.unthrottles);
+	expect_eq("lost", 0, sum.lost);
+	expect_eq("samples of another period than asked for",
+		  sum.samples * storm->period, sum.periods);
+	/*
+	 * 10000 samples a second are 40 in a tick of 4 ms; an event may be
+	 * throttled twice in one.
+	 */
+	ticks = took / 4000000 + 2;
+	expect_range("samples", ticks / 4, ticks * 88, sum.samples);
+	/* 20 million instructions of work, and ten times as much of storm. */
+	expect_range("milliseconds", 1, 1000, took / 1000000);
+out:
+	ring_unmap(&ring);
+	close(fd);
+}
+
+/* Closed while it is throttled or in the middle of its interrupts. */
+static void close_in_storm(void)
+{
+	struct perf_event_attr attr;
+	struct ring ring;
+	int fd, i;
+
+	for (i = 0; i < 20; i++) {
+		fd = storm_open(&storms[4], &attr);
+		if (fd < 0) {
+			ktap_fail("open: got %s", strerror(-fd));
+			return;
+		}
+		ring_map(&ring, fd, 1);
+		event_enable(fd);
+		known_loop(1 + i * 3000);
+		if (i & 1)
+			ring_unmap(&ring);
+		close(fd);
+		if (!(i & 1))
+			ring_unmap(&ring);
+		pmu_is_exact(5000);
+	}
+}
+
+/* The neighbour of a storm on another counter loses nothing. */
+static void neighbour(void)
+{
+	int fd = event_open_user(ARCH_EVENT_INSTRUCTIONS, -1);
+	struct perf_event_attr attr;
+	int storm;
+
+	storm = storm_open(&storms[1], &attr);
+	if (fd < 0 || storm < 0) {
+		ktap_fail("open: got %d and %d", fd, storm);
+		return;
+	}
+	event_enable(storm);
+	event_is_exact(fd, 500000);
+	event_disable(storm);
+	close(storm);
+	close(fd);
+}
+
+/* A storm on every counter at once. */
+static void storm_everywhere(void)
+{
+	int fds[ARCH_EVENT_COUNTERS + ARCH_CYCLE_COUNTERS];
+	const unsigned int nr = target.counters + ARCH_CYCLE_COUNTERS;
+	struct perf_event_attr attr;
+	u64 started = now();
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		fds[i] = storm_open(&storms[i & 1 ? 6 : 5], &attr);
+		if (fds[i] < 0)
+			ktap_fail("open: got %s", strerror(-fds[i]));
+	}
+	for (i = 0; i < nr; i++)
+		event_enable(fds[i]);
+	work();
+	for (i = 0; i < nr; i++)
+		event_disable(fds[i]);
+	expect_range("milliseconds", 1, 3000, (now() - started) / 1000000);
+	for (i = 0; i < nr; i++)
+		expect_ne("count", 0, event_read(fds[i]));
+	close_all(fds, nr);
+}
+
+/* Throttled, its period made reasonable: it goes on without a gap. */
+static void calm_after_storm(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	struct ring ring = { 0 };
+	u64 period = 200000;
+	int fd;
+
+	fd = storm_open(&storms[1], &attr);
+	if (fd < 0 || ring_map(&ring, fd, RING_PAGES)) {
+		ktap_fail("open: got %d", fd);
+		return;
+	}
+	event_enable(fd);
+	known_loop(1000000);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_ne("throttles", 0, sum.throttles);
+	expect_eq("period of 200000", 0,
+		  ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+	/* The tick that lifts the throttle has to pass. */
+	usleep(20000);
+	event_reset(fd);
+	memset(&sum, 0, sizeof(sum));
+	event_enable(fd);
+	known_loop(5000000);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples of the calm", 49, 51, sum.samples);
+	expect_eq("throttles of the calm", 0, sum.throttles);
+	expect_range("count of the calm", 10000000, 10000100, event_read(fd));
+	ring_unmap(&ring);
+	close(fd);
+}
+
+static const struct ktap_case cases[] = {
+	{ "closed in the middle of a storm", close_in_storm },
+	{ "an exact count beside a storm", neighbour },
+	{ "a storm on every counter", storm_everywhere },
+	{ "calm after the storm", calm_after_storm },
+};
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
+	target_init(argc, argv);
+	/* The limit that the storms run into; none that moves by itself. */
+	write_number(MAX_PERCENT, 25);
+	write_number(MAX_RATE, 10000);
+	write_number(MAX_PERCENT, 0);
+	ktap_plan(ARRAY_SIZE(storms) + ARRAY_SIZE(cases));
+	for (i = 0; i < ARRAY_SIZE(storms); i++) {
+		ktap_begin("%s", storms[i].name);
+		run_storm(&storms[i]);
+		pmu_is_exact(5000);
+		ktap_end();
+	}
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		ktap_begin("%s", cases[i].name);
+		cases[i].run();
+		pmu_is_exact(5000);
+		ktap_end();
+	}
+	write_number(MAX_PERCENT, 25);
+	write_number(MAX_RATE, 100000);
+	return ktap_status();
+}
