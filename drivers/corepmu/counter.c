@@ -30,7 +30,8 @@ static void counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64
 	struct hw_perf_event *hwc = &event->hw;
 	u64 mask = hwc->event_base;
 
-	left = clamp_t(s64, left, max_t(s64, 1, cpuc->min_left), mask >> 1);
+	left = clamp_t(s64, left, max_t(s64, 1, cpuc->min_left),
+		       min_t(u64, mask >> 1, cpuc->pmu->max_left));
 	if (unlikely(corepmu_start_near_wrap) && !is_sampling_event(event))
 		left = near_wrap(left);
 

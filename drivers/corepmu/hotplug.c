@@ -16,6 +16,49 @@
 
 static enum cpuhp_state corepmu_cpuhp_state;
 
+/* The hardware is to forget everything: take the counts before, set up after. */
+static void corepmu_power_down(struct corepmu_cpu *cpuc)
+{
+	u64 active = cpuc->active;
+
+	if (cpuc->running)
+		corepmu_stop_cpu(cpuc);
+
+	cpuc->suspended = active;
+	for (; active; active &= active - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(active)];
+
+		if (event)
+			corepmu_event_stop(event, PERF_EF_UPDATE);
+	}
+}
+
+static void corepmu_power_up(struct corepmu_cpu *cpuc)
+{
+	int idx;
+
+	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++) {
+		struct perf_event *event = cpuc->events[idx];
+
+		if (!event)
+			continue;
+
+		static_call(corepmu_select_event)(cpuc, &event->hw);
+		if (cpuc->suspended & BIT_ULL(idx))
+			corepmu_event_start(event, PERF_EF_RELOAD);
+		else
+			corepmu_counter_start(cpuc, event);
+	}
+	cpuc->suspended = 0;
+
+	if (cpuc->used)
+		corepmu_start_cpu(cpuc);
+}
+
+/*
+ * Perf core may have put events on the CPU before this is called: it brings its
+ * part of the CPU up earlier.
+ */
 static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 {
 	struct corepmu *pmu = hlist_entry_safe(node, struct corepmu, node);
@@ -26,7 +69,9 @@ static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 		return 0;
 
 	local_irq_save(flags);
+	corepmu_power_down(cpuc);
 	pmu->backend->reset(cpuc);
+	corepmu_power_up(cpuc);
 	local_irq_restore(flags);
 	pmu->backend->irq_enable(cpuc);
 
@@ -55,39 +100,6 @@ static int corepmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
 
 #ifdef CONFIG_CPU_PM
 
-/* The hardware forgets everything: take the counts before, set up after. */
-static void corepmu_power_down(struct corepmu_cpu *cpuc)
-{
-	u64 active = cpuc->active;
-
-	cpuc->suspended = active;
-	for (; active; active &= active - 1) {
-		struct perf_event *event = cpuc->events[__ffs64(active)];
-
-		if (event)
-			corepmu_event_stop(event, PERF_EF_UPDATE);
-	}
-}
-
-static void corepmu_power_up(struct corepmu_cpu *cpuc)
-{
-	int idx;
-
-	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++) {
-		struct perf_event *event = cpuc->events[idx];
-
-		if (!event)
-			continue;
-
-		static_call(corepmu_select_event)(cpuc, &event->hw);
-		if (cpuc->suspended & BIT_ULL(idx))
-			corepmu_event_start(event, PERF_EF_RELOAD);
-		else
-			corepmu_counter_start(cpuc, event);
-	}
-	cpuc->suspended = 0;
-}
-
 /* Called on the CPU with IRQs off. */
 static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -99,9 +111,6 @@ static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, vo
 
 	switch (action) {
 	case CPU_PM_ENTER:
-		if (!cpuc->used)
-			return NOTIFY_OK;
-		static_call(corepmu_disable_counters)(cpuc);
 		corepmu_power_down(cpuc);
 		return NOTIFY_OK;
 
@@ -109,10 +118,7 @@ static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, vo
 		pmu->backend->reset(cpuc);
 		fallthrough;
 	case CPU_PM_ENTER_FAILED:
-		if (!cpuc->used)
-			return NOTIFY_OK;
 		corepmu_power_up(cpuc);
-		static_call(corepmu_enable_counters)(cpuc);
 		return NOTIFY_OK;
 
 	default:

@@ -52,6 +52,7 @@ struct corepmu *corepmu_alloc(const struct corepmu_backend *backend)
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(pmu->cpu, cpu)->pmu = pmu;
 	pmu->backend = backend;
+	pmu->max_left = S64_MAX;
 
 	return pmu;
 }

@@ -73,16 +73,19 @@ static bool overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
  *
  * The PMU stands still meanwhile, so that the events of a group see the same
  * instructions. From the overflow interrupt: IRQs off, or NMI.
+ *
+ * Return: how many counters that had an event it was
  */
-void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
-			     struct pt_regs *regs)
+unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
+				     struct pt_regs *regs)
 {
 	u64 start = sched_clock(), end;
 	bool running = cpuc->running;
+	unsigned int handled = 0;
 	bool sampled = false;
 
 	if (running)
-		static_call(corepmu_disable_counters)(cpuc);
+		corepmu_stop_cpu(cpuc);
 
 	cpuc->stray |= overflowed & ~cpuc->used;
 
@@ -94,14 +97,17 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 			continue;
 
 		sampled |= overflow_event(cpuc, event, regs);
+		handled++;
 	}
 
 	if (running)
-		static_call(corepmu_enable_counters)(cpuc);
+		corepmu_start_cpu(cpuc);
 
 	if (sampled) {
 		end = sched_clock();
 		limit_rate(cpuc, start, end);
 		corepmu_perf_sample_event_took(end - start);
 	}
+
+	return handled;
 }

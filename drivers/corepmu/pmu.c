@@ -59,7 +59,7 @@ static void corepmu_enable(struct pmu *pmu)
 
 	/* A CPU without events, or of another kind, is left alone. */
 	if (cpuc->used)
-		static_call(corepmu_enable_counters)(cpuc);
+		corepmu_start_cpu(cpuc);
 }
 
 static void corepmu_disable(struct pmu *pmu)
@@ -67,7 +67,7 @@ static void corepmu_disable(struct pmu *pmu)
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
 
 	if (cpuc->running)
-		static_call(corepmu_disable_counters)(cpuc);
+		corepmu_stop_cpu(cpuc);
 }
 
 /* One event: start, stop, read */
@@ -78,7 +78,7 @@ static void set_active(struct corepmu_cpu *cpuc, u64 active)
 
 	/* Perf core stops the PMU around start() and stop(), as a rule. */
 	if (unlikely(cpuc->running))
-		static_call(corepmu_enable_counters)(cpuc);
+		corepmu_start_cpu(cpuc);
 }
 
 /* Count from the value that the counter has. */

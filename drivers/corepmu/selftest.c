@@ -46,7 +46,7 @@ static void self_test_start(struct corepmu_cpu *cpuc)
 						   -SELF_TEST_COUNTS & hwc.event_base);
 	}
 	cpuc->active = cpuc->pmu->counters;
-	static_call(corepmu_enable_counters)(cpuc);
+	corepmu_start_cpu(cpuc);
 	local_irq_restore(flags);
 }
 
@@ -84,7 +84,7 @@ static long self_test_cpu(void *arg)
 	} while (READ_ONCE(cpuc->stray) != pmu->counters && ktime_get_ns() < deadline);
 
 	local_irq_save(flags);
-	static_call(corepmu_disable_counters)(cpuc);
+	corepmu_stop_cpu(cpuc);
 	overflowed = READ_ONCE(cpuc->stray);
 	cpuc->active = 0;
 	pmu->backend->reset(cpuc);

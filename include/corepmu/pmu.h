@@ -20,6 +20,7 @@
 #define _COREPMU_PMU_H
 
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/list.h>
@@ -138,6 +139,7 @@ struct corepmu_backend {
  * @counters: counters that exist
  * @pair_counters: counters that can be the upper half of a pair
  * @width: bits of each counter
+ * @max_left: a counter can be set to overflow after so many events at most
  * @claims_generic: no other core PMU is there: answer to PERF_TYPE_HARDWARE,
  *	PERF_TYPE_HW_CACHE and PERF_TYPE_RAW too
  * @open: events may be opened
@@ -154,6 +156,7 @@ struct corepmu {
 	u64				counters;
 	u64				pair_counters;
 	u8				width[COREPMU_MAX_COUNTERS];
+	s64				max_left;
 	bool				claims_generic;
 	bool				open;
 	struct device			*parent;
@@ -214,6 +217,24 @@ DECLARE_STATIC_CALL(corepmu_select_event, corepmu_select_none);
 DECLARE_STATIC_CALL(corepmu_read_counter, corepmu_read_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
 
+/*
+ * Start and stop a CPU's PMU as a whole. The flag goes first: an NMI that comes
+ * in between stops the PMU, and starts it again if it is to run. IRQs off.
+ */
+static inline void corepmu_start_cpu(struct corepmu_cpu *cpuc)
+{
+	cpuc->running = true;
+	barrier();
+	static_call(corepmu_enable_counters)(cpuc);
+}
+
+static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
+{
+	cpuc->running = false;
+	barrier();
+	static_call(corepmu_disable_counters)(cpuc);
+}
+
 void corepmu_use_backend(const struct corepmu_backend *backend);
 void corepmu_init_pmu(struct corepmu *pmu);
 void corepmu_event_start(struct perf_event *event, int flags);
@@ -226,8 +247,8 @@ void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
 bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* overflow.c */
-void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
-			     struct pt_regs *regs);
+unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
+				     struct pt_regs *regs);
 
 /* hotplug.c */
 int corepmu_hotplug_init(void);

@@ -65,13 +65,11 @@ static void pmuv3_enable(struct corepmu_cpu *cpuc)
 	/* Events and values are in place before anything counts. */
 	isb();
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr | PMCR_E);
-	cpuc->running = true;
 }
 
 static void pmuv3_disable(struct corepmu_cpu *cpuc)
 {
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
-	cpuc->running = false;
 
 	/* What is read from now on no longer changes. */
 	isb();
@@ -163,7 +161,6 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	isb();
 
 	cpuc->hw_active = 0;
-	cpuc->running = false;
 	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
 		cpuc->selected[idx] = SELECTED_UNKNOWN;
 }
