@@ -228,8 +228,13 @@ static void kernel_samples(void)
 	expect_range("samples", count / 50000 * 9 / 10, count / 50000 + 1,
 		     samples);
 	expect_range("kernel counts", 1000000, 500000000, count);
-	/* An overflow just before the return to user space is told there. */
-	expect_range("samples in user space", 0, samples / 4, user);
+	/*
+	 * The way out to user space has interrupts off: what overflows there
+	 * is told in user space. How many do depends on the period's phase;
+	 * the built-in driver had 8 % to 29 % at seven periods, corepmu 9 % to
+	 * 16 % at the same.
+	 */
+	expect_range("samples in user space", 0, samples / 2, user);
 out:
 	sampler_close(s);
 }
