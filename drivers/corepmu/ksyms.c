@@ -87,3 +87,47 @@ int corepmu_resolve_symbols(void)
 }
 
 #endif /* MODULE */
+
+#ifdef CONFIG_X86
+
+#include <asm/perf_event.h>
+
+#ifdef MODULE
+
+DEFINE_STATIC_CALL_NULL(corepmu_x86_capability, perf_get_x86_pmu_capability);
+
+/**
+ * corepmu_has_builtin_pmu() - did the kernel's own driver find a PMU?
+ *
+ * Process context, after corepmu_resolve_symbols().
+ *
+ * Return: true when it has one
+ */
+bool corepmu_has_builtin_pmu(void)
+{
+	unsigned long addr = corepmu_lookup("perf_get_x86_pmu_capability");
+	struct x86_pmu_capability capability = { };
+
+	if (addr) {
+		static_call_update(corepmu_x86_capability,
+				   (typeof(perf_get_x86_pmu_capability) *)addr);
+		static_call(corepmu_x86_capability)(&capability);
+	}
+
+	return capability.num_counters_gp;
+}
+
+#else
+
+bool corepmu_has_builtin_pmu(void)
+{
+	struct x86_pmu_capability capability = { };
+
+	perf_get_x86_pmu_capability(&capability);
+
+	return capability.num_counters_gp;
+}
+
+#endif /* MODULE */
+
+#endif /* CONFIG_X86 */

@@ -22,6 +22,10 @@ static char *corepmu_name = "corepmu";
 module_param_named(name, corepmu_name, charp, 0444);
 MODULE_PARM_DESC(name, "name of the PMU in sysfs (default: corepmu)");
 
+static int corepmu_type = -1;
+module_param_named(type, corepmu_type, int, 0444);
+MODULE_PARM_DESC(type, "type of the PMU, 4 to stand in for the built-in (default: the next free one)");
+
 module_param_named(start_near_wrap, corepmu_start_near_wrap, uint, 0444);
 MODULE_PARM_DESC(start_near_wrap,
 		 "for tests: counting events start this many counts below a multiple of 2^32");
@@ -111,9 +115,9 @@ int corepmu_register(struct corepmu *pmu)
 	}
 
 	corepmu_init_pmu(pmu);
-	ret = perf_pmu_register(&pmu->pmu, name, -1);
+	ret = perf_pmu_register(&pmu->pmu, name, corepmu_type);
 	if (ret) {
-		pr_err("perf refused the PMU %s (%d): is the name taken?\n", name, ret);
+		pr_err("perf refused the PMU %s of type %d (%d): is either taken?\n", name, corepmu_type, ret);
 		goto out_name;
 	}
 	corepmu_generations_lead(pmu);

@@ -365,6 +365,13 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 	}
 }
 
+static void corepmu_event_destroy(struct perf_event *event)
+{
+	struct corepmu *pmu = to_corepmu(event->pmu);
+
+	pmu->backend->release(pmu);
+}
+
 static int corepmu_event_init(struct perf_event *event)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
@@ -403,7 +410,16 @@ static int corepmu_event_init(struct perf_event *event)
 		local64_set(&hwc->period_left, hwc->sample_period);
 	}
 
-	return validate_group(pmu, event);
+	ret = validate_group(pmu, event);
+	if (ret || !pmu->backend->acquire)
+		return ret;
+
+	ret = pmu->backend->acquire(pmu);
+	if (ret)
+		return corepmu_refuse(ret, "another driver has the counters");
+	event->destroy = corepmu_event_destroy;
+
+	return 0;
 }
 
 /**

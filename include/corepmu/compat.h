@@ -11,7 +11,7 @@
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/interrupt.h>
-#include <linux/irqdesc.h>
+#include <linux/irq.h>
 #include <linux/perf_event.h>
 #include <linux/platform_device.h>
 #include <linux/smp.h>
@@ -97,6 +97,57 @@ static inline int compat_request_percpu_irq(unsigned int irq, irq_handler_t hand
 	return request_percpu_irq(irq, handler, name, dev);
 #endif
 }
+
+#ifdef CONFIG_X86
+
+#include <asm/hardirq.h>
+#include <asm/msr.h>
+
+/* 6.16 gave MSR accessors names that say how wide they are. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+
+static inline u64 compat_rdmsr(u32 msr)
+{
+	u64 value;
+
+	rdmsrq(msr, value);
+	return value;
+}
+
+static inline void compat_wrmsr(u32 msr, u64 value)
+{
+	wrmsrq(msr, value);
+}
+
+/* The line PMI of /proc/interrupts. */
+static inline void compat_inc_pmi_count(void)
+{
+	inc_perf_irq_stat();
+}
+
+#else /* < 6.16 */
+
+static inline u64 compat_rdmsr(u32 msr)
+{
+	u64 value;
+
+	rdmsrl(msr, value);
+	return value;
+}
+
+static inline void compat_wrmsr(u32 msr, u64 value)
+{
+	wrmsrl(msr, value);
+}
+
+static inline void compat_inc_pmi_count(void)
+{
+	inc_irq_stat(apic_perf_irqs);
+}
+
+#endif /* 6.16 */
+
+#endif /* CONFIG_X86 */
 
 /* attr.config3 came with PERF_ATTR_SIZE_VER8, in 6.3. */
 static inline u64 compat_attr_config3(const struct perf_event_attr *attr)

@@ -50,4 +50,8 @@ static inline int corepmu_resolve_symbols(void)
 
 #endif /* MODULE */
 
+#ifdef CONFIG_X86
+bool corepmu_has_builtin_pmu(void);
+#endif
+
 #endif /* _COREPMU_KSYMS_H */

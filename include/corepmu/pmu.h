@@ -60,6 +60,7 @@ struct corepmu;
  * @active: counters that are to count
  * @hw_active: counters that the hardware has enabled
  * @selected: what each counter's event selection register holds
+ * @shared_select: what a register holds that selects for several counters
  * @running: the PMU as a whole counts
  * @suspended: counters that counted when the CPU was powered down
  * @stray: counters that overflowed and held no event, for the self-test
@@ -83,6 +84,7 @@ struct corepmu_cpu {
 	u64			suspended;
 	u64			stray;
 	int			irq;
+	u64			shared_select;
 	struct perf_event	*events[COREPMU_MAX_COUNTERS];
 	u64			selected[COREPMU_MAX_COUNTERS];
 	struct corepmu_demand	demands[COREPMU_MAX_DEMANDS];
@@ -95,6 +97,9 @@ struct corepmu_cpu {
  * @encode: turn event->attr into config_base, config (the counters it may be
  *	placed on) and flags. Process context. An errno of
  *	perf_event_open(2) says why it cannot be; see corepmu_refuse()
+ * @acquire: have the hardware for one more event, or -EBUSY; NULL when it is had
+ *	for good. Process context
+ * @release: undo @acquire. Process context
  * @reset: bring this CPU's PMU to a known, stopped state and forget every
  *	shadow of it. IRQs off or from a CPU hotplug callback
  * @quiesce: leave this CPU's PMU as a driver that comes after expects it
@@ -116,6 +121,8 @@ struct corepmu_backend {
 	const char *name;
 	const struct attribute_group **attr_groups;
 	int (*encode)(struct corepmu *pmu, struct perf_event *event);
+	int (*acquire)(struct corepmu *pmu);
+	void (*release)(struct corepmu *pmu);
 	void (*reset)(struct corepmu_cpu *cpuc);
 	void (*quiesce)(struct corepmu_cpu *cpuc);
 	u64 (*self_test_config)(struct corepmu *pmu, int idx);

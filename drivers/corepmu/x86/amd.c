@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: AMD core performance counters
+ *
+ * APM volume 2, 13.2: four counters since K7, six core counters with CPUID
+ * PerfCtrExtCore, global registers with PerfMonV2 (CPUID Fn8000_0022). Events:
+ * the Processor Programming References of family 17h and later.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
+
+#include <corepmu/pmu.h>
+
+#include "msr.h"
+#include "x86.h"
+
+#define NR_LEGACY_COUNTERS	4
+#define NR_CORE_COUNTERS	6
+#define COUNTER_WIDTH		48
+
+/* CPUID Fn8000_0022 */
+#define CPUID_PERFMON		0x80000022
+#define EAX_PERFMON_V2		BIT(0)
+#define EBX_NR_CORE		GENMASK(3, 0)
+
+#define FAMILY_ZEN		0x17
+
+/* Retired SSE and AVX operations: too many a cycle for one counter */
+#define EVENT_FLOPS		0x003
+
+static u64 amd_cache(unsigned int cache, unsigned int result)
+{
+	bool miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
+
+	if (boot_cpu_data.x86 < FAMILY_ZEN)
+		return 0;
+
+	switch (cache) {
+	case PERF_COUNT_HW_CACHE_L1D:
+		return miss ? 0xc860 : 0x0040;
+	case PERF_COUNT_HW_CACHE_L1I:
+		return miss ? 0x0081 : 0x0080;
+	case PERF_COUNT_HW_CACHE_DTLB:
+		return miss ? 0xf045 : 0xff45;
+	case PERF_COUNT_HW_CACHE_ITLB:
+		return miss ? 0xff85 : 0x0084;
+	case PERF_COUNT_HW_CACHE_BPU:
+		return miss ? 0x00c3 : 0x00c2;
+	default:
+		return 0;
+	}
+}
+
+static u64 amd_homes(const struct x86_desc *desc, u64 config)
+{
+	return desc->pmu->counters;
+}
+
+/*
+ * Families before 17h bind events to counters in ways of their own, and family
+ * 17h itself wants two counters merged for one event (large increments).
+ */
+static int amd_refuse(const struct x86_desc *desc, u64 config)
+{
+	unsigned int event = FIELD_GET(EVNTSEL_EVENT, config) |
+			     FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
+
+	if (event == EVENT_FLOPS && boot_cpu_data.x86 == FAMILY_ZEN)
+		return corepmu_refuse(-EOPNOTSUPP, "event 0x003 needs two counters merged, which is not done");
+
+	return 0;
+}
+
+static void describe_events(struct x86_desc *desc)
+{
+	u64 *hardware = desc->hardware;
+
+	hardware[PERF_COUNT_HW_CPU_CYCLES] = 0x0076;
+	hardware[PERF_COUNT_HW_INSTRUCTIONS] = 0x00c0;
+	hardware[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = 0x00c2;
+	hardware[PERF_COUNT_HW_BRANCH_MISSES] = 0x00c3;
+
+	if (boot_cpu_data.x86 < FAMILY_ZEN)
+		return;
+
+	hardware[PERF_COUNT_HW_CACHE_REFERENCES] = 0xff60;
+	hardware[PERF_COUNT_HW_CACHE_MISSES] = 0x0964;
+	hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] =
+		boot_cpu_data.x86 > FAMILY_ZEN ? 0x00a9 : 0x0287;
+	if (boot_cpu_data.x86 == FAMILY_ZEN)
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = 0x0187;
+}
+
+/**
+ * amd_describe() - read from CPUID what the PMU has
+ * @desc: filled in
+ *
+ * Return: 0
+ */
+int amd_describe(struct x86_desc *desc)
+{
+	struct corepmu *pmu = desc->pmu;
+	unsigned int i;
+
+	if (boot_cpu_has(X86_FEATURE_PERFCTR_CORE)) {
+		desc->nr_gp = NR_CORE_COUNTERS;
+		desc->select_msr = MSR_F15H_PERF_CTL;
+		desc->counter_msr = MSR_F15H_PERF_CTR;
+		desc->step = 2;
+	} else {
+		desc->nr_gp = NR_LEGACY_COUNTERS;
+		desc->select_msr = MSR_K7_EVNTSEL0;
+		desc->counter_msr = MSR_K7_PERFCTR0;
+		desc->step = 1;
+	}
+
+	desc->late_nmis = true;
+	if (boot_cpu_data.extended_cpuid_level >= CPUID_PERFMON &&
+	    (cpuid_eax(CPUID_PERFMON) & EAX_PERFMON_V2)) {
+		desc->nr_gp = FIELD_GET(EBX_NR_CORE, cpuid_ebx(CPUID_PERFMON));
+		desc->global_ctrl = MSR_AMD64_PERF_CNTR_GLOBAL_CTL;
+		desc->global_status = MSR_AMD64_PERF_CNTR_GLOBAL_STATUS;
+		desc->global_clear = MSR_AMD64_PERF_CNTR_GLOBAL_STATUS_CLR;
+	}
+	if (!desc->nr_gp)
+		return -ENODEV;
+
+	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0);
+	for (i = 0; i < COREPMU_MAX_COUNTERS; i++)
+		pmu->width[i] = COUNTER_WIDTH;
+
+	desc->config_known = EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
+			     EVNTSEL_CMASK | EVNTSEL_AMD_EVENT_HI;
+	describe_events(desc);
+	desc->cache = amd_cache;
+	desc->homes = amd_homes;
+	desc->refuse = amd_refuse;
+
+	return 0;
+}

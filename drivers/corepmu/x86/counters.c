@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: counters and their registers
+ *
+ * Two ways to start and stop all counters at once. With a global control
+ * register (Intel from architectural perfmon 2, AMD PerfMonV2) a counter's own
+ * enable bit is set when its event is placed and stays; one write gates them
+ * all. Without one, or beside a built-in driver that writes that register too,
+ * each counter is enabled and disabled by itself.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/pmu.h>
+
+#include "msr.h"
+#include "x86.h"
+
+static bool is_fixed(int idx)
+{
+	return idx >= FIXED_COUNTER_BASE;
+}
+
+static void write_select(const struct x86_desc *desc, int idx, u64 value)
+{
+	x86_write_msr(desc->select_msr + desc->step * idx, value);
+}
+
+/* The fixed counters' enables share a register: change one's four bits. */
+static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
+{
+	unsigned int shift = FIXED_CTRL_SHIFT(idx - FIXED_COUNTER_BASE);
+	u64 ctrl = cpuc->shared_select;
+
+	ctrl &= ~(FIXED_CTRL_BITS << shift);
+	ctrl |= bits << shift;
+	if (ctrl == cpuc->shared_select)
+		return;
+
+	cpuc->shared_select = ctrl;
+	x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
+}
+
+static u64 fixed_bits(u64 select)
+{
+	return FIXED_CTRL_PMI | (select & EVNTSEL_OS ? FIXED_CTRL_OS : 0) |
+	       (select & EVNTSEL_USR ? FIXED_CTRL_USR : 0);
+}
+
+/* With a global control register */
+
+static void x86_enable_global(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, cpuc->active);
+}
+
+static void x86_disable_global(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, 0);
+}
+
+static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+	int idx = hwc->idx;
+
+	if (is_fixed(idx)) {
+		write_fixed(cpuc, idx, fixed_bits(hwc->config_base));
+		return;
+	}
+
+	if (cpuc->selected[idx] == hwc->config_base)
+		return;
+	cpuc->selected[idx] = hwc->config_base;
+	write_select(to_x86(cpuc->pmu), idx, hwc->config_base | EVNTSEL_EN);
+}
+
+/* Each counter by itself */
+
+static void enable_one(struct corepmu_cpu *cpuc, int idx)
+{
+	if (is_fixed(idx))
+		write_fixed(cpuc, idx, fixed_bits(cpuc->selected[idx]));
+	else
+		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
+}
+
+static void disable_one(struct corepmu_cpu *cpuc, int idx)
+{
+	if (is_fixed(idx))
+		write_fixed(cpuc, idx, 0);
+	else
+		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx]);
+}
+
+/* An NMI in between may stop an event: look again. */
+static void x86_enable_each(struct corepmu_cpu *cpuc)
+{
+	u64 want, change;
+
+	do {
+		want = READ_ONCE(cpuc->active);
+		for (change = cpuc->hw_active & ~want; change; change &= change - 1)
+			disable_one(cpuc, __ffs64(change));
+		for (change = want & ~cpuc->hw_active; change; change &= change - 1)
+			enable_one(cpuc, __ffs64(change));
+		cpuc->hw_active = want;
+	} while (READ_ONCE(cpuc->active) != want);
+}
+
+static void x86_disable_each(struct corepmu_cpu *cpuc)
+{
+	u64 change;
+
+	for (change = cpuc->hw_active; change; change &= change - 1)
+		disable_one(cpuc, __ffs64(change));
+	cpuc->hw_active = 0;
+}
+
+/* Takes effect when the counter is enabled. */
+static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+	cpuc->selected[hwc->idx] = hwc->config_base;
+}
+
+/* Values */
+
+static u64 x86_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+	int idx = hwc->idx;
+
+	if (is_fixed(idx))
+		idx = RDPMC_FIXED | (idx - FIXED_COUNTER_BASE);
+
+	return x86_rdpmc(idx) & hwc->event_base;
+}
+
+static void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+	int idx = hwc->idx;
+
+	if (is_fixed(idx))
+		x86_write_msr(MSR_CORE_PERF_FIXED_CTR0 + idx - FIXED_COUNTER_BASE, value);
+	else
+		x86_write_msr(desc->counter_msr + desc->step * idx, value);
+}
+
+/* All of it */
+
+static void x86_reset(struct corepmu_cpu *cpuc)
+{
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+	unsigned int idx;
+
+	/* Beside the built-in driver the registers are its own until reserved. */
+	if (desc->beside && !x86_is_reserved())
+		return;
+
+	if (desc->global_ctrl)
+		x86_write_msr(desc->global_ctrl, 0);
+	for (idx = 0; idx < desc->nr_gp; idx++) {
+		write_select(desc, idx, 0);
+		cpuc->selected[idx] = 0;
+	}
+	if (cpuc->pmu->counters >> FIXED_COUNTER_BASE)
+		x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, 0);
+	cpuc->shared_select = 0;
+	cpuc->hw_active = 0;
+	if (desc->global_clear)
+		x86_write_msr(desc->global_clear, cpuc->pmu->counters);
+	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
+		x86_write_msr(desc->global_ctrl, cpuc->pmu->counters);
+}
+
+static u64 x86_self_test_config(struct corepmu *pmu, int idx)
+{
+	return to_x86(pmu)->hardware[PERF_COUNT_HW_CPU_CYCLES] | EVNTSEL_OS | EVNTSEL_INT;
+}
+
+const struct corepmu_backend x86_global_backend = {
+	.name			= "x86",
+	.attr_groups		= x86_attr_groups,
+	.encode			= x86_encode,
+	.reset			= x86_reset,
+	.quiesce		= x86_reset,
+	.self_test_config	= x86_self_test_config,
+	.irq_enable		= x86_irq_enable,
+	.irq_disable		= x86_irq_disable,
+	.enable			= x86_enable_global,
+	.disable		= x86_disable_global,
+	.select			= x86_select_global,
+	.read			= x86_read,
+	.write			= x86_write,
+};
+
+const struct corepmu_backend x86_each_backend = {
+	.name			= "x86, counters enabled one by one",
+	.attr_groups		= x86_attr_groups,
+	.encode			= x86_encode,
+	.acquire		= x86_reserve,
+	.release		= x86_release,
+	.reset			= x86_reset,
+	.quiesce		= x86_reset,
+	.self_test_config	= x86_self_test_config,
+	.irq_enable		= x86_irq_enable,
+	.irq_disable		= x86_irq_disable,
+	.enable			= x86_enable_each,
+	.disable		= x86_disable_each,
+	.select			= x86_select_each,
+	.read			= x86_read,
+	.write			= x86_write,
+};

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: events, and what sysfs shows of them
+ *
+ * Names and formats are those of the built-in driver (arch/x86/events).
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/device.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/sysfs.h>
+
+#include <asm/cpufeature.h>
+
+#include <corepmu/pmu.h>
+
+#include "msr.h"
+#include "x86.h"
+
+/*
+ * The kernel and the exclude_ bits decide on these; tools that encode events
+ * as the hardware wants them (libpfm4) set some, and the built-in ignores them.
+ */
+#define CONFIG_IGNORED	(EVNTSEL_USR | EVNTSEL_OS | EVNTSEL_INT | EVNTSEL_EN)
+
+/* config for a generic event, or a negative errno. */
+static s64 map_hardware(const struct x86_desc *desc, u64 config)
+{
+	if (config >= PERF_COUNT_HW_MAX)
+		return -EINVAL;
+
+	return desc->hardware[config] ?: -ENOENT;
+}
+
+static s64 map_cache(const struct x86_desc *desc, u64 config)
+{
+	unsigned int cache = FIELD_GET(GENMASK_ULL(7, 0), config);
+	unsigned int op = FIELD_GET(GENMASK_ULL(15, 8), config);
+	unsigned int result = FIELD_GET(GENMASK_ULL(23, 16), config);
+
+	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return -EINVAL;
+
+	if (op != PERF_COUNT_HW_CACHE_OP_READ)
+		return -ENOENT;
+
+	return desc->cache(cache, result) ?: -ENOENT;
+}
+
+static s64 encode_config(const struct x86_desc *desc, const struct perf_event_attr *attr)
+{
+	u64 generic = attr->config & PERF_HW_EVENT_MASK;
+	u64 config;
+
+	if (attr->type == PERF_TYPE_HARDWARE)
+		return map_hardware(desc, generic);
+	if (attr->type == PERF_TYPE_HW_CACHE)
+		return map_cache(desc, generic);
+
+	config = attr->config & ~CONFIG_IGNORED;
+	if (config & ~desc->config_known)
+		return corepmu_refuse(-EINVAL, "config has bits that format/ does not name");
+
+	return config;
+}
+
+static int encode_filter(const struct perf_event_attr *attr, u64 *select)
+{
+	if (attr->exclude_idle)
+		return corepmu_refuse(-EOPNOTSUPP, "exclude_idle: the PMU does not know idle from busy");
+
+	/* KVM switches counters for the built-in driver alone. */
+	if (attr->exclude_host) {
+		if (boot_cpu_has(X86_FEATURE_VMX) || boot_cpu_has(X86_FEATURE_SVM))
+			return corepmu_refuse(-EOPNOTSUPP, "exclude_host: guests cannot be told from the host");
+		return 0;
+	}
+
+	if (!attr->exclude_user)
+		*select |= EVNTSEL_USR;
+	if (!attr->exclude_kernel)
+		*select |= EVNTSEL_OS;
+
+	return 0;
+}
+
+/**
+ * x86_encode() - the backend's encode()
+ * @pmu: the PMU
+ * @event: an event that is being opened
+ *
+ * Process context.
+ *
+ * Return: 0 or an errno of perf_event_open(2)
+ */
+int x86_encode(struct corepmu *pmu, struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	const struct x86_desc *desc = to_x86(pmu);
+	struct hw_perf_event *hwc = &event->hw;
+	u64 select = EVNTSEL_INT;
+	s64 config;
+	int ret;
+
+	config = encode_config(desc, attr);
+	if (config < 0)
+		return config;
+
+	if (attr->config1 || attr->config2 || compat_attr_config3(attr))
+		return corepmu_refuse(-EINVAL, "config1, config2 and config3 mean nothing");
+
+	ret = desc->refuse(desc, config);
+	if (ret)
+		return ret;
+	ret = encode_filter(attr, &select);
+	if (ret)
+		return ret;
+
+	hwc->config = desc->homes(desc, config);
+	if (!hwc->config)
+		return corepmu_refuse(-EINVAL, "no counter of this CPU can count it");
+	hwc->config_base = select | config;
+
+	return 0;
+}
+
+/* events/ */
+
+static const struct x86_desc *dev_to_x86(struct device *dev)
+{
+	return to_x86(to_corepmu(dev_get_drvdata(dev)));
+}
+
+static ssize_t x86_event_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	struct perf_pmu_events_attr *pmu_attr;
+	unsigned int event, umask;
+	u64 config;
+
+	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr);
+	config = dev_to_x86(dev)->hardware[pmu_attr->id];
+	event = FIELD_GET(EVNTSEL_EVENT, config) |
+		FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
+	umask = FIELD_GET(EVNTSEL_UMASK, config);
+
+	if (!umask)
+		return sysfs_emit(page, "event=0x%02x\n", event);
+
+	return sysfs_emit(page, "event=0x%02x,umask=0x%02x\n", event, umask);
+}
+
+/* The names have dashes, which PMU_EVENT_ATTR_ID() would make C of. */
+#define EVENT_ATTR(_name, _id)						\
+	(&((struct perf_pmu_events_attr) {				\
+		.attr = {						\
+			.attr = { .name = _name, .mode = 0444 },	\
+			.show = x86_event_show,				\
+		},							\
+		.id = _id,						\
+	}).attr.attr)
+
+static struct attribute *x86_event_attrs[] = {
+	EVENT_ATTR("cpu-cycles", PERF_COUNT_HW_CPU_CYCLES),
+	EVENT_ATTR("instructions", PERF_COUNT_HW_INSTRUCTIONS),
+	EVENT_ATTR("cache-references", PERF_COUNT_HW_CACHE_REFERENCES),
+	EVENT_ATTR("cache-misses", PERF_COUNT_HW_CACHE_MISSES),
+	EVENT_ATTR("branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS),
+	EVENT_ATTR("branch-misses", PERF_COUNT_HW_BRANCH_MISSES),
+	EVENT_ATTR("bus-cycles", PERF_COUNT_HW_BUS_CYCLES),
+	EVENT_ATTR("stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND),
+	EVENT_ATTR("stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND),
+	EVENT_ATTR("ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES),
+	NULL
+};
+
+static umode_t x86_event_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
+{
+	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
+	struct perf_pmu_events_attr *pmu_attr;
+
+	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr.attr);
+
+	return desc->hardware[pmu_attr->id] ? attr->mode : 0;
+}
+
+static const struct attribute_group x86_events_group = {
+	.name		= "events",
+	.attrs		= x86_event_attrs,
+	.is_visible	= x86_event_is_visible,
+};
+
+/* format/ */
+
+static ssize_t event_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	if (dev_to_x86(dev)->config_known & EVNTSEL_AMD_EVENT_HI)
+		return sysfs_emit(page, "config:0-7,32-35\n");
+
+	return sysfs_emit(page, "config:0-7\n");
+}
+
+static struct device_attribute format_attr_event = __ATTR_RO(event);
+PMU_FORMAT_ATTR(umask, "config:8-15");
+PMU_FORMAT_ATTR(edge, "config:18");
+PMU_FORMAT_ATTR(inv, "config:23");
+PMU_FORMAT_ATTR(cmask, "config:24-31");
+
+static struct attribute *x86_format_attrs[] = {
+	&format_attr_event.attr,
+	&format_attr_umask.attr,
+	&format_attr_edge.attr,
+	&format_attr_inv.attr,
+	&format_attr_cmask.attr,
+	NULL
+};
+
+static const struct attribute_group x86_format_group = {
+	.name	= "format",
+	.attrs	= x86_format_attrs,
+};
+
+/* caps/ */
+
+static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
+				char *page)
+{
+	return sysfs_emit(page, "0\n");
+}
+static DEVICE_ATTR_RO(max_precise);
+
+static struct attribute *x86_caps_attrs[] = {
+	&dev_attr_max_precise.attr,
+	NULL
+};
+
+static const struct attribute_group x86_caps_group = {
+	.name	= "caps",
+	.attrs	= x86_caps_attrs,
+};
+
+const struct attribute_group *x86_attr_groups[] = {
+	&corepmu_common_group,
+	&x86_events_group,
+	&x86_format_group,
+	&x86_caps_group,
+	NULL
+};

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: Intel architectural performance monitoring, versions 1 to 5
+ *
+ * Intel SDM volume 3, "Architectural Performance Monitoring": CPUID leaf 0xA
+ * tells counters, widths and the architectural events that are missing. Events
+ * of one microarchitecture that count on some counters alone are not known here.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
+
+#include <corepmu/pmu.h>
+
+#include "msr.h"
+#include "x86.h"
+
+/* CPUID.0AH */
+#define EAX_VERSION		GENMASK(7, 0)
+#define EAX_NR_GP		GENMASK(15, 8)
+#define EAX_GP_WIDTH		GENMASK(23, 16)
+#define EAX_NR_EVENTS		GENMASK(31, 24)
+#define EDX_NR_FIXED		GENMASK(4, 0)
+#define EDX_FIXED_WIDTH		GENMASK(12, 5)
+
+#define EVENT_CORE_CYCLES	0x003c
+#define EVENT_INSTRUCTIONS	0x00c0
+/* Pseudo-encoding of the kernel: reference cycles, on fixed counter 2 alone */
+#define EVENT_REF_CYCLES	0x0300
+
+/* Bit n of CPUID.0AH:EBX says that event n is missing. */
+static const struct {
+	u16	config;
+	int	hardware;
+} architectural_events[] = {
+	{ EVENT_CORE_CYCLES,	PERF_COUNT_HW_CPU_CYCLES },
+	{ EVENT_INSTRUCTIONS,	PERF_COUNT_HW_INSTRUCTIONS },
+	{ 0x013c,		PERF_COUNT_HW_BUS_CYCLES },
+	{ 0x4f2e,		PERF_COUNT_HW_CACHE_REFERENCES },
+	{ 0x412e,		PERF_COUNT_HW_CACHE_MISSES },
+	{ 0x00c4,		PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ 0x00c5,		PERF_COUNT_HW_BRANCH_MISSES },
+};
+
+/* What each fixed counter counts */
+static const u16 fixed_events[] = { EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES };
+
+static u64 intel_cache(unsigned int cache, unsigned int result)
+{
+	bool miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
+
+	switch (cache) {
+	case PERF_COUNT_HW_CACHE_LL:
+		return miss ? 0x412e : 0x4f2e;
+	case PERF_COUNT_HW_CACHE_BPU:
+		return miss ? 0x00c5 : 0x00c4;
+	default:
+		return 0;
+	}
+}
+
+static u64 intel_homes(const struct x86_desc *desc, u64 config)
+{
+	u64 gp = GENMASK_ULL(desc->nr_gp - 1, 0), fixed = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(fixed_events); i++)
+		if (config == fixed_events[i])
+			fixed |= BIT_ULL(FIXED_COUNTER_BASE + i);
+	fixed &= desc->pmu->counters;
+
+	return config == EVENT_REF_CYCLES ? fixed : gp | fixed;
+}
+
+static int intel_refuse(const struct x86_desc *desc, u64 config)
+{
+	/* Event 0 is no event but of fixed counters. */
+	if (!(config & EVNTSEL_EVENT) && config != EVENT_REF_CYCLES)
+		return corepmu_refuse(-EINVAL, "event 0 counts nothing");
+
+	return 0;
+}
+
+/* Fixed counters: a number of them, from version 5 on a bitmap besides. */
+static u64 fixed_counters(unsigned int version, u32 ecx, u32 edx)
+{
+	unsigned int nr = version >= 2 ? FIELD_GET(EDX_NR_FIXED, edx) : 0;
+	u64 fixed = nr ? GENMASK_ULL(nr - 1, 0) : 0;
+
+	if (version >= 5)
+		fixed |= ecx;
+
+	/* The events of others are not the kernel's generic ones. */
+	return (fixed & GENMASK_ULL(ARRAY_SIZE(fixed_events) - 1, 0)) << FIXED_COUNTER_BASE;
+}
+
+/**
+ * intel_describe() - read from CPUID what the PMU has
+ * @desc: filled in
+ *
+ * Return: 0, or -ENODEV after saying that there is none
+ */
+int intel_describe(struct x86_desc *desc)
+{
+	unsigned int version, width, fixed_width, nr_events, i;
+	struct corepmu *pmu = desc->pmu;
+	u32 eax, ebx, ecx, edx;
+
+	if (boot_cpu_data.cpuid_level < 0xa) {
+		pr_err("the CPU has no architectural performance monitoring\n");
+		return -ENODEV;
+	}
+
+	cpuid(0xa, &eax, &ebx, &ecx, &edx);
+	version = FIELD_GET(EAX_VERSION, eax);
+	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), FIXED_COUNTER_BASE);
+	width = FIELD_GET(EAX_GP_WIDTH, eax);
+	nr_events = FIELD_GET(EAX_NR_EVENTS, eax);
+	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx);
+	if (!version || !desc->nr_gp || width < 32 || width > 64) {
+		pr_err("the CPU has no architectural performance monitoring\n");
+		return -ENODEV;
+	}
+
+	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0) | fixed_counters(version, ecx, edx);
+	for (i = 0; i < FIXED_COUNTER_BASE; i++)
+		pmu->width[i] = width;
+	for (; i < COREPMU_MAX_COUNTERS; i++)
+		pmu->width[i] = fixed_width;
+
+	desc->select_msr = MSR_P6_EVNTSEL0;
+	desc->counter_msr = MSR_P6_PERFCTR0;
+	desc->step = 1;
+	desc->masks_lvtpc = true;
+
+	/* Without full-width writes, bits 31-0 are written and bit 31 extended. */
+	if (boot_cpu_has(X86_FEATURE_PDCM) &&
+	    (x86_read_msr(MSR_IA32_PERF_CAPABILITIES) & PERF_CAP_FW_WRITE))
+		desc->counter_msr = MSR_IA32_PMC0;
+	else
+		pmu->max_left = GENMASK(30, 0);
+
+	if (version >= 2) {
+		desc->global_ctrl = MSR_CORE_PERF_GLOBAL_CTRL;
+		desc->global_status = MSR_CORE_PERF_GLOBAL_STATUS;
+		/* From version 4 on this is GLOBAL_STATUS_RESET: the same for us. */
+		desc->global_clear = MSR_CORE_PERF_GLOBAL_OVF_CTRL;
+	}
+
+	desc->config_known = EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
+			     EVNTSEL_CMASK;
+	for (i = 0; i < ARRAY_SIZE(architectural_events); i++)
+		if (i < nr_events && !(ebx & BIT(i)))
+			desc->hardware[architectural_events[i].hardware] =
+				architectural_events[i].config;
+	if (pmu->counters & BIT_ULL(FIXED_COUNTER_BASE + 2))
+		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
+
+	desc->cache = intel_cache;
+	desc->homes = intel_homes;
+	desc->refuse = intel_refuse;
+
+	pr_debug("Intel architectural perfmon %u, %u counters of %u bits\n",
+		 version, desc->nr_gp, width);
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: x86: the registers of the counters
+ *
+ * Intel: Software Developer's Manual, volume 3, chapter "Performance
+ * Monitoring"; volume 4 for the numbers. AMD: Architecture Programmer's Manual,
+ * volume 2, 13.2 "Performance Monitoring Counters". The numbers and most names
+ * come from the kernel's <asm/msr-index.h> and <asm/perf_event.h>.
+ */
+#ifndef _COREPMU_X86_MSR_H
+#define _COREPMU_X86_MSR_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+#include <asm/msr.h>
+#include <asm/perf_event.h>
+
+#include <corepmu/compat.h>
+
+/* IA32_PERFEVTSELx and PERF_CTLx */
+#define EVNTSEL_EVENT		GENMASK_ULL(7, 0)
+#define EVNTSEL_UMASK		GENMASK_ULL(15, 8)
+#define EVNTSEL_USR		BIT_ULL(16)
+#define EVNTSEL_OS		BIT_ULL(17)
+#define EVNTSEL_EDGE		BIT_ULL(18)
+#define EVNTSEL_INT		BIT_ULL(20)
+#define EVNTSEL_EN		BIT_ULL(22)
+#define EVNTSEL_INV		BIT_ULL(23)
+#define EVNTSEL_CMASK		GENMASK_ULL(31, 24)
+#define EVNTSEL_AMD_EVENT_HI	GENMASK_ULL(35, 32)
+
+/* IA32_FIXED_CTR_CTRL: four bits for each fixed counter */
+#define FIXED_CTRL_OS		BIT_ULL(0)
+#define FIXED_CTRL_USR		BIT_ULL(1)
+#define FIXED_CTRL_PMI		BIT_ULL(3)
+#define FIXED_CTRL_BITS		GENMASK_ULL(3, 0)
+#define FIXED_CTRL_SHIFT(n)	(4 * (n))
+
+/* IA32_PERF_CAPABILITIES */
+#define PERF_CAP_FW_WRITE	BIT_ULL(13)
+
+/* Fixed counter n is bit 32 + n of the global registers, and our counter 32 + n. */
+#define FIXED_COUNTER_BASE	32
+
+/* ECX of RDPMC for fixed counter 0 */
+#define RDPMC_FIXED		BIT(30)
+
+static inline u64 x86_read_msr(u32 msr)
+{
+	return compat_rdmsr(msr);
+}
+
+static inline void x86_write_msr(u32 msr, u64 value)
+{
+	compat_wrmsr(msr, value);
+}
+
+static inline u64 x86_rdpmc(u32 counter)
+{
+	u32 low, high;
+
+	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
+
+	return (u64)high << 32 | low;
+}
+
+#endif /* _COREPMU_X86_MSR_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: the overflow interrupt, an NMI from the local APIC
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitops.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#include <corepmu/pmu.h>
+
+#include "msr.h"
+#include "x86.h"
+
+/* Sticky status bits must not keep the CPU in the handler. */
+#define MAX_ROUNDS	16
+
+/*
+ * On AMD an NMI may arrive when its overflow has been dealt with by the NMI
+ * before it: for so long nobody else's NMI is taken for unknown.
+ */
+#define LATE_NMI_MS	100
+
+static struct x86_desc *nmi_desc;
+static DEFINE_PER_CPU(unsigned long, late_nmi_until);
+
+/* Without a status register: a counter that runs is negative until it overflows. */
+static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
+{
+	u64 active, overflowed = 0;
+
+	for (active = cpuc->active; active; active &= active - 1) {
+		int idx = __ffs64(active);
+
+		if (!(x86_rdpmc(idx) & BIT_ULL(cpuc->pmu->width[idx] - 1)))
+			overflowed |= BIT_ULL(idx);
+	}
+
+	return overflowed;
+}
+
+static unsigned int handle_counters(struct x86_desc *desc, struct corepmu_cpu *cpuc,
+				    u64 overflowed, struct pt_regs *regs)
+{
+	u64 stray = overflowed & ~cpuc->used;
+
+	return corepmu_handle_overflow(cpuc, overflowed, regs) + hweight64(stray);
+}
+
+/* Returns how many counters overflowed. */
+static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc,
+				     struct pt_regs *regs)
+{
+	unsigned int handled = 0, rounds;
+	u64 overflowed;
+
+	if (!desc->global_status)
+		return handle_counters(desc, cpuc, overflowed_by_value(cpuc), regs);
+
+	for (rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+		overflowed = x86_read_msr(desc->global_status) & cpuc->pmu->counters;
+		if (!overflowed)
+			break;
+		x86_write_msr(desc->global_clear, overflowed);
+		handled += handle_counters(desc, cpuc, overflowed, regs);
+	}
+
+	return handled;
+}
+
+/*
+ * Called for every NMI. The number returned is how many NMIs it may have been
+ * for: others of ours may have been swallowed while this one was pending.
+ */
+static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct x86_desc *desc = nmi_desc;
+	struct corepmu_cpu *cpuc = this_cpu_ptr(desc->pmu->cpu);
+	unsigned int handled;
+	bool running;
+
+	/* Beside the built-in driver: the counters are its own. */
+	if (!x86_is_reserved())
+		return NMI_DONE;
+
+	running = cpuc->running;
+	if (running)
+		corepmu_stop_cpu(cpuc);
+
+	handled = handle_overflows(desc, cpuc, regs);
+
+	/*
+	 * Nothing counts now: an overflow cannot come before the entry lets it
+	 * through, and be lost.
+	 */
+	if (desc->masks_lvtpc)
+		apic->write(APIC_LVTPC, APIC_DM_NMI);
+
+	if (running)
+		corepmu_start_cpu(cpuc);
+
+	if (handled) {
+		compat_inc_pmi_count();
+		if (desc->late_nmis)
+			this_cpu_write(late_nmi_until, jiffies + msecs_to_jiffies(LATE_NMI_MS));
+		return handled;
+	}
+
+	if (desc->late_nmis && time_before_eq(jiffies, this_cpu_read(late_nmi_until)))
+		return NMI_HANDLED;
+
+	return NMI_DONE;
+}
+
+/**
+ * x86_irq_enable() - let this CPU's counters interrupt it
+ * @cpuc: its state
+ */
+void x86_irq_enable(struct corepmu_cpu *cpuc)
+{
+	apic->write(APIC_LVTPC, APIC_DM_NMI);
+}
+
+/**
+ * x86_irq_disable() - and no longer
+ * @cpuc: its state
+ *
+ * Beside the built-in driver the entry is left: it has the same use for it.
+ */
+void x86_irq_disable(struct corepmu_cpu *cpuc)
+{
+	if (!to_x86(cpuc->pmu)->beside)
+		apic->write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
+}
+
+/**
+ * x86_nmi_init() - take NMIs
+ * @desc: the PMU they come from
+ *
+ * Return: 0 or a negative errno
+ */
+int x86_nmi_init(struct x86_desc *desc)
+{
+	int ret;
+
+	nmi_desc = desc;
+	ret = register_nmi_handler(NMI_LOCAL, x86_handle_nmi, 0, "corepmu");
+	if (ret)
+		pr_err("cannot take NMIs (%d)\n", ret);
+
+	return ret;
+}
+
+/**
+ * x86_nmi_exit() - take no more NMIs
+ * @desc: the PMU, whose counters no longer count
+ */
+void x86_nmi_exit(struct x86_desc *desc)
+{
+	if (desc->late_nmis)
+		msleep(LATE_NMI_MS);
+	unregister_nmi_handler(NMI_LOCAL, "corepmu");
+}

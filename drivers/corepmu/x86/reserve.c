@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: counters that are shared with the built-in driver
+ *
+ * The kernel has a reservation for each counter and each event select register
+ * (arch/x86/kernel/cpu/perfctr-watchdog.c). The built-in driver takes them with
+ * its first event and gives them back with its last; so does this one when it
+ * is beside it, and each is refused while the other has events. Where there is
+ * no built-in driver they are held from load to unload.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/smp.h>
+
+#include <asm/nmi.h>
+
+#include <corepmu/pmu.h>
+
+#include "msr.h"
+#include "x86.h"
+
+static DEFINE_MUTEX(reserve_lock);
+static unsigned int reserve_users;
+
+/* Written with the lock held, read by the NMI handler. */
+static bool reserved;
+
+static u32 counter_msr(const struct x86_desc *desc, unsigned int idx)
+{
+	/* The reservation goes by the old number, not by the full-width one. */
+	u32 base = desc->counter_msr == MSR_IA32_PMC0 ? MSR_P6_PERFCTR0 : desc->counter_msr;
+
+	return base + desc->step * idx;
+}
+
+static u32 select_msr(const struct x86_desc *desc, unsigned int idx)
+{
+	return desc->select_msr + desc->step * idx;
+}
+
+static void release_below(const struct x86_desc *desc, unsigned int end)
+{
+	while (end--) {
+		release_evntsel_nmi(select_msr(desc, end));
+		release_perfctr_nmi(counter_msr(desc, end));
+	}
+}
+
+static int reserve_all(const struct x86_desc *desc)
+{
+	unsigned int idx;
+
+	for (idx = 0; idx < desc->nr_gp; idx++) {
+		if (!reserve_perfctr_nmi(counter_msr(desc, idx)))
+			break;
+		if (!reserve_evntsel_nmi(select_msr(desc, idx))) {
+			release_perfctr_nmi(counter_msr(desc, idx));
+			break;
+		}
+	}
+	if (idx == desc->nr_gp)
+		return 0;
+
+	release_below(desc, idx);
+	return -EBUSY;
+}
+
+static void reset_this_cpu(void *data)
+{
+	struct corepmu *pmu = data;
+
+	pmu->backend->reset(this_cpu_ptr(pmu->cpu));
+}
+
+/**
+ * x86_reserve() - have the counters, for an event or for good
+ * @pmu: the PMU
+ *
+ * Process context.
+ *
+ * Return: 0, or -EBUSY while somebody else has one of them
+ */
+int x86_reserve(struct corepmu *pmu)
+{
+	int ret = 0;
+
+	mutex_lock(&reserve_lock);
+	if (!reserve_users) {
+		ret = reserve_all(to_x86(pmu));
+		if (!ret) {
+			WRITE_ONCE(reserved, true);
+			on_each_cpu(reset_this_cpu, pmu, 1);
+		}
+	}
+	if (!ret)
+		reserve_users++;
+	mutex_unlock(&reserve_lock);
+
+	return ret;
+}
+
+/**
+ * x86_release() - undo x86_reserve()
+ * @pmu: the PMU
+ *
+ * Process context.
+ */
+void x86_release(struct corepmu *pmu)
+{
+	mutex_lock(&reserve_lock);
+	if (!--reserve_users) {
+		on_each_cpu(reset_this_cpu, pmu, 1);
+		WRITE_ONCE(reserved, false);
+		release_below(to_x86(pmu), to_x86(pmu)->nr_gp);
+	}
+	mutex_unlock(&reserve_lock);
+}
+
+/**
+ * x86_is_reserved() - are the counters this driver's?
+ *
+ * Any context, NMI too.
+ *
+ * Return: whether they are
+ */
+bool x86_is_reserved(void)
+{
+	return READ_ONCE(reserved);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: x86: what the files of the Intel and AMD backends share
+ */
+#ifndef _COREPMU_X86_H
+#define _COREPMU_X86_H
+
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+#include <corepmu/pmu.h>
+
+/**
+ * struct x86_desc - the counters of this machine's CPUs
+ * @pmu: the PMU that they make
+ * @nr_gp: general-purpose counters, corepmu counters 0 and up
+ * @select_msr: IA32_PERFEVTSEL0 or PERF_CTL0
+ * @counter_msr: the first counter's register for writing
+ * @step: distance between registers of one kind
+ * @global_ctrl: register that enables all counters at once, or 0
+ * @global_status: register that tells which overflowed, or 0
+ * @global_clear: register that acknowledges overflows
+ * @masks_lvtpc: an interrupt masks the local APIC's entry
+ * @late_nmis: an NMI may come after its overflow has been dealt with
+ * @beside: the built-in driver is there, and has the counters when we have no
+ *	event
+ * @config_known: bits of perf_event_attr.config that mean something
+ * @hardware: config for each PERF_COUNT_HW_*, 0 if there is none
+ * @cache: returns the config for a PERF_TYPE_HW_CACHE read, or 0
+ * @homes: returns the fixed counters that can count a config
+ * @refuse: returns an errno for a config that this CPU cannot count, or 0
+ */
+struct x86_desc {
+	struct corepmu	*pmu;
+	unsigned int	nr_gp;
+	u32		select_msr;
+	u32		counter_msr;
+	u32		step;
+	u32		global_ctrl;
+	u32		global_status;
+	u32		global_clear;
+	bool		masks_lvtpc;
+	bool		late_nmis;
+	bool		beside;
+	u64		config_known;
+	u64		hardware[PERF_COUNT_HW_MAX];
+	u64		(*cache)(unsigned int cache, unsigned int result);
+	u64		(*homes)(const struct x86_desc *desc, u64 config);
+	int		(*refuse)(const struct x86_desc *desc, u64 config);
+};
+
+static inline struct x86_desc *to_x86(struct corepmu *pmu)
+{
+	return pmu->private;
+}
+
+/* intel.c, amd.c */
+int intel_describe(struct x86_desc *desc);
+int amd_describe(struct x86_desc *desc);
+
+/* counters.c */
+extern const struct corepmu_backend x86_global_backend;
+extern const struct corepmu_backend x86_each_backend;
+
+/* events.c */
+extern const struct attribute_group *x86_attr_groups[];
+int x86_encode(struct corepmu *pmu, struct perf_event *event);
+
+/* nmi.c */
+int x86_nmi_init(struct x86_desc *desc);
+void x86_nmi_exit(struct x86_desc *desc);
+void x86_irq_enable(struct corepmu_cpu *cpuc);
+void x86_irq_disable(struct corepmu_cpu *cpuc);
+
+/* reserve.c */
+int x86_reserve(struct corepmu *pmu);
+void x86_release(struct corepmu *pmu);
+bool x86_is_reserved(void);
+
+#endif /* _COREPMU_X86_H */
