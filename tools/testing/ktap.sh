@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# ktap.sh - KTAP for suites that are shell scripts; sourced, never run
+#
+# A test is a function that check() runs in a subshell: it passes when it returns 0
+# and is skipped when it ends with skip(). What it writes is told when it fails.
+
+PMU=${PMU:-corepmu}
+# shellcheck disable=SC2034 # for the suites
+DEVICES=/sys/bus/event_source/devices
+# shellcheck disable=SC2034 # for the suites
+MODULE=/corepmu/corepmu.ko
+ktap_number=0
+ktap_failures=0
+ktap_planned=0
+
+plan()
+{
+	ktap_planned=$1
+	echo "KTAP version 1"
+	echo "1..$1"
+}
+
+# check DESCRIPTION FUNCTION [ARGUMENT...]
+check()
+{
+	ktap_what=$1
+	shift
+	ktap_number=$((ktap_number + 1))
+	ktap_said=$("$@" 2>&1)
+	ktap_status=$?
+	case $ktap_status in
+	0) echo "ok $ktap_number - $ktap_what" ;;
+	44) echo "ok $ktap_number - $ktap_what # SKIP $(echo "$ktap_said" | tail -n 1)" ;;
+	*)
+		echo "$ktap_said" | tail -n 40 | sed 's/^/# /'
+		echo "not ok $ktap_number - $ktap_what"
+		ktap_failures=$((ktap_failures + 1))
+		;;
+	esac
+}
+
+# End the running test as skipped.
+skip()
+{
+	echo "$*"
+	exit 44
+}
+
+# The exit status of the suite.
+finish()
+{
+	[ "$ktap_number" -eq "$ktap_planned" ] && [ "$ktap_failures" -eq 0 ]
+	exit
+}
+
+# expect_equal WHAT WANTED GOT
+expect_equal()
+{
+	[ "$2" = "$3" ] && return 0
+	echo "$1: expected '$2', got '$3'"
+	return 1
+}
+
+# expect_range WHAT LOWEST HIGHEST GOT
+expect_range()
+{
+	case $4 in
+	'' | *[!0-9]*) ;;
+	*) [ "$4" -ge "$2" ] && [ "$4" -le "$3" ] && return 0 ;;
+	esac
+	echo "$1: expected $2..$3, got '$4'"
+	return 1
+}
+
+# expect_says WHAT REGEX TEXT
+expect_says()
+{
+	echo "$3" | grep -qE -- "$2" && return 0
+	echo "$1: expected '$2', got:"
+	echo "$3"
+	return 1
+}
+
+# expect_not WHAT REGEX TEXT
+expect_not()
+{
+	echo "$3" | grep -qE -- "$2" || return 0
+	echo "$1: expected anything but '$2', got:"
+	echo "$3" | grep -E -- "$2"
+	return 1
+}
+
+# What the kernel says since the line of dmesg_mark. busybox's insmod tries twice, each
+# sentence counts once.
+dmesg_mark()
+{
+	echo "<6>ktap-mark $1" >/dev/kmsg
+}
+
+dmesg_since()
+{
+	dmesg | sed -n "/ktap-mark $1\$/,\$p" | grep -v 'ktap-mark\|corepmu-guest\|taint' |
+		sed 's/^\[[^]]*\] //' | awk '!seen[$0]++'
+}
+
+# The user counts of an event during a command: stat_count EVENT COMMAND...
+stat_count()
+{
+	ktap_event=$1
+	shift
+	perf stat -x';' -o /tmp/stat.$$ -e "$ktap_event" "$@" >/dev/null 2>&1
+	awk -F';' -v e="$ktap_event" '$3 == e { print $1 }' /tmp/stat.$$
+	rm -f /tmp/stat.$$
+}

@@ -1,0 +1,246 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# lifecycle - the module comes and goes
+#
+# For guests without the built-in driver where nobody has loaded the module yet.
+. "$(dirname "$0")/ktap.sh"
+
+pmu=$DEVICES/$PMU
+
+load()
+{
+	insmod "$MODULE" "$@"
+}
+
+unload()
+{
+	rmmod corepmu
+}
+
+references()
+{
+	cat /sys/module/corepmu/refcnt
+}
+
+# What a loaded module leaves in places of others.
+traces()
+{
+	ls "$DEVICES"
+	grep -iE 'pmu|perf' /proc/interrupts | sed 's/ .*//'
+	ls /sys/bus/platform/drivers /sys/module
+	ls /sys/kernel/debug 2>/dev/null
+}
+
+counts()
+{
+	expect_range "instructions" 2000 1000000 "$(stat_count "$PMU/inst_retired/u" true)"
+}
+
+load_and_unload()
+{
+	traces >/tmp/before
+	load || return 1
+	[ -e "$pmu/type" ] || { echo "there is no $pmu"; return 1; }
+	expect_equal "references" 0 "$(references)" || return 1
+	counts || return 1
+	expect_equal "references after use" 0 "$(references)" || return 1
+	unload || return 1
+	[ ! -e "$pmu" ] || { echo "$pmu is still there"; return 1; }
+	traces >/tmp/after
+	diff /tmp/before /tmp/after
+}
+
+says_what_it_is()
+{
+	dmesg_mark load
+	load || return 1
+	said=$(dmesg_since load | grep '^corepmu:')
+	unload
+	expect_says "the kernel's log" "PMU $PMU: .*PMUv3.* counters" "$said" &&
+		expect_equal "lines in the kernel's log" 1 "$(echo "$said" | wc -l)"
+}
+
+hundred_times()
+{
+	# Whatever the first load allocates for good is allocated now.
+	load && unload || return 1
+	free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
+	for i in $(seq 100); do
+		load || { echo "load $i"; return 1; }
+		if [ $((i % 20)) = 0 ]; then
+			counts || return 1
+		fi
+		unload || { echo "unload $i"; return 1; }
+	done
+	sync
+	left=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
+	# Each load that left as little as a page per load behind would tell.
+	expect_range "KiB of memory gone" 0 20000 $((left < free ? free - left : 0))
+}
+
+loaded_twice()
+{
+	load || return 1
+	said=$(load 2>&1) && { echo "loaded twice"; return 1; }
+	expect_says "the second load" 'File exists' "$said" && counts
+	status=$?
+	unload || return 1
+	return $status
+}
+
+another_name()
+{
+	load name=other || return 1
+	count=$(stat_count "other/inst_retired/u" true)
+	[ -e "$DEVICES/other" ] && [ ! -e "$pmu" ] || { ls "$DEVICES"; return 1; }
+	unload || return 1
+	expect_range "instructions" 2000 1000000 "$count"
+}
+
+name_that_is_taken()
+{
+	said=$(load name=software 2>&1) && { unload; echo "loaded as software"; return 1; }
+	echo "$said"
+	traces >/tmp/after
+	diff /tmp/before /tmp/after && load && counts && unload
+}
+
+bad_parameter()
+{
+	said=$(load start_near_wrap=many 2>&1) && { unload; echo "loaded"; return 1; }
+	expect_says "a parameter that is no number" 'nvalid' "$said" &&
+		load && counts && unload
+}
+
+# hold EVENT...: perf in the background, with events open; waits until they are.
+hold()
+{
+	perf "$@" >/dev/null 2>&1 &
+	holder=$!
+	for try in $(seq 200); do
+		[ "$(references)" -gt 0 ] && return 0
+		sleep 0.01
+	done
+	echo "no event came to life"
+	return 1
+}
+
+release()
+{
+	kill -INT $holder
+	wait $holder 2>/dev/null
+	for try in $(seq 200); do
+		[ "$(references)" = 0 ] && return 0
+		sleep 0.01
+	done
+	expect_equal "references when all events are gone" 0 "$(references)"
+}
+
+unload_is_refused()
+{
+	load || return 1
+	hold "$@" || { unload; return 1; }
+	for i in 1 2 3; do
+		said=$(unload 2>&1) && { echo "unloaded under an event"; return 1; }
+		expect_says "unload" 'temporarily unavailable|in use|busy' "$said" || return 1
+	done
+	# Still usable by others while it is held.
+	counts
+	status=$?
+	release && unload || return 1
+	[ ! -e "$pmu" ] || return 1
+	return $status
+}
+
+generic_events_go_and_come()
+{
+	load || return 1
+	expect_range "generic cycles" 2000 1000000 "$(stat_count cycles:u true)" || return 1
+	unload || return 1
+	expect_equal "generic cycles without the module" '<not supported>' \
+		"$(stat_count cycles:u true)" || return 1
+	load || return 1
+	expect_range "generic cycles again" 2000 1000000 "$(stat_count cycles:u true)" ||
+		return 1
+	unload
+}
+
+reload_after_system_wide()
+{
+	for i in $(seq 10); do
+		load || return 1
+		perf stat -a -x, -o /tmp/out -e "$PMU/cpu_cycles/" true || return 1
+		unload || { echo "unload $i"; return 1; }
+	done
+	expect_range "cycles" 1 100000000000 "$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)"
+}
+
+reload_after_sampling()
+{
+	for i in $(seq 5); do
+		load || return 1
+		perf record -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 20000 workload >/dev/null 2>&1 ||
+			return 1
+		unload || { echo "unload $i"; return 1; }
+	done
+	expect_range "samples" 1000 1000000 \
+		"$(perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l)"
+}
+
+# An interrupt or a switch that is still under way when the last event closes.
+unload_right_after()
+{
+	for i in $(seq 20); do
+		load || return 1
+		perf stat -a -e "$PMU/cpu_cycles/,$PMU/inst_retired/" sleep 0.001 >/dev/null 2>&1
+		unload || { echo "unload $i"; return 1; }
+	done
+}
+
+# Killed without a word, events and all.
+unload_after_kill()
+{
+	for i in $(seq 5); do
+		load || return 1
+		hold record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 50000 || return 1
+		kill -9 $holder
+		wait $holder 2>/dev/null
+		for try in $(seq 200); do
+			[ "$(references)" = 0 ] && break
+			sleep 0.01
+		done
+		unload || { echo "unload $i"; return 1; }
+	done
+}
+
+kernel_is_content()
+{
+	expect_not "the kernel's log" 'WARNING: |BUG: |Oops|cut here' "$(dmesg)"
+}
+
+plan 19
+check "load, count, unload, no trace left" load_and_unload
+check "it says what it is, in one line" says_what_it_is
+check "a hundred times" hundred_times
+check "a second load is refused" loaded_twice
+check "another name" another_name
+check "a name that is taken is refused" name_that_is_taken
+check "a parameter that is wrong is refused" bad_parameter
+check "unload is refused under perf stat" \
+	unload_is_refused stat -e "$PMU/cpu_cycles/" sleep 1000
+check "unload is refused under a generic event" unload_is_refused stat -e cycles sleep 1000
+check "unload is refused under perf stat -a" \
+	unload_is_refused stat -a -e "$PMU/cpu_cycles/" sleep 1000
+check "unload is refused under perf record" \
+	unload_is_refused record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 1000000
+check "unload is refused under a group" \
+	unload_is_refused stat -e "{$PMU/cpu_cycles/,$PMU/inst_retired/}" sleep 1000
+check "generic events go and come with the module" generic_events_go_and_come
+check "unload after perf stat -a, ten times" reload_after_system_wide
+check "unload after perf record, five times" reload_after_sampling
+check "unload at once after the last event" unload_right_after
+check "unload after perf was killed" unload_after_kill
+check "load once more and count" load_and_unload
+check "the kernel has nothing to complain of" kernel_is_content
+finish

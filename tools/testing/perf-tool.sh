@@ -1,0 +1,255 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# perf-tool - the perf tool on the PMU, as its users run it
+. "$(dirname "$0")/ktap.sh"
+
+data=/tmp/perf.data
+
+cleanup()
+{
+	rm -f "$data" "$data.old" /tmp/out
+}
+
+# perf to a file, so that it never takes a pipe for its output.
+perf_to()
+{
+	perf "$@" >/tmp/out 2>&1
+	status=$?
+	cat /tmp/out
+	return $status
+}
+
+stat_plain()
+{
+	said=$(perf stat workload 2>&1) || { echo "$said"; return 1; }
+	expect_says "cycles" '^ +[1-9][0-9,]+ +cycles' "$said" &&
+		expect_says "instructions" '^ +[1-9][0-9,]+ +instructions' "$said" &&
+		expect_not "cycles and instructions" '<not.* (cycles|instructions)' "$said"
+}
+
+# Nothing but the PMU under test may have counted that.
+stat_is_ours()
+{
+	generic=$(stat_count instructions:u workload)
+	ours=$(stat_count "$PMU/inst_retired/u" workload)
+	expect_range "instructions" 1000000 10000000000 "$ours" &&
+		expect_range "generic instructions" $((ours - 2000)) $((ours + 2000)) "$generic"
+}
+
+stat_group()
+{
+	perf stat -x, -o /tmp/out -e "{$PMU/inst_retired/u,$PMU/cpu_cycles/u}" workload || return 1
+	a=$(awk -F, '/inst_retired/ { print $1 }' /tmp/out)
+	b=$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)
+	expect_range "instructions" 1000000 10000000000 "$a" &&
+		expect_equal "cycles in the same group" "$a" "$b"
+}
+
+stat_repeat()
+{
+	perf stat -r 3 -x, -o /tmp/out -e "$PMU/inst_retired/u,$PMU/cpu_cycles/u" workload || return 1
+	expect_says "variance" '0\.0[0-9]%' "$(cat /tmp/out)" &&
+		expect_not "counts" '<not' "$(cat /tmp/out)"
+}
+
+stat_full_group()
+{
+	i=$PMU/inst_retired/u
+	perf stat -x, -o /tmp/out -e "{$PMU/cpu_cycles/u,$i,$i,$i,$i,$i,$i}" workload || return 1
+	expect_not "counts" '<not' "$(cat /tmp/out)" &&
+		expect_equal "counts of one kind" 1 \
+			"$(awk -F, '/inst_retired/ { print $1 }' /tmp/out | sort -u | wc -l)"
+}
+
+# :W lets perf take a group apart that does not fit.
+stat_weak_group()
+{
+	i=$PMU/inst_retired/u
+	perf stat -x, -o /tmp/out -e "{$PMU/cpu_cycles/u,$i,$i,$i,$i,$i,$i,$i}:W" \
+		sh -c 'workload; workload; workload' || return 1
+	expect_not "counts" '<not' "$(cat /tmp/out)" &&
+		expect_equal "events" 8 "$(grep -c "$PMU" /tmp/out)"
+}
+
+stat_multiplex()
+{
+	i=$PMU/inst_retired/u
+	perf stat -o /tmp/out -e "$i,$i,$i,$i,$i,$i,$i,$i" sh -c 'workload; workload; workload' || return 1
+	expect_says "share of the time" '\([ 0-9.]*%\)' "$(cat /tmp/out)" &&
+		expect_not "counts" '<not' "$(cat /tmp/out)"
+}
+
+stat_children()
+{
+	one=$(stat_count "$PMU/inst_retired/u" sh -c 'workload')
+	two=$(stat_count "$PMU/inst_retired/u" sh -c 'workload; workload')
+	expect_range "instructions of two children" $((one * 19 / 10)) $((one * 21 / 10)) "$two"
+}
+
+stat_modes()
+{
+	perf stat -x, -o /tmp/out -e "{$PMU/inst_retired/,$PMU/inst_retired/u,$PMU/inst_retired/k}" \
+		workload || return 1
+	awk -F, '/inst_retired/ { n++; v[n] = $1 }
+		END { if (v[1] != v[2] + v[3] || v[3] == 0) { print v[1], v[2], v[3]; exit 1 } }' /tmp/out
+}
+
+stat_system()
+{
+	perf stat -a -x, -o /tmp/out -e "$PMU/cpu_cycles/" workload || return 1
+	expect_range "cycles" 1000000 100000000000 "$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)"
+}
+
+stat_per_cpu()
+{
+	perf stat -a -A -o /tmp/out -e "$PMU/cpu_cycles/" workload || return 1
+	for cpu in $(seq 0 $(($(nproc) - 1))); do
+		expect_says "a line per CPU" "^CPU$cpu +[1-9]" "$(cat /tmp/out)" || return 1
+	done
+}
+
+stat_one_cpu()
+{
+	perf stat -C 0 -x, -o /tmp/out -e "$PMU/cpu_cycles/" workload || return 1
+	expect_range "cycles" 1 100000000000 "$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)"
+}
+
+stat_interval()
+{
+	perf stat -I 20 -x, -o /tmp/out -e "$PMU/cpu_cycles/u" \
+		sh -c 'workload; workload; workload' || return 1
+	expect_range "intervals" 3 1000 "$(grep -c cpu_cycles /tmp/out)" &&
+		expect_not "counts" '<not' "$(cat /tmp/out)"
+}
+
+stat_pid()
+{
+	sh -c 'while :; do workload; done' &
+	pid=$!
+	perf stat -p $pid -x, -o /tmp/out -e "$PMU/inst_retired/u" sleep 0.2
+	status=$?
+	kill $pid
+	wait $pid 2>/dev/null
+	[ $status -eq 0 ] &&
+		expect_range "instructions" 1 100000000000 "$(awk -F, '/inst_retired/ { print $1 }' /tmp/out)"
+}
+
+# The functions of the workload say their share.
+report_shares()
+{
+	said=$(perf report --stdio -i "$data" --sort symbol 2>/dev/null)
+	for share in 70 20 10; do
+		percent=$(echo "$said" | awk -v s="spin_${share}_percent" \
+			'$3 == s { sub(/%.*/, "", $1); printf "%d\n", $1 + 0.5; exit }')
+		expect_range "percent of spin_${share}_percent" $((share - 4)) $((share + 4)) "$percent" ||
+			{ echo "$said" | head -n 30; return 1; }
+	done
+}
+
+record_plain()
+{
+	perf_to record -o "$data" workload || return 1
+	report_shares
+}
+
+record_cycles()
+{
+	perf_to record -o "$data" -e "$PMU/cpu_cycles/u" -c 99991 workload || return 1
+	samples=$(perf script -i "$data" -F ip 2>/dev/null | wc -l)
+	count=$(stat_count "$PMU/cpu_cycles/u" workload)
+	expect_range "samples" $((count / 99991 - 1)) $((count / 99991 + 1)) "$samples" &&
+		report_shares
+}
+
+record_instructions()
+{
+	perf_to record -o "$data" -e "$PMU/inst_retired/u" -c 99991 workload || return 1
+	samples=$(perf script -i "$data" -F ip 2>/dev/null | wc -l)
+	count=$(stat_count "$PMU/inst_retired/u" workload)
+	expect_range "samples" $((count / 99991 - 1)) $((count / 99991 + 1)) "$samples" &&
+		report_shares
+}
+
+record_graph()
+{
+	perf_to record -g -o "$data" -e "$PMU/cpu_cycles/u" workload || return 1
+	said=$(perf script -i "$data" 2>/dev/null)
+	expect_says "a call chain's function" spin_70_percent "$said" &&
+		expect_says "a call chain's caller" ' main\+' "$said"
+}
+
+record_group()
+{
+	perf_to record -o "$data" -e "{$PMU/cpu_cycles/u,$PMU/inst_retired/u}:S" -c 200000 workload ||
+		return 1
+	expect_says "perf report" 'spin_70_percent' "$(perf report --stdio -i "$data" 2>/dev/null)"
+}
+
+record_system()
+{
+	perf_to record -a -F 2000 -o "$data" -e "$PMU/cpu_cycles/" workload || return 1
+	expect_range "samples" 20 100000 "$(perf script -i "$data" -F ip 2>/dev/null | wc -l)" &&
+		expect_says "perf report" 'spin_70_percent' "$(perf report --stdio -i "$data" 2>/dev/null)"
+}
+
+record_kernel()
+{
+	perf_to record -o "$data" -e "$PMU/cpu_cycles/k" -c 50000 sh -c 'ls -lR /sys/class >/dev/null' ||
+		return 1
+	expect_range "samples" 20 1000000 "$(perf script -i "$data" -F ip 2>/dev/null | wc -l)"
+}
+
+report_header()
+{
+	perf_to record -o "$data" workload || return 1
+	expect_says "perf report --header-only" "cpudesc|nrcpus online" \
+		"$(perf report --header-only --stdio -i "$data" 2>/dev/null)"
+}
+
+record_branches()
+{
+	said=$(perf_to record -b -o "$data" -e "$PMU/cpu_cycles/u" workload) &&
+		{ echo "$said"; return 1; }
+	expect_says "what perf record -b says" 'not support|failed|Error' "$said"
+}
+
+top_bounded()
+{
+	sh -c 'while :; do workload; done' &
+	pid=$!
+	(sleep 1.5; echo q) | timeout 30 perf top --stdio -d 1 -e "$PMU/cpu_cycles/u" >/tmp/out 2>&1
+	kill $pid
+	wait $pid 2>/dev/null
+	expect_says "perf top" 'spin_70_percent' "$(cat /tmp/out)"
+}
+
+plan 25
+check "perf stat counts cycles and instructions" stat_plain
+check "they are this PMU's" stat_is_ours
+check "perf stat, a group" stat_group
+check "perf stat -r 3" stat_repeat
+check "perf stat, a group that fills the counters" stat_full_group
+check "perf stat, a weak group that does not fit" stat_weak_group
+check "perf stat, more events than counters" stat_multiplex
+check "perf stat, children" stat_children
+check "perf stat, user, kernel and both" stat_modes
+check "perf stat -a" stat_system
+check "perf stat -a -A" stat_per_cpu
+check "perf stat -C 0" stat_one_cpu
+check "perf stat -I" stat_interval
+check "perf stat -p" stat_pid
+check "perf record and report" record_plain
+check "perf record -c, cycles" record_cycles
+check "perf record -c, instructions" record_instructions
+check "perf record -g" record_graph
+check "perf record, a group's leader samples" record_group
+check "perf record -a" record_system
+check "perf record, the kernel" record_kernel
+check "perf report --header-only" report_header
+check "perf record -b is refused" record_branches
+check "perf top" top_bounded
+cleanup
+check "nothing holds the PMU afterwards" \
+	expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt 2>/dev/null || echo 0)"
+finish

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# refuse - the module says in one sentence why it does not load, and leaves nothing
+#
+# The lane makes the trouble and names it on the kernel's command line:
+#   corepmu_test.refuse=held        the built-in driver has the PMU
+#   corepmu_test.refuse=absent      there is no PMU
+#   corepmu_test.refuse=no-count    the counters do not count
+#   corepmu_test.refuse=no-overflow the interrupt never comes
+. "$(dirname "$0")/ktap.sh"
+
+trouble=$(sed -n 's/.*corepmu_test\.refuse=\([a-z-]*\).*/\1/p' /proc/cmdline)
+case $trouble in
+held) sentence='held by .*initcall_blacklist=' ;;
+absent) sentence='no PMUv3|has no' ;;
+no-count) sentence='not count' ;;
+no-overflow) sentence='no overflow' ;;
+*)
+	echo "Bail out! the command line names no trouble"
+	exit 1
+	;;
+esac
+
+traces()
+{
+	ls "$DEVICES" /sys/bus/platform/drivers /sys/module
+	grep -iE 'pmu|perf' /proc/interrupts | sed 's/ .*//'
+}
+
+insmod_fails()
+{
+	traces >/tmp/before
+	dmesg_mark refuse
+	said=$(insmod "$MODULE" 2>&1) && { echo "it loaded"; return 1; }
+	dmesg_since refuse >/tmp/said
+	expect_says "insmod" 'insmod: ' "$said"
+}
+
+one_sentence()
+{
+	expect_equal "lines in the kernel's log" 1 "$(wc -l </tmp/said)" ||
+		{ cat /tmp/said; return 1; }
+	expect_says "the sentence" "^corepmu: .*($sentence)" "$(cat /tmp/said)"
+}
+
+nothing_left()
+{
+	[ ! -e "$DEVICES/corepmu" ] && [ ! -e /sys/module/corepmu ] ||
+		{ echo "it is there"; return 1; }
+	traces >/tmp/after
+	diff /tmp/before /tmp/after
+}
+
+again()
+{
+	for i in $(seq 3); do
+		insmod "$MODULE" 2>/dev/null && { echo "it loaded at try $i"; return 1; }
+	done
+	traces >/tmp/after
+	diff /tmp/before /tmp/after
+}
+
+built_in_counts()
+{
+	builtin=$(cd "$DEVICES" && echo armv8_pmuv3*)
+	[ -e "$DEVICES/$builtin" ] || skip "there is no built-in driver"
+	expect_range "instructions" 1000000 10000000000 \
+		"$(stat_count "$builtin/inst_retired/u" workload)"
+}
+
+kernel_is_content()
+{
+	expect_not "the kernel's log" 'WARNING: |BUG: |Oops|cut here' "$(dmesg)"
+}
+
+plan 6
+check "the module does not load ($trouble)" insmod_fails
+check "one sentence says why" one_sentence
+check "nothing is left of it" nothing_left
+check "nor at further tries" again
+check "the built-in driver counts" built_in_counts
+check "the kernel has nothing to complain of" kernel_is_content
+finish
