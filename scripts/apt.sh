@@ -83,6 +83,7 @@ apt_open() {
 	mkdir -p "$dir/lists/partial" "$dir/archives/partial" "$dir/etc"
 	APT_DIR=$dir
 	APT_CONF=$dir/apt.conf
+	APT_ARCH=$2
 	[ -e "$dir/status" ] || : >"$dir/status"
 	apt_write_sources "$1" "$2" "$dir/etc/new.sources"
 	if ! cmp -s "$dir/etc/new.sources" "$dir/etc/debian.sources"; then
@@ -158,7 +159,7 @@ apt_newest() {
 # apt_fetch DIR PACKAGE[=VERSION]...: the .debs, into DIR; kept in the cache. Needs
 # scratch_dir's directory.
 apt_fetch() {
-	local into=$1 spec pkg version file missing=() names=()
+	local into=$1 spec pkg version file deb missing=() names=()
 
 	shift
 	mkdir -p "$into" "$CACHE/debs"
@@ -167,8 +168,9 @@ apt_fetch() {
 		version=${spec#*=}
 		[ "$version" != "$spec" ] || version=$(apt_show "$pkg" Version)
 		[ -n "$version" ] || die "Debian's archive has no package $pkg for ${APT_DIR##*/}."
-		file=${pkg}_${version//:/%3a}_
-		if ! compgen -G "$CACHE/debs/${file}*.deb" >/dev/null; then
+		file=$CACHE/debs/${pkg}_${version//:/%3a}
+		if ! compgen -G "${file}_$APT_ARCH.deb" >/dev/null &&
+		   ! compgen -G "${file}_all.deb" >/dev/null; then
 			missing+=("$pkg=$version")
 		fi
 		names+=("$file")
@@ -183,7 +185,8 @@ apt_fetch() {
 		mv "$SCRATCH/fetch"/*.deb "$CACHE/debs/"
 	fi
 	for file in "${names[@]}"; do
-		ln -f "$CACHE/debs/$file"*.deb "$into/" 2>/dev/null ||
-			cp "$CACHE/debs/$file"*.deb "$into/"
+		for deb in "${file}_$APT_ARCH.deb" "${file}_all.deb"; do
+			[ ! -e "$deb" ] || ln -f "$deb" "$into/" 2>/dev/null || cp "$deb" "$into/"
+		done
 	done
 }
