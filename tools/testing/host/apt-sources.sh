@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Does the harness find Debian's archive in the ways that people write apt's sources?
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-apt.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+count=0
+failures=0
+
+# archive KIND: what the harness takes for the main or the security archive.
+archive()
+{
+	printf 'Dir::Etc::sourcelist "%s";\nDir::Etc::sourceparts "%s";\n' \
+		"$work/sources.list" "$work/parts" >"$work/apt.conf"
+	# shellcheck disable=SC2016 # for the other shell
+	APT_CONFIG=$work/apt.conf COREPMU_CACHE=$work/cache bash -c \
+		'. scripts/lib.sh; . scripts/apt.sh; apt_archive "$1"' "$work/test" "$1"
+}
+
+begin() { rm -rf "$work/sources.list" "$work/parts"; mkdir "$work/parts"; }
+
+# expect KIND VALUE NAME
+expect()
+{
+	local got
+
+	got=$(archive "$1" | tr '\t\001' '|;')
+	count=$((count + 1))
+	if [ "$got" = "$2" ]; then
+		echo "ok $count - $3"
+	else
+		echo "# expected '$2', got '$got'"
+		echo "not ok $count - $3"
+		failures=$((failures + 1))
+	fi
+}
+
+echo "KTAP version 1"
+
+begin
+cat >"$work/sources.list" <<'EOT'
+# deb http://old.example/debian bookworm main
+deb http://a.example/debian/ bookworm main contrib
+deb-src http://src.example/debian bookworm main
+deb http://s.example/security bookworm-security main # updates
+EOT
+expect main 'http://a.example/debian/|' "one-line sources"
+expect security 'http://s.example/security|' "the security archive of one-line sources"
+
+begin
+cat >"$work/parts/x.list" <<'EOT'
+deb [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] https://a.example/debian bookworm-updates main
+EOT
+expect main 'https://a.example/debian|/usr/share/keyrings/debian-archive-keyring.gpg' "options of a one-line source"
+expect security '' "no security archive"
+
+begin
+cat >"$work/parts/debian.sources" <<'EOT'
+Types: deb deb-src
+URIs: http://off.example/debian
+Suites: bookworm
+Components: main
+Enabled: no
+
+# A comment
+Types: deb
+URIs: http://a.example/debian
+Suites: bookworm
+ bookworm-updates
+Components: main non-free-firmware
+Signed-By: /etc/key.gpg
+
+Types: deb
+URIs: http://s.example/debian-security
+Suites: bookworm-security
+Components: main
+EOT
+expect main 'http://a.example/debian|/etc/key.gpg' "deb822 sources, one of them disabled"
+expect security 'http://s.example/debian-security|' "the security archive of deb822 sources"
+
+begin
+cat >"$work/parts/debian.sources" <<'EOT'
+Types: deb
+URIs: http://a.example/debian
+Suites: bookworm
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ aGVsbG8=
+ -----END PGP PUBLIC KEY BLOCK-----
+EOT
+expect main 'http://a.example/debian|; -----BEGIN PGP PUBLIC KEY BLOCK-----; .; aGVsbG8=; -----END PGP PUBLIC KEY BLOCK-----' \
+	"a key given inline"
+
+begin
+cat >"$work/parts/a.list" <<'EOT'
+deb [signed-by=/usr/share/keyrings/vendor.gpg] https://vendor.example/linux bookworm main
+deb https://other.example/linux bookworm stable
+deb https://cloud.example/apt cloud-bookworm main
+EOT
+cat >"$work/sources.list" <<'EOT'
+deb http://a.example/debian bookworm main
+EOT
+expect main 'http://a.example/debian|' "another vendor's archive with Debian's suite names"
+
+begin
+expect main '' "no archive at all"
+
+echo "1..$count"
+[ $failures -eq 0 ]
