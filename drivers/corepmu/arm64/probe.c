@@ -114,8 +114,9 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 		ret = pmuv3_add(pmuv3);
 	if (ret) {
 		pmuv3_free(pmuv3);
+		/* The reason has been said; the driver core is not to add one. */
 		probe_error = ret;
-		return ret;
+		return -ENODEV;
 	}
 
 	return devm_add_action_or_reset(&pdev->dev, pmuv3_remove, pmuv3);
