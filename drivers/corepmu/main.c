@@ -24,7 +24,8 @@ MODULE_PARM_DESC(name, "name of the PMU in sysfs (default: corepmu)");
 
 static int corepmu_type = -1;
 module_param_named(type, corepmu_type, int, 0444);
-MODULE_PARM_DESC(type, "type of the PMU, 4 to stand in for the built-in (default: the next free one)");
+MODULE_PARM_DESC(type,
+		 "type of the PMU, 4 to stand in for the built-in (default: the next free one)");
 
 module_param_named(start_near_wrap, corepmu_start_near_wrap, uint, 0444);
 MODULE_PARM_DESC(start_near_wrap,
