@@ -172,3 +172,51 @@ bool image_patch(void *dst, const void *src, size_t len)
 	mprotect((void *)start, end - start, prot);
 	return true;
 }
+
+/* What image_find_pointer() looks for and finds. */
+struct hunt {
+	const void *value;
+	bool (*matches)(void **place);
+	void **place;
+	int found;
+};
+
+static int hunt_in(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct hunt *h = data;
+	int i;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const Elf64_Phdr *ph = &info->dlpi_phdr[i];
+		void **p, **end;
+
+		/* What the file does not hold is no constant. */
+		if (ph->p_type != PT_LOAD || ph->p_flags & PF_X)
+			continue;
+		p = (void **)((info->dlpi_addr + ph->p_vaddr + sizeof(*p) - 1) & -sizeof(*p));
+		end = (void **)(info->dlpi_addr + ph->p_vaddr + ph->p_filesz);
+		for (; p + 1 <= end; p++) {
+			if (*p == h->value && h->matches(p)) {
+				h->place = p;
+				h->found++;
+			}
+		}
+	}
+	return 1;
+}
+
+/**
+ * image_find_pointer() - find a pointer in a table that has no name
+ * @value: the pointer
+ * @matches: is the table around this place the right one?
+ *
+ * Return: where it is, NULL if in no or in several places.
+ */
+void **image_find_pointer(const void *value, bool (*matches)(void **place))
+{
+	struct hunt h = { .value = value, .matches = matches };
+
+	dl_iterate_phdr(hunt_in, &h);
+	return h.found == 1 ? h.place : NULL;
+}

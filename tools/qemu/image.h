@@ -25,6 +25,7 @@ bool image_is_data(const void *p, size_t len);
 bool image_function(const char *name, struct image_code *code);
 struct image_code image_code_at(const uint8_t *start, size_t max);
 bool image_patch(void *dst, const void *src, size_t len);
+void **image_find_pointer(const void *value, bool (*matches)(void **place));
 
 /**
  * image_rel32() - the target of a PC-relative operand
