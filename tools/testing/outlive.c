@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * outlive.c - tasks that outlive the module whose events they had
+ *
+ * Before 6.2 the perf context of a task keeps pointing to the PMU it was made
+ * for. Here tasks live on while the module goes and comes: they switch, use
+ * events of other PMUs, and then events of the PMU that came. The suite loads
+ * the module itself; for guests that have not.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf_util.h"
+
+#define MODULE		"/corepmu/corepmu.ko"
+#define TYPE		"/sys/bus/event_source/devices/corepmu/type"
+#define ITERATIONS	100000UL
+#define TASKS		8
+
+static bool load(void)
+{
+	int fd = open(MODULE, O_RDONLY);
+	bool done = fd >= 0 && !syscall(SYS_finit_module, fd, "", 0);
+
+	close(fd);
+	if (done)
+		target.type = read_number(TYPE);
+	return expect_true("the module loads", done);
+}
+
+static bool unload(void)
+{
+	int i, ret = -1;
+
+	/* A task that just ended may still be giving its events back. */
+	for (i = 0; i < 100 && ret; i++) {
+		ret = syscall(SYS_delete_module, "corepmu", O_NONBLOCK);
+		if (ret)
+			usleep(10000);
+	}
+	return expect_eq("unloading the module", 0, ret);
+}
+
+/* Give the CPU away and have it back, often. */
+static void switch_often(void)
+{
+	int i;
+
+	for (i = 0; i < 50; i++)
+		usleep(100);
+}
+
+/* What another PMU's events do to a task that has a context. */
+static void use_software_event(void)
+{
+	struct perf_event_attr attr;
+	u64 count;
+	int fd;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (!expect_true("a software event opens", fd >= 0))
+		return;
+	switch_often();
+	count = event_read(fd);
+	expect_range("context switches", 50, 100000, count);
+	close(fd);
+}
+
+static void count_exactly(void)
+{
+	struct perf_event_attr attr;
+	u64 base;
+	int fd;
+
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.type = target.type;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	base = event_count_loop(fd, 1);
+	expect_eq("counts of the loop", LOOP_INSNS * (ITERATIONS - 1),
+		  event_count_loop(fd, ITERATIONS) - base);
+	close(fd);
+}
+
+/* One task, load after load. */
+static void one_task(void)
+{
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		if (!load())
+			return;
+		count_exactly();
+		if (!unload())
+			return;
+		switch_often();
+		use_software_event();
+	}
+}
+
+/* An event of a later load in a context of an earlier one, kept over switches. */
+static void kept_over_switches(void)
+{
+	struct perf_event_attr attr;
+	u64 base;
+	int fd;
+
+	if (!load())
+		return;
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.type = target.type;
+	fd = event_open_self(&attr, -1);
+	if (fd >= 0) {
+		base = event_count_loop(fd, 1);
+		switch_often();
+		expect_eq("counts of the loop after switches",
+			  LOOP_INSNS * (ITERATIONS - 1),
+			  event_count_loop(fd, ITERATIONS) - base);
+		close(fd);
+	}
+	unload();
+}
+
+static int go[2], ready[2];
+
+/* A task with a context of the first load, which tells of failures by status. */
+static void sleeper(void)
+{
+	char c;
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		target.type = read_number(TYPE);
+		count_exactly();
+		if (write(ready[1], "r", 1) != 1 || read(go[0], &c, 1) != 1)
+			_exit(2);
+	}
+	_exit(ktap_failed());
+}
+
+static bool wait_for_all(void)
+{
+	char c;
+	int i;
+
+	for (i = 0; i < TASKS; i++)
+		if (read(ready[0], &c, 1) != 1)
+			return false;
+	return true;
+}
+
+static bool wake_all(void)
+{
+	return write(go[1], "gggggggg", TASKS) == TASKS;
+}
+
+/* Many tasks that sleep through an unload and a load. */
+static void many_tasks(void)
+{
+	int i, status, failed = 0;
+	pid_t pids[TASKS];
+
+	if (pipe(go) || pipe(ready) || !load()) {
+		ktap_fail("no pipes, or no module");
+		return;
+	}
+	for (i = 0; i < TASKS; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			close(go[1]);
+			close(ready[0]);
+			sleeper();
+		}
+	}
+	/* When one of them dies, reads end instead of waiting. */
+	close(ready[1]);
+	if (expect_true("all tasks counted", wait_for_all()) && unload()) {
+		use_software_event();
+		load();
+		wake_all();
+		expect_true("all tasks counted again", wait_for_all());
+		wake_all();
+	}
+	for (i = 0; i < TASKS; i++) {
+		if (ktap_failed())
+			kill(pids[i], SIGKILL);
+		waitpid(pids[i], &status, 0);
+		failed += status != 0;
+	}
+	expect_eq("tasks that failed", 0, failed);
+	close(go[0]);
+	close(go[1]);
+	close(ready[0]);
+	unload();
+}
+
+/* Children of a task inherit its context's PMU with its events. */
+static void inherited(void)
+{
+	struct perf_event_attr attr;
+	int fd, status;
+	u64 count;
+	pid_t pid;
+
+	if (!load())
+		return;
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.type = target.type;
+	attr.inherit = 1;
+	fd = event_open_self(&attr, -1);
+	if (fd >= 0) {
+		event_enable(fd);
+		pid = fork();
+		if (!pid) {
+			known_loop(ITERATIONS);
+			switch_often();
+			_exit(0);
+		}
+		waitpid(pid, &status, 0);
+		event_disable(fd);
+		count = event_read(fd);
+		expect_range("counts of a child", LOOP_INSNS * ITERATIONS,
+			     LOOP_INSNS * ITERATIONS + 100000, count);
+		close(fd);
+	}
+	unload();
+}
+
+static const struct ktap_case cases[] = {
+	{ "a task that lives through five loads", one_task },
+	{ "an event in a context of an earlier load", kept_over_switches },
+	{ "tasks that sleep through an unload and a load", many_tasks },
+	{ "children of a task with an old context", inherited },
+	{ "a task that lives through five more loads", one_task },
+};
+
+int main(void)
+{
+	target.pmu = ARCH_DEFAULT_PMU;
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
