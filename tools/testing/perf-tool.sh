@@ -218,7 +218,7 @@ top_bounded()
 {
 	sh -c 'while :; do workload; done' &
 	pid=$!
-	(sleep 1.5; echo q) | timeout 30 perf top --stdio -d 1 -e "$PMU/cpu_cycles/u" >/tmp/out 2>&1
+	(sleep 5; echo q) | timeout 30 perf top --stdio -d 1 -e "$PMU/cpu_cycles/u" >/tmp/out 2>&1
 	kill $pid
 	wait $pid 2>/dev/null
 	expect_says "perf top" 'spin_70_percent' "$(cat /tmp/out)"
