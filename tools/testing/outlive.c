@@ -132,7 +132,8 @@ static void kept_over_switches(void)
 	unload();
 }
 
-static int go[2], ready[2];
+/* One for each round: a task that is quick must not take another's turn. */
+static int go[2][2], ready[2];
 
 /* A task with a context of the first load, which tells of failures by status. */
 static void sleeper(void)
@@ -140,10 +141,14 @@ static void sleeper(void)
 	char c;
 	int round;
 
+	close(go[0][1]);
+	close(go[1][1]);
+	close(ready[0]);
 	for (round = 0; round < 2; round++) {
 		target.type = read_number(TYPE);
 		count_exactly();
-		if (write(ready[1], "r", 1) != 1 || read(go[0], &c, 1) != 1)
+		if (write(ready[1], "r", 1) != 1 ||
+		    read(go[round][0], &c, 1) != 1)
 			_exit(2);
 	}
 	_exit(ktap_failed());
@@ -160,9 +165,13 @@ static bool wait_for_all(void)
 	return true;
 }
 
-static bool wake_all(void)
+static void wake_all(int round)
 {
-	return write(go[1], "gggggggg", TASKS) == TASKS;
+	int i;
+
+	for (i = 0; i < TASKS; i++)
+		if (write(go[round][1], "g", 1) != 1)
+			ktap_fail("the tasks cannot be woken");
 }
 
 /* Many tasks that sleep through an unload and a load. */
@@ -171,26 +180,23 @@ static void many_tasks(void)
 	int i, status, failed = 0;
 	pid_t pids[TASKS];
 
-	if (pipe(go) || pipe(ready) || !load()) {
+	if (pipe(go[0]) || pipe(go[1]) || pipe(ready) || !load()) {
 		ktap_fail("no pipes, or no module");
 		return;
 	}
 	for (i = 0; i < TASKS; i++) {
 		pids[i] = fork();
-		if (!pids[i]) {
-			close(go[1]);
-			close(ready[0]);
+		if (!pids[i])
 			sleeper();
-		}
 	}
 	/* When one of them dies, reads end instead of waiting. */
 	close(ready[1]);
 	if (expect_true("all tasks counted", wait_for_all()) && unload()) {
 		use_software_event();
 		load();
-		wake_all();
+		wake_all(0);
 		expect_true("all tasks counted again", wait_for_all());
-		wake_all();
+		wake_all(1);
 	}
 	for (i = 0; i < TASKS; i++) {
 		if (ktap_failed())
@@ -199,8 +205,10 @@ static void many_tasks(void)
 		failed += status != 0;
 	}
 	expect_eq("tasks that failed", 0, failed);
-	close(go[0]);
-	close(go[1]);
+	for (i = 0; i < 2; i++) {
+		close(go[i][0]);
+		close(go[i][1]);
+	}
 	close(ready[0]);
 	unload();
 }
