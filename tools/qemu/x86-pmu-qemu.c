@@ -401,6 +401,8 @@ static int check_accelerator(const struct qemu_info *info)
 		return plugin_refuse("needs QEMU's own emulation, run it with -accel tcg");
 	if (info->max_vcpus > X86_QEMU_VCPUS_MAX)
 		return plugin_refuse("works with up to %d CPUs", X86_QEMU_VCPUS_MAX);
+	if (info->max_vcpus != info->smp_vcpus)
+		return plugin_refuse("all CPUs must be there from the start, without maxcpus=");
 	if (info->max_vcpus > 1 && !is_parallel())
 		return plugin_refuse("several CPUs in one thread (-icount, thread=single) crash in QEMU's plugin code, use -smp 1 or -accel tcg,thread=multi");
 	return 0;
