@@ -18,7 +18,7 @@ native	:= $(if $(filter aarch64,$(uname)),arm64,$(uname))
 # Guests are arm64 and of the newest kernel series unless told otherwise.
 guest-arch	:= $(or $(ARCH),arm64)
 guest		= $(if $(KERNELDIR),--kerneldir '$(KERNELDIR)',--arch '$(guest-arch)' \
-		  $(if $(KERNEL),--kernel '$(KERNEL)'))
+		  $(if $(KERNEL),--kernel '$(KERNEL)')) $(if $(CPU),--cpu '$(CPU)')
 
 # A module is for Debian's KERNEL, for KERNELDIR, or for the running kernel.
 running		:= /lib/modules/$(shell uname -r)/build
@@ -91,6 +91,7 @@ help:
 	@echo 'make clean                        remove what was built'
 	@echo
 	@echo 'ARCH=   $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/arches.cfg | xargs)'
+	@echo 'CPU=    $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/cpus.cfg | xargs), or a CPU model of QEMU'
 	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg | xargs)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
