@@ -184,7 +184,7 @@ void handle(struct frame *frame)
 }
 
 /* Do not count before start(); the selector may be what enables. */
-static void prepare(uint32_t select, uint32_t value)
+static void prepare(uint32_t select, uint64_t value)
 {
 	wrmsr(pmu.enable, 0);
 	wrmsr(pmu.select, pmu.select == pmu.enable ? 0 : select | SEL_EN);
