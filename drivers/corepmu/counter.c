@@ -68,22 +68,45 @@ void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event)
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  *
- * When the core emptied period_left, because the period changed, a new period
- * begins. When a sample is owed the counter overflows at the next event, and
- * the period goes on from where it really ended. IRQs off.
+ * When nothing is left, since the core emptied period_left to change the period,
+ * a new period begins. IRQs off.
  */
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	s64 left = local64_read(&hwc->period_left);
 
-	if (unlikely(left <= 0 && !(hwc->state & COREPMU_HES_OWED))) {
+	if (unlikely(left <= 0)) {
 		left = hwc->sample_period;
 		local64_set(&hwc->period_left, left);
 		hwc->last_period = left;
 	}
 
 	counter_load(cpuc, event, left);
+}
+
+/**
+ * corepmu_counter_end_period() - begin the next period, if this one has ended
+ * @event: an event whose count is up to date
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: whether it has
+ */
+bool corepmu_counter_end_period(struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 left = local64_read(&hwc->period_left);
+	s64 period = hwc->sample_period;
+
+	if (left > 0)
+		return false;
+
+	/* A whole period late: no use in running after it. */
+	local64_set(&hwc->period_left, left <= -period ? period : left + period);
+	hwc->last_period = period;
+
+	return true;
 }
 
 /**
@@ -98,18 +121,8 @@ void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	struct hw_perf_event *hwc = &event->hw;
-	s64 left = local64_read(&hwc->period_left);
-	s64 period = hwc->sample_period;
-	bool ended = left <= 0;
+	bool ended = corepmu_counter_end_period(event);
 
-	if (ended) {
-		/* A whole period late: no use in running after it. */
-		left = left <= -period ? period : left + period;
-		local64_set(&hwc->period_left, left);
-		hwc->last_period = period;
-	}
-
-	counter_load(cpuc, event, left);
+	counter_load(cpuc, event, local64_read(&event->hw.period_left));
 	return ended;
 }

@@ -7,8 +7,13 @@
 #include <linux/bitops.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
+#include <linux/sched/task_stack.h>
 #include <linux/time64.h>
+
+#include <asm/irq_regs.h>
+#include <asm/ptrace.h>
 
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
@@ -43,23 +48,67 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
 	cpuc->busy = 0;
 }
 
+/*
+ * What an interrupt hits late, after the kernel has been entered, is not the
+ * business of an event that does not count the kernel: it gets the place where
+ * its task left user space.
+ */
+static struct pt_regs *sample_regs(struct perf_event *event, struct pt_regs *regs)
+{
+	if (event->attr.exclude_kernel && !user_mode(regs) &&
+	    !(current->flags & PF_KTHREAD))
+		return task_pt_regs(current);
+
+	return regs;
+}
+
+/* Emit a sample for a period of @period counts. Returns whether to stop. */
+static int emit_sample(struct perf_event *event, u64 period, struct pt_regs *regs)
+{
+	struct perf_sample_data data;
+
+	perf_sample_data_init(&data, 0, period);
+
+	return corepmu_perf_event_overflow(event, &data, sample_regs(event, regs));
+}
+
+/**
+ * corepmu_late_overflow() - the sample of an event that is stopped too early
+ * @cpuc: this CPU's state
+ * @event: a sampling event, stopped, whose period has ended
+ *
+ * The counter overflowed while interrupts were off, and its event was stopped,
+ * by a context switch or a rotation, before the interrupt could be taken. The
+ * sample is emitted now: this is the task that it belongs to, and a place that
+ * interrupts were off up to. IRQs off, or NMI.
+ */
+noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct pt_regs *regs = cpuc->regs ?: get_irq_regs();
+	u64 period = event->hw.last_period;
+	struct pt_regs here;
+
+	if (!regs) {
+		perf_fetch_caller_regs(&here);
+		regs = &here;
+	}
+
+	corepmu_counter_end_period(event);
+	emit_sample(event, period, regs);
+}
+
 /* Returns whether a sampling period ended. */
 static bool overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct pt_regs *regs)
 {
-	struct hw_perf_event *hwc = &event->hw;
-	struct perf_sample_data data;
+	/* That of the period which ends, before the next one takes its place. */
+	u64 period = event->hw.last_period;
 
 	corepmu_counter_update(cpuc, event);
-
-	/* The period that ended, before the next one takes its place. */
-	perf_sample_data_init(&data, 0, hwc->last_period);
-
-	hwc->state &= ~COREPMU_HES_OWED;
 	if (!corepmu_counter_next_period(cpuc, event) || !is_sampling_event(event))
 		return false;
 
-	if (corepmu_perf_event_overflow(event, &data, regs))
+	if (emit_sample(event, period, regs))
 		corepmu_event_stop(event, 0);
 
 	return true;
@@ -86,6 +135,7 @@ unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 
 	if (running)
 		corepmu_stop_cpu(cpuc);
+	cpuc->regs = regs;
 
 	cpuc->stray |= overflowed & ~cpuc->used;
 
@@ -100,6 +150,7 @@ unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 		handled++;
 	}
 
+	cpuc->regs = NULL;
 	if (running)
 		corepmu_start_cpu(cpuc);
 

@@ -86,7 +86,7 @@ static void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
-	hwc->state &= COREPMU_HES_OWED;
+	hwc->state = 0;
 	set_active(cpuc, cpuc->active |
 		   corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
 }
@@ -106,7 +106,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 	if (!(hwc->state & PERF_HES_STOPPED))
 		return;
 
-	if ((flags & PERF_EF_RELOAD) || (hwc->state & COREPMU_HES_OWED))
+	if (flags & PERF_EF_RELOAD)
 		corepmu_counter_start(cpuc, event);
 
 	event_resume(cpuc, event);
@@ -132,9 +132,13 @@ void corepmu_event_stop(struct perf_event *event, int flags)
 		   ~corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
 	corepmu_counter_update(cpuc, event);
 
-	hwc->state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (is_sampling_event(event) && local64_read(&hwc->period_left) <= 0)
-		hwc->state |= COREPMU_HES_OWED;
+	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (is_sampling_event(event) && unlikely(local64_read(&hwc->period_left) <= 0)) {
+		corepmu_late_overflow(cpuc, event);
+		/* Adjusting a frequency may start it again: a period is left. */
+		if (!(hwc->state & PERF_HES_STOPPED))
+			corepmu_event_stop(event, flags);
+	}
 
 	update_userpage(event);
 }
@@ -266,8 +270,7 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 	if (idx < 0)
 		return idx;
 
-	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE |
-		     (hwc->state & COREPMU_HES_OWED);
+	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	event_place(cpuc, event, idx);
 
 	if (flags & PERF_EF_START)

@@ -13,7 +13,7 @@
  *   event_base   mask of the value bits of the counter it is placed on
  *   idx          the counter, -1 while not placed; the upper one of a pair
  *   flags        COREPMU_EVENT_*
- *   state        PERF_HES_*; COREPMU_HES_OWED: see there
+ *   state        PERF_HES_*
  *   prev_count   last value seen in the counter, masked with event_base
  */
 #ifndef _COREPMU_PMU_H
@@ -45,13 +45,6 @@ struct corepmu;
 /* On a counter of corepmu.pair_counters, the event takes the one below too. */
 #define COREPMU_EVENT_PAIR	BIT(1)
 
-/*
- * A period ended and its sample has not been emitted: the counter was stopped
- * before its interrupt was taken. The next start makes it overflow at once, so
- * that no sample is lost to a context switch or a rotation.
- */
-#define COREPMU_HES_OWED	PERF_HES_ARCH
-
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
  * @pmu: the PMU
@@ -64,6 +57,7 @@ struct corepmu;
  * @running: the PMU as a whole counts
  * @suspended: counters that counted when the CPU was powered down
  * @stray: counters that overflowed and held no event, for the self-test
+ * @regs: where the overflow interrupt came that is being handled, or NULL
  * @window: clock at the start of the limiter's window, in ns
  * @busy: time spent on overflows in that window, in ns
  * @min_left: no counter is programmed to overflow in fewer counts
@@ -78,6 +72,7 @@ struct corepmu_cpu {
 	u64			active;
 	u64			hw_active;
 	bool			running;
+	struct pt_regs		*regs;
 	s64			min_left;
 	u64			window;
 	u64			busy;
@@ -251,11 +246,13 @@ void corepmu_event_stop(struct perf_event *event, int flags);
 extern uint corepmu_start_near_wrap;
 void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
+bool corepmu_counter_end_period(struct perf_event *event);
 bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* overflow.c */
 unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 				     struct pt_regs *regs);
+void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* hotplug.c */
 int corepmu_hotplug_init(void);
