@@ -14,29 +14,37 @@
 #include <corepmu/pmu.h>
 
 /*
- * Counting events start this many events below a multiple of 2^32: the wrap of
- * a narrow counter, a carry into the upper half of a wide one. For tests.
+ * Counting events start this many events below 2^32: the wrap of a narrow
+ * counter, a carry into the upper half of a wide one. For tests.
  */
 uint corepmu_start_near_wrap;
 
-static s64 near_wrap(s64 left)
+/* What to set the counter to, so that it overflows after @left events or before. */
+static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
 {
-	return (left & ~GENMASK_ULL(31, 0)) | min_t(s64, left, corepmu_start_near_wrap);
-}
+	u64 mask = event->hw.event_base;
 
-/* Set the counter so that it overflows after @left events, or before. */
-static void counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
-{
-	struct hw_perf_event *hwc = &event->hw;
-	u64 mask = hwc->event_base;
+	if (!is_sampling_event(event)) {
+		/* One that never wraps, and need not tell when. */
+		if (mask == U64_MAX)
+			return corepmu_start_near_wrap ?
+			       BIT_ULL(32) - corepmu_start_near_wrap : 0;
+		if (unlikely(corepmu_start_near_wrap))
+			left = min_t(s64, left, corepmu_start_near_wrap);
+	}
 
 	left = clamp_t(s64, left, max_t(s64, 1, cpuc->min_left),
 		       min_t(u64, mask >> 1, cpuc->pmu->max_left));
-	if (unlikely(corepmu_start_near_wrap) && !is_sampling_event(event))
-		left = near_wrap(left);
 
-	local64_set(&hwc->prev_count, -left & mask);
-	static_call(corepmu_write_counter)(cpuc, hwc, -left & mask);
+	return -left & mask;
+}
+
+static void counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
+{
+	u64 value = counter_value(cpuc, event, left);
+
+	local64_set(&event->hw.prev_count, value);
+	static_call(corepmu_write_counter)(cpuc, &event->hw, value);
 }
 
 /**
@@ -59,6 +67,13 @@ void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
 
 	delta = (now - prev) & hwc->event_base;
+	/*
+	 * 64 bits do not wrap. QEMU without -icount sets its counters back to
+	 * zero when its timer meets an exception return (arm_pmu_timer_cb()
+	 * between the two hooks): what was counted since is all that is left.
+	 */
+	if (unlikely(delta < 0))
+		delta = now;
 	local64_add(delta, &event->count);
 	local64_sub(delta, &hwc->period_left);
 }

@@ -29,7 +29,7 @@ MODULE_PARM_DESC(type,
 
 module_param_named(start_near_wrap, corepmu_start_near_wrap, uint, 0444);
 MODULE_PARM_DESC(start_near_wrap,
-		 "for tests: counting events start this many counts below a multiple of 2^32");
+		 "for tests: counting events start this many counts below 2^32");
 
 static atomic_t corepmu_instances = ATOMIC_INIT(0);
 
