@@ -347,8 +347,8 @@ static void check_format(u64 format)
 	len = read(fds[0], buffer, sizeof(buffer));
 	if (!expect_eq("size of a read", size, len))
 		goto out;
-	expect_eq("what follows the read", (int)0xa5a5a5a5,
-		  (int)buffer[size / sizeof(u64)]);
+	expect_eq("what follows the read", 0xa5a5a5a5,
+		  (u32)buffer[size / sizeof(u64)]);
 
 	if (group)
 		expect_eq("nr", 3, *at++);

@@ -658,7 +658,7 @@ static void unprivileged(void (*check)(void))
 		_exit(ktap_failed());
 	}
 	waitpid(child, &status, 0);
-	expect_eq("the unprivileged child's status", 0, status);
+	expect_eq("status of the child of user 1000", 0, status);
 }
 
 static void try_unprivileged(int user, int kernel, int cpu)

@@ -105,6 +105,37 @@ dmesg_since()
 		sed 's/^\[[^]]*\] //' | awk '!seen[$0]++'
 }
 
+# A command for the background that ends when told to. A signal to perf would not do:
+# perf stat passes none on to its command and waits for it.
+UNTIL_TOLD=/tmp/until-told
+
+until_told()
+{
+	rm -f /tmp/told /tmp/started
+	cat >$UNTIL_TOLD <<-'EOT'
+		#!/bin/sh
+		touch /tmp/started
+		while [ ! -e /tmp/told ]; do
+			[ $# -eq 0 ] || "$@"
+			sleep 0.02
+		done
+	EOT
+	chmod +x $UNTIL_TOLD
+}
+
+# Until the command of process $1 has started: perf opens its events before.
+wait_started()
+{
+	while [ ! -e /tmp/started ] && [ -d "/proc/$1" ]; do
+		sleep 0.02
+	done
+}
+
+tell()
+{
+	touch /tmp/told
+}
+
 # The user counts of an event during a command: stat_count EVENT COMMAND...
 stat_count()
 {

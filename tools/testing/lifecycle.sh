@@ -86,7 +86,7 @@ loaded_twice()
 	expect_says "the second load" 'File exists' "$said" && counts
 	status=$?
 	unload || return 1
-	return $status
+	return "$status"
 }
 
 another_name()
@@ -113,28 +113,32 @@ bad_parameter()
 		load && counts && unload
 }
 
+# Events end a moment after the one who had them.
+released()
+{
+	tries=0
+	while [ "$(references)" != 0 ] && [ "$tries" -lt 200 ]; do
+		sleep 0.01
+		tries=$((tries + 1))
+	done
+	expect_equal "references when all events are gone" 0 "$(references)"
+}
+
 # hold EVENT...: perf in the background, with events open; waits until they are.
 hold()
 {
+	until_told
 	perf "$@" >/dev/null 2>&1 &
 	holder=$!
-	for try in $(seq 200); do
-		[ "$(references)" -gt 0 ] && return 0
-		sleep 0.01
-	done
-	echo "no event came to life"
-	return 1
+	wait_started "$holder"
+	[ "$(references)" -gt 0 ] || { echo "no event came to life"; return 1; }
 }
 
 release()
 {
-	kill -INT $holder
-	wait $holder 2>/dev/null
-	for try in $(seq 200); do
-		[ "$(references)" = 0 ] && return 0
-		sleep 0.01
-	done
-	expect_equal "references when all events are gone" 0 "$(references)"
+	tell
+	wait "$holder" 2>/dev/null
+	released
 }
 
 unload_is_refused()
@@ -150,7 +154,7 @@ unload_is_refused()
 	status=$?
 	release && unload || return 1
 	[ ! -e "$pmu" ] || return 1
-	return $status
+	return "$status"
 }
 
 generic_events_go_and_come()
@@ -203,13 +207,12 @@ unload_after_kill()
 {
 	for i in $(seq 5); do
 		load || return 1
-		hold record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 50000 || return 1
-		kill -9 $holder
-		wait $holder 2>/dev/null
-		for try in $(seq 200); do
-			[ "$(references)" = 0 ] && break
-			sleep 0.01
-		done
+		hold record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 50000 \
+			"$UNTIL_TOLD" || return 1
+		kill -9 "$holder"
+		tell
+		wait "$holder" 2>/dev/null
+		released || return 1
 		unload || { echo "unload $i"; return 1; }
 	done
 }
@@ -228,14 +231,15 @@ check "another name" another_name
 check "a name that is taken is refused" name_that_is_taken
 check "a parameter that is wrong is refused" bad_parameter
 check "unload is refused under perf stat" \
-	unload_is_refused stat -e "$PMU/cpu_cycles/" sleep 1000
-check "unload is refused under a generic event" unload_is_refused stat -e cycles sleep 1000
+	unload_is_refused stat -e "$PMU/cpu_cycles/" "$UNTIL_TOLD"
+check "unload is refused under a generic event" unload_is_refused stat -e cycles "$UNTIL_TOLD"
 check "unload is refused under perf stat -a" \
-	unload_is_refused stat -a -e "$PMU/cpu_cycles/" sleep 1000
+	unload_is_refused stat -a -e "$PMU/cpu_cycles/" "$UNTIL_TOLD"
 check "unload is refused under perf record" \
-	unload_is_refused record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 1000000
+	unload_is_refused record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 1000000 \
+	"$UNTIL_TOLD"
 check "unload is refused under a group" \
-	unload_is_refused stat -e "{$PMU/cpu_cycles/,$PMU/inst_retired/}" sleep 1000
+	unload_is_refused stat -e "{$PMU/cpu_cycles/,$PMU/inst_retired/}" "$UNTIL_TOLD"
 check "generic events go and come with the module" generic_events_go_and_come
 check "unload after perf stat -a, ten times" reload_after_system_wide
 check "unload after perf record, five times" reload_after_sampling

@@ -17,7 +17,7 @@ perf_to()
 	perf "$@" >/tmp/out 2>&1
 	status=$?
 	cat /tmp/out
-	return $status
+	return "$status"
 }
 
 stat_plain()
@@ -127,11 +127,11 @@ stat_pid()
 {
 	sh -c 'while :; do workload; done' &
 	pid=$!
-	perf stat -p $pid -x, -o /tmp/out -e "$PMU/inst_retired/u" sleep 0.2
+	perf stat -p "$pid" -x, -o /tmp/out -e "$PMU/inst_retired/u" sleep 0.2
 	status=$?
-	kill $pid
-	wait $pid 2>/dev/null
-	[ $status -eq 0 ] &&
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	[ "$status" -eq 0 ] &&
 		expect_range "instructions" 1 100000000000 "$(awk -F, '/inst_retired/ { print $1 }' /tmp/out)"
 }
 
@@ -219,8 +219,8 @@ top_bounded()
 	sh -c 'while :; do workload; done' &
 	pid=$!
 	(sleep 5; echo q) | timeout 30 perf top --stdio -d 1 -e "$PMU/cpu_cycles/u" >/tmp/out 2>&1
-	kill $pid
-	wait $pid 2>/dev/null
+	kill "$pid"
+	wait "$pid" 2>/dev/null
 	expect_says "perf top" 'spin_70_percent' "$(cat /tmp/out)"
 }
 

@@ -79,7 +79,8 @@ void target_init(int argc, char **argv)
 	}
 	target.in_tree = strncmp(target.pmu, "corepmu", 7) != 0;
 	uname(&uts);
-	sscanf(uts.release, "%u.%u", &major, &minor);
+	if (sscanf(uts.release, "%u.%u", &major, &minor) != 2)
+		printf("# cannot tell the kernel from %s\n", uts.release);
 	target.kernel = major * 100 + minor;
 }
 

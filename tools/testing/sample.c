@@ -484,7 +484,8 @@ static void ioc_period_running(void)
 			  set_period(s->fd, periods[i]));
 		known_loop(TEN_MILLION);
 		event_disable(s->fd);
-		old = new = 0;
+		old = 0;
+		new = 0;
 		while ((header = ring_next(&s->ring))) {
 			if (!sample_parse(header, &s->attr, &sample))
 				continue;
@@ -547,7 +548,9 @@ static void signals_start(int fd)
 	struct sigaction action = { .sa_sigaction = on_signal,
 				    .sa_flags = SA_SIGINFO };
 
-	signals_in = signals_hup = signals_other = 0;
+	signals_in = 0;
+	signals_hup = 0;
+	signals_other = 0;
 	sigaction(SIGRTMIN, &action, NULL);
 	fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK | O_ASYNC);
 	fcntl(fd, F_SETSIG, SIGRTMIN);
@@ -558,7 +561,8 @@ static void check_refresh(struct sampler *s, u64 refreshes)
 {
 	u64 before = sampler_count(s), after;
 
-	signals_in = signals_hup = 0;
+	signals_in = 0;
+	signals_hup = 0;
 	expect_eq("refresh", 0,
 		  ioctl(s->fd, PERF_EVENT_IOC_REFRESH, refreshes));
 	known_loop(TEN_MILLION);

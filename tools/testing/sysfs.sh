@@ -10,26 +10,33 @@ pmu=$DEVICES/$PMU
 events="cpu_cycles inst_retired"
 grep -q 'CPU part.*: 0xd0[378]$' /proc/cpuinfo ||
 	events="$events stall stall_backend stall_frontend"
-number_cpu_cycles=0x0011
-number_inst_retired=0x0008
-number_stall=0x003c
-number_stall_backend=0x0024
-number_stall_frontend=0x0023
+
+# number NAME: what the manual says.
+number()
+{
+	case $1 in
+	cpu_cycles) echo 0x0011 ;;
+	inst_retired) echo 0x0008 ;;
+	stall) echo 0x003c ;;
+	stall_backend) echo 0x0024 ;;
+	stall_frontend) echo 0x0023 ;;
+	esac
+}
 
 type_is_dynamic()
 {
-	expect_range "type" 6 1000 "$(cat $pmu/type)"
+	expect_range "type" 6 1000 "$(cat "$pmu"/type)"
 }
 
 types_differ()
 {
-	expect_equal "PMUs of its type" 1 "$(grep -lx "$(cat $pmu/type)" "$DEVICES"/*/type | wc -l)"
+	expect_equal "PMUs of its type" 1 "$(grep -lx "$(cat "$pmu"/type)" "$DEVICES"/*/type | wc -l)"
 }
 
 formats()
 {
-	expect_equal "format/event" config:0-15 "$(cat $pmu/format/event)" &&
-		expect_equal "format/long" config1:0 "$(cat $pmu/format/long)" &&
+	expect_equal "format/event" config:0-15 "$(cat "$pmu"/format/event)" &&
+		expect_equal "format/long" config1:0 "$(cat "$pmu"/format/long)" &&
 		for file in "$pmu"/format/*; do
 			expect_says "$file" '^config[0-9]*:[0-9]+(-[0-9]+)?$' "$(cat "$file")" ||
 				return 1
@@ -51,16 +58,13 @@ formats_do_not_overlap()
 
 event_names()
 {
-	# shellcheck disable=SC2046,SC2086 # one word per name
-	expect_equal "names in events/" "$(echo $events)" "$(echo $(ls $pmu/events))"
+	expect_equal "names in events/" "$events " "$(cd "$pmu/events" && printf '%s ' *)"
 }
 
 event_numbers()
 {
 	for event in $events; do
-		eval "number=\$number_$event"
-		# shellcheck disable=SC2154 # set by eval
-		expect_equal "events/$event" "event=$number" "$(cat "$pmu/events/$event")" || return 1
+		expect_equal "events/$event" "event=$(number "$event")" "$(cat "$pmu/events/$event")" || return 1
 	done
 }
 
@@ -81,7 +85,7 @@ raw_event()
 
 cpus()
 {
-	expect_equal "cpus" "$(cat /sys/devices/system/cpu/online)" "$(cat $pmu/cpus)"
+	expect_equal "cpus" "$(cat /sys/devices/system/cpu/online)" "$(cat "$pmu"/cpus)"
 }
 
 no_cpumask()

@@ -225,7 +225,7 @@ static void switches(void)
 		close(back[0]);
 		close(back[1]);
 	}
-	expect_eq("counts of 100 loops and 100 switches",
+	expect_eq("counts of 100 loops between sleeps",
 		  100 * LOOP_INSNS * (100000 - 1), counts[1] - counts[0]);
 }
 

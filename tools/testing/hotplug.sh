@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# hotplug - CPUs go offline and come back under events
+. "$(dirname "$0")/ktap.sh"
+
+pmu=$DEVICES/$PMU
+last=$(($(nproc) - 1))
+
+online()
+{
+	echo "$2" >"/sys/devices/system/cpu/cpu$1/online"
+}
+
+# Every CPU but the first, one after the other, so many times in all.
+cycle_cpus()
+{
+	n=0
+	while [ "$n" -lt "$1" ]; do
+		cpu=$((1 + n % last))
+		online "$cpu" 0 || { echo "CPU $cpu does not go offline"; return 1; }
+		online "$cpu" 1 || { echo "CPU $cpu does not come back"; return 1; }
+		n=$((n + 1))
+	done
+}
+
+# under COMMAND...: cycle the CPUs while it runs in the background.
+under()
+{
+	until_told
+	"$@" >/tmp/out 2>&1 &
+	pid=$!
+	wait_started "$pid"
+	cycle_cpus 25
+	cycled=$?
+	[ -d /proc/"$pid" ] || { echo "it ended early"; cat /tmp/out; return 1; }
+	tell
+	wait "$pid" || { cat /tmp/out; return 1; }
+	return "$cycled"
+}
+
+every_cpu_counts()
+{
+	expect_equal "cpus" "$(cat /sys/devices/system/cpu/online)" "$(cat "$pmu"/cpus)" || return 1
+	for cpu in $(seq 0 "$last"); do
+		# A busy CPU: taskset keeps the workload there.
+		perf stat -C "$cpu" -x, -o /tmp/out -e "$PMU/cpu_cycles/" \
+			taskset -c "$cpu" workload || return 1
+		expect_range "cycles of CPU $cpu" 1000 1000000000000 \
+			"$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)" || return 1
+	done
+}
+
+stat_system_wide()
+{
+	under perf stat -a -e "$PMU/cpu_cycles/,$PMU/cpu_cycles/u" "$UNTIL_TOLD" || return 1
+	expect_says "perf stat -a" '[0-9] +corepmu/cpu_cycles/|[0-9] +.*cpu_cycles' "$(cat /tmp/out)"
+}
+
+record_system_wide()
+{
+	under perf record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -F 500 "$UNTIL_TOLD" || return 1
+	rm -f /tmp/perf.data
+}
+
+# The task wanders over all CPUs, its events with it.
+task_events()
+{
+	under perf stat -e "$PMU/cpu_cycles/,$PMU/cpu_cycles/u" \
+		"$UNTIL_TOLD" sh -c 'workload & workload; wait' || return 1
+}
+
+task_groups()
+{
+	c=$PMU/cpu_cycles/
+	under perf stat -e "{$c,$c,$c,$c,$c,$c,$c},$c,$c" "$UNTIL_TOLD" workload || return 1
+}
+
+# Events that were opened before their CPU went away count again once it is back.
+counts_again()
+{
+	until_told
+	perf stat -a -A -I 200 -x, -o /tmp/out -e "$PMU/cpu_cycles/" "$UNTIL_TOLD" &
+	pid=$!
+	wait_started "$pid"
+	sleep 0.3
+	online 1 0 || return 1
+	sleep 0.3
+	online 1 1 || return 1
+	sleep 0.5
+	tell
+	wait "$pid"
+	expect_says "perf stat -A" 'CPU0,[1-9]' "$(cat /tmp/out)" || return 1
+	every_cpu_counts
+}
+
+# With an error or with a warning, depending on perf; never with a count.
+offline_is_refused()
+{
+	online "$last" 0 || return 1
+	perf stat -C "$last" -x, -o /tmp/none -e "$PMU/cpu_cycles/" true 2>/dev/null
+	perf stat -C 0 -x, -o /tmp/out -e "$PMU/cpu_cycles/" true
+	online "$last" 1
+	expect_not "perf stat on an offline CPU" '^[0-9]+,.*cpu_cycles' "$(cat /tmp/none)" &&
+		expect_range "cycles of CPU 0 meanwhile" 1 1000000000000 \
+			"$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)"
+}
+
+first_goes_too()
+{
+	[ -e /sys/devices/system/cpu/cpu0/online ] || skip "CPU 0 stays"
+	online 0 0 || skip "CPU 0 stays"
+	perf stat -C 1 -x, -o /tmp/out -e "$PMU/cpu_cycles/" true
+	online 0 1 || return 1
+	expect_range "cycles of CPU 1" 1 1000000000000 \
+		"$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)"
+}
+
+unplugged_reload()
+{
+	[ -e /sys/module/corepmu ] || skip "the module is not loaded"
+	online "$last" 0 || return 1
+	rmmod corepmu && insmod "$MODULE" || { online "$last" 1; return 1; }
+	online "$last" 1 || return 1
+	every_cpu_counts
+}
+
+references()
+{
+	expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt 2>/dev/null || echo 0)"
+}
+
+[ $last -ge 1 ] || { echo "Bail out! one CPU alone cannot go"; exit 1; }
+plan 11
+check "every CPU counts" every_cpu_counts
+check "CPUs come and go without events" cycle_cpus 10
+check "under perf stat -a" stat_system_wide
+check "under perf record -a" record_system_wide
+check "under events of a task" task_events
+check "under groups and more events than counters" task_groups
+check "events of a CPU that comes back" counts_again
+check "a CPU that is offline is refused" offline_is_refused
+check "CPU 0 goes too" first_goes_too
+check "loaded while a CPU is offline" unplugged_reload
+check "nothing holds the PMU afterwards" references
+finish
