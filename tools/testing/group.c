@@ -687,6 +687,87 @@ out:
 	stop();
 }
 
+/*
+ * A cycles event of the CPU that found the cycle counter taken stays on an event
+ * counter. When a task comes with a group that needs them all it has to move.
+ */
+static void events_move(void)
+{
+	struct event_times times, first = { 0 };
+	struct perf_event_attr attr;
+	int cycles[2], i;
+	u64 before;
+
+	start();
+	for (i = 0; i < 2; i++) {
+		attr_init(&attr, ARCH_EVENT_CYCLES);
+		attr.read_format = FORMAT_TIMES;
+		cycles[i] = event_open(&attr, -1, 0, -1, 0);
+		if (cycles[i] < 0) {
+			ktap_fail("open on CPU 0: got %s", strerror(-cycles[i]));
+			return;
+		}
+		event_enable(cycles[i]);
+	}
+	known_loop(SHORT);
+	event_disable(cycles[0]);
+	event_read_times(cycles[1], &times);
+	before = times.count;
+	if (open_instructions(target.counters, -1) < 0)
+		goto out;
+	for (i = 0; i < 5; i++) {
+		event_enable(fds[0]);
+		known_loop(10 * SHORT);
+		event_disable(fds[0]);
+	}
+	for (i = 0; i < (int)nr_fds; i++) {
+		event_read_times(fds[i], &times);
+		if (!i)
+			first = times;
+		expect_eq("count of a member, as its leader's", first.count,
+			  times.count);
+		expect_ne("time running of a member", 0, times.running);
+		expect_eq("time running of a member", times.enabled,
+			  times.running);
+	}
+	event_disable(cycles[1]);
+	event_read_times(cycles[1], &times);
+	expect_eq("time running of the event that moved", times.enabled,
+		  times.running);
+	expect_range("count of the event that moved", LOOP_INSNS * SHORT,
+		     LOOP_INSNS * SHORT + 50000, before);
+	expect_range("its count since", 50 * LOOP_INSNS * SHORT,
+		     50 * LOOP_INSNS * SHORT + 50000, times.count - before);
+out:
+	close_all(cycles, 2);
+	stop();
+}
+
+/* Where cycles and instructions are as many, where they count tells them apart. */
+static void generic_instructions_are_none(void)
+{
+	struct perf_event_attr attr;
+	unsigned int i;
+	int fd;
+
+	start_enabled();
+	for (i = 0; i <= target.counters; i++) {
+		attr_init_generic(&attr, PERF_COUNT_HW_INSTRUCTIONS);
+		attr.disabled = 0;
+		fd = event_open(&attr, 0, -1, i ? fds[0] : -1, 0);
+		if (fd < 0)
+			break;
+		fds[nr_fds++] = fd;
+	}
+	expect_eq("instructions events in a group", target.counters, nr_fds);
+	attr_init_generic(&attr, PERF_COUNT_HW_CPU_CYCLES);
+	attr.disabled = 0;
+	fd = event_open_self(&attr, fds[0]);
+	if (fd >= 0)
+		fds[nr_fds++] = fd;
+	stop();
+}
+
 static const struct ktap_case cases[] = {
 	{ "cycles and an event per counter in one group", full_group },
 	{ "the same with cycles opened last", full_group_cycles_last },
@@ -720,6 +801,8 @@ static const struct ktap_case cases[] = {
 	{ "neighbours come and go beside a group", neighbours_come_and_go },
 	{ "members of a group pause", members_pause },
 	{ "one read of a full group", group_read },
+	{ "an event moves to make room", events_move },
+	{ "generic instructions are no cycles", generic_instructions_are_none },
 };
 
 int main(int argc, char **argv)

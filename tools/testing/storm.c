@@ -120,6 +120,11 @@ static void run_storm(const struct storm *storm)
 	 */
 	ticks = took / 4000000 + 2;
 	expect_range("samples", ticks / 4, ticks * 88, sum.samples);
+	/* While it is throttled an event does not count. */
+	if (storm->mode == USER)
+		expect_range("count", sum.periods,
+			     sum.periods + 100 * (sum.samples + 1),
+			     event_read(fd));
 	/* 20 million instructions of work, and ten times as much of storm. */
 	expect_range("milliseconds", 1, 1000, took / 1000000);
 out:
@@ -232,11 +237,134 @@ static void calm_after_storm(void)
 	close(fd);
 }
 
+/* No rate is too high for perf core, as far as an administrator can say. */
+static void allow_any_rate(void)
+{
+	write_number(MAX_PERCENT, 25);
+	write_number(MAX_RATE, 1000000000);
+	write_number(MAX_PERCENT, 0);
+}
+
+/* The driver sees to it by itself that something else gets done. */
+static void unthrottled(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	struct ring ring = { 0 };
+	u64 started;
+	int fd;
+
+	allow_any_rate();
+	fd = storm_open(&storms[6], &attr);
+	if (fd < 0 || ring_map(&ring, fd, 1)) {
+		ktap_fail("open: got %d", fd);
+		return;
+	}
+	started = now();
+	event_enable(fd);
+	known_loop(250000);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	/* With an overflow after each instruction it would be a second. */
+	expect_range("milliseconds", 1, 300, (now() - started) / 1000000);
+	expect_eq("throttles", 0, sum.throttles);
+	ring_unmap(&ring);
+	close(fd);
+}
+
+/* Reasonable periods are kept to the event, soon after unreasonable ones. */
+static void calm_after_unthrottled(void)
+{
+	int fds[ARCH_EVENT_COUNTERS + ARCH_CYCLE_COUNTERS];
+	const unsigned int nr = target.counters + ARCH_CYCLE_COUNTERS;
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	struct ring ring = { 0 };
+	u64 count = 0;
+	unsigned int i;
+	int fd;
+
+	allow_any_rate();
+	for (i = 0; i < nr; i++) {
+		fds[i] = storm_open(&storms[i & 1 ? 6 : 5], &attr);
+		if (fds[i] < 0)
+			ktap_fail("open: got %s", strerror(-fds[i]));
+	}
+	for (i = 0; i < nr; i++)
+		event_enable(fds[i]);
+	known_loop(2500000);
+	close_all(fds, nr);
+
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.sample_period = 50000;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0 || ring_map(&ring, fd, RING_PAGES))
+		return;
+	/* The limit goes down by half in 10 ms. */
+	event_enable(fd);
+	known_loop(100000000);
+	ring_drain(&ring, &attr, &sum);
+	event_disable(fd);
+	close(fd);
+	ring_unmap(&ring);
+
+	memset(&sum, 0, sizeof(sum));
+	attr.sample_period = 2000;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0 || ring_map(&ring, fd, RING_PAGES))
+		return;
+	for (i = 0; i < 10; i++) {
+		event_enable(fd);
+		known_loop(1000);
+		event_disable(fd);
+		usleep(2000);
+	}
+	count = event_read(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples of a period of 2000", count / 2000 - 1,
+		     count / 2000, sum.samples);
+	close(fd);
+	ring_unmap(&ring);
+}
+
+/* Perf core lowers the rate when it hears how long overflows take. */
+static void rate_is_lowered(void)
+{
+	struct perf_event_attr attr;
+	struct ring ring = { 0 };
+	int fd;
+
+	write_number(MAX_PERCENT, 25);
+	write_number(MAX_RATE, 100000);
+	write_number(MAX_PERCENT, 1);
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.sample_period = 20000;
+	attr.sample_type = PERF_SAMPLE_IP;
+	fd = event_open_self(&attr, -1);
+	if (fd >= 0 && !ring_map(&ring, fd, RING_PAGES)) {
+		event_enable(fd);
+		known_loop(10000000);
+		event_disable(fd);
+		/* It is written down by an interrupt's work. */
+		usleep(10000);
+		expect_range(MAX_RATE, 1, 99999, read_number(MAX_RATE));
+	}
+	ring_unmap(&ring);
+	close(fd);
+	write_number(MAX_PERCENT, 25);
+	write_number(MAX_RATE, 10000);
+	write_number(MAX_PERCENT, 0);
+}
+
 static const struct ktap_case cases[] = {
 	{ "closed in the middle of a storm", close_in_storm },
 	{ "an exact count beside a storm", neighbour },
 	{ "a storm on every counter", storm_everywhere },
 	{ "calm after the storm", calm_after_storm },
+	{ "overflows that take too long lower the rate", rate_is_lowered },
+	{ "a storm that nobody throttles", unthrottled },
+	{ "calm after storms that nobody throttled", calm_after_unthrottled },
 };
 
 int main(int argc, char **argv)
