@@ -239,6 +239,90 @@ out:
 	sampler_close(s);
 }
 
+/*
+ * An overflow while the kernel has interrupts off is served late, and not
+ * counted while it is: what it is late by is not added to the next period.
+ */
+static void late_overflows(void)
+{
+	struct sampler *s = &sampler;
+	u64 count;
+	int i;
+
+	sampler_init(s, ARCH_EVENT_INSTRUCTIONS, 20000);
+	s->attr.exclude_kernel = 0;
+	if (!sampler_open(s, -1, 4 * RING_PAGES))
+		goto out;
+	event_enable(s->fd);
+	for (i = 0; i < 5000; i++)
+		syscall(SYS_getppid);
+	event_disable(s->fd);
+	ring_drain(&s->ring, &s->attr, &s->sum);
+	count = sampler_count(s);
+	expect_eq("samples lost", 0, s->sum.lost);
+	expect_range("samples", count / 20000 - 1, count / 20000,
+		     s->sum.samples);
+out:
+	sampler_close(s);
+}
+
+/* Overflows do not part the counts of a group that counts the kernel too. */
+static void group_in_the_kernel(void)
+{
+	struct sampler *s = &sampler;
+	struct perf_event_attr attr;
+	int siblings[3], i;
+
+	sampler_init(s, ARCH_EVENT_INSTRUCTIONS, 20000);
+	s->attr.exclude_kernel = 0;
+	if (!sampler_open(s, -1, 4 * RING_PAGES))
+		goto out;
+	for (i = 0; i < 3; i++) {
+		attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+		attr.disabled = 0;
+		attr.exclude_kernel = 0;
+		siblings[i] = event_open_self(&attr, s->fd);
+	}
+	event_enable(s->fd);
+	known_loop(TEN_MILLION / 5);
+	for (i = 0; i < 1000; i++)
+		syscall(SYS_getppid);
+	event_disable(s->fd);
+	ring_drain(&s->ring, &s->attr, &s->sum);
+	expect_true("a hundred samples", s->sum.samples > 100);
+	for (i = 0; i < 3; i++)
+		expect_eq("count of a sibling, as the leader's",
+			  sampler_count(s), event_read(siblings[i]));
+	close_all(siblings, 3);
+out:
+	sampler_close(s);
+}
+
+/* Where counters cannot be read from user space the page has the count. */
+static void page_has_the_count(void)
+{
+	volatile struct perf_event_mmap_page *page;
+	struct sampler *s = &sampler;
+	int i;
+
+	sampler_init(s, ARCH_EVENT_INSTRUCTIONS, 0);
+	if (!sampler_open(s, -1, 1))
+		goto out;
+	page = s->ring.page;
+	for (i = 1; i < 4; i++) {
+		event_enable(s->fd);
+		known_loop(100000);
+		event_disable(s->fd);
+		if (page->cap_user_rdpmc)
+			ktap_skip("user space reads the counters");
+		else
+			expect_eq("the page's count", sampler_count(s),
+				  page->offset);
+	}
+out:
+	sampler_close(s);
+}
+
 static void user_and_kernel_samples(void)
 {
 	const struct perf_event_header *header;
@@ -1099,6 +1183,9 @@ static const struct ktap_case cases[] = {
 	{ "periods survive context switches", periods_survive_switches },
 	{ "kernel only", kernel_samples },
 	{ "user and kernel", user_and_kernel_samples },
+	{ "overflows served late", late_overflows },
+	{ "a group that counts the kernel", group_in_the_kernel },
+	{ "the page that is mapped", page_has_the_count },
 	{ "CPU-wide", cpu_wide_samples },
 	{ "inherited by children", inherited_samples },
 	{ "1000 cycles samples per second", frequency_cycles },

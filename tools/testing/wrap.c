@@ -96,6 +96,46 @@ static void cycles_on_event_counter(void)
 	close(other);
 }
 
+/* Interrupts of the PMU so far, or -1 where they have no line of their own. */
+static long pmu_interrupts(void)
+{
+	char line[256];
+	long number = -1;
+	FILE *file = fopen("/proc/interrupts", "r");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strstr(line, "corepmu")) {
+			sscanf(line, "%*[^:]: %ld", &number);
+			break;
+		}
+	}
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* A carry into the upper half of a wide counter is no overflow. */
+static void wide_counters_are_quiet(void)
+{
+	long before = pmu_interrupts();
+	int fds[2] = { -1, -1 }, i;
+
+	if (before < 0) {
+		ktap_skip("interrupts of the PMU have no line of their own");
+		return;
+	}
+	fds[0] = event_open_user(ARCH_EVENT_CYCLES, -1);
+	if (arch_long_counters())
+		fds[1] = event_open_user(ARCH_EVENT_INSTRUCTIONS, -1);
+	for (i = 0; i < 2; i++)
+		event_enable(fds[i]);
+	known_loop(2 * TEN_MILLION);
+	for (i = 0; i < 2; i++)
+		event_disable(fds[i]);
+	expect_eq("interrupts", before, pmu_interrupts());
+	close_all(fds, 2);
+}
+
 /* Reads in small steps, among them those next to a wrap. */
 static void reads_across(void)
 {
@@ -353,6 +393,7 @@ static const struct ktap_case cases[] = {
 	{ "64-bit cycles", long_cycles },
 	{ "64-bit instructions", long_instructions },
 	{ "cycles on an event counter", cycles_on_event_counter },
+	{ "wide counters do not interrupt", wide_counters_are_quiet },
 	{ "reads next to a wrap", reads_across },
 	{ "all counters wrap together", all_together },
 	{ "user and kernel add up to both", user_and_kernel },
