@@ -68,7 +68,7 @@ check:
 
 lint:
 	@$(scripts)/install-deps lint --arch '$(guest-arch)'
-	@$(scripts)/lint '$(guest-arch)'
+	@$(scripts)/lint $(ARCH)
 
 update:
 	@$(scripts)/install-deps guest --arch '$(guest-arch)'

@@ -118,7 +118,8 @@ int corepmu_register(struct corepmu *pmu)
 	corepmu_init_pmu(pmu);
 	ret = perf_pmu_register(&pmu->pmu, name, corepmu_type);
 	if (ret) {
-		pr_err("perf refused the PMU %s of type %d (%d): is either taken?\n", name, corepmu_type, ret);
+		pr_err("perf refused the PMU %s of type %d (%d): is either taken?\n",
+		       name, corepmu_type, ret);
 		goto out_name;
 	}
 	corepmu_generations_lead(pmu);

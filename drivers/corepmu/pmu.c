@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
+#include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -366,6 +367,30 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 	default:
 		return false;
 	}
+}
+
+/**
+ * corepmu_decode_cache() - take a PERF_TYPE_HW_CACHE config apart
+ * @config: cache, operation << 8, result << 16
+ * @cache: PERF_COUNT_HW_CACHE_L1D and so on
+ * @miss: misses are asked for, not accesses
+ *
+ * Return: 0; -EINVAL for an unknown config, -ENOENT for anything but reads,
+ * which is all that the backends have events for
+ */
+int corepmu_decode_cache(u64 config, unsigned int *cache, bool *miss)
+{
+	unsigned int op = FIELD_GET(GENMASK_ULL(15, 8), config);
+	unsigned int result = FIELD_GET(GENMASK_ULL(23, 16), config);
+
+	*cache = FIELD_GET(GENMASK_ULL(7, 0), config);
+	*miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
+
+	if (*cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return -EINVAL;
+
+	return op == PERF_COUNT_HW_CACHE_OP_READ ? 0 : -ENOENT;
 }
 
 static void corepmu_event_destroy(struct perf_event *event)

@@ -18,6 +18,15 @@ static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char
 }
 static DEVICE_ATTR_RO(cpus);
 
+/* For the caps/ of every backend: none has samples without skid. */
+static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
+				char *page)
+{
+	return sysfs_emit(page, "0\n");
+}
+
+struct device_attribute corepmu_attr_max_precise = __ATTR_RO(max_precise);
+
 static struct attribute *corepmu_common_attrs[] = {
 	&dev_attr_cpus.attr,
 	NULL

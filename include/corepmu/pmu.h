@@ -239,6 +239,7 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 
 void corepmu_use_backend(const struct corepmu_backend *backend);
 void corepmu_init_pmu(struct corepmu *pmu);
+int corepmu_decode_cache(u64 config, unsigned int *cache, bool *miss);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
 
@@ -286,6 +287,7 @@ static inline bool corepmu_generations_leave(struct corepmu *pmu)
 
 /* sysfs.c */
 extern const struct attribute_group corepmu_common_group;
+extern struct device_attribute corepmu_attr_max_precise;
 
 /* arm64/ and its likes: find the PMUs of this machine and register them */
 int corepmu_arch_init(void);

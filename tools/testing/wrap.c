@@ -105,7 +105,8 @@ static long pmu_interrupts(void)
 
 	while (file && fgets(line, sizeof(line), file)) {
 		if (strstr(line, "corepmu")) {
-			sscanf(line, "%*[^:]: %ld", &number);
+			if (sscanf(line, "%*[^:]: %ld", &number) != 1)
+				number = -1;
 			break;
 		}
 	}

@@ -100,19 +100,15 @@ static const struct cache_event cache_map[PERF_COUNT_HW_CACHE_MAX] = {
  */
 int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config)
 {
-	unsigned int cache = FIELD_GET(GENMASK_ULL(7, 0), config);
-	unsigned int op = FIELD_GET(GENMASK_ULL(15, 8), config);
-	unsigned int result = FIELD_GET(GENMASK_ULL(23, 16), config);
+	unsigned int cache;
+	bool miss;
+	int ret;
 
-	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
-	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
-		return -EINVAL;
+	ret = corepmu_decode_cache(config, &cache, &miss);
+	if (ret)
+		return ret;
 
-	if (op != PERF_COUNT_HW_CACHE_OP_READ)
-		return -ENOENT;
-
-	return generic_event(pmuv3, result == PERF_COUNT_HW_CACHE_RESULT_MISS ?
-				    cache_map[cache].miss : cache_map[cache].access);
+	return generic_event(pmuv3, miss ? cache_map[cache].miss : cache_map[cache].access);
 }
 
 /* events/ */
@@ -329,19 +325,12 @@ static ssize_t threshold_max_show(struct device *dev, struct device_attribute *a
 }
 static DEVICE_ATTR_RO(threshold_max);
 
-static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
-				char *page)
-{
-	return sysfs_emit(page, "0\n");
-}
-static DEVICE_ATTR_RO(max_precise);
-
 static struct attribute *pmuv3_caps_attrs[] = {
 	&dev_attr_slots.attr,
 	&dev_attr_bus_slots.attr,
 	&dev_attr_bus_width.attr,
 	&dev_attr_threshold_max.attr,
-	&dev_attr_max_precise.attr,
+	&corepmu_attr_max_precise.attr,
 	NULL
 };
 
@@ -350,7 +339,7 @@ static umode_t pmuv3_caps_is_visible(struct kobject *kobj, struct attribute *att
 {
 	struct pmuv3 *pmuv3 = dev_to_pmuv3(kobj_to_dev(kobj));
 
-	if (attr == &dev_attr_max_precise.attr)
+	if (attr == &corepmu_attr_max_precise.attr)
 		return attr->mode;
 	if (attr == &dev_attr_threshold_max.attr)
 		return pmuv3_threshold_max(pmuv3) ? attr->mode : 0;

@@ -34,10 +34,8 @@
 /* Retired SSE and AVX operations: too many a cycle for one counter */
 #define EVENT_FLOPS		0x003
 
-static u64 amd_cache(unsigned int cache, unsigned int result)
+static u64 amd_cache(unsigned int cache, bool miss)
 {
-	bool miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
-
 	if (boot_cpu_data.x86 < FAMILY_ZEN)
 		return 0;
 

@@ -36,18 +36,15 @@ static s64 map_hardware(const struct x86_desc *desc, u64 config)
 
 static s64 map_cache(const struct x86_desc *desc, u64 config)
 {
-	unsigned int cache = FIELD_GET(GENMASK_ULL(7, 0), config);
-	unsigned int op = FIELD_GET(GENMASK_ULL(15, 8), config);
-	unsigned int result = FIELD_GET(GENMASK_ULL(23, 16), config);
+	unsigned int cache;
+	bool miss;
+	int ret;
 
-	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
-	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
-		return -EINVAL;
+	ret = corepmu_decode_cache(config, &cache, &miss);
+	if (ret)
+		return ret;
 
-	if (op != PERF_COUNT_HW_CACHE_OP_READ)
-		return -ENOENT;
-
-	return desc->cache(cache, result) ?: -ENOENT;
+	return desc->cache(cache, miss) ?: -ENOENT;
 }
 
 static s64 encode_config(const struct x86_desc *desc, const struct perf_event_attr *attr)
@@ -224,15 +221,8 @@ static const struct attribute_group x86_format_group = {
 
 /* caps/ */
 
-static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
-				char *page)
-{
-	return sysfs_emit(page, "0\n");
-}
-static DEVICE_ATTR_RO(max_precise);
-
 static struct attribute *x86_caps_attrs[] = {
-	&dev_attr_max_precise.attr,
+	&corepmu_attr_max_precise.attr,
 	NULL
 };
 

@@ -51,10 +51,8 @@ static const struct {
 /* What each fixed counter counts */
 static const u16 fixed_events[] = { EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES };
 
-static u64 intel_cache(unsigned int cache, unsigned int result)
+static u64 intel_cache(unsigned int cache, bool miss)
 {
-	bool miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
-
 	switch (cache) {
 	case PERF_COUNT_HW_CACHE_LL:
 		return miss ? 0x412e : 0x4f2e;

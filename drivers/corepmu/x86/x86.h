@@ -44,7 +44,7 @@ struct x86_desc {
 	bool		beside;
 	u64		config_known;
 	u64		hardware[PERF_COUNT_HW_MAX];
-	u64		(*cache)(unsigned int cache, unsigned int result);
+	u64		(*cache)(unsigned int cache, bool miss);
 	u64		(*homes)(const struct x86_desc *desc, u64 config);
 	int		(*refuse)(const struct x86_desc *desc, u64 config);
 };
