@@ -64,7 +64,7 @@ shell:
 
 check:
 	@$(scripts)/install-deps check --arch '$(guest-arch)'
-	@$(scripts)/check --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)')
+	@$(scripts)/check $(if $(ARCH),--arch '$(ARCH)') $(if $(KERNEL),--kernel '$(KERNEL)')
 
 lint:
 	@$(scripts)/install-deps lint --arch '$(guest-arch)'
