@@ -1041,7 +1041,8 @@ static void inherited_samples(void)
 		waitpid(children[i], NULL, 0);
 	event_disable(s->fd);
 	ring_drain(&s->ring, &s->attr, &s->sum);
-	expect_range("samples of three children and their parent", 298, 301,
+	/* Each of the four tasks may end in the middle of a period. */
+	expect_range("samples of three children and their parent", 296, 301,
 		     s->sum.samples);
 	expect_eq("samples lost", 0, s->sum.lost);
 	expect_eq("samples inside the loop", s->sum.samples, s->sum.inside);
