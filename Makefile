@@ -63,11 +63,11 @@ shell:
 	@$(scripts)/run-guest $(guest) --shell
 
 check:
-	@$(scripts)/install-deps check --arch '$(guest-arch)'
+	@$(scripts)/install-deps check $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
 	@$(scripts)/check $(if $(ARCH),--arch '$(ARCH)') $(if $(KERNEL),--kernel '$(KERNEL)')
 
 lint:
-	@$(scripts)/install-deps lint --arch '$(guest-arch)'
+	@$(scripts)/install-deps lint $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
 	@$(scripts)/lint $(ARCH)
 
 update:
