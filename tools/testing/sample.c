@@ -266,6 +266,73 @@ out:
 	sampler_close(s);
 }
 
+/*
+ * An event is stopped with interrupts off: an overflow just before is not served
+ * any more, and its sample is not lost all the same.
+ */
+static void stops_overtake(void)
+{
+	struct sampler *s = &sampler;
+	u64 count;
+	int i;
+
+	if (target.in_tree) {
+		ktap_skip("the kernel's own driver loses them");
+		return;
+	}
+	sampler_init(s, ARCH_EVENT_INSTRUCTIONS, 10007);
+	s->attr.exclude_kernel = 0;
+	if (!sampler_open(s, -1, 4 * RING_PAGES))
+		goto out;
+	for (i = 0; i < 3000; i++) {
+		event_enable(s->fd);
+		event_disable(s->fd);
+	}
+	ring_drain(&s->ring, &s->attr, &s->sum);
+	count = sampler_count(s);
+	expect_range("counts", 1000000, 100000000, count);
+	expect_eq("samples lost", 0, s->sum.lost);
+	expect_range("samples", count / 10007 - 1, count / 10007 + 1,
+		     s->sum.samples);
+out:
+	sampler_close(s);
+}
+
+/*
+ * The last instruction before the kernel may be the one that overflows, and is
+ * told when the kernel runs: not with an address of the kernel's.
+ */
+static void no_kernel_addresses(void)
+{
+	struct sampler *s = &sampler;
+	const struct perf_event_header *header;
+	unsigned int samples = 0, kernel = 0;
+	struct sample sample;
+	int i;
+
+	if (target.in_tree) {
+		ktap_skip("the kernel's own driver tells them");
+		return;
+	}
+	sampler_init(s, ARCH_EVENT_INSTRUCTIONS, 307);
+	if (!sampler_open(s, -1, RING_PAGES))
+		goto out;
+	event_enable(s->fd);
+	for (i = 0; i < 10000; i++)
+		syscall(SYS_getppid);
+	event_disable(s->fd);
+	while ((header = ring_next(&s->ring))) {
+		if (!sample_parse(header, &s->attr, &sample))
+			continue;
+		samples++;
+		kernel += sample.ip >= 1ULL << 63;
+	}
+	expect_range("samples", 100, 10000, samples);
+	expect_eq("samples in the kernel", 0, kernel);
+out:
+	sampler_close(s);
+}
+
 /* Overflows do not part the counts of a group that counts the kernel too. */
 static void group_in_the_kernel(void)
 {
@@ -1185,6 +1252,8 @@ static const struct ktap_case cases[] = {
 	{ "kernel only", kernel_samples },
 	{ "user and kernel", user_and_kernel_samples },
 	{ "overflows served late", late_overflows },
+	{ "overflows that a stop overtakes", stops_overtake },
+	{ "user events show no kernel addresses", no_kernel_addresses },
 	{ "a group that counts the kernel", group_in_the_kernel },
 	{ "the page that is mapped", page_has_the_count },
 	{ "CPU-wide", cpu_wide_samples },
