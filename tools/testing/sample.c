@@ -1162,6 +1162,56 @@ out:
 	sampler_close(s);
 }
 
+/*
+ * The way out of a task has interrupts off: what overflows there is not served
+ * before the event is taken from its counter.
+ */
+static void overflows_before_switches(void)
+{
+	struct sampler *s = &sampler;
+	int there[2], back[2], i;
+	u64 count;
+	pid_t child;
+	char c = 0;
+
+	if (target.in_tree) {
+		ktap_skip("the kernel's own driver loses them");
+		return;
+	}
+	if (pipe(there) || pipe(back))
+		return;
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		close(there[1]);
+		while (read(there[0], &c, 1) == 1 && write(back[1], &c, 1) == 1)
+			;
+		_exit(0);
+	}
+	sampler_init(s, ARCH_EVENT_INSTRUCTIONS, 10000);
+	s->attr.exclude_kernel = 0;
+	if (!sampler_open(s, -1, 4 * RING_PAGES))
+		goto out;
+	event_enable(s->fd);
+	for (i = 0; i < 2000; i++)
+		if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
+			ktap_fail("expected the child to answer, it died");
+	event_disable(s->fd);
+	ring_drain(&s->ring, &s->attr, &s->sum);
+	count = sampler_count(s);
+	expect_eq("samples lost", 0, s->sum.lost);
+	expect_true("500 samples", s->sum.samples > 500);
+	expect_range("samples", count / 10000 - 1, count / 10000,
+		     s->sum.samples);
+out:
+	close(there[0]);
+	close(there[1]);
+	close(back[0]);
+	close(back[1]);
+	waitpid(child, NULL, 0);
+	sampler_close(s);
+}
+
 static void cpu_wide_samples(void)
 {
 	struct sampler *s = &sampler;
@@ -1254,6 +1304,7 @@ static const struct ktap_case cases[] = {
 	{ "overflows served late", late_overflows },
 	{ "overflows that a stop overtakes", stops_overtake },
 	{ "user events show no kernel addresses", no_kernel_addresses },
+	{ "overflows on the way out of a task", overflows_before_switches },
 	{ "a group that counts the kernel", group_in_the_kernel },
 	{ "the page that is mapped", page_has_the_count },
 	{ "CPU-wide", cpu_wide_samples },

@@ -324,9 +324,10 @@ static void calm_after_unthrottled(void)
 	fd = event_open_self(&attr, -1);
 	if (fd < 0 || ring_map(&ring, fd, RING_PAGES))
 		return;
+	/* Bursts that are too short to be a storm, each of several periods. */
 	for (i = 0; i < 10; i++) {
 		event_enable(fd);
-		known_loop(1000);
+		known_loop(4000);
 		event_disable(fd);
 		usleep(2000);
 	}

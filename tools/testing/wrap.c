@@ -357,11 +357,19 @@ static void the_hard_way(void)
 	const unsigned long iterations = (1UL << 32) / LOOP_INSNS + 12345;
 	/* In memory, so that both take as many instructions to load. */
 	volatile unsigned long loops[2] = { 1, iterations };
-	int fds[3] = { -1, -1, -1 };
+	int fds[3] = { -1, -1, -1 }, cpu[2];
 	struct perf_event_attr attr;
 	u64 base[3], count;
 	unsigned int i;
 
+	/* The CPU's stay on their counters, unread, whichever task runs. */
+	for (i = 0; i < 2; i++) {
+		attr_init(&attr, i ? ARCH_EVENT_INSTRUCTIONS :
+			  ARCH_EVENT_CYCLES);
+		cpu[i] = event_open(&attr, -1, 0, -1, 0);
+		if (cpu[i] < 0)
+			ktap_fail("open on CPU 0: got %s", strerror(-cpu[i]));
+	}
 	for (i = 0; i < 3; i++) {
 		attr_init(&attr, i == 1 ? ARCH_EVENT_INSTRUCTIONS :
 			  ARCH_EVENT_CYCLES);
@@ -376,15 +384,24 @@ static void the_hard_way(void)
 	for (i = 0; i < 3; i++)
 		base[i] = event_read(fds[i]);
 	ioctl(fds[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+	for (i = 0; i < 2; i++)
+		event_enable(cpu[i]);
 	event_enable(fds[0]);
 	known_loop(loops[1]);
 	event_disable(fds[0]);
+	for (i = 0; i < 2; i++)
+		event_disable(cpu[i]);
 	for (i = 0; i < 3; i++) {
 		count = event_read(fds[i]);
 		expect_eq("counts of the loop", LOOP_INSNS * (iterations - 1),
 			  count - base[i]);
 	}
+	for (i = 0; i < 2; i++)
+		expect_range("counts of the CPU", LOOP_INSNS * iterations,
+			     LOOP_INSNS * iterations + 1000000,
+			     event_read(cpu[i]));
 out:
+	close_all(cpu, 2);
 	close_all(fds, 3);
 }
 
