@@ -131,6 +131,14 @@ guest --allow-warn -- 'echo "<4>WARNING: CPU: 0 PID: 1 at file.c:1 function+0x1/
 [ $status -eq 3 ]
 result "a kernel warning is let pass when asked for"
 
+guest --allow-warn -- 'echo "<0>Uhhuh. NMI received for unknown reason 20 on CPU 0." >/dev/kmsg'
+[ $status -eq 125 ] && says 'the kernel complained: Uhhuh. NMI received'
+result "an unknown NMI fails a command that succeeded"
+
+guest --allow-nmi -- 'echo "<0>Uhhuh. NMI received for unknown reason 20 on CPU 0." >/dev/kmsg; exit 3'
+[ $status -eq 3 ]
+result "an unknown NMI is let pass when asked for"
+
 guest -- 'poweroff -f'
 [ $status -eq 125 ] && says 'ended before its command did'
 result "a guest that ends early is reported"
