@@ -201,7 +201,9 @@ static inline bool corepmu_event_is_paired(struct corepmu *pmu,
 	       (pmu->pair_counters & BIT_ULL(hwc->idx));
 }
 
-/* main.c */
+/* register.c */
+extern char *corepmu_name;
+extern int corepmu_type;
 struct corepmu *corepmu_alloc(const struct corepmu_backend *backend);
 void corepmu_free(struct corepmu *pmu);
 int corepmu_register(struct corepmu *pmu);

@@ -23,9 +23,7 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 
-#include <asm/cpufeature.h>
 #include <asm/irq_regs.h>
-#include <asm/virt.h>
 
 #include <corepmu/pmu.h>
 

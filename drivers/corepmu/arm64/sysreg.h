@@ -12,8 +12,18 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
+/*
+ * All of the hardware that the backend touches is reached from here. In kunit/
+ * it is compiled a second time, against registers in software.
+ */
+#ifdef COREPMU_KUNIT
+#include <models/arm64_access.h>
+#else
 #include <asm/barrier.h>
+#include <asm/cpufeature.h>
 #include <asm/sysreg.h>
+#include <asm/virt.h>
+#endif
 
 /* PMCR_EL0 */
 #define PMCR_E			BIT(0)	/* enable */

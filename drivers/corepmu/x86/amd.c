@@ -12,9 +12,6 @@
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
-#include <asm/cpufeature.h>
-#include <asm/processor.h>
-
 #include <corepmu/pmu.h>
 
 #include "msr.h"

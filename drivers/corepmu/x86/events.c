@@ -12,8 +12,6 @@
 #include <linux/printk.h>
 #include <linux/sysfs.h>
 
-#include <asm/cpufeature.h>
-
 #include <corepmu/pmu.h>
 
 #include "msr.h"

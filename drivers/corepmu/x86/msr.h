@@ -13,10 +13,41 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
-#include <asm/msr.h>
-#include <asm/perf_event.h>
-
 #include <corepmu/compat.h>
+
+/*
+ * All of the hardware that the backends touch is reached from here. In kunit/
+ * they are compiled a second time, against registers in software.
+ */
+#ifdef COREPMU_KUNIT
+#include <models/x86_access.h>
+#else
+#include <asm/apic.h>
+#include <asm/cpufeature.h>
+#include <asm/msr.h>
+#include <asm/nmi.h>
+#include <asm/perf_event.h>
+#include <asm/processor.h>
+
+static inline u64 x86_read_msr(u32 msr)
+{
+	return compat_rdmsr(msr);
+}
+
+static inline void x86_write_msr(u32 msr, u64 value)
+{
+	compat_wrmsr(msr, value);
+}
+
+static inline u64 x86_rdpmc(u32 counter)
+{
+	u32 low, high;
+
+	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
+
+	return (u64)high << 32 | low;
+}
+#endif /* COREPMU_KUNIT */
 
 /* IA32_PERFEVTSELx and PERF_CTLx */
 #define EVNTSEL_EVENT		GENMASK_ULL(7, 0)
@@ -45,24 +76,5 @@
 
 /* ECX of RDPMC for fixed counter 0 */
 #define RDPMC_FIXED		BIT(30)
-
-static inline u64 x86_read_msr(u32 msr)
-{
-	return compat_rdmsr(msr);
-}
-
-static inline void x86_write_msr(u32 msr, u64 value)
-{
-	compat_wrmsr(msr, value);
-}
-
-static inline u64 x86_rdpmc(u32 counter)
-{
-	u32 low, high;
-
-	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
-
-	return (u64)high << 32 | low;
-}
 
 #endif /* _COREPMU_X86_MSR_H */

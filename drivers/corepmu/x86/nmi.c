@@ -11,9 +11,6 @@
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
-#include <asm/apic.h>
-#include <asm/nmi.h>
-
 #include <corepmu/pmu.h>
 
 #include "msr.h"

@@ -8,9 +8,6 @@
 #include <linux/printk.h>
 #include <linux/slab.h>
 
-#include <asm/cpufeature.h>
-#include <asm/processor.h>
-
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 

@@ -14,8 +14,6 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 
-#include <asm/nmi.h>
-
 #include <corepmu/pmu.h>
 
 #include "msr.h"

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: a PMU's way to perf core and back
+ *
+ * A PMU becomes visible last, when its counters have been tried, and goes
+ * first; all else is undone in strict reverse.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+
+#include <corepmu/pmu.h>
+
+/* Parameters of the module */
+char *corepmu_name = "corepmu";
+int corepmu_type = -1;
+
+static atomic_t corepmu_instances = ATOMIC_INIT(0);
+
+/**
+ * corepmu_alloc() - a PMU of @backend, nothing of it set up yet
+ * @backend: its backend
+ *
+ * Return: the PMU, or NULL without memory
+ */
+struct corepmu *corepmu_alloc(const struct corepmu_backend *backend)
+{
+	struct corepmu *pmu;
+	int cpu;
+
+	pmu = kzalloc(sizeof(*pmu), GFP_KERNEL);
+	if (!pmu)
+		return NULL;
+
+	pmu->cpu = alloc_percpu(struct corepmu_cpu);
+	if (!pmu->cpu) {
+		kfree(pmu);
+		return NULL;
+	}
+
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(pmu->cpu, cpu)->pmu = pmu;
+	pmu->backend = backend;
+	pmu->max_left = S64_MAX;
+
+	return pmu;
+}
+
+/**
+ * corepmu_free() - undo corepmu_alloc()
+ * @pmu: a PMU that is not registered
+ */
+void corepmu_free(struct corepmu *pmu)
+{
+	free_percpu(pmu->cpu);
+	if (corepmu_generations_leave(pmu))
+		kfree(pmu);
+}
+
+/* One PMU has the plain name; those of other kinds of CPU get a number. */
+static const char *pmu_name(void)
+{
+	int instance = atomic_fetch_inc(&corepmu_instances);
+
+	if (!instance)
+		return kstrdup(corepmu_name, GFP_KERNEL);
+
+	return kasprintf(GFP_KERNEL, "%s_%d", corepmu_name, instance);
+}
+
+/**
+ * corepmu_register() - set a PMU up, try it and offer it to perf
+ * @pmu: described, its interrupts requested
+ *
+ * Process context.
+ *
+ * Return: 0, or a negative errno with a message said and nothing left behind
+ */
+int corepmu_register(struct corepmu *pmu)
+{
+	const char *name;
+	int ret;
+
+	corepmu_use_backend(pmu->backend);
+
+	ret = corepmu_hotplug_add(pmu);
+	if (ret) {
+		pr_err("cannot set the PMU up on its CPUs (%d)\n", ret);
+		return ret;
+	}
+
+	ret = corepmu_self_test(pmu);
+	if (ret)
+		goto out_hotplug;
+
+	name = pmu_name();
+	if (!name) {
+		ret = -ENOMEM;
+		goto out_hotplug;
+	}
+
+	corepmu_init_pmu(pmu);
+	ret = perf_pmu_register(&pmu->pmu, name, corepmu_type);
+	if (ret) {
+		pr_err("perf refused the PMU %s of type %d (%d): is either taken?\n",
+		       name, corepmu_type, ret);
+		goto out_name;
+	}
+	corepmu_generations_lead(pmu);
+	WRITE_ONCE(pmu->open, true);
+
+	pr_info("PMU %s: %s, %u counters on CPUs %*pbl, type %d%s\n", name, pmu->backend->name,
+		(unsigned int)hweight64(pmu->counters), cpumask_pr_args(&pmu->supported_cpus),
+		pmu->pmu.type, pmu->claims_generic ? ", generic events too" : "");
+	return 0;
+
+out_name:
+	kfree(name);
+	/* Nothing that perf core could remember it by. */
+	pmu->pmu = (struct pmu) { };
+out_hotplug:
+	corepmu_hotplug_remove(pmu);
+	return ret;
+}
+
+/**
+ * corepmu_unregister() - undo corepmu_register()
+ * @pmu: a PMU without events; each holds a reference to the module
+ */
+void corepmu_unregister(struct corepmu *pmu)
+{
+	const char *name = pmu->pmu.name;
+
+	perf_pmu_unregister(&pmu->pmu);
+	corepmu_hotplug_remove(pmu);
+	kfree(name);
+}
