@@ -19,7 +19,7 @@
  */
 #include <stdlib.h>
 
-#include "arm64-pmu.h"
+#include "arm64-qemu.h"
 #include "image.h"
 #include "plugin.h"
 

@@ -28,15 +28,24 @@ bool image_patch(void *dst, const void *src, size_t len);
 void **image_find_pointer(const void *value, bool (*matches)(void **place));
 
 /**
+ * image_disp32() - a number of four bytes, anywhere
+ * @p: the first
+ */
+static inline int32_t image_disp32(const void *p)
+{
+	int32_t value;
+
+	__builtin_memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+/**
  * image_rel32() - the target of a PC-relative operand
  * @operand: its four bytes, the last of their instruction
  */
 static inline const uint8_t *image_rel32(const uint8_t *operand)
 {
-	int32_t rel;
-
-	__builtin_memcpy(&rel, operand, sizeof(rel));
-	return operand + sizeof(rel) + rel;
+	return operand + sizeof(int32_t) + image_disp32(operand);
 }
 
 #endif /* TOOLS_QEMU_IMAGE_H */

@@ -9,7 +9,7 @@
 
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 plugin=$here/build/arm64-pmu-repair.so
-guest=$here/build/test-arm64-pmu.elf
+guest=$here/build/test-arm64-pmu-repair.elf
 
 qemu=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
 qemu_x86=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}

@@ -2,7 +2,7 @@
 /*
  * What the virtual x86 PMU needs of QEMU.
  *
- * A QEMU built with loadable modules exports its functions. RDMSR, WRMSR, RDPMC
+ * See pmu-qemu.c for what is the same on other architectures. RDMSR, WRMSR, RDPMC
  * and CPUID are "helpers": generated code calls them through a pointer that the
  * translator takes from a record, helper_info_*. Exceptions and interrupts go
  * through a table of functions, x86_tcg_ops. In both, functions of QEMU are
@@ -20,13 +20,6 @@
 
 #include "image.h"
 #include "x86-pmu-qemu.h"
-
-#if !defined(__x86_64__) || !defined(__LP64__)
-#error "the x86 PMU decodes x86-64 code and needs an x86-64 host"
-#endif
-
-/* From this interface version on, every callback carries user data. */
-#define VERSION_USERDATA	7
 
 #define CPU_INTERRUPT_HARD	0x0002
 #define CPU_INTERRUPT_NMI	0x0200
@@ -51,8 +44,7 @@ enum { R_EAX, R_ECX, R_EDX, R_EBX };
 #define APIC_ICR_SELF		(1u << 18)
 #define APIC_ICR_ASSERT		(1u << 14)
 
-/* QEMU's CPUState and CPUX86State, of which little is known. */
-struct qemu_cpu;
+/* QEMU's CPUX86State, of which little is known. */
 struct x86_env {
 	uint64_t regs[R_EBX + 1];
 };
@@ -63,24 +55,9 @@ struct helper_info {
 	const char *name;
 };
 
-union work_data {
-	uint64_t value;
-	void (*fn)(unsigned int vcpu);
-};
-
-/* Any callback; what its arguments are depends on the version. */
-typedef void (*callback)(void);
-
-typedef void (*work_fn)(struct qemu_cpu *cpu, union work_data data);
-
-struct plugin_api plugin_api;
-
 /* Functions of QEMU, each found by its name. */
 static struct {
-	struct qemu_cpu *(*qemu_get_cpu)(int index);
 	void (*cpu_interrupt)(struct qemu_cpu *cpu, int mask);
-	void (*async_run_on_cpu)(struct qemu_cpu *cpu, work_fn fn, union work_data data);
-	void (*async_safe_run_on_cpu)(struct qemu_cpu *cpu, work_fn fn, union work_data data);
 	void (*cpu_loop_exit)(struct qemu_cpu *cpu) __attribute__((noreturn));
 	void (*raise_exception_err_ra)(struct x86_env *env, int vector, int error,
 				       uintptr_t ra) __attribute__((noreturn));
@@ -92,47 +69,17 @@ static struct {
 	void *apic_msr_write;
 	void (*cpu_x86_cpuid)(struct x86_env *env, uint32_t leaf, uint32_t subleaf,
 			      uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
-	void (*qemu_register_reset)(void (*fn)(void *opaque), void *opaque);
 	int (*x86_cpu_pending_interrupt)(struct qemu_cpu *cpu, int request);
 	void (*x86_cpu_do_interrupt)(struct qemu_cpu *cpu);
 	bool (*x86_cpu_exec_interrupt)(struct qemu_cpu *cpu, int request);
 	bool (*x86_cpu_tlb_fill)(struct qemu_cpu *cpu, uint64_t addr, int size, int access,
 				 int mmu_idx, bool probe, uintptr_t ra);
-	void (*qemu_plugin_reset)(qemu_plugin_id_t id, callback cb, void *userdata);
-	void (*qemu_plugin_register_vcpu_tb_trans_cb)(qemu_plugin_id_t id, callback cb,
-						      void *userdata);
-	void (*qemu_plugin_register_atexit_cb)(qemu_plugin_id_t id, callback cb,
-					       void *userdata);
 } qemu;
 
 #define IN_QEMU(name)	{ #name, (void **)&qemu.name }
-#define IN_API(name)	{ "qemu_plugin_" #name, (void **)&plugin_api.name }
 
-static const struct import {
-	const char *name;
-	void **place;
-} imports[] = {
-	IN_API(tb_n_insns),
-	IN_API(tb_vaddr),
-	IN_API(tb_get_insn),
-	IN_API(insn_data),
-	IN_API(insn_size),
-	IN_API(insn_vaddr),
-	IN_API(scoreboard_new),
-	IN_API(scoreboard_find),
-	IN_API(register_vcpu_tb_exec_cond_cb),
-	IN_API(register_vcpu_tb_exec_inline_per_vcpu),
-	IN_API(register_vcpu_insn_exec_cond_cb),
-	IN_API(register_vcpu_insn_exec_inline_per_vcpu),
-	IN_API(register_vcpu_mem_cb),
-	IN_API(register_vcpu_mem_inline_per_vcpu),
-	IN_QEMU(qemu_plugin_reset),
-	IN_QEMU(qemu_plugin_register_vcpu_tb_trans_cb),
-	IN_QEMU(qemu_plugin_register_atexit_cb),
-	IN_QEMU(qemu_get_cpu),
+static const struct pmu_import imports[] = {
 	IN_QEMU(cpu_interrupt),
-	IN_QEMU(async_run_on_cpu),
-	IN_QEMU(async_safe_run_on_cpu),
 	IN_QEMU(cpu_loop_exit),
 	IN_QEMU(raise_exception_err_ra),
 	IN_QEMU(address_space_rw),
@@ -141,7 +88,6 @@ static const struct import {
 	IN_QEMU(apic_msr_read),
 	IN_QEMU(apic_msr_write),
 	IN_QEMU(cpu_x86_cpuid),
-	IN_QEMU(qemu_register_reset),
 	IN_QEMU(x86_cpu_pending_interrupt),
 	IN_QEMU(x86_cpu_do_interrupt),
 	IN_QEMU(x86_cpu_exec_interrupt),
@@ -153,7 +99,6 @@ static struct {
 	int32_t hflags;
 	int32_t eip;
 	int32_t cr4;
-	int32_t exception_index;
 	int32_t env;
 } offset;
 
@@ -162,26 +107,20 @@ static struct helper_info *rdmsr_info, *wrmsr_info, *rdpmc_info, *cpuid_info;
 static void **do_interrupt_place, **exec_interrupt_place, **tlb_fill_place;
 
 static bool apic_msr_wants_apic;
-static bool userdata_callbacks;
 
 static const struct x86_qemu_hooks *hooks;
-static qemu_plugin_id_t plugin_id;
 
 /**
  * struct vcpu - one CPU
- * @cpu: QEMU's CPUState
  * @env: QEMU's CPUX86State
  * @in_fetch: the MMU is translating the address of an instruction
  * @in_exception: an exception or interrupt is being delivered
  */
 static struct vcpu {
-	struct qemu_cpu *cpu;
 	struct x86_env *env;
 	bool in_fetch;
 	bool in_exception;
-} vcpus[X86_QEMU_VCPUS_MAX];
-
-static unsigned int nr_vcpus;
+} vcpus[PMU_VCPUS_MAX];
 
 static uint32_t env_u32(const struct x86_env *env, int32_t at)
 {
@@ -211,29 +150,6 @@ static void set_env_u64(struct x86_env *env, int32_t at, uint64_t value)
 
 /* ---- finding things ---- */
 
-static int32_t disp32(const uint8_t *p)
-{
-	int32_t value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
-}
-
-static int find_imports(void)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(imports); i++) {
-		*imports[i].place = dlsym(RTLD_DEFAULT, imports[i].name);
-		if (!*imports[i].place)
-			return plugin_refuse("this QEMU does not export %s(), one like 10.0 to 11.1 built with modules does",
-					     imports[i].name);
-	}
-	if (!dlsym(RTLD_DEFAULT, "current_cpu"))
-		return plugin_refuse("this QEMU does not export current_cpu");
-	return 0;
-}
-
 /*
  * QEMU's RDPMC begins
  *
@@ -254,32 +170,12 @@ static bool find_env_fields(void)
 		if (p[0] != 0xf6 || p[1] != 0x87)
 			continue;
 		if (p[6] == CR4_PCE >> 8 && !offset.cr4)
-			offset.cr4 = disp32(p + 2) - 1;
+			offset.cr4 = image_disp32(p + 2) - 1;
 		if (p[6] == HF_CPL_MASK && !offset.hflags)
-			offset.hflags = disp32(p + 2);
+			offset.hflags = image_disp32(p + 2);
 	}
 	offset.eip = offset.hflags - EIP_TO_HFLAGS;
 	return offset.cr4 > 0 && offset.eip > 0 && offset.cr4 % 8 == 0 && offset.eip % 8 == 0;
-}
-
-/* cpu_loop_exit_noexc() sets exception_index to -1: movl $-1,exception_index(%rdi) */
-static bool find_exception_index(void)
-{
-	static const uint8_t minus_one[4] = { 0xff, 0xff, 0xff, 0xff };
-	struct image_code code;
-	size_t i;
-
-	if (!image_function("cpu_loop_exit_noexc", &code))
-		return false;
-	for (i = 0; i + 10 <= code.len; i++) {
-		const uint8_t *p = code.start + i;
-
-		if (p[0] == 0xc7 && p[1] == 0x87 && !memcmp(p + 6, minus_one, 4)) {
-			offset.exception_index = disp32(p + 2);
-			return offset.exception_index > 0;
-		}
-	}
-	return false;
 }
 
 /*
@@ -302,10 +198,10 @@ static bool find_env(void)
 		const uint8_t *p = code.start + i;
 
 		if (p[0] == 0x8b && (p[1] & 0xc0) == 0x80 &&
-		    disp32(p + 2) == offset.exception_index)
+		    image_disp32(p + 2) == pmu_qemu_exception_index)
 			read_index = true;
 		else if (p[0] == 0x48 && p[1] == 0x8d && (p[2] & 0xf8) == 0xb8)
-			env = disp32(p + 3);
+			env = image_disp32(p + 3);
 		else if ((p[0] == 0xe9 || p[0] == 0xe8) && image_rel32(p + 1) == vmexit)
 			offset.env = env;
 	}
@@ -332,30 +228,10 @@ static struct helper_info *find_helper(const char *name)
 	return info;
 }
 
-/* The neighbours of x86_tcg_ops.do_interrupt, in no certain order. */
-#define OPS_NEIGHBOURHOOD	10
-
-static void **neighbour(void **place, const void *fn)
-{
-	void **found = NULL;
-	int i;
-
-	if (!image_is_data(place - OPS_NEIGHBOURHOOD, 2 * OPS_NEIGHBOURHOOD * sizeof(*place)))
-		return NULL;
-	for (i = -OPS_NEIGHBOURHOOD; i < OPS_NEIGHBOURHOOD; i++) {
-		if (place[i] != fn)
-			continue;
-		if (found)
-			return NULL;
-		found = &place[i];
-	}
-	return found;
-}
-
 static bool is_ops(void **place)
 {
-	return neighbour(place, qemu.x86_cpu_exec_interrupt) &&
-	       neighbour(place, qemu.x86_cpu_tlb_fill);
+	return pmu_qemu_neighbour(place, qemu.x86_cpu_exec_interrupt) &&
+	       pmu_qemu_neighbour(place, qemu.x86_cpu_tlb_fill);
 }
 
 static bool find_ops(void)
@@ -363,8 +239,8 @@ static bool find_ops(void)
 	do_interrupt_place = image_find_pointer(qemu.x86_cpu_do_interrupt, is_ops);
 	if (!do_interrupt_place)
 		return false;
-	exec_interrupt_place = neighbour(do_interrupt_place, qemu.x86_cpu_exec_interrupt);
-	tlb_fill_place = neighbour(do_interrupt_place, qemu.x86_cpu_tlb_fill);
+	exec_interrupt_place = pmu_qemu_neighbour(do_interrupt_place, qemu.x86_cpu_exec_interrupt);
+	tlb_fill_place = pmu_qemu_neighbour(do_interrupt_place, qemu.x86_cpu_tlb_fill);
 	return true;
 }
 
@@ -384,30 +260,6 @@ static bool find_apic_call(void)
 	return true;
 }
 
-static bool is_parallel(void)
-{
-	const bool *variable = dlsym(RTLD_DEFAULT, "mttcg_enabled");
-	bool (*function)(void);
-
-	function = dlsym(RTLD_DEFAULT, "qemu_tcg_mttcg_enabled");
-	return function ? function() : variable && *variable;
-}
-
-static int check_accelerator(const struct qemu_info *info)
-{
-	const bool *tcg = dlsym(RTLD_DEFAULT, "tcg_allowed");
-
-	if (!tcg || !*tcg)
-		return plugin_refuse("needs QEMU's own emulation, run it with -accel tcg");
-	if (info->max_vcpus > X86_QEMU_VCPUS_MAX)
-		return plugin_refuse("works with up to %d CPUs", X86_QEMU_VCPUS_MAX);
-	if (info->max_vcpus != info->smp_vcpus)
-		return plugin_refuse("all CPUs must be there from the start, without maxcpus=");
-	if (info->max_vcpus > 1 && !is_parallel())
-		return plugin_refuse("several CPUs in one thread (-icount, thread=single) crash in QEMU's plugin code, use -smp 1 or -accel tcg,thread=multi");
-	return 0;
-}
-
 /**
  * x86_qemu_find() - find all that is needed of QEMU, changing nothing
  * @info: what QEMU says of itself
@@ -416,9 +268,9 @@ static int check_accelerator(const struct qemu_info *info)
  */
 int x86_qemu_find(const struct qemu_info *info)
 {
-	if (check_accelerator(info) || find_imports())
+	if (pmu_qemu_find(info, imports, ARRAY_SIZE(imports)))
 		return 1;
-	if (!find_env_fields() || !find_exception_index() || !find_env())
+	if (!find_env_fields() || !find_env())
 		return plugin_refuse("cannot tell where this QEMU keeps the state of a CPU, it is not like 10.0 to 11.1");
 	if (!find_ops())
 		return plugin_refuse("finds no table of QEMU's functions for interrupts: another PMU plugin is loaded, or this QEMU is not like 10.0 to 11.1");
@@ -429,11 +281,7 @@ int x86_qemu_find(const struct qemu_info *info)
 	wrmsr_info = rdmsr_info ? find_helper("wrmsr") : NULL;
 	rdpmc_info = wrmsr_info ? find_helper("rdpmc") : NULL;
 	cpuid_info = rdpmc_info ? find_helper("cpuid") : NULL;
-	if (!cpuid_info)
-		return 1;
-
-	userdata_callbacks = info->version.cur >= VERSION_USERDATA;
-	return 0;
+	return !cpuid_info;
 }
 
 /* ---- vCPUs ---- */
@@ -444,12 +292,7 @@ int x86_qemu_find(const struct qemu_info *info)
  */
 void x86_qemu_vcpu_init(unsigned int vcpu)
 {
-	struct vcpu *v = &vcpus[vcpu];
-
-	v->cpu = qemu.qemu_get_cpu(vcpu);
-	v->env = (struct x86_env *)((char *)v->cpu + offset.env);
-	if (vcpu >= nr_vcpus)
-		nr_vcpus = vcpu + 1;
+	vcpus[vcpu].env = (struct x86_env *)((char *)pmu_qemu_vcpu_init(vcpu) + offset.env);
 }
 
 /**
@@ -467,18 +310,7 @@ bool x86_qemu_vcpu_is_amd(unsigned int vcpu)
 
 static unsigned int vcpu_of_env(const struct x86_env *env)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr_vcpus; i++)
-		if (vcpus[i].env == env)
-			return i;
-	plugin_refuse("an unknown CPU executes instructions");
-	exit(1);
-}
-
-static unsigned int vcpu_of_cpu(const struct qemu_cpu *cpu)
-{
-	return vcpu_of_env((const struct x86_env *)((const char *)cpu + offset.env));
+	return pmu_qemu_vcpu_of((const struct qemu_cpu *)((const char *)env - offset.env));
 }
 
 static enum x86_pmu_ring ring_of(const struct x86_env *env)
@@ -490,19 +322,9 @@ static enum x86_pmu_ring ring_of(const struct x86_env *env)
  * x86_qemu_ring() - the ring a vCPU is in
  * @vcpu: its index
  */
-enum x86_pmu_ring x86_qemu_ring(unsigned int vcpu)
+unsigned int x86_qemu_ring(unsigned int vcpu)
 {
 	return ring_of(vcpus[vcpu].env);
-}
-
-/* QEMU's thread-local variable current_cpu */
-static struct qemu_cpu **current_cpu(void)
-{
-	static __thread struct qemu_cpu **address;
-
-	if (!address)
-		address = dlsym(RTLD_DEFAULT, "current_cpu");
-	return address;
 }
 
 /**
@@ -510,27 +332,7 @@ static struct qemu_cpu **current_cpu(void)
  */
 enum x86_pmu_ring x86_qemu_translating_ring(void)
 {
-	return ring_of((struct x86_env *)((char *)*current_cpu() + offset.env));
-}
-
-static void run_work(struct qemu_cpu *cpu, union work_data data)
-{
-	struct qemu_cpu *before = *current_cpu();
-
-	/* One thread may do the work of several CPUs. */
-	*current_cpu() = cpu;
-	data.fn(vcpu_of_cpu(cpu));
-	*current_cpu() = before;
-}
-
-void x86_qemu_work(unsigned int vcpu, void (*fn)(unsigned int vcpu))
-{
-	qemu.async_run_on_cpu(vcpus[vcpu].cpu, run_work, (union work_data) { .fn = fn });
-}
-
-void x86_qemu_exclusive_work(unsigned int vcpu, void (*fn)(unsigned int vcpu))
-{
-	qemu.async_safe_run_on_cpu(vcpus[vcpu].cpu, run_work, (union work_data) { .fn = fn });
+	return ring_of((struct x86_env *)((char *)pmu_qemu_current_cpu() + offset.env));
 }
 
 /* ---- the local APIC ---- */
@@ -583,7 +385,7 @@ void x86_qemu_set_lvtpc(unsigned int vcpu, uint32_t lvtpc)
 
 void x86_qemu_nmi(unsigned int vcpu)
 {
-	qemu.cpu_interrupt(vcpus[vcpu].cpu, CPU_INTERRUPT_NMI);
+	qemu.cpu_interrupt(pmu_qemu_cpu(vcpu), CPU_INTERRUPT_NMI);
 }
 
 void x86_qemu_fixed_interrupt(unsigned int vcpu, uint8_t vector)
@@ -654,7 +456,7 @@ static void hook_rdpmc(struct x86_env *env)
 	set_edx_eax(env, value);
 	set_env_u64(env, offset.eip, env_u64(env, offset.eip) + 2);
 	set_env_u32(env, offset.hflags, env_u32(env, offset.hflags) & ~HF_INHIBIT_IRQ);
-	qemu.cpu_loop_exit(vcpus[vcpu].cpu);
+	qemu.cpu_loop_exit(pmu_qemu_cpu(vcpu));
 }
 
 static void hook_cpuid(struct x86_env *env)
@@ -677,13 +479,11 @@ static void hook_cpuid(struct x86_env *env)
 /* QEMU's function does not return if the delivery of the exception faults. */
 static void hook_do_interrupt(struct qemu_cpu *cpu)
 {
-	unsigned int vcpu = vcpu_of_cpu(cpu);
+	unsigned int vcpu = pmu_qemu_vcpu_of(cpu);
 	struct vcpu *v = &vcpus[vcpu];
-	int vector;
 
-	memcpy(&vector, (char *)cpu + offset.exception_index, sizeof(vector));
-	hooks->exception(vcpu, vector, env_u64(v->env, offset.eip), v->in_fetch,
-			 v->in_exception);
+	hooks->exception(vcpu, pmu_qemu_exception(cpu), env_u64(v->env, offset.eip),
+			 v->in_fetch, v->in_exception);
 	v->in_fetch = false;
 	v->in_exception = true;
 	qemu.x86_cpu_do_interrupt(cpu);
@@ -693,7 +493,7 @@ static void hook_do_interrupt(struct qemu_cpu *cpu)
 static bool hook_exec_interrupt(struct qemu_cpu *cpu, int request)
 {
 	int pending = qemu.x86_cpu_pending_interrupt(cpu, request);
-	unsigned int vcpu = vcpu_of_cpu(cpu);
+	unsigned int vcpu = pmu_qemu_vcpu_of(cpu);
 	struct vcpu *v = &vcpus[vcpu];
 	enum x86_pmu_ring ring = ring_of(v->env);
 	bool taken;
@@ -720,7 +520,7 @@ static bool hook_tlb_fill(struct qemu_cpu *cpu, uint64_t addr, int size, int acc
 	if (access != MMU_INST_FETCH)
 		return qemu.x86_cpu_tlb_fill(cpu, addr, size, access, mmu_idx, probe, ra);
 
-	v = &vcpus[vcpu_of_cpu(cpu)];
+	v = &vcpus[pmu_qemu_vcpu_of(cpu)];
 	v->in_fetch = true;
 	filled = qemu.x86_cpu_tlb_fill(cpu, addr, size, access, mmu_idx, probe, ra);
 	v->in_fetch = false;
@@ -747,7 +547,7 @@ static void on_reset(void *opaque)
 	unsigned int i;
 
 	(void)opaque;
-	for (i = 0; i < nr_vcpus; i++) {
+	for (i = 0; i < pmu_qemu_vcpus(); i++) {
 		check_offsets(&vcpus[i]);
 		vcpus[i].in_fetch = false;
 		vcpus[i].in_exception = false;
@@ -755,93 +555,23 @@ static void on_reset(void *opaque)
 	hooks->reset();
 }
 
-static bool replace(void *place, const void *new, void *old)
-{
-	memcpy(old, place, sizeof(new));
-	return image_patch(place, &new, sizeof(new));
-}
-
 /**
  * x86_qemu_hook() - put the PMU into QEMU, after x86_qemu_find()
- * @id: this plugin, as QEMU named it
  * @h: what is to be called; it stays in use
  *
  * Return: 0, or non-zero after a refusal.
  */
-int x86_qemu_hook(qemu_plugin_id_t id, const struct x86_qemu_hooks *h)
+int x86_qemu_hook(const struct x86_qemu_hooks *h)
 {
 	hooks = h;
-	plugin_id = id;
-	if (!replace(&rdmsr_info->func, hook_rdmsr, &helper_rdmsr) ||
-	    !replace(&wrmsr_info->func, hook_wrmsr, &helper_wrmsr) ||
-	    !replace(&rdpmc_info->func, hook_rdpmc, &helper_rdpmc) ||
-	    !replace(&cpuid_info->func, hook_cpuid, &helper_cpuid) ||
-	    !replace(do_interrupt_place, hook_do_interrupt, &qemu.x86_cpu_do_interrupt) ||
-	    !replace(exec_interrupt_place, hook_exec_interrupt, &qemu.x86_cpu_exec_interrupt) ||
-	    !replace(tlb_fill_place, hook_tlb_fill, &qemu.x86_cpu_tlb_fill))
+	if (!pmu_qemu_replace(&rdmsr_info->func, hook_rdmsr, &helper_rdmsr) ||
+	    !pmu_qemu_replace(&wrmsr_info->func, hook_wrmsr, &helper_wrmsr) ||
+	    !pmu_qemu_replace(&rdpmc_info->func, hook_rdpmc, &helper_rdpmc) ||
+	    !pmu_qemu_replace(&cpuid_info->func, hook_cpuid, &helper_cpuid) ||
+	    !pmu_qemu_replace(do_interrupt_place, hook_do_interrupt, &qemu.x86_cpu_do_interrupt) ||
+	    !pmu_qemu_replace(exec_interrupt_place, hook_exec_interrupt, &qemu.x86_cpu_exec_interrupt) ||
+	    !pmu_qemu_replace(tlb_fill_place, hook_tlb_fill, &qemu.x86_cpu_tlb_fill))
 		return plugin_refuse("cannot write to this QEMU's tables of functions");
-	qemu.qemu_register_reset(on_reset, NULL);
+	pmu_qemu_on_reset(on_reset);
 	return 0;
-}
-
-/* ---- instrumentation ---- */
-
-static void (*translate_block)(struct qemu_plugin_tb *tb);
-static void (*instrumented)(void);
-static void (*exit_handler)(void);
-
-static void translate_plain(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
-{
-	(void)id;
-	translate_block(tb);
-}
-
-static void translate_userdata(struct qemu_plugin_tb *tb, void *userdata)
-{
-	(void)userdata;
-	translate_block(tb);
-}
-
-static void on_exit_callback(void)
-{
-	exit_handler();
-}
-
-/* Runs with all vCPUs stopped and no translated code left. */
-static void register_all(void)
-{
-	callback translated = (callback)translate_plain;
-
-	if (userdata_callbacks)
-		translated = (callback)translate_userdata;
-	qemu.qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, translated, NULL);
-	qemu.qemu_plugin_register_atexit_cb(plugin_id, on_exit_callback, NULL);
-	instrumented();
-}
-
-/**
- * x86_qemu_instrument() - have blocks instrumented, from the next one on
- * @translate: called for each block that is translated
- * @done: called when nothing is left that was translated before
- * @at_exit: called when QEMU exits
- *
- * To be called in the work of a vCPU. It happens before its next block.
- */
-void x86_qemu_instrument(void (*translate)(struct qemu_plugin_tb *tb), void (*done)(void),
-			 void (*at_exit)(void))
-{
-	translate_block = translate;
-	instrumented = done;
-	exit_handler = at_exit;
-	qemu.qemu_plugin_reset(plugin_id, register_all, NULL);
-}
-
-/**
- * x86_qemu_at_exit() - have a function called when QEMU exits
- * @at_exit: the function
- */
-void x86_qemu_at_exit(void (*at_exit)(void))
-{
-	exit_handler = at_exit;
-	qemu.qemu_plugin_register_atexit_cb(plugin_id, on_exit_callback, NULL);
 }

@@ -18,15 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "plugin.h"
+#include "pmu-count.h"
+#include "pmu-deliver.h"
 #include "x86-pmu-count.h"
 #include "x86-pmu-deliver.h"
 #include "x86-pmu-model.h"
 #include "x86-pmu-qemu.h"
 
 const char *const plugin_name = "x86-pmu";
-
-#define OPTION_UNSET	UINT64_MAX
 
 /* The options as given. */
 static struct {
@@ -41,7 +42,7 @@ static struct {
 	uint64_t delay;
 	uint64_t spurious;
 	uint64_t wrong_cpu;
-	const char *sticky_status;
+	bool sticky_status;
 	const char *stats;
 	const char *verbose;
 } opt = {
@@ -51,37 +52,31 @@ static struct {
 	.fixed_width = OPTION_UNSET,
 };
 
-/**
- * struct option - one option
- * @name: all before the "=", or before the ":" in a fault
- * @number: where its value goes if that is a number
- * @text: else
- */
-static const struct option {
-	const char *name;
-	uint64_t *number;
-	const char **text;
-} options[] = {
-	{ "model",	 NULL,			&opt.model },
-	{ "counters",	 &opt.counters,		NULL },
-	{ "fixed",	 &opt.fixed,		NULL },
-	{ "width",	 &opt.width,		NULL },
-	{ "fixed-width", &opt.fixed_width,	NULL },
-	{ "full-width",	 NULL,			&opt.full_width },
-	{ "stats",	 NULL,			&opt.stats },
-	{ "verbose",	 NULL,			&opt.verbose },
+static const struct option options[] = {
+	{ .name = "model",	 .text = &opt.model },
+	{ .name = "counters",	 .number = &opt.counters },
+	{ .name = "fixed",	 .number = &opt.fixed },
+	{ .name = "width",	 .number = &opt.width },
+	{ .name = "fixed-width", .number = &opt.fixed_width },
+	{ .name = "full-width",	 .text = &opt.full_width },
+	{ .name = "stats",	 .text = &opt.stats },
+	{ .name = "verbose",	 .text = &opt.verbose },
 }, faults[] = {
-	{ "lose-pmi",	   &opt.lose,		NULL },
-	{ "delay-pmi",	   &opt.delay,		NULL },
-	{ "spurious-pmi",  &opt.spurious,	NULL },
-	{ "wrong-cpu-pmi", &opt.wrong_cpu,	NULL },
-	{ "stuck-counter", NULL,		&opt.stuck },
-	{ "sticky-status", NULL,		&opt.sticky_status },
+	{ .name = "lose-pmi",	   .number = &opt.lose },
+	{ .name = "delay-pmi",	   .number = &opt.delay },
+	{ .name = "spurious-pmi",  .number = &opt.spurious },
+	{ .name = "wrong-cpu-pmi", .number = &opt.wrong_cpu },
+	{ .name = "stuck-counter", .text = &opt.stuck },
+	{ .name = "sticky-status", .flag = &opt.sticky_status },
+};
+
+static const struct option_table option_table = {
+	options, ARRAY_SIZE(options), faults, ARRAY_SIZE(faults)
 };
 
 static struct x86_pmu_config config;
 
-static struct x86_pmu *pmus[X86_QEMU_VCPUS_MAX];
+static struct x86_pmu *pmus[PMU_VCPUS_MAX];
 
 static bool default_model;
 
@@ -98,12 +93,12 @@ static unsigned int vcpu_of(const struct x86_pmu *pmu)
 
 static void pmu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
 {
-	count_read(vcpu_of(pmu), counts);
+	count_read(vcpu_of(pmu), counts[0]);
 }
 
 static void pmu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
 {
-	count_watch(vcpu_of(pmu), distance);
+	count_watch(vcpu_of(pmu), distance[0]);
 }
 
 static void pmu_need(struct x86_pmu *pmu, uint32_t kinds)
@@ -163,7 +158,7 @@ static void hook_reset(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < X86_QEMU_VCPUS_MAX; i++)
+	for (i = 0; i < PMU_VCPUS_MAX; i++)
 		if (pmus[i])
 			x86_pmu_reset(pmus[i]);
 	deliver_reset();
@@ -174,9 +169,9 @@ static const struct x86_qemu_hooks hooks = {
 	.wrmsr		= hook_wrmsr,
 	.rdpmc		= hook_rdpmc,
 	.cpuid		= hook_cpuid,
-	.exception	= count_exception,
-	.interrupt	= count_interrupt,
-	.interrupted	= count_interrupted,
+	.exception	= x86_count_exception,
+	.interrupt	= x86_count_interrupt,
+	.interrupted	= x86_count_interrupted,
 	.reset		= hook_reset,
 };
 
@@ -184,7 +179,6 @@ static const struct x86_qemu_hooks hooks = {
 
 static void print_vcpu(FILE *f, unsigned int vcpu)
 {
-	const struct deliver_counts *d = deliver_counts(vcpu);
 	const struct x86_pmu *pmu = pmus[vcpu];
 	x86_pmu_counts counts;
 	unsigned int row;
@@ -200,16 +194,11 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	fprintf(f, "cpu%u.rdpmc %lu\n", vcpu, pmu->rdpmc);
 	fprintf(f, "cpu%u.overflows %lu\n", vcpu, pmu->overflows);
 	fprintf(f, "cpu%u.checks %lu\n", vcpu, pmu->checks);
-	fprintf(f, "cpu%u.pmi.signalled %lu\n", vcpu, d->signalled);
-	fprintf(f, "cpu%u.pmi.nmi %lu\n", vcpu, d->nmi);
-	fprintf(f, "cpu%u.pmi.fixed %lu\n", vcpu, d->fixed);
-	fprintf(f, "cpu%u.pmi.masked %lu\n", vcpu, d->masked);
-	fprintf(f, "cpu%u.pmi.lost %lu\n", vcpu, d->lost);
-	fprintf(f, "cpu%u.pmi.delayed %lu\n", vcpu, d->delayed);
-	fprintf(f, "cpu%u.pmi.spurious %lu\n", vcpu, d->spurious);
-	fprintf(f, "cpu%u.pmi.misdirected %lu\n", vcpu, d->misdirected);
+	deliver_print(f, vcpu);
+	x86_deliver_print(f, vcpu);
+	deliver_print_faults(f, vcpu);
 
-	count_read(vcpu, counts);
+	count_read(vcpu, counts[0]);
 	fprintf(f, "cpu%u.instructions.user %lu\n", vcpu,
 		counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]);
 	fprintf(f, "cpu%u.instructions.kernel %lu\n", vcpu,
@@ -232,7 +221,7 @@ static void print_stats(void)
 	}
 
 	fprintf(f, "instrumented %u\n", count_instrumentations);
-	for (i = 0; i < X86_QEMU_VCPUS_MAX; i++)
+	for (i = 0; i < PMU_VCPUS_MAX; i++)
 		if (pmus[i])
 			print_vcpu(f, i);
 	if (f != stderr)
@@ -240,102 +229,6 @@ static void print_stats(void)
 }
 
 /* ---- options ---- */
-
-static const struct option *find_option(const struct option *table, size_t len,
-					const char *arg, char separator)
-{
-	size_t n = strcspn(arg, (const char[]) { separator, '\0' });
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (strlen(table[i].name) == n && !strncmp(table[i].name, arg, n))
-			return &table[i];
-	return NULL;
-}
-
-static int set_option(const struct option *option, const char *arg, const char *value)
-{
-	char *end;
-
-	if (option->text) {
-		*option->text = value;
-		return 0;
-	}
-	errno = 0;
-	*option->number = strtoull(value, &end, 0);
-	if (!*value || *end || errno || *value == '-' || *option->number == OPTION_UNSET)
-		return plugin_refuse("'%s': '%s' is no number", arg, value);
-	return 0;
-}
-
-static int refuse_unknown(const char *arg, const char *prefix, const struct option *table,
-			  size_t len)
-{
-	char known[256] = "";
-	size_t used = 0;
-	size_t i;
-
-	for (i = 0; i < len && used < sizeof(known); i++)
-		used += snprintf(known + used, sizeof(known) - used, "%s%s%s", i ? ", " : "",
-				 prefix, table[i].name);
-	return plugin_refuse("unknown option '%s' (known: %s%s)", arg, known,
-			     *prefix ? "" : ", fault");
-}
-
-static int read_fault(const char *arg, const char *fault)
-{
-	const struct option *option = find_option(faults, ARRAY_SIZE(faults), fault, ':');
-	const char *value = strchr(fault, ':');
-
-	if (!option)
-		return refuse_unknown(arg, "fault=", faults, ARRAY_SIZE(faults));
-	if (option->text == &opt.sticky_status) {
-		if (value)
-			return plugin_refuse("'%s': this fault takes no value", arg);
-		opt.sticky_status = "on";
-		return 0;
-	}
-	if (!value)
-		return plugin_refuse("'%s': this fault takes a value, fault=%s:VALUE", arg,
-				     option->name);
-	if (set_option(option, arg, value + 1))
-		return 1;
-	if (option->number && (!*option->number || *option->number > UINT32_MAX))
-		return plugin_refuse("'%s': every how manieth? 1 is each of them", arg);
-	return 0;
-}
-
-static int read_options(int argc, char **argv)
-{
-	const struct option *option;
-	int i;
-
-	for (i = 0; i < argc; i++) {
-		const char *value = strchr(argv[i], '=');
-
-		if (value && !strncmp(argv[i], "fault=", 6)) {
-			if (read_fault(argv[i], value + 1))
-				return 1;
-			continue;
-		}
-		option = find_option(options, ARRAY_SIZE(options), argv[i], '=');
-		if (!option || !value)
-			return refuse_unknown(argv[i], "", options, ARRAY_SIZE(options));
-		if (set_option(option, argv[i], value + 1))
-			return 1;
-	}
-	return 0;
-}
-
-static int read_switch(const char *name, const char *value, bool *result)
-{
-	if (!value)
-		return 0;
-	if (strcmp(value, "on") && strcmp(value, "off"))
-		return plugin_refuse("'%s=%s': it is either on or off", name, value);
-	*result = !strcmp(value, "on");
-	return 0;
-}
 
 static int read_stuck_counter(void)
 {
@@ -372,14 +265,14 @@ static int configure(enum x86_pmu_version version)
 	if (opt.fixed != OPTION_UNSET)
 		config.fixed = opt.fixed < UINT32_MAX ? opt.fixed : UINT32_MAX;
 	config.sticky_status = opt.sticky_status;
-	if (read_switch("full-width", opt.full_width, &config.full_width) ||
+	if (options_switch("full-width", opt.full_width, &config.full_width) ||
 	    read_stuck_counter())
 		return 1;
 
 	error = x86_pmu_config_error(&config);
 	if (error)
 		return plugin_refuse("the model %s %s", x86_pmu_version_name(version), error);
-	deliver_config.auto_mask = !x86_pmu_is_amd(&config);
+	x86_deliver_auto_mask = !x86_pmu_is_amd(&config);
 	return 0;
 }
 
@@ -402,11 +295,15 @@ static int check_faults(const struct qemu_info *info)
 {
 	if (opt.wrong_cpu && info->max_vcpus < 2)
 		return plugin_refuse("'fault=wrong-cpu-pmi' needs another CPU");
-	deliver_config.lose = opt.lose;
-	deliver_config.delay = opt.delay;
-	deliver_config.spurious = opt.spurious;
-	deliver_config.wrong_cpu = opt.wrong_cpu;
-	deliver_config.cpus = info->smp_vcpus;
+	deliver_config = (struct deliver_config) {
+		.lose		= opt.lose,
+		.delay		= opt.delay,
+		.spurious	= opt.spurious,
+		.wrong_cpu	= opt.wrong_cpu,
+		.cpus		= info->smp_vcpus,
+		.take		= x86_deliver_take,
+		.set_alarm	= set_alarm,
+	};
 	return 0;
 }
 
@@ -417,7 +314,7 @@ static void vcpu_init(unsigned int vcpu)
 {
 	bool amd;
 
-	if (vcpu >= X86_QEMU_VCPUS_MAX || pmus[vcpu])
+	if (vcpu >= PMU_VCPUS_MAX || pmus[vcpu])
 		return;
 	x86_qemu_vcpu_init(vcpu);
 	amd = x86_qemu_vcpu_is_amd(vcpu);
@@ -456,16 +353,15 @@ static void vcpu_init(unsigned int vcpu)
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 			int argc, char **argv)
 {
-	if (read_options(argc, argv) ||
-	    read_switch("verbose", opt.verbose, &plugin_verbose) ||
+	if (options_read(argc, argv, &option_table) ||
+	    options_switch("verbose", opt.verbose, &plugin_verbose) ||
 	    plugin_check_target(info, "x86_64") || read_model() || check_faults(info) ||
 	    x86_qemu_find(info))
 		return 1;
 
-	count_init(reached, print_stats);
-	deliver_init(set_alarm);
-	if (plugin_on_vcpu_init(id, info, vcpu_init) || x86_qemu_hook(id, &hooks))
+	x86_count_init(reached, print_stats);
+	if (plugin_on_vcpu_init(id, info, vcpu_init) || x86_qemu_hook(&hooks))
 		return 1;
-	x86_qemu_at_exit(print_stats);
+	pmu_qemu_at_exit(id, print_stats);
 	return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the arm64 plugins know of the PMU inside qemu-system-aarch64: its table
- * of events and its system registers. See arm64-pmu.c for how each is found and
+ * of events and its system registers. See arm64-qemu.c for how each is found and
  * checked.
  */
-#ifndef TOOLS_QEMU_ARM64_PMU_H
-#define TOOLS_QEMU_ARM64_PMU_H
+#ifndef TOOLS_QEMU_ARM64_QEMU_H
+#define TOOLS_QEMU_ARM64_QEMU_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,4 +100,4 @@ static inline uint64_t arm64_sysreg_value(struct arm64_env *env, const struct ar
 	return *(uint64_t *)((char *)env + reg->fieldoffset);
 }
 
-#endif /* TOOLS_QEMU_ARM64_PMU_H */
+#endif /* TOOLS_QEMU_ARM64_QEMU_H */

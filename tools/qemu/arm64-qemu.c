@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "arm64-pmu.h"
+#include "arm64-qemu.h"
 #include "image.h"
 #include "plugin.h"
 
