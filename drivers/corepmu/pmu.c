@@ -476,7 +476,7 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.module		= THIS_MODULE,
 		.task_ctx_nr	= perf_hw_context,
 		.attr_groups	= pmu->backend->attr_groups,
-		.capabilities	= PERF_PMU_CAP_EXTENDED_REGS |
+		.capabilities	= pmu->backend->capabilities |
 				  PERF_PMU_CAP_EXTENDED_HW_TYPE |
 				  COMPAT_PMU_CAP_HETEROGENEOUS_CPUS,
 		.pmu_enable	= corepmu_enable,

@@ -89,6 +89,7 @@ struct corepmu_cpu {
  * struct corepmu_backend - what the generic rooms need of an architecture
  * @name: for messages
  * @attr_groups: format, events and caps in sysfs
+ * @capabilities: PERF_PMU_CAP_* of the architecture
  * @encode: turn event->attr into config_base, config (the counters it may be
  *	placed on) and flags. Process context. An errno of
  *	perf_event_open(2) says why it cannot be; see corepmu_refuse()
@@ -115,6 +116,7 @@ struct corepmu_cpu {
 struct corepmu_backend {
 	const char *name;
 	const struct attribute_group **attr_groups;
+	int capabilities;
 	int (*encode)(struct corepmu *pmu, struct perf_event *event);
 	int (*acquire)(struct corepmu *pmu);
 	void (*release)(struct corepmu *pmu);

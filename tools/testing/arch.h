@@ -10,6 +10,7 @@
 #ifndef ARCH_H
 #define ARCH_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #define LOOP_INSNS		2
@@ -46,6 +47,8 @@ static inline unsigned int arch_libc_slack(void)
 #define ARCH_CONFIG1_RDPMC	2ULL
 /* First bit of sample_regs_* that the architecture does not define. */
 #define ARCH_BAD_REGS		(1ULL << 63)
+/* What events of the PMU give for exclude_idle, which has no meaning for them. */
+#define ARCH_EXCLUDE_IDLE	(-EOPNOTSUPP)
 #define ARCH_DEFAULT_PMU	"corepmu"
 
 #define ARCH_KNOWN_LOOP							\
@@ -91,6 +94,7 @@ static inline unsigned int arch_libc_slack(void)
 #define ARCH_CONFIG1_LONG	0ULL
 #define ARCH_CONFIG1_RDPMC	0ULL
 #define ARCH_BAD_REGS		(1ULL << 63)
+#define ARCH_EXCLUDE_IDLE	0
 #define ARCH_DEFAULT_PMU	"corepmu"
 
 #define ARCH_KNOWN_LOOP							\

@@ -268,6 +268,7 @@ static void storm(void)
 static void refusals(void)
 {
 	struct perf_event_attr attr;
+	int fd;
 
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.precise_ip = 1;
@@ -275,11 +276,26 @@ static void refusals(void)
 
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.exclude_idle = 1;
-	expect_eq("exclude_idle", -95, event_open(&attr, 0, -1, -1, 0));
+	fd = event_open(&attr, 0, -1, -1, 0);
+	expect_eq("exclude_idle", ARCH_EXCLUDE_IDLE, fd < 0 ? fd : 0);
+	if (fd >= 0)
+		close(fd);
+
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.sample_period = 100000;
+	attr.sample_type = PERF_SAMPLE_REGS_INTR;
+	attr.sample_regs_intr = ARCH_BAD_REGS;
+	expect_eq("registers that cannot be sampled", -22, event_open(&attr, 0, -1, -1, 0));
 
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS | 1ULL << 60);
 	expect_eq("an unknown bit of config", -22,
 		  event_open(&attr, 0, -1, -1, 0));
+
+	/* Where branches are counted, their writes are still nothing. */
+	attr_init(&attr, 0);
+	attr.type = PERF_TYPE_HW_CACHE;
+	attr.config = PERF_COUNT_HW_CACHE_BPU | PERF_COUNT_HW_CACHE_OP_WRITE << 8;
+	expect_eq("writes of the branch unit", -2, event_open(&attr, 0, -1, -1, 0));
 
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.config2 = 1;

@@ -397,6 +397,7 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 const struct corepmu_backend pmuv3_backend = {
 	.name			= "PMUv3",
 	.attr_groups		= pmuv3_attr_groups,
+	.capabilities		= PERF_PMU_CAP_EXTENDED_REGS,
 	.encode			= pmuv3_encode,
 	.reset			= pmuv3_reset,
 	.quiesce		= pmuv3_quiesce,

@@ -9,6 +9,7 @@
 #include <linux/bitfield.h>
 #include <linux/device.h>
 #include <linux/perf_event.h>
+#include <linux/perf_regs.h>
 #include <linux/printk.h>
 #include <linux/sysfs.h>
 
@@ -64,8 +65,7 @@ static s64 encode_config(const struct x86_desc *desc, const struct perf_event_at
 
 static int encode_filter(const struct perf_event_attr *attr, u64 *select)
 {
-	if (attr->exclude_idle)
-		return corepmu_refuse(-EOPNOTSUPP, "exclude_idle: the PMU does not know idle from busy");
+	/* exclude_idle is for software events: perf_event_open(2) ignores it here. */
 
 	/* KVM switches counters for the built-in driver alone. */
 	if (attr->exclude_host) {
@@ -110,6 +110,9 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	ret = desc->refuse(desc, config);
 	if (ret)
 		return ret;
+	/* XMM registers are sampled by PEBS alone; elsewhere regs has none behind it. */
+	if ((attr->sample_regs_user | attr->sample_regs_intr) & PERF_REG_EXTENDED_MASK)
+		return corepmu_refuse(-EINVAL, "XMM registers cannot be sampled");
 	ret = encode_filter(attr, &select);
 	if (ret)
 		return ret;

@@ -75,9 +75,9 @@ static u64 intel_homes(const struct x86_desc *desc, u64 config)
 
 static int intel_refuse(const struct x86_desc *desc, u64 config)
 {
-	/* Event 0 is no event but of fixed counters. */
-	if (!(config & EVNTSEL_EVENT) && config != EVENT_REF_CYCLES)
-		return corepmu_refuse(-EINVAL, "event 0 counts nothing");
+	/* A unit mask of event 0 stands for a fixed counter: elsewhere it counts nothing. */
+	if (!(config & EVNTSEL_EVENT) && (config & EVNTSEL_UMASK) && config != EVENT_REF_CYCLES)
+		return corepmu_refuse(-EINVAL, "no fixed counter for this unit mask of event 0");
 
 	return 0;
 }
