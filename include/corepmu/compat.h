@@ -103,6 +103,13 @@ static inline int compat_request_percpu_irq(unsigned int irq, irq_handler_t hand
 #include <asm/hardirq.h>
 #include <asm/msr.h>
 
+/* cpuid() left asm/processor.h for a header of its own in 6.16. */
+#if __has_include("asm/cpuid/api.h")
+#include <asm/cpuid/api.h>
+#else
+#include <asm/processor.h>
+#endif
+
 /* 6.16 gave MSR accessors names that say how wide they are. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 
