@@ -15,7 +15,7 @@ scripts	:= $(CURDIR)/scripts
 uname	:= $(shell uname -m)
 native	:= $(if $(filter aarch64,$(uname)),arm64,$(uname))
 
-# Guests are arm64 and of the newest kernel series unless told otherwise.
+# Guests are arm64 and of the default kernel series unless told otherwise.
 guest-arch	:= $(or $(ARCH),arm64)
 guest		= $(if $(KERNELDIR),--kerneldir '$(KERNELDIR)',--arch '$(guest-arch)' \
 		  $(if $(KERNEL),--kernel '$(KERNEL)')) $(if $(CPU),--cpu '$(CPU)')
@@ -62,9 +62,10 @@ shell:
 	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/run-guest $(guest) --shell
 
-check:
+check check-all:
 	@$(scripts)/install-deps check $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
-	@$(scripts)/check $(if $(ARCH),--arch '$(ARCH)') $(if $(KERNEL),--kernel '$(KERNEL)')
+	@$(scripts)/check $(if $(filter check-all,$@),--all) $(if $(ARCH),--arch '$(ARCH)') \
+		$(if $(KERNEL),--kernel '$(KERNEL)')
 
 lint:
 	@$(scripts)/install-deps lint $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
@@ -85,7 +86,8 @@ help:
 	@echo 'make modules_install              install what was built (same variables)'
 	@echo 'make run [CMD="..."]              boot a guest, load the module, show it or run CMD'
 	@echo 'make shell                        an interactive guest with the module loaded'
-	@echo 'make check                        all tests on all kernels'
+	@echo 'make check                        all tests, the shared figures on all kernels'
+	@echo 'make check-all                    all tests on all kernels'
 	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'
 	@echo 'make update                       look for newer Debian kernels and QEMU'
 	@echo 'make clean                        remove what was built'
@@ -95,6 +97,6 @@ help:
 	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg | xargs)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
-.PHONY: all modules modules_install run boot-guest shell check lint update clean help
+.PHONY: all modules modules_install run boot-guest shell check check-all lint update clean help
 
 endif

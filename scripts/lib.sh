@@ -130,7 +130,9 @@ load_kernel() {
 		die -2 "KERNEL=$1 is not known; choose one of: $(table_rows "$TOP/scripts/kernels.cfg" | xargs)."
 }
 
-default_kernel() { table_rows "$TOP/scripts/kernels.cfg" | tail -n 1; }
+default_kernel() {
+	sed -n '/^\[/h; /^default *= *yes$/{ g; s/[][]//gp; q; }' "$TOP/scripts/kernels.cfg"
+}
 
 # cross_prefix ARCH: the compiler prefix for building ARCH on this host.
 cross_prefix() {

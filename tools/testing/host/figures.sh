@@ -2,25 +2,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # figures: what suites print as "# figure NAME=VALUE" is the same in every guest of one
-# lane and CPU, whatever its kernel. Reads the results that scripts/check has collected.
+# lane and architecture, whatever its kernel. Reads the results that scripts/check has collected.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 
-arch=${COREPMU_ARCH:-arm64}
+arches=$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/arches.cfg)
 logs=build/log/check
 kernels=$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/kernels.cfg)
 
 # Lines "LANE NAME VALUE KERNEL" of all guests.
 figures()
 {
-	local kernel file lane
+	local arch kernel file lane
 
-	for kernel in $kernels; do
-		for file in "$logs"/*-"$arch-$kernel.ktap"; do
-			[ -e "$file" ] || continue
-			lane=$(basename "$file" "-$arch-$kernel.ktap")
-			sed -n "s/\r//; s/^# figure \([a-z0-9_]*\)=\([0-9]*\)\$/$lane \1 \2 $kernel/p" \
-				"$file"
+	for arch in $arches; do
+		for kernel in $kernels; do
+			for file in "$logs"/*-"$arch-$kernel.ktap"; do
+				[ -e "$file" ] || continue
+				lane=$(basename "$file" "-$kernel.ktap")
+				sed -n "s/\r//; s/^# figure \([a-z0-9_]*\)=\([0-9]*\)\$/$lane \1 \2 $kernel/p" \
+					"$file"
+			done
 		done
 	done
 }

@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 
 arch=${COREPMU_ARCH:-arm64}
-kernel=${COREPMU_KERNEL:-$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/kernels.cfg | tail -n 1)}
+kernel=${COREPMU_KERNEL:-$(. scripts/lib.sh && default_kernel)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-harness.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 count=0
@@ -102,6 +102,11 @@ EOT
 run scripts/check --arch "$arch" --lanes "$work/bad.cfg" --guests
 refused "unknown key 'colour'"
 result "an unknown key in the table of lanes is refused"
+
+sed -i 's/^colour.*/when = never/' "$work/bad.cfg"
+run scripts/check --arch "$arch" --lanes "$work/bad.cfg" --guests
+refused "default or all, not 'never'"
+result "a lane that never runs is refused"
 
 guest -- 'echo to stdout; echo to stderr >&2; printf "a\r\n\0b\tc"; exit 7'
 [ $status -eq 7 ] && printf 'to stdout\nto stderr\na\r\n\0b\tc' | cmp - "$work/out"
