@@ -39,43 +39,12 @@ static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64
 	return -left & mask;
 }
 
-static void counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
+static __always_inline void counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
 {
 	u64 value = counter_value(cpuc, event, left);
 
 	local64_set(&event->hw.prev_count, value);
 	static_call(corepmu_write_counter)(cpuc, &event->hw, value);
-}
-
-/**
- * corepmu_counter_update() - add what was counted since the last time
- * @cpuc: this CPU's state
- * @event: an event placed on a counter
- *
- * Brings event->count and period_left up to date. IRQs off; may nest with an
- * interrupt of its own kind.
- */
-void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	struct hw_perf_event *hwc = &event->hw;
-	u64 prev, now;
-	s64 delta;
-
-	do {
-		prev = local64_read(&hwc->prev_count);
-		now = static_call(corepmu_read_counter)(cpuc, hwc);
-	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
-
-	delta = (now - prev) & hwc->event_base;
-	/*
-	 * 64 bits do not wrap. QEMU without -icount sets its counters back to
-	 * zero when its timer meets an exception return (arm_pmu_timer_cb()
-	 * between the two hooks): what was counted since is all that is left.
-	 */
-	if (unlikely(delta < 0))
-		delta = now;
-	local64_add(delta, &event->count);
-	local64_sub(delta, &hwc->period_left);
 }
 
 /**

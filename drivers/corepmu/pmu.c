@@ -5,6 +5,9 @@
  * No register is touched here. Events that are added, deleted, started or
  * stopped change what is to count; the backend brings the hardware there when
  * perf core enables the PMU again, once for a whole context switch.
+ *
+ * What a context switch runs through is inline: on kernels that do without
+ * tail calls a call costs as much as the work.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -83,7 +86,7 @@ static void set_active(struct corepmu_cpu *cpuc, u64 active)
 }
 
 /* Count from the value that the counter has. */
-static void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event)
+static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
@@ -114,16 +117,16 @@ void corepmu_event_start(struct perf_event *event, int flags)
 	update_userpage(event);
 }
 
-/**
- * corepmu_event_stop() - let a placed event no longer count
- * @event: the event
- * @flags: ignored; the count is always brought up to date
- *
- * Stopping a stopped event does nothing. IRQs off, or the overflow interrupt.
- */
-void corepmu_event_stop(struct perf_event *event, int flags)
+static noinline void event_stop_late(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	struct corepmu_cpu *cpuc = this_cpuc(event);
+	corepmu_late_overflow(cpuc, event);
+	/* Adjusting a frequency may start it again: a period is left. */
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		corepmu_event_stop(event, PERF_EF_UPDATE);
+}
+
+static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
 	struct hw_perf_event *hwc = &event->hw;
 
 	if (hwc->state & PERF_HES_STOPPED)
@@ -134,13 +137,20 @@ void corepmu_event_stop(struct perf_event *event, int flags)
 	corepmu_counter_update(cpuc, event);
 
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (is_sampling_event(event) && unlikely(local64_read(&hwc->period_left) <= 0)) {
-		corepmu_late_overflow(cpuc, event);
-		/* Adjusting a frequency may start it again: a period is left. */
-		if (!(hwc->state & PERF_HES_STOPPED))
-			corepmu_event_stop(event, flags);
-	}
+	if (is_sampling_event(event) && unlikely(local64_read(&hwc->period_left) <= 0))
+		event_stop_late(cpuc, event);
+}
 
+/**
+ * corepmu_event_stop() - let a placed event no longer count
+ * @event: the event
+ * @flags: ignored; the count is always brought up to date
+ *
+ * Stopping a stopped event does nothing. IRQs off, or the overflow interrupt.
+ */
+void corepmu_event_stop(struct perf_event *event, int flags)
+{
+	event_stop(this_cpuc(event), event);
 	update_userpage(event);
 }
 
@@ -153,7 +163,8 @@ static void corepmu_event_read(struct perf_event *event)
 /* Placement: add and delete */
 
 /* Leaves the event stopped, its counter set for what is left of its period. */
-static void event_place(struct corepmu_cpu *cpuc, struct perf_event *event, int idx)
+static __always_inline void event_place(struct corepmu_cpu *cpuc,
+					struct perf_event *event, int idx)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	unsigned int width = cpuc->pmu->width[idx];
@@ -285,7 +296,7 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 {
 	struct corepmu_cpu *cpuc = this_cpuc(event);
 
-	corepmu_event_stop(event, PERF_EF_UPDATE);
+	event_stop(cpuc, event);
 	event_unplace(cpuc, event);
 	update_userpage(event);
 }

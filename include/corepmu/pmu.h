@@ -247,9 +247,40 @@ int corepmu_decode_cache(u64 config, unsigned int *cache, bool *miss);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
 
+/**
+ * corepmu_counter_update() - add what was counted since the last time
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ *
+ * Brings event->count and period_left up to date. IRQs off; may nest with an
+ * interrupt of its own kind. Inline, as every read of an event comes here.
+ */
+static __always_inline void corepmu_counter_update(struct corepmu_cpu *cpuc,
+						   struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 prev, now;
+	s64 delta;
+
+	do {
+		prev = local64_read(&hwc->prev_count);
+		now = static_call(corepmu_read_counter)(cpuc, hwc);
+	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
+
+	delta = (now - prev) & hwc->event_base;
+	/*
+	 * 64 bits do not wrap. QEMU without -icount sets its counters back to
+	 * zero when its timer meets an exception return (arm_pmu_timer_cb()
+	 * between the two hooks): what was counted since is all that is left.
+	 */
+	if (unlikely(delta < 0))
+		delta = now;
+	local64_add(delta, &event->count);
+	local64_sub(delta, &hwc->period_left);
+}
+
 /* counter.c */
 extern uint corepmu_start_near_wrap;
-void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
 bool corepmu_counter_end_period(struct perf_event *event);
 bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event);

@@ -73,18 +73,23 @@ static void pmuv3_disable(struct corepmu_cpu *cpuc)
 	isb();
 }
 
-static void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
+static noinline void write_selection(int idx, u64 config)
 {
-	if (cpuc->selected[idx] == config)
-		return;
-	cpuc->selected[idx] = config;
-
 	if (idx == PMUV3_CYCLE_COUNTER)
 		pmuv3_write_pmccfiltr(config & ~PMEVTYPER_EVTCOUNT);
 	else if (idx == PMUV3_INSTR_COUNTER)
 		pmuv3_write_pmicfiltr(config & ~PMEVTYPER_EVTCOUNT);
 	else
 		pmuv3_write_pmevtyper(idx, config);
+}
+
+static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
+{
+	if (cpuc->selected[idx] == config)
+		return;
+
+	cpuc->selected[idx] = config;
+	write_selection(idx, config);
 }
 
 static void pmuv3_select(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
@@ -100,7 +105,8 @@ static void pmuv3_select(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 	}
 }
 
-static u64 read_pair(int idx)
+/* Pairs are out of line, so that single counters do without a call. */
+static noinline u64 read_pair(int idx)
 {
 	u64 upper, lower, again;
 
@@ -124,23 +130,28 @@ static u64 pmuv3_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 		return pmuv3_read_pmicntr();
 	if (corepmu_event_is_paired(cpuc->pmu, hwc))
 		return read_pair(idx);
-	return pmuv3_read_pmevcntr(idx) & hwc->event_base;
+	/* Bits above a narrow counter's width read as 0. */
+	return pmuv3_read_pmevcntr(idx);
+}
+
+static noinline void write_pair(int idx, u64 value)
+{
+	pmuv3_write_pmevcntr(idx, upper_32_bits(value));
+	pmuv3_write_pmevcntr(idx - 1, lower_32_bits(value));
 }
 
 static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
 	int idx = hwc->idx;
 
-	if (idx == PMUV3_CYCLE_COUNTER) {
+	if (idx == PMUV3_CYCLE_COUNTER)
 		pmuv3_write_pmccntr(value);
-	} else if (idx == PMUV3_INSTR_COUNTER) {
+	else if (idx == PMUV3_INSTR_COUNTER)
 		pmuv3_write_pmicntr(value);
-	} else if (corepmu_event_is_paired(cpuc->pmu, hwc)) {
-		pmuv3_write_pmevcntr(idx, upper_32_bits(value));
-		pmuv3_write_pmevcntr(idx - 1, lower_32_bits(value));
-	} else {
+	else if (corepmu_event_is_paired(cpuc->pmu, hwc))
+		write_pair(idx, value);
+	else
 		pmuv3_write_pmevcntr(idx, value);
-	}
 }
 
 static void pmuv3_reset(struct corepmu_cpu *cpuc)

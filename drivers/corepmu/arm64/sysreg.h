@@ -77,7 +77,7 @@
 #define PMUV3_PMEVTYPER(n)	(sys_reg(3, 3, 14, 12, 0) | ((n) << PMUV3_PMEV_N_SHIFT))
 
 /* A register's number is part of the instruction: one case each. */
-static inline u64 pmuv3_read_pmevcntr(int n)
+static __always_inline u64 pmuv3_read_pmevcntr(int n)
 {
 	switch (n) {
 	case 0:
@@ -146,7 +146,7 @@ static inline u64 pmuv3_read_pmevcntr(int n)
 	return 0;
 }
 
-static inline void pmuv3_write_pmevcntr(int n, u64 value)
+static __always_inline void pmuv3_write_pmevcntr(int n, u64 value)
 {
 	switch (n) {
 	case 0:
