@@ -80,9 +80,9 @@ static uint64_t stuck(struct arm64_env *env)
 	return 0;
 }
 
-static int change_events(struct arm64_pmu_event *events)
+static int change_events(struct arm64_qemu_event *events)
 {
-	struct arm64_pmu_event changed[2] = {
+	struct arm64_qemu_event changed[2] = {
 		events[ARM64_PMU_INST_RETIRED],
 		events[ARM64_PMU_CPU_CYCLES],
 	};
@@ -280,7 +280,7 @@ static int break_registers(qemu_plugin_id_t id, const struct qemu_info *info)
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 			int argc, char **argv)
 {
-	struct arm64_pmu_event *events;
+	struct arm64_qemu_event *events;
 
 	if (plugin_options(argc, argv, options, ARRAY_SIZE(options)) ||
 	    plugin_check_target(info, "aarch64"))

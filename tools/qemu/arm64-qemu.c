@@ -21,8 +21,8 @@
 #error "the arm64 plugins decode x86-64 code and need an x86-64 host"
 #endif
 
-_Static_assert(sizeof(struct arm64_pmu_event) == 32, "stride of QEMU's pm_events[]");
-_Static_assert(offsetof(struct arm64_pmu_event, ns_per_count) == 0x18, "pm_event");
+_Static_assert(sizeof(struct arm64_qemu_event) == 32, "stride of QEMU's pm_events[]");
+_Static_assert(offsetof(struct arm64_qemu_event, ns_per_count) == 0x18, "pm_event");
 _Static_assert(offsetof(struct arm64_sysreg, opaque) == 0x28, "ARMCPRegInfo");
 _Static_assert(offsetof(struct arm64_sysreg, resetvalue) == 0x30, "ARMCPRegInfo");
 _Static_assert(offsetof(struct arm64_sysreg, fieldoffset) == 0x38, "ARMCPRegInfo");
@@ -55,7 +55,7 @@ static bool is_text_pointer(uintptr_t fn)
  * their order, and that each entry has three functions of QEMU. (One that
  * another plugin has replaced is not a function of QEMU.)
  */
-static bool is_event_table(const struct arm64_pmu_event *events)
+static bool is_event_table(const struct arm64_qemu_event *events)
 {
 	static const uint16_t numbers[ARM64_PMU_EVENTS] = {
 		[ARM64_PMU_SW_INCR]		= 0x00,
@@ -67,13 +67,13 @@ static bool is_event_table(const struct arm64_pmu_event *events)
 	};
 	size_t i;
 
-	if ((uintptr_t)events % _Alignof(struct arm64_pmu_event))
+	if ((uintptr_t)events % _Alignof(struct arm64_qemu_event))
 		return false;
 	if (!image_is_data(events, sizeof(*events) * ARM64_PMU_EVENTS))
 		return false;
 
 	for (i = 0; i < ARM64_PMU_EVENTS; i++) {
-		const struct arm64_pmu_event *e = &events[i];
+		const struct arm64_qemu_event *e = &events[i];
 
 		if (e->number != numbers[i] ||
 		    !is_text_pointer((uintptr_t)e->supported) ||
@@ -91,7 +91,7 @@ static bool is_event_table(const struct arm64_pmu_event *events)
  *
  * Return: the table, or NULL after a refusal.
  */
-struct arm64_pmu_event *arm64_pmu_events(void)
+struct arm64_qemu_event *arm64_pmu_events(void)
 {
 	struct image_code code;
 	size_t i;
@@ -105,7 +105,7 @@ struct arm64_pmu_event *arm64_pmu_events(void)
 		const void *target = lea_rip(code.start + i);
 
 		if (target && is_event_table(target))
-			return (struct arm64_pmu_event *)target;
+			return (struct arm64_qemu_event *)target;
 	}
 
 	plugin_refuse("pmu_init() refers to no table of the six events known: another PMU plugin is loaded, or this QEMU is not like 7.2 to 11.1");
@@ -124,7 +124,7 @@ struct arm64_pmu_event *arm64_pmu_events(void)
  * and would make "neg %reg" of -count.
  */
 static enum arm64_pmu_distance distance_in(struct image_code code,
-					   const struct arm64_pmu_event *events)
+					   const struct arm64_qemu_event *events)
 {
 	bool not = false, neg = false;
 	size_t lea, call, i;
@@ -134,7 +134,7 @@ static enum arm64_pmu_distance distance_in(struct image_code code,
 			break;
 	for (call = lea + 7; call + 4 <= code.len && call < lea + 32; call++)
 		if (code.start[call] == 0xff && code.start[call + 1] == 0x54 &&
-		    code.start[call + 3] == offsetof(struct arm64_pmu_event, ns_per_count))
+		    code.start[call + 3] == offsetof(struct arm64_qemu_event, ns_per_count))
 			break;
 	if (call + 4 > code.len || call >= lea + 32)
 		return ARM64_PMU_DISTANCE_UNKNOWN;
@@ -161,7 +161,7 @@ static enum arm64_pmu_distance distance_in(struct image_code code,
  * pmu_op_finish() calls pmevcntr_op_finish(): each function it calls is a
  * candidate, and so is itself, should the compiler have inlined it.
  */
-enum arm64_pmu_distance arm64_pmu_distance(const struct arm64_pmu_event *events)
+enum arm64_pmu_distance arm64_pmu_distance(const struct arm64_qemu_event *events)
 {
 	enum arm64_pmu_distance distance;
 	struct image_code code;
@@ -194,7 +194,7 @@ static int32_t env_offset_in_pmu_init(void)
 		if ((p[0] & 0xfe) != 0x48 || p[1] != 0x8d || (p[2] & 0xf8) != 0xb8)
 			continue;
 		if (p[7] != 0xff || (p[8] & 0xf8) != 0x50 ||
-		    p[9] != offsetof(struct arm64_pmu_event, supported))
+		    p[9] != offsetof(struct arm64_qemu_event, supported))
 			continue;
 		memcpy(&offset, p + 3, sizeof(offset));
 		return offset;
@@ -251,12 +251,47 @@ int arm64_sysreg_init(void)
 }
 
 /**
+ * arm64_env_offset() - where in an ARMCPU its CPUARMState is
+ */
+int32_t arm64_env_offset(void)
+{
+	return env_offset;
+}
+
+/**
  * arm64_env() - the state of a CPU
  * @vcpu: its number
  */
 struct arm64_env *arm64_env(unsigned int vcpu)
 {
 	return (struct arm64_env *)((char *)qemu_get_cpu(vcpu) + env_offset);
+}
+
+static struct arm64_sysreg *look_up(struct arm64_env *env, struct arm64_sysreg_id id)
+{
+	/* ENCODE_AA64_CP_REG(): the marks of AArch64, then as in an instruction */
+	uint32_t key = 1u << 28 | 0x13u << 16 | id.op0 << 14 | id.op1 << 11 |
+		       id.crn << 7 | id.crm << 3 | id.op2;
+
+	return lookup_cp_reg(env, key);
+}
+
+/* The encoding is compared first: it tells a table of another shape. */
+static bool is_like(const struct arm64_sysreg *reg, const char *name, struct arm64_sysreg_id id)
+{
+	return reg && reg->op0 == id.op0 && reg->op1 == id.op1 && reg->crn == id.crn &&
+	       reg->crm == id.crm && reg->op2 == id.op2 && !strcmp(reg->name, name);
+}
+
+/**
+ * arm64_sysreg_added() - is a register there that a plugin has added?
+ * @env: the CPU
+ * @name: as it was given to QEMU
+ * @id: its encoding
+ */
+bool arm64_sysreg_added(struct arm64_env *env, const char *name, struct arm64_sysreg_id id)
+{
+	return is_like(look_up(env, id), name, id);
 }
 
 /**
@@ -273,14 +308,9 @@ struct arm64_env *arm64_env(unsigned int vcpu)
 struct arm64_sysreg *arm64_sysreg(struct arm64_env *env, const char *name,
 				  struct arm64_sysreg_id id)
 {
-	/* ENCODE_AA64_CP_REG(): the marks of AArch64, then as in an instruction */
-	uint32_t key = 1u << 28 | 0x13u << 16 | id.op0 << 14 | id.op1 << 11 |
-		       id.crn << 7 | id.crm << 3 | id.op2;
-	struct arm64_sysreg *reg = lookup_cp_reg(env, key);
+	struct arm64_sysreg *reg = look_up(env, id);
 
-	/* The encoding is compared first: it tells a table of another shape. */
-	if (!reg || reg->op0 != id.op0 || reg->op1 != id.op1 || reg->crn != id.crn ||
-	    reg->crm != id.crm || reg->op2 != id.op2 || strcmp(reg->name, name) ||
+	if (!is_like(reg, name, id) ||
 	    (reg->readfn && !is_text_pointer((uintptr_t)reg->readfn)) ||
 	    (reg->writefn && !is_text_pointer((uintptr_t)reg->writefn))) {
 		plugin_refuse("this QEMU describes %s in a way not known", name);

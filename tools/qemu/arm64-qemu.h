@@ -15,14 +15,14 @@
 struct arm64_env;
 
 /**
- * struct arm64_pmu_event - one event of QEMU's PMU (its pm_event)
+ * struct arm64_qemu_event - one event of QEMU's PMU (its pm_event)
  * @number: the architecture's event number
  * @supported: whether this CPU has it
  * @get_count: how often it has happened since the beginning of time
  * @ns_per_count: how long until it has happened that often again; negative if
  *	there is nothing to wait for. QEMU sets its overflow timer by this.
  */
-struct arm64_pmu_event {
+struct arm64_qemu_event {
 	uint16_t number;
 	bool (*supported)(struct arm64_env *env);
 	uint64_t (*get_count)(struct arm64_env *env);
@@ -83,12 +83,14 @@ struct arm64_sysreg_id {
 	uint8_t op2;
 };
 
-struct arm64_pmu_event *arm64_pmu_events(void);
-enum arm64_pmu_distance arm64_pmu_distance(const struct arm64_pmu_event *events);
+struct arm64_qemu_event *arm64_pmu_events(void);
+enum arm64_pmu_distance arm64_pmu_distance(const struct arm64_qemu_event *events);
 int arm64_sysreg_init(void);
+int32_t arm64_env_offset(void);
 struct arm64_env *arm64_env(unsigned int vcpu);
 struct arm64_sysreg *arm64_sysreg(struct arm64_env *env, const char *name,
 				  struct arm64_sysreg_id id);
+bool arm64_sysreg_added(struct arm64_env *env, const char *name, struct arm64_sysreg_id id);
 
 /**
  * arm64_sysreg_value() - the value that QEMU keeps for a register

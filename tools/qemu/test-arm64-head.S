@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Start of a bare-metal program: a stack, vectors, then run(). An interrupt
- * calls interrupt(), any other exception died().
+ * calls interrupt(); a synchronous exception goes to synchronous, which calls
+ * died() unless the program has its own; any other to died().
  */
 	.section .text.start, "ax"
 
@@ -16,12 +17,15 @@ _start:
 
 	.balign	0x800
 vectors:
-	.rept	5
+	.rept	4
 	b	died
 	.balign	0x80
 	.endr
 
-	/* An interrupt of EL1, whose stack pointer is in use. */
+	/* Of EL1, whose stack pointer is in use */
+	b	synchronous
+	.balign	0x80
+
 	stp	x0, x1, [sp, #-160]!
 	stp	x2, x3, [sp, #16]
 	stp	x4, x5, [sp, #32]
@@ -50,6 +54,10 @@ vectors:
 	b	died
 	.balign	0x80
 	.endr
+
+	.weak	synchronous
+synchronous:
+	b	died
 
 	.section .bss.stack, "aw", %nobits
 	.balign	16

@@ -569,7 +569,8 @@ int x86_qemu_hook(const struct x86_qemu_hooks *h)
 	    !pmu_qemu_replace(&rdpmc_info->func, hook_rdpmc, &helper_rdpmc) ||
 	    !pmu_qemu_replace(&cpuid_info->func, hook_cpuid, &helper_cpuid) ||
 	    !pmu_qemu_replace(do_interrupt_place, hook_do_interrupt, &qemu.x86_cpu_do_interrupt) ||
-	    !pmu_qemu_replace(exec_interrupt_place, hook_exec_interrupt, &qemu.x86_cpu_exec_interrupt) ||
+	    !pmu_qemu_replace(exec_interrupt_place, hook_exec_interrupt,
+			      &qemu.x86_cpu_exec_interrupt) ||
 	    !pmu_qemu_replace(tlb_fill_place, hook_tlb_fill, &qemu.x86_cpu_tlb_fill))
 		return plugin_refuse("cannot write to this QEMU's tables of functions");
 	pmu_qemu_on_reset(on_reset);

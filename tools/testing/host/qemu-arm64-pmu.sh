@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The tests of the virtual arm64 PMU, with the QEMU that guests run in.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+qemu=$(scripts/get-qemu arm64)
+make -s -C tools/qemu all arm64-tests >&2
+cd tools/qemu
+QEMU_SYSTEM_AARCH64=$qemu sh test-arm64-pmu.sh
