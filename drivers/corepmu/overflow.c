@@ -97,8 +97,7 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	emit_sample(event, period, regs);
 }
 
-/* Returns whether a sampling period ended. */
-static bool overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
+static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct pt_regs *regs)
 {
 	/* That of the period which ends, before the next one takes its place. */
@@ -106,12 +105,10 @@ static bool overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 
 	corepmu_counter_update(cpuc, event);
 	if (!corepmu_counter_next_period(cpuc, event) || !is_sampling_event(event))
-		return false;
+		return;
 
 	if (emit_sample(event, period, regs))
 		corepmu_event_stop(event, 0);
-
-	return true;
 }
 
 /**
@@ -128,10 +125,8 @@ static bool overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 				     struct pt_regs *regs)
 {
-	u64 start = sched_clock(), end;
 	bool running = cpuc->running;
 	unsigned int handled = 0;
-	bool sampled = false;
 
 	if (running)
 		corepmu_stop_cpu(cpuc);
@@ -146,7 +141,7 @@ unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 		if (!event || (event->hw.state & PERF_HES_STOPPED))
 			continue;
 
-		sampled |= overflow_event(cpuc, event, regs);
+		overflow_event(cpuc, event, regs);
 		handled++;
 	}
 
@@ -154,11 +149,21 @@ unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 	if (running)
 		corepmu_start_cpu(cpuc);
 
-	if (sampled) {
-		end = sched_clock();
-		limit_rate(cpuc, start, end);
-		corepmu_perf_sample_event_took(end - start);
-	}
-
 	return handled;
+}
+
+/**
+ * corepmu_overflow_took() - an overflow interrupt has been dealt with
+ * @cpuc: this CPU's state
+ * @start: sched_clock() when it came: register accesses of the backend, which
+ *	a hypervisor may have to emulate, take longer than all else
+ *
+ * From the overflow interrupt: IRQs off, or NMI.
+ */
+void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start)
+{
+	u64 end = sched_clock();
+
+	limit_rate(cpuc, start, end);
+	corepmu_perf_sample_event_took(end - start);
 }

@@ -21,6 +21,7 @@
 #include <linux/bitfield.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/sched/clock.h>
 #include <linux/smp.h>
 
 #include <asm/irq_regs.h>
@@ -198,6 +199,7 @@ static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
 irqreturn_t pmuv3_interrupt(int irq, void *dev)
 {
 	struct corepmu_cpu *cpuc = dev;
+	u64 start = sched_clock();
 	u64 overflowed;
 
 	overflowed = pmuv3_read_pmovsclr();
@@ -205,7 +207,8 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 		return IRQ_NONE;
 
 	pmuv3_write_pmovsclr(overflowed);
-	corepmu_handle_overflow(cpuc, overflowed, get_irq_regs());
+	if (corepmu_handle_overflow(cpuc, overflowed, get_irq_regs()))
+		corepmu_overflow_took(cpuc, start);
 
 	return IRQ_HANDLED;
 }

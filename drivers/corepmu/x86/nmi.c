@@ -10,6 +10,7 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/sched/clock.h>
 
 #include <corepmu/pmu.h>
 
@@ -82,11 +83,13 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	struct corepmu_cpu *cpuc = this_cpu_ptr(desc->pmu->cpu);
 	unsigned int handled;
 	bool running;
+	u64 start;
 
 	/* Beside the built-in driver: the counters are its own. */
 	if (!x86_is_reserved())
 		return NMI_DONE;
 
+	start = sched_clock();
 	running = cpuc->running;
 	if (running)
 		corepmu_stop_cpu(cpuc);
@@ -104,6 +107,7 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 		corepmu_start_cpu(cpuc);
 
 	if (handled) {
+		corepmu_overflow_took(cpuc, start);
 		compat_inc_pmi_count();
 		if (desc->late_nmis)
 			this_cpu_write(late_nmi_until, jiffies + msecs_to_jiffies(LATE_NMI_MS));
