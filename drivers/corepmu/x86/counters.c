@@ -29,19 +29,25 @@ static void write_select(const struct x86_desc *desc, int idx, u64 value)
 	x86_write_msr(desc->select_msr + desc->step * idx, value);
 }
 
-/* The fixed counters' enables share a register: change one's four bits. */
+/*
+ * The fixed counters' enables share a register: change one's four bits. An NMI
+ * in between may change others': then once more.
+ */
 static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 {
 	unsigned int shift = FIXED_CTRL_SHIFT(idx - FIXED_COUNTER_BASE);
-	u64 ctrl = cpuc->shared_select;
+	u64 ctrl;
 
-	ctrl &= ~(FIXED_CTRL_BITS << shift);
-	ctrl |= bits << shift;
-	if (ctrl == cpuc->shared_select)
+	if ((cpuc->shared_select >> shift & FIXED_CTRL_BITS) == bits)
 		return;
 
-	cpuc->shared_select = ctrl;
-	x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
+	do {
+		ctrl = READ_ONCE(cpuc->shared_select);
+		ctrl &= ~(FIXED_CTRL_BITS << shift);
+		ctrl |= bits << shift;
+		WRITE_ONCE(cpuc->shared_select, ctrl);
+		x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
+	} while (READ_ONCE(cpuc->shared_select) != ctrl);
 }
 
 static u64 fixed_bits(u64 select)
@@ -79,12 +85,19 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 
 /* Each counter by itself */
 
+/* hw_active has a counter for as long as it may count: an NMI stops what is there. */
+
 static void enable_one(struct corepmu_cpu *cpuc, int idx)
 {
+	cpuc->hw_active |= BIT_ULL(idx);
+	barrier();
 	if (is_fixed(idx))
 		write_fixed(cpuc, idx, fixed_bits(cpuc->selected[idx]));
 	else
 		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
+	barrier();
+	/* One before the write may have stopped it, and thrown its event out. */
+	cpuc->hw_active |= BIT_ULL(idx);
 }
 
 static void disable_one(struct corepmu_cpu *cpuc, int idx)
@@ -93,30 +106,30 @@ static void disable_one(struct corepmu_cpu *cpuc, int idx)
 		write_fixed(cpuc, idx, 0);
 	else
 		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx]);
+	barrier();
+	cpuc->hw_active &= ~BIT_ULL(idx);
 }
 
-/* An NMI in between may stop an event: look again. */
 static void x86_enable_each(struct corepmu_cpu *cpuc)
 {
-	u64 want, change;
+	u64 change;
 
-	do {
-		want = READ_ONCE(cpuc->active);
-		for (change = cpuc->hw_active & ~want; change; change &= change - 1)
-			disable_one(cpuc, __ffs64(change));
-		for (change = want & ~cpuc->hw_active; change; change &= change - 1)
-			enable_one(cpuc, __ffs64(change));
-		cpuc->hw_active = want;
-	} while (READ_ONCE(cpuc->active) != want);
+	while ((change = READ_ONCE(cpuc->hw_active) ^ READ_ONCE(cpuc->active))) {
+		int idx = __ffs64(change);
+
+		if (cpuc->active & BIT_ULL(idx))
+			enable_one(cpuc, idx);
+		else
+			disable_one(cpuc, idx);
+	}
 }
 
 static void x86_disable_each(struct corepmu_cpu *cpuc)
 {
 	u64 change;
 
-	for (change = cpuc->hw_active; change; change &= change - 1)
+	while ((change = READ_ONCE(cpuc->hw_active)))
 		disable_one(cpuc, __ffs64(change));
-	cpuc->hw_active = 0;
 }
 
 /* Takes effect when the counter is enabled. */
