@@ -53,23 +53,30 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
  * business of an event that does not count the kernel: it gets the place where
  * its task left user space.
  */
-static struct pt_regs *sample_regs(struct perf_event *event, struct pt_regs *regs)
+static struct pt_regs *sample_regs(struct perf_event *event, struct pt_regs *regs,
+				   struct pt_regs *entering)
 {
-	if (event->attr.exclude_kernel && !user_mode(regs) &&
-	    !(current->flags & PF_KTHREAD))
-		return task_pt_regs(current);
+	const struct corepmu_backend *backend = to_corepmu(event->pmu)->backend;
 
-	return regs;
+	if (!event->attr.exclude_kernel || user_mode(regs) ||
+	    (current->flags & PF_KTHREAD))
+		return regs;
+	if (backend->entering_regs && backend->entering_regs(regs, entering))
+		return entering;
+
+	return task_pt_regs(current);
 }
 
 /* Emit a sample for a period of @period counts. Returns whether to stop. */
 static int emit_sample(struct perf_event *event, u64 period, struct pt_regs *regs)
 {
 	struct perf_sample_data data;
+	struct pt_regs entering;
 
 	perf_sample_data_init(&data, 0, period);
 
-	return corepmu_perf_event_overflow(event, &data, sample_regs(event, regs));
+	return corepmu_perf_event_overflow(event, &data,
+					   sample_regs(event, regs, &entering));
 }
 
 /**

@@ -108,6 +108,9 @@ struct corepmu_cpu {
  *	not enabled. IRQs off
  * @self_test_config: config_base of an event that counts in a busy loop of the
  *	kernel, on counter idx
+ * @entering_regs: did the interrupt, which came with the first registers, come
+ *	when user space had been left and its registers had not been saved yet?
+ *	Then they go to the second. NULL where interrupts wait for so long
  * @irq_enable: let this CPU take overflow interrupts. On the CPU
  * @irq_disable: and no longer
  *
@@ -123,6 +126,7 @@ struct corepmu_backend {
 	void (*reset)(struct corepmu_cpu *cpuc);
 	void (*quiesce)(struct corepmu_cpu *cpuc);
 	u64 (*self_test_config)(struct corepmu *pmu, int idx);
+	bool (*entering_regs)(const struct pt_regs *regs, struct pt_regs *user);
 	void (*irq_enable)(struct corepmu_cpu *cpuc);
 	void (*irq_disable)(struct corepmu_cpu *cpuc);
 

@@ -21,6 +21,8 @@
  */
 #ifdef COREPMU_KUNIT
 #include <models/x86_access.h>
+/* Nobody enters the kernel there. */
+#define x86_entering_regs	NULL
 #else
 #include <asm/apic.h>
 #include <asm/cpufeature.h>
@@ -28,6 +30,8 @@
 #include <asm/nmi.h>
 #include <asm/perf_event.h>
 #include <asm/processor.h>
+#include <asm/ptrace.h>
+#include <asm/segment.h>
 
 static inline u64 x86_read_msr(u32 msr)
 {
@@ -46,6 +50,30 @@ static inline u64 x86_rdpmc(u32 counter)
 	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
 
 	return (u64)high << 32 | low;
+}
+
+/**
+ * x86_entering_regs() - the backend's entering_regs()
+ * @regs: where an NMI came in the kernel
+ * @user: filled in with the user's registers
+ *
+ * SYSCALL leaves the user's stack pointer where it is, and the user's RIP and
+ * RFLAGS in RCX and R11 (Intel SDM, volume 2, "SYSCALL"); the kernel needs some
+ * instructions to save them. SYSRET goes the same way back. NMI.
+ *
+ * Return: whether it came between SYSCALL and the kernel's own stack
+ */
+static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs *user)
+{
+	if (regs->sp >= TASK_SIZE_MAX)
+		return false;
+
+	*user = *regs;
+	user->ip = regs->cx;
+	user->flags = regs->r11;
+	user->cs = __USER_CS;
+	user->ss = __USER_DS;
+	return true;
 }
 #endif /* COREPMU_KUNIT */
 
