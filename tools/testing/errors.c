@@ -89,7 +89,7 @@ static const struct open_case open_cases[] = {
 	  OPEN(.precise_ip = 2, .sample_period = 100000) },
 	{ "precise_ip 3", EOPNOTSUPP, OURS_ONLY,
 	  OPEN(.precise_ip = 3, .sample_period = 100000) },
-	{ "exclude_idle", EOPNOTSUPP, 0,
+	{ "exclude_idle", -ARCH_EXCLUDE_IDLE, 0,
 	  OPEN(.exclude_idle = 1) },
 	{ "PERF_SAMPLE_BRANCH_STACK", EOPNOTSUPP, 0,
 	  OPEN(.sample_type = PERF_SAMPLE_BRANCH_STACK,
@@ -164,23 +164,12 @@ static const struct open_case open_cases[] = {
 	  OPEN(), .pid = -1, .cpu = 0, .open_flags = PERF_FLAG_PID_CGROUP },
 	{ "a generic event that does not exist", EINVAL, 0,
 	  OPEN(.type = PERF_TYPE_HARDWARE, .config = 1000) },
-	{ "generic cache misses, which the CPU lacks", ENOENT, 0,
-	  OPEN(.type = PERF_TYPE_HARDWARE,
-	       .config = PERF_COUNT_HW_CACHE_MISSES) },
-	{ "generic reference cycles, which the CPU lacks", ENOENT, 0,
-	  OPEN(.type = PERF_TYPE_HARDWARE,
-	       .config = PERF_COUNT_HW_REF_CPU_CYCLES) },
 	{ "a cache that does not exist", EINVAL, 0,
 	  OPEN(.type = PERF_TYPE_HW_CACHE, .config = CACHE(0x77, 0, 0)) },
 	{ "a cache operation that does not exist", EINVAL, 0,
 	  OPEN(.type = PERF_TYPE_HW_CACHE, .config = CACHE(0, 0x77, 0)) },
 	{ "a cache result that does not exist", EINVAL, 0,
 	  OPEN(.type = PERF_TYPE_HW_CACHE, .config = CACHE(0, 0, 0x77)) },
-	{ "cache accesses that the CPU cannot count", ENOENT, 0,
-	  OPEN(.type = PERF_TYPE_HW_CACHE,
-	       .config = CACHE(PERF_COUNT_HW_CACHE_L1D,
-			       PERF_COUNT_HW_CACHE_OP_READ,
-			       PERF_COUNT_HW_CACHE_RESULT_ACCESS)) },
 	{ "cache prefetches, which no CPU of its kind counts", ENOENT, 0,
 	  OPEN(.type = PERF_TYPE_HW_CACHE,
 	       .config = CACHE(PERF_COUNT_HW_CACHE_NODE,
@@ -191,6 +180,38 @@ static const struct open_case open_cases[] = {
 	  OPEN(.config = 0x1e) },
 	{ "a threshold above the CPU's highest", EINVAL, OURS_ONLY,
 	  OPEN(.config1 = 1 << 5) },
+#elif defined(__x86_64__)
+	{ "AnyThread, bit 21 of config", EINVAL, OURS_ONLY,
+	  OPEN(.config = 1 << 21 | ARCH_EVENT_INSTRUCTIONS) },
+	{ "pin control, bit 19 of config", EINVAL, OURS_ONLY,
+	  OPEN(.config = 1 << 19 | ARCH_EVENT_INSTRUCTIONS) },
+	{ "bit 36 of config, between those of any CPU", EINVAL, OURS_ONLY,
+	  OPEN(.config = 1ULL << 36 | ARCH_EVENT_INSTRUCTIONS) },
+	{ "the guest-only bit of config", EINVAL, OURS_ONLY,
+	  OPEN(.config = 1ULL << 41 | ARCH_EVENT_INSTRUCTIONS) },
+	{ "the highest bit of config", EINVAL, OURS_ONLY,
+	  OPEN(.config = 1ULL << 63 | ARCH_EVENT_INSTRUCTIONS) },
+	{ "an off-core response in config1", EINVAL, OURS_ONLY,
+	  OPEN(.config1 = 0x10001) },
+	{ "precise_ip of a counting event", EOPNOTSUPP, OURS_ONLY,
+	  OPEN(.precise_ip = 1) },
+	{ "sample_regs_user with segment registers", EINVAL, 0,
+	  OPEN(.sample_type = PERF_SAMPLE_REGS_USER,
+	       .sample_regs_user = 0xf << 12) },
+	{ "sample_regs_intr with a segment register", EINVAL, 0,
+	  OPEN(.sample_type = PERF_SAMPLE_REGS_INTR,
+	       .sample_regs_intr = 1 << 15) },
+	{ "sample_regs_intr with a bit that has no register", EINVAL, 0,
+	  OPEN(.sample_type = PERF_SAMPLE_REGS_INTR,
+	       .sample_regs_intr = 1 << 24) },
+	{ "a generic event of the PMU's number beyond the last", EINVAL, 0,
+	  OPEN(.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_MAX) },
+	{ "a cache beyond the last", EINVAL, 0,
+	  OPEN(.type = PERF_TYPE_HW_CACHE,
+	       .config = CACHE(PERF_COUNT_HW_CACHE_MAX, 0, 0)) },
+	{ "the user's USR, OS, INT and EN bits, which say nothing", 0, 0,
+	  OPEN(.config = 1 << 16 | 1 << 17 | 1 << 20 | 1 << 22 |
+			 ARCH_EVENT_INSTRUCTIONS) },
 #endif
 };
 
@@ -572,7 +593,7 @@ static void extended_types(void)
 	attr.config = (u64)target.type << 32 | 1000;
 	expect_error("a generic event that does not exist", EINVAL,
 		     usual_open(&attr, -1));
-	attr.config = (u64)target.type << 32 | PERF_COUNT_HW_CACHE_MISSES;
+	attr.config = (u64)target.type << 32 | ARCH_MISSING_GENERIC;
 	expect_error("a generic event the CPU lacks", ENOENT,
 		     usual_open(&attr, -1));
 	attr.type = PERF_TYPE_HW_CACHE;
@@ -584,13 +605,27 @@ static void extended_types(void)
 		     usual_open(&attr, -1));
 }
 
+static void missing_events(void)
+{
+	struct perf_event_attr attr;
+
+	attr_init_generic(&attr, ARCH_MISSING_GENERIC);
+	expect_error("a generic event", ENOENT, usual_open(&attr, -1));
+	attr_init_generic(&attr, ARCH_MISSING_GENERIC_2);
+	expect_error("another generic event", ENOENT, usual_open(&attr, -1));
+	attr_init(&attr, CACHE(ARCH_MISSING_CACHE, PERF_COUNT_HW_CACHE_OP_READ,
+			       PERF_COUNT_HW_CACHE_RESULT_ACCESS));
+	attr.type = PERF_TYPE_HW_CACHE;
+	expect_error("accesses to a cache", ENOENT, usual_open(&attr, -1));
+}
+
 /* An event number that the CPU does not announce may still exist. */
 static void unannounced_event(void)
 {
 	struct perf_event_attr attr;
 	int fd;
 
-	attr_init(&attr, 0x3ff);
+	attr_init(&attr, ARCH_EVENT_UNKNOWN);
 	fd = event_open_self(&attr, -1);
 	if (fd < 0)
 		return;
@@ -809,6 +844,7 @@ static const struct ktap_case cases[] = {
 	{ "read, write and seek", reads_and_writes },
 	{ "inherit and group reads", inherit_group_read },
 	{ "generic events with a PMU's type", extended_types },
+	{ "generic events that the CPU lacks", missing_events },
 	{ "an event number the CPU does not announce", unannounced_event },
 	{ "user access to counters", user_access },
 	{ "no descriptor left", running_out_of_descriptors },

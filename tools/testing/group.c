@@ -3,7 +3,7 @@
  * group.c - groups and multiplexing: what fits counts all the time, what fits
  * in turns is scaled right, what can never fit is refused when it is opened
  *
- * For the exact lane: one CPU whose cycles equal its instructions.
+ * For the exact lane: one CPU, whose cycles are known as well as its instructions.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,6 +17,8 @@
 #define LONG		(320000000UL / LOOP_INSNS)
 
 static int fds[MAX_EVENTS];
+/* What each of them counts */
+static u64 configs[MAX_EVENTS];
 static unsigned int nr_fds;
 static bool leader_enabled;
 
@@ -52,8 +54,10 @@ static int try_open(u64 config, int group)
 	attr.read_format = FORMAT_TIMES;
 	attr.disabled = group == -1 && !leader_enabled;
 	fd = event_open(&attr, 0, -1, group, 0);
-	if (fd >= 0)
+	if (fd >= 0) {
+		configs[nr_fds] = config;
 		fds[nr_fds++] = fd;
+	}
 	return fd;
 }
 
@@ -67,12 +71,12 @@ static int must_open(u64 config, int group)
 	return fd;
 }
 
-static int open_instructions(unsigned int nr, int group)
+static int open_events(u64 config, unsigned int nr, int group)
 {
 	int leader = group;
 
 	while (nr--) {
-		int fd = must_open(ARCH_EVENT_INSTRUCTIONS, leader);
+		int fd = must_open(config, leader);
 
 		if (fd < 0)
 			return fd;
@@ -80,6 +84,11 @@ static int open_instructions(unsigned int nr, int group)
 			leader = fd;
 	}
 	return leader;
+}
+
+static int open_instructions(unsigned int nr, int group)
+{
+	return open_events(ARCH_EVENT_INSTRUCTIONS, nr, group);
 }
 
 /* Every member of the group of fds[0] counts the loop, all the time. */
@@ -105,7 +114,7 @@ static void check_group(unsigned long iterations)
 	for (i = 0; i < nr_fds; i++) {
 		event_read_times(fds[i], &times[i]);
 		expect_eq("counts of a member of the group",
-			  LOOP_INSNS * (iterations - 1),
+			  loop_counts(configs[i], iterations - 1),
 			  times[i].count - base[i]);
 		expect_eq("time running of a member", times[i].enabled,
 			  times[i].running);
@@ -117,7 +126,7 @@ static void full_group(void)
 {
 	start();
 	if (must_open(ARCH_EVENT_CYCLES, -1) >= 0 &&
-	    open_instructions(target.counters, fds[0]) >= 0)
+	    open_instructions(target.all - 1, fds[0]) >= 0)
 		check_group(10 * SHORT);
 	stop();
 }
@@ -125,7 +134,7 @@ static void full_group(void)
 static void full_group_cycles_last(void)
 {
 	start();
-	if (open_instructions(target.counters, -1) >= 0 &&
+	if (open_instructions(target.all - 1, -1) >= 0 &&
 	    must_open(ARCH_EVENT_CYCLES, fds[0]) >= 0)
 		check_group(SHORT);
 	stop();
@@ -136,7 +145,7 @@ static void full_group_cycles_between(void)
 	start();
 	if (open_instructions(2, -1) >= 0 &&
 	    must_open(ARCH_EVENT_CYCLES, fds[0]) >= 0 &&
-	    open_instructions(target.counters - 2, fds[0]) >= 0)
+	    open_instructions(target.all - 3, fds[0]) >= 0)
 		check_group(SHORT);
 	stop();
 }
@@ -146,7 +155,7 @@ static void group_of_cycles(void)
 	unsigned int i;
 
 	start_enabled();
-	for (i = 0; i < target.counters + ARCH_CYCLE_COUNTERS; i++)
+	for (i = 0; i < target.cycles; i++)
 		if (must_open(ARCH_EVENT_CYCLES, i ? fds[0] : -1) < 0)
 			goto out;
 	expect_eq("open of one cycles event more", -EINVAL,
@@ -219,7 +228,7 @@ static bool kernel_forgets_leader(void)
 static void check_impossible_with_cycles(void)
 {
 	if (must_open(ARCH_EVENT_CYCLES, -1) < 0 ||
-	    open_instructions(target.counters, fds[0]) < 0)
+	    open_instructions(target.all - 1, fds[0]) < 0)
 		goto out;
 	expect_eq("open of one instructions event more", -EINVAL,
 		  try_open(ARCH_EVENT_INSTRUCTIONS, fds[0]));
@@ -253,8 +262,9 @@ static void check_impossible_without_cycles(void)
 	check_group(SHORT);
 	if (leader_enabled)
 		event_enable(fds[0]);
-	must_open(ARCH_EVENT_CYCLES, fds[0]);
-	expect_eq("open of a second cycles event", -EINVAL,
+	if (target.all > target.counters)
+		must_open(ARCH_EVENT_CYCLES, fds[0]);
+	expect_eq("open of a cycles event too many", -EINVAL,
 		  try_open(ARCH_EVENT_CYCLES, fds[0]));
 	check_group(SHORT);
 out:
@@ -407,14 +417,16 @@ out:
 }
 
 /* Single events that take turns; what each would have counted is the loop. */
-static void check_multiplex(unsigned int nr, bool cycles)
+static void check_multiplex(u64 config, unsigned int nr, unsigned int room,
+			    bool cycles)
 {
-	u64 truth = LOOP_INSNS * LONG;
+	/* Where cycles have no counter of their own they take part. */
+	unsigned int sharers = nr + (cycles && target.all == room);
 	unsigned int waited = 0, i;
 
 	start();
 	for (i = 0; i < nr; i++)
-		if (must_open(ARCH_EVENT_INSTRUCTIONS, -1) < 0)
+		if (must_open(config, -1) < 0)
 			goto out;
 	if (cycles && must_open(ARCH_EVENT_CYCLES, -1) < 0)
 		goto out;
@@ -424,6 +436,7 @@ static void check_multiplex(unsigned int nr, bool cycles)
 	for (i = 0; i < nr_fds; i++)
 		event_disable(fds[i]);
 	for (i = 0; i < nr_fds; i++) {
+		u64 truth = loop_counts(configs[i], LONG);
 		struct event_times times;
 		u64 scaled;
 
@@ -438,34 +451,48 @@ static void check_multiplex(unsigned int nr, bool cycles)
 			     truth / 100 * 98, truth / 100 * 102, scaled);
 		/* Turns are shared fairly: no event gets less than half. */
 		expect_true("an event to get half its fair share at least",
-			    times.running >= times.enabled / 2 *
-			    target.counters / nr);
+			    times.running >= times.enabled / 2 * room / sharers);
 	}
 	expect_true("one event at least to have waited", waited > 0);
 	expect_true("no event to have waited without need",
-		    waited >= nr - target.counters);
+		    waited >= nr - room);
 out:
 	stop();
 }
 
+static void check_instructions(unsigned int nr, bool cycles)
+{
+	check_multiplex(ARCH_EVENT_INSTRUCTIONS, nr, target.counters, cycles);
+}
+
 static void multiplex_one_more(void)
 {
-	check_multiplex(target.counters + 1, false);
+	check_instructions(target.counters + 1, false);
 }
 
 static void multiplex_and_cycles(void)
 {
-	check_multiplex(target.counters + 1, true);
+	check_instructions(target.counters + 1, true);
 }
 
 static void multiplex_twice(void)
 {
-	check_multiplex(2 * target.counters, false);
+	check_instructions(2 * target.counters, false);
 }
 
 static void multiplex_thrice(void)
 {
-	check_multiplex(3 * target.counters + 1, true);
+	check_instructions(3 * target.counters + 1, true);
+}
+
+/* Events that no counter of their own helps out. */
+static void multiplex_branches(void)
+{
+	if (!ARCH_EVENT_BRANCHES)
+		ktap_skip("the CPU does not count branches");
+	else
+		check_multiplex(ARCH_EVENT_BRANCHES, 3 * target.branches,
+				target.branches, false);
 }
 
 /* Groups in turns: members of one group always count the same stretches. */
@@ -639,10 +666,11 @@ static void members_pause(void)
 {
 	struct event_times times;
 	unsigned int i;
+	u64 loop;
 
 	start();
 	if (must_open(ARCH_EVENT_CYCLES, -1) < 0 ||
-	    open_instructions(target.counters, fds[0]) < 0)
+	    open_instructions(target.all - 1, fds[0]) < 0)
 		goto out;
 	event_enable(fds[0]);
 	for (i = 1; i < nr_fds; i++) {
@@ -652,8 +680,8 @@ static void members_pause(void)
 	}
 	event_disable(fds[0]);
 	event_read_times(fds[0], &times);
-	expect_range("count of the leader", LOOP_INSNS * SHORT * (nr_fds - 1),
-		     LOOP_INSNS * SHORT * (nr_fds - 1) + 2000, times.count);
+	loop = LOOP_CYCLES * SHORT * (nr_fds - 1);
+	expect_range("count of the leader", loop, loop + 2000, times.count);
 	for (i = 1; i < nr_fds; i++) {
 		event_read_times(fds[i], &times);
 		expect_range("count of a member that paused once",
@@ -677,7 +705,7 @@ static void group_read(void)
 	int fd;
 
 	start();
-	for (i = 0; i < target.counters + ARCH_CYCLE_COUNTERS; i++) {
+	for (i = 0; i < target.all; i++) {
 		attr_init(&attr, i ? ARCH_EVENT_INSTRUCTIONS :
 			  ARCH_EVENT_CYCLES);
 		attr.disabled = !i;
@@ -685,6 +713,7 @@ static void group_read(void)
 		fd = event_open_self(&attr, i ? fds[0] : -1);
 		if (fd < 0)
 			goto out;
+		configs[nr_fds] = attr.config;
 		fds[nr_fds++] = fd;
 	}
 	event_enable(fds[0]);
@@ -693,15 +722,20 @@ static void group_read(void)
 	expect_eq("size of a running group's read", (3 + nr_fds) * sizeof(u64),
 		  len);
 	for (i = 0; i < nr_fds; i++)
-		expect_range("count of a running member", LOOP_INSNS * SHORT,
-			     LOOP_INSNS * SHORT + 500, buffer[3 + i]);
+		expect_range("count of a running member",
+			     loop_counts(configs[i], SHORT),
+			     loop_counts(configs[i], SHORT) + 500, buffer[3 + i]);
 	known_loop(SHORT);
 	event_disable(fds[0]);
 	len = read(fds[0], buffer, sizeof(buffer));
 	expect_eq("nr", nr_fds, buffer[0]);
 	expect_eq("time running, as enabled", buffer[1], buffer[2]);
-	for (i = 1; i < nr_fds; i++)
-		expect_eq("count of a member, as its leader's", buffer[3],
+	expect_range("count of the leader", LOOP_CYCLES * 2 * SHORT,
+		     LOOP_CYCLES * 2 * SHORT + 10000, buffer[3]);
+	expect_range("count of the first sibling", LOOP_INSNS * 2 * SHORT,
+		     LOOP_INSNS * 2 * SHORT + 10000, buffer[4]);
+	for (i = 2; i < nr_fds; i++)
+		expect_eq("count of a sibling, as the first one's", buffer[4],
 			  buffer[3 + i]);
 out:
 	stop();
@@ -720,6 +754,10 @@ static void events_move(void)
 
 	if (target.in_tree) {
 		ktap_skip("%s leaves events where they are", target.pmu);
+		return;
+	}
+	if (target.all == target.counters) {
+		ktap_skip("no counter is for cycles alone");
 		return;
 	}
 	start();
@@ -760,13 +798,81 @@ static void events_move(void)
 	event_read_times(cycles[1], &times);
 	expect_eq("time running of the event that moved", times.enabled,
 		  times.running);
-	expect_range("count of the event that moved", LOOP_INSNS * SHORT,
-		     LOOP_INSNS * SHORT + 50000, before);
-	expect_range("its count since", 60 * LOOP_INSNS * SHORT,
-		     60 * LOOP_INSNS * SHORT + 50000, times.count - before);
+	expect_range("count of the event that moved", LOOP_CYCLES * SHORT,
+		     LOOP_CYCLES * SHORT + 50000, before);
+	expect_range("its count since", 60 * LOOP_CYCLES * SHORT,
+		     60 * LOOP_CYCLES * SHORT + 50000, times.count - before);
 out:
 	close_all(cycles, 2);
 	stop();
+}
+
+/*
+ * An instructions event of the CPU is on a counter that any event may have, since
+ * its own was taken, and stays there. A group of other events needs them all.
+ */
+static void instructions_move(void)
+{
+	struct event_times times;
+	struct perf_event_attr attr;
+	unsigned int i;
+	int cpu[2];
+
+	if (target.counters == target.branches) {
+		ktap_skip("no counter is for instructions alone");
+		return;
+	}
+	start();
+	for (i = 0; i < 2; i++) {
+		attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+		attr.read_format = FORMAT_TIMES;
+		attr.disabled = 0;
+		cpu[i] = event_open(&attr, -1, 0, -1, 0);
+		if (cpu[i] < 0)
+			ktap_fail("open on CPU 0: got %s", strerror(-cpu[i]));
+	}
+	close(cpu[0]);
+	if (open_events(ARCH_EVENT_BRANCHES, target.branches, -1) >= 0)
+		check_group(SHORT);
+	known_loop(SHORT);
+	event_disable(cpu[1]);
+	event_read_times(cpu[1], &times);
+	expect_eq("time running of the event that moved", times.enabled,
+		  times.running);
+	expect_range("its count", 2 * LOOP_INSNS * SHORT,
+		     2 * LOOP_INSNS * SHORT + 50000, times.count);
+	close(cpu[1]);
+	stop();
+}
+
+/* Cycles, instructions and others that fit only one way, in whatever order. */
+static void fixed_counters_in_any_order(void)
+{
+	static const unsigned int orders[6][3] = {
+		{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
+	};
+	const u64 events[3] = { ARCH_EVENT_CYCLES, ARCH_EVENT_INSTRUCTIONS,
+				ARCH_EVENT_BRANCHES };
+	const unsigned int nr[3] = { 1, 1, target.branches };
+	unsigned int order, i;
+
+	if (target.all < target.branches + 2) {
+		ktap_skip("cycles and instructions have no counters of their own");
+		return;
+	}
+	for (order = 0; order < 6; order++) {
+		start_enabled();
+		for (i = 0; i < 3; i++) {
+			unsigned int kind = orders[order][i];
+
+			open_events(events[kind], nr[kind], nr_fds ? fds[0] : -1);
+		}
+		for (i = 0; i < 3; i++)
+			expect_eq("open of one event more", -EINVAL,
+				  try_open(events[i], fds[0]));
+		check_group(SHORT);
+		stop();
+	}
 }
 
 /* Where cycles and instructions are as many, where they count tells them apart. */
@@ -786,11 +892,13 @@ static void generic_instructions_are_none(void)
 		fds[nr_fds++] = fd;
 	}
 	expect_eq("instructions events in a group", target.counters, nr_fds);
-	attr_init_generic(&attr, PERF_COUNT_HW_CPU_CYCLES);
-	attr.disabled = 0;
-	fd = event_open_self(&attr, fds[0]);
-	if (fd >= 0)
-		fds[nr_fds++] = fd;
+	if (target.all > target.counters) {
+		attr_init_generic(&attr, PERF_COUNT_HW_CPU_CYCLES);
+		attr.disabled = 0;
+		fd = event_open_self(&attr, fds[0]);
+		if (fd >= 0)
+			fds[nr_fds++] = fd;
+	}
 	stop();
 }
 
@@ -820,6 +928,7 @@ static const struct ktap_case cases[] = {
 	{ "the same and cycles", multiplex_and_cycles },
 	{ "twice as many events as counters", multiplex_twice },
 	{ "three times as many, and cycles", multiplex_thrice },
+	{ "three branches events for each counter", multiplex_branches },
 	{ "full groups in turns", rotate_full_groups },
 	{ "four groups of half the counters", rotate_small_groups },
 	{ "two groups one short of full", rotate_uneven_groups },
@@ -829,6 +938,8 @@ static const struct ktap_case cases[] = {
 	{ "members of a group pause", members_pause },
 	{ "one read of a full group", group_read },
 	{ "an event moves to make room", events_move },
+	{ "an instructions event moves to make room", instructions_move },
+	{ "fixed counters, opened in any order", fixed_counters_in_any_order },
 	{ "generic instructions are no cycles", generic_instructions_are_none },
 };
 

@@ -49,6 +49,7 @@ int write_number(const char *path, long value)
 
 void target_init(int argc, char **argv)
 {
+	const struct arch_counters counters = arch_counters();
 	unsigned int major = 0, minor = 0;
 	struct utsname uts;
 	char path[256];
@@ -57,15 +58,15 @@ void target_init(int argc, char **argv)
 	target.pmu = getenv("PMU");
 	if (!target.pmu || !target.pmu[0])
 		target.pmu = ARCH_DEFAULT_PMU;
-	target.counters = ARCH_EVENT_COUNTERS;
+	target.counters = counters.instructions;
+	target.cycles = counters.cycles;
+	target.all = counters.all;
+	target.branches = counters.branches;
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--pmu") && i + 1 < argc) {
 			target.pmu = argv[++i];
-		} else if (!strcmp(argv[i], "--counters") && i + 1 < argc) {
-			target.counters = atoi(argv[++i]);
 		} else {
-			fprintf(stderr, "usage: %s [--pmu NAME] [--counters N]\n",
-				argv[0]);
+			fprintf(stderr, "usage: %s [--pmu NAME]\n", argv[0]);
 			exit(2);
 		}
 	}
@@ -170,6 +171,15 @@ bool event_read_times(int fd, struct event_times *times)
 	return false;
 }
 
+u64 loop_counts(u64 config, unsigned long iterations)
+{
+	if (config == ARCH_EVENT_CYCLES)
+		return LOOP_CYCLES * iterations;
+	if (config == ARCH_EVENT_INSTRUCTIONS)
+		return LOOP_INSNS * iterations;
+	return iterations;
+}
+
 u64 event_count_loop(int fd, unsigned long iterations)
 {
 	event_reset(fd);
@@ -198,6 +208,36 @@ bool pmu_is_exact(unsigned long iterations)
 	ret = event_is_exact(fd, iterations);
 	close(fd);
 	return ret;
+}
+
+/* The numbers of one line of /proc/interrupts, one for each CPU. */
+static long sum_numbers(const char *text)
+{
+	long sum = 0, number;
+	int len;
+
+	while (sscanf(text, "%ld%n", &number, &len) == 1) {
+		sum += number;
+		text += len;
+	}
+	return sum;
+}
+
+long pmu_interrupts(void)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	long number = -1;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strstr(line, ARCH_INTERRUPTS) && strchr(line, ':')) {
+			number = sum_numbers(strchr(line, ':') + 1);
+			break;
+		}
+	}
+	if (file)
+		fclose(file);
+	return number;
 }
 
 void close_all(int *fds, unsigned int nr)

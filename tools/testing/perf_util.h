@@ -27,8 +27,11 @@ typedef uint32_t u32;
 struct target {
 	const char *pmu;
 	int type;
-	/* Event counters, the cycle counter not among them. */
-	unsigned int counters;
+	/* How many events of a kind its counters take at a time: arch_counters. */
+	unsigned int counters;		/* of instructions */
+	unsigned int cycles;
+	unsigned int all;		/* instructions and cycles */
+	unsigned int branches;
 	/* What the PMU may do that depends on the kernel: 601, 612 ... */
 	unsigned int kernel;
 	/* The driver of the kernel itself, not ours. */
@@ -70,6 +73,8 @@ struct event_times {
 /* The count and times of an event with read_format FORMAT_TIMES. */
 bool event_read_times(int fd, struct event_times *times);
 
+/* What an event of ARCH_EVENT_* counts of the known loop, in the exact lane. */
+u64 loop_counts(u64 config, unsigned long iterations);
 /* Reset, enable, loop, disable, read. */
 u64 event_count_loop(int fd, unsigned long iterations);
 /* Whether fd counts exactly LOOP_INSNS per iteration of the known loop. */
@@ -140,6 +145,9 @@ struct ring_sum {
 /* Add what the ring holds to sum. */
 void ring_drain(struct ring *ring, const struct perf_event_attr *attr,
 		struct ring_sum *sum);
+
+/* Interrupts of the PMU so far, on all CPUs, or -1 where nothing tells. */
+long pmu_interrupts(void);
 
 /* Write a number to a file of /proc/sys or /sys; returns 0 or -errno. */
 int write_number(const char *path, long value);

@@ -3,8 +3,8 @@
  * sample.c - sampling: periods, frequencies, what a sample says, the ring,
  * signals and wakeups
  *
- * For the exact lane: one CPU whose cycles equal its instructions, one
- * instruction per nanosecond.
+ * For the exact lane: one CPU, whose cycles are known as well as its instructions,
+ * one instruction per nanosecond.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -93,6 +93,7 @@ static void check_samples(struct sampler *s, u64 period)
 
 static void check_period(u64 config, u64 period, unsigned long iterations)
 {
+	const u64 loop = loop_counts(config, iterations);
 	struct sampler *s = &sampler;
 	u64 count;
 
@@ -104,8 +105,7 @@ static void check_period(u64 config, u64 period, unsigned long iterations)
 	count = sampler_count(s);
 	expect_eq("samples", count / period, s->sum.samples);
 	expect_eq("samples inside the loop", s->sum.samples, s->sum.inside);
-	expect_range("count", LOOP_INSNS * iterations,
-		     LOOP_INSNS * iterations + 100, count);
+	expect_range("count", loop, loop + 100, count);
 out:
 	sampler_close(s);
 }
@@ -339,6 +339,7 @@ static void group_in_the_kernel(void)
 	struct sampler *s = &sampler;
 	struct perf_event_attr attr;
 	int siblings[3], i;
+	u64 slack;
 
 	sampler_init(s, ARCH_EVENT_INSTRUCTIONS, 20000);
 	s->attr.exclude_kernel = 0;
@@ -357,9 +358,12 @@ static void group_in_the_kernel(void)
 	event_disable(s->fd);
 	ring_drain(&s->ring, &s->attr, &s->sum);
 	expect_true("a hundred samples", s->sum.samples > 100);
+	/* Each overflow stops them and starts them again. */
+	slack = s->sum.samples * arch_group_slack();
 	for (i = 0; i < 3; i++)
-		expect_eq("count of a sibling, as the leader's",
-			  sampler_count(s), event_read(siblings[i]));
+		expect_range("count of a sibling, as the leader's",
+			     sampler_count(s) - slack, sampler_count(s) + slack,
+			     event_read(siblings[i]));
 	close_all(siblings, 3);
 out:
 	sampler_close(s);
@@ -415,7 +419,8 @@ static void user_and_kernel_samples(void)
 		else
 			kernel++;
 	}
-	expect_range("samples in user space", 40, 80, user);
+	expect_range("samples in user space", 20 * LOOP_CYCLES, 40 * LOOP_CYCLES,
+		     user);
 	expect_true("samples in the kernel", kernel > 5);
 	expect_range("samples", sampler_count(s) / 50000 * 9 / 10,
 		     sampler_count(s) / 50000 + 1, kernel + user);
@@ -535,6 +540,7 @@ static void group_values(void)
 	int siblings[3] = { -1, -1, -1 };
 	u64 ids[4], final[16];
 	u64 last[4] = { 0 };
+	u64 value;
 
 	sampler_init(s, ARCH_EVENT_INSTRUCTIONS, 100000);
 	s->attr.sample_type |= PERF_SAMPLE_READ;
@@ -560,9 +566,12 @@ static void group_values(void)
 			break;
 		for (i = 0; i < 4; i++) {
 			expect_eq("id of a value", ids[i], sample.ids[i]);
-			expect_range("a value, as the leader's",
-				     sample.values[0] - 100,
-				     sample.values[0] + 100, sample.values[i]);
+			/* All of them are inside the loop. */
+			value = sample.values[0];
+			if (i == 1)
+				value = value * LOOP_CYCLES / LOOP_INSNS;
+			expect_range("a value, as the leader's", value - 100,
+				     value + 100, sample.values[i]);
 			expect_true("a value to advance",
 				    sample.values[i] > last[i]);
 			last[i] = sample.values[i];
@@ -571,7 +580,9 @@ static void group_values(void)
 	expect_range("samples", 99, 101, samples);
 	if (read(s->fd, final, sizeof(final)) <= 0)
 		ktap_fail("read of the group: got %s", strerror(errno));
-	for (i = 1; i < 4; i++)
+	expect_range("final count of cycles", LOOP_CYCLES * TEN_MILLION,
+		     LOOP_CYCLES * TEN_MILLION + 100, final[5]);
+	for (i = 2; i < 4; i++)
 		expect_eq("final count of a sibling, as the leader's", final[3],
 			  final[3 + 2 * i]);
 out:
@@ -708,9 +719,10 @@ static void signals_start(int fd)
 	fcntl(fd, F_SETOWN, getpid());
 }
 
-static void check_refresh(struct sampler *s, u64 refreshes)
+/* All refreshes so far, this one's too, have been for @total overflows. */
+static void check_refresh(struct sampler *s, u64 refreshes, u64 total)
 {
-	u64 before = sampler_count(s), after;
+	u64 after;
 
 	signals_in = 0;
 	signals_hup = 0;
@@ -720,9 +732,9 @@ static void check_refresh(struct sampler *s, u64 refreshes)
 	after = sampler_count(s);
 	expect_eq("signals with POLL_IN", refreshes - 1, signals_in);
 	expect_eq("signals with POLL_HUP", 1, signals_hup);
-	expect_range("counts until the event is disabled",
-		     refreshes * 100000, refreshes * 100000 + 2000,
-		     after - before);
+	/* It goes on for an instruction or two, as it was late the last time. */
+	expect_range("counts until the event is disabled", total * 100000,
+		     total * 100000 + 2000, after);
 	known_loop(TEN_MILLION);
 	expect_eq("count of the disabled event", after, sampler_count(s));
 }
@@ -736,9 +748,9 @@ static void refresh(void)
 	if (!sampler_open(s, -1, RING_PAGES))
 		goto out;
 	signals_start(s->fd);
-	check_refresh(s, 1);
-	check_refresh(s, 5);
-	check_refresh(s, 17);
+	check_refresh(s, 1, 1);
+	check_refresh(s, 5, 6);
+	check_refresh(s, 17, 23);
 	ring_drain(&s->ring, &s->attr, &s->sum);
 	expect_eq("samples", 23, s->sum.samples);
 	expect_eq("signals of another kind", 0, signals_other);
@@ -889,7 +901,7 @@ out:
 /* More events than counters; a period goes on where its event lost its turn. */
 static void multiplexed_periods(void)
 {
-	static struct sampler samplers[ARCH_EVENT_COUNTERS + 3];
+	static struct sampler samplers[ARCH_MAX_COUNTERS];
 	struct event_times times;
 	unsigned int nr = target.counters + 2, waited = 0, i;
 
@@ -921,8 +933,9 @@ out:
 
 static void all_counters_sample(void)
 {
-	static struct sampler samplers[ARCH_EVENT_COUNTERS + 1];
-	unsigned int nr = target.counters + ARCH_CYCLE_COUNTERS, i;
+	static struct sampler samplers[ARCH_MAX_COUNTERS];
+	unsigned int nr = target.all, i;
+	u64 loop;
 
 	for (i = 0; i < nr; i++) {
 		sampler_init(&samplers[i], i ? ARCH_EVENT_INSTRUCTIONS :
@@ -940,8 +953,11 @@ static void all_counters_sample(void)
 
 		ring_drain(&s->ring, &s->attr, &s->sum);
 		check_samples(s, s->attr.sample_period);
-		expect_eq("count, as the leader's",
-			  sampler_count(&samplers[0]), sampler_count(s));
+		loop = loop_counts(s->attr.config, TEN_MILLION);
+		expect_range("count", loop, loop + 100, sampler_count(s));
+		if (i)
+			expect_eq("count, as the first sibling's",
+				  sampler_count(&samplers[1]), sampler_count(s));
 	}
 out:
 	for (i = 0; i < nr; i++)
@@ -1076,7 +1092,8 @@ static void set_output(void)
 			others++;
 	}
 	expect_eq("samples of the ring's own event", 100, mine);
-	expect_eq("samples of the event that joined", 200, others);
+	expect_eq("samples of the event that joined",
+		  LOOP_CYCLES * TEN_MILLION / 50000, others);
 	close(fd);
 out:
 	sampler_close(s);

@@ -181,8 +181,8 @@ static void migrate_counting(void)
 
 static void migrate_group(void)
 {
-	const unsigned int nr = target.counters + ARCH_CYCLE_COUNTERS;
-	int fds[ARCH_EVENT_COUNTERS + ARCH_CYCLE_COUNTERS];
+	const unsigned int nr = target.all;
+	int fds[ARCH_MAX_COUNTERS];
 	struct event_times last[ARRAY_SIZE(fds)] = { 0 }, now;
 	struct perf_event_attr attr;
 	u32 seed = 2;

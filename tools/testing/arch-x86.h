@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * arch-x86.h - the PMUs of tools/qemu/x86-pmu, whose cycles are instructions
+ * and, once more, branches
+ *
+ * Numbers of events and counters are those of the Intel SDM, volume 3,
+ * "Architectural Performance Monitoring", and of the AMD APM, volume 2,
+ * "Performance Monitoring Counters"; CPUID says which of them it is.
+ */
+#ifndef ARCH_X86_H
+#define ARCH_X86_H
+
+#include <cpuid.h>
+#include <linux/perf_event.h>
+
+#define LOOP_CYCLES		3
+
+#define ARCH_EVENT_CYCLES	(arch_is_amd() ? 0x76 : 0x3c)
+#define ARCH_EVENT_INSTRUCTIONS	0xc0
+#define ARCH_EVENT_BRANCHES	(arch_is_amd() ? 0xc2 : 0xc4)
+/* Schedules on any counter, and counts nothing: of no CPU. */
+#define ARCH_EVENT_SILENT	0xf7
+#define ARCH_EVENT_UNKNOWN	ARCH_EVENT_SILENT
+#define ARCH_MISSING_GENERIC	(arch_is_amd() ? PERF_COUNT_HW_BUS_CYCLES : \
+				 PERF_COUNT_HW_STALLED_CYCLES_FRONTEND)
+#define ARCH_MISSING_GENERIC_2	(arch_is_amd() ? PERF_COUNT_HW_BUS_CYCLES : \
+				 PERF_COUNT_HW_STALLED_CYCLES_BACKEND)
+#define ARCH_MISSING_CACHE	(arch_is_amd() ? PERF_COUNT_HW_CACHE_LL : \
+				 PERF_COUNT_HW_CACHE_L1I)
+#define ARCH_WIDE_CYCLES	false
+#define ARCH_CONFIG1_LONG	0ULL
+#define ARCH_CONFIG1_RDPMC	0ULL
+#define ARCH_INTERRUPTS		"NMI:"
+/* XMM registers, which PEBS alone samples. */
+#define ARCH_BAD_REGS		(1ULL << 63)
+#define ARCH_EXCLUDE_IDLE	0
+#define ARCH_DEFAULT_PMU	"corepmu"
+
+#define ARCH_KNOWN_LOOP							\
+	asm(".pushsection .text\n"					\
+	    "	.global	known_loop, known_loop_start, known_loop_end\n"	\
+	    "	.type	known_loop, @function\n"			\
+	    "	.balign	64\n"						\
+	    "known_loop:\n"						\
+	    "known_loop_start:\n"					\
+	    "1:	dec	%rdi\n"						\
+	    "	jnz	1b\n"						\
+	    "known_loop_end:\n"						\
+	    "	ret\n"							\
+	    "	.size	known_loop, . - known_loop\n"			\
+	    ".popsection")
+
+static inline bool arch_is_amd(void)
+{
+	unsigned int max, ebx, ecx, edx;
+
+	__cpuid(0, max, ebx, ecx, edx);
+	return ebx == signature_AMD_ebx;
+}
+
+static inline bool arch_long_counters(void)
+{
+	return false;
+}
+
+static inline unsigned int arch_libc_slack(void)
+{
+	return 0;
+}
+
+/* CPUID.0AH: EAX[7:0] version, EAX[15:8] counters, EDX[4:0] and ECX fixed ones. */
+static inline unsigned int arch_intel_version(void)
+{
+	unsigned int eax = 0, ebx, ecx, edx;
+
+	__get_cpuid(0xa, &eax, &ebx, &ecx, &edx);
+	return eax & 0xff;
+}
+
+static inline struct arch_counters arch_intel_counters(void)
+{
+	unsigned int eax = 0, ebx, ecx = 0, edx = 0, version, fixed, gp;
+
+	__get_cpuid(0xa, &eax, &ebx, &ecx, &edx);
+	version = eax & 0xff;
+	gp = eax >> 8 & 0xff;
+	fixed = version >= 2 ? (1U << (edx & 0x1f)) - 1 : 0;
+	if (version >= 5)
+		fixed |= ecx;
+	return (struct arch_counters) {
+		.instructions	= gp + (fixed & 1),
+		.cycles		= gp + (fixed >> 1 & 1),
+		.all		= gp + (fixed & 1) + (fixed >> 1 & 1),
+		.branches	= gp,
+	};
+}
+
+#define ARCH_AMD_PERFCTR_CORE	(1U << 23)	/* CPUID Fn8000_0001 ECX */
+#define ARCH_AMD_PERFMON_V2	(1U << 0)	/* CPUID Fn8000_0022 EAX */
+
+static inline bool arch_amd_v2(unsigned int *counters)
+{
+	unsigned int eax = 0, ebx = 0, ecx, edx;
+
+	__get_cpuid(0x80000022, &eax, &ebx, &ecx, &edx);
+	*counters = ebx & 0xf;
+	return eax & ARCH_AMD_PERFMON_V2;
+}
+
+static inline struct arch_counters arch_amd_counters(void)
+{
+	unsigned int eax, ebx, ecx = 0, edx, nr;
+
+	if (!arch_amd_v2(&nr)) {
+		__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx);
+		nr = ecx & ARCH_AMD_PERFCTR_CORE ? 6 : 4;
+	}
+	return (struct arch_counters) { nr, nr, nr, nr };
+}
+
+static inline struct arch_counters arch_counters(void)
+{
+	return arch_is_amd() ? arch_amd_counters() : arch_intel_counters();
+}
+
+#define ARCH_INTEL_VMX		(1U << 5)	/* CPUID.01H ECX */
+#define ARCH_AMD_SVM		(1U << 2)	/* CPUID Fn8000_0001 ECX */
+
+static inline struct arch_level arch_kernel_level(void)
+{
+	unsigned int eax, ebx, vmx = 0, svm = 0, edx;
+
+	__get_cpuid(1, &eax, &ebx, &vmx, &edx);
+	__get_cpuid(0x80000001, &eax, &ebx, &svm, &edx);
+	return (struct arch_level) {
+		.name		= "in ring 0",
+		.has_guests	= vmx & ARCH_INTEL_VMX || svm & ARCH_AMD_SVM,
+	};
+}
+
+/* A register that enables all counters came with Intel's version 2 and AMD's. */
+static inline unsigned int arch_group_slack(void)
+{
+	unsigned int nr;
+
+	if (arch_is_amd() ? arch_amd_v2(&nr) : arch_intel_version() >= 2)
+		return 0;
+	return 64;
+}
+
+#endif /* ARCH_X86_H */
