@@ -44,14 +44,6 @@ static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 	return overflowed;
 }
 
-static unsigned int handle_counters(struct x86_desc *desc, struct corepmu_cpu *cpuc,
-				    u64 overflowed, struct pt_regs *regs)
-{
-	u64 stray = overflowed & ~cpuc->used;
-
-	return corepmu_handle_overflow(cpuc, overflowed, regs) + hweight64(stray);
-}
-
 /* Returns how many counters overflowed. */
 static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc,
 				     struct pt_regs *regs)
@@ -59,15 +51,20 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	unsigned int handled = 0, rounds;
 	u64 overflowed;
 
-	if (!desc->global_status)
-		return handle_counters(desc, cpuc, overflowed_by_value(cpuc), regs);
+	if (!desc->global_status) {
+		overflowed = overflowed_by_value(cpuc);
+		corepmu_handle_overflow(cpuc, overflowed, regs);
+		return hweight64(overflowed);
+	}
 
 	for (rounds = 0; rounds < MAX_ROUNDS; rounds++) {
 		overflowed = x86_read_msr(desc->global_status) & cpuc->pmu->counters;
 		if (!overflowed)
 			break;
 		x86_write_msr(desc->global_clear, overflowed);
-		handled += handle_counters(desc, cpuc, overflowed, regs);
+		/* An overflow is ours even if its event has been stopped since. */
+		handled += hweight64(overflowed);
+		corepmu_handle_overflow(cpuc, overflowed, regs);
 	}
 
 	return handled;
