@@ -67,6 +67,11 @@ check check-all:
 	@$(scripts)/check $(if $(filter check-all,$@),--all) $(if $(ARCH),--arch '$(ARCH)') \
 		$(if $(KERNEL),--kernel '$(KERNEL)')
 
+kunit:
+	@$(scripts)/install-deps kunit --arch '$(or $(ARCH),$(native))'
+	@$(scripts)/kunit --arch '$(or $(ARCH),$(native))' $(if $(KERNEL),--kernel '$(KERNEL)') \
+		$(if $(DEBUG),--debug) $(if $(FILTER),'$(FILTER)')
+
 lint:
 	@$(scripts)/install-deps lint $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
 	@$(scripts)/lint $(ARCH)
@@ -88,6 +93,7 @@ help:
 	@echo 'make shell                        an interactive guest with the module loaded'
 	@echo 'make check                        all tests, the shared figures on all kernels'
 	@echo 'make check-all                    all tests on all kernels'
+	@echo 'make kunit [DEBUG=1] [FILTER=..]  the sources on register models, in a kernel of their own'
 	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'
 	@echo 'make update                       look for newer Debian kernels and QEMU'
 	@echo 'make clean                        remove what was built'

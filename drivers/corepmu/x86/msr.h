@@ -21,8 +21,6 @@
  */
 #ifdef COREPMU_KUNIT
 #include <models/x86_access.h>
-/* Nobody enters the kernel there. */
-#define x86_entering_regs	NULL
 #else
 #include <asm/apic.h>
 #include <asm/cpufeature.h>

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of counter.c: periods and counters of any width
+ *
+ * The backend here is a plain variable of the width under test.
+ */
+#include <kunit/test.h>
+
+#include <linux/bits.h>
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+
+#include <corepmu/pmu.h>
+
+/* The counter of the backend below, and how often it was read and written */
+static u64 counter;
+static unsigned int reads, writes;
+
+static u64 read_variable(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+	reads++;
+	return counter & hwc->event_base;
+}
+
+static void write_variable(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	writes++;
+	counter = value;
+}
+
+static void do_nothing(struct corepmu_cpu *cpuc)
+{
+}
+
+static void select_nop(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+}
+
+static const struct corepmu_backend variable_backend = {
+	.name		= "a variable",
+	.enable		= do_nothing,
+	.disable	= do_nothing,
+	.select		= select_nop,
+	.read		= read_variable,
+	.write		= write_variable,
+};
+
+struct fixture {
+	struct corepmu		pmu;
+	struct corepmu_cpu	cpuc;
+	struct perf_event	event;
+	unsigned int		width;
+};
+
+static int counter_init(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	f->pmu.max_left = S64_MAX;
+	f->cpuc.pmu = &f->pmu;
+	corepmu_use_backend(&variable_backend);
+	counter = 0;
+	reads = 0;
+	writes = 0;
+	test->priv = f;
+
+	return 0;
+}
+
+static void counter_exit(struct kunit *test)
+{
+	corepmu_start_near_wrap = 0;
+}
+
+static void set_width(struct fixture *f, unsigned int width)
+{
+	f->width = width;
+	f->event.hw.event_base = GENMASK_ULL(width - 1, 0);
+}
+
+/* An event with a period; 0 for one that only counts. */
+static void set_event(struct fixture *f, u64 period)
+{
+	struct hw_perf_event *hwc = &f->event.hw;
+
+	f->event.attr.sample_period = period;
+	hwc->sample_period = period ?: S64_MAX;
+	hwc->last_period = hwc->sample_period;
+	local64_set(&hwc->period_left, hwc->sample_period);
+	local64_set(&f->event.count, 0);
+}
+
+/* The hardware counts; returns whether the counter wraps. */
+static bool count(struct fixture *f, u64 n)
+{
+	u64 mask = f->event.hw.event_base, before = counter;
+
+	counter = (counter + n) & mask;
+
+	return n > mask || counter < before;
+}
+
+static u64 overflows_after(struct fixture *f)
+{
+	return (0 - counter) & f->event.hw.event_base;
+}
+
+static s64 left(struct fixture *f)
+{
+	return local64_read(&f->event.hw.period_left);
+}
+
+static u64 total(struct fixture *f)
+{
+	return local64_read(&f->event.count);
+}
+
+/* All widths that counters have */
+static const void *width_gen_params(const void *prev, char *desc)
+{
+	uintptr_t width = prev ? (uintptr_t)prev + 1 : 32;
+
+	if (width > 64)
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%lu bits", (unsigned long)width);
+
+	return (void *)width;
+}
+
+static struct fixture *of_width(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_width(f, (uintptr_t)test->param_value);
+
+	return f;
+}
+
+/* What is counted arrives, whatever the counter had and however often it wraps. */
+static void counter_update(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+	u64 mask = f->event.hw.event_base, sum = 0;
+	u64 steps[] = { 0, 1, 2, mask >> 2, 1, mask >> 1, mask >> 1, 12345, 0, mask >> 1 };
+	u64 starts[] = { 0, 1, mask, mask - 1, mask >> 1, (mask >> 1) + 1 };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(starts); i++) {
+		set_event(f, 0);
+		counter = starts[i];
+		local64_set(&f->event.hw.prev_count, counter);
+		sum = 0;
+		for (j = 0; j < ARRAY_SIZE(steps); j++) {
+			/* 64 bits do not wrap in a lifetime, and are taken to not have. */
+			if (f->width == 64 && counter + steps[j] < counter)
+				continue;
+			count(f, steps[j]);
+			corepmu_counter_update(&f->cpuc, &f->event);
+			sum += steps[j];
+			KUNIT_ASSERT_EQ_MSG(test, total(f), sum, "from %#llx, step %u", starts[i],
+					    j);
+			KUNIT_ASSERT_EQ(test, left(f), (s64)(S64_MAX - sum));
+			KUNIT_ASSERT_EQ(test, local64_read(&f->event.hw.prev_count), counter);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, writes, 0);
+}
+
+/* A counter that is one off full reads as a number without a sign. */
+static void counter_no_sign(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+
+	set_event(f, 0);
+	counter = f->event.hw.event_base;
+	local64_set(&f->event.hw.prev_count, 0);
+	if (f->width < 64) {
+		corepmu_counter_update(&f->cpuc, &f->event);
+		KUNIT_EXPECT_EQ(test, total(f), f->event.hw.event_base);
+	} else {
+		/* QEMU's counters, set back: what is there is what was counted. */
+		local64_set(&f->event.hw.prev_count, 1000);
+		counter = 7;
+		corepmu_counter_update(&f->cpuc, &f->event);
+		KUNIT_EXPECT_EQ(test, total(f), 7);
+	}
+}
+
+/* A counter is set so that it overflows at the end of the period, or half way. */
+static void counter_start(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+	u64 mask = f->event.hw.event_base, half = mask >> 1;
+	u64 periods[] = { 1, 2, 3, 1000, half - 1, half, half + 1, mask, S64_MAX };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(periods); i++) {
+		u64 period = min_t(u64, periods[i], S64_MAX);
+
+		set_event(f, period);
+		corepmu_counter_start(&f->cpuc, &f->event);
+		KUNIT_EXPECT_EQ(test, overflows_after(f), min(period, half));
+		KUNIT_EXPECT_EQ(test, local64_read(&f->event.hw.prev_count), counter);
+		KUNIT_EXPECT_EQ(test, left(f), period);
+	}
+	KUNIT_EXPECT_EQ(test, writes, ARRAY_SIZE(periods));
+	KUNIT_EXPECT_EQ(test, reads, 0);
+}
+
+/* From overflow to overflow: a period ends when it has been counted, not before. */
+static void counter_periods(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+	u64 half = f->event.hw.event_base >> 1;
+	u64 periods[] = { 1, 2, 1000, half, half + 1, 2 * (half - 1), 3 * (half / 2) };
+	unsigned int i, period_nr;
+
+	for (i = 0; i < ARRAY_SIZE(periods); i++) {
+		u64 period = periods[i], sum = 0;
+
+		if (!period || period > S64_MAX / 4)
+			continue;
+		set_event(f, period);
+		corepmu_counter_start(&f->cpuc, &f->event);
+		for (period_nr = 1; period_nr <= 3; ) {
+			u64 step = overflows_after(f);
+
+			KUNIT_ASSERT_TRUE(test, count(f, step));
+			sum += step;
+			corepmu_counter_update(&f->cpuc, &f->event);
+			if (corepmu_counter_next_period(&f->cpuc, &f->event)) {
+				KUNIT_ASSERT_EQ(test, sum, period_nr * period);
+				KUNIT_ASSERT_EQ(test, f->event.hw.last_period, period);
+				period_nr++;
+			} else {
+				KUNIT_ASSERT_LT(test, sum, period_nr * period);
+			}
+			KUNIT_ASSERT_EQ(test, total(f), sum);
+		}
+	}
+}
+
+/* An interrupt that comes late does not shift the periods that follow. */
+static void counter_late(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+	static const struct {
+		u64 period, late, next;
+	} table[] = {
+		{ 1000, 0, 1000 },
+		{ 1000, 1, 999 },
+		{ 1000, 999, 1 },
+		/* A whole period late: a new one begins. */
+		{ 1000, 1000, 1000 },
+		{ 1000, 1001, 1000 },
+		{ 1000, 123456, 1000 },
+		/* Shorter than the interrupt takes. */
+		{ 1, 0, 1 },
+		{ 1, 50, 1 },
+		{ 2, 1, 1 },
+		{ 2, 2, 2 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		set_event(f, table[i].period);
+		corepmu_counter_start(&f->cpuc, &f->event);
+		count(f, table[i].period + table[i].late);
+		corepmu_counter_update(&f->cpuc, &f->event);
+		KUNIT_EXPECT_TRUE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
+		KUNIT_EXPECT_EQ(test, overflows_after(f), table[i].next);
+		KUNIT_EXPECT_EQ(test, left(f), table[i].next);
+		KUNIT_EXPECT_EQ(test, total(f), table[i].period + table[i].late);
+	}
+}
+
+/* Counting events: as far as a counter goes; 64 bits begin with nothing. */
+static void counter_counting(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+	u64 mask = f->event.hw.event_base;
+
+	set_event(f, 0);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	if (f->width == 64)
+		KUNIT_EXPECT_EQ(test, counter, 0);
+	else
+		KUNIT_EXPECT_EQ(test, overflows_after(f), mask >> 1);
+
+	/* For tests: near where 32 bits wrap. */
+	corepmu_start_near_wrap = 100;
+	set_event(f, 0);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	if (f->width == 64)
+		KUNIT_EXPECT_EQ(test, counter, 0xffffff9c);
+	else
+		KUNIT_EXPECT_EQ(test, overflows_after(f), 100);
+	count(f, 500);
+	corepmu_counter_update(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, total(f), 500);
+	KUNIT_EXPECT_FALSE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
+
+	/* Not so events with a period. */
+	set_event(f, 5000);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, overflows_after(f), 5000);
+}
+
+/* Counters that can be written in part only, and a limited rate of overflows */
+static void counter_limits(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+	u64 half = f->event.hw.event_base >> 1;
+
+	f->pmu.max_left = GENMASK(30, 0);
+	set_event(f, 0xffffffffULL);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, overflows_after(f), min_t(u64, half, 0x7fffffff));
+	/* The upper half of the bits is that of bit 31. */
+	KUNIT_EXPECT_EQ(test, counter, (s32)counter & f->event.hw.event_base);
+
+	f->cpuc.min_left = 64;
+	set_event(f, 10);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, overflows_after(f), 64);
+	/* Counts stay exact, and a stretched period is a late one. */
+	count(f, 64);
+	corepmu_counter_update(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, total(f), 64);
+	KUNIT_EXPECT_TRUE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
+	KUNIT_EXPECT_EQ(test, left(f), 10);
+}
+
+/* Perf core changes the period: PERF_EVENT_IOC_PERIOD, and the adjustment of a frequency */
+static void counter_change(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+	struct hw_perf_event *hwc = &f->event.hw;
+
+	set_event(f, 1000);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	count(f, 300);
+	corepmu_counter_update(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, left(f), 700);
+
+	/* Without a change the rest of the period is what follows a stop. */
+	corepmu_counter_start(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, overflows_after(f), 700);
+
+	/* A new period with the next one: this one ends as it was. */
+	hwc->sample_period = 50;
+	count(f, 700);
+	corepmu_counter_update(&f->cpuc, &f->event);
+	KUNIT_EXPECT_TRUE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
+	KUNIT_EXPECT_EQ(test, overflows_after(f), 50);
+	KUNIT_EXPECT_EQ(test, hwc->last_period, 50);
+
+	/* Emptied, a period is begun anew and no sample is due. */
+	hwc->sample_period = 2000;
+	local64_set(&hwc->period_left, 0);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, overflows_after(f), 2000);
+	KUNIT_EXPECT_EQ(test, left(f), 2000);
+	KUNIT_EXPECT_EQ(test, hwc->last_period, 2000);
+}
+
+/* A period that has not ended is not begun anew. */
+static void counter_not_ended(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+
+	set_event(f, 1000);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	count(f, 999);
+	corepmu_counter_update(&f->cpuc, &f->event);
+	KUNIT_EXPECT_FALSE(test, corepmu_counter_end_period(&f->event));
+	KUNIT_EXPECT_EQ(test, left(f), 1);
+	KUNIT_EXPECT_FALSE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
+	KUNIT_EXPECT_EQ(test, overflows_after(f), 1);
+}
+
+/* Random updates and overflows against plain arithmetic */
+static void counter_random(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+	struct rnd_state rnd;
+	u64 sum = 0, samples = 0, period;
+	unsigned int i;
+
+	prandom_seed_state(&rnd, f->width);
+	period = 1 + prandom_u32_state(&rnd) % 5000;
+	set_event(f, period);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	for (i = 0; i < 2000; i++) {
+		u64 step = min_t(u64, 1 + prandom_u32_state(&rnd) % period, overflows_after(f));
+		bool wrapped = count(f, step);
+
+		sum += step;
+		corepmu_counter_update(&f->cpuc, &f->event);
+		if (wrapped)
+			samples += corepmu_counter_next_period(&f->cpuc, &f->event);
+		KUNIT_ASSERT_EQ(test, total(f), sum);
+		KUNIT_ASSERT_EQ(test, samples, sum / period);
+		KUNIT_ASSERT_EQ(test, left(f), period - sum % period);
+	}
+}
+
+static struct kunit_case counter_cases[] = {
+	KUNIT_CASE_PARAM(counter_update, width_gen_params),
+	KUNIT_CASE_PARAM(counter_no_sign, width_gen_params),
+	KUNIT_CASE_PARAM(counter_start, width_gen_params),
+	KUNIT_CASE_PARAM(counter_periods, width_gen_params),
+	KUNIT_CASE_PARAM(counter_late, width_gen_params),
+	KUNIT_CASE_PARAM(counter_counting, width_gen_params),
+	KUNIT_CASE_PARAM(counter_limits, width_gen_params),
+	KUNIT_CASE_PARAM(counter_change, width_gen_params),
+	KUNIT_CASE_PARAM(counter_not_ended, width_gen_params),
+	KUNIT_CASE_PARAM(counter_random, width_gen_params),
+	{ }
+};
+
+static struct kunit_suite counter_suite = {
+	.name		= "corepmu_counter",
+	.init		= counter_init,
+	.exit		= counter_exit,
+	.test_cases	= counter_cases,
+};
+
+kunit_test_suite(counter_suite);

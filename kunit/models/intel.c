@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: registers of Intel's architectural performance monitoring, in software
+ *
+ * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3,
+ * chapter 20 "Performance Monitoring"; the sections are named below.
+ */
+#include <linux/bits.h>
+#include <linux/kernel.h>
+
+#include "x86_access.h"
+
+#define STATUS_SET		0x391
+#define DEBUGCTL		0x1d9
+#define DEBUGCTL_FREEZE		BIT_ULL(12)
+#define FIXED_BASE		32
+/* IA32_PERF_GLOBAL_STATUS, 20.2.4: CTR_FRZ, ASCI, OvfBuf, CondChgd */
+#define STATUS_CTR_FRZ		BIT_ULL(59)
+
+static u64 width_mask(unsigned int width)
+{
+	return GENMASK_ULL(width - 1, 0);
+}
+
+/**
+ * intel_model_fixed() - the fixed counters that there are, a bit each
+ *
+ * 20.2.5.1: FxCtr[i]_is_supported := ECX[i] || (EDX[4:0] > i); none in version 1.
+ *
+ * Return: the bitmap
+ */
+u32 intel_model_fixed(void)
+{
+	const struct x86_model_cpu *cpu = x86_model_cpu;
+	u32 fixed = 0;
+
+	if (cpu->version >= 2 && cpu->nr_fixed)
+		fixed = GENMASK(cpu->nr_fixed - 1, 0);
+	if (cpu->version >= 5)
+		fixed |= cpu->fixed_map;
+
+	return fixed;
+}
+
+static u64 all_counters(void)
+{
+	return width_mask(x86_model_cpu->nr_gp) | (u64)intel_model_fixed() << FIXED_BASE;
+}
+
+/* 20.2.1.1, figure 20-1: bits 63-32 are reserved; AnyThread is of version 3 (20.2.3). */
+static u64 select_bits(void)
+{
+	u64 bits = GENMASK_ULL(31, 0);
+
+	return x86_model_cpu->version == 3 ? bits : bits & ~BIT_ULL(21);
+}
+
+/* 20.2.2, figure 20-2: four bits for each fixed counter, the third AnyThread. */
+static u64 fixed_ctrl_bits(void)
+{
+	u64 bits = 0;
+	unsigned int i;
+
+	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
+		if (intel_model_fixed() & BIT(i))
+			bits |= (x86_model_cpu->version == 3 ? 0xfULL : 0xbULL) << (4 * i);
+
+	return bits;
+}
+
+/* 20.2.4.2: overflow bits, and CTR_FRZ, from version 4 on. */
+static u64 status_bits(void)
+{
+	u64 bits = all_counters() | GENMASK_ULL(63, 62);
+
+	return x86_model_cpu->version >= 4 ? bits | STATUS_CTR_FRZ : bits;
+}
+
+/**
+ * intel_model_read() - RDMSR
+ * @m: this CPU
+ * @msr: ECX
+ * @value: EDX:EAX
+ * @name: name of the register
+ * @index: which of several
+ *
+ * Return: false for #GP
+ */
+bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index)
+{
+	const struct x86_model_cpu *cpu = x86_model_cpu;
+
+	switch (msr) {
+	case MSR_IA32_PERF_CAPABILITIES:
+		*name = "PERF_CAPABILITIES";
+		*value = cpu->full_width ? BIT_ULL(13) : 0;	/* FW_WRITE, 20.2.8 */
+		return true;
+	case MSR_P6_EVNTSEL0 ... MSR_P6_EVNTSEL0 + X86_MODEL_MAX_GP - 1:
+		*name = "PERFEVTSEL";
+		*index = msr - MSR_P6_EVNTSEL0;
+		*value = m->select[*index];
+		return *index < cpu->nr_gp;
+	case MSR_P6_PERFCTR0 ... MSR_P6_PERFCTR0 + X86_MODEL_MAX_GP - 1:
+		*name = "PMC";
+		*index = msr - MSR_P6_PERFCTR0;
+		*value = m->counter[*index];
+		return *index < cpu->nr_gp;
+	case MSR_IA32_PMC0 ... MSR_IA32_PMC0 + X86_MODEL_MAX_GP - 1:
+		*name = "A_PMC";
+		*index = msr - MSR_IA32_PMC0;
+		*value = m->counter[*index];
+		return *index < cpu->nr_gp && cpu->full_width;
+	case MSR_CORE_PERF_FIXED_CTR0 ... MSR_CORE_PERF_FIXED_CTR0 + X86_MODEL_MAX_FIXED - 1:
+		*name = "FIXED_CTR";
+		*index = msr - MSR_CORE_PERF_FIXED_CTR0;
+		*value = m->fixed[*index];
+		return intel_model_fixed() & BIT(*index);
+	case MSR_CORE_PERF_FIXED_CTR_CTRL:
+		*name = "FIXED_CTR_CTRL";
+		*value = m->fixed_ctrl;
+		return intel_model_fixed();
+	case MSR_CORE_PERF_GLOBAL_CTRL:
+		*name = "GLOBAL_CTRL";
+		*value = m->global_ctrl;
+		return cpu->version >= 2;
+	case MSR_CORE_PERF_GLOBAL_STATUS:
+		*name = "GLOBAL_STATUS";
+		*value = m->global_status;
+		return cpu->version >= 2;
+	case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
+		*name = "GLOBAL_STATUS_RESET";
+		*value = 0;
+		return cpu->version >= 2;
+	case STATUS_SET:
+		*name = "GLOBAL_STATUS_SET";
+		*value = 0;
+		return cpu->version >= 4;
+	case DEBUGCTL:
+		*name = "DEBUGCTL";
+		*value = m->debugctl;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * intel_model_write() - WRMSR
+ * @m: this CPU
+ * @msr: ECX
+ * @value: EDX:EAX
+ * @name: name of the register
+ * @index: which of several
+ *
+ * Return: false for #GP, on which nothing is written
+ */
+bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index)
+{
+	const struct x86_model_cpu *cpu = x86_model_cpu;
+	u64 old;
+
+	/* What can be read can be written, but for what follows. */
+	if (!intel_model_read(m, msr, &old, name, index))
+		return false;
+
+	switch (msr) {
+	case MSR_P6_EVNTSEL0 ... MSR_P6_EVNTSEL0 + X86_MODEL_MAX_GP - 1:
+		if (value & ~select_bits())
+			return false;
+		m->select[*index] = value;
+		return true;
+	case MSR_P6_PERFCTR0 ... MSR_P6_PERFCTR0 + X86_MODEL_MAX_GP - 1:
+		/* 20.2.8: bits 31-0 are written, and bit 31 sign-extended. */
+		m->counter[*index] = (u64)(s32)value & width_mask(cpu->gp_width);
+		return true;
+	case MSR_IA32_PMC0 ... MSR_IA32_PMC0 + X86_MODEL_MAX_GP - 1:
+		/* 20.2.8: bits beyond the width are reserved. */
+		if (value & ~width_mask(cpu->gp_width))
+			return false;
+		m->counter[*index] = value;
+		return true;
+	case MSR_CORE_PERF_FIXED_CTR0 ... MSR_CORE_PERF_FIXED_CTR0 + X86_MODEL_MAX_FIXED - 1:
+		if (value & ~width_mask(cpu->fixed_width))
+			return false;
+		m->fixed[*index] = value;
+		return true;
+	case MSR_CORE_PERF_FIXED_CTR_CTRL:
+		if (value & ~fixed_ctrl_bits())
+			return false;
+		m->fixed_ctrl = value;
+		return true;
+	case MSR_CORE_PERF_GLOBAL_CTRL:
+		if (value & ~all_counters())
+			return false;
+		m->global_ctrl = value;
+		return true;
+	case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
+		if (value & ~status_bits())
+			return false;
+		m->global_status &= ~value | m->sticky;
+		return true;
+	case STATUS_SET:
+		if (value & ~status_bits())
+			return false;
+		m->global_status |= value;
+		return true;
+	case DEBUGCTL:
+		m->debugctl = value;
+		return !(value & ~DEBUGCTL_FREEZE);
+	default:
+		return false;	/* GLOBAL_STATUS, PERF_CAPABILITIES: read only */
+	}
+}

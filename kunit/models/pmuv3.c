@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: the PMUv3 of an Arm CPU, in software
+ *
+ * Arm Architecture Reference Manual for A-profile, DDI 0487: chapter D13, "The
+ * Performance Monitors Extension", and D23.5, "Performance Monitors registers".
+ */
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/bits.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/smp.h>
+
+#include <asm/irq_regs.h>
+
+#include "arm64_access.h"
+#include "model.h"
+
+/* PMCR_EL0 */
+#define CR_E		BIT(0)
+#define CR_P		BIT(1)
+#define CR_C		BIT(2)
+#define CR_LC		BIT(6)
+#define CR_LP		BIT(7)
+#define CR_N		GENMASK(15, 11)
+
+/* PMEVTYPER<n>_EL0 */
+#define TYPE_EVENT	GENMASK_ULL(15, 0)
+#define TYPE_NSH	BIT_ULL(27)
+#define TYPE_U		BIT_ULL(30)
+#define TYPE_P		BIT_ULL(31)
+
+#define PMUVER_3P5	6
+#define CYCLE		31
+#define INSTR		32
+#define EVENT_INST	0x08
+#define EVENT_CYCLES	0x11
+#define EVENT_CHAIN	0x1e
+
+const struct pmuv3_model_cpu *pmuv3_model_cpu;
+DEFINE_PER_CPU(struct pmuv3_model, pmuv3_model_state);
+
+static irq_handler_t irq_handler;
+static void __percpu *irq_dev;
+
+static const struct {
+	u32		reg;
+	const char	*name;
+} names[] = {
+	{ PMUV3_MODEL_pmcr_el0,		"PMCR" },
+	{ PMUV3_MODEL_pmcntenset_el0,	"PMCNTENSET" },
+	{ PMUV3_MODEL_pmcntenclr_el0,	"PMCNTENCLR" },
+	{ PMUV3_MODEL_pmovsclr_el0,	"PMOVSCLR" },
+	{ PMUV3_MODEL_pmovsset_el0,	"PMOVSSET" },
+	{ PMUV3_MODEL_pmselr_el0,	"PMSELR" },
+	{ PMUV3_MODEL_pmceid0_el0,	"PMCEID0" },
+	{ PMUV3_MODEL_pmceid1_el0,	"PMCEID1" },
+	{ PMUV3_MODEL_pmccntr_el0,	"PMCCNTR" },
+	{ PMUV3_MODEL_pmccfiltr_el0,	"PMCCFILTR" },
+	{ PMUV3_MODEL_pmxevtyper_el0,	"PMXEVTYPER" },
+	{ PMUV3_MODEL_pmxevcntr_el0,	"PMXEVCNTR" },
+	{ PMUV3_MODEL_pmuserenr_el0,	"PMUSERENR" },
+	{ PMUV3_MODEL_pmintenset_el1,	"PMINTENSET" },
+	{ PMUV3_MODEL_pmintenclr_el1,	"PMINTENCLR" },
+	{ PMUV3_MODEL_pmmir_el1,	"PMMIR" },
+	{ PMUV3_MODEL_pmicntr_el0,	"PMICNTR" },
+	{ PMUV3_MODEL_pmicfiltr_el0,	"PMICFILTR" },
+	{ PMUV3_MODEL_id_aa64dfr0_el1,	"ID_AA64DFR0" },
+	{ PMUV3_MODEL_id_aa64dfr1_el1,	"ID_AA64DFR1" },
+};
+
+/* PMEVCNTR<n>_EL0 and PMEVTYPER<n>_EL0: CRn 14, CRm 0b10:n[4:3] or 0b11:n[4:3], op2 n[2:0] */
+static int decode(u32 reg, const char **name, int *index)
+{
+	unsigned int i;
+
+	*index = -1;
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].reg == reg) {
+			*name = names[i].name;
+			return reg;
+		}
+
+	for (i = 0; i < PMUV3_MODEL_MAX_EVENT_COUNTERS; i++) {
+		if (reg == sys_reg(3, 3, 14, 8 | i >> 3, i & 7)) {
+			*name = "PMEVCNTR";
+			*index = i;
+			return PMUV3_MODEL_pmxevcntr_el0;
+		}
+		if (reg == sys_reg(3, 3, 14, 12 | i >> 3, i & 7)) {
+			*name = "PMEVTYPER";
+			*index = i;
+			return PMUV3_MODEL_pmxevtyper_el0;
+		}
+	}
+
+	*name = "sysreg";
+	return -1;
+}
+
+static bool is_wide(void)
+{
+	return pmuv3_model_cpu->pmuver >= PMUVER_3P5;
+}
+
+/* All counters that there are; the bits of others are RAZ/WI in every set. */
+static u64 all_counters(void)
+{
+	u64 all = BIT_ULL(CYCLE);
+
+	if (pmuv3_model_cpu->nr)
+		all |= GENMASK_ULL(pmuv3_model_cpu->nr - 1, 0);
+	if (pmuv3_model_cpu->instr_counter)
+		all |= BIT_ULL(INSTR);
+
+	return all;
+}
+
+/* PMSELR_EL0.SEL and the direct registers: UNDEFINED or worse beyond PMCR_EL0.N. */
+static bool is_event_counter(unsigned int n)
+{
+	return n < pmuv3_model_cpu->nr;
+}
+
+/* D23.5.x, PMEVCNTR<n>_EL0: 32 bits, with FEAT_PMUv3p5 64. */
+static u64 counter_mask(unsigned int n)
+{
+	return n >= CYCLE || is_wide() ? U64_MAX : GENMASK_ULL(31, 0);
+}
+
+/* Where a counter wraps as far as PMOVSSET_EL0 knows: LC and LP of PMCR_EL0. */
+static u64 overflow_mask(struct pmuv3_model *m, unsigned int n)
+{
+	if (n == INSTR || (n == CYCLE && (m->pmcr & CR_LC)))
+		return U64_MAX;
+	if (n < CYCLE && is_wide() && (m->pmcr & CR_LP))
+		return U64_MAX;
+
+	return GENMASK_ULL(31, 0);
+}
+
+/* D13.5: filtering by exception level; there is no secure state here. */
+static bool passes(u64 type, unsigned int el)
+{
+	switch (el) {
+	case 0:
+		return !(type & TYPE_U);
+	case 1:
+		return !(type & TYPE_P);
+	default:
+		return type & TYPE_NSH;
+	}
+}
+
+static unsigned int event_of(struct pmuv3_model *m, unsigned int n)
+{
+	if (n == CYCLE)
+		return EVENT_CYCLES;
+	if (n == INSTR)
+		return EVENT_INST;
+
+	return FIELD_GET(TYPE_EVENT, m->type[n]);
+}
+
+static u64 counting(struct pmuv3_model *m, unsigned int event, unsigned int el)
+{
+	u64 set = m->enabled & all_counters(), left;
+
+	if (!(m->pmcr & CR_E))
+		return 0;
+	for (left = set; left; left &= left - 1) {
+		unsigned int n = __ffs64(left);
+
+		if (event_of(m, n) != event || !passes(m->type[n], el))
+			set &= ~BIT_ULL(n);
+	}
+
+	return set;
+}
+
+static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el);
+
+/*
+ * D13.11.3, CHAIN: an odd counter that selects it counts when the even one below
+ * wraps at 32 bits; nothing on an even counter.
+ */
+static void wrapped(struct pmuv3_model *m, unsigned int n, unsigned int el)
+{
+	unsigned int odd = n + 1;
+
+	m->overflowed |= BIT_ULL(n);
+	if (n & 1 || !is_event_counter(odd) || !(m->enabled & BIT_ULL(odd)) ||
+	    event_of(m, odd) != EVENT_CHAIN || !passes(m->type[odd], el))
+		return;
+	add(m, odd, 1, el);
+}
+
+static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el)
+{
+	u64 before = m->counter[n], at = overflow_mask(m, n);
+
+	m->counter[n] = (before + step) & counter_mask(n);
+	/* Callers step to a wrap and no further. */
+	if (step && ((before + step) & at) < (before & at))
+		wrapped(m, n, el);
+}
+
+/* Count @times, as far as no counter overflows before. Returns what is left. */
+static u64 advance(struct pmuv3_model *m, unsigned int event, unsigned int el, u64 times)
+{
+	u64 set = counting(m, event, el), left, step = times;
+
+	for (left = set; left; left &= left - 1) {
+		unsigned int n = __ffs64(left);
+		u64 at = overflow_mask(m, n), room = at - (m->counter[n] & at);
+
+		/* The wrap is one count further; 2^64 are never asked for. */
+		if (room < step)
+			step = room + 1;
+	}
+	for (left = set; left; left &= left - 1)
+		add(m, __ffs64(left), step, el);
+
+	return times - step;
+}
+
+/* D13.1.1: the request is there while E and a flag with its enable are set. */
+static bool is_requested(struct pmuv3_model *m)
+{
+	return (m->pmcr & CR_E) && (m->overflowed & m->interrupts);
+}
+
+static void take_irq(struct pmuv3_model *m, bool user)
+{
+	struct pt_regs *old = set_irq_regs(model_regs(user));
+
+	m->irqs++;
+	if (!irq_handler || irq_handler(0, this_cpu_ptr(irq_dev)) != IRQ_HANDLED)
+		m->unknown_irqs++;
+	set_irq_regs(old);
+}
+
+/* A request that stays would be taken again and again: not here. */
+static void take_irqs(struct pmuv3_model *m, bool user)
+{
+	unsigned int tries = 0;
+
+	while (is_requested(m) && !m->hold && tries++ < 8)
+		take_irq(m, user);
+}
+
+/**
+ * pmuv3_model_run() - the CPU executes
+ * @event: number of the event that happens
+ * @el: at which exception level
+ * @times: how often
+ *
+ * Interrupts are taken as they come. With IRQs off, as far as callers are
+ * concerned.
+ */
+void pmuv3_model_run(unsigned int event, unsigned int el, u64 times)
+{
+	struct pmuv3_model *m = this_cpu_ptr(&pmuv3_model_state);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	while (times) {
+		times = advance(m, event, el, times);
+		if (is_requested(m) && !m->hold) {
+			u64 late = min_t(u64, m->skid, times);
+
+			times -= late;
+			while (late)
+				late = advance(m, event, el, late);
+			take_irqs(m, !el);
+		}
+	}
+	local_irq_restore(flags);
+}
+
+/**
+ * pmuv3_model_spurious_irq() - an interrupt without an overflow
+ */
+void pmuv3_model_spurious_irq(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	take_irq(this_cpu_ptr(&pmuv3_model_state), false);
+	local_irq_restore(flags);
+}
+
+/**
+ * pmuv3_model_hold() - keep interrupts waiting
+ * @hold: or let them come, as it were from the kernel
+ */
+void pmuv3_model_hold(bool hold)
+{
+	struct pmuv3_model *m = this_cpu_ptr(&pmuv3_model_state);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	m->hold = hold;
+	take_irqs(m, false);
+	local_irq_restore(flags);
+}
+
+/* A CPU that executes by itself: some cycles with every look at a counter. */
+static void count_itself(struct pmuv3_model *m)
+{
+	if (!m->counts_itself)
+		return;
+	pmuv3_model_run(EVENT_CYCLES, pmuv3_model_cpu->hyp ? 2 : 1, m->counts_itself);
+	pmuv3_model_run(EVENT_INST, pmuv3_model_cpu->hyp ? 2 : 1, m->counts_itself);
+}
+
+/**
+ * pmuv3_model_read() - MRS
+ * @reg: which register
+ *
+ * Return: its value
+ */
+u64 pmuv3_model_read(u32 reg)
+{
+	struct pmuv3_model *m = this_cpu_ptr(&pmuv3_model_state);
+	const struct pmuv3_model_cpu *cpu = pmuv3_model_cpu;
+	const char *name;
+	bool ok = true;
+	u64 value = 0;
+	int index, n;
+
+	reg = decode(reg, &name, &index);
+	n = index >= 0 ? index : m->pmselr & GENMASK(4, 0);
+
+	switch (reg) {
+	case PMUV3_MODEL_pmcr_el0:
+		value = m->pmcr | FIELD_PREP(CR_N, cpu->nr);
+		break;
+	case PMUV3_MODEL_pmcntenset_el0:
+	case PMUV3_MODEL_pmcntenclr_el0:
+		value = m->enabled;
+		break;
+	case PMUV3_MODEL_pmintenset_el1:
+	case PMUV3_MODEL_pmintenclr_el1:
+		value = m->interrupts;
+		break;
+	case PMUV3_MODEL_pmovsset_el0:
+	case PMUV3_MODEL_pmovsclr_el0:
+		value = m->overflowed;
+		break;
+	case PMUV3_MODEL_pmselr_el0:
+		value = m->pmselr;
+		break;
+	case PMUV3_MODEL_pmuserenr_el0:
+		value = m->pmuserenr;
+		break;
+	case PMUV3_MODEL_pmceid0_el0:
+		value = cpu->pmceid0;
+		break;
+	case PMUV3_MODEL_pmceid1_el0:
+		value = cpu->pmceid1;
+		break;
+	case PMUV3_MODEL_pmmir_el1:
+		/* FEAT_PMUv3p4 */
+		ok = cpu->pmuver >= 5;
+		value = cpu->pmmir;
+		break;
+	case PMUV3_MODEL_id_aa64dfr0_el1:
+		value = FIELD_PREP(GENMASK_ULL(11, 8), cpu->pmuver);
+		break;
+	case PMUV3_MODEL_id_aa64dfr1_el1:
+		value = FIELD_PREP(GENMASK_ULL(39, 36), cpu->instr_counter);
+		break;
+	case PMUV3_MODEL_pmccntr_el0:
+		count_itself(m);
+		value = m->counter[CYCLE];
+		break;
+	case PMUV3_MODEL_pmccfiltr_el0:
+		value = m->type[CYCLE];
+		break;
+	case PMUV3_MODEL_pmicntr_el0:
+		ok = cpu->instr_counter;
+		count_itself(m);
+		value = m->counter[INSTR];
+		break;
+	case PMUV3_MODEL_pmicfiltr_el0:
+		ok = cpu->instr_counter;
+		value = m->type[INSTR];
+		break;
+	case PMUV3_MODEL_pmxevcntr_el0:
+		ok = is_event_counter(n);
+		count_itself(m);
+		value = m->counter[n];
+		break;
+	case PMUV3_MODEL_pmxevtyper_el0:
+		ok = is_event_counter(n) || (n == CYCLE && index < 0);
+		value = m->type[n];
+		break;
+	default:
+		ok = false;
+	}
+
+	if (!ok)
+		model_fault(name, index, false, 0);
+	model_note(name, index, false, value);
+
+	return value;
+}
+
+static void write_pmcr(struct pmuv3_model *m, u64 value)
+{
+	u64 held = CR_E | BIT(3) | BIT(4) | BIT(5) | CR_LC | (is_wide() ? CR_LP : 0);
+
+	/* P does not reset the cycle counter nor the instruction counter. */
+	if (value & CR_P)
+		memset(m->counter, 0, CYCLE * sizeof(m->counter[0]));
+	if (value & CR_C)
+		m->counter[CYCLE] = 0;
+	m->pmcr = value & held;
+}
+
+/**
+ * pmuv3_model_write() - MSR
+ * @reg: which register
+ * @value: its value
+ */
+void pmuv3_model_write(u32 reg, u64 value)
+{
+	struct pmuv3_model *m = this_cpu_ptr(&pmuv3_model_state);
+	u64 all = all_counters();
+	const char *name;
+	bool ok = true;
+	int index, n;
+
+	reg = decode(reg, &name, &index);
+	n = index >= 0 ? index : m->pmselr & GENMASK(4, 0);
+
+	switch (reg) {
+	case PMUV3_MODEL_pmcr_el0:
+		write_pmcr(m, value);
+		break;
+	case PMUV3_MODEL_pmcntenset_el0:
+		m->enabled |= value & all;
+		break;
+	case PMUV3_MODEL_pmcntenclr_el0:
+		m->enabled &= ~value;
+		break;
+	case PMUV3_MODEL_pmintenset_el1:
+		m->interrupts |= value & all;
+		break;
+	case PMUV3_MODEL_pmintenclr_el1:
+		m->interrupts &= ~value;
+		break;
+	case PMUV3_MODEL_pmovsset_el0:
+		m->overflowed |= value & all;
+		break;
+	case PMUV3_MODEL_pmovsclr_el0:
+		m->overflowed &= ~value;
+		break;
+	case PMUV3_MODEL_pmselr_el0:
+		m->pmselr = value & GENMASK(4, 0);
+		break;
+	case PMUV3_MODEL_pmuserenr_el0:
+		m->pmuserenr = value & GENMASK(6, 0);
+		break;
+	case PMUV3_MODEL_pmccntr_el0:
+		m->counter[CYCLE] = value;
+		break;
+	case PMUV3_MODEL_pmccfiltr_el0:
+		m->type[CYCLE] = value & ~TYPE_EVENT;
+		break;
+	case PMUV3_MODEL_pmicntr_el0:
+		ok = pmuv3_model_cpu->instr_counter;
+		m->counter[INSTR] = value;
+		break;
+	case PMUV3_MODEL_pmicfiltr_el0:
+		ok = pmuv3_model_cpu->instr_counter;
+		m->type[INSTR] = value & ~TYPE_EVENT;
+		break;
+	case PMUV3_MODEL_pmxevcntr_el0:
+		ok = is_event_counter(n);
+		if (ok)
+			m->counter[n] = value & counter_mask(n);
+		break;
+	case PMUV3_MODEL_pmxevtyper_el0:
+		/* PMXEVTYPER_EL0 with SEL 31 is PMCCFILTR_EL0. */
+		ok = is_event_counter(n) || (n == CYCLE && index < 0);
+		if (ok)
+			m->type[n] = n == CYCLE ? value & ~TYPE_EVENT : value;
+		break;
+	default:
+		ok = false;	/* read only, or not there */
+	}
+
+	if (!ok)
+		model_fault(name, index, true, value);
+	model_note(name, index, true, value);
+}
+
+/**
+ * pmuv3_model_isb() - ISB
+ *
+ * Noted, for its place among the accesses; here writes take effect at once.
+ */
+void pmuv3_model_isb(void)
+{
+	model_note("isb", -1, false, 0);
+}
+
+/**
+ * pmuv3_model_feature() - read_sanitised_ftr_reg()
+ * @reg: an identification register
+ *
+ * Return: what all CPUs have; ID_AA64PFR0_EL1 alone is known
+ */
+u64 pmuv3_model_feature(u32 reg)
+{
+	if (reg != SYS_ID_AA64PFR0_EL1) {
+		model_fault("feature", reg, false, 0);
+		return 0;
+	}
+
+	return FIELD_PREP(GENMASK_ULL(11, 8), pmuv3_model_cpu->el2);
+}
+
+/**
+ * pmuv3_model_connect() - who takes the interrupt
+ * @handler: its handler, or NULL
+ * @dev: what it gets, for each CPU
+ */
+void pmuv3_model_connect(irq_handler_t handler, void __percpu *dev)
+{
+	irq_handler = handler;
+	irq_dev = dev;
+}
+
+/**
+ * pmuv3_model_power_on() - make all CPUs such a CPU, as it comes out of reset
+ * @cpu: what it is
+ *
+ * Process context. D13.1: but for PMCR_EL0.E the registers are UNKNOWN, and
+ * here are what the driver is not to rely on.
+ */
+void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
+{
+	int i, n;
+
+	pmuv3_model_cpu = cpu;
+	irq_handler = NULL;
+	for_each_possible_cpu(i) {
+		struct pmuv3_model *m = per_cpu_ptr(&pmuv3_model_state, i);
+
+		*m = (struct pmuv3_model) {
+			.enabled	= all_counters(),
+			.interrupts	= all_counters(),
+			.overflowed	= all_counters(),
+			.pmuserenr	= GENMASK(6, 0),
+			.pmselr		= 1,
+		};
+		for (n = 0; n < ARRAY_SIZE(m->counter); n++) {
+			m->counter[n] = 0x1234 + n;
+			m->type[n] = EVENT_CYCLES;
+		}
+		*per_cpu_ptr(&model_log, i) = (struct model_log) { };
+	}
+}

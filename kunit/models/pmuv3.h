@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: the PMUv3 of an Arm CPU, in software
+ */
+#ifndef _COREPMU_KUNIT_PMUV3_H
+#define _COREPMU_KUNIT_PMUV3_H
+
+#include <linux/interrupt.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#define PMUV3_MODEL_MAX_EVENT_COUNTERS	31
+
+/**
+ * struct pmuv3_model_cpu - a CPU as its identification registers tell of it
+ * @name: for messages
+ * @pmuver: ID_AA64DFR0_EL1.PMUVer
+ * @nr: PMCR_EL0.N
+ * @instr_counter: FEAT_PMUv3_ICNTR
+ * @pmceid0: PMCEID0_EL0
+ * @pmceid1: PMCEID1_EL0
+ * @pmmir: PMMIR_EL1
+ * @el2: ID_AA64PFR0_EL1.EL2
+ * @hyp: the kernel runs at EL2 (VHE)
+ */
+struct pmuv3_model_cpu {
+	const char	*name;
+	unsigned int	pmuver;
+	unsigned int	nr;
+	bool		instr_counter;
+	u64		pmceid0;
+	u64		pmceid1;
+	u64		pmmir;
+	bool		el2;
+	bool		hyp;
+};
+
+/**
+ * struct pmuv3_model - the state of one CPU
+ * @pmcr: PMCR_EL0 without N
+ * @pmselr: PMSELR_EL0
+ * @pmuserenr: PMUSERENR_EL0
+ * @enabled: PMCNTENSET_EL0
+ * @interrupts: PMINTENSET_EL1
+ * @overflowed: PMOVSSET_EL0
+ * @counter: PMEVCNTR<n>_EL0; [31] PMCCNTR_EL0, [32] PMICNTR_EL0
+ * @type: PMEVTYPER<n>_EL0; [31] PMCCFILTR_EL0, [32] PMICFILTR_EL0
+ * @skid: counts after an overflow before its interrupt comes
+ * @hold: the interrupt waits until this is false again
+ * @irqs: interrupts that were taken
+ * @unknown_irqs: of these, those that the handler did not know
+ * @counts_itself: every read of a counter counts, for the self-test
+ */
+struct pmuv3_model {
+	u64		pmcr;
+	u64		pmselr;
+	u64		pmuserenr;
+	u64		enabled;
+	u64		interrupts;
+	u64		overflowed;
+	u64		counter[33];
+	u64		type[33];
+	unsigned int	skid;
+	bool		hold;
+	unsigned int	irqs;
+	unsigned int	unknown_irqs;
+	unsigned int	counts_itself;
+};
+
+extern const struct pmuv3_model_cpu *pmuv3_model_cpu;
+DECLARE_PER_CPU(struct pmuv3_model, pmuv3_model_state);
+
+void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu);
+void pmuv3_model_connect(irq_handler_t handler, void __percpu *dev);
+void pmuv3_model_run(unsigned int event, unsigned int el, u64 times);
+void pmuv3_model_spurious_irq(void);
+void pmuv3_model_hold(bool hold);
+
+#endif /* _COREPMU_KUNIT_PMUV3_H */

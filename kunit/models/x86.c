@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: the counters of an x86 CPU, in software
+ *
+ * What is common to Intel (SDM volume 3, chapter 20) and AMD (APM volume 2,
+ * 13.2): how counters count, overflow and interrupt, and what CPUID says.
+ */
+#include <linux/bitops.h>
+#include <linux/bits.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/smp.h>
+
+#include "model.h"
+#include "x86_access.h"
+
+#define FIXED_BASE		32
+#define RDPMC_FIXED_BIT		BIT(30)
+
+#define SELECT_USR		BIT_ULL(16)
+#define SELECT_OS		BIT_ULL(17)
+#define SELECT_INT		BIT_ULL(20)
+#define SELECT_EN		BIT_ULL(22)
+#define SELECT_EVENT_AMD	(GENMASK_ULL(35, 32) | GENMASK_ULL(15, 0))
+
+#define STATUS_CTR_FRZ		BIT_ULL(59)
+#define DEBUGCTL_FREEZE		BIT_ULL(12)
+
+const struct x86_model_cpu *x86_model_cpu;
+struct x86_model_cpuinfo x86_model_cpuinfo;
+DEFINE_PER_CPU(struct x86_model, x86_model_state);
+
+static x86_model_nmi_t nmi_handler;
+
+/* Does the kernel have a driver of its own for the counters? */
+bool x86_model_builtin;
+/* NMIs cannot be had. */
+bool x86_model_nmi_refused;
+
+/* Somebody else holds the reservations; how many this driver has. */
+static bool in_use;
+static unsigned int reserved;
+
+/* What CPUID says */
+
+/**
+ * x86_model_has() - boot_cpu_has()
+ * @feature: X86_FEATURE_*
+ *
+ * Return: whether the CPU has it
+ */
+bool x86_model_has(unsigned int feature)
+{
+	const struct x86_model_cpu *cpu = x86_model_cpu;
+
+	switch (feature) {
+	case X86_FEATURE_APIC:
+		return true;
+	case X86_FEATURE_PDCM:
+		return !cpu->amd && cpu->version;
+	case X86_FEATURE_PERFCTR_CORE:
+		return cpu->amd && cpu->version >= 1;
+	case X86_FEATURE_VMX:
+		return !cpu->amd && cpu->virt;
+	case X86_FEATURE_SVM:
+		return cpu->amd && cpu->virt;
+	default:
+		return false;
+	}
+}
+
+/**
+ * x86_model_cpuid() - CPUID
+ * @leaf: EAX
+ * @eax: result
+ * @ebx: result
+ * @ecx: result
+ * @edx: result
+ *
+ * Leaf 0xa: SDM volume 2, CPUID, "Architectural Performance Monitoring Leaf".
+ * Leaf 0x80000022: APM volume 3, E.4.27, "Extended Performance Monitoring".
+ */
+void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
+{
+	const struct x86_model_cpu *cpu = x86_model_cpu;
+
+	*eax = 0;
+	*ebx = 0;
+	*ecx = 0;
+	*edx = 0;
+	if (leaf == 0xa && !cpu->amd) {
+		*eax = cpu->version | cpu->nr_gp << 8 | cpu->gp_width << 16 | cpu->nr_events << 24;
+		*ebx = cpu->missing;
+		*ecx = cpu->version >= 5 ? cpu->fixed_map : 0;
+		*edx = cpu->nr_fixed | cpu->fixed_width << 5;
+	} else if (leaf == 0x80000022 && cpu->amd && cpu->version >= 2) {
+		*eax = BIT(0);
+		*ebx = cpu->nr_gp;
+	}
+}
+
+/**
+ * x86_model_cpuid_eax() - CPUID, EAX alone
+ * @leaf: EAX
+ *
+ * Return: EAX
+ */
+u32 x86_model_cpuid_eax(u32 leaf)
+{
+	u32 eax, ebx, ecx, edx;
+
+	x86_model_cpuid(leaf, &eax, &ebx, &ecx, &edx);
+	return eax;
+}
+
+/**
+ * x86_model_cpuid_ebx() - CPUID, EBX alone
+ * @leaf: EAX
+ *
+ * Return: EBX
+ */
+u32 x86_model_cpuid_ebx(u32 leaf)
+{
+	u32 eax, ebx, ecx, edx;
+
+	x86_model_cpuid(leaf, &eax, &ebx, &ecx, &edx);
+	return ebx;
+}
+
+/**
+ * corepmu_has_builtin_pmu() - in place of the one in ksyms.c
+ *
+ * Return: what the test has set
+ */
+bool corepmu_has_builtin_pmu(void)
+{
+	return x86_model_builtin;
+}
+
+/* How counters count */
+
+static u64 counter_mask(int idx)
+{
+	return GENMASK_ULL((idx < FIXED_BASE ? x86_model_cpu->gp_width :
+			    x86_model_cpu->fixed_width) - 1, 0);
+}
+
+static u64 *counter_value(struct x86_model *m, int idx)
+{
+	return idx < FIXED_BASE ? &m->counter[idx] : &m->fixed[idx - FIXED_BASE];
+}
+
+static bool has_global_ctrl(void)
+{
+	return x86_model_cpu->version >= 2;
+}
+
+static bool gp_counts(struct x86_model *m, int idx, u64 event, bool user)
+{
+	u64 select = m->select[idx];
+	u64 what = x86_model_cpu->amd ? SELECT_EVENT_AMD : GENMASK_ULL(15, 0);
+
+	return (select & SELECT_EN) && (select & what) == event &&
+	       (select & (user ? SELECT_USR : SELECT_OS));
+}
+
+/* SDM 20.2.2: instructions, core cycles, reference cycles (0x0300 here). */
+static bool fixed_counts(struct x86_model *m, int nr, u64 event, bool user)
+{
+	static const u64 events[] = { 0x00c0, 0x003c, 0x0300 };
+	u64 ctrl = m->fixed_ctrl >> (4 * nr);
+
+	return nr < ARRAY_SIZE(events) && events[nr] == event &&
+	       (ctrl & (user ? BIT(1) : BIT(0)));
+}
+
+/* The counters that count @event now. */
+static u64 counting(struct x86_model *m, u64 event, bool user)
+{
+	u64 set = 0;
+	int i;
+
+	for (i = 0; i < x86_model_cpu->nr_gp; i++)
+		if (gp_counts(m, i, event, user))
+			set |= BIT_ULL(i);
+	if (!x86_model_cpu->amd) {
+		for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
+			if ((intel_model_fixed() & BIT(i)) && fixed_counts(m, i, event, user))
+				set |= BIT_ULL(FIXED_BASE + i);
+	}
+	if (!has_global_ctrl())
+		return set;
+	/* SDM 20.2.4.1: frozen counters do not count, whatever GLOBAL_CTRL says. */
+	return m->global_status & STATUS_CTR_FRZ ? 0 : set & m->global_ctrl;
+}
+
+static bool interrupts(struct x86_model *m, int idx)
+{
+	if (idx >= FIXED_BASE)
+		return m->fixed_ctrl & BIT_ULL(4 * (idx - FIXED_BASE) + 3);
+
+	return m->select[idx] & SELECT_INT;
+}
+
+/*
+ * The local APIC takes a PMI when its entry is not masked; on Intel the entry
+ * is masked by it (SDM 11.5.1, "Local Vector Table"), on AMD not.
+ */
+static void raise_pmi(struct x86_model *m)
+{
+	if ((m->lvtpc & APIC_LVT_MASKED) || (m->lvtpc & APIC_DM_FIXED_MASK) != APIC_DM_NMI)
+		return;
+	if (!x86_model_cpu->amd)
+		m->lvtpc |= APIC_LVT_MASKED;
+	m->pending = true;
+}
+
+static void overflow(struct x86_model *m, u64 set)
+{
+	bool pmi = false;
+
+	for (; set; set &= set - 1) {
+		int idx = __ffs64(set);
+
+		if (has_global_ctrl())
+			m->global_status |= BIT_ULL(idx);
+		pmi |= interrupts(m, idx);
+	}
+	if (!pmi)
+		return;
+
+	if (!x86_model_cpu->amd && (m->debugctl & DEBUGCTL_FREEZE)) {
+		/* 20.4.7: until version 3 GLOBAL_CTRL is cleared, then CTR_FRZ set. */
+		if (x86_model_cpu->version >= 4)
+			m->global_status |= STATUS_CTR_FRZ;
+		else
+			m->global_ctrl = 0;
+	}
+	raise_pmi(m);
+}
+
+/* Count @times, as far as no counter overflows before. Returns what is left. */
+static u64 advance(struct x86_model *m, u64 event, bool user, u64 times)
+{
+	u64 set = counting(m, event, user), full = 0, left, step = times;
+
+	for (left = set; left; left &= left - 1) {
+		int idx = __ffs64(left);
+		u64 room = counter_mask(idx) - *counter_value(m, idx);
+
+		/* The wrap is one count further; 2^64 are never asked for. */
+		if (room < step)
+			step = room + 1;
+	}
+
+	for (left = set; left; left &= left - 1) {
+		int idx = __ffs64(left);
+		u64 *value = counter_value(m, idx), before = *value;
+
+		*value = (before + step) & counter_mask(idx);
+		if (*value < before)
+			full |= BIT_ULL(idx);
+	}
+	if (full)
+		overflow(m, full);
+
+	return times - step;
+}
+
+static void take_nmi(struct x86_model *m, bool user)
+{
+	m->pending = false;
+	m->nmis++;
+	if (!nmi_handler || !nmi_handler(NMI_LOCAL, model_regs(user)))
+		m->unknown_nmis++;
+}
+
+/**
+ * x86_model_run() - the CPU executes
+ * @event: what happens, as an event select register has it: unit mask << 8 | event
+ * @user: in user space, or in the kernel
+ * @times: how often
+ *
+ * NMIs are taken as they come. With IRQs off, as far as callers are concerned.
+ */
+void x86_model_run(u64 event, bool user, u64 times)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	while (times) {
+		times = advance(m, event, user, times);
+		if (m->pending && !m->hold) {
+			u64 late = min_t(u64, m->skid, times);
+
+			times -= late;
+			while (late)
+				late = advance(m, event, user, late);
+			take_nmi(m, user);
+		}
+	}
+	if (m->pending && !m->hold)
+		take_nmi(m, user);
+	local_irq_restore(flags);
+}
+
+/**
+ * x86_model_spurious_nmi() - an NMI that is nobody's
+ */
+void x86_model_spurious_nmi(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	take_nmi(this_cpu_ptr(&x86_model_state), false);
+	local_irq_restore(flags);
+}
+
+/**
+ * x86_model_hold() - keep NMIs waiting
+ * @hold: or let them come, as it were from the kernel
+ */
+void x86_model_hold(bool hold)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	m->hold = hold;
+	if (!hold && m->pending)
+		take_nmi(m, false);
+	local_irq_restore(flags);
+}
+
+/* A CPU that executes by itself: some cycles with every access. */
+static void count_itself(struct x86_model *m)
+{
+	if (!m->counts_itself)
+		return;
+	x86_model_run(x86_model_cpu->amd ? 0x0076 : 0x003c, false, m->counts_itself);
+	if (!x86_model_cpu->amd) {
+		x86_model_run(0x00c0, false, m->counts_itself);
+		x86_model_run(0x0300, false, m->counts_itself);
+	}
+}
+
+/* What the driver calls */
+
+/**
+ * x86_read_msr() - RDMSR
+ * @msr: ECX
+ *
+ * Return: EDX:EAX
+ */
+u64 x86_read_msr(u32 msr)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	const char *name = "MSR";
+	u64 value = 0;
+	int index = -1;
+	bool ok;
+
+	if (x86_model_cpu->amd)
+		ok = amd_model_read(m, msr, &value, &name, &index);
+	else
+		ok = intel_model_read(m, msr, &value, &name, &index);
+	if (!ok)
+		model_fault(name, msr, false, 0);
+	model_note(name, index, false, value);
+
+	return value;
+}
+
+/**
+ * x86_write_msr() - WRMSR
+ * @msr: ECX
+ * @value: EDX:EAX
+ */
+void x86_write_msr(u32 msr, u64 value)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	const char *name = "MSR";
+	int index = -1;
+	bool ok;
+
+	if (x86_model_cpu->amd)
+		ok = amd_model_write(m, msr, value, &name, &index);
+	else
+		ok = intel_model_write(m, msr, value, &name, &index);
+	if (!ok)
+		model_fault(name, msr, true, value);
+	model_note(name, index, true, value);
+}
+
+/**
+ * x86_rdpmc() - RDPMC
+ * @counter: ECX
+ *
+ * SDM volume 2, RDPMC: ECX[30] selects the fixed counters; #GP for others.
+ *
+ * Return: EDX:EAX
+ */
+u64 x86_rdpmc(u32 counter)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	bool fixed = counter & RDPMC_FIXED_BIT;
+	u32 idx = counter & ~RDPMC_FIXED_BIT;
+	const char *name = fixed ? "rdpmc-fixed" : "rdpmc";
+	u64 value;
+	bool ok;
+
+	count_itself(m);
+	if (fixed)
+		ok = !x86_model_cpu->amd && idx < X86_MODEL_MAX_FIXED &&
+		     (intel_model_fixed() & BIT(idx));
+	else
+		ok = idx < x86_model_cpu->nr_gp;
+	if (!ok) {
+		model_fault(name, counter, false, 0);
+		return 0;
+	}
+
+	value = fixed ? m->fixed[idx] : m->counter[idx];
+	model_note(name, idx, false, value);
+	return value;
+}
+
+static void write_apic(u32 reg, u32 value)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+
+	if (reg != APIC_LVTPC) {
+		model_fault("APIC", reg, true, value);
+		return;
+	}
+	m->lvtpc = value;
+	model_note("LVTPC", -1, true, value);
+}
+
+const struct x86_model_apic x86_model_apic = {
+	.write	= write_apic,
+};
+
+/**
+ * x86_model_register_nmi() - register_nmi_handler()
+ * @type: NMI_LOCAL
+ * @handler: called for every NMI
+ * @flags: none
+ * @name: of no consequence
+ *
+ * Return: 0, or -ENOMEM when the test has told so
+ */
+int x86_model_register_nmi(unsigned int type, x86_model_nmi_t handler, unsigned long flags,
+			   const char *name)
+{
+	if (x86_model_nmi_refused || type != NMI_LOCAL || flags)
+		return -ENOMEM;
+	nmi_handler = handler;
+	return 0;
+}
+
+/**
+ * x86_model_unregister_nmi() - unregister_nmi_handler()
+ * @type: NMI_LOCAL
+ * @name: of no consequence
+ */
+void x86_model_unregister_nmi(unsigned int type, const char *name)
+{
+	nmi_handler = NULL;
+}
+
+/**
+ * x86_model_use() - let somebody else have the last counter
+ * @use: or give it back
+ */
+void x86_model_use(bool use)
+{
+	in_use = use;
+}
+
+/**
+ * x86_model_reserve() - reserve_perfctr_nmi(), reserve_evntsel_nmi()
+ * @msr: the register to be had
+ *
+ * arch/x86/kernel/cpu/perfctr-watchdog.c
+ *
+ * Return: whether it is
+ */
+int x86_model_reserve(u32 msr)
+{
+	/* The other has the last event select register, which is asked for last. */
+	if (in_use && reserved == 2 * x86_model_cpu->nr_gp - 1)
+		return 0;
+	reserved++;
+	return 1;
+}
+
+/**
+ * x86_model_release() - release_perfctr_nmi(), release_evntsel_nmi()
+ * @msr: the register
+ */
+void x86_model_release(u32 msr)
+{
+	reserved--;
+}
+
+/**
+ * x86_model_reserved() - registers that are reserved
+ *
+ * Return: how many
+ */
+unsigned int x86_model_reserved(void)
+{
+	return reserved;
+}
+
+/**
+ * x86_model_power_on() - make all CPUs such a CPU, as it comes out of reset
+ * @cpu: what it is
+ *
+ * Process context. SDM volume 3, table 10-1: GLOBAL_CTRL has the general-purpose
+ * counters enabled; what is in the other registers is of no consequence, and
+ * here is what firmware might have left.
+ */
+void x86_model_power_on(const struct x86_model_cpu *cpu)
+{
+	int i;
+
+	x86_model_cpu = cpu;
+	x86_model_cpuinfo = (struct x86_model_cpuinfo) {
+		.x86			= cpu->family,
+		.x86_vendor		= cpu->amd ? X86_VENDOR_AMD : X86_VENDOR_INTEL,
+		.cpuid_level		= 0x16,
+		.extended_cpuid_level	= cpu->amd && cpu->version >= 2 ? 0x80000022 : 0x80000008,
+	};
+	x86_model_builtin = false;
+	x86_model_nmi_refused = false;
+	in_use = false;
+
+	for_each_possible_cpu(i) {
+		struct x86_model *m = per_cpu_ptr(&x86_model_state, i);
+		int idx;
+
+		*m = (struct x86_model) { .lvtpc = APIC_LVT_MASKED };
+		for (idx = 0; idx < cpu->nr_gp; idx++) {
+			m->select[idx] = SELECT_EN | SELECT_INT | SELECT_OS | SELECT_USR | 0xc0;
+			m->counter[idx] = 0x1234 + idx;
+		}
+		if (!cpu->amd && intel_model_fixed())
+			m->fixed_ctrl = 0xb;
+		if (cpu->version >= 2) {
+			m->global_ctrl = GENMASK_ULL(cpu->nr_gp - 1, 0);
+			m->global_status = BIT_ULL(0);
+		}
+		*per_cpu_ptr(&model_log, i) = (struct model_log) { };
+	}
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: the counters of an x86 CPU, in software
+ */
+#ifndef _COREPMU_KUNIT_X86_H
+#define _COREPMU_KUNIT_X86_H
+
+#include <linux/percpu.h>
+#include <linux/ptrace.h>
+#include <linux/types.h>
+
+#define X86_MODEL_MAX_GP	32
+#define X86_MODEL_MAX_FIXED	4
+
+struct x86_model;
+
+/**
+ * struct x86_model_cpu - a CPU as CPUID tells of it
+ * @name: for messages
+ * @amd: AMD's counters, not Intel's
+ * @family: family of the CPU
+ * @version: Intel: version of architectural performance monitoring;
+ *	AMD: 0 legacy, 1 core extension, 2 PerfMonV2
+ * @nr_gp: general-purpose counters
+ * @nr_fixed: fixed counters told as a number
+ * @fixed_map: fixed counters told as a bitmap (Intel, version 5)
+ * @gp_width: bits of a general-purpose counter
+ * @fixed_width: bits of a fixed counter
+ * @full_width: all bits of a counter can be written (Intel)
+ * @nr_events: architectural events that @missing tells of (Intel)
+ * @missing: architectural events that are missing (Intel)
+ * @virt: the CPU can run guests
+ */
+struct x86_model_cpu {
+	const char	*name;
+	bool		amd;
+	unsigned int	family;
+	unsigned int	version;
+	unsigned int	nr_gp;
+	unsigned int	nr_fixed;
+	u32		fixed_map;
+	unsigned int	gp_width;
+	unsigned int	fixed_width;
+	bool		full_width;
+	unsigned int	nr_events;
+	u32		missing;
+	bool		virt;
+};
+
+/**
+ * struct x86_model - the state of one CPU
+ * @select: PERFEVTSEL or PERF_CTL
+ * @counter: values of the general-purpose counters
+ * @fixed: values of the fixed counters
+ * @fixed_ctrl: FIXED_CTR_CTRL
+ * @global_ctrl: GLOBAL_CTRL
+ * @global_status: GLOBAL_STATUS
+ * @sticky: bits of GLOBAL_STATUS that do not go away
+ * @debugctl: FREEZE_PERFMON_ON_PMI, bit 12 of IA32_DEBUGCTL
+ * @lvtpc: the local APIC's entry
+ * @pending: an NMI waits to be taken
+ * @skid: counts after an overflow before its NMI comes
+ * @hold: NMIs wait until this is false again
+ * @nmis: NMIs that were taken
+ * @unknown_nmis: of these, those that the handler did not know
+ * @counts_itself: every access to a register counts, for the self-test
+ */
+struct x86_model {
+	u64		select[X86_MODEL_MAX_GP];
+	u64		counter[X86_MODEL_MAX_GP];
+	u64		fixed[X86_MODEL_MAX_FIXED];
+	u64		fixed_ctrl;
+	u64		global_ctrl;
+	u64		global_status;
+	u64		sticky;
+	u64		debugctl;
+	u32		lvtpc;
+	bool		pending;
+	unsigned int	skid;
+	bool		hold;
+	unsigned int	nmis;
+	unsigned int	unknown_nmis;
+	unsigned int	counts_itself;
+};
+
+typedef int (*x86_model_nmi_t)(unsigned int type, struct pt_regs *regs);
+
+extern const struct x86_model_cpu *x86_model_cpu;
+DECLARE_PER_CPU(struct x86_model, x86_model_state);
+
+/* The registers of a vendor; both return false for #GP. */
+bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index);
+bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index);
+bool amd_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index);
+bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index);
+u32 intel_model_fixed(void);
+
+void x86_model_power_on(const struct x86_model_cpu *cpu);
+void x86_model_run(u64 event, bool user, u64 times);
+void x86_model_spurious_nmi(void);
+void x86_model_hold(bool hold);
+void x86_model_use(bool use);
+unsigned int x86_model_reserved(void);
+extern bool x86_model_builtin;
+extern bool x86_model_nmi_refused;
+
+#endif /* _COREPMU_KUNIT_X86_H */

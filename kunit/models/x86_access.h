@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: what x86/msr.h has in the driver, of the model
+ *
+ * The names are the kernel's, so that the sources need not know. The kernel's
+ * own headers come first: whatever of theirs uses such a name has been read.
+ */
+#ifndef _COREPMU_KUNIT_X86_ACCESS_H
+#define _COREPMU_KUNIT_X86_ACCESS_H
+
+#include <linux/interrupt.h>
+#include <linux/perf_event.h>
+#include <linux/ptrace.h>
+#include <linux/types.h>
+
+#ifdef CONFIG_X86
+#include <asm/apic.h>
+#include <asm/cpufeature.h>
+#include <asm/msr.h>
+#include <asm/nmi.h>
+#include <asm/perf_event.h>
+#include <asm/processor.h>
+#else
+/* Of x86's headers those are of use elsewhere that have nothing but numbers. */
+#include <../arch/x86/include/asm/msr-index.h>
+#include <../arch/x86/include/asm/apicdef.h>
+#define X86_VENDOR_INTEL		0
+#define X86_VENDOR_AMD			2
+#define X86_VENDOR_HYGON		9
+#define X86_FEATURE_APIC		(0 * 32 + 9)
+#define X86_FEATURE_PDCM		(4 * 32 + 15)
+#define X86_FEATURE_VMX			(4 * 32 + 5)
+#define X86_FEATURE_SVM			(6 * 32 + 2)
+#define X86_FEATURE_PERFCTR_CORE	(6 * 32 + 23)
+#define NMI_LOCAL			0
+#define NMI_DONE			0
+#define NMI_HANDLED			1
+#endif
+
+/* ksyms.h declares it for x86 alone. */
+bool corepmu_has_builtin_pmu(void);
+
+#include "x86.h"
+
+u64 x86_read_msr(u32 msr);
+void x86_write_msr(u32 msr, u64 value);
+u64 x86_rdpmc(u32 counter);
+
+struct x86_model_cpuinfo {
+	u8	x86;
+	u8	x86_vendor;
+	int	cpuid_level;
+	u32	extended_cpuid_level;
+};
+
+extern struct x86_model_cpuinfo x86_model_cpuinfo;
+#define boot_cpu_data x86_model_cpuinfo
+
+bool x86_model_has(unsigned int feature);
+#undef boot_cpu_has
+#define boot_cpu_has(feature) x86_model_has(feature)
+
+void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
+u32 x86_model_cpuid_eax(u32 leaf);
+u32 x86_model_cpuid_ebx(u32 leaf);
+#define cpuid x86_model_cpuid
+#define cpuid_eax x86_model_cpuid_eax
+#define cpuid_ebx x86_model_cpuid_ebx
+
+struct x86_model_apic {
+	void (*write)(u32 reg, u32 value);
+};
+
+extern const struct x86_model_apic x86_model_apic;
+#define apic (&x86_model_apic)
+
+int x86_model_register_nmi(unsigned int type, x86_model_nmi_t handler, unsigned long flags,
+			   const char *name);
+void x86_model_unregister_nmi(unsigned int type, const char *name);
+#undef register_nmi_handler
+#define register_nmi_handler x86_model_register_nmi
+#define unregister_nmi_handler x86_model_unregister_nmi
+
+int x86_model_reserve(u32 msr);
+void x86_model_release(u32 msr);
+#define reserve_perfctr_nmi x86_model_reserve
+#define release_perfctr_nmi x86_model_release
+#define reserve_evntsel_nmi x86_model_reserve
+#define release_evntsel_nmi x86_model_release
+
+/* Nobody enters the kernel here. */
+#define x86_entering_regs NULL
+
+#define compat_inc_pmi_count() do { } while (0)
+
+#endif /* _COREPMU_KUNIT_X86_ACCESS_H */
