@@ -39,7 +39,8 @@ static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64
 	return -left & mask;
 }
 
-static __always_inline void counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
+static __always_inline void counter_load(struct corepmu_cpu *cpuc,
+					 struct perf_event *event, s64 left)
 {
 	u64 value = counter_value(cpuc, event, left);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: CPUs that come and go, and CPUs that are powered down
+ * corepmu: CPUs that come and go, CPUs that are powered down, systems that sleep
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -98,8 +98,6 @@ static int corepmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-#ifdef CONFIG_CPU_PM
-
 /* Called on the CPU with IRQs off. */
 static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -126,27 +124,66 @@ static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, vo
 	}
 }
 
-static int corepmu_pm_register(struct corepmu *pmu)
-{
-	pmu->pm_nb.notifier_call = corepmu_pm_notify;
+#ifdef CONFIG_CPU_PM
 
-	return cpu_pm_register_notifier(&pmu->pm_nb);
+static void corepmu_pm_init(void)
+{
 }
 
-static void corepmu_pm_unregister(struct corepmu *pmu)
+static void corepmu_pm_exit(void)
 {
-	cpu_pm_unregister_notifier(&pmu->pm_nb);
+}
+
+static int corepmu_pm_register(struct notifier_block *nb)
+{
+	return cpu_pm_register_notifier(nb);
+}
+
+static void corepmu_pm_unregister(struct notifier_block *nb)
+{
+	cpu_pm_unregister_notifier(nb);
 }
 
 #else
 
-static inline int corepmu_pm_register(struct corepmu *pmu)
+/*
+ * Without CPU power-down notifiers CPUs do not forget their counters as long as the
+ * system runs. When it sleeps the last CPU does not go offline as the others do.
+ */
+static RAW_NOTIFIER_HEAD(corepmu_pm_chain);
+
+static int corepmu_suspend(COMPAT_SYSCORE_ARGS)
 {
+	raw_notifier_call_chain(&corepmu_pm_chain, CPU_PM_ENTER, NULL);
+
 	return 0;
 }
 
-static inline void corepmu_pm_unregister(struct corepmu *pmu)
+static void corepmu_resume(COMPAT_SYSCORE_ARGS)
 {
+	raw_notifier_call_chain(&corepmu_pm_chain, CPU_PM_EXIT, NULL);
+}
+
+DEFINE_COMPAT_SYSCORE(corepmu_syscore, corepmu_suspend, corepmu_resume);
+
+static void corepmu_pm_init(void)
+{
+	compat_register_syscore(&corepmu_syscore);
+}
+
+static void corepmu_pm_exit(void)
+{
+	compat_unregister_syscore(&corepmu_syscore);
+}
+
+static int corepmu_pm_register(struct notifier_block *nb)
+{
+	return raw_notifier_chain_register(&corepmu_pm_chain, nb);
+}
+
+static void corepmu_pm_unregister(struct notifier_block *nb)
+{
+	raw_notifier_chain_unregister(&corepmu_pm_chain, nb);
 }
 
 #endif /* CONFIG_CPU_PM */
@@ -167,7 +204,8 @@ int corepmu_hotplug_add(struct corepmu *pmu)
 	if (ret)
 		return ret;
 
-	ret = corepmu_pm_register(pmu);
+	pmu->pm_nb.notifier_call = corepmu_pm_notify;
+	ret = corepmu_pm_register(&pmu->pm_nb);
 	if (ret)
 		cpuhp_state_remove_instance(corepmu_cpuhp_state, &pmu->node);
 
@@ -182,7 +220,7 @@ int corepmu_hotplug_add(struct corepmu *pmu)
  */
 void corepmu_hotplug_remove(struct corepmu *pmu)
 {
-	corepmu_pm_unregister(pmu);
+	corepmu_pm_unregister(&pmu->pm_nb);
 	cpuhp_state_remove_instance(corepmu_cpuhp_state, &pmu->node);
 }
 
@@ -203,6 +241,8 @@ int corepmu_hotplug_init(void)
 	}
 
 	corepmu_cpuhp_state = ret;
+	corepmu_pm_init();
+
 	return 0;
 }
 
@@ -211,5 +251,6 @@ int corepmu_hotplug_init(void)
  */
 void corepmu_hotplug_exit(void)
 {
+	corepmu_pm_exit();
 	cpuhp_remove_multi_state(corepmu_cpuhp_state);
 }

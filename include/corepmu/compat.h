@@ -15,6 +15,7 @@
 #include <linux/perf_event.h>
 #include <linux/platform_device.h>
 #include <linux/smp.h>
+#include <linux/syscore_ops.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
@@ -98,16 +99,48 @@ static inline int compat_request_percpu_irq(unsigned int irq, irq_handler_t hand
 #endif
 }
 
+/*
+ * 6.19 gave the callbacks of a sleeping system an argument, and some earlier
+ * kernels took it over: Kbuild looks for it.
+ */
+#ifdef COMPAT_HAS_STRUCT_SYSCORE
+
+#define COMPAT_SYSCORE_ARGS		void *data
+#define compat_register_syscore		register_syscore
+#define compat_unregister_syscore	unregister_syscore
+
+#define DEFINE_COMPAT_SYSCORE(_name, _suspend, _resume)		\
+static const struct syscore_ops _name##_ops = {			\
+	.suspend	= _suspend,				\
+	.resume		= _resume,				\
+};								\
+static struct syscore _name = { .ops = &_name##_ops }
+
+#else
+
+#define COMPAT_SYSCORE_ARGS		void
+#define compat_register_syscore		register_syscore_ops
+#define compat_unregister_syscore	unregister_syscore_ops
+
+#define DEFINE_COMPAT_SYSCORE(_name, _suspend, _resume)		\
+static struct syscore_ops _name = {				\
+	.suspend	= _suspend,				\
+	.resume		= _resume,				\
+}
+
+#endif /* COMPAT_HAS_STRUCT_SYSCORE */
+
 #ifdef CONFIG_X86
 
 #include <asm/hardirq.h>
 #include <asm/msr.h>
 
 /* cpuid() left asm/processor.h for a header of its own in 6.16. */
+#include <asm/processor.h>
+#ifdef __has_include
 #if __has_include("asm/cpuid/api.h")
 #include <asm/cpuid/api.h>
-#else
-#include <asm/processor.h>
+#endif
 #endif
 
 /* 6.16 gave MSR accessors names that say how wide they are. */

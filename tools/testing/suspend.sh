@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# suspend - the system sleeps, and counters forget what they had
+. "$(dirname "$0")/ktap.sh"
+
+rtc=/sys/class/rtc/rtc0
+
+# Asleep for two seconds of the real-time clock.
+sleep_system()
+{
+	[ -e "$rtc/wakealarm" ] || skip "nothing wakes the system up"
+	grep -qw deep /sys/power/mem_sleep 2>/dev/null || skip "the system does not sleep deeply"
+	# QEMU's machine is not turned off again in the usual way: guest/init knows.
+	touch /run/suspended
+	echo 0 >"$rtc/wakealarm"
+	echo +2 >"$rtc/wakealarm"
+	echo mem >/sys/power/state
+}
+
+# counted FILE EVENT: of perf stat -x,
+counted() { awk -F, -v event="$2" '$3 ~ event { print $1 }' "$1"; }
+
+counts_on_cpu0()
+{
+	perf stat -C 0 -x, -o /tmp/out -e instructions,branches taskset -c 0 workload || return 1
+	for event in instructions branches; do
+		expect_range "$event" 1000 1000000000000 "$(counted /tmp/out "$event")" || return 1
+	done
+}
+
+counts_afterwards()
+{
+	sleep_system || return 1
+	counts_on_cpu0
+}
+
+# Events that were there before go on from what they had.
+goes_on()
+{
+	perf stat -C 0 -x, -o /tmp/out -e instructions taskset -c 0 workload || return 1
+	before=$(counted /tmp/out instructions)
+	until_told
+	perf stat -C 0 -x, -o /tmp/out -e instructions "$UNTIL_TOLD" &
+	pid=$!
+	wait_started "$pid"
+	sleep_system || return 1
+	taskset -c 0 workload >/dev/null
+	tell
+	wait "$pid"
+	expect_range "instructions" "$((before * 9 / 10))" 1000000000000 \
+		"$(counted /tmp/out instructions)"
+}
+
+samples_afterwards()
+{
+	sleep_system || return 1
+	perf record -C 0 -o /tmp/perf.data -e instructions -c 1000003 taskset -c 0 workload \
+		>/dev/null 2>&1 || return 1
+	expect_range "samples" 1 1000000 "$(perf script -i /tmp/perf.data | wc -l)"
+}
+
+plan 4
+check "CPU 0 counts" counts_on_cpu0
+check "CPU 0 counts after a sleep" counts_afterwards
+check "events that sleep go on" goes_on
+check "CPU 0 samples after a sleep" samples_afterwards
+finish
