@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * group.c - groups, pinned and exclusive events, more events than counters
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "validate.h"
+
+#define MANY	64
+
+/* Group reads: nr, enabled, running, then value and id of each. */
+struct group_read {
+	u64 nr, enabled, running;
+	struct {
+		u64 value, id;
+	} members[MANY];
+};
+
+/* nr events of a group, all but the leader born enabled; fewer on failure. */
+static unsigned int open_group(int *fds, unsigned int nr, u64 read_format)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		struct perf_event_attr attr;
+
+		attr_instructions(&attr);
+		attr.disabled = !i;
+		attr.read_format = read_format;
+		fds[i] = event_open_self(&attr, i ? fds[0] : -1);
+		if (fds[i] < 0)
+			break;
+	}
+	return i;
+}
+
+static void members_agree(void)
+{
+	int fds[MANY], i, nr;
+	u64 first;
+
+	nr = open_group(fds, pmu.group, 0);
+	event_enable(fds[0]);
+	known_loop(ITERATIONS);
+	event_disable(fds[0]);
+	first = event_read(fds[0]);
+	expect_count("count of the leader", LOOP, first);
+	for (i = 1; i < nr; i++)
+		expect_range("count of a member", first - 100, first + 100, event_read(fds[i]));
+	close_all(fds, nr);
+}
+
+static void too_large(void)
+{
+	struct perf_event_attr attr;
+	int fds[MANY], nr, fd;
+
+	if (pmu.group >= MANY) {
+		ktap_skip("groups have room for %u at least", pmu.group);
+		return;
+	}
+	nr = open_group(fds, pmu.group, 0);
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	fd = event_open(&attr, 0, -1, fds[0], 0);
+	expect_eq("one event more than fits", -EINVAL, fd);
+	event_enable(fds[0]);
+	known_loop(ITERATIONS);
+	event_disable(fds[0]);
+	expect_count("count of the leader all the same", LOOP, event_read(fds[0]));
+	close_all(fds, nr);
+}
+
+static void one_read(void)
+{
+	u64 format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | FORMAT_TIMES;
+	struct group_read group = { 0 };
+	int fds[MANY], i, nr;
+	u64 id;
+
+	nr = open_group(fds, 3, format);
+	event_enable(fds[0]);
+	known_loop(ITERATIONS);
+	event_disable(fds[0]);
+	expect_eq("bytes of a group's read", 8 * (3 + 2 * 3), read(fds[0], &group, sizeof(group)));
+	expect_eq("events", 3, group.nr);
+	expect_eq("time running", group.enabled, group.running);
+	for (i = 0; i < nr; i++) {
+		expect_count("value", LOOP, group.members[i].value);
+		expect_eq("PERF_EVENT_IOC_ID", 0, ioctl(fds[i], PERF_EVENT_IOC_ID, &id));
+		expect_eq("id", id, group.members[i].id);
+	}
+	errno = 0;
+	expect_eq("a read into too small a buffer", -1, read(fds[0], &group, 16));
+	expect_eq("its error", ENOSPC, errno);
+	close_all(fds, nr);
+}
+
+static void leader_holds(void)
+{
+	int fds[3], nr = open_group(fds, 3, 0);
+
+	known_loop(ITERATIONS);
+	expect_eq("count of a member before its leader is enabled", 0, event_read(fds[1]));
+	event_enable(fds[0]);
+	event_disable(fds[1]);
+	known_loop(ITERATIONS);
+	event_disable(fds[0]);
+	expect_range("count of a disabled member", 0, 1000, event_read(fds[1]));
+	expect_count("count of the other member", LOOP, event_read(fds[2]));
+	close_all(fds, nr);
+}
+
+static void group_flag(void)
+{
+	int fds[3], i, nr = open_group(fds, 3, 0);
+
+	for (i = 0; i < nr; i++)
+		event_disable(fds[i]);
+	ioctl(fds[0], PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+	known_loop(ITERATIONS);
+	ioctl(fds[0], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	for (i = 0; i < nr; i++)
+		expect_count("count", LOOP, event_read(fds[i]));
+	ioctl(fds[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+	for (i = 0; i < nr; i++)
+		expect_eq("count after a reset of the group", 0, event_read(fds[i]));
+	close_all(fds, nr);
+}
+
+static void leader_closes(void)
+{
+	int fds[3], nr = open_group(fds, 3, 0);
+	u64 count;
+
+	event_enable(fds[0]);
+	known_loop(ITERATIONS);
+	close(fds[0]);
+	count = event_read(fds[1]);
+	expect_range("count of a member when its leader closes", LOOP, LOOP + 100000, count);
+	event_enable(fds[1]);
+	known_loop(ITERATIONS);
+	event_disable(fds[1]);
+	expect_range("count of a member on its own", 2 * LOOP, 2 * LOOP + 200000,
+		     event_read(fds[1]));
+	close_all(fds + 1, nr - 1);
+}
+
+static void with_software(void)
+{
+	struct perf_event_attr attr, software = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(software),
+		.config = PERF_COUNT_SW_TASK_CLOCK, .disabled = 1,
+	};
+	int fds[3] = { -1, -1, -1 };
+
+	fds[0] = event_open_self(&software, -1);
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	fds[1] = event_open_self(&attr, fds[0]);
+	software.disabled = 0;
+	software.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	fds[2] = event_open_self(&software, fds[0]);
+	event_enable(fds[0]);
+	known_loop(ITERATIONS);
+	event_disable(fds[0]);
+	expect_range("nanoseconds of the leader", 1000, 100000000000ULL, event_read(fds[0]));
+	expect_count("instructions of a member", LOOP, event_read(fds[1]));
+	close_all(fds, 3);
+}
+
+static void software_joins(void)
+{
+	struct perf_event_attr software = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(software),
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+	};
+	int fds[2] = { -1, -1 };
+
+	fds[0] = open_instructions();
+	if (fds[0] < 0)
+		return;
+	fds[1] = event_open_self(&software, fds[0]);
+	event_enable(fds[0]);
+	known_loop(ITERATIONS);
+	event_disable(fds[0]);
+	expect_count("instructions of the leader", LOOP, event_read(fds[0]));
+	expect_range("nanoseconds of a member", 1000, 100000000000ULL, event_read(fds[1]));
+	close_all(fds, 2);
+}
+
+static void wrong_leaders(void)
+{
+	struct perf_event_attr attr;
+	int leader, member, fd;
+	pid_t pid;
+
+	leader = open_instructions();
+	if (leader < 0)
+		return;
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	member = event_open_self(&attr, leader);
+	expect_eq("a leader that is itself a member", -EINVAL, event_open(&attr, 0, -1, member, 0));
+	fd = event_open(&attr, 0, pmu.cpu, leader, 0);
+	expect_eq("a leader of another CPU", -EINVAL, fd);
+	pid = fork();
+	if (!pid) {
+		sleep(60);
+		_exit(0);
+	}
+	expect_eq("a leader of another task", -EINVAL, event_open(&attr, pid, -1, leader, 0));
+	kill(pid, 9);
+	waitpid(pid, NULL, 0);
+	attr.pinned = 1;
+	expect_eq("a pinned member", -EINVAL, event_open(&attr, 0, -1, leader, 0));
+	attr.pinned = 0;
+	attr.exclusive = 1;
+	expect_eq("an exclusive member", -EINVAL, event_open(&attr, 0, -1, leader, 0));
+	close(member);
+	close(leader);
+}
+
+/* As many single events as it takes to fill all counters, and more. */
+static int open_many(int *fds, int nr)
+{
+	struct perf_event_attr attr;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		attr_instructions(&attr);
+		attr.read_format = FORMAT_TIMES;
+		fds[i] = event_open_self(&attr, -1);
+		if (fds[i] < 0)
+			break;
+	}
+	return i;
+}
+
+static void check_turns(const char *what, const int *fds, int nr, u64 whole)
+{
+	u64 scaled, slack = pmu.exact ? whole / 4 : whole / 5 * 3;
+	struct event_times times;
+	int i, waited = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (!event_read_times(fds[i], &times))
+			continue;
+		if (!expect_range("time running", times.enabled / 20, times.enabled, times.running))
+			continue;
+		waited += times.running < times.enabled;
+		scaled = (double)times.count * times.enabled / times.running;
+		/* Turns go by another clock than the loop does; others may take the CPU. */
+		expect_range(what, whole - slack, whole + slack, scaled);
+	}
+	expect_range("events that had to wait", 1, nr, waited);
+}
+
+static void turns(void)
+{
+	int nr = 2 * pmu.group + 2, fds[2 * MANY + 2], i, j;
+	u64 start;
+
+	nr = open_many(fds, nr);
+	for (i = 0; i < nr; i++)
+		event_enable(fds[i]);
+	start = now_ns(CLOCK_MONOTONIC);
+	i = 0;
+	do {
+		known_loop(ITERATIONS);
+		i++;
+	} while (now_ns(CLOCK_MONOTONIC) - start < 400000000);
+	for (j = 0; j < nr; j++)
+		event_disable(fds[j]);
+	check_turns("scaled count", fds, nr, i * LOOP);
+	close_all(fds, nr);
+	expect_sane();
+}
+
+static void groups_take_turns(void)
+{
+	int fds[3][MANY], nr[3], g, i;
+	struct event_times times;
+	u64 start;
+
+	for (g = 0; g < 3; g++)
+		nr[g] = open_group(fds[g], pmu.group - 1, FORMAT_TIMES);
+	for (g = 0; g < 3; g++)
+		event_enable(fds[g][0]);
+	start = now_ns(CLOCK_MONOTONIC);
+	do {
+		known_loop(ITERATIONS);
+	} while (now_ns(CLOCK_MONOTONIC) - start < 300000000);
+	for (g = 0; g < 3; g++)
+		event_disable(fds[g][0]);
+	for (g = 0; g < 3; g++) {
+		u64 first = 0;
+
+		for (i = 0; i < nr[g]; i++) {
+			event_read_times(fds[g][i], &times);
+			expect_range("time running of a group", times.enabled / 10, times.enabled,
+				     times.running);
+			if (!i)
+				first = times.count;
+			/* On and off together, many times. */
+			expect_range("count of a member", first - first / 1000 - 1000,
+				     first + first / 1000 + 1000, times.count);
+		}
+		close_all(fds[g], nr[g]);
+	}
+}
+
+static void pinned_ends(void)
+{
+	struct perf_event_attr attr;
+	int fds[MANY], nr, fd;
+	u64 value;
+
+	attr_instructions(&attr);
+	attr.pinned = 1;
+	for (nr = 0; nr < (int)pmu.group + 4 && nr < MANY; nr++) {
+		fds[nr] = event_open_self(&attr, -1);
+		if (fds[nr] < 0)
+			break;
+		event_enable(fds[nr]);
+	}
+	known_loop(1000);
+	fd = nr ? fds[nr - 1] : -1;
+	expect_eq("a read of a pinned event that finds no counter", 0,
+		  read(fd, &value, sizeof(value)));
+	expect_range("count of the first pinned event", 1000, 100000000, event_read(fds[0]));
+	close_all(fds, nr);
+	expect_sane();
+}
+
+static void pinned_stays(void)
+{
+	int nr = pmu.group + 2, fds[MANY + 2], i, pinned;
+	struct event_times times = { 0 };
+	struct perf_event_attr attr;
+
+	attr_instructions(&attr);
+	attr.pinned = 1;
+	attr.read_format = FORMAT_TIMES;
+	pinned = event_open_self(&attr, -1);
+	if (pinned < 0)
+		return;
+	nr = open_many(fds, nr);
+	event_enable(pinned);
+	for (i = 0; i < nr; i++)
+		event_enable(fds[i]);
+	known_loop(30 * ITERATIONS);
+	event_disable(pinned);
+	event_read_times(pinned, &times);
+	expect_eq("time running of a pinned event", times.enabled, times.running);
+	expect_range("its count", 30 * LOOP, 31 * LOOP, times.count);
+	close_all(fds, nr);
+	close(pinned);
+}
+
+static void exclusive_alone(void)
+{
+	struct event_times one = { 0 }, other = { 0 };
+	struct perf_event_attr attr;
+	int exclusive, fd;
+	u64 start;
+
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	fd = event_open_self(&attr, -1);
+	attr.exclusive = 1;
+	exclusive = event_open_self(&attr, -1);
+	if (fd < 0 || exclusive < 0)
+		return;
+	event_enable(fd);
+	event_enable(exclusive);
+	start = now_ns(CLOCK_MONOTONIC);
+	do {
+		known_loop(ITERATIONS);
+	} while (now_ns(CLOCK_MONOTONIC) - start < 200000000);
+	event_disable(exclusive);
+	event_disable(fd);
+	event_read_times(exclusive, &one);
+	event_read_times(fd, &other);
+	/* The other was enabled first and disabled last. */
+	expect_range("time running of both together", 1, other.enabled + other.enabled / 20,
+		     one.running + other.running);
+	close(exclusive);
+	close(fd);
+}
+
+static void two_events_one_truth(void)
+{
+	struct perf_event_attr attr;
+	int fds[2] = { -1, -1 };
+
+	attr_cycles(&attr);
+	fds[0] = event_open_self(&attr, -1);
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	fds[1] = event_open_self(&attr, fds[0]);
+	event_enable(fds[0]);
+	known_loop(ITERATIONS);
+	event_disable(fds[0]);
+	expect_count("instructions beside cycles", LOOP, event_read(fds[1]));
+	expect_range("cycles beside instructions", LOOP / 20, 1000 * LOOP, event_read(fds[0]));
+	close_all(fds, 2);
+}
+
+#define SCHEDULED MAN "an event group is scheduled onto the CPU as a unit"
+
+static const struct check checks[] = {
+	{ "group", "members of the largest group agree", SCHEDULED, members_agree, NEED_GROUPS },
+	{ "group", "one event too many",
+	  MAN "EINVAL: the group has more events than can be on the counters together",
+	  too_large, NEED_GROUPS },
+	{ "group", "one read of all",
+	  MAN "PERF_FORMAT_GROUP: allows all counter values in an event group to be read with one read",
+	  one_read, NEED_GROUPS },
+	{ "group", "the leader holds its members",
+	  MAN "disabled: the children count only while the group leader is enabled",
+	  leader_holds, NEED_GROUPS },
+	{ "group", "PERF_IOC_FLAG_GROUP",
+	  MAN "PERF_IOC_FLAG_GROUP: the ioctl affects all events in the group", group_flag,
+	  NEED_GROUPS },
+	{ "group", "members outlive their leader",
+	  MAN "closing the leader makes its members single events", leader_closes, NEED_GROUPS },
+	{ "group", "a software event leads",
+	  SCHEDULED, with_software },
+	{ "group", "a software event joins", SCHEDULED, software_joins },
+	{ "group", "leaders that cannot be",
+	  MAN "EINVAL: group_fd is not a leader, or of another task or CPU; only leaders can be pinned",
+	  wrong_leaders },
+	{ "group", "cycles and instructions together", SCHEDULED, two_events_one_truth,
+	  NEED_CYCLES },
+	{ "multiplex", "twice as many events as counters",
+	  MAN "time_running: the count can be scaled when events share counters", turns },
+	{ "multiplex", "groups take turns", SCHEDULED, groups_take_turns, NEED_GROUPS },
+	{ "multiplex", "pinned without a counter reads as end of file",
+	  MAN "pinned: if it cannot be put onto the CPU, reads return end-of-file", pinned_ends },
+	{ "multiplex", "pinned never waits",
+	  MAN "pinned: the counter should always be on the CPU if at all possible", pinned_stays },
+	{ "multiplex", "exclusive runs alone",
+	  MAN "exclusive: it should be the only group using the CPU's counters", exclusive_alone },
+};
+
+const struct check_list group_checks = { checks, ARRAY_SIZE(checks) };

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * machine.c - several CPUs and threads, CPUs that come and go, sleep, unloading
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "validate.h"
+
+static bool go_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* CPUs that this process may run on, at most so many. */
+static int usable_cpus(int *cpus, int max)
+{
+	cpu_set_t set;
+	int nr = 0, cpu;
+
+	sched_getaffinity(0, sizeof(set), &set);
+	for (cpu = 0; cpu < CPU_SETSIZE && nr < max; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			cpus[nr++] = cpu;
+	return nr;
+}
+
+static void migrates(void)
+{
+	int cpus[64], nr = usable_cpus(cpus, 64), i, fd = open_instructions();
+
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 50; i++) {
+		go_to(cpus[i % nr]);
+		known_loop(ITERATIONS / 50);
+	}
+	event_disable(fd);
+	expect_range("instructions on many CPUs", LOOP, LOOP + LOOP / 5, event_read(fd));
+	close(fd);
+}
+
+static void migrates_sampling(void)
+{
+	int cpus[64], nr = usable_cpus(cpus, 64), i, fd;
+	static struct ring ring;
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 count;
+
+	attr_sampling(&attr, 50000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
+	fd = event_open_self(&attr, -1);
+	if (fd < 0 || ring_map(&ring, fd, 64))
+		return;
+	event_enable(fd);
+	for (i = 0; i < 50; i++) {
+		go_to(cpus[i % nr]);
+		known_loop(ITERATIONS / 10);
+	}
+	event_disable(fd);
+	count = event_read(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples on many CPUs", count / 50000 - 2, count / 50000 + 2, sum.samples);
+	expect_eq("samples older than the one before", 0, sum.backwards);
+	ring_unmap(&ring);
+	close(fd);
+}
+
+static void other_cpus(void)
+{
+	int cpus[64], nr = usable_cpus(cpus, 64), i;
+
+	for (i = 0; i < nr; i++) {
+		struct perf_event_attr attr;
+		int fd;
+
+		attr_instructions(&attr);
+		fd = event_open(&attr, -1, cpus[i], -1, 0);
+		if (fd < 0) {
+			ktap_fail("an event on CPU %d: expected a descriptor, got %s", cpus[i],
+				  strerror(-fd));
+			continue;
+		}
+		go_to(cpus[(i + 1) % nr]);
+		event_enable(fd);
+		go_to(cpus[i]);
+		known_loop(ITERATIONS);
+		go_to(cpus[(i + 1) % nr]);
+		event_disable(fd);
+		expect_range("instructions of another CPU", LOOP, 1000 * LOOP, event_read(fd));
+		close(fd);
+	}
+}
+
+static volatile unsigned int thread_failures;
+
+static void *open_and_close(void *unused)
+{
+	struct perf_event_attr attr;
+	int i, fd;
+
+	for (i = 0; i < 100; i++) {
+		attr_instructions(&attr);
+		attr.disabled = i & 1;
+		if (i % 3 == 0 && (pmu.has & NEED_SAMPLING))
+			attr.sample_period = 10000;
+		fd = event_open(&attr, 0, -1, -1, 0);
+		if (fd < 0) {
+			__atomic_add_fetch(&thread_failures, 1, __ATOMIC_RELAXED);
+			continue;
+		}
+		event_enable(fd);
+		known_loop(1000);
+		if (event_read(fd) < 1000 * LOOP_INSNS)
+			__atomic_add_fetch(&thread_failures, 1, __ATOMIC_RELAXED);
+		close(fd);
+	}
+	return unused;
+}
+
+static void many_threads(void)
+{
+	pthread_t threads[8];
+	unsigned int i;
+
+	thread_failures = 0;
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		pthread_create(&threads[i], NULL, open_and_close, NULL);
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		pthread_join(threads[i], NULL);
+	expect_eq("opens and counts that failed", 0, thread_failures);
+	expect_sane();
+}
+
+static void closed_in_a_storm(void)
+{
+	struct perf_event_attr attr;
+	int i, fd;
+
+	for (i = 0; i < 100; i++) {
+		attr_sampling(&attr, 1 + i, PERF_SAMPLE_IP);
+		attr.disabled = 0;
+		fd = event_open_self(&attr, -1);
+		if (fd < 0)
+			return;
+		known_loop(1000);
+		close(fd);
+	}
+	expect_sane();
+}
+
+static void cpu_goes_away(void)
+{
+	struct perf_event_attr attr;
+	char path[128];
+	int cpus[64], nr = usable_cpus(cpus, 64), cpu = cpus[nr - 1], task, wide, i;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	if (access(path, W_OK)) {
+		ktap_skip("CPU %d cannot be taken off line", cpu);
+		return;
+	}
+	task = open_instructions();
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	wide = event_open(&attr, -1, cpu, -1, 0);
+	if (task < 0 || wide < 0)
+		return;
+	event_enable(task);
+	for (i = 0; i < 3; i++) {
+		expect_eq("off line", 0, write_number(path, 0));
+		known_loop(ITERATIONS);
+		expect_eq("on line", 0, write_number(path, 1));
+		known_loop(ITERATIONS);
+	}
+	event_disable(task);
+	expect_range("instructions of a task meanwhile", 6 * LOOP, 7 * LOOP + 1000000,
+		     event_read(task));
+	close(wide);
+	wide = event_open(&attr, -1, cpu, -1, 0);
+	expect_true("the CPU that is back has counters", wide >= 0);
+	go_to(cpu);
+	known_loop(ITERATIONS);
+	expect_range("instructions there", LOOP, 1000 * LOOP, event_read(wide));
+	close(wide);
+	close(task);
+	expect_sane();
+}
+
+static bool write_word(const char *path, const char *word)
+{
+	int fd = open(path, O_WRONLY);
+	bool ok = fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static void sleeps(void)
+{
+	u64 before;
+	int fd;
+
+	if (!write_word("/sys/power/pm_test", "core")) {
+		ktap_skip("this kernel cannot rehearse suspending (CONFIG_PM_DEBUG)");
+		return;
+	}
+	/* By itself a rehearsal takes five seconds. */
+	write_number("/sys/module/suspend/parameters/pm_test_delay", 0);
+	fd = open_instructions();
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	before = event_read(fd);
+	if (!write_word("/sys/power/state", "mem") &&
+	    !write_word("/sys/power/state", "freeze")) {
+		ktap_skip("suspending: %s", strerror(errno));
+	} else {
+		known_loop(ITERATIONS);
+		event_disable(fd);
+		expect_range("instructions before and after", before + LOOP,
+			     before + LOOP + 1000000, event_read(fd));
+		expect_sane();
+	}
+	write_word("/sys/power/pm_test", "none");
+	close(fd);
+}
+
+static void unload(void)
+{
+	char path[256], refs[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", pmu.name);
+	if (!read_text(path, refs, sizeof(refs))) {
+		ktap_skip("it is not a module that can be unloaded");
+		return;
+	}
+	fd = open_instructions();
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	errno = 0;
+	expect_eq("delete_module() under an event", -1,
+		  syscall(SYS_delete_module, pmu.name, O_NONBLOCK));
+	expect_eq("its error", EWOULDBLOCK, errno);
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	expect_count("instructions of the event", LOOP, event_read(fd));
+	close(fd);
+	expect_sane();
+}
+
+#define COUNTS MAN "the event's count is how often it occurred while it was enabled"
+
+static const struct check checks[] = {
+	{ "machine", "a task that migrates", COUNTS, migrates, NEED_CPUS },
+	{ "machine", "a task that migrates and is sampled", COUNTS, migrates_sampling,
+	  NEED_CPUS | NEED_SAMPLING },
+	{ "machine", "events of other CPUs",
+	  MAN "pid == -1 and cpu >= 0: measures all tasks on the CPU", other_cpus,
+	  NEED_CPUS | NEED_CPU_WIDE },
+	{ "machine", "opened and closed by eight threads", COUNTS, many_threads },
+	{ "machine", "closed in a storm", COUNTS, closed_in_a_storm, NEED_SAMPLING },
+	{ "machine", "a CPU goes off line and comes back", COUNTS, cpu_goes_away,
+	  NEED_CPUS | NEED_CPU_WIDE | NEED_DISRUPT },
+	{ "machine", "suspended and resumed", COUNTS, sleeps, NEED_DISRUPT },
+	{ "machine", "its module is not unloaded under an event",
+	  "delete_module(2): EWOULDBLOCK: other modules or users depend on this module", unload,
+	  NEED_PMU | NEED_DISRUPT },
+};
+
+const struct check_list machine_checks = { checks, ARRAY_SIZE(checks) };

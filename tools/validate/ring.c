@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ring.c - the sampling buffer: wraps, lost records, overwriting, pauses
+ */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+
+#include "validate.h"
+
+#define PERIOD	20000
+#define USUAL	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
+		 PERF_SAMPLE_PERIOD)
+
+static struct ring ring;
+
+static int open_ring(struct perf_event_attr *attr, unsigned int pages)
+{
+	int fd;
+
+	attr_sampling(attr, PERIOD, USUAL);
+	fd = event_open_self(attr, -1);
+	if (fd >= 0 && ring_map(&ring, fd, pages)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static void close_ring(int fd)
+{
+	ring_unmap(&ring);
+	close(fd);
+}
+
+static void wraps(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 head, count;
+	int fd, i;
+
+	fd = open_ring(&attr, 1);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 40; i++) {
+		known_loop(ITERATIONS / 4);
+		ring_drain(&ring, &attr, &sum);
+	}
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	count = event_read(fd);
+	head = ring.page->data_head;
+	expect_range("bytes written to a buffer of a page", 2 * ring.size, 1000 * ring.size,
+		     head);
+	expect_eq("bytes read", head, ring.page->data_tail);
+	expect_eq("lost samples", 0, sum.lost);
+	expect_range("samples", count / PERIOD - 1, count / PERIOD + 1, sum.samples);
+	expect_eq("samples older than the one before", 0, sum.backwards);
+	close_ring(fd);
+}
+
+static void lost_adds_up(void)
+{
+	struct { u64 value, lost; } values = { 0 };
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	bool format = true;
+	u64 count;
+	int fd;
+
+	attr_sampling(&attr, PERIOD, USUAL);
+	attr.read_format = PERF_FORMAT_LOST;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd == -EINVAL) {
+		format = false;
+		attr.read_format = 0;
+		fd = event_open_self(&attr, -1);
+	}
+	if (fd < 0 || ring_map(&ring, fd, 1))
+		return;
+	event_enable(fd);
+	known_loop(10 * ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	/* A LOST record is written when there is room again. */
+	event_enable(fd);
+	known_loop(PERIOD);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	if (read(fd, &values, sizeof(values)) < 8)
+		ktap_fail("expected to read the event, got %s", strerror(errno));
+	count = values.value;
+	expect_range("lost samples", 1, count / PERIOD, sum.lost);
+	expect_range("samples and lost ones", count / PERIOD - 1, count / PERIOD + 1,
+		     sum.samples + sum.lost);
+	if (format)
+		expect_eq("PERF_FORMAT_LOST", sum.lost, values.lost);
+	close_ring(fd);
+}
+
+/* The newest samples, from the head backwards, as far as they are whole. */
+static void backwards(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE), length = 2 * page;
+	struct perf_event_mmap_page *meta;
+	struct perf_event_attr attr;
+	unsigned int nr = 0;
+	u64 head, at, newest = 0, last = INT64_MAX;
+	char *data;
+	int fd;
+
+	attr_sampling(&attr, PERIOD, PERF_SAMPLE_TIME | PERF_SAMPLE_IP);
+	attr.write_backward = 1;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	meta = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+	if (meta == MAP_FAILED) {
+		ktap_fail("a buffer that is read only: expected a mapping, got %s",
+			  strerror(errno));
+		close(fd);
+		return;
+	}
+	event_enable(fd);
+	known_loop(10 * ITERATIONS);
+	event_disable(fd);
+	expect_eq("PERF_EVENT_IOC_PAUSE_OUTPUT", 0, ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1));
+	data = (char *)meta + meta->data_offset;
+	head = meta->data_head;
+	for (at = head; at - head + sizeof(struct perf_event_header) <= page;) {
+		struct perf_event_header *header = (void *)(data + (at & (page - 1)));
+		u64 time;
+
+		if (!header->size || at - head + header->size > page)
+			break;
+		/* Records are multiples of 8: no field is torn. */
+		if (header->type == PERF_RECORD_SAMPLE) {
+			memcpy(&time, data + ((at + 16) & (page - 1)), sizeof(time));
+			if (!nr)
+				newest = time;
+			if (!expect_range("time of the sample before", 1, last, time))
+				break;
+			last = time;
+			nr++;
+		}
+		at += header->size;
+	}
+	expect_range("samples from the newest back", page / 24 / 2, page / 16, nr);
+	expect_true("a time of the newest sample", newest != 0);
+	munmap(meta, length);
+	close(fd);
+}
+
+static void pauses(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	unsigned int before;
+	int fd;
+
+	fd = open_ring(&attr, 64);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	ring_drain(&ring, &attr, &sum);
+	before = sum.samples;
+	expect_range("samples before", LOOP / PERIOD - 2, LOOP / PERIOD + 2, before);
+	expect_eq("pause", 0, ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1));
+	known_loop(ITERATIONS);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples while paused", before, before + 1, sum.samples);
+	expect_eq("go on", 0, ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0));
+	before = sum.samples;
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples after", LOOP / PERIOD - 2, LOOP / PERIOD + 2, sum.samples - before);
+	close_ring(fd);
+}
+
+static void shared_buffer(void)
+{
+	const struct perf_event_header *header;
+	unsigned int mine = 0, theirs = 0, none = 0;
+	struct perf_event_attr attr;
+	struct sample sample;
+	u64 ids[2] = { 0 };
+	int fd, other;
+
+	fd = open_ring(&attr, 64);
+	if (fd < 0)
+		return;
+	other = event_open_self(&attr, -1);
+	if (other < 0)
+		return;
+	expect_eq("PERF_EVENT_IOC_SET_OUTPUT", 0, ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, fd));
+	ioctl(fd, PERF_EVENT_IOC_ID, &ids[0]);
+	ioctl(other, PERF_EVENT_IOC_ID, &ids[1]);
+	event_enable(fd);
+	event_enable(other);
+	known_loop(ITERATIONS);
+	event_disable(other);
+	event_disable(fd);
+	while ((header = ring_next(&ring))) {
+		if (!sample_parse(header, &attr, &sample))
+			continue;
+		mine += sample.id == ids[0];
+		theirs += sample.id == ids[1];
+		none += sample.id != ids[0] && sample.id != ids[1];
+	}
+	expect_range("samples of the buffer's event", LOOP / PERIOD - 2, LOOP / PERIOD + 2, mine);
+	expect_range("samples of the other event", LOOP / PERIOD - 2, LOOP / PERIOD + 2, theirs);
+	expect_eq("samples of nobody", 0, none);
+	close(other);
+	close_ring(fd);
+}
+
+static void maps_that_cannot_be(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	int fd = open_instructions();
+	void *map;
+
+	if (fd < 0)
+		return;
+	map = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	expect_true("three data pages are refused", map == MAP_FAILED && errno == EINVAL);
+	map = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	expect_true("a private mapping is refused", map == MAP_FAILED && errno == EINVAL);
+	map = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
+	expect_true("the first page alone can be mapped", map != MAP_FAILED);
+	if (map != MAP_FAILED)
+		munmap(map, page);
+	close(fd);
+}
+
+static void close_under_map(void)
+{
+	struct perf_event_attr attr;
+	int fd, i;
+
+	for (i = 0; i < 20; i++) {
+		fd = open_ring(&attr, 8);
+		if (fd < 0)
+			return;
+		event_enable(fd);
+		known_loop(PERIOD);
+		/* The mapping keeps the event. */
+		close(fd);
+		known_loop(PERIOD);
+		ring_unmap(&ring);
+	}
+	expect_sane();
+}
+
+static const struct check checks[] = {
+	{ "ring", "wraps without loss while it is read",
+	  MAN "data_head: continuously increases, it is the reader's to wrap", wraps,
+	  NEED_SAMPLING },
+	{ "ring", "samples and lost samples add up",
+	  MAN "PERF_RECORD_LOST: indicates when events are lost, and how many", lost_adds_up,
+	  NEED_SAMPLING },
+	{ "ring", "overwritten backwards",
+	  MAN "write_backward: data is written from the end of the buffer to its beginning",
+	  backwards, NEED_SAMPLING },
+	{ "ring", "output is paused",
+	  MAN "PERF_EVENT_IOC_PAUSE_OUTPUT: pauses or resumes the event's ring-buffer", pauses,
+	  NEED_SAMPLING },
+	{ "ring", "two events share a buffer",
+	  MAN "PERF_EVENT_IOC_SET_OUTPUT: report event notifications to the specified descriptor",
+	  shared_buffer, NEED_SAMPLING },
+	{ "ring", "mappings that cannot be",
+	  MAN "mmap: the size should be 1+2^n pages, MAP_SHARED", maps_that_cannot_be },
+	{ "ring", "the descriptor closes before the mapping",
+	  MAN "mmap: the mapping holds a reference to the event", close_under_map, NEED_SAMPLING },
+};
+
+const struct check_list ring_checks = { checks, ARRAY_SIZE(checks) };

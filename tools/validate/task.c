@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * task.c - events of other tasks, of children and threads, of CPUs; exec
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "validate.h"
+
+/* A child that does its work when told, and says when it has done it. */
+struct child {
+	pid_t pid;
+	int go[2], done[2];
+};
+
+static void child_start(struct child *child, void (*work)(void))
+{
+	char byte = 0;
+
+	if (pipe(child->go) || pipe(child->done)) {
+		ktap_fail("expected pipes, got %s", strerror(errno));
+		return;
+	}
+	child->pid = fork();
+	if (child->pid)
+		return;
+	while (read(child->go[0], &byte, 1) == 1 && byte != 'x') {
+		work();
+		if (write(child->done[1], &byte, 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static void child_work(struct child *child)
+{
+	char byte = 'w';
+
+	if (write(child->go[1], &byte, 1) != 1 || read(child->done[0], &byte, 1) != 1)
+		ktap_fail("expected the child to work, got %s", strerror(errno));
+}
+
+static void child_end(struct child *child)
+{
+	if (write(child->go[1], "x", 1) != 1)
+		kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+	close(child->go[0]);
+	close(child->go[1]);
+	close(child->done[0]);
+	close(child->done[1]);
+}
+
+static void work_loop(void)
+{
+	known_loop(ITERATIONS);
+}
+
+static void other_task(void)
+{
+	struct perf_event_attr attr;
+	struct child child;
+	u64 count;
+	int fd;
+
+	child_start(&child, work_loop);
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	fd = event_open(&attr, child.pid, -1, -1, 0);
+	if (fd < 0) {
+		ktap_fail("an event on a child: expected a descriptor, got %s", strerror(-fd));
+	} else {
+		known_loop(5 * ITERATIONS);
+		child_work(&child);
+		count = event_read(fd);
+		expect_range("instructions of the child", LOOP, LOOP + LOOP / 2, count);
+		child_work(&child);
+		expect_range("instructions of its second round", LOOP, LOOP + LOOP / 2,
+			     event_read(fd) - count);
+	}
+	child_end(&child);
+	if (fd >= 0) {
+		count = event_read(fd);
+		expect_range("instructions of the task that ended", 2 * LOOP, 3 * LOOP, count);
+		close(fd);
+	}
+}
+
+static void not_the_children(void)
+{
+	int fd = open_instructions();
+
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	if (!fork()) {
+		known_loop(5 * ITERATIONS);
+		_exit(0);
+	}
+	wait(NULL);
+	event_disable(fd);
+	expect_range("instructions without those of a child", 1, LOOP, event_read(fd));
+	close(fd);
+}
+
+static void inherited(void)
+{
+	struct perf_event_attr attr;
+	int fd, i;
+
+	attr_instructions(&attr);
+	attr.inherit = 1;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 4; i++) {
+		if (!fork()) {
+			if (!fork()) {
+				known_loop(ITERATIONS);
+				_exit(0);
+			}
+			wait(NULL);
+			known_loop(ITERATIONS);
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+	event_disable(fd);
+	expect_range("instructions of children and their children", 8 * LOOP, 9 * LOOP + 4000000,
+		     event_read(fd));
+	close(fd);
+}
+
+static void *thread_loop(void *unused)
+{
+	known_loop(ITERATIONS);
+	return unused;
+}
+
+static void inherited_by_threads(void)
+{
+	struct perf_event_attr attr;
+	pthread_t threads[4];
+	int fd, i;
+
+	attr_instructions(&attr);
+	attr.inherit = 1;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, thread_loop, NULL);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	expect_range("instructions of four threads", 4 * LOOP, 5 * LOOP, event_read(fd));
+	close(fd);
+}
+
+/* inherit reads what the living children have counted so far. */
+static void inherited_alive(void)
+{
+	struct perf_event_attr attr;
+	struct child child;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.inherit = 1;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	child_start(&child, work_loop);
+	child_work(&child);
+	expect_range("instructions of a child that lives", LOOP, 2 * LOOP, event_read(fd));
+	event_disable(fd);
+	child_work(&child);
+	expect_range("instructions while disabled with the child", LOOP, 2 * LOOP, event_read(fd));
+	child_end(&child);
+	close(fd);
+}
+
+static void exec_self(char *const *argv)
+{
+	execv("/proc/self/exe", argv);
+	_exit(127);
+}
+
+/* The program that is executed: pmu-validate --list. */
+static char *const exec_argv[] = { "pmu-validate", "--list", NULL };
+
+static void counts_from_exec(void)
+{
+	struct perf_event_attr attr;
+	int go[2], fd;
+	char byte;
+	pid_t pid;
+	u64 count;
+
+	if (pipe(go))
+		return;
+	pid = fork();
+	if (!pid) {
+		if (read(go[0], &byte, 1) != 1)
+			_exit(1);
+		known_loop(5 * ITERATIONS);
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(1);
+		exec_self(exec_argv);
+	}
+	attr_instructions(&attr);
+	attr.enable_on_exec = 1;
+	fd = event_open(&attr, pid, -1, -1, 0);
+	expect_true("enable_on_exec is taken", fd >= 0);
+	if (write(go[1], "g", 1) != 1)
+		kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (fd >= 0) {
+		count = event_read(fd);
+		expect_range("instructions since exec", 1000, 10 * LOOP / 2, count);
+		close(fd);
+	}
+	close(go[0]);
+	close(go[1]);
+}
+
+static void goes_on_over_exec(void)
+{
+	struct perf_event_attr attr;
+	int fd, go[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(go))
+		return;
+	pid = fork();
+	if (!pid) {
+		if (read(go[0], &byte, 1) != 1)
+			_exit(1);
+		known_loop(ITERATIONS);
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(1);
+		exec_self(exec_argv);
+	}
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	fd = event_open(&attr, pid, -1, -1, 0);
+	expect_true("an event on a child opens", fd >= 0);
+	if (write(go[1], "g", 1) != 1)
+		kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (fd >= 0) {
+		expect_range("instructions before and after exec", LOOP + 1000, 10 * LOOP,
+			     event_read(fd));
+		close(fd);
+	}
+	close(go[0]);
+	close(go[1]);
+}
+
+static void removed_on_exec(void)
+{
+	struct perf_event_attr attr;
+	int fd, go[2];
+	char byte;
+	pid_t pid;
+	u64 count;
+
+	if (pipe(go))
+		return;
+	pid = fork();
+	if (!pid) {
+		if (read(go[0], &byte, 1) != 1)
+			_exit(1);
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(1);
+		exec_self(exec_argv);
+	}
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	attr.remove_on_exec = 1;
+	fd = event_open(&attr, pid, -1, -1, 0);
+	if (fd == -EINVAL)
+		ktap_skip("remove_on_exec is not known to this kernel");
+	else
+		expect_true("remove_on_exec is taken", fd >= 0);
+	if (write(go[1], "g", 1) != 1)
+		kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (fd >= 0) {
+		/* Starting up alone, an exec'd program counts more. */
+		count = event_read(fd);
+		expect_range("instructions before exec", 1, 20000, count);
+		close(fd);
+	}
+	close(go[0]);
+	close(go[1]);
+}
+
+static void cpu_wide(void)
+{
+	struct perf_event_attr attr;
+	cpu_set_t set;
+	int fd;
+
+	CPU_ZERO(&set);
+	CPU_SET(pmu.cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	attr_instructions(&attr);
+	fd = event_open(&attr, -1, pmu.cpu, -1, 0);
+	if (fd < 0) {
+		ktap_fail("expected a descriptor, got %s", strerror(-fd));
+		return;
+	}
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	if (!fork()) {
+		known_loop(ITERATIONS);
+		_exit(0);
+	}
+	wait(NULL);
+	event_disable(fd);
+	expect_range("instructions of the CPU", 2 * LOOP, 1000 * LOOP, event_read(fd));
+	close(fd);
+}
+
+static void task_on_cpu(void)
+{
+	struct perf_event_attr attr;
+	cpu_set_t set;
+	int fd;
+
+	CPU_ZERO(&set);
+	CPU_SET(pmu.cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	attr_instructions(&attr);
+	fd = event_open(&attr, 0, pmu.cpu, -1, 0);
+	if (fd < 0) {
+		ktap_fail("expected a descriptor, got %s", strerror(-fd));
+		return;
+	}
+	expect_count("instructions of the task on its CPU", LOOP, event_count_loop(fd, ITERATIONS));
+	close(fd);
+}
+
+static void switches_keep_counts(void)
+{
+	int fd, to[2], from[2], i;
+	char byte = 0;
+	pid_t pid;
+
+	fd = open_instructions();
+	if (fd < 0 || pipe(to) || pipe(from))
+		return;
+	pid = fork();
+	if (!pid) {
+		while (read(to[0], &byte, 1) == 1) {
+			known_loop(1000);
+			if (write(from[1], &byte, 1) != 1)
+				break;
+		}
+		_exit(0);
+	}
+	event_enable(fd);
+	for (i = 0; i < 200; i++) {
+		known_loop(ITERATIONS / 200);
+		if (write(to[1], &byte, 1) != 1 || read(from[0], &byte, 1) != 1)
+			break;
+	}
+	event_disable(fd);
+	expect_eq("rounds", 200, i);
+	expect_range("instructions over 400 switches", LOOP, LOOP + LOOP / 20, event_read(fd));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fd);
+}
+
+static void prctl_stops_all(void)
+{
+	int fd = open_instructions();
+	u64 count;
+
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	expect_eq("prctl(PR_TASK_PERF_EVENTS_DISABLE)", 0, prctl(PR_TASK_PERF_EVENTS_DISABLE));
+	count = event_read(fd);
+	known_loop(ITERATIONS);
+	expect_eq("count while prctl has it disabled", count, event_read(fd));
+	expect_eq("prctl(PR_TASK_PERF_EVENTS_ENABLE)", 0, prctl(PR_TASK_PERF_EVENTS_ENABLE));
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	expect_count("count since it is enabled again", LOOP, event_read(fd) - count);
+	close(fd);
+}
+
+static void outlives_owner(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+	pid_t pid = fork();
+
+	if (!pid) {
+		known_loop(20 * ITERATIONS);
+		_exit(0);
+	}
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	fd = event_open(&attr, pid, -1, -1, 0);
+	if (fd == -ESRCH) {
+		ktap_skip("the child was too quick");
+		waitpid(pid, NULL, 0);
+		return;
+	}
+	expect_true("an event on a child opens", fd >= 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	expect_range("instructions of a task that was killed", 0, 21 * LOOP, event_read(fd));
+	close(fd);
+	expect_sane();
+}
+
+static const struct check checks[] = {
+	{ "task", "an event on another task",
+	  MAN "pid > 0: measures that task", other_task },
+	{ "task", "children are not counted unasked",
+	  MAN "inherit: if not set, only the task itself is counted", not_the_children },
+	{ "task", "children and theirs are inherited",
+	  MAN "inherit: this counter should count events of child tasks as well", inherited },
+	{ "task", "threads are inherited",
+	  MAN "inherit: this counter should count events of child tasks as well",
+	  inherited_by_threads },
+	{ "task", "living children are read",
+	  MAN "inherit: the count includes that of children", inherited_alive },
+	{ "task", "enable_on_exec",
+	  MAN "enable_on_exec: a counter is automatically enabled after a call to exec(2)",
+	  counts_from_exec },
+	{ "task", "goes on over exec",
+	  MAN "event counters are preserved across execve(2)", goes_on_over_exec },
+	{ "task", "remove_on_exec",
+	  MAN "remove_on_exec: closes the event when the process execs", removed_on_exec },
+	{ "task", "all of a CPU",
+	  MAN "pid == -1 and cpu >= 0: measures all tasks on the CPU", cpu_wide, NEED_CPU_WIDE },
+	{ "task", "a task on one CPU",
+	  MAN "cpu >= 0: measures the task only when it runs on that CPU", task_on_cpu },
+	{ "task", "counts survive context switches",
+	  MAN "pid == 0: measures the calling task", switches_keep_counts },
+	{ "task", "prctl disables and enables",
+	  MAN "prctl(PR_TASK_PERF_EVENTS_DISABLE): disables all events of the task",
+	  prctl_stops_all },
+	{ "task", "a task that is killed",
+	  MAN "pid > 0: measures that task", outlives_owner },
+};
+
+const struct check_list task_checks = { checks, ARRAY_SIZE(checks) };

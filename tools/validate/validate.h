@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * validate.h - what the checks of pmu-validate share
+ */
+#ifndef VALIDATE_H
+#define VALIDATE_H
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../testing/perf_util.h"
+
+#define MAN	"perf_event_open(2): "
+#define ABI	"Documentation/ABI/testing: "
+
+/* What a check needs, or is skipped for. */
+#define NEED_SAMPLING	(1U << 0)
+#define NEED_KERNEL	(1U << 1)
+#define NEED_CPU_WIDE	(1U << 2)
+#define NEED_GROUPS	(1U << 3)
+#define NEED_PMU	(1U << 4)
+#define NEED_CPUS	(1U << 5)
+#define NEED_ROOT	(1U << 6)
+#define NEED_DISRUPT	(1U << 7)
+#define NEED_CYCLES	(1U << 8)
+
+/**
+ * struct check - one thing that a PMU has to do
+ * @area: a word to filter by
+ * @name: what is checked
+ * @rule: the sentence that a failure breaks, and where it stands
+ * @run: checks it; each failed expectation says what was expected and seen
+ * @needs: NEED_*
+ */
+struct check {
+	const char *area;
+	const char *name;
+	const char *rule;
+	void (*run)(void);
+	unsigned int needs;
+};
+
+struct check_list {
+	const struct check *checks;
+	unsigned int nr;
+};
+
+extern const struct check_list identity_checks, count_checks, task_checks, group_checks,
+	sample_checks, field_checks, ring_checks, page_checks, error_checks, machine_checks;
+
+/**
+ * struct pmu - the PMU that is judged
+ * @name: in sysfs, or NULL for whoever answers to generic events
+ * @type: perf_event_attr.type, that of generic events without @name
+ * @has: NEED_* that it has
+ * @missing: why it has not, for each bit
+ * @group: events that fit in one group
+ * @exact: the clock counts instructions, so that every run is the same
+ * @cpu: the first CPU that the PMU is for
+ */
+struct pmu {
+	const char *name;
+	int type;
+	unsigned int has;
+	char missing[16][128];
+	unsigned int group;
+	bool exact;
+	int cpu;
+	struct perf_event_attr instructions;
+	struct perf_event_attr cycles;
+};
+
+extern struct pmu pmu;
+
+/* In user space, disabled, of the calling task. */
+void attr_instructions(struct perf_event_attr *attr);
+void attr_cycles(struct perf_event_attr *attr);
+int open_instructions(void);
+/* A sampling event with these fields. */
+void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type);
+
+/* By how many a count of so many instructions may be off. */
+u64 count_slack(u64 count);
+bool expect_count(const char *what, u64 want, u64 got);
+/* That the PMU counts as it should after whatever was done to it. */
+void expect_sane(void);
+
+/* User instructions per iteration of known_loop(), and enough of them. */
+#define ITERATIONS	1000000UL
+#define LOOP		(LOOP_INSNS * ITERATIONS)
+
+u64 now_ns(int clock);
+/* sysfs */
+bool read_text(const char *path, char *text, size_t size);
+/* A term list such as "event=0x3c,umask=1" of the PMU's format/; false if it cannot be parsed. */
+bool parse_terms(const char *terms, struct perf_event_attr *attr);
+bool find_event(const char *const *names, struct perf_event_attr *attr);
+int first_cpu_of(const char *list);
+
+#endif /* VALIDATE_H */
