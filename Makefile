@@ -77,6 +77,11 @@ validate:
 	@$(scripts)/validate --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(PMU),--pmu '$(PMU)') $(if $(FILTER),--filter '$(FILTER)')
 
+bench:
+	@$(scripts)/install-deps guest --arch '$(guest-arch)'
+	@$(scripts)/bench --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
+		$(if $(CPU),--cpu '$(CPU)') $(if $(PLOT),--plot '$(PLOT)')
+
 lint:
 	@$(scripts)/install-deps lint $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
 	@$(scripts)/lint $(ARCH)
@@ -100,6 +105,7 @@ help:
 	@echo 'make check-all                    all tests on all kernels'
 	@echo 'make kunit [DEBUG=1] [FILTER=..]  the sources on register models, in a kernel of their own'
 	@echo 'make validate [PMU=cpu]           judge a perf PMU: ours, the built-in one, or both'
+	@echo 'make bench                        what operations cost, ours and the built-in driver'
 	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'
 	@echo 'make update                       look for newer Debian kernels and QEMU'
 	@echo 'make clean                        remove what was built'

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bench.c - what the operations of a PMU driver cost, in instructions
+ *
+ * For a guest under QEMU's -icount shift=0, where the clock of user space counts
+ * the instructions that the CPU executes. Each figure is the median of many
+ * rounds, less that of an empty round: ticks and deferred work land in the mean.
+ *
+ * Prints a line "BENCH operation instructions" for each operation, and for some a
+ * second one, "BASE operation instructions": the same without the driver - on an
+ * event of perf core's own, on a stopped event, or with no event at all. The
+ * difference is the driver's share. "MARKED operation rounds" says of how many
+ * rounds the plugin pmu-access has counted the accesses to registers.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../testing/perf_util.h"
+
+/* Rounds of each operation, at most and unless the environment has ROUNDS. */
+#define MAX_ROUNDS	2001
+#define MAX_EVENTS	8
+/* Virtual seconds until the guest has nothing left to do but this. */
+#define QUIET_SECONDS	15
+
+/* User instructions between two overflows */
+#define PERIOD		20000
+#define MAX_OVERFLOWS	1000
+/* Anything longer between two looks at the clock is an interruption. */
+#define GAP		200
+
+#if defined(__aarch64__)
+
+static inline u64 clock_now(void)
+{
+	u64 now;
+
+	asm volatile("mrs %0, cntvct_el0" : "=r" (now) :: "memory");
+	return now;
+}
+
+/* For the plugin pmu-access: a no-operation of a kind that nobody uses. */
+static inline void mark(void)
+{
+	asm volatile("movz xzr, #0xbec5" ::: "memory");
+}
+
+#elif defined(__x86_64__)
+
+static inline u64 clock_now(void)
+{
+	u32 low, high;
+
+	asm volatile("rdtsc" : "=a" (low), "=d" (high) :: "memory");
+	return (u64)high << 32 | low;
+}
+
+static inline void mark(void)
+{
+	/* nopl 0xbec5bec5(%rax) */
+	asm volatile(".byte 0x0f, 0x1f, 0x80, 0xc5, 0xbe, 0xc5, 0xbe" ::: "memory");
+}
+
+#endif
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int compare(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static u64 median(u64 *costs, unsigned int nr)
+{
+	qsort(costs, nr, sizeof(*costs), compare);
+	return costs[nr / 2];
+}
+
+/* What is measured: an event or a group, or several events of one task or CPU. */
+struct bench {
+	struct perf_event_attr attr;
+	pid_t pid;
+	int cpu;
+	int fds[MAX_EVENTS];
+	unsigned int nr;
+	bool group;
+	u64 values[2 * MAX_EVENTS + 4];
+	struct perf_event_mmap_page *page;
+};
+
+static u64 empty_round;
+
+static unsigned int rounds = MAX_ROUNDS;
+
+static u64 measure(void (*op)(struct bench *b), struct bench *b)
+{
+	static u64 costs[MAX_ROUNDS];
+	unsigned int i;
+
+	for (i = 0; i < rounds; i++) {
+		u64 start = clock_now();
+
+		op(b);
+		costs[i] = clock_now() - start;
+	}
+	return median(costs, rounds) - empty_round;
+}
+
+/* Accesses of registers are counted over fewer rounds, and no clock is looked at. */
+#define MARKED_ROUNDS	100
+
+static void report(const char *kind, const char *where, const char *what,
+		   void (*op)(struct bench *b), struct bench *b)
+{
+	unsigned int i;
+
+	printf("%s %s%s %llu\n", kind, where, what, (unsigned long long)measure(op, b));
+	if (!strcmp(kind, "BASE"))
+		return;
+	mark();
+	for (i = 0; i < MARKED_ROUNDS; i++)
+		op(b);
+	mark();
+	printf("MARKED %s%s %u\n", where, what, MARKED_ROUNDS);
+}
+
+/* Operations */
+
+static void op_none(struct bench *b)
+{
+	asm volatile("" :: "r" (b) : "memory");
+}
+
+static void op_getppid(struct bench *b)
+{
+	op_none(b);
+	getppid();
+}
+
+static void op_open_close(struct bench *b)
+{
+	close(event_open(&b->attr, b->pid, b->cpu, -1, 0));
+}
+
+static void op_enable_disable(struct bench *b)
+{
+	unsigned long flags = b->group ? PERF_IOC_FLAG_GROUP : 0;
+
+	ioctl(b->fds[0], PERF_EVENT_IOC_ENABLE, flags);
+	ioctl(b->fds[0], PERF_EVENT_IOC_DISABLE, flags);
+}
+
+static void op_reset(struct bench *b)
+{
+	ioctl(b->fds[0], PERF_EVENT_IOC_RESET, 0);
+}
+
+static void op_read(struct bench *b)
+{
+	if (read(b->fds[0], b->values, sizeof(b->values)) < 0)
+		die("read");
+}
+
+static int to_partner[2], from_partner[2];
+
+static void op_round_trip(struct bench *b)
+{
+	char byte = 0;
+
+	op_none(b);
+	if (write(to_partner[1], &byte, 1) != 1 || read(from_partner[0], &byte, 1) != 1)
+		die("pipe");
+}
+
+static void *partner(void *unused)
+{
+	char byte;
+
+	while (read(to_partner[0], &byte, 1) == 1)
+		if (write(from_partner[1], &byte, 1) != 1)
+			break;
+	return unused;
+}
+
+/* As perf_event_open(2) describes it, for an event that is on its counter all the time. */
+#if defined(__x86_64__)
+static inline u64 read_counter(u32 counter)
+{
+	u32 low, high;
+
+	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
+	return (u64)high << 32 | low;
+}
+#else
+static inline u64 read_counter(u32 counter)
+{
+	u64 value;
+
+	if (counter == 31) {
+		asm volatile("mrs %0, pmccntr_el0" : "=r" (value));
+		return value;
+	}
+	asm volatile("mrs %0, pmevcntr0_el0" : "=r" (value));
+	return value;
+}
+#endif
+
+static void op_user_read(struct bench *b)
+{
+	const volatile struct perf_event_mmap_page *page = b->page;
+	u32 seq, index;
+	u64 count;
+
+	do {
+		seq = page->lock;
+		asm volatile("" ::: "memory");
+		count = page->offset;
+		index = page->index;
+		if (index) {
+			unsigned int unused = 64 - page->pmc_width;
+
+			count += (int64_t)(read_counter(index - 1) << unused) >> unused;
+		}
+		asm volatile("" ::: "memory");
+	} while (page->lock != seq);
+	b->values[0] = count;
+}
+
+/* Opening what is measured */
+
+static const u64 hardware[] = { PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES };
+
+static void bench_init(struct bench *b, bool cpu_wide)
+{
+	memset(b, 0, sizeof(*b));
+	attr_init_generic(&b->attr, PERF_COUNT_HW_INSTRUCTIONS);
+	b->pid = cpu_wide ? -1 : 0;
+	b->cpu = cpu_wide ? 0 : -1;
+}
+
+static void bench_open(struct bench *b, unsigned int nr, bool group, bool hardware_events)
+{
+	unsigned int i;
+
+	b->nr = nr;
+	b->group = group;
+	for (i = 0; i < nr; i++) {
+		b->attr.disabled = !group || !i;
+		if (hardware_events) {
+			b->attr.config = hardware[i % ARRAY_SIZE(hardware)];
+		} else {
+			b->attr.type = PERF_TYPE_SOFTWARE;
+			b->attr.config = PERF_COUNT_SW_DUMMY;
+		}
+		b->fds[i] = event_open(&b->attr, b->pid, b->cpu, group && i ? b->fds[0] : -1, 0);
+		if (b->fds[i] < 0) {
+			errno = -b->fds[i];
+			die("perf_event_open");
+		}
+	}
+}
+
+static void bench_enable(struct bench *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->nr; i++)
+		ioctl(b->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static void bench_close(struct bench *b)
+{
+	while (b->nr)
+		close(b->fds[--b->nr]);
+}
+
+/* A stopped event or group is the base of a running one. */
+static void bench_running(const char *where, const char *what, void (*op)(struct bench *b),
+			  bool cpu_wide, unsigned int nr)
+{
+	struct bench b;
+
+	bench_init(&b, cpu_wide);
+	if (nr > 1)
+		b.attr.read_format = PERF_FORMAT_GROUP;
+	bench_open(&b, nr, nr > 1, true);
+	report("BASE", where, what, op, &b);
+	bench_enable(&b);
+	report("BENCH", where, what, op, &b);
+	bench_close(&b);
+}
+
+static void bench_switching(const char *where, const char *what, void (*op)(struct bench *b),
+			    bool cpu_wide, unsigned int nr)
+{
+	bool hardware_events;
+	struct bench b;
+
+	for (hardware_events = false; ; hardware_events = true) {
+		bench_init(&b, cpu_wide);
+		bench_open(&b, nr, nr > 1, hardware_events);
+		report(hardware_events ? "BENCH" : "BASE", where, what, op, &b);
+		bench_close(&b);
+		if (hardware_events)
+			return;
+	}
+}
+
+static void bench_open_close(const char *where, bool cpu_wide)
+{
+	struct bench b;
+
+	bench_init(&b, cpu_wide);
+	report("BENCH", where, "open+close", op_open_close, &b);
+}
+
+static void bench_round_trips(const char *where, bool cpu_wide, unsigned int nr, bool group)
+{
+	struct bench b;
+	char what[32];
+
+	snprintf(what, sizeof(what), "switch-%u%s", nr, group ? "-group" : "");
+	bench_init(&b, cpu_wide);
+	report("BASE", where, what, op_round_trip, &b);
+	bench_open(&b, nr, group, true);
+	bench_enable(&b);
+	report("BENCH", where, what, op_round_trip, &b);
+	bench_close(&b);
+}
+
+static void bench_user_read(void)
+{
+	struct bench b;
+
+	bench_init(&b, false);
+#if defined(__aarch64__)
+	b.attr.config1 = ARCH_CONFIG1_RDPMC | ARCH_CONFIG1_LONG;
+	b.attr.type = target.type;
+	b.attr.config = ARCH_EVENT_CYCLES;
+#endif
+	b.fds[0] = event_open(&b.attr, 0, -1, -1, 0);
+	if (b.fds[0] < 0) {
+		printf("# user-read: %s\n", strerror(-b.fds[0]));
+		return;
+	}
+	b.nr = 1;
+	bench_enable(&b);
+	b.page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, b.fds[0], 0);
+	if (b.page == MAP_FAILED)
+		die("mmap");
+	if (b.page->cap_user_rdpmc && b.page->index)
+		report("BENCH", "", "user-read", op_user_read, &b);
+	else
+		printf("# user-read: the page does not allow it\n");
+	munmap(b.page, sysconf(_SC_PAGESIZE));
+	bench_close(&b);
+}
+
+/* What user space misses when a counter overflows under it: the median of such gaps. */
+static void bench_overflow(const char *where, const char *what, bool cpu_wide, u64 sample_type)
+{
+	static u64 gaps[MAX_OVERFLOWS];
+	struct ring_sum sum = { 0 };
+	static struct ring ring;
+	unsigned int nr = 0;
+	struct bench b;
+	u64 last, now;
+
+	bench_init(&b, cpu_wide);
+	b.attr.sample_period = PERIOD;
+	b.attr.sample_type = sample_type;
+	bench_open(&b, 1, false, true);
+	if (ring_map(&ring, b.fds[0], 64))
+		die("mmap");
+	event_enable(b.fds[0]);
+	mark();
+	for (last = clock_now(); nr < MAX_OVERFLOWS; last = now) {
+		now = clock_now();
+		if (now - last >= GAP)
+			gaps[nr++] = now - last;
+	}
+	mark();
+	event_disable(b.fds[0]);
+	ring_drain(&ring, &b.attr, &sum);
+	printf("BENCH %s%s %llu\n", where, what, (unsigned long long)median(gaps, nr));
+	printf("MARKED %s%s %u\n", where, what, sum.samples);
+	if (sum.samples < MAX_OVERFLOWS * 9 / 10)
+		printf("BROKEN %s%s: %u interruptions, %u samples\n", where, what, nr, sum.samples);
+	ring_unmap(&ring);
+	bench_close(&b);
+}
+
+/* The clock must count instructions: a known loop has to cost what it has. */
+static void calibrate(void)
+{
+	u64 shorter, longer, start;
+
+	start = clock_now();
+	known_loop(1000);
+	shorter = clock_now() - start;
+	start = clock_now();
+	known_loop(3000);
+	longer = clock_now() - start;
+	printf("CALIBRATED %d %llu\n", 2000 * LOOP_INSNS, (unsigned long long)(longer - shorter));
+	if (longer - shorter != 2000 * LOOP_INSNS) {
+		printf("BROKEN the clock does not count instructions\n");
+		exit(1);
+	}
+}
+
+static void stand_alone(void)
+{
+	struct sched_param param = { .sched_priority = 50 };
+	cpu_set_t cpu0;
+
+	CPU_ZERO(&cpu0);
+	CPU_SET(0, &cpu0);
+	if (sched_setaffinity(0, sizeof(cpu0), &cpu0) || sched_setscheduler(0, SCHED_FIFO, &param))
+		die("scheduling");
+	write_number("/proc/sys/kernel/sched_rt_runtime_us", -1);
+	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+	write_number("/proc/sys/kernel/perf_event_max_sample_rate", 10000000);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		bool cpu_wide;
+	} places[] = { { "", false }, { "cpu-", true } };
+	static const unsigned int events[] = { 1, 4, 6, 8 };
+	struct bench none = { 0 };
+	pthread_t thread;
+	unsigned int i, j;
+
+	target_init(argc, argv);
+	if (getenv("ROUNDS"))
+		rounds = atoi(getenv("ROUNDS"));
+	if (rounds < 1 || rounds > MAX_ROUNDS) {
+		fprintf(stderr, "bench: ROUNDS is 1 to %d\n", MAX_ROUNDS);
+		return 2;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	stand_alone();
+	if (pipe(to_partner) || pipe(from_partner) || pthread_create(&thread, NULL, partner, NULL))
+		die("partner");
+	sleep(QUIET_SECONDS);
+	calibrate();
+
+	empty_round = measure(op_none, &none);
+	printf("BENCH empty %llu\n", (unsigned long long)empty_round);
+	report("BENCH", "", "getppid", op_getppid, &none);
+	report("BENCH", "", "switch-0", op_round_trip, &none);
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		const char *where = places[i].name;
+		bool cpu_wide = places[i].cpu_wide;
+
+		bench_open_close(where, cpu_wide);
+		bench_switching(where, "enable+disable", op_enable_disable, cpu_wide, 1);
+		bench_switching(where, "enable+disable-group-4", op_enable_disable, cpu_wide, 4);
+		bench_running(where, "reset", op_reset, cpu_wide, 1);
+		bench_running(where, "read", op_read, cpu_wide, 1);
+		bench_running(where, "read-group-4", op_read, cpu_wide, 4);
+		for (j = 0; j < ARRAY_SIZE(events); j++)
+			bench_round_trips(where, cpu_wide, events[j], false);
+		bench_round_trips(where, cpu_wide, 4, true);
+		bench_overflow(where, "overflow-ip", cpu_wide, PERF_SAMPLE_IP);
+		bench_overflow(where, "overflow-chain", cpu_wide,
+			       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_CALLCHAIN);
+	}
+	bench_user_read();
+	return 0;
+}
