@@ -115,6 +115,7 @@ help:
 	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg | xargs)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
-.PHONY: all modules modules_install run boot-guest shell check check-all lint update clean help
+.PHONY: all modules modules_install run boot-guest shell check check-all kunit validate bench lint \
+	update clean help
 
 endif
