@@ -20,6 +20,7 @@
 char *corepmu_name = "corepmu";
 int corepmu_type = -1;
 
+/* PMUs that perf core knows now */
 static atomic_t corepmu_instances = ATOMIC_INIT(0);
 
 /**
@@ -65,7 +66,7 @@ void corepmu_free(struct corepmu *pmu)
 /* One PMU has the plain name; those of other kinds of CPU get a number. */
 static const char *pmu_name(void)
 {
-	int instance = atomic_fetch_inc(&corepmu_instances);
+	int instance = atomic_read(&corepmu_instances);
 
 	if (!instance)
 		return kstrdup(corepmu_name, GFP_KERNEL);
@@ -111,6 +112,7 @@ int corepmu_register(struct corepmu *pmu)
 		       name, corepmu_type, ret);
 		goto out_name;
 	}
+	atomic_inc(&corepmu_instances);
 	corepmu_generations_lead(pmu);
 	WRITE_ONCE(pmu->open, true);
 
@@ -137,6 +139,7 @@ void corepmu_unregister(struct corepmu *pmu)
 	const char *name = pmu->pmu.name;
 
 	perf_pmu_unregister(&pmu->pmu);
+	atomic_dec(&corepmu_instances);
 	corepmu_hotplug_remove(pmu);
 	kfree(name);
 }
