@@ -142,7 +142,7 @@ static const struct machine_ops x86_machine = {
 
 static const struct pmuv3_model_cpu pmuv3_old = {
 	.name = "PMUv3", .pmuver = 1, .nr = 6, .el2 = true,
-	.pmceid0 = 0x663f0f3f, .pmceid1 = 0x1e,
+	.pmceid0 = 0x663f0f3f, .pmceid1 = 0x06,
 };
 
 static const struct pmuv3_model_cpu pmuv3p4_vhe = {

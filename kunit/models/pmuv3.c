@@ -203,7 +203,7 @@ static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el
 
 	m->counter[n] = (before + step) & counter_mask(n);
 	/* Callers step to a wrap and no further. */
-	if (step && ((before + step) & at) < (before & at))
+	if (step > at - (before & at))
 		wrapped(m, n, el);
 }
 

@@ -37,6 +37,8 @@ static x86_model_nmi_t nmi_handler;
 bool x86_model_builtin;
 /* NMIs cannot be had. */
 bool x86_model_nmi_refused;
+/* The CPU has no local APIC. */
+bool x86_model_no_apic;
 
 /* Somebody else holds the reservations; how many this driver has. */
 static bool in_use;
@@ -56,7 +58,7 @@ bool x86_model_has(unsigned int feature)
 
 	switch (feature) {
 	case X86_FEATURE_APIC:
-		return true;
+		return !x86_model_no_apic;
 	case X86_FEATURE_PDCM:
 		return !cpu->amd && cpu->version;
 	case X86_FEATURE_PERFCTR_CORE:
@@ -259,7 +261,7 @@ static u64 advance(struct x86_model *m, u64 event, bool user, u64 times)
 		u64 *value = counter_value(m, idx), before = *value;
 
 		*value = (before + step) & counter_mask(idx);
-		if (*value < before)
+		if (step > counter_mask(idx) - before)
 			full |= BIT_ULL(idx);
 	}
 	if (full)
@@ -537,6 +539,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	};
 	x86_model_builtin = false;
 	x86_model_nmi_refused = false;
+	x86_model_no_apic = false;
 	in_use = false;
 
 	for_each_possible_cpu(i) {

@@ -103,5 +103,6 @@ void x86_model_use(bool use);
 unsigned int x86_model_reserved(void);
 extern bool x86_model_builtin;
 extern bool x86_model_nmi_refused;
+extern bool x86_model_no_apic;
 
 #endif /* _COREPMU_KUNIT_X86_H */

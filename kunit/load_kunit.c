@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of loading and unloading: probe, self-test, registration
+ */
+#include <kunit/test.h>
+
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/perf_event.h>
+
+#include "machine.h"
+#include "models/arm64_access.h"
+#include "models/x86_access.h"
+#include "../x86/x86.h"
+
+/* How many counts each access is, so that counters move by themselves */
+#define LIVELY	500
+
+/* Counters that count without anybody's help, on every CPU */
+static void power_on(const struct machine *machine, unsigned int counts, bool deaf)
+{
+	int cpu;
+
+	machine->ops->power_on(machine);
+	for_each_possible_cpu(cpu) {
+		per_cpu_ptr(&x86_model_state, cpu)->counts_itself = counts;
+		per_cpu_ptr(&x86_model_state, cpu)->hold = deaf;
+		per_cpu_ptr(&pmuv3_model_state, cpu)->counts_itself = counts;
+		per_cpu_ptr(&pmuv3_model_state, cpu)->hold = deaf;
+	}
+}
+
+static unsigned int faults(void)
+{
+	unsigned int sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu_ptr(&model_log, cpu)->faults;
+
+	return sum;
+}
+
+static int load_init(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+	return 0;
+}
+
+static void load_exit(struct kunit *test)
+{
+	corepmu_hotplug_exit();
+	KUNIT_EXPECT_EQ(test, faults(), 0);
+	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
+}
+
+static bool is_x86(const struct machine *machine)
+{
+	return strncmp(machine->name, "pmuv3", 5);
+}
+
+/* As insmod and rmmod do it; a second time nothing is in the way. */
+static void load_unload(struct kunit *test)
+{
+	const struct machine *machine = test->param_value;
+	struct corepmu *pmu;
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		power_on(machine, LIVELY, false);
+		if (is_x86(machine)) {
+			KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
+			/* Beside another driver counters are held for events alone. */
+			KUNIT_EXPECT_EQ(test, !x86_model_reserved(), machine->beside);
+			corepmu_arch_exit();
+			continue;
+		}
+		pmu = machine->ops->start(machine);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+		KUNIT_EXPECT_EQ(test, corepmu_register(pmu), 0);
+		KUNIT_EXPECT_TRUE(test, pmu->open);
+		corepmu_unregister(pmu);
+		machine->ops->end(pmu);
+	}
+}
+
+/* Counters that do not count, and overflows that nobody hears of */
+static void load_self_test(struct kunit *test)
+{
+	static const char * const names[] = { "intel-v2", "amd-core", "pmuv3" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct machine *machine = machine_by_name(names[i]);
+		struct corepmu *pmu;
+		bool deaf;
+
+		for (deaf = false; ; deaf = true) {
+			power_on(machine, deaf ? LIVELY : 0, deaf);
+			if (is_x86(machine)) {
+				KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EIO);
+			} else {
+				pmu = machine->ops->start(machine);
+				KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+				KUNIT_EXPECT_EQ(test, corepmu_register(pmu), -EIO);
+				KUNIT_EXPECT_FALSE(test, pmu->open);
+				machine->ops->end(pmu);
+			}
+			if (deaf)
+				break;
+		}
+	}
+}
+
+/* What else can be in the way, on x86; nothing is left behind. */
+static void load_refused(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("intel-v4");
+	char *name;
+
+	power_on(machine, LIVELY, false);
+	x86_model_nmi_refused = true;
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
+
+	power_on(machine, LIVELY, false);
+	x86_model_use(true);
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EBUSY);
+	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
+
+	power_on(machine, LIVELY, false);
+	x86_model_cpuinfo.x86_vendor = 0x7f;
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
+
+	power_on(machine, LIVELY, false);
+	x86_model_no_apic = true;
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
+	x86_model_no_apic = false;
+
+	/* A name that another PMU has. */
+	power_on(machine, LIVELY, false);
+	name = corepmu_name;
+	corepmu_name = "software";
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EEXIST);
+	corepmu_name = name;
+	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
+}
+
+/* A CPU goes and comes back with registers that are not what they were. */
+static void load_hotplug(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("intel-v4");
+	int cpu = cpumask_last(cpu_online_mask);
+
+	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU) || !cpu)
+		kunit_skip(test, "there is no second CPU that could go");
+
+	power_on(machine, LIVELY, false);
+	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
+	KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
+	KUNIT_EXPECT_TRUE(test, per_cpu_ptr(&x86_model_state, cpu)->lvtpc & APIC_LVT_MASKED);
+	per_cpu_ptr(&x86_model_state, cpu)->global_ctrl = 0xff;
+	per_cpu_ptr(&x86_model_state, cpu)->select[3] = 0x5300c0;
+	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+	KUNIT_EXPECT_EQ(test, per_cpu_ptr(&x86_model_state, cpu)->global_ctrl, 0);
+	KUNIT_EXPECT_EQ(test, per_cpu_ptr(&x86_model_state, cpu)->select[3], 0);
+	KUNIT_EXPECT_EQ(test, per_cpu_ptr(&x86_model_state, cpu)->lvtpc, APIC_DM_NMI);
+	corepmu_arch_exit();
+}
+
+static struct kunit_case load_cases[] = {
+	KUNIT_CASE_PARAM(load_unload, machine_gen_params),
+	KUNIT_CASE_SLOW(load_self_test),
+	KUNIT_CASE(load_refused),
+	KUNIT_CASE(load_hotplug),
+	{ }
+};
+
+static struct kunit_suite load_suite = {
+	.name		= "corepmu_load",
+	.init		= load_init,
+	.exit		= load_exit,
+	.test_cases	= load_cases,
+};
+
+kunit_test_suite(load_suite);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of what sysfs shows, and of a PMU that perf core knows
+ */
+#include <kunit/test.h>
+
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/device.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "machine.h"
+#include "models/arm64_access.h"
+#include "models/x86_access.h"
+#include "../x86/x86.h"
+
+/* The text of a file, NULL when it is not shown */
+static char *show(struct kunit *test, struct bench *b, const char *group, const char *name)
+{
+	struct device *dev = b->pmu->pmu.dev;
+	const struct attribute_group **groups;
+	char *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	for (groups = b->pmu->pmu.attr_groups; *groups; groups++) {
+		struct attribute **attrs;
+
+		if (strcmp((*groups)->name ?: "", group))
+			continue;
+		for (attrs = (*groups)->attrs; *attrs; attrs++) {
+			struct device_attribute *attr;
+
+			if (strcmp((*attrs)->name, name))
+				continue;
+			if ((*groups)->is_visible &&
+			    !(*groups)->is_visible(&dev->kobj, *attrs, 0))
+				return NULL;
+			attr = container_of(*attrs, struct device_attribute, attr);
+			KUNIT_EXPECT_GT(test, attr->show(dev, attr, page), 0);
+			return page;
+		}
+	}
+
+	return NULL;
+}
+
+static void offer(struct bench *b)
+{
+	KUNIT_ASSERT_EQ(b->test, perf_pmu_register(&b->pmu->pmu, "corepmu_kunit", -1), 0);
+}
+
+static void withdraw(struct bench *b)
+{
+	perf_pmu_unregister(&b->pmu->pmu);
+}
+
+/* @text is NULL for a file that is not to be there. */
+struct sysfs_file {
+	const char *machine;
+	const char *group;
+	const char *name;
+	const char *text;
+};
+
+static const struct sysfs_file files[] = {
+	{ "intel-v4", "events", "cpu-cycles", "event=0x3c\n" },
+	{ "intel-v4", "events", "instructions", "event=0xc0\n" },
+	{ "intel-v4", "events", "cache-misses", "event=0x2e,umask=0x41\n" },
+	{ "intel-v4", "events", "ref-cycles", "event=0x00,umask=0x03\n" },
+	{ "intel-v4", "events", "stalled-cycles-frontend", NULL },
+	{ "intel-v1", "events", "ref-cycles", NULL },
+	{ "intel-v4", "format", "event", "config:0-7\n" },
+	{ "intel-v4", "format", "umask", "config:8-15\n" },
+	{ "intel-v4", "format", "edge", "config:18\n" },
+	{ "intel-v4", "format", "inv", "config:23\n" },
+	{ "intel-v4", "format", "cmask", "config:24-31\n" },
+	{ "intel-v4", "caps", "max_precise", "0\n" },
+	{ "intel-v4", "caps", "no-such-file", NULL },
+	{ "amd-v2", "format", "event", "config:0-7,32-35\n" },
+	{ "amd-v2", "events", "cpu-cycles", "event=0x76\n" },
+	{ "amd-v2", "events", "cache-misses", "event=0x64,umask=0x09\n" },
+	{ "amd-legacy", "events", "cache-misses", NULL },
+	{ "pmuv3", "events", "inst_retired", "event=0x0008\n" },
+	{ "pmuv3", "events", "stall_slot", NULL },
+	{ "pmuv3p9", "events", "stall_slot", "event=0x003f\n" },
+	{ "pmuv3p9", "events", "cnt_cycles", "event=0x4004\n" },
+	{ "pmuv3", "events", "cnt_cycles", NULL },
+	{ "pmuv3", "format", "event", "config:0-15\n" },
+	{ "pmuv3", "format", "long", "config1:0\n" },
+	{ "pmuv3", "format", "threshold", NULL },
+	{ "pmuv3p9", "format", "threshold", "config1:5-16\n" },
+	{ "pmuv3p9", "format", "threshold_compare", "config1:3-4\n" },
+	{ "pmuv3p9", "format", "threshold_count", "config1:2\n" },
+	{ "pmuv3", "caps", "max_precise", "0\n" },
+	{ "pmuv3", "caps", "slots", NULL },
+	{ "pmuv3p9", "caps", "slots", "0x00000008\n" },
+	{ "pmuv3p9", "caps", "bus_slots", "0x00000003\n" },
+	{ "pmuv3p9", "caps", "bus_width", "0x00000008\n" },
+	{ "pmuv3p5", "caps", "bus_width", "0x00000000\n" },
+	{ "pmuv3p5", "caps", "threshold_max", NULL },
+	{ "pmuv3p9", "caps", "threshold_max", "0x0000001f\n" },
+};
+
+static void file_desc(const struct sysfs_file *f, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s %s/%s", f->machine, f->group, f->name);
+}
+
+KUNIT_ARRAY_PARAM(file, files, file_desc);
+
+static void sysfs_files(struct kunit *test)
+{
+	const struct sysfs_file *f = test->param_value;
+	struct bench *b = bench_start(test, machine_by_name(f->machine));
+	char *text;
+
+	test->priv = b;
+	offer(b);
+	text = show(test, b, f->group, f->name);
+	if (f->text)
+		KUNIT_EXPECT_STREQ(test, text ?: "(not shown)", f->text);
+	else
+		KUNIT_EXPECT_NULL(test, text);
+	withdraw(b);
+}
+
+/* Every file that is shown has one line, and none of them touches a register. */
+static void sysfs_every_file(struct kunit *test)
+{
+	struct bench *b = bench_start(test, test->param_value);
+	const struct attribute_group **groups;
+	unsigned int nr = 0;
+
+	test->priv = b;
+	offer(b);
+	model_forget();
+	for (groups = b->pmu->pmu.attr_groups; *groups; groups++) {
+		struct attribute **attrs;
+
+		for (attrs = (*groups)->attrs; *attrs; attrs++) {
+			char *text = show(test, b, (*groups)->name ?: "", (*attrs)->name);
+
+			if (!text)
+				continue;
+			KUNIT_EXPECT_PTR_EQ(test, strchr(text, '\n'), text + strlen(text) - 1);
+			nr++;
+		}
+	}
+	KUNIT_EXPECT_GT(test, nr, 5);
+	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
+	withdraw(b);
+}
+
+/* Where it is the core PMU there is a list of its CPUs, and nowhere else. */
+static void sysfs_cpus(struct kunit *test)
+{
+	struct bench *b = bench_start(test, test->param_value);
+	char cpus[32];
+
+	test->priv = b;
+	offer(b);
+	snprintf(cpus, sizeof(cpus), "%*pbl\n", cpumask_pr_args(cpu_possible_mask));
+	KUNIT_EXPECT_STREQ(test, show(test, b, "", "cpus") ?: "(not shown)", cpus);
+	b->pmu->claims_generic = false;
+	KUNIT_EXPECT_NULL(test, show(test, b, "", "cpus"));
+	withdraw(b);
+}
+
+/* Perf core's own events on the PMU: the whole way, scheduled by perf core */
+
+static void note_overflow(struct perf_event *event, struct perf_sample_data *data,
+			  struct pt_regs *regs)
+{
+	struct bench *b = event->overflow_handler_context;
+
+	b->nr_samples++;
+}
+
+static struct perf_event *create(struct bench *b, u64 config, u64 period)
+{
+	struct perf_event_attr attr = {
+		.type = b->pmu->pmu.type, .size = sizeof(attr), .config = config,
+		.sample_period = period, .pinned = 1,
+	};
+
+	return perf_event_create_kernel_counter(&attr, b->cpu, NULL, note_overflow, b);
+}
+
+static u64 value_of(struct perf_event *event)
+{
+	u64 enabled, running;
+
+	return perf_event_read_value(event, &enabled, &running);
+}
+
+static void perf_core_events(struct kunit *test)
+{
+	struct bench *b = bench_start(test, test->param_value);
+	struct perf_event *counting, *sampling, *refused;
+	/* cycles, instructions */
+	u64 config[2] = { 0x3c, 0xc0 };
+
+	test->priv = b;
+	if (!strncmp(b->machine->name, "amd", 3)) {
+		config[0] = 0x76;
+	} else if (!strncmp(b->machine->name, "pmuv3", 5)) {
+		config[0] = 0x11;
+		config[1] = 0x08;
+	}
+	offer(b);
+	counting = create(b, config[1], 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, counting);
+	sampling = create(b, config[0], 1000000);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sampling);
+	/* ~0 is nobody's event. */
+	refused = create(b, ~0ULL, 0);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(refused), -EINVAL);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 1234567);
+	bench_run(b, MACHINE_CYCLES, 2500000);
+	KUNIT_EXPECT_EQ(test, value_of(counting), 1234567);
+	KUNIT_EXPECT_EQ(test, value_of(sampling), 2500000);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+
+	perf_event_disable(counting);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_EQ(test, value_of(counting), 1234567);
+	perf_event_enable(counting);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_EQ(test, value_of(counting), 1235567);
+
+	/* PERF_EVENT_IOC_PERIOD: what is left of the old period is forgotten. */
+	KUNIT_EXPECT_EQ(test, perf_event_period(sampling, 400000), 0);
+	bench_run(b, MACHINE_CYCLES, 399999);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	bench_run(b, MACHINE_CYCLES, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+
+	perf_event_release_kernel(counting);
+	perf_event_release_kernel(sampling);
+	withdraw(b);
+}
+
+static struct kunit_case sysfs_cases[] = {
+	KUNIT_CASE_PARAM(sysfs_files, file_gen_params),
+	KUNIT_CASE_PARAM(sysfs_every_file, machine_gen_params),
+	KUNIT_CASE_PARAM(sysfs_cpus, machine_gen_params),
+	KUNIT_CASE_PARAM(perf_core_events, machine_gen_params),
+	{ }
+};
+
+static struct kunit_suite sysfs_suite = {
+	.name		= "corepmu_sysfs",
+	.exit		= machine_exit,
+	.test_cases	= sysfs_cases,
+};
+
+kunit_test_suite(sysfs_suite);
