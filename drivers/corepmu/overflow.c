@@ -5,6 +5,7 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/bitops.h>
+#include <linux/jiffies.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
@@ -100,6 +101,7 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 		regs = &here;
 	}
 
+	cpuc->last_late = jiffies;
 	corepmu_counter_end_period(event);
 	emit_sample(event, period, regs);
 }

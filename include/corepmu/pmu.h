@@ -56,6 +56,7 @@ struct corepmu;
  * @shared_select: what a register holds that selects for several counters
  * @running: the PMU as a whole counts
  * @suspended: counters that counted when the CPU was powered down
+ * @last_late: jiffies when a stop last overtook an overflow
  * @stray: counters that overflowed and held no event, for the self-test
  * @regs: where the overflow interrupt came that is being handled, or NULL
  * @window: clock at the start of the limiter's window, in ns
@@ -77,6 +78,7 @@ struct corepmu_cpu {
 	u64			window;
 	u64			busy;
 	u64			suspended;
+	unsigned long		last_late;
 	u64			stray;
 	int			irq;
 	u64			shared_select;
@@ -93,8 +95,8 @@ struct corepmu_cpu {
  * @encode: turn event->attr into config_base, config (the counters it may be
  *	placed on) and flags. Process context. An errno of
  *	perf_event_open(2) says why it cannot be; see corepmu_refuse()
- * @acquire: have the hardware for one more event, or -EBUSY; NULL when it is had
- *	for good. Process context
+ * @acquire: have the hardware for one more event, or -EBUSY, see corepmu_refuse();
+ *	NULL when it is had for good. Process context
  * @release: undo @acquire. Process context
  * @reset: bring this CPU's PMU to a known, stopped state and forget every
  *	shadow of it. IRQs off or from a CPU hotplug callback

@@ -350,6 +350,26 @@ static void count_itself(struct x86_model *m)
 
 /* What the driver calls */
 
+static bool read_msr(u32 msr, u64 *value, const char **name, int *index)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+
+	if (x86_model_cpu->amd)
+		return amd_model_read(m, msr, value, name, index);
+
+	return intel_model_read(m, msr, value, name, index);
+}
+
+static bool write_msr(u32 msr, u64 value, const char **name, int *index)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+
+	if (x86_model_cpu->amd)
+		return amd_model_write(m, msr, value, name, index);
+
+	return intel_model_write(m, msr, value, name, index);
+}
+
 /**
  * x86_read_msr() - RDMSR
  * @msr: ECX
@@ -358,17 +378,11 @@ static void count_itself(struct x86_model *m)
  */
 u64 x86_read_msr(u32 msr)
 {
-	struct x86_model *m = this_cpu_ptr(&x86_model_state);
 	const char *name = "MSR";
 	u64 value = 0;
 	int index = -1;
-	bool ok;
 
-	if (x86_model_cpu->amd)
-		ok = amd_model_read(m, msr, &value, &name, &index);
-	else
-		ok = intel_model_read(m, msr, &value, &name, &index);
-	if (!ok)
+	if (!read_msr(msr, &value, &name, &index))
 		model_fault(name, msr, false, 0);
 	model_note(name, index, false, value);
 
@@ -382,18 +396,42 @@ u64 x86_read_msr(u32 msr)
  */
 void x86_write_msr(u32 msr, u64 value)
 {
-	struct x86_model *m = this_cpu_ptr(&x86_model_state);
 	const char *name = "MSR";
 	int index = -1;
-	bool ok;
 
-	if (x86_model_cpu->amd)
-		ok = amd_model_write(m, msr, value, &name, &index);
-	else
-		ok = intel_model_write(m, msr, value, &name, &index);
-	if (!ok)
+	if (!write_msr(msr, value, &name, &index))
 		model_fault(name, msr, true, value);
 	model_note(name, index, true, value);
+}
+
+/**
+ * x86_read_msr_safe() - RDMSR that may raise #GP
+ * @msr: ECX
+ * @value: EDX:EAX
+ *
+ * Return: 0, or -EIO for #GP
+ */
+int x86_read_msr_safe(u32 msr, u64 *value)
+{
+	const char *name;
+	int index;
+
+	return read_msr(msr, value, &name, &index) ? 0 : -EIO;
+}
+
+/**
+ * x86_write_msr_safe() - WRMSR that may raise #GP
+ * @msr: ECX
+ * @value: EDX:EAX
+ *
+ * Return: 0, or -EIO for #GP
+ */
+int x86_write_msr_safe(u32 msr, u64 value)
+{
+	const char *name;
+	int index;
+
+	return write_msr(msr, value, &name, &index) ? 0 : -EIO;
 }
 
 /**
@@ -429,6 +467,16 @@ u64 x86_rdpmc(u32 counter)
 	return value;
 }
 
+/* Not noted: it is for NMIs that no counter explains. */
+static u32 read_apic(u32 reg)
+{
+	if (reg != APIC_LVTPC) {
+		model_fault("APIC", reg, false, 0);
+		return 0;
+	}
+	return this_cpu_read(x86_model_state.lvtpc);
+}
+
 static void write_apic(u32 reg, u32 value)
 {
 	struct x86_model *m = this_cpu_ptr(&x86_model_state);
@@ -442,6 +490,7 @@ static void write_apic(u32 reg, u32 value)
 }
 
 const struct x86_model_apic x86_model_apic = {
+	.read	= read_apic,
 	.write	= write_apic,
 };
 

@@ -44,6 +44,8 @@ bool corepmu_has_builtin_pmu(void);
 
 u64 x86_read_msr(u32 msr);
 void x86_write_msr(u32 msr, u64 value);
+int x86_read_msr_safe(u32 msr, u64 *value);
+int x86_write_msr_safe(u32 msr, u64 value);
 u64 x86_rdpmc(u32 counter);
 
 struct x86_model_cpuinfo {
@@ -68,6 +70,7 @@ u32 x86_model_cpuid_ebx(u32 leaf);
 #define cpuid_ebx x86_model_cpuid_ebx
 
 struct x86_model_apic {
+	u32 (*read)(u32 reg);
 	void (*write)(u32 reg, u32 value);
 };
 

@@ -22,12 +22,13 @@
 
 /*
  * On AMD an NMI may arrive when its overflow has been dealt with by the NMI
- * before it: for so long nobody else's NMI is taken for unknown.
+ * before it, or by stopping the event: for so long nobody else's NMI is taken
+ * for unknown.
  */
 #define LATE_NMI_MS	100
 
 static struct x86_desc *nmi_desc;
-static DEFINE_PER_CPU(unsigned long, late_nmi_until);
+static DEFINE_PER_CPU(unsigned long, last_nmi);
 
 /* Without a status register: a counter that runs is negative until it overflows. */
 static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
@@ -71,6 +72,25 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 }
 
 /*
+ * Has an interrupt of the counters come here, whatever they say of it? Intel's
+ * local APIC masks the entry with each (SDM volume 3, "Local Vector Table").
+ */
+static bool took_pmi(const struct x86_desc *desc)
+{
+	return desc->masks_lvtpc && (apic->read(APIC_LVTPC) & APIC_LVT_MASKED);
+}
+
+/* AMD's says nothing: believe in those that may still come. */
+static bool expects_late_nmi(const struct x86_desc *desc, const struct corepmu_cpu *cpuc)
+{
+	unsigned long window = msecs_to_jiffies(LATE_NMI_MS);
+
+	return desc->late_nmis &&
+	       (time_before_eq(jiffies, this_cpu_read(last_nmi) + window) ||
+		time_before_eq(jiffies, cpuc->last_late + window));
+}
+
+/*
  * Called for every NMI. The number returned is how many NMIs it may have been
  * for: others of ours may have been swallowed while this one was pending.
  */
@@ -79,7 +99,7 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	struct x86_desc *desc = nmi_desc;
 	struct corepmu_cpu *cpuc = this_cpu_ptr(desc->pmu->cpu);
 	unsigned int handled;
-	bool running;
+	bool running, ours;
 	u64 start;
 
 	/* Beside the built-in driver: the counters are its own. */
@@ -92,12 +112,13 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 		corepmu_stop_cpu(cpuc);
 
 	handled = handle_overflows(desc, cpuc, regs);
+	ours = handled || took_pmi(desc);
 
 	/*
 	 * Nothing counts now: an overflow cannot come before the entry lets it
 	 * through, and be lost.
 	 */
-	if (desc->masks_lvtpc)
+	if (desc->masks_lvtpc && ours)
 		apic->write(APIC_LVTPC, APIC_DM_NMI);
 
 	if (running)
@@ -106,15 +127,11 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	if (handled) {
 		corepmu_overflow_took(cpuc, start);
 		compat_inc_pmi_count();
-		if (desc->late_nmis)
-			this_cpu_write(late_nmi_until, jiffies + msecs_to_jiffies(LATE_NMI_MS));
+		this_cpu_write(last_nmi, jiffies);
 		return handled;
 	}
 
-	if (desc->late_nmis && time_before_eq(jiffies, this_cpu_read(late_nmi_until)))
-		return NMI_HANDLED;
-
-	return NMI_DONE;
+	return ours || expects_late_nmi(desc, cpuc) ? NMI_HANDLED : NMI_DONE;
 }
 
 /**
