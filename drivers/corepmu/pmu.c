@@ -455,7 +455,7 @@ static int corepmu_event_init(struct perf_event *event)
 
 	ret = pmu->backend->acquire(pmu);
 	if (ret)
-		return corepmu_refuse(ret, "another driver has the counters");
+		return ret;
 	event->destroy = corepmu_event_destroy;
 
 	return 0;

@@ -159,6 +159,16 @@ static inline void compat_wrmsr(u32 msr, u64 value)
 	wrmsrq(msr, value);
 }
 
+static inline int compat_rdmsr_safe(u32 msr, u64 *value)
+{
+	return rdmsrq_safe(msr, value);
+}
+
+static inline int compat_wrmsr_safe(u32 msr, u64 value)
+{
+	return wrmsrq_safe(msr, value);
+}
+
 /* The line PMI of /proc/interrupts. */
 static inline void compat_inc_pmi_count(void)
 {
@@ -166,6 +176,16 @@ static inline void compat_inc_pmi_count(void)
 }
 
 #else /* < 6.16 */
+
+static inline int compat_rdmsr_safe(u32 msr, u64 *value)
+{
+	return rdmsrl_safe(msr, value);
+}
+
+static inline int compat_wrmsr_safe(u32 msr, u64 value)
+{
+	return wrmsrl_safe(msr, value);
+}
 
 static inline u64 compat_rdmsr(u32 msr)
 {

@@ -41,6 +41,17 @@ static inline void x86_write_msr(u32 msr, u64 value)
 	compat_wrmsr(msr, value);
 }
 
+/* For registers that may not be there: 0, or a negative errno after #GP. */
+static inline int x86_read_msr_safe(u32 msr, u64 *value)
+{
+	return compat_rdmsr_safe(msr, value);
+}
+
+static inline int x86_write_msr_safe(u32 msr, u64 value)
+{
+	return compat_wrmsr_safe(msr, value);
+}
+
 static inline u64 x86_rdpmc(u32 counter)
 {
 	u32 low, high;

@@ -35,6 +35,20 @@ static int describe(struct x86_desc *desc)
 	}
 }
 
+/*
+ * Hypervisors show AMD CPUs whose counters, which all of them have, are not
+ * there. Where the built-in driver runs it has made sure of them.
+ */
+static bool counters_answer(const struct x86_desc *desc)
+{
+	const u64 wanted = 0xabcd;
+	u64 value;
+
+	return !x86_write_msr_safe(desc->select_msr, 0) &&
+	       !x86_write_msr_safe(desc->counter_msr, wanted) &&
+	       !x86_read_msr_safe(desc->counter_msr, &value) && value == wanted;
+}
+
 /**
  * corepmu_arch_init() - find this machine's PMU and register it
  *
@@ -69,9 +83,16 @@ int corepmu_arch_init(void)
 	if (desc->global_ctrl && !desc->beside)
 		pmu->backend = &x86_global_backend;
 
+	if (!desc->beside && !counters_answer(desc)) {
+		pr_err("the CPU has no counters that answer: is the PMU kept from this virtual machine?\n");
+		ret = -ENODEV;
+		goto out_pmu;
+	}
+
 	ret = x86_reserve(pmu);
 	if (ret) {
-		pr_err("the counters are in use: end what perf runs, and write 0 to /proc/sys/kernel/nmi_watchdog\n");
+		pr_err("the counters are held by %s: " X86_REMEDY "\n",
+		       desc->beside ? "the built-in driver" : "another driver");
 		goto out_pmu;
 	}
 

@@ -100,6 +100,21 @@ int x86_reserve(struct corepmu *pmu)
 }
 
 /**
+ * x86_acquire() - the backend's acquire()
+ * @pmu: the PMU
+ *
+ * Process context.
+ *
+ * Return: 0, or -EBUSY after saying who has the counters
+ */
+int x86_acquire(struct corepmu *pmu)
+{
+	int ret = x86_reserve(pmu);
+
+	return ret ? corepmu_refuse(ret, "the built-in driver has the counters: " X86_REMEDY) : 0;
+}
+
+/**
  * x86_release() - undo x86_reserve()
  * @pmu: the PMU
  *

@@ -72,8 +72,12 @@ void x86_nmi_exit(struct x86_desc *desc);
 void x86_irq_enable(struct corepmu_cpu *cpuc);
 void x86_irq_disable(struct corepmu_cpu *cpuc);
 
+/* Whoever has the counters, this makes them free. */
+#define X86_REMEDY "end what perf runs on them, and write 0 to /proc/sys/kernel/nmi_watchdog"
+
 /* reserve.c */
 int x86_reserve(struct corepmu *pmu);
+int x86_acquire(struct corepmu *pmu);
 void x86_release(struct corepmu *pmu);
 bool x86_is_reserved(void);
 
