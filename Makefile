@@ -18,7 +18,8 @@ native	:= $(if $(filter aarch64,$(uname)),arm64,$(uname))
 # Guests are arm64 and of the default kernel series unless told otherwise.
 guest-arch	:= $(or $(ARCH),arm64)
 guest		= $(if $(KERNELDIR),--kerneldir '$(KERNELDIR)',--arch '$(guest-arch)' \
-		  $(if $(KERNEL),--kernel '$(KERNEL)')) $(if $(CPU),--cpu '$(CPU)')
+		  $(if $(KERNEL),--kernel '$(KERNEL)')) $(if $(CPU),--cpu '$(CPU)') \
+		  $(if $(ACCEL),--accel '$(ACCEL)')
 
 # A module is for Debian's KERNEL, for KERNELDIR, or for the running kernel.
 running		:= /lib/modules/$(shell uname -r)/build
@@ -113,6 +114,7 @@ help:
 	@echo 'ARCH=   $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/arches.cfg | xargs)'
 	@echo 'CPU=    $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/cpus.cfg | xargs), or a CPU model of QEMU'
 	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg | xargs)'
+	@echo 'ACCEL=  kvm: guests have the CPU and the PMU of this machine, if they can'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
 .PHONY: all modules modules_install run boot-guest shell check check-all kunit validate bench lint \

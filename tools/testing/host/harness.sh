@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 
 arch=${COREPMU_ARCH:-arm64}
 kernel=${COREPMU_KERNEL:-$(. scripts/lib.sh && default_kernel)}
+native=$(. scripts/lib.sh && host_arch)
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-harness.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 count=0
@@ -73,6 +74,28 @@ run scripts/run-guest
 refused "no command"
 result "no command at all is refused"
 
+run scripts/run-guest --accel xen -- true
+refused "--accel is tcg or kvm, not 'xen'"
+result "an unknown accelerator is refused"
+
+run scripts/kvm-usable vax true
+[ $status -eq 1 ] && grep -qE '^this machine is .*, the guest vax$' "$work/out"
+result "KVM is not for other architectures"
+
+run env KVM="$work/nothing" scripts/kvm-usable "$native" true
+[ $status -eq 1 ] && grep -q "^there is no $work/nothing: load" "$work/out"
+result "it is said that there is no KVM"
+
+run env KVM="$work" scripts/kvm-usable "$native" true
+[ $status -eq 1 ] && grep -qx "$work does not open" "$work/out"
+result "it is said that KVM does not open"
+
+# The host's own answer, whatever it is; a guest that has no PMU is one more reason.
+run env KVM="$work/out" scripts/kvm-usable "$native" sh -c 'echo first; echo "no PMU" >&2; exit 1'
+[ $status -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 1 ] &&
+	grep -qE "^(this machine.* PMU .*|a guest with KVM does not get a PMU: no PMU)$" "$work/out"
+result "it is said that the host or its guests have no PMU"
+
 run scripts/run-guest --smp 2 -- true
 refused "exact lane has one CPU"
 result "two CPUs in the exact lane are refused"
@@ -119,6 +142,23 @@ result "the command is root's, the module is at hand, and there is an unprivileg
 guest -- 'sleep 100000 & echo done'
 [ $status -eq 0 ] && [ "$(cat "$work/out")" = "done" ]
 result "a process left behind does not hold the guest"
+
+run env KVM="$work/nothing" scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule \
+	--accel kvm -- 'echo emulated'
+[ $status -eq 0 ] && [ "$(cat "$work/out")" = emulated ] &&
+	says '^run-guest: without KVM, the CPU and its PMU are emulated: (there is no|this machine is)'
+result "a guest that KVM is not for is emulated, and why is said"
+
+run scripts/kvm-usable "$native" scripts/run-guest --arch "$native" --kernel "$kernel" \
+	--accel kvm --no-probe --timeout 120 -- true
+if [ $status -ne 0 ]; then
+	count=$((count + 1))
+	echo "ok $count - KVM gives a guest a PMU that counts # SKIP $(cat "$work/out")"
+else
+	guest --accel kvm --no-probe --mode replace --arch "$native" -- 'perf stat -e corepmu/instructions/u true'
+	[ $status -eq 0 ]
+	result "KVM gives a guest a PMU that counts"
+fi
 
 guest --timeout 20 -- 'echo begun; while :; do :; done'
 [ $status -eq 124 ] && says 'did not end within 20 seconds.*console log is /'
