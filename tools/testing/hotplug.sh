@@ -31,7 +31,7 @@ under()
 	"$@" >/tmp/out 2>&1 &
 	pid=$!
 	wait_started "$pid"
-	cycle_cpus 25
+	cycle_cpus 50
 	cycled=$?
 	[ -d /proc/"$pid" ] || { echo "it ended early"; cat /tmp/out; return 1; }
 	tell
@@ -44,35 +44,35 @@ every_cpu_counts()
 	expect_equal "cpus" "$(cat /sys/devices/system/cpu/online)" "$(cat "$pmu"/cpus)" || return 1
 	for cpu in $(seq 0 "$last"); do
 		# A busy CPU: taskset keeps the workload there.
-		perf stat -C "$cpu" -x, -o /tmp/out -e "$PMU/cpu_cycles/" \
+		perf stat -C "$cpu" -x, -o /tmp/out -e "$PMU/$CYCLES/" \
 			taskset -c "$cpu" workload || return 1
 		expect_range "cycles of CPU $cpu" 1000 1000000000000 \
-			"$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)" || return 1
+			"$(counted "$CYCLES")" || return 1
 	done
 }
 
 stat_system_wide()
 {
-	under perf stat -a -e "$PMU/cpu_cycles/,$PMU/cpu_cycles/u" "$UNTIL_TOLD" || return 1
-	expect_says "perf stat -a" '[0-9] +corepmu/cpu_cycles/|[0-9] +.*cpu_cycles' "$(cat /tmp/out)"
+	under perf stat -a -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" "$UNTIL_TOLD" || return 1
+	expect_says "perf stat -a" "[0-9] +.*$CYCLES" "$(cat /tmp/out)"
 }
 
 record_system_wide()
 {
-	under perf record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -F 500 "$UNTIL_TOLD" || return 1
+	under perf record -a -o /tmp/perf.data -e "$PMU/$CYCLES/" -F 500 "$UNTIL_TOLD" || return 1
 	rm -f /tmp/perf.data
 }
 
 # The task wanders over all CPUs, its events with it.
 task_events()
 {
-	under perf stat -e "$PMU/cpu_cycles/,$PMU/cpu_cycles/u" \
+	under perf stat -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" \
 		"$UNTIL_TOLD" sh -c 'workload & workload; wait' || return 1
 }
 
 task_groups()
 {
-	c=$PMU/cpu_cycles/
+	c=$PMU/$CYCLES/
 	under perf stat -e "{$c,$c,$c,$c,$c,$c,$c},$c,$c" "$UNTIL_TOLD" workload || return 1
 }
 
@@ -80,7 +80,7 @@ task_groups()
 counts_again()
 {
 	until_told
-	perf stat -a -A -I 200 -x, -o /tmp/out -e "$PMU/cpu_cycles/" "$UNTIL_TOLD" &
+	perf stat -a -A -I 200 -x, -o /tmp/out -e "$PMU/$CYCLES/" "$UNTIL_TOLD" &
 	pid=$!
 	wait_started "$pid"
 	sleep 0.3
@@ -98,22 +98,22 @@ counts_again()
 offline_is_refused()
 {
 	online "$last" 0 || return 1
-	perf stat -C "$last" -x, -o /tmp/none -e "$PMU/cpu_cycles/" true 2>/dev/null
-	perf stat -C 0 -x, -o /tmp/out -e "$PMU/cpu_cycles/" true
+	perf stat -C "$last" -x, -o /tmp/none -e "$PMU/$CYCLES/" true 2>/dev/null
+	perf stat -C 0 -x, -o /tmp/out -e "$PMU/$CYCLES/" true
 	online "$last" 1
-	expect_not "perf stat on an offline CPU" '^[0-9]+,.*cpu_cycles' "$(cat /tmp/none)" &&
+	expect_not "perf stat on an offline CPU" "^[0-9]+,.*$CYCLES" "$(cat /tmp/none)" &&
 		expect_range "cycles of CPU 0 meanwhile" 1 1000000000000 \
-			"$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)"
+			"$(counted "$CYCLES")"
 }
 
 first_goes_too()
 {
 	[ -e /sys/devices/system/cpu/cpu0/online ] || skip "CPU 0 stays"
 	online 0 0 || skip "CPU 0 stays"
-	perf stat -C 1 -x, -o /tmp/out -e "$PMU/cpu_cycles/" true
+	perf stat -C 1 -x, -o /tmp/out -e "$PMU/$CYCLES/" true
 	online 0 1 || return 1
 	expect_range "cycles of CPU 1" 1 1000000000000 \
-		"$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)"
+		"$(counted "$CYCLES")"
 }
 
 unplugged_reload()

@@ -6,11 +6,43 @@
 # A test is a function that check() runs in a subshell: it passes when it returns 0
 # and is skipped when it ends with skip(). What it writes is told when it fails.
 
-PMU=${PMU:-corepmu}
 # shellcheck disable=SC2034 # for the suites
 DEVICES=/sys/bus/event_source/devices
 # shellcheck disable=SC2034 # for the suites
 MODULE=/corepmu/corepmu.ko
+
+# The built-in driver's PMU, if there is one.
+builtin_pmu()
+{
+	for path in "$DEVICES"/cpu "$DEVICES"/armv8_pmuv3*; do
+		[ ! -e "$path" ] || { basename "$path"; break; }
+	done
+}
+
+# The PMU under test: the module's, by the name it was loaded with, or the built-in's.
+BUILTIN=
+if grep -q '^mode=builtin' /corepmu/conf; then
+	# shellcheck disable=SC2034 # for the suites
+	BUILTIN=1
+	PMU=$(builtin_pmu)
+else
+	PMU=$(cat /sys/module/corepmu/parameters/name 2>/dev/null || echo corepmu)
+fi
+
+# Whose CPU it is, and what the PMU calls cycles and retired instructions.
+case $(uname -m) in
+x86_64)
+	VENDOR=intel CYCLES=cpu-cycles INSTRUCTIONS=instructions
+	! grep -q AuthenticAMD /proc/cpuinfo || VENDOR=amd
+	# The virtual PMU takes its time.
+	export ROUNDS=1000
+	;;
+*)
+	# shellcheck disable=SC2034 # for the suites
+	VENDOR=arm CYCLES=cpu_cycles INSTRUCTIONS=inst_retired
+	;;
+esac
+
 ktap_number=0
 ktap_failures=0
 ktap_planned=0
@@ -144,4 +176,10 @@ stat_count()
 	perf stat -x';' -o /tmp/stat.$$ -e "$ktap_event" "$@" >/dev/null 2>&1
 	awk -F';' -v e="$ktap_event" '$3 == e { print $1 }' /tmp/stat.$$
 	rm -f /tmp/stat.$$
+}
+
+# What perf stat -x, has counted of one of the PMU's events: counted EVENT [FILE]
+counted()
+{
+	awk -F, -v event="/$1/" 'index($0, event) { print $1 }' "${2:-/tmp/out}"
 }

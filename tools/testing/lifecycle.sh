@@ -7,6 +7,8 @@
 . "$(dirname "$0")/ktap.sh"
 
 pmu=$DEVICES/$PMU
+backend='x86.*'
+[ "$VENDOR" != arm ] || backend=PMUv3
 
 load()
 {
@@ -34,7 +36,7 @@ traces()
 
 counts()
 {
-	expect_range "instructions" 2000 1000000 "$(stat_count "$PMU/inst_retired/u" true)"
+	expect_range "instructions" 2000 1000000 "$(stat_count "$PMU/$INSTRUCTIONS/u" true)"
 }
 
 load_and_unload()
@@ -57,7 +59,7 @@ says_what_it_is()
 	load || return 1
 	said=$(dmesg_since load | grep '^corepmu:')
 	unload
-	expect_says "the kernel's log" "PMU $PMU: .*PMUv3.* counters" "$said" &&
+	expect_says "the kernel's log" "PMU $PMU: $backend, .*[1-9][0-9]* counters on CPUs 0" "$said" &&
 		expect_equal "lines in the kernel's log" 1 "$(echo "$said" | wc -l)"
 }
 
@@ -93,11 +95,17 @@ hundred_times()
 	sync
 	left=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
 	expect_range "KiB of memory gone" 0 20000 $((left < free ? free - left : 0)) || return 1
-	objects=$(($(objects_in_use) - objects))
-	percpu=$(($(percpu_in_use) - percpu))
 	# Before 6.2 each load leaves its PMU behind, see drivers/corepmu/generations.c.
 	kept=0
 	case $(uname -r) in 6.1.*) kept=300 ;; esac
+	# A leak stays; what waits for a grace period does not.
+	tries=0
+	while now=$(objects_in_use); [ $((now - objects)) -gt $((kept + 50)) ] && [ "$tries" -lt 20 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	objects=$((now - objects))
+	percpu=$(($(percpu_in_use) - percpu))
 	expect_range "objects gone" 0 $((kept + 50)) $((objects > 0 ? objects : 0)) &&
 		expect_range "KiB of each CPU's memory gone" 0 100 $((percpu > 0 ? percpu : 0))
 }
@@ -115,7 +123,7 @@ loaded_twice()
 another_name()
 {
 	load name=other || return 1
-	count=$(stat_count "other/inst_retired/u" true)
+	count=$(stat_count "other/$INSTRUCTIONS/u" true)
 	[ -e "$DEVICES/other" ] && [ ! -e "$pmu" ] || { ls "$DEVICES"; return 1; }
 	unload || return 1
 	expect_range "instructions" 2000 1000000 "$count"
@@ -197,17 +205,17 @@ reload_after_system_wide()
 {
 	for i in $(seq 10); do
 		load || return 1
-		perf stat -a -x, -o /tmp/out -e "$PMU/cpu_cycles/" true || return 1
+		perf stat -a -x, -o /tmp/out -e "$PMU/$CYCLES/" true || return 1
 		unload || { echo "unload $i"; return 1; }
 	done
-	expect_range "cycles" 1 100000000000 "$(awk -F, '/cpu_cycles/ { print $1 }' /tmp/out)"
+	expect_range "cycles" 1 100000000000 "$(counted "$CYCLES")"
 }
 
 reload_after_sampling()
 {
 	for i in $(seq 5); do
 		load || return 1
-		perf record -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 20000 workload >/dev/null 2>&1 ||
+		perf record -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 20000 workload >/dev/null 2>&1 ||
 			return 1
 		unload || { echo "unload $i"; return 1; }
 	done
@@ -220,7 +228,7 @@ unload_right_after()
 {
 	for i in $(seq 20); do
 		load || return 1
-		perf stat -a -e "$PMU/cpu_cycles/,$PMU/inst_retired/" sleep 0.001 >/dev/null 2>&1
+		perf stat -a -e "$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/" sleep 0.001 >/dev/null 2>&1
 		unload || { echo "unload $i"; return 1; }
 	done
 }
@@ -230,7 +238,7 @@ unload_after_kill()
 {
 	for i in $(seq 5); do
 		load || return 1
-		hold record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 50000 \
+		hold record -a -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 50000 \
 			"$UNTIL_TOLD" || return 1
 		kill -9 "$holder"
 		tell
@@ -242,7 +250,7 @@ unload_after_kill()
 
 kernel_is_content()
 {
-	expect_not "the kernel's log" 'WARNING: |BUG: |Oops|cut here' "$(dmesg)"
+	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here' "$(dmesg)"
 }
 
 plan 19
@@ -254,15 +262,15 @@ check "another name" another_name
 check "a name that is taken is refused" name_that_is_taken
 check "a parameter that is wrong is refused" bad_parameter
 check "unload is refused under perf stat" \
-	unload_is_refused stat -e "$PMU/cpu_cycles/" "$UNTIL_TOLD"
+	unload_is_refused stat -e "$PMU/$CYCLES/" "$UNTIL_TOLD"
 check "unload is refused under a generic event" unload_is_refused stat -e cycles "$UNTIL_TOLD"
 check "unload is refused under perf stat -a" \
-	unload_is_refused stat -a -e "$PMU/cpu_cycles/" "$UNTIL_TOLD"
+	unload_is_refused stat -a -e "$PMU/$CYCLES/" "$UNTIL_TOLD"
 check "unload is refused under perf record" \
-	unload_is_refused record -a -o /tmp/perf.data -e "$PMU/cpu_cycles/" -c 1000000 \
+	unload_is_refused record -a -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 1000000 \
 	"$UNTIL_TOLD"
 check "unload is refused under a group" \
-	unload_is_refused stat -e "{$PMU/cpu_cycles/,$PMU/inst_retired/}" "$UNTIL_TOLD"
+	unload_is_refused stat -e "{$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/}" "$UNTIL_TOLD"
 check "generic events go and come with the module" generic_events_go_and_come
 check "unload after perf stat -a, ten times" reload_after_system_wide
 check "unload after perf record, five times" reload_after_sampling

@@ -27,7 +27,7 @@ busy()
 
 record_all()
 {
-	busy perf record -a -F 1000 -o "$data" -e "$PMU/cpu_cycles/" sleep 2 || return 1
+	busy perf record -a -F 1000 -o "$data" -e "$PMU/$CYCLES/" sleep 2 || return 1
 	seen=$(perf script -i "$data" -F cpu 2>/dev/null | sort -u | wc -l)
 	expect_equal "CPUs with samples" "$cpus" "$seen" || return 1
 	expect_says "perf report" 'spin_70_percent' \
@@ -42,14 +42,14 @@ record_graph()
 
 stat_each()
 {
-	busy perf stat -a -A -x, -o /tmp/stat -e "$PMU/cpu_cycles/" sleep 1 || return 1
+	busy perf stat -a -A -x, -o /tmp/stat -e "$PMU/$CYCLES/" sleep 1 || return 1
 	expect_equal "CPUs that counted" "$cpus" \
-		"$(awk -F, '/cpu_cycles/ && $2 > 1000 { n++ } END { print n + 0 }' /tmp/stat)"
+		"$(awk -F, "/$CYCLES/"' && $2 > 1000 { n++ } END { print n + 0 }' /tmp/stat)"
 }
 
 stat_interval()
 {
-	busy perf stat -a -I 100 -x, -o /tmp/stat -e "$PMU/cpu_cycles/,$PMU/cpu_cycles/u" sleep 1 ||
+	busy perf stat -a -I 100 -x, -o /tmp/stat -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" sleep 1 ||
 		return 1
 	expect_not "counts" '<not' "$(cat /tmp/stat)" &&
 		expect_range "intervals" 6 100 "$(wc -l </tmp/stat)"
@@ -57,11 +57,11 @@ stat_interval()
 
 stat_multiplex()
 {
-	c=$PMU/cpu_cycles/
+	c=$PMU/$CYCLES/
 	busy perf stat -a -x, -o /tmp/stat -e "$c,$c,$c,$c,$c,$c,$c,$c,$c,$c" sleep 2 || return 1
 	expect_not "counts" '<not' "$(cat /tmp/stat)"
 	# 1 GHz on every CPU; a share that was scaled wrong would stand out.
-	awk -F, '/cpu_cycles/ { if (!low || $1 < low) low = $1; if ($1 > high) high = $1 }
+	awk -F, "/$CYCLES/"' { if (!low || $1 < low) low = $1; if ($1 > high) high = $1 }
 		END { if (high > 2 * low) { print "counts from", low, "to", high; exit 1 } }' /tmp/stat
 }
 
@@ -69,7 +69,7 @@ many_at_once()
 {
 	n=0
 	while [ "$n" -lt 12 ]; do
-		perf stat -a -x, -o /tmp/stat."$n" -e "$PMU/cpu_cycles/,$PMU/cpu_cycles/u" sleep 1 &
+		perf stat -a -x, -o /tmp/stat."$n" -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" sleep 1 &
 		n=$((n + 1))
 	done
 	busy sleep 2
@@ -86,7 +86,7 @@ reload_under_stress()
 	[ -e /sys/module/corepmu ] || skip "the module is not loaded"
 	for n in 1 2 3; do
 		sh -c "while [ ! -e /tmp/enough ]; do
-			perf stat -e $PMU/cpu_cycles/ true
+			perf stat -e $PMU/$CYCLES/ true
 			perf stat -a -e cycles true
 			perf record -o /tmp/data.$n -c 100000 -e cycles true
 		done" >/dev/null 2>&1 &
