@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# faults - x86: interrupts of the counters that are lost, late, nobody's or another CPU's
+#
+# The lane's virtual PMU has the faults. The kernel's command line says what becomes of
+# samples:
+#   corepmu_test.samples=all   none is lost
+#   corepmu_test.samples=some  the interrupts of some do not come
+. "$(dirname "$0")/ktap.sh"
+
+samples=$(sed -n 's/.*corepmu_test\.samples=\([a-z]*\).*/\1/p' /proc/cmdline)
+event=$PMU/$INSTRUCTIONS/u
+period=100003
+
+# rounds N: instructions of the workload with so many rounds.
+rounds()
+{
+	ROUNDS=$1 stat_count "$event" workload
+}
+
+# As many for ten rounds as for any other ten, and numbers of as many digits.
+counts_are_exact()
+{
+	ten=$(($(rounds 30) - $(rounds 20)))
+	expect_range "instructions of ten rounds" 400000 401000 "$ten" &&
+		expect_equal "instructions of ten more" "$ten" $(($(rounds 510) - $(rounds 500))) &&
+		expect_equal "instructions of a thousand" $((100 * ten)) \
+			$(($(rounds 2000) - $(rounds 1000)))
+}
+
+groups_are_exact()
+{
+	group=$PMU/$INSTRUCTIONS/u
+	perf stat -x, -o /tmp/out -e "{$group,$group,$PMU/$CYCLES/u,$group}" workload || return 1
+	expect_not "counts" '<not' "$(cat /tmp/out)" &&
+		expect_equal "counts of one kind" 1 "$(counted "$INSTRUCTIONS" | sort -u | wc -l)"
+}
+
+record()
+{
+	perf record -o /tmp/perf.data "$@" workload >/dev/null 2>&1 || return 1
+	perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l
+}
+
+# What does not come is the difference of counts and samples, and is never hidden.
+sampled()
+{
+	count=$(rounds 1000)
+	seen=$(record -e "$event" -c "$period") || return 1
+	echo "$seen samples of $((count / period))"
+	if [ "$samples" = all ]; then
+		expect_range "samples" $((count / period - 1)) $((count / period + 1)) "$seen"
+	else
+		expect_range "samples" 5 $((count / period - 2)) "$seen"
+	fi
+}
+
+sampled_by_frequency()
+{
+	expect_range "samples" 20 100000 "$(record -F 2000 -e "$PMU/$CYCLES/u")"
+}
+
+# Groups, all CPUs, the kernel, periods that throttle.
+no_hang()
+{
+	record -e "{$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/}:S" -c 50021 >/dev/null &&
+		record -a -e "$PMU/$CYCLES/k" -c 20011 >/dev/null &&
+		record -a -e "$event" -c 1009 >/dev/null &&
+		record -e "$event,$event,$PMU/$CYCLES/u,$PMU/$CYCLES/k" -c 30011 >/dev/null
+}
+
+# The self-test of a load may meet the fault, and is right to refuse then.
+load_again()
+{
+	[ -z "$BUILTIN" ] || skip "the built-in driver stays"
+	rmmod corepmu || return 1
+	dmesg_mark load
+	insmod "$MODULE" 2>/dev/null && return
+	expect_says "the kernel's log" '^corepmu: .*no overflow interrupt' "$(dmesg_since load)" &&
+		insmod "$MODULE"
+}
+
+case $samples in
+all | some) ;;
+*)
+	echo "Bail out! the command line does not say what becomes of samples"
+	exit 1
+	;;
+esac
+plan 9
+check "counts are exact" counts_are_exact
+check "groups are exact" groups_are_exact
+check "samples: $samples" sampled
+check "samples by frequency" sampled_by_frequency
+check "groups, the kernel, all CPUs, short periods" no_hang
+check "counts are exact afterwards" counts_are_exact
+check "samples afterwards: $samples" sampled
+check "unload and load" load_again
+check "counts are exact once more" counts_are_exact
+rm -f /tmp/perf.data
+finish
