@@ -492,7 +492,7 @@ static void other_records(void)
 	if (!fork())
 		_exit(0);
 	wait(NULL);
-	usleep(1000);
+	usleep(20000);
 	event_disable(fd);
 	while ((header = ring_next(&ring))) {
 		if (header->type < ARRAY_SIZE(seen))

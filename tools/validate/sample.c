@@ -165,6 +165,30 @@ static void period_set(void)
 	close_sampling(fd);
 }
 
+/* The new period begins at once, not when the long one before it has ended. */
+static void period_cut_short(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 period = 50000;
+	int fd;
+
+	attr_sampling(&attr, 1ULL << 40, USUAL);
+	fd = open_sampling(&attr, PAGES);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	expect_eq("PERF_EVENT_IOC_PERIOD while it runs", 0,
+		  ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples with the new period", LOOP / period - 2, LOOP / period + 2,
+		     sum.samples);
+	close_sampling(fd);
+}
+
 static volatile unsigned int signals;
 static volatile int signal_fd, signal_band;
 
@@ -605,6 +629,9 @@ static const struct check checks[] = {
 	{ "sample", "PERF_EVENT_IOC_PERIOD",
 	  MAN "PERF_EVENT_IOC_PERIOD: updates the overflow period, at once since Linux 3.14",
 	  period_set, NEED_SAMPLING },
+	{ "sample", "PERF_EVENT_IOC_PERIOD cuts a long period short",
+	  MAN "PERF_EVENT_IOC_PERIOD: updates the overflow period, at once since Linux 3.14",
+	  period_cut_short, NEED_SAMPLING },
 	{ "sample", "PERF_EVENT_IOC_REFRESH",
 	  MAN "PERF_EVENT_IOC_REFRESH: enables for N overflows, after which it is disabled",
 	  refresh, NEED_SAMPLING },
