@@ -617,7 +617,7 @@ static void test_decode(void)
 		{ 0xc8dffc20, ARM64_INSN_LOAD },			/* ldar x0, [x1] */
 		{ 0xc89ffc20, ARM64_INSN_STORE },			/* stlr x0, [x1] */
 		{ 0xc8a07c41, ARM64_INSN_LOAD | ARM64_INSN_STORE },	/* cas */
-		{ 0x48207c82, ARM64_INSN_LOAD | ARM64_INSN_STORE },	/* casp */
+		{ 0x48207c82, ARM64_INSN_LOAD | ARM64_INSN_STORE }, /* casp */
 		{ 0xf8200041, ARM64_INSN_LOAD | ARM64_INSN_STORE },	/* ldadd */
 		{ 0xf8208041, ARM64_INSN_LOAD | ARM64_INSN_STORE },	/* swp */
 		{ 0xf8bfc020, ARM64_INSN_LOAD },			/* ldapr x0, [x1] */
