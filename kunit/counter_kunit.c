@@ -6,6 +6,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/irqflags.h>
 #include <linux/perf_event.h>
@@ -163,7 +164,8 @@ static void counter_update(struct kunit *test)
 			KUNIT_ASSERT_EQ_MSG(test, total(f), sum, "from %#llx, step %u", starts[i],
 					    j);
 			KUNIT_ASSERT_EQ(test, left(f), (s64)(S64_MAX - sum));
-			KUNIT_ASSERT_EQ(test, local64_read(&f->event.hw.prev_count), counter);
+			KUNIT_ASSERT_EQ(test, local64_read(&f->event.hw.prev_count),
+					sign_extend64(counter, f->width - 1));
 		}
 	}
 	KUNIT_EXPECT_EQ(test, writes, 0);
@@ -203,7 +205,8 @@ static void counter_start(struct kunit *test)
 		set_event(f, period);
 		corepmu_counter_start(&f->cpuc, &f->event);
 		KUNIT_EXPECT_EQ(test, overflows_after(f), min(period, half));
-		KUNIT_EXPECT_EQ(test, local64_read(&f->event.hw.prev_count), counter);
+		KUNIT_EXPECT_EQ(test, local64_read(&f->event.hw.prev_count),
+				sign_extend64(counter, f->width - 1));
 		KUNIT_EXPECT_EQ(test, left(f), period);
 	}
 	KUNIT_EXPECT_EQ(test, writes, ARRAY_SIZE(periods));

@@ -310,7 +310,7 @@ static void pmuv3_resets(struct kunit *test)
 	b->pmu->backend->quiesce(b->cpuc);
 	local_irq_restore(flags);
 	expect_accesses(test,
-			"PMCR=c0 PMCNTENCLR=1ffffffff PMINTENCLR=1ffffffff isb PMOVSCLR=1ffffffff isb");
+			"PMCR=c0 PMUSERENR=0 PMCNTENCLR=1ffffffff PMINTENCLR=1ffffffff isb PMOVSCLR=1ffffffff isb");
 }
 
 /* After a reset nothing that was known of the registers is. */

@@ -89,6 +89,7 @@ static const struct sysfs_file files[] = {
 	{ "pmuv3", "events", "cnt_cycles", NULL },
 	{ "pmuv3", "format", "event", "config:0-15\n" },
 	{ "pmuv3", "format", "long", "config1:0\n" },
+	{ "pmuv3", "format", "rdpmc", "config1:1\n" },
 	{ "pmuv3", "format", "threshold", NULL },
 	{ "pmuv3p9", "format", "threshold", "config1:5-16\n" },
 	{ "pmuv3p9", "format", "threshold_compare", "config1:3-4\n" },

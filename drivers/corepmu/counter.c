@@ -44,7 +44,7 @@ static __always_inline void counter_load(struct corepmu_cpu *cpuc,
 {
 	u64 value = counter_value(cpuc, event, left);
 
-	local64_set(&event->hw.prev_count, value);
+	local64_set(&event->hw.prev_count, corepmu_extend_sign(value, event->hw.event_base));
 	static_call(corepmu_write_counter)(cpuc, &event->hw, value);
 }
 

@@ -111,9 +111,13 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 {
 	/* That of the period which ends, before the next one takes its place. */
 	u64 period = event->hw.last_period;
+	bool ended;
 
 	corepmu_counter_update(cpuc, event);
-	if (!corepmu_counter_next_period(cpuc, event) || !is_sampling_event(event))
+	ended = corepmu_counter_next_period(cpuc, event);
+	if (corepmu_event_is_readable(&event->hw))
+		corepmu_update_userpage(event);
+	if (!ended || !is_sampling_event(event))
 		return;
 
 	if (emit_sample(event, period, regs))

@@ -48,18 +48,15 @@ static struct corepmu_cpu *this_cpuc(struct perf_event *event)
 	return this_cpu_ptr(to_corepmu(event->pmu)->cpu);
 }
 
-/* Most of the page is written only when there is one: spare the call. */
-static void update_userpage(struct perf_event *event)
-{
-	if (unlikely(READ_ONCE(event->rb)))
-		perf_event_update_userpage(event);
-}
-
 /* The whole PMU: enable and disable */
 
 static void corepmu_enable(struct pmu *pmu)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
+
+	/* Before a CPU without events is left alone: it may be a reader's no more. */
+	if (unlikely(READ_ONCE(corepmu_user_reads)))
+		corepmu_user_switch(cpuc);
 
 	/* A CPU without events, or of another kind, is left alone. */
 	if (cpuc->used)
@@ -114,7 +111,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 		corepmu_counter_start(cpuc, event);
 
 	event_resume(cpuc, event);
-	update_userpage(event);
+	corepmu_update_userpage(event);
 }
 
 static noinline void event_stop_late(struct corepmu_cpu *cpuc, struct perf_event *event)
@@ -151,7 +148,7 @@ static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_eve
 void corepmu_event_stop(struct perf_event *event, int flags)
 {
 	event_stop(this_cpuc(event), event);
-	update_userpage(event);
+	corepmu_update_userpage(event);
 }
 
 static void corepmu_event_read(struct perf_event *event)
@@ -168,14 +165,18 @@ static __always_inline void event_place(struct corepmu_cpu *cpuc,
 {
 	struct hw_perf_event *hwc = &event->hw;
 	unsigned int width = cpuc->pmu->width[idx];
+	u64 counters = corepmu_event_counters(cpuc->pmu, hwc, idx);
 
 	hwc->idx = idx;
 	if (corepmu_event_is_paired(cpuc->pmu, hwc))
 		width *= 2;
+	if (hwc->flags & COREPMU_EVENT_32BIT)
+		width = 32;
 	hwc->event_base = GENMASK_ULL(width - 1, 0);
 
 	cpuc->events[idx] = event;
-	cpuc->used |= corepmu_event_counters(cpuc->pmu, hwc, idx);
+	cpuc->used |= counters;
+	cpuc->dirty &= ~counters;
 	static_call(corepmu_select_event)(cpuc, hwc);
 	corepmu_counter_start(cpuc, event);
 }
@@ -183,9 +184,11 @@ static __always_inline void event_place(struct corepmu_cpu *cpuc,
 static void event_unplace(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
+	u64 counters = corepmu_event_counters(cpuc->pmu, hwc, hwc->idx);
 
 	cpuc->events[hwc->idx] = NULL;
-	cpuc->used &= ~corepmu_event_counters(cpuc->pmu, hwc, hwc->idx);
+	cpuc->used &= ~counters;
+	cpuc->dirty |= counters;
 	hwc->idx = -1;
 }
 
@@ -245,7 +248,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		event_place(cpuc, events[i], idx);
 		if (restart & BIT_ULL(i))
 			event_resume(cpuc, events[i]);
-		update_userpage(events[i]);
+		corepmu_update_userpage(events[i]);
 	}
 
 	return demands[nr - 1].counter;
@@ -287,7 +290,7 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 
 	if (flags & PERF_EF_START)
 		event_resume(cpuc, event);
-	update_userpage(event);
+	corepmu_update_userpage(event);
 
 	return 0;
 }
@@ -298,7 +301,7 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 	event_stop(cpuc, event);
 	event_unplace(cpuc, event);
-	update_userpage(event);
+	corepmu_update_userpage(event);
 }
 
 /* Opening an event */
@@ -408,7 +411,10 @@ static void corepmu_event_destroy(struct perf_event *event)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
 
-	pmu->backend->release(pmu);
+	if (corepmu_event_is_readable(&event->hw) && pmu->backend->user_gone)
+		pmu->backend->user_gone(pmu);
+	if (pmu->backend->release)
+		pmu->backend->release(pmu);
 }
 
 static int corepmu_event_init(struct perf_event *event)
@@ -450,12 +456,14 @@ static int corepmu_event_init(struct perf_event *event)
 	}
 
 	ret = validate_group(pmu, event);
-	if (ret || !pmu->backend->acquire)
-		return ret;
-
-	ret = pmu->backend->acquire(pmu);
 	if (ret)
 		return ret;
+
+	if (pmu->backend->acquire) {
+		ret = pmu->backend->acquire(pmu);
+		if (ret)
+			return ret;
+	}
 	event->destroy = corepmu_event_destroy;
 
 	return 0;
@@ -498,6 +506,9 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.start		= corepmu_event_start,
 		.stop		= corepmu_event_stop,
 		.read		= corepmu_event_read,
+		.event_idx	= corepmu_event_idx,
+		.event_mapped	= corepmu_event_mapped,
+		.event_unmapped	= corepmu_event_unmapped,
 	};
 	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
 		compat_pmu_set_filter(&pmu->pmu);

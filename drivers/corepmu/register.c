@@ -106,6 +106,7 @@ int corepmu_register(struct corepmu *pmu)
 	}
 
 	corepmu_init_pmu(pmu);
+	corepmu_user_add(pmu);
 	ret = perf_pmu_register(&pmu->pmu, name, corepmu_type);
 	if (ret) {
 		pr_err("perf refused the PMU %s of type %d (%d): is either taken?\n",
@@ -122,6 +123,7 @@ int corepmu_register(struct corepmu *pmu)
 	return 0;
 
 out_name:
+	corepmu_user_remove(pmu);
 	kfree(name);
 	/* Nothing that perf core could remember it by. */
 	pmu->pmu = (struct pmu) { };
@@ -139,6 +141,7 @@ void corepmu_unregister(struct corepmu *pmu)
 	const char *name = pmu->pmu.name;
 
 	perf_pmu_unregister(&pmu->pmu);
+	corepmu_user_remove(pmu);
 	atomic_dec(&corepmu_instances);
 	corepmu_hotplug_remove(pmu);
 	kfree(name);

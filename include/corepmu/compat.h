@@ -60,6 +60,32 @@ static inline void compat_pmu_set_filter(struct pmu *pmu)
 
 #endif /* 6.2 */
 
+/* 6.2 also gave a task one context for all kinds of PMU. */
+static inline struct perf_event_context *compat_task_context(struct task_struct *task)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	return task->perf_event_ctxp;
+#else
+	return task->perf_event_ctxp[perf_hw_context];
+#endif
+}
+
+/*
+ * 6.11 refused the empty entry at the end of a sysctl table, which before 6.6
+ * was all that told its size, and made the handler's table const.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+
+#define COMPAT_SYSCTL_END
+#define compat_ctl_table	const struct ctl_table
+
+#else
+
+#define COMPAT_SYSCTL_END	{ }
+#define compat_ctl_table	struct ctl_table
+
+#endif /* 6.11 */
+
 /* struct pmu has a parent in 6.7 at the latest; without, sysfs shows none. */
 static inline void compat_pmu_set_parent(struct pmu *pmu, struct device *parent)
 {

@@ -14,7 +14,8 @@
  *   idx          the counter, -1 while not placed; the upper one of a pair
  *   flags        COREPMU_EVENT_*
  *   state        PERF_HES_*
- *   prev_count   last value seen in the counter, masked with event_base
+ *   prev_count   last value seen in the counter, extended by its sign: what a
+ *		  reader in user space takes it for
  */
 #ifndef _COREPMU_PMU_H
 #define _COREPMU_PMU_H
@@ -44,6 +45,8 @@ struct corepmu;
 #define COREPMU_EVENT_LONG	BIT(0)
 /* On a counter of corepmu.pair_counters, the event takes the one below too. */
 #define COREPMU_EVENT_PAIR	BIT(1)
+/* User space reads the low 32 bits of the counter: it is used as if it had no more. */
+#define COREPMU_EVENT_32BIT	BIT(2)
 
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
@@ -55,6 +58,8 @@ struct corepmu;
  * @selected: what each counter's event selection register holds
  * @shared_select: what a register holds that selects for several counters
  * @running: the PMU as a whole counts
+ * @dirty: counters that hold no event, but maybe a value that one left there
+ * @user_access: what the hardware lets the current task read of its own accord
  * @suspended: counters that counted when the CPU was powered down
  * @last_late: jiffies when a stop last overtook an overflow
  * @stray: counters that overflowed and held no event, for the self-test
@@ -72,6 +77,8 @@ struct corepmu_cpu {
 	u64			used;
 	u64			active;
 	u64			hw_active;
+	u64			dirty;
+	u64			user_access;
 	bool			running;
 	struct pt_regs		*regs;
 	s64			min_left;
@@ -105,7 +112,7 @@ struct corepmu_cpu {
  * @disable: stop all counters, values kept. IRQs off
  * @select: program the event selection of the counter hw.idx, which is not
  *	counting. IRQs off
- * @read: value of counter hw.idx, within event_base. IRQs off
+ * @read: value of counter hw.idx; bits above event_base do not matter. IRQs off
  * @write: set counter hw.idx. The PMU as a whole is stopped, or the counter is
  *	not enabled. IRQs off
  * @self_test_config: config_base of an event that counts in a busy loop of the
@@ -115,6 +122,17 @@ struct corepmu_cpu {
  *	Then they go to the second. NULL where interrupts wait for so long
  * @irq_enable: let this CPU take overflow interrupts. On the CPU
  * @irq_disable: and no longer
+ *
+ * @clear: set counters to 0 that hold no event. IRQs off
+ * @user_index: what user space calls the counter hw.idx, plus 1; 0 when it
+ *	cannot read it. IRQs off, or NMI
+ * @user_switch: let the current task read its own counters and nothing of
+ *	others'; the PMU is about to run again. IRQs off
+ * @user_mapped: the event's page is mapped in @mm; NULL when that gives no
+ *	access. Process context, mmap_lock held for writing
+ * @user_unmapped: and no longer
+ * @user_gone: an event that was readable is about to be freed; NULL when that
+ *	takes no access. Process context
  *
  * The second half are hot paths and called through static calls.
  */
@@ -131,6 +149,12 @@ struct corepmu_backend {
 	bool (*entering_regs)(const struct pt_regs *regs, struct pt_regs *user);
 	void (*irq_enable)(struct corepmu_cpu *cpuc);
 	void (*irq_disable)(struct corepmu_cpu *cpuc);
+	void (*clear)(struct corepmu_cpu *cpuc, u64 counters);
+	int (*user_index)(struct corepmu *pmu, const struct hw_perf_event *hwc);
+	void (*user_switch)(struct corepmu_cpu *cpuc);
+	void (*user_mapped)(struct perf_event *event, struct mm_struct *mm);
+	void (*user_unmapped)(struct perf_event *event, struct mm_struct *mm);
+	void (*user_gone)(struct corepmu *pmu);
 
 	void (*enable)(struct corepmu_cpu *cpuc);
 	void (*disable)(struct corepmu_cpu *cpuc);
@@ -143,6 +167,7 @@ struct corepmu_backend {
  * struct corepmu - one PMU: all CPUs of one kind
  * @pmu: what perf core knows
  * @node: entry among the PMUs that follow CPU hotplug
+ * @user_node: entry among the PMUs whose counters user space may read
  * @backend: the architecture's part
  * @supported_cpus: CPUs that have this PMU
  * @cpu: state of each CPU
@@ -160,6 +185,7 @@ struct corepmu_backend {
 struct corepmu {
 	struct pmu			pmu;
 	struct hlist_node		node;
+	struct list_head		user_node;
 	const struct corepmu_backend	*backend;
 	cpumask_t			supported_cpus;
 	struct corepmu_cpu __percpu	*cpu;
@@ -253,6 +279,17 @@ int corepmu_decode_cache(u64 config, unsigned int *cache, bool *miss);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
 
+/*
+ * perf_event_mmap_page.offset is the count less prev_count, and a reader adds
+ * the counter's value, extended by its sign.
+ */
+static __always_inline u64 corepmu_extend_sign(u64 value, u64 mask)
+{
+	u64 sign = (mask >> 1) + 1;
+
+	return ((value & mask) ^ sign) - sign;
+}
+
 /**
  * corepmu_counter_update() - add what was counted since the last time
  * @cpuc: this CPU's state
@@ -270,7 +307,8 @@ static __always_inline void corepmu_counter_update(struct corepmu_cpu *cpuc,
 
 	do {
 		prev = local64_read(&hwc->prev_count);
-		now = static_call(corepmu_read_counter)(cpuc, hwc);
+		now = corepmu_extend_sign(static_call(corepmu_read_counter)(cpuc, hwc),
+					  hwc->event_base);
 	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
 
 	delta = (now - prev) & hwc->event_base;
@@ -296,6 +334,31 @@ unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 				     struct pt_regs *regs);
 void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
+
+/* userpage.c */
+extern bool corepmu_user_reads;
+extern bool corepmu_user_allowed;
+void corepmu_user_add(struct corepmu *pmu);
+void corepmu_user_remove(struct corepmu *pmu);
+void corepmu_user_switch(struct corepmu_cpu *cpuc);
+void corepmu_user_clear(struct corepmu_cpu *cpuc);
+void corepmu_user_refresh(void);
+int corepmu_event_idx(struct perf_event *event);
+void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm);
+void corepmu_event_unmapped(struct perf_event *event, struct mm_struct *mm);
+
+/* May user space read the event's counter, when it is allowed to read any? */
+static inline bool corepmu_event_is_readable(const struct hw_perf_event *hwc)
+{
+	return hwc->flags & PERF_EVENT_FLAG_USER_READ_CNT;
+}
+
+/* Most of the page is written only when there is one: spare the call. */
+static inline void corepmu_update_userpage(struct perf_event *event)
+{
+	if (unlikely(READ_ONCE(event->rb)))
+		perf_event_update_userpage(event);
+}
 
 /* hotplug.c */
 int corepmu_hotplug_init(void);

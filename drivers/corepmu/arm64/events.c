@@ -247,6 +247,7 @@ static const struct attribute_group pmuv3_events_group = {
 
 PMU_FORMAT_ATTR(event, "config:0-15");
 PMU_FORMAT_ATTR(long, "config1:0");
+PMU_FORMAT_ATTR(rdpmc, "config1:1");
 PMU_FORMAT_ATTR(threshold_count, "config1:2");
 PMU_FORMAT_ATTR(threshold_compare, "config1:3-4");
 PMU_FORMAT_ATTR(threshold, "config1:5-16");
@@ -254,6 +255,7 @@ PMU_FORMAT_ATTR(threshold, "config1:5-16");
 static struct attribute *pmuv3_format_attrs[] = {
 	&format_attr_event.attr,
 	&format_attr_long.attr,
+	&format_attr_rdpmc.attr,
 	&format_attr_threshold_count.attr,
 	&format_attr_threshold_compare.attr,
 	&format_attr_threshold.attr,
@@ -265,7 +267,8 @@ static umode_t pmuv3_format_is_visible(struct kobject *kobj, struct attribute *a
 {
 	struct pmuv3 *pmuv3 = dev_to_pmuv3(kobj_to_dev(kobj));
 
-	if (attr == &format_attr_event.attr || attr == &format_attr_long.attr)
+	if (attr == &format_attr_event.attr || attr == &format_attr_long.attr ||
+	    attr == &format_attr_rdpmc.attr)
 		return attr->mode;
 
 	return pmuv3_threshold_max(pmuv3) ? attr->mode : 0;

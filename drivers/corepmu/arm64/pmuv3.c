@@ -129,7 +129,6 @@ static u64 pmuv3_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 		return pmuv3_read_pmicntr();
 	if (corepmu_event_is_paired(cpuc->pmu, hwc))
 		return read_pair(idx);
-	/* Bits above a narrow counter's width read as 0. */
 	return pmuv3_read_pmevcntr(idx);
 }
 
@@ -139,18 +138,34 @@ static noinline void write_pair(int idx, u64 value)
 	pmuv3_write_pmevcntr(idx - 1, lower_32_bits(value));
 }
 
-static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+static void write_counter(int idx, u64 value)
 {
-	int idx = hwc->idx;
-
 	if (idx == PMUV3_CYCLE_COUNTER)
 		pmuv3_write_pmccntr(value);
 	else if (idx == PMUV3_INSTR_COUNTER)
 		pmuv3_write_pmicntr(value);
-	else if (corepmu_event_is_paired(cpuc->pmu, hwc))
-		write_pair(idx, value);
 	else
 		pmuv3_write_pmevcntr(idx, value);
+}
+
+static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	int idx = hwc->idx;
+
+	/* A counter with more bits is to overflow when those of the event do. */
+	if (unlikely(hwc->flags & COREPMU_EVENT_32BIT))
+		value |= GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0) & ~hwc->event_base;
+
+	if (corepmu_event_is_paired(cpuc->pmu, hwc))
+		write_pair(idx, value);
+	else
+		write_counter(idx, value);
+}
+
+static void pmuv3_clear(struct corepmu_cpu *cpuc, u64 counters)
+{
+	for (; counters; counters &= counters - 1)
+		write_counter(__ffs64(counters), 0);
 }
 
 static void pmuv3_reset(struct corepmu_cpu *cpuc)
@@ -169,6 +184,8 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	isb();
 
 	cpuc->hw_active = 0;
+	cpuc->dirty = 0;
+	cpuc->user_access = 0;
 	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
 		cpuc->selected[idx] = SELECTED_UNKNOWN;
 }
@@ -178,6 +195,7 @@ static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
 	u64 counters = cpuc->pmu->counters;
 
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
+	pmuv3_write_pmuserenr(0);
 	pmuv3_write_pmcntenclr(counters);
 	pmuv3_write_pmintenclr(counters);
 	isb();
@@ -310,9 +328,6 @@ static int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	if ((attr->config1 & ~CONFIG1_KNOWN) || attr->config2 || compat_attr_config3(attr))
 		return corepmu_refuse(-EINVAL, "config1, config2 or config3 has bits that format/ does not name");
 
-	if (attr->config1 & CONFIG1_RDPMC)
-		return corepmu_refuse(-EOPNOTSUPP, "rdpmc: counters are not readable from user space");
-
 	ret = encode_filter(pmuv3, attr, &config_base);
 	if (ret)
 		return ret;
@@ -336,6 +351,12 @@ static int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 			hwc->config |= BIT_ULL(PMUV3_CYCLE_COUNTER);
 		if (number == PMUV3_EVENT_INST_RETIRED)
 			hwc->config |= pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);
+	}
+
+	if (attr->config1 & CONFIG1_RDPMC) {
+		ret = pmuv3_encode_user(pmuv3, event, attr->config1 & CONFIG1_LONG);
+		if (ret)
+			return ret;
 	}
 
 	if (!hwc->config)
@@ -416,6 +437,10 @@ const struct corepmu_backend pmuv3_backend = {
 	.self_test_config	= pmuv3_self_test_config,
 	.irq_enable		= pmuv3_irq_enable,
 	.irq_disable		= pmuv3_irq_disable,
+	.clear			= pmuv3_clear,
+	.user_index		= pmuv3_user_index,
+	.user_switch		= pmuv3_user_switch,
+	.user_gone		= pmuv3_user_gone,
 	.enable			= pmuv3_enable,
 	.disable		= pmuv3_disable,
 	.select			= pmuv3_select,

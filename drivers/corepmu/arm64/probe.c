@@ -252,7 +252,14 @@ static int pmuv3_init_acpi(void)
  */
 int corepmu_arch_init(void)
 {
-	return acpi_disabled ? pmuv3_init_of() : pmuv3_init_acpi();
+	int ret;
+
+	pmuv3_user_init();
+	ret = acpi_disabled ? pmuv3_init_of() : pmuv3_init_acpi();
+	if (ret)
+		pmuv3_user_exit();
+
+	return ret;
 }
 
 /**
@@ -264,4 +271,5 @@ void corepmu_arch_exit(void)
 		pmuv3_remove(acpi_pmuv3);
 	else
 		platform_driver_unregister(&pmuv3_driver);
+	pmuv3_user_exit();
 }

@@ -41,6 +41,11 @@
 #define PMEVTYPER_TH		GENMASK_ULL(43, 32)
 #define PMEVTYPER_TC		GENMASK_ULL(63, 61)
 
+/* PMUSERENR_EL0 */
+#define PMUSERENR_CR		BIT(2)	/* EL0 reads the cycle counter */
+#define PMUSERENR_ER		BIT(3)	/* EL0 reads the event counters */
+#define PMUSERENR_UEN		BIT(4)	/* ... those that PMUACR_EL1 names */
+
 /* PMMIR_EL1 */
 #define PMMIR_SLOTS		GENMASK_ULL(7, 0)
 #define PMMIR_BUS_SLOTS		GENMASK_ULL(15, 8)
@@ -52,6 +57,7 @@
 #define PMUVER_NONE		0x0
 #define PMUVER_V3P4		0x5
 #define PMUVER_V3P5		0x6
+#define PMUVER_V3P9		0x9
 #define PMUVER_IMPDEF		0xf
 
 /* ID_AA64DFR1_EL1.PMICNTR */
@@ -67,6 +73,7 @@
 
 /* Registers that a kernel's headers may not name yet */
 #define PMUV3_PMMIR_EL1		sys_reg(3, 0, 9, 14, 6)
+#define PMUV3_PMUACR_EL1	sys_reg(3, 0, 9, 14, 4)
 #define PMUV3_PMICNTR_EL0	sys_reg(3, 3, 9, 4, 0)
 #define PMUV3_PMICFILTR_EL0	sys_reg(3, 3, 9, 6, 0)
 #define PMUV3_ID_AA64DFR1_EL1	sys_reg(3, 0, 0, 5, 1)
@@ -417,6 +424,11 @@ static inline void pmuv3_write_pmovsclr(u64 counters)
 static inline void pmuv3_write_pmuserenr(u64 value)
 {
 	write_sysreg(value, pmuserenr_el0);
+}
+
+static inline void pmuv3_write_pmuacr(u64 counters)
+{
+	write_sysreg_s(counters, PMUV3_PMUACR_EL1);
 }
 
 static inline u64 pmuv3_read_pmceid0(void)

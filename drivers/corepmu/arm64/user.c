@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: arm64: counters read from user space
+ *
+ * Documentation/arch/arm64/perf.rst, "Perf Userspace PMU Hardware Counter
+ * Access": kernel.perf_user_access allows it, config1:1 asks for it, and a task
+ * that has such an event may read the counters of the CPU that it is on.
+ * PMUSERENR_EL0 (DDI 0487, D23.5) opens them, from when the task is scheduled
+ * in until it is scheduled out. It stays open while the event is stopped or has
+ * no counter: a reader may have been interrupted between the page's index and
+ * the counter, and is to find out from the page's lock, not from a SIGILL.
+ *
+ * From PMUv3p9 on PMUACR_EL1 leaves the counters of others reading as zero.
+ * That has not been run: nothing at hand implements it.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/cpumask.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/sysctl.h>
+
+#include <corepmu/pmu.h>
+
+#include "pmuv3.h"
+#include "sysreg.h"
+
+static int perf_user_access;
+static struct ctl_table_header *user_access_header;
+
+static bool has_access_mask(const struct pmuv3 *pmuv3)
+{
+	return pmuv3->pmuver >= PMUVER_V3P9;
+}
+
+/* Has the current task an event that it may read, and is it scheduled in? */
+static bool task_reads(void)
+{
+	struct perf_event_context *ctx = compat_task_context(current);
+
+	return ctx && ctx->is_active && ctx->nr_user;
+}
+
+/* Counters of the current task: whoever reads its counters has no others open. */
+static u64 readable_counters(struct corepmu_cpu *cpuc)
+{
+	u64 left, readable = 0;
+
+	for (left = cpuc->used; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (event && corepmu_event_is_readable(&event->hw))
+			readable |= left & -left;
+	}
+
+	return readable;
+}
+
+/**
+ * pmuv3_user_switch() - the backend's user_switch()
+ * @cpuc: this CPU's state
+ *
+ * IRQs off.
+ */
+void pmuv3_user_switch(struct corepmu_cpu *cpuc)
+{
+	u64 access = 0;
+
+	if (READ_ONCE(corepmu_user_allowed) && task_reads()) {
+		access = PMUSERENR_ER | PMUSERENR_CR;
+		if (has_access_mask(to_pmuv3(cpuc->pmu))) {
+			access |= PMUSERENR_UEN;
+			pmuv3_write_pmuacr(readable_counters(cpuc));
+		} else {
+			corepmu_user_clear(cpuc);
+		}
+	}
+
+	if (access == cpuc->user_access)
+		return;
+	cpuc->user_access = access;
+	pmuv3_write_pmuserenr(access);
+}
+
+static bool cpu_has_access(int cpu, void *data)
+{
+	struct corepmu *pmu = data;
+
+	return READ_ONCE(per_cpu_ptr(pmu->cpu, cpu)->user_access);
+}
+
+static void user_switch_cpu(void *data)
+{
+	struct corepmu *pmu = data;
+
+	corepmu_user_switch(this_cpu_ptr(pmu->cpu));
+}
+
+/**
+ * pmuv3_user_gone() - the backend's user_gone()
+ * @pmu: the PMU
+ *
+ * Perf core does not enable the PMU when an event leaves that was not counting.
+ * Process context.
+ */
+void pmuv3_user_gone(struct corepmu *pmu)
+{
+	on_each_cpu_cond(cpu_has_access, user_switch_cpu, pmu, true);
+}
+
+/**
+ * pmuv3_user_index() - the backend's user_index()
+ * @pmu: the PMU
+ * @hwc: of a placed event
+ *
+ * Return: n + 1 for PMEVCNTR<n>_EL0, 32 for PMCCNTR_EL0
+ */
+int pmuv3_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc)
+{
+	return hwc->idx + 1;
+}
+
+/**
+ * pmuv3_encode_user() - may this event be read from user space, as it asks?
+ * @pmuv3: the PMU
+ * @event: an event with config1:1 whose hw.config has been filled in
+ * @is_long: it wants 64 bits
+ *
+ * Process context.
+ *
+ * Return: 0, its flags set and its counters narrowed to those that user space
+ * can read, or an errno of perf_event_open(2)
+ */
+int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long)
+{
+	struct corepmu *pmu = pmuv3->pmu;
+	struct hw_perf_event *hwc = &event->hw;
+	int idx;
+
+	if (!(event->attach_state & PERF_ATTACH_TASK))
+		return corepmu_refuse(-EINVAL, "rdpmc: only a task's event can be read from user space");
+
+	/* "About heterogeneous systems"; not run. */
+	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask)) {
+		if (event->attr.type != pmu->pmu.type)
+			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: with several kinds of CPU, open the event by the PMU's own type");
+		if (!cpumask_subset(event->hw.target->cpus_ptr, &pmu->supported_cpus))
+			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: the task must be bound to CPUs of one kind");
+	}
+
+	/* One counter each, and one that readers know. */
+	hwc->flags &= ~COREPMU_EVENT_PAIR;
+	hwc->config &= ~BIT_ULL(PMUV3_INSTR_COUNTER);
+	if (is_long) {
+		for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
+			if (pmu->width[idx] < 64)
+				hwc->config &= ~BIT_ULL(idx);
+		if (!hwc->config)
+			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: a counter of 64 bits is not there");
+	} else {
+		hwc->flags |= COREPMU_EVENT_32BIT;
+	}
+	hwc->flags |= PERF_EVENT_FLAG_USER_READ_CNT;
+
+	return 0;
+}
+
+static int user_access_handler(compat_ctl_table *table, int write, void *buffer,
+			       size_t *len, loff_t *pos)
+{
+	int ret = proc_dointvec_minmax(table, write, buffer, len, pos);
+
+	if (ret || !write)
+		return ret;
+
+	/* While it is off no CPU asks: the refresh is what takes the access. */
+	WRITE_ONCE(corepmu_user_allowed, perf_user_access);
+	WRITE_ONCE(corepmu_user_reads, perf_user_access);
+	corepmu_user_refresh();
+
+	return 0;
+}
+
+static struct ctl_table user_access_table[] = {
+	{
+		.procname	= "perf_user_access",
+		.data		= &perf_user_access,
+		.maxlen		= sizeof(perf_user_access),
+		.mode		= 0644,
+		.proc_handler	= user_access_handler,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	COMPAT_SYSCTL_END
+};
+
+/**
+ * pmuv3_user_init() - offer kernel.perf_user_access
+ *
+ * Process context. Without it counters cannot be read from user space: the
+ * built-in driver, of which a part holds another PMU, has its own.
+ */
+void pmuv3_user_init(void)
+{
+	user_access_header = register_sysctl("kernel", user_access_table);
+	if (!user_access_header)
+		pr_notice("another driver has kernel.perf_user_access: user space cannot read counters\n");
+}
+
+/**
+ * pmuv3_user_exit() - undo pmuv3_user_init()
+ */
+void pmuv3_user_exit(void)
+{
+	unregister_sysctl_table(user_access_header);
+}

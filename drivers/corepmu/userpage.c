@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: counters that user space reads by itself
+ *
+ * Perf core writes the page that a program maps; what it needs to know of a
+ * counter (which, how wide, from where) is its index here, the event's flags
+ * and a prev_count that is extended as the program extends what it reads.
+ *
+ * A program that may read counters may read all of them, as a rule: the switch
+ * is one for all (CR4.PCE, PMUSERENR_EL0). So while anybody may read, a counter
+ * that no event is on is kept at zero whenever the PMU is enabled, and a
+ * backend takes the access from a task that is scheduled out. The counters of
+ * events of the whole CPU stay readable, where the hardware has no finer switch.
+ */
+#include <linux/cpumask.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
+
+#include <corepmu/pmu.h>
+
+/* Some task may read counters, now or when it is scheduled in. */
+bool corepmu_user_reads __read_mostly;
+
+/* The administrator lets user space read at all. */
+bool corepmu_user_allowed __read_mostly;
+
+static LIST_HEAD(user_pmus);
+static DEFINE_MUTEX(user_lock);
+
+/**
+ * corepmu_user_add() - have a PMU follow what the administrator allows
+ * @pmu: the PMU, not registered yet
+ *
+ * Process context.
+ */
+void corepmu_user_add(struct corepmu *pmu)
+{
+	mutex_lock(&user_lock);
+	list_add(&pmu->user_node, &user_pmus);
+	mutex_unlock(&user_lock);
+}
+
+/**
+ * corepmu_user_remove() - undo corepmu_user_add()
+ * @pmu: the PMU, which has no events
+ *
+ * Process context.
+ */
+void corepmu_user_remove(struct corepmu *pmu)
+{
+	mutex_lock(&user_lock);
+	list_del(&pmu->user_node);
+	mutex_unlock(&user_lock);
+}
+
+/**
+ * corepmu_user_clear() - forget what events left in counters
+ * @cpuc: this CPU's state
+ *
+ * IRQs off.
+ */
+void corepmu_user_clear(struct corepmu_cpu *cpuc)
+{
+	if (!cpuc->dirty)
+		return;
+
+	cpuc->pmu->backend->clear(cpuc, cpuc->dirty);
+	cpuc->dirty = 0;
+}
+
+/**
+ * corepmu_user_switch() - give the current task what it may read, and no more
+ * @cpuc: this CPU's state
+ *
+ * IRQs off.
+ */
+void corepmu_user_switch(struct corepmu_cpu *cpuc)
+{
+	if (cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
+		cpuc->pmu->backend->user_switch(cpuc);
+}
+
+static void refresh_cpu(void *data)
+{
+	struct corepmu *pmu = data;
+	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
+	u64 left;
+
+	/* Nobody is to follow an index to a counter that is out of reach. */
+	for (left = cpuc->used; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (event && corepmu_event_is_readable(&event->hw))
+			corepmu_update_userpage(event);
+	}
+	corepmu_user_switch(cpuc);
+}
+
+/**
+ * corepmu_user_refresh() - put a change of what is allowed into effect
+ *
+ * On all CPUs, before it returns. Process context.
+ */
+void corepmu_user_refresh(void)
+{
+	struct corepmu *pmu;
+
+	mutex_lock(&user_lock);
+	list_for_each_entry(pmu, &user_pmus, user_node)
+		on_each_cpu_mask(&pmu->supported_cpus, refresh_cpu, pmu, 1);
+	mutex_unlock(&user_lock);
+}
+
+/**
+ * corepmu_event_idx() - struct pmu's event_idx()
+ * @event: an event that is placed and counts
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: the index for the event's page, 0 when user space cannot read it
+ */
+int corepmu_event_idx(struct perf_event *event)
+{
+	struct corepmu *pmu = to_corepmu(event->pmu);
+
+	if (!corepmu_event_is_readable(&event->hw) || !READ_ONCE(corepmu_user_allowed))
+		return 0;
+
+	return pmu->backend->user_index(pmu, &event->hw);
+}
+
+/**
+ * corepmu_event_mapped() - struct pmu's event_mapped()
+ * @event: the event
+ * @mm: who has its page now
+ *
+ * Process context, mmap_lock held for writing.
+ */
+void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
+{
+	struct corepmu *pmu = to_corepmu(event->pmu);
+
+	if (corepmu_event_is_readable(&event->hw) && pmu->backend->user_mapped)
+		pmu->backend->user_mapped(event, mm);
+}
+
+/**
+ * corepmu_event_unmapped() - struct pmu's event_unmapped()
+ * @event: the event
+ * @mm: who had its page
+ *
+ * Process context.
+ */
+void corepmu_event_unmapped(struct perf_event *event, struct mm_struct *mm)
+{
+	struct corepmu *pmu = to_corepmu(event->pmu);
+
+	if (corepmu_event_is_readable(&event->hw) && pmu->backend->user_unmapped)
+		pmu->backend->user_unmapped(event, mm);
+}
