@@ -49,9 +49,22 @@ static int corepmu_find_lookup(void)
 	return 0;
 }
 
+/**
+ * corepmu_find_symbol() - where something is that is not exported
+ * @name: a function or an object of the kernel
+ *
+ * Process context, after corepmu_resolve_symbols().
+ *
+ * Return: its address, 0 when it is not there
+ */
+unsigned long corepmu_find_symbol(const char *name)
+{
+	return static_call(corepmu_lookup_name)(name);
+}
+
 static unsigned long corepmu_lookup(const char *name)
 {
-	unsigned long addr = static_call(corepmu_lookup_name)(name);
+	unsigned long addr = corepmu_find_symbol(name);
 
 	if (!addr)
 		pr_err("this kernel has no %s\n", name);

@@ -10,6 +10,7 @@
 #ifndef _COREPMU_KSYMS_H
 #define _COREPMU_KSYMS_H
 
+#include <linux/kallsyms.h>
 #include <linux/perf_event.h>
 #include <linux/static_call.h>
 
@@ -23,6 +24,7 @@ DECLARE_STATIC_CALL(corepmu_overflow, corepmu_overflow_none);
 DECLARE_STATIC_CALL(corepmu_took, corepmu_took_none);
 
 int corepmu_resolve_symbols(void);
+unsigned long corepmu_find_symbol(const char *name);
 
 /* perf_event_overflow(): any context that the PMU's interrupt may have */
 static inline int corepmu_perf_event_overflow(struct perf_event *event,
@@ -42,6 +44,11 @@ static inline void corepmu_perf_sample_event_took(u64 ns)
 
 #define corepmu_perf_event_overflow	perf_event_overflow
 #define corepmu_perf_sample_event_took	perf_sample_event_took
+
+static inline unsigned long corepmu_find_symbol(const char *name)
+{
+	return kallsyms_lookup_name(name);
+}
 
 static inline int corepmu_resolve_symbols(void)
 {

@@ -6,8 +6,40 @@
  * suites userread and usersmp try them in guests.
  */
 #include <linux/perf_event.h>
+#include <linux/sysfs.h>
 
 #include "../../arm64/pmuv3.h"
+#include "../../x86/x86.h"
+
+static struct attribute *no_attrs[] = { NULL };
+
+const struct attribute_group x86_user_group = { .attrs = no_attrs };
+
+int x86_user_flags(void)
+{
+	return 0;
+}
+
+int x86_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc)
+{
+	return 0;
+}
+
+void x86_user_take_over(void)
+{
+}
+
+void x86_user_switch(struct corepmu_cpu *cpuc)
+{
+}
+
+void x86_user_mapped(struct perf_event *event, struct mm_struct *mm)
+{
+}
+
+void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm)
+{
+}
 
 int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long)
 {

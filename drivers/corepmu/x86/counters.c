@@ -142,23 +142,26 @@ static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 
 static u64 x86_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
-	int idx = hwc->idx;
-
-	if (is_fixed(idx))
-		idx = RDPMC_FIXED | (idx - FIXED_COUNTER_BASE);
-
-	return x86_rdpmc(idx) & hwc->event_base;
+	return x86_rdpmc(x86_rdpmc_index(hwc->idx));
 }
 
-static void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+static void write_counter(const struct x86_desc *desc, int idx, u64 value)
 {
-	const struct x86_desc *desc = to_x86(cpuc->pmu);
-	int idx = hwc->idx;
-
 	if (is_fixed(idx))
 		x86_write_msr(MSR_CORE_PERF_FIXED_CTR0 + idx - FIXED_COUNTER_BASE, value);
 	else
 		x86_write_msr(desc->counter_msr + desc->step * idx, value);
+}
+
+static void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	write_counter(to_x86(cpuc->pmu), hwc->idx, value);
+}
+
+static void x86_clear(struct corepmu_cpu *cpuc, u64 counters)
+{
+	for (; counters; counters &= counters - 1)
+		write_counter(to_x86(cpuc->pmu), __ffs64(counters), 0);
 }
 
 /* All of it */
@@ -182,6 +185,8 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 		x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, 0);
 	cpuc->shared_select = 0;
 	cpuc->hw_active = 0;
+	/* What is in there is anybody's. */
+	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
 	if (desc->global_clear)
 		x86_write_msr(desc->global_clear, cpuc->pmu->counters);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
@@ -203,6 +208,11 @@ const struct corepmu_backend x86_global_backend = {
 	.entering_regs		= x86_entering_regs,
 	.irq_enable		= x86_irq_enable,
 	.irq_disable		= x86_irq_disable,
+	.clear			= x86_clear,
+	.user_index		= x86_user_index,
+	.user_switch		= x86_user_switch,
+	.user_mapped		= x86_user_mapped,
+	.user_unmapped		= x86_user_unmapped,
 	.enable			= x86_enable_global,
 	.disable		= x86_disable_global,
 	.select			= x86_select_global,
@@ -222,6 +232,11 @@ const struct corepmu_backend x86_each_backend = {
 	.entering_regs		= x86_entering_regs,
 	.irq_enable		= x86_irq_enable,
 	.irq_disable		= x86_irq_disable,
+	.clear			= x86_clear,
+	.user_index		= x86_user_index,
+	.user_switch		= x86_user_switch,
+	.user_mapped		= x86_user_mapped,
+	.user_unmapped		= x86_user_unmapped,
 	.enable			= x86_enable_each,
 	.disable		= x86_disable_each,
 	.select			= x86_select_each,

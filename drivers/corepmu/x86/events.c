@@ -121,6 +121,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (!hwc->config)
 		return corepmu_refuse(-EINVAL, "no counter of this CPU can count it");
 	hwc->config_base = select | config;
+	hwc->flags |= x86_user_flags();
 
 	return 0;
 }
@@ -237,5 +238,6 @@ const struct attribute_group *x86_attr_groups[] = {
 	&x86_events_group,
 	&x86_format_group,
 	&x86_caps_group,
+	&x86_user_group,
 	NULL
 };

@@ -114,4 +114,9 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 /* ECX of RDPMC for fixed counter 0 */
 #define RDPMC_FIXED		BIT(30)
 
+static inline u32 x86_rdpmc_index(int idx)
+{
+	return idx < FIXED_COUNTER_BASE ? idx : RDPMC_FIXED | (idx - FIXED_COUNTER_BASE);
+}
+
 #endif /* _COREPMU_X86_MSR_H */

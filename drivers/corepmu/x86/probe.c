@@ -100,9 +100,10 @@ int corepmu_arch_init(void)
 	if (ret)
 		goto out_reserve;
 
+	x86_user_init(desc);
 	ret = corepmu_register(pmu);
 	if (ret)
-		goto out_nmi;
+		goto out_user;
 
 	/* From now on an event brings the reservation. */
 	if (desc->beside)
@@ -111,7 +112,8 @@ int corepmu_arch_init(void)
 	x86_desc = desc;
 	return 0;
 
-out_nmi:
+out_user:
+	x86_user_exit(desc);
 	x86_nmi_exit(desc);
 out_reserve:
 	x86_release(pmu);
@@ -131,6 +133,7 @@ void corepmu_arch_exit(void)
 	struct corepmu *pmu = desc->pmu;
 
 	corepmu_unregister(pmu);
+	x86_user_exit(desc);
 	if (!desc->beside)
 		x86_release(pmu);
 	x86_nmi_exit(desc);

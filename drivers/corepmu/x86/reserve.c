@@ -69,6 +69,7 @@ static void reset_this_cpu(void *data)
 {
 	struct corepmu *pmu = data;
 
+	x86_user_take_over();
 	pmu->backend->reset(this_cpu_ptr(pmu->cpu));
 }
 

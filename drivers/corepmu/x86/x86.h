@@ -75,6 +75,17 @@ void x86_irq_disable(struct corepmu_cpu *cpuc);
 /* Whoever has the counters, this makes them free. */
 #define X86_REMEDY "end what perf runs on them, and write 0 to /proc/sys/kernel/nmi_watchdog"
 
+/* user.c */
+extern const struct attribute_group x86_user_group;
+void x86_user_init(struct x86_desc *desc);
+void x86_user_exit(struct x86_desc *desc);
+int x86_user_flags(void);
+int x86_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc);
+void x86_user_take_over(void);
+void x86_user_switch(struct corepmu_cpu *cpuc);
+void x86_user_mapped(struct perf_event *event, struct mm_struct *mm);
+void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm);
+
 /* reserve.c */
 int x86_reserve(struct corepmu *pmu);
 int x86_acquire(struct corepmu *pmu);
