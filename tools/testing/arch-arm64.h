@@ -40,6 +40,10 @@
 #define ARCH_EXCLUDE_IDLE	(-EOPNOTSUPP)
 /* The PMU's line in /proc/interrupts. */
 #define ARCH_INTERRUPTS		"corepmu"
+/* What the administrator lets user space read counters with. */
+#define ARCH_USER_READ_FILE	"/proc/sys/kernel/perf_user_access"
+/* What a counter that may not be read answers with. */
+#define ARCH_USER_READ_SIGNAL	SIGILL
 #define ARCH_DEFAULT_PMU	"corepmu"
 
 #define ARCH_KNOWN_LOOP							\
@@ -82,6 +86,15 @@ static inline bool arch_long_counters(void)
 {
 	return getauxval(AT_HWCAP2) & HWCAP2_FRINT;
 }
+
+/* Bits that user space sees of an event's counter. */
+static inline unsigned int arch_user_width(bool is_long)
+{
+	return is_long ? 64 : 32;
+}
+
+/* Counters that user space may ask for. */
+static const unsigned int arch_user_counters[] = { 0, 1, 2, 3, 4, 5, 31 };
 
 static inline struct arch_level arch_kernel_level(void)
 {

@@ -31,6 +31,10 @@
 #define ARCH_CONFIG1_LONG	0ULL
 #define ARCH_CONFIG1_RDPMC	0ULL
 #define ARCH_INTERRUPTS		"NMI:"
+/* What the administrator lets user space read counters with, %s the PMU's name. */
+#define ARCH_USER_READ_FILE	"/sys/bus/event_source/devices/%s/rdpmc"
+/* What a counter that may not be read answers with. */
+#define ARCH_USER_READ_SIGNAL	SIGSEGV
 /* XMM registers, which PEBS alone samples. */
 #define ARCH_BAD_REGS		(1ULL << 63)
 #define ARCH_EXCLUDE_IDLE	0
@@ -137,6 +141,21 @@ static inline struct arch_level arch_kernel_level(void)
 		.has_guests	= vmx & ARCH_INTEL_VMX || svm & ARCH_AMD_SVM,
 	};
 }
+
+/* Bits of the counters: CPUID.0AH:EAX[23:16]; AMD has 48. */
+static inline unsigned int arch_user_width(bool is_long)
+{
+	unsigned int eax = 0, ebx, ecx, edx;
+
+	(void)is_long;
+	__get_cpuid(0xa, &eax, &ebx, &ecx, &edx);
+	return arch_is_amd() ? 48 : eax >> 16 & 0xff;
+}
+
+/* Counters that user space may ask for. */
+static const unsigned int arch_user_counters[] = {
+	0, 1, 2, 3, 4, 5, 6, 7, 1U << 30, (1U << 30) + 1, (1U << 30) + 2
+};
 
 /* A register that enables all counters came with Intel's version 2 and AMD's. */
 static inline unsigned int arch_group_slack(void)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * user_util.c - what the suites of counters read from user space share
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "user_util.h"
+
+void reader_attr_init(struct perf_event_attr *attr, u64 config, u64 config1)
+{
+	attr_init(attr, config);
+	attr->config1 = config1 | ARCH_CONFIG1_RDPMC;
+}
+
+bool reader_map(struct reader *reader)
+{
+	void *page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, reader->fd, 0);
+
+	if (page == MAP_FAILED) {
+		ktap_fail("mmap of an event's page: expected one, got %s", strerror(errno));
+		return false;
+	}
+	reader->page = page;
+	reader->width = reader->page->pmc_width;
+	return true;
+}
+
+bool reader_open_attr(struct reader *reader, struct perf_event_attr *attr)
+{
+	memset(reader, 0, sizeof(*reader));
+	attr->config1 |= ARCH_CONFIG1_RDPMC;
+	reader->fd = event_open_self(attr, -1);
+	if (reader->fd < 0)
+		return false;
+	if (reader_map(reader))
+		return true;
+	close(reader->fd);
+	return false;
+}
+
+bool reader_open(struct reader *reader, u64 config, u64 config1)
+{
+	struct perf_event_attr attr;
+
+	reader_attr_init(&attr, config, config1);
+	return reader_open_attr(reader, &attr);
+}
+
+void reader_close(struct reader *reader)
+{
+	if (reader->page)
+		munmap(reader->page, sysconf(_SC_PAGESIZE));
+	reader->page = NULL;
+	close_all(&reader->fd, 1);
+}
+
+static const char *allow_path(void)
+{
+	static char path[256];
+
+#if defined(__x86_64__)
+	snprintf(path, sizeof(path), ARCH_USER_READ_FILE, target.pmu);
+#else
+	snprintf(path, sizeof(path), "%s", ARCH_USER_READ_FILE);
+#endif
+	return path;
+}
+
+int user_read_allow(long value)
+{
+	return write_number(allow_path(), value);
+}
+
+long user_read_allowed(void)
+{
+	return read_number(allow_path());
+}
+
+static __thread sigjmp_buf fault_return;
+
+static void on_fault(int sig)
+{
+	(void)sig;
+	siglongjmp(fault_return, 1);
+}
+
+void look_at_counters(struct foreign *foreign)
+{
+	struct sigaction action = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };
+	volatile unsigned int i;
+	u64 value;
+
+	/* Left in place: other threads may be looking too. */
+	sigaction(ARCH_USER_READ_SIGNAL, &action, NULL);
+	for (i = 0; i < ARRAY_SIZE(arch_user_counters); i++) {
+		if (sigsetjmp(fault_return, 0)) {
+			foreign->faults++;
+			continue;
+		}
+		value = user_read_counter(arch_user_counters[i]);
+		foreign->values++;
+		if (!value)
+			continue;
+		foreign->seen++;
+		foreign->counter = arch_user_counters[i];
+		foreign->value = value;
+	}
+}
+
+bool expect_blind(const char *what, const struct foreign *foreign)
+{
+	if (!foreign->seen)
+		return true;
+	ktap_fail("%s: expected zero or a fault, got %llu from counter %#x and %u values more",
+		  what, (unsigned long long)foreign->value, foreign->counter,
+		  foreign->seen - 1);
+	return false;
+}

@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * userread.c - counters that user space reads by itself: right at every moment,
+ * and nobody else's
+ *
+ * For guests where user instructions count exactly, with one CPU: what another
+ * task leaves behind is in the counters that this one would read. The races
+ * between CPUs are usersmp.c's.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf_util.h"
+#include "user_util.h"
+
+#define READS		1000000
+#define BATCH		100
+
+/* What a million reads came to. */
+static struct {
+	unsigned int reads;
+	unsigned int syscalls;
+	unsigned int backwards;
+	unsigned int beyond;
+	unsigned int stopped;
+	unsigned int width;
+} sum;
+
+/* BATCH reads, each between a read(2) before and one after. */
+static void read_batch(struct reader *reader)
+{
+	u64 last = event_read(reader->fd), value;
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		if (!user_read(reader->page, &value)) {
+			sum.syscalls++;
+			value = event_read(reader->fd);
+		}
+		sum.backwards += value < last;
+		last = value;
+	}
+	sum.reads += BATCH;
+	sum.beyond += event_read(reader->fd) < last;
+	sum.width += reader->page->pmc_width != reader->width;
+}
+
+/* A count where user space has one for sure. */
+static __attribute__((noinline)) u64 must_read(struct reader *reader)
+{
+	u64 value = 0;
+
+	if (!user_read(reader->page, &value))
+		ktap_fail("a read of an event that counts: expected one, got none");
+	return value;
+}
+
+static void check_stopped(struct reader *reader)
+{
+	sum.stopped += reader->page->index != 0 ||
+		       (u64)reader->page->offset != event_read(reader->fd);
+}
+
+static bool check_sum(void)
+{
+	expect_eq("reads that went backwards", 0, sum.backwards);
+	expect_eq("batches that read(2) was behind of", 0, sum.beyond);
+	expect_eq("stopped events whose page was not their count", 0, sum.stopped);
+	return expect_eq("batches with another width", 0, sum.width);
+}
+
+static void page(void)
+{
+	struct reader reader;
+	u64 value, count;
+
+	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
+		return;
+	expect_eq("cap_user_rdpmc", 1, reader.page->cap_user_rdpmc);
+	expect_eq("width", arch_user_width(false), reader.page->pmc_width);
+	expect_eq("index before it counts", 0, reader.page->index);
+	expect_eq("offset before it counts", 0, reader.page->offset);
+	event_enable(reader.fd);
+	expect_ne("index while it counts", 0, reader.page->index);
+	value = must_read(&reader);
+	event_disable(reader.fd);
+	count = event_read(reader.fd);
+	expect_range("what was read while it counted", 1, count, value);
+	expect_eq("index when stopped", 0, reader.page->index);
+	expect_eq("offset when stopped", count, reader.page->offset);
+	event_reset(reader.fd);
+	expect_eq("offset when reset", 0, reader.page->offset);
+	reader_close(&reader);
+}
+
+static void million(void)
+{
+	struct reader reader;
+	unsigned int batch;
+	u64 value;
+
+	memset(&sum, 0, sizeof(sum));
+	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
+		return;
+	event_enable(reader.fd);
+	for (batch = 0; batch < READS / BATCH; batch++) {
+		read_batch(&reader);
+		switch (batch % 5) {
+		case 0:
+			event_disable(reader.fd);
+			check_stopped(&reader);
+			event_enable(reader.fd);
+			break;
+		case 1:
+			event_reset(reader.fd);
+			if (user_read(reader.page, &value) && value > 100000) {
+				ktap_fail("a read after RESET: expected 0..100000, got %llu",
+					  (unsigned long long)value);
+				batch = READS;
+			}
+			break;
+		case 2:
+			/* What wraps the counters in the lanes where they are near. */
+			known_loop(1000);
+			break;
+		case 3:
+			sched_yield();
+			break;
+		}
+	}
+	check_sum();
+	expect_eq("reads", READS, sum.reads);
+	expect_eq("reads that took read(2)", 0, sum.syscalls);
+	reader_close(&reader);
+}
+
+/* Events of which some are always without a counter. */
+static void multiplexed(void)
+{
+	struct reader readers[2 * ARCH_MAX_COUNTERS];
+	unsigned int wanted = 2 * arch_counters().instructions, nr, i, round;
+
+	memset(&sum, 0, sizeof(sum));
+	for (nr = 0; nr < wanted; nr++) {
+		if (!reader_open(&readers[nr], ARCH_EVENT_INSTRUCTIONS, 0))
+			goto out;
+		event_enable(readers[nr].fd);
+	}
+	for (round = 0; round < 200; round++) {
+		known_loop(200000);
+		for (i = 0; i < nr; i++)
+			read_batch(&readers[i]);
+	}
+	check_sum();
+	expect_range("reads of events without a counter", 1, sum.reads - 1, sum.syscalls);
+	for (i = 0; i < nr; i++) {
+		event_disable(readers[i].fd);
+		check_stopped(&readers[i]);
+	}
+	expect_eq("stopped events whose page was not their count", 0, sum.stopped);
+out:
+	while (nr--)
+		reader_close(&readers[nr]);
+}
+
+/* Every counter that a plain event may be on, wide ones too. */
+static void every_counter(void)
+{
+	struct reader readers[ARCH_MAX_COUNTERS];
+	unsigned int wanted = arch_counters().instructions, nr, i, j, seen = 0;
+
+	for (nr = 0; nr < wanted; nr++) {
+		if (!reader_open(&readers[nr], ARCH_EVENT_INSTRUCTIONS, 0))
+			goto out;
+		event_enable(readers[nr].fd);
+	}
+	for (i = 0; i < nr; i++) {
+		u64 first, second;
+
+		if (!expect_ne("index", 0, readers[i].page->index))
+			continue;
+		seen++;
+		for (j = 0; j < i; j++)
+			expect_ne("index of another event", readers[j].page->index,
+				  readers[i].page->index);
+		first = must_read(&readers[i]);
+		known_loop(1000);
+		second = must_read(&readers[i]);
+		expect_range("instructions between two reads", LOOP_INSNS * 1000,
+			     LOOP_INSNS * 1000 + 60, second - first);
+	}
+	expect_eq("counters", nr, seen);
+out:
+	while (nr--)
+		reader_close(&readers[nr]);
+}
+
+static __attribute__((noinline)) u64 read_loop(struct reader *reader, unsigned long iterations)
+{
+	u64 first = must_read(reader);
+
+	known_loop(iterations);
+	return must_read(reader) - first;
+}
+
+static void exact(void)
+{
+	static const u64 configs[] = { 0, ARCH_CONFIG1_LONG };
+	struct reader reader;
+	unsigned int i;
+	u64 least;
+
+	for (i = 0; i < ARRAY_SIZE(configs); i++) {
+		if (i && !arch_long_counters())
+			continue;
+		if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, configs[i]))
+			return;
+		expect_eq("width", arch_user_width(configs[i]), reader.page->pmc_width);
+		event_enable(reader.fd);
+		least = read_loop(&reader, 1);
+		expect_eq("instructions of the loop", LOOP_INSNS * 5000000LL,
+			  read_loop(&reader, 5000001) - least);
+		reader_close(&reader);
+	}
+}
+
+/* The counter that counts instructions is its own clock. */
+static void __attribute__((noinline)) read_twice(const struct reader *reader, u64 *first,
+						 u64 *second)
+{
+	const struct perf_event_mmap_page *user_page = reader->page;
+	u64 a = 0, b = 0;
+
+	user_read(user_page, &a);
+	user_read(user_page, &b);
+	*first = a;
+	*second = b;
+}
+
+static void cost(void)
+{
+	struct reader reader;
+	u64 first, second;
+	unsigned int i;
+	u64 least = -1ULL;
+
+	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
+		return;
+	event_enable(reader.fd);
+	for (i = 0; i < 10; i++) {
+		read_twice(&reader, &first, &second);
+		if (second - first < least)
+			least = second - first;
+	}
+	reader_close(&reader);
+	ktap_diag("a read takes %llu instructions", (unsigned long long)least);
+	expect_range("instructions of a read", 5, 25, least);
+}
+
+static void times(void)
+{
+	struct event_times before, after;
+	struct user_count count;
+	struct perf_event_attr attr;
+	struct reader reader;
+	unsigned int i;
+
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.read_format = FORMAT_TIMES;
+	if (!reader_open_attr(&reader, &attr))
+		return;
+	if (!reader.page->cap_user_time) {
+		ktap_skip("the kernel has no clock for user space");
+		goto out;
+	}
+	event_enable(reader.fd);
+	for (i = 0; i < 1000; i++) {
+		event_read_times(reader.fd, &before);
+		if (!user_read_times(reader.page, &count)) {
+			ktap_fail("a read with times: expected one, got none");
+			break;
+		}
+		event_read_times(reader.fd, &after);
+		/* The page's clock rounds. */
+		if (!expect_range("ns enabled", before.enabled - 100, after.enabled + 100,
+				  count.enabled) ||
+		    !expect_range("ns running", before.running - 100, after.running + 100,
+				  count.running))
+			break;
+	}
+out:
+	reader_close(&reader);
+}
+
+/* Overflows, samples and changes of the period between the reads. */
+static void sampling(void)
+{
+	struct perf_event_attr attr;
+	struct reader reader;
+	unsigned int round;
+	u64 period = 1009;
+
+	memset(&sum, 0, sizeof(sum));
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.sample_period = period;
+	if (!reader_open_attr(&reader, &attr))
+		return;
+	event_enable(reader.fd);
+	for (round = 0; round < 500; round++) {
+		read_batch(&reader);
+		if (round % 50 == 49) {
+			period += 1000;
+			ioctl(reader.fd, PERF_EVENT_IOC_PERIOD, &period);
+		}
+	}
+	check_sum();
+	reader_close(&reader);
+}
+
+/* What of another's counters the calling task can see, in one figure: nothing. */
+static int exit_code(void)
+{
+	struct foreign foreign = { };
+
+	look_at_counters(&foreign);
+	if (foreign.seen)
+		return 3;
+	return foreign.faults == ARRAY_SIZE(arch_user_counters) ? 1 : 2;
+}
+
+static int wait_code(pid_t pid)
+{
+	int status = 0;
+
+	if (waitpid(pid, &status, 0) != pid)
+		return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void *look_in_thread(void *arg)
+{
+	look_at_counters(arg);
+	return NULL;
+}
+
+static void other_tasks(void)
+{
+	struct foreign foreign = { };
+	struct reader reader;
+	pthread_t thread;
+	pid_t pid;
+
+	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
+		return;
+	event_enable(reader.fd);
+	known_loop(100000);
+
+	pid = fork();
+	if (!pid)
+		_exit(exit_code());
+	expect_range("a forked task (1: faults, 2: reads zero, 3: sees counters)", 1, 2,
+		     wait_code(pid));
+
+	pid = fork();
+	if (!pid) {
+		execl("/proc/self/exe", "userread", "--look", NULL);
+		_exit(9);
+	}
+	expect_eq("an executed program (1: faults)", 1, wait_code(pid));
+
+	if (pthread_create(&thread, NULL, look_in_thread, &foreign)) {
+		ktap_fail("a thread: expected one, got none");
+	} else {
+		pthread_join(thread, NULL);
+		expect_blind("a thread without an event", &foreign);
+	}
+	expect_ne("what the event's own task reads", 0, must_read(&reader));
+	reader_close(&reader);
+
+	expect_eq("a task whose event is closed and unmapped (1: faults)", 1, exit_code());
+}
+
+/* The page of another task's event gives no look at that task's counters. */
+static void traced_task(void)
+{
+	struct perf_event_attr attr;
+	struct foreign foreign = { };
+	struct reader reader = { .fd = -1 };
+	unsigned int i;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		for (;;)
+			known_loop(1000);
+	}
+	waitpid(pid, NULL, 0);
+	reader_attr_init(&attr, ARCH_EVENT_INSTRUCTIONS, 0);
+	reader.fd = event_open(&attr, pid, -1, -1, 0);
+	if (reader.fd < 0 || !reader_map(&reader)) {
+		ktap_fail("an event on a traced task: expected one, got %s",
+			  strerror(-reader.fd));
+		goto out;
+	}
+	event_enable(reader.fd);
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	for (i = 0; i < 20; i++) {
+		usleep(5000);
+		look_at_counters(&foreign);
+	}
+	expect_range("what the traced task counted", 1, INT64_MAX, event_read(reader.fd));
+	expect_blind("a tracer", &foreign);
+out:
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	reader_close(&reader);
+}
+
+/* Not allowed: at once, for those that read already too. */
+static void administrator(void)
+{
+	struct foreign foreign = { };
+	struct reader reader;
+	u64 value;
+
+	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
+		return;
+	event_enable(reader.fd);
+	expect_ne("a read while allowed", 0, must_read(&reader));
+	expect_eq("writing 0", 0, user_read_allow(0));
+	expect_eq("what the file says", 0, user_read_allowed());
+	expect_eq("index when no longer allowed", 0, reader.page->index);
+	look_at_counters(&foreign);
+	expect_eq("faults when no longer allowed", ARRAY_SIZE(arch_user_counters),
+		  foreign.faults);
+	expect_eq("writing 1", 0, user_read_allow(1));
+	expect_ne("index when allowed again", 0, reader.page->index);
+	value = must_read(&reader);
+	expect_true("it is no less than read(2)", event_read(reader.fd) >= value);
+	expect_ne("writing 3", 0, user_read_allow(3));
+	expect_eq("what the file says", 1, user_read_allowed());
+	reader_close(&reader);
+}
+
+#if defined(__x86_64__)
+
+/* 2: everybody reads, and sees nothing of what others left. */
+static void everybody(void)
+{
+	struct foreign foreign = { };
+	struct reader reader;
+	unsigned int i;
+	pid_t pid;
+
+	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
+		return;
+	event_enable(reader.fd);
+	pid = fork();
+	if (!pid) {
+		struct reader own;
+
+		/* Others have counters of their own, before and after. */
+		close(reader.fd);
+		if (!reader_open(&own, ARCH_EVENT_CYCLES, 0))
+			_exit(9);
+		event_enable(own.fd);
+		for (;;) {
+			known_loop(100);
+			sched_yield();
+		}
+	}
+	known_loop(100000);
+	/* It is the child's to close too. */
+	event_disable(reader.fd);
+	reader_close(&reader);
+	expect_eq("writing 2", 0, user_read_allow(2));
+	for (i = 0; i < 100; i++) {
+		look_at_counters(&foreign);
+		sched_yield();
+	}
+	expect_blind("a task that may read all", &foreign);
+	expect_ne("counters that can be read", 0, foreign.values);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	expect_eq("writing 1", 0, user_read_allow(1));
+	memset(&foreign, 0, sizeof(foreign));
+	look_at_counters(&foreign);
+	expect_eq("counters that can be read after it", 0, foreign.values);
+}
+
+#else
+
+static void everybody(void)
+{
+	ktap_skip("there is no such choice here");
+}
+
+#endif
+
+#if defined(__aarch64__)
+
+static void refusals(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	reader_attr_init(&attr, ARCH_EVENT_INSTRUCTIONS, 0);
+	expect_eq("an event of a CPU", -EINVAL, event_open(&attr, -1, 0, -1, 0));
+
+	attr.config1 |= ARCH_CONFIG1_LONG;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (arch_long_counters())
+		expect_true("64 bits where the counters have them", fd >= 0);
+	else
+		expect_eq("64 bits where no counter has them", -EOPNOTSUPP, fd);
+	close_all(&fd, 1);
+
+	/* The cycle counter has 64 bits everywhere. */
+	attr.config = ARCH_EVENT_CYCLES;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	expect_true("64 bits of cycles", fd >= 0);
+	close_all(&fd, 1);
+}
+
+#else
+
+/* No event is refused, but one that was opened while none was allowed stays shut. */
+static void refusals(void)
+{
+	struct reader reader;
+
+	expect_eq("writing 0", 0, user_read_allow(0));
+	if (reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0)) {
+		expect_eq("cap_user_rdpmc", 0, reader.page->cap_user_rdpmc);
+		event_enable(reader.fd);
+		expect_eq("index", 0, reader.page->index);
+		expect_eq("writing 1", 0, user_read_allow(1));
+		expect_eq("index, allowed later", 0, reader.page->index);
+		reader_close(&reader);
+	}
+	user_read_allow(1);
+}
+
+#endif
+
+static const struct ktap_case cases[] = {
+	{ "the page while an event starts and stops", page },
+	{ "a million reads between read(2)s", million },
+	{ "reads of multiplexed events", multiplexed },
+	{ "every counter can be read", every_counter },
+	{ "instructions between two reads are exact", exact },
+	{ "what a read costs", cost },
+	{ "times that user space reads", times },
+	{ "reads of a sampling event", sampling },
+	{ "other tasks see nothing", other_tasks },
+	{ "a tracer sees nothing of the traced", traced_task },
+	{ "the administrator takes and gives access", administrator },
+	{ "everybody may read, and sees zero", everybody },
+	{ "what cannot be read is refused", refusals },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "--look"))
+		return exit_code();
+	target_init(argc, argv);
+	alarm(250);
+	user_read_allow(1);
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * usersmp.c - races of counters that user space reads by itself
+ *
+ * For the smp lane. A reader that is moved, stopped and reset at any moment is
+ * not to meet a fault, and nobody else is to see a value of its counters.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf_util.h"
+#include "user_util.h"
+
+#define MAX_CPUS	8
+#define READS		200000
+
+static unsigned int nr_cpus;
+
+static void run_on(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Tasks without an event, one on each CPU, that look at counters all the time. */
+struct spies {
+	pid_t pids[MAX_CPUS];
+	/* Shared with them. */
+	struct spy {
+		volatile unsigned int looks;
+		volatile unsigned int seen;
+	} *found;
+};
+
+static void spy(struct spy *found)
+{
+	for (;;) {
+		struct foreign foreign = { };
+
+		look_at_counters(&foreign);
+		found->looks++;
+		found->seen += foreign.seen;
+		sched_yield();
+	}
+}
+
+static bool spies_start(struct spies *spies)
+{
+	unsigned int cpu;
+
+	spies->found = mmap(NULL, sizeof(struct spy) * MAX_CPUS, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (spies->found == MAP_FAILED) {
+		ktap_fail("shared memory: expected some, got none");
+		return false;
+	}
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		spies->pids[cpu] = fork();
+		if (!spies->pids[cpu]) {
+			run_on(cpu);
+			spy(&spies->found[cpu]);
+		}
+	}
+	return true;
+}
+
+static void spies_end(struct spies *spies)
+{
+	unsigned int cpu, seen = 0;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		kill(spies->pids[cpu], SIGKILL);
+		waitpid(spies->pids[cpu], NULL, 0);
+		expect_ne("looks of a spy", 0, spies->found[cpu].looks);
+		seen += spies->found[cpu].seen;
+	}
+	expect_eq("counters of others that spies saw", 0, seen);
+	munmap(spies->found, sizeof(struct spy) * MAX_CPUS);
+}
+
+/* A reader, and somebody who does to it what can be done. */
+struct victim {
+	struct reader reader;
+	pid_t tid;
+	volatile bool ready;
+	volatile bool done;
+	bool open_failed;
+	unsigned int own;
+	unsigned int backwards;
+	unsigned int wrong_width;
+	bool faulted;
+};
+
+static __thread sigjmp_buf victim_return;
+
+static void on_fault(int sig)
+{
+	(void)sig;
+	siglongjmp(victim_return, 1);
+}
+
+static void *victim_run(void *arg)
+{
+	struct victim *victim = arg;
+	struct reader *reader = &victim->reader;
+	unsigned int i;
+	u64 last = 0;
+
+	victim->open_failed = !reader_open(reader, ARCH_EVENT_CYCLES, 0);
+	victim->tid = syscall(SYS_gettid);
+	victim->ready = true;
+	if (victim->open_failed)
+		return NULL;
+	event_enable(reader->fd);
+	if (sigsetjmp(victim_return, 1)) {
+		victim->faulted = true;
+	} else {
+		for (i = 0; i < READS; i++) {
+			u64 value;
+
+			if (!user_read(reader->page, &value))
+				continue;
+			victim->own++;
+			victim->backwards += value < last;
+			last = value;
+			victim->wrong_width += reader->page->pmc_width != reader->width;
+		}
+	}
+	victim->done = true;
+	return NULL;
+}
+
+/* Returns what was read, all of it without a fault. */
+static void torment(struct victim *victim, void (*step)(struct victim *victim, unsigned int nr))
+{
+	struct sigaction old, action = { .sa_handler = on_fault };
+	pthread_t thread;
+	unsigned int nr = 0;
+
+	sigaction(ARCH_USER_READ_SIGNAL, &action, &old);
+	if (pthread_create(&thread, NULL, victim_run, victim)) {
+		ktap_fail("a thread: expected one, got none");
+		return;
+	}
+	while (!victim->ready)
+		usleep(100);
+	while (!victim->done && !victim->open_failed)
+		step(victim, nr++);
+	pthread_join(thread, NULL);
+	sigaction(ARCH_USER_READ_SIGNAL, &old, NULL);
+	reader_close(&victim->reader);
+	expect_ne("what was done to the reader", 0, nr);
+	expect_ne("reads", 0, victim->own);
+	expect_eq("faults of the reader", 0, victim->faulted);
+	expect_eq("reads with another width", 0, victim->wrong_width);
+}
+
+static void move(struct victim *victim, unsigned int nr)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(nr % nr_cpus, &set);
+	sched_setaffinity(victim->tid, sizeof(set), &set);
+	usleep(200);
+}
+
+static void migration(void)
+{
+	struct victim victim = { };
+	struct spies spies;
+
+	if (!spies_start(&spies))
+		return;
+	torment(&victim, move);
+#if defined(__x86_64__)
+	/* QEMU's counters of arm64 are set back at times: corepmu_counter_update(). */
+	expect_eq("reads that went backwards", 0, victim.backwards);
+#endif
+	spies_end(&spies);
+}
+
+static void meddle(struct victim *victim, unsigned int nr)
+{
+	int fd = victim->reader.fd;
+
+	switch (nr % 4) {
+	case 0:
+		event_disable(fd);
+		break;
+	case 1:
+		event_enable(fd);
+		break;
+	case 2:
+		event_reset(fd);
+		break;
+	default:
+		move(victim, nr / 4);
+	}
+}
+
+static void meddling(void)
+{
+	struct victim victim = { };
+
+	torment(&victim, meddle);
+}
+
+static void unplug(struct victim *victim, unsigned int nr)
+{
+	char path[64];
+
+	(void)victim;
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online",
+		 1 + nr / 2 % (nr_cpus - 1));
+	if (write_number(path, nr % 2))
+		ktap_fail("%s: expected %u to be taken", path, nr % 2);
+}
+
+static void hotplug(void)
+{
+	struct victim victim = { };
+	unsigned int cpu;
+	char path[64];
+
+	torment(&victim, unplug);
+	for (cpu = 1; cpu < nr_cpus; cpu++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+		write_number(path, 1);
+	}
+}
+
+/* Tasks that count, and end without closing or unmapping anything. */
+static void ending(void)
+{
+	struct spies spies;
+	unsigned int i;
+
+	if (!spies_start(&spies))
+		return;
+	for (i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			struct reader reader;
+
+			run_on(i % nr_cpus);
+			if (!reader_open(&reader, ARCH_EVENT_CYCLES, 0))
+				_exit(1);
+			event_enable(reader.fd);
+			known_loop(20000);
+			sched_yield();
+			if (i % 2)
+				event_disable(reader.fd);
+			raise(SIGKILL);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	spies_end(&spies);
+}
+
+/* One thread on each CPU, each with an event of its own. */
+static pthread_barrier_t step;
+static volatile unsigned int allowed_reads, refused_reads, freed_reads;
+
+static void *stand_by(void *arg)
+{
+	struct foreign foreign = { };
+	struct reader reader;
+	u64 value;
+
+	run_on((unsigned long)arg);
+	if (reader_open(&reader, ARCH_EVENT_CYCLES, 0)) {
+		event_enable(reader.fd);
+		if (user_read(reader.page, &value))
+			__atomic_add_fetch(&allowed_reads, 1, __ATOMIC_SEQ_CST);
+	}
+	pthread_barrier_wait(&step);
+	/* The administrator writes 0. */
+	pthread_barrier_wait(&step);
+	look_at_counters(&foreign);
+	if (!foreign.values)
+		__atomic_add_fetch(&refused_reads, 1, __ATOMIC_SEQ_CST);
+	pthread_barrier_wait(&step);
+	/* And 1 again. */
+	pthread_barrier_wait(&step);
+	if (user_read(reader.page, &value))
+		__atomic_add_fetch(&allowed_reads, 1, __ATOMIC_SEQ_CST);
+	reader_close(&reader);
+	pthread_barrier_wait(&step);
+	memset(&foreign, 0, sizeof(foreign));
+	look_at_counters(&foreign);
+	if (!foreign.values)
+		__atomic_add_fetch(&freed_reads, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static void everywhere(void)
+{
+	pthread_t threads[MAX_CPUS];
+	unsigned int cpu;
+
+	allowed_reads = 0;
+	refused_reads = 0;
+	freed_reads = 0;
+	pthread_barrier_init(&step, NULL, nr_cpus + 1);
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		pthread_create(&threads[cpu], NULL, stand_by, (void *)(unsigned long)cpu);
+	pthread_barrier_wait(&step);
+	expect_eq("writing 0", 0, user_read_allow(0));
+	pthread_barrier_wait(&step);
+	pthread_barrier_wait(&step);
+	expect_eq("writing 1", 0, user_read_allow(1));
+	pthread_barrier_wait(&step);
+	pthread_barrier_wait(&step);
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		pthread_join(threads[cpu], NULL);
+	pthread_barrier_destroy(&step);
+	expect_eq("reads while allowed", 2 * nr_cpus, allowed_reads);
+	expect_eq("CPUs that refused at once", nr_cpus, refused_reads);
+	expect_eq("CPUs that refused when all was closed", nr_cpus, freed_reads);
+}
+
+static const struct ktap_case cases[] = {
+	{ "a reader that is moved about", migration },
+	{ "a reader that others stop, start and reset", meddling },
+	{ "a reader whose CPUs go and come", hotplug },
+	{ "tasks that end while others look", ending },
+	{ "access comes and goes on all CPUs", everywhere },
+};
+
+int main(int argc, char **argv)
+{
+	target_init(argc, argv);
+	nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (nr_cpus > MAX_CPUS)
+		nr_cpus = MAX_CPUS;
+	alarm(250);
+	user_read_allow(1);
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
