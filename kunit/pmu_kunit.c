@@ -409,11 +409,15 @@ static void pmu_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_open(b, &own, &event), 0);
 	bench_close(event);
 
-	/* Beside another core PMU: its own type alone, and extended ones. */
+	/*
+	 * Beside another core PMU: its own type alone, and extended ones, whose
+	 * type perf core takes out of config.
+	 */
 	b->pmu->claims_generic = false;
 	KUNIT_EXPECT_EQ(test, bench_open(b, &raw, &event), -ENOENT);
+	generic.config |= (u64)(b->pmu->pmu.type + 1) << PERF_PMU_TYPE_SHIFT;
 	KUNIT_EXPECT_EQ(test, bench_open(b, &generic, &event), -ENOENT);
-	generic.config |= (u64)b->pmu->pmu.type << PERF_PMU_TYPE_SHIFT;
+	generic.config &= PERF_HW_EVENT_MASK;
 	KUNIT_EXPECT_EQ(test, bench_open(b, &generic, &event), 0);
 	bench_close(event);
 	KUNIT_EXPECT_EQ(test, bench_open(b, &own, &event), 0);

@@ -374,8 +374,13 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 	switch (type) {
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
+		/*
+		 * Perf core takes the PMU's type out of config when it has found
+		 * the PMU by it. Without one it asks all PMUs, when none is on
+		 * PERF_TYPE_RAW or that one does not know the event.
+		 */
 		extended = event->attr.config >> PERF_PMU_TYPE_SHIFT;
-		return extended ? extended == pmu->pmu.type : pmu->claims_generic;
+		return !extended || extended == pmu->pmu.type;
 	case PERF_TYPE_RAW:
 		return pmu->claims_generic;
 	default:

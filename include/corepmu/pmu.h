@@ -175,8 +175,8 @@ struct corepmu_backend {
  * @pair_counters: counters that can be the upper half of a pair
  * @width: bits of each counter
  * @max_left: a counter can be set to overflow after so many events at most
- * @claims_generic: no other core PMU is there: answer to PERF_TYPE_HARDWARE,
- *	PERF_TYPE_HW_CACHE and PERF_TYPE_RAW too
+ * @claims_generic: no other core PMU is there: answer to PERF_TYPE_RAW too, and
+ *	to generic events that do not name a PMU
  * @open: events may be opened
  * @parent: device in sysfs that the PMU belongs to, or NULL
  * @pm_nb: CPU power-down notifier

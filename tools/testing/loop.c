@@ -91,6 +91,29 @@ static void cycles(void)
 	counts_of(CYCLES);
 }
 
+/* A generic event of this PMU's, whatever other there is. */
+static void extended_type(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	if (target.in_tree) {
+		ktap_skip("not every kernel's own driver knows extended types");
+		return;
+	}
+	attr_init_generic(&attr, (u64)target.type << 32 | PERF_COUNT_HW_INSTRUCTIONS);
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	event_is_exact(fd, ITERATIONS);
+	if (other_type >= 0) {
+		attr_init_generic(&attr, PERF_COUNT_HW_INSTRUCTIONS);
+		expect_eq("the kernel's own driver meanwhile", -16,
+			  event_open(&attr, 0, -1, -1, 0));
+	}
+	close(fd);
+}
+
 enum mode { USER = 1, KERNEL = 2, BOTH = 3 };
 
 struct sampling {
@@ -249,6 +272,7 @@ static const struct ktap_case cases[] = {
 	{ "instructions, ten times", instructions },
 	{ "branches, ten times", branches },
 	{ "cycles, ten times", cycles },
+	{ "a generic event with the PMU's type", extended_type },
 	{ "every counter at once", fills_all_counters },
 };
 
