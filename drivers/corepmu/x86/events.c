@@ -33,12 +33,33 @@ static s64 map_hardware(const struct x86_desc *desc, u64 config)
 	return desc->hardware[config] ?: -ENOENT;
 }
 
+/*
+ * Nothing is stored to instructions, nor prefetched to where branches and their
+ * addresses are looked up: no CPU has such an event. The built-in driver makes
+ * the difference too.
+ */
+static bool is_senseless(u64 config)
+{
+	switch (config & GENMASK_ULL(15, 0)) {
+	case PERF_COUNT_HW_CACHE_L1I | PERF_COUNT_HW_CACHE_OP_WRITE << 8:
+	case PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_OP_WRITE << 8:
+	case PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_OP_PREFETCH << 8:
+	case PERF_COUNT_HW_CACHE_BPU | PERF_COUNT_HW_CACHE_OP_WRITE << 8:
+	case PERF_COUNT_HW_CACHE_BPU | PERF_COUNT_HW_CACHE_OP_PREFETCH << 8:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static s64 map_cache(const struct x86_desc *desc, u64 config)
 {
 	unsigned int cache;
 	bool miss;
 	int ret;
 
+	if (is_senseless(config))
+		return -EINVAL;
 	ret = corepmu_decode_cache(config, &cache, &miss);
 	if (ret)
 		return ret;
