@@ -62,7 +62,7 @@ static const struct open_case open_cases[] = {
 	{ "attr.size 0, which stands for the first published one", 0, 0,
 	  OPEN(.size = 0) },
 	{ "reserved bits beside the flags", EINVAL, 0,
-	  OPEN(.__reserved_1 = 1) },
+	  OPEN(.__reserved_1 = -1) },
 	{ "reserved bits after sample_max_stack", EINVAL, 0,
 	  OPEN(.__reserved_2 = 1) },
 	{ "reserved bits after aux_sample_size", EINVAL, 0,

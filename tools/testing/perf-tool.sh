@@ -29,7 +29,7 @@ perf_to()
 stat_plain()
 {
 	said=$(perf stat workload 2>&1) || { echo "$said"; return 1; }
-	expect_says "cycles" '^ +[1-9][0-9,]+ +cycles' "$said" &&
+	expect_says "cycles" '^ +[1-9][0-9,]+ +(cpu-)?cycles' "$said" &&
 		expect_says "instructions" '^ +[1-9][0-9,]+ +instructions' "$said" &&
 		expect_not "cycles and instructions" '<not.* (cycles|instructions)' "$said"
 }
