@@ -12,6 +12,10 @@
 
 #ifdef MODULE
 
+#if !defined(CONFIG_KPROBES) || !defined(CONFIG_KALLSYMS)
+#error "corepmu as a module needs a kernel with CONFIG_KPROBES and CONFIG_KALLSYMS"
+#endif
+
 typedef unsigned long (*corepmu_lookup_t)(const char *name);
 
 static unsigned long corepmu_lookup_none(const char *name)

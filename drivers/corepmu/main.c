@@ -2,11 +2,18 @@
 /*
  * corepmu: load and unload, and the module's parameters
  */
+#define pr_fmt(fmt) "corepmu: " fmt
+
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/printk.h>
 
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
+
+#if COMPAT_NEWER_THAN_TESTED
+#pragma message "this kernel is newer than any that corepmu was tested on"
+#endif
 
 module_param_named(name, corepmu_name, charp, 0444);
 MODULE_PARM_DESC(name, "name of the PMU in sysfs (default: corepmu)");
@@ -22,6 +29,9 @@ MODULE_PARM_DESC(start_near_wrap,
 static int __init corepmu_init(void)
 {
 	int ret;
+
+	if (COMPAT_NEWER_THAN_TESTED)
+		pr_notice("this kernel is newer than any that was tested\n");
 
 	ret = corepmu_resolve_symbols();
 	if (ret)
@@ -51,6 +61,6 @@ static void __exit corepmu_exit(void)
 module_exit(corepmu_exit);
 
 MODULE_AUTHOR("The corepmu authors");
-MODULE_DESCRIPTION("Core PMU driver that can be loaded, patched and loaded again");
+MODULE_DESCRIPTION("Core PMU driver (arm64 PMUv3, Intel and AMD counters) to load, patch and load again");
 MODULE_VERSION("0.1");
 MODULE_LICENSE("GPL");

@@ -140,7 +140,8 @@ void corepmu_unregister(struct corepmu *pmu)
 {
 	const char *name = pmu->pmu.name;
 
-	perf_pmu_unregister(&pmu->pmu);
+	/* Refused only for events that live, and each of those holds the module. */
+	WARN_ON(compat_pmu_unregister(&pmu->pmu));
 	corepmu_user_remove(pmu);
 	atomic_dec(&corepmu_instances);
 	corepmu_hotplug_remove(pmu);

@@ -4,9 +4,18 @@
  *
  * The newest kernel is the main path; each #else serves older ones and says
  * what upstream changed.
+ *
+ * What a distribution may have ported back is looked for, not told from the
+ * version. Where the preprocessor cannot see it, Kbuild looks into the kernel's
+ * headers and defines COMPAT_HAVE_*; the version decides only where that was
+ * not done.
  */
 #ifndef _COREPMU_COMPAT_H
 #define _COREPMU_COMPAT_H
+
+#ifndef CONFIG_PERF_EVENTS
+#error "corepmu needs a kernel with CONFIG_PERF_EVENTS"
+#endif
 
 #include <linux/cpumask.h>
 #include <linux/device.h>
@@ -22,6 +31,22 @@
 #error "corepmu needs Linux 6.1 or newer"
 #endif
 
+/* The newest kernel that was tested is 7.3; main.c says when this is newer. */
+#define COMPAT_NEWER_THAN_TESTED	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 4, 0))
+
+#ifndef COMPAT_HAVE_PMU_FILTER
+#define COMPAT_HAVE_PMU_FILTER		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
+#endif
+#ifndef COMPAT_HAVE_PMU_PARENT
+#define COMPAT_HAVE_PMU_PARENT		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0))
+#endif
+#ifndef COMPAT_HAVE_IRQ_AFFINITY
+#define COMPAT_HAVE_IRQ_AFFINITY	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0))
+#endif
+#ifndef COMPAT_HAVE_STRUCT_SYSCORE
+#define COMPAT_HAVE_STRUCT_SYSCORE	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0))
+#endif
+
 /*
  * 6.2 gave every PMU its own part of a task's context ("perf: Rewrite core
  * context handling"). Before that
@@ -33,7 +58,7 @@
  */
 bool corepmu_filter(struct pmu *pmu, int cpu);
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#if COMPAT_HAVE_PMU_FILTER
 
 #define COMPAT_PMU_OUTLIVES_MODULE		0
 #define COMPAT_PMU_CAP_HETEROGENEOUS_CPUS	0
@@ -43,7 +68,7 @@ static inline void compat_pmu_set_filter(struct pmu *pmu)
 	pmu->filter = corepmu_filter;
 }
 
-#else /* < 6.2 */
+#else /* !COMPAT_HAVE_PMU_FILTER */
 
 #define COMPAT_PMU_OUTLIVES_MODULE		1
 #define COMPAT_PMU_CAP_HETEROGENEOUS_CPUS	PERF_PMU_CAP_HETEROGENEOUS_CPUS
@@ -58,7 +83,7 @@ static inline void compat_pmu_set_filter(struct pmu *pmu)
 	pmu->filter_match = compat_pmu_filter_match;
 }
 
-#endif /* 6.2 */
+#endif /* COMPAT_HAVE_PMU_FILTER */
 
 /* 6.2 also gave a task one context for all kinds of PMU. */
 static inline struct perf_event_context *compat_task_context(struct task_struct *task)
@@ -89,9 +114,22 @@ static inline struct perf_event_context *compat_task_context(struct task_struct 
 /* struct pmu has a parent in 6.7 at the latest; without, sysfs shows none. */
 static inline void compat_pmu_set_parent(struct pmu *pmu, struct device *parent)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#if COMPAT_HAVE_PMU_PARENT
 	pmu->parent = parent;
 #endif
+}
+
+/*
+ * Since 6.15 perf_pmu_unregister() says whether it could: not while events live
+ * of a PMU that is told of mmap()s.
+ */
+#define COMPAT_UNREGISTER_MAY_FAIL	\
+	__builtin_types_compatible_p(typeof(perf_pmu_unregister(NULL)), int)
+
+static inline int compat_pmu_unregister(struct pmu *pmu)
+{
+	return __builtin_choose_expr(COMPAT_UNREGISTER_MAY_FAIL, perf_pmu_unregister(pmu),
+				     (perf_pmu_unregister(pmu), 0));
 }
 
 /*
@@ -101,7 +139,7 @@ static inline void compat_pmu_set_parent(struct pmu *pmu, struct device *parent)
 static inline int compat_get_percpu_irq_cpus(struct platform_device *pdev, int irq,
 					     struct cpumask *cpus)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#if COMPAT_HAVE_IRQ_AFFINITY
 	const struct cpumask *affinity = NULL;
 	int ret = platform_get_irq_affinity(pdev, 0, &affinity);
 
@@ -118,7 +156,7 @@ static inline int compat_request_percpu_irq(unsigned int irq, irq_handler_t hand
 					    const char *name, const struct cpumask *cpus,
 					    void __percpu *dev)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#if COMPAT_HAVE_IRQ_AFFINITY
 	return request_percpu_irq_affinity(irq, handler, name, cpus, dev);
 #else
 	return request_percpu_irq(irq, handler, name, dev);
@@ -127,9 +165,9 @@ static inline int compat_request_percpu_irq(unsigned int irq, irq_handler_t hand
 
 /*
  * 6.19 gave the callbacks of a sleeping system an argument, and some earlier
- * kernels took it over: Kbuild looks for it.
+ * kernels took it over.
  */
-#ifdef COMPAT_HAS_STRUCT_SYSCORE
+#if COMPAT_HAVE_STRUCT_SYSCORE
 
 #define COMPAT_SYSCORE_ARGS		void *data
 #define compat_register_syscore		register_syscore
@@ -154,7 +192,7 @@ static struct syscore_ops _name = {				\
 	.resume		= _resume,				\
 }
 
-#endif /* COMPAT_HAS_STRUCT_SYSCORE */
+#endif /* COMPAT_HAVE_STRUCT_SYSCORE */
 
 #ifdef CONFIG_X86
 
@@ -170,7 +208,7 @@ static struct syscore_ops _name = {				\
 #endif
 
 /* 6.16 gave MSR accessors names that say how wide they are. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#ifdef rdmsrq
 
 static inline u64 compat_rdmsr(u32 msr)
 {
@@ -195,13 +233,7 @@ static inline int compat_wrmsr_safe(u32 msr, u64 value)
 	return wrmsrq_safe(msr, value);
 }
 
-/* The line PMI of /proc/interrupts. */
-static inline void compat_inc_pmi_count(void)
-{
-	inc_perf_irq_stat();
-}
-
-#else /* < 6.16 */
+#else /* !rdmsrq */
 
 static inline int compat_rdmsr_safe(u32 msr, u64 *value)
 {
@@ -226,23 +258,33 @@ static inline void compat_wrmsr(u32 msr, u64 value)
 	wrmsrl(msr, value);
 }
 
+#endif /* rdmsrq */
+
+/* The line PMI of /proc/interrupts, one of an array since some time after 6.12. */
 static inline void compat_inc_pmi_count(void)
 {
+#ifdef inc_perf_irq_stat
+	inc_perf_irq_stat();
+#else
 	inc_irq_stat(apic_perf_irqs);
+#endif
 }
-
-#endif /* 6.16 */
 
 #endif /* CONFIG_X86 */
 
-/* attr.config3 came with PERF_ATTR_SIZE_VER8, in 6.3. */
-static inline u64 compat_attr_config3(const struct perf_event_attr *attr)
+/* attr.config3 came with PERF_ATTR_SIZE_VER8, config4 with VER9: what is in them. */
+static inline u64 compat_attr_more_config(const struct perf_event_attr *attr)
 {
+	u64 config = 0;
+
 #ifdef PERF_ATTR_SIZE_VER8
-	return attr->config3;
-#else
-	return 0;
+	config |= attr->config3;
 #endif
+#ifdef PERF_ATTR_SIZE_VER9
+	config |= attr->config4;
+#endif
+
+	return config;
 }
 
 #endif /* _COREPMU_COMPAT_H */

@@ -325,7 +325,7 @@ static int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	if (number < 0)
 		return number;
 
-	if ((attr->config1 & ~CONFIG1_KNOWN) || attr->config2 || compat_attr_config3(attr))
+	if ((attr->config1 & ~CONFIG1_KNOWN) || attr->config2 || compat_attr_more_config(attr))
 		return corepmu_refuse(-EINVAL, "config1, config2 or config3 has bits that format/ does not name");
 
 	ret = encode_filter(pmuv3, attr, &config_base);

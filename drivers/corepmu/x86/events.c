@@ -125,7 +125,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (config < 0)
 		return config;
 
-	if (attr->config1 || attr->config2 || compat_attr_config3(attr))
+	if (attr->config1 || attr->config2 || compat_attr_more_config(attr))
 		return corepmu_refuse(-EINVAL, "config1, config2 and config3 mean nothing");
 
 	ret = desc->refuse(desc, config);
