@@ -608,7 +608,7 @@ static void test_decode(void)
 		{ 0x3d800020, ARM64_INSN_STORE },			/* str q0, [x1] */
 		{ 0xfd000020, ARM64_INSN_STORE },			/* str d0, [x1] */
 		{ 0xa9400420, ARM64_INSN_LOAD },			/* ldp x0, x1, [x1] */
-		{ 0xa9bf7bfd, ARM64_INSN_STORE },			/* stp x29, x30, [sp, #-16]! */
+		{ 0xa9bf7bfd, ARM64_INSN_STORE }, /* stp x29, x30, [sp, -16]! */
 		{ 0x4c407020, ARM64_INSN_LOAD },			/* ld1 {v0.16b}, [x1] */
 		{ 0x4c007020, ARM64_INSN_STORE },			/* st1 {v0.16b}, [x1] */
 		{ 0xc85f7c20, ARM64_INSN_LOAD },			/* ldxr x0, [x1] */
