@@ -58,3 +58,11 @@ void pmuv3_user_switch(struct corepmu_cpu *cpuc)
 void pmuv3_user_gone(struct corepmu *pmu)
 {
 }
+
+void x86_user_init(struct x86_desc *desc)
+{
+}
+
+void x86_user_exit(struct x86_desc *desc)
+{
+}
