@@ -5,6 +5,7 @@
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -354,6 +355,7 @@ struct bench *bench_start(struct kunit *test, const struct machine *machine)
 	bench->test = test;
 	bench->machine = machine;
 	bench->cpu = raw_smp_processor_id();
+	mutex_init(&bench->ctx.mutex);
 
 	machine_time = NSEC_PER_SEC;
 	machine_sample_ns = 0;
@@ -473,6 +475,7 @@ struct perf_event *bench_alloc(struct bench *bench, const struct perf_event_attr
 	event->overflow_handler = note_sample;
 	event->overflow_handler_context = bench;
 	event->pmu = &bench->pmu->pmu;
+	event->ctx = &bench->ctx;
 
 	/* perf_event_alloc() */
 	event->hw.sample_period = attr->freq && attr->sample_freq ? 1 : attr->sample_period;
@@ -496,7 +499,25 @@ int bench_open(struct bench *bench, const struct perf_event_attr *attr,
 {
 	*event = bench_alloc(bench, attr);
 
-	return bench->pmu->pmu.event_init(*event);
+	return bench_init_event(*event);
+}
+
+/**
+ * bench_init_event() - event_init()
+ * @event: from bench_alloc()
+ *
+ * Return: what it returns
+ */
+int bench_init_event(struct perf_event *event)
+{
+	struct bench *bench = event->overflow_handler_context;
+	int ret;
+
+	mutex_lock(&bench->ctx.mutex);
+	ret = bench->pmu->pmu.event_init(event);
+	mutex_unlock(&bench->ctx.mutex);
+
+	return ret;
 }
 
 /**

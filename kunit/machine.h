@@ -76,6 +76,7 @@ const void *machine_gen_params(const void *prev, char *desc);
  * @cpu: the CPU that the test is bound to
  * @pmu: the PMU on it
  * @cpuc: its state on that CPU
+ * @ctx: whose mutex perf core holds when it opens an event
  * @nr_samples: samples since bench_forget()
  * @sample: period of each
  * @sample_user: whether it was taken in user space
@@ -90,6 +91,7 @@ struct bench {
 	int			cpu;
 	struct corepmu		*pmu;
 	struct corepmu_cpu	*cpuc;
+	struct perf_event_context ctx;
 	unsigned int		nr_samples;
 	u64			sample[MACHINE_SAMPLES];
 	bool			sample_user[MACHINE_SAMPLES];
@@ -109,6 +111,7 @@ const struct machine *machine_by_name(const char *name);
 struct perf_event *bench_alloc(struct bench *bench, const struct perf_event_attr *attr);
 int bench_open(struct bench *bench, const struct perf_event_attr *attr,
 	       struct perf_event **event);
+int bench_init_event(struct perf_event *event);
 struct perf_event *bench_event(struct bench *bench, u64 hardware, u64 period);
 void bench_close(struct perf_event *event);
 

@@ -325,14 +325,14 @@ static void pmu_groups(struct kunit *test)
 	for (nr = 1; nr < room; nr++) {
 		member = bench_alloc(b, &attr);
 		member->group_leader = leader;
-		KUNIT_ASSERT_EQ(test, b->pmu->pmu.event_init(member), 0);
+		KUNIT_ASSERT_EQ(test, bench_init_event(member), 0);
 		list_add_tail(&member->sibling_list, &leader->sibling_list);
 		bench_close(member);
 	}
 
 	member = bench_alloc(b, &attr);
 	member->group_leader = leader;
-	KUNIT_EXPECT_EQ(test, b->pmu->pmu.event_init(member), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bench_init_event(member), -EINVAL);
 
 	/* One that is off does not count; one that exec turns on does. */
 	if (room > 1) {
@@ -340,22 +340,22 @@ static void pmu_groups(struct kunit *test)
 							  struct perf_event, sibling_list);
 
 		off->state = PERF_EVENT_STATE_OFF;
-		KUNIT_EXPECT_EQ(test, b->pmu->pmu.event_init(member), 0);
+		KUNIT_EXPECT_EQ(test, bench_init_event(member), 0);
 		bench_close(member);
 		off->attr.enable_on_exec = 1;
 		member = bench_alloc(b, &attr);
 		member->group_leader = leader;
-		KUNIT_EXPECT_EQ(test, b->pmu->pmu.event_init(member), -EINVAL);
+		KUNIT_EXPECT_EQ(test, bench_init_event(member), -EINVAL);
 	}
 
 	/* Of another PMU: hardware is refused, software is welcome. */
 	other.task_ctx_nr = perf_hw_context;
 	leader->pmu = &other;
-	KUNIT_EXPECT_EQ(test, b->pmu->pmu.event_init(member), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bench_init_event(member), -EINVAL);
 	other.task_ctx_nr = perf_sw_context;
 	leader->event_caps |= PERF_EV_CAP_SOFTWARE;
 	INIT_LIST_HEAD(&leader->sibling_list);
-	KUNIT_EXPECT_EQ(test, b->pmu->pmu.event_init(member), 0);
+	KUNIT_EXPECT_EQ(test, bench_init_event(member), 0);
 	bench_close(member);
 
 	leader->pmu = &b->pmu->pmu;
@@ -430,10 +430,10 @@ static void pmu_types(struct kunit *test)
 	cpumask_clear(&b->pmu->supported_cpus);
 	event = bench_alloc(b, &own);
 	event->cpu = raw_smp_processor_id();
-	KUNIT_EXPECT_EQ(test, b->pmu->pmu.event_init(event), -ENOENT);
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -ENOENT);
 	KUNIT_EXPECT_TRUE(test, corepmu_filter(&b->pmu->pmu, event->cpu));
 	event = bench_alloc(b, &own);
-	KUNIT_EXPECT_EQ(test, b->pmu->pmu.event_init(event), 0);
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), -ENOENT);
 	bench_close(event);
 	cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
