@@ -138,6 +138,10 @@ static void load_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
 	x86_model_no_apic = false;
 
+	power_on(machine, LIVELY, false);
+	x86_model_no_msrs = true;
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
+
 	/* A name that another PMU has. */
 	power_on(machine, LIVELY, false);
 	name = corepmu_name;

@@ -39,6 +39,8 @@ bool x86_model_builtin;
 bool x86_model_nmi_refused;
 /* The CPU has no local APIC. */
 bool x86_model_no_apic;
+/* The counters are not there, whatever CPUID says. */
+bool x86_model_no_msrs;
 
 /* Somebody else holds the reservations; how many this driver has. */
 static bool in_use;
@@ -416,7 +418,7 @@ int x86_read_msr_safe(u32 msr, u64 *value)
 	const char *name;
 	int index;
 
-	return read_msr(msr, value, &name, &index) ? 0 : -EIO;
+	return !x86_model_no_msrs && read_msr(msr, value, &name, &index) ? 0 : -EIO;
 }
 
 /**
@@ -431,7 +433,7 @@ int x86_write_msr_safe(u32 msr, u64 value)
 	const char *name;
 	int index;
 
-	return write_msr(msr, value, &name, &index) ? 0 : -EIO;
+	return !x86_model_no_msrs && write_msr(msr, value, &name, &index) ? 0 : -EIO;
 }
 
 /**
@@ -589,6 +591,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_builtin = false;
 	x86_model_nmi_refused = false;
 	x86_model_no_apic = false;
+	x86_model_no_msrs = false;
 	in_use = false;
 
 	for_each_possible_cpu(i) {

@@ -104,5 +104,6 @@ unsigned int x86_model_reserved(void);
 extern bool x86_model_builtin;
 extern bool x86_model_nmi_refused;
 extern bool x86_model_no_apic;
+extern bool x86_model_no_msrs;
 
 #endif /* _COREPMU_KUNIT_X86_H */
