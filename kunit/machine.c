@@ -129,6 +129,18 @@ static unsigned int x86_unknown(void)
 	return this_cpu_read(x86_model_state.unknown_nmis);
 }
 
+static void x86_lose_state(void)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+
+	memset(m->select, 0, sizeof(m->select));
+	memset(m->counter, 0, sizeof(m->counter));
+	memset(m->fixed, 0, sizeof(m->fixed));
+	m->fixed_ctrl = 0;
+	m->global_ctrl = 0;
+	m->global_status = 0;
+}
+
 static const struct machine_ops x86_machine = {
 	.power_on	= x86_power_on,
 	.start		= x86_start,
@@ -136,6 +148,7 @@ static const struct machine_ops x86_machine = {
 	.run		= x86_run,
 	.hold		= x86_model_hold,
 	.spurious	= x86_model_spurious_nmi,
+	.lose_state	= x86_lose_state,
 	.unknown	= x86_unknown,
 };
 
@@ -217,6 +230,18 @@ static unsigned int pmuv3_unknown(void)
 	return this_cpu_read(pmuv3_model_state.unknown_irqs);
 }
 
+static void pmuv3_lose_state(void)
+{
+	struct pmuv3_model *m = this_cpu_ptr(&pmuv3_model_state);
+
+	memset(m->counter, 0x5a, sizeof(m->counter));
+	memset(m->type, 0x5a, sizeof(m->type));
+	m->pmcr = 0;
+	m->enabled = 0;
+	m->interrupts = 0;
+	m->overflowed = 0;
+}
+
 static const struct machine_ops pmuv3_machine = {
 	.power_on	= pmuv3_power_on,
 	.start		= pmuv3_start,
@@ -224,6 +249,7 @@ static const struct machine_ops pmuv3_machine = {
 	.run		= pmuv3_run,
 	.hold		= pmuv3_model_hold,
 	.spurious	= pmuv3_model_spurious_irq,
+	.lose_state	= pmuv3_lose_state,
 	.unknown	= pmuv3_unknown,
 };
 

@@ -33,6 +33,7 @@ struct machine;
  * @run: the CPU executes
  * @hold: keep interrupts waiting, or take them
  * @spurious: an interrupt without an overflow
+ * @lose_state: the registers of this CPU lose what they held
  * @unknown: interrupts that the handler did not know
  */
 struct machine_ops {
@@ -42,6 +43,7 @@ struct machine_ops {
 	void (*run)(enum machine_event event, bool user, u64 times);
 	void (*hold)(bool hold);
 	void (*spurious)(void);
+	void (*lose_state)(void);
 	unsigned int (*unknown)(void);
 };
 

@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/cpu_pm.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/device.h>
@@ -244,11 +245,66 @@ static void perf_core_events(struct kunit *test)
 	withdraw(b);
 }
 
+/* A CPU is powered down with events on it, and comes back having forgotten all. */
+static void perf_core_power(struct kunit *test)
+{
+	struct bench *b = bench_start(test, test->param_value);
+	struct perf_event *counting, *sampling;
+	struct notifier_block *nb;
+	unsigned long flags;
+	u64 config = 0xc0;
+
+	test->priv = b;
+	if (!strncmp(b->machine->name, "pmuv3", 5))
+		config = 0x08;
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_add(b->pmu), 0);
+	offer(b);
+	counting = create(b, config, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, counting);
+	sampling = create(b, config, 1000000);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sampling);
+	perf_event_disable(counting);
+	perf_event_enable(counting);
+	bench_run(b, MACHINE_INSTRUCTIONS, 300000);
+
+	nb = &b->pmu->pm_nb;
+	local_irq_save(flags);
+	nb->notifier_call(nb, CPU_PM_ENTER, NULL);
+	/* Nobody is to count what happens now. */
+	bench_run(b, MACHINE_INSTRUCTIONS, 55);
+	b->machine->ops->lose_state();
+	nb->notifier_call(nb, CPU_PM_EXIT, NULL);
+	local_irq_restore(flags);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 699999);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+
+	/* It was not powered down after all. */
+	local_irq_save(flags);
+	nb->notifier_call(nb, CPU_PM_ENTER, NULL);
+	nb->notifier_call(nb, CPU_PM_ENTER_FAILED, NULL);
+	KUNIT_EXPECT_EQ(test, nb->notifier_call(nb, CPU_CLUSTER_PM_ENTER, NULL), NOTIFY_DONE);
+	local_irq_restore(flags);
+	bench_run(b, MACHINE_INSTRUCTIONS, 234);
+	KUNIT_EXPECT_EQ(test, value_of(counting), 1000234);
+	KUNIT_EXPECT_EQ(test, value_of(sampling), 1000234);
+
+	perf_event_release_kernel(counting);
+	perf_event_release_kernel(sampling);
+	withdraw(b);
+	corepmu_hotplug_remove(b->pmu);
+	corepmu_hotplug_exit();
+}
+
 static struct kunit_case sysfs_cases[] = {
 	KUNIT_CASE_PARAM(sysfs_files, file_gen_params),
 	KUNIT_CASE_PARAM(sysfs_every_file, machine_gen_params),
 	KUNIT_CASE_PARAM(sysfs_cpus, machine_gen_params),
 	KUNIT_CASE_PARAM(perf_core_events, machine_gen_params),
+	KUNIT_CASE_PARAM(perf_core_power, machine_gen_params),
 	{ }
 };
 
