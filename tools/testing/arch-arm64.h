@@ -38,6 +38,7 @@
 #define ARCH_BAD_REGS		(1ULL << 63)
 /* What events of the PMU give for exclude_idle, which has no meaning for them. */
 #define ARCH_EXCLUDE_IDLE	(-EOPNOTSUPP)
+#define ARCH_SENSELESS_EVENT	(-ENOENT)
 /* The PMU's line in /proc/interrupts. */
 #define ARCH_INTERRUPTS		"corepmu"
 /* What the administrator lets user space read counters with. */

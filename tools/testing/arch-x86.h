@@ -11,6 +11,7 @@
 #define ARCH_X86_H
 
 #include <cpuid.h>
+#include <errno.h>
 #include <linux/perf_event.h>
 
 #define LOOP_CYCLES		3
@@ -38,6 +39,7 @@
 /* XMM registers, which PEBS alone samples. */
 #define ARCH_BAD_REGS		(1ULL << 63)
 #define ARCH_EXCLUDE_IDLE	0
+#define ARCH_SENSELESS_EVENT	(-EINVAL)
 #define ARCH_DEFAULT_PMU	"corepmu"
 
 #define ARCH_KNOWN_LOOP							\

@@ -173,9 +173,11 @@ stat_count()
 {
 	ktap_event=$1
 	shift
-	perf stat -x';' -o /tmp/stat.$$ -e "$ktap_event" "$@" >/dev/null 2>&1
+	perf stat -x';' -o /tmp/stat.$$ -e "$ktap_event" "$@" >/tmp/stat.$$.said 2>&1
 	awk -F';' -v e="$ktap_event" '$3 == e { print $1 }' /tmp/stat.$$
-	rm -f /tmp/stat.$$
+	# perf of 7.x fails when no event is supported, and writes no count.
+	grep -q 'event is not supported' /tmp/stat.$$.said && echo '<not supported>'
+	rm -f /tmp/stat.$$ /tmp/stat.$$.said
 }
 
 # What perf stat -x, has counted of one of the PMU's events: counted EVENT [FILE]

@@ -226,7 +226,14 @@ top_bounded()
 {
 	sh -c 'while :; do workload; done' &
 	pid=$!
-	(sleep 5; echo q) | timeout 60 perf top --stdio -d 1 >/tmp/out 2>&1
+	: >/tmp/out
+	(
+		for _ in $(seq 30); do
+			sleep 1
+			grep -q spin_70_percent /tmp/out && break
+		done
+		echo q
+	) | timeout 60 perf top --stdio -d 1 >/tmp/out 2>&1
 	kill "$pid"
 	wait "$pid" 2>/dev/null
 	expect_says "perf top" 'spin_70_percent' "$(cat /tmp/out)"

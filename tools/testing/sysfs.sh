@@ -29,7 +29,7 @@ arm)
 	# QEMU's CPUs of ARMv8.0 have no stall events.
 	grep -q 'CPU part.*: 0xd0[378]$' /proc/cpuinfo ||
 		events="$events stall stall_backend stall_frontend"
-	formats="event long"
+	formats="event long rdpmc"
 	no_generic='branch-misses|cache-misses|bus-cycles'
 	;;
 esac
@@ -75,6 +75,7 @@ format_is()
 	case $VENDOR:$1 in
 	arm:event) echo config:0-15 ;;
 	arm:long) echo config1:0 ;;
+	arm:rdpmc) echo config1:1 ;;
 	amd:event) echo config:0-7,32-35 ;;
 	intel:event) echo config:0-7 ;;
 	*:umask) echo config:8-15 ;;

@@ -11,7 +11,7 @@ perf_test()
 		echo 1 >/proc/sys/kernel/perf_user_access
 	fi
 	said=$(perf test "User space counter reading" 2>&1)
-	expect_says "perf test" "ser space counter reading of $1 +: Ok" "$said"
+	expect_says "perf test" "ser space counter reading of $1 *: Ok" "$said"
 }
 
 plan 2
