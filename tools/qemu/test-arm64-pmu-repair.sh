@@ -15,56 +15,8 @@ qemu=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
 qemu_x86=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
 qemu_user=${QEMU_AARCH64:-$(command -v qemu-aarch64)}
 
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-
-number=0
-failed=0
-
-ok() {
-	number=$((number + 1))
-	echo "ok $number $1"
-}
-
-not_ok() {
-	number=$((number + 1))
-	failed=1
-	echo "not ok $number $1"
-	shift
-	for line; do
-		echo "# $line"
-	done
-}
-
-skip() {
-	number=$((number + 1))
-	echo "ok $number $1 # SKIP $2"
-}
-
-# run <output> <qemu> <arguments>: a QEMU that shows nothing, within a minute
-run() {
-	out=$1
-	shift
-	timeout 60 "$@" -nodefaults -display none > "$out" 2>&1 < /dev/null
-}
-
-# refuses <description> <sentence> <qemu> <arguments>
-refuses() {
-	what=$1
-	sentence=$2
-	shift 2
-	run "$tmp/out" "$@"
-	status=$?
-	said=$(grep -c '^arm64-pmu-repair: ' "$tmp/out")
-
-	if [ $status -ne 1 ]; then
-		not_ok "$what" "exit status $status" "$(head -n 1 "$tmp/out")"
-	elif [ "$said" -ne 1 ] || ! grep -q "^arm64-pmu-repair: .*$sentence" "$tmp/out"; then
-		not_ok "$what" "expected one sentence, with '$sentence'" "$(head -n 1 "$tmp/out")"
-	else
-		ok "$what"
-	fi
-}
+# shellcheck source=tools/qemu/test-lib.sh
+. "$here/test-lib.sh"
 
 # bare_metal <qemu> <plugin options>: run the guest, its lines go to $tmp/values
 bare_metal() {
@@ -75,30 +27,6 @@ bare_metal() {
 		-chardev "file,id=c,path=$tmp/values" \
 		-semihosting-config enable=on,target=native,chardev=c \
 		-kernel "$guest" "$@"
-}
-
-# compare <value> <op> <value>: op is =, -ge or -le
-compare() {
-	test "$1" "$2" "$3"
-}
-
-# judge <description> <expectation>...: each is "counter.what <op> value"
-judge() {
-	what=$1
-	shift
-	for expectation; do
-		# shellcheck disable=SC2086 # three words
-		set -- $expectation
-		value=$(sed -n "s/^$1 //p" "$tmp/values" 2> /dev/null)
-		if [ -z "$value" ]; then
-			not_ok "$what" "the guest said nothing of $1" "$(head -n 1 "$tmp/out")"
-			return
-		elif ! compare "$value" "$2" "$3"; then
-			not_ok "$what" "$1 is $value, expected $2 $3"
-			return
-		fi
-	done
-	ok "$what"
 }
 
 # What the guest sees of a counter that works, fails to interrupt, stands still.
@@ -137,19 +65,6 @@ $1.interrupts = 0"
 STILL_32=4294947296
 STILL_64=18446744073709531616
 
-# judge_all <description> <lines>
-judge_all() {
-	what=$1
-	lines=$2
-	old_ifs=$IFS
-	IFS='
-'
-	# shellcheck disable=SC2086 # a line each
-	set -- $lines
-	IFS=$old_ifs
-	judge "$what" "$@"
-}
-
 # altered <replacement>: a copy of QEMU with other code instead of "not" where
 # the distance to an overflow is computed: not %rbx; call; mov %eax,%edx
 altered() {
@@ -158,21 +73,8 @@ altered() {
 		chmod +x "$tmp/qemu-altered"
 }
 
-make -s -C "$here" all > "$tmp/make" 2>&1 || {
-	cat "$tmp/make" >&2
-	exit 1
-}
-
-echo "KTAP version 1"
-echo "1..15"
-
-if [ -z "$qemu" ]; then
-	while [ $number -lt 15 ]; do
-		skip "arm64-pmu-repair" "no qemu-system-aarch64"
-	done
-	exit 0
-fi
-echo "# $("$qemu" --version | head -n 1)"
+begin 15
+needs_qemu "$qemu" qemu-system-aarch64
 
 # ---- refusals ----
 
@@ -262,7 +164,7 @@ guest_test() {
 		skip "$what" "this QEMU is too old for faults of registers"
 	else
 		bare_metal "$qemu" "$@"
-		judge_all "$what" "$lines"
+		judge "$what" "$tmp/values" "$lines"
 	fi
 }
 

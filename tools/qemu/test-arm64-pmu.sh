@@ -13,58 +13,8 @@ guest=$here/build/test-arm64-pmu.elf
 qemu=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
 qemu_x86=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
 
-tests=34
-
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-
-number=0
-failed=0
-
-ok() {
-	number=$((number + 1))
-	echo "ok $number $1"
-}
-
-not_ok() {
-	number=$((number + 1))
-	failed=1
-	echo "not ok $number $1"
-	shift
-	for line; do
-		echo "# $line"
-	done
-}
-
-skip() {
-	number=$((number + 1))
-	echo "ok $number $1 # SKIP $2"
-}
-
-# run <output> <qemu> <arguments>: a QEMU that shows nothing, within a minute
-run() {
-	out=$1
-	shift
-	timeout 60 "$@" -nodefaults -display none > "$out" 2>&1 < /dev/null
-}
-
-# refuses <description> <sentence> <qemu> <arguments>
-refuses() {
-	what=$1
-	sentence=$2
-	shift 2
-	run "$tmp/out" "$@"
-	status=$?
-	said=$(grep -c '^arm64-pmu: ' "$tmp/out")
-
-	if [ $status -ne 1 ]; then
-		not_ok "$what" "exit status $status" "$(head -n 1 "$tmp/out")"
-	elif [ "$said" -ne 1 ] || ! grep -q -e "^arm64-pmu: .*$sentence" "$tmp/out"; then
-		not_ok "$what" "expected one sentence, with '$sentence'" "$(head -n 1 "$tmp/out")"
-	else
-		ok "$what"
-	fi
-}
+# shellcheck source=tools/qemu/test-lib.sh
+. "$here/test-lib.sh"
 
 # refuses_option <option> <sentence> [cpu]
 refuses_option() {
@@ -82,36 +32,6 @@ bare_metal() {
 		-chardev "file,id=c,path=$tmp/values" \
 		-semihosting-config enable=on,target=native,chardev=c \
 		-plugin "$plugin,stats=$tmp/stats$options" "$@"
-}
-
-# compare <value> <op> <value>: op is =, -ge or -le
-compare() {
-	test "$1" "$2" "$3"
-}
-
-# judge <description> <file> <lines>: each line is "what <op> value"
-judge() {
-	what=$1
-	file=$2
-	old_ifs=$IFS
-	IFS='
-'
-	# shellcheck disable=SC2086 # a line each
-	set -- $3
-	IFS=$old_ifs
-	for expectation; do
-		# shellcheck disable=SC2086 # three words
-		set -- $expectation
-		value=$(sed -n "s/^$1 //p" "$file" 2> /dev/null)
-		if [ -z "$value" ]; then
-			not_ok "$what" "nothing is said of $1" "$(head -n 1 "$tmp/out")"
-			return
-		elif ! compare "$value" "$2" "$3"; then
-			not_ok "$what" "$1 is $value, expected $2 $3"
-			return
-		fi
-	done
-	ok "$what"
 }
 
 # What the guest counts, whatever the version. The numbers follow from its source,
@@ -168,39 +88,13 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-make -s -C "$here" all > "$tmp/make" 2>&1 || {
-	cat "$tmp/make" >&2
-	exit 1
-}
-
-echo "KTAP version 1"
-echo "1..$tests"
+begin 34
 
 # ---- registers, without QEMU ----
 
-reason=
-if ! make -s -C "$here" arm64-tests > "$tmp/make" 2>&1; then
-	reason="the programs of the tests do not build here"
-fi
+model_test arm64
 
-what="registers, counters and decoding"
-if [ -x "$here/build/test-arm64-pmu-model" ]; then
-	if "$here/build/test-arm64-pmu-model" > "$tmp/model"; then
-		ok "$what"
-	else
-		not_ok "$what" "$(grep -A 1 '^not ok' "$tmp/model")"
-	fi
-else
-	skip "$what" "$reason"
-fi
-
-if [ -z "$qemu" ]; then
-	while [ $number -lt $tests ]; do
-		skip "arm64-pmu" "no qemu-system-aarch64"
-	done
-	exit $failed
-fi
-echo "# $("$qemu" --version | head -n 1)"
+needs_qemu "$qemu" qemu-system-aarch64
 
 # ---- refusals ----
 
