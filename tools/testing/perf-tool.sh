@@ -151,7 +151,11 @@ report_shares()
 		percent=$(echo "$said" | awk -v s="spin_${share}_percent" \
 			'$3 == s { sub(/%.*/, "", $1); printf "%d\n", $1 + 0.5; exit }')
 		expect_range "percent of spin_${share}_percent" $((share - 4)) $((share + 4)) "$percent" ||
-			{ echo "$said" | head -n 30; return 1; }
+			{
+				echo "$said" | head -n 30
+				echo "samples a second: $(cat /proc/sys/kernel/perf_event_max_sample_rate)"
+				return 1
+			}
 	done
 }
 
