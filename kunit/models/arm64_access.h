@@ -11,6 +11,7 @@
 #include <linux/interrupt.h>
 #include <linux/perf_event.h>
 #include <linux/platform_device.h>
+#include <linux/sysctl.h>
 #include <linux/types.h>
 
 #ifdef CONFIG_ARM64
@@ -40,6 +41,7 @@
 #define PMUV3_MODEL_pmxevcntr_el0	sys_reg(3, 3, 9, 13, 2)
 #define PMUV3_MODEL_pmuserenr_el0	sys_reg(3, 3, 9, 14, 0)
 #define PMUV3_MODEL_pmovsset_el0	sys_reg(3, 3, 9, 14, 3)
+#define PMUV3_MODEL_pmuacr_el1		sys_reg(3, 0, 9, 14, 4)
 #define PMUV3_MODEL_pmintenset_el1	sys_reg(3, 0, 9, 14, 1)
 #define PMUV3_MODEL_pmintenclr_el1	sys_reg(3, 0, 9, 14, 2)
 #define PMUV3_MODEL_pmmir_el1		sys_reg(3, 0, 9, 14, 6)
@@ -66,5 +68,9 @@ u64 pmuv3_model_feature(u32 reg);
 #define isb()				pmuv3_model_isb()
 #define read_sanitised_ftr_reg(reg)	pmuv3_model_feature(reg)
 #define is_kernel_in_hyp_mode()		(pmuv3_model_cpu->hyp)
+
+#undef register_sysctl
+#define register_sysctl(path, table)	pmuv3_model_register_sysctl(path, table)
+#define unregister_sysctl_table(header)	pmuv3_model_unregister_sysctl(header)
 
 #endif /* _COREPMU_KUNIT_ARM64_ACCESS_H */

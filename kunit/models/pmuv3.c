@@ -33,6 +33,7 @@
 #define TYPE_P		BIT_ULL(31)
 
 #define PMUVER_3P5	6
+#define PMUVER_3P9	9
 #define CYCLE		31
 #define INSTR		32
 #define EVENT_INST	0x08
@@ -62,6 +63,7 @@ static const struct {
 	{ PMUV3_MODEL_pmxevtyper_el0,	"PMXEVTYPER" },
 	{ PMUV3_MODEL_pmxevcntr_el0,	"PMXEVCNTR" },
 	{ PMUV3_MODEL_pmuserenr_el0,	"PMUSERENR" },
+	{ PMUV3_MODEL_pmuacr_el1,	"PMUACR" },
 	{ PMUV3_MODEL_pmintenset_el1,	"PMINTENSET" },
 	{ PMUV3_MODEL_pmintenclr_el1,	"PMINTENCLR" },
 	{ PMUV3_MODEL_pmmir_el1,	"PMMIR" },
@@ -356,6 +358,10 @@ u64 pmuv3_model_read(u32 reg)
 	case PMUV3_MODEL_pmuserenr_el0:
 		value = m->pmuserenr;
 		break;
+	case PMUV3_MODEL_pmuacr_el1:
+		ok = cpu->pmuver >= PMUVER_3P9;
+		value = m->pmuacr;
+		break;
 	case PMUV3_MODEL_pmceid0_el0:
 		value = cpu->pmceid0;
 		break;
@@ -465,6 +471,10 @@ void pmuv3_model_write(u32 reg, u64 value)
 	case PMUV3_MODEL_pmuserenr_el0:
 		m->pmuserenr = value & GENMASK(6, 0);
 		break;
+	case PMUV3_MODEL_pmuacr_el1:
+		ok = pmuv3_model_cpu->pmuver >= PMUVER_3P9;
+		m->pmuacr = value & all;
+		break;
 	case PMUV3_MODEL_pmccntr_el0:
 		m->counter[CYCLE] = value;
 		break;
@@ -558,6 +568,7 @@ void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
 			.overflowed	= all_counters(),
 			.pmuserenr	= GENMASK(6, 0),
 			.pmselr		= 1,
+			.pmuacr		= GENMASK(31, 0),
 		};
 		for (n = 0; n < ARRAY_SIZE(m->counter); n++) {
 			m->counter[n] = 0x1234 + n;

@@ -7,6 +7,7 @@
 
 #include <linux/interrupt.h>
 #include <linux/percpu.h>
+#include <linux/sysctl.h>
 #include <linux/types.h>
 
 #define PMUV3_MODEL_MAX_EVENT_COUNTERS	31
@@ -40,6 +41,7 @@ struct pmuv3_model_cpu {
  * @pmcr: PMCR_EL0 without N
  * @pmselr: PMSELR_EL0
  * @pmuserenr: PMUSERENR_EL0
+ * @pmuacr: PMUACR_EL1
  * @enabled: PMCNTENSET_EL0
  * @interrupts: PMINTENSET_EL1
  * @overflowed: PMOVSSET_EL0
@@ -55,6 +57,7 @@ struct pmuv3_model {
 	u64		pmcr;
 	u64		pmselr;
 	u64		pmuserenr;
+	u64		pmuacr;
 	u64		enabled;
 	u64		interrupts;
 	u64		overflowed;
@@ -75,5 +78,12 @@ void pmuv3_model_connect(irq_handler_t handler, void __percpu *dev);
 void pmuv3_model_run(unsigned int event, unsigned int el, u64 times);
 void pmuv3_model_spurious_irq(void);
 void pmuv3_model_hold(bool hold);
+
+/* user.c: kernel.perf_user_access, which another driver may have */
+extern const struct ctl_table *pmuv3_model_sysctl;
+extern bool pmuv3_model_sysctl_taken;
+struct ctl_table_header *pmuv3_model_register_sysctl(const char *path,
+						     const struct ctl_table *table);
+void pmuv3_model_unregister_sysctl(struct ctl_table_header *header);
 
 #endif /* _COREPMU_KUNIT_PMUV3_H */

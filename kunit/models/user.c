@@ -1,15 +1,180 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit: no access of user space
+ * corepmu: what lets user space read counters, in software
  *
- * CR4.PCE, PMUSERENR_EL0 and who has which page are the machine's own; the
- * suites userread and usersmp try them in guests.
+ * Arm: kernel.perf_user_access. x86: what x86/user.c finds in a kernel that does
+ * not export it: CR4.PCE, the static keys that overrule it, and the width that
+ * arch_perf_update_userpage() has from x86_pmu. CR4 itself is the machine's own
+ * and is left alone.
  */
+#include <linux/array_size.h>
+#include <linux/jump_label.h>
 #include <linux/perf_event.h>
-#include <linux/sysfs.h>
+#include <linux/string.h>
+#include <linux/sysctl.h>
 
-#include "../../arm64/pmuv3.h"
+#include "arm64_access.h"
+#include "x86_access.h"
 #include "../../x86/x86.h"
+
+/* Arm */
+
+/* The table that was registered, or NULL. */
+const struct ctl_table *pmuv3_model_sysctl;
+/* Another driver has the name. */
+bool pmuv3_model_sysctl_taken;
+
+static struct ctl_table_header sysctl_header;
+
+/**
+ * pmuv3_model_register_sysctl() - register_sysctl()
+ * @path: its directory
+ * @table: one file
+ *
+ * Return: a header, NULL when another driver has it
+ */
+struct ctl_table_header *pmuv3_model_register_sysctl(const char *path,
+						     const struct ctl_table *table)
+{
+	if (pmuv3_model_sysctl_taken)
+		return NULL;
+	pmuv3_model_sysctl = table;
+
+	return &sysctl_header;
+}
+
+/**
+ * pmuv3_model_unregister_sysctl() - unregister_sysctl_table()
+ * @header: from pmuv3_model_register_sysctl()
+ */
+void pmuv3_model_unregister_sysctl(struct ctl_table_header *header)
+{
+	if (header)
+		pmuv3_model_sysctl = NULL;
+}
+
+/* x86 */
+
+#ifdef CONFIG_X86
+
+/* A symbol that this kernel does not tell, or NULL */
+const char *x86_model_hidden;
+/* x86_pmu, of which [X86_MODEL_PMU_WIDTH] is cntval_bits */
+int x86_model_pmu[X86_MODEL_PMU_WORDS];
+/* Calls of cr4_update_pce() and of perf_clear_dirty_counters() */
+unsigned int x86_model_pce_updates, x86_model_clears;
+
+/* arch_perf_update_userpage(): never run, only looked at */
+static u8 function[192];
+
+static DEFINE_STATIC_KEY_FALSE(never_key);
+static DEFINE_STATIC_KEY_FALSE(always_key);
+
+static void update_pce(void *unused)
+{
+	x86_model_pce_updates++;
+}
+
+static void clear_dirty_counters(void)
+{
+	x86_model_clears++;
+}
+
+/**
+ * x86_model_rdpmc_never() - does a key keep RDPMC from everybody?
+ *
+ * Return: whether it is on
+ */
+bool x86_model_rdpmc_never(void)
+{
+	return static_key_enabled(&never_key);
+}
+
+/**
+ * x86_model_rdpmc_always() - does a key let everybody use RDPMC?
+ *
+ * Return: whether it is on
+ */
+bool x86_model_rdpmc_always(void)
+{
+	return static_key_enabled(&always_key);
+}
+
+/**
+ * x86_model_forget_loads() - make arch_perf_update_userpage() one without loads
+ */
+void x86_model_forget_loads(void)
+{
+	memset(function, 0x90, sizeof(function));	/* NOP */
+}
+
+/**
+ * x86_model_load() - have arch_perf_update_userpage() load something
+ * @offset: where in the function
+ * @movzx: MOVZX EAX, word, 0f b7 /r, and not MOV EAX, 8b /r (SDM volume 2)
+ * @from: what, RIP-relative
+ */
+void x86_model_load(unsigned int offset, bool movzx, const void *from)
+{
+	u8 *at = function + offset;
+	s32 displacement;
+
+	if (movzx) {
+		*at++ = 0x0f;
+		*at++ = 0xb7;
+	} else {
+		*at++ = 0x8b;
+	}
+	*at++ = 0x05;
+	displacement = (const u8 *)from - (at + sizeof(displacement));
+	memcpy(at, &displacement, sizeof(displacement));
+}
+
+/**
+ * x86_model_find_symbol() - corepmu_find_symbol()
+ * @name: a symbol
+ *
+ * Return: its address, 0 when the kernel hides it
+ */
+unsigned long x86_model_find_symbol(const char *name)
+{
+	const struct {
+		const char	*name;
+		void		*address;
+	} symbols[] = {
+		{ "cr4_update_pce",		update_pce },
+		{ "perf_clear_dirty_counters",	clear_dirty_counters },
+		{ "rdpmc_never_available_key",	&never_key },
+		{ "rdpmc_always_available_key",	&always_key },
+		{ "arch_perf_update_userpage",	function },
+		{ "x86_pmu",			x86_model_pmu },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(symbols); i++)
+		if (!strcmp(name, symbols[i].name) &&
+		    (!x86_model_hidden || strcmp(name, x86_model_hidden)))
+			return (unsigned long)symbols[i].address;
+
+	return 0;
+}
+
+/**
+ * x86_model_user_power_on() - a kernel as it boots without a PMU of its own
+ */
+void x86_model_user_power_on(void)
+{
+	x86_model_hidden = NULL;
+	x86_model_pce_updates = 0;
+	x86_model_clears = 0;
+	memset(x86_model_pmu, 0, sizeof(x86_model_pmu));
+	x86_model_forget_loads();
+	x86_model_load(40, false, &x86_model_pmu[X86_MODEL_PMU_WIDTH]);
+}
+
+#else
+
+/* x86/user.c has x86's mm_context_t and static keys: nobody reads here. */
 
 static struct attribute *no_attrs[] = { NULL };
 
@@ -41,24 +206,6 @@ void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 {
 }
 
-int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long)
-{
-	return -EOPNOTSUPP;
-}
-
-int pmuv3_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc)
-{
-	return 0;
-}
-
-void pmuv3_user_switch(struct corepmu_cpu *cpuc)
-{
-}
-
-void pmuv3_user_gone(struct corepmu *pmu)
-{
-}
-
 void x86_user_init(struct x86_desc *desc)
 {
 }
@@ -66,3 +213,9 @@ void x86_user_init(struct x86_desc *desc)
 void x86_user_exit(struct x86_desc *desc)
 {
 }
+
+void x86_model_user_power_on(void)
+{
+}
+
+#endif /* CONFIG_X86 */

@@ -592,6 +592,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_nmi_refused = false;
 	x86_model_no_apic = false;
 	x86_model_no_msrs = false;
+	x86_model_user_power_on();
 	in_use = false;
 
 	for_each_possible_cpu(i) {

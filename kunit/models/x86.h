@@ -12,6 +12,10 @@
 #define X86_MODEL_MAX_GP	32
 #define X86_MODEL_MAX_FIXED	4
 
+/* x86_pmu: its size, and where its width is */
+#define X86_MODEL_PMU_WORDS	256
+#define X86_MODEL_PMU_WIDTH	37
+
 struct x86_model;
 
 /**
@@ -105,5 +109,15 @@ extern bool x86_model_builtin;
 extern bool x86_model_nmi_refused;
 extern bool x86_model_no_apic;
 extern bool x86_model_no_msrs;
+
+/* user.c: what the kernel does not export, for x86/user.c; only of x86's kernels */
+extern const char *x86_model_hidden;
+extern int x86_model_pmu[X86_MODEL_PMU_WORDS];
+extern unsigned int x86_model_pce_updates, x86_model_clears;
+void x86_model_user_power_on(void);
+void x86_model_forget_loads(void);
+void x86_model_load(unsigned int offset, bool movzx, const void *from);
+bool x86_model_rdpmc_never(void);
+bool x86_model_rdpmc_always(void);
 
 #endif /* _COREPMU_KUNIT_X86_H */

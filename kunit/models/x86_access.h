@@ -40,6 +40,12 @@
 /* ksyms.h declares it for x86 alone. */
 bool corepmu_has_builtin_pmu(void);
 
+#include <corepmu/ksyms.h>
+#include <corepmu/pmu.h>
+
+unsigned long x86_model_find_symbol(const char *name);
+#define corepmu_find_symbol x86_model_find_symbol
+
 #include "x86.h"
 
 u64 x86_read_msr(u32 msr);
