@@ -39,12 +39,17 @@ static void select_nop(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 }
 
+static void update_variable(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	corepmu_count_event(cpuc, event, read_variable);
+}
+
 static const struct corepmu_backend variable_backend = {
 	.name		= "a variable",
 	.enable		= do_nothing,
 	.disable	= do_nothing,
 	.select		= select_nop,
-	.read		= read_variable,
+	.update		= update_variable,
 	.write		= write_variable,
 };
 

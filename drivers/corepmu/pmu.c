@@ -25,7 +25,7 @@
 DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_enable_none);
 DEFINE_STATIC_CALL_NULL(corepmu_disable_counters, corepmu_enable_none);
 DEFINE_STATIC_CALL_NULL(corepmu_select_event, corepmu_select_none);
-DEFINE_STATIC_CALL_NULL(corepmu_read_counter, corepmu_read_none);
+DEFINE_STATIC_CALL_NULL(corepmu_counter_update, corepmu_update_none);
 DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
 
 /**
@@ -39,7 +39,7 @@ void corepmu_use_backend(const struct corepmu_backend *backend)
 	static_call_update(corepmu_enable_counters, backend->enable);
 	static_call_update(corepmu_disable_counters, backend->disable);
 	static_call_update(corepmu_select_event, backend->select);
-	static_call_update(corepmu_read_counter, backend->read);
+	static_call_update(corepmu_counter_update, backend->update);
 	static_call_update(corepmu_write_counter, backend->write);
 }
 

@@ -61,7 +61,7 @@ static u64 self_test_look(struct corepmu_cpu *cpuc)
 		u64 value;
 
 		self_test_counter(cpuc, idx, &hwc);
-		value = static_call(corepmu_read_counter)(cpuc, &hwc);
+		value = cpuc->pmu->backend->read(cpuc, &hwc);
 		if (value != (-SELF_TEST_COUNTS & hwc.event_base))
 			moved |= BIT_ULL(idx);
 	}

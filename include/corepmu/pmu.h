@@ -113,6 +113,7 @@ struct corepmu_cpu {
  * @select: program the event selection of the counter hw.idx, which is not
  *	counting. IRQs off
  * @read: value of counter hw.idx; bits above event_base do not matter. IRQs off
+ * @update: corepmu_count_event() with @read. IRQs off, or NMI
  * @write: set counter hw.idx. The PMU as a whole is stopped, or the counter is
  *	not enabled. IRQs off
  * @self_test_config: config_base of an event that counts in a busy loop of the
@@ -155,11 +156,12 @@ struct corepmu_backend {
 	void (*user_mapped)(struct perf_event *event, struct mm_struct *mm);
 	void (*user_unmapped)(struct perf_event *event, struct mm_struct *mm);
 	void (*user_gone)(struct corepmu *pmu);
+	u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 
 	void (*enable)(struct corepmu_cpu *cpuc);
 	void (*disable)(struct corepmu_cpu *cpuc);
 	void (*select)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
-	u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+	void (*update)(struct corepmu_cpu *cpuc, struct perf_event *event);
 	void (*write)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 };
 
@@ -245,14 +247,14 @@ void corepmu_unregister(struct corepmu *pmu);
 
 /* pmu.c: the hot part of the backend in use, called directly */
 void corepmu_enable_none(struct corepmu_cpu *cpuc);
-u64 corepmu_read_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+void corepmu_update_none(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_select_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 void corepmu_write_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 
 DECLARE_STATIC_CALL(corepmu_enable_counters, corepmu_enable_none);
 DECLARE_STATIC_CALL(corepmu_disable_counters, corepmu_enable_none);
 DECLARE_STATIC_CALL(corepmu_select_event, corepmu_select_none);
-DECLARE_STATIC_CALL(corepmu_read_counter, corepmu_read_none);
+DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
 
 /*
@@ -291,15 +293,17 @@ static __always_inline u64 corepmu_extend_sign(u64 value, u64 mask)
 }
 
 /**
- * corepmu_counter_update() - add what was counted since the last time
+ * corepmu_count_event() - the backend's update(), with its read() inline
  * @cpuc: this CPU's state
  * @event: an event placed on a counter
+ * @read: the backend's read()
  *
- * Brings event->count and period_left up to date. IRQs off; may nest with an
- * interrupt of its own kind. Inline, as every read of an event comes here.
+ * Every read and every stop of an event comes here: one call of a function that
+ * calls nothing is all that it takes.
  */
-static __always_inline void corepmu_counter_update(struct corepmu_cpu *cpuc,
-						   struct perf_event *event)
+static __always_inline void
+corepmu_count_event(struct corepmu_cpu *cpuc, struct perf_event *event,
+		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
 {
 	struct hw_perf_event *hwc = &event->hw;
 	u64 prev, now;
@@ -307,8 +311,7 @@ static __always_inline void corepmu_counter_update(struct corepmu_cpu *cpuc,
 
 	do {
 		prev = local64_read(&hwc->prev_count);
-		now = corepmu_extend_sign(static_call(corepmu_read_counter)(cpuc, hwc),
-					  hwc->event_base);
+		now = corepmu_extend_sign(read(cpuc, hwc), hwc->event_base);
 	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
 
 	delta = (now - prev) & hwc->event_base;
@@ -321,6 +324,19 @@ static __always_inline void corepmu_counter_update(struct corepmu_cpu *cpuc,
 		delta = now;
 	local64_add(delta, &event->count);
 	local64_sub(delta, &hwc->period_left);
+}
+
+/**
+ * corepmu_counter_update() - add what was counted since the last time
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ *
+ * Brings event->count and period_left up to date. IRQs off; may nest with an
+ * interrupt of its own kind.
+ */
+static inline void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	static_call(corepmu_counter_update)(cpuc, event);
 }
 
 /* counter.c */

@@ -119,7 +119,7 @@ static noinline u64 read_pair(int idx)
 	return again << 32 | (lower & GENMASK_ULL(31, 0));
 }
 
-static u64 pmuv3_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+static __always_inline u64 read_single(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	int idx = hwc->idx;
 
@@ -127,9 +127,27 @@ static u64 pmuv3_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 		return pmuv3_read_pmccntr();
 	if (idx == PMUV3_INSTR_COUNTER)
 		return pmuv3_read_pmicntr();
-	if (corepmu_event_is_paired(cpuc->pmu, hwc))
-		return read_pair(idx);
 	return pmuv3_read_pmevcntr(idx);
+}
+
+static u64 pmuv3_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+	if (corepmu_event_is_paired(cpuc->pmu, hwc))
+		return read_pair(hwc->idx);
+	return read_single(cpuc, hwc);
+}
+
+static noinline void update_pair(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	corepmu_count_event(cpuc, event, pmuv3_read);
+}
+
+static void pmuv3_update(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	if (unlikely(corepmu_event_is_paired(cpuc->pmu, &event->hw)))
+		update_pair(cpuc, event);
+	else
+		corepmu_count_event(cpuc, event, read_single);
 }
 
 static noinline void write_pair(int idx, u64 value)
@@ -445,5 +463,6 @@ const struct corepmu_backend pmuv3_backend = {
 	.disable		= pmuv3_disable,
 	.select			= pmuv3_select,
 	.read			= pmuv3_read,
+	.update			= pmuv3_update,
 	.write			= pmuv3_write,
 };

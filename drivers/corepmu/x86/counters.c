@@ -145,6 +145,11 @@ static u64 x86_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 	return x86_rdpmc(x86_rdpmc_index(hwc->idx));
 }
 
+static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	corepmu_count_event(cpuc, event, x86_read);
+}
+
 static void write_counter(const struct x86_desc *desc, int idx, u64 value)
 {
 	if (is_fixed(idx))
@@ -217,6 +222,7 @@ const struct corepmu_backend x86_global_backend = {
 	.disable		= x86_disable_global,
 	.select			= x86_select_global,
 	.read			= x86_read,
+	.update			= x86_update,
 	.write			= x86_write,
 };
 
@@ -241,5 +247,6 @@ const struct corepmu_backend x86_each_backend = {
 	.disable		= x86_disable_each,
 	.select			= x86_select_each,
 	.read			= x86_read,
+	.update			= x86_update,
 	.write			= x86_write,
 };
