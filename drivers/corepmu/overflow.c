@@ -52,32 +52,35 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
 /*
  * What an interrupt hits late, after the kernel has been entered, is not the
  * business of an event that does not count the kernel: it gets the place where
- * its task left user space.
+ * its task left user space. Out of line for the registers on the stack, which
+ * are cleared first where CONFIG_INIT_STACK_ALL_ZERO is set.
  */
-static struct pt_regs *sample_regs(struct perf_event *event, struct pt_regs *regs,
-				   struct pt_regs *entering)
+static noinline int emit_hidden(struct perf_event *event, struct perf_sample_data *data,
+				struct pt_regs *regs)
 {
 	const struct corepmu_backend *backend = to_corepmu(event->pmu)->backend;
+	struct pt_regs entering;
 
-	if (!event->attr.exclude_kernel || user_mode(regs) ||
-	    (current->flags & PF_KTHREAD))
-		return regs;
-	if (backend->entering_regs && backend->entering_regs(regs, entering))
-		return entering;
+	if (backend->entering_regs && backend->entering_regs(regs, &entering))
+		regs = &entering;
+	else
+		regs = task_pt_regs(current);
 
-	return task_pt_regs(current);
+	return corepmu_perf_event_overflow(event, data, regs);
 }
 
 /* Emit a sample for a period of @period counts. Returns whether to stop. */
 static int emit_sample(struct perf_event *event, u64 period, struct pt_regs *regs)
 {
 	struct perf_sample_data data;
-	struct pt_regs entering;
 
 	perf_sample_data_init(&data, 0, period);
 
-	return corepmu_perf_event_overflow(event, &data,
-					   sample_regs(event, regs, &entering));
+	if (event->attr.exclude_kernel && !user_mode(regs) &&
+	    !(current->flags & PF_KTHREAD))
+		return emit_hidden(event, &data, regs);
+
+	return corepmu_perf_event_overflow(event, &data, regs);
 }
 
 /**
@@ -115,8 +118,8 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 
 	corepmu_counter_update(cpuc, event);
 	ended = corepmu_counter_next_period(cpuc, event);
-	if (corepmu_event_is_readable(&event->hw))
-		corepmu_update_userpage(event);
+	if (event->hw.flags & COREPMU_EVENT_MAPPED)
+		perf_event_update_userpage(event);
 	if (!ended || !is_sampling_event(event))
 		return;
 

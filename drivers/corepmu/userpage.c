@@ -136,14 +136,26 @@ int corepmu_event_idx(struct perf_event *event)
  * @event: the event
  * @mm: who has its page now
  *
+ * Only while a task runs does its event have a counter: nobody but that task can
+ * read it, and an overflow need not write the page for anyone else's mapping.
  * Process context, mmap_lock held for writing.
  */
 void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
+	struct hw_perf_event *hwc = &event->hw;
 
-	if (corepmu_event_is_readable(&event->hw) && pmu->backend->user_mapped)
+	if (!corepmu_event_is_readable(hwc))
+		return;
+
+	if (pmu->backend->user_mapped)
 		pmu->backend->user_mapped(event, mm);
+
+	if (!(event->attach_state & PERF_ATTACH_TASK) || READ_ONCE(hwc->target->mm) == mm) {
+		WRITE_ONCE(hwc->flags, hwc->flags | COREPMU_EVENT_MAPPED);
+		/* Overflows may have left it behind. */
+		perf_event_update_userpage(event);
+	}
 }
 
 /**

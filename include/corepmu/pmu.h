@@ -47,6 +47,8 @@ struct corepmu;
 #define COREPMU_EVENT_PAIR	BIT(1)
 /* User space reads the low 32 bits of the counter: it is used as if it had no more. */
 #define COREPMU_EVENT_32BIT	BIT(2)
+/* Its page has been mapped by somebody who can read the counter while it counts. */
+#define COREPMU_EVENT_MAPPED	BIT(3)
 
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
