@@ -8,8 +8,8 @@
  *
  * Prints a line "BENCH operation instructions" for each operation, and for some a
  * second one, "BASE operation instructions": the same without the driver - on an
- * event of perf core's own, on a stopped event, or with no event at all. The
- * difference is the driver's share. "MARKED operation rounds" says of how many
+ * event of perf core's own, or with no event at all. The difference is the
+ * driver's share. "MARKED operation rounds" says of how many
  * rounds the plugin pmu-access has counted the accesses to registers.
  */
 #define _GNU_SOURCE
@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../testing/perf_util.h"
@@ -287,20 +288,31 @@ static void bench_close(struct bench *b)
 		close(b->fds[--b->nr]);
 }
 
-/* A stopped event or group is the base of a running one. */
+/*
+ * An event that counts is read by way of smp_call_function_single(): of one that
+ * is stopped, perf core does so little that the difference is mostly its own.
+ */
 static void bench_running(const char *where, const char *what, void (*op)(struct bench *b),
 			  bool cpu_wide, unsigned int nr)
 {
+	bool hardware_events;
+	char stopped[32];
 	struct bench b;
 
-	bench_init(&b, cpu_wide);
-	if (nr > 1)
-		b.attr.read_format = PERF_FORMAT_GROUP;
-	bench_open(&b, nr, nr > 1, true);
-	report("BASE", where, what, op, &b);
-	bench_enable(&b);
-	report("BENCH", where, what, op, &b);
-	bench_close(&b);
+	snprintf(stopped, sizeof(stopped), "%s-stopped", what);
+	for (hardware_events = false; ; hardware_events = true) {
+		bench_init(&b, cpu_wide);
+		if (nr > 1)
+			b.attr.read_format = PERF_FORMAT_GROUP;
+		bench_open(&b, nr, nr > 1, hardware_events);
+		if (hardware_events)
+			report("BENCH", where, stopped, op, &b);
+		bench_enable(&b);
+		report(hardware_events ? "BENCH" : "BASE", where, what, op, &b);
+		bench_close(&b);
+		if (hardware_events)
+			return;
+	}
 }
 
 static void bench_switching(const char *where, const char *what, void (*op)(struct bench *b),
@@ -370,22 +382,12 @@ static void bench_user_read(void)
 }
 
 /* What user space misses when a counter overflows under it: the median of such gaps. */
-static void bench_overflow(const char *where, const char *what, bool cpu_wide, u64 sample_type)
+static u64 median_gap(void)
 {
 	static u64 gaps[MAX_OVERFLOWS];
-	struct ring_sum sum = { 0 };
-	static struct ring ring;
 	unsigned int nr = 0;
-	struct bench b;
 	u64 last, now;
 
-	bench_init(&b, cpu_wide);
-	b.attr.sample_period = PERIOD;
-	b.attr.sample_type = sample_type;
-	bench_open(&b, 1, false, true);
-	if (ring_map(&ring, b.fds[0], 64))
-		die("mmap");
-	event_enable(b.fds[0]);
 	mark();
 	for (last = clock_now(); nr < MAX_OVERFLOWS; last = now) {
 		now = clock_now();
@@ -393,12 +395,76 @@ static void bench_overflow(const char *where, const char *what, bool cpu_wide, u
 			gaps[nr++] = now - last;
 	}
 	mark();
+	return median(gaps, nr);
+}
+
+/* The same of a child, which waits until it is sampled. */
+static pid_t child_start(int *go, int *result)
+{
+	int down[2], up[2];
+	pid_t pid;
+	u64 gap;
+
+	if (pipe(down) || pipe(up))
+		die("pipe");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		if (read(down[0], &gap, 1) != 1)
+			_exit(1);
+		gap = median_gap();
+		_exit(write(up[1], &gap, sizeof(gap)) != sizeof(gap));
+	}
+	close(down[0]);
+	close(up[1]);
+	*go = down[1];
+	*result = up[0];
+	return pid;
+}
+
+static u64 child_finish(pid_t pid, int go, int result)
+{
+	u64 gap = 0;
+
+	if (write(go, "", 1) != 1 || read(result, &gap, sizeof(gap)) != sizeof(gap))
+		die("child");
+	waitpid(pid, NULL, 0);
+	close(go);
+	close(result);
+	return gap;
+}
+
+/* The buffer is a parent's, as perf record's is, or of the task that is sampled. */
+static void bench_overflow(const char *where, const char *what, bool cpu_wide, bool own,
+			   u64 sample_type)
+{
+	struct ring_sum sum = { 0 };
+	static struct ring ring;
+	int go = -1, result = -1;
+	struct bench b;
+	pid_t pid = 0;
+	u64 gap;
+
+	bench_init(&b, cpu_wide);
+	b.attr.sample_period = PERIOD;
+	b.attr.sample_type = sample_type;
+	if (!own)
+		pid = child_start(&go, &result);
+	if (!cpu_wide)
+		b.pid = pid;
+	bench_open(&b, 1, false, true);
+	if (ring_map(&ring, b.fds[0], 64))
+		die("mmap");
+	event_enable(b.fds[0]);
+	gap = own ? median_gap() : child_finish(pid, go, result);
 	event_disable(b.fds[0]);
 	ring_drain(&ring, &b.attr, &sum);
-	printf("BENCH %s%s %llu\n", where, what, (unsigned long long)median(gaps, nr));
+	printf("BENCH %s%s %llu\n", where, what, (unsigned long long)gap);
 	printf("MARKED %s%s %u\n", where, what, sum.samples);
 	if (sum.samples < MAX_OVERFLOWS * 9 / 10)
-		printf("BROKEN %s%s: %u interruptions, %u samples\n", where, what, nr, sum.samples);
+		printf("BROKEN %s%s: %u interruptions, %u samples\n", where, what, MAX_OVERFLOWS,
+		       sum.samples);
 	ring_unmap(&ring);
 	bench_close(&b);
 }
@@ -478,8 +544,9 @@ int main(int argc, char **argv)
 		for (j = 0; j < ARRAY_SIZE(events); j++)
 			bench_round_trips(where, cpu_wide, events[j], false);
 		bench_round_trips(where, cpu_wide, 4, true);
-		bench_overflow(where, "overflow-ip", cpu_wide, PERF_SAMPLE_IP);
-		bench_overflow(where, "overflow-chain", cpu_wide,
+		bench_overflow(where, "overflow-ip", cpu_wide, false, PERF_SAMPLE_IP);
+		bench_overflow(where, "overflow-ip-own", cpu_wide, true, PERF_SAMPLE_IP);
+		bench_overflow(where, "overflow-chain", cpu_wide, false,
 			       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			       PERF_SAMPLE_CALLCHAIN);
 	}
