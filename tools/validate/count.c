@@ -402,6 +402,39 @@ static void open_and_close_often(void)
 	expect_sane();
 }
 
+/* What a counter of few bits has counted since it was looked at last is not lost. */
+static void read_seldom(void)
+{
+	const struct timespec pause = { .tv_nsec = 250000000 };
+	struct perf_event_attr attr;
+	u64 often, seldom;
+	int fds[2], i;
+
+	attr_cycles(&attr);
+	attr.exclude_kernel = 0;
+	for (i = 0; i < 2; i++) {
+		attr.disabled = !i;
+		fds[i] = event_open(&attr, -1, pmu.cpu, i ? fds[0] : -1, 0);
+		if (fds[i] < 0) {
+			ktap_fail("two events in a group: expected them to open, got %d", fds[i]);
+			close_all(fds, i);
+			return;
+		}
+	}
+	event_enable(fds[0]);
+	for (i = 0; i < 14; i++) {
+		nanosleep(&pause, NULL);
+		known_loop(ITERATIONS / 10);
+		event_read(fds[0]);
+	}
+	event_disable(fds[0]);
+	often = event_read(fds[0]);
+	seldom = event_read(fds[1]);
+	expect_range("cycles of a CPU, read once in 3.5 seconds", often - often / 100,
+		     often + often / 100, seldom);
+	close_all(fds, 2);
+}
+
 #define EXACT	MAN "the event's count is how often it occurred while it was enabled"
 
 static const struct check checks[] = {
@@ -434,6 +467,8 @@ static const struct check checks[] = {
 	  MAN "read_format: the format of the data returned by read(2)", read_formats },
 	{ "count", "beyond 2^32",
 	  MAN "the counters are 64 bits wide to user space", beyond_32_bits },
+	{ "count", "read often or seldom", EXACT, read_seldom,
+	  NEED_CYCLES | NEED_CPU_WIDE | NEED_KERNEL | NEED_GROUPS },
 	{ "count", "a sleeping task costs nothing",
 	  MAN "pid == 0: measures the calling task", sleep_is_free },
 	{ "count", "on every counter at once", EXACT, many_at_once },

@@ -76,6 +76,31 @@ static void too_large(void)
 	close_all(fds, nr);
 }
 
+static void disabled_members(void)
+{
+	struct perf_event_attr attr;
+	int fds[MANY], nr;
+
+	if (pmu.group + 2 > MANY) {
+		ktap_skip("groups have room for %u at least", pmu.group);
+		return;
+	}
+	attr_instructions(&attr);
+	for (nr = 0; nr < (int)pmu.group + 2; nr++) {
+		fds[nr] = event_open(&attr, 0, -1, nr ? fds[0] : -1, 0);
+		if (fds[nr] < 0)
+			break;
+	}
+	expect_eq("events of a group whose members are disabled", pmu.group + 2, nr);
+	if (nr) {
+		event_enable(fds[0]);
+		known_loop(ITERATIONS);
+		event_disable(fds[0]);
+		expect_count("count of the leader", LOOP, event_read(fds[0]));
+	}
+	close_all(fds, nr);
+}
+
 static void one_read(void)
 {
 	u64 format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | FORMAT_TIMES;
@@ -415,6 +440,9 @@ static void two_events_one_truth(void)
 #define SCHEDULED MAN "an event group is scheduled onto the CPU as a unit"
 
 static const struct check checks[] = {
+	{ "group", "disabled members want no counter",
+	  MAN "disabled: the counter starts out disabled, and is counted when it is enabled",
+	  disabled_members, NEED_GROUPS },
 	{ "group", "members of the largest group agree", SCHEDULED, members_agree, NEED_GROUPS },
 	{ "group", "one event too many",
 	  MAN "EINVAL: the group has more events than can be on the counters together",

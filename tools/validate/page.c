@@ -191,12 +191,13 @@ static bool user_read(struct perf_event_mmap_page *page, u64 *count)
 #define USER_ACCESS	"/proc/sys/kernel/perf_user_access"
 
 /* An enabled event whose counter user space may read, or -1 after a skip. */
-static int open_for_user_space(struct perf_event_mmap_page **page)
+static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
 {
 	struct perf_event_attr attr;
 	int fd;
 
 	attr_instructions(&attr);
+	attr.sample_period = period;
 #if defined(__aarch64__)
 	if (!read_number(USER_ACCESS) && write_number(USER_ACCESS, 1)) {
 		ktap_skip("kernel.perf_user_access is 0");
@@ -232,7 +233,7 @@ static void from_user_space(void)
 {
 	static const unsigned long lengths[] = { 100, 10000, 1000000 };
 	struct perf_event_mmap_page *page = NULL;
-	int fd = open_for_user_space(&page);
+	int fd = open_for_user_space(&page, 0);
 	u64 count, last = 0, truth;
 	unsigned int i;
 
@@ -258,7 +259,7 @@ static void from_user_space(void)
 static void after_a_reset(void)
 {
 	struct perf_event_mmap_page *page = NULL;
-	int fd = open_for_user_space(&page);
+	int fd = open_for_user_space(&page, 0);
 	u64 count, truth;
 
 	if (fd < 0)
@@ -269,6 +270,27 @@ static void after_a_reset(void)
 	user_read(page, &count);
 	truth = event_read(fd);
 	expect_range("count read from user space", truth - 2000, truth, count);
+	unmap_page(page);
+	close(fd);
+}
+
+/* Every overflow sets the counter anew. */
+static void while_sampling(void)
+{
+	struct perf_event_mmap_page *page = NULL;
+	int fd = open_for_user_space(&page, 100003);
+	unsigned int wrong = 0, i;
+	u64 count, truth;
+
+	if (fd < 0)
+		return;
+	for (i = 0; i < 200; i++) {
+		known_loop(5000);
+		user_read(page, &count);
+		truth = event_read(fd);
+		wrong += count > truth || count + 2000 < truth;
+	}
+	expect_eq("counts read from user space that are wrong, of 200", 0, wrong);
 	unmap_page(page);
 	close(fd);
 }
@@ -286,6 +308,9 @@ static const struct check checks[] = {
 	{ "page", "counters read from user space after a reset",
 	  MAN "cap_user_rdpmc: the count is offset + pmc, sign-extended from pmc_width bits",
 	  after_a_reset },
+	{ "page", "counters read from user space while they sample",
+	  MAN "cap_user_rdpmc: the count is offset + pmc, sign-extended from pmc_width bits",
+	  while_sampling, NEED_SAMPLING },
 };
 
 const struct check_list page_checks = { checks, ARRAY_SIZE(checks) };
