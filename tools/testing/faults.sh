@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# faults - x86: interrupts of the counters that are lost, late, nobody's or another CPU's
+# faults - interrupts of the counters that are lost, late, nobody's or another CPU's
 #
 # The lane's virtual PMU has the faults. The kernel's command line says what becomes of
 # samples:
@@ -12,6 +12,8 @@
 samples=$(sed -n 's/.*corepmu_test\.samples=\([a-z]*\).*/\1/p' /proc/cmdline)
 event=$PMU/$INSTRUCTIONS/u
 period=100003
+# What is sampled is as long as what is counted.
+export ROUNDS=1000
 
 # rounds N: instructions of the workload with so many rounds.
 rounds()
@@ -46,7 +48,7 @@ record()
 # What does not come is the difference of counts and samples, and is never hidden.
 sampled()
 {
-	count=$(rounds 1000)
+	count=$(rounds "$ROUNDS")
 	seen=$(record -e "$event" -c "$period") || return 1
 	echo "$seen samples of $((count / period))"
 	if [ "$samples" = all ]; then
@@ -64,6 +66,7 @@ sampled_by_frequency()
 # Groups, all CPUs, the kernel, periods that throttle.
 no_hang()
 {
+	ROUNDS=200
 	record -e "{$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/}:S" -c 50021 >/dev/null &&
 		record -a -e "$PMU/$CYCLES/k" -c 20011 >/dev/null &&
 		record -a -e "$event" -c 1009 >/dev/null &&
