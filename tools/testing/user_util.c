@@ -106,7 +106,7 @@ void look_at_counters(struct foreign *foreign)
 		}
 		value = user_read_counter(arch_user_counters[i]);
 		foreign->values++;
-		if (!value)
+		if (!value || arch_user_counters[i] + 1 == foreign->own)
 			continue;
 		foreign->seen++;
 		foreign->counter = arch_user_counters[i];

@@ -29,6 +29,8 @@ long user_read_allowed(void);
 
 /* What reading every counter there may be came to. */
 struct foreign {
+	/* page->index of the event that is the looker's own, or 0. */
+	unsigned int own;
 	unsigned int faults;
 	unsigned int values;
 	/* Values that were not zero, and the last of them. */
@@ -37,7 +39,7 @@ struct foreign {
 	u64 value;
 };
 
-/* Read every counter, adding to foreign; what the calling task counts is seen too. */
+/* Read every counter, adding to foreign; other events of the calling task are seen too. */
 void look_at_counters(struct foreign *foreign);
 /* Whether nothing of others was seen. */
 bool expect_blind(const char *what, const struct foreign *foreign);

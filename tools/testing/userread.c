@@ -328,6 +328,40 @@ static void sampling(void)
 	reader_close(&reader);
 }
 
+/* Throttled, it has a counter that stands still: there is nothing to be read in it. */
+static void throttled(void)
+{
+	unsigned int with = 0, without = 0, round;
+	struct perf_event_attr attr;
+	struct reader reader;
+	u64 value, offset;
+	u32 lock;
+
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.sample_period = 1000;
+	if (!reader_open_attr(&reader, &attr))
+		return;
+	event_enable(reader.fd);
+	for (round = 0; round < 1000; round++) {
+		known_loop(10000);
+		if (user_read(reader.page, &value)) {
+			with++;
+			continue;
+		}
+		without++;
+		lock = reader.page->lock;
+		offset = reader.page->offset;
+		value = event_read(reader.fd);
+		/* It may go on any moment. */
+		if (!reader.page->index && reader.page->lock == lock &&
+		    !expect_eq("offset while throttled", value, offset))
+			break;
+	}
+	expect_ne("reads while it counted", 0, with);
+	expect_ne("reads while it was throttled, which are none", 0, without);
+	reader_close(&reader);
+}
+
 /* What of another's counters the calling task can see, in one figure: nothing. */
 static int exit_code(void)
 {
@@ -427,6 +461,41 @@ out:
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	reader_close(&reader);
+}
+
+/* Who may read has the counters open that another task had events on before. */
+static void other_readers(void)
+{
+	struct reader readers[ARCH_MAX_COUNTERS];
+	struct foreign foreign = { };
+	struct reader reader;
+	unsigned int i, nr;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		for (nr = 0; nr < arch_counters().instructions; nr++)
+			if (reader_open(&readers[nr], ARCH_EVENT_INSTRUCTIONS, 0))
+				event_enable(readers[nr].fd);
+		for (;;) {
+			known_loop(100);
+			sched_yield();
+		}
+	}
+	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
+		goto out;
+	event_enable(reader.fd);
+	for (i = 0; i < 1000; i++) {
+		foreign.own = reader.page->index;
+		look_at_counters(&foreign);
+		sched_yield();
+	}
+	expect_ne("counters that can be read", 0, foreign.values);
+	expect_blind("a task that reads an event of its own", &foreign);
+	reader_close(&reader);
+out:
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 /* Not allowed: at once, for those that read already too. */
@@ -565,7 +634,9 @@ static const struct ktap_case cases[] = {
 	{ "what a read costs", cost },
 	{ "times that user space reads", times },
 	{ "reads of a sampling event", sampling },
+	{ "reads of an event that is throttled", throttled },
 	{ "other tasks see nothing", other_tasks },
+	{ "other readers see nothing", other_readers },
 	{ "a tracer sees nothing of the traced", traced_task },
 	{ "the administrator takes and gives access", administrator },
 	{ "everybody may read, and sees zero", everybody },
