@@ -15,9 +15,10 @@
 
 /*
  * Counting events start this many events below 2^32: the wrap of a narrow
- * counter, a carry into the upper half of a wide one. For tests.
+ * counter, a carry into the upper half of a wide one. With 2^32 more it is
+ * so many below 2^64, where a wide counter itself wraps. For tests.
  */
-uint corepmu_start_near_wrap;
+u64 corepmu_start_near_wrap;
 
 /* What to set the counter to, so that it overflows after @left events or before. */
 static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
@@ -30,7 +31,7 @@ static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64
 			return corepmu_start_near_wrap ?
 			       BIT_ULL(32) - corepmu_start_near_wrap : 0;
 		if (unlikely(corepmu_start_near_wrap))
-			left = min_t(s64, left, corepmu_start_near_wrap);
+			left = min_t(u64, left, corepmu_start_near_wrap);
 	}
 
 	left = clamp_t(s64, left, max_t(s64, 1, cpuc->min_left),

@@ -22,9 +22,9 @@ module_param_named(type, corepmu_type, int, 0444);
 MODULE_PARM_DESC(type,
 		 "type of the PMU, 4 to stand in for the built-in (default: the next free one)");
 
-module_param_named(start_near_wrap, corepmu_start_near_wrap, uint, 0444);
+module_param_named(start_near_wrap, corepmu_start_near_wrap, ullong, 0444);
 MODULE_PARM_DESC(start_near_wrap,
-		 "for tests: counting events start this many counts below 2^32");
+		 "for tests: counting events start this many counts below 2^32 (modulo 2^64)");
 
 static int __init corepmu_init(void)
 {

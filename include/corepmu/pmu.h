@@ -342,7 +342,7 @@ static inline void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_
 }
 
 /* counter.c */
-extern uint corepmu_start_near_wrap;
+extern u64 corepmu_start_near_wrap;
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
 bool corepmu_counter_end_period(struct perf_event *event);
 bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event);
