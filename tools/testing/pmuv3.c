@@ -352,7 +352,20 @@ static int open_at_once(bool is_long)
 	attr.config1 = is_long ? LONG : 0;
 	attr.read_format = FORMAT_TIMES;
 	attr.disabled = 0;
+	/* Perf core does not place these anew when others come. */
+	attr.pinned = !is_long;
 	return event_open_self(&attr, -1);
+}
+
+/* How many 64-bit events have room in counters that are free. */
+static unsigned int room_for(unsigned int free)
+{
+	if (arch_long_counters())
+		return __builtin_popcount(free);
+	/* The kernel's own driver moves nothing: an even one and the next. */
+	if (target.in_tree)
+		return __builtin_popcount(free & (free >> 1) & 0x55555555);
+	return __builtin_popcount(free) / 2;
 }
 
 /*
@@ -361,28 +374,27 @@ static int open_at_once(bool is_long)
  */
 static void holes(void)
 {
-	unsigned int width = arch_long_counters() ? 1 : 2;
-	unsigned int nr = target.counters, closed, mask, i;
+	unsigned int nr = target.counters, fitting, mask, i;
 	int singles[ARCH_MAX_COUNTERS], longs[ARCH_MAX_COUNTERS];
 	/* INST_RETIRED may have a counter of its own besides. */
 	u64 bases[ARCH_MAX_COUNTERS], memory = 0;
 	struct event_times times;
 
 	for (mask = 0; mask < 1U << nr && !ktap_failed(); mask++) {
-		closed = __builtin_popcount(mask);
+		fitting = room_for(mask);
 		for (i = 0; i < nr; i++)
 			singles[i] = open_at_once(false);
 		for (i = 0; i < nr; i++)
 			if (mask >> i & 1)
 				close(singles[i]);
-		for (i = 0; i < closed / width; i++)
+		for (i = 0; i < fitting; i++)
 			longs[i] = open_at_once(true);
-		for (i = 0; i < closed / width; i++) {
+		for (i = 0; i < fitting; i++) {
 			event_read_times(longs[i], &times);
 			bases[i] = times.count;
 		}
 		work_loop(FEW, &memory);
-		for (i = 0; i < closed / width; i++) {
+		for (i = 0; i < fitting; i++) {
 			event_read_times(longs[i], &times);
 			expect_ne("time running", 0, times.running);
 			expect_eq("time running, all of it", times.enabled,
@@ -400,13 +412,17 @@ static void holes(void)
 				  times.enabled, times.running);
 			close(singles[i]);
 		}
-		close_all(longs, closed / width);
+		close_all(longs, fitting);
 		if (ktap_failed())
 			ktap_diag("with the events of mask %#x closed", mask);
 	}
 }
 
-/* Every mix of single and 64-bit events in a group: fits, or is refused. */
+/*
+ * Every mix of single and 64-bit events in a group: fits, or is refused. The
+ * kernel's own driver does not reckon with a leader that is disabled, and takes
+ * groups that are too large by it.
+ */
 static void mixed_groups(void)
 {
 	unsigned int width = arch_long_counters() ? 1 : 2;
@@ -418,7 +434,8 @@ static void mixed_groups(void)
 
 	for (singles = 0; singles <= target.counters; singles++) {
 		for (longs = !singles; longs <= target.counters; longs++) {
-			bool fits = singles + longs * width <= target.counters;
+			unsigned int wanted = singles + longs * width;
+			bool fits = wanted <= target.counters;
 
 			for (nr = 0; nr < singles + longs; nr++) {
 				attr_init(&attr, BR_RETIRED);
@@ -431,7 +448,8 @@ static void mixed_groups(void)
 			}
 			if (fits)
 				expect_eq("events that fit", singles + longs, nr);
-			else
+			else if (!target.in_tree ||
+				 wanted > target.counters + (singles ? 1 : width))
 				expect_true("a group too large to be refused",
 					    nr < singles + longs && fds[nr] == -EINVAL);
 			if (fits && nr == singles + longs) {
