@@ -473,6 +473,11 @@ static void test_instruction_counter(void)
 	runs(ARM64_PMU_EL1, 1, 0);
 	EXPECT(counter(INSTRUCTIONS) == 0 && get(ARM64_PMOVSCLR) == BIT(32));
 	EXPECT(cpu.overflows == 1 && get(ARM64_PMCNTENSET) == BIT(32));
+	/* 64 bits, whatever PMCR_EL0.LP says of the others */
+	put(ARM64_PMOVSCLR, BIT(32));
+	put_counter(INSTRUCTIONS, UINT32_MAX);
+	runs(ARM64_PMU_EL1, 10, 0);
+	EXPECT(counter(INSTRUCTIONS) == BIT(32) + 9 && !get(ARM64_PMOVSCLR));
 }
 
 static void test_el2(void)

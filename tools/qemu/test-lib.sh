@@ -23,9 +23,7 @@ not_ok() {
 	failed=1
 	echo "not ok $number $1"
 	shift
-	for line; do
-		echo "# $line"
-	done
+	[ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/# /'
 }
 
 skip() {
