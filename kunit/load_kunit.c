@@ -151,6 +151,34 @@ static void load_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 }
 
+/* A second kind of CPU has a number, and without CPU hotplug there is no PMU. */
+static void load_two(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("pmuv3p5");
+	struct corepmu *pmu[2];
+	int i;
+
+	power_on(machine, LIVELY, false);
+	for (i = 0; i < 2; i++) {
+		pmu[i] = machine->ops->start(machine);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[i]);
+		KUNIT_EXPECT_EQ(test, corepmu_register(pmu[i]), 0);
+		KUNIT_EXPECT_STREQ(test, pmu[i]->pmu.name, i ? "corepmu_1" : "corepmu");
+	}
+	for (i = 0; i < 2; i++) {
+		corepmu_unregister(pmu[i]);
+		machine->ops->end(pmu[i]);
+	}
+
+	corepmu_hotplug_exit();
+	pmu[0] = machine->ops->start(machine);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[0]);
+	KUNIT_EXPECT_EQ(test, corepmu_register(pmu[0]), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, pmu[0]->open);
+	machine->ops->end(pmu[0]);
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+}
+
 /* A CPU goes and comes back with registers that are not what they were. */
 static void load_hotplug(struct kunit *test)
 {
@@ -177,6 +205,7 @@ static struct kunit_case load_cases[] = {
 	KUNIT_CASE_PARAM(load_unload, machine_gen_params),
 	KUNIT_CASE_SLOW(load_self_test),
 	KUNIT_CASE(load_refused),
+	KUNIT_CASE(load_two),
 	KUNIT_CASE(load_hotplug),
 	{ }
 };

@@ -467,6 +467,7 @@ static void note_sample(struct perf_event *event, struct perf_sample_data *data,
 		bench->sample[bench->nr_samples] = data->period;
 		bench->sample_user[bench->nr_samples] = user_mode(regs);
 	}
+	bench->sample_regs = regs;
 	bench->nr_samples++;
 	machine_time += machine_sample_ns;
 	/* Each is the first of its tick: a model is faster than perf core allows. */

@@ -82,6 +82,7 @@ const void *machine_gen_params(const void *prev, char *desc);
  * @nr_samples: samples since bench_forget()
  * @sample: period of each
  * @sample_user: whether it was taken in user space
+ * @sample_regs: where the last was taken
  * @throttle: perf core may stop an event that interrupts too often
  * @on_sample: called for each sample, or NULL
  * @faults_expected: accesses that the test wants refused
@@ -97,6 +98,7 @@ struct bench {
 	unsigned int		nr_samples;
 	u64			sample[MACHINE_SAMPLES];
 	bool			sample_user[MACHINE_SAMPLES];
+	const struct pt_regs	*sample_regs;
 	bool			throttle;
 	void			(*on_sample)(struct bench *bench, struct perf_event *event);
 	unsigned int		faults_expected;

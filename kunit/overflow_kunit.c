@@ -9,7 +9,11 @@
 
 #include <linux/bitops.h>
 #include <linux/delay.h>
+#include <linux/irqflags.h>
 #include <linux/perf_event.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 #include <linux/time64.h>
 
 #include "machine.h"
@@ -127,6 +131,44 @@ static void overflow_skid(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, bench_read(event), 20000);
 	end(event);
+}
+
+/*
+ * The interrupt of an event that does not count the kernel comes when the kernel
+ * has been entered: the place is where the task left user space, if it has one.
+ */
+static void overflow_place(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		.sample_period = 1000, .exclude_kernel = 1,
+	};
+	struct perf_event *event;
+	unsigned long flags;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)model_regs(true));
+
+	b->machine->ops->hold(true);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	b->machine->ops->hold(false);
+	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)model_regs(false));
+
+	b->machine->ops->hold(true);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	local_irq_save(flags);
+	current->flags &= ~PF_KTHREAD;
+	b->machine->ops->hold(false);
+	current->flags |= PF_KTHREAD;
+	local_irq_restore(flags);
+	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)task_pt_regs(current));
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+
+	bench_del(event);
+	bench_close(event);
 }
 
 /* An interrupt without an overflow, with events and without */
@@ -421,6 +463,7 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_long_periods, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_several, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_skid, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_place, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_spurious, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_during_stop, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_of_another, machine_gen_params),

@@ -299,12 +299,46 @@ static void perf_core_power(struct kunit *test)
 	corepmu_hotplug_exit();
 }
 
+/* An event that is throttled, placed and stopped, has its value back too. */
+static void perf_core_power_stopped(struct kunit *test)
+{
+	struct bench *b = bench_start(test, test->param_value);
+	struct perf_event *event;
+	struct notifier_block *nb;
+	unsigned long flags;
+
+	test->priv = b;
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_add(b->pmu), 0);
+	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	bench_stop_event(event, PERF_EF_UPDATE);
+
+	nb = &b->pmu->pm_nb;
+	local_irq_save(flags);
+	nb->notifier_call(nb, CPU_PM_ENTER, NULL);
+	b->machine->ops->lose_state();
+	nb->notifier_call(nb, CPU_PM_EXIT, NULL);
+	local_irq_restore(flags);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 55);
+	bench_start_event(event, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 44);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 344);
+	bench_del(event);
+	bench_close(event);
+	corepmu_hotplug_remove(b->pmu);
+	corepmu_hotplug_exit();
+}
+
 static struct kunit_case sysfs_cases[] = {
 	KUNIT_CASE_PARAM(sysfs_files, file_gen_params),
 	KUNIT_CASE_PARAM(sysfs_every_file, machine_gen_params),
 	KUNIT_CASE_PARAM(sysfs_cpus, machine_gen_params),
 	KUNIT_CASE_PARAM(perf_core_events, machine_gen_params),
 	KUNIT_CASE_PARAM(perf_core_power, machine_gen_params),
+	KUNIT_CASE_PARAM(perf_core_power_stopped, machine_gen_params),
 	{ }
 };
 
