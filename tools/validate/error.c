@@ -145,10 +145,10 @@ static void unfeasible(void)
 	int fd;
 
 	attr_sampling(&attr, 100000, PERF_SAMPLE_IP);
-	attr.precise_ip = 2;
+	attr.precise_ip = 3;
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd < 0)
-		expect_true("precise_ip 2 is EOPNOTSUPP, EINVAL or ENOENT",
+		expect_true("precise_ip 3 is EOPNOTSUPP, EINVAL or ENOENT",
 			    fd == -EOPNOTSUPP || fd == -EINVAL || fd == -ENOENT);
 	else
 		check_samples(fd, is_precise, "samples with PERF_RECORD_MISC_EXACT_IP");
