@@ -508,6 +508,7 @@ int main(int argc, char **argv)
 		bool cpu_wide;
 	} places[] = { { "", false }, { "cpu-", true } };
 	static const unsigned int events[] = { 1, 4, 6, 8 };
+	static const unsigned int groups[] = { 2, 4, 6 };
 	struct bench none = { 0 };
 	pthread_t thread;
 	unsigned int i, j;
@@ -537,7 +538,13 @@ int main(int argc, char **argv)
 
 		bench_open_close(where, cpu_wide);
 		bench_switching(where, "enable+disable", op_enable_disable, cpu_wide, 1);
-		bench_switching(where, "enable+disable-group-4", op_enable_disable, cpu_wide, 4);
+		/* Enabling a group places its events, all or none. */
+		for (j = 0; j < ARRAY_SIZE(groups); j++) {
+			char what[32];
+
+			snprintf(what, sizeof(what), "enable+disable-group-%u", groups[j]);
+			bench_switching(where, what, op_enable_disable, cpu_wide, groups[j]);
+		}
 		bench_running(where, "reset", op_reset, cpu_wide, 1);
 		bench_running(where, "read", op_read, cpu_wide, 1);
 		bench_running(where, "read-group-4", op_read, cpu_wide, 4);
