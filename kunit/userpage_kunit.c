@@ -238,7 +238,6 @@ static void userpage_unreadable(struct kunit *test)
 {
 	struct bench *b = bench_start(test, test->param_value);
 	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	struct mm_struct mm = { };
 
 	test->priv = b;
 	KUNIT_EXPECT_FALSE(test, corepmu_event_is_readable(&event->hw));
@@ -247,8 +246,8 @@ static void userpage_unreadable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
 	/* Neither gives it access to anything. */
-	b->pmu->pmu.event_mapped(event, &mm);
-	b->pmu->pmu.event_unmapped(event, &mm);
+	b->pmu->pmu.event_mapped(event, NULL);
+	b->pmu->pmu.event_unmapped(event, NULL);
 	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
 	bench_del(event);
 	WRITE_ONCE(corepmu_user_allowed, false);
