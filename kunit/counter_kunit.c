@@ -311,6 +311,16 @@ static void counter_counting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, total(f), 500);
 	KUNIT_EXPECT_FALSE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
 
+	/* Or where 64 do, and narrower ones as ever. */
+	corepmu_start_near_wrap = BIT_ULL(32) + 100;
+	set_event(f, 0);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, overflows_after(f),
+			f->width == 64 ? 100 : min_t(u64, mask >> 1, BIT_ULL(32) + 100));
+	count(f, 500);
+	corepmu_counter_update(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, total(f), 500);
+
 	/* Not so events with a period. */
 	set_event(f, 5000);
 	corepmu_counter_start(&f->cpuc, &f->event);
