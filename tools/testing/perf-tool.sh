@@ -231,6 +231,7 @@ top_bounded()
 	sh -c 'while :; do workload; done' &
 	pid=$!
 	: >/tmp/out
+	# shellcheck disable=SC2094 # it is looked at while it grows
 	(
 		for _ in $(seq 30); do
 			sleep 1
