@@ -181,16 +181,23 @@ static void userpage_samples(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, test->param_value);
 	struct perf_event *event = readable_event(b, 1000);
+	struct mm_struct *mm = mm_alloc();
 	int i;
 
+	KUNIT_ASSERT_NOT_NULL(test, mm);
 	map_page(b, event);
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	/* As it is for an event of a CPU: whoever has the page follows the overflows. */
+	event->attach_state &= ~PERF_ATTACH_TASK;
+	b->pmu->pmu.event_mapped(event, mm);
 	for (i = 1; i <= 10; i++) {
 		bench_run(b, MACHINE_INSTRUCTIONS, 700);
 		KUNIT_EXPECT_EQ(test, read_page(event), 700 * i);
 	}
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 7);
 	bench_del(event);
+	b->pmu->pmu.event_unmapped(event, mm);
+	mmput(mm);
 	unmap_page(event);
 	bench_close(event);
 	end_readable(b);
