@@ -6,6 +6,7 @@
 
 #include <linux/delay.h>
 #include <linux/perf_event.h>
+#include <linux/time64.h>
 
 #include "machine.h"
 #include "models/x86_access.h"
@@ -393,6 +394,7 @@ static void x86_late_nmi(struct kunit *test)
 {
 	struct bench *b = bench_of(test, "amd-v2");
 	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	unsigned int took_calls;
 	unsigned long flags;
 
 	/* From another test's event, at most. */
@@ -403,9 +405,14 @@ static void x86_late_nmi(struct kunit *test)
 	/* No tick in between: it is the same moment. */
 	local_irq_save(flags);
 	bench_run(b, MACHINE_CYCLES, 100);
+	took_calls = machine_took_calls;
+	b->cpuc->window = machine_time - NSEC_PER_SEC;
 	x86_model_spurious_nmi();
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, b->machine->ops->unknown(), 1);
+	/* The limiter knows of it; perf core is told of samples. */
+	KUNIT_EXPECT_EQ(test, b->cpuc->window, machine_time);
+	KUNIT_EXPECT_EQ(test, machine_took_calls, took_calls);
 	msleep(150);
 	x86_model_spurious_nmi();
 	KUNIT_EXPECT_EQ(test, b->machine->ops->unknown(), 2);

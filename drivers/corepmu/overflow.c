@@ -173,13 +173,17 @@ unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
  * @cpuc: this CPU's state
  * @start: sched_clock() when it came: register accesses of the backend, which
  *	a hypervisor may have to emulate, take longer than all else
+ * @handled: it was an event's, and not one whose overflow the interrupt before
+ *	it has dealt with: such take their time, too, but perf core's average is
+ *	one of samples
  *
  * From the overflow interrupt: IRQs off, or NMI.
  */
-void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start)
+void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start, bool handled)
 {
 	u64 end = sched_clock();
 
 	limit_rate(cpuc, start, end);
-	corepmu_perf_sample_event_took(end - start);
+	if (handled)
+		corepmu_perf_sample_event_took(end - start);
 }

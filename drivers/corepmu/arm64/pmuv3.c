@@ -234,6 +234,7 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 {
 	struct corepmu_cpu *cpuc = dev;
 	u64 start = sched_clock();
+	unsigned int handled;
 	u64 overflowed;
 
 	overflowed = pmuv3_read_pmovsclr();
@@ -241,8 +242,8 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 		return IRQ_NONE;
 
 	pmuv3_write_pmovsclr(overflowed);
-	if (corepmu_handle_overflow(cpuc, overflowed, get_irq_regs()))
-		corepmu_overflow_took(cpuc, start);
+	handled = corepmu_handle_overflow(cpuc, overflowed, get_irq_regs());
+	corepmu_overflow_took(cpuc, start, handled);
 
 	return IRQ_HANDLED;
 }

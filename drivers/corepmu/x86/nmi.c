@@ -124,14 +124,16 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	if (running)
 		corepmu_start_cpu(cpuc);
 
-	if (handled) {
-		corepmu_overflow_took(cpuc, start);
-		compat_inc_pmi_count();
-		this_cpu_write(last_nmi, jiffies);
-		return handled;
-	}
+	if (!ours && !expects_late_nmi(desc, cpuc))
+		return NMI_DONE;
 
-	return ours || expects_late_nmi(desc, cpuc) ? NMI_HANDLED : NMI_DONE;
+	corepmu_overflow_took(cpuc, start, handled);
+	if (!handled)
+		return NMI_HANDLED;
+
+	compat_inc_pmi_count();
+	this_cpu_write(last_nmi, jiffies);
+	return handled;
 }
 
 /**
