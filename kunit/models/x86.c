@@ -22,6 +22,7 @@
 #define SELECT_OS		BIT_ULL(17)
 #define SELECT_INT		BIT_ULL(20)
 #define SELECT_EN		BIT_ULL(22)
+#define SELECT_GUEST_ONLY	BIT_ULL(40)
 #define SELECT_EVENT_AMD	(GENMASK_ULL(35, 32) | GENMASK_ULL(15, 0))
 
 #define STATUS_CTR_FRZ		BIT_ULL(59)
@@ -165,7 +166,7 @@ static bool gp_counts(struct x86_model *m, int idx, u64 event, bool user)
 	u64 select = m->select[idx];
 	u64 what = x86_model_cpu->amd ? SELECT_EVENT_AMD : GENMASK_ULL(15, 0);
 
-	return (select & SELECT_EN) && (select & what) == event &&
+	return (select & SELECT_EN) && !(select & SELECT_GUEST_ONLY) && (select & what) == event &&
 	       (select & (user ? SELECT_USR : SELECT_OS));
 }
 

@@ -385,6 +385,14 @@ static void test_amd_core(void)
 	EXPECT(faults_write(0xc0010200, BIT(21)) && faults_write(0xc0010200, BIT(36)));
 	EXPECT(put(0xc0010200, BIT(40) | BIT(41) | UINT64_C(0xf) << 32));
 	EXPECT(put(0xc0010201, UINT64_MAX) && get(0xc0010201) == MASK(48));
+
+	/* Guest only: nothing; both bits: all. */
+	EXPECT(put(0xc0010206, BIT(40) | EN | USR | 0xc0));
+	runs(X86_PMU_USER, 12, 3);
+	EXPECT(get(0xc0010207) == 12);
+	EXPECT(put(0xc0010206, BIT(41) | BIT(40) | EN | USR | 0xc0));
+	runs(X86_PMU_USER, 12, 3);
+	EXPECT(get(0xc0010207) == 24);
 }
 
 static void test_amd_v2(void)

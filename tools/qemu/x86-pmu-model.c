@@ -43,8 +43,9 @@
 			 X86_PMU_SEL_OS | X86_PMU_SEL_EDGE | X86_PMU_SEL_INT | \
 			 X86_PMU_SEL_EN | X86_PMU_SEL_INV | X86_PMU_SEL_CMASK)
 #define SELECT_INTEL	(SELECT_COMMON | X86_PMU_SEL_PIN)
-#define SELECT_AMD	(SELECT_COMMON | X86_PMU_SEL_EVENT_HIGH | \
-			 UINT64_C(3) << 40)	/* guest only, host only */
+#define SELECT_AMD_GUEST_ONLY	(UINT64_C(1) << 40)
+#define SELECT_AMD_HG_ONLY	(UINT64_C(3) << 40)
+#define SELECT_AMD	(SELECT_COMMON | X86_PMU_SEL_EVENT_HIGH | SELECT_AMD_HG_ONLY)
 
 #define FAR_AWAY	(UINT64_MAX / 4)
 
@@ -362,6 +363,9 @@ static void activate_gp(struct x86_pmu *pmu, unsigned int i)
 		    x86_pmu_event_select(x86_pmu_is_amd(pmu->config), c->select, &c->event);
 	c->rings = (c->select & X86_PMU_SEL_USR ? 1 << X86_PMU_USER : 0) |
 		   (c->select & X86_PMU_SEL_OS ? 1 << X86_PMU_KERNEL : 0);
+	/* There are no guests here; "host only" is not told from both. */
+	if ((c->select & SELECT_AMD_HG_ONLY) == SELECT_AMD_GUEST_ONLY)
+		c->rings = 0;
 	c->interrupts = c->select & X86_PMU_SEL_INT;
 }
 

@@ -130,17 +130,16 @@ static inline struct arch_counters arch_counters(void)
 }
 
 #define ARCH_INTEL_VMX		(1U << 5)	/* CPUID.01H ECX */
-#define ARCH_AMD_SVM		(1U << 2)	/* CPUID Fn8000_0001 ECX */
 
 static inline struct arch_level arch_kernel_level(void)
 {
-	unsigned int eax, ebx, vmx = 0, svm = 0, edx;
+	unsigned int eax, ebx, vmx = 0, edx;
 
 	__get_cpuid(1, &eax, &ebx, &vmx, &edx);
-	__get_cpuid(0x80000001, &eax, &ebx, &svm, &edx);
 	return (struct arch_level) {
 		.name		= "in ring 0",
-		.has_guests	= vmx & ARCH_INTEL_VMX || svm & ARCH_AMD_SVM,
+		/* AMD's counters know guests by themselves. */
+		.has_guests	= vmx & ARCH_INTEL_VMX,
 	};
 }
 

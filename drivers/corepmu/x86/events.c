@@ -88,11 +88,13 @@ static int encode_filter(const struct perf_event_attr *attr, u64 *select)
 {
 	/* exclude_idle is for software events: perf_event_open(2) ignores it here. */
 
-	/* KVM switches counters for the built-in driver alone. */
 	if (attr->exclude_host) {
-		if (boot_cpu_has(X86_FEATURE_VMX) || boot_cpu_has(X86_FEATURE_SVM))
+		/* KVM switches counters for the built-in driver alone. */
+		if (boot_cpu_has(X86_FEATURE_VMX))
 			return corepmu_refuse(-EOPNOTSUPP, "exclude_host: guests cannot be told from the host");
-		return 0;
+		if (!boot_cpu_has(X86_FEATURE_SVM))
+			return 0;
+		*select |= EVNTSEL_AMD_GUESTONLY;
 	}
 
 	if (!attr->exclude_user)

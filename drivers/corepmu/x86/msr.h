@@ -97,6 +97,8 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define EVNTSEL_INV		BIT_ULL(23)
 #define EVNTSEL_CMASK		GENMASK_ULL(31, 24)
 #define EVNTSEL_AMD_EVENT_HI	GENMASK_ULL(35, 32)
+/* AMD APM volume 2, "Performance Event-Select Registers": HG_ONLY 01b */
+#define EVNTSEL_AMD_GUESTONLY	BIT_ULL(40)
 
 /* IA32_FIXED_CTR_CTRL: four bits for each fixed counter */
 #define FIXED_CTRL_OS		BIT_ULL(0)
