@@ -4,10 +4,14 @@
  */
 #include <kunit/test.h>
 
+#include <linux/bits.h>
 #include <linux/cpu.h>
+#include <linux/cpu_pm.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/notifier.h>
 #include <linux/perf_event.h>
+#include <linux/smp.h>
 
 #include "machine.h"
 #include "models/arm64_access.h"
@@ -201,12 +205,77 @@ static void load_hotplug(struct kunit *test)
 	corepmu_arch_exit();
 }
 
+struct power_call {
+	struct corepmu *pmu;
+	int ret;
+};
+
+static void power_call(void *data)
+{
+	struct power_call *call = data;
+	struct notifier_block *nb = &call->pmu->pm_nb;
+
+	call->ret = nb->notifier_call(nb, CPU_PM_EXIT, NULL);
+}
+
+/* A CPU of another kind comes and goes, and is powered down, with its registers let alone. */
+static void load_other_kind(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("pmuv3p5");
+	int cpu = cpumask_last(cpu_online_mask);
+	struct power_call call = { };
+	struct pmuv3_model *model;
+
+	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU) || !cpu)
+		kunit_skip(test, "there is no second CPU that could go");
+
+	power_on(machine, LIVELY, false);
+	call.pmu = machine->ops->start(machine);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, call.pmu);
+	cpumask_clear_cpu(cpu, &call.pmu->supported_cpus);
+	model = per_cpu_ptr(&pmuv3_model_state, cpu);
+	model->enabled = BIT(3);
+	model->type[3] = 0x11;
+	KUNIT_EXPECT_EQ(test, corepmu_register(call.pmu), 0);
+	KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
+	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+	KUNIT_EXPECT_EQ(test, smp_call_function_single(cpu, power_call, &call, true), 0);
+	KUNIT_EXPECT_EQ(test, call.ret, NOTIFY_DONE);
+	KUNIT_EXPECT_EQ(test, model->enabled, BIT(3));
+	KUNIT_EXPECT_EQ(test, model->type[3], 0x11);
+	corepmu_unregister(call.pmu);
+	KUNIT_EXPECT_EQ(test, model->enabled, BIT(3));
+	machine->ops->end(call.pmu);
+}
+
+/* Without memory for its name there is no PMU. */
+static void load_no_name(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("pmuv3p5");
+	char *name = corepmu_name;
+	struct corepmu *pmu;
+
+	power_on(machine, LIVELY, false);
+	pmu = machine->ops->start(machine);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+	/* What kstrdup() makes of it is what it makes without memory. */
+	corepmu_name = NULL;
+	KUNIT_EXPECT_EQ(test, corepmu_register(pmu), -ENOMEM);
+	corepmu_name = name;
+	KUNIT_EXPECT_FALSE(test, pmu->open);
+	KUNIT_EXPECT_EQ(test, corepmu_register(pmu), 0);
+	corepmu_unregister(pmu);
+	machine->ops->end(pmu);
+}
+
 static struct kunit_case load_cases[] = {
 	KUNIT_CASE_PARAM(load_unload, machine_gen_params),
 	KUNIT_CASE_SLOW(load_self_test),
 	KUNIT_CASE(load_refused),
 	KUNIT_CASE(load_two),
 	KUNIT_CASE(load_hotplug),
+	KUNIT_CASE(load_other_kind),
+	KUNIT_CASE(load_no_name),
 	{ }
 };
 

@@ -4,12 +4,14 @@
  */
 #include <kunit/test.h>
 
+#include <linux/cpu.h>
 #include <linux/cpu_pm.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
+#include <linux/syscore_ops.h>
 #include <linux/sysfs.h>
 
 #include "machine.h"
@@ -332,6 +334,58 @@ static void perf_core_power_stopped(struct kunit *test)
 	corepmu_hotplug_exit();
 }
 
+static int others_online(int cpu, bool online)
+{
+	int other, ret = 0;
+
+	for_each_possible_cpu(other) {
+		if (other != cpu && !ret)
+			ret = online ? add_cpu(other) : remove_cpu(other);
+	}
+
+	return ret;
+}
+
+/* The system sleeps: the last CPU forgets all, too, and does not go offline before. */
+static void perf_core_sleep(struct kunit *test)
+{
+	struct perf_event *event;
+	unsigned long flags;
+	struct bench *b;
+	int ret;
+
+	if (!IS_ENABLED(CONFIG_PM_SLEEP))
+		kunit_skip(test, "a kernel that cannot sleep");
+
+	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
+	b = bench_start(test, test->param_value);
+	test->priv = b;
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_add(b->pmu), 0);
+	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+
+	KUNIT_EXPECT_EQ(test, others_online(b->cpu, false), 0);
+	local_irq_save(flags);
+	ret = syscore_suspend();
+	if (!ret) {
+		bench_run(b, MACHINE_INSTRUCTIONS, 55);
+		b->machine->ops->lose_state();
+		syscore_resume();
+	}
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, others_online(b->cpu, true), 0);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 44);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 344);
+	bench_del(event);
+	bench_close(event);
+	corepmu_hotplug_remove(b->pmu);
+	corepmu_hotplug_exit();
+}
+
 static struct kunit_case sysfs_cases[] = {
 	KUNIT_CASE_PARAM(sysfs_files, file_gen_params),
 	KUNIT_CASE_PARAM(sysfs_every_file, machine_gen_params),
@@ -339,6 +393,7 @@ static struct kunit_case sysfs_cases[] = {
 	KUNIT_CASE_PARAM(perf_core_events, machine_gen_params),
 	KUNIT_CASE_PARAM(perf_core_power, machine_gen_params),
 	KUNIT_CASE_PARAM(perf_core_power_stopped, machine_gen_params),
+	KUNIT_CASE_PARAM(perf_core_sleep, machine_gen_params),
 	{ }
 };
 

@@ -61,7 +61,7 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
  */
 static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 {
-	struct corepmu *pmu = hlist_entry_safe(node, struct corepmu, node);
+	struct corepmu *pmu = hlist_entry(node, struct corepmu, node);
 	struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);
 	unsigned long flags;
 
@@ -81,7 +81,7 @@ static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 /* Events that are still on the CPU are taken off by perf core after this. */
 static int corepmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
 {
-	struct corepmu *pmu = hlist_entry_safe(node, struct corepmu, node);
+	struct corepmu *pmu = hlist_entry(node, struct corepmu, node);
 	struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);
 	unsigned long flags;
 
