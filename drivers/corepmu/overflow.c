@@ -173,17 +173,26 @@ unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
  * @cpuc: this CPU's state
  * @start: sched_clock() when it came: register accesses of the backend, which
  *	a hypervisor may have to emulate, take longer than all else
- * @handled: it was an event's, and not one whose overflow the interrupt before
- *	it has dealt with: such take their time, too, but perf core's average is
- *	one of samples
  *
  * From the overflow interrupt: IRQs off, or NMI.
  */
-void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start, bool handled)
+void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start)
 {
 	u64 end = sched_clock();
 
 	limit_rate(cpuc, start, end);
-	if (handled)
-		corepmu_perf_sample_event_took(end - start);
+	corepmu_perf_sample_event_took(end - start);
+}
+
+/**
+ * corepmu_overflow_came_late() - the interrupt before has dealt with the overflow
+ * @cpuc: this CPU's state
+ * @start: sched_clock() when the interrupt came
+ *
+ * It took its time, too, but perf core's average is one of samples. From the
+ * overflow interrupt: IRQs off, or NMI.
+ */
+void corepmu_overflow_came_late(struct corepmu_cpu *cpuc, u64 start)
+{
+	limit_rate(cpuc, start, sched_clock());
 }

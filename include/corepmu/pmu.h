@@ -350,7 +350,8 @@ bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *ev
 /* overflow.c */
 unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 				     struct pt_regs *regs);
-void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start, bool handled);
+void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start);
+void corepmu_overflow_came_late(struct corepmu_cpu *cpuc, u64 start);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* userpage.c */

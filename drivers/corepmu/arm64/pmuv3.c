@@ -234,7 +234,6 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 {
 	struct corepmu_cpu *cpuc = dev;
 	u64 start = sched_clock();
-	unsigned int handled;
 	u64 overflowed;
 
 	overflowed = pmuv3_read_pmovsclr();
@@ -242,8 +241,10 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 		return IRQ_NONE;
 
 	pmuv3_write_pmovsclr(overflowed);
-	handled = corepmu_handle_overflow(cpuc, overflowed, get_irq_regs());
-	corepmu_overflow_took(cpuc, start, handled);
+	if (corepmu_handle_overflow(cpuc, overflowed, get_irq_regs()))
+		corepmu_overflow_took(cpuc, start);
+	else
+		corepmu_overflow_came_late(cpuc, start);
 
 	return IRQ_HANDLED;
 }

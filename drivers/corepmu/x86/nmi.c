@@ -124,16 +124,18 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	if (running)
 		corepmu_start_cpu(cpuc);
 
+	if (handled) {
+		corepmu_overflow_took(cpuc, start);
+		compat_inc_pmi_count();
+		this_cpu_write(last_nmi, jiffies);
+		return handled;
+	}
+
 	if (!ours && !expects_late_nmi(desc, cpuc))
 		return NMI_DONE;
 
-	corepmu_overflow_took(cpuc, start, handled);
-	if (!handled)
-		return NMI_HANDLED;
-
-	compat_inc_pmi_count();
-	this_cpu_write(last_nmi, jiffies);
-	return handled;
+	corepmu_overflow_came_late(cpuc, start);
+	return NMI_HANDLED;
 }
 
 /**
