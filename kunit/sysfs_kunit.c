@@ -247,20 +247,53 @@ static void perf_core_events(struct kunit *test)
 	withdraw(b);
 }
 
+/* A bench whose PMU follows what becomes of its CPU */
+static struct bench *start_followed(struct kunit *test)
+{
+	struct bench *b = bench_start(test, test->param_value);
+
+	test->priv = b;
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_add(b->pmu), 0);
+
+	return b;
+}
+
+static void end_followed(struct bench *b)
+{
+	corepmu_hotplug_remove(b->pmu);
+	corepmu_hotplug_exit();
+}
+
+/* An event that has counted 300 instructions */
+static struct perf_event *start_counting(struct bench *b)
+{
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+
+	KUNIT_EXPECT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+
+	return event;
+}
+
+static void end_counting(struct bench *b, struct perf_event *event, u64 count)
+{
+	KUNIT_EXPECT_EQ(b->test, bench_read(event), count);
+	bench_del(event);
+	bench_close(event);
+}
+
 /* A CPU is powered down with events on it, and comes back having forgotten all. */
 static void perf_core_power(struct kunit *test)
 {
-	struct bench *b = bench_start(test, test->param_value);
+	struct bench *b = start_followed(test);
 	struct perf_event *counting, *sampling;
 	struct notifier_block *nb;
 	unsigned long flags;
 	u64 config = 0xc0;
 
-	test->priv = b;
 	if (!strncmp(b->machine->name, "pmuv3", 5))
 		config = 0x08;
-	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
-	KUNIT_ASSERT_EQ(test, corepmu_hotplug_add(b->pmu), 0);
 	offer(b);
 	counting = create(b, config, 0);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, counting);
@@ -297,24 +330,17 @@ static void perf_core_power(struct kunit *test)
 	perf_event_release_kernel(counting);
 	perf_event_release_kernel(sampling);
 	withdraw(b);
-	corepmu_hotplug_remove(b->pmu);
-	corepmu_hotplug_exit();
+	end_followed(b);
 }
 
 /* An event that is throttled, placed and stopped, has its value back too. */
 static void perf_core_power_stopped(struct kunit *test)
 {
-	struct bench *b = bench_start(test, test->param_value);
-	struct perf_event *event;
+	struct bench *b = start_followed(test);
+	struct perf_event *event = start_counting(b);
 	struct notifier_block *nb;
 	unsigned long flags;
 
-	test->priv = b;
-	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
-	KUNIT_ASSERT_EQ(test, corepmu_hotplug_add(b->pmu), 0);
-	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 300);
 	bench_stop_event(event, PERF_EF_UPDATE);
 
 	nb = &b->pmu->pm_nb;
@@ -327,11 +353,8 @@ static void perf_core_power_stopped(struct kunit *test)
 	bench_run(b, MACHINE_INSTRUCTIONS, 55);
 	bench_start_event(event, 0);
 	bench_run(b, MACHINE_INSTRUCTIONS, 44);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 344);
-	bench_del(event);
-	bench_close(event);
-	corepmu_hotplug_remove(b->pmu);
-	corepmu_hotplug_exit();
+	end_counting(b, event, 344);
+	end_followed(b);
 }
 
 static int others_online(int cpu, bool online)
@@ -358,14 +381,8 @@ static void perf_core_sleep(struct kunit *test)
 		kunit_skip(test, "a kernel that cannot sleep");
 
 	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
-	b = bench_start(test, test->param_value);
-	test->priv = b;
-	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
-	KUNIT_ASSERT_EQ(test, corepmu_hotplug_add(b->pmu), 0);
-	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 300);
-
+	b = start_followed(test);
+	event = start_counting(b);
 	KUNIT_EXPECT_EQ(test, others_online(b->cpu, false), 0);
 	local_irq_save(flags);
 	ret = syscore_suspend();
@@ -379,11 +396,8 @@ static void perf_core_sleep(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, 0);
 
 	bench_run(b, MACHINE_INSTRUCTIONS, 44);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 344);
-	bench_del(event);
-	bench_close(event);
-	corepmu_hotplug_remove(b->pmu);
-	corepmu_hotplug_exit();
+	end_counting(b, event, 344);
+	end_followed(b);
 }
 
 static struct kunit_case sysfs_cases[] = {
