@@ -215,8 +215,8 @@ reload_after_sampling()
 {
 	for i in $(seq 5); do
 		load || return 1
-		perf record -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 20000 workload >/dev/null 2>&1 ||
-			return 1
+		ROUNDS=1000 perf record -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 20000 \
+			workload >/dev/null 2>&1 || return 1
 		unload || { echo "unload $i"; return 1; }
 	done
 	expect_range "samples" 1000 1000000 \

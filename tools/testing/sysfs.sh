@@ -5,6 +5,8 @@
 . "$(dirname "$0")/ktap.sh"
 
 pmu=$DEVICES/$PMU
+# A fifth of what the workload does by itself is enough to count.
+export ROUNDS=1000
 
 # Events, those that must count something, and generic ones that the CPU does not have.
 # Of x86 they are what the built-in driver shows of a virtual CPU, and a bit more there.
