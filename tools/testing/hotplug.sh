@@ -58,21 +58,27 @@ every_cpu_counts()
 
 stat_system_wide()
 {
-	under 25 perf stat -a -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" "$UNTIL_TOLD" || return 1
-	expect_says "perf stat -a" "[0-9] +.*$CYCLES" "$(cat /tmp/out)"
+	under 25 perf stat -a -I 100 -x, -o /tmp/stat -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" \
+		"$UNTIL_TOLD" || return 1
+	# What went backwards would be a large number.
+	expect_says "a count of an interval" ",[1-9][0-9]{3,11},.*$CYCLES" "$(cat /tmp/stat)" &&
+		expect_not "counts of intervals" ',(<not|[0-9]{13,},)' "$(cat /tmp/stat)"
 }
 
 record_system_wide()
 {
 	under 50 perf record -a -o /tmp/perf.data -e "$PMU/$CYCLES/" -F 500 "$UNTIL_TOLD" || return 1
+	samples=$(perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l)
 	rm -f /tmp/perf.data
+	expect_range "samples" 1 10000000 "$samples"
 }
 
 # The task wanders over all CPUs, its events with it.
 task_events()
 {
-	under 25 perf stat -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" \
+	under 25 perf stat -x, -o /tmp/stat -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" \
 		"$UNTIL_TOLD" sh -c 'workload & workload; wait' || return 1
+	expect_not "counts" '^(<not|[0-9]{1,6},|[0-9]{13,},)' "$(cat /tmp/stat)"
 }
 
 task_groups()
@@ -81,7 +87,8 @@ task_groups()
 	# As many as fit everywhere.
 	group=$c,$c,$c,$c,$c
 	[ "$VENDOR" != arm ] || group=$group,$c,$c
-	under 25 perf stat -e "{$group},$c,$c" "$UNTIL_TOLD" workload || return 1
+	under 25 perf stat -x, -o /tmp/stat -e "{$group},$c,$c" "$UNTIL_TOLD" workload || return 1
+	expect_not "counts" '^(<not|[0-9]{1,6},|[0-9]{13,},)' "$(cat /tmp/stat)"
 }
 
 # Events that were opened before their CPU went away count again once it is back.
