@@ -27,7 +27,8 @@ both_exact()
 	exact "$ours" && exact "$theirs"
 }
 
-# refused EVENT [OPTION...]: with EBUSY, by both ways into perf_event_open(2).
+# refused EVENT [OPTION...]: with EBUSY, by both ways into perf_event_open(2). perf 7 has
+# words of its own for it.
 refused()
 {
 	event=$1
@@ -36,7 +37,7 @@ refused()
 		# shellcheck disable=SC2086 # a command and its options
 		said=$(perf $command "$@" -e "$event" true 2>&1) &&
 			{ echo "perf $command counted $event"; return 1; }
-		expect_says "perf $command -e $event" 'Device or resource busy' "$said" || return 1
+		expect_says "perf $command -e $event" 'Device or resource busy|counters are busy' "$said" || return 1
 	done
 }
 

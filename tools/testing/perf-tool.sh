@@ -7,6 +7,7 @@
 data=/tmp/perf.data
 
 # A fifth of what the workload does by itself is enough to count.
+whole=${ROUNDS:-5000}
 export ROUNDS=1000
 
 # Events of instructions that fit besides one of cycles. x86: six counters, or four and
@@ -171,7 +172,7 @@ report_shares()
 record_plain()
 {
 	(
-		unset ROUNDS
+		ROUNDS=$whole
 		perf_to record -o "$data" workload
 	) || return 1
 	report_shares
@@ -240,7 +241,7 @@ record_branches()
 
 top_bounded()
 {
-	ROUNDS=5000 sh -c 'while :; do workload; done' &
+	ROUNDS=$whole sh -c 'while :; do workload; done' &
 	pid=$!
 	: >/tmp/out
 	# shellcheck disable=SC2094 # it is looked at while it grows
