@@ -128,7 +128,7 @@ result "an unknown key in the table of lanes is refused"
 
 sed -i 's/^colour.*/when = never/' "$work/bad.cfg"
 run scripts/check --arch "$arch" --lanes "$work/bad.cfg" --guests
-refused "default or all, not 'never'"
+refused "when is default, all, or kernels of .*, not 'never'"
 result "a lane that never runs is refused"
 
 cat >"$work/nested" <<'EOT'
