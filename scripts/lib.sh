@@ -143,3 +143,16 @@ cross_prefix() {
 		echo "${A[cross]}"
 	fi
 }
+
+# show_fault NAME WHAT FILE SED: what a fault changes; fails when that is nothing.
+show_fault()
+{
+	local differs
+
+	echo "# $1: $2"
+	if differs=$(sed "$4" "$3" | diff -u "$3" -); then
+		echo "${0##*/}: $1 does not apply: ${3#"$TOP/"} has changed." >&2
+		return 1
+	fi
+	sed '1,2d; /^ /d; /^@/d' <<<"$differs"
+}
