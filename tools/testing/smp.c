@@ -224,6 +224,7 @@ static void multiplex_beside(unsigned int others)
 	struct perf_event_attr attr;
 	u32 seed = 3;
 	unsigned int ran = 0, i, j;
+	u64 sum = 0;
 	int fds[16];
 
 	for (i = 0; i < ARRAY_SIZE(fds); i++) {
@@ -242,11 +243,14 @@ static void multiplex_beside(unsigned int others)
 		}
 	}
 	/* How many get a turn depends on how fast the host is. */
-	for (j = 0; j < ARRAY_SIZE(fds); j++)
+	for (j = 0; j < ARRAY_SIZE(fds); j++) {
 		ran += !!last[j].running;
+		sum += last[j].count;
+	}
 	if (!ktap_failed())
 		expect_range("events that ran", target.counters - others,
 			     ARRAY_SIZE(fds), ran);
+	expect_ne("count of all events", 0, sum);
 	run_anywhere();
 	close_all(fds, ARRAY_SIZE(fds));
 }
@@ -336,6 +340,7 @@ static void run_threads(void *(*work)(void *), unsigned int nr)
 static void concurrent_opens(void)
 {
 	run_threads(open_and_close, 8);
+	every_cpu_counts();
 }
 
 /* Random operations on descriptors that all threads share. */
@@ -456,6 +461,7 @@ static void random_stress(void)
 	for (i = 0; i < SHARED; i++)
 		shared_put(i, -1);
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	every_cpu_counts();
 }
 
 /* Children with children, all of them counted, bounded in number. */
@@ -485,6 +491,7 @@ static void check_breed(u64 period, bool on_cpus)
 	struct perf_event_attr attr;
 	int fds[MAX_CPUS], round;
 	unsigned int i, nr = on_cpus ? nr_cpus : 1;
+	u64 sum = 0;
 
 	for (i = 0; i < nr; i++) {
 		attr_init(&attr, ARCH_EVENT_CYCLES);
@@ -509,8 +516,11 @@ static void check_breed(u64 period, bool on_cpus)
 			last[i] = times;
 		}
 	}
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		event_disable(fds[i]);
+		sum += last[i].count;
+	}
+	expect_ne("count of all generations", 0, sum);
 	qemu_sets_back = false;
 	close_all(fds, nr);
 }
@@ -554,6 +564,7 @@ static void close_under_children(void)
 		close(fd);
 		waitpid(child, NULL, 0);
 	}
+	every_cpu_counts();
 }
 
 static int race_fd;
@@ -602,6 +613,7 @@ static void mapping_races(void)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	close(race_fd);
+	every_cpu_counts();
 }
 
 /* Storms on all CPUs while events on all CPUs open, count and close. */
@@ -647,6 +659,7 @@ static void close_in_storms(void)
 	}
 	busy_end();
 	close_all(storms, nr_cpus);
+	every_cpu_counts();
 }
 
 static void *read_remote(void *arg)
@@ -674,6 +687,7 @@ static void remote_reads(void)
 {
 	struct perf_event_attr attr;
 	unsigned int cpu;
+	u64 count;
 
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		attr_init(&attr, ARCH_EVENT_CYCLES);
@@ -687,6 +701,12 @@ static void remote_reads(void)
 	busy_start();
 	run_threads(read_remote, 4);
 	busy_end();
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		count = 0;
+		if (read(shared[cpu], &count, sizeof(count)) != sizeof(count))
+			ktap_fail("read of CPU %u: got %s", cpu, strerror(errno));
+		expect_ne("count of a busy CPU", 0, count);
+	}
 	close_all(shared, nr_cpus);
 }
 
@@ -838,6 +858,7 @@ static void open_on_the_dying(void)
 		waitpid(child, NULL, 0);
 	}
 	ktap_diag("%u opened, %u too late", opened, refused);
+	every_cpu_counts();
 }
 
 static void *refresh_thread(void *arg)
