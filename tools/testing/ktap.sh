@@ -185,3 +185,12 @@ counted()
 {
 	awk -F, -v event="/$1/" 'index($0, event) { print $1 }' "${2:-/tmp/out}"
 }
+
+# That all events of perf stat -x, counted millions, and none went backwards, which would
+# be a very large number: all_counted FILE...
+all_counted()
+{
+	ktap_counts=$(cat "$@")
+	expect_says "counts" '^[0-9]{7,12},' "$ktap_counts" &&
+		expect_not "counts" '^(<not|[0-9]{1,6},|[0-9]{13,},)' "$ktap_counts"
+}
