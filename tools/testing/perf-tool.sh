@@ -60,22 +60,16 @@ stat_group()
 	expect_equal "cycles in the same group" "$a" "$b"
 }
 
-# Every line of perf stat -x, counts the workload, or most of it.
-all_counted()
-{
-	all_counted /tmp/out
-}
-
 stat_repeat()
 {
 	perf stat -r 3 -x, -o /tmp/out -e "$PMU/$INSTRUCTIONS/u,$PMU/$CYCLES/u" workload || return 1
-	expect_says "variance" '0\.0[0-9]%' "$(cat /tmp/out)" && all_counted
+	expect_says "variance" '0\.0[0-9]%' "$(cat /tmp/out)" && all_counted /tmp/out
 }
 
 stat_full_group()
 {
 	perf stat -x, -o /tmp/out -e "{$PMU/$CYCLES/u$full}" workload || return 1
-	all_counted &&
+	all_counted /tmp/out &&
 		expect_equal "counts of one kind" 1 \
 			"$(counted "$INSTRUCTIONS" | sort -u | wc -l)"
 }
@@ -85,7 +79,7 @@ stat_weak_group()
 {
 	perf stat -x, -o /tmp/out -e "{$PMU/$CYCLES/u$full,$PMU/$INSTRUCTIONS/u}:W" \
 		sh -c 'workload; workload; workload' || return 1
-	all_counted &&
+	all_counted /tmp/out &&
 		expect_equal "events" $((homes + 2)) "$(grep -c "$PMU" /tmp/out)"
 }
 
