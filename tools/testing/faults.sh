@@ -25,7 +25,7 @@ rounds()
 counts_are_exact()
 {
 	ten=$(($(rounds 30) - $(rounds 20)))
-	expect_range "instructions of ten rounds" 400000 401000 "$ten" &&
+	expect_range "instructions of ten rounds" 403800 404800 "$ten" &&
 		expect_equal "instructions of ten more" "$ten" $(($(rounds 510) - $(rounds 500))) &&
 		expect_equal "instructions of a thousand" $((100 * ten)) \
 			$(($(rounds 2000) - $(rounds 1000)))
