@@ -151,11 +151,15 @@ user_return:
 	END_COUNTED
 2:	ret
 
-	/* 3, one of them with 8192 iterations */
+	/* 7, two of them with 8192 iterations, the second at the start of a block */
 	COUNTED counted_rep
 	mov $buffer, %edi
 	mov $8192, %ecx
 	rep stosb
+	mov $buffer, %edi
+	mov $8192, %ecx
+	jmp 1f
+1:	rep stosb
 	END_COUNTED
 
 	/* 6 + 8 * 512, one access to each of 128 lines in turn */
