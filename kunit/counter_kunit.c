@@ -50,6 +50,7 @@ static const struct corepmu_backend variable_backend = {
 	.disable	= do_nothing,
 	.select		= select_nop,
 	.update		= update_variable,
+	.look		= update_variable,
 	.write		= write_variable,
 };
 

@@ -443,6 +443,44 @@ static void x86_sticky_status(struct kunit *test)
 	bench_close(event);
 }
 
+static struct bench *read_bench;
+static unsigned int read_late;
+
+static void overflow_after_read(void)
+{
+	this_cpu_write(x86_model_state.skid, read_late);
+	bench_run(read_bench, MACHINE_BRANCHES, 100 + read_late);
+	this_cpu_write(x86_model_state.skid, 0);
+}
+
+/*
+ * An NMI comes when read(2) has the counter's value and has not noted it yet: as late as
+ * the one before, so that it leaves prev_count as it was, and later.
+ */
+static void x86_read_and_overflow(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "intel-v4");
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1000);
+
+	read_bench = b;
+	for (read_late = 0; read_late < 6; read_late += 3) {
+		bench_forget(b);
+		local64_set(&event->count, 0);
+		local64_set(&event->hw.period_left, 0);
+		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		bench_run(b, MACHINE_BRANCHES, 1900);
+		x86_model_after_rdpmc = overflow_after_read;
+		KUNIT_EXPECT_EQ(test, bench_read(event), 2000 + read_late);
+		KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+		bench_run(b, MACHINE_BRANCHES, 5);
+		KUNIT_EXPECT_EQ(test, bench_read(event), 2005 + read_late);
+		KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 995 - read_late);
+		bench_del(event);
+	}
+	bench_close(event);
+}
+
 /* Beside: the counters are had with the first event, and given back with the last. */
 static void x86_reserves(struct kunit *test)
 {
@@ -514,6 +552,7 @@ static struct kunit_case x86_cases[] = {
 	KUNIT_CASE(x86_leaves_lvtpc),
 	KUNIT_CASE(x86_late_nmi),
 	KUNIT_CASE(x86_sticky_status),
+	KUNIT_CASE(x86_read_and_overflow),
 	KUNIT_CASE(x86_reserves),
 	KUNIT_CASE(x86_fixed_shared),
 	{ }

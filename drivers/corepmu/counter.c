@@ -40,6 +40,31 @@ static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64
 	return -left & mask;
 }
 
+/**
+ * corepmu_count_overtaken() - finish corepmu_look_at_event() after an NMI in its midst
+ * @event: an event placed on a counter of this CPU
+ * @prev: what prev_count was
+ * @now: what the counter was, and prev_count has become in exchange for @prev
+ *
+ * An NMI between looking at the counter and the exchange has counted what was there, and
+ * set the counter for the next period: to @prev, when it came as late as the one before.
+ * Then @now is older than the NMI, and is taken back. IRQs off.
+ */
+void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	/* After the exchange: the NMI has counted from @now on. */
+	if (local64_read(&hwc->prev_count) != now) {
+		corepmu_add_count(event, prev, now);
+		return;
+	}
+
+	/* Whenever else it came, what has been counted since @prev is still to be added. */
+	local64_set(&hwc->prev_count, prev);
+	static_call(corepmu_counter_look)(this_cpu_ptr(to_corepmu(event->pmu)->cpu), event);
+}
+
 static __always_inline void counter_load(struct corepmu_cpu *cpuc,
 					 struct perf_event *event, s64 left)
 {

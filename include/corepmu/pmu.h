@@ -115,7 +115,10 @@ struct corepmu_cpu {
  * @select: program the event selection of the counter hw.idx, which is not
  *	counting. IRQs off
  * @read: value of counter hw.idx; bits above event_base do not matter. IRQs off
- * @update: corepmu_count_event() with @read. IRQs off, or NMI
+ * @update: corepmu_count_event() with @read. From the overflow interrupt, or where
+ *	it leaves the event alone. IRQs off, or NMI
+ * @look: the same where the overflow interrupt may count the event meanwhile:
+ *	corepmu_look_at_event() when it is an NMI. IRQs off
  * @write: set counter hw.idx. The PMU as a whole is stopped, or the counter is
  *	not enabled. IRQs off
  * @self_test_config: config_base of an event that counts in a busy loop of the
@@ -164,6 +167,7 @@ struct corepmu_backend {
 	void (*disable)(struct corepmu_cpu *cpuc);
 	void (*select)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 	void (*update)(struct corepmu_cpu *cpuc, struct perf_event *event);
+	void (*look)(struct corepmu_cpu *cpuc, struct perf_event *event);
 	void (*write)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 };
 
@@ -257,6 +261,7 @@ DECLARE_STATIC_CALL(corepmu_enable_counters, corepmu_enable_none);
 DECLARE_STATIC_CALL(corepmu_disable_counters, corepmu_enable_none);
 DECLARE_STATIC_CALL(corepmu_select_event, corepmu_select_none);
 DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_update_none);
+DECLARE_STATIC_CALL(corepmu_counter_look, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
 
 /*
@@ -294,29 +299,25 @@ static __always_inline u64 corepmu_extend_sign(u64 value, u64 mask)
 	return ((value & mask) ^ sign) - sign;
 }
 
-/**
- * corepmu_count_event() - the backend's update(), with its read() inline
- * @cpuc: this CPU's state
- * @event: an event placed on a counter
- * @read: the backend's read()
- *
- * Every read and every stop of an event comes here: one call of a function that
- * calls nothing is all that it takes.
- */
-static __always_inline void
-corepmu_count_event(struct corepmu_cpu *cpuc, struct perf_event *event,
-		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+/* Have prev_count follow the counter. Returns what it is now, @prev what it was. */
+static __always_inline u64
+corepmu_follow_counter(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 *prev,
+		       u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
 {
-	struct hw_perf_event *hwc = &event->hw;
-	u64 prev, now;
-	s64 delta;
+	u64 now;
 
 	do {
-		prev = local64_read(&hwc->prev_count);
+		*prev = local64_read(&hwc->prev_count);
 		now = corepmu_extend_sign(read(cpuc, hwc), hwc->event_base);
-	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
+	} while (local64_cmpxchg(&hwc->prev_count, *prev, now) != *prev);
 
-	delta = (now - prev) & hwc->event_base;
+	return now;
+}
+
+static __always_inline void corepmu_add_count(struct perf_event *event, u64 prev, u64 now)
+{
+	s64 delta = (now - prev) & event->hw.event_base;
+
 	/*
 	 * 64 bits do not wrap. QEMU without -icount sets its counters back to
 	 * zero when its timer meets an exception return (arm_pmu_timer_cb()
@@ -325,7 +326,49 @@ corepmu_count_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 	if (unlikely(delta < 0))
 		delta = now;
 	local64_add(delta, &event->count);
-	local64_sub(delta, &hwc->period_left);
+	local64_sub(delta, &event->hw.period_left);
+}
+
+/**
+ * corepmu_count_event() - the backend's update(), with its read() inline
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ * @read: the backend's read()
+ *
+ * Every stop and every overflow of an event comes here: one call of a function that
+ * calls nothing is all that it takes.
+ */
+static __always_inline void
+corepmu_count_event(struct corepmu_cpu *cpuc, struct perf_event *event,
+		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+{
+	u64 prev, now = corepmu_follow_counter(cpuc, &event->hw, &prev, read);
+
+	corepmu_add_count(event, prev, now);
+}
+
+void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now);
+
+/**
+ * corepmu_look_at_event() - the backend's look(), with its read() inline
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ * @read: the backend's read()
+ *
+ * An NMI that has counted the event meanwhile shows in prev_count, but for one that
+ * leaves there what it has found. It shows in the count.
+ */
+static __always_inline void
+corepmu_look_at_event(struct corepmu_cpu *cpuc, struct perf_event *event,
+		      u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+{
+	u64 count = local64_read(&event->count);
+	u64 prev, now = corepmu_follow_counter(cpuc, &event->hw, &prev, read);
+
+	if (unlikely(local64_read(&event->count) != count))
+		corepmu_count_overtaken(event, prev, now);
+	else
+		corepmu_add_count(event, prev, now);
 }
 
 /**

@@ -40,6 +40,8 @@ bool x86_model_builtin;
 bool x86_model_nmi_refused;
 /* The CPU has no local APIC. */
 bool x86_model_no_apic;
+/* What happens right after the next RDPMC. */
+void (*x86_model_after_rdpmc)(void);
 /* The counters are not there, whatever CPUID says. */
 bool x86_model_no_msrs;
 
@@ -451,6 +453,7 @@ u64 x86_rdpmc(u32 counter)
 	bool fixed = counter & RDPMC_FIXED_BIT;
 	u32 idx = counter & ~RDPMC_FIXED_BIT;
 	const char *name = fixed ? "rdpmc-fixed" : "rdpmc";
+	void (*after)(void) = x86_model_after_rdpmc;
 	u64 value;
 	bool ok;
 
@@ -467,6 +470,9 @@ u64 x86_rdpmc(u32 counter)
 
 	value = fixed ? m->fixed[idx] : m->counter[idx];
 	model_note(name, idx, false, value);
+	x86_model_after_rdpmc = NULL;
+	if (after)
+		after();
 	return value;
 }
 
@@ -591,6 +597,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	};
 	x86_model_builtin = false;
 	x86_model_nmi_refused = false;
+	x86_model_after_rdpmc = NULL;
 	x86_model_no_apic = false;
 	x86_model_no_msrs = false;
 	x86_model_user_power_on();

@@ -466,5 +466,6 @@ const struct corepmu_backend pmuv3_backend = {
 	.select			= pmuv3_select,
 	.read			= pmuv3_read,
 	.update			= pmuv3_update,
+	.look			= pmuv3_update,
 	.write			= pmuv3_write,
 };

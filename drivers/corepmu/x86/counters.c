@@ -150,6 +150,11 @@ static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 	corepmu_count_event(cpuc, event, x86_read);
 }
 
+static void x86_look(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	corepmu_look_at_event(cpuc, event, x86_read);
+}
+
 static void write_counter(const struct x86_desc *desc, int idx, u64 value)
 {
 	if (is_fixed(idx))
@@ -223,6 +228,7 @@ const struct corepmu_backend x86_global_backend = {
 	.select			= x86_select_global,
 	.read			= x86_read,
 	.update			= x86_update,
+	.look			= x86_look,
 	.write			= x86_write,
 };
 
@@ -248,5 +254,6 @@ const struct corepmu_backend x86_each_backend = {
 	.select			= x86_select_each,
 	.read			= x86_read,
 	.update			= x86_update,
+	.look			= x86_look,
 	.write			= x86_write,
 };
