@@ -481,6 +481,26 @@ static void x86_read_and_overflow(struct kunit *test)
 	bench_close(event);
 }
 
+/* An NMI comes when read(2) has noted the counter's value and not added it yet. */
+static void x86_read_then_overflow(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "intel-v4");
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1000);
+	struct hw_perf_event *hwc = &event->hw;
+	u64 prev, now;
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_BRANCHES, 1900);
+	prev = local64_read(&hwc->prev_count);
+	now = corepmu_extend_sign(b->pmu->backend->read(b->cpuc, hwc), hwc->event_base);
+	local64_set(&hwc->prev_count, now);
+	bench_run(b, MACHINE_BRANCHES, 107);
+	corepmu_count_overtaken(event, prev, now);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 2007);
+	bench_del(event);
+	bench_close(event);
+}
+
 /* Beside: the counters are had with the first event, and given back with the last. */
 static void x86_reserves(struct kunit *test)
 {
@@ -553,6 +573,7 @@ static struct kunit_case x86_cases[] = {
 	KUNIT_CASE(x86_late_nmi),
 	KUNIT_CASE(x86_sticky_status),
 	KUNIT_CASE(x86_read_and_overflow),
+	KUNIT_CASE(x86_read_then_overflow),
 	KUNIT_CASE(x86_reserves),
 	KUNIT_CASE(x86_fixed_shared),
 	{ }

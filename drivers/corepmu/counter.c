@@ -52,17 +52,12 @@ static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64
  */
 void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
 {
-	struct hw_perf_event *hwc = &event->hw;
-
-	/* After the exchange: the NMI has counted from @now on. */
-	if (local64_read(&hwc->prev_count) != now) {
+	/* What has been counted since @prev is still to be added. */
+	if (local64_cmpxchg(&event->hw.prev_count, now, prev) == now)
+		corepmu_counter_look(this_cpu_ptr(to_corepmu(event->pmu)->cpu), event);
+	else
+		/* It came after the exchange, and has counted from @now on. */
 		corepmu_add_count(event, prev, now);
-		return;
-	}
-
-	/* Whenever else it came, what has been counted since @prev is still to be added. */
-	local64_set(&hwc->prev_count, prev);
-	static_call(corepmu_counter_look)(this_cpu_ptr(to_corepmu(event->pmu)->cpu), event);
 }
 
 static __always_inline void counter_load(struct corepmu_cpu *cpuc,

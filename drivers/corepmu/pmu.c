@@ -156,7 +156,7 @@ void corepmu_event_stop(struct perf_event *event, int flags)
 static void corepmu_event_read(struct perf_event *event)
 {
 	if (!(event->hw.state & PERF_HES_STOPPED))
-		static_call(corepmu_counter_look)(this_cpuc(event), event);
+		corepmu_counter_look(this_cpuc(event), event);
 }
 
 /* Placement: add and delete */

@@ -376,12 +376,24 @@ corepmu_look_at_event(struct corepmu_cpu *cpuc, struct perf_event *event,
  * @cpuc: this CPU's state
  * @event: an event placed on a counter
  *
- * Brings event->count and period_left up to date. IRQs off; may nest with an
- * interrupt of its own kind.
+ * Brings event->count and period_left up to date. From the overflow interrupt, or
+ * where it leaves the event alone. IRQs off, or NMI.
  */
 static inline void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	static_call(corepmu_counter_update)(cpuc, event);
+}
+
+/**
+ * corepmu_counter_look() - the same where the overflow interrupt may come meanwhile
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ *
+ * IRQs off, which an NMI does not mind.
+ */
+static inline void corepmu_counter_look(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	static_call(corepmu_counter_look)(cpuc, event);
 }
 
 /* counter.c */

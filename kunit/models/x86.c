@@ -40,10 +40,10 @@ bool x86_model_builtin;
 bool x86_model_nmi_refused;
 /* The CPU has no local APIC. */
 bool x86_model_no_apic;
-/* What happens right after the next RDPMC. */
-void (*x86_model_after_rdpmc)(void);
 /* The counters are not there, whatever CPUID says. */
 bool x86_model_no_msrs;
+/* What happens right after the next RDPMC. */
+void (*x86_model_after_rdpmc)(void);
 
 /* Somebody else holds the reservations; how many this driver has. */
 static bool in_use;
