@@ -88,13 +88,13 @@ static void set_width(struct fixture *f, unsigned int width)
 	f->event.hw.event_base = GENMASK_ULL(width - 1, 0);
 }
 
-/* An event with a period; 0 for one that only counts. */
+/* An event with a period; 0 for one that only counts, which has half the counter's range. */
 static void set_event(struct fixture *f, u64 period)
 {
 	struct hw_perf_event *hwc = &f->event.hw;
 
 	f->event.attr.sample_period = period;
-	hwc->sample_period = period ?: S64_MAX;
+	hwc->sample_period = period ?: hwc->event_base >> 1;
 	hwc->last_period = hwc->sample_period;
 	local64_set(&hwc->period_left, hwc->sample_period);
 	local64_set(&f->event.count, 0);
@@ -161,15 +161,12 @@ static void counter_update(struct kunit *test)
 		local64_set(&f->event.hw.prev_count, counter);
 		sum = 0;
 		for (j = 0; j < ARRAY_SIZE(steps); j++) {
-			/* 64 bits do not wrap in a lifetime, and are taken to not have. */
-			if (f->width == 64 && counter + steps[j] < counter)
-				continue;
 			count(f, steps[j]);
 			corepmu_counter_update(&f->cpuc, &f->event);
 			sum += steps[j];
 			KUNIT_ASSERT_EQ_MSG(test, total(f), sum, "from %#llx, step %u", starts[i],
 					    j);
-			KUNIT_ASSERT_EQ(test, left(f), (s64)(S64_MAX - sum));
+			KUNIT_ASSERT_EQ(test, left(f), (s64)((mask >> 1) - sum));
 			KUNIT_ASSERT_EQ(test, local64_read(&f->event.hw.prev_count),
 					sign_extend64(counter, f->width - 1));
 		}
@@ -185,16 +182,24 @@ static void counter_no_sign(struct kunit *test)
 	set_event(f, 0);
 	counter = f->event.hw.event_base;
 	local64_set(&f->event.hw.prev_count, 0);
-	if (f->width < 64) {
-		corepmu_counter_update(&f->cpuc, &f->event);
-		KUNIT_EXPECT_EQ(test, total(f), f->event.hw.event_base);
-	} else {
-		/* QEMU's counters, set back: what is there is what was counted. */
-		local64_set(&f->event.hw.prev_count, 1000);
-		counter = 7;
-		corepmu_counter_update(&f->cpuc, &f->event);
-		KUNIT_EXPECT_EQ(test, total(f), 7);
-	}
+	corepmu_counter_update(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, total(f), f->event.hw.event_base);
+}
+
+/* A value that was read too low is made good by the next read. */
+static void counter_heals(struct kunit *test)
+{
+	struct fixture *f = of_width(test);
+
+	set_event(f, 0);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	count(f, 1000);
+	corepmu_counter_update(&f->cpuc, &f->event);
+	counter -= 700;
+	corepmu_counter_update(&f->cpuc, &f->event);
+	counter += 800;
+	corepmu_counter_update(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, total(f) & f->event.hw.event_base, 1100);
 }
 
 /* A counter is set so that it overflows at the end of the period, or half way. */
@@ -286,7 +291,7 @@ static void counter_late(struct kunit *test)
 	}
 }
 
-/* Counting events: as far as a counter goes; 64 bits begin with nothing. */
+/* Counting events: half a counter's range, which goes on where it stopped. */
 static void counter_counting(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -294,10 +299,20 @@ static void counter_counting(struct kunit *test)
 
 	set_event(f, 0);
 	corepmu_counter_start(&f->cpuc, &f->event);
-	if (f->width == 64)
-		KUNIT_EXPECT_EQ(test, counter, 0);
-	else
-		KUNIT_EXPECT_EQ(test, overflows_after(f), mask >> 1);
+	KUNIT_EXPECT_EQ(test, overflows_after(f), mask >> 1);
+	count(f, 12345);
+	corepmu_counter_update(&f->cpuc, &f->event);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, overflows_after(f), (mask >> 1) - 12345);
+	/* What a page's offset is made of */
+	KUNIT_EXPECT_EQ(test, total(f) - local64_read(&f->event.hw.prev_count), mask >> 1);
+
+	/* Stopped before the interrupt of its overflow */
+	count(f, overflows_after(f) + 5);
+	corepmu_counter_update(&f->cpuc, &f->event);
+	corepmu_counter_start(&f->cpuc, &f->event);
+	KUNIT_EXPECT_EQ(test, overflows_after(f), (mask >> 1) - 5);
+	KUNIT_EXPECT_EQ(test, total(f), (mask >> 1) + 5);
 
 	/* For tests: near where 32 bits wrap. */
 	corepmu_start_near_wrap = 100;
@@ -430,6 +445,7 @@ static void counter_random(struct kunit *test)
 static struct kunit_case counter_cases[] = {
 	KUNIT_CASE_PARAM(counter_update, width_gen_params),
 	KUNIT_CASE_PARAM(counter_no_sign, width_gen_params),
+	KUNIT_CASE_PARAM(counter_heals, width_gen_params),
 	KUNIT_CASE_PARAM(counter_start, width_gen_params),
 	KUNIT_CASE_PARAM(counter_periods, width_gen_params),
 	KUNIT_CASE_PARAM(counter_late, width_gen_params),

@@ -25,13 +25,10 @@ static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64
 {
 	u64 mask = event->hw.event_base;
 
-	if (!is_sampling_event(event)) {
-		/* One that never wraps, and need not tell when. */
+	if (unlikely(corepmu_start_near_wrap) && !is_sampling_event(event)) {
 		if (mask == U64_MAX)
-			return corepmu_start_near_wrap ?
-			       BIT_ULL(32) - corepmu_start_near_wrap : 0;
-		if (unlikely(corepmu_start_near_wrap))
-			left = min_t(u64, left, corepmu_start_near_wrap);
+			return BIT_ULL(32) - corepmu_start_near_wrap;
+		left = min_t(u64, left, corepmu_start_near_wrap);
 	}
 
 	left = clamp_t(s64, left, max_t(s64, 1, cpuc->min_left),
@@ -69,26 +66,35 @@ static __always_inline void counter_load(struct corepmu_cpu *cpuc,
 	static_call(corepmu_write_counter)(cpuc, &event->hw, value);
 }
 
+/* Begin the next period, if this one has ended. Returns whether it has. */
+static __always_inline bool end_period(struct hw_perf_event *hwc)
+{
+	s64 left = local64_read(&hwc->period_left);
+	s64 period = hwc->sample_period;
+
+	if (likely(left > 0))
+		return false;
+
+	/* A whole period late: no use in running after it. */
+	local64_set(&hwc->period_left, left <= -period ? period : left + period);
+	hwc->last_period = period;
+
+	return true;
+}
+
 /**
  * corepmu_counter_start() - set the counter for what is left of the period
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  *
- * When nothing is left, since the core emptied period_left to change the period,
- * a new period begins. IRQs off.
+ * When nothing is left a new period begins: perf core emptied period_left to change the
+ * period, or a counting event was stopped after its counter had overflowed and before the
+ * interrupt. IRQs off.
  */
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	struct hw_perf_event *hwc = &event->hw;
-	s64 left = local64_read(&hwc->period_left);
-
-	if (unlikely(left <= 0)) {
-		left = hwc->sample_period;
-		local64_set(&hwc->period_left, left);
-		hwc->last_period = left;
-	}
-
-	counter_load(cpuc, event, left);
+	end_period(&event->hw);
+	counter_load(cpuc, event, local64_read(&event->hw.period_left));
 }
 
 /**
@@ -101,18 +107,7 @@ void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 bool corepmu_counter_end_period(struct perf_event *event)
 {
-	struct hw_perf_event *hwc = &event->hw;
-	s64 left = local64_read(&hwc->period_left);
-	s64 period = hwc->sample_period;
-
-	if (left > 0)
-		return false;
-
-	/* A whole period late: no use in running after it. */
-	local64_set(&hwc->period_left, left <= -period ? period : left + period);
-	hwc->last_period = period;
-
-	return true;
+	return end_period(&event->hw);
 }
 
 /**
@@ -127,7 +122,7 @@ bool corepmu_counter_end_period(struct perf_event *event)
  */
 bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	bool ended = corepmu_counter_end_period(event);
+	bool ended = end_period(&event->hw);
 
 	counter_load(cpuc, event, local64_read(&event->hw.period_left));
 	return ended;

@@ -161,20 +161,29 @@ static void corepmu_event_read(struct perf_event *event)
 
 /* Placement: add and delete */
 
+/* What the event counts modulo, less one, when it is on counter @idx. */
+static __always_inline u64 event_mask(struct corepmu *pmu, const struct hw_perf_event *hwc,
+				      int idx)
+{
+	unsigned int width = pmu->width[idx];
+
+	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx)))
+		width *= 2;
+	if (hwc->flags & COREPMU_EVENT_32BIT)
+		width = 32;
+
+	return GENMASK_ULL(width - 1, 0);
+}
+
 /* Leaves the event stopped, its counter set for what is left of its period. */
 static __always_inline void event_place(struct corepmu_cpu *cpuc,
 					struct perf_event *event, int idx)
 {
 	struct hw_perf_event *hwc = &event->hw;
-	unsigned int width = cpuc->pmu->width[idx];
 	u64 counters = corepmu_event_counters(cpuc->pmu, hwc, idx);
 
 	hwc->idx = idx;
-	if (corepmu_event_is_paired(cpuc->pmu, hwc))
-		width *= 2;
-	if (hwc->flags & COREPMU_EVENT_32BIT)
-		width = 32;
-	hwc->event_base = GENMASK_ULL(width - 1, 0);
+	hwc->event_base = event_mask(cpuc->pmu, hwc, idx);
 
 	cpuc->events[idx] = event;
 	cpuc->used |= counters;
@@ -414,6 +423,22 @@ int corepmu_decode_cache(u64 config, unsigned int *cache, bool *miss)
 	return op == PERF_COUNT_HW_CACHE_OP_READ ? 0 : -ENOENT;
 }
 
+/*
+ * The period of an event that only counts: half the range of the narrowest counter that it
+ * may be on, as in x86_perf_event_set_period() and armpmu_event_set_period(). It goes on
+ * from counter to counter, so that a page's offset is this period for as long as the event
+ * is not reset, and positive within pmc_width bits.
+ */
+static u64 counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc)
+{
+	u64 period = pmu->max_left, left;
+
+	for (left = hwc->config; left; left &= left - 1)
+		period = min(period, event_mask(pmu, hwc, __ffs64(left)) >> 1);
+
+	return period;
+}
+
 static void corepmu_event_destroy(struct perf_event *event)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
@@ -455,9 +480,8 @@ static int corepmu_event_init(struct perf_event *event)
 	if (ret)
 		return ret;
 
-	/* Without a period of its own, a period that never ends. */
 	if (!is_sampling_event(event)) {
-		hwc->sample_period = S64_MAX;
+		hwc->sample_period = counting_period(pmu, hwc);
 		hwc->last_period = hwc->sample_period;
 		local64_set(&hwc->period_left, hwc->sample_period);
 	}

@@ -316,15 +316,8 @@ corepmu_follow_counter(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 
 
 static __always_inline void corepmu_add_count(struct perf_event *event, u64 prev, u64 now)
 {
-	s64 delta = (now - prev) & event->hw.event_base;
+	u64 delta = (now - prev) & event->hw.event_base;
 
-	/*
-	 * 64 bits do not wrap. QEMU without -icount sets its counters back to
-	 * zero when its timer meets an exception return (arm_pmu_timer_cb()
-	 * between the two hooks): what was counted since is all that is left.
-	 */
-	if (unlikely(delta < 0))
-		delta = now;
 	local64_add(delta, &event->count);
 	local64_sub(delta, &event->hw.period_left);
 }

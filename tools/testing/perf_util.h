@@ -22,6 +22,7 @@
 
 typedef uint64_t u64;
 typedef uint32_t u32;
+typedef int64_t s64;
 
 /* The PMU under test: --pmu NAME, or the environment's PMU, or the default. */
 struct target {
