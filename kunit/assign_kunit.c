@@ -389,8 +389,8 @@ static void assign_too_many(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_valid(demands, 64));
 }
 
-/* Free counters: the highest is taken, and nobody moves. */
-static void assign_takes_highest(struct kunit *test)
+/* Of free counters a dedicated one is taken, or the lowest, and nobody moves. */
+static void assign_takes_dedicated_then_lowest(struct kunit *test)
 {
 	struct corepmu_demand demands[] = {
 		{ .homes = 0x8000003fULL, .counter = 3 },
@@ -401,7 +401,7 @@ static void assign_takes_highest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 3), 0);
 	KUNIT_EXPECT_EQ(test, demands[0].counter, 3);
 	KUNIT_EXPECT_EQ(test, demands[1].counter, 31);
-	KUNIT_EXPECT_EQ(test, demands[2].counter, 5);
+	KUNIT_EXPECT_EQ(test, demands[2].counter, 0);
 }
 
 /* Two singles sit where a pair has to go, and one of them has nowhere else. */
@@ -435,7 +435,7 @@ static struct kunit_case assign_cases[] = {
 	KUNIT_CASE(assign_moves_fewest),
 	KUNIT_CASE(assign_longest_chain),
 	KUNIT_CASE(assign_too_many),
-	KUNIT_CASE(assign_takes_highest),
+	KUNIT_CASE(assign_takes_dedicated_then_lowest),
 	KUNIT_CASE(assign_pairs),
 	{ }
 };

@@ -283,9 +283,9 @@ static void pmu_moves_stopped(struct kunit *test)
 	mover = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	first = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	config = mover->hw.config;
-	first->hw.config = BIT_ULL(fls64(config) - 1);
+	first->hw.config = BIT_ULL(corepmu_first_choice(config));
 	KUNIT_ASSERT_EQ(test, bench_add(mover, PERF_EF_START), 0);
-	KUNIT_ASSERT_EQ(test, mover->hw.idx, fls64(config) - 1);
+	KUNIT_ASSERT_EQ(test, mover->hw.idx, corepmu_first_choice(config));
 	bench_run(b, MACHINE_CYCLES, 10);
 	bench_stop_event(mover, PERF_EF_UPDATE);
 

@@ -142,11 +142,11 @@ struct sequence {
 static const struct sequence sequences[] = {
 	{
 		"pmuv3", PERF_COUNT_HW_INSTRUCTIONS,
-		.add = "PMEVTYPER5=8000008 PMEVCNTR5=fffffc18 PMCNTENSET=20 isb PMCR=41",
-		.read = "PMEVCNTR5",
-		.overflow = "PMOVSCLR PMOVSCLR=20 PMCR=40 isb PMEVCNTR5 PMEVCNTR5=fffffc18 isb PMCR=41",
-		.del = "PMCR=40 isb PMEVCNTR5",
-		.again = "PMEVCNTR5=fffffc18 isb PMCR=41",
+		.add = "PMEVTYPER0=8000008 PMEVCNTR0=fffffc18 PMCNTENSET=1 isb PMCR=41",
+		.read = "PMEVCNTR0",
+		.overflow = "PMOVSCLR PMOVSCLR=1 PMCR=40 isb PMEVCNTR0 PMEVCNTR0=fffffc18 isb PMCR=41",
+		.del = "PMCR=40 isb PMEVCNTR0",
+		.again = "PMEVCNTR0=fffffc18 isb PMCR=41",
 	}, {
 		"pmuv3", PERF_COUNT_HW_CPU_CYCLES,
 		.add = "PMCCFILTR=8000000 PMCCNTR=fffffffffffffc18 PMCNTENSET=80000000 isb PMCR=41",
@@ -156,11 +156,11 @@ static const struct sequence sequences[] = {
 		.again = "PMCCNTR=fffffffffffffc18 isb PMCR=41",
 	}, {
 		"pmuv3p5", PERF_COUNT_HW_INSTRUCTIONS,
-		.add = "PMEVTYPER5=8000008 PMEVCNTR5=fffffffffffffc18 PMCNTENSET=20 isb PMCR=c1",
-		.read = "PMEVCNTR5",
-		.overflow = "PMOVSCLR PMOVSCLR=20 PMCR=c0 isb PMEVCNTR5 PMEVCNTR5=fffffffffffffc18 isb PMCR=c1",
-		.del = "PMCR=c0 isb PMEVCNTR5",
-		.again = "PMEVCNTR5=fffffffffffffc18 isb PMCR=c1",
+		.add = "PMEVTYPER0=8000008 PMEVCNTR0=fffffffffffffc18 PMCNTENSET=1 isb PMCR=c1",
+		.read = "PMEVCNTR0",
+		.overflow = "PMOVSCLR PMOVSCLR=1 PMCR=c0 isb PMEVCNTR0 PMEVCNTR0=fffffffffffffc18 isb PMCR=c1",
+		.del = "PMCR=c0 isb PMEVCNTR0",
+		.again = "PMEVCNTR0=fffffffffffffc18 isb PMCR=c1",
 	}, {
 		"pmuv3p9", PERF_COUNT_HW_INSTRUCTIONS,
 		.add = "PMICFILTR=8000000 PMICNTR=fffffffffffffc18 PMCNTENSET=100000000 isb PMCR=c1",
@@ -237,8 +237,8 @@ static void pmuv3_pairs(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, event->hw.idx, 5);
-	KUNIT_EXPECT_EQ(test, b->cpuc->used, 0x30);
+	KUNIT_EXPECT_EQ(test, event->hw.idx, 1);
+	KUNIT_EXPECT_EQ(test, b->cpuc->used, 0x3);
 	bench_run(b, MACHINE_INSTRUCTIONS, 12345678901ULL);
 	KUNIT_EXPECT_EQ(test, bench_read(event), 12345678901ULL);
 	bench_run(b, MACHINE_INSTRUCTIONS, 1ULL << 40);

@@ -102,9 +102,8 @@ static bool matching_augment(struct matching *m, int event)
 		struct corepmu_demand *demand = &m->demands[next];
 		u64 reach = demand->homes & ~demand->pairs & ~seen;
 
-		/* Dedicated counters have the highest numbers: highest first. */
 		while (reach) {
-			int counter = fls64(reach) - 1;
+			int counter = corepmu_first_choice(reach);
 
 			reach &= ~BIT_ULL(counter);
 			seen |= BIT_ULL(counter);
@@ -188,7 +187,7 @@ static bool matching_add(struct matching *m, int event)
 		u64 tries = pairs;
 
 		while (tries) {
-			int upper = fls64(tries) - 1;
+			int upper = __ffs64(tries);
 
 			tries &= ~BIT_ULL(upper);
 			if (m->blocked & (BIT_ULL(upper) | BIT_ULL(upper - 1)))
@@ -235,7 +234,7 @@ static bool matching_search(struct matching *m, unsigned int event)
 	}
 
 	for (pairs = m->demands[event].homes & m->demands[event].pairs; pairs; ) {
-		int upper = fls64(pairs) - 1;
+		int upper = __ffs64(pairs);
 
 		pairs &= ~BIT_ULL(upper);
 		if (m->blocked & (BIT_ULL(upper) | BIT_ULL(upper - 1)))

@@ -271,12 +271,12 @@ static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
 	struct hw_perf_event *hwc = &event->hw;
 	u64 free = hwc->config & ~cpuc->used;
 
-	/* Dedicated counters have the highest numbers: highest first. */
-	for (; free; free &= ~BIT_ULL(fls64(free) - 1)) {
-		int idx = fls64(free) - 1;
+	while (free) {
+		int idx = corepmu_first_choice(free);
 
 		if (!(corepmu_event_counters(cpuc->pmu, hwc, idx) & cpuc->used))
 			return idx;
+		free &= ~BIT_ULL(idx);
 	}
 
 	return place_by_moving(cpuc, event);
