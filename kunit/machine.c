@@ -45,7 +45,7 @@ static const struct x86_model_cpu intel_v4 = {
 static const struct x86_model_cpu intel_v5 = {
 	.name = "v5", .family = 6, .version = 5, .nr_gp = 8, .gp_width = 48,
 	.nr_fixed = 2, .fixed_map = 0xf, .fixed_width = 48, .full_width = true,
-	.nr_events = 8,
+	.nr_events = 8, .amx = true,
 };
 
 static const struct x86_model_cpu amd_legacy = {
@@ -56,6 +56,16 @@ static const struct x86_model_cpu amd_legacy = {
 static const struct x86_model_cpu amd_core = {
 	.name = "core", .amd = true, .family = 0x17, .version = 1, .nr_gp = 6,
 	.gp_width = 48, .virt = true,
+};
+
+static const struct x86_model_cpu amd_zen2 = {
+	.name = "Zen 2", .amd = true, .family = 0x17, .model = 0x31, .version = 1, .nr_gp = 6,
+	.gp_width = 48,
+};
+
+static const struct x86_model_cpu amd_hygon = {
+	.name = "Hygon", .amd = true, .hygon = true, .family = 0x18, .version = 1, .nr_gp = 6,
+	.gp_width = 48,
 };
 
 static const struct x86_model_cpu amd_v2 = {
@@ -278,6 +288,8 @@ const struct machine machines[] = {
 	{ "intel-v5",		&x86_machine, &intel_v5 },
 	{ "amd-legacy",		&x86_machine, &amd_legacy },
 	{ "amd-core",		&x86_machine, &amd_core },
+	{ "amd-zen2",		&x86_machine, &amd_zen2 },
+	{ "amd-hygon",		&x86_machine, &amd_hygon },
 	{ "amd-v2",		&x86_machine, &amd_v2 },
 	{ "pmuv3",		&pmuv3_machine, &pmuv3_old },
 	{ "pmuv3p4-vhe",	&pmuv3_machine, &pmuv3p4_vhe },

@@ -61,14 +61,42 @@ static const struct encoding encodings[] = {
 	{ "intel-v4", { RAW(0xc0) }, 0, 0x1300c0, GP(8) | FIXED(0) },
 	/* Edge, inverted and with a threshold it is no longer a fixed counter's. */
 	{ "intel-v4", { RAW(0x018400c0) }, 0, 0x019700c0, GP(8) },
-	{ "intel-v4", { RAW(0xff84ffffULL) }, 0, 0xff97ffff, GP(8) },
+	{ "intel-v4", { RAW(0xff84ffffULL) }, 0, 0xff97ffff, GP(4) },
 	{ "intel-v4", { RAW(0x5300c0) }, 0, 0x1300c0, GP(8) | FIXED(0) },
 	{ "intel-v4", { RAW(0x2000c0) }, -EINVAL },
 	{ "intel-v4", { RAW(0x1000000c0ULL) }, -EINVAL },
 	/* A unit mask of event 0 is a fixed counter's. */
-	{ "intel-v4", { RAW(0) }, 0, 0x130000, GP(8) },
+	{ "intel-v4", { RAW(0) }, 0, 0x130000, GP(4) },
 	{ "intel-v4", { RAW(0x0100) }, -EINVAL },
 	{ "intel-v4", { RAW(0x0300) }, 0, 0x130300, FIXED(2) },
+	/* What is not architectural has the counters that count it on every CPU. */
+	{ "intel-v4", { RAW(0x0151) }, 0, 0x130151, GP(4) },
+	{ "intel-v4", { RAW(0x01040151) }, 0, 0x01170151, GP(4) },
+	{ "intel-v4", { RAW(0x20c4) }, 0, 0x1320c4, GP(4) },
+	{ "intel-v5", { RAW(0x20c4) }, 0, 0x1320c4, GP(4) },
+	{ "intel-v5", { RAW(0x4f2e) }, 0, 0x134f2e, GP(8) },
+	{ "intel-v2", { RAW(0x0151) }, 0, 0x130151, GP(2) },
+	/* Events that count what another register says */
+	{ "intel-v4", { RAW(0x01b7) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x01bb) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x02b7) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x012a) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x012b) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x0127) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x0227) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x100b) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x01cd) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x05d0) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x01c6) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x02c6) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x03c6) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x40ad) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x01c601b7) }, -EOPNOTSUPP },
+	{ "intel-v4", { RAW(0x02bb) }, 0, 0x1302bb, GP(4) },
+	/* Of two CPUs one alone has it complete. */
+	{ "intel-v4", { RAW(0x04c2) }, 0, 0x1304c2, GP(4) },
+	{ "intel-v5", { RAW(0x04c2) }, -EOPNOTSUPP },
+	{ "intel-v5", { RAW(0x02b7) }, 0, 0x1302b7, GP(4) },
 	{ "intel-v4", { RAW(0xc0), .config1 = 1 }, -EINVAL },
 	{ "intel-v4", { RAW(0xc0), .config3 = 1 }, -EINVAL },
 
@@ -110,8 +138,16 @@ static const struct encoding encodings[] = {
 	{ "amd-v2", { RAW(0xf000000ffULL) }, 0, 0xf001300ffULL, GP(6) },
 	{ "amd-v2", { RAW(0x1000000000ULL) }, -EINVAL },
 	{ "amd-v2", { RAW(0) }, 0, 0x130000, GP(6) },
-	{ "amd-v2", { RAW(0x003) }, 0, 0x130003, GP(6) },
+	/* Zen, Zen 2, Zen 3, and Hygon's Zen */
+	{ "amd-v2", { RAW(0x003) }, -EOPNOTSUPP },
 	{ "amd-core", { RAW(0x003) }, -EOPNOTSUPP },
+	{ "amd-zen2", { RAW(0x003) }, -EOPNOTSUPP },
+	{ "amd-hygon", { RAW(0x003) }, -EOPNOTSUPP },
+	{ "amd-legacy", { RAW(0x003) }, 0, 0x130003, GP(4) },
+	{ "amd-zen2", { HW(STALLED_CYCLES_FRONTEND) }, 0, 0x1300a9, GP(6) },
+	{ "amd-zen2", { HW(STALLED_CYCLES_BACKEND) }, -ENOENT },
+	{ "amd-hygon", { HW(STALLED_CYCLES_FRONTEND) }, 0, 0x130287, GP(6) },
+	{ "amd-hygon", { HW(STALLED_CYCLES_BACKEND) }, 0, 0x130187, GP(6) },
 };
 
 static void encoding_desc(const struct encoding *e, char *desc)

@@ -72,6 +72,11 @@ bool x86_model_has(unsigned int feature)
 		return !cpu->amd && cpu->virt;
 	case X86_FEATURE_SVM:
 		return cpu->amd && cpu->virt;
+	case X86_FEATURE_AMX_TILE:
+	case X86_FEATURE_AVX_VNNI:
+		return cpu->amx;
+	case X86_FEATURE_HYBRID_CPU:
+		return cpu->hybrid;
 	default:
 		return false;
 	}
@@ -591,7 +596,9 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_cpu = cpu;
 	x86_model_cpuinfo = (struct x86_model_cpuinfo) {
 		.x86			= cpu->family,
-		.x86_vendor		= cpu->amd ? X86_VENDOR_AMD : X86_VENDOR_INTEL,
+		.x86_model		= cpu->model,
+		.x86_vendor		= cpu->hygon ? X86_VENDOR_HYGON :
+					  cpu->amd ? X86_VENDOR_AMD : X86_VENDOR_INTEL,
 		.cpuid_level		= 0x16,
 		.extended_cpuid_level	= cpu->amd && cpu->version >= 2 ? 0x80000022 : 0x80000008,
 	};

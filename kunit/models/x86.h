@@ -22,7 +22,9 @@ struct x86_model;
  * struct x86_model_cpu - a CPU as CPUID tells of it
  * @name: for messages
  * @amd: AMD's counters, not Intel's
+ * @hygon: made by Hygon, with AMD's counters
  * @family: family of the CPU
+ * @model: model of that family
  * @version: Intel: version of architectural performance monitoring;
  *	AMD: 0 legacy, 1 core extension, 2 PerfMonV2
  * @nr_gp: general-purpose counters
@@ -34,11 +36,15 @@ struct x86_model;
  * @nr_events: architectural events that @missing tells of (Intel)
  * @missing: architectural events that are missing (Intel)
  * @virt: the CPU can run guests
+ * @amx: the CPU has AMX, and AVX-VNNI
+ * @hybrid: the machine has CPUs of several kinds
  */
 struct x86_model_cpu {
 	const char	*name;
 	bool		amd;
+	bool		hygon;
 	unsigned int	family;
+	unsigned int	model;
 	unsigned int	version;
 	unsigned int	nr_gp;
 	unsigned int	nr_fixed;
@@ -49,6 +55,8 @@ struct x86_model_cpu {
 	unsigned int	nr_events;
 	u32		missing;
 	bool		virt;
+	bool		amx;
+	bool		hybrid;
 };
 
 /**

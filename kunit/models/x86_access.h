@@ -32,6 +32,9 @@
 #define X86_FEATURE_VMX			(4 * 32 + 5)
 #define X86_FEATURE_SVM			(6 * 32 + 2)
 #define X86_FEATURE_PERFCTR_CORE	(6 * 32 + 23)
+#define X86_FEATURE_AVX_VNNI		(12 * 32 + 4)
+#define X86_FEATURE_HYBRID_CPU		(18 * 32 + 15)
+#define X86_FEATURE_AMX_TILE		(18 * 32 + 24)
 #define NMI_LOCAL			0
 #define NMI_DONE			0
 #define NMI_HANDLED			1
@@ -56,6 +59,7 @@ u64 x86_rdpmc(u32 counter);
 
 struct x86_model_cpuinfo {
 	u8	x86;
+	u8	x86_model;
 	u8	x86_vendor;
 	int	cpuid_level;
 	u32	extended_cpuid_level;

@@ -6,11 +6,13 @@
  * What the virtual PMU counts is told in tools/qemu/x86-pmu.rst: in a cycle at
  * most one instruction retires, a branch in its second one.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "perf_util.h"
+#include "user_util.h"
 
 #if defined(__x86_64__)
 
@@ -182,20 +184,111 @@ static void slow_cycles(void)
 	close_all(fds, 3);
 }
 
+/* Intel: counters that count an event on every microarchitecture, if it is not architectural */
+#define COMMON_COUNTERS		4
+
+/*
+ * Events that only one microarchitecture has are placed on counters 0 to 3, also when
+ * others that can go elsewhere have been there before.
+ */
+static void common_counters(void)
+{
+	unsigned int counters = arch_counters().instructions, nr = 0, i;
+	struct reader readers[ARCH_MAX_COUNTERS];
+	struct perf_event_attr attr;
+	int leader, fds[COMMON_COUNTERS];
+
+	if (arch_is_amd() || counters <= COMMON_COUNTERS + 1) {
+		ktap_skip("this CPU has no counters but those that all have");
+		return;
+	}
+	user_read_allow(1);
+	/* Architectural ones on all counters but the last four */
+	for (; nr < counters - COMMON_COUNTERS; nr++) {
+		if (!reader_open(&readers[nr], ARCH_EVENT_BRANCHES, 0))
+			goto out;
+		event_enable(readers[nr].fd);
+	}
+	for (i = 0; i < COMMON_COUNTERS - 1; i++, nr++) {
+		if (!reader_open(&readers[nr], ARCH_EVENT_UNKNOWN, 0))
+			goto out;
+		event_enable(readers[nr].fd);
+		expect_range("index of such an event", 1, COMMON_COUNTERS,
+			     readers[nr].page->index);
+	}
+	for (i = 0; i < nr; i++)
+		expect_ne("index of each", 0, readers[i].page->index);
+
+	/* One more than there are counters for */
+	attr_init(&attr, ARCH_EVENT_UNKNOWN);
+	leader = event_open_self(&attr, -1);
+	/* Members that are disabled want no counter. */
+	attr.disabled = 0;
+	for (i = 1; i < COMMON_COUNTERS; i++)
+		fds[i] = event_open_self(&attr, leader);
+	expect_eq("a group of five", -EINVAL, event_open(&attr, 0, -1, leader, 0));
+	close_all(fds + 1, COMMON_COUNTERS - 1);
+	close_all(&leader, 1);
+out:
+	while (nr--)
+		reader_close(&readers[nr]);
+}
+
+/* Intel: they count what another register says, which nobody writes. */
+static void incomplete_events(void)
+{
+	static const u64 configs[] = { 0x01b7, 0x01bb, 0x012a, 0x012b, 0x01cd, 0x01c6 };
+	struct perf_event_attr attr;
+	unsigned int i;
+
+	if (arch_is_amd()) {
+		ktap_skip("AMD's CPUs have none");
+		return;
+	}
+	for (i = 0; i < ARRAY_SIZE(configs); i++) {
+		attr_init(&attr, configs[i]);
+		expect_eq("such an event", -EOPNOTSUPP, event_open(&attr, 0, -1, -1, 0));
+	}
+}
+
+/* AMD: two counters would have to be merged. */
+static void merged_event(void)
+{
+	struct perf_event_attr attr;
+
+	if (!arch_is_amd()) {
+		ktap_skip("Intel's CPUs have none");
+		return;
+	}
+	attr_init(&attr, 0x003);
+	expect_eq("retired floating-point operations", -EOPNOTSUPP,
+		  event_open(&attr, 0, -1, -1, 0));
+}
+
+static const struct ktap_case cases[] = {
+	{ "reference and bus cycles", slow_cycles },
+	{ "events of one microarchitecture are placed on the counters that all have",
+	  common_counters },
+	{ "events that need a second register are refused", incomplete_events },
+	{ "an event that needs two counters merged is refused", merged_event },
+};
+
 int main(int argc, char **argv)
 {
 	unsigned int i;
 
 	target_init(argc, argv);
-	ktap_plan(ARRAY_SIZE(events) + 1);
+	ktap_plan(ARRAY_SIZE(events) + ARRAY_SIZE(cases));
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		ktap_begin("%s", events[i].what);
 		run_event(&events[i]);
 		ktap_end();
 	}
-	ktap_begin("reference and bus cycles");
-	slow_cycles();
-	ktap_end();
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		ktap_begin("%s", cases[i].name);
+		cases[i].run();
+		ktap_end();
+	}
 	return ktap_status();
 }
 

@@ -26,7 +26,9 @@
 #define EAX_PERFMON_V2		BIT(0)
 #define EBX_NR_CORE		GENMASK(3, 0)
 
+/* Zen and Zen 2, which share a family; Hygon's family 18h is a Zen; 19h on */
 #define FAMILY_ZEN		0x17
+#define FAMILY_ZEN3		0x19
 
 /* Retired SSE and AVX operations: too many a cycle for one counter */
 #define EVENT_FLOPS		0x003
@@ -58,15 +60,29 @@ static u64 amd_homes(const struct x86_desc *desc, u64 config)
 }
 
 /*
- * Families before 17h bind events to counters in ways of their own, and family
- * 17h itself wants two counters merged for one event (large increments).
+ * Zen 2 among family 17h: models 30h-4Fh, 60h-7Fh, 90h-91h and A0h-AFh, as
+ * arch/x86/kernel/cpu/amd.c tells them.
+ */
+static bool is_zen2(void)
+{
+	unsigned int model = boot_cpu_data.x86_model;
+
+	return boot_cpu_data.x86 == FAMILY_ZEN &&
+	       ((model >= 0x30 && model <= 0x4f) || (model >= 0x60 && model <= 0x7f) ||
+		(model >= 0x90 && model <= 0x91) || (model >= 0xa0 && model <= 0xaf));
+}
+
+/*
+ * Families before 17h bind events to counters in ways of their own. From 17h on two
+ * counters have to be merged for an event that can grow by more than 15 a cycle
+ * (amd_is_pair_event_code() in arch/x86/events/amd/core.c).
  */
 static int amd_refuse(const struct x86_desc *desc, u64 config)
 {
 	unsigned int event = FIELD_GET(EVNTSEL_EVENT, config) |
 			     FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
 
-	if (event == EVENT_FLOPS && boot_cpu_data.x86 == FAMILY_ZEN)
+	if (event == EVENT_FLOPS && boot_cpu_data.x86 >= FAMILY_ZEN)
 		return corepmu_refuse(-EOPNOTSUPP, "event 0x003 needs two counters merged, which is not done");
 
 	return 0;
@@ -86,10 +102,14 @@ static void describe_events(struct x86_desc *desc)
 
 	hardware[PERF_COUNT_HW_CACHE_REFERENCES] = 0xff60;
 	hardware[PERF_COUNT_HW_CACHE_MISSES] = 0x0964;
-	hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] =
-		boot_cpu_data.x86 > FAMILY_ZEN ? 0x00a9 : 0x0287;
-	if (boot_cpu_data.x86 == FAMILY_ZEN)
+
+	/* amd_zen1_perfmon_event_map and amd_zen2_perfmon_event_map, arch/x86/events/amd/core.c */
+	if (is_zen2() || boot_cpu_data.x86 >= FAMILY_ZEN3) {
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = 0x00a9;
+	} else {
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = 0x0287;
 		hardware[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = 0x0187;
+	}
 }
 
 /**

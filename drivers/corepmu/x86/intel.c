@@ -3,8 +3,9 @@
  * corepmu: x86: Intel architectural performance monitoring, versions 1 to 5
  *
  * Intel SDM volume 3, "Architectural Performance Monitoring": CPUID leaf 0xA
- * tells counters, widths and the architectural events that are missing. Events
- * of one microarchitecture that count on some counters alone are not known here.
+ * tells counters, widths and the architectural events that are missing. Events of one
+ * microarchitecture may count on some of the counters alone: which is not known here, and
+ * they are placed on those that all of them share.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -30,6 +31,14 @@
 #define EVENT_INSTRUCTIONS	0x00c0
 /* Pseudo-encoding of the kernel: reference cycles, on fixed counter 2 alone */
 #define EVENT_REF_CYCLES	0x0300
+
+/*
+ * SDM volume 3, "Architectural Performance Monitoring": an architectural event counts on
+ * every general-purpose counter. Others, on CPUs with eight of them, count on 0 to 3; what
+ * they do on the rest is told by the event lists of each microarchitecture alone (of
+ * Ice Lake's and Sapphire Rapids' most do not count there).
+ */
+#define COMMON_COUNTERS		GENMASK_ULL(3, 0)
 
 /* Bit n of CPUID.0AH:EBX says that event n is missing. */
 static const struct {
@@ -60,17 +69,88 @@ static u64 intel_cache(unsigned int cache, bool miss)
 	}
 }
 
+/* Edge, inversion and threshold change what is counted of an event, not where. */
+static bool is_architectural(u64 config)
+{
+	unsigned int i;
+
+	config &= EVNTSEL_EVENT | EVNTSEL_UMASK;
+	for (i = 0; i < ARRAY_SIZE(architectural_events); i++)
+		if (config == architectural_events[i].config)
+			return true;
+
+	return false;
+}
+
 static u64 intel_homes(const struct x86_desc *desc, u64 config)
 {
 	u64 gp = GENMASK_ULL(desc->nr_gp - 1, 0), fixed = 0;
 	unsigned int i;
 
+	if (!is_architectural(config))
+		gp &= COMMON_COUNTERS;
+
 	for (i = 0; i < ARRAY_SIZE(fixed_events); i++)
 		if (config == fixed_events[i])
 			fixed |= BIT_ULL(FIXED_COUNTER_BASE + i);
-	fixed &= desc->pmu->counters;
+	if (config == EVENT_REF_CYCLES)
+		gp = 0;
 
-	return config == EVENT_REF_CYCLES ? fixed : gp | fixed;
+	return (gp | fixed) & desc->pmu->counters;
+}
+
+#define refuse_second_register(event, msr)					\
+	corepmu_refuse(-EOPNOTSUPP, event " also needs the register " msr ", which is not programmed")
+
+/*
+ * Events that count what a second register says, which other users of the CPU may have
+ * written. Codes and registers: struct extra_reg in arch/x86/events/intel/core.c, and
+ * "MSRIndex" in the event lists of the microarchitectures. Where a code stands for an
+ * event of another microarchitecture that is complete without, that one is refused too
+ * unless a feature of the CPU tells them apart.
+ */
+static int refuse_incomplete(u64 config)
+{
+	switch (config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) {
+	case 0x01b7:
+		return refuse_second_register("event 0x1b7 (OFFCORE_RESPONSE)", "MSR_OFFCORE_RSP_0");
+	case 0x01bb:
+		return refuse_second_register("event 0x1bb (OFFCORE_RESPONSE_1)", "MSR_OFFCORE_RSP_1");
+	case 0x02b7:
+		/* EXE.AMX_BUSY where there is AMX */
+		if (boot_cpu_has(X86_FEATURE_AMX_TILE))
+			return 0;
+		return refuse_second_register("event 0x2b7 (OFFCORE_RESPONSE_1)", "MSR_OFFCORE_RSP_1");
+	case 0x012a:
+		return refuse_second_register("event 0x12a (OCR)", "MSR_OFFCORE_RSP_0");
+	case 0x012b:
+		return refuse_second_register("event 0x12b (OCR)", "MSR_OFFCORE_RSP_1");
+	case 0x0127:
+		return refuse_second_register("event 0x127 (OCR snoop)", "MSR_SNOOP_RSP_0");
+	case 0x0227:
+		return refuse_second_register("event 0x227 (OCR snoop)", "MSR_SNOOP_RSP_1");
+	case 0x100b:
+		return refuse_second_register("event 0x100b (load latency)", "MSR_PEBS_LD_LAT_THRESHOLD");
+	case 0x01cd:
+		return refuse_second_register("event 0x1cd (load latency)", "MSR_PEBS_LD_LAT_THRESHOLD");
+	case 0x05d0:
+		return refuse_second_register("event 0x5d0 (load latency)", "MSR_PEBS_LD_LAT_THRESHOLD");
+	case 0x01c6:
+		return refuse_second_register("event 0x1c6 (FRONTEND_RETIRED)", "MSR_PEBS_FRONTEND");
+	case 0x02c6:
+		return refuse_second_register("event 0x2c6 (FRONTEND_RETIRED)", "MSR_PEBS_FRONTEND");
+	case 0x03c6:
+		return refuse_second_register("event 0x3c6 (FRONTEND_RETIRED)", "MSR_PEBS_FRONTEND");
+	case 0x40ad:
+		return refuse_second_register("event 0x40ad (UNKNOWN_BRANCH)", "MSR_PEBS_FRONTEND");
+	case 0x04c2:
+		/* UOPS_RETIRED.MACRO_FUSED before Golden Cove, which brought AVX-VNNI */
+		if (!boot_cpu_has(X86_FEATURE_AVX_VNNI))
+			return 0;
+		return refuse_second_register("event 0x4c2 (UOPS_RETIRED.MS)", "MSR_PEBS_FRONTEND");
+	default:
+		return 0;
+	}
 }
 
 static int intel_refuse(const struct x86_desc *desc, u64 config)
@@ -79,7 +159,7 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 	if (!(config & EVNTSEL_EVENT) && (config & EVNTSEL_UMASK) && config != EVENT_REF_CYCLES)
 		return corepmu_refuse(-EINVAL, "no fixed counter for this unit mask of event 0");
 
-	return 0;
+	return refuse_incomplete(config);
 }
 
 /* Fixed counters: a number of them, from version 5 on a bitmap besides. */
@@ -114,7 +194,7 @@ int intel_describe(struct x86_desc *desc)
 
 	cpuid(0xa, &eax, &ebx, &ecx, &edx);
 	version = FIELD_GET(EAX_VERSION, eax);
-	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), FIXED_COUNTER_BASE);
+	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), COREPMU_FIRST_DEDICATED);
 	width = FIELD_GET(EAX_GP_WIDTH, eax);
 	nr_events = FIELD_GET(EAX_NR_EVENTS, eax);
 	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx);
