@@ -107,44 +107,32 @@ int corepmu_resolve_symbols(void)
 
 #ifdef CONFIG_X86
 
-#include <asm/perf_event.h>
+/**
+ * corepmu_has_builtin_pmu() - does the kernel's own driver have a PMU?
+ *
+ * arch/x86/events/core.c has a static call to its NMI handler, which is set when the
+ * driver has found a PMU; x86_pmu_initialized() there asks the same question. (What
+ * perf_get_x86_pmu_capability() fills in is nothing on CPUs of several kinds.) Process
+ * context, after corepmu_resolve_symbols().
+ *
+ * Return: 1 when it has one, 0 when it has none, -ENOENT after saying that the kernel
+ * does not tell
+ */
+int corepmu_has_builtin_pmu(void)
+{
+	const struct static_call_key *key;
 
 #ifdef MODULE
-
-DEFINE_STATIC_CALL_NULL(corepmu_x86_capability, perf_get_x86_pmu_capability);
-
-/**
- * corepmu_has_builtin_pmu() - did the kernel's own driver find a PMU?
- *
- * Process context, after corepmu_resolve_symbols().
- *
- * Return: true when it has one
- */
-bool corepmu_has_builtin_pmu(void)
-{
-	unsigned long addr = corepmu_lookup("perf_get_x86_pmu_capability");
-	struct x86_pmu_capability capability = { };
-
-	if (addr) {
-		static_call_update(corepmu_x86_capability,
-				   (typeof(perf_get_x86_pmu_capability) *)addr);
-		static_call(corepmu_x86_capability)(&capability);
+	key = (void *)corepmu_find_symbol(STATIC_CALL_KEY_STR(x86_pmu_handle_irq));
+#else
+	key = &STATIC_CALL_KEY(x86_pmu_handle_irq);
+#endif
+	if (!key) {
+		pr_err("this kernel does not tell whether its own driver has the counters: it needs CONFIG_KALLSYMS_ALL\n");
+		return -ENOENT;
 	}
 
-	return capability.num_counters_gp;
+	return !!READ_ONCE(key->func);
 }
-
-#else
-
-bool corepmu_has_builtin_pmu(void)
-{
-	struct x86_pmu_capability capability = { };
-
-	perf_get_x86_pmu_capability(&capability);
-
-	return capability.num_counters_gp;
-}
-
-#endif /* MODULE */
 
 #endif /* CONFIG_X86 */

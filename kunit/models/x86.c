@@ -34,8 +34,8 @@ DEFINE_PER_CPU(struct x86_model, x86_model_state);
 
 static x86_model_nmi_t nmi_handler;
 
-/* Does the kernel have a driver of its own for the counters? */
-bool x86_model_builtin;
+/* Does the kernel have a driver of its own for the counters? Or does it not tell (-ENOENT)? */
+int x86_model_builtin;
 /* NMIs cannot be had. */
 bool x86_model_nmi_refused;
 /* The CPU has no local APIC. */
@@ -145,7 +145,7 @@ u32 x86_model_cpuid_ebx(u32 leaf)
  *
  * Return: what the test has set
  */
-bool corepmu_has_builtin_pmu(void)
+int corepmu_has_builtin_pmu(void)
 {
 	return x86_model_builtin;
 }
@@ -602,7 +602,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 		.cpuid_level		= 0x16,
 		.extended_cpuid_level	= cpu->amd && cpu->version >= 2 ? 0x80000022 : 0x80000008,
 	};
-	x86_model_builtin = false;
+	x86_model_builtin = 0;
 	x86_model_nmi_refused = false;
 	x86_model_after_rdpmc = NULL;
 	x86_model_no_apic = false;

@@ -114,7 +114,7 @@ void x86_model_hold(bool hold);
 void x86_model_use(bool use);
 unsigned int x86_model_reserved(void);
 extern void (*x86_model_after_rdpmc)(void);
-extern bool x86_model_builtin;
+extern int x86_model_builtin;
 extern bool x86_model_nmi_refused;
 extern bool x86_model_no_apic;
 extern bool x86_model_no_msrs;

@@ -41,7 +41,7 @@
 #endif
 
 /* ksyms.h declares it for x86 alone. */
-bool corepmu_has_builtin_pmu(void);
+int corepmu_has_builtin_pmu(void);
 
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>

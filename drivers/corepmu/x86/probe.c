@@ -35,20 +35,6 @@ static int describe(struct x86_desc *desc)
 	}
 }
 
-/*
- * Hypervisors show AMD CPUs whose counters, which all of them have, are not
- * there. Where the built-in driver runs it has made sure of them.
- */
-static bool counters_answer(const struct x86_desc *desc)
-{
-	const u64 wanted = 0xabcd;
-	u64 value;
-
-	return !x86_write_msr_safe(desc->select_msr, 0) &&
-	       !x86_write_msr_safe(desc->counter_msr, wanted) &&
-	       !x86_read_msr_safe(desc->counter_msr, &value) && value == wanted;
-}
-
 /**
  * corepmu_arch_init() - find this machine's PMU and register it
  *
@@ -61,6 +47,12 @@ int corepmu_arch_init(void)
 	struct x86_desc *desc;
 	struct corepmu *pmu;
 	int ret = -ENOMEM;
+
+	/* CPUID and the counters of the CPU that this runs on are not those of all. */
+	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU)) {
+		pr_err("this machine has CPUs of several kinds (hybrid), each with counters and events of its own: that is not supported on x86\n");
+		return -ENODEV;
+	}
 
 	desc = kzalloc(sizeof(*desc), GFP_KERNEL);
 	if (!desc)
@@ -78,23 +70,22 @@ int corepmu_arch_init(void)
 	if (ret)
 		goto out_pmu;
 
-	desc->beside = corepmu_has_builtin_pmu();
+	ret = corepmu_has_builtin_pmu();
+	if (ret < 0)
+		goto out_pmu;
+	desc->beside = ret;
 	pmu->claims_generic = !desc->beside;
 	if (desc->global_ctrl && !desc->beside)
 		pmu->backend = &x86_global_backend;
 
-	if (!desc->beside && !counters_answer(desc)) {
-		pr_err("the CPU has no counters that answer: is the PMU kept from this virtual machine?\n");
-		ret = -ENODEV;
-		goto out_pmu;
-	}
-
 	ret = x86_reserve(pmu);
-	if (ret) {
+	if (ret == -EBUSY)
 		pr_err("the counters are held by %s: " X86_REMEDY "\n",
 		       desc->beside ? "the built-in driver" : "another driver");
+	else if (ret)
+		pr_err("the CPU has no counters that answer: is the PMU kept from this virtual machine?\n");
+	if (ret)
 		goto out_pmu;
-	}
 
 	ret = x86_nmi_init(desc);
 	if (ret)

@@ -73,26 +73,58 @@ static void reset_this_cpu(void *data)
 	pmu->backend->reset(this_cpu_ptr(pmu->cpu));
 }
 
+/*
+ * Hypervisors show AMD CPUs whose counters, which all of them have, are not
+ * there. Where the built-in driver runs it has made sure of them.
+ */
+static bool counters_answer(const struct x86_desc *desc)
+{
+	const u64 wanted = 0xabcd;
+	u64 value;
+
+	return desc->beside ||
+	       (!x86_write_msr_safe(desc->select_msr, 0) &&
+		!x86_write_msr_safe(desc->counter_msr, wanted) &&
+		!x86_read_msr_safe(desc->counter_msr, &value) && value == wanted);
+}
+
+/* Nothing is written before the registers are ours. */
+static int take_all(struct corepmu *pmu)
+{
+	const struct x86_desc *desc = to_x86(pmu);
+	int ret;
+
+	ret = reserve_all(desc);
+	if (ret)
+		return ret;
+
+	if (!counters_answer(desc)) {
+		release_below(desc, desc->nr_gp);
+		return -ENODEV;
+	}
+
+	WRITE_ONCE(reserved, true);
+	on_each_cpu(reset_this_cpu, pmu, 1);
+
+	return 0;
+}
+
 /**
  * x86_reserve() - have the counters, for an event or for good
  * @pmu: the PMU
  *
  * Process context.
  *
- * Return: 0, or -EBUSY while somebody else has one of them
+ * Return: 0; -EBUSY while somebody else has one of them, -ENODEV when they do not keep
+ * what is written into them
  */
 int x86_reserve(struct corepmu *pmu)
 {
 	int ret = 0;
 
 	mutex_lock(&reserve_lock);
-	if (!reserve_users) {
-		ret = reserve_all(to_x86(pmu));
-		if (!ret) {
-			WRITE_ONCE(reserved, true);
-			on_each_cpu(reset_this_cpu, pmu, 1);
-		}
-	}
+	if (!reserve_users)
+		ret = take_all(pmu);
 	if (!ret)
 		reserve_users++;
 	mutex_unlock(&reserve_lock);
