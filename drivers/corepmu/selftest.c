@@ -2,10 +2,12 @@
 /*
  * corepmu: do the counters count, and does their interrupt come?
  *
- * A live counter that is wrong is worse than none: firmware that keeps the PMU
- * to itself, a hypervisor that offers registers with nothing behind them and a
- * devicetree with the wrong interrupt all look like a PMU. Before perf core
- * hears of it, every counter of every CPU counts towards an overflow.
+ * A live counter that is wrong is worse than none: firmware that keeps some of the
+ * counters to itself, a hypervisor that offers registers with nothing behind them and a
+ * devicetree with the wrong interrupt all look like a PMU. Before perf core hears of it,
+ * each counter of each CPU counts towards an overflow, first by itself and then together
+ * with the others: a hypervisor may have fewer counters than it shows, and give those that
+ * it has to whoever asks first. Counters that fail are left out.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -13,13 +15,32 @@
 #include <linux/cpu.h>
 #include <linux/ktime.h>
 #include <linux/printk.h>
+#include <linux/smp.h>
 #include <linux/workqueue.h>
 
 #include <corepmu/pmu.h>
 
-/* Counts until a counter overflows, and for how long that is waited for. */
+/* Counts until a counter overflows. */
 #define SELF_TEST_COUNTS	20000
-#define SELF_TEST_NS		(500 * NSEC_PER_MSEC)
+
+/*
+ * For how long overflows are waited for. Time goes on while a hypervisor has taken the CPU
+ * away, and counters do not: so many looks at the counters have to have been in vain too.
+ */
+#define SELF_TEST_NS		(100 * NSEC_PER_MSEC)
+#define SELF_TEST_LOOKS		20000
+
+/**
+ * struct self_test - what has been found out about a PMU
+ * @pmu: the PMU
+ * @still: counters that do not count on one of its CPUs
+ * @deaf: counters that count there, and whose overflow interrupt does not come
+ */
+struct self_test {
+	struct corepmu	*pmu;
+	u64		still;
+	u64		deaf;
+};
 
 static void self_test_counter(struct corepmu_cpu *cpuc, int idx,
 			      struct hw_perf_event *hwc)
@@ -31,7 +52,7 @@ static void self_test_counter(struct corepmu_cpu *cpuc, int idx,
 	};
 }
 
-static void self_test_start(struct corepmu_cpu *cpuc)
+static void self_test_start(struct corepmu_cpu *cpuc, u64 counters)
 {
 	struct hw_perf_event hwc;
 	unsigned long flags;
@@ -39,29 +60,29 @@ static void self_test_start(struct corepmu_cpu *cpuc)
 
 	local_irq_save(flags);
 	cpuc->stray = 0;
-	for (left = cpuc->pmu->counters; left; left &= left - 1) {
+	for (left = counters; left; left &= left - 1) {
 		self_test_counter(cpuc, __ffs64(left), &hwc);
 		static_call(corepmu_select_event)(cpuc, &hwc);
 		static_call(corepmu_write_counter)(cpuc, &hwc,
 						   -SELF_TEST_COUNTS & hwc.event_base);
 	}
-	cpuc->active = cpuc->pmu->counters;
+	cpuc->active = counters;
 	corepmu_start_cpu(cpuc);
 	local_irq_restore(flags);
 }
 
-/* Returns the counters that have moved. */
-static u64 self_test_look(struct corepmu_cpu *cpuc)
+/* Returns those of @counters that have moved. */
+static u64 self_test_look(struct corepmu_cpu *cpuc, u64 counters)
 {
 	struct hw_perf_event hwc;
 	u64 moved = 0, left;
 
-	for (left = cpuc->pmu->counters; left; left &= left - 1) {
+	for (left = counters; left; left &= left - 1) {
 		int idx = __ffs64(left);
 		u64 value;
 
 		self_test_counter(cpuc, idx, &hwc);
-		value = cpuc->pmu->backend->read(cpuc, &hwc);
+		value = cpuc->pmu->backend->read(cpuc, &hwc) & hwc.event_base;
 		if (value != (-SELF_TEST_COUNTS & hwc.event_base))
 			moved |= BIT_ULL(idx);
 	}
@@ -69,61 +90,121 @@ static u64 self_test_look(struct corepmu_cpu *cpuc)
 	return moved;
 }
 
-static long self_test_cpu(void *arg)
+static void self_test_blame(struct corepmu *pmu, u64 counters, const char *what)
 {
-	struct corepmu *pmu = arg;
-	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
+	char name[COREPMU_COUNTER_NAME];
+
+	for (; counters; counters &= counters - 1) {
+		pmu->backend->counter_name(__ffs64(counters), name);
+		pr_warn("CPU%u: counter %s %s: left out\n", smp_processor_id(), name, what);
+	}
+}
+
+static u64 self_test_good(const struct self_test *test)
+{
+	return test->pmu->counters & ~test->still & ~test->deaf;
+}
+
+/* Have @counters count at the same time. Returns whether none of them fails. */
+static bool self_test_round(struct self_test *test, struct corepmu_cpu *cpuc, u64 counters)
+{
 	u64 deadline = ktime_get_ns() + SELF_TEST_NS;
+	unsigned int looks = 0;
 	u64 moved, overflowed;
 	unsigned long flags;
 
-	self_test_start(cpuc);
+	self_test_start(cpuc, counters);
 	do {
-		moved = self_test_look(cpuc);
+		moved = self_test_look(cpuc, counters);
 		cpu_relax();
-	} while (READ_ONCE(cpuc->stray) != pmu->counters && ktime_get_ns() < deadline);
+		if (ktime_get_ns() >= deadline)
+			looks++;
+	} while (READ_ONCE(cpuc->stray) != counters && looks < SELF_TEST_LOOKS);
 
 	local_irq_save(flags);
 	corepmu_stop_cpu(cpuc);
 	overflowed = READ_ONCE(cpuc->stray);
 	cpuc->active = 0;
-	pmu->backend->reset(cpuc);
+	cpuc->pmu->backend->reset(cpuc);
 	local_irq_restore(flags);
 
-	if (moved != pmu->counters) {
-		pr_err("CPU%u: counters %#llx do not count: not using this PMU\n",
-		       smp_processor_id(), pmu->counters & ~moved);
+	test->still |= counters & ~moved;
+	test->deaf |= counters & moved & ~overflowed;
+
+	return !(counters & ~(moved & overflowed));
+}
+
+static long self_test_cpu(void *arg)
+{
+	struct self_test *test = arg;
+	struct corepmu *pmu = test->pmu;
+	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
+	u64 still = test->still, deaf = test->deaf, left;
+
+	for (left = self_test_good(test); left; left &= left - 1)
+		self_test_round(test, cpuc, left & -left);
+	while (self_test_good(test))
+		if (self_test_round(test, cpuc, self_test_good(test)))
+			break;
+
+	if (!self_test_good(test)) {
+		pr_err("CPU%u: no counter %s: not using this PMU\n", smp_processor_id(),
+		       test->still ? "counts" : "has an overflow interrupt");
 		return -EIO;
 	}
-	if (overflowed != pmu->counters) {
-		pr_err("CPU%u: no overflow interrupt from counters %#llx: not using this PMU\n",
-		       smp_processor_id(), pmu->counters & ~overflowed);
-		return -EIO;
-	}
+	self_test_blame(pmu, test->still & ~still, "does not count");
+	self_test_blame(pmu, test->deaf & ~deaf, "has no overflow interrupt");
 
 	return 0;
 }
 
+static void self_test_quiesce(void *arg)
+{
+	struct corepmu *pmu = arg;
+
+	pmu->backend->quiesce(this_cpu_ptr(pmu->cpu));
+}
+
+static void self_test_reset(void *arg)
+{
+	struct corepmu *pmu = arg;
+
+	pmu->backend->reset(this_cpu_ptr(pmu->cpu));
+}
+
+/* Registers of the bad counters are put to rest before they are forgotten. */
+static void self_test_leave_out(struct corepmu *pmu, u64 good)
+{
+	on_each_cpu_mask(&pmu->supported_cpus, self_test_quiesce, pmu, true);
+	pmu->counters = good;
+	pmu->pair_counters &= pmu->counters & pmu->counters << 1;
+	on_each_cpu_mask(&pmu->supported_cpus, self_test_reset, pmu, true);
+}
+
 /**
  * corepmu_self_test() - try every counter of every CPU that is online
- * @pmu: a PMU set up on its CPUs and not yet registered
+ * @pmu: a PMU set up on its CPUs and not yet registered; counters that fail on one of them
+ *	are taken out of its counters
  *
- * Process context; takes microseconds a CPU when all is well, half a second
- * when it is not.
+ * Process context; takes microseconds for each counter that is right, a tenth of a second
+ * and more for the first failure of one that is not.
  *
- * Return: 0, or -EIO after saying which counters failed, and how
+ * Return: 0, or -EIO after saying that no counter is left
  */
 int corepmu_self_test(struct corepmu *pmu)
 {
+	struct self_test test = { .pmu = pmu };
 	long ret = 0;
 	int cpu;
 
 	cpus_read_lock();
 	for_each_cpu_and(cpu, &pmu->supported_cpus, cpu_online_mask) {
-		ret = work_on_cpu(cpu, self_test_cpu, pmu);
+		ret = work_on_cpu(cpu, self_test_cpu, &test);
 		if (ret)
 			break;
 	}
+	if (!ret && self_test_good(&test) != pmu->counters)
+		self_test_leave_out(pmu, self_test_good(&test));
 	cpus_read_unlock();
 
 	return ret;

@@ -37,6 +37,9 @@ struct corepmu;
 
 #define COREPMU_MAX_COUNTERS	64
 
+/* Bytes of a counter's name, see struct corepmu_backend */
+#define COREPMU_COUNTER_NAME	16
+
 /*
  * The event counts in 64 bits whatever the width of a single counter. The bit
  * is the one that the kernel's arch_perf_update_userpage() takes for "64 bits
@@ -121,6 +124,7 @@ struct corepmu_cpu {
  *	corepmu_look_at_event() when it is an NMI. IRQs off
  * @write: set counter hw.idx. The PMU as a whole is stopped, or the counter is
  *	not enabled. IRQs off
+ * @counter_name: write what messages call counter idx, at most COREPMU_COUNTER_NAME bytes
  * @self_test_config: config_base of an event that counts in a busy loop of the
  *	kernel, on counter idx
  * @entering_regs: did the interrupt, which came with the first registers, come
@@ -151,6 +155,7 @@ struct corepmu_backend {
 	void (*release)(struct corepmu *pmu);
 	void (*reset)(struct corepmu_cpu *cpuc);
 	void (*quiesce)(struct corepmu_cpu *cpuc);
+	void (*counter_name)(int idx, char *name);
 	u64 (*self_test_config)(struct corepmu *pmu, int idx);
 	bool (*entering_regs)(const struct pt_regs *regs, struct pt_regs *user);
 	void (*irq_enable)(struct corepmu_cpu *cpuc);

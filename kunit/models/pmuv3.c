@@ -212,7 +212,7 @@ static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el
 /* Count @times, as far as no counter overflows before. Returns what is left. */
 static u64 advance(struct pmuv3_model *m, unsigned int event, unsigned int el, u64 times)
 {
-	u64 set = counting(m, event, el), left, step = times;
+	u64 set = counting(m, event, el) & ~m->dead, left, step = times;
 
 	for (left = set; left; left &= left - 1) {
 		unsigned int n = __ffs64(left);

@@ -52,6 +52,7 @@ struct pmuv3_model_cpu {
  * @irqs: interrupts that were taken
  * @unknown_irqs: of these, those that the handler did not know
  * @counts_itself: every read of a counter counts, for the self-test
+ * @dead: counters that do not count
  */
 struct pmuv3_model {
 	u64		pmcr;
@@ -68,6 +69,7 @@ struct pmuv3_model {
 	unsigned int	irqs;
 	unsigned int	unknown_irqs;
 	unsigned int	counts_itself;
+	u64		dead;
 };
 
 extern const struct pmuv3_model_cpu *pmuv3_model_cpu;

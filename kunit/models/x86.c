@@ -187,6 +187,38 @@ static bool fixed_counts(struct x86_model *m, int nr, u64 event, bool user)
 	       (ctrl & (user ? BIT(1) : BIT(0)));
 }
 
+/* The lowest @nr of @set. */
+static u64 lowest(u64 set, unsigned int nr)
+{
+	u64 rest = set;
+
+	while (nr-- && rest)
+		rest &= rest - 1;
+
+	return set & ~rest;
+}
+
+/* Those that a hypervisor has counters for. */
+static u64 backed(struct x86_model *m)
+{
+	u64 set = 0;
+	int i;
+
+	if (!m->room)
+		return ~m->dead;
+
+	for (i = 0; i < x86_model_cpu->nr_gp; i++)
+		if (m->select[i] & SELECT_EN)
+			set |= BIT_ULL(i);
+	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
+		if (m->fixed_ctrl >> (4 * i) & (BIT(0) | BIT(1)))
+			set |= BIT_ULL(FIXED_BASE + i);
+	if (has_global_ctrl())
+		set &= m->global_ctrl;
+
+	return lowest(set, m->room) & ~m->dead;
+}
+
 /* The counters that count @event now. */
 static u64 counting(struct x86_model *m, u64 event, bool user)
 {
@@ -201,6 +233,7 @@ static u64 counting(struct x86_model *m, u64 event, bool user)
 			if ((intel_model_fixed() & BIT(i)) && fixed_counts(m, i, event, user))
 				set |= BIT_ULL(FIXED_BASE + i);
 	}
+	set &= backed(m);
 	if (!has_global_ctrl())
 		return set;
 	/* SDM 20.2.4.1: frozen counters do not count, whatever GLOBAL_CTRL says. */
@@ -237,7 +270,7 @@ static void overflow(struct x86_model *m, u64 set)
 
 		if (has_global_ctrl())
 			m->global_status |= BIT_ULL(idx);
-		pmi |= interrupts(m, idx);
+		pmi |= interrupts(m, idx) && !(m->deaf & BIT_ULL(idx));
 	}
 	if (!pmi)
 		return;

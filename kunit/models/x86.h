@@ -76,6 +76,9 @@ struct x86_model_cpu {
  * @nmis: NMIs that were taken
  * @unknown_nmis: of these, those that the handler did not know
  * @counts_itself: every access to a register counts, for the self-test
+ * @dead: counters that do not count
+ * @deaf: counters whose overflow does not interrupt
+ * @room: how many counters count at the same time, 0 for all: the lowest that are enabled
  */
 struct x86_model {
 	u64		select[X86_MODEL_MAX_GP];
@@ -93,6 +96,9 @@ struct x86_model {
 	unsigned int	nmis;
 	unsigned int	unknown_nmis;
 	unsigned int	counts_itself;
+	u64		dead;
+	u64		deaf;
+	unsigned int	room;
 };
 
 typedef int (*x86_model_nmi_t)(unsigned int type, struct pt_regs *regs);

@@ -17,8 +17,8 @@ held)
 	[ "$VENDOR" != arm ] || sentence='held by .*initcall_blacklist='
 	;;
 absent) sentence='no PMUv3|has no' ;;
-no-count) sentence='not count' ;;
-no-overflow) sentence='no overflow' ;;
+no-count) sentence='no counter counts' ;;
+no-overflow) sentence='no counter has an overflow interrupt' ;;
 *)
 	echo "Bail out! the command line names no trouble"
 	exit 1

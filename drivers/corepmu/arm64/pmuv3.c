@@ -17,10 +17,12 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/bitfield.h>
+#include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 
 #include <asm/irq_regs.h>
 
@@ -368,7 +370,7 @@ static int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	/* The dedicated counters have no threshold. */
 	if (!FIELD_GET(PMEVTYPER_TH, config_base)) {
 		if (number == PMUV3_EVENT_CPU_CYCLES)
-			hwc->config |= BIT_ULL(PMUV3_CYCLE_COUNTER);
+			hwc->config |= pmu->counters & BIT_ULL(PMUV3_CYCLE_COUNTER);
 		if (number == PMUV3_EVENT_INST_RETIRED)
 			hwc->config |= pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);
 	}
@@ -384,6 +386,16 @@ static int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 
 	hwc->config_base = config_base | number;
 	return 0;
+}
+
+static void pmuv3_counter_name(int idx, char *name)
+{
+	if (idx == PMUV3_CYCLE_COUNTER)
+		strscpy(name, "PMCCNTR", COREPMU_COUNTER_NAME);
+	else if (idx == PMUV3_INSTR_COUNTER)
+		strscpy(name, "PMICNTR", COREPMU_COUNTER_NAME);
+	else
+		snprintf(name, COREPMU_COUNTER_NAME, "%d", idx);
 }
 
 static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
@@ -454,6 +466,7 @@ const struct corepmu_backend pmuv3_backend = {
 	.encode			= pmuv3_encode,
 	.reset			= pmuv3_reset,
 	.quiesce		= pmuv3_quiesce,
+	.counter_name		= pmuv3_counter_name,
 	.self_test_config	= pmuv3_self_test_config,
 	.irq_enable		= pmuv3_irq_enable,
 	.irq_disable		= pmuv3_irq_disable,

@@ -12,6 +12,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
+#include <linux/kernel.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/pmu.h>
@@ -203,6 +204,14 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 		x86_write_msr(desc->global_ctrl, cpuc->pmu->counters);
 }
 
+static void x86_counter_name(int idx, char *name)
+{
+	if (is_fixed(idx))
+		snprintf(name, COREPMU_COUNTER_NAME, "fixed %d", idx - FIXED_COUNTER_BASE);
+	else
+		snprintf(name, COREPMU_COUNTER_NAME, "%d", idx);
+}
+
 static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 {
 	return to_x86(pmu)->hardware[PERF_COUNT_HW_CPU_CYCLES] | EVNTSEL_OS | EVNTSEL_INT;
@@ -214,6 +223,7 @@ const struct corepmu_backend x86_global_backend = {
 	.encode			= x86_encode,
 	.reset			= x86_reset,
 	.quiesce		= x86_reset,
+	.counter_name		= x86_counter_name,
 	.self_test_config	= x86_self_test_config,
 	.entering_regs		= x86_entering_regs,
 	.irq_enable		= x86_irq_enable,
@@ -240,6 +250,7 @@ const struct corepmu_backend x86_each_backend = {
 	.release		= x86_release,
 	.reset			= x86_reset,
 	.quiesce		= x86_reset,
+	.counter_name		= x86_counter_name,
 	.self_test_config	= x86_self_test_config,
 	.entering_regs		= x86_entering_regs,
 	.irq_enable		= x86_irq_enable,

@@ -67,6 +67,11 @@ static s64 map_cache(const struct x86_desc *desc, u64 config)
 	return desc->cache(cache, miss) ?: -ENOENT;
 }
 
+static bool is_generic(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+}
+
 static s64 encode_config(const struct x86_desc *desc, const struct perf_event_attr *attr)
 {
 	u64 generic = attr->config & PERF_HW_EVENT_MASK;
@@ -141,8 +146,11 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return ret;
 
 	hwc->config = desc->homes(desc, config);
-	if (!hwc->config)
+	if (!hwc->config) {
+		if (is_generic(attr))
+			return -ENOENT;
 		return corepmu_refuse(-EINVAL, "no counter of this CPU can count it");
+	}
 	hwc->config_base = select | config;
 	hwc->flags |= x86_user_flags();
 
@@ -202,10 +210,12 @@ static umode_t x86_event_is_visible(struct kobject *kobj, struct attribute *attr
 {
 	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
 	struct perf_pmu_events_attr *pmu_attr;
+	u64 config;
 
 	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr.attr);
+	config = desc->hardware[pmu_attr->id];
 
-	return desc->hardware[pmu_attr->id] ? attr->mode : 0;
+	return config && desc->homes(desc, config) ? attr->mode : 0;
 }
 
 static const struct attribute_group x86_events_group = {

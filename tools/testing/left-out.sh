@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# left-out - a counter that fails the self-test is named and left out, the others are right
+#
+# The lane breaks a counter and says on the kernel's command line what is to come of it:
+#   corepmu_test.left_out=NAME  what the module calls the counter, _ for a blank
+#   corepmu_test.room=N         how many events of $EVENT count at the same time
+. "$(dirname "$0")/ktap.sh"
+
+value() { sed -n "s/.*corepmu_test\.$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
+
+name=$(value left_out | tr _ ' ')
+room=$(value room)
+if [ -z "$name" ] || [ -z "$room" ]; then
+	echo "Bail out! the command line names no counter, or no room"
+	exit 1
+fi
+# No counter is for this event alone.
+EVENT=branch-instructions
+[ "$VENDOR" != arm ] || EVENT=$INSTRUCTIONS
+
+# So many such events, while the workload runs; status and output of perf stat -x,
+count_at_once()
+{
+	list=$PMU/$EVENT/u
+	for _ in $(seq 2 "$1"); do
+		list="$list,$PMU/$EVENT/u"
+	done
+	perf stat -x, -o /tmp/out -e "$list" workload >/dev/null 2>&1
+	grep "$EVENT" /tmp/out
+}
+
+named()
+{
+	expect_equal "what is said" \
+		"corepmu: CPU0: counter $name does not count: left out" \
+		"$(dmesg | sed 's/^\[[^]]*\] //' | grep 'left out')"
+}
+
+others_count()
+{
+	count_at_once "$room"
+	expect_equal "events" "$room" "$(counted "$EVENT" | wc -l)" &&
+		expect_equal "events that ran all the time" "$room" "$(grep -c ',100\.00,' /tmp/out)" &&
+		expect_range "difference between their counts" 0 200 \
+			"$(counted "$EVENT" | sort -n | awk 'NR == 1 { low = $1 } END { print $1 - low }')" &&
+		expect_range "the lowest count" 1000000 10000000000 "$(counted "$EVENT" | sort -n | head -n 1)"
+}
+
+no_more_than_others()
+{
+	count_at_once $((room + 1))
+	expect_equal "events that ran all the time, of one too many" 0 "$(grep -c ',100\.00,' /tmp/out)"
+}
+
+again()
+{
+	rmmod corepmu && insmod "$MODULE" && others_count
+}
+
+plan 4
+check "the counter is named, and nothing else is said" named
+check "events on all other counters count, all the time and the same" others_count
+check "one event more takes turns with them" no_more_than_others
+check "so it is when the module is loaded again" again
+finish
