@@ -11,6 +11,7 @@
 #include <linux/err.h>
 #include <linux/notifier.h>
 #include <linux/perf_event.h>
+#include <linux/reboot.h>
 #include <linux/smp.h>
 
 #include "machine.h"
@@ -117,6 +118,158 @@ static void load_self_test(struct kunit *test)
 	}
 }
 
+/* The PMU of a machine, registered. */
+static struct corepmu *load(struct kunit *test, const struct machine *machine)
+{
+	struct corepmu *pmu = machine->ops->start(machine);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+	KUNIT_ASSERT_EQ(test, corepmu_register(pmu), 0);
+
+	return pmu;
+}
+
+static void unload(const struct machine *machine, struct corepmu *pmu)
+{
+	corepmu_unregister(pmu);
+	machine->ops->end(pmu);
+}
+
+/* Counters that fail the self-test are left out, and the others are had. */
+static void load_left_out(struct kunit *test)
+{
+	static const struct {
+		const char *machine;
+		/* The counters that fail on the last CPU, and those that are to be left */
+		u64 dead, deaf;
+		unsigned int room;
+		u64 counters, pairs;
+	} table[] = {
+		{ "intel-v4", .dead = BIT_ULL(3), .counters = 0x7000000f7 },
+		{ "intel-v4", .dead = BIT_ULL(33), .counters = 0x5000000ff },
+		{ "intel-v4", .deaf = BIT_ULL(0) | BIT_ULL(34), .counters = 0x3000000fe },
+		{ "intel-v4", .dead = BIT_ULL(2), .deaf = BIT_ULL(5), .counters = 0x7000000db },
+		/* All fixed counters and five others are more than the machine has. */
+		{ "intel-v4", .room = 8, .counters = 0xff },
+		{ "intel-v4", .room = 1, .counters = 0x1 },
+		{ "intel-v1", .dead = BIT_ULL(0), .counters = 0x2 },
+		{ "amd-core", .dead = BIT_ULL(5), .counters = 0x1f },
+		{ "amd-v2", .deaf = BIT_ULL(4), .counters = 0x2f },
+		{ "amd-v2", .room = 5, .counters = 0x1f },
+		{ "pmuv3", .dead = BIT_ULL(2), .counters = 0x8000003b, .pairs = 0x22 },
+		{ "pmuv3", .dead = BIT_ULL(31), .counters = 0x3f, .pairs = 0x2a },
+	};
+	int cpu = cpumask_last(cpu_online_mask);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct machine *machine = machine_by_name(table[i].machine);
+		struct corepmu *pmu;
+
+		power_on(machine, LIVELY, false);
+		per_cpu_ptr(&x86_model_state, cpu)->dead = table[i].dead;
+		per_cpu_ptr(&x86_model_state, cpu)->deaf = table[i].deaf;
+		per_cpu_ptr(&x86_model_state, cpu)->room = table[i].room;
+		per_cpu_ptr(&pmuv3_model_state, cpu)->dead = table[i].dead;
+		pmu = load(test, machine);
+		KUNIT_EXPECT_EQ_MSG(test, pmu->counters, table[i].counters, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, pmu->pair_counters, table[i].pairs, "row %u", i);
+		unload(machine, pmu);
+	}
+}
+
+/* An event whose counters are all left out is refused, as one that is not there. */
+static void load_left_out_event(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("intel-v4");
+	struct bench *b = bench_start(test, machine);
+	struct perf_event_attr raw = { .type = PERF_TYPE_RAW, .config = 0x0300 };
+	struct perf_event_attr generic = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_REF_CPU_CYCLES,
+	};
+	struct perf_event *event;
+
+	b->pmu->counters &= ~BIT_ULL(34);
+	KUNIT_EXPECT_EQ(test, bench_open(b, &raw, &event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bench_open(b, &generic, &event), -ENOENT);
+	bench_end(b);
+}
+
+/* A CPU's registers are let alone until they are reserved. */
+static void load_writes_nothing_unreserved(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("intel-v4");
+	const struct x86_model *model;
+	int cpu;
+
+	power_on(machine, 0, false);
+	x86_model_use(true);
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EBUSY);
+	for_each_possible_cpu(cpu) {
+		model = per_cpu_ptr(&x86_model_state, cpu);
+		KUNIT_EXPECT_EQ(test, model->select[0], 0x5300c0);
+		KUNIT_EXPECT_EQ(test, model->counter[0], 0x1234);
+		KUNIT_EXPECT_EQ(test, model->global_ctrl, 0xff);
+		KUNIT_EXPECT_EQ(test, model->fixed_ctrl, 0xb);
+	}
+}
+
+/* On a machine with CPUs of several kinds nothing is touched. */
+static void load_hybrid(struct kunit *test)
+{
+	static const struct x86_model_cpu cpu = {
+		.name = "hybrid", .family = 6, .model = 0x97, .version = 5, .nr_gp = 8,
+		.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true,
+		.nr_events = 7, .hybrid = true,
+	};
+	const struct x86_model *model = per_cpu_ptr(&x86_model_state, 0);
+
+	x86_model_power_on(&cpu);
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
+	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
+	KUNIT_EXPECT_EQ(test, model->select[0], 0x5300c0);
+	KUNIT_EXPECT_EQ(test, model->counter[0], 0x1234);
+	KUNIT_EXPECT_EQ(test, model->global_ctrl, 0xff);
+}
+
+/* When the system ends the counters are disabled, and perf core enables none any more. */
+static void load_shutdown(struct kunit *test)
+{
+	static const char * const names[] = { "intel-v4", "intel-v1", "amd-core", "amd-v2" };
+	struct x86_model *model;
+	unsigned int i, idx;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		struct bench *b = bench_start(test, machine_by_name(names[i]));
+		struct perf_event *counting, *later;
+		struct notifier_block *nb = &b->pmu->reboot_nb;
+
+		counting = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+		later = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+		KUNIT_ASSERT_EQ(test, bench_add(counting, PERF_EF_START), 0);
+
+		corepmu_shutdown_add(b->pmu);
+		nb->notifier_call(nb, SYS_RESTART, NULL);
+		KUNIT_EXPECT_EQ(test, bench_add(later, PERF_EF_START), 0);
+		bench_stop_event(counting, PERF_EF_UPDATE);
+		bench_start_event(counting, PERF_EF_RELOAD);
+
+		model = this_cpu_ptr(&x86_model_state);
+		for (idx = 0; idx < x86_model_cpu->nr_gp; idx++)
+			KUNIT_EXPECT_EQ(test, model->select[idx], 0);
+		KUNIT_EXPECT_EQ(test, model->fixed_ctrl, 0);
+		KUNIT_EXPECT_EQ(test, model->global_ctrl, 0);
+
+		corepmu_shutdown_remove(b->pmu);
+		bench_del(counting);
+		bench_del(later);
+		corepmu_use_backend(b->pmu->backend);
+		bench_close(counting);
+		bench_close(later);
+		bench_end(b);
+	}
+}
+
 /* What else can be in the way, on x86; nothing is left behind. */
 static void load_refused(struct kunit *test)
 {
@@ -141,6 +294,10 @@ static void load_refused(struct kunit *test)
 	x86_model_no_apic = true;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
 	x86_model_no_apic = false;
+
+	power_on(machine, LIVELY, false);
+	x86_model_builtin = -ENOENT;
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENOENT);
 
 	power_on(machine, LIVELY, false);
 	x86_model_no_msrs = true;
@@ -271,6 +428,11 @@ static void load_no_name(struct kunit *test)
 static struct kunit_case load_cases[] = {
 	KUNIT_CASE_PARAM(load_unload, machine_gen_params),
 	KUNIT_CASE_SLOW(load_self_test),
+	KUNIT_CASE_SLOW(load_left_out),
+	KUNIT_CASE(load_left_out_event),
+	KUNIT_CASE(load_writes_nothing_unreserved),
+	KUNIT_CASE(load_hybrid),
+	KUNIT_CASE(load_shutdown),
 	KUNIT_CASE(load_refused),
 	KUNIT_CASE(load_two),
 	KUNIT_CASE(load_hotplug),

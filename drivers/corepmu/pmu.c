@@ -45,6 +45,31 @@ void corepmu_use_backend(const struct corepmu_backend *backend)
 	static_call_update(corepmu_write_counter, backend->write);
 }
 
+static void enable_none(struct corepmu_cpu *cpuc)
+{
+}
+
+static void select_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+}
+
+static void write_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+}
+
+/**
+ * corepmu_use_none() - from now on perf core changes no counter and starts none
+ *
+ * Counters can be read still. Process context; corepmu_use_backend() undoes it.
+ */
+void corepmu_use_none(void)
+{
+	static_call_update(corepmu_enable_counters, enable_none);
+	static_call_update(corepmu_disable_counters, enable_none);
+	static_call_update(corepmu_select_event, select_none);
+	static_call_update(corepmu_write_counter, write_none);
+}
+
 static struct corepmu_cpu *this_cpuc(struct perf_event *event)
 {
 	return this_cpu_ptr(to_corepmu(event->pmu)->cpu);

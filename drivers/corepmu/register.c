@@ -114,6 +114,7 @@ int corepmu_register(struct corepmu *pmu)
 		goto out_name;
 	}
 	atomic_inc(&corepmu_instances);
+	corepmu_shutdown_add(pmu);
 	corepmu_generations_lead(pmu);
 	WRITE_ONCE(pmu->open, true);
 
@@ -140,6 +141,7 @@ void corepmu_unregister(struct corepmu *pmu)
 {
 	const char *name = pmu->pmu.name;
 
+	corepmu_shutdown_remove(pmu);
 	/* Refused only for events that live, and each of those holds the module. */
 	WARN_ON(compat_pmu_unregister(&pmu->pmu));
 	corepmu_user_remove(pmu);

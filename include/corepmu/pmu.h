@@ -193,6 +193,7 @@ struct corepmu_backend {
  * @open: events may be opened
  * @parent: device in sysfs that the PMU belongs to, or NULL
  * @pm_nb: CPU power-down notifier
+ * @reboot_nb: notifier of the end of the system
  * @private: the backend's own description of the hardware
  */
 struct corepmu {
@@ -210,6 +211,7 @@ struct corepmu {
 	bool				open;
 	struct device			*parent;
 	struct notifier_block		pm_nb;
+	struct notifier_block		reboot_nb;
 	void				*private;
 };
 
@@ -288,6 +290,7 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 }
 
 void corepmu_use_backend(const struct corepmu_backend *backend);
+void corepmu_use_none(void);
 void corepmu_init_pmu(struct corepmu *pmu);
 int corepmu_decode_cache(u64 config, unsigned int *cache, bool *miss);
 void corepmu_event_start(struct perf_event *event, int flags);
@@ -437,6 +440,10 @@ int corepmu_hotplug_init(void);
 void corepmu_hotplug_exit(void);
 int corepmu_hotplug_add(struct corepmu *pmu);
 void corepmu_hotplug_remove(struct corepmu *pmu);
+
+/* shutdown.c */
+void corepmu_shutdown_add(struct corepmu *pmu);
+void corepmu_shutdown_remove(struct corepmu *pmu);
 
 /* selftest.c */
 int corepmu_self_test(struct corepmu *pmu);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: leave the counters to the kernel that comes next
+ *
+ * kexec starts a kernel without a reset of the CPUs: it finds the counters as this one left
+ * them. On x86 a driver that finds all of them enabled takes the PMU for broken
+ * (check_hw_exists() in arch/x86/events/core.c).
+ */
+#include <linux/notifier.h>
+#include <linux/reboot.h>
+#include <linux/smp.h>
+
+#include <corepmu/pmu.h>
+
+static void quiesce_cpu(void *data)
+{
+	struct corepmu *pmu = data;
+
+	pmu->backend->quiesce(this_cpu_ptr(pmu->cpu));
+}
+
+/*
+ * Tasks run on, and perf core schedules their events in and out, until this kernel ends:
+ * that must not start a counter again which has been stopped here.
+ */
+static int corepmu_reboot_notify(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct corepmu *pmu = container_of(nb, struct corepmu, reboot_nb);
+
+	corepmu_use_none();
+	on_each_cpu_mask(&pmu->supported_cpus, quiesce_cpu, pmu, true);
+
+	return NOTIFY_DONE;
+}
+
+/**
+ * corepmu_shutdown_add() - have a PMU be quiet when the system ends
+ * @pmu: the PMU, set up on its CPUs
+ *
+ * Process context.
+ */
+void corepmu_shutdown_add(struct corepmu *pmu)
+{
+	pmu->reboot_nb.notifier_call = corepmu_reboot_notify;
+	register_reboot_notifier(&pmu->reboot_nb);
+}
+
+/**
+ * corepmu_shutdown_remove() - undo corepmu_shutdown_add()
+ * @pmu: the PMU
+ *
+ * Process context.
+ */
+void corepmu_shutdown_remove(struct corepmu *pmu)
+{
+	unregister_reboot_notifier(&pmu->reboot_nb);
+}
