@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kexec - the kernel that comes next finds a PMU that its built-in driver can have
+#
+# While every counter of every CPU counts, the guest's own kernel is started once more, with
+# the built-in driver and the same root; there this suite goes on with --next. The lane puts
+# the kernel into the guest (run-guest --kexec).
+. "$(dirname "$0")/ktap.sh"
+
+next_image=/corepmu/kernel
+next_root=/tmp/root.cpio
+
+# Counters that are no event's alone: as many branches as count at the same time
+busy()
+{
+	list=branch-instructions
+	for _ in $(seq 7); do
+		list="$list,branch-instructions"
+	done
+	# The first line of counts comes when they have counted for a second.
+	perf stat -a -I 1000 -o /tmp/counts -e "$list,cycles,instructions" sleep 1000 >/dev/null 2>&1 &
+	for _ in $(seq 100); do
+		! grep -q 'branch-instructions' /tmp/counts 2>/dev/null || return 0
+		sleep 0.1
+	done
+	echo "perf stat counts nothing"
+	return 1
+}
+
+# The root of this guest, told to go on with the built-in driver
+pack()
+{
+	sed -i 's/^mode=.*/mode=builtin/' /corepmu/conf
+	echo '/corepmu/tests/kexec --next; echo "# suite ended: kexec $?"' >/corepmu/command
+	cd / || return 1
+	find . -xdev ! -path "./${next_image#/}" | cpio -o -H newc >"$next_root" 2>/dev/null
+	[ -s "$next_root" ]
+}
+
+start_next()
+{
+	words=$(sed 's/initcall_blacklist=[^ ]*//' /proc/cmdline)
+	# What has been written is to reach the host.
+	sleep 1
+	/corepmu/tests/kexec_load "$next_image" "$next_root" "$words"
+}
+
+builtin_found_it()
+{
+	said=$(dmesg | sed 's/^\[[^]]*\] //' | grep -E 'Performance Events|PMU driver|PMU hardware|Broken BIOS')
+	expect_says "the built-in driver" 'PMU driver' "$said" &&
+		expect_not "the built-in driver" 'Broken|software events only' "$said" &&
+		expect_equal "its PMU" cpu "$(builtin_pmu)"
+}
+
+builtin_counts()
+{
+	expect_range "instructions" 1000000 10000000000 "$(stat_count instructions:u workload)"
+}
+
+no_unknown_nmi()
+{
+	expect_not "the kernel's log" 'NMI received for unknown reason|dazed' "$(dmesg)"
+}
+
+if [ "$1" = --next ]; then
+	ktap_planned=5
+	ktap_number=2
+	check "the next kernel's built-in driver takes the PMU" builtin_found_it
+	check "and counts" builtin_counts
+	check "no interrupt is left over" no_unknown_nmi
+	finish
+fi
+
+plan 5
+check "all counters are busy" busy
+check "the guest's root is packed" pack
+start_next
+echo "Bail out! the next kernel did not start"
+exit 1
