@@ -50,10 +50,9 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
 }
 
 /*
- * What an interrupt hits late, after the kernel has been entered, is not the
- * business of an event that does not count the kernel: it gets the place where
- * its task left user space. Out of line for the registers on the stack, which
- * are cleared first where CONFIG_INIT_STACK_ALL_ZERO is set.
+ * An interrupt that comes late, after the kernel has been entered, must not show the
+ * kernel to an event that excludes it: its sample shows where the task left user space.
+ * Not inline: with CONFIG_INIT_STACK_ALL_ZERO every sample would clear these registers.
  */
 static noinline int emit_hidden(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs)
@@ -112,7 +111,7 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct pt_regs *regs)
 {
-	/* That of the period which ends, before the next one takes its place. */
+	/* The period that has ended: corepmu_counter_next_period() sets the next one. */
 	u64 period = event->hw.last_period;
 	bool ended;
 
@@ -153,7 +152,7 @@ unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 	for (overflowed &= cpuc->active; overflowed; overflowed &= overflowed - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(overflowed)];
 
-		/* The lower counter of a pair, or stopped by one before it. */
+		/* The lower counter of a pair, or an event that another's sample has stopped. */
 		if (!event || (event->hw.state & PERF_HES_STOPPED))
 			continue;
 

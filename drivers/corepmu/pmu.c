@@ -81,11 +81,11 @@ static void corepmu_enable(struct pmu *pmu)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
 
-	/* Before a CPU without events is left alone: it may be a reader's no more. */
+	/* Also when no event is left: the task that may read may just have gone. */
 	if (unlikely(READ_ONCE(corepmu_user_reads)))
 		corepmu_user_switch(cpuc);
 
-	/* A CPU without events, or of another kind, is left alone. */
+	/* Registers of a CPU without events, or of another kind, are not touched. */
 	if (cpuc->used)
 		corepmu_start_cpu(cpuc);
 }
@@ -144,7 +144,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 static noinline void event_stop_late(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	corepmu_late_overflow(cpuc, event);
-	/* Adjusting a frequency may start it again: a period is left. */
+	/* perf_event_overflow() adjusts a frequency, and may have started it again. */
 	if (!(event->hw.state & PERF_HES_STOPPED))
 		corepmu_event_stop(event, PERF_EF_UPDATE);
 }
@@ -266,7 +266,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 	if (corepmu_assign(demands, nr))
 		return -EAGAIN;
 
-	/* Counters first, places after: one event may move to another's. */
+	/* All that move give up their counter first: one may move to where another was. */
 	for (i = 0; i < nr - 1; i++) {
 		if (demands[i].counter == events[i]->hw.idx)
 			continue;
@@ -342,7 +342,7 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 /* Opening an event */
 
-/* Does it want a counter whenever the leader does? */
+/* Does the sibling count when the group does? Disabled ones need no counter. */
 static bool sibling_counts(struct perf_event *event)
 {
 	return event->state > PERF_EVENT_STATE_OFF ||

@@ -56,23 +56,23 @@ struct corepmu;
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
  * @pmu: the PMU
- * @events: the event on each counter; of a pair only the upper has one
  * @used: counters that hold an event, or are the lower of a pair
  * @active: counters that are to count
  * @hw_active: counters that the hardware has enabled
- * @selected: what each counter's event selection register holds
- * @shared_select: what a register holds that selects for several counters
- * @running: the PMU as a whole counts
  * @dirty: counters that hold no event, but maybe a value that one left there
  * @user_access: what the hardware lets the current task read of its own accord
+ * @running: the PMU as a whole counts
+ * @regs: where the overflow interrupt came that is being handled, or NULL
+ * @min_left: no counter is programmed to overflow in fewer counts
+ * @window: clock at the start of the limiter's window, in ns
+ * @busy: time spent on overflows in that window, in ns
  * @suspended: counters that counted when the CPU was powered down
  * @last_late: jiffies when a stop last overtook an overflow
  * @stray: counters that overflowed and held no event, for the self-test
- * @regs: where the overflow interrupt came that is being handled, or NULL
- * @window: clock at the start of the limiter's window, in ns
- * @busy: time spent on overflows in that window, in ns
- * @min_left: no counter is programmed to overflow in fewer counts
  * @irq: this CPU's overflow interrupt
+ * @shared_select: what a register holds that selects for several counters
+ * @events: the event on each counter; of a pair only the upper has one
+ * @selected: what each counter's event selection register holds
  * @demands: where a placement is worked out
  *
  * Only the CPU itself touches it, with interrupts disabled.
@@ -113,26 +113,14 @@ struct corepmu_cpu {
  * @reset: bring this CPU's PMU to a known, stopped state and forget every
  *	shadow of it. IRQs off or from a CPU hotplug callback
  * @quiesce: leave this CPU's PMU as a driver that comes after expects it
- * @enable: make the hardware count what corepmu_cpu.active says. IRQs off
- * @disable: stop all counters, values kept. IRQs off
- * @select: program the event selection of the counter hw.idx, which is not
- *	counting. IRQs off
- * @read: value of counter hw.idx; bits above event_base do not matter. IRQs off
- * @update: corepmu_count_event() with @read. From the overflow interrupt, or where
- *	it leaves the event alone. IRQs off, or NMI
- * @look: the same where the overflow interrupt may count the event meanwhile:
- *	corepmu_look_at_event() when it is an NMI. IRQs off
- * @write: set counter hw.idx. The PMU as a whole is stopped, or the counter is
- *	not enabled. IRQs off
  * @counter_name: write what messages call counter idx, at most COREPMU_COUNTER_NAME bytes
  * @self_test_config: config_base of an event that counts in a busy loop of the
  *	kernel, on counter idx
  * @entering_regs: did the interrupt, which came with the first registers, come
  *	when user space had been left and its registers had not been saved yet?
  *	Then they go to the second. NULL where interrupts wait for so long
- * @irq_enable: let this CPU take overflow interrupts. On the CPU
- * @irq_disable: and no longer
- *
+ * @irq_enable: unmask this CPU's overflow interrupt. On the CPU
+ * @irq_disable: mask this CPU's overflow interrupt. On the CPU
  * @clear: set counters to 0 that hold no event. IRQs off
  * @user_index: what user space calls the counter hw.idx, plus 1; 0 when it
  *	cannot read it. IRQs off, or NMI
@@ -140,11 +128,24 @@ struct corepmu_cpu {
  *	others'; the PMU is about to run again. IRQs off
  * @user_mapped: the event's page is mapped in @mm; NULL when that gives no
  *	access. Process context, mmap_lock held for writing
- * @user_unmapped: and no longer
+ * @user_unmapped: the event's page has been unmapped from @mm; NULL when that takes no
+ *	access. Process context
  * @user_gone: an event that was readable is about to be freed; NULL when that
  *	takes no access. Process context
+ * @read: value of counter hw.idx; bits above event_base do not matter. IRQs off
+ * @enable: make the hardware count what corepmu_cpu.active says. IRQs off
+ * @disable: stop all counters, values kept. IRQs off
+ * @select: program the event selection of the counter hw.idx, which is not
+ *	counting. IRQs off
+ * @update: corepmu_count_event() with @read. From the overflow interrupt, or where
+ *	it leaves the event alone. IRQs off, or NMI
+ * @look: the same where the overflow interrupt may count the event meanwhile:
+ *	corepmu_look_at_event() when it is an NMI. IRQs off
+ * @write: set counter hw.idx. The PMU as a whole is stopped, or the counter is
+ *	not enabled. IRQs off
  *
- * The second half are hot paths and called through static calls.
+ * @enable, @disable, @select, @update, @look and @write are hot paths, called through
+ * static calls.
  */
 struct corepmu_backend {
 	const char *name;

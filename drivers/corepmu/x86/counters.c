@@ -31,8 +31,10 @@ static void write_select(const struct x86_desc *desc, int idx, u64 value)
 }
 
 /*
- * The fixed counters' enables share a register: change one's four bits. An NMI
- * in between may change others': then once more.
+ * All fixed counters are enabled in one register: change the four bits of one. An NMI
+ * between reading the shadow and writing the register may have stopped another fixed
+ * counter, which this write would enable again: the shadow then differs, and the
+ * register is written once more.
  */
 static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 {
@@ -86,7 +88,10 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 
 /* Each counter by itself */
 
-/* hw_active has a counter for as long as it may count: an NMI stops what is there. */
+/*
+ * An NMI stops the counters in hw_active and starts them again. A counter is in there from
+ * before it is enabled until after it is disabled, so that none counts during an NMI.
+ */
 
 static void enable_one(struct corepmu_cpu *cpuc, int idx)
 {
@@ -97,7 +102,10 @@ static void enable_one(struct corepmu_cpu *cpuc, int idx)
 	else
 		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
 	barrier();
-	/* One before the write may have stopped it, and thrown its event out. */
+	/*
+	 * An NMI before the write may have cleared this bit, and the write has enabled
+	 * the counter again: set it once more.
+	 */
 	cpuc->hw_active |= BIT_ULL(idx);
 }
 
@@ -133,7 +141,7 @@ static void x86_disable_each(struct corepmu_cpu *cpuc)
 		disable_one(cpuc, __ffs64(change));
 }
 
-/* Takes effect when the counter is enabled. */
+/* Written to the register when the counter is enabled. */
 static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	cpuc->selected[hwc->idx] = hwc->config_base;
@@ -196,7 +204,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 		x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, 0);
 	cpuc->shared_select = 0;
 	cpuc->hw_active = 0;
-	/* What is in there is anybody's. */
+	/* The counters hold what somebody else counted: user space must not read it. */
 	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
 	if (desc->global_clear)
 		x86_write_msr(desc->global_clear, cpuc->pmu->counters);

@@ -17,20 +17,23 @@
 #include "msr.h"
 #include "x86.h"
 
-/* Sticky status bits must not keep the CPU in the handler. */
+/* How often the handler looks for more overflows: a status bit may never clear. */
 #define MAX_ROUNDS	16
 
 /*
- * On AMD an NMI may arrive when its overflow has been dealt with by the NMI
- * before it, or by stopping the event: for so long nobody else's NMI is taken
- * for unknown.
+ * On AMD an NMI may arrive when its overflow has been handled already, by the NMI before
+ * it or by stopping the event. For so long after either, an NMI that no counter explains
+ * is claimed, and the kernel does not report it as unknown.
  */
 #define LATE_NMI_MS	100
 
 static struct x86_desc *nmi_desc;
 static DEFINE_PER_CPU(unsigned long, last_nmi);
 
-/* Without a status register: a counter that runs is negative until it overflows. */
+/*
+ * Without a status register: a counter is set to a value whose top bit is set, and that
+ * bit is clear after the overflow.
+ */
 static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 {
 	u64 active, overflowed = 0;
@@ -63,7 +66,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		if (!overflowed)
 			break;
 		x86_write_msr(desc->global_clear, overflowed);
-		/* An overflow is ours even if its event has been stopped since. */
+		/* The NMI is explained even if the event has been stopped since. */
 		handled += hweight64(overflowed);
 		corepmu_handle_overflow(cpuc, overflowed, regs);
 	}
@@ -72,15 +75,18 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 }
 
 /*
- * Has an interrupt of the counters come here, whatever they say of it? Intel's
- * local APIC masks the entry with each (SDM volume 3, "Local Vector Table").
+ * Did the counters raise this NMI, even if none shows an overflow? Intel's local APIC
+ * masks the LVTPC entry when it delivers one (SDM volume 3, "Local Vector Table").
  */
 static bool took_pmi(const struct x86_desc *desc)
 {
 	return desc->masks_lvtpc && (apic->read(APIC_LVTPC) & APIC_LVT_MASKED);
 }
 
-/* AMD's says nothing: believe in those that may still come. */
+/*
+ * AMD's LVTPC entry gives no hint: claim an unexplained NMI within LATE_NMI_MS of this
+ * CPU's last overflow, or of the last stop that overtook one.
+ */
 static bool expects_late_nmi(const struct x86_desc *desc, const struct corepmu_cpu *cpuc)
 {
 	unsigned long window = msecs_to_jiffies(LATE_NMI_MS);
@@ -91,8 +97,9 @@ static bool expects_late_nmi(const struct x86_desc *desc, const struct corepmu_c
 }
 
 /*
- * Called for every NMI. The number returned is how many NMIs it may have been
- * for: others of ours may have been swallowed while this one was pending.
+ * Called for every NMI. Returns how many overflows were handled: each of them has raised
+ * an NMI, and those raised while one is pending merge into one more at most, which the
+ * kernel then does not report as unknown when it finds no overflow left.
  */
 static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 {
@@ -115,8 +122,8 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	ours = handled || took_pmi(desc);
 
 	/*
-	 * Nothing counts now: an overflow cannot come before the entry lets it
-	 * through, and be lost.
+	 * Unmask the entry while nothing counts: an overflow that finds it masked
+	 * would be lost.
 	 */
 	if (desc->masks_lvtpc && ours)
 		apic->write(APIC_LVTPC, APIC_DM_NMI);
@@ -139,8 +146,10 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /**
- * x86_irq_enable() - let this CPU's counters interrupt it
+ * x86_irq_enable() - have this CPU's counters raise NMIs
  * @cpuc: its state
+ *
+ * On the CPU.
  */
 void x86_irq_enable(struct corepmu_cpu *cpuc)
 {
@@ -148,10 +157,11 @@ void x86_irq_enable(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_irq_disable() - and no longer
+ * x86_irq_disable() - mask this CPU's overflow interrupt
  * @cpuc: its state
  *
- * Beside the built-in driver the entry is left: it has the same use for it.
+ * Beside the built-in driver the entry is left as it is: that driver uses it too. On the
+ * CPU.
  */
 void x86_irq_disable(struct corepmu_cpu *cpuc)
 {
@@ -160,8 +170,10 @@ void x86_irq_disable(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_nmi_init() - take NMIs
- * @desc: the PMU they come from
+ * x86_nmi_init() - register the NMI handler
+ * @desc: the PMU that raises the NMIs
+ *
+ * Process context.
  *
  * Return: 0 or a negative errno
  */
@@ -178,8 +190,10 @@ int x86_nmi_init(struct x86_desc *desc)
 }
 
 /**
- * x86_nmi_exit() - take no more NMIs
- * @desc: the PMU, whose counters no longer count
+ * x86_nmi_exit() - unregister the NMI handler
+ * @desc: the PMU, whose counters are disabled
+ *
+ * Waits for NMIs that may still be under way. Process context.
  */
 void x86_nmi_exit(struct x86_desc *desc)
 {

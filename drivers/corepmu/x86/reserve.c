@@ -22,12 +22,12 @@
 static DEFINE_MUTEX(reserve_lock);
 static unsigned int reserve_users;
 
-/* Written with the lock held, read by the NMI handler. */
+/* The registers are this driver's. Written with the lock held, read by the NMI handler. */
 static bool reserved;
 
 static u32 counter_msr(const struct x86_desc *desc, unsigned int idx)
 {
-	/* The reservation goes by the old number, not by the full-width one. */
+	/* Reserved is the counter's legacy MSR, also where the full-width one is written. */
 	u32 base = desc->counter_msr == MSR_IA32_PMC0 ? MSR_P6_PERFCTR0 : desc->counter_msr;
 
 	return base + desc->step * idx;

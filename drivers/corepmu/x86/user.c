@@ -53,7 +53,7 @@ static struct static_key_false *never_key, *always_key;
 static unsigned int rdpmc_mode = RDPMC_MAPPED;
 static DEFINE_MUTEX(rdpmc_mutex);
 
-/* What perf core writes into pmc_width, 0 while user space cannot read. */
+/* pmc_width of all pages; 0 while user space cannot read counters. */
 static unsigned int page_width;
 static int *page_width_set;
 
@@ -150,7 +150,7 @@ void x86_user_take_over(void)
 	static_call_cond(x86_clear_builtin)();
 }
 
-/* From now on somebody may read: what is in unused counters goes, and stays away. */
+/* Clear the counters without an event, and from now on whenever an event leaves one. */
 static void expect_readers(struct corepmu *pmu)
 {
 	if (READ_ONCE(corepmu_user_reads))
@@ -160,7 +160,10 @@ static void expect_readers(struct corepmu *pmu)
 	on_each_cpu(clear_cpu, pmu, 1);
 }
 
-/* Has an earlier load, or a fork from then, left an mm that may? */
+/*
+ * Does an mm have access that no event of this load has given? One that was forked while
+ * its parent had a page mapped keeps the parent's count for good.
+ */
 static bool somebody_may_read(void)
 {
 	struct task_struct *process, *task;
@@ -243,8 +246,9 @@ int x86_user_flags(void)
 }
 
 /*
- * The keys count: each driver that has them on. Pages have no index while there
- * is no access.
+ * Static keys are reference counts, shared with the built-in driver. The indices of all
+ * pages are cleared before access is taken away, and written again after it is given: a
+ * reader that finds an index can read the counter.
  */
 static void apply_mode(struct corepmu *pmu, unsigned int mode)
 {
@@ -346,7 +350,7 @@ void x86_user_init(struct x86_desc *desc)
 		return;
 	}
 
-	/* The built-in driver's file may let everybody read. */
+	/* Beside the built-in driver its file "rdpmc" may let everybody read. */
 	WRITE_ONCE(corepmu_user_reads, desc->beside || somebody_may_read());
 	WRITE_ONCE(corepmu_user_allowed, true);
 }
