@@ -83,6 +83,14 @@ void arm64_count_exception(unsigned int vcpu, int exception)
 
 /* ---- generated code ---- */
 
+static uint32_t word_of(const struct qemu_plugin_insn *insn)
+{
+	uint32_t word = 0;
+
+	plugin_api.insn_data(insn, &word, sizeof(word));
+	return word;
+}
+
 static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int class)
 {
 	count_gen_add(insn, b, ARM64_PMU_CYCLES, 1);
@@ -94,7 +102,7 @@ static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, uns
 	if (class & ARM64_INSN_ERET)
 		count_gen_add(insn, b, ARM64_PMU_EXCEPTION_RETURNS, 1);
 	if (class & ARM64_INSN_CONDITIONAL)
-		count_gen_conditional(insn);
+		count_gen_conditional(insn, b, arm64_insn_distance(word_of(insn)));
 	else
 		count_gen_add(insn, b, ARM64_PMU_TAKEN, 1);
 }
@@ -113,12 +121,7 @@ static void gen_memory(struct qemu_plugin_insn *insn, struct count_block *b, uns
 /* Of AArch32 code, instructions alone are known. */
 static unsigned int class_of(const struct qemu_plugin_insn *insn)
 {
-	uint32_t word;
-
-	if (!arm64_qemu_translating_a64() ||
-	    plugin_api.insn_data(insn, &word, sizeof(word)) != sizeof(word))
-		return 0;
-	return arm64_insn_class(word);
+	return arm64_qemu_translating_a64() ? arm64_insn_class(word_of(insn)) : 0;
 }
 
 /*
@@ -127,12 +130,12 @@ static unsigned int class_of(const struct qemu_plugin_insn *insn)
  */
 static void translate(struct qemu_plugin_tb *tb)
 {
-	struct count_block b = { .level = arm64_qemu_translating_level() };
+	struct count_block b = { .tb = tb, .level = arm64_qemu_translating_level() };
 	size_t n = plugin_api.tb_n_insns(tb);
 	unsigned int pending = 0;
 	size_t i;
 
-	count_gen_start(tb, &b);
+	count_gen_start(&b);
 	for (i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = plugin_api.tb_get_insn(tb, i);
 		unsigned int class = class_of(insn);
@@ -176,6 +179,7 @@ void arm64_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void))
 		.loads		= ARM64_PMU_KINDS,
 		.stores		= ARM64_PMU_KINDS,
 		.level		= arm64_qemu_level,
+		.pc		= arm64_qemu_pc,
 		.translate	= translate,
 		.reached	= reached,
 		.at_exit	= at_exit,

@@ -110,6 +110,22 @@ static unsigned int memory_class(uint32_t insn)
 }
 
 /**
+ * arm64_insn_distance() - how far does a conditional branch go?
+ * @insn: its four bytes
+ *
+ * Return: from the instruction after it to its target, in bytes: imm19, of TBZ and TBNZ
+ * imm14, which are counted from the branch itself (DDI 0487, C4.1, "Branches").
+ */
+int32_t arm64_insn_distance(uint32_t insn)
+{
+	unsigned int imm_bits = (insn & 0x7e000000) == 0x36000000 ? 14 : 19;
+	unsigned int above = 32 - imm_bits;
+
+	/* Without what is below bit 5 and, by its sign, what is above the field */
+	return ((int32_t)(insn >> 5 << above) >> above) * 4 - 4;
+}
+
+/**
  * arm64_insn_class() - what is an instruction?
  * @insn: its four bytes
  *

@@ -17,5 +17,6 @@
 #define ARM64_INSN_STORE	(1u << 7)
 
 unsigned int arm64_insn_class(uint32_t insn);
+int32_t arm64_insn_distance(uint32_t insn);
 
 #endif /* TOOLS_QEMU_ARM64_PMU_DECODE_H */

@@ -209,8 +209,11 @@ unsigned int arm64_qemu_level(unsigned int vcpu)
 }
 
 /**
- * arm64_qemu_pc() - the instruction that an exception is about to interrupt
- * @vcpu: its index
+ * arm64_qemu_pc() - the program counter of a vCPU
+ * @vcpu: its index; in its thread, at the head of a block or between two
+ *
+ * QEMU has it right there since the code of its blocks goes by it: CF_PCREL. When an
+ * exception is about to be taken it is the address of the instruction interrupted.
  */
 uint64_t arm64_qemu_pc(unsigned int vcpu)
 {
@@ -221,7 +224,7 @@ uint64_t arm64_qemu_pc(unsigned int vcpu)
 }
 
 /**
- * arm64_qemu_insn() - read that instruction
+ * arm64_qemu_insn() - read the instruction that an exception is about to interrupt
  * @vcpu: its index
  * @insn: the result
  *

@@ -31,11 +31,16 @@
 
 #define NOWHERE			UINT64_MAX
 
+/* In score.not_taken, above the offset in the page */
+#define PENDING			COUNT_PAGE_SIZE
+#define TWINS			(COUNT_PAGE_SIZE << 1)
+
 /**
  * struct score - what generated code writes, one for each vCPU
  * @slot: see above
- * @not_taken: where the conditional branch executed last goes if it is not
- *	taken, 0 if this has been looked at
+ * @not_taken: where in its page the instruction is that the conditional branch executed
+ *	last goes to if it is not taken, and PENDING; and TWINS if it goes to the same
+ *	offset in another page if it is taken; 0 if this has been looked at
  */
 struct score {
 	uint64_t slot[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
@@ -46,6 +51,8 @@ struct score {
  * struct counting - what else there is to know of a vCPU
  * @origin: count less slot
  * @wanted: kinds this vCPU waits for
+ * @next: the address of what follows the branch that this block, or the last one, ends
+ *	with, if it is one with TWINS
  * @predictor: two-bit counters of conditional branches
  * @cache: which line is in which place of the direct-mapped cache
  * @tlb: likewise, pages of the TLB
@@ -53,6 +60,7 @@ struct score {
 struct counting {
 	uint64_t origin[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
 	uint32_t wanted;
+	uint64_t next;
 	uint8_t predictor[PREDICTOR_ENTRIES];
 	uint64_t cache[CACHE_LINES];
 	uint64_t tlb[TLB_ENTRIES];
@@ -180,6 +188,15 @@ bool count_is_live(unsigned int kind)
 	return kind < config->kinds && live >> kind & 1;
 }
 
+/* With the slots looked up, which takes as long as the rest of counting a branch does. */
+static void add(unsigned int vcpu, struct score *s, unsigned int kind, unsigned int level)
+{
+	if (!count_is_live(kind))
+		return;
+	if (++s->slot[index_of(kind, level)] < REACHED)
+		config->reached(vcpu);
+}
+
 /**
  * count_add() - something has happened
  * @vcpu: where; in its thread
@@ -188,10 +205,7 @@ bool count_is_live(unsigned int kind)
  */
 void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 {
-	if (!count_is_live(kind))
-		return;
-	if (++score_of(vcpu)->slot[index_of(kind, level)] < REACHED)
-		config->reached(vcpu);
+	add(vcpu, score_of(vcpu), kind, level);
 }
 
 /**
@@ -214,6 +228,37 @@ static void reached_in_block(unsigned int vcpu, void *userdata)
 
 /* ---- conditional branches ---- */
 
+/*
+ * A branch goes to one of two addresses, which mostly have different offsets in their
+ * pages: no more of them need be known, at whatever addresses the code is executed.
+ */
+static bool is_taken(const struct counting *c, uint64_t not_taken, uint64_t target)
+{
+	if (not_taken & TWINS)
+		return target != c->next;
+	return count_page_offset(target) != count_page_offset(not_taken);
+}
+
+static void went(unsigned int vcpu, struct score *s, uint64_t target)
+{
+	struct counting *c = countings[vcpu];
+	unsigned int level = config->level(vcpu);
+	uint8_t *p = &c->predictor[count_page_offset(s->not_taken) % PREDICTOR_ENTRIES];
+	bool predicted = *p >= PREDICTOR_TAKEN;
+	bool taken = is_taken(c, s->not_taken, target);
+
+	s->not_taken = 0;
+
+	if (taken && *p < PREDICTOR_MAX)
+		(*p)++;
+	else if (!taken && *p)
+		(*p)--;
+
+	add(vcpu, s, taken ? config->taken : config->not_taken, level);
+	if (taken != predicted)
+		add(vcpu, s, config->mispredicted, level);
+}
+
 /**
  * count_branch_went() - where a conditional branch, if any, went
  * @vcpu: where; in its thread, still at the level of the branch
@@ -222,31 +267,23 @@ static void reached_in_block(unsigned int vcpu, void *userdata)
 void count_branch_went(unsigned int vcpu, uint64_t target)
 {
 	struct score *s = score_of(vcpu);
-	bool taken, predicted;
-	unsigned int level;
-	uint8_t *p;
 
-	if (!s->not_taken)
-		return;
-	level = config->level(vcpu);
-	p = &countings[vcpu]->predictor[s->not_taken % PREDICTOR_ENTRIES];
-	predicted = *p >= PREDICTOR_TAKEN;
-	taken = s->not_taken != target;
-	s->not_taken = 0;
-
-	if (taken && *p < PREDICTOR_MAX)
-		(*p)++;
-	else if (!taken && *p)
-		(*p)--;
-
-	count_add(vcpu, taken ? config->taken : config->not_taken, level);
-	if (taken != predicted)
-		count_add(vcpu, config->mispredicted, level);
+	if (s->not_taken)
+		went(vcpu, s, target);
 }
 
-static void branch_went(unsigned int vcpu, void *target)
+/* After a branch a block begins, at this offset in its page. */
+static void branch_went(unsigned int vcpu, void *offset)
 {
-	count_branch_went(vcpu, (uintptr_t)target);
+	struct score *s = score_of(vcpu);
+
+	went(vcpu, s, s->not_taken & TWINS ? config->pc(vcpu) : (uintptr_t)offset);
+}
+
+/* A block begins that ends with a branch with TWINS. */
+static void remember_next(unsigned int vcpu, void *length)
+{
+	countings[vcpu]->next = config->pc(vcpu) + (uintptr_t)length;
 }
 
 static bool follows_branches(void)
@@ -270,37 +307,37 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
 {
 	struct counting *c = countings[vcpu];
 	unsigned int level = config->level(vcpu);
+	struct score *s = score_of(vcpu);
 
 	(void)info;
 	(void)userdata;
-	count_add(vcpu, config->cache_refs, level);
+	add(vcpu, s, config->cache_refs, level);
 	if (enter(c->cache, CACHE_LINES, addr >> CACHE_LINE_SHIFT))
-		count_add(vcpu, config->cache_misses, level);
+		add(vcpu, s, config->cache_misses, level);
 	if (enter(c->tlb, TLB_ENTRIES, addr >> TLB_PAGE_SHIFT))
-		count_add(vcpu, config->tlb_misses, level);
+		add(vcpu, s, config->tlb_misses, level);
 }
 
 /* ---- generated code ---- */
 
 /**
  * count_gen_start() - a block begins
- * @tb: the block
- * @b: what is known of it
+ * @b: the block
  */
-void count_gen_start(struct qemu_plugin_tb *tb, const struct count_block *b)
+void count_gen_start(const struct count_block *b)
 {
+	uintptr_t offset = count_page_offset(plugin_api.tb_vaddr(b->tb));
 	const unsigned int memory[] = { config->loads, config->stores };
 	size_t i;
 
 	if (follows_branches())
-		plugin_api.register_vcpu_tb_exec_cond_cb(tb, branch_went, 0, PLUGIN_COND_NE,
-							 not_taken_slot(), 0,
-							 (void *)plugin_api.tb_vaddr(tb));
+		plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, branch_went, 0, PLUGIN_COND_NE,
+							 not_taken_slot(), 0, (void *)offset);
 
 	/* Accesses come after the checks of their own block. */
 	for (i = 0; i < ARRAY_SIZE(memory); i++)
 		if (count_is_live(memory[i]))
-			plugin_api.register_vcpu_tb_exec_cond_cb(tb, reached_in_block, 0,
+			plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, reached_in_block, 0,
 								 PLUGIN_COND_LT,
 								 slot_of(memory[i], b->level),
 								 REACHED, NULL);
@@ -326,14 +363,27 @@ void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigne
 /**
  * count_gen_conditional() - an instruction is a conditional branch
  * @insn: the instruction
+ * @b: its block, which it ends
+ * @distance: from the instruction after it to where it goes if it is taken, in bytes
+ *
+ * A branch to the instruction after it counts as not taken.
  */
-void count_gen_conditional(struct qemu_plugin_insn *insn)
+void count_gen_conditional(struct qemu_plugin_insn *insn, const struct count_block *b,
+			   int64_t distance)
 {
-	if (follows_branches())
-		plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE,
-								   not_taken_slot(),
-								   plugin_api.insn_vaddr(insn) +
-								   plugin_api.insn_size(insn));
+	uint64_t next = plugin_api.insn_vaddr(insn) + plugin_api.insn_size(insn);
+	uint64_t not_taken = PENDING | count_page_offset(next);
+
+	if (!follows_branches())
+		return;
+	if (distance && !count_page_offset(distance)) {
+		uintptr_t length = next - plugin_api.tb_vaddr(b->tb);
+
+		not_taken |= TWINS;
+		plugin_api.register_vcpu_tb_exec_cb(b->tb, remember_next, 0, (void *)length);
+	}
+	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE,
+							   not_taken_slot(), not_taken);
 }
 
 /**

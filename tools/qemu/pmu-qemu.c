@@ -62,6 +62,7 @@ static const struct pmu_import common_imports[] = {
 	IN_API(insn_vaddr),
 	IN_API(scoreboard_new),
 	IN_API(scoreboard_find),
+	IN_API(register_vcpu_tb_exec_cb),
 	IN_API(register_vcpu_tb_exec_cond_cb),
 	IN_API(register_vcpu_tb_exec_inline_per_vcpu),
 	IN_API(register_vcpu_insn_exec_cond_cb),

@@ -47,6 +47,8 @@ struct plugin_api {
 	uint64_t (*insn_vaddr)(const struct qemu_plugin_insn *insn);
 	struct qemu_plugin_scoreboard *(*scoreboard_new)(size_t size);
 	void *(*scoreboard_find)(struct qemu_plugin_scoreboard *score, unsigned int vcpu);
+	void (*register_vcpu_tb_exec_cb)(struct qemu_plugin_tb *tb, plugin_exec_cb cb,
+					 int flags, void *userdata);
 	void (*register_vcpu_tb_exec_cond_cb)(struct qemu_plugin_tb *tb, plugin_exec_cb cb,
 					      int flags, enum plugin_cond cond,
 					      struct plugin_slot slot, uint64_t imm,

@@ -640,6 +640,28 @@ static void test_decode(void)
 		}
 }
 
+/* Likewise; the target's distance from the branch is in the comment. */
+static void test_distance(void)
+{
+	static const struct {
+		uint32_t insn;
+		int32_t distance;
+	} insns[] = {
+		{ 0x54008020, 0x1000 },			/* b.eq . + 0x1004 */
+		{ 0x54ffffe1, -8 },			/* b.ne . - 4 */
+		{ 0xb5ff8023, -0x1000 },		/* cbnz x3, . - 0xffc */
+		{ 0xb4000020, 0 },			/* cbz x0, . + 4 */
+		{ 0x54800002, -0x100004 },		/* b.cs . - 0x100000 */
+		{ 0x547fffe2, 0xffff8 },		/* b.cs . + 0xffffc */
+		{ 0xb6fbffe9, 0x7ff8 },			/* tbz x9, #63, . + 0x7ffc */
+		{ 0x37fc0000, -0x8004 },		/* tbnz w0, #31, . - 0x8000 */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(insns); i++)
+		EXPECT(arm64_insn_distance(insns[i].insn) == insns[i].distance);
+}
+
 static const struct test {
 	const char *name;
 	void (*run)(void);
@@ -662,6 +684,7 @@ static const struct test {
 	{ "impossible PMUs", test_config },
 	{ "reset", test_reset },
 	{ "instructions", test_decode },
+	{ "how far conditional branches go", test_distance },
 };
 
 int main(void)

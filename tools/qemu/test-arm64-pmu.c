@@ -69,6 +69,12 @@ void piece_udf(void);
 void piece_lines(void);
 void piece_pages(void);
 
+/* The same of code at two addresses, see test-arm64-alias.S. */
+void alias_map(void);
+void alias_branches(void);
+void alias_twins(void);
+void alias_fetch(void);
+
 static int counter;
 static volatile u64 interrupts, skid, without_flag;
 
@@ -137,17 +143,19 @@ asm("	.pushsection .text\n"
 "	b.ne	1b\n"
 "	ret\n"
 
-/* 10 instructions; an undefined one is skipped */
+/* 12 instructions; an undefined one is skipped, of one that is not there x30 tells */
 "	.globl	synchronous\n"
 "synchronous:\n"
 "	stp	x0, x1, [sp, #-16]!\n"
 "	mrs	x0, esr_el1\n"
-"	cmp	xzr, x0, lsr #26\n"
-"	cset	x0, eq\n"
+"	lsr	x0, x0, #26\n"
 "	mrs	x1, elr_el1\n"
+"	cmp	x0, #0x21\n"
+"	csel	x1, x30, x1, eq\n"
+"	cmp	x0, #0\n"
+"	cset	x0, eq\n"
 "	add	x1, x1, x0, lsl #2\n"
 "	msr	elr_el1, x1\n"
-"	nop\n"
 "	ldp	x0, x1, [sp], #16\n"
 "	eret\n"
 "	.balign	4096\n"
@@ -281,6 +289,21 @@ static void counts(void)
 	write_reg(pmcntenset_el0, 1UL << CYCLE_COUNTER);
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E);
 	tell("loop.cycle-counter", measure_pmccntr_el0(piece_loop));
+}
+
+static void aliases(void)
+{
+	alias_map();
+	measure("alias.instructions", INST_RETIRED, alias_branches);
+	measure("alias.branches", 0x21, alias_branches);
+	measure("alias.taken", 0x0c, alias_branches);
+	measure("alias.missed", 0x10, alias_branches);
+	measure("alias.returns", 0x0e, alias_branches);
+	measure("alias-twins.branches", 0x21, alias_twins);
+	measure("alias-twins.taken", 0x0c, alias_twins);
+	measure("alias-fetch.branches", 0x21, alias_fetch);
+	measure("alias-fetch.taken", 0x0c, alias_fetch);
+	measure("alias-fetch.exceptions", 0x09, alias_fetch);
 }
 
 static void chain(const char *low, const char *high, const char *flags, u64 upper)
@@ -483,6 +506,7 @@ void run(void)
 	}
 	if (read_reg(id_aa64dfr1_el1) >> 36 & 0xf)
 		instruction_counter();
+	aliases();
 	tell("without-flag", without_flag);
 	tell("end", 1);
 	stop(0);

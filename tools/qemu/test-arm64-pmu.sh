@@ -51,16 +51,27 @@ memory.instructions = 905
 memory.loads = 300
 memory.stores = 300
 memory.accesses = 600
-svc.instructions = 123
+svc.instructions = 143
 svc.taken = 10
 svc.returns = 10
-udf.instructions = 113
+udf.instructions = 133
 udf.taken = 10
 lines.misses = 128
 lines.refs = 256
 pages.misses -ge 64
 pages.misses -le 68
-absent.count = 0"
+absent.count = 0
+alias.instructions = 18017
+alias.branches = 13008
+alias.taken = 11006
+alias.missed -ge 2990
+alias.missed -le 3010
+alias.returns = 4003
+alias-twins.branches = 17010
+alias-twins.taken = 15008
+alias-fetch.branches = 802
+alias-fetch.taken = 601
+alias-fetch.exceptions = 100"
 
 # 1003 instructions, begun 256 before the lower half overflows
 chained="swinc.low = 3

@@ -555,6 +555,31 @@ static void test_decode(void)
 		       rows[i].class);
 }
 
+static void test_distance(void)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		int32_t distance;
+	} rows[] = {
+		{ "\x74\x00", 2, 0 },					/* je . + 2 */
+		{ "\x74\x80", 2, -128 },
+		{ "\x2e\x74\x7f", 3, 127 },				/* with a hint */
+		{ "\xe2\xfe", 2, -2 },					/* loop . */
+		{ "\x67\xe3\x10", 3, 16 },				/* jecxz */
+		{ "\x0f\x84\x00\x10\x00\x00", 6, 4096 },
+		{ "\x0f\x8f\x00\xf0\xff\xff", 6, -4096 },
+		{ "\x48\x0f\x84\x00\x10\x00\x00", 7, 4096 },		/* REX.W */
+		{ "\x66\x0f\x84\x00\x10", 5, 4096 },			/* of 16 bits */
+		{ "\x0f\x84\x00\xf0", 4, -4096 },			/* in 16-bit code */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		EXPECT(x86_insn_distance((const uint8_t *)rows[i].bytes, rows[i].len) ==
+		       rows[i].distance);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -580,6 +605,7 @@ static const struct {
 	{ "alarm",					test_alarm },
 	{ "accesses are counted",			test_accesses },
 	{ "instructions are told apart",		test_decode },
+	{ "how far conditional branches go",		test_distance },
 };
 
 int main(void)

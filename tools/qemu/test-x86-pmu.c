@@ -18,6 +18,7 @@
 #define VECTOR_NMI	2
 #define VECTOR_GP	13
 #define VECTOR_UD	6
+#define VECTOR_PF	14
 #define VECTOR_BP	3
 #define VECTOR_FIXED	0x40
 
@@ -26,7 +27,22 @@
 #define APIC_SPURIOUS	0x0f0
 #define APIC_LVTPC	0x340
 
+#define CR0_PG		0x80000000
+#define CR4_PSE		0x010
 #define CR4_PCE		0x100
+
+/* Of 32-bit paging: tables of PAGE_ENTRIES, and what an entry says */
+#define PAGE_ENTRIES	1024
+#define PAGE_SHIFT	12
+#define LARGE_SHIFT	22
+#define PAGE_PRESENT	0x01
+#define PAGE_WRITE	0x02
+#define PAGE_USER	0x04
+#define PAGE_LARGE	0x80
+
+/* Where test-x86-alias.S has its pages once more, the first of them alone */
+#define ALIAS		0x40000000
+#define ALIAS_PAGES	2
 
 /* What is on the stack after head.S has had an exception. */
 struct frame {
@@ -34,6 +50,17 @@ struct frame {
 	uint32_t vector, error;
 	uint32_t eip, cs, eflags;
 };
+
+/* Code at two addresses, and what it goes on with after a fault: test-x86-alias.S */
+extern const char aliased[], past_fetch[];
+extern const uint32_t hole_pointer, return_pointer;
+void alias_branches(void);
+void alias_twins(void);
+void alias_rep(void);
+void alias_int3(void);
+void alias_calls(void);
+void alias_offset(void);
+void alias_fetch(void);
 
 int main(void);
 void handle(struct frame *frame);
@@ -152,6 +179,24 @@ static void on_interrupt(void)
 	wrmsr(pmu.counter, -(uint64_t)PERIOD);
 }
 
+/* Return: whether test-x86-alias.S expects it. */
+static bool page_fault(struct frame *frame)
+{
+	uint32_t address;
+
+	__asm__("mov %%cr2, %0" : "=r"(address));
+	if (address == hole_pointer) {
+		frame->ecx = (uint32_t)&return_pointer;
+		frame->edx = (uint32_t)&return_pointer;
+		return true;
+	}
+	if (frame->eip == ALIAS + (ALIAS_PAGES << PAGE_SHIFT)) {
+		frame->eip = (uint32_t)past_fetch;
+		return true;
+	}
+	return false;
+}
+
 void handle(struct frame *frame)
 {
 	switch (frame->vector) {
@@ -176,6 +221,10 @@ void handle(struct frame *frame)
 		break;
 	case VECTOR_BP:
 		break;
+	case VECTOR_PF:
+		if (page_fault(frame))
+			break;
+		__attribute__((fallthrough));
 	default:
 		print("unexpected.vector", frame->vector);
 		print("unexpected.eip", frame->eip);
@@ -195,15 +244,17 @@ static void prepare(uint32_t select, uint64_t value)
 /* Events, in the order of enum event. */
 enum event {
 	INSTRUCTIONS, CYCLES, BRANCHES, TAKEN, MISSED, CALLS, RETURNS, LOADS, STORES, EXCEPTIONS,
-	CACHE_REFS, CACHE_MISSES, EVENTS
+	CACHE_REFS, CACHE_MISSES, NOT_TAKEN, EVENTS
 };
 
 static const uint32_t intel_events[EVENTS] = {
-	0xc0, 0x3c, 0xc4, 0x20c4, 0xc5, 0x2c4, 0x8c4, 0x81d0, 0x82d0, 0x1fe, 0x4f2e, 0x412e
+	0xc0, 0x3c, 0xc4, 0x20c4, 0xc5, 0x2c4, 0x8c4, 0x81d0, 0x82d0, 0x1fe, 0x4f2e, 0x412e,
+	0x10c4
 };
 
 static const uint32_t amd_events[EVENTS] = {
-	0xc0, 0x76, 0xc2, 0xc4, 0xc3, 0x2fe, 0xc8, 0x129, 0x229, 0x1fe, 0x60, 0x64
+	0xc0, 0x76, 0xc2, 0xc4, 0xc3, 0x2fe, 0xc8, 0x129, 0x229, 0x1fe, 0x60, 0x64,
+	0x4fe
 };
 
 static uint32_t event(enum event e)
@@ -369,6 +420,53 @@ static void test_interrupts(void)
 	print("masked.interrupts", interrupts);
 }
 
+/* Every address is its own, but for those of the pages that are there twice. */
+static void enable_paging(void)
+{
+	static uint32_t directory[PAGE_ENTRIES] __attribute__((aligned(1 << PAGE_SHIFT)));
+	static uint32_t table[PAGE_ENTRIES] __attribute__((aligned(1 << PAGE_SHIFT)));
+	const uint32_t usual = PAGE_PRESENT | PAGE_WRITE | PAGE_USER;
+	uint32_t i, cr;
+
+	for (i = 0; i < PAGE_ENTRIES; i++)
+		directory[i] = i << LARGE_SHIFT | usual | PAGE_LARGE;
+	for (i = 0; i < ALIAS_PAGES; i++)
+		table[i] = ((uint32_t)aliased + (i << PAGE_SHIFT)) | usual;
+	directory[ALIAS >> LARGE_SHIFT] = (uint32_t)table | usual;
+
+	__asm__ volatile("mov %0, %%cr3" : : "r"(directory) : "memory");
+	__asm__("mov %%cr4, %0" : "=r"(cr));
+	__asm__ volatile("mov %0, %%cr4" : : "r"(cr | CR4_PSE));
+	__asm__("mov %%cr0, %0" : "=r"(cr));
+	__asm__ volatile("mov %0, %%cr0" : : "r"(cr | CR0_PG) : "memory");
+}
+
+static void test_alias(void)
+{
+	enable_paging();
+	print("alias.instructions", count_user(alias_branches, INSTRUCTIONS));
+	print("alias.branches", count_user(alias_branches, BRANCHES));
+	print("alias.taken", count_user(alias_branches, TAKEN));
+	print("alias.not-taken", count_user(alias_branches, NOT_TAKEN));
+	print("alias.missed", count_user(alias_branches, MISSED));
+	print("alias.calls", count_user(alias_branches, CALLS));
+	print("alias.returns", count_user(alias_branches, RETURNS));
+	print("alias-twins.taken", count_user(alias_twins, TAKEN));
+	print("alias-twins.not-taken", count_user(alias_twins, NOT_TAKEN));
+	print("alias-rep.instructions", count_user(alias_rep, INSTRUCTIONS));
+	print("alias-int3.instructions", count_user(alias_int3, INSTRUCTIONS));
+	print("alias-int3.branches", count_user(alias_int3, BRANCHES));
+	print("alias-int3.exceptions", count_user(alias_int3, EXCEPTIONS));
+	print("alias-calls.instructions", count_user(alias_calls, INSTRUCTIONS));
+	print("alias-calls.branches", count_user(alias_calls, BRANCHES));
+	print("alias-calls.calls", count_user(alias_calls, CALLS));
+	print("alias-calls.exceptions", count_user(alias_calls, EXCEPTIONS));
+	print("alias-offset.instructions", count_user(alias_offset, INSTRUCTIONS));
+	print("alias-offset.branches", count_user(alias_offset, BRANCHES));
+	print("alias-fetch.instructions", count_user(alias_fetch, INSTRUCTIONS));
+	print("alias-fetch.not-taken", count_user(alias_fetch, NOT_TAKEN));
+}
+
 int main(void)
 {
 	find_pmu();
@@ -376,6 +474,7 @@ int main(void)
 	test_counts();
 	test_rdpmc();
 	test_interrupts();
+	test_alias();
 	print("end", 1);
 	return 0;
 }

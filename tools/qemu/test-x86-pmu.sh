@@ -64,6 +64,28 @@ int3.exceptions = 0
 rdpmc.user-faults = 1
 rdpmc.user-faults-pce = 0
 rdpmc.user-value = 1234
+alias.instructions = 22016
+alias.branches = 13008
+alias.taken = 11005
+alias.not-taken = 2002
+alias.missed -ge 2990
+alias.missed -le 3010
+alias.calls = 4002
+alias.returns = 4003
+alias-twins.taken = 15007
+alias-twins.not-taken = 2002
+alias-rep.instructions = 96
+alias-int3.instructions = 609
+alias-int3.branches = 406
+alias-int3.exceptions = 0
+alias-calls.instructions = 1009
+alias-calls.branches = 606
+alias-calls.calls = 202
+alias-calls.exceptions = 200
+alias-offset.instructions = 1003
+alias-offset.branches = 402
+alias-fetch.instructions = 1005
+alias-fetch.not-taken = 201
 end = 1"
 
 # 200003 instructions with a period of 1000

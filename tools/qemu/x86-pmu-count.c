@@ -14,20 +14,16 @@
 
 #define VECTOR_DB	1
 
-/* In score.branch: the class of the branch, above its address */
-#define BRANCH_CLASS_SHIFT	58
-#define BRANCH_ADDRESS		((UINT64_C(1) << BRANCH_CLASS_SHIFT) - 1)
+/* In score.last: the class of the instruction, above its offset in the page */
+#define LAST_CLASS_SHIFT	COUNT_PAGE_SHIFT
 
 /**
  * struct score - what generated code writes, one for each vCPU
- * @repeated: the repeated string instruction executed last, if nothing came after
- * @branch: the last branch that could have faulted, and its class
- * @software_int: the last INT n or INT3
+ * @last: the repeated string instruction, or the branch that may fault, that was begun
+ *	last, if no block began after it; 0 otherwise. Both end their block.
  */
 struct score {
-	uint64_t repeated;
-	uint64_t branch;
-	uint64_t software_int;
+	uint64_t last;
 };
 
 static struct qemu_plugin_scoreboard *scores;
@@ -41,18 +37,31 @@ static struct score *score_of(unsigned int vcpu)
 
 /* ---- exceptions and interrupts ---- */
 
-static void take_back_instruction(unsigned int vcpu, uint64_t pc, unsigned int ring)
+static uint64_t last_value(unsigned int class, uint64_t pc)
+{
+	return (uint64_t)class << LAST_CLASS_SHIFT | count_page_offset(pc);
+}
+
+/*
+ * The class of the instruction at @pc, if it is the one in score.last. Offsets are enough
+ * to tell: no block has begun since, so @pc is that instruction or what comes after it.
+ * What comes after a string instruction is its neighbour, at another offset. What comes
+ * after a branch may have the same offset in another page, but then @pc could not be read
+ * or an interrupt goes before it, and for neither a branch is taken back.
+ */
+static unsigned int forget_last(unsigned int vcpu, uint64_t pc)
 {
 	struct score *s = score_of(vcpu);
-	unsigned int class = 0;
+	uint64_t last = s->last;
 
-	if ((s->branch & BRANCH_ADDRESS) == (pc & BRANCH_ADDRESS))
-		class = s->branch >> BRANCH_CLASS_SHIFT;
+	s->last = 0;
+	return count_page_offset(last) == count_page_offset(pc) ? last >> LAST_CLASS_SHIFT : 0;
+}
 
+static void take_back_instruction(unsigned int vcpu, unsigned int class, unsigned int ring)
+{
 	count_take_back(vcpu, X86_PMU_INSTRUCTIONS, ring);
 	count_take_back(vcpu, X86_PMU_CYCLES, ring);
-	if (s->repeated == pc)
-		s->repeated = 0;
 	if (!(class & X86_INSN_BRANCH))
 		return;
 	count_take_back(vcpu, X86_PMU_CYCLES, ring);
@@ -79,16 +88,14 @@ void x86_count_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fet
 			 bool nested)
 {
 	unsigned int ring = x86_qemu_ring(vcpu);
-	struct score *s = score_of(vcpu);
+	unsigned int class = forget_last(vcpu, pc);
 
 	count_branch_went(vcpu, pc);
 	/* INT n and INT3 have retired; they are no exceptions here. */
-	if (s->software_int && s->software_int == pc) {
-		s->software_int = 0;
+	if (class & X86_INSN_SOFTWARE_INT)
 		return;
-	}
 	if (!in_fetch && !nested && vector != VECTOR_DB)
-		take_back_instruction(vcpu, pc, ring);
+		take_back_instruction(vcpu, class, ring);
 	count_add(vcpu, X86_PMU_EXCEPTIONS, ring);
 }
 
@@ -100,12 +107,12 @@ void x86_count_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fet
 void x86_count_interrupt(unsigned int vcpu, uint64_t pc)
 {
 	unsigned int ring = x86_qemu_ring(vcpu);
-	struct score *s = score_of(vcpu);
+	unsigned int class = forget_last(vcpu, pc);
 
 	count_branch_went(vcpu, pc);
 	/* A repeated instruction that is interrupted has not retired. */
-	if (s->repeated && s->repeated == pc)
-		take_back_instruction(vcpu, pc, ring);
+	if (class & X86_INSN_REPEATED)
+		take_back_instruction(vcpu, class, ring);
 }
 
 void x86_count_interrupted(unsigned int vcpu, enum x86_pmu_ring ring)
@@ -130,20 +137,33 @@ static void repeated(unsigned int vcpu, void *userdata)
 
 /* ---- generated code ---- */
 
-static void gen_store(struct qemu_plugin_insn *insn, struct plugin_slot slot, uint64_t value)
+/* The bytes of an instruction, which are no more than 15 */
+#define INSN_BYTES	16
+
+static size_t bytes_of(const struct qemu_plugin_insn *insn, uint8_t *bytes)
 {
-	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE, slot, value);
+	return plugin_api.insn_data(insn, bytes, INSN_BYTES);
+}
+
+static int32_t distance_of(const struct qemu_plugin_insn *insn)
+{
+	uint8_t bytes[INSN_BYTES];
+
+	return x86_insn_distance(bytes, bytes_of(insn, bytes));
+}
+
+static void gen_last(struct qemu_plugin_insn *insn, uint64_t last)
+{
+	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE, FIELD(last), last);
 }
 
 static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int class)
 {
-	uint64_t pc = plugin_api.insn_vaddr(insn);
-
 	count_gen_add(insn, b, X86_PMU_CYCLES, 1);
 	count_gen_add(insn, b, X86_PMU_BRANCHES, 1);
 	if (class & X86_INSN_CONDITIONAL) {
 		count_gen_add(insn, b, X86_PMU_CONDITIONAL, 1);
-		count_gen_conditional(insn);
+		count_gen_conditional(insn, b, distance_of(insn));
 	} else if (class & X86_INSN_FAR) {
 		count_gen_add(insn, b, X86_PMU_FAR, 1);
 	} else {
@@ -154,28 +174,25 @@ static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, uns
 	if (class & X86_INSN_RETURN)
 		count_gen_add(insn, b, X86_PMU_RETURNS, 1);
 	if (class & X86_INSN_FAULTING)
-		gen_store(insn, FIELD(branch), (pc & BRANCH_ADDRESS) |
-			  (uint64_t)(class & X86_INSN_BRANCH_BITS) << BRANCH_CLASS_SHIFT);
-	if (class & X86_INSN_SOFTWARE_INT)
-		gen_store(insn, FIELD(software_int), pc);
+		gen_last(insn, last_value(class, plugin_api.insn_vaddr(insn)));
 }
 
 /* Only the first instruction of a block can be one that is continued. */
 static void gen_repeated(struct qemu_plugin_insn *insn, bool first)
 {
-	uint64_t pc = plugin_api.insn_vaddr(insn);
+	uint64_t last = last_value(X86_INSN_REPEATED, plugin_api.insn_vaddr(insn));
 
 	if (first)
 		plugin_api.register_vcpu_insn_exec_cond_cb(insn, repeated, 0, PLUGIN_COND_NE,
-							   FIELD(repeated), pc, NULL);
-	gen_store(insn, FIELD(repeated), pc);
+							   FIELD(last), last, NULL);
+	gen_last(insn, last);
 }
 
 static unsigned int class_of(const struct qemu_plugin_insn *insn)
 {
-	uint8_t bytes[16];
+	uint8_t bytes[INSN_BYTES];
 
-	return x86_insn_class(bytes, plugin_api.insn_data(insn, bytes, sizeof(bytes)));
+	return x86_insn_class(bytes, bytes_of(insn, bytes));
 }
 
 /*
@@ -184,7 +201,7 @@ static unsigned int class_of(const struct qemu_plugin_insn *insn)
  */
 static void translate(struct qemu_plugin_tb *tb)
 {
-	struct count_block b = { .level = x86_qemu_translating_ring() };
+	struct count_block b = { .tb = tb, .level = x86_qemu_translating_ring() };
 	size_t n = plugin_api.tb_n_insns(tb);
 	unsigned int pending = 0;
 	size_t i;
@@ -196,8 +213,8 @@ static void translate(struct qemu_plugin_tb *tb)
 		if (!i) {
 			if (!(class & X86_INSN_REPEATED))
 				plugin_api.register_vcpu_tb_exec_inline_per_vcpu(tb,
-						PLUGIN_STORE, FIELD(repeated), 0);
-			count_gen_start(tb, &b);
+						PLUGIN_STORE, FIELD(last), 0);
+			count_gen_start(&b);
 		}
 		pending++;
 		if (class & X86_INSN_SIMPLE && i < n - 1)
@@ -235,6 +252,7 @@ static const struct count_config count_config = {
 	.loads		= X86_PMU_LOADS,
 	.stores		= X86_PMU_STORES,
 	.level		= x86_qemu_ring,
+	.pc		= x86_qemu_pc,
 	.translate	= translate,
 };
 

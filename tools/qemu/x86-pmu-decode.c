@@ -7,6 +7,7 @@
  * one that nothing follows.
  */
 #include <stdbool.h>
+#include <string.h>
 
 #include "x86-pmu-decode.h"
 
@@ -156,6 +157,43 @@ static bool is_simple(const uint8_t *p, size_t left)
 	return false;
 }
 
+static size_t skip_prefixes(const uint8_t *insn, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && is_prefix(insn[i]))
+		i++;
+	if (i + 1 < len && (insn[i] & 0xf0) == 0x40)	/* REX */
+		i++;
+	return i;
+}
+
+/**
+ * x86_insn_distance() - how far does a conditional branch go?
+ * @insn: its bytes
+ * @len: how many
+ *
+ * Return: from the instruction after it to its target, in bytes; Intel's manual has it as
+ * the operand rel8, rel16 or rel32 (SDM volume 2, Jcc, LOOP and JCXZ).
+ */
+int32_t x86_insn_distance(const uint8_t *insn, size_t len)
+{
+	size_t i = skip_prefixes(insn, len);
+	int32_t rel32;
+	int16_t rel16;
+
+	i += i < len && insn[i] == OPCODE_0F ? 2 : 1;
+	if (i + sizeof(rel32) == len) {
+		memcpy(&rel32, insn + i, sizeof(rel32));
+		return rel32;
+	}
+	if (i + sizeof(rel16) == len) {
+		memcpy(&rel16, insn + i, sizeof(rel16));
+		return rel16;
+	}
+	return (int8_t)insn[len - 1];
+}
+
 /**
  * x86_insn_class() - what kind of instruction is it?
  * @insn: its bytes
@@ -166,26 +204,26 @@ static bool is_simple(const uint8_t *p, size_t left)
 unsigned int x86_insn_class(const uint8_t *insn, size_t len)
 {
 	bool repeat = false, locked = false;
+	size_t i, opcode = skip_prefixes(insn, len);
 	unsigned int class;
-	size_t i = 0;
 
-	while (i < len && is_prefix(insn[i])) {
+	if (opcode >= len)
+		return 0;
+	for (i = 0; i < opcode; i++) {
 		repeat |= insn[i] == 0xf2 || insn[i] == 0xf3;
 		locked |= insn[i] == 0xf0;
-		i++;
 	}
-	if (i + 1 < len && (insn[i] & 0xf0) == 0x40)
-		i++;
-	if (i >= len)
-		return 0;
 
-	class = branch(insn[i], i + 1 < len ? insn[i + 1] : 0);
+	insn += opcode;
+	len -= opcode;
+
+	class = branch(insn[0], len > 1 ? insn[1] : 0);
 	if (class)
 		return class;
 	if (repeat)
-		return is_string(insn[i]) ? X86_INSN_REPEATED : 0;
+		return is_string(insn[0]) ? X86_INSN_REPEATED : 0;
 	/* With a prefix it may be another instruction, or none. */
-	if (!locked && is_simple(insn + i, len - i))
+	if (!locked && is_simple(insn, len))
 		return X86_INSN_SIMPLE;
 	return 0;
 }

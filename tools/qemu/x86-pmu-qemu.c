@@ -328,6 +328,19 @@ unsigned int x86_qemu_ring(unsigned int vcpu)
 }
 
 /**
+ * x86_qemu_pc() - RIP of a vCPU
+ * @vcpu: its index; in its thread, at the head of a block or between two
+ *
+ * QEMU has it right there since the code of its blocks goes by it: CF_PCREL.
+ *
+ * Return: the address, within the code segment.
+ */
+uint64_t x86_qemu_pc(unsigned int vcpu)
+{
+	return env_u64(vcpus[vcpu].env, offset.eip);
+}
+
+/**
  * x86_qemu_translating_ring() - the ring of the code being translated
  */
 enum x86_pmu_ring x86_qemu_translating_ring(void)

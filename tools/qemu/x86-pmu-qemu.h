@@ -42,6 +42,7 @@ void x86_qemu_vcpu_init(unsigned int vcpu);
 bool x86_qemu_vcpu_is_amd(unsigned int vcpu);
 
 /* Called in a vCPU's thread. */
+uint64_t x86_qemu_pc(unsigned int vcpu);
 unsigned int x86_qemu_ring(unsigned int vcpu);
 enum x86_pmu_ring x86_qemu_translating_ring(void);
 
