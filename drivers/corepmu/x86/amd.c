@@ -30,8 +30,31 @@
 #define FAMILY_ZEN		0x17
 #define FAMILY_ZEN3		0x19
 
-/* Retired SSE and AVX operations: too many a cycle for one counter */
-#define EVENT_FLOPS		0x003
+/* Since K7 */
+#define EVENT_CYCLES_NOT_HALTED			0x0076
+#define EVENT_RETIRED_INSTRUCTIONS		0x00c0
+#define EVENT_RETIRED_BRANCHES			0x00c2
+#define EVENT_RETIRED_BRANCHES_MISPREDICTED	0x00c3
+
+/*
+ * Zen; names as in the Processor Programming References, where a unit mask is told in
+ * words: of several kinds all are counted, unless it says otherwise.
+ */
+#define EVENT_FP_RET_SSE_AVX_OPS		0x003
+#define EVENT_LS_DC_ACCESSES			0x0040
+#define EVENT_LS_L1_D_TLB_MISS			0xff45
+#define EVENT_LS_L1_D_TLB_MISS_L2_TLB_MISS	0xf045
+#define EVENT_L2_REQUEST_G1			0xff60
+#define EVENT_L2_REQUEST_G1_FROM_DC		0xc860
+#define EVENT_L2_CACHE_REQ_STAT_MISS		0x0964
+#define EVENT_IC_FW32				0x0080
+#define EVENT_IC_FW32_MISS			0x0081
+#define EVENT_BP_L1_TLB_MISS_L2_HIT		0x0084
+#define EVENT_BP_L1_TLB_MISS_L2_MISS		0xff85
+#define EVENT_IC_FETCH_STALL_BACK_PRESSURE	0x0187
+#define EVENT_IC_FETCH_STALL_DQ_EMPTY		0x0287
+/* From Zen 2 on */
+#define EVENT_DE_DIS_UOP_QUEUE_EMPTY_DI0	0x00a9
 
 static u64 amd_cache(unsigned int cache, bool miss)
 {
@@ -40,15 +63,15 @@ static u64 amd_cache(unsigned int cache, bool miss)
 
 	switch (cache) {
 	case PERF_COUNT_HW_CACHE_L1D:
-		return miss ? 0xc860 : 0x0040;
+		return miss ? EVENT_L2_REQUEST_G1_FROM_DC : EVENT_LS_DC_ACCESSES;
 	case PERF_COUNT_HW_CACHE_L1I:
-		return miss ? 0x0081 : 0x0080;
+		return miss ? EVENT_IC_FW32_MISS : EVENT_IC_FW32;
 	case PERF_COUNT_HW_CACHE_DTLB:
-		return miss ? 0xf045 : 0xff45;
+		return miss ? EVENT_LS_L1_D_TLB_MISS_L2_TLB_MISS : EVENT_LS_L1_D_TLB_MISS;
 	case PERF_COUNT_HW_CACHE_ITLB:
-		return miss ? 0xff85 : 0x0084;
+		return miss ? EVENT_BP_L1_TLB_MISS_L2_MISS : EVENT_BP_L1_TLB_MISS_L2_HIT;
 	case PERF_COUNT_HW_CACHE_BPU:
-		return miss ? 0x00c3 : 0x00c2;
+		return miss ? EVENT_RETIRED_BRANCHES_MISPREDICTED : EVENT_RETIRED_BRANCHES;
 	default:
 		return 0;
 	}
@@ -82,7 +105,7 @@ static int amd_refuse(const struct x86_desc *desc, u64 config)
 	unsigned int event = FIELD_GET(EVNTSEL_EVENT, config) |
 			     FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
 
-	if (event == EVENT_FLOPS && boot_cpu_data.x86 >= FAMILY_ZEN)
+	if (event == EVENT_FP_RET_SSE_AVX_OPS && boot_cpu_data.x86 >= FAMILY_ZEN)
 		return corepmu_refuse(-EOPNOTSUPP, "event 0x003 needs two counters merged, which is not done");
 
 	return 0;
@@ -92,23 +115,26 @@ static void describe_events(struct x86_desc *desc)
 {
 	u64 *hardware = desc->hardware;
 
-	hardware[PERF_COUNT_HW_CPU_CYCLES] = 0x0076;
-	hardware[PERF_COUNT_HW_INSTRUCTIONS] = 0x00c0;
-	hardware[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = 0x00c2;
-	hardware[PERF_COUNT_HW_BRANCH_MISSES] = 0x00c3;
+	hardware[PERF_COUNT_HW_CPU_CYCLES] = EVENT_CYCLES_NOT_HALTED;
+	hardware[PERF_COUNT_HW_INSTRUCTIONS] = EVENT_RETIRED_INSTRUCTIONS;
+	hardware[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = EVENT_RETIRED_BRANCHES;
+	hardware[PERF_COUNT_HW_BRANCH_MISSES] = EVENT_RETIRED_BRANCHES_MISPREDICTED;
 
 	if (boot_cpu_data.x86 < FAMILY_ZEN)
 		return;
 
-	hardware[PERF_COUNT_HW_CACHE_REFERENCES] = 0xff60;
-	hardware[PERF_COUNT_HW_CACHE_MISSES] = 0x0964;
+	hardware[PERF_COUNT_HW_CACHE_REFERENCES] = EVENT_L2_REQUEST_G1;
+	hardware[PERF_COUNT_HW_CACHE_MISSES] = EVENT_L2_CACHE_REQ_STAT_MISS;
 
 	/* amd_zen1_perfmon_event_map and amd_zen2_perfmon_event_map, arch/x86/events/amd/core.c */
 	if (is_zen2() || boot_cpu_data.x86 >= FAMILY_ZEN3) {
-		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = 0x00a9;
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] =
+			EVENT_DE_DIS_UOP_QUEUE_EMPTY_DI0;
 	} else {
-		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = 0x0287;
-		hardware[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = 0x0187;
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] =
+			EVENT_IC_FETCH_STALL_DQ_EMPTY;
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] =
+			EVENT_IC_FETCH_STALL_BACK_PRESSURE;
 	}
 }
 

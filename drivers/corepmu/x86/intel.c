@@ -27,8 +27,14 @@
 #define EDX_NR_FIXED		GENMASK(4, 0)
 #define EDX_FIXED_WIDTH		GENMASK(12, 5)
 
+/* SDM volume 3, table "Pre-defined Architectural Performance Events" */
 #define EVENT_CORE_CYCLES	0x003c
 #define EVENT_INSTRUCTIONS	0x00c0
+#define EVENT_REFERENCE_CYCLES	0x013c
+#define EVENT_LLC_REFERENCES	0x4f2e
+#define EVENT_LLC_MISSES	0x412e
+#define EVENT_BRANCHES		0x00c4
+#define EVENT_BRANCH_MISSES	0x00c5
 /* Pseudo-encoding of the kernel: reference cycles, on fixed counter 2 alone */
 #define EVENT_REF_CYCLES	0x0300
 
@@ -47,11 +53,11 @@ static const struct {
 } architectural_events[] = {
 	{ EVENT_CORE_CYCLES,	PERF_COUNT_HW_CPU_CYCLES },
 	{ EVENT_INSTRUCTIONS,	PERF_COUNT_HW_INSTRUCTIONS },
-	{ 0x013c,		PERF_COUNT_HW_BUS_CYCLES },
-	{ 0x4f2e,		PERF_COUNT_HW_CACHE_REFERENCES },
-	{ 0x412e,		PERF_COUNT_HW_CACHE_MISSES },
-	{ 0x00c4,		PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-	{ 0x00c5,		PERF_COUNT_HW_BRANCH_MISSES },
+	{ EVENT_REFERENCE_CYCLES, PERF_COUNT_HW_BUS_CYCLES },
+	{ EVENT_LLC_REFERENCES,	PERF_COUNT_HW_CACHE_REFERENCES },
+	{ EVENT_LLC_MISSES,	PERF_COUNT_HW_CACHE_MISSES },
+	{ EVENT_BRANCHES,	PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ EVENT_BRANCH_MISSES,	PERF_COUNT_HW_BRANCH_MISSES },
 };
 
 /* What each fixed counter counts */
@@ -61,9 +67,9 @@ static u64 intel_cache(unsigned int cache, bool miss)
 {
 	switch (cache) {
 	case PERF_COUNT_HW_CACHE_LL:
-		return miss ? 0x412e : 0x4f2e;
+		return miss ? EVENT_LLC_MISSES : EVENT_LLC_REFERENCES;
 	case PERF_COUNT_HW_CACHE_BPU:
-		return miss ? 0x00c5 : 0x00c4;
+		return miss ? EVENT_BRANCH_MISSES : EVENT_BRANCHES;
 	default:
 		return 0;
 	}
