@@ -60,7 +60,7 @@ static struct bench *readable_bench(struct kunit *test, const struct machine *ma
 	if (is_x86(b)) {
 		x86_user_init(to_x86(b->pmu));
 	} else {
-		pmuv3_user_init();
+		pmuv3_user_init(false);
 		KUNIT_ASSERT_EQ(test, write_user_access("1"), 0);
 	}
 	KUNIT_ASSERT_TRUE(test, corepmu_user_allowed);
@@ -449,7 +449,7 @@ static void userpage_sysctl(struct kunit *test)
 	size_t len = sizeof(buffer);
 	loff_t pos = 0;
 
-	pmuv3_user_init();
+	pmuv3_user_init(false);
 	KUNIT_ASSERT_NOT_NULL(test, pmuv3_model_sysctl);
 	KUNIT_EXPECT_STREQ(test, pmuv3_model_sysctl->procname, "perf_user_access");
 	KUNIT_EXPECT_EQ(test, write_user_access("2"), -EINVAL);
@@ -467,11 +467,10 @@ static void userpage_sysctl(struct kunit *test)
 	pmuv3_user_exit();
 	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
 
-	pmuv3_model_sysctl_taken = true;
-	pmuv3_user_init();
-	pmuv3_user_exit();
-	pmuv3_model_sysctl_taken = false;
+	/* One that there is already must not be registered: the kernel does not mend that. */
+	pmuv3_user_init(true);
 	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
+	pmuv3_user_exit();
 }
 
 #ifdef CONFIG_X86

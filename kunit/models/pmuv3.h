@@ -81,9 +81,8 @@ void pmuv3_model_run(unsigned int event, unsigned int el, u64 times);
 void pmuv3_model_spurious_irq(void);
 void pmuv3_model_hold(bool hold);
 
-/* user.c: kernel.perf_user_access, which another driver may have */
+/* user.c: kernel.perf_user_access */
 extern const struct ctl_table *pmuv3_model_sysctl;
-extern bool pmuv3_model_sysctl_taken;
 struct ctl_table_header *pmuv3_model_register_sysctl(const char *path,
 						     const struct ctl_table *table);
 void pmuv3_model_unregister_sysctl(struct ctl_table_header *header);

@@ -21,8 +21,6 @@
 
 /* The table that was registered, or NULL. */
 const struct ctl_table *pmuv3_model_sysctl;
-/* Another driver has the name. */
-bool pmuv3_model_sysctl_taken;
 
 static struct ctl_table_header sysctl_header;
 
@@ -31,13 +29,11 @@ static struct ctl_table_header sysctl_header;
  * @path: its directory
  * @table: one file
  *
- * Return: a header, NULL when another driver has it
+ * Return: a header
  */
 struct ctl_table_header *pmuv3_model_register_sysctl(const char *path,
 						     const struct ctl_table *table)
 {
-	if (pmuv3_model_sysctl_taken)
-		return NULL;
 	pmuv3_model_sysctl = table;
 
 	return &sysctl_header;

@@ -72,16 +72,26 @@ built_in_counts()
 		"$(stat_count "$builtin/$INSTRUCTIONS/u" workload)"
 }
 
+# A directory that anything may be taken out of in error. The module may have been tried
+# before the suite, so that what was there then is not known.
+sysctls_are_there()
+{
+	for name in ostype panic perf_event_paranoid; do
+		[ -e "/proc/sys/kernel/$name" ] || { echo "kernel.$name is gone"; return 1; }
+	done
+}
+
 kernel_is_content()
 {
 	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here' "$(dmesg)"
 }
 
-plan 6
+plan 7
 check "the module does not load ($trouble)" insmod_fails
 check "one sentence says why" one_sentence
 check "nothing is left of it" nothing_left
 check "nor at further tries" again
+check "the kernel's sysctls are there" sysctls_are_there
 check "the built-in driver counts" built_in_counts
 check "the kernel has nothing to complain of" kernel_is_content
 finish

@@ -55,7 +55,7 @@ int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config);
 unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3);
 
 /* user.c */
-void pmuv3_user_init(void);
+void pmuv3_user_init(bool taken);
 void pmuv3_user_exit(void);
 int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long);
 int pmuv3_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc);

@@ -9,6 +9,12 @@
 
 #include <linux/acpi.h>
 #include <linux/device.h>
+#include <linux/err.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/mount.h>
 #include <linux/of.h>
 #include <linux/of_platform.h>
 #include <linux/platform_device.h>
@@ -242,6 +248,32 @@ static int pmuv3_init_acpi(void)
 	return 0;
 }
 
+/*
+ * Is there a sysctl of this name, below proc? A mount of our own, since whoever loads
+ * the module need not see any.
+ */
+static bool sysctl_exists(const char *name)
+{
+	struct file_system_type *proc = get_fs_type("proc");
+	struct vfsmount *mnt;
+	struct file *file;
+
+	if (!proc)
+		return false;
+	mnt = kern_mount(proc);
+	module_put(proc->owner);
+	if (IS_ERR(mnt))
+		return true;
+
+	file = file_open_root_mnt(mnt, name, O_PATH, 0);
+	if (!IS_ERR(file))
+		fput(file);
+	kern_unmount(mnt);
+
+	/* What cannot be looked for may be there. */
+	return file != ERR_PTR(-ENOENT);
+}
+
 /**
  * corepmu_arch_init() - find this machine's PMUs and register them
  *
@@ -254,12 +286,12 @@ int corepmu_arch_init(void)
 {
 	int ret;
 
-	pmuv3_user_init();
 	ret = acpi_disabled ? pmuv3_init_of() : pmuv3_init_acpi();
 	if (ret)
-		pmuv3_user_exit();
+		return ret;
 
-	return ret;
+	pmuv3_user_init(sysctl_exists("sys/kernel/perf_user_access"));
+	return 0;
 }
 
 /**
@@ -267,9 +299,9 @@ int corepmu_arch_init(void)
  */
 void corepmu_arch_exit(void)
 {
+	pmuv3_user_exit();
 	if (acpi_pmuv3)
 		pmuv3_remove(acpi_pmuv3);
 	else
 		platform_driver_unregister(&pmuv3_driver);
-	pmuv3_user_exit();
 }

@@ -198,13 +198,19 @@ static struct ctl_table user_access_table[] = {
 
 /**
  * pmuv3_user_init() - offer kernel.perf_user_access
+ * @taken: there is one already
  *
  * Process context. Without it counters cannot be read from user space: the
  * built-in driver, of which a part holds another PMU, has its own.
+ *
+ * To find out by registering a second one will not do: when that fails the kernel
+ * takes out of the directory what it never put in, and all of /proc/sys/kernel is
+ * gone (erase_header() in fs/proc/proc_sysctl.c; seen on 6.12).
  */
-void pmuv3_user_init(void)
+void pmuv3_user_init(bool taken)
 {
-	user_access_header = register_sysctl("kernel", user_access_table);
+	if (!taken)
+		user_access_header = register_sysctl("kernel", user_access_table);
 	if (!user_access_header)
 		pr_notice("another driver has kernel.perf_user_access: user space cannot read counters\n");
 }
@@ -215,4 +221,5 @@ void pmuv3_user_init(void)
 void pmuv3_user_exit(void)
 {
 	unregister_sysctl_table(user_access_header);
+	user_access_header = NULL;
 }
