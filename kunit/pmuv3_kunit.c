@@ -4,7 +4,9 @@
  */
 #include <kunit/test.h>
 
+#include <linux/cpumask.h>
 #include <linux/interrupt.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 
 #include "machine.h"
@@ -400,6 +402,49 @@ static void pmuv3_events(struct kunit *test)
 			-ENOENT);
 }
 
+/* An SPI of another CPU: what overflowed is this one's. */
+static void pmuv3_irq_of_other(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "pmuv3p5");
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	int cpu = cpumask_any_but(cpu_possible_mask, b->cpu);
+	struct corepmu_cpu *before;
+
+	if (cpu >= nr_cpu_ids)
+		kunit_skip(test, "there is no other CPU");
+	before = kunit_kmalloc(test, sizeof(*before), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	memcpy(before, per_cpu_ptr(b->pmu->cpu, cpu), sizeof(*before));
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	pmuv3_model_irq_cpu = cpu;
+	bench_run(b, MACHINE_INSTRUCTIONS, 3000);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 3000);
+	KUNIT_EXPECT_MEMEQ(test, per_cpu_ptr(b->pmu->cpu, cpu), before, sizeof(*before));
+	bench_del(event);
+	bench_close(event);
+}
+
+/* An SPI that comes to a CPU of another kind, whose counters are not to be touched */
+static void pmuv3_irq_of_other_kind(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "pmuv3p5");
+	struct pmuv3_model *model = per_cpu_ptr(&pmuv3_model_state, b->cpu);
+
+	model->overflowed = BIT(3);
+	cpumask_clear_cpu(b->cpu, &b->pmu->supported_cpus);
+	pmuv3_model_irq_cpu = cpumask_any_but(cpu_possible_mask, b->cpu);
+	if (pmuv3_model_irq_cpu >= nr_cpu_ids)
+		pmuv3_model_irq_cpu = -1;
+	model_forget();
+	b->machine->ops->spurious();
+	b->unknown_expected = 1;
+	KUNIT_EXPECT_EQ(test, model->unknown_irqs, 1);
+	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
+	KUNIT_EXPECT_EQ(test, model->overflowed, BIT(3));
+}
+
 static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE_PARAM(pmuv3_encodes, encoding_gen_params),
 	KUNIT_CASE_PARAM(pmuv3_sequences, sequence_gen_params),
@@ -410,6 +455,8 @@ static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE(pmuv3_reset_forgets),
 	KUNIT_CASE(pmuv3_describes),
 	KUNIT_CASE(pmuv3_events),
+	KUNIT_CASE(pmuv3_irq_of_other),
+	KUNIT_CASE(pmuv3_irq_of_other_kind),
 	{ }
 };
 

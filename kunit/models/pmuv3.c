@@ -46,6 +46,9 @@ DEFINE_PER_CPU(struct pmuv3_model, pmuv3_model_state);
 static irq_handler_t irq_handler;
 static void __percpu *irq_dev;
 
+/* The CPU whose interrupt comes, -1 for that where it comes */
+int pmuv3_model_irq_cpu;
+
 static const struct {
 	u32		reg;
 	const char	*name;
@@ -236,10 +239,11 @@ static bool is_requested(struct pmuv3_model *m)
 
 static void take_irq(struct pmuv3_model *m, bool user)
 {
+	int cpu = pmuv3_model_irq_cpu < 0 ? smp_processor_id() : pmuv3_model_irq_cpu;
 	struct pt_regs *old = set_irq_regs(model_regs(user));
 
 	m->irqs++;
-	if (!irq_handler || irq_handler(0, this_cpu_ptr(irq_dev)) != IRQ_HANDLED)
+	if (!irq_handler || irq_handler(0, per_cpu_ptr(irq_dev, cpu)) != IRQ_HANDLED)
 		m->unknown_irqs++;
 	set_irq_regs(old);
 }
@@ -559,6 +563,7 @@ void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
 
 	pmuv3_model_cpu = cpu;
 	irq_handler = NULL;
+	pmuv3_model_irq_cpu = -1;
 	for_each_possible_cpu(i) {
 		struct pmuv3_model *m = per_cpu_ptr(&pmuv3_model_state, i);
 

@@ -73,6 +73,7 @@ struct pmuv3_model {
 };
 
 extern const struct pmuv3_model_cpu *pmuv3_model_cpu;
+extern int pmuv3_model_irq_cpu;
 DECLARE_PER_CPU(struct pmuv3_model, pmuv3_model_state);
 
 void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu);

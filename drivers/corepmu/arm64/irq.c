@@ -4,7 +4,8 @@
  *
  * Mostly a PPI, one number for all CPUs of the PMU (or of a partition of it).
  * Some systems wire an SPI for each CPU instead, told apart by the devicetree's
- * interrupt-affinity or by the MADT; those have not been run.
+ * interrupt-affinity or by the MADT. Those have not been run; pmuv3_interrupt()
+ * does not rely on them coming where they should.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

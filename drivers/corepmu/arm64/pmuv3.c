@@ -17,7 +17,9 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/bitfield.h>
+#include <linux/cpumask.h>
 #include <linux/kernel.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
@@ -226,17 +228,25 @@ static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
 /**
  * pmuv3_interrupt() - the overflow interrupt
  * @irq: its number
- * @dev: this CPU's struct corepmu_cpu
+ * @dev: the struct corepmu_cpu of the CPU that it is meant for
  *
- * Hard interrupt, IRQs off. One interrupt serves all counters of a CPU.
+ * Hard interrupt, IRQs off. One interrupt serves all counters of a CPU. A PPI comes to
+ * the CPU that it is meant for. An SPI comes where it is routed to, and when its CPU goes
+ * offline the kernel routes it to another: registers and state are those of the CPU that
+ * this runs on.
  *
- * Return: IRQ_NONE when no counter overflowed
+ * Return: IRQ_NONE when no counter of this CPU overflowed
  */
 irqreturn_t pmuv3_interrupt(int irq, void *dev)
 {
-	struct corepmu_cpu *cpuc = dev;
+	struct corepmu *pmu = ((struct corepmu_cpu *)dev)->pmu;
+	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
 	u64 start = sched_clock();
 	u64 overflowed;
+
+	/* The counters of a CPU of another kind are not this PMU's. */
+	if (unlikely(!cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus)))
+		return IRQ_NONE;
 
 	overflowed = pmuv3_read_pmovsclr();
 	if (!overflowed)
