@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/cpu.h>
 #include <linux/cpu_pm.h>
@@ -17,6 +18,7 @@
 #include "machine.h"
 #include "models/arm64_access.h"
 #include "models/x86_access.h"
+#include "../arm64/pmuv3.h"
 #include "../x86/x86.h"
 
 /* How many counts each access is, so that counters move by themselves */
@@ -405,6 +407,48 @@ static void load_other_kind(struct kunit *test)
 	machine->ops->end(call.pmu);
 }
 
+/* A PMU that is told of power-down after those that have come since */
+static struct corepmu *last_told;
+static struct corepmu *followed;
+static atomic_t resets, unfollowed_resets;
+
+/* reset() of a backend: is the PMU told yet when the CPU is powered down? */
+static void reset_watched(struct corepmu_cpu *cpuc)
+{
+	atomic_inc(&resets);
+	if (READ_ONCE(followed->pm_nb.next) != &last_told->pm_nb)
+		atomic_inc(&unfollowed_resets);
+	pmuv3_backend.reset(cpuc);
+}
+
+/* A CPU may be powered down as soon as it has been set up. */
+static void load_power_followed(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("pmuv3p5");
+	struct corepmu_backend backend = pmuv3_backend;
+
+	backend.reset = reset_watched;
+	power_on(machine, LIVELY, false);
+	last_told = machine->ops->start(machine);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, last_told);
+	last_told->pm_nb.priority = -1;
+	KUNIT_ASSERT_EQ(test, corepmu_register(last_told), 0);
+
+	followed = machine->ops->start(machine);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, followed);
+	followed->backend = &backend;
+	atomic_set(&resets, 0);
+	atomic_set(&unfollowed_resets, 0);
+	KUNIT_EXPECT_EQ(test, corepmu_register(followed), 0);
+	KUNIT_EXPECT_GE(test, atomic_read(&resets), num_online_cpus());
+	KUNIT_EXPECT_EQ(test, atomic_read(&unfollowed_resets), 0);
+
+	corepmu_unregister(followed);
+	corepmu_unregister(last_told);
+	machine->ops->end(followed);
+	machine->ops->end(last_told);
+}
+
 /* Without memory for its name there is no PMU. */
 static void load_no_name(struct kunit *test)
 {
@@ -437,6 +481,7 @@ static struct kunit_case load_cases[] = {
 	KUNIT_CASE(load_two),
 	KUNIT_CASE(load_hotplug),
 	KUNIT_CASE(load_other_kind),
+	KUNIT_CASE(load_power_followed),
 	KUNIT_CASE(load_no_name),
 	{ }
 };

@@ -98,7 +98,10 @@ static int corepmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/* Called on the CPU with IRQs off. */
+/*
+ * Called on the CPU with IRQs off. On one that has not been set up yet there is no event:
+ * nothing is taken before, and what is reset after will be again by corepmu_cpu_online().
+ */
 static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct corepmu *pmu = container_of(nb, struct corepmu, pm_nb);
@@ -192,7 +195,8 @@ static void corepmu_pm_unregister(struct notifier_block *nb)
  * corepmu_hotplug_add() - set the PMU up on its CPUs, now and as they come
  * @pmu: a PMU whose interrupts have been requested
  *
- * Process context.
+ * A CPU that is idle may be powered down as soon as it has been set up. The notifier is
+ * there before that: it sets the CPU up again. Process context.
  *
  * Return: 0 or a negative errno with nothing left behind
  */
@@ -200,14 +204,15 @@ int corepmu_hotplug_add(struct corepmu *pmu)
 {
 	int ret;
 
-	ret = cpuhp_state_add_instance(corepmu_cpuhp_state, &pmu->node);
-	if (ret)
-		return ret;
-
 	pmu->pm_nb.notifier_call = corepmu_pm_notify;
 	ret = corepmu_pm_register(&pmu->pm_nb);
 	if (ret)
-		cpuhp_state_remove_instance(corepmu_cpuhp_state, &pmu->node);
+		return ret;
+
+	/* No CPU can refuse to be set up: where this fails, none has been. */
+	ret = cpuhp_state_add_instance(corepmu_cpuhp_state, &pmu->node);
+	if (ret)
+		corepmu_pm_unregister(&pmu->pm_nb);
 
 	return ret;
 }
@@ -216,7 +221,8 @@ int corepmu_hotplug_add(struct corepmu *pmu)
  * corepmu_hotplug_remove() - leave the PMU as it was found, on all its CPUs
  * @pmu: a PMU without events
  *
- * Process context.
+ * The notifier goes first here, too: it would set up a CPU again that has been left. One
+ * that is powered down in between has all that matters written anew. Process context.
  */
 void corepmu_hotplug_remove(struct corepmu *pmu)
 {
