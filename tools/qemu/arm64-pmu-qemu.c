@@ -82,12 +82,14 @@ static const struct arm64_qemu_hooks *hooks;
  * @env: QEMU's CPUARMState
  * @pmselr: PMSELR_EL0
  * @mdcr_el2: MDCR_EL2, if there is EL2
+ * @midr: MIDR_EL1, once arm64_qemu_set_midr() has set it
  * @line: the interrupt, once it has been asked for
  */
 static struct vcpu {
 	struct arm64_env *env;
 	const struct arm64_sysreg *pmselr;
 	const struct arm64_sysreg *mdcr_el2;
+	uint64_t midr;
 	void *line;
 } vcpus[PMU_VCPUS_MAX];
 
@@ -581,6 +583,34 @@ int arm64_qemu_vcpu_hook(unsigned int vcpu, const struct arm64_pmu_config *confi
 	       hook_reg(v->env, "PMXEVCNTR_EL0", pmxevcntr_id) ||
 	       hook_counters(v->env, cpu.counters) ||
 	       set_constants(v->env, config, pmceid0, pmceid1, pmmir);
+}
+
+static uint64_t read_midr(struct arm64_env *env, const struct arm64_sysreg *reg)
+{
+	(void)reg;
+	return vcpus[vcpu_of_env(env)].midr;
+}
+
+/**
+ * arm64_qemu_set_midr() - have a vCPU say that it is of another kind
+ * @vcpu: its index; in its thread, after arm64_qemu_vcpu_describe()
+ * @midr: MIDR_EL1. QEMU knows no other way to have CPUs of several kinds
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int arm64_qemu_set_midr(unsigned int vcpu, uint64_t midr)
+{
+	struct arm64_sysreg *reg = arm64_sysreg(vcpus[vcpu].env, "MIDR_EL1",
+						(struct arm64_sysreg_id) { 3, 0, 0, 0, 0 });
+
+	if (!reg)
+		return 1;
+	/* What EL1 reads may be another register's, so QEMU calls a function for it. */
+	if (!reg->readfn)
+		return plugin_refuse("this QEMU implements MIDR_EL1 in a way not known");
+	vcpus[vcpu].midr = midr;
+	reg->readfn = read_midr;
+	return 0;
 }
 
 /* ---- in place of QEMU's functions ---- */

@@ -40,6 +40,7 @@ static struct {
 	uint64_t slots;
 	uint64_t threshold;
 	const char *instr_counter;
+	const char *midr;
 	const char *stats;
 	const char *verbose;
 	uint64_t lose;
@@ -60,6 +61,7 @@ static const struct option options[] = {
 	{ .name = "slots",		 .number = &opt.slots },
 	{ .name = "threshold",		 .number = &opt.threshold },
 	{ .name = "instruction-counter", .text = &opt.instr_counter },
+	{ .name = "midr",		 .text = &opt.midr },
 	{ .name = "stats",		 .text = &opt.stats },
 	{ .name = "verbose",		 .text = &opt.verbose },
 }, faults[] = {
@@ -90,6 +92,13 @@ static const struct version_name {
 
 /* The version that was asked for, 0 for that of the CPU. */
 static unsigned int wanted_version;
+
+/* The CPU that is of another kind, and its MIDR_EL1 */
+static struct {
+	bool wanted;
+	unsigned int vcpu;
+	uint64_t value;
+} midr;
 
 static struct arm64_pmu_config config;
 static bool configured;
@@ -297,6 +306,26 @@ static int read_stuck_counter(void)
 	return 0;
 }
 
+static int read_midr(const struct qemu_info *info)
+{
+	unsigned long vcpu;
+	char *end;
+
+	if (!opt.midr)
+		return 0;
+	vcpu = strtoul(opt.midr, &end, 0);
+	if (end == opt.midr || *end != ':' || vcpu >= (unsigned long)info->smp_vcpus)
+		return plugin_refuse("'midr=%s': give the number of a CPU, a colon, its MIDR_EL1",
+				     opt.midr);
+	midr.vcpu = vcpu;
+	midr.value = strtoull(end + 1, &end, 0);
+	if (!midr.value || *end || midr.value > UINT32_MAX)
+		return plugin_refuse("'midr=%s': MIDR_EL1 is a number of 32 bits, not 0",
+				     opt.midr);
+	midr.wanted = true;
+	return 0;
+}
+
 static int check_faults(const struct qemu_info *info)
 {
 	if (opt.wrong_cpu && info->max_vcpus < 2)
@@ -369,6 +398,8 @@ static int make_pmu(unsigned int vcpu)
 	if (arm64_qemu_vcpu_hook(vcpu, &config, arm64_pmu_ceid(pmu, 0), arm64_pmu_ceid(pmu, 1),
 				 arm64_pmu_mmir(pmu)))
 		return 1;
+	if (midr.wanted && midr.vcpu == vcpu && arm64_qemu_set_midr(vcpu, midr.value))
+		return 1;
 	plugin_note("CPU %u: PMUVer %u, %u event counters, %u slots, threshold of %u bits, %s",
 		    vcpu, config.version, config.counters, config.slots, config.threshold,
 		    config.instr_counter ? "instruction counter" : "no instruction counter");
@@ -398,7 +429,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	if (options_read(argc, argv, &option_table) ||
 	    options_switch("verbose", opt.verbose, &plugin_verbose) ||
 	    plugin_check_target(info, "aarch64") || read_version() || read_stuck_counter() ||
-	    check_faults(info) || arm64_qemu_find(info))
+	    read_midr(info) || check_faults(info) || arm64_qemu_find(info))
 		return 1;
 
 	arm64_count_init(reached, print_stats);

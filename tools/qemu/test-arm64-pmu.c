@@ -479,6 +479,7 @@ void run(void)
 	gic_write(GICC + 0x04, 0xff);
 	gic_write(GICC + 0x00, 1);
 
+	tell("id.midr", read_reg(midr_el1));
 	version = read_reg(id_aa64dfr0_el1) >> 8 & 0xf;
 	tell("id.version", version);
 	tell("id.ceid0", read_reg(pmceid0_el0));

@@ -99,7 +99,7 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 34
+begin 39
 
 # ---- registers, without QEMU ----
 
@@ -124,6 +124,9 @@ refuses_option slots=4 "no register to say how many slots" cortex-a57
 refuses_option version=v3p8 "has no PMMIR_EL1" cortex-a57
 refuses_option fault=stuck-counter:6 "not have the counter to be stuck"
 refuses_option fault=wrong-cpu-pmi:1 "needs another CPU"
+refuses_option midr=1:0x410fd0c1 "give the number of a CPU"
+refuses_option midr=0 "give the number of a CPU"
+refuses_option midr=0:cortex "a number of 32 bits"
 refuses "refuses a CPU without a PMU" "has no PMU" \
 	"$qemu" -M virt -cpu max,pmu=off -plugin "$plugin"
 
@@ -199,6 +202,11 @@ $overflows" max "" -icount shift=0,sleep=off
 guest_test "the same with several CPUs" values "$counts
 $chained
 $overflows" max "" -smp 2
+
+guest_test "midr= makes a CPU one of another kind" values "id.midr = $((0x410fd0c1))
+end = 1" max ",midr=0:0x410fd0c1"
+guest_test "midr= leaves other CPUs as they are" values "id.midr != $((0x410fd0c1))
+end = 1" max ",midr=1:0x410fd0c1" -smp 2
 
 guest_test "accesses are counted" stats "cpu0.msr.PMSWINC = 5
 cpu0.mrs.PMOVSCLR -ge 200
