@@ -407,6 +407,93 @@ static void load_other_kind(struct kunit *test)
 	machine->ops->end(call.pmu);
 }
 
+/* The PMU of a machine with ACPI, on the CPUs that are online */
+static struct corepmu *start_acpi(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("pmuv3p5");
+	struct corepmu *pmu;
+	int cpu;
+
+	pmu = machine->ops->start(machine);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+	KUNIT_EXPECT_EQ(test, pmuv3_find_kind(to_pmuv3(pmu)), 0);
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(pmu->cpu, cpu)->irq = 1;
+
+	return pmu;
+}
+
+/* Where the firmware does not tell kinds of CPU apart their MIDR_EL1 does. */
+static void load_kinds(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("pmuv3p5");
+	int cpu = cpumask_last(cpu_online_mask);
+	struct corepmu *pmu;
+
+	power_on(machine, LIVELY, false);
+	pmu = start_acpi(test);
+	KUNIT_EXPECT_TRUE(test, cpumask_equal(&pmu->supported_cpus, cpu_online_mask));
+	KUNIT_EXPECT_EQ(test, to_pmuv3(pmu)->midr, PMUV3_MODEL_MIDR);
+	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(pmu), cpu), cpu);
+	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(pmu), BIT_ULL(24) | cpu), cpu);
+	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(pmu), BIT_ULL(32) | cpu), -ENODEV);
+	machine->ops->end(pmu);
+
+	if (!cpu)
+		kunit_skip(test, "there is no second CPU that could be of another kind");
+
+	/* Another revision is another kind, as it is for the built-in driver. */
+	per_cpu_ptr(&pmuv3_model_state, cpu)->midr++;
+	pmu = machine->ops->start(machine);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+	KUNIT_EXPECT_EQ(test, pmuv3_find_kind(to_pmuv3(pmu)), -EOPNOTSUPP);
+	KUNIT_EXPECT_FALSE(test, cpumask_test_cpu(cpu, &pmu->supported_cpus));
+	machine->ops->end(pmu);
+}
+
+/* A CPU that was offline becomes one of the PMU's if it is of the same kind. */
+static void load_joins(struct kunit *test)
+{
+	static const struct {
+		u64 midr;
+		int irq;
+		bool joins;
+	} table[] = {
+		{ PMUV3_MODEL_MIDR, 1, true },
+		{ PMUV3_MODEL_MIDR + 1, 1, false },
+		/* The interrupt of its own was not to be known. */
+		{ PMUV3_MODEL_MIDR, 0, false },
+	};
+	const struct machine *machine = machine_by_name("pmuv3p5");
+	int cpu = cpumask_last(cpu_online_mask);
+	struct pmuv3_model *model;
+	struct corepmu *pmu;
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU) || !cpu)
+		kunit_skip(test, "there is no second CPU that could go");
+
+	model = per_cpu_ptr(&pmuv3_model_state, cpu);
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		power_on(machine, LIVELY, false);
+		KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
+		pmu = start_acpi(test);
+		per_cpu_ptr(pmu->cpu, cpu)->irq = table[i].irq;
+		KUNIT_EXPECT_EQ(test, corepmu_register(pmu), 0);
+		KUNIT_EXPECT_TRUE(test, corepmu_filter(&pmu->pmu, cpu));
+
+		model->midr = table[i].midr;
+		model->enabled = BIT(3);
+		KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+		KUNIT_EXPECT_EQ_MSG(test, cpumask_test_cpu(cpu, &pmu->supported_cpus),
+				    table[i].joins, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, model->enabled, table[i].joins ? 0 : BIT(3),
+				    "row %u", i);
+		corepmu_unregister(pmu);
+		machine->ops->end(pmu);
+	}
+}
+
 /* A PMU that is told of power-down after those that have come since */
 static struct corepmu *last_told;
 static struct corepmu *followed;
@@ -481,6 +568,8 @@ static struct kunit_case load_cases[] = {
 	KUNIT_CASE(load_two),
 	KUNIT_CASE(load_hotplug),
 	KUNIT_CASE(load_other_kind),
+	KUNIT_CASE(load_kinds),
+	KUNIT_CASE(load_joins),
 	KUNIT_CASE(load_power_followed),
 	KUNIT_CASE(load_no_name),
 	{ }

@@ -65,13 +65,16 @@ static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 	struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);
 	unsigned long flags;
 
-	if (!cpumask_test_cpu(cpu, &pmu->supported_cpus))
+	if (!cpumask_test_cpu(cpu, &pmu->supported_cpus) &&
+	    !(pmu->backend->joins && pmu->backend->joins(cpuc)))
 		return 0;
 
 	local_irq_save(flags);
 	corepmu_power_down(cpuc);
 	pmu->backend->reset(cpuc);
 	corepmu_power_up(cpuc);
+	/* From here on one that joins may be given events. */
+	cpumask_set_cpu(cpu, &pmu->supported_cpus);
 	local_irq_restore(flags);
 	pmu->backend->irq_enable(cpuc);
 

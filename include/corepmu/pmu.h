@@ -113,6 +113,8 @@ struct corepmu_cpu {
  * @reset: bring this CPU's PMU to a known, stopped state and forget every
  *	shadow of it. IRQs off or from a CPU hotplug callback
  * @quiesce: leave this CPU's PMU as a driver that comes after expects it
+ * @joins: is this CPU, which is not among the PMU's, one of them after all? NULL when all
+ *	have been known from the beginning. From a CPU hotplug callback
  * @counter_name: write what messages call counter idx, at most COREPMU_COUNTER_NAME bytes
  * @self_test_config: config_base of an event that counts in a busy loop of the
  *	kernel, on counter idx
@@ -156,6 +158,7 @@ struct corepmu_backend {
 	void (*release)(struct corepmu *pmu);
 	void (*reset)(struct corepmu_cpu *cpuc);
 	void (*quiesce)(struct corepmu_cpu *cpuc);
+	bool (*joins)(struct corepmu_cpu *cpuc);
 	void (*counter_name)(int idx, char *name);
 	u64 (*self_test_config)(struct corepmu *pmu, int idx);
 	bool (*entering_regs)(const struct pt_regs *regs, struct pt_regs *user);
@@ -183,7 +186,7 @@ struct corepmu_backend {
  * @node: entry among the PMUs that follow CPU hotplug
  * @user_node: entry among the PMUs whose counters user space may read
  * @backend: the architecture's part
- * @supported_cpus: CPUs that have this PMU
+ * @supported_cpus: CPUs that have this PMU; one that comes may be added
  * @cpu: state of each CPU
  * @counters: counters that exist
  * @pair_counters: counters that can be the upper half of a pair

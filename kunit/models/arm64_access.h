@@ -48,6 +48,8 @@
 #define PMUV3_MODEL_pmicntr_el0		sys_reg(3, 3, 9, 4, 0)
 #define PMUV3_MODEL_pmicfiltr_el0	sys_reg(3, 3, 9, 6, 0)
 #define PMUV3_MODEL_pmccfiltr_el0	sys_reg(3, 3, 14, 15, 7)
+#define PMUV3_MODEL_midr_el1		sys_reg(3, 0, 0, 0, 0)
+#define PMUV3_MODEL_mpidr_el1		sys_reg(3, 0, 0, 0, 5)
 #define PMUV3_MODEL_id_aa64dfr0_el1	sys_reg(3, 0, 0, 5, 0)
 #define PMUV3_MODEL_id_aa64dfr1_el1	sys_reg(3, 0, 0, 5, 1)
 

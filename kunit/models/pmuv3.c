@@ -72,6 +72,8 @@ static const struct {
 	{ PMUV3_MODEL_pmmir_el1,	"PMMIR" },
 	{ PMUV3_MODEL_pmicntr_el0,	"PMICNTR" },
 	{ PMUV3_MODEL_pmicfiltr_el0,	"PMICFILTR" },
+	{ PMUV3_MODEL_midr_el1,		"MIDR" },
+	{ PMUV3_MODEL_mpidr_el1,	"MPIDR" },
 	{ PMUV3_MODEL_id_aa64dfr0_el1,	"ID_AA64DFR0" },
 	{ PMUV3_MODEL_id_aa64dfr1_el1,	"ID_AA64DFR1" },
 };
@@ -377,6 +379,13 @@ u64 pmuv3_model_read(u32 reg)
 		ok = cpu->pmuver >= 5;
 		value = cpu->pmmir;
 		break;
+	case PMUV3_MODEL_midr_el1:
+		value = m->midr;
+		break;
+	case PMUV3_MODEL_mpidr_el1:
+		/* RES1, U, MT and the affinity */
+		value = BIT_ULL(31) | BIT_ULL(24) | smp_processor_id();
+		break;
 	case PMUV3_MODEL_id_aa64dfr0_el1:
 		value = FIELD_PREP(GENMASK_ULL(11, 8), cpu->pmuver);
 		break;
@@ -568,6 +577,7 @@ void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
 		struct pmuv3_model *m = per_cpu_ptr(&pmuv3_model_state, i);
 
 		*m = (struct pmuv3_model) {
+			.midr		= PMUV3_MODEL_MIDR,
 			.enabled	= all_counters(),
 			.interrupts	= all_counters(),
 			.overflowed	= all_counters(),

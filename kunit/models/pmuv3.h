@@ -12,6 +12,9 @@
 
 #define PMUV3_MODEL_MAX_EVENT_COUNTERS	31
 
+/* MIDR_EL1 of every CPU: Implementer Arm, Architecture by its features, PartNum 0xd0c, r4p1 */
+#define PMUV3_MODEL_MIDR		0x414fd0c1
+
 /**
  * struct pmuv3_model_cpu - a CPU as its identification registers tell of it
  * @name: for messages
@@ -38,6 +41,7 @@ struct pmuv3_model_cpu {
 
 /**
  * struct pmuv3_model - the state of one CPU
+ * @midr: MIDR_EL1
  * @pmcr: PMCR_EL0 without N
  * @pmselr: PMSELR_EL0
  * @pmuserenr: PMUSERENR_EL0
@@ -55,6 +59,7 @@ struct pmuv3_model_cpu {
  * @dead: counters that do not count
  */
 struct pmuv3_model {
+	u64		midr;
 	u64		pmcr;
 	u64		pmselr;
 	u64		pmuserenr;

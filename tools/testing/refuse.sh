@@ -8,6 +8,7 @@
 #   corepmu_test.refuse=absent      there is no PMU
 #   corepmu_test.refuse=no-count    the counters do not count
 #   corepmu_test.refuse=no-overflow the interrupt never comes
+#   corepmu_test.refuse=kinds       CPUs are of several kinds, and there is no devicetree
 . "$(dirname "$0")/ktap.sh"
 
 trouble=$(sed -n 's/.*corepmu_test\.refuse=\([a-z-]*\).*/\1/p' /proc/cmdline)
@@ -19,6 +20,7 @@ held)
 absent) sentence='no PMUv3|has no' ;;
 no-count) sentence='no counter counts' ;;
 no-overflow) sentence='no counter has an overflow interrupt' ;;
+kinds) sentence='of another kind' ;;
 *)
 	echo "Bail out! the command line names no trouble"
 	exit 1

@@ -18,9 +18,6 @@
 #include <linux/percpu.h>
 #include <linux/platform_device.h>
 #include <linux/printk.h>
-#include <linux/smp.h>
-
-#include <asm/cputype.h>
 
 #include <corepmu/pmu.h>
 
@@ -39,8 +36,14 @@ static int set_irq(struct pmuv3 *pmuv3, int cpu, int irq)
 	}
 
 	cpuc_of(pmuv3, cpu)->irq = irq;
-	cpumask_set_cpu(cpu, &pmuv3->pmu->supported_cpus);
 	return 0;
+}
+
+static int set_irq_of(struct pmuv3 *pmuv3, int cpu, int irq)
+{
+	cpumask_set_cpu(cpu, &pmuv3->pmu->supported_cpus);
+
+	return set_irq(pmuv3, cpu, irq);
 }
 
 static int parse_ppi_of(struct pmuv3 *pmuv3, struct platform_device *pdev, int irq)
@@ -53,7 +56,7 @@ static int parse_ppi_of(struct pmuv3 *pmuv3, struct platform_device *pdev, int i
 		return ret;
 
 	for_each_cpu(cpu, &cpus) {
-		ret = set_irq(pmuv3, cpu, irq);
+		ret = set_irq_of(pmuv3, cpu, irq);
 		if (ret)
 			return ret;
 	}
@@ -120,7 +123,7 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 		/* A CPU that the devicetree knows and this kernel does not. */
 		if (cpu < 0 || cpu >= nr_cpu_ids)
 			continue;
-		ret = set_irq(pmuv3, cpu, irq);
+		ret = set_irq_of(pmuv3, cpu, irq);
 		if (ret)
 			return ret;
 	}
@@ -130,32 +133,29 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 
 #ifdef CONFIG_ACPI
 
-/* Which CPU has which MPIDR: the kernel's own map is not for modules. */
-static DEFINE_PER_CPU(u64, cpu_mpidr);
-
-static void note_mpidr(void *unused)
+/* CPUs that are offline have the same PPI, should they be of this kind: pmuv3_joins(). */
+static int set_ppi_acpi(struct pmuv3 *pmuv3, int cpu, int irq)
 {
-	this_cpu_write(cpu_mpidr, read_cpuid_mpidr() & MPIDR_HWID_BITMASK);
-}
+	int ret = 0;
 
-/* Only CPUs that are online can be told by their MPIDR. */
-static int set_irq_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr, int irq)
-{
-	int cpu;
+	if (cpuc_of(pmuv3, cpu)->irq == irq)
+		return 0;
+	for_each_possible_cpu(cpu) {
+		ret = set_irq(pmuv3, cpu, irq);
+		if (ret)
+			break;
+	}
 
-	for_each_online_cpu(cpu)
-		if (per_cpu(cpu_mpidr, cpu) == mpidr)
-			return set_irq(pmuv3, cpu, irq);
-
-	return 0;
+	return ret;
 }
 
 static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *gicc)
 {
+	int cpu = pmuv3_cpu_of_mpidr(pmuv3, gicc->arm_mpidr);
 	u32 gsi = gicc->performance_interrupt;
-	int irq, trigger, cpu, ret;
+	int irq, trigger;
 
-	if (!gsi || !(gicc->flags & ACPI_MADT_ENABLED))
+	if (cpu < 0 || !gsi)
 		return 0;
 
 	trigger = gicc->flags & ACPI_MADT_PERFORMANCE_IRQ_MODE ?
@@ -168,23 +168,36 @@ static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *g
 		return irq;
 	}
 
-	if (!irq_is_percpu_devid(irq))
-		return set_irq_of_mpidr(pmuv3, gicc->arm_mpidr & MPIDR_HWID_BITMASK, irq);
+	return irq_is_percpu_devid(irq) ? set_ppi_acpi(pmuv3, cpu, irq) : set_irq(pmuv3, cpu, irq);
+}
 
-	if (!cpumask_empty(&pmuv3->pmu->supported_cpus))
+/* CPUs that the MADT has no interrupt of are not the PMU's. */
+static int drop_cpus_without_irq(struct pmuv3 *pmuv3)
+{
+	struct cpumask *cpus = &pmuv3->pmu->supported_cpus;
+	struct cpumask without;
+	int cpu;
+
+	cpumask_clear(&without);
+	for_each_cpu(cpu, cpus)
+		if (!cpuc_of(pmuv3, cpu)->irq)
+			cpumask_set_cpu(cpu, &without);
+	if (cpumask_empty(&without))
 		return 0;
-	for_each_possible_cpu(cpu) {
-		ret = set_irq(pmuv3, cpu, irq);
-		if (ret)
-			return ret;
-	}
 
+	if (cpumask_equal(&without, cpus)) {
+		pr_err("the MADT names no PMU interrupt\n");
+		return -ENODEV;
+	}
+	pr_warn("the MADT names no PMU interrupt of CPUs %*pbl: no event counts there\n",
+		cpumask_pr_args(&without));
+	cpumask_andnot(cpus, cpus, &without);
 	return 0;
 }
 
 /**
- * pmuv3_parse_irqs_acpi() - find the interrupts and CPUs in the MADT
- * @pmuv3: the PMU, whose supported_cpus are filled in
+ * pmuv3_parse_irqs_acpi() - find the interrupts in the MADT
+ * @pmuv3: the PMU; those of its CPUs that have none are taken off supported_cpus
  *
  * ACPI 6.5, 5.2.12.14, "GIC CPU Interface (GICC) Structure". Process context.
  *
@@ -201,8 +214,6 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 		return -ENODEV;
 	}
 
-	on_each_cpu(note_mpidr, NULL, 1);
-
 	entry = (void *)madt + sizeof(struct acpi_table_madt);
 	end = (void *)madt + madt->length;
 	while (!ret && entry + sizeof(struct acpi_subtable_header) <= end) {
@@ -217,12 +228,7 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 	}
 	acpi_put_table(madt);
 
-	if (!ret && cpumask_empty(&pmuv3->pmu->supported_cpus)) {
-		pr_err("the MADT names no PMU interrupt\n");
-		ret = -ENODEV;
-	}
-
-	return ret;
+	return ret ?: drop_cpus_without_irq(pmuv3);
 }
 
 #else

@@ -476,6 +476,7 @@ const struct corepmu_backend pmuv3_backend = {
 	.encode			= pmuv3_encode,
 	.reset			= pmuv3_reset,
 	.quiesce		= pmuv3_quiesce,
+	.joins			= pmuv3_joins,
 	.counter_name		= pmuv3_counter_name,
 	.self_test_config	= pmuv3_self_test_config,
 	.irq_enable		= pmuv3_irq_enable,

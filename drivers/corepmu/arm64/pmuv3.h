@@ -21,6 +21,7 @@
 /**
  * struct pmuv3 - the PMUv3 of one kind of CPU
  * @pmu: its generic part
+ * @midr: MIDR_EL1 of its CPUs with ACPI; 0 with a devicetree, which names them
  * @pmuver: ID_AA64DFR0_EL1.PMUVer
  * @has_el2: there is an EL2 that this kernel does not run at
  * @pmcr: PMCR_EL0 while the PMU stands still
@@ -30,6 +31,7 @@
  */
 struct pmuv3 {
 	struct corepmu	*pmu;
+	u32		midr;
 	unsigned int	pmuver;
 	bool		has_el2;
 	u64		pmcr;
@@ -61,6 +63,11 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 int pmuv3_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc);
 void pmuv3_user_switch(struct corepmu_cpu *cpuc);
 void pmuv3_user_gone(struct corepmu *pmu);
+
+/* kinds.c */
+int pmuv3_find_kind(struct pmuv3 *pmuv3);
+int pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr);
+bool pmuv3_joins(struct corepmu_cpu *cpuc);
 
 /* irq.c */
 int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev);

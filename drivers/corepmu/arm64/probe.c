@@ -3,7 +3,8 @@
  * corepmu: arm64: find the PMUs of this machine
  *
  * With a devicetree each kind of CPU has a node that a platform driver binds
- * to; with ACPI the CPUs are asked, and the MADT has the interrupts.
+ * to; with ACPI the CPUs are asked, which have to be of one kind, and the MADT
+ * has the interrupts.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -236,7 +237,9 @@ static int pmuv3_init_acpi(void)
 	if (!pmuv3)
 		return -ENOMEM;
 
-	ret = pmuv3_parse_irqs_acpi(pmuv3);
+	ret = pmuv3_find_kind(pmuv3);
+	if (!ret)
+		ret = pmuv3_parse_irqs_acpi(pmuv3);
 	if (!ret)
 		ret = pmuv3_add(pmuv3);
 	if (ret) {

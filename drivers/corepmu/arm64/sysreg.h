@@ -52,6 +52,9 @@
 #define PMMIR_BUS_WIDTH		GENMASK_ULL(19, 16)
 #define PMMIR_THWIDTH		GENMASK_ULL(23, 20)
 
+/* MPIDR_EL1.Aff3 and Aff2 to Aff0 */
+#define MPIDR_AFFINITY		(GENMASK_ULL(39, 32) | GENMASK_ULL(23, 0))
+
 /* ID_AA64DFR0_EL1.PMUVer */
 #define DFR0_PMUVER		GENMASK_ULL(11, 8)
 #define PMUVER_NONE		0x0
@@ -444,6 +447,16 @@ static inline u64 pmuv3_read_pmceid1(void)
 static inline u64 pmuv3_read_pmmir(void)
 {
 	return read_sysreg_s(PMUV3_PMMIR_EL1);
+}
+
+static inline u32 pmuv3_read_midr(void)
+{
+	return read_sysreg(midr_el1);
+}
+
+static inline u64 pmuv3_read_mpidr(void)
+{
+	return read_sysreg(mpidr_el1);
 }
 
 static inline u64 pmuv3_read_dfr0(void)
