@@ -44,6 +44,9 @@ number() {
 	[[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || die -2 "$1 wants a whole number above zero, not '$2'."
 }
 
+# is_older VERSION OTHER: is the first before the second, as sort -V has them?
+is_older() { [ "$1" != "$2" ] && printf '%s\n' "$1" "$2" | sort -VC; }
+
 host_arch() {
 	case $(uname -m) in
 	x86_64) echo x86_64 ;;

@@ -46,6 +46,9 @@
 #ifndef COMPAT_HAVE_STRUCT_SYSCORE
 #define COMPAT_HAVE_STRUCT_SYSCORE	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0))
 #endif
+#ifndef COMPAT_HAVE_ACPI_PMU_EARLY
+#define COMPAT_HAVE_ACPI_PMU_EARLY	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
+#endif
 
 /*
  * 6.2 gave every PMU its own part of a task's context ("perf: Rewrite core
@@ -193,6 +196,17 @@ static struct syscore_ops _name = {				\
 }
 
 #endif /* COMPAT_HAVE_STRUCT_SYSCORE */
+
+/*
+ * With ACPI the built-in arm64 driver took its interrupts in arm_pmu_acpi_init(), which
+ * registers the device of SPE as well, until 6.2 ("arm_pmu: rework ACPI probing") left
+ * that function the devices of SPE and TRBE alone.
+ */
+#if COMPAT_HAVE_ACPI_PMU_EARLY
+#define COMPAT_ACPI_PMU_INITCALL	"arm_pmu_acpi_init"
+#else
+#define COMPAT_ACPI_PMU_INITCALL	"armv8_pmu_driver_init"
+#endif
 
 #ifdef CONFIG_X86
 

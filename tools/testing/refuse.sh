@@ -15,7 +15,9 @@ trouble=$(sed -n 's/.*corepmu_test\.refuse=\([a-z-]*\).*/\1/p' /proc/cmdline)
 case $trouble in
 held)
 	sentence='held by the built-in driver: .*nmi_watchdog'
-	[ "$VENDOR" != arm ] || sentence='held by .*initcall_blacklist='
+	# What the lanes' guests without the built-in driver boot with.
+	[ "$VENDOR" != arm ] ||
+		sentence="held by .*initcall_blacklist=$(sed -n 's/^builtin=//p' /corepmu/conf)\$"
 	;;
 absent) sentence='no PMUv3|has no' ;;
 no-count) sentence='no counter counts' ;;

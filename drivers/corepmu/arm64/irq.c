@@ -260,6 +260,10 @@ static int request_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
 	struct corepmu_cpu *cpuc = cpuc_of(pmuv3, cpu);
 	int ret;
 
+	/* The kernel would complain of this in words of its own, and not always as EBUSY. */
+	if (!acpi_disabled && irq_has_action(cpuc->irq))
+		return -EBUSY;
+
 	if (irq_is_percpu_devid(cpuc->irq))
 		return compat_request_percpu_irq(cpuc->irq, pmuv3_interrupt, "corepmu",
 						 &pmuv3->pmu->supported_cpus,
@@ -310,8 +314,9 @@ int pmuv3_request_irqs(struct pmuv3 *pmuv3)
 
 		ret = request_irq_of_cpu(pmuv3, cpu);
 		if (ret) {
-			pr_err("CPU%d: cannot have the PMU interrupt %d (%d): if the built-in driver holds it, boot with initcall_blacklist=armv8_pmu_driver_init,arm_pmu_acpi_init\n",
-			       cpu, cpuc_of(pmuv3, cpu)->irq, ret);
+			pr_err("CPU%d: cannot have the PMU interrupt %d (%d): if it is held by the built-in driver, boot with initcall_blacklist=%s\n",
+			       cpu, cpuc_of(pmuv3, cpu)->irq, ret,
+			       acpi_disabled ? PMUV3_BUILTIN_INITCALL : COMPAT_ACPI_PMU_INITCALL);
 			free_irqs_below(pmuv3, cpu);
 			return ret;
 		}

@@ -69,6 +69,9 @@ int pmuv3_find_kind(struct pmuv3 *pmuv3);
 int pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr);
 bool pmuv3_joins(struct corepmu_cpu *cpuc);
 
+/* The initcall of the built-in driver for devicetrees */
+#define PMUV3_BUILTIN_INITCALL		"armv8_pmu_driver_init"
+
 /* irq.c */
 int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev);
 int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3);

@@ -192,8 +192,8 @@ static int explain_no_device(void)
 
 	pdev = of_find_device_by_node(np);
 	if (pdev && pdev->dev.driver) {
-		pr_err("%pOF is held by the driver %s: boot with initcall_blacklist=armv8_pmu_driver_init\n",
-		       np, pdev->dev.driver->name);
+		pr_err("%pOF is held by the driver %s: boot with initcall_blacklist=%s\n",
+		       np, pdev->dev.driver->name, PMUV3_BUILTIN_INITCALL);
 		ret = -EBUSY;
 	} else {
 		pr_err("%pOF has no device to bind to\n", np);
