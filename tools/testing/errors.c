@@ -36,6 +36,14 @@
 		__VA_ARGS__						\
 	}
 
+/*
+ * Bits 28 to 31 of the word after aux_sample_size, reserved in every edition of the ABI. As a
+ * negative number they fit __reserved_3 of every uapi header: it has all 32 bits in older ones
+ * (Linux 6.1), and in newer ones (6.12.117) the upper 29, where bit 28 of the field is bit 31 of
+ * the word; below it are aux_start_paused, aux_pause and aux_resume.
+ */
+#define RESERVED_3_HIGHEST	(-(1 << 28))
+
 #define CACHE(id, op, result)	((id) | (op) << 8 | (result) << 16)
 
 /* Ours must refuse it; the kernel's own driver may answer what it likes. */
@@ -66,7 +74,7 @@ static const struct open_case open_cases[] = {
 	{ "reserved bits after sample_max_stack", EINVAL, 0,
 	  OPEN(.__reserved_2 = 1) },
 	{ "reserved bits after aux_sample_size", EINVAL, 0,
-	  OPEN(.__reserved_3 = 1U << 31) },
+	  OPEN(.__reserved_3 = RESERVED_3_HIGHEST) },
 	{ "an unknown bit of sample_type", EINVAL, 0,
 	  OPEN(.sample_type = 1ULL << 62) },
 	{ "an unknown bit of read_format", EINVAL, 0,
