@@ -36,14 +36,15 @@ result()
 	fi
 }
 
-# with COMMAND: build for a fresh copy of the tree that the command has changed.
+# with COMMAND: build for a fresh copy of the tree that the command has changed, with the
+# compiler that it names.
 with()
 {
 	rm -rf "$tree" "$work/out"
 	cp -a "$tree.orig" "$tree"
 	(cd "$tree" && eval "$1")
 	status=0
-	COREPMU_QUIET=1 scripts/build-module --kerneldir "$tree" --out "$work/out" \
+	PATH=$cached/tools/bin:$PATH COREPMU_QUIET=1 scripts/build-module --kerneldir "$tree" --out "$work/out" \
 		>"$work/stdout" 2>"$work/said" || status=$?
 }
 
