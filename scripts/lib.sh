@@ -137,13 +137,34 @@ default_kernel() {
 	sed -n '/^\[/h; /^default *= *yes$/{ g; s/[][]//gp; q; }' "$TOP/scripts/kernels.cfg"
 }
 
-# cross_prefix ARCH: the compiler prefix for building ARCH on this host.
+# cross_prefix ARCH: the compiler prefix for building ARCH on this host, that of CROSS_COMPILE
+# before ours.
 cross_prefix() {
+	local machine
+
 	if [ -n "${CROSS_COMPILE:-}" ]; then
+		load_arch "$1"
+		machine=$("${CROSS_COMPILE}gcc" -dumpmachine 2>/dev/null) || machine=
+		[ -z "$machine" ] || [[ $machine == "${A[uname]}"-* ]] ||
+			die "CROSS_COMPILE=$CROSS_COMPILE compiles for $machine, not for ARCH=$1: unset it, or set it to a compiler for $1."
 		echo "$CROSS_COMPILE"
 	elif [ "$1" != "$(host_arch)" ]; then
 		load_arch "$1"
 		echo "${A[cross]}"
+	fi
+}
+
+# tree_files: the project's files, by their names below TOP. Those that git knows or would add,
+# and without git whatever is not built.
+tree_files()
+{
+	if git -C "$TOP" rev-parse --show-toplevel >/dev/null 2>&1; then
+		git -C "$TOP" ls-files --cached --others --exclude-standard | while IFS= read -r file; do
+			[ ! -f "$TOP/$file" ] || echo "$file"
+		done
+	else
+		(cd "$TOP" && find . -path ./build -prune -o -path ./tools/qemu/build -prune -o \
+			-type f -printf '%P\n')
 	fi
 }
 
