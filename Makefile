@@ -115,6 +115,7 @@ help:
 	@echo 'CPU=    $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/cpus.cfg | xargs), or a CPU model of QEMU'
 	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg | xargs)'
 	@echo 'ACCEL=  kvm: guests have the CPU and the PMU of this machine, if they can'
+	@echo 'WERROR= 1: warnings of the compiler are errors in tools/ and KUnit (0: nowhere)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
 .PHONY: all modules modules_install run boot-guest shell check check-all kunit validate bench lint \

@@ -112,6 +112,25 @@ run env QEMU="$work/no-qemu" scripts/run-guest --arch "$arch" --kernel "$kernel"
 refused "does not run, or is older"
 result "a QEMU that does not run is refused"
 
+# A compiler that says what it compiles for, and no more.
+printf '#!/bin/sh\necho mips-linux-gnu\n' >"$work/mips-gcc"
+chmod +x "$work/mips-gcc"
+run env CROSS_COMPILE="$work/mips-" scripts/build-tests "$arch" "$work/nothing"
+refused "CROSS_COMPILE=.*/mips- compiles for mips-linux-gnu, not for ARCH=$arch"
+result "a CROSS_COMPILE for another architecture is refused"
+
+# A warning of the compiler, and no other trouble.
+mkdir "$work/tools"
+cp -r tools/bench tools/testing tools/include "$work/tools/"
+echo 'static int unused;' >>"$work/tools/bench/bench.c"
+run env -u WERROR make -s -C "$work/tools/bench" O="$work/lenient"
+[ $status -eq 0 ] && [ -x "$work/lenient/bench" ] && says 'warning: .*unused'
+result "a warning of the compiler does not end a build"
+
+run make -s -C "$work/tools/bench" O="$work/strict" WERROR=1
+[ $status -ne 0 ] && [ ! -e "$work/strict/bench" ] && says 'error: .*unused'
+result "it does with WERROR=1"
+
 : >"$work/file"
 run env COREPMU_CACHE="$work/file/cache" scripts/get-kernel "$arch" "$kernel"
 refused "cannot create the cache directory"
