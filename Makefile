@@ -64,7 +64,7 @@ shell:
 	@$(scripts)/run-guest $(guest) --shell
 
 check check-all:
-	@$(scripts)/install-deps check $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
+	@$(scripts)/install-deps $@ $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
 	@$(scripts)/check $(if $(filter check-all,$@),--all) $(if $(ARCH),--arch '$(ARCH)') \
 		$(if $(KERNEL),--kernel '$(KERNEL)')
 

@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# releases: is `make run` really the first command on every Debian release that README.md
+# names? For each release and architecture a root directory is made that holds a minimal
+# Debian, make, git and certificates; in it the module, the programs of tools/ and the plugins
+# are built and guests of all kernels booted. Only packages that this machine's cache has are
+# not fetched again.
+#
+# Takes root, mmdebstrap and 5 GB below build/; COREPMU_RELEASES, COREPMU_ARCHES and
+# COREPMU_KERNEL choose among all.
+set -uo pipefail
+cd "$(dirname "$0")/../../../.." || exit 1
+. scripts/lib.sh
+. scripts/apt.sh
+trap - ERR
+
+read -ra releases <<<"${COREPMU_RELEASES:-bookworm trixie}"
+read -ra arches <<<"${COREPMU_ARCHES:-$(table_rows scripts/arches.cfg | xargs)}"
+read -ra kernels <<<"${COREPMU_KERNEL:-$(default_kernel) $(table_rows scripts/kernels.cfg |
+	grep -vx "$(default_kernel)" | xargs)}"
+count=0
+failures=0
+
+echo "KTAP version 1"
+
+# skip REASON: all of it.
+skip()
+{
+	echo "ok 1 - make run on a Debian with nothing else prepared # SKIP $1"
+	echo "1..1"
+	exit 0
+}
+
+[ "$(id -u)" = 0 ] || skip "it takes root to make a Debian of its own"
+command -v mmdebstrap >/dev/null || skip "mmdebstrap is missing"
+unshare --mount --pid --fork --kill-child true 2>/dev/null ||
+	skip "this machine does not let root make namespaces"
+mkdir -p build
+free=$(df -Pm build | awk 'NR == 2 { print $4 }')
+[ "$free" -ge 5000 ] || skip "5000 MB are needed below build/, $free MB are free"
+
+with_lock "$TOP/build/.releases.lock"
+work=$TOP/build/releases
+# What is mounted there is so in other namespaces only.
+trap 'rm -rf --one-file-system "$work"' EXIT
+rm -rf --one-file-system "$work"
+mkdir "$work" || exit 1
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# result NAME: the test that ended with the status of the last command.
+result()
+{
+	local status=$?
+
+	count=$((count + 1))
+	if [ $status -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		{ grep -v '^    ' "$work/err"; cat "$work/out"; } | tail -n 40 | sed 's/^/# /'
+		echo "not ok $count - $1"
+		failures=$((failures + 1))
+	fi
+	return $status
+}
+
+# inside ROOT COMMAND...: run it there as after a login, and end what it leaves behind.
+inside()
+{
+	local name words=()
+
+	for name in http_proxy https_proxy no_proxy; do
+		[ -z "${!name:-}" ] || words+=("$name=${!name}")
+	done
+	# shellcheck disable=SC2016 # for the other shell
+	unshare --mount --pid --fork --kill-child sh -c '
+		root=$1
+		shift
+		mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" || exit 1
+		exec chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb \
+			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"' \
+		sh "$1" "${words[@]}" "${@:2}" </dev/null
+}
+
+# make_release RELEASE: a minimal Debian in $work/RELEASE, with the archive that this machine
+# uses, without backports.
+make_release()
+{
+	local root=$work/$1 key
+
+	apt_write_sources "$1" "$(dpkg --print-architecture)" "$work/all.sources" &&
+		awk -v RS= -v ORS='\n\n' '!/-backports/' "$work/all.sources" >"$work/debian.sources" &&
+		mmdebstrap --quiet --variant=minbase --include=make,git,ca-certificates \
+			"$1" "$root" "$work/debian.sources" || return
+	rm -f "$root"/etc/apt/sources.list "$root"/etc/apt/sources.list.d/*
+	cp "$work/debian.sources" "$root/etc/apt/sources.list.d/"
+	sed -n 's/^Signed-By: *\(\/.*\)/\1/p' "$work/debian.sources" | sort -u | while read -r key; do
+		[ -e "$root$key" ] || install -D -m 644 "$key" "$root$key"
+	done
+	apt-config dump | grep -E '^Acquire::https?::Proxy' >"$root/etc/apt/apt.conf.d/proxy" || true
+	cp /etc/resolv.conf /etc/hosts "$root/etc/"
+	mkdir -p "$root/root/corepmu" "$root/root/.cache/corepmu/debs"
+	tree_files | tar -c -T - | tar -x -C "$root/root/corepmu"
+}
+
+# run ROOT WORDS...: `make run` there; leaves stdout in out, stderr in err.
+run()
+{
+	local root=$1
+
+	shift
+	status=0
+	inside "$root" timeout -k 10 1800 make -s -C /root/corepmu run "$@" \
+		>"$work/out" 2>"$work/err" || status=$?
+}
+
+# try RELEASE ARCH: all kernels there.
+try()
+{
+	local root=$work/$1-$2 kernel words first=1
+
+	cp -a "$work/$1" "$root"
+	for deb in "$CACHE"/debs/*.deb; do
+		ln "$deb" "$root/root/.cache/corepmu/debs/" 2>/dev/null ||
+			cp "$deb" "$root/root/.cache/corepmu/debs/"
+	done
+	for kernel in "${kernels[@]}"; do
+		words=()
+		[ "$2" = arm64 ] || words+=("ARCH=$2")
+		if [ "$kernel" = "$(default_kernel)" ]; then
+			run "$root" "${words[@]}"
+			[ "$status" -eq 0 ] && grep -q ' spin_70_percent' "$work/out"
+		else
+			words+=("KERNEL=$kernel")
+			load_kernel "$kernel"
+			run "$root" "${words[@]}" CMD="uname -r; perf stat -x, -e instructions:u true 2>&1"
+			[ "$status" -eq 0 ] && grep -q "^${K[series]:-$kernel.}" "$work/out" &&
+				grep -q '^[1-9][0-9]*,,instructions:u,' "$work/out"
+		fi
+		result "$1: make run${words[*]:+ ${words[*]}}"
+
+		! grep -q 'warning:' "$work/err"
+		result "$1: no compiler warned ($2, $kernel)"
+		if [ -z "$first" ]; then
+			! grep -q '^  installing ' "$work/err"
+			result "$1: packages were installed by the first command ($2, $kernel)"
+		fi
+		first=
+	done
+	rm -rf --one-file-system "$root"
+}
+
+for release in "${releases[@]}"; do
+	make_release "$release" >"$work/out" 2>"$work/err"
+	result "$release: a minimal Debian was made" || continue
+	for arch in "${arches[@]}"; do
+		try "$release" "$arch"
+	done
+	rm -rf --one-file-system "${work:?}/$release"
+done
+
+echo "1..$count"
+[ $failures -eq 0 ]
