@@ -25,18 +25,19 @@ guest		= $(if $(KERNELDIR),--kerneldir '$(KERNELDIR)',--arch '$(guest-arch)' \
 running		:= /lib/modules/$(shell uname -r)/build
 module		= $(if $(KERNEL),--kernel '$(or $(ARCH),$(native))' '$(KERNEL)', \
 		  --kerneldir '$(or $(KERNELDIR),$(running))')
-needs-cross	= $(or $(ARCH),$(KERNEL))
+# A Debian kernel comes with its compiler.
+module-deps	= $(if $(KERNEL),module,build $(if $(ARCH),--arch '$(ARCH)'))
 
 # CMD reaches the scripts as it was given, whatever quotes it holds.
 export COREPMU_CMD := $(value CMD)
 unexport CMD
 
 all modules:
-	@$(scripts)/install-deps build $(if $(needs-cross),--arch '$(or $(ARCH),$(native))')
+	@$(scripts)/install-deps $(module-deps)
 	@$(scripts)/build-module $(module) >/dev/null
 
 modules_install:
-	@$(scripts)/install-deps build $(if $(needs-cross),--arch '$(or $(ARCH),$(native))')
+	@$(scripts)/install-deps $(module-deps)
 	@$(scripts)/build-module $(module) >/dev/null
 	@$(scripts)/install-module $(module)
 
