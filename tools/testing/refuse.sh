@@ -94,7 +94,7 @@ plan 7
 check "the module does not load ($trouble)" insmod_fails
 check "one sentence says why" one_sentence
 check "nothing is left of it" nothing_left
-check "nor at further tries" again
+check "it does not load at further tries" again
 check "the kernel's sysctls are there" sysctls_are_there
 check "the built-in driver counts" built_in_counts
 check "the kernel has nothing to complain of" kernel_is_content

@@ -132,10 +132,10 @@ insmod_says "$kernel" other 'corepmu: version magic .* should be '
 result "a module of another kernel is refused, the right one is not"
 
 insmod_says "$kernel" sums 'corepmu: disagrees about version of symbol'
-result "so is one with other checksums of the kernel's interfaces"
+result "a module with other checksums of the kernel's interfaces is refused"
 
 insmod_says "$other" types 'failed to validate module \[corepmu\] BTF'
-result "so is one with other types than the kernel's, where that is asked for"
+result "a module with other types than the kernel's is refused, where that is asked for"
 
 echo "1..$count"
 [ $failures -eq 0 ]
