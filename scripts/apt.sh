@@ -45,9 +45,11 @@ apt_archive() {
 		END { if (best) print found }'
 }
 
-# apt_write_sources RELEASE ARCH FILE
+# apt_write_sources RELEASE ARCH FILE: ARCH may be "source".
 apt_write_sources() {
-	local kind suite uri key archive
+	local kind suite uri key archive what=$'deb\nArchitectures: '$2$'\nTargets: Packages'
+
+	[ "$2" != source ] || what=$'deb-src\nTargets: Sources'
 
 	: >"$3"
 	for suite in "$1" "$1-updates" "$1-backports" "$1-security"; do
@@ -59,8 +61,8 @@ apt_write_sources() {
 		fi
 		IFS=$'\t' read -r uri key <<<"$archive"
 		{
-			printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\n' "$uri" "$suite"
-			printf 'Architectures: %s\nTargets: Packages\n' "$2"
+			printf 'Types: %s\nURIs: %s\nSuites: %s\nComponents: main\n' \
+				"$what" "$uri" "$suite"
 			[ -z "$key" ] || printf 'Signed-By: %s\n' "${key//$'\001'/$'\n'}"
 			echo
 		} >>"$3"
@@ -69,8 +71,11 @@ apt_write_sources() {
 
 # apt_open RELEASE ARCH [STATUS]: private state for one release and architecture; sets
 # APT_CONF. STATUS is the dpkg status file to resolve against (default: an empty one).
+# With "source" instead of an architecture it is for apt_fetch_source alone.
 apt_open() {
-	local dir=$CACHE/apt/$1-$2${3:+-host}
+	local dir=$CACHE/apt/$1-$2${3:+-host} arch=$2
+
+	[ "$arch" != source ] || arch=$(dpkg --print-architecture)
 
 	command -v apt-get >/dev/null 2>&1 ||
 		die "apt-get is missing: packages are fetched from Debian's archive, so this needs a Debian system."
@@ -98,8 +103,8 @@ apt_open() {
 		#clear DPkg::Post-Invoke;
 		#clear APT::Architectures;
 		#clear APT::Default-Release;
-		APT::Architecture "$2";
-		APT::Architectures { "$2"; };
+		APT::Architecture "$arch";
+		APT::Architectures { "$arch"; };
 		APT::Sandbox::User "root";
 		APT::Install-Recommends "false";
 		Acquire::Languages "none";
@@ -189,4 +194,32 @@ apt_fetch() {
 			[ ! -e "$deb" ] || ln -f "$deb" "$into/" 2>/dev/null || cp "$deb" "$into/"
 		done
 	done
+}
+
+# apt_fetch_source DIR PACKAGE: unpack the newest source package into DIR, with Debian's
+# patches; prints its version. What was downloaded is kept in the cache. Needs
+# scratch_dir's directory.
+apt_fetch_source() {
+	local keep=$CACHE/sources/${APT_DIR##*/}/$2 files version
+
+	need dpkg-source dpkg-dev
+	version=$(apt-cache -c "$APT_CONF" --only-source showsrc "$2" 2>/dev/null |
+		sed -n 's/^Version: //p' | sort -V | tail -n 1)
+	[ -n "$version" ] || die "Debian's archive has no source package $2 for ${APT_DIR##*/}."
+	files=$keep/${2}_${version#*:}.dsc
+	if [ ! -e "$files" ]; then
+		say "fetching the source of $2"
+		mkdir -p "$SCRATCH/fetch-source"
+		(cd "$SCRATCH/fetch-source" &&
+			apt-get -c "$APT_CONF" -q --only-source --download-only source "$2=$version" 2>&1 |
+			sed -u 's/^/    /' >&2) ||
+			die "Debian's archive did not deliver the source of $2 (no network, or no space in $CACHE?)."
+		rm -rf "$keep"
+		mkdir -p "${keep%/*}"
+		mv "$SCRATCH/fetch-source" "$keep"
+	fi
+	# apt has checked the signature of the archive that names the files.
+	dpkg-source --no-check -x "$files" "$1" >"$SCRATCH/dpkg-source.log" 2>&1 ||
+		die "the source of $2 cannot be unpacked: $(tail -n 1 "$SCRATCH/dpkg-source.log")"
+	echo "$version"
 }
