@@ -79,6 +79,12 @@ validate:
 	@$(scripts)/validate --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(PMU),--pmu '$(PMU)') $(if $(FILTER),--filter '$(FILTER)')
 
+# Clients run on x86 unless told otherwise: that is where most of them are used.
+clients:
+	@$(scripts)/install-deps clients --arch '$(or $(ARCH),x86_64)'
+	@$(scripts)/clients --arch '$(or $(ARCH),x86_64)' $(if $(KERNEL),--kernel '$(KERNEL)') \
+		$(if $(CPU),--cpu '$(CPU)') $(if $(FILTER),--filter '$(FILTER)')
+
 bench:
 	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/bench --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
@@ -107,6 +113,7 @@ help:
 	@echo 'make check-all                    all tests on all kernels'
 	@echo 'make kunit [DEBUG=1] [FILTER=..]  the sources on register models, in a kernel of their own'
 	@echo 'make validate [PMU=cpu]           judge a perf PMU: ours, the built-in one, or both'
+	@echo 'make clients [FILTER=..]          rr, PAPI, bpftrace and others, ours and the built-in driver'
 	@echo 'make bench                        what operations cost, ours and the built-in driver'
 	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'
 	@echo 'make update                       look for newer Debian kernels and QEMU'
@@ -119,7 +126,7 @@ help:
 	@echo 'WERROR= 1: warnings of the compiler are errors in tools/ and KUnit (0: nowhere)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
-.PHONY: all modules modules_install run boot-guest shell check check-all kunit validate bench lint \
+.PHONY: all modules modules_install run boot-guest shell check check-all kunit validate clients bench lint \
 	update clean help
 
 endif

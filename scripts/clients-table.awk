@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What clients did on several drivers, a row for each test: from files CLIENT.DRIVER.ktap,
+# which begin with "# client: NAME VERSION". The variable "drivers" names the drivers, the
+# built-in one first. The status is 1 when a test that the built-in driver passes does not
+# pass on all others, when one is missing there, or when a suite did not come to its end
+# anywhere. Such rows end with an arrow.
+
+BEGIN { drivers_nr = split(drivers, driver, " ") }
+
+FNR == 1 {
+	parts = split(FILENAME, part, /[.\/]/)
+	here = part[parts - 1]
+}
+
+/^# client: / {
+	client = $3
+	version = $4
+	next
+}
+
+/^(not )?ok / {
+	result = /^not/ ? "fails" : /# SKIP/ ? "skipped" : "ok"
+	sub(/^(not )?ok [0-9]+ (- )?/, "")
+	sub(/ # SKIP.*/, "")
+	row = sprintf("%-12s %-18s %-52s", client, version, $0)
+	if (!(row in seen)) {
+		seen[row] = 1
+		order[++n] = row
+	}
+	got[row, here] = result
+	if (/^the suite comes to its end$/)
+		broken[row] = 1
+}
+
+END {
+	printf "%-12s %-18s %-52s", "client", "version", "what"
+	for (d = 1; d <= drivers_nr; d++)
+		printf " %-9s", driver[d]
+	print ""
+	for (i = 1; i <= n; i++) {
+		row = order[i]
+		printf "%s", row
+		worse = row in broken
+		for (d = 1; d <= drivers_nr; d++) {
+			result = (row, driver[d]) in got ? got[row, driver[d]] : "-"
+			printf " %-9s", result
+			if (got[row, driver[1]] == "ok" && result != "ok")
+				worse = 1
+		}
+		print worse ? " <--" : ""
+		bad += worse
+	}
+	printf "\n%d tests, %d of them worse than with the built-in driver\n", n, bad
+	exit !n || bad > 0
+}

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# PAPI's own tests. PAPI finds the PMU by the CPU model that libpfm4 knows, opens raw events
+# of type 4, reads by RDPMC, samples by signals, and multiplexes in the kernel.
+
+# shellcheck disable=SC1091 # beside this script in the guest
+. /corepmu/tests/ktap.sh
+
+echo -1 >/proc/sys/kernel/perf_event_paranoid
+export TESTS_QUIET=1
+cd /tmp || exit 1
+# Some start another of them.
+PATH=/usr/lib/papi:$PATH
+
+papi()
+{
+	said=$(timeout 300 "$1" TESTS_QUIET 2>&1)
+	status=$?
+	echo "$said"
+	[ $status -eq 0 ] || { echo "status $status"; return 1; }
+	case $said in
+	*SKIPPED*) skip "PAPI skips it" ;;
+	esac
+	# Some that pass do not say so.
+	expect_not "its verdict" 'FAILED' "$said"
+}
+
+tests=$(cat /usr/lib/papi/list)
+plan "$(echo "$tests" | wc -w)"
+for test in $tests; do
+	check "$test" papi "$test"
+done
+finish

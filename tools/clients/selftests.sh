@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The kernel's own tests of perf events, tools/testing/selftests/perf_events, of its version.
+
+# shellcheck disable=SC1091 # beside this script in the guest
+. /corepmu/tests/ktap.sh
+
+echo -1 >/proc/sys/kernel/perf_event_paranoid
+
+passes()
+{
+	timeout 600 "/usr/lib/selftests/$1" && return 0
+	[ $? -ne 4 ] || skip "it says so itself"
+	return 1
+}
+
+tests=$(find /usr/lib/selftests -type f | sed 's|.*/||' | sort)
+plan "$(echo "$tests" | wc -l)"
+for test in $tests; do
+	check "$test" passes "$test"
+done
+finish

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What scripts/clients concludes from the results of its guests: which rows are worse than
+# with the built-in driver, and its exit status.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-clients.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+count=0
+failures=0
+
+# results DRIVER LINE...: of a client, with a driver.
+results()
+{
+	local driver=$1
+
+	shift
+	printf '%s\n' "# client: rr 5.6" "$@" >"$work/rr.$driver.ktap"
+}
+
+# concludes NAME STATUS ROW: the table's exit status, and a row that it has to have.
+concludes()
+{
+	local status=0 table
+
+	table=$(awk -v drivers="built-in corepmu" -f scripts/clients-table.awk \
+		"$work/rr.built-in.ktap" "$work/rr.corepmu.ktap") || status=$?
+	count=$((count + 1))
+	if [ $status -eq "$2" ] && grep -qE -- "^rr +5\.6 +$3\$" <<<"$table"; then
+		echo "ok $count - $1"
+	else
+		echo "# status $status"
+		echo "# ${table//$'\n'/$'\n'# }"
+		echo "not ok $count - $1"
+		failures=$((failures + 1))
+	fi
+}
+
+echo "KTAP version 1"
+
+results built-in "ok 1 - record ls"
+results corepmu "ok 1 - record ls"
+concludes "the same results are well" 0 'record ls +ok +ok *'
+
+results corepmu "not ok 1 - record ls"
+concludes "what corepmu alone fails is told" 1 'record ls +ok +fails +<--'
+
+results corepmu "ok 1 - record ls # SKIP no counters"
+concludes "what corepmu alone skips is told" 1 'record ls +ok +skipped +<--'
+
+results corepmu "ok 1 - record bash"
+concludes "what is missing with corepmu is told" 1 'record ls +ok +- +<--'
+
+results built-in "not ok 1 - record ls"
+results corepmu "not ok 1 - record ls"
+concludes "what fails on both is not held against corepmu" 0 'record ls +fails +fails *'
+
+results built-in "not ok 0 - the suite comes to its end"
+results corepmu "not ok 0 - the suite comes to its end"
+concludes "guests that ended early are no comparison" 1 'the suite comes to its end +fails +fails +<--'
+
+echo "1..$count"
+[ $failures -eq 0 ]
