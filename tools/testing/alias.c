@@ -4,7 +4,7 @@
  * library has in two processes: it counts the same at both
  *
  * For the virtual PMUs (tools/qemu), whose QEMU translates such code once. What they
- * call mispredicted is told in tools/qemu/x86-pmu.rst.
+ * call mispredicted is told in tools/qemu/x86/x86-pmu.rst.
  */
 #define _GNU_SOURCE
 #include <errno.h>

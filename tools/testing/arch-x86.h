@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arch-x86.h - the PMUs of tools/qemu/x86-pmu, whose cycles are instructions
+ * arch-x86.h - the PMUs of the plugin x86-pmu, whose cycles are instructions
  * and, once more, branches
  *
  * Numbers of events and counters are those of the Intel SDM, volume 3,

@@ -3,7 +3,7 @@
  * events.c - x86: events by their numbers and by their generic names, and what
  * edge, inv and cmask make of them
  *
- * What the virtual PMU counts is told in tools/qemu/x86-pmu.rst: in a cycle at
+ * What the virtual PMU counts is told in tools/qemu/x86/x86-pmu.rst: in a cycle at
  * most one instruction retires, a branch in its second one.
  */
 #include <errno.h>

@@ -4,7 +4,7 @@
  *
  * For guests with QEMU's plugin arm64-pmu, on any number of CPUs, with -icount
  * or without: instructions, branches, loads and stores of each CPU are exact,
- * a cycle is an instruction, and a branch takes two (tools/qemu/arm64-pmu.rst).
+ * a cycle is an instruction, and a branch takes two (tools/qemu/arm64/arm64-pmu.rst).
  * The kernel's command line says with corepmu_test.pmuv3=v3p9 that there are
  * thresholds and an instruction counter.
  */

@@ -8,4 +8,4 @@ cd "$(dirname "$0")/../../.."
 qemu=$(scripts/get-qemu arm64)
 make -s -C tools/qemu all guests >&2
 cd tools/qemu
-QEMU_SYSTEM_AARCH64=$qemu sh test-arm64-pmu-repair.sh
+QEMU_SYSTEM_AARCH64=$qemu sh tests/arm64-pmu-repair.sh

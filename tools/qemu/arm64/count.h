@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counting what arm64 vCPUs do: what there is besides pmu/count.h.
+ */
+#ifndef TOOLS_QEMU_ARM64_COUNT_H
+#define TOOLS_QEMU_ARM64_COUNT_H
+
+void arm64_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void));
+
+/* An exception is about to be taken; its number is QEMU's. */
+void arm64_count_exception(unsigned int vcpu, int exception);
+
+#endif /* TOOLS_QEMU_ARM64_COUNT_H */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the arm64 plugins know of the PMU inside qemu-system-aarch64: its table
+ * of events and its system registers. See arm64/internals.c for how each is found and
+ * checked.
+ */
+#ifndef TOOLS_QEMU_ARM64_INTERNALS_H
+#define TOOLS_QEMU_ARM64_INTERNALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* QEMU's CPUARMState, never looked into but at offsets that QEMU itself gives. */
+struct arm64_env;
+
+/**
+ * struct arm64_qemu_event - one event of QEMU's PMU (its pm_event)
+ * @number: the architecture's event number
+ * @supported: whether this CPU has it
+ * @get_count: how often it has happened since the beginning of time
+ * @ns_per_count: how long until it has happened that often again; negative if
+ *	there is nothing to wait for. QEMU sets its overflow timer by this.
+ */
+struct arm64_qemu_event {
+	uint16_t number;
+	bool (*supported)(struct arm64_env *env);
+	uint64_t (*get_count)(struct arm64_env *env);
+	int64_t (*ns_per_count)(uint64_t count);
+};
+
+/* The table, in QEMU's order. */
+enum {
+	ARM64_PMU_SW_INCR,
+	ARM64_PMU_INST_RETIRED,
+	ARM64_PMU_CPU_CYCLES,
+	ARM64_PMU_STALL_FRONTEND,
+	ARM64_PMU_STALL_BACKEND,
+	ARM64_PMU_STALL,
+	ARM64_PMU_EVENTS
+};
+
+/* How QEMU computes the distance of an event counter from its overflow. */
+enum arm64_pmu_distance {
+	ARM64_PMU_DISTANCE_UNKNOWN,	/* code not recognised */
+	ARM64_PMU_DISTANCE_SHORT,	/* -(count + 1): one event short */
+	ARM64_PMU_DISTANCE_RIGHT,	/* -count */
+};
+
+/**
+ * struct arm64_sysreg - one system register of one CPU (QEMU's ARMCPRegInfo)
+ *
+ * Only what is needed here has a name.
+ * @name: as in the architecture
+ * @fieldoffset: where in struct arm64_env its value is, 0 if nowhere
+ * @readfn: what an access calls instead of reading the value, or NULL
+ * @writefn: likewise for writing
+ */
+struct arm64_sysreg {
+	const char *name;
+	uint8_t cp;
+	uint8_t crn;
+	uint8_t crm;
+	uint8_t op0;
+	uint8_t op1;
+	uint8_t op2;
+	uint32_t reserved0[6];
+	void *opaque;
+	uint64_t resetvalue;
+	ptrdiff_t fieldoffset;
+	ptrdiff_t reserved1[2];
+	void *accessfn;
+	uint64_t (*readfn)(struct arm64_env *env, const struct arm64_sysreg *reg);
+	void (*writefn)(struct arm64_env *env, const struct arm64_sysreg *reg, uint64_t value);
+};
+
+/* The operands of MRS and MSR that name a system register. */
+struct arm64_sysreg_id {
+	uint8_t op0;
+	uint8_t op1;
+	uint8_t crn;
+	uint8_t crm;
+	uint8_t op2;
+};
+
+struct arm64_qemu_event *arm64_pmu_events(void);
+enum arm64_pmu_distance arm64_pmu_distance(const struct arm64_qemu_event *events);
+int arm64_sysreg_init(void);
+int32_t arm64_env_offset(void);
+struct arm64_env *arm64_env(unsigned int vcpu);
+struct arm64_sysreg *arm64_sysreg(struct arm64_env *env, const char *name,
+				  struct arm64_sysreg_id id);
+bool arm64_sysreg_added(struct arm64_env *env, const char *name, struct arm64_sysreg_id id);
+
+/**
+ * arm64_sysreg_value() - the value that QEMU keeps for a register
+ * @env: the CPU
+ * @reg: the register, which must have a @fieldoffset
+ */
+static inline uint64_t arm64_sysreg_value(struct arm64_env *env, const struct arm64_sysreg *reg)
+{
+	return *(uint64_t *)((char *)env + reg->fieldoffset);
+}
+
+#endif /* TOOLS_QEMU_ARM64_INTERNALS_H */

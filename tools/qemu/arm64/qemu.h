@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the virtual arm64 PMU needs of QEMU beyond what any PMU does.
+ */
+#ifndef TOOLS_QEMU_ARM64_QEMU_H
+#define TOOLS_QEMU_ARM64_QEMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arm64/model.h"
+#include "pmu/qemu.h"
+
+/**
+ * struct arm64_qemu_hooks - what the PMU does in place of, or besides, QEMU
+ * @read: MRS, where the exception level may
+ * @write: MSR, likewise
+ * @mdcr_changed: MDCR_EL2 has been written
+ * @exception: an exception is about to be taken; its number is QEMU's
+ * @reset: the machine is reset
+ *
+ * All but @reset are called in the vCPU's thread, all with QEMU's lock held.
+ */
+struct arm64_qemu_hooks {
+	uint64_t (*read)(unsigned int vcpu, enum arm64_pmu_reg reg, unsigned int n);
+	void (*write)(unsigned int vcpu, enum arm64_pmu_reg reg, unsigned int n, uint64_t value);
+	void (*mdcr_changed)(unsigned int vcpu);
+	void (*exception)(unsigned int vcpu, int exception);
+	void (*reset)(void);
+};
+
+/**
+ * struct arm64_qemu_cpu - what a vCPU is
+ * @version: ID_AA64DFR0_EL1.PMUVer
+ * @counters: how many event counters it has
+ * @has_el2: it has EL2
+ * @has_el3: it has EL3
+ */
+struct arm64_qemu_cpu {
+	unsigned int version;
+	unsigned int counters;
+	bool has_el2;
+	bool has_el3;
+};
+
+int arm64_qemu_find(const struct qemu_info *info);
+int arm64_qemu_hook(const struct arm64_qemu_hooks *hooks);
+
+int arm64_qemu_vcpu_describe(unsigned int vcpu, struct arm64_qemu_cpu *cpu);
+int arm64_qemu_vcpu_hook(unsigned int vcpu, const struct arm64_pmu_config *config,
+			 uint64_t pmceid0, uint64_t pmceid1, uint64_t pmmir);
+int arm64_qemu_set_midr(unsigned int vcpu, uint64_t midr);
+
+/* Called in a vCPU's thread. */
+unsigned int arm64_qemu_level(unsigned int vcpu);
+uint64_t arm64_qemu_pc(unsigned int vcpu);
+bool arm64_qemu_insn(unsigned int vcpu, uint32_t *insn);
+uint64_t arm64_qemu_mdcr_el2(unsigned int vcpu);
+unsigned int arm64_qemu_translating_level(void);
+bool arm64_qemu_translating_a64(void);
+
+/* Called with QEMU's lock held. */
+void arm64_qemu_set_line(unsigned int vcpu, bool high);
+
+#endif /* TOOLS_QEMU_ARM64_QEMU_H */

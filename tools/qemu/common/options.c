@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Options "name=value", and "fault=name:value", of the plugins that are a PMU.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/options.h"
+#include "common/plugin.h"
+
+static const struct option *find_option(const struct option *table, size_t len,
+					const char *arg, char separator)
+{
+	size_t n = strcspn(arg, (const char[]) { separator, '\0' });
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (strlen(table[i].name) == n && !strncmp(table[i].name, arg, n))
+			return &table[i];
+	return NULL;
+}
+
+static int set_option(const struct option *option, const char *arg, const char *value)
+{
+	char *end;
+
+	if (option->text) {
+		*option->text = value;
+		return 0;
+	}
+	errno = 0;
+	*option->number = strtoull(value, &end, 0);
+	if (!*value || *end || errno || *value == '-' || *option->number == OPTION_UNSET)
+		return plugin_refuse("'%s': '%s' is no number", arg, value);
+	return 0;
+}
+
+static int refuse_unknown(const char *arg, const char *prefix, const struct option *table,
+			  size_t len)
+{
+	char known[256] = "";
+	size_t used = 0;
+	size_t i;
+
+	for (i = 0; i < len && used < sizeof(known); i++)
+		used += snprintf(known + used, sizeof(known) - used, "%s%s%s", i ? ", " : "",
+				 prefix, table[i].name);
+	return plugin_refuse("unknown option '%s' (known: %s%s)", arg, known,
+			     *prefix ? "" : ", fault");
+}
+
+static int read_fault(const char *arg, const char *fault, const struct option_table *table)
+{
+	const struct option *option = find_option(table->faults, table->nr_faults, fault, ':');
+	const char *value = strchr(fault, ':');
+
+	if (!option)
+		return refuse_unknown(arg, "fault=", table->faults, table->nr_faults);
+	if (option->flag) {
+		if (value)
+			return plugin_refuse("'%s': this fault takes no value", arg);
+		*option->flag = true;
+		return 0;
+	}
+	if (!value)
+		return plugin_refuse("'%s': this fault takes a value, fault=%s:VALUE", arg,
+				     option->name);
+	if (set_option(option, arg, value + 1))
+		return 1;
+	if (option->number && (!*option->number || *option->number > UINT32_MAX))
+		return plugin_refuse("'%s': every how manieth? 1 is each of them", arg);
+	return 0;
+}
+
+/**
+ * options_read() - read the options given after the plugin's file name
+ * @argc: how many
+ * @argv: the options; their values stay in use
+ * @table: those the plugin knows
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int options_read(int argc, char **argv, const struct option_table *table)
+{
+	const struct option *option;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		const char *value = strchr(argv[i], '=');
+
+		if (value && !strncmp(argv[i], "fault=", 6)) {
+			if (read_fault(argv[i], value + 1, table))
+				return 1;
+			continue;
+		}
+		option = find_option(table->options, table->nr_options, argv[i], '=');
+		if (!option || !value)
+			return refuse_unknown(argv[i], "", table->options, table->nr_options);
+		if (set_option(option, argv[i], value + 1))
+			return 1;
+	}
+	return 0;
+}
+
+/**
+ * options_switch() - read a value that is on or off
+ * @name: the option's
+ * @value: as given, or NULL
+ * @result: what it says; left alone if not given
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int options_switch(const char *name, const char *value, bool *result)
+{
+	if (!value)
+		return 0;
+	if (strcmp(value, "on") && strcmp(value, "off"))
+		return plugin_refuse("'%s=%s': it is either on or off", name, value);
+	*result = !strcmp(value, "on");
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every plugin of this directory needs: the few declarations of QEMU's
+ * plugin interface, options, and refusals.
+ *
+ * QEMU's own qemu-plugin.h is not used: distributions do not package it
+ * everywhere, it wants the headers of glib, and it describes one interface
+ * version, where one binary of ours serves several.
+ */
+#ifndef TOOLS_QEMU_COMMON_PLUGIN_H
+#define TOOLS_QEMU_COMMON_PLUGIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLUGIN_EXPORT	__attribute__((visibility("default")))
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+typedef uint64_t qemu_plugin_id_t;
+
+/**
+ * struct qemu_info - what QEMU says of itself at load (its qemu_info_t)
+ * @target_name: the architecture of the guest, "aarch64", "x86_64", ...
+ * @version.min: oldest interface version QEMU accepts
+ * @version.cur: the interface version QEMU implements
+ * @system_emulation: a whole machine, not one user program
+ * @smp_vcpus: CPUs at start, if @system_emulation
+ * @max_vcpus: CPUs possible, if @system_emulation
+ */
+struct qemu_info {
+	const char *target_name;
+	struct {
+		int min;
+		int cur;
+	} version;
+	bool system_emulation;
+	int smp_vcpus;
+	int max_vcpus;
+};
+
+PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
+				      int argc, char **argv);
+
+/* Begins every message; each plugin defines its own. */
+extern const char *const plugin_name;
+
+/* Whether plugin_note() speaks. */
+extern bool plugin_verbose;
+
+/**
+ * struct plugin_option - one accepted "name=value"
+ * @text: the option as written on the command line, both halves
+ * @flag: set to true when it is there
+ */
+struct plugin_option {
+	const char *text;
+	bool *flag;
+};
+
+int plugin_refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void plugin_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int plugin_options(int argc, char **argv, const struct plugin_option *table, size_t len);
+int plugin_check_target(const struct qemu_info *info, const char *target);
+int plugin_on_vcpu_init(qemu_plugin_id_t id, const struct qemu_info *info,
+			void (*init)(unsigned int vcpu));
+
+#endif /* TOOLS_QEMU_COMMON_PLUGIN_H */

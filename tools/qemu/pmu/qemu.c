@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a virtual PMU needs of QEMU on any architecture.
+ *
+ * A QEMU built with loadable modules exports its functions. Pointers to some of
+ * them stand in tables, where they can be replaced. (Names of QEMU's functions
+ * and types below are those of its sources.)
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/image.h"
+#include "pmu/qemu.h"
+
+#if !defined(__x86_64__) || !defined(__LP64__)
+#error "the virtual PMUs decode x86-64 code and need an x86-64 host"
+#endif
+
+/* From this interface version on, every callback carries user data. */
+#define VERSION_USERDATA	7
+
+/* How far apart the functions of interest stand in a table, in no certain order. */
+#define NEIGHBOURHOOD		10
+
+union work_data {
+	uint64_t value;
+	void (*fn)(unsigned int vcpu);
+};
+
+/* Any callback; what its arguments are depends on the version. */
+typedef void (*callback)(void);
+
+typedef void (*work_fn)(struct qemu_cpu *cpu, union work_data data);
+
+struct plugin_api plugin_api;
+
+int32_t pmu_qemu_exception_index;
+
+/* Functions of QEMU, each found by its name. */
+static struct {
+	struct qemu_cpu *(*qemu_get_cpu)(int index);
+	void (*async_run_on_cpu)(struct qemu_cpu *cpu, work_fn fn, union work_data data);
+	void (*async_safe_run_on_cpu)(struct qemu_cpu *cpu, work_fn fn, union work_data data);
+	void (*qemu_register_reset)(void (*fn)(void *opaque), void *opaque);
+	void (*qemu_plugin_reset)(qemu_plugin_id_t id, callback cb, void *userdata);
+	void (*qemu_plugin_register_vcpu_tb_trans_cb)(qemu_plugin_id_t id, callback cb,
+						      void *userdata);
+	void (*qemu_plugin_register_atexit_cb)(qemu_plugin_id_t id, callback cb,
+					       void *userdata);
+} qemu;
+
+#define IN_QEMU(name)	{ #name, (void **)&qemu.name }
+#define IN_API(name)	{ "qemu_plugin_" #name, (void **)&plugin_api.name }
+
+static const struct pmu_import common_imports[] = {
+	IN_API(tb_n_insns),
+	IN_API(tb_vaddr),
+	IN_API(tb_get_insn),
+	IN_API(insn_data),
+	IN_API(insn_size),
+	IN_API(insn_vaddr),
+	IN_API(scoreboard_new),
+	IN_API(scoreboard_find),
+	IN_API(register_vcpu_tb_exec_cb),
+	IN_API(register_vcpu_tb_exec_cond_cb),
+	IN_API(register_vcpu_tb_exec_inline_per_vcpu),
+	IN_API(register_vcpu_insn_exec_cond_cb),
+	IN_API(register_vcpu_insn_exec_inline_per_vcpu),
+	IN_API(register_vcpu_mem_cb),
+	IN_API(register_vcpu_mem_inline_per_vcpu),
+	IN_QEMU(qemu_plugin_reset),
+	IN_QEMU(qemu_plugin_register_vcpu_tb_trans_cb),
+	IN_QEMU(qemu_plugin_register_atexit_cb),
+	IN_QEMU(qemu_get_cpu),
+	IN_QEMU(async_run_on_cpu),
+	IN_QEMU(async_safe_run_on_cpu),
+	IN_QEMU(qemu_register_reset),
+};
+
+static struct qemu_cpu *cpus[PMU_VCPUS_MAX];
+static unsigned int nr_vcpus;
+
+static bool userdata_callbacks;
+static qemu_plugin_id_t plugin_id;
+
+/* ---- finding things ---- */
+
+static int find_imports(const struct pmu_import *imports, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		*imports[i].place = dlsym(RTLD_DEFAULT, imports[i].name);
+		if (!*imports[i].place)
+			return plugin_refuse("this QEMU does not export %s(), one like 10.0 to 11.1 built with modules does",
+					     imports[i].name);
+	}
+	return 0;
+}
+
+/* cpu_loop_exit_noexc() sets exception_index to -1: movl $-1,exception_index(%rdi) */
+static bool find_exception_index(void)
+{
+	static const uint8_t minus_one[4] = { 0xff, 0xff, 0xff, 0xff };
+	struct image_code code;
+	size_t i;
+
+	if (!image_function("cpu_loop_exit_noexc", &code))
+		return false;
+	for (i = 0; i + 10 <= code.len; i++) {
+		const uint8_t *p = code.start + i;
+
+		if (p[0] == 0xc7 && p[1] == 0x87 && !memcmp(p + 6, minus_one, 4)) {
+			pmu_qemu_exception_index = image_disp32(p + 2);
+			return pmu_qemu_exception_index > 0;
+		}
+	}
+	return false;
+}
+
+static bool is_parallel(void)
+{
+	const bool *variable = dlsym(RTLD_DEFAULT, "mttcg_enabled");
+	bool (*function)(void);
+
+	function = dlsym(RTLD_DEFAULT, "qemu_tcg_mttcg_enabled");
+	return function ? function() : variable && *variable;
+}
+
+static int check_accelerator(const struct qemu_info *info)
+{
+	const bool *tcg = dlsym(RTLD_DEFAULT, "tcg_allowed");
+
+	if (!tcg || !*tcg)
+		return plugin_refuse("needs QEMU's own emulation, run it with -accel tcg");
+	if (info->max_vcpus > PMU_VCPUS_MAX)
+		return plugin_refuse("works with up to %d CPUs", PMU_VCPUS_MAX);
+	if (info->max_vcpus != info->smp_vcpus)
+		return plugin_refuse("all CPUs must be there from the start, without maxcpus=");
+	if (info->max_vcpus > 1 && !is_parallel())
+		return plugin_refuse("several CPUs in one thread (-icount, thread=single) crash in QEMU's plugin code, use -smp 1 or -accel tcg,thread=multi");
+	return 0;
+}
+
+/**
+ * pmu_qemu_find() - find what is needed of QEMU, changing nothing
+ * @info: what QEMU says of itself
+ * @imports: what else must be there by its name
+ * @len: how many
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports, size_t len)
+{
+	if (check_accelerator(info) || find_imports(common_imports, ARRAY_SIZE(common_imports)) ||
+	    find_imports(imports, len))
+		return 1;
+	if (!dlsym(RTLD_DEFAULT, "current_cpu"))
+		return plugin_refuse("this QEMU does not export current_cpu");
+	if (!find_exception_index())
+		return plugin_refuse("cannot tell where this QEMU keeps the exception of a CPU, it is not like 10.0 to 11.1");
+	userdata_callbacks = info->version.cur >= VERSION_USERDATA;
+	return 0;
+}
+
+/**
+ * pmu_qemu_neighbour() - find a function in the table that another one is in
+ * @place: where the other one is
+ * @fn: the function
+ *
+ * Return: where it is, NULL if it is not near, or twice.
+ */
+void **pmu_qemu_neighbour(void **place, const void *fn)
+{
+	void **found = NULL;
+	int i;
+
+	if (!image_is_data(place - NEIGHBOURHOOD, 2 * NEIGHBOURHOOD * sizeof(*place)))
+		return NULL;
+	for (i = -NEIGHBOURHOOD; i < NEIGHBOURHOOD; i++) {
+		if (place[i] != fn)
+			continue;
+		if (found)
+			return NULL;
+		found = &place[i];
+	}
+	return found;
+}
+
+/**
+ * pmu_qemu_replace() - put a function in the place of another
+ * @place: a pointer to it in a table of QEMU
+ * @fn: the new one
+ * @old: where the pointer to the old one goes
+ *
+ * Return: whether it was possible.
+ */
+bool pmu_qemu_replace(void *place, const void *fn, void *old)
+{
+	memcpy(old, place, sizeof(fn));
+	return image_patch(place, &fn, sizeof(fn));
+}
+
+/* ---- vCPUs ---- */
+
+/**
+ * pmu_qemu_vcpu_init() - get to know a vCPU, which may not be complete yet
+ * @vcpu: its index
+ *
+ * Return: QEMU's name for it.
+ */
+struct qemu_cpu *pmu_qemu_vcpu_init(unsigned int vcpu)
+{
+	cpus[vcpu] = qemu.qemu_get_cpu(vcpu);
+	if (vcpu >= nr_vcpus)
+		nr_vcpus = vcpu + 1;
+	return cpus[vcpu];
+}
+
+/**
+ * pmu_qemu_cpu() - QEMU's name for a vCPU that is known
+ * @vcpu: its index
+ */
+struct qemu_cpu *pmu_qemu_cpu(unsigned int vcpu)
+{
+	return cpus[vcpu];
+}
+
+/**
+ * pmu_qemu_vcpus() - how many vCPUs are known so far
+ */
+unsigned int pmu_qemu_vcpus(void)
+{
+	return nr_vcpus;
+}
+
+/**
+ * pmu_qemu_vcpu_of() - the index of a vCPU that is known
+ * @cpu: QEMU's name for it
+ */
+unsigned int pmu_qemu_vcpu_of(const struct qemu_cpu *cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_vcpus; i++)
+		if (cpus[i] == cpu)
+			return i;
+	plugin_refuse("an unknown CPU executes instructions");
+	exit(1);
+}
+
+/* QEMU's thread-local variable current_cpu */
+static struct qemu_cpu **current_cpu(void)
+{
+	static __thread struct qemu_cpu **address;
+
+	if (!address)
+		address = dlsym(RTLD_DEFAULT, "current_cpu");
+	return address;
+}
+
+/**
+ * pmu_qemu_current_cpu() - the vCPU whose thread this is
+ */
+struct qemu_cpu *pmu_qemu_current_cpu(void)
+{
+	return *current_cpu();
+}
+
+/**
+ * pmu_qemu_exception() - the exception that a vCPU is about to take
+ * @cpu: the vCPU
+ */
+int pmu_qemu_exception(const struct qemu_cpu *cpu)
+{
+	return image_disp32((const uint8_t *)cpu + pmu_qemu_exception_index);
+}
+
+static void run_work(struct qemu_cpu *cpu, union work_data data)
+{
+	struct qemu_cpu *before = *current_cpu();
+
+	/* One thread may do the work of several CPUs. */
+	*current_cpu() = cpu;
+	data.fn(pmu_qemu_vcpu_of(cpu));
+	*current_cpu() = before;
+}
+
+void pmu_qemu_work(unsigned int vcpu, void (*fn)(unsigned int vcpu))
+{
+	qemu.async_run_on_cpu(cpus[vcpu], run_work, (union work_data) { .fn = fn });
+}
+
+void pmu_qemu_exclusive_work(unsigned int vcpu, void (*fn)(unsigned int vcpu))
+{
+	qemu.async_safe_run_on_cpu(cpus[vcpu], run_work, (union work_data) { .fn = fn });
+}
+
+/**
+ * pmu_qemu_on_reset() - have a function called when the machine is reset
+ * @fn: the function
+ */
+void pmu_qemu_on_reset(void (*fn)(void *opaque))
+{
+	qemu.qemu_register_reset(fn, NULL);
+}
+
+/* ---- instrumentation ---- */
+
+static void (*translate_block)(struct qemu_plugin_tb *tb);
+static void (*instrumented)(void);
+static void (*exit_handler)(void);
+
+static void translate_plain(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	translate_block(tb);
+}
+
+static void translate_userdata(struct qemu_plugin_tb *tb, void *userdata)
+{
+	(void)userdata;
+	translate_block(tb);
+}
+
+static void on_exit_callback(void)
+{
+	exit_handler();
+}
+
+/* Runs with all vCPUs stopped and no translated code left. */
+static void register_all(void)
+{
+	callback translated = (callback)translate_plain;
+
+	if (userdata_callbacks)
+		translated = (callback)translate_userdata;
+	qemu.qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, translated, NULL);
+	qemu.qemu_plugin_register_atexit_cb(plugin_id, on_exit_callback, NULL);
+	instrumented();
+}
+
+/**
+ * pmu_qemu_instrument() - have blocks instrumented, from the next one on
+ * @translate: called for each block that is translated
+ * @done: called when nothing is left that was translated before
+ * @at_exit: called when QEMU exits
+ *
+ * To be called in the work of a vCPU, after pmu_qemu_at_exit(). It happens
+ * before the vCPU's next block.
+ */
+void pmu_qemu_instrument(void (*translate)(struct qemu_plugin_tb *tb), void (*done)(void),
+			 void (*at_exit)(void))
+{
+	translate_block = translate;
+	instrumented = done;
+	exit_handler = at_exit;
+	qemu.qemu_plugin_reset(plugin_id, register_all, NULL);
+}
+
+/**
+ * pmu_qemu_at_exit() - have a function called when QEMU exits
+ * @id: this plugin, as QEMU named it
+ * @at_exit: the function
+ */
+void pmu_qemu_at_exit(qemu_plugin_id_t id, void (*at_exit)(void))
+{
+	plugin_id = id;
+	exit_handler = at_exit;
+	qemu.qemu_plugin_register_atexit_cb(plugin_id, on_exit_callback, NULL);
+}

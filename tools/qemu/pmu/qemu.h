@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a virtual PMU needs of QEMU on any architecture: the plugin interface,
+ * vCPUs and their threads, and QEMU's table of functions for exceptions.
+ */
+#ifndef TOOLS_QEMU_PMU_QEMU_H
+#define TOOLS_QEMU_PMU_QEMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/plugin.h"
+
+#define PMU_VCPUS_MAX	256
+
+/* ---- the plugin interface, as QEMU declares it ---- */
+
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_scoreboard;
+
+/* A field of every vCPU's entry in a scoreboard (its qemu_plugin_u64). */
+struct plugin_slot {
+	struct qemu_plugin_scoreboard *score;
+	size_t offset;
+};
+
+enum plugin_cond { PLUGIN_COND_NE = 3, PLUGIN_COND_LT = 4 };
+enum plugin_op { PLUGIN_ADD, PLUGIN_STORE };
+enum plugin_rw { PLUGIN_READ = 1, PLUGIN_WRITE = 2, PLUGIN_READ_WRITE = 3 };
+
+typedef void (*plugin_exec_cb)(unsigned int vcpu, void *userdata);
+typedef void (*plugin_mem_cb)(unsigned int vcpu, uint32_t info, uint64_t addr, void *userdata);
+
+/**
+ * struct plugin_api - QEMU's functions of the same names, less "qemu_plugin_"
+ *
+ * Flags of callbacks are always 0: they use no registers.
+ */
+struct plugin_api {
+	size_t (*tb_n_insns)(const struct qemu_plugin_tb *tb);
+	uint64_t (*tb_vaddr)(const struct qemu_plugin_tb *tb);
+	struct qemu_plugin_insn *(*tb_get_insn)(const struct qemu_plugin_tb *tb, size_t i);
+	size_t (*insn_data)(const struct qemu_plugin_insn *insn, void *dest, size_t len);
+	size_t (*insn_size)(const struct qemu_plugin_insn *insn);
+	uint64_t (*insn_vaddr)(const struct qemu_plugin_insn *insn);
+	struct qemu_plugin_scoreboard *(*scoreboard_new)(size_t size);
+	void *(*scoreboard_find)(struct qemu_plugin_scoreboard *score, unsigned int vcpu);
+	void (*register_vcpu_tb_exec_cb)(struct qemu_plugin_tb *tb, plugin_exec_cb cb,
+					 int flags, void *userdata);
+	void (*register_vcpu_tb_exec_cond_cb)(struct qemu_plugin_tb *tb, plugin_exec_cb cb,
+					      int flags, enum plugin_cond cond,
+					      struct plugin_slot slot, uint64_t imm,
+					      void *userdata);
+	void (*register_vcpu_tb_exec_inline_per_vcpu)(struct qemu_plugin_tb *tb,
+						      enum plugin_op op,
+						      struct plugin_slot slot, uint64_t imm);
+	void (*register_vcpu_insn_exec_cond_cb)(struct qemu_plugin_insn *insn,
+						plugin_exec_cb cb, int flags,
+						enum plugin_cond cond,
+						struct plugin_slot slot, uint64_t imm,
+						void *userdata);
+	void (*register_vcpu_insn_exec_inline_per_vcpu)(struct qemu_plugin_insn *insn,
+							enum plugin_op op,
+							struct plugin_slot slot,
+							uint64_t imm);
+	void (*register_vcpu_mem_cb)(struct qemu_plugin_insn *insn, plugin_mem_cb cb,
+				     int flags, enum plugin_rw rw, void *userdata);
+	void (*register_vcpu_mem_inline_per_vcpu)(struct qemu_plugin_insn *insn,
+						  enum plugin_rw rw, enum plugin_op op,
+						  struct plugin_slot slot, uint64_t imm);
+};
+
+extern struct plugin_api plugin_api;
+
+/* ---- beyond it ---- */
+
+/* QEMU's CPUState, of which little is known. */
+struct qemu_cpu;
+
+/* A function of QEMU, or a variable, and where the pointer to it goes. */
+struct pmu_import {
+	const char *name;
+	void **place;
+};
+
+/* Where CPUState.exception_index is. */
+extern int32_t pmu_qemu_exception_index;
+
+int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports, size_t len);
+void **pmu_qemu_neighbour(void **place, const void *fn);
+bool pmu_qemu_replace(void *place, const void *fn, void *old);
+
+struct qemu_cpu *pmu_qemu_vcpu_init(unsigned int vcpu);
+struct qemu_cpu *pmu_qemu_cpu(unsigned int vcpu);
+unsigned int pmu_qemu_vcpus(void);
+unsigned int pmu_qemu_vcpu_of(const struct qemu_cpu *cpu);
+struct qemu_cpu *pmu_qemu_current_cpu(void);
+int pmu_qemu_exception(const struct qemu_cpu *cpu);
+
+/* @fn will run in the vCPU's thread before its next block; "exclusive": alone. */
+void pmu_qemu_work(unsigned int vcpu, void (*fn)(unsigned int vcpu));
+void pmu_qemu_exclusive_work(unsigned int vcpu, void (*fn)(unsigned int vcpu));
+
+/* Instrument the guest with @translate, from now on; forget what was before. */
+void pmu_qemu_instrument(void (*translate)(struct qemu_plugin_tb *tb), void (*done)(void),
+			 void (*at_exit)(void));
+void pmu_qemu_at_exit(qemu_plugin_id_t id, void (*at_exit)(void));
+void pmu_qemu_on_reset(void (*fn)(void *opaque));
+
+#endif /* TOOLS_QEMU_PMU_QEMU_H */

@@ -1,0 +1,708 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests the registers and counters of the virtual arm64 PMU, and what it takes
+ * instructions for, without QEMU. KTAP on stdout.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "arm64/decode.h"
+#include "arm64/model.h"
+#include "common/plugin.h"
+
+#define BIT(n)		(UINT64_C(1) << (n))
+#define MASK(n)		(BIT(n) - 1)
+
+#define PMCR_E		BIT(0)
+#define PMCR_P		BIT(1)
+#define PMCR_C		BIT(2)
+#define PMCR_D		BIT(3)
+#define PMCR_DP		BIT(5)
+#define PMCR_LC		BIT(6)
+#define PMCR_LP		BIT(7)
+#define PMCR_FZO	BIT(9)
+
+#define TYPE_NSH	BIT(27)
+#define TYPE_U		BIT(30)
+#define TYPE_P		BIT(31)
+#define TH(th, tc)	((uint64_t)(th) << 32 | (uint64_t)(tc) << 61)
+
+#define SW_INCR		0x00
+#define LD_RETIRED	0x06
+#define INST_RETIRED	0x08
+#define CPU_CYCLES	0x11
+#define CHAIN		0x1e
+#define BR_RETIRED	0x21
+#define STALL_SLOT	0x3f
+
+#define CYCLES		ARM64_PMU_CYCLE_COUNTER
+#define INSTRUCTIONS	ARM64_PMU_INSTR_COUNTER
+
+/* ---- a CPU that does what it is told ---- */
+
+static struct cpu {
+	struct arm64_pmu_config config;
+	struct arm64_pmu pmu;
+	arm64_pmu_counts counts;
+	arm64_pmu_counts limit;
+	uint32_t needed;
+	enum arm64_pmu_level level;
+	uint64_t mdcr;
+	unsigned int overflows;
+	unsigned int alarms;
+} cpu;
+
+static void cpu_read(struct arm64_pmu *pmu, arm64_pmu_counts counts)
+{
+	(void)pmu;
+	memcpy(counts, cpu.counts, sizeof(cpu.counts));
+}
+
+static void cpu_watch(struct arm64_pmu *pmu, arm64_pmu_counts distance)
+{
+	int kind, level;
+
+	(void)pmu;
+	for (kind = 0; kind < ARM64_PMU_KINDS; kind++)
+		for (level = 0; level < ARM64_PMU_LEVELS; level++)
+			cpu.limit[kind][level] = cpu.counts[kind][level] + distance[kind][level];
+}
+
+static void cpu_need(struct arm64_pmu *pmu, uint32_t kinds)
+{
+	(void)pmu;
+	cpu.needed |= kinds;
+}
+
+static enum arm64_pmu_level cpu_level(struct arm64_pmu *pmu)
+{
+	(void)pmu;
+	return cpu.level;
+}
+
+static uint64_t cpu_mdcr(struct arm64_pmu *pmu)
+{
+	(void)pmu;
+	return cpu.mdcr;
+}
+
+static void cpu_overflowed(struct arm64_pmu *pmu)
+{
+	(void)pmu;
+	cpu.overflows++;
+}
+
+static void cpu_alarm(struct arm64_pmu *pmu)
+{
+	(void)pmu;
+	cpu.alarms++;
+}
+
+static const struct arm64_pmu_ops cpu_ops = {
+	.read		= cpu_read,
+	.watch		= cpu_watch,
+	.need		= cpu_need,
+	.level		= cpu_level,
+	.mdcr_el2	= cpu_mdcr,
+	.overflowed	= cpu_overflowed,
+	.alarm		= cpu_alarm,
+};
+
+static void make(enum arm64_pmu_version version)
+{
+	memset(&cpu, 0, sizeof(cpu));
+	cpu.config = (struct arm64_pmu_config) {
+		.version = version, .counters = 6, .stuck = ARM64_PMU_NO_COUNTER,
+	};
+	cpu.level = ARM64_PMU_EL1;
+	arm64_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+}
+
+/* It happens, one at a time. */
+static void happens(enum arm64_pmu_kind kind, enum arm64_pmu_level level, unsigned int n)
+{
+	while (n--)
+		if (++cpu.counts[kind][level] >= cpu.limit[kind][level])
+			arm64_pmu_check(&cpu.pmu);
+}
+
+static void runs(enum arm64_pmu_level level, unsigned int instructions, unsigned int branches)
+{
+	happens(ARM64_PMU_CYCLES, level, instructions + branches);
+	happens(ARM64_PMU_BRANCHES, level, branches);
+	happens(ARM64_PMU_INSTRUCTIONS, level, instructions);
+}
+
+static void put(enum arm64_pmu_reg reg, uint64_t value)
+{
+	arm64_pmu_write(&cpu.pmu, reg, 0, value);
+}
+
+static uint64_t get(enum arm64_pmu_reg reg)
+{
+	return arm64_pmu_read(&cpu.pmu, reg, 0);
+}
+
+static void put_counter(unsigned int n, uint64_t value)
+{
+	arm64_pmu_write(&cpu.pmu, ARM64_PMEVCNTR, n, value);
+}
+
+static uint64_t counter(unsigned int n)
+{
+	return arm64_pmu_read(&cpu.pmu, ARM64_PMEVCNTR, n);
+}
+
+static void put_type(unsigned int n, uint64_t value)
+{
+	arm64_pmu_write(&cpu.pmu, ARM64_PMEVTYPER, n, value);
+}
+
+static uint64_t type(unsigned int n)
+{
+	return arm64_pmu_read(&cpu.pmu, ARM64_PMEVTYPER, n);
+}
+
+/* Have a counter count, from a value. */
+static void start(unsigned int n, uint64_t event, uint64_t value)
+{
+	put_type(n, event);
+	put_counter(n, value);
+	put(ARM64_PMCNTENSET, BIT(n));
+}
+
+/* ---- tests ---- */
+
+static const char *broken;
+static int broken_line;
+
+#define EXPECT(condition)						\
+	do {								\
+		if (!(condition) && !broken) {				\
+			broken = #condition;				\
+			broken_line = __LINE__;				\
+		}							\
+	} while (0)
+
+static void test_counts(void)
+{
+	make(ARM64_PMU_V3);
+	start(0, INST_RETIRED, 0);
+	start(1, BR_RETIRED, 0);
+	start(2, CPU_CYCLES, 0);
+	start(CYCLES, 0, 0);
+	runs(ARM64_PMU_EL0, 10, 3);
+	EXPECT(counter(0) == 0);	/* PMCR_EL0.E */
+	put(ARM64_PMCR, PMCR_E | PMCR_LC);
+	runs(ARM64_PMU_EL0, 10, 3);
+	runs(ARM64_PMU_EL1, 10, 4);
+	EXPECT(counter(0) == 20 && counter(1) == 7 && counter(2) == 27 && counter(CYCLES) == 27);
+	put(ARM64_PMCNTENCLR, BIT(0));
+	runs(ARM64_PMU_EL0, 10, 0);
+	EXPECT(counter(0) == 20 && counter(2) == 37);
+	put(ARM64_PMCR, PMCR_E | PMCR_LC | PMCR_P);
+	EXPECT(counter(0) == 0 && counter(2) == 0 && counter(CYCLES) == 37);
+	put(ARM64_PMCR, PMCR_E | PMCR_LC | PMCR_C);
+	EXPECT(counter(CYCLES) == 0 && !cpu.overflows);
+	/* An event that is not there */
+	put_type(2, 0x3e);
+	runs(ARM64_PMU_EL0, 10, 0);
+	EXPECT(counter(2) == 0);
+}
+
+static void test_reserved(void)
+{
+	make(ARM64_PMU_V3);
+	put(ARM64_PMCR, ~UINT64_C(0));
+	EXPECT(get(ARM64_PMCR) == (6 << 11 | 0x79));
+	put_type(0, ~UINT64_C(0));
+	EXPECT(type(0) == (TYPE_P | TYPE_U | 0x3ff));
+	put_type(CYCLES, ~UINT64_C(0));
+	EXPECT(type(CYCLES) == (TYPE_P | TYPE_U));
+	put(ARM64_PMCNTENSET, ~UINT64_C(0));
+	EXPECT(get(ARM64_PMCNTENCLR) == (BIT(31) | MASK(6)));
+	put_counter(0, ~UINT64_C(0));
+	EXPECT(counter(0) == UINT32_MAX);
+	put_counter(6, 1);
+	EXPECT(counter(6) == 0 && type(6) == 0 && counter(INSTRUCTIONS) == 0);
+
+	make(ARM64_PMU_V3P7);
+	cpu.config.has_el2 = true;
+	cpu.config.has_el3 = true;
+	cpu.mdcr = 6;
+	put(ARM64_PMCR, ~UINT64_C(0));
+	EXPECT(get(ARM64_PMCR) == (6 << 11 | 0x2f9));
+	put_type(0, ~UINT64_C(0));
+	EXPECT(type(0) == (UINT64_C(0xfc000000) | 0xffff));
+	put_counter(0, ~UINT64_C(0));
+	EXPECT(counter(0) == UINT64_MAX);
+}
+
+static void test_ids(void)
+{
+	make(ARM64_PMU_V3P8);
+	EXPECT(arm64_pmu_mmir(&cpu.pmu) == 0 && !(arm64_pmu_ceid(&cpu.pmu, 1) >> 31));
+	cpu.config.slots = 4;
+	cpu.config.threshold = 8;
+	EXPECT(arm64_pmu_mmir(&cpu.pmu) == 0x800004 && arm64_pmu_ceid(&cpu.pmu, 1) >> 31 == 1);
+	EXPECT(arm64_pmu_ceid(&cpu.pmu, 0) >> CHAIN & 1);
+	EXPECT(!(arm64_pmu_ceid(&cpu.pmu, 0) >> 1 & 1));
+}
+
+static void test_filters(void)
+{
+	make(ARM64_PMU_V3);
+	cpu.config.has_el2 = true;
+	cpu.mdcr = 6;
+	put(ARM64_PMCR, PMCR_E);
+	start(0, INST_RETIRED, 0);
+	start(1, INST_RETIRED | TYPE_U, 0);
+	start(2, INST_RETIRED | TYPE_P, 0);
+	start(3, INST_RETIRED | TYPE_NSH, 0);
+	start(4, INST_RETIRED | TYPE_P | TYPE_U, 0);
+	runs(ARM64_PMU_EL0, 1, 0);
+	runs(ARM64_PMU_EL1, 10, 0);
+	runs(ARM64_PMU_EL2, 100, 0);
+	EXPECT(counter(0) == 11 && counter(1) == 10 && counter(2) == 1);
+	EXPECT(counter(3) == 111 && counter(4) == 0);
+}
+
+static void test_overflow(void)
+{
+	make(ARM64_PMU_V3);
+	put(ARM64_PMCR, PMCR_E | PMCR_LC);
+	start(0, INST_RETIRED, UINT32_MAX - 9);
+	start(1, INST_RETIRED | TYPE_P, UINT32_MAX - 9);
+	start(CYCLES, 0, UINT32_MAX - 9);
+	put(ARM64_PMINTENSET, BIT(0));
+	runs(ARM64_PMU_EL1, 9, 0);
+	EXPECT(!get(ARM64_PMOVSSET) && !cpu.overflows);
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(cpu.overflows == 1 && arm64_pmu_line(&cpu.pmu));
+	EXPECT(get(ARM64_PMOVSCLR) == BIT(0) && counter(0) == 0);
+	EXPECT(counter(CYCLES) == BIT(32));
+	/* The interrupt is there while the PMU is enabled. */
+	put(ARM64_PMCR, PMCR_LC);
+	EXPECT(!arm64_pmu_line(&cpu.pmu) && arm64_pmu_flagged(&cpu.pmu));
+	put(ARM64_PMCR, PMCR_E | PMCR_LC);
+	EXPECT(arm64_pmu_line(&cpu.pmu));
+	put(ARM64_PMINTENCLR, BIT(0));
+	EXPECT(!arm64_pmu_line(&cpu.pmu));
+	put(ARM64_PMINTENSET, BIT(0));
+	put(ARM64_PMOVSCLR, BIT(0));
+	EXPECT(!arm64_pmu_line(&cpu.pmu) && !get(ARM64_PMOVSSET));
+	put(ARM64_PMOVSSET, BIT(0));
+	EXPECT(arm64_pmu_line(&cpu.pmu));
+	/* Without an interrupt there is a flag all the same. */
+	runs(ARM64_PMU_EL0, 10, 0);
+	EXPECT(get(ARM64_PMOVSCLR) == (BIT(0) | BIT(1)) && cpu.overflows == 1);
+	/* PMCR_EL0.LC decides where the cycle counter overflows. */
+	put_counter(CYCLES, UINT32_MAX);
+	put(ARM64_PMCR, PMCR_E);
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(get(ARM64_PMOVSCLR) >> CYCLES == 1 && counter(CYCLES) == BIT(32));
+	put(ARM64_PMOVSCLR, BIT(CYCLES));
+	put_counter(CYCLES, UINT64_MAX);
+	put(ARM64_PMCR, PMCR_E | PMCR_LC);
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(get(ARM64_PMOVSCLR) >> CYCLES == 1 && counter(CYCLES) == 0);
+}
+
+/* What happens at several levels is noticed in time all the same. */
+static void test_levels(void)
+{
+	make(ARM64_PMU_V3);
+	put(ARM64_PMCR, PMCR_E);
+	put(ARM64_PMINTENSET, BIT(0));
+	start(0, INST_RETIRED, UINT32_MAX - 999);
+	runs(ARM64_PMU_EL0, 700, 0);
+	runs(ARM64_PMU_EL1, 299, 0);
+	EXPECT(!cpu.overflows);
+	runs(ARM64_PMU_EL0, 1, 0);
+	EXPECT(cpu.overflows == 1);
+}
+
+static void test_wide(void)
+{
+	make(ARM64_PMU_V3P5);
+	put(ARM64_PMCR, PMCR_E | PMCR_LP);
+	start(0, INST_RETIRED, UINT32_MAX);
+	start(1, INST_RETIRED, UINT64_MAX);
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(counter(0) == BIT(32) && counter(1) == 0 && get(ARM64_PMOVSCLR) == BIT(1));
+	put(ARM64_PMCR, PMCR_E);
+	put_counter(0, UINT32_MAX);
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(counter(0) == BIT(32) && get(ARM64_PMOVSCLR) == MASK(2));
+}
+
+static void test_chain(void)
+{
+	make(ARM64_PMU_V3);
+	put(ARM64_PMCR, PMCR_E);
+	put(ARM64_PMINTENSET, MASK(6));
+	start(1, CHAIN, 7);
+	start(0, INST_RETIRED, UINT32_MAX);
+	/* An odd counter's overflow, and CHAIN on an even one, chain nothing. */
+	start(3, INST_RETIRED, UINT32_MAX);
+	start(4, CHAIN, 0);
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(counter(0) == 0 && counter(1) == 8 && counter(4) == 0);
+	EXPECT(get(ARM64_PMOVSCLR) == (BIT(0) | BIT(3)));
+	/* Both halves overflow. */
+	put_counter(0, UINT32_MAX);
+	put_counter(1, UINT32_MAX);
+	put(ARM64_PMOVSCLR, MASK(6));
+	cpu.overflows = 0;
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(counter(0) == 0 && counter(1) == 0 && get(ARM64_PMOVSCLR) == MASK(2));
+	EXPECT(cpu.overflows == 2);
+	/* The upper half counts only if it is enabled. */
+	put(ARM64_PMCNTENCLR, BIT(1));
+	put_counter(0, UINT32_MAX);
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(counter(0) == 0 && counter(1) == 0);
+	/* By software too */
+	start(1, CHAIN, 7);
+	start(0, SW_INCR, UINT32_MAX);
+	put(ARM64_PMSWINC, MASK(6));
+	EXPECT(counter(0) == 0 && counter(1) == 8);
+}
+
+static void test_software(void)
+{
+	make(ARM64_PMU_V3);
+	put(ARM64_PMCR, PMCR_E);
+	start(0, SW_INCR, 0);
+	start(1, SW_INCR | TYPE_P, 0);
+	start(2, INST_RETIRED, 0);
+	put(ARM64_PMSWINC, MASK(6));
+	EXPECT(counter(0) == 1 && counter(1) == 0 && counter(2) == 0);
+	cpu.level = ARM64_PMU_EL0;
+	put(ARM64_PMSWINC, BIT(1));
+	EXPECT(counter(0) == 1 && counter(1) == 1);
+}
+
+static void test_freeze(void)
+{
+	make(ARM64_PMU_V3P7);
+	put(ARM64_PMCR, PMCR_E | PMCR_FZO | PMCR_LC);
+	start(0, INST_RETIRED, UINT32_MAX - 9);
+	start(1, INST_RETIRED, 0);
+	start(CYCLES, 0, 0);
+	runs(ARM64_PMU_EL1, 30, 0);
+	EXPECT(counter(0) == BIT(32) && counter(1) == 10 && counter(CYCLES) == 30);
+	put(ARM64_PMCR, PMCR_E | PMCR_FZO | PMCR_LC | PMCR_DP);
+	runs(ARM64_PMU_EL1, 30, 0);
+	EXPECT(counter(CYCLES) == 30);
+	put(ARM64_PMOVSCLR, BIT(0));
+	runs(ARM64_PMU_EL1, 5, 0);
+	EXPECT(counter(1) == 15 && counter(CYCLES) == 35);
+
+	make(ARM64_PMU_V3P5);
+	put(ARM64_PMCR, PMCR_E | PMCR_FZO);
+	start(0, INST_RETIRED, UINT32_MAX - 9);
+	runs(ARM64_PMU_EL1, 30, 0);
+	EXPECT(counter(0) == BIT(32) + 20);
+}
+
+static void test_divider(void)
+{
+	make(ARM64_PMU_V3);
+	put(ARM64_PMCR, PMCR_E | PMCR_D);
+	start(CYCLES, 0, 0);
+	runs(ARM64_PMU_EL1, 130, 0);
+	EXPECT(counter(CYCLES) == 2);
+	put(ARM64_PMCR, PMCR_E | PMCR_D | PMCR_LC);
+	runs(ARM64_PMU_EL1, 130, 0);
+	EXPECT(counter(CYCLES) == 132);
+}
+
+/* In 13 cycles 10 instructions retire, 3 of them branches. */
+static uint64_t thresholded(uint64_t event)
+{
+	put_type(0, event);
+	put_counter(0, 0);
+	runs(ARM64_PMU_EL1, 10, 3);
+	return counter(0);
+}
+
+static void test_threshold(void)
+{
+	make(ARM64_PMU_V3P8);
+	cpu.config.slots = 4;
+	cpu.config.threshold = 3;
+	put(ARM64_PMCR, PMCR_E);
+	put(ARM64_PMCNTENSET, BIT(0));
+	put_type(0, INST_RETIRED | TH(0xfff, 7));
+	EXPECT(type(0) == (INST_RETIRED | TH(7, 7)));
+
+	EXPECT(thresholded(STALL_SLOT) == 10 * 3 + 3 * 4);
+	EXPECT(thresholded(STALL_SLOT | TH(4, 0)) == 10 * 3);	/* not equal */
+	EXPECT(thresholded(STALL_SLOT | TH(4, 1)) == 10);
+	EXPECT(thresholded(STALL_SLOT | TH(4, 2)) == 3 * 4);	/* equal */
+	EXPECT(thresholded(STALL_SLOT | TH(4, 3)) == 3);
+	EXPECT(thresholded(STALL_SLOT | TH(3, 4)) == 10 * 3 + 3 * 4);
+	EXPECT(thresholded(STALL_SLOT | TH(3, 5)) == 13);	/* at least */
+	EXPECT(thresholded(STALL_SLOT | TH(4, 6)) == 10 * 3);	/* less */
+	EXPECT(thresholded(STALL_SLOT | TH(4, 7)) == 10);
+	EXPECT(thresholded(BR_RETIRED | TH(1, 5)) == 3);
+	EXPECT(thresholded(BR_RETIRED | TH(1, 7)) == 10);
+	EXPECT(thresholded(BR_RETIRED | TH(2, 5)) == 0);
+
+	/* The overflow of what happens in other cycles is found in time. */
+	put(ARM64_PMINTENSET, BIT(0));
+	put_type(0, STALL_SLOT | TH(4, 5));
+	put_counter(0, UINT32_MAX - 9);
+	happens(ARM64_PMU_CYCLES, ARM64_PMU_EL1, 9);
+	EXPECT(!cpu.overflows);
+	happens(ARM64_PMU_CYCLES, ARM64_PMU_EL1, 1);
+	EXPECT(counter(0) == BIT(32) && cpu.overflows == 1);
+}
+
+static void test_instruction_counter(void)
+{
+	make(ARM64_PMU_V3P9);
+	cpu.config.instr_counter = true;
+	put(ARM64_PMCR, PMCR_E | PMCR_LC);
+	start(INSTRUCTIONS, TYPE_U, UINT64_MAX - 9);
+	put(ARM64_PMINTENSET, BIT(32));
+	runs(ARM64_PMU_EL0, 100, 0);
+	runs(ARM64_PMU_EL1, 9, 3);
+	EXPECT(type(INSTRUCTIONS) == (TYPE_U | INST_RETIRED) && !cpu.overflows);
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(counter(INSTRUCTIONS) == 0 && get(ARM64_PMOVSCLR) == BIT(32));
+	EXPECT(cpu.overflows == 1 && get(ARM64_PMCNTENSET) == BIT(32));
+	/* 64 bits, whatever PMCR_EL0.LP says of the others */
+	put(ARM64_PMOVSCLR, BIT(32));
+	put_counter(INSTRUCTIONS, UINT32_MAX);
+	runs(ARM64_PMU_EL1, 10, 0);
+	EXPECT(counter(INSTRUCTIONS) == BIT(32) + 9 && !get(ARM64_PMOVSCLR));
+}
+
+static void test_el2(void)
+{
+	make(ARM64_PMU_V3P5);
+	cpu.config.has_el2 = true;
+	cpu.mdcr = 4 | BIT(7);		/* HPMN, HPME */
+	EXPECT(get(ARM64_PMCR) >> 11 == 4);
+	put_counter(4, 1);
+	EXPECT(counter(4) == 0);
+	cpu.level = ARM64_PMU_EL2;
+	EXPECT(get(ARM64_PMCR) >> 11 == 6);
+	start(3, INST_RETIRED, 0);
+	start(4, INST_RETIRED, UINT32_MAX);
+	put(ARM64_PMINTENSET, BIT(4));
+	runs(ARM64_PMU_EL1, 10, 0);
+	EXPECT(counter(3) == 0 && counter(4) == BIT(32) + 9 && cpu.overflows == 1);
+	EXPECT(arm64_pmu_line(&cpu.pmu));
+	cpu.level = ARM64_PMU_EL1;
+	EXPECT(!get(ARM64_PMOVSCLR));
+	put(ARM64_PMCR, PMCR_E | PMCR_P);
+	cpu.level = ARM64_PMU_EL2;
+	EXPECT(counter(4) == BIT(32) + 9);
+	/* HPMD prohibits the others at EL2, the cycle counter with PMCR_EL0.DP. */
+	cpu.mdcr |= BIT(17);
+	arm64_pmu_refresh(&cpu.pmu);
+	start(3, INST_RETIRED | TYPE_NSH, 0);
+	start(4, INST_RETIRED | TYPE_NSH, 0);
+	start(CYCLES, TYPE_NSH, 0);
+	runs(ARM64_PMU_EL2, 10, 0);
+	EXPECT(counter(3) == 0 && counter(4) == 10 && counter(CYCLES) == 10);
+	put(ARM64_PMCR, PMCR_E | PMCR_DP);
+	runs(ARM64_PMU_EL2, 10, 0);
+	EXPECT(counter(CYCLES) == 10);
+}
+
+static void test_faults(void)
+{
+	make(ARM64_PMU_V3);
+	cpu.config.stuck = 0;
+	cpu.config.sticky_status = true;
+	put(ARM64_PMCR, PMCR_E);
+	start(0, INST_RETIRED, 5);
+	start(1, INST_RETIRED, UINT32_MAX);
+	runs(ARM64_PMU_EL1, 10, 0);
+	EXPECT(counter(0) == 5 && counter(1) == 9);
+	put(ARM64_PMOVSCLR, BIT(1));
+	EXPECT(get(ARM64_PMOVSCLR) == BIT(1));
+	put(ARM64_PMOVSCLR, BIT(1));
+	EXPECT(!get(ARM64_PMOVSCLR));
+
+	arm64_pmu_set_alarm(&cpu.pmu, 100);
+	runs(ARM64_PMU_EL1, 60, 0);
+	runs(ARM64_PMU_EL0, 39, 0);
+	EXPECT(!cpu.alarms);
+	runs(ARM64_PMU_EL0, 1, 0);
+	EXPECT(cpu.alarms == 1);
+}
+
+static void test_config(void)
+{
+	make(ARM64_PMU_V3);
+	EXPECT(!arm64_pmu_config_error(&cpu.config));
+	cpu.config.slots = 4;
+	EXPECT(arm64_pmu_config_error(&cpu.config));
+	make(ARM64_PMU_V3P7);
+	cpu.config.threshold = 1;
+	EXPECT(arm64_pmu_config_error(&cpu.config));
+	make(ARM64_PMU_V3P8);
+	cpu.config.threshold = 12;
+	EXPECT(!arm64_pmu_config_error(&cpu.config));
+	cpu.config.threshold = 13;
+	EXPECT(arm64_pmu_config_error(&cpu.config));
+	make(ARM64_PMU_V3P8);
+	cpu.config.instr_counter = true;
+	EXPECT(arm64_pmu_config_error(&cpu.config));
+	make(ARM64_PMU_V3P9);
+	cpu.config.instr_counter = true;
+	cpu.config.stuck = INSTRUCTIONS;
+	EXPECT(!arm64_pmu_config_error(&cpu.config));
+	cpu.config.stuck = 6;
+	EXPECT(arm64_pmu_config_error(&cpu.config));
+}
+
+static void test_reset(void)
+{
+	make(ARM64_PMU_V3);
+	put(ARM64_PMCR, PMCR_E);
+	start(0, INST_RETIRED, UINT32_MAX);
+	runs(ARM64_PMU_EL1, 1, 0);
+	arm64_pmu_reset(&cpu.pmu);
+	EXPECT(get(ARM64_PMCR) == 6 << 11 && !get(ARM64_PMOVSCLR) && !get(ARM64_PMCNTENSET));
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(counter(0) == 0);
+}
+
+/* As the GNU assembler makes them. */
+static void test_decode(void)
+{
+	static const struct {
+		uint32_t insn;
+		unsigned int class;
+	} insns[] = {
+		{ 0x8b020020, ARM64_INSN_SIMPLE },			/* add x0, x1, x2 */
+		{ 0xd2800020, ARM64_INSN_SIMPLE },			/* mov x0, #1 */
+		{ 0xf1000400, ARM64_INSN_SIMPLE },			/* subs x0, x0, #1 */
+		{ 0x14000001, ARM64_INSN_BRANCH | ARM64_INSN_IMMEDIATE }, /* b */
+		{ 0x94000001, ARM64_INSN_BRANCH | ARM64_INSN_IMMEDIATE }, /* bl */
+		{ 0x54000001, ARM64_INSN_BRANCH | ARM64_INSN_IMMEDIATE |
+			      ARM64_INSN_CONDITIONAL },			/* b.ne */
+		{ 0xb4000000, ARM64_INSN_BRANCH | ARM64_INSN_IMMEDIATE |
+			      ARM64_INSN_CONDITIONAL },			/* cbz x0 */
+		{ 0x37000000, ARM64_INSN_BRANCH | ARM64_INSN_IMMEDIATE |
+			      ARM64_INSN_CONDITIONAL },			/* tbnz w0, #0 */
+		{ 0xd61f0000, ARM64_INSN_BRANCH },			/* br x0 */
+		{ 0xd63f0000, ARM64_INSN_BRANCH },			/* blr x0 */
+		{ 0xd65f03c0, ARM64_INSN_BRANCH | ARM64_INSN_RETURN },	/* ret */
+		{ 0xd65f0bff, ARM64_INSN_BRANCH | ARM64_INSN_RETURN },	/* retaa */
+		{ 0xd69f03e0, ARM64_INSN_BRANCH | ARM64_INSN_ERET },	/* eret */
+		{ 0xd4000001, 0 },					/* svc #0 */
+		{ 0xd53b9c00, 0 },					/* mrs x0, pmcr_el0 */
+		{ 0xd503201f, 0 },					/* nop */
+		{ 0xf9400020, ARM64_INSN_LOAD },			/* ldr x0, [x1] */
+		{ 0xf9000020, ARM64_INSN_STORE },			/* str x0, [x1] */
+		{ 0x39800020, ARM64_INSN_LOAD },			/* ldrsb x0, [x1] */
+		{ 0x78401c20, ARM64_INSN_LOAD },			/* ldrh w0, [x1, #1]! */
+		{ 0xf8626820, ARM64_INSN_LOAD },			/* ldr x0, [x1, x2] */
+		{ 0xf8226820, ARM64_INSN_STORE },			/* str x0, [x1, x2] */
+		{ 0xf9800020, 0 },					/* prfm pldl1keep, [x1] */
+		{ 0x58000000, ARM64_INSN_LOAD },			/* ldr x0, . */
+		{ 0xd8000000, 0 },					/* prfm pldl1keep, . */
+		{ 0x3dc00020, ARM64_INSN_LOAD },			/* ldr q0, [x1] */
+		{ 0x3d800020, ARM64_INSN_STORE },			/* str q0, [x1] */
+		{ 0xfd000020, ARM64_INSN_STORE },			/* str d0, [x1] */
+		{ 0xa9400420, ARM64_INSN_LOAD },			/* ldp x0, x1, [x1] */
+		{ 0xa9bf7bfd, ARM64_INSN_STORE }, /* stp x29, x30, [sp, -16]! */
+		{ 0x4c407020, ARM64_INSN_LOAD },			/* ld1 {v0.16b}, [x1] */
+		{ 0x4c007020, ARM64_INSN_STORE },			/* st1 {v0.16b}, [x1] */
+		{ 0xc85f7c20, ARM64_INSN_LOAD },			/* ldxr x0, [x1] */
+		{ 0xc8027c20, ARM64_INSN_STORE },			/* stxr w2, x0, [x1] */
+		{ 0xc87f0440, ARM64_INSN_LOAD },			/* ldxp x0, x1, [x2] */
+		{ 0xc8dffc20, ARM64_INSN_LOAD },			/* ldar x0, [x1] */
+		{ 0xc89ffc20, ARM64_INSN_STORE },			/* stlr x0, [x1] */
+		{ 0xc8a07c41, ARM64_INSN_LOAD | ARM64_INSN_STORE },	/* cas */
+		{ 0x48207c82, ARM64_INSN_LOAD | ARM64_INSN_STORE }, /* casp */
+		{ 0xf8200041, ARM64_INSN_LOAD | ARM64_INSN_STORE },	/* ldadd */
+		{ 0xf8208041, ARM64_INSN_LOAD | ARM64_INSN_STORE },	/* swp */
+		{ 0xf8bfc020, ARM64_INSN_LOAD },			/* ldapr x0, [x1] */
+		{ 0xf8200420, ARM64_INSN_LOAD },			/* ldraa x0, [x1] */
+		{ 0xd9400020, ARM64_INSN_LOAD },			/* ldapur x0, [x1] */
+		{ 0xd9000020, ARM64_INSN_STORE },			/* stlur x0, [x1] */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(insns) && !broken; i++)
+		if (arm64_insn_class(insns[i].insn) != insns[i].class) {
+			printf("# instruction %08x is of class %#x\n", insns[i].insn,
+			       arm64_insn_class(insns[i].insn));
+			EXPECT(arm64_insn_class(insns[i].insn) == insns[i].class);
+		}
+}
+
+/* Likewise; the target's distance from the branch is in the comment. */
+static void test_distance(void)
+{
+	static const struct {
+		uint32_t insn;
+		int32_t distance;
+	} insns[] = {
+		{ 0x54008020, 0x1000 },			/* b.eq . + 0x1004 */
+		{ 0x54ffffe1, -8 },			/* b.ne . - 4 */
+		{ 0xb5ff8023, -0x1000 },		/* cbnz x3, . - 0xffc */
+		{ 0xb4000020, 0 },			/* cbz x0, . + 4 */
+		{ 0x54800002, -0x100004 },		/* b.cs . - 0x100000 */
+		{ 0x547fffe2, 0xffff8 },		/* b.cs . + 0xffffc */
+		{ 0xb6fbffe9, 0x7ff8 },			/* tbz x9, #63, . + 0x7ffc */
+		{ 0x37fc0000, -0x8004 },		/* tbnz w0, #31, . - 0x8000 */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(insns); i++)
+		EXPECT(arm64_insn_distance(insns[i].insn) == insns[i].distance);
+}
+
+static const struct test {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+	{ "counts", test_counts },
+	{ "reserved bits", test_reserved },
+	{ "identification", test_ids },
+	{ "exception levels", test_filters },
+	{ "overflow", test_overflow },
+	{ "overflow of what happens at several levels", test_levels },
+	{ "64-bit event counters", test_wide },
+	{ "CHAIN", test_chain },
+	{ "software increment", test_software },
+	{ "freeze on overflow", test_freeze },
+	{ "clock divider", test_divider },
+	{ "threshold", test_threshold },
+	{ "instruction counter", test_instruction_counter },
+	{ "counters of EL2", test_el2 },
+	{ "faults", test_faults },
+	{ "impossible PMUs", test_config },
+	{ "reset", test_reset },
+	{ "instructions", test_decode },
+	{ "how far conditional branches go", test_distance },
+};
+
+int main(void)
+{
+	int failed = 0;
+	size_t i;
+
+	printf("KTAP version 1\n1..%zu\n", ARRAY_SIZE(tests));
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		broken = NULL;
+		tests[i].run();
+		if (!broken) {
+			printf("ok %zu %s\n", i + 1, tests[i].name);
+			continue;
+		}
+		failed = 1;
+		printf("not ok %zu %s\n", i + 1, tests[i].name);
+		printf("# line %d: %s\n", broken_line, broken);
+	}
+	return failed;
+}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154 # $plugin and $top are the script's
+#
+# What the tests of the plugins share: KTAP, a QEMU that is bounded, sentences and numbers
+# to judge. To be sourced by a script that has set $top, the directory of the Makefile, and
+# $plugin, the file under test.
+
+name=$(basename "$plugin" .so)
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+number=0
+failed=0
+
+ok() {
+	number=$((number + 1))
+	echo "ok $number $1"
+}
+
+not_ok() {
+	number=$((number + 1))
+	failed=1
+	echo "not ok $number $1"
+	shift
+	[ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/# /'
+}
+
+skip() {
+	number=$((number + 1))
+	echo "ok $number $1 # SKIP $2"
+}
+
+# begin <number of tests>: with plugins that are up to date
+begin() {
+	tests=$1
+	make -s -C "$top" all > "$tmp/make" 2>&1 || {
+		cat "$tmp/make" >&2
+		exit 1
+	}
+	echo "KTAP version 1"
+	echo "1..$tests"
+}
+
+# model_test <architecture>: build what is needed, or leave why not in $reason, and run
+# what needs no QEMU
+model_test() {
+	reason=
+	if ! make -s -C "$top" "$1-tests" > "$tmp/make" 2>&1; then
+		reason="the programs of the tests do not build here"
+	fi
+
+	what="registers, counters and decoding"
+	model=$top/build/tests/$1-pmu-model
+	if [ ! -x "$model" ]; then
+		skip "$what" "$reason"
+	elif "$model" > "$tmp/model"; then
+		ok "$what"
+	else
+		not_ok "$what" "$(grep -A 1 '^not ok' "$tmp/model")"
+	fi
+}
+
+# needs_qemu <qemu> <what it is called>: without it, that was all
+needs_qemu() {
+	if [ -z "$1" ]; then
+		while [ $number -lt "$tests" ]; do
+			skip "$name" "no $2"
+		done
+		exit $failed
+	fi
+	echo "# $("$1" --version | head -n 1)"
+}
+
+# run <output> <qemu> <arguments>: a QEMU that shows nothing, within a minute
+run() {
+	out=$1
+	shift
+	timeout 60 "$@" -nodefaults -display none > "$out" 2>&1 < /dev/null
+}
+
+# refuses <description> <sentence> <qemu> <arguments>
+refuses() {
+	what=$1
+	sentence=$2
+	shift 2
+	run "$tmp/out" "$@"
+	status=$?
+	said=$(grep -c "^$name: " "$tmp/out")
+
+	if [ $status -ne 1 ]; then
+		not_ok "$what" "exit status $status" "$(head -n 1 "$tmp/out")"
+	elif [ "$said" -ne 1 ] || ! grep -q -e "^$name: .*$sentence" "$tmp/out"; then
+		not_ok "$what" "expected one sentence, with '$sentence'" "$(head -n 1 "$tmp/out")"
+	else
+		ok "$what"
+	fi
+}
+
+# compare <value> <op> <value>: op is =, -ge or -le
+compare() {
+	test "$1" "$2" "$3"
+}
+
+# judge <description> <file> <lines>: each line is "what <op> value"
+judge() {
+	what=$1
+	file=$2
+	old_ifs=$IFS
+	IFS='
+'
+	# shellcheck disable=SC2086 # a line each
+	set -- $3
+	IFS=$old_ifs
+	for expectation; do
+		# shellcheck disable=SC2086 # three words
+		set -- $expectation
+		value=$(sed -n "s/^$1 //p" "$file" 2> /dev/null)
+		if [ -z "$value" ]; then
+			not_ok "$what" "nothing is said of $1" "$(grep -v TCG "$tmp/out" | head -n 1)"
+			return
+		elif ! compare "$value" "$2" "$3"; then
+			not_ok "$what" "$1 is $value, expected $2 $3"
+			return
+		fi
+	done
+	ok "$what"
+}

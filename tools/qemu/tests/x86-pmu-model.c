@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests the registers and counters of the virtual x86 PMU, and what it takes
+ * instructions for, without QEMU. KTAP on stdout.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/plugin.h"
+#include "x86/decode.h"
+#include "x86/model.h"
+
+#define USR	X86_PMU_SEL_USR
+#define OS	X86_PMU_SEL_OS
+#define INT	X86_PMU_SEL_INT
+#define EN	X86_PMU_SEL_EN
+#define EDGE	X86_PMU_SEL_EDGE
+#define INV	X86_PMU_SEL_INV
+#define CMASK(n)	((uint64_t)(n) << X86_PMU_SEL_CMASK_SHIFT)
+
+#define BIT(n)	(UINT64_C(1) << (n))
+#define MASK(n)	(BIT(n) - 1)
+
+/* ---- a CPU that does what it is told ---- */
+
+static struct cpu {
+	struct x86_pmu_config config;
+	struct x86_pmu pmu;
+	x86_pmu_counts counts;
+	x86_pmu_counts limit;
+	uint32_t needed;
+	unsigned int interrupts;
+	unsigned int alarms;
+} cpu;
+
+static void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
+{
+	(void)pmu;
+	memcpy(counts, cpu.counts, sizeof(cpu.counts));
+}
+
+static void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
+{
+	int kind, ring;
+
+	(void)pmu;
+	for (kind = 0; kind < X86_PMU_KINDS; kind++)
+		for (ring = 0; ring < X86_PMU_RINGS; ring++)
+			cpu.limit[kind][ring] = cpu.counts[kind][ring] + distance[kind][ring];
+}
+
+static void cpu_need(struct x86_pmu *pmu, uint32_t kinds)
+{
+	(void)pmu;
+	cpu.needed |= kinds;
+}
+
+static void cpu_interrupt(struct x86_pmu *pmu)
+{
+	(void)pmu;
+	cpu.interrupts++;
+}
+
+static void cpu_alarm(struct x86_pmu *pmu)
+{
+	(void)pmu;
+	cpu.alarms++;
+}
+
+static const struct x86_pmu_ops cpu_ops = {
+	.read		= cpu_read,
+	.watch		= cpu_watch,
+	.need		= cpu_need,
+	.interrupt	= cpu_interrupt,
+	.alarm		= cpu_alarm,
+};
+
+static void make(enum x86_pmu_version version)
+{
+	memset(&cpu, 0, sizeof(cpu));
+	x86_pmu_defaults(&cpu.config, version);
+	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+}
+
+/* It happens, one at a time. */
+static void happens(enum x86_pmu_kind kind, enum x86_pmu_ring ring, unsigned int n)
+{
+	while (n--)
+		if (++cpu.counts[kind][ring] >= cpu.limit[kind][ring])
+			x86_pmu_check(&cpu.pmu);
+}
+
+static void runs(enum x86_pmu_ring ring, unsigned int instructions, unsigned int branches)
+{
+	happens(X86_PMU_BRANCHES, ring, branches);
+	happens(X86_PMU_CYCLES, ring, instructions + branches);
+	happens(X86_PMU_INSTRUCTIONS, ring, instructions);
+}
+
+static bool faults_write(uint32_t msr, uint64_t value)
+{
+	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_FAULT;
+}
+
+static bool faults_read(uint32_t msr)
+{
+	uint64_t value;
+
+	return x86_pmu_rdmsr(&cpu.pmu, msr, &value) == X86_PMU_FAULT;
+}
+
+static bool put(uint32_t msr, uint64_t value)
+{
+	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_DONE;
+}
+
+/* A value no register has, if there is none to read. */
+static uint64_t get(uint32_t msr)
+{
+	uint64_t value;
+
+	if (x86_pmu_rdmsr(&cpu.pmu, msr, &value) != X86_PMU_DONE)
+		return 0xdeaddeaddeaddead;
+	return value;
+}
+
+/* ---- tests ---- */
+
+static const char *broken;
+static int broken_line;
+
+#define EXPECT(condition)						\
+	do {								\
+		if (!(condition) && !broken) {				\
+			broken = #condition;				\
+			broken_line = __LINE__;				\
+		}							\
+	} while (0)
+
+static void test_intel_counts(void)
+{
+	make(X86_PMU_INTEL_V2);
+	EXPECT(get(0x38f) == 0xf);
+	EXPECT(put(0x186, EN | USR | 0xc0));
+	EXPECT(put(0x187, EN | OS | 0xc0));
+	EXPECT(put(0x188, EN | USR | OS | 0xc4));
+	EXPECT(put(0x189, EN | USR | 0x3c));
+	runs(X86_PMU_USER, 100, 10);
+	runs(X86_PMU_KERNEL, 50, 5);
+	EXPECT(get(0xc1) == 100);
+	EXPECT(get(0xc2) == 50);
+	EXPECT(get(0xc3) == 15);
+	EXPECT(get(0xc4) == 110);
+	EXPECT(cpu.needed == (X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS) |
+			      X86_PMU_KIND_BIT(X86_PMU_BRANCHES) |
+			      X86_PMU_KIND_BIT(X86_PMU_CYCLES)));
+	/* both enables are needed */
+	EXPECT(put(0x38f, 0xe));
+	EXPECT(put(0x187, OS | 0xc0));
+	runs(X86_PMU_USER, 1, 0);
+	runs(X86_PMU_KERNEL, 1, 0);
+	EXPECT(get(0xc1) == 100);
+	EXPECT(get(0xc2) == 50);
+	EXPECT(get(0xc4) == 111);
+	EXPECT(!cpu.interrupts);
+}
+
+static void test_intel_fixed(void)
+{
+	make(X86_PMU_INTEL_V2);
+	EXPECT(put(0x38d, 0x231));
+	EXPECT(put(0x38f, MASK(3) << 32));
+	runs(X86_PMU_USER, 100, 10);
+	runs(X86_PMU_KERNEL, 50, 5);
+	EXPECT(get(0x309) == 50);
+	EXPECT(get(0x30a) == 165);
+	EXPECT(get(0x30b) == 55);
+}
+
+static void test_intel_writes(void)
+{
+	make(X86_PMU_INTEL_V2);
+	EXPECT(put(0xc1, 0x80000001));
+	EXPECT(get(0xc1) == 0xffff80000001);
+	EXPECT(get(0x4c1) == 0xffff80000001);
+	EXPECT(put(0xc1, 0xffffffff7fffffff));
+	EXPECT(get(0xc1) == 0x7fffffff);
+	EXPECT(put(0x4c1, MASK(48)));
+	EXPECT(get(0xc1) == MASK(48));
+	EXPECT(faults_write(0x4c1, BIT(48)));
+	EXPECT(put(0x309, MASK(48)));
+	EXPECT(faults_write(0x309, BIT(48)));
+	EXPECT(get(0x345) == BIT(13));
+	EXPECT(faults_write(0x345, 0));
+}
+
+static void test_intel_reserved(void)
+{
+	make(X86_PMU_INTEL_V2);
+	EXPECT(faults_write(0x186, BIT(21)));		/* AnyThread */
+	EXPECT(faults_write(0x186, BIT(32)));
+	EXPECT(put(0x186, 0xffdfffff));
+	EXPECT(faults_write(0x38d, 4));			/* AnyThread */
+	EXPECT(faults_write(0x38d, 0x1000));
+	EXPECT(put(0x38d, 0xbbb));
+	EXPECT(faults_write(0x38f, BIT(4)));
+	EXPECT(faults_write(0x38f, BIT(35)));
+	EXPECT(faults_write(0x38e, 0));
+	EXPECT(faults_write(0x390, BIT(4)));
+	EXPECT(faults_write(0x390, BIT(59)));
+	EXPECT(put(0x390, BIT(63) | BIT(62) | 7));
+	/* counters that are not there */
+	EXPECT(faults_write(0xc5, 0) && faults_read(0xc5));
+	EXPECT(faults_write(0x18a, 0) && faults_read(0x4c5));
+	EXPECT(faults_read(0x30c));
+	/* registers of version 4 */
+	EXPECT(faults_read(0x391) && faults_write(0x391, 0) && faults_read(0x392));
+	/* not of the PMU */
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, 0x10, 0) == X86_PMU_NOT_HERE);
+}
+
+static void test_intel_v1(void)
+{
+	make(X86_PMU_INTEL_V1);
+	EXPECT(faults_read(0x38f) && faults_read(0x38e) && faults_read(0x309));
+	EXPECT(faults_read(0x4c1) && faults_read(0x345) && faults_read(0xc3));
+	EXPECT(put(0xc1, 0xffffff9c));			/* -100 */
+	EXPECT(put(0x186, EN | INT | USR | 0xc0));
+	runs(X86_PMU_USER, 105, 0);
+	EXPECT(cpu.interrupts == 1);
+	EXPECT(get(0xc1) == 5);
+}
+
+static void test_intel_overflow(void)
+{
+	make(X86_PMU_INTEL_V3);
+	EXPECT(put(0x4c1, MASK(48) - 99));
+	EXPECT(put(0x186, EN | INT | USR | 0xc0));
+	EXPECT(put(0x309, MASK(48) - 199));
+	EXPECT(put(0x38d, 2));
+	EXPECT(put(0x38f, BIT(32) | 1));
+	runs(X86_PMU_USER, 99, 0);
+	EXPECT(!get(0x38e) && !cpu.interrupts);
+	runs(X86_PMU_USER, 1, 0);
+	EXPECT(get(0x38e) == 1 && cpu.interrupts == 1);
+	runs(X86_PMU_USER, 100, 0);
+	EXPECT(get(0x38e) == (BIT(32) | 1) && cpu.interrupts == 1);
+	EXPECT(put(0x390, 1));
+	EXPECT(get(0x38e) == BIT(32));
+}
+
+static void test_both_rings(void)
+{
+	int i;
+
+	make(X86_PMU_INTEL_V2);
+	EXPECT(put(0x4c1, MASK(48) - 999));
+	EXPECT(put(0x186, EN | INT | USR | OS | 0xc0));
+	for (i = 0; i < 333; i++) {
+		runs(X86_PMU_USER, 1, 0);
+		runs(X86_PMU_KERNEL, 2, 0);
+	}
+	EXPECT(!cpu.interrupts);
+	runs(X86_PMU_USER, 1, 0);
+	EXPECT(cpu.interrupts == 1);
+	EXPECT(cpu.pmu.checks < 40);
+}
+
+static void test_freeze(void)
+{
+	make(X86_PMU_INTEL_V2);
+	EXPECT(put(0x1d9, BIT(12)));
+	EXPECT(put(0x4c1, MASK(48) - 9));
+	EXPECT(put(0x186, EN | INT | USR | 0xc0));
+	EXPECT(put(0x187, EN | USR | 0xc0));
+	runs(X86_PMU_USER, 20, 0);
+	EXPECT(get(0x38f) == 0);
+	EXPECT(get(0xc1) == 0 && get(0xc2) == 10);
+
+	make(X86_PMU_INTEL_V4);
+	EXPECT(put(0x1d9, BIT(12)));
+	EXPECT(put(0x4c1, MASK(48) - 9));
+	EXPECT(put(0x186, EN | INT | USR | 0xc0));
+	runs(X86_PMU_USER, 20, 0);
+	EXPECT(get(0x38f) == 0xf);
+	EXPECT(get(0x38e) == (BIT(59) | 1));
+	EXPECT(get(0xc1) == 0);
+	EXPECT(put(0x390, BIT(59) | 1));
+	runs(X86_PMU_USER, 20, 0);
+	EXPECT(get(0xc1) == 20);
+}
+
+static void test_intel_v4_status(void)
+{
+	make(X86_PMU_INTEL_V4);
+	EXPECT(get(0x392) == 0);
+	EXPECT(put(0x187, INT | 0xc0));
+	EXPECT(put(0x38d, 0x20));
+	EXPECT(get(0x392) == (BIT(63) | BIT(33) | 2));
+	EXPECT(faults_write(0x392, 0));
+	EXPECT(put(0x391, 5));
+	EXPECT(get(0x38e) == 5 && !cpu.interrupts);
+	EXPECT(put(0x390, 4));
+	EXPECT(get(0x38e) == 1);
+	EXPECT(faults_write(0x391, BIT(4)));
+}
+
+static void test_intel_v5_bitmap(void)
+{
+	struct x86_pmu_cpuid regs = { 0 };
+
+	make(X86_PMU_INTEL_V5);
+	cpu.config.fixed = 0x9;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_cpuid(&cpu.config, 0xa, &regs);
+	EXPECT(regs.eax == (5 | 8 << 8 | 48 << 16 | 8 << 24));
+	EXPECT(regs.ecx == 9 && !regs.ebx);
+	EXPECT(regs.edx == (1 | 48 << 5 | 1 << 15));
+	EXPECT(!faults_read(0x30c) && faults_read(0x30a));
+	EXPECT(faults_write(0x38d, 0x10) && put(0x38d, 0x2000));
+	EXPECT(faults_write(0x38f, BIT(33)) && put(0x38f, BIT(35)));
+	runs(X86_PMU_USER, 100, 10);
+	EXPECT(get(0x30c) == 440);
+
+	cpu.config.version = X86_PMU_INTEL_V4;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+}
+
+static void test_edge_invert_cmask(void)
+{
+	static const struct {
+		uint64_t select;
+		uint64_t expected;
+	} rows[] = {
+		{ 0xc0 | CMASK(1), 100 },
+		{ 0xc0 | CMASK(2), 0 },
+		{ 0xc0 | INV, 100 },			/* needs CMASK */
+		{ 0xc0 | INV | CMASK(1), 10 },
+		{ 0xc0 | INV | CMASK(16), 110 },
+		{ 0xc4 | CMASK(1), 10 },
+		{ 0xc4 | INV | CMASK(1), 100 },
+		{ 0x3c | CMASK(1), 110 },
+		{ 0x3c | INV | CMASK(1), 0 },
+		{ 0x3c | CMASK(2), 0 },
+		{ 0x3c | EDGE, 0 },
+		{ 0xc0 | EDGE, 10 },
+		{ 0xc4 | EDGE | CMASK(1), 10 },
+		{ 0xc0 | EDGE | INV | CMASK(1), 10 },
+		{ 0x77, 0 },				/* no such event */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		make(X86_PMU_INTEL_V2);
+		EXPECT(put(0x186, EN | USR | rows[i].select));
+		runs(X86_PMU_USER, 100, 10);
+		EXPECT(get(0xc1) == rows[i].expected);
+	}
+}
+
+static void test_amd_legacy(void)
+{
+	make(X86_PMU_AMD_LEGACY);
+	EXPECT(faults_read(0xc0010200) && faults_read(0xc0000300));
+	EXPECT(put(0xc0010000, EN | USR | INT | 0xc0));
+	EXPECT(put(0xc0010004, MASK(48) - 9));
+	EXPECT(put(0xc0010003, EN | OS | 0x76));
+	runs(X86_PMU_USER, 12, 0);
+	runs(X86_PMU_KERNEL, 7, 1);
+	EXPECT(get(0xc0010004) == 2);
+	EXPECT(get(0xc0010007) == 8);
+	EXPECT(cpu.interrupts == 1);
+}
+
+static void test_amd_core(void)
+{
+	make(X86_PMU_AMD_CORE);
+	EXPECT(put(0xc001020a, EN | USR | 0xc2));
+	EXPECT(put(0xc0010206, EN | USR | 0xc0));
+	runs(X86_PMU_USER, 12, 3);
+	EXPECT(get(0xc001020b) == 3);
+	EXPECT(get(0xc0010207) == 12 && get(0xc0010007) == 12);
+	EXPECT(get(0xc0010003) == (EN | USR | 0xc0));
+	EXPECT(faults_read(0xc001020c));
+	EXPECT(faults_write(0xc0010200, BIT(21)) && faults_write(0xc0010200, BIT(36)));
+	EXPECT(put(0xc0010200, BIT(40) | BIT(41) | UINT64_C(0xf) << 32));
+	EXPECT(put(0xc0010201, UINT64_MAX) && get(0xc0010201) == MASK(48));
+
+	/* Guest only: nothing; both bits: all. */
+	EXPECT(put(0xc0010206, BIT(40) | EN | USR | 0xc0));
+	runs(X86_PMU_USER, 12, 3);
+	EXPECT(get(0xc0010207) == 12);
+	EXPECT(put(0xc0010206, BIT(41) | BIT(40) | EN | USR | 0xc0));
+	runs(X86_PMU_USER, 12, 3);
+	EXPECT(get(0xc0010207) == 24);
+}
+
+static void test_amd_v2(void)
+{
+	struct x86_pmu_cpuid regs = { .eax = 0x8000001e };
+
+	make(X86_PMU_AMD_V2);
+	x86_pmu_cpuid(&cpu.config, 0x80000000, &regs);
+	EXPECT(regs.eax == 0x80000022);
+	x86_pmu_cpuid(&cpu.config, 0x80000022, &regs);
+	EXPECT(regs.eax == 1 && regs.ebx == 6);
+	EXPECT(get(0xc0000301) == 0x3f);
+	EXPECT(put(0xc0010200, EN | USR | INT | 0xc0));
+	EXPECT(put(0xc0010201, MASK(48) - 9));
+	runs(X86_PMU_USER, 10, 0);
+	EXPECT(get(0xc0000300) == 1 && cpu.interrupts == 1);
+	EXPECT(faults_write(0xc0000300, 0));
+	EXPECT(put(0xc0000303, 2) && get(0xc0000300) == 3);
+	EXPECT(put(0xc0000302, UINT64_MAX) && get(0xc0000300) == 0);
+	EXPECT(put(0xc0000301, UINT64_MAX) && get(0xc0000301) == 0x3f);
+	EXPECT(put(0xc0000301, 0x3e));
+	runs(X86_PMU_USER, 10, 0);
+	EXPECT(get(0xc0010201) == 0);
+}
+
+static void test_rdpmc(void)
+{
+	uint64_t value;
+
+	make(X86_PMU_INTEL_V2);
+	EXPECT(put(0xc2, 5) && put(0x30a, 6));
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 1, &value) == X86_PMU_DONE && value == 5);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, BIT(30) | 1, &value) == X86_PMU_DONE && value == 6);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 4, &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, BIT(30) | 3, &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, BIT(31), &value) == X86_PMU_FAULT);
+
+	make(X86_PMU_AMD_CORE);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 5, &value) == X86_PMU_DONE);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 6, &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, BIT(30), &value) == X86_PMU_FAULT);
+}
+
+static void test_taken_back(void)
+{
+	make(X86_PMU_INTEL_V2);
+	EXPECT(put(0x4c1, MASK(48) - 9));
+	EXPECT(put(0x186, EN | INT | USR | 0xc0));
+	runs(X86_PMU_USER, 10, 0);
+	EXPECT(cpu.interrupts == 1);
+	/* the last one has faulted, and runs again */
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]--;
+	EXPECT(get(0xc1) == 0);
+	EXPECT(put(0x187, 0));
+	runs(X86_PMU_USER, 1, 0);
+	EXPECT(get(0xc1) == 0 && cpu.interrupts == 1);
+	runs(X86_PMU_USER, 1, 0);
+	EXPECT(get(0xc1) == 1);
+}
+
+static void test_reset(void)
+{
+	make(X86_PMU_INTEL_V4);
+	EXPECT(put(0x4c1, 7) && put(0x186, EN | USR | 0xc0) && put(0x38d, 2));
+	EXPECT(put(0x38f, BIT(32)) && put(0x391, 1) && put(0x1d9, BIT(12)));
+	x86_pmu_reset(&cpu.pmu);
+	EXPECT(get(0xc1) == 0 && get(0x186) == 0 && get(0x38d) == 0);
+	EXPECT(get(0x38f) == 0xf && get(0x38e) == 0 && get(0x1d9) == 0);
+	runs(X86_PMU_USER, 10, 0);
+	EXPECT(get(0xc1) == 0);
+}
+
+static void test_faults(void)
+{
+	make(X86_PMU_INTEL_V2);
+	cpu.config.stuck = 1;
+	cpu.config.sticky_status = true;
+	EXPECT(put(0x186, EN | USR | 0xc0) && put(0x187, EN | USR | 0xc0));
+	EXPECT(put(0x4c1, MASK(48) - 9));
+	runs(X86_PMU_USER, 10, 0);
+	EXPECT(get(0xc1) == 0 && get(0xc2) == 0);
+	EXPECT(get(0x38e) == 1);
+	EXPECT(put(0x390, 1) && get(0x38e) == 1);
+	EXPECT(put(0x390, 1) && get(0x38e) == 0);
+	/* and so again the next time */
+	EXPECT(put(0x4c1, MASK(48)));
+	runs(X86_PMU_USER, 1, 0);
+	EXPECT(put(0x390, 1) && get(0x38e) == 1);
+	EXPECT(put(0x390, 1) && get(0x38e) == 0);
+}
+
+static void test_alarm(void)
+{
+	make(X86_PMU_AMD_CORE);
+	x86_pmu_set_alarm(&cpu.pmu, 100);
+	EXPECT(cpu.needed == X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS));
+	runs(X86_PMU_USER, 60, 0);
+	runs(X86_PMU_KERNEL, 39, 0);
+	EXPECT(!cpu.alarms);
+	runs(X86_PMU_KERNEL, 1, 0);
+	EXPECT(cpu.alarms == 1);
+	runs(X86_PMU_KERNEL, 500, 0);
+	EXPECT(cpu.alarms == 1);
+}
+
+static void test_accesses(void)
+{
+	unsigned int row;
+
+	make(X86_PMU_INTEL_V2);
+	get(0x38f);
+	put(0x38f, 0);
+	put(0x38f, 1);
+	for (row = 0; row < X86_PMU_MSR_ROWS; row++) {
+		const char *name = x86_pmu_msr_name(&cpu.config, row);
+		bool it = name && !strcmp(name, "IA32_PERF_GLOBAL_CTRL");
+
+		EXPECT(cpu.pmu.msr[row].reads == (it ? 1 : 0));
+		EXPECT(cpu.pmu.msr[row].writes == (it ? 2 : 0));
+	}
+}
+
+static void test_decode(void)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		unsigned int class;
+	} rows[] = {
+		{ "\x48\xff\xc8", 3, X86_INSN_SIMPLE },			/* dec %rax */
+		{ "\x75\xfb", 2, X86_INSN_BRANCH | X86_INSN_CONDITIONAL },
+		{ "\x0f\x85\x00\x00\x00\x00", 6, X86_INSN_BRANCH | X86_INSN_CONDITIONAL },
+		{ "\xeb\xfe", 2, X86_INSN_BRANCH },
+		{ "\xe8\x00\x00\x00\x00", 5,
+		  X86_INSN_BRANCH | X86_INSN_CALL | X86_INSN_FAULTING },
+		{ "\xf3\xc3", 2, X86_INSN_BRANCH | X86_INSN_RETURN | X86_INSN_FAULTING },
+		{ "\x41\xff\xd3", 3, X86_INSN_BRANCH | X86_INSN_CALL | X86_INSN_FAULTING },
+		{ "\xff\x25\x00\x00\x00\x00", 6, X86_INSN_BRANCH | X86_INSN_FAULTING },
+		{ "\x48\xcf", 2, X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING },
+		{ "\x0f\x05", 2, X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING },
+		{ "\xcc", 1, X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING |
+			     X86_INSN_SOFTWARE_INT },
+		{ "\xf3\x48\xab", 3, X86_INSN_REPEATED },
+		{ "\xab", 1, 0 },
+		{ "\xf3\x90", 2, 0 },					/* pause */
+		{ "\x48\x8b\x07", 3, 0 },				/* mov (%rdi),%rax */
+		{ "\x48\x89\xc7", 3, X86_INSN_SIMPLE },
+		{ "\x48\x8d\x07", 3, X86_INSN_SIMPLE },			/* lea */
+		{ "\x48\xf7\xf1", 3, 0 },				/* div */
+		{ "\x48\xf7\xe1", 3, X86_INSN_SIMPLE },			/* mul */
+		{ "\xf0\x01\xc0", 3, 0 },				/* lock add: #UD */
+		{ "\x40", 1, 0 },					/* inc, in 32 bits */
+		{ "\x0f\x1f\x44\x00\x00", 5, X86_INSN_SIMPLE },
+		{ "\x0f\xa2", 2, 0 },					/* cpuid */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		EXPECT(x86_insn_class((const uint8_t *)rows[i].bytes, rows[i].len) ==
+		       rows[i].class);
+}
+
+static void test_distance(void)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		int32_t distance;
+	} rows[] = {
+		{ "\x74\x00", 2, 0 },					/* je . + 2 */
+		{ "\x74\x80", 2, -128 },
+		{ "\x2e\x74\x7f", 3, 127 },				/* with a hint */
+		{ "\xe2\xfe", 2, -2 },					/* loop . */
+		{ "\x67\xe3\x10", 3, 16 },				/* jecxz */
+		{ "\x0f\x84\x00\x10\x00\x00", 6, 4096 },
+		{ "\x0f\x8f\x00\xf0\xff\xff", 6, -4096 },
+		{ "\x48\x0f\x84\x00\x10\x00\x00", 7, 4096 },		/* REX.W */
+		{ "\x66\x0f\x84\x00\x10", 5, 4096 },			/* of 16 bits */
+		{ "\x0f\x84\x00\xf0", 4, -4096 },			/* in 16-bit code */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		EXPECT(x86_insn_distance((const uint8_t *)rows[i].bytes, rows[i].len) ==
+		       rows[i].distance);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+	{ "Intel: events count by ring",		test_intel_counts },
+	{ "Intel: fixed-function counters",		test_intel_fixed },
+	{ "Intel: writes of counters",			test_intel_writes },
+	{ "Intel: reserved bits and registers fault",	test_intel_reserved },
+	{ "Intel: version 1",				test_intel_v1 },
+	{ "Intel: overflow, status and interrupt",	test_intel_overflow },
+	{ "Intel: version 4's status registers",	test_intel_v4_status },
+	{ "Intel: version 5's fixed-counter bitmap",	test_intel_v5_bitmap },
+	{ "Intel: freeze on interrupt",			test_freeze },
+	{ "edge, invert and counter mask",		test_edge_invert_cmask },
+	{ "AMD: four legacy counters",			test_amd_legacy },
+	{ "AMD: six core counters and their aliases",	test_amd_core },
+	{ "AMD: version 2's global registers",		test_amd_v2 },
+	{ "RDPMC",					test_rdpmc },
+	{ "overflow is seen when two rings take turns",	test_both_rings },
+	{ "an instruction taken back counts once",	test_taken_back },
+	{ "reset",					test_reset },
+	{ "faults of registers",			test_faults },
+	{ "alarm",					test_alarm },
+	{ "accesses are counted",			test_accesses },
+	{ "instructions are told apart",		test_decode },
+	{ "how far conditional branches go",		test_distance },
+};
+
+int main(void)
+{
+	bool failed = false;
+	size_t i;
+
+	printf("KTAP version 1\n1..%zu\n", ARRAY_SIZE(tests));
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		broken = NULL;
+		tests[i].run();
+		printf("%sok %zu %s\n", broken ? "not " : "", i + 1, tests[i].name);
+		if (broken)
+			printf("# line %d: %s\n", broken_line, broken);
+		failed |= !!broken;
+	}
+	return failed;
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A bare-metal program that programs the PMU of an x86 CPU and tells what it
+ * sees, "what value" a line, on QEMU's debug console. It judges nothing.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SEL_USR		(1u << 16)
+#define SEL_OS		(1u << 17)
+#define SEL_INT		(1u << 20)
+#define SEL_EN		(1u << 22)
+
+#define PERIOD		1000
+
+#define LVT_NMI		0x400
+#define LVT_MASKED	0x10000
+#define VECTOR_NMI	2
+#define VECTOR_GP	13
+#define VECTOR_UD	6
+#define VECTOR_PF	14
+#define VECTOR_BP	3
+#define VECTOR_FIXED	0x40
+
+#define APIC		0xfee00000
+#define APIC_EOI	0x0b0
+#define APIC_SPURIOUS	0x0f0
+#define APIC_LVTPC	0x340
+
+#define CR0_PG		0x80000000
+#define CR4_PSE		0x010
+#define CR4_PCE		0x100
+
+/* Of 32-bit paging: tables of PAGE_ENTRIES, and what an entry says */
+#define PAGE_ENTRIES	1024
+#define PAGE_SHIFT	12
+#define LARGE_SHIFT	22
+#define PAGE_PRESENT	0x01
+#define PAGE_WRITE	0x02
+#define PAGE_USER	0x04
+#define PAGE_LARGE	0x80
+
+/* Where x86-alias.S has its pages once more, the first of them alone */
+#define ALIAS		0x40000000
+#define ALIAS_PAGES	2
+
+/* What is on the stack after head.S has had an exception. */
+struct frame {
+	uint32_t edi, esi, ebp, esp, ebx, edx, ecx, eax;
+	uint32_t vector, error;
+	uint32_t eip, cs, eflags;
+};
+
+/* Code at two addresses, and what it goes on with after a fault: x86-alias.S */
+extern const char aliased[], past_fetch[];
+extern const uint32_t hole_pointer, return_pointer;
+void alias_branches(void);
+void alias_twins(void);
+void alias_rep(void);
+void alias_int3(void);
+void alias_calls(void);
+void alias_offset(void);
+void alias_fetch(void);
+
+int main(void);
+void handle(struct frame *frame);
+void run_user(void (*fn)(void));
+
+/* The registers of the first counter, and of what enables all. */
+static struct pmu {
+	bool amd;
+	uint32_t select;
+	uint32_t counter;
+	uint32_t enable;
+	uint32_t enable_value;
+	uint32_t status;
+	uint32_t status_clear;
+} pmu;
+
+static volatile uint32_t resume;
+static volatile uint32_t faulted;
+static volatile uint32_t interrupts, fixed_interrupts, lvt_masked, skid_max, without_status;
+
+static void print(const char *what, uint64_t value)
+{
+	char digits[24];
+	int n = sizeof(digits);
+	uint32_t high = value >> 32, low = value;
+
+	/* There is no division of 64 bits without a library. */
+	digits[--n] = '\n';
+	do {
+		uint32_t rest, part;
+
+		part = high / 10;
+		rest = high % 10;
+		high = part;
+		__asm__("div %2" : "+a"(low), "+d"(rest) : "r"(10));
+		digits[--n] = '0' + rest;
+	} while (high || low);
+	digits[--n] = ' ';
+
+	for (; *what; what++)
+		__asm__ volatile("outb %b0, %w1" : : "a"(*what), "d"(0xe9));
+	for (; n < (int)sizeof(digits); n++)
+		__asm__ volatile("outb %b0, %w1" : : "a"(digits[n]), "d"(0xe9));
+}
+
+static void cpuid(uint32_t leaf, uint32_t regs[4])
+{
+	__asm__ volatile("cpuid"
+			 : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
+			 : "a"(leaf), "c"(0));
+}
+
+static void wrmsr(uint32_t msr, uint64_t value)
+{
+	__asm__ volatile("wrmsr" : : "c"(msr), "A"(value) : "memory");
+}
+
+static uint64_t rdmsr(uint32_t msr)
+{
+	uint64_t value;
+
+	__asm__ volatile("rdmsr" : "=A"(value) : "c"(msr) : "memory");
+	return value;
+}
+
+static uint32_t apic_read(uint32_t reg)
+{
+	return *(volatile uint32_t *)(APIC + reg);
+}
+
+static void apic_write(uint32_t reg, uint32_t value)
+{
+	*(volatile uint32_t *)(APIC + reg) = value;
+}
+
+static uint32_t wrmsr_faults(uint32_t msr, uint64_t value)
+{
+	faulted = 0;
+	__asm__ volatile("movl $1f, %0\n\twrmsr\n1:"
+			 : "=m"(resume) : "c"(msr), "A"(value) : "memory");
+	return faulted;
+}
+
+static uint32_t rdmsr_faults(uint32_t msr)
+{
+	faulted = 0;
+	__asm__ volatile("movl $1f, %0\n\trdmsr\n1:"
+			 : "=m"(resume) : "c"(msr) : "eax", "edx", "memory");
+	return faulted;
+}
+
+static uint32_t rdpmc_faults(uint32_t selector)
+{
+	faulted = 0;
+	__asm__ volatile("movl $1f, %0\n\trdpmc\n1:"
+			 : "=m"(resume) : "c"(selector) : "eax", "edx", "memory");
+	return faulted;
+}
+
+/* Set the counter for an interrupt again, and see how late this one is. */
+static void on_interrupt(void)
+{
+	uint64_t late = rdmsr(pmu.counter);
+
+	wrmsr(pmu.enable, 0);
+	interrupts++;
+	if (late < PERIOD && late > skid_max)
+		skid_max = late;
+	if (apic_read(APIC_LVTPC) & LVT_MASKED)
+		lvt_masked++;
+	if (pmu.status) {
+		if (!(rdmsr(pmu.status) & 1))
+			without_status++;
+		wrmsr(pmu.status_clear, 1);
+	}
+	wrmsr(pmu.counter, -(uint64_t)PERIOD);
+}
+
+/* Return: whether x86-alias.S expects it. */
+static bool page_fault(struct frame *frame)
+{
+	uint32_t address;
+
+	__asm__("mov %%cr2, %0" : "=r"(address));
+	if (address == hole_pointer) {
+		frame->ecx = (uint32_t)&return_pointer;
+		frame->edx = (uint32_t)&return_pointer;
+		return true;
+	}
+	if (frame->eip == ALIAS + (ALIAS_PAGES << PAGE_SHIFT)) {
+		frame->eip = (uint32_t)past_fetch;
+		return true;
+	}
+	return false;
+}
+
+void handle(struct frame *frame)
+{
+	switch (frame->vector) {
+	case VECTOR_NMI:
+		on_interrupt();
+		apic_write(APIC_LVTPC, LVT_NMI);
+		wrmsr(pmu.enable, pmu.enable_value);
+		break;
+	case VECTOR_FIXED:
+		fixed_interrupts++;
+		on_interrupt();
+		apic_write(APIC_LVTPC, VECTOR_FIXED);
+		apic_write(APIC_EOI, 0);
+		wrmsr(pmu.enable, pmu.enable_value);
+		break;
+	case VECTOR_GP:
+		faulted = 1;
+		frame->eip = resume;
+		break;
+	case VECTOR_UD:
+		frame->eip += 2;
+		break;
+	case VECTOR_BP:
+		break;
+	case VECTOR_PF:
+		if (page_fault(frame))
+			break;
+		__attribute__((fallthrough));
+	default:
+		print("unexpected.vector", frame->vector);
+		print("unexpected.eip", frame->eip);
+		__asm__ volatile("outl %0, %w1" : : "a"(1), "d"(0x501));
+	}
+}
+
+/* Do not count before start(); the selector may be what enables. */
+static void prepare(uint32_t select, uint64_t value)
+{
+	wrmsr(pmu.enable, 0);
+	wrmsr(pmu.select, pmu.select == pmu.enable ? 0 : select | SEL_EN);
+	pmu.enable_value = pmu.select == pmu.enable ? select | SEL_EN : 1;
+	wrmsr(pmu.counter, value);
+}
+
+/* Events, in the order of enum event. */
+enum event {
+	INSTRUCTIONS, CYCLES, BRANCHES, TAKEN, MISSED, CALLS, RETURNS, LOADS, STORES, EXCEPTIONS,
+	CACHE_REFS, CACHE_MISSES, NOT_TAKEN, EVENTS
+};
+
+static const uint32_t intel_events[EVENTS] = {
+	0xc0, 0x3c, 0xc4, 0x20c4, 0xc5, 0x2c4, 0x8c4, 0x81d0, 0x82d0, 0x1fe, 0x4f2e, 0x412e,
+	0x10c4
+};
+
+static const uint32_t amd_events[EVENTS] = {
+	0xc0, 0x76, 0xc2, 0xc4, 0xc3, 0x2fe, 0xc8, 0x129, 0x229, 0x1fe, 0x60, 0x64,
+	0x4fe
+};
+
+static uint32_t event(enum event e)
+{
+	return pmu.amd ? amd_events[e] : intel_events[e];
+}
+
+static uint64_t count(void (*counted)(uint32_t msr, uint32_t value), enum event e)
+{
+	prepare(event(e) | SEL_OS, 0);
+	counted(pmu.enable, pmu.enable_value);
+	return rdmsr(pmu.counter);
+}
+
+static uint64_t count_user(void (*fn)(void), enum event e)
+{
+	prepare(event(e) | SEL_USR, 0);
+	wrmsr(pmu.enable, pmu.enable_value);
+	run_user(fn);
+	wrmsr(pmu.enable, 0);
+	return rdmsr(pmu.counter);
+}
+
+static void find_pmu(void)
+{
+	uint32_t regs[4], version = 0;
+
+	cpuid(0, regs);
+	pmu.amd = regs[1] == 0x68747541;
+	if (pmu.amd) {
+		cpuid(0x80000001, regs);
+		version = 1 + (regs[2] >> 23 & 1);
+		cpuid(0x80000000, regs);
+		if (regs[0] >= 0x80000022) {
+			cpuid(0x80000022, regs);
+			version += regs[0] & 1;
+		}
+		pmu.select = version == 1 ? 0xc0010000 : 0xc0010200;
+		pmu.counter = version == 1 ? 0xc0010004 : 0xc0010201;
+		if (version == 3) {
+			pmu.enable = 0xc0000301;
+			pmu.status = 0xc0000300;
+			pmu.status_clear = 0xc0000302;
+		}
+	} else {
+		cpuid(0xa, regs);
+		version = regs[0] & 0xff;
+		print("cpuid.counters", regs[0] >> 8 & 0xff);
+		print("cpuid.width", regs[0] >> 16 & 0xff);
+		print("cpuid.fixed", regs[3] & 0x1f);
+		pmu.select = 0x186;
+		pmu.counter = 0xc1;
+		if (version > 1) {
+			pmu.enable = 0x38f;
+			pmu.status = 0x38e;
+			pmu.status_clear = 0x390;
+		}
+	}
+	if (!pmu.enable)
+		pmu.enable = pmu.select;
+	print("cpuid.version", version);
+}
+
+static void test_reserved(void)
+{
+	print("fault.anythread", wrmsr_faults(pmu.select, 1 << 21));
+	print("fault.select", wrmsr_faults(pmu.select, 0x30000));
+	print("fault.status", pmu.status ? wrmsr_faults(pmu.status, 0) : 1);
+	print("fault.no-counter", rdmsr_faults(pmu.amd ? 0xc0010218 : 0x318));
+	print("fault.rdpmc", rdpmc_faults(0));
+	print("fault.rdpmc-no-counter", rdpmc_faults(31));
+}
+
+void counted_loop(uint32_t msr, uint32_t value);
+void counted_calls(uint32_t msr, uint32_t value);
+void counted_rep(uint32_t msr, uint32_t value);
+void counted_lines(uint32_t msr, uint32_t value);
+void user_ud2(void);
+void user_int3(void);
+void user_loop(void);
+
+static void test_counts(void)
+{
+	print("loop.instructions", count(counted_loop, INSTRUCTIONS));
+	print("loop.cycles", count(counted_loop, CYCLES));
+	print("loop.branches", count(counted_loop, BRANCHES));
+	print("loop.taken", count(counted_loop, TAKEN));
+	print("loop.missed", count(counted_loop, MISSED));
+	print("calls.instructions", count(counted_calls, INSTRUCTIONS));
+	print("calls.branches", count(counted_calls, BRANCHES));
+	print("calls.calls", count(counted_calls, CALLS));
+	print("calls.returns", count(counted_calls, RETURNS));
+	print("calls.loads", count(counted_calls, LOADS));
+	print("calls.stores", count(counted_calls, STORES));
+	print("rep.instructions", count(counted_rep, INSTRUCTIONS));
+	print("rep.stores", count(counted_rep, STORES));
+	print("lines.misses", count(counted_lines, CACHE_MISSES));
+	print("lines.refs", count(counted_lines, CACHE_REFS));
+	print("ud2.instructions", count_user(user_ud2, INSTRUCTIONS));
+	print("ud2.exceptions", count_user(user_ud2, EXCEPTIONS));
+	print("int3.instructions", count_user(user_int3, INSTRUCTIONS));
+	print("int3.exceptions", count_user(user_int3, EXCEPTIONS));
+}
+
+static uint32_t user_rdpmc_low;
+
+static void user_rdpmc(void)
+{
+	uint32_t high;
+
+	faulted = 0;
+	__asm__ volatile("movl $1f, %0\n\trdpmc\n1:"
+			 : "=m"(resume), "=a"(user_rdpmc_low), "=d"(high)
+			 : "c"(0) : "memory");
+}
+
+static void test_rdpmc(void)
+{
+	uint32_t cr4;
+
+	prepare(event(INSTRUCTIONS) | SEL_OS, 1234);
+	run_user(user_rdpmc);
+	print("rdpmc.user-faults", faulted);
+	__asm__("mov %%cr4, %0" : "=r"(cr4));
+	__asm__ volatile("mov %0, %%cr4" : : "r"(cr4 | CR4_PCE));
+	run_user(user_rdpmc);
+	print("rdpmc.user-faults-pce", faulted);
+	print("rdpmc.user-value", user_rdpmc_low);
+}
+
+static void sample(uint32_t lvt)
+{
+	interrupts = 0;
+	fixed_interrupts = 0;
+	lvt_masked = 0;
+	skid_max = 0;
+	without_status = 0;
+	apic_write(APIC_LVTPC, lvt);
+	prepare(event(INSTRUCTIONS) | SEL_USR | SEL_INT, -(uint64_t)PERIOD);
+	wrmsr(pmu.enable, pmu.enable_value);
+	run_user(user_loop);
+	wrmsr(pmu.enable, 0);
+}
+
+static void test_interrupts(void)
+{
+	apic_write(APIC_SPURIOUS, 0x1ff);
+	sample(LVT_NMI);
+	print("nmi.interrupts", interrupts);
+	print("nmi.masked", lvt_masked);
+	print("nmi.skid", skid_max);
+	print("nmi.without-status", without_status);
+
+	/* Both interrupt controllers of the PC are to be silent. */
+	__asm__ volatile("outb %%al, $0x21\n\toutb %%al, $0xa1" : : "a"(0xff));
+	__asm__ volatile("sti");
+	sample(VECTOR_FIXED);
+	__asm__ volatile("cli");
+	print("fixed.interrupts", fixed_interrupts);
+	print("fixed.masked", lvt_masked);
+
+	sample(LVT_NMI | LVT_MASKED);
+	print("masked.interrupts", interrupts);
+}
+
+/* Every address is its own, but for those of the pages that are there twice. */
+static void enable_paging(void)
+{
+	static uint32_t directory[PAGE_ENTRIES] __attribute__((aligned(1 << PAGE_SHIFT)));
+	static uint32_t table[PAGE_ENTRIES] __attribute__((aligned(1 << PAGE_SHIFT)));
+	const uint32_t usual = PAGE_PRESENT | PAGE_WRITE | PAGE_USER;
+	uint32_t i, cr;
+
+	for (i = 0; i < PAGE_ENTRIES; i++)
+		directory[i] = i << LARGE_SHIFT | usual | PAGE_LARGE;
+	for (i = 0; i < ALIAS_PAGES; i++)
+		table[i] = ((uint32_t)aliased + (i << PAGE_SHIFT)) | usual;
+	directory[ALIAS >> LARGE_SHIFT] = (uint32_t)table | usual;
+
+	__asm__ volatile("mov %0, %%cr3" : : "r"(directory) : "memory");
+	__asm__("mov %%cr4, %0" : "=r"(cr));
+	__asm__ volatile("mov %0, %%cr4" : : "r"(cr | CR4_PSE));
+	__asm__("mov %%cr0, %0" : "=r"(cr));
+	__asm__ volatile("mov %0, %%cr0" : : "r"(cr | CR0_PG) : "memory");
+}
+
+static void test_alias(void)
+{
+	enable_paging();
+	print("alias.instructions", count_user(alias_branches, INSTRUCTIONS));
+	print("alias.branches", count_user(alias_branches, BRANCHES));
+	print("alias.taken", count_user(alias_branches, TAKEN));
+	print("alias.not-taken", count_user(alias_branches, NOT_TAKEN));
+	print("alias.missed", count_user(alias_branches, MISSED));
+	print("alias.calls", count_user(alias_branches, CALLS));
+	print("alias.returns", count_user(alias_branches, RETURNS));
+	print("alias-twins.taken", count_user(alias_twins, TAKEN));
+	print("alias-twins.not-taken", count_user(alias_twins, NOT_TAKEN));
+	print("alias-rep.instructions", count_user(alias_rep, INSTRUCTIONS));
+	print("alias-int3.instructions", count_user(alias_int3, INSTRUCTIONS));
+	print("alias-int3.branches", count_user(alias_int3, BRANCHES));
+	print("alias-int3.exceptions", count_user(alias_int3, EXCEPTIONS));
+	print("alias-calls.instructions", count_user(alias_calls, INSTRUCTIONS));
+	print("alias-calls.branches", count_user(alias_calls, BRANCHES));
+	print("alias-calls.calls", count_user(alias_calls, CALLS));
+	print("alias-calls.exceptions", count_user(alias_calls, EXCEPTIONS));
+	print("alias-offset.instructions", count_user(alias_offset, INSTRUCTIONS));
+	print("alias-offset.branches", count_user(alias_offset, BRANCHES));
+	print("alias-fetch.instructions", count_user(alias_fetch, INSTRUCTIONS));
+	print("alias-fetch.not-taken", count_user(alias_fetch, NOT_TAKEN));
+}
+
+int main(void)
+{
+	find_pmu();
+	test_reserved();
+	test_counts();
+	test_rdpmc();
+	test_interrupts();
+	test_alias();
+	print("end", 1);
+	return 0;
+}

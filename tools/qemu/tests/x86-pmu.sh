@@ -1,0 +1,230 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Tests x86-pmu.so, KTAP on stdout.
+#
+#   QEMU_SYSTEM_X86_64    the QEMU to test with, default: the one on PATH
+#   QEMU_SYSTEM_AARCH64   one that must be refused, likewise
+#   QEMU_X86_64           one for single programs, likewise
+
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=${here%/*}
+plugin=$top/build/x86-pmu.so
+guest=$top/build/tests/x86-pmu.elf
+
+qemu=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
+qemu_arm=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
+qemu_user=${QEMU_X86_64:-$(command -v qemu-x86_64)}
+
+# shellcheck source=tools/qemu/tests/lib.sh
+. "$here/lib.sh"
+
+# refuses_option <option> <sentence>
+refuses_option() {
+	refuses "refuses $1" "$2" "$qemu" -M q35 -cpu Skylake-Client -plugin "$plugin,$1"
+}
+
+# bare_metal <cpu> <plugin options> <arguments>: the guest's lines go to $tmp/values
+bare_metal() {
+	cpu=$1
+	options=$2
+	shift 2
+	rm -f "$tmp/values" "$tmp/stats"
+	run "$tmp/out" "$qemu" -M q35 -cpu "$cpu" -no-reboot -kernel "$guest" \
+		-device isa-debug-exit,iobase=0x501 \
+		-chardev "file,id=c,path=$tmp/values" -device isa-debugcon,chardev=c,iobase=0xe9 \
+		-plugin "$plugin,stats=$tmp/stats$options" "$@"
+}
+
+# What the guest counts, whatever the model. The numbers follow from its source.
+counts="fault.anythread = 1
+fault.select = 0
+fault.status = 1
+fault.no-counter = 1
+fault.rdpmc = 0
+fault.rdpmc-no-counter = 1
+loop.instructions = 2000006
+loop.cycles = 3000006
+loop.branches = 1000000
+loop.taken = 999999
+loop.missed -le 3
+calls.instructions = 4006
+calls.branches = 3000
+calls.calls = 1000
+calls.returns = 1000
+calls.loads = 1001
+calls.stores = 1000
+rep.instructions = 12
+rep.stores = 16384
+lines.refs = 1025
+lines.misses = 129
+ud2.instructions = 203
+ud2.exceptions = 100
+int3.instructions = 303
+int3.exceptions = 0
+rdpmc.user-faults = 1
+rdpmc.user-faults-pce = 0
+rdpmc.user-value = 1234
+alias.instructions = 22016
+alias.branches = 13008
+alias.taken = 11005
+alias.not-taken = 2002
+alias.missed -ge 2990
+alias.missed -le 3010
+alias.calls = 4002
+alias.returns = 4003
+alias-twins.taken = 15007
+alias-twins.not-taken = 2002
+alias-rep.instructions = 96
+alias-int3.instructions = 609
+alias-int3.branches = 406
+alias-int3.exceptions = 0
+alias-calls.instructions = 1009
+alias-calls.branches = 606
+alias-calls.calls = 202
+alias-calls.exceptions = 200
+alias-offset.instructions = 1003
+alias-offset.branches = 402
+alias-fetch.instructions = 1005
+alias-fetch.not-taken = 201
+end = 1"
+
+# 200003 instructions with a period of 1000
+sampled="nmi.interrupts = 200
+nmi.skid -le 2
+nmi.without-status = 0
+fixed.interrupts = 200
+masked.interrupts = 0"
+
+masks="nmi.masked = 200
+fixed.masked = 200"
+
+masks_not="nmi.masked = 0
+fixed.masked = 0"
+
+begin 39
+
+# ---- registers, without QEMU ----
+
+model_test x86
+
+needs_qemu "$qemu" qemu-system-x86_64
+
+# ---- refusals ----
+
+refuses_option colour=blue "unknown option 'colour=blue'"
+refuses_option fault=fire "unknown option 'fault=fire'"
+refuses_option fault=lose-pmi "takes a value"
+refuses_option fault=lose-pmi:0 "every how manieth"
+refuses_option counters=many "'many' is no number"
+refuses_option model=intel-v9 "unknown model 'intel-v9'"
+refuses_option model=intel-v4,counters=9 "has no such number of counters"
+refuses_option model=intel-v2,width=64 "no counters of that width"
+refuses_option model=intel-v4,fixed=5 "leave out fixed-function counters at the end"
+refuses_option model=amd-core,fixed=1 "has no fixed-function counters"
+refuses_option model=amd-core,fault=sticky-status "no status register to be sticky"
+refuses_option model=intel-v2,fault=stuck-counter:4 "not have the counter to be stuck"
+refuses_option fault=wrong-cpu-pmi:1 "needs another CPU"
+
+refuses "refuses a model that does not suit the CPU" "does not suit a CPU of Intel" \
+	"$qemu" -M q35 -cpu Skylake-Client -plugin "$plugin,model=amd-v2"
+
+refuses "refuses several CPUs in one thread" "use -smp 1 or -accel tcg,thread=multi" \
+	"$qemu" -M q35 -smp 2 -accel tcg,thread=single -plugin "$plugin"
+refuses "refuses several CPUs under icount" "use -smp 1 or -accel tcg,thread=multi" \
+	"$qemu" -M q35 -smp 2 -icount shift=0 -plugin "$plugin"
+refuses "refuses CPUs that come later" "all CPUs must be there from the start" \
+	"$qemu" -M q35 -smp 1,maxcpus=2 -plugin "$plugin"
+
+cp "$plugin" "$tmp/again.so"
+refuses "refuses to be loaded twice" "another PMU plugin is loaded" \
+	"$qemu" -M q35 -plugin "$plugin" -plugin "$tmp/again.so"
+
+what="refuses another target"
+if [ -n "$qemu_arm" ]; then
+	refuses "$what" "needs qemu-system-x86_64, this QEMU emulates aarch64" \
+		"$qemu_arm" -M virt -plugin "$plugin"
+else
+	skip "$what" "no qemu-system-aarch64"
+fi
+
+what="refuses an emulator of single programs"
+if [ -n "$qemu_user" ]; then
+	timeout 10 "$qemu_user" -plugin "$plugin" /bin/true > "$tmp/out" 2>&1
+	if grep -q "^x86-pmu: needs qemu-system-x86_64" "$tmp/out"; then
+		ok "$what"
+	else
+		not_ok "$what" "$(head -n 1 "$tmp/out")"
+	fi
+else
+	skip "$what" "no qemu-x86_64"
+fi
+
+# ---- bare metal ----
+
+# guest_test <description> <file> <lines> <cpu> <plugin options> <arguments>
+guest_test() {
+	what=$1
+	file=$2
+	lines=$3
+	shift 3
+	if [ -n "$reason" ]; then
+		skip "$what" "$reason"
+	else
+		bare_metal "$@"
+		judge "$what" "$tmp/$file" "$lines"
+	fi
+}
+
+for version in 1 2 3 4 5; do
+	guest_test "intel-v$version counts and interrupts" values "cpuid.version = $version
+$counts
+$sampled
+$masks" Skylake-Client ",model=intel-v$version"
+done
+
+for model in legacy:1 core:2 v2:3; do
+	guest_test "amd-${model%:*} counts and interrupts" values "cpuid.version = ${model#*:}
+$counts
+$sampled
+$masks_not" EPYC ",model=amd-${model%:*}"
+done
+
+guest_test "the same with -icount" values "$counts
+$sampled
+$masks" Skylake-Client "" -icount shift=0,sleep=off
+
+guest_test "the same with several CPUs" values "$counts
+$sampled
+$masks" Skylake-Client "" -smp 2
+
+guest_test "counters and width by option" values "cpuid.counters = 6
+cpuid.width = 40
+cpuid.fixed = 2
+$counts" Skylake-Client ",model=intel-v4,counters=6,width=40,fixed=0x3"
+
+guest_test "accesses are counted" stats "cpu0.rdpmc -ge 3
+cpu0.wrmsr.IA32_PERF_GLOBAL_CTRL -ge 400
+cpu0.rdmsr.IA32_PERF_GLOBAL_STATUS = 400
+cpu0.pmi.nmi = 200
+cpu0.pmi.fixed = 200
+cpu0.pmi.masked = 1" Skylake-Client ",model=intel-v2"
+
+guest_test "fault=lose-pmi" stats "cpu0.pmi.nmi = 0
+cpu0.pmi.lost -ge 3" Skylake-Client ",fault=lose-pmi:1"
+guest_test "fault=delay-pmi" stats "cpu0.pmi.delayed -ge 10
+cpu0.pmi.nmi -le 20" Skylake-Client ",fault=delay-pmi:1"
+guest_test "fault=spurious-pmi" values "nmi.without-status -ge 1
+nmi.interrupts -ge 201
+end = 1" Skylake-Client ",fault=spurious-pmi:2"
+guest_test "fault=wrong-cpu-pmi" stats "cpu0.pmi.nmi = 0
+cpu0.pmi.misdirected -ge 1
+cpu1.pmi.masked -ge 1" Skylake-Client ",fault=wrong-cpu-pmi:1" -smp 2
+guest_test "fault=sticky-status" values "nmi.interrupts = 200
+end = 1" Skylake-Client ",fault=sticky-status"
+guest_test "fault=stuck-counter" values "loop.instructions = 0
+loop.branches = 0
+nmi.interrupts = 0
+end = 1" Skylake-Client ",fault=stuck-counter:0"
+
+exit $failed

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the virtual x86 PMU can count, and how event selectors name it.
+ */
+#ifndef TOOLS_QEMU_X86_EVENTS_H
+#define TOOLS_QEMU_X86_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What happens in a vCPU, counted apart for user and kernel. */
+enum x86_pmu_kind {
+	X86_PMU_INSTRUCTIONS,
+	X86_PMU_CYCLES,		/* one an instruction, one more a branch */
+	X86_PMU_BRANCHES,	/* all of them, near and far */
+	X86_PMU_CONDITIONAL,
+	X86_PMU_TAKEN,		/* near branches that were taken */
+	X86_PMU_NOT_TAKEN,
+	X86_PMU_CALLS,		/* near */
+	X86_PMU_RETURNS,	/* near */
+	X86_PMU_FAR,
+	X86_PMU_MISPREDICTED,
+	X86_PMU_LOADS,
+	X86_PMU_STORES,
+	X86_PMU_CACHE_REFS,
+	X86_PMU_CACHE_MISSES,
+	X86_PMU_INTERRUPTS,
+	X86_PMU_EXCEPTIONS,
+	X86_PMU_KINDS,
+	X86_PMU_NOTHING = X86_PMU_KINDS,
+};
+
+#define X86_PMU_KIND_BIT(kind)	(UINT32_C(1) << (kind))
+
+/**
+ * struct x86_pmu_event - what a counter counts: (kind - less) * times / per
+ * @kind: what makes it advance
+ * @less: what is taken off that, X86_PMU_NOTHING for none
+ * @times: the increment, 0 for an event that never happens
+ * @per: so many of them are one
+ */
+struct x86_pmu_event {
+	enum x86_pmu_kind kind;
+	enum x86_pmu_kind less;
+	uint8_t times;
+	uint8_t per;
+};
+
+/* Event selectors: the bits that both vendors have. */
+#define X86_PMU_SEL_EVENT	UINT64_C(0xff)
+#define X86_PMU_SEL_UMASK	UINT64_C(0xff00)
+#define X86_PMU_SEL_USR		(UINT64_C(1) << 16)
+#define X86_PMU_SEL_OS		(UINT64_C(1) << 17)
+#define X86_PMU_SEL_EDGE	(UINT64_C(1) << 18)
+#define X86_PMU_SEL_PIN		(UINT64_C(1) << 19)	/* Intel only */
+#define X86_PMU_SEL_INT		(UINT64_C(1) << 20)
+#define X86_PMU_SEL_ANY		(UINT64_C(1) << 21)	/* Intel only */
+#define X86_PMU_SEL_EN		(UINT64_C(1) << 22)
+#define X86_PMU_SEL_INV		(UINT64_C(1) << 23)
+#define X86_PMU_SEL_CMASK_SHIFT	24
+#define X86_PMU_SEL_CMASK	(UINT64_C(0xff) << X86_PMU_SEL_CMASK_SHIFT)
+#define X86_PMU_SEL_EVENT_HIGH	(UINT64_C(0xf) << 32)	/* AMD only */
+
+bool x86_pmu_event_select(bool amd, uint64_t selector, struct x86_pmu_event *event);
+bool x86_pmu_event_fixed(unsigned int counter, struct x86_pmu_event *event);
+
+#endif /* TOOLS_QEMU_X86_EVENTS_H */

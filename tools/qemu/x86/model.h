@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The registers of an x86 core PMU and the counters behind them, apart from
+ * whatever executes the instructions.
+ */
+#ifndef TOOLS_QEMU_X86_MODEL_H
+#define TOOLS_QEMU_X86_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "x86/events.h"
+
+#define X86_PMU_GP_MAX		16
+#define X86_PMU_FIXED_MAX	4
+#define X86_PMU_COUNTERS_MAX	(X86_PMU_GP_MAX + X86_PMU_FIXED_MAX)
+#define X86_PMU_NO_COUNTER	X86_PMU_COUNTERS_MAX
+
+/* The position of the fixed-function counters in Intel's global registers. */
+#define X86_PMU_GLOBAL_FIXED	32
+
+/* The local APIC's entry for the PMU, as an MSR of x2APIC: its writes are counted. */
+#define X86_PMU_X2APIC_LVTPC	0x834
+
+enum x86_pmu_ring {
+	X86_PMU_USER,
+	X86_PMU_KERNEL,
+	X86_PMU_RINGS
+};
+
+enum x86_pmu_version {
+	X86_PMU_INTEL_V1,
+	X86_PMU_INTEL_V2,
+	X86_PMU_INTEL_V3,
+	X86_PMU_INTEL_V4,
+	X86_PMU_INTEL_V5,
+	X86_PMU_AMD_LEGACY,
+	X86_PMU_AMD_CORE,
+	X86_PMU_AMD_V2,
+	X86_PMU_VERSIONS
+};
+
+/**
+ * struct x86_pmu_config - what kind of PMU it is; the same for all CPUs
+ * @version: which registers there are
+ * @gp: how many general-purpose counters
+ * @fixed: which of Intel's fixed-function counters, a bit each
+ * @gp_width: bits of a general-purpose counter
+ * @fixed_width: bits of a fixed-function counter
+ * @full_width: counters can be written with all their bits (Intel)
+ * @stuck: a counter that never counts, or X86_PMU_NO_COUNTER
+ * @sticky_status: status bits do not clear at the first write
+ */
+struct x86_pmu_config {
+	enum x86_pmu_version version;
+	unsigned int gp;
+	uint32_t fixed;
+	unsigned int gp_width;
+	unsigned int fixed_width;
+	bool full_width;
+	unsigned int stuck;
+	bool sticky_status;
+};
+
+struct x86_pmu;
+
+/* Counts of a CPU, or distances between counts. */
+typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
+
+/**
+ * struct x86_pmu_ops - what the model needs of the CPU it is part of
+ * @read: how often each kind has happened so far
+ * @watch: call x86_pmu_check() before any kind has happened more often than this
+ * @need: kinds that will be read from now on, a bit each
+ * @interrupt: a counter that interrupts has overflowed
+ * @alarm: the alarm set with x86_pmu_set_alarm() rings
+ */
+struct x86_pmu_ops {
+	void (*read)(struct x86_pmu *pmu, x86_pmu_counts counts);
+	void (*watch)(struct x86_pmu *pmu, x86_pmu_counts distance);
+	void (*need)(struct x86_pmu *pmu, uint32_t kinds);
+	void (*interrupt)(struct x86_pmu *pmu);
+	void (*alarm)(struct x86_pmu *pmu);
+};
+
+/**
+ * struct x86_pmu_counter - one counter
+ * @value: what it shows
+ * @select: the event selector of a general-purpose one
+ * @active: it counts; what follows is meaningful only then
+ * @rings: which rings it counts, a bit each
+ * @interrupts: overflow is signalled
+ * @event: what it counts
+ * @seen: the count up to which @value is right
+ * @fraction: what is too little for another step of @value
+ */
+struct x86_pmu_counter {
+	uint64_t value;
+	uint64_t select;
+	bool active;
+	uint8_t rings;
+	bool interrupts;
+	struct x86_pmu_event event;
+	uint64_t seen;
+	uint64_t fraction;
+};
+
+struct x86_pmu_accesses {
+	uint64_t reads;
+	uint64_t writes;
+};
+
+/* Enough for the table of any vendor, see x86_pmu_msr_name(). */
+#define X86_PMU_MSR_ROWS	20
+
+/**
+ * struct x86_pmu - the PMU of one CPU
+ * @config: its kind
+ * @ops: the CPU
+ * @counter: general-purpose counters, then fixed-function ones
+ * @fixed_ctrl: IA32_FIXED_CTR_CTRL
+ * @global_ctrl: IA32_PERF_GLOBAL_CTRL, PerfCntrGlobalCtl
+ * @status: IA32_PERF_GLOBAL_STATUS, PerfCntrGlobalStatus
+ * @sticky: bits of @status that have resisted a write already
+ * @debugctl: IA32_DEBUGCTL, DbgCtl
+ * @alarm_set: there is an alarm
+ * @alarm: at which number of instructions it rings
+ * @rdpmc: how often RDPMC was executed
+ * @msr: accesses of the MSRs, by row of the table
+ * @overflows: how often counters overflowed
+ * @checks: how often x86_pmu_check() was called
+ */
+struct x86_pmu {
+	const struct x86_pmu_config *config;
+	const struct x86_pmu_ops *ops;
+	struct x86_pmu_counter counter[X86_PMU_COUNTERS_MAX];
+	uint64_t fixed_ctrl;
+	uint64_t global_ctrl;
+	uint64_t status;
+	uint64_t sticky;
+	uint64_t debugctl;
+	bool alarm_set;
+	uint64_t alarm;
+
+	uint64_t rdpmc;
+	struct x86_pmu_accesses msr[X86_PMU_MSR_ROWS];
+	uint64_t overflows;
+	uint64_t checks;
+};
+
+/* What an access does. */
+enum x86_pmu_access {
+	X86_PMU_NOT_HERE,	/* no register of the PMU */
+	X86_PMU_DONE,
+	X86_PMU_FAULT,		/* #GP(0) */
+};
+
+/* Registers of CPUID, in the order of their numbers. */
+struct x86_pmu_cpuid {
+	uint32_t eax;
+	uint32_t ecx;
+	uint32_t edx;
+	uint32_t ebx;
+};
+
+static inline bool x86_pmu_is_amd(const struct x86_pmu_config *config)
+{
+	return config->version >= X86_PMU_AMD_LEGACY;
+}
+
+const char *x86_pmu_version_name(enum x86_pmu_version version);
+void x86_pmu_defaults(struct x86_pmu_config *config, enum x86_pmu_version version);
+const char *x86_pmu_config_error(const struct x86_pmu_config *config);
+
+void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
+		  const struct x86_pmu_ops *ops);
+void x86_pmu_reset(struct x86_pmu *pmu);
+void x86_pmu_check(struct x86_pmu *pmu);
+void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions);
+
+enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *value);
+enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t value);
+enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, uint32_t selector, uint64_t *value);
+void x86_pmu_cpuid(const struct x86_pmu_config *config, uint32_t leaf,
+		   struct x86_pmu_cpuid *regs);
+const char *x86_pmu_msr_name(const struct x86_pmu_config *config, unsigned int row);
+
+#endif /* TOOLS_QEMU_X86_MODEL_H */

@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the virtual x86 PMU needs of QEMU.
+ *
+ * See pmu/qemu.c for what is the same on other architectures. RDMSR, WRMSR, RDPMC
+ * and CPUID are "helpers": generated code calls them through a pointer that the
+ * translator takes from a record, helper_info_*. Exceptions and interrupts go
+ * through a table of functions, x86_tcg_ops. In both, functions of QEMU are
+ * replaced by functions of the plugin. Where things are in QEMU's CPU state is
+ * read from the code of small functions, and compared with others or with the
+ * values after reset. (Names of QEMU's functions and types below are those of
+ * its sources.)
+ *
+ * This reads x86-64 code: it works for a QEMU that runs on that architecture.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/image.h"
+#include "x86/qemu.h"
+
+#define CPU_INTERRUPT_HARD	0x0002
+#define CPU_INTERRUPT_NMI	0x0200
+
+#define EXCP_GP			13
+#define MMU_INST_FETCH		2
+
+/* The first registers in CPUX86State.regs[] */
+enum { R_EAX, R_ECX, R_EDX, R_EBX };
+
+#define HF_CPL_MASK		3u
+#define HF_INHIBIT_IRQ		(1u << 3)
+#define CR4_PCE			(1u << 8)
+
+/* The distance from CPUX86State.eip to .hflags, in all versions known */
+#define EIP_TO_HFLAGS		0x30
+#define EIP_AT_RESET		0xfff0
+
+#define APIC_BASE		0xfee00000
+#define APIC_ICR		0x30
+#define APIC_LVTPC		0x34
+#define APIC_ICR_SELF		(1u << 18)
+#define APIC_ICR_ASSERT		(1u << 14)
+
+/* QEMU's CPUX86State, of which little is known. */
+struct x86_env {
+	uint64_t regs[R_EBX + 1];
+};
+
+/* The start of QEMU's TCGHelperInfo */
+struct helper_info {
+	void *func;
+	const char *name;
+};
+
+/* Functions of QEMU, each found by its name. */
+static struct {
+	void (*cpu_interrupt)(struct qemu_cpu *cpu, int mask);
+	void (*cpu_loop_exit)(struct qemu_cpu *cpu) __attribute__((noreturn));
+	void (*raise_exception_err_ra)(struct x86_env *env, int vector, int error,
+				       uintptr_t ra) __attribute__((noreturn));
+	uint32_t (*address_space_rw)(void *as, uint64_t addr, uint64_t attrs, void *buf,
+				     uint64_t len, bool is_write);
+	void *address_space_memory;
+	void *(*cpu_get_current_apic)(void);
+	void *apic_msr_read;
+	void *apic_msr_write;
+	void (*cpu_x86_cpuid)(struct x86_env *env, uint32_t leaf, uint32_t subleaf,
+			      uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
+	int (*x86_cpu_pending_interrupt)(struct qemu_cpu *cpu, int request);
+	void (*x86_cpu_do_interrupt)(struct qemu_cpu *cpu);
+	bool (*x86_cpu_exec_interrupt)(struct qemu_cpu *cpu, int request);
+	bool (*x86_cpu_tlb_fill)(struct qemu_cpu *cpu, uint64_t addr, int size, int access,
+				 int mmu_idx, bool probe, uintptr_t ra);
+} qemu;
+
+#define IN_QEMU(name)	{ #name, (void **)&qemu.name }
+
+static const struct pmu_import imports[] = {
+	IN_QEMU(cpu_interrupt),
+	IN_QEMU(cpu_loop_exit),
+	IN_QEMU(raise_exception_err_ra),
+	IN_QEMU(address_space_rw),
+	IN_QEMU(address_space_memory),
+	IN_QEMU(cpu_get_current_apic),
+	IN_QEMU(apic_msr_read),
+	IN_QEMU(apic_msr_write),
+	IN_QEMU(cpu_x86_cpuid),
+	IN_QEMU(x86_cpu_pending_interrupt),
+	IN_QEMU(x86_cpu_do_interrupt),
+	IN_QEMU(x86_cpu_exec_interrupt),
+	IN_QEMU(x86_cpu_tlb_fill),
+};
+
+/* Where things are: in CPUX86State, in CPUState, and the one in the other. */
+static struct {
+	int32_t hflags;
+	int32_t eip;
+	int32_t cr4;
+	int32_t env;
+} offset;
+
+/* The places that x86_qemu_hook() changes. */
+static struct helper_info *rdmsr_info, *wrmsr_info, *rdpmc_info, *cpuid_info;
+static void **do_interrupt_place, **exec_interrupt_place, **tlb_fill_place;
+
+static bool apic_msr_wants_apic;
+
+static const struct x86_qemu_hooks *hooks;
+
+/**
+ * struct vcpu - one CPU
+ * @env: QEMU's CPUX86State
+ * @in_fetch: the MMU is translating the address of an instruction
+ * @in_exception: an exception or interrupt is being delivered
+ */
+static struct vcpu {
+	struct x86_env *env;
+	bool in_fetch;
+	bool in_exception;
+} vcpus[PMU_VCPUS_MAX];
+
+static uint32_t env_u32(const struct x86_env *env, int32_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, (const char *)env + at, sizeof(value));
+	return value;
+}
+
+static uint64_t env_u64(const struct x86_env *env, int32_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)env + at, sizeof(value));
+	return value;
+}
+
+static void set_env_u32(struct x86_env *env, int32_t at, uint32_t value)
+{
+	memcpy((char *)env + at, &value, sizeof(value));
+}
+
+static void set_env_u64(struct x86_env *env, int32_t at, uint64_t value)
+{
+	memcpy((char *)env + at, &value, sizeof(value));
+}
+
+/* ---- finding things ---- */
+
+/*
+ * QEMU's RDPMC begins
+ *
+ *	if (!(env->cr[4] & CR4_PCE_MASK) && (env->hflags & HF_CPL_MASK))
+ *						testb $1,cr4+1(%rdi)
+ *						testb $3,hflags(%rdi)
+ */
+static bool find_env_fields(void)
+{
+	struct image_code code;
+	size_t i;
+
+	if (!image_function("helper_rdpmc", &code))
+		return false;
+	for (i = 0; i + 7 <= code.len; i++) {
+		const uint8_t *p = code.start + i;
+
+		if (p[0] != 0xf6 || p[1] != 0x87)
+			continue;
+		if (p[6] == CR4_PCE >> 8 && !offset.cr4)
+			offset.cr4 = image_disp32(p + 2) - 1;
+		if (p[6] == HF_CPL_MASK && !offset.hflags)
+			offset.hflags = image_disp32(p + 2);
+	}
+	offset.eip = offset.hflags - EIP_TO_HFLAGS;
+	return offset.cr4 > 0 && offset.eip > 0 && offset.cr4 % 8 == 0 && offset.eip % 8 == 0;
+}
+
+/*
+ * x86_cpu_do_interrupt() reads exception_index, and passes env to do_vmexit():
+ *
+ *	mov exception_index(%r),%r32
+ *	lea env(%r),%rdi	...	jmp do_vmexit
+ */
+static bool find_env(void)
+{
+	const uint8_t *vmexit = dlsym(RTLD_DEFAULT, "do_vmexit");
+	bool read_index = false;
+	struct image_code code;
+	int32_t env = 0;
+	size_t i;
+
+	if (!vmexit || !image_function("x86_cpu_do_interrupt", &code))
+		return false;
+	for (i = 0; i + 7 <= code.len; i++) {
+		const uint8_t *p = code.start + i;
+
+		if (p[0] == 0x8b && (p[1] & 0xc0) == 0x80 &&
+		    image_disp32(p + 2) == pmu_qemu_exception_index)
+			read_index = true;
+		else if (p[0] == 0x48 && p[1] == 0x8d && (p[2] & 0xf8) == 0xb8)
+			env = image_disp32(p + 3);
+		else if ((p[0] == 0xe9 || p[0] == 0xe8) && image_rel32(p + 1) == vmexit)
+			offset.env = env;
+	}
+	return read_index && offset.env > 0 && offset.env % 16 == 0;
+}
+
+static struct helper_info *find_helper(const char *name)
+{
+	struct helper_info *info;
+	char symbol[64];
+	void *func;
+
+	snprintf(symbol, sizeof(symbol), "helper_info_%s", name);
+	info = dlsym(RTLD_DEFAULT, symbol);
+	snprintf(symbol, sizeof(symbol), "helper_%s", name);
+	func = dlsym(RTLD_DEFAULT, symbol);
+
+	if (!info || !func || !image_is_data(info, sizeof(*info)) || info->func != func ||
+	    !image_is_data(info->name, strlen(name) + 1) || strcmp(info->name, name)) {
+		plugin_refuse("helper_info_%s is not as expected: another PMU plugin is loaded, or this QEMU is not like 10.0 to 11.1",
+			      name);
+		return NULL;
+	}
+	return info;
+}
+
+static bool is_ops(void **place)
+{
+	return pmu_qemu_neighbour(place, qemu.x86_cpu_exec_interrupt) &&
+	       pmu_qemu_neighbour(place, qemu.x86_cpu_tlb_fill);
+}
+
+static bool find_ops(void)
+{
+	do_interrupt_place = image_find_pointer(qemu.x86_cpu_do_interrupt, is_ops);
+	if (!do_interrupt_place)
+		return false;
+	exec_interrupt_place = pmu_qemu_neighbour(do_interrupt_place, qemu.x86_cpu_exec_interrupt);
+	tlb_fill_place = pmu_qemu_neighbour(do_interrupt_place, qemu.x86_cpu_tlb_fill);
+	return true;
+}
+
+/* apic_msr_read() finds the APIC itself (10.0), or is given it (11.1). */
+static bool find_apic_call(void)
+{
+	struct image_code code;
+	size_t i;
+
+	if (!image_function("apic_msr_read", &code))
+		return false;
+	apic_msr_wants_apic = true;
+	for (i = 0; i + 5 <= code.len; i++)
+		if (code.start[i] == 0xe8 &&
+		    image_rel32(code.start + i + 1) == (const uint8_t *)qemu.cpu_get_current_apic)
+			apic_msr_wants_apic = false;
+	return true;
+}
+
+/**
+ * x86_qemu_find() - find all that is needed of QEMU, changing nothing
+ * @info: what QEMU says of itself
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int x86_qemu_find(const struct qemu_info *info)
+{
+	if (pmu_qemu_find(info, imports, ARRAY_SIZE(imports)))
+		return 1;
+	if (!find_env_fields() || !find_env())
+		return plugin_refuse("cannot tell where this QEMU keeps the state of a CPU, it is not like 10.0 to 11.1");
+	if (!find_ops())
+		return plugin_refuse("finds no table of QEMU's functions for interrupts: another PMU plugin is loaded, or this QEMU is not like 10.0 to 11.1");
+	if (!find_apic_call())
+		return plugin_refuse("cannot tell how to call this QEMU's apic_msr_read()");
+
+	rdmsr_info = find_helper("rdmsr");
+	wrmsr_info = rdmsr_info ? find_helper("wrmsr") : NULL;
+	rdpmc_info = wrmsr_info ? find_helper("rdpmc") : NULL;
+	cpuid_info = rdpmc_info ? find_helper("cpuid") : NULL;
+	return !cpuid_info;
+}
+
+/* ---- vCPUs ---- */
+
+/**
+ * x86_qemu_vcpu_init() - get to know a vCPU, which may not be complete yet
+ * @vcpu: its index
+ */
+void x86_qemu_vcpu_init(unsigned int vcpu)
+{
+	vcpus[vcpu].env = (struct x86_env *)((char *)pmu_qemu_vcpu_init(vcpu) + offset.env);
+}
+
+/**
+ * x86_qemu_vcpu_is_amd() - is this vCPU of AMD, as far as CPUID says?
+ * @vcpu: its index
+ */
+bool x86_qemu_vcpu_is_amd(unsigned int vcpu)
+{
+	uint32_t eax, ebx, ecx, edx;
+
+	qemu.cpu_x86_cpuid(vcpus[vcpu].env, 0, 0, &eax, &ebx, &ecx, &edx);
+	/* "AuthenticAMD", "HygonGenuine" */
+	return ebx == 0x68747541 || ebx == 0x6f677948;
+}
+
+static unsigned int vcpu_of_env(const struct x86_env *env)
+{
+	return pmu_qemu_vcpu_of((const struct qemu_cpu *)((const char *)env - offset.env));
+}
+
+static enum x86_pmu_ring ring_of(const struct x86_env *env)
+{
+	return env_u32(env, offset.hflags) & HF_CPL_MASK ? X86_PMU_USER : X86_PMU_KERNEL;
+}
+
+/**
+ * x86_qemu_ring() - the ring a vCPU is in
+ * @vcpu: its index
+ */
+unsigned int x86_qemu_ring(unsigned int vcpu)
+{
+	return ring_of(vcpus[vcpu].env);
+}
+
+/**
+ * x86_qemu_pc() - RIP of a vCPU
+ * @vcpu: its index; in its thread, at the head of a block or between two
+ *
+ * QEMU has it right there since the code of its blocks goes by it: CF_PCREL.
+ *
+ * Return: the address, within the code segment.
+ */
+uint64_t x86_qemu_pc(unsigned int vcpu)
+{
+	return env_u64(vcpus[vcpu].env, offset.eip);
+}
+
+/**
+ * x86_qemu_translating_ring() - the ring of the code being translated
+ */
+enum x86_pmu_ring x86_qemu_translating_ring(void)
+{
+	return ring_of((struct x86_env *)((char *)pmu_qemu_current_cpu() + offset.env));
+}
+
+/* ---- the local APIC ---- */
+
+/* Fails unless the APIC is in x2APIC mode. */
+static bool apic_msr_read(unsigned int reg, uint64_t *value)
+{
+	if (apic_msr_wants_apic)
+		return !((int (*)(void *, int, uint64_t *))qemu.apic_msr_read)
+			(qemu.cpu_get_current_apic(), reg, value);
+	return !((int (*)(int, uint64_t *))qemu.apic_msr_read)(reg, value);
+}
+
+static bool apic_msr_write(unsigned int reg, uint64_t value)
+{
+	if (apic_msr_wants_apic)
+		return !((int (*)(void *, int, uint64_t))qemu.apic_msr_write)
+			(qemu.cpu_get_current_apic(), reg, value);
+	return !((int (*)(int, uint64_t))qemu.apic_msr_write)(reg, value);
+}
+
+static uint32_t apic_read(unsigned int reg)
+{
+	uint64_t value = 0;
+
+	if (!apic_msr_read(reg, &value))
+		qemu.address_space_rw(qemu.address_space_memory, APIC_BASE + reg * 16, 0,
+				      &value, sizeof(uint32_t), false);
+	return value;
+}
+
+static void apic_write(unsigned int reg, uint32_t value)
+{
+	if (!apic_msr_write(reg, value))
+		qemu.address_space_rw(qemu.address_space_memory, APIC_BASE + reg * 16, 0,
+				      &value, sizeof(value), true);
+}
+
+uint32_t x86_qemu_lvtpc(unsigned int vcpu)
+{
+	(void)vcpu;
+	return apic_read(APIC_LVTPC);
+}
+
+void x86_qemu_set_lvtpc(unsigned int vcpu, uint32_t lvtpc)
+{
+	(void)vcpu;
+	apic_write(APIC_LVTPC, lvtpc);
+}
+
+void x86_qemu_nmi(unsigned int vcpu)
+{
+	qemu.cpu_interrupt(pmu_qemu_cpu(vcpu), CPU_INTERRUPT_NMI);
+}
+
+void x86_qemu_fixed_interrupt(unsigned int vcpu, uint8_t vector)
+{
+	(void)vcpu;
+	apic_write(APIC_ICR, APIC_ICR_SELF | APIC_ICR_ASSERT | vector);
+}
+
+/* ---- in place of QEMU's functions ---- */
+
+/* The return address, as QEMU wants it to find the instruction. */
+#define RETADDR()	((uintptr_t)__builtin_return_address(0) - 2)
+
+static void (*helper_rdmsr)(struct x86_env *env);
+static void (*helper_wrmsr)(struct x86_env *env);
+static void (*helper_rdpmc)(struct x86_env *env);
+static void (*helper_cpuid)(struct x86_env *env);
+
+static void set_edx_eax(struct x86_env *env, uint64_t value)
+{
+	env->regs[R_EAX] = (uint32_t)value;
+	env->regs[R_EDX] = value >> 32;
+}
+
+static void hook_rdmsr(struct x86_env *env)
+{
+	uint64_t value;
+
+	switch (hooks->rdmsr(vcpu_of_env(env), env->regs[R_ECX], &value)) {
+	case X86_PMU_DONE:
+		set_edx_eax(env, value);
+		return;
+	case X86_PMU_FAULT:
+		qemu.raise_exception_err_ra(env, EXCP_GP, 0, RETADDR());
+	default:
+		helper_rdmsr(env);
+	}
+}
+
+static void hook_wrmsr(struct x86_env *env)
+{
+	uint64_t value = (uint32_t)env->regs[R_EAX] | env->regs[R_EDX] << 32;
+
+	switch (hooks->wrmsr(vcpu_of_env(env), env->regs[R_ECX], value)) {
+	case X86_PMU_DONE:
+		return;
+	case X86_PMU_FAULT:
+		qemu.raise_exception_err_ra(env, EXCP_GP, 0, RETADDR());
+	default:
+		helper_wrmsr(env);
+	}
+}
+
+/*
+ * The translator believes that RDPMC never returns, and ends the block: go to
+ * the next instruction through QEMU's main loop.
+ */
+static void hook_rdpmc(struct x86_env *env)
+{
+	unsigned int vcpu = vcpu_of_env(env);
+	uint64_t value;
+
+	if (ring_of(env) != X86_PMU_KERNEL && !(env_u32(env, offset.cr4) & CR4_PCE))
+		helper_rdpmc(env);
+	if (hooks->rdpmc(vcpu, env->regs[R_ECX], &value) != X86_PMU_DONE)
+		qemu.raise_exception_err_ra(env, EXCP_GP, 0, RETADDR());
+
+	set_edx_eax(env, value);
+	set_env_u64(env, offset.eip, env_u64(env, offset.eip) + 2);
+	set_env_u32(env, offset.hflags, env_u32(env, offset.hflags) & ~HF_INHIBIT_IRQ);
+	qemu.cpu_loop_exit(pmu_qemu_cpu(vcpu));
+}
+
+static void hook_cpuid(struct x86_env *env)
+{
+	uint32_t leaf = env->regs[R_EAX];
+	struct x86_pmu_cpuid regs;
+
+	helper_cpuid(env);
+	regs = (struct x86_pmu_cpuid) {
+		.eax = env->regs[R_EAX], .ecx = env->regs[R_ECX],
+		.edx = env->regs[R_EDX], .ebx = env->regs[R_EBX],
+	};
+	hooks->cpuid(leaf, &regs);
+	env->regs[R_EAX] = regs.eax;
+	env->regs[R_ECX] = regs.ecx;
+	env->regs[R_EDX] = regs.edx;
+	env->regs[R_EBX] = regs.ebx;
+}
+
+/* QEMU's function does not return if the delivery of the exception faults. */
+static void hook_do_interrupt(struct qemu_cpu *cpu)
+{
+	unsigned int vcpu = pmu_qemu_vcpu_of(cpu);
+	struct vcpu *v = &vcpus[vcpu];
+
+	hooks->exception(vcpu, pmu_qemu_exception(cpu), env_u64(v->env, offset.eip),
+			 v->in_fetch, v->in_exception);
+	v->in_fetch = false;
+	v->in_exception = true;
+	qemu.x86_cpu_do_interrupt(cpu);
+	v->in_exception = false;
+}
+
+static bool hook_exec_interrupt(struct qemu_cpu *cpu, int request)
+{
+	int pending = qemu.x86_cpu_pending_interrupt(cpu, request);
+	unsigned int vcpu = pmu_qemu_vcpu_of(cpu);
+	struct vcpu *v = &vcpus[vcpu];
+	enum x86_pmu_ring ring = ring_of(v->env);
+	bool taken;
+
+	if (!pending)
+		return qemu.x86_cpu_exec_interrupt(cpu, request);
+
+	hooks->interrupt(vcpu, env_u64(v->env, offset.eip));
+	v->in_exception = true;
+	taken = qemu.x86_cpu_exec_interrupt(cpu, request);
+	v->in_exception = false;
+	if (pending == CPU_INTERRUPT_HARD && taken)
+		hooks->interrupted(vcpu, ring);
+	return taken;
+}
+
+/* Neither does this return if the address has no translation. */
+static bool hook_tlb_fill(struct qemu_cpu *cpu, uint64_t addr, int size, int access,
+			  int mmu_idx, bool probe, uintptr_t ra)
+{
+	struct vcpu *v;
+	bool filled;
+
+	if (access != MMU_INST_FETCH)
+		return qemu.x86_cpu_tlb_fill(cpu, addr, size, access, mmu_idx, probe, ra);
+
+	v = &vcpus[pmu_qemu_vcpu_of(cpu)];
+	v->in_fetch = true;
+	filled = qemu.x86_cpu_tlb_fill(cpu, addr, size, access, mmu_idx, probe, ra);
+	v->in_fetch = false;
+	return filled;
+}
+
+/* CPUs have been reset when they were made, before the machine is for the first time. */
+static void check_offsets(const struct vcpu *v)
+{
+	static bool checked;
+
+	if (checked)
+		return;
+	checked = true;
+	if (env_u64(v->env, offset.eip) != EIP_AT_RESET ||
+	    env_u32(v->env, offset.hflags) & HF_CPL_MASK) {
+		plugin_refuse("finds a CPU of this QEMU not in the state of reset, it is not like 10.0 to 11.1");
+		exit(1);
+	}
+}
+
+static void on_reset(void *opaque)
+{
+	unsigned int i;
+
+	(void)opaque;
+	for (i = 0; i < pmu_qemu_vcpus(); i++) {
+		check_offsets(&vcpus[i]);
+		vcpus[i].in_fetch = false;
+		vcpus[i].in_exception = false;
+	}
+	hooks->reset();
+}
+
+/**
+ * x86_qemu_hook() - put the PMU into QEMU, after x86_qemu_find()
+ * @h: what is to be called; it stays in use
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int x86_qemu_hook(const struct x86_qemu_hooks *h)
+{
+	hooks = h;
+	if (!pmu_qemu_replace(&rdmsr_info->func, hook_rdmsr, &helper_rdmsr) ||
+	    !pmu_qemu_replace(&wrmsr_info->func, hook_wrmsr, &helper_wrmsr) ||
+	    !pmu_qemu_replace(&rdpmc_info->func, hook_rdpmc, &helper_rdpmc) ||
+	    !pmu_qemu_replace(&cpuid_info->func, hook_cpuid, &helper_cpuid) ||
+	    !pmu_qemu_replace(do_interrupt_place, hook_do_interrupt, &qemu.x86_cpu_do_interrupt) ||
+	    !pmu_qemu_replace(exec_interrupt_place, hook_exec_interrupt,
+			      &qemu.x86_cpu_exec_interrupt) ||
+	    !pmu_qemu_replace(tlb_fill_place, hook_tlb_fill, &qemu.x86_cpu_tlb_fill))
+		return plugin_refuse("cannot write to this QEMU's tables of functions");
+	pmu_qemu_on_reset(on_reset);
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the virtual x86 PMU needs of QEMU beyond what any PMU does.
+ */
+#ifndef TOOLS_QEMU_X86_QEMU_H
+#define TOOLS_QEMU_X86_QEMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pmu/qemu.h"
+#include "x86/model.h"
+
+/**
+ * struct x86_qemu_hooks - what the PMU does in place of, or besides, QEMU
+ * @rdmsr: RDMSR in ring 0
+ * @wrmsr: WRMSR in ring 0
+ * @rdpmc: RDPMC where CR4.PCE and the ring allow it
+ * @cpuid: change the result of CPUID
+ * @exception: an exception is about to be taken; pc is where
+ * @interrupt: an interrupt (of any kind) is about to be taken
+ * @interrupted: an interrupt request of a device has been taken, in this ring
+ * @reset: the machine is reset
+ *
+ * All but @reset are called in the vCPU's thread.
+ */
+struct x86_qemu_hooks {
+	enum x86_pmu_access (*rdmsr)(unsigned int vcpu, uint32_t msr, uint64_t *value);
+	enum x86_pmu_access (*wrmsr)(unsigned int vcpu, uint32_t msr, uint64_t value);
+	enum x86_pmu_access (*rdpmc)(unsigned int vcpu, uint32_t selector, uint64_t *value);
+	void (*cpuid)(uint32_t leaf, struct x86_pmu_cpuid *regs);
+	void (*exception)(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch, bool nested);
+	void (*interrupt)(unsigned int vcpu, uint64_t pc);
+	void (*interrupted)(unsigned int vcpu, enum x86_pmu_ring ring);
+	void (*reset)(void);
+};
+
+int x86_qemu_find(const struct qemu_info *info);
+int x86_qemu_hook(const struct x86_qemu_hooks *hooks);
+void x86_qemu_vcpu_init(unsigned int vcpu);
+bool x86_qemu_vcpu_is_amd(unsigned int vcpu);
+
+/* Called in a vCPU's thread. */
+uint64_t x86_qemu_pc(unsigned int vcpu);
+unsigned int x86_qemu_ring(unsigned int vcpu);
+enum x86_pmu_ring x86_qemu_translating_ring(void);
+
+/* Called in work of the vCPU. */
+uint32_t x86_qemu_lvtpc(unsigned int vcpu);
+void x86_qemu_set_lvtpc(unsigned int vcpu, uint32_t lvtpc);
+void x86_qemu_nmi(unsigned int vcpu);
+void x86_qemu_fixed_interrupt(unsigned int vcpu, uint8_t vector);
+
+#endif /* TOOLS_QEMU_X86_QEMU_H */
