@@ -6,6 +6,7 @@
 #define TOOLS_QEMU_X86_EVENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What happens in a vCPU, counted apart for user and kernel. */
@@ -46,6 +47,23 @@ struct x86_pmu_event {
 	uint8_t per;
 };
 
+#define X86_PMU_ANY_UMASK	-1
+
+/**
+ * struct x86_pmu_event_row - an event that selectors can name
+ * @code: the event's number
+ * @umask: the unit mask, X86_PMU_ANY_UMASK if it is not looked at
+ * @event: what is counted
+ */
+struct x86_pmu_event_row {
+	uint16_t code;
+	int16_t umask;
+	struct x86_pmu_event event;
+};
+
+#define X86_PMU_EVENT(code, umask, kind, times, per) \
+	{ code, umask, { X86_PMU_##kind, X86_PMU_NOTHING, times, per } }
+
 /* Event selectors: the bits that both vendors have. */
 #define X86_PMU_SEL_EVENT	UINT64_C(0xff)
 #define X86_PMU_SEL_UMASK	UINT64_C(0xff00)
@@ -60,8 +78,10 @@ struct x86_pmu_event {
 #define X86_PMU_SEL_CMASK_SHIFT	24
 #define X86_PMU_SEL_CMASK	(UINT64_C(0xff) << X86_PMU_SEL_CMASK_SHIFT)
 #define X86_PMU_SEL_EVENT_HIGH	(UINT64_C(0xf) << 32)	/* AMD only */
+#define X86_PMU_SEL_GUEST_ONLY	(UINT64_C(1) << 40)	/* AMD only */
+#define X86_PMU_SEL_HG_ONLY	(UINT64_C(3) << 40)	/* AMD only: with host only */
 
-bool x86_pmu_event_select(bool amd, uint64_t selector, struct x86_pmu_event *event);
-bool x86_pmu_event_fixed(unsigned int counter, struct x86_pmu_event *event);
+bool x86_pmu_event_select(const struct x86_pmu_event_row *rows, size_t len, unsigned int code,
+			  uint64_t selector, struct x86_pmu_event *event);
 
 #endif /* TOOLS_QEMU_X86_EVENTS_H */

@@ -111,7 +111,7 @@ struct x86_pmu_accesses {
 	uint64_t writes;
 };
 
-/* Enough for the table of any vendor, see x86_pmu_msr_name(). */
+/* Enough for the table of any maker, see x86_pmu_msr_name(). */
 #define X86_PMU_MSR_ROWS	20
 
 /**

@@ -4,7 +4,8 @@
  *
  * This file reads the options and ties the parts together:
  *
- *	model		registers and counters, knows nothing of QEMU
+ *	model, msr	counters and registers, know nothing of QEMU
+ *	intel, amd	what they have of their own
  *	events		what event selectors mean
  *	count		what the guest does
  *	decode		what its instructions are

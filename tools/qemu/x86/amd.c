@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The PMU of AMD: four counters of old, those of the core, and version 2 of performance
+ * monitoring.
+ *
+ * Registers as in the AMD APM, volume 2, "Performance Monitoring Counters". Events have
+ * the numbers of families 10h to 19h.
+ */
+#include "common/plugin.h"
+#include "x86/maker.h"
+
+/* DbgCtl */
+#define DEBUGCTL_WRITABLE	UINT64_C(0x1803f)
+
+/* Without the global registers of version 2 nothing freezes. */
+static const struct x86_pmu_version_info amd_versions[X86_PMU_VERSIONS] = {
+	[X86_PMU_AMD_LEGACY]	= { "amd-legacy", 4,  4, 0x0, 48, true, false, false },
+	[X86_PMU_AMD_CORE]	= { "amd-core",   6,  6, 0x0, 48, true, false, false },
+	[X86_PMU_AMD_V2]	= { "amd-v2",     6, 15, 0x0, 48, true, true,  true },
+};
+
+static const struct x86_pmu_event_row amd_events[] = {
+	X86_PMU_EVENT(0x76, X86_PMU_ANY_UMASK, CYCLES, 1, 1),
+	X86_PMU_EVENT(0xc0, X86_PMU_ANY_UMASK, INSTRUCTIONS, 1, 1),
+	X86_PMU_EVENT(0xc2, X86_PMU_ANY_UMASK, BRANCHES, 1, 1),
+	X86_PMU_EVENT(0xc3, X86_PMU_ANY_UMASK, MISPREDICTED, 1, 1),
+	X86_PMU_EVENT(0xc4, X86_PMU_ANY_UMASK, TAKEN, 1, 1),
+	X86_PMU_EVENT(0xc6, X86_PMU_ANY_UMASK, FAR, 1, 1),
+	X86_PMU_EVENT(0xc8, X86_PMU_ANY_UMASK, RETURNS, 1, 1),
+	X86_PMU_EVENT(0xd1, X86_PMU_ANY_UMASK, CONDITIONAL, 1, 1),
+	/* dispatched loads and stores, data cache accesses, interrupts taken */
+	X86_PMU_EVENT(0x29, 0x01, LOADS, 1, 1),
+	X86_PMU_EVENT(0x29, 0x02, STORES, 1, 1),
+	X86_PMU_EVENT(0x40, X86_PMU_ANY_UMASK, CACHE_REFS, 1, 1),
+	X86_PMU_EVENT(0x2c, X86_PMU_ANY_UMASK, INTERRUPTS, 1, 1),
+	X86_PMU_EVENT(0xcf, X86_PMU_ANY_UMASK, INTERRUPTS, 1, 1),
+	/* the second level: of family 17h on, and before */
+	X86_PMU_EVENT(0x60, X86_PMU_ANY_UMASK, CACHE_REFS, 1, 1),
+	X86_PMU_EVENT(0x64, X86_PMU_ANY_UMASK, CACHE_MISSES, 1, 1),
+	X86_PMU_EVENT(0x7d, X86_PMU_ANY_UMASK, CACHE_REFS, 1, 1),
+	X86_PMU_EVENT(0x7e, X86_PMU_ANY_UMASK, CACHE_MISSES, 1, 1),
+	/* of this model */
+	X86_PMU_EVENT(0xfe, 0x01, EXCEPTIONS, 1, 1),
+	X86_PMU_EVENT(0xfe, 0x02, CALLS, 1, 1),
+	X86_PMU_EVENT(0xfe, 0x04, NOT_TAKEN, 1, 1),
+};
+
+static const char *amd_config_error(const struct x86_pmu_config *config)
+{
+	if (config->gp_width != 48)
+		return "has counters of 48 bits only";
+	if (config->fixed)
+		return "has no fixed-function counters";
+	return NULL;
+}
+
+static bool has_core(const struct x86_pmu_config *config)
+{
+	return config->version >= X86_PMU_AMD_CORE;
+}
+
+static bool has_v2(const struct x86_pmu_config *config)
+{
+	return config->version == X86_PMU_AMD_V2;
+}
+
+static uint64_t amd_status(const struct x86_pmu_config *config)
+{
+	(void)config;
+	return X86_PMU_STATUS_LBR_FROZEN | X86_PMU_STATUS_FROZEN;
+}
+
+static bool amd_event(uint64_t selector, struct x86_pmu_event *event)
+{
+	unsigned int code = (selector & X86_PMU_SEL_EVENT) |
+			    (selector & X86_PMU_SEL_EVENT_HIGH) >> 24;
+
+	return x86_pmu_event_select(amd_events, ARRAY_SIZE(amd_events), code, selector, event);
+}
+
+static unsigned int amd_rdpmc(const struct x86_pmu_config *config, uint32_t selector)
+{
+	return selector < config->gp ? selector : X86_PMU_NO_COUNTER;
+}
+
+static bool write_gp(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	x86_msr_set_counter(pmu, i, value);
+	return true;
+}
+
+static const struct x86_pmu_msr_row amd_msrs[] = {
+	{ "DBG_CTL",                     0x1d9, 1, X86_PMU_BANK_ONE,   1,
+	  x86_msr_always, x86_msr_read_debugctl,    x86_msr_write_debugctl },
+	{ "PERF_CNTR_GLOBAL_STATUS",     0xc0000300, 1, X86_PMU_BANK_ONE, 1,
+	  has_v2,         x86_msr_read_status,      NULL },
+	{ "PERF_CNTR_GLOBAL_CTL",        0xc0000301, 1, X86_PMU_BANK_ONE, 1,
+	  has_v2,         x86_msr_read_global_ctrl, x86_msr_write_global_ctrl },
+	{ "PERF_CNTR_GLOBAL_STATUS_CLR", 0xc0000302, 1, X86_PMU_BANK_ONE, 1,
+	  has_v2,         x86_msr_read_zero,        x86_msr_write_status_clear },
+	{ "PERF_CNTR_GLOBAL_STATUS_SET", 0xc0000303, 1, X86_PMU_BANK_ONE, 1,
+	  has_v2,         x86_msr_read_zero,        x86_msr_write_status_set },
+	{ "PERF_LEGACY_CTL",             0xc0010000, 1, X86_PMU_BANK_GP, 4,
+	  x86_msr_always, x86_msr_read_select,      x86_msr_write_select },
+	{ "PERF_LEGACY_CTR",             0xc0010004, 1, X86_PMU_BANK_GP, 4,
+	  x86_msr_always, x86_msr_read_gp,          write_gp },
+	{ "PERF_CTL",                    0xc0010200, 2, X86_PMU_BANK_GP, 15,
+	  has_core,       x86_msr_read_select,      x86_msr_write_select },
+	{ "PERF_CTR",                    0xc0010201, 2, X86_PMU_BANK_GP, 15,
+	  has_core,       x86_msr_read_gp,          write_gp },
+};
+
+_Static_assert(ARRAY_SIZE(amd_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
+
+/* ---- CPUID ---- */
+
+#define LEAF_EXTENDED		0x80000000
+#define LEAF_FEATURES		0x80000001
+#define LEAF_PERFMON		0x80000022
+
+#define FEATURE_PERFCTR_CORE	(UINT32_C(1) << 23)
+
+static void amd_cpuid(const struct x86_pmu_config *config, uint32_t leaf,
+		      struct x86_pmu_cpuid *regs)
+{
+	switch (leaf) {
+	case LEAF_EXTENDED:
+		if (has_v2(config) && regs->eax < LEAF_PERFMON)
+			regs->eax = LEAF_PERFMON;
+		break;
+	case LEAF_FEATURES:
+		x86_pmu_cpuid_bit(&regs->ecx, FEATURE_PERFCTR_CORE, has_core(config));
+		break;
+	case LEAF_PERFMON:
+		if (has_v2(config))
+			*regs = (struct x86_pmu_cpuid) { .eax = 1, .ebx = config->gp };
+		break;
+	}
+}
+
+const struct x86_pmu_maker x86_pmu_amd = {
+	.versions		= amd_versions,
+	.msrs			= amd_msrs,
+	.msr_rows		= ARRAY_SIZE(amd_msrs),
+	.select			= X86_PMU_SEL_COMMON | X86_PMU_SEL_EVENT_HIGH | X86_PMU_SEL_HG_ONLY,
+	.debugctl		= DEBUGCTL_WRITABLE,
+	.reserved_ignored	= true,
+	.config_error		= amd_config_error,
+	.status			= amd_status,
+	.event			= amd_event,
+	.rdpmc			= amd_rdpmc,
+	.cpuid			= amd_cpuid,
+};

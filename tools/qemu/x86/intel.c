@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The PMU of Intel: architectural performance monitoring, versions 1 to 5.
+ *
+ * Registers as in the Intel SDM, volume 3B, "Performance Monitoring" and volume 4.
+ * Events have the numbers of the architectural ones, and of the cores since Skylake.
+ */
+#include "common/plugin.h"
+#include "x86/maker.h"
+
+/* IA32_FIXED_CTR_CTRL has four bits a counter: enable OS and USR, AnyThread, PMI. */
+#define FIXED_OS		1
+#define FIXED_USR		2
+#define FIXED_PMI		8
+#define FIXED_BITS		4
+
+/* IA32_PERF_GLOBAL_STATUS */
+#define STATUS_TRACE_TOPA	(UINT64_C(1) << 55)
+#define STATUS_ASCI		(UINT64_C(1) << 60)
+#define STATUS_UNCORE		(UINT64_C(1) << 61)
+#define STATUS_BUFFER		(UINT64_C(1) << 62)
+#define STATUS_CHANGED		(UINT64_C(1) << 63)
+
+/* IA32_PERF_GLOBAL_INUSE */
+#define INUSE_PMI		(UINT64_C(1) << 63)
+
+/* IA32_DEBUGCTL */
+#define DEBUGCTL_WRITABLE	UINT64_C(0x7fc3)
+
+/* IA32_PERF_CAPABILITIES */
+#define CAPABILITIES_FW_WRITE	(UINT64_C(1) << 13)
+
+static const struct x86_pmu_version_info intel_versions[X86_PMU_VERSIONS] = {
+	[X86_PMU_INTEL_V1]	= { "intel-v1", 2, 8, 0x0, 40, false, false, false },
+	[X86_PMU_INTEL_V2]	= { "intel-v2", 4, 8, 0x7, 48, true,  true,  false },
+	[X86_PMU_INTEL_V3]	= { "intel-v3", 4, 8, 0x7, 48, true,  true,  false },
+	[X86_PMU_INTEL_V4]	= { "intel-v4", 4, 8, 0x7, 48, true,  true,  true },
+	[X86_PMU_INTEL_V5]	= { "intel-v5", 8, 8, 0xf, 48, true,  true,  true },
+};
+
+static const struct x86_pmu_event_row intel_events[] = {
+	/* architectural */
+	X86_PMU_EVENT(0x3c, 0x00, CYCLES, 1, 1),
+	X86_PMU_EVENT(0x3c, 0x01, CYCLES, 1, 2),	/* reference cycles */
+	X86_PMU_EVENT(0xc0, 0x00, INSTRUCTIONS, 1, 1),
+	X86_PMU_EVENT(0x2e, 0x4f, CACHE_REFS, 1, 1),
+	X86_PMU_EVENT(0x2e, 0x41, CACHE_MISSES, 1, 1),
+	X86_PMU_EVENT(0xc4, 0x00, BRANCHES, 1, 1),
+	X86_PMU_EVENT(0xc5, 0x00, MISPREDICTED, 1, 1),
+	X86_PMU_EVENT(0xa4, 0x01, CYCLES, 4, 1),	/* issue slots */
+	/* of the core */
+	X86_PMU_EVENT(0xc4, 0x01, CONDITIONAL, 1, 1),
+	X86_PMU_EVENT(0xc4, 0x02, CALLS, 1, 1),
+	X86_PMU_EVENT(0xc4, 0x04, BRANCHES, 1, 1),
+	X86_PMU_EVENT(0xc4, 0x08, RETURNS, 1, 1),
+	X86_PMU_EVENT(0xc4, 0x10, NOT_TAKEN, 1, 1),
+	X86_PMU_EVENT(0xc4, 0x20, TAKEN, 1, 1),
+	X86_PMU_EVENT(0xc4, 0x40, FAR, 1, 1),
+	X86_PMU_EVENT(0xc5, 0x01, MISPREDICTED, 1, 1),
+	X86_PMU_EVENT(0xc5, 0x04, MISPREDICTED, 1, 1),
+	X86_PMU_EVENT(0xd0, 0x81, LOADS, 1, 1),
+	X86_PMU_EVENT(0xd0, 0x82, STORES, 1, 1),
+	X86_PMU_EVENT(0xcb, 0x01, INTERRUPTS, 1, 1),
+	/* of this model */
+	X86_PMU_EVENT(0xfe, 0x01, EXCEPTIONS, 1, 1),
+};
+
+/* The fixed-function counters, by number. */
+static const struct x86_pmu_event fixed_events[] = {
+	{ X86_PMU_INSTRUCTIONS,	X86_PMU_NOTHING, 1, 1 },
+	{ X86_PMU_CYCLES,	X86_PMU_NOTHING, 1, 1 },
+	{ X86_PMU_CYCLES,	X86_PMU_NOTHING, 1, 2 },
+	{ X86_PMU_CYCLES,	X86_PMU_NOTHING, 4, 1 },
+};
+
+/* Before version 5, fixed-function counters are told by their number alone. */
+static bool is_contiguous(uint32_t mask)
+{
+	return !(mask & (mask + 1));
+}
+
+static const char *intel_config_error(const struct x86_pmu_config *config)
+{
+	if (config->fixed && !intel_versions[config->version].fixed)
+		return "has no fixed-function counters";
+	if (config->fixed >> X86_PMU_FIXED_MAX)
+		return "has fixed-function counters 0 to 3 only";
+	if (config->version < X86_PMU_INTEL_V5 && !is_contiguous(config->fixed))
+		return "can leave out fixed-function counters at the end only";
+	if (config->version < X86_PMU_INTEL_V5 && config->fixed & 8)
+		return "has no fixed-function counter 3";
+	return NULL;
+}
+
+static bool has_v2(const struct x86_pmu_config *config)
+{
+	return config->version >= X86_PMU_INTEL_V2;
+}
+
+static bool has_v4(const struct x86_pmu_config *config)
+{
+	return config->version >= X86_PMU_INTEL_V4;
+}
+
+static bool has_full_width(const struct x86_pmu_config *config)
+{
+	return config->full_width;
+}
+
+static bool intel_event(uint64_t selector, struct x86_pmu_event *event)
+{
+	return x86_pmu_event_select(intel_events, ARRAY_SIZE(intel_events),
+				    selector & X86_PMU_SEL_EVENT, selector, event);
+}
+
+static void intel_activate_fixed(struct x86_pmu *pmu, unsigned int i)
+{
+	struct x86_pmu_counter *c = &pmu->counter[i];
+	unsigned int n = i - X86_PMU_GP_MAX;
+	unsigned int ctrl = pmu->fixed_ctrl >> (n * FIXED_BITS) & x86_pmu_low_bits(FIXED_BITS);
+
+	c->active = (pmu->config->fixed >> n & 1) &&
+		    (pmu->global_ctrl >> x86_pmu_global_bit(i) & 1);
+	c->event = fixed_events[n];
+	c->rings = (ctrl & FIXED_USR ? 1 << X86_PMU_USER : 0) |
+		   (ctrl & FIXED_OS ? 1 << X86_PMU_KERNEL : 0);
+	c->interrupts = ctrl & FIXED_PMI;
+}
+
+/* Bits above the 31st are copies of it. */
+static bool write_gp_short(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	x86_msr_set_counter(pmu, i, (uint64_t)(int64_t)(int32_t)value);
+	return true;
+}
+
+static bool write_gp_full(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	if (value & ~x86_pmu_low_bits(pmu->config->gp_width))
+		return false;
+	x86_msr_set_counter(pmu, i, value);
+	return true;
+}
+
+static bool read_fixed(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	*value = pmu->counter[X86_PMU_GP_MAX + i].value;
+	return true;
+}
+
+static bool write_fixed(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	if (value & ~x86_pmu_low_bits(pmu->config->fixed_width))
+		return false;
+	x86_msr_set_counter(pmu, X86_PMU_GP_MAX + i, value);
+	return true;
+}
+
+static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->config->full_width ? CAPABILITIES_FW_WRITE : 0;
+	return true;
+}
+
+static bool read_fixed_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->fixed_ctrl;
+	return true;
+}
+
+static bool write_fixed_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	uint64_t allowed = 0;
+	unsigned int n;
+
+	(void)i;
+	for (n = 0; n < X86_PMU_FIXED_MAX; n++)
+		if (pmu->config->fixed >> n & 1)
+			allowed |= (uint64_t)(FIXED_OS | FIXED_USR | FIXED_PMI) <<
+				   (n * FIXED_BITS);
+	if (value & ~allowed)
+		return false;
+	pmu->fixed_ctrl = value;
+	return true;
+}
+
+static bool read_inuse(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	unsigned int n, ctrl;
+
+	(void)i;
+	*value = 0;
+	for (n = 0; n < pmu->config->gp; n++) {
+		if (pmu->counter[n].select & X86_PMU_SEL_EVENT)
+			*value |= UINT64_C(1) << n;
+		if (pmu->counter[n].select & X86_PMU_SEL_INT)
+			*value |= INUSE_PMI;
+	}
+	for (n = 0; n < X86_PMU_FIXED_MAX; n++) {
+		ctrl = pmu->fixed_ctrl >> (n * FIXED_BITS);
+		if (ctrl & (FIXED_OS | FIXED_USR))
+			*value |= UINT64_C(1) << (X86_PMU_GLOBAL_FIXED + n);
+		if (ctrl & FIXED_PMI)
+			*value |= INUSE_PMI;
+	}
+	return true;
+}
+
+static uint64_t intel_status(const struct x86_pmu_config *config)
+{
+	uint64_t bits = STATUS_BUFFER | STATUS_CHANGED;
+
+	if (config->version >= X86_PMU_INTEL_V3)
+		bits |= STATUS_UNCORE;
+	if (config->version >= X86_PMU_INTEL_V4)
+		bits |= STATUS_TRACE_TOPA | X86_PMU_STATUS_LBR_FROZEN |
+			X86_PMU_STATUS_FROZEN | STATUS_ASCI;
+	return bits;
+}
+
+/* RDPMC has a type in the upper half of the selector. */
+#define RDPMC_FIXED	UINT32_C(0x40000000)
+
+static unsigned int intel_rdpmc(const struct x86_pmu_config *config, uint32_t selector)
+{
+	uint32_t n = selector & ~RDPMC_FIXED;
+
+	if (selector < config->gp)
+		return selector;
+	if (selector & RDPMC_FIXED && n < X86_PMU_FIXED_MAX && config->fixed >> n & 1)
+		return X86_PMU_GP_MAX + n;
+	return X86_PMU_NO_COUNTER;
+}
+
+static const struct x86_pmu_msr_row intel_msrs[] = {
+	{ "IA32_PMC",                    0x0c1, 1, X86_PMU_BANK_GP,    8,
+	  x86_msr_always, x86_msr_read_gp,          write_gp_short },
+	{ "IA32_PERFEVTSEL",             0x186, 1, X86_PMU_BANK_GP,    8,
+	  x86_msr_always, x86_msr_read_select,      x86_msr_write_select },
+	{ "IA32_DEBUGCTL",               0x1d9, 1, X86_PMU_BANK_ONE,   1,
+	  x86_msr_always, x86_msr_read_debugctl,    x86_msr_write_debugctl },
+	{ "IA32_FIXED_CTR",              0x309, 1, X86_PMU_BANK_FIXED, 16,
+	  has_v2,         read_fixed,               write_fixed },
+	{ "IA32_PERF_CAPABILITIES",      0x345, 1, X86_PMU_BANK_ONE,   1,
+	  has_full_width, read_capabilities,        NULL },
+	{ "IA32_FIXED_CTR_CTRL",         0x38d, 1, X86_PMU_BANK_ONE,   1,
+	  has_v2,         read_fixed_ctrl,          write_fixed_ctrl },
+	{ "IA32_PERF_GLOBAL_STATUS",     0x38e, 1, X86_PMU_BANK_ONE,   1,
+	  has_v2,         x86_msr_read_status,      NULL },
+	{ "IA32_PERF_GLOBAL_CTRL",       0x38f, 1, X86_PMU_BANK_ONE,   1,
+	  has_v2,         x86_msr_read_global_ctrl, x86_msr_write_global_ctrl },
+	/* IA32_PERF_GLOBAL_STATUS_RESET from version 4 on */
+	{ "IA32_PERF_GLOBAL_OVF_CTRL",   0x390, 1, X86_PMU_BANK_ONE,   1,
+	  has_v2,         x86_msr_read_zero,        x86_msr_write_status_clear },
+	{ "IA32_PERF_GLOBAL_STATUS_SET", 0x391, 1, X86_PMU_BANK_ONE,   1,
+	  has_v4,         x86_msr_read_zero,        x86_msr_write_status_set },
+	{ "IA32_PERF_GLOBAL_INUSE",      0x392, 1, X86_PMU_BANK_ONE,   1,
+	  has_v4,         read_inuse,               NULL },
+	{ "IA32_A_PMC",                  0x4c1, 1, X86_PMU_BANK_GP,    8,
+	  has_full_width, x86_msr_read_gp,          write_gp_full },
+};
+
+_Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
+
+/* ---- CPUID ---- */
+
+#define LEAF_VENDOR		0x00000000
+#define LEAF_FEATURES		0x00000001
+#define LEAF_PERFMON		0x0000000a
+
+#define FEATURE_PDCM		(UINT32_C(1) << 15)	/* IA32_PERF_CAPABILITIES */
+#define FEATURE_ANY_DEPRECATED	(UINT32_C(1) << 15)
+
+/* Of the architectural events, all but the slots exist in every version. */
+#define EVENTS_COMMON		7
+#define EVENTS_WITH_SLOTS	8
+
+static void perfmon_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *regs)
+{
+	unsigned int version = config->version - X86_PMU_INTEL_V1 + 1;
+	unsigned int events = config->fixed & 8 ? EVENTS_WITH_SLOTS : EVENTS_COMMON;
+	unsigned int contiguous = 0;
+
+	while (config->fixed >> contiguous & 1)
+		contiguous++;
+
+	*regs = (struct x86_pmu_cpuid) {
+		.eax = version | config->gp << 8 | config->gp_width << 16 | events << 24,
+		.ecx = version >= 5 ? config->fixed : 0,
+		.edx = version >= 2 ? contiguous | config->fixed_width << 5 |
+				      FEATURE_ANY_DEPRECATED : 0,
+	};
+}
+
+static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf,
+			struct x86_pmu_cpuid *regs)
+{
+	switch (leaf) {
+	case LEAF_VENDOR:
+		if (regs->eax < LEAF_PERFMON)
+			regs->eax = LEAF_PERFMON;
+		break;
+	case LEAF_FEATURES:
+		x86_pmu_cpuid_bit(&regs->ecx, FEATURE_PDCM, has_full_width(config));
+		break;
+	case LEAF_PERFMON:
+		perfmon_leaf(config, regs);
+		break;
+	}
+}
+
+const struct x86_pmu_maker x86_pmu_intel = {
+	.versions	= intel_versions,
+	.msrs		= intel_msrs,
+	.msr_rows	= ARRAY_SIZE(intel_msrs),
+	.select		= X86_PMU_SEL_COMMON | X86_PMU_SEL_PIN,
+	.debugctl	= DEBUGCTL_WRITABLE,
+	.config_error	= intel_config_error,
+	.status		= intel_status,
+	.event		= intel_event,
+	.activate_fixed	= intel_activate_fixed,
+	.rdpmc		= intel_rdpmc,
+	.cpuid		= intel_cpuid,
+};

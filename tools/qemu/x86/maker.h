@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the model of the PMU (model.c, msr.c) asks of its makers (intel.c, amd.c),
+ * and what it offers them. For these four files only.
+ */
+#ifndef TOOLS_QEMU_X86_MAKER_H
+#define TOOLS_QEMU_X86_MAKER_H
+
+#include "x86/model.h"
+
+/* IA32_PERF_GLOBAL_STATUS, PerfCntrGlobalStatus: the bits that both makers have. */
+#define X86_PMU_STATUS_LBR_FROZEN	(UINT64_C(1) << 58)
+#define X86_PMU_STATUS_FROZEN		(UINT64_C(1) << 59)
+
+/* Selector bits that may be written, whoever made it. */
+#define X86_PMU_SEL_COMMON	(X86_PMU_SEL_EVENT | X86_PMU_SEL_UMASK | X86_PMU_SEL_USR | \
+				 X86_PMU_SEL_OS | X86_PMU_SEL_EDGE | X86_PMU_SEL_INT | \
+				 X86_PMU_SEL_EN | X86_PMU_SEL_INV | X86_PMU_SEL_CMASK)
+
+/**
+ * struct x86_pmu_version_info - one version of a maker's PMU
+ * @name: what the user calls it
+ * @gp: how many general-purpose counters it usually has
+ * @gp_max: how many it may have
+ * @fixed: which fixed-function counters it usually has, a bit each
+ * @width: bits of its counters
+ * @full_width: counters can be written with all their bits
+ * @global: there are the global registers
+ * @streamlined_freeze: an overflow that freezes sets X86_PMU_STATUS_FROZEN; if not it
+ *	clears the global control register
+ */
+struct x86_pmu_version_info {
+	const char *name;
+	unsigned int gp;
+	unsigned int gp_max;
+	uint32_t fixed;
+	unsigned int width;
+	bool full_width;
+	bool global;
+	bool streamlined_freeze;
+};
+
+/* How many registers a row stands for. */
+enum x86_pmu_bank {
+	X86_PMU_BANK_ONE,
+	X86_PMU_BANK_GP,	/* one for each general-purpose counter */
+	X86_PMU_BANK_FIXED,	/* one for each fixed-function counter */
+};
+
+/**
+ * struct x86_pmu_msr_row - one register, or one for each counter
+ * @name: in the words of the manual
+ * @first: the number of the first
+ * @stride: from one to the next
+ * @bank: how many there are
+ * @room: how many numbers are set aside; those without a counter fault
+ * @present: whether this PMU has it; if not an access faults
+ * @read: its value; NULL if reading faults
+ * @write: false for #GP; NULL if writing faults
+ */
+struct x86_pmu_msr_row {
+	const char *name;
+	uint32_t first;
+	uint8_t stride;
+	enum x86_pmu_bank bank;
+	uint8_t room;
+	bool (*present)(const struct x86_pmu_config *config);
+	bool (*read)(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+	bool (*write)(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+};
+
+/**
+ * struct x86_pmu_maker - what one maker's PMUs have of their own
+ * @versions: by enum x86_pmu_version, those of this maker
+ * @msrs: the registers
+ * @msr_rows: how many rows @msrs has
+ * @select: bits of an event selector that may be written
+ * @debugctl: bits of IA32_DEBUGCTL or DbgCtl that may be written
+ * @reserved_ignored: writes to the global registers ignore reserved bits, they do not fault
+ * @config_error: as x86_pmu_config_error(), for what this maker alone demands
+ * @status: bits of the global status register besides those of counters
+ * @event: what an event selector makes its counter count; false if nothing
+ * @activate_fixed: find out what counter @i does, a fixed-function one; NULL if there are
+ *	none
+ * @rdpmc: the counter that ECX names for RDPMC, X86_PMU_NO_COUNTER for #GP
+ * @cpuid: see x86_pmu_cpuid()
+ */
+struct x86_pmu_maker {
+	const struct x86_pmu_version_info *versions;
+	const struct x86_pmu_msr_row *msrs;
+	size_t msr_rows;
+	uint64_t select;
+	uint64_t debugctl;
+	bool reserved_ignored;
+	const char *(*config_error)(const struct x86_pmu_config *config);
+	uint64_t (*status)(const struct x86_pmu_config *config);
+	bool (*event)(uint64_t selector, struct x86_pmu_event *event);
+	void (*activate_fixed)(struct x86_pmu *pmu, unsigned int i);
+	unsigned int (*rdpmc)(const struct x86_pmu_config *config, uint32_t selector);
+	void (*cpuid)(const struct x86_pmu_config *config, uint32_t leaf,
+		      struct x86_pmu_cpuid *regs);
+};
+
+extern const struct x86_pmu_maker x86_pmu_intel;
+extern const struct x86_pmu_maker x86_pmu_amd;
+
+/* The maker of a PMU. */
+static inline const struct x86_pmu_maker *x86_pmu_maker(const struct x86_pmu_config *config)
+{
+	return x86_pmu_is_amd(config) ? &x86_pmu_amd : &x86_pmu_intel;
+}
+
+/* The version that a PMU is of. */
+static inline const struct x86_pmu_version_info *
+x86_pmu_version(const struct x86_pmu_config *config)
+{
+	return &x86_pmu_maker(config)->versions[config->version];
+}
+
+/* A mask of the @n lowest bits. */
+static inline uint64_t x86_pmu_low_bits(unsigned int n)
+{
+	return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+}
+
+/* Set or clear @bit of a register of CPUID. */
+static inline void x86_pmu_cpuid_bit(uint32_t *reg, uint32_t bit, bool value)
+{
+	*reg = value ? *reg | bit : *reg & ~bit;
+}
+
+/* model.c */
+unsigned int x86_pmu_width(const struct x86_pmu_config *config, unsigned int i);
+unsigned int x86_pmu_global_bit(unsigned int i);
+uint64_t x86_pmu_global_counters(const struct x86_pmu_config *config);
+bool x86_pmu_advance(struct x86_pmu *pmu);
+void x86_pmu_activate(struct x86_pmu *pmu);
+
+/* msr.c: @present, @read and @write of registers that both makers have */
+bool x86_msr_always(const struct x86_pmu_config *config);
+void x86_msr_set_counter(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_msr_read_gp(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_msr_read_select(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_msr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_msr_read_status(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_msr_read_global_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_msr_write_global_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_msr_read_zero(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_msr_write_status_clear(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_msr_write_status_set(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_msr_read_debugctl(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_msr_write_debugctl(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+
+#endif /* TOOLS_QEMU_X86_MAKER_H */

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Accesses to the registers of the virtual x86 PMU: which register a number is,
+ * and what those do that PMUs of Intel and of AMD have alike.
+ */
+#include "x86/maker.h"
+
+/*
+ * Registers that both makers have, for their tables: see struct x86_pmu_msr_row for
+ * what its functions take and return.
+ */
+
+bool x86_msr_always(const struct x86_pmu_config *config)
+{
+	(void)config;
+	return true;
+}
+
+/**
+ * x86_msr_set_counter() - have a counter go on from a value
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ * @value: the value; bits that the counter does not have are left out
+ */
+void x86_msr_set_counter(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	pmu->counter[i].value = value & x86_pmu_low_bits(x86_pmu_width(pmu->config, i));
+	pmu->counter[i].fraction = 0;
+}
+
+bool x86_msr_read_gp(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	*value = pmu->counter[i].value;
+	return true;
+}
+
+bool x86_msr_read_select(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	*value = pmu->counter[i].select;
+	return true;
+}
+
+bool x86_msr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	if (value & ~x86_pmu_maker(pmu->config)->select)
+		return false;
+	pmu->counter[i].select = value;
+	return true;
+}
+
+bool x86_msr_read_status(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->status;
+	return true;
+}
+
+bool x86_msr_read_global_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->global_ctrl;
+	return true;
+}
+
+/* Does the write of a global register set reserved bits, and fault? */
+static bool reserved(const struct x86_pmu *pmu, uint64_t value, uint64_t allowed)
+{
+	return !x86_pmu_maker(pmu->config)->reserved_ignored && (value & ~allowed);
+}
+
+bool x86_msr_write_global_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (reserved(pmu, value, x86_pmu_global_counters(pmu->config)))
+		return false;
+	pmu->global_ctrl = value & x86_pmu_global_counters(pmu->config);
+	return true;
+}
+
+/* Bits of the global status register. */
+static uint64_t status_bits(const struct x86_pmu_config *config)
+{
+	return x86_pmu_global_counters(config) | x86_pmu_maker(config)->status(config);
+}
+
+bool x86_msr_read_zero(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)pmu;
+	(void)i;
+	*value = 0;
+	return true;
+}
+
+bool x86_msr_write_status_clear(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	uint64_t resists = 0;
+
+	(void)i;
+	if (reserved(pmu, value, status_bits(pmu->config)))
+		return false;
+	if (pmu->config->sticky_status) {
+		resists = value & pmu->status & ~pmu->sticky;
+		pmu->sticky = (pmu->sticky | resists) & ~(value & ~resists);
+	}
+	pmu->status &= ~value | resists;
+	return true;
+}
+
+bool x86_msr_write_status_set(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (reserved(pmu, value, status_bits(pmu->config)))
+		return false;
+	pmu->status |= value & status_bits(pmu->config);
+	return true;
+}
+
+bool x86_msr_read_debugctl(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->debugctl;
+	return true;
+}
+
+bool x86_msr_write_debugctl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (value & ~x86_pmu_maker(pmu->config)->debugctl)
+		return false;
+	pmu->debugctl = value;
+	return true;
+}
+
+/* The last row is the local APIC's: only counted. */
+#define ROW_LVTPC	(X86_PMU_MSR_ROWS - 1)
+
+static bool bank_has(const struct x86_pmu_config *config, enum x86_pmu_bank bank, unsigned int i)
+{
+	switch (bank) {
+	case X86_PMU_BANK_GP:
+		return i < config->gp;
+	case X86_PMU_BANK_FIXED:
+		return config->fixed >> i & 1;
+	default:
+		return true;
+	}
+}
+
+/* The row of a register, and which of its registers it is; NULL if not of the PMU. */
+static const struct x86_pmu_msr_row *find_msr(const struct x86_pmu_config *config,
+					      uint32_t msr, size_t *row, unsigned int *i)
+{
+	const struct x86_pmu_maker *maker = x86_pmu_maker(config);
+
+	for (*row = 0; *row < maker->msr_rows; (*row)++) {
+		const struct x86_pmu_msr_row *r = &maker->msrs[*row];
+		uint32_t offset = msr - r->first;
+
+		*i = offset / r->stride;
+		if (msr >= r->first && offset % r->stride == 0 && *i < r->room)
+			return r;
+	}
+	return NULL;
+}
+
+static bool msr_exists(const struct x86_pmu_config *config,
+		       const struct x86_pmu_msr_row *r, unsigned int i)
+{
+	return r->present(config) && bank_has(config, r->bank, i);
+}
+
+/**
+ * x86_pmu_rdmsr() - RDMSR
+ * @pmu: the PMU of the CPU whose thread this is
+ * @msr: the register's number
+ * @value: its value, if X86_PMU_DONE
+ */
+enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *value)
+{
+	const struct x86_pmu_msr_row *r;
+	unsigned int i;
+	size_t row;
+
+	r = find_msr(pmu->config, msr, &row, &i);
+	if (!r) {
+		if (msr == X86_PMU_X2APIC_LVTPC)
+			pmu->msr[ROW_LVTPC].reads++;
+		return X86_PMU_NOT_HERE;
+	}
+	pmu->msr[row].reads++;
+	if (!msr_exists(pmu->config, r, i) || !r->read)
+		return X86_PMU_FAULT;
+	if (x86_pmu_advance(pmu))
+		x86_pmu_activate(pmu);
+	return r->read(pmu, i, value) ? X86_PMU_DONE : X86_PMU_FAULT;
+}
+
+/**
+ * x86_pmu_wrmsr() - WRMSR
+ * @pmu: the PMU of the CPU whose thread this is
+ * @msr: the register's number
+ * @value: what to write
+ */
+enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t value)
+{
+	const struct x86_pmu_msr_row *r;
+	unsigned int i;
+	size_t row;
+
+	r = find_msr(pmu->config, msr, &row, &i);
+	if (!r) {
+		if (msr == X86_PMU_X2APIC_LVTPC)
+			pmu->msr[ROW_LVTPC].writes++;
+		return X86_PMU_NOT_HERE;
+	}
+	pmu->msr[row].writes++;
+	if (!msr_exists(pmu->config, r, i) || !r->write)
+		return X86_PMU_FAULT;
+	x86_pmu_advance(pmu);
+	if (!r->write(pmu, i, value)) {
+		x86_pmu_activate(pmu);
+		return X86_PMU_FAULT;
+	}
+	x86_pmu_activate(pmu);
+	return X86_PMU_DONE;
+}
+
+/**
+ * x86_pmu_rdpmc() - RDPMC, where it is allowed
+ * @pmu: the PMU of the CPU whose thread this is
+ * @selector: ECX
+ * @value: the counter, if X86_PMU_DONE
+ */
+enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, uint32_t selector, uint64_t *value)
+{
+	unsigned int i;
+
+	pmu->rdpmc++;
+	i = x86_pmu_maker(pmu->config)->rdpmc(pmu->config, selector);
+	if (i == X86_PMU_NO_COUNTER)
+		return X86_PMU_FAULT;
+	if (x86_pmu_advance(pmu))
+		x86_pmu_activate(pmu);
+	*value = pmu->counter[i].value;
+	return X86_PMU_DONE;
+}
+
+/**
+ * x86_pmu_msr_name() - names for the accesses counted in struct x86_pmu
+ * @config: the PMU
+ * @row: index into its msr[]
+ *
+ * Return: NULL where nothing is counted.
+ */
+const char *x86_pmu_msr_name(const struct x86_pmu_config *config, unsigned int row)
+{
+	const struct x86_pmu_maker *maker = x86_pmu_maker(config);
+
+	if (row == ROW_LVTPC)
+		return "X2APIC_LVT_PMI";
+	return row < maker->msr_rows ? maker->msrs[row].name : NULL;
+}
