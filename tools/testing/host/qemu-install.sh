@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What `make -C tools/qemu install` puts where: each plugin, that a QEMU loads from there,
+# and its page.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+
+aarch64=$(scripts/get-qemu arm64) || exit 1
+x86_64=$(scripts/get-qemu x86_64) || exit 1
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-install.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+count=0
+failures=0
+
+# result NAME: the test that ended with the status of the last command.
+result()
+{
+	local status=$?
+
+	count=$((count + 1))
+	if [ $status -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		sed 's/^/# /' "$work/said" | tail -n 30
+		echo "not ok $count - $1"
+		failures=$((failures + 1))
+	fi
+}
+
+lib=$work/stage/opt/x/lib/corepmu/qemu
+doc=$work/stage/opt/x/share/doc/corepmu/qemu
+
+# loads PLUGIN QEMU WORDS...: QEMU loads it from where it is installed, and it refuses an
+# option that it does not have.
+loads()
+{
+	local file=$lib/$1.so name=$1
+
+	shift
+	timeout 60 "$@" -nodefaults -display none -plugin "$file,no-such-option=1" \
+		>"$work/said" 2>&1 </dev/null
+	[ $? -eq 1 ] && grep -q "^$name: .*option" "$work/said"
+}
+
+echo "KTAP version 1"
+
+make -s -C tools/qemu install DESTDIR="$work/stage" PREFIX=/opt/x >"$work/said" 2>&1
+result "the plugins install below DESTDIR and PREFIX"
+
+loads x86-pmu "$x86_64" -M q35 -cpu Skylake-Client
+result "QEMU loads the installed x86-pmu"
+loads arm64-pmu "$aarch64" -M virt -cpu max
+result "QEMU loads the installed arm64-pmu"
+loads arm64-pmu-repair "$aarch64" -M virt -cpu max
+result "QEMU loads the installed arm64-pmu-repair"
+loads pmu-access "$aarch64" -M virt -cpu max
+result "QEMU loads the installed pmu-access"
+
+(cd "$lib" && for plugin in *.so; do
+	[ -s "$doc/${plugin%.so}.rst" ] || echo "${plugin%.so} has no page"
+	grep -q "\`${plugin%.so}\`" "$doc/README.md" || echo "README.md does not name ${plugin%.so}"
+done) >"$work/said" 2>&1
+[ ! -s "$work/said" ]
+result "each installed plugin has a page and is named in the README"
+
+echo "1..$count"
+exit $((failures > 0))
