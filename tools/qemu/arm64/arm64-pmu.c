@@ -14,7 +14,6 @@
  * Files of pmu/ and common/ are shared with the x86 PMU. See arm64-pmu.rst for the
  * options, and for what the numbers mean.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +26,7 @@
 #include "common/plugin.h"
 #include "pmu/count.h"
 #include "pmu/deliver.h"
+#include "pmu/stats.h"
 
 const char *const plugin_name = "arm64-pmu";
 
@@ -226,6 +226,8 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	arm64_pmu_counts counts;
 	unsigned int i;
 
+	if (!pmu)
+		return;
 	for (i = 0; i < ARM64_PMU_REGS; i++) {
 		fprintf(f, "cpu%u.mrs.%s %lu\n", vcpu, arm64_pmu_reg_name(i), pmu->reads[i]);
 		fprintf(f, "cpu%u.msr.%s %lu\n", vcpu, arm64_pmu_reg_name(i), pmu->writes[i]);
@@ -244,25 +246,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 
 static void print_stats(void)
 {
-	FILE *f = stderr;
-	unsigned int i;
-
-	if (opt.stats) {
-		f = fopen(opt.stats, "w");
-		if (!f) {
-			plugin_refuse("cannot write '%s': %s", opt.stats, strerror(errno));
-			return;
-		}
-	} else if (!plugin_verbose) {
-		return;
-	}
-
-	fprintf(f, "instrumented %u\n", count_instrumentations);
-	for (i = 0; i < PMU_VCPUS_MAX; i++)
-		if (pmus[i])
-			print_vcpu(f, i);
-	if (f != stderr)
-		fclose(f);
+	stats_print(opt.stats, print_vcpu);
 }
 
 /* ---- options ---- */

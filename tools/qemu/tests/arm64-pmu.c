@@ -4,61 +4,23 @@
  * programs the PMU and tells what it sees, "what value" a line. It judges
  * nothing.
  */
-
-typedef unsigned long u64;
-typedef unsigned int u32;
-
-#define LOOP		100000UL
-#define PERIOD		1000UL
-#define BEFORE		20000UL
+#include "tests/arm64-guest.h"
 
 #define SW_INCR		0x00
-#define INST_RETIRED	0x08
 #define CHAIN		0x1e
 #define STALL_SLOT	0x3f
-#define CYCLE_COUNTER	31
 
 #define TH(th, tc)	((u64)(th) << 32 | (u64)(tc) << 61)
 #define TC_AT_LEAST	5	/* count cycles */
 
-#define PMCR_E		(1 << 0)
-#define PMCR_P		(1 << 1)
-#define PMCR_C		(1 << 2)
-#define PMCR_LC		(1 << 6)
 #define PMCR_FZO	(1 << 9)
 
-#define GICD		0x08000000UL
-#define GICC		0x08010000UL
-#define PMU_INTERRUPT	23
 #define NO_INTERRUPT	1023
-#define ISR_I		(1 << 7)
-
-#define SYS_WRITE0	0x04
-#define SYS_EXIT	0x18
-#define STOPPED		0x20026
 
 #define PMMIR		s3_0_c9_c14_6
 #define PMICNTR		s3_3_c9_c4_0
 #define PMICFILTR	s3_3_c9_c6_0
 #define INSTR_COUNTER	32
-
-#define read_sysreg(reg) ({						\
-	u64 v_;								\
-	asm volatile("isb; mrs %0, " reg : "=r" (v_) :: "memory");	\
-	v_;								\
-})
-#define write_sysreg(reg, v) ({						\
-	asm volatile("msr " reg ", %0; isb" :: "r" ((u64)(v)) : "memory");	\
-})
-#define STRING_(x)		#x
-#define STRING(x)		STRING_(x)
-#define read_reg(reg)		read_sysreg(STRING(reg))
-#define write_reg(reg, v)	write_sysreg(STRING(reg), v)
-
-/* Called by arm64-head.S. */
-void run(void);
-void died(void);
-void interrupt(void);
 
 /* Pieces of code whose instructions are known. */
 void piece_loop(void);
@@ -162,67 +124,10 @@ asm("	.pushsection .text\n"
 "buffer:	.skip	8192\n"
 "	.popsection\n");
 
-static u64 semihosting(u64 op, const void *arg)
-{
-	register u64 x0 asm("x0") = op;
-	register const void *x1 asm("x1") = arg;
-
-	asm volatile("hlt #0xf000" : "+r" (x0) : "r" (x1) : "memory");
-	return x0;
-}
-
-static void say(const char *what)
-{
-	semihosting(SYS_WRITE0, what);
-}
-
-static void tell(const char *what, u64 value)
-{
-	char digits[24], *p = digits + sizeof(digits);
-
-	*--p = 0;
-	*--p = '\n';
-	do {
-		*--p = '0' + value % 10;
-		value /= 10;
-	} while (value);
-	*--p = ' ';
-
-	say(what);
-	say(p);
-}
-
-static void stop(u64 status)
-{
-	const u64 block[2] = { STOPPED, status };
-
-	semihosting(SYS_EXIT, block);
-	for (;;)
-		asm volatile("wfi");
-}
-
 void died(void)
 {
 	say("exception 1\n");
 	stop(1);
-}
-
-static void gic_write(u64 addr, u32 value)
-{
-	*(volatile u32 *)addr = value;
-}
-
-static u32 gic_read(u64 addr)
-{
-	return *(volatile u32 *)addr;
-}
-
-/* Two instructions a round. */
-static void loop(u64 instructions)
-{
-	u64 rounds = instructions / 2;
-
-	asm volatile("0: subs %0, %0, #1; b.ne 0b" : "+r" (rounds) :: "cc");
 }
 
 static void pmu_clear(void)
@@ -474,10 +379,7 @@ void run(void)
 {
 	u64 version, mmir = 0;
 
-	gic_write(GICD + 0x000, 1);
-	gic_write(GICD + 0x100, 1U << PMU_INTERRUPT);
-	gic_write(GICC + 0x04, 0xff);
-	gic_write(GICC + 0x00, 1);
+	gic_init();
 
 	tell("id.midr", read_reg(midr_el1));
 	version = read_reg(id_aa64dfr0_el1) >> 8 & 0xf;

@@ -15,7 +15,6 @@
  * Files of pmu/ and common/ are shared with the arm64 PMU. See x86-pmu.rst for the
  * options, and for what the numbers mean.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "common/plugin.h"
 #include "pmu/count.h"
 #include "pmu/deliver.h"
+#include "pmu/stats.h"
 #include "x86/count.h"
 #include "x86/deliver.h"
 #include "x86/model.h"
@@ -185,6 +185,8 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	x86_pmu_counts counts;
 	unsigned int row;
 
+	if (!pmu)
+		return;
 	for (row = 0; row < X86_PMU_MSR_ROWS; row++) {
 		const char *name = x86_pmu_msr_name(&config, row);
 
@@ -209,25 +211,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 
 static void print_stats(void)
 {
-	FILE *f = stderr;
-	unsigned int i;
-
-	if (opt.stats) {
-		f = fopen(opt.stats, "w");
-		if (!f) {
-			plugin_refuse("cannot write '%s': %s", opt.stats, strerror(errno));
-			return;
-		}
-	} else if (!plugin_verbose) {
-		return;
-	}
-
-	fprintf(f, "instrumented %u\n", count_instrumentations);
-	for (i = 0; i < PMU_VCPUS_MAX; i++)
-		if (pmus[i])
-			print_vcpu(f, i);
-	if (f != stderr)
-		fclose(f);
+	stats_print(opt.stats, print_vcpu);
 }
 
 /* ---- options ---- */

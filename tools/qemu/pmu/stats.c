@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Statistics of a virtual PMU, written at exit.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/plugin.h"
+#include "pmu/count.h"
+#include "pmu/qemu.h"
+#include "pmu/stats.h"
+
+/**
+ * stats_print() - write the statistics
+ * @file: where, the user's option; NULL for standard error, and that with verbose=on only
+ * @print_vcpu: write the lines of a CPU, nothing if it has no PMU
+ */
+void stats_print(const char *file, void (*print_vcpu)(FILE *f, unsigned int vcpu))
+{
+	FILE *f = stderr;
+	unsigned int i;
+
+	if (file) {
+		f = fopen(file, "w");
+		if (!f) {
+			plugin_refuse("cannot write '%s': %s", file, strerror(errno));
+			return;
+		}
+	} else if (!plugin_verbose) {
+		return;
+	}
+
+	fprintf(f, "instrumented %u\n", count_instrumentations);
+	for (i = 0; i < PMU_VCPUS_MAX; i++)
+		print_vcpu(f, i);
+	if (f != stderr)
+		fclose(f);
+}
