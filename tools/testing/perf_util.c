@@ -180,7 +180,7 @@ u64 loop_counts(u64 config, unsigned long iterations)
 	return iterations;
 }
 
-u64 event_count_loop(int fd, unsigned long iterations)
+__attribute__((noipa)) u64 event_count_loop(int fd, unsigned long iterations)
 {
 	event_reset(fd);
 	event_enable(fd);

@@ -206,7 +206,7 @@ out:
 		reader_close(&readers[nr]);
 }
 
-static __attribute__((noinline)) u64 read_loop(struct reader *reader, unsigned long iterations)
+static __attribute__((noipa)) u64 read_loop(struct reader *reader, unsigned long iterations)
 {
 	u64 first = must_read(reader);
 
