@@ -107,6 +107,24 @@ int corepmu_resolve_symbols(void)
 
 #ifdef CONFIG_X86
 
+#ifdef MODULE
+
+static const struct static_call_key *builtin_handler_key(void)
+{
+	return (void *)corepmu_find_symbol(STATIC_CALL_KEY_STR(x86_pmu_handle_irq));
+}
+
+#else
+
+DECLARE_STATIC_CALL(x86_pmu_handle_irq, int (struct pt_regs *regs));
+
+static const struct static_call_key *builtin_handler_key(void)
+{
+	return &STATIC_CALL_KEY(x86_pmu_handle_irq);
+}
+
+#endif /* MODULE */
+
 /**
  * corepmu_has_builtin_pmu() - does the kernel's own driver have a PMU?
  *
@@ -122,11 +140,7 @@ int corepmu_has_builtin_pmu(void)
 {
 	const struct static_call_key *key;
 
-#ifdef MODULE
-	key = (void *)corepmu_find_symbol(STATIC_CALL_KEY_STR(x86_pmu_handle_irq));
-#else
-	key = &STATIC_CALL_KEY(x86_pmu_handle_irq);
-#endif
+	key = builtin_handler_key();
 	if (!key) {
 		pr_err("this kernel does not tell whether its own driver has the counters: it needs CONFIG_KALLSYMS_ALL\n");
 		return -ENOENT;

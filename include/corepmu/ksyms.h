@@ -58,9 +58,6 @@ static inline int corepmu_resolve_symbols(void)
 #endif /* MODULE */
 
 #ifdef CONFIG_X86
-#ifndef MODULE
-extern struct static_call_key STATIC_CALL_KEY(x86_pmu_handle_irq);
-#endif
 int corepmu_has_builtin_pmu(void);
 #endif
 

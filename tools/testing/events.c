@@ -116,6 +116,8 @@ static const struct event events[] = {
 static void run_event(const struct event *event)
 {
 	u64 config = arch_is_amd() ? event->amd : event->intel;
+	/* Volatile: chosen before the event counts, and not by its instructions. */
+	volatile unsigned long iterations;
 	unsigned long memory[2] = { 0 };
 	struct perf_event_attr attr;
 	u64 counts[3], count;
@@ -133,9 +135,10 @@ static void run_event(const struct event *event)
 		return;
 	/* The first run is for the predictor and the cache. */
 	for (i = 0; i < 3; i++) {
+		iterations = 4 * (i == 1 ? ROUNDS : 2 * ROUNDS);
 		event_reset(fd);
 		event_enable(fd);
-		busy_loop(4 * (i == 1 ? ROUNDS : 2 * ROUNDS), memory);
+		busy_loop(iterations, memory);
 		event_disable(fd);
 		counts[i] = event_read(fd);
 	}

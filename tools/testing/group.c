@@ -904,8 +904,8 @@ static void generic_instructions_are_none(void)
 
 static const struct ktap_case cases[] = {
 	{ "cycles and an event per counter in one group", full_group },
-	{ "cycles, opened last, and an event per counter in one group", full_group_cycles_last },
-	{ "cycles, opened in between, and an event per counter in one group", full_group_cycles_between },
+	{ "an event per counter and cycles, opened last, in one group", full_group_cycles_last },
+	{ "an event per counter and cycles, in between, in one group", full_group_cycles_between },
 	{ "a group of cycles on every counter", group_of_cycles },
 	{ "two cycles events in a group count the same", two_cycles },
 	{ "two single cycles events count the same", two_cycles_apart },

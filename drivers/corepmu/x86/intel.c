@@ -105,8 +105,8 @@ static u64 intel_homes(const struct x86_desc *desc, u64 config)
 	return (gp | fixed) & desc->pmu->counters;
 }
 
-#define refuse_second_register(event, msr)					\
-	corepmu_refuse(-EOPNOTSUPP, event " also needs the register " msr ", which is not programmed")
+#define refuse_second_register(event, msr)	\
+	corepmu_refuse(-EOPNOTSUPP, event " also needs the register " msr ", which is not set")
 
 /*
  * Events that count what a second register says, which other users of the CPU may have
