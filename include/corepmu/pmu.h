@@ -38,7 +38,7 @@ struct corepmu;
 #define COREPMU_MAX_COUNTERS	64
 
 /* Bytes of a counter's name, see struct corepmu_backend */
-#define COREPMU_COUNTER_NAME	16
+#define COREPMU_COUNTER_NAME	24
 
 /*
  * The event counts in 64 bits whatever the width of a single counter. The bit
