@@ -44,7 +44,7 @@ modules_install:
 # make would end with 2 for whatever status; make-exit.so ends it with the command's.
 ifneq ($(filter run,$(MAKECMDGOALS)),)
 -load build/make_exit.so
-build/make_exit.so: scripts/make-exit.c
+build/make_exit.so: scripts/build/make-exit.c
 	@$(scripts)/install-deps build
 	@mkdir -p $(@D)
 	@$(CC) -shared -fPIC -O2 -Wall -o $@ $<

@@ -17,7 +17,7 @@ archive()
 		"$work/sources.list" "$work/parts" >"$work/apt.conf"
 	# shellcheck disable=SC2016 # for the other shell
 	APT_CONFIG=$work/apt.conf COREPMU_CACHE=$work/cache bash -c \
-		'. scripts/lib.sh; . scripts/apt.sh; apt_archive "$1"' "$work/test" "$1"
+		'. scripts/lib/lib.sh; . scripts/lib/apt.sh; apt_archive "$1"' "$work/test" "$1"
 }
 
 begin() { rm -rf "$work/sources.list" "$work/parts"; mkdir "$work/parts"; }

@@ -25,7 +25,7 @@ concludes()
 {
 	local status=0 table
 
-	table=$(awk -v drivers="built-in corepmu" -f scripts/clients-table.awk \
+	table=$(awk -v drivers="built-in corepmu" -f scripts/lib/clients-table.awk \
 		"$work/rr.built-in.ktap" "$work/rr.corepmu.ktap") || status=$?
 	count=$((count + 1))
 	if [ $status -eq "$2" ] && grep -qE -- "^rr +5\.6 +$3\$" <<<"$table"; then

@@ -26,7 +26,7 @@ apply()
 }
 
 echo "KTAP version 1"
-for arch in $(. scripts/lib.sh && table_rows scripts/arches.cfg); do
+for arch in $(. scripts/lib/lib.sh && table_rows scripts/arches.cfg); do
 	apply "faults for the guests of $arch" scripts/mutants --arch "$arch"
 done
 apply "faults for KUnit" scripts/kunit-mutants

@@ -7,8 +7,8 @@ set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 
 arch=${COREPMU_ARCH:-arm64}
-kernel=${COREPMU_KERNEL:-$(. scripts/lib.sh && default_kernel)}
-native=$(. scripts/lib.sh && host_arch)
+kernel=${COREPMU_KERNEL:-$(. scripts/lib/lib.sh && default_kernel)}
+native=$(. scripts/lib/lib.sh && host_arch)
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-harness.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 count=0
@@ -78,20 +78,20 @@ run scripts/run-guest --accel xen -- true
 refused "--accel is tcg or kvm, not 'xen'"
 result "an unknown accelerator is refused"
 
-run scripts/kvm-usable vax true
+run scripts/guest/kvm-usable vax true
 [ $status -eq 1 ] && grep -qE '^this machine is .*, the guest vax$' "$work/out"
 result "KVM is not for other architectures"
 
-run env KVM="$work/nothing" scripts/kvm-usable "$native" true
+run env KVM="$work/nothing" scripts/guest/kvm-usable "$native" true
 [ $status -eq 1 ] && grep -q "^there is no $work/nothing: load" "$work/out"
 result "it is said that there is no KVM"
 
-run env KVM="$work" scripts/kvm-usable "$native" true
+run env KVM="$work" scripts/guest/kvm-usable "$native" true
 [ $status -eq 1 ] && grep -qx "$work does not open" "$work/out"
 result "it is said that KVM does not open"
 
 # The host's own answer, whatever it is; a guest that has no PMU is one more reason.
-run env KVM="$work/out" scripts/kvm-usable "$native" sh -c 'echo first; echo "no PMU" >&2; exit 1'
+run env KVM="$work/out" scripts/guest/kvm-usable "$native" sh -c 'echo first; echo "no PMU" >&2; exit 1'
 [ $status -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 1 ] &&
 	grep -qE "^(this machine.* PMU .*|a guest with KVM does not get a PMU: no PMU)$" "$work/out"
 result "it is said that the host or its guests have no PMU"
@@ -115,7 +115,7 @@ result "a QEMU that does not run is refused"
 # A compiler that says what it compiles for, and no more.
 printf '#!/bin/sh\necho mips-linux-gnu\n' >"$work/mips-gcc"
 chmod +x "$work/mips-gcc"
-run env CROSS_COMPILE="$work/mips-" scripts/build-tests "$arch" "$work/nothing"
+run env CROSS_COMPILE="$work/mips-" scripts/build/build-tests "$arch" "$work/nothing"
 refused "CROSS_COMPILE=.*/mips- compiles for mips-linux-gnu, not for ARCH=$arch"
 result "a CROSS_COMPILE for another architecture is refused"
 
@@ -132,7 +132,7 @@ run make -s -C "$work/tools/bench" O="$work/strict" WERROR=1
 result "it does with WERROR=1"
 
 : >"$work/file"
-run env COREPMU_CACHE="$work/file/cache" scripts/get-kernel "$arch" "$kernel"
+run env COREPMU_CACHE="$work/file/cache" scripts/fetch/get-kernel "$arch" "$kernel"
 refused "cannot create the cache directory"
 result "a cache that cannot be written is refused"
 
@@ -173,9 +173,9 @@ EOT
 # leaves SED: what counts of the results, changed by SED.
 leaves()
 {
-	sed "$1" "$work/nested" | awk -f scripts/ktap-leaves.awk |
+	sed "$1" "$work/nested" | awk -f scripts/lib/ktap-leaves.awk |
 		sed '1i# suite: kunit' | sed '$a# suite ended: kunit 0' |
-		awk -f scripts/ktap.awk | xargs
+		awk -f scripts/lib/ktap.awk | xargs
 }
 [ "$(leaves '')" = "passed 3 failed 0 skipped 1 suites 1" ]
 result "of KUnit's nested results the innermost are counted"
@@ -206,7 +206,7 @@ run env KVM="$work/nothing" scripts/run-guest --arch "$arch" --kernel "$kernel" 
 	says '^run-guest: without KVM, the CPU and its PMU are emulated: (there is no|this machine is)'
 result "a guest that KVM is not for is emulated, and why is said"
 
-run scripts/kvm-usable "$native" scripts/run-guest --arch "$native" --kernel "$kernel" \
+run scripts/guest/kvm-usable "$native" scripts/run-guest --arch "$native" --kernel "$kernel" \
 	--accel kvm --no-probe --timeout 120 -- true
 if [ $status -ne 0 ]; then
 	count=$((count + 1))

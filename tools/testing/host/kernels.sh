@@ -6,7 +6,7 @@
 # modules are built for another kernel or changed.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
-. scripts/lib.sh
+. scripts/lib/lib.sh
 trap - ERR
 
 arch=${COREPMU_ARCH:-arm64}
@@ -14,7 +14,7 @@ kernel=$(default_kernel)
 load_arch "$arch"
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-kernels.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-cached=$(scripts/get-kernel "$arch" "$kernel") || exit 1
+cached=$(scripts/fetch/get-kernel "$arch" "$kernel") || exit 1
 cp -a "$cached/tree" "$work/tree" || exit 1
 tree=$(echo "$work"/tree/usr/src/linux-headers-*-"${A[flavour]}")
 cp -a "$tree" "$tree.orig"

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
-qemu=$(scripts/get-qemu arm64)
+qemu=$(scripts/fetch/get-qemu arm64)
 make -s -C tools/qemu all arm64-tests >&2
 cd tools/qemu
 QEMU_SYSTEM_AARCH64=$qemu sh tests/arm64-pmu.sh

@@ -6,8 +6,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 
-aarch64=$(scripts/get-qemu arm64) || exit 1
-x86_64=$(scripts/get-qemu x86_64) || exit 1
+aarch64=$(scripts/fetch/get-qemu arm64) || exit 1
+x86_64=$(scripts/fetch/get-qemu x86_64) || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-install.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 count=0

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
-qemu=$(scripts/get-qemu x86_64)
+qemu=$(scripts/fetch/get-qemu x86_64)
 make -s -C tools/qemu all x86-tests >&2
 cd tools/qemu
 QEMU_SYSTEM_X86_64=$qemu sh tests/x86-pmu.sh

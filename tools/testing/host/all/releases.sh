@@ -11,8 +11,8 @@
 # COREPMU_KERNEL choose among all.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
-. scripts/lib.sh
-. scripts/apt.sh
+. scripts/lib/lib.sh
+. scripts/lib/apt.sh
 trap - ERR
 
 read -ra releases <<<"${COREPMU_RELEASES:-bookworm trixie}"

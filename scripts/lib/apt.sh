@@ -18,8 +18,8 @@ apt_sources() {
 	for f in "${files[@]}"; do
 		[ -r "$f" ] && [ -f "$f" ] || continue
 		case $f in
-		*.sources) awk -f "$TOP/scripts/apt-deb822.awk" "$f" ;;
-		*) awk -f "$TOP/scripts/apt-oneline.awk" "$f" ;;
+		*.sources) awk -f "$TOP/scripts/lib/apt-deb822.awk" "$f" ;;
+		*) awk -f "$TOP/scripts/lib/apt-oneline.awk" "$f" ;;
 		esac
 	done
 }

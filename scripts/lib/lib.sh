@@ -3,7 +3,7 @@
 #
 # Helpers shared by the programs in scripts/. Sourced, never run.
 
-TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${COREPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/corepmu}
 
 # The user's make variables are for the Makefile alone.
