@@ -3,7 +3,7 @@
 #
 # faults - interrupts of the counters that are lost, late, nobody's or another CPU's
 #
-# The lane's virtual PMU has the faults. The kernel's command line says what becomes of
+# The guest's virtual PMU has the faults. The kernel's command line says what becomes of
 # samples:
 #   corepmu_test.samples=all   none is lost
 #   corepmu_test.samples=some  the interrupts of some do not come

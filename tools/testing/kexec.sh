@@ -4,8 +4,8 @@
 # kexec - the kernel that comes next finds a PMU that its built-in driver can have
 #
 # While every counter of every CPU counts, the guest's own kernel is started once more, with
-# the built-in driver and the same root; there this suite goes on with --next. The lane puts
-# the kernel into the guest (run-guest --kexec).
+# the built-in driver and the same root; there this suite goes on with --next. "kexec = yes"
+# in the guest's stanza has put the kernel into the guest (run-guest --kexec).
 . "$(dirname "$0")/ktap.sh"
 
 next_image=/corepmu/kernel

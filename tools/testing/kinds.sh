@@ -3,7 +3,7 @@
 #
 # kinds - CPUs of two kinds with ACPI, which has one PMU for those of one kind
 #
-# The lane has three CPUs. CPU 1 is of another kind, and only CPU 0 is online.
+# The guest has three CPUs. CPU 1 is of another kind, and only CPU 0 is online.
 . "$(dirname "$0")/ktap.sh"
 
 online()

@@ -3,7 +3,7 @@
 #
 # left-out - a counter that fails the self-test is named and left out, the others are right
 #
-# The lane breaks a counter and says on the kernel's command line what is to come of it:
+# The guest's stanza breaks a counter and says on the kernel's command line what is to come of it:
 #   corepmu_test.left_out=NAME  what the module calls the counter, _ for a blank
 #   corepmu_test.room=N         how many events of $EVENT count at the same time
 . "$(dirname "$0")/ktap.sh"

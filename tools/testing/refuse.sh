@@ -3,7 +3,7 @@
 #
 # refuse - the module says in one sentence why it does not load, and leaves nothing
 #
-# The lane makes the trouble and names it on the kernel's command line:
+# The guest's stanza makes the trouble and names it on the kernel's command line:
 #   corepmu_test.refuse=held        the built-in driver has the PMU
 #   corepmu_test.refuse=absent      there is no PMU
 #   corepmu_test.refuse=no-count    the counters do not count
@@ -15,7 +15,7 @@ trouble=$(sed -n 's/.*corepmu_test\.refuse=\([a-z-]*\).*/\1/p' /proc/cmdline)
 case $trouble in
 held)
 	sentence='held by the built-in driver: .*nmi_watchdog'
-	# What the lanes' guests without the built-in driver boot with.
+	# What guests without the built-in driver boot with.
 	[ "$VENDOR" != arm ] ||
 		sentence="held by .*initcall_blacklist=$(sed -n 's/^builtin=//p' /corepmu/conf)\$"
 	;;

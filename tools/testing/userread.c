@@ -131,7 +131,7 @@ static void million(void)
 			}
 			break;
 		case 2:
-			/* What wraps the counters in the lanes where they are near. */
+			/* What wraps the counters in the guests where they are near. */
 			known_loop(1000);
 			break;
 		case 3:

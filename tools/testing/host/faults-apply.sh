@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The faults that tests have been seen to catch, mutants.cfg of tools/testing and kunit: each
+# The faults that tests have been seen to catch, faults.cfg of tools/testing and kunit: each
 # has to apply to the sources as they are, or nobody can see it caught again.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
@@ -27,8 +27,8 @@ apply()
 
 echo "KTAP version 1"
 for arch in $(. scripts/lib/lib.sh && table_rows scripts/arches.cfg); do
-	apply "faults for the guests of $arch" scripts/mutants --arch "$arch"
+	apply "faults for the guests of $arch" scripts/faults --arch "$arch"
 done
-apply "faults for KUnit" scripts/kunit-mutants
+apply "faults for KUnit" scripts/kunit-faults
 echo "1..$count"
 [ $failures -eq 0 ]

@@ -137,18 +137,18 @@ refused "cannot create the cache directory"
 result "a cache that cannot be written is refused"
 
 cat >"$work/bad.cfg" <<'EOT'
-[lane]
+[guest]
 suites = count
 colour = red
 EOT
-run scripts/check --arch "$arch" --lanes "$work/bad.cfg" --guests
+run scripts/check --arch "$arch" --config "$work/bad.cfg" --guests
 refused "unknown key 'colour'"
-result "an unknown key in the table of lanes is refused"
+result "an unknown key in the table of guests is refused"
 
 sed -i 's/^colour.*/when = never/' "$work/bad.cfg"
-run scripts/check --arch "$arch" --lanes "$work/bad.cfg" --guests
+run scripts/check --arch "$arch" --config "$work/bad.cfg" --guests
 refused "when is default, all, or kernels of .*, not 'never'"
-result "a lane that never runs is refused"
+result "a guest that never runs is refused"
 
 cat >"$work/nested" <<'EOT'
 KTAP version 1
