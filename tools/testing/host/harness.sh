@@ -121,7 +121,7 @@ result "a CROSS_COMPILE for another architecture is refused"
 
 # A warning of the compiler, and no other trouble.
 mkdir "$work/tools"
-cp -r tools/bench tools/testing tools/include "$work/tools/"
+cp -r tools/bench tools/lib "$work/tools/"
 echo 'static int unused;' >>"$work/tools/bench/bench.c"
 run env -u WERROR make -s -C "$work/tools/bench" O="$work/lenient"
 [ $status -eq 0 ] && [ -x "$work/lenient/bench" ] && says 'warning: .*unused'
