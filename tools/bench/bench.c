@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "perf_util.h"
+#include "ring.h"
 
 /* Rounds of each operation, at most and unless the environment has ROUNDS. */
 #define MAX_ROUNDS	2001

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * perf_util.h - perf_event_open(2) for the suites: opening, reading, the ring
- *
- * Everything here returns a negative errno on failure, as the kernel does.
+ * perf_util.h - perf_event_open(2) for programs of guests
  */
 #ifndef PERF_UTIL_H
 #define PERF_UTIL_H
@@ -24,44 +22,116 @@ typedef uint64_t u64;
 typedef uint32_t u32;
 typedef int64_t s64;
 
-/* The PMU under test: --pmu NAME, or the environment's PMU, or the default. */
+/**
+ * struct target - the PMU under test
+ * @pmu: its name: that of --pmu, of the environment's PMU, or ARCH_DEFAULT_PMU
+ * @type: perf_event_attr.type of its events
+ * @counters: instructions events that its counters take at a time
+ * @cycles: cycles events
+ * @all: instructions and cycles events
+ * @branches: events that have no counter of their own
+ * @kernel: the kernel's series: 601, 612
+ * @in_tree: it is the kernel's own driver, not corepmu
+ */
 struct target {
 	const char *pmu;
 	int type;
-	/* How many events of a kind its counters take at a time: arch_counters. */
-	unsigned int counters;		/* of instructions */
+	unsigned int counters;
 	unsigned int cycles;
-	unsigned int all;		/* instructions and cycles */
+	unsigned int all;
 	unsigned int branches;
-	/* What the PMU may do that depends on the kernel: 601, 612 ... */
 	unsigned int kernel;
-	/* The driver of the kernel itself, not ours. */
 	bool in_tree;
 };
 
 extern struct target target;
 
-/* Read the options, find the PMU; without one there is nothing to test. */
+/**
+ * target_init() - read the options and find the PMU
+ * @argc: of main()
+ * @argv: of main()
+ *
+ * Ends the process when there is no such PMU: then there is nothing to test.
+ */
 void target_init(int argc, char **argv);
 
-/* A count of user space only, disabled, on the PMU's own type. */
+/**
+ * attr_init() - an event of the PMU's own type: in user space, disabled
+ * @attr: result
+ * @config: ARCH_EVENT_* or another number of the PMU's
+ */
 void attr_init(struct perf_event_attr *attr, u64 config);
-/* The same for a generic event of PERF_TYPE_HARDWARE. */
+
+/**
+ * attr_init_generic() - an event of PERF_TYPE_HARDWARE: in user space, disabled
+ * @attr: result
+ * @config: PERF_COUNT_HW_*
+ */
 void attr_init_generic(struct perf_event_attr *attr, u64 config);
 
+/**
+ * event_open() - perf_event_open(2)
+ * @attr: what to open
+ * @pid: task, 0 for the calling one, -1 for all tasks of @cpu
+ * @cpu: CPU, or -1 for any
+ * @group: descriptor of the group's leader, or -1
+ * @flags: PERF_FLAG_*
+ *
+ * Return: a descriptor, or a negative errno.
+ */
 int event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 	       unsigned long flags);
-/* For the calling task; fails the running test when the kernel refuses. */
+
+/**
+ * event_open_self() - open an event of the calling task
+ * @attr: what to open
+ * @group: descriptor of the group's leader, or -1
+ *
+ * Return: a descriptor, or a negative errno with which the running test has failed.
+ */
 int event_open_self(struct perf_event_attr *attr, int group);
-/* An event of the PMU's own type on the calling task, disabled. */
+
+/**
+ * event_open_user() - open an event of attr_init() on the calling task
+ * @config: as attr_init() has it
+ * @group: descriptor of the group's leader, or -1: a leader is disabled, a sibling is not
+ *
+ * Return: as event_open_self() does.
+ */
 int event_open_user(u64 config, int group);
 
+/**
+ * event_enable() - PERF_EVENT_IOC_ENABLE
+ * @fd: the event
+ */
 void event_enable(int fd);
+
+/**
+ * event_disable() - PERF_EVENT_IOC_DISABLE
+ * @fd: the event
+ */
 void event_disable(int fd);
+
+/**
+ * event_reset() - PERF_EVENT_IOC_RESET
+ * @fd: the event
+ */
 void event_reset(int fd);
-/* The count of an event without read_format; fails the test if unreadable. */
+
+/**
+ * event_read() - read the count of an event without read_format
+ * @fd: the event
+ *
+ * Return: the count; 0 when it cannot be read, with which the running test has failed.
+ */
 u64 event_read(int fd);
 
+/**
+ * struct event_times - what an event with FORMAT_TIMES reads
+ * @count: its count
+ * @enabled: ns for which it was enabled
+ * @running: ns for which it had a counter
+ */
 struct event_times {
 	u64 count;
 	u64 enabled;
@@ -71,87 +141,79 @@ struct event_times {
 #define FORMAT_TIMES	(PERF_FORMAT_TOTAL_TIME_ENABLED | \
 			 PERF_FORMAT_TOTAL_TIME_RUNNING)
 
-/* The count and times of an event with read_format FORMAT_TIMES. */
+/**
+ * event_read_times() - read an event whose read_format is FORMAT_TIMES
+ * @fd: the event
+ * @times: result, zeroes when it cannot be read
+ *
+ * Return: whether it could be read; if not, the running test has failed.
+ */
 bool event_read_times(int fd, struct event_times *times);
 
-/* What an event of ARCH_EVENT_* counts of the known loop, in the exact lane. */
+/**
+ * loop_counts() - what an event counts of the known loop where counts are exact
+ * @config: ARCH_EVENT_*
+ * @iterations: of known_loop()
+ *
+ * Return: the count.
+ */
 u64 loop_counts(u64 config, unsigned long iterations);
-/* Reset, enable, loop, disable, read. */
+
+/**
+ * event_count_loop() - reset, enable, loop, disable, read
+ * @fd: the event
+ * @iterations: of known_loop()
+ *
+ * Return: the count, of which what surrounds the loop is the same in each call.
+ */
 u64 event_count_loop(int fd, unsigned long iterations);
-/* Whether fd counts exactly LOOP_INSNS per iteration of the known loop. */
+
+/**
+ * event_is_exact() - expect LOOP_INSNS per iteration of an instructions event
+ * @fd: the event
+ * @iterations: of known_loop()
+ *
+ * Return: whether it is so.
+ */
 bool event_is_exact(int fd, unsigned long iterations);
-/* Open an instructions event, see that it counts exactly, close it. */
+
+/**
+ * pmu_is_exact() - event_is_exact() of an event that is opened and closed
+ * @iterations: of known_loop()
+ *
+ * Return: whether it is so.
+ */
 bool pmu_is_exact(unsigned long iterations);
 
+/**
+ * close_all() - close descriptors, the last one first
+ * @fds: descriptors, negative ones excepted; all are -1 afterwards
+ * @nr: how many
+ */
 void close_all(int *fds, unsigned int nr);
 
-/* The sampling buffer of one event. */
-struct ring {
-	struct perf_event_mmap_page *page;
-	char *data;
-	u64 size;
-	size_t length;
-	/* The record last returned, in one piece. */
-	union {
-		struct perf_event_header header;
-		char bytes[65536];
-	} record;
-};
-
-int ring_map(struct ring *ring, int fd, unsigned int pages);
-void ring_unmap(struct ring *ring);
-/* The next record, or NULL; its space is the kernel's again. */
-const struct perf_event_header *ring_next(struct ring *ring);
-void ring_discard(struct ring *ring);
-
-struct sample {
-	u64 identifier;
-	u64 ip;
-	u32 pid, tid;
-	u64 time;
-	u64 addr;
-	u64 id;
-	u64 stream_id;
-	u32 cpu;
-	u64 period;
-	/* PERF_SAMPLE_READ: one value, or as many as the group has. */
-	struct event_times read;
-	unsigned int nr_values;
-	u64 values[16];
-	u64 ids[16];
-	u64 nr_ips;
-	const u64 *ips;
-};
-
-/* Take a PERF_RECORD_SAMPLE apart. */
-bool sample_parse(const struct perf_event_header *header,
-		  const struct perf_event_attr *attr, struct sample *sample);
-
-/* What a ring held. */
-struct ring_sum {
-	unsigned int samples;
-	unsigned int inside;	/* samples whose ip lies in the known loop */
-	unsigned int throttles;
-	unsigned int unthrottles;
-	unsigned int others;
-	u64 lost;
-	u64 periods;
-	u64 first_period;
-	u64 last_period;
-	u64 first_time;
-	u64 last_time;
-	unsigned int backwards;	/* samples older than the one before them */
-};
-
-/* Add what the ring holds to sum. */
-void ring_drain(struct ring *ring, const struct perf_event_attr *attr,
-		struct ring_sum *sum);
-
-/* Interrupts of the PMU so far, on all CPUs, or -1 where nothing tells. */
+/**
+ * pmu_interrupts() - the PMU's interrupts so far, on all CPUs
+ *
+ * Return: the sum of its line in /proc/interrupts, or -1 where there is none.
+ */
 long pmu_interrupts(void);
 
-/* Write a number to a file of /proc/sys or /sys; returns 0 or -errno. */
-int write_number(const char *path, long value);
+/**
+ * read_number() - read a number from a file of /proc/sys or /sys
+ * @path: the file
+ *
+ * Return: the number, or a negative errno.
+ */
 long read_number(const char *path);
+
+/**
+ * write_number() - write a number to a file of /proc/sys or /sys
+ * @path: the file
+ * @value: the number
+ *
+ * Return: 0, or a negative errno.
+ */
+int write_number(const char *path, long value);
 
 #endif /* PERF_UTIL_H */

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "perf_util.h"
+#include "ring.h"
 
 /* A table's entry starts from the usual attributes and sets some again. */
 #pragma GCC diagnostic ignored "-Woverride-init"

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "perf_util.h"
+#include "ring.h"
 
 #define ITERATIONS	1000000UL
 #define RING_PAGES	256

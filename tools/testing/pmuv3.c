@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "perf_util.h"
+#include "ring.h"
 
 #define MAX_CPUS	8
 #define RUNS		20

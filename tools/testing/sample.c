@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "perf_util.h"
+#include "ring.h"
 
 #define TEN_MILLION	(10000000UL / LOOP_INSNS)
 #define RING_PAGES	64

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "perf_util.h"
+#include "ring.h"
 
 #define MAX_CPUS	8
 #define PERIOD		200000

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "perf_util.h"
+#include "ring.h"
 
 #define RING_PAGES	256
 #define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "perf_util.h"
+#include "ring.h"
 
 #define MAN	"perf_event_open(2): "
 #define ABI	"Documentation/ABI/testing: "

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ring.h - the sampling buffer of an event and the records in it
+ *
+ * Layouts are those of perf_event_open(2), "MMAP layout".
+ */
+#ifndef RING_H
+#define RING_H
+
+#include "perf_util.h"
+
+/**
+ * struct ring - the sampling buffer of one event
+ * @page: the page before the buffer, or NULL while nothing is mapped
+ * @data: the buffer
+ * @size: its bytes, a power of two
+ * @length: bytes of page and buffer
+ * @record: the record last returned, in one piece
+ */
+struct ring {
+	struct perf_event_mmap_page *page;
+	char *data;
+	u64 size;
+	size_t length;
+	union {
+		struct perf_event_header header;
+		char bytes[65536];
+	} record;
+};
+
+/**
+ * ring_map() - map the buffer of an event
+ * @ring: left unmapped when that fails
+ * @fd: the event
+ * @pages: pages of data: a power of two
+ *
+ * Return: 0, or a negative errno with which the running test has failed.
+ */
+int ring_map(struct ring *ring, int fd, unsigned int pages);
+
+/**
+ * ring_unmap() - unmap the buffer, if it is mapped
+ * @ring: the buffer
+ */
+void ring_unmap(struct ring *ring);
+
+/**
+ * ring_next() - take the oldest record out
+ * @ring: the buffer; the record's space is the kernel's again
+ *
+ * A record whose size cannot be is a failure of the running test.
+ *
+ * Return: the record, until the next call; NULL when there is none.
+ */
+const struct perf_event_header *ring_next(struct ring *ring);
+
+/**
+ * ring_discard() - throw all records away
+ * @ring: the buffer
+ */
+void ring_discard(struct ring *ring);
+
+/**
+ * struct sample - a PERF_RECORD_SAMPLE taken apart
+ * @identifier: PERF_SAMPLE_IDENTIFIER
+ * @ip: PERF_SAMPLE_IP
+ * @pid: PERF_SAMPLE_TID
+ * @tid: PERF_SAMPLE_TID
+ * @time: PERF_SAMPLE_TIME
+ * @addr: PERF_SAMPLE_ADDR
+ * @id: PERF_SAMPLE_ID
+ * @stream_id: PERF_SAMPLE_STREAM_ID
+ * @cpu: PERF_SAMPLE_CPU
+ * @period: PERF_SAMPLE_PERIOD
+ * @read: PERF_SAMPLE_READ: count and times of the event or the group's leader
+ * @nr_values: PERF_SAMPLE_READ: 1, or members of the group
+ * @values: their counts
+ * @ids: their ids, with PERF_FORMAT_ID
+ * @nr_ips: PERF_SAMPLE_CALLCHAIN: entries
+ * @ips: the entries, in the record
+ */
+struct sample {
+	u64 identifier;
+	u64 ip;
+	u32 pid, tid;
+	u64 time;
+	u64 addr;
+	u64 id;
+	u64 stream_id;
+	u32 cpu;
+	u64 period;
+	struct event_times read;
+	unsigned int nr_values;
+	u64 values[16];
+	u64 ids[16];
+	u64 nr_ips;
+	const u64 *ips;
+};
+
+/**
+ * sample_parse() - take a record apart
+ * @header: the record
+ * @attr: of the event that it is from
+ * @sample: result; what attr->sample_type does not have is 0
+ *
+ * Return: whether it is a PERF_RECORD_SAMPLE. One that is too short for its
+ * sample_type is none, and a failure of the running test.
+ */
+bool sample_parse(const struct perf_event_header *header,
+		  const struct perf_event_attr *attr, struct sample *sample);
+
+/**
+ * struct ring_sum - what a buffer held
+ * @samples: samples
+ * @inside: samples whose ip lies in the known loop
+ * @throttles: PERF_RECORD_THROTTLE
+ * @unthrottles: PERF_RECORD_UNTHROTTLE
+ * @others: records of other types
+ * @lost: records lost, as PERF_RECORD_LOST says
+ * @periods: sum of the samples' periods
+ * @first_period: of the first sample
+ * @last_period: of the last one
+ * @first_time: of the first sample
+ * @last_time: of the last one
+ * @backwards: samples older than the one before them
+ */
+struct ring_sum {
+	unsigned int samples;
+	unsigned int inside;
+	unsigned int throttles;
+	unsigned int unthrottles;
+	unsigned int others;
+	u64 lost;
+	u64 periods;
+	u64 first_period;
+	u64 last_period;
+	u64 first_time;
+	u64 last_time;
+	unsigned int backwards;
+};
+
+/**
+ * ring_drain() - take all records out
+ * @ring: the buffer
+ * @attr: of the event that they are from
+ * @sum: what they are is added to it
+ */
+void ring_drain(struct ring *ring, const struct perf_event_attr *attr,
+		struct ring_sum *sum);
+
+#endif /* RING_H */
