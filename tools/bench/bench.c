@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ring.h"
+#include "task.h"
 
 /* Rounds of each operation, at most and unless the environment has ROUNDS. */
 #define MAX_ROUNDS	2001
@@ -398,41 +398,13 @@ static u64 median_gap(void)
 	return median(gaps, nr);
 }
 
-/* The same of a child, which waits until it is sampled. */
-static pid_t child_start(int *go, int *result)
+/* Where the child of bench_overflow() leaves its median gap: memory of both */
+static u64 *childs_gap;
+
+static void measure_gap(unsigned long unused)
 {
-	int down[2], up[2];
-	pid_t pid;
-	u64 gap;
-
-	if (pipe(down) || pipe(up))
-		die("pipe");
-	pid = fork();
-	if (pid < 0)
-		die("fork");
-	if (!pid) {
-		if (read(down[0], &gap, 1) != 1)
-			_exit(1);
-		gap = median_gap();
-		_exit(write(up[1], &gap, sizeof(gap)) != sizeof(gap));
-	}
-	close(down[0]);
-	close(up[1]);
-	*go = down[1];
-	*result = up[0];
-	return pid;
-}
-
-static u64 child_finish(pid_t pid, int go, int result)
-{
-	u64 gap = 0;
-
-	if (write(go, "", 1) != 1 || read(result, &gap, sizeof(gap)) != sizeof(gap))
-		die("child");
-	waitpid(pid, NULL, 0);
-	close(go);
-	close(result);
-	return gap;
+	(void)unused;
+	*childs_gap = median_gap();
 }
 
 /* The buffer is a parent's, as perf record's is, or of the task that is sampled. */
@@ -441,23 +413,28 @@ static void bench_overflow(const char *where, const char *what, bool cpu_wide, b
 {
 	struct ring_sum sum = { 0 };
 	static struct ring ring;
-	int go = -1, result = -1;
+	struct child child = { 0 };
 	struct bench b;
-	pid_t pid = 0;
 	u64 gap;
 
 	bench_init(&b, cpu_wide);
 	b.attr.sample_period = PERIOD;
 	b.attr.sample_type = sample_type;
-	if (!own)
-		pid = child_start(&go, &result);
+	if (!own && !child_start(&child, measure_gap, 0))
+		exit(1);
 	if (!cpu_wide)
-		b.pid = pid;
+		b.pid = child.pid;
 	bench_open(&b, 1, false, true);
 	if (ring_map(&ring, b.fds[0], 64))
 		die("mmap");
 	event_enable(b.fds[0]);
-	gap = own ? median_gap() : child_finish(pid, go, result);
+	if (own) {
+		gap = median_gap();
+	} else {
+		child_run(&child);
+		gap = *childs_gap;
+		child_end(&child);
+	}
 	event_disable(b.fds[0]);
 	ring_drain(&ring, &b.attr, &sum);
 	printf("BENCH %s%s %llu\n", where, what, (unsigned long long)gap);
@@ -490,11 +467,8 @@ static void calibrate(void)
 static void stand_alone(void)
 {
 	struct sched_param param = { .sched_priority = 50 };
-	cpu_set_t cpu0;
 
-	CPU_ZERO(&cpu0);
-	CPU_SET(0, &cpu0);
-	if (sched_setaffinity(0, sizeof(cpu0), &cpu0) || sched_setscheduler(0, SCHED_FIFO, &param))
+	if (!run_on(0) || sched_setscheduler(0, SCHED_FIFO, &param))
 		die("scheduling");
 	write_number("/proc/sys/kernel/sched_rt_runtime_us", -1);
 	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
@@ -521,6 +495,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	childs_gap = mmap(NULL, sizeof(*childs_gap), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (childs_gap == MAP_FAILED)
+		die("mmap");
 	stand_alone();
 	if (pipe(to_partner) || pipe(from_partner) || pthread_create(&thread, NULL, partner, NULL))
 		die("partner");

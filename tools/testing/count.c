@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "perf_util.h"
+#include "task.h"
 
 #define TEN_MILLION	(10000000UL / LOOP_INSNS)
 #define SHORT		50000UL
@@ -395,65 +396,6 @@ static void read_formats(void)
 		check_format(format);
 }
 
-/* The parent opens on the child between fork and what the child does. */
-struct child {
-	pid_t pid;
-	int go;
-	int done;
-};
-
-static bool child_start(struct child *child, void (*work)(unsigned long),
-			unsigned long arg)
-{
-	int go[2], done[2];
-	char c = 0;
-
-	if (pipe(go) || pipe(done))
-		return false;
-	fflush(stdout);
-	child->pid = fork();
-	if (!child->pid) {
-		/* Two hand-shakes: afterwards the parent knows where we are. */
-		if (write(done[1], &c, 1) != 1 || read(go[0], &c, 1) != 1)
-			_exit(1);
-		work(arg);
-		if (write(done[1], &c, 1) != 1)
-			_exit(1);
-		/* Alive, but at rest, until it may end. */
-		if (read(go[0], &c, 1) != 1)
-			_exit(1);
-		_exit(0);
-	}
-	close(go[0]);
-	close(done[1]);
-	child->go = go[1];
-	child->done = done[0];
-	if (child->pid < 0 || read(done[0], &c, 1) != 1)
-		return false;
-	/* Long enough for it to block on its pipe. */
-	usleep(1000);
-	return true;
-}
-
-static void child_run(struct child *child)
-{
-	char c = 0;
-
-	if (write(child->go, &c, 1) != 1 || read(child->done, &c, 1) != 1)
-		ktap_fail("expected a child to work, it died");
-}
-
-static void child_end(struct child *child)
-{
-	char c = 0;
-
-	if (write(child->go, &c, 1) != 1)
-		ktap_fail("expected a child to end, it died");
-	close(child->go);
-	close(child->done);
-	waitpid(child->pid, NULL, 0);
-}
-
 static u64 count_in_child(unsigned long iterations, bool ended)
 {
 	struct perf_event_attr attr;
@@ -461,10 +403,8 @@ static u64 count_in_child(unsigned long iterations, bool ended)
 	u64 count = 0;
 	int fd;
 
-	if (!child_start(&child, known_loop, iterations)) {
-		ktap_fail("expected a child, got %s", strerror(errno));
+	if (!child_start(&child, known_loop, iterations))
 		return 0;
-	}
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	fd = event_open(&attr, child.pid, -1, -1, 0);
 	if (fd < 0) {

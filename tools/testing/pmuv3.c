@@ -11,7 +11,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "ring.h"
+#include "task.h"
 
 #define MAX_CPUS	8
 #define RUNS		20
@@ -84,15 +84,6 @@ static const struct kind {
 #define NR_KINDS	ARRAY_SIZE(kinds)
 
 static unsigned int nr_cpus;
-
-static void run_on(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
 
 /*
  * Enable @leader, and its group, for so many rounds. Not inlined: however many

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "perf_util.h"
+#include "task.h"
 #include "user_util.h"
 
 #define ROUNDS		200
@@ -176,13 +177,8 @@ static void reset(void)
 
 static void do_migrate(struct reader *reader, unsigned int round)
 {
-	unsigned int nr = sysconf(_SC_NPROCESSORS_ONLN);
-	cpu_set_t set;
-
 	(void)reader;
-	CPU_ZERO(&set);
-	CPU_SET(round % nr, &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	run_on(round % sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void migrated(void)

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 #include <unistd.h>
 
 #include "ring.h"
+#include "task.h"
 
 #define MAX_CPUS	8
 #define PERIOD		200000
@@ -45,26 +45,6 @@ static unsigned int next_random(u32 *state)
 {
 	*state = *state * 1664525 + 1013904223;
 	return *state >> 16;
-}
-
-static void run_on(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
-static void run_anywhere(void)
-{
-	cpu_set_t set;
-	unsigned int cpu;
-
-	CPU_ZERO(&set);
-	for (cpu = 0; cpu < nr_cpus; cpu++)
-		CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* Threads that keep the other CPUs busy until told to stop. */
@@ -140,7 +120,7 @@ static void every_cpu_counts(void)
 			  times.running);
 		close(fd);
 	}
-	run_anywhere();
+	run_on_first(nr_cpus);
 }
 
 static void migrate_counting(void)
@@ -167,7 +147,7 @@ static void migrate_counting(void)
 	event_disable(fd);
 	event_read_times(fd, &now);
 	expect_eq("time running, as enabled", now.enabled, now.running);
-	run_anywhere();
+	run_on_first(nr_cpus);
 	close(fd);
 }
 
@@ -203,7 +183,7 @@ static void migrate_group(void)
 		}
 	}
 	event_disable(fds[0]);
-	run_anywhere();
+	run_on_first(nr_cpus);
 	close_all(fds, nr);
 }
 
@@ -243,7 +223,7 @@ static void multiplex_beside(unsigned int others)
 		expect_range("events that ran", target.counters - others,
 			     ARRAY_SIZE(fds), ran);
 	expect_ne("count of all events", 0, sum);
-	run_anywhere();
+	run_on_first(nr_cpus);
 	close_all(fds, ARRAY_SIZE(fds));
 }
 
@@ -280,7 +260,7 @@ static void migrate_sampling(void)
 	expect_range("samples", count / PERIOD - 1, count / PERIOD + 1, sum.samples);
 	expect_eq("samples older than the one before", 0, sum.backwards);
 	expect_eq("sum of the periods", (u64)sum.samples * PERIOD, sum.periods);
-	run_anywhere();
+	run_on_first(nr_cpus);
 	ring_unmap(&ring);
 	close(fd);
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "perf_util.h"
+#include "task.h"
 #include "user_util.h"
 
 #define MAX_CPUS	8
@@ -27,15 +28,6 @@
 #define READS		1000000
 
 static unsigned int nr_cpus;
-
-static void run_on(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
 
 /* Tasks without an event, one on each CPU, that look at counters all the time. */
 struct spies {

@@ -127,12 +127,9 @@ static void who_when_where(void)
 	struct sample sample;
 	u64 last = 0, id = 0, start, end, period_sum = 0;
 	unsigned int nr = 0, cpu;
-	cpu_set_t set;
 	int fd;
 
-	CPU_ZERO(&set);
-	CPU_SET(pmu.cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	run_on(pmu.cpu);
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 		      PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
 		      PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER);

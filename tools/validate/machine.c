@@ -13,15 +13,6 @@
 
 #include "validate.h"
 
-static bool go_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return !sched_setaffinity(0, sizeof(set), &set);
-}
-
 /* CPUs that this process may run on, at most so many. */
 static int usable_cpus(int *cpus, int max)
 {
@@ -43,7 +34,7 @@ static void migrates(void)
 		return;
 	event_enable(fd);
 	for (i = 0; i < 50; i++) {
-		go_to(cpus[i % nr]);
+		run_on(cpus[i % nr]);
 		known_loop(ITERATIONS / 50);
 	}
 	event_disable(fd);
@@ -65,7 +56,7 @@ static void migrates_sampling(void)
 		return;
 	event_enable(fd);
 	for (i = 0; i < 50; i++) {
-		go_to(cpus[i % nr]);
+		run_on(cpus[i % nr]);
 		known_loop(ITERATIONS / 10);
 	}
 	event_disable(fd);
@@ -92,11 +83,11 @@ static void other_cpus(void)
 				  strerror(-fd));
 			continue;
 		}
-		go_to(cpus[(i + 1) % nr]);
+		run_on(cpus[(i + 1) % nr]);
 		event_enable(fd);
-		go_to(cpus[i]);
+		run_on(cpus[i]);
 		known_loop(ITERATIONS);
-		go_to(cpus[(i + 1) % nr]);
+		run_on(cpus[(i + 1) % nr]);
 		event_disable(fd);
 		expect_range("instructions of another CPU", LOOP, 1000 * LOOP, event_read(fd));
 		close(fd);
@@ -190,7 +181,7 @@ static void cpu_goes_away(void)
 	close(wide);
 	wide = event_open(&attr, -1, cpu, -1, 0);
 	expect_true("the CPU that is back has counters", wide >= 0);
-	go_to(cpu);
+	run_on(cpu);
 	known_loop(ITERATIONS);
 	expect_range("instructions there", LOOP, 1000 * LOOP, event_read(wide));
 	close(wide);

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -507,12 +506,9 @@ static void cpu_wide(void)
 {
 	struct ring_sum sum = { 0 };
 	struct perf_event_attr attr;
-	cpu_set_t set;
 	int fd;
 
-	CPU_ZERO(&set);
-	CPU_SET(pmu.cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	run_on(pmu.cpu);
 	attr_sampling(&attr, 100000, USUAL);
 	fd = event_open(&attr, -1, pmu.cpu, -1, 0);
 	if (fd < 0 || ring_map(&ring, fd, PAGES)) {
@@ -532,12 +528,9 @@ static void inherited(void)
 {
 	struct ring_sum sum = { 0 };
 	struct perf_event_attr attr;
-	cpu_set_t set;
 	int fd, i;
 
-	CPU_ZERO(&set);
-	CPU_SET(pmu.cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	run_on(pmu.cpu);
 	attr_sampling(&attr, 100000, USUAL);
 	attr.inherit = 1;
 	/* Children share a buffer only of an event that is for one CPU. */

@@ -4,62 +4,12 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "validate.h"
-
-/* A child that does its work when told, and says when it has done it. */
-struct child {
-	pid_t pid;
-	int go[2], done[2];
-};
-
-static void child_start(struct child *child, void (*work)(void))
-{
-	char byte = 0;
-
-	if (pipe(child->go) || pipe(child->done)) {
-		ktap_fail("expected pipes, got %s", strerror(errno));
-		return;
-	}
-	child->pid = fork();
-	if (child->pid)
-		return;
-	while (read(child->go[0], &byte, 1) == 1 && byte != 'x') {
-		work();
-		if (write(child->done[1], &byte, 1) != 1)
-			break;
-	}
-	_exit(0);
-}
-
-static void child_work(struct child *child)
-{
-	char byte = 'w';
-
-	if (write(child->go[1], &byte, 1) != 1 || read(child->done[0], &byte, 1) != 1)
-		ktap_fail("expected the child to work, got %s", strerror(errno));
-}
-
-static void child_end(struct child *child)
-{
-	if (write(child->go[1], "x", 1) != 1)
-		kill(child->pid, SIGKILL);
-	waitpid(child->pid, NULL, 0);
-	close(child->go[0]);
-	close(child->go[1]);
-	close(child->done[0]);
-	close(child->done[1]);
-}
-
-static void work_loop(void)
-{
-	known_loop(ITERATIONS);
-}
 
 static void other_task(void)
 {
@@ -68,7 +18,8 @@ static void other_task(void)
 	u64 count;
 	int fd;
 
-	child_start(&child, work_loop);
+	if (!child_start(&child, known_loop, ITERATIONS))
+		return;
 	attr_instructions(&attr);
 	attr.disabled = 0;
 	fd = event_open(&attr, child.pid, -1, -1, 0);
@@ -76,10 +27,10 @@ static void other_task(void)
 		ktap_fail("an event on a child: expected a descriptor, got %s", strerror(-fd));
 	} else {
 		known_loop(5 * ITERATIONS);
-		child_work(&child);
+		child_run(&child);
 		count = event_read(fd);
 		expect_range("instructions of the child", LOOP, LOOP + LOOP / 2, count);
-		child_work(&child);
+		child_run(&child);
 		expect_range("instructions of its second round", LOOP, LOOP + LOOP / 2,
 			     event_read(fd) - count);
 	}
@@ -177,11 +128,12 @@ static void inherited_alive(void)
 	if (fd < 0)
 		return;
 	event_enable(fd);
-	child_start(&child, work_loop);
-	child_work(&child);
+	if (!child_start(&child, known_loop, ITERATIONS))
+		return;
+	child_run(&child);
 	expect_range("instructions of a child that lives", LOOP, 2 * LOOP, event_read(fd));
 	event_disable(fd);
-	child_work(&child);
+	child_run(&child);
 	expect_range("instructions while disabled with the child", LOOP, 2 * LOOP, event_read(fd));
 	child_end(&child);
 	close(fd);
@@ -307,12 +259,9 @@ static void removed_on_exec(void)
 static void cpu_wide(void)
 {
 	struct perf_event_attr attr;
-	cpu_set_t set;
 	int fd;
 
-	CPU_ZERO(&set);
-	CPU_SET(pmu.cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	run_on(pmu.cpu);
 	attr_instructions(&attr);
 	fd = event_open(&attr, -1, pmu.cpu, -1, 0);
 	if (fd < 0) {
@@ -334,12 +283,9 @@ static void cpu_wide(void)
 static void task_on_cpu(void)
 {
 	struct perf_event_attr attr;
-	cpu_set_t set;
 	int fd;
 
-	CPU_ZERO(&set);
-	CPU_SET(pmu.cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	run_on(pmu.cpu);
 	attr_instructions(&attr);
 	fd = event_open(&attr, 0, pmu.cpu, -1, 0);
 	if (fd < 0) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ring.h"
+#include "task.h"
 
 #define MAN	"perf_event_open(2): "
 #define ABI	"Documentation/ABI/testing: "

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * task.c - on which CPU a task runs, and children that work when they are told to
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ktap.h"
+#include "task.h"
+
+/* What a child is told */
+#define WORK	'w'
+#define END	'x'
+
+bool run_on(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+bool run_on_first(unsigned int nr)
+{
+	cpu_set_t set;
+	unsigned int cpu;
+
+	CPU_ZERO(&set);
+	for (cpu = 0; cpu < nr; cpu++)
+		CPU_SET(cpu, &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+static bool tell(int fd, char what)
+{
+	return write(fd, &what, 1) == 1;
+}
+
+/* The next byte, or END when nobody can write one any more. */
+static char hear(int fd)
+{
+	char what;
+
+	return read(fd, &what, 1) == 1 ? what : END;
+}
+
+bool child_start(struct child *child, void (*work)(unsigned long), unsigned long arg)
+{
+	int go[2], done[2];
+
+	if (pipe(go)) {
+		ktap_fail("expected a pipe to a child, got %s", strerror(errno));
+		return false;
+	}
+	if (pipe(done)) {
+		ktap_fail("expected a pipe from a child, got %s", strerror(errno));
+		close(go[0]);
+		close(go[1]);
+		return false;
+	}
+	fflush(stdout);
+	child->pid = fork();
+	if (!child->pid) {
+		/* The other ends are the parent's: when it dies, the child reads no more. */
+		close(go[1]);
+		close(done[0]);
+		if (!tell(done[1], WORK))
+			_exit(1);
+		while (hear(go[0]) == WORK) {
+			work(arg);
+			if (!tell(done[1], WORK))
+				_exit(1);
+		}
+		_exit(0);
+	}
+	close(go[0]);
+	close(done[1]);
+	child->go = go[1];
+	child->done = done[0];
+	if (child->pid < 0 || hear(child->done) != WORK) {
+		ktap_fail("expected a child, got none");
+		close(child->go);
+		close(child->done);
+		if (child->pid > 0)
+			waitpid(child->pid, NULL, 0);
+		return false;
+	}
+	/* Long enough for it to block in its read. */
+	usleep(1000);
+	return true;
+}
+
+void child_run(struct child *child)
+{
+	if (!tell(child->go, WORK) || hear(child->done) != WORK)
+		ktap_fail("expected a child to work, it died");
+}
+
+void child_end(struct child *child)
+{
+	if (!tell(child->go, END))
+		ktap_fail("expected a child to wait for its end, it died");
+	close(child->go);
+	close(child->done);
+	waitpid(child->pid, NULL, 0);
+}
