@@ -24,6 +24,7 @@
 
 #include "ring.h"
 #include "task.h"
+#include "user_read.h"
 
 /* Rounds of each operation, at most and unless the environment has ROUNDS. */
 #define MAX_ROUNDS	2001
@@ -196,48 +197,10 @@ static void *partner(void *unused)
 	return unused;
 }
 
-/* As perf_event_open(2) describes it, for an event that is on its counter all the time. */
-#if defined(__x86_64__)
-static inline u64 read_counter(u32 counter)
-{
-	u32 low, high;
-
-	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
-	return (u64)high << 32 | low;
-}
-#else
-static inline u64 read_counter(u32 counter)
-{
-	u64 value;
-
-	if (counter == 31) {
-		asm volatile("mrs %0, pmccntr_el0" : "=r" (value));
-		return value;
-	}
-	asm volatile("mrs %0, pmevcntr0_el0" : "=r" (value));
-	return value;
-}
-#endif
-
 static void op_user_read(struct bench *b)
 {
-	const volatile struct perf_event_mmap_page *page = b->page;
-	u32 seq, index;
-	u64 count;
-
-	do {
-		seq = page->lock;
-		asm volatile("" ::: "memory");
-		count = page->offset;
-		index = page->index;
-		if (index) {
-			unsigned int unused = 64 - page->pmc_width;
-
-			count += (int64_t)(read_counter(index - 1) << unused) >> unused;
-		}
-		asm volatile("" ::: "memory");
-	} while (page->lock != seq);
-	b->values[0] = count;
+	if (!user_read(b->page, &b->values[0]))
+		die("an event without a counter");
 }
 
 /* Opening what is measured */

@@ -128,12 +128,28 @@ static inline bool user_read(const struct perf_event_mmap_page *page, uint64_t *
 	return true;
 }
 
-/* The same with the times, for events that share counters: scale by enabled / running. */
+/* ns since the kernel wrote the page's times; the page has a clock (cap_user_time). */
+static inline uint64_t user_read_elapsed(const struct perf_event_mmap_page *page)
+{
+	uint64_t clock = user_read_clock(), quotient, remainder;
+
+	if (page->cap_user_time_short)
+		clock = page->time_cycles + ((clock - page->time_cycles) & page->time_mask);
+	quotient = clock >> page->time_shift;
+	remainder = clock & (((uint64_t)1 << page->time_shift) - 1);
+	return page->time_offset + quotient * page->time_mult +
+	       (remainder * page->time_mult >> page->time_shift);
+}
+
+/*
+ * The count with its times, for events that share counters: scale by enabled / running.
+ * False when user_read() would say so.
+ */
 static inline bool user_read_times(const struct perf_event_mmap_page *page,
 				   struct user_count *count)
 {
-	uint64_t clock, quotient, remainder, delta;
 	uint32_t seq, index, unused;
+	uint64_t delta;
 	int64_t counter;
 
 	do {
@@ -148,23 +164,32 @@ static inline bool user_read_times(const struct perf_event_mmap_page *page,
 		unused = 64 - user_read_once(page->pmc_width);
 		counter = user_read_counter(index - 1) << unused;
 		count->value += counter >> unused;
-
-		delta = 0;
-		if (page->cap_user_time) {
-			clock = user_read_clock();
-			if (page->cap_user_time_short)
-				clock = page->time_cycles +
-					((clock - page->time_cycles) & page->time_mask);
-			quotient = clock >> page->time_shift;
-			remainder = clock & (((uint64_t)1 << page->time_shift) - 1);
-			delta = page->time_offset + quotient * page->time_mult +
-				(remainder * page->time_mult >> page->time_shift);
-		}
+		delta = page->cap_user_time ? user_read_elapsed(page) : 0;
 		user_read_barrier();
 	} while (user_read_once(page->lock) != seq);
 
 	count->enabled += delta;
 	count->running += delta;
+	return true;
+}
+
+/*
+ * For how many ns a running event has been enabled, whether or not its counter can be
+ * read; false when the page has no clock.
+ */
+static inline bool user_read_enabled(const struct perf_event_mmap_page *page, uint64_t *enabled)
+{
+	uint32_t seq;
+
+	do {
+		seq = user_read_once(page->lock);
+		user_read_barrier();
+		if (!page->cap_user_time)
+			return false;
+		*enabled = user_read_once(page->time_enabled) + user_read_elapsed(page);
+		user_read_barrier();
+	} while (user_read_once(page->lock) != seq);
+
 	return true;
 }
 
