@@ -4,8 +4,8 @@
 # A short run of the benchmark, as a suite of tools/testing: does it measure, and does what
 # it measures make sense?
 
-# shellcheck disable=SC1091 # beside this script in the guest
-. /corepmu/tests/ktap.sh
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 out=/tmp/bench.out
 

@@ -3,8 +3,8 @@
 #
 # bpftrace runs a BPF program at each overflow of a hardware event, on all CPUs.
 
-# shellcheck disable=SC1091 # beside this script in the guest
-. /corepmu/tests/ktap.sh
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 export ROUNDS=1000

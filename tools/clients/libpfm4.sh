@@ -4,8 +4,8 @@
 # libpfm4's examples: they open events by the names that libpfm4 has for this CPU, or by
 # those of the kernel, count, sample, take signals and execute RDPMC.
 
-# shellcheck disable=SC1091 # beside this script in the guest
-. /corepmu/tests/ktap.sh
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 export ROUNDS=1000

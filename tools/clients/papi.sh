@@ -4,8 +4,8 @@
 # PAPI's own tests. PAPI finds the PMU by the CPU model that libpfm4 knows, opens raw events
 # of type 4, reads by RDPMC, samples by signals, and multiplexes in the kernel.
 
-# shellcheck disable=SC1091 # beside this script in the guest
-. /corepmu/tests/ktap.sh
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 export TESTS_QUIET=1

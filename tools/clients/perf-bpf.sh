@@ -4,8 +4,8 @@
 # perf reads counters from BPF programs, if it was built with them (Debian's of 6.12 was not),
 # and counts for control groups.
 
-# shellcheck disable=SC1091 # beside this script in the guest
-. /corepmu/tests/ktap.sh
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 export ROUNDS=1000

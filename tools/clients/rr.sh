@@ -4,8 +4,8 @@
 # rr records programs and replays them: it stops a replay at counts of conditional branches,
 # and the replay fails when a count is other than that of the recording.
 
-# shellcheck disable=SC1091 # beside this script in the guest
-. /corepmu/tests/ktap.sh
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 export _RR_TRACE_DIR=/tmp/rr

@@ -3,8 +3,8 @@
 #
 # The kernel's own tests of perf events, tools/testing/selftests/perf_events, of its version.
 
-# shellcheck disable=SC1091 # beside this script in the guest
-. /corepmu/tests/ktap.sh
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 

@@ -4,8 +4,8 @@
 # stress-ng --perf counts the generic hardware events, the cache events and tracepoints while
 # its stressors run, inherited by their processes.
 
-# shellcheck disable=SC1091 # beside this script in the guest
-. /corepmu/tests/ktap.sh
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 cd /tmp || exit 1

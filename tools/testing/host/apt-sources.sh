@@ -4,11 +4,10 @@
 # Does the harness find Debian's archive in the ways that people write apt's sources?
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-apt.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0
-failures=0
 
 # archive KIND: what the harness takes for the main or the security archive.
 archive()
@@ -25,20 +24,10 @@ begin() { rm -rf "$work/sources.list" "$work/parts"; mkdir "$work/parts"; }
 # expect KIND VALUE NAME
 expect()
 {
-	local got
-
-	got=$(archive "$1" | tr '\t\001' '|;')
-	count=$((count + 1))
-	if [ "$got" = "$2" ]; then
-		echo "ok $count - $3"
-	else
-		echo "# expected '$2', got '$got'"
-		echo "not ok $count - $3"
-		failures=$((failures + 1))
-	fi
+	check "$3" expect_equal "the $1 archive" "$2" "$(archive "$1" | tr '\t\001' '|;')"
 }
 
-echo "KTAP version 1"
+plan
 
 begin
 cat >"$work/sources.list" <<'EOT'
@@ -110,5 +99,4 @@ expect main 'http://a.example/debian|' "another vendor's archive with Debian's s
 begin
 expect main '' "no archive at all"
 
-echo "1..$count"
-[ $failures -eq 0 ]
+finish

@@ -5,11 +5,10 @@
 # with the built-in driver, and its exit status.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-clients.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0
-failures=0
 
 # results DRIVER LINE...: of a client, with a driver.
 results()
@@ -20,25 +19,23 @@ results()
 	printf '%s\n' "# client: rr 5.6" "$@" >"$work/rr.$driver.ktap"
 }
 
+ktap_details()
+{
+	echo "status $status"
+	echo "$table"
+}
+
 # concludes NAME STATUS ROW: the table's exit status, and a row that it has to have.
 concludes()
 {
-	local status=0 table
-
+	status=0
 	table=$(awk -v drivers="built-in corepmu" -f scripts/lib/clients-table.awk \
 		"$work/rr.built-in.ktap" "$work/rr.corepmu.ktap") || status=$?
-	count=$((count + 1))
-	if [ $status -eq "$2" ] && grep -qE -- "^rr +5\.6 +$3\$" <<<"$table"; then
-		echo "ok $count - $1"
-	else
-		echo "# status $status"
-		echo "# ${table//$'\n'/$'\n'# }"
-		echo "not ok $count - $1"
-		failures=$((failures + 1))
-	fi
+	[ $status -eq "$2" ] && grep -qE -- "^rr +5\.6 +$3\$" <<<"$table"
+	result "$1"
 }
 
-echo "KTAP version 1"
+plan
 
 results built-in "ok 1 - record ls"
 results corepmu "ok 1 - record ls"
@@ -61,5 +58,4 @@ results built-in "not ok 0 - the suite comes to its end"
 results corepmu "not ok 0 - the suite comes to its end"
 concludes "guests that ended early are no comparison" 1 'the suite comes to its end +fails +fails +<--'
 
-echo "1..$count"
-[ $failures -eq 0 ]
+finish

@@ -5,30 +5,24 @@
 # has to apply to the sources as they are, or nobody can see it caught again.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
 
-count=0
-failures=0
+
+ktap_details() { echo "$said"; }
 
 # apply WHAT COMMAND...: its --diff fails when a fault changes nothing.
 apply()
 {
-	local what=$1 said
+	local what=$1
 
 	shift
-	count=$((count + 1))
-	if said=$("$@" --diff 2>&1 >/dev/null); then
-		echo "ok $count - $what"
-	else
-		echo "# ${said//$'\n'/$'\n'# }"
-		echo "not ok $count - $what"
-		failures=$((failures + 1))
-	fi
+	said=$("$@" --diff 2>&1 >/dev/null)
+	result "$what"
 }
 
-echo "KTAP version 1"
+plan
 for arch in $(. scripts/lib/lib.sh && table_rows scripts/arches.cfg); do
 	apply "faults for the guests of $arch" scripts/faults --arch "$arch"
 done
 apply "faults for KUnit" scripts/kunit-faults
-echo "1..$count"
-[ $failures -eq 0 ]
+finish

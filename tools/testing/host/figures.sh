@@ -5,6 +5,7 @@
 # lane and architecture, whatever its kernel. Reads the results that scripts/check has collected.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
 
 arches=$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/arches.cfg)
 logs=build/log/check
@@ -27,38 +28,45 @@ figures()
 	done
 }
 
-all=$(figures)
-echo "KTAP version 1"
-if [ -z "$all" ]; then
-	echo "1..0 # SKIP no guest has printed a figure"
-	exit 0
-fi
-awk '
+# Lines "NAME<tab>VERDICT<tab>MORE": is with the number of kernels, alone, or differs with
+# the values.
+verdicts()
 {
-	key = $1 ": " $2
-	if (!(key in value)) {
-		order[++n] = key
-		value[key] = $3
-		first[key] = $4
-	} else if (value[key] != $3) {
-		differs[key] = differs[key] "# " $4 ": expected " value[key] " as on " \
-			first[key] ", got " $3 "\n"
-	}
-	seen[key]++
-}
-END {
-	print "1.." n
-	for (i = 1; i <= n; i++) {
-		key = order[i]
-		if (key in differs) {
-			printf "%s", differs[key]
-			print "not ok " i " - " key
-			bad = 1
-		} else if (seen[key] < 2) {
-			print "ok " i " - " key " # SKIP one kernel alone"
-		} else {
-			print "ok " i " - " key " is " value[key] " on " seen[key] " kernels"
+	figures | awk -v OFS='\t' '
+	{
+		key = $1 ": " $2
+		if (!(key in value)) {
+			order[++n] = key
+			value[key] = $3
+			first[key] = $4
+		} else if (value[key] != $3) {
+			differs[key] = differs[key] (key in differs ? "; " : "") $4 ": expected " value[key] " as on " \
+				first[key] ", got " $3
 		}
+		seen[key]++
 	}
-	exit bad
-}' <<<"$all"
+	END {
+		for (i = 1; i <= n; i++) {
+			key = order[i]
+			if (key in differs)
+				print key, "differs", differs[key]
+			else if (seen[key] < 2)
+				print key, "alone", ""
+			else
+				print key, "is", value[key] " on " seen[key] " kernels"
+		}
+	}'
+}
+
+ktap_details() { echo "$more"; }
+
+plan
+while IFS=$'\t' read -r name verdict more; do
+	case $verdict in
+	alone) skipped "$name" "one kernel alone" ;;
+	is) true; result "$name is $more" ;;
+	*) false; result "$name" ;;
+	esac
+done < <(verdicts)
+[ "$ktap_number" -gt 0 ] || skipped "figures of several kernels" "no guest has printed a figure"
+finish

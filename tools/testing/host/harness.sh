@@ -5,29 +5,18 @@
 # output, exit status and troubles reach the host. No guest here needs the module.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
 
 arch=${COREPMU_ARCH:-arm64}
 kernel=${COREPMU_KERNEL:-$(. scripts/lib/lib.sh && default_kernel)}
 native=$(. scripts/lib/lib.sh && host_arch)
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-harness.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0
-failures=0
 
-# result NAME: the test that ended with the status of the last command.
-result()
+ktap_details()
 {
-	local status=$?
-
-	count=$((count + 1))
-	if [ $status -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		sed 's/^/# stderr: /' "$work/err"
-		head -c 2000 "$work/out" | sed 's/^/# stdout: /'
-		echo "not ok $count - $1"
-		failures=$((failures + 1))
-	fi
+	sed 's/^/stderr: /' "$work/err"
+	head -c 2000 "$work/out" | sed 's/^/stdout: /'
 }
 
 # run WORDS...: leaves stdout in out, stderr in err, the exit status in status.
@@ -48,7 +37,7 @@ refused()
 
 says() { grep -qE -- "$1" "$work/err"; }
 
-echo "KTAP version 1"
+plan
 
 run scripts/run-guest --arch vax -- true
 refused 'ARCH=vax is not known.*arm64'
@@ -209,8 +198,7 @@ result "a guest that KVM is not for is emulated, and why is said"
 run scripts/guest/kvm-usable "$native" scripts/run-guest --arch "$native" --kernel "$kernel" \
 	--accel kvm --no-probe --timeout 120 -- true
 if [ $status -ne 0 ]; then
-	count=$((count + 1))
-	echo "ok $count - KVM gives a guest a PMU that counts # SKIP $(cat "$work/out")"
+	skipped "KVM gives a guest a PMU that counts" "$(cat "$work/out")"
 else
 	guest --accel kvm --no-probe --mode replace --arch "$native" -- 'perf stat -e corepmu/instructions/u true'
 	[ $status -eq 0 ]
@@ -264,5 +252,4 @@ run make -s run ARCH="$arch" KERNEL="$kernel" CMD='echo "one  $HOME"; exit 9'
 [ "$status" -eq 9 ] && [ "$(cat "$work/out")" = "one  /root" ]
 result "make run has the command's output and exit status"
 
-echo "1..$count"
-[ $failures -eq 0 ]
+finish

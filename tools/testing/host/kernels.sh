@@ -6,6 +6,7 @@
 # modules are built for another kernel or changed.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
 . scripts/lib/lib.sh
 trap - ERR
 
@@ -18,23 +19,8 @@ cached=$(scripts/fetch/get-kernel "$arch" "$kernel") || exit 1
 cp -a "$cached/tree" "$work/tree" || exit 1
 tree=$(echo "$work"/tree/usr/src/linux-headers-*-"${A[flavour]}")
 cp -a "$tree" "$tree.orig"
-count=0
-failures=0
 
-# result NAME: the test that ended with the status of the last command.
-result()
-{
-	local status=$?
-
-	count=$((count + 1))
-	if [ $status -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		sed 's/^/# /' "$work/said" | tail -n 30
-		echo "not ok $count - $1"
-		failures=$((failures + 1))
-	fi
-}
+ktap_details() { tail -n 30 "$work/said"; }
 
 # with COMMAND: build for a fresh copy of the tree that the command has changed, with the
 # compiler that it names.
@@ -70,7 +56,7 @@ without()
 # is_version NUMBER
 is_version() { sed -i "s/\(LINUX_VERSION_CODE\) .*/\1 $1/" include/generated/uapi/linux/version.h; }
 
-echo "KTAP version 1"
+plan
 
 with true
 [ "$status" -eq 0 ] && [ -e "$work/out/drivers/corepmu/corepmu.ko" ] && [ ! -s "$work/said" ]
@@ -137,5 +123,4 @@ result "a module with other checksums of the kernel's interfaces is refused"
 insmod_says "$other" types 'failed to validate module \[corepmu\] BTF'
 result "a module with other types than the kernel's is refused, where that is asked for"
 
-echo "1..$count"
-[ $failures -eq 0 ]
+finish

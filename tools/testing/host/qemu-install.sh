@@ -5,28 +5,14 @@
 # and its page.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
 
 aarch64=$(scripts/fetch/get-qemu arm64) || exit 1
 x86_64=$(scripts/fetch/get-qemu x86_64) || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-install.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0
-failures=0
 
-# result NAME: the test that ended with the status of the last command.
-result()
-{
-	local status=$?
-
-	count=$((count + 1))
-	if [ $status -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		sed 's/^/# /' "$work/said" | tail -n 30
-		echo "not ok $count - $1"
-		failures=$((failures + 1))
-	fi
-}
+ktap_details() { tail -n 30 "$work/said"; }
 
 lib=$work/stage/opt/x/lib/corepmu/qemu
 doc=$work/stage/opt/x/share/doc/corepmu/qemu
@@ -43,7 +29,7 @@ loads()
 	[ $? -eq 1 ] && grep -q "^$name: .*option" "$work/said"
 }
 
-echo "KTAP version 1"
+plan
 
 make -s -C tools/qemu install DESTDIR="$work/stage" PREFIX=/opt/x >"$work/said" 2>&1
 result "the plugins install below DESTDIR and PREFIX"
@@ -64,5 +50,4 @@ done) >"$work/said" 2>&1
 [ ! -s "$work/said" ]
 result "each installed plugin has a page and is named in the README"
 
-echo "1..$count"
-exit $((failures > 0))
+finish

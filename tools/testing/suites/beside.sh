@@ -4,7 +4,8 @@
 # beside - x86: the module and the built-in driver take turns with the counters
 #
 # For guests with both, and without the NMI watchdog to begin with.
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 ours=$PMU/instructions/u
 theirs=cpu/instructions/u

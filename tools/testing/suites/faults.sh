@@ -7,7 +7,8 @@
 # samples:
 #   corepmu_test.samples=all   none is lost
 #   corepmu_test.samples=some  the interrupts of some do not come
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 samples=$(sed -n 's/.*corepmu_test\.samples=\([a-z]*\).*/\1/p' /proc/cmdline)
 event=$PMU/$INSTRUCTIONS/u

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # hotplug - CPUs go offline and come back under events
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 pmu=$DEVICES/$PMU
 last=$(($(nproc) - 1))

@@ -6,7 +6,8 @@
 # While every counter of every CPU counts, the guest's own kernel is started once more, with
 # the built-in driver and the same root; there this suite goes on with --next. "kexec = yes"
 # in the guest's stanza has put the kernel into the guest (run-guest --kexec).
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 next_image=/corepmu/kernel
 next_root=/tmp/root.cpio
@@ -65,8 +66,7 @@ no_unknown_nmi()
 }
 
 if [ "$1" = --next ]; then
-	ktap_planned=5
-	ktap_number=2
+	resume 5 2
 	check "the next kernel's built-in driver takes the PMU" builtin_found_it
 	check "the next kernel's built-in driver counts" builtin_counts
 	check "the next kernel takes no NMI that nobody knows" no_unknown_nmi

@@ -4,7 +4,8 @@
 # kinds - CPUs of two kinds with ACPI, which has one PMU for those of one kind
 #
 # The guest has three CPUs. CPU 1 is of another kind, and only CPU 0 is online.
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 online()
 {

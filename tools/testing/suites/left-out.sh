@@ -6,7 +6,8 @@
 # The guest's stanza breaks a counter and says on the kernel's command line what is to come of it:
 #   corepmu_test.left_out=NAME  what the module calls the counter, _ for a blank
 #   corepmu_test.room=N         how many events of $EVENT count at the same time
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 value() { sed -n "s/.*corepmu_test\.$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
 

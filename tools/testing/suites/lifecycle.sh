@@ -4,7 +4,8 @@
 # lifecycle - the module comes and goes
 #
 # For guests without the built-in driver where nobody has loaded the module yet.
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 pmu=$DEVICES/$PMU
 backend='x86.*'

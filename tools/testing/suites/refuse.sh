@@ -9,7 +9,8 @@
 #   corepmu_test.refuse=no-count    the counters do not count
 #   corepmu_test.refuse=no-overflow the interrupt never comes
 #   corepmu_test.refuse=kinds       CPUs are of several kinds, and there is no devicetree
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 trouble=$(sed -n 's/.*corepmu_test\.refuse=\([a-z-]*\).*/\1/p' /proc/cmdline)
 case $trouble in

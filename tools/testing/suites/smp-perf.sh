@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # smp-perf - the perf tool on several busy CPUs, and the module beneath it
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 data=/tmp/perf.data
 cpus=$(nproc)

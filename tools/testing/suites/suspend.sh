@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # suspend - the system sleeps, and counters forget what they had
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 rtc=/sys/class/rtc/rtc0
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # sysfs - the PMU's files, and that what they name can be counted
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 pmu=$DEVICES/$PMU
 # A fifth of what the workload does by itself is enough to count.

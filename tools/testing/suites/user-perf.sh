@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # user-perf - counters read from user space by libperf, as the perf tool's own tests do
-. "$(dirname "$0")/ktap.sh"
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
 
 # perf's tests "User space counter reading of ...", of which each has to have run.
 perf_test()

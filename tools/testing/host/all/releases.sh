@@ -11,6 +11,7 @@
 # COREPMU_KERNEL choose among all.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
+. tools/lib/ktap.sh
 . scripts/lib/lib.sh
 . scripts/lib/apt.sh
 trap - ERR
@@ -19,26 +20,23 @@ read -ra releases <<<"${COREPMU_RELEASES:-bookworm trixie}"
 read -ra arches <<<"${COREPMU_ARCHES:-$(table_rows scripts/arches.cfg | xargs)}"
 read -ra kernels <<<"${COREPMU_KERNEL:-$(default_kernel) $(table_rows scripts/kernels.cfg |
 	grep -vx "$(default_kernel)" | xargs)}"
-count=0
-failures=0
 
-echo "KTAP version 1"
+plan
 
-# skip REASON: all of it.
-skip()
+# skip_all REASON
+skip_all()
 {
-	echo "ok 1 - make run on a Debian with nothing else prepared # SKIP $1"
-	echo "1..1"
-	exit 0
+	skipped "make run on a Debian with nothing else prepared" "$1"
+	finish
 }
 
-[ "$(id -u)" = 0 ] || skip "it takes root to make a Debian of its own"
-command -v mmdebstrap >/dev/null || skip "mmdebstrap is missing"
+[ "$(id -u)" = 0 ] || skip_all "it takes root to make a Debian of its own"
+command -v mmdebstrap >/dev/null || skip_all "mmdebstrap is missing"
 unshare --mount --pid --fork --kill-child true 2>/dev/null ||
-	skip "this machine does not let root make namespaces"
+	skip_all "this machine does not let root make namespaces"
 mkdir -p build
 free=$(df -Pm build | awk 'NR == 2 { print $4 }')
-[ "$free" -ge 5000 ] || skip "5000 MB are needed below build/, $free MB are free"
+[ "$free" -ge 5000 ] || skip_all "5000 MB are needed below build/, $free MB are free"
 
 with_lock "$TOP/build/.releases.lock"
 work=$TOP/build/releases
@@ -49,21 +47,7 @@ mkdir "$work" || exit 1
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# result NAME: the test that ended with the status of the last command.
-result()
-{
-	local status=$?
-
-	count=$((count + 1))
-	if [ $status -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		{ grep -v '^    ' "$work/err"; cat "$work/out"; } | tail -n 40 | sed 's/^/# /'
-		echo "not ok $count - $1"
-		failures=$((failures + 1))
-	fi
-	return $status
-}
+ktap_details() { { grep -v '^    ' "$work/err"; cat "$work/out"; } | tail -n 40; }
 
 # inside ROOT COMMAND...: run it there as after a login, and end what it leaves behind.
 inside()
@@ -160,5 +144,4 @@ for release in "${releases[@]}"; do
 	rm -rf --one-file-system "${work:?}/$release"
 done
 
-echo "1..$count"
-[ $failures -eq 0 ]
+finish

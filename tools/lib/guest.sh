@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# guest.sh - what shell scripts of guests share: KTAP, the PMU under test, the kernel's log,
+# perf stat; sourced, never run
+
+# shellcheck source=ktap.sh
+. /corepmu/tests/ktap.sh
+
+# shellcheck disable=SC2034 # for the suites
+DEVICES=/sys/bus/event_source/devices
+# shellcheck disable=SC2034 # for the suites
+MODULE=/corepmu/corepmu.ko
+
+# The built-in driver's PMU, if there is one.
+builtin_pmu()
+{
+	for path in "$DEVICES"/cpu "$DEVICES"/armv8_pmuv3*; do
+		[ ! -e "$path" ] || { basename "$path"; break; }
+	done
+}
+
+# The PMU under test: the module's, by the name it was loaded with, or the built-in's.
+# shellcheck disable=SC2034 # for the suites
+if grep -q '^mode=builtin' /corepmu/conf; then
+	BUILTIN=1
+	PMU=$(builtin_pmu)
+else
+	BUILTIN=
+	PMU=$(cat /sys/module/corepmu/parameters/name 2>/dev/null || echo corepmu)
+fi
+
+# Whose CPU it is, and what the PMU calls cycles and retired instructions.
+# shellcheck disable=SC2034 # for the suites
+case $(uname -m) in
+x86_64)
+	VENDOR=intel CYCLES=cpu-cycles INSTRUCTIONS=instructions
+	! grep -q AuthenticAMD /proc/cpuinfo || VENDOR=amd
+	# The virtual PMU takes its time.
+	export ROUNDS=1000
+	;;
+*)
+	VENDOR=arm CYCLES=cpu_cycles INSTRUCTIONS=inst_retired
+	;;
+esac
+
+# What the kernel says since the line of dmesg_mark. busybox's insmod tries twice, each
+# sentence counts once.
+dmesg_mark()
+{
+	echo "<6>ktap-mark $1" >/dev/kmsg
+}
+
+dmesg_since()
+{
+	dmesg | sed -n "/ktap-mark $1\$/,\$p" | grep -v 'ktap-mark\|corepmu-guest\|taint' |
+		sed 's/^\[[^]]*\] //' | awk '!seen[$0]++'
+}
+
+# A command for the background that ends when told to. A signal to perf would not do:
+# perf stat passes none on to its command and waits for it.
+UNTIL_TOLD=/tmp/until-told
+
+until_told()
+{
+	rm -f /tmp/told /tmp/started
+	cat >$UNTIL_TOLD <<-'EOT'
+		#!/bin/sh
+		touch /tmp/started
+		while [ ! -e /tmp/told ]; do
+			[ $# -eq 0 ] || "$@"
+			sleep 0.02
+		done
+	EOT
+	chmod +x $UNTIL_TOLD
+}
+
+# Until the command of process $1 has started: perf opens its events before.
+wait_started()
+{
+	while [ ! -e /tmp/started ] && [ -d "/proc/$1" ]; do
+		sleep 0.02
+	done
+}
+
+tell()
+{
+	touch /tmp/told
+}
+
+# The user counts of an event during a command: stat_count EVENT COMMAND...
+stat_count()
+{
+	ktap_event=$1
+	shift
+	perf stat -x';' -o /tmp/stat.$$ -e "$ktap_event" "$@" >/tmp/stat.$$.said 2>&1
+	awk -F';' -v e="$ktap_event" '$3 == e { print $1 }' /tmp/stat.$$
+	# perf of 7.x fails when no event is supported, and writes no count.
+	grep -q 'event is not supported' /tmp/stat.$$.said && echo '<not supported>'
+	rm -f /tmp/stat.$$ /tmp/stat.$$.said
+}
+
+# What perf stat -x, has counted of one of the PMU's events: counted EVENT [FILE]
+counted()
+{
+	awk -F, -v event="/$1/" 'index($0, event) { print $1 }' "${2:-/tmp/out}"
+}
+
+# That all events of perf stat -x, counted millions, and none went backwards, which would
+# be a very large number: all_counted FILE...
+all_counted()
+{
+	ktap_counts=$(cat "$@")
+	expect_says "counts" '^[0-9]{7,12},' "$ktap_counts" &&
+		expect_not "counts" '^(<not|[0-9]{1,6},|[0-9]{13,},)' "$ktap_counts"
+}
