@@ -18,8 +18,8 @@
 #include "machine.h"
 #include "models/arm64_access.h"
 #include "models/x86_access.h"
-#include "../arm64/pmuv3.h"
-#include "../x86/x86.h"
+#include "arm64/pmuv3.h"
+#include "x86/x86.h"
 
 /* How many counts each access is, so that counters move by themselves */
 #define LIVELY	500

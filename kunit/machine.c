@@ -17,8 +17,8 @@
 #include "machine.h"
 #include "models/arm64_access.h"
 #include "models/x86_access.h"
-#include "../x86/x86.h"
-#include "../arm64/pmuv3.h"
+#include "x86/x86.h"
+#include "arm64/pmuv3.h"
 
 /* x86 */
 

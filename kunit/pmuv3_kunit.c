@@ -11,8 +11,8 @@
 
 #include "machine.h"
 #include "models/arm64_access.h"
-#include "../arm64/pmuv3.h"
-#include "../arm64/sysreg.h"
+#include "arm64/pmuv3.h"
+#include "arm64/sysreg.h"
 
 static struct bench *bench_of(struct kunit *test, const char *machine)
 {

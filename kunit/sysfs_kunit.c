@@ -17,7 +17,7 @@
 #include "machine.h"
 #include "models/arm64_access.h"
 #include "models/x86_access.h"
-#include "../x86/x86.h"
+#include "x86/x86.h"
 
 /* The text of a file, NULL when it is not shown */
 static char *show(struct kunit *test, struct bench *b, const char *group, const char *name)

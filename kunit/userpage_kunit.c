@@ -21,10 +21,10 @@
 #include "machine.h"
 #include "models/arm64_access.h"
 #include "models/x86_access.h"
-#include "../arm64/pmuv3.h"
-#include "../arm64/sysreg.h"
-#include "../x86/msr.h"
-#include "../x86/x86.h"
+#include "arm64/pmuv3.h"
+#include "arm64/sysreg.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
 
 /* format/rdpmc of arm64 */
 #define CONFIG1_LONG	BIT(0)

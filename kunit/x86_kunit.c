@@ -10,8 +10,8 @@
 
 #include "machine.h"
 #include "models/x86_access.h"
-#include "../x86/msr.h"
-#include "../x86/x86.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
 
 static struct bench *bench_of(struct kunit *test, const char *machine)
 {

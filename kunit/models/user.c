@@ -15,7 +15,7 @@
 
 #include "arm64_access.h"
 #include "x86_access.h"
-#include "../../x86/x86.h"
+#include "x86/x86.h"
 
 /* Arm */
 
