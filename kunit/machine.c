@@ -263,22 +263,6 @@ static const struct machine_ops pmuv3_machine = {
 	.unknown	= pmuv3_unknown,
 };
 
-/**
- * pmuv3_irq_enable() - in place of the one in irq.c
- * @cpuc: this CPU's state
- */
-void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
-{
-}
-
-/**
- * pmuv3_irq_disable() - in place of the one in irq.c
- * @cpuc: this CPU's state
- */
-void pmuv3_irq_disable(struct corepmu_cpu *cpuc)
-{
-}
-
 const struct machine machines[] = {
 	{ "intel-v1",		&x86_machine, &intel_v1 },
 	{ "intel-v2",		&x86_machine, &intel_v2 },

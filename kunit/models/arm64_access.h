@@ -9,6 +9,8 @@
 #define _COREPMU_KUNIT_ARM64_ACCESS_H
 
 #include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
 #include <linux/perf_event.h>
 #include <linux/platform_device.h>
 #include <linux/sysctl.h>
@@ -70,6 +72,11 @@ u64 pmuv3_model_feature(u32 reg);
 #define isb()				pmuv3_model_isb()
 #define read_sanitised_ftr_reg(reg)	pmuv3_model_feature(reg)
 #define is_kernel_in_hyp_mode()		(pmuv3_model_cpu->hyp)
+
+/* The model interrupts without a number. */
+#define irq_is_percpu_devid(irq)	((void)(irq), true)
+#define enable_percpu_irq(irq, type)	((void)(irq))
+#define disable_percpu_irq(irq)		((void)(irq))
 
 #undef register_sysctl
 #define register_sysctl(path, table)	pmuv3_model_register_sysctl(path, table)

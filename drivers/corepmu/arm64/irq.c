@@ -18,10 +18,15 @@
 #include <linux/percpu.h>
 #include <linux/platform_device.h>
 #include <linux/printk.h>
+#include <linux/sched/clock.h>
+#include <linux/smp.h>
+
+#include <asm/irq_regs.h>
 
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"
+#include "sysreg.h"
 
 static struct corepmu_cpu *cpuc_of(struct pmuv3 *pmuv3, int cpu)
 {
@@ -239,6 +244,42 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 }
 
 #endif /* CONFIG_ACPI */
+
+/**
+ * pmuv3_interrupt() - the overflow interrupt
+ * @irq: its number
+ * @dev: the struct corepmu_cpu of the CPU that it is meant for
+ *
+ * Hard interrupt, IRQs off. One interrupt serves all counters of a CPU. A PPI comes to
+ * the CPU that it is meant for. An SPI comes where it is routed to, and when its CPU goes
+ * offline the kernel routes it to another: registers and state are those of the CPU that
+ * this runs on.
+ *
+ * Return: IRQ_NONE when no counter of this CPU overflowed
+ */
+irqreturn_t pmuv3_interrupt(int irq, void *dev)
+{
+	struct corepmu *pmu = ((struct corepmu_cpu *)dev)->pmu;
+	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
+	u64 start = sched_clock();
+	u64 overflowed;
+
+	/* The counters of a CPU of another kind are not this PMU's. */
+	if (unlikely(!cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus)))
+		return IRQ_NONE;
+
+	overflowed = pmuv3_read_pmovsclr();
+	if (!overflowed)
+		return IRQ_NONE;
+
+	pmuv3_write_pmovsclr(overflowed);
+	if (corepmu_handle_overflow(cpuc, overflowed, get_irq_regs()))
+		corepmu_overflow_took(cpuc, start);
+	else
+		corepmu_overflow_came_late(cpuc, start);
+
+	return IRQ_HANDLED;
+}
 
 /* Do the CPUs below @cpu use the interrupt too? Then it has been dealt with. */
 static bool is_repeated(struct pmuv3 *pmuv3, int cpu)

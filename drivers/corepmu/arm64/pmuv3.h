@@ -44,17 +44,21 @@ static inline struct pmuv3 *to_pmuv3(struct corepmu *pmu)
 	return pmu->private;
 }
 
-/* pmuv3.c */
+/* counters.c */
 extern const struct corepmu_backend pmuv3_backend;
+
+/* probe.c */
 int pmuv3_describe(struct pmuv3 *pmuv3);
-irqreturn_t pmuv3_interrupt(int irq, void *dev);
 
 /* events.c */
-extern const struct attribute_group *pmuv3_attr_groups[];
+int pmuv3_encode(struct corepmu *pmu, struct perf_event *event);
 bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event);
 int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config);
 int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config);
 unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3);
+
+/* sysfs.c */
+extern const struct attribute_group *pmuv3_attr_groups[];
 
 /* user.c */
 void pmuv3_user_init(bool taken);
@@ -73,6 +77,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc);
 #define PMUV3_BUILTIN_INITCALL		"armv8_pmu_driver_init"
 
 /* irq.c */
+irqreturn_t pmuv3_interrupt(int irq, void *dev);
 int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev);
 int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3);
 int pmuv3_request_irqs(struct pmuv3 *pmuv3);

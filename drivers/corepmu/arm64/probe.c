@@ -9,6 +9,7 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/acpi.h>
+#include <linux/bitfield.h>
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/fcntl.h>
@@ -26,12 +27,69 @@
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"
+#include "sysreg.h"
 
 /* What the last PMU that could not be had failed with. */
 static int probe_error;
 
 /* The PMU of an ACPI machine, which has no device of its own. */
 static struct pmuv3 *acpi_pmuv3;
+
+/**
+ * pmuv3_describe() - read from the CPU what its PMU has
+ * @pmuv3: the PMU; its private part and its counters are filled in
+ *
+ * On one of the PMU's CPUs, not preemptible.
+ *
+ * Return: 0, or -ENODEV when there is no PMUv3
+ */
+int pmuv3_describe(struct pmuv3 *pmuv3)
+{
+	struct corepmu *pmu = pmuv3->pmu;
+	u64 ceid0, ceid1, event_counters;
+	unsigned int nr;
+	bool wide;
+	int idx;
+
+	/* D23.7: 0xf is a PMU of another architecture. */
+	pmuv3->pmuver = FIELD_GET(DFR0_PMUVER, pmuv3_read_dfr0());
+	if (pmuv3->pmuver == PMUVER_NONE || pmuv3->pmuver == PMUVER_IMPDEF)
+		return -ENODEV;
+
+	/* A hypervisor that keeps counters for itself is taken into account. */
+	nr = FIELD_GET(PMCR_N, pmuv3_read_pmcr());
+	event_counters = nr ? GENMASK_ULL(nr - 1, 0) : 0;
+
+	pmu->counters = event_counters | BIT_ULL(PMUV3_CYCLE_COUNTER);
+	if (FIELD_GET(DFR1_PMICNTR, pmuv3_read_dfr1()))
+		pmu->counters |= BIT_ULL(PMUV3_INSTR_COUNTER);
+
+	pmuv3->pmcr = PMCR_LC;
+	wide = pmuv3->pmuver >= PMUVER_V3P5;
+	if (wide)
+		pmuv3->pmcr |= PMCR_LP;
+	else
+		pmu->pair_counters = event_counters & 0xaaaaaaaaULL;
+
+	for (idx = 0; idx < PMUV3_MAX_EVENT_COUNTERS; idx++)
+		pmu->width[idx] = wide ? 64 : 32;
+	pmu->width[PMUV3_CYCLE_COUNTER] = 64;
+	pmu->width[PMUV3_INSTR_COUNTER] = 64;
+
+	/* The upper words are the events from 0x4000 on. */
+	ceid0 = pmuv3_read_pmceid0();
+	ceid1 = pmuv3_read_pmceid1();
+	pmuv3->pmceid[0] = lower_32_bits(ceid0) | (u64)lower_32_bits(ceid1) << 32;
+	pmuv3->pmceid[1] = upper_32_bits(ceid0) | (u64)upper_32_bits(ceid1) << 32;
+
+	if (pmuv3->pmuver >= PMUVER_V3P4)
+		pmuv3->pmmir = pmuv3_read_pmmir();
+
+	pmuv3->has_el2 = !is_kernel_in_hyp_mode() &&
+			 FIELD_GET(PFR0_EL2, read_sanitised_ftr_reg(SYS_ID_AA64PFR0_EL1));
+
+	return 0;
+}
 
 static void describe_cpu(void *data)
 {

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: arm64: counters and registers of the Performance Monitors Extension, PMUv3
+ *
+ * Arm Architecture Reference Manual for A-profile, DDI 0487, chapter D13 (the
+ * extension) and D23 (its registers).
+ *
+ * The event counters are 32 bits wide before PMUv3p5 and 64 from it on
+ * (PMCR_EL0.LP); the cycle counter has 64 bits (PMCR_EL0.LC). Where event
+ * counters are narrow, a 64-bit event takes two: the even one counts it, and
+ * the odd one above counts CHAIN, the wraps of the even one (D13.11.3).
+ *
+ * Interrupts are enabled for every counter once and for all: a counter that is
+ * disabled does not overflow. With a pair the even counter's wraps interrupt
+ * too, once in 2^32 events; there is no event on it and nothing is done.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+
+#include <corepmu/pmu.h>
+
+#include "pmuv3.h"
+#include "sysreg.h"
+
+/* No event selection has all bits set: the shadow of an unknown one. */
+#define SELECTED_UNKNOWN		(~0ULL)
+
+/* Registers */
+
+static void pmuv3_enable(struct corepmu_cpu *cpuc)
+{
+	u64 clear = cpuc->hw_active & ~cpuc->active;
+	u64 set = cpuc->active & ~cpuc->hw_active;
+
+	if (clear)
+		pmuv3_write_pmcntenclr(clear);
+	if (set)
+		pmuv3_write_pmcntenset(set);
+	cpuc->hw_active = cpuc->active;
+
+	/* Events and values are in place before anything counts. */
+	isb();
+	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr | PMCR_E);
+}
+
+static void pmuv3_disable(struct corepmu_cpu *cpuc)
+{
+	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
+
+	/* What is read from now on no longer changes. */
+	isb();
+}
+
+static noinline void write_selection(int idx, u64 config)
+{
+	if (idx == PMUV3_CYCLE_COUNTER)
+		pmuv3_write_pmccfiltr(config & ~PMEVTYPER_EVTCOUNT);
+	else if (idx == PMUV3_INSTR_COUNTER)
+		pmuv3_write_pmicfiltr(config & ~PMEVTYPER_EVTCOUNT);
+	else
+		pmuv3_write_pmevtyper(idx, config);
+}
+
+static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
+{
+	if (cpuc->selected[idx] == config)
+		return;
+
+	cpuc->selected[idx] = config;
+	write_selection(idx, config);
+}
+
+static void pmuv3_select(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+	int idx = hwc->idx;
+
+	if (corepmu_event_is_paired(cpuc->pmu, hwc)) {
+		select_counter(cpuc, idx - 1, hwc->config_base);
+		/* Wraps are counted wherever they happen. */
+		select_counter(cpuc, idx, PMUV3_EVENT_CHAIN | PMEVTYPER_NSH);
+	} else {
+		select_counter(cpuc, idx, hwc->config_base);
+	}
+}
+
+/* Pairs are out of line, so that single counters do without a call. */
+static noinline u64 read_pair(int idx)
+{
+	u64 upper, lower, again;
+
+	/* The lower half may wrap between two reads. */
+	upper = pmuv3_read_pmevcntr(idx);
+	lower = pmuv3_read_pmevcntr(idx - 1);
+	again = pmuv3_read_pmevcntr(idx);
+	if (again != upper)
+		lower = pmuv3_read_pmevcntr(idx - 1);
+
+	return again << 32 | (lower & GENMASK_ULL(31, 0));
+}
+
+static __always_inline u64 read_single(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+	int idx = hwc->idx;
+
+	if (idx == PMUV3_CYCLE_COUNTER)
+		return pmuv3_read_pmccntr();
+	if (idx == PMUV3_INSTR_COUNTER)
+		return pmuv3_read_pmicntr();
+	return pmuv3_read_pmevcntr(idx);
+}
+
+static u64 pmuv3_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+{
+	if (corepmu_event_is_paired(cpuc->pmu, hwc))
+		return read_pair(hwc->idx);
+	return read_single(cpuc, hwc);
+}
+
+static noinline void update_pair(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	corepmu_count_event(cpuc, event, pmuv3_read);
+}
+
+static void pmuv3_update(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	if (unlikely(corepmu_event_is_paired(cpuc->pmu, &event->hw)))
+		update_pair(cpuc, event);
+	else
+		corepmu_count_event(cpuc, event, read_single);
+}
+
+static noinline void write_pair(int idx, u64 value)
+{
+	pmuv3_write_pmevcntr(idx, upper_32_bits(value));
+	pmuv3_write_pmevcntr(idx - 1, lower_32_bits(value));
+}
+
+static void write_counter(int idx, u64 value)
+{
+	if (idx == PMUV3_CYCLE_COUNTER)
+		pmuv3_write_pmccntr(value);
+	else if (idx == PMUV3_INSTR_COUNTER)
+		pmuv3_write_pmicntr(value);
+	else
+		pmuv3_write_pmevcntr(idx, value);
+}
+
+static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	int idx = hwc->idx;
+
+	/* A counter with more bits is to overflow when those of the event do. */
+	if (unlikely(hwc->flags & COREPMU_EVENT_32BIT))
+		value |= GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0) & ~hwc->event_base;
+
+	if (corepmu_event_is_paired(cpuc->pmu, hwc))
+		write_pair(idx, value);
+	else
+		write_counter(idx, value);
+}
+
+static void pmuv3_clear(struct corepmu_cpu *cpuc, u64 counters)
+{
+	for (; counters; counters &= counters - 1)
+		write_counter(__ffs64(counters), 0);
+}
+
+static void pmuv3_reset(struct corepmu_cpu *cpuc)
+{
+	struct corepmu *pmu = cpuc->pmu;
+	int idx;
+
+	/* Enables, flags and event types are unknown after a reset (D13.1). */
+	pmuv3_write_pmcr(to_pmuv3(pmu)->pmcr | PMCR_P | PMCR_C);
+	pmuv3_write_pmcntenclr(pmu->counters);
+	pmuv3_write_pmintenclr(pmu->counters);
+	isb();
+	pmuv3_write_pmovsclr(pmu->counters);
+	pmuv3_write_pmuserenr(0);
+	pmuv3_write_pmintenset(pmu->counters);
+	isb();
+
+	cpuc->hw_active = 0;
+	cpuc->dirty = 0;
+	cpuc->user_access = 0;
+	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
+		cpuc->selected[idx] = SELECTED_UNKNOWN;
+}
+
+static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
+{
+	u64 counters = cpuc->pmu->counters;
+
+	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
+	pmuv3_write_pmuserenr(0);
+	pmuv3_write_pmcntenclr(counters);
+	pmuv3_write_pmintenclr(counters);
+	isb();
+	pmuv3_write_pmovsclr(counters);
+	isb();
+}
+
+static void pmuv3_counter_name(int idx, char *name)
+{
+	if (idx == PMUV3_CYCLE_COUNTER)
+		strscpy(name, "PMCCNTR", COREPMU_COUNTER_NAME);
+	else if (idx == PMUV3_INSTR_COUNTER)
+		strscpy(name, "PMICNTR", COREPMU_COUNTER_NAME);
+	else
+		snprintf(name, COREPMU_COUNTER_NAME, "%d", idx);
+}
+
+static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
+{
+	return PMUV3_EVENT_CPU_CYCLES | PMEVTYPER_NSH;
+}
+
+const struct corepmu_backend pmuv3_backend = {
+	.name			= "PMUv3",
+	.attr_groups		= pmuv3_attr_groups,
+	.capabilities		= PERF_PMU_CAP_EXTENDED_REGS,
+	.encode			= pmuv3_encode,
+	.reset			= pmuv3_reset,
+	.quiesce		= pmuv3_quiesce,
+	.joins			= pmuv3_joins,
+	.counter_name		= pmuv3_counter_name,
+	.self_test_config	= pmuv3_self_test_config,
+	.irq_enable		= pmuv3_irq_enable,
+	.irq_disable		= pmuv3_irq_disable,
+	.clear			= pmuv3_clear,
+	.user_index		= pmuv3_user_index,
+	.user_switch		= pmuv3_user_switch,
+	.user_gone		= pmuv3_user_gone,
+	.enable			= pmuv3_enable,
+	.disable		= pmuv3_disable,
+	.select			= pmuv3_select,
+	.read			= pmuv3_read,
+	.update			= pmuv3_update,
+	.look			= pmuv3_update,
+	.write			= pmuv3_write,
+};
