@@ -11,12 +11,27 @@
 
 #include <corepmu/pmu.h>
 
-/* Event numbers that the driver itself has to know, DDI 0487, D13.11 */
+/* Events that have a generic name, or a meaning for the driver: DDI 0487, D13.11 */
+#define PMUV3_EVENT_L1I_CACHE_REFILL	0x0001
+#define PMUV3_EVENT_L1I_TLB_REFILL	0x0002
+#define PMUV3_EVENT_L1D_CACHE_REFILL	0x0003
+#define PMUV3_EVENT_L1D_CACHE		0x0004
+#define PMUV3_EVENT_L1D_TLB_REFILL	0x0005
 #define PMUV3_EVENT_INST_RETIRED	0x0008
 #define PMUV3_EVENT_PC_WRITE_RETIRED	0x000c
+#define PMUV3_EVENT_BR_MIS_PRED		0x0010
 #define PMUV3_EVENT_CPU_CYCLES		0x0011
+#define PMUV3_EVENT_BR_PRED		0x0012
+#define PMUV3_EVENT_L1I_CACHE		0x0014
+#define PMUV3_EVENT_BUS_CYCLES		0x001d
 #define PMUV3_EVENT_CHAIN		0x001e
 #define PMUV3_EVENT_BR_RETIRED		0x0021
+#define PMUV3_EVENT_STALL_FRONTEND	0x0023
+#define PMUV3_EVENT_STALL_BACKEND	0x0024
+#define PMUV3_EVENT_L1D_TLB		0x0025
+#define PMUV3_EVENT_L1I_TLB		0x0026
+#define PMUV3_EVENT_LL_CACHE_RD		0x0036
+#define PMUV3_EVENT_LL_CACHE_MISS_RD	0x0037
 
 /**
  * struct pmuv3 - the PMUv3 of one kind of CPU
