@@ -225,54 +225,41 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	return to_x86(pmu)->hardware[PERF_COUNT_HW_CPU_CYCLES] | EVNTSEL_OS | EVNTSEL_INT;
 }
 
+/* What the two ways to enable counters have in common */
+#define X86_BACKEND_COMMON				\
+	.attr_groups		= x86_attr_groups,	\
+	.encode			= x86_encode,		\
+	.reset			= x86_reset,		\
+	.quiesce		= x86_reset,		\
+	.counter_name		= x86_counter_name,	\
+	.self_test_config	= x86_self_test_config,	\
+	.entering_regs		= x86_entering_regs,	\
+	.irq_enable		= x86_irq_enable,	\
+	.irq_disable		= x86_irq_disable,	\
+	.clear			= x86_clear,		\
+	.user_index		= x86_user_index,	\
+	.user_switch		= x86_user_switch,	\
+	.user_mapped		= x86_user_mapped,	\
+	.user_unmapped		= x86_user_unmapped,	\
+	.read			= x86_read,		\
+	.update			= x86_update,		\
+	.look			= x86_look,		\
+	.write			= x86_write
+
 const struct corepmu_backend x86_global_backend = {
 	.name			= "x86",
-	.attr_groups		= x86_attr_groups,
-	.encode			= x86_encode,
-	.reset			= x86_reset,
-	.quiesce		= x86_reset,
-	.counter_name		= x86_counter_name,
-	.self_test_config	= x86_self_test_config,
-	.entering_regs		= x86_entering_regs,
-	.irq_enable		= x86_irq_enable,
-	.irq_disable		= x86_irq_disable,
-	.clear			= x86_clear,
-	.user_index		= x86_user_index,
-	.user_switch		= x86_user_switch,
-	.user_mapped		= x86_user_mapped,
-	.user_unmapped		= x86_user_unmapped,
+	X86_BACKEND_COMMON,
 	.enable			= x86_enable_global,
 	.disable		= x86_disable_global,
 	.select			= x86_select_global,
-	.read			= x86_read,
-	.update			= x86_update,
-	.look			= x86_look,
-	.write			= x86_write,
 };
 
 const struct corepmu_backend x86_each_backend = {
 	.name			= "x86, counters enabled one by one",
-	.attr_groups		= x86_attr_groups,
-	.encode			= x86_encode,
+	X86_BACKEND_COMMON,
 	.acquire		= x86_acquire,
 	.release		= x86_release,
-	.reset			= x86_reset,
-	.quiesce		= x86_reset,
-	.counter_name		= x86_counter_name,
-	.self_test_config	= x86_self_test_config,
-	.entering_regs		= x86_entering_regs,
-	.irq_enable		= x86_irq_enable,
-	.irq_disable		= x86_irq_disable,
-	.clear			= x86_clear,
-	.user_index		= x86_user_index,
-	.user_switch		= x86_user_switch,
-	.user_mapped		= x86_user_mapped,
-	.user_unmapped		= x86_user_unmapped,
 	.enable			= x86_enable_each,
 	.disable		= x86_disable_each,
 	.select			= x86_select_each,
-	.read			= x86_read,
-	.update			= x86_update,
-	.look			= x86_look,
-	.write			= x86_write,
 };
