@@ -13,6 +13,7 @@
 #include <linux/prandom.h>
 #include <linux/slab.h>
 
+#include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
 /* The counter of the backend below, and how often it was read and written */

@@ -14,6 +14,8 @@
 #include <linux/slab.h>
 #include <linux/time64.h>
 
+#include <corepmu/counter.h>
+
 #include "machine.h"
 #include "models/arm64_access.h"
 #include "models/x86_access.h"

@@ -16,6 +16,8 @@
 #include <linux/sched/task_stack.h>
 #include <linux/time64.h>
 
+#include <corepmu/counter.h>
+
 #include "machine.h"
 
 static struct perf_event *sampling(struct bench *b, u64 hardware, u64 period)

@@ -9,6 +9,8 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/counter.h>
+
 #include "machine.h"
 #include "models/arm64_access.h"
 #include "arm64/pmuv3.h"

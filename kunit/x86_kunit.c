@@ -8,6 +8,8 @@
 #include <linux/perf_event.h>
 #include <linux/time64.h>
 
+#include <corepmu/counter.h>
+
 #include "machine.h"
 #include "models/x86_access.h"
 #include "x86/msr.h"

@@ -12,6 +12,7 @@
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
+#include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
 static enum cpuhp_state corepmu_cpuhp_state;

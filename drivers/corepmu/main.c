@@ -8,6 +8,7 @@
 #include <linux/moduleparam.h>
 #include <linux/printk.h>
 
+#include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 

@@ -16,6 +16,7 @@
 #include <asm/irq_regs.h>
 #include <asm/ptrace.h>
 
+#include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 

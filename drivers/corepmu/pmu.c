@@ -20,6 +20,7 @@
 #include <linux/static_call.h>
 
 #include <corepmu/assign.h>
+#include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
 DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_enable_none);

@@ -21,6 +21,7 @@
 #include <linux/printk.h>
 #include <linux/string.h>
 
+#include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"

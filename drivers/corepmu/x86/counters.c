@@ -15,6 +15,7 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
 #include "msr.h"

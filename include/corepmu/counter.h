@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: the arithmetic of counters that is inline in the backends
+ *
+ * Every stop and every overflow of an event comes here: one call of a function that
+ * calls nothing is all that it takes.
+ */
+#ifndef _COREPMU_COUNTER_H
+#define _COREPMU_COUNTER_H
+
+#include <linux/compiler.h>
+#include <linux/perf_event.h>
+#include <linux/static_call.h>
+#include <linux/types.h>
+
+#include <corepmu/pmu.h>
+
+/* counter.c */
+extern u64 corepmu_start_near_wrap;
+void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
+bool corepmu_counter_end_period(struct perf_event *event);
+bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event);
+
+/*
+ * perf_event_mmap_page.offset is the count less prev_count, and a reader adds
+ * the counter's value, extended by its sign.
+ */
+static __always_inline u64 corepmu_extend_sign(u64 value, u64 mask)
+{
+	u64 sign = (mask >> 1) + 1;
+
+	return ((value & mask) ^ sign) - sign;
+}
+
+/* Have prev_count follow the counter. Returns what it is now, @prev what it was. */
+static __always_inline u64
+corepmu_follow_counter(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 *prev,
+		       u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+{
+	u64 now;
+
+	do {
+		*prev = local64_read(&hwc->prev_count);
+		now = corepmu_extend_sign(read(cpuc, hwc), hwc->event_base);
+	} while (local64_cmpxchg(&hwc->prev_count, *prev, now) != *prev);
+
+	return now;
+}
+
+static __always_inline void corepmu_add_count(struct perf_event *event, u64 prev, u64 now)
+{
+	u64 delta = (now - prev) & event->hw.event_base;
+
+	local64_add(delta, &event->count);
+	local64_sub(delta, &event->hw.period_left);
+}
+
+/**
+ * corepmu_count_event() - the backend's update(), with its read() inline
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ * @read: the backend's read()
+ */
+static __always_inline void
+corepmu_count_event(struct corepmu_cpu *cpuc, struct perf_event *event,
+		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+{
+	u64 prev, now = corepmu_follow_counter(cpuc, &event->hw, &prev, read);
+
+	corepmu_add_count(event, prev, now);
+}
+
+void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now);
+
+/**
+ * corepmu_look_at_event() - the backend's look(), with its read() inline
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ * @read: the backend's read()
+ *
+ * An NMI that has counted the event meanwhile shows in prev_count, but for one that
+ * leaves there what it has found. It shows in the count.
+ */
+static __always_inline void
+corepmu_look_at_event(struct corepmu_cpu *cpuc, struct perf_event *event,
+		      u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+{
+	u64 count = local64_read(&event->count);
+	u64 prev, now = corepmu_follow_counter(cpuc, &event->hw, &prev, read);
+
+	if (unlikely(local64_read(&event->count) != count))
+		corepmu_count_overtaken(event, prev, now);
+	else
+		corepmu_add_count(event, prev, now);
+}
+
+/**
+ * corepmu_counter_update() - add what was counted since the last time
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ *
+ * Brings event->count and period_left up to date. From the overflow interrupt, or
+ * where it leaves the event alone. IRQs off, or NMI.
+ */
+static inline void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	static_call(corepmu_counter_update)(cpuc, event);
+}
+
+/**
+ * corepmu_counter_look() - the same where the overflow interrupt may come meanwhile
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ *
+ * IRQs off, which an NMI does not mind.
+ */
+static inline void corepmu_counter_look(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	static_call(corepmu_counter_look)(cpuc, event);
+}
+
+#endif /* _COREPMU_COUNTER_H */
