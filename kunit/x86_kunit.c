@@ -428,6 +428,23 @@ static void x86_leaves_lvtpc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.lvtpc), APIC_DM_NMI);
 }
 
+/* An NMI in corepmu_stop_cpu(), the flag cleared and the register not yet written, stops the PMU. */
+static void x86_nmi_in_stop(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "intel-v4");
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	b->cpuc->running = false;
+	model_forget();
+	bench_run(b, MACHINE_BRANCHES, 100);
+	expect_accesses(test,
+			"GLOBAL_CTRL=0 GLOBAL_STATUS GLOBAL_STATUS_RESET=1 rdpmc0 A_PMC0=ffffffffff9c GLOBAL_STATUS LVTPC=400");
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	bench_del(event);
+	bench_close(event);
+}
+
 /* AMD: an NMI whose overflow the one before has dealt with is known, for a while. */
 static void x86_late_nmi(struct kunit *test)
 {
@@ -608,6 +625,7 @@ static struct kunit_case x86_cases[] = {
 	KUNIT_CASE(x86_describes_less),
 	KUNIT_CASE(x86_unmasks_lvtpc),
 	KUNIT_CASE(x86_leaves_lvtpc),
+	KUNIT_CASE(x86_nmi_in_stop),
 	KUNIT_CASE(x86_late_nmi),
 	KUNIT_CASE(x86_sticky_status),
 	KUNIT_CASE(x86_read_and_overflow),

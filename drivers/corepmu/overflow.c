@@ -109,8 +109,7 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	emit_sample(event, period, regs);
 }
 
-static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
-			   struct pt_regs *regs)
+static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	/* The period that has ended: corepmu_counter_next_period() sets the next one. */
 	u64 period = event->hw.last_period;
@@ -123,7 +122,7 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 	if (!ended || !is_sampling_event(event))
 		return;
 
-	if (emit_sample(event, period, regs))
+	if (emit_sample(event, period, cpuc->regs))
 		corepmu_event_stop(event, 0);
 }
 
@@ -131,23 +130,11 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event,
  * corepmu_handle_overflow() - count, reload and sample what overflowed
  * @cpuc: this CPU's state
  * @overflowed: counters that overflowed, already acknowledged
- * @regs: where the interrupt came
  *
- * The PMU stands still meanwhile, so that the events of a group see the same
- * instructions. From the overflow interrupt: IRQs off, or NMI.
- *
- * Return: how many counters that had an event it was
+ * Between corepmu_overflow_begin() and corepmu_overflow_end(), as often as it takes.
  */
-unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
-				     struct pt_regs *regs)
+void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 {
-	bool running = cpuc->running;
-	unsigned int handled = 0;
-
-	if (running)
-		corepmu_stop_cpu(cpuc);
-	cpuc->regs = regs;
-
 	cpuc->stray |= overflowed & ~cpuc->used;
 
 	for (overflowed &= cpuc->active; overflowed; overflowed &= overflowed - 1) {
@@ -157,42 +144,33 @@ unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
 		if (!event || (event->hw.state & PERF_HES_STOPPED))
 			continue;
 
-		overflow_event(cpuc, event, regs);
-		handled++;
+		overflow_event(cpuc, event);
+		cpuc->overflow_handled++;
 	}
-
-	cpuc->regs = NULL;
-	if (running)
-		corepmu_start_cpu(cpuc);
-
-	return handled;
 }
 
 /**
- * corepmu_overflow_took() - an overflow interrupt has been dealt with
+ * corepmu_overflow_end() - the overflow interrupt has been dealt with: start the PMU
  * @cpuc: this CPU's state
- * @start: sched_clock() when it came: register accesses of the backend, which
- *	a hypervisor may have to emulate, take longer than all else
+ * @ours: it was the PMU's, even if an earlier one has dealt with its overflow
  *
- * From the overflow interrupt: IRQs off, or NMI.
- */
-void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start)
-{
-	u64 end = sched_clock();
-
-	limit_rate(cpuc, start, end);
-	corepmu_perf_sample_event_took(end - start);
-}
-
-/**
- * corepmu_overflow_came_late() - the interrupt before has dealt with the overflow
- * @cpuc: this CPU's state
- * @start: sched_clock() when the interrupt came
- *
- * It took its time, too, but perf core's average is one of samples. From the
+ * The limiter is told how long each of the PMU's interrupts took, with the register
+ * accesses of the backend, which a hypervisor may have to emulate. Perf core's average is
+ * one of samples, and is told of interrupts that an event was handled in. From the
  * overflow interrupt: IRQs off, or NMI.
  */
-void corepmu_overflow_came_late(struct corepmu_cpu *cpuc, u64 start)
+void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 {
-	limit_rate(cpuc, start, sched_clock());
+	u64 end;
+
+	cpuc->regs = NULL;
+	if (cpuc->overflow_resume)
+		corepmu_start_cpu(cpuc);
+	if (!ours)
+		return;
+
+	end = sched_clock();
+	limit_rate(cpuc, cpuc->overflow_start, end);
+	if (cpuc->overflow_handled)
+		corepmu_perf_sample_event_took(end - cpuc->overflow_start);
 }

@@ -27,6 +27,7 @@
 #include <linux/list.h>
 #include <linux/notifier.h>
 #include <linux/perf_event.h>
+#include <linux/sched/clock.h>
 #include <linux/static_call.h>
 #include <linux/types.h>
 
@@ -63,6 +64,9 @@ struct corepmu;
  * @user_access: what the hardware lets the current task read of its own accord
  * @running: the PMU as a whole counts
  * @regs: where the overflow interrupt came that is being handled, or NULL
+ * @overflow_start: sched_clock() when that one came
+ * @overflow_resume: the PMU is to run again after it
+ * @overflow_handled: events that it has been for so far
  * @min_left: no counter is programmed to overflow in fewer counts
  * @window: clock at the start of the limiter's window, in ns
  * @busy: time spent on overflows in that window, in ns
@@ -86,6 +90,9 @@ struct corepmu_cpu {
 	u64			user_access;
 	bool			running;
 	struct pt_regs		*regs;
+	u64			overflow_start;
+	bool			overflow_resume;
+	unsigned int		overflow_handled;
 	s64			min_left;
 	u64			window;
 	u64			busy;
@@ -276,8 +283,12 @@ DECLARE_STATIC_CALL(corepmu_counter_look, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
 
 /*
- * Start and stop a CPU's PMU as a whole. The flag goes first: an NMI that comes
- * in between stops the PMU, and starts it again if it is to run. IRQs off.
+ * Start and stop a CPU's PMU as a whole. IRQs off.
+ *
+ * An NMI that comes between the flag and the registers stops the PMU in
+ * corepmu_overflow_begin() whatever the flag says, and starts it in
+ * corepmu_overflow_end() if the flag was set. Then the registers are written as this says:
+ * a PMU that has just been started is started again, one that stands still is stopped.
  */
 static inline void corepmu_start_cpu(struct corepmu_cpu *cpuc)
 {
@@ -293,6 +304,26 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 	static_call(corepmu_disable_counters)(cpuc);
 }
 
+/**
+ * corepmu_overflow_begin() - an overflow interrupt has come: stop the PMU
+ * @cpuc: this CPU's state
+ * @regs: where it came
+ *
+ * Nothing counts until corepmu_overflow_end(), so that the handler is not counted and the
+ * events of a group see the same instructions. The PMU is stopped whatever
+ * corepmu_cpu.running says: an NMI in corepmu_stop_cpu() may find the flag cleared and the
+ * counters still running, and what they count between being read and being set would be
+ * lost. From the overflow interrupt, before its cause is looked for: IRQs off, or NMI.
+ */
+static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_regs *regs)
+{
+	cpuc->overflow_start = sched_clock();
+	cpuc->overflow_resume = cpuc->running;
+	cpuc->overflow_handled = 0;
+	cpuc->regs = regs;
+	corepmu_stop_cpu(cpuc);
+}
+
 void corepmu_use_backend(const struct corepmu_backend *backend);
 void corepmu_use_none(void);
 void corepmu_init_pmu(struct corepmu *pmu);
@@ -301,10 +332,8 @@ void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
 
 /* overflow.c */
-unsigned int corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed,
-				     struct pt_regs *regs);
-void corepmu_overflow_took(struct corepmu_cpu *cpuc, u64 start);
-void corepmu_overflow_came_late(struct corepmu_cpu *cpuc, u64 start);
+void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
+void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* userpage.c */

@@ -18,7 +18,6 @@
 #include <linux/percpu.h>
 #include <linux/platform_device.h>
 #include <linux/printk.h>
-#include <linux/sched/clock.h>
 #include <linux/smp.h>
 
 #include <asm/irq_regs.h>
@@ -261,24 +260,21 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 {
 	struct corepmu *pmu = ((struct corepmu_cpu *)dev)->pmu;
 	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
-	u64 start = sched_clock();
 	u64 overflowed;
 
 	/* The counters of a CPU of another kind are not this PMU's. */
 	if (unlikely(!cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus)))
 		return IRQ_NONE;
 
+	corepmu_overflow_begin(cpuc, get_irq_regs());
 	overflowed = pmuv3_read_pmovsclr();
-	if (!overflowed)
-		return IRQ_NONE;
+	if (overflowed) {
+		pmuv3_write_pmovsclr(overflowed);
+		corepmu_handle_overflow(cpuc, overflowed);
+	}
+	corepmu_overflow_end(cpuc, overflowed);
 
-	pmuv3_write_pmovsclr(overflowed);
-	if (corepmu_handle_overflow(cpuc, overflowed, get_irq_regs()))
-		corepmu_overflow_took(cpuc, start);
-	else
-		corepmu_overflow_came_late(cpuc, start);
-
-	return IRQ_HANDLED;
+	return overflowed ? IRQ_HANDLED : IRQ_NONE;
 }
 
 /* Do the CPUs below @cpu use the interrupt too? Then it has been dealt with. */

@@ -10,7 +10,6 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
-#include <linux/sched/clock.h>
 
 #include <corepmu/pmu.h>
 
@@ -49,15 +48,14 @@ static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 }
 
 /* Returns how many counters overflowed. */
-static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc,
-				     struct pt_regs *regs)
+static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
 	unsigned int handled = 0, rounds;
 	u64 overflowed;
 
 	if (!desc->global_status) {
 		overflowed = overflowed_by_value(cpuc);
-		corepmu_handle_overflow(cpuc, overflowed, regs);
+		corepmu_handle_overflow(cpuc, overflowed);
 		return hweight64(overflowed);
 	}
 
@@ -68,7 +66,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		x86_write_msr(desc->global_clear, overflowed);
 		/* The NMI is explained even if the event has been stopped since. */
 		handled += hweight64(overflowed);
-		corepmu_handle_overflow(cpuc, overflowed, regs);
+		corepmu_handle_overflow(cpuc, overflowed);
 	}
 
 	return handled;
@@ -106,19 +104,15 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	struct x86_desc *desc = nmi_desc;
 	struct corepmu_cpu *cpuc = this_cpu_ptr(desc->pmu->cpu);
 	unsigned int handled;
-	bool running, ours;
-	u64 start;
+	bool ours;
 
 	/* Beside the built-in driver: the counters are its own. */
 	if (!x86_is_reserved())
 		return NMI_DONE;
 
-	start = sched_clock();
-	running = cpuc->running;
-	if (running)
-		corepmu_stop_cpu(cpuc);
+	corepmu_overflow_begin(cpuc, regs);
 
-	handled = handle_overflows(desc, cpuc, regs);
+	handled = handle_overflows(desc, cpuc);
 	ours = handled || took_pmi(desc);
 
 	/*
@@ -128,21 +122,16 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	if (desc->masks_lvtpc && ours)
 		apic->write(APIC_LVTPC, APIC_DM_NMI);
 
-	if (running)
-		corepmu_start_cpu(cpuc);
+	ours = ours || expects_late_nmi(desc, cpuc);
+	corepmu_overflow_end(cpuc, ours);
 
 	if (handled) {
-		corepmu_overflow_took(cpuc, start);
 		compat_inc_pmi_count();
 		this_cpu_write(last_nmi, jiffies);
 		return handled;
 	}
 
-	if (!ours && !expects_late_nmi(desc, cpuc))
-		return NMI_DONE;
-
-	corepmu_overflow_came_late(cpuc, start);
-	return NMI_HANDLED;
+	return ours ? NMI_HANDLED : NMI_DONE;
 }
 
 /**
