@@ -428,7 +428,7 @@ static void x86_leaves_lvtpc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.lvtpc), APIC_DM_NMI);
 }
 
-/* An NMI in corepmu_stop_cpu(), the flag cleared and the register not yet written, stops the PMU. */
+/* An NMI in corepmu_stop_cpu(), between the flag and the register, stops the PMU. */
 static void x86_nmi_in_stop(struct kunit *test)
 {
 	struct bench *b = bench_of(test, "intel-v4");

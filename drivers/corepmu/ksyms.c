@@ -16,16 +16,14 @@
 #error "corepmu as a module needs a kernel with CONFIG_KPROBES and CONFIG_KALLSYMS"
 #endif
 
-typedef unsigned long (*corepmu_lookup_t)(const char *name);
-
 static unsigned long corepmu_lookup_none(const char *name)
 {
 	return 0;
 }
 
 DEFINE_STATIC_CALL(corepmu_lookup_name, corepmu_lookup_none);
-DEFINE_STATIC_CALL_NULL(corepmu_overflow, corepmu_overflow_none);
-DEFINE_STATIC_CALL_NULL(corepmu_took, corepmu_took_none);
+DEFINE_STATIC_CALL_NULL(corepmu_overflow, perf_event_overflow);
+DEFINE_STATIC_CALL_NULL(corepmu_took, perf_sample_event_took);
 
 /*
  * A kprobe that is registered disabled tells where a function is and never
@@ -47,7 +45,7 @@ static int corepmu_find_lookup(void)
 		return ret;
 	}
 
-	static_call_update(corepmu_lookup_name, (corepmu_lookup_t)kp.addr);
+	static_call_update(corepmu_lookup_name, (typeof(kallsyms_lookup_name) *)kp.addr);
 	unregister_kprobe(&kp);
 
 	return 0;
@@ -97,8 +95,8 @@ int corepmu_resolve_symbols(void)
 	if (!overflow || !took)
 		return -ENOENT;
 
-	static_call_update(corepmu_overflow, (typeof(corepmu_overflow_none) *)overflow);
-	static_call_update(corepmu_took, (typeof(corepmu_took_none) *)took);
+	static_call_update(corepmu_overflow, (typeof(perf_event_overflow) *)overflow);
+	static_call_update(corepmu_took, (typeof(perf_sample_event_took) *)took);
 
 	return 0;
 }

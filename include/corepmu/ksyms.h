@@ -16,12 +16,9 @@
 
 #ifdef MODULE
 
-int corepmu_overflow_none(struct perf_event *event, struct perf_sample_data *data,
-			  struct pt_regs *regs);
-void corepmu_took_none(u64 ns);
-
-DECLARE_STATIC_CALL(corepmu_overflow, corepmu_overflow_none);
-DECLARE_STATIC_CALL(corepmu_took, corepmu_took_none);
+/* Of the functions' own types: the module does not build when the kernel changes one. */
+DECLARE_STATIC_CALL(corepmu_overflow, perf_event_overflow);
+DECLARE_STATIC_CALL(corepmu_took, perf_sample_event_took);
 
 int corepmu_resolve_symbols(void);
 unsigned long corepmu_find_symbol(const char *name);
