@@ -51,7 +51,7 @@ static const struct corepmu_backend variable_backend = {
 	.disable	= do_nothing,
 	.select		= select_nop,
 	.update		= update_variable,
-	.look		= update_variable,
+	.update_nmi_safe = update_variable,
 	.write		= write_variable,
 };
 

@@ -39,22 +39,26 @@ static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64
 }
 
 /**
- * corepmu_count_overtaken() - finish corepmu_look_at_event() after an NMI in its midst
+ * corepmu_count_overtaken() - an NMI came in corepmu_count_event_nmi_safe(): finish that
  * @event: an event placed on a counter of this CPU
  * @prev: what prev_count was
  * @now: what the counter was, and prev_count has become in exchange for @prev
  *
- * An NMI between looking at the counter and the exchange has counted what was there, and
- * set the counter for the next period: to @prev, when it came as late as the one before.
- * Then @now is older than the NMI, and is taken back. IRQs off.
+ * IRQs off.
+ *
+ * If the NMI came between the read of the counter and the exchange, it has added what the
+ * counter had and set it for the next period. The exchange fails then, and is tried again,
+ * unless the NMI set the counter to @prev: the same value as after the last overflow. @now
+ * was read before that, and is taken back.
+ *
+ * If the NMI came after the exchange, it has added what was counted since @now, and what
+ * was counted from @prev to @now is still to be added.
  */
 void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
 {
-	/* What has been counted since @prev is still to be added. */
 	if (local64_cmpxchg(&event->hw.prev_count, now, prev) == now)
-		corepmu_counter_look(this_cpu_ptr(to_corepmu(event->pmu)->cpu), event);
+		corepmu_counter_update_nmi_safe(this_cpu_ptr(to_corepmu(event->pmu)->cpu), event);
 	else
-		/* It came after the exchange, and has counted from @now on. */
 		corepmu_add_count(event, prev, now);
 }
 

@@ -27,7 +27,7 @@ DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_enable_none);
 DEFINE_STATIC_CALL_NULL(corepmu_disable_counters, corepmu_enable_none);
 DEFINE_STATIC_CALL_NULL(corepmu_select_event, corepmu_select_none);
 DEFINE_STATIC_CALL_NULL(corepmu_counter_update, corepmu_update_none);
-DEFINE_STATIC_CALL_NULL(corepmu_counter_look, corepmu_update_none);
+DEFINE_STATIC_CALL_NULL(corepmu_counter_update_nmi_safe, corepmu_update_none);
 DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
 
 /**
@@ -42,7 +42,7 @@ void corepmu_use_backend(const struct corepmu_backend *backend)
 	static_call_update(corepmu_disable_counters, backend->disable);
 	static_call_update(corepmu_select_event, backend->select);
 	static_call_update(corepmu_counter_update, backend->update);
-	static_call_update(corepmu_counter_look, backend->look);
+	static_call_update(corepmu_counter_update_nmi_safe, backend->update_nmi_safe);
 	static_call_update(corepmu_write_counter, backend->write);
 }
 
@@ -182,7 +182,7 @@ void corepmu_event_stop(struct perf_event *event, int flags)
 static void corepmu_event_read(struct perf_event *event)
 {
 	if (!(event->hw.state & PERF_HES_STOPPED))
-		corepmu_counter_look(this_cpuc(event), event);
+		corepmu_counter_update_nmi_safe(this_cpuc(event), event);
 }
 
 /* Placement: add and delete */

@@ -73,17 +73,18 @@ corepmu_count_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now);
 
 /**
- * corepmu_look_at_event() - the backend's look(), with its read() inline
+ * corepmu_count_event_nmi_safe() - the backend's update_nmi_safe(), with its read() inline
  * @cpuc: this CPU's state
  * @event: an event placed on a counter
  * @read: the backend's read()
  *
- * An NMI that has counted the event meanwhile shows in prev_count, but for one that
- * leaves there what it has found. It shows in the count.
+ * An NMI between the read of the counter and the exchange of prev_count updates the event.
+ * It changes prev_count, and the exchange is tried again; but if it sets the counter to the
+ * value that prev_count has already, only the count tells that it came.
  */
 static __always_inline void
-corepmu_look_at_event(struct corepmu_cpu *cpuc, struct perf_event *event,
-		      u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+corepmu_count_event_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event,
+			     u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
 {
 	u64 count = local64_read(&event->count);
 	u64 prev, now = corepmu_follow_counter(cpuc, &event->hw, &prev, read);
@@ -108,15 +109,16 @@ static inline void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_
 }
 
 /**
- * corepmu_counter_look() - the same where the overflow interrupt may come meanwhile
+ * corepmu_counter_update_nmi_safe() - the same where the overflow interrupt may come meanwhile
  * @cpuc: this CPU's state
  * @event: an event placed on a counter
  *
- * IRQs off, which an NMI does not mind.
+ * IRQs off.
  */
-static inline void corepmu_counter_look(struct corepmu_cpu *cpuc, struct perf_event *event)
+static inline void
+corepmu_counter_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	static_call(corepmu_counter_look)(cpuc, event);
+	static_call(corepmu_counter_update_nmi_safe)(cpuc, event);
 }
 
 #endif /* _COREPMU_COUNTER_H */

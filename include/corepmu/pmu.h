@@ -148,13 +148,13 @@ struct corepmu_cpu {
  *	counting. IRQs off
  * @update: corepmu_count_event() with @read. From the overflow interrupt, or where
  *	it leaves the event alone. IRQs off, or NMI
- * @look: the same where the overflow interrupt may count the event meanwhile:
- *	corepmu_look_at_event() when it is an NMI. IRQs off
+ * @update_nmi_safe: the same where the overflow interrupt may count the event meanwhile:
+ *	corepmu_count_event_nmi_safe() when it is an NMI. IRQs off
  * @write: set counter hw.idx. The PMU as a whole is stopped, or the counter is
  *	not enabled. IRQs off
  *
- * @enable, @disable, @select, @update, @look and @write are hot paths, called through
- * static calls.
+ * @enable, @disable, @select, @update, @update_nmi_safe and @write are hot paths, called
+ * through static calls.
  */
 struct corepmu_backend {
 	const char *name;
@@ -183,7 +183,7 @@ struct corepmu_backend {
 	void (*disable)(struct corepmu_cpu *cpuc);
 	void (*select)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 	void (*update)(struct corepmu_cpu *cpuc, struct perf_event *event);
-	void (*look)(struct corepmu_cpu *cpuc, struct perf_event *event);
+	void (*update_nmi_safe)(struct corepmu_cpu *cpuc, struct perf_event *event);
 	void (*write)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 };
 
@@ -279,7 +279,7 @@ DECLARE_STATIC_CALL(corepmu_enable_counters, corepmu_enable_none);
 DECLARE_STATIC_CALL(corepmu_disable_counters, corepmu_enable_none);
 DECLARE_STATIC_CALL(corepmu_select_event, corepmu_select_none);
 DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_update_none);
-DECLARE_STATIC_CALL(corepmu_counter_look, corepmu_update_none);
+DECLARE_STATIC_CALL(corepmu_counter_update_nmi_safe, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
 
 /*

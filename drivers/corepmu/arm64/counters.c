@@ -241,6 +241,6 @@ const struct corepmu_backend pmuv3_backend = {
 	.select			= pmuv3_select,
 	.read			= pmuv3_read,
 	.update			= pmuv3_update,
-	.look			= pmuv3_update,
+	.update_nmi_safe	= pmuv3_update,
 	.write			= pmuv3_write,
 };

@@ -160,9 +160,9 @@ static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 	corepmu_count_event(cpuc, event, x86_read);
 }
 
-static void x86_look(struct corepmu_cpu *cpuc, struct perf_event *event)
+static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	corepmu_look_at_event(cpuc, event, x86_read);
+	corepmu_count_event_nmi_safe(cpuc, event, x86_read);
 }
 
 static void write_counter(const struct x86_desc *desc, int idx, u64 value)
@@ -244,7 +244,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.user_unmapped		= x86_user_unmapped,	\
 	.read			= x86_read,		\
 	.update			= x86_update,		\
-	.look			= x86_look,		\
+	.update_nmi_safe	= x86_update_nmi_safe,	\
 	.write			= x86_write
 
 const struct corepmu_backend x86_global_backend = {
