@@ -29,7 +29,7 @@ static bool exists(const struct corepmu_demand *demands, unsigned int nr, u64 ta
 
 	if (!nr)
 		return true;
-	for (left = demands->homes; left; left &= left - 1) {
+	for (left = demands->allowed; left; left &= left - 1) {
 		int counter = __ffs64(left);
 		u64 mine = occupied_by(demands, counter);
 
@@ -51,7 +51,7 @@ static unsigned int fewest_moves(const struct corepmu_demand *demands, unsigned 
 
 	if (!nr)
 		return 0;
-	for (left = demands->homes; left; left &= left - 1) {
+	for (left = demands->allowed; left; left &= left - 1) {
 		int counter = __ffs64(left);
 		u64 mine = occupied_by(demands, counter);
 		unsigned int moves = demands->counter >= 0 && demands->counter != counter;
@@ -76,7 +76,7 @@ static bool is_valid(const struct corepmu_demand *demands, unsigned int nr)
 		u64 mine;
 
 		if (demands[i].counter < 0 || demands[i].counter > 63 ||
-		    !(demands[i].homes & BIT_ULL(demands[i].counter)))
+		    !(demands[i].allowed & BIT_ULL(demands[i].counter)))
 			return false;
 		mine = occupied_by(&demands[i], demands[i].counter);
 		if (mine & taken)
@@ -123,7 +123,7 @@ static void say(struct kunit *test, const struct corepmu_demand *demands, unsign
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		kunit_info(test, "homes %#llx pairs %#llx counter %d\n", demands[i].homes,
+		kunit_info(test, "allowed %#llx pairs %#llx counter %d\n", demands[i].allowed,
 			   demands[i].pairs, demands[i].counter);
 	KUNIT_FAIL(test, "%s", wrong);
 }
@@ -218,12 +218,14 @@ static void try_graph(struct graphs *g, unsigned int nr)
 	shuffle(&g->rnd, counter, GRAPH_COUNTERS);
 	shuffle(&g->rnd, event, nr);
 	for (i = 0; i < nr; i++) {
-		u64 homes = 0;
+		u64 allowed = 0;
 
 		for (j = 0; j < GRAPH_COUNTERS; j++)
 			if (g->mask[i] & BIT(j))
-				homes |= BIT_ULL(counter[j]);
-		g->demands[event[i]] = (struct corepmu_demand) { .homes = homes, .counter = -1 };
+				allowed |= BIT_ULL(counter[j]);
+		g->demands[event[i]] = (struct corepmu_demand) {
+			.allowed = allowed, .counter = -1,
+		};
 	}
 	g->nr = nr;
 	g->sets++;
@@ -276,17 +278,17 @@ static unsigned int random_set(struct rnd_state *rnd, struct corepmu_demand *dem
 	for (i = 0; i < nr; i++) {
 		struct corepmu_demand *d = &demands[i];
 		u64 random = (u64)prandom_u32_state(rnd) << 32 | prandom_u32_state(rnd);
-		u64 homes = random & all, left;
+		u64 allowed = random & all, left;
 
 		if (prandom_u32_state(rnd) % 2)
-			homes &= (u64)prandom_u32_state(rnd) << 32 | prandom_u32_state(rnd);
-		*d = (struct corepmu_demand) { .homes = homes, .counter = -1 };
+			allowed &= (u64)prandom_u32_state(rnd) << 32 | prandom_u32_state(rnd);
+		*d = (struct corepmu_demand) { .allowed = allowed, .counter = -1 };
 		/* The upper ones of pairs are odd, as PMUv3 has them. */
 		if (pairs && prandom_u32_state(rnd) % 2)
-			d->pairs = homes & 0xaaaaaaaaaaaaaaaaULL;
+			d->pairs = allowed & 0xaaaaaaaaaaaaaaaaULL;
 		if (prandom_u32_state(rnd) % 3 == 0)
 			continue;
-		for (left = d->homes; left; left &= left - 1) {
+		for (left = d->allowed; left; left &= left - 1) {
 			u64 mine = occupied_by(d, __ffs64(left));
 
 			if (!(mine & taken)) {
@@ -365,9 +367,9 @@ static void assign_longest_chain(struct kunit *test)
 	/* Event i may be on counters i and i + 1, and is on i; the last wants 0. */
 	for (i = 0; i < 63; i++)
 		demands[i] = (struct corepmu_demand) {
-			.homes = BIT_ULL(i) | BIT_ULL(i + 1), .counter = i,
+			.allowed = BIT_ULL(i) | BIT_ULL(i + 1), .counter = i,
 		};
-	demands[63] = (struct corepmu_demand) { .homes = BIT_ULL(0), .counter = -1 };
+	demands[63] = (struct corepmu_demand) { .allowed = BIT_ULL(0), .counter = -1 };
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 64), 0);
 	KUNIT_EXPECT_EQ(test, demands[63].counter, 0);
 	for (i = 0; i < 63; i++)
@@ -380,7 +382,7 @@ static void assign_too_many(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(demands); i++)
-		demands[i] = (struct corepmu_demand) { .homes = U64_MAX, .counter = -1 };
+		demands[i] = (struct corepmu_demand) { .allowed = U64_MAX, .counter = -1 };
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 0), 0);
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 65), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 66), -EAGAIN);
@@ -393,9 +395,9 @@ static void assign_too_many(struct kunit *test)
 static void assign_takes_dedicated_then_lowest(struct kunit *test)
 {
 	struct corepmu_demand demands[] = {
-		{ .homes = 0x8000003fULL, .counter = 3 },
-		{ .homes = 0x8000003fULL, .counter = -1 },
-		{ .homes = 0x0000003fULL, .counter = -1 },
+		{ .allowed = 0x8000003fULL, .counter = 3 },
+		{ .allowed = 0x8000003fULL, .counter = -1 },
+		{ .allowed = 0x0000003fULL, .counter = -1 },
 	};
 
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 3), 0);
@@ -408,15 +410,15 @@ static void assign_takes_dedicated_then_lowest(struct kunit *test)
 static void assign_pairs(struct kunit *test)
 {
 	struct corepmu_demand demands[] = {
-		{ .homes = 0xf, .counter = 1 },
-		{ .homes = 0x8, .counter = 3 },
-		{ .homes = 0xa, .pairs = 0xa, .counter = -1 },
+		{ .allowed = 0xf, .counter = 1 },
+		{ .allowed = 0x8, .counter = 3 },
+		{ .allowed = 0xa, .pairs = 0xa, .counter = -1 },
 	};
 	struct corepmu_demand full[] = {
-		{ .homes = 0xa, .pairs = 0xa, .counter = 1 },
-		{ .homes = 0xa, .pairs = 0xa, .counter = 3 },
-		{ .homes = 0x8000000fULL, .counter = 31 },
-		{ .homes = 0x8000000fULL, .counter = -1 },
+		{ .allowed = 0xa, .pairs = 0xa, .counter = 1 },
+		{ .allowed = 0xa, .pairs = 0xa, .counter = 3 },
+		{ .allowed = 0x8000000fULL, .counter = 31 },
+		{ .allowed = 0x8000000fULL, .counter = -1 },
 	};
 
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 3), 0);

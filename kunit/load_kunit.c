@@ -79,7 +79,7 @@ static void load_unload(struct kunit *test)
 		if (is_x86(machine)) {
 			KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
 			/* Beside another driver counters are held for events alone. */
-			KUNIT_EXPECT_EQ(test, !x86_model_reserved(), machine->beside);
+			KUNIT_EXPECT_EQ(test, !x86_model_reserved(), machine->has_builtin);
 			corepmu_arch_exit();
 			continue;
 		}

@@ -78,7 +78,7 @@ static const struct x86_model_cpu amd_v2 = {
 static void x86_power_on(const struct machine *machine)
 {
 	x86_model_power_on(machine->cpu);
-	x86_model_builtin = machine->beside;
+	x86_model_builtin = machine->has_builtin;
 }
 
 static struct corepmu *x86_start(const struct machine *machine)
@@ -98,8 +98,8 @@ static struct corepmu *x86_start(const struct machine *machine)
 	ret = x86_model_cpu->amd ? amd_describe(desc) : intel_describe(desc);
 	if (ret)
 		goto out;
-	desc->beside = machine->beside;
-	if (desc->global_ctrl && !desc->beside)
+	desc->shares_counters = machine->has_builtin;
+	if (desc->global_ctrl && !desc->shares_counters)
 		pmu->backend = &x86_global_backend;
 
 	ret = x86_reserve(pmu);

@@ -52,13 +52,13 @@ struct machine_ops {
  * @name: as a parameter of a test
  * @ops: its kind
  * @cpu: the model's description of its CPU
- * @beside: the kernel has a driver of its own for the counters (x86)
+ * @has_builtin: the kernel has a driver of its own for the counters (x86)
  */
 struct machine {
 	const char			*name;
 	const struct machine_ops	*ops;
 	const void			*cpu;
-	bool				beside;
+	bool				has_builtin;
 };
 
 /* In place of sched_clock() and perf_sample_event_took() in overflow.c */

@@ -40,7 +40,7 @@ struct encoding {
 	struct perf_event_attr attr;
 	int err;
 	u64 type;
-	u64 homes;
+	u64 allowed;
 	unsigned int flags;
 };
 
@@ -127,7 +127,7 @@ static void pmuv3_encodes(struct kunit *test)
 	if (e->err)
 		return;
 	KUNIT_EXPECT_EQ(test, event->hw.config_base, e->type);
-	KUNIT_EXPECT_EQ(test, event->hw.config, e->homes);
+	KUNIT_EXPECT_EQ(test, event->hw.config, e->allowed);
 	KUNIT_EXPECT_EQ(test, event->hw.flags & (COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR),
 			e->flags);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);

@@ -37,7 +37,7 @@ struct encoding {
 	struct perf_event_attr attr;
 	int err;
 	u64 select;
-	u64 homes;
+	u64 allowed;
 };
 
 static const struct encoding encodings[] = {
@@ -170,7 +170,7 @@ static void x86_encodes(struct kunit *test)
 	if (e->err)
 		return;
 	KUNIT_EXPECT_EQ(test, event->hw.config_base, e->select);
-	KUNIT_EXPECT_EQ(test, event->hw.config, e->homes);
+	KUNIT_EXPECT_EQ(test, event->hw.config, e->allowed);
 	/* Opening an event is no business of the hardware's. */
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 

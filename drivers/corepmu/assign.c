@@ -100,7 +100,7 @@ static bool matching_augment(struct matching *m, int event)
 
 	for (;;) {
 		struct corepmu_demand *demand = &m->demands[next];
-		u64 reach = demand->homes & ~demand->pairs & ~seen;
+		u64 reach = demand->allowed & ~demand->pairs & ~seen;
 
 		while (reach) {
 			int counter = corepmu_first_choice(reach);
@@ -173,7 +173,7 @@ static void matching_restore(struct matching *m, const s8 *counters)
 static bool matching_add(struct matching *m, int event)
 {
 	struct corepmu_demand *demand = &m->demands[event];
-	u64 pairs = demand->homes & demand->pairs;
+	u64 pairs = demand->allowed & demand->pairs;
 	s8 saved[COREPMU_MAX_DEMANDS];
 	int moves;
 
@@ -227,13 +227,13 @@ static bool matching_search(struct matching *m, unsigned int event)
 	matching_save(m, saved);
 
 	/* Left for the matching to place on a single counter, or on a pair. */
-	if (m->demands[event].homes & ~m->demands[event].pairs) {
+	if (m->demands[event].allowed & ~m->demands[event].pairs) {
 		if (matching_search(m, event + 1))
 			return true;
 		matching_restore(m, saved);
 	}
 
-	for (pairs = m->demands[event].homes & m->demands[event].pairs; pairs; ) {
+	for (pairs = m->demands[event].allowed & m->demands[event].pairs; pairs; ) {
 		int upper = __ffs64(pairs);
 
 		pairs &= ~BIT_ULL(upper);
@@ -255,16 +255,16 @@ static bool matching_search(struct matching *m, unsigned int event)
 static bool is_overload(const struct corepmu_demand *demands, unsigned int nr)
 {
 	unsigned int need = 0, i;
-	u64 homes = 0;
+	u64 allowed = 0;
 
 	for (i = 0; i < nr; i++) {
-		homes |= demands[i].homes;
+		allowed |= demands[i].allowed;
 		if (demands[i].pairs)
-			homes |= (demands[i].pairs & demands[i].homes) >> 1;
-		need += demands[i].homes & ~demands[i].pairs ? 1 : 2;
+			allowed |= (demands[i].pairs & demands[i].allowed) >> 1;
+		need += demands[i].allowed & ~demands[i].pairs ? 1 : 2;
 	}
 
-	return need > hweight64(homes);
+	return need > hweight64(allowed);
 }
 
 /**

@@ -235,7 +235,7 @@ static void event_demand(struct corepmu *pmu, struct perf_event *event,
 	struct hw_perf_event *hwc = &event->hw;
 
 	*demand = (struct corepmu_demand) {
-		.homes		= hwc->config,
+		.allowed		= hwc->config,
 		.pairs		= hwc->flags & COREPMU_EVENT_PAIR ?
 				  hwc->config & pmu->pair_counters : 0,
 		.counter	= -1,

@@ -20,12 +20,12 @@
 
 /**
  * struct corepmu_demand - an event that wants a counter
- * @homes: counters that it may be placed on
+ * @allowed: mask of the counters that it may be placed on
  * @pairs: of these, the ones on which it takes the next lower counter too
  * @counter: where it is placed, -1 if it is not
  */
 struct corepmu_demand {
-	u64	homes;
+	u64	allowed;
 	u64	pairs;
 	int	counter;
 };

@@ -77,7 +77,7 @@ static u64 amd_cache(unsigned int cache, bool miss)
 	}
 }
 
-static u64 amd_homes(const struct x86_desc *desc, u64 config)
+static u64 amd_allowed_counters(const struct x86_desc *desc, u64 config)
 {
 	return desc->pmu->counters;
 }
@@ -180,7 +180,7 @@ int amd_describe(struct x86_desc *desc)
 			     EVNTSEL_CMASK | EVNTSEL_AMD_EVENT_HI;
 	describe_events(desc);
 	desc->cache = amd_cache;
-	desc->homes = amd_homes;
+	desc->allowed_counters = amd_allowed_counters;
 	desc->refuse = amd_refuse;
 
 	return 0;

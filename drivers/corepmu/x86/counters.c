@@ -5,7 +5,7 @@
  * Two ways to start and stop all counters at once. With a global control
  * register (Intel from architectural perfmon 2, AMD PerfMonV2) a counter's own
  * enable bit is set when its event is placed and stays; one write gates them
- * all. Without one, or beside a built-in driver that writes that register too,
+ * all. Without one, or with a built-in driver that writes that register too,
  * each counter is enabled and disabled by itself.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
@@ -192,7 +192,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	unsigned int idx;
 
 	/* Beside the built-in driver the registers are its own until reserved. */
-	if (desc->beside && !x86_is_reserved())
+	if (desc->shares_counters && !x86_is_reserved())
 		return;
 
 	if (desc->global_ctrl)

@@ -145,7 +145,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (ret)
 		return ret;
 
-	hwc->config = desc->homes(desc, config);
+	hwc->config = desc->allowed_counters(desc, config);
 	if (!hwc->config) {
 		if (is_generic(attr))
 			return -ENOENT;
@@ -215,7 +215,7 @@ static umode_t x86_event_is_visible(struct kobject *kobj, struct attribute *attr
 	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr.attr);
 	config = desc->hardware[pmu_attr->id];
 
-	return config && desc->homes(desc, config) ? attr->mode : 0;
+	return config && desc->allowed_counters(desc, config) ? attr->mode : 0;
 }
 
 static const struct attribute_group x86_events_group = {

@@ -88,7 +88,7 @@ static bool is_architectural(u64 config)
 	return false;
 }
 
-static u64 intel_homes(const struct x86_desc *desc, u64 config)
+static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 {
 	u64 gp = GENMASK_ULL(desc->nr_gp - 1, 0), fixed = 0;
 	unsigned int i;
@@ -244,7 +244,7 @@ int intel_describe(struct x86_desc *desc)
 		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
 
 	desc->cache = intel_cache;
-	desc->homes = intel_homes;
+	desc->allowed_counters = intel_allowed_counters;
 	desc->refuse = intel_refuse;
 
 	pr_debug("Intel architectural perfmon %u, %u counters of %u bits\n",

@@ -154,7 +154,7 @@ void x86_irq_enable(struct corepmu_cpu *cpuc)
  */
 void x86_irq_disable(struct corepmu_cpu *cpuc)
 {
-	if (!to_x86(cpuc->pmu)->beside)
+	if (!to_x86(cpuc->pmu)->shares_counters)
 		apic->write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
 }
 

@@ -73,15 +73,15 @@ int corepmu_arch_init(void)
 	ret = corepmu_has_builtin_pmu();
 	if (ret < 0)
 		goto out_pmu;
-	desc->beside = ret;
-	pmu->claims_generic = !desc->beside;
-	if (desc->global_ctrl && !desc->beside)
+	desc->shares_counters = ret;
+	pmu->claims_generic = !desc->shares_counters;
+	if (desc->global_ctrl && !desc->shares_counters)
 		pmu->backend = &x86_global_backend;
 
 	ret = x86_reserve(pmu);
 	if (ret == -EBUSY)
 		pr_err("the counters are held by %s: " X86_REMEDY "\n",
-		       desc->beside ? "the built-in driver" : "another driver");
+		       desc->shares_counters ? "the built-in driver" : "another driver");
 	else if (ret)
 		pr_err("the CPU has no counters that answer: is the PMU kept from this virtual machine?\n");
 	if (ret)
@@ -97,7 +97,7 @@ int corepmu_arch_init(void)
 		goto out_user;
 
 	/* From now on an event brings the reservation. */
-	if (desc->beside)
+	if (desc->shares_counters)
 		x86_release(pmu);
 
 	x86_desc = desc;
@@ -125,7 +125,7 @@ void corepmu_arch_exit(void)
 
 	corepmu_unregister(pmu);
 	x86_user_exit(desc);
-	if (!desc->beside)
+	if (!desc->shares_counters)
 		x86_release(pmu);
 	x86_nmi_exit(desc);
 	corepmu_free(pmu);

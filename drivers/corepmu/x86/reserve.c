@@ -4,8 +4,8 @@
  *
  * The kernel has a reservation for each counter and each event select register
  * (arch/x86/kernel/cpu/perfctr-watchdog.c). The built-in driver takes them with
- * its first event and gives them back with its last; so does this one when it
- * is beside it, and each is refused while the other has events. Where there is
+ * its first event and gives them back with its last; so does this one when both
+ * are there, and each is refused while the other has events. Where there is
  * no built-in driver they are held from load to unload.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
@@ -82,7 +82,7 @@ static bool counters_answer(const struct x86_desc *desc)
 	const u64 wanted = 0xabcd;
 	u64 value;
 
-	return desc->beside ||
+	return desc->shares_counters ||
 	       (!x86_write_msr_safe(desc->select_msr, 0) &&
 		!x86_write_msr_safe(desc->counter_msr, wanted) &&
 		!x86_read_msr_safe(desc->counter_msr, &value) && value == wanted);

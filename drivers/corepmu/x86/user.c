@@ -332,7 +332,7 @@ void x86_user_init(struct x86_desc *desc)
 	unsigned long pce = corepmu_find_symbol("cr4_update_pce");
 	unsigned long clear = corepmu_find_symbol("perf_clear_dirty_counters");
 
-	if (desc->beside && clear)
+	if (desc->shares_counters && clear)
 		static_call_update(x86_clear_builtin, (typeof(perf_clear_dirty_counters) *)clear);
 
 	never_key = (void *)corepmu_find_symbol("rdpmc_never_available_key");
@@ -351,7 +351,7 @@ void x86_user_init(struct x86_desc *desc)
 	}
 
 	/* Beside the built-in driver its file "rdpmc" may let everybody read. */
-	WRITE_ONCE(corepmu_user_reads, desc->beside || somebody_may_read());
+	WRITE_ONCE(corepmu_user_reads, desc->shares_counters || somebody_may_read());
 	WRITE_ONCE(corepmu_user_allowed, true);
 }
 

@@ -22,12 +22,12 @@
  * @global_clear: register that acknowledges overflows
  * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @late_nmis: an NMI may come after its overflow has been dealt with
- * @beside: the built-in driver is there, and has the counters when we have no
- *	event
+ * @shares_counters: the built-in driver is there too, and has the counters while this one
+ *	has no event
  * @config_known: bits of perf_event_attr.config that mean something
  * @hardware: config for each PERF_COUNT_HW_*, 0 if there is none
  * @cache: returns the config for a PERF_TYPE_HW_CACHE read, or 0
- * @homes: returns the fixed counters that can count a config
+ * @allowed_counters: returns the counters that can count a config
  * @refuse: returns an errno for a config that this CPU cannot count, or 0
  */
 struct x86_desc {
@@ -41,11 +41,11 @@ struct x86_desc {
 	u32		global_clear;
 	bool		masks_lvtpc;
 	bool		late_nmis;
-	bool		beside;
+	bool		shares_counters;
 	u64		config_known;
 	u64		hardware[PERF_COUNT_HW_MAX];
 	u64		(*cache)(unsigned int cache, bool miss);
-	u64		(*homes)(const struct x86_desc *desc, u64 config);
+	u64		(*allowed_counters)(const struct x86_desc *desc, u64 config);
 	int		(*refuse)(const struct x86_desc *desc, u64 config);
 };
 
