@@ -103,17 +103,34 @@ int ktap_status(void)
 	return failures ? 1 : 0;
 }
 
-int ktap_run(const struct ktap_case *cases, unsigned int nr)
+static void run_list(const struct ktap_list *list)
 {
 	unsigned int i;
 
-	ktap_plan(nr);
-	for (i = 0; i < nr; i++) {
-		ktap_begin("%s", cases[i].name);
-		cases[i].run();
+	for (i = 0; i < list->nr; i++) {
+		ktap_begin("%s", list->cases[i].name);
+		list->cases[i].run();
 		ktap_end();
 	}
+}
+
+int ktap_run_lists(const struct ktap_list *const *lists, unsigned int nr)
+{
+	unsigned int total = 0, i;
+
+	for (i = 0; i < nr; i++)
+		total += lists[i]->nr;
+	ktap_plan(total);
+	for (i = 0; i < nr; i++)
+		run_list(lists[i]);
 	return ktap_status();
+}
+
+int ktap_run(const struct ktap_case *cases, unsigned int nr)
+{
+	const struct ktap_list list = { cases, nr }, *const lists[] = { &list };
+
+	return ktap_run_lists(lists, ARRAY_SIZE(lists));
 }
 
 bool ktap_check_eq(const char *what, long long want, long long got)
@@ -132,8 +149,7 @@ bool ktap_check_ne(const char *what, long long refused, long long got)
 	return false;
 }
 
-bool ktap_check_range(const char *what, long long lo, long long hi,
-		      long long got)
+bool ktap_check_range(const char *what, long long lo, long long hi, long long got)
 {
 	if (got >= lo && got <= hi)
 		return true;

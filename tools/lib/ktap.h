@@ -2,9 +2,10 @@
 /*
  * ktap.h - test results in KTAP
  *
- * A suite is a table of struct ktap_case handed to ktap_run(), or its own loop
- * of ktap_begin() ... ktap_end(). A test fails when an expectation inside it
- * does; every failed expectation says what it expected and what it got.
+ * A suite is a table of struct ktap_case handed to ktap_run(), several of them handed to
+ * ktap_run_lists(), or its own loop of ktap_begin() ... ktap_end(). A test fails when an
+ * expectation inside it does; every failed expectation says what it expected and what it
+ * got.
  */
 #ifndef KTAP_H
 #define KTAP_H
@@ -12,30 +13,138 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/**
+ * struct ktap_case - a test
+ * @name: what it asserts
+ * @run: asserts it
+ */
 struct ktap_case {
 	const char *name;
 	void (*run)(void);
 };
 
-void ktap_plan(unsigned int nr);
-void ktap_begin(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void ktap_end(void);
-/* Fail the running test; the reason becomes a diagnostic line. */
-void ktap_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Skip the running test, unless it failed already. */
-void ktap_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void ktap_diag(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* A number that the host compares between kernels: "# figure NAME=VALUE". */
-void ktap_figure(const char *name, unsigned long long value);
-bool ktap_failed(void);
-/* Exit status of the suite: 0 if and only if nothing failed. */
-int ktap_status(void);
+/**
+ * struct ktap_list - the tests of one file of a suite
+ * @cases: the tests
+ * @nr: how many
+ */
+struct ktap_list {
+	const struct ktap_case *cases;
+	unsigned int nr;
+};
+
+/**
+ * ktap_run() - plan and run tests one after the other
+ * @cases: the tests
+ * @nr: how many
+ *
+ * Return: the exit status of the suite.
+ */
 int ktap_run(const struct ktap_case *cases, unsigned int nr);
 
+/**
+ * ktap_run_lists() - plan and run the tests of several files
+ * @lists: the files' tests
+ * @nr: how many files
+ *
+ * Return: the exit status of the suite.
+ */
+int ktap_run_lists(const struct ktap_list *const *lists, unsigned int nr);
+
+/**
+ * ktap_plan() - say how many tests there are
+ * @nr: how many
+ */
+void ktap_plan(unsigned int nr);
+
+/**
+ * ktap_begin() - begin a test
+ * @fmt: its name, as printf(3) has it
+ */
+void ktap_begin(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * ktap_end() - end the running test, and say how it went
+ */
+void ktap_end(void);
+
+/**
+ * ktap_fail() - fail the running test
+ * @fmt: why, as printf(3) has it; becomes a diagnostic line
+ */
+void ktap_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * ktap_skip() - skip the running test, unless it fails
+ * @fmt: why, as printf(3) has it
+ */
+void ktap_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * ktap_diag() - print a diagnostic line
+ * @fmt: the line, as printf(3) has it
+ */
+void ktap_diag(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * ktap_figure() - print a number that the host compares between kernels
+ * @name: of the number
+ * @value: the number
+ */
+void ktap_figure(const char *name, unsigned long long value);
+
+/**
+ * ktap_failed() - whether the running test has failed
+ *
+ * Return: true once an expectation failed.
+ */
+bool ktap_failed(void);
+
+/**
+ * ktap_status() - the exit status of the suite
+ *
+ * Return: 0 if and only if all planned tests ran and none failed.
+ */
+int ktap_status(void);
+
+/**
+ * ktap_check_eq() - expect a number
+ * @what: which one
+ * @want: what it has to be
+ * @got: what it is
+ *
+ * Return: whether it is so.
+ */
 bool ktap_check_eq(const char *what, long long want, long long got);
+
+/**
+ * ktap_check_ne() - expect any number but one
+ * @what: which one
+ * @refused: what it may not be
+ * @got: what it is
+ *
+ * Return: whether it is so.
+ */
 bool ktap_check_ne(const char *what, long long refused, long long got);
-bool ktap_check_range(const char *what, long long lo, long long hi,
-		      long long got);
+
+/**
+ * ktap_check_range() - expect a number of a range
+ * @what: which one
+ * @lo: the lowest it may be
+ * @hi: the highest it may be
+ * @got: what it is
+ *
+ * Return: whether it is so.
+ */
+bool ktap_check_range(const char *what, long long lo, long long hi, long long got);
+
+/**
+ * ktap_check_true() - expect a condition
+ * @what: the condition, in words
+ * @cond: whether it holds
+ *
+ * Return: @cond.
+ */
 bool ktap_check_true(const char *what, bool cond);
 
 #define expect_eq(what, want, got)	ktap_check_eq(what, want, got)
