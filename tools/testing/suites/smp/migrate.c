@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * migrate.c - tasks that migrate while they count and sample
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "smp.h"
+
+static void migrate_counting(void)
+{
+	struct event_times last = { 0 }, now;
+	struct perf_event_attr attr;
+	u32 seed = 1;
+	int fd, i;
+
+	attr_init(&attr, ARCH_EVENT_CYCLES);
+	attr.read_format = FORMAT_TIMES;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 400 && !ktap_failed(); i++) {
+		run_on(smp_random(&seed) % smp_cpus);
+		known_loop(5000);
+		event_read_times(fd, &now);
+		smp_check_times(&last, &now);
+		expect_true("a count to advance", now.count > last.count);
+		last = now;
+	}
+	event_disable(fd);
+	event_read_times(fd, &now);
+	expect_eq("time running, as enabled", now.enabled, now.running);
+	run_on_first(smp_cpus);
+	close(fd);
+}
+
+static void migrate_group(void)
+{
+	const unsigned int nr = target.all;
+	int fds[ARCH_MAX_COUNTERS];
+	struct event_times last[ARRAY_SIZE(fds)] = { 0 }, now;
+	struct perf_event_attr attr;
+	u32 seed = 2;
+	unsigned int i, j;
+
+	for (i = 0; i < nr; i++) {
+		/* Where not all counters count cycles, the others have instructions. */
+		attr_init(&attr, i < target.cycles ? ARCH_EVENT_CYCLES :
+			  ARCH_EVENT_INSTRUCTIONS);
+		attr.disabled = !i;
+		attr.read_format = FORMAT_TIMES;
+		fds[i] = event_open_self(&attr, i ? fds[0] : -1);
+		if (fds[i] < 0) {
+			close_all(fds, i);
+			return;
+		}
+	}
+	event_enable(fds[0]);
+	for (i = 0; i < 200 && !ktap_failed(); i++) {
+		run_on(smp_random(&seed) % smp_cpus);
+		known_loop(5000);
+		for (j = 0; j < nr; j++) {
+			event_read_times(fds[j], &now);
+			smp_check_times(&last[j], &now);
+			expect_true("a count to advance",
+				    now.count > last[j].count);
+			last[j] = now;
+		}
+	}
+	event_disable(fds[0]);
+	run_on_first(smp_cpus);
+	close_all(fds, nr);
+}
+
+#define CROWD	4
+
+/* Each CPU has so many events of its own, which come before those of a task. */
+static void multiplex_beside(unsigned int others)
+{
+	struct event_times last[16] = { 0 }, now;
+	struct perf_event_attr attr;
+	u32 seed = 3;
+	unsigned int ran = 0, i, j;
+	u64 sum = 0;
+	int fds[16];
+
+	for (i = 0; i < ARRAY_SIZE(fds); i++) {
+		attr_init(&attr, ARCH_EVENT_CYCLES);
+		attr.read_format = FORMAT_TIMES;
+		fds[i] = event_open_self(&attr, -1);
+		event_enable(fds[i]);
+	}
+	for (i = 0; i < 200 && !ktap_failed(); i++) {
+		run_on(smp_random(&seed) % smp_cpus);
+		known_loop(30000);
+		for (j = 0; j < ARRAY_SIZE(fds); j++) {
+			event_read_times(fds[j], &now);
+			smp_check_times(&last[j], &now);
+			last[j] = now;
+		}
+	}
+	/* How many get a turn depends on how fast the host is. */
+	for (j = 0; j < ARRAY_SIZE(fds); j++) {
+		ran += !!last[j].running;
+		sum += last[j].count;
+	}
+	if (!ktap_failed())
+		expect_range("events that ran",
+			     target.counters > others ? target.counters - others : 0,
+			     ARRAY_SIZE(fds), ran);
+	expect_ne("count of all events", 0, sum);
+	run_on_first(smp_cpus);
+	close_all(fds, ARRAY_SIZE(fds));
+}
+
+static void migrate_multiplexed(void)
+{
+	multiplex_beside(0);
+}
+
+static void migrate_sampling(void)
+{
+	struct perf_event_attr attr;
+	struct ring_sum sum = { 0 };
+	struct ring ring = { 0 };
+	u32 seed = 4;
+	u64 count;
+	int fd, i;
+
+	attr_init(&attr, ARCH_EVENT_CYCLES);
+	attr.sample_period = PERIOD;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME |
+			   PERF_SAMPLE_PERIOD;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0 || ring_map(&ring, fd, 64))
+		return;
+	event_enable(fd);
+	for (i = 0; i < 300; i++) {
+		run_on(smp_random(&seed) % smp_cpus);
+		known_loop(20000);
+		ring_drain(&ring, &attr, &sum);
+	}
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	count = event_read(fd);
+	expect_range("samples", count / PERIOD - 1, count / PERIOD + 1, sum.samples);
+	expect_eq("samples older than the one before", 0, sum.backwards);
+	expect_eq("sum of the periods", (u64)sum.samples * PERIOD, sum.periods);
+	run_on_first(smp_cpus);
+	ring_unmap(&ring);
+	close(fd);
+}
+
+static void *refresh_thread(void *arg)
+{
+	struct perf_event_attr attr;
+	u64 last, count;
+	unsigned long bad = 0;
+	int fd, i;
+
+	run_on((unsigned long)arg % smp_cpus);
+	attr_init(&attr, ARCH_EVENT_CYCLES);
+	attr.sample_period = PERIOD;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd < 0)
+		return (void *)1;
+	for (i = 0; i < 20; i++) {
+		last = 0;
+		ioctl(fd, PERF_EVENT_IOC_REFRESH, 2);
+		/* Until it is switched off: the count stands still. */
+		do {
+			run_on((i + (unsigned long)arg) % smp_cpus);
+			known_loop(50000);
+			if (read(fd, &count, sizeof(count)) != sizeof(count))
+				bad++;
+			if (count == last)
+				break;
+			last = count;
+		} while (1);
+	}
+	if (last < 40 * PERIOD)
+		bad++;
+	close(fd);
+	return (void *)bad;
+}
+
+static void refresh_everywhere(void)
+{
+	smp_run_threads(refresh_thread, 6);
+}
+
+/* System-wide events on all CPUs, task events beside them, all sharing. */
+static void crowd(void)
+{
+	struct event_times last[CROWD * MAX_CPUS] = { 0 }, now;
+	struct perf_event_attr attr;
+	int fds[CROWD * MAX_CPUS];
+	unsigned int i, round;
+
+	for (i = 0; i < CROWD * smp_cpus; i++) {
+		attr_init(&attr, ARCH_EVENT_CYCLES);
+		attr.exclude_kernel = 0;
+		attr.disabled = 0;
+		attr.read_format = FORMAT_TIMES;
+		attr.sample_period = i & 1 ? PERIOD : 0;
+		fds[i] = event_open(&attr, -1, i % smp_cpus, -1, 0);
+		if (fds[i] < 0)
+			ktap_fail("open: got %s", strerror(-fds[i]));
+	}
+	smp_busy_start();
+	for (round = 0; round < 5; round++) {
+		multiplex_beside(CROWD);
+		for (i = 0; i < CROWD * smp_cpus; i++) {
+			event_read_times(fds[i], &now);
+			smp_check_times(&last[i], &now);
+			last[i] = now;
+		}
+	}
+	smp_busy_end();
+	close_all(fds, CROWD * smp_cpus);
+}
+
+static const struct ktap_case cases[] = {
+	{ "counting while migrating", migrate_counting },
+	{ "a full group while migrating", migrate_group },
+	{ "multiplexing while migrating", migrate_multiplexed },
+	{ "sampling while migrating", migrate_sampling },
+	{ "PERF_EVENT_IOC_REFRESH while migrating", refresh_everywhere },
+	{ "a crowd of events on every CPU", crowd },
+};
+
+const struct ktap_list smp_migrate_cases = { cases, ARRAY_SIZE(cases) };
