@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * chain.c - 64-bit events among single ones
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "pmuv3.h"
+
+/* Does an event run all the time, and count every instruction? */
+static void check_running(const char *what, int fd, u64 base)
+{
+	struct event_times times;
+
+	if (!event_read_times(fd, &times))
+		return;
+	expect_ne("time running", 0, times.running);
+	expect_eq("time running, all of it", times.enabled, times.running);
+	if (times.count - base != WORK_INSTRUCTIONS * FEW)
+		ktap_fail("%s: expected %lu counts, got %llu", what,
+			  WORK_INSTRUCTIONS * FEW,
+			  (unsigned long long)(times.count - base));
+}
+
+static int open_at_once(bool is_long)
+{
+	struct perf_event_attr attr;
+
+	attr_init(&attr, INST_RETIRED);
+	attr.config1 = is_long ? LONG : 0;
+	attr.read_format = FORMAT_TIMES;
+	attr.disabled = 0;
+	/* Perf core does not place these anew when others come. */
+	attr.pinned = !is_long;
+	return event_open_self(&attr, -1);
+}
+
+/* How many 64-bit events have room in counters that are free. */
+static unsigned int room_for(unsigned int free)
+{
+	if (arch_long_counters())
+		return __builtin_popcount(free);
+	/* The kernel's own driver moves nothing: an even one and the next. */
+	if (target.in_tree)
+		return __builtin_popcount(free & (free >> 1) & 0x55555555);
+	return __builtin_popcount(free) / 2;
+}
+
+/*
+ * Fill the event counters with single events, close some of them, and see that
+ * as many 64-bit events fit as there are two counters for, wherever they are.
+ */
+static void holes(void)
+{
+	unsigned int nr = target.counters, fitting, mask, i;
+	int singles[ARCH_MAX_COUNTERS], longs[ARCH_MAX_COUNTERS];
+	/* INST_RETIRED may have a counter of its own besides. */
+	u64 bases[ARCH_MAX_COUNTERS], memory = 0;
+	struct event_times times;
+
+	for (mask = 0; mask < 1U << nr && !ktap_failed(); mask++) {
+		fitting = room_for(mask);
+		for (i = 0; i < nr; i++)
+			singles[i] = open_at_once(false);
+		for (i = 0; i < nr; i++)
+			if (mask >> i & 1)
+				close(singles[i]);
+		for (i = 0; i < fitting; i++)
+			longs[i] = open_at_once(true);
+		for (i = 0; i < fitting; i++) {
+			event_read_times(longs[i], &times);
+			bases[i] = times.count;
+		}
+		work_loop(FEW, &memory);
+		for (i = 0; i < fitting; i++) {
+			event_read_times(longs[i], &times);
+			expect_ne("time running", 0, times.running);
+			expect_eq("time running, all of it", times.enabled,
+				  times.running);
+			expect_range("counts of the loop",
+				     WORK_INSTRUCTIONS * FEW,
+				     WORK_INSTRUCTIONS * FEW + 2000,
+				     times.count - bases[i]);
+		}
+		for (i = 0; i < nr; i++) {
+			if (mask >> i & 1)
+				continue;
+			event_read_times(singles[i], &times);
+			expect_eq("time running of those that stayed",
+				  times.enabled, times.running);
+			close(singles[i]);
+		}
+		close_all(longs, fitting);
+		if (ktap_failed())
+			ktap_diag("with the events of mask %#x closed", mask);
+	}
+}
+
+/*
+ * Every mix of single and 64-bit events in a group: fits, or is refused. The
+ * kernel's own driver does not reckon with a leader that is disabled, and takes
+ * groups that are too large by it.
+ */
+static void mixed_groups(void)
+{
+	unsigned int width = arch_long_counters() ? 1 : 2;
+	unsigned int singles, longs, nr, i;
+	int fds[2 * ARCH_MAX_COUNTERS];
+	u64 bases[2 * ARCH_MAX_COUNTERS];
+	struct perf_event_attr attr;
+	struct event_times times;
+
+	for (singles = 0; singles <= target.counters; singles++) {
+		for (longs = !singles; longs <= target.counters; longs++) {
+			unsigned int wanted = singles + longs * width;
+			bool fits = wanted <= target.counters;
+
+			for (nr = 0; nr < singles + longs; nr++) {
+				attr_init(&attr, BR_RETIRED);
+				attr.config1 = nr < singles ? 0 : LONG;
+				attr.disabled = !nr;
+				attr.read_format = FORMAT_TIMES;
+				fds[nr] = event_open(&attr, 0, -1, nr ? fds[0] : -1, 0);
+				if (fds[nr] < 0)
+					break;
+			}
+			if (fits)
+				expect_eq("events that fit", singles + longs, nr);
+			else if (!target.in_tree ||
+				 wanted > target.counters + (singles ? 1 : width))
+				expect_true("a group too large to be refused",
+					    nr < singles + longs && fds[nr] == -EINVAL);
+			if (fits && nr == singles + longs) {
+				pmuv3_work(fds[0], 1);
+				for (i = 0; i < nr; i++) {
+					event_read_times(fds[i], &times);
+					bases[i] = times.count;
+				}
+				pmuv3_work(fds[0], FEW * WORK_INSTRUCTIONS + 1);
+				for (i = 0; i < nr; i++)
+					check_running("a member", fds[i], bases[i]);
+			}
+			close_all(fds, nr);
+			if (ktap_failed()) {
+				ktap_diag("with %u single and %u 64-bit events",
+					  singles, longs);
+				return;
+			}
+		}
+	}
+}
+
+static const struct ktap_case cases[] = {
+	{ "64-bit events in every gap", holes },
+	{ "64-bit and other events in a group", mixed_groups },
+};
+
+const struct ktap_list pmuv3_chain_cases = { cases, ARRAY_SIZE(cases) };
