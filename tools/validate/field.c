@@ -35,24 +35,14 @@ static struct ring ring;
 /* One sampling event that has sampled the known loop. */
 static int sample_loop(struct perf_event_attr *attr, unsigned long iterations)
 {
-	int fd = event_open_self(attr, -1);
+	int fd = open_sampling(&ring, attr, PAGES);
 
 	if (fd < 0)
 		return fd;
-	if (ring_map(&ring, fd, PAGES)) {
-		close(fd);
-		return -1;
-	}
 	event_enable(fd);
 	known_loop(iterations);
 	event_disable(fd);
 	return fd;
-}
-
-static void done(int fd)
-{
-	ring_unmap(&ring);
-	close(fd);
 }
 
 static bool in_loop(u64 ip)
@@ -116,7 +106,7 @@ static void sizes(void)
 				break;
 		}
 		expect_range(fields[i].name, LOOP / 2 / PERIOD - 1, LOOP / 2 / PERIOD + 1, nr);
-		done(fd);
+		close_sampling(&ring, fd);
 	}
 }
 
@@ -163,7 +153,7 @@ static void who_when_where(void)
 		last = sample.time;
 	}
 	expect_range("samples", LOOP / PERIOD - 1, LOOP / PERIOD + 1, nr);
-	done(fd);
+	close_sampling(&ring, fd);
 }
 
 static void clocks(void)
@@ -198,7 +188,7 @@ static void clocks(void)
 		expect_range("time of the first sample", start, end, sum.first_time);
 		expect_range("time of the last sample", sum.first_time, end, sum.last_time);
 		expect_eq("samples older than the one before", 0, sum.backwards);
-		done(fd);
+		close_sampling(&ring, fd);
 	}
 }
 
@@ -236,7 +226,7 @@ static void values(void)
 			last = value;
 		}
 		expect_range("samples", LOOP / 2 / PERIOD - 1, LOOP / 2 / PERIOD + 1, nr);
-		done(fd);
+		close_sampling(&ring, fd);
 	}
 }
 
@@ -282,7 +272,7 @@ static void group_values(void)
 	}
 	expect_range("samples", LOOP / PERIOD - 1, LOOP / PERIOD + 1, nr);
 	close(fds[1]);
-	done(fds[0]);
+	close_sampling(&ring, fds[0]);
 }
 
 static void __attribute__((noinline)) chain_inner(unsigned long iterations)
@@ -324,7 +314,7 @@ static void callchain(void)
 	expect_range("samples", LOOP / PERIOD - 1, LOOP / PERIOD + 1, nr);
 	expect_eq("chains with a user part", nr, contexts);
 	expect_eq("chains with a kernel part", 0, kernel);
-	done(fd);
+	close_sampling(&ring, fd);
 }
 
 static void chain_parts(void)
@@ -363,7 +353,7 @@ static void chain_parts(void)
 		else
 			expect_eq("kernel parts with exclude_callchain_kernel", 0, kernel);
 		expect_range("parts of the other kind", 1, 1000000, user + kernel);
-		done(fd);
+		close_sampling(&ring, fd);
 	}
 }
 
@@ -398,7 +388,7 @@ static void registers(u64 sample_type, const char *what)
 			break;
 	}
 	expect_range("samples", LOOP / PERIOD - 1, LOOP / PERIOD + 1, nr);
-	done(fd);
+	close_sampling(&ring, fd);
 }
 
 static void user_registers(void)
@@ -447,7 +437,7 @@ static void user_stack(void)
 	}
 	expect_range("samples", LOOP / 2 / PERIOD - 1, LOOP / 2 / PERIOD + 1, nr);
 	expect_eq("stacks with a variable of the caller", nr, found);
-	done(fd);
+	close_sampling(&ring, fd);
 }
 
 /* The last words of a record that is no sample, with sample_id_all. */
@@ -502,7 +492,7 @@ static void other_records(void)
 	expect_range("FORK records", 1, 1000, seen[PERF_RECORD_FORK]);
 	expect_range("SWITCH records", 2, 1000, seen[PERF_RECORD_SWITCH]);
 	expect_eq("records whose trailing ids are wrong", 0, wrong);
-	done(fd);
+	close_sampling(&ring, fd);
 }
 
 #define SAYS	MAN "sample_type: "

@@ -15,21 +15,8 @@ static struct ring ring;
 
 static int open_ring(struct perf_event_attr *attr, unsigned int pages)
 {
-	int fd;
-
 	attr_sampling(attr, PERIOD, USUAL);
-	fd = event_open_self(attr, -1);
-	if (fd >= 0 && ring_map(&ring, fd, pages)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static void close_ring(int fd)
-{
-	ring_unmap(&ring);
-	close(fd);
+	return open_sampling(&ring, attr, pages);
 }
 
 static void wraps(void)
@@ -57,7 +44,7 @@ static void wraps(void)
 	expect_eq("lost samples", 0, sum.lost);
 	expect_range("samples", count / PERIOD - 1, count / PERIOD + 1, sum.samples);
 	expect_eq("samples older than the one before", 0, sum.backwards);
-	close_ring(fd);
+	close_sampling(&ring, fd);
 }
 
 static void lost_adds_up(void)
@@ -96,7 +83,7 @@ static void lost_adds_up(void)
 		     sum.samples + sum.lost);
 	if (format)
 		expect_eq("PERF_FORMAT_LOST", sum.lost, values.lost);
-	close_ring(fd);
+	close_sampling(&ring, fd);
 }
 
 /* The newest samples, from the head backwards, as far as they are whole. */
@@ -177,7 +164,7 @@ static void pauses(void)
 	event_disable(fd);
 	ring_drain(&ring, &attr, &sum);
 	expect_range("samples after", LOOP / PERIOD - 2, LOOP / PERIOD + 2, sum.samples - before);
-	close_ring(fd);
+	close_sampling(&ring, fd);
 }
 
 static void shared_buffer(void)
@@ -214,7 +201,7 @@ static void shared_buffer(void)
 	expect_range("samples of the other event", LOOP / PERIOD - 2, LOOP / PERIOD + 2, theirs);
 	expect_eq("samples of nobody", 0, none);
 	close(other);
-	close_ring(fd);
+	close_sampling(&ring, fd);
 }
 
 static void maps_that_cannot_be(void)

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sample.c - sampling: how often, when, and who is told
+ * sample.c - sampling: how often, when and where
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,23 +13,6 @@
 
 static struct ring ring;
 
-static int open_sampling(struct perf_event_attr *attr, unsigned int pages)
-{
-	int fd = event_open_self(attr, -1);
-
-	if (fd >= 0 && ring_map(&ring, fd, pages)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static void close_sampling(int fd)
-{
-	ring_unmap(&ring);
-	close(fd);
-}
-
 static void period_of(u64 period)
 {
 	struct ring_sum sum = { 0 };
@@ -43,7 +21,7 @@ static void period_of(u64 period)
 	int fd;
 
 	attr_sampling(&attr, period, USUAL);
-	fd = open_sampling(&attr, PAGES);
+	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)
 		return;
 	event_enable(fd);
@@ -61,7 +39,7 @@ static void period_of(u64 period)
 		     sum.inside);
 	expect_eq("samples older than the one before", 0, sum.backwards);
 	expect_eq("lost samples", 0, sum.lost);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 static void period_long(void)
@@ -87,7 +65,7 @@ static void stops_between(void)
 	int fd, i;
 
 	attr_sampling(&attr, 100000, USUAL);
-	fd = open_sampling(&attr, PAGES);
+	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)
 		return;
 	for (i = 0; i < 100; i++) {
@@ -99,7 +77,7 @@ static void stops_between(void)
 	ring_drain(&ring, &attr, &sum);
 	expect_range("samples of a hundred short runs", count / 100000 - 1, count / 100000 + 1,
 		     sum.samples);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 /* Wherever in the kernel it is stopped, what it has counted by then is sampled. */
@@ -112,7 +90,7 @@ static void stops_anywhere(void)
 
 	attr_sampling(&attr, 10007, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
 	attr.exclude_kernel = 0;
-	fd = open_sampling(&attr, PAGES);
+	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)
 		return;
 	for (i = 0; i < 3000; i++) {
@@ -124,7 +102,7 @@ static void stops_anywhere(void)
 	if (!sum.throttles)
 		expect_range("samples of 3000 short runs", samples - samples / 50 - 2, samples + 2,
 			     sum.samples);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 /* One that is taken late is no reason for the next to be late. */
@@ -138,7 +116,7 @@ static void periods_follow(void)
 	int fd;
 
 	attr_sampling(&attr, 20011, PERF_SAMPLE_IP | PERF_SAMPLE_READ);
-	fd = open_sampling(&attr, PAGES);
+	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)
 		return;
 	event_enable(fd);
@@ -153,7 +131,7 @@ static void periods_follow(void)
 	if (!throttles)
 		expect_range("count at the last sample", ends, ends + attr.sample_period / 5,
 			     sample.read.count);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 /* While the kernel looks for the period that makes a frequency, it changes. */
@@ -169,7 +147,7 @@ static void period_is_counted(void)
 	attr_sampling(&attr, 0, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
 	attr.freq = 1;
 	attr.sample_freq = 1000;
-	fd = open_sampling(&attr, PAGES);
+	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)
 		return;
 	event_enable(fd);
@@ -189,7 +167,7 @@ static void period_is_counted(void)
 	/* Now and then the kernel cuts a period short. */
 	expect_range("samples with another PERIOD than was counted since the one before", 0,
 		     3 + nr / 50, wrong);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 static void frequency(void)
@@ -202,7 +180,7 @@ static void frequency(void)
 	attr_sampling(&attr, 0, USUAL);
 	attr.freq = 1;
 	attr.sample_freq = 1000;
-	fd = open_sampling(&attr, PAGES);
+	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)
 		return;
 	event_enable(fd);
@@ -219,7 +197,7 @@ static void frequency(void)
 	event_disable(fd);
 	expect_range("samples of a quarter of a second", pmu.exact ? 200 : 50,
 		     pmu.exact ? 300 : 500, sum.samples);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 static void period_set(void)
@@ -230,7 +208,7 @@ static void period_set(void)
 	int fd;
 
 	attr_sampling(&attr, 1000000, USUAL);
-	fd = open_sampling(&attr, PAGES);
+	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)
 		return;
 	expect_eq("PERF_EVENT_IOC_PERIOD while disabled", 0,
@@ -251,7 +229,7 @@ static void period_set(void)
 	expect_range("samples with the newest period", 5 * LOOP / period - 2, 5 * LOOP / period + 2,
 		     sum.samples);
 	expect_eq("last period", period, sum.last_period);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 /* The new period begins at once, not when the long one before it has ended. */
@@ -263,7 +241,7 @@ static void period_cut_short(void)
 	int fd;
 
 	attr_sampling(&attr, 1ULL << 40, USUAL);
-	fd = open_sampling(&attr, PAGES);
+	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)
 		return;
 	event_enable(fd);
@@ -276,168 +254,7 @@ static void period_cut_short(void)
 	/* None ends at once: what was counted before is of the long period. */
 	expect_range("samples with the new period", LOOP / period - 2,
 		     LOOP / period + !pmu.exact, sum.samples);
-	close_sampling(fd);
-}
-
-static volatile unsigned int signals;
-static volatile int signal_fd, signal_band;
-
-static void on_signal(int number, siginfo_t *info, void *context)
-{
-	(void)number;
-	(void)context;
-	signals++;
-	signal_fd = info->si_fd;
-	signal_band = info->si_band;
-}
-
-static void ask_for_signals(int fd)
-{
-	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
-	struct f_owner_ex owner = { F_OWNER_TID, syscall(SYS_gettid) };
-
-	signals = 0;
-	sigaction(SIGIO, &action, NULL);
-	fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK | O_ASYNC);
-	fcntl(fd, F_SETSIG, SIGIO);
-	fcntl(fd, F_SETOWN_EX, &owner);
-}
-
-static void refresh(void)
-{
-	struct ring_sum sum = { 0 };
-	struct perf_event_attr attr;
-	u64 count;
-	int fd;
-
-	attr_sampling(&attr, 100000, USUAL);
-	attr.wakeup_events = 1;
-	fd = open_sampling(&attr, PAGES);
-	if (fd < 0)
-		return;
-	ask_for_signals(fd);
-	expect_eq("PERF_EVENT_IOC_REFRESH", 0, ioctl(fd, PERF_EVENT_IOC_REFRESH, 3));
-	known_loop(ITERATIONS);
-	count = event_read(fd);
-	ring_drain(&ring, &attr, &sum);
-	expect_eq("samples until it is disabled", 3, sum.samples);
-	expect_range("count until it is disabled", 300000, 300000 + 50000, count);
-	expect_range("signals", 1, 4, signals);
-	expect_eq("band of the last signal", POLL_HUP == 6 ? POLLHUP : 0, signal_band & POLLHUP);
-	known_loop(ITERATIONS);
-	expect_eq("count while disabled", count, event_read(fd));
-	memset(&sum, 0, sizeof(sum));
-	expect_eq("PERF_EVENT_IOC_REFRESH again", 0, ioctl(fd, PERF_EVENT_IOC_REFRESH, 2));
-	known_loop(ITERATIONS);
-	ring_drain(&ring, &attr, &sum);
-	expect_eq("samples of the second refresh", 2, sum.samples);
-	close_sampling(fd);
-}
-
-static void signal_each(void)
-{
-	struct perf_event_attr attr;
-	struct ring_sum sum = { 0 };
-	int fd;
-
-	attr_sampling(&attr, 100000, USUAL);
-	attr.wakeup_events = 1;
-	fd = open_sampling(&attr, PAGES);
-	if (fd < 0)
-		return;
-	ask_for_signals(fd);
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
-	ring_drain(&ring, &attr, &sum);
-	expect_range("signals", sum.samples - 1, sum.samples, signals);
-	expect_eq("descriptor of the signal", fd, signal_fd);
-	close_sampling(fd);
-}
-
-static volatile unsigned int traps, wrong_traps;
-static volatile u64 trap_data;
-
-static void on_trap(int number, siginfo_t *info, void *context)
-{
-	(void)number;
-	(void)context;
-	traps++;
-	/* TRAP_PERF; si_perf_data and the address follow si_addr. */
-	wrong_traps += info->si_code != 6;
-	memcpy((void *)&trap_data, (char *)&info->si_addr + sizeof(void *), sizeof(trap_data));
-}
-
-static void sigtrap(void)
-{
-	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
-	struct perf_event_attr attr;
-	int fd;
-
-	attr_sampling(&attr, 100000, PERF_SAMPLE_IP);
-	attr.sigtrap = 1;
-	attr.remove_on_exec = 1;
-	attr.sig_data = 0x1234567890abcdefULL;
-	fd = event_open(&attr, 0, -1, -1, 0);
-	if (fd == -EINVAL) {
-		ktap_skip("sigtrap is not known to this kernel");
-		return;
-	}
-	expect_true("sigtrap is taken", fd >= 0);
-	traps = 0;
-	wrong_traps = 0;
-	sigaction(SIGTRAP, &action, NULL);
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
-	expect_range("signals", LOOP / 100000 - 1, LOOP / 100000 + 1, traps);
-	expect_eq("signals with another code than TRAP_PERF", 0, wrong_traps);
-	expect_eq("data of the signal", attr.sig_data, trap_data);
-	close(fd);
-}
-
-static void wakeups(void)
-{
-	struct pollfd pollfd = { .events = POLLIN };
-	struct perf_event_attr attr;
-	int fd;
-
-	attr_sampling(&attr, 100000, USUAL);
-	attr.wakeup_events = 5;
-	fd = open_sampling(&attr, PAGES);
-	if (fd < 0)
-		return;
-	pollfd.fd = fd;
-	event_enable(fd);
-	known_loop(150000);
-	expect_eq("ready after three samples", 0, poll(&pollfd, 1, 0));
-	known_loop(150000);
-	expect_eq("ready after six samples", 1, poll(&pollfd, 1, 0));
-	expect_eq("what it is ready for", POLLIN, pollfd.revents & POLLIN);
-	expect_eq("ready again at once", 0, poll(&pollfd, 1, 0));
-	close_sampling(fd);
-}
-
-static void watermark(void)
-{
-	struct pollfd pollfd = { .events = POLLIN };
-	struct perf_event_attr attr;
-	int fd;
-
-	attr_sampling(&attr, 100000, PERF_SAMPLE_IP);
-	attr.watermark = 1;
-	/* A sample of IP has 16 bytes. */
-	attr.wakeup_watermark = 160;
-	fd = open_sampling(&attr, PAGES);
-	if (fd < 0)
-		return;
-	pollfd.fd = fd;
-	event_enable(fd);
-	known_loop(250000);
-	expect_eq("ready below the watermark", 0, poll(&pollfd, 1, 0));
-	known_loop(750000);
-	expect_eq("ready above the watermark", 1, poll(&pollfd, 1, 0));
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 static void kernel_samples(void)
@@ -451,7 +268,7 @@ static void kernel_samples(void)
 	attr_sampling(&attr, 10007, USUAL);
 	attr.exclude_kernel = 0;
 	attr.exclude_user = 1;
-	fd = open_sampling(&attr, PAGES);
+	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)
 		return;
 	event_enable(fd);
@@ -472,7 +289,7 @@ static void kernel_samples(void)
 	/* An overflow on the way back is taken there. */
 	expect_range("samples in user space", 0, kernel, user);
 	expect_eq("samples whose mode and address disagree", 0, wrong);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 static void user_sees_user(void)
@@ -484,7 +301,7 @@ static void user_sees_user(void)
 	int fd;
 
 	attr_sampling(&attr, 997, PERF_SAMPLE_IP);
-	fd = open_sampling(&attr, 512);
+	fd = open_sampling(&ring, &attr, 512);
 	if (fd < 0)
 		return;
 	event_enable(fd);
@@ -499,7 +316,7 @@ static void user_sees_user(void)
 	}
 	expect_range("samples", 1, 100000, nr);
 	expect_eq("samples in the kernel of an event that excludes it", 0, wrong);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 static void cpu_wide(void)
@@ -521,7 +338,7 @@ static void cpu_wide(void)
 	ring_drain(&ring, &attr, &sum);
 	expect_range("samples inside the loop", 5 * LOOP / 100000 - 2, 5 * LOOP / 100000 + 2,
 		     sum.inside);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 static void inherited(void)
@@ -552,7 +369,7 @@ static void inherited(void)
 	ring_drain(&ring, &attr, &sum);
 	expect_range("samples of three children", 3 * (2 * LOOP / 100000) - 3,
 		     3 * (2 * LOOP / 100000) + 3, sum.inside);
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 /* Two events that sample, and one that does not, side by side. */
@@ -564,7 +381,7 @@ static void side_by_side(void)
 	int fds[2], plain;
 
 	attr_sampling(&attr, 100000, USUAL);
-	fds[0] = open_sampling(&attr, PAGES);
+	fds[0] = open_sampling(&ring, &attr, PAGES);
 	attr.sample_period = 70001;
 	fds[1] = event_open_self(&attr, -1);
 	if (fds[0] < 0 || fds[1] < 0 || ring_map(&other, fds[1], PAGES))
@@ -588,7 +405,7 @@ static void side_by_side(void)
 	ring_unmap(&other);
 	close(fds[1]);
 	close(plain);
-	close_sampling(fds[0]);
+	close_sampling(&ring, fds[0]);
 }
 
 static void all_sample(void)
@@ -620,66 +437,6 @@ static void all_sample(void)
 	close_all(fds, nr);
 }
 
-static void storm_of(u64 period, bool kernel)
-{
-	struct ring_sum sum = { 0 };
-	struct perf_event_attr attr;
-	u64 count;
-	int fd;
-
-	attr_sampling(&attr, period, PERF_SAMPLE_IP);
-	attr.exclude_kernel = !kernel;
-	fd = open_sampling(&attr, 8);
-	if (fd < 0)
-		return;
-	event_enable(fd);
-	known_loop(2 * ITERATIONS);
-	event_disable(fd);
-	count = event_read(fd);
-	ring_drain(&ring, &attr, &sum);
-	expect_range("samples", 1, count + 1, sum.samples + sum.lost);
-	close_sampling(fd);
-	expect_sane();
-}
-
-static void storm_user(void)
-{
-	storm_of(1, false);
-	storm_of(100, false);
-}
-
-static void storm_kernel(void)
-{
-	storm_of(1, true);
-	storm_of(100, true);
-}
-
-static void throttled(void)
-{
-	long rate = read_number("/proc/sys/kernel/perf_event_max_sample_rate");
-	struct ring_sum sum = { 0 };
-	struct perf_event_attr attr;
-	int fd, i;
-
-	if (write_number("/proc/sys/kernel/perf_event_max_sample_rate", 1000)) {
-		ktap_skip("the highest rate cannot be set");
-		return;
-	}
-	attr_sampling(&attr, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
-	fd = open_sampling(&attr, 512);
-	if (fd < 0)
-		return;
-	event_enable(fd);
-	for (i = 0; i < 20; i++)
-		known_loop(ITERATIONS);
-	event_disable(fd);
-	ring_drain(&ring, &attr, &sum);
-	expect_range("throttle records", 1, 100000, sum.throttles);
-	expect_range("unthrottle records", sum.throttles - 1, sum.throttles, sum.unthrottles);
-	close_sampling(fd);
-	write_number("/proc/sys/kernel/perf_event_max_sample_rate", rate);
-}
-
 static void long_period(void)
 {
 	struct ring_sum sum = { 0 };
@@ -687,7 +444,7 @@ static void long_period(void)
 	int fd;
 
 	attr_sampling(&attr, 1ULL << 40, USUAL);
-	fd = open_sampling(&attr, 8);
+	fd = open_sampling(&ring, &attr, 8);
 	if (fd < 0)
 		return;
 	event_enable(fd);
@@ -696,11 +453,10 @@ static void long_period(void)
 	ring_drain(&ring, &attr, &sum);
 	expect_eq("samples before the period ends", 0, sum.samples);
 	expect_count("count", 5 * LOOP, event_read(fd));
-	close_sampling(fd);
+	close_sampling(&ring, fd);
 }
 
 #define PERIODS	MAN "sample_period: a sampling event generates an overflow every N events"
-#define EXACT_AFTER MAN "perf_event_max_sample_rate: overflows above it are throttled"
 
 static const struct check checks[] = {
 	{ "sample", "every 1000003", PERIODS, period_long, NEED_SAMPLING },
@@ -721,20 +477,6 @@ static const struct check checks[] = {
 	{ "sample", "PERF_EVENT_IOC_PERIOD cuts a long period short",
 	  MAN "PERF_EVENT_IOC_PERIOD: updates the overflow period, at once since Linux 3.14",
 	  period_cut_short, NEED_SAMPLING },
-	{ "sample", "PERF_EVENT_IOC_REFRESH",
-	  MAN "PERF_EVENT_IOC_REFRESH: enables for N overflows, after which it is disabled",
-	  refresh, NEED_SAMPLING },
-	{ "sample", "a signal for each overflow",
-	  MAN "signal on overflow: fcntl(F_SETSIG) and O_ASYNC", signal_each, NEED_SAMPLING },
-	{ "sample", "sigtrap",
-	  MAN "sigtrap: synchronous SIGTRAP on event overflow, with sig_data", sigtrap,
-	  NEED_SAMPLING },
-	{ "sample", "wakeup_events",
-	  MAN "wakeup_events: how many samples happen before an overflow notification", wakeups,
-	  NEED_SAMPLING },
-	{ "sample", "wakeup_watermark",
-	  MAN "wakeup_watermark: how many bytes happen before an overflow notification", watermark,
-	  NEED_SAMPLING },
 	{ "sample", "in the kernel",
 	  MAN "PERF_RECORD_MISC_KERNEL: the sample happened in the kernel", kernel_samples,
 	  NEED_SAMPLING | NEED_KERNEL },
@@ -747,11 +489,6 @@ static const struct check checks[] = {
 	{ "sample", "two periods and a plain count side by side", PERIODS, side_by_side,
 	  NEED_SAMPLING | NEED_GROUPS },
 	{ "sample", "on every counter", PERIODS, all_sample, NEED_SAMPLING },
-	{ "storm", "user space", EXACT_AFTER, storm_user, NEED_SAMPLING },
-	{ "storm", "and the kernel", EXACT_AFTER, storm_kernel, NEED_SAMPLING | NEED_KERNEL },
-	{ "storm", "throttled and unthrottled",
-	  MAN "PERF_RECORD_THROTTLE: the event was stopped as it overflowed too often", throttled,
-	  NEED_SAMPLING | NEED_ROOT },
 };
 
 const struct check_list sample_checks = { checks, ARRAY_SIZE(checks) };

@@ -29,7 +29,8 @@ struct pmu pmu;
 
 static const struct check_list *const lists[] = {
 	&identity_checks, &count_checks, &task_checks, &group_checks, &sample_checks,
-	&field_checks, &ring_checks, &page_checks, &error_checks, &machine_checks,
+	&notify_checks, &storm_checks, &field_checks, &ring_checks, &page_checks, &error_checks,
+	&machine_checks,
 };
 
 /* Attributes */
@@ -57,6 +58,23 @@ void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type)
 	attr_instructions(attr);
 	attr->sample_period = period;
 	attr->sample_type = sample_type;
+}
+
+int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages)
+{
+	int fd = event_open_self(attr, -1);
+	int error = fd < 0 ? 0 : ring_map(ring, fd, pages);
+
+	if (!error)
+		return fd;
+	close(fd);
+	return error;
+}
+
+void close_sampling(struct ring *ring, int fd)
+{
+	ring_unmap(ring);
+	close(fd);
 }
 
 /* Interrupts of the machine may add some where the machine is not deterministic. */

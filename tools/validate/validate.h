@@ -52,7 +52,8 @@ struct check_list {
 };
 
 extern const struct check_list identity_checks, count_checks, task_checks, group_checks,
-	sample_checks, field_checks, ring_checks, page_checks, error_checks, machine_checks;
+	sample_checks, notify_checks, storm_checks, field_checks, ring_checks, page_checks,
+	error_checks, machine_checks;
 
 /**
  * struct pmu - the PMU that is judged
@@ -84,6 +85,9 @@ void attr_cycles(struct perf_event_attr *attr);
 int open_instructions(void);
 /* A sampling event with these fields. */
 void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type);
+/* Of the calling task, with a buffer; a descriptor, or a negative errno and a failed check. */
+int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages);
+void close_sampling(struct ring *ring, int fd);
 
 /* By how many a count of so many instructions may be off. */
 u64 count_slack(u64 count);

@@ -17,7 +17,7 @@
 #define ITERATIONS	1000000UL
 #define FEW		1000UL
 
-/* Arm ARM, D13.10 "PMU events and event numbers" */
+/* DDI 0487, D13.11, "PMU events" */
 #define LD_RETIRED		0x06
 #define ST_RETIRED		0x07
 #define INST_RETIRED		0x08

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * storm.c - periods shorter than what an overflow takes
+ */
+#include "validate.h"
+
+static struct ring ring;
+
+static void storm_of(u64 period, bool kernel)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 count;
+	int fd;
+
+	attr_sampling(&attr, period, PERF_SAMPLE_IP);
+	attr.exclude_kernel = !kernel;
+	fd = open_sampling(&ring, &attr, 8);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	known_loop(2 * ITERATIONS);
+	event_disable(fd);
+	count = event_read(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples", 1, count + 1, sum.samples + sum.lost);
+	close_sampling(&ring, fd);
+	expect_sane();
+}
+
+static void storm_user(void)
+{
+	storm_of(1, false);
+	storm_of(100, false);
+}
+
+static void storm_kernel(void)
+{
+	storm_of(1, true);
+	storm_of(100, true);
+}
+
+static void throttled(void)
+{
+	long rate = read_number("/proc/sys/kernel/perf_event_max_sample_rate");
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	int fd, i;
+
+	if (write_number("/proc/sys/kernel/perf_event_max_sample_rate", 1000)) {
+		ktap_skip("the highest rate cannot be set");
+		return;
+	}
+	attr_sampling(&attr, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
+	fd = open_sampling(&ring, &attr, 512);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 20; i++)
+		known_loop(ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("throttle records", 1, 100000, sum.throttles);
+	expect_range("unthrottle records", sum.throttles - 1, sum.throttles, sum.unthrottles);
+	close_sampling(&ring, fd);
+	write_number("/proc/sys/kernel/perf_event_max_sample_rate", rate);
+}
+
+#define EXACT_AFTER MAN "perf_event_max_sample_rate: overflows above it are throttled"
+
+static const struct check checks[] = {
+	{ "storm", "user space", EXACT_AFTER, storm_user, NEED_SAMPLING },
+	{ "storm", "and the kernel", EXACT_AFTER, storm_kernel, NEED_SAMPLING | NEED_KERNEL },
+	{ "storm", "throttled and unthrottled",
+	  MAN "PERF_RECORD_THROTTLE: the event was stopped as it overflowed too often", throttled,
+	  NEED_SAMPLING | NEED_ROOT },
+};
+
+const struct check_list storm_checks = { checks, ARRAY_SIZE(checks) };
