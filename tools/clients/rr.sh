@@ -19,9 +19,10 @@ recorded()
 	rr record $options "$@" >/tmp/recorded 2>/tmp/rr.said || { cat /tmp/rr.said; return 1; }
 	for _ in 1 2; do
 		rr replay -a >/tmp/replayed 2>/tmp/rr.said || { cat /tmp/rr.said; return 1; }
-		cmp /tmp/recorded /tmp/replayed || { cat /tmp/rr.said; return 1; }
+		expect_true "a replay that writes what was recorded" cmp /tmp/recorded /tmp/replayed ||
+			{ cat /tmp/rr.said; return 1; }
 	done
-	[ -s /tmp/recorded ]
+	expect_true "some of it" test -s /tmp/recorded
 }
 
 # shellcheck disable=SC2016 # bash's

@@ -10,9 +10,10 @@ echo -1 >/proc/sys/kernel/perf_event_paranoid
 
 passes()
 {
-	timeout 600 "/usr/lib/selftests/$1" && return 0
-	[ $? -ne 4 ] || skip "it says so itself"
-	return 1
+	timeout 600 "/usr/lib/selftests/$1"
+	status=$?
+	[ $status -ne 4 ] || skip "it says so itself"
+	expect_equal "its status" 0 $status
 }
 
 tests=$(find /usr/lib/selftests -type f | sed 's|.*/||' | sort)

@@ -12,6 +12,8 @@ static unsigned int planned;
 static unsigned int number;
 static unsigned int failures;
 static bool failed;
+/* Expectations of the running test so far */
+static unsigned int expectations;
 static char name[256];
 static char skip_reason[256];
 
@@ -32,11 +34,14 @@ void ktap_begin(const char *fmt, ...)
 	va_end(ap);
 	number++;
 	failed = false;
+	expectations = 0;
 	skip_reason[0] = '\0';
 }
 
 void ktap_end(void)
 {
+	if (!failed && !skip_reason[0] && !expectations)
+		ktap_fail("expected an expectation at least, the test had none");
 	if (failed) {
 		failures++;
 		printf("not ok %u - %s\n", number, name);
@@ -133,8 +138,23 @@ int ktap_run(const struct ktap_case *cases, unsigned int nr)
 	return ktap_run_lists(lists, ARRAY_SIZE(lists));
 }
 
+bool ktap_check(bool cond, const char *fmt, ...)
+{
+	va_list ap;
+
+	expectations++;
+	if (cond)
+		return true;
+	failed = true;
+	va_start(ap, fmt);
+	vdiag(fmt, ap);
+	va_end(ap);
+	return false;
+}
+
 bool ktap_check_eq(const char *what, long long want, long long got)
 {
+	expectations++;
 	if (want == got)
 		return true;
 	ktap_fail("%s: expected %lld, got %lld", what, want, got);
@@ -143,6 +163,7 @@ bool ktap_check_eq(const char *what, long long want, long long got)
 
 bool ktap_check_ne(const char *what, long long refused, long long got)
 {
+	expectations++;
 	if (refused != got)
 		return true;
 	ktap_fail("%s: expected anything but %lld", what, refused);
@@ -151,6 +172,7 @@ bool ktap_check_ne(const char *what, long long refused, long long got)
 
 bool ktap_check_range(const char *what, long long lo, long long hi, long long got)
 {
+	expectations++;
 	if (got >= lo && got <= hi)
 		return true;
 	ktap_fail("%s: expected %lld..%lld, got %lld", what, lo, hi, got);
@@ -159,6 +181,7 @@ bool ktap_check_range(const char *what, long long lo, long long hi, long long go
 
 bool ktap_check_true(const char *what, bool cond)
 {
+	expectations++;
 	if (cond)
 		return true;
 	ktap_fail("expected %s, got the opposite", what);

@@ -65,6 +65,8 @@ void ktap_begin(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**
  * ktap_end() - end the running test, and say how it went
+ *
+ * A test that was not skipped and expected nothing has failed.
  */
 void ktap_end(void);
 
@@ -108,6 +110,15 @@ bool ktap_failed(void);
 int ktap_status(void);
 
 /**
+ * ktap_check() - expect a condition, with a sentence of its own
+ * @cond: whether it holds
+ * @fmt: what was expected and what was got, as printf(3) has it
+ *
+ * Return: @cond.
+ */
+bool ktap_check(bool cond, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/**
  * ktap_check_eq() - expect a number
  * @what: which one
  * @want: what it has to be
@@ -147,6 +158,7 @@ bool ktap_check_range(const char *what, long long lo, long long hi, long long go
  */
 bool ktap_check_true(const char *what, bool cond);
 
+#define expect_or_say(cond, ...)	ktap_check(cond, __VA_ARGS__)
 #define expect_eq(what, want, got)	ktap_check_eq(what, want, got)
 #define expect_ne(what, refused, got)	ktap_check_ne(what, refused, got)
 #define expect_range(what, lo, hi, got)	ktap_check_range(what, lo, hi, got)

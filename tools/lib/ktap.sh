@@ -8,6 +8,8 @@
 ktap_number=0
 ktap_failures=0
 ktap_planned=
+# A line for each expectation of the running check, which is a subshell
+ktap_expected=${TMPDIR:-/tmp}/ktap-expected.$$
 
 # plan [TESTS]: without their number, finish says it.
 plan()
@@ -28,15 +30,20 @@ resume()
 ktap_details() { :; }
 
 # check DESCRIPTION FUNCTION [ARGUMENT...]: the function runs in a subshell. The test passes
-# when it returns 0, and is skipped when it ends with skip; what it writes is told when it
-# fails.
+# when it returns 0 and expected something, and is skipped when it ends with skip; what it
+# writes is told when it fails.
 check()
 {
 	ktap_what=$1
 	shift
 	ktap_number=$((ktap_number + 1))
+	: >"$ktap_expected"
 	ktap_said=$("$@" 2>&1)
 	ktap_status=$?
+	if [ "$ktap_status" -eq 0 ] && [ ! -s "$ktap_expected" ]; then
+		ktap_said="expected an expectation at least, the test had none"
+		ktap_status=1
+	fi
 	case $ktap_status in
 	0) echo "ok $ktap_number - $ktap_what" ;;
 	44) echo "ok $ktap_number - $ktap_what # SKIP $(echo "$ktap_said" | tail -n 1)" ;;
@@ -80,6 +87,7 @@ skipped()
 # Ends the script: 0 when as many tests ran as were planned, one at least, and none failed.
 finish()
 {
+	rm -f "$ktap_expected"
 	if [ -z "$ktap_planned" ]; then
 		ktap_planned=$ktap_number
 		echo "1..$ktap_planned"
@@ -89,9 +97,22 @@ finish()
 	exit
 }
 
+# expect_true WHAT COMMAND...: the command, in a subshell, ends with 0.
+expect_true()
+{
+	echo "$1" >>"$ktap_expected"
+	ktap_wanted=$1
+	shift
+	ktap_output=$("$@" 2>&1) && return 0
+	echo "expected $ktap_wanted, got status $? of $*:"
+	echo "$ktap_output"
+	return 1
+}
+
 # expect_equal WHAT WANTED GOT
 expect_equal()
 {
+	echo "$1" >>"$ktap_expected"
 	[ "$2" = "$3" ] && return 0
 	echo "$1: expected '$2', got '$3'"
 	return 1
@@ -100,6 +121,7 @@ expect_equal()
 # expect_range WHAT LOWEST HIGHEST GOT
 expect_range()
 {
+	echo "$1" >>"$ktap_expected"
 	case $4 in
 	'' | *[!0-9]*) ;;
 	*) [ "$4" -ge "$2" ] && [ "$4" -le "$3" ] && return 0 ;;
@@ -111,6 +133,7 @@ expect_range()
 # expect_says WHAT REGEX TEXT
 expect_says()
 {
+	echo "$1" >>"$ktap_expected"
 	echo "$3" | grep -qE -- "$2" && return 0
 	echo "$1: expected '$2', got:"
 	echo "$3"
@@ -120,6 +143,7 @@ expect_says()
 # expect_not WHAT REGEX TEXT
 expect_not()
 {
+	echo "$1" >>"$ktap_expected"
 	echo "$3" | grep -qE -- "$2" || return 0
 	echo "$1: expected anything but '$2', got:"
 	echo "$3" | grep -E -- "$2"

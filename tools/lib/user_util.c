@@ -116,10 +116,8 @@ void look_at_counters(struct foreign *foreign)
 
 bool expect_blind(const char *what, const struct foreign *foreign)
 {
-	if (!foreign->seen)
-		return true;
-	ktap_fail("%s: expected zero or a fault, got %llu from counter %#x and %u values more",
-		  what, (unsigned long long)foreign->value, foreign->counter,
-		  foreign->seen - 1);
-	return false;
+	return expect_or_say(!foreign->seen,
+			     "%s: expected zero or a fault, got %llu from counter %#x and %u values more",
+			     what, (unsigned long long)foreign->value, foreign->counter,
+			     foreign->seen - 1);
 }

@@ -77,10 +77,12 @@ sampled_by_frequency()
 no_hang()
 {
 	ROUNDS=200
-	record -e "{$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/}:S" -c 50021 >/dev/null &&
-		record -a -e "$PMU/$CYCLES/k" -c 20011 >/dev/null &&
-		record -a -e "$event" -c 1009 >/dev/null &&
-		record -e "$event,$event,$PMU/$CYCLES/u,$PMU/$CYCLES/k" -c 30011 >/dev/null
+	expect_true "samples of a group" \
+		record -e "{$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/}:S" -c 50021 &&
+		expect_true "samples of the kernel" record -a -e "$PMU/$CYCLES/k" -c 20011 &&
+		expect_true "samples of all CPUs" record -a -e "$event" -c 1009 &&
+		expect_true "samples of four events" \
+			record -e "$event,$event,$PMU/$CYCLES/u,$PMU/$CYCLES/k" -c 30011
 }
 
 # The self-test of a load may meet the fault, and is right to leave that counter out. Few

@@ -19,8 +19,8 @@ cycle_cpus()
 	n=0
 	while [ "$n" -lt "$1" ]; do
 		cpu=$((1 + n % last))
-		online "$cpu" 0 || { echo "CPU $cpu does not go offline"; return 1; }
-		online "$cpu" 1 || { echo "CPU $cpu does not come back"; return 1; }
+		expect_true "CPU $cpu to go off line" online "$cpu" 0 || return 1
+		expect_true "CPU $cpu to come back" online "$cpu" 1 || return 1
 		n=$((n + 1))
 	done
 }

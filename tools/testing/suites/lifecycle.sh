@@ -230,7 +230,7 @@ unload_right_after()
 	for i in $(seq 20); do
 		load || return 1
 		perf stat -a -e "$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/" sleep 0.001 >/dev/null 2>&1
-		unload || { echo "unload $i"; return 1; }
+		expect_true "unload $i" unload || return 1
 	done
 }
 

@@ -54,10 +54,10 @@ one_sentence()
 
 nothing_left()
 {
-	[ ! -e "$DEVICES/corepmu" ] && [ ! -e /sys/module/corepmu ] ||
-		{ echo "it is there"; return 1; }
+	expect_true "no PMU" test ! -e "$DEVICES/corepmu" || return 1
+	expect_true "no module" test ! -e /sys/module/corepmu || return 1
 	traces >/tmp/after
-	diff /tmp/before /tmp/after
+	expect_true "what there was before" diff /tmp/before /tmp/after
 }
 
 again()
@@ -66,7 +66,7 @@ again()
 		insmod "$MODULE" 2>/dev/null && { echo "it loaded at try $i"; return 1; }
 	done
 	traces >/tmp/after
-	diff /tmp/before /tmp/after
+	expect_true "what there was before" diff /tmp/before /tmp/after
 }
 
 built_in_counts()
@@ -82,7 +82,7 @@ built_in_counts()
 sysctls_are_there()
 {
 	for name in ostype panic perf_event_paranoid; do
-		[ -e "/proc/sys/kernel/$name" ] || { echo "kernel.$name is gone"; return 1; }
+		expect_true "kernel.$name" test -e "/proc/sys/kernel/$name" || return 1
 	done
 }
 

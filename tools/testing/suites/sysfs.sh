@@ -115,18 +115,15 @@ formats()
 formats_do_not_overlap()
 {
 	[ -z "$BUILTIN" ] || skip "the built-in driver has one field for several uses"
-	cat "$pmu"/format/* | awk -F '[:,]' '
+	expect_equal "bits with two names" '' "$(cat "$pmu"/format/* | awk -F '[:,]' '
 	{
 		for (i = 2; i <= NF; i++) {
 			n = split($i, bits, "-")
 			for (bit = bits[1]; bit <= bits[n]; bit++)
-				if (seen[$1, bit]++) {
-					print $1 " bit " bit " has two names"
-					bad = 1
-				}
+				if (seen[$1, bit]++)
+					print $1 " bit " bit
 		}
-	}
-	END { exit bad }'
+	}')"
 }
 
 event_names()
@@ -177,7 +174,8 @@ cpus()
 
 no_cpumask()
 {
-	[ ! -e "$pmu/cpumask" ] || { echo "cpumask makes perf take it for an uncore PMU"; return 1; }
+	expect_true "no cpumask, with which perf would take it for an uncore PMU" \
+		test ! -e "$pmu/cpumask"
 }
 
 caps()

@@ -40,11 +40,9 @@ bool expect_error(const char *what, int error, int ret)
 {
 	int got = ret < 0 ? -ret : 0;
 
-	if (got == error)
-		return true;
-	ktap_fail("%s: expected %s, got %s", what, error ? strerror(error) : "success",
-		  got ? strerror(got) : "success");
-	return false;
+	return expect_or_say(got == error, "%s: expected %s, got %s", what,
+			     error ? strerror(error) : "success",
+			     got ? strerror(got) : "success");
 }
 
 static void run_list(const struct ktap_list *list)

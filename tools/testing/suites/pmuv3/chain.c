@@ -16,10 +16,9 @@ static void check_running(const char *what, int fd, u64 base)
 		return;
 	expect_ne("time running", 0, times.running);
 	expect_eq("time running, all of it", times.enabled, times.running);
-	if (times.count - base != WORK_INSTRUCTIONS * FEW)
-		ktap_fail("%s: expected %lu counts, got %llu", what,
-			  WORK_INSTRUCTIONS * FEW,
-			  (unsigned long long)(times.count - base));
+	expect_or_say(times.count - base == WORK_INSTRUCTIONS * FEW,
+		      "%s: expected %lu counts, got %llu", what, WORK_INSTRUCTIONS * FEW,
+		      (unsigned long long)(times.count - base));
 }
 
 static int open_at_once(bool is_long)

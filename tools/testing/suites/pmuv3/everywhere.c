@@ -15,14 +15,19 @@
  * struct job - one CPU's part of a test
  * @cpu: its number
  * @error: of the first system call that failed
- * @wrong: which run was not exact, 0 for none, and what it counted
+ * @run: the last run: the first that was not exact
+ * @nr: how many events it had
+ * @counts: what they counted
+ * @sum: what its buffer held
+ * @count: what its sampling event counted
  */
 struct job {
 	pthread_t thread;
 	unsigned int cpu;
 	u64 config1;
 	int error;
-	unsigned int wrong;
+	unsigned int run;
+	unsigned int nr;
 	u64 counts[NR_KINDS];
 	struct ring_sum sum;
 	u64 count;
@@ -47,7 +52,7 @@ static void everywhere(void *(*fn)(void *), struct job *jobs, u64 config1)
 	pthread_barrier_destroy(&barrier);
 }
 
-/* Open one event of each pmuv3_kind in a group; with long ones, as many as fit. */
+/* Open one event of each kind in a group; with long ones, as many as fit. */
 static unsigned int open_kinds(struct job *job, int *fds)
 {
 	unsigned int nr = job->config1 & LONG && !arch_long_counters() ?
@@ -71,14 +76,16 @@ static unsigned int open_kinds(struct job *job, int *fds)
 static void *count_exactly(void *arg)
 {
 	struct job *job = arg;
+	u64 base[NR_KINDS] = { 0 };
 	unsigned int i, run, nr;
-	u64 base[NR_KINDS];
+	bool exact = true;
 	int fds[NR_KINDS] = { -1 };
 
 	run_on(job->cpu);
 	nr = open_kinds(job, fds);
+	job->nr = job->error ? 0 : nr;
 	pthread_barrier_wait(&barrier);
-	for (run = 0; run <= RUNS && !job->error && !job->wrong; run++) {
+	for (run = 0; run <= RUNS && !job->error && exact; run++) {
 		pmuv3_work(fds[0], run ? ITERATIONS + 1 : 1);
 		for (i = 0; i < nr; i++) {
 			u64 count = pmuv3_count(fds[i]);
@@ -86,9 +93,10 @@ static void *count_exactly(void *arg)
 			if (!run)
 				base[i] = count;
 			else if (count - base[i] != pmuv3_kinds[i].each * ITERATIONS)
-				job->wrong = run;
+				exact = false;
 			job->counts[i] = count - base[i];
 		}
+		job->run = run;
 	}
 	for (i = 0; i < nr; i++)
 		close(fds[i]);
@@ -102,12 +110,12 @@ static void check_counts(u64 config1)
 
 	everywhere(count_exactly, jobs, config1);
 	for (cpu = 0; cpu < pmuv3_cpus; cpu++)
-		if (jobs[cpu].wrong)
-			for (i = 0; i < NR_KINDS; i++)
-				ktap_fail("run %u on CPU %u: expected %lu %s, got %llu",
-					  jobs[cpu].wrong, cpu,
-					  pmuv3_kinds[i].each * ITERATIONS, pmuv3_kinds[i].name,
-					  (unsigned long long)jobs[cpu].counts[i]);
+		for (i = 0; i < jobs[cpu].nr; i++)
+			expect_or_say(jobs[cpu].counts[i] == pmuv3_kinds[i].each * ITERATIONS,
+				      "run %u on CPU %u: expected %lu %s, got %llu",
+				      jobs[cpu].run, cpu, pmuv3_kinds[i].each * ITERATIONS,
+				      pmuv3_kinds[i].name,
+				      (unsigned long long)jobs[cpu].counts[i]);
 }
 
 static void counts_everywhere(void)

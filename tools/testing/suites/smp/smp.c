@@ -51,16 +51,12 @@ void smp_busy_end(void)
 
 void smp_check_times(const struct event_times *last, const struct event_times *now)
 {
-	if (now->count >= last->count && now->enabled >= last->enabled &&
-	    now->running >= last->running && now->running <= now->enabled)
-		return;
-	ktap_fail("expected a count and its times to advance, got %llu/%llu/%llu after %llu/%llu/%llu",
-		  (unsigned long long)now->count,
-		  (unsigned long long)now->enabled,
-		  (unsigned long long)now->running,
-		  (unsigned long long)last->count,
-		  (unsigned long long)last->enabled,
-		  (unsigned long long)last->running);
+	expect_or_say(now->count >= last->count && now->enabled >= last->enabled &&
+		      now->running >= last->running && now->running <= now->enabled,
+		      "expected a count and its times to advance, got %llu/%llu/%llu after %llu/%llu/%llu",
+		      (unsigned long long)now->count, (unsigned long long)now->enabled,
+		      (unsigned long long)now->running, (unsigned long long)last->count,
+		      (unsigned long long)last->enabled, (unsigned long long)last->running);
 }
 
 void smp_every_cpu_counts(void)
