@@ -39,7 +39,7 @@ plan
 
 results built-in "ok 1 - record ls"
 results corepmu "ok 1 - record ls"
-concludes "the same results are well" 0 'record ls +ok +ok *'
+concludes "equal results are no fault" 0 'record ls +ok +ok *'
 
 results corepmu "not ok 1 - record ls"
 concludes "what corepmu alone fails is told" 1 'record ls +ok +fails +<--'

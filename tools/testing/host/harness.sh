@@ -118,7 +118,7 @@ result "a warning of the compiler does not end a build"
 
 run make -s -C "$work/tools/bench" O="$work/strict" WERROR=1
 [ $status -ne 0 ] && [ ! -e "$work/strict/bench" ] && says 'error: .*unused'
-result "it does with WERROR=1"
+result "a warning of the compiler ends a build with WERROR=1"
 
 : >"$work/file"
 run env COREPMU_CACHE="$work/file/cache" scripts/fetch/get-kernel "$arch" "$kernel"
@@ -179,7 +179,7 @@ result "a KUnit result that is missing, or failed at any depth, is a failure"
 
 guest -- 'echo to stdout; echo to stderr >&2; printf "a\r\n\0b\tc"; exit 7'
 [ $status -eq 7 ] && printf 'to stdout\nto stderr\na\r\n\0b\tc' | cmp - "$work/out"
-result "output arrives byte for byte, and the exit status too"
+result "output arrives byte for byte, and the exit status"
 
 guest -- 'id -u; test -e /corepmu/corepmu.ko && ! test -d /sys/module/corepmu && echo there; grep -c ^user: /etc/passwd'
 [ $status -eq 0 ] && [ "$(xargs <"$work/out")" = "0 there 1" ]
@@ -245,7 +245,7 @@ guest -- 'dmesg | sed "s/.*nonce=.*//" | md5sum; cat /proc/uptime'
 cp "$work/out" "$work/first"
 guest -- 'dmesg | sed "s/.*nonce=.*//" | md5sum; cat /proc/uptime'
 cmp "$work/first" "$work/out" >/dev/null
-result "two boots of the exact lane are the same to the clock tick"
+result "two boots of the exact lane are equal to the clock tick"
 
 # shellcheck disable=SC2016 # the guest expands it
 run make -s run ARCH="$arch" KERNEL="$kernel" CMD='echo "one  $HOME"; exit 9'

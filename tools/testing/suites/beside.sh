@@ -145,7 +145,7 @@ unload_and_load()
 }
 
 plan 9
-check "counts are exact and the same" both_exact
+check "both drivers count the loop exactly" both_exact
 check "generic events are the built-in driver's" generic_events_are_not_ours
 check "while the built-in driver counts, we are refused" we_are_refused
 check "while we count, the built-in driver is refused" they_are_refused

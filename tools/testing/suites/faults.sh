@@ -120,10 +120,10 @@ check "counts are exact" counts_are_exact
 check "groups are exact" groups_are_exact
 check "samples: $samples" sampled
 check "samples by frequency" sampled_by_frequency
-check "groups, the kernel, all CPUs, short periods" no_hang
-check "counts are exact afterwards" counts_are_exact
-check "samples afterwards: $samples" sampled
+check "perf record of groups, the kernel, all CPUs ends" no_hang
+check "counts are exact after samples of groups, the kernel, all CPUs" counts_are_exact
+check "samples after those of groups, the kernel, all CPUs: $samples" sampled
 check "unload and load" load_again
-check "counts are exact once more" counts_are_exact
+check "counts are exact after unload and load" counts_are_exact
 rm -f /tmp/perf.data
 finish

@@ -156,7 +156,7 @@ check "under events of a task" task_events
 check "under groups and more events than counters" task_groups
 check "events of a CPU that comes back" counts_again
 check "a CPU that is offline is refused" offline_is_refused
-check "CPU 0 goes too" first_goes_too
+check "CPU 0 goes and comes back" first_goes_too
 check "loaded while a CPU is offline" unplugged_reload
-check "nothing holds the PMU afterwards" references
+check "no event holds the module at the end" references
 finish

@@ -90,9 +90,9 @@ kernel_is_content()
 plan 8
 check "the module loads with one CPU online" load_on_one
 check "a CPU of another kind that comes has no PMU, and the log says so" other_kind_stays_out
-check "a CPU of the same kind that comes has it" same_kind_joins
+check "a CPU of the module's kind that comes has the PMU" same_kind_joins
 check "a CPU that has come takes overflow interrupts" samples_where_joined
-check "CPUs that go and come again count and take interrupts" go_and_come
+check "CPUs that go and come back count and take interrupts" go_and_come
 check "CPUs of two kinds that are online are refused" two_kinds_are_refused
 check "the module loads when those of one kind are offline" remedy
 check "the kernel has nothing to complain of" kernel_is_content

@@ -62,7 +62,7 @@ again()
 
 plan 4
 check "the counter is named, and nothing else is said" named
-check "events on all other counters count, all the time and the same" others_count
+check "events on all other counters count exactly, all the time" others_count
 check "one event more takes turns with them" no_more_than_others
-check "the others count when the module is loaded again" again
+check "the others count after unload and load" again
 finish

@@ -257,9 +257,9 @@ kernel_is_content()
 plan 19
 check "load, count, unload, no trace left" load_and_unload
 check "it says what it is, in one line" says_what_it_is
-check "a hundred times" hundred_times
+check "load, count, unload a hundred times" hundred_times
 check "a second load is refused" loaded_twice
-check "another name" another_name
+check "the PMU has the name that it is loaded with" another_name
 check "a name that is taken is refused" name_that_is_taken
 check "a parameter that is wrong is refused" bad_parameter
 check "unload is refused under perf stat" \
@@ -277,6 +277,6 @@ check "unload after perf stat -a, ten times" reload_after_system_wide
 check "unload after perf record, five times" reload_after_sampling
 check "unload at once after the last event" unload_right_after
 check "unload after perf was killed" unload_after_kill
-check "load once more and count" load_and_unload
+check "load, count, unload after all of it, no trace left" load_and_unload
 check "the kernel has nothing to complain of" kernel_is_content
 finish

@@ -273,7 +273,7 @@ static const struct ktap_case cases[] = {
 	{ "branches, ten times", branches },
 	{ "cycles, ten times", cycles },
 	{ "a generic event with the PMU's type", extended_type },
-	{ "every counter at once", fills_all_counters },
+	{ "every counter counts at once", fills_all_counters },
 };
 
 int main(int argc, char **argv)

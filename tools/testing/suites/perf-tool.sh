@@ -285,6 +285,6 @@ check "perf report --header-only" report_header
 check "perf record -b is refused" record_branches
 check "perf top" top_bounded
 cleanup
-check "nothing holds the PMU afterwards" \
+check "no event holds the module at the end" \
 	expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt 2>/dev/null || echo 0)"
 finish

@@ -382,10 +382,10 @@ static const struct ktap_case cases[] = {
 	{ "closed in the middle of a storm", close_in_storm },
 	{ "an exact count beside a storm", neighbour },
 	{ "a storm on every counter", storm_everywhere },
-	{ "calm after the storm", calm_after_storm },
+	{ "counts are exact after a storm", calm_after_storm },
 	{ "overflows that take too long lower the rate", rate_is_lowered },
 	{ "a storm that nobody throttles", unthrottled },
-	{ "calm after storms that nobody throttled", calm_after_unthrottled },
+	{ "counts are exact after storms that nobody throttled", calm_after_unthrottled },
 };
 
 int main(int argc, char **argv)

@@ -250,11 +250,11 @@ static const struct ktap_case cases[] = {
 	{ "a disabled event counts nothing", disabled_counts_nothing },
 	{ "an event not born disabled counts at once", born_enabled },
 	{ "reset zeroes the count, not the times", reset_keeps_times },
-	{ "reset of a running event", reset_while_running },
-	{ "times of one event", times_of_one_event },
+	{ "reset of a running event leaves what comes after", reset_while_running },
+	{ "times advance while an event is enabled, and not else", times_of_one_event },
 	{ "reads of a running event advance evenly", reads_while_running },
-	{ "all 32 read formats", read_formats },
-	{ "prctl disables and enables", prctl_disable_enable },
+	{ "each of 32 read formats has its layout", read_formats },
+	{ "prctl(2) disables and enables events", prctl_disable_enable },
 };
 
 const struct ktap_list count_control_cases = { cases, ARRAY_SIZE(cases) };

@@ -163,9 +163,9 @@ static void exclude_everything(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "generic instructions count the loop, ten times the same",
+	{ "generic instructions count the loop exactly, ten times",
 	  generic_instructions },
-	{ "generic cycles count the loop, ten times the same",
+	{ "generic cycles count the loop exactly, ten times",
 	  generic_cycles },
 	{ "the PMU's instructions count the loop", own_instructions },
 	{ "the PMU's cycles count the loop", own_cycles },

@@ -236,9 +236,9 @@ static const struct ktap_case cases[] = {
 	{ "a pinned event never gives up its counter", pinned_runs_always },
 	{ "an exclusive event runs alone", exclusive_alone },
 	{ "a disabled leader holds its siblings", disabled_leader },
-	{ "PERF_IOC_FLAG_GROUP from any member", group_flag },
+	{ "PERF_IOC_FLAG_GROUP acts on the group from any member", group_flag },
 	{ "siblings outlive their leader", leader_closes_first },
-	{ "a group with software events", with_software_events },
+	{ "a group with software events counts", with_software_events },
 };
 
 const struct ktap_list count_group_cases = { cases, ARRAY_SIZE(cases) };

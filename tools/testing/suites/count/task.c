@@ -406,17 +406,17 @@ static void context_switches(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "an event on another task", other_task },
-	{ "an event on a task that has ended", other_task_ended },
+	{ "an event on another task counts that task", other_task },
+	{ "an event keeps the count of a task that has ended", other_task_ended },
 	{ "an event does not count its task's children",
 	  stays_with_its_task },
-	{ "enable_on_exec", enable_on_exec },
-	{ "inherit: children", inherit_children },
-	{ "inherit: threads", inherit_threads },
-	{ "inherit_stat", inherit_stat },
-	{ "CPU-wide", cpu_wide },
-	{ "CPU-wide counts children", cpu_wide_children },
-	{ "a task on one CPU", task_on_cpu },
+	{ "enable_on_exec counts from exec(2) on", enable_on_exec },
+	{ "inherit counts children", inherit_children },
+	{ "inherit counts threads", inherit_threads },
+	{ "inherit_stat counts children", inherit_stat },
+	{ "an event of a CPU counts every task of it", cpu_wide },
+	{ "an event of a CPU counts children", cpu_wide_children },
+	{ "an event of a task on a CPU counts there", task_on_cpu },
 	{ "a sleeping task costs nothing", sleeping_is_free },
 	{ "counts survive 400 context switches", context_switches },
 };

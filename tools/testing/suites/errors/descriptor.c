@@ -211,14 +211,14 @@ static void running_out_of_descriptors(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "flags of descriptors", fd_flags },
-	{ "ioctls of a counting event", ioctls_of_counting },
-	{ "MODIFY_ATTRIBUTES", modify_attributes },
-	{ "SET_OUTPUT", set_output },
-	{ "REFRESH and PERIOD of an inherited event", refresh_inherited },
-	{ "mmap", mappings },
-	{ "read, write and seek", reads_and_writes },
-	{ "no descriptor left", running_out_of_descriptors },
+	{ "PERF_FLAG_FD_*, taken and refused", fd_flags },
+	{ "ioctls that a counting event refuses", ioctls_of_counting },
+	{ "MODIFY_ATTRIBUTES is refused", modify_attributes },
+	{ "SET_OUTPUT to what cannot be is refused", set_output },
+	{ "REFRESH of an inherited event and bad periods are refused", refresh_inherited },
+	{ "mappings that cannot be are refused", mappings },
+	{ "short reads, writes and seeks are refused", reads_and_writes },
+	{ "open without a descriptor left is refused", running_out_of_descriptors },
 };
 
 const struct ktap_list errors_descriptor_cases = { cases, ARRAY_SIZE(cases) };

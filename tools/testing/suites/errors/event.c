@@ -213,15 +213,15 @@ static void user_access(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "attributes nowhere", attr_nowhere },
-	{ "attributes of the future", attr_of_the_future },
-	{ "siblings that cannot be", siblings },
-	{ "a sibling of another task", sibling_of_another_task },
-	{ "inherit and group reads", inherit_group_read },
-	{ "generic events with a PMU's type", extended_types },
-	{ "generic events that the CPU lacks", missing_events },
-	{ "an event number the CPU does not announce", unannounced_event },
-	{ "user access to counters", user_access },
+	{ "attributes at a bad address are refused", attr_nowhere },
+	{ "attributes larger than known are taken when zero", attr_of_the_future },
+	{ "siblings that cannot be are refused", siblings },
+	{ "a sibling of another task is refused", sibling_of_another_task },
+	{ "inherit with PERF_SAMPLE_READ is taken where the kernel knows it", inherit_group_read },
+	{ "generic events with the PMU's type count, or are refused", extended_types },
+	{ "generic events that the CPU lacks are refused", missing_events },
+	{ "an event number that the CPU does not announce counts nothing", unannounced_event },
+	{ "user access to counters of a CPU is refused", user_access },
 };
 
 const struct ktap_list errors_event_cases = { cases, ARRAY_SIZE(cases) };

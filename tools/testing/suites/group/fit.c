@@ -312,9 +312,9 @@ static const struct ktap_case cases[] = {
 	  impossible_with_cycles },
 	{ "too many events without cycles are refused with EINVAL",
 	  impossible_without_cycles },
-	{ "cycles and too many events, the leader disabled",
+	{ "cycles and too many events are refused, the leader disabled",
 	  impossible_with_cycles_disabled },
-	{ "too many events without cycles, the leader disabled",
+	{ "too many events without cycles are refused, the leader disabled",
 	  impossible_without_cycles_disabled },
 	{ "a refusal does not disturb a running group",
 	  impossible_while_running },
@@ -322,7 +322,7 @@ static const struct ktap_case cases[] = {
 	{ "a member that closes makes room, the leader disabled", room_after_close_disabled },
 	{ "a disabled member needs no counter", disabled_member },
 	{ "a disabled member makes room", disabled_member_makes_room },
-	{ "software events in a full group", software_takes_no_counter },
+	{ "software events fit into a full group", software_takes_no_counter },
 };
 
 const struct ktap_list group_fit_cases = { cases, ARRAY_SIZE(cases) };

@@ -250,11 +250,12 @@ static void generic_instructions_are_none(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "members of a group pause", members_pause },
-	{ "one read of a full group", group_read },
+	{ "members of a group that pause keep their counts", members_pause },
+	{ "one read has all counts of a full group", group_read },
 	{ "an event moves to make room", events_move },
 	{ "an instructions event moves to make room", instructions_move },
-	{ "fixed counters, opened in any order", fixed_counters_in_any_order },
+	{ "fixed counters are used in whatever order events are opened",
+	  fixed_counters_in_any_order },
 	{ "generic instructions are no cycles", generic_instructions_are_none },
 };
 

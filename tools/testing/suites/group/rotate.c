@@ -255,15 +255,15 @@ out:
 static const struct ktap_case cases[] = {
 	{ "one event more than counters multiplexes", multiplex_one_more },
 	{ "one event more than counters, and cycles, multiplexes", multiplex_and_cycles },
-	{ "twice as many events as counters", multiplex_twice },
-	{ "three times as many, and cycles", multiplex_thrice },
-	{ "three branches events for each counter", multiplex_branches },
-	{ "full groups in turns", rotate_full_groups },
-	{ "four groups of half the counters", rotate_small_groups },
-	{ "two groups one short of full", rotate_uneven_groups },
-	{ "a full group and single events", rotate_large_and_single },
-	{ "events of the CPU and of the task", cpu_and_task },
-	{ "neighbours come and go beside a group", neighbours_come_and_go },
+	{ "twice as many events as counters multiplex", multiplex_twice },
+	{ "three times as many events as counters, and cycles, multiplex", multiplex_thrice },
+	{ "three branches events for each counter multiplex", multiplex_branches },
+	{ "full groups take turns", rotate_full_groups },
+	{ "four groups of half the counters take turns", rotate_small_groups },
+	{ "two groups one short of full take turns", rotate_uneven_groups },
+	{ "a full group and single events take turns", rotate_large_and_single },
+	{ "events of the CPU and of the task take turns", cpu_and_task },
+	{ "a group counts while single events come and go", neighbours_come_and_go },
 };
 
 const struct ktap_list group_rotate_cases = { cases, ARRAY_SIZE(cases) };

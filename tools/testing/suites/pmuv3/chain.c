@@ -150,8 +150,8 @@ static void mixed_groups(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "64-bit events in every gap", holes },
-	{ "64-bit and other events in a group", mixed_groups },
+	{ "64-bit events have room in any two free counters", holes },
+	{ "groups of 64-bit and single events that fit are taken", mixed_groups },
 };
 
 const struct ktap_list pmuv3_chain_cases = { cases, ARRAY_SIZE(cases) };

@@ -87,8 +87,8 @@ static void cycles(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "exceptions", exceptions },
-	{ "first touches", first_touches },
+	{ "exceptions are counted", exceptions },
+	{ "a store that faults first counts once", first_touches },
 	{ "branches", branches },
 	{ "cycles", cycles },
 };

@@ -115,8 +115,8 @@ static void instruction_counter_samples(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "thresholds", threshold },
-	{ "every counter at once", full_house },
+	{ "thresholds count when the value compares", threshold },
+	{ "every counter counts at once", full_house },
 	{ "the instruction counter samples", instruction_counter_samples },
 };
 

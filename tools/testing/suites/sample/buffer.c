@@ -100,9 +100,9 @@ out:
 }
 
 static const struct ktap_case cases[] = {
-	{ "PERF_EVENT_IOC_PAUSE_OUTPUT", pause_output },
+	{ "PERF_EVENT_IOC_PAUSE_OUTPUT holds samples back", pause_output },
 	{ "samples and lost samples add up", lost_adds_up },
-	{ "PERF_EVENT_IOC_SET_OUTPUT", set_output },
+	{ "PERF_EVENT_IOC_SET_OUTPUT redirects samples", set_output },
 };
 
 const struct ktap_list sample_buffer_cases = { cases, ARRAY_SIZE(cases) };

@@ -145,7 +145,7 @@ out:
 }
 
 static const struct ktap_case cases[] = {
-	{ "CPU-wide", cpu_wide_samples },
+	{ "an event of a CPU samples its tasks", cpu_wide_samples },
 	{ "inherited by children", inherited_samples },
 	{ "every counter samples at once", all_counters_sample },
 	{ "counters that overflow together", overflow_together },

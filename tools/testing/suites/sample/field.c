@@ -149,9 +149,9 @@ out:
 }
 
 static const struct ktap_case cases[] = {
-	{ "the page that is mapped", page_has_the_count },
-	{ "what a sample says", sample_contents },
-	{ "a sample with its group's values", group_values },
+	{ "the page has the count of a stopped event", page_has_the_count },
+	{ "each field of a sample is right", sample_contents },
+	{ "a sample has its group's values", group_values },
 };
 
 const struct ktap_list sample_field_cases = { cases, ARRAY_SIZE(cases) };

@@ -269,13 +269,13 @@ out:
 }
 
 static const struct ktap_case cases[] = {
-	{ "kernel only", kernel_samples },
-	{ "user and kernel", user_and_kernel_samples },
-	{ "overflows served late", late_overflows },
-	{ "overflows that a stop overtakes", stops_overtake },
-	{ "user events show no kernel addresses", no_kernel_addresses },
-	{ "overflows on the way out of a task", overflows_before_switches },
-	{ "a group that counts the kernel", group_in_the_kernel },
+	{ "an event that excludes user space samples the kernel", kernel_samples },
+	{ "samples of user space and of the kernel are all there", user_and_kernel_samples },
+	{ "overflows that are served late are not added up", late_overflows },
+	{ "no sample is lost to a stop before its interrupt", stops_overtake },
+	{ "samples of user events have no kernel addresses", no_kernel_addresses },
+	{ "no sample is lost to a context switch before its interrupt", overflows_before_switches },
+	{ "members of a group that counts the kernel agree", group_in_the_kernel },
 };
 
 const struct ktap_list sample_kernel_cases = { cases, ARRAY_SIZE(cases) };

@@ -382,7 +382,7 @@ static const struct ktap_case cases[] = {
 	{ "PERF_EVENT_IOC_PERIOD while disabled", ioc_period },
 	{ "PERF_EVENT_IOC_PERIOD while running", ioc_period_running },
 	{ "PERF_EVENT_IOC_PERIOD sets a frequency", ioc_period_frequency },
-	{ "a period above 2^32", huge_period },
+	{ "events with periods above 2^32 count exactly", huge_period },
 	{ "multiplexed events keep their periods", multiplexed_periods },
 };
 

@@ -260,9 +260,9 @@ static const struct ktap_case cases[] = {
 	{ "PERF_EVENT_IOC_REFRESH adds", refresh_adds },
 	{ "a signal per overflow", signal_per_overflow },
 	{ "SIGTRAP on overflow", sigtrap },
-	{ "wakeup_events", wakeup_events },
-	{ "wakeup_watermark", wakeup_watermark },
-	{ "poll wakes for another task", poll_wakes },
+	{ "poll(2) is ready after wakeup_events samples", wakeup_events },
+	{ "poll(2) is ready above wakeup_watermark bytes", wakeup_watermark },
+	{ "poll(2) wakes for another task's samples", poll_wakes },
 };
 
 const struct ktap_list sample_wakeup_cases = { cases, ARRAY_SIZE(cases) };

@@ -196,9 +196,9 @@ static void open_on_the_dying(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "inherited by children of children, counting", breed_counting },
-	{ "inherited by children of children, sampling", breed_sampling },
-	{ "inherited by children of children, on every CPU", breed_on_cpus },
+	{ "inherited by grandchildren, counting", breed_counting },
+	{ "inherited by grandchildren, sampling", breed_sampling },
+	{ "inherited by grandchildren, on every CPU", breed_on_cpus },
 	{ "closed while children live", close_under_children },
 	{ "execs while sampling", exec_while_sampling },
 	{ "opened on a task that ends", open_on_the_dying },

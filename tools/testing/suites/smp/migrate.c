@@ -227,7 +227,7 @@ static const struct ktap_case cases[] = {
 	{ "multiplexing while migrating", migrate_multiplexed },
 	{ "sampling while migrating", migrate_sampling },
 	{ "PERF_EVENT_IOC_REFRESH while migrating", refresh_everywhere },
-	{ "a crowd of events on every CPU", crowd },
+	{ "events of CPUs and of tasks share counters on every CPU", crowd },
 };
 
 const struct ktap_list smp_migrate_cases = { cases, ARRAY_SIZE(cases) };
