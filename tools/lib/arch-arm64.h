@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arch-arm64.h - QEMU's PMUv3: six event counters and one for cycles, which are
- * instructions in the exact lane
+ * arch-arm64.h - virtual PMUs that are a PMUv3: six event counters and one for cycles
+ *
+ * Cycles of the exact lane are instructions where the PMU is QEMU's own, and instructions
+ * and, once more, branches where it is arm64-pmu, the one that has an event for them.
  */
 #ifndef ARCH_ARM64_H
 #define ARCH_ARM64_H
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/auxv.h>
 #include <sys/klog.h>
 #include <asm/hwcap.h>
 
-#define LOOP_CYCLES		2
+#define ARCH_LOOP_CYCLES(pmu)	(arch_has_event(pmu, "br_retired") ? 3 : 2)
 
 #define ARCH_EVENT_CYCLES	0x11
 #define ARCH_EVENT_INSTRUCTIONS	0x08
-/* The virtual CPUs do not count branches. */
-#define ARCH_EVENT_BRANCHES	0
+/* BR_RETIRED, which QEMU's own PMU does not have */
+#define ARCH_EVENT_BRANCHES	0x21
 /* Schedules on any event counter, never counts unless software says so. */
 #define ARCH_EVENT_SILENT	0x00
 /* The cycle counter has 64 bits, and does not interrupt when it wraps. */
@@ -26,10 +31,10 @@
 /* A number that the CPU does not announce. */
 #define ARCH_EVENT_UNKNOWN	0x3ff
 /* Generic events that the virtual CPUs do not have. */
-#define ARCH_MISSING_GENERIC	PERF_COUNT_HW_CACHE_MISSES
+#define ARCH_MISSING_GENERIC	PERF_COUNT_HW_BUS_CYCLES
 #define ARCH_MISSING_GENERIC_2	PERF_COUNT_HW_REF_CPU_CYCLES
 /* Of PERF_TYPE_HW_CACHE, likewise. */
-#define ARCH_MISSING_CACHE	PERF_COUNT_HW_CACHE_L1D
+#define ARCH_MISSING_CACHE	PERF_COUNT_HW_CACHE_LL
 /* attr.config1: the event wants a counter of 64 bits. */
 #define ARCH_CONFIG1_LONG	1ULL
 /* attr.config1: user space wants to read the counter. */
@@ -60,6 +65,14 @@
 	    "	ret\n"							\
 	    "	.size	known_loop, . - known_loop\n"			\
 	    ".popsection")
+
+static inline bool arch_has_event(const char *pmu, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/%s", pmu, name);
+	return !access(path, F_OK);
+}
 
 /*
  * Instructions by which two equal calls of fork() or pthread_create() may

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
-#define LOOP_CYCLES		3
+#define ARCH_LOOP_CYCLES(pmu)	3
 
 #define ARCH_EVENT_CYCLES	(arch_is_amd() ? 0x76 : 0x3c)
 #define ARCH_EVENT_INSTRUCTIONS	0xc0

@@ -6,7 +6,7 @@
  * known_loop(n) retires LOOP_INSNS * n instructions between its first and its
  * last, n of them branches; what surrounds it is the same in every call, so two
  * calls differ by exactly LOOP_INSNS times the difference of their iterations.
- * In the exact lane it takes LOOP_CYCLES * n cycles.
+ * In the exact lane it takes target.loop_cycles * n cycles.
  */
 #ifndef ARCH_H
 #define ARCH_H

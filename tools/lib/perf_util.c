@@ -77,6 +77,7 @@ void target_init(int argc, char **argv)
 		       target.pmu);
 		exit(1);
 	}
+	target.loop_cycles = ARCH_LOOP_CYCLES(target.pmu);
 	target.in_tree = strncmp(target.pmu, "corepmu", 7) != 0;
 	uname(&uts);
 	if (sscanf(uts.release, "%u.%u", &major, &minor) != 2)
@@ -173,7 +174,7 @@ bool event_read_times(int fd, struct event_times *times)
 u64 loop_counts(u64 config, unsigned long iterations)
 {
 	if (config == ARCH_EVENT_CYCLES)
-		return LOOP_CYCLES * iterations;
+		return target.loop_cycles * iterations;
 	if (config == ARCH_EVENT_INSTRUCTIONS)
 		return LOOP_INSNS * iterations;
 	return iterations;

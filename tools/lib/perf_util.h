@@ -30,6 +30,7 @@ typedef int64_t s64;
  * @cycles: cycles events
  * @all: instructions and cycles events
  * @branches: events that have no counter of their own
+ * @loop_cycles: cycles that a round of known_loop() takes in the exact lane
  * @kernel: the kernel's series: 601, 612
  * @in_tree: it is the kernel's own driver, not corepmu
  */
@@ -40,6 +41,7 @@ struct target {
 	unsigned int cycles;
 	unsigned int all;
 	unsigned int branches;
+	unsigned int loop_cycles;
 	unsigned int kernel;
 	bool in_tree;
 };

@@ -176,8 +176,8 @@ static void slow_cycles(void)
 	event_disable(fds[0]);
 	for (i = 0; i < 3; i++)
 		counts[i] = event_read(fds[i]);
-	expect_range("cycles", LOOP_CYCLES * ROUNDS,
-		     LOOP_CYCLES * ROUNDS + 200, counts[0]);
+	expect_range("cycles", target.loop_cycles * ROUNDS,
+		     target.loop_cycles * ROUNDS + 200, counts[0]);
 	expect_range("reference cycles", counts[0] / 2 - 1, counts[0] / 2 + 1,
 		     counts[1]);
 	expect_range("bus cycles", counts[0] / 2 - 1, counts[0] / 2 + 1, counts[2]);

@@ -259,7 +259,7 @@ static void fills_all_counters(void)
 		event_disable(fds[0]);
 	}
 	for (i = 0; i < nr; i++) {
-		u64 loop = (i ? LOOP_INSNS : LOOP_CYCLES) * ITERATIONS;
+		u64 loop = (i ? LOOP_INSNS : target.loop_cycles) * ITERATIONS;
 
 		event_read_times(fds[i], &times);
 		expect_range("count of a member", loop, loop + 200, times.count);

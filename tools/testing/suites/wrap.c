@@ -173,7 +173,7 @@ static void all_together(void)
 			u64 count = event_read(fds[i]);
 
 			if (run)
-				expect_eq("counts of the loop", (i ? LOOP_INSNS : LOOP_CYCLES) *
+				expect_eq("counts of the loop", (i ? LOOP_INSNS : target.loop_cycles) *
 					  (TEN_MILLION - 1), count - base[i]);
 			base[i] = count;
 		}
@@ -381,12 +381,12 @@ static void the_hard_way(void)
 		event_disable(cpu[i]);
 	for (i = 0; i < 3; i++) {
 		count = event_read(fds[i]);
-		expect_eq("counts of the loop", (i == 1 ? LOOP_INSNS : LOOP_CYCLES) *
+		expect_eq("counts of the loop", (i == 1 ? LOOP_INSNS : target.loop_cycles) *
 			  (iterations - 1), count - base[i]);
 	}
 	for (i = 0; i < 2; i++)
-		expect_range("counts of the CPU", (i ? LOOP_INSNS : LOOP_CYCLES) * iterations,
-			     (i ? LOOP_INSNS : LOOP_CYCLES) * iterations + 1000000,
+		expect_range("counts of the CPU", (i ? LOOP_INSNS : target.loop_cycles) * iterations,
+			     (i ? LOOP_INSNS : target.loop_cycles) * iterations + 1000000,
 			     event_read(cpu[i]));
 out:
 	close_all(cpu, 2);

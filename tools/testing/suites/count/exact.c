@@ -9,7 +9,7 @@
 
 /* What a loop of ten million instructions has more than one of a single iteration. */
 #define INSTRUCTIONS	(LOOP_INSNS * (TEN_MILLION - 1))
-#define CYCLES		(LOOP_CYCLES * (TEN_MILLION - 1))
+#define CYCLES		(target.loop_cycles * (TEN_MILLION - 1))
 
 static void run_exact(struct perf_event_attr *attr, u64 loop, const char *figure)
 {

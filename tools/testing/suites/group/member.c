@@ -27,7 +27,7 @@ static void members_pause(void)
 	}
 	event_disable(group_fds[0]);
 	event_read_times(group_fds[0], &times);
-	loop = LOOP_CYCLES * SHORT * (group_nr - 1);
+	loop = target.loop_cycles * SHORT * (group_nr - 1);
 	expect_range("count of the leader", loop, loop + 2000, times.count);
 	for (i = 1; i < group_nr; i++) {
 		event_read_times(group_fds[i], &times);
@@ -77,8 +77,8 @@ static void group_read(void)
 	len = read(group_fds[0], buffer, sizeof(buffer));
 	expect_eq("nr", group_nr, buffer[0]);
 	expect_eq("time running, as enabled", buffer[1], buffer[2]);
-	expect_range("count of the leader", LOOP_CYCLES * 2 * SHORT,
-		     LOOP_CYCLES * 2 * SHORT + 10000, buffer[3]);
+	expect_range("count of the leader", target.loop_cycles * 2 * SHORT,
+		     target.loop_cycles * 2 * SHORT + 10000, buffer[3]);
 	expect_range("count of the first sibling", LOOP_INSNS * 2 * SHORT,
 		     LOOP_INSNS * 2 * SHORT + 10000, buffer[4]);
 	for (i = 2; i < group_nr; i++)
@@ -145,10 +145,10 @@ static void events_move(void)
 	event_read_times(cycles[1], &times);
 	expect_eq("time running of the event that moved", times.enabled,
 		  times.running);
-	expect_range("count of the event that moved", LOOP_CYCLES * SHORT,
-		     LOOP_CYCLES * SHORT + 50000, before);
-	expect_range("its count since", 60 * LOOP_CYCLES * SHORT,
-		     60 * LOOP_CYCLES * SHORT + 50000, times.count - before);
+	expect_range("count of the event that moved", target.loop_cycles * SHORT,
+		     target.loop_cycles * SHORT + 50000, before);
+	expect_range("its count since", 60 * target.loop_cycles * SHORT,
+		     60 * target.loop_cycles * SHORT + 50000, times.count - before);
 out:
 	close_all(cycles, 2);
 	group_stop();

@@ -93,7 +93,7 @@ static void set_output(void)
 	}
 	expect_eq("samples of the ring's own event", 100, mine);
 	expect_eq("samples of the event that joined",
-		  LOOP_CYCLES * TEN_MILLION / 50000, others);
+		  target.loop_cycles * TEN_MILLION / 50000, others);
 	close(fd);
 out:
 	sampler_close(s);

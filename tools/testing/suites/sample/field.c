@@ -127,7 +127,7 @@ static void group_values(void)
 			/* All of them are inside the loop. */
 			value = sample.values[0];
 			if (i == 1)
-				value = value * LOOP_CYCLES / LOOP_INSNS;
+				value = value * target.loop_cycles / LOOP_INSNS;
 			expect_range("a value, as the leader's", value - 100,
 				     value + 100, sample.values[i]);
 			expect_true("a value to advance",
@@ -138,8 +138,8 @@ static void group_values(void)
 	expect_range("samples", 99, 101, samples);
 	if (read(s->fd, final, sizeof(final)) <= 0)
 		ktap_fail("read of the group: got %s", strerror(errno));
-	expect_range("final count of cycles", LOOP_CYCLES * TEN_MILLION,
-		     LOOP_CYCLES * TEN_MILLION + 100, final[5]);
+	expect_range("final count of cycles", target.loop_cycles * TEN_MILLION,
+		     target.loop_cycles * TEN_MILLION + 100, final[5]);
 	for (i = 2; i < 4; i++)
 		expect_eq("final count of a sibling, as the leader's", final[3],
 			  final[3 + 2 * i]);

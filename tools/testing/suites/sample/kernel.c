@@ -209,7 +209,7 @@ static void user_and_kernel_samples(void)
 		else
 			kernel++;
 	}
-	expect_range("samples in user space", 20 * LOOP_CYCLES, 40 * LOOP_CYCLES,
+	expect_range("samples in user space", 20 * target.loop_cycles, 40 * target.loop_cycles,
 		     user);
 	expect_true("samples in the kernel", kernel > 5);
 	expect_range("samples", sampler_count(s) / 50000 * 9 / 10,
