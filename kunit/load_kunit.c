@@ -326,7 +326,7 @@ static void load_two(struct kunit *test)
 		pmu[i] = machine->ops->start(machine);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[i]);
 		KUNIT_EXPECT_EQ(test, corepmu_register(pmu[i]), 0);
-		KUNIT_EXPECT_STREQ(test, pmu[i]->pmu.name, i ? "corepmu_1" : "corepmu");
+		KUNIT_EXPECT_STREQ(test, pmu[i]->perf_pmu.name, i ? "corepmu_1" : "corepmu");
 	}
 	for (i = 0; i < 2; i++) {
 		corepmu_unregister(pmu[i]);
@@ -480,7 +480,7 @@ static void load_joins(struct kunit *test)
 		pmu = start_acpi(test);
 		per_cpu_ptr(pmu->cpu, cpu)->irq = table[i].irq;
 		KUNIT_EXPECT_EQ(test, corepmu_register(pmu), 0);
-		KUNIT_EXPECT_TRUE(test, corepmu_filter(&pmu->pmu, cpu));
+		KUNIT_EXPECT_TRUE(test, corepmu_filter(&pmu->perf_pmu, cpu));
 
 		model->midr = table[i].midr;
 		model->enabled = BIT(3);

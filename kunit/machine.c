@@ -398,7 +398,7 @@ struct bench *bench_start(struct kunit *test, const struct machine *machine)
 	local_irq_restore(flags);
 	pmu->backend->irq_enable(bench->cpuc);
 	corepmu_init_pmu(pmu);
-	pmu->pmu.type = PERF_TYPE_MAX;
+	pmu->perf_pmu.type = PERF_TYPE_MAX;
 	pmu->open = true;
 	model_forget();
 
@@ -499,7 +499,7 @@ struct perf_event *bench_alloc(struct bench *bench, const struct perf_event_attr
 	event->clock = local_clock;
 	event->overflow_handler = note_sample;
 	event->overflow_handler_context = bench;
-	event->pmu = &bench->pmu->pmu;
+	event->pmu = &bench->pmu->perf_pmu;
 	event->ctx = &bench->ctx;
 
 	/* perf_event_alloc() */
@@ -539,7 +539,7 @@ int bench_init_event(struct perf_event *event)
 	int ret;
 
 	mutex_lock(&bench->ctx.mutex);
-	ret = bench->pmu->pmu.event_init(event);
+	ret = bench->pmu->perf_pmu.event_init(event);
 	mutex_unlock(&bench->ctx.mutex);
 
 	return ret;

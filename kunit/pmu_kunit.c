@@ -358,7 +358,7 @@ static void pmu_groups(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_init_event(member), 0);
 	bench_close(member);
 
-	leader->pmu = &b->pmu->pmu;
+	leader->pmu = &b->pmu->perf_pmu;
 	bench_close(leader);
 }
 
@@ -401,7 +401,7 @@ static void pmu_types(struct kunit *test)
 	struct bench *b = test->priv;
 	struct perf_event_attr generic = { .type = PERF_TYPE_HARDWARE };
 	struct perf_event_attr raw = { .type = PERF_TYPE_RAW, .config = 0x11 };
-	struct perf_event_attr own = { .type = b->pmu->pmu.type, .config = 0x11 };
+	struct perf_event_attr own = { .type = b->pmu->perf_pmu.type, .config = 0x11 };
 	struct perf_event *event;
 
 	KUNIT_EXPECT_EQ(test, bench_open(b, &raw, &event), 0);
@@ -415,7 +415,7 @@ static void pmu_types(struct kunit *test)
 	 */
 	b->pmu->claims_generic = false;
 	KUNIT_EXPECT_EQ(test, bench_open(b, &raw, &event), -ENOENT);
-	generic.config |= (u64)(b->pmu->pmu.type + 1) << PERF_PMU_TYPE_SHIFT;
+	generic.config |= (u64)(b->pmu->perf_pmu.type + 1) << PERF_PMU_TYPE_SHIFT;
 	KUNIT_EXPECT_EQ(test, bench_open(b, &generic, &event), -ENOENT);
 	generic.config &= PERF_HW_EVENT_MASK;
 	KUNIT_EXPECT_EQ(test, bench_open(b, &generic, &event), 0);
@@ -431,13 +431,13 @@ static void pmu_types(struct kunit *test)
 	event = bench_alloc(b, &own);
 	event->cpu = raw_smp_processor_id();
 	KUNIT_EXPECT_EQ(test, bench_init_event(event), -ENOENT);
-	KUNIT_EXPECT_TRUE(test, corepmu_filter(&b->pmu->pmu, event->cpu));
+	KUNIT_EXPECT_TRUE(test, corepmu_filter(&b->pmu->perf_pmu, event->cpu));
 	event = bench_alloc(b, &own);
 	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), -ENOENT);
 	bench_close(event);
 	cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
-	KUNIT_EXPECT_FALSE(test, corepmu_filter(&b->pmu->pmu, 0));
+	KUNIT_EXPECT_FALSE(test, corepmu_filter(&b->pmu->perf_pmu, 0));
 }
 
 /* User space and the kernel, each by itself and both */
@@ -469,7 +469,7 @@ static void pmu_excludes(struct kunit *test)
 static void pmu_idle_costs_nothing(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	struct pmu *pmu = &b->pmu->pmu;
+	struct pmu *pmu = &b->pmu->perf_pmu;
 	unsigned long flags;
 
 	model_forget();

@@ -22,12 +22,12 @@
 /* The text of a file, NULL when it is not shown */
 static char *show(struct kunit *test, struct bench *b, const char *group, const char *name)
 {
-	struct device *dev = b->pmu->pmu.dev;
+	struct device *dev = b->pmu->perf_pmu.dev;
 	const struct attribute_group **groups;
 	char *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	for (groups = b->pmu->pmu.attr_groups; *groups; groups++) {
+	for (groups = b->pmu->perf_pmu.attr_groups; *groups; groups++) {
 		struct attribute **attrs;
 
 		if (strcmp((*groups)->name ?: "", group))
@@ -51,12 +51,12 @@ static char *show(struct kunit *test, struct bench *b, const char *group, const 
 
 static void offer(struct bench *b)
 {
-	KUNIT_ASSERT_EQ(b->test, perf_pmu_register(&b->pmu->pmu, "corepmu_kunit", -1), 0);
+	KUNIT_ASSERT_EQ(b->test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
 }
 
 static void withdraw(struct bench *b)
 {
-	perf_pmu_unregister(&b->pmu->pmu);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
 /* @text is NULL for a file that is not to be there. */
@@ -140,7 +140,7 @@ static void sysfs_every_file(struct kunit *test)
 	test->priv = b;
 	offer(b);
 	model_forget();
-	for (groups = b->pmu->pmu.attr_groups; *groups; groups++) {
+	for (groups = b->pmu->perf_pmu.attr_groups; *groups; groups++) {
 		struct attribute **attrs;
 
 		for (attrs = (*groups)->attrs; *attrs; attrs++) {
@@ -185,7 +185,7 @@ static void note_overflow(struct perf_event *event, struct perf_sample_data *dat
 static struct perf_event *create(struct bench *b, u64 config, u64 period)
 {
 	struct perf_event_attr attr = {
-		.type = b->pmu->pmu.type, .size = sizeof(attr), .config = config,
+		.type = b->pmu->perf_pmu.type, .size = sizeof(attr), .config = config,
 		.sample_period = period, .pinned = 1,
 	};
 

@@ -189,14 +189,14 @@ static void userpage_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	/* As it is for an event of a CPU: whoever has the page follows the overflows. */
 	event->attach_state &= ~PERF_ATTACH_TASK;
-	b->pmu->pmu.event_mapped(event, mm);
+	b->pmu->perf_pmu.event_mapped(event, mm);
 	for (i = 1; i <= 10; i++) {
 		bench_run(b, MACHINE_INSTRUCTIONS, 700);
 		KUNIT_EXPECT_EQ(test, read_page(event), 700 * i);
 	}
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 7);
 	bench_del(event);
-	b->pmu->pmu.event_unmapped(event, mm);
+	b->pmu->perf_pmu.event_unmapped(event, mm);
 	mmput(mm);
 	unmap_page(event);
 	bench_close(event);
@@ -218,8 +218,8 @@ static void userpage_allowed(struct kunit *test)
 	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
 	/* On arm64 having the page gives no access. */
 	if (!is_x86(b)) {
-		b->pmu->pmu.event_mapped(event, NULL);
-		b->pmu->pmu.event_unmapped(event, NULL);
+		b->pmu->perf_pmu.event_mapped(event, NULL);
+		b->pmu->perf_pmu.event_unmapped(event, NULL);
 		KUNIT_EXPECT_EQ(test, page->index, index);
 	}
 
@@ -253,8 +253,8 @@ static void userpage_unreadable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
 	/* Neither gives it access to anything. */
-	b->pmu->pmu.event_mapped(event, NULL);
-	b->pmu->pmu.event_unmapped(event, NULL);
+	b->pmu->perf_pmu.event_mapped(event, NULL);
+	b->pmu->perf_pmu.event_unmapped(event, NULL);
 	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
 	bench_del(event);
 	WRITE_ONCE(corepmu_user_allowed, false);
@@ -294,8 +294,8 @@ static void userpage_clears(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, bench_read(event), 877);
 		bench_del(event);
 	}
-	b->pmu->pmu.pmu_disable(&b->pmu->pmu);
-	b->pmu->pmu.pmu_enable(&b->pmu->pmu);
+	b->pmu->perf_pmu.pmu_disable(&b->pmu->perf_pmu);
+	b->pmu->perf_pmu.pmu_enable(&b->pmu->perf_pmu);
 	KUNIT_EXPECT_EQ(test, read_counter(b, index), 0);
 	KUNIT_EXPECT_EQ(test, b->cpuc->dirty, 0);
 
@@ -326,8 +326,8 @@ static void userpage_task(struct kunit *test)
 	unsigned int i;
 	int idx[2];
 
-	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->pmu, "corepmu_kunit", -1), 0);
-	attr.type = b->pmu->pmu.type;
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	attr.type = b->pmu->perf_pmu.type;
 
 	/* What others left behind: the event takes the first one's counter. */
 	for (i = 0; i < ARRAY_SIZE(before); i++) {
@@ -366,7 +366,7 @@ static void userpage_task(struct kunit *test)
 	perf_event_disable(event);
 	perf_event_release_kernel(event);
 	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
-	perf_pmu_unregister(&b->pmu->pmu);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
 	end_readable(b);
 }
 
@@ -410,7 +410,7 @@ static void userpage_asks(struct kunit *test)
 	if (nr_cpu_ids > 1) {
 		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
 		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
-		event->attr.type = b->pmu->pmu.type;
+		event->attr.type = b->pmu->perf_pmu.type;
 		event->attr.config = PMUV3_EVENT_INST_RETIRED;
 		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
 		set_cpus_allowed_ptr(current, cpu_possible_mask);
@@ -480,7 +480,7 @@ static ssize_t show_rdpmc(struct bench *b, char *page)
 	struct device_attribute *attr = container_of(x86_user_group.attrs[0],
 						     struct device_attribute, attr);
 
-	return attr->show(b->pmu->pmu.dev, attr, page);
+	return attr->show(b->pmu->perf_pmu.dev, attr, page);
 }
 
 static ssize_t store_rdpmc(struct bench *b, const char *text)
@@ -488,7 +488,7 @@ static ssize_t store_rdpmc(struct bench *b, const char *text)
 	struct device_attribute *attr = container_of(x86_user_group.attrs[0],
 						     struct device_attribute, attr);
 
-	return attr->store(b->pmu->pmu.dev, attr, text, strlen(text));
+	return attr->store(b->pmu->perf_pmu.dev, attr, text, strlen(text));
 }
 
 static umode_t rdpmc_mode(void)
@@ -504,7 +504,7 @@ static void userpage_rdpmc(struct kunit *test)
 	char *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->pmu, "corepmu_kunit", -1), 0);
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
 	KUNIT_EXPECT_EQ(test, rdpmc_mode(), 0600);
 	show_rdpmc(b, page);
 	KUNIT_EXPECT_STREQ(test, page, "1\n");
@@ -538,7 +538,7 @@ static void userpage_rdpmc(struct kunit *test)
 	bench_del(event);
 	unmap_page(event);
 	bench_close(event);
-	perf_pmu_unregister(&b->pmu->pmu);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
 	/* The keys are left as they were found. */
 	end_readable(b);
 	KUNIT_EXPECT_FALSE(test, x86_model_rdpmc_never());
@@ -559,17 +559,17 @@ static void userpage_mapped(struct kunit *test)
 	x86_write_msr(MSR_IA32_PMC0, 1234);
 	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
 
-	b->pmu->pmu.event_mapped(event, mm);
+	b->pmu->perf_pmu.event_mapped(event, mm);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mm->context.perf_rdpmc_allowed), 1);
 	KUNIT_EXPECT_EQ(test, x86_model_pce_updates, 1);
 	KUNIT_EXPECT_TRUE(test, corepmu_user_reads);
 	KUNIT_EXPECT_EQ(test, x86_rdpmc(0), 0);
-	b->pmu->pmu.event_mapped(event, mm);
+	b->pmu->perf_pmu.event_mapped(event, mm);
 	KUNIT_EXPECT_EQ(test, x86_model_pce_updates, 1);
 
-	b->pmu->pmu.event_unmapped(event, mm);
+	b->pmu->perf_pmu.event_unmapped(event, mm);
 	KUNIT_EXPECT_EQ(test, x86_model_pce_updates, 1);
-	b->pmu->pmu.event_unmapped(event, mm);
+	b->pmu->perf_pmu.event_unmapped(event, mm);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mm->context.perf_rdpmc_allowed), 0);
 	KUNIT_EXPECT_EQ(test, x86_model_pce_updates, 2);
 

@@ -98,7 +98,7 @@ void corepmu_generations_lead(struct corepmu *pmu)
 	struct corepmu_generation *generation;
 
 	list_for_each_entry(generation, registry, node)
-		WRITE_ONCE(generation->pmu->pmu_cpu_context, pmu->pmu.pmu_cpu_context);
+		WRITE_ONCE(generation->pmu->pmu_cpu_context, pmu->perf_pmu.pmu_cpu_context);
 }
 
 /**
@@ -113,19 +113,19 @@ bool corepmu_generations_leave(struct corepmu *pmu)
 {
 	struct corepmu_generation *generation;
 
-	if (!pmu->pmu.pmu_cpu_context)
+	if (!pmu->perf_pmu.pmu_cpu_context)
 		return true;
 
 	generation = kmalloc(sizeof(*generation), GFP_KERNEL);
-	pmu->pmu.pmu_disable_count = alloc_percpu(int);
-	if (!generation || !pmu->pmu.pmu_disable_count) {
+	pmu->perf_pmu.pmu_disable_count = alloc_percpu(int);
+	if (!generation || !pmu->perf_pmu.pmu_disable_count) {
 		/* Not led on to the next load; it stays where it is. */
 		pr_warn("no memory to remember this load's PMU by: do not load the driver again\n");
 		kfree(generation);
 		return false;
 	}
 
-	generation->pmu = &pmu->pmu;
+	generation->pmu = &pmu->perf_pmu;
 	list_add(&generation->node, registry);
 
 	return false;

@@ -235,7 +235,7 @@ static void event_demand(struct corepmu *pmu, struct perf_event *event,
 	struct hw_perf_event *hwc = &event->hw;
 
 	*demand = (struct corepmu_demand) {
-		.allowed		= hwc->config,
+		.allowed	= hwc->config,
 		.pairs		= hwc->flags & COREPMU_EVENT_PAIR ?
 				  hwc->config & pmu->pair_counters : 0,
 		.counter	= -1,
@@ -368,7 +368,7 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 	event_demand(pmu, event, &demands[nr++]);
 
 	if (!is_software_event(leader)) {
-		if (leader->pmu != &pmu->pmu) {
+		if (leader->pmu != &pmu->perf_pmu) {
 			ret = corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
 			goto out;
 		}
@@ -378,7 +378,7 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 	for_each_sibling_event(sibling, leader) {
 		if (is_software_event(sibling))
 			continue;
-		if (sibling->pmu != &pmu->pmu) {
+		if (sibling->pmu != &pmu->perf_pmu) {
 			ret = corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
 			goto out;
 		}
@@ -405,7 +405,7 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 	u32 type = event->attr.type;
 	u32 extended;
 
-	if (type == pmu->pmu.type)
+	if (type == pmu->perf_pmu.type)
 		return true;
 
 	switch (type) {
@@ -417,7 +417,7 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 		 * PERF_TYPE_RAW or that one does not know the event.
 		 */
 		extended = event->attr.config >> PERF_PMU_TYPE_SHIFT;
-		return !extended || extended == pmu->pmu.type;
+		return !extended || extended == pmu->perf_pmu.type;
 	case PERF_TYPE_RAW:
 		return pmu->claims_generic;
 	default:
@@ -548,7 +548,7 @@ bool corepmu_filter(struct pmu *pmu, int cpu)
  */
 void corepmu_init_pmu(struct corepmu *pmu)
 {
-	pmu->pmu = (struct pmu) {
+	pmu->perf_pmu = (struct pmu) {
 		.module		= THIS_MODULE,
 		.task_ctx_nr	= perf_hw_context,
 		.attr_groups	= pmu->backend->attr_groups,
@@ -568,6 +568,6 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.event_unmapped	= corepmu_event_unmapped,
 	};
 	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
-		compat_pmu_set_filter(&pmu->pmu);
-	compat_pmu_set_parent(&pmu->pmu, pmu->parent);
+		compat_pmu_set_filter(&pmu->perf_pmu);
+	compat_pmu_set_parent(&pmu->perf_pmu, pmu->parent);
 }

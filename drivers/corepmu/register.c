@@ -107,7 +107,7 @@ int corepmu_register(struct corepmu *pmu)
 
 	corepmu_init_pmu(pmu);
 	corepmu_user_add(pmu);
-	ret = perf_pmu_register(&pmu->pmu, name, corepmu_type);
+	ret = perf_pmu_register(&pmu->perf_pmu, name, corepmu_type);
 	if (ret) {
 		pr_err("perf refused the PMU %s of type %d (%d): is either taken?\n",
 		       name, corepmu_type, ret);
@@ -120,14 +120,14 @@ int corepmu_register(struct corepmu *pmu)
 
 	pr_info("PMU %s: %s, %u counters on CPUs %*pbl, type %d%s\n", name, pmu->backend->name,
 		(unsigned int)hweight64(pmu->counters), cpumask_pr_args(&pmu->supported_cpus),
-		pmu->pmu.type, pmu->claims_generic ? ", generic events too" : "");
+		pmu->perf_pmu.type, pmu->claims_generic ? ", generic events too" : "");
 	return 0;
 
 out_name:
 	corepmu_user_remove(pmu);
 	kfree(name);
 	/* Nothing that perf core could remember it by. */
-	pmu->pmu = (struct pmu) { };
+	pmu->perf_pmu = (struct pmu) { };
 out_hotplug:
 	corepmu_hotplug_remove(pmu);
 	return ret;
@@ -139,11 +139,11 @@ out_hotplug:
  */
 void corepmu_unregister(struct corepmu *pmu)
 {
-	const char *name = pmu->pmu.name;
+	const char *name = pmu->perf_pmu.name;
 
 	corepmu_shutdown_remove(pmu);
 	/* Refused only for events that live, and each of those holds the module. */
-	WARN_ON(compat_pmu_unregister(&pmu->pmu));
+	WARN_ON(compat_pmu_unregister(&pmu->perf_pmu));
 	corepmu_user_remove(pmu);
 	atomic_dec(&corepmu_instances);
 	corepmu_hotplug_remove(pmu);

@@ -189,7 +189,7 @@ struct corepmu_backend {
 
 /**
  * struct corepmu - one PMU: all CPUs of one kind
- * @pmu: what perf core knows
+ * @perf_pmu: the PMU as perf core knows it
  * @node: entry among the PMUs that follow CPU hotplug
  * @user_node: entry among the PMUs whose counters user space may read
  * @backend: the architecture's part
@@ -208,7 +208,7 @@ struct corepmu_backend {
  * @private: the backend's own description of the hardware
  */
 struct corepmu {
-	struct pmu			pmu;
+	struct pmu			perf_pmu;
 	struct hlist_node		node;
 	struct list_head		user_node;
 	const struct corepmu_backend	*backend;
@@ -226,7 +226,7 @@ struct corepmu {
 	void				*private;
 };
 
-#define to_corepmu(p) container_of(p, struct corepmu, pmu)
+#define to_corepmu(p) container_of(p, struct corepmu, perf_pmu)
 
 /**
  * corepmu_refuse() - refuse an event and say why, once per reason

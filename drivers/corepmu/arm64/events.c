@@ -205,7 +205,7 @@ static int encode_event(struct pmuv3 *pmuv3, const struct perf_event_attr *attr)
 	u64 generic = attr->config & PERF_HW_EVENT_MASK;
 
 	/* A PMU may itself have been given one of these types. */
-	if (attr->type != pmuv3->pmu->pmu.type) {
+	if (attr->type != pmuv3->pmu->perf_pmu.type) {
 		if (attr->type == PERF_TYPE_HARDWARE)
 			return pmuv3_map_hardware(pmuv3, generic);
 		if (attr->type == PERF_TYPE_HW_CACHE)

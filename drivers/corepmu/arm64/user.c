@@ -144,7 +144,7 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 
 	/* "About heterogeneous systems"; not run. */
 	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask)) {
-		if (event->attr.type != pmu->pmu.type)
+		if (event->attr.type != pmu->perf_pmu.type)
 			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: with several kinds of CPU, open the event by the PMU's own type");
 		if (!cpumask_subset(event->hw.target->cpus_ptr, &pmu->supported_cpus))
 			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: the task must be bound to CPUs of one kind");
