@@ -224,7 +224,7 @@ static const struct sequence sequences[] = {
 		"amd-v2", PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 		.add = "PERF_CTL0=5300c2 PERF_CTR0=fffffffffc18 GLOBAL_CTL=1",
 		.read = "rdpmc0",
-		.overflow = "GLOBAL_CTL=0 GLOBAL_STATUS GLOBAL_STATUS_CLR=1 rdpmc0 PERF_CTR0=fffffffffc18 GLOBAL_STATUS GLOBAL_CTL=1",
+		.overflow = "GLOBAL_CTL=0 GLOBAL_STATUS GLOBAL_STATUS_CLR=1 rdpmc0 PERF_CTR0=fffffffffc18 GLOBAL_CTL=1",
 		.del = "GLOBAL_CTL=0 rdpmc0",
 		.again = "PERF_CTR0=fffffffffc18 GLOBAL_CTL=1",
 	}, {

@@ -16,7 +16,7 @@
 #include "msr.h"
 #include "x86.h"
 
-/* How often the handler looks for more overflows: a status bit may never clear. */
+/* How often Intel's status is read in one NMI: a bit of it may never clear. */
 #define MAX_ROUNDS	16
 
 /*
@@ -59,7 +59,13 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		return hweight64(overflowed);
 	}
 
-	for (rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+	/*
+	 * The counters stand still, but the status may not yet show an overflow that was on its
+	 * way when they were stopped. On Intel its interrupt finds the local APIC's entry
+	 * masked by this one, and is lost: read until nothing is left. On AMD it raises
+	 * an NMI of its own.
+	 */
+	for (rounds = 0; rounds < (desc->masks_lvtpc ? MAX_ROUNDS : 1); rounds++) {
 		overflowed = x86_read_msr(desc->global_status) & cpuc->pmu->counters;
 		if (!overflowed)
 			break;
