@@ -10,6 +10,7 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
+#include <linux/atomic.h>
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -32,24 +33,24 @@ static void write_select(const struct x86_desc *desc, int idx, u64 value)
 }
 
 /*
- * All fixed counters are enabled in one register: change the four bits of one. An NMI
- * between reading the shadow and writing the register may have stopped another fixed
- * counter, which this write would enable again: the shadow then differs, and the
- * register is written once more.
+ * All fixed counters are enabled in one register: change the four bits of one. An NMI may
+ * stop and start the others meanwhile. If it comes between reading the shadow and changing
+ * it, the exchange fails; if between changing the shadow and writing the register, the
+ * shadow differs afterwards. Either way the bits of the others are what the NMI has left.
  */
 static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 {
 	unsigned int shift = FIXED_CTRL_SHIFT(idx - FIXED_COUNTER_BASE);
-	u64 ctrl;
+	u64 old, ctrl;
 
 	if ((cpuc->shared_select >> shift & FIXED_CTRL_BITS) == bits)
 		return;
 
 	do {
-		ctrl = READ_ONCE(cpuc->shared_select);
-		ctrl &= ~(FIXED_CTRL_BITS << shift);
-		ctrl |= bits << shift;
-		WRITE_ONCE(cpuc->shared_select, ctrl);
+		old = READ_ONCE(cpuc->shared_select);
+		ctrl = (old & ~(FIXED_CTRL_BITS << shift)) | bits << shift;
+		if (cmpxchg_local(&cpuc->shared_select, old, ctrl) != old)
+			continue;
 		x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
 	} while (READ_ONCE(cpuc->shared_select) != ctrl);
 }
