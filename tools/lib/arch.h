@@ -15,6 +15,10 @@
 
 #define LOOP_INSNS		2
 
+/**
+ * known_loop() - count down to 0: LOOP_INSNS instructions each time, one of them a branch
+ * @iterations: from where
+ */
 void known_loop(unsigned long iterations);
 extern const char known_loop_start[];
 extern const char known_loop_end[];

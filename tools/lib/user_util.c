@@ -91,7 +91,7 @@ static void on_fault(int sig)
 	siglongjmp(fault_return, 1);
 }
 
-void look_at_counters(struct foreign *foreign)
+void scan_counters(struct counter_scan *scan)
 {
 	struct sigaction action = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };
 	volatile unsigned int i;
@@ -101,23 +101,23 @@ void look_at_counters(struct foreign *foreign)
 	sigaction(ARCH_USER_READ_SIGNAL, &action, NULL);
 	for (i = 0; i < ARRAY_SIZE(arch_user_counters); i++) {
 		if (sigsetjmp(fault_return, 0)) {
-			foreign->faults++;
+			scan->faults++;
 			continue;
 		}
 		value = user_read_counter(arch_user_counters[i]);
-		foreign->values++;
-		if (!value || arch_user_counters[i] + 1 == foreign->own)
+		scan->values++;
+		if (!value || arch_user_counters[i] + 1 == scan->own)
 			continue;
-		foreign->seen++;
-		foreign->counter = arch_user_counters[i];
-		foreign->value = value;
+		scan->seen++;
+		scan->counter = arch_user_counters[i];
+		scan->value = value;
 	}
 }
 
-bool expect_blind(const char *what, const struct foreign *foreign)
+bool expect_all_zero(const char *what, const struct counter_scan *scan)
 {
-	return expect_or_say(!foreign->seen,
+	return expect_or_say(!scan->seen,
 			     "%s: expected zero or a fault, got %llu from counter %#x and %u values more",
-			     what, (unsigned long long)foreign->value, foreign->counter,
-			     foreign->seen - 1);
+			     what, (unsigned long long)scan->value, scan->counter,
+			     scan->seen - 1);
 }

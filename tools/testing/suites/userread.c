@@ -365,12 +365,12 @@ static void throttled(void)
 /* What of another's counters the calling task can see, in one figure: nothing. */
 static int exit_code(void)
 {
-	struct foreign foreign = { };
+	struct counter_scan scan = { };
 
-	look_at_counters(&foreign);
-	if (foreign.seen)
+	scan_counters(&scan);
+	if (scan.seen)
 		return 3;
-	return foreign.faults == ARRAY_SIZE(arch_user_counters) ? 1 : 2;
+	return scan.faults == ARRAY_SIZE(arch_user_counters) ? 1 : 2;
 }
 
 static int wait_code(pid_t pid)
@@ -384,13 +384,13 @@ static int wait_code(pid_t pid)
 
 static void *look_in_thread(void *arg)
 {
-	look_at_counters(arg);
+	scan_counters(arg);
 	return NULL;
 }
 
 static void other_tasks(void)
 {
-	struct foreign foreign = { };
+	struct counter_scan scan = { };
 	struct reader reader;
 	pthread_t thread;
 	pid_t pid;
@@ -413,11 +413,11 @@ static void other_tasks(void)
 	}
 	expect_eq("an executed program (1: faults)", 1, wait_code(pid));
 
-	if (pthread_create(&thread, NULL, look_in_thread, &foreign)) {
+	if (pthread_create(&thread, NULL, look_in_thread, &scan)) {
 		ktap_fail("a thread: expected one, got none");
 	} else {
 		pthread_join(thread, NULL);
-		expect_blind("a thread without an event", &foreign);
+		expect_all_zero("a thread without an event", &scan);
 	}
 	expect_ne("what the event's own task reads", 0, must_read(&reader));
 	reader_close(&reader);
@@ -429,7 +429,7 @@ static void other_tasks(void)
 static void traced_task(void)
 {
 	struct perf_event_attr attr;
-	struct foreign foreign = { };
+	struct counter_scan scan = { };
 	struct reader reader = { .fd = -1 };
 	unsigned int i;
 	pid_t pid;
@@ -453,10 +453,10 @@ static void traced_task(void)
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
 	for (i = 0; i < 20; i++) {
 		usleep(5000);
-		look_at_counters(&foreign);
+		scan_counters(&scan);
 	}
 	expect_range("what the traced task counted", 1, INT64_MAX, event_read(reader.fd));
-	expect_blind("a tracer", &foreign);
+	expect_all_zero("a tracer", &scan);
 out:
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -467,7 +467,7 @@ out:
 static void other_readers(void)
 {
 	struct reader readers[ARCH_MAX_COUNTERS];
-	struct foreign foreign = { };
+	struct counter_scan scan = { };
 	struct reader reader;
 	unsigned int i, nr;
 	pid_t pid;
@@ -486,12 +486,12 @@ static void other_readers(void)
 		goto out;
 	event_enable(reader.fd);
 	for (i = 0; i < 1000; i++) {
-		foreign.own = reader.page->index;
-		look_at_counters(&foreign);
+		scan.own = reader.page->index;
+		scan_counters(&scan);
 		sched_yield();
 	}
-	expect_ne("counters that can be read", 0, foreign.values);
-	expect_blind("a task that reads an event of its own", &foreign);
+	expect_ne("counters that can be read", 0, scan.values);
+	expect_all_zero("a task that reads an event of its own", &scan);
 	reader_close(&reader);
 out:
 	kill(pid, SIGKILL);
@@ -501,7 +501,7 @@ out:
 /* Not allowed: at once, for those that read already too. */
 static void administrator(void)
 {
-	struct foreign foreign = { };
+	struct counter_scan scan = { };
 	struct reader reader;
 	u64 value;
 
@@ -512,9 +512,9 @@ static void administrator(void)
 	expect_eq("writing 0", 0, user_read_allow(0));
 	expect_eq("what the file says", 0, user_read_allowed());
 	expect_eq("index when no longer allowed", 0, reader.page->index);
-	look_at_counters(&foreign);
+	scan_counters(&scan);
 	expect_eq("faults when no longer allowed", ARRAY_SIZE(arch_user_counters),
-		  foreign.faults);
+		  scan.faults);
 	expect_eq("writing 1", 0, user_read_allow(1));
 	expect_ne("index when allowed again", 0, reader.page->index);
 	value = must_read(&reader);
@@ -529,7 +529,7 @@ static void administrator(void)
 /* 2: everybody reads, and sees nothing of what others left. */
 static void everybody(void)
 {
-	struct foreign foreign = { };
+	struct counter_scan scan = { };
 	struct reader reader;
 	unsigned int i;
 	pid_t pid;
@@ -557,17 +557,17 @@ static void everybody(void)
 	reader_close(&reader);
 	expect_eq("writing 2", 0, user_read_allow(2));
 	for (i = 0; i < 100; i++) {
-		look_at_counters(&foreign);
+		scan_counters(&scan);
 		sched_yield();
 	}
-	expect_blind("a task that may read all", &foreign);
-	expect_ne("counters that can be read", 0, foreign.values);
+	expect_all_zero("a task that may read all", &scan);
+	expect_ne("counters that can be read", 0, scan.values);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	expect_eq("writing 1", 0, user_read_allow(1));
-	memset(&foreign, 0, sizeof(foreign));
-	look_at_counters(&foreign);
-	expect_eq("counters that can be read after it", 0, foreign.values);
+	memset(&scan, 0, sizeof(scan));
+	scan_counters(&scan);
+	expect_eq("counters that can be read after it", 0, scan.values);
 }
 
 #else

@@ -42,11 +42,11 @@ struct spies {
 static void spy(struct spy *found)
 {
 	for (;;) {
-		struct foreign foreign = { };
+		struct counter_scan scan = { };
 
-		look_at_counters(&foreign);
+		scan_counters(&scan);
 		found->looks++;
-		found->seen += foreign.seen;
+		found->seen += scan.seen;
 		sched_yield();
 	}
 }
@@ -301,7 +301,7 @@ static volatile unsigned int allowed_reads, refused_reads, freed_reads;
 
 static void *stand_by(void *arg)
 {
-	struct foreign foreign = { };
+	struct counter_scan scan = { };
 	struct reader reader;
 	u64 value;
 
@@ -315,8 +315,8 @@ static void *stand_by(void *arg)
 	/* The administrator writes 0; who sleeps meanwhile would find out by waking up. */
 	while (!told)
 		;
-	look_at_counters(&foreign);
-	if (!foreign.values)
+	scan_counters(&scan);
+	if (!scan.values)
 		__atomic_add_fetch(&refused_reads, 1, __ATOMIC_SEQ_CST);
 	pthread_barrier_wait(&step);
 	/* And 1 again. */
@@ -325,9 +325,9 @@ static void *stand_by(void *arg)
 		__atomic_add_fetch(&allowed_reads, 1, __ATOMIC_SEQ_CST);
 	reader_close(&reader);
 	pthread_barrier_wait(&step);
-	memset(&foreign, 0, sizeof(foreign));
-	look_at_counters(&foreign);
-	if (!foreign.values)
+	memset(&scan, 0, sizeof(scan));
+	scan_counters(&scan);
+	if (!scan.values)
 		__atomic_add_fetch(&freed_reads, 1, __ATOMIC_SEQ_CST);
 	return NULL;
 }
