@@ -97,10 +97,6 @@ static void extended_type(void)
 	struct perf_event_attr attr;
 	int fd;
 
-	if (target.in_tree) {
-		ktap_skip("not every kernel's own driver knows extended types");
-		return;
-	}
 	attr_init_generic(&attr, (u64)target.type << 32 | PERF_COUNT_HW_INSTRUCTIONS);
 	fd = event_open_self(&attr, -1);
 	if (fd < 0)
@@ -284,8 +280,6 @@ int main(int argc, char **argv)
 
 	target_init(argc, argv);
 	other_type = read_number("/sys/bus/event_source/devices/cpu/type");
-	if (target.in_tree)
-		other_type = -1;
 	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 25);
 	write_number("/proc/sys/kernel/perf_event_max_sample_rate", 1000000);
 	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);

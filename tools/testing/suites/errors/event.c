@@ -134,10 +134,6 @@ static void extended_types(void)
 	struct perf_event_attr attr;
 	int fd;
 
-	if (target.in_tree && target.kernel < 612) {
-		ktap_skip("%s does not know extended types", target.pmu);
-		return;
-	}
 	attr_init_generic(&attr, (u64)target.type << 32 |
 			  PERF_COUNT_HW_INSTRUCTIONS);
 	fd = event_open_self(&attr, -1);
