@@ -111,3 +111,11 @@ void child_end(struct child *child)
 	close(child->done);
 	waitpid(child->pid, NULL, 0);
 }
+
+void child_kill(struct child *child)
+{
+	kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+	close(child->go);
+	close(child->done);
+}

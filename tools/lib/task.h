@@ -63,4 +63,10 @@ void child_run(struct child *child);
  */
 void child_end(struct child *child);
 
+/**
+ * child_kill() - kill the child, and wait until it has ended
+ * @child: a child that waits
+ */
+void child_kill(struct child *child);
+
 #endif /* TASK_H */

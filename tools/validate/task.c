@@ -350,25 +350,26 @@ static void prctl_stops_all(void)
 static void outlives_owner(void)
 {
 	struct perf_event_attr attr;
+	struct child child;
+	u64 count;
 	int fd;
-	pid_t pid = fork();
 
-	if (!pid) {
-		known_loop(20 * ITERATIONS);
-		_exit(0);
-	}
+	if (!child_start(&child, known_loop, ITERATIONS))
+		return;
 	attr_instructions(&attr);
 	attr.disabled = 0;
-	fd = event_open(&attr, pid, -1, -1, 0);
-	if (fd == -ESRCH) {
-		ktap_skip("the child was too quick");
-		waitpid(pid, NULL, 0);
+	fd = event_open(&attr, child.pid, -1, -1, 0);
+	if (!expect_true("an event on a child opens", fd >= 0)) {
+		child_end(&child);
 		return;
 	}
-	expect_true("an event on a child opens", fd >= 0);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	expect_range("instructions of a task that was killed", 0, 21 * LOOP, event_read(fd));
+	child_run(&child);
+	count = event_read(fd);
+	expect_range("instructions of a task that lives", LOOP, LOOP + LOOP / 2, count);
+	child_kill(&child);
+	/* It executes no more in user space than what it was about to. */
+	expect_range("instructions of a task that was killed", count, count + 1000,
+		     event_read(fd));
 	close(fd);
 	expect_sane();
 }
