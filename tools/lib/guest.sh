@@ -44,6 +44,10 @@ x86_64)
 	;;
 esac
 
+# perf record would copy the kernel's symbols for another day: half of a minute in a guest.
+export PERF_CONFIG=/tmp/perfconfig
+printf '[record]\n\tbuild-id = no-cache\n' >$PERF_CONFIG
+
 # What the kernel says since the line of dmesg_mark. busybox's insmod tries twice, each
 # sentence counts once.
 dmesg_mark()

@@ -7,10 +7,6 @@
 
 data=/tmp/perf.data
 
-# perf record would copy the kernel's symbols for another day: half of a minute in a guest.
-export PERF_CONFIG=/tmp/perfconfig
-printf '[record]\n\tbuild-id = no-cache\n' >$PERF_CONFIG
-
 # A fifth of what the workload does by itself is enough to count, but not to tell shares
 # at the default rate.
 whole=5000
