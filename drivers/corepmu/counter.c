@@ -80,7 +80,7 @@ static __always_inline bool end_period(struct hw_perf_event *hwc)
 	if (likely(left > 0))
 		return false;
 
-	/* A whole period late: no use in running after it. */
+	/* Late by a whole period or more: the overflows in between are not made up for. */
 	local64_set(&hwc->period_left, left <= -period ? period : left + period);
 	hwc->last_period = period;
 

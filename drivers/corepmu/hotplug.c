@@ -17,7 +17,7 @@
 
 static enum cpuhp_state corepmu_cpuhp_state;
 
-/* The hardware is to forget everything: take the counts before, set up after. */
+/* The CPU loses its registers: counts are taken before, counters set up after. */
 static void corepmu_power_down(struct corepmu_cpu *cpuc)
 {
 	u64 active = cpuc->active;

@@ -25,7 +25,7 @@
  * That limit is the administrator's to raise or to take away; this one is not.
  * When more than half of a window went into overflows, counters are no longer
  * set to overflow within less than min_left events, and min_left doubles from
- * window to window until the machine breathes again. Counts stay exact.
+ * window to window until less than an eighth of one goes into them. Counts stay exact.
  */
 #define LIMIT_WINDOW_NS		(10 * NSEC_PER_MSEC)
 #define LIMIT_MAX_LEFT		BIT(20)
@@ -90,8 +90,10 @@ static int emit_sample(struct perf_event *event, u64 period, struct pt_regs *reg
  *
  * The counter overflowed while interrupts were off, and its event was stopped,
  * by a context switch or a rotation, before the interrupt could be taken. The
- * sample is emitted now: this is the task that it belongs to, and a place that
- * interrupts were off up to. IRQs off, or NMI.
+ * sample is emitted now, while current is the task that it belongs to. Its place is where
+ * the interrupted context was, or this one: interrupts have been off since the overflow.
+ * When the interrupt comes it finds no event, or one whose period has not ended, and emits
+ * nothing. IRQs off, or NMI.
  */
 noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

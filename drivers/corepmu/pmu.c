@@ -82,7 +82,7 @@ static void corepmu_enable(struct pmu *pmu)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
 
-	/* Also when no event is left: the task that may read may just have gone. */
+	/* Also when no event is left: the task that was scheduled out may have had access. */
 	if (unlikely(READ_ONCE(corepmu_user_reads)))
 		corepmu_user_switch(cpuc);
 
@@ -145,7 +145,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 static noinline void event_stop_late(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	corepmu_late_overflow(cpuc, event);
-	/* perf_event_overflow() adjusts a frequency, and may have started it again. */
+	/* perf_event_overflow() may stop and start the event, to change its period. */
 	if (!(event->hw.state & PERF_HES_STOPPED))
 		corepmu_event_stop(event, PERF_EF_UPDATE);
 }
@@ -314,7 +314,7 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 	struct hw_perf_event *hwc = &event->hw;
 	int idx;
 
-	/* A task's event is not kept from CPUs of another kind earlier. */
+	/* Perf core tries a task's event on every CPU that the task comes to. */
 	if (!cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
 		return -ENOENT;
 

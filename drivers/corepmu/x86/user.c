@@ -350,7 +350,7 @@ void x86_user_init(struct x86_desc *desc)
 		return;
 	}
 
-	/* Beside the built-in driver its file "rdpmc" may let everybody read. */
+	/* With the built-in driver its file "rdpmc" may let everybody read. */
 	WRITE_ONCE(corepmu_user_reads, desc->shares_counters || somebody_may_read());
 	WRITE_ONCE(corepmu_user_allowed, true);
 }
