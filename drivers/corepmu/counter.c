@@ -22,7 +22,8 @@
 u64 corepmu_start_near_wrap;
 
 /* What to set the counter to, so that it overflows after @left events or before. */
-static u64 counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
+static __always_inline u64 counter_value(struct corepmu_cpu *cpuc,
+					 struct perf_event *event, s64 left)
 {
 	u64 mask = event->hw.event_base;
 
