@@ -200,10 +200,10 @@ static void while_sampling(void)
 }
 
 static const struct check checks[] = {
-	{ "page", "of an event at rest",
+	{ "page", "the page of a disabled event",
 	  MAN "struct perf_event_mmap_page: index 0 and offset is the count when it is not on a counter",
 	  at_rest },
-	{ "page", "its time",
+	{ "page", "the time that the page tells",
 	  MAN "cap_user_time: the time can be computed from time_mult, time_shift, time_offset",
 	  times_from_the_page },
 	{ "page", "counters read from user space",

@@ -459,11 +459,12 @@ static void long_period(void)
 #define PERIODS	MAN "sample_period: a sampling event generates an overflow every N events"
 
 static const struct check checks[] = {
-	{ "sample", "every 1000003", PERIODS, period_long, NEED_SAMPLING },
-	{ "sample", "every 100000", PERIODS, period_middle, NEED_SAMPLING },
-	{ "sample", "every 20011", PERIODS, period_short, NEED_SAMPLING },
-	{ "sample", "stopped a hundred times between", PERIODS, stops_between, NEED_SAMPLING },
-	{ "sample", "stopped at any moment", PERIODS, stops_anywhere,
+	{ "sample", "a sample every 1000003", PERIODS, period_long, NEED_SAMPLING },
+	{ "sample", "a sample every 100000", PERIODS, period_middle, NEED_SAMPLING },
+	{ "sample", "a sample every 20011", PERIODS, period_short, NEED_SAMPLING },
+	{ "sample", "no sample is lost over a hundred stops", PERIODS, stops_between,
+	  NEED_SAMPLING },
+	{ "sample", "no sample is lost when stopped in the kernel", PERIODS, stops_anywhere,
 	  NEED_SAMPLING | NEED_KERNEL },
 	{ "sample", "periods follow each other", PERIODS, periods_follow, NEED_SAMPLING },
 	{ "sample", "PERIOD is what was counted",
@@ -477,18 +478,19 @@ static const struct check checks[] = {
 	{ "sample", "PERF_EVENT_IOC_PERIOD cuts a long period short",
 	  MAN "PERF_EVENT_IOC_PERIOD: updates the overflow period, at once since Linux 3.14",
 	  period_cut_short, NEED_SAMPLING },
-	{ "sample", "in the kernel",
+	{ "sample", "samples of the kernel",
 	  MAN "PERF_RECORD_MISC_KERNEL: the sample happened in the kernel", kernel_samples,
 	  NEED_SAMPLING | NEED_KERNEL },
 	{ "sample", "no kernel addresses for user events",
 	  MAN "exclude_kernel: excludes events that happen in kernel space", user_sees_user,
 	  NEED_SAMPLING },
-	{ "sample", "all of a CPU", PERIODS, cpu_wide, NEED_SAMPLING | NEED_CPU_WIDE },
-	{ "sample", "inherited", MAN "inherit: counts events of child tasks as well", inherited,
-	  NEED_SAMPLING },
+	{ "sample", "an event of a CPU samples its tasks", PERIODS, cpu_wide,
+	  NEED_SAMPLING | NEED_CPU_WIDE },
+	{ "sample", "inherited by children", MAN "inherit: counts events of child tasks as well",
+	  inherited, NEED_SAMPLING },
 	{ "sample", "two periods and a plain count side by side", PERIODS, side_by_side,
 	  NEED_SAMPLING | NEED_GROUPS },
-	{ "sample", "on every counter", PERIODS, all_sample, NEED_SAMPLING },
+	{ "sample", "samples on every counter at once", PERIODS, all_sample, NEED_SAMPLING },
 };
 
 const struct check_list sample_checks = { checks, ARRAY_SIZE(checks) };

@@ -79,8 +79,9 @@ static void throttled(void)
 #define EXACT_AFTER MAN "perf_event_max_sample_rate: overflows above it are throttled"
 
 static const struct check checks[] = {
-	{ "storm", "user space", EXACT_AFTER, storm_user, NEED_SAMPLING },
-	{ "storm", "and the kernel", EXACT_AFTER, storm_kernel, NEED_SAMPLING | NEED_KERNEL },
+	{ "storm", "periods of 1 and 100, user space", EXACT_AFTER, storm_user, NEED_SAMPLING },
+	{ "storm", "periods of 1 and 100, user space and kernel", EXACT_AFTER, storm_kernel,
+	  NEED_SAMPLING | NEED_KERNEL },
 	{ "storm", "throttled and unthrottled",
 	  MAN "PERF_RECORD_THROTTLE: the event was stopped as it overflowed too often", throttled,
 	  NEED_SAMPLING | NEED_ROOT },
