@@ -99,7 +99,7 @@ load_again()
 		insmod "$MODULE"
 		loaded=$?
 		dmesg -n "$level"
-		[ $loaded -eq 0 ] || return 1
+		expect_equal "status of a load" 0 $loaded || return 1
 		dmesg_since load | grep -q '^corepmu: .*left out$' || return 0
 		expect_says "the kernel's log" '^corepmu: .*has no overflow interrupt: left out$' \
 			"$(dmesg_since load)" || return 1

@@ -91,7 +91,7 @@ hundred_times()
 		if [ $((i % 20)) = 0 ]; then
 			counts || return 1
 		fi
-		unload || { echo "unload $i"; return 1; }
+		expect_true "unload $i" unload || return 1
 	done
 	sync
 	left=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
@@ -207,7 +207,7 @@ reload_after_system_wide()
 	for i in $(seq 10); do
 		load || return 1
 		perf stat -a -x, -o /tmp/out -e "$PMU/$CYCLES/" true || return 1
-		unload || { echo "unload $i"; return 1; }
+		expect_true "unload $i" unload || return 1
 	done
 	expect_range "cycles" 1 100000000000 "$(counted "$CYCLES")"
 }
@@ -218,7 +218,7 @@ reload_after_sampling()
 		load || return 1
 		ROUNDS=1000 perf record -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 20000 \
 			workload >/dev/null 2>&1 || return 1
-		unload || { echo "unload $i"; return 1; }
+		expect_true "unload $i" unload || return 1
 	done
 	expect_range "samples" 1000 1000000 \
 		"$(perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l)"
@@ -245,7 +245,7 @@ unload_after_kill()
 		tell
 		wait "$holder" 2>/dev/null
 		released || return 1
-		unload || { echo "unload $i"; return 1; }
+		expect_true "unload $i" unload || return 1
 	done
 }
 
