@@ -449,20 +449,32 @@ int corepmu_decode_cache(u64 config, unsigned int *cache, bool *miss)
 	return op == PERF_COUNT_HW_CACHE_OP_READ ? 0 : -ENOENT;
 }
 
-/*
- * The period of an event that only counts: half the range of the narrowest counter that it
- * may be on, as in x86_perf_event_set_period() and armpmu_event_set_period(). It goes on
- * from counter to counter, so that a page's offset is this period for as long as the event
- * is not reset, and positive within pmc_width bits.
- */
-static u64 counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc)
+/* Half of what the narrowest of @counters counts modulo when it has the event. */
+static u64 counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc, u64 counters)
 {
-	u64 period = pmu->max_left, left;
+	u64 period = pmu->max_left;
 
-	for (left = hwc->config; left; left &= left - 1)
-		period = min(period, event_mask(pmu, hwc, __ffs64(left)) >> 1);
+	for (; counters; counters &= counters - 1)
+		period = min(period, event_mask(pmu, hwc, __ffs64(counters)) >> 1);
 
 	return period;
+}
+
+/*
+ * The period of an event that only counts: half the range of the narrowest counter, as in
+ * x86_perf_event_set_period() and armpmu_event_set_period(). It goes on from counter to
+ * counter, so that a page's offset is this period for as long as the event is not reset, and
+ * positive within pmc_width bits. Events with widths of their own may be on few counters.
+ */
+static void set_counting_period(struct corepmu *pmu, struct hw_perf_event *hwc)
+{
+	u64 period = pmu->counting_period;
+
+	if (hwc->flags & (COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR | COREPMU_EVENT_32BIT))
+		period = counting_period(pmu, hwc, hwc->config);
+	hwc->sample_period = period;
+	hwc->last_period = period;
+	local64_set(&hwc->period_left, period);
 }
 
 static void corepmu_event_destroy(struct perf_event *event)
@@ -506,11 +518,8 @@ static int corepmu_event_init(struct perf_event *event)
 	if (ret)
 		return ret;
 
-	if (!is_sampling_event(event)) {
-		hwc->sample_period = counting_period(pmu, hwc);
-		hwc->last_period = hwc->sample_period;
-		local64_set(&hwc->period_left, hwc->sample_period);
-	}
+	if (!is_sampling_event(event))
+		set_counting_period(pmu, hwc);
 
 	ret = validate_group(pmu, event);
 	if (ret)
@@ -542,12 +551,15 @@ bool corepmu_filter(struct pmu *pmu, int cpu)
 
 /**
  * corepmu_init_pmu() - fill in what perf core is to know
- * @pmu: a PMU that is not registered yet
+ * @pmu: a PMU that is not registered yet, whose counters are known
  *
  * Process context.
  */
 void corepmu_init_pmu(struct corepmu *pmu)
 {
+	static const struct hw_perf_event any_event;
+
+	pmu->counting_period = counting_period(pmu, &any_event, pmu->counters);
 	pmu->perf_pmu = (struct pmu) {
 		.module		= THIS_MODULE,
 		.task_ctx_nr	= perf_hw_context,

@@ -199,6 +199,7 @@ struct corepmu_backend {
  * @pair_counters: counters that can be the upper half of a pair
  * @width: bits of each counter
  * @max_left: a counter can be set to overflow after so many events at most
+ * @counting_period: period of events that only count and have no width of their own
  * @claims_generic: no other core PMU is there: answer to PERF_TYPE_RAW too, and
  *	to generic events that do not name a PMU
  * @open: events may be opened
@@ -218,6 +219,7 @@ struct corepmu {
 	u64				pair_counters;
 	u8				width[COREPMU_MAX_COUNTERS];
 	s64				max_left;
+	u64				counting_period;
 	bool				claims_generic;
 	bool				open;
 	struct device			*parent;
