@@ -130,7 +130,7 @@ event_names()
 {
 	if [ -n "$BUILTIN" ]; then
 		for event in $events; do
-			[ -e "$pmu/events/$event" ] || { echo "no $event"; return 1; }
+			expect_true "a file events/$event" test -e "$pmu/events/$event" || return 1
 		done
 	else
 		expect_equal "names in events/" "$events " "$(cd "$pmu/events" && printf '%s ' *)"
