@@ -92,17 +92,17 @@ load_again()
 {
 	[ -z "$BUILTIN" ] || skip "the built-in driver stays"
 	level=$(cut -f 1 /proc/sys/kernel/printk)
-	for _ in $(seq 30); do
+	for load in $(seq 30); do
 		rmmod corepmu || return 1
-		dmesg_mark load
+		dmesg_mark "load $load"
 		dmesg -n 1
 		insmod "$MODULE"
 		loaded=$?
 		dmesg -n "$level"
 		expect_equal "status of a load" 0 $loaded || return 1
-		dmesg_since load | grep -q '^corepmu: .*left out$' || return 0
+		dmesg_since "load $load" | grep -q '^corepmu: .*left out$' || return 0
 		expect_says "the kernel's log" '^corepmu: .*has no overflow interrupt: left out$' \
-			"$(dmesg_since load)" || return 1
+			"$(dmesg_since "load $load")" || return 1
 	done
 	echo "each of thirty loads left counters out"
 	return 1
