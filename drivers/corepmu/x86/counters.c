@@ -49,9 +49,8 @@ static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 	do {
 		old = READ_ONCE(cpuc->shared_select);
 		ctrl = (old & ~(FIXED_CTRL_BITS << shift)) | bits << shift;
-		if (cmpxchg_local(&cpuc->shared_select, old, ctrl) != old)
-			continue;
-		x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
+		if (cmpxchg_local(&cpuc->shared_select, old, ctrl) == old)
+			x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
 	} while (READ_ONCE(cpuc->shared_select) != ctrl);
 }
 
