@@ -191,14 +191,14 @@ static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el
 
 /*
  * D13.11.3, CHAIN: an odd counter that selects it counts when the even one below
- * wraps at 32 bits; nothing on an even counter.
+ * wraps at 32 bits; nothing on an even counter, nothing with PMCR_EL0.LP.
  */
 static void wrapped(struct pmuv3_model *m, unsigned int n, unsigned int el)
 {
 	unsigned int odd = n + 1;
 
 	m->overflowed |= BIT_ULL(n);
-	if (n & 1 || !is_event_counter(odd) || !(m->enabled & BIT_ULL(odd)) ||
+	if (n & 1 || overflow_mask(m, n) == U64_MAX || !is_event_counter(odd) || !(m->enabled & BIT_ULL(odd)) ||
 	    event_of(m, odd) != EVENT_CHAIN || !passes(m->type[odd], el))
 		return;
 	add(m, odd, 1, el);
