@@ -288,8 +288,9 @@ static void overflow(struct arm64_pmu *pmu, unsigned int i, uint64_t times)
 	pmu->overflows |= BIT(i);
 	if (pmu->interrupts >> i & 1)
 		pmu->ops->overflowed(pmu);
-	if (i < ARM64_PMU_EVENT_COUNTERS_MAX && !(i & 1) && above->active &&
-	    above->event.source == ARM64_PMU_BY_CHAIN)
+	/* 64-bit overflows chain nothing: kvm_pmu_counter_can_chain(), arch/arm64/kvm/pmu-emul.c */
+	if (i < ARM64_PMU_EVENT_COUNTERS_MAX && !(i & 1) && overflow_bit(pmu, i) == 32 &&
+	    above->active && above->event.source == ARM64_PMU_BY_CHAIN)
 		add_steps(pmu, i + 1, times);
 }
 

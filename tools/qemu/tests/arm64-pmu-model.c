@@ -367,6 +367,15 @@ static void test_chain(void)
 	start(0, SW_INCR, UINT32_MAX);
 	put(ARM64_PMSWINC, MASK(6));
 	EXPECT(counter(0) == 0 && counter(1) == 8);
+	/* Not where the even counter overflows at 64 bits, whichever half wraps */
+	make(ARM64_PMU_V3P5);
+	put(ARM64_PMCR, PMCR_E | PMCR_LP);
+	start(1, CHAIN, 7);
+	start(0, INST_RETIRED, UINT32_MAX);
+	runs(ARM64_PMU_EL1, 1, 0);
+	put_counter(0, UINT64_MAX);
+	runs(ARM64_PMU_EL1, 1, 0);
+	EXPECT(counter(0) == 0 && counter(1) == 7 && get(ARM64_PMOVSCLR) == BIT(0));
 }
 
 static void test_software(void)
