@@ -33,6 +33,7 @@ static const struct event_row {
 	{ 0x21, ARM64_PMU_BY_KIND, ARM64_PMU_BRANCHES },		/* BR_RETIRED */
 	{ 0x22, ARM64_PMU_BY_KIND, ARM64_PMU_MISPREDICTED },		/* BR_MIS_PRED_RETIRED */
 	{ 0x23, ARM64_PMU_BY_KIND, ARM64_PMU_BRANCHES },		/* STALL_FRONTEND */
+	{ EVENT_STALL_BACKEND, ARM64_PMU_BY_KIND, ARM64_PMU_INSTRUCTIONS },
 	{ 0x25, ARM64_PMU_BY_KIND, ARM64_PMU_CACHE_REFS },		/* L1D_TLB */
 	{ 0x3c, ARM64_PMU_BY_KIND, ARM64_PMU_BRANCHES },		/* STALL */
 	{ EVENT_STALL_SLOT, ARM64_PMU_BY_KIND, ARM64_PMU_INSTRUCTIONS },
@@ -104,7 +105,8 @@ void arm64_pmu_event_select(uint64_t type, unsigned int slots, struct arm64_pmu_
 		return;
 	event->source = row->source;
 	event->kind = row->kind;
-	event->in = 1;
+	/* The backend never stalls, for all that PMUv3p1 has the event. */
+	event->in = row->number != EVENT_STALL_BACKEND;
 	if (row->number == EVENT_STALL_SLOT) {
 		event->in = slots - 1;
 		event->out = slots;

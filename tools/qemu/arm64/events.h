@@ -69,6 +69,7 @@ struct arm64_pmu_event {
 #define EVENT_INST_RETIRED	0x0008
 #define EVENT_CPU_CYCLES	0x0011
 #define EVENT_CHAIN		0x001e
+#define EVENT_STALL_BACKEND	0x0024
 #define EVENT_STALL_SLOT	0x003f
 
 bool arm64_pmu_has_event(unsigned int event, unsigned int slots);

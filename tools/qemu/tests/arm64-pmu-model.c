@@ -33,6 +33,7 @@
 #define CPU_CYCLES	0x11
 #define CHAIN		0x1e
 #define BR_RETIRED	0x21
+#define STALL_BACKEND	0x24
 #define STALL_SLOT	0x3f
 
 #define CYCLES		ARM64_PMU_CYCLE_COUNTER
@@ -246,6 +247,8 @@ static void test_ids(void)
 	cpu.config.threshold = 8;
 	EXPECT(arm64_pmu_mmir(&cpu.pmu) == 0x800004 && arm64_pmu_ceid(&cpu.pmu, 1) >> 31 == 1);
 	EXPECT(arm64_pmu_ceid(&cpu.pmu, 0) >> CHAIN & 1);
+	/* What PMUv3p1 requires */
+	EXPECT(arm64_pmu_ceid(&cpu.pmu, 1) >> (STALL_BACKEND - 32) & 1);
 	EXPECT(!(arm64_pmu_ceid(&cpu.pmu, 0) >> 1 & 1));
 }
 
@@ -446,6 +449,7 @@ static void test_threshold(void)
 	put_type(0, INST_RETIRED | TH(0xfff, 7));
 	EXPECT(type(0) == (INST_RETIRED | TH(7, 7)));
 
+	EXPECT(thresholded(STALL_BACKEND) == 0);
 	EXPECT(thresholded(STALL_SLOT) == 10 * 3 + 3 * 4);
 	EXPECT(thresholded(STALL_SLOT | TH(4, 0)) == 10 * 3);	/* not equal */
 	EXPECT(thresholded(STALL_SLOT | TH(4, 1)) == 10);
