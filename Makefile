@@ -85,6 +85,11 @@ clients:
 	@$(scripts)/clients --arch '$(or $(ARCH),x86_64)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(FILTER),--filter '$(FILTER)')
 
+kvm-unit-tests:
+	@$(scripts)/install-deps guest --arch arm64
+	@$(scripts)/install-deps guest --arch x86_64
+	@$(scripts)/kvm-unit-tests $(if $(DIR),'$(DIR)')
+
 bench:
 	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/bench --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
@@ -114,6 +119,7 @@ help:
 	@echo 'make kunit [DEBUG=1] [FILTER=..]  the sources on register models, in a kernel of their own'
 	@echo 'make validate [PMU=cpu]           judge a perf PMU: ours, the built-in one, or both'
 	@echo 'make clients [FILTER=..]          rr, PAPI, bpftrace and others, ours and the built-in driver'
+	@echo 'make kvm-unit-tests DIR=...       judge the virtual PMUs with a checkout of kvm-unit-tests'
 	@echo 'make bench                        what operations cost, ours and the built-in driver'
 	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'
 	@echo 'make update                       look for newer Debian kernels and QEMU'
@@ -126,7 +132,7 @@ help:
 	@echo 'WERROR= 1: warnings of the compiler are errors in tools/ and KUnit (0: nowhere)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
-.PHONY: all modules modules_install run boot-guest shell check check-all kunit validate clients bench lint \
-	update clean help
+.PHONY: all modules modules_install run boot-guest shell check check-all kunit validate clients kvm-unit-tests \
+	bench lint update clean help
 
 endif
