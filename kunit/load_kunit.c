@@ -62,11 +62,6 @@ static void load_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 }
 
-static bool is_x86(const struct machine *machine)
-{
-	return strncmp(machine->name, "pmuv3", 5);
-}
-
 /* As insmod and rmmod do it; a second time nothing is in the way. */
 static void load_unload(struct kunit *test)
 {
@@ -76,7 +71,7 @@ static void load_unload(struct kunit *test)
 
 	for (round = 0; round < 2; round++) {
 		power_on(machine, LIVELY, false);
-		if (is_x86(machine)) {
+		if (machine_is_x86(machine)) {
 			KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
 			/* Beside another driver counters are held for events alone. */
 			KUNIT_EXPECT_EQ(test, !x86_model_reserved(), machine->has_builtin);
@@ -105,7 +100,7 @@ static void load_self_test(struct kunit *test)
 
 		for (deaf = false; ; deaf = true) {
 			power_on(machine, deaf ? LIVELY : 0, deaf);
-			if (is_x86(machine)) {
+			if (machine_is_x86(machine)) {
 				KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EIO);
 			} else {
 				pmu = machine->ops->start(machine);

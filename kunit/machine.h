@@ -70,6 +70,10 @@ extern unsigned int machine_took_calls;
 extern const struct machine machines[];
 extern const unsigned int nr_machines;
 const void *machine_gen_params(const void *prev, char *desc);
+const void *machine_gen_those(const void *prev, char *desc,
+			      bool (*fits)(const struct machine *machine));
+bool machine_is_x86(const struct machine *machine);
+bool machine_has_cycle_counter(const struct machine *machine);
 
 /**
  * struct bench - a machine that a test runs on, from machine_init()

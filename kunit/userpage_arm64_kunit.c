@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of counters that user space reads, arm64: who may read what
+ */
+#include <kunit/test.h>
+
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/sysctl.h>
+
+#include "machine.h"
+#include "userpage.h"
+#include "models/arm64_access.h"
+#include "arm64/pmuv3.h"
+#include "arm64/sysreg.h"
+
+static u64 open_counters(struct bench *b)
+{
+	return per_cpu_ptr(&pmuv3_model_state, b->cpu)->pmuserenr;
+}
+
+/* A task has the counters open from when it comes until it goes. */
+static void userpage_arm64_task(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name(test->param_value);
+	struct bench *b = readable_bench(test, machine);
+	bool has_mask = !strcmp(machine->name, "pmuv3p9");
+	u64 open = PMUSERENR_ER | PMUSERENR_CR | (has_mask ? PMUSERENR_UEN : 0);
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .config = PMUV3_EVENT_INST_RETIRED,
+		.config1 = CONFIG1_RDPMC,
+	};
+	struct perf_event *event, *before[2];
+	unsigned int i;
+	int idx[2];
+
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	attr.type = b->pmu->perf_pmu.type;
+
+	/* What others left behind: the event takes the first one's counter. */
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		before[i] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+		KUNIT_EXPECT_EQ(test, bench_add(before[i], PERF_EF_START), 0);
+		idx[i] = before[i]->hw.idx;
+	}
+	bench_run(b, MACHINE_BRANCHES, 4711);
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		bench_del(before[i]);
+		bench_close(before[i]);
+	}
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, event->hw.idx, idx[0]);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+	if (has_mask)
+		KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.pmuacr), BIT_ULL(idx[0]));
+	KUNIT_EXPECT_EQ(test, !pmuv3_read_pmevcntr(idx[1]), !has_mask);
+
+	/* It sleeps, and the CPU is another's. */
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule_timeout(1);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+	perf_event_disable(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+	perf_event_enable(event);
+
+	KUNIT_EXPECT_EQ(test, write_user_access("0"), 0);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	KUNIT_EXPECT_EQ(test, write_user_access("1"), 0);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	perf_event_disable(event);
+	perf_event_release_kernel(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+}
+
+static const void *task_gen_params(const void *prev, char *desc)
+{
+	static const char * const names[] = { "pmuv3p5", "pmuv3p9" };
+	const char *next = !prev ? names[0] : prev == names[0] ? names[1] : NULL;
+
+	if (next)
+		strscpy(desc, next, KUNIT_PARAM_DESC_SIZE);
+
+	return next;
+}
+
+/* What can be read at all */
+static void userpage_arm64_asks(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p9"));
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		.config1 = CONFIG1_RDPMC,
+	};
+	struct perf_event *event = bench_alloc(b, &attr);
+
+	/* Of a CPU */
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EINVAL);
+
+	/* One counter that readers know, so wide that the page can say it */
+	event->attach_state |= PERF_ATTACH_TASK;
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.config, GENMASK_ULL(30, 0));
+	KUNIT_EXPECT_EQ(test, event->hw.flags,
+			(int)(COREPMU_EVENT_32BIT | PERF_EVENT_FLAG_USER_READ_CNT));
+	event->attr.config1 |= CONFIG1_LONG;
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.flags,
+			(int)(COREPMU_EVENT_LONG | PERF_EVENT_FLAG_USER_READ_CNT));
+
+	/* One kind of CPU of several: by its own type, and for a task that stays on them */
+	if (nr_cpu_ids > 1) {
+		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		event->attr.type = b->pmu->perf_pmu.type;
+		event->attr.config = PMUV3_EVENT_INST_RETIRED;
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+		set_cpus_allowed_ptr(current, cpu_possible_mask);
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		set_cpus_allowed_ptr(current, cpumask_of(b->cpu));
+		cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
+	}
+	end_readable(b);
+}
+
+/* Without counters of 64 bits the cycle counter alone is long. */
+static void userpage_arm64_asks_long(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3"));
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		.config1 = CONFIG1_RDPMC | CONFIG1_LONG,
+	};
+	struct perf_event *event = bench_alloc(b, &attr);
+
+	event->attach_state |= PERF_ATTACH_TASK;
+	event->hw.target = current;
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+	event->attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.config, BIT_ULL(PMUV3_CYCLE_COUNTER));
+	KUNIT_EXPECT_EQ(test, event->hw.flags,
+			(int)(COREPMU_EVENT_LONG | PERF_EVENT_FLAG_USER_READ_CNT));
+	end_readable(b);
+}
+
+/* kernel.perf_user_access */
+static void userpage_arm64_sysctl(struct kunit *test)
+{
+	char buffer[8] = "";
+	size_t len = sizeof(buffer);
+	loff_t pos = 0;
+
+	pmuv3_user_init(false);
+	KUNIT_ASSERT_NOT_NULL(test, pmuv3_model_sysctl);
+	KUNIT_EXPECT_STREQ(test, pmuv3_model_sysctl->procname, "perf_user_access");
+	KUNIT_EXPECT_EQ(test, write_user_access("2"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, write_user_access("-1"), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	KUNIT_EXPECT_EQ(test, write_user_access("1"), 0);
+	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
+	KUNIT_EXPECT_TRUE(test, corepmu_user_reads);
+	KUNIT_EXPECT_EQ(test, pmuv3_model_sysctl->proc_handler((void *)pmuv3_model_sysctl, 0,
+							       buffer, &len, &pos), 0);
+	KUNIT_EXPECT_STREQ(test, buffer, "1\n");
+	KUNIT_EXPECT_EQ(test, write_user_access("0"), 0);
+	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
+	pmuv3_user_exit();
+	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
+
+	/* One that there is already must not be registered: the kernel does not mend that. */
+	pmuv3_user_init(true);
+	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
+	pmuv3_user_exit();
+}
+
+static struct kunit_case userpage_arm64_cases[] = {
+	KUNIT_CASE_PARAM(userpage_arm64_task, task_gen_params),
+	KUNIT_CASE(userpage_arm64_asks),
+	KUNIT_CASE(userpage_arm64_asks_long),
+	KUNIT_CASE(userpage_arm64_sysctl),
+	{ }
+};
+
+static struct kunit_suite userpage_arm64_suite = {
+	.name		= "corepmu_userpage_arm64",
+	.exit		= machine_exit,
+	.test_cases	= userpage_arm64_cases,
+};
+
+kunit_test_suite(userpage_arm64_suite);
