@@ -8,9 +8,11 @@
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/task_stack.h>
+#include <linux/smp.h>
 #include <linux/time64.h>
 
 #include <asm/irq_regs.h>
@@ -28,7 +30,49 @@
  * window to window until less than an eighth of one goes into them. Counts stay exact.
  */
 #define LIMIT_WINDOW_NS		(10 * NSEC_PER_MSEC)
+#define LIMIT_MIN_LEFT		16
 #define LIMIT_MAX_LEFT		BIT(20)
+
+static DEFINE_RATELIMIT_STATE(limit_log, 60 * HZ, 10);
+
+/*
+ * Periods are stretched from here on: blame the event with the shortest one. Whoever was
+ * told of the beginning is told of the end, see limit_ends(). From the overflow interrupt.
+ */
+static noinline void limit_begins(struct corepmu_cpu *cpuc)
+{
+	struct perf_event *blamed = NULL;
+	u64 left;
+
+	if (!__ratelimit(&limit_log))
+		return;
+
+	for (left = cpuc->active; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (event && is_sampling_event(event) &&
+		    (!blamed || event->hw.sample_period < blamed->hw.sample_period))
+			blamed = event;
+	}
+	if (!blamed)
+		return;
+
+	cpuc->limit_told = true;
+	pr_notice("CPU%d: overflows take most of the time, of event type %u config %#llx period %llu in %s[%d]: short periods are stretched\n",
+		  smp_processor_id(), blamed->attr.type, blamed->attr.config,
+		  blamed->hw.sample_period, current->comm, current->tgid);
+}
+
+/* Periods are as events ask for again. From the overflow interrupt. */
+static noinline void limit_ends(struct corepmu_cpu *cpuc)
+{
+	if (!cpuc->limit_told)
+		return;
+
+	cpuc->limit_told = false;
+	pr_notice("CPU%d: overflows take less time again: periods are no longer stretched\n",
+		  smp_processor_id());
+}
 
 static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
 {
@@ -39,11 +83,14 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
 		return;
 
 	if (cpuc->busy > window / 2) {
-		pr_notice_once("overflows take most of the time: short periods are stretched\n");
+		if (!cpuc->min_left)
+			limit_begins(cpuc);
 		if (cpuc->min_left < LIMIT_MAX_LEFT)
-			cpuc->min_left = cpuc->min_left ? 2 * cpuc->min_left : 16;
+			cpuc->min_left = cpuc->min_left ? 2 * cpuc->min_left : LIMIT_MIN_LEFT;
 	} else if (cpuc->busy < window / 8) {
-		cpuc->min_left = cpuc->min_left > 16 ? cpuc->min_left / 2 : 0;
+		if (cpuc->min_left == LIMIT_MIN_LEFT)
+			limit_ends(cpuc);
+		cpuc->min_left = cpuc->min_left > LIMIT_MIN_LEFT ? cpuc->min_left / 2 : 0;
 	}
 
 	cpuc->window = end;

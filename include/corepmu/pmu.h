@@ -70,6 +70,7 @@ struct corepmu;
  * @min_left: no counter is programmed to overflow in fewer counts
  * @window: clock at the start of the limiter's window, in ns
  * @busy: time spent on overflows in that window, in ns
+ * @limit_told: the log has been told that periods are stretched
  * @suspended: counters that counted when the CPU was powered down
  * @last_late: jiffies when a stop last overtook an overflow
  * @stray: counters that overflowed and held no event, for the self-test
@@ -96,6 +97,7 @@ struct corepmu_cpu {
 	s64			min_left;
 	u64			window;
 	u64			busy;
+	bool			limit_told;
 	u64			suspended;
 	unsigned long		last_late;
 	u64			stray;
