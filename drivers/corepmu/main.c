@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/printk.h>
+#include <linux/string.h>
 
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
@@ -23,6 +24,10 @@ module_param_named(type, corepmu_type, int, 0444);
 MODULE_PARM_DESC(type,
 		 "type of the PMU, 4 to stand in for the built-in (default: the next free one)");
 
+module_param_named(standin, corepmu_standin, bool, 0444);
+MODULE_PARM_DESC(standin,
+		 "have the name and the type of the built-in driver's PMU, which is not there");
+
 module_param_named(start_near_wrap, corepmu_start_near_wrap, ullong, 0444);
 MODULE_PARM_DESC(start_near_wrap,
 		 "for tests: counting events start this many counts below 2^32 (modulo 2^64)");
@@ -33,6 +38,11 @@ static int __init corepmu_init(void)
 
 	if (COMPAT_NEWER_THAN_TESTED)
 		pr_notice("this kernel is newer than any that was tested\n");
+
+	if (corepmu_standin && (corepmu_type != -1 || strcmp(corepmu_name, "corepmu"))) {
+		pr_err("standin=1 says name and type: leave out name= and type=\n");
+		return -EINVAL;
+	}
 
 	ret = corepmu_resolve_symbols();
 	if (ret)

@@ -19,6 +19,7 @@
 /* Parameters of the module */
 char *corepmu_name = "corepmu";
 int corepmu_type = -1;
+bool corepmu_standin;
 
 /* PMUs that perf core knows now */
 static atomic_t corepmu_instances = ATOMIC_INIT(0);
@@ -74,6 +75,13 @@ static const char *pmu_name(void)
 	return kasprintf(GFP_KERNEL, "%s_%d", corepmu_name, instance);
 }
 
+/* perf's metrics and other tools know x86's PMU by its name, and any other by its file cpus. */
+static bool is_wanted_by_name(const struct corepmu *pmu)
+{
+	return pmu->claims_generic && pmu->backend->standin_type == PERF_TYPE_RAW &&
+	       pmu->perf_pmu.type != PERF_TYPE_RAW;
+}
+
 /**
  * corepmu_register() - set a PMU up, try it and offer it to perf
  * @pmu: described, its interrupts requested
@@ -99,6 +107,10 @@ int corepmu_register(struct corepmu *pmu)
 	if (ret)
 		goto out_hotplug;
 
+	if (corepmu_standin) {
+		corepmu_name = pmu->backend->standin_name;
+		corepmu_type = pmu->backend->standin_type;
+	}
 	name = pmu_name();
 	if (!name) {
 		ret = -ENOMEM;
@@ -118,9 +130,10 @@ int corepmu_register(struct corepmu *pmu)
 	corepmu_generations_lead(pmu);
 	WRITE_ONCE(pmu->open, true);
 
-	pr_info("PMU %s: %s, %u counters on CPUs %*pbl, type %d%s\n", name, pmu->backend->name,
+	pr_info("PMU %s: %s, %u counters on CPUs %*pbl, type %d%s%s\n", name, pmu->backend->name,
 		(unsigned int)hweight64(pmu->counters), cpumask_pr_args(&pmu->supported_cpus),
-		pmu->perf_pmu.type, pmu->claims_generic ? ", generic events too" : "");
+		pmu->perf_pmu.type, pmu->claims_generic ? ", generic events too" : "",
+		is_wanted_by_name(pmu) ? "; for tools that look for cpu load it with standin=1" : "");
 	return 0;
 
 out_name:

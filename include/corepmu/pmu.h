@@ -111,6 +111,8 @@ struct corepmu_cpu {
 /**
  * struct corepmu_backend - what the generic rooms need of an architecture
  * @name: for messages
+ * @standin_name: what the built-in driver calls its PMU
+ * @standin_type: the type of that one, or -1 for the next free one
  * @attr_groups: format, events and caps in sysfs
  * @capabilities: PERF_PMU_CAP_* of the architecture
  * @encode: turn event->attr into config_base, config (the counters it may be
@@ -160,6 +162,8 @@ struct corepmu_cpu {
  */
 struct corepmu_backend {
 	const char *name;
+	char *standin_name;
+	int standin_type;
 	const struct attribute_group **attr_groups;
 	int capabilities;
 	int (*encode)(struct corepmu *pmu, struct perf_event *event);
@@ -268,6 +272,7 @@ static inline bool corepmu_event_is_paired(struct corepmu *pmu,
 /* register.c */
 extern char *corepmu_name;
 extern int corepmu_type;
+extern bool corepmu_standin;
 struct corepmu *corepmu_alloc(const struct corepmu_backend *backend);
 void corepmu_free(struct corepmu *pmu);
 int corepmu_register(struct corepmu *pmu);

@@ -222,6 +222,9 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 
 const struct corepmu_backend pmuv3_backend = {
 	.name			= "PMUv3",
+	/* armv8_pmuv3_pmu_init() in drivers/perf/arm_pmuv3.c */
+	.standin_name		= "armv8_pmuv3",
+	.standin_type		= -1,
 	.attr_groups		= pmuv3_attr_groups,
 	.capabilities		= PERF_PMU_CAP_EXTENDED_REGS,
 	.encode			= pmuv3_encode,

@@ -228,6 +228,8 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 
 /* What the two ways to enable counters have in common */
 #define X86_BACKEND_COMMON				\
+	.standin_name		= "cpu",		\
+	.standin_type		= PERF_TYPE_RAW,	\
 	.attr_groups		= x86_attr_groups,	\
 	.encode			= x86_encode,		\
 	.reset			= x86_reset,		\

@@ -130,6 +130,32 @@ another_name()
 	expect_range "instructions" 2000 1000000 "$count"
 }
 
+stands_in()
+{
+	name=cpu
+	[ "$VENDOR" != arm ] || name=armv8_pmuv3
+	load standin=1 || return 1
+	count=$(stat_count "$name/$INSTRUCTIONS/u" true)
+	type=$(cat "$DEVICES/$name/type")
+	parameter=$(cat /sys/module/corepmu/parameters/name)
+	unload || return 1
+	expect_range "instructions" 2000 1000000 "$count" &&
+		expect_equal "parameter name" "$name" "$parameter" || return 1
+	[ "$VENDOR" = arm ] || expect_equal "type" 4 "$type"
+}
+
+stand_in_with_a_name()
+{
+	dmesg_mark standin
+	for parameter in name=other type=40; do
+		load standin=1 $parameter 2>/dev/null && { unload; echo "loaded"; return 1; }
+	done
+	traces >/tmp/after
+	expect_equal "the log" "corepmu: standin=1 says name and type: leave out name= and type=" \
+		"$(dmesg_since standin)" &&
+		expect_true "what there was before" diff /tmp/before /tmp/after
+}
+
 name_that_is_taken()
 {
 	said=$(load name=software 2>&1) && { unload; echo "loaded as software"; return 1; }
@@ -254,13 +280,15 @@ kernel_is_content()
 	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here' "$(dmesg)"
 }
 
-plan 19
+plan 21
 check "load, count, unload, no trace left" load_and_unload
 check "it says what it is, in one line" says_what_it_is
 check "load, count, unload a hundred times" hundred_times
 check "a second load is refused" loaded_twice
 check "the PMU has the name that it is loaded with" another_name
 check "a name that is taken is refused" name_that_is_taken
+check "it stands in for the built-in PMU" stands_in
+check "it stands in by no other name or type" stand_in_with_a_name
 check "a parameter that is wrong is refused" bad_parameter
 check "unload is refused under perf stat" \
 	unload_is_refused stat -e "$PMU/$CYCLES/" "$UNTIL_TOLD"
