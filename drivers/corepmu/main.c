@@ -56,9 +56,12 @@ static int __init corepmu_init(void)
 	if (ret)
 		return ret;
 
+	corepmu_refuse_init();
 	ret = corepmu_arch_init();
-	if (ret)
+	if (ret) {
+		corepmu_refuse_exit();
 		corepmu_hotplug_exit();
+	}
 
 	return ret;
 }
@@ -67,6 +70,7 @@ module_init(corepmu_init);
 static void __exit corepmu_exit(void)
 {
 	corepmu_arch_exit();
+	corepmu_refuse_exit();
 	corepmu_hotplug_exit();
 }
 module_exit(corepmu_exit);

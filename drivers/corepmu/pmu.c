@@ -504,10 +504,14 @@ static int corepmu_event_init(struct perf_event *event)
 		return -ENOENT;
 
 	if (has_branch_stack(event))
-		return corepmu_refuse(-EOPNOTSUPP, "branches are not recorded");
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "branch_sample_type is %#llx: branches are not recorded",
+				      event->attr.branch_sample_type);
 
 	if (event->attr.precise_ip)
-		return corepmu_refuse(-EOPNOTSUPP, "precise_ip must be 0, samples have skid");
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip is %u and must be 0: samples have skid",
+				      event->attr.precise_ip);
 
 	hwc->idx = -1;
 	hwc->flags = 0;

@@ -236,19 +236,6 @@ struct corepmu {
 
 #define to_corepmu(p) container_of(p, struct corepmu, perf_pmu)
 
-/**
- * corepmu_refuse() - refuse an event and say why, once per reason
- * @err: negative errno
- * @fmt: format of the reason
- *
- * Return: @err
- */
-#define corepmu_refuse(err, fmt, ...)					\
-({									\
-	pr_notice_once("event refused: " fmt "\n", ##__VA_ARGS__);	\
-	err;								\
-})
-
 /* The counters that @event occupies when it is placed on counter @idx. */
 static inline u64 corepmu_event_counters(struct corepmu *pmu,
 					 const struct hw_perf_event *hwc, int idx)
@@ -379,6 +366,11 @@ void corepmu_hotplug_remove(struct corepmu *pmu);
 /* shutdown.c */
 void corepmu_shutdown_add(struct corepmu *pmu);
 void corepmu_shutdown_remove(struct corepmu *pmu);
+
+/* refuse.c */
+int __printf(2, 3) corepmu_refuse(int err, const char *fmt, ...);
+void corepmu_refuse_init(void);
+void corepmu_refuse_exit(void);
 
 /* selftest.c */
 int corepmu_self_test(struct corepmu *pmu);

@@ -187,10 +187,13 @@ static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *a
 	unsigned int count = FIELD_GET(CONFIG1_THRESHOLD_COUNT, attr->config1);
 
 	if (threshold > pmuv3_threshold_max(pmuv3))
-		return corepmu_refuse(-EINVAL, "threshold: more than this CPU's caps/threshold_max");
+		return corepmu_refuse(-EINVAL, "threshold %u is more than this CPU's caps/threshold_max, %u",
+				      threshold, pmuv3_threshold_max(pmuv3));
 	if (!threshold) {
 		if (attr->config1 & CONFIG1_ANY_THRESHOLD)
-			return corepmu_refuse(-EINVAL, "threshold_compare and threshold_count need a threshold");
+			return corepmu_refuse(-EINVAL,
+					      "config1 %#llx: threshold_compare and threshold_count need a threshold",
+					      attr->config1);
 		return 0;
 	}
 
@@ -213,7 +216,8 @@ static int encode_event(struct pmuv3 *pmuv3, const struct perf_event_attr *attr)
 	}
 
 	if (attr->config & ~PMEVTYPER_EVTCOUNT)
-		return corepmu_refuse(-EINVAL, "config has bits that format/ does not name");
+		return corepmu_refuse(-EINVAL, "config %#llx has bits that format/ does not name",
+				      attr->config);
 	if (attr->config == PMUV3_EVENT_CHAIN)
 		return corepmu_refuse(-EINVAL, "CHAIN counts nothing on its own: set long=1 for 64 bits");
 
@@ -242,7 +246,9 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 		return number;
 
 	if ((attr->config1 & ~CONFIG1_KNOWN) || attr->config2 || compat_attr_more_config(attr))
-		return corepmu_refuse(-EINVAL, "config1, config2 or config3 has bits that format/ does not name");
+		return corepmu_refuse(-EINVAL,
+				      "config1 %#llx, config2 %#llx: config1, config2 or config3 has bits that format/ does not name",
+				      attr->config1, attr->config2);
 
 	ret = encode_filter(pmuv3, attr, &config_base);
 	if (ret)
@@ -276,7 +282,8 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	}
 
 	if (!hwc->config)
-		return corepmu_refuse(-EINVAL, "no counter of this CPU can count it");
+		return corepmu_refuse(-EINVAL, "config %#llx: no counter of this CPU can count it",
+				      attr->config);
 
 	hwc->config_base = config_base | number;
 	return 0;

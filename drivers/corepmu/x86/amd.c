@@ -106,7 +106,9 @@ static int amd_refuse(const struct x86_desc *desc, u64 config)
 			     FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
 
 	if (event == EVENT_FP_RET_SSE_AVX_OPS && boot_cpu_data.x86 >= FAMILY_ZEN)
-		return corepmu_refuse(-EOPNOTSUPP, "event 0x003 needs two counters merged, which is not done");
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx: event 0x003 needs two counters merged, which is not done",
+				      config);
 
 	return 0;
 }

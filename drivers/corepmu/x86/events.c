@@ -84,7 +84,8 @@ static s64 encode_config(const struct x86_desc *desc, const struct perf_event_at
 
 	config = attr->config & ~CONFIG_IGNORED;
 	if (config & ~desc->config_known)
-		return corepmu_refuse(-EINVAL, "config has bits that format/ does not name");
+		return corepmu_refuse(-EINVAL, "config %#llx has bits that format/ does not name: %#llx",
+				      attr->config, config & ~desc->config_known);
 
 	return config;
 }
@@ -133,14 +134,18 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return config;
 
 	if (attr->config1 || attr->config2 || compat_attr_more_config(attr))
-		return corepmu_refuse(-EINVAL, "config1, config2 and config3 mean nothing");
+		return corepmu_refuse(-EINVAL,
+				      "config1 %#llx, config2 %#llx: no bit of config1, config2 and config3 means anything",
+				      attr->config1, attr->config2);
 
 	ret = desc->refuse(desc, config);
 	if (ret)
 		return ret;
 	/* XMM registers are sampled by PEBS alone; elsewhere regs has none behind it. */
 	if ((attr->sample_regs_user | attr->sample_regs_intr) & PERF_REG_EXTENDED_MASK)
-		return corepmu_refuse(-EINVAL, "XMM registers cannot be sampled");
+		return corepmu_refuse(-EINVAL,
+				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers cannot be sampled",
+				      attr->sample_regs_user, attr->sample_regs_intr);
 	ret = encode_filter(attr, &select);
 	if (ret)
 		return ret;
@@ -149,7 +154,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (!hwc->config) {
 		if (is_generic(attr))
 			return -ENOENT;
-		return corepmu_refuse(-EINVAL, "no counter of this CPU can count it");
+		return corepmu_refuse(-EINVAL, "config %#llx: no counter of this CPU can count it",
+				      attr->config);
 	}
 	hwc->config_base = select | config;
 	hwc->flags |= x86_user_flags();

@@ -105,65 +105,67 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 	return (gp | fixed) & desc->pmu->counters;
 }
 
-#define refuse_second_register(event, msr)	\
-	corepmu_refuse(-EOPNOTSUPP, event " also needs the register " msr ", which is not set")
-
 /*
  * Events that count what a second register says, which other users of the CPU may have
  * written. Codes and registers: struct extra_reg in arch/x86/events/intel/core.c, and
  * "MSRIndex" in the event lists of the microarchitectures. Where a code stands for an
  * event of another microarchitecture that is complete without, that one is refused too
- * unless a feature of the CPU tells them apart.
+ * unless a feature of the CPU tells them apart: an event is refused on CPUs with @with,
+ * and on those without @without (0: on all).
  */
+static const struct incomplete_event {
+	u16		config;
+	u16		with;
+	u16		without;
+	const char	*name;
+	const char	*msr;
+} incomplete_events[] = {
+	{ 0x01b7, 0, 0, "OFFCORE_RESPONSE", "MSR_OFFCORE_RSP_0" },
+	{ 0x01bb, 0, 0, "OFFCORE_RESPONSE_1", "MSR_OFFCORE_RSP_1" },
+	/* EXE.AMX_BUSY where there is AMX */
+	{ 0x02b7, 0, X86_FEATURE_AMX_TILE, "OFFCORE_RESPONSE_1", "MSR_OFFCORE_RSP_1" },
+	{ 0x012a, 0, 0, "OCR", "MSR_OFFCORE_RSP_0" },
+	{ 0x012b, 0, 0, "OCR", "MSR_OFFCORE_RSP_1" },
+	{ 0x0127, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_0" },
+	{ 0x0227, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_1" },
+	{ 0x100b, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x01cd, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x05d0, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x01c6, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x02c6, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x03c6, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x40ad, 0, 0, "UNKNOWN_BRANCH", "MSR_PEBS_FRONTEND" },
+	/* UOPS_RETIRED.MACRO_FUSED before Golden Cove, which brought AVX-VNNI */
+	{ 0x04c2, X86_FEATURE_AVX_VNNI, 0, "UOPS_RETIRED.MS", "MSR_PEBS_FRONTEND" },
+};
+
 static int refuse_incomplete(u64 config)
 {
-	switch (config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) {
-	case 0x01b7:
-		return refuse_second_register("event 0x1b7 (OFFCORE_RESPONSE)", "MSR_OFFCORE_RSP_0");
-	case 0x01bb:
-		return refuse_second_register("event 0x1bb (OFFCORE_RESPONSE_1)", "MSR_OFFCORE_RSP_1");
-	case 0x02b7:
-		/* EXE.AMX_BUSY where there is AMX */
-		if (boot_cpu_has(X86_FEATURE_AMX_TILE))
-			return 0;
-		return refuse_second_register("event 0x2b7 (OFFCORE_RESPONSE_1)", "MSR_OFFCORE_RSP_1");
-	case 0x012a:
-		return refuse_second_register("event 0x12a (OCR)", "MSR_OFFCORE_RSP_0");
-	case 0x012b:
-		return refuse_second_register("event 0x12b (OCR)", "MSR_OFFCORE_RSP_1");
-	case 0x0127:
-		return refuse_second_register("event 0x127 (OCR snoop)", "MSR_SNOOP_RSP_0");
-	case 0x0227:
-		return refuse_second_register("event 0x227 (OCR snoop)", "MSR_SNOOP_RSP_1");
-	case 0x100b:
-		return refuse_second_register("event 0x100b (load latency)", "MSR_PEBS_LD_LAT_THRESHOLD");
-	case 0x01cd:
-		return refuse_second_register("event 0x1cd (load latency)", "MSR_PEBS_LD_LAT_THRESHOLD");
-	case 0x05d0:
-		return refuse_second_register("event 0x5d0 (load latency)", "MSR_PEBS_LD_LAT_THRESHOLD");
-	case 0x01c6:
-		return refuse_second_register("event 0x1c6 (FRONTEND_RETIRED)", "MSR_PEBS_FRONTEND");
-	case 0x02c6:
-		return refuse_second_register("event 0x2c6 (FRONTEND_RETIRED)", "MSR_PEBS_FRONTEND");
-	case 0x03c6:
-		return refuse_second_register("event 0x3c6 (FRONTEND_RETIRED)", "MSR_PEBS_FRONTEND");
-	case 0x40ad:
-		return refuse_second_register("event 0x40ad (UNKNOWN_BRANCH)", "MSR_PEBS_FRONTEND");
-	case 0x04c2:
-		/* UOPS_RETIRED.MACRO_FUSED before Golden Cove, which brought AVX-VNNI */
-		if (!boot_cpu_has(X86_FEATURE_AVX_VNNI))
-			return 0;
-		return refuse_second_register("event 0x4c2 (UOPS_RETIRED.MS)", "MSR_PEBS_FRONTEND");
-	default:
-		return 0;
+	const struct incomplete_event *event;
+	unsigned int i;
+
+	config &= EVNTSEL_EVENT | EVNTSEL_UMASK;
+	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++) {
+		event = &incomplete_events[i];
+		if (config != event->config ||
+		    (event->with && !boot_cpu_has(event->with)) ||
+		    (event->without && boot_cpu_has(event->without)))
+			continue;
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "event %#llx (%s) also needs the register %s, which is not set",
+				      config, event->name, event->msr);
 	}
+
+	return 0;
 }
 
 static int intel_refuse(const struct x86_desc *desc, u64 config)
 {
 	/* A unit mask of event 0 stands for a fixed counter: elsewhere it counts nothing. */
 	if (!(config & EVNTSEL_EVENT) && (config & EVNTSEL_UMASK) && config != EVENT_REF_CYCLES)
-		return corepmu_refuse(-EINVAL, "no fixed counter for this unit mask of event 0");
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx: no fixed counter for this unit mask of event 0",
+				      config);
 
 	return refuse_incomplete(config);
 }
