@@ -198,7 +198,9 @@ static void wrapped(struct pmuv3_model *m, unsigned int n, unsigned int el)
 	unsigned int odd = n + 1;
 
 	m->overflowed |= BIT_ULL(n);
-	if (n & 1 || overflow_mask(m, n) == U64_MAX || !is_event_counter(odd) || !(m->enabled & BIT_ULL(odd)) ||
+	if (n & 1 || overflow_mask(m, n) == U64_MAX)
+		return;
+	if (!is_event_counter(odd) || !(m->enabled & BIT_ULL(odd)) ||
 	    event_of(m, odd) != EVENT_CHAIN || !passes(m->type[odd], el))
 		return;
 	add(m, odd, 1, el);

@@ -18,8 +18,6 @@
 #include <sys/klog.h>
 #include <asm/hwcap.h>
 
-#define ARCH_LOOP_CYCLES(pmu)	(arch_has_event(pmu, "br_retired") ? 3 : 2)
-
 #define ARCH_EVENT_CYCLES	0x11
 #define ARCH_EVENT_INSTRUCTIONS	0x08
 /* BR_RETIRED, which QEMU's own PMU does not have */
@@ -72,6 +70,11 @@ static inline bool arch_has_event(const char *pmu, const char *name)
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/%s", pmu, name);
 	return !access(path, F_OK);
+}
+
+static inline unsigned int arch_loop_cycles(const char *pmu)
+{
+	return arch_has_event(pmu, "br_retired") ? 3 : 2;
 }
 
 /*

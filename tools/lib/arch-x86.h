@@ -14,7 +14,11 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
-#define ARCH_LOOP_CYCLES(pmu)	3
+static inline unsigned int arch_loop_cycles(const char *pmu)
+{
+	(void)pmu;
+	return 3;
+}
 
 #define ARCH_EVENT_CYCLES	(arch_is_amd() ? 0x76 : 0x3c)
 #define ARCH_EVENT_INSTRUCTIONS	0xc0

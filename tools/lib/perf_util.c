@@ -77,7 +77,7 @@ void target_init(int argc, char **argv)
 		       target.pmu);
 		exit(1);
 	}
-	target.loop_cycles = ARCH_LOOP_CYCLES(target.pmu);
+	target.loop_cycles = arch_loop_cycles(target.pmu);
 	target.in_tree = strncmp(target.pmu, "corepmu", 7) != 0;
 	uname(&uts);
 	if (sscanf(uts.release, "%u.%u", &major, &minor) != 2)

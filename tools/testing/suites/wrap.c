@@ -170,11 +170,12 @@ static void all_together(void)
 		known_loop(loops[run]);
 		event_disable(fds[0]);
 		for (i = 0; i < nr; i++) {
+			u64 each = i ? LOOP_INSNS : target.loop_cycles;
 			u64 count = event_read(fds[i]);
 
 			if (run)
-				expect_eq("counts of the loop", (i ? LOOP_INSNS : target.loop_cycles) *
-					  (TEN_MILLION - 1), count - base[i]);
+				expect_eq("counts of the loop", each * (TEN_MILLION - 1),
+					  count - base[i]);
 			base[i] = count;
 		}
 	}
@@ -347,7 +348,7 @@ static void the_hard_way(void)
 	volatile unsigned long loops[2] = { 1, iterations };
 	int fds[3] = { -1, -1, -1 }, cpu[2];
 	struct perf_event_attr attr;
-	u64 base[3], count;
+	u64 base[3], count, least;
 	unsigned int i;
 
 	/* The CPU's stay on their counters, unread, whichever task runs. */
@@ -384,10 +385,10 @@ static void the_hard_way(void)
 		expect_eq("counts of the loop", (i == 1 ? LOOP_INSNS : target.loop_cycles) *
 			  (iterations - 1), count - base[i]);
 	}
-	for (i = 0; i < 2; i++)
-		expect_range("counts of the CPU", (i ? LOOP_INSNS : target.loop_cycles) * iterations,
-			     (i ? LOOP_INSNS : target.loop_cycles) * iterations + 1000000,
-			     event_read(cpu[i]));
+	for (i = 0; i < 2; i++) {
+		least = (i ? LOOP_INSNS : target.loop_cycles) * iterations;
+		expect_range("counts of the CPU", least, least + 1000000, event_read(cpu[i]));
+	}
 out:
 	close_all(cpu, 2);
 	close_all(fds, 3);
