@@ -278,6 +278,27 @@ const struct machine machines[] = {
 const unsigned int nr_machines = ARRAY_SIZE(machines);
 
 /**
+ * machine_is_x86() - is it one of x86?
+ * @machine: the machine
+ *
+ * Return: true, or false if it is one of arm64
+ */
+bool machine_is_x86(const struct machine *machine)
+{
+	return machine->ops == &x86_machine;
+}
+
+/*
+ * A kernel that checks itself is slow. It has the machines of its own architecture, whose
+ * code it is that runs there; those of the other one are the plain kernels'.
+ */
+static bool is_run(const struct machine *machine)
+{
+	return !IS_ENABLED(CONFIG_PROVE_LOCKING) ||
+	       machine_is_x86(machine) == IS_ENABLED(CONFIG_X86);
+}
+
+/**
  * machine_gen_params() - all machines as parameters of a test
  * @prev: the one before, or NULL
  * @desc: its name
@@ -302,24 +323,13 @@ const void *machine_gen_those(const void *prev, char *desc,
 {
 	const struct machine *machine = prev ? (const struct machine *)prev + 1 : machines;
 
-	while (machine < machines + nr_machines && fits && !fits(machine))
+	while (machine < machines + nr_machines && (!is_run(machine) || (fits && !fits(machine))))
 		machine++;
 	if (machine == machines + nr_machines)
 		return NULL;
 	strscpy(desc, machine->name, KUNIT_PARAM_DESC_SIZE);
 
 	return machine;
-}
-
-/**
- * machine_is_x86() - is it one of x86?
- * @machine: the machine
- *
- * Return: true, or false if it is one of arm64
- */
-bool machine_is_x86(const struct machine *machine)
-{
-	return machine->ops == &x86_machine;
 }
 
 /**
