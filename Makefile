@@ -86,8 +86,7 @@ clients:
 		$(if $(CPU),--cpu '$(CPU)') $(if $(FILTER),--filter '$(FILTER)')
 
 kvm-unit-tests:
-	@$(scripts)/install-deps guest --arch arm64
-	@$(scripts)/install-deps guest --arch x86_64
+	@$(scripts)/install-deps guest --arch arm64 --arch x86_64
 	@$(scripts)/kvm-unit-tests $(if $(DIR),'$(DIR)')
 
 bench:
