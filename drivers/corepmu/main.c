@@ -21,8 +21,7 @@ module_param_named(name, corepmu_name, charp, 0444);
 MODULE_PARM_DESC(name, "name of the PMU in sysfs (default: corepmu)");
 
 module_param_named(type, corepmu_type, int, 0444);
-MODULE_PARM_DESC(type,
-		 "type of the PMU, 4 to stand in for the built-in (default: the next free one)");
+MODULE_PARM_DESC(type, "type of the PMU (default: the next free one)");
 
 module_param_named(standin, corepmu_standin, bool, 0444);
 MODULE_PARM_DESC(standin,

@@ -10,6 +10,7 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/debugfs.h>
+#include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>

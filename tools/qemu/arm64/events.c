@@ -105,7 +105,7 @@ void arm64_pmu_event_select(uint64_t type, unsigned int slots, struct arm64_pmu_
 		return;
 	event->source = row->source;
 	event->kind = row->kind;
-	/* The backend never stalls, for all that PMUv3p1 has the event. */
+	/* PMUv3p1 requires the event; this CPU never stalls in the backend, so it stays 0. */
 	event->in = row->number != EVENT_STALL_BACKEND;
 	if (row->number == EVENT_STALL_SLOT) {
 		event->in = slots - 1;
