@@ -59,6 +59,8 @@ static const struct encoding encodings[] = {
 	{ "pmuv3", { HW(STALLED_CYCLES_FRONTEND) }, -ENOENT },
 	{ "pmuv3p9", { CACHE(L1D, 0) }, 0, NSH | 0x04, 0x7fffffff },
 	{ "pmuv3p9", { CACHE(L1D, 1) }, 0, NSH | 0x03, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(L1D, 0) | PERF_COUNT_HW_CACHE_OP_WRITE << 8 }, -ENOENT },
+	{ "pmuv3p9", { CACHE(L1D, 1) | PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 }, -ENOENT },
 	{ "pmuv3p9", { CACHE(L1I, 0) }, 0, NSH | 0x14, 0x7fffffff },
 	{ "pmuv3p9", { CACHE(L1I, 1) }, 0, NSH | 0x01, 0x7fffffff },
 	{ "pmuv3p9", { CACHE(LL, 0) }, 0, NSH | 0x36, 0x7fffffff },
@@ -134,6 +136,19 @@ static void pmuv3_encodes(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	bench_del(event);
+	bench_close(event);
+}
+
+/* Threads of a core: PMCCNTR_EL0 counts while a thread waits. */
+static void pmuv3_smt_cycles(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "pmuv3p5");
+	struct perf_event_attr attr = { HW(CPU_CYCLES) };
+	struct perf_event *event;
+
+	to_pmuv3(b->pmu)->has_smt = true;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.config, 0x3f);
 	bench_close(event);
 }
 
@@ -449,6 +464,7 @@ static void pmuv3_irq_of_other_kind(struct kunit *test)
 
 static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE_PARAM(pmuv3_encodes, encoding_gen_params),
+	KUNIT_CASE(pmuv3_smt_cycles),
 	KUNIT_CASE_PARAM(pmuv3_sequences, sequence_gen_params),
 	KUNIT_CASE(pmuv3_every_counter),
 	KUNIT_CASE(pmuv3_pairs),

@@ -72,6 +72,7 @@ u64 pmuv3_model_feature(u32 reg);
 #define isb()				pmuv3_model_isb()
 #define read_sanitised_ftr_reg(reg)	pmuv3_model_feature(reg)
 #define is_kernel_in_hyp_mode()		(pmuv3_model_cpu->hyp)
+#define topology_thread_id(cpu)		((void)(cpu), -1)
 
 /* The model interrupts without a number. */
 #define irq_is_percpu_devid(irq)	((void)(irq), true)

@@ -112,13 +112,15 @@ static const struct cache_event cache_map[PERF_COUNT_HW_CACHE_MAX] = {
  */
 int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config)
 {
-	unsigned int cache;
+	unsigned int cache, op;
 	bool miss;
 	int ret;
 
-	ret = corepmu_decode_cache(config, &cache, &miss);
+	ret = corepmu_decode_cache(config, &cache, &op, &miss);
 	if (ret)
 		return ret;
+	if (op != PERF_COUNT_HW_CACHE_OP_READ)
+		return -ENOENT;
 
 	return generic_event(pmuv3, miss ? cache_map[cache].miss : cache_map[cache].access);
 }
@@ -267,9 +269,14 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 		}
 	}
 
-	/* The dedicated counters have no threshold. */
+	/*
+	 * The dedicated counters have no threshold. Where several CPUs are threads of a core,
+	 * PMCCNTR_EL0 counts the core's clock, which goes on while this one waits (DDI 0487,
+	 * D13.1.3): there cycles are counted as any other event, as armv8pmu_can_use_pmccntr()
+	 * in drivers/perf/arm_pmuv3.c has it.
+	 */
 	if (!FIELD_GET(PMEVTYPER_TH, config_base)) {
-		if (number == PMUV3_EVENT_CPU_CYCLES)
+		if (number == PMUV3_EVENT_CPU_CYCLES && !pmuv3->has_smt)
 			hwc->config |= pmu->counters & BIT_ULL(PMUV3_CYCLE_COUNTER);
 		if (number == PMUV3_EVENT_INST_RETIRED)
 			hwc->config |= pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);

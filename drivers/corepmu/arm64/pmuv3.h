@@ -39,6 +39,7 @@
  * @midr: MIDR_EL1 of its CPUs with ACPI; 0 with a devicetree, which names them
  * @pmuver: ID_AA64DFR0_EL1.PMUVer
  * @has_el2: there is an EL2 that this kernel does not run at
+ * @has_smt: several of its CPUs are threads of one core
  * @pmcr: PMCR_EL0 while the PMU stands still
  * @pmmir: PMMIR_EL1, 0 before PMUv3p4
  * @pmceid: PMCEID1_EL0 and PMCEID0_EL0 as sets of events: [0] 0x0000-0x003f,
@@ -49,6 +50,7 @@ struct pmuv3 {
 	u32		midr;
 	unsigned int	pmuver;
 	bool		has_el2;
+	bool		has_smt;
 	u64		pmcr;
 	u64		pmmir;
 	u64		pmceid[2];

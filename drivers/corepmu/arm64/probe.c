@@ -87,6 +87,7 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 
 	pmuv3->has_el2 = !is_kernel_in_hyp_mode() &&
 			 FIELD_GET(PFR0_EL2, read_sanitised_ftr_reg(SYS_ID_AA64PFR0_EL1));
+	pmuv3->has_smt = topology_thread_id(smp_processor_id()) != -1;
 
 	return 0;
 }
@@ -189,6 +190,10 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 
 static const struct of_device_id pmuv3_of_ids[] = {
 	{ .compatible = "arm,armv8-pmuv3" },
+	{ .compatible = "arm,c1-nano-pmu" },
+	{ .compatible = "arm,c1-premium-pmu" },
+	{ .compatible = "arm,c1-pro-pmu" },
+	{ .compatible = "arm,c1-ultra-pmu" },
 	{ .compatible = "arm,cortex-a34-pmu" },
 	{ .compatible = "arm,cortex-a35-pmu" },
 	{ .compatible = "arm,cortex-a53-pmu" },
@@ -201,11 +206,14 @@ static const struct of_device_id pmuv3_of_ids[] = {
 	{ .compatible = "arm,cortex-a76-pmu" },
 	{ .compatible = "arm,cortex-a77-pmu" },
 	{ .compatible = "arm,cortex-a78-pmu" },
+	{ .compatible = "arm,cortex-a320-pmu" },
 	{ .compatible = "arm,cortex-a510-pmu" },
 	{ .compatible = "arm,cortex-a520-pmu" },
+	{ .compatible = "arm,cortex-a520ae-pmu" },
 	{ .compatible = "arm,cortex-a710-pmu" },
 	{ .compatible = "arm,cortex-a715-pmu" },
 	{ .compatible = "arm,cortex-a720-pmu" },
+	{ .compatible = "arm,cortex-a720ae-pmu" },
 	{ .compatible = "arm,cortex-a725-pmu" },
 	{ .compatible = "arm,cortex-x1-pmu" },
 	{ .compatible = "arm,cortex-x2-pmu" },
@@ -219,6 +227,7 @@ static const struct of_device_id pmuv3_of_ids[] = {
 	{ .compatible = "arm,neoverse-v1-pmu" },
 	{ .compatible = "arm,neoverse-v2-pmu" },
 	{ .compatible = "arm,neoverse-v3-pmu" },
+	{ .compatible = "arm,neoverse-v3ae-pmu" },
 	{ .compatible = "cavium,thunder-pmu" },
 	{ .compatible = "brcm,vulcan-pmu" },
 	{ .compatible = "nvidia,carmel-pmu" },

@@ -19,10 +19,14 @@
 #ifdef COREPMU_KUNIT
 #include <models/arm64_access.h>
 #else
+#include <linux/arch_topology.h>
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
 #include <asm/sysreg.h>
 #include <asm/virt.h>
+
+/* The number of a CPU among the threads of its core, -1 where a core is one CPU. */
+#define topology_thread_id(cpu)	(cpu_topology[cpu].thread_id)
 #endif
 
 /* PMCR_EL0 */
