@@ -9,6 +9,7 @@
 #include "arm64/decode.h"
 #include "arm64/model.h"
 #include "common/plugin.h"
+#include "tests/model-test.h"
 
 #define BIT(n)		(UINT64_C(1) << (n))
 #define MASK(n)		(BIT(n) - 1)
@@ -173,17 +174,6 @@ static void start(unsigned int n, uint64_t event, uint64_t value)
 }
 
 /* ---- tests ---- */
-
-static const char *broken;
-static int broken_line;
-
-#define EXPECT(condition)						\
-	do {								\
-		if (!(condition) && !broken) {				\
-			broken = #condition;				\
-			broken_line = __LINE__;				\
-		}							\
-	} while (0)
 
 static void test_counts(void)
 {
@@ -675,10 +665,7 @@ static void test_distance(void)
 		EXPECT(arm64_insn_distance(insns[i].insn) == insns[i].distance);
 }
 
-static const struct test {
-	const char *name;
-	void (*run)(void);
-} tests[] = {
+static const struct model_test tests[] = {
 	{ "counts", test_counts },
 	{ "reserved bits", test_reserved },
 	{ "identification", test_ids },
@@ -702,20 +689,5 @@ static const struct test {
 
 int main(void)
 {
-	int failed = 0;
-	size_t i;
-
-	printf("KTAP version 1\n1..%zu\n", ARRAY_SIZE(tests));
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		broken = NULL;
-		tests[i].run();
-		if (!broken) {
-			printf("ok %zu %s\n", i + 1, tests[i].name);
-			continue;
-		}
-		failed = 1;
-		printf("not ok %zu %s\n", i + 1, tests[i].name);
-		printf("# line %d: %s\n", broken_line, broken);
-	}
-	return failed;
+	return run_model_tests(tests, ARRAY_SIZE(tests));
 }

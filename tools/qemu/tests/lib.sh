@@ -42,16 +42,18 @@ begin() {
 	echo "1..$tests"
 }
 
-# model_test <architecture>: build what is needed, or leave why not in $reason, and run
-# what needs no QEMU
-model_test() {
+# build_tests <architecture>: what is needed, or leave why not in $reason
+build_tests() {
 	reason=
 	if ! make -s -C "$top" "$1-tests" > "$tmp/make" 2>&1; then
 		reason="the programs of the tests do not build here"
 	fi
+}
 
-	what="registers, counters and decoding"
-	model=$top/build/tests/$1-pmu-model
+# model_test <program> <description>: what needs no QEMU
+model_test() {
+	model=$top/build/tests/$1
+	what=$2
 	if [ ! -x "$model" ]; then
 		skip "$what" "$reason"
 	elif "$model" > "$tmp/model"; then

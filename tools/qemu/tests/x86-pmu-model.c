@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/plugin.h"
+#include "tests/model-test.h"
 #include "x86/decode.h"
 #include "x86/model.h"
 
@@ -125,17 +126,6 @@ static uint64_t get(uint32_t msr)
 }
 
 /* ---- tests ---- */
-
-static const char *broken;
-static int broken_line;
-
-#define EXPECT(condition)						\
-	do {								\
-		if (!(condition) && !broken) {				\
-			broken = #condition;				\
-			broken_line = __LINE__;				\
-		}							\
-	} while (0)
 
 static void test_intel_counts(void)
 {
@@ -312,7 +302,7 @@ static void test_intel_v5_bitmap(void)
 	make(X86_PMU_INTEL_V5);
 	cpu.config.fixed = 0x9;
 	EXPECT(!x86_pmu_config_error(&cpu.config));
-	x86_pmu_cpuid(&cpu.config, 0xa, &regs);
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
 	EXPECT(regs.eax == (5 | 8 << 8 | 48 << 16 | 8 << 24));
 	EXPECT(regs.ecx == 9 && !regs.ebx);
 	EXPECT(regs.edx == (1 | 48 << 5 | 1 << 15));
@@ -382,8 +372,10 @@ static void test_amd_core(void)
 	EXPECT(get(0xc0010207) == 12 && get(0xc0010007) == 12);
 	EXPECT(get(0xc0010003) == (EN | USR | 0xc0));
 	EXPECT(faults_read(0xc001020c));
-	EXPECT(faults_write(0xc0010200, BIT(21)) && faults_write(0xc0010200, BIT(36)));
+	EXPECT(put(0xc0010200, BIT(42) | BIT(36) | BIT(21) | BIT(19) | EN | 0xc0));
+	EXPECT(get(0xc0010200) == (EN | 0xc0));
 	EXPECT(put(0xc0010200, BIT(40) | BIT(41) | UINT64_C(0xf) << 32));
+	EXPECT(get(0xc0010200) == (BIT(40) | BIT(41) | UINT64_C(0xf) << 32));
 	EXPECT(put(0xc0010201, UINT64_MAX) && get(0xc0010201) == MASK(48));
 
 	/* Guest only: nothing; both bits: all. */
@@ -400,9 +392,9 @@ static void test_amd_v2(void)
 	struct x86_pmu_cpuid regs = { .eax = 0x8000001e };
 
 	make(X86_PMU_AMD_V2);
-	x86_pmu_cpuid(&cpu.config, 0x80000000, &regs);
+	x86_pmu_cpuid(&cpu.config, 0x80000000, 0, &regs);
 	EXPECT(regs.eax == 0x80000022);
-	x86_pmu_cpuid(&cpu.config, 0x80000022, &regs);
+	x86_pmu_cpuid(&cpu.config, 0x80000022, 0, &regs);
 	EXPECT(regs.eax == 1 && regs.ebx == 6);
 	EXPECT(get(0xc0000301) == 0x3f);
 	EXPECT(put(0xc0010200, EN | USR | INT | 0xc0));
@@ -482,6 +474,56 @@ static void test_faults(void)
 	runs(X86_PMU_USER, 1, 0);
 	EXPECT(put(0x390, 1) && get(0x38e) == 1);
 	EXPECT(put(0x390, 1) && get(0x38e) == 0);
+}
+
+/* Counters and events that a hypervisor keeps from counting. */
+static void test_denied(void)
+{
+	make(X86_PMU_INTEL_V5);
+	cpu.config.denied = BIT(33) | BIT(2);
+	cpu.config.denied_events[0] = 0x41c4;
+	cpu.config.nr_denied_events = 1;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	EXPECT(put(0x186, EN | USR | 0xc0) && put(0x188, EN | USR | 0xc0));
+	EXPECT(put(0x187, EN | USR | 0x40c4) && put(0x189, EN | USR | 0x41c4));
+	EXPECT(put(0x38d, 0x222) && put(0x38f, MASK(3) << 32 | 0xf));
+	EXPECT(put(0x4c3, 7));
+	runs(X86_PMU_USER, 100, 10);
+	happens(X86_PMU_FAR, X86_PMU_USER, 5);
+	EXPECT(get(0xc1) == 100 && get(0xc3) == 7);
+	EXPECT(get(0x309) == 100 && get(0x30a) == 0 && get(0x30b) == 55);
+	EXPECT(get(0xc2) == 5 && get(0xc4) == 0);
+	/* Only by its whole name, whatever else the selector has. */
+	cpu.config.denied_events[0] = 0xc4;
+	EXPECT(put(0x187, EN | USR | 0x40c4) && put(0x189, EN | INT | USR | OS | EDGE | 0xc4));
+	runs(X86_PMU_USER, 100, 10);
+	happens(X86_PMU_FAR, X86_PMU_USER, 5);
+	EXPECT(get(0xc2) == 10 && get(0xc4) == 0);
+
+	cpu.config.denied = BIT(8);
+	EXPECT(x86_pmu_config_error(&cpu.config));
+	cpu.config.denied = BIT(36);
+	EXPECT(x86_pmu_config_error(&cpu.config));
+}
+
+/* Counters that CPUID tells of and that are not there. */
+static void test_missing(void)
+{
+	struct x86_pmu_cpuid regs = { 0 };
+	uint64_t value;
+
+	make(X86_PMU_INTEL_V2);
+	cpu.config.missing = BIT(34) | BIT(3);
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
+	EXPECT((regs.eax >> 8 & 0xff) == 4 && (regs.edx & 0x1f) == 3);
+	EXPECT(faults_read(0xc4) && faults_read(0x189) && faults_read(0x4c4));
+	EXPECT(faults_write(0x189, 0) && faults_read(0x30b));
+	EXPECT(!faults_read(0xc3) && !faults_read(0x30a));
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 3, &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 2, &value) == X86_PMU_DONE);
+	cpu.config.missing = BIT(4);
+	EXPECT(x86_pmu_config_error(&cpu.config));
 }
 
 static void test_alarm(void)
@@ -580,10 +622,7 @@ static void test_distance(void)
 		       rows[i].distance);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} tests[] = {
+static const struct model_test tests[] = {
 	{ "Intel: events count by ring",		test_intel_counts },
 	{ "Intel: fixed-function counters",		test_intel_fixed },
 	{ "Intel: writes of counters",			test_intel_writes },
@@ -602,6 +641,8 @@ static const struct {
 	{ "an instruction taken back counts once",	test_taken_back },
 	{ "reset",					test_reset },
 	{ "faults of registers",			test_faults },
+	{ "counters and events that are denied",	test_denied },
+	{ "counters that are missing",			test_missing },
 	{ "alarm",					test_alarm },
 	{ "accesses are counted",			test_accesses },
 	{ "instructions are told apart",		test_decode },
@@ -610,17 +651,5 @@ static const struct {
 
 int main(void)
 {
-	bool failed = false;
-	size_t i;
-
-	printf("KTAP version 1\n1..%zu\n", ARRAY_SIZE(tests));
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		broken = NULL;
-		tests[i].run();
-		printf("%sok %zu %s\n", broken ? "not " : "", i + 1, tests[i].name);
-		if (broken)
-			printf("# line %d: %s\n", broken_line, broken);
-		failed |= !!broken;
-	}
-	return failed;
+	return run_model_tests(tests, ARRAY_SIZE(tests));
 }

@@ -37,8 +37,7 @@ bare_metal() {
 }
 
 # What the guest counts, whatever the model. The numbers follow from its source.
-counts="fault.anythread = 1
-fault.select = 0
+counts="fault.select = 0
 fault.status = 1
 fault.no-counter = 1
 fault.rdpmc = 0
@@ -102,11 +101,13 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 39
+begin 58
 
 # ---- registers, without QEMU ----
 
-model_test x86
+build_tests x86
+model_test x86-pmu-model "registers, counters and decoding"
+model_test x86-uarch-model "microarchitectures"
 
 needs_qemu "$qemu" qemu-system-x86_64
 
@@ -124,10 +125,24 @@ refuses_option model=intel-v4,fixed=5 "leave out fixed-function counters at the 
 refuses_option model=amd-core,fixed=1 "has no fixed-function counters"
 refuses_option model=amd-core,fault=sticky-status "no status register to be sticky"
 refuses_option model=intel-v2,fault=stuck-counter:4 "not have the counter to be stuck"
+refuses_option model=intel-v5,misplaced=other "'misplaced' wants a microarchitecture"
+refuses_option model=skylake,misplaced=maybe "is 'nothing' or 'other'"
+refuses_option model=intel-v2,deny=0x10 "all of the counters to be denied or missing"
+refuses_option model=amd-core,missing=0x40 "all of the counters to be denied or missing"
+refuses_option deny-event=0x100c4 "numbers of events with their unit masks"
+refuses_option deny-event=0xc4+ "numbers of events with their unit masks"
+refuses_option model=skylake,atoms=1 "'atoms' wants a model that has two kinds of CPU"
+refuses_option model=alder-lake,atoms=2 "names more CPUs than there are"
+refuses_option model=skylake,metrics=on "has no metrics without fixed-function counter 3"
+refuses_option model=amd-v2,metrics=on "has no metrics"
 refuses_option fault=wrong-cpu-pmi:1 "needs another CPU"
 
 refuses "refuses a model that does not suit the CPU" "does not suit a CPU of Intel" \
 	"$qemu" -M q35 -cpu Skylake-Client -plugin "$plugin,model=amd-v2"
+
+refuses "refuses a microarchitecture that the CPU does not have" \
+	"does not suit a CPU of family 6, model 94" \
+	"$qemu" -M q35 -cpu Skylake-Client -plugin "$plugin,model=icelake"
 
 refuses "refuses several CPUs in one thread" "use -smp 1 or -accel tcg,thread=multi" \
 	"$qemu" -M q35 -smp 2 -accel tcg,thread=single -plugin "$plugin"
@@ -178,6 +193,7 @@ guest_test() {
 
 for version in 1 2 3 4 5; do
 	guest_test "intel-v$version counts and interrupts" values "cpuid.version = $version
+fault.anythread = 1
 $counts
 $sampled
 $masks" Skylake-Client ",model=intel-v$version"
@@ -185,10 +201,42 @@ done
 
 for model in legacy:1 core:2 v2:3; do
 	guest_test "amd-${model%:*} counts and interrupts" values "cpuid.version = ${model#*:}
+fault.anythread = 0
 $counts
 $sampled
 $masks_not" EPYC ",model=amd-${model%:*}"
 done
+
+for model in skylake:Skylake-Client:4 sapphire-rapids:SapphireRapids:5; do
+	cpu_model=${model#*:}
+	guest_test "${model%%:*} counts and interrupts" values "cpuid.version = ${model##*:}
+$counts
+$sampled
+$masks" "${cpu_model%:*}" ",model=${model%%:*}"
+done
+
+for model in zen2:EPYC-Rome:2 zen4:EPYC-Genoa:3; do
+	cpu_model=${model#*:}
+	guest_test "${model%%:*} counts and interrupts" values "cpuid.version = ${model##*:}
+$counts
+$sampled
+$masks_not" "${cpu_model%:*}" ",model=${model%%:*}"
+done
+
+what="alder-lake has two kinds of CPU"
+if [ -n "$reason" ]; then
+	skip "$what" "$reason"
+else
+	bare_metal SapphireRapids,model=151 ",model=alder-lake,atoms=0x2,verbose=on" -smp 2
+	if grep -q 'CPU 0: alder-lake, 8 counters' "$tmp/out" &&
+			grep -q 'CPU 1: gracemont, 6 counters' "$tmp/out"; then
+		judge "$what" "$tmp/values" "cpuid.counters = 6
+cpuid.fixed = 3
+$counts"
+	else
+		not_ok "$what" "$(grep 'x86-pmu:' "$tmp/out")"
+	fi
+fi
 
 guest_test "the same with -icount" values "$counts
 $sampled
@@ -202,6 +250,15 @@ guest_test "counters and width by option" values "cpuid.counters = 6
 cpuid.width = 40
 cpuid.fixed = 2
 $counts" Skylake-Client ",model=intel-v4,counters=6,width=40,fixed=0x3"
+
+guest_test "deny" values "loop.instructions = 0
+calls.calls = 0
+end = 1" Skylake-Client ",deny=0x1"
+guest_test "deny-event" values "loop.instructions = 2000006
+loop.branches = 0
+calls.calls = 0
+calls.returns = 1000
+end = 1" Skylake-Client ",deny-event=0x00c4+0x02c4"
 
 guest_test "accesses are counted" stats "cpu0.rdpmc -ge 3
 cpu0.wrmsr.IA32_PERF_GLOBAL_CTRL -ge 400

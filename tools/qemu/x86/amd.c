@@ -49,6 +49,8 @@ static const char *amd_config_error(const struct x86_pmu_config *config)
 {
 	if (config->gp_width != 48)
 		return "has counters of 48 bits only";
+	if (config->perf_metrics)
+		return "has no metrics";
 	if (config->fixed)
 		return "has no fixed-function counters";
 	return NULL;
@@ -68,14 +70,6 @@ static uint64_t amd_status(const struct x86_pmu_config *config)
 {
 	(void)config;
 	return X86_PMU_STATUS_LBR_FROZEN | X86_PMU_STATUS_FROZEN;
-}
-
-static bool amd_event(uint64_t selector, struct x86_pmu_event *event)
-{
-	unsigned int code = (selector & X86_PMU_SEL_EVENT) |
-			    (selector & X86_PMU_SEL_EVENT_HIGH) >> 24;
-
-	return x86_pmu_event_select(amd_events, ARRAY_SIZE(amd_events), code, selector, event);
 }
 
 static unsigned int amd_rdpmc(const struct x86_pmu_config *config, uint32_t selector)
@@ -120,9 +114,10 @@ _Static_assert(ARRAY_SIZE(amd_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 
 #define FEATURE_PERFCTR_CORE	(UINT32_C(1) << 23)
 
-static void amd_cpuid(const struct x86_pmu_config *config, uint32_t leaf,
+static void amd_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 		      struct x86_pmu_cpuid *regs)
 {
+	(void)subleaf;
 	switch (leaf) {
 	case LEAF_EXTENDED:
 		if (has_v2(config) && regs->eax < LEAF_PERFMON)
@@ -138,6 +133,12 @@ static void amd_cpuid(const struct x86_pmu_config *config, uint32_t leaf,
 	}
 }
 
+/*
+ * EPYC processors do not fault when reserved bits of an event selector are set, and clear most
+ * of them: Linux commit 9b026073db2f ("KVM: x86/svm: Clear reserved bits written to PerfEvtSeln
+ * MSRs"). Here all are cleared. Of the global control register KVM leaves them out likewise:
+ * kvm_pmu_set_msr() in arch/x86/kvm/pmu.c.
+ */
 const struct x86_pmu_maker x86_pmu_amd = {
 	.versions		= amd_versions,
 	.msrs			= amd_msrs,
@@ -147,7 +148,8 @@ const struct x86_pmu_maker x86_pmu_amd = {
 	.reserved_ignored	= true,
 	.config_error		= amd_config_error,
 	.status			= amd_status,
-	.event			= amd_event,
+	.events			= amd_events,
+	.nr_events		= ARRAY_SIZE(amd_events),
 	.rdpmc			= amd_rdpmc,
 	.cpuid			= amd_cpuid,
 };

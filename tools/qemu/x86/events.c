@@ -2,20 +2,20 @@
 /*
  * How event selectors name what the virtual x86 PMU can count: what is the same in
  * the selectors of Intel and AMD. Their events are in intel.c and amd.c, with the
- * numbers of the manuals. The event 0xfe is no hardware's; it gives both what has no
- * number of its own.
+ * numbers of the manuals, and in uarch-intel.c and uarch-amd.c. The event 0xfe is no
+ * hardware's; it gives both what has no number of its own.
  */
 #include "x86/events.h"
 
-static const struct x86_pmu_event *find(const struct x86_pmu_event_row *rows, size_t len,
-					unsigned int code, unsigned int umask)
+static const struct x86_pmu_event_row *find(const struct x86_pmu_event_row *rows, size_t len,
+					    unsigned int code, unsigned int umask)
 {
 	size_t i;
 
 	for (i = 0; i < len; i++)
 		if (rows[i].code == code &&
 		    (rows[i].umask == X86_PMU_ANY_UMASK || (unsigned int)rows[i].umask == umask))
-			return &rows[i].event;
+			return &rows[i];
 	return NULL;
 }
 
@@ -54,25 +54,23 @@ static void count_threshold(struct x86_pmu_event *event, unsigned int cmask, boo
  * x86_pmu_event_select() - what an event selector makes its counter count
  * @rows: the events that there are
  * @len: how many
- * @code: the event's number in the selector
  * @selector: its value
  * @event: the result
  *
  * Return: whether the model has the event. If not the counter stands still.
  */
-bool x86_pmu_event_select(const struct x86_pmu_event_row *rows, size_t len, unsigned int code,
-			  uint64_t selector, struct x86_pmu_event *event)
+bool x86_pmu_event_select(const struct x86_pmu_event_row *rows, size_t len, uint64_t selector,
+			  struct x86_pmu_event *event)
 {
-	unsigned int umask = (selector & X86_PMU_SEL_UMASK) >> 8;
 	unsigned int cmask = (selector & X86_PMU_SEL_CMASK) >> X86_PMU_SEL_CMASK_SHIFT;
-	const struct x86_pmu_event *found;
+	const struct x86_pmu_event_row *found;
 
-	found = find(rows, len, code, umask);
+	found = find(rows, len, x86_pmu_event_code(selector), x86_pmu_event_umask(selector));
 	if (!found)
 		return false;
 
-	*event = *found;
-	if (cmask)
+	*event = found->event;
+	if (cmask && cmask != found->cmask)
 		count_threshold(event, cmask, selector & X86_PMU_SEL_INV);
 	if (selector & X86_PMU_SEL_EDGE) {
 		/* An event stops as often as it starts. */

@@ -53,16 +53,18 @@ struct x86_pmu_event {
  * struct x86_pmu_event_row - an event that selectors can name
  * @code: the event's number
  * @umask: the unit mask, X86_PMU_ANY_UMASK if it is not looked at
+ * @cmask: a counter mask that is a part of the name and no threshold, 0 if there is none
  * @event: what is counted
  */
 struct x86_pmu_event_row {
 	uint16_t code;
 	int16_t umask;
+	uint8_t cmask;
 	struct x86_pmu_event event;
 };
 
 #define X86_PMU_EVENT(code, umask, kind, times, per) \
-	{ code, umask, { X86_PMU_##kind, X86_PMU_NOTHING, times, per } }
+	{ code, umask, 0, { X86_PMU_##kind, X86_PMU_NOTHING, times, per } }
 
 /* Event selectors: the bits that both vendors have. */
 #define X86_PMU_SEL_EVENT	UINT64_C(0xff)
@@ -81,7 +83,22 @@ struct x86_pmu_event_row {
 #define X86_PMU_SEL_GUEST_ONLY	(UINT64_C(1) << 40)	/* AMD only */
 #define X86_PMU_SEL_HG_ONLY	(UINT64_C(3) << 40)	/* AMD only: with host only */
 
-bool x86_pmu_event_select(const struct x86_pmu_event_row *rows, size_t len, unsigned int code,
-			  uint64_t selector, struct x86_pmu_event *event);
+/* What names an event in a selector. */
+#define X86_PMU_SEL_NAME	(X86_PMU_SEL_EVENT | X86_PMU_SEL_UMASK | X86_PMU_SEL_EVENT_HIGH)
+
+/* The number of the event that a selector names. */
+static inline unsigned int x86_pmu_event_code(uint64_t selector)
+{
+	return (selector & X86_PMU_SEL_EVENT) | (selector & X86_PMU_SEL_EVENT_HIGH) >> 24;
+}
+
+/* The unit mask of it. */
+static inline unsigned int x86_pmu_event_umask(uint64_t selector)
+{
+	return (selector & X86_PMU_SEL_UMASK) >> 8;
+}
+
+bool x86_pmu_event_select(const struct x86_pmu_event_row *rows, size_t len, uint64_t selector,
+			  struct x86_pmu_event *event);
 
 #endif /* TOOLS_QEMU_X86_EVENTS_H */

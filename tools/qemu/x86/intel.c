@@ -29,6 +29,15 @@
 
 /* IA32_PERF_CAPABILITIES */
 #define CAPABILITIES_FW_WRITE	(UINT64_C(1) << 13)
+#define CAPABILITIES_METRICS	(UINT64_C(1) << 15)
+
+/*
+ * MSR_PERF_METRICS: a byte for each metric, how many 255ths of the slots it has. These are
+ * retiring, bad speculation, frontend and backend bound; heavy operations, mispredicted branches,
+ * fetch latency and memory bound. Nothing here is bound by anything, so they are always the same.
+ */
+#define METRICS			UINT64_C(0x302010204c331a66)
+#define SLOTS			3	/* the fixed-function counter */
 
 static const struct x86_pmu_version_info intel_versions[X86_PMU_VERSIONS] = {
 	[X86_PMU_INTEL_V1]	= { "intel-v1", 2, 8, 0x0, 40, false, false, false },
@@ -87,6 +96,8 @@ static const char *intel_config_error(const struct x86_pmu_config *config)
 		return "has fixed-function counters 0 to 3 only";
 	if (config->version < X86_PMU_INTEL_V5 && !is_contiguous(config->fixed))
 		return "can leave out fixed-function counters at the end only";
+	if (config->perf_metrics && !(config->fixed >> SLOTS & 1 && config->full_width))
+		return "has no metrics without fixed-function counter 3 and full-width writes";
 	if (config->version < X86_PMU_INTEL_V5 && config->fixed & 8)
 		return "has no fixed-function counter 3";
 	return NULL;
@@ -102,15 +113,14 @@ static bool has_v4(const struct x86_pmu_config *config)
 	return config->version >= X86_PMU_INTEL_V4;
 }
 
+static bool has_metrics(const struct x86_pmu_config *config)
+{
+	return config->perf_metrics;
+}
+
 static bool has_full_width(const struct x86_pmu_config *config)
 {
 	return config->full_width;
-}
-
-static bool intel_event(uint64_t selector, struct x86_pmu_event *event)
-{
-	return x86_pmu_event_select(intel_events, ARRAY_SIZE(intel_events),
-				    selector & X86_PMU_SEL_EVENT, selector, event);
 }
 
 static void intel_activate_fixed(struct x86_pmu *pmu, unsigned int i)
@@ -159,7 +169,23 @@ static bool write_fixed(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
 	(void)i;
-	*value = pmu->config->full_width ? CAPABILITIES_FW_WRITE : 0;
+	*value = (pmu->config->full_width ? CAPABILITIES_FW_WRITE : 0) |
+		 (pmu->config->perf_metrics ? CAPABILITIES_METRICS : 0);
+	return true;
+}
+
+/* Until there are slots it is what was written. */
+static bool read_metrics(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->counter[X86_PMU_GP_MAX + SLOTS].value ? METRICS : pmu->perf_metrics;
+	return true;
+}
+
+static bool write_metrics(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	pmu->perf_metrics = value;
 	return true;
 }
 
@@ -217,11 +243,21 @@ static uint64_t intel_status(const struct x86_pmu_config *config)
 	if (config->version >= X86_PMU_INTEL_V4)
 		bits |= STATUS_TRACE_TOPA | X86_PMU_STATUS_LBR_FROZEN |
 			X86_PMU_STATUS_FROZEN | STATUS_ASCI;
+	if (config->perf_metrics)
+		bits |= X86_PMU_GLOBAL_METRICS;
 	return bits;
 }
 
 /* RDPMC has a type in the upper half of the selector. */
 #define RDPMC_FIXED	UINT32_C(0x40000000)
+
+#define RDPMC_METRICS	UINT32_C(0x20000000)
+
+static bool intel_metrics(struct x86_pmu *pmu, uint32_t selector, uint64_t *value)
+{
+	return has_metrics(pmu->config) && selector == RDPMC_METRICS &&
+	       read_metrics(pmu, 0, value);
+}
 
 static unsigned int intel_rdpmc(const struct x86_pmu_config *config, uint32_t selector)
 {
@@ -243,6 +279,8 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  x86_msr_always, x86_msr_read_debugctl,    x86_msr_write_debugctl },
 	{ "IA32_FIXED_CTR",              0x309, 1, X86_PMU_BANK_FIXED, 16,
 	  has_v2,         read_fixed,               write_fixed },
+	{ "MSR_PERF_METRICS",            0x329, 1, X86_PMU_BANK_ONE,   1,
+	  has_metrics,    read_metrics,             write_metrics },
 	{ "IA32_PERF_CAPABILITIES",      0x345, 1, X86_PMU_BANK_ONE,   1,
 	  has_full_width, read_capabilities,        NULL },
 	{ "IA32_FIXED_CTR_CTRL",         0x38d, 1, X86_PMU_BANK_ONE,   1,
@@ -268,10 +306,14 @@ _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 
 #define LEAF_VENDOR		0x00000000
 #define LEAF_FEATURES		0x00000001
+#define LEAF_STRUCTURED		0x00000007
 #define LEAF_PERFMON		0x0000000a
+#define LEAF_HYBRID		0x0000001a
 
 #define FEATURE_PDCM		(UINT32_C(1) << 15)	/* IA32_PERF_CAPABILITIES */
+#define FEATURE_HYBRID		(UINT32_C(1) << 15)
 #define FEATURE_ANY_DEPRECATED	(UINT32_C(1) << 15)
+#define CORE_TYPE_SHIFT		24
 
 /* Of the architectural events, all but the slots exist in every version. */
 #define EVENTS_COMMON		7
@@ -280,33 +322,55 @@ _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 static void perfmon_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *regs)
 {
 	unsigned int version = config->version - X86_PMU_INTEL_V1 + 1;
-	unsigned int events = config->fixed & 8 ? EVENTS_WITH_SLOTS : EVENTS_COMMON;
-	unsigned int contiguous = 0;
+	uint64_t told = x86_pmu_global_counters(config) & ~config->untold;
+	uint32_t fixed = told >> X86_PMU_GLOBAL_FIXED;
+	unsigned int events = fixed & 8 ? EVENTS_WITH_SLOTS : EVENTS_COMMON;
+	unsigned int gp = 0, contiguous = 0;
 
-	while (config->fixed >> contiguous & 1)
+	while (gp < config->gp && told >> gp & 1)
+		gp++;
+	while (fixed >> contiguous & 1)
 		contiguous++;
 
 	*regs = (struct x86_pmu_cpuid) {
-		.eax = version | config->gp << 8 | config->gp_width << 16 | events << 24,
-		.ecx = version >= 5 ? config->fixed : 0,
+		.eax = version | gp << 8 | config->gp_width << 16 | events << 24,
+		.ecx = version >= 5 ? fixed : 0,
 		.edx = version >= 2 ? contiguous | config->fixed_width << 5 |
 				      FEATURE_ANY_DEPRECATED : 0,
 	};
 }
 
-static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf,
+/* A machine with several kinds of CPU: Intel SDM, volume 2A, "CPUID", leaves 0x7 and 0x1a */
+static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *regs)
+{
+	*regs = (struct x86_pmu_cpuid) {
+		.eax = (uint32_t)config->core_type << CORE_TYPE_SHIFT,
+	};
+}
+
+static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 			struct x86_pmu_cpuid *regs)
 {
+	uint32_t last = config->core_type ? LEAF_HYBRID : LEAF_PERFMON;
+
 	switch (leaf) {
 	case LEAF_VENDOR:
-		if (regs->eax < LEAF_PERFMON)
-			regs->eax = LEAF_PERFMON;
+		if (regs->eax < last)
+			regs->eax = last;
 		break;
 	case LEAF_FEATURES:
 		x86_pmu_cpuid_bit(&regs->ecx, FEATURE_PDCM, has_full_width(config));
 		break;
+	case LEAF_STRUCTURED:
+		if (!subleaf && config->core_type)
+			x86_pmu_cpuid_bit(&regs->edx, FEATURE_HYBRID, true);
+		break;
 	case LEAF_PERFMON:
 		perfmon_leaf(config, regs);
+		break;
+	case LEAF_HYBRID:
+		if (config->core_type)
+			hybrid_leaf(config, regs);
 		break;
 	}
 }
@@ -319,8 +383,10 @@ const struct x86_pmu_maker x86_pmu_intel = {
 	.debugctl	= DEBUGCTL_WRITABLE,
 	.config_error	= intel_config_error,
 	.status		= intel_status,
-	.event		= intel_event,
+	.events		= intel_events,
+	.nr_events	= ARRAY_SIZE(intel_events),
 	.activate_fixed	= intel_activate_fixed,
+	.metrics	= intel_metrics,
 	.rdpmc		= intel_rdpmc,
 	.cpuid		= intel_cpuid,
 };

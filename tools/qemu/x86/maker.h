@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the model of the PMU (model.c, msr.c) asks of its makers (intel.c, amd.c),
- * and what it offers them. For these four files only.
+ * What the model of the PMU (model.c, select.c, msr.c) asks of its makers (intel.c,
+ * amd.c), and what it offers them. For these five files only.
  */
 #ifndef TOOLS_QEMU_X86_MAKER_H
 #define TOOLS_QEMU_X86_MAKER_H
@@ -12,7 +12,10 @@
 #define X86_PMU_STATUS_LBR_FROZEN	(UINT64_C(1) << 58)
 #define X86_PMU_STATUS_FROZEN		(UINT64_C(1) << 59)
 
-/* Selector bits that may be written, whoever made it. */
+/* Likewise, and in IA32_PERF_GLOBAL_CTRL: the metrics. */
+#define X86_PMU_GLOBAL_METRICS		(UINT64_C(1) << 48)
+
+/* Selector bits that can be set, whoever made it. */
 #define X86_PMU_SEL_COMMON	(X86_PMU_SEL_EVENT | X86_PMU_SEL_UMASK | X86_PMU_SEL_USR | \
 				 X86_PMU_SEL_OS | X86_PMU_SEL_EDGE | X86_PMU_SEL_INT | \
 				 X86_PMU_SEL_EN | X86_PMU_SEL_INV | X86_PMU_SEL_CMASK)
@@ -74,14 +77,17 @@ struct x86_pmu_msr_row {
  * @versions: by enum x86_pmu_version, those of this maker
  * @msrs: the registers
  * @msr_rows: how many rows @msrs has
- * @select: bits of an event selector that may be written
+ * @select: bits of an event selector that can be set
  * @debugctl: bits of IA32_DEBUGCTL or DbgCtl that may be written
- * @reserved_ignored: writes to the global registers ignore reserved bits, they do not fault
+ * @reserved_ignored: writes to event selectors and global registers leave reserved bits out,
+ *	they do not fault
  * @config_error: as x86_pmu_config_error(), for what this maker alone demands
  * @status: bits of the global status register besides those of counters
- * @event: what an event selector makes its counter count; false if nothing
+ * @events: what event selectors can name on any CPU
+ * @nr_events: how many
  * @activate_fixed: find out what counter @i does, a fixed-function one; NULL if there are
  *	none
+ * @metrics: the metrics, if ECX names them for RDPMC; NULL if there are none
  * @rdpmc: the counter that ECX names for RDPMC, X86_PMU_NO_COUNTER for #GP
  * @cpuid: see x86_pmu_cpuid()
  */
@@ -94,10 +100,12 @@ struct x86_pmu_maker {
 	bool reserved_ignored;
 	const char *(*config_error)(const struct x86_pmu_config *config);
 	uint64_t (*status)(const struct x86_pmu_config *config);
-	bool (*event)(uint64_t selector, struct x86_pmu_event *event);
+	const struct x86_pmu_event_row *events;
+	size_t nr_events;
 	void (*activate_fixed)(struct x86_pmu *pmu, unsigned int i);
+	bool (*metrics)(struct x86_pmu *pmu, uint32_t selector, uint64_t *value);
 	unsigned int (*rdpmc)(const struct x86_pmu_config *config, uint32_t selector);
-	void (*cpuid)(const struct x86_pmu_config *config, uint32_t leaf,
+	void (*cpuid)(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 		      struct x86_pmu_cpuid *regs);
 };
 
@@ -133,8 +141,14 @@ static inline void x86_pmu_cpuid_bit(uint32_t *reg, uint32_t bit, bool value)
 unsigned int x86_pmu_width(const struct x86_pmu_config *config, unsigned int i);
 unsigned int x86_pmu_global_bit(unsigned int i);
 uint64_t x86_pmu_global_counters(const struct x86_pmu_config *config);
+bool x86_pmu_is_missing(const struct x86_pmu_config *config, unsigned int i);
+uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i);
 bool x86_pmu_advance(struct x86_pmu *pmu);
 void x86_pmu_activate(struct x86_pmu *pmu);
+
+/* select.c */
+bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i);
+void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i);
 
 /* msr.c: @present, @read and @write of registers that both makers have */
 bool x86_msr_always(const struct x86_pmu_config *config);

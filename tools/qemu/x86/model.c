@@ -9,17 +9,22 @@
  * was right last, and is brought up to date whenever somebody looks, or when the
  * CPU says that the next overflow has been reached.
  *
- * This file counts. msr.c has the accesses to the registers, intel.c and amd.c have
- * what only PMUs of that maker have.
+ * This file counts. select.c says what general-purpose counters count, msr.c has the
+ * accesses to the registers, intel.c and amd.c have what only PMUs of that maker have,
+ * uarch*.c what those of one microarchitecture have.
  */
 #include <string.h>
 
 #include "x86/maker.h"
+#include "x86/uarch.h"
 
 /* IA32_DEBUGCTL, DbgCtl */
 #define DEBUGCTL_FREEZE		(UINT64_C(1) << 12)
 
 #define FAR_AWAY	(UINT64_MAX / 4)
+
+/* What a counter has of another's that it is merged with: bits 48 to 63. See select.c. */
+#define MERGED_BITS	16
 
 /* ---- kinds of PMU ---- */
 
@@ -32,6 +37,15 @@ const char *x86_pmu_version_name(enum x86_pmu_version version)
 	const struct x86_pmu_config config = { .version = version };
 
 	return x86_pmu_version(&config)->name;
+}
+
+/**
+ * x86_pmu_name() - what the user calls a PMU
+ * @config: the PMU
+ */
+const char *x86_pmu_name(const struct x86_pmu_config *config)
+{
+	return config->uarch ? config->uarch->name : x86_pmu_version(config)->name;
 }
 
 /**
@@ -50,6 +64,21 @@ void x86_pmu_defaults(struct x86_pmu_config *config, enum x86_pmu_version versio
 	config->gp_width = v->width;
 	config->fixed_width = v->width;
 	config->full_width = v->full_width;
+}
+
+/**
+ * x86_pmu_uarch_defaults() - the PMU of a microarchitecture
+ * @config: the result
+ * @uarch: which
+ */
+void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarch *uarch)
+{
+	x86_pmu_defaults(config, uarch->version);
+	config->uarch = uarch;
+	config->gp = uarch->gp;
+	config->fixed = uarch->fixed;
+	config->core_type = uarch->core_type;
+	config->perf_metrics = uarch->perf_metrics;
 }
 
 /**
@@ -75,6 +104,8 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	    config->stuck != X86_PMU_NO_COUNTER &&
 	    !(config->fixed >> (config->stuck - X86_PMU_GP_MAX) & 1))
 		return "does not have the counter to be stuck";
+	if ((config->denied | config->missing) & ~x86_pmu_global_counters(config))
+		return "does not have all of the counters to be denied or missing";
 	if (config->sticky_status && !v->global)
 		return "has no status register to be sticky";
 	return NULL;
@@ -106,6 +137,16 @@ unsigned int x86_pmu_global_bit(unsigned int i)
 uint64_t x86_pmu_global_counters(const struct x86_pmu_config *config)
 {
 	return x86_pmu_low_bits(config->gp) | (uint64_t)config->fixed << X86_PMU_GLOBAL_FIXED;
+}
+
+/**
+ * x86_pmu_is_missing() - does CPUID tell of a counter that is not there?
+ * @config: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ */
+bool x86_pmu_is_missing(const struct x86_pmu_config *config, unsigned int i)
+{
+	return config->missing >> x86_pmu_global_bit(i) & 1;
 }
 
 /* ---- counting ---- */
@@ -146,6 +187,22 @@ static void freeze(struct x86_pmu *pmu)
 		pmu->global_ctrl = 0;
 }
 
+/*
+ * A counter has gone through all of its values. If another has its upper bits, these go on
+ * by one.
+ *
+ * Return: whether it overflows.
+ */
+static bool carry(struct x86_pmu *pmu, unsigned int i)
+{
+	struct x86_pmu_counter *upper = &pmu->counter[i + 1];
+
+	if (!pmu->counter[i].merged)
+		return true;
+	upper->value = (upper->value + 1) & x86_pmu_low_bits(MERGED_BITS);
+	return !upper->value;
+}
+
 static void overflow(struct x86_pmu *pmu, unsigned int i)
 {
 	pmu->overflows++;
@@ -156,6 +213,18 @@ static void overflow(struct x86_pmu *pmu, unsigned int i)
 	if (has_global(pmu))
 		freeze(pmu);
 	pmu->ops->interrupt(pmu);
+}
+
+/**
+ * x86_pmu_counter_value() - what a counter shows
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ */
+uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_pmu_counter *c = &pmu->counter[i];
+
+	return c->merged ? c->value | c[1].value << x86_pmu_width(pmu->config, i) : c->value;
 }
 
 /**
@@ -189,7 +258,8 @@ bool x86_pmu_advance(struct x86_pmu *pmu)
 		c->value += steps / c->event.per;
 		if (c->value > x86_pmu_low_bits(x86_pmu_width(pmu->config, i))) {
 			c->value &= x86_pmu_low_bits(x86_pmu_width(pmu->config, i));
-			overflowed |= UINT32_C(1) << i;
+			if (carry(pmu, i))
+				overflowed |= UINT32_C(1) << i;
 		}
 	}
 
@@ -262,26 +332,6 @@ static bool same_event(const struct x86_pmu_counter *a, const struct x86_pmu_cou
 	       a->event.per == b->event.per;
 }
 
-static bool gp_enabled(const struct x86_pmu *pmu, unsigned int i)
-{
-	return (pmu->counter[i].select & X86_PMU_SEL_EN) &&
-	       (!has_global(pmu) || pmu->global_ctrl >> i & 1);
-}
-
-static void activate_gp(struct x86_pmu *pmu, unsigned int i)
-{
-	struct x86_pmu_counter *c = &pmu->counter[i];
-
-	c->active = gp_enabled(pmu, i) &&
-		    x86_pmu_maker(pmu->config)->event(c->select, &c->event);
-	c->rings = (c->select & X86_PMU_SEL_USR ? 1 << X86_PMU_USER : 0) |
-		   (c->select & X86_PMU_SEL_OS ? 1 << X86_PMU_KERNEL : 0);
-	/* There are no guests here; "host only" is not told from both. */
-	if ((c->select & X86_PMU_SEL_HG_ONLY) == X86_PMU_SEL_GUEST_ONLY)
-		c->rings = 0;
-	c->interrupts = c->select & X86_PMU_SEL_INT;
-}
-
 /**
  * x86_pmu_activate() - a register has changed: which counters count what from here on?
  * @pmu: the PMU of the CPU whose thread this is
@@ -300,10 +350,11 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 		struct x86_pmu_counter before = *c;
 
 		if (i < X86_PMU_GP_MAX)
-			activate_gp(pmu, i);
+			x86_pmu_activate_gp(pmu, i);
 		else if (activate_fixed)
 			activate_fixed(pmu, i);
-		if (!c->rings || is_frozen(pmu) || i == pmu->config->stuck)
+		if (!c->rings || is_frozen(pmu) || i == pmu->config->stuck ||
+		    x86_pmu_is_denied(pmu, i))
 			c->active = false;
 		if (!c->active)
 			continue;
@@ -357,6 +408,7 @@ void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions)
 void x86_pmu_reset(struct x86_pmu *pmu)
 {
 	memset(pmu->counter, 0, sizeof(pmu->counter));
+	pmu->perf_metrics = 0;
 	pmu->fixed_ctrl = 0;
 	pmu->global_ctrl = has_global(pmu) ? x86_pmu_low_bits(pmu->config->gp) : 0;
 	pmu->status = 0;
@@ -383,10 +435,11 @@ void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
  * x86_pmu_cpuid() - what the PMU changes of CPUID
  * @config: the PMU
  * @leaf: EAX before the instruction
+ * @subleaf: ECX before the instruction
  * @regs: the result of a CPU without the PMU, then of one with it
  */
-void x86_pmu_cpuid(const struct x86_pmu_config *config, uint32_t leaf,
+void x86_pmu_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 		   struct x86_pmu_cpuid *regs)
 {
-	x86_pmu_maker(config)->cpuid(config, leaf, regs);
+	x86_pmu_maker(config)->cpuid(config, leaf, subleaf, regs);
 }

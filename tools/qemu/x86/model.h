@@ -17,6 +17,8 @@
 #define X86_PMU_COUNTERS_MAX	(X86_PMU_GP_MAX + X86_PMU_FIXED_MAX)
 #define X86_PMU_NO_COUNTER	X86_PMU_COUNTERS_MAX
 
+#define X86_PMU_DENIED_MAX	8
+
 /* The position of the fixed-function counters in Intel's global registers. */
 #define X86_PMU_GLOBAL_FIXED	32
 
@@ -41,29 +43,54 @@ enum x86_pmu_version {
 	X86_PMU_VERSIONS
 };
 
+/* Intel's kinds of CPU in one machine: CPUID leaf 0x1a, EAX[31:24] */
+#define X86_PMU_CORE_NONE	0	/* there is one kind only */
+#define X86_PMU_CORE_ATOM	0x20
+#define X86_PMU_CORE_CORE	0x40
+
 /**
  * struct x86_pmu_config - what kind of PMU it is; the same for all CPUs
  * @version: which registers there are
+ * @uarch: whose events and rules hold besides; NULL for the architecture alone
  * @gp: how many general-purpose counters
  * @fixed: which of Intel's fixed-function counters, a bit each
+ * @untold: counters that CPUID does not tell of, by their bits in the global registers
+ * @core_type: the kind of CPU where a machine has several, X86_PMU_CORE_*
  * @gp_width: bits of a general-purpose counter
  * @fixed_width: bits of a fixed-function counter
  * @full_width: counters can be written with all their bits (Intel)
+ * @perf_metrics: the slots are divided into metrics (Intel)
+ * @misplaced: a counter counts cycles instead of an event that it cannot count
+ * @denied: counters that do not count, by their bits in the global registers
+ * @missing: counters that CPUID tells of and that are not there, likewise
+ * @denied_events: events that do not count on general-purpose counters, the bits
+ *	X86_PMU_SEL_NAME of a selector
+ * @nr_denied_events: how many
  * @stuck: a counter that never counts, or X86_PMU_NO_COUNTER
  * @sticky_status: status bits do not clear at the first write
  */
 struct x86_pmu_config {
 	enum x86_pmu_version version;
+	const struct x86_uarch *uarch;
 	unsigned int gp;
 	uint32_t fixed;
+	uint64_t untold;
+	uint8_t core_type;
 	unsigned int gp_width;
 	unsigned int fixed_width;
 	bool full_width;
+	bool perf_metrics;
+	bool misplaced;
+	uint64_t denied;
+	uint64_t missing;
+	uint64_t denied_events[X86_PMU_DENIED_MAX];
+	unsigned int nr_denied_events;
 	unsigned int stuck;
 	bool sticky_status;
 };
 
 struct x86_pmu;
+struct x86_uarch;
 
 /* Counts of a CPU, or distances between counts. */
 typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
@@ -90,6 +117,7 @@ struct x86_pmu_ops {
  * @select: the event selector of a general-purpose one
  * @active: it counts; what follows is meaningful only then
  * @rings: which rings it counts, a bit each
+ * @merged: the next counter has its upper bits
  * @interrupts: overflow is signalled
  * @event: what it counts
  * @seen: the count up to which @value is right
@@ -100,6 +128,7 @@ struct x86_pmu_counter {
 	uint64_t select;
 	bool active;
 	uint8_t rings;
+	bool merged;
 	bool interrupts;
 	struct x86_pmu_event event;
 	uint64_t seen;
@@ -119,6 +148,7 @@ struct x86_pmu_accesses {
  * @config: its kind
  * @ops: the CPU
  * @counter: general-purpose counters, then fixed-function ones
+ * @perf_metrics: MSR_PERF_METRICS as written
  * @fixed_ctrl: IA32_FIXED_CTR_CTRL
  * @global_ctrl: IA32_PERF_GLOBAL_CTRL, PerfCntrGlobalCtl
  * @status: IA32_PERF_GLOBAL_STATUS, PerfCntrGlobalStatus
@@ -135,6 +165,7 @@ struct x86_pmu {
 	const struct x86_pmu_config *config;
 	const struct x86_pmu_ops *ops;
 	struct x86_pmu_counter counter[X86_PMU_COUNTERS_MAX];
+	uint64_t perf_metrics;
 	uint64_t fixed_ctrl;
 	uint64_t global_ctrl;
 	uint64_t status;
@@ -170,7 +201,9 @@ static inline bool x86_pmu_is_amd(const struct x86_pmu_config *config)
 }
 
 const char *x86_pmu_version_name(enum x86_pmu_version version);
+const char *x86_pmu_name(const struct x86_pmu_config *config);
 void x86_pmu_defaults(struct x86_pmu_config *config, enum x86_pmu_version version);
+void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarch *uarch);
 const char *x86_pmu_config_error(const struct x86_pmu_config *config);
 
 void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
@@ -182,7 +215,7 @@ void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions);
 enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *value);
 enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t value);
 enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, uint32_t selector, uint64_t *value);
-void x86_pmu_cpuid(const struct x86_pmu_config *config, uint32_t leaf,
+void x86_pmu_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 		   struct x86_pmu_cpuid *regs);
 const char *x86_pmu_msr_name(const struct x86_pmu_config *config, unsigned int row);
 

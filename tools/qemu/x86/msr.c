@@ -30,7 +30,7 @@ void x86_msr_set_counter(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 
 bool x86_msr_read_gp(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
-	*value = pmu->counter[i].value;
+	*value = x86_pmu_counter_value(pmu, i);
 	return true;
 }
 
@@ -40,11 +40,19 @@ bool x86_msr_read_select(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 	return true;
 }
 
+/* Does the write of a register set reserved bits, and fault? */
+static bool reserved(const struct x86_pmu *pmu, uint64_t value, uint64_t allowed)
+{
+	return !x86_pmu_maker(pmu->config)->reserved_ignored && (value & ~allowed);
+}
+
 bool x86_msr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
-	if (value & ~x86_pmu_maker(pmu->config)->select)
+	uint64_t known = x86_pmu_maker(pmu->config)->select;
+
+	if (reserved(pmu, value, known))
 		return false;
-	pmu->counter[i].select = value;
+	pmu->counter[i].select = value & known;
 	return true;
 }
 
@@ -62,18 +70,16 @@ bool x86_msr_read_global_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t *val
 	return true;
 }
 
-/* Does the write of a global register set reserved bits, and fault? */
-static bool reserved(const struct x86_pmu *pmu, uint64_t value, uint64_t allowed)
-{
-	return !x86_pmu_maker(pmu->config)->reserved_ignored && (value & ~allowed);
-}
-
 bool x86_msr_write_global_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
+	uint64_t known = x86_pmu_global_counters(pmu->config);
+
 	(void)i;
-	if (reserved(pmu, value, x86_pmu_global_counters(pmu->config)))
+	if (pmu->config->perf_metrics)
+		known |= X86_PMU_GLOBAL_METRICS;
+	if (reserved(pmu, value, known))
 		return false;
-	pmu->global_ctrl = value & x86_pmu_global_counters(pmu->config);
+	pmu->global_ctrl = value & known;
 	return true;
 }
 
@@ -138,9 +144,9 @@ static bool bank_has(const struct x86_pmu_config *config, enum x86_pmu_bank bank
 {
 	switch (bank) {
 	case X86_PMU_BANK_GP:
-		return i < config->gp;
+		return i < config->gp && !x86_pmu_is_missing(config, i);
 	case X86_PMU_BANK_FIXED:
-		return config->fixed >> i & 1;
+		return config->fixed >> i & 1 && !x86_pmu_is_missing(config, X86_PMU_GP_MAX + i);
 	default:
 		return true;
 	}
@@ -233,15 +239,18 @@ enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t va
  */
 enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, uint32_t selector, uint64_t *value)
 {
+	const struct x86_pmu_maker *maker = x86_pmu_maker(pmu->config);
 	unsigned int i;
 
 	pmu->rdpmc++;
-	i = x86_pmu_maker(pmu->config)->rdpmc(pmu->config, selector);
-	if (i == X86_PMU_NO_COUNTER)
+	if (maker->metrics && maker->metrics(pmu, selector, value))
+		return X86_PMU_DONE;
+	i = maker->rdpmc(pmu->config, selector);
+	if (i == X86_PMU_NO_COUNTER || x86_pmu_is_missing(pmu->config, i))
 		return X86_PMU_FAULT;
 	if (x86_pmu_advance(pmu))
 		x86_pmu_activate(pmu);
-	*value = pmu->counter[i].value;
+	*value = x86_pmu_counter_value(pmu, i);
 	return X86_PMU_DONE;
 }
 

@@ -308,6 +308,18 @@ bool x86_qemu_vcpu_is_amd(unsigned int vcpu)
 	return ebx == 0x68747541 || ebx == 0x6f677948;
 }
 
+/**
+ * x86_qemu_vcpu_signature() - EAX of CPUID leaf 1: family, model and stepping
+ * @vcpu: its index
+ */
+uint32_t x86_qemu_vcpu_signature(unsigned int vcpu)
+{
+	uint32_t eax, ebx, ecx, edx;
+
+	qemu.cpu_x86_cpuid(vcpus[vcpu].env, 1, 0, &eax, &ebx, &ecx, &edx);
+	return eax;
+}
+
 static unsigned int vcpu_of_env(const struct x86_env *env)
 {
 	return pmu_qemu_vcpu_of((const struct qemu_cpu *)((const char *)env - offset.env));
@@ -474,7 +486,7 @@ static void hook_rdpmc(struct x86_env *env)
 
 static void hook_cpuid(struct x86_env *env)
 {
-	uint32_t leaf = env->regs[R_EAX];
+	uint32_t leaf = env->regs[R_EAX], subleaf = env->regs[R_ECX];
 	struct x86_pmu_cpuid regs;
 
 	helper_cpuid(env);
@@ -482,7 +494,7 @@ static void hook_cpuid(struct x86_env *env)
 		.eax = env->regs[R_EAX], .ecx = env->regs[R_ECX],
 		.edx = env->regs[R_EDX], .ebx = env->regs[R_EBX],
 	};
-	hooks->cpuid(leaf, &regs);
+	hooks->cpuid(vcpu_of_env(env), leaf, subleaf, &regs);
 	env->regs[R_EAX] = regs.eax;
 	env->regs[R_ECX] = regs.ecx;
 	env->regs[R_EDX] = regs.edx;

@@ -29,7 +29,8 @@ struct x86_qemu_hooks {
 	enum x86_pmu_access (*rdmsr)(unsigned int vcpu, uint32_t msr, uint64_t *value);
 	enum x86_pmu_access (*wrmsr)(unsigned int vcpu, uint32_t msr, uint64_t value);
 	enum x86_pmu_access (*rdpmc)(unsigned int vcpu, uint32_t selector, uint64_t *value);
-	void (*cpuid)(uint32_t leaf, struct x86_pmu_cpuid *regs);
+	void (*cpuid)(unsigned int vcpu, uint32_t leaf, uint32_t subleaf,
+		      struct x86_pmu_cpuid *regs);
 	void (*exception)(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch, bool nested);
 	void (*interrupt)(unsigned int vcpu, uint64_t pc);
 	void (*interrupted)(unsigned int vcpu, enum x86_pmu_ring ring);
@@ -40,6 +41,7 @@ int x86_qemu_find(const struct qemu_info *info);
 int x86_qemu_hook(const struct x86_qemu_hooks *hooks);
 void x86_qemu_vcpu_init(unsigned int vcpu);
 bool x86_qemu_vcpu_is_amd(unsigned int vcpu);
+uint32_t x86_qemu_vcpu_signature(unsigned int vcpu);
 
 /* Called in a vCPU's thread. */
 uint64_t x86_qemu_pc(unsigned int vcpu);

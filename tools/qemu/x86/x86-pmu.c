@@ -5,7 +5,9 @@
  * This file reads the options and ties the parts together:
  *
  *	model, msr	counters and registers, know nothing of QEMU
+ *	select		what a general-purpose counter counts
  *	intel, amd	what they have of their own
+ *	uarch		what microarchitectures have of their own
  *	events		what event selectors mean
  *	count		what the guest does
  *	decode		what its instructions are
@@ -28,6 +30,7 @@
 #include "x86/deliver.h"
 #include "x86/model.h"
 #include "x86/qemu.h"
+#include "x86/uarch.h"
 
 const char *const plugin_name = "x86-pmu";
 
@@ -39,6 +42,12 @@ static struct {
 	uint64_t width;
 	uint64_t fixed_width;
 	const char *full_width;
+	const char *metrics;
+	const char *misplaced;
+	uint64_t atoms;
+	uint64_t deny;
+	const char *deny_event;
+	uint64_t missing;
 	const char *stuck;
 	uint64_t lose;
 	uint64_t delay;
@@ -52,6 +61,9 @@ static struct {
 	.fixed = OPTION_UNSET,
 	.width = OPTION_UNSET,
 	.fixed_width = OPTION_UNSET,
+	.atoms = OPTION_UNSET,
+	.deny = OPTION_UNSET,
+	.missing = OPTION_UNSET,
 };
 
 static const struct option options[] = {
@@ -61,6 +73,12 @@ static const struct option options[] = {
 	{ .name = "width",	 .number = &opt.width },
 	{ .name = "fixed-width", .number = &opt.fixed_width },
 	{ .name = "full-width",	 .text = &opt.full_width },
+	{ .name = "metrics",	 .text = &opt.metrics },
+	{ .name = "misplaced",	 .text = &opt.misplaced },
+	{ .name = "atoms",	 .number = &opt.atoms },
+	{ .name = "deny",	 .number = &opt.deny },
+	{ .name = "deny-event",	 .text = &opt.deny_event },
+	{ .name = "missing",	 .number = &opt.missing },
 	{ .name = "stats",	 .text = &opt.stats },
 	{ .name = "verbose",	 .text = &opt.verbose },
 }, faults[] = {
@@ -76,7 +94,8 @@ static const struct option_table option_table = {
 	options, ARRAY_SIZE(options), faults, ARRAY_SIZE(faults)
 };
 
-static struct x86_pmu_config config;
+/* Of all CPUs, or of those that are of the first kind; of those of the other. */
+static struct x86_pmu_config config, other_config;
 
 static struct x86_pmu *pmus[PMU_VCPUS_MAX];
 
@@ -151,9 +170,10 @@ static enum x86_pmu_access hook_rdpmc(unsigned int vcpu, uint32_t selector, uint
 	return x86_pmu_rdpmc(pmus[vcpu], selector, value);
 }
 
-static void hook_cpuid(uint32_t leaf, struct x86_pmu_cpuid *regs)
+static void hook_cpuid(unsigned int vcpu, uint32_t leaf, uint32_t subleaf,
+		       struct x86_pmu_cpuid *regs)
 {
-	x86_pmu_cpuid(&config, leaf, regs);
+	x86_pmu_cpuid(pmus[vcpu]->config, leaf, subleaf, regs);
 }
 
 static void hook_reset(void)
@@ -188,7 +208,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	if (!pmu)
 		return;
 	for (row = 0; row < X86_PMU_MSR_ROWS; row++) {
-		const char *name = x86_pmu_msr_name(&config, row);
+		const char *name = x86_pmu_msr_name(pmu->config, row);
 
 		if (!name)
 			continue;
@@ -216,7 +236,7 @@ static void print_stats(void)
 
 /* ---- options ---- */
 
-static int read_stuck_counter(void)
+static int read_stuck_counter(struct x86_pmu_config *c)
 {
 	const char *number = opt.stuck;
 	unsigned long n;
@@ -230,51 +250,124 @@ static int read_stuck_counter(void)
 	if (!*number || *end || n >= X86_PMU_GP_MAX)
 		return plugin_refuse("'fault=stuck-counter:%s': give its number, with 'fixed' before that of a fixed-function counter",
 				     opt.stuck);
-	config.stuck = number == opt.stuck ? n : X86_PMU_GP_MAX + n;
-	if (config.stuck >= X86_PMU_COUNTERS_MAX)
+	c->stuck = number == opt.stuck ? n : X86_PMU_GP_MAX + n;
+	if (c->stuck >= X86_PMU_COUNTERS_MAX)
 		return plugin_refuse("'fault=stuck-counter:%s': there is no such counter",
 				     opt.stuck);
 	return 0;
 }
 
-static int configure(enum x86_pmu_version version)
+static int read_misplaced(struct x86_pmu_config *c)
+{
+	if (!opt.misplaced || !strcmp(opt.misplaced, "nothing"))
+		return 0;
+	if (strcmp(opt.misplaced, "other"))
+		return plugin_refuse("'misplaced=%s': what a counter counts instead of an event that it cannot count is 'nothing' or 'other'",
+				     opt.misplaced);
+	if (!c->uarch)
+		return plugin_refuse("the model %s has counters that count any event, 'misplaced' wants a microarchitecture",
+				     x86_pmu_name(c));
+	c->misplaced = true;
+	return 0;
+}
+
+/* Numbers of events with a "+" between them */
+static int read_denied_events(struct x86_pmu_config *c)
+{
+	const char *list = opt.deny_event;
+	unsigned long long event;
+	char *end;
+
+	while (list) {
+		event = strtoull(list, &end, 0);
+		if (end == list || (*end && *end != '+') || event & ~X86_PMU_SEL_NAME)
+			return plugin_refuse("'deny-event=%s': give numbers of events with their unit masks, 0x412e for one, with '+' between them",
+					     opt.deny_event);
+		if (c->nr_denied_events == X86_PMU_DENIED_MAX)
+			return plugin_refuse("'deny-event=%s' has more than %u events",
+					     opt.deny_event, X86_PMU_DENIED_MAX);
+		c->denied_events[c->nr_denied_events++] = event;
+		list = *end ? end + 1 : NULL;
+	}
+	return 0;
+}
+
+/* The options, on top of what the model says. */
+static int configure(struct x86_pmu_config *c)
 {
 	const char *error;
 
-	x86_pmu_defaults(&config, version);
 	if (opt.counters != OPTION_UNSET)
-		config.gp = opt.counters < UINT32_MAX ? opt.counters : UINT32_MAX;
+		c->gp = opt.counters < UINT32_MAX ? opt.counters : UINT32_MAX;
 	if (opt.width != OPTION_UNSET)
-		config.gp_width = opt.width < UINT32_MAX ? opt.width : UINT32_MAX;
+		c->gp_width = opt.width < UINT32_MAX ? opt.width : UINT32_MAX;
 	if (opt.fixed_width != OPTION_UNSET)
-		config.fixed_width = opt.fixed_width < UINT32_MAX ? opt.fixed_width : UINT32_MAX;
+		c->fixed_width = opt.fixed_width < UINT32_MAX ? opt.fixed_width : UINT32_MAX;
 	if (opt.fixed != OPTION_UNSET)
-		config.fixed = opt.fixed < UINT32_MAX ? opt.fixed : UINT32_MAX;
-	config.sticky_status = opt.sticky_status;
-	if (options_switch("full-width", opt.full_width, &config.full_width) ||
-	    read_stuck_counter())
+		c->fixed = opt.fixed < UINT32_MAX ? opt.fixed : UINT32_MAX;
+	if (opt.deny != OPTION_UNSET)
+		c->denied = opt.deny;
+	if (opt.missing != OPTION_UNSET)
+		c->missing = opt.missing;
+	c->sticky_status = opt.sticky_status;
+	if (options_switch("full-width", opt.full_width, &c->full_width) ||
+	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
+	    read_misplaced(c) || read_denied_events(c) || read_stuck_counter(c))
 		return 1;
 
-	error = x86_pmu_config_error(&config);
+	error = x86_pmu_config_error(c);
 	if (error)
-		return plugin_refuse("the model %s %s", x86_pmu_version_name(version), error);
-	x86_deliver_auto_mask = !x86_pmu_is_amd(&config);
+		return plugin_refuse("the model %s %s", x86_pmu_name(c), error);
+	x86_deliver_auto_mask = !x86_pmu_is_amd(c);
 	return 0;
+}
+
+/* A microarchitecture, and the other that its machine may have. */
+static int configure_uarch(const struct x86_uarch *uarch)
+{
+	x86_pmu_uarch_defaults(&config, uarch);
+	if (opt.atoms == OPTION_UNSET || !opt.atoms)
+		return configure(&config);
+	config.untold = uarch->untold;
+	x86_pmu_uarch_defaults(&other_config, uarch->other);
+	return configure(&config) || configure(&other_config);
 }
 
 static int read_model(void)
 {
+	const struct x86_uarch *uarch = opt.model ? x86_uarch_find(opt.model) : NULL;
 	int i;
+
+	if (opt.atoms != OPTION_UNSET && (!uarch || !uarch->other))
+		return plugin_refuse("'atoms' wants a model that has two kinds of CPU: alder-lake");
 
 	if (!opt.model) {
 		default_model = true;
 		return 0;
 	}
-	for (i = 0; i < X86_PMU_VERSIONS; i++)
-		if (!strcmp(opt.model, x86_pmu_version_name(i)))
-			return configure(i);
-	return plugin_refuse("unknown model '%s' (known: intel-v1 to intel-v5, amd-legacy, amd-core, amd-v2)",
+	for (i = 0; i < X86_PMU_VERSIONS; i++) {
+		if (strcmp(opt.model, x86_pmu_version_name(i)))
+			continue;
+		x86_pmu_defaults(&config, i);
+		return configure(&config);
+	}
+	if (uarch)
+		return configure_uarch(uarch);
+	return plugin_refuse("unknown model '%s' (known: intel-v1 to intel-v5, amd-legacy, amd-core, amd-v2, haswell, skylake, icelake, sapphire-rapids, alder-lake, zen1 to zen5)",
 			     opt.model);
+}
+
+static bool is_atom(unsigned int vcpu)
+{
+	return opt.atoms != OPTION_UNSET && vcpu < 64 && opt.atoms >> vcpu & 1;
+}
+
+static int check_atoms(const struct qemu_info *info)
+{
+	if (opt.atoms != OPTION_UNSET && info->max_vcpus < 64 && opt.atoms >> info->max_vcpus)
+		return plugin_refuse("'atoms=%#llx' names more CPUs than there are",
+				     (unsigned long long)opt.atoms);
+	return 0;
 }
 
 static int check_faults(const struct qemu_info *info)
@@ -295,9 +388,28 @@ static int check_faults(const struct qemu_info *info)
 
 /* ---- beginning ---- */
 
+/* Does the PMU suit the CPU? If not this process ends. */
+static void check_cpu(unsigned int vcpu, bool amd)
+{
+	uint32_t signature = x86_qemu_vcpu_signature(vcpu);
+
+	if (amd != x86_pmu_is_amd(&config)) {
+		plugin_refuse("the model %s does not suit a CPU of %s, choose another -cpu",
+			      x86_pmu_name(&config), amd ? "AMD" : "Intel");
+		exit(1);
+	}
+	if (config.uarch && !x86_uarch_is_in(config.uarch, signature)) {
+		plugin_refuse("the model %s does not suit a CPU of family %u, model %u, choose another -cpu",
+			      x86_pmu_name(&config), x86_uarch_family(signature),
+			      x86_uarch_model(signature));
+		exit(1);
+	}
+}
+
 /* The vendor is known only now: of the CPU model, not of the command line. */
 static void vcpu_init(unsigned int vcpu)
 {
+	const struct x86_pmu_config *c = is_atom(vcpu) ? &other_config : &config;
 	bool amd;
 
 	if (vcpu >= PMU_VCPUS_MAX || pmus[vcpu])
@@ -305,24 +417,20 @@ static void vcpu_init(unsigned int vcpu)
 	x86_qemu_vcpu_init(vcpu);
 	amd = x86_qemu_vcpu_is_amd(vcpu);
 	if (default_model) {
-		if (configure(amd ? X86_PMU_AMD_CORE : X86_PMU_INTEL_V2))
+		x86_pmu_defaults(&config, amd ? X86_PMU_AMD_CORE : X86_PMU_INTEL_V2);
+		if (configure(&config))
 			exit(1);
 		default_model = false;
 	}
-	if (amd != x86_pmu_is_amd(&config)) {
-		plugin_refuse("the model %s does not suit a CPU of %s, choose another -cpu",
-			      x86_pmu_version_name(config.version), amd ? "AMD" : "Intel");
-		exit(1);
-	}
+	check_cpu(vcpu, amd);
 
 	count_vcpu_init(vcpu);
 	pmus[vcpu] = calloc(1, sizeof(*pmus[vcpu]));
 	if (!pmus[vcpu])
 		abort();
-	x86_pmu_init(pmus[vcpu], &config, &pmu_ops);
+	x86_pmu_init(pmus[vcpu], c, &pmu_ops);
 	plugin_note("CPU %u: %s, %u counters of %u bits, fixed-function counters %#x",
-		    vcpu, x86_pmu_version_name(config.version), config.gp, config.gp_width,
-		    config.fixed);
+		    vcpu, x86_pmu_name(c), c->gp, c->gp_width, c->fixed);
 }
 
 /**
@@ -341,8 +449,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 {
 	if (options_read(argc, argv, &option_table) ||
 	    options_switch("verbose", opt.verbose, &plugin_verbose) ||
-	    plugin_check_target(info, "x86_64") || read_model() || check_faults(info) ||
-	    x86_qemu_find(info))
+	    plugin_check_target(info, "x86_64") || read_model() || check_atoms(info) ||
+	    check_faults(info) || x86_qemu_find(info))
 		return 1;
 
 	x86_count_init(reached, print_stats);

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests the microarchitectures of the virtual x86 PMU without QEMU: which CPUs they are in,
+ * their events, and which counter counts what. KTAP on stdout.
+ *
+ * Placements here are what perf's pmu-events/arch/x86 say ("Counter"), which the tables of
+ * x86/uarch-intel.c do not come from.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/plugin.h"
+#include "tests/model-test.h"
+#include "x86/model.h"
+#include "x86/uarch.h"
+
+#define USR	X86_PMU_SEL_USR
+#define INT	X86_PMU_SEL_INT
+#define EN	X86_PMU_SEL_EN
+#define CMASK(n)	((uint64_t)(n) << X86_PMU_SEL_CMASK_SHIFT)
+
+#define BIT(n)	(UINT64_C(1) << (n))
+#define MASK(n)	(BIT(n) - 1)
+
+#define IA32_PMC		0xc1
+#define IA32_PERFEVTSEL		0x186
+#define IA32_FIXED_CTR		0x309
+#define IA32_FIXED_CTR_CTRL	0x38d
+#define IA32_PERF_GLOBAL_CTRL	0x38f
+#define IA32_PERF_GLOBAL_OVF_CTRL	0x390
+#define IA32_PERF_CAPABILITIES	0x345
+#define MSR_PERF_METRICS	0x329
+#define RDPMC_METRICS		0x20000000
+
+#define PERF_CNTR_GLOBAL_STATUS	0xc0000300
+#define PERF_CTL(n)		(0xc0010200 + 2 * (n))
+#define PERF_CTR(n)		(0xc0010201 + 2 * (n))
+
+/* AMD: bits 11 to 8 of the event's number are bits 35 to 32 of its selector. */
+#define AMD_MERGE		UINT64_C(0xf000000ff)
+#define AMD_P0_FREQ_CYC		UINT64_C(0x100000120)
+
+/* ---- a CPU in which everything has happened equally often, but cycles ---- */
+
+static struct {
+	struct x86_pmu_config config;
+	struct x86_pmu pmu;
+	x86_pmu_counts counts;
+	unsigned int interrupts;
+} cpu;
+
+static void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
+{
+	(void)pmu;
+	memcpy(counts, cpu.counts, sizeof(cpu.counts));
+}
+
+static void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
+{
+	(void)pmu;
+	(void)distance;
+}
+
+static void cpu_need(struct x86_pmu *pmu, uint32_t kinds)
+{
+	(void)pmu;
+	(void)kinds;
+}
+
+static void cpu_interrupt(struct x86_pmu *pmu)
+{
+	(void)pmu;
+	cpu.interrupts++;
+}
+
+static void cpu_alarm(struct x86_pmu *pmu)
+{
+	(void)pmu;
+}
+
+static const struct x86_pmu_ops cpu_ops = {
+	.read		= cpu_read,
+	.watch		= cpu_watch,
+	.need		= cpu_need,
+	.interrupt	= cpu_interrupt,
+	.alarm		= cpu_alarm,
+};
+
+static bool make_uarch(const struct x86_uarch *uarch)
+{
+	memset(&cpu, 0, sizeof(cpu));
+	if (!uarch)
+		return false;
+	x86_pmu_uarch_defaults(&cpu.config, uarch);
+	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+	return !x86_pmu_config_error(&cpu.config);
+}
+
+static bool make(const char *name)
+{
+	return make_uarch(x86_uarch_find(name));
+}
+
+static void happens(enum x86_pmu_kind kind, unsigned int n)
+{
+	cpu.counts[kind][X86_PMU_USER] += n;
+	x86_pmu_check(&cpu.pmu);
+}
+
+/* Ten of each, and twenty cycles. */
+static void everything_happens(void)
+{
+	int kind;
+
+	for (kind = 0; kind < X86_PMU_KINDS; kind++)
+		happens(kind, kind == X86_PMU_CYCLES ? 20 : 10);
+}
+
+static bool put(uint32_t msr, uint64_t value)
+{
+	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_DONE;
+}
+
+/* A value no register has, if there is none to read. */
+static uint64_t get(uint32_t msr)
+{
+	uint64_t value;
+
+	if (x86_pmu_rdmsr(&cpu.pmu, msr, &value) != X86_PMU_DONE)
+		return 0xdeaddeaddeaddead;
+	return value;
+}
+
+static uint32_t select_of(unsigned int i)
+{
+	return x86_pmu_is_amd(&cpu.config) ? PERF_CTL(i) : IA32_PERFEVTSEL + i;
+}
+
+static uint32_t counter_of(unsigned int i)
+{
+	return x86_pmu_is_amd(&cpu.config) ? PERF_CTR(i) : IA32_PMC + i;
+}
+
+/* What a counter counts of everything. */
+static uint64_t counted(unsigned int i, uint64_t event)
+{
+	uint64_t count;
+
+	if (!put(counter_of(i), 0) || !put(select_of(i), EN | USR | event))
+		return 0xdeaddeaddeaddead;
+	everything_happens();
+	count = get(counter_of(i));
+	put(select_of(i), 0);
+	return count;
+}
+
+/* The counters that count an event, a bit each. */
+static uint32_t counters_of(uint64_t event)
+{
+	uint32_t counters = 0;
+	unsigned int i;
+
+	for (i = 0; i < cpu.config.gp; i++)
+		if (counted(i, event))
+			counters |= 1 << i;
+	return counters;
+}
+
+/* ---- tests ---- */
+
+static void test_models(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t signature;
+	} rows[] = {
+		{ "haswell", 0x000306c3 },		/* Core i7-4770 */
+		{ "skylake", 0x000506e3 },		/* Core i7-6700 */
+		{ "icelake", 0x000606a6 },		/* Xeon Gold 6330 */
+		{ "sapphire-rapids", 0x000806f8 },	/* Xeon Platinum 8480 */
+		{ "alder-lake", 0x00090672 },		/* Core i9-12900K */
+		{ "zen1", 0x00800f12 },			/* EPYC 7601 */
+		{ "zen2", 0x00830f10 },			/* EPYC 7742 */
+		{ "zen3", 0x00a00f11 },			/* EPYC 7763 */
+		{ "zen4", 0x00a10f11 },			/* EPYC 9654 */
+		{ "zen5", 0x00b00f21 },			/* EPYC 9755 */
+	};
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		EXPECT_ROW(rows[i].name, make(rows[i].name));
+		EXPECT_ROW(rows[i].name, !strcmp(x86_pmu_name(&cpu.config), rows[i].name));
+		for (j = 0; j < ARRAY_SIZE(rows); j++)
+			EXPECT_ROW(rows[i].name, (i == j) ==
+				   x86_uarch_is_in(cpu.config.uarch, rows[j].signature));
+	}
+	EXPECT(!x86_uarch_find("penryn"));
+	/* Snow Ridge, whose number QEMU's first Icelake-Server has */
+	EXPECT(!x86_uarch_is_in(x86_uarch_find("icelake"), 0x00080660));
+}
+
+static void test_cpuid(void)
+{
+	struct x86_pmu_cpuid regs = { 0 };
+
+	EXPECT(make("skylake"));
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
+	EXPECT(regs.eax == (4 | 4 << 8 | 48 << 16 | 7 << 24));
+	EXPECT((regs.edx & 0x1f) == 3 && regs.ecx == 0);
+
+	EXPECT(make("icelake"));
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
+	EXPECT(regs.eax == (5 | 8 << 8 | 48 << 16 | 8 << 24));
+	EXPECT((regs.edx & 0x1f) == 4 && regs.ecx == 0xf);
+
+	EXPECT(make("zen3"));
+	regs = (struct x86_pmu_cpuid) { 0 };
+	x86_pmu_cpuid(&cpu.config, 0x80000022, 0, &regs);
+	EXPECT(!regs.eax);
+	EXPECT(make("zen4"));
+	x86_pmu_cpuid(&cpu.config, 0x80000022, 0, &regs);
+	EXPECT(regs.eax == 1 && regs.ebx == 6);
+}
+
+/* Events and the counters that count them. Named at each: perf's name. */
+static void test_placement(void)
+{
+	static const struct {
+		const char *uarch;
+		const char *name;
+		uint64_t event;
+		uint32_t counters;
+	} rows[] = {
+		{ "haswell", "INST_RETIRED.ANY_P", 0xc0, 0xf },
+		{ "haswell", "INST_RETIRED.PREC_DIST", 0x1c0, 0x2 },
+		{ "haswell", "L1D_PEND_MISS.PENDING", 0x148, 0x4 },
+		{ "haswell", "CYCLE_ACTIVITY.CYCLES_L1D_PENDING", 0x8a3 | CMASK(8), 0x4 },
+		{ "haswell", "CYCLE_ACTIVITY.CYCLES_NO_EXECUTE", 0x4a3 | CMASK(4), 0xf },
+		{ "haswell", "L1D.REPLACEMENT", 0x151, 0xf },
+		{ "skylake", "INST_RETIRED.ANY_P", 0xc0, 0xf },
+		{ "skylake", "INST_RETIRED.PREC_DIST", 0x1c0, 0x2 },
+		{ "skylake", "L1D_PEND_MISS.PENDING", 0x148, 0xf },
+		{ "skylake", "MEM_INST_RETIRED.ALL_LOADS", 0x81d0, 0xf },
+		{ "icelake", "INST_RETIRED.ANY_P", 0xc0, 0xff },
+		{ "icelake", "INST_RETIRED.PREC_DIST", 0x100, 0 },
+		{ "icelake", "LONGEST_LAT_CACHE.MISS", 0x412e, 0xff },
+		{ "icelake", "BR_INST_RETIRED.ALL_BRANCHES", 0xc4, 0xff },
+		{ "icelake", "TOPDOWN.SLOTS_P", 0x1a4, 0xff },
+		{ "icelake", "LD_BLOCKS.STORE_FORWARD", 0x203, 0xf },
+		{ "icelake", "UOPS_ISSUED.ANY", 0x10e, 0xff },
+		{ "icelake", "L2_RQSTS.ALL_DEMAND_DATA_RD", 0xe124, 0xf },
+		{ "icelake", "L1D_PEND_MISS.PENDING", 0x148, 0xf },
+		{ "icelake", "L1D.REPLACEMENT", 0x151, 0xf },
+		{ "icelake", "RS_EVENTS.EMPTY_CYCLES", 0x15e, 0xff },
+		{ "icelake", "IDQ.DSB_UOPS", 0x879, 0xf },
+		{ "icelake", "IDQ_UOPS_NOT_DELIVERED.CORE", 0x19c, 0xff },
+		{ "icelake", "CYCLE_ACTIVITY.STALLS_TOTAL", 0x4a3 | CMASK(4), 0xff },
+		{ "icelake", "CYCLE_ACTIVITY.CYCLES_L1D_MISS", 0x8a3 | CMASK(8), 0xf },
+		{ "icelake", "CYCLE_ACTIVITY.CYCLES_MEM_ANY", 0x10a3 | CMASK(16), 0xff },
+		{ "icelake", "OFFCORE_REQUESTS.ALL_REQUESTS", 0x80b0, 0xf },
+		{ "icelake", "UOPS_EXECUTED.THREAD", 0x1b1, 0xff },
+		{ "icelake", "UOPS_RETIRED.SLOTS", 0x2c2, 0xff },
+		{ "icelake", "MEM_INST_RETIRED.ALL_STORES", 0x82d0, 0xf },
+		{ "icelake", "MEM_LOAD_RETIRED.L1_MISS", 0x8d1, 0xf },
+		{ "icelake", "MEM_LOAD_L3_HIT_RETIRED.XSNP_NONE", 0x8d2, 0xf },
+		{ "sapphire-rapids", "INST_RETIRED.ANY_P", 0xc0, 0xff },
+		{ "sapphire-rapids", "CPU_CLK_UNHALTED.THREAD_P", 0x3c, 0xff },
+		{ "sapphire-rapids", "LONGEST_LAT_CACHE.REFERENCE", 0x4f2e, 0xff },
+		{ "sapphire-rapids", "LD_BLOCKS.STORE_FORWARD", 0x8203, 0xf },
+		{ "sapphire-rapids", "L1D.REPLACEMENT", 0x151, 0xf },
+		{ "sapphire-rapids", "IDQ.DSB_UOPS", 0x879, 0xf },
+		{ "sapphire-rapids", "IDQ_BUBBLES.CORE", 0x19c, 0xff },
+		{ "sapphire-rapids", "CYCLE_ACTIVITY.STALLS_TOTAL", 0x4a3 | CMASK(4), 0xff },
+		{ "sapphire-rapids", "CYCLE_ACTIVITY.CYCLES_L1D_MISS", 0x8a3 | CMASK(8), 0xf },
+		{ "sapphire-rapids", "TOPDOWN.BAD_SPEC_SLOTS", 0x4a4, 0x1 },
+		{ "sapphire-rapids", "TOPDOWN.BR_MISPREDICT_SLOTS", 0x8a4, 0x1 },
+		{ "sapphire-rapids", "UOPS_ISSUED.ANY", 0x1ae, 0xff },
+		{ "sapphire-rapids", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x2cd, 0x1 },
+		{ "sapphire-rapids", "MEM_INST_RETIRED.ANY", 0x83d0, 0xf },
+		{ "sapphire-rapids", "MEM_LOAD_RETIRED.L1_MISS", 0x8d1, 0xf },
+		{ "alder-lake", "UOPS_ISSUED.ANY", 0x1ae, 0xff },
+		{ "alder-lake", "TOPDOWN.BAD_SPEC_SLOTS", 0x4a4, 0x1 },
+		{ "zen1", "ex_ret_instr", 0xc0, 0x3f },
+		{ "zen1", "ic_fetch_stall.ic_stall_back_pressure", 0x187, 0x3f },
+		{ "zen1", "no event: of Zen 2", 0xa9, 0 },
+		{ "zen1", "no event: of family 10h", 0x77d, 0 },
+		{ "zen2", "de_dis_uop_queue_empty_di0", 0xa9, 0x3f },
+		{ "zen2", "no event: of Zen 4", AMD_P0_FREQ_CYC, 0 },
+		{ "zen3", "de_dis_uop_queue_empty_di0", 0xa9, 0x3f },
+		{ "zen4", "de_op_queue_empty", 0xa9, 0x3f },
+		{ "zen4", "ls_not_halted_p0_cyc.p0_freq_cyc", AMD_P0_FREQ_CYC, 0x3f },
+		{ "zen4", "no event: of Zen 1", 0x187, 0 },
+		{ "zen5", "ls_not_halted_p0_cyc.p0_freq_cyc", AMD_P0_FREQ_CYC, 0x3f },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		EXPECT_ROW(rows[i].name, make(rows[i].uarch));
+		EXPECT_ROW(rows[i].name, counters_of(rows[i].event) == rows[i].counters);
+	}
+}
+
+/* With more counters than four: those of a Skylake whose core runs one thread. */
+static void test_one_thread(void)
+{
+	EXPECT(make("skylake"));
+	cpu.config.gp = 8;
+	x86_pmu_reset(&cpu.pmu);
+	EXPECT(counters_of(0xc0) == 0xff);
+	EXPECT(counters_of(0x148) == 0xff);
+	EXPECT(counters_of(0x81d0) == 0xf);
+	EXPECT(counters_of(0x8d1) == 0xf);
+}
+
+static void test_counts(void)
+{
+	EXPECT(make("icelake"));
+	EXPECT(counted(0, 0x10e) == 10);
+	EXPECT(counted(0, 0x19c) == 10);		/* cycles less instructions */
+	EXPECT(counted(0, 0x148) == 100);
+	EXPECT(counted(0, 0x8a3 | CMASK(8)) == 100);
+	EXPECT(counted(0, 0x4a3 | CMASK(4)) == 10);
+	EXPECT(counted(0, 0x4a3 | CMASK(5)) == 0);	/* no part of that name */
+	/* fixed-function counter 0 counts instructions, however the event is called */
+	EXPECT(put(IA32_FIXED_CTR_CTRL, 2) && put(IA32_PERF_GLOBAL_CTRL, BIT(32)));
+	everything_happens();
+	EXPECT(get(IA32_FIXED_CTR) == 10);
+
+	EXPECT(make("zen4"));
+	EXPECT(counted(5, 0xa9) == 10);
+	EXPECT(counted(5, AMD_P0_FREQ_CYC) == 10);
+}
+
+static void test_misplaced(void)
+{
+	EXPECT(make("icelake"));
+	EXPECT(counted(7, 0x148) == 0);
+	cpu.config.misplaced = true;
+	EXPECT(counted(7, 0x148) == 20);		/* cycles */
+	EXPECT(counted(3, 0x148) == 100);
+	EXPECT(counted(7, 0xc0) == 10);
+}
+
+/* Without a partner a counter takes 15 of an event in a cycle. */
+static void test_saturation(void)
+{
+	unsigned int i;
+
+	EXPECT(make("zen2"));
+	for (i = 0; i < 6; i++)
+		EXPECT(counted(i, 0xff03) == 150);
+}
+
+static void test_merge(void)
+{
+	EXPECT(make("zen2"));
+	EXPECT(put(PERF_CTR(2), 0) && put(PERF_CTR(3), 0));
+	EXPECT(put(PERF_CTL(3), EN | AMD_MERGE));
+	EXPECT(put(PERF_CTL(2), EN | USR | INT | 0xff03));
+	everything_happens();
+	EXPECT(get(PERF_CTR(2)) == 200 && get(PERF_CTR(3)) == 0);
+
+	/* 64 bits, of which the second counter has the upper 16 */
+	EXPECT(put(PERF_CTR(2), MASK(48) - 99));
+	everything_happens();
+	EXPECT(get(PERF_CTR(2)) == BIT(48) + 100 && get(PERF_CTR(3)) == 1);
+	EXPECT(!cpu.interrupts);
+	EXPECT(put(PERF_CTR(2), MASK(48) - 99) && put(PERF_CTR(3), MASK(16)));
+	everything_happens();
+	EXPECT(get(PERF_CTR(2)) == 100 && get(PERF_CTR(3)) == 0);
+	EXPECT(cpu.interrupts == 1);
+
+	/* the partner of an even one is the next, and has to be enabled */
+	EXPECT(put(PERF_CTL(3), AMD_MERGE));
+	EXPECT(counted(2, 0xff03) == 150);
+	EXPECT(put(PERF_CTL(4), EN | AMD_MERGE));
+	EXPECT(counted(3, 0xff03) == 150);
+	EXPECT(counted(2, 0xff03) == 150);
+
+	/* version 2: by the global register too; the status is the even one's */
+	EXPECT(make("zen4"));
+	EXPECT(put(PERF_CTR(0), MASK(48)) && put(PERF_CTR(1), MASK(16)));
+	EXPECT(put(PERF_CTL(1), EN | AMD_MERGE));
+	EXPECT(put(PERF_CTL(0), EN | USR | INT | 0xff03));
+	everything_happens();
+	EXPECT(get(PERF_CNTR_GLOBAL_STATUS) == 1 && cpu.interrupts == 1);
+	EXPECT(get(PERF_CTR(0)) == 199);
+}
+
+/* Two kinds of CPU in one machine: leaf 0xa has the counters of both. */
+static void test_hybrid(void)
+{
+	const struct x86_uarch *core = x86_uarch_find("alder-lake");
+	struct x86_pmu_cpuid regs = { 0 }, common;
+
+	EXPECT(make_uarch(core));
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
+	EXPECT(regs.eax == (5 | 8 << 8 | 48 << 16 | 8 << 24) && regs.ecx == 0xf);
+	cpu.config.untold = core->untold;
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &common);
+	EXPECT(common.eax == (5 | 6 << 8 | 48 << 16 | 7 << 24) && common.ecx == 7);
+	EXPECT((common.edx & 0x1f) == 3);
+	EXPECT(counted(7, 0xc0) == 10);
+	x86_pmu_cpuid(&cpu.config, 0x1a, 0, &regs);
+	EXPECT(regs.eax == X86_PMU_CORE_CORE << 24);
+	regs.edx = 0;
+	x86_pmu_cpuid(&cpu.config, 7, 1, &regs);
+	EXPECT(!regs.edx);
+	x86_pmu_cpuid(&cpu.config, 7, 0, &regs);
+	EXPECT(regs.edx == BIT(15));
+	regs.eax = 0x16;
+	x86_pmu_cpuid(&cpu.config, 0, 0, &regs);
+	EXPECT(regs.eax == 0x1a);
+
+	EXPECT(make_uarch(core->other));
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
+	EXPECT(!memcmp(&regs, &common, sizeof(regs)));
+	x86_pmu_cpuid(&cpu.config, 0x1a, 0, &regs);
+	EXPECT(regs.eax == X86_PMU_CORE_ATOM << 24);
+	EXPECT(counters_of(0xc0) == 0x3f && counters_of(0x83d0) == 0x3f);
+	EXPECT(counters_of(0x1ae) == 0 && get(IA32_PMC + 6) == 0xdeaddeaddeaddead);
+
+	/* One kind: nothing of all this */
+	EXPECT(make("sapphire-rapids"));
+	regs = (struct x86_pmu_cpuid) { 0 };
+	x86_pmu_cpuid(&cpu.config, 7, 0, &regs);
+	x86_pmu_cpuid(&cpu.config, 0x1a, 0, &regs);
+	EXPECT(!regs.edx && !regs.eax);
+}
+
+static void test_metrics(void)
+{
+	uint64_t value, sum = 0;
+	unsigned int i;
+
+	EXPECT(make("icelake"));
+	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(15) | BIT(13)));
+	EXPECT(put(MSR_PERF_METRICS, 5) && get(MSR_PERF_METRICS) == 5);
+	EXPECT(put(IA32_FIXED_CTR + 3, 0) && put(IA32_FIXED_CTR_CTRL, 0x2000));
+	EXPECT(put(IA32_PERF_GLOBAL_CTRL, BIT(48) | BIT(35)));
+	EXPECT(get(IA32_PERF_GLOBAL_CTRL) == (BIT(48) | BIT(35)));
+	EXPECT(put(IA32_PERF_GLOBAL_OVF_CTRL, BIT(48)));
+	everything_happens();
+	EXPECT(get(IA32_FIXED_CTR + 3) == 80);
+	/* The first four share all slots. */
+	value = get(MSR_PERF_METRICS);
+	for (i = 0; i < 4; i++)
+		sum += value >> 8 * i & 0xff;
+	EXPECT(sum == 0xff);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, RDPMC_METRICS, &sum) == X86_PMU_DONE && sum == value);
+	EXPECT(put(IA32_FIXED_CTR + 3, 0) && put(MSR_PERF_METRICS, 0));
+	EXPECT(get(MSR_PERF_METRICS) == 0);
+
+	cpu.config.fixed = 7;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+	EXPECT(make("skylake"));
+	EXPECT(get(IA32_PERF_CAPABILITIES) == BIT(13));
+	EXPECT(!put(MSR_PERF_METRICS, 0) && !put(IA32_PERF_GLOBAL_CTRL, BIT(48)));
+	EXPECT(!put(IA32_PERF_GLOBAL_OVF_CTRL, BIT(48)));
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, RDPMC_METRICS, &sum) == X86_PMU_FAULT);
+}
+
+static void test_without_uarch(void)
+{
+	memset(&cpu, 0, sizeof(cpu));
+	x86_pmu_defaults(&cpu.config, X86_PMU_INTEL_V5);
+	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+	EXPECT(counters_of(0x81d0) == 0xff);
+	EXPECT(counters_of(0x148) == 0);
+
+	memset(&cpu, 0, sizeof(cpu));
+	x86_pmu_defaults(&cpu.config, X86_PMU_AMD_CORE);
+	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+	EXPECT(counters_of(0xff03) == 0);
+	EXPECT(counters_of(0x77d) == 0x3f);
+}
+
+static const struct model_test tests[] = {
+	{ "a CPU has the microarchitecture of its family and model", test_models },
+	{ "CPUID tells its counters and version",	test_cpuid },
+	{ "a counter counts what it can",		test_placement },
+	{ "counters above the fourth of Skylake",	test_one_thread },
+	{ "what events of a microarchitecture count",	test_counts },
+	{ "a misplaced event can count cycles",		test_misplaced },
+	{ "AMD: a counter alone saturates",		test_saturation },
+	{ "AMD: merged counters",			test_merge },
+	{ "Alder Lake: two kinds of CPU",		test_hybrid },
+	{ "slots are divided into metrics",		test_metrics },
+	{ "the architecture alone has no such rules",	test_without_uarch },
+};
+
+int main(void)
+{
+	return run_model_tests(tests, ARRAY_SIZE(tests));
+}

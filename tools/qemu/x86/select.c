@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a general-purpose counter counts: what its selector names, if there is such an event,
+ * and if this counter can count it.
+ */
+#include "x86/maker.h"
+#include "x86/uarch.h"
+
+/*
+ * AMD PPR, "Large Increment per Cycle Events": a counter alone takes up to 15 in a cycle. Two
+ * adjacent ones do if the second, whose number is odd, is enabled with event 0xfff. It then
+ * has bits 48 to 63 of the count.
+ */
+#define ALONE_MAX	15
+#define EVENT_MERGE	0xfff
+
+static bool gp_enabled(const struct x86_pmu *pmu, unsigned int i)
+{
+	return (pmu->counter[i].select & X86_PMU_SEL_EN) &&
+	       (!x86_pmu_version(pmu->config)->global || pmu->global_ctrl >> i & 1);
+}
+
+/* Can this counter count the event that its selector names? */
+static bool is_well_placed(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_uarch *uarch = pmu->config->uarch;
+	uint64_t select = pmu->counter[i].select;
+
+	return !uarch || (x86_uarch_counters(uarch, x86_pmu_event_code(select),
+					     x86_pmu_event_umask(select)) >> i & 1);
+}
+
+/**
+ * x86_pmu_is_denied() - does the hypervisor keep a counter from counting?
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ *
+ * Return: whether it does, be it for the counter's sake or for what it is to count.
+ */
+bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_pmu_config *config = pmu->config;
+	unsigned int n;
+
+	if (config->denied >> x86_pmu_global_bit(i) & 1)
+		return true;
+	for (n = 0; i < X86_PMU_GP_MAX && n < config->nr_denied_events; n++)
+		if ((pmu->counter[i].select & X86_PMU_SEL_NAME) == config->denied_events[n])
+			return true;
+	return false;
+}
+
+/* What the selector of a counter makes it count; false if nothing. */
+static bool selected_event(const struct x86_pmu *pmu, unsigned int i, struct x86_pmu_event *event)
+{
+	const struct x86_pmu_maker *maker = x86_pmu_maker(pmu->config);
+	const struct x86_uarch *uarch = pmu->config->uarch;
+	uint64_t select = pmu->counter[i].select;
+
+	if (!is_well_placed(pmu, i)) {
+		*event = (struct x86_pmu_event) { X86_PMU_CYCLES, X86_PMU_NOTHING, 1, 1 };
+		return pmu->config->misplaced;
+	}
+	if (uarch && (x86_pmu_event_select(uarch->events, uarch->nr_events, select, event) ||
+		      x86_pmu_event_select(uarch->common, uarch->nr_common, select, event)))
+		return true;
+	return x86_pmu_event_select(maker->events, maker->nr_events, select, event);
+}
+
+/* Has this counter another for its upper bits? */
+static bool is_merged(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_uarch *uarch = pmu->config->uarch;
+
+	return uarch && uarch->merges && i % 2 == 0 && i + 1 < pmu->config->gp &&
+	       gp_enabled(pmu, i + 1) &&
+	       x86_pmu_event_code(pmu->counter[i + 1].select) == EVENT_MERGE;
+}
+
+/**
+ * x86_pmu_activate_gp() - what does a general-purpose counter count from here on?
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ */
+void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i)
+{
+	struct x86_pmu_counter *c = &pmu->counter[i];
+
+	c->merged = is_merged(pmu, i);
+	c->active = gp_enabled(pmu, i) && selected_event(pmu, i, &c->event);
+	if (x86_pmu_is_amd(pmu->config) && !c->merged && c->event.times > ALONE_MAX)
+		c->event.times = ALONE_MAX;
+	c->rings = (c->select & X86_PMU_SEL_USR ? 1 << X86_PMU_USER : 0) |
+		   (c->select & X86_PMU_SEL_OS ? 1 << X86_PMU_KERNEL : 0);
+	/* There are no guests here; "host only" is not told from both. */
+	if ((c->select & X86_PMU_SEL_HG_ONLY) == X86_PMU_SEL_GUEST_ONLY)
+		c->rings = 0;
+	c->interrupts = c->select & X86_PMU_SEL_INT;
+}
