@@ -98,6 +98,10 @@ lint:
 	@$(scripts)/install-deps lint $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
 	@$(scripts)/lint $(ARCH)
 
+intel-counters:
+	@$(scripts)/install-deps kunit
+	@$(scripts)/intel-counters
+
 update:
 	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/update '$(guest-arch)' $(KERNEL)
@@ -121,6 +125,7 @@ help:
 	@echo 'make kvm-unit-tests DIR=...       judge the virtual PMUs with a checkout of kvm-unit-tests'
 	@echo 'make bench                        what operations cost, ours and the built-in driver'
 	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'
+	@echo 'make intel-counters               make the table of Intel counters, compare it with the kernel'
 	@echo 'make update                       look for newer Debian kernels and QEMU'
 	@echo 'make clean                        remove what was built'
 	@echo
@@ -132,6 +137,6 @@ help:
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
 .PHONY: all modules modules_install run boot-guest shell check check-all kunit validate clients kvm-unit-tests \
-	bench lint update clean help
+	bench lint intel-counters update clean help
 
 endif

@@ -29,6 +29,7 @@ static const struct x86_model_cpu intel_v2 = {
 static const struct x86_model_cpu intel_v3 = {
 	.name = "v3", .family = 6, .version = 3, .nr_gp = 4, .gp_width = 48,
 	.nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7, .virt = true,
+	.any = true,
 };
 
 static const struct x86_model_cpu intel_v4 = {
@@ -40,6 +41,20 @@ static const struct x86_model_cpu intel_v5 = {
 	.name = "v5", .family = 6, .version = 5, .nr_gp = 8, .gp_width = 48,
 	.nr_fixed = 2, .fixed_map = 0xf, .fixed_width = 48, .full_width = true,
 	.nr_events = 8, .amx = true,
+};
+
+/* Sandy Bridge, hyper-threading off */
+static const struct x86_model_cpu intel_snb = {
+	.name = "Sandy Bridge", .family = 6, .model = 0x2a, .version = 3, .nr_gp = 8,
+	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7,
+	.any = true,
+};
+
+/* Skylake with transactions */
+static const struct x86_model_cpu intel_skl = {
+	.name = "Skylake", .family = 6, .model = 0x5e, .version = 4, .nr_gp = 8,
+	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7,
+	.any = true, .rtm = true,
 };
 
 static const struct x86_model_cpu amd_legacy = {
@@ -264,6 +279,8 @@ const struct machine machines[] = {
 	{ "intel-v4",		&x86_machine, &intel_v4 },
 	{ "intel-v4-beside",	&x86_machine, &intel_v4, true },
 	{ "intel-v5",		&x86_machine, &intel_v5 },
+	{ "intel-snb",		&x86_machine, &intel_snb },
+	{ "intel-skl",		&x86_machine, &intel_skl },
 	{ "amd-legacy",		&x86_machine, &amd_legacy },
 	{ "amd-core",		&x86_machine, &amd_core },
 	{ "amd-zen2",		&x86_machine, &amd_zen2 },
@@ -289,13 +306,13 @@ bool machine_is_x86(const struct machine *machine)
 }
 
 /*
- * A kernel that checks itself is slow. It has the machines of its own architecture, whose
- * code it is that runs there; those of the other one are the plain kernels'.
+ * A kernel that checks itself is slow, emulated besides: that of x86 has all machines, that
+ * of arm64 has its own.
  */
 static bool is_run(const struct machine *machine)
 {
-	return !IS_ENABLED(CONFIG_PROVE_LOCKING) ||
-	       machine_is_x86(machine) == IS_ENABLED(CONFIG_X86);
+	return !IS_ENABLED(CONFIG_PROVE_LOCKING) || IS_ENABLED(CONFIG_X86) ||
+	       !machine_is_x86(machine);
 }
 
 /**

@@ -378,7 +378,8 @@ static void pmu_refuses(struct kunit *test)
 		{ { .type = PERF_TYPE_HW_CACHE, .config = PERF_COUNT_HW_CACHE_MAX }, -EINVAL },
 		{ { .type = PERF_TYPE_HW_CACHE, .config = 3 << 8 }, -EINVAL },
 		{ { .type = PERF_TYPE_HW_CACHE, .config = 2 << 16 }, -EINVAL },
-		{ { .type = PERF_TYPE_HW_CACHE, .config = 1 << 8 }, -ENOENT },
+		{ { .type = PERF_TYPE_HW_CACHE,
+		    .config = PERF_COUNT_HW_CACHE_NODE | 1 << 8 }, -ENOENT },
 		{ { .type = PERF_TYPE_HW_CACHE, .config = PERF_COUNT_HW_CACHE_NODE }, -ENOENT },
 		{ { .type = PERF_TYPE_RAW, .config = 0xc0, .config2 = 1 }, -EINVAL },
 	};

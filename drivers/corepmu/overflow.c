@@ -77,20 +77,24 @@ static noinline void limit_ends(struct corepmu_cpu *cpuc)
 static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
 {
 	u64 window = end - cpuc->window;
+	s64 lowest;
 
 	cpuc->busy += end - start;
 	if (window < LIMIT_WINDOW_NS)
 		return;
 
+	lowest = cpuc->pmu->min_left;
 	if (cpuc->busy > window / 2) {
-		if (!cpuc->min_left)
+		if (cpuc->min_left == lowest)
 			limit_begins(cpuc);
 		if (cpuc->min_left < LIMIT_MAX_LEFT)
-			cpuc->min_left = cpuc->min_left ? 2 * cpuc->min_left : LIMIT_MIN_LEFT;
-	} else if (cpuc->busy < window / 8) {
-		if (cpuc->min_left == LIMIT_MIN_LEFT)
+			cpuc->min_left = max_t(s64, 2 * cpuc->min_left, LIMIT_MIN_LEFT);
+	} else if (cpuc->busy < window / 8 && cpuc->min_left > lowest) {
+		cpuc->min_left /= 2;
+		if (cpuc->min_left < LIMIT_MIN_LEFT || cpuc->min_left <= lowest) {
+			cpuc->min_left = lowest;
 			limit_ends(cpuc);
-		cpuc->min_left = cpuc->min_left > LIMIT_MIN_LEFT ? cpuc->min_left / 2 : 0;
+		}
 	}
 
 	cpuc->window = end;

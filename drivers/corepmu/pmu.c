@@ -429,24 +429,24 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
  * corepmu_decode_cache() - take a PERF_TYPE_HW_CACHE config apart
  * @config: cache, operation << 8, result << 16
  * @cache: PERF_COUNT_HW_CACHE_L1D and so on
+ * @op: PERF_COUNT_HW_CACHE_OP_READ and so on
  * @miss: misses are asked for, not accesses
  *
- * Return: 0; -EINVAL for an unknown config, -ENOENT for anything but reads,
- * which is all that the backends have events for
+ * Return: 0, or -EINVAL for an unknown config
  */
-int corepmu_decode_cache(u64 config, unsigned int *cache, bool *miss)
+int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool *miss)
 {
-	unsigned int op = FIELD_GET(GENMASK_ULL(15, 8), config);
 	unsigned int result = FIELD_GET(GENMASK_ULL(23, 16), config);
 
 	*cache = FIELD_GET(GENMASK_ULL(7, 0), config);
+	*op = FIELD_GET(GENMASK_ULL(15, 8), config);
 	*miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
 
-	if (*cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	if (*cache >= PERF_COUNT_HW_CACHE_MAX || *op >= PERF_COUNT_HW_CACHE_OP_MAX ||
 	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
 		return -EINVAL;
 
-	return op == PERF_COUNT_HW_CACHE_OP_READ ? 0 : -ENOENT;
+	return 0;
 }
 
 /* Half of what the narrowest of @counters counts modulo when it has the event. */
@@ -553,6 +553,17 @@ bool corepmu_filter(struct pmu *pmu, int cpu)
 	return !cpumask_test_cpu(cpu, &to_corepmu(pmu)->supported_cpus);
 }
 
+/* PERF_EVENT_IOC_PERIOD: where the event has a frequency @value is that. */
+static int corepmu_check_period(struct perf_event *event, u64 value)
+{
+	const struct corepmu_backend *backend = to_corepmu(event->pmu)->backend;
+
+	if (event->attr.freq || !backend->check_period)
+		return 0;
+
+	return backend->check_period(event, value);
+}
+
 /**
  * corepmu_init_pmu() - fill in what perf core is to know
  * @pmu: a PMU that is not registered yet, whose counters are known
@@ -562,7 +573,10 @@ bool corepmu_filter(struct pmu *pmu, int cpu)
 void corepmu_init_pmu(struct corepmu *pmu)
 {
 	static const struct hw_perf_event any_event;
+	int cpu;
 
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(pmu->cpu, cpu)->min_left = pmu->min_left;
 	pmu->counting_period = counting_period(pmu, &any_event, pmu->counters);
 	pmu->perf_pmu = (struct pmu) {
 		.module		= THIS_MODULE,
@@ -582,6 +596,7 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.event_idx	= corepmu_event_idx,
 		.event_mapped	= corepmu_event_mapped,
 		.event_unmapped	= corepmu_event_unmapped,
+		.check_period	= corepmu_check_period,
 	};
 	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
 		compat_pmu_set_filter(&pmu->perf_pmu);

@@ -67,7 +67,8 @@ struct corepmu;
  * @overflow_start: sched_clock() when that one came
  * @overflow_resume: the PMU is to run again after it
  * @overflow_handled: events that it has been for so far
- * @min_left: no counter is programmed to overflow in fewer counts
+ * @min_left: no counter is programmed to overflow in fewer counts; struct corepmu's, or
+ *	more where the limiter stretches periods
  * @window: clock at the start of the limiter's window, in ns
  * @busy: time spent on overflows in that window, in ns
  * @limit_told: the log has been told that periods are stretched
@@ -118,6 +119,8 @@ struct corepmu_cpu {
  * @encode: turn event->attr into config_base, config (the counters it may be
  *	placed on) and flags. Process context. An errno of
  *	perf_event_open(2) says why it cannot be; see corepmu_refuse()
+ * @check_period: may the event, which samples, have this period? -EINVAL if not; NULL where
+ *	every period will do. Process context
  * @acquire: have the hardware for one more event, or -EBUSY, see corepmu_refuse();
  *	NULL when it is had for good. Process context
  * @release: undo @acquire. Process context
@@ -167,6 +170,7 @@ struct corepmu_backend {
 	const struct attribute_group **attr_groups;
 	int capabilities;
 	int (*encode)(struct corepmu *pmu, struct perf_event *event);
+	int (*check_period)(const struct perf_event *event, u64 period);
 	int (*acquire)(struct corepmu *pmu);
 	void (*release)(struct corepmu *pmu);
 	void (*reset)(struct corepmu_cpu *cpuc);
@@ -205,6 +209,7 @@ struct corepmu_backend {
  * @pair_counters: counters that can be the upper half of a pair
  * @width: bits of each counter
  * @max_left: a counter can be set to overflow after so many events at most
+ * @min_left: a counter is to be set to overflow after so many events at least
  * @counting_period: period of events that only count and have no width of their own
  * @claims_generic: no other core PMU is there: answer to PERF_TYPE_RAW too, and
  *	to generic events that do not name a PMU
@@ -225,6 +230,7 @@ struct corepmu {
 	u64				pair_counters;
 	u8				width[COREPMU_MAX_COUNTERS];
 	s64				max_left;
+	s64				min_left;
 	u64				counting_period;
 	bool				claims_generic;
 	bool				open;
@@ -323,7 +329,7 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
 void corepmu_use_backend(const struct corepmu_backend *backend);
 void corepmu_use_none(void);
 void corepmu_init_pmu(struct corepmu *pmu);
-int corepmu_decode_cache(u64 config, unsigned int *cache, bool *miss);
+int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool *miss);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
 

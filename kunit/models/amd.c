@@ -13,7 +13,12 @@
 #define NR_LEGACY	4
 #define NR_CORE		6
 
-/* 13.2.1, figure 13-5: reserved are 63-42, 39-36, 21 and 19. */
+/*
+ * 13.2.1, figure 13-5: reserved are 63-42, 39-36, 21 and 19. Processors do not fault on them,
+ * nor on those of the global registers, 13.2.4. In-tree clears them for guests: commit
+ * 9b026073db2f ("KVM: x86/svm: Clear reserved bits written to PerfEvtSeln MSRs"), and
+ * kvm_pmu_set_msr().
+ */
 #define CTL_RESERVED	(GENMASK_ULL(63, 42) | GENMASK_ULL(39, 36) | BIT_ULL(21) | BIT_ULL(19))
 
 /* The counter that a register belongs to, or -1; *ctl: it is PERF_CTL. */
@@ -101,10 +106,8 @@ bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 
 	if (*index >= 0) {
 		decode(msr, &ctl);
-		if (ctl && (value & CTL_RESERVED))
-			return false;
 		if (ctl)
-			m->select[*index] = value;
+			m->select[*index] = value & ~CTL_RESERVED;
 		else	/* 13.2.1, figure 13-6: 48 bits, the others are reserved */
 			m->counter[*index] = value & GENMASK_ULL(x86_model_cpu->gp_width - 1, 0);
 		return true;
@@ -112,9 +115,7 @@ bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 
 	switch (msr) {
 	case MSR_AMD64_PERF_CNTR_GLOBAL_CTL:
-		if (value & ~counters)
-			return false;
-		m->global_ctrl = value;
+		m->global_ctrl = value & counters;
 		return true;
 	case MSR_AMD64_PERF_CNTR_GLOBAL_STATUS_CLR:
 		m->global_status &= ~value;

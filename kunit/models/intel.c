@@ -47,12 +47,18 @@ static u64 all_counters(void)
 	return width_mask(x86_model_cpu->nr_gp) | (u64)intel_model_fixed() << FIXED_BASE;
 }
 
-/* 20.2.1.1, figure 20-1: bits 63-32 are reserved; AnyThread is of version 3 (20.2.3). */
+/*
+ * 20.2.1.1, figure 20-1: bits 63-32 are reserved, but for two of CPUs with transactions;
+ * AnyThread is of version 3 (20.2.3), until CPUID says that it is deprecated.
+ */
 static u64 select_bits(void)
 {
 	u64 bits = GENMASK_ULL(31, 0);
 
-	return x86_model_cpu->version == 3 ? bits : bits & ~BIT_ULL(21);
+	if (x86_model_cpu->rtm)
+		bits |= GENMASK_ULL(33, 32);
+
+	return x86_model_cpu->any ? bits : bits & ~BIT_ULL(21);
 }
 
 /* 20.2.2, figure 20-2: four bits for each fixed counter, the third AnyThread. */
@@ -63,7 +69,7 @@ static u64 fixed_ctrl_bits(void)
 
 	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
 		if (intel_model_fixed() & BIT(i))
-			bits |= (x86_model_cpu->version == 3 ? 0xfULL : 0xbULL) << (4 * i);
+			bits |= (x86_model_cpu->any ? 0xfULL : 0xbULL) << (4 * i);
 
 	return bits;
 }

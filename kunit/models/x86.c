@@ -75,6 +75,12 @@ bool x86_model_has(unsigned int feature)
 	case X86_FEATURE_AMX_TILE:
 	case X86_FEATURE_AVX_VNNI:
 		return cpu->amx;
+	case X86_FEATURE_RTM:
+		return cpu->rtm;
+	case X86_FEATURE_TSX_FORCE_ABORT:
+		return cpu->tsx_force_abort;
+	case X86_FEATURE_RTM_ALWAYS_ABORT:
+		return cpu->tsx_deprecated;
 	case X86_FEATURE_HYBRID_CPU:
 		return cpu->hybrid;
 	default:
@@ -91,6 +97,7 @@ bool x86_model_has(unsigned int feature)
  * @edx: result
  *
  * Leaf 0xa: SDM volume 2, CPUID, "Architectural Performance Monitoring Leaf".
+ * Leaf 0x1a: SDM volume 2, CPUID, "Native Model ID Enumeration Leaf".
  * Leaf 0x80000022: APM volume 3, E.4.27, "Extended Performance Monitoring".
  */
 void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
@@ -105,7 +112,9 @@ void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		*eax = cpu->version | cpu->nr_gp << 8 | cpu->gp_width << 16 | cpu->nr_events << 24;
 		*ebx = cpu->missing;
 		*ecx = cpu->version >= 5 ? cpu->fixed_map : 0;
-		*edx = cpu->nr_fixed | cpu->fixed_width << 5;
+		*edx = cpu->nr_fixed | cpu->fixed_width << 5 | (cpu->any ? 0 : BIT(15));
+	} else if (leaf == 0x1a && !cpu->amd) {
+		*eax = cpu->kind << 24;
 	} else if (leaf == 0x80000022 && cpu->amd && cpu->version >= 2) {
 		*eax = BIT(0);
 		*ebx = cpu->nr_gp;
@@ -545,7 +554,7 @@ const struct x86_model_apic x86_model_apic = {
  * x86_model_register_nmi() - register_nmi_handler()
  * @type: NMI_LOCAL
  * @handler: called for every NMI
- * @flags: none
+ * @flags: NMI_FLAG_FIRST, before the built-in driver
  * @name: of no consequence
  *
  * Return: 0, or -ENOMEM when the test has told so
@@ -553,7 +562,7 @@ const struct x86_model_apic x86_model_apic = {
 int x86_model_register_nmi(unsigned int type, x86_model_nmi_t handler, unsigned long flags,
 			   const char *name)
 {
-	if (x86_model_nmi_refused || type != NMI_LOCAL || flags)
+	if (x86_model_nmi_refused || type != NMI_LOCAL || flags != NMI_FLAG_FIRST)
 		return -ENOMEM;
 	nmi_handler = handler;
 	return 0;
@@ -632,7 +641,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 		.x86_model		= cpu->model,
 		.x86_vendor		= cpu->hygon ? X86_VENDOR_HYGON :
 					  cpu->amd ? X86_VENDOR_AMD : X86_VENDOR_INTEL,
-		.cpuid_level		= 0x16,
+		.cpuid_level		= cpu->kind ? 0x1a : 0x16,
 		.extended_cpuid_level	= cpu->amd && cpu->version >= 2 ? 0x80000022 : 0x80000008,
 	};
 	x86_model_builtin = 0;

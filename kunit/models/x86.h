@@ -25,6 +25,7 @@ struct x86_model;
  * @hygon: made by Hygon, with AMD's counters
  * @family: family of the CPU
  * @model: model of that family
+ * @kind: CPUID.1AH:EAX[31:24], 0 of a CPU without that leaf
  * @version: Intel: version of architectural performance monitoring;
  *	AMD: 0 legacy, 1 core extension, 2 PerfMonV2
  * @nr_gp: general-purpose counters
@@ -35,9 +36,13 @@ struct x86_model;
  * @full_width: all bits of a counter can be written (Intel)
  * @nr_events: architectural events that @missing tells of (Intel)
  * @missing: architectural events that are missing (Intel)
+ * @any: events can be counted of both hyperthreads (Intel, version 3)
+ * @rtm: the CPU has transactions
  * @virt: the CPU can run guests
  * @amx: the CPU has AMX, and AVX-VNNI
  * @hybrid: the machine has CPUs of several kinds
+ * @tsx_force_abort: microcode takes counter 3 for transactions, or aborts them
+ * @tsx_deprecated: transactions always abort
  */
 struct x86_model_cpu {
 	const char	*name;
@@ -45,6 +50,7 @@ struct x86_model_cpu {
 	bool		hygon;
 	unsigned int	family;
 	unsigned int	model;
+	unsigned int	kind;
 	unsigned int	version;
 	unsigned int	nr_gp;
 	unsigned int	nr_fixed;
@@ -54,9 +60,13 @@ struct x86_model_cpu {
 	bool		full_width;
 	unsigned int	nr_events;
 	u32		missing;
+	bool		any;
+	bool		rtm;
 	bool		virt;
 	bool		amx;
 	bool		hybrid;
+	bool		tsx_force_abort;
+	bool		tsx_deprecated;
 };
 
 /**

@@ -33,10 +33,14 @@
 #define X86_FEATURE_SVM			(6 * 32 + 2)
 #define X86_FEATURE_PERFCTR_CORE	(6 * 32 + 23)
 #define X86_FEATURE_AVX_VNNI		(12 * 32 + 4)
+#define X86_FEATURE_RTM			(9 * 32 + 11)
+#define X86_FEATURE_RTM_ALWAYS_ABORT	(18 * 32 + 11)
+#define X86_FEATURE_TSX_FORCE_ABORT	(18 * 32 + 13)
 #define X86_FEATURE_HYBRID_CPU		(18 * 32 + 15)
 #define X86_FEATURE_AMX_TILE		(18 * 32 + 24)
 #define NMI_LOCAL			0
 #define NMI_DONE			0
+#define NMI_FLAG_FIRST			1
 #define NMI_HANDLED			1
 #endif
 

@@ -9,6 +9,7 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/bitfield.h>
+#include <linux/bitops.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
@@ -26,9 +27,13 @@
 #define EAX_PERFMON_V2		BIT(0)
 #define EBX_NR_CORE		GENMASK(3, 0)
 
-/* Zen and Zen 2, which share a family; Hygon's family 18h is a Zen; 19h on */
+#define FAMILY_15H		0x15
+/* Zen and Zen 2, Zen 3 and Zen 4 share families; Hygon's family 18h is a Zen */
 #define FAMILY_ZEN		0x17
 #define FAMILY_ZEN3		0x19
+#define FAMILY_ZEN5		0x1a
+
+#define FIRST_NORTHBRIDGE_EVENT			0xe0
 
 /* Since K7 */
 #define EVENT_CYCLES_NOT_HALTED			0x0076
@@ -54,33 +59,10 @@
 #define EVENT_IC_FETCH_STALL_BACK_PRESSURE	0x0187
 #define EVENT_IC_FETCH_STALL_DQ_EMPTY		0x0287
 /* From Zen 2 on */
+#define EVENT_LS_HW_PF_DC_FILLS			0xff5a
 #define EVENT_DE_DIS_UOP_QUEUE_EMPTY_DI0	0x00a9
-
-static u64 amd_cache(unsigned int cache, bool miss)
-{
-	if (boot_cpu_data.x86 < FAMILY_ZEN)
-		return 0;
-
-	switch (cache) {
-	case PERF_COUNT_HW_CACHE_L1D:
-		return miss ? EVENT_L2_REQUEST_G1_FROM_DC : EVENT_LS_DC_ACCESSES;
-	case PERF_COUNT_HW_CACHE_L1I:
-		return miss ? EVENT_IC_FW32_MISS : EVENT_IC_FW32;
-	case PERF_COUNT_HW_CACHE_DTLB:
-		return miss ? EVENT_LS_L1_D_TLB_MISS_L2_TLB_MISS : EVENT_LS_L1_D_TLB_MISS;
-	case PERF_COUNT_HW_CACHE_ITLB:
-		return miss ? EVENT_BP_L1_TLB_MISS_L2_MISS : EVENT_BP_L1_TLB_MISS_L2_HIT;
-	case PERF_COUNT_HW_CACHE_BPU:
-		return miss ? EVENT_RETIRED_BRANCHES_MISPREDICTED : EVENT_RETIRED_BRANCHES;
-	default:
-		return 0;
-	}
-}
-
-static u64 amd_allowed_counters(const struct x86_desc *desc, u64 config)
-{
-	return desc->pmu->counters;
-}
+/* From Zen 4 on: event 0x120, cycles at the frequency of P0 */
+#define EVENT_LS_NOT_HALTED_P0_FREQ_CYC		0x100000120ULL
 
 /*
  * Zen 2 among family 17h: models 30h-4Fh, 60h-7Fh, 90h-91h and A0h-AFh, as
@@ -95,15 +77,176 @@ static bool is_zen2(void)
 		(model >= 0x90 && model <= 0x91) || (model >= 0xa0 && model <= 0xaf));
 }
 
+static bool is_zen2_or_later(void)
+{
+	return is_zen2() || boot_cpu_data.x86 >= FAMILY_ZEN3;
+}
+
+/* Zen 4 among family 19h: models 10h-1Fh and 60h-AFh; Zen 5 has a family of its own. */
+static bool is_zen4_or_later(void)
+{
+	unsigned int model = boot_cpu_data.x86_model;
+
+	return boot_cpu_data.x86 >= FAMILY_ZEN5 ||
+	       (boot_cpu_data.x86 == FAMILY_ZEN3 &&
+		((model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0xaf)));
+}
+
+/* amd_hw_cache_event_ids_f17h[], arch/x86/events/amd/core.c */
+static u64 amd_cache(const struct x86_desc *desc, u64 generic)
+{
+	if (boot_cpu_data.x86 < FAMILY_ZEN)
+		return 0;
+
+	switch (generic) {
+	case X86_CACHE(L1D, READ, ACCESS):
+		return EVENT_LS_DC_ACCESSES;
+	case X86_CACHE(L1D, READ, MISS):
+		return EVENT_L2_REQUEST_G1_FROM_DC;
+	case X86_CACHE(L1D, PREFETCH, ACCESS):
+		/* The events of Zen, amdzen1, do not have it. */
+		return is_zen2_or_later() ? EVENT_LS_HW_PF_DC_FILLS : 0;
+	case X86_CACHE(L1I, READ, ACCESS):
+		return EVENT_IC_FW32;
+	case X86_CACHE(L1I, READ, MISS):
+		return EVENT_IC_FW32_MISS;
+	case X86_CACHE(DTLB, READ, ACCESS):
+		return EVENT_LS_L1_D_TLB_MISS;
+	case X86_CACHE(DTLB, READ, MISS):
+		return EVENT_LS_L1_D_TLB_MISS_L2_TLB_MISS;
+	case X86_CACHE(ITLB, READ, ACCESS):
+		return EVENT_BP_L1_TLB_MISS_L2_HIT;
+	case X86_CACHE(ITLB, READ, MISS):
+		return EVENT_BP_L1_TLB_MISS_L2_MISS;
+	case X86_CACHE(BPU, READ, ACCESS):
+		return EVENT_RETIRED_BRANCHES;
+	case X86_CACHE(BPU, READ, MISS):
+		return EVENT_RETIRED_BRANCHES_MISPREDICTED;
+	default:
+		return 0;
+	}
+}
+
+static unsigned int event_code(u64 config)
+{
+	return FIELD_GET(EVNTSEL_EVENT, config) | FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
+}
+
+/* Family 15h: sets of its six counters */
+#define F15H_0		BIT_ULL(0)
+#define F15H_3		BIT_ULL(3)
+#define F15H_0_3	(BIT_ULL(0) | BIT_ULL(3))
+#define F15H_0_TO_2	GENMASK_ULL(2, 0)
+#define F15H_3_TO_5	GENMASK_ULL(5, 3)
+#define F15H_ALL	GENMASK_ULL(5, 0)
+
+/* Event select 0xyz: y is the unit of the core that the event is of. */
+#define F15H_UNIT	GENMASK(7, 4)
+
+/* Events of a unit whose others are on @counters, with those that are not. */
+static u64 f15h_exception(unsigned int event, u8 umask, u64 counters)
+{
+	switch (event) {
+	case 0x000:
+		/* Both halves of the unit mask */
+		return (umask & 0xf0) && (umask & 0x0f) ? F15H_3 : counters;
+	case 0x004:
+		return hweight8(umask) > 1 ? F15H_3 : counters;
+	case 0x003:
+	case 0x00b:
+	case 0x00d:
+	case 0x02d:
+		return F15H_3;
+	case 0x02e:
+		return F15H_0_3;
+	case 0x031:
+		/* One unit mask at a time */
+		return hweight8(umask) <= 1 ? F15H_0_TO_2 : 0;
+	case 0x023:
+	case 0x043:
+	case 0x045:
+	case 0x046:
+	case 0x054:
+	case 0x055:
+		return F15H_0_TO_2;
+	case 0x08f:
+	case 0x187:
+	case 0x188:
+		return F15H_0;
+	case 0x0db ... 0x0df:
+	case 0x1d6:
+	case 0x1d8:
+		return F15H_ALL;
+	case 0x1c0:
+		return F15H_3_TO_5;
+	default:
+		return counters;
+	}
+}
+
 /*
- * Families before 17h bind events to counters in ways of their own. From 17h on two
- * counters have to be merged for an event that can grow by more than 15 a cycle
- * (amd_is_pair_event_code() in arch/x86/events/amd/core.c).
+ * "AMD family 15h event code/PMC mappings" in arch/x86/events/amd/core.c. Events of the
+ * northbridge have counters of their own; units Ah and Bh are none.
+ */
+static u64 f15h_counters(u64 config)
+{
+	unsigned int event = event_code(config);
+	u64 counters;
+
+	switch (FIELD_GET(F15H_UNIT, event)) {
+	case 0x0:
+	case 0x1:
+		counters = F15H_3_TO_5;
+		break;
+	case 0x2 ... 0x5:
+	case 0xc:
+		counters = F15H_ALL;
+		break;
+	case 0x6 ... 0x9:
+	case 0xd:
+		counters = F15H_0_TO_2;
+		break;
+	default:
+		return 0;
+	}
+
+	return f15h_exception(event, FIELD_GET(EVNTSEL_UMASK, config), counters);
+}
+
+static u64 amd_allowed_counters(const struct x86_desc *desc, u64 config)
+{
+	u64 counters = desc->pmu->counters;
+
+	/* Families 16h, and 15h without the core extension, have no such differences. */
+	if (boot_cpu_data.x86 == FAMILY_15H && boot_cpu_has(X86_FEATURE_PERFCTR_CORE))
+		counters &= f15h_counters(config);
+
+	return counters;
+}
+
+/*
+ * Before the core extension cores shared the counters of the northbridge: two that had one
+ * of its events on the same counter would count wrong. amd_is_nb_event() in
+ * arch/x86/events/amd/core.c
+ */
+static bool is_northbridge(u64 config)
+{
+	return FIELD_GET(EVNTSEL_EVENT, config) >= FIRST_NORTHBRIDGE_EVENT;
+}
+
+/*
+ * From family 17h on two counters have to be merged for an event that can grow by more than
+ * 15 a cycle (amd_is_pair_event_code() in arch/x86/events/amd/core.c).
  */
 static int amd_refuse(const struct x86_desc *desc, u64 config)
 {
-	unsigned int event = FIELD_GET(EVNTSEL_EVENT, config) |
-			     FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
+	unsigned int event = event_code(config);
+
+	if (is_northbridge(config) && boot_cpu_data.x86 < FAMILY_ZEN &&
+	    !boot_cpu_has(X86_FEATURE_PERFCTR_CORE))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx: an event of the northbridge, whose counters all cores share",
+				      config);
 
 	if (event == EVENT_FP_RET_SSE_AVX_OPS && boot_cpu_data.x86 >= FAMILY_ZEN)
 		return corepmu_refuse(-EOPNOTSUPP,
@@ -128,8 +271,8 @@ static void describe_events(struct x86_desc *desc)
 	hardware[PERF_COUNT_HW_CACHE_REFERENCES] = EVENT_L2_REQUEST_G1;
 	hardware[PERF_COUNT_HW_CACHE_MISSES] = EVENT_L2_CACHE_REQ_STAT_MISS;
 
-	/* amd_zen1_perfmon_event_map and amd_zen2_perfmon_event_map, arch/x86/events/amd/core.c */
-	if (is_zen2() || boot_cpu_data.x86 >= FAMILY_ZEN3) {
+	/* amd_zen{1,2,4}_perfmon_event_map, arch/x86/events/amd/core.c */
+	if (is_zen2_or_later()) {
 		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] =
 			EVENT_DE_DIS_UOP_QUEUE_EMPTY_DI0;
 	} else {
@@ -138,6 +281,8 @@ static void describe_events(struct x86_desc *desc)
 		hardware[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] =
 			EVENT_IC_FETCH_STALL_BACK_PRESSURE;
 	}
+	if (is_zen4_or_later())
+		hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_LS_NOT_HALTED_P0_FREQ_CYC;
 }
 
 /**

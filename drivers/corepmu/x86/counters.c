@@ -232,6 +232,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.standin_type		= PERF_TYPE_RAW,	\
 	.attr_groups		= x86_attr_groups,	\
 	.encode			= x86_encode,		\
+	.check_period		= x86_check_period,	\
 	.reset			= x86_reset,		\
 	.quiesce		= x86_reset,		\
 	.counter_name		= x86_counter_name,	\

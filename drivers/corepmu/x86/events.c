@@ -54,17 +54,17 @@ static bool is_senseless(u64 config)
 
 static s64 map_cache(const struct x86_desc *desc, u64 config)
 {
-	unsigned int cache;
+	unsigned int cache, op;
 	bool miss;
 	int ret;
 
 	if (is_senseless(config))
 		return -EINVAL;
-	ret = corepmu_decode_cache(config, &cache, &miss);
+	ret = corepmu_decode_cache(config, &cache, &op, &miss);
 	if (ret)
 		return ret;
 
-	return desc->cache(cache, miss) ?: -ENOENT;
+	return desc->cache(desc, config & GENMASK_ULL(23, 0)) ?: -ENOENT;
 }
 
 static bool is_generic(const struct perf_event_attr *attr)
@@ -112,6 +112,32 @@ static int encode_filter(const struct perf_event_attr *attr, u64 *select)
 }
 
 /**
+ * x86_check_period() - the backend's check_period()
+ * @event: an event that x86_encode() has taken, or is about to
+ * @period: every so many counts a sample
+ *
+ * Process context.
+ *
+ * Return: 0, or -EINVAL after saying what the shortest is
+ */
+int x86_check_period(const struct perf_event *event, u64 period)
+{
+	const struct x86_desc *desc = to_x86(to_corepmu(event->pmu));
+	u64 config = event->hw.config_base & desc->config_known;
+	unsigned int shortest;
+
+	if (!desc->min_period)
+		return 0;
+	shortest = desc->min_period(desc, config);
+	if (period >= shortest)
+		return 0;
+
+	return corepmu_refuse(-EINVAL,
+			      "config %#llx, period %llu: on this CPU the shortest is %u",
+			      event->attr.config, period, shortest);
+}
+
+/**
  * x86_encode() - the backend's encode()
  * @pmu: the PMU
  * @event: an event that is being opened
@@ -138,9 +164,10 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 				      "config1 %#llx, config2 %#llx: no bit of config1, config2 and config3 means anything",
 				      attr->config1, attr->config2);
 
+	/* A generic event that this CPU does not count right is one that it has not. */
 	ret = desc->refuse(desc, config);
 	if (ret)
-		return ret;
+		return is_generic(attr) ? -ENOENT : ret;
 	/* XMM registers are sampled by PEBS alone; elsewhere regs has none behind it. */
 	if ((attr->sample_regs_user | attr->sample_regs_intr) & PERF_REG_EXTENDED_MASK)
 		return corepmu_refuse(-EINVAL,
@@ -154,10 +181,19 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (!hwc->config) {
 		if (is_generic(attr))
 			return -ENOENT;
-		return corepmu_refuse(-EINVAL, "config %#llx: no counter of this CPU can count it",
+		return corepmu_refuse(-EINVAL, "config %#llx: no counter of this CPU is known to count it",
 				      attr->config);
 	}
 	hwc->config_base = select | config;
+	if (is_sampling_event(event) && (config & desc->counts_only))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx cannot be sampled: a transaction that aborts takes its counts back, and the overflow with them",
+				      attr->config);
+	if (is_sampling_event(event) && !attr->freq) {
+		ret = x86_check_period(event, attr->sample_period);
+		if (ret)
+			return ret;
+	}
 	hwc->flags |= x86_user_flags();
 
 	return 0;
@@ -173,7 +209,8 @@ static const struct x86_desc *dev_to_x86(struct device *dev)
 static ssize_t x86_event_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	struct perf_pmu_events_attr *pmu_attr;
-	unsigned int event, umask;
+	unsigned int event, umask, cmask;
+	int len;
 	u64 config;
 
 	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr);
@@ -182,10 +219,17 @@ static ssize_t x86_event_show(struct device *dev, struct device_attribute *attr,
 		FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
 	umask = FIELD_GET(EVNTSEL_UMASK, config);
 
-	if (!umask)
-		return sysfs_emit(page, "event=0x%02x\n", event);
+	cmask = FIELD_GET(EVNTSEL_CMASK, config);
 
-	return sysfs_emit(page, "event=0x%02x,umask=0x%02x\n", event, umask);
+	len = sysfs_emit(page, "event=0x%02x", event);
+	if (umask)
+		len += sysfs_emit_at(page, len, ",umask=0x%02x", umask);
+	if (config & EVNTSEL_INV)
+		len += sysfs_emit_at(page, len, ",inv");
+	if (cmask)
+		len += sysfs_emit_at(page, len, ",cmask=0x%02x", cmask);
+
+	return len + sysfs_emit_at(page, len, "\n");
 }
 
 /* The names have dashes, which PMU_EVENT_ATTR_ID() would make C of. */
@@ -232,9 +276,15 @@ static const struct attribute_group x86_events_group = {
 
 /* format/ */
 
+/* AMD's events have four bits more; two of them are Intel's for transactions. */
+static bool has_amd_event(const struct x86_desc *desc)
+{
+	return (desc->config_known & EVNTSEL_AMD_EVENT_HI) == EVNTSEL_AMD_EVENT_HI;
+}
+
 static ssize_t event_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	if (dev_to_x86(dev)->config_known & EVNTSEL_AMD_EVENT_HI)
+	if (has_amd_event(dev_to_x86(dev)))
 		return sysfs_emit(page, "config:0-7,32-35\n");
 
 	return sysfs_emit(page, "config:0-7\n");
@@ -243,21 +293,46 @@ static ssize_t event_show(struct device *dev, struct device_attribute *attr, cha
 static struct device_attribute format_attr_event = __ATTR_RO(event);
 PMU_FORMAT_ATTR(umask, "config:8-15");
 PMU_FORMAT_ATTR(edge, "config:18");
+PMU_FORMAT_ATTR(any, "config:21");
 PMU_FORMAT_ATTR(inv, "config:23");
 PMU_FORMAT_ATTR(cmask, "config:24-31");
+PMU_FORMAT_ATTR(in_tx, "config:32");
+PMU_FORMAT_ATTR(in_tx_cp, "config:33");
 
 static struct attribute *x86_format_attrs[] = {
 	&format_attr_event.attr,
 	&format_attr_umask.attr,
 	&format_attr_edge.attr,
+	&format_attr_any.attr,
 	&format_attr_inv.attr,
 	&format_attr_cmask.attr,
+	&format_attr_in_tx.attr,
+	&format_attr_in_tx_cp.attr,
 	NULL
 };
 
+/* Not all CPUs have bits besides those of the event. */
+static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
+{
+	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
+	u64 known = desc->config_known, bit = EVNTSEL_EVENT;
+
+	if (attr == &format_attr_any.attr)
+		bit = EVNTSEL_ANY;
+	else if (attr == &format_attr_in_tx.attr)
+		bit = EVNTSEL_IN_TX;
+	else if (attr == &format_attr_in_tx_cp.attr)
+		bit = EVNTSEL_IN_TX_CP;
+	if (has_amd_event(desc))
+		known &= ~EVNTSEL_AMD_EVENT_HI;
+
+	return known & bit ? attr->mode : 0;
+}
+
 static const struct attribute_group x86_format_group = {
-	.name	= "format",
-	.attrs	= x86_format_attrs,
+	.name		= "format",
+	.attrs		= x86_format_attrs,
+	.is_visible	= x86_format_is_visible,
 };
 
 /* caps/ */

@@ -3,19 +3,20 @@
  * corepmu: x86: Intel architectural performance monitoring, versions 1 to 5
  *
  * Intel SDM volume 3, "Architectural Performance Monitoring": CPUID leaf 0xA
- * tells counters, widths and the architectural events that are missing. Events of one
- * microarchitecture may count on some of the counters alone: which is not known here, and
- * they are placed on those that all of them share.
+ * tells counters, widths and the architectural events that are missing. Which counters count
+ * the events of a microarchitecture is intel-uarch.c's.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
 #include <corepmu/pmu.h>
 
+#include "intel.h"
 #include "msr.h"
 #include "x86.h"
 
@@ -26,6 +27,11 @@
 #define EAX_NR_EVENTS		GENMASK(31, 24)
 #define EDX_NR_FIXED		GENMASK(4, 0)
 #define EDX_FIXED_WIDTH		GENMASK(12, 5)
+#define EDX_ANY_DEPRECATED	BIT(15)
+
+/* The counter that TSX_FORCE_ABORT is about, and the one that can take counts back */
+#define TSX_COUNTER		BIT_ULL(3)
+#define IN_TX_CP_COUNTER	BIT_ULL(2)
 
 /* SDM volume 3, table "Pre-defined Architectural Performance Events" */
 #define EVENT_CORE_CYCLES	0x003c
@@ -38,13 +44,8 @@
 /* Pseudo-encoding of the kernel: reference cycles, on fixed counter 2 alone */
 #define EVENT_REF_CYCLES	0x0300
 
-/*
- * SDM volume 3, "Architectural Performance Monitoring": an architectural event counts on
- * every general-purpose counter. Others, on CPUs with eight of them, count on 0 to 3; what
- * they do on the rest is told by the event lists of each microarchitecture alone (of
- * Ice Lake's and Sapphire Rapids' most do not count there).
- */
-#define COMMON_COUNTERS		GENMASK_ULL(3, 0)
+/* INST_RETIRED.PREC_DIST from Ice Lake on, on fixed counter 0 alone */
+#define EVENT_PREC_DIST		0x0100
 
 /* Bit n of CPUID.0AH:EBX says that event n is missing. */
 static const struct {
@@ -63,20 +64,32 @@ static const struct {
 /* What each fixed counter counts */
 static const u16 fixed_events[] = { EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES };
 
-static u64 intel_cache(unsigned int cache, bool miss)
+static u64 intel_cache(const struct x86_desc *desc, u64 generic)
 {
-	switch (cache) {
-	case PERF_COUNT_HW_CACHE_LL:
-		return miss ? EVENT_LLC_MISSES : EVENT_LLC_REFERENCES;
-	case PERF_COUNT_HW_CACHE_BPU:
-		return miss ? EVENT_BRANCH_MISSES : EVENT_BRANCHES;
+	if (desc->uarch)
+		return intel_uarch_cache(desc->uarch, generic);
+
+	switch (generic) {
+	case X86_CACHE(LL, READ, ACCESS):
+		return EVENT_LLC_REFERENCES;
+	case X86_CACHE(LL, READ, MISS):
+		return EVENT_LLC_MISSES;
+	case X86_CACHE(BPU, READ, ACCESS):
+		return EVENT_BRANCHES;
+	case X86_CACHE(BPU, READ, MISS):
+		return EVENT_BRANCH_MISSES;
 	default:
 		return 0;
 	}
 }
 
-/* Edge, inversion and threshold change what is counted of an event, not where. */
-static bool is_architectural(u64 config)
+/**
+ * intel_is_architectural() - is an event one that all of Intel's CPUs have?
+ * @config: the event; all but event and unit mask is of no account
+ *
+ * Return: true for an architectural event, be it missing here or not
+ */
+bool intel_is_architectural(u64 config)
 {
 	unsigned int i;
 
@@ -88,21 +101,36 @@ static bool is_architectural(u64 config)
 	return false;
 }
 
-static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
+static u64 fixed_counters_of(const struct x86_desc *desc, u64 config)
 {
-	u64 gp = GENMASK_ULL(desc->nr_gp - 1, 0), fixed = 0;
+	u64 fixed = 0;
 	unsigned int i;
-
-	if (!is_architectural(config))
-		gp &= COMMON_COUNTERS;
 
 	for (i = 0; i < ARRAY_SIZE(fixed_events); i++)
 		if (config == fixed_events[i])
 			fixed |= BIT_ULL(FIXED_COUNTER_BASE + i);
-	if (config == EVENT_REF_CYCLES)
-		gp = 0;
+	if (config == EVENT_PREC_DIST && desc->uarch && desc->uarch->prec_dist)
+		fixed |= BIT_ULL(FIXED_COUNTER_BASE);
 
-	return (gp | fixed) & desc->pmu->counters;
+	return fixed;
+}
+
+static bool is_fixed_alone(u64 config)
+{
+	return !(config & EVNTSEL_EVENT) && (config & EVNTSEL_UMASK);
+}
+
+static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
+{
+	u64 allowed = fixed_counters_of(desc, config);
+
+	if (!is_fixed_alone(config))
+		allowed |= intel_general_counters(desc->uarch, config);
+	/* hsw_get_event_constraints(), arch/x86/events/intel/core.c */
+	if (config & EVNTSEL_IN_TX_CP)
+		allowed &= IN_TX_CP_COUNTER;
+
+	return allowed & desc->pmu->counters;
 }
 
 /*
@@ -161,13 +189,29 @@ static int refuse_incomplete(u64 config)
 
 static int intel_refuse(const struct x86_desc *desc, u64 config)
 {
+	int ret;
+
 	/* A unit mask of event 0 stands for a fixed counter: elsewhere it counts nothing. */
-	if (!(config & EVNTSEL_EVENT) && (config & EVNTSEL_UMASK) && config != EVENT_REF_CYCLES)
+	if (is_fixed_alone(config) && !fixed_counters_of(desc, config))
 		return corepmu_refuse(-EINVAL,
 				      "config %#llx: no fixed counter for this unit mask of event 0",
 				      config);
 
-	return refuse_incomplete(config);
+	if (config & EVNTSEL_ANY) {
+		/* What it counts is not the task's alone: as for a whole CPU. */
+		if (!perfmon_capable())
+			return corepmu_refuse(-EACCES,
+					      "config %#llx counts the core's other hyperthread too: that needs CAP_PERFMON",
+					      config);
+		if (config & (EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP))
+			return corepmu_refuse(-EOPNOTSUPP,
+					      "config %#llx: transactions are counted of one hyperthread",
+					      config);
+	}
+
+	ret = intel_refuse_uarch(desc, config);
+
+	return ret ?: refuse_incomplete(config);
 }
 
 /* Fixed counters: a number of them, from version 5 on a bitmap besides. */
@@ -212,6 +256,13 @@ int intel_describe(struct x86_desc *desc)
 	}
 
 	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0) | fixed_counters(version, ecx, edx);
+	/*
+	 * Where microcode takes counter 3 while a transaction runs, nobody else counts on it
+	 * (MSR_TSX_FORCE_ABORT; tfa_get_event_constraints() in arch/x86/events/intel/core.c).
+	 */
+	if (boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT) &&
+	    !boot_cpu_has(X86_FEATURE_RTM_ALWAYS_ABORT))
+		pmu->counters &= ~TSX_COUNTER;
 	for (i = 0; i < FIXED_COUNTER_BASE; i++)
 		pmu->width[i] = width;
 	for (; i < COREPMU_MAX_COUNTERS; i++)
@@ -245,11 +296,23 @@ int intel_describe(struct x86_desc *desc)
 	if (pmu->counters & BIT_ULL(FIXED_COUNTER_BASE + 2))
 		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
 
+	desc->uarch = intel_find_uarch();
+	if (desc->uarch)
+		intel_uarch_hardware(desc->uarch, desc->hardware);
+	pmu->min_left = intel_min_left(desc->uarch);
+	desc->min_period = intel_min_period;
+	if (version >= 3 && !(edx & EDX_ANY_DEPRECATED))
+		desc->config_known |= EVNTSEL_ANY;
+	if (intel_has_tsx_events(desc->uarch)) {
+		desc->config_known |= EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP;
+		desc->counts_only = EVNTSEL_IN_TX_CP;
+	}
 	desc->cache = intel_cache;
 	desc->allowed_counters = intel_allowed_counters;
 	desc->refuse = intel_refuse;
 
-	pr_debug("Intel architectural perfmon %u, %u counters of %u bits\n",
-		 version, desc->nr_gp, width);
+	pr_debug("Intel architectural perfmon %u, %u counters of %u bits, %s\n",
+		 version, desc->nr_gp, width,
+		 desc->uarch ? desc->uarch->name : "of no microarchitecture that is known");
 	return 0;
 }

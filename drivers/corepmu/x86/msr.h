@@ -93,10 +93,15 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define EVNTSEL_OS		BIT_ULL(17)
 #define EVNTSEL_EDGE		BIT_ULL(18)
 #define EVNTSEL_INT		BIT_ULL(20)
+/* From version 3 on: whichever of the core's hyperthreads it happens on */
+#define EVNTSEL_ANY		BIT_ULL(21)
 #define EVNTSEL_EN		BIT_ULL(22)
 #define EVNTSEL_INV		BIT_ULL(23)
 #define EVNTSEL_CMASK		GENMASK_ULL(31, 24)
 #define EVNTSEL_AMD_EVENT_HI	GENMASK_ULL(35, 32)
+/* SDM volume 3, "TSX": in transactions; not in those that abort */
+#define EVNTSEL_IN_TX		BIT_ULL(32)
+#define EVNTSEL_IN_TX_CP	BIT_ULL(33)
 /* AMD APM volume 2, "Performance Event-Select Registers": HG_ONLY 01b */
 #define EVNTSEL_AMD_GUESTONLY	BIT_ULL(40)
 

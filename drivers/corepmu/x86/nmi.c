@@ -177,7 +177,12 @@ int x86_nmi_init(struct x86_desc *desc)
 	int ret;
 
 	nmi_desc = desc;
-	ret = register_nmi_handler(NMI_LOCAL, x86_handle_nmi, 0, "corepmu");
+	/*
+	 * The first handler that is called. The built-in driver's, where it is there too and
+	 * Intel PT is at work, acknowledges the overflows of all counters
+	 * (intel_pmu_handle_irq() in arch/x86/events/intel/core.c).
+	 */
+	ret = register_nmi_handler(NMI_LOCAL, x86_handle_nmi, NMI_FLAG_FIRST, "corepmu");
 	if (ret)
 		pr_err("cannot take NMIs (%d)\n", ret);
 

@@ -10,6 +10,14 @@
 
 #include <corepmu/pmu.h>
 
+struct intel_uarch;
+
+/* perf_event_attr.config of a PERF_TYPE_HW_CACHE event */
+#define X86_CACHE(cache, op, result)			\
+	(PERF_COUNT_HW_CACHE_##cache |			\
+	 PERF_COUNT_HW_CACHE_OP_##op << 8 |		\
+	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+
 /**
  * struct x86_desc - the counters of this machine's CPUs
  * @pmu: the PMU that they make
@@ -25,8 +33,12 @@
  * @shares_counters: the built-in driver is there too, and has the counters while this one
  *	has no event
  * @config_known: bits of perf_event_attr.config that mean something
+ * @counts_only: of these, bits of events that cannot be sampled
  * @hardware: config for each PERF_COUNT_HW_*, 0 if there is none
- * @cache: returns the config for a PERF_TYPE_HW_CACHE read, or 0
+ * @uarch: Intel's microarchitecture, or NULL
+ * @cache: returns the config for a PERF_TYPE_HW_CACHE event, or 0
+ * @min_period: returns the shortest period that an event can be sampled with, NULL where
+ *	that is 1
  * @allowed_counters: returns the counters that can count a config
  * @refuse: returns an errno for a config that this CPU cannot count, or 0
  */
@@ -43,8 +55,11 @@ struct x86_desc {
 	bool		late_nmis;
 	bool		shares_counters;
 	u64		config_known;
+	u64		counts_only;
 	u64		hardware[PERF_COUNT_HW_MAX];
-	u64		(*cache)(unsigned int cache, bool miss);
+	const struct intel_uarch *uarch;
+	u64		(*cache)(const struct x86_desc *desc, u64 generic);
+	unsigned int	(*min_period)(const struct x86_desc *desc, u64 config);
 	u64		(*allowed_counters)(const struct x86_desc *desc, u64 config);
 	int		(*refuse)(const struct x86_desc *desc, u64 config);
 };
@@ -65,6 +80,7 @@ extern const struct corepmu_backend x86_each_backend;
 /* events.c */
 extern const struct attribute_group *x86_attr_groups[];
 int x86_encode(struct corepmu *pmu, struct perf_event *event);
+int x86_check_period(const struct perf_event *event, u64 period);
 
 /* nmi.c */
 int x86_nmi_init(struct x86_desc *desc);

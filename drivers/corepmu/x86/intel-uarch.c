@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: Intel's microarchitectures: which one it is, and its events' counters
+ *
+ * The table, intel-table.c, is made by scripts/intel-counters.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/kernel.h>
+
+#include <corepmu/pmu.h>
+
+#include "intel.h"
+#include "msr.h"
+#include "x86.h"
+
+#define FAMILY_P6	6
+
+/* CPUID.1AH, from the first CPUs with two kinds of core on */
+#define CPUID_KIND	0x1a
+#define EAX_KIND_SHIFT	24
+
+/*
+ * SDM volume 3, "Architectural Performance Monitoring": an architectural event counts on
+ * every general-purpose counter. Others that no table has are placed on counters 0 to 3: most
+ * of Ice Lake's and Sapphire Rapids' events do not count on 4 to 7.
+ */
+#define COMMON_COUNTERS	GENMASK_ULL(3, 0)
+
+/**
+ * intel_find_uarch() - the microarchitecture of this CPU
+ *
+ * A model with two kinds of core, of which CPUID does not tell which it is, is not known.
+ *
+ * Return: the microarchitecture, or NULL if it is not known
+ */
+const struct intel_uarch *intel_find_uarch(void)
+{
+	const struct intel_model *model;
+	unsigned int i, kind = 0;
+
+	if (boot_cpu_data.x86 != FAMILY_P6)
+		return NULL;
+	if (boot_cpu_data.cpuid_level >= CPUID_KIND)
+		kind = cpuid_eax(CPUID_KIND) >> EAX_KIND_SHIFT;
+
+	for (i = 0; i < intel_nr_models; i++) {
+		model = &intel_models[i];
+		if (model->model == boot_cpu_data.x86_model &&
+		    (!model->kind || model->kind == kind))
+			return &intel_uarches[model->uarch];
+	}
+
+	return NULL;
+}
+
+static const struct intel_codes *find_code(const struct intel_codes *sets, unsigned int nr_sets,
+					   u16 code)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < nr_sets; i++)
+		for (j = 0; j < sets[i].nr; j++)
+			if (sets[i].codes[j] == code)
+				return &sets[i];
+
+	return NULL;
+}
+
+/**
+ * intel_general_counters() - the general-purpose counters that can count an event
+ * @uarch: the microarchitecture, NULL if it is not known
+ * @config: the event
+ *
+ * Edge, inversion and threshold change what is counted of an event, not where.
+ *
+ * Return: a bit for each counter, whether the CPU has it or not; 0 for unit masks without a
+ * name of an event whose others have no counter in common
+ */
+u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
+{
+	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
+	const struct intel_codes *found = NULL;
+
+	if (uarch)
+		found = find_code(uarch->codes, uarch->nr_codes, code);
+	if (!found && intel_is_architectural(config))
+		return GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0);
+	if (!found && uarch)
+		found = find_code(uarch->rest, uarch->nr_rest, code & EVNTSEL_EVENT);
+
+	return found ? found->counters : COMMON_COUNTERS;
+}
+
+/*
+ * Sandy Bridge to Haswell: counting one of these events on a counter corrupts what the
+ * counter of the same number counts on the core's other hyperthread, whatever that is
+ * (erratum BJ122, BV98, HSD29; INTEL_EXCLEVT_CONSTRAINT in arch/x86/events/intel/core.c). A
+ * core without hyperthreads has eight counters, with them four for each.
+ */
+#define HT_FIRST_EVENT		0xd0
+#define HT_LAST_EVENT		0xd3
+#define NR_GP_WITHOUT_HT	8
+
+static bool corrupts_sibling(const struct x86_desc *desc, unsigned int event)
+{
+	if (!desc->uarch || desc->nr_gp >= NR_GP_WITHOUT_HT ||
+	    event < HT_FIRST_EVENT || event > HT_LAST_EVENT)
+		return false;
+
+	switch (desc->uarch - intel_uarches) {
+	case UARCH_SANDY_BRIDGE:
+	case UARCH_IVY_BRIDGE:
+	case UARCH_HASWELL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * intel_refuse_uarch() - refuse what this microarchitecture cannot count right
+ * @desc: the counters
+ * @config: the event
+ *
+ * Process context.
+ *
+ * Return: 0, or -EOPNOTSUPP after saying why
+ */
+int intel_refuse_uarch(const struct x86_desc *desc, u64 config)
+{
+	unsigned int event = FIELD_GET(EVNTSEL_EVENT, config);
+
+	if (corrupts_sibling(desc, event))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx: event %#x corrupts the counts of the core's other hyperthread; switch hyper-threading off in the firmware",
+				      config, event);
+
+	return 0;
+}
+
+/**
+ * intel_has_tsx_events() - can events be counted in transactions alone?
+ * @uarch: the microarchitecture, NULL if it is not known
+ *
+ * From Haswell on, where the CPU has transactions at all; the atoms have none. hsw_hw_config()
+ * in arch/x86/events/intel/core.c
+ *
+ * Return: whether IN_TX and IN_TX_CP are bits of IA32_PERFEVTSELx
+ */
+bool intel_has_tsx_events(const struct intel_uarch *uarch)
+{
+	return uarch >= &intel_uarches[UARCH_HASWELL] &&
+	       uarch <= &intel_uarches[UARCH_LION_COVE] && boot_cpu_has(X86_FEATURE_RTM);
+}
+
+/*
+ * How near to its end a counter may be set: nhm_limit_period(), hsw_limit_period() and
+ * bdw_limit_period() in arch/x86/events/intel/core.c, and of all others
+ * x86_perf_event_set_period(). 0x01c0 is INST_RETIRED.PREC_DIST, whose errata HSW11 and
+ * BDM11 are about PEBS.
+ */
+#define MIN_LEFT		2
+#define MIN_LEFT_32		32
+#define MIN_PERIOD_PREC_DIST	128
+#define EVENT_PREC_DIST		0x01c0
+
+/**
+ * intel_min_left() - after how many events a counter may be set to overflow
+ * @uarch: the microarchitecture, NULL if it is not known
+ *
+ * Return: events, at least
+ */
+unsigned int intel_min_left(const struct intel_uarch *uarch)
+{
+	if (uarch == &intel_uarches[UARCH_NEHALEM] || uarch == &intel_uarches[UARCH_HASWELL])
+		return MIN_LEFT_32;
+
+	return MIN_LEFT;
+}
+
+/**
+ * intel_min_period() - the shortest period that an event may be sampled with
+ * @desc: the counters
+ * @config: the event
+ *
+ * One of 1 is taken where counters overflow after two events at least, as by the built-in
+ * driver: there are half as many samples then.
+ *
+ * Return: events
+ */
+unsigned int intel_min_period(const struct x86_desc *desc, u64 config)
+{
+	const struct intel_uarch *uarch = desc->uarch;
+	unsigned int min_left = intel_min_left(uarch);
+
+	if ((config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_PREC_DIST &&
+	    (uarch == &intel_uarches[UARCH_HASWELL] || uarch == &intel_uarches[UARCH_BROADWELL]))
+		return MIN_PERIOD_PREC_DIST;
+
+	return min_left > MIN_LEFT ? min_left : 1;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: x86: what is known of Intel's microarchitectures
+ */
+#ifndef _COREPMU_X86_INTEL_H
+#define _COREPMU_X86_INTEL_H
+
+#include <linux/types.h>
+
+struct x86_desc;
+
+/* Microarchitectures of cores; the CPUs of one have the same events. */
+enum intel_uarch_id {
+	UARCH_NEHALEM,
+	UARCH_WESTMERE,
+	UARCH_SANDY_BRIDGE,
+	UARCH_IVY_BRIDGE,
+	UARCH_HASWELL,
+	UARCH_BROADWELL,
+	UARCH_SKYLAKE,		/* Kaby Lake, Comet Lake, Cascade Lake */
+	UARCH_ICE_LAKE,		/* Tiger Lake, Rocket Lake */
+	UARCH_GOLDEN_COVE,	/* Alder Lake, Raptor Lake, Sapphire Rapids, Emerald Rapids */
+	UARCH_REDWOOD_COVE,	/* Meteor Lake, Granite Rapids */
+	UARCH_LION_COVE,	/* Lunar Lake */
+	UARCH_BONNELL,
+	UARCH_SILVERMONT,
+	UARCH_KNIGHTS_LANDING,
+	UARCH_GOLDMONT,
+	UARCH_GOLDMONT_PLUS,
+	UARCH_TREMONT,
+	UARCH_GRACEMONT,	/* Alder Lake, Alder Lake-N */
+	UARCH_CRESTMONT,	/* Meteor Lake, Sierra Forest, Grand Ridge */
+	UARCH_SKYMONT,		/* Lunar Lake */
+	NR_UARCHES
+};
+
+/* CPUID.1AH:EAX[31:24], the kind of a core (SDM volume 2, CPUID, "Native Model ID Leaf") */
+#define INTEL_ATOM	0x20
+#define INTEL_CORE	0x40
+
+/**
+ * struct intel_codes - events that the same counters count
+ * @counters: a bit for each of the counters
+ * @nr: how many events
+ * @codes: the events, in ascending order
+ */
+struct intel_codes {
+	u16		counters;
+	u16		nr;
+	const u16	*codes;
+};
+
+/**
+ * struct intel_uarch - which counters of a microarchitecture count which event
+ * @name: as scripts/lib/intel-counters.py has it
+ * @prec_dist: fixed counter 0 counts event 0 with unit mask 1, INST_RETIRED.PREC_DIST
+ * @nr_codes: sets of @codes
+ * @nr_rest: sets of @rest
+ * @codes: of unit mask and event (bits 15-8, 7-0)
+ * @rest: of events, for all unit masks that are not in @codes
+ *
+ * Architectural events that @codes has not are counted by all counters, others that are not
+ * in @rest either by counters 0 to 3.
+ */
+struct intel_uarch {
+	const char		*name;
+	bool			prec_dist;
+	u8			nr_codes;
+	u8			nr_rest;
+	const struct intel_codes *codes;
+	const struct intel_codes *rest;
+};
+
+/**
+ * struct intel_model - a CPU of family 6
+ * @model: boot_cpu_data.x86_model
+ * @kind: INTEL_ATOM or INTEL_CORE of those that have both, otherwise 0
+ * @uarch: enum intel_uarch_id
+ */
+struct intel_model {
+	u8	model;
+	u8	kind;
+	u8	uarch;
+};
+
+/* intel-table.c */
+extern const struct intel_uarch intel_uarches[];
+extern const struct intel_model intel_models[];
+extern const unsigned int intel_nr_models;
+
+/* intel-uarch.c */
+const struct intel_uarch *intel_find_uarch(void);
+u64 intel_general_counters(const struct intel_uarch *uarch, u64 config);
+bool intel_has_tsx_events(const struct intel_uarch *uarch);
+unsigned int intel_min_left(const struct intel_uarch *uarch);
+unsigned int intel_min_period(const struct x86_desc *desc, u64 config);
+int intel_refuse_uarch(const struct x86_desc *desc, u64 config);
+
+/* intel-cache.c */
+u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic);
+void intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware);
+
+/* intel.c */
+bool intel_is_architectural(u64 config);
+
+#endif /* _COREPMU_X86_INTEL_H */

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of x86's generic events, which differ between microarchitectures
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+
+#include "machine.h"
+#include "models/x86_access.h"
+#include "x86/intel.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+#include "x86_uarch.h"
+
+/*
+ * Codes of perf's events, by name: tools/perf/pmu-events/arch/x86, and of Zen 4 and 5
+ * amdzen4 and amdzen5 there. The driver has the numbers of the kernel's tables.
+ */
+#define ANY_OP(cache, op, miss)	(PERF_COUNT_HW_CACHE_##cache |				\
+				 PERF_COUNT_HW_CACHE_OP_##op << 8 | (miss) << 16)
+
+struct generic {
+	u8 model;
+	u8 kind;
+	u32 type;
+	u64 config;
+	s64 code;
+};
+
+static const struct generic generics[] = {
+	/* Nehalem: MEM_INST_RETIRED.STORES, L1D_PREFETCH.MISS, ITLB_MISS_RETIRED */
+	{ 0x1e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 0), 0x020b },
+	{ 0x1e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 1), 0x024e },
+	{ 0x1e, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x20c8 },
+	{ 0x1e, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 0), 0x0f40 },
+	{ 0x1e, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 0x0180010e },
+	{ 0x1e, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 0x01803fb1 },
+	/* Westmere: MEM_INST_RETIRED.LOADS, ITLB_MISSES.ANY */
+	{ 0x2c, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 0), 0x010b },
+	{ 0x2c, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x0185 },
+	/* Sandy Bridge: L1D.ALL_M_REPLACEMENT, HW_PRE_REQ.DL1_MISS, ITLB_MISSES.STLB_HIT */
+	{ 0x2a, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 1), 0x0851 },
+	{ 0x2a, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 1), 0x024e },
+	{ 0x2a, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 0), 0x1085 },
+	{ 0x2a, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 0x018001b1 },
+	/* Ivy Bridge: DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK; it has no such cache events */
+	{ 0x3a, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 1), 0x8108 },
+	{ 0x3a, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 1), -ENOENT },
+	{ 0x3a, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 1), -ENOENT },
+	{ 0x3a, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 0x0180010e },
+	{ 0x3a, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, -ENOENT },
+	/* Haswell: MEM_UOPS_RETIRED.ALL_LOADS, DTLB_STORE_MISSES.MISS_CAUSES_A_WALK */
+	{ 0x3c, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 0), 0x81d0 },
+	{ 0x3c, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, WRITE, 1), 0x0149 },
+	{ 0x3d, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 0), 0x6085 },
+	{ 0x3c, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, -ENOENT },
+	/*
+	 * Skylake: MEM_INST_RETIRED.ALL_LOADS and .ALL_STORES, L1D.REPLACEMENT,
+	 * ICACHE_64B.IFTAG_MISS, DTLB_LOAD_MISSES.WALK_COMPLETED, DTLB_STORE_MISSES
+	 * and ITLB_MISSES of the same name, ITLB_MISSES.STLB_HIT
+	 */
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 0), 0x81d0 },
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 1), 0x0151 },
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 0), 0x82d0 },
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 1), -ENOENT },
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1I, READ, 1), 0x0283 },
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1I, READ, 0), -ENOENT },
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1I, WRITE, 0), -EINVAL },
+	{ 0x55, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 1), 0x0e08 },
+	{ 0x55, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, WRITE, 1), 0x0e49 },
+	{ 0x55, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x0e85 },
+	{ 0x55, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 0), 0x2085 },
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), 0x00c5 },
+	/* These need OFFCORE_RSP. */
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), -ENOENT },
+	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(NODE, READ, 0), -ENOENT },
+	/* Ice Lake has the hits in the second level of the ITLB no more. */
+	{ 0x6a, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 0), -ENOENT },
+	{ 0x6a, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x0e85 },
+	{ 0x6a, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 0), 0x81d0 },
+	/*
+	 * Sapphire Rapids: L2_RQSTS.ALL_DEMAND_DATA_RD and .ALL_CODE_RD, the walks,
+	 * BR_INST_RETIRED.ALL_BRANCHES, BR_MISP_RETIRED.ALL_BRANCHES
+	 */
+	{ 0x8f, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 1), 0xe124 },
+	{ 0x8f, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1I, READ, 1), 0xe424 },
+	{ 0x8f, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 1), 0x0e12 },
+	{ 0x8f, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, WRITE, 1), 0x0e13 },
+	{ 0x8f, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x0e11 },
+	{ 0x8f, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 0), 0x00c4 },
+	{ 0x8f, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), 0x00c5 },
+	{ 0xbd, INTEL_CORE, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 1), -ENOENT },
+	/* Atoms: L2_LD.SELF.DEMAND.MESI, PAGE_WALKS.I_SIDE_WALKS (edges), ITLB.FILLS */
+	{ 0x1c, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), 0x4f29 },
+	{ 0x37, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x40205 },
+	{ 0x57, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 1), 0x0804 },
+	{ 0x86, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x0481 },
+	{ 0x5c, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 0), 0x82d0 },
+	{ 0xaf, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 1), 0x0e08 },
+	{ 0xaf, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), -ENOENT },
+	{ 0x97, INTEL_ATOM, PERF_TYPE_HW_CACHE, ANY_OP(L1I, READ, 1), 0x0280 },
+	/* A model that is not known has what is architectural. */
+	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), 0x4f2e },
+	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 1), 0x412e },
+	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, WRITE, 1), -ENOENT },
+	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), 0x00c5 },
+	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 0), -ENOENT },
+};
+
+static void generic_desc(const struct generic *g, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "model %#x kind %#x type %u config %#llx", g->model,
+		 g->kind, g->type, g->config);
+}
+
+KUNIT_ARRAY_PARAM(generic, generics, generic_desc);
+
+static void expect_generic(struct kunit *test, struct perf_event *event, u32 type, u64 config,
+			   s64 code)
+{
+	s64 counters;
+
+	event->attr.type = type;
+	counters = uarch_counters(test, event, config);
+	if (code < 0) {
+		KUNIT_EXPECT_EQ(test, counters, code);
+		return;
+	}
+	KUNIT_EXPECT_GT(test, counters, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.config_base & ~(EVNTSEL_USR | EVNTSEL_OS | EVNTSEL_INT),
+			code);
+}
+
+static void generic_is_the_named_event(struct kunit *test)
+{
+	const struct generic *g = test->param_value;
+	struct perf_event *event = uarch_start_model(test, g->model, g->kind, 8);
+
+	expect_generic(test, event, g->type, g->config, g->code);
+}
+
+/* What would corrupt the other hyperthread's counts is no generic event either. */
+static void generic_is_not_what_is_refused(struct kunit *test)
+{
+	struct perf_event *event = uarch_start_model(test, 0x3c, 0, 4);
+
+	expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 0), -ENOENT);
+	expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, WRITE, 0), -ENOENT);
+	expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 1), 0x0151);
+}
+
+/* Zen: the models of the families, and what each generation brought */
+static void generic_of_zen_generations(struct kunit *test)
+{
+	static const struct {
+		u8 family, model;
+		s64 frontend, backend, ref_cycles;
+	} table[] = {
+		{ 0x17, 0x01, 0x0287, 0x0187, -ENOENT },
+		{ 0x17, 0x18, 0x0287, 0x0187, -ENOENT },
+		{ 0x17, 0x31, 0x00a9, -ENOENT, -ENOENT },
+		{ 0x17, 0x50, 0x0287, 0x0187, -ENOENT },
+		{ 0x17, 0x71, 0x00a9, -ENOENT, -ENOENT },
+		{ 0x17, 0xa0, 0x00a9, -ENOENT, -ENOENT },
+		{ 0x19, 0x01, 0x00a9, -ENOENT, -ENOENT },
+		{ 0x19, 0x21, 0x00a9, -ENOENT, -ENOENT },
+		{ 0x19, 0x50, 0x00a9, -ENOENT, -ENOENT },
+		{ 0x19, 0x11, 0x00a9, -ENOENT, 0x100000120LL },
+		{ 0x19, 0x61, 0x00a9, -ENOENT, 0x100000120LL },
+		{ 0x19, 0xa0, 0x00a9, -ENOENT, 0x100000120LL },
+		{ 0x1a, 0x02, 0x00a9, -ENOENT, 0x100000120LL },
+		{ 0x1a, 0x44, 0x00a9, -ENOENT, 0x100000120LL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct x86_model_cpu cpu = {
+			.name = "Zen", .amd = true, .family = table[i].family,
+			.model = table[i].model, .version = table[i].family > 0x17 ? 2 : 1,
+			.nr_gp = 6, .gp_width = 48,
+		};
+		struct perf_event *event = uarch_start(test, &cpu);
+
+		expect_generic(test, event, PERF_TYPE_HARDWARE,
+			       PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, table[i].frontend);
+		expect_generic(test, event, PERF_TYPE_HARDWARE,
+			       PERF_COUNT_HW_STALLED_CYCLES_BACKEND, table[i].backend);
+		expect_generic(test, event, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES,
+			       table[i].ref_cycles);
+		/* ls_hw_pf_dc_fills, from Zen 2 on; stores have none. */
+		expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 0),
+			       table[i].frontend == 0x00a9 ? 0xff5a : -ENOENT);
+		expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 0), -ENOENT);
+		expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), -ENOENT);
+		uarch_end(test);
+	}
+}
+
+static struct kunit_case generic_cases[] = {
+	KUNIT_CASE_PARAM(generic_is_the_named_event, generic_gen_params),
+	KUNIT_CASE(generic_is_not_what_is_refused),
+	KUNIT_CASE(generic_of_zen_generations),
+	{ }
+};
+
+static struct kunit_suite generic_suite = {
+	.name		= "corepmu_x86_generic",
+	.exit		= machine_exit,
+	.test_cases	= generic_cases,
+};
+
+kunit_test_suite(generic_suite);

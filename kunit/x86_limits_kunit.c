@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of what some x86 CPUs cannot do, or not for everybody
+ */
+#include <kunit/test.h>
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/perf_event.h>
+
+#include "machine.h"
+#include "models/x86_access.h"
+#include "x86/intel.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+#include "x86_uarch.h"
+
+/* What all of these CPUs have */
+static const struct x86_model_cpu plain = {
+	.name = "plain", .family = 6, .version = 4, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
+	.fixed_width = 48, .full_width = true, .nr_events = 7,
+};
+
+/* nhm_limit_period(), hsw_limit_period(), bdw_limit_period() of the kernel */
+static void limits_has_shortest_periods(struct kunit *test)
+{
+	static const struct {
+		u8 model;
+		u64 config, shortest, min_left;
+	} table[] = {
+		{ 0x1e, 0x00c4, 32, 32 }, { 0x2c, 0x00c4, 1, 2 }, { 0x2a, 0x01c0, 1, 2 },
+		{ 0x3c, 0x00c4, 32, 32 }, { 0x45, 0x01c0, 128, 32 }, { 0x3d, 0x00c4, 1, 2 },
+		{ 0x4f, 0x01c0, 128, 2 }, { 0x4f, 0x018401c0, 128, 2 }, { 0x5e, 0x01c0, 1, 2 },
+		{ 0x8f, 0x00c4, 1, 2 }, { 0xff, 0x00c4, 1, 2 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event = uarch_start_model(test, table[i].model, 0, 8);
+		u64 shorter = table[i].shortest - 1;
+		struct bench *b = test->priv;
+		s64 left;
+
+		KUNIT_EXPECT_EQ(test, b->cpuc->min_left, table[i].min_left);
+		event->attr.sample_period = table[i].shortest;
+		event->hw.sample_period = table[i].shortest;
+		KUNIT_EXPECT_GT(test, uarch_counters(test, event, table[i].config), 0);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, table[i].shortest), 0);
+		if (table[i].shortest > 1) {
+			event->attr.sample_period--;
+			KUNIT_EXPECT_EQ(test, -EINVAL,
+					uarch_counters(test, event, table[i].config));
+			KUNIT_EXPECT_EQ(test, -EINVAL, b->pmu->perf_pmu.check_period(event,
+										     shorter));
+		}
+		/* Perf core chooses the periods of a frequency. */
+		event->attr.freq = 1;
+		event->attr.sample_freq = 1;
+		KUNIT_EXPECT_GT(test, uarch_counters(test, event, table[i].config), 0);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), 0);
+		event->attr.freq = 0;
+
+		/* What is left of a period is not less either. */
+		event->attr.sample_period = 1000;
+		KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		bench_del(event);
+		local64_set(&event->hw.period_left, 1);
+		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+		KUNIT_EXPECT_EQ(test, left, table[i].min_left);
+		bench_del(event);
+		bench_close(event);
+		uarch_end(test);
+	}
+}
+
+/* The other hyperthread's counts may be another user's. */
+static void limits_any_thread_is_privileged(struct kunit *test)
+{
+	struct x86_model_cpu cpu = plain;
+	struct perf_event *event;
+	const struct cred *old;
+	struct cred *powerless;
+
+	cpu.any = true;
+	event = uarch_start(test, &cpu);
+	powerless = prepare_creds();
+	KUNIT_ASSERT_NOT_NULL(test, powerless);
+	cap_clear(powerless->cap_effective);
+	old = override_creds(powerless);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), -EACCES);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0xc4), GP(8));
+	revert_creds(old);
+	put_cred(powerless);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), GP(8));
+}
+
+/* Transactions: Haswell to Lion Cove, where the CPU has them */
+static void limits_tsx_bits(struct kunit *test)
+{
+	static const struct {
+		u8 model, kind;
+		bool rtm;
+		s64 counters;
+	} table[] = {
+		{ 0x3c, 0, true, GP(8) }, { 0x3c, 0, false, -EINVAL }, { 0x3a, 0, true, -EINVAL },
+		{ 0x4f, 0, true, GP(8) }, { 0x6a, 0, true, GP(8) }, { 0x8f, 0, true, GP(8) },
+		{ 0xbd, INTEL_CORE, true, GP(8) }, { 0xbd, INTEL_ATOM, true, -EINVAL },
+		{ 0x5c, 0, true, -EINVAL }, { 0xff, 0, true, -EINVAL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct x86_model_cpu cpu = plain;
+
+		cpu.model = table[i].model;
+		cpu.kind = table[i].kind;
+		cpu.rtm = table[i].rtm;
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start(test, &cpu), 0x1000000c4ULL),
+				table[i].counters);
+		uarch_end(test);
+	}
+}
+
+/* The table in arch/x86/events/amd/core.c, "AMD family 15h event code/PMC mappings" */
+static void limits_family_15h(struct kunit *test)
+{
+	static const struct {
+		u64 config;
+		s64 counters;
+	} table[] = {
+		/* The units: FP, LS, DC, CU, IC/DE, none, EX/LS, DE, northbridge */
+		{ 0x0001, 0x38 }, { 0x0010, 0x38 }, { 0x0020, 0x3f }, { 0x0037, 0x3f },
+		{ 0x0040, 0x3f }, { 0x0052, 0x3f }, { 0x0060, 0x07 }, { 0x0076, 0x07 },
+		{ 0x0080, 0x07 }, { 0x0095, 0x07 }, { 0x00a0, -EINVAL }, { 0x00b8, -EINVAL },
+		{ 0x00c0, 0x3f }, { 0x00c2, 0x3f }, { 0x00d0, 0x07 }, { 0x00e0, -EINVAL },
+		{ 0x00f7, -EINVAL },
+		/* The exceptions */
+		{ 0x0100, 0x38 }, { 0x1100, 0x08 }, { 0x3000, 0x38 }, { 0x0003, 0x08 },
+		{ 0x0104, 0x38 }, { 0x0304, 0x08 }, { 0x000b, 0x08 }, { 0x000d, 0x08 },
+		{ 0x0023, 0x07 }, { 0x002d, 0x08 }, { 0x002e, 0x09 }, { 0x0131, 0x07 },
+		{ 0x0331, -EINVAL }, { 0x0043, 0x07 }, { 0x0045, 0x07 }, { 0x0046, 0x07 },
+		{ 0x0054, 0x07 }, { 0x0055, 0x07 }, { 0x008f, 0x01 }, { 0x100000087ULL, 0x01 },
+		{ 0x100000088ULL, 0x01 }, { 0x00db, 0x3f }, { 0x00df, 0x3f },
+		{ 0x1000000c0ULL, 0x38 }, { 0x1000000d6ULL, 0x3f }, { 0x1000000d8ULL, 0x3f },
+		{ 0x1000000d7ULL, 0x07 },
+	};
+	struct x86_model_cpu cpu = {
+		.name = "15h", .amd = true, .family = 0x15, .version = 1, .nr_gp = 6,
+		.gp_width = 48,
+	};
+	struct perf_event *event = uarch_start(test, &cpu);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++)
+		KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, table[i].config),
+				    table[i].counters, "config %#llx", table[i].config);
+	uarch_end(test);
+
+	/* The next family has no such differences. */
+	cpu.family = 0x16;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0003), GP(6));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), GP(6));
+}
+
+/* Cores without counters of their own for it share those of the northbridge. */
+static void limits_shared_northbridge(struct kunit *test)
+{
+	struct x86_model_cpu cpu = {
+		.name = "10h", .amd = true, .family = 0x10, .nr_gp = 4, .gp_width = 48,
+	};
+	struct perf_event *event = uarch_start(test, &cpu);
+
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x4000007e1ULL), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00df), GP(4));
+	uarch_end(test);
+
+	/* What hypervisors make of a Zen */
+	cpu.family = 0x17;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), GP(4));
+}
+
+static struct kunit_case limits_cases[] = {
+	KUNIT_CASE(limits_has_shortest_periods),
+	KUNIT_CASE(limits_any_thread_is_privileged),
+	KUNIT_CASE(limits_tsx_bits),
+	KUNIT_CASE(limits_family_15h),
+	KUNIT_CASE(limits_shared_northbridge),
+	{ }
+};
+
+static struct kunit_suite limits_suite = {
+	.name		= "corepmu_x86_limits",
+	.exit		= machine_exit,
+	.test_cases	= limits_cases,
+};
+
+kunit_test_suite(limits_suite);

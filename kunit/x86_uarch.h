@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: what the suites of x86's microarchitectures share
+ */
+#ifndef _COREPMU_KUNIT_X86_UARCH_H
+#define _COREPMU_KUNIT_X86_UARCH_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+/* The first general-purpose counters, and a fixed one */
+#define GP(n)		GENMASK_ULL((n) - 1, 0)
+#define FIXED(n)	BIT_ULL(FIXED_COUNTER_BASE + (n))
+
+struct kunit;
+struct perf_event;
+struct x86_model_cpu;
+
+struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *cpu);
+struct perf_event *uarch_start_model(struct kunit *test, unsigned int model,
+				     unsigned int kind, unsigned int nr_gp);
+s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config);
+void uarch_end(struct kunit *test);
+
+#endif /* _COREPMU_KUNIT_X86_UARCH_H */

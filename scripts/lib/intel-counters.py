@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which counters of Intel's CPUs count which event: the table of the driver.
+
+intel-counters.py generate NEW OLD   print drivers/corepmu/x86/intel-table.c
+intel-counters.py compare NEW OLD    hold the table against the kernel's own constraints
+
+NEW and OLD are directories of Debian's linux-source-6.12 and linux-source-6.1. The table is
+made of perf's events, tools/perf/pmu-events/arch/x86: "Counter" of NEW's, and "CounterHTOff"
+of OLD's, which the later ones have no more. The kernel's constraints, of
+arch/x86/events/intel/core.c, are what the table is compared with, not what it is made of: where
+they allow less, one of the RESOLVED below says what is done.
+"""
+import collections
+import json
+import pathlib
+import re
+import sys
+import textwrap
+
+PERF = "tools/perf/pmu-events/arch/x86"
+CORE = "arch/x86/events/intel/core.c"
+
+# Counters 0 to 3: where an event may be that no source names
+DEFAULT = 0xF
+
+# SDM volume 3, "Pre-defined Architectural Performance Events": on every counter, but
+# where the events of a microarchitecture say otherwise
+ARCHITECTURAL = [0x003C, 0x00C0, 0x013C, 0x4F2E, 0x412E, 0x00C4, 0x00C5]
+
+# A microarchitecture: the kernel's table, and perf's directories, with the kind of core
+# where they have two. Of directories that disagree both are right of one of its CPUs: what
+# they have in common is taken.
+UARCHES = {
+    "nehalem": ("nehalem", ["nehalemep", "nehalemex"]),
+    "westmere": ("westmere", ["westmereep-dp", "westmereep-sp", "westmereex"]),
+    "sandy_bridge": ("snb", ["sandybridge", "jaketown"]),
+    "ivy_bridge": ("ivb", ["ivybridge", "ivytown"]),
+    "haswell": ("hsw", ["haswell", "haswellx"]),
+    "broadwell": ("bdw", ["broadwell", "broadwellde", "broadwellx"]),
+    "skylake": ("skl", ["skylake", "skylakex", "cascadelakex"]),
+    "ice_lake": ("icl", ["icelake", "icelakex", "rocketlake", "tigerlake"]),
+    "golden_cove": ("glc", ["alderlake/cpu_core", "sapphirerapids", "emeraldrapids"]),
+    "redwood_cove": ("glc", ["meteorlake/cpu_core", "graniterapids"]),
+    "lion_cove": ("lnc", ["lunarlake/cpu_core"]),
+    "bonnell": ("gen", ["bonnell"]),
+    "silvermont": ("slm", ["silvermont"]),
+    "knights_landing": ("slm", ["knightslanding"]),
+    "goldmont": ("slm", ["goldmont"]),
+    "goldmont_plus": ("slm", ["goldmontplus"]),
+    "tremont": ("slm", ["elkhartlake", "snowridgex"]),
+    "gracemont": ("grt", ["alderlake/cpu_atom", "alderlaken"]),
+    "crestmont": ("grt", ["meteorlake/cpu_atom", "sierraforest", "grandridge"]),
+    "skymont": ("skt", ["lunarlake/cpu_atom"]),
+}
+
+# What the table has where the sources leave a doubt, and why: (event, unit mask or None for
+# all) -> (counters, reason).
+NOT_NAMED = "perf's events have no such name, the kernel allows less than the default"
+RESOLVED = {
+    "nehalem": {
+        (0x48, None): (0x3, NOT_NAMED),
+    },
+    "sandy_bridge": {
+        (0x48, None): (0x4, "the kernel has all of L1D_PEND_MISS on counter 2, perf's events "
+                            "FB_FULL on any: what both have"),
+    },
+    "skylake": {
+        (0xC0, 0x01): (0x2, "PREC_DIST is on counter 1; perf's events have TOTAL_CYCLES_PS, the "
+                            "same code with a threshold, on 0, 2 and 3: nothing in common, the "
+                            "kernel's counter"),
+    },
+    "golden_cove": {
+        (0xCE, None): (0x1, NOT_NAMED),
+    },
+    "redwood_cove": {
+        (0xCE, None): (0x1, NOT_NAMED),
+    },
+    "lion_cove": {
+        (0x48, 0x01): (0x4, NOT_NAMED),
+        (0x75, 0x01): (0x4, NOT_NAMED),
+        (0xA3, 0x08): (0x4, NOT_NAMED),
+        (0xA3, 0x0C): (0x4, NOT_NAMED),
+        (0xA4, 0x04): (0x1, NOT_NAMED),
+        (0xA4, 0x08): (0x1, NOT_NAMED),
+        (0xA4, 0x10): (0x8, NOT_NAMED),
+        (0xB1, 0x01): (0x8, NOT_NAMED),
+        (0xCD, 0x01): (0x3FC, "the kernel keeps it from counters 0 and 1, perf's events do not: "
+                              "what both have"),
+    },
+}
+
+
+def mask(counters):
+    """"0,1,2" -> 0x7"""
+    return sum(1 << int(counter) for counter in counters.split(","))
+
+
+def codes(event):
+    """The event and unit mask of an event of perf's, as config has them: several for some."""
+    umask = int(event.get("UMask", "0").split(",")[0], 16)
+    for code in event["EventCode"].split(","):
+        yield umask << 8 | int(code, 16)
+
+
+def read(tree, directory):
+    """The events of one of perf's directories, of one kind of core where it has two."""
+    directory, _, unit = directory.partition("/")
+    for file in sorted((tree / PERF / directory).glob("*.json")):
+        events = json.loads(file.read_text(encoding="utf-8"))
+        # Groups of metrics are not in a list.
+        for event in events if isinstance(events, list) else []:
+            if "EventName" in event and event.get("Unit", "") == unit:
+                yield event
+
+
+def load(tree, directory):
+    """Those that general-purpose counters count."""
+    for event in read(tree, directory):
+        if "EventCode" in event and re.fullmatch(r"[\d,]+", event.get("Counter", "")):
+            yield event
+
+
+def has_prec_dist(tree, directory):
+    """Is INST_RETIRED.PREC_DIST fixed counter 0's, as event 0 with a unit mask of 1?"""
+    return any(event["EventName"] == "INST_RETIRED.PREC_DIST" and
+               event.get("Counter") == "Fixed counter 0" for event in read(tree, directory))
+
+
+class Uarch:
+    """One microarchitecture: counters by code, and how many there are."""
+
+    def __init__(self, new, old, name):
+        self.name = name
+        self.kernel, self.directories = UARCHES[name]
+        self.named = {}
+        self.names = collections.defaultdict(set)
+        self.conflicts = []
+        for directory in self.directories:
+            self.add(new, old, directory)
+        self.all = 0
+        for counters in self.named.values():
+            self.all |= counters
+        self.all = (1 << self.all.bit_length()) - 1
+        self.prec_dist = any(has_prec_dist(new, d) for d in self.directories)
+        self.resolve()
+
+    def resolve(self):
+        """Apply RESOLVED."""
+        self.events = {}
+        for (event, umask), (counters, _) in RESOLVED.get(self.name, {}).items():
+            if umask is not None:
+                self.named[umask << 8 | event] = counters
+                continue
+            self.events[event] = counters
+            for code in [code for code in self.named if code & 0xFF == event]:
+                self.named[code] &= counters
+
+    def add(self, new, old, directory):
+        """Take the events of a directory, what they have in common with those there are."""
+        without_ht = {}
+        for event in load(old, directory):
+            if "CounterHTOff" in event:
+                for code in codes(event):
+                    counters = mask(event["CounterHTOff"])
+                    without_ht[code] = without_ht.get(code, counters) & counters
+        events = list(load(new, directory))
+        # One that is for PEBS alone may be on the counters that PEBS is.
+        plain = {code for event in events if event.get("PEBS") != "2" for code in codes(event)}
+        here = {}
+        for event in events:
+            for code in codes(event):
+                # Event 0 is fixed counters'.
+                if not code & 0xFF or (event.get("PEBS") == "2" and code in plain):
+                    continue
+                counters = mask(event["Counter"])
+                counters |= without_ht.get(code, 0)
+                self.names[code].add(event["EventName"])
+                here.setdefault(code, []).append(counters)
+        for code, sets in here.items():
+            for counters in sets:
+                common = self.named.get(code, counters) & counters
+                if code in self.named and self.named[code] != counters:
+                    self.conflicts.append((code, self.named[code], counters))
+                self.named[code] = common
+
+    def rest(self, event):
+        """The counters for unit masks of an event that nobody names: those that all of the
+        named ones have, and counters 0 to 3."""
+        counters = DEFAULT & self.events.get(event, self.all)
+        for code, those in self.named.items():
+            if code & 0xFF == event and code not in ARCHITECTURAL:
+                counters &= those
+        return counters
+
+    def lookup(self, code):
+        """What the driver makes of the table."""
+        if code in self.named:
+            return self.named[code]
+        if code in ARCHITECTURAL:
+            return self.all
+        return self.rest(code & 0xFF)
+
+    def rows(self):
+        """{counters: [codes]} and {counters: [events]}, of what differs from the default."""
+        exact, rest = collections.defaultdict(list), collections.defaultdict(list)
+        for event in range(1, 0x100):
+            if self.rest(event) != DEFAULT & self.all:
+                rest[self.rest(event)].append(event)
+        for code, counters in sorted(self.named.items()):
+            plain = self.all if code in ARCHITECTURAL else self.rest(code & 0xFF)
+            if counters != plain:
+                exact[counters].append(code)
+        return exact, rest
+
+
+def uarches(new, old):
+    """All of them."""
+    return [Uarch(new, old, name) for name in UARCHES]
+
+
+# The kernel's constraints
+
+def kernel_tables(new):
+    """{name: [(first, last, mask of code, counters)]}, in the order of the kernel."""
+    text = re.sub(r"/\*.*?\*/", "", (new / CORE).read_text(encoding="utf-8"), flags=re.S)
+    tables = {}
+    for name, body in re.findall(r"intel_(\w+)_event_constraints\[\][^=]*=\s*\{(.*?)\n\};", text,
+                                 flags=re.S):
+        rows = []
+        for macro, args in re.findall(r"(\w+CONSTRAINT\w*)\(([^)]*)\)", body):
+            args = [arg.strip() for arg in args.split(",")]
+            if macro == "METRIC_EVENT_CONSTRAINT":
+                continue
+            value = [int(arg.rstrip("ULul"), 0) for arg in args]
+            if macro == "FIXED_EVENT_CONSTRAINT":
+                # Event 0 is on the fixed counter alone, others on the general ones too
+                # (use_fixed_pseudo_encoding()).
+                counters = None if value[0] & 0xFF else 0
+                rows.append((value[0], value[0], 0xFFFF, counters))
+            elif macro in ("INTEL_EVENT_CONSTRAINT", "INTEL_EXCLEVT_CONSTRAINT"):
+                rows.append((value[0], value[0], 0xFF, value[1]))
+            elif macro == "INTEL_EVENT_CONSTRAINT_RANGE":
+                rows.append((value[0], value[1], 0xFF, value[2]))
+            elif macro == "INTEL_UEVENT_CONSTRAINT":
+                rows.append((value[0], value[0], 0xFFFF, value[1]))
+            elif macro == "INTEL_UBIT_EVENT_CONSTRAINT":
+                rows.append((value[0], value[0], 0xFF | value[0], value[1]))
+            else:
+                sys.exit(f"intel-counters.py: {CORE} has a {macro}, which is not known.")
+        tables[name] = rows
+    return tables
+
+
+def kernel_lookup(rows, code, everything):
+    """The general-purpose counters that the kernel takes for a code."""
+    for first, last, bits, counters in rows:
+        if first <= code & bits <= last:
+            return everything if counters is None else counters & everything
+    return everything
+
+
+def compare(new, old):
+    """Print each difference. The status is 1 if the table has a counter that the kernel has
+    not, or decides what is not in doubt."""
+    tables, bad = kernel_tables(new), 0
+    for uarch in uarches(new, old):
+        rows, groups = tables[uarch.kernel], collections.defaultdict(list)
+        for code in (code for code in range(0x10000) if code & 0xFF):
+            ours, theirs = uarch.lookup(code), kernel_lookup(rows, code, uarch.all)
+            if ours != theirs:
+                groups[ours & ~theirs == 0, code not in uarch.named, ours, theirs].append(code)
+        print(f"{uarch.name}: of counters {uarch.all:#x}; intel_{uarch.kernel}_event_constraints")
+        for (narrower, unnamed, ours, theirs), those in sorted(groups.items()):
+            which = " ".join(f"{code:#06x}" for code in those[:64])
+            reason = "perf's events say so"
+            if unnamed:
+                which = f"unit masks without a name of {ranges({code & 0xFF for code in those})}"
+                reason = "what the event's others have in common, or the default"
+            if not narrower:
+                reason = "NOT EXPLAINED"
+                bad = 1
+            print(f"  {ours:#x}, the kernel {theirs:#x}: {reason}")
+            print(textwrap.fill(which, 96, initial_indent="    ", subsequent_indent="    "))
+        for (event, umask), (counters, reason) in RESOLVED.get(uarch.name, {}).items():
+            code = event | (umask or 0) << 8
+            print(f"  resolved {code:#06x}{'' if umask else ' and all unit masks'}: {counters:#x}")
+            print(textwrap.fill(reason, 96, initial_indent="    ", subsequent_indent="    "))
+            if kernel_lookup(rows, code, uarch.all) & ~counters:
+                print("    NOT EXPLAINED: the kernel allows more")
+                bad = 1
+    return bad
+
+
+def ranges(values):
+    """[1, 2, 3, 7] -> "01-03 07" """
+    text, values = [], sorted(values)
+    while values:
+        first = last = values.pop(0)
+        while values and values[0] == last + 1:
+            last = values.pop(0)
+        text.append(f"{first:02x}" if first == last else f"{first:02x}-{last:02x}")
+    return " ".join(text)
+
+
+# The table
+
+HEAD = """\
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: which counters of Intel's CPUs count which event
+ *
+ * Made by scripts/intel-counters, of perf's events in {new} and
+ * {old} (tools/perf/pmu-events/arch/x86); struct intel_uarch says what
+ * it means. Do not edit: what is to be decided is in scripts/lib/intel-counters.py.
+ */
+#include <linux/kernel.h>
+#include <linux/types.h>
+
+#include "intel.h"
+"""
+
+
+def version(tree):
+    """"Linux 6.12.117" """
+    text = (tree / "Makefile").read_text(encoding="utf-8")
+    return "Linux " + ".".join(re.search(rf"^{key} = (\d+)$", text, flags=re.M)[1]
+                               for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
+
+
+def print_codes(uarch, what, rows, width):
+    """Arrays of codes, one for each set of counters, and the array of them."""
+    for counters, those in sorted(rows.items()):
+        text = " ".join(f"{code:#0{width}x}," for code in those)
+        print(f"\nstatic const u16 {uarch}_{what}_{counters:x}[] = {{")
+        print(textwrap.fill(text, 92, initial_indent="\t", subsequent_indent="\t"))
+        print("};")
+    if rows:
+        print(f"\nstatic const struct intel_codes {uarch}_{what}[] = {{")
+        for counters in sorted(rows):
+            name = f"{uarch}_{what}_{counters:x}"
+            print(f"\t{{ {counters:#x}, ARRAY_SIZE({name}), {name} }},")
+        print("};")
+
+
+def models(new):
+    """(family, model, kind of core, microarchitecture) of each CPU in perf's mapfile.csv."""
+    where = {}
+    for name, (_, directories) in UARCHES.items():
+        for directory in directories:
+            where.setdefault(directory.partition("/")[0], []).append(
+                (directory.partition("/")[2], name))
+    for line in (new / PERF / "mapfile.csv").read_text(encoding="utf-8").splitlines()[1:]:
+        cpu, _, directory, _ = line.split(",")
+        if not cpu.startswith("GenuineIntel-6-"):
+            continue
+        # Steppings: both sides of the only division by them are of one microarchitecture.
+        pattern = re.compile("-".join(cpu.split("-")[:3]))
+        for model in range(0x100):
+            if pattern.fullmatch(f"GenuineIntel-6-{model:02X}"):
+                for unit, name in where[directory]:
+                    yield model, unit, name
+
+
+def generate(new, old):
+    """Print the table."""
+    print(HEAD.format(new=version(new), old=version(old)), end="")
+    everything = uarches(new, old)
+    for uarch in everything:
+        exact, rest = uarch.rows()
+        print_codes(uarch.name, "codes", exact, 6)
+        print_codes(uarch.name, "rest", rest, 4)
+    print("\nconst struct intel_uarch intel_uarches[] = {")
+    for uarch in everything:
+        exact, rest = uarch.rows()
+        print(f"\t[UARCH_{uarch.name.upper()}] = {{")
+        print(f'\t\t.name = "{uarch.name}",')
+        for what, rows in ("codes", exact), ("rest", rest):
+            if rows:
+                name = f"{uarch.name}_{what}"
+                print(f"\t\t.{what} = {name},")
+                print(f"\t\t.nr_{what} = ARRAY_SIZE({name}),")
+        if uarch.prec_dist:
+            print("\t\t.prec_dist = true,")
+        print("\t},")
+    print("};\n\nconst struct intel_model intel_models[] = {")
+    kinds = {"": "0", "cpu_core": "INTEL_CORE", "cpu_atom": "INTEL_ATOM"}
+    for model, unit, name in sorted(set(models(new))):
+        print(f"\t{{ {model:#04x}, {kinds[unit]}, UARCH_{name.upper()} }},")
+    print("};\n\nconst unsigned int intel_nr_models = ARRAY_SIZE(intel_models);")
+
+
+def main():
+    """The command line."""
+    if len(sys.argv) != 4 or sys.argv[1] not in ("generate", "compare"):
+        sys.exit(__doc__)
+    new, old = pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    if sys.argv[1] == "compare":
+        sys.exit(compare(new, old))
+    generate(new, old)
+
+
+if __name__ == "__main__":
+    main()
