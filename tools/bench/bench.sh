@@ -49,9 +49,11 @@ shares()
 		expect_range "instructions of an overflow" 500 20000 "$(value BENCH overflow-ip)"
 }
 
+# Two medians of round trips through the scheduler, which differ by tens of instructions
+# either way.
 nothing_to_do()
 {
-	expect_range "instructions of a switch with four events of the CPU" 0 100 \
+	expect_range "instructions of a switch with four events of the CPU" -100 100 \
 		"$(share cpu-switch-4)"
 }
 

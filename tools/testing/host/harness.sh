@@ -136,7 +136,7 @@ result "an unknown key in the table of guests is refused"
 
 sed -i 's/^colour.*/when = never/' "$work/bad.cfg"
 run scripts/check --arch "$arch" --config "$work/bad.cfg" --guests
-refused "when is default, all, or kernels of .*, not 'never'"
+refused "when is default, all, check-all, or kernels of .*, not 'never'"
 result "a guest that never runs is refused"
 
 cat >"$work/nested" <<'EOT'

@@ -18,16 +18,23 @@ trap 'rm -rf "$work"' EXIT
 cached=$(scripts/fetch/get-kernel "$arch" "$kernel") || exit 1
 cp -a "$cached/tree" "$work/tree" || exit 1
 tree=$(echo "$work"/tree/usr/src/linux-headers-*-"${A[flavour]}")
-cp -a "$tree" "$tree.orig"
+cp -al "$tree" "$tree.orig"
 
 ktap_details() { tail -n 30 "$work/said"; }
 
 # with COMMAND: build for a fresh copy of the tree that the command has changed, with the
-# compiler that it names.
+# compiler that it names. The copies share their files: the command writes new ones.
+# --again keeps what the build before has compiled.
 with()
 {
-	rm -rf "$tree" "$work/out"
-	cp -a "$tree.orig" "$tree"
+	if [ "$1" = --again ]; then
+		find "$work/out" -name '*.ko' -delete
+		shift
+	else
+		rm -rf "$work/out"
+	fi
+	rm -rf "$tree"
+	cp -al "$tree.orig" "$tree"
 	(cd "$tree" && eval "$1")
 	status=0
 	PATH=$cached/tools/bin:$PATH COREPMU_QUIET=1 scripts/build-module --kerneldir "$tree" --out "$work/out" \
@@ -62,6 +69,14 @@ with true
 [ "$status" -eq 0 ] && [ -e "$work/out/drivers/corepmu/corepmu.ko" ] && [ ! -s "$work/said" ]
 result "a headers tree of the user's own is built for, with nothing to say"
 
+with --again 'sed -i "/CONFIG_MODULES=/a CONFIG_TRIM_UNUSED_KSYMS=y" .config; sed -i "/\tperf_pmu_register\t/d" Module.symvers'
+refused 'does not export perf_pmu_register \(.*CONFIG_TRIM_UNUSED_KSYMS'
+result "a kernel whose unused exports are trimmed is refused"
+
+with --again 'rm Module.symvers'
+refused 'only prepared: run make'
+result "a kernel that was only prepared is refused"
+
 with 'without KPROBES KRETPROBES'
 refused 'needs a kernel with CONFIG_KPROBES and CONFIG_KALLSYMS'
 result "a kernel without CONFIG_KPROBES is refused"
@@ -69,14 +84,6 @@ result "a kernel without CONFIG_KPROBES is refused"
 with 'without PERF_EVENTS'
 refused 'needs a kernel with CONFIG_PERF_EVENTS'
 result "a kernel without CONFIG_PERF_EVENTS is refused"
-
-with 'echo CONFIG_TRIM_UNUSED_KSYMS=y >>.config; sed -i "/\tperf_pmu_register\t/d" Module.symvers'
-refused 'does not export perf_pmu_register \(.*CONFIG_TRIM_UNUSED_KSYMS'
-result "a kernel whose unused exports are trimmed is refused"
-
-with 'rm Module.symvers'
-refused 'only prepared: run make'
-result "a kernel that was only prepared is refused"
 
 with "is_version $((6 << 16))"
 refused 'corepmu needs Linux 6\.1 or newer'

@@ -63,6 +63,7 @@ struct event {
 
 #define CACHE(id, result)	(PERF_COUNT_HW_CACHE_##id | \
 				 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+#define WRITE			(PERF_COUNT_HW_CACHE_OP_WRITE << 8)
 
 static const struct event events[] = {
 	{ "instructions", PERF_TYPE_RAW, 0xc0, 0xc0, INSNS, 0 },
@@ -107,10 +108,13 @@ static const struct event events[] = {
 	  CACHE(BPU, ACCESS), BRANCHES, 0 },
 	{ "branch mispredictions", PERF_TYPE_HW_CACHE, CACHE(BPU, MISS),
 	  CACHE(BPU, MISS), 3, DISTURBED },
-	{ "accesses to the last cache", PERF_TYPE_HW_CACHE, CACHE(LL, ACCESS), NONE,
-	  8, 0 },
 	{ "accesses to the first cache", PERF_TYPE_HW_CACHE, NONE,
 	  CACHE(L1D, ACCESS), 8, 0 },
+	{ "loads from the first cache", PERF_TYPE_HW_CACHE, CACHE(L1D, ACCESS), NONE, 4, 0 },
+	{ "stores to the first cache", PERF_TYPE_HW_CACHE, CACHE(L1D, ACCESS) | WRITE, NONE,
+	  4, 0 },
+	{ "stores that ask for an address", PERF_TYPE_HW_CACHE, CACHE(DTLB, ACCESS) | WRITE, NONE,
+	  4, 0 },
 };
 
 static void run_event(const struct event *event)

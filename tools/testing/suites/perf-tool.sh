@@ -218,9 +218,14 @@ record_system()
 
 record_kernel()
 {
-	perf_to record -o "$data" -e "$PMU/$CYCLES/k" -c 50000 sh -c 'ls -lR /sys/class >/dev/null' ||
-		return 1
-	expect_range "samples" 20 1000000 "$(perf script -i "$data" -F ip 2>/dev/null | wc -l)"
+	kernel_symbols shown
+	perf_to record -o "$data" -e "$PMU/$CYCLES/k" -c 50000 sh -c 'ls -lR /sys/class >/dev/null'
+	status=$?
+	said=$(perf report --stdio -i "$data" --sort symbol 2>/dev/null)
+	kernel_symbols hidden
+	[ "$status" -eq 0 ] &&
+		expect_range "samples" 20 1000000 "$(perf script -i "$data" -F ip 2>/dev/null | wc -l)" &&
+		expect_says "perf report" '\[k\] [a-z_]+' "$said"
 }
 
 report_header()

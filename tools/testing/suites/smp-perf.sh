@@ -8,27 +8,35 @@
 data=/tmp/perf.data
 cpus=$(nproc)
 
-# Workloads on all CPUs until the command ends.
-busy()
+# Workloads on all CPUs for so many seconds. perf runs it as its command: before and after
+# that it has the CPUs to itself.
+busy=/tmp/busy
+cat >$busy <<'EOT'
+#!/bin/sh
+workloads=
+for cpu in $(seq 0 $(($(nproc) - 1))); do
+	taskset -c "$cpu" sh -c 'while :; do workload; done' &
+	workloads="$workloads $!"
+done
+sleep "$1"
+kill $workloads
+wait $workloads 2>/dev/null
+exit 0
+EOT
+chmod +x $busy
+
+# What perf says is shown when it fails.
+run()
 {
-	pids=
-	for cpu in $(seq 0 $((cpus - 1))); do
-		taskset -c "$cpu" sh -c 'while :; do workload; done' &
-		pids="$pids $!"
-	done
 	"$@" >/tmp/out 2>&1
 	status=$?
-	# shellcheck disable=SC2086 # one word per task
-	kill $pids 2>/dev/null
-	# shellcheck disable=SC2086
-	wait $pids 2>/dev/null
 	[ "$status" -eq 0 ] || cat /tmp/out
 	return "$status"
 }
 
 record_all()
 {
-	busy perf record -a -F 1000 -o "$data" -e "$PMU/$CYCLES/" sleep 2 || return 1
+	run perf record -a -F 1000 -o "$data" -e "$PMU/$CYCLES/" $busy 2 || return 1
 	seen=$(perf script -i "$data" -F cpu 2>/dev/null | sort -u | wc -l)
 	expect_equal "CPUs with samples" "$cpus" "$seen" || return 1
 	expect_says "perf report" 'spin_70_percent' \
@@ -37,20 +45,20 @@ record_all()
 
 record_graph()
 {
-	busy perf record -a -g -F 500 -o "$data" sleep 1 || return 1
+	run perf record -a -g -F 500 -o "$data" $busy 1 || return 1
 	expect_says "perf script" ' main\+' "$(perf script -i "$data" 2>/dev/null | head -n 20000)"
 }
 
 stat_each()
 {
-	busy perf stat -a -A -x, -o /tmp/stat -e "$PMU/$CYCLES/" sleep 1 || return 1
+	run perf stat -a -A -x, -o /tmp/stat -e "$PMU/$CYCLES/" $busy 1 || return 1
 	expect_equal "CPUs that counted" "$cpus" \
 		"$(awk -F, "/$CYCLES/"' && $2 > 1000 { n++ } END { print n + 0 }' /tmp/stat)"
 }
 
 stat_interval()
 {
-	busy perf stat -a -I 100 -x, -o /tmp/stat -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" sleep 1 ||
+	run perf stat -a -I 100 -x, -o /tmp/stat -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" $busy 1 ||
 		return 1
 	expect_not "counts" ',(<not|[0-9]{1,3},)' "$(cat /tmp/stat)" &&
 		expect_range "intervals" 6 100 "$(wc -l </tmp/stat)"
@@ -59,7 +67,7 @@ stat_interval()
 stat_multiplex()
 {
 	c=$PMU/$CYCLES/
-	busy perf stat -a -x, -o /tmp/stat -e "$c,$c,$c,$c,$c,$c,$c,$c,$c,$c" sleep 2 || return 1
+	run perf stat -a -x, -o /tmp/stat -e "$c,$c,$c,$c,$c,$c,$c,$c,$c,$c" $busy 2 || return 1
 	all_counted /tmp/stat || return 1
 	# 1 GHz on every CPU; a share that was scaled wrong would stand out.
 	awk -F, "/$CYCLES/"' { if (!low || $1 < low) low = $1; if ($1 > high) high = $1 }
@@ -68,13 +76,13 @@ stat_multiplex()
 
 many_at_once()
 {
-	n=0
-	while [ "$n" -lt 12 ]; do
-		perf stat -a -x, -o /tmp/stat."$n" -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" sleep 1 &
-		n=$((n + 1))
+	perfs=
+	for n in $(seq 12); do
+		perf stat -a -x, -o /tmp/stat."$n" -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" $busy 1 &
+		perfs="$perfs $!"
 	done
-	busy sleep 2
-	wait
+	# shellcheck disable=SC2086 # one word per task
+	wait $perfs
 	cat /tmp/stat.* >/tmp/stat
 	rm -f /tmp/stat.*
 	all_counted /tmp/stat && expect_equal "counts" 24 "$(grep -c "$CYCLES" /tmp/stat)"
@@ -94,7 +102,7 @@ reload_under_stress()
 	gone=0
 	held=0
 	n=0
-	while [ "$n" -lt 25 ]; do
+	while [ "$n" -lt 12 ]; do
 		if rmmod corepmu 2>/dev/null; then
 			gone=$((gone + 1))
 			insmod "$MODULE" || { echo "load $n"; break; }
@@ -107,7 +115,7 @@ reload_under_stress()
 	wait
 	rm -f /tmp/enough /tmp/data.*
 	echo "unloaded $gone times, refused $held times"
-	[ "$n" -eq 25 ] && [ "$gone" -gt 0 ] || return 1
+	[ "$n" -eq 12 ] && [ "$gone" -gt 0 ] || return 1
 	expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt)" && stat_each
 }
 
@@ -127,5 +135,5 @@ check "perf stat -a, more events than counters" stat_multiplex
 check "twelve perf stat -a at once" many_at_once
 check "the module goes and comes under stress" reload_under_stress
 check "the module can be unloaded" can_be_unloaded
-rm -f "$data" /tmp/stat
+rm -f "$data" /tmp/stat $busy
 finish

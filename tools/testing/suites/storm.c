@@ -5,7 +5,9 @@
  *
  * For the exact lane, where a storm that is not throttled never ends.
  */
+#include <stdio.h>
 #include <string.h>
+#include <sys/klog.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,6 +18,11 @@
 #define RING_PAGES	256
 #define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
+/* klogctl(): read all messages that the kernel still has */
+#define SYSLOG_ACTION_READ_ALL	3
+
+#define STORM_IS_OVER \
+	"corepmu: CPU0: overflows take less time again: periods are no longer stretched\n"
 
 enum mode { USER = 1, KERNEL = 2, BOTH = 3 };
 
@@ -349,6 +356,36 @@ static void calm_after_unthrottled(void)
 	ring_unmap(&ring);
 }
 
+/* Whoever looks into the log learns which event it was, of which program, and that it is over. */
+static void log_names_storm(void)
+{
+	static char log[1 << 20];
+	struct perf_event_attr attr;
+	const char *begin;
+	char said[200];
+	int len, fd;
+
+	if (target.in_tree) {
+		ktap_skip("%s has no limit of its own", target.pmu);
+		return;
+	}
+	fd = storm_open(&storms[6], &attr);
+	close(fd);
+	len = klogctl(SYSLOG_ACTION_READ_ALL, log, sizeof(log) - 1);
+	if (!expect_true("the kernel's log to be read", len > 0))
+		return;
+	log[len] = '\0';
+	snprintf(said, sizeof(said),
+		 "corepmu: CPU0: overflows take most of the time, of event type %u config %#llx period 1 in storm[%d]: short periods are stretched\n",
+		 attr.type, (unsigned long long)attr.config, getpid());
+	begin = strstr(log, said);
+	if (!begin)
+		ktap_fail("the log: expected '%s'", said);
+	else
+		expect_true("the log to say that it is over",
+			    strstr(begin, STORM_IS_OVER));
+}
+
 /* Perf core lowers the rate when it hears how long overflows take. */
 static void rate_is_lowered(void)
 {
@@ -386,6 +423,7 @@ static const struct ktap_case cases[] = {
 	{ "overflows that take too long lower the rate", rate_is_lowered },
 	{ "a storm that nobody throttles", unthrottled },
 	{ "counts are exact after storms that nobody throttled", calm_after_unthrottled },
+	{ "the log names the event and the program of a storm, and its end", log_names_storm },
 };
 
 int main(int argc, char **argv)

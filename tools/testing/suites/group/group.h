@@ -11,8 +11,8 @@
 
 #define SHORT		50000UL
 #define MAX_EVENTS	32
-/* About 80 turns of the default 4 ms when a nanosecond is an instruction. */
-#define LONG		(320000000UL / LOOP_INSNS)
+/* About 30 turns of the default 4 ms when a nanosecond is an instruction. */
+#define LONG		(120000000UL / LOOP_INSNS)
 
 /**
  * group_fds - the events that the running test has opened

@@ -127,7 +127,7 @@ static void check_frequency(u64 config, u64 frequency)
 	s->attr.freq = 1;
 	if (!sampler_open(s, -1, RING_PAGES))
 		goto out;
-	sampler_run(s, 30 * TEN_MILLION);
+	sampler_run(s, 10 * TEN_MILLION);
 	expect_eq("samples lost", 0, s->sum.lost);
 	expect_true("the count not to be less than the periods",
 		    sampler_count(s) >= s->sum.periods);
@@ -135,7 +135,7 @@ static void check_frequency(u64 config, u64 frequency)
 		     4000000000ULL / frequency,
 		     sampler_count(s) - s->sum.periods);
 	memset(&s->sum, 0, sizeof(s->sum));
-	sampler_run(s, 40 * TEN_MILLION);
+	sampler_run(s, 12 * TEN_MILLION);
 	expect_eq("samples lost", 0, s->sum.lost);
 	if (!expect_true("more than ten samples", s->sum.samples > 10))
 		goto out;
@@ -252,9 +252,9 @@ static void ioc_period_frequency(void)
 	expect_eq("frequency above the highest", -EINVAL,
 		  set_period(s->fd, 1ULL << 40));
 	expect_eq("frequency of 5000", 0, set_period(s->fd, 5000));
-	sampler_run(s, 20 * TEN_MILLION);
+	sampler_run(s, 8 * TEN_MILLION);
 	memset(&s->sum, 0, sizeof(s->sum));
-	sampler_run(s, 20 * TEN_MILLION);
+	sampler_run(s, 8 * TEN_MILLION);
 	if (!expect_true("more than ten samples", s->sum.samples > 10))
 		goto out;
 	span = s->sum.last_time - s->sum.first_time;

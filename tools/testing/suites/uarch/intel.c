@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * intel.c - events of microarchitectures of Intel, by perf's names
+ *
+ * Names and numbers are those of perf's pmu-events/arch/x86, and so are the counters that the
+ * names of groups speak of (its field "Counter").
+ */
+#include <errno.h>
+
+#include "uarch.h"
+
+#define CMASK(n)	((u64)(n) << 24)
+
+/* The same of all here */
+#define CYCLES		0x003c
+#define REF_TSC		0x0300	/* CPU_CLK_UNHALTED.REF_TSC: fixed counter 2 */
+#define SLOTS		0x0400	/* TOPDOWN.SLOTS: fixed counter 3 */
+#define PREC_DIST_0	0x0100	/* INST_RETIRED.PREC_DIST: fixed counter 0 */
+#define INSTRUCTIONS	0x00c0
+#define BRANCHES	0x00c4
+#define RETURNS		0x08c4
+#define UOPS		0x02c2	/* UOPS_RETIRED.RETIRE_SLOTS, UOPS_RETIRED.SLOTS */
+#define STALLS		(0x04a3 | CMASK(4))
+#define L1D_MISS	(0x08a3 | CMASK(8))
+#define PENDING		0x0148	/* L1D_PEND_MISS.PENDING */
+#define REPLACEMENT	0x0151	/* L1D.REPLACEMENT */
+#define DSB		0x0879	/* IDQ.DSB_UOPS */
+#define NOT_DELIVERED	0x019c
+#define LOADS		0x81d0
+#define STORES		0x82d0
+#define L1_MISS		0x08d1
+#define XSNP_NONE	0x08d2
+
+static const struct uarch_event common_events[] = {
+	EVENT("CPU_CLK_UNHALTED.THREAD_P", CYCLES),
+	HALVES("CPU_CLK_UNHALTED.REF_TSC", REF_TSC),
+	EVENT("INST_RETIRED.ANY_P", INSTRUCTIONS),
+	EVENT("LONGEST_LAT_CACHE.REFERENCE", 0x4f2e),
+	MISSES("LONGEST_LAT_CACHE.MISS", 0x412e),
+	EVENT("BR_INST_RETIRED.ALL_BRANCHES", BRANCHES),
+	EVENT("BR_INST_RETIRED.NEAR_RETURN", RETURNS),
+	EVENT("BR_INST_RETIRED.NEAR_TAKEN", 0x20c4),
+	MISSES("L2_RQSTS.ALL_DEMAND_DATA_RD", 0xe124),
+	MISSES("L1D_PEND_MISS.PENDING", PENDING),
+	MISSES("L1D.REPLACEMENT", REPLACEMENT),
+	EVENT("IDQ.DSB_UOPS", DSB),
+	EVENT("IDQ_UOPS_NOT_DELIVERED.CORE", NOT_DELIVERED),
+	EVENT("CYCLE_ACTIVITY.STALLS_TOTAL", STALLS),
+	MISSES("CYCLE_ACTIVITY.CYCLES_L1D_MISS", L1D_MISS),
+	EVENT("UOPS_RETIRED.SLOTS", UOPS),
+	EVENT("MEM_INST_RETIRED.ALL_LOADS", LOADS),
+	EVENT("MEM_INST_RETIRED.ALL_STORES", STORES),
+	MISSES("MEM_LOAD_RETIRED.L1_MISS", L1_MISS),
+	MISSES("MEM_LOAD_L3_HIT_RETIRED.XSNP_NONE", XSNP_NONE),
+};
+
+/* ---- Haswell ---- */
+
+static const struct uarch_event haswell_events[] = {
+	EVENT("LD_BLOCKS.STORE_FORWARD", 0x0203),
+	EVENT("UOPS_ISSUED.ANY", 0x010e),
+	EVENT("INST_RETIRED.PREC_DIST", 0x01c0),
+};
+
+static const struct uarch_group haswell_groups[] = {
+	{ "counters 1 and 2, the others full before", true,
+	  { UOPS, BRANCHES, 0x01c0, PENDING } },
+	{ "counter 2 twice", false, { PENDING, L1D_MISS } },
+	{ "counter 1 twice", false, { 0x01c0, 0x01c0 } },
+	{ "four counters and three fixed ones", true,
+	  { INSTRUCTIONS, CYCLES, REF_TSC, UOPS, BRANCHES, RETURNS, STALLS } },
+	{ "four counters and one event more", false,
+	  { UOPS, BRANCHES, RETURNS, STALLS, LOADS } },
+};
+
+/* ---- Skylake ---- */
+
+static const struct uarch_event skylake_events[] = {
+	EVENT("LD_BLOCKS.STORE_FORWARD", 0x0203),
+	EVENT("UOPS_ISSUED.ANY", 0x010e),
+	EVENT("CYCLE_ACTIVITY.CYCLES_MEM_ANY", 0x10a3 | CMASK(16)),
+	MISSES("OFFCORE_REQUESTS.ALL_REQUESTS", 0x80b0),
+	EVENT("UOPS_EXECUTED.THREAD", 0x01b1),
+	EVENT("INST_RETIRED.PREC_DIST", 0x01c0),
+	EVENT("MEM_INST_RETIRED.ANY", 0x83d0),
+};
+
+static const struct uarch_group skylake_groups[] = {
+	{ "counter 1 last, after two events for any", true, { UOPS, BRANCHES, 0x01c0 } },
+	{ "counter 1 last, after three events for any", true,
+	  { UOPS, BRANCHES, RETURNS, 0x01c0 } },
+	{ "counter 1 twice", false, { 0x01c0, 0x01c0 } },
+	{ "four counters and three fixed ones", true,
+	  { INSTRUCTIONS, CYCLES, REF_TSC, UOPS, BRANCHES, RETURNS, STALLS } },
+	{ "four counters and three fixed ones, which come last", true,
+	  { UOPS, BRANCHES, LOADS, STORES, REF_TSC, CYCLES, INSTRUCTIONS } },
+	{ "instructions twice and cycles twice", true,
+	  { INSTRUCTIONS, CYCLES, INSTRUCTIONS, CYCLES } },
+	{ "four counters and one event more", false,
+	  { UOPS, BRANCHES, RETURNS, STALLS, LOADS } },
+	{ "reference cycles twice", false, { REF_TSC, REF_TSC } },
+};
+
+/* ---- Ice Lake ---- */
+
+static const struct uarch_event icelake_events[] = {
+	EVENT("INST_RETIRED.PREC_DIST", PREC_DIST_0),
+	REFUSED("TOPDOWN.SLOTS", SLOTS, EINVAL),	/* fixed counter 3 is not used */
+	EVENT("TOPDOWN.SLOTS_P", 0x01a4),
+	EVENT("LD_BLOCKS.STORE_FORWARD", 0x0203),
+	EVENT("UOPS_ISSUED.ANY", 0x010e),
+	EVENT("RS_EVENTS.EMPTY_CYCLES", 0x015e),
+	EVENT("CYCLE_ACTIVITY.CYCLES_MEM_ANY", 0x10a3 | CMASK(16)),
+	MISSES("OFFCORE_REQUESTS.ALL_REQUESTS", 0x80b0),
+	EVENT("UOPS_EXECUTED.THREAD", 0x01b1),
+	EVENT("MEM_INST_RETIRED.ANY", 0x83d0),
+};
+
+/* What counts on counters 0 to 3 alone, and on all eight, is the same of both. */
+static const struct uarch_group eight_groups[] = {
+	{ "four events for counters 0 to 3", true,
+	  { LOADS, STORES, L1_MISS, PENDING } },
+	{ "five events for counters 0 to 3", false,
+	  { LOADS, STORES, L1_MISS, PENDING, XSNP_NONE } },
+	{ "four events for any counter, then four for 0 to 3", true,
+	  { UOPS, BRANCHES, RETURNS, STALLS, LOADS, STORES, L1_MISS, PENDING } },
+	{ "four events for counters 0 to 3, then four for any", true,
+	  { LOADS, STORES, L1_MISS, PENDING, UOPS, BRANCHES, RETURNS, STALLS } },
+	{ "eight events for any counter", true,
+	  { UOPS, BRANCHES, RETURNS, STALLS, NOT_DELIVERED, UOPS, BRANCHES, RETURNS } },
+	{ "nine events for any counter", false,
+	  { UOPS, BRANCHES, RETURNS, STALLS, NOT_DELIVERED, UOPS, BRANCHES, RETURNS, STALLS } },
+	{ "eight counters and four fixed ones", true,
+	  { UOPS, BRANCHES, RETURNS, STALLS, LOADS, STORES, L1_MISS, PENDING, SLOTS,
+	    REF_TSC, CYCLES, INSTRUCTIONS } },
+	{ "eight counters, four fixed ones, and one event more", false,
+	  { UOPS, BRANCHES, RETURNS, STALLS, LOADS, STORES, L1_MISS, PENDING, SLOTS,
+	    REF_TSC, CYCLES, INSTRUCTIONS, NOT_DELIVERED } },
+	{ "instructions, distributed, and others", true, { INSTRUCTIONS, PREC_DIST_0 } },
+	{ "distributed instructions twice", false, { PREC_DIST_0, PREC_DIST_0 } },
+	{ "slots twice", false, { SLOTS, SLOTS } },
+};
+
+/* ---- Sapphire Rapids ---- */
+
+static const struct uarch_event sapphire_rapids_events[] = {
+	EVENT("INST_RETIRED.PREC_DIST", PREC_DIST_0),
+	REFUSED("TOPDOWN.SLOTS", SLOTS, EINVAL),	/* fixed counter 3 is not used */
+	EVENT("TOPDOWN.SLOTS_P", 0x01a4),
+	EVENT("LD_BLOCKS.STORE_FORWARD", 0x8203),
+	EVENT("CYCLE_ACTIVITY.CYCLES_MEM_ANY", 0x10a3 | CMASK(16)),
+	EVENT("TOPDOWN.BAD_SPEC_SLOTS", 0x04a4),
+	EVENT("TOPDOWN.BR_MISPREDICT_SLOTS", 0x08a4),
+	EVENT("UOPS_ISSUED.ANY", 0x01ae),
+	EVENT("UOPS_EXECUTED.THREAD", 0x01b1),
+	EVENT("MEM_TRANS_RETIRED.STORE_SAMPLE", 0x02cd),
+	EVENT("MEM_INST_RETIRED.ANY", 0x83d0),
+};
+
+static const struct uarch_group sapphire_rapids_groups[] = {
+	{ "counter 0 last, after three events for 0 to 3", true,
+	  { LOADS, STORES, L1_MISS, 0x04a4 } },
+	{ "counter 0 last, after four events for 0 to 3", false,
+	  { LOADS, STORES, L1_MISS, PENDING, 0x04a4 } },
+	{ "counter 0 last, after seven others", true,
+	  { UOPS, BRANCHES, RETURNS, STALLS, LOADS, STORES, L1_MISS, 0x02cd } },
+	{ "counter 0 twice", false, { 0x04a4, 0x02cd } },
+};
+
+const struct uarch uarch_intel[] = {
+	{
+		.name = "haswell", .family = 6, .model = 0x3c,
+		.events = {
+			{ common_events, ARRAY_SIZE(common_events) },
+			{ haswell_events, ARRAY_SIZE(haswell_events) },
+		},
+		.groups = {
+			{ haswell_groups, ARRAY_SIZE(haswell_groups) },
+		},
+	}, {
+		.name = "skylake", .family = 6, .model = 0x5e,
+		.events = {
+			{ common_events, ARRAY_SIZE(common_events) },
+			{ skylake_events, ARRAY_SIZE(skylake_events) },
+		},
+		.groups = {
+			{ skylake_groups, ARRAY_SIZE(skylake_groups) },
+		},
+	}, {
+		.name = "icelake", .family = 6, .model = 0x6a,
+		.events = {
+			{ common_events, ARRAY_SIZE(common_events) },
+			{ icelake_events, ARRAY_SIZE(icelake_events) },
+		},
+		.groups = {
+			{ eight_groups, ARRAY_SIZE(eight_groups) },
+		},
+	}, {
+		.name = "sapphire-rapids", .family = 6, .model = 0x8f,
+		.events = {
+			{ common_events, ARRAY_SIZE(common_events) },
+			{ sapphire_rapids_events, ARRAY_SIZE(sapphire_rapids_events) },
+		},
+		.groups = {
+			{ eight_groups, ARRAY_SIZE(eight_groups) },
+			{ sapphire_rapids_groups, ARRAY_SIZE(sapphire_rapids_groups) },
+		},
+	},
+	{ .name = NULL }
+};

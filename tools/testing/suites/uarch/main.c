@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * main.c - x86: the same events counted by the kernel's own driver and by the one under test
+ *
+ * For guests in mode beside, without the NMI watchdog, whose virtual PMU is a
+ * microarchitecture: the kernel's own driver knows it by family and model, and uses its own
+ * tables of events and of the counters that these need. The virtual PMU counts an event on no
+ * other counter, so a driver that places it wrongly reads 0. What corepmu refuses though it could
+ * be counted is told in the table.
+ */
+#include <cpuid.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "uarch.h"
+
+#define ITERATIONS	4096
+
+/* Twice the virtual PMU's cache: each line of it is missed. */
+#define BUFFER_SIZE	0x20000
+#define LINE_SIZE	64
+
+static char buffer[BUFFER_SIZE] __attribute__((aligned(BUFFER_SIZE)));
+
+/* A load, a store, a call that returns, a branch: with a new line in each round. */
+void uarch_work(unsigned long iterations, char *data);
+asm(".pushsection .text\n"
+	"	.type	uarch_work, @function\n"
+	"uarch_work:\n"
+	"	xor	%eax, %eax\n"
+	"1:	mov	(%rsi,%rax), %rdx\n"
+	"	mov	%rdx, 8(%rsi,%rax)\n"
+	"	call	2f\n"
+	"	add	$64, %eax\n"
+	"	and	$0x1ffff, %eax\n"
+	"	dec	%rdi\n"
+	"	jnz	1b\n"
+	"2:	ret\n"
+	"	.size	uarch_work, . - uarch_work\n"
+	".popsection");
+
+_Static_assert(LINE_SIZE == 64 && BUFFER_SIZE == 0x1ffff + 1, "uarch_work() has the numbers");
+
+/* The kernel's own driver */
+static int own_type;
+
+/* Counts of an event or a group, or why it cannot be had. */
+struct result {
+	int error;
+	u64 counts[GROUP_MAX];
+	bool all_running;
+};
+
+static const struct uarch *this_uarch(void)
+{
+	const struct uarch *u = arch_is_amd() ? uarch_amd : uarch_intel;
+	unsigned int eax = 0, ebx, ecx, edx, family, model;
+
+	__get_cpuid(1, &eax, &ebx, &ecx, &edx);
+	family = (eax >> 8 & 0xf) + ((eax >> 8 & 0xf) == 0xf ? eax >> 20 & 0xff : 0);
+	model = (eax >> 4 & 0xf) | (eax >> 12 & 0xf0);
+	for (; u->name; u++)
+		if (u->family == family && u->model == model)
+			return u;
+	return NULL;
+}
+
+/* Nothing here may depend on whose events they are: what surrounds the work counts too. */
+static __attribute__((noipa)) void count_work(const int *fds, unsigned int nr,
+					      struct result *result)
+{
+	struct event_times times;
+	unsigned int i;
+
+	event_enable(fds[0]);
+	uarch_work(ITERATIONS, buffer);
+	event_disable(fds[0]);
+	result->all_running = true;
+	for (i = 0; i < nr; i++) {
+		event_read_times(fds[i], &times);
+		result->counts[i] = times.count;
+		if (times.running != times.enabled || !times.running)
+			result->all_running = false;
+	}
+}
+
+static void count(struct perf_event_attr *attrs, unsigned int nr, struct result *result)
+{
+	int fds[GROUP_MAX];
+	unsigned int i;
+
+	memset(result, 0, sizeof(*result));
+	for (i = 0; i < nr; i++) {
+		attrs[i].disabled = !i;
+		attrs[i].read_format = FORMAT_TIMES;
+		fds[i] = event_open(&attrs[i], 0, -1, i ? fds[0] : -1, 0);
+		if (fds[i] < 0) {
+			result->error = fds[i];
+			break;
+		}
+	}
+	if (!result->error)
+		count_work(fds, nr, result);
+	close_all(fds, i);
+}
+
+static void count_events(int type, const u64 *configs, unsigned int nr, struct result *result)
+{
+	struct perf_event_attr attrs[GROUP_MAX];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		attr_init(&attrs[i], configs[i]);
+		attrs[i].type = type;
+	}
+	count(attrs, nr, result);
+}
+
+static u64 slack_of(enum uarch_precision precision, u64 count)
+{
+	switch (precision) {
+	case UARCH_HALVES:
+		return 1;
+	case UARCH_MISSES:
+		return count / 64 + 16;
+	default:
+		return 0;
+	}
+}
+
+static void same_count(const char *name, enum uarch_precision precision, u64 own, u64 ours)
+{
+	u64 slack = slack_of(precision, own);
+
+	ktap_check(ours + slack >= own && ours <= own + slack,
+		   "%s: the kernel's own driver counts %llu, this one %llu", name,
+		   (unsigned long long)own, (unsigned long long)ours);
+}
+
+static void test_event(const struct uarch_event *event)
+{
+	struct result own, ours;
+
+	count_events(own_type, &event->config, 1, &own);
+	count_events(target.type, &event->config, 1, &ours);
+	expect_eq("error of the kernel's own driver", 0, own.error);
+	expect_ne("count of the kernel's own driver", 0, own.counts[0]);
+	if (expect_eq("error of this one", -event->refused, ours.error) && !event->refused)
+		same_count(event->name, event->precision, own.counts[0], ours.counts[0]);
+}
+
+static const struct uarch_event *find_event(const struct uarch *uarch, u64 config)
+{
+	static const struct uarch_event unknown = EVENT("an event without a name", 0);
+	unsigned int list, i;
+
+	for (list = 0; list < UARCH_LISTS; list++)
+		for (i = 0; i < uarch->events[list].nr; i++)
+			if (uarch->events[list].rows[i].config == config)
+				return &uarch->events[list].rows[i];
+	return &unknown;
+}
+
+static void test_group(const struct uarch *uarch, const struct uarch_group *group)
+{
+	int error = group->fits ? 0 : -EINVAL, refused = 0;
+	struct result own, ours;
+	unsigned int nr, i;
+
+	for (nr = 0; group->events[nr]; nr++)
+		if (!refused)
+			refused = find_event(uarch, group->events[nr])->refused;
+	count_events(own_type, group->events, nr, &own);
+	count_events(target.type, group->events, nr, &ours);
+	expect_eq("error of the kernel's own driver", error, own.error);
+	expect_eq("error of this one", refused ? -refused : error, ours.error);
+	if (own.error || ours.error)
+		return;
+	expect_eq("all of the kernel's own driver have a counter all the time", 1,
+		  own.all_running);
+	expect_eq("all of this one have", 1, ours.all_running);
+	for (i = 0; i < nr; i++) {
+		const struct uarch_event *event = find_event(uarch, group->events[i]);
+
+		expect_ne("count of the kernel's own driver", 0, own.counts[i]);
+		same_count(event->name, event->precision, own.counts[i], ours.counts[i]);
+	}
+}
+
+/*
+ * @needless: what the kernel's own driver does not have the other may have.
+ */
+static void same_generic(struct perf_event_attr *attr, const char *name,
+			 enum uarch_precision precision, bool needless)
+{
+	struct result own, ours;
+
+	count(attr, 1, &own);
+	attr->config |= (u64)target.type << 32;
+	count(attr, 1, &ours);
+	if (own.error && needless)
+		return;
+	if (ktap_check(own.error == ours.error,
+		       "%s: the kernel's own driver says %d, this one %d", name, own.error,
+		       ours.error) && !own.error)
+		same_count(name, precision, own.counts[0], ours.counts[0]);
+}
+
+static void test_hardware(void)
+{
+	/* Mispredictions depend on what came before as misses do. */
+	static const struct {
+		const char *name;
+		enum uarch_precision precision;
+	} rows[] = {
+		[PERF_COUNT_HW_CPU_CYCLES] = { "cpu-cycles", UARCH_EXACT },
+		[PERF_COUNT_HW_INSTRUCTIONS] = { "instructions", UARCH_EXACT },
+		[PERF_COUNT_HW_CACHE_REFERENCES] = { "cache-references", UARCH_EXACT },
+		[PERF_COUNT_HW_CACHE_MISSES] = { "cache-misses", UARCH_MISSES },
+		[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = { "branches", UARCH_EXACT },
+		[PERF_COUNT_HW_BRANCH_MISSES] = { "branch-misses", UARCH_MISSES },
+		[PERF_COUNT_HW_BUS_CYCLES] = { "bus-cycles", UARCH_HALVES },
+		[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = {
+			"stalled-cycles-frontend", UARCH_EXACT
+		},
+		[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = { "stalled-cycles-backend", UARCH_EXACT },
+		[PERF_COUNT_HW_REF_CPU_CYCLES] = { "ref-cycles", UARCH_HALVES },
+	};
+	struct perf_event_attr attr;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		attr_init_generic(&attr, i);
+		same_generic(&attr, rows[i].name, rows[i].precision, false);
+	}
+}
+
+/*
+ * Where the virtual PMU lacks OFFCORE_RSP the kernel's own driver refuses some with ENXIO, for
+ * which corepmu has architectural events.
+ */
+static void test_cache(void)
+{
+	static const char * const caches[] = {
+		"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
+	};
+	static const char * const operations[] = { "loads", "stores", "prefetches" };
+	static const char * const results[] = { "", "-misses" };
+	struct perf_event_attr attr;
+	unsigned int cache, operation, result;
+	enum uarch_precision precision;
+	char name[64];
+
+	for (cache = 0; cache < ARRAY_SIZE(caches); cache++) {
+		for (operation = 0; operation < ARRAY_SIZE(operations); operation++) {
+			for (result = 0; result < ARRAY_SIZE(results); result++) {
+				/* The virtual PMU's prefetches are its misses. */
+				if (result || operation == PERF_COUNT_HW_CACHE_OP_PREFETCH ||
+				    cache == PERF_COUNT_HW_CACHE_DTLB)
+					precision = UARCH_MISSES;
+				else
+					precision = UARCH_EXACT;
+				snprintf(name, sizeof(name), "%s-%s%s", caches[cache],
+					 operations[operation], results[result]);
+				attr_init_generic(&attr, cache | operation << 8 | result << 16);
+				attr.type = PERF_TYPE_HW_CACHE;
+				same_generic(&attr, name, precision, true);
+			}
+		}
+	}
+}
+
+static unsigned int nr_tests(const struct uarch *uarch)
+{
+	unsigned int list, nr = 2;
+
+	for (list = 0; list < UARCH_LISTS; list++)
+		nr += uarch->events[list].nr + uarch->groups[list].nr;
+	return nr;
+}
+
+static void run_tests(const struct uarch *uarch)
+{
+	unsigned int list, i;
+
+	for (list = 0; list < UARCH_LISTS; list++) {
+		for (i = 0; i < uarch->events[list].nr; i++) {
+			ktap_begin("%s: %s", uarch->name, uarch->events[list].rows[i].name);
+			test_event(&uarch->events[list].rows[i]);
+			ktap_end();
+		}
+	}
+	for (list = 0; list < UARCH_LISTS; list++) {
+		for (i = 0; i < uarch->groups[list].nr; i++) {
+			ktap_begin("%s: %s", uarch->name, uarch->groups[list].rows[i].name);
+			test_group(uarch, &uarch->groups[list].rows[i]);
+			ktap_end();
+		}
+	}
+	ktap_begin("%s: generic events", uarch->name);
+	test_hardware();
+	ktap_end();
+	ktap_begin("%s: generic cache events", uarch->name);
+	test_cache();
+	ktap_end();
+}
+
+int main(int argc, char **argv)
+{
+	const struct uarch *uarch = this_uarch();
+
+	target_init(argc, argv);
+	own_type = read_number("/sys/bus/event_source/devices/cpu/type");
+	ktap_plan(1 + (uarch ? nr_tests(uarch) : 0));
+	ktap_begin("the microarchitecture is known, and the kernel's own driver is there");
+	ktap_check(uarch, "a known family and model");
+	ktap_check(own_type >= 0, "the PMU cpu of the kernel's own driver");
+	ktap_end();
+	if (uarch) {
+		/* No fault of the memory while anything counts */
+		memset(buffer, 1, sizeof(buffer));
+		run_tests(uarch);
+	}
+	return ktap_status();
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * uarch.h - what the suite "uarch" knows of microarchitectures
+ */
+#ifndef UARCH_H
+#define UARCH_H
+
+#include "perf_util.h"
+
+/* Events of a group, at most: one more than the largest PMU here has counters */
+#define GROUP_MAX	13
+
+/**
+ * enum uarch_precision - how near two counts of the same are
+ * @UARCH_EXACT: they are the same
+ * @UARCH_HALVES: of every other cycle, of which one may be left over from before
+ * @UARCH_MISSES: of cache misses: what is in the cache before is not known
+ */
+enum uarch_precision {
+	UARCH_EXACT,
+	UARCH_HALVES,
+	UARCH_MISSES,
+};
+
+/**
+ * struct uarch_event - an event of the PMU's own
+ * @name: what perf calls it
+ * @config: its number
+ * @precision: how near two counts of the same are
+ * @refused: corepmu refuses it, with this error and a reason in the kernel's log; 0 if it
+ *	counts
+ */
+struct uarch_event {
+	const char *name;
+	u64 config;
+	enum uarch_precision precision;
+	int refused;
+};
+
+#define EVENT(name, config)		{ name, config, UARCH_EXACT, 0 }
+#define MISSES(name, config)		{ name, config, UARCH_MISSES, 0 }
+#define HALVES(name, config)		{ name, config, UARCH_HALVES, 0 }
+#define REFUSED(name, config, error)	{ name, config, UARCH_EXACT, error }
+
+/**
+ * struct uarch_group - events that are to count at the same time
+ * @name: what is peculiar to them
+ * @fits: there are counters for all of them
+ * @events: their numbers, up to the first 0
+ */
+struct uarch_group {
+	const char *name;
+	bool fits;
+	u64 events[GROUP_MAX + 1];
+};
+
+struct uarch_events {
+	const struct uarch_event *rows;
+	unsigned int nr;
+};
+
+struct uarch_groups {
+	const struct uarch_group *rows;
+	unsigned int nr;
+};
+
+#define UARCH_LISTS	2
+
+/**
+ * struct uarch - a microarchitecture
+ * @name: of the model of the virtual PMU
+ * @family: CPUID's, with the extended one
+ * @model: CPUID's, with the extended one
+ * @events: events that count something in uarch_work(): those of several, and its own
+ * @groups: groups of them
+ */
+struct uarch {
+	const char *name;
+	unsigned int family;
+	unsigned int model;
+	struct uarch_events events[UARCH_LISTS];
+	struct uarch_groups groups[UARCH_LISTS];
+};
+
+/* Up to the first without a name */
+extern const struct uarch uarch_intel[], uarch_amd[];
+
+#endif /* UARCH_H */
