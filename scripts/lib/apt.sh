@@ -161,10 +161,42 @@ apt_newest() {
 		sort -t "$(printf '\t')" -k 1,1V | tail -n 1 | awk -F '\t' '{ print $2 "\t" $1 }'
 }
 
+# megabytes BYTES: rounded up
+megabytes() {
+	echo "$((($1 + 999999) / 1000000)) MB"
+}
+
+# apt_download WHAT BYTES ARG...: apt-get ARG... in a new directory, $SCRATCH/fetch; WHAT is
+# said with its size, and every ten seconds how much is there. apt's own words are in a log.
+# With APT_SILENT set what is small is not said.
+apt_download() {
+	local what=$1 bytes=$2 log=$APT_DIR/fetch.log progress never status=0
+
+	shift 2
+	rm -rf "$SCRATCH/fetch"
+	mkdir -p "$SCRATCH/fetch"
+	if [ -z "${APT_SILENT:-}" ] || [ "$bytes" -ge 10000000 ]; then
+		say "fetching $what ($(megabytes "$bytes"))"
+	fi
+	# It waits without a child, which would keep the lock; and ends with this shell, should
+	# that be killed.
+	exec {never}<> <(:)
+	while ! read -rt 10 -u "$never" && kill -0 $$ 2>/dev/null; do
+		say "    $(megabytes "$(du -sb "$SCRATCH/fetch" | cut -f 1)") of $(megabytes "$bytes")"
+	done &
+	progress=$!
+	(cd "$SCRATCH/fetch" && apt-get -c "$APT_CONF" -q "$@" >"$log" 2>&1) || status=$?
+	kill "$progress" 2>/dev/null || :
+	wait "$progress" 2>/dev/null || :
+	exec {never}>&-
+	[ $status -eq 0 ] ||
+		die "Debian's archive did not deliver $what (no network, or no space in $CACHE?): $(grep -m 1 -E '^E: ' "$log"); all of it is in $log."
+}
+
 # apt_fetch DIR PACKAGE[=VERSION]...: the .debs, into DIR; kept in the cache. Needs
 # scratch_dir's directory.
 apt_fetch() {
-	local into=$1 spec pkg version file deb missing=() names=()
+	local into=$1 spec pkg version file deb bytes=0 missing=() names=()
 
 	shift
 	mkdir -p "$into" "$CACHE/debs"
@@ -177,16 +209,12 @@ apt_fetch() {
 		if ! compgen -G "${file}_$APT_ARCH.deb" >/dev/null &&
 		   ! compgen -G "${file}_all.deb" >/dev/null; then
 			missing+=("$pkg=$version")
+			bytes=$((bytes + $(apt_show "$pkg=$version" Size)))
 		fi
 		names+=("$file")
 	done
 	if [ ${#missing[@]} -gt 0 ]; then
-		say "fetching ${missing[*]%%=*}"
-		mkdir -p "$SCRATCH/fetch"
-		(cd "$SCRATCH/fetch" &&
-			apt-get -c "$APT_CONF" -q download "${missing[@]}" 2>&1 |
-			sed -u 's/^/    /' >&2) ||
-			die "Debian's archive did not deliver ${missing[*]} (no network, or no space in $CACHE?)."
+		apt_download "${missing[*]%%=*}" "$bytes" download "${missing[@]}"
 		mv "$SCRATCH/fetch"/*.deb "$CACHE/debs/"
 	fi
 	for file in "${names[@]}"; do
@@ -194,6 +222,16 @@ apt_fetch() {
 			[ ! -e "$deb" ] || ln -f "$deb" "$into/" 2>/dev/null || cp "$deb" "$into/"
 		done
 	done
+}
+
+# apt_source_size PACKAGE VERSION: bytes of all its files
+apt_source_size() {
+	apt-cache -c "$APT_CONF" --only-source showsrc "$1" 2>/dev/null |
+		awk -v version="$2" '
+			/^[^ ]/ { ours = ours && !/^Package:/; files = /^Checksums-Sha256:/ }
+			/^Version: / { ours = $2 == version }
+			files && ours && /^ / { sum += $2 }
+			END { print sum + 0 }'
 }
 
 # apt_fetch_source DIR PACKAGE: unpack the newest source package into DIR, with Debian's
@@ -208,15 +246,11 @@ apt_fetch_source() {
 	[ -n "$version" ] || die "Debian's archive has no source package $2 for ${APT_DIR##*/}."
 	files=$keep/${2}_${version#*:}.dsc
 	if [ ! -e "$files" ]; then
-		say "fetching the source of $2"
-		mkdir -p "$SCRATCH/fetch-source"
-		(cd "$SCRATCH/fetch-source" &&
-			apt-get -c "$APT_CONF" -q --only-source --download-only source "$2=$version" 2>&1 |
-			sed -u 's/^/    /' >&2) ||
-			die "Debian's archive did not deliver the source of $2 (no network, or no space in $CACHE?)."
+		apt_download "the source of $2" "$(apt_source_size "$2" "$version")" \
+			--only-source --download-only source "$2=$version"
 		rm -rf "$keep"
 		mkdir -p "${keep%/*}"
-		mv "$SCRATCH/fetch-source" "$keep"
+		mv "$SCRATCH/fetch" "$keep"
 	fi
 	# apt has checked the signature of the archive that names the files.
 	dpkg-source --no-check -x "$files" "$1" >"$SCRATCH/dpkg-source.log" 2>&1 ||
