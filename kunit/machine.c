@@ -305,14 +305,21 @@ bool machine_is_x86(const struct machine *machine)
 	return machine->ops == &x86_machine;
 }
 
+static bool own_machines;
+module_param(own_machines, bool, 0444);
+MODULE_PARM_DESC(own_machines, "Only machines of this kernel's architecture (all)");
+
 /*
  * A kernel that checks itself is slow, emulated besides: that of x86 has all machines, that
  * of arm64 has its own.
  */
 static bool is_run(const struct machine *machine)
 {
-	return !IS_ENABLED(CONFIG_PROVE_LOCKING) || IS_ENABLED(CONFIG_X86) ||
-	       !machine_is_x86(machine);
+	if (machine_is_x86(machine) == IS_ENABLED(CONFIG_X86))
+		return true;
+
+	return !own_machines &&
+	       (!IS_ENABLED(CONFIG_PROVE_LOCKING) || IS_ENABLED(CONFIG_X86));
 }
 
 /**

@@ -295,6 +295,19 @@ static void test_intel_v4_status(void)
 	EXPECT(faults_write(0x391, BIT(4)));
 }
 
+static void test_intel_tsc_leaf(void)
+{
+	struct x86_pmu_cpuid regs = { .eax = 7 };
+
+	make(X86_PMU_INTEL_V4);
+	x86_pmu_cpuid(&cpu.config, 0x15, 0, &regs);
+	EXPECT(regs.eax == 7);
+	cpu.config.tsc_mhz = 2500;
+	x86_pmu_cpuid(&cpu.config, 0x15, 0, &regs);
+	EXPECT((uint64_t)regs.ecx * regs.ebx / regs.eax == 2500000000);
+	EXPECT(!regs.edx);
+}
+
 static void test_intel_v5_bitmap(void)
 {
 	struct x86_pmu_cpuid regs = { 0 };
@@ -630,6 +643,7 @@ static const struct model_test tests[] = {
 	{ "Intel: version 1",				test_intel_v1 },
 	{ "Intel: overflow, status and interrupt",	test_intel_overflow },
 	{ "Intel: version 4's status registers",	test_intel_v4_status },
+	{ "Intel: CPUID tells the rate of the clock when told",	test_intel_tsc_leaf },
 	{ "Intel: version 5's fixed-counter bitmap",	test_intel_v5_bitmap },
 	{ "Intel: freeze on interrupt",			test_freeze },
 	{ "edge, invert and counter mask",		test_edge_invert_cmask },

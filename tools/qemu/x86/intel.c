@@ -308,12 +308,15 @@ _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 #define LEAF_FEATURES		0x00000001
 #define LEAF_STRUCTURED		0x00000007
 #define LEAF_PERFMON		0x0000000a
+#define LEAF_TSC		0x00000015
 #define LEAF_HYBRID		0x0000001a
 
 #define FEATURE_PDCM		(UINT32_C(1) << 15)	/* IA32_PERF_CAPABILITIES */
 #define FEATURE_HYBRID		(UINT32_C(1) << 15)
 #define FEATURE_ANY_DEPRECATED	(UINT32_C(1) << 15)
 #define CORE_TYPE_SHIFT		24
+#define HZ_PER_MHZ		UINT32_C(1000000)
+#define LAPIC_HZ		(1000 * HZ_PER_MHZ)
 
 /* Of the architectural events, all but the slots exist in every version. */
 #define EVENTS_COMMON		7
@@ -337,6 +340,17 @@ static void perfmon_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpu
 		.ecx = version >= 5 ? fixed : 0,
 		.edx = version >= 2 ? contiguous | config->fixed_width << 5 |
 				      FEATURE_ANY_DEPRECATED : 0,
+	};
+}
+
+/*
+ * Intel SDM, volume 2A, "CPUID", leaf 0x15: the crystal's Hz in ECX, and EBX / EAX of it are the
+ * time-stamp counter's. QEMU's local APIC counts 1 GHz, which Linux takes the crystal's rate for.
+ */
+static void tsc_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *regs)
+{
+	*regs = (struct x86_pmu_cpuid) {
+		.eax = LAPIC_HZ / HZ_PER_MHZ, .ebx = config->tsc_mhz, .ecx = LAPIC_HZ,
 	};
 }
 
@@ -367,6 +381,10 @@ static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint
 		break;
 	case LEAF_PERFMON:
 		perfmon_leaf(config, regs);
+		break;
+	case LEAF_TSC:
+		if (config->tsc_mhz)
+			tsc_leaf(config, regs);
 		break;
 	case LEAF_HYBRID:
 		if (config->core_type)

@@ -60,6 +60,7 @@ enum x86_pmu_version {
  * @fixed_width: bits of a fixed-function counter
  * @full_width: counters can be written with all their bits (Intel)
  * @perf_metrics: the slots are divided into metrics (Intel)
+ * @tsc_mhz: MHz of the time-stamp counter that CPUID tells of; 0 for what QEMU says (Intel)
  * @misplaced: a counter counts cycles instead of an event that it cannot count
  * @denied: counters that do not count, by their bits in the global registers
  * @missing: counters that CPUID tells of and that are not there, likewise
@@ -80,6 +81,7 @@ struct x86_pmu_config {
 	unsigned int fixed_width;
 	bool full_width;
 	bool perf_metrics;
+	uint32_t tsc_mhz;
 	bool misplaced;
 	uint64_t denied;
 	uint64_t missing;

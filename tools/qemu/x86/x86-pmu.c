@@ -56,6 +56,7 @@ static struct {
 	bool sticky_status;
 	const char *stats;
 	const char *verbose;
+	uint64_t tsc_mhz;
 } opt = {
 	.counters = OPTION_UNSET,
 	.fixed = OPTION_UNSET,
@@ -64,6 +65,7 @@ static struct {
 	.atoms = OPTION_UNSET,
 	.deny = OPTION_UNSET,
 	.missing = OPTION_UNSET,
+	.tsc_mhz = OPTION_UNSET,
 };
 
 static const struct option options[] = {
@@ -79,6 +81,7 @@ static const struct option options[] = {
 	{ .name = "deny",	 .number = &opt.deny },
 	{ .name = "deny-event",	 .text = &opt.deny_event },
 	{ .name = "missing",	 .number = &opt.missing },
+	{ .name = "tsc-mhz",	 .number = &opt.tsc_mhz },
 	{ .name = "stats",	 .text = &opt.stats },
 	{ .name = "verbose",	 .text = &opt.verbose },
 }, faults[] = {
@@ -309,6 +312,8 @@ static int configure(struct x86_pmu_config *c)
 		c->denied = opt.deny;
 	if (opt.missing != OPTION_UNSET)
 		c->missing = opt.missing;
+	if (opt.tsc_mhz != OPTION_UNSET)
+		c->tsc_mhz = opt.tsc_mhz < UINT32_MAX ? opt.tsc_mhz : UINT32_MAX;
 	c->sticky_status = opt.sticky_status;
 	if (options_switch("full-width", opt.full_width, &c->full_width) ||
 	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
