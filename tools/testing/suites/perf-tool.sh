@@ -169,10 +169,10 @@ report_shares()
 
 record_plain()
 {
-	(
-		ROUNDS=$whole
-		perf_to record -o "$data" workload
-	) || return 1
+	ROUNDS=$whole "$STOCK_PERF" record -o "$data" workload >/tmp/out 2>&1 || {
+		cat /tmp/out
+		return 1
+	}
 	report_shares
 }
 
