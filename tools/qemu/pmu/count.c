@@ -53,7 +53,9 @@ struct score {
  * @wanted: kinds this vCPU waits for
  * @next: the address of what follows the branch that this block, or the last one, ends
  *	with, if it is one with TWINS
+ * @score: its score, once it does not move any more: see count_of_kind()
  * @predictor: two-bit counters of conditional branches
+ * @mispredicted: the last of them that was looked at was
  * @cache: which line is in which place of the direct-mapped cache
  * @tlb: likewise, pages of the TLB
  */
@@ -61,7 +63,9 @@ struct counting {
 	uint64_t origin[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
 	uint32_t wanted;
 	uint64_t next;
+	const struct score *score;
 	uint8_t predictor[PREDICTOR_ENTRIES];
+	bool mispredicted;
 	uint64_t cache[CACHE_LINES];
 	uint64_t tlb[TLB_ENTRIES];
 };
@@ -118,6 +122,24 @@ void count_read(unsigned int vcpu, uint64_t *counts)
 
 	for (i = 0; i < config->kinds * config->levels; i++)
 		counts[i] = s->slot[i] + c->origin[i];
+}
+
+/**
+ * count_of_kind() - how often something has happened so far at any level
+ * @vcpu: where; in its thread, with all CPUs there: scores do not move any more
+ * @kind: what
+ */
+uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
+{
+	struct counting *c = countings[vcpu];
+	unsigned int i = index_of(kind, 0), end = i + config->levels;
+	uint64_t sum = 0;
+
+	if (!c->score)
+		c->score = score_of(vcpu);
+	for (; i < end; i++)
+		sum += c->score->slot[i] + c->origin[i];
+	return sum;
 }
 
 /**
@@ -239,23 +261,30 @@ static bool is_taken(const struct counting *c, uint64_t not_taken, uint64_t targ
 	return count_page_offset(target) != count_page_offset(not_taken);
 }
 
-static void went(unsigned int vcpu, struct score *s, uint64_t target)
+/* The predictor learns where a branch went. Return: whether it was wrong. */
+static bool mispredicted(struct counting *c, uint64_t next, bool taken)
 {
-	struct counting *c = countings[vcpu];
-	unsigned int level = config->level(vcpu);
-	uint8_t *p = &c->predictor[count_page_offset(s->not_taken) % PREDICTOR_ENTRIES];
+	uint8_t *p = &c->predictor[count_page_offset(next) % PREDICTOR_ENTRIES];
 	bool predicted = *p >= PREDICTOR_TAKEN;
-	bool taken = is_taken(c, s->not_taken, target);
-
-	s->not_taken = 0;
 
 	if (taken && *p < PREDICTOR_MAX)
 		(*p)++;
 	else if (!taken && *p)
 		(*p)--;
+	c->mispredicted = taken != predicted;
+	return c->mispredicted;
+}
 
+static void went(unsigned int vcpu, struct score *s, uint64_t target)
+{
+	struct counting *c = countings[vcpu];
+	unsigned int level = config->level(vcpu);
+	bool taken = is_taken(c, s->not_taken, target);
+	bool wrong = mispredicted(c, s->not_taken, taken);
+
+	s->not_taken = 0;
 	add(vcpu, s, taken ? config->taken : config->not_taken, level);
-	if (taken != predicted)
+	if (wrong)
 		add(vcpu, s, config->mispredicted, level);
 }
 
@@ -290,6 +319,22 @@ static bool follows_branches(void)
 {
 	return count_is_live(config->taken) || count_is_live(config->not_taken) ||
 	       count_is_live(config->mispredicted);
+}
+
+/**
+ * count_mispredicted() - did a conditional branch go where the predictor did not say?
+ * @vcpu: where; in its thread
+ * @next: what follows the branch
+ * @taken: where it went
+ *
+ * It is asked once for each, after count_branch_went() where that is called. The predictor
+ * learns from each branch once, whoever follows it.
+ */
+bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken)
+{
+	struct counting *c = countings[vcpu];
+
+	return follows_branches() ? c->mispredicted : mispredicted(c, next, taken);
 }
 
 /* ---- the cache and the TLB ---- */

@@ -73,6 +73,10 @@ void count_add(unsigned int vcpu, unsigned int kind, unsigned int level);
 void count_take_back(unsigned int vcpu, unsigned int kind, unsigned int level);
 void count_branch_went(unsigned int vcpu, uint64_t target);
 
+/* For those who follow branches themselves, in a vCPU's thread */
+uint64_t count_of_kind(unsigned int vcpu, unsigned int kind);
+bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken);
+
 /**
  * count_page_offset() - what an address known at translation tells
  * @addr: the virtual address of an instruction

@@ -68,12 +68,20 @@ static void cpu_alarm(struct x86_pmu *pmu)
 	cpu.alarms++;
 }
 
+static uint64_t cpu_record(struct x86_pmu *pmu, unsigned int rings)
+{
+	(void)pmu;
+	(void)rings;
+	return 0;
+}
+
 static const struct x86_pmu_ops cpu_ops = {
 	.read		= cpu_read,
 	.watch		= cpu_watch,
 	.need		= cpu_need,
 	.interrupt	= cpu_interrupt,
 	.alarm		= cpu_alarm,
+	.record		= cpu_record,
 };
 
 static void make(enum x86_pmu_version version)
@@ -584,8 +592,10 @@ static void test_decode(void)
 		{ "\xe8\x00\x00\x00\x00", 5,
 		  X86_INSN_BRANCH | X86_INSN_CALL | X86_INSN_FAULTING },
 		{ "\xf3\xc3", 2, X86_INSN_BRANCH | X86_INSN_RETURN | X86_INSN_FAULTING },
-		{ "\x41\xff\xd3", 3, X86_INSN_BRANCH | X86_INSN_CALL | X86_INSN_FAULTING },
-		{ "\xff\x25\x00\x00\x00\x00", 6, X86_INSN_BRANCH | X86_INSN_FAULTING },
+		{ "\x41\xff\xd3", 3, X86_INSN_BRANCH | X86_INSN_CALL | X86_INSN_INDIRECT |
+				     X86_INSN_FAULTING },
+		{ "\xff\x25\x00\x00\x00\x00", 6,
+		  X86_INSN_BRANCH | X86_INSN_INDIRECT | X86_INSN_FAULTING },
 		{ "\x48\xcf", 2, X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING },
 		{ "\x0f\x05", 2, X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING },
 		{ "\xcc", 1, X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING |

@@ -101,13 +101,14 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 58
+begin 59
 
 # ---- registers, without QEMU ----
 
 build_tests x86
 model_test x86-pmu-model "registers, counters and decoding"
 model_test x86-uarch-model "microarchitectures"
+model_test x86-lbr-model "branch records"
 
 needs_qemu "$qemu" qemu-system-x86_64
 

@@ -78,12 +78,20 @@ static void cpu_alarm(struct x86_pmu *pmu)
 	(void)pmu;
 }
 
+static uint64_t cpu_record(struct x86_pmu *pmu, unsigned int rings)
+{
+	(void)pmu;
+	(void)rings;
+	return 0;
+}
+
 static const struct x86_pmu_ops cpu_ops = {
 	.read		= cpu_read,
 	.watch		= cpu_watch,
 	.need		= cpu_need,
 	.interrupt	= cpu_interrupt,
 	.alarm		= cpu_alarm,
+	.record		= cpu_record,
 };
 
 static bool make_uarch(const struct x86_uarch *uarch)
@@ -219,7 +227,7 @@ static void test_cpuid(void)
 	EXPECT(!regs.eax);
 	EXPECT(make("zen4"));
 	x86_pmu_cpuid(&cpu.config, 0x80000022, 0, &regs);
-	EXPECT(regs.eax == 1 && regs.ebx == 6);
+	EXPECT(regs.eax == 7 && regs.ebx == (16 << 4 | 6));
 }
 
 /* Events and the counters that count them. Named at each: perf's name. */
@@ -407,10 +415,10 @@ static void test_hybrid(void)
 	x86_pmu_cpuid(&cpu.config, 7, 1, &regs);
 	EXPECT(!regs.edx);
 	x86_pmu_cpuid(&cpu.config, 7, 0, &regs);
-	EXPECT(regs.edx == BIT(15));
+	EXPECT(regs.edx == (BIT(19) | BIT(15)));
 	regs.eax = 0x16;
 	x86_pmu_cpuid(&cpu.config, 0, 0, &regs);
-	EXPECT(regs.eax == 0x1a);
+	EXPECT(regs.eax == 0x1c);
 
 	EXPECT(make_uarch(core->other));
 	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
@@ -425,7 +433,7 @@ static void test_hybrid(void)
 	regs = (struct x86_pmu_cpuid) { 0 };
 	x86_pmu_cpuid(&cpu.config, 7, 0, &regs);
 	x86_pmu_cpuid(&cpu.config, 0x1a, 0, &regs);
-	EXPECT(!regs.edx && !regs.eax);
+	EXPECT(regs.edx == BIT(19) && !regs.eax);
 }
 
 static void test_metrics(void)
@@ -434,7 +442,7 @@ static void test_metrics(void)
 	unsigned int i;
 
 	EXPECT(make("icelake"));
-	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(15) | BIT(13)));
+	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(15) | BIT(13) | 5));
 	EXPECT(put(MSR_PERF_METRICS, 5) && get(MSR_PERF_METRICS) == 5);
 	EXPECT(put(IA32_FIXED_CTR + 3, 0) && put(IA32_FIXED_CTR_CTRL, 0x2000));
 	EXPECT(put(IA32_PERF_GLOBAL_CTRL, BIT(48) | BIT(35)));
@@ -454,7 +462,7 @@ static void test_metrics(void)
 	cpu.config.fixed = 7;
 	EXPECT(x86_pmu_config_error(&cpu.config));
 	EXPECT(make("skylake"));
-	EXPECT(get(IA32_PERF_CAPABILITIES) == BIT(13));
+	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(13) | 5));
 	EXPECT(!put(MSR_PERF_METRICS, 0) && !put(IA32_PERF_GLOBAL_CTRL, BIT(48)));
 	EXPECT(!put(IA32_PERF_GLOBAL_OVF_CTRL, BIT(48)));
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, RDPMC_METRICS, &sum) == X86_PMU_FAULT);

@@ -86,6 +86,10 @@ static bool write_gp(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 static const struct x86_pmu_msr_row amd_msrs[] = {
 	{ "DBG_CTL",                     0x1d9, 1, X86_PMU_BANK_ONE,   1,
 	  x86_msr_always, x86_msr_read_debugctl,    x86_msr_write_debugctl },
+	{ "LBR_SELECT",                  0xc000010e, 1, X86_PMU_BANK_LBR, 1,
+	  x86_lbr_has_amd, x86_lbr_read_select,     x86_lbr_write_select },
+	{ "DBG_EXTN_CFG",                0xc000010f, 1, X86_PMU_BANK_LBR, 1,
+	  x86_lbr_has_amd, x86_lbr_read_ctl,        x86_lbr_write_ctl },
 	{ "PERF_CNTR_GLOBAL_STATUS",     0xc0000300, 1, X86_PMU_BANK_ONE, 1,
 	  has_v2,         x86_msr_read_status,      NULL },
 	{ "PERF_CNTR_GLOBAL_CTL",        0xc0000301, 1, X86_PMU_BANK_ONE, 1,
@@ -102,6 +106,10 @@ static const struct x86_pmu_msr_row amd_msrs[] = {
 	  has_core,       x86_msr_read_select,      x86_msr_write_select },
 	{ "PERF_CTR",                    0xc0010201, 2, X86_PMU_BANK_GP, 15,
 	  has_core,       x86_msr_read_gp,          write_gp },
+	{ "SAMP_BR_FROM",                0xc0010300, 2, X86_PMU_BANK_RECORD, 16,
+	  x86_lbr_has_amd, x86_lbr_read_from,       x86_lbr_write_from },
+	{ "SAMP_BR_TO",                  0xc0010301, 2, X86_PMU_BANK_RECORD, 16,
+	  x86_lbr_has_amd, x86_lbr_read_to,         x86_lbr_write_to },
 };
 
 _Static_assert(ARRAY_SIZE(amd_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
@@ -129,6 +137,8 @@ static void amd_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32
 	case LEAF_PERFMON:
 		if (has_v2(config))
 			*regs = (struct x86_pmu_cpuid) { .eax = 1, .ebx = config->gp };
+		if (x86_lbr_has_amd(config))
+			x86_lbr_amd_leaf(&config->lbr, regs);
 		break;
 	}
 }

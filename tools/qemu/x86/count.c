@@ -7,6 +7,7 @@
  * what is needed to know what to take back.
  */
 #include "pmu/count.h"
+#include "x86/branch.h"
 #include "x86/count.h"
 #include "x86/decode.h"
 #include "x86/model.h"
@@ -91,6 +92,7 @@ void x86_count_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fet
 	unsigned int class = forget_last(vcpu, pc);
 
 	count_branch_went(vcpu, pc);
+	x86_branch_exception(vcpu, vector, pc, in_fetch);
 	/* INT n and INT3 have retired; they are no exceptions here. */
 	if (class & X86_INSN_SOFTWARE_INT)
 		return;
@@ -110,6 +112,7 @@ void x86_count_interrupt(unsigned int vcpu, uint64_t pc)
 	unsigned int class = forget_last(vcpu, pc);
 
 	count_branch_went(vcpu, pc);
+	x86_branch_interrupt(vcpu, pc);
 	/* A repeated instruction that is interrupted has not retired. */
 	if (class & X86_INSN_REPEATED)
 		take_back_instruction(vcpu, class, ring);
@@ -173,6 +176,7 @@ static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, uns
 		count_gen_add(insn, b, X86_PMU_CALLS, 1);
 	if (class & X86_INSN_RETURN)
 		count_gen_add(insn, b, X86_PMU_RETURNS, 1);
+	x86_branch_gen(b->tb, insn, b->level, class);
 	if (class & X86_INSN_FAULTING)
 		gen_last(insn, last_value(class, plugin_api.insn_vaddr(insn)));
 }
@@ -215,6 +219,8 @@ static void translate(struct qemu_plugin_tb *tb)
 				plugin_api.register_vcpu_tb_exec_inline_per_vcpu(tb,
 						PLUGIN_STORE, FIELD(last), 0);
 			count_gen_start(&b);
+			x86_branch_gen_start(tb, b.level,
+					     class_of(plugin_api.tb_get_insn(tb, n - 1)));
 		}
 		pending++;
 		if (class & X86_INSN_SIMPLE && i < n - 1)

@@ -63,9 +63,9 @@ static unsigned int branch_ff(uint8_t modrm)
 {
 	switch (extension(modrm)) {
 	case 2:
-		return X86_INSN_BRANCH | X86_INSN_CALL | X86_INSN_FAULTING;
+		return X86_INSN_BRANCH | X86_INSN_CALL | X86_INSN_INDIRECT | X86_INSN_FAULTING;
 	case 4:
-		return X86_INSN_BRANCH | X86_INSN_FAULTING;
+		return X86_INSN_BRANCH | X86_INSN_INDIRECT | X86_INSN_FAULTING;
 	case 3:
 	case 5:
 		return X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING;

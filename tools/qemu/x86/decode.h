@@ -15,6 +15,7 @@
 #define X86_INSN_RETURN		(1u << 3)	/* near */
 #define X86_INSN_FAR		(1u << 4)
 #define X86_INSN_FAULTING	(1u << 5)	/* a branch that may fault itself */
+#define X86_INSN_INDIRECT	(1u << 6)	/* near, through a register or memory */
 
 #define X86_INSN_REPEATED	(1u << 8)	/* string instruction with a repeat prefix */
 #define X86_INSN_SOFTWARE_INT	(1u << 9)	/* INT n, INT3 */

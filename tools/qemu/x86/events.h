@@ -27,6 +27,7 @@ enum x86_pmu_kind {
 	X86_PMU_CACHE_MISSES,
 	X86_PMU_INTERRUPTS,
 	X86_PMU_EXCEPTIONS,
+	X86_PMU_RECORDS,	/* not counted: branches are reported one by one */
 	X86_PMU_KINDS,
 	X86_PMU_NOTHING = X86_PMU_KINDS,
 };

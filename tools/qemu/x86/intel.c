@@ -118,6 +118,11 @@ static bool has_metrics(const struct x86_pmu_config *config)
 	return config->perf_metrics;
 }
 
+static bool has_capabilities(const struct x86_pmu_config *config)
+{
+	return config->full_width || config->lbr.kind;
+}
+
 static bool has_full_width(const struct x86_pmu_config *config)
 {
 	return config->full_width;
@@ -170,7 +175,8 @@ static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *val
 {
 	(void)i;
 	*value = (pmu->config->full_width ? CAPABILITIES_FW_WRITE : 0) |
-		 (pmu->config->perf_metrics ? CAPABILITIES_METRICS : 0);
+		 (pmu->config->perf_metrics ? CAPABILITIES_METRICS : 0) |
+		 x86_lbr_capabilities(&pmu->config->lbr);
 	return true;
 }
 
@@ -282,7 +288,7 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	{ "MSR_PERF_METRICS",            0x329, 1, X86_PMU_BANK_ONE,   1,
 	  has_metrics,    read_metrics,             write_metrics },
 	{ "IA32_PERF_CAPABILITIES",      0x345, 1, X86_PMU_BANK_ONE,   1,
-	  has_full_width, read_capabilities,        NULL },
+	  has_capabilities, read_capabilities,      NULL },
 	{ "IA32_FIXED_CTR_CTRL",         0x38d, 1, X86_PMU_BANK_ONE,   1,
 	  has_v2,         read_fixed_ctrl,          write_fixed_ctrl },
 	{ "IA32_PERF_GLOBAL_STATUS",     0x38e, 1, X86_PMU_BANK_ONE,   1,
@@ -298,6 +304,31 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  has_v4,         read_inuse,               NULL },
 	{ "IA32_A_PMC",                  0x4c1, 1, X86_PMU_BANK_GP,    8,
 	  has_full_width, x86_msr_read_gp,          write_gp_full },
+	/* records before Nehalem: these are not there */
+	{ "MSR_LASTBRANCH_FROM_IP of Core", 0x040, 1, X86_PMU_BANK_LBR, 8,
+	  x86_lbr_has_info, NULL,                   NULL },
+	{ "MSR_LASTBRANCH_TO_IP of Core", 0x060, 1, X86_PMU_BANK_LBR,  8,
+	  x86_lbr_has_info, NULL,                   NULL },
+	{ "MSR_LBR_SELECT",              0x1c8, 1, X86_PMU_BANK_LBR,   1,
+	  x86_lbr_has_info, x86_lbr_read_select,    x86_lbr_write_select },
+	{ "MSR_LASTBRANCH_TOS",          0x1c9, 1, X86_PMU_BANK_RECORD, 1,
+	  x86_lbr_has_info, x86_lbr_read_tos,       x86_lbr_write_tos },
+	{ "MSR_LASTBRANCH_FROM_IP",      0x680, 1, X86_PMU_BANK_RECORD, 32,
+	  x86_lbr_has_info, x86_lbr_read_from,      x86_lbr_write_from },
+	{ "MSR_LASTBRANCH_TO_IP",        0x6c0, 1, X86_PMU_BANK_RECORD, 32,
+	  x86_lbr_has_info, x86_lbr_read_to,        x86_lbr_write_to },
+	{ "MSR_LBR_INFO",                0xdc0, 1, X86_PMU_BANK_RECORD, 32,
+	  x86_lbr_has_info, x86_lbr_read_info,      x86_lbr_write_info },
+	{ "IA32_LBR_CTL",                0x14ce, 1, X86_PMU_BANK_LBR,  1,
+	  x86_lbr_has_arch, x86_lbr_read_ctl,       x86_lbr_write_ctl },
+	{ "IA32_LBR_DEPTH",              0x14cf, 1, X86_PMU_BANK_LBR,  1,
+	  x86_lbr_has_arch, x86_lbr_read_depth,     x86_lbr_write_depth },
+	{ "IA32_LBR_FROM_IP",            0x1500, 1, X86_PMU_BANK_RECORD, 32,
+	  x86_lbr_has_arch, x86_lbr_read_from,      x86_lbr_write_from },
+	{ "IA32_LBR_TO_IP",              0x1600, 1, X86_PMU_BANK_RECORD, 32,
+	  x86_lbr_has_arch, x86_lbr_read_to,        x86_lbr_write_to },
+	{ "IA32_LBR_INFO",               0x1200, 1, X86_PMU_BANK_RECORD, 32,
+	  x86_lbr_has_arch, x86_lbr_read_info,      x86_lbr_write_info },
 };
 
 _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
@@ -310,9 +341,11 @@ _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 #define LEAF_PERFMON		0x0000000a
 #define LEAF_TSC		0x00000015
 #define LEAF_HYBRID		0x0000001a
+#define LEAF_LBR		0x0000001c
 
 #define FEATURE_PDCM		(UINT32_C(1) << 15)	/* IA32_PERF_CAPABILITIES */
 #define FEATURE_HYBRID		(UINT32_C(1) << 15)
+#define FEATURE_ARCH_LBR	(UINT32_C(1) << 19)
 #define FEATURE_ANY_DEPRECATED	(UINT32_C(1) << 15)
 #define CORE_TYPE_SHIFT		24
 #define HZ_PER_MHZ		UINT32_C(1000000)
@@ -365,7 +398,8 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 			struct x86_pmu_cpuid *regs)
 {
-	uint32_t last = config->core_type ? LEAF_HYBRID : LEAF_PERFMON;
+	uint32_t last = x86_lbr_has_arch(config) ? LEAF_LBR :
+			config->core_type ? LEAF_HYBRID : LEAF_PERFMON;
 
 	switch (leaf) {
 	case LEAF_VENDOR:
@@ -373,11 +407,13 @@ static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint
 			regs->eax = last;
 		break;
 	case LEAF_FEATURES:
-		x86_pmu_cpuid_bit(&regs->ecx, FEATURE_PDCM, has_full_width(config));
+		x86_pmu_cpuid_bit(&regs->ecx, FEATURE_PDCM, has_capabilities(config));
 		break;
 	case LEAF_STRUCTURED:
 		if (!subleaf && config->core_type)
 			x86_pmu_cpuid_bit(&regs->edx, FEATURE_HYBRID, true);
+		if (!subleaf)
+			x86_pmu_cpuid_bit(&regs->edx, FEATURE_ARCH_LBR, x86_lbr_has_arch(config));
 		break;
 	case LEAF_PERFMON:
 		perfmon_leaf(config, regs);
@@ -389,6 +425,10 @@ static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint
 	case LEAF_HYBRID:
 		if (config->core_type)
 			hybrid_leaf(config, regs);
+		break;
+	case LEAF_LBR:
+		if (x86_lbr_has_arch(config))
+			x86_lbr_arch_leaf(&config->lbr, regs);
 		break;
 	}
 }

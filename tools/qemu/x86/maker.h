@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the model of the PMU (model.c, select.c, msr.c) asks of its makers (intel.c,
- * amd.c), and what it offers them. For these five files only.
+ * What the model of the PMU (model.c, select.c, msr.c, lbr.c) asks of its makers (intel.c,
+ * amd.c), and what it offers them. For these six files only.
  */
 #ifndef TOOLS_QEMU_X86_MAKER_H
 #define TOOLS_QEMU_X86_MAKER_H
@@ -14,6 +14,9 @@
 
 /* Likewise, and in IA32_PERF_GLOBAL_CTRL: the metrics. */
 #define X86_PMU_GLOBAL_METRICS		(UINT64_C(1) << 48)
+
+/* IA32_DEBUGCTL, DbgCtl: records and counters freeze on an interrupt. */
+#define X86_PMU_DEBUGCTL_FREEZE		(UINT64_C(3) << 11)
 
 /* Selector bits that can be set, whoever made it. */
 #define X86_PMU_SEL_COMMON	(X86_PMU_SEL_EVENT | X86_PMU_SEL_UMASK | X86_PMU_SEL_USR | \
@@ -48,6 +51,8 @@ enum x86_pmu_bank {
 	X86_PMU_BANK_ONE,
 	X86_PMU_BANK_GP,	/* one for each general-purpose counter */
 	X86_PMU_BANK_FIXED,	/* one for each fixed-function counter */
+	X86_PMU_BANK_LBR,	/* one of the branch records' */
+	X86_PMU_BANK_RECORD,	/* one for each branch record: nothing depends on their values */
 };
 
 /**

@@ -9,9 +9,9 @@
  * was right last, and is brought up to date whenever somebody looks, or when the
  * CPU says that the next overflow has been reached.
  *
- * This file counts. select.c says what general-purpose counters count, msr.c has the
- * accesses to the registers, intel.c and amd.c have what only PMUs of that maker have,
- * uarch*.c what those of one microarchitecture have.
+ * This file counts. select.c says what general-purpose counters count, lbr.c has the records
+ * of branches, msr.c the accesses to the registers, intel.c and amd.c what only PMUs of that
+ * maker have, uarch*.c what those of one microarchitecture have.
  */
 #include <string.h>
 
@@ -79,6 +79,8 @@ void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarc
 	config->fixed = uarch->fixed;
 	config->core_type = uarch->core_type;
 	config->perf_metrics = uarch->perf_metrics;
+	config->lbr.kind = uarch->lbr;
+	config->lbr.depth = x86_lbr_default_depth(uarch->lbr);
 }
 
 /**
@@ -98,6 +100,8 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	    config->fixed_width < 32 || config->fixed_width > 48)
 		return "has no counters of that width (32 to 48)";
 	error = x86_pmu_maker(config)->config_error(config);
+	if (!error)
+		error = x86_lbr_config_error(config);
 	if (error)
 		return error;
 	if (config->stuck < X86_PMU_GP_MAX ? config->stuck >= config->gp :
@@ -210,8 +214,10 @@ static void overflow(struct x86_pmu *pmu, unsigned int i)
 		pmu->status |= UINT64_C(1) << x86_pmu_global_bit(i);
 	if (!pmu->counter[i].interrupts)
 		return;
-	if (has_global(pmu))
+	if (has_global(pmu)) {
 		freeze(pmu);
+		x86_lbr_freeze(pmu);
+	}
 	pmu->ops->interrupt(pmu);
 }
 
@@ -366,6 +372,7 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 	}
 	if (need)
 		pmu->ops->need(pmu, need);
+	x86_lbr_update(pmu);
 	watch(pmu);
 }
 
@@ -415,6 +422,7 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	pmu->sticky = 0;
 	pmu->debugctl = 0;
 	pmu->alarm_set = false;
+	x86_lbr_reset(pmu);
 	watch(pmu);
 }
 

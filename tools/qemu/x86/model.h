@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "x86/events.h"
+#include "x86/lbr.h"
 
 #define X86_PMU_GP_MAX		16
 #define X86_PMU_FIXED_MAX	4
@@ -61,6 +62,7 @@ enum x86_pmu_version {
  * @full_width: counters can be written with all their bits (Intel)
  * @perf_metrics: the slots are divided into metrics (Intel)
  * @tsc_mhz: MHz of the time-stamp counter that CPUID tells of; 0 for what QEMU says (Intel)
+ * @lbr: its branch records
  * @misplaced: a counter counts cycles instead of an event that it cannot count
  * @denied: counters that do not count, by their bits in the global registers
  * @missing: counters that CPUID tells of and that are not there, likewise
@@ -82,6 +84,7 @@ struct x86_pmu_config {
 	bool full_width;
 	bool perf_metrics;
 	uint32_t tsc_mhz;
+	struct x86_lbr_config lbr;
 	bool misplaced;
 	uint64_t denied;
 	uint64_t missing;
@@ -104,6 +107,9 @@ typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
  * @need: kinds that will be read from now on, a bit each
  * @interrupt: a counter that interrupts has overflowed
  * @alarm: the alarm set with x86_pmu_set_alarm() rings
+ * @record: call x86_pmu_branch() for each branch taken that ends in one of these rings, a bit
+ *	each, and for no other; if none, the branch that is being executed is the last one. It
+ *	returns the cycles of the CPU so far
  */
 struct x86_pmu_ops {
 	void (*read)(struct x86_pmu *pmu, x86_pmu_counts counts);
@@ -111,6 +117,7 @@ struct x86_pmu_ops {
 	void (*need)(struct x86_pmu *pmu, uint32_t kinds);
 	void (*interrupt)(struct x86_pmu *pmu);
 	void (*alarm)(struct x86_pmu *pmu);
+	uint64_t (*record)(struct x86_pmu *pmu, unsigned int rings);
 };
 
 /**
@@ -143,7 +150,7 @@ struct x86_pmu_accesses {
 };
 
 /* Enough for the table of any maker, see x86_pmu_msr_name(). */
-#define X86_PMU_MSR_ROWS	20
+#define X86_PMU_MSR_ROWS	32
 
 /**
  * struct x86_pmu - the PMU of one CPU
@@ -156,6 +163,7 @@ struct x86_pmu_accesses {
  * @status: IA32_PERF_GLOBAL_STATUS, PerfCntrGlobalStatus
  * @sticky: bits of @status that have resisted a write already
  * @debugctl: IA32_DEBUGCTL, DbgCtl
+ * @lbr: its branch records
  * @alarm_set: there is an alarm
  * @alarm: at which number of instructions it rings
  * @rdpmc: how often RDPMC was executed
@@ -173,6 +181,7 @@ struct x86_pmu {
 	uint64_t status;
 	uint64_t sticky;
 	uint64_t debugctl;
+	struct x86_lbr lbr;
 	bool alarm_set;
 	uint64_t alarm;
 
@@ -213,6 +222,7 @@ void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
 void x86_pmu_reset(struct x86_pmu *pmu);
 void x86_pmu_check(struct x86_pmu *pmu);
 void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions);
+void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch);
 
 enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *value);
 enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t value);

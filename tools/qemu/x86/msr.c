@@ -130,8 +130,12 @@ bool x86_msr_read_debugctl(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 
 bool x86_msr_write_debugctl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
+	uint64_t known = x86_pmu_maker(pmu->config)->debugctl;
+
 	(void)i;
-	if (value & ~x86_pmu_maker(pmu->config)->debugctl)
+	if (pmu->config->lbr.kind)
+		known |= X86_PMU_DEBUGCTL_FREEZE;
+	if (value & ~known)
 		return false;
 	pmu->debugctl = value;
 	return true;
@@ -147,12 +151,22 @@ static bool bank_has(const struct x86_pmu_config *config, enum x86_pmu_bank bank
 		return i < config->gp && !x86_pmu_is_missing(config, i);
 	case X86_PMU_BANK_FIXED:
 		return config->fixed >> i & 1 && !x86_pmu_is_missing(config, X86_PMU_GP_MAX + i);
+	case X86_PMU_BANK_RECORD:
+		return i < config->lbr.depth;
 	default:
 		return true;
 	}
 }
 
-/* The row of a register, and which of its registers it is; NULL if not of the PMU. */
+static bool is_of_records(const struct x86_pmu_msr_row *r)
+{
+	return r->bank == X86_PMU_BANK_LBR || r->bank == X86_PMU_BANK_RECORD;
+}
+
+/*
+ * The row of a register, and which of its registers it is; NULL if not of the PMU. A PMU without
+ * records leaves their registers to QEMU, which lets what it does not know pass.
+ */
 static const struct x86_pmu_msr_row *find_msr(const struct x86_pmu_config *config,
 					      uint32_t msr, size_t *row, unsigned int *i)
 {
@@ -162,6 +176,8 @@ static const struct x86_pmu_msr_row *find_msr(const struct x86_pmu_config *confi
 		const struct x86_pmu_msr_row *r = &maker->msrs[*row];
 		uint32_t offset = msr - r->first;
 
+		if (is_of_records(r) && !config->lbr.kind)
+			continue;
 		*i = offset / r->stride;
 		if (msr >= r->first && offset % r->stride == 0 && *i < r->room)
 			return r;
@@ -196,7 +212,7 @@ enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *v
 	pmu->msr[row].reads++;
 	if (!msr_exists(pmu->config, r, i) || !r->read)
 		return X86_PMU_FAULT;
-	if (x86_pmu_advance(pmu))
+	if (r->bank != X86_PMU_BANK_RECORD && x86_pmu_advance(pmu))
 		x86_pmu_activate(pmu);
 	return r->read(pmu, i, value) ? X86_PMU_DONE : X86_PMU_FAULT;
 }
@@ -222,6 +238,8 @@ enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t va
 	pmu->msr[row].writes++;
 	if (!msr_exists(pmu->config, r, i) || !r->write)
 		return X86_PMU_FAULT;
+	if (r->bank == X86_PMU_BANK_RECORD)
+		return r->write(pmu, i, value) ? X86_PMU_DONE : X86_PMU_FAULT;
 	x86_pmu_advance(pmu);
 	if (!r->write(pmu, i, value)) {
 		x86_pmu_activate(pmu);

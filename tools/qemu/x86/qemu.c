@@ -21,6 +21,9 @@
 #include "common/image.h"
 #include "x86/qemu.h"
 
+/* The first leaf of CPUID that is no basic one */
+#define LEAF_HYPERVISOR		0x40000000
+
 #define CPU_INTERRUPT_HARD	0x0002
 #define CPU_INTERRUPT_NMI	0x0200
 
@@ -484,6 +487,17 @@ static void hook_rdpmc(struct x86_env *env)
 	qemu.cpu_loop_exit(pmu_qemu_cpu(vcpu));
 }
 
+/* QEMU answers a leaf that it does not have with its last one. */
+static bool is_beyond_last(struct x86_env *env, uint32_t leaf)
+{
+	uint32_t last, unused;
+
+	if (leaf >= LEAF_HYPERVISOR)
+		return false;
+	qemu.cpu_x86_cpuid(env, 0, 0, &last, &unused, &unused, &unused);
+	return leaf > last;
+}
+
 static void hook_cpuid(struct x86_env *env)
 {
 	uint32_t leaf = env->regs[R_EAX], subleaf = env->regs[R_ECX];
@@ -494,6 +508,8 @@ static void hook_cpuid(struct x86_env *env)
 		.eax = env->regs[R_EAX], .ecx = env->regs[R_ECX],
 		.edx = env->regs[R_EDX], .ebx = env->regs[R_EBX],
 	};
+	if (is_beyond_last(env, leaf))
+		regs = (struct x86_pmu_cpuid) { 0 };
 	hooks->cpuid(vcpu_of_env(env), leaf, subleaf, &regs);
 	env->regs[R_EAX] = regs.eax;
 	env->regs[R_ECX] = regs.ecx;
@@ -506,13 +522,14 @@ static void hook_do_interrupt(struct qemu_cpu *cpu)
 {
 	unsigned int vcpu = pmu_qemu_vcpu_of(cpu);
 	struct vcpu *v = &vcpus[vcpu];
+	uint64_t pc = env_u64(v->env, offset.eip);
 
-	hooks->exception(vcpu, pmu_qemu_exception(cpu), env_u64(v->env, offset.eip),
-			 v->in_fetch, v->in_exception);
+	hooks->exception(vcpu, pmu_qemu_exception(cpu), pc, v->in_fetch, v->in_exception);
 	v->in_fetch = false;
 	v->in_exception = true;
 	qemu.x86_cpu_do_interrupt(cpu);
 	v->in_exception = false;
+	hooks->delivered(vcpu, pc, env_u64(v->env, offset.eip));
 }
 
 static bool hook_exec_interrupt(struct qemu_cpu *cpu, int request)
@@ -521,15 +538,18 @@ static bool hook_exec_interrupt(struct qemu_cpu *cpu, int request)
 	unsigned int vcpu = pmu_qemu_vcpu_of(cpu);
 	struct vcpu *v = &vcpus[vcpu];
 	enum x86_pmu_ring ring = ring_of(v->env);
+	uint64_t pc = env_u64(v->env, offset.eip);
 	bool taken;
 
 	if (!pending)
 		return qemu.x86_cpu_exec_interrupt(cpu, request);
 
-	hooks->interrupt(vcpu, env_u64(v->env, offset.eip));
+	hooks->interrupt(vcpu, pc);
 	v->in_exception = true;
 	taken = qemu.x86_cpu_exec_interrupt(cpu, request);
 	v->in_exception = false;
+	if ((pending == CPU_INTERRUPT_HARD || pending == CPU_INTERRUPT_NMI) && taken)
+		hooks->delivered(vcpu, pc, env_u64(v->env, offset.eip));
 	if (pending == CPU_INTERRUPT_HARD && taken)
 		hooks->interrupted(vcpu, ring);
 	return taken;

@@ -18,6 +18,8 @@
  * @wrmsr: WRMSR in ring 0
  * @rdpmc: RDPMC where CR4.PCE and the ring allow it
  * @cpuid: change the result of CPUID
+ * @delivered: an exception or interrupt has been taken: from which instruction, and where its
+ *	handler is
  * @exception: an exception is about to be taken; pc is where
  * @interrupt: an interrupt (of any kind) is about to be taken
  * @interrupted: an interrupt request of a device has been taken, in this ring
@@ -31,6 +33,7 @@ struct x86_qemu_hooks {
 	enum x86_pmu_access (*rdpmc)(unsigned int vcpu, uint32_t selector, uint64_t *value);
 	void (*cpuid)(unsigned int vcpu, uint32_t leaf, uint32_t subleaf,
 		      struct x86_pmu_cpuid *regs);
+	void (*delivered)(unsigned int vcpu, uint64_t from, uint64_t to);
 	void (*exception)(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch, bool nested);
 	void (*interrupt)(unsigned int vcpu, uint64_t pc);
 	void (*interrupted)(unsigned int vcpu, enum x86_pmu_ring ring);

@@ -74,10 +74,12 @@ const struct x86_uarch x86_uarch_amd[] = {
 		.models = { { 0x19, 0x00, 0x0f }, { 0x19, 0x20, 0x5f } },
 	}, {
 		.name = "zen4", .version = X86_PMU_AMD_V2, .gp = 6, .merges = true,
+		.lbr = X86_LBR_AMD,
 		TABLES(zen4),
 		.models = { { 0x19, 0x10, 0x1f }, { 0x19, 0x60, 0xaf } },
 	}, {
 		.name = "zen5", .version = X86_PMU_AMD_V2, .gp = 6, .merges = true,
+		.lbr = X86_LBR_AMD,
 		TABLES(zen4),
 		.models = { { 0x1a, 0x00, 0x2f }, { 0x1a, 0x40, 0x4f }, { 0x1a, 0x60, 0x7f } },
 	},

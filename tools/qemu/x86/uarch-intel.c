@@ -172,7 +172,7 @@ static const struct x86_pmu_event_row gracemont_events[] = {
 /* intel_grt_event_constraints[]: those of fixed-function counters alone */
 static const struct x86_uarch gracemont = {
 	.name = "gracemont", .version = X86_PMU_INTEL_V5, .gp = 6, .fixed = 0x7,
-	.core_type = X86_PMU_CORE_ATOM,
+	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
 	.events = gracemont_events, .nr_events = ARRAY_SIZE(gracemont_events),
 };
 
@@ -183,18 +183,19 @@ const struct x86_uarch x86_uarch_intel[] = {
 		TABLES(haswell),
 	}, {
 		.name = "skylake", .version = X86_PMU_INTEL_V4, .gp = 4, .fixed = 0x7,
+		.lbr = X86_LBR_INFO,
 		.models = { { 6, 0x4e, 0x4e }, { 6, 0x55, 0x55 }, { 6, 0x5e, 0x5e },
 			    { 6, 0x8e, 0x8e }, { 6, 0x9e, 0x9e }, { 6, 0xa5, 0xa6 } },
 		TABLES(skylake),
 	}, {
 		.name = "icelake", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
-		.perf_metrics = true,
+		.perf_metrics = true, .lbr = X86_LBR_INFO,
 		.models = { { 6, 0x6a, 0x6a }, { 6, 0x6c, 0x6c }, { 6, 0x7d, 0x7e },
 			    { 6, 0x8c, 0x8d }, { 6, 0xa7, 0xa7 } },
 		TABLES(icelake),
 	}, {
 		.name = "sapphire-rapids", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
-		.perf_metrics = true,
+		.perf_metrics = true, .lbr = X86_LBR_ARCH,
 		.models = { { 6, 0x8f, 0x8f }, { 6, 0xcf, 0xcf } },
 		TABLES(golden_cove),
 	}, {
@@ -204,6 +205,7 @@ const struct x86_uarch x86_uarch_intel[] = {
 		 */
 		.name = "alder-lake", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
 		.core_type = X86_PMU_CORE_CORE, .other = &gracemont, .perf_metrics = true,
+		.lbr = X86_LBR_ARCH,
 		.untold = UINT64_C(0xc0) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
 		.models = { { 6, 0x97, 0x97 }, { 6, 0x9a, 0x9a }, { 6, 0xb7, 0xb7 },
 			    { 6, 0xba, 0xba }, { 6, 0xbf, 0xbf } },

@@ -53,6 +53,7 @@ struct x86_uarch_rule {
  * @untold: counters that CPUID does not tell of where the other kind is there, as it does not
  *	have them; by their bits in the global registers
  * @perf_metrics: it divides its slots into metrics
+ * @lbr: its branch records
  * @merges: two adjacent counters make one for events that happen often in a cycle
  * @models: CPUs it is in, up to the first without a family
  * @events: its own events
@@ -72,6 +73,7 @@ struct x86_uarch {
 	const struct x86_uarch *other;
 	uint64_t untold;
 	bool perf_metrics;
+	enum x86_lbr_kind lbr;
 	bool merges;
 	struct x86_uarch_models models[X86_UARCH_MODELS_MAX];
 	const struct x86_pmu_event_row *events;

@@ -9,7 +9,9 @@
  *	intel, amd	what they have of their own
  *	uarch		what microarchitectures have of their own
  *	events		what event selectors mean
+ *	lbr		records of branches, likewise
  *	count		what the guest does
+ *	branch		which branches it takes
  *	decode		what its instructions are
  *	deliver		interrupts
  *	qemu		all that depends on QEMU
@@ -26,6 +28,7 @@
 #include "pmu/count.h"
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
+#include "x86/branch.h"
 #include "x86/count.h"
 #include "x86/deliver.h"
 #include "x86/model.h"
@@ -44,6 +47,8 @@ static struct {
 	const char *full_width;
 	const char *metrics;
 	const char *misplaced;
+	const char *lbr;
+	uint64_t lbr_depth;
 	uint64_t atoms;
 	uint64_t deny;
 	const char *deny_event;
@@ -54,6 +59,9 @@ static struct {
 	uint64_t spurious;
 	uint64_t wrong_cpu;
 	bool sticky_status;
+	uint64_t lose_record;
+	uint64_t tear_record;
+	bool unfrozen_lbr;
 	const char *stats;
 	const char *verbose;
 	uint64_t tsc_mhz;
@@ -66,6 +74,7 @@ static struct {
 	.deny = OPTION_UNSET,
 	.missing = OPTION_UNSET,
 	.tsc_mhz = OPTION_UNSET,
+	.lbr_depth = OPTION_UNSET,
 };
 
 static const struct option options[] = {
@@ -82,6 +91,8 @@ static const struct option options[] = {
 	{ .name = "deny-event",	 .text = &opt.deny_event },
 	{ .name = "missing",	 .number = &opt.missing },
 	{ .name = "tsc-mhz",	 .number = &opt.tsc_mhz },
+	{ .name = "lbr",	 .text = &opt.lbr },
+	{ .name = "lbr-depth",	 .number = &opt.lbr_depth },
 	{ .name = "stats",	 .text = &opt.stats },
 	{ .name = "verbose",	 .text = &opt.verbose },
 }, faults[] = {
@@ -91,6 +102,9 @@ static const struct option options[] = {
 	{ .name = "wrong-cpu-pmi", .number = &opt.wrong_cpu },
 	{ .name = "stuck-counter", .text = &opt.stuck },
 	{ .name = "sticky-status", .flag = &opt.sticky_status },
+	{ .name = "lose-record",   .number = &opt.lose_record },
+	{ .name = "tear-record",   .number = &opt.tear_record },
+	{ .name = "unfrozen-lbr",  .flag = &opt.unfrozen_lbr },
 };
 
 static const struct option_table option_table = {
@@ -140,12 +154,18 @@ static void pmu_alarm(struct x86_pmu *pmu)
 	deliver_alarm(vcpu_of(pmu));
 }
 
+static uint64_t pmu_record(struct x86_pmu *pmu, unsigned int rings)
+{
+	return x86_branch_record(vcpu_of(pmu), rings);
+}
+
 static const struct x86_pmu_ops pmu_ops = {
 	.read		= pmu_read,
 	.watch		= pmu_watch,
 	.need		= pmu_need,
 	.interrupt	= pmu_interrupt,
 	.alarm		= pmu_alarm,
+	.record		= pmu_record,
 };
 
 static void set_alarm(unsigned int vcpu, uint64_t instructions)
@@ -156,6 +176,11 @@ static void set_alarm(unsigned int vcpu, uint64_t instructions)
 static void reached(unsigned int vcpu)
 {
 	x86_pmu_check(pmus[vcpu]);
+}
+
+static void branch_taken(unsigned int vcpu, const struct x86_lbr_branch *branch)
+{
+	x86_pmu_branch(pmus[vcpu], branch);
 }
 
 static enum x86_pmu_access hook_rdmsr(unsigned int vcpu, uint32_t msr, uint64_t *value)
@@ -194,6 +219,7 @@ static const struct x86_qemu_hooks hooks = {
 	.wrmsr		= hook_wrmsr,
 	.rdpmc		= hook_rdpmc,
 	.cpuid		= hook_cpuid,
+	.delivered	= x86_branch_delivered,
 	.exception	= x86_count_exception,
 	.interrupt	= x86_count_interrupt,
 	.interrupted	= x86_count_interrupted,
@@ -221,6 +247,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	fprintf(f, "cpu%u.rdpmc %lu\n", vcpu, pmu->rdpmc);
 	fprintf(f, "cpu%u.overflows %lu\n", vcpu, pmu->overflows);
 	fprintf(f, "cpu%u.checks %lu\n", vcpu, pmu->checks);
+	fprintf(f, "cpu%u.lbr.records %lu\n", vcpu, pmu->lbr.records);
 	deliver_print(f, vcpu);
 	x86_deliver_print(f, vcpu);
 	deliver_print_faults(f, vcpu);
@@ -295,6 +322,33 @@ static int read_denied_events(struct x86_pmu_config *c)
 	return 0;
 }
 
+/* Microarchitectures have records, unless what tells of them is taken away. */
+static int read_lbr(struct x86_pmu_config *c)
+{
+	enum x86_lbr_kind kind;
+
+	if (!opt.lbr) {
+		kind = c->full_width ? c->lbr.kind : X86_LBR_NONE;
+	} else {
+		for (kind = 0; kind < X86_LBR_KINDS; kind++)
+			if (!strcmp(opt.lbr, x86_lbr_name(kind)))
+				break;
+		if (kind == X86_LBR_KINDS)
+			return plugin_refuse("'lbr=%s': branch records are 'off', 'info', 'arch' or 'amd'",
+					     opt.lbr);
+	}
+	c->lbr = (struct x86_lbr_config) {
+		.kind		= kind,
+		.depth		= x86_lbr_default_depth(kind),
+		.lose		= opt.lose_record,
+		.tear		= opt.tear_record,
+		.unfrozen	= opt.unfrozen_lbr,
+	};
+	if (opt.lbr_depth != OPTION_UNSET)
+		c->lbr.depth = opt.lbr_depth < UINT32_MAX ? opt.lbr_depth : UINT32_MAX;
+	return 0;
+}
+
 /* The options, on top of what the model says. */
 static int configure(struct x86_pmu_config *c)
 {
@@ -317,7 +371,7 @@ static int configure(struct x86_pmu_config *c)
 	c->sticky_status = opt.sticky_status;
 	if (options_switch("full-width", opt.full_width, &c->full_width) ||
 	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
-	    read_misplaced(c) || read_denied_events(c) || read_stuck_counter(c))
+	    read_lbr(c) || read_misplaced(c) || read_denied_events(c) || read_stuck_counter(c))
 		return 1;
 
 	error = x86_pmu_config_error(c);
@@ -459,6 +513,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 		return 1;
 
 	x86_count_init(reached, print_stats);
+	x86_branch_init(branch_taken);
 	if (plugin_on_vcpu_init(id, info, vcpu_init) || x86_qemu_hook(&hooks))
 		return 1;
 	pmu_qemu_at_exit(id, print_stats);
