@@ -143,6 +143,13 @@ bool sample_parse(const struct perf_event_header *header,
 		sample->ips = at;
 		at += sample->nr_ips;
 	}
+	if (type & PERF_SAMPLE_BRANCH_STACK) {
+		sample->nr_branches = *at++;
+		if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
+			at++;
+		sample->branches = (const void *)at;
+		at += sample->nr_branches * sizeof(*sample->branches) / sizeof(*at);
+	}
 	if (at > end) {
 		ktap_fail("sample of %u bytes: expected %zu at least",
 			  header->size, (size_t)((char *)at - (char *)header));

@@ -78,6 +78,8 @@ void ring_discard(struct ring *ring);
  * @ids: their ids, with PERF_FORMAT_ID
  * @nr_ips: PERF_SAMPLE_CALLCHAIN: entries
  * @ips: the entries, in the record
+ * @nr_branches: PERF_SAMPLE_BRANCH_STACK, without PERF_SAMPLE_RAW: entries
+ * @branches: the entries, in the record, the youngest first
  */
 struct sample {
 	u64 identifier;
@@ -95,6 +97,8 @@ struct sample {
 	u64 ids[16];
 	u64 nr_ips;
 	const u64 *ips;
+	u64 nr_branches;
+	const struct perf_branch_entry *branches;
 };
 
 /**

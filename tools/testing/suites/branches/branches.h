@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * branches.h - programs all of whose branches are known, and how a branch stack is compared
+ * with what they did
+ */
+#ifndef BRANCHES_H
+#define BRANCHES_H
+
+#include "ring.h"
+
+/* Deeper than any branch stack */
+#define DEEP			40
+
+#define STEPS_MAX		512
+
+/* What a branch is, as PERF_SAMPLE_BRANCH_* tells them apart. */
+enum kind {
+	KIND_COND,
+	KIND_JUMP,
+	KIND_IND_JUMP,
+	KIND_CALL,
+	KIND_IND_CALL,
+	KIND_RETURN,
+	KIND_ENTER,	/* the kernel, by a system call or a trap */
+	KIND_LEAVE,	/* the kernel */
+};
+
+#define KIND_BIT(kind)		(1U << (kind))
+#define KIND_ALL		(~0U)
+
+/**
+ * struct step - a branch that is taken
+ * @from: the branch; 0 in the kernel
+ * @to: its target; 0 in the kernel
+ * @kind: what it is
+ * @cycles: since the step before, of the virtual PMUs
+ */
+struct step {
+	u64 from;
+	u64 to;
+	enum kind kind;
+	unsigned int cycles;
+};
+
+/**
+ * struct course - what a program does, again and again
+ * @steps: all branches taken, in order; the first follows the last
+ * @nr: how many
+ */
+struct course {
+	struct step steps[STEPS_MAX];
+	unsigned int nr;
+};
+
+/* ---- programs: so many rounds ---- */
+
+void plain(unsigned long rounds);
+void kernel(unsigned long rounds);
+void both(unsigned long rounds, const void *here, const void *there);
+
+/**
+ * course_plain() - what plain() does: two rounds
+ * @c: result
+ * @moved: how far from the address it was linked to its code is
+ */
+void course_plain(struct course *c, u64 moved);
+
+/**
+ * course_kernel() - what kernel() does: a round
+ * @c: result
+ */
+void course_kernel(struct course *c);
+
+/**
+ * course_both() - what both() does: a round of plain() in each place, again and again
+ * @c: result
+ * @here: how far the code is moved in the first place
+ * @there: likewise, in the other
+ */
+void course_both(struct course *c, u64 here, u64 there);
+
+/**
+ * kernel_prepare() - install the signal handler of kernel()
+ *
+ * Return: whether that went well; if not, the running test has failed.
+ */
+bool kernel_prepare(void);
+
+/* All code of plain(), which runs anywhere. */
+extern const char plain_code[], plain_code_end[];
+
+/* ---- the judge ---- */
+
+/**
+ * struct verdict - how the samples of a test went
+ * @course: what they are compared with
+ * @kinds: which of its steps are in the stack, a bit each
+ * @types: the branches' types are there
+ * @cycles: their cycles are there
+ * @ip: the sample's address follows the youngest branch
+ * @samples: how many were compared
+ * @entries: entries of them
+ * @shortest: entries of the shortest
+ * @longest: entries of the longest
+ * @late: entries that took longer: there was an interrupt
+ * @entered: entries that enter the kernel by the program's own doing
+ * @missed: entries that were mispredicted
+ * @wrong: samples that are no part of the course
+ */
+struct verdict {
+	const struct course *course;
+	unsigned int kinds;
+	bool types;
+	bool cycles;
+	bool ip;
+	unsigned int samples;
+	unsigned long entries;
+	unsigned int shortest;
+	unsigned int longest;
+	unsigned int late;
+	unsigned int entered;
+	unsigned int missed;
+	unsigned int wrong;
+};
+
+/**
+ * judge() - compare a sample's stack with a course
+ * @v: the test
+ * @s: the sample
+ *
+ * The first one that is wrong is printed.
+ */
+void judge(struct verdict *v, const struct sample *s);
+
+/**
+ * judge_calls() - compare a sample's call stack with the calls a course is in
+ * @v: the test; its @kinds do not matter
+ * @s: the sample
+ * @depth: how many entries the hardware has
+ */
+void judge_calls(struct verdict *v, const struct sample *s, unsigned int depth);
+
+#endif /* BRANCHES_H */

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * main.c - the suite "branches": branch stacks of programs all of whose branches are known,
+ * compared entry by entry
+ *
+ * For PMUs that have branch records: every PMU that this runs on is expected to. Entries that
+ * an interrupt falls into have more cycles; no other is wrong.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "branches.h"
+
+#define PERIOD			20011
+#define ROUNDS			12000
+#define RING_PAGES		256
+
+/* Fewer samples than this show nothing. */
+#define SAMPLES			100
+
+/* A round that enters the kernel has few instructions of its own, or a lot with its. */
+#define ENTERING_PERIOD		211
+#define KERNEL_PERIOD		10007
+#define ENTERING_ROUNDS		4000
+
+/* Samples that have something of what comes before a program, or after it */
+#define OUTSIDE_MAX		8
+
+#define USER			PERF_SAMPLE_BRANCH_USER
+
+static struct course course;
+
+static unsigned int depth_of_stack(void)
+{
+	char path[128];
+	long depth;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/branches", target.pmu);
+	depth = read_number(path);
+	/* In-tree drivers of AMD do not say. */
+	return depth > 0 ? depth : arch_is_amd() ? 16 : 32;
+}
+
+/* ---- a sampling event with branches ---- */
+
+struct sampling {
+	struct perf_event_attr attr;
+	struct ring ring;
+	int fd;
+};
+
+static bool sampling_open(struct sampling *s, u64 branches, u64 period)
+{
+	attr_init(&s->attr, ARCH_EVENT_INSTRUCTIONS);
+	s->attr.exclude_kernel = !(branches & PERF_SAMPLE_BRANCH_KERNEL);
+	s->attr.sample_period = period;
+	s->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK;
+	s->attr.branch_sample_type = branches;
+	s->ring.page = NULL;
+	s->fd = event_open_self(&s->attr, -1);
+	return s->fd >= 0 && !ring_map(&s->ring, s->fd, RING_PAGES);
+}
+
+static void sampling_close(struct sampling *s)
+{
+	ring_unmap(&s->ring);
+	if (s->fd >= 0)
+		close(s->fd);
+}
+
+static bool is_kernel(u64 addr)
+{
+	return addr >> 63;
+}
+
+/* Is an address in the program, not in what comes before and after it? Of the kernel all are. */
+static bool is_address_inside(const struct course *c, u64 addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nr; i++) {
+		const struct step *s = &c->steps[i];
+		u64 end = c->steps[(i + 1) % c->nr].from;
+
+		if (addr == s->from || addr == s->to || (s->to && addr > s->to && addr <= end))
+			return true;
+	}
+	return is_kernel(addr);
+}
+
+static bool is_inside(const struct course *c, const struct sample *s)
+{
+	unsigned int n;
+
+	for (n = 0; is_kernel(s->ip) && n < s->nr_branches; n++)
+		if (!is_address_inside(c, s->branches[n].from) ||
+		    !is_address_inside(c, s->branches[n].to))
+			return false;
+	return is_address_inside(c, s->ip);
+}
+
+static void judge_all(struct sampling *s, struct verdict *v, unsigned int depth)
+{
+	const struct perf_event_header *header;
+	unsigned int outside = 0;
+	struct sample sample;
+
+	while ((header = ring_next(&s->ring))) {
+		if (!expect_ne("records lost", PERF_RECORD_LOST, header->type))
+			continue;
+		if (!sample_parse(header, &s->attr, &sample))
+			continue;
+		if (!is_inside(v->course, &sample))
+			outside++;
+		else if (depth)
+			judge_calls(v, &sample, depth);
+		else
+			judge(v, &sample);
+	}
+	expect_eq("samples that are no part of what the program did", 0, v->wrong);
+	expect_range("samples outside of the program", 0, OUTSIDE_MAX, outside);
+	expect_range("samples", SAMPLES, INT32_MAX, v->samples);
+	ktap_diag("%u samples, %lu entries, %u to %u of each: %u late, %u into the kernel, %u mispredicted",
+		  v->samples, v->entries, v->shortest, v->longest, v->late, v->entered, v->missed);
+}
+
+static void run_plain(u64 branches, struct verdict *v, unsigned int depth)
+{
+	struct sampling s;
+
+	course_plain(&course, 0);
+	v->course = &course;
+	if (sampling_open(&s, branches, PERIOD)) {
+		event_enable(s.fd);
+		plain(ROUNDS);
+		event_disable(s.fd);
+		judge_all(&s, v, depth);
+	}
+	sampling_close(&s);
+}
+
+/* ---- tests ---- */
+
+static void any(void)
+{
+	struct verdict v = {
+		.kinds = KIND_ALL, .types = true, .cycles = !arch_is_amd(), .ip = true,
+	};
+
+	run_plain(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_TYPE_SAVE | USER, &v, 0);
+	expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
+	/* An interrupt is one of them, in user space or on the way to it. */
+	expect_range("entries of the others", v.longest - 2, v.longest, v.shortest);
+	expect_range("entries that an interrupt fell into", 0, v.samples / 5, v.late);
+	/* Every other round, and where loops end. */
+	expect_range("mispredicted entries", 1, v.entries / 10, v.missed);
+}
+
+static void filtered(u64 branches, unsigned int kinds)
+{
+	struct verdict v = { .kinds = kinds };
+
+	run_plain(branches | USER, &v, 0);
+	expect_range("entries of the deepest stack", 1, depth_of_stack(), v.longest);
+}
+
+static void any_call(void)
+{
+	filtered(PERF_SAMPLE_BRANCH_ANY_CALL, KIND_BIT(KIND_CALL) | KIND_BIT(KIND_IND_CALL));
+}
+
+static void any_return(void)
+{
+	filtered(PERF_SAMPLE_BRANCH_ANY_RETURN, KIND_BIT(KIND_RETURN));
+}
+
+static void conditional(void)
+{
+	filtered(PERF_SAMPLE_BRANCH_COND, KIND_BIT(KIND_COND));
+}
+
+static void call(void)
+{
+	filtered(PERF_SAMPLE_BRANCH_CALL, KIND_BIT(KIND_CALL));
+}
+
+static void indirect_call(void)
+{
+	filtered(PERF_SAMPLE_BRANCH_IND_CALL, KIND_BIT(KIND_IND_CALL));
+}
+
+static void indirect_jump(void)
+{
+	filtered(PERF_SAMPLE_BRANCH_IND_JUMP, KIND_BIT(KIND_IND_JUMP));
+}
+
+static void several(void)
+{
+	filtered(PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_COND,
+		 KIND_BIT(KIND_RETURN) | KIND_BIT(KIND_COND));
+}
+
+static void call_stack(void)
+{
+	struct verdict v = { .kinds = KIND_ALL };
+	struct perf_event_attr attr;
+	int fd;
+
+	if (!arch_is_amd()) {
+		run_plain(PERF_SAMPLE_BRANCH_CALL_STACK | USER, &v, depth_of_stack());
+		expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
+		return;
+	}
+	/* AMD's records do not follow calls. */
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.sample_period = PERIOD;
+	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK | USER;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	expect_eq("a call stack on AMD", -EOPNOTSUPP, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+static const char *map_code(int fd)
+{
+	void *code = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+
+	return code == MAP_FAILED ? NULL : code;
+}
+
+/* As a shared library has them in two processes. */
+static void two_addresses(void)
+{
+	struct verdict v = {
+		.course = &course, .kinds = KIND_ALL, .types = true, .cycles = !arch_is_amd(),
+		.ip = true,
+	};
+	const size_t len = plain_code_end - plain_code;
+	int fd = memfd_create("plain", 0);
+	const char *here, *there;
+	struct sampling s;
+
+	if (!expect_true("a file in memory", fd >= 0 &&
+			 write(fd, plain_code, len) == (ssize_t)len))
+		return;
+	here = map_code(fd);
+	there = map_code(fd);
+	close(fd);
+	if (!expect_true("code mapped twice", here && there))
+		return;
+	course_both(&course, here - plain_code, there - plain_code);
+	if (sampling_open(&s, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_TYPE_SAVE | USER,
+			  PERIOD)) {
+		event_enable(s.fd);
+		both(ROUNDS / 2, here, there);
+		event_disable(s.fd);
+		judge_all(&s, &v, 0);
+	}
+	sampling_close(&s);
+}
+
+static void run_entering(u64 branches, u64 period, struct verdict *v)
+{
+	struct sampling s;
+
+	course_kernel(&course);
+	v->course = &course;
+	if (kernel_prepare() && sampling_open(&s, branches, period)) {
+		event_enable(s.fd);
+		kernel(ENTERING_ROUNDS);
+		event_disable(s.fd);
+		judge_all(&s, v, 0);
+		sampling_close(&s);
+	}
+}
+
+/* What leaves the kernel ends in user space; whether it is shown is the driver's to say. */
+static void into_kernel(void)
+{
+	struct verdict v = {
+		.kinds = ~(KIND_BIT(KIND_ENTER) | KIND_BIT(KIND_LEAVE)),
+	};
+
+	run_entering(PERF_SAMPLE_BRANCH_ANY | USER, ENTERING_PERIOD, &v);
+	expect_eq("entries that end in the kernel", 0, v.entered);
+}
+
+static void with_kernel(void)
+{
+	struct verdict v = { .kinds = KIND_ALL };
+
+	run_entering(PERF_SAMPLE_BRANCH_ANY | USER | PERF_SAMPLE_BRANCH_KERNEL, KERNEL_PERIOD,
+		     &v);
+	expect_range("system calls and traps in the stacks", 1, INT32_MAX, v.entered);
+}
+
+static const struct ktap_case cases[] = {
+	{ "any branch", any },
+	{ "calls and indirect calls", any_call },
+	{ "returns", any_return },
+	{ "conditional branches", conditional },
+	{ "direct calls", call },
+	{ "indirect calls", indirect_call },
+	{ "indirect jumps", indirect_jump },
+	{ "returns and conditional branches", several },
+	{ "the calls that have not returned", call_stack },
+	{ "code at two addresses", two_addresses },
+	{ "system calls and signals, without the kernel", into_kernel },
+	{ "system calls and signals, with the kernel", with_kernel },
+};
+
+int main(int argc, char **argv)
+{
+	target_init(argc, argv);
+	write_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
+	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
