@@ -98,6 +98,8 @@ extern const char plain_code[], plain_code_end[];
  * @types: the branches' types are there
  * @cycles: their cycles are there
  * @ip: the sample's address follows the youngest branch
+ * @all: nothing is left out of the stack, in user space or in the kernel: each branch is
+ *	executed after the target of the one before it
  * @samples: how many were compared
  * @entries: entries of them
  * @shortest: entries of the shortest
@@ -113,6 +115,7 @@ struct verdict {
 	bool types;
 	bool cycles;
 	bool ip;
+	bool all;
 	unsigned int samples;
 	unsigned long entries;
 	unsigned int shortest;

@@ -114,6 +114,23 @@ static bool is_crossing(const struct verdict *v, const struct perf_branch_entry 
 	       (!enters && is_skipped_leave(v, *i, e->to));
 }
 
+/* As much as code goes on without a branch taken */
+#define STRAIGHT_MAX	0x4000
+
+static bool is_in_order(const struct sample *s, unsigned int *where)
+{
+	unsigned int n;
+
+	for (n = 1; n < s->nr_branches; n++) {
+		u64 to = s->branches[n].to, from = s->branches[n - 1].from;
+
+		*where = n;
+		if (from < to || from > to + STRAIGHT_MAX)
+			return false;
+	}
+	return true;
+}
+
 /* How many entries are right if the youngest branch was step @i. */
 static unsigned int compare(const struct verdict *v, const struct sample *s, unsigned int i,
 			    struct findings *f)
@@ -185,7 +202,7 @@ void judge(struct verdict *v, const struct sample *s)
 			f = found;
 		}
 	}
-	if (most < s->nr_branches) {
+	if (most < s->nr_branches || (v->all && !is_in_order(s, &most))) {
 		v->wrong++;
 		print_wrong(v, s, most);
 		return;

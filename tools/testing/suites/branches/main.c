@@ -292,7 +292,7 @@ static void into_kernel(void)
 
 static void with_kernel(void)
 {
-	struct verdict v = { .kinds = KIND_ALL };
+	struct verdict v = { .kinds = KIND_ALL, .all = true };
 
 	run_entering(PERF_SAMPLE_BRANCH_ANY | USER | PERF_SAMPLE_BRANCH_KERNEL, KERNEL_PERIOD,
 		     &v);
