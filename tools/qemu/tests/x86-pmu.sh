@@ -101,7 +101,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 59
+begin 65
 
 # ---- registers, without QEMU ----
 
@@ -136,6 +136,12 @@ refuses_option model=skylake,atoms=1 "'atoms' wants a model that has two kinds o
 refuses_option model=alder-lake,atoms=2 "names more CPUs than there are"
 refuses_option model=skylake,metrics=on "has no metrics without fixed-function counter 3"
 refuses_option model=amd-v2,metrics=on "has no metrics"
+refuses_option model=intel-v4,lbr=some "branch records are 'off', 'info', 'arch' or 'amd'"
+refuses_option model=intel-v4,lbr=amd "has no branch records of that kind"
+refuses_option model=intel-v1,lbr=arch "has no branch records of that kind"
+refuses_option model=skylake,full-width=off,lbr=info "which full-width=off takes away"
+refuses_option model=sapphire-rapids,lbr-depth=12 "has no such number of branch records"
+refuses_option model=intel-v4,fault=lose-record:1 "has no branch records to be faulty"
 refuses_option fault=wrong-cpu-pmi:1 "needs another CPU"
 
 refuses "refuses a model that does not suit the CPU" "does not suit a CPU of Intel" \
