@@ -78,6 +78,16 @@ kernel_symbols()
 }
 kernel_symbols hidden
 
+# Linux 6.12's scheduler warns ("dl_rq->running_bw > old" in kernel/sched/deadline.c) when the
+# timer of a CPU's fair server fires late, on a busy host, after that CPU has gone off line.
+# For suites that take CPUs off line.
+stop_fair_servers()
+{
+	for server in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
+		[ ! -e "$server" ] || echo 0 >"$server"
+	done
+}
+
 # What the kernel says since the line of dmesg_mark. busybox's insmod tries twice, each
 # sentence counts once.
 dmesg_mark()

@@ -147,6 +147,7 @@ references()
 }
 
 [ $last -ge 1 ] || { echo "Bail out! one CPU alone cannot go"; exit 1; }
+stop_fair_servers
 plan 11
 check "every CPU counts" every_cpu_counts
 check "CPUs come and go without events" cycle_cpus 10

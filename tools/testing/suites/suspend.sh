@@ -61,6 +61,7 @@ samples_afterwards()
 	expect_range "samples" 1 1000000 "$(perf script -i /tmp/perf.data | wc -l)"
 }
 
+stop_fair_servers
 plan 4
 check "CPU 0 counts" counts_on_cpu0
 check "CPU 0 counts after a sleep" counts_afterwards
