@@ -138,7 +138,7 @@ const char *x86_lbr_config_error(const struct x86_pmu_config *config)
 	    (!x86_pmu_is_amd(config) && !x86_pmu_version(config)->global))
 		return "has no branch records of that kind";
 	if (x86_lbr_has_info(config) && !config->full_width)
-		return "has no branch records without IA32_PERF_CAPABILITIES, which full-width=off takes away";
+		return "has no IA32_PERF_CAPABILITIES to tell of branch records";
 	if (x86_lbr_has_arch(config) ? l->depth != 8 && l->depth != 16 && l->depth != 32 :
 	    l->depth != kinds[l->kind].depth)
 		return "has no such number of branch records";

@@ -102,6 +102,7 @@ extern const char plain_code[], plain_code_end[];
  *	executed after the target of the one before it
  * @samples: how many were compared
  * @entries: entries of them
+ * @full: samples that have as many as the longest, or up to two less
  * @shortest: entries of the shortest
  * @longest: entries of the longest
  * @late: entries that took longer: there was an interrupt
@@ -118,6 +119,7 @@ struct verdict {
 	bool all;
 	unsigned int samples;
 	unsigned long entries;
+	unsigned int full;
 	unsigned int shortest;
 	unsigned int longest;
 	unsigned int late;

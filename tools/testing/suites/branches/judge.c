@@ -181,6 +181,7 @@ static void add(struct verdict *v, const struct sample *s)
 		v->shortest = nr;
 	if (nr > v->longest)
 		v->longest = nr;
+	v->full += nr + 2 >= v->longest;
 	v->samples++;
 	v->entries += nr;
 }
