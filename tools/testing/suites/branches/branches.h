@@ -98,8 +98,9 @@ extern const char plain_code[], plain_code_end[];
  * @types: the branches' types are there
  * @cycles: their cycles are there
  * @ip: the sample's address follows the youngest branch
- * @all: nothing is left out of the stack, in user space or in the kernel: each branch is
- *	executed after the target of the one before it
+ * @all: in a stack of so many entries nothing is left out, in user space or in the kernel: each
+ *	branch is executed after the target of the one before it. 0 if that is not so. (In-tree
+ *	drivers leave out interrupts of the kernel where they look at types.)
  * @samples: how many were compared
  * @entries: entries of them
  * @full: samples that have as many as the longest, or up to two less
@@ -116,7 +117,7 @@ struct verdict {
 	bool types;
 	bool cycles;
 	bool ip;
-	bool all;
+	unsigned int all;
 	unsigned int samples;
 	unsigned long entries;
 	unsigned int full;

@@ -203,7 +203,8 @@ void judge(struct verdict *v, const struct sample *s)
 			f = found;
 		}
 	}
-	if (most < s->nr_branches || (v->all && !is_in_order(s, &most))) {
+	if (most < s->nr_branches ||
+	    (v->all && s->nr_branches >= v->all && !is_in_order(s, &most))) {
 		v->wrong++;
 		print_wrong(v, s, most);
 		return;

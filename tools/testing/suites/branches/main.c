@@ -24,7 +24,7 @@
 
 /* A round that enters the kernel has few instructions of its own, or a lot with its. */
 #define ENTERING_PERIOD		211
-#define KERNEL_PERIOD		10007
+#define KERNEL_PERIOD		20011
 #define ENTERING_ROUNDS		4000
 
 /* Samples that have something of what comes before a program, or after it */
@@ -292,7 +292,7 @@ static void into_kernel(void)
 
 static void with_kernel(void)
 {
-	struct verdict v = { .kinds = KIND_ALL, .all = true };
+	struct verdict v = { .kinds = KIND_ALL, .all = depth_of_stack() };
 
 	run_entering(PERF_SAMPLE_BRANCH_ANY | USER | PERF_SAMPLE_BRANCH_KERNEL, KERNEL_PERIOD,
 		     &v);
