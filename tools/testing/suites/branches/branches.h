@@ -106,7 +106,8 @@ extern const char plain_code[], plain_code_end[];
  * @full: samples that have as many as the longest, or up to two less
  * @shortest: entries of the shortest
  * @longest: entries of the longest
- * @late: entries that took longer: there was an interrupt
+ * @disturbed: entries with other cycles: there was an interrupt, whose own are in them, or whose
+ *	return was a branch too, from which on they count
  * @entered: entries that enter the kernel by the program's own doing
  * @missed: entries that were mispredicted
  * @wrong: samples that are no part of the course
@@ -123,7 +124,7 @@ struct verdict {
 	unsigned int full;
 	unsigned int shortest;
 	unsigned int longest;
-	unsigned int late;
+	unsigned int disturbed;
 	unsigned int entered;
 	unsigned int missed;
 	unsigned int wrong;

@@ -48,7 +48,7 @@ static bool is_after(const struct course *c, unsigned int i, u64 addr)
 
 /* What is found on the way through a stack */
 struct findings {
-	unsigned int late;
+	unsigned int disturbed;
 	unsigned int entered;
 	unsigned int missed;
 };
@@ -65,10 +65,8 @@ static bool is_step(const struct verdict *v, const struct perf_branch_entry *e,
 	if (e->mispred && s->kind != KIND_COND)
 		return false;
 	f->missed += e->mispred;
-	if (!v->cycles)
-		return true;
-	f->late += e->cycles > s->cycles;
-	return e->cycles >= s->cycles;
+	f->disturbed += v->cycles && e->cycles != s->cycles;
+	return true;
 }
 
 /* Steps that are not in the stack: of kinds not asked for, or in the kernel where that is not. */
@@ -209,7 +207,7 @@ void judge(struct verdict *v, const struct sample *s)
 		print_wrong(v, s, most);
 		return;
 	}
-	v->late += f.late;
+	v->disturbed += f.disturbed;
 	v->entered += f.entered;
 	v->missed += f.missed;
 }
