@@ -126,7 +126,8 @@ static void judge_all(struct sampling *s, struct verdict *v, unsigned int depth)
 	expect_range("entries that an interrupt fell into", 0, v->samples / 5, v->disturbed);
 	expect_range("samples", SAMPLES, INT32_MAX, v->samples);
 	ktap_diag("%u samples, %lu entries, %u to %u each: %u disturbed, %u entering, %u missed",
-		  v->samples, v->entries, v->shortest, v->longest, v->disturbed, v->entered, v->missed);
+		  v->samples, v->entries, v->shortest, v->longest, v->disturbed, v->entered,
+		  v->missed);
 }
 
 static void run_plain(u64 branches, struct verdict *v, unsigned int depth)
