@@ -57,6 +57,25 @@ static const struct x86_model_cpu intel_skl = {
 	.any = true, .rtm = true,
 };
 
+/* Skylake with branch records, without transactions, and one that freezes them as before */
+static const struct x86_model_cpu intel_lbr = {
+	.name = "Skylake with LBR", .family = 6, .model = 0x5e, .version = 4, .nr_gp = 8,
+	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7,
+	.lbr_format = 5, .lbr_nr = 32,
+};
+
+static const struct x86_model_cpu intel_lbr_v3 = {
+	.name = "version 3 with LBR", .family = 6, .version = 3, .nr_gp = 8,
+	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7,
+	.lbr_format = 5, .lbr_nr = 32, .rtm = true,
+};
+
+static const struct x86_model_cpu intel_arch_lbr = {
+	.name = "version 5 with architectural LBR", .family = 6, .version = 5, .nr_gp = 8,
+	.gp_width = 48, .nr_fixed = 2, .fixed_map = 0x7, .fixed_width = 48, .full_width = true,
+	.nr_events = 8, .arch_lbr = true, .lbr_nr = 16, .lbr_tells = 0x7, .lbr_format = 0x3f,
+};
+
 static const struct x86_model_cpu amd_legacy = {
 	.name = "legacy", .amd = true, .family = 0x10, .version = 0, .nr_gp = 4,
 	.gp_width = 48,
@@ -80,6 +99,17 @@ static const struct x86_model_cpu amd_hygon = {
 static const struct x86_model_cpu amd_v2 = {
 	.name = "PerfMonV2", .amd = true, .family = 0x19, .version = 2, .nr_gp = 6,
 	.gp_width = 48,
+};
+
+/* Zen 4 with branch records, and a hypervisor's without freeze */
+static const struct x86_model_cpu amd_lbr = {
+	.name = "LbrExtV2", .amd = true, .family = 0x19, .model = 0x11, .version = 2, .nr_gp = 6,
+	.gp_width = 48, .lbr_nr = 16, .lbr_freeze = true,
+};
+
+static const struct x86_model_cpu amd_lbr_runs = {
+	.name = "LbrExtV2 without freeze", .amd = true, .family = 0x19, .model = 0x11,
+	.version = 2, .nr_gp = 6, .gp_width = 48, .lbr_nr = 16,
 };
 
 static void x86_power_on(const struct machine *machine)
@@ -112,7 +142,7 @@ static struct corepmu *x86_start(const struct machine *machine)
 	ret = x86_reserve(pmu);
 	if (ret)
 		goto out;
-	ret = x86_nmi_init(desc);
+	ret = x86_describe_branches(desc) ?: x86_nmi_init(desc);
 	if (ret)
 		x86_release(pmu);
 out:
@@ -286,6 +316,12 @@ const struct machine machines[] = {
 	{ "amd-zen2",		&x86_machine, &amd_zen2 },
 	{ "amd-hygon",		&x86_machine, &amd_hygon },
 	{ "amd-v2",		&x86_machine, &amd_v2 },
+	{ "intel-lbr",		&x86_machine, &intel_lbr },
+	{ "intel-lbr-beside",	&x86_machine, &intel_lbr, true },
+	{ "intel-lbr-v3",	&x86_machine, &intel_lbr_v3 },
+	{ "intel-arch-lbr",	&x86_machine, &intel_arch_lbr },
+	{ "amd-lbr",		&x86_machine, &amd_lbr },
+	{ "amd-lbr-runs",	&x86_machine, &amd_lbr_runs },
 	{ "pmuv3",		&pmuv3_machine, &pmuv3_old },
 	{ "pmuv3p4-vhe",	&pmuv3_machine, &pmuv3p4_vhe },
 	{ "pmuv3p5",		&pmuv3_machine, &pmuv3p5 },
@@ -395,6 +431,27 @@ u64 machine_sample_ns;
 /* What perf core was told of overflows: how often, and of what time in all */
 unsigned int machine_took_calls;
 u64 machine_took_ns;
+
+/* Events that want to hear of switches of tasks */
+int machine_cb_users;
+
+/**
+ * machine_cb_inc() - perf_sched_cb_inc() of branch.c
+ * @pmu: the PMU
+ */
+void machine_cb_inc(struct pmu *pmu)
+{
+	machine_cb_users++;
+}
+
+/**
+ * machine_cb_dec() - perf_sched_cb_dec() of branch.c
+ * @pmu: the PMU
+ */
+void machine_cb_dec(struct pmu *pmu)
+{
+	machine_cb_users--;
+}
 
 /**
  * machine_clock() - sched_clock() of overflow.c

@@ -67,6 +67,11 @@ void machine_took(u64 ns);
 extern u64 machine_time, machine_sample_ns, machine_took_ns;
 extern unsigned int machine_took_calls;
 
+/* In place of perf_sched_cb_inc() and perf_sched_cb_dec() in branch.c */
+void machine_cb_inc(struct pmu *pmu);
+void machine_cb_dec(struct pmu *pmu);
+extern int machine_cb_users;
+
 extern const struct machine machines[];
 extern const unsigned int nr_machines;
 const void *machine_gen_params(const void *prev, char *desc);

@@ -97,8 +97,11 @@ void corepmu_generations_lead(struct corepmu *pmu)
 {
 	struct corepmu_generation *generation;
 
-	list_for_each_entry(generation, registry, node)
+	list_for_each_entry(generation, registry, node) {
 		WRITE_ONCE(generation->pmu->pmu_cpu_context, pmu->perf_pmu.pmu_cpu_context);
+		/* A task's context calls that of the PMU that it was made for. */
+		WRITE_ONCE(generation->pmu->sched_task, pmu->perf_pmu.sched_task);
+	}
 }
 
 /**
@@ -127,6 +130,9 @@ bool corepmu_generations_leave(struct corepmu *pmu)
 
 	generation->pmu = &pmu->perf_pmu;
 	list_add(&generation->node, registry);
+	/* The built-in driver's events may have perf core call them when the module is gone. */
+	list_for_each_entry(generation, registry, node)
+		WRITE_ONCE(generation->pmu->sched_task, NULL);
 
 	return false;
 }

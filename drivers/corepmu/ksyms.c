@@ -24,6 +24,22 @@ static unsigned long corepmu_lookup_none(const char *name)
 DEFINE_STATIC_CALL(corepmu_lookup_name, corepmu_lookup_none);
 DEFINE_STATIC_CALL_NULL(corepmu_overflow, perf_event_overflow);
 DEFINE_STATIC_CALL_NULL(corepmu_took, perf_sample_event_took);
+DEFINE_STATIC_CALL_NULL(corepmu_cb_inc, perf_sched_cb_inc);
+DEFINE_STATIC_CALL_NULL(corepmu_cb_dec, perf_sched_cb_dec);
+DEFINE_STATIC_CALL(corepmu_text, corepmu_text_none);
+
+static bool has_sched_cb;
+
+/**
+ * corepmu_text_none() - kernel_text_address() of a kernel where it is not found
+ * @addr: an address
+ *
+ * Return: 0, nothing is known to be text
+ */
+int corepmu_text_none(unsigned long addr)
+{
+	return 0;
+}
 
 /*
  * A kprobe that is registered disabled tells where a function is and never
@@ -75,6 +91,34 @@ static unsigned long corepmu_lookup(const char *name)
 }
 
 /**
+ * corepmu_has_sched_cb() - can perf core be asked to tell of switches of tasks?
+ *
+ * Return: whether it can
+ */
+bool corepmu_has_sched_cb(void)
+{
+	return has_sched_cb;
+}
+
+/* Branch records are short of something without these, and counters need none of them. */
+static void corepmu_resolve_for_branches(void)
+{
+	unsigned long inc, dec, text;
+
+	inc = corepmu_find_symbol("perf_sched_cb_inc");
+	dec = corepmu_find_symbol("perf_sched_cb_dec");
+	if (inc && dec) {
+		static_call_update(corepmu_cb_inc, (typeof(perf_sched_cb_inc) *)inc);
+		static_call_update(corepmu_cb_dec, (typeof(perf_sched_cb_dec) *)dec);
+		has_sched_cb = true;
+	}
+
+	text = corepmu_find_symbol("kernel_text_address");
+	if (text)
+		static_call_update(corepmu_text, (typeof(kernel_text_address) *)text);
+}
+
+/**
  * corepmu_resolve_symbols() - find what perf core does not export
  *
  * Process context, once, before any event can exist.
@@ -97,6 +141,7 @@ int corepmu_resolve_symbols(void)
 
 	static_call_update(corepmu_overflow, (typeof(perf_event_overflow) *)overflow);
 	static_call_update(corepmu_took, (typeof(perf_sample_event_took) *)took);
+	corepmu_resolve_for_branches();
 
 	return 0;
 }

@@ -120,18 +120,39 @@ static noinline int emit_hidden(struct perf_event *event, struct perf_sample_dat
 	return corepmu_perf_event_overflow(event, data, regs);
 }
 
+static int emit_data(struct perf_event *event, struct perf_sample_data *data,
+		     struct pt_regs *regs)
+{
+	if (event->attr.exclude_kernel && !user_mode(regs) &&
+	    !(current->flags & PF_KTHREAD))
+		return emit_hidden(event, data, regs);
+
+	return corepmu_perf_event_overflow(event, data, regs);
+}
+
+static noinline int emit_with_branches(struct perf_event *event, struct perf_sample_data *data,
+				       struct pt_regs *regs)
+{
+	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(event->pmu)->cpu);
+	int stop;
+
+	corepmu_branch_sample(cpuc, event, data);
+	stop = emit_data(event, data, regs);
+	corepmu_branch_sample_end(cpuc);
+
+	return stop;
+}
+
 /* Emit a sample for a period of @period counts. Returns whether to stop. */
 static int emit_sample(struct perf_event *event, u64 period, struct pt_regs *regs)
 {
 	struct perf_sample_data data;
 
 	perf_sample_data_init(&data, 0, period);
+	if (unlikely(event->hw.flags & COREPMU_EVENT_BRANCHES))
+		return emit_with_branches(event, &data, regs);
 
-	if (event->attr.exclude_kernel && !user_mode(regs) &&
-	    !(current->flags & PF_KTHREAD))
-		return emit_hidden(event, &data, regs);
-
-	return corepmu_perf_event_overflow(event, &data, regs);
+	return emit_data(event, &data, regs);
 }
 
 /**

@@ -44,6 +44,7 @@ void corepmu_use_backend(const struct corepmu_backend *backend)
 	static_call_update(corepmu_counter_update, backend->update);
 	static_call_update(corepmu_counter_update_nmi_safe, backend->update_nmi_safe);
 	static_call_update(corepmu_write_counter, backend->write);
+	corepmu_branch_on();
 }
 
 static void enable_none(struct corepmu_cpu *cpuc)
@@ -69,6 +70,7 @@ void corepmu_use_none(void)
 	static_call_update(corepmu_disable_counters, enable_none);
 	static_call_update(corepmu_select_event, select_none);
 	static_call_update(corepmu_write_counter, write_none);
+	corepmu_branch_off();
 }
 
 static struct corepmu_cpu *this_cpuc(struct perf_event *event)
@@ -324,6 +326,8 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	event_place(cpuc, event, idx);
+	if (unlikely(hwc->flags & COREPMU_EVENT_BRANCHES))
+		corepmu_branch_add(cpuc, event);
 
 	if (flags & PERF_EF_START)
 		event_resume(cpuc, event);
@@ -338,7 +342,14 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 	event_stop(cpuc, event);
 	event_unplace(cpuc, event);
+	if (unlikely(event->hw.flags & COREPMU_EVENT_BRANCHES))
+		corepmu_branch_del(cpuc, event);
 	corepmu_update_userpage(event);
+}
+
+static void corepmu_sched_task(COMPAT_SCHED_TASK_ARGS)
+{
+	corepmu_branch_switch(sched_in);
 }
 
 /* Opening an event */
@@ -503,11 +514,6 @@ static int corepmu_event_init(struct perf_event *event)
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &pmu->supported_cpus))
 		return -ENOENT;
 
-	if (has_branch_stack(event))
-		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: branches are not recorded",
-				      event->attr.branch_sample_type);
-
 	if (event->attr.precise_ip)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u and must be 0: samples have skid",
@@ -517,6 +523,12 @@ static int corepmu_event_init(struct perf_event *event)
 	hwc->flags = 0;
 	hwc->config_base = 0;
 	hwc->config = 0;
+
+	if (has_branch_stack(event)) {
+		ret = corepmu_branch_encode(pmu, event);
+		if (ret)
+			return ret;
+	}
 
 	ret = pmu->backend->encode(pmu, event);
 	if (ret)
@@ -598,6 +610,8 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.event_unmapped	= corepmu_event_unmapped,
 		.check_period	= corepmu_check_period,
 	};
+	if (pmu->nr_branches)
+		pmu->perf_pmu.sched_task = corepmu_sched_task;
 	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
 		compat_pmu_set_filter(&pmu->perf_pmu);
 	compat_pmu_set_parent(&pmu->perf_pmu, pmu->parent);

@@ -59,6 +59,7 @@ struct corepmu *corepmu_alloc(const struct corepmu_backend *backend)
  */
 void corepmu_free(struct corepmu *pmu)
 {
+	corepmu_branch_cleanup(pmu);
 	free_percpu(pmu->cpu);
 	if (corepmu_generations_leave(pmu))
 		kfree(pmu);

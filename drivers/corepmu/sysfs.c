@@ -27,6 +27,14 @@ static ssize_t max_precise_show(struct device *dev, struct device_attribute *att
 
 struct device_attribute corepmu_attr_max_precise = __ATTR_RO(max_precise);
 
+/* Only where there are any: the perf tool asks for them by the file. */
+static ssize_t branches_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%u\n", to_corepmu(dev_get_drvdata(dev))->nr_branches);
+}
+
+struct device_attribute corepmu_attr_branches = __ATTR_RO(branches);
+
 static struct attribute *corepmu_common_attrs[] = {
 	&dev_attr_cpus.attr,
 	NULL

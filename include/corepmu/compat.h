@@ -46,6 +46,18 @@
 #ifndef COMPAT_HAVE_STRUCT_SYSCORE
 #define COMPAT_HAVE_STRUCT_SYSCORE	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0))
 #endif
+#ifndef COMPAT_HAVE_SCHED_TASK_EPC
+#define COMPAT_HAVE_SCHED_TASK_EPC	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
+#endif
+#ifndef COMPAT_HAVE_SCHED_TASK_TASK
+#define COMPAT_HAVE_SCHED_TASK_TASK	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
+#endif
+#ifndef COMPAT_HAVE_SAVE_BRSTACK
+#define COMPAT_HAVE_SAVE_BRSTACK	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0))
+#endif
+#ifndef COMPAT_HAVE_BR_STACK_CNTR
+#define COMPAT_HAVE_BR_STACK_CNTR	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0))
+#endif
 #ifndef COMPAT_HAVE_ACPI_PMU_EARLY
 #define COMPAT_HAVE_ACPI_PMU_EARLY	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
 #endif
@@ -87,6 +99,48 @@ static inline void compat_pmu_set_filter(struct pmu *pmu)
 }
 
 #endif /* COMPAT_HAVE_PMU_FILTER */
+
+/*
+ * The callback at a switch of tasks got the PMU's part of the context in 6.2, and the task in
+ * 6.15, which Debian's 6.12 has too. Neither is needed here.
+ */
+#if !COMPAT_HAVE_SCHED_TASK_EPC
+#define COMPAT_SCHED_TASK_ARGS	struct perf_event_context *ctx, bool sched_in
+#elif !COMPAT_HAVE_SCHED_TASK_TASK
+#define COMPAT_SCHED_TASK_ARGS	struct perf_event_pmu_context *pmu_ctx, bool sched_in
+#else
+#define COMPAT_SCHED_TASK_ARGS	struct perf_event_pmu_context *pmu_ctx,		\
+				struct task_struct *task, bool sched_in
+#endif
+
+/*
+ * Is the PMU told of switches once it has called perf_sched_cb_inc()? Before 6.2 it is the
+ * one that was registered first on the hardware context, whoever has asked for it
+ * (__perf_pmu_sched_task()). On a CPU with IRQs off.
+ */
+static inline bool compat_sched_task_is_told(struct pmu *pmu)
+{
+#if COMPAT_PMU_OUTLIVES_MODULE
+	return this_cpu_ptr(pmu->pmu_cpu_context)->ctx.pmu == pmu;
+#else
+	return true;
+#endif
+}
+
+/* 6.3 keeps the size of what it has been given, and 6.8 has counts of each branch. */
+static inline void compat_sample_save_brstack(struct perf_sample_data *data,
+					      struct perf_event *event,
+					      struct perf_branch_stack *stack)
+{
+#if !COMPAT_HAVE_SAVE_BRSTACK
+	data->br_stack = stack;
+	data->sample_flags |= PERF_SAMPLE_BRANCH_STACK;
+#elif !COMPAT_HAVE_BR_STACK_CNTR
+	perf_sample_save_brstack(data, event, stack);
+#else
+	perf_sample_save_brstack(data, event, stack, NULL);
+#endif
+}
 
 /* 6.2 also gave a task one context for all kinds of PMU. */
 static inline struct perf_event_context *compat_task_context(struct task_struct *task)

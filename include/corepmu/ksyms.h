@@ -11,16 +11,24 @@
 #define _COREPMU_KSYMS_H
 
 #include <linux/kallsyms.h>
+#include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/static_call.h>
 
 #ifdef MODULE
 
+int corepmu_text_none(unsigned long addr);
+
 /* Of the functions' own types: the module does not build when the kernel changes one. */
 DECLARE_STATIC_CALL(corepmu_overflow, perf_event_overflow);
 DECLARE_STATIC_CALL(corepmu_took, perf_sample_event_took);
 
+DECLARE_STATIC_CALL(corepmu_cb_inc, perf_sched_cb_inc);
+DECLARE_STATIC_CALL(corepmu_cb_dec, perf_sched_cb_dec);
+DECLARE_STATIC_CALL(corepmu_text, corepmu_text_none);
+
 int corepmu_resolve_symbols(void);
+bool corepmu_has_sched_cb(void);
 unsigned long corepmu_find_symbol(const char *name);
 
 /* perf_event_overflow(): any context that the PMU's interrupt may have */
@@ -37,10 +45,35 @@ static inline void corepmu_perf_sample_event_took(u64 ns)
 	static_call(corepmu_took)(ns);
 }
 
+/* perf_sched_cb_inc() and perf_sched_cb_dec(), if corepmu_has_sched_cb(): IRQs off */
+static inline void corepmu_perf_sched_cb_inc(struct pmu *pmu)
+{
+	static_call(corepmu_cb_inc)(pmu);
+}
+
+static inline void corepmu_perf_sched_cb_dec(struct pmu *pmu)
+{
+	static_call(corepmu_cb_dec)(pmu);
+}
+
+/* kernel_text_address(): NMI too. Without that function nothing is text. */
+static inline int corepmu_kernel_text_address(unsigned long addr)
+{
+	return static_call(corepmu_text)(addr);
+}
+
 #else
 
 #define corepmu_perf_event_overflow	perf_event_overflow
 #define corepmu_perf_sample_event_took	perf_sample_event_took
+#define corepmu_perf_sched_cb_inc	perf_sched_cb_inc
+#define corepmu_perf_sched_cb_dec	perf_sched_cb_dec
+#define corepmu_kernel_text_address	kernel_text_address
+
+static inline bool corepmu_has_sched_cb(void)
+{
+	return true;
+}
 
 static inline unsigned long corepmu_find_symbol(const char *name)
 {

@@ -10,6 +10,7 @@
  *
  *   config       counters the event may be placed on, a bit each (backend)
  *   config_base  what the backend writes to select and filter the event
+ *   branch_reg   .config: COREPMU_BRANCH_* that the event wants
  *   event_base   mask of the value bits of the counter it is placed on
  *   idx          the counter, -1 while not placed; the upper one of a pair
  *   flags        COREPMU_EVENT_*
@@ -32,6 +33,7 @@
 #include <linux/types.h>
 
 #include <corepmu/assign.h>
+#include <corepmu/branch.h>
 #include <corepmu/compat.h>
 
 struct corepmu;
@@ -53,6 +55,8 @@ struct corepmu;
 #define COREPMU_EVENT_32BIT	BIT(2)
 /* Its page has been mapped by somebody who can read the counter while it counts. */
 #define COREPMU_EVENT_MAPPED	BIT(3)
+/* Its samples have branch records. */
+#define COREPMU_EVENT_BRANCHES	BIT(4)
 
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
@@ -76,6 +80,8 @@ struct corepmu;
  * @last_late: jiffies when a stop last overtook an overflow
  * @stray: counters that overflowed and held no event, for the self-test
  * @irq: this CPU's overflow interrupt
+ * @branch_users: events whose samples have branch records
+ * @branches: those records, NULL where there are none
  * @shared_select: what a register holds that selects for several counters
  * @events: the event on each counter; of a pair only the upper has one
  * @selected: what each counter's event selection register holds
@@ -103,6 +109,8 @@ struct corepmu_cpu {
 	unsigned long		last_late;
 	u64			stray;
 	int			irq;
+	unsigned int		branch_users;
+	struct corepmu_branches	*branches;
 	u64			shared_select;
 	struct perf_event	*events[COREPMU_MAX_COUNTERS];
 	u64			selected[COREPMU_MAX_COUNTERS];
@@ -214,6 +222,10 @@ struct corepmu_backend {
  * @claims_generic: no other core PMU is there: answer to PERF_TYPE_RAW too, and
  *	to generic events that do not name a PMU
  * @open: events may be opened
+ * @nr_branches: branch records that the hardware keeps
+ * @branch_backend: their registers, where there are any
+ * @branch_reason: why there are none, for messages, or NULL
+ * @branches: branch records of each CPU, where there are any
  * @parent: device in sysfs that the PMU belongs to, or NULL
  * @pm_nb: CPU power-down notifier
  * @reboot_nb: notifier of the end of the system
@@ -234,6 +246,10 @@ struct corepmu {
 	u64				counting_period;
 	bool				claims_generic;
 	bool				open;
+	unsigned int			nr_branches;
+	const struct corepmu_branch_backend *branch_backend;
+	const char			*branch_reason;
+	struct corepmu_branches __percpu *branches;
 	struct device			*parent;
 	struct notifier_block		pm_nb;
 	struct notifier_block		reboot_nb;
@@ -296,6 +312,8 @@ static inline void corepmu_start_cpu(struct corepmu_cpu *cpuc)
 {
 	cpuc->running = true;
 	barrier();
+	if (unlikely(cpuc->branch_users))
+		corepmu_branch_start(cpuc);
 	static_call(corepmu_enable_counters)(cpuc);
 }
 
@@ -304,6 +322,8 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 	cpuc->running = false;
 	barrier();
 	static_call(corepmu_disable_counters)(cpuc);
+	if (unlikely(cpuc->branch_users))
+		corepmu_branch_stop(cpuc);
 }
 
 /**
@@ -405,6 +425,7 @@ static inline bool corepmu_generations_leave(struct corepmu *pmu)
 /* sysfs.c */
 extern const struct attribute_group corepmu_common_group;
 extern struct device_attribute corepmu_attr_max_precise;
+extern struct device_attribute corepmu_attr_branches;
 
 /* arm64/ and its likes: find the PMUs of this machine and register them */
 int corepmu_arch_init(void);

@@ -80,7 +80,7 @@ bool amd_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name,
 		*value = 0;
 		break;
 	default:
-		return false;
+		return lbr_model_read(m, msr, value, name, index);
 	}
 
 	return x86_model_cpu->version >= 2;
@@ -104,8 +104,7 @@ bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 	if (!amd_model_read(m, msr, &old, name, index))
 		return false;
 
-	if (*index >= 0) {
-		decode(msr, &ctl);
+	if (decode(msr, &ctl) >= 0) {
 		if (ctl)
 			m->select[*index] = value & ~CTL_RESERVED;
 		else	/* 13.2.1, figure 13-6: 48 bits, the others are reserved */
@@ -123,7 +122,9 @@ bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 	case MSR_AMD64_PERF_CNTR_GLOBAL_STATUS_SET:
 		m->global_status |= value & counters;
 		return true;
+	case MSR_AMD64_PERF_CNTR_GLOBAL_STATUS:
+		return false;	/* Read only */
 	default:
-		return false;	/* GLOBAL_STATUS: read only */
+		return lbr_model_write(m, msr, value, name, index);
 	}
 }

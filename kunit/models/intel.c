@@ -13,9 +13,12 @@
 #define STATUS_SET		0x391
 #define DEBUGCTL		0x1d9
 #define DEBUGCTL_FREEZE		BIT_ULL(12)
+/* LBR, BTF, and FREEZE_LBRS_ON_PMI */
+#define DEBUGCTL_LBR		(BIT_ULL(0) | BIT_ULL(1) | BIT_ULL(11))
 #define FIXED_BASE		32
 /* IA32_PERF_GLOBAL_STATUS, 20.2.4: CTR_FRZ, ASCI, OvfBuf, CondChgd */
 #define STATUS_CTR_FRZ		BIT_ULL(59)
+#define STATUS_LBR_FRZ		BIT_ULL(58)
 
 static u64 width_mask(unsigned int width)
 {
@@ -74,12 +77,15 @@ static u64 fixed_ctrl_bits(void)
 	return bits;
 }
 
-/* 20.2.4.2: overflow bits, and CTR_FRZ, from version 4 on. */
+/* 20.2.4.2: overflow bits, and CTR_FRZ and LBR_FRZ, from version 4 on. */
 static u64 status_bits(void)
 {
 	u64 bits = all_counters() | GENMASK_ULL(63, 62);
 
-	return x86_model_cpu->version >= 4 ? bits | STATUS_CTR_FRZ : bits;
+	if (x86_model_cpu->version >= 4)
+		bits |= STATUS_CTR_FRZ | (x86_model_cpu->lbr_nr ? STATUS_LBR_FRZ : 0);
+
+	return bits;
 }
 
 /**
@@ -99,7 +105,8 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 	switch (msr) {
 	case MSR_IA32_PERF_CAPABILITIES:
 		*name = "PERF_CAPABILITIES";
-		*value = cpu->full_width ? BIT_ULL(13) : 0;	/* FW_WRITE, 20.2.8 */
+		/* FW_WRITE, 20.2.8; format of branch records */
+		*value = (cpu->full_width ? BIT_ULL(13) : 0) | cpu->lbr_format;
 		return true;
 	case MSR_P6_EVNTSEL0 ... MSR_P6_EVNTSEL0 + X86_MODEL_MAX_GP - 1:
 		*name = "PERFEVTSEL";
@@ -146,7 +153,7 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*value = m->debugctl;
 		return true;
 	default:
-		return false;
+		return lbr_model_read(m, msr, value, name, index);
 	}
 }
 
@@ -212,8 +219,11 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 		return true;
 	case DEBUGCTL:
 		m->debugctl = value;
-		return !(value & ~DEBUGCTL_FREEZE);
+		return !(value & ~(DEBUGCTL_FREEZE | (cpu->lbr_nr ? DEBUGCTL_LBR : 0)));
+	case MSR_CORE_PERF_GLOBAL_STATUS:
+	case MSR_IA32_PERF_CAPABILITIES:
+		return false;	/* Read only */
 	default:
-		return false;	/* GLOBAL_STATUS, PERF_CAPABILITIES: read only */
+		return lbr_model_write(m, msr, value, name, index);
 	}
 }

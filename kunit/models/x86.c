@@ -83,6 +83,8 @@ bool x86_model_has(unsigned int feature)
 		return cpu->tsx_deprecated;
 	case X86_FEATURE_HYBRID_CPU:
 		return cpu->hybrid;
+	case X86_FEATURE_ARCH_LBR:
+		return cpu->arch_lbr;
 	default:
 		return false;
 	}
@@ -97,6 +99,7 @@ bool x86_model_has(unsigned int feature)
  * @edx: result
  *
  * Leaf 0xa: SDM volume 2, CPUID, "Architectural Performance Monitoring Leaf".
+ * Leaf 0x1c: SDM volume 2, CPUID, "Last Branch Records Information Leaf".
  * Leaf 0x1a: SDM volume 2, CPUID, "Native Model ID Enumeration Leaf".
  * Leaf 0x80000022: APM volume 3, E.4.27, "Extended Performance Monitoring".
  */
@@ -115,9 +118,13 @@ void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		*edx = cpu->nr_fixed | cpu->fixed_width << 5 | (cpu->any ? 0 : BIT(15));
 	} else if (leaf == 0x1a && !cpu->amd) {
 		*eax = cpu->kind << 24;
+	} else if (leaf == 0x1c && cpu->arch_lbr) {
+		*eax = GENMASK(cpu->lbr_nr / 8 - 1, 0);
+		*ebx = GENMASK(2, 0);
+		*ecx = cpu->lbr_tells;
 	} else if (leaf == 0x80000022 && cpu->amd && cpu->version >= 2) {
-		*eax = BIT(0);
-		*ebx = cpu->nr_gp;
+		*eax = BIT(0) | (cpu->lbr_nr ? BIT(1) : 0) | (cpu->lbr_freeze ? BIT(2) : 0);
+		*ebx = cpu->nr_gp | cpu->lbr_nr << 4;
 	}
 }
 
@@ -291,6 +298,7 @@ static void overflow(struct x86_model *m, u64 set)
 		else
 			m->global_ctrl = 0;
 	}
+	lbr_model_freeze(m);
 	raise_pmi(m);
 }
 

@@ -11,6 +11,7 @@
 
 #define X86_MODEL_MAX_GP	32
 #define X86_MODEL_MAX_FIXED	4
+#define X86_MODEL_MAX_LBR	32
 
 /* x86_pmu: its size, and where its width is */
 #define X86_MODEL_PMU_WORDS	256
@@ -43,6 +44,11 @@ struct x86_model;
  * @hybrid: the machine has CPUs of several kinds
  * @tsx_force_abort: microcode takes counter 3 for transactions, or aborts them
  * @tsx_deprecated: transactions always abort
+ * @lbr_format: format of branch records in PERF_CAPABILITIES (Intel)
+ * @arch_lbr: architectural branch records (Intel)
+ * @lbr_tells: CPUID.1CH:ECX (Intel)
+ * @lbr_nr: how many branch records there are
+ * @lbr_freeze: they can stand still at an overflow (AMD)
  */
 struct x86_model_cpu {
 	const char	*name;
@@ -67,6 +73,34 @@ struct x86_model_cpu {
 	bool		hybrid;
 	bool		tsx_force_abort;
 	bool		tsx_deprecated;
+	unsigned int	lbr_format;
+	bool		arch_lbr;
+	u32		lbr_tells;
+	unsigned int	lbr_nr;
+	bool		lbr_freeze;
+};
+
+/* Kinds of branches: the bits of MSR_LBR_SELECT that suppress them */
+enum x86_model_branch {
+	X86_MODEL_COND = 2,
+	X86_MODEL_CALL,
+	X86_MODEL_IND_CALL,
+	X86_MODEL_RET,
+	X86_MODEL_IND_JUMP,
+	X86_MODEL_JUMP,
+	X86_MODEL_FAR,
+};
+
+/**
+ * struct x86_model_lbr - a branch record
+ * @from: FROM
+ * @to: TO
+ * @info: INFO (Intel)
+ */
+struct x86_model_lbr {
+	u64	from;
+	u64	to;
+	u64	info;
 };
 
 /**
@@ -88,6 +122,11 @@ struct x86_model_cpu {
  * @counts_itself: every access to a register counts, for the self-test
  * @dead: counters that do not count
  * @deaf: counters whose overflow does not interrupt
+ * @lbr: branch records; of architectural and AMD's ones the first is the youngest
+ * @lbr_tos: the youngest of a ring
+ * @lbr_select: MSR_LBR_SELECT of either maker
+ * @lbr_ctl: IA32_LBR_CTL, or AMD's DBG_EXTN_CFG
+ * @lbr_absent: the registers of records do not keep what is written
  * @room: how many counters count at the same time, 0 for all: the lowest that are enabled
  */
 struct x86_model {
@@ -108,6 +147,11 @@ struct x86_model {
 	unsigned int	counts_itself;
 	u64		dead;
 	u64		deaf;
+	struct x86_model_lbr lbr[X86_MODEL_MAX_LBR];
+	unsigned int	lbr_tos;
+	u64		lbr_select;
+	u64		lbr_ctl;
+	bool		lbr_absent;
 	unsigned int	room;
 };
 
@@ -122,6 +166,21 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 bool amd_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index);
 bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index);
 u32 intel_model_fixed(void);
+
+bool lbr_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index);
+bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index);
+void lbr_model_freeze(struct x86_model *m);
+void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags);
+
+/* What is at the addresses that branches come from; those without are not to be read. */
+struct x86_model_code {
+	u64	addr;
+	u8	code[16];
+	u8	len;
+	bool	is_32bit;
+};
+extern const struct x86_model_code *x86_model_code;
+extern unsigned int x86_model_nr_code;
 
 void x86_model_power_on(const struct x86_model_cpu *cpu);
 void x86_model_run(u64 event, bool user, u64 times);

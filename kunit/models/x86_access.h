@@ -37,6 +37,7 @@
 #define X86_FEATURE_RTM_ALWAYS_ABORT	(18 * 32 + 11)
 #define X86_FEATURE_TSX_FORCE_ABORT	(18 * 32 + 13)
 #define X86_FEATURE_HYBRID_CPU		(18 * 32 + 15)
+#define X86_FEATURE_ARCH_LBR		(18 * 32 + 19)
 #define X86_FEATURE_AMX_TILE		(18 * 32 + 24)
 #define NMI_LOCAL			0
 #define NMI_DONE			0
@@ -75,6 +76,9 @@ extern struct x86_model_cpuinfo x86_model_cpuinfo;
 bool x86_model_has(unsigned int feature);
 #undef boot_cpu_has
 #define boot_cpu_has(feature) x86_model_has(feature)
+
+unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size);
+bool x86_is_64bit_code(u64 addr);
 
 void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
 u32 x86_model_cpuid_eax(u32 leaf);

@@ -208,7 +208,8 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	/* The counters hold what somebody else counted: user space must not read it. */
 	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
 	if (desc->global_clear)
-		x86_write_msr(desc->global_clear, cpuc->pmu->counters);
+		x86_write_msr(desc->global_clear, cpuc->pmu->counters | desc->frozen);
+	corepmu_branch_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
 		x86_write_msr(desc->global_ctrl, cpuc->pmu->counters);
 }

@@ -338,13 +338,23 @@ static const struct attribute_group x86_format_group = {
 /* caps/ */
 
 static struct attribute *x86_caps_attrs[] = {
+	&corepmu_attr_branches.attr,
 	&corepmu_attr_max_precise.attr,
 	NULL
 };
 
+/* The perf tool takes the file for the promise of branch records. */
+static umode_t x86_caps_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
+{
+	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
+
+	return attr != &corepmu_attr_branches.attr || desc->pmu->nr_branches ? attr->mode : 0;
+}
+
 static const struct attribute_group x86_caps_group = {
-	.name	= "caps",
-	.attrs	= x86_caps_attrs,
+	.name		= "caps",
+	.attrs		= x86_caps_attrs,
+	.is_visible	= x86_caps_is_visible,
 };
 
 const struct attribute_group *x86_attr_groups[] = {

@@ -22,6 +22,12 @@
 #ifdef COREPMU_KUNIT
 #include <models/x86_access.h>
 #else
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/uaccess.h>
+
 #include <asm/apic.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
@@ -30,6 +36,9 @@
 #include <asm/processor.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
+
+#include <corepmu/branch.h>
+#include <corepmu/ksyms.h>
 
 static inline u64 x86_read_msr(u32 msr)
 {
@@ -59,6 +68,35 @@ static inline u64 x86_rdpmc(u32 counter)
 	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
 
 	return (u64)high << 32 | low;
+}
+
+/**
+ * x86_read_code() - the bytes of an instruction
+ * @addr: where it is, or any other address: user space may have had a branch to it recorded
+ * @code: filled in
+ * @size: so many bytes at most
+ *
+ * Nothing of the kernel is read that is not text: there may be a device. NMI.
+ *
+ * Return: how many bytes have been read
+ */
+static inline unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size)
+{
+	if (!corepmu_branch_is_kernel(addr))
+		return current->mm ? size - copy_from_user_nmi(code, (void __user *)addr, size) : 0;
+
+	if (!corepmu_kernel_text_address(addr))
+		return 0;
+	/* The text may end with this page. */
+	size = min_t(unsigned int, size, PAGE_SIZE - offset_in_page(addr));
+
+	return copy_from_kernel_nofault(code, (const void *)addr, size) ? 0 : size;
+}
+
+/* Is the code at @addr, which the current task or the kernel has run, of 64 bits? */
+static inline bool x86_is_64bit_code(u64 addr)
+{
+	return corepmu_branch_is_kernel(addr) || task_pt_regs(current)->cs == __USER_CS;
 }
 
 /**
@@ -114,6 +152,45 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 
 /* IA32_PERF_CAPABILITIES */
 #define PERF_CAP_FW_WRITE	BIT_ULL(13)
+
+/* Format of branch records, SDM volume 3, "Last Branch Records": with LBR_INFO, and TSX or not */
+#define PERF_CAP_LBR_FORMAT	GENMASK_ULL(5, 0)
+#define LBR_FORMAT_INFO_TSX	5
+#define LBR_FORMAT_INFO		7
+
+/* Global status, Intel from version 4 on and AMD PerfMonV2: branch records stand still */
+#define STATUS_LBR_FROZEN	BIT_ULL(58)
+
+/*
+ * MSR_LBR_SELECT of Intel and AMD: what is not recorded. SDM volume 3, table "MSR_LBR_SELECT
+ * for Intel microarchitecture code name Haswell"; APM volume 2, "Last Branch Stack Filtering".
+ */
+#define LBR_SELECT_NO_KERNEL	BIT_ULL(0)
+#define LBR_SELECT_NO_USER	BIT_ULL(1)
+#define LBR_SELECT_NO_COND	BIT_ULL(2)
+#define LBR_SELECT_NO_CALL	BIT_ULL(3)
+#define LBR_SELECT_NO_IND_CALL	BIT_ULL(4)
+#define LBR_SELECT_NO_RET	BIT_ULL(5)
+#define LBR_SELECT_NO_IND_JUMP	BIT_ULL(6)
+#define LBR_SELECT_NO_JUMP	BIT_ULL(7)
+#define LBR_SELECT_NO_FAR	BIT_ULL(8)
+
+/* IA32_LBR_CTL: what is recorded. SDM volume 3, "Architectural Last Branch Records" */
+#define LBR_CTL_KERNEL		BIT_ULL(1)
+#define LBR_CTL_USER		BIT_ULL(2)
+#define LBR_CTL_COND		BIT_ULL(16)
+#define LBR_CTL_JUMP		BIT_ULL(17)
+#define LBR_CTL_IND_JUMP	BIT_ULL(18)
+#define LBR_CTL_CALL		BIT_ULL(19)
+#define LBR_CTL_IND_CALL	BIT_ULL(20)
+#define LBR_CTL_RET		BIT_ULL(21)
+#define LBR_CTL_OTHER		BIT_ULL(22)
+
+/* MSRs of AMD's SAMP_BR_FROM and SAMP_BR_TO: APM volume 2, "Last Branch Stack Registers" */
+#define SAMP_BR_ADDR_TOP	57
+#define SAMP_BR_FROM_MISPRED	BIT_ULL(63)
+#define SAMP_BR_TO_VALID	BIT_ULL(63)
+#define SAMP_BR_TO_SPEC		BIT_ULL(62)
 
 /* Fixed counter n is bit 32 + n of the global registers, and our counter 32 + n. */
 #define FIXED_COUNTER_BASE	32

@@ -51,7 +51,7 @@ static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
 	unsigned int handled = 0, rounds;
-	u64 overflowed;
+	u64 status, overflowed;
 
 	if (!desc->global_status) {
 		overflowed = overflowed_by_value(cpuc);
@@ -66,10 +66,15 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	 * an NMI of its own.
 	 */
 	for (rounds = 0; rounds < (desc->masks_lvtpc ? MAX_ROUNDS : 1); rounds++) {
-		overflowed = x86_read_msr(desc->global_status) & cpuc->pmu->counters;
-		if (!overflowed)
+		status = x86_read_msr(desc->global_status) & (cpuc->pmu->counters | desc->frozen);
+		if (!status)
 			break;
-		x86_write_msr(desc->global_clear, overflowed);
+		/*
+		 * Branch records do not stand still any more then, but corepmu_overflow_begin()
+		 * has turned them off: they stay what they were when the counter overflowed.
+		 */
+		x86_write_msr(desc->global_clear, status);
+		overflowed = status & cpuc->pmu->counters;
 		/* The NMI is explained even if the event has been stopped since. */
 		handled += hweight64(overflowed);
 		corepmu_handle_overflow(cpuc, overflowed);

@@ -87,6 +87,10 @@ int corepmu_arch_init(void)
 	if (ret)
 		goto out_pmu;
 
+	ret = x86_describe_branches(desc);
+	if (ret)
+		goto out_reserve;
+
 	ret = x86_nmi_init(desc);
 	if (ret)
 		goto out_reserve;

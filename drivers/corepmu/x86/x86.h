@@ -28,6 +28,7 @@ struct intel_uarch;
  * @global_ctrl: register that enables all counters at once, or 0
  * @global_status: register that tells which overflowed, or 0
  * @global_clear: register that acknowledges overflows
+ * @frozen: bit of both that says that branch records stand still, or 0
  * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @late_nmis: an NMI may come after its overflow has been dealt with
  * @shares_counters: the built-in driver is there too, and has the counters while this one
@@ -51,6 +52,7 @@ struct x86_desc {
 	u32		global_ctrl;
 	u32		global_status;
 	u32		global_clear;
+	u64		frozen;
 	bool		masks_lvtpc;
 	bool		late_nmis;
 	bool		shares_counters;
@@ -72,6 +74,17 @@ static inline struct x86_desc *to_x86(struct corepmu *pmu)
 /* intel.c, amd.c */
 int intel_describe(struct x86_desc *desc);
 int amd_describe(struct x86_desc *desc);
+
+/* lbr.c, amd-lbr.c: after the counters have been reserved */
+int x86_describe_branches(struct x86_desc *desc);
+int amd_describe_branches(struct x86_desc *desc);
+u64 x86_lbr_select(u64 wanted);
+
+/* branch-type.c */
+u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
+		    unsigned int *offset);
+u32 x86_branch_decode(struct perf_branch_entry *entry);
+u32 x86_branch_decode_fused(struct perf_branch_entry *entry);
 
 /* counters.c */
 extern const struct corepmu_backend x86_global_backend;

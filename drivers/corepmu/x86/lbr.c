@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: Intel's last branch records
+ *
+ * Two kinds of registers. From Skylake on, formats 5 and 7 of IA32_PERF_CAPABILITIES: a ring of
+ * 32 records with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording",
+ * of Skylake). With CPUID.7.0:EDX[19]: architectural ones, the youngest of which is always the
+ * first (SDM volume 3, "Architectural Last Branch Records"). Older formats have other registers
+ * or flags within addresses, and are not known here.
+ *
+ * Both stand still from an overflow's interrupt on, IA32_DEBUGCTL[11], and what they have is
+ * kept while they are disabled.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/bug.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+
+#include <corepmu/branch.h>
+#include <corepmu/pmu.h>
+
+#include "msr.h"
+#include "x86.h"
+
+/* Not told by CPUID; SDM volume 3, table "LBR Stack Size and TOS Pointer Range" */
+#define NR_RING_RECORDS		32
+
+#define DEBUGCTL_LBR		((u64)DEBUGCTLMSR_LBR)
+#define DEBUGCTL_FREEZE_LBR	((u64)DEBUGCTLMSR_FREEZE_LBRS_ON_PMI)
+
+/* CPUID.0AH:EAX, and the version that freezes by a bit of IA32_PERF_GLOBAL_STATUS */
+#define CPUID_PERFMON		0xa
+#define EAX_VERSION		GENMASK(7, 0)
+#define VERSION_STATUS_FREEZES	4
+
+/* CPUID.1CH */
+#define CPUID_LBR		0x1c
+#define EAX_DEPTHS		GENMASK(7, 0)
+#define EBX_CPL			BIT(0)
+#define EBX_FILTER		BIT(1)
+#define ECX_MISPRED		BIT(0)
+#define ECX_TIMED		BIT(1)
+#define ECX_TYPE		BIT(2)
+
+/* What the architectural records of this machine tell */
+static u32 arch_tells;
+
+/**
+ * x86_lbr_select() - what MSR_LBR_SELECT, of Intel or AMD, is to suppress
+ * @wanted: COREPMU_BRANCH_* that are to be recorded
+ *
+ * Return: the register's value
+ */
+u64 x86_lbr_select(u64 wanted)
+{
+	u64 select = 0;
+
+	select |= wanted & COREPMU_BRANCH_KERNEL ? 0 : LBR_SELECT_NO_KERNEL;
+	select |= wanted & COREPMU_BRANCH_USER ? 0 : LBR_SELECT_NO_USER;
+	select |= wanted & COREPMU_BRANCH_COND ? 0 : LBR_SELECT_NO_COND;
+	select |= wanted & COREPMU_BRANCH_CALL ? 0 : LBR_SELECT_NO_CALL;
+	select |= wanted & COREPMU_BRANCH_IND_CALL ? 0 : LBR_SELECT_NO_IND_CALL;
+	select |= wanted & COREPMU_BRANCH_RET ? 0 : LBR_SELECT_NO_RET;
+	select |= wanted & COREPMU_BRANCH_IND_JUMP ? 0 : LBR_SELECT_NO_IND_JUMP;
+	select |= wanted & COREPMU_BRANCH_JUMP ? 0 : LBR_SELECT_NO_JUMP;
+	select |= wanted & COREPMU_BRANCH_FAR ? 0 : LBR_SELECT_NO_FAR;
+
+	return select;
+}
+
+/* Flags that are where they are with either kind of registers */
+static void set_flags(struct perf_branch_entry *entry, u64 info)
+{
+	entry->mispred = !!(info & LBR_INFO_MISPRED);
+	entry->predicted = !entry->mispred;
+	if (boot_cpu_has(X86_FEATURE_RTM)) {
+		entry->in_tx = !!(info & LBR_INFO_IN_TX);
+		entry->abort = !!(info & LBR_INFO_ABORT);
+	}
+}
+
+/* The ring */
+
+static void ring_start(struct corepmu_cpu *cpuc)
+{
+	struct corepmu_branches *branches = cpuc->branches;
+	u64 select = x86_lbr_select(branches->wanted);
+
+	if (branches->selected != select) {
+		x86_write_msr(MSR_LBR_SELECT, select);
+		branches->selected = select;
+	}
+	/* Others have bits in there; and a freeze before version 4 clears the one for records. */
+	x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+		      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR);
+}
+
+static void ring_stop(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+		      x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~(DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR));
+}
+
+/* One that comes from 0 is none: what else its registers have does not matter. */
+static void ring_wipe(struct corepmu_cpu *cpuc)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_RING_RECORDS; i++)
+		x86_write_msr(MSR_LBR_NHM_FROM + i, 0);
+}
+
+static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branches)
+{
+	/* An abort is told from a branch by its flag. */
+	bool info = (branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES)) ||
+		    (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
+	unsigned int top = x86_read_msr(MSR_LBR_TOS), i;
+
+	branches->hw_idx = top;
+	for (i = 0; i < NR_RING_RECORDS; i++) {
+		struct perf_branch_entry entry = { };
+		unsigned int nr = (top - i) % NR_RING_RECORDS;
+
+		entry.from = x86_read_msr(MSR_LBR_NHM_FROM + nr);
+		if (!entry.from)
+			break;
+		entry.to = x86_read_msr(MSR_LBR_NHM_TO + nr);
+		if (info) {
+			u64 value = x86_read_msr(MSR_LBR_INFO_0 + nr);
+
+			set_flags(&entry, value);
+			entry.cycles = value & LBR_INFO_CYCLES;
+		}
+		branches->entries[i] = entry;
+		branches->kind[i] = 0;
+	}
+	branches->nr = i;
+}
+
+static struct corepmu_branch_backend ring_backend = {
+	.name	= "last branch records",
+	.offers	= COREPMU_BRANCH_KERNEL,
+	.reset	= ring_stop,
+	.start	= ring_start,
+	.stop	= ring_stop,
+	.wipe	= ring_wipe,
+	.read	= ring_read,
+	.decode	= x86_branch_decode,
+};
+
+/* Architectural records */
+
+static u64 lbr_ctl(u64 wanted)
+{
+	u64 ctl = ARCH_LBR_CTL_LBREN;
+
+	ctl |= wanted & COREPMU_BRANCH_KERNEL ? LBR_CTL_KERNEL : 0;
+	ctl |= wanted & COREPMU_BRANCH_USER ? LBR_CTL_USER : 0;
+	ctl |= wanted & COREPMU_BRANCH_COND ? LBR_CTL_COND : 0;
+	ctl |= wanted & COREPMU_BRANCH_JUMP ? LBR_CTL_JUMP : 0;
+	ctl |= wanted & COREPMU_BRANCH_IND_JUMP ? LBR_CTL_IND_JUMP : 0;
+	ctl |= wanted & COREPMU_BRANCH_CALL ? LBR_CTL_CALL : 0;
+	ctl |= wanted & COREPMU_BRANCH_IND_CALL ? LBR_CTL_IND_CALL : 0;
+	ctl |= wanted & COREPMU_BRANCH_RET ? LBR_CTL_RET : 0;
+	ctl |= wanted & COREPMU_BRANCH_FAR ? LBR_CTL_OTHER : 0;
+
+	return ctl;
+}
+
+static void arch_start(struct corepmu_cpu *cpuc)
+{
+	struct corepmu_branches *branches = cpuc->branches;
+
+	if (!branches->freezes) {
+		x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_FREEZE_LBR);
+		branches->freezes = true;
+	}
+	x86_write_msr(MSR_ARCH_LBR_CTL, lbr_ctl(branches->wanted));
+}
+
+static void arch_stop(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(MSR_ARCH_LBR_CTL, 0);
+}
+
+static void arch_reset(struct corepmu_cpu *cpuc)
+{
+	u64 debugctl = x86_read_msr(MSR_IA32_DEBUGCTLMSR);
+
+	arch_stop(cpuc);
+	if (debugctl & DEBUGCTL_FREEZE_LBR)
+		x86_write_msr(MSR_IA32_DEBUGCTLMSR, debugctl & ~DEBUGCTL_FREEZE_LBR);
+}
+
+/* "All LBR entries are reset to 0 when IA32_LBR_DEPTH is written" */
+static void arch_wipe(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(MSR_ARCH_LBR_DEPTH, cpuc->pmu->nr_branches);
+}
+
+/* LBR_INFO[59:56]; all that are not named are "other" branches. */
+static u32 arch_kind(u64 info)
+{
+	static const u32 kinds[] = {
+		COREPMU_BRANCH_COND, COREPMU_BRANCH_IND_JUMP, COREPMU_BRANCH_JUMP,
+		COREPMU_BRANCH_IND_CALL, COREPMU_BRANCH_CALL, COREPMU_BRANCH_RET,
+	};
+	unsigned int type = FIELD_GET(LBR_INFO_BR_TYPE, info);
+
+	return (arch_tells & ECX_TYPE) && type < ARRAY_SIZE(kinds) ? kinds[type] : 0;
+}
+
+static void arch_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branches)
+{
+	unsigned int i;
+	u64 info;
+
+	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
+		struct perf_branch_entry entry = { };
+
+		entry.from = x86_read_msr(MSR_ARCH_LBR_FROM_0 + i);
+		if (!entry.from)
+			break;
+		entry.to = x86_read_msr(MSR_ARCH_LBR_TO_0 + i);
+		info = x86_read_msr(MSR_ARCH_LBR_INFO_0 + i);
+		set_flags(&entry, info);
+		if (!(arch_tells & ECX_MISPRED)) {
+			entry.mispred = 0;
+			entry.predicted = 0;
+		}
+		if ((arch_tells & ECX_TIMED) && (info & LBR_INFO_CYC_CNT_VALID))
+			entry.cycles = info & LBR_INFO_CYCLES;
+		branches->entries[i] = entry;
+		branches->kind[i] = entry.abort ? 0 : arch_kind(info);
+	}
+	branches->nr = i;
+}
+
+static struct corepmu_branch_backend arch_backend = {
+	.name	= "architectural last branch records",
+	.offers	= COREPMU_BRANCH_KERNEL,
+	.reset	= arch_reset,
+	.start	= arch_start,
+	.stop	= arch_stop,
+	.wipe	= arch_wipe,
+	.read	= arch_read,
+	.decode	= x86_branch_decode,
+};
+
+/* What this machine has */
+
+static int has_branches(struct x86_desc *desc, struct corepmu_branch_backend *backend,
+			unsigned int nr, bool tsx)
+{
+	unsigned int version = FIELD_GET(EAX_VERSION, cpuid_eax(CPUID_PERFMON));
+
+	backend->offers = COREPMU_BRANCH_KERNEL;
+	if (tsx && boot_cpu_has(X86_FEATURE_RTM))
+		backend->offers |= COREPMU_BRANCH_ANY_TX;
+	if (version >= VERSION_STATUS_FREEZES)
+		desc->frozen = STATUS_LBR_FROZEN;
+
+	return corepmu_branch_setup(desc->pmu, backend, nr);
+}
+
+static int describe_arch(struct x86_desc *desc)
+{
+	unsigned int nr;
+	u32 eax, ebx, ecx, edx;
+
+	cpuid(CPUID_LBR, &eax, &ebx, &ecx, &edx);
+	nr = 8 * fls(FIELD_GET(EAX_DEPTHS, eax));
+	if (!nr || (ebx & (EBX_CPL | EBX_FILTER)) != (EBX_CPL | EBX_FILTER)) {
+		desc->pmu->branch_reason = "CPUID.1CH has no depth, or no filters";
+		return 0;
+	}
+	if (x86_write_msr_safe(MSR_ARCH_LBR_DEPTH, nr)) {
+		desc->pmu->branch_reason = "IA32_LBR_DEPTH does not take what CPUID says";
+		return 0;
+	}
+	arch_tells = ecx;
+
+	return has_branches(desc, &arch_backend, nr, true);
+}
+
+/* A hypervisor may show the format and have no registers: they read as 0, or fault. */
+static bool ring_answers(void)
+{
+	const u64 wanted = 0xabc0;
+	u64 value;
+
+	if (x86_write_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, wanted) ||
+	    x86_read_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, &value) ||
+	    value != wanted)
+		return false;
+
+	return !x86_write_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, 0) &&
+	       !x86_read_msr_safe(MSR_LBR_NHM_TO + NR_RING_RECORDS - 1, &value) &&
+	       !x86_read_msr_safe(MSR_LBR_INFO_0 + NR_RING_RECORDS - 1, &value) &&
+	       !x86_read_msr_safe(MSR_LBR_TOS, &value) &&
+	       !x86_write_msr_safe(MSR_LBR_SELECT, 0);
+}
+
+static int describe_intel(struct x86_desc *desc)
+{
+	unsigned int format = 0;
+
+	if (boot_cpu_has(X86_FEATURE_ARCH_LBR))
+		return describe_arch(desc);
+
+	if (boot_cpu_has(X86_FEATURE_PDCM))
+		format = FIELD_GET(PERF_CAP_LBR_FORMAT, x86_read_msr(MSR_IA32_PERF_CAPABILITIES));
+	if (format != LBR_FORMAT_INFO_TSX && format != LBR_FORMAT_INFO) {
+		desc->pmu->branch_reason =
+			"the format of this CPU's records is none of Skylake and later";
+		return 0;
+	}
+	if (!ring_answers()) {
+		desc->pmu->branch_reason = "the registers do not keep what is written";
+		return 0;
+	}
+
+	return has_branches(desc, &ring_backend, NR_RING_RECORDS, format == LBR_FORMAT_INFO_TSX);
+}
+
+/**
+ * x86_describe_branches() - find out what branch records the CPUs have
+ * @desc: the PMU, whose counters are described and reserved
+ *
+ * Process context.
+ *
+ * Return: 0, also where there are none, or -ENOMEM
+ */
+int x86_describe_branches(struct x86_desc *desc)
+{
+	/* Addresses of the kernel are told by their highest bit. */
+	if (!IS_ENABLED(CONFIG_64BIT)) {
+		desc->pmu->branch_reason = "the kernel is of 32 bits";
+		return 0;
+	}
+	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)
+		return describe_intel(desc);
+
+	return amd_describe_branches(desc);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: branch records, the same for every backend
+ *
+ * What an event asks for in attr.branch_sample_type becomes a set of COREPMU_BRANCH_*. The
+ * hardware records the union of what the CPU's events ask for; each sample gets what its own
+ * event asked for, which is chosen in software. See Documentation/driver-api/corepmu.rst.
+ */
+#ifndef _COREPMU_BRANCH_H
+#define _COREPMU_BRANCH_H
+
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+struct corepmu;
+struct corepmu_cpu;
+struct task_struct;
+
+/* Kinds of branches: of each record there is one. */
+#define COREPMU_BRANCH_COND	BIT_ULL(0)
+#define COREPMU_BRANCH_JUMP	BIT_ULL(1)
+#define COREPMU_BRANCH_IND_JUMP	BIT_ULL(2)
+#define COREPMU_BRANCH_CALL	BIT_ULL(3)
+#define COREPMU_BRANCH_IND_CALL	BIT_ULL(4)
+#define COREPMU_BRANCH_RET	BIT_ULL(5)
+#define COREPMU_BRANCH_SYSCALL	BIT_ULL(6)
+#define COREPMU_BRANCH_SYSRET	BIT_ULL(7)
+/* An instruction that raises an interrupt */
+#define COREPMU_BRANCH_SOFT_INT	BIT_ULL(8)
+/* Interrupts and exceptions */
+#define COREPMU_BRANCH_IRQ	BIT_ULL(9)
+#define COREPMU_BRANCH_ERET	BIT_ULL(10)
+/* A transaction was aborted */
+#define COREPMU_BRANCH_ABORT	BIT_ULL(11)
+/* A branch of a kind that cannot be told */
+#define COREPMU_BRANCH_UNKNOWN	BIT_ULL(12)
+#define COREPMU_BRANCH_ANY	GENMASK_ULL(12, 0)
+
+/* Those that lead from one level to another, or may */
+#define COREPMU_BRANCH_FAR						\
+	(COREPMU_BRANCH_SYSCALL | COREPMU_BRANCH_SYSRET |		\
+	 COREPMU_BRANCH_SOFT_INT | COREPMU_BRANCH_IRQ |			\
+	 COREPMU_BRANCH_ERET | COREPMU_BRANCH_ABORT | COREPMU_BRANCH_UNKNOWN)
+
+/* Where branches lead to */
+#define COREPMU_BRANCH_USER	BIT_ULL(16)
+#define COREPMU_BRANCH_KERNEL	BIT_ULL(17)
+/* Branches in transactions, and out of them; neither: it does not matter */
+#define COREPMU_BRANCH_IN_TX	BIT_ULL(18)
+#define COREPMU_BRANCH_NO_TX	BIT_ULL(19)
+#define COREPMU_BRANCH_ANY_TX	(COREPMU_BRANCH_IN_TX | COREPMU_BRANCH_NO_TX)
+/* Records are to have these, where the hardware knows them */
+#define COREPMU_BRANCH_FLAGS	BIT_ULL(20)
+#define COREPMU_BRANCH_CYCLES	BIT_ULL(21)
+#define COREPMU_BRANCH_TYPE	BIT_ULL(22)
+#define COREPMU_BRANCH_LEVEL	BIT_ULL(23)
+
+/* Records of any hardware, and samples that are under way on a CPU at most, see branch.c */
+#define COREPMU_MAX_BRANCHES	64
+#define COREPMU_BRANCH_NESTING	3
+#define COREPMU_BRANCH_STACK_SIZE	\
+	(sizeof(struct perf_branch_stack) + COREPMU_MAX_BRANCHES * sizeof(struct perf_branch_entry))
+
+/**
+ * struct corepmu_branches - branch records of one CPU
+ * @wanted: COREPMU_BRANCH_* that any of the CPU's events asks for
+ * @selected: the backend's: what its filter register holds, ~0 when that is not known
+ * @freezes: the backend's: the hardware has been told to freeze the records at an overflow
+ * @stale: the hardware's records are to be wiped before it records again
+ * @read: @entries are what the hardware has
+ * @task: whose branches the hardware's records are, NULL while that is not known
+ * @switches: how often that task had been scheduled out when it was noted
+ * @nesting: samples that are being emitted
+ * @hw_idx: where the hardware keeps the youngest record
+ * @nr: how many records @entries has
+ * @entries: the records, the youngest first
+ * @kind: the kind of each, 0 as long as nobody has looked
+ * @stack: what samples show
+ *
+ * Only the CPU itself touches it, with interrupts disabled.
+ */
+struct corepmu_branches {
+	u64				wanted;
+	u64				selected;
+	bool				freezes;
+	bool				stale;
+	bool				read;
+	const struct task_struct	*task;
+	unsigned long			switches;
+	unsigned int			nesting;
+	u64				hw_idx;
+	unsigned int			nr;
+	struct perf_branch_entry	entries[COREPMU_MAX_BRANCHES];
+	u32				kind[COREPMU_MAX_BRANCHES];
+	u8				stack[COREPMU_BRANCH_NESTING][COREPMU_BRANCH_STACK_SIZE]
+					__aligned(8);
+};
+
+/**
+ * struct corepmu_branch_backend - the registers of branch records
+ * @name: for messages
+ * @offers: COREPMU_BRANCH_* that it can tell; events that ask for others are refused
+ * @kernel_reason: why branches of the kernel cannot be recorded, when @offers lacks them
+ * @decodes_all: @decode may correct an address, and is asked about every record
+ * @reset: record nothing, forget what @corepmu_branches say of the registers. IRQs off
+ * @start: record what corepmu_branches.wanted says. IRQs off, or NMI
+ * @stop: record nothing; records are kept. IRQs off, or NMI
+ * @wipe: no record is left; the hardware does not record meanwhile. IRQs off, or NMI
+ * @read: fill in hw_idx, nr, entries, and kind where the hardware knows it (0 where not).
+ *	Of each entry kind comes last. The hardware does not record meanwhile. IRQs off, or NMI
+ * @decode: the kind of a record of which the hardware does not know it. IRQs off, or NMI
+ */
+struct corepmu_branch_backend {
+	const char	*name;
+	u64		offers;
+	const char	*kernel_reason;
+	bool		decodes_all;
+	void		(*reset)(struct corepmu_cpu *cpuc);
+	void		(*start)(struct corepmu_cpu *cpuc);
+	void		(*stop)(struct corepmu_cpu *cpuc);
+	void		(*wipe)(struct corepmu_cpu *cpuc);
+	void		(*read)(struct corepmu_cpu *cpuc, struct corepmu_branches *branches);
+	u32		(*decode)(struct perf_branch_entry *entry);
+};
+
+/* branch.c */
+int corepmu_branch_setup(struct corepmu *pmu, const struct corepmu_branch_backend *backend,
+			 unsigned int nr);
+void corepmu_branch_cleanup(struct corepmu *pmu);
+int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event);
+void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_branch_start(struct corepmu_cpu *cpuc);
+void corepmu_branch_stop(struct corepmu_cpu *cpuc);
+void corepmu_branch_reset(struct corepmu_cpu *cpuc);
+void corepmu_branch_off(void);
+void corepmu_branch_on(void);
+void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
+			   struct perf_sample_data *data);
+void corepmu_branch_sample_end(struct corepmu_cpu *cpuc);
+void corepmu_branch_switch(bool sched_in);
+
+/* Addresses of the kernel have the top bit set, on arm64 and on x86-64. */
+static inline bool corepmu_branch_is_kernel(u64 addr)
+{
+	return (s64)addr < 0;
+}
+
+#endif /* _COREPMU_BRANCH_H */

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: branch records of x86, in software
+ *
+ * SDM volume 3, chapter 18 "Debug, Branch Profile, ...": 18.4 for IA32_DEBUGCTL and the freeze,
+ * 18.12 for the registers of Skylake; chapter 19 for the architectural ones. AMD: APM volume 2,
+ * 13.1.1.9 "Last Branch Stack". What branches happen, and of what kind, the test says.
+ */
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "model.h"
+#include "x86_access.h"
+
+#define DEBUGCTL_MSR		0x1d9
+#define DEBUGCTL_LBR		BIT_ULL(0)
+#define DEBUGCTL_FREEZE_LBR	BIT_ULL(11)
+#define STATUS_LBR_FRZ		BIT_ULL(58)
+
+#define LBR_SELECT		0x1c8
+#define LBR_TOS			0x1c9
+#define LBR_FROM		0x680
+#define LBR_TO			0x6c0
+#define LBR_INFO		0xdc0
+
+#define ARCH_LBR_CTL		0x14ce
+#define ARCH_LBR_DEPTH		0x14cf
+#define ARCH_LBR_FROM		0x1500
+#define ARCH_LBR_TO		0x1600
+#define ARCH_LBR_INFO		0x1200
+
+#define AMD_LBR_SELECT		0xc000010e
+#define AMD_DBG_EXTN_CFG	0xc000010f
+#define AMD_SAMP_BR		0xc0010300
+#define AMD_LBRV2EN		BIT_ULL(6)
+
+const struct x86_model_code *x86_model_code;
+unsigned int x86_model_nr_code;
+
+static bool read_amd(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index)
+{
+	unsigned int i = (msr - AMD_SAMP_BR) / 2;
+
+	switch (msr) {
+	case DEBUGCTL_MSR:
+		*name = "DEBUGCTL";
+		*value = m->debugctl;
+		return true;
+	case AMD_LBR_SELECT:
+		*name = "LBR_SELECT";
+		*value = m->lbr_select;
+		return true;
+	case AMD_DBG_EXTN_CFG:
+		*name = "DBG_EXTN_CFG";
+		*value = m->lbr_ctl;
+		return true;
+	}
+	if (msr < AMD_SAMP_BR || i >= x86_model_cpu->lbr_nr)
+		return false;
+	*name = msr & 1 ? "SAMP_BR_TO" : "SAMP_BR_FROM";
+	*index = i;
+	*value = msr & 1 ? m->lbr[i].to : m->lbr[i].from;
+
+	return true;
+}
+
+/* One of @nr registers from @base on? */
+static bool is_one(u32 msr, u32 base, unsigned int nr, int *index)
+{
+	if (msr < base || msr >= base + nr)
+		return false;
+	*index = msr - base;
+
+	return true;
+}
+
+static bool read_records(struct x86_model *m, u32 msr, const u32 base[3], u64 *value,
+			 const char **name, int *index)
+{
+	static const char * const names[] = { "LBR_FROM", "LBR_TO", "LBR_INFO" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!is_one(msr, base[i], x86_model_cpu->lbr_nr, index))
+			continue;
+		*name = names[i];
+		*value = i == 0 ? m->lbr[*index].from :
+			 i == 1 ? m->lbr[*index].to : m->lbr[*index].info;
+		if (m->lbr_absent)
+			*value = 0;
+		return true;
+	}
+
+	return false;
+}
+
+static const u32 ring_base[] = { LBR_FROM, LBR_TO, LBR_INFO };
+static const u32 arch_base[] = { ARCH_LBR_FROM, ARCH_LBR_TO, ARCH_LBR_INFO };
+
+/**
+ * lbr_model_read() - RDMSR of what the counters' models do not know
+ * @m: this CPU
+ * @msr: ECX
+ * @value: EDX:EAX
+ * @name: name of the register
+ * @index: which of several
+ *
+ * Return: false for #GP
+ */
+bool lbr_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index)
+{
+	const struct x86_model_cpu *cpu = x86_model_cpu;
+
+	if (!cpu->lbr_nr)
+		return false;
+	if (cpu->amd)
+		return read_amd(m, msr, value, name, index);
+
+	if (cpu->arch_lbr) {
+		switch (msr) {
+		case ARCH_LBR_CTL:
+			*name = "LBR_CTL";
+			*value = m->lbr_ctl;
+			return true;
+		case ARCH_LBR_DEPTH:
+			*name = "LBR_DEPTH";
+			*value = cpu->lbr_nr;
+			return true;
+		}
+		return read_records(m, msr, arch_base, value, name, index);
+	}
+
+	switch (msr) {
+	case LBR_SELECT:
+		*name = "LBR_SELECT";
+		*value = m->lbr_select;
+		return true;
+	case LBR_TOS:
+		*name = "LBR_TOS";
+		*value = m->lbr_tos;
+		return true;
+	}
+	return read_records(m, msr, ring_base, value, name, index);
+}
+
+static void write_record(struct x86_model *m, const char *name, int index, u64 value)
+{
+	if (!strcmp(name, "LBR_FROM") || !strcmp(name, "SAMP_BR_FROM"))
+		m->lbr[index].from = value;
+	else if (!strcmp(name, "LBR_INFO"))
+		m->lbr[index].info = value;
+	else
+		m->lbr[index].to = value;
+}
+
+/**
+ * lbr_model_write() - WRMSR of what the counters' models do not know
+ * @m: this CPU
+ * @msr: ECX
+ * @value: EDX:EAX
+ * @name: name of the register
+ * @index: which of several
+ *
+ * Return: false for #GP
+ */
+bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index)
+{
+	u64 old;
+
+	if (!lbr_model_read(m, msr, &old, name, index))
+		return false;
+
+	switch (msr) {
+	case DEBUGCTL_MSR:
+		m->debugctl = value;
+		return !(value & ~DEBUGCTL_FREEZE_LBR) && x86_model_cpu->lbr_freeze;
+	case LBR_SELECT:
+	case AMD_LBR_SELECT:
+		m->lbr_select = value;
+		return !(value & ~GENMASK_ULL(9, 0));
+	case LBR_TOS:
+		m->lbr_tos = value;
+		return true;
+	case ARCH_LBR_CTL:
+		/* 19.1.1: reserved bits */
+		m->lbr_ctl = value;
+		return !(value & ~0x7f000fULL);
+	case AMD_DBG_EXTN_CFG:
+		m->lbr_ctl = value;
+		return true;
+	case ARCH_LBR_DEPTH:
+		/* 19.1.3: a depth that CPUID does not name is refused; all records are reset. */
+		if (!value || value % 8 || value > x86_model_cpu->lbr_nr)
+			return false;
+		memset(m->lbr, 0, sizeof(m->lbr));
+		return true;
+	default:
+		write_record(m, *name, *index, value);
+		return true;
+	}
+}
+
+/**
+ * lbr_model_freeze() - an overflow interrupts
+ * @m: this CPU
+ */
+void lbr_model_freeze(struct x86_model *m)
+{
+	if (!x86_model_cpu->lbr_nr || !(m->debugctl & DEBUGCTL_FREEZE_LBR))
+		return;
+	/* 18.4.7: until version 3 the enable bit is cleared. */
+	if (x86_model_cpu->amd || x86_model_cpu->version >= 4)
+		m->global_status |= STATUS_LBR_FRZ;
+	else
+		m->debugctl &= ~DEBUGCTL_LBR;
+}
+
+static bool records(struct x86_model *m)
+{
+	const struct x86_model_cpu *cpu = x86_model_cpu;
+
+	if (m->global_status & STATUS_LBR_FRZ)
+		return false;
+	if (cpu->amd)
+		return m->lbr_ctl & AMD_LBRV2EN;
+
+	return cpu->arch_lbr ? m->lbr_ctl & BIT_ULL(0) : m->debugctl & DEBUGCTL_LBR;
+}
+
+/* 19.1.1: bits that enable, against those of MSR_LBR_SELECT, which suppress */
+static bool arch_passes(u64 ctl, bool user, enum x86_model_branch kind)
+{
+	static const u8 bits[] = {
+		[X86_MODEL_COND] = 16, [X86_MODEL_JUMP] = 17, [X86_MODEL_IND_JUMP] = 18,
+		[X86_MODEL_CALL] = 19, [X86_MODEL_IND_CALL] = 20, [X86_MODEL_RET] = 21,
+		[X86_MODEL_FAR] = 22,
+	};
+
+	return (ctl & (user ? BIT_ULL(2) : BIT_ULL(1))) && (ctl & BIT_ULL(bits[kind]));
+}
+
+static bool passes(struct x86_model *m, u64 to, enum x86_model_branch kind)
+{
+	bool user = (s64)to >= 0;
+
+	if (x86_model_cpu->arch_lbr)
+		return arch_passes(m->lbr_ctl, user, kind);
+
+	return !(m->lbr_select & (user ? BIT_ULL(1) : BIT_ULL(0))) &&
+	       !(m->lbr_select & BIT_ULL(kind));
+}
+
+/* 19.1.3.3: BR_TYPE */
+static u64 type_of(enum x86_model_branch kind)
+{
+	static const u8 types[] = {
+		[X86_MODEL_COND] = 0, [X86_MODEL_IND_JUMP] = 1, [X86_MODEL_JUMP] = 2,
+		[X86_MODEL_IND_CALL] = 3, [X86_MODEL_CALL] = 4, [X86_MODEL_RET] = 5,
+		[X86_MODEL_FAR] = 8,
+	};
+
+	return (u64)types[kind] << 56 | BIT_ULL(60);
+}
+
+/**
+ * x86_model_branch() - the CPU branches
+ * @from: where the branch is
+ * @to: where it leads
+ * @kind: what it is
+ * @flags: what else INFO has, or AMD's TO and FROM: bit 63 for FROM, 62 for TO
+ */
+void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	struct x86_model_lbr record = { .from = from, .to = to, .info = flags };
+
+	if (!records(m) || !passes(m, to, kind))
+		return;
+
+	if (!x86_model_cpu->amd && !x86_model_cpu->arch_lbr) {
+		m->lbr_tos = (m->lbr_tos + 1) % x86_model_cpu->lbr_nr;
+		m->lbr[m->lbr_tos] = record;
+		return;
+	}
+	if (x86_model_cpu->amd) {
+		record.from = (from & GENMASK_ULL(57, 0)) | (flags & BIT_ULL(63));
+		record.to = (to & GENMASK_ULL(57, 0)) | (flags & BIT_ULL(62)) | BIT_ULL(63);
+	} else {
+		record.info |= type_of(kind);
+	}
+	memmove(&m->lbr[1], &m->lbr[0], (x86_model_cpu->lbr_nr - 1) * sizeof(m->lbr[0]));
+	m->lbr[0] = record;
+}
+
+static const struct x86_model_code *find_code(u64 addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < x86_model_nr_code; i++)
+		if (x86_model_code[i].addr == addr)
+			return &x86_model_code[i];
+
+	return NULL;
+}
+
+/**
+ * x86_read_code() - the bytes at an address
+ * @addr: the address
+ * @code: filled in
+ * @size: so many at most
+ *
+ * Return: how many there are
+ */
+unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size)
+{
+	const struct x86_model_code *at = find_code(addr);
+
+	if (!at)
+		return 0;
+	size = min_t(unsigned int, size, at->len ?: sizeof(at->code));
+	memcpy(code, at->code, size);
+
+	return size;
+}
+
+/**
+ * x86_is_64bit_code() - is it code of 64 bits?
+ * @addr: where it is
+ *
+ * Return: whether it is
+ */
+bool x86_is_64bit_code(u64 addr)
+{
+	const struct x86_model_code *at = find_code(addr);
+
+	return !at || !at->is_32bit;
+}
