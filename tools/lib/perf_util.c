@@ -31,6 +31,16 @@ long read_number(const char *path)
 	return value;
 }
 
+unsigned int branch_records(void)
+{
+	char path[128];
+	long nr;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/branches", target.pmu);
+	nr = read_number(path);
+	return nr > 0 ? nr : 0;
+}
+
 int write_number(const char *path, long value)
 {
 	char text[32];

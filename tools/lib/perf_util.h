@@ -210,6 +210,14 @@ long pmu_interrupts(void);
 long read_number(const char *path);
 
 /**
+ * branch_records() - how many branch records the PMU under test has
+ *
+ * Return: what caps/branches says, 0 where there is no such file: it has none, or is an in-tree
+ * driver of AMD's
+ */
+unsigned int branch_records(void);
+
+/**
  * write_number() - write a number to a file of /proc/sys or /sys
  * @path: the file
  * @value: the number

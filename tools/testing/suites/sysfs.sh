@@ -183,6 +183,8 @@ caps()
 	for file in "$pmu"/caps/slots "$pmu"/caps/bus_slots "$pmu"/caps/bus_width; do
 		[ ! -e "$file" ] || expect_equal "$file" 0x00000000 "$(cat "$file")" || return 1
 	done
+	[ ! -e "$pmu/caps/branches" ] || expect_true "caps/branches to be a number above 0" \
+		test "$(cat "$pmu/caps/branches")" -gt 0 || return 1
 	[ ! -e "$pmu/caps/max_precise" ] || expect_equal "max_precise" 0 "$(cat "$pmu/caps/max_precise")"
 }
 
