@@ -147,4 +147,9 @@ void judge(struct verdict *v, const struct sample *s);
  */
 void judge_calls(struct verdict *v, const struct sample *s, unsigned int depth);
 
+/* ---- tests of tasks that take turns on a CPU ---- */
+
+void tasks_of_one(void);
+void tasks_of_cpu(void);
+
 #endif /* BRANCHES_H */

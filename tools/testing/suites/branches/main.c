@@ -314,6 +314,8 @@ static const struct ktap_case cases[] = {
 	{ "code at two addresses", two_addresses },
 	{ "system calls and signals, without the kernel", into_kernel },
 	{ "system calls and signals, with the kernel", with_kernel },
+	{ "tasks that take turns, with an inherited event", tasks_of_one },
+	{ "tasks that take turns, with an event of the CPU", tasks_of_cpu },
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tasks.c - tasks that take turns on a CPU: none has another's branches in its stack
+ *
+ * Each task has the code of plain() at an address of its own, and gives the CPU away after
+ * every round. What they share, the program and its libraries, is at the same address in all.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "branches.h"
+#include "task.h"
+
+#define TASKS			3
+#define TURNS			4000
+#define TASK_PERIOD		2003
+#define TASK_PAGES		512
+
+/* Nothing else is mapped so low or so high in any of the architectures. */
+#define TASK_CODE(i)		(0x510000000000ULL + ((u64)(i) << 36))
+#define TASK_SPAN		(1ULL << 36)
+
+struct tally {
+	unsigned int samples;
+	unsigned int empty;
+	unsigned long own;
+	unsigned long others;
+	unsigned long kernel;
+};
+
+/* Whose code it is at, or -1 if it is everybody's */
+static int task_at(u64 addr)
+{
+	if (addr < TASK_CODE(0) || addr >= TASK_CODE(TASKS))
+		return -1;
+	return (addr - TASK_CODE(0)) / TASK_SPAN;
+}
+
+static void tally_address(struct tally *t, int task, u64 addr)
+{
+	int at = task_at(addr);
+
+	if (addr >> 63)
+		t->kernel++;
+	else if (at == task)
+		t->own += at >= 0;
+	else if (at >= 0)
+		t->others++;
+}
+
+static int index_of(const pid_t *pids, u32 tid)
+{
+	int i;
+
+	for (i = 0; i < TASKS; i++)
+		if ((u32)pids[i] == tid)
+			return i;
+	return -1;
+}
+
+static void tally_ring(struct ring *ring, const struct perf_event_attr *attr, const pid_t *pids,
+		       struct tally *t)
+{
+	const struct perf_event_header *header;
+	struct sample s;
+	unsigned int n;
+
+	while ((header = ring_next(ring))) {
+		if (header->type != PERF_RECORD_SAMPLE || !sample_parse(header, attr, &s))
+			continue;
+		t->samples++;
+		t->empty += !s.nr_branches;
+		for (n = 0; n < s.nr_branches; n++) {
+			tally_address(t, index_of(pids, s.tid), s.branches[n].from);
+			tally_address(t, index_of(pids, s.tid), s.branches[n].to);
+		}
+	}
+}
+
+/* A context that has none of the events under test, in one of the tasks */
+static void open_software(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+	};
+
+	event_open(&attr, 0, -1, -1, 0);
+}
+
+static void take_turns(int fd, int i)
+{
+	const char *code = mmap((void *)TASK_CODE(i), sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC,
+				MAP_SHARED | MAP_FIXED, fd, 0);
+	unsigned int turn;
+
+	if (code == MAP_FAILED)
+		_exit(1);
+	if (i == TASKS - 1)
+		open_software();
+	for (turn = 0; turn < TURNS; turn++) {
+		both(1, code, code);
+		sched_yield();
+	}
+	_exit(0);
+}
+
+static void run_tasks(int fd, pid_t *pids)
+{
+	int i, status;
+
+	fflush(NULL);
+	for (i = 0; i < TASKS; i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			take_turns(fd, i);
+	}
+	for (i = 0; i < TASKS; i++)
+		expect_true("a task that ends", pids[i] > 0 && waitpid(pids[i], &status, 0) > 0 &&
+			    !status);
+}
+
+static void judge_tasks(pid_t pid, bool inherit)
+{
+	const size_t len = plain_code_end - plain_code;
+	struct perf_event_attr attr;
+	struct ring ring = { };
+	struct tally t = { };
+	pid_t pids[TASKS];
+	int fd, code;
+
+	code = memfd_create("plain", 0);
+	if (!expect_true("a file in memory", code >= 0 &&
+			 write(code, plain_code, len) == (ssize_t)len))
+		return;
+	expect_true("the first CPU", run_on(0));
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.exclude_kernel = 1;
+	attr.inherit = inherit;
+	attr.sample_period = TASK_PERIOD;
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+	fd = event_open(&attr, pid, 0, -1, 0);
+	if (expect_true("an event with a branch stack", fd >= 0) &&
+	    !ring_map(&ring, fd, TASK_PAGES)) {
+		event_enable(fd);
+		run_tasks(code, pids);
+		event_disable(fd);
+		tally_ring(&ring, &attr, pids, &t);
+		expect_eq("addresses of another task", 0, t.others);
+		expect_eq("addresses of the kernel", 0, t.kernel);
+		expect_range("addresses of the task's own", 10000, INT32_MAX, t.own);
+		expect_range("samples", 500, INT32_MAX, t.samples);
+		ktap_diag("%u samples, %u empty; %lu addresses of the task's own",
+			  t.samples, t.empty, t.own);
+	}
+	ring_unmap(&ring);
+	if (fd >= 0)
+		close(fd);
+	close(code);
+}
+
+void tasks_of_one(void)
+{
+	judge_tasks(0, true);
+}
+
+void tasks_of_cpu(void)
+{
+	judge_tasks(-1, false);
+}
