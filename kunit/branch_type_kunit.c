@@ -24,52 +24,51 @@ struct instruction {
 	u8		code[16];
 	u8		len;
 	u32		kind;
+	bool		other_32bit;
 	u32		kind_32bit;
 };
 
-#define SAME(kind)	(kind), (kind)
-
 static const struct instruction instructions[] = {
-	{ "je", { 0x74, 0x05 }, 2, SAME(COREPMU_BRANCH_COND) },
-	{ "jg near", { 0x0f, 0x8f, 1, 2, 3, 4 }, 6, SAME(COREPMU_BRANCH_COND) },
-	{ "jno with hint", { 0x3e, 0x71, 0x05 }, 3, SAME(COREPMU_BRANCH_COND) },
-	{ "loop", { 0xe2, 0xfe }, 2, SAME(COREPMU_BRANCH_COND) },
-	{ "jrcxz", { 0xe3, 0xfe }, 2, SAME(COREPMU_BRANCH_COND) },
-	{ "jmp short", { 0xeb, 0xfe }, 2, SAME(COREPMU_BRANCH_JUMP) },
-	{ "jmp near", { 0xe9, 0, 0, 0, 0 }, 5, SAME(COREPMU_BRANCH_JUMP) },
-	{ "jmp *%rax", { 0xff, 0xe0 }, 2, SAME(COREPMU_BRANCH_IND_JUMP) },
-	{ "notrack jmp *%rax", { 0x3e, 0xff, 0xe0 }, 3, SAME(COREPMU_BRANCH_IND_JUMP) },
-	{ "jmp *%r8", { 0x41, 0xff, 0xe0 }, 3, COREPMU_BRANCH_IND_JUMP, 0 },
-	{ "jmp *0(%rip)", { 0xff, 0x25, 0, 0, 0, 0 }, 6, SAME(COREPMU_BRANCH_IND_JUMP) },
-	{ "rex.W ljmp *(%rax)", { 0x48, 0xff, 0x28 }, 3, COREPMU_BRANCH_IND_JUMP, 0 },
-	{ "call", { 0xe8, 1, 2, 3, 4 }, 5, SAME(COREPMU_BRANCH_CALL) },
-	{ "call *%rax", { 0xff, 0xd0 }, 2, SAME(COREPMU_BRANCH_IND_CALL) },
-	{ "call *0x8(%rbp)", { 0xff, 0x55, 0x08 }, 3, SAME(COREPMU_BRANCH_IND_CALL) },
-	{ "lcall *(%rax)", { 0xff, 0x18 }, 2, SAME(COREPMU_BRANCH_IND_CALL) },
-	{ "ret", { 0xc3 }, 1, SAME(COREPMU_BRANCH_RET) },
-	{ "repz ret", { 0xf3, 0xc3 }, 2, SAME(COREPMU_BRANCH_RET) },
-	{ "ret $8", { 0xc2, 8, 0 }, 3, SAME(COREPMU_BRANCH_RET) },
-	{ "lretq", { 0x48, 0xcb }, 2, COREPMU_BRANCH_RET, 0 },
-	{ "iretq", { 0x48, 0xcf }, 2, COREPMU_BRANCH_ERET, 0 },
-	{ "iret", { 0xcf }, 1, SAME(COREPMU_BRANCH_ERET) },
-	{ "eretu", { 0xf3, 0x0f, 0x01, 0xca }, 4, SAME(COREPMU_BRANCH_ERET) },
-	{ "clac", { 0x0f, 0x01, 0xca }, 3, SAME(0) },
-	{ "syscall", { 0x0f, 0x05 }, 2, SAME(COREPMU_BRANCH_SYSCALL) },
-	{ "sysenter", { 0x0f, 0x34 }, 2, SAME(COREPMU_BRANCH_SYSCALL) },
-	{ "sysretq", { 0x48, 0x0f, 0x07 }, 3, COREPMU_BRANCH_SYSRET, 0 },
-	{ "int3", { 0xcc }, 1, SAME(COREPMU_BRANCH_SOFT_INT) },
-	{ "int $0x80", { 0xcd, 0x80 }, 2, SAME(COREPMU_BRANCH_SOFT_INT) },
-	{ "lcall", { 0x9a, 0, 0, 0, 0, 0, 0 }, 7, 0, COREPMU_BRANCH_CALL },
-	{ "ljmp", { 0xea, 0, 0, 0, 0, 0, 0 }, 7, 0, COREPMU_BRANCH_JUMP },
-	{ "into", { 0xce }, 1, 0, COREPMU_BRANCH_SOFT_INT },
-	{ "nop", { 0x90 }, 1, SAME(0) },
-	{ "push *%rax", { 0xff, 0x30 }, 2, SAME(0) },
-	{ "inc (%rax)", { 0xff, 0x00 }, 2, SAME(0) },
-	{ "mov", { 0x48, 0x89, 0xe5 }, 3, SAME(0) },
-	{ "setg", { 0x0f, 0x9f, 0xc0 }, 3, SAME(0) },
-	{ "ud2", { 0x0f, 0x0b }, 2, SAME(0) },
-	{ "prefixes alone", { 0x66, 0x66, 0x66 }, 3, SAME(0) },
-	{ "nothing", { }, 0, SAME(0) },
+	{ "je", { 0x74, 0x05 }, 2, COREPMU_BRANCH_COND },
+	{ "jg near", { 0x0f, 0x8f, 1, 2, 3, 4 }, 6, COREPMU_BRANCH_COND },
+	{ "jno with hint", { 0x3e, 0x71, 0x05 }, 3, COREPMU_BRANCH_COND },
+	{ "loop", { 0xe2, 0xfe }, 2, COREPMU_BRANCH_COND },
+	{ "jrcxz", { 0xe3, 0xfe }, 2, COREPMU_BRANCH_COND },
+	{ "jmp short", { 0xeb, 0xfe }, 2, COREPMU_BRANCH_JUMP },
+	{ "jmp near", { 0xe9, 0, 0, 0, 0 }, 5, COREPMU_BRANCH_JUMP },
+	{ "jmp *%rax", { 0xff, 0xe0 }, 2, COREPMU_BRANCH_IND_JUMP },
+	{ "notrack jmp *%rax", { 0x3e, 0xff, 0xe0 }, 3, COREPMU_BRANCH_IND_JUMP },
+	{ "jmp *%r8", { 0x41, 0xff, 0xe0 }, 3, COREPMU_BRANCH_IND_JUMP, true, 0 },
+	{ "jmp *0(%rip)", { 0xff, 0x25, 0, 0, 0, 0 }, 6, COREPMU_BRANCH_IND_JUMP },
+	{ "rex.W ljmp *(%rax)", { 0x48, 0xff, 0x28 }, 3, COREPMU_BRANCH_IND_JUMP, true, 0 },
+	{ "call", { 0xe8, 1, 2, 3, 4 }, 5, COREPMU_BRANCH_CALL },
+	{ "call *%rax", { 0xff, 0xd0 }, 2, COREPMU_BRANCH_IND_CALL },
+	{ "call *0x8(%rbp)", { 0xff, 0x55, 0x08 }, 3, COREPMU_BRANCH_IND_CALL },
+	{ "lcall *(%rax)", { 0xff, 0x18 }, 2, COREPMU_BRANCH_IND_CALL },
+	{ "ret", { 0xc3 }, 1, COREPMU_BRANCH_RET },
+	{ "repz ret", { 0xf3, 0xc3 }, 2, COREPMU_BRANCH_RET },
+	{ "ret $8", { 0xc2, 8, 0 }, 3, COREPMU_BRANCH_RET },
+	{ "lretq", { 0x48, 0xcb }, 2, COREPMU_BRANCH_RET, true, 0 },
+	{ "iretq", { 0x48, 0xcf }, 2, COREPMU_BRANCH_ERET, true, 0 },
+	{ "iret", { 0xcf }, 1, COREPMU_BRANCH_ERET },
+	{ "eretu", { 0xf3, 0x0f, 0x01, 0xca }, 4, COREPMU_BRANCH_ERET },
+	{ "clac", { 0x0f, 0x01, 0xca }, 3, 0 },
+	{ "syscall", { 0x0f, 0x05 }, 2, COREPMU_BRANCH_SYSCALL },
+	{ "sysenter", { 0x0f, 0x34 }, 2, COREPMU_BRANCH_SYSCALL },
+	{ "sysretq", { 0x48, 0x0f, 0x07 }, 3, COREPMU_BRANCH_SYSRET, true, 0 },
+	{ "int3", { 0xcc }, 1, COREPMU_BRANCH_SOFT_INT },
+	{ "int $0x80", { 0xcd, 0x80 }, 2, COREPMU_BRANCH_SOFT_INT },
+	{ "lcall", { 0x9a, 0, 0, 0, 0, 0, 0 }, 7, 0, true, COREPMU_BRANCH_CALL },
+	{ "ljmp", { 0xea, 0, 0, 0, 0, 0, 0 }, 7, 0, true, COREPMU_BRANCH_JUMP },
+	{ "into", { 0xce }, 1, 0, true, COREPMU_BRANCH_SOFT_INT },
+	{ "nop", { 0x90 }, 1, 0 },
+	{ "push *%rax", { 0xff, 0x30 }, 2, 0 },
+	{ "inc (%rax)", { 0xff, 0x00 }, 2, 0 },
+	{ "mov", { 0x48, 0x89, 0xe5 }, 3, 0 },
+	{ "setg", { 0x0f, 0x9f, 0xc0 }, 3, 0 },
+	{ "ud2", { 0x0f, 0x0b }, 2, 0 },
+	{ "prefixes alone", { 0x66, 0x66, 0x66 }, 3, 0 },
+	{ "nothing", { }, 0, 0 },
 };
 
 static void instruction_desc(const struct instruction *i, char *desc)
@@ -87,7 +86,7 @@ static void type_kinds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_branch_kind(i->code, i->len, true, false, &offset), i->kind);
 	KUNIT_EXPECT_EQ(test, offset, 0);
 	KUNIT_EXPECT_EQ(test, x86_branch_kind(i->code, i->len, false, false, &offset),
-			i->kind_32bit);
+			i->other_32bit ? i->kind_32bit : i->kind);
 	/* What is behind the known bytes is not looked at, and is no branch of its own. */
 	for (len = 0; len < i->len; len++)
 		x86_branch_kind(i->code, len, true, true, &offset);
@@ -174,22 +173,22 @@ static void type_records(struct kunit *test)
 		u32 kind, kind_fused;
 		unsigned int offset;
 	} table[] = {
-		{ USER, KERNEL, SAME(COREPMU_BRANCH_SYSCALL) },
-		{ USER + 0x50, KERNEL, SAME(COREPMU_BRANCH_SOFT_INT) },
+		{ USER, KERNEL, COREPMU_BRANCH_SYSCALL, COREPMU_BRANCH_SYSCALL },
+		{ USER + 0x50, KERNEL, COREPMU_BRANCH_SOFT_INT, COREPMU_BRANCH_SOFT_INT },
 		/* An interrupt, at any instruction, at a branch too, and where nothing is known */
-		{ USER + 0x10, KERNEL, SAME(COREPMU_BRANCH_IRQ) },
-		{ USER + 0x20, KERNEL, SAME(COREPMU_BRANCH_IRQ) },
-		{ USER + 0x30, KERNEL, SAME(COREPMU_BRANCH_IRQ) },
-		{ USER + 0x99, KERNEL, SAME(COREPMU_BRANCH_IRQ) },
-		{ KERNEL + 0x10, KERNEL, SAME(COREPMU_BRANCH_IRQ) },
-		{ KERNEL + 0x20, KERNEL, SAME(COREPMU_BRANCH_JUMP) },
-		{ KERNEL, USER, SAME(COREPMU_BRANCH_SYSRET) },
-		{ USER + 0x20, USER, SAME(COREPMU_BRANCH_COND) },
+		{ USER + 0x10, KERNEL, COREPMU_BRANCH_IRQ, COREPMU_BRANCH_IRQ },
+		{ USER + 0x20, KERNEL, COREPMU_BRANCH_IRQ, COREPMU_BRANCH_IRQ },
+		{ USER + 0x30, KERNEL, COREPMU_BRANCH_IRQ, COREPMU_BRANCH_IRQ },
+		{ USER + 0x99, KERNEL, COREPMU_BRANCH_IRQ, COREPMU_BRANCH_IRQ },
+		{ KERNEL + 0x10, KERNEL, COREPMU_BRANCH_IRQ, COREPMU_BRANCH_IRQ },
+		{ KERNEL + 0x20, KERNEL, COREPMU_BRANCH_JUMP, COREPMU_BRANCH_JUMP },
+		{ KERNEL, USER, COREPMU_BRANCH_SYSRET, COREPMU_BRANCH_SYSRET },
+		{ USER + 0x20, USER, COREPMU_BRANCH_COND, COREPMU_BRANCH_COND },
 		{ USER + 0x30, USER, COREPMU_BRANCH_UNKNOWN, COREPMU_BRANCH_COND, 2 },
-		{ USER + 0x10, USER, SAME(COREPMU_BRANCH_UNKNOWN) },
-		{ USER + 0x99, USER, SAME(COREPMU_BRANCH_UNKNOWN) },
-		{ KERNEL + 0x99, KERNEL, SAME(COREPMU_BRANCH_UNKNOWN) },
-		{ USER + 0x40, USER, SAME(COREPMU_BRANCH_UNKNOWN) },
+		{ USER + 0x10, USER, COREPMU_BRANCH_UNKNOWN, COREPMU_BRANCH_UNKNOWN },
+		{ USER + 0x99, USER, COREPMU_BRANCH_UNKNOWN, COREPMU_BRANCH_UNKNOWN },
+		{ KERNEL + 0x99, KERNEL, COREPMU_BRANCH_UNKNOWN, COREPMU_BRANCH_UNKNOWN },
+		{ USER + 0x40, USER, COREPMU_BRANCH_UNKNOWN, COREPMU_BRANCH_UNKNOWN },
 	};
 	unsigned int i;
 

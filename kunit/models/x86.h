@@ -172,13 +172,20 @@ bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 void lbr_model_freeze(struct x86_model *m);
 void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags);
 
-/* What is at the addresses that branches come from; those without are not to be read. */
+/**
+ * struct x86_model_code - an instruction that a branch record is of
+ * @addr: where it is; elsewhere nothing can be read
+ * @code: its bytes, and those after it
+ * @len: how many of them can be read, 0 for all
+ * @is_32bit: it is not code of 64 bits
+ */
 struct x86_model_code {
 	u64	addr;
 	u8	code[16];
 	u8	len;
 	bool	is_32bit;
 };
+
 extern const struct x86_model_code *x86_model_code;
 extern unsigned int x86_model_nr_code;
 
