@@ -211,24 +211,6 @@ static void load_writes_nothing_unreserved(struct kunit *test)
 	}
 }
 
-/* On a machine with CPUs of several kinds nothing is touched. */
-static void load_hybrid(struct kunit *test)
-{
-	static const struct x86_model_cpu cpu = {
-		.name = "hybrid", .family = 6, .model = 0x97, .version = 5, .nr_gp = 8,
-		.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true,
-		.nr_events = 7, .hybrid = true,
-	};
-	const struct x86_model *model = per_cpu_ptr(&x86_model_state, 0);
-
-	x86_model_power_on(&cpu);
-	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
-	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
-	KUNIT_EXPECT_EQ(test, model->select[0], 0x5300c0);
-	KUNIT_EXPECT_EQ(test, model->counter[0], 0x1234);
-	KUNIT_EXPECT_EQ(test, model->global_ctrl, 0xff);
-}
-
 /* When the system ends the counters are disabled, and perf core enables none any more. */
 static void load_shutdown(struct kunit *test)
 {
@@ -252,7 +234,7 @@ static void load_shutdown(struct kunit *test)
 		bench_start_event(counting, PERF_EF_RELOAD);
 
 		model = this_cpu_ptr(&x86_model_state);
-		for (idx = 0; idx < x86_model_cpu->nr_gp; idx++)
+		for (idx = 0; idx < x86_model_this()->nr_gp; idx++)
 			KUNIT_EXPECT_EQ(test, model->select[idx], 0);
 		KUNIT_EXPECT_EQ(test, model->fixed_ctrl, 0);
 		KUNIT_EXPECT_EQ(test, model->global_ctrl, 0);
@@ -557,7 +539,6 @@ static struct kunit_case load_cases[] = {
 	KUNIT_CASE_SLOW(load_left_out),
 	KUNIT_CASE(load_left_out_event),
 	KUNIT_CASE(load_writes_nothing_unreserved),
-	KUNIT_CASE(load_hybrid),
 	KUNIT_CASE(load_shutdown),
 	KUNIT_CASE(load_refused),
 	KUNIT_CASE(load_two),

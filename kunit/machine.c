@@ -132,28 +132,30 @@ static struct corepmu *x86_start(const struct machine *machine)
 	pmu->private = desc;
 	cpumask_copy(&pmu->supported_cpus, cpu_possible_mask);
 
-	ret = x86_model_cpu->amd ? amd_describe(desc) : intel_describe(desc);
+	ret = x86_model_this()->amd ? amd_describe(desc) : intel_describe(desc);
 	if (ret)
 		goto out;
 	desc->shares_counters = machine->has_builtin;
 	if (desc->global_ctrl && !desc->shares_counters)
 		pmu->backend = &x86_global_backend;
 
-	ret = x86_reserve(pmu);
+	x86_add_kind(desc);
+	ret = x86_reserve();
 	if (ret)
-		goto out;
-	ret = x86_describe_branches(desc) ?: x86_nmi_init(desc);
-	if (ret)
-		x86_release(pmu);
-out:
-	if (ret) {
-		if (pmu)
-			corepmu_free(pmu);
-		kfree(desc);
-		return ERR_PTR(ret);
-	}
+		goto out_kind;
+	ret = x86_describe_branches(desc) ?: x86_nmi_init();
+	if (!ret)
+		return pmu;
 
-	return pmu;
+	x86_release(pmu);
+out_kind:
+	x86_remove_kind();
+out:
+	if (pmu)
+		corepmu_free(pmu);
+	kfree(desc);
+
+	return ERR_PTR(ret);
 }
 
 static void x86_end(struct corepmu *pmu)
@@ -162,6 +164,7 @@ static void x86_end(struct corepmu *pmu)
 
 	x86_release(pmu);
 	x86_nmi_exit(desc);
+	x86_remove_kind();
 	corepmu_free(pmu);
 	kfree(desc);
 }
@@ -170,7 +173,7 @@ static void x86_run(enum machine_event event, bool user, u64 times)
 {
 	static const u16 intel[] = { 0x003c, 0x00c0, 0x00c4 }, amd[] = { 0x0076, 0x00c0, 0x00c2 };
 
-	x86_model_run(x86_model_cpu->amd ? amd[event] : intel[event], user, times);
+	x86_model_run(x86_model_this()->amd ? amd[event] : intel[event], user, times);
 }
 
 static unsigned int x86_unknown(void)

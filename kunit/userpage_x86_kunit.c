@@ -278,7 +278,7 @@ static void userpage_x86_take_over(struct kunit *test)
 	event = readable_event(b, 0);
 	KUNIT_EXPECT_EQ(test, x86_model_clears, before + num_online_cpus());
 	bench_close(event);
-	KUNIT_EXPECT_EQ(test, x86_reserve(b->pmu), 0);
+	KUNIT_EXPECT_EQ(test, x86_reserve(), 0);
 	end_readable(b);
 }
 

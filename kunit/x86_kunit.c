@@ -604,7 +604,7 @@ static void x86_reserves(struct kunit *test)
 	bench_close(other);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 
-	KUNIT_EXPECT_EQ(test, x86_reserve(b->pmu), 0);
+	KUNIT_EXPECT_EQ(test, x86_reserve(), 0);
 }
 
 /* Two fixed counters share a register: one's bits are not the other's. */

@@ -65,11 +65,13 @@ void corepmu_free(struct corepmu *pmu)
 		kfree(pmu);
 }
 
-/* One PMU has the plain name; those of other kinds of CPU get a number. */
-static const char *pmu_name(void)
+/* Kinds of CPU that have names are told by them, of others all but the first by a number. */
+static const char *pmu_name(const struct corepmu *pmu)
 {
 	int instance = atomic_read(&corepmu_instances);
 
+	if (pmu->kind)
+		return kasprintf(GFP_KERNEL, "%s_%s", corepmu_name, pmu->kind);
 	if (!instance)
 		return kstrdup(corepmu_name, GFP_KERNEL);
 
@@ -79,7 +81,8 @@ static const char *pmu_name(void)
 /* perf's metrics and other tools know x86's PMU by its name, and any other by its file cpus. */
 static bool is_wanted_by_name(const struct corepmu *pmu)
 {
-	return pmu->claims_generic && pmu->backend->standin_type == PERF_TYPE_RAW &&
+	return pmu->claims_generic && !corepmu_standin &&
+	       pmu->backend->standin_type == PERF_TYPE_RAW &&
 	       pmu->perf_pmu.type != PERF_TYPE_RAW;
 }
 
@@ -94,7 +97,7 @@ static bool is_wanted_by_name(const struct corepmu *pmu)
 int corepmu_register(struct corepmu *pmu)
 {
 	const char *name;
-	int ret;
+	int type, ret;
 
 	corepmu_use_backend(pmu->backend);
 
@@ -112,7 +115,8 @@ int corepmu_register(struct corepmu *pmu)
 		corepmu_name = pmu->backend->standin_name;
 		corepmu_type = pmu->backend->standin_type;
 	}
-	name = pmu_name();
+	type = pmu->secondary ? -1 : corepmu_type;
+	name = pmu_name(pmu);
 	if (!name) {
 		ret = -ENOMEM;
 		goto out_hotplug;
@@ -120,10 +124,10 @@ int corepmu_register(struct corepmu *pmu)
 
 	corepmu_init_pmu(pmu);
 	corepmu_user_add(pmu);
-	ret = perf_pmu_register(&pmu->perf_pmu, name, corepmu_type);
+	ret = perf_pmu_register(&pmu->perf_pmu, name, type);
 	if (ret) {
 		pr_err("perf refused the PMU %s of type %d (%d): is either taken?\n",
-		       name, corepmu_type, ret);
+		       name, type, ret);
 		goto out_name;
 	}
 	atomic_inc(&corepmu_instances);

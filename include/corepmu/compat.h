@@ -37,6 +37,9 @@
 #ifndef COMPAT_HAVE_PMU_FILTER
 #define COMPAT_HAVE_PMU_FILTER		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
 #endif
+#ifndef COMPAT_HAVE_NEWEST_PMU_FIRST
+#define COMPAT_HAVE_NEWEST_PMU_FIRST	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0))
+#endif
 #ifndef COMPAT_HAVE_PMU_PARENT
 #define COMPAT_HAVE_PMU_PARENT		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0))
 #endif
@@ -141,6 +144,13 @@ static inline void compat_sample_save_brstack(struct perf_sample_data *data,
 	perf_sample_save_brstack(data, event, stack, NULL);
 #endif
 }
+
+/*
+ * 6.5 put every PMU at the head of perf core's list ("perf/core: Rework forwarding of
+ * {task|cpu}-clock events", which also gave struct perf_event its orig_type): a generic event
+ * that names no PMU is for the one that was registered last. Before, it was the first one's.
+ */
+#define COMPAT_NEWEST_PMU_FIRST			COMPAT_HAVE_NEWEST_PMU_FIRST
 
 /* 6.2 also gave a task one context for all kinds of PMU. */
 static inline struct perf_event_context *compat_task_context(struct task_struct *task)

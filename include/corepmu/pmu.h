@@ -219,7 +219,10 @@ struct corepmu_backend {
  * @max_left: a counter can be set to overflow after so many events at most
  * @min_left: a counter is to be set to overflow after so many events at least
  * @counting_period: period of events that only count and have no width of their own
- * @claims_generic: no other core PMU is there: answer to PERF_TYPE_RAW too, and
+ * @kind: what this kind of CPU is called, the end of the PMU's name; NULL where kinds have no
+ *	names, or there is one alone
+ * @secondary: another kind of CPU has the type that was asked for, and raw events
+ * @claims_generic: no other driver's core PMU is there: answer to PERF_TYPE_RAW too, and
  *	to generic events that do not name a PMU
  * @open: events may be opened
  * @nr_branches: branch records that the hardware keeps
@@ -244,6 +247,8 @@ struct corepmu {
 	s64				max_left;
 	s64				min_left;
 	u64				counting_period;
+	const char			*kind;
+	bool				secondary;
 	bool				claims_generic;
 	bool				open;
 	unsigned int			nr_branches;

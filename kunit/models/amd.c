@@ -24,7 +24,7 @@
 /* The counter that a register belongs to, or -1; *ctl: it is PERF_CTL. */
 static int decode(u32 msr, bool *ctl)
 {
-	unsigned int version = x86_model_cpu->version;
+	unsigned int version = x86_model_this()->version;
 	int index = -1;
 
 	/* 13.2.1: the first four have their old numbers too. */
@@ -37,7 +37,7 @@ static int decode(u32 msr, bool *ctl)
 		index = (msr - MSR_F15H_PERF_CTL) / 2;
 	}
 
-	return index < (int)x86_model_cpu->nr_gp ? index : -1;
+	return index < (int)x86_model_this()->nr_gp ? index : -1;
 }
 
 /**
@@ -83,7 +83,7 @@ bool amd_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name,
 		return lbr_model_read(m, msr, value, name, index);
 	}
 
-	return x86_model_cpu->version >= 2;
+	return x86_model_this()->version >= 2;
 }
 
 /**
@@ -98,7 +98,7 @@ bool amd_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name,
  */
 bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index)
 {
-	u64 counters = GENMASK_ULL(x86_model_cpu->nr_gp - 1, 0), old;
+	u64 counters = GENMASK_ULL(x86_model_this()->nr_gp - 1, 0), old;
 	bool ctl;
 
 	if (!amd_model_read(m, msr, &old, name, index))
@@ -108,7 +108,7 @@ bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 		if (ctl)
 			m->select[*index] = value & ~CTL_RESERVED;
 		else	/* 13.2.1, figure 13-6: 48 bits, the others are reserved */
-			m->counter[*index] = value & GENMASK_ULL(x86_model_cpu->gp_width - 1, 0);
+			m->counter[*index] = value & GENMASK_ULL(x86_model_this()->gp_width - 1, 0);
 		return true;
 	}
 

@@ -34,7 +34,7 @@ static u64 width_mask(unsigned int width)
  */
 u32 intel_model_fixed(void)
 {
-	const struct x86_model_cpu *cpu = x86_model_cpu;
+	const struct x86_model_cpu *cpu = x86_model_this();
 	u32 fixed = 0;
 
 	if (cpu->version >= 2 && cpu->nr_fixed)
@@ -47,7 +47,7 @@ u32 intel_model_fixed(void)
 
 static u64 all_counters(void)
 {
-	return width_mask(x86_model_cpu->nr_gp) | (u64)intel_model_fixed() << FIXED_BASE;
+	return width_mask(x86_model_this()->nr_gp) | (u64)intel_model_fixed() << FIXED_BASE;
 }
 
 /*
@@ -58,10 +58,10 @@ static u64 select_bits(void)
 {
 	u64 bits = GENMASK_ULL(31, 0);
 
-	if (x86_model_cpu->rtm)
+	if (x86_model_this()->rtm)
 		bits |= GENMASK_ULL(33, 32);
 
-	return x86_model_cpu->any ? bits : bits & ~BIT_ULL(21);
+	return x86_model_this()->any ? bits : bits & ~BIT_ULL(21);
 }
 
 /* 20.2.2, figure 20-2: four bits for each fixed counter, the third AnyThread. */
@@ -72,7 +72,7 @@ static u64 fixed_ctrl_bits(void)
 
 	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
 		if (intel_model_fixed() & BIT(i))
-			bits |= (x86_model_cpu->any ? 0xfULL : 0xbULL) << (4 * i);
+			bits |= (x86_model_this()->any ? 0xfULL : 0xbULL) << (4 * i);
 
 	return bits;
 }
@@ -82,8 +82,8 @@ static u64 status_bits(void)
 {
 	u64 bits = all_counters() | GENMASK_ULL(63, 62);
 
-	if (x86_model_cpu->version >= 4)
-		bits |= STATUS_CTR_FRZ | (x86_model_cpu->lbr_nr ? STATUS_LBR_FRZ : 0);
+	if (x86_model_this()->version >= 4)
+		bits |= STATUS_CTR_FRZ | (x86_model_this()->lbr_nr ? STATUS_LBR_FRZ : 0);
 
 	return bits;
 }
@@ -100,7 +100,7 @@ static u64 status_bits(void)
  */
 bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index)
 {
-	const struct x86_model_cpu *cpu = x86_model_cpu;
+	const struct x86_model_cpu *cpu = x86_model_this();
 
 	switch (msr) {
 	case MSR_IA32_PERF_CAPABILITIES:
@@ -169,7 +169,7 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
  */
 bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index)
 {
-	const struct x86_model_cpu *cpu = x86_model_cpu;
+	const struct x86_model_cpu *cpu = x86_model_this();
 	u64 old;
 
 	/* What can be read can be written, but for what follows. */

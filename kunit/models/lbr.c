@@ -56,7 +56,7 @@ static bool read_amd(struct x86_model *m, u32 msr, u64 *value, const char **name
 		*value = m->lbr_ctl;
 		return true;
 	}
-	if (msr < AMD_SAMP_BR || i >= x86_model_cpu->lbr_nr)
+	if (msr < AMD_SAMP_BR || i >= x86_model_this()->lbr_nr)
 		return false;
 	*name = msr & 1 ? "SAMP_BR_TO" : "SAMP_BR_FROM";
 	*index = i;
@@ -82,7 +82,7 @@ static bool read_records(struct x86_model *m, u32 msr, const u32 base[3], u64 *v
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!is_one(msr, base[i], x86_model_cpu->lbr_nr, index))
+		if (!is_one(msr, base[i], x86_model_this()->lbr_nr, index))
 			continue;
 		*name = names[i];
 		*value = i == 0 ? m->lbr[*index].from :
@@ -174,7 +174,7 @@ bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 	switch (msr) {
 	case DEBUGCTL_MSR:
 		m->debugctl = value;
-		return !(value & ~DEBUGCTL_FREEZE_LBR) && x86_model_cpu->lbr_freeze;
+		return !(value & ~DEBUGCTL_FREEZE_LBR) && x86_model_this()->lbr_freeze;
 	case LBR_SELECT:
 	case AMD_LBR_SELECT:
 		m->lbr_select = value;
@@ -191,7 +191,7 @@ bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 		return true;
 	case ARCH_LBR_DEPTH:
 		/* 19.1.3: a depth that CPUID does not name is refused; all records are reset. */
-		if (!value || value % 8 || value > x86_model_cpu->lbr_nr)
+		if (!value || value % 8 || value > x86_model_this()->lbr_nr)
 			return false;
 		memset(m->lbr, 0, sizeof(m->lbr));
 		return true;
@@ -207,10 +207,10 @@ bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
  */
 void lbr_model_freeze(struct x86_model *m)
 {
-	if (!x86_model_cpu->lbr_nr || !(m->debugctl & DEBUGCTL_FREEZE_LBR))
+	if (!x86_model_this()->lbr_nr || !(m->debugctl & DEBUGCTL_FREEZE_LBR))
 		return;
 	/* 18.4.7: until version 3 the enable bit is cleared. */
-	if (x86_model_cpu->amd || x86_model_cpu->version >= 4)
+	if (x86_model_this()->amd || x86_model_this()->version >= 4)
 		m->global_status |= STATUS_LBR_FRZ;
 	else
 		m->debugctl &= ~DEBUGCTL_LBR;
@@ -244,7 +244,7 @@ static bool passes(struct x86_model *m, u64 to, enum x86_model_branch kind)
 {
 	bool user = (s64)to >= 0;
 
-	if (x86_model_cpu->arch_lbr)
+	if (x86_model_this()->arch_lbr)
 		return arch_passes(m->lbr_ctl, user, kind);
 
 	return !(m->lbr_select & (user ? BIT_ULL(1) : BIT_ULL(0))) &&
@@ -278,18 +278,18 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags)
 	if (!records(m) || !passes(m, to, kind))
 		return;
 
-	if (!x86_model_cpu->amd && !x86_model_cpu->arch_lbr) {
-		m->lbr_tos = (m->lbr_tos + 1) % x86_model_cpu->lbr_nr;
+	if (!x86_model_this()->amd && !x86_model_this()->arch_lbr) {
+		m->lbr_tos = (m->lbr_tos + 1) % x86_model_this()->lbr_nr;
 		m->lbr[m->lbr_tos] = record;
 		return;
 	}
-	if (x86_model_cpu->amd) {
+	if (x86_model_this()->amd) {
 		record.from = (from & GENMASK_ULL(57, 0)) | (flags & BIT_ULL(63));
 		record.to = (to & GENMASK_ULL(57, 0)) | (flags & BIT_ULL(62)) | BIT_ULL(63);
 	} else {
 		record.info |= type_of(kind);
 	}
-	memmove(&m->lbr[1], &m->lbr[0], (x86_model_cpu->lbr_nr - 1) * sizeof(m->lbr[0]));
+	memmove(&m->lbr[1], &m->lbr[0], (x86_model_this()->lbr_nr - 1) * sizeof(m->lbr[0]));
 	m->lbr[0] = record;
 }
 

@@ -28,7 +28,10 @@
 #define STATUS_CTR_FRZ		BIT_ULL(59)
 #define DEBUGCTL_FREEZE		BIT_ULL(12)
 
-const struct x86_model_cpu *x86_model_cpu;
+/* All CPUs, but for one that is of another kind */
+static const struct x86_model_cpu *all_cpus, *other_cpu;
+static int other;
+
 struct x86_model_cpuinfo x86_model_cpuinfo;
 DEFINE_PER_CPU(struct x86_model, x86_model_state);
 
@@ -49,6 +52,16 @@ void (*x86_model_after_rdpmc)(void);
 static bool in_use;
 static unsigned int reserved;
 
+/**
+ * x86_model_this() - the CPU that this runs on
+ *
+ * Return: its description
+ */
+const struct x86_model_cpu *x86_model_this(void)
+{
+	return other_cpu && raw_smp_processor_id() == other ? other_cpu : all_cpus;
+}
+
 /* What CPUID says */
 
 /**
@@ -59,7 +72,7 @@ static unsigned int reserved;
  */
 bool x86_model_has(unsigned int feature)
 {
-	const struct x86_model_cpu *cpu = x86_model_cpu;
+	const struct x86_model_cpu *cpu = x86_model_this();
 
 	switch (feature) {
 	case X86_FEATURE_APIC:
@@ -105,19 +118,20 @@ bool x86_model_has(unsigned int feature)
  */
 void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 {
-	const struct x86_model_cpu *cpu = x86_model_cpu;
+	const struct x86_model_cpu *cpu = x86_model_this();
 
 	*eax = 0;
 	*ebx = 0;
 	*ecx = 0;
 	*edx = 0;
 	if (leaf == 0xa && !cpu->amd) {
-		*eax = cpu->version | cpu->nr_gp << 8 | cpu->gp_width << 16 | cpu->nr_events << 24;
+		*eax = cpu->version | (cpu->told_gp ?: cpu->nr_gp) << 8 | cpu->gp_width << 16 |
+		       cpu->nr_events << 24;
 		*ebx = cpu->missing;
 		*ecx = cpu->version >= 5 ? cpu->fixed_map : 0;
 		*edx = cpu->nr_fixed | cpu->fixed_width << 5 | (cpu->any ? 0 : BIT(15));
 	} else if (leaf == 0x1a && !cpu->amd) {
-		*eax = cpu->kind << 24;
+		*eax = cpu->kind << 24 | cpu->native;
 	} else if (leaf == 0x1c && cpu->arch_lbr) {
 		*eax = GENMASK(cpu->lbr_nr / 8 - 1, 0);
 		*ebx = GENMASK(2, 0);
@@ -170,8 +184,8 @@ int corepmu_has_builtin_pmu(void)
 
 static u64 counter_mask(int idx)
 {
-	return GENMASK_ULL((idx < FIXED_BASE ? x86_model_cpu->gp_width :
-			    x86_model_cpu->fixed_width) - 1, 0);
+	return GENMASK_ULL((idx < FIXED_BASE ? x86_model_this()->gp_width :
+			    x86_model_this()->fixed_width) - 1, 0);
 }
 
 static u64 *counter_value(struct x86_model *m, int idx)
@@ -181,13 +195,13 @@ static u64 *counter_value(struct x86_model *m, int idx)
 
 static bool has_global_ctrl(void)
 {
-	return x86_model_cpu->version >= 2;
+	return x86_model_this()->version >= 2;
 }
 
 static bool gp_counts(struct x86_model *m, int idx, u64 event, bool user)
 {
 	u64 select = m->select[idx];
-	u64 what = x86_model_cpu->amd ? SELECT_EVENT_AMD : GENMASK_ULL(15, 0);
+	u64 what = x86_model_this()->amd ? SELECT_EVENT_AMD : GENMASK_ULL(15, 0);
 
 	return (select & SELECT_EN) && !(select & SELECT_GUEST_ONLY) && (select & what) == event &&
 	       (select & (user ? SELECT_USR : SELECT_OS));
@@ -223,7 +237,7 @@ static u64 backed(struct x86_model *m)
 	if (!m->room)
 		return ~m->dead;
 
-	for (i = 0; i < x86_model_cpu->nr_gp; i++)
+	for (i = 0; i < x86_model_this()->nr_gp; i++)
 		if (m->select[i] & SELECT_EN)
 			set |= BIT_ULL(i);
 	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
@@ -241,10 +255,10 @@ static u64 counting(struct x86_model *m, u64 event, bool user)
 	u64 set = 0;
 	int i;
 
-	for (i = 0; i < x86_model_cpu->nr_gp; i++)
+	for (i = 0; i < x86_model_this()->nr_gp; i++)
 		if (gp_counts(m, i, event, user))
 			set |= BIT_ULL(i);
-	if (!x86_model_cpu->amd) {
+	if (!x86_model_this()->amd) {
 		for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
 			if ((intel_model_fixed() & BIT(i)) && fixed_counts(m, i, event, user))
 				set |= BIT_ULL(FIXED_BASE + i);
@@ -272,7 +286,7 @@ static void raise_pmi(struct x86_model *m)
 {
 	if ((m->lvtpc & APIC_LVT_MASKED) || (m->lvtpc & APIC_DM_FIXED_MASK) != APIC_DM_NMI)
 		return;
-	if (!x86_model_cpu->amd)
+	if (!x86_model_this()->amd)
 		m->lvtpc |= APIC_LVT_MASKED;
 	m->pending = true;
 }
@@ -291,9 +305,9 @@ static void overflow(struct x86_model *m, u64 set)
 	if (!pmi)
 		return;
 
-	if (!x86_model_cpu->amd && (m->debugctl & DEBUGCTL_FREEZE)) {
+	if (!x86_model_this()->amd && (m->debugctl & DEBUGCTL_FREEZE)) {
 		/* 20.4.7: until version 3 GLOBAL_CTRL is cleared, then CTR_FRZ set. */
-		if (x86_model_cpu->version >= 4)
+		if (x86_model_this()->version >= 4)
 			m->global_status |= STATUS_CTR_FRZ;
 		else
 			m->global_ctrl = 0;
@@ -401,8 +415,8 @@ static void count_itself(struct x86_model *m)
 {
 	if (!m->counts_itself)
 		return;
-	x86_model_run(x86_model_cpu->amd ? 0x0076 : 0x003c, false, m->counts_itself);
-	if (!x86_model_cpu->amd) {
+	x86_model_run(x86_model_this()->amd ? 0x0076 : 0x003c, false, m->counts_itself);
+	if (!x86_model_this()->amd) {
 		x86_model_run(0x00c0, false, m->counts_itself);
 		x86_model_run(0x0300, false, m->counts_itself);
 	}
@@ -414,7 +428,7 @@ static bool read_msr(u32 msr, u64 *value, const char **name, int *index)
 {
 	struct x86_model *m = this_cpu_ptr(&x86_model_state);
 
-	if (x86_model_cpu->amd)
+	if (x86_model_this()->amd)
 		return amd_model_read(m, msr, value, name, index);
 
 	return intel_model_read(m, msr, value, name, index);
@@ -424,7 +438,7 @@ static bool write_msr(u32 msr, u64 value, const char **name, int *index)
 {
 	struct x86_model *m = this_cpu_ptr(&x86_model_state);
 
-	if (x86_model_cpu->amd)
+	if (x86_model_this()->amd)
 		return amd_model_write(m, msr, value, name, index);
 
 	return intel_model_write(m, msr, value, name, index);
@@ -514,10 +528,10 @@ u64 x86_rdpmc(u32 counter)
 
 	count_itself(m);
 	if (fixed)
-		ok = !x86_model_cpu->amd && idx < X86_MODEL_MAX_FIXED &&
+		ok = !x86_model_this()->amd && idx < X86_MODEL_MAX_FIXED &&
 		     (intel_model_fixed() & BIT(idx));
 	else
-		ok = idx < x86_model_cpu->nr_gp;
+		ok = idx < x86_model_this()->nr_gp;
 	if (!ok) {
 		model_fault(name, counter, false, 0);
 		return 0;
@@ -606,7 +620,7 @@ void x86_model_use(bool use)
 int x86_model_reserve(u32 msr)
 {
 	/* The other has the last event select register, which is asked for last. */
-	if (in_use && reserved == 2 * x86_model_cpu->nr_gp - 1)
+	if (in_use && reserved == 2 * x86_model_this()->nr_gp - 1)
 		return 0;
 	reserved++;
 	return 1;
@@ -631,6 +645,25 @@ unsigned int x86_model_reserved(void)
 	return reserved;
 }
 
+static void power_on_cpu(int which, const struct x86_model_cpu *cpu)
+{
+	struct x86_model *m = per_cpu_ptr(&x86_model_state, which);
+	int idx;
+
+	*m = (struct x86_model) { .lvtpc = APIC_LVT_MASKED };
+	for (idx = 0; idx < cpu->nr_gp; idx++) {
+		m->select[idx] = SELECT_EN | SELECT_INT | SELECT_OS | SELECT_USR | 0xc0;
+		m->counter[idx] = 0x1234 + idx;
+	}
+	if (!cpu->amd && intel_model_fixed())
+		m->fixed_ctrl = 0xb;
+	if (cpu->version >= 2) {
+		m->global_ctrl = GENMASK_ULL(cpu->nr_gp - 1, 0);
+		m->global_status = BIT_ULL(0);
+	}
+	*per_cpu_ptr(&model_log, which) = (struct model_log) { };
+}
+
 /**
  * x86_model_power_on() - make all CPUs such a CPU, as it comes out of reset
  * @cpu: what it is
@@ -643,7 +676,8 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 {
 	int i;
 
-	x86_model_cpu = cpu;
+	all_cpus = cpu;
+	other_cpu = NULL;
 	x86_model_cpuinfo = (struct x86_model_cpuinfo) {
 		.x86			= cpu->family,
 		.x86_model		= cpu->model,
@@ -660,21 +694,20 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_user_power_on();
 	in_use = false;
 
-	for_each_possible_cpu(i) {
-		struct x86_model *m = per_cpu_ptr(&x86_model_state, i);
-		int idx;
+	for_each_possible_cpu(i)
+		power_on_cpu(i, cpu);
+}
 
-		*m = (struct x86_model) { .lvtpc = APIC_LVT_MASKED };
-		for (idx = 0; idx < cpu->nr_gp; idx++) {
-			m->select[idx] = SELECT_EN | SELECT_INT | SELECT_OS | SELECT_USR | 0xc0;
-			m->counter[idx] = 0x1234 + idx;
-		}
-		if (!cpu->amd && intel_model_fixed())
-			m->fixed_ctrl = 0xb;
-		if (cpu->version >= 2) {
-			m->global_ctrl = GENMASK_ULL(cpu->nr_gp - 1, 0);
-			m->global_status = BIT_ULL(0);
-		}
-		*per_cpu_ptr(&model_log, i) = (struct model_log) { };
-	}
+/**
+ * x86_model_power_on_other() - one CPU is of another kind
+ * @which: the CPU
+ * @cpu: what it is
+ *
+ * After x86_model_power_on(), which makes it one of the others again.
+ */
+void x86_model_power_on_other(int which, const struct x86_model_cpu *cpu)
+{
+	other = which;
+	other_cpu = cpu;
+	power_on_cpu(which, cpu);
 }

@@ -27,9 +27,11 @@ struct x86_model;
  * @family: family of the CPU
  * @model: model of that family
  * @kind: CPUID.1AH:EAX[31:24], 0 of a CPU without that leaf
+ * @native: CPUID.1AH:EAX[23:0]
  * @version: Intel: version of architectural performance monitoring;
  *	AMD: 0 legacy, 1 core extension, 2 PerfMonV2
  * @nr_gp: general-purpose counters
+ * @told_gp: those that CPUID tells of, 0 for all (Intel)
  * @nr_fixed: fixed counters told as a number
  * @fixed_map: fixed counters told as a bitmap (Intel, version 5)
  * @gp_width: bits of a general-purpose counter
@@ -57,8 +59,10 @@ struct x86_model_cpu {
 	unsigned int	family;
 	unsigned int	model;
 	unsigned int	kind;
+	unsigned int	native;
 	unsigned int	version;
 	unsigned int	nr_gp;
+	unsigned int	told_gp;
 	unsigned int	nr_fixed;
 	u32		fixed_map;
 	unsigned int	gp_width;
@@ -157,7 +161,8 @@ struct x86_model {
 
 typedef int (*x86_model_nmi_t)(unsigned int type, struct pt_regs *regs);
 
-extern const struct x86_model_cpu *x86_model_cpu;
+/* The CPU that this runs on */
+const struct x86_model_cpu *x86_model_this(void);
 DECLARE_PER_CPU(struct x86_model, x86_model_state);
 
 /* The registers of a vendor; both return false for #GP. */
@@ -190,6 +195,7 @@ extern const struct x86_model_code *x86_model_code;
 extern unsigned int x86_model_nr_code;
 
 void x86_model_power_on(const struct x86_model_cpu *cpu);
+void x86_model_power_on_other(int which, const struct x86_model_cpu *cpu);
 void x86_model_run(u64 event, bool user, u64 times);
 void x86_model_spurious_nmi(void);
 void x86_model_hold(bool hold);

@@ -236,6 +236,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.check_period		= x86_check_period,	\
 	.reset			= x86_reset,		\
 	.quiesce		= x86_reset,		\
+	.joins			= x86_joins,		\
 	.counter_name		= x86_counter_name,	\
 	.self_test_config	= x86_self_test_config,	\
 	.entering_regs		= x86_entering_regs,	\

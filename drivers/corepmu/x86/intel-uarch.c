@@ -7,8 +7,10 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/bitfield.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 
 #include <corepmu/pmu.h>
 
@@ -17,10 +19,6 @@
 #include "x86.h"
 
 #define FAMILY_P6	6
-
-/* CPUID.1AH, from the first CPUs with two kinds of core on */
-#define CPUID_KIND	0x1a
-#define EAX_KIND_SHIFT	24
 
 /*
  * SDM volume 3, "Architectural Performance Monitoring": an architectural event counts on
@@ -39,12 +37,10 @@
 const struct intel_uarch *intel_find_uarch(void)
 {
 	const struct intel_model *model;
-	unsigned int i, kind = 0;
+	unsigned int i, kind = x86_core_type(x86_native_model());
 
 	if (boot_cpu_data.x86 != FAMILY_P6)
 		return NULL;
-	if (boot_cpu_data.cpuid_level >= CPUID_KIND)
-		kind = cpuid_eax(CPUID_KIND) >> EAX_KIND_SHIFT;
 
 	for (i = 0; i < intel_nr_models; i++) {
 		model = &intel_models[i];
@@ -54,6 +50,33 @@ const struct intel_uarch *intel_find_uarch(void)
 	}
 
 	return NULL;
+}
+
+/**
+ * intel_nr_general() - how many general-purpose counters this CPU has
+ * @uarch: its microarchitecture, NULL if it is not known
+ * @told: how many CPUID leaf 0xA tells of
+ *
+ * Where CPUs are of several kinds the leaf tells of those that all kinds have: of six on
+ * Golden Cove beside Gracemont (intel_pmu_init() in arch/x86/events/intel/core.c). The table
+ * knows how many there are, if firmware or a hypervisor keeps none of the registers. On the CPU.
+ *
+ * Return: the number of counters, from 0 on
+ */
+unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told)
+{
+	unsigned int i, known = 0;
+	u64 value;
+
+	if (!uarch || !boot_cpu_has(X86_FEATURE_HYBRID_CPU))
+		return told;
+
+	for (i = 0; i < uarch->nr_codes; i++)
+		known = max_t(unsigned int, known, fls(uarch->codes[i].counters));
+	while (told < known && !x86_read_msr_safe(MSR_P6_EVNTSEL0 + told, &value))
+		told++;
+
+	return told;
 }
 
 static const struct intel_codes *find_code(const struct intel_codes *sets, unsigned int nr_sets,

@@ -255,6 +255,8 @@ int intel_describe(struct x86_desc *desc)
 		return -ENODEV;
 	}
 
+	desc->uarch = intel_find_uarch();
+	desc->nr_gp = intel_nr_general(desc->uarch, desc->nr_gp);
 	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0) | fixed_counters(version, ecx, edx);
 	/*
 	 * Where microcode takes counter 3 while a transaction runs, nobody else counts on it
@@ -296,7 +298,6 @@ int intel_describe(struct x86_desc *desc)
 	if (pmu->counters & BIT_ULL(FIXED_COUNTER_BASE + 2))
 		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
 
-	desc->uarch = intel_find_uarch();
 	if (desc->uarch)
 		intel_uarch_hardware(desc->uarch, desc->hardware);
 	pmu->min_left = intel_min_left(desc->uarch);

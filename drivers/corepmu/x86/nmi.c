@@ -26,7 +26,6 @@
  */
 #define LATE_NMI_MS	100
 
-static struct x86_desc *nmi_desc;
 static DEFINE_PER_CPU(unsigned long, last_nmi);
 
 /*
@@ -112,15 +111,18 @@ static bool expects_late_nmi(const struct x86_desc *desc, const struct corepmu_c
  */
 static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 {
-	struct x86_desc *desc = nmi_desc;
-	struct corepmu_cpu *cpuc = this_cpu_ptr(desc->pmu->cpu);
+	struct corepmu *pmu = x86_this_pmu();
+	struct corepmu_cpu *cpuc;
+	struct x86_desc *desc;
 	unsigned int handled;
 	bool ours;
 
 	/* Beside the built-in driver: the counters are its own. */
-	if (!x86_is_reserved())
+	if (!pmu || !x86_is_reserved())
 		return NMI_DONE;
 
+	desc = to_x86(pmu);
+	cpuc = this_cpu_ptr(pmu->cpu);
 	corepmu_overflow_begin(cpuc, regs);
 
 	handled = handle_overflows(desc, cpuc);
@@ -171,17 +173,15 @@ void x86_irq_disable(struct corepmu_cpu *cpuc)
 
 /**
  * x86_nmi_init() - register the NMI handler
- * @desc: the PMU that raises the NMIs
  *
- * Process context.
+ * Process context, when all kinds of CPU are known.
  *
  * Return: 0 or a negative errno
  */
-int x86_nmi_init(struct x86_desc *desc)
+int x86_nmi_init(void)
 {
 	int ret;
 
-	nmi_desc = desc;
 	/*
 	 * The first handler that is called. The built-in driver's, where it is there too and
 	 * Intel PT is at work, acknowledges the overflows of all counters
@@ -196,7 +196,7 @@ int x86_nmi_init(struct x86_desc *desc)
 
 /**
  * x86_nmi_exit() - unregister the NMI handler
- * @desc: the PMU, whose counters are disabled
+ * @desc: one of the PMUs, whose counters are all disabled
  *
  * Waits for NMIs that may still be under way. Process context.
  */

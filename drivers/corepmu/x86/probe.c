@@ -4,17 +4,22 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 
+#include "intel.h"
 #include "msr.h"
 #include "x86.h"
 
-static struct x86_desc *x86_desc;
+/* What the last CPU that could not be described failed with */
+static int describe_error;
 
 static int describe(struct x86_desc *desc)
 {
@@ -35,24 +40,19 @@ static int describe(struct x86_desc *desc)
 	}
 }
 
-/**
- * corepmu_arch_init() - find this machine's PMU and register it
- *
- * Process context, at load.
- *
- * Return: 0, or a negative errno after saying why there is none
- */
-int corepmu_arch_init(void)
+static void describe_cpu(void *data)
+{
+	describe_error = describe(data);
+}
+
+/* Finding the kinds of CPU */
+
+/* On one of @cpus CPUID tells what they have. */
+static int find_kind(const char *name, u32 native_model, const struct cpumask *cpus)
 {
 	struct x86_desc *desc;
 	struct corepmu *pmu;
 	int ret = -ENOMEM;
-
-	/* CPUID and the counters of the CPU that this runs on are not those of all. */
-	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU)) {
-		pr_err("this machine has CPUs of several kinds (hybrid), each with counters and events of its own: that is not supported on x86\n");
-		return -ENODEV;
-	}
 
 	desc = kzalloc(sizeof(*desc), GFP_KERNEL);
 	if (!desc)
@@ -63,59 +63,219 @@ int corepmu_arch_init(void)
 	if (!pmu)
 		goto out_desc;
 	desc->pmu = pmu;
+	desc->native_model = native_model;
 	pmu->private = desc;
-	cpumask_copy(&pmu->supported_cpus, cpu_possible_mask);
+	pmu->kind = name;
+	cpumask_copy(&pmu->supported_cpus, cpus);
 
-	ret = describe(desc);
+	ret = smp_call_function_any(cpus, describe_cpu, desc, 1);
+	if (!ret)
+		ret = describe_error;
 	if (ret)
 		goto out_pmu;
 
+	x86_add_kind(desc);
+	return 0;
+
+out_pmu:
+	corepmu_free(pmu);
+out_desc:
+	kfree(desc);
+	return ret;
+}
+
+static void forget_kinds(void)
+{
+	struct x86_desc *desc;
+
+	while ((desc = x86_remove_kind())) {
+		corepmu_free(desc->pmu);
+		kfree(desc);
+	}
+}
+
+static DEFINE_PER_CPU(u32, native_models);
+
+static void note_native_model(void *unused)
+{
+	this_cpu_write(native_models, x86_native_model());
+}
+
+/* A generic event that names no kind is the first one's, as with the built-in driver. */
+static const struct {
+	unsigned int	type;
+	const char	*name;
+} hybrid_kinds[] = {
+	{ INTEL_CORE, "core" },
+	{ INTEL_ATOM, "atom" },
+};
+
+static int find_hybrid_kind(unsigned int type, const char *name, struct cpumask *left)
+{
+	struct cpumask cpus;
+	u32 model = 0;
+	int cpu;
+
+	cpumask_clear(&cpus);
+	for_each_cpu(cpu, left) {
+		u32 own = per_cpu(native_models, cpu);
+
+		/* Two models of the same core type have counters and events of their own too. */
+		if (x86_core_type(own) != type || (model && own != model))
+			continue;
+		model = own;
+		cpumask_set_cpu(cpu, &cpus);
+	}
+	if (!model)
+		return 0;
+	cpumask_andnot(left, left, &cpus);
+
+	return find_kind(name, model, &cpus);
+}
+
+/* A machine that has CPUs of several kinds: each is a PMU, unless one is not known. */
+static int find_hybrid(void)
+{
+	struct cpumask left;
+	unsigned int i;
+	int ret = 0;
+
+	cpus_read_lock();
+	cpumask_copy(&left, cpu_online_mask);
+	on_each_cpu(note_native_model, NULL, 1);
+	for (i = 0; i < ARRAY_SIZE(hybrid_kinds) && !ret; i++)
+		ret = find_hybrid_kind(hybrid_kinds[i].type, hybrid_kinds[i].name, &left);
+	cpus_read_unlock();
+	if (ret || cpumask_empty(&left))
+		return ret;
+
+	pr_err("CPUs %*pbl are of another kind, which is not known (CPUID leaf 0x1a: %#x): take them offline before loading\n",
+	       cpumask_pr_args(&left), per_cpu(native_models, cpumask_first(&left)));
+	return -ENODEV;
+}
+
+/* All CPUs' counters are written in the same way: one backend serves all kinds. */
+static void choose_backend(bool shares_counters)
+{
+	const struct corepmu_backend *backend = &x86_global_backend;
+	struct x86_desc *desc;
+	unsigned int i;
+
+	for (i = 0; (desc = x86_kind(i)); i++)
+		if (!desc->global_ctrl || shares_counters)
+			backend = &x86_each_backend;
+
+	for (i = 0; (desc = x86_kind(i)); i++) {
+		desc->shares_counters = shares_counters;
+		desc->pmu->backend = backend;
+		desc->pmu->claims_generic = !shares_counters;
+		/* What the number of a raw event stands for differs between kinds. */
+		desc->pmu->secondary = i;
+	}
+}
+
+/* Where there are several kinds they have the same records. */
+static int describe_branches(void)
+{
+	struct x86_desc *desc;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; (desc = x86_kind(i)); i++) {
+		ret = x86_describe_branches(desc);
+		if (ret)
+			return ret;
+	}
+
+	return 0;
+}
+
+/* The kinds in the order of registration, after which perf core asks the first one first. */
+static struct corepmu *kind_to_register(unsigned int i)
+{
+	return x86_kind(COMPAT_NEWEST_PMU_FIRST ? x86_nr_kinds() - 1 - i : i)->pmu;
+}
+
+static void unregister_kinds(unsigned int nr)
+{
+	while (nr--)
+		corepmu_unregister(kind_to_register(nr));
+}
+
+static int register_kinds(void)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < x86_nr_kinds(); i++) {
+		ret = corepmu_register(kind_to_register(i));
+		if (ret) {
+			unregister_kinds(i);
+			return ret;
+		}
+	}
+
+	return 0;
+}
+
+/**
+ * corepmu_arch_init() - find this machine's PMUs and register them
+ *
+ * Process context, at load.
+ *
+ * Return: 0, or a negative errno after saying why there is none
+ */
+int corepmu_arch_init(void)
+{
+	struct x86_desc *desc;
+	int ret;
+
+	ret = boot_cpu_has(X86_FEATURE_HYBRID_CPU) ? find_hybrid() :
+						     find_kind(NULL, 0, cpu_possible_mask);
+	if (ret)
+		goto out_kinds;
+
 	ret = corepmu_has_builtin_pmu();
 	if (ret < 0)
-		goto out_pmu;
-	desc->shares_counters = ret;
-	pmu->claims_generic = !desc->shares_counters;
-	if (desc->global_ctrl && !desc->shares_counters)
-		pmu->backend = &x86_global_backend;
+		goto out_kinds;
+	choose_backend(ret);
+	desc = x86_kind(0);
 
-	ret = x86_reserve(pmu);
+	ret = x86_reserve();
 	if (ret == -EBUSY)
 		pr_err("the counters are held by %s: " X86_REMEDY "\n",
 		       desc->shares_counters ? "the built-in driver" : "another driver");
 	else if (ret)
 		pr_err("the CPU has no counters that answer: is the PMU kept from this virtual machine?\n");
 	if (ret)
-		goto out_pmu;
+		goto out_kinds;
 
-	ret = x86_describe_branches(desc);
+	ret = describe_branches();
 	if (ret)
 		goto out_reserve;
 
-	ret = x86_nmi_init(desc);
+	ret = x86_nmi_init();
 	if (ret)
 		goto out_reserve;
 
 	x86_user_init(desc);
-	ret = corepmu_register(pmu);
+	ret = register_kinds();
 	if (ret)
 		goto out_user;
 
 	/* From now on an event brings the reservation. */
 	if (desc->shares_counters)
-		x86_release(pmu);
+		x86_release(desc->pmu);
 
-	x86_desc = desc;
 	return 0;
 
 out_user:
 	x86_user_exit(desc);
 	x86_nmi_exit(desc);
 out_reserve:
-	x86_release(pmu);
-out_pmu:
-	corepmu_free(pmu);
-out_desc:
-	kfree(desc);
+	x86_release(desc->pmu);
+out_kinds:
+	forget_kinds();
 	return ret;
 }
 
@@ -124,14 +284,12 @@ out_desc:
  */
 void corepmu_arch_exit(void)
 {
-	struct x86_desc *desc = x86_desc;
-	struct corepmu *pmu = desc->pmu;
+	struct x86_desc *desc = x86_kind(0);
 
-	corepmu_unregister(pmu);
+	unregister_kinds(x86_nr_kinds());
 	x86_user_exit(desc);
 	if (!desc->shares_counters)
-		x86_release(pmu);
+		x86_release(desc->pmu);
 	x86_nmi_exit(desc);
-	corepmu_free(pmu);
-	kfree(desc);
+	forget_kinds();
 }

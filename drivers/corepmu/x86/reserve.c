@@ -65,9 +65,12 @@ static int reserve_all(const struct x86_desc *desc)
 	return -EBUSY;
 }
 
-static void reset_this_cpu(void *data)
+static void reset_this_cpu(void *unused)
 {
-	struct corepmu *pmu = data;
+	struct corepmu *pmu = x86_this_pmu();
+
+	if (!pmu)
+		return;
 
 	x86_user_take_over();
 	pmu->backend->reset(this_cpu_ptr(pmu->cpu));
@@ -88,10 +91,23 @@ static bool counters_answer(const struct x86_desc *desc)
 		!x86_read_msr_safe(desc->counter_msr, &value) && value == wanted);
 }
 
-/* Nothing is written before the registers are ours. */
-static int take_all(struct corepmu *pmu)
+/* Of the kinds of CPU the one that has the most counters: with its own all are reserved. */
+static const struct x86_desc *largest_kind(void)
 {
-	const struct x86_desc *desc = to_x86(pmu);
+	const struct x86_desc *desc, *largest = x86_kind(0);
+	unsigned int i;
+
+	for (i = 1; (desc = x86_kind(i)); i++)
+		if (desc->nr_gp > largest->nr_gp)
+			largest = desc;
+
+	return largest;
+}
+
+/* Nothing is written before the registers are ours. */
+static int take_all(void)
+{
+	const struct x86_desc *desc = largest_kind();
 	int ret;
 
 	ret = reserve_all(desc);
@@ -104,27 +120,26 @@ static int take_all(struct corepmu *pmu)
 	}
 
 	WRITE_ONCE(reserved, true);
-	on_each_cpu(reset_this_cpu, pmu, 1);
+	on_each_cpu(reset_this_cpu, NULL, 1);
 
 	return 0;
 }
 
 /**
- * x86_reserve() - have the counters, for an event or for good
- * @pmu: the PMU
+ * x86_reserve() - have the counters of all CPUs, for an event or for good
  *
  * Process context.
  *
  * Return: 0; -EBUSY while somebody else has one of them, -ENODEV when they do not keep
  * what is written into them
  */
-int x86_reserve(struct corepmu *pmu)
+int x86_reserve(void)
 {
 	int ret = 0;
 
 	mutex_lock(&reserve_lock);
 	if (!reserve_users)
-		ret = take_all(pmu);
+		ret = take_all();
 	if (!ret)
 		reserve_users++;
 	mutex_unlock(&reserve_lock);
@@ -142,7 +157,7 @@ int x86_reserve(struct corepmu *pmu)
  */
 int x86_acquire(struct corepmu *pmu)
 {
-	int ret = x86_reserve(pmu);
+	int ret = x86_reserve();
 
 	return ret ? corepmu_refuse(ret, "the built-in driver has the counters: " X86_REMEDY) : 0;
 }
@@ -157,9 +172,9 @@ void x86_release(struct corepmu *pmu)
 {
 	mutex_lock(&reserve_lock);
 	if (!--reserve_users) {
-		on_each_cpu(reset_this_cpu, pmu, 1);
+		on_each_cpu(reset_this_cpu, NULL, 1);
 		WRITE_ONCE(reserved, false);
-		release_below(to_x86(pmu), to_x86(pmu)->nr_gp);
+		release_below(largest_kind(), largest_kind()->nr_gp);
 	}
 	mutex_unlock(&reserve_lock);
 }

@@ -131,11 +131,12 @@ static void update_pce(void *unused)
 	static_call(x86_update_pce)(NULL);
 }
 
-static void clear_cpu(void *data)
+static void clear_cpu(void *unused)
 {
-	struct corepmu *pmu = data;
+	struct corepmu *pmu = x86_this_pmu();
 
-	corepmu_user_clear(this_cpu_ptr(pmu->cpu));
+	if (pmu)
+		corepmu_user_clear(this_cpu_ptr(pmu->cpu));
 }
 
 /**
@@ -151,13 +152,13 @@ void x86_user_take_over(void)
 }
 
 /* Clear the counters without an event, and from now on whenever an event leaves one. */
-static void expect_readers(struct corepmu *pmu)
+static void expect_readers(void)
 {
 	if (READ_ONCE(corepmu_user_reads))
 		return;
 
 	WRITE_ONCE(corepmu_user_reads, true);
-	on_each_cpu(clear_cpu, pmu, 1);
+	on_each_cpu(clear_cpu, NULL, 1);
 }
 
 /*
@@ -191,7 +192,7 @@ static bool somebody_may_read(void)
  */
 void x86_user_mapped(struct perf_event *event, struct mm_struct *mm)
 {
-	expect_readers(to_corepmu(event->pmu));
+	expect_readers();
 	if (atomic_inc_return(&mm->context.perf_rdpmc_allowed) == 1)
 		on_each_cpu_mask(mm_cpumask(mm), update_pce, NULL, 1);
 }
@@ -250,7 +251,7 @@ int x86_user_flags(void)
  * pages are cleared before access is taken away, and written again after it is given: a
  * reader that finds an index can read the counter.
  */
-static void apply_mode(struct corepmu *pmu, unsigned int mode)
+static void apply_mode(unsigned int mode)
 {
 	if (mode == rdpmc_mode)
 		return;
@@ -264,7 +265,7 @@ static void apply_mode(struct corepmu *pmu, unsigned int mode)
 	}
 
 	if (mode == RDPMC_ALWAYS) {
-		expect_readers(pmu);
+		expect_readers();
 		static_branch_inc(always_key);
 	} else if (rdpmc_mode == RDPMC_ALWAYS) {
 		static_branch_dec(always_key);
@@ -299,7 +300,7 @@ static ssize_t rdpmc_store(struct device *dev, struct device_attribute *attr,
 		return -EINVAL;
 
 	mutex_lock(&rdpmc_mutex);
-	apply_mode(to_corepmu(dev_get_drvdata(dev)), mode);
+	apply_mode(mode);
 	mutex_unlock(&rdpmc_mutex);
 
 	return count;
@@ -323,7 +324,7 @@ const struct attribute_group x86_user_group = {
 
 /**
  * x86_user_init() - let user space read counters, where the kernel lets us
- * @desc: the PMU, described and not registered
+ * @desc: the PMU, or the first of several, described and not registered
  *
  * Process context. What is missing is said, and no event can be read then.
  */
@@ -357,12 +358,12 @@ void x86_user_init(struct x86_desc *desc)
 
 /**
  * x86_user_exit() - undo x86_user_init()
- * @desc: the PMU, no longer registered
+ * @desc: the PMU, or the first of several, none of them registered any more
  */
 void x86_user_exit(struct x86_desc *desc)
 {
 	if (page_width)
-		apply_mode(desc->pmu, RDPMC_MAPPED);
+		apply_mode(RDPMC_MAPPED);
 	WRITE_ONCE(corepmu_user_allowed, false);
 	WRITE_ONCE(corepmu_user_reads, false);
 	if (page_width_set)

@@ -19,8 +19,9 @@ struct intel_uarch;
 	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 
 /**
- * struct x86_desc - the counters of this machine's CPUs
+ * struct x86_desc - the counters of the CPUs of one kind
  * @pmu: the PMU that they make
+ * @native_model: CPUID.1AH:EAX of the kind, 0 in a machine that has one kind alone
  * @nr_gp: general-purpose counters, corepmu counters 0 and up
  * @select_msr: IA32_PERFEVTSEL0 or PERF_CTL0
  * @counter_msr: the first counter's register for writing
@@ -45,6 +46,7 @@ struct intel_uarch;
  */
 struct x86_desc {
 	struct corepmu	*pmu;
+	u32		native_model;
 	unsigned int	nr_gp;
 	u32		select_msr;
 	u32		counter_msr;
@@ -86,6 +88,17 @@ u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 u32 x86_branch_decode(struct perf_branch_entry *entry);
 u32 x86_branch_decode_fused(struct perf_branch_entry *entry);
 
+/* kinds.c */
+#define X86_MAX_KINDS	2
+u32 x86_native_model(void);
+unsigned int x86_core_type(u32 native_model);
+void x86_add_kind(struct x86_desc *desc);
+struct x86_desc *x86_remove_kind(void);
+struct x86_desc *x86_kind(unsigned int nr);
+unsigned int x86_nr_kinds(void);
+struct corepmu *x86_this_pmu(void);
+bool x86_joins(struct corepmu_cpu *cpuc);
+
 /* counters.c */
 extern const struct corepmu_backend x86_global_backend;
 extern const struct corepmu_backend x86_each_backend;
@@ -96,7 +109,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event);
 int x86_check_period(const struct perf_event *event, u64 period);
 
 /* nmi.c */
-int x86_nmi_init(struct x86_desc *desc);
+int x86_nmi_init(void);
 void x86_nmi_exit(struct x86_desc *desc);
 void x86_irq_enable(struct corepmu_cpu *cpuc);
 void x86_irq_disable(struct corepmu_cpu *cpuc);
@@ -116,7 +129,7 @@ void x86_user_mapped(struct perf_event *event, struct mm_struct *mm);
 void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm);
 
 /* reserve.c */
-int x86_reserve(struct corepmu *pmu);
+int x86_reserve(void);
 int x86_acquire(struct corepmu *pmu);
 void x86_release(struct corepmu *pmu);
 bool x86_is_reserved(void);
