@@ -167,6 +167,33 @@ static const struct uarch_group sapphire_rapids_groups[] = {
 	{ "counter 0 twice", false, { 0x04a4, 0x02cd } },
 };
 
+/* ---- Gracemont ---- */
+
+static const struct uarch_event gracemont_events[] = {
+	EVENT("CPU_CLK_UNHALTED.CORE_P", CYCLES),
+	HALVES("CPU_CLK_UNHALTED.REF_TSC", REF_TSC),
+	EVENT("INST_RETIRED.ANY_P", INSTRUCTIONS),
+	EVENT("LONGEST_LAT_CACHE.REFERENCE", 0x4f2e),
+	MISSES("LONGEST_LAT_CACHE.MISS", 0x412e),
+	EVENT("BR_INST_RETIRED.ALL_BRANCHES", BRANCHES),
+	EVENT("TOPDOWN_RETIRING.ALL", 0x00c2),
+	EVENT("MEM_UOPS_RETIRED.ALL_LOADS", LOADS),
+	EVENT("MEM_UOPS_RETIRED.ALL_STORES", STORES),
+	EVENT("MEM_UOPS_RETIRED.ALL", 0x83d0),
+};
+
+static const struct uarch_group gracemont_groups[] = {
+	{ "six events for any counter", true,
+	  { 0x00c2, BRANCHES, LOADS, STORES, 0x83d0, 0x4f2e } },
+	{ "seven events for any counter", false,
+	  { 0x00c2, BRANCHES, LOADS, STORES, 0x83d0, 0x4f2e, BRANCHES } },
+	{ "six counters and three fixed ones", true,
+	  { 0x00c2, BRANCHES, LOADS, STORES, 0x83d0, 0x4f2e, REF_TSC, CYCLES, INSTRUCTIONS } },
+	{ "six counters, three fixed ones, and one event more", false,
+	  { 0x00c2, BRANCHES, LOADS, STORES, 0x83d0, 0x4f2e, REF_TSC, CYCLES, INSTRUCTIONS,
+	    CYCLES } },
+};
+
 const struct uarch uarch_intel[] = {
 	{
 		.name = "haswell", .family = 6, .model = 0x3c,
@@ -204,6 +231,26 @@ const struct uarch uarch_intel[] = {
 		.groups = {
 			{ eight_groups, ARRAY_SIZE(eight_groups) },
 			{ sapphire_rapids_groups, ARRAY_SIZE(sapphire_rapids_groups) },
+		},
+	}, {
+		/* CPUs of two kinds: the first is the one, the second the other. */
+		.name = "golden-cove", .family = 6, .model = 0x97, .kind = "core", .cpu = 0,
+		.events = {
+			{ common_events, ARRAY_SIZE(common_events) },
+			{ sapphire_rapids_events, ARRAY_SIZE(sapphire_rapids_events) },
+		},
+		.groups = {
+			{ eight_groups, ARRAY_SIZE(eight_groups) },
+			{ sapphire_rapids_groups, ARRAY_SIZE(sapphire_rapids_groups) },
+		},
+	}, {
+		.name = "gracemont", .family = 6, .model = 0x97, .kind = "atom", .cpu = 1,
+		.nameless = PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
+		.events = {
+			{ gracemont_events, ARRAY_SIZE(gracemont_events) },
+		},
+		.groups = {
+			{ gracemont_groups, ARRAY_SIZE(gracemont_groups) },
 		},
 	},
 	{ .name = NULL }

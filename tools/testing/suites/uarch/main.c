@@ -11,10 +11,14 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "task.h"
 #include "uarch.h"
+
+#define DEVICES		"/sys/bus/event_source/devices/"
 
 #define ITERATIONS	4096
 
@@ -53,7 +57,11 @@ struct result {
 	bool all_running;
 };
 
-static const struct uarch *this_uarch(void)
+/*
+ * The first row, or the one after @last: of a machine that has CPUs of several kinds there is
+ * more than one.
+ */
+static const struct uarch *this_uarch(const struct uarch *last)
 {
 	const struct uarch *u = arch_is_amd() ? uarch_amd : uarch_intel;
 	unsigned int eax = 0, ebx, ecx, edx, family, model;
@@ -61,10 +69,22 @@ static const struct uarch *this_uarch(void)
 	__get_cpuid(1, &eax, &ebx, &ecx, &edx);
 	family = (eax >> 8 & 0xf) + ((eax >> 8 & 0xf) == 0xf ? eax >> 20 & 0xff : 0);
 	model = (eax >> 4 & 0xf) | (eax >> 12 & 0xf0);
-	for (; u->name; u++)
+	for (u = last ? last + 1 : u; u->name; u++)
 		if (u->family == family && u->model == model)
 			return u;
 	return NULL;
+}
+
+/* The type of the kernel's own PMU, or of corepmu's, for CPUs of that kind */
+static int type_of(const char *base, const struct uarch *uarch)
+{
+	char path[256];
+
+	if (uarch && uarch->kind)
+		snprintf(path, sizeof(path), DEVICES "%s_%s/type", base, uarch->kind);
+	else
+		snprintf(path, sizeof(path), DEVICES "%s/type", base);
+	return read_number(path);
 }
 
 /* Nothing here may depend on whose events they are: what surrounds the work counts too. */
@@ -192,23 +212,32 @@ static void test_group(const struct uarch *uarch, const struct uarch_group *grou
 /*
  * @needless: what the kernel's own driver does not have the other may have.
  */
-static void same_generic(struct perf_event_attr *attr, const char *name,
-			 enum uarch_precision precision, bool needless)
+static void same_generic(const struct uarch *uarch, struct perf_event_attr *attr,
+			 const char *name, enum uarch_precision precision, bool needless)
 {
+	u64 config = attr->config;
 	struct result own, ours;
 
+	/* Without a type the other kind of CPU is asked as well. */
+	if (uarch->kind)
+		attr->config = config | (u64)own_type << 32;
 	count(attr, 1, &own);
-	attr->config |= (u64)target.type << 32;
+	attr->config = config | (u64)target.type << 32;
 	count(attr, 1, &ours);
 	if (own.error && needless)
 		return;
+	if (needless && config && config == uarch->nameless) {
+		expect_eq(name, 0, own.error);
+		expect_eq(name, -ENOENT, ours.error);
+		return;
+	}
 	if (ktap_check(own.error == ours.error,
 		       "%s: the kernel's own driver says %d, this one %d", name, own.error,
 		       ours.error) && !own.error)
 		same_count(name, precision, own.counts[0], ours.counts[0]);
 }
 
-static void test_hardware(void)
+static void test_hardware(const struct uarch *uarch)
 {
 	/* Mispredictions depend on what came before as misses do. */
 	static const struct {
@@ -233,7 +262,7 @@ static void test_hardware(void)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		attr_init_generic(&attr, i);
-		same_generic(&attr, rows[i].name, rows[i].precision, false);
+		same_generic(uarch, &attr, rows[i].name, rows[i].precision, false);
 	}
 }
 
@@ -241,7 +270,7 @@ static void test_hardware(void)
  * Where the virtual PMU lacks OFFCORE_RSP the kernel's own driver refuses some with ENXIO, for
  * which corepmu has architectural events.
  */
-static void test_cache(void)
+static void test_cache(const struct uarch *uarch)
 {
 	static const char * const caches[] = {
 		"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
@@ -266,7 +295,7 @@ static void test_cache(void)
 					 operations[operation], results[result]);
 				attr_init_generic(&attr, cache | operation << 8 | result << 16);
 				attr.type = PERF_TYPE_HW_CACHE;
-				same_generic(&attr, name, precision, true);
+				same_generic(uarch, &attr, name, precision, true);
 			}
 		}
 	}
@@ -300,28 +329,38 @@ static void run_tests(const struct uarch *uarch)
 		}
 	}
 	ktap_begin("%s: generic events", uarch->name);
-	test_hardware();
+	test_hardware(uarch);
 	ktap_end();
 	ktap_begin("%s: generic cache events", uarch->name);
-	test_cache();
+	test_cache(uarch);
 	ktap_end();
 }
 
 int main(int argc, char **argv)
 {
-	const struct uarch *uarch = this_uarch();
+	const struct uarch *uarch = this_uarch(NULL), *u;
+	unsigned int nr = 0;
 
+	if (uarch && uarch->kind)
+		setenv("PMU", "corepmu_core", 0);
 	target_init(argc, argv);
-	own_type = read_number("/sys/bus/event_source/devices/cpu/type");
-	ktap_plan(1 + (uarch ? nr_tests(uarch) : 0));
+	own_type = type_of("cpu", uarch);
+	for (u = uarch; u; u = this_uarch(u))
+		nr += nr_tests(u);
+	ktap_plan(1 + nr);
 	ktap_begin("the microarchitecture is known, and the kernel's own driver is there");
 	ktap_check(uarch, "a known family and model");
-	ktap_check(own_type >= 0, "the PMU cpu of the kernel's own driver");
+	ktap_check(own_type >= 0, "the PMU of the kernel's own driver");
 	ktap_end();
-	if (uarch) {
-		/* No fault of the memory while anything counts */
-		memset(buffer, 1, sizeof(buffer));
-		run_tests(uarch);
+	/* No fault of the memory while anything counts */
+	memset(buffer, 1, sizeof(buffer));
+	for (u = uarch; u; u = this_uarch(u)) {
+		if (u->kind) {
+			run_on(u->cpu);
+			own_type = type_of("cpu", u);
+			target.type = type_of("corepmu", u);
+		}
+		run_tests(u);
 	}
 	return ktap_status();
 }

@@ -71,6 +71,10 @@ struct uarch_groups {
  * @name: of the model of the virtual PMU
  * @family: CPUID's, with the extended one
  * @model: CPUID's, with the extended one
+ * @kind: the end of its PMUs' names where CPUs are of several kinds, NULL elsewhere
+ * @cpu: one of that kind
+ * @nameless: a generic cache event, as perf_event_attr.config has it, for which the kernel
+ *	has a number that perf's events do not name: corepmu has none; 0 if there is no such
  * @events: events that count something in uarch_work(): those of several, and its own
  * @groups: groups of them
  */
@@ -78,6 +82,9 @@ struct uarch {
 	const char *name;
 	unsigned int family;
 	unsigned int model;
+	const char *kind;
+	unsigned int cpu;
+	u64 nameless;
 	struct uarch_events events[UARCH_LISTS];
 	struct uarch_groups groups[UARCH_LISTS];
 };
