@@ -150,9 +150,9 @@ static void load_left_out(struct kunit *test)
 		{ "intel-v4", .room = 8, .counters = 0xff },
 		{ "intel-v4", .room = 1, .counters = 0x1 },
 		{ "intel-v1", .dead = BIT_ULL(0), .counters = 0x2 },
-		{ "amd-core", .dead = BIT_ULL(5), .counters = 0x1f },
-		{ "amd-v2", .deaf = BIT_ULL(4), .counters = 0x2f },
-		{ "amd-v2", .room = 5, .counters = 0x1f },
+		{ "amd-core", .dead = BIT_ULL(5), .counters = 0x1f, .pairs = 0x0a },
+		{ "amd-v2", .deaf = BIT_ULL(4), .counters = 0x2f, .pairs = 0x0a },
+		{ "amd-v2", .room = 5, .counters = 0x1f, .pairs = 0x0a },
 		{ "pmuv3", .dead = BIT_ULL(2), .counters = 0x8000003b, .pairs = 0x22 },
 		{ "pmuv3", .dead = BIT_ULL(31), .counters = 0x3f, .pairs = 0x2a },
 	};

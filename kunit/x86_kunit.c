@@ -155,10 +155,11 @@ static const struct encoding encodings[] = {
 	{ "amd-v2", { RAW(0x1000000000ULL) }, -EINVAL },
 	{ "amd-v2", { RAW(0) }, 0, 0x130000, GP(6) },
 	/* Zen, Zen 2, Zen 3, and Hygon's Zen */
-	{ "amd-v2", { RAW(0x003) }, -EOPNOTSUPP },
-	{ "amd-core", { RAW(0x003) }, -EOPNOTSUPP },
-	{ "amd-zen2", { RAW(0x003) }, -EOPNOTSUPP },
-	{ "amd-hygon", { RAW(0x003) }, -EOPNOTSUPP },
+	/* Two counters, by the number of the odd one */
+	{ "amd-v2", { RAW(0x003) }, 0, 0x130003, 0x2a },
+	{ "amd-core", { RAW(0x003) }, 0, 0x130003, 0x2a },
+	{ "amd-zen2", { RAW(0x003) }, 0, 0x130003, 0x2a },
+	{ "amd-hygon", { RAW(0x003) }, 0, 0x130003, 0x2a },
 	{ "amd-legacy", { RAW(0x003) }, 0, 0x130003, GP(4) },
 	{ "amd-zen2", { HW(STALLED_CYCLES_FRONTEND) }, 0, 0x1300a9, GP(6) },
 	{ "amd-zen2", { HW(STALLED_CYCLES_BACKEND) }, -ENOENT },

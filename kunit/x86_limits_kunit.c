@@ -184,12 +184,81 @@ static void limits_shared_northbridge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), GP(4));
 }
 
+/* Two counters for an event that happens often in a cycle: PPR, "Large Increment per Cycle" */
+static void limits_merges(struct kunit *test)
+{
+	static const char * const names[] = { "amd-v2", "amd-core", "amd-hygon" };
+	static const struct perf_event_attr merged = {
+		.type = PERF_TYPE_RAW, .config = 0xff03, .sample_period = 1000,
+	};
+	static const struct perf_event_attr plain_event = {
+		.type = PERF_TYPE_RAW, .config = 0x00c0,
+	};
+	unsigned int i, round;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		struct bench *b = bench_start(test, machine_by_name(names[i]));
+		const struct x86_model *model = this_cpu_ptr(&x86_model_state);
+		struct perf_event *event, *other;
+
+		KUNIT_ASSERT_EQ(test, bench_open(b, &merged, &event), 0);
+		KUNIT_ASSERT_EQ(test, bench_open(b, &plain_event, &other), 0);
+		for (round = 1; round < 3; round++) {
+			bench_forget(b);
+			KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+			KUNIT_EXPECT_EQ(test, event->hw.idx, 1);
+			KUNIT_EXPECT_EQ(test, b->cpuc->used, 0x3);
+			KUNIT_EXPECT_EQ(test, model->select[0], 0x53ff03);
+			KUNIT_EXPECT_EQ(test, model->select[1], 0xf004000ffULL);
+			KUNIT_EXPECT_EQ(test, model->counter[0], (-1000) & GENMASK_ULL(47, 0));
+			KUNIT_EXPECT_EQ(test, model->counter[1], 0xffff);
+			x86_model_run(0xff03, true, 5500);
+			KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
+			KUNIT_EXPECT_EQ(test, bench_read(event), 5500 * round);
+			KUNIT_EXPECT_EQ(test, model->counter[1], 0xffff);
+			bench_del(event);
+			local64_set(&event->hw.period_left, 1000);
+
+			/* The even one for itself, nothing merged with it */
+			KUNIT_ASSERT_EQ(test, bench_add(other, PERF_EF_START), 0);
+			KUNIT_EXPECT_EQ(test, other->hw.idx, 0);
+			KUNIT_EXPECT_EQ(test, model->select[0], 0x5300c0);
+			KUNIT_EXPECT_EQ(test, model->select[1] & BIT_ULL(22), 0);
+			x86_model_run(0x00c0, true, 70);
+			KUNIT_EXPECT_EQ(test, bench_read(other), 70 * round);
+			bench_del(other);
+		}
+		bench_close(event);
+		bench_close(other);
+		bench_end(b);
+	}
+}
+
+/* Where there is no core extension nothing can be merged. */
+static void limits_cannot_merge(struct kunit *test)
+{
+	struct x86_model_cpu cpu = {
+		.name = "Zen of a hypervisor", .amd = true, .family = 0x17, .nr_gp = 4,
+		.gp_width = 48,
+	};
+	struct perf_event *event = uarch_start(test, &cpu);
+
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0xff03), -EOPNOTSUPP);
+	uarch_end(test);
+	cpu.family = 0x10;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0xff03), GP(4));
+	uarch_end(test);
+}
+
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_has_shortest_periods),
 	KUNIT_CASE(limits_any_thread_is_privileged),
 	KUNIT_CASE(limits_tsx_bits),
 	KUNIT_CASE(limits_family_15h),
 	KUNIT_CASE(limits_shared_northbridge),
+	KUNIT_CASE(limits_merges),
+	KUNIT_CASE(limits_cannot_merge),
 	{ }
 };
 

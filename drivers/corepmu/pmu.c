@@ -196,7 +196,7 @@ static __always_inline u64 event_mask(struct corepmu *pmu, const struct hw_perf_
 	unsigned int width = pmu->width[idx];
 
 	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx)))
-		width *= 2;
+		width = pmu->pair_width;
 	if (hwc->flags & COREPMU_EVENT_32BIT)
 		width = 32;
 

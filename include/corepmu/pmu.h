@@ -216,6 +216,7 @@ struct corepmu_backend {
  * @counters: counters that exist
  * @pair_counters: counters that can be the upper half of a pair
  * @width: bits of each counter
+ * @pair_width: bits that events on a pair have
  * @max_left: a counter can be set to overflow after so many events at most
  * @min_left: a counter is to be set to overflow after so many events at least
  * @counting_period: period of events that only count and have no width of their own
@@ -244,6 +245,7 @@ struct corepmu {
 	u64				counters;
 	u64				pair_counters;
 	u8				width[COREPMU_MAX_COUNTERS];
+	u8				pair_width;
 	s64				max_left;
 	s64				min_left;
 	u64				counting_period;

@@ -71,6 +71,7 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	else
 		pmu->pair_counters = event_counters & 0xaaaaaaaaULL;
 
+	pmu->pair_width = 64;
 	for (idx = 0; idx < PMUV3_MAX_EVENT_COUNTERS; idx++)
 		pmu->width[idx] = wide ? 64 : 32;
 	pmu->width[PMUV3_CYCLE_COUNTER] = 64;

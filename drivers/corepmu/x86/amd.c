@@ -20,6 +20,7 @@
 
 #define NR_LEGACY_COUNTERS	4
 #define NR_CORE_COUNTERS	6
+#define ODD_COUNTERS		0xaaaaaaaaULL
 #define COUNTER_WIDTH		48
 
 /* CPUID Fn8000_0022 */
@@ -238,19 +239,23 @@ static bool is_northbridge(u64 config)
  * From family 17h on two counters have to be merged for an event that can grow by more than
  * 15 a cycle (amd_is_pair_event_code() in arch/x86/events/amd/core.c).
  */
+static bool amd_needs_pair(u64 config)
+{
+	return event_code(config) == EVENT_FP_RET_SSE_AVX_OPS && boot_cpu_data.x86 >= FAMILY_ZEN;
+}
+
 static int amd_refuse(const struct x86_desc *desc, u64 config)
 {
-	unsigned int event = event_code(config);
-
 	if (is_northbridge(config) && boot_cpu_data.x86 < FAMILY_ZEN &&
 	    !boot_cpu_has(X86_FEATURE_PERFCTR_CORE))
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx: an event of the northbridge, whose counters all cores share",
 				      config);
 
-	if (event == EVENT_FP_RET_SSE_AVX_OPS && boot_cpu_data.x86 >= FAMILY_ZEN)
+	/* Hypervisors show CPUs of these families without the core extension. */
+	if (amd_needs_pair(config) && !desc->pmu->pair_counters)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: event 0x003 needs two counters merged, which is not done",
+				      "config %#llx: event 0x003 needs two counters merged, which this CPU cannot",
 				      config);
 
 	return 0;
@@ -323,11 +328,18 @@ int amd_describe(struct x86_desc *desc)
 	for (i = 0; i < COREPMU_MAX_COUNTERS; i++)
 		pmu->width[i] = COUNTER_WIDTH;
 
+	/* An event that takes two is on the even one; the other is what a pair is called by. */
+	if (boot_cpu_data.x86 >= FAMILY_ZEN && boot_cpu_has(X86_FEATURE_PERFCTR_CORE)) {
+		pmu->pair_counters = pmu->counters & ODD_COUNTERS;
+		pmu->pair_width = COUNTER_WIDTH;
+	}
+
 	desc->config_known = EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
 			     EVNTSEL_CMASK | EVNTSEL_AMD_EVENT_HI;
 	describe_events(desc);
 	desc->cache = amd_cache;
 	desc->allowed_counters = amd_allowed_counters;
+	desc->needs_pair = amd_needs_pair;
 	desc->refuse = amd_refuse;
 
 	return 0;

@@ -54,6 +54,47 @@ static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 	} while (READ_ONCE(cpuc->shared_select) != ctrl);
 }
 
+/*
+ * Counters that are merged (AMD). The pair has the number of the odd counter, as a pair of
+ * chained ones elsewhere; the event is on the even one, which is read, and overflows, with the
+ * upper bits of the odd one. Only 48 bits are used of it, as by the built-in driver: the upper
+ * ones are set, so that it overflows when the lower ones do.
+ */
+static int value_counter(const struct hw_perf_event *hwc)
+{
+	return unlikely(hwc->flags & COREPMU_EVENT_PAIR) ? hwc->idx - 1 : hwc->idx;
+}
+
+/* Is the counter, which has an event or had one, the even one of two that are merged? */
+static bool is_merged(const struct corepmu_cpu *cpuc, int idx)
+{
+	return (cpuc->pmu->pair_counters >> 1 & BIT_ULL(idx)) &&
+	       cpuc->selected[idx + 1] == EVNTSEL_AMD_MERGE;
+}
+
+/**
+ * x86_merged_overflows() - have the overflow of two merged counters be that of their pair
+ * @cpuc: this CPU's state
+ * @overflowed: counters that overflowed
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: @overflowed, of two merged counters the odd one in place of the even one
+ */
+u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed)
+{
+	u64 left = overflowed & cpuc->pmu->pair_counters >> 1;
+
+	for (; left; left &= left - 1) {
+		u64 even = left & -left;
+
+		if (is_merged(cpuc, __ffs64(even)))
+			overflowed = (overflowed & ~even) | even << 1;
+	}
+
+	return overflowed;
+}
+
 static u64 fixed_bits(u64 select)
 {
 	return FIXED_CTRL_PMI | (select & EVNTSEL_OS ? FIXED_CTRL_OS : 0) |
@@ -72,6 +113,14 @@ static void x86_disable_global(struct corepmu_cpu *cpuc)
 	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, 0);
 }
 
+static void select_global(struct corepmu_cpu *cpuc, int idx, u64 select)
+{
+	if (cpuc->selected[idx] == select)
+		return;
+	cpuc->selected[idx] = select;
+	write_select(to_x86(cpuc->pmu), idx, select | EVNTSEL_EN);
+}
+
 static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	int idx = hwc->idx;
@@ -81,10 +130,15 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 		return;
 	}
 
-	if (cpuc->selected[idx] == hwc->config_base)
-		return;
-	cpuc->selected[idx] = hwc->config_base;
-	write_select(to_x86(cpuc->pmu), idx, hwc->config_base | EVNTSEL_EN);
+	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR)) {
+		select_global(cpuc, idx, EVNTSEL_AMD_MERGE);
+		idx--;
+	} else if (unlikely(is_merged(cpuc, idx))) {
+		/* An event on two counters was here, of which nothing is left on the other. */
+		cpuc->selected[idx + 1] = 0;
+		write_select(to_x86(cpuc->pmu), idx + 1, 0);
+	}
+	select_global(cpuc, idx, hwc->config_base);
 }
 
 /* Each counter by itself */
@@ -127,6 +181,10 @@ static void x86_enable_each(struct corepmu_cpu *cpuc)
 	while ((change = READ_ONCE(cpuc->hw_active) ^ READ_ONCE(cpuc->active))) {
 		int idx = __ffs64(change);
 
+		/* The upper bits come first and go last: alone, the lower ones count less. */
+		if ((cpuc->active & BIT_ULL(idx)) && unlikely(is_merged(cpuc, idx)) &&
+		    (change & BIT_ULL(idx + 1)))
+			idx++;
 		if (cpuc->active & BIT_ULL(idx))
 			enable_one(cpuc, idx);
 		else
@@ -145,14 +203,18 @@ static void x86_disable_each(struct corepmu_cpu *cpuc)
 /* Written to the register when the counter is enabled. */
 static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
-	cpuc->selected[hwc->idx] = hwc->config_base;
+	cpuc->selected[value_counter(hwc)] = hwc->config_base;
+	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR))
+		cpuc->selected[hwc->idx] = EVNTSEL_AMD_MERGE;
+	else if (unlikely(is_merged(cpuc, hwc->idx)))
+		cpuc->selected[hwc->idx + 1] = 0;
 }
 
 /* Values */
 
 static u64 x86_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
-	return x86_rdpmc(x86_rdpmc_index(hwc->idx));
+	return x86_rdpmc(x86_rdpmc_index(value_counter(hwc)));
 }
 
 static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
@@ -175,7 +237,11 @@ static void write_counter(const struct x86_desc *desc, int idx, u64 value)
 
 static void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
-	write_counter(to_x86(cpuc->pmu), hwc->idx, value);
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+
+	write_counter(desc, value_counter(hwc), value);
+	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR))
+		write_counter(desc, hwc->idx, AMD_MERGED_BITS);
 }
 
 static void x86_clear(struct corepmu_cpu *cpuc, u64 counters)

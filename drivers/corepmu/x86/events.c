@@ -178,6 +178,10 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return ret;
 
 	hwc->config = desc->allowed_counters(desc, config);
+	if (desc->needs_pair && desc->needs_pair(config)) {
+		hwc->config &= pmu->pair_counters;
+		hwc->flags |= COREPMU_EVENT_PAIR;
+	}
 	if (!hwc->config) {
 		if (is_generic(attr))
 			return -ENOENT;

@@ -140,6 +140,12 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 /* SDM volume 3, "TSX": in transactions; not in those that abort */
 #define EVNTSEL_IN_TX		BIT_ULL(32)
 #define EVNTSEL_IN_TX_CP	BIT_ULL(33)
+/*
+ * AMD's PPRs from family 17h on, "Large Increment per Cycle Events": an odd counter that
+ * counts event 0xfff has the upper 16 bits of the one below.
+ */
+#define EVNTSEL_AMD_MERGE	(EVNTSEL_AMD_EVENT_HI | EVNTSEL_EVENT)
+#define AMD_MERGED_BITS		GENMASK_ULL(15, 0)
 /* AMD APM volume 2, "Performance Event-Select Registers": HG_ONLY 01b */
 #define EVNTSEL_AMD_GUESTONLY	BIT_ULL(40)
 

@@ -39,11 +39,14 @@ static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 	for (active = cpuc->active; active; active &= active - 1) {
 		int idx = __ffs64(active);
 
+		/* The upper bits of the counter below */
+		if (cpuc->selected[idx] == EVNTSEL_AMD_MERGE)
+			continue;
 		if (!(x86_rdpmc(idx) & BIT_ULL(cpuc->pmu->width[idx] - 1)))
 			overflowed |= BIT_ULL(idx);
 	}
 
-	return overflowed;
+	return x86_merged_overflows(cpuc, overflowed);
 }
 
 /* Returns how many counters overflowed. */
@@ -76,7 +79,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		overflowed = status & cpuc->pmu->counters;
 		/* The NMI is explained even if the event has been stopped since. */
 		handled += hweight64(overflowed);
-		corepmu_handle_overflow(cpuc, overflowed);
+		corepmu_handle_overflow(cpuc, x86_merged_overflows(cpuc, overflowed));
 	}
 
 	return handled;

@@ -226,11 +226,12 @@ void x86_user_switch(struct corepmu_cpu *cpuc)
  * @pmu: the PMU
  * @hwc: of a placed event
  *
- * Return: RDPMC's ECX plus 1; 0 for a counter of another width than the page says
+ * Return: RDPMC's ECX plus 1; 0 for a counter of another width than the page says, and
+ * for two that are merged
  */
 int x86_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc)
 {
-	if (pmu->width[hwc->idx] != page_width)
+	if (pmu->width[hwc->idx] != page_width || corepmu_event_is_paired(pmu, hwc))
 		return 0;
 
 	return x86_rdpmc_index(hwc->idx) + 1;

@@ -42,6 +42,7 @@ struct intel_uarch;
  * @min_period: returns the shortest period that an event can be sampled with, NULL where
  *	that is 1
  * @allowed_counters: returns the counters that can count a config
+ * @needs_pair: does an event need two counters? NULL where none does
  * @refuse: returns an errno for a config that this CPU cannot count, or 0
  */
 struct x86_desc {
@@ -65,6 +66,7 @@ struct x86_desc {
 	u64		(*cache)(const struct x86_desc *desc, u64 generic);
 	unsigned int	(*min_period)(const struct x86_desc *desc, u64 config);
 	u64		(*allowed_counters)(const struct x86_desc *desc, u64 config);
+	bool		(*needs_pair)(u64 config);
 	int		(*refuse)(const struct x86_desc *desc, u64 config);
 };
 
@@ -100,6 +102,7 @@ struct corepmu *x86_this_pmu(void);
 bool x86_joins(struct corepmu_cpu *cpuc);
 
 /* counters.c */
+u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed);
 extern const struct corepmu_backend x86_global_backend;
 extern const struct corepmu_backend x86_each_backend;
 

@@ -6,8 +6,6 @@
  * 0x003, take two counters, an even one and the next: AMD PPR, "Large Increment per Cycle
  * Events".
  */
-#include <errno.h>
-
 #include "uarch.h"
 
 #define CYCLES		0x0076
@@ -34,8 +32,7 @@ static const struct uarch_event common_events[] = {
 	EVENT("l2_request_g1.all", 0xff60),
 	MISSES("l2_cache_req_stat.ic_dc_miss_in_l2", 0x0964),
 	MISSES("l1_dtlb_misses", 0xff45),
-	/* Counters are not merged. */
-	REFUSED("fp_ret_sse_avx_ops.all", FLOPS, EOPNOTSUPP),
+	EVENT("fp_ret_sse_avx_ops.all", FLOPS),
 };
 
 /* Six counters, any event on any of them */
