@@ -51,7 +51,7 @@ printf '[record]\n\tbuild-id = skip\n' >$PERF_CONFIG
 
 # It would also read all of /proc/kallsyms for BPF's trampolines, a billion instructions of
 # the billion and a tenth that a short perf record takes. $STOCK_PERF is perf as it is.
-export PATH=${PATH#/tmp/bin:}
+PATH=${PATH#/tmp/bin:}
 STOCK_PERF=$(command -v perf)
 mkdir -p /tmp/bin
 cat >/tmp/bin/perf <<EOT

@@ -68,7 +68,7 @@ static int value_counter(const struct hw_perf_event *hwc)
 /* Is the counter, which has an event or had one, the even one of two that are merged? */
 static bool is_merged(const struct corepmu_cpu *cpuc, int idx)
 {
-	return (cpuc->pmu->pair_counters >> 1 & BIT_ULL(idx)) &&
+	return ((cpuc->pmu->pair_counters >> 1) & BIT_ULL(idx)) &&
 	       cpuc->selected[idx + 1] == EVNTSEL_AMD_MERGE;
 }
 
@@ -83,7 +83,7 @@ static bool is_merged(const struct corepmu_cpu *cpuc, int idx)
  */
 u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed)
 {
-	u64 left = overflowed & cpuc->pmu->pair_counters >> 1;
+	u64 left = overflowed & (cpuc->pmu->pair_counters >> 1);
 
 	for (; left; left &= left - 1) {
 		u64 even = left & -left;
