@@ -93,9 +93,11 @@ static void add(struct perf_event *event)
 	KUNIT_EXPECT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
 }
 
-static void end(struct perf_event *event)
+/* The counters are released with interrupts enabled. */
+static void end(struct perf_event *event, unsigned long flags)
 {
 	bench_del(event);
+	local_irq_restore(flags);
 	bench_close(event);
 }
 
@@ -169,8 +171,7 @@ static void branch_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen[1].nr, b->pmu->nr_branches);
 	for (i = 0; i < seen[1].nr; i++)
 		KUNIT_EXPECT_EQ(test, seen[1].entries[i].to, USER_TO + 99 - i);
-	end(event);
-	local_irq_restore(flags);
+	end(event, flags);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, machine_cb_users, 0);
 }
@@ -201,7 +202,7 @@ static void branch_kinds(struct kunit *test)
 		  { KERNEL + 0x10, USER + 0x20 } },
 		{ PERF_SAMPLE_BRANCH_IND_CALL | PERF_SAMPLE_BRANCH_KERNEL, { KERNEL } },
 	};
-	unsigned long flags = begin(b);
+	unsigned long flags;
 	unsigned int i, nr;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
@@ -209,9 +210,8 @@ static void branch_kinds(struct kunit *test)
 
 		if ((table[i].type & PERF_SAMPLE_BRANCH_KERNEL) && !records_kernel(b))
 			continue;
-		local_irq_restore(flags);
 		event = open_stack(b, table[i].type | PERF_SAMPLE_BRANCH_USER);
-		local_irq_save(flags);
+		flags = begin(b);
 		b->nr_samples = 0;
 		add(event);
 		branch_all();
@@ -220,9 +220,8 @@ static void branch_kinds(struct kunit *test)
 			;
 		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 1, "row %u", i);
 		expect_from(test, &seen[0], table[i].from, nr);
-		end(event);
+		end(event, flags);
 	}
-	local_irq_restore(flags);
 }
 
 /* Without the kernel no address of it, not even where a branch to user space comes from */
@@ -240,13 +239,12 @@ static void branch_levels(struct kunit *test)
 	overflow(b);
 	EXPECT_FROM(test, &seen[0], USER + 0x30, USER + 0x20, USER + 0x10, USER,
 		    USER + 0x30, USER + 0x20, USER + 0x10, USER);
-	end(event);
+	end(event, flags);
 
 	if (records_kernel(b)) {
-		local_irq_restore(flags);
 		event = open_stack(b, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL |
 				   PERF_SAMPLE_BRANCH_PRIV_SAVE);
-		local_irq_save(flags);
+		flags = begin(b);
 		b->nr_samples = 0;
 		add(event);
 		branch_all();
@@ -254,9 +252,8 @@ static void branch_levels(struct kunit *test)
 		/* To the kernel is what counts. */
 		EXPECT_FROM(test, &seen[0], KERNEL + 0x20, KERNEL, USER + 0x40);
 		KUNIT_EXPECT_EQ(test, (u64)seen[0].entries[0].priv, PERF_BR_PRIV_KERNEL);
-		end(event);
+		end(event, flags);
 	}
-	local_irq_restore(flags);
 }
 
 /* Two events: the hardware records what either wants, each sample has its own. */
@@ -295,9 +292,8 @@ static void branch_union(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
 	KUNIT_EXPECT_EQ(test, seen[0].nr, 2);
 	KUNIT_EXPECT_EQ(test, seen[0].entries[1].from, USER + 0x10);
+	end(calls, flags);
 	bench_close(conds);
-	end(calls);
-	local_irq_restore(flags);
 }
 
 /* Records of another task, or of a gap: wiped, or not shown */
@@ -349,8 +345,7 @@ static void branch_tasks(struct kunit *test)
 	overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 6);
 	KUNIT_EXPECT_EQ(test, seen[1].nr, 0);
-	end(event);
-	local_irq_restore(flags);
+	end(event, flags);
 }
 
 /* The records stand still at the overflow, and go on after the interrupt. */
@@ -374,8 +369,7 @@ static void branch_freeze(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, seen[0].nr, i + 1);
 		KUNIT_EXPECT_EQ(test, seen[0].entries[0].to, USER_TO + i);
 	}
-	end(event);
-	local_irq_restore(flags);
+	end(event, flags);
 }
 
 /* An overflow that a stop has overtaken has the records of when it came. */
@@ -406,8 +400,7 @@ static void branch_late(struct kunit *test)
 	b->machine->ops->hold(false);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, 0);
-	end(event);
-	local_irq_restore(flags);
+	end(event, flags);
 	b->unknown_expected = b->machine->ops->unknown();
 }
 
@@ -429,8 +422,7 @@ static void branch_nesting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen[1].nr, 0);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, COREPMU_BRANCH_NESTING);
 	b->cpuc->branches->nesting = 0;
-	end(event);
-	local_irq_restore(flags);
+	end(event, flags);
 }
 
 /* Flags, cycles, types and levels, for those who ask */
@@ -472,9 +464,8 @@ static void branch_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen[0].nr, 1);
 	KUNIT_EXPECT_EQ(test, entry[0].mispred + entry[0].predicted + entry[0].cycles, 0);
 	KUNIT_EXPECT_EQ(test, entry[0].type + entry[0].priv + entry[0].spec, 0);
-	end(none);
+	end(none, flags);
 	bench_close(all);
-	local_irq_restore(flags);
 }
 
 /* What is refused, and how */
@@ -548,8 +539,7 @@ static void branch_transactions(struct kunit *test)
 		for (nr = 0; nr < 3 && table[i].from[nr]; nr++)
 			;
 		expect_from(test, &seen[0], table[i].from, nr);
-		end(event);
-		local_irq_restore(flags);
+		end(event, flags);
 	}
 }
 
@@ -559,19 +549,22 @@ static void branch_counting(struct kunit *test)
 	struct bench *b = test->priv;
 	struct perf_event_attr attr = { STACK(ANY_USER) };
 	struct perf_event *event;
+	unsigned long flags;
 
 	attr.sample_period = 0;
 	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	flags = begin(b);
 	add(event);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branch_users, 0);
-	end(event);
+	end(event, flags);
 
 	attr.sample_period = PERIOD;
 	attr.sample_type = 0;
 	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	flags = begin(b);
 	add(event);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branch_users, 0);
-	end(event);
+	end(event, flags);
 }
 
 /* The accesses of a sample, of a start and a stop, and of a reset */
@@ -630,8 +623,7 @@ static void branch_accesses(struct kunit *test)
 
 	local_irq_save(flags);
 	event->pmu->pmu_enable(event->pmu);
-	local_irq_restore(flags);
-	end(event);
+	end(event, flags);
 }
 
 /* A system that ends records no more. */
@@ -647,8 +639,7 @@ static void branch_off(struct kunit *test)
 	overflow(b);
 	KUNIT_EXPECT_EQ(test, seen[0].nr, 0);
 	corepmu_branch_on();
-	end(event);
-	local_irq_restore(flags);
+	end(event, flags);
 }
 
 static struct kunit_case branch_cases[] = {

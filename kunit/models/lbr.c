@@ -110,7 +110,7 @@ static const u32 arch_base[] = { ARCH_LBR_FROM, ARCH_LBR_TO, ARCH_LBR_INFO };
  */
 bool lbr_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index)
 {
-	const struct x86_model_cpu *cpu = x86_model_cpu;
+	const struct x86_model_cpu *cpu = x86_model_this();
 
 	if (!cpu->lbr_nr)
 		return false;
@@ -218,7 +218,7 @@ void lbr_model_freeze(struct x86_model *m)
 
 static bool records(struct x86_model *m)
 {
-	const struct x86_model_cpu *cpu = x86_model_cpu;
+	const struct x86_model_cpu *cpu = x86_model_this();
 
 	if (m->global_status & STATUS_LBR_FRZ)
 		return false;

@@ -112,7 +112,8 @@ static const struct {
 
 static int find_hybrid_kind(unsigned int type, const char *name, struct cpumask *left)
 {
-	struct cpumask cpus;
+	/* Too large for the stack; the module is loaded once. */
+	static struct cpumask cpus;
 	u32 model = 0;
 	int cpu;
 
@@ -136,7 +137,7 @@ static int find_hybrid_kind(unsigned int type, const char *name, struct cpumask 
 /* A machine that has CPUs of several kinds: each is a PMU, unless one is not known. */
 static int find_hybrid(void)
 {
-	struct cpumask left;
+	static struct cpumask left;
 	unsigned int i;
 	int ret = 0;
 
