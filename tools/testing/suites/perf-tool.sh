@@ -245,7 +245,7 @@ record_branches()
 top_bounded()
 {
 	# With pauses, in which perf top has the CPU to itself
-	sh -c 'while :; do workload; sleep 0.05; done' &
+	sh -c 'while :; do workload; sleep 0.4; done' &
 	pid=$!
 	: >/tmp/out
 	# shellcheck disable=SC2094 # it is looked at while it grows
