@@ -404,18 +404,22 @@ static void branch_late(struct kunit *test)
 	b->unknown_expected = b->machine->ops->unknown();
 }
 
-/* Only so many samples have records at a time. */
+/* Only so many samples have records at a time, each a stack of its own. */
 static void branch_nesting(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event *event = open_stack(b, ANY_USER);
+	struct perf_branch_stack *outer = (void *)b->cpuc->branches->stack[0];
 	unsigned long flags = begin(b);
 
 	add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	/* Of a sample that is under way */
+	outer->nr = COREPMU_MAX_BRANCHES;
 	b->cpuc->branches->nesting = COREPMU_BRANCH_NESTING - 1;
 	overflow(b);
 	EXPECT_FROM(test, &seen[0], USER);
+	KUNIT_EXPECT_EQ(test, outer->nr, COREPMU_MAX_BRANCHES);
 	b->cpuc->branches->nesting++;
 	overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);

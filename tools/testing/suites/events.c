@@ -284,7 +284,7 @@ static void merged_event(void)
 	if (!expect_true("counters for a few", fit <= MERGED_MAX))
 		return;
 	for (i = 0; i < fit; i++) {
-		/* The leader alone waits to be enabled: a sibling that does needs no counter yet. */
+		/* Only the leader is disabled: siblings that are need no counter yet. */
 		attr.disabled = !i;
 		fds[i] = event_open(&attr, 0, -1, i ? fds[0] : -1, 0);
 		if (!expect_true("one more in the group", fds[i] >= 0))
