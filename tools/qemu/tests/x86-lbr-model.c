@@ -10,6 +10,7 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
+#include "tests/x86-model-ops.h"
 #include "x86/model.h"
 #include "x86/uarch.h"
 
@@ -78,12 +79,6 @@ static void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
 	memcpy(counts, cpu.counts, sizeof(cpu.counts));
 }
 
-static void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
-{
-	(void)pmu;
-	(void)distance;
-}
-
 static void cpu_need(struct x86_pmu *pmu, uint32_t kinds)
 {
 	(void)pmu;
@@ -94,11 +89,6 @@ static void cpu_interrupt(struct x86_pmu *pmu)
 {
 	(void)pmu;
 	cpu.interrupts++;
-}
-
-static void cpu_alarm(struct x86_pmu *pmu)
-{
-	(void)pmu;
 }
 
 static uint64_t cycles(void)
@@ -115,10 +105,10 @@ static uint64_t cpu_record(struct x86_pmu *pmu, unsigned int rings)
 
 static const struct x86_pmu_ops cpu_ops = {
 	.read		= cpu_read,
-	.watch		= cpu_watch,
+	.watch		= ignore_watch,
 	.need		= cpu_need,
 	.interrupt	= cpu_interrupt,
-	.alarm		= cpu_alarm,
+	.alarm		= ignore_alarm,
 	.record		= cpu_record,
 };
 

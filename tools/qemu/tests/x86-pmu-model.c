@@ -8,6 +8,7 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
+#include "tests/x86-model-ops.h"
 #include "x86/decode.h"
 #include "x86/model.h"
 
@@ -68,20 +69,13 @@ static void cpu_alarm(struct x86_pmu *pmu)
 	cpu.alarms++;
 }
 
-static uint64_t cpu_record(struct x86_pmu *pmu, unsigned int rings)
-{
-	(void)pmu;
-	(void)rings;
-	return 0;
-}
-
 static const struct x86_pmu_ops cpu_ops = {
 	.read		= cpu_read,
 	.watch		= cpu_watch,
 	.need		= cpu_need,
 	.interrupt	= cpu_interrupt,
 	.alarm		= cpu_alarm,
-	.record		= cpu_record,
+	.record		= ignore_record,
 };
 
 static void make(enum x86_pmu_version version)

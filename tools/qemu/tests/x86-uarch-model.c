@@ -11,6 +11,7 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
+#include "tests/x86-model-ops.h"
 #include "x86/model.h"
 #include "x86/uarch.h"
 
@@ -55,43 +56,19 @@ static void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
 	memcpy(counts, cpu.counts, sizeof(cpu.counts));
 }
 
-static void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
-{
-	(void)pmu;
-	(void)distance;
-}
-
-static void cpu_need(struct x86_pmu *pmu, uint32_t kinds)
-{
-	(void)pmu;
-	(void)kinds;
-}
-
 static void cpu_interrupt(struct x86_pmu *pmu)
 {
 	(void)pmu;
 	cpu.interrupts++;
 }
 
-static void cpu_alarm(struct x86_pmu *pmu)
-{
-	(void)pmu;
-}
-
-static uint64_t cpu_record(struct x86_pmu *pmu, unsigned int rings)
-{
-	(void)pmu;
-	(void)rings;
-	return 0;
-}
-
 static const struct x86_pmu_ops cpu_ops = {
 	.read		= cpu_read,
-	.watch		= cpu_watch,
-	.need		= cpu_need,
+	.watch		= ignore_watch,
+	.need		= ignore_need,
 	.interrupt	= cpu_interrupt,
-	.alarm		= cpu_alarm,
-	.record		= cpu_record,
+	.alarm		= ignore_alarm,
+	.record		= ignore_record,
 };
 
 static bool make_uarch(const struct x86_uarch *uarch)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * x86-model-ops.h - what a CPU need not do for the tests of a model that do not look at it
+ */
+#ifndef TOOLS_QEMU_TESTS_X86_MODEL_OPS_H
+#define TOOLS_QEMU_TESTS_X86_MODEL_OPS_H
+
+#include "x86/model.h"
+
+static inline void ignore_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
+{
+	(void)pmu;
+	(void)distance;
+}
+
+static inline void ignore_need(struct x86_pmu *pmu, uint32_t kinds)
+{
+	(void)pmu;
+	(void)kinds;
+}
+
+static inline void ignore_alarm(struct x86_pmu *pmu)
+{
+	(void)pmu;
+}
+
+static inline uint64_t ignore_record(struct x86_pmu *pmu, unsigned int rings)
+{
+	(void)pmu;
+	(void)rings;
+	return 0;
+}
+
+#endif /* TOOLS_QEMU_TESTS_X86_MODEL_OPS_H */
