@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: what CPUID says on an x86 CPU in software
+ */
+#include <linux/bits.h>
+
+#include "model.h"
+#include "x86_access.h"
+
+/**
+ * x86_model_has() - boot_cpu_has()
+ * @feature: X86_FEATURE_*
+ *
+ * Return: whether the CPU has it
+ */
+bool x86_model_has(unsigned int feature)
+{
+	const struct x86_model_cpu *cpu = x86_model_this();
+
+	switch (feature) {
+	case X86_FEATURE_APIC:
+		return !x86_model_no_apic;
+	case X86_FEATURE_PDCM:
+		return !cpu->amd && cpu->version;
+	case X86_FEATURE_PERFCTR_CORE:
+		return cpu->amd && cpu->version >= 1;
+	case X86_FEATURE_VMX:
+		return !cpu->amd && cpu->virt;
+	case X86_FEATURE_SVM:
+		return cpu->amd && cpu->virt;
+	case X86_FEATURE_AMX_TILE:
+	case X86_FEATURE_AVX_VNNI:
+		return cpu->amx;
+	case X86_FEATURE_RTM:
+		return cpu->rtm;
+	case X86_FEATURE_TSX_FORCE_ABORT:
+		return cpu->tsx_force_abort;
+	case X86_FEATURE_RTM_ALWAYS_ABORT:
+		return cpu->tsx_deprecated;
+	case X86_FEATURE_HYBRID_CPU:
+		return cpu->hybrid;
+	case X86_FEATURE_ARCH_LBR:
+		return cpu->arch_lbr;
+	default:
+		return false;
+	}
+}
+
+/**
+ * x86_model_cpuid() - CPUID
+ * @leaf: EAX
+ * @eax: result
+ * @ebx: result
+ * @ecx: result
+ * @edx: result
+ *
+ * Leaf 0xa: SDM volume 2, CPUID, "Architectural Performance Monitoring Leaf".
+ * Leaf 0x1c: SDM volume 2, CPUID, "Last Branch Records Information Leaf".
+ * Leaf 0x1a: SDM volume 2, CPUID, "Native Model ID Enumeration Leaf".
+ * Leaf 0x80000022: APM volume 3, E.4.27, "Extended Performance Monitoring".
+ */
+void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
+{
+	const struct x86_model_cpu *cpu = x86_model_this();
+
+	*eax = 0;
+	*ebx = 0;
+	*ecx = 0;
+	*edx = 0;
+	if (leaf == 0xa && !cpu->amd) {
+		*eax = cpu->version | (cpu->told_gp ?: cpu->nr_gp) << 8 | cpu->gp_width << 16 |
+		       cpu->nr_events << 24;
+		*ebx = cpu->missing;
+		*ecx = cpu->version >= 5 ? cpu->fixed_map : 0;
+		*edx = cpu->nr_fixed | cpu->fixed_width << 5 | (cpu->any ? 0 : BIT(15));
+	} else if (leaf == 0x1a && !cpu->amd) {
+		*eax = cpu->kind << 24 | cpu->native;
+	} else if (leaf == 0x1c && cpu->arch_lbr) {
+		*eax = GENMASK(cpu->lbr_nr / 8 - 1, 0);
+		*ebx = GENMASK(2, 0);
+		*ecx = cpu->lbr_tells;
+	} else if (leaf == 0x80000022 && cpu->amd && cpu->version >= 2) {
+		*eax = BIT(0) | (cpu->lbr_nr ? BIT(1) : 0) | (cpu->lbr_freeze ? BIT(2) : 0);
+		*ebx = cpu->nr_gp | cpu->lbr_nr << 4;
+	}
+}
+
+/**
+ * x86_model_cpuid_eax() - CPUID, EAX alone
+ * @leaf: EAX
+ *
+ * Return: EAX
+ */
+u32 x86_model_cpuid_eax(u32 leaf)
+{
+	u32 eax, ebx, ecx, edx;
+
+	x86_model_cpuid(leaf, &eax, &ebx, &ecx, &edx);
+	return eax;
+}
+
+/**
+ * x86_model_cpuid_ebx() - CPUID, EBX alone
+ * @leaf: EAX
+ *
+ * Return: EBX
+ */
+u32 x86_model_cpuid_ebx(u32 leaf)
+{
+	u32 eax, ebx, ecx, edx;
+
+	x86_model_cpuid(leaf, &eax, &ebx, &ecx, &edx);
+	return ebx;
+}
