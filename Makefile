@@ -83,7 +83,8 @@ validate:
 clients:
 	@$(scripts)/install-deps clients --arch '$(or $(ARCH),x86_64)'
 	@$(scripts)/clients --arch '$(or $(ARCH),x86_64)' $(if $(KERNEL),--kernel '$(KERNEL)') \
-		$(if $(CPU),--cpu '$(CPU)') $(if $(FILTER),--filter '$(FILTER)')
+		$(if $(CPU),--cpu '$(CPU)') $(if $(FILTER),--filter '$(FILTER)') \
+		$(if $(DIR),--checkouts '$(DIR)')
 
 kvm-unit-tests:
 	@$(scripts)/install-deps guest --arch arm64 --arch x86_64
@@ -121,7 +122,7 @@ help:
 	@echo 'make check-all                    all tests on all kernels'
 	@echo 'make kunit [DEBUG=1] [FILTER=..]  the sources on register models, in a kernel of their own'
 	@echo 'make validate [PMU=cpu]           judge a perf PMU: ours, the built-in one, or both'
-	@echo 'make clients [FILTER=..]          rr, PAPI, bpftrace and others, ours and the built-in driver'
+	@echo 'make clients [FILTER=..] [DIR=..] rr, PAPI, bpftrace and others, ours and the built-in driver'
 	@echo 'make kvm-unit-tests DIR=...       judge the virtual PMUs with a checkout of kvm-unit-tests'
 	@echo 'make bench                        what operations cost, ours and the built-in driver'
 	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'

@@ -58,4 +58,8 @@ results built-in "not ok 0 - the suite comes to its end"
 results corepmu "not ok 0 - the suite comes to its end"
 concludes "guests that ended early are no comparison" 1 'the suite comes to its end +fails +fails +<--'
 
+said=$(scripts/clients --filter perf-event-tests --checkouts "$work" 2>&1)
+[ $? -eq 2 ] && grep -q 'perf-event-tests is left out' <<<"$said"
+result "a client whose checkout is not there is left out, and says so"
+
 finish

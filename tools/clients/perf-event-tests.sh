@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# perf_event_tests: what perf_event_open(2) promises, test by test.
+
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+echo -1 >/proc/sys/kernel/perf_event_paranoid
+export TESTS_QUIET=y
+cd /usr/lib/perf_event_tests || exit
+
+# Its verdict is the end of the line; the status is 1 for all that did not pass.
+passes()
+{
+	timeout 600 "./$1" >/tmp/said 2>&1
+	echo "status $?" >>/tmp/said
+	verdict=$(tail -n 2 /tmp/said | head -n 1)
+	case $verdict in
+	*SKIPPED | *UNIMPLEMENTED | *'NEED TESTCASE' | *' NO' | *'OLD BEHAVIOR' | *CAUTION)
+		skip "it says $(echo "$verdict" | sed 's/.*[a-z.]  *//')" ;;
+	esac
+	expect_says "its verdict" '(PASSED|YES|KERNEL OK|NEW BEHAVIOR)$' "$verdict" && return
+	tail -n 20 /tmp/said
+	return 1
+}
+
+plan "$(wc -l <list)"
+while read -r test; do
+	check "$test" passes "$test"
+done <list
+finish
