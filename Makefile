@@ -11,7 +11,7 @@ include $(src)/Kbuild
 
 else
 
-scripts	:= $(CURDIR)/scripts
+scripts	:= scripts
 uname	:= $(shell uname -m)
 native	:= $(if $(filter aarch64,$(uname)),arm64,$(uname))
 

@@ -6,6 +6,19 @@
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${COREPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/corepmu}
 
+# What is made goes to build/ in the checkout. make and kbuild cannot work in a directory whose
+# name has a space or a colon: in such a checkout build/ is a link to a place in the cache.
+BUILD=$TOP/build
+is_for_make() { case $1 in *[[:space:]:]*) return 1 ;; esac }
+
+link_build() {
+	is_for_make "$CACHE" ||
+		die "make cannot work in $CACHE; set COREPMU_CACHE to a directory without a space or a colon in its name."
+	BUILD=$CACHE/build/$(md5sum <<<"$TOP" | cut -c 1-12)
+	mkdir -p "$BUILD" || die "cannot create $BUILD."
+	[ -e "$TOP/build" ] || ln -s "$BUILD" "$TOP/build" || die "cannot create $TOP/build."
+}
+
 # The user's make variables are for the Makefile alone.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 
@@ -20,6 +33,8 @@ die() {
 	printf '%s: %s\n' "$(basename "$0")" "$*" >&2
 	exit "$status"
 }
+
+is_for_make "$TOP" || link_build
 
 # What set -e ends without a word gets one here.
 set -E

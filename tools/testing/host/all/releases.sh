@@ -38,8 +38,8 @@ mkdir -p build
 free=$(df -Pm build | awk 'NR == 2 { print $4 }')
 [ "$free" -ge 5000 ] || skip_all "5000 MB are needed below build/, $free MB are free"
 
-with_lock "$TOP/build/.releases.lock"
-work=$TOP/build/releases
+with_lock "$BUILD/.releases.lock"
+work=$BUILD/releases
 # What is mounted there is so in other namespaces only.
 trap 'rm -rf --one-file-system "$work"' EXIT
 rm -rf --one-file-system "$work"
