@@ -4,17 +4,12 @@
  *
  * The hardware keeps the last branches in registers. It is told to record what the CPU's
  * events ask for together, and stands still from an overflow on; the first sample of an
- * interrupt reads all records, and each sample gets those that its own event asked for.
+ * interrupt reads all records, and each sample gets those that its own event asked for
+ * (branch-sample.c). Whose branches they are, and the stacks of calls that are kept while their
+ * task is away: branch-task.c.
  *
- * Records say nothing of the task that branched, and neither a switch to another task nor a
- * gap in what is recorded can be seen in them. They are wiped
- * - before the hardware records again, after an event has come that asks for more than was
- *   recorded so far;
- * - at every switch of tasks that perf core tells of.
- * It does not tell of all of them: not when the next task has a context with events of other
- * PMUs alone, and not at all on kernels before 6.2 where another PMU leads the hardware
- * context. So it is noted whose the records are, and how often that task had been scheduled
- * out. When a sample finds another task, or the same one after a switch, it has no records.
+ * Hardware that records a stack of calls records nothing else. So on a CPU either all events
+ * that want records want stacks of calls, or none does; perf core has the others take turns.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -23,7 +18,6 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
-#include <linux/sched.h>
 
 #include <corepmu/branch.h>
 #include <corepmu/ksyms.h>
@@ -49,6 +43,7 @@ static const struct {
 	{ PERF_SAMPLE_BRANCH_IN_TX, COREPMU_BRANCH_IN_TX },
 	{ PERF_SAMPLE_BRANCH_NO_TX, COREPMU_BRANCH_NO_TX },
 	{ PERF_SAMPLE_BRANCH_COND, COREPMU_BRANCH_COND },
+	{ PERF_SAMPLE_BRANCH_CALL_STACK, COREPMU_BRANCH_CALL_STACK },
 	{ PERF_SAMPLE_BRANCH_IND_JUMP, COREPMU_BRANCH_IND_JUMP },
 	{ PERF_SAMPLE_BRANCH_CALL, COREPMU_BRANCH_CALL },
 	{ PERF_SAMPLE_BRANCH_NO_FLAGS, 0 },
@@ -60,13 +55,6 @@ static const struct {
 
 #define BRANCH_ASKS_TX							\
 	(PERF_SAMPLE_BRANCH_ABORT_TX | PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX)
-
-/* What include/uapi/linux/perf_event.h calls each kind, bit by bit */
-static const u8 branch_types[] = {
-	PERF_BR_COND, PERF_BR_UNCOND, PERF_BR_IND, PERF_BR_CALL, PERF_BR_IND_CALL, PERF_BR_RET,
-	PERF_BR_SYSCALL, PERF_BR_SYSRET, PERF_BR_UNKNOWN, PERF_BR_IRQ, PERF_BR_ERET,
-	PERF_BR_UNKNOWN, PERF_BR_UNKNOWN,
-};
 
 /* Whose records this CPU's are, while it has events that ask for some */
 static DEFINE_PER_CPU(struct corepmu_cpu *, branch_cpuc);
@@ -140,6 +128,54 @@ static u64 branch_wants(u64 asked, u64 *unknown)
 	return wanted;
 }
 
+/* Is perf core to tell of switches of tasks, and does it tell this PMU of them? */
+static bool is_told(const struct corepmu *pmu)
+{
+	return corepmu_has_sched_cb() && compat_sched_task_is_told(&pmu->perf_pmu);
+}
+
+/*
+ * A stack of calls, of user space: the kernel leaves its own without returning when it
+ * switches tasks, and enters and leaves it without calls.
+ */
+static int check_call_stack(const struct corepmu *pmu, u64 asked, u64 wanted)
+{
+	if (!(pmu->branch_backend->offers & COREPMU_BRANCH_CALL_STACK))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "branch_sample_type is %#llx: the CPU's records do not follow calls",
+				      asked);
+	if (wanted & (COREPMU_BRANCH_ANY | COREPMU_BRANCH_ANY_TX))
+		return corepmu_refuse(-EINVAL,
+				      "branch_sample_type is %#llx: a stack of calls has no other branches",
+				      asked);
+	if (wanted & COREPMU_BRANCH_KERNEL)
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "branch_sample_type is %#llx: calls are followed in user space only",
+				      asked);
+	if (!is_told(pmu))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "branch_sample_type is %#llx: this kernel does not tell this PMU when tasks are switched",
+				      asked);
+
+	return 0;
+}
+
+static int check_branches(const struct corepmu *pmu, u64 asked, u64 wanted)
+{
+	const struct corepmu_branch_backend *backend = pmu->branch_backend;
+
+	if ((asked & BRANCH_ASKS_TX) && !(backend->offers & COREPMU_BRANCH_ANY_TX))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "branch_sample_type is %#llx: the CPU has no transactions",
+				      asked);
+	if (wanted & COREPMU_BRANCH_KERNEL & ~backend->offers)
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "branch_sample_type is %#llx: branches of the kernel are not recorded: %s",
+				      asked, backend->kernel_reason);
+
+	return 0;
+}
+
 /**
  * corepmu_branch_encode() - what branch records does an event want?
  * @pmu: the PMU
@@ -153,33 +189,28 @@ static u64 branch_wants(u64 asked, u64 *unknown)
  */
 int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 {
-	const struct corepmu_branch_backend *backend = pmu->branch_backend;
 	u64 asked = event->attr.branch_sample_type, wanted, unknown;
+	int ret;
 
 	if (!pmu->nr_branches)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "branch_sample_type is %#llx: branches are not recorded: %s",
 				      asked, pmu->branch_reason ?: "this CPU is not known to");
 
-	/* Stacks of calls have to be kept while their task is away, which is not done yet. */
-	if (asked & PERF_SAMPLE_BRANCH_CALL_STACK)
-		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: stacks of calls are not recorded",
-				      asked);
-
 	wanted = branch_wants(asked, &unknown);
 	if (unknown)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "branch_sample_type is %#llx: this is not recorded: %#llx",
 				      asked, unknown);
-	if ((asked & BRANCH_ASKS_TX) && !(backend->offers & COREPMU_BRANCH_ANY_TX))
-		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: the CPU has no transactions",
-				      asked);
-	if (wanted & COREPMU_BRANCH_KERNEL & ~backend->offers)
-		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: branches of the kernel are not recorded: %s",
-				      asked, backend->kernel_reason);
+
+	if (wanted & COREPMU_BRANCH_CALL_STACK) {
+		ret = check_call_stack(pmu, asked, wanted);
+		wanted |= COREPMU_BRANCH_NEAR_CALLS;
+	} else {
+		ret = check_branches(pmu, asked, wanted);
+	}
+	if (ret)
+		return ret;
 	if (!(wanted & COREPMU_BRANCH_ANY) ||
 	    !(wanted & (COREPMU_BRANCH_USER | COREPMU_BRANCH_KERNEL)))
 		return corepmu_refuse(-EINVAL,
@@ -190,6 +221,9 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 		wanted |= COREPMU_BRANCH_FLAGS;
 	if (!(asked & PERF_SAMPLE_BRANCH_NO_CYCLES))
 		wanted |= COREPMU_BRANCH_CYCLES;
+	if (!(wanted & COREPMU_BRANCH_CALL_STACK) &&
+	    (wanted & COREPMU_BRANCH_ANY) != COREPMU_BRANCH_ANY)
+		wanted |= COREPMU_BRANCH_CHOSEN;
 	event->hw.branch_reg.config = wanted;
 
 	/* Without samples there is nothing that records would be for. */
@@ -201,62 +235,55 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 	return 0;
 }
 
-/* Whose records are they? */
-
-static unsigned long times_switched(const struct task_struct *task)
+static bool differ(u64 wanted, u64 others)
 {
-	return task->nvcsw + task->nivcsw;
+	return (wanted ^ others) & COREPMU_BRANCH_CALL_STACK;
 }
 
-static bool is_of_current(const struct corepmu_branches *branches)
+static bool differ_in_group(const struct perf_event *event, const struct perf_event *other)
 {
-	return branches->task == current && branches->switches == times_switched(current);
-}
-
-/*
- * The hardware does not record. An NMI that comes meanwhile finds records of nobody, and has
- * them wiped as well before it has the hardware record again.
- */
-static void wipe(struct corepmu_cpu *cpuc)
-{
-	struct corepmu_branches *branches = cpuc->branches;
-
-	branches->task = NULL;
-	barrier();
-	to_backend(cpuc)->wipe(cpuc);
-	barrier();
-	branches->read = false;
-	branches->switches = times_switched(current);
-	branches->task = current;
-	branches->stale = false;
+	return other->pmu == event->pmu && (other->hw.flags & COREPMU_EVENT_BRANCHES) &&
+	       differ(event->hw.branch_reg.config, other->hw.branch_reg.config);
 }
 
 /**
- * corepmu_branch_switch() - perf core has switched tasks
- * @sched_in: to the current one; or it is about to be switched away from
+ * corepmu_branch_fits_group() - can an event be on a CPU together with its group?
+ * @event: an event that is being opened, which corepmu_branch_encode() may have seen
  *
- * IRQs off.
+ * Process context.
+ *
+ * Return: false when only one of them could have its records
  */
-void corepmu_branch_switch(bool sched_in)
+bool corepmu_branch_fits_group(struct perf_event *event)
 {
-	struct corepmu_cpu *cpuc = this_cpu_read(branch_cpuc);
+	struct perf_event *leader = event->group_leader, *sibling;
 
-	if (!sched_in || !cpuc)
-		return;
+	if (!(event->hw.flags & COREPMU_EVENT_BRANCHES))
+		return true;
+	if (differ_in_group(event, leader))
+		return false;
+	for_each_sibling_event(sibling, leader)
+		if (differ_in_group(event, sibling))
+			return false;
 
-	/* Before 6.2 perf core may have disabled the PMU of an earlier load in place of this. */
-	cpuc->branches->stale = true;
-	if (cpuc->running) {
-		corepmu_stop_cpu(cpuc);
-		corepmu_start_cpu(cpuc);
-	}
+	return true;
 }
 
 /* Events that come and go */
 
-static bool is_told(struct corepmu_cpu *cpuc)
+/**
+ * corepmu_branch_fits() - can an event have its records on this CPU now?
+ * @cpuc: this CPU's state
+ * @event: an event that is to be placed, which has COREPMU_EVENT_BRANCHES
+ *
+ * IRQs off.
+ *
+ * Return: false while there are events that want the hardware to record otherwise
+ */
+bool corepmu_branch_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
-	return corepmu_has_sched_cb() && compat_sched_task_is_told(&cpuc->pmu->perf_pmu);
+	return !cpuc->branch_users ||
+	       !differ(event->hw.branch_reg.config, cpuc->branches->wanted);
 }
 
 /**
@@ -278,7 +305,7 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 	barrier();
 	cpuc->branch_users++;
 	this_cpu_write(branch_cpuc, cpuc);
-	if (is_told(cpuc))
+	if (is_told(cpuc->pmu))
 		corepmu_perf_sched_cb_inc(event->pmu);
 }
 
@@ -294,7 +321,7 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 	u64 wanted = 0;
 	int idx;
 
-	if (is_told(cpuc))
+	if (is_told(cpuc->pmu))
 		corepmu_perf_sched_cb_dec(event->pmu);
 	if (!--cpuc->branch_users)
 		this_cpu_write(branch_cpuc, NULL);
@@ -307,6 +334,32 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 	}
 	/* Nothing has been recorded for a while when the next event comes. */
 	cpuc->branches->wanted = wanted;
+}
+
+/**
+ * corepmu_branch_switch() - perf core has switched tasks
+ * @sched_in: to the current one; or it is about to be switched away from
+ *
+ * IRQs off.
+ */
+void corepmu_branch_switch(bool sched_in)
+{
+	struct corepmu_cpu *cpuc = this_cpu_read(branch_cpuc);
+	bool resume;
+
+	if (!cpuc)
+		return;
+
+	/* Before 6.2 perf core may have disabled the PMU of an earlier load in place of this. */
+	resume = cpuc->running;
+	if (resume)
+		corepmu_stop_cpu(cpuc);
+	if (sched_in)
+		corepmu_branch_come(cpuc);
+	else
+		corepmu_branch_leave(cpuc);
+	if (resume)
+		corepmu_start_cpu(cpuc);
 }
 
 /* The hardware */
@@ -322,8 +375,9 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
 	if (READ_ONCE(branches_off))
 		return;
 	if (cpuc->branches->stale)
-		wipe(cpuc);
+		corepmu_branch_wipe(cpuc);
 	cpuc->branches->read = false;
+	cpuc->branches->version++;
 	barrier();
 	to_backend(cpuc)->start(cpuc);
 }
@@ -350,6 +404,7 @@ void corepmu_branch_reset(struct corepmu_cpu *cpuc)
 	if (!cpuc->branches)
 		return;
 	cpuc->branches->stale = true;
+	cpuc->branches->version++;
 	cpuc->branches->selected = ~0ULL;
 	cpuc->branches->freezes = false;
 	to_backend(cpuc)->reset(cpuc);
@@ -369,150 +424,4 @@ void corepmu_branch_off(void)
 void corepmu_branch_on(void)
 {
 	WRITE_ONCE(branches_off, false);
-}
-
-/* Samples */
-
-/* Which of the kinds is it? Asked of the hardware, or of the instruction, once a record. */
-static u32 branch_kind(const struct corepmu_branch_backend *backend,
-		       struct corepmu_branches *branches, unsigned int i)
-{
-	if (!branches->kind[i])
-		branches->kind[i] = branches->entries[i].abort ? COREPMU_BRANCH_ABORT :
-				    backend->decode(&branches->entries[i]);
-
-	return branches->kind[i];
-}
-
-/*
- * Hardware judges the level by where a branch leads to. One that comes from the kernel has an
- * address of the kernel, too: it is for those who want the kernel's branches.
- */
-static bool level_is_wanted(u64 wanted, const struct perf_branch_entry *entry)
-{
-	bool from_kernel = corepmu_branch_is_kernel(entry->from);
-	bool to_kernel = corepmu_branch_is_kernel(entry->to);
-
-	if ((from_kernel || to_kernel) && !(wanted & COREPMU_BRANCH_KERNEL))
-		return false;
-
-	return to_kernel || (wanted & COREPMU_BRANCH_USER);
-}
-
-static bool transaction_is_wanted(u64 wanted, const struct perf_branch_entry *entry)
-{
-	if (!(wanted & COREPMU_BRANCH_ANY_TX))
-		return true;
-
-	return wanted & (entry->in_tx ? COREPMU_BRANCH_IN_TX : COREPMU_BRANCH_NO_TX);
-}
-
-/* What of @entry, a branch of kind @kind (or 0), an event gets that wants @wanted */
-static struct perf_branch_entry
-show_branch(u64 wanted, const struct perf_branch_entry *entry, u32 kind)
-{
-	struct perf_branch_entry shown = { .from = entry->from, .to = entry->to };
-
-	if (wanted & COREPMU_BRANCH_FLAGS) {
-		shown.mispred = entry->mispred;
-		shown.predicted = entry->predicted;
-		shown.in_tx = entry->in_tx;
-		shown.abort = entry->abort;
-		shown.spec = entry->spec;
-	}
-	if (wanted & COREPMU_BRANCH_CYCLES)
-		shown.cycles = entry->cycles;
-	if (wanted & COREPMU_BRANCH_TYPE)
-		shown.type = branch_types[__ffs(kind)];
-	if (wanted & COREPMU_BRANCH_LEVEL)
-		shown.priv = corepmu_branch_is_kernel(entry->to) ? PERF_BR_PRIV_KERNEL :
-								   PERF_BR_PRIV_USER;
-
-	return shown;
-}
-
-static void choose_branches(const struct corepmu_branch_backend *backend,
-			    struct corepmu_branches *branches, u64 wanted,
-			    struct perf_branch_stack *stack)
-{
-	bool look = backend->decodes_all || (wanted & COREPMU_BRANCH_TYPE) ||
-		    (wanted & COREPMU_BRANCH_ANY) != COREPMU_BRANCH_ANY;
-	unsigned int i;
-	u32 kind = 0;
-
-	stack->hw_idx = branches->hw_idx;
-	stack->nr = 0;
-	for (i = 0; i < branches->nr; i++) {
-		if (!level_is_wanted(wanted, &branches->entries[i]) ||
-		    !transaction_is_wanted(wanted, &branches->entries[i]))
-			continue;
-		if (look) {
-			kind = branch_kind(backend, branches, i);
-			if (!(kind & wanted))
-				continue;
-		}
-		stack->entries[stack->nr++] = show_branch(wanted, &branches->entries[i], kind);
-	}
-}
-
-/* The records are those of the last overflow, or of when the PMU was stopped. */
-static void read_branches(struct corepmu_cpu *cpuc)
-{
-	struct corepmu_branches *branches = cpuc->branches;
-
-	if (branches->read)
-		return;
-
-	branches->hw_idx = 0;
-	branches->nr = 0;
-	if (is_of_current(branches))
-		to_backend(cpuc)->read(cpuc, branches);
-	else
-		branches->stale = true;
-	barrier();
-	branches->read = true;
-}
-
-/**
- * corepmu_branch_sample() - give a sample its branch records
- * @cpuc: this CPU's state
- * @event: the event, which has COREPMU_EVENT_BRANCHES
- * @data: the sample, which perf_sample_data_init() has seen
- *
- * Records that two samples show differ, and both may be needed at a time: perf core may stop
- * an event in the middle of another's sample, which may have an overflow that was overtaken,
- * and an NMI comes in the middle of such a stop. Each has a stack of its own; the sample
- * that finds none left has no records. From the overflow interrupt, or with IRQs off;
- * corepmu_branch_sample_end() comes after the sample.
- */
-void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
-			   struct perf_sample_data *data)
-{
-	struct corepmu_branches *branches = cpuc->branches;
-	unsigned int nesting = branches->nesting++;
-	struct perf_branch_stack *stack;
-	bool resume = cpuc->running;
-
-	if (nesting >= COREPMU_BRANCH_NESTING)
-		return;
-	stack = (struct perf_branch_stack *)branches->stack[nesting];
-
-	/* Not while an event is stopped, as a rule: perf core stops the PMU before. */
-	if (unlikely(resume))
-		corepmu_stop_cpu(cpuc);
-	read_branches(cpuc);
-	choose_branches(to_backend(cpuc), branches, event->hw.branch_reg.config, stack);
-	if (unlikely(resume))
-		corepmu_start_cpu(cpuc);
-
-	compat_sample_save_brstack(data, event, stack);
-}
-
-/**
- * corepmu_branch_sample_end() - perf core has written the sample
- * @cpuc: this CPU's state
- */
-void corepmu_branch_sample_end(struct corepmu_cpu *cpuc)
-{
-	cpuc->branches->nesting--;
 }

@@ -320,6 +320,9 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 	if (!cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
 		return -ENOENT;
 
+	if (unlikely(hwc->flags & COREPMU_EVENT_BRANCHES) && !corepmu_branch_fits(cpuc, event))
+		return -EAGAIN;
+
 	idx = find_counter(cpuc, event);
 	if (idx < 0)
 		return idx;
@@ -371,6 +374,10 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 
 	if (leader == event)
 		return 0;
+
+	if (!corepmu_branch_fits_group(event))
+		return corepmu_refuse(-EINVAL,
+				      "its group has stacks of calls, and other branches");
 
 	demands = kcalloc(COREPMU_MAX_DEMANDS, sizeof(*demands), GFP_KERNEL);
 	if (!demands)
@@ -492,6 +499,7 @@ static void corepmu_event_destroy(struct perf_event *event)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
 
+	corepmu_branch_close(event);
 	if (corepmu_event_is_readable(&event->hw) && pmu->backend->user_gone)
 		pmu->backend->user_gone(pmu);
 	if (pmu->backend->release)
@@ -541,10 +549,16 @@ static int corepmu_event_init(struct perf_event *event)
 	if (ret)
 		return ret;
 
+	ret = corepmu_branch_open(event);
+	if (ret)
+		return ret;
+
 	if (pmu->backend->acquire) {
 		ret = pmu->backend->acquire(pmu);
-		if (ret)
+		if (ret) {
+			corepmu_branch_close(event);
 			return ret;
+		}
 	}
 	event->destroy = corepmu_event_destroy;
 

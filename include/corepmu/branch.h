@@ -56,6 +56,14 @@ struct task_struct;
 #define COREPMU_BRANCH_CYCLES	BIT_ULL(21)
 #define COREPMU_BRANCH_TYPE	BIT_ULL(22)
 #define COREPMU_BRANCH_LEVEL	BIT_ULL(23)
+/* The calls that have not returned, and nothing else */
+#define COREPMU_BRANCH_CALL_STACK	BIT_ULL(24)
+/* Records are chosen by their kind */
+#define COREPMU_BRANCH_CHOSEN	BIT_ULL(25)
+
+/* What a stack of calls is made of */
+#define COREPMU_BRANCH_NEAR_CALLS					\
+	(COREPMU_BRANCH_CALL | COREPMU_BRANCH_IND_CALL | COREPMU_BRANCH_RET)
 
 /* Records of any hardware, and samples that are under way on a CPU at most, see branch.c */
 #define COREPMU_MAX_BRANCHES	64
@@ -72,6 +80,7 @@ struct task_struct;
  * @read: @entries are what the hardware has
  * @task: whose branches the hardware's records are, NULL while that is not known
  * @switches: how often that task had been scheduled out when it was noted
+ * @version: grows whenever the hardware's records may have changed
  * @nesting: samples that are being emitted
  * @hw_idx: where the hardware keeps the youngest record
  * @nr: how many records @entries has
@@ -89,6 +98,7 @@ struct corepmu_branches {
 	bool				read;
 	const struct task_struct	*task;
 	unsigned long			switches;
+	unsigned long			version;
 	unsigned int			nesting;
 	u64				hw_idx;
 	unsigned int			nr;
@@ -96,6 +106,51 @@ struct corepmu_branches {
 	u32				kind[COREPMU_MAX_BRANCHES];
 	u8				stack[COREPMU_BRANCH_NESTING][COREPMU_BRANCH_STACK_SIZE]
 					__aligned(8);
+};
+
+/**
+ * struct corepmu_branch_record - the registers of a record, as the hardware has them
+ * @from: where the branch was
+ * @to: where it led
+ * @info: what else is known of it, where the hardware keeps that apart and somebody wants it
+ */
+struct corepmu_branch_record {
+	u64	from;
+	u64	to;
+	u64	info;
+};
+
+/**
+ * struct corepmu_call_stack - the calls of a task that have not returned
+ * @node: entry among those of all tasks
+ * @rcu: frees it
+ * @task: the task
+ * @users: events that were opened on the task and want it
+ * @saved: the task is away, and this is what the hardware had when it left
+ * @wanted: corepmu_branches.wanted of then
+ * @switches: how often the task had been scheduled out, that time included
+ * @where: the CPU's records that it was read from
+ * @version: corepmu_branches.version of then
+ * @hw_idx: where the hardware kept the youngest record
+ * @nr: how many records there are
+ * @records: the records, the youngest first
+ *
+ * All but the first four are touched by the CPU alone that switches to the task, or from it,
+ * with interrupts disabled.
+ */
+struct corepmu_call_stack {
+	struct hlist_node		node;
+	struct rcu_head			rcu;
+	const struct task_struct	*task;
+	unsigned int			users;
+	bool				saved;
+	u64				wanted;
+	unsigned long			switches;
+	const struct corepmu_branches	*where;
+	unsigned long			version;
+	u64				hw_idx;
+	unsigned int			nr;
+	struct corepmu_branch_record	records[];
 };
 
 /**
@@ -110,6 +165,12 @@ struct corepmu_branches {
  * @wipe: no record is left; the hardware does not record meanwhile. IRQs off, or NMI
  * @read: fill in hw_idx, nr, entries, and kind where the hardware knows it (0 where not).
  *	Of each entry kind comes last. The hardware does not record meanwhile. IRQs off, or NMI
+ * @save: fill in hw_idx, nr and records of a stack of calls; NULL like the next two where the
+ *	hardware has none. The hardware does not record meanwhile. IRQs off
+ * @restore: have the hardware keep these records and no others. It does not record
+ *	meanwhile. IRQs off
+ * @still_has: are a saved stack's registers as they were? Nobody has touched them since, but
+ *	the CPU may have been powered down. IRQs off
  * @decode: the kind of a record of which the hardware does not know it. IRQs off, or NMI
  */
 struct corepmu_branch_backend {
@@ -122,6 +183,11 @@ struct corepmu_branch_backend {
 	void		(*stop)(struct corepmu_cpu *cpuc);
 	void		(*wipe)(struct corepmu_cpu *cpuc);
 	void		(*read)(struct corepmu_cpu *cpuc, struct corepmu_branches *branches);
+	void		(*save)(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack);
+	void		(*restore)(struct corepmu_cpu *cpuc,
+				   const struct corepmu_call_stack *stack);
+	bool		(*still_has)(struct corepmu_cpu *cpuc,
+				     const struct corepmu_call_stack *stack);
 	u32		(*decode)(struct perf_branch_entry *entry);
 };
 
@@ -130,17 +196,29 @@ int corepmu_branch_setup(struct corepmu *pmu, const struct corepmu_branch_backen
 			 unsigned int nr);
 void corepmu_branch_cleanup(struct corepmu *pmu);
 int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event);
+bool corepmu_branch_fits_group(struct perf_event *event);
+bool corepmu_branch_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event);
 void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_branch_switch(bool sched_in);
 void corepmu_branch_start(struct corepmu_cpu *cpuc);
 void corepmu_branch_stop(struct corepmu_cpu *cpuc);
 void corepmu_branch_reset(struct corepmu_cpu *cpuc);
 void corepmu_branch_off(void);
 void corepmu_branch_on(void);
+
+/* branch-task.c */
+bool corepmu_branch_is_current(const struct corepmu_branches *branches);
+void corepmu_branch_wipe(struct corepmu_cpu *cpuc);
+int corepmu_branch_open(struct perf_event *event);
+void corepmu_branch_close(struct perf_event *event);
+void corepmu_branch_leave(struct corepmu_cpu *cpuc);
+void corepmu_branch_come(struct corepmu_cpu *cpuc);
+
+/* branch-sample.c */
 void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct perf_sample_data *data);
 void corepmu_branch_sample_end(struct corepmu_cpu *cpuc);
-void corepmu_branch_switch(bool sched_in);
 
 /* Addresses of the kernel have the top bit set, on arm64 and on x86-64. */
 static inline bool corepmu_branch_is_kernel(u64 addr)

@@ -119,12 +119,12 @@ static inline void compat_pmu_set_filter(struct pmu *pmu)
 /*
  * Is the PMU told of switches once it has called perf_sched_cb_inc()? Before 6.2 it is the
  * one that was registered first on the hardware context, whoever has asked for it
- * (__perf_pmu_sched_task()). On a CPU with IRQs off.
+ * (__perf_pmu_sched_task()), which is the same one on all CPUs.
  */
-static inline bool compat_sched_task_is_told(struct pmu *pmu)
+static inline bool compat_sched_task_is_told(const struct pmu *pmu)
 {
 #if COMPAT_PMU_OUTLIVES_MODULE
-	return this_cpu_ptr(pmu->pmu_cpu_context)->ctx.pmu == pmu;
+	return raw_cpu_ptr(pmu->pmu_cpu_context)->ctx.pmu == pmu;
 #else
 	return true;
 #endif

@@ -9,7 +9,9 @@
  * or flags within addresses, and are not known here.
  *
  * Both stand still from an overflow's interrupt on, IA32_DEBUGCTL[11], and what they have is
- * kept while they are disabled.
+ * kept while they are disabled. Not so a stack of calls: an interrupt next to a call or a return
+ * may have a record too many then, or one too few (intel_pmu_lbr_enable_all() of the kernel's
+ * arch/x86/events/intel/lbr.c). It follows user space alone, which stands still without that.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -42,6 +44,7 @@
 #define EAX_DEPTHS		GENMASK(7, 0)
 #define EBX_CPL			BIT(0)
 #define EBX_FILTER		BIT(1)
+#define EBX_CALL_STACK		BIT(2)
 #define ECX_MISPRED		BIT(0)
 #define ECX_TIMED		BIT(1)
 #define ECX_TYPE		BIT(2)
@@ -83,6 +86,16 @@ static void set_flags(struct perf_branch_entry *entry, u64 info)
 	}
 }
 
+static bool follows_calls(const struct corepmu_branches *branches)
+{
+	return branches->wanted & COREPMU_BRANCH_CALL_STACK;
+}
+
+static u64 freeze_bit(const struct corepmu_branches *branches)
+{
+	return follows_calls(branches) ? 0 : DEBUGCTL_FREEZE_LBR;
+}
+
 /* The ring */
 
 static void ring_start(struct corepmu_cpu *cpuc)
@@ -90,13 +103,15 @@ static void ring_start(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	u64 select = x86_lbr_select(branches->wanted);
 
+	if (follows_calls(branches))
+		select |= LBR_SELECT_CALL_STACK;
 	if (branches->selected != select) {
 		x86_write_msr(MSR_LBR_SELECT, select);
 		branches->selected = select;
 	}
 	/* Others have bits in there; and a freeze before version 4 clears the one for records. */
 	x86_write_msr(MSR_IA32_DEBUGCTLMSR,
-		      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR);
+		      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_LBR | freeze_bit(branches));
 }
 
 static void ring_stop(struct corepmu_cpu *cpuc)
@@ -114,17 +129,28 @@ static void ring_wipe(struct corepmu_cpu *cpuc)
 		x86_write_msr(MSR_LBR_NHM_FROM + i, 0);
 }
 
+/* An abort is told from a branch by its flag. */
+static bool ring_needs_info(const struct corepmu_cpu *cpuc)
+{
+	return (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES)) ||
+	       (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
+}
+
+/* Where the record is that came @i branches before the youngest */
+static unsigned int ring_at(unsigned int top, unsigned int i)
+{
+	return (top - i) % NR_RING_RECORDS;
+}
+
 static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branches)
 {
-	/* An abort is told from a branch by its flag. */
-	bool info = (branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES)) ||
-		    (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
+	bool info = ring_needs_info(cpuc);
 	unsigned int top = x86_read_msr(MSR_LBR_TOS), i;
 
 	branches->hw_idx = top;
 	for (i = 0; i < NR_RING_RECORDS; i++) {
 		struct perf_branch_entry entry = { };
-		unsigned int nr = (top - i) % NR_RING_RECORDS;
+		unsigned int nr = ring_at(top, i);
 
 		entry.from = x86_read_msr(MSR_LBR_NHM_FROM + nr);
 		if (!entry.from)
@@ -142,15 +168,63 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branche
 	branches->nr = i;
 }
 
+static void ring_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack)
+{
+	bool info = ring_needs_info(cpuc);
+	unsigned int top = x86_read_msr(MSR_LBR_TOS), i;
+
+	stack->hw_idx = top;
+	for (i = 0; i < NR_RING_RECORDS; i++) {
+		struct corepmu_branch_record *record = &stack->records[i];
+		unsigned int nr = ring_at(top, i);
+
+		record->from = x86_read_msr(MSR_LBR_NHM_FROM + nr);
+		if (!record->from)
+			break;
+		record->to = x86_read_msr(MSR_LBR_NHM_TO + nr);
+		if (info)
+			record->info = x86_read_msr(MSR_LBR_INFO_0 + nr);
+	}
+	stack->nr = i;
+}
+
+/* Where they were: user space may compare their places with those of the last sample. */
+static void ring_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
+{
+	bool info = ring_needs_info(cpuc);
+	unsigned int i;
+
+	for (i = 0; i < stack->nr; i++) {
+		const struct corepmu_branch_record *record = &stack->records[i];
+		unsigned int nr = ring_at(stack->hw_idx, i);
+
+		x86_write_msr(MSR_LBR_NHM_FROM + nr, record->from);
+		x86_write_msr(MSR_LBR_NHM_TO + nr, record->to);
+		if (info)
+			x86_write_msr(MSR_LBR_INFO_0 + nr, record->info);
+	}
+	for (; i < NR_RING_RECORDS; i++)
+		x86_write_msr(MSR_LBR_NHM_FROM + ring_at(stack->hw_idx, i), 0);
+	x86_write_msr(MSR_LBR_TOS, stack->hw_idx);
+}
+
+static bool ring_still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
+{
+	return !stack->nr ||
+	       x86_read_msr(MSR_LBR_NHM_FROM + stack->hw_idx) == stack->records[0].from;
+}
+
 static struct corepmu_branch_backend ring_backend = {
-	.name	= "last branch records",
-	.offers	= COREPMU_BRANCH_KERNEL,
-	.reset	= ring_stop,
-	.start	= ring_start,
-	.stop	= ring_stop,
-	.wipe	= ring_wipe,
-	.read	= ring_read,
-	.decode	= x86_branch_decode,
+	.name		= "last branch records",
+	.reset		= ring_stop,
+	.start		= ring_start,
+	.stop		= ring_stop,
+	.wipe		= ring_wipe,
+	.read		= ring_read,
+	.save		= ring_save,
+	.restore	= ring_restore,
+	.still_has	= ring_still_has,
+	.decode		= x86_branch_decode,
 };
 
 /* Architectural records */
@@ -159,6 +233,7 @@ static u64 lbr_ctl(u64 wanted)
 {
 	u64 ctl = ARCH_LBR_CTL_LBREN;
 
+	ctl |= wanted & COREPMU_BRANCH_CALL_STACK ? LBR_CTL_CALL_STACK : 0;
 	ctl |= wanted & COREPMU_BRANCH_KERNEL ? LBR_CTL_KERNEL : 0;
 	ctl |= wanted & COREPMU_BRANCH_USER ? LBR_CTL_USER : 0;
 	ctl |= wanted & COREPMU_BRANCH_COND ? LBR_CTL_COND : 0;
@@ -175,11 +250,13 @@ static u64 lbr_ctl(u64 wanted)
 static void arch_start(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
+	u64 freeze = freeze_bit(branches);
 
-	if (!branches->freezes) {
-		x86_write_msr(MSR_IA32_DEBUGCTLMSR,
-			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_FREEZE_LBR);
-		branches->freezes = true;
+	if (branches->freezes != !!freeze) {
+		u64 debugctl = x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~DEBUGCTL_FREEZE_LBR;
+
+		x86_write_msr(MSR_IA32_DEBUGCTLMSR, debugctl | freeze);
+		branches->freezes = freeze;
 	}
 	x86_write_msr(MSR_ARCH_LBR_CTL, lbr_ctl(branches->wanted));
 }
@@ -216,52 +293,110 @@ static u32 arch_kind(u64 info)
 	return (arch_tells & ECX_TYPE) && type < ARRAY_SIZE(kinds) ? kinds[type] : 0;
 }
 
+/* Of a stack of calls all are calls: of what kind matters to those alone who ask for types. */
+static bool arch_needs_info(const struct corepmu_cpu *cpuc)
+{
+	return (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES |
+					  COREPMU_BRANCH_TYPE | COREPMU_BRANCH_CHOSEN)) ||
+	       (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
+}
+
+static u32 set_info(struct perf_branch_entry *entry, u64 info)
+{
+	set_flags(entry, info);
+	if (!(arch_tells & ECX_MISPRED)) {
+		entry->mispred = 0;
+		entry->predicted = 0;
+	}
+	if ((arch_tells & ECX_TIMED) && (info & LBR_INFO_CYC_CNT_VALID))
+		entry->cycles = info & LBR_INFO_CYCLES;
+
+	return entry->abort ? 0 : arch_kind(info);
+}
+
 static void arch_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branches)
 {
+	bool info = arch_needs_info(cpuc);
 	unsigned int i;
-	u64 info;
 
 	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
 		struct perf_branch_entry entry = { };
+		u32 kind = 0;
 
 		entry.from = x86_read_msr(MSR_ARCH_LBR_FROM_0 + i);
 		if (!entry.from)
 			break;
 		entry.to = x86_read_msr(MSR_ARCH_LBR_TO_0 + i);
-		info = x86_read_msr(MSR_ARCH_LBR_INFO_0 + i);
-		set_flags(&entry, info);
-		if (!(arch_tells & ECX_MISPRED)) {
-			entry.mispred = 0;
-			entry.predicted = 0;
-		}
-		if ((arch_tells & ECX_TIMED) && (info & LBR_INFO_CYC_CNT_VALID))
-			entry.cycles = info & LBR_INFO_CYCLES;
+		if (info)
+			kind = set_info(&entry, x86_read_msr(MSR_ARCH_LBR_INFO_0 + i));
 		branches->entries[i] = entry;
-		branches->kind[i] = entry.abort ? 0 : arch_kind(info);
+		branches->kind[i] = kind;
 	}
 	branches->nr = i;
 }
 
+static void arch_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack)
+{
+	bool info = arch_needs_info(cpuc);
+	unsigned int i;
+
+	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
+		struct corepmu_branch_record *record = &stack->records[i];
+
+		record->from = x86_read_msr(MSR_ARCH_LBR_FROM_0 + i);
+		if (!record->from)
+			break;
+		record->to = x86_read_msr(MSR_ARCH_LBR_TO_0 + i);
+		if (info)
+			record->info = x86_read_msr(MSR_ARCH_LBR_INFO_0 + i);
+	}
+	stack->nr = i;
+}
+
+static void arch_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
+{
+	bool info = arch_needs_info(cpuc);
+	unsigned int i;
+
+	if (stack->nr < cpuc->pmu->nr_branches)
+		arch_wipe(cpuc);
+	for (i = 0; i < stack->nr; i++) {
+		const struct corepmu_branch_record *record = &stack->records[i];
+
+		x86_write_msr(MSR_ARCH_LBR_FROM_0 + i, record->from);
+		x86_write_msr(MSR_ARCH_LBR_TO_0 + i, record->to);
+		if (info)
+			x86_write_msr(MSR_ARCH_LBR_INFO_0 + i, record->info);
+	}
+}
+
+static bool arch_still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
+{
+	return !stack->nr || x86_read_msr(MSR_ARCH_LBR_FROM_0) == stack->records[0].from;
+}
+
 static struct corepmu_branch_backend arch_backend = {
-	.name	= "architectural last branch records",
-	.offers	= COREPMU_BRANCH_KERNEL,
-	.reset	= arch_reset,
-	.start	= arch_start,
-	.stop	= arch_stop,
-	.wipe	= arch_wipe,
-	.read	= arch_read,
-	.decode	= x86_branch_decode,
+	.name		= "architectural last branch records",
+	.reset		= arch_reset,
+	.start		= arch_start,
+	.stop		= arch_stop,
+	.wipe		= arch_wipe,
+	.read		= arch_read,
+	.save		= arch_save,
+	.restore	= arch_restore,
+	.still_has	= arch_still_has,
+	.decode		= x86_branch_decode,
 };
 
 /* What this machine has */
 
 static int has_branches(struct x86_desc *desc, struct corepmu_branch_backend *backend,
-			unsigned int nr, bool tsx)
+			unsigned int nr, u64 offers)
 {
 	unsigned int version = FIELD_GET(EAX_VERSION, cpuid_eax(CPUID_PERFMON));
 
-	backend->offers = COREPMU_BRANCH_KERNEL;
-	if (tsx && boot_cpu_has(X86_FEATURE_RTM))
+	backend->offers = COREPMU_BRANCH_KERNEL | (offers & COREPMU_BRANCH_CALL_STACK);
+	if ((offers & COREPMU_BRANCH_ANY_TX) && boot_cpu_has(X86_FEATURE_RTM))
 		backend->offers |= COREPMU_BRANCH_ANY_TX;
 	if (version >= VERSION_STATUS_FREEZES)
 		desc->frozen = STATUS_LBR_FROZEN;
@@ -286,7 +421,8 @@ static int describe_arch(struct x86_desc *desc)
 	}
 	arch_tells = ecx;
 
-	return has_branches(desc, &arch_backend, nr, true);
+	return has_branches(desc, &arch_backend, nr, COREPMU_BRANCH_ANY_TX |
+			    (ebx & EBX_CALL_STACK ? COREPMU_BRANCH_CALL_STACK : 0));
 }
 
 /* A hypervisor may show the format and have no registers: they read as 0, or fault. */
@@ -326,7 +462,8 @@ static int describe_intel(struct x86_desc *desc)
 		return 0;
 	}
 
-	return has_branches(desc, &ring_backend, NR_RING_RECORDS, format == LBR_FORMAT_INFO_TSX);
+	return has_branches(desc, &ring_backend, NR_RING_RECORDS, COREPMU_BRANCH_CALL_STACK |
+			    (format == LBR_FORMAT_INFO_TSX ? COREPMU_BRANCH_ANY_TX : 0));
 }
 
 /**

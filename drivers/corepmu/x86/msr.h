@@ -180,10 +180,13 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define LBR_SELECT_NO_IND_JUMP	BIT_ULL(6)
 #define LBR_SELECT_NO_JUMP	BIT_ULL(7)
 #define LBR_SELECT_NO_FAR	BIT_ULL(8)
+/* Intel's alone: a return takes the record of its call away. */
+#define LBR_SELECT_CALL_STACK	BIT_ULL(9)
 
 /* IA32_LBR_CTL: what is recorded. SDM volume 3, "Architectural Last Branch Records" */
 #define LBR_CTL_KERNEL		BIT_ULL(1)
 #define LBR_CTL_USER		BIT_ULL(2)
+#define LBR_CTL_CALL_STACK	BIT_ULL(3)
 #define LBR_CTL_COND		BIT_ULL(16)
 #define LBR_CTL_JUMP		BIT_ULL(17)
 #define LBR_CTL_IND_JUMP	BIT_ULL(18)
