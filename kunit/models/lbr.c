@@ -263,6 +263,28 @@ static u64 type_of(enum x86_model_branch kind)
 	return (u64)types[kind] << 56 | BIT_ULL(60);
 }
 
+/* 18.12.2 and 19.1.2.4: calls are recorded, and a return takes the youngest record away. */
+static bool follows_calls(const struct x86_model *m)
+{
+	if (x86_model_this()->amd)
+		return false;
+
+	return x86_model_this()->arch_lbr ? m->lbr_ctl & BIT_ULL(3) : m->lbr_select & BIT_ULL(9);
+}
+
+static void pop(struct x86_model *m)
+{
+	unsigned int nr = x86_model_this()->lbr_nr;
+
+	if (x86_model_this()->arch_lbr) {
+		memmove(&m->lbr[0], &m->lbr[1], (nr - 1) * sizeof(m->lbr[0]));
+		m->lbr[nr - 1] = (struct x86_model_lbr) { };
+	} else {
+		m->lbr[m->lbr_tos] = (struct x86_model_lbr) { };
+		m->lbr_tos = (m->lbr_tos + nr - 1) % nr;
+	}
+}
+
 /**
  * x86_model_branch() - the CPU branches
  * @from: where the branch is
@@ -277,6 +299,10 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags)
 
 	if (!records(m) || !passes(m, to, kind))
 		return;
+	if (follows_calls(m) && kind == X86_MODEL_RET) {
+		pop(m);
+		return;
+	}
 
 	if (!x86_model_this()->amd && !x86_model_this()->arch_lbr) {
 		m->lbr_tos = (m->lbr_tos + 1) % x86_model_this()->lbr_nr;
