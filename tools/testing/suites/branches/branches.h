@@ -59,6 +59,17 @@ void kernel(unsigned long rounds);
 void both(unsigned long rounds, const void *here, const void *there);
 
 /**
+ * nest() - calls itself, so many times, and then something else, so many times
+ * @depth: calls that have not returned then
+ * @turns: how often
+ * @turn: what is called there
+ */
+void nest(unsigned long depth, unsigned long turns, void (*turn)(void));
+
+/* The innermost of nest()'s code, calls to it, and the first of them */
+extern const char nest_turn[], nest_turn_end[], nest_call[], nest_first[], nest_called[];
+
+/**
  * course_plain() - what plain() does: two rounds
  * @c: result
  * @moved: how far from the address it was linked to its code is
@@ -98,6 +109,7 @@ extern const char plain_code[], plain_code_end[];
  * @types: the branches' types are there
  * @cycles: their cycles are there
  * @ip: the sample's address follows the youngest branch
+ * @partial: the oldest calls of a stack may be missing
  * @all: in a stack of so many entries nothing is left out, in user space or in the kernel: each
  *	branch is executed after the target of the one before it. 0 if that is not so. (In-tree
  *	drivers leave out interrupts of the kernel where they look at types.)
@@ -118,6 +130,7 @@ struct verdict {
 	bool types;
 	bool cycles;
 	bool ip;
+	bool partial;
 	unsigned int all;
 	unsigned int samples;
 	unsigned long entries;
@@ -151,5 +164,7 @@ void judge_calls(struct verdict *v, const struct sample *s, unsigned int depth);
 
 void tasks_of_one(void);
 void tasks_of_cpu(void);
+void tasks_calls(void);
+void mover_calls(void);
 
 #endif /* BRANCHES_H */

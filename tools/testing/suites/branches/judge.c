@@ -237,7 +237,7 @@ static void follow(struct calls *calls, const struct step *s)
 	}
 }
 
-static unsigned int compare_calls(const struct calls *calls, const struct sample *s)
+static unsigned int compare_calls(const struct calls *calls, const struct sample *s, bool partial)
 {
 	const struct perf_branch_entry *e;
 	const struct step *step;
@@ -251,7 +251,7 @@ static unsigned int compare_calls(const struct calls *calls, const struct sample
 		if (e->from != step->from || e->to != step->to)
 			return n;
 	}
-	return n == s->nr_branches && (n == calls->depth || !step) ? n : 0;
+	return n == s->nr_branches && (partial || n == calls->depth || !step) ? n : 0;
 }
 
 void judge_calls(struct verdict *v, const struct sample *s, unsigned int depth)
@@ -268,8 +268,8 @@ void judge_calls(struct verdict *v, const struct sample *s, unsigned int depth)
 		follow(&calls, step_at(c, i));
 		if (!is_after(c, i, s->ip))
 			continue;
-		right = compare_calls(&calls, s);
-		if (right == s->nr_branches && (right || !calls.ring[calls.top]))
+		right = compare_calls(&calls, s, v->partial);
+		if (right == s->nr_branches && (right || v->partial || !calls.ring[calls.top]))
 			return;
 		if (right > most)
 			most = right;

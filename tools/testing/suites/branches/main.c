@@ -227,26 +227,69 @@ static void several(void)
 		 KIND_BIT(KIND_RETURN) | KIND_BIT(KIND_COND));
 }
 
-static void call_stack(void)
+static int open_call_stack(u64 more)
 {
-	struct verdict v = { .kinds = KIND_ALL };
 	struct perf_event_attr attr;
 	int fd;
 
-	if (!arch_is_amd() && target.in_tree) {
-		run_plain(PERF_SAMPLE_BRANCH_CALL_STACK | USER, &v, depth_of_stack());
-		expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
-		return;
-	}
-	/* AMD's records do not follow calls, and corepmu does not keep those of a task. */
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.sample_period = PERIOD;
 	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
-	attr.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK | USER;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK | more;
 	fd = event_open(&attr, 0, -1, -1, 0);
-	expect_eq("a call stack", -EOPNOTSUPP, fd);
 	if (fd >= 0)
 		close(fd);
+	return fd;
+}
+
+static void call_stack(void)
+{
+	struct verdict v = { .kinds = KIND_ALL };
+
+	/* AMD's records do not follow calls. */
+	if (arch_is_amd()) {
+		expect_eq("a stack of calls", -EOPNOTSUPP, open_call_stack(USER));
+		return;
+	}
+	run_plain(PERF_SAMPLE_BRANCH_CALL_STACK | USER, &v, depth_of_stack());
+	expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
+	expect_eq("a stack of calls and any branch", -EINVAL,
+		  open_call_stack(PERF_SAMPLE_BRANCH_ANY | USER));
+	/* The built-in driver lets the kernel's calls into the same stack. */
+	if (!target.in_tree)
+		expect_eq("calls of the kernel", -EOPNOTSUPP,
+			  open_call_stack(PERF_SAMPLE_BRANCH_KERNEL | USER));
+}
+
+/* Hardware that follows calls records nothing else: the two events take turns. */
+static void call_stack_beside(void)
+{
+	struct verdict calls = { .course = &course, .kinds = KIND_ALL, .partial = true };
+	struct verdict any = { .course = &course, .kinds = KIND_ALL };
+	struct sampling stack, branches;
+
+	if (arch_is_amd()) {
+		ktap_skip("AMD's records do not follow calls");
+		return;
+	}
+	if (target.in_tree) {
+		ktap_skip("the built-in driver shows what was recorded before the other's turn");
+		return;
+	}
+	course_plain(&course, 0);
+	if (sampling_open(&stack, PERF_SAMPLE_BRANCH_CALL_STACK | USER, PERIOD)) {
+		if (sampling_open(&branches, PERF_SAMPLE_BRANCH_ANY | USER, PERIOD)) {
+			event_enable(stack.fd);
+			event_enable(branches.fd);
+			plain(4 * ROUNDS);
+			event_disable(branches.fd);
+			event_disable(stack.fd);
+			judge_all(&stack, &calls, depth_of_stack());
+			judge_all(&branches, &any, 0);
+		}
+		sampling_close(&branches);
+	}
+	sampling_close(&stack);
 }
 
 static const char *map_code(int fd)
@@ -332,11 +375,14 @@ static const struct ktap_case cases[] = {
 	{ "indirect jumps", indirect_jump },
 	{ "returns and conditional branches", several },
 	{ "the calls that have not returned", call_stack },
+	{ "the calls that have not returned beside any branch", call_stack_beside },
 	{ "code at two addresses", two_addresses },
 	{ "system calls and signals, without the kernel", into_kernel },
 	{ "system calls and signals, with the kernel", with_kernel },
 	{ "tasks that take turns, with an inherited event", tasks_of_one },
 	{ "tasks that take turns, with an event of the CPU", tasks_of_cpu },
+	{ "calls of tasks that take turns", tasks_calls },
+	{ "calls of a task that moves between CPUs", mover_calls },
 };
 
 int main(int argc, char **argv)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tasks.c - tasks that take turns on a CPU: none has another's branches in its stack
+ * tasks.c - tasks that take turns on a CPU: none has another's branches in its stack, and each
+ * has its own calls
  *
  * Each task has the code of plain() at an address of its own, and gives the CPU away after
  * every round. What they share, the program and its libraries, is at the same address in all.
+ * Of calls each task has another number.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -111,7 +113,7 @@ static void take_turns(int fd, int i)
 	_exit(0);
 }
 
-static void run_tasks(int fd, pid_t *pids)
+static void run_tasks(void (*task)(int fd, int i), int fd, pid_t *pids)
 {
 	int i, status;
 
@@ -119,7 +121,7 @@ static void run_tasks(int fd, pid_t *pids)
 	for (i = 0; i < TASKS; i++) {
 		pids[i] = fork();
 		if (!pids[i])
-			take_turns(fd, i);
+			task(fd, i);
 	}
 	for (i = 0; i < TASKS; i++)
 		expect_true("a task that ends", pids[i] > 0 && waitpid(pids[i], &status, 0) > 0 &&
@@ -150,7 +152,7 @@ static void judge_tasks(pid_t pid, bool inherit)
 	if (expect_true("an event with a branch stack", fd >= 0) &&
 	    !ring_map(&ring, fd, TASK_PAGES)) {
 		event_enable(fd);
-		run_tasks(code, pids);
+		run_tasks(take_turns, code, pids);
 		event_disable(fd);
 		tally_ring(&ring, &attr, pids, &t);
 		expect_eq("addresses of another task", 0, t.others);
@@ -174,4 +176,144 @@ void tasks_of_one(void)
 void tasks_of_cpu(void)
 {
 	judge_tasks(-1, false);
+}
+
+/* ---- stacks of calls ---- */
+
+#define CALLS			6
+
+/* Calls that have not returned while a task gives the CPU away */
+static unsigned int calls_of(int task)
+{
+	return CALLS + 4 * task;
+}
+
+struct calls_tally {
+	unsigned int samples;
+	unsigned int wrong;
+};
+
+/* Does a sample within nest() have @calls of it, and after them those that led there? */
+static void tally_calls(struct calls_tally *t, const struct sample *s, unsigned int calls)
+{
+	unsigned int n;
+
+	if (s->ip < (u64)nest_turn || s->ip >= (u64)nest_turn_end)
+		return;
+	for (n = 0; n < s->nr_branches && n < calls; n++) {
+		const struct perf_branch_entry *e = &s->branches[n];
+		const char *from = n + 1 == calls ? nest_first : nest_call;
+
+		if (e->from != (u64)from || e->to != (u64)nest_called)
+			break;
+	}
+	if (n != calls && !t->wrong++)
+		ktap_diag("of %u calls, %u in the stack, %u are right", calls,
+			  (unsigned int)s->nr_branches, n);
+	t->samples++;
+}
+
+static bool open_calls(struct perf_event_attr *attr, struct ring *ring, int *fd, int cpu)
+{
+	attr_init(attr, ARCH_EVENT_INSTRUCTIONS);
+	attr->exclude_kernel = 1;
+	attr->inherit = cpu >= 0;
+	attr->sample_period = TASK_PERIOD;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_BRANCH_STACK;
+	attr->branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER;
+	ring->page = NULL;
+	*fd = event_open(attr, 0, cpu, -1, 0);
+	return expect_true("an event with a stack of calls", *fd >= 0) &&
+	       !ring_map(ring, *fd, TASK_PAGES);
+}
+
+/* @pids is NULL when all samples are of one task. */
+static void judge_nested(struct ring *ring, const struct perf_event_attr *attr, const pid_t *pids)
+{
+	const struct perf_event_header *header;
+	struct calls_tally t = { };
+	struct sample s;
+	int task;
+
+	while ((header = ring_next(ring))) {
+		if (header->type != PERF_RECORD_SAMPLE || !sample_parse(header, attr, &s))
+			continue;
+		task = pids ? index_of(pids, s.tid) : 0;
+		if (task >= 0)
+			tally_calls(&t, &s, calls_of(task));
+	}
+	expect_eq("samples without the task's calls", 0, t.wrong);
+	expect_range("samples", 100, INT32_MAX, t.samples);
+	ktap_diag("%u samples", t.samples);
+}
+
+static void yield(void)
+{
+	sched_yield();
+}
+
+static void take_nested_turns(int fd, int i)
+{
+	(void)fd;
+	nest(calls_of(i), TURNS, yield);
+	_exit(0);
+}
+
+/* Contexts of tasks that inherit the same events are exchanged in place of being switched. */
+void tasks_calls(void)
+{
+	struct perf_event_attr attr;
+	pid_t pids[TASKS];
+	struct ring ring;
+	int fd;
+
+	if (arch_is_amd()) {
+		ktap_skip("AMD's records do not follow calls");
+		return;
+	}
+	expect_true("the first CPU", run_on(0));
+	if (open_calls(&attr, &ring, &fd, 0)) {
+		event_enable(fd);
+		run_tasks(take_nested_turns, -1, pids);
+		event_disable(fd);
+		judge_nested(&ring, &attr, pids);
+	}
+	ring_unmap(&ring);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void move(void)
+{
+	static int cpu;
+
+	cpu = !cpu;
+	run_on(cpu);
+}
+
+/* From one CPU to another, and back. */
+void mover_calls(void)
+{
+	struct perf_event_attr attr;
+	struct ring ring;
+	int fd;
+
+	if (arch_is_amd()) {
+		ktap_skip("AMD's records do not follow calls");
+		return;
+	}
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+		ktap_skip("there is one CPU");
+		return;
+	}
+	if (open_calls(&attr, &ring, &fd, -1)) {
+		event_enable(fd);
+		nest(calls_of(0), TURNS, move);
+		event_disable(fd);
+		judge_nested(&ring, &attr, NULL);
+	}
+	ring_unmap(&ring);
+	if (fd >= 0)
+		close(fd);
+	run_on(0);
 }
