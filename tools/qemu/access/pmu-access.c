@@ -21,7 +21,7 @@
 
 const char *const plugin_name = "pmu-access";
 
-#define MAX_REGISTERS	256
+#define MAX_REGISTERS	1024
 
 static struct access {
 	const char *kind;
