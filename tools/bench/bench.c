@@ -11,6 +11,8 @@
  * event of perf core's own, or with no event at all. The difference is the
  * driver's share. "MARKED operation rounds" says of how many
  * rounds the plugin pmu-access has counted the accesses to registers.
+ *
+ * Overflows are in overflow.c.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,57 +24,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ring.h"
+#include "bench.h"
 #include "task.h"
 #include "user_read.h"
 
 /* Rounds of each operation, at most and unless the environment has ROUNDS. */
 #define MAX_ROUNDS	2001
-#define MAX_EVENTS	8
 /* Virtual seconds until the guest has nothing left to do but this. */
 #define QUIET_SECONDS	15
 
-/* User instructions between two overflows */
-#define PERIOD		20000
-#define MAX_OVERFLOWS	1000
-/* Anything longer between two looks at the clock is an interruption. */
-#define GAP		200
-
-#if defined(__aarch64__)
-
-static inline u64 clock_now(void)
-{
-	u64 now;
-
-	asm volatile("mrs %0, cntvct_el0" : "=r" (now) :: "memory");
-	return now;
-}
-
-/* For the plugin pmu-access: a no-operation of a kind that nobody uses. */
-static inline void mark(void)
-{
-	asm volatile("movz xzr, #0xbec5" ::: "memory");
-}
-
-#elif defined(__x86_64__)
-
-static inline u64 clock_now(void)
-{
-	u32 low, high;
-
-	asm volatile("rdtsc" : "=a" (low), "=d" (high) :: "memory");
-	return (u64)high << 32 | low;
-}
-
-static inline void mark(void)
-{
-	/* nopl 0xbec5bec5(%rax) */
-	asm volatile(".byte 0x0f, 0x1f, 0x80, 0xc5, 0xbe, 0xc5, 0xbe" ::: "memory");
-}
-
-#endif
-
-static void die(const char *what)
+void die(const char *what)
 {
 	fprintf(stderr, "bench: %s: %s\n", what, strerror(errno));
 	exit(1);
@@ -85,23 +46,11 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static u64 median(u64 *costs, unsigned int nr)
+u64 median(u64 *costs, unsigned int nr)
 {
 	qsort(costs, nr, sizeof(*costs), compare);
 	return costs[nr / 2];
 }
-
-/* What is measured: an event or a group, or several events of one task or CPU. */
-struct bench {
-	struct perf_event_attr attr;
-	pid_t pid;
-	int cpu;
-	int fds[MAX_EVENTS];
-	unsigned int nr;
-	bool group;
-	u64 values[2 * MAX_EVENTS + 4];
-	struct perf_event_mmap_page *page;
-};
 
 static u64 empty_round;
 
@@ -207,7 +156,7 @@ static void op_user_read(struct bench *b)
 
 static const u64 hardware[] = { PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES };
 
-static void bench_init(struct bench *b, bool cpu_wide)
+void bench_init(struct bench *b, bool cpu_wide)
 {
 	memset(b, 0, sizeof(*b));
 	attr_init_generic(&b->attr, PERF_COUNT_HW_INSTRUCTIONS);
@@ -215,7 +164,7 @@ static void bench_init(struct bench *b, bool cpu_wide)
 	b->cpu = cpu_wide ? 0 : -1;
 }
 
-static void bench_open(struct bench *b, unsigned int nr, bool group, bool hardware_events)
+void bench_open(struct bench *b, unsigned int nr, bool group, bool hardware_events)
 {
 	unsigned int i;
 
@@ -245,7 +194,7 @@ static void bench_enable(struct bench *b)
 		ioctl(b->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
-static void bench_close(struct bench *b)
+void bench_close(struct bench *b)
 {
 	while (b->nr)
 		close(b->fds[--b->nr]);
@@ -322,6 +271,22 @@ static void bench_round_trips(const char *where, bool cpu_wide, unsigned int nr,
 	bench_close(&b);
 }
 
+/* With branch records, where there are any */
+static void bench_branch_trips(const char *where, const char *what, bool cpu_wide, u64 branches)
+{
+	struct bench b;
+
+	bench_init(&b, cpu_wide);
+	if (!bench_branches(&b, where, what, branches))
+		return;
+	b.attr.sample_period = NEVER;
+	report("BASE", where, what, op_round_trip, &b);
+	bench_open(&b, 1, false, true);
+	bench_enable(&b);
+	report("BENCH", where, what, op_round_trip, &b);
+	bench_close(&b);
+}
+
 static void bench_user_read(void)
 {
 	struct bench b;
@@ -347,71 +312,6 @@ static void bench_user_read(void)
 	else
 		printf("# user-read: the page does not allow it\n");
 	munmap(b.page, sysconf(_SC_PAGESIZE));
-	bench_close(&b);
-}
-
-/* What user space misses when a counter overflows under it: the median of such gaps. */
-static u64 median_gap(void)
-{
-	static u64 gaps[MAX_OVERFLOWS];
-	unsigned int nr = 0;
-	u64 last, now;
-
-	mark();
-	for (last = clock_now(); nr < MAX_OVERFLOWS; last = now) {
-		now = clock_now();
-		if (now - last >= GAP)
-			gaps[nr++] = now - last;
-	}
-	mark();
-	return median(gaps, nr);
-}
-
-/* Where the child of bench_overflow() leaves its median gap: memory of both */
-static u64 *childs_gap;
-
-static void measure_gap(unsigned long unused)
-{
-	(void)unused;
-	*childs_gap = median_gap();
-}
-
-/* The buffer is a parent's, as perf record's is, or of the task that is sampled. */
-static void bench_overflow(const char *where, const char *what, bool cpu_wide, bool own,
-			   u64 sample_type)
-{
-	struct ring_sum sum = { 0 };
-	static struct ring ring;
-	struct child child = { 0 };
-	struct bench b;
-	u64 gap;
-
-	bench_init(&b, cpu_wide);
-	b.attr.sample_period = PERIOD;
-	b.attr.sample_type = sample_type;
-	if (!own && !child_start(&child, measure_gap, 0))
-		exit(1);
-	if (!cpu_wide)
-		b.pid = child.pid;
-	bench_open(&b, 1, false, true);
-	if (ring_map(&ring, b.fds[0], 64))
-		die("mmap");
-	event_enable(b.fds[0]);
-	if (own) {
-		gap = median_gap();
-	} else {
-		child_run(&child);
-		gap = *childs_gap;
-		child_end(&child);
-	}
-	event_disable(b.fds[0]);
-	ring_drain(&ring, &b.attr, &sum);
-	printf("BENCH %s%s %llu\n", where, what, (unsigned long long)gap);
-	printf("MARKED %s%s %u\n", where, what, sum.samples);
-	if (sum.samples < MAX_OVERFLOWS * 9 / 10)
-		printf("BROKEN %s%s: %u interruptions, %u samples\n", where, what, MAX_OVERFLOWS,
-		       sum.samples);
-	ring_unmap(&ring);
 	bench_close(&b);
 }
 
@@ -464,10 +364,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	childs_gap = mmap(NULL, sizeof(*childs_gap), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (childs_gap == MAP_FAILED)
-		die("mmap");
+	overflow_prepare();
 	stand_alone();
 	if (pipe(to_partner) || pipe(from_partner) || pthread_create(&thread, NULL, partner, NULL))
 		die("partner");
@@ -498,11 +395,10 @@ int main(int argc, char **argv)
 		for (j = 0; j < ARRAY_SIZE(events); j++)
 			bench_round_trips(where, cpu_wide, events[j], false);
 		bench_round_trips(where, cpu_wide, 4, true);
-		bench_overflow(where, "overflow-ip", cpu_wide, false, PERF_SAMPLE_IP);
-		bench_overflow(where, "overflow-ip-own", cpu_wide, true, PERF_SAMPLE_IP);
-		bench_overflow(where, "overflow-chain", cpu_wide, false,
-			       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_CALLCHAIN);
+		bench_branch_trips(where, "switch-branches", cpu_wide, ANY_BRANCH);
+		if (!cpu_wide)
+			bench_branch_trips(where, "switch-calls", cpu_wide, CALL_STACK);
+		bench_overflows(where, cpu_wide);
 	}
 	bench_user_read();
 	return 0;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * overflow.c - what overflows cost: the time that user space misses
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "task.h"
+
+/* User instructions between two overflows */
+#define PERIOD		20000
+#define MAX_OVERFLOWS	1000
+/* Anything longer between two looks at the clock is an interruption. */
+#define GAP		200
+/* Room for as many samples with branch records */
+#define PAGES		256
+
+/* What user space misses when a counter overflows under it: the median of such gaps. */
+static u64 median_gap(void)
+{
+	static u64 gaps[MAX_OVERFLOWS];
+	unsigned int nr = 0;
+	u64 last, now;
+
+	mark();
+	for (last = clock_now(); nr < MAX_OVERFLOWS; last = now) {
+		now = clock_now();
+		if (now - last >= GAP)
+			gaps[nr++] = now - last;
+	}
+	mark();
+	return median(gaps, nr);
+}
+
+/* Where the child of bench_overflow() leaves its median gap: memory of both */
+static u64 *childs_gap;
+
+static void measure_gap(unsigned long unused)
+{
+	(void)unused;
+	*childs_gap = median_gap();
+}
+
+/* The buffer is a parent's, as perf record's is, or of the task that is sampled. */
+static void bench_overflow(const char *where, const char *what, bool cpu_wide, bool own,
+			   u64 sample_type, u64 branches)
+{
+	struct ring_sum sum = { 0 };
+	static struct ring ring;
+	struct child child = { 0 };
+	struct bench b;
+	u64 gap;
+
+	bench_init(&b, cpu_wide);
+	if (branches && !bench_branches(&b, where, what, branches))
+		return;
+	b.attr.sample_period = PERIOD;
+	b.attr.sample_type |= sample_type;
+	if (!own && !child_start(&child, measure_gap, 0))
+		exit(1);
+	if (!cpu_wide)
+		b.pid = child.pid;
+	bench_open(&b, 1, false, true);
+	if (ring_map(&ring, b.fds[0], PAGES))
+		die("mmap");
+	event_enable(b.fds[0]);
+	if (own) {
+		gap = median_gap();
+	} else {
+		child_run(&child);
+		gap = *childs_gap;
+		child_end(&child);
+	}
+	event_disable(b.fds[0]);
+	ring_drain(&ring, &b.attr, &sum);
+	printf("BENCH %s%s %llu\n", where, what, (unsigned long long)gap);
+	printf("MARKED %s%s %u\n", where, what, sum.samples);
+	if (sum.samples < MAX_OVERFLOWS * 9 / 10)
+		printf("BROKEN %s%s: %u interruptions, %u samples\n", where, what, MAX_OVERFLOWS,
+		       sum.samples);
+	ring_unmap(&ring);
+	bench_close(&b);
+}
+
+bool bench_branches(struct bench *b, const char *where, const char *what, u64 branches)
+{
+	int fd;
+
+	b->attr.sample_period = NEVER;
+	b->attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	b->attr.branch_sample_type = branches;
+	fd = event_open(&b->attr, b->pid, b->cpu, -1, 0);
+	if (fd < 0) {
+		printf("# %s%s: %s\n", where, what, strerror(-fd));
+		return false;
+	}
+	close(fd);
+	return true;
+}
+
+void overflow_prepare(void)
+{
+	childs_gap = mmap(NULL, sizeof(*childs_gap), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (childs_gap == MAP_FAILED)
+		die("mmap");
+}
+
+void bench_overflows(const char *where, bool cpu_wide)
+{
+	bench_overflow(where, "overflow-ip", cpu_wide, false, PERF_SAMPLE_IP, 0);
+	bench_overflow(where, "overflow-ip-own", cpu_wide, true, PERF_SAMPLE_IP, 0);
+	bench_overflow(where, "overflow-chain", cpu_wide, false,
+		       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		       PERF_SAMPLE_CALLCHAIN, 0);
+	/* Of a CPU they cost the same. */
+	if (cpu_wide)
+		return;
+	bench_overflow(where, "overflow-branches", cpu_wide, false, PERF_SAMPLE_IP, ANY_BRANCH);
+	bench_overflow(where, "overflow-branches-kernel", cpu_wide, false, PERF_SAMPLE_IP,
+		       ANY_BRANCH | PERF_SAMPLE_BRANCH_KERNEL);
+	bench_overflow(where, "overflow-calls", cpu_wide, false, PERF_SAMPLE_IP, CALL_STACK);
+}
