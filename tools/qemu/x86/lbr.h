@@ -110,6 +110,7 @@ void x86_lbr_update(struct x86_pmu *pmu);
 void x86_lbr_freeze(struct x86_pmu *pmu);
 uint64_t x86_lbr_capabilities(const struct x86_lbr_config *config);
 void x86_lbr_arch_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs);
+bool x86_lbr_has_depth(const struct x86_lbr_config *config, uint64_t depth);
 void x86_lbr_amd_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs);
 
 /* For rows of registers: @present, @read and @write of struct x86_pmu_msr_row */
