@@ -30,7 +30,7 @@ struct pmu pmu;
 static const struct check_list *const lists[] = {
 	&identity_checks, &count_checks, &task_checks, &group_checks, &sample_checks,
 	&notify_checks, &storm_checks, &field_checks, &ring_checks, &page_checks, &error_checks,
-	&machine_checks,
+	&machine_checks, &branch_checks,
 };
 
 /* Attributes */
