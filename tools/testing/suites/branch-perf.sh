@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# branch-perf - the perf tool with branch records, as its users run it
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+data=/tmp/perf.data
+export ROUNDS=1000
+
+# perf to a file, so that it never takes a pipe for its output.
+perf_to()
+{
+	perf "$@" >/tmp/out 2>&1
+	status=$?
+	cat /tmp/out
+	return "$status"
+}
+
+record_branches()
+{
+	perf_to record -b -c 95339 -o "$data" -e "$PMU/$CYCLES/u" workload || return 1
+	said=$(perf report --stdio -i "$data" --sort symbol_from,symbol_to,mispredict 2>/dev/null)
+	expect_says "perf report" 'spin_70_percent.*spin_70_percent' "$said" || return 1
+	said=$(perf script -i "$data" -F brstack 2>/dev/null)
+	expect_says "perf script" '0x[0-9a-f]+/0x[0-9a-f]+/[PM]/' "$said"
+}
+
+report_history()
+{
+	said=$(perf report --stdio -i "$data" --branch-history --no-children 2>/dev/null)
+	expect_says "perf report --branch-history" 'spin_70_percent' "$said"
+}
+
+# A column of conditional branches alone, and of user space
+record_kinds()
+{
+	perf_to record -j cond,u,save_type -c 95339 -o "$data" -e "$PMU/$CYCLES/u" workload ||
+		return 1
+	said=$(perf script -i "$data" -F brstack 2>/dev/null)
+	expect_says "perf script" '/COND/' "$said" &&
+		expect_not "perf script" '/(CALL|RET|UNCOND)/' "$said"
+}
+
+# The workload has no frame pointers: who has called whom is in the records alone.
+record_calls()
+{
+	perf_to record --call-graph lbr -c 95339 -o "$data" -e "$PMU/$CYCLES/u" workload || return 1
+	perf script -i "$data" -F ip,sym >/tmp/out 2>/dev/null
+	chains=$(awk 'BEGIN { RS = "" }
+		{ n++; if ($0 ~ /spin_70_percent\n.*spin_once\n.*main\n/ ||
+			$0 ~ /spin_20_percent\n.*spin_once\n.*main\n/ ||
+			$0 ~ /spin_10_percent\n.*spin_once\n.*main\n/) right++ }
+		END { print n ? int(right * 100 / n) : 0 }' /tmp/out)
+	expect_range "percent of samples with the right callers" 95 100 "$chains" ||
+		{ head -n 30 /tmp/out; return 1; }
+}
+
+calls_refused()
+{
+	said=$(perf_to record --call-graph lbr -o "$data" -e "$PMU/$CYCLES/u" workload) &&
+		{ echo "$said"; return 1; }
+	expect_says "what perf record says" 'not support|failed|Error' "$said"
+}
+
+plan 5
+check "perf record -b, by symbol and as a list" record_branches
+check "perf report --branch-history" report_history
+check "perf record -j cond" record_kinds
+if [ "$VENDOR" = amd ]; then
+	check "perf record --call-graph lbr is refused" calls_refused
+else
+	check "perf record --call-graph lbr" record_calls
+fi
+rm -f "$data" "$data.old" /tmp/out
+check "no event holds the module at the end" \
+	expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt 2>/dev/null || echo 0)"
+finish
