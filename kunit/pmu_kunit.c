@@ -375,7 +375,7 @@ static void pmu_refuses(struct kunit *test)
 		{ { .type = PERF_TYPE_HARDWARE, .precise_ip = 1 }, -EOPNOTSUPP },
 		/* The suite corepmu_branch has more of these. */
 		{ { .type = PERF_TYPE_HARDWARE, .sample_type = PERF_SAMPLE_BRANCH_STACK,
-		    .branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK }, -EOPNOTSUPP },
+		    .branch_sample_type = PERF_SAMPLE_BRANCH_COUNTERS }, -EOPNOTSUPP },
 		{ { .type = PERF_TYPE_HW_CACHE, .config = PERF_COUNT_HW_CACHE_MAX }, -EINVAL },
 		{ { .type = PERF_TYPE_HW_CACHE, .config = 3 << 8 }, -EINVAL },
 		{ { .type = PERF_TYPE_HW_CACHE, .config = 2 << 16 }, -EINVAL },
