@@ -160,6 +160,20 @@ void judge(struct verdict *v, const struct sample *s);
  */
 void judge_calls(struct verdict *v, const struct sample *s, unsigned int depth);
 
+/**
+ * calls_are_followed() - has the PMU under test stacks of calls?
+ *
+ * Return: whether it has; if not, the running test is skipped.
+ */
+bool calls_are_followed(void);
+
+/**
+ * switches_are_told() - does perf core tell the PMU under test of switches of tasks?
+ *
+ * Return: whether it does.
+ */
+bool switches_are_told(void);
+
 /* ---- tests of tasks that take turns on a CPU ---- */
 
 void tasks_of_one(void);
