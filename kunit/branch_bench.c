@@ -20,6 +20,7 @@ static const struct x86_model_code branch_code[] = {
 };
 
 struct branch_seen branch_seen[2];
+bool branch_noise;
 
 static void note_branches(struct perf_event *event, struct perf_sample_data *data,
 			  struct pt_regs *regs)
@@ -34,6 +35,8 @@ static void note_branches(struct perf_event *event, struct perf_sample_data *dat
 	s->nr = data->br_stack->nr;
 	s->hw_idx = data->br_stack->hw_idx;
 	memcpy(s->entries, data->br_stack->entries, s->nr * sizeof(s->entries[0]));
+	if (branch_noise)
+		x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_IND_CALL, 0);
 }
 
 /**

@@ -44,6 +44,9 @@ struct branch_seen {
 /* The last two samples */
 extern struct branch_seen branch_seen[2];
 
+/* The kernel branches while it writes a sample. */
+extern bool branch_noise;
+
 const void *branch_gen_params(const void *prev, char *desc);
 const void *branch_gen_calls_params(const void *prev, char *desc);
 bool branch_records_kernel(struct bench *b);

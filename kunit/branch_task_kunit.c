@@ -88,6 +88,46 @@ static void branch_freeze(struct kunit *test)
 	branch_end(event, flags);
 }
 
+/* What the handler does itself is in no sample of its own, however many it writes. */
+static void branch_handler(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	u64 kinds = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
+	struct perf_event *one = branch_open_stack(b, kinds);
+	struct perf_event *two = branch_open_stack(b, kinds);
+	struct perf_event *plain = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD / 2);
+	unsigned long flags = branch_begin(b);
+	const struct branch_seen *s;
+
+	branch_noise = true;
+	branch_add(one);
+	branch_add(two);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	EXPECT_FROM(test, &branch_seen[0], USER);
+	EXPECT_FROM(test, &branch_seen[1], USER);
+
+	/* An overflow of an event that wants none: they go on after it. */
+	branch_noise = false;
+	bench_del(two);
+	branch_add(plain);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	bench_run(b, MACHINE_CYCLES, PERIOD / 2);
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
+	branch_seen[0].nr = 0;
+	bench_run(b, MACHINE_CYCLES, PERIOD / 2);
+	/* The other one's sample may be the first. */
+	s = branch_seen[0].nr ? &branch_seen[0] : &branch_seen[1];
+	KUNIT_EXPECT_GE(test, s->nr, 2);
+	KUNIT_EXPECT_EQ(test, s->entries[0].from, USER + 0x10);
+	KUNIT_EXPECT_EQ(test, s->entries[1].from, USER);
+	bench_del(plain);
+	branch_end(one, flags);
+	bench_close(two);
+	bench_close(plain);
+}
+
 /* An overflow that a stop has overtaken has the records of when it came. */
 static void branch_late(struct kunit *test)
 {
@@ -124,7 +164,8 @@ static void branch_late(struct kunit *test)
 static void branch_nesting(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	/* Levels are written into each sample's own. */
+	struct perf_event *event = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_PRIV_SAVE);
 	struct perf_branch_stack *outer = (void *)b->cpuc->branches->stack[0];
 	unsigned long flags = branch_begin(b);
 
@@ -389,11 +430,14 @@ struct accesses {
 	const char *start;
 	const char *stop;
 	const char *reset;
+	bool freeze_ends;
 };
 
 static const struct accesses accesses[] = {
 	{ "intel-lbr", "LBR_SELECT=1 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
 	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0" },
+	{ "intel-lbr-v3", "LBR_SELECT=1 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
+	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0", true },
 	{ "intel-arch-lbr", "DEBUGCTL DEBUGCTL=800 LBR_CTL=7f0005 GLOBAL_CTRL=200000000",
 	  "GLOBAL_CTRL=0 LBR_CTL=0", "DEBUGCTL LBR_CTL=0 DEBUGCTL=0" },
 	{ "amd-lbr", "LBR_SELECT=1 DEBUGCTL DEBUGCTL=800 DBG_EXTN_CFG DBG_EXTN_CFG=40 GLOBAL_CTL=1",
@@ -437,14 +481,23 @@ static void branch_accesses(struct kunit *test)
 	expect_accesses(test, a->reset);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->branches->stale);
 
+	/* In an interrupt records are read, and nothing is turned off and on. */
 	local_irq_save(flags);
 	event->pmu->pmu_enable(event->pmu);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	model_forget();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
+	KUNIT_EXPECT_EQ(test, model_accesses("DEBUGCTL"), a->freeze_ends ? 4 : 0);
+	KUNIT_EXPECT_EQ(test, model_accesses("LBR_SELECT") + model_accesses("LBR_CTL") +
+			model_accesses("DBG_EXTN_CFG"), 0);
 	branch_end(event, flags);
 }
 
 static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_tasks, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_freeze, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_handler, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_late, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_nesting, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_off, branch_gen_params),

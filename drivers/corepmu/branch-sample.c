@@ -37,13 +37,10 @@ static u32 branch_kind(const struct corepmu_branch_backend *backend,
  */
 static bool level_is_wanted(u64 wanted, const struct perf_branch_entry *entry)
 {
-	bool from_kernel = corepmu_branch_is_kernel(entry->from);
-	bool to_kernel = corepmu_branch_is_kernel(entry->to);
-
-	if ((from_kernel || to_kernel) && !(wanted & COREPMU_BRANCH_KERNEL))
+	if (corepmu_branch_is_kernel(entry->from | entry->to) && !(wanted & COREPMU_BRANCH_KERNEL))
 		return false;
 
-	return to_kernel || (wanted & COREPMU_BRANCH_USER);
+	return (wanted & COREPMU_BRANCH_USER) || corepmu_branch_is_kernel(entry->to);
 }
 
 static bool transaction_is_wanted(u64 wanted, const struct perf_branch_entry *entry)
@@ -54,56 +51,111 @@ static bool transaction_is_wanted(u64 wanted, const struct perf_branch_entry *en
 	return wanted & (entry->in_tx ? COREPMU_BRANCH_IN_TX : COREPMU_BRANCH_NO_TX);
 }
 
-/* What of @entry, a branch of kind @kind (or 0), an event gets that wants @wanted */
-static struct perf_branch_entry
-show_branch(u64 wanted, const struct perf_branch_entry *entry, u32 kind)
+/*
+ * All that a record has besides its addresses is one word, of which an event gets some bits: a
+ * record is copied word by word.
+ */
+
+/* The bits of a record that an event gets which wants @wanted */
+static u64 bits_wanted(u64 wanted)
 {
-	struct perf_branch_entry shown = { .from = entry->from, .to = entry->to };
+	union corepmu_branch_words all = { };
+
+	BUILD_BUG_ON(sizeof(all) != sizeof(all.entry));
 
 	if (wanted & COREPMU_BRANCH_FLAGS) {
-		shown.mispred = entry->mispred;
-		shown.predicted = entry->predicted;
-		shown.in_tx = entry->in_tx;
-		shown.abort = entry->abort;
-		shown.spec = entry->spec;
+		all.entry.mispred = ~0;
+		all.entry.predicted = ~0;
+		all.entry.in_tx = ~0;
+		all.entry.abort = ~0;
+		all.entry.spec = ~0;
 	}
 	if (wanted & COREPMU_BRANCH_CYCLES)
-		shown.cycles = entry->cycles;
-	if (wanted & COREPMU_BRANCH_TYPE)
-		shown.type = branch_types[__ffs(kind)];
-	if (wanted & COREPMU_BRANCH_LEVEL)
-		shown.priv = corepmu_branch_is_kernel(entry->to) ? PERF_BR_PRIV_KERNEL :
-								   PERF_BR_PRIV_USER;
+		all.entry.cycles = ~0;
 
-	return shown;
+	return all.words[COREPMU_BRANCH_BITS];
 }
 
 static void choose_branches(const struct corepmu_branch_backend *backend,
 			    struct corepmu_branches *branches, u64 wanted,
 			    struct perf_branch_stack *stack)
 {
-	bool look = backend->decodes_all ||
-		    (wanted & (COREPMU_BRANCH_TYPE | COREPMU_BRANCH_CHOSEN));
-	unsigned int i;
+	const u64 look = (wanted & (COREPMU_BRANCH_TYPE | COREPMU_BRANCH_CHOSEN)) |
+			 backend->decodes_all;
+	const u64 bits = bits_wanted(wanted);
+	const unsigned int nr = branches->nr;
+	unsigned int i, shown = 0;
 	u32 kind = 0;
 
 	stack->hw_idx = branches->hw_idx;
-	stack->nr = 0;
-	for (i = 0; i < branches->nr; i++) {
-		if (!level_is_wanted(wanted, &branches->entries[i]) ||
-		    !transaction_is_wanted(wanted, &branches->entries[i]))
+	for (i = 0; i < nr; i++) {
+		const union corepmu_branch_words *from = (const void *)&branches->entries[i];
+		union corepmu_branch_words *to = (void *)&stack->entries[shown];
+
+		if (!level_is_wanted(wanted, &from->entry) ||
+		    !transaction_is_wanted(wanted, &from->entry))
 			continue;
 		if (look) {
 			kind = branch_kind(backend, branches, i);
 			if (!(kind & wanted))
 				continue;
 		}
-		stack->entries[stack->nr++] = show_branch(wanted, &branches->entries[i], kind);
+		to->words[0] = from->words[0];
+		to->words[1] = from->words[1];
+		to->words[COREPMU_BRANCH_BITS] = from->words[COREPMU_BRANCH_BITS] & bits;
+		if (wanted & COREPMU_BRANCH_TYPE)
+			to->entry.type = branch_types[__ffs(kind)];
+		if (wanted & COREPMU_BRANCH_LEVEL)
+			to->entry.priv = corepmu_branch_is_kernel(from->entry.to) ?
+					 PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER;
+		shown++;
 	}
+	stack->nr = shown;
 }
 
-/* The records are those of the last overflow, or of when the PMU was stopped. */
-static void read_branches(struct corepmu_cpu *cpuc)
+/*
+ * Does an event that wants @wanted get all records as the hardware has them? Then it is the only
+ * kind of event that wants any, and its sample needs no copy: records are not read anew before
+ * the PMU has been started.
+ */
+static bool gets_all(const struct corepmu_branch_backend *backend,
+		     const struct corepmu_branches *branches, u64 wanted)
+{
+	const u64 each = COREPMU_BRANCH_ANY_TX | COREPMU_BRANCH_TYPE | COREPMU_BRANCH_LEVEL |
+			 COREPMU_BRANCH_CHOSEN;
+	const u64 bits = COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES;
+
+	if ((wanted & each) || wanted != branches->wanted || backend->decodes_all)
+		return false;
+	/* Of bits all or none; those of transactions are read whether they are wanted or not. */
+	if ((wanted & bits) != bits &&
+	    ((wanted & bits) || (backend->offers & COREPMU_BRANCH_ANY_TX)))
+		return false;
+	if (!(wanted & COREPMU_BRANCH_USER))
+		return false;
+
+	return (wanted & COREPMU_BRANCH_KERNEL) || !branches->has_kernel;
+}
+
+static bool has_kernel(const struct corepmu_branches *branches)
+{
+	u64 addresses = 0;
+	unsigned int i;
+
+	for (i = 0; i < branches->nr; i++)
+		addresses |= branches->entries[i].from | branches->entries[i].to;
+
+	return corepmu_branch_is_kernel(addresses);
+}
+
+/**
+ * corepmu_branch_read() - have the records as the hardware has them, if that was not done yet
+ * @cpuc: this CPU's state
+ *
+ * They are those of the last overflow, or of when the PMU was stopped. Nothing is recorded
+ * meanwhile: from the overflow interrupt, or with IRQs off.
+ */
+void corepmu_branch_read(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
 
@@ -116,6 +168,8 @@ static void read_branches(struct corepmu_cpu *cpuc)
 		cpuc->pmu->branch_backend->read(cpuc, branches);
 	else
 		branches->stale = true;
+	branches->has_kernel = (branches->wanted & COREPMU_BRANCH_KERNEL) ||
+			       has_kernel(branches);
 	barrier();
 	branches->read = true;
 }
@@ -135,10 +189,19 @@ static void read_branches(struct corepmu_cpu *cpuc)
 void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct perf_sample_data *data)
 {
+	const struct corepmu_branch_backend *backend = cpuc->pmu->branch_backend;
+	const u64 wanted = event->hw.branch_reg.config;
 	struct corepmu_branches *branches = cpuc->branches;
 	unsigned int nesting = branches->nesting++;
 	struct perf_branch_stack *stack;
 	bool resume = cpuc->running;
+
+	BUILD_BUG_ON(offsetof(struct corepmu_branches, entries) -
+		     offsetof(struct corepmu_branches, nr) !=
+		     offsetof(struct perf_branch_stack, entries));
+	BUILD_BUG_ON(offsetof(struct corepmu_branches, hw_idx) -
+		     offsetof(struct corepmu_branches, nr) !=
+		     offsetof(struct perf_branch_stack, hw_idx));
 
 	if (nesting >= COREPMU_BRANCH_NESTING)
 		return;
@@ -147,8 +210,11 @@ void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 	/* Not while an event is stopped, as a rule: perf core stops the PMU before. */
 	if (unlikely(resume))
 		corepmu_stop_cpu(cpuc);
-	read_branches(cpuc);
-	choose_branches(cpuc->pmu->branch_backend, branches, event->hw.branch_reg.config, stack);
+	corepmu_branch_read(cpuc);
+	if (!resume && gets_all(backend, branches, wanted))
+		stack = (struct perf_branch_stack *)&branches->nr;
+	else
+		choose_branches(backend, branches, wanted, stack);
 	if (unlikely(resume))
 		corepmu_start_cpu(cpuc);
 

@@ -372,14 +372,25 @@ void corepmu_branch_switch(bool sched_in)
  */
 void corepmu_branch_start(struct corepmu_cpu *cpuc)
 {
+	struct corepmu_branches *branches = cpuc->branches;
+
 	if (READ_ONCE(branches_off))
 		return;
-	if (cpuc->branches->stale)
+
+	branches->version++;
+	if (branches->recording && !branches->stale) {
+		branches->read = false;
+		return;
+	}
+	if (branches->recording)
+		corepmu_branch_stop(cpuc);
+	if (branches->stale)
 		corepmu_branch_wipe(cpuc);
-	cpuc->branches->read = false;
-	cpuc->branches->version++;
+	branches->read = false;
 	barrier();
 	to_backend(cpuc)->start(cpuc);
+	barrier();
+	branches->recording = true;
 }
 
 /**
@@ -391,6 +402,56 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
 void corepmu_branch_stop(struct corepmu_cpu *cpuc)
 {
 	to_backend(cpuc)->stop(cpuc);
+	/* An NMI before this has stopped them once more. */
+	barrier();
+	cpuc->branches->recording = false;
+}
+
+/**
+ * corepmu_branch_interrupt() - the overflow interrupt has come
+ * @cpuc: the CPU's state; it has events that want records
+ *
+ * Records stand still until the overflow is acknowledged, or it is not theirs. Those of user
+ * space alone do so in the kernel anyway.
+ */
+void corepmu_branch_interrupt(struct corepmu_cpu *cpuc)
+{
+	if (to_backend(cpuc)->freeze_ends)
+		corepmu_branch_stop(cpuc);
+}
+
+static bool wants_records(const struct corepmu_cpu *cpuc, u64 overflowed)
+{
+	for (overflowed &= cpuc->active; overflowed; overflowed &= overflowed - 1) {
+		const struct perf_event *event = cpuc->events[__ffs64(overflowed)];
+
+		if (event && (event->hw.flags & COREPMU_EVENT_BRANCHES))
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * corepmu_branch_acknowledge() - overflows are about to be acknowledged
+ * @cpuc: this CPU's state
+ * @overflowed: of these counters
+ * @frozen: the hardware says that its records stand still
+ *
+ * They go on then, and the kernel's have the handler's own branches: read them before, or, when
+ * nobody who has overflowed wants them, but maybe somebody who is stopped meanwhile, stop them.
+ * From the overflow interrupt.
+ */
+void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen)
+{
+	const struct corepmu_branches *branches = cpuc->branches;
+
+	if (!branches->recording || branches->read || !(branches->wanted & COREPMU_BRANCH_KERNEL))
+		return;
+	if (frozen && wants_records(cpuc, overflowed))
+		corepmu_branch_read(cpuc);
+	else
+		corepmu_branch_stop(cpuc);
 }
 
 /**
@@ -406,6 +467,7 @@ void corepmu_branch_reset(struct corepmu_cpu *cpuc)
 	cpuc->branches->stale = true;
 	cpuc->branches->version++;
 	cpuc->branches->selected = ~0ULL;
+	cpuc->branches->recording = false;
 	cpuc->branches->freezes = false;
 	to_backend(cpuc)->reset(cpuc);
 }

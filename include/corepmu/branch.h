@@ -71,10 +71,20 @@ struct task_struct;
 #define COREPMU_BRANCH_STACK_SIZE	\
 	(sizeof(struct perf_branch_stack) + COREPMU_MAX_BRANCHES * sizeof(struct perf_branch_entry))
 
+/* A record word by word: the addresses, and all else */
+#define COREPMU_BRANCH_WORDS	3
+#define COREPMU_BRANCH_BITS	2
+
+union corepmu_branch_words {
+	struct perf_branch_entry	entry;
+	u64				words[COREPMU_BRANCH_WORDS];
+};
+
 /**
  * struct corepmu_branches - branch records of one CPU
  * @wanted: COREPMU_BRANCH_* that any of the CPU's events asks for
  * @selected: the backend's: what its filter register holds, ~0 when that is not known
+ * @recording: the hardware has been told to record; it may stand still after an overflow
  * @freezes: the backend's: the hardware has been told to freeze the records at an overflow
  * @stale: the hardware's records are to be wiped before it records again
  * @read: @entries are what the hardware has
@@ -82,8 +92,9 @@ struct task_struct;
  * @switches: how often that task had been scheduled out when it was noted
  * @version: grows whenever the hardware's records may have changed
  * @nesting: samples that are being emitted
+ * @has_kernel: one of @entries has an address of the kernel, or may have where these are wanted
+ * @nr: how many records @entries has: this and the next two are a struct perf_branch_stack
  * @hw_idx: where the hardware keeps the youngest record
- * @nr: how many records @entries has
  * @entries: the records, the youngest first
  * @kind: the kind of each, 0 as long as nobody has looked
  * @stack: what samples show
@@ -93,6 +104,7 @@ struct task_struct;
 struct corepmu_branches {
 	u64				wanted;
 	u64				selected;
+	bool				recording;
 	bool				freezes;
 	bool				stale;
 	bool				read;
@@ -100,8 +112,9 @@ struct corepmu_branches {
 	unsigned long			switches;
 	unsigned long			version;
 	unsigned int			nesting;
+	bool				has_kernel;
+	u64				nr;
 	u64				hw_idx;
-	unsigned int			nr;
 	struct perf_branch_entry	entries[COREPMU_MAX_BRANCHES];
 	u32				kind[COREPMU_MAX_BRANCHES];
 	u8				stack[COREPMU_BRANCH_NESTING][COREPMU_BRANCH_STACK_SIZE]
@@ -158,12 +171,15 @@ struct corepmu_call_stack {
  * @name: for messages
  * @offers: COREPMU_BRANCH_* that it can tell; events that ask for others are refused
  * @kernel_reason: why branches of the kernel cannot be recorded, when @offers lacks them
+ * @freeze_ends: hardware that stands still after an overflow has to be told to record again;
+ *	otherwise acknowledging the overflow does it
  * @decodes_all: @decode may correct an address, and is asked about every record
  * @reset: record nothing, forget what @corepmu_branches say of the registers. IRQs off
  * @start: record what corepmu_branches.wanted says. IRQs off, or NMI
  * @stop: record nothing; records are kept. IRQs off, or NMI
  * @wipe: no record is left; the hardware does not record meanwhile. IRQs off, or NMI
  * @read: fill in hw_idx, nr, entries, and kind where the hardware knows it (0 where not).
+ *	Of flags and cycles an entry has those alone that were asked for, or all.
  *	Of each entry kind comes last. The hardware does not record meanwhile. IRQs off, or NMI
  * @save: fill in hw_idx, nr and records of a stack of calls; NULL like the next two where the
  *	hardware has none. The hardware does not record meanwhile. IRQs off
@@ -177,6 +193,7 @@ struct corepmu_branch_backend {
 	const char	*name;
 	u64		offers;
 	const char	*kernel_reason;
+	bool		freeze_ends;
 	bool		decodes_all;
 	void		(*reset)(struct corepmu_cpu *cpuc);
 	void		(*start)(struct corepmu_cpu *cpuc);
@@ -203,6 +220,8 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_branch_switch(bool sched_in);
 void corepmu_branch_start(struct corepmu_cpu *cpuc);
 void corepmu_branch_stop(struct corepmu_cpu *cpuc);
+void corepmu_branch_interrupt(struct corepmu_cpu *cpuc);
+void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen);
 void corepmu_branch_reset(struct corepmu_cpu *cpuc);
 void corepmu_branch_off(void);
 void corepmu_branch_on(void);
@@ -216,6 +235,7 @@ void corepmu_branch_leave(struct corepmu_cpu *cpuc);
 void corepmu_branch_come(struct corepmu_cpu *cpuc);
 
 /* branch-sample.c */
+void corepmu_branch_read(struct corepmu_cpu *cpuc);
 void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct perf_sample_data *data);
 void corepmu_branch_sample_end(struct corepmu_cpu *cpuc);

@@ -350,7 +350,11 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
 	cpuc->overflow_resume = cpuc->running;
 	cpuc->overflow_handled = 0;
 	cpuc->regs = regs;
-	corepmu_stop_cpu(cpuc);
+	cpuc->running = false;
+	barrier();
+	static_call(corepmu_disable_counters)(cpuc);
+	if (unlikely(cpuc->branch_users))
+		corepmu_branch_interrupt(cpuc);
 }
 
 void corepmu_use_backend(const struct corepmu_backend *backend);

@@ -75,15 +75,39 @@ u64 x86_lbr_select(u64 wanted)
 	return select;
 }
 
-/* Flags that are where they are with either kind of registers */
-static void set_flags(struct perf_branch_entry *entry, u64 info)
+/* Bits of struct perf_branch_entry: include/uapi/linux/perf_event.h, from the lowest on */
+#define ENTRY_MISPRED		BIT_ULL(0)
+#define ENTRY_PREDICTED		BIT_ULL(1)
+#define ENTRY_IN_TX		BIT_ULL(2)
+#define ENTRY_ABORT		BIT_ULL(3)
+#define ENTRY_CYCLES		GENMASK_ULL(19, 4)
+
+/* Flags are where they are with either kind of registers. */
+static inline u64 entry_bits(u64 info)
 {
-	entry->mispred = !!(info & LBR_INFO_MISPRED);
-	entry->predicted = !entry->mispred;
+	u64 bits = info & LBR_INFO_MISPRED ? ENTRY_MISPRED : ENTRY_PREDICTED;
+
 	if (boot_cpu_has(X86_FEATURE_RTM)) {
-		entry->in_tx = !!(info & LBR_INFO_IN_TX);
-		entry->abort = !!(info & LBR_INFO_ABORT);
+		bits |= info & LBR_INFO_IN_TX ? ENTRY_IN_TX : 0;
+		bits |= info & LBR_INFO_ABORT ? ENTRY_ABORT : 0;
 	}
+
+	return bits;
+}
+
+static inline u64 entry_cycles(u64 info)
+{
+	return FIELD_PREP(ENTRY_CYCLES, info & LBR_INFO_CYCLES);
+}
+
+static inline void put_entry(struct corepmu_branches *branches, unsigned int i, u64 from, u64 to,
+			     u64 bits)
+{
+	union corepmu_branch_words *entry = (void *)&branches->entries[i];
+
+	entry->words[0] = from;
+	entry->words[1] = to;
+	entry->words[COREPMU_BRANCH_BITS] = bits;
 }
 
 static bool follows_calls(const struct corepmu_branches *branches)
@@ -149,20 +173,18 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branche
 
 	branches->hw_idx = top;
 	for (i = 0; i < NR_RING_RECORDS; i++) {
-		struct perf_branch_entry entry = { };
 		unsigned int nr = ring_at(top, i);
+		u64 from, to, value, bits = 0;
 
-		entry.from = x86_read_msr(MSR_LBR_NHM_FROM + nr);
-		if (!entry.from)
+		from = x86_read_msr(MSR_LBR_NHM_FROM + nr);
+		if (!from)
 			break;
-		entry.to = x86_read_msr(MSR_LBR_NHM_TO + nr);
+		to = x86_read_msr(MSR_LBR_NHM_TO + nr);
 		if (info) {
-			u64 value = x86_read_msr(MSR_LBR_INFO_0 + nr);
-
-			set_flags(&entry, value);
-			entry.cycles = value & LBR_INFO_CYCLES;
+			value = x86_read_msr(MSR_LBR_INFO_0 + nr);
+			bits = entry_bits(value) | entry_cycles(value);
 		}
-		branches->entries[i] = entry;
+		put_entry(branches, i, from, to, bits);
 		branches->kind[i] = 0;
 	}
 	branches->nr = i;
@@ -301,17 +323,16 @@ static bool arch_needs_info(const struct corepmu_cpu *cpuc)
 	       (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
 }
 
-static u32 set_info(struct perf_branch_entry *entry, u64 info)
+static u64 arch_bits(u64 info)
 {
-	set_flags(entry, info);
-	if (!(arch_tells & ECX_MISPRED)) {
-		entry->mispred = 0;
-		entry->predicted = 0;
-	}
-	if ((arch_tells & ECX_TIMED) && (info & LBR_INFO_CYC_CNT_VALID))
-		entry->cycles = info & LBR_INFO_CYCLES;
+	u64 bits = entry_bits(info);
 
-	return entry->abort ? 0 : arch_kind(info);
+	if (!(arch_tells & ECX_MISPRED))
+		bits &= ~(ENTRY_MISPRED | ENTRY_PREDICTED);
+	if ((arch_tells & ECX_TIMED) && (info & LBR_INFO_CYC_CNT_VALID))
+		bits |= entry_cycles(info);
+
+	return bits;
 }
 
 static void arch_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branches)
@@ -320,16 +341,19 @@ static void arch_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branche
 	unsigned int i;
 
 	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
-		struct perf_branch_entry entry = { };
+		u64 from, to, value, bits = 0;
 		u32 kind = 0;
 
-		entry.from = x86_read_msr(MSR_ARCH_LBR_FROM_0 + i);
-		if (!entry.from)
+		from = x86_read_msr(MSR_ARCH_LBR_FROM_0 + i);
+		if (!from)
 			break;
-		entry.to = x86_read_msr(MSR_ARCH_LBR_TO_0 + i);
-		if (info)
-			kind = set_info(&entry, x86_read_msr(MSR_ARCH_LBR_INFO_0 + i));
-		branches->entries[i] = entry;
+		to = x86_read_msr(MSR_ARCH_LBR_TO_0 + i);
+		if (info) {
+			value = x86_read_msr(MSR_ARCH_LBR_INFO_0 + i);
+			bits = arch_bits(value);
+			kind = bits & ENTRY_ABORT ? 0 : arch_kind(value);
+		}
+		put_entry(branches, i, from, to, bits);
 		branches->kind[i] = kind;
 	}
 	branches->nr = i;
@@ -398,7 +422,8 @@ static int has_branches(struct x86_desc *desc, struct corepmu_branch_backend *ba
 	backend->offers = COREPMU_BRANCH_KERNEL | (offers & COREPMU_BRANCH_CALL_STACK);
 	if ((offers & COREPMU_BRANCH_ANY_TX) && boot_cpu_has(X86_FEATURE_RTM))
 		backend->offers |= COREPMU_BRANCH_ANY_TX;
-	if (version >= VERSION_STATUS_FREEZES)
+	backend->freeze_ends = version < VERSION_STATUS_FREEZES;
+	if (!backend->freeze_ends)
 		desc->frozen = STATUS_LBR_FROZEN;
 
 	return corepmu_branch_setup(desc->pmu, backend, nr);

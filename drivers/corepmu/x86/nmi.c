@@ -71,12 +71,10 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		status = x86_read_msr(desc->global_status) & (cpuc->pmu->counters | desc->frozen);
 		if (!status)
 			break;
-		/*
-		 * Branch records do not stand still any more then, but corepmu_overflow_begin()
-		 * has turned them off: they stay what they were when the counter overflowed.
-		 */
-		x86_write_msr(desc->global_clear, status);
 		overflowed = status & cpuc->pmu->counters;
+		if (unlikely(cpuc->branch_users))
+			corepmu_branch_acknowledge(cpuc, overflowed, status & desc->frozen);
+		x86_write_msr(desc->global_clear, status);
 		/* The NMI is explained even if the event has been stopped since. */
 		handled += hweight64(overflowed);
 		corepmu_handle_overflow(cpuc, x86_merged_overflows(cpuc, overflowed));
