@@ -433,8 +433,21 @@ static void test_metrics(void)
 		sum += value >> 8 * i & 0xff;
 	EXPECT(sum == 0xff);
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, RDPMC_METRICS, &sum) == X86_PMU_DONE && sum == value);
+	/* What was read can be written, and goes on: half of the slots are one metric's. */
+	EXPECT(put(IA32_FIXED_CTR + 3, 80) && get(MSR_PERF_METRICS) == 0);
+	EXPECT(put(MSR_PERF_METRICS, 0xff) && get(MSR_PERF_METRICS) == 0xff);
+	everything_happens();
+	EXPECT((get(MSR_PERF_METRICS) & 0xff) == (0xff + (value & 0xff) + 1) / 2);
+	EXPECT((get(MSR_PERF_METRICS) >> 16) == ((value >> 16 & 0xff) + 1) / 2 +
+	       (((value >> 24) + 1) / 2 << 8));
 	EXPECT(put(IA32_FIXED_CTR + 3, 0) && put(MSR_PERF_METRICS, 0));
 	EXPECT(get(MSR_PERF_METRICS) == 0);
+	/* The second level came later. */
+	EXPECT(!(value >> 32) && !put(MSR_PERF_METRICS, BIT(32)));
+	EXPECT(make("sapphire-rapids"));
+	EXPECT(put(MSR_PERF_METRICS, BIT(63)) && get(MSR_PERF_METRICS) == BIT(63));
+
+	EXPECT(make("icelake"));
 
 	cpu.config.fixed = 7;
 	EXPECT(x86_pmu_config_error(&cpu.config));

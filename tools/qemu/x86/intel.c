@@ -33,10 +33,12 @@
 
 /*
  * MSR_PERF_METRICS: a byte for each metric, how many 255ths of the slots it has. These are
- * retiring, bad speculation, frontend and backend bound; heavy operations, mispredicted branches,
- * fetch latency and memory bound. Nothing here is bound by anything, so they are always the same.
+ * retiring, bad speculation, frontend and backend bound; from Golden Cove on heavy operations,
+ * mispredicted branches, fetch latency and memory bound. Nothing here is bound by anything, so all
+ * slots have the same.
  */
 #define METRICS			UINT64_C(0x302010204c331a66)
+#define METRIC_BITS		8
 #define SLOTS			3	/* the fixed-function counter */
 
 static const struct x86_pmu_version_info intel_versions[X86_PMU_VERSIONS] = {
@@ -168,6 +170,10 @@ static bool write_fixed(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	if (value & ~x86_pmu_low_bits(pmu->config->fixed_width))
 		return false;
 	x86_msr_set_counter(pmu, X86_PMU_GP_MAX + i, value);
+	if (i == SLOTS) {
+		pmu->slots_written = value;
+		pmu->metrics_slots = 0;
+	}
 	return true;
 }
 
@@ -180,18 +186,40 @@ static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *val
 	return true;
 }
 
-/* Until there are slots it is what was written. */
+/*
+ * What was written is of the slots that there were then, and those counted since are divided
+ * as all are: so a guest that writes back what it has read goes on. Slots that were written
+ * after it are of no metric.
+ */
 static bool read_metrics(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
+	uint64_t slots = pmu->counter[X86_PMU_GP_MAX + SLOTS].value, known = pmu->metrics_slots;
+	uint64_t counted = slots - pmu->slots_written, part;
+	unsigned int n;
+
 	(void)i;
-	*value = pmu->counter[X86_PMU_GP_MAX + SLOTS].value ? METRICS : pmu->perf_metrics;
+	*value = pmu->perf_metrics;
+	if (slots == known || !slots || slots < pmu->slots_written)
+		return true;
+
+	*value = 0;
+	for (n = 0; n < pmu->config->nr_metrics; n++) {
+		part = (pmu->perf_metrics >> n * METRIC_BITS & x86_pmu_low_bits(METRIC_BITS)) *
+		       known;
+		part += (METRICS >> n * METRIC_BITS & x86_pmu_low_bits(METRIC_BITS)) * counted;
+		*value |= (part + slots / 2) / slots << n * METRIC_BITS;
+	}
 	return true;
 }
 
 static bool write_metrics(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	(void)i;
+	if (value & ~x86_pmu_low_bits(pmu->config->nr_metrics * METRIC_BITS))
+		return false;
 	pmu->perf_metrics = value;
+	pmu->metrics_slots = pmu->counter[X86_PMU_GP_MAX + SLOTS].value;
+	pmu->slots_written = pmu->metrics_slots;
 	return true;
 }
 

@@ -64,6 +64,7 @@ void x86_pmu_defaults(struct x86_pmu_config *config, enum x86_pmu_version versio
 	config->gp_width = v->width;
 	config->fixed_width = v->width;
 	config->full_width = v->full_width;
+	config->nr_metrics = X86_PMU_METRICS_MAX;
 }
 
 /**
@@ -78,7 +79,9 @@ void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarc
 	config->gp = uarch->gp;
 	config->fixed = uarch->fixed;
 	config->core_type = uarch->core_type;
-	config->perf_metrics = uarch->perf_metrics;
+	config->perf_metrics = uarch->nr_metrics;
+	if (uarch->nr_metrics)
+		config->nr_metrics = uarch->nr_metrics;
 	config->lbr.kind = uarch->lbr;
 	config->lbr.depth = x86_lbr_default_depth(uarch->lbr);
 }
@@ -416,6 +419,8 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 {
 	memset(pmu->counter, 0, sizeof(pmu->counter));
 	pmu->perf_metrics = 0;
+	pmu->metrics_slots = 0;
+	pmu->slots_written = 0;
 	pmu->fixed_ctrl = 0;
 	pmu->global_ctrl = has_global(pmu) ? x86_pmu_low_bits(pmu->config->gp) : 0;
 	pmu->status = 0;

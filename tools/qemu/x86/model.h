@@ -49,6 +49,9 @@ enum x86_pmu_version {
 #define X86_PMU_CORE_ATOM	0x20
 #define X86_PMU_CORE_CORE	0x40
 
+/* Metrics of level 1 and 2 */
+#define X86_PMU_METRICS_MAX	8
+
 /**
  * struct x86_pmu_config - what kind of PMU it is; the same for all CPUs
  * @version: which registers there are
@@ -61,6 +64,7 @@ enum x86_pmu_version {
  * @fixed_width: bits of a fixed-function counter
  * @full_width: counters can be written with all their bits (Intel)
  * @perf_metrics: the slots are divided into metrics (Intel)
+ * @nr_metrics: how many
  * @tsc_mhz: MHz of the time-stamp counter that CPUID tells of; 0 for what QEMU says (Intel)
  * @lbr: its branch records
  * @misplaced: a counter counts cycles instead of an event that it cannot count
@@ -83,6 +87,7 @@ struct x86_pmu_config {
 	unsigned int fixed_width;
 	bool full_width;
 	bool perf_metrics;
+	unsigned int nr_metrics;
 	uint32_t tsc_mhz;
 	struct x86_lbr_config lbr;
 	bool misplaced;
@@ -158,6 +163,8 @@ struct x86_pmu_accesses {
  * @ops: the CPU
  * @counter: general-purpose counters, then fixed-function ones
  * @perf_metrics: MSR_PERF_METRICS as written
+ * @metrics_slots: the slots that this is of
+ * @slots_written: the slots' counter as written, or when MSR_PERF_METRICS was
  * @fixed_ctrl: IA32_FIXED_CTR_CTRL
  * @global_ctrl: IA32_PERF_GLOBAL_CTRL, PerfCntrGlobalCtl
  * @status: IA32_PERF_GLOBAL_STATUS, PerfCntrGlobalStatus
@@ -176,6 +183,8 @@ struct x86_pmu {
 	const struct x86_pmu_ops *ops;
 	struct x86_pmu_counter counter[X86_PMU_COUNTERS_MAX];
 	uint64_t perf_metrics;
+	uint64_t metrics_slots;
+	uint64_t slots_written;
 	uint64_t fixed_ctrl;
 	uint64_t global_ctrl;
 	uint64_t status;

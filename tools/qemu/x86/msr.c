@@ -261,13 +261,13 @@ enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, uint32_t selector, uint64
 	unsigned int i;
 
 	pmu->rdpmc++;
+	if (x86_pmu_advance(pmu))
+		x86_pmu_activate(pmu);
 	if (maker->metrics && maker->metrics(pmu, selector, value))
 		return X86_PMU_DONE;
 	i = maker->rdpmc(pmu->config, selector);
 	if (i == X86_PMU_NO_COUNTER || x86_pmu_is_missing(pmu->config, i))
 		return X86_PMU_FAULT;
-	if (x86_pmu_advance(pmu))
-		x86_pmu_activate(pmu);
 	*value = x86_pmu_counter_value(pmu, i);
 	return X86_PMU_DONE;
 }

@@ -189,13 +189,13 @@ const struct x86_uarch x86_uarch_intel[] = {
 		TABLES(skylake),
 	}, {
 		.name = "icelake", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
-		.perf_metrics = true, .lbr = X86_LBR_INFO,
+		.nr_metrics = 4, .lbr = X86_LBR_INFO,
 		.models = { { 6, 0x6a, 0x6a }, { 6, 0x6c, 0x6c }, { 6, 0x7d, 0x7e },
 			    { 6, 0x8c, 0x8d }, { 6, 0xa7, 0xa7 } },
 		TABLES(icelake),
 	}, {
 		.name = "sapphire-rapids", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
-		.perf_metrics = true, .lbr = X86_LBR_ARCH,
+		.nr_metrics = 8, .lbr = X86_LBR_ARCH,
 		.models = { { 6, 0x8f, 0x8f }, { 6, 0xcf, 0xcf } },
 		TABLES(golden_cove),
 	}, {
@@ -204,7 +204,7 @@ const struct x86_uarch x86_uarch_intel[] = {
 		 * from there, and adds two of Golden Cove and its slots.
 		 */
 		.name = "alder-lake", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
-		.core_type = X86_PMU_CORE_CORE, .other = &gracemont, .perf_metrics = true,
+		.core_type = X86_PMU_CORE_CORE, .other = &gracemont, .nr_metrics = 8,
 		.lbr = X86_LBR_ARCH,
 		.untold = UINT64_C(0xc0) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
 		.models = { { 6, 0x97, 0x97 }, { 6, 0x9a, 0x9a }, { 6, 0xb7, 0xb7 },

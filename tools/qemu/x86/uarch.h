@@ -52,7 +52,7 @@ struct x86_uarch_rule {
  * @other: the other kind there; NULL if there is none
  * @untold: counters that CPUID does not tell of where the other kind is there, as it does not
  *	have them; by their bits in the global registers
- * @perf_metrics: it divides its slots into metrics
+ * @nr_metrics: metrics that it divides its slots into: 4 are level 1, 8 level 2 too
  * @lbr: its branch records
  * @merges: two adjacent counters make one for events that happen often in a cycle
  * @models: CPUs it is in, up to the first without a family
@@ -72,7 +72,7 @@ struct x86_uarch {
 	uint8_t core_type;
 	const struct x86_uarch *other;
 	uint64_t untold;
-	bool perf_metrics;
+	uint8_t nr_metrics;
 	enum x86_lbr_kind lbr;
 	bool merges;
 	struct x86_uarch_models models[X86_UARCH_MODELS_MAX];
