@@ -346,7 +346,7 @@ static void x86_describes(struct kunit *test)
 		{ "intel-v1", 0x3, 40, GENMASK(30, 0), true, false },
 		{ "intel-v2", 0x700000003, 40, GENMASK(30, 0), true, false },
 		{ "intel-v3", 0x70000000f, 48, S64_MAX, true, false },
-		{ "intel-v5", 0x7000000ff, 48, S64_MAX, true, false },
+		{ "intel-v5", 0xf000000ff, 48, S64_MAX, true, false },
 		{ "amd-legacy", 0xf, 48, S64_MAX, false, true },
 		{ "amd-core", 0x3f, 48, S64_MAX, false, true },
 		{ "amd-v2", 0x3f, 48, S64_MAX, false, true },

@@ -17,6 +17,8 @@
  *   state        PERF_HES_*
  *   prev_count   last value seen in the counter, extended by its sign: what a
  *		  reader in user space takes it for
+ *
+ * Others are the backends', see x86/topdown.c.
  */
 #ifndef _COREPMU_PMU_H
 #define _COREPMU_PMU_H
@@ -57,6 +59,8 @@ struct corepmu;
 #define COREPMU_EVENT_MAPPED	BIT(3)
 /* Its samples have branch records. */
 #define COREPMU_EVENT_BRANCHES	BIT(4)
+/* Its counter is shared with others of its group (Intel's slots, and parts of them). */
+#define COREPMU_EVENT_TOPDOWN	BIT(5)
 
 /**
  * struct corepmu_cpu - one PMU's state on one CPU

@@ -16,6 +16,9 @@
 /* LBR, BTF, and FREEZE_LBRS_ON_PMI */
 #define DEBUGCTL_LBR		(BIT_ULL(0) | BIT_ULL(1) | BIT_ULL(11))
 #define FIXED_BASE		32
+/* 20.3.9.3, "Performance Metrics": EN_PERF_METRICS, OVF_PERF_METRICS; a byte for each */
+#define PERF_METRICS		BIT_ULL(48)
+#define METRIC_BITS		8
 /* IA32_PERF_GLOBAL_STATUS, 20.2.4: CTR_FRZ, ASCI, OvfBuf, CondChgd */
 #define STATUS_CTR_FRZ		BIT_ULL(59)
 #define STATUS_LBR_FRZ		BIT_ULL(58)
@@ -50,6 +53,12 @@ static u64 all_counters(void)
 	return width_mask(x86_model_this()->nr_gp) | (u64)intel_model_fixed() << FIXED_BASE;
 }
 
+/* GLOBAL_CTRL of a CPU that divides its slots has one bit more. */
+static u64 global_bits(void)
+{
+	return all_counters() | (x86_model_this()->metrics ? PERF_METRICS : 0);
+}
+
 /*
  * 20.2.1.1, figure 20-1: bits 63-32 are reserved, but for two of CPUs with transactions;
  * AnyThread is of version 3 (20.2.3), until CPUID says that it is deprecated.
@@ -80,7 +89,7 @@ static u64 fixed_ctrl_bits(void)
 /* 20.2.4.2: overflow bits, and CTR_FRZ and LBR_FRZ, from version 4 on. */
 static u64 status_bits(void)
 {
-	u64 bits = all_counters() | GENMASK_ULL(63, 62);
+	u64 bits = global_bits() | GENMASK_ULL(63, 62);
 
 	if (x86_model_this()->version >= 4)
 		bits |= STATUS_CTR_FRZ | (x86_model_this()->lbr_nr ? STATUS_LBR_FRZ : 0);
@@ -105,8 +114,9 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 	switch (msr) {
 	case MSR_IA32_PERF_CAPABILITIES:
 		*name = "PERF_CAPABILITIES";
-		/* FW_WRITE, 20.2.8; format of branch records */
-		*value = (cpu->full_width ? BIT_ULL(13) : 0) | cpu->lbr_format;
+		/* FW_WRITE, 20.2.8; PERF_METRICS_AVAILABLE; format of branch records */
+		*value = (cpu->full_width ? BIT_ULL(13) : 0) | cpu->lbr_format |
+			 (cpu->metrics && !cpu->hybrid ? BIT_ULL(15) : 0);
 		return true;
 	case MSR_P6_EVNTSEL0 ... MSR_P6_EVNTSEL0 + X86_MODEL_MAX_GP - 1:
 		*name = "PERFEVTSEL";
@@ -128,6 +138,10 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*index = msr - MSR_CORE_PERF_FIXED_CTR0;
 		*value = m->fixed[*index];
 		return intel_model_fixed() & BIT(*index);
+	case MSR_PERF_METRICS:
+		*name = "PERF_METRICS";
+		*value = m->metrics;
+		return cpu->metrics;
 	case MSR_CORE_PERF_FIXED_CTR_CTRL:
 		*name = "FIXED_CTR_CTRL";
 		*value = m->fixed_ctrl;
@@ -197,13 +211,18 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 			return false;
 		m->fixed[*index] = value;
 		return true;
+	case MSR_PERF_METRICS:
+		if (value & ~width_mask(cpu->metrics * METRIC_BITS))
+			return false;
+		m->metrics = value;
+		return true;
 	case MSR_CORE_PERF_FIXED_CTR_CTRL:
 		if (value & ~fixed_ctrl_bits())
 			return false;
 		m->fixed_ctrl = value;
 		return true;
 	case MSR_CORE_PERF_GLOBAL_CTRL:
-		if (value & ~all_counters())
+		if (value & ~global_bits())
 			return false;
 		m->global_ctrl = value;
 		return true;

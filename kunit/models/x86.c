@@ -17,6 +17,7 @@
 
 #define FIXED_BASE		32
 #define RDPMC_FIXED_BIT		BIT(30)
+#define RDPMC_METRICS_INDEX	BIT(29)
 
 #define SELECT_USR		BIT_ULL(16)
 #define SELECT_OS		BIT_ULL(17)
@@ -45,6 +46,8 @@ bool x86_model_nmi_refused;
 bool x86_model_no_apic;
 /* The counters are not there, whatever CPUID says. */
 bool x86_model_no_msrs;
+/* Cores run several threads. */
+bool x86_model_threads;
 /* What happens right after the next RDPMC. */
 void (*x86_model_after_rdpmc)(void);
 
@@ -99,10 +102,10 @@ static bool gp_counts(struct x86_model *m, int idx, u64 event, bool user)
 	       (select & (user ? SELECT_USR : SELECT_OS));
 }
 
-/* SDM 20.2.2: instructions, core cycles, reference cycles (0x0300 here). */
+/* SDM 20.2.2: instructions, core cycles, reference cycles (0x0300 here), slots (0x0400). */
 static bool fixed_counts(struct x86_model *m, int nr, u64 event, bool user)
 {
-	static const u64 events[] = { 0x00c0, 0x003c, 0x0300 };
+	static const u64 events[] = { 0x00c0, 0x003c, 0x0300, 0x0400 };
 	u64 ctrl = m->fixed_ctrl >> (4 * nr);
 
 	return nr < ARRAY_SIZE(events) && events[nr] == event &&
@@ -311,6 +314,7 @@ static void count_itself(struct x86_model *m)
 	if (!x86_model_this()->amd) {
 		x86_model_run(0x00c0, false, m->counts_itself);
 		x86_model_run(0x0300, false, m->counts_itself);
+		x86_model_run(0x0400, false, m->counts_itself);
 	}
 }
 
@@ -404,7 +408,8 @@ int x86_write_msr_safe(u32 msr, u64 value)
  * x86_rdpmc() - RDPMC
  * @counter: ECX
  *
- * SDM volume 2, RDPMC: ECX[30] selects the fixed counters; #GP for others.
+ * SDM volume 2, RDPMC: ECX[30] selects the fixed counters, ECX[29] PERF_METRICS; #GP for
+ * others.
  *
  * Return: EDX:EAX
  */
@@ -419,6 +424,10 @@ u64 x86_rdpmc(u32 counter)
 	bool ok;
 
 	count_itself(m);
+	if (counter == RDPMC_METRICS_INDEX && x86_model_this()->metrics) {
+		model_note("rdpmc-metrics", -1, false, m->metrics);
+		return m->metrics;
+	}
 	if (fixed)
 		ok = !x86_model_this()->amd && idx < X86_MODEL_MAX_FIXED &&
 		     (intel_model_fixed() & BIT(idx));
@@ -583,6 +592,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_after_rdpmc = NULL;
 	x86_model_no_apic = false;
 	x86_model_no_msrs = false;
+	x86_model_threads = false;
 	x86_model_user_power_on();
 	in_use = false;
 

@@ -46,6 +46,7 @@ struct x86_model;
  * @hybrid: the machine has CPUs of several kinds
  * @tsx_force_abort: microcode takes counter 3 for transactions, or aborts them
  * @tsx_deprecated: transactions always abort
+ * @metrics: parts of the slots in PERF_METRICS (Intel)
  * @lbr_format: format of branch records in PERF_CAPABILITIES (Intel)
  * @arch_lbr: architectural branch records (Intel)
  * @lbr_tells: CPUID.1CH:ECX (Intel)
@@ -77,6 +78,7 @@ struct x86_model_cpu {
 	bool		hybrid;
 	bool		tsx_force_abort;
 	bool		tsx_deprecated;
+	unsigned int	metrics;
 	unsigned int	lbr_format;
 	bool		arch_lbr;
 	u32		lbr_tells;
@@ -112,6 +114,7 @@ struct x86_model_lbr {
  * @select: PERFEVTSEL or PERF_CTL
  * @counter: values of the general-purpose counters
  * @fixed: values of the fixed counters
+ * @metrics: PERF_METRICS, which a test sets to what the slots are divided into
  * @fixed_ctrl: FIXED_CTR_CTRL
  * @global_ctrl: GLOBAL_CTRL
  * @global_status: GLOBAL_STATUS
@@ -137,6 +140,7 @@ struct x86_model {
 	u64		select[X86_MODEL_MAX_GP];
 	u64		counter[X86_MODEL_MAX_GP];
 	u64		fixed[X86_MODEL_MAX_FIXED];
+	u64		metrics;
 	u64		fixed_ctrl;
 	u64		global_ctrl;
 	u64		global_status;

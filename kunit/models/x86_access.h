@@ -80,6 +80,9 @@ bool x86_model_has(unsigned int feature);
 unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size);
 bool x86_is_64bit_code(u64 addr);
 
+extern bool x86_model_threads;
+#define x86_has_threads() x86_model_threads
+
 void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
 u32 x86_model_cpuid_eax(u32 leaf);
 u32 x86_model_cpuid_ebx(u32 leaf);

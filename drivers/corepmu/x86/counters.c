@@ -27,6 +27,12 @@ static bool is_fixed(int idx)
 	return idx >= FIXED_COUNTER_BASE;
 }
 
+/* Its own only on paper: a part of what the counter of slots counts, see topdown.c */
+static bool is_metric(int idx)
+{
+	return idx >= METRIC_COUNTER_BASE;
+}
+
 static void write_select(const struct x86_desc *desc, int idx, u64 value)
 {
 	x86_write_msr(desc->select_msr + desc->step * idx, value);
@@ -43,7 +49,7 @@ static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 	unsigned int shift = FIXED_CTRL_SHIFT(idx - FIXED_COUNTER_BASE);
 	u64 old, ctrl;
 
-	if ((cpuc->shared_select >> shift & FIXED_CTRL_BITS) == bits)
+	if (is_metric(idx) || (cpuc->shared_select >> shift & FIXED_CTRL_BITS) == bits)
 		return;
 
 	do {
@@ -105,7 +111,11 @@ static u64 fixed_bits(u64 select)
 
 static void x86_enable_global(struct corepmu_cpu *cpuc)
 {
-	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, cpuc->active);
+	u64 active = cpuc->active;
+
+	if (unlikely(active >> METRIC_COUNTER_BASE))
+		active = (active & GENMASK_ULL(METRIC_COUNTER_BASE - 1, 0)) | GLOBAL_PERF_METRICS;
+	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, active);
 }
 
 static void x86_disable_global(struct corepmu_cpu *cpuc)
@@ -217,13 +227,22 @@ static u64 x86_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 	return x86_rdpmc(x86_rdpmc_index(value_counter(hwc)));
 }
 
+static bool is_topdown(const struct hw_perf_event *hwc)
+{
+	return unlikely(hwc->flags & COREPMU_EVENT_TOPDOWN);
+}
+
 static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	if (is_topdown(&event->hw) && x86_topdown_update(cpuc, event))
+		return;
 	corepmu_count_event(cpuc, event, x86_read);
 }
 
 static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	if (is_topdown(&event->hw) && x86_topdown_update(cpuc, event))
+		return;
 	corepmu_count_event_nmi_safe(cpuc, event, x86_read);
 }
 
@@ -239,6 +258,8 @@ static void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 v
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 
+	if (is_topdown(hwc) && x86_topdown_write(cpuc, hwc))
+		return;
 	write_counter(desc, value_counter(hwc), value);
 	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR))
 		write_counter(desc, hwc->idx, AMD_MERGED_BITS);
@@ -246,8 +267,14 @@ static void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 v
 
 static void x86_clear(struct corepmu_cpu *cpuc, u64 counters)
 {
-	for (; counters; counters &= counters - 1)
-		write_counter(to_x86(cpuc->pmu), __ffs64(counters), 0);
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+	u64 metrics = counters & desc->metrics;
+
+	for (counters &= ~metrics; counters; counters &= counters - 1)
+		write_counter(desc, __ffs64(counters), 0);
+	/* All are in one register. */
+	if (metrics && !(cpuc->used & desc->metrics))
+		x86_write_msr(MSR_PERF_METRICS, 0);
 }
 
 /* All of it */
@@ -274,10 +301,11 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	/* The counters hold what somebody else counted: user space must not read it. */
 	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
 	if (desc->global_clear)
-		x86_write_msr(desc->global_clear, cpuc->pmu->counters | desc->frozen);
+		x86_write_msr(desc->global_clear,
+			      cpuc->pmu->counters | desc->frozen | desc->metrics_bit);
 	corepmu_branch_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
-		x86_write_msr(desc->global_ctrl, cpuc->pmu->counters);
+		x86_write_msr(desc->global_ctrl, cpuc->pmu->counters | desc->metrics_bit);
 }
 
 static void x86_counter_name(int idx, char *name)

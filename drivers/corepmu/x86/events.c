@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: events, and what sysfs shows of them
+ * corepmu: x86: events, and what sysfs shows of their format
  *
  * Names and formats are those of the built-in driver (arch/x86/events).
  */
@@ -189,6 +189,11 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 				      attr->config);
 	}
 	hwc->config_base = select | config;
+	if (desc->metrics && (hwc->config & (desc->metrics | BIT_ULL(SLOTS_COUNTER)))) {
+		ret = x86_topdown_encode(event);
+		if (ret)
+			return ret;
+	}
 	if (is_sampling_event(event) && (config & desc->counts_only))
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx cannot be sampled: a transaction that aborts takes its counts back, and the overflow with them",
@@ -203,82 +208,12 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	return 0;
 }
 
-/* events/ */
+/* format/ */
 
 static const struct x86_desc *dev_to_x86(struct device *dev)
 {
 	return to_x86(to_corepmu(dev_get_drvdata(dev)));
 }
-
-static ssize_t x86_event_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	struct perf_pmu_events_attr *pmu_attr;
-	unsigned int event, umask, cmask;
-	int len;
-	u64 config;
-
-	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr);
-	config = dev_to_x86(dev)->hardware[pmu_attr->id];
-	event = FIELD_GET(EVNTSEL_EVENT, config) |
-		FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
-	umask = FIELD_GET(EVNTSEL_UMASK, config);
-
-	cmask = FIELD_GET(EVNTSEL_CMASK, config);
-
-	len = sysfs_emit(page, "event=0x%02x", event);
-	if (umask)
-		len += sysfs_emit_at(page, len, ",umask=0x%02x", umask);
-	if (config & EVNTSEL_INV)
-		len += sysfs_emit_at(page, len, ",inv");
-	if (cmask)
-		len += sysfs_emit_at(page, len, ",cmask=0x%02x", cmask);
-
-	return len + sysfs_emit_at(page, len, "\n");
-}
-
-/* The names have dashes, which PMU_EVENT_ATTR_ID() would make C of. */
-#define EVENT_ATTR(_name, _id)						\
-	(&((struct perf_pmu_events_attr) {				\
-		.attr = {						\
-			.attr = { .name = _name, .mode = 0444 },	\
-			.show = x86_event_show,				\
-		},							\
-		.id = _id,						\
-	}).attr.attr)
-
-static struct attribute *x86_event_attrs[] = {
-	EVENT_ATTR("cpu-cycles", PERF_COUNT_HW_CPU_CYCLES),
-	EVENT_ATTR("instructions", PERF_COUNT_HW_INSTRUCTIONS),
-	EVENT_ATTR("cache-references", PERF_COUNT_HW_CACHE_REFERENCES),
-	EVENT_ATTR("cache-misses", PERF_COUNT_HW_CACHE_MISSES),
-	EVENT_ATTR("branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS),
-	EVENT_ATTR("branch-misses", PERF_COUNT_HW_BRANCH_MISSES),
-	EVENT_ATTR("bus-cycles", PERF_COUNT_HW_BUS_CYCLES),
-	EVENT_ATTR("stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND),
-	EVENT_ATTR("stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND),
-	EVENT_ATTR("ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES),
-	NULL
-};
-
-static umode_t x86_event_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
-{
-	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
-	struct perf_pmu_events_attr *pmu_attr;
-	u64 config;
-
-	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr.attr);
-	config = desc->hardware[pmu_attr->id];
-
-	return config && desc->allowed_counters(desc, config) ? attr->mode : 0;
-}
-
-static const struct attribute_group x86_events_group = {
-	.name		= "events",
-	.attrs		= x86_event_attrs,
-	.is_visible	= x86_event_is_visible,
-};
-
-/* format/ */
 
 /* AMD's events have four bits more; two of them are Intel's for transactions. */
 static bool has_amd_event(const struct x86_desc *desc)

@@ -44,8 +44,15 @@
 /* Pseudo-encoding of the kernel: reference cycles, on fixed counter 2 alone */
 #define EVENT_REF_CYCLES	0x0300
 
+/* Likewise: slots, on fixed counter 3 */
+#define EVENT_SLOTS		0x0400
+
 /* INST_RETIRED.PREC_DIST from Ice Lake on, on fixed counter 0 alone */
 #define EVENT_PREC_DIST		0x0100
+
+/* Pseudo-encodings of the kernel: the parts of slots that PERF_METRICS has, in its order */
+#define EVENT_FIRST_METRIC	0x8000
+#define METRIC_NUMBER		GENMASK_ULL(15, 8)
 
 /* Bit n of CPUID.0AH:EBX says that event n is missing. */
 static const struct {
@@ -62,7 +69,9 @@ static const struct {
 };
 
 /* What each fixed counter counts */
-static const u16 fixed_events[] = { EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES };
+static const u16 fixed_events[] = {
+	EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES, EVENT_SLOTS,
+};
 
 static u64 intel_cache(const struct x86_desc *desc, u64 generic)
 {
@@ -101,6 +110,29 @@ bool intel_is_architectural(u64 config)
 	return false;
 }
 
+/**
+ * intel_is_slots() - does an event count slots on their fixed counter?
+ * @config: the event, or hw_perf_event.config_base of one
+ *
+ * Return: true if it does
+ */
+bool intel_is_slots(u64 config)
+{
+	return (config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_SLOTS;
+}
+
+/* The number that a metric has as a counter, or 0 of what is none. */
+static u64 metric_of(const struct x86_desc *desc, u64 config)
+{
+	u64 nr = FIELD_GET(METRIC_NUMBER, config - EVENT_FIRST_METRIC);
+
+	if (config < EVENT_FIRST_METRIC || (config - EVENT_FIRST_METRIC) & ~METRIC_NUMBER ||
+	    METRIC_COUNTER_BASE + nr >= COREPMU_MAX_COUNTERS)
+		return 0;
+
+	return BIT_ULL(METRIC_COUNTER_BASE + nr) & desc->metrics;
+}
+
 static u64 fixed_counters_of(const struct x86_desc *desc, u64 config)
 {
 	u64 fixed = 0;
@@ -112,7 +144,7 @@ static u64 fixed_counters_of(const struct x86_desc *desc, u64 config)
 	if (config == EVENT_PREC_DIST && desc->uarch && desc->uarch->prec_dist)
 		fixed |= BIT_ULL(FIXED_COUNTER_BASE);
 
-	return fixed;
+	return fixed | metric_of(desc, config);
 }
 
 static bool is_fixed_alone(u64 config)
@@ -129,6 +161,10 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 	/* hsw_get_event_constraints(), arch/x86/events/intel/core.c */
 	if (config & EVNTSEL_IN_TX_CP)
 		allowed &= IN_TX_CP_COUNTER;
+
+	/* A metric is part of what fixed counter 3 counts, if that has not been left out. */
+	if (allowed & desc->metrics)
+		return desc->pmu->counters & BIT_ULL(SLOTS_COUNTER) ? allowed : 0;
 
 	return allowed & desc->pmu->counters;
 }
@@ -227,6 +263,33 @@ static u64 fixed_counters(unsigned int version, u32 ecx, u32 edx)
 	return (fixed & GENMASK_ULL(ARRAY_SIZE(fixed_events) - 1, 0)) << FIXED_COUNTER_BASE;
 }
 
+/*
+ * Slots, and what they are divided into. Where CPUs are of several kinds leaf 0xA tells of the
+ * fixed counters that all kinds have, and Meteor Lake's PERF_CAPABILITIES does not tell of
+ * the metrics (intel_pmu_broken_perf_cap() in arch/x86/events/intel/core.c): what the table has
+ * is there if it can be read.
+ */
+static void describe_metrics(struct x86_desc *desc, u64 capabilities)
+{
+	u64 metrics = intel_metric_counters(desc->uarch), value;
+
+	if (!metrics || !desc->global_ctrl)
+		return;
+	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU)) {
+		if (x86_read_msr_safe(MSR_CORE_PERF_FIXED_CTR0 + SLOTS_COUNTER -
+				      FIXED_COUNTER_BASE, &value))
+			return;
+		desc->pmu->counters |= BIT_ULL(SLOTS_COUNTER);
+		if (x86_read_msr_safe(MSR_PERF_METRICS, &value))
+			return;
+	} else if (!(capabilities & PERF_CAP_METRICS) ||
+		   !(desc->pmu->counters & BIT_ULL(SLOTS_COUNTER))) {
+		return;
+	}
+	desc->metrics = metrics;
+	desc->metrics_bit = GLOBAL_PERF_METRICS;
+}
+
 /**
  * intel_describe() - read from CPUID what the PMU has
  * @desc: filled in
@@ -238,6 +301,7 @@ int intel_describe(struct x86_desc *desc)
 	unsigned int version, width, fixed_width, nr_events, i;
 	struct corepmu *pmu = desc->pmu;
 	u32 eax, ebx, ecx, edx;
+	u64 capabilities = 0;
 
 	if (boot_cpu_data.cpuid_level < 0xa) {
 		pr_err("the CPU has no architectural performance monitoring\n");
@@ -275,9 +339,10 @@ int intel_describe(struct x86_desc *desc)
 	desc->step = 1;
 	desc->masks_lvtpc = true;
 
+	if (boot_cpu_has(X86_FEATURE_PDCM))
+		capabilities = x86_read_msr(MSR_IA32_PERF_CAPABILITIES);
 	/* Without full-width writes, bits 31-0 are written and bit 31 extended. */
-	if (boot_cpu_has(X86_FEATURE_PDCM) &&
-	    (x86_read_msr(MSR_IA32_PERF_CAPABILITIES) & PERF_CAP_FW_WRITE))
+	if (capabilities & PERF_CAP_FW_WRITE)
 		desc->counter_msr = MSR_IA32_PMC0;
 	else
 		pmu->max_left = GENMASK(30, 0);
@@ -288,6 +353,7 @@ int intel_describe(struct x86_desc *desc)
 		/* From version 4 on this is GLOBAL_STATUS_RESET: the same for us. */
 		desc->global_clear = MSR_CORE_PERF_GLOBAL_OVF_CTRL;
 	}
+	describe_metrics(desc, capabilities);
 
 	desc->config_known = EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
 			     EVNTSEL_CMASK;

@@ -101,7 +101,11 @@ int intel_refuse_uarch(const struct x86_desc *desc, u64 config);
 u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic);
 void intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware);
 
+/* topdown.c */
+u64 intel_metric_counters(const struct intel_uarch *uarch);
+
 /* intel.c */
 bool intel_is_architectural(u64 config);
+bool intel_is_slots(u64 config);
 
 #endif /* _COREPMU_X86_INTEL_H */

@@ -22,10 +22,12 @@
 #ifdef COREPMU_KUNIT
 #include <models/x86_access.h>
 #else
+#include <linux/cpumask.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/topology.h>
 #include <linux/uaccess.h>
 
 #include <asm/apic.h>
@@ -93,6 +95,18 @@ static inline unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size)
 	return copy_from_kernel_nofault(code, (const void *)addr, size) ? 0 : size;
 }
 
+/* Do cores run several threads? A CPU that comes later may tell of it first. */
+static inline bool x86_has_threads(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (cpumask_weight(topology_sibling_cpumask(cpu)) > 1)
+			return true;
+
+	return false;
+}
+
 /* Is the code at @addr, which the current task or the kernel has run, of 64 bits? */
 static inline bool x86_is_64bit_code(u64 addr)
 {
@@ -158,6 +172,10 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 
 /* IA32_PERF_CAPABILITIES */
 #define PERF_CAP_FW_WRITE	BIT_ULL(13)
+#define PERF_CAP_METRICS	BIT_ULL(15)
+
+/* IA32_PERF_GLOBAL_CTRL and _STATUS: EN_PERF_METRICS, OVF_PERF_METRICS */
+#define GLOBAL_PERF_METRICS	BIT_ULL(48)
 
 /* Format of branch records, SDM volume 3, "Last Branch Records": with LBR_INFO, and TSX or not */
 #define PERF_CAP_LBR_FORMAT	GENMASK_ULL(5, 0)
@@ -204,11 +222,19 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 /* Fixed counter n is bit 32 + n of the global registers, and our counter 32 + n. */
 #define FIXED_COUNTER_BASE	32
 
-/* ECX of RDPMC for fixed counter 0 */
+/* The slots, and the numbers that their parts have as counters: they are in one register. */
+#define SLOTS_COUNTER		(FIXED_COUNTER_BASE + 3)
+#define METRIC_COUNTER_BASE	48
+
+/* ECX of RDPMC for fixed counter 0, and for PERF_METRICS */
 #define RDPMC_FIXED		BIT(30)
+#define RDPMC_METRICS		BIT(29)
 
 static inline u32 x86_rdpmc_index(int idx)
 {
+	if (idx >= METRIC_COUNTER_BASE)
+		return RDPMC_METRICS;
+
 	return idx < FIXED_COUNTER_BASE ? idx : RDPMC_FIXED | (idx - FIXED_COUNTER_BASE);
 }
 

@@ -30,6 +30,8 @@ struct intel_uarch;
  * @global_status: register that tells which overflowed, or 0
  * @global_clear: register that acknowledges overflows
  * @frozen: bit of both that says that branch records stand still, or 0
+ * @metrics: parts of the slots, a bit each as if they were counters, or 0
+ * @metrics_bit: their bit of all global registers, or 0
  * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @late_nmis: an NMI may come after its overflow has been dealt with
  * @shares_counters: the built-in driver is there too, and has the counters while this one
@@ -56,6 +58,8 @@ struct x86_desc {
 	u32		global_status;
 	u32		global_clear;
 	u64		frozen;
+	u64		metrics;
+	u64		metrics_bit;
 	bool		masks_lvtpc;
 	bool		late_nmis;
 	bool		shares_counters;
@@ -110,6 +114,15 @@ extern const struct corepmu_backend x86_each_backend;
 extern const struct attribute_group *x86_attr_groups[];
 int x86_encode(struct corepmu *pmu, struct perf_event *event);
 int x86_check_period(const struct perf_event *event, u64 period);
+
+/* names.c */
+extern const struct attribute_group x86_events_group;
+
+/* topdown.c */
+int x86_topdown_encode(struct perf_event *event);
+bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
+bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
 
 /* nmi.c */
 int x86_nmi_init(void);

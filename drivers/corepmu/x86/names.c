@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: names that sysfs has for events
+ *
+ * Those of generic events, and those that the perf tool looks for to divide the slots of a
+ * pipeline. Names and texts are those of the built-in driver (EVENT_ATTR_STR() in
+ * arch/x86/events/intel/core.c), which a script finds in either.
+ */
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/sysfs.h>
+
+#include <corepmu/pmu.h>
+
+#include "intel.h"
+#include "msr.h"
+#include "x86.h"
+
+static const struct x86_desc *dev_to_x86(struct device *dev)
+{
+	return to_x86(to_corepmu(dev_get_drvdata(dev)));
+}
+
+static ssize_t generic_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	struct perf_pmu_events_attr *pmu_attr;
+	unsigned int event, umask, cmask;
+	int len;
+	u64 config;
+
+	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr);
+	config = dev_to_x86(dev)->hardware[pmu_attr->id];
+	event = FIELD_GET(EVNTSEL_EVENT, config) |
+		FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
+	umask = FIELD_GET(EVNTSEL_UMASK, config);
+
+	cmask = FIELD_GET(EVNTSEL_CMASK, config);
+
+	len = sysfs_emit(page, "event=0x%02x", event);
+	if (umask)
+		len += sysfs_emit_at(page, len, ",umask=0x%02x", umask);
+	if (config & EVNTSEL_INV)
+		len += sysfs_emit_at(page, len, ",inv");
+	if (cmask)
+		len += sysfs_emit_at(page, len, ",cmask=0x%02x", cmask);
+
+	return len + sysfs_emit_at(page, len, "\n");
+}
+
+/* The names have dashes, which PMU_EVENT_ATTR_ID() would make C of. */
+#define EVENT_ATTR(_name, _show, _id)					\
+	(&((struct perf_pmu_events_attr) {				\
+		.attr = {						\
+			.attr = { .name = _name, .mode = 0444 },	\
+			.show = _show,					\
+		},							\
+		.id = _id,						\
+	}).attr.attr)
+
+#define GENERIC(name, id)	EVENT_ATTR(name, generic_show, id)
+
+/* Names of microarchitectures' own */
+enum text_name {
+	TEXT_SLOTS,
+	TEXT_RETIRING,
+	TEXT_BAD_SPEC,
+	TEXT_FE_BOUND,
+	TEXT_BE_BOUND,
+	TEXT_HEAVY_OPS,
+	TEXT_BR_MISPREDICT,
+	TEXT_FETCH_LAT,
+	TEXT_MEM_BOUND,
+	TEXT_TOTAL,
+	TEXT_TOTAL_SCALE,
+	TEXT_ISSUED,
+	TEXT_RETIRED,
+	TEXT_BUBBLES,
+	TEXT_BUBBLES_SCALE,
+	TEXT_RECOVERY,
+	TEXT_RECOVERY_SCALE,
+};
+
+#define OLD_CORES	(BIT(UARCH_SANDY_BRIDGE) | BIT(UARCH_IVY_BRIDGE) |	\
+			 BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL) | BIT(UARCH_SKYLAKE))
+#define LEVEL_2_CORES	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) | BIT(UARCH_LION_COVE))
+#define NEW_CORES	(BIT(UARCH_ICE_LAKE) | LEVEL_2_CORES)
+#define SLM		BIT(UARCH_SILVERMONT)
+#define GLM		(BIT(UARCH_GOLDMONT) | BIT(UARCH_GOLDMONT_PLUS))
+#define TNT		BIT(UARCH_TREMONT)
+#define GRT		BIT(UARCH_GRACEMONT)
+#define CMT		BIT(UARCH_CRESTMONT)
+#define SKT		BIT(UARCH_SKYMONT)
+
+/**
+ * struct event_text - what a name stands for
+ * @uarches: of which microarchitectures
+ * @name: enum text_name
+ * @text: what the file says
+ * @smt: what it says where a core runs several threads, NULL for the same
+ */
+struct event_text {
+	u32		uarches;
+	unsigned int	name;
+	const char	*text;
+	const char	*smt;
+};
+
+static const struct event_text event_texts[] = {
+	/* TOPDOWN.SLOTS and PERF_METRICS */
+	{ NEW_CORES, TEXT_SLOTS, "event=0x00,umask=0x4" },
+	{ NEW_CORES, TEXT_RETIRING, "event=0x00,umask=0x80" },
+	{ NEW_CORES, TEXT_BAD_SPEC, "event=0x00,umask=0x81" },
+	{ NEW_CORES, TEXT_FE_BOUND, "event=0x00,umask=0x82" },
+	{ NEW_CORES, TEXT_BE_BOUND, "event=0x00,umask=0x83" },
+	{ LEVEL_2_CORES, TEXT_HEAVY_OPS, "event=0x00,umask=0x84" },
+	{ LEVEL_2_CORES, TEXT_BR_MISPREDICT, "event=0x00,umask=0x85" },
+	{ LEVEL_2_CORES, TEXT_FETCH_LAT, "event=0x00,umask=0x86" },
+	{ LEVEL_2_CORES, TEXT_MEM_BOUND, "event=0x00,umask=0x87" },
+	/* TOPDOWN_RETIRING, _BAD_SPECULATION, _FE_BOUND, _BE_BOUND of the atoms */
+	{ TNT | GRT, TEXT_RETIRING, "event=0xc2,umask=0x0" },
+	{ CMT, TEXT_RETIRING, "event=0x72,umask=0x0" },
+	{ SKT, TEXT_RETIRING, "event=0xc2,umask=0x02" },
+	{ TNT, TEXT_BAD_SPEC, "event=0x73,umask=0x6" },
+	{ GRT | CMT | SKT, TEXT_BAD_SPEC, "event=0x73,umask=0x0" },
+	{ TNT | GRT | CMT, TEXT_FE_BOUND, "event=0x71,umask=0x0" },
+	{ SKT, TEXT_FE_BOUND, "event=0x9c,umask=0x01" },
+	{ TNT | GRT | CMT, TEXT_BE_BOUND, "event=0x74,umask=0x0" },
+	{ SKT, TEXT_BE_BOUND, "event=0xa4,umask=0x02" },
+	/* Before: of cycles, four slots each; a thread has half of its core's */
+	{ OLD_CORES, TEXT_TOTAL, "event=0x3c,umask=0x0", "event=0x3c,umask=0x0,any=1" },
+	{ OLD_CORES, TEXT_TOTAL_SCALE, "4", "2" },
+	{ OLD_CORES, TEXT_ISSUED, "event=0xe,umask=0x1" },
+	{ OLD_CORES, TEXT_RETIRED, "event=0xc2,umask=0x2" },
+	{ OLD_CORES, TEXT_BUBBLES, "event=0x9c,umask=0x1" },
+	{ OLD_CORES, TEXT_RECOVERY, "event=0xd,umask=0x3,cmask=1",
+	  "event=0xd,umask=0x3,cmask=1,any=1" },
+	{ OLD_CORES, TEXT_RECOVERY_SCALE, "4", "2" },
+	{ SLM | GLM, TEXT_TOTAL, "event=0x3c" },
+	{ SLM, TEXT_TOTAL_SCALE, "2" },
+	{ BIT(UARCH_GOLDMONT), TEXT_TOTAL_SCALE, "3" },
+	{ BIT(UARCH_GOLDMONT_PLUS), TEXT_TOTAL_SCALE, "4" },
+	{ SLM, TEXT_ISSUED, "event=0xc2,umask=0x10" },
+	{ GLM, TEXT_ISSUED, "event=0x0e" },
+	{ SLM, TEXT_RETIRED, "event=0xc2,umask=0x10" },
+	{ GLM, TEXT_RETIRED, "event=0xc2" },
+	{ SLM, TEXT_BUBBLES, "event=0xca,umask=0x50" },
+	{ GLM, TEXT_BUBBLES, "event=0x9c" },
+	{ SLM, TEXT_BUBBLES_SCALE, "2" },
+	{ GLM, TEXT_RECOVERY, "event=0xca,umask=0x02" },
+};
+
+static const struct event_text *find_text(const struct x86_desc *desc, unsigned int name)
+{
+	unsigned int i;
+
+	if (!desc->uarch)
+		return NULL;
+
+	for (i = 0; i < ARRAY_SIZE(event_texts); i++)
+		if (event_texts[i].name == name &&
+		    event_texts[i].uarches & BIT(desc->uarch - intel_uarches))
+			return &event_texts[i];
+
+	return NULL;
+}
+
+static ssize_t text_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	struct perf_pmu_events_attr *pmu_attr;
+	const struct event_text *found;
+	const char *text;
+
+	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr);
+	found = find_text(dev_to_x86(dev), pmu_attr->id);
+	if (!found)
+		return -ENODEV;
+	text = found->smt && x86_has_threads() ? found->smt : found->text;
+
+	return sysfs_emit(page, "%s\n", text);
+}
+
+#define TEXT(name, id)		EVENT_ATTR(name, text_show, id)
+
+static struct attribute *x86_event_attrs[] = {
+	GENERIC("cpu-cycles", PERF_COUNT_HW_CPU_CYCLES),
+	GENERIC("instructions", PERF_COUNT_HW_INSTRUCTIONS),
+	GENERIC("cache-references", PERF_COUNT_HW_CACHE_REFERENCES),
+	GENERIC("cache-misses", PERF_COUNT_HW_CACHE_MISSES),
+	GENERIC("branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS),
+	GENERIC("branch-misses", PERF_COUNT_HW_BRANCH_MISSES),
+	GENERIC("bus-cycles", PERF_COUNT_HW_BUS_CYCLES),
+	GENERIC("stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND),
+	GENERIC("stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND),
+	GENERIC("ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES),
+	TEXT("slots", TEXT_SLOTS),
+	TEXT("topdown-retiring", TEXT_RETIRING),
+	TEXT("topdown-bad-spec", TEXT_BAD_SPEC),
+	TEXT("topdown-fe-bound", TEXT_FE_BOUND),
+	TEXT("topdown-be-bound", TEXT_BE_BOUND),
+	TEXT("topdown-heavy-ops", TEXT_HEAVY_OPS),
+	TEXT("topdown-br-mispredict", TEXT_BR_MISPREDICT),
+	TEXT("topdown-fetch-lat", TEXT_FETCH_LAT),
+	TEXT("topdown-mem-bound", TEXT_MEM_BOUND),
+	TEXT("topdown-total-slots", TEXT_TOTAL),
+	TEXT("topdown-total-slots.scale", TEXT_TOTAL_SCALE),
+	TEXT("topdown-slots-issued", TEXT_ISSUED),
+	TEXT("topdown-slots-retired", TEXT_RETIRED),
+	TEXT("topdown-fetch-bubbles", TEXT_BUBBLES),
+	TEXT("topdown-fetch-bubbles.scale", TEXT_BUBBLES_SCALE),
+	TEXT("topdown-recovery-bubbles", TEXT_RECOVERY),
+	TEXT("topdown-recovery-bubbles.scale", TEXT_RECOVERY_SCALE),
+	NULL
+};
+
+static umode_t x86_event_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
+{
+	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
+	struct perf_pmu_events_attr *pmu_attr;
+	u64 config;
+
+	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr.attr);
+	if (pmu_attr->attr.show == text_show) {
+		/* Slots are of no use to the perf tool where they are not divided. */
+		if (desc->uarch && NEW_CORES & BIT(desc->uarch - intel_uarches) && !desc->metrics)
+			return 0;
+		return find_text(desc, pmu_attr->id) ? attr->mode : 0;
+	}
+	config = desc->hardware[pmu_attr->id];
+
+	return config && desc->allowed_counters(desc, config) ? attr->mode : 0;
+}
+
+const struct attribute_group x86_events_group = {
+	.name		= "events",
+	.attrs		= x86_event_attrs,
+	.is_visible	= x86_event_is_visible,
+};
