@@ -15,6 +15,7 @@
 #define CYCLES		0x003c
 #define REF_TSC		0x0300	/* CPU_CLK_UNHALTED.REF_TSC: fixed counter 2 */
 #define SLOTS		0x0400	/* TOPDOWN.SLOTS: fixed counter 3 */
+#define PART(n)		(0x8000 + 0x100 * (n))	/* topdown-retiring and so on */
 #define PREC_DIST_0	0x0100	/* INST_RETIRED.PREC_DIST: fixed counter 0 */
 #define INSTRUCTIONS	0x00c0
 #define BRANCHES	0x00c4
@@ -105,7 +106,7 @@ static const struct uarch_group skylake_groups[] = {
 
 static const struct uarch_event icelake_events[] = {
 	EVENT("INST_RETIRED.PREC_DIST", PREC_DIST_0),
-	REFUSED("TOPDOWN.SLOTS", SLOTS, EINVAL),	/* fixed counter 3 is not used */
+	EVENT("TOPDOWN.SLOTS", SLOTS),
 	EVENT("TOPDOWN.SLOTS_P", 0x01a4),
 	EVENT("LD_BLOCKS.STORE_FORWARD", 0x0203),
 	EVENT("UOPS_ISSUED.ANY", 0x010e),
@@ -139,13 +140,18 @@ static const struct uarch_group eight_groups[] = {
 	{ "instructions, distributed, and others", true, { INSTRUCTIONS, PREC_DIST_0 } },
 	{ "distributed instructions twice", false, { PREC_DIST_0, PREC_DIST_0 } },
 	{ "slots twice", false, { SLOTS, SLOTS } },
+	{ "slots, their parts, and others", true,
+	  { SLOTS, PART(0), PART(1), PART(2), PART(3), UOPS, BRANCHES, LOADS, STORES, L1_MISS,
+	    PENDING, CYCLES, INSTRUCTIONS } },
+	{ "a part of slots twice", false, { SLOTS, PART(0), PART(0) } },
+	{ "a part of slots that do not lead", false, { CYCLES, SLOTS, PART(0) } },
 };
 
 /* ---- Sapphire Rapids ---- */
 
 static const struct uarch_event sapphire_rapids_events[] = {
 	EVENT("INST_RETIRED.PREC_DIST", PREC_DIST_0),
-	REFUSED("TOPDOWN.SLOTS", SLOTS, EINVAL),	/* fixed counter 3 is not used */
+	EVENT("TOPDOWN.SLOTS", SLOTS),
 	EVENT("TOPDOWN.SLOTS_P", 0x01a4),
 	EVENT("LD_BLOCKS.STORE_FORWARD", 0x8203),
 	EVENT("CYCLE_ACTIVITY.CYCLES_MEM_ANY", 0x10a3 | CMASK(16)),
@@ -165,6 +171,8 @@ static const struct uarch_group sapphire_rapids_groups[] = {
 	{ "counter 0 last, after seven others", true,
 	  { UOPS, BRANCHES, RETURNS, STALLS, LOADS, STORES, L1_MISS, 0x02cd } },
 	{ "counter 0 twice", false, { 0x04a4, 0x02cd } },
+	{ "slots and all of their parts", true,
+	  { SLOTS, PART(0), PART(1), PART(2), PART(3), PART(4), PART(5), PART(6), PART(7) } },
 };
 
 /* ---- Gracemont ---- */
