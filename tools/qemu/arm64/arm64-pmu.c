@@ -40,7 +40,7 @@ static struct {
 	uint64_t slots;
 	uint64_t threshold;
 	const char *instr_counter;
-	const char *midr;
+	const char *kind;
 	const char *stats;
 	const char *verbose;
 	uint64_t lose;
@@ -61,7 +61,7 @@ static const struct option options[] = {
 	{ .name = "slots",		 .number = &opt.slots },
 	{ .name = "threshold",		 .number = &opt.threshold },
 	{ .name = "instruction-counter", .text = &opt.instr_counter },
-	{ .name = "midr",		 .text = &opt.midr },
+	{ .name = "kind",		 .text = &opt.kind },
 	{ .name = "stats",		 .text = &opt.stats },
 	{ .name = "verbose",		 .text = &opt.verbose },
 }, faults[] = {
@@ -90,18 +90,29 @@ static const struct version_name {
 	{ "v3p9", ARM64_PMU_V3P9 },
 };
 
-/* The version that was asked for, 0 for that of the CPU. */
-static unsigned int wanted_version;
+/**
+ * struct kind - what a kind of CPU was asked to have
+ * @version: ID_AA64DFR0_EL1.PMUVer, 0 for that of the CPU
+ * @counters: event counters, or OPTION_UNSET
+ * @slots: PMMIR_EL1.SLOTS, or OPTION_UNSET
+ * @midr: MIDR_EL1, 0 for that of the CPU
+ * @config: what its PMU is
+ * @configured: @config has been filled in
+ */
+struct kind {
+	uint64_t version;
+	uint64_t counters;
+	uint64_t slots;
+	uint64_t midr;
+	struct arm64_pmu_config config;
+	bool configured;
+};
 
-/* The CPU that is of another kind, and its MIDR_EL1 */
-static struct {
-	bool wanted;
-	unsigned int vcpu;
-	uint64_t value;
-} midr;
-
-static struct arm64_pmu_config config;
-static bool configured;
+/* All CPUs, and those from first to last that are of another kind, if there are any */
+static struct kind common;
+static struct kind other;
+static unsigned long first_other = 1;
+static unsigned long last_other;
 
 static struct arm64_pmu *pmus[PMU_VCPUS_MAX];
 
@@ -251,63 +262,110 @@ static void print_stats(void)
 
 /* ---- options ---- */
 
-static int read_version(void)
+static int read_version(const char *name, uint64_t *version)
 {
 	size_t i;
 
-	if (!opt.version)
-		return 0;
 	for (i = 0; i < ARRAY_SIZE(versions); i++)
-		if (!strcmp(versions[i].name, opt.version)) {
-			wanted_version = versions[i].version;
+		if (!strcmp(versions[i].name, name)) {
+			*version = versions[i].version;
 			return 0;
 		}
 	return plugin_refuse("unknown version '%s' (known: v3, v3p1, v3p4, v3p5, v3p7, v3p8, v3p9)",
-			     opt.version);
+			     name);
 }
+
+static int read_common(void)
+{
+	common.counters = opt.counters;
+	common.slots = opt.slots;
+	return opt.version ? read_version(opt.version, &common.version) : 0;
+}
+
+static unsigned int stuck_counter = ARM64_PMU_NO_COUNTER;
 
 static int read_stuck_counter(void)
 {
 	unsigned long n;
 	char *end;
 
-	config.stuck = ARM64_PMU_NO_COUNTER;
 	if (!opt.stuck)
 		return 0;
 	if (!strcmp(opt.stuck, "cycles")) {
-		config.stuck = ARM64_PMU_CYCLE_COUNTER;
+		stuck_counter = ARM64_PMU_CYCLE_COUNTER;
 		return 0;
 	}
 	if (!strcmp(opt.stuck, "instructions")) {
-		config.stuck = ARM64_PMU_INSTR_COUNTER;
+		stuck_counter = ARM64_PMU_INSTR_COUNTER;
 		return 0;
 	}
 	n = strtoul(opt.stuck, &end, 0);
 	if (!*opt.stuck || *end || n >= ARM64_PMU_EVENT_COUNTERS_MAX)
 		return plugin_refuse("'fault=stuck-counter:%s': give its number, or 'cycles', or 'instructions'",
 				     opt.stuck);
-	config.stuck = n;
+	stuck_counter = n;
 	return 0;
 }
 
-static int read_midr(const struct qemu_info *info)
+static int read_others(const struct qemu_info *info, const char *cpus)
 {
-	unsigned long vcpu;
 	char *end;
 
-	if (!opt.midr)
-		return 0;
-	vcpu = strtoul(opt.midr, &end, 0);
-	if (end == opt.midr || *end != ':' || vcpu >= (unsigned long)info->smp_vcpus)
-		return plugin_refuse("'midr=%s': give the number of a CPU, a colon, its MIDR_EL1",
-				     opt.midr);
-	midr.vcpu = vcpu;
-	midr.value = strtoull(end + 1, &end, 0);
-	if (!midr.value || *end || midr.value > UINT32_MAX)
-		return plugin_refuse("'midr=%s': MIDR_EL1 is a number of 32 bits, not 0",
-				     opt.midr);
-	midr.wanted = true;
+	first_other = strtoul(cpus, &end, 0);
+	last_other = first_other;
+	if (end != cpus && *end == '-') {
+		cpus = end + 1;
+		last_other = strtoul(cpus, &end, 0);
+	}
+	if (end == cpus || *end || first_other > last_other ||
+	    last_other >= (unsigned long)info->smp_vcpus)
+		return plugin_refuse("'kind=%s': it begins with the number of a CPU, or FIRST-LAST",
+				     opt.kind);
 	return 0;
+}
+
+static int read_property(char *property)
+{
+	static const struct option properties[] = {
+		{ .name = "midr",     .number = &other.midr },
+		{ .name = "counters", .number = &other.counters },
+		{ .name = "slots",    .number = &other.slots },
+	};
+	static const struct option_table table = { properties, ARRAY_SIZE(properties), NULL, 0 };
+
+	if (!strncmp(property, "version=", strlen("version=")))
+		return read_version(strchr(property, '=') + 1, &other.version);
+	return options_read(1, &property, &table);
+}
+
+/* kind=CPUS:PROPERTY=VALUE:... */
+static int read_kind(const struct qemu_info *info)
+{
+	char *text, *word, *rest = NULL;
+	int ret = 0;
+
+	if (!opt.kind)
+		return 0;
+	other = common;
+	text = strdup(opt.kind);
+	if (!text)
+		abort();
+	word = strtok_r(text, ":", &rest);
+	ret = read_others(info, word ? word : "");
+	while (!ret && (word = strtok_r(NULL, ":", &rest)))
+		ret = read_property(word);
+	free(text);
+	if (ret)
+		return ret;
+	if (!other.midr || other.midr > UINT32_MAX)
+		return plugin_refuse("'kind=%s': give its midr=, a number of 32 bits, not 0",
+				     opt.kind);
+	return 0;
+}
+
+static struct kind *kind_of(unsigned int vcpu)
+{
+	return vcpu >= first_other && vcpu <= last_other ? &other : &common;
 }
 
 static int check_faults(const struct qemu_info *info)
@@ -332,33 +390,34 @@ static unsigned int small(uint64_t number)
 }
 
 /* The CPU model decides, which is known only now. */
-static int configure(const struct arm64_qemu_cpu *cpu)
+static int configure(struct kind *kind, const struct arm64_qemu_cpu *cpu)
 {
+	struct arm64_pmu_config *config = &kind->config;
 	const char *error;
 
-	config.version = wanted_version ? wanted_version : cpu->version;
-	config.counters = opt.counters != OPTION_UNSET ? small(opt.counters) : cpu->counters;
-	config.slots = config.version >= ARM64_PMU_V3P4 ? DEFAULT_SLOTS : 0;
-	if (opt.slots != OPTION_UNSET)
-		config.slots = small(opt.slots);
+	config->version = kind->version ? kind->version : cpu->version;
+	config->counters = kind->counters != OPTION_UNSET ? small(kind->counters) : cpu->counters;
+	config->slots = config->version >= ARM64_PMU_V3P4 ? DEFAULT_SLOTS : 0;
+	if (kind->slots != OPTION_UNSET)
+		config->slots = small(kind->slots);
 	if (opt.threshold != OPTION_UNSET)
-		config.threshold = small(opt.threshold);
-	if (options_switch("instruction-counter", opt.instr_counter, &config.instr_counter))
+		config->threshold = small(opt.threshold);
+	if (options_switch("instruction-counter", opt.instr_counter, &config->instr_counter))
 		return 1;
-	config.has_el2 = cpu->has_el2;
-	config.has_el3 = cpu->has_el3;
-	config.sticky_status = opt.sticky_status;
+	config->has_el2 = cpu->has_el2;
+	config->has_el3 = cpu->has_el3;
+	config->stuck = stuck_counter;
+	config->sticky_status = opt.sticky_status;
 
-	if (config.version >= ARM64_PMU_V3P4 && cpu->version < ARM64_PMU_V3P4)
-		return plugin_refuse("this -cpu has no PMMIR_EL1, so its PMU cannot be %s",
-				     opt.version);
-	if (config.counters > cpu->counters)
+	if (config->version >= ARM64_PMU_V3P4 && cpu->version < ARM64_PMU_V3P4)
+		return plugin_refuse("this -cpu has no PMMIR_EL1, so its PMU cannot be of a version from v3p4 on");
+	if (config->counters > cpu->counters)
 		return plugin_refuse("this -cpu has registers for %u event counters only",
 				     cpu->counters);
-	error = arm64_pmu_config_error(&config);
+	error = arm64_pmu_config_error(config);
 	if (error)
 		return plugin_refuse("the PMU of this -cpu and these options %s", error);
-	configured = true;
+	kind->configured = true;
 	return 0;
 }
 
@@ -366,10 +425,12 @@ static int configure(const struct arm64_qemu_cpu *cpu)
 
 static int make_pmu(unsigned int vcpu)
 {
+	struct kind *kind = kind_of(vcpu);
+	const struct arm64_pmu_config *config = &kind->config;
 	struct arm64_qemu_cpu cpu;
 	struct arm64_pmu *pmu;
 
-	if (arm64_qemu_vcpu_describe(vcpu, &cpu) || (!configured && configure(&cpu)))
+	if (arm64_qemu_vcpu_describe(vcpu, &cpu) || (!kind->configured && configure(kind, &cpu)))
 		return 1;
 
 	count_vcpu_init(vcpu);
@@ -377,16 +438,16 @@ static int make_pmu(unsigned int vcpu)
 	if (!pmu)
 		abort();
 	pmus[vcpu] = pmu;
-	arm64_pmu_init(pmu, &config, &pmu_ops);
+	arm64_pmu_init(pmu, config, &pmu_ops);
 
-	if (arm64_qemu_vcpu_hook(vcpu, &config, arm64_pmu_ceid(pmu, 0), arm64_pmu_ceid(pmu, 1),
+	if (arm64_qemu_vcpu_hook(vcpu, config, arm64_pmu_ceid(pmu, 0), arm64_pmu_ceid(pmu, 1),
 				 arm64_pmu_mmir(pmu)))
 		return 1;
-	if (midr.wanted && midr.vcpu == vcpu && arm64_qemu_set_midr(vcpu, midr.value))
+	if (kind->midr && arm64_qemu_set_midr(vcpu, kind->midr))
 		return 1;
 	plugin_note("CPU %u: PMUVer %u, %u event counters, %u slots, threshold of %u bits, %s",
-		    vcpu, config.version, config.counters, config.slots, config.threshold,
-		    config.instr_counter ? "instruction counter" : "no instruction counter");
+		    vcpu, config->version, config->counters, config->slots, config->threshold,
+		    config->instr_counter ? "instruction counter" : "no instruction counter");
 	return 0;
 }
 
@@ -412,8 +473,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 {
 	if (options_read(argc, argv, &option_table) ||
 	    options_switch("verbose", opt.verbose, &plugin_verbose) ||
-	    plugin_check_target(info, "aarch64") || read_version() || read_stuck_counter() ||
-	    read_midr(info) || check_faults(info) || arm64_qemu_find(info))
+	    plugin_check_target(info, "aarch64") || read_common() || read_stuck_counter() ||
+	    read_kind(info) || check_faults(info) || arm64_qemu_find(info))
 		return 1;
 
 	arm64_count_init(reached, print_stats);

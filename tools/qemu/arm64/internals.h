@@ -52,6 +52,7 @@ enum arm64_pmu_distance {
  *
  * Only what is needed here has a name.
  * @name: as in the architecture
+ * @type: ARM64_SYSREG_CONST and other bits
  * @fieldoffset: where in struct arm64_env its value is, 0 if nowhere
  * @readfn: what an access calls instead of reading the value, or NULL
  * @writefn: likewise for writing
@@ -64,7 +65,9 @@ struct arm64_sysreg {
 	uint8_t op0;
 	uint8_t op1;
 	uint8_t op2;
-	uint32_t reserved0[6];
+	uint32_t state;
+	uint32_t type;
+	uint32_t reserved0[4];
 	void *opaque;
 	uint64_t resetvalue;
 	ptrdiff_t fieldoffset;
@@ -73,6 +76,9 @@ struct arm64_sysreg {
 	uint64_t (*readfn)(struct arm64_env *env, const struct arm64_sysreg *reg);
 	void (*writefn)(struct arm64_env *env, const struct arm64_sysreg *reg, uint64_t value);
 };
+
+/* struct arm64_sysreg.type: its value becomes part of the code that is generated */
+#define ARM64_SYSREG_CONST	(1u << 4)
 
 /* The operands of MRS and MSR that name a system register. */
 struct arm64_sysreg_id {

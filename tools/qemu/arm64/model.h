@@ -32,7 +32,7 @@ enum arm64_pmu_version {
 };
 
 /**
- * struct arm64_pmu_config - what kind of PMU it is; the same for all CPUs
+ * struct arm64_pmu_config - what kind of PMU it is
  * @version: which registers and bits there are
  * @counters: how many event counters
  * @slots: PMMIR_EL1.SLOTS, from PMUv3p4 on

@@ -4,8 +4,8 @@
  *
  * See pmu/qemu.c for what is the same on other architectures, arm64/internals.c for
  * how system registers are found. Generated code calls functions which are in a
- * register's description, or has the constant which is there as its value. Both
- * are replaced for the registers of the PMU; QEMU's PMU behind them then stays as
+ * register's description, or has the constant which is there as its value; it is
+ * made to call a function then, too. Both are replaced for the registers of the PMU; QEMU's PMU behind them then stays as
  * it is after reset, and silent. A register that QEMU does not have is described
  * to it like one that it has. What may be accessed from where, PMSELR_EL0 and
  * PMUSERENR_EL0 remain QEMU's.
@@ -396,7 +396,8 @@ static struct arm64_sysreg *constant(struct arm64_env *env, const char *name,
 {
 	struct arm64_sysreg *reg = arm64_sysreg(env, name, id);
 
-	if (reg && (reg->readfn || reg->writefn || reg->fieldoffset)) {
+	if (reg && (reg->readfn || reg->writefn || reg->fieldoffset ||
+		    !(reg->type & ARM64_SYSREG_CONST))) {
 		plugin_refuse("this QEMU implements %s in a way not known", name);
 		return NULL;
 	}
@@ -508,6 +509,28 @@ static int hook_counters(struct arm64_env *env, unsigned int counters)
 	return 0;
 }
 
+static uint64_t read_constant(struct arm64_env *env, const struct arm64_sysreg *reg)
+{
+	(void)env;
+	return reg->resetvalue;
+}
+
+/*
+ * CPUs share the code that QEMU has generated, with the constant of the one that was first.
+ * Those of another kind have another one: so it is asked for at each access.
+ */
+static void set_constant(struct arm64_sysreg *reg, uint64_t value)
+{
+	reg->resetvalue = value;
+	reg->readfn = read_constant;
+	reg->type &= ~ARM64_SYSREG_CONST;
+}
+
+static uint64_t with_field(uint64_t value, unsigned int shift, uint64_t field)
+{
+	return (value & ~(ID_FIELD << shift)) | field << shift;
+}
+
 static int set_constants(struct arm64_env *env, const struct arm64_pmu_config *config,
 			 uint64_t pmceid0, uint64_t pmceid1, uint64_t pmmir)
 {
@@ -523,15 +546,14 @@ static int set_constants(struct arm64_env *env, const struct arm64_pmu_config *c
 		mmir = constant(env, "PMMIR_EL1", (struct arm64_sysreg_id) { 3, 0, 9, 14, 6 });
 		if (!mmir)
 			return 1;
-		mmir->resetvalue = pmmir;
+		set_constant(mmir, pmmir);
 	}
 
-	dfr0->resetvalue &= ~(ID_FIELD << DFR0_PMUVER_SHIFT);
-	dfr0->resetvalue |= (uint64_t)config->version << DFR0_PMUVER_SHIFT;
-	dfr1->resetvalue &= ~(ID_FIELD << DFR1_PMICNTR_SHIFT);
-	dfr1->resetvalue |= (uint64_t)config->instr_counter << DFR1_PMICNTR_SHIFT;
-	ceid0->resetvalue = pmceid0;
-	ceid1->resetvalue = pmceid1;
+	set_constant(dfr0, with_field(dfr0->resetvalue, DFR0_PMUVER_SHIFT, config->version));
+	set_constant(dfr1, with_field(dfr1->resetvalue, DFR1_PMICNTR_SHIFT,
+				      config->instr_counter));
+	set_constant(ceid0, pmceid0);
+	set_constant(ceid1, pmceid1);
 	return 0;
 }
 

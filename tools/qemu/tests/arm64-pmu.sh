@@ -100,7 +100,7 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 39
+begin 42
 
 # ---- registers, without QEMU ----
 
@@ -126,9 +126,12 @@ refuses_option slots=4 "no register to say how many slots" cortex-a57
 refuses_option version=v3p8 "has no PMMIR_EL1" cortex-a57
 refuses_option fault=stuck-counter:6 "not have the counter to be stuck"
 refuses_option fault=wrong-cpu-pmi:1 "needs another CPU"
-refuses_option midr=1:0x410fd0c1 "give the number of a CPU"
-refuses_option midr=0 "give the number of a CPU"
-refuses_option midr=0:cortex "a number of 32 bits"
+refuses_option kind=1:midr=0x410fd0c1 "begins with the number of a CPU"
+refuses_option kind=midr=0x410fd0c1 "begins with the number of a CPU"
+refuses_option kind=0 "give its midr="
+refuses_option kind=0:midr=cortex "is no number"
+refuses_option kind=0:midr=0x410fd0c1:colour=blue "unknown option 'colour=blue'"
+refuses_option kind=0:midr=0x410fd0c1:version=v4 "unknown version 'v4'"
 refuses "refuses a CPU without a PMU" "has no PMU" \
 	"$qemu" -M virt -cpu max,pmu=off -plugin "$plugin"
 
@@ -205,10 +208,16 @@ guest_test "the same with several CPUs" values "$counts
 $chained
 $overflows" max "" -smp 2
 
-guest_test "midr= makes a CPU one of another kind" values "id.midr = $((0x410fd0c1))
-end = 1" max ",midr=0:0x410fd0c1"
-guest_test "midr= leaves other CPUs as they are" values "id.midr != $((0x410fd0c1))
-end = 1" max ",midr=1:0x410fd0c1" -smp 2
+guest_test "kind= makes a CPU one of another kind" values "id.midr = $((0x410fd0c1))
+id.version = 5
+id.mmir = 2
+reserved.enabled = $((0x8000000f))
+end = 1" max ",slots=0,kind=0-1:midr=0x410fd0c1:version=v3p4:counters=4:slots=2" -smp 3
+guest_test "kind= leaves other CPUs as they are" values "id.midr != $((0x410fd0c1))
+id.version = 6
+id.mmir = 4
+reserved.enabled = $((0x8000003f))
+end = 1" max ",kind=1:midr=0x410fd0c1:version=v3p4:counters=4:slots=2" -smp 2
 
 guest_test "accesses are counted" stats "cpu0.msr.PMSWINC = 5
 cpu0.mrs.PMOVSCLR -ge 200
