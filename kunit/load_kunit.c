@@ -384,8 +384,8 @@ static void load_other_kind(struct kunit *test)
 	machine->ops->end(call.pmu);
 }
 
-/* The PMU of a machine with ACPI, on the CPUs that are online */
-static struct corepmu *start_acpi(struct kunit *test)
+/* A PMU of a machine with ACPI, on those of the CPUs @left that are of the first one's kind */
+static struct corepmu *start_acpi(struct kunit *test, struct cpumask *left)
 {
 	const struct machine *machine = machine_by_name("pmuv3p5");
 	struct corepmu *pmu;
@@ -393,39 +393,58 @@ static struct corepmu *start_acpi(struct kunit *test)
 
 	pmu = machine->ops->start(machine);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
-	KUNIT_EXPECT_EQ(test, pmuv3_find_kind(to_pmuv3(pmu)), 0);
+	pmuv3_take_kind(to_pmuv3(pmu), left);
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(pmu->cpu, cpu)->irq = 1;
 
 	return pmu;
 }
 
+static void end_acpi(struct corepmu *pmu)
+{
+	pmuv3_forget_kind(to_pmuv3(pmu));
+	machine_by_name("pmuv3p5")->ops->end(pmu);
+}
+
 /* Where the firmware does not tell kinds of CPU apart their MIDR_EL1 does. */
 static void load_kinds(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("pmuv3p5");
 	int cpu = cpumask_last(cpu_online_mask);
-	struct corepmu *pmu;
+	struct corepmu *pmu, *other;
+	static struct cpumask left;
 
-	power_on(machine, LIVELY, false);
-	pmu = start_acpi(test);
+	power_on(machine_by_name("pmuv3p5"), LIVELY, false);
+	pmuv3_note_cpus(&left);
+	KUNIT_EXPECT_TRUE(test, cpumask_equal(&left, cpu_online_mask));
+	pmu = start_acpi(test, &left);
+	KUNIT_EXPECT_TRUE(test, cpumask_empty(&left));
 	KUNIT_EXPECT_TRUE(test, cpumask_equal(&pmu->supported_cpus, cpu_online_mask));
 	KUNIT_EXPECT_EQ(test, to_pmuv3(pmu)->midr, PMUV3_MODEL_MIDR);
 	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(pmu), cpu), cpu);
 	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(pmu), BIT_ULL(24) | cpu), cpu);
 	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(pmu), BIT_ULL(32) | cpu), -ENODEV);
-	machine->ops->end(pmu);
+	end_acpi(pmu);
 
 	if (!cpu)
 		kunit_skip(test, "there is no second CPU that could be of another kind");
 
 	/* Another revision is another kind, as it is for the built-in driver. */
 	per_cpu_ptr(&pmuv3_model_state, cpu)->midr++;
-	pmu = machine->ops->start(machine);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
-	KUNIT_EXPECT_EQ(test, pmuv3_find_kind(to_pmuv3(pmu)), -EOPNOTSUPP);
+	pmuv3_note_cpus(&left);
+	pmu = start_acpi(test, &left);
 	KUNIT_EXPECT_FALSE(test, cpumask_test_cpu(cpu, &pmu->supported_cpus));
-	machine->ops->end(pmu);
+	KUNIT_EXPECT_TRUE(test, cpumask_equal(&left, cpumask_of(cpu)));
+	other = start_acpi(test, &left);
+	KUNIT_EXPECT_TRUE(test, cpumask_equal(&other->supported_cpus, cpumask_of(cpu)));
+	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(pmu), cpu), -ENODEV);
+	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(other), cpu), cpu);
+
+	/* Which of them requests their interrupt, the later one alone if it has another */
+	KUNIT_EXPECT_FALSE(test, pmuv3_irq_is_shared(to_pmuv3(pmu), 1));
+	KUNIT_EXPECT_TRUE(test, pmuv3_irq_is_shared(to_pmuv3(other), 1));
+	KUNIT_EXPECT_FALSE(test, pmuv3_irq_is_shared(to_pmuv3(other), 2));
+	end_acpi(other);
+	end_acpi(pmu);
 }
 
 /* A CPU that was offline becomes one of the PMU's if it is of the same kind. */
@@ -443,6 +462,7 @@ static void load_joins(struct kunit *test)
 	};
 	const struct machine *machine = machine_by_name("pmuv3p5");
 	int cpu = cpumask_last(cpu_online_mask);
+	static struct cpumask left;
 	struct pmuv3_model *model;
 	struct corepmu *pmu;
 	unsigned int i;
@@ -454,7 +474,8 @@ static void load_joins(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		power_on(machine, LIVELY, false);
 		KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
-		pmu = start_acpi(test);
+		pmuv3_note_cpus(&left);
+		pmu = start_acpi(test, &left);
 		per_cpu_ptr(pmu->cpu, cpu)->irq = table[i].irq;
 		KUNIT_EXPECT_EQ(test, corepmu_register(pmu), 0);
 		KUNIT_EXPECT_TRUE(test, corepmu_filter(&pmu->perf_pmu, cpu));
@@ -467,7 +488,7 @@ static void load_joins(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, model->enabled, table[i].joins ? 0 : BIT(3),
 				    "row %u", i);
 		corepmu_unregister(pmu);
-		machine->ops->end(pmu);
+		end_acpi(pmu);
 	}
 }
 

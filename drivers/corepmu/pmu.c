@@ -437,7 +437,8 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 		extended = event->attr.config >> PERF_PMU_TYPE_SHIFT;
 		return !extended || extended == pmu->perf_pmu.type;
 	case PERF_TYPE_RAW:
-		return pmu->claims_generic && !pmu->secondary;
+		return pmu->claims_generic &&
+		       !(pmu->secondary && pmu->backend->raw_of_first_kind);
 	default:
 		return false;
 	}

@@ -128,6 +128,8 @@ struct corepmu_cpu {
  * @standin_type: the type of that one, or -1 for the next free one
  * @attr_groups: format, events and caps in sysfs
  * @capabilities: PERF_PMU_CAP_* of the architecture
+ * @raw_of_first_kind: PERF_TYPE_RAW is that of the CPUs of the first kind, since numbers of events
+ *	mean other things on others. Without it any kind answers, on its CPUs
  * @encode: turn event->attr into config_base, config (the counters it may be
  *	placed on) and flags. Process context. An errno of
  *	perf_event_open(2) says why it cannot be; see corepmu_refuse()
@@ -181,6 +183,7 @@ struct corepmu_backend {
 	int standin_type;
 	const struct attribute_group **attr_groups;
 	int capabilities;
+	bool raw_of_first_kind;
 	int (*encode)(struct corepmu *pmu, struct perf_event *event);
 	int (*check_period)(const struct perf_event *event, u64 period);
 	int (*acquire)(struct corepmu *pmu);
@@ -226,7 +229,7 @@ struct corepmu_backend {
  * @counting_period: period of events that only count and have no width of their own
  * @kind: what this kind of CPU is called, the end of the PMU's name; NULL where kinds have no
  *	names, or there is one alone
- * @secondary: another kind of CPU has the type that was asked for, and raw events
+ * @secondary: another kind of CPU has the type that was asked for
  * @claims_generic: no other driver's core PMU is there: answer to PERF_TYPE_RAW too, and
  *	to generic events that do not name a PMU
  * @open: events may be opened

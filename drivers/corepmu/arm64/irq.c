@@ -6,6 +6,9 @@
  * Some systems wire an SPI for each CPU instead, told apart by the devicetree's
  * interrupt-affinity or by the MADT. Those have not been run; pmuv3_interrupt()
  * does not rely on them coming where they should.
+ *
+ * With ACPI the PPI of CPUs of several kinds is one interrupt, which a kernel before 6.19
+ * gives to one owner: it is requested once, for all of them.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -26,6 +29,9 @@
 
 #include "pmuv3.h"
 #include "sysreg.h"
+
+/* Whose interrupt this CPU takes, from pmuv3_irq_enable() to pmuv3_irq_disable() */
+static DEFINE_PER_CPU(struct corepmu *, irq_pmu);
 
 static struct corepmu_cpu *cpuc_of(struct pmuv3 *pmuv3, int cpu)
 {
@@ -247,7 +253,8 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 /**
  * pmuv3_interrupt() - the overflow interrupt
  * @irq: its number
- * @dev: the struct corepmu_cpu of the CPU that it is meant for
+ * @dev: the struct corepmu_cpu of the CPU that it is meant for, or, of a PPI that several
+ *	kinds of CPU have, that of this CPU in the PMU of one of them
  *
  * Hard interrupt, IRQs off. One interrupt serves all counters of a CPU. A PPI comes to
  * the CPU that it is meant for. An SPI comes where it is routed to, and when its CPU goes
@@ -259,13 +266,16 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 irqreturn_t pmuv3_interrupt(int irq, void *dev)
 {
 	struct corepmu *pmu = ((struct corepmu_cpu *)dev)->pmu;
-	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
+	struct corepmu_cpu *cpuc;
 	u64 overflowed;
 
-	/* The counters of a CPU of another kind are not this PMU's. */
+	/* The counters of a CPU of another kind are not this PMU's, but another's or nobody's. */
 	if (unlikely(!cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus)))
+		pmu = this_cpu_read(irq_pmu);
+	if (unlikely(!pmu))
 		return IRQ_NONE;
 
+	cpuc = this_cpu_ptr(pmu->cpu);
 	corepmu_overflow_begin(cpuc, get_irq_regs());
 	overflowed = pmuv3_read_pmovsclr();
 	if (overflowed) {
@@ -277,10 +287,13 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 	return overflowed ? IRQ_HANDLED : IRQ_NONE;
 }
 
-/* Do the CPUs below @cpu use the interrupt too? Then it has been dealt with. */
+/* Do the CPUs below @cpu use the interrupt too, or earlier kinds? Then it has been dealt with. */
 static bool is_repeated(struct pmuv3 *pmuv3, int cpu)
 {
 	int other;
+
+	if (pmuv3_irq_is_shared(pmuv3, cpuc_of(pmuv3, cpu)->irq))
+		return true;
 
 	for_each_cpu(other, &pmuv3->pmu->supported_cpus) {
 		if (other == cpu)
@@ -303,7 +316,8 @@ static int request_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
 
 	if (irq_is_percpu_devid(cpuc->irq))
 		return compat_request_percpu_irq(cpuc->irq, pmuv3_interrupt, "corepmu",
-						 &pmuv3->pmu->supported_cpus,
+						 acpi_disabled ? &pmuv3->pmu->supported_cpus :
+								 cpu_possible_mask,
 						 pmuv3->pmu->cpu);
 
 	ret = irq_force_affinity(cpuc->irq, cpumask_of(cpu));
@@ -377,6 +391,7 @@ void pmuv3_free_irqs(struct pmuv3 *pmuv3)
  */
 void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
 {
+	this_cpu_write(irq_pmu, cpuc->pmu);
 	if (irq_is_percpu_devid(cpuc->irq))
 		enable_percpu_irq(cpuc->irq, IRQ_TYPE_NONE);
 	else
@@ -393,4 +408,5 @@ void pmuv3_irq_disable(struct corepmu_cpu *cpuc)
 		disable_percpu_irq(cpuc->irq);
 	else
 		disable_irq_nosync(cpuc->irq);
+	this_cpu_write(irq_pmu, NULL);
 }

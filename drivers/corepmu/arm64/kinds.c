@@ -12,6 +12,7 @@
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/errno.h>
+#include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
@@ -37,44 +38,92 @@ static void note_identity(void *unused)
 	identity->mpidr = pmuv3_read_mpidr() & MPIDR_AFFINITY;
 }
 
+/* Changed with cpus_read_lock() held, so that CPUs that come find all of them. */
+LIST_HEAD(pmuv3_kinds);
+
 /**
- * pmuv3_find_kind() - which CPUs the PMU of an ACPI machine is for
- * @pmuv3: the PMU; its midr and supported_cpus are filled in, with CPUs that are online
+ * pmuv3_note_cpus() - have the CPUs say of which kind they are
+ * @cpus: filled in with those that were asked, which are online
  *
  * Process context.
- *
- * Return: 0, or -EOPNOTSUPP after saying which CPUs are of another kind
  */
-int pmuv3_find_kind(struct pmuv3 *pmuv3)
+void pmuv3_note_cpus(struct cpumask *cpus)
 {
-	struct cpumask *cpus = &pmuv3->pmu->supported_cpus;
-	struct cpumask others;
-	int cpu, other;
-
 	cpus_read_lock();
 	cpumask_copy(cpus, cpu_online_mask);
 	on_each_cpu(note_identity, NULL, 1);
 	cpus_read_unlock();
+}
 
-	pmuv3->midr = per_cpu(identities, cpumask_first(cpus)).midr;
-	cpumask_clear(&others);
-	for_each_cpu(cpu, cpus)
-		if (per_cpu(identities, cpu).midr != pmuv3->midr)
-			cpumask_set_cpu(cpu, &others);
-	if (cpumask_empty(&others))
-		return 0;
+/**
+ * pmuv3_take_kind() - make a PMU that of the first CPU's kind
+ * @pmuv3: the PMU; its midr and supported_cpus are filled in, and it is one of pmuv3_kinds
+ * @left: CPUs known from pmuv3_note_cpus(), at least one; those of the kind are taken off
+ *
+ * Process context.
+ */
+void pmuv3_take_kind(struct pmuv3 *pmuv3, struct cpumask *left)
+{
+	struct cpumask *cpus = &pmuv3->pmu->supported_cpus;
+	int cpu;
 
-	other = cpumask_first(&others);
-	cpumask_andnot(cpus, cpus, &others);
-	pr_err("CPUs %*pbl are of another kind (MIDR_EL1 %#x) than CPUs %*pbl (%#x): with ACPI only one kind can be had, take the others offline before loading\n",
-	       cpumask_pr_args(&others), per_cpu(identities, other).midr,
-	       cpumask_pr_args(cpus), pmuv3->midr);
-	return -EOPNOTSUPP;
+	pmuv3->midr = per_cpu(identities, cpumask_first(left)).midr;
+	cpumask_clear(cpus);
+	for_each_cpu(cpu, left)
+		if (per_cpu(identities, cpu).midr == pmuv3->midr)
+			cpumask_set_cpu(cpu, cpus);
+	cpumask_andnot(left, left, cpus);
+
+	cpus_read_lock();
+	list_add_tail(&pmuv3->node, &pmuv3_kinds);
+	cpus_read_unlock();
+}
+
+/**
+ * pmuv3_forget_kind() - undo pmuv3_take_kind()
+ * @pmuv3: a PMU that is not registered
+ *
+ * Process context.
+ */
+void pmuv3_forget_kind(struct pmuv3 *pmuv3)
+{
+	cpus_read_lock();
+	list_del(&pmuv3->node);
+	cpus_read_unlock();
+}
+
+/**
+ * pmuv3_irq_is_shared() - is an interrupt that of CPUs of an earlier kind too?
+ * @pmuv3: the PMU of a kind of CPU
+ * @irq: its interrupt
+ *
+ * Kinds are set up in order and undone in the reverse: earlier ones have theirs. Process
+ * context.
+ *
+ * Return: whether an earlier kind has requested it
+ */
+bool pmuv3_irq_is_shared(const struct pmuv3 *pmuv3, int irq)
+{
+	const struct pmuv3 *kind;
+	int cpu;
+
+	if (!pmuv3->midr)
+		return false;
+
+	list_for_each_entry(kind, &pmuv3_kinds, node) {
+		if (kind == pmuv3)
+			break;
+		for_each_cpu(cpu, &kind->pmu->supported_cpus)
+			if (per_cpu_ptr(kind->pmu->cpu, cpu)->irq == irq)
+				return true;
+	}
+
+	return false;
 }
 
 /**
  * pmuv3_cpu_of_mpidr() - the CPU of an entry of the MADT
- * @pmuv3: a PMU whose CPUs are known from pmuv3_find_kind()
+ * @pmuv3: a PMU whose CPUs are known from pmuv3_take_kind()
  * @mpidr: ACPI 6.5, table 5.37, "MPIDR"
  *
  * The kernel's own map is not for modules.
@@ -92,18 +141,28 @@ int pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr)
 	return -ENODEV;
 }
 
+static bool is_known_kind(u32 midr)
+{
+	const struct pmuv3 *pmuv3;
+
+	list_for_each_entry(pmuv3, &pmuv3_kinds, node)
+		if (pmuv3->midr == midr)
+			return true;
+
+	return false;
+}
+
 /**
  * pmuv3_joins() - struct corepmu_backend's joins()
  * @cpuc: the state of the CPU this runs on
  *
  * From a CPU hotplug callback.
  *
- * Return: whether the CPU is of the PMU's kind, or false, with ACPI after saying why
+ * Return: whether the CPU is of the PMU's kind and has its interrupt
  */
 bool pmuv3_joins(struct corepmu_cpu *cpuc)
 {
-	struct corepmu *pmu = cpuc->pmu;
-	struct pmuv3 *pmuv3 = to_pmuv3(pmu);
+	struct pmuv3 *pmuv3 = to_pmuv3(cpuc->pmu);
 	u32 midr;
 
 	/* The devicetree has said which CPUs are the PMU's. */
@@ -112,9 +171,10 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc)
 
 	midr = pmuv3_read_midr();
 	if (midr != pmuv3->midr) {
-		pr_warn("CPU%u is of another kind (MIDR_EL1 %#x) than CPUs %*pbl (%#x): no event counts there\n",
-			smp_processor_id(), midr, cpumask_pr_args(&pmu->supported_cpus),
-			pmuv3->midr);
+		/* Every PMU is asked; one of them tells of a CPU that is none's. */
+		if (list_is_first(&pmuv3->node, &pmuv3_kinds) && !is_known_kind(midr))
+			pr_warn("CPU%u is of a kind of which no CPU was online at load (MIDR_EL1 %#x): no event counts there until corepmu is loaded again\n",
+				smp_processor_id(), midr);
 		return false;
 	}
 	if (!cpuc->irq) {

@@ -6,6 +6,7 @@
 #define _COREPMU_ARM64_PMUV3_H
 
 #include <linux/interrupt.h>
+#include <linux/list.h>
 #include <linux/platform_device.h>
 #include <linux/types.h>
 
@@ -36,6 +37,8 @@
 /**
  * struct pmuv3 - the PMUv3 of one kind of CPU
  * @pmu: its generic part
+ * @node: with ACPI, entry among the kinds of CPU
+ * @number: with ACPI, the end of the name that the built-in driver gives it
  * @midr: MIDR_EL1 of its CPUs with ACPI; 0 with a devicetree, which names them
  * @pmuver: ID_AA64DFR0_EL1.PMUVer
  * @has_el2: there is an EL2 that this kernel does not run at
@@ -47,6 +50,8 @@
  */
 struct pmuv3 {
 	struct corepmu	*pmu;
+	struct list_head node;
+	char		number[4];
 	u32		midr;
 	unsigned int	pmuver;
 	bool		has_el2;
@@ -86,7 +91,11 @@ void pmuv3_user_switch(struct corepmu_cpu *cpuc);
 void pmuv3_user_gone(struct corepmu *pmu);
 
 /* kinds.c */
-int pmuv3_find_kind(struct pmuv3 *pmuv3);
+extern struct list_head pmuv3_kinds;
+void pmuv3_note_cpus(struct cpumask *cpus);
+void pmuv3_take_kind(struct pmuv3 *pmuv3, struct cpumask *left);
+void pmuv3_forget_kind(struct pmuv3 *pmuv3);
+bool pmuv3_irq_is_shared(const struct pmuv3 *pmuv3, int irq);
 int pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr);
 bool pmuv3_joins(struct corepmu_cpu *cpuc);
 

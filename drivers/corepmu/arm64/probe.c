@@ -3,8 +3,7 @@
  * corepmu: arm64: find the PMUs of this machine
  *
  * With a devicetree each kind of CPU has a node that a platform driver binds
- * to; with ACPI the CPUs are asked, which have to be of one kind, and the MADT
- * has the interrupts.
+ * to; with ACPI the CPUs are asked, and the MADT has the interrupts.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -15,6 +14,8 @@
 #include <linux/fcntl.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mount.h>
 #include <linux/of.h>
@@ -32,8 +33,8 @@
 /* What the last PMU that could not be had failed with. */
 static int probe_error;
 
-/* The PMU of an ACPI machine, which has no device of its own. */
-static struct pmuv3 *acpi_pmuv3;
+/* PMUs that perf core knows */
+static unsigned int nr_added;
 
 /**
  * pmuv3_describe() - read from the CPU what its PMU has
@@ -149,23 +150,33 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 	if (ret)
 		return ret;
 
+	/* The type that was asked for is the first one's. */
+	pmuv3->pmu->secondary = nr_added;
 	ret = corepmu_register(pmuv3->pmu);
 	if (ret)
 		pmuv3_free_irqs(pmuv3);
+	else
+		nr_added++;
 
 	return ret;
 }
 
-static void pmuv3_remove(void *data)
+static void pmuv3_remove(struct pmuv3 *pmuv3)
 {
-	struct pmuv3 *pmuv3 = data;
-
 	corepmu_unregister(pmuv3->pmu);
+	nr_added--;
 	pmuv3_free_irqs(pmuv3);
-	pmuv3_free(pmuv3);
 }
 
 /* Devicetree */
+
+static void pmuv3_device_gone(void *data)
+{
+	struct pmuv3 *pmuv3 = data;
+
+	pmuv3_remove(pmuv3);
+	pmuv3_free(pmuv3);
+}
 
 static int pmuv3_device_probe(struct platform_device *pdev)
 {
@@ -186,7 +197,7 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 		return -ENODEV;
 	}
 
-	return devm_add_action_or_reset(&pdev->dev, pmuv3_remove, pmuv3);
+	return devm_add_action_or_reset(&pdev->dev, pmuv3_device_gone, pmuv3);
 }
 
 static const struct of_device_id pmuv3_of_ids[] = {
@@ -296,27 +307,72 @@ static int pmuv3_init_of(void)
 
 /* ACPI */
 
-static int pmuv3_init_acpi(void)
+static void pmuv3_drop_kind(struct pmuv3 *pmuv3)
 {
-	struct pmuv3 *pmuv3;
-	int ret;
+	pmuv3_forget_kind(pmuv3);
+	pmuv3_free(pmuv3);
+}
 
-	pmuv3 = pmuv3_alloc(NULL);
-	if (!pmuv3)
-		return -ENOMEM;
+/* A PMU for each kind of CPU that is online, in the order of the CPUs; none is set up yet. */
+static int pmuv3_find_kinds(void)
+{
+	static struct cpumask left;
 
-	ret = pmuv3_find_kind(pmuv3);
-	if (!ret)
-		ret = pmuv3_parse_irqs_acpi(pmuv3);
-	if (!ret)
-		ret = pmuv3_add(pmuv3);
-	if (ret) {
-		pmuv3_free(pmuv3);
-		return ret;
+	pmuv3_note_cpus(&left);
+	while (!cpumask_empty(&left)) {
+		struct pmuv3 *pmuv3 = pmuv3_alloc(NULL);
+
+		if (!pmuv3)
+			return -ENOMEM;
+		pmuv3_take_kind(pmuv3, &left);
 	}
 
-	acpi_pmuv3 = pmuv3;
 	return 0;
+}
+
+static int pmuv3_add_kind(struct pmuv3 *pmuv3)
+{
+	int ret;
+
+	ret = pmuv3_parse_irqs_acpi(pmuv3);
+	if (ret)
+		return ret;
+
+	/* arm_pmu_acpi_probe() numbers them, be there several or one. */
+	if (corepmu_standin) {
+		snprintf(pmuv3->number, sizeof(pmuv3->number), "%u", nr_added);
+		pmuv3->pmu->kind = pmuv3->number;
+	}
+	return pmuv3_add(pmuv3);
+}
+
+/* A kind whose PMU cannot be had, after saying why, leaves the others theirs. */
+static int pmuv3_init_acpi(void)
+{
+	struct pmuv3 *pmuv3, *next;
+	int ret, error = -ENODEV;
+
+	ret = pmuv3_find_kinds();
+	list_for_each_entry_safe(pmuv3, next, &pmuv3_kinds, node) {
+		if (!ret)
+			error = pmuv3_add_kind(pmuv3);
+		if (ret || error)
+			pmuv3_drop_kind(pmuv3);
+	}
+
+	if (ret)
+		return ret;
+	return nr_added ? 0 : error;
+}
+
+static void pmuv3_exit_acpi(void)
+{
+	struct pmuv3 *pmuv3, *next;
+
+	list_for_each_entry_safe_reverse(pmuv3, next, &pmuv3_kinds, node) {
+		pmuv3_remove(pmuv3);
+		pmuv3_drop_kind(pmuv3);
+	}
 }
 
 /*
@@ -371,8 +427,8 @@ int corepmu_arch_init(void)
 void corepmu_arch_exit(void)
 {
 	pmuv3_user_exit();
-	if (acpi_pmuv3)
-		pmuv3_remove(acpi_pmuv3);
-	else
+	if (acpi_disabled)
 		platform_driver_unregister(&pmuv3_driver);
+	else
+		pmuv3_exit_acpi();
 }

@@ -8,7 +8,6 @@
 #   corepmu_test.refuse=absent      there is no PMU
 #   corepmu_test.refuse=no-count    the counters do not count
 #   corepmu_test.refuse=no-overflow the interrupt never comes
-#   corepmu_test.refuse=kinds       CPUs are of several kinds, on arm64 without a devicetree
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -23,7 +22,6 @@ held)
 absent) sentence='no PMUv3|has no' ;;
 no-count) sentence='no counter counts' ;;
 no-overflow) sentence='no counter has an overflow interrupt' ;;
-kinds) sentence='of another kind' ;;
 *)
 	echo "Bail out! the command line names no trouble"
 	exit 1
