@@ -440,9 +440,9 @@ static void load_kinds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(other), cpu), cpu);
 
 	/* Which of them requests their interrupt, the later one alone if it has another */
-	KUNIT_EXPECT_FALSE(test, pmuv3_irq_is_shared(to_pmuv3(pmu), 1));
-	KUNIT_EXPECT_TRUE(test, pmuv3_irq_is_shared(to_pmuv3(other), 1));
-	KUNIT_EXPECT_FALSE(test, pmuv3_irq_is_shared(to_pmuv3(other), 2));
+	KUNIT_EXPECT_PTR_EQ(test, pmuv3_irq_owner(to_pmuv3(pmu), 1), NULL);
+	KUNIT_EXPECT_PTR_EQ(test, pmuv3_irq_owner(to_pmuv3(other), 1), to_pmuv3(pmu));
+	KUNIT_EXPECT_PTR_EQ(test, pmuv3_irq_owner(to_pmuv3(other), 2), NULL);
 	end_acpi(other);
 	end_acpi(pmu);
 }

@@ -230,6 +230,19 @@ static inline int compat_request_percpu_irq(unsigned int irq, irq_handler_t hand
 #endif
 }
 
+/* For modules it is not there by its name. 6.19 gave it CPUs, too. */
+static inline int compat_call_request_percpu_nmi(typeof(request_percpu_nmi) *request,
+						 unsigned int irq, irq_handler_t handler,
+						 const char *name, const struct cpumask *cpus,
+						 void __percpu *dev)
+{
+#if COMPAT_HAVE_IRQ_AFFINITY
+	return request(irq, handler, name, cpus, dev);
+#else
+	return request(irq, handler, name, dev);
+#endif
+}
+
 /*
  * 6.19 gave the callbacks of a sleeping system an argument, and some earlier
  * kernels took it over.

@@ -32,20 +32,47 @@
 
 /* Registers */
 
-static void pmuv3_enable(struct corepmu_cpu *cpuc)
+static __always_inline void enable_counters(struct corepmu_cpu *cpuc, u64 active)
 {
-	u64 clear = cpuc->hw_active & ~cpuc->active;
-	u64 set = cpuc->active & ~cpuc->hw_active;
+	u64 clear = cpuc->hw_active & ~active;
+	u64 set = active & ~cpuc->hw_active;
 
 	if (clear)
 		pmuv3_write_pmcntenclr(clear);
 	if (set)
 		pmuv3_write_pmcntenset(set);
-	cpuc->hw_active = cpuc->active;
+	cpuc->hw_active = active;
+}
 
+static __always_inline void start(struct corepmu_cpu *cpuc)
+{
 	/* Events and values are in place before anything counts. */
 	isb();
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr | PMCR_E);
+}
+
+static void pmuv3_enable(struct corepmu_cpu *cpuc)
+{
+	enable_counters(cpuc, cpuc->active);
+	start(cpuc);
+}
+
+/*
+ * The same where the overflow interrupt is an NMI. It may come when an event is started or
+ * stopped while the PMU runs, between the look at what is active and the registers, stop
+ * another event, and bring the hardware there: what is written after it is of before. It has
+ * changed corepmu_cpu.active, and so what is left of its work is done again.
+ */
+static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
+{
+	u64 active;
+
+	do {
+		active = READ_ONCE(cpuc->active);
+		enable_counters(cpuc, active);
+		barrier();
+	} while (unlikely(READ_ONCE(cpuc->active) != active));
+	start(cpuc);
 }
 
 static void pmuv3_disable(struct corepmu_cpu *cpuc)
@@ -134,6 +161,11 @@ static void pmuv3_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 		corepmu_count_event(cpuc, event, read_single);
 }
 
+static void pmuv3_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	corepmu_count_event_nmi_safe(cpuc, event, pmuv3_read);
+}
+
 static noinline void write_pair(int idx, u64 value)
 {
 	pmuv3_write_pmevcntr(idx, upper_32_bits(value));
@@ -220,30 +252,39 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 	return PMUV3_EVENT_CPU_CYCLES | PMEVTYPER_NSH;
 }
 
+/* What all have in common, whatever their interrupt is. Name: drivers/perf/arm_pmuv3.c */
+#define PMUV3_BACKEND_COMMON					\
+	.name			= "PMUv3",			\
+	.standin_name		= "armv8_pmuv3",		\
+	.standin_type		= -1,				\
+	.attr_groups		= pmuv3_attr_groups,		\
+	.capabilities		= PERF_PMU_CAP_EXTENDED_REGS,	\
+	.encode			= pmuv3_encode,			\
+	.reset			= pmuv3_reset,			\
+	.quiesce		= pmuv3_quiesce,		\
+	.joins			= pmuv3_joins,			\
+	.counter_name		= pmuv3_counter_name,		\
+	.self_test_config	= pmuv3_self_test_config,	\
+	.irq_enable		= pmuv3_irq_enable,		\
+	.irq_disable		= pmuv3_irq_disable,		\
+	.clear			= pmuv3_clear,			\
+	.user_index		= pmuv3_user_index,		\
+	.user_switch		= pmuv3_user_switch,		\
+	.user_gone		= pmuv3_user_gone,		\
+	.disable		= pmuv3_disable,		\
+	.select			= pmuv3_select,			\
+	.read			= pmuv3_read,			\
+	.update			= pmuv3_update,			\
+	.write			= pmuv3_write
+
 const struct corepmu_backend pmuv3_backend = {
-	.name			= "PMUv3",
-	/* armv8_pmuv3_pmu_init() in drivers/perf/arm_pmuv3.c */
-	.standin_name		= "armv8_pmuv3",
-	.standin_type		= -1,
-	.attr_groups		= pmuv3_attr_groups,
-	.capabilities		= PERF_PMU_CAP_EXTENDED_REGS,
-	.encode			= pmuv3_encode,
-	.reset			= pmuv3_reset,
-	.quiesce		= pmuv3_quiesce,
-	.joins			= pmuv3_joins,
-	.counter_name		= pmuv3_counter_name,
-	.self_test_config	= pmuv3_self_test_config,
-	.irq_enable		= pmuv3_irq_enable,
-	.irq_disable		= pmuv3_irq_disable,
-	.clear			= pmuv3_clear,
-	.user_index		= pmuv3_user_index,
-	.user_switch		= pmuv3_user_switch,
-	.user_gone		= pmuv3_user_gone,
+	PMUV3_BACKEND_COMMON,
 	.enable			= pmuv3_enable,
-	.disable		= pmuv3_disable,
-	.select			= pmuv3_select,
-	.read			= pmuv3_read,
-	.update			= pmuv3_update,
 	.update_nmi_safe	= pmuv3_update,
-	.write			= pmuv3_write,
+};
+
+const struct corepmu_backend pmuv3_nmi_backend = {
+	PMUV3_BACKEND_COMMON,
+	.enable			= pmuv3_enable_nmi,
+	.update_nmi_safe	= pmuv3_update_nmi_safe,
 };

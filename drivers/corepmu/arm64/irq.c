@@ -256,7 +256,7 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
  * @dev: the struct corepmu_cpu of the CPU that it is meant for, or, of a PPI that several
  *	kinds of CPU have, that of this CPU in the PMU of one of them
  *
- * Hard interrupt, IRQs off. One interrupt serves all counters of a CPU. A PPI comes to
+ * Hard interrupt, IRQs off, or NMI. One interrupt serves all counters of a CPU. A PPI comes to
  * the CPU that it is meant for. An SPI comes where it is routed to, and when its CPU goes
  * offline the kernel routes it to another: registers and state are those of the CPU that
  * this runs on.
@@ -292,7 +292,7 @@ static bool is_repeated(struct pmuv3 *pmuv3, int cpu)
 {
 	int other;
 
-	if (pmuv3_irq_is_shared(pmuv3, cpuc_of(pmuv3, cpu)->irq))
+	if (pmuv3_irq_owner(pmuv3, cpuc_of(pmuv3, cpu)->irq))
 		return true;
 
 	for_each_cpu(other, &pmuv3->pmu->supported_cpus) {
@@ -305,6 +305,18 @@ static bool is_repeated(struct pmuv3 *pmuv3, int cpu)
 	return false;
 }
 
+static int request_ppi(struct pmuv3 *pmuv3, int irq)
+{
+	const struct cpumask *cpus = acpi_disabled ? &pmuv3->pmu->supported_cpus :
+						     cpu_possible_mask;
+
+	if (pmuv3->nmi)
+		return pmuv3_nmi_request_ppi(irq, cpus, pmuv3->pmu->cpu);
+
+	return compat_request_percpu_irq(irq, pmuv3_interrupt, "corepmu", cpus,
+					 pmuv3->pmu->cpu);
+}
+
 static int request_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
 {
 	struct corepmu_cpu *cpuc = cpuc_of(pmuv3, cpu);
@@ -315,18 +327,35 @@ static int request_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
 		return -EBUSY;
 
 	if (irq_is_percpu_devid(cpuc->irq))
-		return compat_request_percpu_irq(cpuc->irq, pmuv3_interrupt, "corepmu",
-						 acpi_disabled ? &pmuv3->pmu->supported_cpus :
-								 cpu_possible_mask,
-						 pmuv3->pmu->cpu);
+		return request_ppi(pmuv3, cpuc->irq);
 
 	ret = irq_force_affinity(cpuc->irq, cpumask_of(cpu));
 	if (ret && num_possible_cpus() > 1)
 		return ret;
 
+	if (pmuv3->nmi)
+		return pmuv3_nmi_request_spi(cpuc->irq, cpuc);
+
 	return request_irq(cpuc->irq, pmuv3_interrupt,
 			   IRQF_PERCPU | IRQF_NOBALANCING | IRQF_NO_AUTOEN | IRQF_NO_THREAD,
 			   "corepmu", cpuc);
+}
+
+static void free_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
+{
+	struct corepmu_cpu *cpuc = cpuc_of(pmuv3, cpu);
+
+	if (irq_is_percpu_devid(cpuc->irq)) {
+		if (pmuv3->nmi)
+			pmuv3_nmi_free_ppi(cpuc->irq, pmuv3->pmu->cpu);
+		else
+			free_percpu_irq(cpuc->irq, pmuv3->pmu->cpu);
+	} else {
+		if (pmuv3->nmi)
+			pmuv3_nmi_free_spi(cpuc->irq, cpuc);
+		else
+			free_irq(cpuc->irq, cpuc);
+	}
 }
 
 static void free_irqs_below(struct pmuv3 *pmuv3, int end)
@@ -334,46 +363,59 @@ static void free_irqs_below(struct pmuv3 *pmuv3, int end)
 	int cpu;
 
 	for_each_cpu(cpu, &pmuv3->pmu->supported_cpus) {
-		struct corepmu_cpu *cpuc = cpuc_of(pmuv3, cpu);
-
 		if (cpu == end)
 			break;
+		if (!is_repeated(pmuv3, cpu))
+			free_irq_of_cpu(pmuv3, cpu);
+	}
+}
+
+/* Returns the CPU whose interrupt cannot be had, with none left requested, or nr_cpu_ids. */
+static int request_irqs(struct pmuv3 *pmuv3, int *error)
+{
+	int cpu;
+
+	for_each_cpu(cpu, &pmuv3->pmu->supported_cpus) {
 		if (is_repeated(pmuv3, cpu))
 			continue;
-		if (irq_is_percpu_devid(cpuc->irq))
-			free_percpu_irq(cpuc->irq, pmuv3->pmu->cpu);
-		else
-			free_irq(cpuc->irq, cpuc);
+
+		*error = request_irq_of_cpu(pmuv3, cpu);
+		if (*error) {
+			free_irqs_below(pmuv3, cpu);
+			return cpu;
+		}
 	}
+
+	return nr_cpu_ids;
 }
 
 /**
  * pmuv3_request_irqs() - take the interrupts, none enabled yet
  * @pmuv3: a PMU whose interrupts are known
  *
- * Process context.
+ * All of them are NMIs, or none is. Process context.
  *
  * Return: 0, or a negative errno after saying who may hold them
  */
 int pmuv3_request_irqs(struct pmuv3 *pmuv3)
 {
+	int first = cpumask_first(&pmuv3->pmu->supported_cpus);
+	const struct pmuv3 *owner = pmuv3_irq_owner(pmuv3, cpuc_of(pmuv3, first)->irq);
 	int cpu, ret;
 
-	for_each_cpu(cpu, &pmuv3->pmu->supported_cpus) {
-		if (is_repeated(pmuv3, cpu))
-			continue;
-
-		ret = request_irq_of_cpu(pmuv3, cpu);
-		if (ret) {
-			pr_err("CPU%d: cannot have the PMU interrupt %d (%d): if it is held by the built-in driver, boot with initcall_blacklist=%s\n",
-			       cpu, cpuc_of(pmuv3, cpu)->irq, ret,
-			       acpi_disabled ? PMUV3_BUILTIN_INITCALL : COMPAT_ACPI_PMU_INITCALL);
-			free_irqs_below(pmuv3, cpu);
-			return ret;
-		}
+	pmuv3->nmi = owner ? owner->nmi : pmuv3_nmi_is_possible();
+	cpu = request_irqs(pmuv3, &ret);
+	if (cpu < nr_cpu_ids && pmuv3->nmi && !owner) {
+		pmuv3->nmi = false;
+		cpu = request_irqs(pmuv3, &ret);
 	}
+	if (cpu >= nr_cpu_ids)
+		return 0;
 
-	return 0;
+	pr_err("CPU%d: cannot have the PMU interrupt %d (%d): if it is held by the built-in driver, boot with initcall_blacklist=%s\n",
+	       cpu, cpuc_of(pmuv3, cpu)->irq, ret,
+	       acpi_disabled ? PMUV3_BUILTIN_INITCALL : COMPAT_ACPI_PMU_INITCALL);
+	return ret;
 }
 
 /**
@@ -392,10 +434,10 @@ void pmuv3_free_irqs(struct pmuv3 *pmuv3)
 void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
 {
 	this_cpu_write(irq_pmu, cpuc->pmu);
-	if (irq_is_percpu_devid(cpuc->irq))
-		enable_percpu_irq(cpuc->irq, IRQ_TYPE_NONE);
-	else
+	if (!irq_is_percpu_devid(cpuc->irq))
 		enable_irq(cpuc->irq);
+	else if (!to_pmuv3(cpuc->pmu)->nmi || !pmuv3_nmi_prepare_ppi(cpuc->irq))
+		enable_percpu_irq(cpuc->irq, IRQ_TYPE_NONE);
 }
 
 /**
@@ -404,9 +446,12 @@ void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
  */
 void pmuv3_irq_disable(struct corepmu_cpu *cpuc)
 {
-	if (irq_is_percpu_devid(cpuc->irq))
+	if (irq_is_percpu_devid(cpuc->irq)) {
 		disable_percpu_irq(cpuc->irq);
-	else
+		if (to_pmuv3(cpuc->pmu)->nmi)
+			pmuv3_nmi_teardown_ppi(cpuc->irq);
+	} else {
 		disable_irq_nosync(cpuc->irq);
+	}
 	this_cpu_write(irq_pmu, NULL);
 }

@@ -93,32 +93,32 @@ void pmuv3_forget_kind(struct pmuv3 *pmuv3)
 }
 
 /**
- * pmuv3_irq_is_shared() - is an interrupt that of CPUs of an earlier kind too?
+ * pmuv3_irq_owner() - which earlier kind of CPU has an interrupt too?
  * @pmuv3: the PMU of a kind of CPU
  * @irq: its interrupt
  *
  * Kinds are set up in order and undone in the reverse: earlier ones have theirs. Process
  * context.
  *
- * Return: whether an earlier kind has requested it
+ * Return: the earlier kind, which has requested it, or NULL
  */
-bool pmuv3_irq_is_shared(const struct pmuv3 *pmuv3, int irq)
+const struct pmuv3 *pmuv3_irq_owner(const struct pmuv3 *pmuv3, int irq)
 {
 	const struct pmuv3 *kind;
 	int cpu;
 
 	if (!pmuv3->midr)
-		return false;
+		return NULL;
 
 	list_for_each_entry(kind, &pmuv3_kinds, node) {
 		if (kind == pmuv3)
 			break;
 		for_each_cpu(cpu, &kind->pmu->supported_cpus)
 			if (per_cpu_ptr(kind->pmu->cpu, cpu)->irq == irq)
-				return true;
+				return kind;
 	}
 
-	return false;
+	return NULL;
 }
 
 /**

@@ -41,6 +41,7 @@
  * @number: with ACPI, the end of the name that the built-in driver gives it
  * @midr: MIDR_EL1 of its CPUs with ACPI; 0 with a devicetree, which names them
  * @pmuver: ID_AA64DFR0_EL1.PMUVer
+ * @nmi: its interrupts are NMIs
  * @has_el2: there is an EL2 that this kernel does not run at
  * @has_smt: several of its CPUs are threads of one core
  * @pmcr: PMCR_EL0 while the PMU stands still
@@ -54,6 +55,7 @@ struct pmuv3 {
 	char		number[4];
 	u32		midr;
 	unsigned int	pmuver;
+	bool		nmi;
 	bool		has_el2;
 	bool		has_smt;
 	u64		pmcr;
@@ -68,6 +70,7 @@ static inline struct pmuv3 *to_pmuv3(struct corepmu *pmu)
 
 /* counters.c */
 extern const struct corepmu_backend pmuv3_backend;
+extern const struct corepmu_backend pmuv3_nmi_backend;
 
 /* probe.c */
 int pmuv3_describe(struct pmuv3 *pmuv3);
@@ -95,7 +98,7 @@ extern struct list_head pmuv3_kinds;
 void pmuv3_note_cpus(struct cpumask *cpus);
 void pmuv3_take_kind(struct pmuv3 *pmuv3, struct cpumask *left);
 void pmuv3_forget_kind(struct pmuv3 *pmuv3);
-bool pmuv3_irq_is_shared(const struct pmuv3 *pmuv3, int irq);
+const struct pmuv3 *pmuv3_irq_owner(const struct pmuv3 *pmuv3, int irq);
 int pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr);
 bool pmuv3_joins(struct corepmu_cpu *cpuc);
 
@@ -110,5 +113,15 @@ int pmuv3_request_irqs(struct pmuv3 *pmuv3);
 void pmuv3_free_irqs(struct pmuv3 *pmuv3);
 void pmuv3_irq_enable(struct corepmu_cpu *cpuc);
 void pmuv3_irq_disable(struct corepmu_cpu *cpuc);
+
+/* nmi.c */
+void pmuv3_nmi_init(void);
+bool pmuv3_nmi_is_possible(void);
+int pmuv3_nmi_request_spi(int irq, struct corepmu_cpu *cpuc);
+void pmuv3_nmi_free_spi(int irq, struct corepmu_cpu *cpuc);
+int pmuv3_nmi_request_ppi(int irq, const struct cpumask *cpus, struct corepmu_cpu __percpu *cpuc);
+void pmuv3_nmi_free_ppi(int irq, struct corepmu_cpu __percpu *cpuc);
+int pmuv3_nmi_prepare_ppi(int irq);
+void pmuv3_nmi_teardown_ppi(int irq);
 
 #endif /* _COREPMU_ARM64_PMUV3_H */

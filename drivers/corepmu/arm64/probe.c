@@ -36,6 +36,9 @@ static int probe_error;
 /* PMUs that perf core knows */
 static unsigned int nr_added;
 
+/* One of them, now or before, has NMIs. */
+static bool nmi_used;
+
 /**
  * pmuv3_describe() - read from the CPU what its PMU has
  * @pmuv3: the PMU; its private part and its counters are filled in
@@ -149,6 +152,12 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 	ret = pmuv3_request_irqs(pmuv3);
 	if (ret)
 		return ret;
+	/* What the first one does to be safe from NMIs the others do too. */
+	if (pmuv3->nmi || nmi_used)
+		pmuv3->pmu->backend = &pmuv3_nmi_backend;
+	if (pmuv3->nmi && !nmi_used)
+		pr_info("overflow interrupts are NMIs\n");
+	nmi_used |= pmuv3->nmi;
 
 	/* The type that was asked for is the first one's. */
 	pmuv3->pmu->secondary = nr_added;
@@ -413,6 +422,7 @@ int corepmu_arch_init(void)
 {
 	int ret;
 
+	pmuv3_nmi_init();
 	ret = acpi_disabled ? pmuv3_init_of() : pmuv3_init_acpi();
 	if (ret)
 		return ret;
