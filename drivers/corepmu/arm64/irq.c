@@ -4,8 +4,8 @@
  *
  * Mostly a PPI, one number for all CPUs of the PMU (or of a partition of it).
  * Some systems wire an SPI for each CPU instead, told apart by the devicetree's
- * interrupt-affinity or by the MADT. Those have not been run; pmuv3_interrupt()
- * does not rely on them coming where they should.
+ * interrupt-affinity or by the MADT. Those of the MADT have not been run. pmuv3_interrupt()
+ * does not rely on them coming where they should; the self-test finds out whether they do.
  *
  * With ACPI the PPI of CPUs of several kinds is one interrupt, which a kernel before 6.19
  * gives to one owner: it is requested once, for all of them.
@@ -74,13 +74,18 @@ static int parse_ppi_of(struct pmuv3 *pmuv3, struct platform_device *pdev, int i
 	return 0;
 }
 
+static bool has_affinity(struct device_node *np)
+{
+	return of_find_property(np, "interrupt-affinity", NULL);
+}
+
 /* The CPU that the i-th SPI belongs to; without a word on it, CPU i. */
 static int spi_cpu_of(struct device_node *np, int i)
 {
 	struct device_node *cpu_np;
 	int cpu;
 
-	if (!of_property_read_bool(np, "interrupt-affinity"))
+	if (!has_affinity(np))
 		return i;
 
 	cpu_np = of_parse_phandle(np, "interrupt-affinity", i);
@@ -129,6 +134,9 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 			return parse_ppi_of(pmuv3, pdev, irq);
 		}
 
+		if (!i && nr > 1 && !has_affinity(pdev->dev.of_node))
+			pr_notice("%pOF does not say whose its interrupts are: taking CPUs in their order\n",
+				  pdev->dev.of_node);
 		cpu = spi_cpu_of(pdev->dev.of_node, i);
 		/* A CPU that the devicetree knows and this kernel does not. */
 		if (cpu < 0 || cpu >= nr_cpu_ids)

@@ -33,6 +33,9 @@ const char *const plugin_name = "arm64-pmu";
 /* PMMIR_EL1.SLOTS unless something else is asked for. */
 #define DEFAULT_SLOTS	4
 
+/* SPIs that the machine "virt" has (QEMU, include/hw/arm/virt.h: NUM_IRQS) */
+#define MACHINE_SPIS	256
+
 /* The options as given. */
 static struct {
 	const char *version;
@@ -41,6 +44,7 @@ static struct {
 	uint64_t threshold;
 	const char *instr_counter;
 	const char *kind;
+	uint64_t spi;
 	const char *stats;
 	const char *verbose;
 	uint64_t lose;
@@ -53,6 +57,7 @@ static struct {
 	.counters = OPTION_UNSET,
 	.slots = OPTION_UNSET,
 	.threshold = OPTION_UNSET,
+	.spi = OPTION_UNSET,
 };
 
 static const struct option options[] = {
@@ -62,6 +67,7 @@ static const struct option options[] = {
 	{ .name = "threshold",		 .number = &opt.threshold },
 	{ .name = "instruction-counter", .text = &opt.instr_counter },
 	{ .name = "kind",		 .text = &opt.kind },
+	{ .name = "spi",		 .number = &opt.spi },
 	{ .name = "stats",		 .text = &opt.stats },
 	{ .name = "verbose",		 .text = &opt.verbose },
 }, faults[] = {
@@ -368,6 +374,17 @@ static struct kind *kind_of(unsigned int vcpu)
 	return vcpu >= first_other && vcpu <= last_other ? &other : &common;
 }
 
+static int read_spi(const struct qemu_info *info)
+{
+	if (opt.spi == OPTION_UNSET)
+		return 0;
+	if (opt.spi + info->smp_vcpus > MACHINE_SPIS)
+		return plugin_refuse("'spi=%lu': the machine has %u SPIs, and each CPU needs one",
+				     opt.spi, MACHINE_SPIS);
+	arm64_qemu_use_spis(opt.spi);
+	return 0;
+}
+
 static int check_faults(const struct qemu_info *info)
 {
 	if (opt.wrong_cpu && info->max_vcpus < 2)
@@ -474,7 +491,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	if (options_read(argc, argv, &option_table) ||
 	    options_switch("verbose", opt.verbose, &plugin_verbose) ||
 	    plugin_check_target(info, "aarch64") || read_common() || read_stuck_counter() ||
-	    read_kind(info) || check_faults(info) || arm64_qemu_find(info))
+	    read_kind(info) || read_spi(info) || check_faults(info) || arm64_qemu_find(info))
 		return 1;
 
 	arm64_count_init(reached, print_stats);

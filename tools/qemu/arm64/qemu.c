@@ -50,6 +50,8 @@ static struct {
 	int (*cpu_memory_rw_debug)(struct qemu_cpu *cpu, uint64_t addr, void *buf, size_t len,
 				   bool is_write);
 	void *(*qdev_get_gpio_out_connector)(struct qemu_cpu *cpu, const char *name, int n);
+	void *(*object_resolve_path_type)(const char *path, const char *type, bool *ambiguous);
+	void *(*qdev_get_gpio_in)(void *device, int n);
 	void (*qemu_set_irq)(void *irq, int level);
 	void (*arm_cpu_do_interrupt)(struct qemu_cpu *cpu);
 	void *arm_cpu_tlb_fill_align;
@@ -61,6 +63,8 @@ static const struct pmu_import imports[] = {
 	IN_QEMU(cpsr_read),
 	IN_QEMU(cpu_memory_rw_debug),
 	IN_QEMU(qdev_get_gpio_out_connector),
+	IN_QEMU(object_resolve_path_type),
+	IN_QEMU(qdev_get_gpio_in),
 	IN_QEMU(qemu_set_irq),
 	IN_QEMU(arm_cpu_do_interrupt),
 	IN_QEMU(arm_cpu_tlb_fill_align),
@@ -269,6 +273,43 @@ bool arm64_qemu_translating_a64(void)
 	return is_a64(translating_env());
 }
 
+/* The first CPU's SPI, once arm64_qemu_use_spis() has been called */
+static bool uses_spis;
+static unsigned int first_spi;
+
+/**
+ * arm64_qemu_use_spis() - have SPIs in place of the machine's PPI
+ * @first: that of the first CPU; those of the others follow
+ */
+void arm64_qemu_use_spis(unsigned int first)
+{
+	uses_spis = true;
+	first_spi = first;
+}
+
+/* Inputs of an interrupt controller are its SPIs first, from 0 on. */
+static void *find_spi(unsigned int n)
+{
+	static const char *const types[] = { "arm-gicv3-common", "arm_gic_common" };
+	void *gic = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types) && !gic; i++)
+		gic = qemu.object_resolve_path_type("", types[i], NULL);
+	if (!gic) {
+		plugin_refuse("finds no interrupt controller that has SPIs in this machine");
+		exit(1);
+	}
+	return qemu.qdev_get_gpio_in(gic, n);
+}
+
+static void *find_line(unsigned int vcpu)
+{
+	if (uses_spis)
+		return find_spi(first_spi + vcpu);
+	return qemu.qdev_get_gpio_out_connector(pmu_qemu_cpu(vcpu), "pmu-interrupt", 0);
+}
+
 /**
  * arm64_qemu_set_line() - set the PMU's interrupt
  * @vcpu: of this CPU
@@ -280,8 +321,7 @@ void arm64_qemu_set_line(unsigned int vcpu, bool high)
 
 	/* The machine has been put together by now. */
 	if (!v->line)
-		v->line = qemu.qdev_get_gpio_out_connector(pmu_qemu_cpu(vcpu), "pmu-interrupt",
-							   0);
+		v->line = find_line(vcpu);
 	if (v->line)
 		qemu.qemu_set_irq(v->line, high);
 }

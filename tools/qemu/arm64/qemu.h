@@ -50,6 +50,7 @@ int arm64_qemu_vcpu_describe(unsigned int vcpu, struct arm64_qemu_cpu *cpu);
 int arm64_qemu_vcpu_hook(unsigned int vcpu, const struct arm64_pmu_config *config,
 			 uint64_t pmceid0, uint64_t pmceid1, uint64_t pmmir);
 int arm64_qemu_set_midr(unsigned int vcpu, uint64_t midr);
+void arm64_qemu_use_spis(unsigned int first);
 
 /* Called in a vCPU's thread. */
 unsigned int arm64_qemu_level(unsigned int vcpu);

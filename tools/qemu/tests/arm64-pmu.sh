@@ -100,7 +100,7 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 42
+begin 43
 
 # ---- registers, without QEMU ----
 
@@ -132,6 +132,7 @@ refuses_option kind=0 "give its midr="
 refuses_option kind=0:midr=cortex "is no number"
 refuses_option kind=0:midr=0x410fd0c1:colour=blue "unknown option 'colour=blue'"
 refuses_option kind=0:midr=0x410fd0c1:version=v4 "unknown version 'v4'"
+refuses_option spi=256 "each CPU needs one"
 refuses "refuses a CPU without a PMU" "has no PMU" \
 	"$qemu" -M virt -cpu max,pmu=off -plugin "$plugin"
 
