@@ -115,6 +115,10 @@ static const struct encoding encodings[] = {
 	{ "intel-v5", { RAW(0x02b7) }, 0, 0x1302b7, GP(4) },
 	{ "intel-v4", { RAW(0xc0), .config1 = 1 }, -EINVAL },
 	{ "intel-v4", { RAW(0xc0), .config3 = 1 }, -EINVAL },
+	/* A generic event says in config all that there is to say. */
+	{ "intel-v4", { HW(INSTRUCTIONS), .config1 = 1, .config2 = 1, .config3 = 1 }, 0, 0x1300c0,
+	  GP(8) | FIXED(0) },
+	{ "amd-v2", { CACHE(L1D, 0), .config1 = 1 }, 0, 0x130040, GP(6) },
 
 	{ "intel-v1", { HW(CPU_CYCLES) }, 0, 0x13003c, GP(2) },
 	{ "intel-v1", { HW(REF_CPU_CYCLES) }, -ENOENT },

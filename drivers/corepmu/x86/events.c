@@ -155,11 +155,19 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	s64 config;
 	int ret;
 
+	/* XMM registers are sampled by PEBS alone; elsewhere regs has none behind it. */
+	if ((attr->sample_regs_user | attr->sample_regs_intr) & PERF_REG_EXTENDED_MASK)
+		return corepmu_refuse(-EINVAL,
+				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers cannot be sampled",
+				      attr->sample_regs_user, attr->sample_regs_intr);
+
 	config = encode_config(desc, attr);
 	if (config < 0)
 		return config;
 
-	if (attr->config1 || attr->config2 || compat_attr_more_config(attr))
+	/* What a generic event counts is said by config alone: programs leave anything there. */
+	if (!is_generic(attr) &&
+	    (attr->config1 || attr->config2 || compat_attr_more_config(attr)))
 		return corepmu_refuse(-EINVAL,
 				      "config1 %#llx, config2 %#llx: no bit of config1, config2 and config3 means anything",
 				      attr->config1, attr->config2);
@@ -168,11 +176,6 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	ret = desc->refuse(desc, config);
 	if (ret)
 		return is_generic(attr) ? -ENOENT : ret;
-	/* XMM registers are sampled by PEBS alone; elsewhere regs has none behind it. */
-	if ((attr->sample_regs_user | attr->sample_regs_intr) & PERF_REG_EXTENDED_MASK)
-		return corepmu_refuse(-EINVAL,
-				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers cannot be sampled",
-				      attr->sample_regs_user, attr->sample_regs_intr);
 	ret = encode_filter(attr, &select);
 	if (ret)
 		return ret;
