@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * records.c - what is in a buffer
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "records.h"
+
+/* Whether there are any of these depends on when the kernel did what. */
+#define TIMING_TYPES	(1ULL << PERF_RECORD_THROTTLE | 1ULL << PERF_RECORD_UNTHROTTLE | \
+			 1ULL << PERF_RECORD_SWITCH | 1ULL << PERF_RECORD_SWITCH_CPU_WIDE)
+
+static u64 word_at(const char *data, u64 size, u64 at)
+{
+	u64 word;
+
+	/* Records start at multiples of eight, and so do words. */
+	memcpy(&word, data + at % size, sizeof(word));
+	return word;
+}
+
+void records_drain(struct records *records, struct perf_event_mmap_page *page, size_t size,
+		   bool writable)
+{
+	const char *data = (const char *)page + page->data_offset;
+	u64 head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	u64 at = page->data_tail;
+
+	memset(records, 0, sizeof(*records));
+	/* Nobody says where the oldest record is when old ones are written over. */
+	if (size <= page->data_offset || !writable || head - at > page->data_size)
+		return;
+	while (at < head) {
+		u64 first = word_at(data, page->data_size, at);
+		struct perf_event_header header;
+
+		memcpy(&header, &first, sizeof(header));
+		if (header.size < sizeof(header))
+			break;
+		if (!(TIMING_TYPES >> header.type & 1))
+			records->types |= 1ULL << header.type;
+		if (header.type == PERF_RECORD_SAMPLE) {
+			if (!records->samples++)
+				records->first_size = header.size;
+			records->kernel += (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+					   PERF_RECORD_MISC_KERNEL;
+		} else if (header.type == PERF_RECORD_LOST) {
+			records->lost += word_at(data, page->data_size, at + 16);
+		}
+		at += header.size;
+	}
+	__atomic_store_n(&page->data_tail, at, __ATOMIC_RELEASE);
+}
