@@ -95,6 +95,11 @@ bench:
 	@$(scripts)/bench --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(PLOT),--plot '$(PLOT)')
 
+soak:
+	@$(scripts)/install-deps soak --arch '$(guest-arch)'
+	@$(scripts)/soak --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') $(if $(CPU),--cpu '$(CPU)') \
+		$(if $(MINUTES),--minutes '$(MINUTES)')
+
 fuzz-diff:
 	@$(scripts)/install-deps soak --arch '$(guest-arch)'
 	@$(scripts)/fuzz-diff --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
@@ -130,6 +135,7 @@ help:
 	@echo 'make clients [FILTER=..] [DIR=..] rr, PAPI, bpftrace and others, ours and the built-in driver'
 	@echo 'make kvm-unit-tests DIR=...       judge the virtual PMUs with a checkout of kvm-unit-tests'
 	@echo 'make bench                        what operations cost, ours and the built-in driver'
+	@echo 'make soak [MINUTES=3]             everything at once, on a kernel that checks itself'
 	@echo 'make fuzz-diff [SEED=1] [CASES=]  the same cases under the built-in driver and ours, compared'
 	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'
 	@echo 'make intel-counters               make the table of Intel counters, compare it with the kernel'
@@ -144,6 +150,6 @@ help:
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
 .PHONY: all modules modules_install run boot-guest shell check check-all kunit validate clients kvm-unit-tests \
-	bench fuzz-diff lint intel-counters update clean help
+	bench soak fuzz-diff lint intel-counters update clean help
 
 endif
