@@ -254,10 +254,20 @@ static void yield(void)
 	sched_yield();
 }
 
+/* How many tasks have come to their end: memory of all */
+static unsigned int *ended;
+
+/*
+ * None ends before the others: with a task go the events that it has then, and the stack of
+ * the task that they were opened on.
+ */
 static void take_nested_turns(int fd, int i)
 {
 	(void)fd;
 	nest(calls_of(i), TURNS, yield);
+	__atomic_fetch_add(ended, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(ended, __ATOMIC_SEQ_CST) < TASKS)
+		sched_yield();
 	_exit(0);
 }
 
@@ -270,6 +280,10 @@ void tasks_calls(void)
 	int fd;
 
 	if (!calls_are_followed())
+		return;
+	ended = mmap(NULL, sizeof(*ended), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		     -1, 0);
+	if (!expect_true("memory of all tasks", ended != MAP_FAILED))
 		return;
 	expect_true("the first CPU", run_on(0));
 	if (open_calls(&attr, &ring, &fd, 0)) {
