@@ -132,12 +132,16 @@ static void run(u64 slots, u8 retiring, u8 backend)
 	model()->metrics = (u64)backend << 24 | retiring;
 }
 
-#define EXPECT_COUNTS(test, g, slots, retiring, backend)				\
-do {											\
-	KUNIT_EXPECT_EQ(test, local64_read(&(g)->event[0]->count), (s64)(slots));	\
-	KUNIT_EXPECT_EQ(test, local64_read(&(g)->event[1]->count), (s64)(retiring));	\
-	KUNIT_EXPECT_EQ(test, local64_read(&(g)->event[2]->count), (s64)(backend));	\
-} while (0)
+static void expect_counts(struct kunit *test, const struct group *g, s64 slots, s64 retiring,
+			  s64 backend)
+{
+	const s64 expected[GROUP] = { slots, retiring, backend };
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++)
+		KUNIT_EXPECT_EQ_MSG(test, local64_read(&g->event[i]->count), expected[i],
+				    "event %u of the group", i);
+}
 
 static s64 counters_for(struct bench *b, struct perf_event *leader, u64 config)
 {
@@ -257,19 +261,19 @@ static void count_group(struct kunit *test, bool builtin)
 	KUNIT_EXPECT_TRUE(test, model()->global_ctrl & ENABLE_METRICS);
 	run(MANY, 51, 102);
 	bench_read(g.event[0]);
-	EXPECT_COUNTS(test, &g, MANY, MANY / 5, MANY / 5 * 2);
+	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
 	/* They begin anew. */
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
 	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
 	run(MANY, 255, 0);
 	bench_read(g.event[1]);
-	EXPECT_COUNTS(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
+	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
 	/* Few slots are left for the next time. */
 	run(255, 0, 255);
 	bench_read(g.event[2]);
-	EXPECT_COUNTS(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
+	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
 	bench_read(g.event[0]);
-	EXPECT_COUNTS(test, &g, 2 * MANY + 255, MANY / 5 + MANY, MANY / 5 * 2 + 255);
+	expect_counts(test, &g, 2 * MANY + 255, MANY / 5 + MANY, MANY / 5 * 2 + 255);
 	group_out(&g);
 	if (!builtin)
 		KUNIT_EXPECT_EQ(test, model()->global_ctrl, 0);
@@ -301,7 +305,7 @@ static void topdown_kept(struct kunit *test)
 	group_in(b, &g);
 	run(1000, 51, 102);
 	group_out(&g);
-	EXPECT_COUNTS(test, &g, 1000, 200, 400);
+	expect_counts(test, &g, 1000, 200, 400);
 
 	KUNIT_ASSERT_EQ(test, bench_add(alone, PERF_EF_START), 0);
 	KUNIT_EXPECT_FALSE(test, model()->global_ctrl & ENABLE_METRICS);
@@ -311,7 +315,7 @@ static void topdown_kept(struct kunit *test)
 	group_in(b, &other);
 	run(5, 255, 255);
 	group_out(&other);
-	EXPECT_COUNTS(test, &other, 5, 5, 5);
+	expect_counts(test, &other, 5, 5, 5);
 
 	group_in(b, &g);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
@@ -319,19 +323,19 @@ static void topdown_kept(struct kunit *test)
 	/* 2550 of all 2550 + 1000; the fifth that retired has become less, and counts no more */
 	run(1550, 17, 153);
 	group_out(&g);
-	EXPECT_COUNTS(test, &g, 2550, 200, 1530);
+	expect_counts(test, &g, 2550, 200, 1530);
 	/* What is between 170 and 200 has been counted already. */
 	group_in(b, &g);
 	run(2550, 17, 153);
 	group_out(&g);
-	EXPECT_COUNTS(test, &g, 5100, 340, 3060);
+	expect_counts(test, &g, 5100, 340, 3060);
 
 	/* The other's goes on too, and is no member of that one. */
 	group_in(b, &other);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 5);
 	run(250, 51, 51);
 	group_out(&other);
-	EXPECT_COUNTS(test, &other, 255, 51, 51);
+	expect_counts(test, &other, 255, 51, 51);
 
 	bench_close(alone);
 	group_close(&other);
@@ -348,19 +352,19 @@ static void topdown_members(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, bench_add(g.event[0], PERF_EF_START), 0);
 	run(1000, 255, 255);
 	KUNIT_ASSERT_EQ(test, bench_add(g.event[1], PERF_EF_START), 0);
-	EXPECT_COUNTS(test, &g, 1000, 0, 0);
+	expect_counts(test, &g, 1000, 0, 0);
 	run(1000, 51, 255);
 	KUNIT_ASSERT_EQ(test, bench_add(g.event[2], PERF_EF_START), 0);
-	EXPECT_COUNTS(test, &g, 2000, 200, 0);
+	expect_counts(test, &g, 2000, 200, 0);
 	run(1000, 51, 102);
 	bench_del(g.event[1]);
-	EXPECT_COUNTS(test, &g, 3000, 400, 400);
+	expect_counts(test, &g, 3000, 400, 400);
 	run(1000, 51, 102);
 	bench_del(g.event[2]);
-	EXPECT_COUNTS(test, &g, 4000, 400, 800);
+	expect_counts(test, &g, 4000, 400, 800);
 	run(1000, 51, 102);
 	bench_del(g.event[0]);
-	EXPECT_COUNTS(test, &g, 5000, 400, 800);
+	expect_counts(test, &g, 5000, 400, 800);
 	group_close(&g);
 }
 
@@ -375,7 +379,7 @@ static void topdown_overflow(struct kunit *test)
 	model()->fixed[3] = GENMASK_ULL(47, 0);
 	model()->metrics = 102 << 24 | 51;
 	x86_model_run(SLOTS, true, 1);
-	EXPECT_COUNTS(test, &g, BIT_ULL(48), BIT_ULL(48) / 5, BIT_ULL(48) / 5 * 2);
+	expect_counts(test, &g, BIT_ULL(48), BIT_ULL(48) / 5, BIT_ULL(48) / 5 * 2);
 	KUNIT_EXPECT_EQ(test, model()->nmis, 1);
 	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
 	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
@@ -385,7 +389,7 @@ static void topdown_overflow(struct kunit *test)
 	x86_model_spurious_nmi();
 	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
 	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
-	EXPECT_COUNTS(test, &g, BIT_ULL(48) + 1000, BIT_ULL(48) / 5 + 200,
+	expect_counts(test, &g, BIT_ULL(48) + 1000, BIT_ULL(48) / 5 + 200,
 		      BIT_ULL(48) / 5 * 2 + 400);
 	group_out(&g);
 	group_close(&g);
@@ -430,7 +434,7 @@ static void topdown_nmi(struct kunit *test)
 	run(MANY, 51, 102);
 	x86_model_after_rdpmc = read_in_nmi;
 	bench_read(g.event[0]);
-	EXPECT_COUNTS(test, &g, MANY, MANY / 5, MANY / 5 * 2);
+	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
 	group_out(&g);
 	group_close(&g);
