@@ -4,11 +4,11 @@
  *
  * See pmu/qemu.c for what is the same on other architectures, arm64/internals.c for
  * how system registers are found. Generated code calls functions which are in a
- * register's description, or has the constant which is there as its value; it is
- * made to call a function then, too. Both are replaced for the registers of the PMU; QEMU's PMU behind them then stays as
- * it is after reset, and silent. A register that QEMU does not have is described
- * to it like one that it has. What may be accessed from where, PMSELR_EL0 and
- * PMUSERENR_EL0 remain QEMU's.
+ * register's description, or has the constant which is there as its value; then it is
+ * made to call a function, too. Both are replaced for the registers of the PMU;
+ * QEMU's PMU behind them then stays as it is after reset, and silent. A register that
+ * QEMU does not have is described to it like one that it has. What may be accessed
+ * from where, PMSELR_EL0 and PMUSERENR_EL0 remain QEMU's.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -96,11 +96,20 @@ each_counts()
 	done
 }
 
+# A program, for perf to run
+cat >/tmp/everywhere <<'EOT'
+#!/bin/sh
+for cpu in 0 1 2; do
+	taskset -c $cpu workload
+done
+EOT
+chmod +x /tmp/everywhere
+
 record_all()
 {
 	perf record -a -c 100003 -o /tmp/perf.data \
 		-e "corepmu/$INSTRUCTIONS/u,corepmu_1/$INSTRUCTIONS/u" \
-		sh -c 'for cpu in 0 1 2; do taskset -c $cpu workload; done' >/tmp/out 2>&1 ||
+		/tmp/everywhere >/tmp/out 2>&1 ||
 		{ cat /tmp/out; return 1; }
 	perf script -i /tmp/perf.data -F cpu,event 2>/dev/null | sort | uniq -c >/tmp/seen
 	for seen in '0\] +corepmu/' '1\] +corepmu_1/' '2\] +corepmu/'; do
@@ -113,7 +122,7 @@ record_all()
 stat_all()
 {
 	perf stat -a -x, -o /tmp/out -e "corepmu/$INSTRUCTIONS/u,corepmu_1/$INSTRUCTIONS/u" \
-		sh -c 'for cpu in 0 1 2; do taskset -c $cpu workload; done' || return 1
+		/tmp/everywhere || return 1
 	all_counted /tmp/out
 }
 
@@ -125,14 +134,14 @@ kinds_go_and_come()
 	cpus_are corepmu 0,2 corepmu_1 1 && each_counts && record_all
 }
 
-# User space could follow a task to counters of another kind.
+# User space could follow a task to counters of another kind. perf 7 gives up, older ones go on.
 user_reads_bound()
 {
 	event=corepmu_1/$INSTRUCTIONS,rdpmc=1/u
 	perf stat -x, -o /tmp/out -e "$event" workload >/dev/null 2>&1
-	expect_says "a task that may go anywhere" '<not supported>' "$(cat /tmp/out)" || return 1
+	expect_not "a task that may go anywhere" '^[0-9]' "$(cat /tmp/out)" || return 1
 	taskset -c 0,2 perf stat -x, -o /tmp/out -e "$event" workload >/dev/null 2>&1
-	expect_says "one bound to the other kind" '<not supported>' "$(cat /tmp/out)" || return 1
+	expect_not "one bound to the other kind" '^[0-9]' "$(cat /tmp/out)" || return 1
 	taskset -c 1 perf stat -x, -o /tmp/out -e "$event" workload || return 1
 	all_counted /tmp/out
 }

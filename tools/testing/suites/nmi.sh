@@ -79,7 +79,7 @@ read_meanwhile()
 
 go_and_come()
 {
-	for i in 1 2; do
+	for _ in 1 2; do
 		echo 0 >/sys/devices/system/cpu/cpu1/online &&
 			echo 1 >/sys/devices/system/cpu/cpu1/online || return 1
 	done
@@ -89,7 +89,7 @@ go_and_come()
 load_again()
 {
 	[ -z "$BUILTIN" ] || skip "the built-in driver stays"
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		rmmod corepmu && insmod "$MODULE" || return 1
 	done
 	each_sample
