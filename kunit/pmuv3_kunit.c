@@ -450,6 +450,8 @@ static void pmuv3_irq_of_other_kind(struct kunit *test)
 	struct pmuv3_model *model = per_cpu_ptr(&pmuv3_model_state, b->cpu);
 
 	model->overflowed = BIT(3);
+	/* No PMU's interrupt has been enabled there. */
+	b->pmu->backend->irq_disable(b->cpuc);
 	cpumask_clear_cpu(b->cpu, &b->pmu->supported_cpus);
 	pmuv3_model_irq_cpu = cpumask_any_but(cpu_possible_mask, b->cpu);
 	if (pmuv3_model_irq_cpu >= nr_cpu_ids)
