@@ -523,10 +523,11 @@ static int corepmu_event_init(struct perf_event *event)
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &pmu->supported_cpus))
 		return -ENOENT;
 
-	if (event->attr.precise_ip)
-		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u and must be 0: samples have skid",
-				      event->attr.precise_ip);
+	if (event->attr.precise_ip) {
+		ret = pmu->backend->precise(pmu, event);
+		if (ret)
+			return ret;
+	}
 
 	hwc->idx = -1;
 	hwc->flags = 0;

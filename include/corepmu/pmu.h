@@ -133,6 +133,8 @@ struct corepmu_cpu {
  * @encode: turn event->attr into config_base, config (the counters it may be
  *	placed on) and flags. Process context. An errno of
  *	perf_event_open(2) says why it cannot be; see corepmu_refuse()
+ * @precise: is there a way for an event with attr.precise_ip? -ENOENT after attr has been made
+ *	that of another PMU, or an errno, see corepmu_refuse(). Process context
  * @check_period: may the event, which samples, have this period? -EINVAL if not; NULL where
  *	every period will do. Process context
  * @acquire: have the hardware for one more event, or -EBUSY, see corepmu_refuse();
@@ -185,6 +187,7 @@ struct corepmu_backend {
 	int capabilities;
 	bool raw_of_first_kind;
 	int (*encode)(struct corepmu *pmu, struct perf_event *event);
+	int (*precise)(struct corepmu *pmu, struct perf_event *event);
 	int (*check_period)(const struct perf_event *event, u64 period);
 	int (*acquire)(struct corepmu *pmu);
 	void (*release)(struct corepmu *pmu);

@@ -260,6 +260,7 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 	.attr_groups		= pmuv3_attr_groups,		\
 	.capabilities		= PERF_PMU_CAP_EXTENDED_REGS,	\
 	.encode			= pmuv3_encode,			\
+	.precise		= pmuv3_precise,		\
 	.reset			= pmuv3_reset,			\
 	.quiesce		= pmuv3_quiesce,		\
 	.joins			= pmuv3_joins,			\

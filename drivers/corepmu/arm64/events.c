@@ -227,6 +227,24 @@ static int encode_event(struct pmuv3 *pmuv3, const struct perf_event_attr *attr)
 }
 
 /**
+ * pmuv3_precise() - the backend's precise()
+ * @pmu: the PMU
+ * @event: an event that is being opened, with attr.precise_ip
+ *
+ * The interrupt comes some instructions after the overflow. Precise samples are those of the
+ * Statistical Profiling Extension, a PMU of its own (drivers/perf/arm_spe_pmu.c), whose
+ * events are no core events. Process context.
+ *
+ * Return: -EOPNOTSUPP
+ */
+int pmuv3_precise(struct corepmu *pmu, struct perf_event *event)
+{
+	return corepmu_refuse(-EOPNOTSUPP,
+			      "precise_ip is %u and must be 0: samples have skid; those of arm_spe, where the CPU has it, have none",
+			      event->attr.precise_ip);
+}
+
+/**
  * pmuv3_encode() - the backend's encode()
  * @pmu: the PMU
  * @event: the event

@@ -77,6 +77,7 @@ int pmuv3_describe(struct pmuv3 *pmuv3);
 
 /* events.c */
 int pmuv3_encode(struct corepmu *pmu, struct perf_event *event);
+int pmuv3_precise(struct corepmu *pmu, struct perf_event *event);
 bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event);
 int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config);
 int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config);

@@ -341,6 +341,7 @@ int amd_describe(struct x86_desc *desc)
 	desc->allowed_counters = amd_allowed_counters;
 	desc->needs_pair = amd_needs_pair;
 	desc->refuse = amd_refuse;
+	desc->precise = amd_precise;
 
 	return 0;
 }

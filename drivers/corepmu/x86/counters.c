@@ -328,6 +328,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.attr_groups		= x86_attr_groups,	\
 	.raw_of_first_kind	= true,			\
 	.encode			= x86_encode,		\
+	.precise		= x86_precise,		\
 	.check_period		= x86_check_period,	\
 	.reset			= x86_reset,		\
 	.quiesce		= x86_reset,		\

@@ -112,6 +112,26 @@ static int encode_filter(const struct perf_event_attr *attr, u64 *select)
 }
 
 /**
+ * x86_precise() - the backend's precise()
+ * @pmu: the PMU
+ * @event: an event that is being opened, with attr.precise_ip
+ *
+ * Process context.
+ *
+ * Return: an errno, see struct corepmu_backend
+ */
+int x86_precise(struct corepmu *pmu, struct perf_event *event)
+{
+	const struct x86_desc *desc = to_x86(pmu);
+
+	if (desc->precise)
+		return desc->precise(pmu, event);
+
+	return corepmu_refuse(-EOPNOTSUPP, "precise_ip is %u and must be 0: samples have skid",
+			      event->attr.precise_ip);
+}
+
+/**
  * x86_check_period() - the backend's check_period()
  * @event: an event that x86_encode() has taken, or is about to
  * @period: every so many counts a sample

@@ -46,6 +46,7 @@ struct intel_uarch;
  * @allowed_counters: returns the counters that can count a config
  * @needs_pair: does an event need two counters? NULL where none does
  * @refuse: returns an errno for a config that this CPU cannot count, or 0
+ * @precise: the backend's precise(); NULL where samples have skid
  */
 struct x86_desc {
 	struct corepmu	*pmu;
@@ -72,6 +73,7 @@ struct x86_desc {
 	u64		(*allowed_counters)(const struct x86_desc *desc, u64 config);
 	bool		(*needs_pair)(u64 config);
 	int		(*refuse)(const struct x86_desc *desc, u64 config);
+	int		(*precise)(struct corepmu *pmu, struct perf_event *event);
 };
 
 static inline struct x86_desc *to_x86(struct corepmu *pmu)
@@ -113,7 +115,11 @@ extern const struct corepmu_backend x86_each_backend;
 /* events.c */
 extern const struct attribute_group *x86_attr_groups[];
 int x86_encode(struct corepmu *pmu, struct perf_event *event);
+int x86_precise(struct corepmu *pmu, struct perf_event *event);
 int x86_check_period(const struct perf_event *event, u64 period);
+
+/* ibs.c */
+int amd_precise(struct corepmu *pmu, struct perf_event *event);
 
 /* names.c */
 extern const struct attribute_group x86_events_group;
