@@ -128,6 +128,47 @@ static void branch_handler(struct kunit *test)
 	bench_close(plain);
 }
 
+static void make_noise(struct perf_event *event, struct perf_sample_data *data,
+		       struct pt_regs *regs)
+{
+	struct bench *b = event->overflow_handler_context;
+
+	b->nr_samples++;
+	x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_IND_CALL, 0);
+}
+
+/* Nor is what it does for other events' samples that come first, on a lower or a higher counter. */
+static void branch_handler_of_others(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	u64 kinds = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
+	struct perf_event *other[] = {
+		bench_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD),
+		bench_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD),
+	};
+	struct perf_event *one = branch_open_stack(b, kinds);
+	unsigned long flags = branch_begin(b);
+	const struct branch_seen *s;
+
+	memset(branch_seen, 0, sizeof(branch_seen));
+	other[0]->overflow_handler = make_noise;
+	other[1]->overflow_handler = make_noise;
+	branch_add(other[0]);
+	branch_add(one);
+	branch_add(other[1]);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	s = branch_seen[0].nr ? &branch_seen[0] : &branch_seen[1];
+	KUNIT_EXPECT_EQ(test, s->nr, 1);
+	KUNIT_EXPECT_EQ(test, s->entries[0].from, USER);
+	bench_del(other[0]);
+	bench_del(other[1]);
+	branch_end(one, flags);
+	bench_close(other[0]);
+	bench_close(other[1]);
+}
+
 /* An overflow that a stop has overtaken has the records of when it came. */
 static void branch_late(struct kunit *test)
 {
@@ -498,6 +539,7 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_tasks, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_freeze, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_handler, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_handler_of_others, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_late, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_nesting, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_off, branch_gen_params),
