@@ -24,9 +24,9 @@
 #include "perf_util.h"
 #include "records.h"
 
-#define BURST_SECONDS		2
+#define BURST_SECONDS		5
 /* Of these a burst's tasks need not see the end: the kernel may be slow. */
-#define GRACE_SECONDS		60
+#define GRACE_SECONDS		600
 #define MAX_CPUS		8
 #define CHECK_ITERATIONS	100000
 #define CHECK_PERIOD		10000
