@@ -37,6 +37,15 @@ struct plugin_api plugin_api;
 
 int32_t pmu_qemu_exception_index;
 
+/*
+ * CPUState.tcg_cflags: what blocks are translated with, and looked up by. Its lowest bits are the
+ * most instructions of a block; QEMU's -one-insn-per-tb sets these two (curr_cflags()).
+ */
+static int32_t cflags_offset;
+#define CF_COUNT_MASK		0x1ffu
+#define CF_NO_GOTO_TB		0x200u
+#define CF_ONE_INSN		(CF_NO_GOTO_TB | 1)
+
 /* Functions of QEMU, each found by its name. */
 static struct {
 	struct qemu_cpu *(*qemu_get_cpu)(int index);
@@ -86,7 +95,14 @@ static qemu_plugin_id_t plugin_id;
 
 /* ---- finding things ---- */
 
-static int find_imports(const struct pmu_import *imports, size_t len)
+/**
+ * pmu_qemu_find_imports() - find functions and variables by their names
+ * @imports: the names, and where the pointers go
+ * @len: how many
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int pmu_qemu_find_imports(const struct pmu_import *imports, size_t len)
 {
 	size_t i;
 
@@ -153,8 +169,9 @@ static int check_accelerator(const struct qemu_info *info)
  */
 int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports, size_t len)
 {
-	if (check_accelerator(info) || find_imports(common_imports, ARRAY_SIZE(common_imports)) ||
-	    find_imports(imports, len))
+	if (check_accelerator(info) ||
+	    pmu_qemu_find_imports(common_imports, ARRAY_SIZE(common_imports)) ||
+	    pmu_qemu_find_imports(imports, len))
 		return 1;
 	if (!dlsym(RTLD_DEFAULT, "current_cpu"))
 		return plugin_refuse("this QEMU does not export current_cpu");
@@ -162,6 +179,30 @@ int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports
 		return plugin_refuse("cannot tell where this QEMU keeps the exception of a CPU, it is not like 10.0 to 11.1");
 	userdata_callbacks = info->version.cur >= VERSION_USERDATA;
 	return 0;
+}
+
+/**
+ * pmu_qemu_find_single() - find what pmu_qemu_single() needs, changing nothing
+ *
+ * tcg_cflags_set() has one instruction besides its return: or %esi,tcg_cflags(%rdi)
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int pmu_qemu_find_single(void)
+{
+	struct image_code code;
+	size_t i;
+
+	for (i = 0; image_function("tcg_cflags_set", &code) && i + 6 <= code.len; i++) {
+		const uint8_t *p = code.start + i;
+
+		if (p[0] != 0x09 || p[1] != 0xb7)
+			continue;
+		cflags_offset = image_disp32(p + 2);
+		if (cflags_offset > 0 && cflags_offset % sizeof(uint32_t) == 0)
+			return 0;
+	}
+	return plugin_refuse("cannot tell where this QEMU keeps what a CPU's blocks are translated with, it is not like 10.0 to 11.1");
 }
 
 /**
@@ -275,6 +316,36 @@ struct qemu_cpu *pmu_qemu_current_cpu(void)
 int pmu_qemu_exception(const struct qemu_cpu *cpu)
 {
 	return image_disp32((const uint8_t *)cpu + pmu_qemu_exception_index);
+}
+
+static uint32_t *cflags_of(struct qemu_cpu *cpu)
+{
+	return (uint32_t *)((char *)cpu + cflags_offset);
+}
+
+/**
+ * pmu_qemu_single() - have a vCPU execute blocks of one instruction, or as many as there are
+ * @vcpu: its index; in its thread
+ * @single: of one
+ *
+ * It holds for the next block that QEMU looks up. Blocks that are chained to the present one are
+ * not looked up; work that is queued makes the vCPU leave them.
+ */
+void pmu_qemu_single(unsigned int vcpu, bool single)
+{
+	uint32_t *cflags = cflags_of(cpus[vcpu]);
+
+	*cflags &= ~(CF_COUNT_MASK | CF_NO_GOTO_TB);
+	if (single)
+		*cflags |= CF_ONE_INSN;
+}
+
+/**
+ * pmu_qemu_is_single() - is the code being translated a block of one instruction?
+ */
+bool pmu_qemu_is_single(void)
+{
+	return cflags_offset && (*cflags_of(pmu_qemu_current_cpu()) & CF_COUNT_MASK) == 1;
 }
 
 static void run_work(struct qemu_cpu *cpu, union work_data data)

@@ -89,8 +89,14 @@ struct pmu_import {
 extern int32_t pmu_qemu_exception_index;
 
 int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports, size_t len);
+int pmu_qemu_find_imports(const struct pmu_import *imports, size_t len);
 void **pmu_qemu_neighbour(void **place, const void *fn);
 bool pmu_qemu_replace(void *place, const void *fn, void *old);
+
+/* Blocks of one instruction. */
+int pmu_qemu_find_single(void);
+void pmu_qemu_single(unsigned int vcpu, bool single);
+bool pmu_qemu_is_single(void);
 
 struct qemu_cpu *pmu_qemu_vcpu_init(unsigned int vcpu);
 struct qemu_cpu *pmu_qemu_cpu(unsigned int vcpu);

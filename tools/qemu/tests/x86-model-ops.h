@@ -31,4 +31,10 @@ static inline uint64_t ignore_record(struct x86_pmu *pmu, unsigned int rings)
 	return 0;
 }
 
+static inline void ignore_single(struct x86_pmu *pmu, unsigned int rings)
+{
+	(void)pmu;
+	(void)rings;
+}
+
 #endif /* TOOLS_QEMU_TESTS_X86_MODEL_OPS_H */

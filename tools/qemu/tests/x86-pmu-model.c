@@ -76,6 +76,7 @@ static const struct x86_pmu_ops cpu_ops = {
 	.interrupt	= cpu_interrupt,
 	.alarm		= cpu_alarm,
 	.record		= ignore_record,
+	.single		= ignore_single,
 };
 
 static void make(enum x86_pmu_version version)

@@ -101,7 +101,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 65
+begin 70
 
 # ---- registers, without QEMU ----
 
@@ -109,6 +109,7 @@ build_tests x86
 model_test x86-pmu-model "registers, counters and decoding"
 model_test x86-uarch-model "microarchitectures"
 model_test x86-lbr-model "branch records"
+model_test x86-pebs-model "precise samples"
 
 needs_qemu "$qemu" qemu-system-x86_64
 
@@ -142,6 +143,10 @@ refuses_option model=intel-v1,lbr=arch "has no branch records of that kind"
 refuses_option model=skylake,full-width=off,lbr=info "no IA32_PERF_CAPABILITIES to tell of branch records"
 refuses_option model=sapphire-rapids,lbr-depth=12 "has no such number of branch records"
 refuses_option model=intel-v4,fault=lose-record:1 "has no branch records to be faulty"
+refuses_option model=icelake,pebs=5 "has no precise samples of that format"
+refuses_option model=intel-v2,pebs=3 "has no precise samples"
+refuses_option model=skylake,full-width=off,pebs=3 "no IA32_PERF_CAPABILITIES to tell of precise samples"
+refuses_option model=intel-v4,fault=late-pebs:1 "has no precise samples to be faulty"
 refuses_option fault=wrong-cpu-pmi:1 "needs another CPU"
 
 refuses "refuses a model that does not suit the CPU" "does not suit a CPU of Intel" \

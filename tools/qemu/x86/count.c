@@ -12,6 +12,7 @@
 #include "x86/decode.h"
 #include "x86/model.h"
 #include "x86/qemu.h"
+#include "x86/step.h"
 
 #define VECTOR_DB	1
 
@@ -84,29 +85,37 @@ static void take_back_instruction(unsigned int vcpu, unsigned int class, unsigne
  * @pc: the instruction that did not complete, or the one to come
  * @in_fetch: the instruction could not be read, so it has not begun
  * @nested: it comes from delivering another, no instruction is at fault
+ *
+ * Return: what has become of the instruction at @pc, or of the one before it.
  */
-void x86_count_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch,
-			 bool nested)
+enum x86_step_end x86_count_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch,
+				      bool nested)
 {
 	unsigned int ring = x86_qemu_ring(vcpu);
 	unsigned int class = forget_last(vcpu, pc);
+	enum x86_step_end end = X86_STEP_RETIRED;
 
 	count_branch_went(vcpu, pc);
 	x86_branch_exception(vcpu, vector, pc, in_fetch);
 	/* INT n and INT3 have retired; they are no exceptions here. */
 	if (class & X86_INSN_SOFTWARE_INT)
-		return;
-	if (!in_fetch && !nested && vector != VECTOR_DB)
+		return X86_STEP_RETIRED;
+	if (!in_fetch && !nested && vector != VECTOR_DB) {
 		take_back_instruction(vcpu, class, ring);
+		end = class & X86_INSN_REPEATED ? X86_STEP_UNFINISHED : X86_STEP_FAULTED;
+	}
 	count_add(vcpu, X86_PMU_EXCEPTIONS, ring);
+	return end;
 }
 
 /**
  * x86_count_interrupt() - an interrupt is about to be taken
  * @vcpu: where
  * @pc: the instruction to come
+ *
+ * Return: what has become of the instruction before it.
  */
-void x86_count_interrupt(unsigned int vcpu, uint64_t pc)
+enum x86_step_end x86_count_interrupt(unsigned int vcpu, uint64_t pc)
 {
 	unsigned int ring = x86_qemu_ring(vcpu);
 	unsigned int class = forget_last(vcpu, pc);
@@ -114,8 +123,10 @@ void x86_count_interrupt(unsigned int vcpu, uint64_t pc)
 	count_branch_went(vcpu, pc);
 	x86_branch_interrupt(vcpu, pc);
 	/* A repeated instruction that is interrupted has not retired. */
-	if (class & X86_INSN_REPEATED)
-		take_back_instruction(vcpu, class, ring);
+	if (!(class & X86_INSN_REPEATED))
+		return X86_STEP_RETIRED;
+	take_back_instruction(vcpu, class, ring);
+	return X86_STEP_UNFINISHED;
 }
 
 void x86_count_interrupted(unsigned int vcpu, enum x86_pmu_ring ring)
@@ -136,6 +147,16 @@ static void repeated(unsigned int vcpu, void *userdata)
 	(void)userdata;
 	count_add(vcpu, X86_PMU_INSTRUCTIONS, ring);
 	count_add(vcpu, X86_PMU_CYCLES, ring);
+}
+
+/**
+ * x86_count_is_unfinished() - does a block begin with the rest of a repeated instruction?
+ * @vcpu: where; in its thread, at the head of the block
+ * @pc: the address of the block
+ */
+bool x86_count_is_unfinished(unsigned int vcpu, uint64_t pc)
+{
+	return score_of(vcpu)->last == last_value(X86_INSN_REPEATED, pc);
 }
 
 /* ---- generated code ---- */
@@ -221,6 +242,7 @@ static void translate(struct qemu_plugin_tb *tb)
 			count_gen_start(&b);
 			x86_branch_gen_start(tb, b.level,
 					     class_of(plugin_api.tb_get_insn(tb, n - 1)));
+			x86_step_gen_start(tb);
 		}
 		pending++;
 		if (class & X86_INSN_SIMPLE && i < n - 1)
@@ -239,6 +261,7 @@ static void translate(struct qemu_plugin_tb *tb)
 			gen_branch(insn, &b, class);
 		if (!(class & X86_INSN_SIMPLE))
 			count_gen_memory(insn, &b);
+		x86_step_gen(insn, class);
 		if (i == n - 1)
 			count_gen_checks(insn, &b);
 	}

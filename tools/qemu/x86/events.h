@@ -27,7 +27,9 @@ enum x86_pmu_kind {
 	X86_PMU_CACHE_MISSES,
 	X86_PMU_INTERRUPTS,
 	X86_PMU_EXCEPTIONS,
+	X86_PMU_SLOW_LOADS,	/* longer than MSR_PEBS_LD_LAT_THRESHOLD */
 	X86_PMU_RECORDS,	/* not counted: branches are reported one by one */
+	X86_PMU_STEPS,		/* not counted: so are instructions, near an overflow */
 	X86_PMU_KINDS,
 	X86_PMU_NOTHING = X86_PMU_KINDS,
 };
@@ -80,6 +82,7 @@ struct x86_pmu_event_row {
 #define X86_PMU_SEL_INV		(UINT64_C(1) << 23)
 #define X86_PMU_SEL_CMASK_SHIFT	24
 #define X86_PMU_SEL_CMASK	(UINT64_C(0xff) << X86_PMU_SEL_CMASK_SHIFT)
+#define X86_PMU_SEL_ADAPTIVE	(UINT64_C(1) << 34)	/* Intel only */
 #define X86_PMU_SEL_EVENT_HIGH	(UINT64_C(0xf) << 32)	/* AMD only */
 #define X86_PMU_SEL_GUEST_ONLY	(UINT64_C(1) << 40)	/* AMD only */
 #define X86_PMU_SEL_HG_ONLY	(UINT64_C(3) << 40)	/* AMD only: with host only */

@@ -18,7 +18,6 @@
 #define STATUS_TRACE_TOPA	(UINT64_C(1) << 55)
 #define STATUS_ASCI		(UINT64_C(1) << 60)
 #define STATUS_UNCORE		(UINT64_C(1) << 61)
-#define STATUS_BUFFER		(UINT64_C(1) << 62)
 #define STATUS_CHANGED		(UINT64_C(1) << 63)
 
 /* IA32_PERF_GLOBAL_INUSE */
@@ -122,7 +121,7 @@ static bool has_metrics(const struct x86_pmu_config *config)
 
 static bool has_capabilities(const struct x86_pmu_config *config)
 {
-	return config->full_width || config->lbr.kind;
+	return config->full_width || config->lbr.kind || config->pebs.format;
 }
 
 static bool has_full_width(const struct x86_pmu_config *config)
@@ -182,7 +181,7 @@ static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *val
 	(void)i;
 	*value = (pmu->config->full_width ? CAPABILITIES_FW_WRITE : 0) |
 		 (pmu->config->perf_metrics ? CAPABILITIES_METRICS : 0) |
-		 x86_lbr_capabilities(&pmu->config->lbr);
+		 x86_lbr_capabilities(&pmu->config->lbr) | x86_pebs_capabilities(pmu->config);
 	return true;
 }
 
@@ -236,10 +235,13 @@ static bool write_fixed_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value
 	unsigned int n;
 
 	(void)i;
-	for (n = 0; n < X86_PMU_FIXED_MAX; n++)
-		if (pmu->config->fixed >> n & 1)
-			allowed |= (uint64_t)(FIXED_OS | FIXED_USR | FIXED_PMI) <<
-				   (n * FIXED_BITS);
+	for (n = 0; n < X86_PMU_FIXED_MAX; n++) {
+		if (!(pmu->config->fixed >> n & 1))
+			continue;
+		allowed |= (uint64_t)(FIXED_OS | FIXED_USR | FIXED_PMI) << (n * FIXED_BITS);
+		if (x86_pebs_adaptive(pmu->config))
+			allowed |= X86_PMU_FIXED_ADAPTIVE(n);
+	}
 	if (value & ~allowed)
 		return false;
 	pmu->fixed_ctrl = value;
@@ -270,7 +272,7 @@ static bool read_inuse(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 
 static uint64_t intel_status(const struct x86_pmu_config *config)
 {
-	uint64_t bits = STATUS_BUFFER | STATUS_CHANGED;
+	uint64_t bits = X86_PMU_STATUS_BUFFER | STATUS_CHANGED;
 
 	if (config->version >= X86_PMU_INTEL_V3)
 		bits |= STATUS_UNCORE;
@@ -330,6 +332,14 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  has_v4,         x86_msr_read_zero,        x86_msr_write_status_set },
 	{ "IA32_PERF_GLOBAL_INUSE",      0x392, 1, X86_PMU_BANK_ONE,   1,
 	  has_v4,         read_inuse,               NULL },
+	{ "IA32_PEBS_ENABLE",            0x3f1, 1, X86_PMU_BANK_PEBS,  1,
+	  x86_pebs_present, x86_pebs_read_enable,   x86_pebs_write_enable },
+	{ "MSR_PEBS_DATA_CFG",           0x3f2, 1, X86_PMU_BANK_PEBS,  1,
+	  x86_pebs_adaptive, x86_pebs_read_data_cfg, x86_pebs_write_data_cfg },
+	{ "MSR_PEBS_LD_LAT_THRESHOLD",   0x3f6, 1, X86_PMU_BANK_PEBS,  1,
+	  x86_pebs_present, x86_pebs_read_ld_lat,   x86_pebs_write_ld_lat },
+	{ "IA32_DS_AREA",                0x600, 1, X86_PMU_BANK_PEBS,  1,
+	  x86_pebs_present, x86_pebs_read_ds_area,  x86_pebs_write_ds_area },
 	{ "IA32_A_PMC",                  0x4c1, 1, X86_PMU_BANK_GP,    8,
 	  has_full_width, x86_msr_read_gp,          write_gp_full },
 	/* records before Nehalem: these are not there */
@@ -371,6 +381,9 @@ _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 #define LEAF_HYBRID		0x0000001a
 #define LEAF_LBR		0x0000001c
 
+#define FEATURE_DTES64		(UINT32_C(1) << 2)	/* the DS area */
+#define FEATURE_DS_CPL		(UINT32_C(1) << 4)
+#define FEATURE_DS		(UINT32_C(1) << 21)
 #define FEATURE_PDCM		(UINT32_C(1) << 15)	/* IA32_PERF_CAPABILITIES */
 #define FEATURE_HYBRID		(UINT32_C(1) << 15)
 #define FEATURE_ARCH_LBR	(UINT32_C(1) << 19)
@@ -436,6 +449,10 @@ static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint
 		break;
 	case LEAF_FEATURES:
 		x86_pmu_cpuid_bit(&regs->ecx, FEATURE_PDCM, has_capabilities(config));
+		if (x86_pebs_present(config)) {
+			regs->ecx |= FEATURE_DTES64 | FEATURE_DS_CPL;
+			regs->edx |= FEATURE_DS;
+		}
 		break;
 	case LEAF_STRUCTURED:
 		if (!subleaf && config->core_type)

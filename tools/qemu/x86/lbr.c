@@ -257,6 +257,22 @@ void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
 	lbr->entry[lbr->top] = e;
 }
 
+/**
+ * x86_lbr_nth() - a record by its age
+ * @pmu: the PMU
+ * @i: 0 for the youngest
+ *
+ * Return: zeros where there is none.
+ */
+struct x86_lbr_entry x86_lbr_nth(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_lbr *lbr = &pmu->lbr;
+
+	if (i >= lbr->depth)
+		return (struct x86_lbr_entry) { 0 };
+	return lbr->entry[(lbr->top + lbr->depth - i) % lbr->depth];
+}
+
 /* ---- registers ---- */
 
 bool x86_lbr_read_select(struct x86_pmu *pmu, unsigned int i, uint64_t *value)

@@ -111,6 +111,7 @@ void x86_lbr_freeze(struct x86_pmu *pmu);
 uint64_t x86_lbr_capabilities(const struct x86_lbr_config *config);
 void x86_lbr_arch_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs);
 bool x86_lbr_has_depth(const struct x86_lbr_config *config, uint64_t depth);
+struct x86_lbr_entry x86_lbr_nth(const struct x86_pmu *pmu, unsigned int i);
 void x86_lbr_amd_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs);
 
 /* For rows of registers: @present, @read and @write of struct x86_pmu_msr_row */

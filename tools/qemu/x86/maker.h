@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the model of the PMU (model.c, select.c, msr.c, lbr.c) asks of its makers (intel.c,
- * amd.c), and what it offers them. For these six files only.
+ * What the model of the PMU (model.c, select.c, msr.c, lbr.c, pebs.c) asks of its makers (intel.c,
+ * amd.c), and what it offers them. For these seven files only.
  */
 #ifndef TOOLS_QEMU_X86_MAKER_H
 #define TOOLS_QEMU_X86_MAKER_H
@@ -11,6 +11,12 @@
 /* IA32_PERF_GLOBAL_STATUS, PerfCntrGlobalStatus: the bits that both makers have. */
 #define X86_PMU_STATUS_LBR_FROZEN	(UINT64_C(1) << 58)
 #define X86_PMU_STATUS_FROZEN		(UINT64_C(1) << 59)
+
+/* Intel's IA32_PERF_GLOBAL_STATUS: the buffer of the DS area is as full as software wants it. */
+#define X86_PMU_STATUS_BUFFER		(UINT64_C(1) << 62)
+
+/* Intel's IA32_FIXED_CTR_CTRL: a fixed-function counter's records have all groups. */
+#define X86_PMU_FIXED_ADAPTIVE(n)	(UINT64_C(1) << (32 + 4 * (n)))
 
 /* Likewise, and in IA32_PERF_GLOBAL_CTRL: the metrics. */
 #define X86_PMU_GLOBAL_METRICS		(UINT64_C(1) << 48)
@@ -52,6 +58,7 @@ enum x86_pmu_bank {
 	X86_PMU_BANK_GP,	/* one for each general-purpose counter */
 	X86_PMU_BANK_FIXED,	/* one for each fixed-function counter */
 	X86_PMU_BANK_LBR,	/* one of the branch records' */
+	X86_PMU_BANK_PEBS,	/* one of the precise samples' */
 	X86_PMU_BANK_RECORD,	/* one for each branch record: nothing depends on their values */
 };
 
@@ -150,6 +157,7 @@ bool x86_pmu_is_missing(const struct x86_pmu_config *config, unsigned int i);
 uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i);
 bool x86_pmu_advance(struct x86_pmu *pmu);
 void x86_pmu_activate(struct x86_pmu *pmu);
+void x86_pmu_buffer_overflow(struct x86_pmu *pmu);
 
 /* select.c */
 bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i);

@@ -10,8 +10,8 @@
  * CPU says that the next overflow has been reached.
  *
  * This file counts. select.c says what general-purpose counters count, lbr.c has the records
- * of branches, msr.c the accesses to the registers, intel.c and amd.c what only PMUs of that
- * maker have, uarch*.c what those of one microarchitecture have.
+ * of branches, pebs.c the precise samples, msr.c the accesses to the registers, intel.c and amd.c
+ * what only PMUs of that maker have, uarch*.c what those of one microarchitecture have.
  */
 #include <string.h>
 
@@ -84,6 +84,7 @@ void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarc
 		config->nr_metrics = uarch->nr_metrics;
 	config->lbr.kind = uarch->lbr;
 	config->lbr.depth = x86_lbr_default_depth(uarch->lbr);
+	config->pebs.format = uarch->pebs;
 }
 
 /**
@@ -105,6 +106,8 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	error = x86_pmu_maker(config)->config_error(config);
 	if (!error)
 		error = x86_lbr_config_error(config);
+	if (!error)
+		error = x86_pebs_config_error(config);
 	if (error)
 		return error;
 	if (config->stuck < X86_PMU_GP_MAX ? config->stuck >= config->gp :
@@ -210,18 +213,36 @@ static bool carry(struct x86_pmu *pmu, unsigned int i)
 	return !upper->value;
 }
 
-static void overflow(struct x86_pmu *pmu, unsigned int i)
+static void interrupt(struct x86_pmu *pmu)
 {
-	pmu->overflows++;
-	if (has_global(pmu))
-		pmu->status |= UINT64_C(1) << x86_pmu_global_bit(i);
-	if (!pmu->counter[i].interrupts)
-		return;
 	if (has_global(pmu)) {
 		freeze(pmu);
 		x86_lbr_freeze(pmu);
 	}
 	pmu->ops->interrupt(pmu);
+}
+
+/**
+ * x86_pmu_buffer_overflow() - software wants to look at the buffer of precise samples
+ * @pmu: the PMU of the CPU whose thread this is
+ */
+void x86_pmu_buffer_overflow(struct x86_pmu *pmu)
+{
+	pmu->status |= X86_PMU_STATUS_BUFFER;
+	interrupt(pmu);
+}
+
+static void overflow(struct x86_pmu *pmu, unsigned int i)
+{
+	pmu->overflows++;
+	if (x86_pebs_takes(pmu, i)) {
+		x86_pebs_overflow(pmu, i);
+		return;
+	}
+	if (has_global(pmu))
+		pmu->status |= UINT64_C(1) << x86_pmu_global_bit(i);
+	if (pmu->counter[i].interrupts)
+		interrupt(pmu);
 }
 
 /**
@@ -236,16 +257,7 @@ uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i)
 	return c->merged ? c->value | c[1].value << x86_pmu_width(pmu->config, i) : c->value;
 }
 
-/**
- * x86_pmu_advance() - bring all counters up to date
- * @pmu: the PMU of the CPU whose thread this is
- *
- * An instruction that faults is taken back, so a count may be less than it was: the
- * counter stays until it is exceeded.
- *
- * Return: whether there was an overflow.
- */
-bool x86_pmu_advance(struct x86_pmu *pmu)
+static bool advance(struct x86_pmu *pmu, uint32_t except)
 {
 	uint32_t overflowed = 0;
 	x86_pmu_counts counts;
@@ -256,7 +268,7 @@ bool x86_pmu_advance(struct x86_pmu *pmu)
 		struct x86_pmu_counter *c = &pmu->counter[i];
 		uint64_t now, steps;
 
-		if (!c->active)
+		if (!c->active || except >> i & 1)
 			continue;
 		now = count_of(c, counts);
 		if ((int64_t)(now - c->seen) <= 0)
@@ -286,6 +298,20 @@ bool x86_pmu_advance(struct x86_pmu *pmu)
 	return overflowed;
 }
 
+/**
+ * x86_pmu_advance() - bring all counters up to date
+ * @pmu: the PMU of the CPU whose thread this is
+ *
+ * An instruction that faults is taken back, so a count may be less than it was: the
+ * counter stays until it is exceeded.
+ *
+ * Return: whether there was an overflow.
+ */
+bool x86_pmu_advance(struct x86_pmu *pmu)
+{
+	return advance(pmu, 0);
+}
+
 /* Nothing of @kind, in none of @rings, may happen @n times unnoticed. */
 static void shorten(x86_pmu_counts distance, enum x86_pmu_kind kind, unsigned int rings,
 		    uint64_t n)
@@ -313,6 +339,7 @@ static void watch(struct x86_pmu *pmu)
 		for (ring = 0; ring < X86_PMU_RINGS; ring++)
 			distance[i][ring] = FAR_AWAY;
 
+	pmu->pebs.near = 0;
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		struct x86_pmu_counter *c = &pmu->counter[i];
 		uint64_t steps;
@@ -321,9 +348,13 @@ static void watch(struct x86_pmu *pmu)
 			continue;
 		steps = x86_pmu_low_bits(x86_pmu_width(pmu->config, i)) + 1 - c->value;
 		steps = steps * c->event.per - c->fraction;
-		shorten(distance, c->event.kind, c->rings,
-			(steps + c->event.times - 1) / c->event.times);
+		steps = (steps + c->event.times - 1) / c->event.times;
+		if (x86_pebs_is_near(pmu, i, &steps))
+			pmu->pebs.near |= UINT32_C(1) << i;
+		else
+			shorten(distance, c->event.kind, c->rings, steps);
 	}
+	x86_pebs_look(pmu);
 	if (pmu->alarm_set) {
 		pmu->ops->read(pmu, counts);
 		shorten(distance, X86_PMU_INSTRUCTIONS,
@@ -373,6 +404,8 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 		if (c->event.less != X86_PMU_NOTHING)
 			need |= X86_PMU_KIND_BIT(c->event.less);
 	}
+	if (pmu->pebs.enable)
+		need |= X86_PMU_KIND_BIT(X86_PMU_STEPS);
 	if (need)
 		pmu->ops->need(pmu, need);
 	x86_lbr_update(pmu);
@@ -382,11 +415,14 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 /**
  * x86_pmu_check() - find out whether a counter has overflowed
  * @pmu: the PMU of the CPU whose thread this is
+ *
+ * The instruction that is being executed is counted already. Whether it retires is known, and its
+ * record is made, at the next step: a counter that each instruction is looked at for waits.
  */
 void x86_pmu_check(struct x86_pmu *pmu)
 {
 	pmu->checks++;
-	if (x86_pmu_advance(pmu))
+	if (advance(pmu, pmu->pebs.near))
 		x86_pmu_activate(pmu);	/* it may have frozen the counters */
 	else
 		watch(pmu);
@@ -428,6 +464,7 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	pmu->debugctl = 0;
 	pmu->alarm_set = false;
 	x86_lbr_reset(pmu);
+	x86_pebs_reset(pmu);
 	watch(pmu);
 }
 

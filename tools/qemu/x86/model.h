@@ -12,6 +12,7 @@
 
 #include "x86/events.h"
 #include "x86/lbr.h"
+#include "x86/pebs.h"
 
 #define X86_PMU_GP_MAX		16
 #define X86_PMU_FIXED_MAX	4
@@ -67,6 +68,7 @@ enum x86_pmu_version {
  * @nr_metrics: how many
  * @tsc_mhz: MHz of the time-stamp counter that CPUID tells of; 0 for what QEMU says (Intel)
  * @lbr: its branch records
+ * @pebs: its precise samples
  * @misplaced: a counter counts cycles instead of an event that it cannot count
  * @denied: counters that do not count, by their bits in the global registers
  * @missing: counters that CPUID tells of and that are not there, likewise
@@ -90,6 +92,7 @@ struct x86_pmu_config {
 	unsigned int nr_metrics;
 	uint32_t tsc_mhz;
 	struct x86_lbr_config lbr;
+	struct x86_pebs_config pebs;
 	bool misplaced;
 	uint64_t denied;
 	uint64_t missing;
@@ -115,6 +118,11 @@ typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
  * @record: call x86_pmu_branch() for each branch taken that ends in one of these rings, a bit
  *	each, and for no other; if none, the branch that is being executed is the last one. It
  *	returns the cycles of the CPU so far
+ * @single: call x86_pmu_step() after each instruction that retires in one of these rings, a bit
+ *	each, beginning with the next one; it may be called after others, too. If the CPU is in the
+ *	middle of a row of instructions it need not be for those
+ * @state: what its registers are, between two instructions; those for vectors if asked for
+ * @memory: read or write at a linear address; false if there is no memory
  */
 struct x86_pmu_ops {
 	void (*read)(struct x86_pmu *pmu, x86_pmu_counts counts);
@@ -123,6 +131,9 @@ struct x86_pmu_ops {
 	void (*interrupt)(struct x86_pmu *pmu);
 	void (*alarm)(struct x86_pmu *pmu);
 	uint64_t (*record)(struct x86_pmu *pmu, unsigned int rings);
+	void (*single)(struct x86_pmu *pmu, unsigned int rings);
+	void (*state)(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors);
+	bool (*memory)(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len, bool write);
 };
 
 /**
@@ -155,7 +166,7 @@ struct x86_pmu_accesses {
 };
 
 /* Enough for the table of any maker, see x86_pmu_msr_name(). */
-#define X86_PMU_MSR_ROWS	32
+#define X86_PMU_MSR_ROWS	40
 
 /**
  * struct x86_pmu - the PMU of one CPU
@@ -171,6 +182,7 @@ struct x86_pmu_accesses {
  * @sticky: bits of @status that have resisted a write already
  * @debugctl: IA32_DEBUGCTL, DbgCtl
  * @lbr: its branch records
+ * @pebs: its precise samples
  * @alarm_set: there is an alarm
  * @alarm: at which number of instructions it rings
  * @rdpmc: how often RDPMC was executed
@@ -191,6 +203,7 @@ struct x86_pmu {
 	uint64_t sticky;
 	uint64_t debugctl;
 	struct x86_lbr lbr;
+	struct x86_pebs pebs;
 	bool alarm_set;
 	uint64_t alarm;
 
@@ -231,10 +244,13 @@ void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
 void x86_pmu_reset(struct x86_pmu *pmu);
 void x86_pmu_check(struct x86_pmu *pmu);
 void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions);
+void x86_pmu_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access);
+bool x86_pmu_is_slow(const struct x86_pmu *pmu, uint64_t addr);
 void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch);
 
 enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *value);
 enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t value);
+uint32_t x86_pmu_rdmsr_more(const struct x86_pmu *pmu, uint32_t msr);
 enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, uint32_t selector, uint64_t *value);
 void x86_pmu_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 		   struct x86_pmu_cpuid *regs);

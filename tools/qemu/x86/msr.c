@@ -50,6 +50,8 @@ bool x86_msr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	uint64_t known = x86_pmu_maker(pmu->config)->select;
 
+	if (x86_pebs_adaptive(pmu->config))
+		known |= X86_PMU_SEL_ADAPTIVE;
 	if (reserved(pmu, value, known))
 		return false;
 	pmu->counter[i].select = value & known;
@@ -163,9 +165,16 @@ static bool is_of_records(const struct x86_pmu_msr_row *r)
 	return r->bank == X86_PMU_BANK_LBR || r->bank == X86_PMU_BANK_RECORD;
 }
 
+static bool is_absent(const struct x86_pmu_config *config, const struct x86_pmu_msr_row *r)
+{
+	return (is_of_records(r) && !config->lbr.kind) ||
+	       (r->bank == X86_PMU_BANK_PEBS && !config->pebs.format);
+}
+
 /*
  * The row of a register, and which of its registers it is; NULL if not of the PMU. A PMU without
- * records leaves their registers to QEMU, which lets what it does not know pass.
+ * branch records leaves their registers to QEMU, which lets what it does not know pass; likewise
+ * those of precise samples.
  */
 static const struct x86_pmu_msr_row *find_msr(const struct x86_pmu_config *config,
 					      uint32_t msr, size_t *row, unsigned int *i)
@@ -176,7 +185,7 @@ static const struct x86_pmu_msr_row *find_msr(const struct x86_pmu_config *confi
 		const struct x86_pmu_msr_row *r = &maker->msrs[*row];
 		uint32_t offset = msr - r->first;
 
-		if (is_of_records(r) && !config->lbr.kind)
+		if (is_absent(config, r))
 			continue;
 		*i = offset / r->stride;
 		if (msr >= r->first && offset % r->stride == 0 && *i < r->room)
@@ -215,6 +224,24 @@ enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *v
 	if (r->bank != X86_PMU_BANK_RECORD && x86_pmu_advance(pmu))
 		x86_pmu_activate(pmu);
 	return r->read(pmu, i, value) ? X86_PMU_DONE : X86_PMU_FAULT;
+}
+
+/* IA32_MISC_ENABLE: precise samples do not come with records of all branches. */
+#define MSR_MISC_ENABLE		0x1a0
+#define MISC_ENABLE_PERFMON	(UINT32_C(1) << 7)
+#define MISC_ENABLE_NO_BTS	(UINT32_C(1) << 11)
+
+/**
+ * x86_pmu_rdmsr_more() - what the PMU adds to a register that is not its own
+ * @pmu: the PMU of the CPU whose thread this is
+ * @msr: the register's number
+ *
+ * Return: bits that are set besides.
+ */
+uint32_t x86_pmu_rdmsr_more(const struct x86_pmu *pmu, uint32_t msr)
+{
+	return msr == MSR_MISC_ENABLE && x86_pebs_present(pmu->config) ?
+	       MISC_ENABLE_PERFMON | MISC_ENABLE_NO_BTS : 0;
 }
 
 /**

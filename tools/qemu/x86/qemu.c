@@ -356,6 +356,15 @@ uint64_t x86_qemu_pc(unsigned int vcpu)
 }
 
 /**
+ * x86_qemu_env() - QEMU's CPUX86State of a vCPU
+ * @vcpu: its index
+ */
+void *x86_qemu_env(unsigned int vcpu)
+{
+	return vcpus[vcpu].env;
+}
+
+/**
  * x86_qemu_translating_ring() - the ring of the code being translated
  */
 enum x86_pmu_ring x86_qemu_translating_ring(void)
@@ -441,6 +450,7 @@ static void set_edx_eax(struct x86_env *env, uint64_t value)
 static void hook_rdmsr(struct x86_env *env)
 {
 	uint64_t value;
+	uint32_t msr;
 
 	switch (hooks->rdmsr(vcpu_of_env(env), env->regs[R_ECX], &value)) {
 	case X86_PMU_DONE:
@@ -449,7 +459,9 @@ static void hook_rdmsr(struct x86_env *env)
 	case X86_PMU_FAULT:
 		qemu.raise_exception_err_ra(env, EXCP_GP, 0, RETADDR());
 	default:
+		msr = env->regs[R_ECX];
 		helper_rdmsr(env);
+		env->regs[R_EAX] |= hooks->read(vcpu_of_env(env), msr);
 	}
 }
 

@@ -24,6 +24,7 @@
  * @interrupt: an interrupt (of any kind) is about to be taken
  * @interrupted: an interrupt request of a device has been taken, in this ring
  * @reset: the machine is reset
+ * @read: bits that are set besides in what RDMSR of a register of QEMU's reads, of the lower 32
  *
  * All but @reset are called in the vCPU's thread.
  */
@@ -38,6 +39,7 @@ struct x86_qemu_hooks {
 	void (*interrupt)(unsigned int vcpu, uint64_t pc);
 	void (*interrupted)(unsigned int vcpu, enum x86_pmu_ring ring);
 	void (*reset)(void);
+	uint32_t (*read)(unsigned int vcpu, uint32_t msr);
 };
 
 int x86_qemu_find(const struct qemu_info *info);
@@ -48,6 +50,7 @@ uint32_t x86_qemu_vcpu_signature(unsigned int vcpu);
 
 /* Called in a vCPU's thread. */
 uint64_t x86_qemu_pc(unsigned int vcpu);
+void *x86_qemu_env(unsigned int vcpu);
 unsigned int x86_qemu_ring(unsigned int vcpu);
 enum x86_pmu_ring x86_qemu_translating_ring(void);
 

@@ -20,11 +20,19 @@ static bool gp_enabled(const struct x86_pmu *pmu, unsigned int i)
 	       (!x86_pmu_version(pmu->config)->global || pmu->global_ctrl >> i & 1);
 }
 
+/* The selector of a counter, as far as it says what is counted: Intel's have no such number. */
+static uint64_t select_of(const struct x86_pmu *pmu, unsigned int i)
+{
+	uint64_t select = pmu->counter[i].select;
+
+	return x86_pmu_is_amd(pmu->config) ? select : select & ~X86_PMU_SEL_ADAPTIVE;
+}
+
 /* Can this counter count the event that its selector names? */
 static bool is_well_placed(const struct x86_pmu *pmu, unsigned int i)
 {
 	const struct x86_uarch *uarch = pmu->config->uarch;
-	uint64_t select = pmu->counter[i].select;
+	uint64_t select = select_of(pmu, i);
 
 	return !uarch || (x86_uarch_counters(uarch, x86_pmu_event_code(select),
 					     x86_pmu_event_umask(select)) >> i & 1);
@@ -45,7 +53,7 @@ bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i)
 	if (config->denied >> x86_pmu_global_bit(i) & 1)
 		return true;
 	for (n = 0; i < X86_PMU_GP_MAX && n < config->nr_denied_events; n++)
-		if ((pmu->counter[i].select & X86_PMU_SEL_NAME) == config->denied_events[n])
+		if ((select_of(pmu, i) & X86_PMU_SEL_NAME) == config->denied_events[n])
 			return true;
 	return false;
 }
@@ -55,7 +63,7 @@ static bool selected_event(const struct x86_pmu *pmu, unsigned int i, struct x86
 {
 	const struct x86_pmu_maker *maker = x86_pmu_maker(pmu->config);
 	const struct x86_uarch *uarch = pmu->config->uarch;
-	uint64_t select = pmu->counter[i].select;
+	uint64_t select = select_of(pmu, i);
 
 	if (!is_well_placed(pmu, i)) {
 		*event = (struct x86_pmu_event) { X86_PMU_CYCLES, X86_PMU_NOTHING, 1, 1 };

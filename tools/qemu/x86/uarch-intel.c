@@ -47,6 +47,8 @@ static const struct x86_pmu_event_row common_events[] = {
 	STALLS(0xa3, 0x04, 4),
 	/* CYCLE_ACTIVITY.CYCLES_L1D_MISS, CYCLES_L1D_PENDING */
 	MASKED(0xa3, 0x08, 8, CACHE_MISSES, NOTHING, PENDING),
+	/* MEM_TRANS_RETIRED.LOAD_LATENCY */
+	X86_PMU_EVENT(0xcd, 0x01, SLOW_LOADS, 1, 1),
 	/* MEM_LOAD_RETIRED.L1_MISS */
 	X86_PMU_EVENT(0xd1, 0x08, CACHE_MISSES, 1, 1),
 	/* MEM_LOAD_L3_HIT_RETIRED.XSNP_NONE */
@@ -183,19 +185,19 @@ const struct x86_uarch x86_uarch_intel[] = {
 		TABLES(haswell),
 	}, {
 		.name = "skylake", .version = X86_PMU_INTEL_V4, .gp = 4, .fixed = 0x7,
-		.lbr = X86_LBR_INFO,
+		.lbr = X86_LBR_INFO, .pebs = 3,
 		.models = { { 6, 0x4e, 0x4e }, { 6, 0x55, 0x55 }, { 6, 0x5e, 0x5e },
 			    { 6, 0x8e, 0x8e }, { 6, 0x9e, 0x9e }, { 6, 0xa5, 0xa6 } },
 		TABLES(skylake),
 	}, {
 		.name = "icelake", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
-		.nr_metrics = 4, .lbr = X86_LBR_INFO,
+		.nr_metrics = 4, .lbr = X86_LBR_INFO, .pebs = 4,
 		.models = { { 6, 0x6a, 0x6a }, { 6, 0x6c, 0x6c }, { 6, 0x7d, 0x7e },
 			    { 6, 0x8c, 0x8d }, { 6, 0xa7, 0xa7 } },
 		TABLES(icelake),
 	}, {
 		.name = "sapphire-rapids", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
-		.nr_metrics = 8, .lbr = X86_LBR_ARCH,
+		.nr_metrics = 8, .lbr = X86_LBR_ARCH, .pebs = 4, .pebs_latencies = true,
 		.models = { { 6, 0x8f, 0x8f }, { 6, 0xcf, 0xcf } },
 		TABLES(golden_cove),
 	}, {

@@ -54,6 +54,8 @@ struct x86_uarch_rule {
  *	have them; by their bits in the global registers
  * @nr_metrics: metrics that it divides its slots into: 4 are level 1, 8 level 2 too
  * @lbr: its branch records
+ * @pebs: the format of its precise samples, 0 if the model has none of them
+ * @pebs_latencies: these tell the latency of stores, and of the cache apart
  * @merges: two adjacent counters make one for events that happen often in a cycle
  * @models: CPUs it is in, up to the first without a family
  * @events: its own events
@@ -74,6 +76,8 @@ struct x86_uarch {
 	uint64_t untold;
 	uint8_t nr_metrics;
 	enum x86_lbr_kind lbr;
+	uint8_t pebs;
+	bool pebs_latencies;
 	bool merges;
 	struct x86_uarch_models models[X86_UARCH_MODELS_MAX];
 	const struct x86_pmu_event_row *events;

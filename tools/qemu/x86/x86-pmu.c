@@ -10,8 +10,11 @@
  *	uarch		what microarchitectures have of their own
  *	events		what event selectors mean
  *	lbr		records of branches, likewise
+ *	pebs		precise samples, likewise
  *	count		what the guest does
  *	branch		which branches it takes
+ *	step		each of its instructions
+ *	state		its registers and memory
  *	decode		what its instructions are
  *	deliver		interrupts
  *	qemu		all that depends on QEMU
@@ -33,6 +36,8 @@
 #include "x86/deliver.h"
 #include "x86/model.h"
 #include "x86/qemu.h"
+#include "x86/state.h"
+#include "x86/step.h"
 #include "x86/uarch.h"
 
 const char *const plugin_name = "x86-pmu";
@@ -49,6 +54,7 @@ static struct {
 	const char *misplaced;
 	const char *lbr;
 	uint64_t lbr_depth;
+	uint64_t pebs;
 	uint64_t atoms;
 	uint64_t deny;
 	const char *deny_event;
@@ -62,6 +68,9 @@ static struct {
 	uint64_t lose_record;
 	uint64_t tear_record;
 	bool unfrozen_lbr;
+	uint64_t late_pebs;
+	uint64_t empty_pebs;
+	uint64_t stale_pebs;
 	const char *stats;
 	const char *verbose;
 	uint64_t tsc_mhz;
@@ -75,6 +84,7 @@ static struct {
 	.missing = OPTION_UNSET,
 	.tsc_mhz = OPTION_UNSET,
 	.lbr_depth = OPTION_UNSET,
+	.pebs = OPTION_UNSET,
 };
 
 static const struct option options[] = {
@@ -93,6 +103,7 @@ static const struct option options[] = {
 	{ .name = "tsc-mhz",	 .number = &opt.tsc_mhz },
 	{ .name = "lbr",	 .text = &opt.lbr },
 	{ .name = "lbr-depth",	 .number = &opt.lbr_depth },
+	{ .name = "pebs",	 .number = &opt.pebs },
 	{ .name = "stats",	 .text = &opt.stats },
 	{ .name = "verbose",	 .text = &opt.verbose },
 }, faults[] = {
@@ -105,6 +116,9 @@ static const struct option options[] = {
 	{ .name = "lose-record",   .number = &opt.lose_record },
 	{ .name = "tear-record",   .number = &opt.tear_record },
 	{ .name = "unfrozen-lbr",  .flag = &opt.unfrozen_lbr },
+	{ .name = "late-pebs",	   .number = &opt.late_pebs },
+	{ .name = "empty-pebs",	   .number = &opt.empty_pebs },
+	{ .name = "stale-pebs",	   .number = &opt.stale_pebs },
 };
 
 static const struct option_table option_table = {
@@ -159,6 +173,21 @@ static uint64_t pmu_record(struct x86_pmu *pmu, unsigned int rings)
 	return x86_branch_record(vcpu_of(pmu), rings);
 }
 
+static void pmu_single(struct x86_pmu *pmu, unsigned int rings)
+{
+	x86_step_single(vcpu_of(pmu), rings);
+}
+
+static void pmu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
+{
+	x86_state_read(vcpu_of(pmu), state, vectors);
+}
+
+static bool pmu_memory(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len, bool write)
+{
+	return x86_state_memory(vcpu_of(pmu), addr, buf, len, write);
+}
+
 static const struct x86_pmu_ops pmu_ops = {
 	.read		= pmu_read,
 	.watch		= pmu_watch,
@@ -166,6 +195,9 @@ static const struct x86_pmu_ops pmu_ops = {
 	.interrupt	= pmu_interrupt,
 	.alarm		= pmu_alarm,
 	.record		= pmu_record,
+	.single		= pmu_single,
+	.state		= pmu_state,
+	.memory		= pmu_memory,
 };
 
 static void set_alarm(unsigned int vcpu, uint64_t instructions)
@@ -182,6 +214,22 @@ static void branch_taken(unsigned int vcpu, const struct x86_lbr_branch *branch)
 {
 	x86_pmu_branch(pmus[vcpu], branch);
 }
+
+static void retired(unsigned int vcpu, uint64_t ip, const struct x86_pebs_access *access)
+{
+	x86_pmu_step(pmus[vcpu], ip ? ip : x86_qemu_pc(vcpu), access);
+}
+
+static bool is_slow(unsigned int vcpu, uint64_t addr)
+{
+	return x86_pmu_is_slow(pmus[vcpu], addr);
+}
+
+static const struct x86_step_hooks step_hooks = {
+	.retired	= retired,
+	.check		= reached,
+	.is_slow	= is_slow,
+};
 
 static enum x86_pmu_access hook_rdmsr(unsigned int vcpu, uint32_t msr, uint64_t *value)
 {
@@ -204,6 +252,21 @@ static void hook_cpuid(unsigned int vcpu, uint32_t leaf, uint32_t subleaf,
 	x86_pmu_cpuid(pmus[vcpu]->config, leaf, subleaf, regs);
 }
 
+static void hook_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch, bool nested)
+{
+	x86_step_interrupted(vcpu, x86_count_exception(vcpu, vector, pc, in_fetch, nested));
+}
+
+static void hook_interrupt(unsigned int vcpu, uint64_t pc)
+{
+	x86_step_interrupted(vcpu, x86_count_interrupt(vcpu, pc));
+}
+
+static uint32_t hook_read(unsigned int vcpu, uint32_t msr)
+{
+	return x86_pmu_rdmsr_more(pmus[vcpu], msr);
+}
+
 static void hook_reset(void)
 {
 	unsigned int i;
@@ -220,10 +283,11 @@ static const struct x86_qemu_hooks hooks = {
 	.rdpmc		= hook_rdpmc,
 	.cpuid		= hook_cpuid,
 	.delivered	= x86_branch_delivered,
-	.exception	= x86_count_exception,
-	.interrupt	= x86_count_interrupt,
+	.exception	= hook_exception,
+	.interrupt	= hook_interrupt,
 	.interrupted	= x86_count_interrupted,
 	.reset		= hook_reset,
+	.read		= hook_read,
 };
 
 /* ---- statistics ---- */
@@ -248,6 +312,11 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	fprintf(f, "cpu%u.overflows %lu\n", vcpu, pmu->overflows);
 	fprintf(f, "cpu%u.checks %lu\n", vcpu, pmu->checks);
 	fprintf(f, "cpu%u.lbr.records %lu\n", vcpu, pmu->lbr.records);
+	fprintf(f, "cpu%u.pebs.records %lu\n", vcpu, pmu->pebs.records);
+	fprintf(f, "cpu%u.pebs.written %lu\n", vcpu, pmu->pebs.written);
+	fprintf(f, "cpu%u.pebs.full %lu\n", vcpu, pmu->pebs.full);
+	fprintf(f, "cpu%u.pebs.unmapped %lu\n", vcpu, pmu->pebs.unmapped);
+	fprintf(f, "cpu%u.pebs.inexact %lu\n", vcpu, pmu->pebs.inexact);
 	deliver_print(f, vcpu);
 	x86_deliver_print(f, vcpu);
 	deliver_print_faults(f, vcpu);
@@ -349,6 +418,21 @@ static int read_lbr(struct x86_pmu_config *c)
 	return 0;
 }
 
+/* Likewise precise samples. */
+static void read_pebs(struct x86_pmu_config *c)
+{
+	unsigned int format = c->full_width ? c->pebs.format : 0;
+
+	if (opt.pebs != OPTION_UNSET)
+		format = opt.pebs < UINT32_MAX ? opt.pebs : UINT32_MAX;
+	c->pebs = (struct x86_pebs_config) {
+		.format	= format,
+		.late	= opt.late_pebs,
+		.empty	= opt.empty_pebs,
+		.stale	= opt.stale_pebs,
+	};
+}
+
 /* The options, on top of what the model says. */
 static int configure(struct x86_pmu_config *c)
 {
@@ -374,6 +458,7 @@ static int configure(struct x86_pmu_config *c)
 	    read_lbr(c) || read_misplaced(c) || read_denied_events(c) || read_stuck_counter(c))
 		return 1;
 
+	read_pebs(c);
 	error = x86_pmu_config_error(c);
 	if (error)
 		return plugin_refuse("the model %s %s", x86_pmu_name(c), error);
@@ -484,6 +569,7 @@ static void vcpu_init(unsigned int vcpu)
 	check_cpu(vcpu, amd);
 
 	count_vcpu_init(vcpu);
+	x86_step_vcpu_init(vcpu);
 	pmus[vcpu] = calloc(1, sizeof(*pmus[vcpu]));
 	if (!pmus[vcpu])
 		abort();
@@ -511,9 +597,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	    plugin_check_target(info, "x86_64") || read_model() || check_atoms(info) ||
 	    check_faults(info) || x86_qemu_find(info))
 		return 1;
+	if (config.pebs.format && (pmu_qemu_find_single() || x86_state_find()))
+		return 1;
 
 	x86_count_init(reached, print_stats);
 	x86_branch_init(branch_taken);
+	x86_step_init(&step_hooks);
 	if (plugin_on_vcpu_init(id, info, vcpu_init) || x86_qemu_hook(&hooks))
 		return 1;
 	pmu_qemu_at_exit(id, print_stats);

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests the precise samples of the virtual x86 PMU, without QEMU. KTAP on stdout.
+ *
+ * Numbers of registers, and what records and the DS area look like, are those of Linux' driver
+ * (msr-index.h, perf_event.h, intel_ds.h, events/intel/ds.c), where the model goes by the manual.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/plugin.h"
+#include "tests/model-test.h"
+#include "tests/x86-model-ops.h"
+#include "x86/model.h"
+#include "x86/uarch.h"
+
+#define BIT(n)	(UINT64_C(1) << (n))
+
+#define MSR_P6_PMC0			0x4c1
+#define MSR_P6_EVNTSEL0			0x186
+#define MSR_IA32_MISC_ENABLE		0x1a0
+#define MSR_CORE_PERF_FIXED_CTR0	0x309
+#define MSR_IA32_PERF_CAPABILITIES	0x345
+#define MSR_CORE_PERF_FIXED_CTR_CTRL	0x38d
+#define MSR_CORE_PERF_GLOBAL_STATUS	0x38e
+#define MSR_CORE_PERF_GLOBAL_CTRL	0x38f
+#define MSR_CORE_PERF_GLOBAL_OVF_CTRL	0x390
+#define MSR_IA32_PEBS_ENABLE		0x3f1
+#define MSR_PEBS_DATA_CFG		0x3f2
+#define MSR_PEBS_LD_LAT_THRESHOLD	0x3f6
+#define MSR_IA32_DS_AREA		0x600
+
+#define PERF_CAP_PEBS_TRAP		BIT(6)
+#define PERF_CAP_ARCH_REG		BIT(7)
+#define PERF_CAP_PEBS_FORMAT(n)		((uint64_t)(n) << 8)
+#define PERF_CAP_PEBS_BASELINE		BIT(14)
+#define ICL_EVENTSEL_ADAPTIVE		BIT(34)
+#define ICL_FIXED_0_ADAPTIVE		BIT(32)
+#define PEBS_DATACFG_MEMINFO		BIT(0)
+#define PEBS_DATACFG_GP			BIT(1)
+#define PEBS_DATACFG_XMMS		BIT(2)
+#define PEBS_DATACFG_LBRS		BIT(3)
+#define PEBS_DATACFG_LBR_SHIFT		24
+#define GLOBAL_STATUS_BUFFER_OVF	BIT(62)
+
+#define EVENT_INSTRUCTIONS		0x4300c0	/* enabled, in both rings */
+#define EVENT_STORES			0x4382d0
+#define LOW(n)				(BIT(n) - 1)
+#define BEFORE(n)			((BIT(48) - (n)) & LOW(48))
+
+/* struct debug_store; resets of fixed-function counters come after those of eight others */
+#define AREA				UINT64_C(0xfffffe0000001000)
+#define DS_BASE				4
+#define DS_INDEX			5
+#define DS_MAXIMUM			6
+#define DS_THRESHOLD			7
+#define DS_RESET			8
+#define DS_RESET_FIXED			16
+#define BUFFER				(AREA + 0x400)
+#define BUFFER_SIZE			0x800
+
+#define IP				UINT64_C(0x401000)
+
+/* ---- a CPU with some memory ---- */
+
+static struct cpu {
+	struct x86_pmu_config config;
+	struct x86_pmu pmu;
+	x86_pmu_counts counts;
+	x86_pmu_counts distance;
+	unsigned int rings;
+	unsigned int interrupts;
+	uint32_t needed;
+	uint64_t memory[512];
+} cpu;
+
+static void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
+{
+	(void)pmu;
+	memcpy(counts, cpu.counts, sizeof(cpu.counts));
+}
+
+static void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
+{
+	(void)pmu;
+	memcpy(cpu.distance, distance, sizeof(cpu.distance));
+}
+
+static void cpu_need(struct x86_pmu *pmu, uint32_t kinds)
+{
+	(void)pmu;
+	cpu.needed |= kinds;
+}
+
+static void cpu_interrupt(struct x86_pmu *pmu)
+{
+	(void)pmu;
+	cpu.interrupts++;
+}
+
+static void cpu_single(struct x86_pmu *pmu, unsigned int rings)
+{
+	(void)pmu;
+	cpu.rings = rings;
+}
+
+/* A register shows its number, so that each can be told in a record. */
+static void cpu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
+{
+	unsigned int i;
+
+	(void)pmu;
+	memset(state, 0, sizeof(*state));
+	for (i = 0; i < X86_REGISTERS; i++) {
+		state->regs[i] = 0x100 + i;
+		state->xmm[i][0] = vectors ? 0x200 + i : 0;
+	}
+	state->ip = IP + 4;
+	state->flags = 0x246;
+	state->tsc = 0x12345;
+}
+
+static bool cpu_memory(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len, bool write)
+{
+	char *at = (char *)cpu.memory + (addr - AREA);
+
+	(void)pmu;
+	if (addr < AREA || addr + len > AREA + sizeof(cpu.memory))
+		return false;
+	if (write)
+		memcpy(at, buf, len);
+	else
+		memcpy(buf, at, len);
+	return true;
+}
+
+static const struct x86_pmu_ops cpu_ops = {
+	.read		= cpu_read,
+	.watch		= cpu_watch,
+	.need		= cpu_need,
+	.interrupt	= cpu_interrupt,
+	.alarm		= ignore_alarm,
+	.record		= ignore_record,
+	.single		= cpu_single,
+	.state		= cpu_state,
+	.memory		= cpu_memory,
+};
+
+static bool put(uint32_t msr, uint64_t value)
+{
+	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_DONE;
+}
+
+static uint64_t get(uint32_t msr)
+{
+	uint64_t value = 0;
+
+	EXPECT(x86_pmu_rdmsr(&cpu.pmu, msr, &value) == X86_PMU_DONE);
+	return value;
+}
+
+static void start(void)
+{
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+	cpu.memory[DS_BASE] = BUFFER;
+	cpu.memory[DS_INDEX] = BUFFER;
+	cpu.memory[DS_MAXIMUM] = BUFFER + BUFFER_SIZE;
+	cpu.memory[DS_THRESHOLD] = BUFFER + 1;
+	EXPECT(put(MSR_IA32_DS_AREA, AREA));
+}
+
+static void make(const char *uarch)
+{
+	memset(&cpu, 0, sizeof(cpu));
+	x86_pmu_uarch_defaults(&cpu.config, x86_uarch_find(uarch));
+	start();
+}
+
+/* Counter 0 makes records of an event, so many before it overflows, and again and again. */
+static void sample(uint64_t select, uint64_t period)
+{
+	EXPECT(put(MSR_P6_EVNTSEL0, select) && put(MSR_P6_PMC0, BEFORE(period)));
+	cpu.memory[DS_RESET] = BEFORE(period);
+	EXPECT(put(MSR_IA32_PEBS_ENABLE, 1) && put(MSR_CORE_PERF_GLOBAL_CTRL, 1));
+}
+
+/* An instruction of user space has retired, with a load and a store. */
+static void step(void)
+{
+	static const struct x86_pebs_access access = {
+		.loads = true, .stores = true, .load = 0x7000c0, .store = 0x700000,
+	};
+
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]++;
+	cpu.counts[X86_PMU_LOADS][X86_PMU_USER]++;
+	cpu.counts[X86_PMU_STORES][X86_PMU_USER]++;
+	x86_pmu_step(&cpu.pmu, IP, &access);
+}
+
+static void steps(unsigned int n)
+{
+	while (n--)
+		step();
+}
+
+static const uint64_t *record(void)
+{
+	return cpu.memory + (BUFFER - AREA) / sizeof(uint64_t);
+}
+
+static uint64_t written(void)
+{
+	return cpu.memory[DS_INDEX] - BUFFER;
+}
+
+/* ---- tests ---- */
+
+static void test_told(void)
+{
+	const uint64_t common = PERF_CAP_PEBS_TRAP | PERF_CAP_ARCH_REG;
+	struct x86_pmu_cpuid regs = { 0 };
+
+	make("skylake");
+	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & LOW(13)) ==
+	       (common | PERF_CAP_PEBS_FORMAT(3)));
+	x86_pmu_cpuid(&cpu.config, 1, 0, &regs);
+	EXPECT(regs.ecx & BIT(2) && regs.ecx & BIT(4) && regs.edx & BIT(21));
+	EXPECT(x86_pmu_rdmsr_more(&cpu.pmu, MSR_IA32_MISC_ENABLE) == (BIT(7) | BIT(11)));
+	make("icelake");
+	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & (LOW(13) | BIT(14))) ==
+	       (common | PERF_CAP_PEBS_FORMAT(4) | PERF_CAP_PEBS_BASELINE));
+	cpu.config.pebs.format = 0;
+	regs = (struct x86_pmu_cpuid) { 0 };
+	x86_pmu_cpuid(&cpu.config, 1, 0, &regs);
+	EXPECT(!(regs.edx & BIT(21)));
+	EXPECT(!x86_pmu_rdmsr_more(&cpu.pmu, MSR_IA32_MISC_ENABLE));
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_IA32_PEBS_ENABLE, 1) == X86_PMU_NOT_HERE);
+}
+
+static void test_registers(void)
+{
+	make("skylake");
+	EXPECT(put(MSR_IA32_PEBS_ENABLE, 0xf0000000f));
+	EXPECT(get(MSR_IA32_PEBS_ENABLE) == 0xf0000000f);
+	EXPECT(!put(MSR_IA32_PEBS_ENABLE, BIT(4)) && !put(MSR_PEBS_DATA_CFG, 0));
+	EXPECT(!put(MSR_P6_EVNTSEL0, ICL_EVENTSEL_ADAPTIVE));
+	EXPECT(put(MSR_PEBS_LD_LAT_THRESHOLD, 30) && !put(MSR_PEBS_LD_LAT_THRESHOLD, BIT(16)));
+	EXPECT(!put(MSR_IA32_DS_AREA, BIT(47)) && get(MSR_IA32_DS_AREA) == AREA);
+	make("icelake");
+	EXPECT(put(MSR_IA32_PEBS_ENABLE, 0xf000000ff) && !put(MSR_IA32_PEBS_ENABLE, BIT(36)));
+	EXPECT(put(MSR_PEBS_DATA_CFG, 0xff00000f) && !put(MSR_PEBS_DATA_CFG, BIT(4)));
+	EXPECT(put(MSR_P6_EVNTSEL0, ICL_EVENTSEL_ADAPTIVE));
+	EXPECT(put(MSR_CORE_PERF_FIXED_CTR_CTRL, ICL_FIXED_0_ADAPTIVE | 3));
+	x86_pmu_reset(&cpu.pmu);
+	EXPECT(!get(MSR_IA32_PEBS_ENABLE) && !get(MSR_PEBS_DATA_CFG) && !get(MSR_IA32_DS_AREA));
+}
+
+static void test_near(void)
+{
+	make("skylake");
+	sample(EVENT_INSTRUCTIONS & ~BIT(17), 100000);
+	EXPECT(cpu.needed & X86_PMU_KIND_BIT(X86_PMU_STEPS));
+	EXPECT(!cpu.rings);
+	EXPECT(cpu.distance[X86_PMU_INSTRUCTIONS][X86_PMU_USER] < 100000 - 512);
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] = 99600;
+	x86_pmu_check(&cpu.pmu);
+	EXPECT(cpu.rings == 1 << X86_PMU_USER);
+	/* An instruction that has only begun makes no record. */
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] = 100000;
+	x86_pmu_check(&cpu.pmu);
+	EXPECT(!written());
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]--;
+	step();
+	EXPECT(written() && !cpu.rings && !cpu.pmu.pebs.inexact);
+}
+
+static void test_fixed_record(void)
+{
+	/* struct pebs_record_skl */
+	static const uint64_t want[] = {
+		0x246, IP + 4, 0x100, 0x103, 0x101, 0x102, 0x106, 0x107, 0x105, 0x104,
+		0x108, 0x109, 0x10a, 0x10b, 0x10c, 0x10d, 0x10e, 0x10f,
+		1, 0x7000c0, 4, 44, IP, 0, 0x12345,
+	};
+
+	make("skylake");
+	sample(EVENT_INSTRUCTIONS, 3);
+	steps(2);
+	EXPECT(!written());
+	step();
+	EXPECT(written() == sizeof(want) && !memcmp(record(), want, sizeof(want)));
+	EXPECT(cpu.interrupts == 1);
+	EXPECT(get(MSR_CORE_PERF_GLOBAL_STATUS) == GLOBAL_STATUS_BUFFER_OVF);
+	EXPECT(get(MSR_P6_PMC0) == BEFORE(3));
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_OVF_CTRL, GLOBAL_STATUS_BUFFER_OVF));
+	EXPECT(!get(MSR_CORE_PERF_GLOBAL_STATUS));
+	steps(3);
+	EXPECT(written() == 2 * sizeof(want));
+}
+
+static void test_store(void)
+{
+	make("skylake");
+	sample(EVENT_STORES, 1);
+	step();
+	/* The first level's hit, and no latency */
+	EXPECT(record()[19] == 0x700000 && record()[20] == 1 && !record()[21]);
+	make("sapphire-rapids");
+	EXPECT(put(MSR_PEBS_DATA_CFG, PEBS_DATACFG_MEMINFO));
+	sample(EVENT_STORES | ICL_EVENTSEL_ADAPTIVE, 1);
+	step();
+	/* struct pebs_meminfo: the instruction's latency, and the cache's */
+	EXPECT(record()[4] == 0x700000 && record()[5] == 1 && record()[6] == (4 | 4ULL << 32));
+}
+
+static void test_adaptive_record(void)
+{
+	const uint64_t all = PEBS_DATACFG_MEMINFO | PEBS_DATACFG_GP | PEBS_DATACFG_XMMS |
+			     PEBS_DATACFG_LBRS | 7 << PEBS_DATACFG_LBR_SHIFT;
+	const unsigned int words = 4 + 4 + 18 + 32 + 3 * 8;
+
+	make("icelake");
+	EXPECT(put(MSR_PEBS_DATA_CFG, all));
+	sample(EVENT_INSTRUCTIONS, 2);
+	steps(2);
+	EXPECT(written() == 32 && record()[0] == 32ULL << 48 && record()[1] == IP);
+	sample(EVENT_INSTRUCTIONS | ICL_EVENTSEL_ADAPTIVE, 2);
+	cpu.memory[DS_INDEX] = BUFFER;
+	steps(2);
+	EXPECT(written() == words * 8 && record()[0] == (all | words * 8ULL << 48));
+	EXPECT(record()[1] == IP && record()[2] == 1 && record()[3] == 0x12345);
+	EXPECT(record()[4] == 0x7000c0 && record()[5] == 4 && record()[6] == 44);
+	/* struct pebs_gprs: in the order of instructions' numbers */
+	EXPECT(record()[8] == 0x246 && record()[9] == IP + 4 && record()[10] == 0x100);
+	EXPECT(record()[14] == 0x104 && record()[25] == 0x10f);
+	EXPECT(record()[26] == 0x200 && record()[26 + 30] == 0x20f && !record()[58]);
+}
+
+static void test_fixed_counter(void)
+{
+	make("icelake");
+	cpu.memory[DS_RESET_FIXED] = BEFORE(7);
+	EXPECT(put(MSR_CORE_PERF_FIXED_CTR0, BEFORE(7)) &&
+	       put(MSR_CORE_PERF_FIXED_CTR_CTRL, 3) && put(MSR_IA32_PEBS_ENABLE, BIT(32)) &&
+	       put(MSR_CORE_PERF_GLOBAL_CTRL, BIT(32)));
+	steps(7);
+	EXPECT(written() == 32 && record()[2] == BIT(32));
+	EXPECT(get(MSR_CORE_PERF_FIXED_CTR0) == BEFORE(7));
+}
+
+static void test_buffer(void)
+{
+	make("skylake");
+	cpu.memory[DS_THRESHOLD] = BUFFER + 3 * 200;
+	cpu.memory[DS_MAXIMUM] = BUFFER + 4 * 200;
+	sample(EVENT_INSTRUCTIONS, 1);
+	steps(2);
+	EXPECT(!cpu.interrupts && !get(MSR_CORE_PERF_GLOBAL_STATUS));
+	step();
+	EXPECT(cpu.interrupts == 1);
+	steps(2);
+	EXPECT(written() == 4 * 200 && cpu.pmu.pebs.full == 1 && cpu.interrupts == 3);
+	EXPECT(put(MSR_IA32_DS_AREA, 0));
+	steps(1);
+	EXPECT(cpu.pmu.pebs.unmapped == 1 && cpu.interrupts == 3);
+}
+
+static void test_not_enabled(void)
+{
+	make("skylake");
+	sample(EVENT_INSTRUCTIONS | BIT(20), 3);
+	EXPECT(put(MSR_IA32_PEBS_ENABLE, 2));
+	steps(3);
+	EXPECT(!written() && cpu.interrupts == 1 && get(MSR_CORE_PERF_GLOBAL_STATUS) == 1);
+}
+
+static void test_latency(void)
+{
+	make("skylake");
+	EXPECT(put(MSR_PEBS_LD_LAT_THRESHOLD, 4));
+	EXPECT(!x86_pmu_is_slow(&cpu.pmu, 0x1000) && x86_pmu_is_slow(&cpu.pmu, 0x1100));
+	EXPECT(put(MSR_PEBS_LD_LAT_THRESHOLD, 229) && x86_pmu_is_slow(&cpu.pmu, 0x11ff));
+	EXPECT(put(MSR_PEBS_LD_LAT_THRESHOLD, 230) && !x86_pmu_is_slow(&cpu.pmu, 0x11ff));
+}
+
+static void test_faults(void)
+{
+	make("skylake");
+	cpu.config.pebs.late = 2;
+	sample(EVENT_INSTRUCTIONS, 10);
+	steps(20);
+	EXPECT(written() == 200);
+	step();
+	EXPECT(written() == 2 * 200 && cpu.pmu.pebs.records == 2);
+	make("skylake");
+	cpu.config.pebs.empty = 2;
+	sample(EVENT_INSTRUCTIONS, 10);
+	steps(20);
+	EXPECT(written() == 200 && cpu.interrupts == 2);
+	make("skylake");
+	cpu.config.pebs.stale = 1;
+	sample(EVENT_INSTRUCTIONS, 10);
+	steps(15);
+	EXPECT(written() == 200 && get(MSR_P6_PMC0) == 5);
+	cpu.config.pebs = (struct x86_pebs_config) { .late = 1 };
+	EXPECT(x86_pmu_config_error(&cpu.config));
+	cpu.config.pebs = (struct x86_pebs_config) { .format = 5 };
+	EXPECT(x86_pmu_config_error(&cpu.config));
+}
+
+static const struct model_test tests[] = {
+	{ "what tells of precise samples", test_told },
+	{ "registers and their reserved bits", test_registers },
+	{ "each instruction is looked at near an overflow", test_near },
+	{ "format 3, and the reset", test_fixed_record },
+	{ "a store", test_store },
+	{ "format 4", test_adaptive_record },
+	{ "a fixed-function counter", test_fixed_counter },
+	{ "threshold, no room, no memory", test_buffer },
+	{ "a counter that makes no records", test_not_enabled },
+	{ "loads that take long", test_latency },
+	{ "faults", test_faults },
+};
+
+int main(void)
+{
+	return run_model_tests(tests, ARRAY_SIZE(tests));
+}

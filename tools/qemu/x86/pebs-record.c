@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Records of PEBS, word by word.
+ *
+ * Intel SDM, volume 3B, "Processor Event Based Sampling (PEBS) Facility" of Skylake (format 3)
+ * and "Adaptive PEBS" (format 4).
+ */
+#include <string.h>
+
+#include "common/plugin.h"
+#include "x86/pebs-record.h"
+#include "x86/uarch.h"
+
+#define SIZE_SHIFT		48	/* in the first word of format 4, in bytes */
+#define LINE_SHIFT		6
+#define CACHE_LATENCY_SHIFT	32
+
+#define STORE_L1_HIT		1	/* the data source of a store */
+
+/*
+ * Where the data of an access were, and how many cycles that took, is made up: by the number of
+ * the cache line among eight. Intel SDM, volume 3B, "Data Source Encoding for Load Latency
+ * Record".
+ */
+static const struct {
+	uint8_t source;
+	uint16_t latency;
+} lines[] = {
+	{ 0x1, 4 },	/* L1 */
+	{ 0x2, 9 },	/* being fetched already */
+	{ 0x3, 14 },	/* L2 */
+	{ 0x4, 44 },	/* L3, no other core has it */
+	{ 0x1, 5 },
+	{ 0x6, 70 },	/* L3, another core has it */
+	{ 0x3, 16 },
+	{ 0xa, 230 },	/* memory */
+};
+
+static unsigned int line_of(uint64_t addr)
+{
+	return addr >> LINE_SHIFT & (ARRAY_SIZE(lines) - 1);
+}
+
+/**
+ * x86_pebs_latency() - how many cycles an access takes
+ * @addr: its linear address
+ */
+unsigned int x86_pebs_latency(uint64_t addr)
+{
+	return lines[line_of(addr)].latency;
+}
+
+/* Golden Cove has two latencies, and tells of stores what others do of loads only. */
+static bool tells_more(const struct x86_pmu *pmu)
+{
+	return pmu->config->uarch && pmu->config->uarch->pebs_latencies;
+}
+
+/* Address, data source, latency and TSX tuning information */
+static uint64_t *put_memory(const struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t *w)
+{
+	const struct x86_pebs_access *a = &s->access;
+	bool store = a->stores && (s->store || !a->loads);
+	uint64_t addr = store ? a->store : a->load;
+	uint64_t latency = x86_pebs_latency(addr), source = lines[line_of(addr)].source;
+
+	if (!a->loads && !a->stores) {
+		memset(w, 0, 4 * sizeof(*w));
+		return w + 4;
+	}
+	if (store && !tells_more(pmu)) {
+		source = source == lines[0].source ? STORE_L1_HIT : 0;
+		latency = 0;
+	} else if (tells_more(pmu)) {
+		latency |= latency << CACHE_LATENCY_SHIFT;
+	}
+	*w++ = addr;
+	*w++ = source;
+	*w++ = latency;
+	*w++ = 0;
+	return w;
+}
+
+static size_t fixed_record(const struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t *w)
+{
+	static const uint8_t order[] = {
+		X86_AX, X86_BX, X86_CX, X86_DX, X86_SI, X86_DI, X86_BP, X86_SP,
+		8, 9, 10, 11, 12, 13, 14, 15,
+	};
+	uint64_t *start = w, memory[4];
+	size_t i;
+
+	put_memory(pmu, s, memory);
+	*w++ = s->state.flags;
+	*w++ = s->state.ip;
+	for (i = 0; i < ARRAY_SIZE(order); i++)
+		*w++ = s->state.regs[order[i]];
+	*w++ = s->counters;
+	*w++ = memory[0];
+	*w++ = memory[1];
+	*w++ = memory[2];
+	*w++ = s->ip;
+	*w++ = memory[3];
+	*w++ = s->state.tsc;
+	return w - start;
+}
+
+static uint64_t *put_lbr(const struct x86_pmu *pmu, uint64_t groups, uint64_t *w)
+{
+	unsigned int n = (groups & PEBS_CFG_LBRS) >> PEBS_CFG_LBRS_SHIFT, i;
+
+	for (i = 0; i <= n; i++) {
+		struct x86_lbr_entry e = x86_lbr_nth(pmu, i);
+
+		*w++ = e.from;
+		*w++ = e.to;
+		*w++ = e.info;
+	}
+	return w;
+}
+
+static size_t adaptive_record(const struct x86_pmu *pmu, const struct pebs_sample *s,
+			      uint64_t groups, uint64_t *start)
+{
+	uint64_t *w = start + 1;
+
+	*w++ = s->ip;
+	*w++ = s->counters;
+	*w++ = s->state.tsc;
+	if (groups & PEBS_CFG_MEMORY)
+		w = put_memory(pmu, s, w);
+	if (groups & PEBS_CFG_GPR) {
+		*w++ = s->state.flags;
+		*w++ = s->state.ip;
+		memcpy(w, s->state.regs, sizeof(s->state.regs));
+		w += X86_REGISTERS;
+	}
+	if (groups & PEBS_CFG_XMM) {
+		memcpy(w, s->state.xmm, sizeof(s->state.xmm));
+		w += 2 * X86_REGISTERS;
+	}
+	if (groups & PEBS_CFG_LBR)
+		w = put_lbr(pmu, groups, w);
+	*start = groups | (uint64_t)(w - start) * sizeof(*w) << SIZE_SHIFT;
+	return w - start;
+}
+
+/**
+ * x86_pebs_record() - make a record
+ * @pmu: the PMU
+ * @s: what it is made of
+ * @groups: the groups it has besides the basic one, as in MSR_PEBS_DATA_CFG; format 4 only
+ * @words: the result
+ *
+ * Return: how many words.
+ */
+size_t x86_pebs_record(const struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t groups,
+		       uint64_t *words)
+{
+	if (x86_pebs_adaptive(pmu->config))
+		return adaptive_record(pmu, s, groups, words);
+	return fixed_record(pmu, s, words);
+}
