@@ -9,6 +9,9 @@
 
 #include "ring.h"
 
+/* PERF_SAMPLE_WEIGHT_STRUCT, which older headers do not have */
+#define SAMPLE_WEIGHT_STRUCT	(1ULL << 24)
+
 int ring_map(struct ring *ring, int fd, unsigned int pages)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -149,6 +152,15 @@ bool sample_parse(const struct perf_event_header *header,
 			at++;
 		sample->branches = (const void *)at;
 		at += sample->nr_branches * sizeof(*sample->branches) / sizeof(*at);
+	}
+	if (type & (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT))
+		sample->weight = *at++;
+	if (type & PERF_SAMPLE_DATA_SRC)
+		sample->data_src = *at++;
+	if (type & PERF_SAMPLE_REGS_INTR && *at++) {
+		sample->nr_regs = __builtin_popcountll(attr->sample_regs_intr);
+		sample->regs = at;
+		at += sample->nr_regs;
 	}
 	if (at > end) {
 		ktap_fail("sample of %u bytes: expected %zu at least",

@@ -80,6 +80,10 @@ void ring_discard(struct ring *ring);
  * @ips: the entries, in the record
  * @nr_branches: PERF_SAMPLE_BRANCH_STACK, without PERF_SAMPLE_RAW: entries
  * @branches: the entries, in the record, the youngest first
+ * @weight: PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT
+ * @data_src: PERF_SAMPLE_DATA_SRC
+ * @nr_regs: PERF_SAMPLE_REGS_INTR: registers, without PERF_SAMPLE_REGS_USER; 0 if there are none
+ * @regs: the registers, in the record, in the order of the bits of sample_regs_intr
  */
 struct sample {
 	u64 identifier;
@@ -99,6 +103,10 @@ struct sample {
 	const u64 *ips;
 	u64 nr_branches;
 	const struct perf_branch_entry *branches;
+	u64 weight;
+	u64 data_src;
+	unsigned int nr_regs;
+	const u64 *regs;
 };
 
 /**

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * precise.h - a program all of whose instructions are known, and what the registers are after
+ * each of them
+ */
+#ifndef PRECISE_H
+#define PRECISE_H
+
+#include "ring.h"
+
+/* Entries of the largest table, a power of two */
+#define TABLE_MAX		0x10000
+
+/**
+ * struct run - what a run of the program is given
+ * @rounds: how many
+ * @fd: the event, which the program enables with its first instruction and disables after its last
+ * @from: what it loads
+ * @to: where it stores that
+ * @mask: entries of the two less one
+ * @bytes: where it copies some bytes of @from to
+ */
+struct run {
+	u64 rounds;
+	u64 fd;
+	const u64 *from;
+	u64 *to;
+	u64 mask;
+	char *bytes;
+};
+
+/* What an event counts. */
+enum counted {
+	INSTRUCTIONS,
+	CYCLES,		/* one an instruction, one more a branch: see x86-pmu.rst */
+	LOADS,
+	STORES,
+	BRANCHES,
+};
+
+/**
+ * struct moment - the program after one of its instructions
+ * @ip: that instruction
+ * @next: the one that is executed next
+ * @addr: what it loads, or stores, 0 if neither
+ * @index: of the table's entry that it loads or stores
+ * @rbx: the round
+ * @rcx: registers
+ * @r10: likewise
+ * @r11: likewise
+ * @r14: likewise
+ * @r15: likewise
+ * @xmm3: the lower half of a vector register
+ * @flags: RFLAGS, of which
+ * @known: these bits are known
+ */
+struct moment {
+	u64 ip;
+	u64 next;
+	u64 addr;
+	u64 index;
+	u64 rbx;
+	u64 rcx;
+	u64 r10;
+	u64 r11;
+	u64 r14;
+	u64 r15;
+	u64 xmm3;
+	u64 flags;
+	u64 known;
+};
+
+/**
+ * program() - the program
+ * @run: what it is given
+ */
+void program(const struct run *run);
+
+/**
+ * program_total() - what an event counts in all rounds
+ * @run: the run
+ * @what: it counts
+ *
+ * Return: the count.
+ */
+u64 program_total(const struct run *run, enum counted what);
+
+/**
+ * program_loads() - how often the program loads
+ * @rounds: in so many rounds; the first load of each is the one of @from's entries
+ *
+ * Return: the number.
+ */
+u64 program_loads(u64 rounds);
+
+/**
+ * program_at() - the moment with which an event's count reaches a number
+ * @run: the run
+ * @what: it counts
+ * @n: the number, from 1 to program_total()
+ * @m: result
+ */
+void program_at(const struct run *run, enum counted what, u64 n, struct moment *m);
+
+#endif /* PRECISE_H */
