@@ -101,7 +101,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 70
+begin 71
 
 # ---- registers, without QEMU ----
 
@@ -110,6 +110,7 @@ model_test x86-pmu-model "registers, counters and decoding"
 model_test x86-uarch-model "microarchitectures"
 model_test x86-lbr-model "branch records"
 model_test x86-pebs-model "precise samples"
+model_test x86-ibs-model "instruction-based sampling"
 
 needs_qemu "$qemu" qemu-system-x86_64
 

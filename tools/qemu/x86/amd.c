@@ -106,6 +106,18 @@ static const struct x86_pmu_msr_row amd_msrs[] = {
 	  has_core,       x86_msr_read_select,      x86_msr_write_select },
 	{ "PERF_CTR",                    0xc0010201, 2, X86_PMU_BANK_GP, 15,
 	  has_core,       x86_msr_read_gp,          write_gp },
+	{ "X2APIC_EILVT",                0x850, 1, X86_PMU_BANK_IBS, X86_IBS_EILVT_ENTRIES,
+	  x86_ibs_present, x86_ibs_read_eilvt,      x86_ibs_write_eilvt },
+	{ "IBS_FETCH_CTL",               0xc0011030, 1, X86_PMU_BANK_IBS, 1,
+	  x86_ibs_present, x86_ibs_read_fetch_ctl,  x86_ibs_write_fetch_ctl },
+	{ "IBS_FETCH",                   0xc0011031, 1, X86_PMU_BANK_IBS, 2,
+	  x86_ibs_present, x86_ibs_read_fetch,      x86_ibs_write_fetch },
+	{ "IBS_OP_CTL",                  0xc0011033, 1, X86_PMU_BANK_IBS, 1,
+	  x86_ibs_present, x86_ibs_read_op_ctl,     x86_ibs_write_op_ctl },
+	{ "IBS_OP",                      0xc0011034, 1, X86_PMU_BANK_IBS, 6,
+	  x86_ibs_present, x86_ibs_read_op,         x86_ibs_write_op },
+	{ "IBS_CTL",                     0xc001103a, 1, X86_PMU_BANK_IBS, 1,
+	  x86_ibs_present, x86_ibs_read_control,    NULL },
 	{ "SAMP_BR_FROM",                0xc0010300, 2, X86_PMU_BANK_RECORD, 16,
 	  x86_lbr_has_amd, x86_lbr_read_from,       x86_lbr_write_from },
 	{ "SAMP_BR_TO",                  0xc0010301, 2, X86_PMU_BANK_RECORD, 16,
@@ -118,7 +130,10 @@ _Static_assert(ARRAY_SIZE(amd_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 
 #define LEAF_EXTENDED		0x80000000
 #define LEAF_FEATURES		0x80000001
+#define LEAF_IBS		0x8000001b
 #define LEAF_PERFMON		0x80000022
+
+#define FEATURE_IBS		(UINT32_C(1) << 10)
 
 #define FEATURE_PERFCTR_CORE	(UINT32_C(1) << 23)
 
@@ -130,8 +145,15 @@ static void amd_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32
 	case LEAF_EXTENDED:
 		if (has_v2(config) && regs->eax < LEAF_PERFMON)
 			regs->eax = LEAF_PERFMON;
+		if (x86_ibs_present(config) && regs->eax < LEAF_IBS)
+			regs->eax = LEAF_IBS;
+		break;
+	case LEAF_IBS:
+		if (x86_ibs_present(config))
+			*regs = (struct x86_pmu_cpuid) { .eax = x86_ibs_capabilities() };
 		break;
 	case LEAF_FEATURES:
+		x86_pmu_cpuid_bit(&regs->ecx, FEATURE_IBS, x86_ibs_present(config));
 		x86_pmu_cpuid_bit(&regs->ecx, FEATURE_PERFCTR_CORE, has_core(config));
 		break;
 	case LEAF_PERFMON:

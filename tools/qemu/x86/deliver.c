@@ -55,6 +55,18 @@ void x86_deliver_take(unsigned int vcpu, bool due)
 }
 
 /**
+ * x86_deliver_sample() - instruction-based sampling has a sample
+ * @vcpu: of this CPU; in its thread
+ *
+ * It has an entry of its own in the local APIC, in the extended vector table, which QEMU's
+ * has not. Software that is known has NMIs made there.
+ */
+void x86_deliver_sample(unsigned int vcpu)
+{
+	pmu_qemu_work(vcpu, x86_qemu_nmi);
+}
+
+/**
  * x86_deliver_print() - statistics of a CPU
  * @f: where to
  * @vcpu: its index

@@ -12,6 +12,7 @@
 extern bool x86_deliver_auto_mask;
 
 /* deliver_config.take */
+void x86_deliver_sample(unsigned int vcpu);
 void x86_deliver_take(unsigned int vcpu, bool due);
 
 void x86_deliver_print(FILE *f, unsigned int vcpu);

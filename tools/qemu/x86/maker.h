@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the model of the PMU (model.c, select.c, msr.c, lbr.c, pebs.c) asks of its makers (intel.c,
- * amd.c), and what it offers them. For these seven files only.
+ * What the model of the PMU (model.c, select.c, msr.c, lbr.c, pebs.c, ibs.c) asks of its makers (intel.c,
+ * amd.c), and what it offers them. For these eight files only.
  */
 #ifndef TOOLS_QEMU_X86_MAKER_H
 #define TOOLS_QEMU_X86_MAKER_H
@@ -59,6 +59,7 @@ enum x86_pmu_bank {
 	X86_PMU_BANK_FIXED,	/* one for each fixed-function counter */
 	X86_PMU_BANK_LBR,	/* one of the branch records' */
 	X86_PMU_BANK_PEBS,	/* one of the precise samples' */
+	X86_PMU_BANK_IBS,	/* so many of instruction-based sampling as there is room for */
 	X86_PMU_BANK_RECORD,	/* one for each branch record: nothing depends on their values */
 };
 
@@ -158,6 +159,11 @@ uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i);
 bool x86_pmu_advance(struct x86_pmu *pmu);
 void x86_pmu_activate(struct x86_pmu *pmu);
 void x86_pmu_buffer_overflow(struct x86_pmu *pmu);
+
+/* ibs.c */
+void x86_ibs_advance(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t except);
+uint64_t x86_ibs_distance(const struct x86_pmu *pmu, enum x86_ibs_unit unit,
+			  enum x86_pmu_kind *kind);
 
 /* select.c */
 bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i);

@@ -85,6 +85,7 @@ void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarc
 	config->lbr.kind = uarch->lbr;
 	config->lbr.depth = x86_lbr_default_depth(uarch->lbr);
 	config->pebs.format = uarch->pebs;
+	config->ibs.present = uarch->ibs;
 }
 
 /**
@@ -108,6 +109,8 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 		error = x86_lbr_config_error(config);
 	if (!error)
 		error = x86_pebs_config_error(config);
+	if (!error)
+		error = x86_ibs_config_error(config);
 	if (error)
 		return error;
 	if (config->stuck < X86_PMU_GP_MAX ? config->stuck >= config->gp :
@@ -284,6 +287,8 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 		}
 	}
 
+	x86_ibs_advance(pmu, counts, except >> X86_PMU_COUNTERS_MAX);
+
 	/* Counters that overflow together do so before any of them freezes the rest. */
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (overflowed >> i & 1)
@@ -329,6 +334,23 @@ static void shorten(x86_pmu_counts distance, enum x86_pmu_kind kind, unsigned in
 			distance[kind][ring] = n;
 }
 
+static void watch_ibs(struct x86_pmu *pmu, x86_pmu_counts distance)
+{
+	enum x86_pmu_kind kind;
+	unsigned int unit;
+
+	for (unit = 0; unit < X86_IBS_UNITS; unit++) {
+		uint64_t steps = x86_ibs_distance(pmu, unit, &kind);
+
+		if (!steps)
+			continue;
+		if (x86_pebs_is_in_window(kind, &steps))
+			pmu->pebs.near |= UINT32_C(1) << (X86_PMU_COUNTERS_MAX + unit);
+		else
+			shorten(distance, kind, 1 << X86_PMU_USER | 1 << X86_PMU_KERNEL, steps);
+	}
+}
+
 /* Tell the CPU when to call x86_pmu_check(). */
 static void watch(struct x86_pmu *pmu)
 {
@@ -354,6 +376,7 @@ static void watch(struct x86_pmu *pmu)
 		else
 			shorten(distance, c->event.kind, c->rings, steps);
 	}
+	watch_ibs(pmu, distance);
 	x86_pebs_look(pmu);
 	if (pmu->alarm_set) {
 		pmu->ops->read(pmu, counts);
@@ -406,6 +429,7 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 	}
 	if (pmu->pebs.enable)
 		need |= X86_PMU_KIND_BIT(X86_PMU_STEPS);
+	need |= x86_ibs_needs(pmu);
 	if (need)
 		pmu->ops->need(pmu, need);
 	x86_lbr_update(pmu);
@@ -465,6 +489,7 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	pmu->alarm_set = false;
 	x86_lbr_reset(pmu);
 	x86_pebs_reset(pmu);
+	x86_ibs_reset(pmu);
 	watch(pmu);
 }
 

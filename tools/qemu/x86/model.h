@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "x86/events.h"
+#include "x86/ibs.h"
 #include "x86/lbr.h"
 #include "x86/pebs.h"
 
@@ -69,6 +70,7 @@ enum x86_pmu_version {
  * @tsc_mhz: MHz of the time-stamp counter that CPUID tells of; 0 for what QEMU says (Intel)
  * @lbr: its branch records
  * @pebs: its precise samples
+ * @ibs: its instruction-based sampling
  * @misplaced: a counter counts cycles instead of an event that it cannot count
  * @denied: counters that do not count, by their bits in the global registers
  * @missing: counters that CPUID tells of and that are not there, likewise
@@ -93,6 +95,7 @@ struct x86_pmu_config {
 	uint32_t tsc_mhz;
 	struct x86_lbr_config lbr;
 	struct x86_pebs_config pebs;
+	struct x86_ibs_config ibs;
 	bool misplaced;
 	uint64_t denied;
 	uint64_t missing;
@@ -122,6 +125,7 @@ typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
  *	each, beginning with the next one; it may be called after others, too. If the CPU is in the
  *	middle of a row of instructions it need not be for those
  * @state: what its registers are, between two instructions; those for vectors if asked for
+ * @sampled: instruction-based sampling has a sample
  * @memory: read or write at a linear address; false if there is no memory
  */
 struct x86_pmu_ops {
@@ -132,6 +136,7 @@ struct x86_pmu_ops {
 	void (*alarm)(struct x86_pmu *pmu);
 	uint64_t (*record)(struct x86_pmu *pmu, unsigned int rings);
 	void (*single)(struct x86_pmu *pmu, unsigned int rings);
+	void (*sampled)(struct x86_pmu *pmu);
 	void (*state)(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors);
 	bool (*memory)(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len, bool write);
 };
@@ -183,6 +188,7 @@ struct x86_pmu_accesses {
  * @debugctl: IA32_DEBUGCTL, DbgCtl
  * @lbr: its branch records
  * @pebs: its precise samples
+ * @ibs: its instruction-based sampling
  * @alarm_set: there is an alarm
  * @alarm: at which number of instructions it rings
  * @rdpmc: how often RDPMC was executed
@@ -204,6 +210,7 @@ struct x86_pmu {
 	uint64_t debugctl;
 	struct x86_lbr lbr;
 	struct x86_pebs pebs;
+	struct x86_ibs ibs;
 	bool alarm_set;
 	uint64_t alarm;
 

@@ -168,13 +168,14 @@ static bool is_of_records(const struct x86_pmu_msr_row *r)
 static bool is_absent(const struct x86_pmu_config *config, const struct x86_pmu_msr_row *r)
 {
 	return (is_of_records(r) && !config->lbr.kind) ||
-	       (r->bank == X86_PMU_BANK_PEBS && !config->pebs.format);
+	       (r->bank == X86_PMU_BANK_PEBS && !config->pebs.format) ||
+	       (r->bank == X86_PMU_BANK_IBS && !config->ibs.present);
 }
 
 /*
  * The row of a register, and which of its registers it is; NULL if not of the PMU. A PMU without
  * branch records leaves their registers to QEMU, which lets what it does not know pass; likewise
- * those of precise samples.
+ * those of precise samples, and of instruction-based sampling.
  */
 static const struct x86_pmu_msr_row *find_msr(const struct x86_pmu_config *config,
 					      uint32_t msr, size_t *row, unsigned int *i)

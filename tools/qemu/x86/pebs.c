@@ -139,6 +139,23 @@ static bool is_of_memory(enum x86_pmu_kind kind)
 }
 
 /**
+ * x86_pebs_is_in_window() - can something be reached between two looks at a count?
+ * @kind: of which it is the count
+ * @steps: in: how often that may still happen; out: before it is in the window
+ *
+ * Return: whether it can.
+ */
+bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps)
+{
+	uint64_t window = is_of_memory(kind) ? NEAR_MEMORY : NEAR;
+
+	if (*steps <= window)
+		return true;
+	*steps -= window;
+	return false;
+}
+
+/**
  * x86_pebs_is_near() - is a counter so near to an overflow that each instruction counts?
  * @pmu: the PMU
  * @i: the counter
@@ -148,14 +165,7 @@ static bool is_of_memory(enum x86_pmu_kind kind)
  */
 bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps)
 {
-	uint64_t window = is_of_memory(pmu->counter[i].event.kind) ? NEAR_MEMORY : NEAR;
-
-	if (!x86_pebs_takes(pmu, i))
-		return false;
-	if (*steps <= window)
-		return true;
-	*steps -= window;
-	return false;
+	return x86_pebs_takes(pmu, i) && x86_pebs_is_in_window(pmu->counter[i].event.kind, steps);
 }
 
 /**
@@ -165,7 +175,8 @@ bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps)
 void x86_pebs_look(struct x86_pmu *pmu)
 {
 	struct x86_pebs *p = &pmu->pebs;
-	unsigned int rings = p->due ? ALL_RINGS : 0, i;
+	bool all = p->due || x86_ibs_is_due(pmu) || p->near >> X86_PMU_COUNTERS_MAX;
+	unsigned int rings = all ? ALL_RINGS : 0, i;
 
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (p->near >> i & 1)
@@ -299,11 +310,11 @@ static void make_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_
  */
 void x86_pmu_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
 {
-	bool overflowed = x86_pmu_advance(pmu);
+	bool overflowed = x86_pmu_advance(pmu), tagged = x86_ibs_step(pmu, ip, access);
 
 	if (pmu->pebs.due)
 		make_record(pmu, ip, access);
-	else if (!overflowed)
+	else if (!overflowed && !tagged)
 		return;
 	x86_pmu_activate(pmu);
 }

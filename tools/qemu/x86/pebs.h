@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "x86/events.h"
+
 /* The general registers by their numbers in instructions, and vector registers */
 enum {
 	X86_AX, X86_CX, X86_DX, X86_BX, X86_SP, X86_BP, X86_SI, X86_DI,
@@ -66,7 +68,7 @@ struct x86_pebs_state {
  * @data_cfg: MSR_PEBS_DATA_CFG
  * @ld_lat: MSR_PEBS_LD_LAT_THRESHOLD
  * @near: counters that are so near to an overflow that each instruction is looked at, a bit for
- *	each index in struct x86_pmu
+ *	each index in struct x86_pmu; above them the units of instruction-based sampling
  * @due: counters that have overflowed and whose record is to be made, likewise
  * @rings: the rings in which the CPU has been told to look at each instruction, a bit each
  * @put_off: the record that is due has been put off already, see @late of the configuration
@@ -105,6 +107,7 @@ void x86_pebs_reset(struct x86_pmu *pmu);
 bool x86_pebs_takes(const struct x86_pmu *pmu, unsigned int i);
 void x86_pebs_overflow(struct x86_pmu *pmu, unsigned int i);
 bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps);
+bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps);
 void x86_pebs_look(struct x86_pmu *pmu);
 
 /* For rows of registers: @present, @read and @write of struct x86_pmu_msr_row */

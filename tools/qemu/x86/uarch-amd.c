@@ -60,25 +60,25 @@ static const struct x86_uarch_rule zen_rules[] = {
 
 const struct x86_uarch x86_uarch_amd[] = {
 	{
-		.name = "zen1", .version = X86_PMU_AMD_CORE, .gp = 6, .merges = true,
+		.name = "zen1", .version = X86_PMU_AMD_CORE, .gp = 6, .merges = true, .ibs = true,
 		TABLES(zen1),
 		.models = { { 0x17, 0x00, 0x2f }, { 0x17, 0x50, 0x5f } },
 	}, {
-		.name = "zen2", .version = X86_PMU_AMD_CORE, .gp = 6, .merges = true,
+		.name = "zen2", .version = X86_PMU_AMD_CORE, .gp = 6, .merges = true, .ibs = true,
 		TABLES(zen2),
 		.models = { { 0x17, 0x30, 0x4f }, { 0x17, 0x60, 0x7f }, { 0x17, 0x90, 0x91 },
 			    { 0x17, 0xa0, 0xaf } },
 	}, {
-		.name = "zen3", .version = X86_PMU_AMD_CORE, .gp = 6, .merges = true,
+		.name = "zen3", .version = X86_PMU_AMD_CORE, .gp = 6, .merges = true, .ibs = true,
 		TABLES(zen2),
 		.models = { { 0x19, 0x00, 0x0f }, { 0x19, 0x20, 0x5f } },
 	}, {
-		.name = "zen4", .version = X86_PMU_AMD_V2, .gp = 6, .merges = true,
+		.name = "zen4", .version = X86_PMU_AMD_V2, .gp = 6, .merges = true, .ibs = true,
 		.lbr = X86_LBR_AMD,
 		TABLES(zen4),
 		.models = { { 0x19, 0x10, 0x1f }, { 0x19, 0x60, 0xaf } },
 	}, {
-		.name = "zen5", .version = X86_PMU_AMD_V2, .gp = 6, .merges = true,
+		.name = "zen5", .version = X86_PMU_AMD_V2, .gp = 6, .merges = true, .ibs = true,
 		.lbr = X86_LBR_AMD,
 		TABLES(zen4),
 		.models = { { 0x1a, 0x00, 0x2f }, { 0x1a, 0x40, 0x4f }, { 0x1a, 0x60, 0x7f } },

@@ -56,6 +56,7 @@ struct x86_uarch_rule {
  * @lbr: its branch records
  * @pebs: the format of its precise samples, 0 if the model has none of them
  * @pebs_latencies: these tell the latency of stores, and of the cache apart
+ * @ibs: it has instruction-based sampling
  * @merges: two adjacent counters make one for events that happen often in a cycle
  * @models: CPUs it is in, up to the first without a family
  * @events: its own events
@@ -78,6 +79,7 @@ struct x86_uarch {
 	enum x86_lbr_kind lbr;
 	uint8_t pebs;
 	bool pebs_latencies;
+	bool ibs;
 	bool merges;
 	struct x86_uarch_models models[X86_UARCH_MODELS_MAX];
 	const struct x86_pmu_event_row *events;

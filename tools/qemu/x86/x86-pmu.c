@@ -10,13 +10,13 @@
  *	uarch		what microarchitectures have of their own
  *	events		what event selectors mean
  *	lbr		records of branches, likewise
- *	pebs		precise samples, likewise
+ *	pebs, ibs	precise samples, likewise
  *	count		what the guest does
  *	branch		which branches it takes
  *	step		each of its instructions
  *	state		its registers and memory
  *	decode		what its instructions are
- *	deliver		interrupts
+ *	deliver, eilvt	interrupts
  *	qemu		all that depends on QEMU
  *
  * Files of pmu/ and common/ are shared with the arm64 PMU. See x86-pmu.rst for the
@@ -34,6 +34,7 @@
 #include "x86/branch.h"
 #include "x86/count.h"
 #include "x86/deliver.h"
+#include "x86/eilvt.h"
 #include "x86/model.h"
 #include "x86/qemu.h"
 #include "x86/state.h"
@@ -55,6 +56,7 @@ static struct {
 	const char *lbr;
 	uint64_t lbr_depth;
 	uint64_t pebs;
+	const char *ibs;
 	uint64_t atoms;
 	uint64_t deny;
 	const char *deny_event;
@@ -71,6 +73,7 @@ static struct {
 	uint64_t late_pebs;
 	uint64_t empty_pebs;
 	uint64_t stale_pebs;
+	uint64_t late_ibs;
 	const char *stats;
 	const char *verbose;
 	uint64_t tsc_mhz;
@@ -104,6 +107,7 @@ static const struct option options[] = {
 	{ .name = "lbr",	 .text = &opt.lbr },
 	{ .name = "lbr-depth",	 .number = &opt.lbr_depth },
 	{ .name = "pebs",	 .number = &opt.pebs },
+	{ .name = "ibs",	 .text = &opt.ibs },
 	{ .name = "stats",	 .text = &opt.stats },
 	{ .name = "verbose",	 .text = &opt.verbose },
 }, faults[] = {
@@ -119,6 +123,7 @@ static const struct option options[] = {
 	{ .name = "late-pebs",	   .number = &opt.late_pebs },
 	{ .name = "empty-pebs",	   .number = &opt.empty_pebs },
 	{ .name = "stale-pebs",	   .number = &opt.stale_pebs },
+	{ .name = "late-ibs",	   .number = &opt.late_ibs },
 };
 
 static const struct option_table option_table = {
@@ -178,6 +183,11 @@ static void pmu_single(struct x86_pmu *pmu, unsigned int rings)
 	x86_step_single(vcpu_of(pmu), rings);
 }
 
+static void pmu_sampled(struct x86_pmu *pmu)
+{
+	x86_deliver_sample(vcpu_of(pmu));
+}
+
 static void pmu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
 {
 	x86_state_read(vcpu_of(pmu), state, vectors);
@@ -196,6 +206,7 @@ static const struct x86_pmu_ops pmu_ops = {
 	.alarm		= pmu_alarm,
 	.record		= pmu_record,
 	.single		= pmu_single,
+	.sampled	= pmu_sampled,
 	.state		= pmu_state,
 	.memory		= pmu_memory,
 };
@@ -267,9 +278,24 @@ static uint32_t hook_read(unsigned int vcpu, uint32_t msr)
 	return x86_pmu_rdmsr_more(pmus[vcpu], msr);
 }
 
+static uint32_t read_eilvt(unsigned int vcpu, unsigned int entry)
+{
+	return pmus[vcpu]->ibs.eilvt[entry];
+}
+
+static void write_eilvt(unsigned int vcpu, unsigned int entry, uint32_t value)
+{
+	pmus[vcpu]->ibs.eilvt[entry] = value;
+}
+
+static const struct x86_eilvt_hooks eilvt_hooks = { read_eilvt, write_eilvt };
+
 static void hook_reset(void)
 {
 	unsigned int i;
+
+	if (config.ibs.present)
+		x86_eilvt_add(&eilvt_hooks);
 
 	for (i = 0; i < PMU_VCPUS_MAX; i++)
 		if (pmus[i])
@@ -317,6 +343,8 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	fprintf(f, "cpu%u.pebs.full %lu\n", vcpu, pmu->pebs.full);
 	fprintf(f, "cpu%u.pebs.unmapped %lu\n", vcpu, pmu->pebs.unmapped);
 	fprintf(f, "cpu%u.pebs.inexact %lu\n", vcpu, pmu->pebs.inexact);
+	fprintf(f, "cpu%u.ibs.samples %lu\n", vcpu, pmu->ibs.samples);
+	fprintf(f, "cpu%u.ibs.inexact %lu\n", vcpu, pmu->ibs.inexact);
 	deliver_print(f, vcpu);
 	x86_deliver_print(f, vcpu);
 	deliver_print_faults(f, vcpu);
@@ -455,10 +483,12 @@ static int configure(struct x86_pmu_config *c)
 	c->sticky_status = opt.sticky_status;
 	if (options_switch("full-width", opt.full_width, &c->full_width) ||
 	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
+	    options_switch("ibs", opt.ibs, &c->ibs.present) ||
 	    read_lbr(c) || read_misplaced(c) || read_denied_events(c) || read_stuck_counter(c))
 		return 1;
 
 	read_pebs(c);
+	c->ibs.late = opt.late_ibs;
 	error = x86_pmu_config_error(c);
 	if (error)
 		return plugin_refuse("the model %s %s", x86_pmu_name(c), error);
@@ -597,7 +627,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	    plugin_check_target(info, "x86_64") || read_model() || check_atoms(info) ||
 	    check_faults(info) || x86_qemu_find(info))
 		return 1;
-	if (config.pebs.format && (pmu_qemu_find_single() || x86_state_find()))
+	if ((config.pebs.format || config.ibs.present) && (pmu_qemu_find_single() || x86_state_find()))
+		return 1;
+	if (config.ibs.present && x86_eilvt_find())
 		return 1;
 
 	x86_count_init(reached, print_stats);
