@@ -2,6 +2,7 @@
 /*
  * branch.c - branch stacks, where the PMU has them
  */
+#define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "validate.h"

@@ -2,6 +2,7 @@
 /*
  * count.c - counting: exactness, times, resets, privilege levels, read formats
  */
+#define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "guard.h"
 #include "validate.h"
 
 struct open_case {
@@ -266,13 +267,12 @@ static void descriptors(void)
 static void paranoid(void)
 {
 	static const char path[] = "/proc/sys/kernel/perf_event_paranoid";
-	long before = read_number(path);
 	int level, status;
 
 	for (level = -1; level <= 2; level++) {
 		pid_t pid;
 
-		if (write_number(path, level)) {
+		if (change_number(path, level)) {
 			ktap_skip("perf_event_paranoid cannot be set");
 			return;
 		}
@@ -303,7 +303,6 @@ static void paranoid(void)
 			      WEXITSTATUS(status) & 2 ? " the kernel" : "",
 			      WEXITSTATUS(status) & 4 ? " a CPU" : "");
 	}
-	write_number(path, before);
 }
 
 static void no_descriptor_left(void)
@@ -343,7 +342,7 @@ static const struct check checks[] = {
 	  ERRORS "ENOSPC: the read buffer is too small", descriptors },
 	{ "error", "perf_event_paranoid",
 	  MAN "perf_event_paranoid: 2 only user space, 1 the kernel too, 0 CPUs too", paranoid,
-	  NEED_ROOT },
+	  NEED_DISRUPT },
 	{ "error", "no descriptor left", ERRORS "EMFILE: the limit of descriptors is reached",
 	  no_descriptor_left },
 };

@@ -2,8 +2,10 @@
 /*
  * identity.c - what a PMU says of itself in sysfs, and whether it is true
  */
+#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "validate.h"
@@ -30,9 +32,28 @@ static void pmu_path(char *path, size_t size, const char *dir, const char *name)
 	snprintf(path, size, DEVICES "/%s/%s%s%s", pmu.name, dir, name ? "/" : "", name ?: "");
 }
 
-int first_cpu_of(const char *list)
+bool parse_cpus(const char *list, cpu_set_t *set)
 {
-	return isdigit((unsigned char)*list) ? atoi(list) : 0;
+	unsigned long first, last;
+	char *end;
+
+	CPU_ZERO(set);
+	do {
+		first = strtoul(list, &end, 10);
+		if (end == list)
+			return false;
+		last = first;
+		if (*end == '-') {
+			list = end + 1;
+			last = strtoul(list, &end, 10);
+			if (end == list)
+				return false;
+		}
+		for (; first <= last && first < CPU_SETSIZE; first++)
+			CPU_SET(first, set);
+		list = end + 1;
+	} while (*end == ',');
+	return !*end;
 }
 
 /* "config1:0-7,32-35": which word, and which bits of it. */
@@ -262,8 +283,9 @@ static void events_open(void)
 
 static void cpus_are_cpus(void)
 {
-	char path[256], text[256];
-	char *at = text, *end;
+	char path[256], text[1024];
+	cpu_set_t set;
+	int cpu, last = 0;
 
 	pmu_path(path, sizeof(path), "cpus", NULL);
 	if (!read_text(path, text, sizeof(text))) {
@@ -273,17 +295,12 @@ static void cpus_are_cpus(void)
 			return;
 		}
 	}
-	do {
-		unsigned long cpu = strtoul(at, &end, 10);
-
-		if (end == at) {
-			ktap_fail("cpus: expected a list of CPUs, got '%s'", text);
-			return;
-		}
-		expect_range("CPU", 0, sysconf(_SC_NPROCESSORS_CONF) - 1, cpu);
-		at = end + 1;
-	} while (*end == ',' || *end == '-');
-	expect_eq("character after the list of CPUs", 0, *end);
+	if (!expect_or_say(parse_cpus(text, &set), "cpus: expected a list of CPUs, got '%s'", text))
+		return;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			last = cpu;
+	expect_range("the last CPU", 0, sysconf(_SC_NPROCESSORS_CONF) - 1, last);
 }
 
 static void generic_is_own(void)

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "guard.h"
 #include "validate.h"
 
 /* CPUs that this process may run on, at most so many. */
@@ -176,9 +178,9 @@ static void cpu_goes_away(void)
 	}
 	event_enable(task);
 	for (i = 0; i < 3; i++) {
-		expect_eq("off line", 0, write_number(path, 0));
+		expect_eq("off line", 0, change_number(path, 0));
 		known_loop(ITERATIONS);
-		expect_eq("on line", 0, write_number(path, 1));
+		expect_eq("on line", 0, change_number(path, 1));
 		known_loop(ITERATIONS);
 	}
 	event_disable(task);
@@ -211,12 +213,12 @@ static void sleeps(void)
 	u64 before;
 	int fd;
 
-	if (!write_word("/sys/power/pm_test", "core")) {
+	if (change_text("/sys/power/pm_test", "core")) {
 		ktap_skip("this kernel cannot rehearse suspending (CONFIG_PM_DEBUG)");
 		return;
 	}
 	/* By itself a rehearsal takes five seconds. */
-	write_number("/sys/module/suspend/parameters/pm_test_delay", 0);
+	change_number("/sys/module/suspend/parameters/pm_test_delay", 0);
 	fd = open_instructions();
 	if (fd < 0)
 		return;
@@ -233,18 +235,59 @@ static void sleeps(void)
 			     before + LOOP + 1000000, event_read(fd));
 		expect_sane();
 	}
-	write_word("/sys/power/pm_test", "none");
 	close(fd);
+}
+
+/* The last part of where a link leads to. */
+static bool link_name(const char *path, char *name, size_t size)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlink(path, target, sizeof(target) - 1);
+	char *last;
+
+	if (len < 0)
+		return false;
+	target[len] = '\0';
+	last = strrchr(target, '/');
+	snprintf(name, size, "%s", last ? last + 1 : target);
+	return true;
+}
+
+bool module_of_pmu(char *name, size_t size)
+{
+	char device[PATH_MAX], path[PATH_MAX + 64], refs[64];
+	char *end;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", pmu.name);
+	/* The PMU's parent, or one of that one's, is the device that the driver is bound to. */
+	if (realpath(path, device)) {
+		while ((end = strrchr(device, '/')) && end > device + strlen("/sys")) {
+			snprintf(path, sizeof(path), "%s/driver/module", device);
+			if (link_name(path, name, size))
+				return true;
+			*end = '\0';
+		}
+	}
+	/* Without a parent: the module of its name, if there is one that can be unloaded. */
+	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", pmu.name);
+	if (!read_text(path, refs, sizeof(refs)))
+		return false;
+	snprintf(name, size, "%s", pmu.name);
+	return true;
 }
 
 static void unload(void)
 {
-	char path[256], refs[256];
+	char name[128], path[256], refs[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", pmu.name);
+	if (!module_of_pmu(name, sizeof(name))) {
+		ktap_skip("no link in sysfs names its module");
+		return;
+	}
+	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", name);
 	if (!read_text(path, refs, sizeof(refs))) {
-		ktap_skip("it is not a module that can be unloaded");
+		ktap_skip("%s is not a module that can be unloaded", name);
 		return;
 	}
 	fd = open_instructions();
@@ -253,7 +296,7 @@ static void unload(void)
 	event_enable(fd);
 	errno = 0;
 	expect_eq("delete_module() under an event", -1,
-		  syscall(SYS_delete_module, pmu.name, O_NONBLOCK));
+		  syscall(SYS_delete_module, name, O_NONBLOCK));
 	expect_eq("its error", EWOULDBLOCK, errno);
 	known_loop(ITERATIONS);
 	event_disable(fd);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "guard.h"
 #include "user_read.h"
 #include "validate.h"
 
@@ -102,8 +103,8 @@ static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
 	attr_instructions(&attr);
 	attr.sample_period = period;
 #if defined(__aarch64__)
-	if (!read_number(USER_ACCESS) && write_number(USER_ACCESS, 1)) {
-		ktap_skip("kernel.perf_user_access is 0");
+	if (!read_number(USER_ACCESS) && change_number(USER_ACCESS, 1)) {
+		ktap_skip("kernel.perf_user_access is 0, and --disrupt was not given");
 		return -1;
 	}
 	attr.config1 = ARCH_CONFIG1_RDPMC;

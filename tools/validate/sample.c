@@ -2,6 +2,7 @@
 /*
  * sample.c - sampling: how often, when and where
  */
+#define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>

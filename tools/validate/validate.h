@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,7 +64,8 @@ extern const struct check_list identity_checks, count_checks, task_checks, group
  * @missing: why it has not, for each bit
  * @group: events that fit in one group
  * @exact: the clock counts instructions, so that every run is the same
- * @cpu: the first CPU that the PMU is for
+ * @cpu: the first CPU that the PMU is for and that we may use
+ * @nr_cpus: how many there are of those
  */
 struct pmu {
 	const char *name;
@@ -73,6 +75,7 @@ struct pmu {
 	unsigned int group;
 	bool exact;
 	int cpu;
+	int nr_cpus;
 	struct perf_event_attr instructions;
 	struct perf_event_attr cycles;
 };
@@ -105,6 +108,10 @@ bool read_text(const char *path, char *text, size_t size);
 /* A term list such as "event=0x3c,umask=1" of the PMU's format/; false if it cannot be parsed. */
 bool parse_terms(const char *terms, struct perf_event_attr *attr);
 bool find_event(const char *const *names, struct perf_event_attr *attr);
-int first_cpu_of(const char *list);
+/* "0-3,8": which CPUs; false if it cannot be parsed. */
+bool parse_cpus(const char *list, cpu_set_t *set);
+
+/* The module of the PMU's driver, by links in sysfs; false where they name none. */
+bool module_of_pmu(char *name, size_t size);
 
 #endif /* VALIDATE_H */

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * probe.c - what the PMU can do, found out from sysfs and by trying, and the events that the
+ * checks are made with
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "outcome.h"
+#include "validate.h"
+
+struct pmu pmu;
+
+void attr_instructions(struct perf_event_attr *attr)
+{
+	*attr = pmu.instructions;
+}
+
+void attr_cycles(struct perf_event_attr *attr)
+{
+	*attr = pmu.cycles;
+}
+
+int open_instructions(void)
+{
+	struct perf_event_attr attr;
+
+	attr_instructions(&attr);
+	return event_open_self(&attr, -1);
+}
+
+void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type)
+{
+	attr_instructions(attr);
+	attr->sample_period = period;
+	attr->sample_type = sample_type;
+}
+
+int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages)
+{
+	int fd = event_open_self(attr, -1);
+	int error = fd < 0 ? 0 : ring_map(ring, fd, pages);
+
+	if (!error)
+		return fd;
+	close(fd);
+	return error;
+}
+
+void close_sampling(struct ring *ring, int fd)
+{
+	ring_unmap(ring);
+	close(fd);
+}
+
+/* Interrupts of the machine may add some where the machine is not deterministic. */
+u64 count_slack(u64 count)
+{
+	return pmu.exact ? 200 : 2000 + count / 500;
+}
+
+bool expect_count(const char *what, u64 want, u64 got)
+{
+	return expect_range(what, want, want + count_slack(want), got);
+}
+
+void expect_sane(void)
+{
+	int fd = open_instructions();
+
+	if (fd < 0)
+		return;
+	expect_count("instructions of a loop afterwards", LOOP, event_count_loop(fd, ITERATIONS));
+	close(fd);
+}
+
+u64 now_ns(int clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Finding out what there is */
+
+static void lacks(unsigned int need, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void lacks(unsigned int need, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(pmu.missing[__builtin_ctz(need)], sizeof(pmu.missing[0]), fmt, ap);
+	va_end(ap);
+}
+
+static void probe(unsigned int need, struct perf_event_attr *attr, pid_t pid, int cpu,
+		  const char *what)
+{
+	int fd = event_open(attr, pid, cpu, -1, 0);
+
+	if (fd >= 0) {
+		pmu.has |= need;
+		close(fd);
+	} else {
+		lacks(need, "%s: %s", what, strerror(-fd));
+	}
+}
+
+/* The generic event of this very PMU, one of its own, or whoever answers. */
+static bool choose_event(struct perf_event_attr *attr, u64 generic, const char *const *names)
+{
+	int fd;
+
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->disabled = 1;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+
+	attr->type = PERF_TYPE_HARDWARE;
+	attr->config = generic | (pmu.name ? (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0);
+	fd = event_open(attr, 0, -1, -1, 0);
+	if (fd < 0 && pmu.name) {
+		attr->config = 0;
+		attr->type = pmu.type;
+		if (!find_event(names, attr))
+			return false;
+		fd = event_open(attr, 0, -1, -1, 0);
+	}
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* The most that a group takes and that then also counts. */
+static unsigned int largest_group(void)
+{
+	int fds[64], nr;
+
+	for (nr = 0; nr < (int)ARRAY_SIZE(fds); nr++) {
+		struct perf_event_attr attr = pmu.instructions;
+
+		attr.disabled = !nr;
+		fds[nr] = event_open(&attr, 0, -1, nr ? fds[0] : -1, 0);
+		if (fds[nr] < 0)
+			break;
+	}
+	while (nr > 1 && event_count_loop(fds[0], 1000) < 1000)
+		close(fds[--nr]);
+	close_all(fds, nr);
+	return nr;
+}
+
+/* Does the clock count instructions? Then so can we. */
+static bool clock_counts_instructions(void)
+{
+	u64 start, end[3];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		start = now_ns(CLOCK_MONOTONIC);
+		known_loop(10000);
+		end[i] = now_ns(CLOCK_MONOTONIC) - start;
+		if (end[i] < 10000 * LOOP_INSNS || end[i] > 10000 * LOOP_INSNS + 2000)
+			return false;
+	}
+	return true;
+}
+
+/* Checks run where the PMU is. False when it has no CPU that this process may use. */
+static bool stay_on_its_cpus(void)
+{
+	char path[256], text[1024] = "";
+	cpu_set_t its, set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	sched_getaffinity(0, sizeof(set), &set);
+	if (pmu.name) {
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpus", pmu.name);
+		if (read_text(path, text, sizeof(text)) && parse_cpus(text, &its)) {
+			CPU_AND(&set, &set, &its);
+			if (sched_setaffinity(0, sizeof(set), &set))
+				return false;
+		}
+	}
+	for (cpu = 0; cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &set); cpu++)
+		;
+	pmu.cpu = cpu;
+	pmu.nr_cpus = CPU_COUNT(&set);
+	return true;
+}
+
+const char *find_out(bool disrupt)
+{
+	static const char *const instructions[] = { "instructions", "inst_retired", NULL };
+	static const char *const cycles[] = { "cpu-cycles", "cpu_cycles", "cycles", NULL };
+	struct perf_event_attr attr;
+
+	if (!stay_on_its_cpus())
+		return "this process may use none of the PMU's CPUs";
+	pmu.exact = clock_counts_instructions();
+	if (pmu.name)
+		pmu.has |= NEED_PMU;
+	else
+		lacks(NEED_PMU, "no --pmu was given");
+	if (!choose_event(&pmu.instructions, PERF_COUNT_HW_INSTRUCTIONS, instructions))
+		return "it counts no instructions for this user";
+	if (choose_event(&pmu.cycles, PERF_COUNT_HW_CPU_CYCLES, cycles))
+		pmu.has |= NEED_CYCLES;
+	else
+		lacks(NEED_CYCLES, "it does not count cycles");
+
+	attr_sampling(&attr, 100000, PERF_SAMPLE_IP);
+	probe(NEED_SAMPLING, &attr, 0, -1, "it does not sample");
+	attr_instructions(&attr);
+	attr.exclude_kernel = 0;
+	probe(NEED_KERNEL, &attr, 0, -1, "the kernel is not counted");
+	attr_instructions(&attr);
+	probe(NEED_CPU_WIDE, &attr, -1, pmu.cpu, "CPU-wide events are refused");
+	pmu.group = largest_group();
+	if (pmu.group >= 3)
+		pmu.has |= NEED_GROUPS;
+	else
+		lacks(NEED_GROUPS, "groups have room for %u", pmu.group);
+	if (pmu.nr_cpus > 1)
+		pmu.has |= NEED_CPUS;
+	else
+		lacks(NEED_CPUS, "there is one CPU");
+	if (!geteuid())
+		pmu.has |= NEED_ROOT;
+	else
+		lacks(NEED_ROOT, "it takes root");
+	if (disrupt)
+		pmu.has |= NEED_DISRUPT;
+	else
+		lacks(NEED_DISRUPT, "it changes the machine or disturbs it: --disrupt allows that");
+	return NULL;
+}
