@@ -77,7 +77,13 @@ kunit:
 validate:
 	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/validate --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
-		$(if $(CPU),--cpu '$(CPU)') $(if $(PMU),--pmu '$(PMU)') $(if $(FILTER),--filter '$(FILTER)')
+		$(if $(CPU),--cpu '$(CPU)') $(if $(PMU),--pmu '$(PMU)') $(if $(FILTER),--filter '$(FILTER)') \
+		$(if $(REPORT),--report '$(abspath $(REPORT))')
+
+# On this machine, as whoever you are; OPTIONS are those of pmu-validate.
+validate-here:
+	@$(scripts)/install-deps build
+	@$(scripts)/validate-here $(if $(PMU),--pmu '$(PMU)') $(OPTIONS)
 
 # Clients run on x86 unless told otherwise: that is where most of them are used.
 clients:
@@ -132,6 +138,7 @@ help:
 	@echo 'make check-all                    all tests on all kernels'
 	@echo 'make kunit [DEBUG=1] [FILTER=..]  the sources on register models, in a kernel of their own'
 	@echo 'make validate [PMU=cpu]           judge a perf PMU: ours, the built-in one, or both'
+	@echo 'make validate-here [PMU=cpu]      judge the PMU of this machine, and write a report'
 	@echo 'make clients [FILTER=..] [DIR=..] rr, PAPI, bpftrace and others, ours and the built-in driver'
 	@echo 'make kvm-unit-tests DIR=...       judge the virtual PMUs with a checkout of kvm-unit-tests'
 	@echo 'make bench                        what operations cost, ours and the built-in driver'
@@ -143,13 +150,14 @@ help:
 	@echo 'make clean                        remove what was built'
 	@echo
 	@echo 'ARCH=   $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/arches.cfg | xargs)'
+	@echo '        and for make validate: $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/arches-stock.cfg | xargs)'
 	@echo 'CPU=    $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/cpus.cfg | xargs), or a CPU model of QEMU'
 	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg | xargs)'
 	@echo 'ACCEL=  kvm: guests have the CPU and the PMU of this machine, if they can'
 	@echo 'WERROR= 1: warnings of the compiler are errors in tools/ and KUnit (0: nowhere)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
-.PHONY: all modules modules_install run boot-guest shell check check-all kunit validate clients kvm-unit-tests \
+.PHONY: all modules modules_install run boot-guest shell check check-all kunit validate validate-here clients kvm-unit-tests \
 	bench soak fuzz-diff lint intel-counters update clean help
 
 endif

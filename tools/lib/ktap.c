@@ -14,6 +14,7 @@ static unsigned int failures;
 static bool failed;
 /* Expectations of the running test so far */
 static unsigned int expectations;
+static void (*observer)(const char *what, long long lo, long long hi, long long got);
 static char name[256];
 static char skip_reason[256];
 
@@ -152,9 +153,16 @@ bool ktap_check(bool cond, const char *fmt, ...)
 	return false;
 }
 
+void ktap_observe(void (*observe)(const char *what, long long lo, long long hi, long long got))
+{
+	observer = observe;
+}
+
 bool ktap_check_eq(const char *what, long long want, long long got)
 {
 	expectations++;
+	if (observer)
+		observer(what, want, want, got);
 	if (want == got)
 		return true;
 	ktap_fail("%s: expected %lld, got %lld", what, want, got);
@@ -173,6 +181,8 @@ bool ktap_check_ne(const char *what, long long refused, long long got)
 bool ktap_check_range(const char *what, long long lo, long long hi, long long got)
 {
 	expectations++;
+	if (observer)
+		observer(what, lo, hi, got);
 	if (got >= lo && got <= hi)
 		return true;
 	ktap_fail("%s: expected %lld..%lld, got %lld", what, lo, hi, got);
@@ -182,6 +192,8 @@ bool ktap_check_range(const char *what, long long lo, long long hi, long long go
 bool ktap_check_true(const char *what, bool cond)
 {
 	expectations++;
+	if (observer)
+		observer(what, true, true, cond);
 	if (cond)
 		return true;
 	ktap_fail("expected %s, got the opposite", what);

@@ -158,6 +158,12 @@ bool ktap_check_range(const char *what, long long lo, long long hi, long long go
  */
 bool ktap_check_true(const char *what, bool cond);
 
+/**
+ * ktap_observe() - be told of every number that is expected, also of those that are seen
+ * @observe: called with what it is, the lowest and the highest it may be, and what it is
+ */
+void ktap_observe(void (*observe)(const char *what, long long lo, long long hi, long long got));
+
 #define expect_or_say(cond, ...)	ktap_check(cond, __VA_ARGS__)
 #define expect_eq(what, want, got)	ktap_check_eq(what, want, got)
 #define expect_ne(what, refused, got)	ktap_check_ne(what, refused, got)

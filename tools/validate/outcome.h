@@ -14,18 +14,49 @@ struct check;
 enum result { PASS, FAIL, SKIP };
 
 /**
+ * struct seen - a number that was expected, and seen
+ * @what: which one
+ * @lo: the lowest it may be
+ * @hi: the highest it may be
+ * @got: what it was, the last time or when it was wrong
+ * @times: how often it was looked at
+ */
+struct seen {
+	char what[96];
+	long long lo, hi, got;
+	unsigned int times;
+};
+
+#define MAX_SEEN	24
+
+/**
  * struct outcome - how a check ended
  * @result: PASS, FAIL or SKIP
  * @reason: of a check that was skipped
  * @lines: what it said, and what was expected and seen where that differs
  * @nr_lines: how many
+ * @seen: the first of all numbers that were expected
+ * @nr_seen: how many
  */
 struct outcome {
 	enum result result;
 	char reason[256];
 	char lines[MAX_LINES][600];
 	unsigned int nr_lines;
+	struct seen seen[MAX_SEEN];
+	unsigned int nr_seen;
 };
+
+/**
+ * as_expected() - whether a number is one of those that it may be
+ * @seen: the number
+ *
+ * Return: whether it is so.
+ */
+static inline bool as_expected(const struct seen *seen)
+{
+	return seen->got >= seen->lo && seen->got <= seen->hi;
+}
 
 /**
  * find_out() - find out what the PMU can do, into pmu

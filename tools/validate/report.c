@@ -10,29 +10,32 @@
 #include "report.h"
 #include "validate.h"
 
-/* Notes wait for the end, where JSON has a place for them. */
-static char *notes[32];
-static unsigned int nr_notes;
+/* All results, and the notes, which have a place behind them */
+static char *results, *notes;
+static size_t results_size, notes_size;
+static FILE *json, *noted;
+/* Standard output is for the JSON. */
+static bool quiet;
 
-/* Whatever bytes there are: control characters escaped, those beyond ASCII as they are. */
-static void print_string(const char *text)
+/* Whatever bytes there are: what is not plain ASCII is escaped. */
+static void put_string(FILE *out, const char *text)
 {
-	putchar('"');
+	putc('"', out);
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
+			fprintf(out, "\\%c", *text);
 		else if ((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7f)
-			printf("\\u%04x", (unsigned char)*text);
+			fprintf(out, "\\u%04x", (unsigned char)*text);
 		else
-			putchar(*text);
+			putc(*text, out);
 	}
-	putchar('"');
+	putc('"', out);
 }
 
-static void print_field(const char *name, const char *text)
+static void put_field(const char *name, const char *text)
 {
-	printf(", \"%s\": ", name);
-	print_string(text);
+	fprintf(json, ", \"%s\": ", name);
+	put_string(json, text);
 }
 
 static const char *judged(void)
@@ -40,27 +43,44 @@ static const char *judged(void)
 	return pmu.name ?: "generic events";
 }
 
-void report_begin(bool json, unsigned int nr)
+static unsigned int nr_facts;
+
+static void put_fact(const char *name, const char *fact)
+{
+	fprintf(json, "%s\n  ", nr_facts++ ? "," : "");
+	put_string(json, name);
+	fprintf(json, ": ");
+	put_string(json, fact);
+}
+
+void report_begin(bool as_json, unsigned int nr)
 {
 	struct utsname uts;
 
-	uname(&uts);
-	if (json) {
-		printf("{\"format\": 1");
-		print_field("pmu", judged());
-		print_field("kernel", uts.release);
-		print_field("architecture", uts.machine);
-		printf(", \"group\": %u, \"exact\": %s, \"checks\": [", pmu.group,
-		       pmu.exact ? "true" : "false");
-		return;
+	quiet = as_json;
+	json = open_memstream(&results, &results_size);
+	noted = open_memstream(&notes, &notes_size);
+	if (!json || !noted) {
+		perror("pmu-validate");
+		exit(1);
 	}
-	printf("KTAP version 1\n");
-	if (!nr)
+	uname(&uts);
+	fprintf(json, "{\"format\": 1");
+	put_field("pmu", judged());
+	put_field("kernel", uts.release);
+	put_field("architecture", uts.machine);
+	fprintf(json, ", \"group\": %u, \"exact\": %s, \"about\": {", pmu.group,
+		pmu.exact ? "true" : "false");
+	about_machine(put_fact);
+	fprintf(json, "},\n\"checks\": [");
+	if (quiet)
 		return;
-	printf("1..%u\n", nr);
-	printf("# %s on Linux %s (%s), %u events in a group, %s\n", judged(), uts.release,
-	       uts.machine, pmu.group,
-	       pmu.exact ? "every count exact" : "counts within 0.2 percent");
+	printf("KTAP version 1\n");
+	if (nr)
+		printf("1..%u\n# %s on Linux %s (%s), %u events in a group, %s\n", nr, judged(),
+		       uts.release, uts.machine, pmu.group,
+		       pmu.exact ? "every count exact" : "counts within 0.2 percent");
+	fflush(stdout);
 }
 
 static void print_ktap(const struct check *check, const struct outcome *outcome,
@@ -75,67 +95,66 @@ static void print_ktap(const struct check *check, const struct outcome *outcome,
 	if (outcome->result == SKIP)
 		printf(" # SKIP %s", outcome->reason);
 	printf("\n");
-}
-
-static void print_json(const struct check *check, const struct outcome *outcome,
-		       unsigned int number)
-{
-	static const char *const results[] = { "pass", "fail", "skip" };
-	unsigned int i;
-
-	printf("%s\n  {\"area\": ", number > 1 ? "," : "");
-	print_string(check->area);
-	print_field("name", check->name);
-	print_field("result", results[outcome->result]);
-	print_field("rule", check->rule ?: "");
-	if (outcome->result == SKIP)
-		print_field("reason", outcome->reason);
-	printf(", \"lines\": [");
-	for (i = 0; i < outcome->nr_lines; i++) {
-		printf("%s", i ? ", " : "");
-		print_string(outcome->lines[i]);
-	}
-	printf("]}");
-}
-
-void report_check(bool json, const struct check *check, const struct outcome *outcome,
-		  unsigned int number)
-{
-	if (json)
-		print_json(check, outcome, number);
-	else
-		print_ktap(check, outcome, number);
 	fflush(stdout);
 }
 
-void report_note(bool json, const char *sentence)
+static void put_seen(const struct seen *seen, bool first)
 {
-	if (!json)
-		printf("# %s\n", sentence);
-	else if (nr_notes < ARRAY_SIZE(notes))
-		notes[nr_notes++] = strdup(sentence);
+	fprintf(json, "%s\n    {\"what\": ", first ? "" : ",");
+	put_string(json, seen->what);
+	fprintf(json, ", \"low\": %lld, \"high\": %lld, \"got\": %lld, \"times\": %u}", seen->lo,
+		seen->hi, seen->got, seen->times);
 }
 
-void report_end(bool json, const unsigned int *totals, const char *why)
+void report_check(const struct check *check, const struct outcome *outcome, unsigned int number)
 {
+	static const char *const words[] = { "pass", "fail", "skip" };
 	unsigned int i;
 
-	if (json) {
-		printf("\n], \"notes\": [");
-		for (i = 0; i < nr_notes; i++) {
-			printf("%s", i ? ", " : "");
-			print_string(notes[i] ?: "");
-		}
-		printf("]");
-		if (why)
-			print_field("incomplete", why);
-		printf(", \"totals\": {\"pass\": %u, \"fail\": %u, \"skip\": %u}}\n",
-		       totals[PASS], totals[FAIL], totals[SKIP]);
-	} else if (why) {
+	fprintf(json, "%s\n  {\"area\": ", number > 1 ? "," : "");
+	put_string(json, check->area);
+	put_field("name", check->name);
+	put_field("result", words[outcome->result]);
+	put_field("rule", check->rule ?: "");
+	if (outcome->result == SKIP)
+		put_field("reason", outcome->reason);
+	fprintf(json, ", \"lines\": [");
+	for (i = 0; i < outcome->nr_lines; i++) {
+		fprintf(json, "%s", i ? ", " : "");
+		put_string(json, outcome->lines[i]);
+	}
+	fprintf(json, "], \"seen\": [");
+	for (i = 0; i < outcome->nr_seen; i++)
+		put_seen(&outcome->seen[i], !i);
+	fprintf(json, "]}");
+	if (!quiet)
+		print_ktap(check, outcome, number);
+}
+
+void report_note(const char *sentence)
+{
+	if (!quiet)
+		printf("# %s\n", sentence);
+	fprintf(noted, "%s", ftell(noted) ? ", " : "");
+	put_string(noted, sentence);
+}
+
+const char *report_end(const unsigned int *totals, const char *why)
+{
+	fclose(noted);
+	fprintf(json, "\n], \"notes\": [%s]", notes);
+	if (why)
+		put_field("incomplete", why);
+	fprintf(json, ",\n\"totals\": {\"pass\": %u, \"fail\": %u, \"skip\": %u}}\n",
+		totals[PASS], totals[FAIL], totals[SKIP]);
+	fclose(json);
+	if (quiet)
+		fputs(results, stdout);
+	else if (why)
 		printf("Bail out! %s: %s\n", judged(), why);
-	} else {
+	else
 		printf("# Totals: pass:%u fail:%u skip:%u\n", totals[PASS], totals[FAIL],
 		       totals[SKIP]);
-	}
 	fflush(stdout);
+	return results;
 }

@@ -33,6 +33,63 @@ static void add_line(struct outcome *outcome, const char *fmt, ...)
 	va_end(ap);
 }
 
+/*
+ * In the check's process. Expectations stand between reads of running events: to note one takes
+ * few instructions, and all else is done when the check has ended.
+ */
+static struct expectation {
+	const char *what;
+	long long lo, hi, got;
+} noted[4096];
+static unsigned int nr_noted;
+
+static void observe(const char *what, long long lo, long long hi, long long got)
+{
+	/* When there is no room, the last one is of no use but to be replaced. */
+	noted[nr_noted] = (struct expectation) { what, lo, hi, got };
+	nr_noted += nr_noted < ARRAY_SIZE(noted) - 1;
+}
+
+#define SEEN	"= "
+
+static void print_seen(void)
+{
+	static struct seen seen[MAX_SEEN];
+	unsigned int nr = 0, i;
+	struct seen *at;
+
+	for (i = 0; i < nr_noted; i++) {
+		for (at = seen; at < seen + nr; at++)
+			if (!strncmp(at->what, noted[i].what, sizeof(at->what) - 1))
+				break;
+		if (at == seen + MAX_SEEN)
+			continue;
+		if (at == seen + nr) {
+			snprintf(at->what, sizeof(at->what), "%s", noted[i].what);
+			nr++;
+		}
+		/* One that is wrong stays. */
+		if (at->times++ && !as_expected(at))
+			continue;
+		at->lo = noted[i].lo;
+		at->hi = noted[i].hi;
+		at->got = noted[i].got;
+	}
+	for (at = seen; at < seen + nr; at++)
+		printf(SEEN "%lld %lld %lld %u %s\n", at->lo, at->hi, at->got, at->times,
+		       at->what);
+}
+
+static void read_seen(const char *line, struct outcome *outcome)
+{
+	struct seen *at = &outcome->seen[outcome->nr_seen];
+
+	if (outcome->nr_seen < MAX_SEEN &&
+	    sscanf(line, "%lld %lld %lld %u %95[^\n]", &at->lo, &at->hi, &at->got, &at->times,
+		   at->what) == 5)
+		outcome->nr_seen++;
+}
+
 /* What a check's process wrote: diagnostics, and at last how it ended. */
 static void read_outcome(char *text, bool complete, struct outcome *outcome)
 {
@@ -42,6 +99,8 @@ static void read_outcome(char *text, bool complete, struct outcome *outcome)
 	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		if (!strncmp(line, "# ", 2)) {
 			add_line(outcome, "%s", line + 2);
+		} else if (!strncmp(line, SEEN, strlen(SEEN))) {
+			read_seen(line + strlen(SEEN), outcome);
 		} else if (!strncmp(line, "ok ", 3) && complete) {
 			skip = strstr(line, "# SKIP ");
 			outcome->result = skip ? SKIP : PASS;
@@ -86,8 +145,10 @@ static void __attribute__((noreturn)) be_check(const struct check *check, int ou
 	dup2(output, STDOUT_FILENO);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	close(output);
+	ktap_observe(observe);
 	ktap_begin("%s", check->name);
 	check->run();
+	print_seen();
 	ktap_end();
 	exit(0);
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "guard.h"
+#include "json.h"
 #include "outcome.h"
 #include "report.h"
 #include "validate.h"
@@ -22,28 +23,48 @@ static const struct check_list *const lists[] = {
 	&machine_checks, &branch_checks,
 };
 
-static bool is_chosen(const struct check *check, const char *filter)
+static bool is_called(const struct check *check, const char *text)
 {
 	char full[256];
 
 	snprintf(full, sizeof(full), "%s: %s", check->area, check->name);
-	return !filter || strcasestr(full, filter);
+	return strcasestr(full, text);
 }
+
+static const char help[] =
+	"usage: pmu-validate [OPTION]...\n"
+	"Judge a PMU of Linux' perf by perf_event_open(2). Nothing of the machine changes\n"
+	"without --disrupt.\n"
+	"\n"
+	"  --pmu NAME      a PMU of /sys/bus/event_source/devices (without: generic events)\n"
+	"  --filter TEXT   only checks whose \"area: name\" has this text\n"
+	"  --except TEXT   but none that has this one\n"
+	"  --disrupt       also change settings for a while, make storms, take CPUs off line,\n"
+	"                  suspend and try to unload the module; as root\n"
+	"  --json          JSON instead of KTAP\n"
+	"  --save FILE     the same into a file, besides\n"
+	"  --report FILE   a page of HTML besides\n"
+	"  --against FILE  in the page, results that were saved of another driver beside these\n"
+	"  --from FILE     make the page of results that were saved, and judge nothing\n"
+	"  --list          what is checked, and by which rule\n"
+	"\n"
+	"examples:\n"
+	"  pmu-validate --pmu cpu\n"
+	"  sudo pmu-validate --pmu armv8_pmuv3_0 --disrupt --report report.html\n"
+	"  pmu-validate --pmu cpu --filter sample\n"
+	"  pmu-validate --pmu cpu --save cpu.json\n"
+	"  pmu-validate --pmu corepmu --against cpu.json --report both.html\n"
+	"\n"
+	"The status is 0 when nothing failed, 1 when something did or not all could be run, 2 for a\n"
+	"wrong argument.\n";
 
 static void usage(FILE *out)
 {
-	fprintf(out,
-		"usage: pmu-validate [OPTION]...\n"
-		"  --pmu NAME      a PMU of /sys/bus/event_source/devices (without: generic events)\n"
-		"  --filter TEXT   only checks whose \"area: name\" has this text\n"
-		"  --disrupt       also change settings for a while, make storms, take CPUs off line,\n"
-		"                  suspend and try to unload the module (root)\n"
-		"  --json          JSON instead of KTAP\n"
-		"  --list          what is checked, and by which rule\n");
+	fputs(help, out);
 }
 
 static struct {
-	const char *filter;
+	const char *filter, *except, *save, *report, *against, *from;
 	bool json, list, disrupt;
 } options;
 
@@ -53,8 +74,13 @@ static bool parse_options(int argc, char **argv, int *status)
 	static const struct option names[] = {
 		{ "pmu", required_argument, NULL, 'p' },
 		{ "filter", required_argument, NULL, 'f' },
+		{ "except", required_argument, NULL, 'e' },
 		{ "disrupt", no_argument, NULL, 'd' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "save", required_argument, NULL, 's' },
+		{ "report", required_argument, NULL, 'r' },
+		{ "against", required_argument, NULL, 'a' },
+		{ "from", required_argument, NULL, 'F' },
 		{ "list", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
@@ -70,11 +96,26 @@ static bool parse_options(int argc, char **argv, int *status)
 		case 'f':
 			options.filter = optarg;
 			break;
+		case 'e':
+			options.except = optarg;
+			break;
 		case 'd':
 			options.disrupt = true;
 			break;
 		case 'j':
 			options.json = true;
+			break;
+		case 's':
+			options.save = optarg;
+			break;
+		case 'r':
+			options.report = optarg;
+			break;
+		case 'a':
+			options.against = optarg;
+			break;
+		case 'F':
+			options.from = optarg;
 			break;
 		case 'l':
 			options.list = true;
@@ -90,6 +131,10 @@ static bool parse_options(int argc, char **argv, int *status)
 	}
 	if (optind < argc) {
 		usage(stderr);
+		return false;
+	}
+	if ((options.against || options.from) && !options.report) {
+		fprintf(stderr, "pmu-validate: --against and --from go with --report.\n");
 		return false;
 	}
 	if (options.disrupt && geteuid()) {
@@ -109,7 +154,7 @@ static const struct check **choose_checks(unsigned int *nr)
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		for (j = 0; j < lists[i]->nr; j++)
 			if (*nr < ARRAY_SIZE(chosen) &&
-			    is_chosen(&lists[i]->checks[j], options.filter))
+			    (!options.filter || is_called(&lists[i]->checks[j], options.filter)))
 				chosen[(*nr)++] = &lists[i]->checks[j];
 	return chosen;
 }
@@ -129,16 +174,103 @@ static bool find_pmu(void)
 	return false;
 }
 
-static void tell(const char *sentence)
+/* Results that were saved, or NULL with a complaint. */
+static const struct json *load_results(const char *path)
 {
-	report_note(options.json, sentence);
+	const struct json *results = NULL;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = fopen(path, "r");
+
+	if (!file) {
+		fprintf(stderr, "pmu-validate: %s: %s.\n", path, strerror(errno));
+		return NULL;
+	}
+	if (getdelim(&text, &size, '\0', file) > 0)
+		results = json_parse(text);
+	fclose(file);
+	if (!json_member(results, "checks")) {
+		fprintf(stderr, "pmu-validate: %s does not hold what --save writes.\n", path);
+		return NULL;
+	}
+	return results;
+}
+
+static bool close_file(FILE *file, const char *path)
+{
+	bool written = file && !ferror(file);
+
+	if (file && fclose(file))
+		written = false;
+	if (!written)
+		fprintf(stderr, "pmu-validate: %s: %s.\n", path, strerror(errno));
+	return written;
+}
+
+static bool write_report(const struct json *results, const struct json *other)
+{
+	FILE *file = fopen(options.report, "w");
+
+	if (file)
+		html_report(file, results, other);
+	return close_file(file, options.report);
+}
+
+static bool save(const char *text)
+{
+	FILE *file = fopen(options.save, "w");
+
+	if (file)
+		fputs(text, file);
+	return close_file(file, options.save);
+}
+
+/* All that was chosen; @why says why not all was. */
+static const char *judge(const struct check **checks, unsigned int nr, unsigned int *totals,
+			 const char **why)
+{
+	unsigned int i;
+
+	*why = find_out(options.disrupt);
+	report_begin(options.json, *why ? 0 : nr);
+	for (i = 0; !*why && i < nr && !signal_caught(); i++) {
+		static struct outcome outcome;
+
+		memset(&outcome, 0, sizeof(outcome));
+		if (options.except && is_called(checks[i], options.except)) {
+			outcome.result = SKIP;
+			snprintf(outcome.reason, sizeof(outcome.reason), "--except %s",
+				 options.except);
+		} else if (may_run(checks[i], &outcome)) {
+			run_check(checks[i], &outcome);
+		}
+		if (signal_caught())
+			break;
+		totals[outcome.result]++;
+		report_check(checks[i], &outcome, i + 1);
+	}
+	watch_end(report_note);
+	guard_stop();
+	if (signal_caught())
+		*why = "it was stopped by a signal";
+	return report_end(totals, *why);
+}
+
+static int list_checks(const struct check **checks, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		printf("%s: %s\n\t%s\n", checks[i]->area, checks[i]->name, checks[i]->rule);
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	unsigned int nr, i, totals[3] = { 0 };
+	const struct json *results = NULL, *other = NULL;
+	unsigned int nr, totals[3] = { 0 };
 	const struct check **checks;
-	const char *why;
+	const char *why, *text;
 	int status;
 
 	if (!parse_options(argc, argv, &status))
@@ -149,10 +281,17 @@ int main(int argc, char **argv)
 			options.filter);
 		return 2;
 	}
-	for (i = 0; options.list && i < nr; i++)
-		printf("%s: %s\n\t%s\n", checks[i]->area, checks[i]->name, checks[i]->rule);
 	if (options.list)
-		return 0;
+		return list_checks(checks, nr);
+	if (options.against) {
+		other = load_results(options.against);
+		if (!other)
+			return 2;
+	}
+	if (options.from) {
+		results = load_results(options.from);
+		return !results ? 2 : !write_report(results, other);
+	}
 	if (!find_pmu())
 		return 2;
 	watch_begin();
@@ -161,27 +300,15 @@ int main(int argc, char **argv)
 		perror("pmu-validate: nobody could put changes back");
 		return 1;
 	}
-	why = find_out(options.disrupt);
-	report_begin(options.json, why ? 0 : nr);
-	for (i = 0; !why && i < nr && !signal_caught(); i++) {
-		static struct outcome outcome;
-
-		memset(&outcome, 0, sizeof(outcome));
-		if (may_run(checks[i], &outcome))
-			run_check(checks[i], &outcome);
-		if (signal_caught())
-			break;
-		totals[outcome.result]++;
-		report_check(options.json, checks[i], &outcome, i + 1);
-	}
-	watch_end(tell);
-	guard_stop();
-	if (signal_caught())
-		why = "it was stopped by a signal";
-	report_end(options.json, totals, why);
+	text = judge(checks, nr, totals, &why);
+	status = why || totals[FAIL] ? 1 : 0;
+	if (options.save && !save(text))
+		status = 1;
+	if (options.report && !write_report(json_parse(text), other))
+		status = 1;
 	if (signal_caught()) {
 		signal(signal_caught(), SIG_DFL);
 		raise(signal_caught());
 	}
-	return why || totals[FAIL] ? 1 : 0;
+	return status;
 }

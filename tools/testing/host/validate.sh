@@ -1,0 +1,216 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What pmu-validate makes of its results, and that what its checks change is put back, as far as
+# that needs no PMU: the suite validate-safe of guests does the rest.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-validate.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+tool=$work/pmu-validate
+
+build()
+{
+	expect_true "it builds" make -s -C tools/validate CROSS_COMPILE= WERROR=1 O="$work" \
+		DESTDIR="$work/root" PREFIX=/usr all install &&
+		expect_true "the program is installed" test -x "$work/root/usr/sbin/pmu-validate" &&
+		expect_true "its page is installed" \
+			test -s "$work/root/usr/share/man/man8/pmu-validate.8" &&
+		expect_not "dynamic sections of a program that is static" 'NEEDED' \
+			"$(readelf -d "$tool" 2>&1)"
+}
+
+every_option_is_in_the_page()
+{
+	local option
+
+	for option in $("$tool" --help | grep -oE '^  --[a-z]+'); do
+		expect_says "the manual page on $option" "\\\\-\\\\-${option#--}" \
+			"$(cat tools/validate/pmu-validate.8)" || return 1
+	done
+}
+
+# Without a PMU, or with one: JSON it is.
+json_always()
+{
+	"$tool" --json --filter "identity" >"$work/any.json"
+	expect_true "JSON" python3 -m json.tool "$work/any.json" "$work/tidy" &&
+		expect_says "what is in it" '"totals"' "$(cat "$work/tidy")"
+}
+
+results()
+{
+	cat <<-EOT
+	{"format": 1, "pmu": "$1", "kernel": "6.12", "architecture": "any", "group": 4,
+	"exact": true, "about": {"machine": "<b>&\u0041", "only $1": "yes"}, "checks": [
+	{"area": "count", "name": "one", "result": "$2", "rule": "says \"so\"", "lines":
+	["x < y"], "seen": [{"what": "things", "low": 1, "high": 3, "got": -4, "times": 2}]},
+	{"area": "count", "name": "two", "result": "skip", "rule": "", "reason": "no time",
+	"lines": [], "seen": []}], "notes": ["a note"], "totals": {"pass": 0}}
+	EOT
+}
+
+# The page as its elements have it: nothing is open, nothing comes from elsewhere.
+well_formed()
+{
+	python3 - "$1" <<-'EOT'
+	import html.parser, sys
+	class Page(html.parser.HTMLParser):
+	    open = []
+	    def handle_starttag(self, tag, attrs):
+	        assert not {"src"} & dict(attrs).keys(), tag
+	        assert dict(attrs).get("href", "#")[0] == "#", attrs
+	        assert tag != "b", "the results are no markup"
+	        if tag != "meta":
+	            self.open.append(tag)
+	    def handle_endtag(self, tag):
+	        assert self.open.pop() == tag, tag
+	page = Page()
+	page.feed(open(sys.argv[1]).read())
+	assert not page.open, page.open
+	EOT
+}
+
+page()
+{
+	results first fail >"$work/first.json"
+	results second pass >"$work/second.json"
+	expect_true "a page of one" "$tool" --from "$work/first.json" --report "$work/one.html" &&
+		expect_true "its elements" well_formed "$work/one.html" &&
+		expect_says "expected and seen" '1..3</td><td class="n fail">-4' \
+			"$(cat "$work/one.html")" &&
+		expect_says "the machine" '&lt;b&gt;&amp;A' "$(cat "$work/one.html")" &&
+		expect_true "a page of two" "$tool" --from "$work/first.json" \
+			--against "$work/second.json" --report "$work/two.html" &&
+		expect_true "its elements" well_formed "$work/two.html" &&
+		expect_says "both results" 'fail">fail</span></td><td class="r"><span class="pass' \
+			"$(cat "$work/two.html")"
+}
+
+no_results()
+{
+	local text
+
+	for text in '' '{' '[]' '{"checks": 1}}' '{"checks": "\u12"}' 'null' '{"a" 1}'; do
+		printf '%s' "$text" >"$work/broken.json"
+		"$tool" --from "$work/broken.json" --report "$work/none.html" 2>"$work/said"
+		expect_equal "status for $text" 2 $? || return 1
+	done
+	expect_says "what is said" 'does not hold what --save writes' "$(cat "$work/said")"
+}
+
+wrong_arguments()
+{
+	local words
+
+	for words in "--against x" "--report" "--pmu nowhere" "--filter nothing-has-this" "more"; do
+		# shellcheck disable=SC2086 # words
+		"$tool" $words >"$work/said" 2>&1
+		expect_equal "status of $words" 2 $? || return 1
+	done
+}
+
+# A program that changes a file in a child, as a check does, and waits.
+cat >"$work/change.c" <<'EOT'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guard.h"
+
+int main(int argc, char **argv)
+{
+	pid_t child;
+	int status;
+
+	if (argc < 3 || (argv[2][0] == 'y' && !guard_start()))
+		return 2;
+	child = fork();
+	if (!child) {
+		setpgid(0, 0);
+		guard_leave();
+		status = change_number(argv[1], 7);
+		if (!status)
+			status = change_number(argv[1], 8);
+		printf("%d %d\n", getpid(), status);
+		fflush(stdout);
+		pause();
+		_exit(0);
+	}
+	guard_judge(child);
+	waitpid(child, &status, 0);
+	guard_judge(0);
+	guard_stop();
+	return WIFSIGNALED(status) ? 3 : 0;
+}
+EOT
+
+# change yes|no: $main, $child and the status of the change
+change()
+{
+	echo 5 >"$work/file"
+	: >"$work/said"
+	"$work/change" "$work/file" "$1" >"$work/said" &
+	main=$!
+	for _ in $(seq 200); do
+		[ ! -s "$work/said" ] || break
+		sleep 0.05
+	done
+	read -r child changed <"$work/said"
+}
+
+ends_with()
+{
+	for _ in $(seq 200); do
+		[ "$(cat "$work/file")" != "$1" ] || break
+		sleep 0.05
+	done
+	expect_equal "what is in the file" "$1" "$(cat "$work/file")"
+}
+
+not_unasked()
+{
+	change no
+	kill -9 "$child"
+	wait "$main"
+	expect_equal "status of a change that nobody allowed" -1 "$changed" && ends_with 5
+}
+
+put_back()
+{
+	change yes
+	expect_equal "status of the change" 0 "$changed" &&
+		expect_equal "what is in the file meanwhile" 8 "$(cat "$work/file")" || return 1
+	case $1 in
+	child) kill -9 "$child" ;;
+	*) kill "-$1" "$main" ;;
+	esac
+	wait "$main"
+	ends_with 5 && expect_true "the child has ended" gone "$child"
+}
+
+gone()
+{
+	for _ in $(seq 200); do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+plan 11
+check "it builds, static, and is installed with its page" build
+check "the manual page has every option of --help" every_option_is_in_the_page
+check "--json is JSON, with a PMU and without" json_always
+check "--report makes a page of results, and of two side by side" page
+check "what holds no results is refused" no_results
+check "wrong arguments end with 2" wrong_arguments
+gcc -O2 -Wall -Itools/validate -o "$work/change" "$work/change.c" tools/validate/guard.c || exit 1
+check "without leave nothing is changed" not_unasked
+for ending in child TERM HUP KILL; do
+	check "changes are put back: $ending" put_back $ending
+done
+finish

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * about.c - which machine, which kernel and which PMU it was
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+#include "report.h"
+#include "validate.h"
+
+#define DEVICES	"/sys/bus/event_source/devices"
+
+/* The first line of /proc/cpuinfo that begins with a name. */
+static bool cpu_says(const char *name, char *text, size_t size)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	char line[1024], *value;
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		value = strchr(line, ':');
+		if (!value || strncmp(line, name, strlen(name)) ||
+		    line[strlen(name) + strspn(line + strlen(name), " \t")] != ':')
+			continue;
+		value += 1 + strspn(value + 1, " ");
+		value[strcspn(value, "\n")] = '\0';
+		snprintf(text, size, "%s", value);
+		found = true;
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void tell_cpu(void (*tell)(const char *name, const char *fact))
+{
+	static const char *const names[] = {
+		/* x86 */
+		"vendor_id", "model name", "cpu family", "model", "stepping", "microcode",
+		/* arm64 */
+		"CPU implementer", "CPU part", "CPU variant", "CPU revision",
+		/* RISC-V */
+		"isa", "uarch", "mvendorid", "marchid", "mimpid",
+	};
+	char name[64], text[512];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!cpu_says(names[i], text, sizeof(text)))
+			continue;
+		snprintf(name, sizeof(name), "CPU: %s", names[i]);
+		tell(name, text);
+	}
+}
+
+/* Files of the PMU's directory: their names, or with @values what they hold. */
+static void tell_files(void (*tell)(const char *name, const char *fact), const char *dir,
+		       bool values)
+{
+	char path[512], text[256], name[300], all[2048] = "";
+	struct dirent **entries;
+	int nr, i;
+
+	snprintf(path, sizeof(path), DEVICES "/%s/%s", pmu.name, dir);
+	nr = scandir(path, &entries, NULL, alphasort);
+	for (i = 0; i < nr; i++) {
+		const char *file = entries[i]->d_name;
+
+		if (file[0] == '.')
+			continue;
+		if (!values) {
+			if (strlen(all) + strlen(file) + 2 < sizeof(all))
+				sprintf(all + strlen(all), "%s%s", all[0] ? " " : "", file);
+			continue;
+		}
+		snprintf(path, sizeof(path), DEVICES "/%s/%s/%s", pmu.name, dir, file);
+		snprintf(name, sizeof(name), "PMU: %s/%s", dir, file);
+		if (read_text(path, text, sizeof(text)))
+			tell(name, text);
+	}
+	if (all[0]) {
+		snprintf(name, sizeof(name), "PMU: %s", dir);
+		tell(name, all);
+	}
+}
+
+static void tell_pmu(void (*tell)(const char *name, const char *fact))
+{
+	char path[256], text[256], module[128];
+
+	if (!pmu.name)
+		return;
+	snprintf(text, sizeof(text), "%d", pmu.type);
+	tell("PMU: type", text);
+	snprintf(path, sizeof(path), DEVICES "/%s/cpus", pmu.name);
+	if (read_text(path, text, sizeof(text)))
+		tell("PMU: cpus", text);
+	if (module_of_pmu(module, sizeof(module))) {
+		tell("PMU: module", module);
+		snprintf(path, sizeof(path), "/sys/module/%s/version", module);
+		if (read_text(path, text, sizeof(text)))
+			tell("PMU: version of the module", text);
+		snprintf(path, sizeof(path), "/sys/module/%s/srcversion", module);
+		if (read_text(path, text, sizeof(text)))
+			tell("PMU: sources of the module", text);
+	}
+	tell_files(tell, "caps", true);
+	tell_files(tell, "format", true);
+	tell_files(tell, "events", false);
+}
+
+void about_machine(void (*tell)(const char *name, const char *fact))
+{
+	static const struct {
+		const char *name;
+		const char *path;
+	} files[] = {
+		{ "machine", "/sys/class/dmi/id/product_name" },
+		{ "machine", "/proc/device-tree/model" },
+		{ "vendor", "/sys/class/dmi/id/sys_vendor" },
+		{ "firmware", "/sys/class/dmi/id/bios_version" },
+		{ "hypervisor", "/sys/hypervisor/type" },
+		{ "CPUs on line", "/sys/devices/system/cpu/online" },
+		{ "kernel.perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid" },
+		{ "kernel.perf_event_max_sample_rate",
+		  "/proc/sys/kernel/perf_event_max_sample_rate" },
+		{ "kernel.perf_user_access", "/proc/sys/kernel/perf_user_access" },
+		{ "kernel.nmi_watchdog", "/proc/sys/kernel/nmi_watchdog" },
+		{ "kernel.tainted", "/proc/sys/kernel/tainted" },
+	};
+	char text[512];
+	struct utsname uts;
+	unsigned int i;
+
+	uname(&uts);
+	tell("kernel", uts.release);
+	tell("kernel build", uts.version);
+	tell("architecture", uts.machine);
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		if (read_text(files[i].path, text, sizeof(text)))
+			tell(files[i].name, text);
+	tell_cpu(tell);
+	tell_pmu(tell);
+	tell("user", geteuid() ? "not root" : "root");
+	snprintf(text, sizeof(text), "%u", pmu.group);
+	tell("events in a group", text);
+	tell("how exact", pmu.exact ? "the clock counts instructions: every count is known" :
+	     "counts of user space within 0.2 percent");
+}
