@@ -141,6 +141,10 @@ apt_update() {
 			say "the archive cannot be reached now; keeping the package lists of an earlier run"
 			return
 		fi
+		# A mirror may be in the middle of a change; newer versions are not necessary.
+		grep -q '^E: Failed to fetch ' "$log" &&
+			! grep '^E: Failed to fetch ' "$log" | grep -qvE '/dists/[^/]*-(updates|backports|security)/' &&
+			say "the archive lacks some updates now: older versions will do" && return
 		die "Debian's package lists cannot be fetched (no network, or no such suite?): $(grep -m 1 -E '^(E|W): ' "$log"); all of it is in $log."
 	fi
 	touch "$APT_DIR/updated"

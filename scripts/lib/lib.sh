@@ -134,10 +134,11 @@ table_row() {
 	[ -n "$seen" ]
 }
 
-# load_arch ARCH: the row of an architecture, into A[].
+# load_arch ARCH: the row of an architecture, into A[]; A[stock] where corepmu has no backend.
 load_arch() {
 	declare -gA A
-	table_row "$TOP/scripts/arches.cfg" "$1" A ||
+	table_row "$TOP/scripts/arches.cfg" "$1" A && return
+	table_row "$TOP/scripts/arches-stock.cfg" "$1" A && A[stock]=1 ||
 		die -2 "ARCH=$1 is not known; choose one of: $(table_rows "$TOP/scripts/arches.cfg" | xargs)."
 }
 

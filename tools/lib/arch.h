@@ -54,6 +54,8 @@ struct arch_level {
 #include "arch-arm64.h"
 #elif defined(__x86_64__)
 #include "arch-x86.h"
+#elif defined(__riscv) && __riscv_xlen == 64
+#include "arch-riscv.h"
 #else
 #error "no known loop for this architecture"
 #endif

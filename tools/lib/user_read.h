@@ -58,6 +58,41 @@ static inline uint64_t user_read_clock(void)
 	return (uint64_t)high << 32 | low;
 }
 
+#elif defined(__riscv) && __riscv_xlen == 64
+
+/* 0 to 31 are the CSRs cycle, time, instret and hpmcounter3 to hpmcounter31. */
+#define USER_READ_CSR(n)						\
+	case n:								\
+		__asm__ volatile("csrr	%0, " #n " + 0xc00" : "=r" (value)); \
+		break
+#define USER_READ_CSRS(a, b, c, d)					\
+	USER_READ_CSR(a); USER_READ_CSR(b); USER_READ_CSR(c); USER_READ_CSR(d)
+
+static inline uint64_t user_read_counter(uint32_t counter)
+{
+	uint64_t value = 0;
+
+	switch (counter) {
+	USER_READ_CSRS(0, 1, 2, 3);
+	USER_READ_CSRS(4, 5, 6, 7);
+	USER_READ_CSRS(8, 9, 10, 11);
+	USER_READ_CSRS(12, 13, 14, 15);
+	USER_READ_CSRS(16, 17, 18, 19);
+	USER_READ_CSRS(20, 21, 22, 23);
+	USER_READ_CSRS(24, 25, 26, 27);
+	USER_READ_CSRS(28, 29, 30, 31);
+	}
+	return value;
+}
+
+static inline uint64_t user_read_clock(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("rdtime	%0" : "=r" (value));
+	return value;
+}
+
 #elif defined(__aarch64__)
 
 /*

@@ -28,6 +28,12 @@
 #define REG_SP		7
 #define REG_PC		8
 #define NR_REGS		20
+#elif defined(__riscv)
+/* PC, and x1 to x31 in their order: asm/perf_regs.h */
+#define REG_MASK	((1ULL << 32) - 1)
+#define REG_SP		2
+#define REG_PC		0
+#define NR_REGS		32
 #endif
 
 static struct ring ring;

@@ -91,7 +91,7 @@ static void times_from_the_page(void)
 	close(fd);
 }
 
-/* Documentation/arch/arm64/perf.rst: whether user space may read counters on arm64 */
+/* Whether user space may read counters, on arm64 and RISC-V: admin-guide/sysctl/kernel.rst */
 #define USER_ACCESS	"/proc/sys/kernel/perf_user_access"
 
 /* An enabled event whose counter user space may read, or -1 after a skip. */
@@ -102,25 +102,24 @@ static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
 
 	attr_instructions(&attr);
 	attr.sample_period = period;
-#if defined(__aarch64__)
 	if (!read_number(USER_ACCESS) && change_number(USER_ACCESS, 1)) {
 		ktap_skip("kernel.perf_user_access is 0, and --disrupt was not given");
 		return -1;
 	}
-	attr.config1 = ARCH_CONFIG1_RDPMC;
-	fd = event_open(&attr, 0, -1, -1, 0);
-	if (fd == -EINVAL || fd == -EOPNOTSUPP) {
-		attr.config1 |= ARCH_CONFIG1_LONG;
+	/* Where it has to be asked for, the PMU's format says how. */
+	if (pmu.name && parse_terms("rdpmc", &attr)) {
 		fd = event_open(&attr, 0, -1, -1, 0);
+		/* Only for a counter of 64 bits, perhaps. */
+		if ((fd == -EINVAL || fd == -EOPNOTSUPP) && parse_terms("long", &attr))
+			fd = event_open(&attr, 0, -1, -1, 0);
+		if (fd == -EINVAL || fd == -EOPNOTSUPP) {
+			ktap_skip("the term rdpmc of format/ is refused: %s", strerror(-fd));
+			return -1;
+		}
+		expect_true("the event opens", fd >= 0);
+	} else {
+		fd = event_open_self(&attr, -1);
 	}
-	if (fd == -EINVAL || fd == -EOPNOTSUPP) {
-		ktap_skip("config1:1, rdpmc, is refused: %s", strerror(-fd));
-		return -1;
-	}
-	expect_true("the event opens", fd >= 0);
-#else
-	fd = event_open_self(&attr, -1);
-#endif
 	*page = fd < 0 ? NULL : map_page(fd);
 	if (!*page)
 		return -1;

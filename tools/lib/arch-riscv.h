@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * arch-riscv.h - a loop for RISC-V, which the project has no driver or PMU of its own for: only
+ * what judges any PMU is built for it
+ */
+#ifndef ARCH_RISCV_H
+#define ARCH_RISCV_H
+
+#include <errno.h>
+#include <linux/perf_event.h>
+
+#define ARCH_EVENT_CYCLES	PERF_COUNT_HW_CPU_CYCLES
+#define ARCH_EVENT_INSTRUCTIONS	PERF_COUNT_HW_INSTRUCTIONS
+#define ARCH_INTERRUPTS		"riscv-pmu"
+#define ARCH_DEFAULT_PMU	"cpu"
+
+#define ARCH_KNOWN_LOOP							\
+	asm(".pushsection .text\n"					\
+	    "	.global	known_loop, known_loop_start, known_loop_end\n"	\
+	    "	.type	known_loop, @function\n"			\
+	    "	.balign	64\n"						\
+	    "known_loop:\n"						\
+	    "known_loop_start:\n"					\
+	    "1:	addi	a0, a0, -1\n"					\
+	    "	bnez	a0, 1b\n"					\
+	    "known_loop_end:\n"						\
+	    "	ret\n"							\
+	    "	.size	known_loop, . - known_loop\n"			\
+	    ".popsection")
+
+static inline unsigned int arch_loop_cycles(const char *pmu)
+{
+	(void)pmu;
+	return LOOP_INSNS;
+}
+
+static inline struct arch_counters arch_counters(void)
+{
+	return (struct arch_counters) { 1, 1, 2, 1 };
+}
+
+#endif /* ARCH_RISCV_H */
