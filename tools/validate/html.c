@@ -20,10 +20,11 @@ static const char head[] =
 	"table { border-collapse: collapse; width: 100%; margin: .6rem 0 1.6rem; }\n"
 	"th, td { text-align: left; vertical-align: top; padding: .3rem .6rem;\n"
 	"  border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }\n"
-	"th { font-weight: 600; }\n"
+	"th { font-weight: 600; white-space: nowrap; }\n"
 	"td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }\n"
 	".pass { color: var(--pass); } .fail { color: var(--fail); font-weight: 700; }\n"
 	".skip, .none { color: var(--skip); }\n"
+	"td.k { white-space: nowrap; }\n"
 	"td.r { white-space: nowrap; width: 1%; }\n"
 	"summary { cursor: pointer; } details table { font-size: 13px; }\n"
 	".rule { font-style: italic; } ul { margin: .3rem 0; }\n"
@@ -93,7 +94,7 @@ static void about(FILE *out, const struct json *report, const struct json *other
 	fputs("<h2>Machine, kernel and PMU</h2>\n<table>\n", out);
 	for (fact = ours ? ours->first : NULL; fact; fact = fact->next) {
 		fputs("<tr>", out);
-		put_cell(out, NULL, fact->key);
+		put_cell(out, "k", fact->key);
 		put_cell(out, NULL, json_text(ours, fact->key));
 		if (other)
 			put_cell(out, NULL, json_text(theirs, fact->key));
@@ -103,7 +104,7 @@ static void about(FILE *out, const struct json *report, const struct json *other
 		if (json_member(ours, fact->key))
 			continue;
 		fputs("<tr>", out);
-		put_cell(out, NULL, fact->key);
+		put_cell(out, "k", fact->key);
 		put_cell(out, NULL, "");
 		put_cell(out, NULL, json_text(theirs, fact->key));
 		fputs("</tr>\n", out);
@@ -290,6 +291,8 @@ static void remarks(FILE *out, const struct json *report)
 	}
 	for (note = first_of(report, "notes"); note; note = note->next) {
 		fputs("<p>", out);
+		title(out, report);
+		fputs(": ", out);
 		put(out, note->text ?: "");
 		fputs("</p>\n", out);
 	}
