@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #define MAX_CHANGES	16
 #define MAX_TEXT	128
 
+/* Without @before it is a directory that was not there. */
 struct change {
 	char path[256];
 	char before[MAX_TEXT];
@@ -159,10 +161,11 @@ void guard_restore(void)
 {
 	while (changes && changes->nr) {
 		struct change *change = &changes->made[changes->nr - 1];
-		int error = write_text(change->path, change->before);
+		int error = change->before[0] ? write_text(change->path, change->before) :
+			    rmdir(change->path) ? -errno : 0;
 
 		if (error)
-			fprintf(stderr, "pmu-validate: %s cannot be set to %s again: %s\n",
+			fprintf(stderr, "pmu-validate: %s cannot be as it was, %s: %s\n",
 				change->path, change->before, strerror(-error));
 		changes->nr--;
 	}
@@ -197,25 +200,53 @@ static void hold(void)
 		sleep(atoi(seconds));
 }
 
+/* From here on it is put back, whoever ends us before or after what is changed. */
+static int remember(const char *path, const char *before)
+{
+	struct change *change = &changes->made[changes->nr];
+
+	if (changes->nr == MAX_CHANGES || strlen(path) >= sizeof(change->path))
+		return -ENOSPC;
+	strcpy(change->path, path);
+	strcpy(change->before, before);
+	__atomic_store_n(&changes->nr, changes->nr + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
 int change_text(const char *path, const char *text)
 {
-	struct change *change;
-	int ret;
+	char before[MAX_TEXT];
+	int ret = 0;
 
 	if (!changes)
 		return -EPERM;
 	if (!is_known(path)) {
-		if (changes->nr == MAX_CHANGES || strlen(path) >= sizeof(change->path))
-			return -ENOSPC;
-		change = &changes->made[changes->nr];
-		ret = read_choice(path, change->before, sizeof(change->before));
-		if (ret)
-			return ret;
-		strcpy(change->path, path);
-		/* From here on it is put back, whoever ends us before or after the write. */
-		__atomic_store_n(&changes->nr, changes->nr + 1, __ATOMIC_RELEASE);
+		ret = read_choice(path, before, sizeof(before));
+		/* What cannot be told from a directory is not for us to change. */
+		if (!ret && !before[0])
+			ret = -EINVAL;
+		if (!ret)
+			ret = remember(path, before);
 	}
-	ret = write_text(path, text);
+	if (!ret)
+		ret = write_text(path, text);
+	hold();
+	return ret;
+}
+
+int make_dir(const char *path)
+{
+	int ret;
+
+	if (!changes)
+		return -EPERM;
+	if (!access(path, F_OK))
+		return -EEXIST;
+	ret = remember(path, "");
+	if (!ret && mkdir(path, 0755)) {
+		ret = -errno;
+		changes->nr--;
+	}
 	hold();
 	return ret;
 }

@@ -62,6 +62,14 @@ int change_text(const char *path, const char *text);
 int change_number(const char *path, long value);
 
 /**
+ * make_dir() - make a directory, a cgroup, for as long as the check runs
+ * @path: the directory
+ *
+ * Return: as change_text().
+ */
+int make_dir(const char *path);
+
+/**
  * watch_begin() - remember what the machine is like
  */
 void watch_begin(void);
