@@ -175,6 +175,26 @@ static void short_chains(void)
 	close_sampling(&ring, fd);
 }
 
+static bool opens_precisely(int level)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP);
+	attr.precise_ip = level;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd < 0 && (pmu.has & NEED_CYCLES)) {
+		attr_cycles(&attr);
+		attr.sample_period = PERIOD;
+		attr.sample_type = PERF_SAMPLE_IP;
+		attr.precise_ip = level;
+		fd = event_open(&attr, 0, -1, -1, 0);
+	}
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* What caps/ promises and not more. */
 static void max_precise(void)
 {
@@ -189,18 +209,10 @@ static void max_precise(void)
 		return;
 	}
 	expect_range("caps/max_precise", 0, 3, most);
-	for (level = most + 1; level <= 3; level++) {
-		struct perf_event_attr attr;
-		int fd;
-
-		attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP);
-		attr.precise_ip = level;
-		fd = event_open(&attr, 0, -1, -1, 0);
-		expect_or_say(fd < 0, "precise_ip %d: expected an error above caps/max_precise %ld",
-			      level, most);
-		if (fd >= 0)
-			close(fd);
-	}
+	for (level = 0; level <= 3; level++)
+		expect_or_say(opens_precisely(level) == (level <= most),
+			      "precise_ip %d, caps/max_precise %ld: expected %s", level, most,
+			      level <= most ? "a descriptor" : "an error");
 }
 
 #define CGROUPS	"/sys/fs/cgroup"
