@@ -65,22 +65,43 @@ static inline uint64_t user_read_clock(void)
 	case n:								\
 		__asm__ volatile("csrr	%0, " #n " + 0xc00" : "=r" (value)); \
 		break
-#define USER_READ_CSRS(a, b, c, d)					\
-	USER_READ_CSR(a); USER_READ_CSR(b); USER_READ_CSR(c); USER_READ_CSR(d)
-
 static inline uint64_t user_read_counter(uint32_t counter)
 {
 	uint64_t value = 0;
 
 	switch (counter) {
-	USER_READ_CSRS(0, 1, 2, 3);
-	USER_READ_CSRS(4, 5, 6, 7);
-	USER_READ_CSRS(8, 9, 10, 11);
-	USER_READ_CSRS(12, 13, 14, 15);
-	USER_READ_CSRS(16, 17, 18, 19);
-	USER_READ_CSRS(20, 21, 22, 23);
-	USER_READ_CSRS(24, 25, 26, 27);
-	USER_READ_CSRS(28, 29, 30, 31);
+	USER_READ_CSR(0);
+	USER_READ_CSR(1);
+	USER_READ_CSR(2);
+	USER_READ_CSR(3);
+	USER_READ_CSR(4);
+	USER_READ_CSR(5);
+	USER_READ_CSR(6);
+	USER_READ_CSR(7);
+	USER_READ_CSR(8);
+	USER_READ_CSR(9);
+	USER_READ_CSR(10);
+	USER_READ_CSR(11);
+	USER_READ_CSR(12);
+	USER_READ_CSR(13);
+	USER_READ_CSR(14);
+	USER_READ_CSR(15);
+	USER_READ_CSR(16);
+	USER_READ_CSR(17);
+	USER_READ_CSR(18);
+	USER_READ_CSR(19);
+	USER_READ_CSR(20);
+	USER_READ_CSR(21);
+	USER_READ_CSR(22);
+	USER_READ_CSR(23);
+	USER_READ_CSR(24);
+	USER_READ_CSR(25);
+	USER_READ_CSR(26);
+	USER_READ_CSR(27);
+	USER_READ_CSR(28);
+	USER_READ_CSR(29);
+	USER_READ_CSR(30);
+	USER_READ_CSR(31);
 	}
 	return value;
 }

@@ -73,7 +73,7 @@ static int read_choice(const char *path, char *text, size_t size)
 	from = to ? from + 1 : line;
 	if (strlen(from) >= size)
 		return -EFBIG;
-	strcpy(text, from);
+	memcpy(text, from, strlen(from) + 1);
 	return 0;
 }
 
@@ -207,8 +207,8 @@ static int remember(const char *path, const char *before)
 
 	if (changes->nr == MAX_CHANGES || strlen(path) >= sizeof(change->path))
 		return -ENOSPC;
-	strcpy(change->path, path);
-	strcpy(change->before, before);
+	snprintf(change->path, sizeof(change->path), "%s", path);
+	snprintf(change->before, sizeof(change->before), "%s", before);
 	__atomic_store_n(&changes->nr, changes->nr + 1, __ATOMIC_RELEASE);
 	return 0;
 }

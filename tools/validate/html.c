@@ -148,8 +148,8 @@ static bool begins_area(const struct json *report, const struct json *check)
 static void areas(FILE *out, const struct json *report, const struct json *other)
 {
 	const struct json *check;
-	const char *heads = "<th class=\"n\">passes</th><th class=\"n\">fails</th>"
-			    "<th class=\"n\">skipped</th>";
+	const char *heads =
+		"<th class=\"n\">passes</th><th class=\"n\">fails</th><th class=\"n\">skipped</th>";
 
 	fputs("<h2>Areas</h2>\n<table>\n<tr><th></th><th colspan=\"3\">", out);
 	title(out, report);
@@ -201,8 +201,8 @@ static void detail(FILE *out, const struct json *check)
 		fputs("</p>", out);
 	}
 	if (first_of(check, "seen"))
-		fputs("<table><tr><th></th><th class=\"n\">expected</th><th class=\"n\">seen</th>"
-		      "<th class=\"n\">times</th></tr>", out);
+		fputs("<table><tr><th></th><th class=\"n\">expected</th><th class=\"n\">seen</th><th class=\"n\">times</th></tr>",
+		      out);
 	for (seen = first_of(check, "seen"); seen; seen = seen->next) {
 		long long got = json_number(seen, "got");
 		bool bad = got < json_number(seen, "low") || got > json_number(seen, "high");
@@ -307,9 +307,9 @@ void html_report(FILE *out, const struct json *report, const struct json *other)
 		fputs(", beside ", out);
 		title(out, other);
 	}
-	fputs("</h1>\n<p>Whether a PMU of perf does what perf_event_open(2) says. Each check names "
-	      "the sentence that it holds the driver to; what was expected and seen is below its "
-	      "name.</p>\n", out);
+	fputs("</h1>\n<p>Whether a PMU of perf does what perf_event_open(2) says. ", out);
+	fputs("Each check names the sentence that it holds the driver to; ", out);
+	fputs("what was expected and seen is below its name.</p>\n", out);
 	remarks(out, report);
 	if (other)
 		remarks(out, other);

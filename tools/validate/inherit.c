@@ -94,7 +94,7 @@ static void host_without_guests(void)
 	}
 }
 
-static void branches(void)
+static void of_a_loop(void)
 {
 	struct perf_event_attr attr;
 	u64 base;
@@ -128,7 +128,7 @@ static const struct check checks[] = {
 	  MAN "exclude_guest: do not measure events happening inside guest instances",
 	  host_without_guests },
 	{ "count", "branches of a known loop",
-	  MAN "PERF_COUNT_HW_BRANCH_INSTRUCTIONS: Retired branch instructions", branches },
+	  MAN "PERF_COUNT_HW_BRANCH_INSTRUCTIONS: Retired branch instructions", of_a_loop },
 };
 
 const struct check_list inherit_checks = { checks, ARRAY_SIZE(checks) };

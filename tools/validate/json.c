@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static char *put_character(char *to, unsigned long code)
 /* From behind the first quote on; NULL where there is no second one. */
 static const char *parse_string(const char *at, char **text)
 {
-	char *to = malloc(strlen(at) + 1), digits[5] = "";
+	char *to = malloc(strlen(at) + 1), digits[5];
 
 	*text = to;
 	for (; to && *at && *at != '"'; at++) {
@@ -50,7 +51,7 @@ static const char *parse_string(const char *at, char **text)
 			*to++ = '\t';
 			break;
 		case 'u':
-			strncpy(digits, at + 1, 4);
+			snprintf(digits, sizeof(digits), "%.4s", at + 1);
 			if (strspn(digits, "0123456789abcdefABCDEF") != 4)
 				return NULL;
 			to = put_character(to, strtoul(digits, NULL, 16));

@@ -129,7 +129,7 @@ static void page_sizes(void)
 			break;
 		/* An address that there is none of has none. */
 		data += !at[1] || !(at[1] % page);
-		/* This program is mapped from a file: by pages of the usual size, or larger ones. */
+		/* This program is mapped from a file: by pages of the usual size, or larger. */
 		code += at[2] && !(at[2] % page) && !(at[2] & (at[2] - 1));
 	}
 	expect_range("samples", LOOP / PERIOD - 1, LOOP / PERIOD + 1, nr);
@@ -196,7 +196,7 @@ static bool opens_precisely(int level)
 }
 
 /* What caps/ promises and not more. */
-static void max_precise(void)
+static void levels_of_precision(void)
 {
 	char path[256];
 	long most;
@@ -275,7 +275,7 @@ static const struct check checks[] = {
 	  short_chains, NEED_SAMPLING },
 	{ "identity", "caps/max_precise",
 	  "Documentation/ABI/testing/sysfs-bus-event_source-devices-caps: max_precise: highest supported precise level",
-	  max_precise, NEED_PMU | NEED_SAMPLING },
+	  levels_of_precision, NEED_PMU | NEED_SAMPLING },
 	{ "task", "an event of a cgroup",
 	  MAN "PERF_FLAG_PID_CGROUP: the event is measured only if the thread running on the monitored CPU belongs to the designated container (cgroup)",
 	  of_a_cgroup, NEED_CPU_WIDE | NEED_DISRUPT },
