@@ -8,7 +8,18 @@ cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-validate.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+# Where nothing is put back a child goes on waiting, and would hold whatever its parents had open.
+clean_up()
+{
+	local pid
+
+	while read -r pid; do
+		[ "$(readlink "/proc/$pid/exe")" != "$work/change" ] || kill -9 "$pid"
+	done <"$work/pids"
+	rm -rf "$work"
+}
+: >"$work/pids"
+trap clean_up EXIT
 tool=$work/pmu-validate
 
 build()
@@ -137,7 +148,7 @@ int main(int argc, char **argv)
 			status = change_number(argv[1], 8);
 		printf("%d %d\n", getpid(), status);
 		fflush(stdout);
-		pause();
+		sleep(60);
 		_exit(0);
 	}
 	guard_judge(child);
@@ -160,6 +171,7 @@ change()
 		sleep 0.05
 	done
 	read -r child changed <"$work/said"
+	printf '%s\n' "$child" "$main" >>"$work/pids"
 }
 
 ends_with()
