@@ -9,6 +9,8 @@
  *	count		what the guest does
  *	decode		what its instructions are
  *	deliver		interrupts
+ *	branch		where its branches go
+ *	brbe		records of them, knows nothing of QEMU
  *	qemu		all that depends on QEMU
  *
  * Files of pmu/ and common/ are shared with the x86 PMU. See arm64-pmu.rst for the
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arm64/branch.h"
 #include "arm64/count.h"
 #include "arm64/deliver.h"
 #include "arm64/model.h"
@@ -43,6 +46,7 @@ static struct {
 	uint64_t slots;
 	uint64_t threshold;
 	const char *instr_counter;
+	uint64_t brbe;
 	const char *kind;
 	uint64_t spi;
 	const char *stats;
@@ -53,6 +57,9 @@ static struct {
 	uint64_t wrong_cpu;
 	const char *stuck;
 	bool sticky_status;
+	uint64_t lose_record;
+	uint64_t tear_record;
+	bool unfrozen_brbe;
 } opt = {
 	.counters = OPTION_UNSET,
 	.slots = OPTION_UNSET,
@@ -66,6 +73,7 @@ static const struct option options[] = {
 	{ .name = "slots",		 .number = &opt.slots },
 	{ .name = "threshold",		 .number = &opt.threshold },
 	{ .name = "instruction-counter", .text = &opt.instr_counter },
+	{ .name = "brbe",		 .number = &opt.brbe },
 	{ .name = "kind",		 .text = &opt.kind },
 	{ .name = "spi",		 .number = &opt.spi },
 	{ .name = "stats",		 .text = &opt.stats },
@@ -77,6 +85,9 @@ static const struct option options[] = {
 	{ .name = "wrong-cpu-pmi", .number = &opt.wrong_cpu },
 	{ .name = "stuck-counter", .text = &opt.stuck },
 	{ .name = "sticky-status", .flag = &opt.sticky_status },
+	{ .name = "lose-record",   .number = &opt.lose_record },
+	{ .name = "tear-record",   .number = &opt.tear_record },
+	{ .name = "unfrozen-brbe", .flag = &opt.unfrozen_brbe },
 };
 
 static const struct option_table option_table = {
@@ -158,6 +169,16 @@ static uint64_t pmu_mdcr_el2(struct arm64_pmu *pmu)
 	return arm64_qemu_mdcr_el2(vcpu_of(pmu));
 }
 
+static uint64_t pmu_hcr_el2(struct arm64_pmu *pmu)
+{
+	return arm64_qemu_hcr_el2(vcpu_of(pmu));
+}
+
+static uint64_t pmu_record(struct arm64_pmu *pmu, unsigned int levels)
+{
+	return arm64_branch_record(vcpu_of(pmu), levels);
+}
+
 static void pmu_overflowed(struct arm64_pmu *pmu)
 {
 	arm64_deliver_overflow(vcpu_of(pmu));
@@ -174,6 +195,8 @@ static const struct arm64_pmu_ops pmu_ops = {
 	.need		= pmu_need,
 	.level		= pmu_level,
 	.mdcr_el2	= pmu_mdcr_el2,
+	.hcr_el2	= pmu_hcr_el2,
+	.record		= pmu_record,
 	.overflowed	= pmu_overflowed,
 	.alarm		= pmu_alarm,
 };
@@ -186,6 +209,11 @@ static void set_alarm(unsigned int vcpu, uint64_t instructions)
 static void reached(unsigned int vcpu)
 {
 	arm64_pmu_check(pmus[vcpu]);
+}
+
+static void branch_taken(unsigned int vcpu, const struct arm64_branch *branch)
+{
+	arm64_brbe_branch(pmus[vcpu], branch);
 }
 
 static bool is_flags(enum arm64_pmu_reg reg)
@@ -206,6 +234,16 @@ static void hook_write(unsigned int vcpu, enum arm64_pmu_reg reg, unsigned int n
 {
 	arm64_pmu_write(pmus[vcpu], reg, n, value);
 	arm64_deliver_update(vcpu, is_flags(reg));
+}
+
+static uint64_t hook_read_brbe(unsigned int vcpu, enum arm64_brbe_reg reg, unsigned int n)
+{
+	return arm64_brbe_read(pmus[vcpu], reg, n);
+}
+
+static void hook_write_brbe(unsigned int vcpu, enum arm64_brbe_reg reg, uint64_t value)
+{
+	arm64_brbe_write(pmus[vcpu], reg, value);
 }
 
 static void hook_mdcr_changed(unsigned int vcpu)
@@ -230,8 +268,11 @@ static void hook_reset(void)
 static const struct arm64_qemu_hooks hooks = {
 	.read		= hook_read,
 	.write		= hook_write,
+	.read_brbe	= hook_read_brbe,
+	.write_brbe	= hook_write_brbe,
 	.mdcr_changed	= hook_mdcr_changed,
 	.exception	= arm64_count_exception,
+	.delivered	= arm64_count_delivered,
 	.reset		= hook_reset,
 };
 
@@ -251,6 +292,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	}
 	fprintf(f, "cpu%u.overflows %lu\n", vcpu, pmu->overflowed);
 	fprintf(f, "cpu%u.checks %lu\n", vcpu, pmu->checks);
+	fprintf(f, "cpu%u.brbe.records %lu\n", vcpu, pmu->brbe.records);
 	deliver_print(f, vcpu);
 	arm64_deliver_print(f, vcpu);
 	deliver_print_faults(f, vcpu);
@@ -421,6 +463,12 @@ static int configure(struct kind *kind, const struct arm64_qemu_cpu *cpu)
 		config->threshold = small(opt.threshold);
 	if (options_switch("instruction-counter", opt.instr_counter, &config->instr_counter))
 		return 1;
+	config->brbe = (struct arm64_brbe_config) {
+		.records	= small(opt.brbe),
+		.lose		= opt.lose_record,
+		.tear		= opt.tear_record,
+		.unfrozen	= opt.unfrozen_brbe,
+	};
 	config->has_el2 = cpu->has_el2;
 	config->has_el3 = cpu->has_el3;
 	config->stuck = stuck_counter;
@@ -462,9 +510,10 @@ static int make_pmu(unsigned int vcpu)
 		return 1;
 	if (kind->midr && arm64_qemu_set_midr(vcpu, kind->midr))
 		return 1;
-	plugin_note("CPU %u: PMUVer %u, %u event counters, %u slots, threshold of %u bits, %s",
+	plugin_note("CPU %u: PMUVer %u, %u event counters, %u slots, threshold of %u bits, %s, %u branch records",
 		    vcpu, config->version, config->counters, config->slots, config->threshold,
-		    config->instr_counter ? "instruction counter" : "no instruction counter");
+		    config->instr_counter ? "instruction counter" : "no instruction counter",
+		    config->brbe.records);
 	return 0;
 }
 
@@ -495,6 +544,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 		return 1;
 
 	arm64_count_init(reached, print_stats);
+	arm64_branch_init(branch_taken);
 	arm64_deliver_init(pmus);
 	if (plugin_on_vcpu_init(id, info, vcpu_init) || arm64_qemu_hook(&hooks))
 		return 1;

@@ -6,23 +6,13 @@
  * and will begin again, so it is taken back. What it was is read from the
  * guest's memory: that it could be executed says that it is there.
  */
+#include "arm64/branch.h"
 #include "arm64/count.h"
 #include "arm64/decode.h"
 #include "arm64/events.h"
+#include "arm64/exceptions.h"
 #include "arm64/qemu.h"
 #include "pmu/count.h"
-
-/* Exceptions by QEMU's numbers, target/arm/cpu.h */
-#define EXCP_UDEF		1
-#define EXCP_SWI		2
-#define EXCP_PREFETCH_ABORT	3
-#define EXCP_DATA_ABORT		4
-#define EXCP_BKPT		7
-#define EXCP_HVC		11
-#define EXCP_HYP_TRAP		12
-#define EXCP_SMC		13
-#define EXCP_SEMIHOST		16
-#define EXCP_UNALIGNED		22
 
 static void take_back(unsigned int vcpu, uint32_t insn, unsigned int level)
 {
@@ -58,6 +48,7 @@ void arm64_count_exception(unsigned int vcpu, int exception)
 	if (exception == EXCP_SEMIHOST)
 		return;
 	count_branch_went(vcpu, arm64_qemu_pc(vcpu));
+	arm64_branch_exception(vcpu, exception);
 
 	switch (exception) {
 	case EXCP_UDEF:
@@ -79,6 +70,17 @@ void arm64_count_exception(unsigned int vcpu, int exception)
 		break;
 	}
 	count_add(vcpu, ARM64_PMU_EXCEPTIONS, level);
+}
+
+/**
+ * arm64_count_delivered() - an exception has been taken
+ * @vcpu: where; in its thread
+ * @e: from where
+ */
+void arm64_count_delivered(unsigned int vcpu, const struct arm64_qemu_exception *e)
+{
+	if (e->number != EXCP_SEMIHOST)
+		arm64_branch_delivered(vcpu, e);
 }
 
 /* ---- generated code ---- */
@@ -105,6 +107,7 @@ static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, uns
 		count_gen_conditional(insn, b, arm64_insn_distance(word_of(insn)));
 	else
 		count_gen_add(insn, b, ARM64_PMU_TAKEN, 1);
+	arm64_branch_gen(b->tb, insn, b->level, class);
 }
 
 static void gen_memory(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int class)
@@ -136,6 +139,7 @@ static void translate(struct qemu_plugin_tb *tb)
 	size_t i;
 
 	count_gen_start(&b);
+	arm64_branch_gen_start(tb, b.level);
 	for (i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = plugin_api.tb_get_insn(tb, i);
 		unsigned int class = class_of(insn);

@@ -25,11 +25,16 @@ static unsigned int load_if(unsigned int condition)
 	return condition ? ARM64_INSN_LOAD : ARM64_INSN_STORE;
 }
 
+static unsigned int call_if(unsigned int condition)
+{
+	return condition ? ARM64_INSN_CALL : 0;
+}
+
 /* Branches, exception generation, system instructions: op0 is 101x. */
 static unsigned int branch_class(uint32_t insn)
 {
 	if ((insn & 0x7c000000) == 0x14000000)		/* B, BL */
-		return ARM64_INSN_BRANCH | ARM64_INSN_IMMEDIATE;
+		return ARM64_INSN_BRANCH | ARM64_INSN_IMMEDIATE | call_if(bit(insn, 31));
 	if ((insn & 0xff000000) == 0x54000000 ||	/* B.cond */
 	    (insn & 0x7c000000) == 0x34000000)		/* CBZ, CBNZ, TBZ, TBNZ */
 		return ARM64_INSN_BRANCH | ARM64_INSN_IMMEDIATE | ARM64_INSN_CONDITIONAL;
@@ -40,8 +45,8 @@ static unsigned int branch_class(uint32_t insn)
 		return ARM64_INSN_BRANCH | ARM64_INSN_RETURN;
 	case 4:						/* ERET, ERETAA */
 		return ARM64_INSN_BRANCH | ARM64_INSN_ERET;
-	default:					/* BR, BLR, BRAA ... */
-		return ARM64_INSN_BRANCH;
+	default:					/* BR, BLR, BRAA, BLRAA ... */
+		return ARM64_INSN_BRANCH | ARM64_INSN_INDIRECT | call_if(bit(insn, 21));
 	}
 }
 

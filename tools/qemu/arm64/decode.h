@@ -15,6 +15,8 @@
 #define ARM64_INSN_ERET		(1u << 5)
 #define ARM64_INSN_LOAD		(1u << 6)
 #define ARM64_INSN_STORE	(1u << 7)
+#define ARM64_INSN_CALL		(1u << 8)	/* with link */
+#define ARM64_INSN_INDIRECT	(1u << 9)	/* to the address in a register */
 
 unsigned int arm64_insn_class(uint32_t insn);
 int32_t arm64_insn_distance(uint32_t insn);

@@ -26,6 +26,7 @@ enum arm64_pmu_kind {
 	ARM64_PMU_TLB_MISSES,
 	ARM64_PMU_EXCEPTIONS,
 	ARM64_PMU_EXCEPTION_RETURNS,
+	ARM64_PMU_RECORDS,	/* not counted: branches are reported one by one */
 	ARM64_PMU_KINDS,
 };
 

@@ -53,6 +53,10 @@ enum arm64_pmu_distance {
  * Only what is needed here has a name.
  * @name: as in the architecture
  * @type: ARM64_SYSREG_CONST and other bits
+ * @access: from which levels it may be read and written
+ * @fgt: the fine-grained trap that it has
+ * @nv2: where in memory it is for a nested hypervisor, 0 if nowhere
+ * @opaque: whatever whoever added it likes
  * @fieldoffset: where in struct arm64_env its value is, 0 if nowhere
  * @readfn: what an access calls instead of reading the value, or NULL
  * @writefn: likewise for writing
@@ -67,7 +71,10 @@ struct arm64_sysreg {
 	uint8_t op2;
 	uint32_t state;
 	uint32_t type;
-	uint32_t reserved0[4];
+	uint32_t access;
+	uint32_t reserved0;
+	uint32_t fgt;
+	uint32_t nv2;
 	void *opaque;
 	uint64_t resetvalue;
 	ptrdiff_t fieldoffset;
@@ -79,6 +86,13 @@ struct arm64_sysreg {
 
 /* struct arm64_sysreg.type: its value becomes part of the code that is generated */
 #define ARM64_SYSREG_CONST	(1u << 4)
+
+/* struct arm64_sysreg.access: what one level may, the levels above it may too. */
+#define ARM64_SYSREG_EL0_RW	0xffu
+#define ARM64_SYSREG_EL1_RW	0xfcu
+#define ARM64_SYSREG_EL1_R	0xa8u
+#define ARM64_SYSREG_EL1_W	0x54u
+#define ARM64_SYSREG_EL2_RW	0xf0u
 
 /* The operands of MRS and MSR that name a system register. */
 struct arm64_sysreg_id {

@@ -80,7 +80,7 @@ const char *arm64_pmu_config_error(const struct arm64_pmu_config *config)
 	if (config->stuck < ARM64_PMU_EVENT_COUNTERS_MAX ? config->stuck >= config->counters :
 	    config->stuck == ARM64_PMU_INSTR_COUNTER && !config->instr_counter)
 		return "does not have the counter to be stuck";
-	return NULL;
+	return arm64_brbe_config_error(config);
 }
 
 /**
@@ -220,6 +220,22 @@ bool arm64_pmu_flagged(const struct arm64_pmu *pmu)
 	return pmu->overflows & pmu->interrupts;
 }
 
+/**
+ * arm64_pmu_check_freeze() - freeze branch records, should an overflow flag say so
+ * @pmu: the PMU of the CPU whose thread this is
+ *
+ * The cycle counter's does not. (CheckPMUOverflowCondition(): exclude_cyc.)
+ */
+void arm64_pmu_check_freeze(struct arm64_pmu *pmu)
+{
+	uint64_t lower = low_bits(first_of_el2(pmu));
+	uint64_t upper = low_bits(pmu->config->counters) & ~lower;
+
+	if (pmu->config->brbe.records)
+		arm64_brbe_overflowed(pmu, pmu->overflows & (lower | BIT(ARM64_PMU_INSTR_COUNTER)),
+				      pmu->overflows & upper);
+}
+
 /* ---- counting ---- */
 
 /* PMCR_EL0.FZO, MDCR_EL2.HPMFZO: event counters stop when one has overflowed. */
@@ -286,6 +302,7 @@ static void overflow(struct arm64_pmu *pmu, unsigned int i, uint64_t times)
 
 	pmu->overflowed++;
 	pmu->overflows |= BIT(i);
+	arm64_pmu_check_freeze(pmu);
 	if (pmu->interrupts >> i & 1)
 		pmu->ops->overflowed(pmu);
 	/* 64-bit overflows chain nothing: kvm_pmu_counter_can_chain(), arch/arm64/kvm/pmu-emul.c */
@@ -535,6 +552,7 @@ void arm64_pmu_reset(struct arm64_pmu *pmu)
 	pmu->interrupts = 0;
 	pmu->overflows = 0;
 	pmu->sticky = 0;
+	arm64_brbe_reset(pmu);
 	pmu->alarm_set = false;
 	watch(pmu);
 }
@@ -709,6 +727,7 @@ void arm64_pmu_write(struct arm64_pmu *pmu, enum arm64_pmu_reg reg, unsigned int
 		break;
 	case ARM64_PMOVSSET:
 		pmu->overflows |= bits;
+		arm64_pmu_check_freeze(pmu);
 		break;
 	case ARM64_PMOVSCLR:
 		clear_overflows(pmu, bits);

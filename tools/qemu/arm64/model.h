@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arm64/brbe.h"
 #include "arm64/events.h"
 
 #define ARM64_PMU_EVENT_COUNTERS_MAX	31
@@ -40,6 +41,7 @@ enum arm64_pmu_version {
  * @instr_counter: there is PMICNTR_EL0
  * @has_el2: the CPU has EL2
  * @has_el3: the CPU has EL3
+ * @brbe: its branch records
  * @stuck: a counter that never counts, or ARM64_PMU_NO_COUNTER
  * @sticky_status: overflow flags do not clear at the first write
  */
@@ -51,6 +53,7 @@ struct arm64_pmu_config {
 	bool instr_counter;
 	bool has_el2;
 	bool has_el3;
+	struct arm64_brbe_config brbe;
 	unsigned int stuck;
 	bool sticky_status;
 };
@@ -67,6 +70,10 @@ typedef uint64_t arm64_pmu_counts[ARM64_PMU_KINDS][ARM64_PMU_LEVELS];
  * @need: kinds that will be read from now on, a bit each
  * @level: the exception level that executes an access
  * @mdcr_el2: MDCR_EL2; only if the CPU has EL2
+ * @hcr_el2: HCR_EL2; likewise, and branch records
+ * @record: from now on call arm64_brbe_branch() for each branch that is taken at these levels, a
+ *	bit each, and each exception or return from one that leads there or comes from there. If
+ *	none, the branch that is being executed is the last one. Returns the CPU's cycles so far
  * @overflowed: a counter that interrupts has overflowed
  * @alarm: the alarm set with arm64_pmu_set_alarm() rings
  */
@@ -76,6 +83,8 @@ struct arm64_pmu_ops {
 	void (*need)(struct arm64_pmu *pmu, uint32_t kinds);
 	enum arm64_pmu_level (*level)(struct arm64_pmu *pmu);
 	uint64_t (*mdcr_el2)(struct arm64_pmu *pmu);
+	uint64_t (*hcr_el2)(struct arm64_pmu *pmu);
+	uint64_t (*record)(struct arm64_pmu *pmu, unsigned int levels);
 	void (*overflowed)(struct arm64_pmu *pmu);
 	void (*alarm)(struct arm64_pmu *pmu);
 };
@@ -125,6 +134,7 @@ enum arm64_pmu_reg {
  * @interrupts: PMINTENSET_EL1
  * @overflows: PMOVSSET_EL0
  * @sticky: bits of @overflows that have resisted a write already
+ * @brbe: branch records
  * @alarm_set: there is an alarm
  * @alarm: at which number of instructions it rings
  * @reads: accesses, by register
@@ -141,6 +151,7 @@ struct arm64_pmu {
 	uint64_t interrupts;
 	uint64_t overflows;
 	uint64_t sticky;
+	struct arm64_brbe brbe;
 	bool alarm_set;
 	uint64_t alarm;
 
@@ -161,6 +172,7 @@ void arm64_pmu_refresh(struct arm64_pmu *pmu);
 void arm64_pmu_set_alarm(struct arm64_pmu *pmu, uint64_t instructions);
 bool arm64_pmu_line(struct arm64_pmu *pmu);
 bool arm64_pmu_flagged(const struct arm64_pmu *pmu);
+void arm64_pmu_check_freeze(struct arm64_pmu *pmu);
 
 uint64_t arm64_pmu_ceid(const struct arm64_pmu *pmu, unsigned int n);
 uint64_t arm64_pmu_mmir(const struct arm64_pmu *pmu);

@@ -21,6 +21,7 @@
 
 /* ID_AA64DFR0_EL1, ID_AA64DFR1_EL1, ID_AA64PFR0_EL1, PMCR_EL0 */
 #define DFR0_PMUVER_SHIFT	8
+#define DFR0_BRBE_SHIFT		52
 #define DFR1_PMICNTR_SHIFT	36
 #define PFR0_EL2_SHIFT		8
 #define PFR0_EL3_SHIFT		12
@@ -86,6 +87,7 @@ static const struct arm64_qemu_hooks *hooks;
  * @env: QEMU's CPUARMState
  * @pmselr: PMSELR_EL0
  * @mdcr_el2: MDCR_EL2, if there is EL2
+ * @hcr_el2: HCR_EL2, if there are branch records besides
  * @midr: MIDR_EL1, once arm64_qemu_set_midr() has set it
  * @line: the interrupt, once it has been asked for
  */
@@ -93,6 +95,7 @@ static struct vcpu {
 	struct arm64_env *env;
 	const struct arm64_sysreg *pmselr;
 	const struct arm64_sysreg *mdcr_el2;
+	const struct arm64_sysreg *hcr_el2;
 	uint64_t midr;
 	void *line;
 } vcpus[PMU_VCPUS_MAX];
@@ -230,6 +233,15 @@ uint64_t arm64_qemu_pc(unsigned int vcpu)
 }
 
 /**
+ * arm64_qemu_is_a64() - does a vCPU execute AArch64 code?
+ * @vcpu: its index
+ */
+bool arm64_qemu_is_a64(unsigned int vcpu)
+{
+	return is_a64(vcpus[vcpu].env);
+}
+
+/**
  * arm64_qemu_insn() - read the instruction that an exception is about to interrupt
  * @vcpu: its index
  * @insn: the result
@@ -250,6 +262,15 @@ bool arm64_qemu_insn(unsigned int vcpu, uint32_t *insn)
 uint64_t arm64_qemu_mdcr_el2(unsigned int vcpu)
 {
 	return arm64_sysreg_value(vcpus[vcpu].env, vcpus[vcpu].mdcr_el2);
+}
+
+/**
+ * arm64_qemu_hcr_el2() - HCR_EL2
+ * @vcpu: the index of a CPU that has EL2 and branch records
+ */
+uint64_t arm64_qemu_hcr_el2(unsigned int vcpu)
+{
+	return arm64_sysreg_value(vcpus[vcpu].env, vcpus[vcpu].hcr_el2);
 }
 
 static struct arm64_env *translating_env(void)
@@ -485,12 +506,13 @@ int arm64_qemu_vcpu_describe(unsigned int vcpu, struct arm64_qemu_cpu *cpu)
 }
 
 /*
- * Describe a register to QEMU like PMXEVTYPER_EL0: what may access it is the
- * same but for EL0, and QEMU keeps no value of it. QEMU copies the description.
- * It is as long as the way to the name, which QEMU keeps after it.
+ * Describe a register to QEMU: like PMXEVTYPER_EL0, of which QEMU keeps no value either, but for
+ * what @reg says. QEMU copies the description. It is as long as the way to the name, which QEMU
+ * keeps after it.
  */
-static int add_reg(unsigned int vcpu, const char *name, struct arm64_sysreg_id id)
+static int add_reg_like(unsigned int vcpu, const struct arm64_sysreg *reg)
 {
+	const struct arm64_sysreg_id id = { reg->op0, reg->op1, reg->crn, reg->crm, reg->op2 };
 	struct arm64_env *env = vcpus[vcpu].env;
 	const struct arm64_sysreg *like = arm64_sysreg(env, "PMXEVTYPER_EL0", pmxevtyper_id);
 	union {
@@ -507,27 +529,141 @@ static int add_reg(unsigned int vcpu, const char *name, struct arm64_sysreg_id i
 			 dlsym(RTLD_DEFAULT, "define_one_arm_cp_reg");
 	if (!define)
 		return plugin_refuse("this QEMU does not export define_one_arm_cp_reg(), so no %s can be added",
-				     name);
+				     reg->name);
 	if (!like)
 		return 1;
 	size = like->name - (const char *)like;
-	if (size < (ptrdiff_t)sizeof(*like) || size > SYSREG_SIZE_MAX)
+	if (size < (ptrdiff_t)sizeof(*like) || size > SYSREG_SIZE_MAX ||
+	    like->access != ARM64_SYSREG_EL0_RW)
 		return plugin_refuse("cannot tell how this QEMU describes a register, so no %s can be added",
-				     name);
+				     reg->name);
 
 	memset(&copy, 0, sizeof(copy));
 	memcpy(&copy, like, size);
-	copy.reg.name = name;
-	copy.reg.op0 = id.op0;
-	copy.reg.op1 = id.op1;
-	copy.reg.crn = id.crn;
-	copy.reg.crm = id.crm;
-	copy.reg.op2 = id.op2;
-	copy.reg.readfn = read_reg;
-	copy.reg.writefn = write_reg;
-	define(pmu_qemu_cpu(vcpu), &copy, NULL);
-	if (!arm64_sysreg_added(env, name, id))
-		return plugin_refuse("this QEMU did not take %s", name);
+	copy.reg.name = reg->name;
+	copy.reg.op0 = reg->op0;
+	copy.reg.op1 = reg->op1;
+	copy.reg.crn = reg->crn;
+	copy.reg.crm = reg->crm;
+	copy.reg.op2 = reg->op2;
+	copy.reg.opaque = reg->opaque;
+	copy.reg.readfn = reg->readfn;
+	copy.reg.writefn = reg->writefn;
+	/* What else may trap the like of PMXEVTYPER_EL0 is not for these. */
+	if (reg->access) {
+		copy.reg.access = reg->access;
+		copy.reg.fgt = 0;
+		copy.reg.nv2 = 0;
+		copy.reg.accessfn = NULL;
+	}
+	define(pmu_qemu_cpu(vcpu), &copy, reg->opaque);
+	if (!arm64_sysreg_added(env, reg->name, id))
+		return plugin_refuse("this QEMU did not take %s", reg->name);
+	return 0;
+}
+
+/* As PMXEVTYPER_EL0, which registers of counters are */
+static int add_reg(unsigned int vcpu, const char *name, struct arm64_sysreg_id id)
+{
+	return add_reg_like(vcpu, &(const struct arm64_sysreg) {
+		.name = name, .op0 = id.op0, .op1 = id.op1, .crn = id.crn, .crm = id.crm,
+		.op2 = id.op2, .readfn = read_reg, .writefn = write_reg,
+	});
+}
+
+/* Registers of branch records; those of a record have its number in CRm, and its bit 4 in op2. */
+static const struct brbe_reg {
+	const char *name;
+	struct arm64_sysreg_id id;
+	uint32_t access;
+	enum arm64_brbe_reg reg;
+	bool of_el2;
+} brbe_regs[] = {
+	{ "BRBCR_EL1",	   { 2, 1, 9, 0, 0 }, ARM64_SYSREG_EL1_RW, ARM64_BRBCR_EL1,  false },
+	{ "BRBFCR_EL1",	   { 2, 1, 9, 0, 1 }, ARM64_SYSREG_EL1_RW, ARM64_BRBFCR,     false },
+	{ "BRBTS_EL1",	   { 2, 1, 9, 0, 2 }, ARM64_SYSREG_EL1_RW, ARM64_BRBTS,	     false },
+	{ "BRBINFINJ_EL1", { 2, 1, 9, 1, 0 }, ARM64_SYSREG_EL1_RW, ARM64_BRBINFINJ,  false },
+	{ "BRBSRCINJ_EL1", { 2, 1, 9, 1, 1 }, ARM64_SYSREG_EL1_RW, ARM64_BRBSRCINJ,  false },
+	{ "BRBTGTINJ_EL1", { 2, 1, 9, 1, 2 }, ARM64_SYSREG_EL1_RW, ARM64_BRBTGTINJ,  false },
+	{ "BRBIDR0_EL1",   { 2, 1, 9, 2, 0 }, ARM64_SYSREG_EL1_R,  ARM64_BRBIDR0,    false },
+	{ "BRB_IALL",	   { 1, 1, 7, 2, 4 }, ARM64_SYSREG_EL1_W,  ARM64_BRB_IALL,   false },
+	{ "BRB_INJ",	   { 1, 1, 7, 2, 5 }, ARM64_SYSREG_EL1_W,  ARM64_BRB_INJ,    false },
+	{ "BRBCR_EL2",	   { 2, 4, 9, 0, 0 }, ARM64_SYSREG_EL2_RW, ARM64_BRBCR_EL2,  true },
+	{ "BRBCR_EL12",	   { 2, 5, 9, 0, 0 }, ARM64_SYSREG_EL2_RW, ARM64_BRBCR_EL12, true },
+}, brbe_record_regs[] = {
+	{ "BRBINF%u_EL1",  { 2, 1, 8, 0, 0 }, ARM64_SYSREG_EL1_R,  ARM64_BRBINF,     false },
+	{ "BRBSRC%u_EL1",  { 2, 1, 8, 0, 1 }, ARM64_SYSREG_EL1_R,  ARM64_BRBSRC,     false },
+	{ "BRBTGT%u_EL1",  { 2, 1, 8, 0, 2 }, ARM64_SYSREG_EL1_R,  ARM64_BRBTGT,     false },
+};
+
+#define RECORD_CRM		0xf
+#define RECORD_OP2_SHIFT	2
+
+static uint64_t read_brbe(struct arm64_env *env, const struct arm64_sysreg *reg)
+{
+	const struct brbe_reg *r = reg->opaque;
+
+	return hooks->read_brbe(vcpu_of_env(env), r->reg,
+				reg->crm | (reg->op2 >> RECORD_OP2_SHIFT) << 4);
+}
+
+static void write_brbe(struct arm64_env *env, const struct arm64_sysreg *reg, uint64_t value)
+{
+	const struct brbe_reg *r = reg->opaque;
+
+	hooks->write_brbe(vcpu_of_env(env), r->reg, value);
+}
+
+static int add_brbe_reg(unsigned int vcpu, const struct brbe_reg *r, const char *name,
+			struct arm64_sysreg_id id)
+{
+	return add_reg_like(vcpu, &(const struct arm64_sysreg) {
+		.name = name, .op0 = id.op0, .op1 = id.op1, .crn = id.crn, .crm = id.crm,
+		.op2 = id.op2, .access = r->access, .opaque = (void *)r, .readfn = read_brbe,
+		.writefn = write_brbe,
+	});
+}
+
+static int add_record_regs(unsigned int vcpu, unsigned int n)
+{
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(brbe_record_regs); i++) {
+		const struct brbe_reg *r = &brbe_record_regs[i];
+		struct arm64_sysreg_id id = r->id;
+
+		id.crm = n & RECORD_CRM;
+		id.op2 |= n >> 4 << RECORD_OP2_SHIFT;
+		snprintf(name, sizeof(name), r->name, n);
+		if (add_brbe_reg(vcpu, r, name, id))
+			return 1;
+	}
+	return 0;
+}
+
+/* What EL1 reads of ID_AA64DFR0_EL1 is set_constants()' work. */
+static int add_brbe(unsigned int vcpu, const struct arm64_pmu_config *config)
+{
+	struct vcpu *v = &vcpus[vcpu];
+	unsigned int n;
+	size_t i;
+
+	if (config->has_el2) {
+		v->hcr_el2 = arm64_sysreg(v->env, "HCR_EL2",
+					  (struct arm64_sysreg_id) { 3, 4, 1, 1, 0 });
+		if (!v->hcr_el2)
+			return 1;
+		if (v->hcr_el2->fieldoffset <= 0)
+			return plugin_refuse("this QEMU implements HCR_EL2 in a way not known");
+	}
+	for (i = 0; i < ARRAY_SIZE(brbe_regs); i++)
+		if ((config->has_el2 || !brbe_regs[i].of_el2) &&
+		    add_brbe_reg(vcpu, &brbe_regs[i], brbe_regs[i].name, brbe_regs[i].id))
+			return 1;
+	for (n = 0; n < ARM64_BRBE_BANK; n++)
+		if (add_record_regs(vcpu, n))
+			return 1;
 	return 0;
 }
 
@@ -589,7 +725,9 @@ static int set_constants(struct arm64_env *env, const struct arm64_pmu_config *c
 		set_constant(mmir, pmmir);
 	}
 
-	set_constant(dfr0, with_field(dfr0->resetvalue, DFR0_PMUVER_SHIFT, config->version));
+	set_constant(dfr0, with_field(with_field(dfr0->resetvalue, DFR0_PMUVER_SHIFT,
+						 config->version),
+				      DFR0_BRBE_SHIFT, !!config->brbe.records));
 	set_constant(dfr1, with_field(dfr1->resetvalue, DFR1_PMICNTR_SHIFT,
 				      config->instr_counter));
 	set_constant(ceid0, pmceid0);
@@ -638,6 +776,8 @@ int arm64_qemu_vcpu_hook(unsigned int vcpu, const struct arm64_pmu_config *confi
 	    (add_reg(vcpu, "PMICNTR_EL0", pmicntr_id) ||
 	     add_reg(vcpu, "PMICFILTR_EL0", pmicfiltr_id)))
 		return 1;
+	if (config->brbe.records && add_brbe(vcpu, config))
+		return 1;
 	for (i = 0; i < ARRAY_SIZE(pmu_regs); i++)
 		if (hook_reg(v->env, pmu_regs[i].name, pmu_regs[i].id))
 			return 1;
@@ -679,8 +819,15 @@ int arm64_qemu_set_midr(unsigned int vcpu, uint64_t midr)
 
 static void hook_do_interrupt(struct qemu_cpu *cpu)
 {
-	hooks->exception(pmu_qemu_vcpu_of(cpu), pmu_qemu_exception(cpu));
+	unsigned int vcpu = pmu_qemu_vcpu_of(cpu);
+	const struct arm64_qemu_exception e = {
+		.number = pmu_qemu_exception(cpu), .pc = arm64_qemu_pc(vcpu),
+		.level = arm64_qemu_level(vcpu), .is_a64 = arm64_qemu_is_a64(vcpu),
+	};
+
+	hooks->exception(vcpu, e.number);
 	qemu.arm_cpu_do_interrupt(cpu);
+	hooks->delivered(vcpu, &e);
 }
 
 /* A CPU begins at the highest of its levels, on that level's own stack. */

@@ -12,11 +12,28 @@
 #include "pmu/qemu.h"
 
 /**
+ * struct arm64_qemu_exception - an exception that was taken
+ * @number: QEMU's
+ * @pc: where it would return to
+ * @level: at which level that is
+ * @is_a64: and that is AArch64 code
+ */
+struct arm64_qemu_exception {
+	int number;
+	uint64_t pc;
+	unsigned int level;
+	bool is_a64;
+};
+
+/**
  * struct arm64_qemu_hooks - what the PMU does in place of, or besides, QEMU
  * @read: MRS, where the exception level may
  * @write: MSR, likewise
+ * @read_brbe: MRS of a register of branch records; @n is the record, where it has one
+ * @write_brbe: MSR of one, or an instruction
  * @mdcr_changed: MDCR_EL2 has been written
  * @exception: an exception is about to be taken; its number is QEMU's
+ * @delivered: it has been
  * @reset: the machine is reset
  *
  * All but @reset are called in the vCPU's thread, all with QEMU's lock held.
@@ -24,8 +41,11 @@
 struct arm64_qemu_hooks {
 	uint64_t (*read)(unsigned int vcpu, enum arm64_pmu_reg reg, unsigned int n);
 	void (*write)(unsigned int vcpu, enum arm64_pmu_reg reg, unsigned int n, uint64_t value);
+	uint64_t (*read_brbe)(unsigned int vcpu, enum arm64_brbe_reg reg, unsigned int n);
+	void (*write_brbe)(unsigned int vcpu, enum arm64_brbe_reg reg, uint64_t value);
 	void (*mdcr_changed)(unsigned int vcpu);
 	void (*exception)(unsigned int vcpu, int exception);
+	void (*delivered)(unsigned int vcpu, const struct arm64_qemu_exception *e);
 	void (*reset)(void);
 };
 
@@ -55,8 +75,10 @@ void arm64_qemu_use_spis(unsigned int first);
 /* Called in a vCPU's thread. */
 unsigned int arm64_qemu_level(unsigned int vcpu);
 uint64_t arm64_qemu_pc(unsigned int vcpu);
+bool arm64_qemu_is_a64(unsigned int vcpu);
 bool arm64_qemu_insn(unsigned int vcpu, uint32_t *insn);
 uint64_t arm64_qemu_mdcr_el2(unsigned int vcpu);
+uint64_t arm64_qemu_hcr_el2(unsigned int vcpu);
 unsigned int arm64_qemu_translating_level(void);
 bool arm64_qemu_translating_a64(void);
 
