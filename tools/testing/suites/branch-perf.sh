@@ -67,10 +67,10 @@ plan 5
 check "perf record -b, by symbol and as a list" record_branches
 check "perf report --branch-history" report_history
 check "perf record -j cond" record_kinds
-if [ "$VENDOR" = amd ]; then
-	check "perf record --call-graph lbr is refused" calls_refused
-else
+if [ "$VENDOR" = intel ]; then
 	check "perf record --call-graph lbr" record_calls
+else
+	check "perf record --call-graph lbr is refused" calls_refused
 fi
 rm -f "$data" "$data.old" /tmp/out
 check "no event holds the module at the end" \

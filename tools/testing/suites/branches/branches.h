@@ -8,10 +8,24 @@
 
 #include "ring.h"
 
-/* Deeper than any branch stack */
+/* Deeper than any branch stack's calls */
 #define DEEP			40
 
 #define STEPS_MAX		512
+
+/*
+ * What records of the CPU have: whether cycles, how many there are where the driver does not say,
+ * and why not stacks of calls, or NULL
+ */
+#ifdef __aarch64__
+#define HAS_CYCLES		true
+#define USUAL_DEPTH		64
+#define WHY_NO_CALLS		"records of BRBE do not follow calls"
+#else
+#define HAS_CYCLES		(!arch_is_amd())
+#define USUAL_DEPTH		(arch_is_amd() ? 16 : 32)
+#define WHY_NO_CALLS		(arch_is_amd() ? "AMD's records do not follow calls" : NULL)
+#endif
 
 /* What a branch is, as PERF_SAMPLE_BRANCH_* tells them apart. */
 enum kind {

@@ -37,7 +37,7 @@ static struct course course;
 static unsigned int depth_of_stack(void)
 {
 	/* In-tree drivers of AMD do not say. */
-	return branch_records() ?: (arch_is_amd() ? 16 : 32);
+	return branch_records() ?: USUAL_DEPTH;
 }
 
 /* ---- a sampling event with branches ---- */
@@ -95,9 +95,11 @@ static bool is_address_inside(const struct course *c, u64 addr)
 
 static bool is_inside(const struct course *c, const struct sample *s)
 {
+	/* Perf core hides an address of the kernel from those who exclude it, by 0. */
+	bool entered = is_kernel(s->ip) || !s->ip;
 	unsigned int n;
 
-	for (n = 0; is_kernel(s->ip) && n < s->nr_branches; n++)
+	for (n = 0; entered && n < s->nr_branches; n++)
 		if (!is_address_inside(c, s->branches[n].from) ||
 		    !is_address_inside(c, s->branches[n].to))
 			return false;
@@ -172,7 +174,7 @@ static void run_plain(u64 branches, struct verdict *v, unsigned int depth)
 static void any(void)
 {
 	struct verdict v = {
-		.kinds = KIND_ALL, .types = true, .cycles = !arch_is_amd(), .ip = true,
+		.kinds = KIND_ALL, .types = true, .cycles = HAS_CYCLES, .ip = true,
 	};
 
 	run_plain(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_TYPE_SAVE | USER, &v, 0);
@@ -236,8 +238,10 @@ bool switches_are_told(void)
 
 static const char *why_no_calls(void)
 {
-	if (arch_is_amd())
-		return "AMD's records do not follow calls";
+	const char *why = WHY_NO_CALLS;
+
+	if (why)
+		return why;
 	if (!switches_are_told())
 		return "the built-in driver is told of switches, and this one is not";
 	return NULL;
@@ -323,7 +327,7 @@ static const char *map_code(int fd)
 static void two_addresses(void)
 {
 	struct verdict v = {
-		.course = &course, .kinds = KIND_ALL, .types = true, .cycles = !arch_is_amd(),
+		.course = &course, .kinds = KIND_ALL, .types = true, .cycles = HAS_CYCLES,
 		.ip = true,
 	};
 	const size_t len = plain_code_end - plain_code;

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * program-x86.c - programs in assembly, and all that they do
+ *
+ * A step's cycles are the instructions since the step before, the branch included, and once
+ * more the branches among them, taken or not: see tools/qemu/x86/x86-pmu.rst.
+ */
+#ifdef __x86_64__
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "branches.h"
+
+#define STR(x)	#x
+#define XSTR(x)	STR(x)
+
+/*
+ * Loops, jumps and calls, direct and not, through a register and through memory; branches
+ * never taken, and taken every other round; calls deeper than the stack; a call of what
+ * follows. It is in one page, that it may be mapped anywhere.
+ */
+asm(".pushsection .text\n"
+"	.balign	4096\n"
+"	.global	plain, plain_code, plain_code_end\n"
+"plain_code:\n"
+"plain:	push	%rbx\n"
+"	mov	%rdi, %rbx\n"
+"t_round:\n"
+"	mov	$5, %ecx\n"
+"t_loop:\n"
+"	dec	%ecx\n"
+"b_loop:\n"
+"	jnz	t_loop\n"
+"	mov	$3, %ecx\n"
+"b_self:\n"
+"	loop	b_self\n"
+"	xor	%eax, %eax\n"
+"	jnz	t_round\n"
+"b_jmp:	jmp	t_jmp\n"
+"	ud2\n"
+"t_jmp:	lea	t_ijmp(%rip), %rax\n"
+"b_ijmp:\n"
+"	jmp	*%rax\n"
+"	ud2\n"
+"t_ijmp:\n"
+"b_call:\n"
+"	call	f_leaf\n"
+"a_call:\n"
+"	lea	f_leaf(%rip), %rax\n"
+"b_icall:\n"
+"	call	*%rax\n"
+"a_icall:\n"
+"	lea	f_tail(%rip), %rax\n"
+"	push	%rax\n"
+"b_mcall:\n"
+"	call	*(%rsp)\n"
+"a_mcall:\n"
+"	pop	%rax\n"
+"	test	$1, %bl\n"
+"b_alt:	jz	t_alt\n"
+"	nop\n"
+"t_alt:	mov	$" XSTR(DEEP) ", %edi\n"
+"b_deep:\n"
+"	call	f_deep\n"
+"a_deep:\n"
+"b_zero:\n"
+"	call	t_zero\n"
+"t_zero:\n"
+"	pop	%rax\n"
+"	dec	%rbx\n"
+"b_round:\n"
+"	jnz	t_round\n"
+"	pop	%rbx\n"
+"b_ret:	ret\n"
+"f_leaf:\n"
+"	nop\n"
+"r_leaf:\n"
+"	ret\n"
+"f_tail:\n"
+"	jmp	f_leaf\n"
+"f_deep:\n"
+"	dec	%edi\n"
+"b_end:	jz	r_deep\n"
+"b_deeper:\n"
+"	call	f_deep\n"
+"a_deeper:\n"
+"	nop\n"
+"r_deep:\n"
+"	ret\n"
+"plain_code_end:\n"
+".popsection");
+
+/* System calls, and a signal whose handler returns. */
+asm(".pushsection .text\n"
+"	.global	kernel\n"
+"kernel:\n"
+"	push	%rbx\n"
+"	mov	%rdi, %rbx\n"
+"k_round:\n"
+"	mov	$4, %ecx\n"
+"k_loop:	dec	%ecx\n"
+"kb_loop:\n"
+"	jnz	k_loop\n"
+"	mov	$110, %eax\n"		/* getppid() */
+"kb_sys:\n"
+"	syscall\n"
+"ka_sys:\n"
+"	nop\n"
+"kb_call:\n"
+"	call	f_leaf\n"
+"ka_call:\n"
+"	nop\n"
+"kb_trap:\n"
+"	int3\n"
+"ka_trap:\n"
+"	dec	%rbx\n"
+"kb_round:\n"
+"	jnz	k_round\n"
+"	pop	%rbx\n"
+"	ret\n"
+"k_handler:\n"
+"	nop\n"
+"kb_handled:\n"
+"	ret\n"
+"k_restore:\n"
+"	mov	$15, %eax\n"		/* rt_sigreturn() */
+"kb_restore:\n"
+"	syscall\n"
+".popsection");
+
+/* A stack of calls that stays as it is, but for what is called from its innermost. */
+asm(".pushsection .text\n"
+"	.global	nest, nest_turn, nest_turn_end, nest_call, nest_first, nest_called\n"
+"nest:	push	%rbx\n"
+"	push	%r12\n"
+"	mov	%rsi, %rbx\n"
+"	mov	%rdx, %r12\n"
+"nest_first:\n"
+"	call	nest_called\n"
+"	pop	%r12\n"
+"	pop	%rbx\n"
+"	ret\n"
+"nest_called:\n"
+"	dec	%rdi\n"
+"	jz	nest_inner\n"
+"nest_call:\n"
+"	call	nest_called\n"
+"	ret\n"
+"nest_inner:\n"
+"	push	%rbp\n"
+"	mov	%rsp, %rbp\n"
+"	and	$-16, %rsp\n"
+"nest_turn:\n"
+"	mov	$100, %ecx\n"
+"nest_loop:\n"
+"	dec	%ecx\n"
+"	jnz	nest_loop\n"
+"nest_turn_end:\n"
+"	call	*%r12\n"
+"	dec	%rbx\n"
+"	jnz	nest_turn\n"
+"	leave\n"
+"	ret\n"
+".popsection");
+
+/* plain() in two places, a round in each. */
+asm(".pushsection .text\n"
+"	.global	both\n"
+"both:	push	%rbx\n"
+"	push	%r12\n"
+"	push	%r13\n"
+"	mov	%rdi, %rbx\n"
+"	mov	%rsi, %r12\n"
+"	mov	%rdx, %r13\n"
+"x_round:\n"
+"	mov	$1, %edi\n"
+"xb_here:\n"
+"	call	*%r12\n"
+"xa_here:\n"
+"	mov	$1, %edi\n"
+"xb_there:\n"
+"	call	*%r13\n"
+"xa_there:\n"
+"	dec	%rbx\n"
+"xb_round:\n"
+"	jnz	x_round\n"
+"	pop	%r13\n"
+"	pop	%r12\n"
+"	pop	%rbx\n"
+"	ret\n"
+".popsection");
+
+extern const char t_round[], t_loop[], b_loop[], b_self[], b_jmp[], t_jmp[], b_ijmp[], t_ijmp[],
+	b_call[], a_call[], b_icall[], a_icall[], b_mcall[], a_mcall[], b_alt[], t_alt[],
+	b_deep[], a_deep[], b_zero[], t_zero[], b_round[], b_ret[], f_leaf[], r_leaf[],
+	f_tail[], f_deep[], b_end[], b_deeper[], a_deeper[], r_deep[];
+extern const char k_round[], k_loop[], kb_loop[], kb_sys[], ka_sys[], kb_call[], ka_call[],
+	kb_trap[], ka_trap[], kb_round[], k_handler[], kb_handled[], k_restore[], kb_restore[];
+extern const char x_round[], xb_here[], xa_here[], xb_there[], xa_there[], xb_round[];
+
+static void step(struct course *c, u64 from, u64 to, enum kind kind, unsigned int insns,
+		 unsigned int branches)
+{
+	c->steps[c->nr++] = (struct step) { from, to, kind, insns + branches };
+}
+
+/* A branch of plain()'s own, moved as its code is. */
+struct mover {
+	struct course *c;
+	u64 moved;
+};
+
+static void go(const struct mover *m, const char *from, const char *to, enum kind kind,
+	       unsigned int insns, unsigned int branches)
+{
+	step(m->c, (u64)from + m->moved, (u64)to + m->moved, kind, insns, branches);
+}
+
+static void go_deep(const struct mover *m)
+{
+	unsigned int i;
+
+	for (i = 1; i < DEEP; i++)
+		go(m, b_deeper, f_deep, KIND_CALL, 3, 2);
+	go(m, b_end, r_deep, KIND_COND, 2, 1);
+	for (i = 1; i < DEEP; i++)
+		go(m, r_deep, a_deeper, KIND_RETURN, i == 1 ? 1 : 2, 1);
+	go(m, r_deep, a_deep, KIND_RETURN, 2, 1);
+}
+
+/* A round up to its end; @before is the number of instructions before t_round. */
+static void go_round(const struct mover *m, unsigned int before, bool alternative)
+{
+	go(m, b_loop, t_loop, KIND_COND, before + 3, 1);
+	for (unsigned int i = 0; i < 3; i++)
+		go(m, b_loop, t_loop, KIND_COND, 2, 1);
+	go(m, b_self, b_self, KIND_COND, 4, 2);
+	go(m, b_self, b_self, KIND_COND, 1, 1);
+	go(m, b_jmp, t_jmp, KIND_JUMP, 4, 3);
+	go(m, b_ijmp, t_ijmp, KIND_IND_JUMP, 2, 1);
+	go(m, b_call, f_leaf, KIND_CALL, 1, 1);
+	go(m, r_leaf, a_call, KIND_RETURN, 2, 1);
+	go(m, b_icall, f_leaf, KIND_IND_CALL, 2, 1);
+	go(m, r_leaf, a_icall, KIND_RETURN, 2, 1);
+	go(m, b_mcall, f_tail, KIND_IND_CALL, 3, 1);
+	go(m, f_tail, f_leaf, KIND_JUMP, 1, 1);
+	go(m, r_leaf, a_mcall, KIND_RETURN, 2, 1);
+	if (alternative) {
+		go(m, b_alt, t_alt, KIND_COND, 3, 1);
+		go(m, b_deep, f_deep, KIND_CALL, 2, 1);
+	} else {
+		go(m, b_deep, f_deep, KIND_CALL, 6, 2);
+	}
+	go_deep(m);
+	go(m, b_zero, t_zero, KIND_CALL, 1, 1);
+}
+
+void course_plain(struct course *c, u64 moved)
+{
+	const struct mover m = { c, moved };
+
+	c->nr = 0;
+	for (int i = 0; i < 2; i++) {
+		go_round(&m, 0, i);
+		go(&m, b_round, t_round, KIND_COND, 3, 1);
+	}
+}
+
+static void go_once(struct course *c, const char *call, const char *back, u64 moved)
+{
+	const struct mover m = { c, moved };
+
+	step(c, (u64)call, (u64)plain_code + moved, KIND_IND_CALL, 2, 1);
+	go_round(&m, 2, false);
+	step(c, (u64)b_ret + moved, (u64)back, KIND_RETURN, 5, 2);
+}
+
+void course_both(struct course *c, u64 here, u64 there)
+{
+	c->nr = 0;
+	go_once(c, xb_here, xa_here, here);
+	go_once(c, xb_there, xa_there, there);
+	step(c, (u64)xb_round, (u64)x_round, KIND_COND, 2, 1);
+}
+
+void course_kernel(struct course *c)
+{
+	c->nr = 0;
+	step(c, (u64)kb_loop, (u64)k_loop, KIND_COND, 3, 1);
+	step(c, (u64)kb_loop, (u64)k_loop, KIND_COND, 2, 1);
+	step(c, (u64)kb_loop, (u64)k_loop, KIND_COND, 2, 1);
+	step(c, (u64)kb_sys, 0, KIND_ENTER, 0, 0);
+	step(c, 0, (u64)ka_sys, KIND_LEAVE, 0, 0);
+	step(c, (u64)kb_call, (u64)f_leaf, KIND_CALL, 0, 0);
+	step(c, (u64)r_leaf, (u64)ka_call, KIND_RETURN, 0, 0);
+	step(c, (u64)kb_trap, 0, KIND_ENTER, 0, 0);
+	step(c, 0, (u64)k_handler, KIND_LEAVE, 0, 0);
+	step(c, (u64)kb_handled, (u64)k_restore, KIND_RETURN, 0, 0);
+	step(c, (u64)kb_restore, 0, KIND_ENTER, 0, 0);
+	step(c, 0, (u64)ka_trap, KIND_LEAVE, 0, 0);
+	step(c, (u64)kb_round, (u64)k_round, KIND_COND, 0, 0);
+}
+
+/* The kernel's own structure: the C library would put in its own restorer. */
+struct kernel_sigaction {
+	const char *handler;
+	unsigned long flags;
+	const char *restorer;
+	unsigned long mask;
+};
+
+#ifndef SA_RESTORER
+#define SA_RESTORER	0x04000000
+#endif
+
+bool kernel_prepare(void)
+{
+	const struct kernel_sigaction action = {
+		.handler = k_handler, .flags = SA_RESTORER, .restorer = k_restore,
+	};
+
+	return expect_or_say(!syscall(SYS_rt_sigaction, SIGTRAP, &action, NULL,
+				      sizeof(action.mask)),
+			     "a handler for SIGTRAP: got %s", strerror(errno));
+}
+
+#endif /* __x86_64__ */
