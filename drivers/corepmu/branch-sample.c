@@ -33,14 +33,16 @@ static u32 branch_kind(const struct corepmu_branch_backend *backend,
 
 /*
  * Hardware judges the level by where a branch leads to. One that comes from the kernel has an
- * address of the kernel, too: it is for those who want the kernel's branches.
+ * address of the kernel, too: it is for those who want the kernel's branches. So is one that
+ * leads from there to where nothing is recorded, an address that is 0.
  */
 static bool level_is_wanted(u64 wanted, const struct perf_branch_entry *entry)
 {
 	if (corepmu_branch_is_kernel(entry->from | entry->to) && !(wanted & COREPMU_BRANCH_KERNEL))
 		return false;
 
-	return (wanted & COREPMU_BRANCH_USER) || corepmu_branch_is_kernel(entry->to);
+	return (wanted & COREPMU_BRANCH_USER) ||
+	       corepmu_branch_is_kernel(entry->to ?: entry->from);
 }
 
 static bool transaction_is_wanted(u64 wanted, const struct perf_branch_entry *entry)

@@ -61,6 +61,9 @@
 #ifndef COMPAT_HAVE_BR_STACK_CNTR
 #define COMPAT_HAVE_BR_STACK_CNTR	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0))
 #endif
+#ifndef COMPAT_HAVE_EL2_BRBE
+#define COMPAT_HAVE_EL2_BRBE		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0))
+#endif
 #ifndef COMPAT_HAVE_ACPI_PMU_EARLY
 #define COMPAT_HAVE_ACPI_PMU_EARLY	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
 #endif
@@ -362,6 +365,9 @@ static inline void compat_inc_pmi_count(void)
 }
 
 #endif /* CONFIG_X86 */
+
+/* 6.17: a kernel that is started at EL2 and runs at EL1 has EL2 not trap what is of BRBE. */
+#define COMPAT_EL2_OPENS_BRBE			COMPAT_HAVE_EL2_BRBE
 
 /* attr.config3 came with PERF_ATTR_SIZE_VER8, config4 with VER9: what is in them. */
 static inline u64 compat_attr_more_config(const struct perf_event_attr *attr)

@@ -220,6 +220,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	cpuc->hw_active = 0;
 	cpuc->dirty = 0;
 	cpuc->user_access = 0;
+	corepmu_branch_reset(cpuc);
 	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
 		cpuc->selected[idx] = SELECTED_UNKNOWN;
 }

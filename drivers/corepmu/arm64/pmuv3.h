@@ -44,6 +44,7 @@
  * @nmi: its interrupts are NMIs
  * @has_el2: there is an EL2 that this kernel does not run at
  * @has_smt: several of its CPUs are threads of one core
+ * @nr_branches: branch records that BRBE has, and the kernel can have
  * @pmcr: PMCR_EL0 while the PMU stands still
  * @pmmir: PMMIR_EL1, 0 before PMUv3p4
  * @pmceid: PMCEID1_EL0 and PMCEID0_EL0 as sets of events: [0] 0x0000-0x003f,
@@ -58,6 +59,7 @@ struct pmuv3 {
 	bool		nmi;
 	bool		has_el2;
 	bool		has_smt;
+	unsigned int	nr_branches;
 	u64		pmcr;
 	u64		pmmir;
 	u64		pmceid[2];
@@ -82,6 +84,10 @@ bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event);
 int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config);
 int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config);
 unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3);
+
+/* brbe.c */
+void pmuv3_describe_branches(struct pmuv3 *pmuv3);
+int pmuv3_setup_branches(struct pmuv3 *pmuv3);
 
 /* sysfs.c */
 extern const struct attribute_group *pmuv3_attr_groups[];

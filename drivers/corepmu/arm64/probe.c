@@ -93,6 +93,7 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	pmuv3->has_el2 = !is_kernel_in_hyp_mode() &&
 			 FIELD_GET(PFR0_EL2, read_sanitised_ftr_reg(SYS_ID_AA64PFR0_EL1));
 	pmuv3->has_smt = topology_thread_id(smp_processor_id()) != -1;
+	pmuv3_describe_branches(pmuv3);
 
 	return 0;
 }
@@ -148,6 +149,10 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 		       cpumask_pr_args(&pmuv3->pmu->supported_cpus));
 		return ret;
 	}
+
+	ret = pmuv3_setup_branches(pmuv3);
+	if (ret)
+		return ret;
 
 	ret = pmuv3_request_irqs(pmuv3);
 	if (ret)

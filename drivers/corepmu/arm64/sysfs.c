@@ -225,6 +225,7 @@ static struct attribute *pmuv3_caps_attrs[] = {
 	&dev_attr_bus_width.attr,
 	&dev_attr_threshold_max.attr,
 	&corepmu_attr_max_precise.attr,
+	&corepmu_attr_branches.attr,
 	NULL
 };
 
@@ -235,6 +236,9 @@ static umode_t pmuv3_caps_is_visible(struct kobject *kobj, struct attribute *att
 
 	if (attr == &corepmu_attr_max_precise.attr)
 		return attr->mode;
+	/* The perf tool takes the file for the promise of branch records. */
+	if (attr == &corepmu_attr_branches.attr)
+		return pmuv3->pmu->nr_branches ? attr->mode : 0;
 	if (attr == &dev_attr_threshold_max.attr)
 		return pmuv3_threshold_max(pmuv3) ? attr->mode : 0;
 

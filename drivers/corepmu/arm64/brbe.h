@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: arm64: registers of the Branch Record Buffer Extension
+ *
+ * Names and fields: Arm Architecture Reference Manual for A-profile, DDI 0487, "Branch Record
+ * Buffer registers" in chapter D23 (AArch64 system registers). Kernels before 6.17 name none of
+ * them.
+ */
+#ifndef _COREPMU_ARM64_BRBE_H
+#define _COREPMU_ARM64_BRBE_H
+
+#include <linux/bits.h>
+
+#include "sysreg.h"
+
+/* ID_AA64DFR0_EL1.BRBE: there are records; there may be some of EL3 */
+#define DFR0_BRBE		GENMASK_ULL(55, 52)
+#define BRBE_IMP		1
+#define BRBE_V1P1		2
+
+/* BRBIDR0_EL1 */
+#define BRBIDR0_NUMREC		GENMASK_ULL(7, 0)
+#define BRBIDR0_FORMAT		GENMASK_ULL(11, 8)
+#define BRBIDR0_CC		GENMASK_ULL(15, 12)
+#define BRBIDR0_FORMAT_0	0
+#define BRBIDR0_CC_20_BIT	5
+
+/* BRBCR_EL1, BRBCR_EL2 */
+#define BRBCR_E0BRE		BIT_ULL(0)	/* record EL0 */
+#define BRBCR_EXBRE		BIT_ULL(1)	/* record EL1, or EL2 */
+#define BRBCR_CC		BIT_ULL(3)	/* record cycles */
+#define BRBCR_MPRED		BIT_ULL(4)	/* record what was mispredicted */
+#define BRBCR_TS		GENMASK_ULL(6, 5)
+#define BRBCR_TS_VIRTUAL	1
+#define BRBCR_FZP		BIT_ULL(8)	/* pause when an event counter overflows */
+#define BRBCR_ERTN		BIT_ULL(22)	/* record returns from exceptions */
+#define BRBCR_EXCEPTION		BIT_ULL(23)	/* record exceptions */
+
+/* BRBFCR_EL1 */
+#define BRBFCR_PAUSED		BIT_ULL(7)
+#define BRBFCR_DIRECT		BIT_ULL(17)
+#define BRBFCR_INDIRECT		BIT_ULL(18)
+#define BRBFCR_RTN		BIT_ULL(19)
+#define BRBFCR_INDCALL		BIT_ULL(20)
+#define BRBFCR_DIRCALL		BIT_ULL(21)
+#define BRBFCR_CONDDIR		BIT_ULL(22)
+#define BRBFCR_BANK		GENMASK_ULL(29, 28)
+
+/* BRBINF<n>_EL1 */
+#define BRBINF_TARGET_VALID	BIT_ULL(0)
+#define BRBINF_SOURCE_VALID	BIT_ULL(1)
+#define BRBINF_VALID		(BRBINF_TARGET_VALID | BRBINF_SOURCE_VALID)
+#define BRBINF_MPRED		BIT_ULL(5)
+#define BRBINF_TYPE		GENMASK_ULL(13, 8)
+#define BRBINF_CC_MANT		GENMASK_ULL(39, 32)
+#define BRBINF_CC_EXP		GENMASK_ULL(45, 40)
+#define BRBINF_CCU		BIT_ULL(46)	/* the cycles are unknown */
+
+/* BRBINF<n>_EL1.TYPE; others are exceptions */
+#define BRBINF_DIRECT_UNCOND	0x00
+#define BRBINF_INDIRECT		0x01
+#define BRBINF_DIRECT_LINK	0x02
+#define BRBINF_INDIRECT_LINK	0x03
+#define BRBINF_RET		0x05
+#define BRBINF_ERET		0x07
+#define BRBINF_DIRECT_COND	0x08
+#define BRBINF_CALL		0x22	/* SVC, HVC, SMC */
+
+#define BRBE_BRBCR_EL1		sys_reg(2, 1, 9, 0, 0)
+#define BRBE_BRBFCR_EL1		sys_reg(2, 1, 9, 0, 1)
+#define BRBE_BRBIDR0_EL1	sys_reg(2, 1, 9, 2, 0)
+#define BRBE_BRBCR_EL12		sys_reg(2, 5, 9, 0, 0)
+#define BRBE_BRB_IALL		sys_reg(1, 1, 7, 2, 4)
+
+/*
+ * The records of a bank. The lower four bits of their number are CRm, bits 11:8 of the register's,
+ * and the fifth is the highest of op2, bit 7: once shifted by 8 and once by 3, less the rest.
+ */
+#define BRBE_BANK_RECORDS	32
+#define BRBE_RECORD(n)		(((n) * 0x108) & 0xf80)
+#define BRBE_BRBINF(n)		(sys_reg(2, 1, 8, 0, 0) | BRBE_RECORD(n))
+#define BRBE_BRBSRC(n)		(sys_reg(2, 1, 8, 0, 1) | BRBE_RECORD(n))
+#define BRBE_BRBTGT(n)		(sys_reg(2, 1, 8, 0, 2) | BRBE_RECORD(n))
+
+static inline u64 brbe_read_idr0(void)
+{
+	return read_sysreg_s(BRBE_BRBIDR0_EL1);
+}
+
+static inline void brbe_write_cr(u64 value)
+{
+	write_sysreg_s(value, BRBE_BRBCR_EL1);
+}
+
+/* EL1's own, where the kernel runs at EL2 and has that in place of it. */
+static inline void brbe_write_cr_el12(u64 value)
+{
+	write_sysreg_s(value, BRBE_BRBCR_EL12);
+}
+
+static inline u64 brbe_read_fcr(void)
+{
+	return read_sysreg_s(BRBE_BRBFCR_EL1);
+}
+
+static inline void brbe_write_fcr(u64 value)
+{
+	write_sysreg_s(value, BRBE_BRBFCR_EL1);
+}
+
+static inline void brbe_invalidate_all(void)
+{
+#ifdef COREPMU_KUNIT
+	pmuv3_model_write(BRBE_BRB_IALL, 0);
+#else
+	/* SYS with no operand (DDI 0487, C6.2): assemblers may not know the name. */
+	asm volatile(__emit_inst(0xd5000000 | BRBE_BRB_IALL | 0x1f) : : : "memory");
+#endif
+}
+
+/* A register's number is part of the instruction: one case each. */
+static inline u64 brbe_read_inf(unsigned int n)
+{
+	switch (n) {
+	case 0:
+		return read_sysreg_s(BRBE_BRBINF(0));
+	case 1:
+		return read_sysreg_s(BRBE_BRBINF(1));
+	case 2:
+		return read_sysreg_s(BRBE_BRBINF(2));
+	case 3:
+		return read_sysreg_s(BRBE_BRBINF(3));
+	case 4:
+		return read_sysreg_s(BRBE_BRBINF(4));
+	case 5:
+		return read_sysreg_s(BRBE_BRBINF(5));
+	case 6:
+		return read_sysreg_s(BRBE_BRBINF(6));
+	case 7:
+		return read_sysreg_s(BRBE_BRBINF(7));
+	case 8:
+		return read_sysreg_s(BRBE_BRBINF(8));
+	case 9:
+		return read_sysreg_s(BRBE_BRBINF(9));
+	case 10:
+		return read_sysreg_s(BRBE_BRBINF(10));
+	case 11:
+		return read_sysreg_s(BRBE_BRBINF(11));
+	case 12:
+		return read_sysreg_s(BRBE_BRBINF(12));
+	case 13:
+		return read_sysreg_s(BRBE_BRBINF(13));
+	case 14:
+		return read_sysreg_s(BRBE_BRBINF(14));
+	case 15:
+		return read_sysreg_s(BRBE_BRBINF(15));
+	case 16:
+		return read_sysreg_s(BRBE_BRBINF(16));
+	case 17:
+		return read_sysreg_s(BRBE_BRBINF(17));
+	case 18:
+		return read_sysreg_s(BRBE_BRBINF(18));
+	case 19:
+		return read_sysreg_s(BRBE_BRBINF(19));
+	case 20:
+		return read_sysreg_s(BRBE_BRBINF(20));
+	case 21:
+		return read_sysreg_s(BRBE_BRBINF(21));
+	case 22:
+		return read_sysreg_s(BRBE_BRBINF(22));
+	case 23:
+		return read_sysreg_s(BRBE_BRBINF(23));
+	case 24:
+		return read_sysreg_s(BRBE_BRBINF(24));
+	case 25:
+		return read_sysreg_s(BRBE_BRBINF(25));
+	case 26:
+		return read_sysreg_s(BRBE_BRBINF(26));
+	case 27:
+		return read_sysreg_s(BRBE_BRBINF(27));
+	case 28:
+		return read_sysreg_s(BRBE_BRBINF(28));
+	case 29:
+		return read_sysreg_s(BRBE_BRBINF(29));
+	case 30:
+		return read_sysreg_s(BRBE_BRBINF(30));
+	case 31:
+		return read_sysreg_s(BRBE_BRBINF(31));
+	}
+	return 0;
+}
+
+static inline u64 brbe_read_src(unsigned int n)
+{
+	switch (n) {
+	case 0:
+		return read_sysreg_s(BRBE_BRBSRC(0));
+	case 1:
+		return read_sysreg_s(BRBE_BRBSRC(1));
+	case 2:
+		return read_sysreg_s(BRBE_BRBSRC(2));
+	case 3:
+		return read_sysreg_s(BRBE_BRBSRC(3));
+	case 4:
+		return read_sysreg_s(BRBE_BRBSRC(4));
+	case 5:
+		return read_sysreg_s(BRBE_BRBSRC(5));
+	case 6:
+		return read_sysreg_s(BRBE_BRBSRC(6));
+	case 7:
+		return read_sysreg_s(BRBE_BRBSRC(7));
+	case 8:
+		return read_sysreg_s(BRBE_BRBSRC(8));
+	case 9:
+		return read_sysreg_s(BRBE_BRBSRC(9));
+	case 10:
+		return read_sysreg_s(BRBE_BRBSRC(10));
+	case 11:
+		return read_sysreg_s(BRBE_BRBSRC(11));
+	case 12:
+		return read_sysreg_s(BRBE_BRBSRC(12));
+	case 13:
+		return read_sysreg_s(BRBE_BRBSRC(13));
+	case 14:
+		return read_sysreg_s(BRBE_BRBSRC(14));
+	case 15:
+		return read_sysreg_s(BRBE_BRBSRC(15));
+	case 16:
+		return read_sysreg_s(BRBE_BRBSRC(16));
+	case 17:
+		return read_sysreg_s(BRBE_BRBSRC(17));
+	case 18:
+		return read_sysreg_s(BRBE_BRBSRC(18));
+	case 19:
+		return read_sysreg_s(BRBE_BRBSRC(19));
+	case 20:
+		return read_sysreg_s(BRBE_BRBSRC(20));
+	case 21:
+		return read_sysreg_s(BRBE_BRBSRC(21));
+	case 22:
+		return read_sysreg_s(BRBE_BRBSRC(22));
+	case 23:
+		return read_sysreg_s(BRBE_BRBSRC(23));
+	case 24:
+		return read_sysreg_s(BRBE_BRBSRC(24));
+	case 25:
+		return read_sysreg_s(BRBE_BRBSRC(25));
+	case 26:
+		return read_sysreg_s(BRBE_BRBSRC(26));
+	case 27:
+		return read_sysreg_s(BRBE_BRBSRC(27));
+	case 28:
+		return read_sysreg_s(BRBE_BRBSRC(28));
+	case 29:
+		return read_sysreg_s(BRBE_BRBSRC(29));
+	case 30:
+		return read_sysreg_s(BRBE_BRBSRC(30));
+	case 31:
+		return read_sysreg_s(BRBE_BRBSRC(31));
+	}
+	return 0;
+}
+
+static inline u64 brbe_read_tgt(unsigned int n)
+{
+	switch (n) {
+	case 0:
+		return read_sysreg_s(BRBE_BRBTGT(0));
+	case 1:
+		return read_sysreg_s(BRBE_BRBTGT(1));
+	case 2:
+		return read_sysreg_s(BRBE_BRBTGT(2));
+	case 3:
+		return read_sysreg_s(BRBE_BRBTGT(3));
+	case 4:
+		return read_sysreg_s(BRBE_BRBTGT(4));
+	case 5:
+		return read_sysreg_s(BRBE_BRBTGT(5));
+	case 6:
+		return read_sysreg_s(BRBE_BRBTGT(6));
+	case 7:
+		return read_sysreg_s(BRBE_BRBTGT(7));
+	case 8:
+		return read_sysreg_s(BRBE_BRBTGT(8));
+	case 9:
+		return read_sysreg_s(BRBE_BRBTGT(9));
+	case 10:
+		return read_sysreg_s(BRBE_BRBTGT(10));
+	case 11:
+		return read_sysreg_s(BRBE_BRBTGT(11));
+	case 12:
+		return read_sysreg_s(BRBE_BRBTGT(12));
+	case 13:
+		return read_sysreg_s(BRBE_BRBTGT(13));
+	case 14:
+		return read_sysreg_s(BRBE_BRBTGT(14));
+	case 15:
+		return read_sysreg_s(BRBE_BRBTGT(15));
+	case 16:
+		return read_sysreg_s(BRBE_BRBTGT(16));
+	case 17:
+		return read_sysreg_s(BRBE_BRBTGT(17));
+	case 18:
+		return read_sysreg_s(BRBE_BRBTGT(18));
+	case 19:
+		return read_sysreg_s(BRBE_BRBTGT(19));
+	case 20:
+		return read_sysreg_s(BRBE_BRBTGT(20));
+	case 21:
+		return read_sysreg_s(BRBE_BRBTGT(21));
+	case 22:
+		return read_sysreg_s(BRBE_BRBTGT(22));
+	case 23:
+		return read_sysreg_s(BRBE_BRBTGT(23));
+	case 24:
+		return read_sysreg_s(BRBE_BRBTGT(24));
+	case 25:
+		return read_sysreg_s(BRBE_BRBTGT(25));
+	case 26:
+		return read_sysreg_s(BRBE_BRBTGT(26));
+	case 27:
+		return read_sysreg_s(BRBE_BRBTGT(27));
+	case 28:
+		return read_sysreg_s(BRBE_BRBTGT(28));
+	case 29:
+		return read_sysreg_s(BRBE_BRBTGT(29));
+	case 30:
+		return read_sysreg_s(BRBE_BRBTGT(30));
+	case 31:
+		return read_sysreg_s(BRBE_BRBTGT(31));
+	}
+	return 0;
+}
+
+#endif /* _COREPMU_ARM64_BRBE_H */
