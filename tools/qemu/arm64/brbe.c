@@ -81,6 +81,9 @@ const char *arm64_brbe_config_error(const struct arm64_pmu_config *config)
 	default:
 		return "cannot have that many branch records (8, 16, 32 or 64)";
 	}
+	if (!config->brbe.records && (config->brbe.lose || config->brbe.tear ||
+				      config->brbe.unfrozen))
+		return "has no branch records to be faulty";
 	if (config->brbe.records && config->has_el3)
 		return "cannot have branch records beside EL3, whose MDCR_EL3.SBRBE is not there";
 	return NULL;

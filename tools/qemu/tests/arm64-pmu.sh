@@ -100,12 +100,13 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 43
+begin 46
 
 # ---- registers, without QEMU ----
 
 build_tests arm64
 model_test arm64-pmu-model "registers, counters and decoding"
+model_test arm64-brbe-model "branch records"
 
 needs_qemu "$qemu" qemu-system-aarch64
 
@@ -133,6 +134,8 @@ refuses_option kind=0:midr=cortex "is no number"
 refuses_option kind=0:midr=0x410fd0c1:colour=blue "unknown option 'colour=blue'"
 refuses_option kind=0:midr=0x410fd0c1:version=v4 "unknown version 'v4'"
 refuses_option spi=256 "each CPU needs one"
+refuses_option brbe=12 "cannot have that many branch records"
+refuses_option fault=lose-record:1 "has no branch records to be faulty"
 refuses "refuses a CPU without a PMU" "has no PMU" \
 	"$qemu" -M virt -cpu max,pmu=off -plugin "$plugin"
 
