@@ -72,8 +72,23 @@ static bool is_kernel(u64 addr)
 	return addr >> 63;
 }
 
-/* A system call or a trap; the kernel returns, or begins its handler, behind it. */
+/* A system call or a trap of x86; the kernel returns, or begins its handler, behind it. */
 #define ENTERING_INSN		2
+
+/* Has the program entered the kernel there? An interrupt that is late shows that place. */
+static bool is_entry(const struct course *c, u64 addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nr; i++) {
+		const struct step *s = &c->steps[i];
+
+		if (s->kind == KIND_ENTER &&
+		    (addr == s->from || addr == s->from + ENTERING_INSN))
+			return true;
+	}
+	return false;
+}
 
 /* Is an address in the program, not in what comes before and after it? Of the kernel all are. */
 static bool is_address_inside(const struct course *c, u64 addr)
@@ -86,17 +101,14 @@ static bool is_address_inside(const struct course *c, u64 addr)
 
 		if (addr == s->from || addr == s->to || (s->to && addr > s->to && addr <= end))
 			return true;
-		/* A driver may show where the program was left that an interrupt came late to. */
-		if (s->kind == KIND_ENTER && addr == s->from + ENTERING_INSN)
-			return true;
 	}
-	return is_kernel(addr);
+	return is_kernel(addr) || is_entry(c, addr);
 }
 
 static bool is_inside(const struct course *c, const struct sample *s)
 {
 	/* Perf core hides an address of the kernel from those who exclude it, by 0. */
-	bool entered = is_kernel(s->ip) || !s->ip;
+	bool entered = is_kernel(s->ip) || !s->ip || is_entry(c, s->ip);
 	unsigned int n;
 
 	for (n = 0; entered && n < s->nr_branches; n++)
