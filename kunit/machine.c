@@ -226,6 +226,27 @@ static const struct pmuv3_model_cpu pmuv3p9 = {
 	.pmceid0 = ~0ULL, .pmceid1 = ~0ULL, .pmmir = 0x540308,
 };
 
+/* With branch records; a kernel at EL1, at EL2, and at EL1 with an EL2 above it */
+#define BRBE_CPU(records)						\
+	.pmuver = 9, .nr = 6, .instr_counter = true, .pmceid0 = ~0ULL, .pmceid1 = ~0ULL,	\
+	.pmmir = 0x8, .brbe = 1, .brbidr0 = 0x5000 | (records)
+
+static const struct pmuv3_model_cpu pmuv3_brbe = {
+	.name = "BRBE", BRBE_CPU(64),
+};
+
+static const struct pmuv3_model_cpu pmuv3_brbe_vhe = {
+	.name = "BRBE at EL2", BRBE_CPU(8), .el2 = true, .hyp = true,
+};
+
+static const struct pmuv3_model_cpu pmuv3_brbe_el1 = {
+	.name = "BRBE below EL2", BRBE_CPU(32), .el2 = true,
+};
+
+static const struct pmuv3_model_cpu pmuv3_brbe_odd = {
+	.name = "BRBE of another format", BRBE_CPU(0x164),
+};
+
 static void pmuv3_power_on(const struct machine *machine)
 {
 	pmuv3_model_power_on(machine->cpu);
@@ -245,7 +266,7 @@ static struct corepmu *pmuv3_start(const struct machine *machine)
 	pmuv3->pmu->private = pmuv3;
 	cpumask_copy(&pmuv3->pmu->supported_cpus, cpu_possible_mask);
 
-	ret = pmuv3_describe(pmuv3);
+	ret = pmuv3_describe(pmuv3) ?: pmuv3_setup_branches(pmuv3);
 	if (ret) {
 		corepmu_free(pmuv3->pmu);
 		goto out;
@@ -329,6 +350,10 @@ const struct machine machines[] = {
 	{ "pmuv3p4-vhe",	&pmuv3_machine, &pmuv3p4_vhe },
 	{ "pmuv3p5",		&pmuv3_machine, &pmuv3p5 },
 	{ "pmuv3p9",		&pmuv3_machine, &pmuv3p9 },
+	{ "pmuv3-brbe",		&pmuv3_machine, &pmuv3_brbe },
+	{ "pmuv3-brbe-vhe",	&pmuv3_machine, &pmuv3_brbe_vhe },
+	{ "pmuv3-brbe-el1",	&pmuv3_machine, &pmuv3_brbe_el1 },
+	{ "pmuv3-brbe-odd",	&pmuv3_machine, &pmuv3_brbe_odd },
 };
 
 const unsigned int nr_machines = ARRAY_SIZE(machines);

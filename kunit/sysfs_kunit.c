@@ -97,6 +97,8 @@ static const struct sysfs_file files[] = {
 	{ "intel-lbr", "caps", "branches", "32\n" },
 	{ "intel-arch-lbr", "caps", "branches", "16\n" },
 	{ "amd-lbr", "caps", "branches", "16\n" },
+	{ "pmuv3p9", "caps", "branches", NULL },
+	{ "pmuv3-brbe", "caps", "branches", "64\n" },
 	{ "intel-v4", "caps", "no-such-file", NULL },
 	{ "amd-v2", "format", "event", "config:0-7,32-35\n" },
 	{ "amd-v2", "events", "cpu-cycles", "event=0x76\n" },

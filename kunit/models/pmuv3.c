@@ -198,6 +198,8 @@ static void wrapped(struct pmuv3_model *m, unsigned int n, unsigned int el)
 	unsigned int odd = n + 1;
 
 	m->overflowed |= BIT_ULL(n);
+	if (n != CYCLE)
+		pmuv3_model_freeze(m, el);
 	if (n & 1 || overflow_mask(m, n) == U64_MAX)
 		return;
 	if (!is_event_counter(odd) || !(m->enabled & BIT_ULL(odd)) ||
@@ -341,6 +343,9 @@ u64 pmuv3_model_read(u32 reg)
 	u64 value = 0;
 	int index, n;
 
+	if (pmuv3_model_read_brbe(reg, &value))
+		return value;
+
 	reg = decode(reg, &name, &index);
 	n = index >= 0 ? index : m->pmselr & GENMASK(4, 0);
 
@@ -389,7 +394,8 @@ u64 pmuv3_model_read(u32 reg)
 		value = BIT_ULL(31) | BIT_ULL(24) | smp_processor_id();
 		break;
 	case PMUV3_MODEL_id_aa64dfr0_el1:
-		value = FIELD_PREP(GENMASK_ULL(11, 8), cpu->pmuver);
+		value = FIELD_PREP(GENMASK_ULL(11, 8), cpu->pmuver) |
+			FIELD_PREP(GENMASK_ULL(55, 52), cpu->brbe);
 		break;
 	case PMUV3_MODEL_id_aa64dfr1_el1:
 		value = FIELD_PREP(GENMASK_ULL(39, 36), cpu->instr_counter);
@@ -454,6 +460,9 @@ void pmuv3_model_write(u32 reg, u64 value)
 	const char *name;
 	bool ok = true;
 	int index, n;
+
+	if (pmuv3_model_write_brbe(reg, value))
+		return;
 
 	reg = decode(reg, &name, &index);
 	n = index >= 0 ? index : m->pmselr & GENMASK(4, 0);
@@ -586,11 +595,15 @@ void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
 			.pmuserenr	= GENMASK(6, 0),
 			.pmselr		= 1,
 			.pmuacr		= GENMASK(31, 0),
+			.brbcr		= { GENMASK(1, 0), GENMASK(1, 0) },
 		};
 		for (n = 0; n < ARRAY_SIZE(m->counter); n++) {
 			m->counter[n] = 0x1234 + n;
 			m->type[n] = EVENT_CYCLES;
 		}
+		/* Somebody's branches */
+		for (n = 0; n < ARRAY_SIZE(m->record); n++)
+			m->record[n] = (struct pmuv3_model_record) { 0xdead0000, 0xdead0004, 3 };
 		*per_cpu_ptr(&model_log, i) = (struct model_log) { };
 	}
 }

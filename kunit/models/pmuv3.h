@@ -26,6 +26,8 @@
  * @pmmir: PMMIR_EL1
  * @el2: ID_AA64PFR0_EL1.EL2
  * @hyp: the kernel runs at EL2 (VHE)
+ * @brbe: ID_AA64DFR0_EL1.BRBE
+ * @brbidr0: BRBIDR0_EL1
  */
 struct pmuv3_model_cpu {
 	const char	*name;
@@ -37,6 +39,17 @@ struct pmuv3_model_cpu {
 	u64		pmmir;
 	bool		el2;
 	bool		hyp;
+	unsigned int	brbe;
+	u64		brbidr0;
+};
+
+#define PMUV3_MODEL_MAX_RECORDS	64
+
+/* What BRBSRC<n>_EL1, BRBTGT<n>_EL1 and BRBINF<n>_EL1 show */
+struct pmuv3_model_record {
+	u64		source;
+	u64		target;
+	u64		info;
 };
 
 /**
@@ -57,6 +70,9 @@ struct pmuv3_model_cpu {
  * @unknown_irqs: of these, those that the handler did not know
  * @counts_itself: every read of a counter counts, for the self-test
  * @dead: counters that do not count
+ * @brbcr: BRBCR_EL1 and BRBCR_EL2
+ * @brbfcr: BRBFCR_EL1
+ * @record: branch records, the youngest first
  */
 struct pmuv3_model {
 	u64		midr;
@@ -75,6 +91,9 @@ struct pmuv3_model {
 	unsigned int	unknown_irqs;
 	unsigned int	counts_itself;
 	u64		dead;
+	u64		brbcr[2];
+	u64		brbfcr;
+	struct pmuv3_model_record record[PMUV3_MODEL_MAX_RECORDS];
 };
 
 extern const struct pmuv3_model_cpu *pmuv3_model_cpu;
@@ -86,6 +105,13 @@ void pmuv3_model_connect(irq_handler_t handler, void __percpu *dev);
 void pmuv3_model_run(unsigned int event, unsigned int el, u64 times);
 void pmuv3_model_spurious_irq(void);
 void pmuv3_model_hold(bool hold);
+
+/* brbe.c */
+bool pmuv3_model_read_brbe(u32 reg, u64 *value);
+bool pmuv3_model_write_brbe(u32 reg, u64 value);
+void pmuv3_model_freeze(struct pmuv3_model *m, unsigned int el);
+void pmuv3_model_branch(u64 from, u64 to, unsigned int type, unsigned int from_el,
+			unsigned int to_el, u64 info);
 
 /* user.c: kernel.perf_user_access */
 extern const struct ctl_table *pmuv3_model_sysctl;
