@@ -21,14 +21,22 @@ static unsigned long corepmu_lookup_none(const char *name)
 	return 0;
 }
 
+static struct perf_callchain_entry *callchain_none(struct perf_event *event, struct pt_regs *regs)
+{
+	static struct perf_callchain_entry empty;
+
+	return &empty;
+}
+
 DEFINE_STATIC_CALL(corepmu_lookup_name, corepmu_lookup_none);
 DEFINE_STATIC_CALL_NULL(corepmu_overflow, perf_event_overflow);
 DEFINE_STATIC_CALL_NULL(corepmu_took, perf_sample_event_took);
 DEFINE_STATIC_CALL_NULL(corepmu_cb_inc, perf_sched_cb_inc);
 DEFINE_STATIC_CALL_NULL(corepmu_cb_dec, perf_sched_cb_dec);
 DEFINE_STATIC_CALL(corepmu_text, corepmu_text_none);
+DEFINE_STATIC_CALL(corepmu_callchain, callchain_none);
 
-static bool has_sched_cb;
+static bool has_sched_cb, has_callchain;
 
 /**
  * corepmu_text_none() - kernel_text_address() of a kernel where it is not found
@@ -100,6 +108,27 @@ bool corepmu_has_sched_cb(void)
 	return has_sched_cb;
 }
 
+/**
+ * corepmu_has_callchain() - can a sample have the callchain of other registers than its own?
+ *
+ * Return: whether it can
+ */
+bool corepmu_has_callchain(void)
+{
+	return has_callchain;
+}
+
+/* Precise samples are refused without it. */
+static void corepmu_resolve_for_precise(void)
+{
+	unsigned long callchain = corepmu_find_symbol("perf_callchain");
+
+	if (!callchain)
+		return;
+	static_call_update(corepmu_callchain, (typeof(perf_callchain) *)callchain);
+	has_callchain = true;
+}
+
 /* Branch records are short of something without these, and counters need none of them. */
 static void corepmu_resolve_for_branches(void)
 {
@@ -142,6 +171,7 @@ int corepmu_resolve_symbols(void)
 	static_call_update(corepmu_overflow, (typeof(perf_event_overflow) *)overflow);
 	static_call_update(corepmu_took, (typeof(perf_sample_event_took) *)took);
 	corepmu_resolve_for_branches();
+	corepmu_resolve_for_precise();
 
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
+#include <corepmu/precise.h>
 
 /*
  * Perf core throttles an event after max_samples_per_tick interrupts in a tick.
@@ -179,6 +180,10 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	}
 
 	cpuc->last_late = jiffies;
+	if (event->hw.flags & COREPMU_EVENT_PRECISE) {
+		corepmu_precise_late(cpuc, event, regs);
+		return;
+	}
 	corepmu_counter_end_period(event);
 	emit_sample(event, period, regs);
 }

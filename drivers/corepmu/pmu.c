@@ -22,6 +22,7 @@
 #include <corepmu/assign.h>
 #include <corepmu/counter.h>
 #include <corepmu/pmu.h>
+#include <corepmu/precise.h>
 
 DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_enable_none);
 DEFINE_STATIC_CALL_NULL(corepmu_disable_counters, corepmu_enable_none);
@@ -45,6 +46,7 @@ void corepmu_use_backend(const struct corepmu_backend *backend)
 	static_call_update(corepmu_counter_update_nmi_safe, backend->update_nmi_safe);
 	static_call_update(corepmu_write_counter, backend->write);
 	corepmu_branch_on();
+	corepmu_precise_on();
 }
 
 static void enable_none(struct corepmu_cpu *cpuc)
@@ -71,6 +73,7 @@ void corepmu_use_none(void)
 	static_call_update(corepmu_select_event, select_none);
 	static_call_update(corepmu_write_counter, write_none);
 	corepmu_branch_off();
+	corepmu_precise_off();
 }
 
 static struct corepmu_cpu *this_cpuc(struct perf_event *event)
@@ -99,6 +102,48 @@ static void corepmu_disable(struct pmu *pmu)
 
 	if (cpuc->running)
 		corepmu_stop_cpu(cpuc);
+}
+
+/**
+ * corepmu_start_extras() - what is to run before the counters do
+ * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
+ *
+ * From corepmu_start_cpu().
+ */
+void corepmu_start_extras(struct corepmu_cpu *cpuc)
+{
+	if (cpuc->branch_users)
+		corepmu_branch_start(cpuc);
+	if (cpuc->precise_users)
+		corepmu_precise_start(cpuc);
+}
+
+/**
+ * corepmu_stop_extras() - what has run while the counters did
+ * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
+ *
+ * From corepmu_stop_cpu().
+ */
+void corepmu_stop_extras(struct corepmu_cpu *cpuc)
+{
+	if (cpuc->precise_users)
+		cpuc->pmu->precise_backend->stop(cpuc);
+	if (cpuc->branch_users)
+		corepmu_branch_stop(cpuc);
+}
+
+/**
+ * corepmu_interrupt_extras() - the overflow interrupt has come
+ * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
+ *
+ * From corepmu_overflow_begin().
+ */
+void corepmu_interrupt_extras(struct corepmu_cpu *cpuc)
+{
+	if (cpuc->precise_users)
+		cpuc->pmu->precise_backend->stop(cpuc);
+	if (cpuc->branch_users)
+		corepmu_branch_interrupt(cpuc);
 }
 
 /* One event: start, stop, read */
@@ -310,6 +355,22 @@ static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
 	return place_by_moving(cpuc, event);
 }
 
+static noinline void add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
+		corepmu_branch_add(cpuc, event);
+	if (event->hw.flags & COREPMU_EVENT_PRECISE)
+		corepmu_precise_add(cpuc);
+}
+
+static noinline void del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	if (event->hw.flags & COREPMU_EVENT_PRECISE)
+		corepmu_precise_del(cpuc);
+	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
+		corepmu_branch_del(cpuc, event);
+}
+
 static int corepmu_event_add(struct perf_event *event, int flags)
 {
 	struct corepmu_cpu *cpuc = this_cpuc(event);
@@ -329,8 +390,8 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	event_place(cpuc, event, idx);
-	if (unlikely(hwc->flags & COREPMU_EVENT_BRANCHES))
-		corepmu_branch_add(cpuc, event);
+	if (unlikely(hwc->flags & COREPMU_EVENT_EXTRAS))
+		add_extras(cpuc, event);
 
 	if (flags & PERF_EF_START)
 		event_resume(cpuc, event);
@@ -345,8 +406,8 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 	event_stop(cpuc, event);
 	event_unplace(cpuc, event);
-	if (unlikely(event->hw.flags & COREPMU_EVENT_BRANCHES))
-		corepmu_branch_del(cpuc, event);
+	if (unlikely(event->hw.flags & COREPMU_EVENT_EXTRAS))
+		del_extras(cpuc, event);
 	corepmu_update_userpage(event);
 }
 
@@ -500,6 +561,7 @@ static void corepmu_event_destroy(struct perf_event *event)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
 
+	corepmu_precise_close(event);
 	corepmu_branch_close(event);
 	if (corepmu_event_is_readable(&event->hw) && pmu->backend->user_gone)
 		pmu->backend->user_gone(pmu);
@@ -555,16 +617,24 @@ static int corepmu_event_init(struct perf_event *event)
 	if (ret)
 		return ret;
 
+	ret = corepmu_precise_open(event);
+	if (ret)
+		goto out_branches;
+
 	if (pmu->backend->acquire) {
 		ret = pmu->backend->acquire(pmu);
-		if (ret) {
-			corepmu_branch_close(event);
-			return ret;
-		}
+		if (ret)
+			goto out_precise;
 	}
 	event->destroy = corepmu_event_destroy;
 
 	return 0;
+
+out_precise:
+	corepmu_precise_close(event);
+out_branches:
+	corepmu_branch_close(event);
+	return ret;
 }
 
 /**
@@ -610,7 +680,7 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.module		= THIS_MODULE,
 		.task_ctx_nr	= perf_hw_context,
 		.attr_groups	= pmu->backend->attr_groups,
-		.capabilities	= pmu->backend->capabilities |
+		.capabilities	= pmu->backend->capabilities | pmu->capabilities |
 				  PERF_PMU_CAP_EXTENDED_HW_TYPE |
 				  COMPAT_PMU_CAP_HETEROGENEOUS_CPUS,
 		.pmu_enable	= corepmu_enable,

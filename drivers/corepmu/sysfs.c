@@ -18,11 +18,11 @@ static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char
 }
 static DEVICE_ATTR_RO(cpus);
 
-/* For the caps/ of every backend: none has samples without skid. */
+/* For the caps/ of every backend: how precise samples can be */
 static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
 				char *page)
 {
-	return sysfs_emit(page, "0\n");
+	return sysfs_emit(page, "%u\n", to_corepmu(dev_get_drvdata(dev))->max_precise);
 }
 
 struct device_attribute corepmu_attr_max_precise = __ATTR_RO(max_precise);

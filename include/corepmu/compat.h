@@ -149,6 +149,20 @@ static inline void compat_sample_save_brstack(struct perf_sample_data *data,
 }
 
 /*
+ * 6.3 keeps the size of what it has been given. Its perf_sample_save_callchain() calls
+ * perf_callchain(), which is not exported; so this is given what that has returned.
+ */
+static inline void compat_sample_save_callchain(struct perf_sample_data *data,
+						struct perf_callchain_entry *callchain)
+{
+	data->callchain = callchain;
+#if COMPAT_HAVE_SAVE_BRSTACK
+	data->dyn_size += (1 + callchain->nr) * sizeof(u64);
+#endif
+	data->sample_flags |= PERF_SAMPLE_CALLCHAIN;
+}
+
+/*
  * 6.5 put every PMU at the head of perf core's list ("perf/core: Rework forwarding of
  * {task|cpu}-clock events", which also gave struct perf_event its orig_type): a generic event
  * that names no PMU is for the one that was registered last. Before, it was the first one's.

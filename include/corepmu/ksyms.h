@@ -27,8 +27,11 @@ DECLARE_STATIC_CALL(corepmu_cb_inc, perf_sched_cb_inc);
 DECLARE_STATIC_CALL(corepmu_cb_dec, perf_sched_cb_dec);
 DECLARE_STATIC_CALL(corepmu_text, corepmu_text_none);
 
+DECLARE_STATIC_CALL(corepmu_callchain, perf_callchain);
+
 int corepmu_resolve_symbols(void);
 bool corepmu_has_sched_cb(void);
+bool corepmu_has_callchain(void);
 unsigned long corepmu_find_symbol(const char *name);
 
 /* perf_event_overflow(): any context that the PMU's interrupt may have */
@@ -62,6 +65,13 @@ static inline int corepmu_kernel_text_address(unsigned long addr)
 	return static_call(corepmu_text)(addr);
 }
 
+/* perf_callchain(), if corepmu_has_callchain(): any context that the PMU's interrupt may have */
+static inline struct perf_callchain_entry *corepmu_perf_callchain(struct perf_event *event,
+								  struct pt_regs *regs)
+{
+	return static_call(corepmu_callchain)(event, regs);
+}
+
 #else
 
 #define corepmu_perf_event_overflow	perf_event_overflow
@@ -69,8 +79,14 @@ static inline int corepmu_kernel_text_address(unsigned long addr)
 #define corepmu_perf_sched_cb_inc	perf_sched_cb_inc
 #define corepmu_perf_sched_cb_dec	perf_sched_cb_dec
 #define corepmu_kernel_text_address	kernel_text_address
+#define corepmu_perf_callchain		perf_callchain
 
 static inline bool corepmu_has_sched_cb(void)
+{
+	return true;
+}
+
+static inline bool corepmu_has_callchain(void)
 {
 	return true;
 }

@@ -37,6 +37,7 @@
 #include <corepmu/assign.h>
 #include <corepmu/branch.h>
 #include <corepmu/compat.h>
+#include <corepmu/precise.h>
 
 struct corepmu;
 
@@ -61,6 +62,13 @@ struct corepmu;
 #define COREPMU_EVENT_BRANCHES	BIT(4)
 /* Its counter is shared with others of its group (Intel's slots, and parts of them). */
 #define COREPMU_EVENT_TOPDOWN	BIT(5)
+/* Its samples are made of records that the hardware writes. */
+#define COREPMU_EVENT_PRECISE	BIT(6)
+/* Bits from here on are the backends'. */
+#define COREPMU_EVENT_BACKEND	12
+
+/* With these there is more to do than to count. */
+#define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE)
 
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
@@ -85,6 +93,8 @@ struct corepmu;
  * @stray: counters that overflowed and held no event, for the self-test
  * @irq: this CPU's overflow interrupt
  * @branch_users: events whose samples have branch records
+ * @precise_users: events whose samples are made of records that the hardware writes
+ * @extras: either of them, not 0 if there is one
  * @branches: those records, NULL where there are none
  * @shared_select: what a register holds that selects for several counters
  * @events: the event on each counter; of a pair only the upper has one
@@ -113,7 +123,13 @@ struct corepmu_cpu {
 	unsigned long		last_late;
 	u64			stray;
 	int			irq;
-	unsigned int		branch_users;
+	union {
+		struct {
+			unsigned int	branch_users;
+			unsigned int	precise_users;
+		};
+		u64		extras;
+	};
 	struct corepmu_branches	*branches;
 	u64			shared_select;
 	struct perf_event	*events[COREPMU_MAX_COUNTERS];
@@ -240,6 +256,10 @@ struct corepmu_backend {
  * @branch_backend: their registers, where there are any
  * @branch_reason: why there are none, for messages, or NULL
  * @branches: branch records of each CPU, where there are any
+ * @capabilities: PERF_PMU_CAP_* of the hardware, besides the backend's
+ * @max_precise: the highest attr.precise_ip
+ * @precise_backend: the hardware of precise samples, where there is any
+ * @precise_reason: why there is none, for messages, or NULL
  * @parent: device in sysfs that the PMU belongs to, or NULL
  * @pm_nb: CPU power-down notifier
  * @reboot_nb: notifier of the end of the system
@@ -267,6 +287,10 @@ struct corepmu {
 	const struct corepmu_branch_backend *branch_backend;
 	const char			*branch_reason;
 	struct corepmu_branches __percpu *branches;
+	unsigned int			capabilities;
+	unsigned int			max_precise;
+	const struct corepmu_precise_backend *precise_backend;
+	const char			*precise_reason;
 	struct device			*parent;
 	struct notifier_block		pm_nb;
 	struct notifier_block		reboot_nb;
@@ -317,6 +341,11 @@ DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_counter_update_nmi_safe, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
 
+/* pmu.c: what there is besides the counters */
+void corepmu_start_extras(struct corepmu_cpu *cpuc);
+void corepmu_stop_extras(struct corepmu_cpu *cpuc);
+void corepmu_interrupt_extras(struct corepmu_cpu *cpuc);
+
 /*
  * Start and stop a CPU's PMU as a whole. IRQs off.
  *
@@ -329,8 +358,8 @@ static inline void corepmu_start_cpu(struct corepmu_cpu *cpuc)
 {
 	cpuc->running = true;
 	barrier();
-	if (unlikely(cpuc->branch_users))
-		corepmu_branch_start(cpuc);
+	if (unlikely(cpuc->extras))
+		corepmu_start_extras(cpuc);
 	static_call(corepmu_enable_counters)(cpuc);
 }
 
@@ -339,8 +368,8 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 	cpuc->running = false;
 	barrier();
 	static_call(corepmu_disable_counters)(cpuc);
-	if (unlikely(cpuc->branch_users))
-		corepmu_branch_stop(cpuc);
+	if (unlikely(cpuc->extras))
+		corepmu_stop_extras(cpuc);
 }
 
 /**
@@ -363,8 +392,8 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
 	cpuc->running = false;
 	barrier();
 	static_call(corepmu_disable_counters)(cpuc);
-	if (unlikely(cpuc->branch_users))
-		corepmu_branch_interrupt(cpuc);
+	if (unlikely(cpuc->extras))
+		corepmu_interrupt_extras(cpuc);
 }
 
 void corepmu_use_backend(const struct corepmu_backend *backend);

@@ -103,8 +103,10 @@ u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed)
 
 static u64 fixed_bits(u64 select)
 {
-	return FIXED_CTRL_PMI | (select & EVNTSEL_OS ? FIXED_CTRL_OS : 0) |
-	       (select & EVNTSEL_USR ? FIXED_CTRL_USR : 0);
+	return (select & EVNTSEL_INT ? FIXED_CTRL_PMI : 0) |
+	       (select & EVNTSEL_OS ? FIXED_CTRL_OS : 0) |
+	       (select & EVNTSEL_USR ? FIXED_CTRL_USR : 0) |
+	       (select & EVNTSEL_ADAPTIVE ? FIXED_CTRL_ADAPTIVE : 0);
 }
 
 /* With a global control register */
@@ -302,10 +304,19 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
 	if (desc->global_clear)
 		x86_write_msr(desc->global_clear,
-			      cpuc->pmu->counters | desc->frozen | desc->metrics_bit);
+			      cpuc->pmu->counters | desc->frozen | desc->metrics_bit |
+			      desc->ds_bit);
 	corepmu_branch_reset(cpuc);
+	x86_pebs_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
 		x86_write_msr(desc->global_ctrl, cpuc->pmu->counters | desc->metrics_bit);
+}
+
+/* Without counters no more records are written: nothing is to point to where they would go. */
+static void x86_quiesce(struct corepmu_cpu *cpuc)
+{
+	x86_reset(cpuc);
+	x86_pebs_quiesce(cpuc);
 }
 
 static void x86_counter_name(int idx, char *name)
@@ -331,7 +342,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.precise		= x86_precise,		\
 	.check_period		= x86_check_period,	\
 	.reset			= x86_reset,		\
-	.quiesce		= x86_reset,		\
+	.quiesce		= x86_quiesce,		\
 	.joins			= x86_joins,		\
 	.counter_name		= x86_counter_name,	\
 	.self_test_config	= x86_self_test_config,	\

@@ -175,8 +175,10 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	s64 config;
 	int ret;
 
-	/* XMM registers are sampled by PEBS alone; elsewhere regs has none behind it. */
-	if ((attr->sample_regs_user | attr->sample_regs_intr) & PERF_REG_EXTENDED_MASK)
+	/* XMM registers are in some records of precise events; elsewhere regs has none behind it. */
+	if ((attr->sample_regs_user & PERF_REG_EXTENDED_MASK) ||
+	    ((attr->sample_regs_intr & PERF_REG_EXTENDED_MASK) &&
+	     !(attr->precise_ip && desc->pebs_all)))
 		return corepmu_refuse(-EINVAL,
 				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers cannot be sampled",
 				      attr->sample_regs_user, attr->sample_regs_intr);
@@ -184,6 +186,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	config = encode_config(desc, attr);
 	if (config < 0)
 		return config;
+	config = x86_pebs_config(desc, attr, config);
 
 	/* What a generic event counts is said by config alone: programs leave anything there. */
 	if (!is_generic(attr) &&
@@ -221,6 +224,11 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx cannot be sampled: a transaction that aborts takes its counts back, and the overflow with them",
 				      attr->config);
+	if (attr->precise_ip) {
+		ret = x86_pebs_encode(desc, event);
+		if (ret)
+			return ret;
+	}
 	if (is_sampling_event(event) && !attr->freq) {
 		ret = x86_check_period(event, attr->sample_period);
 		if (ret)

@@ -269,7 +269,7 @@ static u64 fixed_counters(unsigned int version, u32 ecx, u32 edx)
  * the metrics (intel_pmu_broken_perf_cap() in arch/x86/events/intel/core.c): what the table has
  * is there if it can be read.
  */
-static void describe_metrics(struct x86_desc *desc, u64 capabilities)
+static void describe_metrics(struct x86_desc *desc)
 {
 	u64 metrics = intel_metric_counters(desc->uarch), value;
 
@@ -282,7 +282,7 @@ static void describe_metrics(struct x86_desc *desc, u64 capabilities)
 		desc->pmu->counters |= BIT_ULL(SLOTS_COUNTER);
 		if (x86_read_msr_safe(MSR_PERF_METRICS, &value))
 			return;
-	} else if (!(capabilities & PERF_CAP_METRICS) ||
+	} else if (!(desc->capabilities & PERF_CAP_METRICS) ||
 		   !(desc->pmu->counters & BIT_ULL(SLOTS_COUNTER))) {
 		return;
 	}
@@ -301,7 +301,6 @@ int intel_describe(struct x86_desc *desc)
 	unsigned int version, width, fixed_width, nr_events, i;
 	struct corepmu *pmu = desc->pmu;
 	u32 eax, ebx, ecx, edx;
-	u64 capabilities = 0;
 
 	if (boot_cpu_data.cpuid_level < 0xa) {
 		pr_err("the CPU has no architectural performance monitoring\n");
@@ -340,9 +339,9 @@ int intel_describe(struct x86_desc *desc)
 	desc->masks_lvtpc = true;
 
 	if (boot_cpu_has(X86_FEATURE_PDCM))
-		capabilities = x86_read_msr(MSR_IA32_PERF_CAPABILITIES);
+		desc->capabilities = x86_read_msr(MSR_IA32_PERF_CAPABILITIES);
 	/* Without full-width writes, bits 31-0 are written and bit 31 extended. */
-	if (capabilities & PERF_CAP_FW_WRITE)
+	if (desc->capabilities & PERF_CAP_FW_WRITE)
 		desc->counter_msr = MSR_IA32_PMC0;
 	else
 		pmu->max_left = GENMASK(30, 0);
@@ -353,7 +352,7 @@ int intel_describe(struct x86_desc *desc)
 		/* From version 4 on this is GLOBAL_STATUS_RESET: the same for us. */
 		desc->global_clear = MSR_CORE_PERF_GLOBAL_OVF_CTRL;
 	}
-	describe_metrics(desc, capabilities);
+	describe_metrics(desc);
 
 	desc->config_known = EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
 			     EVNTSEL_CMASK;

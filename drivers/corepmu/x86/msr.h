@@ -38,6 +38,7 @@
 #include <asm/processor.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
+#include <asm/special_insns.h>
 
 #include <corepmu/branch.h>
 #include <corepmu/ksyms.h>
@@ -70,6 +71,12 @@ static inline u64 x86_rdpmc(u32 counter)
 	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
 
 	return (u64)high << 32 | low;
+}
+
+/* Where KVM has taken the CPU on, it may be in a guest at any time. */
+static inline bool x86_may_run_guests(void)
+{
+	return native_read_cr4() & X86_CR4_VMXE;
 }
 
 /**
@@ -154,6 +161,8 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 /* SDM volume 3, "TSX": in transactions; not in those that abort */
 #define EVNTSEL_IN_TX		BIT_ULL(32)
 #define EVNTSEL_IN_TX_CP	BIT_ULL(33)
+/* SDM volume 3, "Adaptive PEBS": its records are those that IA32_PEBS_DATA_CFG says */
+#define EVNTSEL_ADAPTIVE	BIT_ULL(34)
 /*
  * AMD's PPRs from family 17h on, "Large Increment per Cycle Events": an odd counter that
  * counts event 0xfff has the upper 16 bits of the one below.
@@ -167,12 +176,18 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define FIXED_CTRL_OS		BIT_ULL(0)
 #define FIXED_CTRL_USR		BIT_ULL(1)
 #define FIXED_CTRL_PMI		BIT_ULL(3)
-#define FIXED_CTRL_BITS		GENMASK_ULL(3, 0)
+/* Its records are those that IA32_PEBS_DATA_CFG says. */
+#define FIXED_CTRL_ADAPTIVE	BIT_ULL(32)
+#define FIXED_CTRL_BITS		(GENMASK_ULL(3, 0) | FIXED_CTRL_ADAPTIVE)
 #define FIXED_CTRL_SHIFT(n)	(4 * (n))
 
 /* IA32_PERF_CAPABILITIES */
 #define PERF_CAP_FW_WRITE	BIT_ULL(13)
 #define PERF_CAP_METRICS	BIT_ULL(15)
+/* SDM volume 3, "PEBS": format of records; all counters and events; retire latency */
+#define PERF_CAP_PEBS_VERSION	GENMASK_ULL(11, 8)
+#define PERF_CAP_PEBS_ALL	BIT_ULL(14)
+#define PERF_CAP_PEBS_TIMING	BIT_ULL(17)
 
 /* IA32_PERF_GLOBAL_CTRL and _STATUS: EN_PERF_METRICS, OVF_PERF_METRICS */
 #define GLOBAL_PERF_METRICS	BIT_ULL(48)
@@ -218,6 +233,9 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define SAMP_BR_FROM_MISPRED	BIT_ULL(63)
 #define SAMP_BR_TO_VALID	BIT_ULL(63)
 #define SAMP_BR_TO_SPEC		BIT_ULL(62)
+
+/* IA32_PERF_GLOBAL_STATUS: there are as many records as were asked for */
+#define STATUS_DS_BUFFER	BIT_ULL(62)
 
 /* Fixed counter n is bit 32 + n of the global registers, and our counter 32 + n. */
 #define FIXED_COUNTER_BASE	32

@@ -69,16 +69,18 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	 */
 	for (rounds = 0; rounds < (desc->masks_lvtpc ? MAX_ROUNDS : 1); rounds++) {
 		status = x86_read_msr(desc->global_status) &
-			 (cpuc->pmu->counters | desc->frozen | desc->metrics_bit);
+			 (cpuc->pmu->counters | desc->frozen | desc->metrics_bit | desc->ds_bit);
 		if (!status)
 			break;
 		overflowed = status & ~desc->frozen;
 		if (unlikely(cpuc->branch_users))
-			corepmu_branch_acknowledge(cpuc, overflowed & cpuc->pmu->counters,
-						   status & desc->frozen);
+			corepmu_branch_acknowledge(cpuc, (overflowed & cpuc->pmu->counters) |
+						   x86_pebs_counters(cpuc), status & desc->frozen);
 		x86_write_msr(desc->global_clear, status);
 		/* The NMI is explained even if the event has been stopped since. */
 		handled += hweight64(overflowed);
+		if (unlikely(overflowed & desc->ds_bit) || unlikely(cpuc->precise_users))
+			overflowed = x86_pebs_overflow(cpuc, overflowed);
 		if (unlikely(overflowed & (desc->metrics_bit | BIT_ULL(SLOTS_COUNTER))))
 			overflowed = x86_topdown_overflow(cpuc, overflowed);
 		corepmu_handle_overflow(cpuc, x86_merged_overflows(cpuc, overflowed));

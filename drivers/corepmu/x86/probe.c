@@ -176,7 +176,7 @@ static void choose_backend(bool shares_counters)
 }
 
 /* Where there are several kinds they have the same records. */
-static int describe_branches(void)
+static int describe_extras(void)
 {
 	struct x86_desc *desc;
 	unsigned int i;
@@ -186,6 +186,7 @@ static int describe_branches(void)
 		ret = x86_describe_branches(desc);
 		if (ret)
 			return ret;
+		x86_describe_precise(desc);
 	}
 
 	return 0;
@@ -251,7 +252,7 @@ int corepmu_arch_init(void)
 	if (ret)
 		goto out_kinds;
 
-	ret = describe_branches();
+	ret = describe_extras();
 	if (ret)
 		goto out_reserve;
 

@@ -32,6 +32,11 @@ struct intel_uarch;
  * @frozen: bit of both that says that branch records stand still, or 0
  * @metrics: parts of the slots, a bit each as if they were counters, or 0
  * @metrics_bit: their bit of all global registers, or 0
+ * @capabilities: IA32_PERF_CAPABILITIES, 0 of CPUs that have none
+ * @pebs_format: of the records that Intel's CPUs write of precise events, 0 for none
+ * @pebs_all: these can be of all counters and events, with what is asked for
+ * @pebs_timing: records tell how long the instruction took to retire
+ * @ds_bit: bit of both that says that there are records, or 0
  * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @late_nmis: an NMI may come after its overflow has been dealt with
  * @shares_counters: the built-in driver is there too, and has the counters while this one
@@ -61,6 +66,11 @@ struct x86_desc {
 	u64		frozen;
 	u64		metrics;
 	u64		metrics_bit;
+	u64		capabilities;
+	unsigned int	pebs_format;
+	bool		pebs_all;
+	bool		pebs_timing;
+	u64		ds_bit;
 	bool		masks_lvtpc;
 	bool		late_nmis;
 	bool		shares_counters;
@@ -129,6 +139,15 @@ int x86_topdown_encode(struct perf_event *event);
 bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
 bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
+
+/* pebs.c, pebs-event.c, ds.c: precise samples of Intel's CPUs */
+void x86_describe_precise(struct x86_desc *desc);
+void x86_pebs_reset(struct corepmu_cpu *cpuc);
+void x86_pebs_quiesce(struct corepmu_cpu *cpuc);
+u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
+u64 x86_pebs_counters(const struct corepmu_cpu *cpuc);
+u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config);
+int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event);
 
 /* nmi.c */
 int x86_nmi_init(void);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: samples that say where the event happened
+ *
+ * The counter counts, overflows and is set as any other's; what differs is that the sample is
+ * made of a record that the hardware has written at the overflow. The interrupt says that there
+ * are records, not which counters have overflowed. Records that are left when one of
+ * the events is stopped become samples then, while current is still the task they belong to.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/counter.h>
+#include <corepmu/ksyms.h>
+#include <corepmu/pmu.h>
+#include <corepmu/precise.h>
+
+/* The system ends: nothing is to be recorded any more. */
+static bool precise_off;
+
+/**
+ * corepmu_precise_check() - can an event be as precise as it asks for?
+ * @pmu: the PMU
+ * @event: an event with attr.precise_ip that is being opened
+ *
+ * Process context.
+ *
+ * Return: 0, or an errno after saying why not
+ */
+int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event)
+{
+	unsigned int precise = event->attr.precise_ip;
+
+	if (!pmu->max_precise)
+		return corepmu_refuse(-EOPNOTSUPP, "precise_ip is %u and must be 0: %s",
+				      precise, pmu->precise_reason ?: "samples have skid");
+	if (precise > pmu->max_precise)
+		return corepmu_refuse(-EOPNOTSUPP, "precise_ip is %u and can be %u at most",
+				      precise, pmu->max_precise);
+	if (!is_sampling_event(event))
+		return corepmu_refuse(-EINVAL,
+				      "precise_ip is %u, which is of samples, and there are none",
+				      precise);
+
+	return 0;
+}
+
+/**
+ * corepmu_precise_open() - have the hardware ready for an event
+ * @event: an event that is being opened, or inherited
+ *
+ * Process context; corepmu_precise_close() undoes it.
+ *
+ * Return: 0, or an errno after saying why not
+ */
+int corepmu_precise_open(struct perf_event *event)
+{
+	if (!(event->hw.flags & COREPMU_EVENT_PRECISE))
+		return 0;
+
+	return to_corepmu(event->pmu)->precise_backend->open();
+}
+
+/**
+ * corepmu_precise_close() - the event needs the hardware no more
+ * @event: an event that corepmu_precise_open() has seen
+ *
+ * Process context.
+ */
+void corepmu_precise_close(struct perf_event *event)
+{
+	if (event->hw.flags & COREPMU_EVENT_PRECISE)
+		to_corepmu(event->pmu)->precise_backend->close();
+}
+
+/**
+ * corepmu_precise_start() - have records written
+ * @cpuc: the CPU's state; it has precise events
+ *
+ * From corepmu_start_cpu().
+ */
+void corepmu_precise_start(struct corepmu_cpu *cpuc)
+{
+	if (!READ_ONCE(precise_off))
+		cpuc->pmu->precise_backend->start(cpuc);
+}
+
+/**
+ * corepmu_precise_off() - from now on nothing is recorded
+ */
+void corepmu_precise_off(void)
+{
+	WRITE_ONCE(precise_off, true);
+}
+
+/**
+ * corepmu_precise_on() - undo corepmu_precise_off()
+ */
+void corepmu_precise_on(void)
+{
+	WRITE_ONCE(precise_off, false);
+}
+
+/**
+ * corepmu_precise_add() - a precise event has been placed
+ * @cpuc: this CPU's state
+ *
+ * IRQs off, the PMU stands still.
+ */
+void corepmu_precise_add(struct corepmu_cpu *cpuc)
+{
+	cpuc->precise_users++;
+	cpuc->pmu->precise_backend->change(cpuc);
+}
+
+/**
+ * corepmu_precise_del() - a precise event has lost its counter
+ * @cpuc: this CPU's state
+ *
+ * IRQs off, the PMU stands still.
+ */
+void corepmu_precise_del(struct corepmu_cpu *cpuc)
+{
+	/* The last one: nothing will be written any more, and nobody will stop it. */
+	if (cpuc->precise_users == 1)
+		cpuc->pmu->precise_backend->stop(cpuc);
+	cpuc->precise_users--;
+	cpuc->pmu->precise_backend->change(cpuc);
+}
+
+/**
+ * corepmu_precise_late() - a precise event was stopped after its period had ended
+ * @cpuc: this CPU's state
+ * @event: the event, stopped
+ * @regs: where this is, or what was interrupted
+ *
+ * The interrupt has not been taken yet: the record, and all others that there are, become
+ * samples now. Hardware that writes a record with the next event after the overflow may not have
+ * written it: then the event overflows anew as soon as it counts again, and the sample is of then.
+ * IRQs off, or NMI.
+ */
+void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
+			  struct pt_regs *regs)
+{
+	if (cpuc->pmu->precise_backend->drain(cpuc, regs) &&
+	    local64_read(&event->hw.period_left) <= 0)
+		local64_set(&event->hw.period_left, 1);
+}
+
+/**
+ * corepmu_precise_account() - there is a record of an event's overflow
+ * @cpuc: this CPU's state
+ * @event: the event, placed on a counter; it may be stopped
+ * @period: filled in: the period that has ended
+ *
+ * The PMU stands still. IRQs off, or NMI.
+ *
+ * Return: false when no period has ended: the counter was too narrow for it
+ */
+bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event, u64 *period)
+{
+	*period = event->hw.last_period;
+	if (event->hw.state & PERF_HES_STOPPED)
+		return corepmu_counter_end_period(event);
+
+	corepmu_counter_update(cpuc, event);
+
+	return corepmu_counter_next_period(cpuc, event);
+}
+
+/**
+ * corepmu_precise_emit() - emit a sample that the backend has filled in
+ * @cpuc: this CPU's state
+ * @event: the event; it may have been stopped meanwhile
+ * @data: the sample
+ * @regs: what it shows, with room for what the architecture has besides
+ *
+ * IRQs off, or NMI.
+ */
+void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
+			  struct perf_sample_data *data, struct pt_regs *regs)
+{
+	bool stopped = event->hw.state & PERF_HES_STOPPED;
+	bool branches = event->hw.flags & COREPMU_EVENT_BRANCHES;
+	int stop;
+
+	if (branches)
+		corepmu_branch_sample(cpuc, event, data);
+	stop = corepmu_perf_event_overflow(event, data, regs);
+	if (branches)
+		corepmu_branch_sample_end(cpuc);
+
+	/* perf_event_overflow() may stop and start the event, to change its period. */
+	if (stop || stopped)
+		corepmu_event_stop(event, 0);
+}

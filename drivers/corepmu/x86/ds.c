@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: the debug store: where Intel's CPUs write records
+ *
+ * The CPU writes to linear addresses, at any time, so that with page table isolation these have
+ * to be mapped while user space runs too. The kernel's cpu_entry_area has room for that
+ * (percpu_setup_debug_store() in arch/x86/mm/cpu_entry_area.c), which the built-in driver uses and
+ * which is free without it. Buffers are there as long as there are precise events.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "msr.h"
+#include "pebs.h"
+#include "x86.h"
+
+static DEFINE_MUTEX(ds_lock);
+static unsigned int ds_users;
+
+/* The debug store of each CPU, while there are buffers */
+static DEFINE_PER_CPU(struct x86_ds *, debug_store);
+static DEFINE_PER_CPU(struct page *, ds_buffer);
+
+/**
+ * x86_ds_this() - the debug store of this CPU
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: it, or NULL while there is no precise event
+ */
+struct x86_ds *x86_ds_this(void)
+{
+	return this_cpu_read(debug_store);
+}
+
+/**
+ * x86_ds_point() - tell this CPU where its debug store is
+ * @on: or that it has none
+ *
+ * IRQs off, or on the CPU; nothing is being recorded.
+ */
+void x86_ds_point(bool on)
+{
+	x86_write_msr(MSR_IA32_DS_AREA, on ? (unsigned long)x86_ds_this() : 0);
+}
+
+static void point_this_cpu(void *on)
+{
+	if (x86_this_pmu())
+		x86_ds_point(on);
+}
+
+static int map_cpu(int cpu)
+{
+	struct x86_ds *ds = x86_ds_area(cpu);
+	struct page *page;
+	void *buffer;
+
+	page = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_ZERO,
+				get_order(X86_PEBS_BUFFER_SIZE));
+	if (!page)
+		return -ENOMEM;
+
+	per_cpu(ds_buffer, cpu) = page;
+	buffer = x86_ds_map(cpu, page);
+	memset(ds, 0, sizeof(*ds));
+	ds->base = (unsigned long)buffer;
+	ds->index = ds->base;
+	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
+	ds->threshold = ds->base;
+	per_cpu(debug_store, cpu) = ds;
+
+	return 0;
+}
+
+static void unmap_all(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct page *page = per_cpu(ds_buffer, cpu);
+
+		if (!page)
+			continue;
+		per_cpu(debug_store, cpu) = NULL;
+		per_cpu(ds_buffer, cpu) = NULL;
+		memset(x86_ds_area(cpu), 0, sizeof(struct x86_ds));
+		x86_ds_unmap(cpu);
+		__free_pages(page, get_order(X86_PEBS_BUFFER_SIZE));
+	}
+}
+
+static int map_all(void)
+{
+	int cpu, ret;
+
+	for_each_possible_cpu(cpu) {
+		ret = map_cpu(cpu);
+		if (ret) {
+			unmap_all();
+			return ret;
+		}
+	}
+
+	return 0;
+}
+
+/**
+ * x86_ds_open() - have a debug store on all CPUs, for one more event
+ *
+ * A CPU that comes later is told of it by x86_pebs_reset(). Process context.
+ *
+ * Return: 0 or -ENOMEM
+ */
+int x86_ds_open(void)
+{
+	int ret = 0;
+
+	mutex_lock(&ds_lock);
+	if (!ds_users) {
+		cpus_read_lock();
+		ret = map_all();
+		if (!ret)
+			on_each_cpu(point_this_cpu, (void *)true, 1);
+		cpus_read_unlock();
+	}
+	if (!ret)
+		ds_users++;
+	mutex_unlock(&ds_lock);
+
+	return ret;
+}
+
+/**
+ * x86_ds_close() - undo x86_ds_open()
+ *
+ * Nothing is being recorded any more when there is no event. Process context.
+ */
+void x86_ds_close(void)
+{
+	mutex_lock(&ds_lock);
+	if (!--ds_users) {
+		cpus_read_lock();
+		on_each_cpu(point_this_cpu, NULL, 1);
+		unmap_all();
+		cpus_read_unlock();
+	}
+	mutex_unlock(&ds_lock);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: precise events of Intel's CPUs: what counts them, and what their records are of
+ *
+ * Before Ice Lake, records are of general-purpose counters 0 to 3 and of some events; the kernel
+ * takes all events but those that it knows better of (intel_skl_pebs_event_constraints in
+ * arch/x86/events/intel/ds.c), and so does this. Cycles are none of them: counted are those in
+ * which fewer than 16 instructions retire, which are all. From Ice Lake on they are of
+ * all counters and events (PERF_CAPABILITIES, "PEBS baseline").
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/perf_regs.h>
+
+#include <corepmu/pmu.h>
+
+#include "intel.h"
+#include "msr.h"
+#include "pebs.h"
+#include "x86.h"
+
+#define EVENT_CYCLES		0x003c
+#define EVENT_INSTRUCTIONS	0x00c0
+#define EVENT_PREC_DIST		0x01c0
+#define EVENT_SLOTS		0x0400
+/* INST_RETIRED.ANY and .PREC_DIST, inverted, at least 16: every cycle */
+#define ALL_CYCLES		(EVNTSEL_INV | FIELD_PREP(EVNTSEL_CMASK, 16))
+
+#define SKYLAKE_COUNTERS	GENMASK_ULL(3, 0)
+#define GOLDMONT_COUNTERS	BIT_ULL(0)
+#define FIXED_INSTRUCTIONS	BIT_ULL(FIXED_COUNTER_BASE)
+
+/* Most precise is what attr.precise_ip 3 stands for: the hardware's "precise distribution". */
+#define MOST_PRECISE		3
+
+/* What a record's data source is of, in hw_perf_event.flags */
+#define EVENT_LOAD	BIT(COREPMU_EVENT_BACKEND)
+#define EVENT_STORE	BIT(COREPMU_EVENT_BACKEND + 1)
+
+static enum intel_uarch_id uarch_of(const struct x86_desc *desc)
+{
+	return desc->uarch ? desc->uarch - intel_uarches : NR_UARCHES;
+}
+
+static u16 code_of(u64 config)
+{
+	return config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
+}
+
+/**
+ * x86_pebs_config() - the event that stands for another one when it is to be precise
+ * @desc: the counters
+ * @attr: what was asked for
+ * @config: the event
+ *
+ * Return: the event to count
+ */
+u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config)
+{
+	if (!attr->precise_ip || uarch_of(desc) != UARCH_SKYLAKE || config != EVENT_CYCLES)
+		return config;
+
+	return ALL_CYCLES | (attr->precise_ip < MOST_PRECISE ? EVENT_INSTRUCTIONS : EVENT_PREC_DIST);
+}
+
+/*
+ * The counters that can be most precise: tnt_, icl_, spr_ and cmt_get_event_constraints() in
+ * arch/x86/events/intel/core.c.
+ */
+static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
+{
+	bool instructions = code_of(config) == EVENT_INSTRUCTIONS;
+
+	switch (uarch_of(desc)) {
+	case UARCH_ICE_LAKE:
+		return instructions ? counters & FIXED_INSTRUCTIONS : counters;
+	case UARCH_GOLDEN_COVE:
+	case UARCH_REDWOOD_COVE:
+	case UARCH_LION_COVE:
+	case UARCH_TREMONT:
+	case UARCH_GRACEMONT:
+		return counters & (BIT_ULL(0) | FIXED_INSTRUCTIONS);
+	case UARCH_CRESTMONT:
+	case UARCH_SKYMONT:
+		return counters & (GENMASK_ULL(1, 0) | FIXED_INSTRUCTIONS);
+	default:
+		return counters;
+	}
+}
+
+static u64 precise_counters(const struct x86_desc *desc, unsigned int precise, u64 config,
+			    u64 counters)
+{
+	if (!desc->pebs_all)
+		return counters & (uarch_of(desc) == UARCH_GOLDMONT ? GOLDMONT_COUNTERS :
+				   SKYLAKE_COUNTERS);
+	if (precise == MOST_PRECISE)
+		return most_precise(desc, config, counters);
+
+	/* intel_glc_pebs_event_constraints: instructions are not on the most precise ones. */
+	switch (uarch_of(desc)) {
+	case UARCH_GOLDEN_COVE:
+	case UARCH_REDWOOD_COVE:
+		if ((config & EVNTSEL_EVENT) == EVENT_INSTRUCTIONS)
+			return counters & GENMASK_ULL(7, 1);
+		fallthrough;
+	default:
+		return counters;
+	}
+}
+
+/*
+ * Which events' records have a data source that says something: from Haswell on memory
+ * instructions, 0xd0, and loads by where their data came from, 0xd1 and up
+ * (intel_skl_ and intel_icl_pebs_event_constraints). The atoms' do not.
+ */
+static int data_flags(const struct x86_desc *desc, u64 config)
+{
+	unsigned int event = FIELD_GET(EVNTSEL_EVENT, config);
+	unsigned int umask = FIELD_GET(EVNTSEL_UMASK, config);
+	enum intel_uarch_id uarch = uarch_of(desc);
+
+	if (uarch < UARCH_SKYLAKE || uarch > UARCH_REDWOOD_COVE)
+		return 0;
+	switch (event) {
+	case 0xd0:
+		/* 0x11, 0x21, 0x41, 0x81 of loads; 0x12, 0x22, 0x42, 0x82 of stores */
+		if ((umask & 0xf) == 1)
+			return EVENT_LOAD;
+		return (umask & 0xf) == 2 ? EVENT_STORE : 0;
+	case 0xd1 ... 0xd3:
+		return EVENT_LOAD;
+	case 0xd4:
+		return uarch > UARCH_SKYLAKE ? EVENT_LOAD : 0;
+	default:
+		return 0;
+	}
+}
+
+/**
+ * x86_pebs_encode() - have the event's samples made of records
+ * @desc: the counters
+ * @event: an event with attr.precise_ip, which corepmu_precise_check() has seen, and of which
+ *	hw_perf_event.config and config_base are known
+ *
+ * Process context.
+ *
+ * Return: 0, or an errno after saying why this cannot be
+ */
+int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	struct hw_perf_event *hwc = &event->hw;
+	u64 config = hwc->config_base & desc->config_known;
+
+	if (x86_may_run_guests())
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip is %u and must be 0 while KVM has the CPU: records would be written into its guests",
+				      attr->precise_ip);
+	if (config & EVNTSEL_ANY)
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip is %u, config %#llx: another hyperthread has no place to be precise about",
+				      attr->precise_ip, attr->config);
+	if (code_of(config) == EVENT_SLOTS || (hwc->flags & COREPMU_EVENT_TOPDOWN))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip is %u and must be 0: slots are of no instruction",
+				      attr->precise_ip);
+
+	hwc->config = precise_counters(desc, attr->precise_ip, config, hwc->config);
+	if (!hwc->config)
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip is %u, config %#llx: no counter that counts it can be so precise",
+				      attr->precise_ip, attr->config);
+
+	/* Records interrupt, not overflows. */
+	hwc->config_base &= ~EVNTSEL_INT;
+	if (desc->pebs_all)
+		hwc->config_base |= EVNTSEL_ADAPTIVE;
+	hwc->flags |= COREPMU_EVENT_PRECISE | data_flags(desc, config);
+
+	return 0;
+}
+
+/* Samples that show what the group with the memory address has */
+#define SAMPLE_MEMINFO	(PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR |	\
+			 PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_TRANSACTION |			\
+			 PERF_SAMPLE_DATA_PAGE_SIZE)
+
+/**
+ * x86_pebs_data() - what the records of an event are to have, from format 4 on
+ * @event: a precise event
+ *
+ * Return: bits of IA32_PEBS_DATA_CFG
+ */
+u64 x86_pebs_data(const struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	u64 type = attr->sample_type, data = 0;
+
+	if (type & SAMPLE_MEMINFO)
+		data |= PEBS_DATA_MEMINFO;
+	/* The next instruction's address, and the code of an abort, are registers. */
+	if ((type & (PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_TRANSACTION)) || attr->precise_ip < 2)
+		data |= PEBS_DATA_GPRS;
+	if ((type & PERF_SAMPLE_REGS_INTR) && (attr->sample_regs_intr & PERF_REG_EXTENDED_MASK))
+		data |= PEBS_DATA_XMMS;
+
+	return data;
+}
+
+/**
+ * x86_pebs_source() - what perf calls the data source of a record
+ * @event: the event
+ * @source: the record's
+ *
+ * Of loads and stores that are counted by event 0xd0 and up only bit 0 says something, and of
+ * stores alone: whether they hit the first cache (precise_datala_hsw() in
+ * arch/x86/events/intel/ds.c).
+ *
+ * Return: perf_mem_data_src
+ */
+u64 x86_pebs_source(const struct perf_event *event, u64 source)
+{
+	union perf_mem_data_src data = { .val = PERF_MEM_NA };
+
+	if (event->hw.flags & EVENT_LOAD)
+		data.mem_op = PERF_MEM_OP_LOAD;
+	if (event->hw.flags & EVENT_STORE) {
+		data.mem_op = PERF_MEM_OP_STORE;
+		data.mem_lvl = PERF_MEM_LVL_L1 |
+			       (source & BIT(0) ? PERF_MEM_LVL_HIT : PERF_MEM_LVL_MISS);
+	}
+
+	return data.val;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: what a record of a precise event says
+ *
+ * Nothing here depends on anything but the bytes. SDM volume 3, "PEBS Record Format" of
+ * Skylake (format 3, always the same) and "Adaptive PEBS" (from format 4 on: groups, of which
+ * each record says which it has, and how long it is).
+ */
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/types.h>
+
+#include "pebs.h"
+
+/* Words of a record of format 3, in its order; the registers come first. */
+enum {
+	SKL_REGS	= 0,
+	SKL_COUNTERS	= 18,
+	SKL_ADDRESS,
+	SKL_SOURCE,
+	SKL_LATENCY,
+	SKL_EVENTING_IP,
+	SKL_TSX,
+	SKL_TSC,
+	NR_SKL_WORDS
+};
+
+/* Words of the groups from format 4 on. The basic one is always there. */
+enum {
+	BASIC_FORMAT	= 0,
+	BASIC_IP,
+	BASIC_COUNTERS,
+	BASIC_TSC,
+	NR_BASIC_WORDS
+};
+
+#define FORMAT_GROUPS	GENMASK_ULL(31, 0)
+#define FORMAT_RETIRE	GENMASK_ULL(47, 32)
+#define FORMAT_SIZE	GENMASK_ULL(63, 48)
+
+enum {
+	MEMINFO_ADDRESS	= 0,
+	MEMINFO_SOURCE,
+	MEMINFO_LATENCY,
+	MEMINFO_TSX,
+	NR_MEMINFO_WORDS
+};
+
+#define NR_GPRS_WORDS	18
+#define NR_XMMS_WORDS	(16 * 2)
+#define NR_LBR_WORDS	3
+
+/* Where either format has the registers, from the first of them on */
+static const u8 skl_regs[NR_PEBS_REGS] = {
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
+};
+
+static const u8 gprs_regs[NR_PEBS_REGS] = {
+	[PEBS_REG_FLAGS] = 0, [PEBS_REG_IP] = 1, [PEBS_REG_AX] = 2, [PEBS_REG_CX] = 3,
+	[PEBS_REG_DX] = 4, [PEBS_REG_BX] = 5, [PEBS_REG_SP] = 6, [PEBS_REG_BP] = 7,
+	[PEBS_REG_SI] = 8, [PEBS_REG_DI] = 9,
+	[PEBS_REG_R8] = 10, 11, 12, 13, 14, 15, 16, 17
+};
+
+static size_t words(u64 groups)
+{
+	size_t nr = NR_BASIC_WORDS;
+
+	nr += groups & PEBS_DATA_MEMINFO ? NR_MEMINFO_WORDS : 0;
+	nr += groups & PEBS_DATA_GPRS ? NR_GPRS_WORDS : 0;
+	nr += groups & PEBS_DATA_XMMS ? NR_XMMS_WORDS : 0;
+	if (groups & PEBS_DATA_LBRS)
+		nr += (FIELD_GET(PEBS_DATA_NR_LBRS, groups) + 1) * NR_LBR_WORDS;
+
+	return nr;
+}
+
+/**
+ * x86_pebs_size() - how long records are
+ * @format: their format
+ * @data: IA32_PEBS_DATA_CFG, from format 4 on
+ *
+ * Return: bytes
+ */
+size_t x86_pebs_size(unsigned int format, u64 data)
+{
+	return (format == PEBS_FORMAT_SKYLAKE ? NR_SKL_WORDS : words(data)) * sizeof(u64);
+}
+
+static bool parse_skylake(const u64 *word, size_t left, struct x86_pebs_record *record)
+{
+	if (left < NR_SKL_WORDS * sizeof(u64))
+		return false;
+
+	*record = (struct x86_pebs_record) {
+		.size		= NR_SKL_WORDS * sizeof(u64),
+		.counters	= word[SKL_COUNTERS],
+		.ip		= word[SKL_EVENTING_IP],
+		.tsc		= word[SKL_TSC],
+		.regs		= &word[SKL_REGS],
+		.has_memory	= true,
+		.address	= word[SKL_ADDRESS],
+		.source		= word[SKL_SOURCE],
+		.latency	= word[SKL_LATENCY],
+		.tsx		= word[SKL_TSX],
+	};
+
+	return true;
+}
+
+static bool parse_adaptive(const u64 *word, size_t left, struct x86_pebs_record *record)
+{
+	const u64 *end = word + left / sizeof(u64);
+	u64 groups;
+
+	if (left < NR_BASIC_WORDS * sizeof(u64))
+		return false;
+
+	groups = FIELD_GET(FORMAT_GROUPS, word[BASIC_FORMAT]);
+	*record = (struct x86_pebs_record) {
+		.size		= FIELD_GET(FORMAT_SIZE, word[BASIC_FORMAT]),
+		.retire		= FIELD_GET(FORMAT_RETIRE, word[BASIC_FORMAT]),
+		.counters	= word[BASIC_COUNTERS],
+		.ip		= word[BASIC_IP],
+		.tsc		= word[BASIC_TSC],
+	};
+	/* Groups that are not known were not asked for. */
+	if (record->size != words(groups) * sizeof(u64) || record->size > left)
+		return false;
+
+	end = word + record->size / sizeof(u64);
+	word += NR_BASIC_WORDS;
+	if (groups & PEBS_DATA_MEMINFO) {
+		record->has_memory = true;
+		record->address = word[MEMINFO_ADDRESS];
+		record->source = word[MEMINFO_SOURCE];
+		record->latency = word[MEMINFO_LATENCY];
+		record->tsx = word[MEMINFO_TSX];
+		word += NR_MEMINFO_WORDS;
+	}
+	if (groups & PEBS_DATA_GPRS) {
+		record->regs = word;
+		word += NR_GPRS_WORDS;
+	}
+	if (groups & PEBS_DATA_XMMS)
+		record->xmm = word;
+
+	return word <= end;
+}
+
+/**
+ * x86_pebs_parse() - find out what a record says
+ * @format: its format
+ * @at: where it is, aligned to a word
+ * @left: bytes from there to the end of the last record
+ * @record: filled in; it points into the record
+ *
+ * Any context, NMI too.
+ *
+ * Return: false when this is no record, and it cannot be told where the next one is
+ */
+bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
+		    struct x86_pebs_record *record)
+{
+	if (format == PEBS_FORMAT_SKYLAKE)
+		return parse_skylake(at, left, record);
+
+	return parse_adaptive(at, left, record);
+}
+
+/**
+ * x86_pebs_reg() - a register of a record
+ * @format: the record's format
+ * @record: a record with registers
+ * @reg: which of them
+ *
+ * Return: its value
+ */
+u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
+		 enum x86_pebs_reg reg)
+{
+	return record->regs[format == PEBS_FORMAT_SKYLAKE ? skl_regs[reg] : gprs_regs[reg]];
+}

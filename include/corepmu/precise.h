@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: samples that say where the event happened, not where the interrupt came
+ *
+ * Hardware that has them (x86/pebs.c) writes a record in memory when a counter overflows, and
+ * interrupts when there are records. See Documentation/driver-api/corepmu.rst.
+ */
+#ifndef _COREPMU_PRECISE_H
+#define _COREPMU_PRECISE_H
+
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+struct corepmu;
+struct corepmu_cpu;
+
+/**
+ * struct corepmu_precise_backend - the hardware of precise samples
+ * @open: have it ready for one more event: 0, or an errno after saying why not. Process context
+ * @close: undo @open. Process context
+ * @change: corepmu_cpu.precise_users have come or gone. IRQs off, the PMU stands still
+ * @start: have records written for the events that are active, see corepmu_start_cpu().
+ *	IRQs off, or NMI
+ * @stop: have none written, see corepmu_stop_cpu(). IRQs off, or NMI
+ * @drain: make samples of all records, for whom the registers stand where hardware does not
+ *	tell. False when that is being done already, by who was interrupted, or who made perf
+ *	core stop an event. IRQs off, or NMI
+ */
+struct corepmu_precise_backend {
+	int	(*open)(void);
+	void	(*close)(void);
+	void	(*change)(struct corepmu_cpu *cpuc);
+	void	(*start)(struct corepmu_cpu *cpuc);
+	void	(*stop)(struct corepmu_cpu *cpuc);
+	bool	(*drain)(struct corepmu_cpu *cpuc, struct pt_regs *regs);
+};
+
+/* precise.c */
+int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event);
+int corepmu_precise_open(struct perf_event *event);
+void corepmu_precise_close(struct perf_event *event);
+void corepmu_precise_on(void);
+void corepmu_precise_off(void);
+void corepmu_precise_start(struct corepmu_cpu *cpuc);
+void corepmu_precise_add(struct corepmu_cpu *cpuc);
+void corepmu_precise_del(struct corepmu_cpu *cpuc);
+void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
+			  struct pt_regs *regs);
+bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event, u64 *period);
+void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
+			  struct perf_sample_data *data, struct pt_regs *regs);
+
+#endif /* _COREPMU_PRECISE_H */
