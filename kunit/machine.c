@@ -76,6 +76,19 @@ static const struct x86_model_cpu intel_arch_lbr = {
 	.nr_events = 8, .arch_lbr = true, .lbr_nr = 16, .lbr_tells = 0x7, .lbr_format = 0x3f,
 };
 
+/* Skylake and Ice Lake with precise events */
+static const struct x86_model_cpu intel_pebs_skl = {
+	.name = "Skylake with PEBS", .family = 6, .model = 0x5e, .version = 4, .nr_gp = 8,
+	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7,
+	.pebs = 3,
+};
+
+static const struct x86_model_cpu intel_pebs_icl = {
+	.name = "Ice Lake with PEBS", .family = 6, .model = 0x6a, .version = 5, .nr_gp = 8,
+	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 8,
+	.pebs = 4,
+};
+
 static const struct x86_model_cpu amd_legacy = {
 	.name = "legacy", .amd = true, .family = 0x10, .version = 0, .nr_gp = 4,
 	.gp_width = 48,
@@ -143,6 +156,7 @@ static struct corepmu *x86_start(const struct machine *machine)
 	ret = x86_reserve();
 	if (ret)
 		goto out_kind;
+	x86_describe_precise(desc);
 	ret = x86_describe_branches(desc) ?: x86_nmi_init();
 	if (!ret)
 		return pmu;
@@ -191,6 +205,9 @@ static void x86_lose_state(void)
 	m->fixed_ctrl = 0;
 	m->global_ctrl = 0;
 	m->global_status = 0;
+	m->ds_area = 0;
+	m->pebs_enable = 0;
+	m->pebs_data = 0;
 }
 
 static const struct machine_ops x86_machine = {
@@ -344,6 +361,8 @@ const struct machine machines[] = {
 	{ "intel-lbr-beside",	&x86_machine, &intel_lbr, true },
 	{ "intel-lbr-v3",	&x86_machine, &intel_lbr_v3 },
 	{ "intel-arch-lbr",	&x86_machine, &intel_arch_lbr },
+	{ "intel-pebs-skl",	&x86_machine, &intel_pebs_skl },
+	{ "intel-pebs-icl",	&x86_machine, &intel_pebs_icl },
 	{ "amd-lbr",		&x86_machine, &amd_lbr },
 	{ "amd-lbr-runs",	&x86_machine, &amd_lbr_runs },
 	{ "pmuv3",		&pmuv3_machine, &pmuv3_old },

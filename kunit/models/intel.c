@@ -8,6 +8,7 @@
 #include <linux/bits.h>
 #include <linux/kernel.h>
 
+#include "pebs.h"
 #include "x86_access.h"
 
 #define STATUS_SET		0x391
@@ -69,6 +70,8 @@ static u64 select_bits(void)
 
 	if (x86_model_this()->rtm)
 		bits |= GENMASK_ULL(33, 32);
+	if (x86_model_this()->pebs >= 4)
+		bits |= BIT_ULL(34);
 
 	return x86_model_this()->any ? bits : bits & ~BIT_ULL(21);
 }
@@ -81,7 +84,8 @@ static u64 fixed_ctrl_bits(void)
 
 	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
 		if (intel_model_fixed() & BIT(i))
-			bits |= (x86_model_this()->any ? 0xfULL : 0xbULL) << (4 * i);
+			bits |= ((x86_model_this()->any ? 0xfULL : 0xbULL) |
+				 (x86_model_this()->pebs >= 4 ? BIT_ULL(32) : 0)) << (4 * i);
 
 	return bits;
 }
@@ -116,7 +120,9 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*name = "PERF_CAPABILITIES";
 		/* FW_WRITE, 20.2.8; PERF_METRICS_AVAILABLE; format of branch records */
 		*value = (cpu->full_width ? BIT_ULL(13) : 0) | cpu->lbr_format |
-			 (cpu->metrics && !cpu->hybrid ? BIT_ULL(15) : 0);
+			 (cpu->metrics && !cpu->hybrid ? BIT_ULL(15) : 0) |
+			 /* 20.6.2.4.2: format of records, and "PEBS baseline" */
+			 (u64)cpu->pebs << 8 | (cpu->pebs >= 4 ? BIT_ULL(14) : 0);
 		return true;
 	case MSR_P6_EVNTSEL0 ... MSR_P6_EVNTSEL0 + X86_MODEL_MAX_GP - 1:
 		*name = "PERFEVTSEL";
@@ -167,6 +173,8 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*value = m->debugctl;
 		return true;
 	default:
+		if (pebs_model_read(m, msr, value, name))
+			return true;
 		return lbr_model_read(m, msr, value, name, index);
 	}
 }
@@ -242,6 +250,10 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 	case MSR_CORE_PERF_GLOBAL_STATUS:
 	case MSR_IA32_PERF_CAPABILITIES:
 		return false;	/* Read only */
+	case MSR_IA32_DS_AREA:
+	case MSR_IA32_PEBS_ENABLE:
+	case MSR_PEBS_DATA_CFG:
+		return pebs_model_write(m, msr, value);
 	default:
 		return lbr_model_write(m, msr, value, name, index);
 	}

@@ -13,6 +13,7 @@
 #include <linux/smp.h>
 
 #include "model.h"
+#include "pebs.h"
 #include "x86_access.h"
 
 #define FIXED_BASE		32
@@ -190,6 +191,7 @@ static void overflow(struct x86_model *m, u64 set)
 {
 	bool pmi = false;
 
+	set = pebs_model_overflow(m, set, &pmi);
 	for (; set; set &= set - 1) {
 		int idx = __ffs64(set);
 
@@ -594,6 +596,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_no_msrs = false;
 	x86_model_threads = false;
 	x86_model_user_power_on();
+	pebs_model_guests = false;
 	in_use = false;
 
 	for_each_possible_cpu(i)

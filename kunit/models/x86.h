@@ -51,6 +51,7 @@ struct x86_model;
  * @arch_lbr: architectural branch records (Intel)
  * @lbr_tells: CPUID.1CH:ECX (Intel)
  * @lbr_nr: how many branch records there are
+ * @pebs: format of the records of precise events, 0 for none (Intel)
  * @lbr_freeze: they can stand still at an overflow (AMD)
  */
 struct x86_model_cpu {
@@ -84,6 +85,7 @@ struct x86_model_cpu {
 	u32		lbr_tells;
 	unsigned int	lbr_nr;
 	bool		lbr_freeze;
+	unsigned int	pebs;
 };
 
 /* Kinds of branches: the bits of MSR_LBR_SELECT that suppress them */
@@ -134,6 +136,13 @@ struct x86_model_lbr {
  * @lbr_select: MSR_LBR_SELECT of either maker
  * @lbr_ctl: IA32_LBR_CTL, or AMD's DBG_EXTN_CFG
  * @lbr_absent: the registers of records do not keep what is written
+ * @ds_area: IA32_DS_AREA
+ * @pebs_enable: IA32_PEBS_ENABLE
+ * @pebs_data: IA32_PEBS_DATA_CFG
+ * @pebs_ip: the instruction that events happen at
+ * @pebs_records: records since the CPU was powered on
+ * @pebs_lost: they are not written
+ * @pebs_garbage: they make no sense
  * @room: how many counters count at the same time, 0 for all: the lowest that are enabled
  */
 struct x86_model {
@@ -160,6 +169,13 @@ struct x86_model {
 	u64		lbr_select;
 	u64		lbr_ctl;
 	bool		lbr_absent;
+	u64		ds_area;
+	u64		pebs_enable;
+	u64		pebs_data;
+	u64		pebs_ip;
+	unsigned int	pebs_records;
+	bool		pebs_lost;
+	bool		pebs_garbage;
 	unsigned int	room;
 };
 

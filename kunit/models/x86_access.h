@@ -80,6 +80,9 @@ bool x86_model_has(unsigned int feature);
 unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size);
 bool x86_is_64bit_code(u64 addr);
 
+extern bool pebs_model_guests;
+#define x86_may_run_guests() pebs_model_guests
+
 extern bool x86_model_threads;
 #define x86_has_threads() x86_model_threads
 

@@ -41,6 +41,11 @@ bool x86_model_has(unsigned int feature)
 		return cpu->hybrid;
 	case X86_FEATURE_ARCH_LBR:
 		return cpu->arch_lbr;
+#ifdef CONFIG_X86
+	case X86_FEATURE_PEBS:
+	case X86_FEATURE_DTES64:
+		return cpu->pebs;
+#endif
 	default:
 		return false;
 	}

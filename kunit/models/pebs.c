@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: records of precise events, in software
+ *
+ * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3: 20.6.2.4 "Processor
+ * Event Based Sampling", 20.3.6.1 "PEBS Record Format" of Skylake, 20.9.2 "Adaptive PEBS". The
+ * record is of the very event that overflows, and the counter is set by it.
+ */
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+
+#include "x86_access.h"
+#include "pebs.h"
+
+#ifdef CONFIG_X86
+
+#define FIXED_BASE		32
+#define STATUS_OVFBUF		BIT_ULL(62)
+#define DATA_CFG_BITS		(GENMASK_ULL(3, 0) | GENMASK_ULL(31, 24))
+
+/* DS area, table 20-8: words; counter resets of format 4 are of 8 counters, then fixed ones */
+#define DS_INDEX		5
+#define DS_MAXIMUM		6
+#define DS_THRESHOLD		7
+#define DS_RESETS		8
+#define DS_FIXED_RESETS		(DS_RESETS + 8)
+#define DS_WORDS		56
+
+static DEFINE_PER_CPU(u64 [DS_WORDS], ds_areas);
+
+/* How many buffers are mapped */
+unsigned int pebs_model_mapped;
+/* The CPU may be in a guest. */
+bool pebs_model_guests;
+
+/**
+ * x86_ds_find() - in place of the one in ds-map.c
+ *
+ * Return: 0
+ */
+int x86_ds_find(void)
+{
+	return 0;
+}
+
+/**
+ * x86_ds_area() - likewise
+ * @cpu: the CPU
+ *
+ * Return: its DS area
+ */
+struct x86_ds *x86_ds_area(int cpu)
+{
+	return (struct x86_ds *)per_cpu_ptr(&ds_areas, cpu);
+}
+
+/**
+ * x86_ds_map() - likewise
+ * @cpu: the CPU
+ * @page: memory
+ *
+ * Return: where it is
+ */
+void *x86_ds_map(int cpu, struct page *page)
+{
+	pebs_model_mapped++;
+
+	return page_address(page);
+}
+
+/**
+ * x86_ds_unmap() - likewise
+ * @cpu: the CPU
+ */
+void x86_ds_unmap(int cpu)
+{
+	pebs_model_mapped--;
+}
+
+static bool has_groups(void)
+{
+	return x86_model_this()->pebs >= 4;
+}
+
+/**
+ * pebs_model_read() - RDMSR
+ * @m: this CPU
+ * @msr: ECX
+ * @value: EDX:EAX
+ * @name: name of the register
+ *
+ * Return: false for #GP
+ */
+bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name)
+{
+	if (!x86_model_this()->pebs)
+		return false;
+
+	switch (msr) {
+	case MSR_IA32_DS_AREA:
+		*name = "DS_AREA";
+		*value = m->ds_area;
+		return true;
+	case MSR_IA32_PEBS_ENABLE:
+		*name = "PEBS_ENABLE";
+		*value = m->pebs_enable;
+		return true;
+	case MSR_PEBS_DATA_CFG:
+		*name = "PEBS_DATA_CFG";
+		*value = m->pebs_data;
+		return has_groups();
+	default:
+		return false;
+	}
+}
+
+/**
+ * pebs_model_write() - WRMSR
+ * @m: this CPU
+ * @msr: ECX
+ * @value: EDX:EAX
+ *
+ * Return: false for #GP
+ */
+bool pebs_model_write(struct x86_model *m, u32 msr, u64 value)
+{
+	u64 counters = GENMASK_ULL(x86_model_this()->nr_gp - 1, 0);
+
+	switch (msr) {
+	case MSR_IA32_DS_AREA:
+		m->ds_area = value;
+		return true;
+	case MSR_IA32_PEBS_ENABLE:
+		counters = has_groups() ? counters | (u64)intel_model_fixed() << FIXED_BASE :
+					  GENMASK_ULL(3, 0);
+		m->pebs_enable = value;
+		return !(value & ~counters);
+	default:
+		m->pebs_data = value;
+		return !(value & ~DATA_CFG_BITS);
+	}
+}
+
+static u64 *put(u64 *at, unsigned int nr, u64 first)
+{
+	while (nr--)
+		*at++ = first++;
+
+	return at;
+}
+
+static size_t write_skylake(const struct x86_model *m, u64 *at, u64 counters)
+{
+	u64 *start = at;
+
+	*at++ = PEBS_MODEL_FLAGS;
+	*at++ = m->pebs_ip + PEBS_MODEL_LENGTH;
+	/* RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, R8 to R15 */
+	at = put(at, 16, PEBS_MODEL_REGS);
+	*at++ = counters;
+	*at++ = PEBS_MODEL_ADDRESS;
+	*at++ = 1;
+	*at++ = PEBS_MODEL_LATENCY;
+	*at++ = m->pebs_ip;
+	*at++ = 0;
+	*at++ = PEBS_MODEL_TSC;
+
+	return (at - start) * sizeof(u64);
+}
+
+static size_t write_groups(const struct x86_model *m, u64 *at, u64 counters)
+{
+	u64 *start = at, *format = at++;
+
+	*at++ = m->pebs_ip;
+	*at++ = counters;
+	*at++ = PEBS_MODEL_TSC;
+	if (m->pebs_data & BIT(0)) {
+		*at++ = PEBS_MODEL_ADDRESS;
+		*at++ = 1;
+		*at++ = PEBS_MODEL_LATENCY;
+		*at++ = 0;
+	}
+	if (m->pebs_data & BIT(1)) {
+		*at++ = PEBS_MODEL_FLAGS;
+		*at++ = m->pebs_ip + PEBS_MODEL_LENGTH;
+		/* RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15 */
+		*at++ = PEBS_MODEL_REGS;
+		*at++ = PEBS_MODEL_REGS + 2;
+		*at++ = PEBS_MODEL_REGS + 3;
+		*at++ = PEBS_MODEL_REGS + 1;
+		*at++ = PEBS_MODEL_REGS + 7;
+		*at++ = PEBS_MODEL_REGS + 6;
+		*at++ = PEBS_MODEL_REGS + 4;
+		*at++ = PEBS_MODEL_REGS + 5;
+		at = put(at, 8, PEBS_MODEL_REGS + 8);
+	}
+	if (m->pebs_data & BIT(2))
+		at = put(at, 32, PEBS_MODEL_XMM);
+	*format = (m->pebs_data & GENMASK(3, 0)) | (u64)(at - start) * sizeof(u64) << 48;
+
+	return (at - start) * sizeof(u64);
+}
+
+/**
+ * pebs_model_overflow() - counters overflow
+ * @m: this CPU
+ * @set: those that do
+ * @interrupt: set when there is to be one
+ *
+ * Return: those of @set that no record is for
+ */
+u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
+{
+	u64 mine = set & m->pebs_enable, left, *ds = (u64 *)(unsigned long)m->ds_area, *at;
+	size_t size;
+
+	if (!mine || !ds)
+		return set;
+
+	for (left = mine; left; left &= left - 1) {
+		int idx = __ffs64(left);
+
+		/* What is beyond the overflow has been counted. */
+		if (idx < FIXED_BASE)
+			m->counter[idx] += ds[DS_RESETS + idx];
+		else
+			m->fixed[idx - FIXED_BASE] += ds[DS_FIXED_RESETS + idx - FIXED_BASE];
+	}
+
+	if (!m->pebs_lost && ds[DS_INDEX] < ds[DS_MAXIMUM]) {
+		at = (u64 *)(unsigned long)ds[DS_INDEX];
+		size = has_groups() ? write_groups(m, at, mine) : write_skylake(m, at, mine);
+		if (m->pebs_garbage)
+			at[has_groups() ? 0 : 18] = 0;
+		ds[DS_INDEX] += size;
+	}
+	m->pebs_records++;
+	if (ds[DS_INDEX] >= ds[DS_THRESHOLD]) {
+		m->global_status |= STATUS_OVFBUF;
+		*interrupt = true;
+	}
+
+	return set & ~mine;
+}
+
+#else
+
+bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name)
+{
+	return false;
+}
+
+bool pebs_model_write(struct x86_model *m, u32 msr, u64 value)
+{
+	return false;
+}
+
+u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
+{
+	return set;
+}
+
+/* The driver's, whose registers of a sample are x86's */
+void x86_describe_precise(struct x86_desc *desc)
+{
+	desc->precise = corepmu_precise_check;
+}
+
+void x86_pebs_reset(struct corepmu_cpu *cpuc)
+{
+}
+
+void x86_pebs_quiesce(struct corepmu_cpu *cpuc)
+{
+}
+
+u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
+{
+	return overflowed;
+}
+
+u64 x86_pebs_counters(const struct corepmu_cpu *cpuc)
+{
+	return 0;
+}
+
+u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config)
+{
+	return config;
+}
+
+int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
+{
+	return -EOPNOTSUPP;
+}
+
+#endif /* CONFIG_X86 */

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: tests of precise samples of Intel's CPUs, and of the parser of their records
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+#include <linux/perf_regs.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+
+#include <corepmu/pmu.h>
+
+#include "machine.h"
+#include "models/pebs.h"
+#include "models/x86_access.h"
+#include "x86/pebs.h"
+
+#define IP	0x401000ULL
+
+static bool has_records(const struct machine *machine)
+{
+	const struct x86_model_cpu *cpu = machine->cpu;
+
+	return machine_is_x86(machine) && !cpu->amd && cpu->pebs;
+}
+
+static const void *gen_params(const void *prev, char *desc)
+{
+	return machine_gen_those(prev, desc, has_records);
+}
+
+static struct x86_model *model(void)
+{
+	return this_cpu_ptr(&x86_model_state);
+}
+
+static const struct x86_model_cpu *cpu_of(const struct bench *b)
+{
+	return b->machine->cpu;
+}
+
+static struct perf_event_attr precise_attr(u64 config, unsigned int precise, u64 period)
+{
+	return (struct perf_event_attr) {
+		.type		= PERF_TYPE_HARDWARE,
+		.config		= config,
+		.precise_ip	= precise,
+		.sample_period	= period,
+	};
+}
+
+static struct perf_event *open_precise(struct bench *b, u64 config, unsigned int precise,
+				       u64 period)
+{
+	const struct perf_event_attr attr = precise_attr(config, precise, period);
+	struct perf_event *event;
+
+	KUNIT_ASSERT_EQ(b->test, bench_open(b, &attr, &event), 0);
+	model()->pebs_ip = IP;
+
+	return event;
+}
+
+static u64 shown_ip, shown_flags, shown_ax, shown_sp, shown_r15;
+
+static void note_regs(struct bench *b, struct perf_event *event)
+{
+	shown_ip = b->sample_regs->ip;
+	shown_flags = b->sample_regs->flags;
+	shown_ax = b->sample_regs->ax;
+	shown_sp = b->sample_regs->sp;
+	shown_r15 = b->sample_regs->r15;
+}
+
+/* A sample is of the record; counts and periods are as those of any other event. */
+static void precise_samples(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	unsigned int precise;
+
+	for (precise = 1; precise <= 3; precise++) {
+		struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, precise, 100);
+
+		b->on_sample = note_regs;
+		model()->skid = 30;
+		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		bench_forget(b);
+		bench_run(b, MACHINE_INSTRUCTIONS, 1050);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+		KUNIT_EXPECT_EQ(test, bench_read(event), 1050);
+		KUNIT_EXPECT_EQ(test, shown_ip, precise == 1 ? IP + PEBS_MODEL_LENGTH : IP);
+		KUNIT_EXPECT_EQ(test, !!(shown_flags & PERF_EFLAGS_EXACT), precise > 1);
+		bench_del(event);
+		bench_close(event);
+		b->on_sample = NULL;
+	}
+	KUNIT_EXPECT_EQ(test, model()->pebs_enable, 0);
+	KUNIT_EXPECT_EQ(test, model()->ds_area, 0);
+	KUNIT_EXPECT_EQ(test, pebs_model_mapped, 0);
+}
+
+static void precise_regs(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct perf_event *event;
+
+	attr.sample_type = PERF_SAMPLE_REGS_INTR;
+	attr.sample_regs_intr = BIT(PERF_REG_X86_AX);
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	model()->pebs_ip = IP;
+	b->on_sample = note_regs;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	KUNIT_EXPECT_EQ(test, shown_ax, PEBS_MODEL_REGS);
+	KUNIT_EXPECT_EQ(test, shown_sp, PEBS_MODEL_REGS + 7);
+	KUNIT_EXPECT_EQ(test, shown_r15, PEBS_MODEL_REGS + 15);
+	KUNIT_EXPECT_EQ(test, shown_flags, PEBS_MODEL_FLAGS | PERF_EFLAGS_EXACT);
+	b->on_sample = NULL;
+	bench_del(event);
+	bench_close(event);
+}
+
+/* Stopped between the overflow and its interrupt: the record becomes a sample of then. */
+static void precise_late(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+
+	b->on_sample = note_regs;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_forget(b);
+	b->machine->ops->hold(true);
+	bench_run(b, MACHINE_INSTRUCTIONS, 120);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	shown_ip = 0;
+	bench_del(event);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, shown_ip, IP);
+	/* The interrupt finds nothing, and is known. */
+	b->machine->ops->hold(false);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+
+	/* The next period is shorter by what has been counted of it. */
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 79);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 200);
+	b->on_sample = NULL;
+	bench_del(event);
+	bench_close(event);
+}
+
+/* One record of two events makes two samples; an event without precision has its own. */
+static void precise_several(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *two[2], *plain;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		two[i] = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+		KUNIT_ASSERT_EQ(test, bench_add(two[i], PERF_EF_START), 0);
+	}
+	plain = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
+	KUNIT_ASSERT_EQ(test, bench_add(plain, PERF_EF_START), 0);
+	bench_forget(b);
+	bench_run(b, MACHINE_INSTRUCTIONS, 200);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2 * 2 + 4);
+	KUNIT_EXPECT_EQ(test, bench_read(two[0]), 200);
+	KUNIT_EXPECT_EQ(test, bench_read(two[1]), 200);
+	KUNIT_EXPECT_EQ(test, bench_read(plain), 200);
+	for (i = 0; i < 2; i++) {
+		bench_del(two[i]);
+		bench_close(two[i]);
+	}
+	bench_del(plain);
+	bench_close(plain);
+}
+
+/* No record, or one that makes no sense: counts are right, and nothing is made up. */
+static void precise_without_records(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_forget(b);
+	model()->pebs_lost = true;
+	bench_run(b, MACHINE_INSTRUCTIONS, 150);
+	model()->pebs_lost = false;
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	bench_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	bench_start_event(event, PERF_EF_RELOAD);
+	bench_run(b, MACHINE_INSTRUCTIONS, 2);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 152);
+	bench_del(event);
+	bench_close(event);
+}
+
+static void precise_refused(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct perf_event *event;
+
+	attr.sample_period = 0;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	attr.sample_period = 100;
+	pebs_model_guests = true;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	pebs_model_guests = false;
+	attr.config = PERF_COUNT_HW_REF_CPU_CYCLES;
+	if (cpu_of(b)->pebs < PEBS_FORMAT_ADAPTIVE)
+		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+
+	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+	attr.sample_type = PERF_SAMPLE_REGS_INTR;
+	attr.sample_regs_intr = BIT_ULL(PERF_REG_X86_XMM0);
+	if (cpu_of(b)->pebs < PEBS_FORMAT_ADAPTIVE)
+		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, pebs_model_mapped, 0);
+}
+
+static const struct {
+	unsigned int	pebs;
+	u64		config;
+	unsigned int	precise;
+	u64		select;
+	u64		counters;
+} encodings[] = {
+	/* Cycles: INST_RETIRED, inverted, 16; the most precise, INST_RETIRED.PREC_DIST */
+	{ 3, PERF_COUNT_HW_CPU_CYCLES, 1, 0x108300c0, 0xf },
+	{ 3, PERF_COUNT_HW_CPU_CYCLES, 3, 0x108301c0, 0x2 },
+	{ 3, PERF_COUNT_HW_INSTRUCTIONS, 2, 0x300c0, 0xf },
+	/* Adaptive records of all counters; fixed counter 0 alone is most precise. */
+	{ 4, PERF_COUNT_HW_CPU_CYCLES, 2, 0x40003003c, 0x2000000ff },
+	{ 4, PERF_COUNT_HW_INSTRUCTIONS, 2, 0x4000300c0, 0x1000000ff },
+	{ 4, PERF_COUNT_HW_INSTRUCTIONS, 3, 0x4000300c0, 0x100000000 },
+};
+
+static void precise_encodes(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(encodings); i++) {
+		if (encodings[i].pebs != cpu_of(b)->pebs)
+			continue;
+		event = open_precise(b, encodings[i].config, encodings[i].precise, 1000);
+		KUNIT_EXPECT_EQ_MSG(test, event->hw.config_base, encodings[i].select, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, event->hw.config, encodings[i].counters, "row %u", i);
+		bench_close(event);
+	}
+}
+
+#define NOISE_WORDS	128
+#define NOISE_ROUNDS	20000
+
+/* Whatever the bytes are: what a record points to is in it, and it ends where they do at last. */
+static void record_noise(struct kunit *test)
+{
+	u64 *words = kunit_kcalloc(test, NOISE_WORDS, sizeof(*words), GFP_KERNEL);
+	unsigned int round, i, format, taken = 0;
+	struct x86_pebs_record record;
+	struct rnd_state rnd;
+
+	KUNIT_ASSERT_NOT_NULL(test, words);
+	prandom_seed_state(&rnd, 22);
+	for (round = 0; round < NOISE_ROUNDS; round++) {
+		size_t left = prandom_u32_state(&rnd) % (NOISE_WORDS * sizeof(u64) + 1);
+		const char *end;
+
+		for (i = 0; i < NOISE_WORDS; i++)
+			words[i] = (u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd);
+		format = 3 + round % 4;
+		/* Often what it says of itself is nearly right. */
+		if (round & 4)
+			words[0] = (words[0] & 0xf) | (x86_pebs_size(4, words[0] & 0xf) +
+						       (round & 8)) << 48;
+		if (!x86_pebs_parse(format, words, left, &record))
+			continue;
+		taken++;
+		end = (const char *)words + record.size;
+		KUNIT_ASSERT_GT(test, record.size, 0);
+		KUNIT_ASSERT_LE(test, record.size, left);
+		if (record.regs)
+			KUNIT_ASSERT_TRUE(test, (const char *)(record.regs + 18) <= end);
+		if (record.xmm)
+			KUNIT_ASSERT_TRUE(test, (const char *)(record.xmm + 32) <= end);
+	}
+	KUNIT_EXPECT_GT(test, taken, NOISE_ROUNDS / 10);
+}
+
+static struct kunit_case pebs_cases[] = {
+	KUNIT_CASE_PARAM(precise_samples, gen_params),
+	KUNIT_CASE_PARAM(precise_regs, gen_params),
+	KUNIT_CASE_PARAM(precise_late, gen_params),
+	KUNIT_CASE_PARAM(precise_several, gen_params),
+	KUNIT_CASE_PARAM(precise_without_records, gen_params),
+	KUNIT_CASE_PARAM(precise_refused, gen_params),
+	KUNIT_CASE_PARAM(precise_encodes, gen_params),
+	{ }
+};
+
+static struct kunit_suite pebs_suite = {
+	.name		= "corepmu_pebs",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= pebs_cases,
+};
+
+static struct kunit_case record_cases[] = {
+	KUNIT_CASE(record_noise),
+	{ }
+};
+
+static struct kunit_suite record_suite = {
+	.name		= "corepmu_pebs_record",
+	.test_cases	= record_cases,
+};
+
+kunit_test_suites(&pebs_suite, &record_suite);
