@@ -208,6 +208,7 @@ static void x86_lose_state(void)
 	m->ds_area = 0;
 	m->pebs_enable = 0;
 	m->pebs_data = 0;
+	m->pebs_latency = 0;
 }
 
 static const struct machine_ops x86_machine = {

@@ -355,6 +355,14 @@ static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
 	return place_by_moving(cpuc, event);
 }
 
+static noinline bool extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	if ((event->hw.flags & COREPMU_EVENT_BRANCHES) && !corepmu_branch_fits(cpuc, event))
+		return false;
+
+	return corepmu_precise_fits(cpuc, event);
+}
+
 static noinline void add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
@@ -381,7 +389,7 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 	if (!cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
 		return -ENOENT;
 
-	if (unlikely(hwc->flags & COREPMU_EVENT_BRANCHES) && !corepmu_branch_fits(cpuc, event))
+	if (unlikely(hwc->flags & COREPMU_EVENT_EXTRAS) && !extras_fit(cpuc, event))
 		return -EAGAIN;
 
 	idx = find_counter(cpuc, event);
@@ -439,6 +447,9 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 	if (!corepmu_branch_fits_group(event))
 		return corepmu_refuse(-EINVAL,
 				      "its group has stacks of calls, and other branches");
+	if (!corepmu_precise_fits_group(event))
+		return corepmu_refuse(-EINVAL,
+				      "its group has loads of another latency");
 
 	demands = kcalloc(COREPMU_MAX_DEMANDS, sizeof(*demands), GFP_KERNEL);
 	if (!demands)

@@ -9,6 +9,7 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
@@ -73,6 +74,60 @@ void corepmu_precise_close(struct perf_event *event)
 {
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)
 		to_corepmu(event->pmu)->precise_backend->close();
+}
+
+static bool fits(const struct perf_event *event, const struct perf_event *other)
+{
+	return other->pmu != event->pmu || !(other->hw.flags & COREPMU_EVENT_PRECISE) ||
+	       to_corepmu(event->pmu)->precise_backend->fits(event, other);
+}
+
+/**
+ * corepmu_precise_fits_group() - can an event be on a CPU together with its group?
+ * @event: an event that is being opened
+ *
+ * Process context.
+ *
+ * Return: false when only one of them could have its records
+ */
+bool corepmu_precise_fits_group(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	if (!(event->hw.flags & COREPMU_EVENT_PRECISE))
+		return true;
+	if (!fits(event, leader))
+		return false;
+	for_each_sibling_event(sibling, leader)
+		if (!fits(event, sibling))
+			return false;
+
+	return true;
+}
+
+/**
+ * corepmu_precise_fits() - can a precise event have its records on this CPU now?
+ * @cpuc: this CPU's state
+ * @event: an event that is to be placed
+ *
+ * IRQs off.
+ *
+ * Return: false while there are events that keep it from that
+ */
+bool corepmu_precise_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event)
+{
+	u64 left;
+
+	if (!cpuc->precise_users || !(event->hw.flags & COREPMU_EVENT_PRECISE))
+		return true;
+	for (left = cpuc->used; left; left &= left - 1) {
+		const struct perf_event *other = cpuc->events[__ffs64(left)];
+
+		if (other && !fits(event, other))
+			return false;
+	}
+
+	return true;
 }
 
 /**

@@ -18,6 +18,7 @@ struct corepmu_cpu;
  * struct corepmu_precise_backend - the hardware of precise samples
  * @open: have it ready for one more event: 0, or an errno after saying why not. Process context
  * @close: undo @open. Process context
+ * @fits: can two precise events be on a CPU at a time? Any context
  * @change: corepmu_cpu.precise_users have come or gone. IRQs off, the PMU stands still
  * @start: have records written for the events that are active, see corepmu_start_cpu().
  *	IRQs off, or NMI
@@ -29,6 +30,7 @@ struct corepmu_cpu;
 struct corepmu_precise_backend {
 	int	(*open)(void);
 	void	(*close)(void);
+	bool	(*fits)(const struct perf_event *event, const struct perf_event *other);
 	void	(*change)(struct corepmu_cpu *cpuc);
 	void	(*start)(struct corepmu_cpu *cpuc);
 	void	(*stop)(struct corepmu_cpu *cpuc);
@@ -39,6 +41,8 @@ struct corepmu_precise_backend {
 int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event);
 int corepmu_precise_open(struct perf_event *event);
 void corepmu_precise_close(struct perf_event *event);
+bool corepmu_precise_fits_group(struct perf_event *event);
+bool corepmu_precise_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event);
 void corepmu_precise_on(void);
 void corepmu_precise_off(void);
 void corepmu_precise_start(struct corepmu_cpu *cpuc);

@@ -253,6 +253,7 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 	case MSR_IA32_DS_AREA:
 	case MSR_IA32_PEBS_ENABLE:
 	case MSR_PEBS_DATA_CFG:
+	case MSR_PEBS_LD_LAT_THRESHOLD:
 		return pebs_model_write(m, msr, value);
 	default:
 		return lbr_model_write(m, msr, value, name, index);

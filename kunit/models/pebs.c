@@ -111,6 +111,10 @@ bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name
 		*name = "PEBS_DATA_CFG";
 		*value = m->pebs_data;
 		return has_groups();
+	case MSR_PEBS_LD_LAT_THRESHOLD:
+		*name = "PEBS_LD_LAT";
+		*value = m->pebs_latency;
+		return true;
 	default:
 		return false;
 	}
@@ -134,9 +138,12 @@ bool pebs_model_write(struct x86_model *m, u32 msr, u64 value)
 		return true;
 	case MSR_IA32_PEBS_ENABLE:
 		counters = has_groups() ? counters | (u64)intel_model_fixed() << FIXED_BASE :
-					  GENMASK_ULL(3, 0);
+					  GENMASK_ULL(3, 0) | GENMASK_ULL(35, 32);
 		m->pebs_enable = value;
 		return !(value & ~counters);
+	case MSR_PEBS_LD_LAT_THRESHOLD:
+		m->pebs_latency = value;
+		return !(value & ~GENMASK_ULL(15, 0));
 	default:
 		m->pebs_data = value;
 		return !(value & ~DATA_CFG_BITS);
@@ -295,6 +302,17 @@ u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *a
 int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 {
 	return -EOPNOTSUPP;
+}
+
+bool x86_pebs_has_latency(const struct x86_desc *desc)
+{
+	return false;
+}
+
+bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			    u64 config)
+{
+	return false;
 }
 
 #endif /* CONFIG_X86 */

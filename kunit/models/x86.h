@@ -139,6 +139,7 @@ struct x86_model_lbr {
  * @ds_area: IA32_DS_AREA
  * @pebs_enable: IA32_PEBS_ENABLE
  * @pebs_data: IA32_PEBS_DATA_CFG
+ * @pebs_latency: MSR_PEBS_LD_LAT
  * @pebs_ip: the instruction that events happen at
  * @pebs_records: records since the CPU was powered on
  * @pebs_lost: they are not written
@@ -172,6 +173,7 @@ struct x86_model {
 	u64		ds_area;
 	u64		pebs_enable;
 	u64		pebs_data;
+	u64		pebs_latency;
 	u64		pebs_ip;
 	unsigned int	pebs_records;
 	bool		pebs_lost;

@@ -172,6 +172,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	const struct x86_desc *desc = to_x86(pmu);
 	struct hw_perf_event *hwc = &event->hw;
 	u64 select = EVNTSEL_INT;
+	bool latency;
 	s64 config;
 	int ret;
 
@@ -189,14 +190,15 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	config = x86_pebs_config(desc, attr, config);
 
 	/* What a generic event counts is said by config alone: programs leave anything there. */
-	if (!is_generic(attr) &&
+	latency = x86_pebs_wants_latency(desc, attr, config);
+	if (!is_generic(attr) && !latency &&
 	    (attr->config1 || attr->config2 || compat_attr_more_config(attr)))
 		return corepmu_refuse(-EINVAL,
 				      "config1 %#llx, config2 %#llx: no bit of config1, config2 and config3 means anything",
 				      attr->config1, attr->config2);
 
 	/* A generic event that this CPU does not count right is one that it has not. */
-	ret = desc->refuse(desc, config);
+	ret = latency ? 0 : desc->refuse(desc, config);
 	if (ret)
 		return is_generic(attr) ? -ENOENT : ret;
 	ret = encode_filter(attr, &select);
@@ -268,6 +270,7 @@ PMU_FORMAT_ATTR(inv, "config:23");
 PMU_FORMAT_ATTR(cmask, "config:24-31");
 PMU_FORMAT_ATTR(in_tx, "config:32");
 PMU_FORMAT_ATTR(in_tx_cp, "config:33");
+PMU_FORMAT_ATTR(ldlat, "config1:0-15");
 
 static struct attribute *x86_format_attrs[] = {
 	&format_attr_event.attr,
@@ -278,6 +281,7 @@ static struct attribute *x86_format_attrs[] = {
 	&format_attr_cmask.attr,
 	&format_attr_in_tx.attr,
 	&format_attr_in_tx_cp.attr,
+	&format_attr_ldlat.attr,
 	NULL
 };
 
@@ -287,6 +291,8 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
 	u64 known = desc->config_known, bit = EVNTSEL_EVENT;
 
+	if (attr == &format_attr_ldlat.attr)
+		return x86_pebs_has_latency(desc) ? attr->mode : 0;
 	if (attr == &format_attr_any.attr)
 		bit = EVNTSEL_ANY;
 	else if (attr == &format_attr_in_tx.attr)

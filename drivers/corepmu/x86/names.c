@@ -82,6 +82,9 @@ enum text_name {
 	TEXT_BUBBLES_SCALE,
 	TEXT_RECOVERY,
 	TEXT_RECOVERY_SCALE,
+	/* From here on: of precise events */
+	TEXT_MEM_LOADS,
+	TEXT_MEM_STORES,
 };
 
 #define OLD_CORES	(BIT(UARCH_SANDY_BRIDGE) | BIT(UARCH_IVY_BRIDGE) |	\
@@ -151,6 +154,9 @@ static const struct event_text event_texts[] = {
 	{ GLM, TEXT_BUBBLES, "event=0x9c" },
 	{ SLM, TEXT_BUBBLES_SCALE, "2" },
 	{ GLM, TEXT_RECOVERY, "event=0xca,umask=0x02" },
+	/* MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_INST_RETIRED.ALL_STORES: perf mem, perf c2c */
+	{ BIT(UARCH_SKYLAKE) | BIT(UARCH_ICE_LAKE), TEXT_MEM_LOADS, "event=0xcd,umask=0x1,ldlat=3" },
+	{ BIT(UARCH_SKYLAKE) | BIT(UARCH_ICE_LAKE), TEXT_MEM_STORES, "event=0xd0,umask=0x82" },
 };
 
 static const struct event_text *find_text(const struct x86_desc *desc, unsigned int name)
@@ -213,6 +219,8 @@ static struct attribute *x86_event_attrs[] = {
 	TEXT("topdown-fetch-bubbles.scale", TEXT_BUBBLES_SCALE),
 	TEXT("topdown-recovery-bubbles", TEXT_RECOVERY),
 	TEXT("topdown-recovery-bubbles.scale", TEXT_RECOVERY_SCALE),
+	TEXT("mem-loads", TEXT_MEM_LOADS),
+	TEXT("mem-stores", TEXT_MEM_STORES),
 	NULL
 };
 
@@ -223,6 +231,8 @@ static umode_t x86_event_is_visible(struct kobject *kobj, struct attribute *attr
 	u64 config;
 
 	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr.attr);
+	if (pmu_attr->attr.show == text_show && pmu_attr->id >= TEXT_MEM_LOADS)
+		return x86_pebs_has_latency(desc) && find_text(desc, pmu_attr->id) ? attr->mode : 0;
 	if (pmu_attr->attr.show == text_show) {
 		/* Slots are of no use to the perf tool where they are not divided. */
 		if (desc->uarch && NEW_CORES & BIT(desc->uarch - intel_uarches) && !desc->metrics)

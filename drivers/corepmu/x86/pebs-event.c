@@ -37,10 +37,6 @@
 /* Most precise is what attr.precise_ip 3 stands for: the hardware's "precise distribution". */
 #define MOST_PRECISE		3
 
-/* What a record's data source is of, in hw_perf_event.flags */
-#define EVENT_LOAD	BIT(COREPMU_EVENT_BACKEND)
-#define EVENT_STORE	BIT(COREPMU_EVENT_BACKEND + 1)
-
 static enum intel_uarch_id uarch_of(const struct x86_desc *desc)
 {
 	return desc->uarch ? desc->uarch - intel_uarches : NR_UARCHES;
@@ -181,6 +177,8 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	if (desc->pebs_all)
 		hwc->config_base |= EVNTSEL_ADAPTIVE;
 	hwc->flags |= COREPMU_EVENT_PRECISE | data_flags(desc, config);
+	if (x86_pebs_wants_latency(desc, attr, config))
+		x86_pebs_encode_latency(event);
 
 	return 0;
 }
@@ -227,6 +225,8 @@ u64 x86_pebs_source(const struct perf_event *event, u64 source)
 {
 	union perf_mem_data_src data = { .val = PERF_MEM_NA };
 
+	if (event->hw.flags & EVENT_LATENCY)
+		return x86_pebs_latency_source(source);
 	if (event->hw.flags & EVENT_LOAD)
 		data.mem_op = PERF_MEM_OP_LOAD;
 	if (event->hw.flags & EVENT_STORE) {

@@ -39,6 +39,8 @@
  * @data: what those to come are to have: IA32_PEBS_DATA_CFG
  * @programmed: what that register has
  * @size: how long those to come are
+ * @latency: cycles that loads which are counted take at least: MSR_PEBS_LD_LAT_THRESHOLD, or 0
+ * @threshold: what that register has
  * @period: of each counter that has a record, the period that has ended
  *
  * Only the CPU itself touches it, with interrupts disabled; an NMI leaves it alone while @busy.
@@ -48,10 +50,15 @@ struct pebs {
 	u64	data;
 	u64	programmed;
 	size_t	size;
+	u64	latency;
+	u64	threshold;
 	u64	period[COREPMU_MAX_COUNTERS];
 };
 
 static DEFINE_PER_CPU(struct pebs, pebs);
+
+/* SDM volume 3, figure "Layout of IA32_PEBS_ENABLE MSR": LL_EN_PMC0 and up, before format 4 */
+#define LATENCY_SHIFT	32
 
 static const struct x86_desc *to_desc(const struct corepmu_cpu *cpuc)
 {
@@ -98,8 +105,15 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 	struct pebs *p = this_cpu_ptr(&pebs);
 	u64 left, data = 0;
 
-	for (left = precise_of(cpuc, cpuc->used); desc->pebs_all && left; left &= left - 1)
-		data |= x86_pebs_data(cpuc->events[__ffs64(left)]);
+	p->latency = 0;
+	for (left = precise_of(cpuc, cpuc->used); left; left &= left - 1) {
+		const struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (desc->pebs_all)
+			data |= x86_pebs_data(event);
+		if (event->hw.flags & EVENT_LATENCY)
+			p->latency = event->hw.extra_reg.config;
+	}
 	p->data = data;
 	p->size = x86_pebs_size(desc->pebs_format, data);
 }
@@ -118,7 +132,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 {
 	struct x86_ds *ds = x86_ds_this();
 	struct pebs *p = this_cpu_ptr(&pebs);
-	u64 enable = precise_of(cpuc, cpuc->active);
+	u64 left, enable = precise_of(cpuc, cpuc->active);
 
 	if (!ds)
 		return;
@@ -130,6 +144,14 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	if (to_desc(cpuc)->pebs_all && p->programmed != p->data) {
 		x86_write_msr(MSR_PEBS_DATA_CFG, p->data);
 		p->programmed = p->data;
+	}
+	/* From format 4 on the event itself says it. */
+	for (left = p->latency && !to_desc(cpuc)->pebs_all ? enable : 0; left; left &= left - 1)
+		if (cpuc->events[__ffs64(left)]->hw.flags & EVENT_LATENCY)
+			enable |= (left & -left) << LATENCY_SHIFT;
+	if (p->latency && p->threshold != p->latency) {
+		x86_write_msr(MSR_PEBS_LD_LAT_THRESHOLD, p->latency);
+		p->threshold = p->latency;
 	}
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE / p->size * p->size;
 	ds->threshold = ds->base + p->size;
@@ -211,8 +233,8 @@ static void set_weight(const struct x86_desc *desc, const struct perf_event *eve
 	data->weight.full = 0;
 	if (desc->pebs_timing && (event->attr.sample_type & PERF_SAMPLE_WEIGHT_STRUCT))
 		data->weight.var3_w = record->retire;
-	/* Before format 4 it is of loads alone that were chosen by it, see pebs-event.c. */
-	if (!desc->pebs_all)
+	/* Before format 4 it is of loads alone that were chosen by it. */
+	if (!desc->pebs_all && !(event->hw.flags & EVENT_LATENCY))
 		latency = 0;
 	if (has_two_latencies(desc)) {
 		data->weight.var2_w = FIELD_GET(LATENCY_INSTRUCTION, latency);
@@ -412,6 +434,7 @@ u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 static const struct corepmu_precise_backend pebs_backend = {
 	.open		= x86_ds_open,
 	.close		= x86_ds_close,
+	.fits		= x86_pebs_fits,
 	.change		= pebs_change,
 	.start		= pebs_start,
 	.stop		= pebs_stop,
@@ -432,6 +455,7 @@ void x86_pebs_reset(struct corepmu_cpu *cpuc)
 		return;
 
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, 0);
+	this_cpu_write(pebs.threshold, 0);
 	if (to_desc(cpuc)->pebs_all) {
 		x86_write_msr(MSR_PEBS_DATA_CFG, 0);
 		this_cpu_write(pebs.programmed, 0);

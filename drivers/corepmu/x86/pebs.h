@@ -97,6 +97,12 @@ enum x86_pebs_reg {
 	NR_PEBS_REGS
 };
 
+/* In hw_perf_event.flags: what a record's data source is of */
+#define EVENT_LOAD	BIT(COREPMU_EVENT_BACKEND)
+#define EVENT_STORE	BIT(COREPMU_EVENT_BACKEND + 1)
+/* The event is of loads that take longer than extra_reg.config says. */
+#define EVENT_LATENCY	BIT(COREPMU_EVENT_BACKEND + 2)
+
 /* pebs-record.c */
 size_t x86_pebs_size(unsigned int format, u64 data);
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
@@ -107,6 +113,11 @@ u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
 /* pebs-event.c */
 u64 x86_pebs_data(const struct perf_event *event);
 u64 x86_pebs_source(const struct perf_event *event, u64 source);
+
+/* pebs-latency.c */
+void x86_pebs_encode_latency(struct perf_event *event);
+bool x86_pebs_fits(const struct perf_event *event, const struct perf_event *other);
+u64 x86_pebs_latency_source(u64 source);
 
 /* ds.c */
 int x86_ds_open(void);

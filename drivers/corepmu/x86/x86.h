@@ -140,7 +140,7 @@ bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
 bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
 
-/* pebs.c, pebs-event.c, ds.c: precise samples of Intel's CPUs */
+/* pebs.c, pebs-event.c, pebs-latency.c: precise samples of Intel's CPUs */
 void x86_describe_precise(struct x86_desc *desc);
 void x86_pebs_reset(struct corepmu_cpu *cpuc);
 void x86_pebs_quiesce(struct corepmu_cpu *cpuc);
@@ -148,6 +148,9 @@ u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 u64 x86_pebs_counters(const struct corepmu_cpu *cpuc);
 u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config);
 int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event);
+bool x86_pebs_has_latency(const struct x86_desc *desc);
+bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			    u64 config);
 
 /* nmi.c */
 int x86_nmi_init(void);
