@@ -368,13 +368,13 @@ static noinline void add_extras(struct corepmu_cpu *cpuc, struct perf_event *eve
 	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
 		corepmu_branch_add(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)
-		corepmu_precise_add(cpuc);
+		corepmu_precise_add(cpuc, event);
 }
 
 static noinline void del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)
-		corepmu_precise_del(cpuc);
+		corepmu_precise_del(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
 		corepmu_branch_del(cpuc, event);
 }
@@ -421,6 +421,8 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 static void corepmu_sched_task(COMPAT_SCHED_TASK_ARGS)
 {
+	/* Before branch records are wiped: samples have those of the task that leaves. */
+	corepmu_precise_switch(sched_in);
 	corepmu_branch_switch(sched_in);
 }
 
@@ -707,7 +709,7 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.event_unmapped	= corepmu_event_unmapped,
 		.check_period	= corepmu_check_period,
 	};
-	if (pmu->nr_branches)
+	if (pmu->nr_branches || pmu->precise_backend)
 		pmu->perf_pmu.sched_task = corepmu_sched_task;
 	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
 		compat_pmu_set_filter(&pmu->perf_pmu);

@@ -11,6 +11,7 @@
 
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/counter.h>
@@ -20,6 +21,9 @@
 
 /* The system ends: nothing is to be recorded any more. */
 static bool precise_off;
+
+/* Whose records this CPU's are, while it has precise events */
+static DEFINE_PER_CPU(struct corepmu_cpu *, precise_cpuc);
 
 /**
  * corepmu_precise_check() - can an event be as precise as it asks for?
@@ -158,14 +162,55 @@ void corepmu_precise_on(void)
 	WRITE_ONCE(precise_off, false);
 }
 
+/* Is perf core to tell of switches of tasks, and does it tell this PMU of them? */
+static bool is_told(const struct pmu *pmu)
+{
+	return corepmu_has_sched_cb() && compat_sched_task_is_told(pmu);
+}
+
+/**
+ * corepmu_precise_may_gather() - may records of an event wait for more of them?
+ * @event: a precise event that is being opened
+ *
+ * Records do not say which task they are of: they become samples before the task leaves. Perf
+ * core tells of that for the events of a task, also where two tasks exchange their contexts
+ * and no event is stopped; of events of a CPU it does not where the task that leaves has events
+ * of other PMUs alone (branch-task.c). Process context.
+ *
+ * Return: true if they may
+ */
+bool corepmu_precise_may_gather(const struct perf_event *event)
+{
+	return event->hw.target && is_told(event->pmu);
+}
+
+/**
+ * corepmu_precise_switch() - perf core has switched tasks
+ * @sched_in: to the current one; or it is about to be switched away from
+ *
+ * IRQs off.
+ */
+void corepmu_precise_switch(bool sched_in)
+{
+	struct corepmu_cpu *cpuc = this_cpu_read(precise_cpuc);
+	struct pt_regs none = { };
+
+	if (cpuc && !sched_in)
+		cpuc->pmu->precise_backend->drain(cpuc, &none);
+}
+
 /**
  * corepmu_precise_add() - a precise event has been placed
  * @cpuc: this CPU's state
+ * @event: the event
  *
  * IRQs off, the PMU stands still.
  */
-void corepmu_precise_add(struct corepmu_cpu *cpuc)
+void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	if (event->hw.flags & COREPMU_EVENT_LARGE)
+		corepmu_perf_sched_cb_inc(event->pmu);
+	this_cpu_write(precise_cpuc, cpuc);
 	cpuc->precise_users++;
 	cpuc->pmu->precise_backend->change(cpuc);
 }
@@ -173,15 +218,20 @@ void corepmu_precise_add(struct corepmu_cpu *cpuc)
 /**
  * corepmu_precise_del() - a precise event has lost its counter
  * @cpuc: this CPU's state
+ * @event: the event
  *
  * IRQs off, the PMU stands still.
  */
-void corepmu_precise_del(struct corepmu_cpu *cpuc)
+void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	if (event->hw.flags & COREPMU_EVENT_LARGE)
+		corepmu_perf_sched_cb_dec(event->pmu);
 	/* The last one: nothing will be written any more, and nobody will stop it. */
 	if (cpuc->precise_users == 1)
 		cpuc->pmu->precise_backend->stop(cpuc);
 	cpuc->precise_users--;
+	if (!cpuc->precise_users)
+		this_cpu_write(precise_cpuc, NULL);
 	cpuc->pmu->precise_backend->change(cpuc);
 }
 

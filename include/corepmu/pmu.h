@@ -64,6 +64,8 @@ struct corepmu;
 #define COREPMU_EVENT_TOPDOWN	BIT(5)
 /* Its samples are made of records that the hardware writes. */
 #define COREPMU_EVENT_PRECISE	BIT(6)
+/* Its records may gather before there is an interrupt. */
+#define COREPMU_EVENT_LARGE	BIT(7)
 /* Bits from here on are the backends'. */
 #define COREPMU_EVENT_BACKEND	12
 

@@ -46,8 +46,10 @@ bool corepmu_precise_fits(const struct corepmu_cpu *cpuc, const struct perf_even
 void corepmu_precise_on(void);
 void corepmu_precise_off(void);
 void corepmu_precise_start(struct corepmu_cpu *cpuc);
-void corepmu_precise_add(struct corepmu_cpu *cpuc);
-void corepmu_precise_del(struct corepmu_cpu *cpuc);
+bool corepmu_precise_may_gather(const struct perf_event *event);
+void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_precise_switch(bool sched_in);
 void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct pt_regs *regs);
 bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event, u64 *period);

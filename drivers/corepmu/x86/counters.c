@@ -234,16 +234,30 @@ static bool is_topdown(const struct hw_perf_event *hwc)
 	return unlikely(hwc->flags & COREPMU_EVENT_TOPDOWN);
 }
 
+/* Some events are not the counter alone. Returns whether that was all. */
+static noinline bool update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	if (event->hw.flags & COREPMU_EVENT_LARGE)
+		return x86_pebs_update(cpuc);
+
+	return x86_topdown_update(cpuc, event);
+}
+
+static bool counts_otherwise(const struct hw_perf_event *hwc)
+{
+	return unlikely(hwc->flags & (COREPMU_EVENT_TOPDOWN | COREPMU_EVENT_LARGE));
+}
+
 static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (is_topdown(&event->hw) && x86_topdown_update(cpuc, event))
+	if (counts_otherwise(&event->hw) && update_otherwise(cpuc, event))
 		return;
 	corepmu_count_event(cpuc, event, x86_read);
 }
 
 static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (is_topdown(&event->hw) && x86_topdown_update(cpuc, event))
+	if (counts_otherwise(&event->hw) && update_otherwise(cpuc, event))
 		return;
 	corepmu_count_event_nmi_safe(cpuc, event, x86_read);
 }

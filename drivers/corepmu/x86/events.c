@@ -176,7 +176,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	s64 config;
 	int ret;
 
-	/* XMM registers are in some records of precise events; elsewhere regs has none behind it. */
+	/* XMM registers are in some records of precise events; elsewhere regs has none there. */
 	if ((attr->sample_regs_user & PERF_REG_EXTENDED_MASK) ||
 	    ((attr->sample_regs_intr & PERF_REG_EXTENDED_MASK) &&
 	     !(attr->precise_ip && desc->pebs_all)))
@@ -236,7 +236,9 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (ret)
 			return ret;
 	}
-	hwc->flags |= x86_user_flags();
+	/* A counter that the CPU sets by itself is not what a reader expects. */
+	if (!(hwc->flags & COREPMU_EVENT_LARGE))
+		hwc->flags |= x86_user_flags();
 
 	return 0;
 }

@@ -91,6 +91,8 @@ enum text_name {
 			 BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL) | BIT(UARCH_SKYLAKE))
 #define LEVEL_2_CORES	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) | BIT(UARCH_LION_COVE))
 #define NEW_CORES	(BIT(UARCH_ICE_LAKE) | LEVEL_2_CORES)
+#define SKL		BIT(UARCH_SKYLAKE)
+#define ICL		BIT(UARCH_ICE_LAKE)
 #define SLM		BIT(UARCH_SILVERMONT)
 #define GLM		(BIT(UARCH_GOLDMONT) | BIT(UARCH_GOLDMONT_PLUS))
 #define TNT		BIT(UARCH_TREMONT)
@@ -155,8 +157,8 @@ static const struct event_text event_texts[] = {
 	{ SLM, TEXT_BUBBLES_SCALE, "2" },
 	{ GLM, TEXT_RECOVERY, "event=0xca,umask=0x02" },
 	/* MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_INST_RETIRED.ALL_STORES: perf mem, perf c2c */
-	{ BIT(UARCH_SKYLAKE) | BIT(UARCH_ICE_LAKE), TEXT_MEM_LOADS, "event=0xcd,umask=0x1,ldlat=3" },
-	{ BIT(UARCH_SKYLAKE) | BIT(UARCH_ICE_LAKE), TEXT_MEM_STORES, "event=0xd0,umask=0x82" },
+	{ SKL | ICL, TEXT_MEM_LOADS, "event=0xcd,umask=0x1,ldlat=3" },
+	{ SKL | ICL, TEXT_MEM_STORES, "event=0xd0,umask=0x82" },
 };
 
 static const struct event_text *find_text(const struct x86_desc *desc, unsigned int name)

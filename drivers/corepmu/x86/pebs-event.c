@@ -60,7 +60,10 @@ u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *a
 	if (!attr->precise_ip || uarch_of(desc) != UARCH_SKYLAKE || config != EVENT_CYCLES)
 		return config;
 
-	return ALL_CYCLES | (attr->precise_ip < MOST_PRECISE ? EVENT_INSTRUCTIONS : EVENT_PREC_DIST);
+	if (attr->precise_ip == MOST_PRECISE)
+		return ALL_CYCLES | EVENT_PREC_DIST;
+
+	return ALL_CYCLES | EVENT_INSTRUCTIONS;
 }
 
 /*
@@ -137,6 +140,30 @@ static int data_flags(const struct x86_desc *desc, u64 config)
 	}
 }
 
+/* What a record has, or what does not change until the task leaves */
+#define GATHERING_SAMPLE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |		\
+				 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |	\
+				 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER | \
+				 PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC |		\
+				 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_REGS_INTR |		\
+				 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE |		\
+				 PERF_SAMPLE_CODE_PAGE_SIZE)
+
+/* Segment registers are not in records. */
+#define SEGMENT_REGS	(BIT_ULL(PERF_REG_X86_CS) | BIT_ULL(PERF_REG_X86_SS) |			\
+			 BIT_ULL(PERF_REG_X86_DS) | BIT_ULL(PERF_REG_X86_ES) |			\
+			 BIT_ULL(PERF_REG_X86_FS) | BIT_ULL(PERF_REG_X86_GS))
+
+/* Whoever wants to be woken by each sample gets an interrupt each, and so does a frequency. */
+static bool may_gather(const struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	return !attr->freq && !(attr->wakeup_events && !attr->watermark) && !attr->use_clockid &&
+	       !attr->sigtrap && !(attr->sample_type & ~GATHERING_SAMPLE) &&
+	       !(attr->sample_regs_intr & SEGMENT_REGS) && corepmu_precise_may_gather(event);
+}
+
 /**
  * x86_pebs_encode() - have the event's samples made of records
  * @desc: the counters
@@ -179,6 +206,10 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	hwc->flags |= COREPMU_EVENT_PRECISE | data_flags(desc, config);
 	if (x86_pebs_wants_latency(desc, attr, config))
 		x86_pebs_encode_latency(event);
+	if (may_gather(event)) {
+		hwc->flags |= COREPMU_EVENT_LARGE;
+		event->attach_state |= PERF_ATTACH_SCHED_CB;
+	}
 
 	return 0;
 }

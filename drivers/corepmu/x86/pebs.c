@@ -4,24 +4,25 @@
  *
  * SDM volume 3, "Processor Event Based Sampling (PEBS)". When a counter overflows that
  * IA32_PEBS_ENABLE names, the CPU writes a record, sets the counter to what the debug store
- * has for it, which is 0 here, and goes on; once there is a record it interrupts, with bit 62 of
- * the status. The counter's own bit means nothing then. From 0 on the counter counts what has
- * come since the overflow: for counts and periods it is as any other.
- *
- * Registers and address of a sample are the record's, the callchain is that of where the
- * interrupt came, which can be followed.
+ * has for it, and goes on; once there are so many records it interrupts, with bit 62 of the
+ * status. The counter's own bit means nothing then. Set to 0 it counts what has come since the
+ * overflow: for counts and periods it is as any other, and each record interrupts. Set to the
+ * next period, which is fixed then, records may gather.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
-#include <linux/sched/task_stack.h>
+#include <linux/sched/clock.h>
+#include <linux/time64.h>
 
 #include <asm/ptrace.h>
+#include <asm/tsc.h>
 
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
@@ -41,7 +42,13 @@
  * @size: how long those to come are
  * @latency: cycles that loads which are counted take at least: MSR_PEBS_LD_LAT_THRESHOLD, or 0
  * @threshold: what that register has
+ * @gathering: there is no interrupt before there are many, and the CPU sets counters to their
+ *	next period itself
+ * @now: local_clock() when records began to be made samples of
+ * @now_tsc: the time stamp counter of then
  * @period: of each counter that has a record, the period that has ended
+ * @reload: what the CPU sets each counter back by, while @gathering
+ * @nr: how many records there are of each counter
  *
  * Only the CPU itself touches it, with interrupts disabled; an NMI leaves it alone while @busy.
  */
@@ -52,7 +59,12 @@ struct pebs {
 	size_t	size;
 	u64	latency;
 	u64	threshold;
+	bool	gathering;
+	u64	now;
+	u64	now_tsc;
 	u64	period[COREPMU_MAX_COUNTERS];
+	u64	reload[COREPMU_MAX_COUNTERS];
+	u16	nr[COREPMU_MAX_COUNTERS];
 };
 
 static DEFINE_PER_CPU(struct pebs, pebs);
@@ -98,13 +110,19 @@ u64 x86_pebs_counters(const struct corepmu_cpu *cpuc)
 	return cpuc->precise_users ? precise_of(cpuc, cpuc->used) : 0;
 }
 
+static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs);
+
 /* Events have come or gone: what are records to have now? */
 static void pebs_change(struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_desc(cpuc);
 	struct pebs *p = this_cpu_ptr(&pebs);
+	struct pt_regs none = { };
 	u64 left, data = 0;
 
+	/* How they are counted may change. */
+	if (p->gathering)
+		pebs_drain(cpuc, &none);
 	p->latency = 0;
 	for (left = precise_of(cpuc, cpuc->used); left; left &= left - 1) {
 		const struct perf_event *event = cpuc->events[__ffs64(left)];
@@ -126,6 +144,59 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 static noinline void tell_of_guests(void)
 {
 	pr_warn_once("KVM has taken a CPU: there are no precise samples while it has\n");
+}
+
+/*
+ * Is the event's period one that a counter can be set to? Perf core may change it any time. And if
+ * less was left of the last one than a counter can be set to, this overflow comes late: the next
+ * is to be the sooner, not a whole period after it.
+ */
+static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *event)
+{
+	u64 period = event->hw.sample_period;
+	s64 least = max_t(s64, 1, cpuc->min_left);
+
+	return (event->hw.flags & COREPMU_EVENT_LARGE) &&
+	       local64_read(&event->hw.period_left) >= least && period >= least &&
+	       period <= min_t(u64, event->hw.event_base >> 1, cpuc->pmu->max_left);
+}
+
+/* One that cannot wait has all interrupt. */
+static bool all_can_gather(const struct corepmu_cpu *cpuc, u64 counters)
+{
+	for (; counters; counters &= counters - 1)
+		if (!can_reload(cpuc, cpuc->events[__ffs64(counters)]))
+			return false;
+
+	return true;
+}
+
+static unsigned int reset_slot(const struct corepmu_cpu *cpuc, int idx)
+{
+	if (idx < FIXED_COUNTER_BASE)
+		return idx;
+
+	return idx - FIXED_COUNTER_BASE + (to_desc(cpuc)->pebs_format <= PEBS_FORMAT_ADAPTIVE ?
+					   DS_RESET_FIXED_FMT4 : DS_RESET_FIXED);
+}
+
+/* Room for a record of each counter, which may come while the interrupt is on its way */
+static u64 gathering_threshold(const struct corepmu_cpu *cpuc, const struct x86_ds *ds, size_t size)
+{
+	return ds->maximum - hweight64(cpuc->pmu->counters) * size;
+}
+
+static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters)
+{
+	struct pebs *p = this_cpu_ptr(&pebs);
+
+	for (; counters; counters &= counters - 1) {
+		int idx = __ffs64(counters);
+		const struct hw_perf_event *hwc = &cpuc->events[idx]->hw;
+
+		p->reload[idx] = p->gathering ? hwc->sample_period : 0;
+		ds->reset[reset_slot(cpuc, idx)] = -p->reload[idx] & hwc->event_base;
+	}
 }
 
 static void pebs_start(struct corepmu_cpu *cpuc)
@@ -154,7 +225,12 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 		p->threshold = p->latency;
 	}
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE / p->size * p->size;
-	ds->threshold = ds->base + p->size;
+	/* Records that are there are counted as they were written. */
+	if (ds->index == ds->base)
+		p->gathering = all_can_gather(cpuc, precise_of(cpuc, cpuc->used));
+	set_resets(cpuc, ds, precise_of(cpuc, cpuc->active));
+	ds->threshold = p->gathering ? gathering_threshold(cpuc, ds, p->size) :
+				       ds->base + p->size;
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, enable);
 }
 
@@ -163,167 +239,18 @@ static void pebs_stop(struct corepmu_cpu *cpuc)
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, 0);
 }
 
-/* Samples */
-
-static void set_ip(struct pt_regs *regs, u64 ip)
-{
-	/* Bit 63: corepmu_branch_is_kernel() */
-	if (corepmu_branch_is_kernel(ip) != !user_mode(regs))
-		regs->cs = corepmu_branch_is_kernel(ip) ? __KERNEL_CS : __USER_CS;
-	regs->ip = ip;
-}
-
-static void set_regs(struct pt_regs *regs, unsigned int format,
-		     const struct x86_pebs_record *record)
-{
-	regs->ax = x86_pebs_reg(format, record, PEBS_REG_AX);
-	regs->bx = x86_pebs_reg(format, record, PEBS_REG_BX);
-	regs->cx = x86_pebs_reg(format, record, PEBS_REG_CX);
-	regs->dx = x86_pebs_reg(format, record, PEBS_REG_DX);
-	regs->si = x86_pebs_reg(format, record, PEBS_REG_SI);
-	regs->di = x86_pebs_reg(format, record, PEBS_REG_DI);
-	regs->bp = x86_pebs_reg(format, record, PEBS_REG_BP);
-	regs->sp = x86_pebs_reg(format, record, PEBS_REG_SP);
-#ifdef CONFIG_X86_64
-	regs->r8 = x86_pebs_reg(format, record, PEBS_REG_R8);
-	regs->r9 = x86_pebs_reg(format, record, PEBS_REG_R8 + 1);
-	regs->r10 = x86_pebs_reg(format, record, PEBS_REG_R8 + 2);
-	regs->r11 = x86_pebs_reg(format, record, PEBS_REG_R8 + 3);
-	regs->r12 = x86_pebs_reg(format, record, PEBS_REG_R8 + 4);
-	regs->r13 = x86_pebs_reg(format, record, PEBS_REG_R8 + 5);
-	regs->r14 = x86_pebs_reg(format, record, PEBS_REG_R8 + 6);
-	regs->r15 = x86_pebs_reg(format, record, PEBS_REG_R8 + 7);
-#endif
-}
-
-/* How a transaction ended, and with what code: include/uapi/linux/perf_event.h, PERF_TXN_* */
-#define TSX_FLAGS	GENMASK_ULL(39, 32)
-#define TSX_CYCLES	GENMASK_ULL(31, 0)
-#define ABORT_IN_AX	BIT(0)
-#define ABORT_CODE	GENMASK_ULL(31, 24)
-
-static u64 transaction(unsigned int format, const struct x86_pebs_record *record)
-{
-	u64 txn = FIELD_GET(TSX_FLAGS, record->tsx), ax;
-
-	if ((txn & PERF_TXN_TRANSACTION) && record->regs) {
-		ax = x86_pebs_reg(format, record, PEBS_REG_AX);
-		if (ax & ABORT_IN_AX)
-			txn |= FIELD_GET(ABORT_CODE, ax) << PERF_TXN_ABORT_SHIFT;
-	}
-
-	return txn;
-}
-
-/* From Golden Cove on two latencies are in one word: of the instruction, and of the cache. */
-#define LATENCY_INSTRUCTION	GENMASK_ULL(15, 0)
-#define LATENCY_CACHE		GENMASK_ULL(47, 32)
-
-static bool has_two_latencies(const struct x86_desc *desc)
-{
-	return desc->uarch >= &intel_uarches[UARCH_GOLDEN_COVE] &&
-	       desc->uarch <= &intel_uarches[UARCH_LION_COVE];
-}
-
-static void set_weight(const struct x86_desc *desc, const struct perf_event *event,
-		       const struct x86_pebs_record *record, struct perf_sample_data *data)
-{
-	u64 latency = record->latency;
-
-	data->weight.full = 0;
-	if (desc->pebs_timing && (event->attr.sample_type & PERF_SAMPLE_WEIGHT_STRUCT))
-		data->weight.var3_w = record->retire;
-	/* Before format 4 it is of loads alone that were chosen by it. */
-	if (!desc->pebs_all && !(event->hw.flags & EVENT_LATENCY))
-		latency = 0;
-	if (has_two_latencies(desc)) {
-		data->weight.var2_w = FIELD_GET(LATENCY_INSTRUCTION, latency);
-		latency = FIELD_GET(LATENCY_CACHE, latency);
-	}
-	latency = latency ?: FIELD_GET(TSX_CYCLES, record->tsx);
-	if (event->attr.sample_type & PERF_SAMPLE_WEIGHT)
-		data->weight.full = latency;
-	else
-		data->weight.var1_dw = latency;
-	data->sample_flags |= PERF_SAMPLE_WEIGHT_TYPE;
-}
-
-#define SAMPLE_ADDR	(PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE)
-
-static void set_memory(const struct x86_desc *desc, const struct perf_event *event,
-		       const struct x86_pebs_record *record, struct perf_sample_data *data)
-{
-	u64 type = event->attr.sample_type;
-
-	if (type & PERF_SAMPLE_WEIGHT_TYPE)
-		set_weight(desc, event, record, data);
-	if (type & PERF_SAMPLE_DATA_SRC) {
-		data->data_src.val = x86_pebs_source(event, record->source);
-		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
-	}
-	if (type & SAMPLE_ADDR) {
-		data->addr = record->address;
-		data->sample_flags |= PERF_SAMPLE_ADDR;
-	}
-	if (type & PERF_SAMPLE_TRANSACTION) {
-		data->txn = transaction(desc->pebs_format, record);
-		data->sample_flags |= PERF_SAMPLE_TRANSACTION;
-	}
-}
-
-/* What a record shows of an event that excludes the kernel: see emit_hidden() in overflow.c. */
-static struct pt_regs *user_regs(const struct perf_event *event, struct pt_regs *regs)
-{
-	if (!event->attr.exclude_kernel || user_mode(regs) || (current->flags & PF_KTHREAD))
-		return regs;
-
-	return task_pt_regs(current);
-}
-
-static void fill_regs(const struct x86_desc *desc, const struct perf_event *event,
-		      const struct x86_pebs_record *record, struct x86_perf_regs *shown)
-{
-	struct pt_regs *regs = &shown->regs;
-
-	if (record->regs) {
-		regs->flags = x86_pebs_reg(desc->pebs_format, record, PEBS_REG_FLAGS);
-		if (event->attr.sample_type & PERF_SAMPLE_REGS_INTR)
-			set_regs(regs, desc->pebs_format, record);
-	}
-	regs->flags &= ~(PERF_EFLAGS_EXACT | X86_VM_MASK);
-	if (event->attr.precise_ip > 1) {
-		set_ip(regs, record->ip);
-		regs->flags |= PERF_EFLAGS_EXACT;
-	} else if (record->regs) {
-		set_ip(regs, x86_pebs_reg(desc->pebs_format, record, PEBS_REG_IP));
-	}
-	shown->xmm_regs = (u64 *)record->xmm;
-}
-
-static void emit_record(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
-			const struct x86_pebs_record *record, struct pt_regs *iregs)
-{
-	const struct x86_desc *desc = to_desc(cpuc);
-	struct x86_perf_regs shown = { .regs = *iregs };
-	struct perf_sample_data data;
-	bool hidden;
-
-	perf_sample_data_init(&data, 0, period);
-	fill_regs(desc, event, record, &shown);
-	hidden = user_regs(event, &shown.regs) != &shown.regs;
-	if (hidden) {
-		shown.regs = *task_pt_regs(current);
-		shown.xmm_regs = NULL;
-	} else if (record->has_memory) {
-		set_memory(desc, event, record, &data);
-	}
-	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
-		compat_sample_save_callchain(&data, corepmu_perf_callchain(event,
-							user_regs(event, iregs)));
-	corepmu_precise_emit(cpuc, event, &data, &shown.regs);
-}
-
 /* Records */
+
+/* When the event happened, by the clock of samples; that of one that has just come is now. */
+static u64 time_of(const struct x86_pebs_record *record)
+{
+	const struct pebs *p = this_cpu_ptr(&pebs);
+
+	if (record->tsc >= p->now_tsc)
+		return p->now;
+
+	return p->now - mul_u64_u32_div(p->now_tsc - record->tsc, USEC_PER_SEC, tsc_khz);
+}
 
 /* A record of which it cannot be told where it ends: neither can it of those after it. */
 static noinline void tell_of_garbage(const void *at)
@@ -332,20 +259,51 @@ static noinline void tell_of_garbage(const void *at)
 		     *(const u64 *)at);
 }
 
-/* All counters are brought up to date before perf core hears of any. Returns those with a sample. */
+/*
+ * The CPU has set the counter back with each record: it is ahead of what it was by so much less.
+ * What it has is what is left of the period. One that is stopped has no records.
+ */
+static void account_gathered(struct corepmu_cpu *cpuc, int idx)
+{
+	struct perf_event *event = cpuc->events[idx];
+	struct hw_perf_event *hwc = &event->hw;
+	struct pebs *p = this_cpu_ptr(&pebs);
+	u64 now;
+
+	p->period[idx] = p->reload[idx];
+	if (hwc->state & PERF_HES_STOPPED)
+		return;
+
+	now = corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), hwc->event_base);
+	local64_add(p->nr[idx] * p->reload[idx] + now - local64_read(&hwc->prev_count),
+		    &event->count);
+	local64_set(&hwc->prev_count, now);
+	local64_set(&hwc->period_left, -now);
+}
+
+/* All counters are brought up to date before perf core hears of any. Returns whose samples are. */
 static u64 account_records(struct corepmu_cpu *cpuc, const void *at, const void *end)
 {
 	struct pebs *p = this_cpu_ptr(&pebs);
-	u64 mine = x86_pebs_counters(cpuc), overflowed = 0, ended = 0;
+	u64 mine = x86_pebs_counters(cpuc), overflowed = 0, ended = 0, left;
 	unsigned int format = to_desc(cpuc)->pebs_format;
 	struct x86_pebs_record record;
 
+	for (left = mine; left; left &= left - 1)
+		p->nr[__ffs64(left)] = 0;
 	for (; at < end; at += record.size) {
 		if (!x86_pebs_parse(format, at, end - at, &record)) {
 			tell_of_garbage(at);
 			break;
 		}
 		overflowed |= record.counters & mine;
+		for (left = record.counters & mine; left; left &= left - 1)
+			p->nr[__ffs64(left)]++;
+	}
+	if (p->gathering) {
+		for (left = mine; left; left &= left - 1)
+			account_gathered(cpuc, __ffs64(left));
+		return overflowed;
 	}
 
 	for (; overflowed; overflowed &= overflowed - 1) {
@@ -369,14 +327,16 @@ static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *e
 	     at += record.size) {
 		u64 left = record.counters & ended;
 
-		/* A counter overflows once between two interrupts: it goes on from 0. */
-		ended &= ~left;
+		/* A counter that goes on from 0 overflows once between two interrupts. */
+		if (!p->gathering)
+			ended &= ~left;
 		for (; left; left &= left - 1) {
 			int idx = __ffs64(left);
 			struct perf_event *event = cpuc->events[idx];
 
 			if (is_precise(event))
-				emit_record(cpuc, event, p->period[idx], &record, regs);
+				x86_pebs_emit(cpuc, event, p->period[idx], &record, regs,
+					      p->gathering ? time_of(&record) : 0);
 		}
 	}
 }
@@ -399,7 +359,9 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 		corepmu_stop_cpu(cpuc);
 	base = (const void *)(unsigned long)ds->base;
 	end = (const void *)(unsigned long)min(ds->index, ds->base + X86_PEBS_BUFFER_SIZE);
-	if (base < end) {
+	if (base < end || p->gathering) {
+		p->now = local_clock();
+		p->now_tsc = rdtsc();
 		ended = account_records(cpuc, base, end);
 		emit_records(cpuc, base, end, ended, regs);
 		ds->index = ds->base;
@@ -408,6 +370,25 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 	p->busy = false;
 	if (unlikely(resume))
 		corepmu_start_cpu(cpuc);
+
+	return true;
+}
+
+/**
+ * x86_pebs_update() - bring events up to date whose counters the CPU sets by itself
+ * @cpuc: this CPU's state
+ *
+ * All records become samples: they say how often that was. IRQs off, or NMI.
+ *
+ * Return: false while it does not: then they are as any other
+ */
+bool x86_pebs_update(struct corepmu_cpu *cpuc)
+{
+	struct pt_regs none = { };
+
+	if (!this_cpu_read(pebs.gathering))
+		return false;
+	pebs_drain(cpuc, cpuc->regs ?: &none);
 
 	return true;
 }
@@ -502,12 +483,12 @@ static const char *describe(struct x86_desc *desc)
 
 	format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
 	if (!format_is_known(desc, format, desc->capabilities & PERF_CAP_PEBS_ALL))
-		return "samples have skid: the CPU's records of events (PEBS) are of a kind that is not known";
+		return "samples have skid: the CPU's records (PEBS) are not known";
 	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
 	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value))
-		return "samples have skid: the registers of PEBS are kept from this virtual machine";
+		return "samples have skid: this virtual machine has no registers of PEBS";
 	if (!corepmu_has_callchain() || x86_ds_find())
-		return "samples have skid: this kernel does not tell how to map the CPU's records of events";
+		return "samples have skid: this kernel hides what maps the records";
 
 	desc->pebs_format = format;
 	desc->pebs_all = format >= PEBS_FORMAT_ADAPTIVE;

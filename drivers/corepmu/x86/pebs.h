@@ -114,6 +114,10 @@ u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
 u64 x86_pebs_data(const struct perf_event *event);
 u64 x86_pebs_source(const struct perf_event *event, u64 source);
 
+/* pebs-sample.c */
+void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
+		   const struct x86_pebs_record *record, struct pt_regs *iregs, u64 time);
+
 /* pebs-latency.c */
 void x86_pebs_encode_latency(struct perf_event *event);
 bool x86_pebs_fits(const struct perf_event *event, const struct perf_event *other);

@@ -144,6 +144,7 @@ u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
 void x86_describe_precise(struct x86_desc *desc);
 void x86_pebs_reset(struct corepmu_cpu *cpuc);
 void x86_pebs_quiesce(struct corepmu_cpu *cpuc);
+bool x86_pebs_update(struct corepmu_cpu *cpuc);
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 u64 x86_pebs_counters(const struct corepmu_cpu *cpuc);
 u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: what a sample shows of a record of Intel's CPUs
+ *
+ * Registers and address are the record's, the callchain is that of where the interrupt came,
+ * which can be followed.
+ */
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+
+#include <asm/ptrace.h>
+
+#include <corepmu/ksyms.h>
+#include <corepmu/pmu.h>
+#include <corepmu/precise.h>
+
+#include "intel.h"
+#include "msr.h"
+#include "pebs.h"
+#include "x86.h"
+
+static void set_ip(struct pt_regs *regs, u64 ip)
+{
+	/* Bit 63: corepmu_branch_is_kernel() */
+	if (corepmu_branch_is_kernel(ip) != !user_mode(regs))
+		regs->cs = corepmu_branch_is_kernel(ip) ? __KERNEL_CS : __USER_CS;
+	regs->ip = ip;
+}
+
+static void set_regs(struct pt_regs *regs, unsigned int format,
+		     const struct x86_pebs_record *record)
+{
+	regs->ax = x86_pebs_reg(format, record, PEBS_REG_AX);
+	regs->bx = x86_pebs_reg(format, record, PEBS_REG_BX);
+	regs->cx = x86_pebs_reg(format, record, PEBS_REG_CX);
+	regs->dx = x86_pebs_reg(format, record, PEBS_REG_DX);
+	regs->si = x86_pebs_reg(format, record, PEBS_REG_SI);
+	regs->di = x86_pebs_reg(format, record, PEBS_REG_DI);
+	regs->bp = x86_pebs_reg(format, record, PEBS_REG_BP);
+	regs->sp = x86_pebs_reg(format, record, PEBS_REG_SP);
+#ifdef CONFIG_X86_64
+	regs->r8 = x86_pebs_reg(format, record, PEBS_REG_R8);
+	regs->r9 = x86_pebs_reg(format, record, PEBS_REG_R8 + 1);
+	regs->r10 = x86_pebs_reg(format, record, PEBS_REG_R8 + 2);
+	regs->r11 = x86_pebs_reg(format, record, PEBS_REG_R8 + 3);
+	regs->r12 = x86_pebs_reg(format, record, PEBS_REG_R8 + 4);
+	regs->r13 = x86_pebs_reg(format, record, PEBS_REG_R8 + 5);
+	regs->r14 = x86_pebs_reg(format, record, PEBS_REG_R8 + 6);
+	regs->r15 = x86_pebs_reg(format, record, PEBS_REG_R8 + 7);
+#endif
+}
+
+/* How a transaction ended, and with what code: include/uapi/linux/perf_event.h, PERF_TXN_* */
+#define TSX_FLAGS	GENMASK_ULL(39, 32)
+#define TSX_CYCLES	GENMASK_ULL(31, 0)
+#define ABORT_IN_AX	BIT(0)
+#define ABORT_CODE	GENMASK_ULL(31, 24)
+
+static u64 transaction(unsigned int format, const struct x86_pebs_record *record)
+{
+	u64 txn = FIELD_GET(TSX_FLAGS, record->tsx), ax;
+
+	if ((txn & PERF_TXN_TRANSACTION) && record->regs) {
+		ax = x86_pebs_reg(format, record, PEBS_REG_AX);
+		if (ax & ABORT_IN_AX)
+			txn |= FIELD_GET(ABORT_CODE, ax) << PERF_TXN_ABORT_SHIFT;
+	}
+
+	return txn;
+}
+
+/* From Golden Cove on two latencies are in one word: of the instruction, and of the cache. */
+#define LATENCY_INSTRUCTION	GENMASK_ULL(15, 0)
+#define LATENCY_CACHE		GENMASK_ULL(47, 32)
+
+static bool has_two_latencies(const struct x86_desc *desc)
+{
+	return desc->uarch >= &intel_uarches[UARCH_GOLDEN_COVE] &&
+	       desc->uarch <= &intel_uarches[UARCH_LION_COVE];
+}
+
+static void set_weight(const struct x86_desc *desc, const struct perf_event *event,
+		       const struct x86_pebs_record *record, struct perf_sample_data *data)
+{
+	u64 latency = record->latency;
+
+	data->weight.full = 0;
+	if (desc->pebs_timing && (event->attr.sample_type & PERF_SAMPLE_WEIGHT_STRUCT))
+		data->weight.var3_w = record->retire;
+	/* Before format 4 it is of loads alone that were chosen by it. */
+	if (!desc->pebs_all && !(event->hw.flags & EVENT_LATENCY))
+		latency = 0;
+	if (has_two_latencies(desc)) {
+		data->weight.var2_w = FIELD_GET(LATENCY_INSTRUCTION, latency);
+		latency = FIELD_GET(LATENCY_CACHE, latency);
+	}
+	latency = latency ?: FIELD_GET(TSX_CYCLES, record->tsx);
+	if (event->attr.sample_type & PERF_SAMPLE_WEIGHT)
+		data->weight.full = latency;
+	else
+		data->weight.var1_dw = latency;
+	data->sample_flags |= PERF_SAMPLE_WEIGHT_TYPE;
+}
+
+#define SAMPLE_ADDR	(PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE)
+
+static void set_memory(const struct x86_desc *desc, const struct perf_event *event,
+		       const struct x86_pebs_record *record, struct perf_sample_data *data)
+{
+	u64 type = event->attr.sample_type;
+
+	if (type & PERF_SAMPLE_WEIGHT_TYPE)
+		set_weight(desc, event, record, data);
+	if (type & PERF_SAMPLE_DATA_SRC) {
+		data->data_src.val = x86_pebs_source(event, record->source);
+		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
+	}
+	if (type & SAMPLE_ADDR) {
+		data->addr = record->address;
+		data->sample_flags |= PERF_SAMPLE_ADDR;
+	}
+	if (type & PERF_SAMPLE_TRANSACTION) {
+		data->txn = transaction(desc->pebs_format, record);
+		data->sample_flags |= PERF_SAMPLE_TRANSACTION;
+	}
+}
+
+/* What a record shows of an event that excludes the kernel: see emit_hidden() in overflow.c. */
+static struct pt_regs *user_regs(const struct perf_event *event, struct pt_regs *regs)
+{
+	if (!event->attr.exclude_kernel || user_mode(regs) || (current->flags & PF_KTHREAD))
+		return regs;
+
+	return task_pt_regs(current);
+}
+
+static void fill_regs(const struct x86_desc *desc, const struct perf_event *event,
+		      const struct x86_pebs_record *record, struct x86_perf_regs *shown)
+{
+	struct pt_regs *regs = &shown->regs;
+
+	if (record->regs) {
+		regs->flags = x86_pebs_reg(desc->pebs_format, record, PEBS_REG_FLAGS);
+		if (event->attr.sample_type & PERF_SAMPLE_REGS_INTR)
+			set_regs(regs, desc->pebs_format, record);
+	}
+	regs->flags &= ~(PERF_EFLAGS_EXACT | X86_VM_MASK);
+	if (event->attr.precise_ip > 1) {
+		set_ip(regs, record->ip);
+		regs->flags |= PERF_EFLAGS_EXACT;
+	} else if (record->regs) {
+		set_ip(regs, x86_pebs_reg(desc->pebs_format, record, PEBS_REG_IP));
+	}
+	shown->xmm_regs = (u64 *)record->xmm;
+}
+
+/**
+ * x86_pebs_emit() - make a sample of a record
+ * @cpuc: this CPU's state
+ * @event: a precise event that the record is of
+ * @period: its period that has ended
+ * @record: the record
+ * @iregs: where the interrupt came, or what stands for it
+ * @time: when the event happened, by the clock of samples, or 0 for now
+ *
+ * IRQs off, or NMI.
+ */
+void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
+		   const struct x86_pebs_record *record, struct pt_regs *iregs, u64 time)
+{
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+	struct x86_perf_regs shown = { .regs = *iregs };
+	struct perf_sample_data data;
+	bool hidden;
+
+	perf_sample_data_init(&data, 0, period);
+	fill_regs(desc, event, record, &shown);
+	hidden = user_regs(event, &shown.regs) != &shown.regs;
+	if (hidden) {
+		shown.regs = *task_pt_regs(current);
+		shown.xmm_regs = NULL;
+	} else if (record->has_memory) {
+		set_memory(desc, event, record, &data);
+	}
+	if (time && (event->attr.sample_type & PERF_SAMPLE_TIME)) {
+		data.time = time;
+		data.sample_flags |= PERF_SAMPLE_TIME;
+	}
+	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
+		iregs = user_regs(event, iregs);
+		compat_sample_save_callchain(&data, corepmu_perf_callchain(event, iregs));
+	}
+	corepmu_precise_emit(cpuc, event, &data, &shown.regs);
+}
