@@ -80,8 +80,9 @@ static void precise_samples(struct kunit *test)
 	unsigned int precise;
 
 	for (precise = 1; precise <= 3; precise++) {
-		struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, precise, 100);
+		struct perf_event *event;
 
+		event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, precise, 100);
 		b->on_sample = note_regs;
 		model()->skid = 30;
 		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
@@ -260,6 +261,115 @@ static void precise_encodes(struct kunit *test)
 	}
 }
 
+/* Records gather; counts and places are what they are with an interrupt each. */
+static void precise_gathers(struct kunit *test)
+{
+	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_alloc(b, &attr);
+	unsigned int before;
+
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	model()->pebs_ip = IP;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, machine_cb_users, 1);
+	bench_forget(b);
+	before = model()->nmis;
+	bench_run(b, MACHINE_INSTRUCTIONS, 1050);
+	KUNIT_EXPECT_EQ(test, model()->nmis, before);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 1050);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+	bench_run(b, MACHINE_INSTRUCTIONS, 149);
+	bench_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 11);
+
+	/* One is left, and the counter cannot be set to it: the next period is the shorter. */
+	bench_start_event(event, PERF_EF_RELOAD);
+	bench_run(b, MACHINE_INSTRUCTIONS, 2);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 12);
+	bench_run(b, MACHINE_INSTRUCTIONS, 99);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 1300);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 13);
+
+	/* A full buffer interrupts. */
+	bench_run(b, MACHINE_INSTRUCTIONS, 4200 * 100);
+	KUNIT_EXPECT_GT(test, model()->nmis, before + 1);
+	KUNIT_EXPECT_LT(test, model()->nmis, before + 20);
+	bench_del(event);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4213);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 421300);
+	KUNIT_EXPECT_EQ(test, machine_cb_users, 0);
+	bench_close(event);
+}
+
+static void latency_attr(struct perf_event_attr *attr, u64 cycles)
+{
+	*attr = (struct perf_event_attr) {
+		.type		= PERF_TYPE_RAW,
+		.config		= 0x01cd,
+		.config1	= cycles,
+		.precise_ip	= 2,
+		.sample_period	= 1000,
+	};
+}
+
+/* The register with the least latency is shared: others wait, and cannot be in one group. */
+static void precise_latency(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *events[3];
+	struct perf_event_attr attr;
+	static const u64 cycles[] = { 30, 40, 30 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		latency_attr(&attr, cycles[i]);
+		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &events[i]), 0);
+		KUNIT_EXPECT_EQ(test, bench_add(events[i], PERF_EF_START), i == 1 ? -EAGAIN : 0);
+	}
+	KUNIT_EXPECT_EQ(test, model()->pebs_latency, 30);
+	KUNIT_EXPECT_EQ(test, model()->pebs_enable, cpu_of(b)->pebs == 3 ? 0x300000003 : 0x3);
+	bench_del(events[0]);
+	bench_del(events[2]);
+	KUNIT_EXPECT_EQ(test, bench_add(events[1], PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model()->pebs_latency, 40);
+	bench_del(events[1]);
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		bench_close(events[i]);
+
+	latency_attr(&attr, 1 << 16);
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &events[0]), -EINVAL);
+	latency_attr(&attr, 30);
+	attr.precise_ip = 0;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &events[0]), -EINVAL);
+}
+
+static const struct {
+	u64			record;
+	union perf_mem_data_src	source;
+} sources[] = {
+	{ 0x01, { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L1,
+		  .mem_lvl_num = PERF_MEM_LVLNUM_L1, .mem_snoop = PERF_MEM_SNOOP_NONE,
+		  .mem_dtlb = PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
+		  .mem_blk = PERF_MEM_BLK_NA } },
+	{ 0x3a, { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM,
+		  .mem_lvl_num = PERF_MEM_LVLNUM_RAM, .mem_snoop = PERF_MEM_SNOOP_HIT,
+		  .mem_dtlb = PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2,
+		  .mem_lock = PERF_MEM_LOCK_LOCKED, .mem_blk = PERF_MEM_BLK_NA } },
+};
+
+static void precise_sources(struct kunit *test)
+{
+	const struct perf_event event = { .hw.flags = EVENT_LATENCY };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sources); i++)
+		KUNIT_EXPECT_EQ_MSG(test, x86_pebs_source(&event, sources[i].record),
+				    sources[i].source.val, "row %u", i);
+}
+
 #define NOISE_WORDS	128
 #define NOISE_ROUNDS	20000
 
@@ -306,6 +416,9 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_without_records, gen_params),
 	KUNIT_CASE_PARAM(precise_refused, gen_params),
 	KUNIT_CASE_PARAM(precise_encodes, gen_params),
+	KUNIT_CASE_PARAM(precise_gathers, gen_params),
+	KUNIT_CASE_PARAM(precise_latency, gen_params),
+	KUNIT_CASE_PARAM(precise_sources, gen_params),
 	{ }
 };
 

@@ -373,7 +373,6 @@ static void pmu_refuses(struct kunit *test)
 		{ { .type = PERF_TYPE_MAX + 7 }, -ENOENT },
 		{ { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_MAX }, -EINVAL },
 		{ { .type = PERF_TYPE_HARDWARE, .config = 1ULL << 32 }, -ENOENT },
-		{ { .type = PERF_TYPE_HARDWARE, .precise_ip = 1 }, -EOPNOTSUPP },
 		/* The suite corepmu_branch has more of these. */
 		{ { .type = PERF_TYPE_HARDWARE, .sample_type = PERF_SAMPLE_BRANCH_STACK,
 		    .branch_sample_type = PERF_SAMPLE_BRANCH_COUNTERS }, -EOPNOTSUPP },
@@ -385,12 +384,19 @@ static void pmu_refuses(struct kunit *test)
 		{ { .type = PERF_TYPE_HW_CACHE, .config = PERF_COUNT_HW_CACHE_NODE }, -ENOENT },
 		{ { .type = PERF_TYPE_RAW, .config = 0xc0, .config2 = 1 }, -EINVAL },
 	};
+	static const struct perf_event_attr precise = {
+		.type		= PERF_TYPE_HARDWARE,
+		.precise_ip	= 1,
+	};
 	struct perf_event *event;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++)
 		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event), table[i].err,
 				    "row %u", i);
+	/* Of samples, and there are none */
+	KUNIT_EXPECT_EQ(test, bench_open(b, &precise, &event),
+			b->pmu->max_precise ? -EINVAL : -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 }
 

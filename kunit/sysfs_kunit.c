@@ -93,6 +93,7 @@ static const struct sysfs_file files[] = {
 	{ "intel-v4", "format", "inv", "config:23\n" },
 	{ "intel-v4", "format", "cmask", "config:24-31\n" },
 	{ "intel-v4", "caps", "max_precise", "0\n" },
+	{ "intel-v4", "format", "ldlat", NULL },
 	{ "intel-v4", "caps", "branches", NULL },
 	{ "intel-lbr", "caps", "branches", "32\n" },
 	{ "intel-arch-lbr", "caps", "branches", "16\n" },
