@@ -31,14 +31,24 @@ long read_number(const char *path)
 	return value;
 }
 
-unsigned int branch_records(void)
+static unsigned int capability(const char *name)
 {
 	char path[128];
 	long nr;
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/branches", target.pmu);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/%s", target.pmu, name);
 	nr = read_number(path);
 	return nr > 0 ? nr : 0;
+}
+
+unsigned int branch_records(void)
+{
+	return capability("branches");
+}
+
+unsigned int max_precise(void)
+{
+	return capability("max_precise");
 }
 
 int write_number(const char *path, long value)

@@ -218,6 +218,13 @@ long read_number(const char *path);
 unsigned int branch_records(void);
 
 /**
+ * max_precise() - how precise samples of the PMU under test can be
+ *
+ * Return: what caps/max_precise says, 0 where there is no such file
+ */
+unsigned int max_precise(void);
+
+/**
  * write_number() - write a number to a file of /proc/sys or /sys
  * @path: the file
  * @value: the number

@@ -288,7 +288,8 @@ static void refusals(void)
 
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.precise_ip = 1;
-	expect_eq("precise_ip", -95, event_open(&attr, 0, -1, -1, 0));
+	expect_eq("precise_ip", max_precise() ? -EINVAL : -EOPNOTSUPP,
+		  event_open(&attr, 0, -1, -1, 0));
 
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.exclude_idle = 1;

@@ -35,6 +35,10 @@
 #define OURS_ONLY		1
 /* The case is one of PMUs that have no branch records. */
 #define NO_RECORDS		2
+/* Or whose samples have skid */
+#define NO_PRECISE		4
+/* Or whose samples can have none */
+#define PRECISE			8
 
 struct open_case {
 	const char *what;
@@ -78,11 +82,11 @@ static const struct open_case open_cases[] = {
 	  OPEN(.config1 = 1ULL << 40) },
 	{ "config2 set", EINVAL, OURS_ONLY,
 	  OPEN(.config2 = 1) },
-	{ "precise_ip 1", EOPNOTSUPP, OURS_ONLY,
+	{ "precise_ip 1", EOPNOTSUPP, OURS_ONLY | NO_PRECISE,
 	  OPEN(.precise_ip = 1, .sample_period = 100000) },
-	{ "precise_ip 2", EOPNOTSUPP, OURS_ONLY,
+	{ "precise_ip 2", EOPNOTSUPP, OURS_ONLY | NO_PRECISE,
 	  OPEN(.precise_ip = 2, .sample_period = 100000) },
-	{ "precise_ip 3", EOPNOTSUPP, OURS_ONLY,
+	{ "precise_ip 3", EOPNOTSUPP, OURS_ONLY | NO_PRECISE,
 	  OPEN(.precise_ip = 3, .sample_period = 100000) },
 	{ "exclude_idle", -ARCH_EXCLUDE_IDLE, 0,
 	  OPEN(.exclude_idle = 1) },
@@ -188,7 +192,10 @@ static const struct open_case open_cases[] = {
 	  OPEN(.config = 1ULL << 63 | ARCH_EVENT_INSTRUCTIONS) },
 	{ "an off-core response in config1", EINVAL, OURS_ONLY,
 	  OPEN(.config1 = 0x10001) },
-	{ "precise_ip of a counting event", EOPNOTSUPP, OURS_ONLY,
+	{ "precise_ip of a counting event, without precise samples", EOPNOTSUPP,
+	  OURS_ONLY | NO_PRECISE,
+	  OPEN(.precise_ip = 1) },
+	{ "precise_ip of a counting event", EINVAL, PRECISE,
 	  OPEN(.precise_ip = 1) },
 	{ "sample_regs_user with segment registers", EINVAL, 0,
 	  OPEN(.sample_type = PERF_SAMPLE_REGS_USER,
@@ -232,7 +239,9 @@ static void run_open_case(const struct open_case *c)
 		attr.type = target.type;
 	fd = event_open(&attr, c->pid, c->cpu, c->group, c->open_flags);
 	silent = (c->flags & OURS_ONLY && target.in_tree) ||
-		 (c->flags & NO_RECORDS && branch_records());
+		 (c->flags & NO_RECORDS && branch_records()) ||
+		 (c->flags & NO_PRECISE && max_precise()) ||
+		 (c->flags & PRECISE && !max_precise());
 	if (silent)
 		ktap_skip("%s answers %s", target.pmu,
 			  fd < 0 ? strerror(-fd) : "with a descriptor");
