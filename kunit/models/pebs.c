@@ -14,6 +14,11 @@
 #include "x86_access.h"
 #include "pebs.h"
 
+/* How many buffers are mapped */
+unsigned int pebs_model_mapped;
+/* The CPU may be in a guest. */
+bool pebs_model_guests;
+
 #ifdef CONFIG_X86
 
 #define FIXED_BASE		32
@@ -29,11 +34,6 @@
 #define DS_WORDS		56
 
 static DEFINE_PER_CPU(u64 [DS_WORDS], ds_areas);
-
-/* How many buffers are mapped */
-unsigned int pebs_model_mapped;
-/* The CPU may be in a guest. */
-bool pebs_model_guests;
 
 /**
  * x86_ds_find() - in place of the one in ds-map.c
@@ -255,6 +255,11 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 
 #else
 
+#include <corepmu/pmu.h>
+#include <corepmu/precise.h>
+
+#include "x86/x86.h"
+
 bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name)
 {
 	return false;
@@ -282,6 +287,11 @@ void x86_pebs_reset(struct corepmu_cpu *cpuc)
 
 void x86_pebs_quiesce(struct corepmu_cpu *cpuc)
 {
+}
+
+bool x86_pebs_update(struct corepmu_cpu *cpuc)
+{
+	return false;
 }
 
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)

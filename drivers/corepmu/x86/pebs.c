@@ -241,12 +241,15 @@ static void pebs_stop(struct corepmu_cpu *cpuc)
 
 /* Records */
 
-/* When the event happened, by the clock of samples; that of one that has just come is now. */
+/*
+ * When the event happened, by the clock of samples; that of one that has just come is now, and
+ * so is any where nobody knows how fast the time-stamp counter is.
+ */
 static u64 time_of(const struct x86_pebs_record *record)
 {
 	const struct pebs *p = this_cpu_ptr(&pebs);
 
-	if (record->tsc >= p->now_tsc)
+	if (record->tsc >= p->now_tsc || !tsc_khz)
 		return p->now;
 
 	return p->now - mul_u64_u32_div(p->now_tsc - record->tsc, USEC_PER_SEC, tsc_khz);
