@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the model of the PMU (model.c, select.c, msr.c, lbr.c, pebs.c, ibs.c) asks of its makers (intel.c,
- * amd.c), and what it offers them. For these eight files only.
+ * What the model of the PMU (model.c, select.c, msr.c, lbr.c, pebs.c, ibs.c) asks of its makers
+ * (intel.c, amd.c), and what it offers them. For these eight files only.
  */
 #ifndef TOOLS_QEMU_X86_MAKER_H
 #define TOOLS_QEMU_X86_MAKER_H

@@ -627,7 +627,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	    plugin_check_target(info, "x86_64") || read_model() || check_atoms(info) ||
 	    check_faults(info) || x86_qemu_find(info))
 		return 1;
-	if ((config.pebs.format || config.ibs.present) && (pmu_qemu_find_single() || x86_state_find()))
+	if ((config.pebs.format || config.ibs.present) &&
+	    (pmu_qemu_find_single() || x86_state_find()))
 		return 1;
 	if (config.ibs.present && x86_eilvt_find())
 		return 1;
