@@ -10,6 +10,7 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
+#include "tests/x86-model-cpu.h"
 #include "tests/x86-model-ops.h"
 #include "x86/model.h"
 #include "x86/uarch.h"
@@ -50,46 +51,6 @@
 #define ADDR_MEMORY			UINT64_C(0x7001c0)
 #define ADDR_FIRST_LEVEL		UINT64_C(0x700000)
 
-static struct cpu {
-	struct x86_pmu_config config;
-	struct x86_pmu pmu;
-	x86_pmu_counts counts;
-	x86_pmu_counts distance;
-	unsigned int rings;
-	unsigned int samples;
-	uint32_t needed;
-} cpu;
-
-static void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
-{
-	(void)pmu;
-	memcpy(counts, cpu.counts, sizeof(cpu.counts));
-}
-
-static void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
-{
-	(void)pmu;
-	memcpy(cpu.distance, distance, sizeof(cpu.distance));
-}
-
-static void cpu_need(struct x86_pmu *pmu, uint32_t kinds)
-{
-	(void)pmu;
-	cpu.needed |= kinds;
-}
-
-static void cpu_interrupt(struct x86_pmu *pmu)
-{
-	(void)pmu;
-	EXPECT(!"an interrupt of a counter");
-}
-
-static void cpu_single(struct x86_pmu *pmu, unsigned int rings)
-{
-	(void)pmu;
-	cpu.rings = rings;
-}
-
 static void cpu_sampled(struct x86_pmu *pmu)
 {
 	(void)pmu;
@@ -106,19 +67,6 @@ static const struct x86_pmu_ops cpu_ops = {
 	.single		= cpu_single,
 	.sampled	= cpu_sampled,
 };
-
-static bool put(uint32_t msr, uint64_t value)
-{
-	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_DONE;
-}
-
-static uint64_t get(uint32_t msr)
-{
-	uint64_t value = 0;
-
-	EXPECT(x86_pmu_rdmsr(&cpu.pmu, msr, &value) == X86_PMU_DONE);
-	return value;
-}
 
 static void make(const char *uarch)
 {
@@ -176,7 +124,7 @@ static void test_micro_ops(void)
 	run(0, 0x2f, NULL);
 	EXPECT(!cpu.samples && get(MSR_AMD64_IBSOPCTL) >> 32 == 0x2f);
 	run(0x2f, 1, NULL);
-	EXPECT(cpu.samples == 1 && get(MSR_AMD64_IBSOPCTL) & IBS_OP_VAL);
+	EXPECT(cpu.samples == 1 && get(MSR_AMD64_IBSOPCTL) & IBS_OP_VAL && !cpu.interrupts);
 	EXPECT(get(MSR_AMD64_IBSOPRIP) == IP + 0x2f && !get(MSR_AMD64_IBSOPDATA3));
 	/* It stands still until software says so. */
 	run(0x30, 0x100, NULL);

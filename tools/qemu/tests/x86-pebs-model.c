@@ -10,6 +10,7 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
+#include "tests/x86-model-cpu.h"
 #include "tests/x86-model-ops.h"
 #include "x86/model.h"
 #include "x86/uarch.h"
@@ -63,47 +64,6 @@
 
 /* ---- a CPU with some memory ---- */
 
-static struct cpu {
-	struct x86_pmu_config config;
-	struct x86_pmu pmu;
-	x86_pmu_counts counts;
-	x86_pmu_counts distance;
-	unsigned int rings;
-	unsigned int interrupts;
-	uint32_t needed;
-	uint64_t memory[512];
-} cpu;
-
-static void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
-{
-	(void)pmu;
-	memcpy(counts, cpu.counts, sizeof(cpu.counts));
-}
-
-static void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
-{
-	(void)pmu;
-	memcpy(cpu.distance, distance, sizeof(cpu.distance));
-}
-
-static void cpu_need(struct x86_pmu *pmu, uint32_t kinds)
-{
-	(void)pmu;
-	cpu.needed |= kinds;
-}
-
-static void cpu_interrupt(struct x86_pmu *pmu)
-{
-	(void)pmu;
-	cpu.interrupts++;
-}
-
-static void cpu_single(struct x86_pmu *pmu, unsigned int rings)
-{
-	(void)pmu;
-	cpu.rings = rings;
-}
-
 /* A register shows its number, so that each can be told in a record. */
 static void cpu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
 {
@@ -145,19 +105,6 @@ static const struct x86_pmu_ops cpu_ops = {
 	.state		= cpu_state,
 	.memory		= cpu_memory,
 };
-
-static bool put(uint32_t msr, uint64_t value)
-{
-	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_DONE;
-}
-
-static uint64_t get(uint32_t msr)
-{
-	uint64_t value = 0;
-
-	EXPECT(x86_pmu_rdmsr(&cpu.pmu, msr, &value) == X86_PMU_DONE);
-	return value;
-}
 
 static void start(void)
 {
