@@ -104,48 +104,6 @@ static void corepmu_disable(struct pmu *pmu)
 		corepmu_stop_cpu(cpuc);
 }
 
-/**
- * corepmu_start_extras() - what is to run before the counters do
- * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
- *
- * From corepmu_start_cpu().
- */
-void corepmu_start_extras(struct corepmu_cpu *cpuc)
-{
-	if (cpuc->branch_users)
-		corepmu_branch_start(cpuc);
-	if (cpuc->precise_users)
-		corepmu_precise_start(cpuc);
-}
-
-/**
- * corepmu_stop_extras() - what has run while the counters did
- * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
- *
- * From corepmu_stop_cpu().
- */
-void corepmu_stop_extras(struct corepmu_cpu *cpuc)
-{
-	if (cpuc->precise_users)
-		cpuc->pmu->precise_backend->stop(cpuc);
-	if (cpuc->branch_users)
-		corepmu_branch_stop(cpuc);
-}
-
-/**
- * corepmu_interrupt_extras() - the overflow interrupt has come
- * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
- *
- * From corepmu_overflow_begin().
- */
-void corepmu_interrupt_extras(struct corepmu_cpu *cpuc)
-{
-	if (cpuc->precise_users)
-		cpuc->pmu->precise_backend->stop(cpuc);
-	if (cpuc->branch_users)
-		corepmu_branch_interrupt(cpuc);
-}
-
 /* One event: start, stop, read */
 
 static void set_active(struct corepmu_cpu *cpuc, u64 active)
@@ -355,30 +313,6 @@ static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
 	return place_by_moving(cpuc, event);
 }
 
-static noinline bool extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	if ((event->hw.flags & COREPMU_EVENT_BRANCHES) && !corepmu_branch_fits(cpuc, event))
-		return false;
-
-	return corepmu_precise_fits(cpuc, event);
-}
-
-static noinline void add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
-		corepmu_branch_add(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_PRECISE)
-		corepmu_precise_add(cpuc, event);
-}
-
-static noinline void del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	if (event->hw.flags & COREPMU_EVENT_PRECISE)
-		corepmu_precise_del(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
-		corepmu_branch_del(cpuc, event);
-}
-
 static int corepmu_event_add(struct perf_event *event, int flags)
 {
 	struct corepmu_cpu *cpuc = this_cpuc(event);
@@ -389,7 +323,7 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 	if (!cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
 		return -ENOENT;
 
-	if (unlikely(hwc->flags & COREPMU_EVENT_EXTRAS) && !extras_fit(cpuc, event))
+	if (unlikely(hwc->flags & COREPMU_EVENT_EXTRAS) && !corepmu_extras_fit(cpuc, event))
 		return -EAGAIN;
 
 	idx = find_counter(cpuc, event);
@@ -399,7 +333,7 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	event_place(cpuc, event, idx);
 	if (unlikely(hwc->flags & COREPMU_EVENT_EXTRAS))
-		add_extras(cpuc, event);
+		corepmu_add_extras(cpuc, event);
 
 	if (flags & PERF_EF_START)
 		event_resume(cpuc, event);
@@ -415,7 +349,7 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 	event_stop(cpuc, event);
 	event_unplace(cpuc, event);
 	if (unlikely(event->hw.flags & COREPMU_EVENT_EXTRAS))
-		del_extras(cpuc, event);
+		corepmu_del_extras(cpuc, event);
 	corepmu_update_userpage(event);
 }
 

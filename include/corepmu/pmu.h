@@ -343,7 +343,10 @@ DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_counter_update_nmi_safe, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
 
-/* pmu.c: what there is besides the counters */
+/* extras.c: what there is besides the counters */
+bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_start_extras(struct corepmu_cpu *cpuc);
 void corepmu_stop_extras(struct corepmu_cpu *cpuc);
 void corepmu_interrupt_extras(struct corepmu_cpu *cpuc);
