@@ -61,10 +61,11 @@ static inline bool as_expected(const struct seen *seen)
 /**
  * find_out() - find out what the PMU can do, into pmu
  * @disrupt: the machine may be changed and disturbed
+ * @patient: what takes minutes in an emulator may take them
  *
  * Return: NULL, or why nothing can be judged.
  */
-const char *find_out(bool disrupt);
+const char *find_out(bool disrupt, bool patient);
 
 /**
  * may_run() - whether the PMU and the user have what a check needs

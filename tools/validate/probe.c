@@ -197,7 +197,7 @@ static bool stay_on_its_cpus(void)
 	return true;
 }
 
-const char *find_out(bool disrupt)
+const char *find_out(bool disrupt, bool patient)
 {
 	static const char *const instructions[] = { "instructions", "inst_retired", NULL };
 	static const char *const cycles[] = { "cpu-cycles", "cpu_cycles", "cycles", NULL };
@@ -206,6 +206,10 @@ const char *find_out(bool disrupt)
 	if (!stay_on_its_cpus())
 		return "this process may use none of the PMU's CPUs";
 	pmu.exact = clock_counts_instructions();
+	if (patient || !pmu.exact)
+		pmu.has |= NEED_PATIENCE;
+	else
+		lacks(NEED_PATIENCE, "it takes minutes in an emulator: --long allows that");
 	if (pmu.name)
 		pmu.has |= NEED_PMU;
 	else

@@ -41,6 +41,7 @@ static const char help[] =
 	"  --except TEXT   but none that has this one\n"
 	"  --disrupt       also change settings for a while, make storms, take CPUs off line,\n"
 	"                  suspend and try to unload the module; as root\n"
+	"  --long          also what takes minutes where an emulator counts instructions\n"
 	"  --json          JSON instead of KTAP\n"
 	"  --save FILE     the same into a file, besides\n"
 	"  --report FILE   a page of HTML besides\n"
@@ -65,7 +66,7 @@ static void usage(FILE *out)
 
 static struct {
 	const char *filter, *except, *save, *report, *against, *from;
-	bool json, list, disrupt;
+	bool json, list, disrupt, patient;
 } options;
 
 /* False after a complaint; then the status is for main() to return. */
@@ -76,6 +77,7 @@ static bool parse_options(int argc, char **argv, int *status)
 		{ "filter", required_argument, NULL, 'f' },
 		{ "except", required_argument, NULL, 'e' },
 		{ "disrupt", no_argument, NULL, 'd' },
+		{ "long", no_argument, NULL, 'L' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "save", required_argument, NULL, 's' },
 		{ "report", required_argument, NULL, 'r' },
@@ -101,6 +103,9 @@ static bool parse_options(int argc, char **argv, int *status)
 			break;
 		case 'd':
 			options.disrupt = true;
+			break;
+		case 'L':
+			options.patient = true;
 			break;
 		case 'j':
 			options.json = true;
@@ -231,7 +236,7 @@ static const char *judge(const struct check **checks, unsigned int nr, unsigned 
 {
 	unsigned int i;
 
-	*why = find_out(options.disrupt);
+	*why = find_out(options.disrupt, options.patient);
 	report_begin(options.json, *why ? 0 : nr);
 	for (i = 0; !*why && i < nr && !signal_caught(); i++) {
 		static struct outcome outcome;

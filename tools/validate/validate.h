@@ -30,6 +30,7 @@
 #define NEED_ROOT	(1U << 6)
 #define NEED_DISRUPT	(1U << 7)
 #define NEED_CYCLES	(1U << 8)
+#define NEED_PATIENCE	(1U << 9)
 
 /**
  * struct check - one thing that a PMU has to do
