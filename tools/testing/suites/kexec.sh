@@ -40,7 +40,7 @@ pack()
 
 start_next()
 {
-	words=$(sed 's/initcall_blacklist=[^ ]*//' /proc/cmdline)
+	words=$(sed 's/initcall_blacklist=[^ ]*//g' /proc/cmdline)
 	# What has been written is to reach the host.
 	sleep 1
 	/corepmu/tests/kexec_load "$next_image" "$next_root" "$words"
