@@ -27,6 +27,8 @@
 #define BURST_SECONDS		5
 /* Of these a burst's tasks need not see the end: the kernel may be slow. */
 #define GRACE_SECONDS		600
+/* After so many it is shown where they are, so that slow can be told from stuck. */
+#define SHOW_SECONDS		120
 #define MAX_CPUS		8
 #define CHECK_ITERATIONS	100000
 #define CHECK_PERIOD		10000
@@ -50,6 +52,7 @@
  * @hotplugs: CPUs that went and came back
  * @files: files of sysfs that were read
  * @bursts: bursts
+ * @late: seconds that the last task of a burst took to end, of the burst that took longest
  * @stuck: tasks that had to be killed
  * @crashed: tasks that a signal ended
  */
@@ -59,6 +62,7 @@ struct tally {
 	u64 hotplugs;
 	u64 files;
 	u64 bursts;
+	u64 late;
 	u64 stuck;
 	u64 crashed;
 };
@@ -231,13 +235,49 @@ static void start(pid_t *pid, void (*work)(u64 seed, time_t end), u64 seed, time
 	_exit(0);
 }
 
+/* The processes of a task that is late: state, times in user space and in the kernel, place. */
+static void show_late(pid_t group)
+{
+	static const char *const files[] = { "stat", "wchan", "stack" };
+	char name[300], text[2048];
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	unsigned int i;
+	ssize_t size;
+	pid_t pid;
+	int fd;
+
+	while (dir && (entry = readdir(dir))) {
+		pid = atoi(entry->d_name);
+		if (pid <= 0 || getpgid(pid) != group)
+			continue;
+		for (i = 0; i < ARRAY_SIZE(files); i++) {
+			snprintf(name, sizeof(name), "/proc/%d/%s", pid, files[i]);
+			fd = open(name, O_RDONLY);
+			if (fd < 0)
+				continue;
+			size = read(fd, text, sizeof(text) - 1);
+			close(fd);
+			if (size > 0)
+				ktap_diag("late: %s: %.*s", name, (int)size, text);
+		}
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static void reap(pid_t pid, time_t end)
 {
+	time_t show = end + SHOW_SECONDS;
 	int status;
 
 	if (pid <= 0)
 		return;
 	while (!waitpid(pid, &status, WNOHANG)) {
+		if (now() > show) {
+			show_late(pid);
+			show += SHOW_SECONDS;
+		}
 		if (now() > end + GRACE_SECONDS) {
 			add(&tally->stuck, 1);
 			kill(-pid, SIGKILL);
@@ -248,6 +288,8 @@ static void reap(pid_t pid, time_t end)
 		usleep(10000);
 	}
 	kill(-pid, SIGKILL);
+	if (now() > end && tally->late < (u64)(now() - end))
+		tally->late = now() - end;
 	if (WIFSIGNALED(status)) {
 		printf("# a task was ended by signal %d\n", WTERMSIG(status));
 		add(&tally->crashed, 1);
@@ -361,5 +403,7 @@ int fuzz_storm_run(const struct fuzz_storm *storm)
 	printf("# beside: %llu bursts, %llu samples of all CPUs, %llu hotplugs, %llu files\n",
 	       (unsigned long long)tally->bursts, (unsigned long long)tally->system,
 	       (unsigned long long)tally->hotplugs, (unsigned long long)tally->files);
+	printf("# late: tasks ended %llu seconds after their burst at most\n",
+	       (unsigned long long)tally->late);
 	return ktap_status();
 }
