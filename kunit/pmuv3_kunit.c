@@ -146,7 +146,7 @@ static void pmuv3_smt_cycles(struct kunit *test)
 	struct perf_event_attr attr = { HW(CPU_CYCLES) };
 	struct perf_event *event;
 
-	to_pmuv3(b->pmu)->has_smt = true;
+	to_pmuv3(b->pmu)->avoid_pmccntr = true;
 	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.config, 0x3f);
 	bench_close(event);
@@ -392,6 +392,35 @@ static void pmuv3_describes(struct kunit *test)
 	corepmu_free(pmuv3.pmu);
 }
 
+/* Where PMCCNTR_EL0 counts while the CPU waits, by MIDR_EL1 */
+static void pmuv3_waiting_cycles(struct kunit *test)
+{
+	static const struct {
+		u32 midr;
+		bool avoid;
+	} table[] = {
+		{ PMUV3_MODEL_MIDR, false },
+		/* Olympus, revisions r0p0 and r1p2 */
+		{ 0x4e0f0100, true },
+		{ 0x4e1f0102, true },
+		/* Carmel; Cortex-A57; a part of that number by somebody else */
+		{ 0x4e0f0040, false },
+		{ 0x411fd070, false },
+		{ 0x410f0100, false },
+	};
+	struct bench *b = bench_of(test, "pmuv3p5");
+	struct pmuv3 *pmuv3 = to_pmuv3(b->pmu);
+	int cpu;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		for_each_possible_cpu(cpu)
+			per_cpu_ptr(&pmuv3_model_state, cpu)->midr = table[i].midr;
+		KUNIT_EXPECT_EQ(test, pmuv3_describe(pmuv3), 0);
+		KUNIT_EXPECT_EQ_MSG(test, pmuv3->avoid_pmccntr, table[i].avoid, "row %u", i);
+	}
+}
+
 /* PMCEID<n>_EL0: the upper words are the events from 0x4000 on. */
 static void pmuv3_events(struct kunit *test)
 {
@@ -467,6 +496,7 @@ static void pmuv3_irq_of_other_kind(struct kunit *test)
 static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE_PARAM(pmuv3_encodes, encoding_gen_params),
 	KUNIT_CASE(pmuv3_smt_cycles),
+	KUNIT_CASE(pmuv3_waiting_cycles),
 	KUNIT_CASE_PARAM(pmuv3_sequences, sequence_gen_params),
 	KUNIT_CASE(pmuv3_every_counter),
 	KUNIT_CASE(pmuv3_pairs),

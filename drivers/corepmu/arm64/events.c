@@ -288,13 +288,13 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	}
 
 	/*
-	 * The dedicated counters have no threshold. Where several CPUs are threads of a core,
-	 * PMCCNTR_EL0 counts the core's clock, which goes on while this one waits (DDI 0487,
-	 * D13.1.3): there cycles are counted as any other event, as armv8pmu_can_use_pmccntr()
-	 * in drivers/perf/arm_pmuv3.c has it. And its overflow does not pause branch records.
+	 * The dedicated counters have no threshold. PMCCNTR_EL0 counts a clock that may go on while
+	 * the CPU waits, that of a core of several threads for one (DDI 0487, D13.1.3): there
+	 * cycles are counted as any other event, as armv8pmu_can_use_pmccntr() in
+	 * drivers/perf/arm_pmuv3.c has it. And its overflow does not pause branch records.
 	 */
 	if (!FIELD_GET(PMEVTYPER_TH, config_base)) {
-		if (number == PMUV3_EVENT_CPU_CYCLES && !pmuv3->has_smt &&
+		if (number == PMUV3_EVENT_CPU_CYCLES && !pmuv3->avoid_pmccntr &&
 		    !(hwc->flags & COREPMU_EVENT_BRANCHES))
 			hwc->config |= pmu->counters & BIT_ULL(PMUV3_CYCLE_COUNTER);
 		if (number == PMUV3_EVENT_INST_RETIRED)

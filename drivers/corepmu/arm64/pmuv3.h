@@ -43,7 +43,8 @@
  * @pmuver: ID_AA64DFR0_EL1.PMUVer
  * @nmi: its interrupts are NMIs
  * @has_el2: there is an EL2 that this kernel does not run at
- * @has_smt: several of its CPUs are threads of one core
+ * @avoid_pmccntr: PMCCNTR_EL0 may count while its CPU waits, which no event counter does: several
+ *	CPUs are threads of one core, or the CPU is known for it
  * @nr_branches: branch records that BRBE has, and the kernel can have
  * @pmcr: PMCR_EL0 while the PMU stands still
  * @pmmir: PMMIR_EL1, 0 before PMUv3p4
@@ -58,7 +59,7 @@ struct pmuv3 {
 	unsigned int	pmuver;
 	bool		nmi;
 	bool		has_el2;
-	bool		has_smt;
+	bool		avoid_pmccntr;
 	unsigned int	nr_branches;
 	u64		pmcr;
 	u64		pmmir;

@@ -39,6 +39,16 @@ static unsigned int nr_added;
 /* One of them, now or before, has NMIs. */
 static bool nmi_used;
 
+/*
+ * Does PMCCNTR_EL0 count on while such a CPU waits (WFI, WFE)? DDI 0487, D13.1.3 leaves that open;
+ * the list is that of arm_pmuv3.c's armv8pmu_avoid_pmccntr_cpus[] in Linux 7.3.
+ */
+static bool is_clock_on_while_waiting(u32 midr)
+{
+	return FIELD_GET(MIDR_IMPLEMENTER, midr) == MIDR_IMPLEMENTER_NVIDIA &&
+	       FIELD_GET(MIDR_PART, midr) == MIDR_PART_OLYMPUS;
+}
+
 /**
  * pmuv3_describe() - read from the CPU what its PMU has
  * @pmuv3: the PMU; its private part and its counters are filled in
@@ -92,7 +102,8 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 
 	pmuv3->has_el2 = !is_kernel_in_hyp_mode() &&
 			 FIELD_GET(PFR0_EL2, read_sanitised_ftr_reg(SYS_ID_AA64PFR0_EL1));
-	pmuv3->has_smt = topology_thread_id(smp_processor_id()) != -1;
+	pmuv3->avoid_pmccntr = topology_thread_id(smp_processor_id()) != -1 ||
+			       is_clock_on_while_waiting(pmuv3_read_midr());
 	pmuv3_describe_branches(pmuv3);
 
 	return 0;

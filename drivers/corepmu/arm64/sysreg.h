@@ -56,6 +56,12 @@
 #define PMMIR_BUS_WIDTH		GENMASK_ULL(19, 16)
 #define PMMIR_THWIDTH		GENMASK_ULL(23, 20)
 
+/* MIDR_EL1; numbers of parts: arch/arm64/include/asm/cputype.h */
+#define MIDR_IMPLEMENTER	GENMASK(31, 24)
+#define MIDR_IMPLEMENTER_NVIDIA	0x4e
+#define MIDR_PART		GENMASK(15, 4)
+#define MIDR_PART_OLYMPUS	0x010
+
 /* MPIDR_EL1.Aff3 and Aff2 to Aff0 */
 #define MPIDR_AFFINITY		(GENMASK_ULL(39, 32) | GENMASK_ULL(23, 0))
 
