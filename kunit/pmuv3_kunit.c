@@ -139,6 +139,43 @@ static void pmuv3_encodes(struct kunit *test)
 	bench_close(event);
 }
 
+/* lenient=1: what the built-in driver ignores is ignored, and nothing else. */
+static void pmuv3_ignores(struct kunit *test)
+{
+	static const struct {
+		struct perf_event_attr attr;
+		int err, lenient_err;
+		u64 type;
+	} table[] = {
+		{ { RAW(0x08), .precise_ip = 2 }, -EOPNOTSUPP, 0, NSH | 0x08 },
+		{ { HW(CPU_CYCLES), .precise_ip = 3 }, -EOPNOTSUPP, 0, NSH | 0x11 },
+		{ { RAW(0x4000000000010008) }, -EINVAL, 0, NSH | 0x08 },
+		{ { RAW(0x08), .config1 = 1ULL << 17 }, -EINVAL, 0, NSH | 0x08 },
+		{ { RAW(0x08), .config2 = ~0ULL }, -EINVAL, 0, NSH | 0x08 },
+		{ { RAW(0x08), .config3 = 1 }, -EINVAL, 0, NSH | 0x08 },
+		/* What it does not ignore */
+		{ { RAW(0x1001e) }, -EINVAL, -EINVAL },
+		{ { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL, -EINVAL },
+		{ { RAW(0x08), .exclude_idle = 1 }, -EOPNOTSUPP, -EOPNOTSUPP },
+	};
+	struct bench *b = bench_of(test, "pmuv3p5");
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event), table[i].err,
+				    "row %u", i);
+		pmuv3_lenient = true;
+		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event),
+				    table[i].lenient_err, "row %u", i);
+		pmuv3_lenient = false;
+		if (table[i].lenient_err)
+			continue;
+		KUNIT_EXPECT_EQ_MSG(test, event->hw.config_base, table[i].type, "row %u", i);
+		bench_close(event);
+	}
+}
+
 /* Threads of a core: PMCCNTR_EL0 counts while a thread waits. */
 static void pmuv3_smt_cycles(struct kunit *test)
 {
@@ -495,6 +532,7 @@ static void pmuv3_irq_of_other_kind(struct kunit *test)
 
 static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE_PARAM(pmuv3_encodes, encoding_gen_params),
+	KUNIT_CASE(pmuv3_ignores),
 	KUNIT_CASE(pmuv3_smt_cycles),
 	KUNIT_CASE(pmuv3_waiting_cycles),
 	KUNIT_CASE_PARAM(pmuv3_sequences, sequence_gen_params),

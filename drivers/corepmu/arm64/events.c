@@ -8,6 +8,7 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/bitfield.h>
+#include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
@@ -24,6 +25,11 @@
 #define CONFIG1_THRESHOLD		GENMASK_ULL(16, 5)
 #define CONFIG1_ANY_THRESHOLD		GENMASK_ULL(16, 2)
 #define CONFIG1_KNOWN			GENMASK_ULL(16, 0)
+
+bool pmuv3_lenient;
+module_param_named(lenient, pmuv3_lenient, bool, 0444);
+MODULE_PARM_DESC(lenient,
+		 "ignore precise_ip and bits of config to config3 that mean nothing, as the built-in driver does (arm64)");
 
 /**
  * pmuv3_has_event() - does the CPU say that it counts an event?
@@ -208,6 +214,7 @@ static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *a
 static int encode_event(struct pmuv3 *pmuv3, const struct perf_event_attr *attr)
 {
 	u64 generic = attr->config & PERF_HW_EVENT_MASK;
+	unsigned int number;
 
 	/* A PMU may itself have been given one of these types. */
 	if (attr->type != pmuv3->pmu->perf_pmu.type) {
@@ -217,13 +224,15 @@ static int encode_event(struct pmuv3 *pmuv3, const struct perf_event_attr *attr)
 			return pmuv3_map_cache(pmuv3, generic);
 	}
 
-	if (attr->config & ~PMEVTYPER_EVTCOUNT)
-		return corepmu_refuse(-EINVAL, "config %#llx has bits that format/ does not name",
+	if ((attr->config & ~PMEVTYPER_EVTCOUNT) && !pmuv3_lenient)
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx has bits that format/ does not name; lenient=1 ignores them",
 				      attr->config);
-	if (attr->config == PMUV3_EVENT_CHAIN)
+	number = attr->config & PMEVTYPER_EVTCOUNT;
+	if (number == PMUV3_EVENT_CHAIN)
 		return corepmu_refuse(-EINVAL, "CHAIN counts nothing on its own: set long=1 for 64 bits");
 
-	return attr->config;
+	return number;
 }
 
 /**
@@ -233,14 +242,17 @@ static int encode_event(struct pmuv3 *pmuv3, const struct perf_event_attr *attr)
  *
  * The interrupt comes some instructions after the overflow. Precise samples are those of the
  * Statistical Profiling Extension, a PMU of its own (drivers/perf/arm_spe_pmu.c), whose
- * events are no core events. Process context.
+ * events are no core events. The built-in driver does not look at precise_ip. Process context.
  *
- * Return: -EOPNOTSUPP
+ * Return: 0 where it is to be ignored, -EOPNOTSUPP otherwise
  */
 int pmuv3_precise(struct corepmu *pmu, struct perf_event *event)
 {
+	if (pmuv3_lenient)
+		return 0;
+
 	return corepmu_refuse(-EOPNOTSUPP,
-			      "precise_ip is %u and must be 0: samples have skid; those of arm_spe, where the CPU has it, have none",
+			      "precise_ip is %u and must be 0: samples have skid; those of arm_spe, where the CPU has it, have none, and lenient=1 ignores precise_ip",
 			      event->attr.precise_ip);
 }
 
@@ -265,9 +277,10 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	if (number < 0)
 		return number;
 
-	if ((attr->config1 & ~CONFIG1_KNOWN) || attr->config2 || compat_attr_more_config(attr))
+	if (!pmuv3_lenient &&
+	    ((attr->config1 & ~CONFIG1_KNOWN) || attr->config2 || compat_attr_more_config(attr)))
 		return corepmu_refuse(-EINVAL,
-				      "config1 %#llx, config2 %#llx: config1, config2 or config3 has bits that format/ does not name",
+				      "config1 %#llx, config2 %#llx: config1, config2 or config3 has bits that format/ does not name; lenient=1 ignores them",
 				      attr->config1, attr->config2);
 
 	ret = encode_filter(pmuv3, attr, &config_base);

@@ -79,6 +79,7 @@ extern const struct corepmu_backend pmuv3_nmi_backend;
 int pmuv3_describe(struct pmuv3 *pmuv3);
 
 /* events.c */
+extern bool pmuv3_lenient;
 int pmuv3_encode(struct corepmu *pmu, struct perf_event *event);
 int pmuv3_precise(struct corepmu *pmu, struct perf_event *event);
 bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event);
