@@ -14,7 +14,7 @@
 
 static const char usage[] =
 "usage: pmu-fuzz [--pmu NAME] [--seed N] [--from N] [--cases N]\n"
-"       pmu-fuzz [--pmu NAME] [--seed N] --seconds N [--workers N] [--hotplug]\n"
+"       pmu-fuzz [--pmu NAME] [--seed N] --seconds N [--workers N] [--rate N] [--hotplug]\n"
 "       pmu-fuzz [--seed N] --describe NUMBER...\n"
 "\n"
 "Runs cases one after the other, and prints what came of each; or many tasks that race,\n"
@@ -61,11 +61,12 @@ int main(int argc, char **argv)
 		{ "cases", required_argument, NULL, 'c' },
 		{ "seconds", required_argument, NULL, 't' },
 		{ "workers", required_argument, NULL, 'w' },
+		{ "rate", required_argument, NULL, 'r' },
 		{ "hotplug", no_argument, NULL, 'h' },
 		{ "describe", no_argument, NULL, 'd' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct fuzz_storm storm = { .seed = 1, .workers = 2 };
+	struct fuzz_storm storm = { .seed = 1, .workers = 2, .rate = FUZZ_BURST_RATE };
 	u64 from = 0, cases = 1000;
 	char pmu_option[] = "--pmu", *pmu[] = { argv[0], pmu_option, NULL };
 	int opt, pmu_args = 1;
@@ -94,6 +95,9 @@ int main(int argc, char **argv)
 			break;
 		case 'w':
 			storm.workers = strtoul(optarg, NULL, 0);
+			break;
+		case 'r':
+			storm.rate = strtoul(optarg, NULL, 0);
 			break;
 		case 'h':
 			storm.hotplug = true;

@@ -308,17 +308,25 @@ void fuzz_race(struct fuzz_rng *rng, struct fuzz_counters *counters);
  */
 void fuzz_print_results(FILE *out);
 
+/*
+ * Samples a second, of each event, that leave emulated CPUs time for anything else. A kernel
+ * that checks itself takes about a millisecond for each.
+ */
+#define FUZZ_BURST_RATE		5000
+
 /**
  * struct fuzz_storm - a run of many tasks at once
  * @seed: of what they do
  * @seconds: for how long
  * @workers: tasks that run cases, each with a thread that races with it
+ * @rate: samples a second that each event may have meanwhile
  * @hotplug: CPUs come and go meanwhile
  */
 struct fuzz_storm {
 	u64 seed;
 	unsigned int seconds;
 	unsigned int workers;
+	unsigned int rate;
 	bool hotplug;
 };
 

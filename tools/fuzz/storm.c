@@ -33,15 +33,11 @@
 #define CHECK_ITERATIONS	100000
 #define CHECK_PERIOD		10000
 #define SYSTEM_PERIOD		200000
-/*
- * Samples a second, of each event: during bursts what leaves emulated CPUs time for anything
- * else, and what a check of a short loop needs.
- */
+/* Samples a second, of each event: what a check of a short loop needs */
 #define RATE_FILE		"/proc/sys/kernel/perf_event_max_sample_rate"
 /* While this is 0 the rate cannot be written. */
 #define PERCENT_FILE		"/proc/sys/kernel/perf_cpu_time_max_percent"
 #define PERCENT			25
-#define BURST_RATE		5000
 #define CHECK_RATE		100000
 #define SYSTEM_PAGES		8
 
@@ -381,7 +377,7 @@ int fuzz_storm_run(const struct fuzz_storm *storm)
 	ktap_plan(3);
 	ktap_begin("after each burst the PMU counts and samples exactly, and is not in use");
 	for (number = 0; now() < end && !ktap_failed(); number++) {
-		set_rate(BURST_RATE);
+		set_rate(storm->rate);
 		burst(storm, number);
 		set_rate(CHECK_RATE);
 		if (!pmu_is_exact(CHECK_ITERATIONS) || !samples_are_right() || !nothing_is_left())
