@@ -139,6 +139,71 @@ static void pmuv3_encodes(struct kunit *test)
 	bench_close(event);
 }
 
+/*
+ * Caches' events that only some CPUs have. Numbers: those of the names in perf's
+ * pmu-events/arch/arm64 (recommended.json, and each CPU's core-imp-def.json); ThunderX has no
+ * directory there, and its own numbers are in no source but the kernel's.
+ */
+static void pmuv3_caches(struct kunit *test)
+{
+#define ROW(name, op, miss)	PERF_COUNT_HW_CACHE_##name |		\
+				PERF_COUNT_HW_CACHE_OP_##op << 8 | (miss) << 16
+	static const struct {
+		const struct pmuv3_cache_event *list;
+		u64 config;
+		int event;
+	} table[] = {
+		{ pmuv3_a53_events, ROW(L1D, PREFETCH, 1), 0xc2 },
+		{ pmuv3_a53_events, ROW(L1D, PREFETCH, 0), -ENOENT },
+		{ pmuv3_a53_events, ROW(NODE, READ, 0), 0x60 },
+		{ pmuv3_a53_events, ROW(NODE, WRITE, 0), 0x61 },
+		{ pmuv3_a53_events, ROW(NODE, READ, 1), -ENOENT },
+		{ pmuv3_a53_events, ROW(L1D, WRITE, 0), -ENOENT },
+		{ pmuv3_a57_events, ROW(L1D, WRITE, 0), 0x41 },
+		{ pmuv3_a57_events, ROW(L1D, WRITE, 1), 0x43 },
+		{ pmuv3_a57_events, ROW(DTLB, WRITE, 1), 0x4d },
+		{ pmuv3_a57_events, ROW(DTLB, WRITE, 0), -ENOENT },
+		{ pmuv3_a57_events, ROW(NODE, READ, 0), 0x60 },
+		{ pmuv3_a57_events, ROW(NODE, WRITE, 0), 0x61 },
+		{ pmuv3_a73_events, ROW(L1D, WRITE, 0), 0x41 },
+		{ pmuv3_a73_events, ROW(L1D, WRITE, 1), -ENOENT },
+		{ pmuv3_a73_events, ROW(NODE, READ, 0), -ENOENT },
+		{ pmuv3_thunderx_events, ROW(L1D, WRITE, 1), 0xe9 },
+		{ pmuv3_thunderx_events, ROW(L1D, PREFETCH, 0), 0xea },
+		{ pmuv3_thunderx_events, ROW(L1D, PREFETCH, 1), 0xeb },
+		{ pmuv3_thunderx_events, ROW(L1I, PREFETCH, 0), 0xec },
+		{ pmuv3_thunderx_events, ROW(L1I, PREFETCH, 1), 0xed },
+		{ pmuv3_thunderx_events, ROW(DTLB, WRITE, 0), 0x4f },
+		{ pmuv3_vulcan_events, ROW(L1D, WRITE, 0), 0x41 },
+		{ pmuv3_vulcan_events, ROW(L1D, WRITE, 1), 0x43 },
+		{ pmuv3_vulcan_events, ROW(DTLB, WRITE, 0), 0x4f },
+		{ pmuv3_vulcan_events, ROW(DTLB, WRITE, 1), 0x4d },
+		{ pmuv3_vulcan_events, ROW(NODE, WRITE, 0), 0x61 },
+		/* Common events, which this CPU has, go first. */
+		{ pmuv3_a57_events, ROW(L1D, READ, 0), 0x04 },
+		{ pmuv3_vulcan_events, ROW(L1D, READ, 1), 0x03 },
+		/* And those that it has not are the CPU's own, or none. */
+		{ pmuv3_thunderx_events, ROW(DTLB, READ, 0), 0x4e },
+		{ pmuv3_vulcan_events, ROW(DTLB, READ, 1), 0x4c },
+		{ pmuv3_a57_events, ROW(DTLB, READ, 1), 0x4c },
+		{ pmuv3_a53_events, ROW(DTLB, READ, 1), -ENOENT },
+		{ NULL, ROW(L1D, READ, 0), 0x04 },
+		{ NULL, ROW(L1D, WRITE, 0), -ENOENT },
+		{ pmuv3_a57_events, ROW(MAX, READ, 0), -EINVAL },
+	};
+#undef ROW
+	struct pmuv3 pmuv3 = {
+		.pmceid = { BIT_ULL(0x03) | BIT_ULL(0x04) },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		pmuv3.cache_events = table[i].list;
+		KUNIT_EXPECT_EQ_MSG(test, pmuv3_map_cache(&pmuv3, table[i].config), table[i].event,
+				    "row %u", i);
+	}
+}
+
 /* lenient=1: what the built-in driver ignores is ignored, and nothing else. */
 static void pmuv3_ignores(struct kunit *test)
 {
@@ -532,6 +597,7 @@ static void pmuv3_irq_of_other_kind(struct kunit *test)
 
 static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE_PARAM(pmuv3_encodes, encoding_gen_params),
+	KUNIT_CASE(pmuv3_caches),
 	KUNIT_CASE(pmuv3_ignores),
 	KUNIT_CASE(pmuv3_smt_cycles),
 	KUNIT_CASE(pmuv3_waiting_cycles),

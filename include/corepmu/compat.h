@@ -383,6 +383,14 @@ static inline void compat_inc_pmi_count(void)
 /* 6.17: a kernel that is started at EL2 and runs at EL1 has EL2 not trap what is of BRBE. */
 #define COMPAT_EL2_OPENS_BRBE			COMPAT_HAVE_EL2_BRBE
 
+/*
+ * Compatible strings that drivers/perf/arm_pmuv3.c of 7.3 has, and that of 6.12 or 6.1 (there in
+ * arch/arm64/kernel/perf_event.c) has not: strings in Debian's images of 6.1.192, 6.12.117 and
+ * 7.3.4. No header tells.
+ */
+#define COMPAT_BUILTIN_LACKS_PMUS_OF_7_3	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
+#define COMPAT_BUILTIN_LACKS_PMUS_OF_6_12	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
+
 /* attr.config3 came with PERF_ATTR_SIZE_VER8, config4 with VER9: what is in them. */
 static inline u64 compat_attr_more_config(const struct perf_event_attr *attr)
 {

@@ -92,45 +92,6 @@ int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
 	return generic_event(pmuv3, event);
 }
 
-struct cache_event {
-	u16 access;
-	u16 miss;
-};
-
-/* Reads; neither writes nor prefetches have common events. */
-static const struct cache_event cache_map[PERF_COUNT_HW_CACHE_MAX] = {
-	[PERF_COUNT_HW_CACHE_L1D]	= { PMUV3_EVENT_L1D_CACHE, PMUV3_EVENT_L1D_CACHE_REFILL },
-	[PERF_COUNT_HW_CACHE_L1I]	= { PMUV3_EVENT_L1I_CACHE, PMUV3_EVENT_L1I_CACHE_REFILL },
-	[PERF_COUNT_HW_CACHE_LL]	= { PMUV3_EVENT_LL_CACHE_RD, PMUV3_EVENT_LL_CACHE_MISS_RD },
-	[PERF_COUNT_HW_CACHE_DTLB]	= { PMUV3_EVENT_L1D_TLB, PMUV3_EVENT_L1D_TLB_REFILL },
-	[PERF_COUNT_HW_CACHE_ITLB]	= { PMUV3_EVENT_L1I_TLB, PMUV3_EVENT_L1I_TLB_REFILL },
-	[PERF_COUNT_HW_CACHE_BPU]	= { PMUV3_EVENT_BR_PRED, PMUV3_EVENT_BR_MIS_PRED },
-	[PERF_COUNT_HW_CACHE_NODE]	= { NO_EVENT, NO_EVENT },
-};
-
-/**
- * pmuv3_map_cache() - the event for a PERF_TYPE_HW_CACHE config
- * @pmuv3: the PMU
- * @config: cache, operation << 8, result << 16
- *
- * Return: the event number; -EINVAL for an unknown config, -ENOENT where the
- * CPU does not count it
- */
-int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config)
-{
-	unsigned int cache, op;
-	bool miss;
-	int ret;
-
-	ret = corepmu_decode_cache(config, &cache, &op, &miss);
-	if (ret)
-		return ret;
-	if (op != PERF_COUNT_HW_CACHE_OP_READ)
-		return -ENOENT;
-
-	return generic_event(pmuv3, miss ? cache_map[cache].miss : cache_map[cache].access);
-}
-
 /* What perf_event_open(2) asks for */
 
 /*

@@ -35,6 +35,20 @@
 #define PMUV3_EVENT_LL_CACHE_MISS_RD	0x0037
 
 /**
+ * struct pmuv3_cache_event - what counts one row of PERF_TYPE_HW_CACHE
+ * @cache: PERF_COUNT_HW_CACHE_*
+ * @op: PERF_COUNT_HW_CACHE_OP_*
+ * @result: PERF_COUNT_HW_CACHE_RESULT_*
+ * @event: the event's number
+ */
+struct pmuv3_cache_event {
+	u8	cache;
+	u8	op;
+	u8	result;
+	u16	event;
+};
+
+/**
  * struct pmuv3 - the PMUv3 of one kind of CPU
  * @pmu: its generic part
  * @node: with ACPI, entry among the kinds of CPU
@@ -42,6 +56,7 @@
  * @midr: MIDR_EL1 of its CPUs with ACPI; 0 with a devicetree, which names them
  * @pmuver: ID_AA64DFR0_EL1.PMUVer
  * @nmi: its interrupts are NMIs
+ * @cache_events: caches' events that this kind of CPU has besides the common ones, or NULL
  * @has_el2: there is an EL2 that this kernel does not run at
  * @avoid_pmccntr: PMCCNTR_EL0 may count while its CPU waits, which no event counter does: several
  *	CPUs are threads of one core, or the CPU is known for it
@@ -58,6 +73,7 @@ struct pmuv3 {
 	u32		midr;
 	unsigned int	pmuver;
 	bool		nmi;
+	const struct pmuv3_cache_event *cache_events;
 	bool		has_el2;
 	bool		avoid_pmccntr;
 	unsigned int	nr_branches;
@@ -84,8 +100,15 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event);
 int pmuv3_precise(struct corepmu *pmu, struct perf_event *event);
 bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event);
 int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config);
-int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config);
 unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3);
+
+/* cache.c */
+extern const struct pmuv3_cache_event pmuv3_a53_events[];
+extern const struct pmuv3_cache_event pmuv3_a57_events[];
+extern const struct pmuv3_cache_event pmuv3_a73_events[];
+extern const struct pmuv3_cache_event pmuv3_thunderx_events[];
+extern const struct pmuv3_cache_event pmuv3_vulcan_events[];
+int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config);
 
 /* brbe.c */
 void pmuv3_describe_branches(struct pmuv3 *pmuv3);

@@ -19,6 +19,7 @@
 #include <linux/module.h>
 #include <linux/mount.h>
 #include <linux/of.h>
+#include <linux/of_device.h>
 #include <linux/of_platform.h>
 #include <linux/platform_device.h>
 #include <linux/printk.h>
@@ -212,6 +213,7 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 	if (!pmuv3)
 		return -ENOMEM;
 
+	pmuv3->cache_events = of_device_get_match_data(&pdev->dev);
 	ret = pmuv3_parse_irqs_of(pmuv3, pdev);
 	if (!ret)
 		ret = pmuv3_add(pmuv3);
@@ -232,13 +234,13 @@ static const struct of_device_id pmuv3_of_ids[] = {
 	{ .compatible = "arm,c1-pro-pmu" },
 	{ .compatible = "arm,c1-ultra-pmu" },
 	{ .compatible = "arm,cortex-a34-pmu" },
-	{ .compatible = "arm,cortex-a35-pmu" },
-	{ .compatible = "arm,cortex-a53-pmu" },
+	{ .compatible = "arm,cortex-a35-pmu", .data = pmuv3_a53_events },
+	{ .compatible = "arm,cortex-a53-pmu", .data = pmuv3_a53_events },
 	{ .compatible = "arm,cortex-a55-pmu" },
-	{ .compatible = "arm,cortex-a57-pmu" },
+	{ .compatible = "arm,cortex-a57-pmu", .data = pmuv3_a57_events },
 	{ .compatible = "arm,cortex-a65-pmu" },
-	{ .compatible = "arm,cortex-a72-pmu" },
-	{ .compatible = "arm,cortex-a73-pmu" },
+	{ .compatible = "arm,cortex-a72-pmu", .data = pmuv3_a57_events },
+	{ .compatible = "arm,cortex-a73-pmu", .data = pmuv3_a73_events },
 	{ .compatible = "arm,cortex-a75-pmu" },
 	{ .compatible = "arm,cortex-a76-pmu" },
 	{ .compatible = "arm,cortex-a77-pmu" },
@@ -265,12 +267,49 @@ static const struct of_device_id pmuv3_of_ids[] = {
 	{ .compatible = "arm,neoverse-v2-pmu" },
 	{ .compatible = "arm,neoverse-v3-pmu" },
 	{ .compatible = "arm,neoverse-v3ae-pmu" },
-	{ .compatible = "cavium,thunder-pmu" },
-	{ .compatible = "brcm,vulcan-pmu" },
+	{ .compatible = "arm,rainier-pmu" },
+	{ .compatible = "cavium,thunder-pmu", .data = pmuv3_thunderx_events },
+	{ .compatible = "brcm,vulcan-pmu", .data = pmuv3_vulcan_events },
 	{ .compatible = "nvidia,carmel-pmu" },
 	{ .compatible = "nvidia,denver-pmu" },
+	{ .compatible = "samsung,mongoose-pmu" },
 	{ }
 };
+
+/*
+ * The module loads by itself for PMUs that the kernel's own driver does not know. For others
+ * it would be refused at each boot, with a message, since that driver has them. These lists
+ * are of the kernels that were looked at; in between nothing is loaded by itself that might
+ * not be wanted.
+ */
+#if COMPAT_BUILTIN_LACKS_PMUS_OF_7_3
+static const struct of_device_id pmuv3_alone_of_ids[] = {
+	{ .compatible = "arm,c1-nano-pmu" },
+	{ .compatible = "arm,c1-premium-pmu" },
+	{ .compatible = "arm,c1-pro-pmu" },
+	{ .compatible = "arm,c1-ultra-pmu" },
+	{ .compatible = "arm,cortex-a320-pmu" },
+	{ .compatible = "arm,cortex-a520ae-pmu" },
+	{ .compatible = "arm,cortex-a720ae-pmu" },
+	{ .compatible = "arm,rainier-pmu" },
+	{ .compatible = "samsung,mongoose-pmu" },
+#if COMPAT_BUILTIN_LACKS_PMUS_OF_6_12
+	{ .compatible = "arm,cortex-a520-pmu" },
+	{ .compatible = "arm,cortex-a715-pmu" },
+	{ .compatible = "arm,cortex-a720-pmu" },
+	{ .compatible = "arm,cortex-a725-pmu" },
+	{ .compatible = "arm,cortex-x3-pmu" },
+	{ .compatible = "arm,cortex-x4-pmu" },
+	{ .compatible = "arm,cortex-x925-pmu" },
+	{ .compatible = "arm,neoverse-n3-pmu" },
+	{ .compatible = "arm,neoverse-v2-pmu" },
+	{ .compatible = "arm,neoverse-v3-pmu" },
+	{ .compatible = "arm,neoverse-v3ae-pmu" },
+#endif
+	{ }
+};
+MODULE_DEVICE_TABLE(of, pmuv3_alone_of_ids);
+#endif
 
 static struct platform_driver pmuv3_driver = {
 	.driver	= {
