@@ -312,7 +312,7 @@ void fuzz_print_results(FILE *out);
  * Samples a second, of each event, that leave emulated CPUs time for anything else. A kernel
  * that checks itself takes about a millisecond for each.
  */
-#define FUZZ_BURST_RATE		5000
+#define FUZZ_BURST_RATE		500
 
 /**
  * struct fuzz_storm - a run of many tasks at once

@@ -40,6 +40,7 @@
 #define PERCENT			25
 #define CHECK_RATE		100000
 #define SYSTEM_PAGES		8
+#define PLUG_PAUSE_US		1000000
 
 /**
  * struct tally - what all tasks did, in memory that they share
@@ -216,7 +217,8 @@ static void plug(u64 seed, time_t end)
 			add(&tally->hotplugs, 1);
 		usleep(fuzz_below(&rng, 50000));
 		write_number(path, 1);
-		usleep(fuzz_below(&rng, 50000));
+		/* It takes hundreds of milliseconds, in which the others do next to nothing. */
+		usleep(fuzz_below(&rng, PLUG_PAUSE_US));
 	}
 }
 

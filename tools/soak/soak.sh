@@ -54,7 +54,7 @@ fi
 
 # A kernel that checks itself takes a millisecond for a sample, and more in a guest whose host has other
 # things to do: with more of them than it has time for it does nothing else, and calls itself stuck.
-rate=5000
+rate=500
 [ ! -e $debug/kmemleak ] || rate=200
 
 # with_failures COMMAND...
