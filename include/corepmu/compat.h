@@ -64,6 +64,9 @@
 #ifndef COMPAT_HAVE_EL2_BRBE
 #define COMPAT_HAVE_EL2_BRBE		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0))
 #endif
+#ifndef COMPAT_HAVE_EL2_PMUV3P9
+#define COMPAT_HAVE_EL2_PMUV3P9		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0))
+#endif
 #ifndef COMPAT_HAVE_ACPI_PMU_EARLY
 #define COMPAT_HAVE_ACPI_PMU_EARLY	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
 #endif
@@ -382,6 +385,9 @@ static inline void compat_inc_pmi_count(void)
 
 /* 6.17: a kernel that is started at EL2 and runs at EL1 has EL2 not trap what is of BRBE. */
 #define COMPAT_EL2_OPENS_BRBE			COMPAT_HAVE_EL2_BRBE
+
+/* A kernel that is started at EL2 and runs at EL1 has EL2 not trap what came with PMUv3p9. */
+#define COMPAT_EL2_OPENS_PMUV3P9		COMPAT_HAVE_EL2_PMUV3P9
 
 /*
  * Compatible strings that drivers/perf/arm_pmuv3.c of 7.3 has, and that of 6.12 or 6.1 (there in

@@ -87,6 +87,15 @@ static inline struct pmuv3 *to_pmuv3(struct corepmu *pmu)
 	return pmu->private;
 }
 
+/*
+ * Can registers of PMUv3p9 and of FEAT_PMUv3_ICNTR be used? From EL1 they trap to EL2, where there
+ * is one, unless the kernel has opened them there before it left it (asm/el2_setup.h).
+ */
+static inline bool pmuv3_reaches_v3p9(const struct pmuv3 *pmuv3)
+{
+	return !pmuv3->has_el2 || COMPAT_EL2_OPENS_PMUV3P9;
+}
+
 /* counters.c */
 extern const struct corepmu_backend pmuv3_backend;
 extern const struct corepmu_backend pmuv3_nmi_backend;

@@ -71,12 +71,15 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	if (pmuv3->pmuver == PMUVER_NONE || pmuv3->pmuver == PMUVER_IMPDEF)
 		return -ENODEV;
 
+	pmuv3->has_el2 = !is_kernel_in_hyp_mode() &&
+			 FIELD_GET(PFR0_EL2, read_sanitised_ftr_reg(SYS_ID_AA64PFR0_EL1));
+
 	/* A hypervisor that keeps counters for itself is taken into account. */
 	nr = FIELD_GET(PMCR_N, pmuv3_read_pmcr());
 	event_counters = nr ? GENMASK_ULL(nr - 1, 0) : 0;
 
 	pmu->counters = event_counters | BIT_ULL(PMUV3_CYCLE_COUNTER);
-	if (FIELD_GET(DFR1_PMICNTR, pmuv3_read_dfr1()))
+	if (pmuv3_reaches_v3p9(pmuv3) && FIELD_GET(DFR1_PMICNTR, pmuv3_read_dfr1()))
 		pmu->counters |= BIT_ULL(PMUV3_INSTR_COUNTER);
 
 	pmuv3->pmcr = PMCR_LC;
@@ -101,8 +104,6 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	if (pmuv3->pmuver >= PMUVER_V3P4)
 		pmuv3->pmmir = pmuv3_read_pmmir();
 
-	pmuv3->has_el2 = !is_kernel_in_hyp_mode() &&
-			 FIELD_GET(PFR0_EL2, read_sanitised_ftr_reg(SYS_ID_AA64PFR0_EL1));
 	pmuv3->avoid_pmccntr = topology_thread_id(smp_processor_id()) != -1 ||
 			       is_clock_on_while_waiting(pmuv3_read_midr());
 	pmuv3_describe_branches(pmuv3);

@@ -32,7 +32,7 @@ static struct ctl_table_header *user_access_header;
 
 static bool has_access_mask(const struct pmuv3 *pmuv3)
 {
-	return pmuv3->pmuver >= PMUVER_V3P9;
+	return pmuv3->pmuver >= PMUVER_V3P9 && pmuv3_reaches_v3p9(pmuv3);
 }
 
 /* Has the current task an event that it may read, and is it scheduled in? */
