@@ -139,108 +139,6 @@ static void pmuv3_encodes(struct kunit *test)
 	bench_close(event);
 }
 
-/*
- * Caches' events that only some CPUs have. Numbers: those of the names in perf's
- * pmu-events/arch/arm64 (recommended.json, and each CPU's core-imp-def.json); ThunderX has no
- * directory there, and its own numbers are in no source but the kernel's.
- */
-static void pmuv3_caches(struct kunit *test)
-{
-#define ROW(name, op, miss)	PERF_COUNT_HW_CACHE_##name |		\
-				PERF_COUNT_HW_CACHE_OP_##op << 8 | (miss) << 16
-	static const struct {
-		const struct pmuv3_cache_event *list;
-		u64 config;
-		int event;
-	} table[] = {
-		{ pmuv3_a53_events, ROW(L1D, PREFETCH, 1), 0xc2 },
-		{ pmuv3_a53_events, ROW(L1D, PREFETCH, 0), -ENOENT },
-		{ pmuv3_a53_events, ROW(NODE, READ, 0), 0x60 },
-		{ pmuv3_a53_events, ROW(NODE, WRITE, 0), 0x61 },
-		{ pmuv3_a53_events, ROW(NODE, READ, 1), -ENOENT },
-		{ pmuv3_a53_events, ROW(L1D, WRITE, 0), -ENOENT },
-		{ pmuv3_a57_events, ROW(L1D, WRITE, 0), 0x41 },
-		{ pmuv3_a57_events, ROW(L1D, WRITE, 1), 0x43 },
-		{ pmuv3_a57_events, ROW(DTLB, WRITE, 1), 0x4d },
-		{ pmuv3_a57_events, ROW(DTLB, WRITE, 0), -ENOENT },
-		{ pmuv3_a57_events, ROW(NODE, READ, 0), 0x60 },
-		{ pmuv3_a57_events, ROW(NODE, WRITE, 0), 0x61 },
-		{ pmuv3_a73_events, ROW(L1D, WRITE, 0), 0x41 },
-		{ pmuv3_a73_events, ROW(L1D, WRITE, 1), -ENOENT },
-		{ pmuv3_a73_events, ROW(NODE, READ, 0), -ENOENT },
-		{ pmuv3_thunderx_events, ROW(L1D, WRITE, 1), 0xe9 },
-		{ pmuv3_thunderx_events, ROW(L1D, PREFETCH, 0), 0xea },
-		{ pmuv3_thunderx_events, ROW(L1D, PREFETCH, 1), 0xeb },
-		{ pmuv3_thunderx_events, ROW(L1I, PREFETCH, 0), 0xec },
-		{ pmuv3_thunderx_events, ROW(L1I, PREFETCH, 1), 0xed },
-		{ pmuv3_thunderx_events, ROW(DTLB, WRITE, 0), 0x4f },
-		{ pmuv3_vulcan_events, ROW(L1D, WRITE, 0), 0x41 },
-		{ pmuv3_vulcan_events, ROW(L1D, WRITE, 1), 0x43 },
-		{ pmuv3_vulcan_events, ROW(DTLB, WRITE, 0), 0x4f },
-		{ pmuv3_vulcan_events, ROW(DTLB, WRITE, 1), 0x4d },
-		{ pmuv3_vulcan_events, ROW(NODE, WRITE, 0), 0x61 },
-		/* Common events, which this CPU has, go first. */
-		{ pmuv3_a57_events, ROW(L1D, READ, 0), 0x04 },
-		{ pmuv3_vulcan_events, ROW(L1D, READ, 1), 0x03 },
-		/* And those that it has not are the CPU's own, or none. */
-		{ pmuv3_thunderx_events, ROW(DTLB, READ, 0), 0x4e },
-		{ pmuv3_vulcan_events, ROW(DTLB, READ, 1), 0x4c },
-		{ pmuv3_a57_events, ROW(DTLB, READ, 1), 0x4c },
-		{ pmuv3_a53_events, ROW(DTLB, READ, 1), -ENOENT },
-		{ NULL, ROW(L1D, READ, 0), 0x04 },
-		{ NULL, ROW(L1D, WRITE, 0), -ENOENT },
-		{ pmuv3_a57_events, ROW(MAX, READ, 0), -EINVAL },
-	};
-#undef ROW
-	struct pmuv3 pmuv3 = {
-		.pmceid = { BIT_ULL(0x03) | BIT_ULL(0x04) },
-	};
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		pmuv3.cache_events = table[i].list;
-		KUNIT_EXPECT_EQ_MSG(test, pmuv3_map_cache(&pmuv3, table[i].config), table[i].event,
-				    "row %u", i);
-	}
-}
-
-/* lenient=1: what the built-in driver ignores is ignored, and nothing else. */
-static void pmuv3_ignores(struct kunit *test)
-{
-	static const struct {
-		struct perf_event_attr attr;
-		int err, lenient_err;
-		u64 type;
-	} table[] = {
-		{ { RAW(0x08), .precise_ip = 2 }, -EOPNOTSUPP, 0, NSH | 0x08 },
-		{ { HW(CPU_CYCLES), .precise_ip = 3 }, -EOPNOTSUPP, 0, NSH | 0x11 },
-		{ { RAW(0x4000000000010008) }, -EINVAL, 0, NSH | 0x08 },
-		{ { RAW(0x08), .config1 = 1ULL << 17 }, -EINVAL, 0, NSH | 0x08 },
-		{ { RAW(0x08), .config2 = ~0ULL }, -EINVAL, 0, NSH | 0x08 },
-		{ { RAW(0x08), .config3 = 1 }, -EINVAL, 0, NSH | 0x08 },
-		/* What it does not ignore */
-		{ { RAW(0x1001e) }, -EINVAL, -EINVAL },
-		{ { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL, -EINVAL },
-		{ { RAW(0x08), .exclude_idle = 1 }, -EOPNOTSUPP, -EOPNOTSUPP },
-	};
-	struct bench *b = bench_of(test, "pmuv3p5");
-	struct perf_event *event;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event), table[i].err,
-				    "row %u", i);
-		pmuv3_lenient = true;
-		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event),
-				    table[i].lenient_err, "row %u", i);
-		pmuv3_lenient = false;
-		if (table[i].lenient_err)
-			continue;
-		KUNIT_EXPECT_EQ_MSG(test, event->hw.config_base, table[i].type, "row %u", i);
-		bench_close(event);
-	}
-}
-
 /* Threads of a core: PMCCNTR_EL0 counts while a thread waits. */
 static void pmuv3_smt_cycles(struct kunit *test)
 {
@@ -494,35 +392,6 @@ static void pmuv3_describes(struct kunit *test)
 	corepmu_free(pmuv3.pmu);
 }
 
-/* Where PMCCNTR_EL0 counts while the CPU waits, by MIDR_EL1 */
-static void pmuv3_waiting_cycles(struct kunit *test)
-{
-	static const struct {
-		u32 midr;
-		bool avoid;
-	} table[] = {
-		{ PMUV3_MODEL_MIDR, false },
-		/* Olympus, revisions r0p0 and r1p2 */
-		{ 0x4e0f0100, true },
-		{ 0x4e1f0102, true },
-		/* Carmel; Cortex-A57; a part of that number by somebody else */
-		{ 0x4e0f0040, false },
-		{ 0x411fd070, false },
-		{ 0x410f0100, false },
-	};
-	struct bench *b = bench_of(test, "pmuv3p5");
-	struct pmuv3 *pmuv3 = to_pmuv3(b->pmu);
-	int cpu;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		for_each_possible_cpu(cpu)
-			per_cpu_ptr(&pmuv3_model_state, cpu)->midr = table[i].midr;
-		KUNIT_EXPECT_EQ(test, pmuv3_describe(pmuv3), 0);
-		KUNIT_EXPECT_EQ_MSG(test, pmuv3->avoid_pmccntr, table[i].avoid, "row %u", i);
-	}
-}
-
 /* PMCEID<n>_EL0: the upper words are the events from 0x4000 on. */
 static void pmuv3_events(struct kunit *test)
 {
@@ -597,10 +466,7 @@ static void pmuv3_irq_of_other_kind(struct kunit *test)
 
 static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE_PARAM(pmuv3_encodes, encoding_gen_params),
-	KUNIT_CASE(pmuv3_caches),
-	KUNIT_CASE(pmuv3_ignores),
 	KUNIT_CASE(pmuv3_smt_cycles),
-	KUNIT_CASE(pmuv3_waiting_cycles),
 	KUNIT_CASE_PARAM(pmuv3_sequences, sequence_gen_params),
 	KUNIT_CASE(pmuv3_every_counter),
 	KUNIT_CASE(pmuv3_pairs),

@@ -10,8 +10,8 @@
  * counters are narrow, a 64-bit event takes two: the even one counts it, and
  * the odd one above counts CHAIN, the wraps of the even one (D13.11.3).
  *
- * Interrupts are enabled for every counter once and for all: a counter that is
- * disabled does not overflow. With a pair the even counter's wraps interrupt
+ * Interrupts are enabled for every counter once and for all, if there are to be samples: a counter
+ * that is disabled does not overflow. With a pair the even counter's wraps interrupt
  * too, once in 2^32 events; there is no event on it and nothing is done.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
@@ -214,7 +214,8 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	isb();
 	pmuv3_write_pmovsclr(pmu->counters);
 	pmuv3_write_pmuserenr(0);
-	pmuv3_write_pmintenset(pmu->counters);
+	if (pmuv3_interrupts(pmu))
+		pmuv3_write_pmintenset(pmu->counters);
 	isb();
 
 	cpuc->hw_active = 0;

@@ -233,6 +233,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	struct hw_perf_event *hwc = &event->hw;
 	u64 config_base = 0;
 	int number, ret;
+	bool is_long;
 
 	number = encode_event(pmuv3, attr);
 	if (number < 0)
@@ -244,6 +245,9 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 				      "config1 %#llx, config2 %#llx: config1, config2 or config3 has bits that format/ does not name; lenient=1 ignores them",
 				      attr->config1, attr->config2);
 
+	if (is_sampling_event(event) && !pmuv3_interrupts(pmu))
+		return corepmu_refuse(-EOPNOTSUPP, "samples: the module was loaded with sampling=0");
+
 	ret = encode_filter(pmuv3, attr, &config_base);
 	if (ret)
 		return ret;
@@ -253,7 +257,9 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 
 	hwc->config = pmu->counters & GENMASK_ULL(PMUV3_MAX_EVENT_COUNTERS - 1, 0);
 
-	if (attr->config1 & CONFIG1_LONG) {
+	/* A counter of 32 bits that wraps, and nobody hears of it, has lost 2^32 events. */
+	is_long = (attr->config1 & CONFIG1_LONG) || !pmuv3_interrupts(pmu);
+	if (is_long) {
 		hwc->flags |= COREPMU_EVENT_LONG;
 		if (!(pmuv3->pmcr & PMCR_LP)) {
 			hwc->flags |= COREPMU_EVENT_PAIR;
@@ -276,7 +282,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	}
 
 	if (attr->config1 & CONFIG1_RDPMC) {
-		ret = pmuv3_encode_user(pmuv3, event, attr->config1 & CONFIG1_LONG);
+		ret = pmuv3_encode_user(pmuv3, event, is_long);
 		if (ret)
 			return ret;
 	}

@@ -114,8 +114,14 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 
 	if (nr == -EPROBE_DEFER)
 		return nr;
+	if (nr <= 0 && !pmuv3_sampling) {
+		/* Nor does it say which CPUs have it: those that there are, as for arm_pmu.c. */
+		cpumask_copy(&pmuv3->pmu->supported_cpus, cpu_possible_mask);
+		return 0;
+	}
 	if (nr <= 0) {
-		pr_err("%pOF has no interrupt: overflows would be lost\n", pdev->dev.of_node);
+		pr_err("%pOF has no interrupt: overflows would be lost; sampling=0 counts without samples\n",
+		       pdev->dev.of_node);
 		return -ENODEV;
 	}
 
@@ -196,6 +202,9 @@ static int drop_cpus_without_irq(struct pmuv3 *pmuv3)
 	struct cpumask without;
 	int cpu;
 
+	if (!pmuv3_sampling)
+		return 0;
+
 	cpumask_clear(&without);
 	for_each_cpu(cpu, cpus)
 		if (!cpuc_of(pmuv3, cpu)->irq)
@@ -204,7 +213,7 @@ static int drop_cpus_without_irq(struct pmuv3 *pmuv3)
 		return 0;
 
 	if (cpumask_equal(&without, cpus)) {
-		pr_err("the MADT names no PMU interrupt\n");
+		pr_err("the MADT names no PMU interrupt; sampling=0 counts without samples\n");
 		return -ENODEV;
 	}
 	pr_warn("the MADT names no PMU interrupt of CPUs %*pbl: no event counts there\n",
@@ -401,7 +410,7 @@ static int request_irqs(struct pmuv3 *pmuv3, int *error)
  * pmuv3_request_irqs() - take the interrupts, none enabled yet
  * @pmuv3: a PMU whose interrupts are known
  *
- * All of them are NMIs, or none is. Process context.
+ * All of them are NMIs, or none is. Without samples none is taken. Process context.
  *
  * Return: 0, or a negative errno after saying who may hold them
  */
@@ -410,6 +419,9 @@ int pmuv3_request_irqs(struct pmuv3 *pmuv3)
 	int first = cpumask_first(&pmuv3->pmu->supported_cpus);
 	const struct pmuv3 *owner = pmuv3_irq_owner(pmuv3, cpuc_of(pmuv3, first)->irq);
 	int cpu, ret;
+
+	if (!pmuv3_interrupts(pmuv3->pmu))
+		return 0;
 
 	pmuv3->nmi = owner ? owner->nmi : pmuv3_nmi_is_possible();
 	cpu = request_irqs(pmuv3, &ret);
@@ -432,7 +444,8 @@ int pmuv3_request_irqs(struct pmuv3 *pmuv3)
  */
 void pmuv3_free_irqs(struct pmuv3 *pmuv3)
 {
-	free_irqs_below(pmuv3, nr_cpu_ids);
+	if (pmuv3_interrupts(pmuv3->pmu))
+		free_irqs_below(pmuv3, nr_cpu_ids);
 }
 
 /**
@@ -441,6 +454,9 @@ void pmuv3_free_irqs(struct pmuv3 *pmuv3)
  */
 void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
 {
+	if (!pmuv3_interrupts(cpuc->pmu))
+		return;
+
 	this_cpu_write(irq_pmu, cpuc->pmu);
 	if (!irq_is_percpu_devid(cpuc->irq))
 		enable_irq(cpuc->irq);
@@ -454,6 +470,9 @@ void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
  */
 void pmuv3_irq_disable(struct corepmu_cpu *cpuc)
 {
+	if (!pmuv3_interrupts(cpuc->pmu))
+		return;
+
 	if (irq_is_percpu_devid(cpuc->irq)) {
 		disable_percpu_irq(cpuc->irq);
 		if (to_pmuv3(cpuc->pmu)->nmi)

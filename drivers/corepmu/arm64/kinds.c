@@ -177,7 +177,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc)
 				smp_processor_id(), midr);
 		return false;
 	}
-	if (!cpuc->irq) {
+	if (!cpuc->irq && pmuv3_interrupts(cpuc->pmu)) {
 		pr_warn("CPU%u has a PMU interrupt of its own that was not known when it was offline: no event counts there until corepmu is loaded again\n",
 			smp_processor_id());
 		return false;

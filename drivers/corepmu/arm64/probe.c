@@ -17,6 +17,7 @@
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/mount.h>
 #include <linux/of.h>
 #include <linux/of_device.h>
@@ -30,6 +31,10 @@
 
 #include "pmuv3.h"
 #include "sysreg.h"
+
+bool pmuv3_sampling = true;
+module_param_named(sampling, pmuv3_sampling, bool, 0444);
+MODULE_PARM_DESC(sampling, "0: no samples, and no overflow interrupt is needed (arm64)");
 
 /* What the last PMU that could not be had failed with. */
 static int probe_error;
@@ -134,6 +139,8 @@ static struct pmuv3 *pmuv3_alloc(struct device *parent)
 
 	pmuv3->pmu->private = pmuv3;
 	pmuv3->pmu->parent = parent;
+	if (!pmuv3_sampling)
+		pmuv3->pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
 	/*
 	 * On arm64 the built-in driver and this one cannot hold the same PMU:
 	 * either owns the interrupt. Whoever has it answers generic events.
@@ -153,6 +160,11 @@ static void pmuv3_free(struct pmuv3 *pmuv3)
 static int pmuv3_add(struct pmuv3 *pmuv3)
 {
 	int ret;
+
+	if (nr_added && cpumask_equal(&pmuv3->pmu->supported_cpus, cpu_possible_mask)) {
+		pr_err("there are several PMUs, and this one does not say whose CPUs it is of\n");
+		return -EINVAL;
+	}
 
 	ret = smp_call_function_any(&pmuv3->pmu->supported_cpus, describe_cpu, pmuv3, 1);
 	if (!ret)
@@ -180,10 +192,13 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 	/* The type that was asked for is the first one's. */
 	pmuv3->pmu->secondary = nr_added;
 	ret = corepmu_register(pmuv3->pmu);
-	if (ret)
-		pmuv3_free_irqs(pmuv3);
-	else
+	if (!ret) {
 		nr_added++;
+		return 0;
+	}
+	if (ret == -EIO && pmuv3_sampling)
+		pr_err("if it is the interrupt alone that does not come, sampling=0 counts without samples\n");
+	pmuv3_free_irqs(pmuv3);
 
 	return ret;
 }
