@@ -31,6 +31,9 @@
 #define IA32_PERF_GLOBAL_OVF_CTRL	0x390
 #define IA32_PERF_CAPABILITIES	0x345
 #define MSR_PERF_METRICS	0x329
+#define MSR_OFFCORE_RSP_0	0x1a6
+#define MSR_OFFCORE_RSP_1	0x1a7
+#define MSR_PEBS_FRONTEND	0x3f7
 #define RDPMC_METRICS		0x20000000
 
 #define PERF_CNTR_GLOBAL_STATUS	0xc0000300
@@ -459,6 +462,66 @@ static void test_metrics(void)
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, RDPMC_METRICS, &sum) == X86_PMU_FAULT);
 }
 
+/* What counter 0 counts with a second register, of 1 load, 2 stores, 3 of both, 5 calls, 7 returns */
+static uint64_t second(uint64_t event, uint32_t msr, uint64_t value)
+{
+	uint64_t count;
+
+	if (!put(msr, value) || !put(IA32_PMC, 0) || !put(IA32_PERFEVTSEL, EN | USR | event))
+		return 0xdeaddeaddeaddead;
+	happens(X86_PMU_LOADS, 1);
+	happens(X86_PMU_STORES, 2);
+	happens(X86_PMU_CACHE_REFS, 3);
+	happens(X86_PMU_CALLS, 5);
+	happens(X86_PMU_RETURNS, 7);
+	count = get(IA32_PMC);
+	put(IA32_PERFEVTSEL, 0);
+	return count;
+}
+
+/* Values are MSRValue of perf's pmu-events, names likewise. */
+static void test_second(void)
+{
+	EXPECT(make("skylake"));
+	/* OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE, .DEMAND_RFO.ANY_RESPONSE, .OTHER. */
+	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x10001) == 1);
+	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x10002) == 2);
+	EXPECT(second(0x1bb, MSR_OFFCORE_RSP_1, 0x10003) == 3);
+	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x18000) == 5);
+	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x30001) == 2);
+	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x10000) == 0);
+	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x00001) == 0);
+	/* of the other register */
+	EXPECT(put(MSR_OFFCORE_RSP_0, 0x10001) && second(0x1b7, MSR_OFFCORE_RSP_1, 0x10002) == 1);
+	/* FRONTEND_RETIRED.DSB_MISS, .STLB_MISS, .LATENCY_GE_1 */
+	EXPECT(second(0x1c6, MSR_PEBS_FRONTEND, 0x11) == 7);
+	EXPECT(second(0x1c6, MSR_PEBS_FRONTEND, 0x15) == 35);
+	EXPECT(second(0x1c6, MSR_PEBS_FRONTEND, 0x400106) == 126);
+	/* reserved bits */
+	EXPECT(!put(MSR_OFFCORE_RSP_0, BIT(12)) && !put(MSR_OFFCORE_RSP_0, BIT(38)));
+	EXPECT(!put(MSR_PEBS_FRONTEND, BIT(3)) && get(MSR_PEBS_FRONTEND) == 0x400106);
+
+	EXPECT(make("sapphire-rapids"));
+	EXPECT(second(0x12b, MSR_OFFCORE_RSP_1, 0x10001) == 1);
+	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x10001) == 0);
+	/* INT_MISC.UNKNOWN_BRANCH_CYCLES, UOPS_RETIRED.MS: each has its bits of the register */
+	EXPECT(second(0x40ad, MSR_PEBS_FRONTEND, 0x7) == 49);
+	EXPECT(second(0x4c2, MSR_PEBS_FRONTEND, 0x8) == 56);
+	EXPECT(second(0x4c2, MSR_PEBS_FRONTEND, 0x7) == 0);
+
+	EXPECT(make_uarch(x86_uarch_find("alder-lake")->other));
+	EXPECT(second(0x2b7, MSR_OFFCORE_RSP_1, 0x10001) == 1 && !put(MSR_PEBS_FRONTEND, 0));
+
+	EXPECT(make("haswell"));
+	EXPECT(!put(MSR_PEBS_FRONTEND, 0) && put(MSR_OFFCORE_RSP_1, 0x3fffff8fff));
+	cpu.config.has_second = false;
+	EXPECT(!put(MSR_OFFCORE_RSP_0, 0) && !put(MSR_OFFCORE_RSP_1, 0));
+	EXPECT(second(0x1b7, IA32_PMC, 0) == 0);
+	EXPECT(make("zen4"));
+	cpu.config.has_second = true;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+}
+
 static void test_without_uarch(void)
 {
 	memset(&cpu, 0, sizeof(cpu));
@@ -485,6 +548,7 @@ static const struct model_test tests[] = {
 	{ "AMD: merged counters",			test_merge },
 	{ "Alder Lake: two kinds of CPU",		test_hybrid },
 	{ "slots are divided into metrics",		test_metrics },
+	{ "events with a second register",		test_second },
 	{ "the architecture alone has no such rules",	test_without_uarch },
 };
 

@@ -86,6 +86,7 @@ void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarc
 	config->lbr.depth = x86_lbr_default_depth(uarch->lbr);
 	config->pebs.format = uarch->pebs;
 	config->ibs.present = uarch->ibs;
+	config->has_second = uarch->nr_second;
 }
 
 /**
@@ -111,6 +112,8 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 		error = x86_pebs_config_error(config);
 	if (!error)
 		error = x86_ibs_config_error(config);
+	if (!error)
+		error = x86_second_config_error(config);
 	if (error)
 		return error;
 	if (config->stuck < X86_PMU_GP_MAX ? config->stuck >= config->gp :
@@ -487,6 +490,7 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	pmu->sticky = 0;
 	pmu->debugctl = 0;
 	pmu->alarm_set = false;
+	memset(pmu->second, 0, sizeof(pmu->second));
 	x86_lbr_reset(pmu);
 	x86_pebs_reset(pmu);
 	x86_ibs_reset(pmu);

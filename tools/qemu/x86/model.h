@@ -14,6 +14,7 @@
 #include "x86/ibs.h"
 #include "x86/lbr.h"
 #include "x86/pebs.h"
+#include "x86/second.h"
 
 #define X86_PMU_GP_MAX		16
 #define X86_PMU_FIXED_MAX	4
@@ -71,6 +72,7 @@ enum x86_pmu_version {
  * @lbr: its branch records
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
+ * @has_second: the second registers of events are there
  * @misplaced: a counter counts cycles instead of an event that it cannot count
  * @denied: counters that do not count, by their bits in the global registers
  * @missing: counters that CPUID tells of and that are not there, likewise
@@ -96,6 +98,7 @@ struct x86_pmu_config {
 	struct x86_lbr_config lbr;
 	struct x86_pebs_config pebs;
 	struct x86_ibs_config ibs;
+	bool has_second;
 	bool misplaced;
 	uint64_t denied;
 	uint64_t missing;
@@ -171,7 +174,7 @@ struct x86_pmu_accesses {
 };
 
 /* Enough for the table of any maker, see x86_pmu_msr_name(). */
-#define X86_PMU_MSR_ROWS	40
+#define X86_PMU_MSR_ROWS	44
 
 /**
  * struct x86_pmu - the PMU of one CPU
@@ -189,6 +192,7 @@ struct x86_pmu_accesses {
  * @lbr: its branch records
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
+ * @second: the second registers of events
  * @alarm_set: there is an alarm
  * @alarm: at which number of instructions it rings
  * @rdpmc: how often RDPMC was executed
@@ -211,6 +215,7 @@ struct x86_pmu {
 	struct x86_lbr lbr;
 	struct x86_pebs pebs;
 	struct x86_ibs ibs;
+	uint64_t second[X86_SECONDS];
 	bool alarm_set;
 	uint64_t alarm;
 

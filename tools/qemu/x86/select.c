@@ -64,11 +64,14 @@ static bool selected_event(const struct x86_pmu *pmu, unsigned int i, struct x86
 	const struct x86_pmu_maker *maker = x86_pmu_maker(pmu->config);
 	const struct x86_uarch *uarch = pmu->config->uarch;
 	uint64_t select = select_of(pmu, i);
+	bool counts;
 
 	if (!is_well_placed(pmu, i)) {
 		*event = (struct x86_pmu_event) { X86_PMU_CYCLES, X86_PMU_NOTHING, 1, 1 };
 		return pmu->config->misplaced;
 	}
+	if (x86_second_event(pmu, select, &counts, event))
+		return counts;
 	if (uarch && (x86_pmu_event_select(uarch->events, uarch->nr_events, select, event) ||
 		      x86_pmu_event_select(uarch->common, uarch->nr_common, select, event)))
 		return true;

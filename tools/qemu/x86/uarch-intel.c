@@ -20,6 +20,8 @@
 #define ANY(code, counters)		{ code, 0, X86_PMU_ANY_UMASK, counters }
 #define RANGE(first, last, counters)	{ first, last, X86_PMU_ANY_UMASK, counters }
 
+#define SECOND(code, umask, reg, bits) { code, umask, X86_SECOND_##reg, UINT64_C(bits) }
+
 /* A miss has its line ten cycles later. */
 #define PENDING			10
 
@@ -159,8 +161,40 @@ static const struct x86_uarch_rule golden_cove_rules[] = {
 	RANGE(0xd0, 0xdf, COUNTERS_0_3),
 };
 
+/* ---- events with a second register: struct extra_reg ---- */
+
+/* intel_snbep_extra_regs[] */
+static const struct x86_second_row haswell_second[] = {
+	SECOND(0xb7, 0x01, RSP_0, 0x3fffff8fff),
+	SECOND(0xbb, 0x01, RSP_1, 0x3fffff8fff),
+};
+
+/* intel_skl_extra_regs[] */
+static const struct x86_second_row skylake_second[] = {
+	SECOND(0xb7, 0x01, RSP_0, 0x3fffff8fff),
+	SECOND(0xbb, 0x01, RSP_1, 0x3fffff8fff),
+	SECOND(0xc6, 0x01, FRONTEND, 0x7fff17),
+};
+
+/* intel_icl_extra_regs[] */
+static const struct x86_second_row icelake_second[] = {
+	SECOND(0xb7, 0x01, RSP_0, 0x3fffffbfff),
+	SECOND(0xbb, 0x01, RSP_1, 0x3fffffbfff),
+	SECOND(0xc6, 0x01, FRONTEND, 0x7fff17),
+};
+
+/* intel_glc_extra_regs[] */
+static const struct x86_second_row golden_cove_second[] = {
+	SECOND(0x2a, 0x01, RSP_0, 0x3fffffffff),
+	SECOND(0x2b, 0x01, RSP_1, 0x3fffffffff),
+	SECOND(0xc6, 0x01, FRONTEND, 0x7fff1f),
+	SECOND(0xad, 0x40, FRONTEND, 0x7),
+	SECOND(0xc2, 0x04, FRONTEND, 0x8),
+};
+
 #define TABLES(uarch)							\
 	.common = common_events, .nr_common = ARRAY_SIZE(common_events), \
+	.second = uarch##_second, .nr_second = ARRAY_SIZE(uarch##_second), \
 	.events = uarch##_events, .nr_events = ARRAY_SIZE(uarch##_events), \
 	.rules = uarch##_rules, .nr_rules = ARRAY_SIZE(uarch##_rules)
 
@@ -171,10 +205,17 @@ static const struct x86_pmu_event_row gracemont_events[] = {
 	X86_PMU_EVENT(0xd0, 0x83, CACHE_REFS, 1, 1),	/* MEM_UOPS_RETIRED.ALL */
 };
 
+/* intel_grt_extra_regs[] */
+static const struct x86_second_row gracemont_second[] = {
+	SECOND(0xb7, 0x01, RSP_0, 0x3fffffffff),
+	SECOND(0xb7, 0x02, RSP_1, 0x3fffffffff),
+};
+
 /* intel_grt_event_constraints[]: those of fixed-function counters alone */
 static const struct x86_uarch gracemont = {
 	.name = "gracemont", .version = X86_PMU_INTEL_V5, .gp = 6, .fixed = 0x7,
 	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
+	.second = gracemont_second, .nr_second = ARRAY_SIZE(gracemont_second),
 	.events = gracemont_events, .nr_events = ARRAY_SIZE(gracemont_events),
 };
 

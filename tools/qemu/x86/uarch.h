@@ -13,6 +13,7 @@
 
 #include "x86/events.h"
 #include "x86/model.h"
+#include "x86/second.h"
 
 /**
  * struct x86_uarch_models - CPUs that are told by CPUID leaf 1
@@ -64,6 +65,8 @@ struct x86_uarch_rule {
  * @common: events that it has and that not all of the maker's CPUs have; those of the maker
  *	count besides
  * @nr_common: how many
+ * @second: events with a second register
+ * @nr_second: how many
  * @rules: events that not all counters count; the first one that fits holds
  * @nr_rules: how many
  */
@@ -86,6 +89,8 @@ struct x86_uarch {
 	size_t nr_events;
 	const struct x86_pmu_event_row *common;
 	size_t nr_common;
+	const struct x86_second_row *second;
+	size_t nr_second;
 	const struct x86_uarch_rule *rules;
 	size_t nr_rules;
 };

@@ -11,6 +11,7 @@
  *	events		what event selectors mean
  *	lbr		records of branches, likewise
  *	pebs, ibs	precise samples, likewise
+ *	second		events with a second register
  *	count		what the guest does
  *	branch		which branches it takes
  *	step		each of its instructions
@@ -52,6 +53,7 @@ static struct {
 	uint64_t fixed_width;
 	const char *full_width;
 	const char *metrics;
+	const char *second;
 	const char *misplaced;
 	const char *lbr;
 	uint64_t lbr_depth;
@@ -98,6 +100,7 @@ static const struct option options[] = {
 	{ .name = "fixed-width", .number = &opt.fixed_width },
 	{ .name = "full-width",	 .text = &opt.full_width },
 	{ .name = "metrics",	 .text = &opt.metrics },
+	{ .name = "second",	 .text = &opt.second },
 	{ .name = "misplaced",	 .text = &opt.misplaced },
 	{ .name = "atoms",	 .number = &opt.atoms },
 	{ .name = "deny",	 .number = &opt.deny },
@@ -483,6 +486,7 @@ static int configure(struct x86_pmu_config *c)
 	c->sticky_status = opt.sticky_status;
 	if (options_switch("full-width", opt.full_width, &c->full_width) ||
 	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
+	    options_switch("second", opt.second, &c->has_second) ||
 	    options_switch("ibs", opt.ibs, &c->ibs.present) ||
 	    read_lbr(c) || read_misplaced(c) || read_denied_events(c) || read_stuck_counter(c))
 		return 1;
