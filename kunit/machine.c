@@ -157,6 +157,7 @@ static struct corepmu *x86_start(const struct machine *machine)
 	if (ret)
 		goto out_kind;
 	x86_describe_precise(desc);
+	intel_describe_second(desc);
 	ret = x86_describe_branches(desc) ?: x86_nmi_init();
 	if (!ret)
 		return pmu;

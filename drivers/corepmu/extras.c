@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what events have besides a counter: branch records, and precise samples
+ * corepmu: what events have besides a counter: branch records, precise samples, and registers
+ * that say what they count
  *
  * Not inline anywhere: an event without them is not to pay for them.
  */
@@ -51,6 +52,97 @@ void corepmu_interrupt_extras(struct corepmu_cpu *cpuc)
 		corepmu_branch_interrupt(cpuc);
 }
 
+static bool is_second(const struct corepmu *pmu, const struct perf_event *event)
+{
+	return event->pmu == &pmu->perf_pmu && (event->hw.flags & COREPMU_EVENT_SECOND);
+}
+
+/* One more event has its value in @second. Returns false if it cannot. */
+static bool take_second(struct corepmu *pmu, struct corepmu_second *second,
+			const struct perf_event *event)
+{
+	int reg = pmu->backend->second_choose(pmu, second, event);
+
+	if (reg < 0)
+		return false;
+	second[reg].value = event->hw.extra_reg.config;
+	second[reg].users++;
+
+	return true;
+}
+
+/**
+ * corepmu_second_fits_group() - can an event have its second register together with its group?
+ * @event: an event that is being opened
+ *
+ * Process context.
+ *
+ * Return: false when the group wants more values than there are registers
+ */
+bool corepmu_second_fits_group(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	struct corepmu_second second[COREPMU_MAX_SECOND] = { };
+	struct corepmu *pmu = to_corepmu(event->pmu);
+
+	if (!is_second(pmu, event))
+		return true;
+
+	/* In the order in which they will be added. */
+	if (is_second(pmu, leader) && !take_second(pmu, second, leader))
+		return false;
+	for_each_sibling_event(sibling, leader)
+		if (is_second(pmu, sibling) && corepmu_sibling_counts(sibling) &&
+		    !take_second(pmu, second, sibling))
+			return false;
+
+	return take_second(pmu, second, event);
+}
+
+/* An event that is selected by another number where it has the other register is so from here on. */
+static bool second_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	const struct corepmu_backend *backend = cpuc->pmu->backend;
+	int reg = backend->second_choose(cpuc->pmu, cpuc->second, event);
+
+	if (reg < 0)
+		return false;
+	backend->second_use(cpuc->pmu, event, reg);
+
+	return true;
+}
+
+/* Written by the first one alone, which is before any that needs it is started. */
+static void second_add(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct corepmu_second *second = &cpuc->second[event->hw.extra_reg.idx];
+
+	if (second->users++)
+		return;
+	second->value = event->hw.extra_reg.config;
+	cpuc->pmu->backend->second_write(cpuc, event->hw.extra_reg.idx);
+}
+
+static void second_del(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	cpuc->second[event->hw.extra_reg.idx].users--;
+}
+
+/**
+ * corepmu_second_reset() - have second registers hold what the CPU's events need
+ * @cpuc: this CPU's state
+ *
+ * For a backend's reset(): whoever has had the registers may have written them.
+ */
+void corepmu_second_reset(struct corepmu_cpu *cpuc)
+{
+	int reg;
+
+	for (reg = 0; reg < COREPMU_MAX_SECOND; reg++)
+		if (cpuc->second[reg].users)
+			cpuc->pmu->backend->second_write(cpuc, reg);
+}
+
 /**
  * corepmu_extras_fit() - can an event have on this CPU what it is to have besides a counter?
  * @cpuc: this CPU's state
@@ -64,8 +156,10 @@ bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if ((event->hw.flags & COREPMU_EVENT_BRANCHES) && !corepmu_branch_fits(cpuc, event))
 		return false;
+	if (!corepmu_precise_fits(cpuc, event))
+		return false;
 
-	return corepmu_precise_fits(cpuc, event);
+	return !(event->hw.flags & COREPMU_EVENT_SECOND) || second_fits(cpuc, event);
 }
 
 /**
@@ -81,6 +175,8 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 		corepmu_branch_add(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)
 		corepmu_precise_add(cpuc, event);
+	if (event->hw.flags & COREPMU_EVENT_SECOND)
+		second_add(cpuc, event);
 }
 
 /**
@@ -92,6 +188,8 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	if (event->hw.flags & COREPMU_EVENT_SECOND)
+		second_del(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)
 		corepmu_precise_del(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_BRANCHES)

@@ -362,13 +362,6 @@ static void corepmu_sched_task(COMPAT_SCHED_TASK_ARGS)
 
 /* Opening an event */
 
-/* Does the sibling count when the group does? Disabled ones need no counter. */
-static bool sibling_counts(struct perf_event *event)
-{
-	return event->state > PERF_EVENT_STATE_OFF ||
-	       (event->state == PERF_EVENT_STATE_OFF && event->attr.enable_on_exec);
-}
-
 /* A group that can never be placed is refused now, not starved for ever. */
 static int validate_group(struct corepmu *pmu, struct perf_event *event)
 {
@@ -386,6 +379,9 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 	if (!corepmu_precise_fits_group(event))
 		return corepmu_refuse(-EINVAL,
 				      "its group has loads of another latency");
+	if (!corepmu_second_fits_group(event))
+		return corepmu_refuse(-EINVAL,
+				      "its group has events that want other values of its second register");
 
 	demands = kcalloc(COREPMU_MAX_DEMANDS, sizeof(*demands), GFP_KERNEL);
 	if (!demands)
@@ -408,7 +404,7 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 			ret = corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
 			goto out;
 		}
-		if (!sibling_counts(sibling))
+		if (!corepmu_sibling_counts(sibling))
 			continue;
 		if (nr == COREPMU_MAX_DEMANDS) {
 			ret = -EINVAL;

@@ -11,6 +11,8 @@
  *   config       counters the event may be placed on, a bit each (backend)
  *   config_base  what the backend writes to select and filter the event
  *   branch_reg   .config: COREPMU_BRANCH_* that the event wants
+ *   extra_reg    .idx, .config: the second register, and its value, of events with
+ *		  COREPMU_EVENT_SECOND (backend)
  *   event_base   mask of the value bits of the counter it is placed on
  *   idx          the counter, -1 while not placed; the upper one of a pair
  *   flags        COREPMU_EVENT_*
@@ -66,11 +68,27 @@ struct corepmu;
 #define COREPMU_EVENT_PRECISE	BIT(6)
 /* Its records may gather before there is an interrupt. */
 #define COREPMU_EVENT_LARGE	BIT(7)
+/* What it counts is also said by a register that it shares with others of the same value. */
+#define COREPMU_EVENT_SECOND	BIT(8)
 /* Bits from here on are the backends'. */
 #define COREPMU_EVENT_BACKEND	12
 
 /* With these there is more to do than to count. */
-#define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE)
+#define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
+				 COREPMU_EVENT_SECOND)
+
+/* Second registers of a CPU, at most */
+#define COREPMU_MAX_SECOND	4
+
+/**
+ * struct corepmu_second - what a register holds that events share
+ * @value: its value, of all of them
+ * @users: events that are placed and need it
+ */
+struct corepmu_second {
+	u64		value;
+	unsigned int	users;
+};
 
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
@@ -101,6 +119,7 @@ struct corepmu;
  * @shared_select: what a register holds that selects for several counters
  * @events: the event on each counter; of a pair only the upper has one
  * @selected: what each counter's event selection register holds
+ * @second: registers that say what events count, besides @selected
  * @demands: where a placement is worked out
  *
  * Only the CPU itself touches it, with interrupts disabled.
@@ -136,6 +155,7 @@ struct corepmu_cpu {
 	u64			shared_select;
 	struct perf_event	*events[COREPMU_MAX_COUNTERS];
 	u64			selected[COREPMU_MAX_COUNTERS];
+	struct corepmu_second	second[COREPMU_MAX_SECOND];
 	struct corepmu_demand	demands[COREPMU_MAX_DEMANDS];
 };
 
@@ -172,6 +192,11 @@ struct corepmu_cpu {
  * @irq_enable: unmask this CPU's overflow interrupt. On the CPU
  * @irq_disable: mask this CPU's overflow interrupt. On the CPU
  * @clear: set counters to 0 that hold no event. IRQs off
+ * @second_choose: which of the second registers an event with COREPMU_EVENT_SECOND is to have,
+ *	of which the second argument says what they hold; -EAGAIN while others have it. NULL,
+ *	and so the other two, where there are none
+ * @second_use: have the event use that one: what selects it may differ. IRQs off
+ * @second_write: have the hardware hold corepmu_cpu.second. IRQs off, and the PMU stopped
  * @user_index: what user space calls the counter hw.idx, plus 1; 0 when it
  *	cannot read it. IRQs off, or NMI
  * @user_switch: let the current task read its own counters and nothing of
@@ -218,6 +243,10 @@ struct corepmu_backend {
 	void (*irq_enable)(struct corepmu_cpu *cpuc);
 	void (*irq_disable)(struct corepmu_cpu *cpuc);
 	void (*clear)(struct corepmu_cpu *cpuc, u64 counters);
+	int (*second_choose)(struct corepmu *pmu, const struct corepmu_second *second,
+			     const struct perf_event *event);
+	void (*second_use)(struct corepmu *pmu, struct perf_event *event, int reg);
+	void (*second_write)(struct corepmu_cpu *cpuc, int reg);
 	int (*user_index)(struct corepmu *pmu, const struct hw_perf_event *hwc);
 	void (*user_switch)(struct corepmu_cpu *cpuc);
 	void (*user_mapped)(struct perf_event *event, struct mm_struct *mm);
@@ -343,8 +372,24 @@ DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_counter_update_nmi_safe, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
 
+/**
+ * corepmu_sibling_counts() - does an event count when the group does that it is in?
+ * @event: a sibling
+ *
+ * Disabled ones need no counter.
+ *
+ * Return: whether it does
+ */
+static inline bool corepmu_sibling_counts(const struct perf_event *event)
+{
+	return event->state > PERF_EVENT_STATE_OFF ||
+	       (event->state == PERF_EVENT_STATE_OFF && event->attr.enable_on_exec);
+}
+
 /* extras.c: what there is besides the counters */
+bool corepmu_second_fits_group(struct perf_event *event);
 bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_second_reset(struct corepmu_cpu *cpuc);
 void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_start_extras(struct corepmu_cpu *cpuc);

@@ -17,6 +17,8 @@
 /* LBR, BTF, and FREEZE_LBRS_ON_PMI */
 #define DEBUGCTL_LBR		(BIT_ULL(0) | BIT_ULL(1) | BIT_ULL(11))
 #define FIXED_BASE		32
+/* Of the second registers, after MSR_OFFCORE_RSP_0 and 1 */
+#define FRONTEND		2
 /* 20.3.9.3, "Performance Metrics": EN_PERF_METRICS, OVF_PERF_METRICS; a byte for each */
 #define PERF_METRICS		BIT_ULL(48)
 #define METRIC_BITS		8
@@ -172,6 +174,15 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*name = "DEBUGCTL";
 		*value = m->debugctl;
 		return true;
+	case MSR_OFFCORE_RSP_0 ... MSR_OFFCORE_RSP_1:
+		*name = "OFFCORE_RSP";
+		*index = msr - MSR_OFFCORE_RSP_0;
+		*value = m->second[*index];
+		return cpu->second & BIT(*index);
+	case MSR_PEBS_FRONTEND:
+		*name = "PEBS_FRONTEND";
+		*value = m->second[FRONTEND];
+		return cpu->second & BIT(FRONTEND);
 	default:
 		if (pebs_model_read(m, msr, value, name))
 			return true;
@@ -247,6 +258,12 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 	case DEBUGCTL:
 		m->debugctl = value;
 		return !(value & ~(DEBUGCTL_FREEZE | (cpu->lbr_nr ? DEBUGCTL_LBR : 0)));
+	case MSR_OFFCORE_RSP_0 ... MSR_OFFCORE_RSP_1:
+		m->second[*index] = value;
+		return true;
+	case MSR_PEBS_FRONTEND:
+		m->second[FRONTEND] = value;
+		return true;
 	case MSR_CORE_PERF_GLOBAL_STATUS:
 	case MSR_IA32_PERF_CAPABILITIES:
 		return false;	/* Read only */

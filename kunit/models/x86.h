@@ -12,6 +12,7 @@
 #define X86_MODEL_MAX_GP	32
 #define X86_MODEL_MAX_FIXED	4
 #define X86_MODEL_MAX_LBR	32
+#define X86_MODEL_MAX_SECOND	3
 
 /* x86_pmu: its size, and where its width is */
 #define X86_MODEL_PMU_WORDS	256
@@ -53,6 +54,8 @@ struct x86_model;
  * @lbr_nr: how many branch records there are
  * @pebs: format of the records of precise events, 0 for none (Intel)
  * @lbr_freeze: they can stand still at an overflow (AMD)
+ * @second: second registers of events that are there, a bit each: of MSR_OFFCORE_RSP_0 and 1,
+ *	and MSR_PEBS_FRONTEND (Intel)
  */
 struct x86_model_cpu {
 	const char	*name;
@@ -86,6 +89,7 @@ struct x86_model_cpu {
 	unsigned int	lbr_nr;
 	bool		lbr_freeze;
 	unsigned int	pebs;
+	unsigned int	second;
 };
 
 /* Kinds of branches: the bits of MSR_LBR_SELECT that suppress them */
@@ -136,6 +140,7 @@ struct x86_model_lbr {
  * @lbr_select: MSR_LBR_SELECT of either maker
  * @lbr_ctl: IA32_LBR_CTL, or AMD's DBG_EXTN_CFG
  * @lbr_absent: the registers of records do not keep what is written
+ * @second: MSR_OFFCORE_RSP_0 and 1, and MSR_PEBS_FRONTEND
  * @ds_area: IA32_DS_AREA
  * @pebs_enable: IA32_PEBS_ENABLE
  * @pebs_data: IA32_PEBS_DATA_CFG
@@ -170,6 +175,7 @@ struct x86_model {
 	u64		lbr_select;
 	u64		lbr_ctl;
 	bool		lbr_absent;
+	u64		second[X86_MODEL_MAX_SECOND];
 	u64		ds_area;
 	u64		pebs_enable;
 	u64		pebs_data;

@@ -322,6 +322,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 			      desc->ds_bit);
 	corepmu_branch_reset(cpuc);
 	x86_pebs_reset(cpuc);
+	corepmu_second_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
 		x86_write_msr(desc->global_ctrl, cpuc->pmu->counters | desc->metrics_bit);
 }
@@ -364,6 +365,9 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.irq_enable		= x86_irq_enable,	\
 	.irq_disable		= x86_irq_disable,	\
 	.clear			= x86_clear,		\
+	.second_choose		= x86_second_choose,	\
+	.second_use		= x86_second_use,	\
+	.second_write		= x86_second_write,	\
 	.user_index		= x86_user_index,	\
 	.user_switch		= x86_user_switch,	\
 	.user_mapped		= x86_user_mapped,	\

@@ -52,8 +52,9 @@ static bool is_senseless(u64 config)
 	}
 }
 
-static s64 map_cache(const struct x86_desc *desc, u64 config)
+static s64 map_cache(const struct x86_desc *desc, u64 config, u64 *second)
 {
+	u64 known;
 	unsigned int cache, op;
 	bool miss;
 	int ret;
@@ -64,7 +65,10 @@ static s64 map_cache(const struct x86_desc *desc, u64 config)
 	if (ret)
 		return ret;
 
-	return desc->cache(desc, config & GENMASK_ULL(23, 0)) ?: -ENOENT;
+	config &= GENMASK_ULL(23, 0);
+	known = intel_second_cache(desc, config, second) ?: desc->cache(desc, config);
+
+	return known ?: -ENOENT;
 }
 
 static bool is_generic(const struct perf_event_attr *attr)
@@ -72,15 +76,18 @@ static bool is_generic(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
 }
 
-static s64 encode_config(const struct x86_desc *desc, const struct perf_event_attr *attr)
+/* @second is filled in with what its second register is to hold, should the event have one. */
+static s64 encode_config(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			 u64 *second)
 {
 	u64 generic = attr->config & PERF_HW_EVENT_MASK;
 	u64 config;
 
+	*second = attr->config1;
 	if (attr->type == PERF_TYPE_HARDWARE)
 		return map_hardware(desc, generic);
 	if (attr->type == PERF_TYPE_HW_CACHE)
-		return map_cache(desc, generic);
+		return map_cache(desc, generic, second);
 
 	config = attr->config & ~CONFIG_IGNORED;
 	if (config & ~desc->config_known)
@@ -171,7 +178,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	const struct perf_event_attr *attr = &event->attr;
 	const struct x86_desc *desc = to_x86(pmu);
 	struct hw_perf_event *hwc = &event->hw;
-	u64 select = EVNTSEL_INT;
+	u64 select = EVNTSEL_INT, second;
 	bool latency;
 	s64 config;
 	int ret;
@@ -184,7 +191,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers cannot be sampled",
 				      attr->sample_regs_user, attr->sample_regs_intr);
 
-	config = encode_config(desc, attr);
+	config = encode_config(desc, attr, &second);
 	if (config < 0)
 		return config;
 	config = x86_pebs_config(desc, attr, config);
@@ -192,9 +199,10 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	/* What a generic event counts is said by config alone: programs leave anything there. */
 	latency = x86_pebs_wants_latency(desc, attr, config);
 	if (!is_generic(attr) && !latency &&
-	    (attr->config1 || attr->config2 || compat_attr_more_config(attr)))
+	    ((attr->config1 && !intel_has_second(desc, config)) || attr->config2 ||
+	     compat_attr_more_config(attr)))
 		return corepmu_refuse(-EINVAL,
-				      "config1 %#llx, config2 %#llx: no bit of config1, config2 and config3 means anything",
+				      "config1 %#llx, config2 %#llx: no bit of config1, config2 and config3 means anything for this event",
 				      attr->config1, attr->config2);
 
 	/* A generic event that this CPU does not count right is one that it has not. */
@@ -217,6 +225,9 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 				      attr->config);
 	}
 	hwc->config_base = select | config;
+	ret = latency ? 0 : intel_second_encode(desc, event, config, second);
+	if (ret)
+		return ret;
 	if (desc->metrics && (hwc->config & (desc->metrics | BIT_ULL(SLOTS_COUNTER)))) {
 		ret = x86_topdown_encode(event);
 		if (ret)
@@ -273,6 +284,8 @@ PMU_FORMAT_ATTR(cmask, "config:24-31");
 PMU_FORMAT_ATTR(in_tx, "config:32");
 PMU_FORMAT_ATTR(in_tx_cp, "config:33");
 PMU_FORMAT_ATTR(ldlat, "config1:0-15");
+PMU_FORMAT_ATTR(offcore_rsp, "config1:0-63");
+PMU_FORMAT_ATTR(frontend, "config1:0-23");
 
 static struct attribute *x86_format_attrs[] = {
 	&format_attr_event.attr,
@@ -284,6 +297,8 @@ static struct attribute *x86_format_attrs[] = {
 	&format_attr_in_tx.attr,
 	&format_attr_in_tx_cp.attr,
 	&format_attr_ldlat.attr,
+	&format_attr_offcore_rsp.attr,
+	&format_attr_frontend.attr,
 	NULL
 };
 
@@ -295,6 +310,10 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 
 	if (attr == &format_attr_ldlat.attr)
 		return x86_pebs_has_latency(desc) ? attr->mode : 0;
+	if (attr == &format_attr_offcore_rsp.attr)
+		return intel_has_offcore(desc) ? attr->mode : 0;
+	if (attr == &format_attr_frontend.attr)
+		return intel_has_frontend(desc) ? attr->mode : 0;
 	if (attr == &format_attr_any.attr)
 		bit = EVNTSEL_ANY;
 	else if (attr == &format_attr_in_tx.attr)

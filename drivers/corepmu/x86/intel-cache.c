@@ -7,7 +7,7 @@
  * its unit mask's bits, whose names they bear here. Left out are those that only the kernel
  * has: L1D.ALL_M_REPLACEMENT and HW_PRE_REQ.DL1_MISS of Ivy Bridge, 0x0481 from Gracemont on,
  * and for branches 0x04c4 and 0x04c5 of Golden Cove, for which the architectural ones stand.
- * What the kernel counts with OFFCORE_RSP (LL and NODE) needs a second register.
+ * What the kernel counts with OFFCORE_RSP (LL and NODE) has a second register: intel-second.c.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>

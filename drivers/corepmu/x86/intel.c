@@ -171,7 +171,7 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 
 /*
  * Events that count what a second register says, which other users of the CPU may have
- * written. Codes and registers: struct extra_reg in arch/x86/events/intel/core.c, and
+ * written, where it is not known how (intel-second.c). Codes and registers: struct extra_reg in arch/x86/events/intel/core.c, and
  * "MSRIndex" in the event lists of the microarchitectures. Where a code stands for an
  * event of another microarchitecture that is complete without, that one is refused too
  * unless a feature of the CPU tells them apart: an event is refused on CPUs with @with,
@@ -203,12 +203,14 @@ static const struct incomplete_event {
 	{ 0x04c2, X86_FEATURE_AVX_VNNI, 0, "UOPS_RETIRED.MS", "MSR_PEBS_FRONTEND" },
 };
 
-static int refuse_incomplete(u64 config)
+static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 {
 	const struct incomplete_event *event;
 	unsigned int i;
 
 	config &= EVNTSEL_EVENT | EVNTSEL_UMASK;
+	if (intel_has_second(desc, config))
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++) {
 		event = &incomplete_events[i];
 		if (config != event->config ||
@@ -247,7 +249,7 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 
 	ret = intel_refuse_uarch(desc, config);
 
-	return ret ?: refuse_incomplete(config);
+	return ret ?: refuse_incomplete(desc, config);
 }
 
 /* Fixed counters: a number of them, from version 5 on a bitmap besides. */

@@ -175,7 +175,12 @@ static void choose_backend(bool shares_counters)
 	}
 }
 
-/* Where there are several kinds they have the same records. */
+static void describe_second(void *desc)
+{
+	intel_describe_second(desc);
+}
+
+/* Where there are several kinds they have the same records, and second registers of their own. */
 static int describe_extras(void)
 {
 	struct x86_desc *desc;
@@ -187,6 +192,9 @@ static int describe_extras(void)
 		if (ret)
 			return ret;
 		x86_describe_precise(desc);
+		ret = smp_call_function_any(&desc->pmu->supported_cpus, describe_second, desc, 1);
+		if (ret)
+			return ret;
 	}
 
 	return 0;

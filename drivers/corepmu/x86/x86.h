@@ -44,6 +44,7 @@ struct intel_uarch;
  * @config_known: bits of perf_event_attr.config that mean something
  * @counts_only: of these, bits of events that cannot be sampled
  * @hardware: config for each PERF_COUNT_HW_*, 0 if there is none
+ * @second: second registers of events that are there, a bit each
  * @uarch: Intel's microarchitecture, or NULL
  * @cache: returns the config for a PERF_TYPE_HW_CACHE event, or 0
  * @min_period: returns the shortest period that an event can be sampled with, NULL where
@@ -77,6 +78,7 @@ struct x86_desc {
 	u64		config_known;
 	u64		counts_only;
 	u64		hardware[PERF_COUNT_HW_MAX];
+	unsigned int	second;
 	const struct intel_uarch *uarch;
 	u64		(*cache)(const struct x86_desc *desc, u64 generic);
 	unsigned int	(*min_period)(const struct x86_desc *desc, u64 config);
@@ -127,6 +129,19 @@ extern const struct attribute_group *x86_attr_groups[];
 int x86_encode(struct corepmu *pmu, struct perf_event *event);
 int x86_precise(struct corepmu *pmu, struct perf_event *event);
 int x86_check_period(const struct perf_event *event, u64 period);
+
+/* intel-second.c */
+void intel_describe_second(struct x86_desc *desc);
+bool intel_has_second(const struct x86_desc *desc, u64 config);
+bool intel_has_offcore(const struct x86_desc *desc);
+bool intel_has_frontend(const struct x86_desc *desc);
+u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value);
+int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
+			u64 value);
+int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
+		      const struct perf_event *event);
+void x86_second_use(struct corepmu *pmu, struct perf_event *event, int reg);
+void x86_second_write(struct corepmu_cpu *cpuc, int reg);
 
 /* ibs.c */
 int amd_precise(struct corepmu *pmu, struct perf_event *event);

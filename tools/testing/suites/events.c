@@ -244,10 +244,19 @@ out:
 		reader_close(&readers[nr]);
 }
 
-/* Intel: they count what another register says, which nobody writes. */
+/*
+ * Intel: they count what another register says. Skylake, whose numbers the guest's CPU has, has
+ * some of them, and no such registers here; those of others nobody writes.
+ */
 static void incomplete_events(void)
 {
-	static const u64 configs[] = { 0x01b7, 0x01bb, 0x012a, 0x012b, 0x01cd, 0x01c6 };
+	static const struct {
+		u64 config;
+		int error;
+	} rows[] = {
+		{ 0x01b7, -ENXIO }, { 0x01bb, -ENXIO }, { 0x01c6, -ENXIO },
+		{ 0x012a, -EOPNOTSUPP }, { 0x012b, -EOPNOTSUPP }, { 0x01cd, -EOPNOTSUPP },
+	};
 	struct perf_event_attr attr;
 	unsigned int i;
 
@@ -255,9 +264,9 @@ static void incomplete_events(void)
 		ktap_skip("AMD's CPUs have none");
 		return;
 	}
-	for (i = 0; i < ARRAY_SIZE(configs); i++) {
-		attr_init(&attr, configs[i]);
-		expect_eq("such an event", -EOPNOTSUPP, event_open(&attr, 0, -1, -1, 0));
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		attr_init(&attr, rows[i].config);
+		expect_eq("such an event", rows[i].error, event_open(&attr, 0, -1, -1, 0));
 	}
 }
 

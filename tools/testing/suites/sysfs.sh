@@ -23,11 +23,11 @@ intel)
 	of_model="topdown-fetch-bubbles topdown-recovery-bubbles topdown-recovery-bubbles.scale"
 	of_model="$of_model topdown-slots-issued topdown-slots-retired topdown-total-slots"
 	of_model="$of_model topdown-total-slots.scale"
-	formats="cmask edge event inv umask"
+	formats="cmask edge event frontend inv offcore_rsp umask"
 	no_generic=stalled-cycles
 	# Where samples are precise; without, these are refused.
 	if [ -z "$BUILTIN" ] && [ "$(cat "$pmu/caps/max_precise")" -gt 0 ]; then
-		formats="cmask edge event inv ldlat umask"
+		formats="cmask edge event frontend inv ldlat offcore_rsp umask"
 		of_precise="mem-loads mem-stores"
 	fi
 	;;
@@ -95,6 +95,8 @@ format_is()
 	intel:event) echo config:0-7 ;;
 	*:umask) echo config:8-15 ;;
 	*:ldlat) echo config1:0-15 ;;
+	*:offcore_rsp) echo config1:0-63 ;;
+	*:frontend) echo config1:0-23 ;;
 	*:edge) echo config:18 ;;
 	*:inv) echo config:23 ;;
 	*:cmask) echo config:24-31 ;;
@@ -128,7 +130,9 @@ formats()
 formats_do_not_overlap()
 {
 	[ -z "$BUILTIN" ] || skip "the built-in driver has one field for several uses"
-	expect_equal "bits with two names" '' "$(cat "$pmu"/format/* | awk -F '[:,]' '
+	# Of Intel's events each has its own use of config1, if any.
+	expect_equal "bits with two names" '' "$(cat "$pmu"/format/* |
+		grep -v "^$([ "$VENDOR" = intel ] && echo config1:)" | awk -F '[:,]' '
 	{
 		for (i = 2; i <= NF; i++) {
 			n = split($i, bits, "-")

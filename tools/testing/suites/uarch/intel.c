@@ -205,6 +205,7 @@ static const struct uarch_group gracemont_groups[] = {
 const struct uarch uarch_intel[] = {
 	{
 		.name = "haswell", .family = 6, .model = 0x3c,
+		.second = UARCH_SECOND_HASWELL,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ haswell_events, ARRAY_SIZE(haswell_events) },
@@ -214,6 +215,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "skylake", .family = 6, .model = 0x5e,
+		.second = UARCH_SECOND_SKYLAKE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ skylake_events, ARRAY_SIZE(skylake_events) },
@@ -223,6 +225,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "icelake", .family = 6, .model = 0x6a,
+		.second = UARCH_SECOND_SKYLAKE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ icelake_events, ARRAY_SIZE(icelake_events) },
@@ -232,6 +235,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "sapphire-rapids", .family = 6, .model = 0x8f,
+		.second = UARCH_SECOND_GOLDEN_COVE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ sapphire_rapids_events, ARRAY_SIZE(sapphire_rapids_events) },
@@ -243,6 +247,7 @@ const struct uarch uarch_intel[] = {
 	}, {
 		/* CPUs of two kinds: the first is the one, the second the other. */
 		.name = "golden-cove", .family = 6, .model = 0x97, .kind = "core", .cpu = 0,
+		.second = UARCH_SECOND_GOLDEN_COVE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ sapphire_rapids_events, ARRAY_SIZE(sapphire_rapids_events) },
@@ -253,6 +258,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "gracemont", .family = 6, .model = 0x97, .kind = "atom", .cpu = 1,
+		.second = UARCH_SECOND_GRACEMONT,
 		.nameless = PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
 		.events = {
 			{ gracemont_events, ARRAY_SIZE(gracemont_events) },

@@ -209,6 +209,87 @@ static void test_group(const struct uarch *uarch, const struct uarch_group *grou
 	}
 }
 
+static void count_second(int type, const struct uarch_second *second, struct result *result)
+{
+	struct perf_event_attr attrs[SECOND_MAX];
+	unsigned int nr;
+
+	for (nr = 0; second->events[nr].config; nr++) {
+		attr_init(&attrs[nr], second->events[nr].config);
+		attrs[nr].config1 = second->events[nr].config1;
+		attrs[nr].type = type;
+	}
+	count(attrs, nr, result);
+}
+
+static void test_second(const struct uarch_second *second)
+{
+	struct result own, ours;
+	unsigned int i;
+
+	count_second(own_type, second, &own);
+	count_second(target.type, second, &ours);
+	expect_eq("error of the kernel's own driver", second->error, own.error);
+	expect_eq("error of this one", second->error, ours.error);
+	if (own.error || ours.error)
+		return;
+	expect_eq("all of this one have a counter all the time", 1, ours.all_running);
+	for (i = 0; second->events[i].config; i++) {
+		if (second->counts)
+			expect_ne("count of the kernel's own driver", 0, own.counts[i]);
+		same_count(second->name, UARCH_EXACT, own.counts[i], ours.counts[i]);
+	}
+}
+
+/* Two that want other values of a register take turns: here the first has it all the time. */
+static void test_turns(const struct uarch_second *second, int type, struct result *results)
+{
+	struct perf_event_attr attr;
+	int fds[2], i;
+
+	for (i = 0; i < 2; i++) {
+		attr_init(&attr, second->events[i].config);
+		attr.config1 = second->events[i].config1;
+		attr.type = type;
+		attr.disabled = 0;
+		attr.read_format = FORMAT_TIMES;
+		fds[i] = event_open(&attr, 0, -1, -1, 0);
+		if (!ktap_check(fds[i] >= 0, "event %d: error %d", i, fds[i]))
+			break;
+	}
+	if (i == 2) {
+		uarch_work(ITERATIONS, buffer);
+		for (i = 0; i < 2; i++) {
+			struct event_times times;
+
+			event_read_times(fds[i], &times);
+			results->counts[i] = times.count;
+			results->all_running = times.running == times.enabled;
+		}
+	}
+	close_all(fds, i);
+}
+
+static void test_second_turns(const struct uarch *uarch)
+{
+	const struct uarch_second_list *list = &uarch_second_lists[uarch->second];
+	unsigned int i;
+
+	for (i = 0; i < list->nr; i++) {
+		const struct uarch_second *second = &list->rows[i];
+		struct result own = { }, ours = { };
+
+		/* Of those that are refused as a group */
+		if (!second->error || !second->events[1].config || second->events[2].config)
+			continue;
+		test_turns(second, own_type, &own);
+		test_turns(second, target.type, &ours);
+		expect_eq("one waits under the kernel's own driver", 0, own.all_running);
+		expect_eq("one waits under this one", 0, ours.all_running);
+		expect_ne("one counts under this one", 0, ours.counts[0] + ours.counts[1]);
+	}
+}
+
 /*
  * @needless: what the kernel's own driver does not have the other may have.
  */
@@ -303,7 +384,7 @@ static void test_cache(const struct uarch *uarch)
 
 static unsigned int nr_tests(const struct uarch *uarch)
 {
-	unsigned int list, nr = 2;
+	unsigned int list, nr = 3 + uarch_second_lists[uarch->second].nr;
 
 	for (list = 0; list < UARCH_LISTS; list++)
 		nr += uarch->events[list].nr + uarch->groups[list].nr;
@@ -328,6 +409,16 @@ static void run_tests(const struct uarch *uarch)
 			ktap_end();
 		}
 	}
+	for (i = 0; i < uarch_second_lists[uarch->second].nr; i++) {
+		const struct uarch_second *second = &uarch_second_lists[uarch->second].rows[i];
+
+		ktap_begin("%s: second register: %s", uarch->name, second->name);
+		test_second(second);
+		ktap_end();
+	}
+	ktap_begin("%s: values of a second register take turns", uarch->name);
+	test_second_turns(uarch);
+	ktap_end();
 	ktap_begin("%s: generic events", uarch->name);
 	test_hardware(uarch);
 	ktap_end();

@@ -64,6 +64,44 @@ struct uarch_groups {
 	unsigned int nr;
 };
 
+/* Events with a second register, in a group: no more are needed */
+#define SECOND_MAX	3
+
+/**
+ * struct uarch_second - events with a second register, that are to count at the same time
+ * @name: what is peculiar to them
+ * @error: what the last of them is refused with, 0 if all count
+ * @counts: they count something
+ * @events: their numbers, and values of the second register, up to the first without a number
+ */
+struct uarch_second {
+	const char *name;
+	int error;
+	bool counts;
+	struct {
+		u64 config;
+		u64 config1;
+	} events[SECOND_MAX + 1];
+};
+
+/**
+ * struct uarch_second_list - all of a microarchitecture
+ * @rows: the groups
+ * @nr: how many
+ */
+struct uarch_second_list {
+	const struct uarch_second *rows;
+	unsigned int nr;
+};
+
+enum uarch_second_lists {
+	UARCH_SECOND_NONE,
+	UARCH_SECOND_HASWELL,
+	UARCH_SECOND_SKYLAKE,
+	UARCH_SECOND_GOLDEN_COVE,
+	UARCH_SECOND_GRACEMONT,
+};
+
 #define UARCH_LISTS	2
 
 /**
@@ -77,6 +115,7 @@ struct uarch_groups {
  *	has a number that perf's events do not name: corepmu has none; 0 if there is no such
  * @events: events that count something in uarch_work(): those of several, and its own
  * @groups: groups of them
+ * @second: events with a second register
  */
 struct uarch {
 	const char *name;
@@ -87,9 +126,11 @@ struct uarch {
 	u64 nameless;
 	struct uarch_events events[UARCH_LISTS];
 	struct uarch_groups groups[UARCH_LISTS];
+	enum uarch_second_lists second;
 };
 
 /* Up to the first without a name */
+extern const struct uarch_second_list uarch_second_lists[];
 extern const struct uarch uarch_intel[], uarch_amd[];
 
 #endif /* UARCH_H */

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: events of Intel's CPUs that count what a second register says
+ *
+ * MSR_OFFCORE_RSP_0 and 1 say which requests to count by their responses, MSR_PEBS_FRONTEND
+ * which trouble of the front end. Each is one for a thread. Events with the same value share
+ * it, others take turns; there are two registers of the first sort, each with an event number of
+ * its own, and an event goes to the one that is left (intel_alt_er() in
+ * arch/x86/events/intel/core.c, and likewise in the order in which events come).
+ *
+ * A register has its value from when the first event that needs it is placed on the CPU, while the
+ * PMU stands still, and nobody else writes it while there is one: beside the built-in driver that
+ * one has no events then.
+ *
+ * Events and registers are those of perf's events ("MSRIndex" in tools/perf/pmu-events/arch/x86),
+ * their bits those of the SDM, volume 3, "Off-core Response Performance Monitoring" of each
+ * microarchitecture, and table "MSR_PEBS_FRONTEND".
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/pmu.h>
+
+#include "intel.h"
+#include "msr.h"
+#include "x86.h"
+
+enum second {
+	RSP_0,
+	RSP_1,
+	FRONTEND,
+	NR_SECOND,
+};
+
+static_assert(NR_SECOND <= COREPMU_MAX_SECOND);
+
+static const u32 second_msrs[NR_SECOND] = {
+	[RSP_0]		= MSR_OFFCORE_RSP_0,
+	[RSP_1]		= MSR_OFFCORE_RSP_1,
+	[FRONTEND]	= MSR_PEBS_FRONTEND,
+};
+
+#define NHM	BIT(UARCH_NEHALEM)
+#define WSM	BIT(UARCH_WESTMERE)
+#define SNB	(BIT(UARCH_SANDY_BRIDGE) | BIT(UARCH_IVY_BRIDGE))
+#define HSW	BIT(UARCH_HASWELL)
+#define BDW	BIT(UARCH_BROADWELL)
+#define SKL	BIT(UARCH_SKYLAKE)
+#define ICL	BIT(UARCH_ICE_LAKE)
+#define GLC	BIT(UARCH_GOLDEN_COVE)
+#define RWC	BIT(UARCH_REDWOOD_COVE)
+#define LNC	BIT(UARCH_LION_COVE)
+#define SLM	BIT(UARCH_SILVERMONT)
+#define KNL	BIT(UARCH_KNIGHTS_LANDING)
+#define GLM	(BIT(UARCH_GOLDMONT) | BIT(UARCH_GOLDMONT_PLUS))
+#define TNT	BIT(UARCH_TREMONT)
+#define GRT	BIT(UARCH_GRACEMONT)
+#define CMT	(BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT))
+
+/*
+ * Requests; any response, suppliers of the data and what the snoop said. Of Sandy Bridge and
+ * Ivy Bridge those of clients have no remote suppliers.
+ */
+#define SNB_BITS	(GENMASK_ULL(11, 0) | GENMASK_ULL(37, 15))
+#define ICL_BITS	(GENMASK_ULL(13, 0) | GENMASK_ULL(37, 15))
+#define GLC_BITS	GENMASK_ULL(37, 0)
+#define LNC_BITS	GENMASK_ULL(43, 0)
+#define REMOTE		GENMASK_ULL(30, 23)
+/* The atoms' are those of the kernel. Their first register has a bit for outstanding requests. */
+#define SLM_BITS	(GENMASK_ULL(16, 0) | BIT_ULL(18) | BIT_ULL(31) | GENMASK_ULL(34, 33) | \
+			 GENMASK_ULL(37, 36))
+#define GLM_BITS	(SLM_BITS & ~(BIT_ULL(6) | BIT_ULL(31)))
+#define SLM_OUTSTANDING	BIT_ULL(38)
+#define KNL_BITS	(GENMASK_ULL(2, 0) | GENMASK_ULL(17, 5) | GENMASK_ULL(28, 19) | \
+			 GENMASK_ULL(32, 31) | GENMASK_ULL(37, 35))
+#define KNL_OTHER	(BIT_ULL(8) | BIT_ULL(11) | BIT_ULL(14))
+#define TNT_BITS	(GENMASK_ULL(12, 0) | GENMASK_ULL(39, 15) | GENMASK_ULL(51, 44))
+#define CMT_BITS	(GENMASK_ULL(41, 0) | GENMASK_ULL(51, 44))
+#define TNT_OUTSTANDING	BIT_ULL(63)
+
+/* Event, latency (bits 19-8) and bubbles (22-20) */
+#define FRONTEND_BITS	(GENMASK_ULL(22, 8) | BIT_ULL(4) | GENMASK_ULL(2, 0))
+#define FRONTEND_MS	BIT_ULL(3)
+
+/**
+ * struct second_event - an event with a second register
+ * @uarches: of which microarchitectures
+ * @code: unit mask and event
+ * @reg: the register
+ * @bits: those of it that mean something
+ */
+struct second_event {
+	u32		uarches;
+	u16		code;
+	u8		reg;
+	u64		bits;
+};
+
+static const struct second_event second_events[] = {
+	/* OFFCORE_RESPONSE, OCR */
+	{ NHM | WSM, 0x01b7, RSP_0, GENMASK_ULL(15, 0) },
+	{ WSM, 0x01bb, RSP_1, GENMASK_ULL(15, 0) },
+	{ SNB | HSW | BDW | SKL, 0x01b7, RSP_0, SNB_BITS },
+	{ SNB | HSW | BDW | SKL, 0x01bb, RSP_1, SNB_BITS },
+	{ ICL, 0x01b7, RSP_0, ICL_BITS },
+	{ ICL, 0x01bb, RSP_1, ICL_BITS },
+	{ GLC | RWC, 0x012a, RSP_0, GLC_BITS },
+	{ GLC | RWC, 0x012b, RSP_1, GLC_BITS },
+	{ LNC, 0x012a, RSP_0, LNC_BITS },
+	{ LNC, 0x012b, RSP_1, LNC_BITS },
+	{ SLM, 0x01b7, RSP_0, SLM_BITS | SLM_OUTSTANDING },
+	{ SLM, 0x02b7, RSP_1, SLM_BITS },
+	{ KNL, 0x01b7, RSP_0, (KNL_BITS & ~KNL_OTHER) | SLM_OUTSTANDING },
+	{ KNL, 0x02b7, RSP_1, KNL_BITS },
+	{ GLM, 0x01b7, RSP_0, GLM_BITS | SLM_OUTSTANDING },
+	{ GLM, 0x02b7, RSP_1, GLM_BITS },
+	{ TNT, 0x01b7, RSP_0, TNT_BITS | TNT_OUTSTANDING },
+	{ TNT, 0x02b7, RSP_1, TNT_BITS },
+	{ GRT, 0x01b7, RSP_0, GLC_BITS },
+	{ GRT, 0x02b7, RSP_1, GLC_BITS },
+	{ CMT, 0x01b7, RSP_0, CMT_BITS | TNT_OUTSTANDING },
+	{ CMT, 0x02b7, RSP_1, CMT_BITS },
+	/* FRONTEND_RETIRED, INT_MISC.UNKNOWN_BRANCH_CYCLES, UOPS_RETIRED.MS */
+	{ SKL | ICL, 0x01c6, FRONTEND, FRONTEND_BITS },
+	{ GLC, 0x01c6, FRONTEND, FRONTEND_BITS | FRONTEND_MS },
+	{ RWC | LNC, 0x02c6, FRONTEND, FRONTEND_MS | BIT_ULL(0) },
+	{ RWC | LNC, 0x03c6, FRONTEND, FRONTEND_BITS | FRONTEND_MS },
+	{ GLC | RWC, 0x40ad, FRONTEND, GENMASK_ULL(2, 0) },
+	{ LNC, 0x40ad, FRONTEND, GENMASK_ULL(3, 0) },
+	{ GLC | RWC | LNC, 0x04c2, FRONTEND, FRONTEND_MS },
+};
+
+/*
+ * Generic cache events: *_hw_cache_extra_regs[] in arch/x86/events/intel/core.c. Demand loads and
+ * stores (of Sandy Bridge with prefetches into the last cache), prefetches; any response, or
+ * what memory answered, by where it is.
+ */
+#define DATA_READ	BIT_ULL(0)
+#define OWNERSHIP	BIT_ULL(1)
+#define PREFETCH	GENMASK_ULL(5, 4)
+#define SNB_READ	(DATA_READ | BIT_ULL(7))
+#define SNB_WRITE	(OWNERSHIP | BIT_ULL(8))
+#define ANY		BIT_ULL(16)
+#define SNB_MEMORY	GENMASK_ULL(36, 22)
+#define SNB_REMOTE	GENMASK_ULL(36, 23)
+#define SNB_MISS	GENMASK_ULL(37, 22)
+#define SNOOPS		GENMASK_ULL(36, 31)
+#define NO_DRAM		BIT_ULL(37)
+#define HSW_LOCAL	BIT_ULL(22)
+#define BDW_LOCAL	BIT_ULL(26)
+#define HOPS		GENMASK_ULL(29, 27)
+#define NO_SUPPLIER	BIT_ULL(17)
+#define SKL_SNOOPS	GENMASK_ULL(36, 30)
+#define GLM_MISS	(GENMASK_ULL(34, 33) | GENMASK_ULL(37, 36))
+#define GLC_READ_MISS	(GENMASK_ULL(29, 22) | GENMASK_ULL(37, 31))
+#define GLC_WRITE	(GENMASK_ULL(29, 18) | GENMASK_ULL(37, 32))
+#define GLC_WRITE_MISS	(GENMASK_ULL(29, 22) | GENMASK_ULL(37, 32))
+#define GLC_NODE	(GENMASK_ULL(27, 26) | BIT_ULL(32))
+#define GLC_NODE_MISS	(GENMASK_ULL(25, 24) | GENMASK_ULL(29, 28) | GENMASK_ULL(37, 31))
+#define TNT_MISS	(BIT_ULL(26) | GENMASK_ULL(37, 32))
+
+#define SKX	(SKL | ICL)
+#define NEW	(GLC | RWC | LNC)
+#define ATOMS	(GLM | TNT | GRT | CMT)
+
+/**
+ * struct second_generic - what counts a generic event
+ * @uarches: of which microarchitectures
+ * @generic: perf_event_attr.config
+ * @value: of MSR_OFFCORE_RSP_0
+ */
+struct second_generic {
+	u32		uarches;
+	u32		generic;
+	u64		value;
+};
+
+static const struct second_generic cache_events[] = {
+	{ SNB, X86_CACHE(LL, READ, ACCESS), SNB_READ | ANY },
+	{ SNB, X86_CACHE(LL, READ, MISS), SNB_READ | SNB_MISS },
+	{ SNB, X86_CACHE(LL, WRITE, ACCESS), SNB_WRITE | ANY },
+	{ SNB, X86_CACHE(LL, WRITE, MISS), SNB_WRITE | SNB_MISS },
+	{ SNB, X86_CACHE(LL, PREFETCH, ACCESS), PREFETCH | ANY },
+	{ SNB, X86_CACHE(LL, PREFETCH, MISS), PREFETCH | SNB_MISS },
+	{ SNB, X86_CACHE(NODE, READ, ACCESS), SNB_READ | SNB_MEMORY },
+	{ SNB, X86_CACHE(NODE, READ, MISS), SNB_READ | SNB_REMOTE },
+	{ SNB, X86_CACHE(NODE, WRITE, ACCESS), SNB_WRITE | SNB_MEMORY },
+	{ SNB, X86_CACHE(NODE, WRITE, MISS), SNB_WRITE | SNB_REMOTE },
+	{ SNB, X86_CACHE(NODE, PREFETCH, ACCESS), PREFETCH | SNB_MEMORY },
+	{ SNB, X86_CACHE(NODE, PREFETCH, MISS), PREFETCH | SNB_REMOTE },
+
+	{ HSW | BDW | ATOMS, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY },
+	{ HSW | BDW | ATOMS, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | ANY },
+	{ HSW, X86_CACHE(LL, READ, MISS), DATA_READ | HSW_LOCAL | HOPS | SNOOPS | NO_DRAM },
+	{ HSW, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | HSW_LOCAL | HOPS | SNOOPS | NO_DRAM },
+	{ BDW, X86_CACHE(LL, READ, MISS), DATA_READ | BDW_LOCAL | HOPS | SNOOPS },
+	{ BDW, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | BDW_LOCAL | HOPS | SNOOPS },
+	{ HSW, X86_CACHE(NODE, READ, ACCESS), DATA_READ | HSW_LOCAL | SNOOPS },
+	{ HSW, X86_CACHE(NODE, WRITE, ACCESS), OWNERSHIP | HSW_LOCAL | SNOOPS },
+	{ BDW, X86_CACHE(NODE, READ, ACCESS), DATA_READ | BDW_LOCAL | SNOOPS },
+	{ BDW, X86_CACHE(NODE, WRITE, ACCESS), OWNERSHIP | BDW_LOCAL | SNOOPS },
+	{ HSW | BDW, X86_CACHE(NODE, READ, MISS), DATA_READ | HOPS | SNOOPS },
+	{ HSW | BDW, X86_CACHE(NODE, WRITE, MISS), OWNERSHIP | HOPS | SNOOPS },
+
+	{ SKX, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY | SKL_SNOOPS | NO_DRAM },
+	{ SKX, X86_CACHE(LL, READ, MISS),
+	  DATA_READ | NO_SUPPLIER | BDW_LOCAL | HOPS | SKL_SNOOPS | NO_DRAM },
+	{ SKX, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | ANY | SKL_SNOOPS | NO_DRAM },
+	{ SKX, X86_CACHE(LL, WRITE, MISS),
+	  OWNERSHIP | NO_SUPPLIER | BDW_LOCAL | HOPS | SKL_SNOOPS | NO_DRAM },
+	{ SKX, X86_CACHE(NODE, READ, ACCESS), DATA_READ | BDW_LOCAL | SKL_SNOOPS },
+	{ SKX, X86_CACHE(NODE, READ, MISS), DATA_READ | HOPS | SKL_SNOOPS },
+	{ SKX, X86_CACHE(NODE, WRITE, ACCESS), OWNERSHIP | BDW_LOCAL | SKL_SNOOPS },
+	{ SKX, X86_CACHE(NODE, WRITE, MISS), OWNERSHIP | HOPS | SKL_SNOOPS },
+
+	{ NEW, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY },
+	{ NEW, X86_CACHE(LL, READ, MISS), DATA_READ | GLC_READ_MISS },
+	{ NEW, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | GLC_WRITE },
+	{ NEW, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | GLC_WRITE_MISS },
+	{ NEW, X86_CACHE(NODE, READ, ACCESS), DATA_READ | GLC_NODE },
+	{ NEW, X86_CACHE(NODE, READ, MISS), DATA_READ | GLC_NODE_MISS },
+
+	{ BIT(UARCH_GOLDMONT), X86_CACHE(LL, PREFETCH, ACCESS), PREFETCH | ANY },
+	{ BIT(UARCH_GOLDMONT), X86_CACHE(LL, PREFETCH, MISS), PREFETCH | GLM_MISS },
+	{ GLM, X86_CACHE(LL, READ, MISS), DATA_READ | GLM_MISS },
+	{ GLM, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | GLM_MISS },
+	{ TNT | GRT | CMT, X86_CACHE(LL, READ, MISS), DATA_READ | TNT_MISS },
+	{ TNT | GRT | CMT, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | TNT_MISS },
+};
+
+static u32 own_bit(const struct x86_desc *desc)
+{
+	return desc->uarch ? BIT(desc->uarch - intel_uarches) : 0;
+}
+
+static const struct second_event *find_event(const struct x86_desc *desc, u64 config)
+{
+	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
+	const struct second_event *event;
+
+	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
+		if ((event->uarches & own_bit(desc)) && event->code == code)
+			return event;
+
+	return NULL;
+}
+
+static const struct second_event *find_register(const struct x86_desc *desc, unsigned int reg)
+{
+	const struct second_event *event;
+
+	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
+		if ((event->uarches & own_bit(desc)) && event->reg == reg)
+			return event;
+
+	return NULL;
+}
+
+/* Those of clients (arch/x86/include/asm/intel-family.h) */
+#define MODEL_SANDY_BRIDGE	0x2a
+#define MODEL_IVY_BRIDGE	0x3a
+
+static u64 bits_of(const struct second_event *event)
+{
+	if ((event->uarches & SNB) && (boot_cpu_data.x86_model == MODEL_SANDY_BRIDGE ||
+				       boot_cpu_data.x86_model == MODEL_IVY_BRIDGE))
+		return event->bits & ~REMOTE;
+
+	return event->bits;
+}
+
+/* Nehalem's and Westmere's registers are those of both threads of a core. */
+static bool is_shared(const struct x86_desc *desc)
+{
+	return (own_bit(desc) & (NHM | WSM)) && x86_has_threads();
+}
+
+/**
+ * intel_describe_second() - which of the second registers are there
+ * @desc: the counters, which have been reserved
+ *
+ * A hypervisor may keep them (KVM does), and there #GP is what comes of a write. They are the same
+ * on all CPUs of a kind. Process context.
+ */
+void intel_describe_second(struct x86_desc *desc)
+{
+	unsigned int reg;
+	u64 old, value;
+
+	for (reg = 0; reg < NR_SECOND; reg++) {
+		const struct second_event *event = find_register(desc, reg);
+		u64 probe = event ? event->bits & -event->bits : 0;
+		u32 msr = second_msrs[reg];
+
+		if (!event || x86_read_msr_safe(msr, &old))
+			continue;
+		if (x86_write_msr_safe(msr, old ^ probe) || x86_read_msr_safe(msr, &value) ||
+		    value != (old ^ probe))
+			continue;
+		if (!x86_write_msr_safe(msr, old))
+			desc->second |= BIT(reg);
+	}
+}
+
+/**
+ * intel_has_second() - does an event have a second register?
+ * @desc: the counters
+ * @config: the event
+ *
+ * Return: whether it has, be the register there or not
+ */
+bool intel_has_second(const struct x86_desc *desc, u64 config)
+{
+	return find_event(desc, config);
+}
+
+/**
+ * intel_has_offcore() - are there events with MSR_OFFCORE_RSP_0?
+ * @desc: the counters
+ *
+ * Return: whether there are, be the register there or not
+ */
+bool intel_has_offcore(const struct x86_desc *desc)
+{
+	return find_register(desc, RSP_0);
+}
+
+/**
+ * intel_has_frontend() - are there events with MSR_PEBS_FRONTEND?
+ * @desc: the counters
+ *
+ * Return: likewise
+ */
+bool intel_has_frontend(const struct x86_desc *desc)
+{
+	return find_register(desc, FRONTEND);
+}
+
+/**
+ * intel_second_cache() - the event for a PERF_TYPE_HW_CACHE event that has a second register
+ * @desc: the counters
+ * @generic: cache, operation << 8, result << 16
+ * @value: filled in with the value of that one
+ *
+ * Return: event and unit mask, or 0 if there is no such event, or no register
+ */
+u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value)
+{
+	const struct second_event *event = find_register(desc, RSP_0);
+	unsigned int i;
+
+	if (!event || !(desc->second & BIT(RSP_0)) || is_shared(desc))
+		return 0;
+
+	for (i = 0; i < ARRAY_SIZE(cache_events); i++) {
+		if (cache_events[i].generic != generic ||
+		    !(cache_events[i].uarches & own_bit(desc)))
+			continue;
+		*value = cache_events[i].value & bits_of(event);
+		return event->code;
+	}
+
+	return 0;
+}
+
+/**
+ * intel_second_encode() - have an event use its second register
+ * @desc: the counters
+ * @event: the event
+ * @config: what it counts
+ * @value: what the second register is to hold
+ *
+ * Process context.
+ *
+ * Return: 0, also for events that have none; or an errno after saying why it cannot be: those of
+ * the built-in driver, x86_pmu_extra_regs() in arch/x86/events/core.c
+ */
+int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
+			u64 value)
+{
+	const struct second_event *second = find_event(desc, config);
+	struct hw_perf_event_extra *reg = &event->hw.extra_reg;
+
+	if (!second)
+		return 0;
+	if (value & ~bits_of(second))
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx: its second register has not all of the bits of config1, %#llx: %#llx is too much",
+				      config, value, value & ~bits_of(second));
+	if (!(desc->second & BIT(second->reg)))
+		return corepmu_refuse(-ENXIO,
+				      "config %#llx: its second register, MSR %#x, is not there: is it kept from this virtual machine?",
+				      config, second_msrs[second->reg]);
+	if (is_shared(desc))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx: its second register is that of the core's other hyperthread, too",
+				      config);
+
+	reg->idx = second->reg;
+	reg->reg = second_msrs[second->reg];
+	reg->config = value;
+	event->hw.flags |= COREPMU_EVENT_SECOND;
+
+	return 0;
+}
+
+/* The register of the other event that counts the same, or @reg itself */
+static unsigned int other_register(const struct x86_desc *desc, unsigned int reg, u64 value)
+{
+	const struct second_event *other;
+
+	if (reg == FRONTEND)
+		return reg;
+	other = find_register(desc, reg == RSP_0 ? RSP_1 : RSP_0);
+
+	return other && (desc->second & BIT(other->reg)) && !(value & ~bits_of(other)) ?
+	       other->reg : reg;
+}
+
+static bool is_free(const struct corepmu_second *second, unsigned int reg, u64 value)
+{
+	return !second[reg].users || second[reg].value == value;
+}
+
+/**
+ * x86_second_choose() - the backend's second_choose()
+ * @pmu: the PMU
+ * @second: what the registers hold
+ * @event: an event with COREPMU_EVENT_SECOND
+ *
+ * Any context.
+ *
+ * Return: the register for it, or -EAGAIN while others have it
+ */
+int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
+		      const struct perf_event *event)
+{
+	unsigned int reg = event->hw.extra_reg.idx, other;
+	u64 value = event->hw.extra_reg.config;
+
+	/* A core's other thread may have come since the event was opened. */
+	if (is_shared(to_x86(pmu)))
+		return -EAGAIN;
+	if (is_free(second, reg, value))
+		return reg;
+	other = other_register(to_x86(pmu), reg, value);
+
+	return is_free(second, other, value) ? other : -EAGAIN;
+}
+
+/**
+ * x86_second_use() - the backend's second_use()
+ * @pmu: the PMU
+ * @event: an event that is about to be placed
+ * @reg: the register for it, from x86_second_choose()
+ *
+ * IRQs off.
+ */
+void x86_second_use(struct corepmu *pmu, struct perf_event *event, int reg)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	if (hwc->extra_reg.idx == reg)
+		return;
+
+	hwc->config_base &= ~(EVNTSEL_EVENT | EVNTSEL_UMASK);
+	hwc->config_base |= find_register(to_x86(pmu), reg)->code;
+	hwc->extra_reg.idx = reg;
+	hwc->extra_reg.reg = second_msrs[reg];
+}
+
+/**
+ * x86_second_write() - the backend's second_write()
+ * @cpuc: this CPU's state
+ * @reg: the register
+ *
+ * IRQs off, and the PMU stopped.
+ */
+void x86_second_write(struct corepmu_cpu *cpuc, int reg)
+{
+	x86_write_msr(second_msrs[reg], cpuc->second[reg].value);
+}
