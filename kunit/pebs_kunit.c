@@ -304,6 +304,41 @@ static void precise_gathers(struct kunit *test)
 	bench_close(event);
 }
 
+/* Perf core throttles by overflows: an interrupt is one, whatever it brings. */
+static void precise_one_overflow(struct kunit *test)
+{
+	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_alloc(b, &attr);
+	unsigned int before;
+
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	model()->pebs_ip = IP;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_forget(b);
+	b->throttle = true;
+	event->hw.interrupts_seq = 0;
+	event->hw.interrupts = 0;
+	before = model()->nmis;
+	bench_run(b, MACHINE_INSTRUCTIONS, 4200 * 100);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 4200 * 100);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4200);
+	KUNIT_EXPECT_EQ(test, event->hw.interrupts, model()->nmis - before);
+
+	/* Whoever is told of overflows has an interrupt each, and is in time. */
+	bench_stop_event(event, PERF_EF_UPDATE);
+	atomic_set(&event->event_limit, 1000);
+	bench_start_event(event, PERF_EF_RELOAD);
+	before = model()->nmis;
+	bench_run(b, MACHINE_INSTRUCTIONS, 10 * 100);
+	KUNIT_EXPECT_EQ(test, model()->nmis, before + 10);
+	KUNIT_EXPECT_EQ(test, atomic_read(&event->event_limit), 990);
+	b->throttle = false;
+	bench_del(event);
+	bench_close(event);
+}
+
 static void latency_attr(struct perf_event_attr *attr, u64 cycles)
 {
 	*attr = (struct perf_event_attr) {
@@ -417,6 +452,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_refused, gen_params),
 	KUNIT_CASE_PARAM(precise_encodes, gen_params),
 	KUNIT_CASE_PARAM(precise_gathers, gen_params),
+	KUNIT_CASE_PARAM(precise_one_overflow, gen_params),
 	KUNIT_CASE_PARAM(precise_latency, gen_params),
 	KUNIT_CASE_PARAM(precise_sources, gen_params),
 	{ }

@@ -229,6 +229,19 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 }
 
 /**
+ * corepmu_overflow_excuse() - the limiter is not to count what this interrupt took so far
+ * @cpuc: this CPU's state
+ *
+ * There was a long way to it: the CPU gets on, however many samples are made of it. From the
+ * overflow interrupt, once.
+ */
+void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
+{
+	/* limit_rate() adds it all. */
+	cpuc->busy -= sched_clock() - cpuc->overflow_start;
+}
+
+/**
  * corepmu_overflow_end() - the overflow interrupt has been dealt with: start the PMU
  * @cpuc: this CPU's state
  * @ours: it was the PMU's, even if an earlier one has dealt with its overflow

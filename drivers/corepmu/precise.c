@@ -185,6 +185,23 @@ bool corepmu_precise_may_gather(const struct perf_event *event)
 }
 
 /**
+ * corepmu_precise_interrupts() - is somebody to be told of each overflow of an event?
+ * @event: a precise event
+ *
+ * A limit of overflows (PERF_EVENT_IOC_REFRESH), a program, a signal, or the event of a trace
+ * would miss those that are samples alone, see corepmu_precise_emit(). Any context.
+ *
+ * Return: whether each is to interrupt
+ */
+bool corepmu_precise_interrupts(const struct perf_event *event)
+{
+	const struct perf_event *parent = event->parent ?: event;
+
+	return atomic_read(&event->event_limit) || compat_event_has_prog(event) ||
+	       READ_ONCE(parent->fasync) || event->aux_event;
+}
+
+/**
  * corepmu_precise_switch() - perf core has switched tasks
  * @sched_in: to the current one; or it is about to be switched away from
  *
@@ -281,15 +298,23 @@ bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event,
  * @event: the event; it may have been stopped meanwhile
  * @data: the sample
  * @regs: what it shows, with room for what the architecture has besides
+ * @more: it is not the last one of an interrupt, or there was none
  *
- * IRQs off, or NMI.
+ * perf_event_overflow() throttles an event by how often it interrupts: by how often it is
+ * called. Samples of which one interrupt brings many are handed to what that function calls to write
+ * one, but for the last: as the built-in driver's. IRQs off, or NMI.
  */
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
-			  struct perf_sample_data *data, struct pt_regs *regs)
+			  struct perf_sample_data *data, struct pt_regs *regs, bool more)
 {
 	bool stopped = event->hw.state & PERF_HES_STOPPED;
 	bool branches = event->hw.flags & COREPMU_EVENT_BRANCHES;
 	int stop;
+
+	if (more && !branches) {
+		READ_ONCE(event->overflow_handler)(event, data, regs);
+		return;
+	}
 
 	if (branches)
 		corepmu_branch_sample(cpuc, event, data);

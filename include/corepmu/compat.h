@@ -136,6 +136,16 @@ static inline bool compat_sched_task_is_told(const struct pmu *pmu)
 #endif
 }
 
+/* Has the event a program that its overflows run? Older kernels know of it only with BPF. */
+static inline bool compat_event_has_prog(const struct perf_event *event)
+{
+#ifdef CONFIG_BPF_SYSCALL
+	return event->prog;
+#else
+	return false;
+#endif
+}
+
 /* 6.3 keeps the size of what it has been given, and 6.8 has counts of each branch. */
 static inline void compat_sample_save_brstack(struct perf_sample_data *data,
 					      struct perf_event *event,

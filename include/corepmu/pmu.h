@@ -455,6 +455,7 @@ void corepmu_event_stop(struct perf_event *event, int flags);
 
 /* overflow.c */
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
+void corepmu_overflow_excuse(struct corepmu_cpu *cpuc);
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
 

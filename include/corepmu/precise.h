@@ -47,6 +47,7 @@ void corepmu_precise_on(void);
 void corepmu_precise_off(void);
 void corepmu_precise_start(struct corepmu_cpu *cpuc);
 bool corepmu_precise_may_gather(const struct perf_event *event);
+bool corepmu_precise_interrupts(const struct perf_event *event);
 void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_precise_switch(bool sched_in);
@@ -54,6 +55,6 @@ void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct pt_regs *regs);
 bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event, u64 *period);
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
-			  struct perf_sample_data *data, struct pt_regs *regs);
+			  struct perf_sample_data *data, struct pt_regs *regs, bool more);
 
 #endif /* _COREPMU_PRECISE_H */

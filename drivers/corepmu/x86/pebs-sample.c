@@ -166,11 +166,13 @@ static void fill_regs(const struct x86_desc *desc, const struct perf_event *even
  * @record: the record
  * @iregs: where the interrupt came, or what stands for it
  * @time: when the event happened, by the clock of samples, or 0 for now
+ * @more: others follow that are the same overflow, see corepmu_precise_emit()
  *
  * IRQs off, or NMI.
  */
 void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
-		   const struct x86_pebs_record *record, struct pt_regs *iregs, u64 time)
+		   const struct x86_pebs_record *record, struct pt_regs *iregs, u64 time,
+		   bool more)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	struct x86_perf_regs shown = { .regs = *iregs };
@@ -194,5 +196,5 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 		iregs = user_regs(event, iregs);
 		compat_sample_save_callchain(&data, corepmu_perf_callchain(event, iregs));
 	}
-	corepmu_precise_emit(cpuc, event, &data, &shown.regs);
+	corepmu_precise_emit(cpuc, event, &data, &shown.regs, more);
 }

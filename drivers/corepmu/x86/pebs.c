@@ -49,6 +49,7 @@
  * @period: of each counter that has a record, the period that has ended
  * @reload: what the CPU sets each counter back by, while @gathering
  * @nr: how many records there are of each counter
+ * @longest: how much the counter that counted most was set back by, with these
  *
  * Only the CPU itself touches it, with interrupts disabled; an NMI leaves it alone while @busy.
  */
@@ -65,9 +66,17 @@ struct pebs {
 	u64	period[COREPMU_MAX_COUNTERS];
 	u64	reload[COREPMU_MAX_COUNTERS];
 	u16	nr[COREPMU_MAX_COUNTERS];
+	u64	longest;
 };
 
 static DEFINE_PER_CPU(struct pebs, pebs);
+
+/*
+ * An interrupt after so many counts has let the CPU get on. Its samples are then limited by perf
+ * core alone (perf_sample_event_took()), as with the built-in driver: stretched periods would not
+ * make fewer of them before they are too long to gather.
+ */
+#define LONG_WAY	4096
 
 /* SDM volume 3, figure "Layout of IA32_PEBS_ENABLE MSR": LL_EN_PMC0 and up, before format 4 */
 #define LATENCY_SHIFT	32
@@ -156,7 +165,7 @@ static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *
 	u64 period = event->hw.sample_period;
 	s64 least = max_t(s64, 1, cpuc->min_left);
 
-	return (event->hw.flags & COREPMU_EVENT_LARGE) &&
+	return (event->hw.flags & COREPMU_EVENT_LARGE) && !corepmu_precise_interrupts(event) &&
 	       local64_read(&event->hw.period_left) >= least && period >= least &&
 	       period <= min_t(u64, event->hw.event_base >> 1, cpuc->pmu->max_left);
 }
@@ -274,6 +283,7 @@ static void account_gathered(struct corepmu_cpu *cpuc, int idx)
 	u64 now;
 
 	p->period[idx] = p->reload[idx];
+	p->longest = max(p->longest, p->nr[idx] * p->reload[idx]);
 	if (hwc->state & PERF_HES_STOPPED)
 		return;
 
@@ -304,6 +314,7 @@ static u64 account_records(struct corepmu_cpu *cpuc, const void *at, const void 
 			p->nr[__ffs64(left)]++;
 	}
 	if (p->gathering) {
+		p->longest = 0;
 		for (left = mine; left; left &= left - 1)
 			account_gathered(cpuc, __ffs64(left));
 		return overflowed;
@@ -320,10 +331,10 @@ static u64 account_records(struct corepmu_cpu *cpuc, const void *at, const void 
 }
 
 static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
-			 struct pt_regs *regs)
+			 struct pt_regs *regs, bool interrupt)
 {
 	unsigned int format = to_desc(cpuc)->pebs_format;
-	const struct pebs *p = this_cpu_ptr(&pebs);
+	struct pebs *p = this_cpu_ptr(&pebs);
 	struct x86_pebs_record record;
 
 	for (; ended && at < end && x86_pebs_parse(format, at, end - at, &record);
@@ -336,15 +347,17 @@ static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *e
 		for (; left; left &= left - 1) {
 			int idx = __ffs64(left);
 			struct perf_event *event = cpuc->events[idx];
+			/* An interrupt is one overflow of each event; a drain without one is none. */
+			bool more = p->gathering && (--p->nr[idx] || !interrupt);
 
 			if (is_precise(event))
 				x86_pebs_emit(cpuc, event, p->period[idx], &record, regs,
-					      p->gathering ? time_of(&record) : 0);
+					      p->gathering ? time_of(&record) : 0, more);
 		}
 	}
 }
 
-static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
+static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
 {
 	struct pebs *p = this_cpu_ptr(&pebs);
 	struct x86_ds *ds = x86_ds_this();
@@ -366,8 +379,10 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 		p->now = local_clock();
 		p->now_tsc = rdtsc();
 		ended = account_records(cpuc, base, end);
-		emit_records(cpuc, base, end, ended, regs);
+		emit_records(cpuc, base, end, ended, regs, interrupt);
 		ds->index = ds->base;
+		if (interrupt && p->gathering && p->longest >= LONG_WAY)
+			corepmu_overflow_excuse(cpuc);
 	}
 	barrier();
 	p->busy = false;
@@ -375,6 +390,11 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 		corepmu_start_cpu(cpuc);
 
 	return true;
+}
+
+static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
+{
+	return drain(cpuc, regs, false);
 }
 
 /**
@@ -409,7 +429,7 @@ u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 {
 	u64 ds_bit = to_desc(cpuc)->ds_bit, precise = x86_pebs_counters(cpuc);
 
-	if ((overflowed & ds_bit) && pebs_drain(cpuc, cpuc->regs))
+	if ((overflowed & ds_bit) && drain(cpuc, cpuc->regs, true))
 		cpuc->overflow_handled++;
 
 	return overflowed & ~(ds_bit | precise);

@@ -116,7 +116,8 @@ u64 x86_pebs_source(const struct perf_event *event, u64 source);
 
 /* pebs-sample.c */
 void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
-		   const struct x86_pebs_record *record, struct pt_regs *iregs, u64 time);
+		   const struct x86_pebs_record *record, struct pt_regs *iregs, u64 time,
+		   bool more);
 
 /* pebs-latency.c */
 void x86_pebs_encode_latency(struct perf_event *event);
