@@ -102,4 +102,87 @@ u64 program_loads(u64 rounds);
  */
 void program_at(const struct run *run, enum counted what, u64 n, struct moment *m);
 
+#define RING_PAGES		1024
+#define XMM3			(PERF_REG_X86_XMM0 + 6)
+
+/**
+ * struct check - how an event is sampled
+ * @config: the event
+ * @what: it counts
+ * @period: its period
+ * @precise: precise_ip
+ * @large: records may gather before there is an interrupt
+ * @faulting: the program's memory faults in as it goes
+ * @samples: how many there are to be
+ */
+struct check {
+	u64 config;
+	enum counted what;
+	u64 period;
+	unsigned int precise;
+	bool large;
+	bool faulting;
+	unsigned int samples;
+};
+
+/**
+ * make_tables() - what the program loads and stores, and where
+ * @run: filled in
+ * @faulting: in memory that faults in as the program goes
+ *
+ * Return: false when there is no memory.
+ */
+bool make_tables(struct run *run, bool faulting);
+
+/**
+ * attr_of() - the attributes of an event
+ * @c: how it is sampled
+ * @attr: result
+ */
+void attr_of(const struct check *c, struct perf_event_attr *attr);
+
+/**
+ * check_attr() - run the program under an event, and judge the samples
+ * @c: how it is sampled
+ * @attr: as attr_of() has it, or with more
+ */
+void check_attr(const struct check *c, struct perf_event_attr *attr);
+
+/**
+ * check() - attr_of() and check_attr()
+ * @c: how the event is sampled
+ */
+void check(const struct check *c);
+
+/**
+ * switches() - how often the task has been switched away from
+ *
+ * Return: the number.
+ */
+unsigned int switches(void);
+
+/**
+ * lasting() - those of samples that came late that what follows comes later by
+ * @shifts: so many came one late
+ *
+ * A counter overflows after two events at least: a period that has one left when its task comes
+ * back ends one later. So does what follows with the built-in driver, whose
+ * x86_perf_event_set_period() lengthens the period; with corepmu the next one is the shorter.
+ *
+ * Return: the number.
+ */
+unsigned int lasting(unsigned int shifts);
+
+/**
+ * expect_shifts() - each sample that is one late takes a switch of tasks
+ * @shifts: so many are
+ * @before: switches() before the program
+ */
+void expect_shifts(unsigned int shifts, unsigned int before);
+
+/**
+ * slow_loads() - the test of loads that take long
+ */
+void slow_loads(void);
+
 #endif /* PRECISE_H */
