@@ -13,6 +13,8 @@
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 
+#include <uapi/linux/btf.h>
+
 /* The page's buffer is perf core's own. */
 #include <../kernel/events/internal.h>
 
@@ -220,6 +222,17 @@ static void userpage_x86_width(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *width, 48);
 	x86_user_exit(desc);
 
+	/* What is behind the function's end is its neighbour's. */
+	x86_model_code_size = 80;
+	x86_model_load(80, false, &x86_model_pmu[3]);
+	x86_user_init(desc);
+	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
+	x86_user_exit(desc);
+	x86_model_code_size = 0;
+	x86_user_init(desc);
+	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	x86_model_code_size = 192;
+
 	/* It might be either. */
 	x86_model_load(80, false, &x86_model_pmu[3]);
 	x86_user_init(desc);
@@ -243,6 +256,148 @@ static void userpage_x86_width(struct kunit *test)
 		KUNIT_EXPECT_FALSE_MSG(test, corepmu_user_allowed, "%s", hidden[i]);
 		KUNIT_EXPECT_EQ(test, *width, 0);
 	}
+}
+
+/* BTF: its names, and a type of each shape that comes before the one that is looked for */
+#define BTF_INFO(kind, nr)	((u32)(kind) << 24 | (nr))
+#define BTF_WITH_BIT_FIELDS	BIT(31)
+
+static const char btf_names[] = "\0int\0x86_pmu\0cntval_bits\0name";
+
+enum {
+	NAME_INT	= 1,
+	NAME_X86_PMU	= 5,
+	NAME_BITS	= 13,
+	NAME_NAME	= 25,
+};
+
+struct btf_of_test {
+	struct btf_header	header;
+	struct btf_type		integer;
+	u32			integer_of;
+	struct btf_type		pointer;
+	struct btf_type		array;
+	struct btf_array	array_of;
+	struct btf_type		list;
+	struct btf_enum		list_of[2];
+	struct btf_type		wide_list;
+	struct btf_enum64	wide_list_of[1];
+	struct btf_type		function;
+	struct btf_param	function_of[2];
+	struct btf_type		variable;
+	struct btf_var		variable_of;
+	struct btf_type		section;
+	struct btf_var_secinfo	section_of[1];
+	struct btf_type		tag;
+	struct btf_decl_tag	tag_of;
+	struct btf_type		uni;
+	struct btf_member	uni_of[1];
+	struct btf_type		other;
+	struct btf_member	other_of[1];
+	struct btf_type		pmu;
+	struct btf_member	pmu_of[2];
+	char			names[sizeof(btf_names)];
+};
+
+static const struct btf_of_test btf_of_test = {
+	.header		= { .magic = BTF_MAGIC, .version = BTF_VERSION,
+			    .hdr_len = sizeof(struct btf_header),
+			    .type_len = offsetof(struct btf_of_test, names) -
+					sizeof(struct btf_header),
+			    .str_off = offsetof(struct btf_of_test, names) -
+				       sizeof(struct btf_header),
+			    .str_len = sizeof(btf_names) },
+	.integer	= { NAME_INT, BTF_INFO(BTF_KIND_INT, 0), { sizeof(int) } },
+	.pointer	= { 0, BTF_INFO(BTF_KIND_PTR, 0), { 1 } },
+	.array		= { 0, BTF_INFO(BTF_KIND_ARRAY, 0), { 0 } },
+	.list		= { 0, BTF_INFO(BTF_KIND_ENUM, 2), { sizeof(u32) } },
+	.wide_list	= { 0, BTF_INFO(BTF_KIND_ENUM64, 1), { sizeof(u64) } },
+	.function	= { 0, BTF_INFO(BTF_KIND_FUNC_PROTO, 2), { 0 } },
+	.variable	= { NAME_X86_PMU, BTF_INFO(BTF_KIND_VAR, 0), { 12 } },
+	.section	= { NAME_NAME, BTF_INFO(BTF_KIND_DATASEC, 1), { 1024 } },
+	.tag		= { NAME_NAME, BTF_INFO(BTF_KIND_DECL_TAG, 0), { 1 } },
+	.uni		= { NAME_X86_PMU, BTF_INFO(BTF_KIND_UNION, 1), { 8 } },
+	.uni_of		= { { NAME_BITS, 1, 0 } },
+	.other		= { NAME_NAME, BTF_INFO(BTF_KIND_STRUCT, 1), { 8 } },
+	.other_of	= { { NAME_BITS, 1, 32 } },
+	.pmu		= { NAME_X86_PMU, BTF_INFO(BTF_KIND_STRUCT, 2), { 1024 } },
+	.pmu_of		= { { NAME_NAME, 2, 0 },
+			    { NAME_BITS, 1, X86_MODEL_PMU_WIDTH * 32 } },
+};
+
+/* Does the driver find the width by BTF, in a kernel whose code tells nothing? */
+static bool btf_tells(struct x86_desc *desc, const struct btf_of_test *btf)
+{
+	bool found;
+
+	x86_model_btf = btf;
+	x86_model_btf_end = btf->names + sizeof(btf->names);
+	x86_user_init(desc);
+	found = corepmu_user_allowed && x86_model_pmu[X86_MODEL_PMU_WIDTH] == 48;
+	x86_user_exit(desc);
+
+	return found;
+}
+
+/* BTF says where the width is, and is not believed in what it cannot say. */
+static void userpage_x86_btf(struct kunit *test)
+{
+	struct bench *b = bench_start(test, machine_by_name("intel-v4"));
+	struct btf_of_test *btf = kunit_kzalloc(test, sizeof(*btf), GFP_KERNEL);
+	struct x86_desc *desc = to_x86(b->pmu);
+
+	test->priv = b;
+	KUNIT_ASSERT_NOT_NULL(test, btf);
+	*btf = btf_of_test;
+	memcpy(btf->names, btf_names, sizeof(btf_names));
+	x86_model_forget_loads();
+	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
+
+	/* It has the last word. */
+	x86_model_load(40, false, &x86_model_pmu[3]);
+	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
+	x86_model_forget_loads();
+
+	/* Bit-fields elsewhere in the struct; the width as one */
+	btf->pmu.info |= BTF_WITH_BIT_FIELDS;
+	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
+	btf->pmu_of[1].offset |= 8 << 24;
+	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	btf->pmu_of[1] = btf_of_test.pmu_of[1];
+	btf->pmu.info = btf_of_test.pmu.info;
+
+	/* Of another type, beyond the struct's end, between two ints */
+	btf->pmu_of[1].type = 2;
+	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	btf->pmu_of[1].type = 1;
+	btf->pmu_of[1].offset = 1024 * 8;
+	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	btf->pmu_of[1].offset = btf_of_test.pmu_of[1].offset + 8;
+	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	btf->pmu_of[1].offset = btf_of_test.pmu_of[1].offset;
+
+	/* A name that ends nowhere, a kind of a later kernel, an end too early */
+	btf->names[sizeof(btf_names) - 1] = 'x';
+	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	btf->names[sizeof(btf_names) - 1] = 0;
+	btf->tag.info = BTF_INFO(NR_BTF_KINDS, 0);
+	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	btf->tag.info = btf_of_test.tag.info;
+	btf->header.type_len -= sizeof(struct btf_member);
+	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	btf->header.type_len = btf_of_test.header.type_len;
+	btf->header.str_len++;
+	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	btf->header.str_len--;
+	btf->header.magic = 0;
+	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	btf->header.magic = BTF_MAGIC;
+	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
+
+	/* Then the code is looked at. */
+	btf->header.magic = 0;
+	x86_model_load(40, false, &x86_model_pmu[X86_MODEL_PMU_WIDTH]);
+	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
 }
 
 /* A counter that is narrower than the page says cannot be read. */
@@ -287,6 +442,7 @@ static struct kunit_case userpage_x86_cases[] = {
 	KUNIT_CASE(userpage_x86_rdpmc),
 	KUNIT_CASE(userpage_x86_mapped),
 	KUNIT_CASE(userpage_x86_width),
+	KUNIT_CASE(userpage_x86_btf),
 	KUNIT_CASE(userpage_x86_narrow),
 	KUNIT_CASE(userpage_x86_take_over),
 	{ }

@@ -28,7 +28,13 @@ static struct perf_callchain_entry *callchain_none(struct perf_event *event, str
 	return &empty;
 }
 
+static int lookup_size_none(unsigned long addr, unsigned long *size, unsigned long *offset)
+{
+	return 0;
+}
+
 DEFINE_STATIC_CALL(corepmu_lookup_name, corepmu_lookup_none);
+DEFINE_STATIC_CALL(corepmu_lookup_size, lookup_size_none);
 DEFINE_STATIC_CALL_NULL(corepmu_overflow, perf_event_overflow);
 DEFINE_STATIC_CALL_NULL(corepmu_took, perf_sample_event_took);
 DEFINE_STATIC_CALL_NULL(corepmu_cb_inc, perf_sched_cb_inc);
@@ -86,6 +92,21 @@ static int corepmu_find_lookup(void)
 unsigned long corepmu_find_symbol(const char *name)
 {
 	return static_call(corepmu_lookup_name)(name);
+}
+
+/**
+ * corepmu_symbol_size() - how far a function or an object goes on
+ * @addr: an address in it
+ *
+ * Process context, after corepmu_resolve_symbols().
+ *
+ * Return: the bytes from @addr to the next symbol, 0 when the kernel does not tell
+ */
+unsigned long corepmu_symbol_size(unsigned long addr)
+{
+	unsigned long size, offset;
+
+	return static_call(corepmu_lookup_size)(addr, &size, &offset) ? size - offset : 0;
 }
 
 static unsigned long corepmu_lookup(const char *name)
@@ -156,7 +177,7 @@ static void corepmu_resolve_for_branches(void)
  */
 int corepmu_resolve_symbols(void)
 {
-	unsigned long overflow, took;
+	unsigned long overflow, took, size;
 	int ret;
 
 	ret = corepmu_find_lookup();
@@ -170,6 +191,10 @@ int corepmu_resolve_symbols(void)
 
 	static_call_update(corepmu_overflow, (typeof(perf_event_overflow) *)overflow);
 	static_call_update(corepmu_took, (typeof(perf_sample_event_took) *)took);
+	size = corepmu_find_symbol("kallsyms_lookup_size_offset");
+	if (size)
+		static_call_update(corepmu_lookup_size,
+				   (typeof(kallsyms_lookup_size_offset) *)size);
 	corepmu_resolve_for_branches();
 	corepmu_resolve_for_precise();
 

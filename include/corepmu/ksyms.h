@@ -33,6 +33,7 @@ int corepmu_resolve_symbols(void);
 bool corepmu_has_sched_cb(void);
 bool corepmu_has_callchain(void);
 unsigned long corepmu_find_symbol(const char *name);
+unsigned long corepmu_symbol_size(unsigned long addr);
 
 /* perf_event_overflow(): any context that the PMU's interrupt may have */
 static inline int corepmu_perf_event_overflow(struct perf_event *event,
@@ -94,6 +95,13 @@ static inline bool corepmu_has_callchain(void)
 static inline unsigned long corepmu_find_symbol(const char *name)
 {
 	return kallsyms_lookup_name(name);
+}
+
+static inline unsigned long corepmu_symbol_size(unsigned long addr)
+{
+	unsigned long size, offset;
+
+	return kallsyms_lookup_size_offset(addr, &size, &offset) ? size - offset : 0;
 }
 
 static inline int corepmu_resolve_symbols(void)

@@ -60,6 +60,11 @@ int x86_model_pmu[X86_MODEL_PMU_WORDS];
 /* Calls of cr4_update_pce() and of perf_clear_dirty_counters() */
 unsigned int x86_model_pce_updates, x86_model_clears;
 
+/* Types of the kernel, from __start_BTF to __stop_BTF; NULL: a kernel without */
+const void *x86_model_btf, *x86_model_btf_end;
+/* What kallsyms says of the size of arch_perf_update_userpage() */
+unsigned long x86_model_code_size;
+
 /* arch_perf_update_userpage(): never run, only looked at */
 static u8 function[192];
 
@@ -127,6 +132,17 @@ void x86_model_load(unsigned int offset, bool movzx, const void *from)
 }
 
 /**
+ * x86_model_symbol_size() - corepmu_symbol_size()
+ * @addr: where arch_perf_update_userpage() is
+ *
+ * Return: its size
+ */
+unsigned long x86_model_symbol_size(unsigned long addr)
+{
+	return addr == (unsigned long)function ? x86_model_code_size : 0;
+}
+
+/**
  * x86_model_find_symbol() - corepmu_find_symbol()
  * @name: a symbol
  *
@@ -136,7 +152,7 @@ unsigned long x86_model_find_symbol(const char *name)
 {
 	const struct {
 		const char	*name;
-		void		*address;
+		const void	*address;
 	} symbols[] = {
 		{ "cr4_update_pce",		update_pce },
 		{ "perf_clear_dirty_counters",	clear_dirty_counters },
@@ -144,6 +160,8 @@ unsigned long x86_model_find_symbol(const char *name)
 		{ "rdpmc_always_available_key",	&always_key },
 		{ "arch_perf_update_userpage",	function },
 		{ "x86_pmu",			x86_model_pmu },
+		{ "__start_BTF",		x86_model_btf },
+		{ "__stop_BTF",			x86_model_btf_end },
 	};
 	unsigned int i;
 
@@ -161,6 +179,9 @@ unsigned long x86_model_find_symbol(const char *name)
 void x86_model_user_power_on(void)
 {
 	x86_model_hidden = NULL;
+	x86_model_btf = NULL;
+	x86_model_btf_end = NULL;
+	x86_model_code_size = sizeof(function);
 	x86_model_pce_updates = 0;
 	x86_model_clears = 0;
 	memset(x86_model_pmu, 0, sizeof(x86_model_pmu));

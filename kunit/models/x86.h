@@ -238,6 +238,8 @@ extern bool x86_model_no_msrs;
 /* user.c: what the kernel does not export, for x86/user.c; only of x86's kernels */
 extern const char *x86_model_hidden;
 extern int x86_model_pmu[X86_MODEL_PMU_WORDS];
+extern const void *x86_model_btf, *x86_model_btf_end;
+extern unsigned long x86_model_code_size;
 extern unsigned int x86_model_pce_updates, x86_model_clears;
 void x86_model_user_power_on(void);
 void x86_model_forget_loads(void);

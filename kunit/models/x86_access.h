@@ -53,6 +53,8 @@ int corepmu_has_builtin_pmu(void);
 
 unsigned long x86_model_find_symbol(const char *name);
 #define corepmu_find_symbol x86_model_find_symbol
+unsigned long x86_model_symbol_size(unsigned long addr);
+#define corepmu_symbol_size x86_model_symbol_size
 
 #include "x86.h"
 

@@ -29,7 +29,6 @@
 #include <linux/sched/task.h>
 #include <linux/smp.h>
 #include <linux/static_call.h>
-#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include <asm/mmu_context.h>
@@ -57,62 +56,10 @@ static DEFINE_MUTEX(rdpmc_mutex);
 static unsigned int page_width;
 static int *page_width_set;
 
-/* pmc_width */
-
-#define OPCODE_MOV		0x8b
-#define OPCODE_TWO_BYTES	0x0f
-#define OPCODE_MOVZX		0xb7
-/* ModRM: mod 00, r/m 101, an operand at RIP + disp32 */
-#define MODRM_RIP_MASK		0xc7
-#define MODRM_RIP		0x05
-
-#define WIDTH_CODE_BYTES	160
-#define WIDTH_DATA_BYTES	1024
-
-static bool loads_from_rip(const u8 *modrm)
-{
-	if ((modrm[0] & MODRM_RIP_MASK) != MODRM_RIP)
-		return false;
-
-	return modrm[-1] == OPCODE_MOV ||
-	       (modrm[-1] == OPCODE_MOVZX && modrm[-2] == OPCODE_TWO_BYTES);
-}
-
-/*
- * arch_perf_update_userpage() copies x86_pmu.cntval_bits to pmc_width; without
- * the built-in driver that is 0. The type is the kernel's own, so the member is
- * found by the only load that the function makes from x86_pmu.
- */
-static int *find_cntval_bits(void)
-{
-	unsigned long function = corepmu_find_symbol("arch_perf_update_userpage");
-	unsigned long data = corepmu_find_symbol("x86_pmu");
-	const u8 *modrm, *end;
-	unsigned long found = 0, at;
-	s32 displacement;
-
-	if (!function || !data)
-		return NULL;
-
-	end = (const u8 *)function + WIDTH_CODE_BYTES;
-	for (modrm = (const u8 *)function + 2; modrm < end; modrm++) {
-		if (!loads_from_rip(modrm))
-			continue;
-		memcpy(&displacement, modrm + 1, sizeof(displacement));
-		at = (unsigned long)(modrm + 1 + sizeof(displacement)) + displacement;
-		if (at < data || at >= data + WIDTH_DATA_BYTES || !IS_ALIGNED(at, sizeof(int)))
-			continue;
-		if (found && found != at)
-			return NULL;
-		found = at;
-	}
-
-	return (int *)found;
-}
-
+/* The width of all pages, or 0 after saying why there is none */
 static unsigned int set_page_width(unsigned int width)
 {
-	int *bits = find_cntval_bits();
+	int *bits = x86_find_cntval_bits();
 
 	if (!bits)
 		return 0;
@@ -120,8 +67,13 @@ static unsigned int set_page_width(unsigned int width)
 		WRITE_ONCE(*bits, width);
 		page_width_set = bits;
 	}
+	if (*bits == width)
+		return width;
 
-	return *bits == width ? width : 0;
+	pr_notice("pmc_width is %d here, of the kernel's own driver, and counters have %u bits: user space cannot read counters\n",
+		  *bits, width);
+
+	return 0;
 }
 
 /* Who may read */
@@ -348,7 +300,6 @@ void x86_user_init(struct x86_desc *desc)
 	page_width = set_page_width(desc->pmu->width[0]);
 	if (!page_width) {
 		x86_user_exit(desc);
-		pr_notice("this kernel hides what sets pmc_width: user space cannot read counters\n");
 		return;
 	}
 

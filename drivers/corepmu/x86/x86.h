@@ -177,6 +177,9 @@ void x86_irq_disable(struct corepmu_cpu *cpuc);
 /* Whoever has the counters, this makes them free. */
 #define X86_REMEDY "end what perf runs on them, and write 0 to /proc/sys/kernel/nmi_watchdog"
 
+/* page-width.c */
+int *x86_find_cntval_bits(void);
+
 /* user.c */
 extern const struct attribute_group x86_user_group;
 void x86_user_init(struct x86_desc *desc);
