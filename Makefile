@@ -45,7 +45,7 @@ modules_install:
 ifneq ($(filter run,$(MAKECMDGOALS)),)
 -load build/make_exit.so
 build/make_exit.so: scripts/build/make-exit.c
-	@$(scripts)/install-deps build
+	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@mkdir -p $(@D)
 	@$(CC) -shared -fPIC -O2 -Wall -o $@ $<
 run-status := build/.status-$(shell echo $$PPID)

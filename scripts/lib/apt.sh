@@ -78,7 +78,7 @@ apt_open() {
 	[ "$arch" != source ] || arch=$(dpkg --print-architecture)
 
 	command -v apt-get >/dev/null 2>&1 ||
-		die "apt-get is missing: packages are fetched from Debian's archive, so this needs a Debian system."
+		die "apt-get is missing: packages are fetched from Debian's archive, so this needs a Debian system, or the container of packaging/container."
 	need_space 200
 	# One at a time, counting a program and those that it starts as one.
 	if [ -z "${COREPMU_APT_LOCKED:-}" ]; then
