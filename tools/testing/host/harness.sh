@@ -101,6 +101,19 @@ run env QEMU="$work/no-qemu" scripts/run-guest --arch "$arch" --kernel "$kernel"
 refused "does not run, or is older"
 result "a QEMU that does not run is refused"
 
+# A machine of another distribution, and a cache with nothing in it
+mkdir "$work/no-apt"
+for program in basename bash env dirname cat sed awk grep xargs uname printf; do
+	ln -s "$(command -v $program)" "$work/no-apt/$program"
+done
+run env PATH="$work/no-apt" COREPMU_CACHE="$work/empty" scripts/install-deps guest --arch "$arch"
+refused "this machine has no apt: .*packaging/container/Containerfile"
+result "without apt it is said where a container is"
+
+run env PATH="$work/no-apt" COREPMU_CACHE="$work/empty" scripts/install-deps build
+[ $status -eq 0 ] && [ ! -s "$work/err" ]
+result "a module for a tree that is here takes no apt"
+
 # A compiler that says what it compiles for, and no more.
 printf '#!/bin/sh\necho mips-linux-gnu\n' >"$work/mips-gcc"
 chmod +x "$work/mips-gcc"
