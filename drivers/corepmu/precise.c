@@ -301,18 +301,19 @@ bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event,
  * @more: it is not the last one of an interrupt, or there was none
  *
  * perf_event_overflow() throttles an event by how often it interrupts: by how often it is
- * called. Samples of which one interrupt brings many are handed to what that function calls to write
- * one, but for the last: as the built-in driver's. IRQs off, or NMI.
+ * called. Samples of which one interrupt brings many are handed to what that function calls to
+ * write one, but for the last: as the built-in driver's. IRQs off, or NMI.
  */
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs, bool more)
 {
 	bool stopped = event->hw.state & PERF_HES_STOPPED;
 	bool branches = event->hw.flags & COREPMU_EVENT_BRANCHES;
+	perf_overflow_handler_t write = READ_ONCE(event->overflow_handler);
 	int stop;
 
 	if (more && !branches) {
-		READ_ONCE(event->overflow_handler)(event, data, regs);
+		write(event, data, regs);
 		return;
 	}
 

@@ -88,65 +88,79 @@ size_t x86_pebs_size(unsigned int format, u64 data)
 	return (format == PEBS_FORMAT_SKYLAKE ? NR_SKL_WORDS : words(data)) * sizeof(u64);
 }
 
-static bool parse_skylake(const u64 *word, size_t left, struct x86_pebs_record *record)
+/**
+ * x86_pebs_next() - how far it is to the next record
+ * @format: their format
+ * @at: where this one is, aligned to a word
+ * @left: bytes from there to the end of the last record
+ * @counters: filled in: those that overflowed, a bit each
+ *
+ * Any context, NMI too.
+ *
+ * Return: bytes, 0 when this is no record, and it cannot be told where the next one is
+ */
+size_t x86_pebs_next(unsigned int format, const void *at, size_t left, u64 *counters)
 {
-	if (left < NR_SKL_WORDS * sizeof(u64))
-		return false;
+	const u64 *word = at;
+	size_t size, expected;
 
-	*record = (struct x86_pebs_record) {
-		.size		= NR_SKL_WORDS * sizeof(u64),
-		.counters	= word[SKL_COUNTERS],
-		.ip		= word[SKL_EVENTING_IP],
-		.tsc		= word[SKL_TSC],
-		.regs		= &word[SKL_REGS],
-		.has_memory	= true,
-		.address	= word[SKL_ADDRESS],
-		.source		= word[SKL_SOURCE],
-		.latency	= word[SKL_LATENCY],
-		.tsx		= word[SKL_TSX],
-	};
-
-	return true;
-}
-
-static bool parse_adaptive(const u64 *word, size_t left, struct x86_pebs_record *record)
-{
-	const u64 *end = word + left / sizeof(u64);
-	u64 groups;
+	if (format == PEBS_FORMAT_SKYLAKE) {
+		size = NR_SKL_WORDS * sizeof(u64);
+		if (left < size)
+			return 0;
+		*counters = word[SKL_COUNTERS];
+		return size;
+	}
 
 	if (left < NR_BASIC_WORDS * sizeof(u64))
-		return false;
-
-	groups = FIELD_GET(FORMAT_GROUPS, word[BASIC_FORMAT]);
-	*record = (struct x86_pebs_record) {
-		.size		= FIELD_GET(FORMAT_SIZE, word[BASIC_FORMAT]),
-		.retire		= FIELD_GET(FORMAT_RETIRE, word[BASIC_FORMAT]),
-		.counters	= word[BASIC_COUNTERS],
-		.ip		= word[BASIC_IP],
-		.tsc		= word[BASIC_TSC],
-	};
+		return 0;
+	size = FIELD_GET(FORMAT_SIZE, word[BASIC_FORMAT]);
+	expected = words(FIELD_GET(FORMAT_GROUPS, word[BASIC_FORMAT])) * sizeof(u64);
 	/* Groups that are not known were not asked for. */
-	if (record->size != words(groups) * sizeof(u64) || record->size > left)
-		return false;
+	if (size != expected || size > left)
+		return 0;
+	*counters = word[BASIC_COUNTERS];
 
-	end = word + record->size / sizeof(u64);
+	return size;
+}
+
+static void parse_skylake(const u64 *word, struct x86_pebs_record *record)
+{
+	record->ip = word[SKL_EVENTING_IP];
+	record->tsc = word[SKL_TSC];
+	record->retire = 0;
+	record->regs = &word[SKL_REGS];
+	record->has_memory = true;
+	record->address = word[SKL_ADDRESS];
+	record->source = word[SKL_SOURCE];
+	record->latency = word[SKL_LATENCY];
+	record->tsx = word[SKL_TSX];
+	record->xmm = NULL;
+}
+
+static void parse_adaptive(const u64 *word, struct x86_pebs_record *record)
+{
+	u64 groups = FIELD_GET(FORMAT_GROUPS, word[BASIC_FORMAT]);
+
+	record->retire = FIELD_GET(FORMAT_RETIRE, word[BASIC_FORMAT]);
+	record->ip = word[BASIC_IP];
+	record->tsc = word[BASIC_TSC];
 	word += NR_BASIC_WORDS;
-	if (groups & PEBS_DATA_MEMINFO) {
-		record->has_memory = true;
+	record->has_memory = groups & PEBS_DATA_MEMINFO;
+	record->tsx = 0;
+	if (record->has_memory) {
 		record->address = word[MEMINFO_ADDRESS];
 		record->source = word[MEMINFO_SOURCE];
 		record->latency = word[MEMINFO_LATENCY];
 		record->tsx = word[MEMINFO_TSX];
 		word += NR_MEMINFO_WORDS;
 	}
+	record->regs = NULL;
 	if (groups & PEBS_DATA_GPRS) {
 		record->regs = word;
 		word += NR_GPRS_WORDS;
 	}
-	if (groups & PEBS_DATA_XMMS)
-		record->xmm = word;
-
-	return word <= end;
+	record->xmm = groups & PEBS_DATA_XMMS ? word : NULL;
 }
 
 /**
@@ -163,10 +177,16 @@ static bool parse_adaptive(const u64 *word, size_t left, struct x86_pebs_record 
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 		    struct x86_pebs_record *record)
 {
-	if (format == PEBS_FORMAT_SKYLAKE)
-		return parse_skylake(at, left, record);
+	record->size = x86_pebs_next(format, at, left, &record->counters);
+	if (!record->size)
+		return false;
 
-	return parse_adaptive(at, left, record);
+	if (format == PEBS_FORMAT_SKYLAKE)
+		parse_skylake(at, record);
+	else
+		parse_adaptive(at, record);
+
+	return true;
 }
 
 /**

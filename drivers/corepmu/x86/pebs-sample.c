@@ -165,36 +165,37 @@ static void fill_regs(const struct x86_desc *desc, const struct perf_event *even
  * @period: its period that has ended
  * @record: the record
  * @iregs: where the interrupt came, or what stands for it
- * @time: when the event happened, by the clock of samples, or 0 for now
+ * @sample: its time, and room for the rest
  * @more: others follow that are the same overflow, see corepmu_precise_emit()
  *
  * IRQs off, or NMI.
  */
 void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
-		   const struct x86_pebs_record *record, struct pt_regs *iregs, u64 time,
-		   bool more)
+		   const struct x86_pebs_record *record, struct pt_regs *iregs,
+		   struct x86_pebs_sample *sample, bool more)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
-	struct x86_perf_regs shown = { .regs = *iregs };
-	struct perf_sample_data data;
+	struct x86_perf_regs *shown = &sample->shown;
+	struct perf_sample_data *data = &sample->data;
 	bool hidden;
 
-	perf_sample_data_init(&data, 0, period);
-	fill_regs(desc, event, record, &shown);
-	hidden = user_regs(event, &shown.regs) != &shown.regs;
+	perf_sample_data_init(data, 0, period);
+	shown->regs = *iregs;
+	fill_regs(desc, event, record, shown);
+	hidden = user_regs(event, &shown->regs) != &shown->regs;
 	if (hidden) {
-		shown.regs = *task_pt_regs(current);
-		shown.xmm_regs = NULL;
+		shown->regs = *task_pt_regs(current);
+		shown->xmm_regs = NULL;
 	} else if (record->has_memory) {
-		set_memory(desc, event, record, &data);
+		set_memory(desc, event, record, data);
 	}
-	if (time && (event->attr.sample_type & PERF_SAMPLE_TIME)) {
-		data.time = time;
-		data.sample_flags |= PERF_SAMPLE_TIME;
+	if (sample->time) {
+		data->time = sample->time;
+		data->sample_flags |= PERF_SAMPLE_TIME;
 	}
 	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
 		iregs = user_regs(event, iregs);
-		compat_sample_save_callchain(&data, corepmu_perf_callchain(event, iregs));
+		compat_sample_save_callchain(data, corepmu_perf_callchain(event, iregs));
 	}
-	corepmu_precise_emit(cpuc, event, &data, &shown.regs, more);
+	corepmu_precise_emit(cpuc, event, data, &shown->regs, more);
 }

@@ -300,17 +300,19 @@ static u64 account_records(struct corepmu_cpu *cpuc, const void *at, const void 
 	struct pebs *p = this_cpu_ptr(&pebs);
 	u64 mine = x86_pebs_counters(cpuc), overflowed = 0, ended = 0, left;
 	unsigned int format = to_desc(cpuc)->pebs_format;
-	struct x86_pebs_record record;
+	u64 counters;
+	size_t size;
 
 	for (left = mine; left; left &= left - 1)
 		p->nr[__ffs64(left)] = 0;
-	for (; at < end; at += record.size) {
-		if (!x86_pebs_parse(format, at, end - at, &record)) {
+	for (; at < end; at += size) {
+		size = x86_pebs_next(format, at, end - at, &counters);
+		if (!size) {
 			tell_of_garbage(at);
 			break;
 		}
-		overflowed |= record.counters & mine;
-		for (left = record.counters & mine; left; left &= left - 1)
+		overflowed |= counters & mine;
+		for (left = counters & mine; left; left &= left - 1)
 			p->nr[__ffs64(left)]++;
 	}
 	if (p->gathering) {
@@ -336,6 +338,7 @@ static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *e
 	unsigned int format = to_desc(cpuc)->pebs_format;
 	struct pebs *p = this_cpu_ptr(&pebs);
 	struct x86_pebs_record record;
+	struct x86_pebs_sample sample;
 
 	for (; ended && at < end && x86_pebs_parse(format, at, end - at, &record);
 	     at += record.size) {
@@ -347,12 +350,14 @@ static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *e
 		for (; left; left &= left - 1) {
 			int idx = __ffs64(left);
 			struct perf_event *event = cpuc->events[idx];
-			/* An interrupt is one overflow of each event; a drain without one is none. */
+			/* An interrupt is one overflow of each event, a drain without one none. */
 			bool more = p->gathering && (--p->nr[idx] || !interrupt);
 
-			if (is_precise(event))
-				x86_pebs_emit(cpuc, event, p->period[idx], &record, regs,
-					      p->gathering ? time_of(&record) : 0, more);
+			if (!is_precise(event))
+				continue;
+			sample.time = p->gathering && (event->attr.sample_type & PERF_SAMPLE_TIME) ?
+				      time_of(&record) : 0;
+			x86_pebs_emit(cpuc, event, p->period[idx], &record, regs, &sample, more);
 		}
 	}
 }

@@ -58,7 +58,7 @@ struct x86_ds {
  * @tsc: when
  * @retire: cycles that it took to retire, of CPUs that tell
  * @regs: registers after the instruction as the record has them, or NULL
- * @has_memory: the next ones are there
+ * @has_memory: the next four are there
  * @address: data's linear address
  * @source: where they came from, encoded
  * @latency: cycles, encoded from Golden Cove on
@@ -105,6 +105,7 @@ enum x86_pebs_reg {
 
 /* pebs-record.c */
 size_t x86_pebs_size(unsigned int format, u64 data);
+size_t x86_pebs_next(unsigned int format, const void *at, size_t left, u64 *counters);
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 		    struct x86_pebs_record *record);
 u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
@@ -114,10 +115,24 @@ u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
 u64 x86_pebs_data(const struct perf_event *event);
 u64 x86_pebs_source(const struct perf_event *event, u64 source);
 
+/**
+ * struct x86_pebs_sample - what a sample is made in
+ * @time: when the event happened, by the clock of samples, or 0 for now
+ * @data: what perf core is told of it
+ * @shown: the registers
+ *
+ * One for all records of an interrupt: kernels that clear what is on the stack do so once.
+ */
+struct x86_pebs_sample {
+	u64			time;
+	struct perf_sample_data	data;
+	struct x86_perf_regs	shown;
+};
+
 /* pebs-sample.c */
 void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
-		   const struct x86_pebs_record *record, struct pt_regs *iregs, u64 time,
-		   bool more);
+		   const struct x86_pebs_record *record, struct pt_regs *iregs,
+		   struct x86_pebs_sample *sample, bool more);
 
 /* pebs-latency.c */
 void x86_pebs_encode_latency(struct perf_event *event);
