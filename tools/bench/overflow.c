@@ -18,20 +18,24 @@
 #define MAX_OVERFLOWS	1000
 /* Anything longer between two looks at the clock is an interruption. */
 #define GAP		200
+/* The same where one interruption has many samples, and what is longer than a tick's */
+#define PERIOD_MANY	1000
+#define INTERRUPTIONS	20
+#define GAP_MANY	20000
 /* Room for as many samples with branch records */
 #define PAGES		256
 
 /* What user space misses when a counter overflows under it: the median of such gaps. */
-static u64 median_gap(void)
+static u64 median_gap(unsigned int most, u64 least)
 {
 	static u64 gaps[MAX_OVERFLOWS];
 	unsigned int nr = 0;
 	u64 last, now;
 
 	mark();
-	for (last = clock_now(); nr < MAX_OVERFLOWS; last = now) {
+	for (last = clock_now(); nr < most; last = now) {
 		now = clock_now();
-		if (now - last >= GAP)
+		if (now - last >= least)
 			gaps[nr++] = now - last;
 	}
 	mark();
@@ -41,10 +45,9 @@ static u64 median_gap(void)
 /* Where the child of bench_overflow() leaves its median gap: memory of both */
 static u64 *childs_gap;
 
-static void measure_gap(unsigned long unused)
+static void measure_gap(unsigned long many)
 {
-	(void)unused;
-	*childs_gap = median_gap();
+	*childs_gap = many ? median_gap(INTERRUPTIONS, GAP_MANY) : median_gap(MAX_OVERFLOWS, GAP);
 }
 
 /* The buffer is a parent's, as perf record's is, or of the task that is sampled. */
@@ -71,7 +74,7 @@ static void bench_overflow(const char *where, const char *what, bool cpu_wide, b
 		die("mmap");
 	event_enable(b.fds[0]);
 	if (own) {
-		gap = median_gap();
+		gap = median_gap(MAX_OVERFLOWS, GAP);
 	} else {
 		child_run(&child);
 		gap = *childs_gap;
@@ -84,6 +87,52 @@ static void bench_overflow(const char *where, const char *what, bool cpu_wide, b
 	if (sum.samples < MAX_OVERFLOWS * 9 / 10)
 		printf("BROKEN %s%s: %u interruptions, %u samples\n", where, what, MAX_OVERFLOWS,
 		       sum.samples);
+	ring_unmap(&ring);
+	bench_close(&b);
+}
+
+/*
+ * Precise samples, whose place is in a record: with an interruption each, which raw data of
+ * nothing asks for, or as many to one as the buffer of records has room for.
+ */
+static void bench_precise(const char *what, bool many)
+{
+	unsigned int samples, of_each = many ? INTERRUPTIONS : MAX_OVERFLOWS;
+	struct ring_sum sum = { 0 };
+	static struct ring ring;
+	struct child child = { 0 };
+	struct bench b;
+	int fd;
+
+	bench_init(&b, false);
+	b.attr.sample_period = many ? PERIOD_MANY : PERIOD;
+	b.attr.sample_type |= many ? PERF_SAMPLE_IP : PERF_SAMPLE_IP | PERF_SAMPLE_RAW;
+	b.attr.precise_ip = 2;
+	fd = event_open(&b.attr, 0, -1, -1, 0);
+	if (fd < 0) {
+		printf("# %s: %s\n", what, strerror(-fd));
+		return;
+	}
+	close(fd);
+	if (!child_start(&child, measure_gap, many))
+		exit(1);
+	b.pid = child.pid;
+	bench_open(&b, 1, false, true);
+	if (ring_map(&ring, b.fds[0], PAGES))
+		die("mmap");
+	event_enable(b.fds[0]);
+	child_run(&child);
+	child_end(&child);
+	event_disable(b.fds[0]);
+	ring_drain(&ring, &b.attr, &sum);
+	/* A few come after the last interruption, but not one for each. */
+	samples = sum.samples / of_each;
+	if (!samples || (many && samples == 1))
+		printf("BROKEN %s: %u interruptions, %u samples\n", what, of_each, sum.samples);
+	else
+		printf("BENCH %s %llu\n", what, (unsigned long long)*childs_gap / samples);
+	printf("# %s: %u samples an interruption\n", what, samples);
+	printf("MARKED %s %u\n", what, sum.samples);
 	ring_unmap(&ring);
 	bench_close(&b);
 }
@@ -125,5 +174,7 @@ void bench_overflows(const char *where, bool cpu_wide)
 	bench_overflow(where, "overflow-branches", cpu_wide, false, PERF_SAMPLE_IP, ANY_BRANCH);
 	bench_overflow(where, "overflow-branches-kernel", cpu_wide, false, PERF_SAMPLE_IP,
 		       ANY_BRANCH | PERF_SAMPLE_BRANCH_KERNEL);
+	bench_precise("overflow-precise", false);
+	bench_precise("overflow-precise-many", true);
 	bench_overflow(where, "overflow-calls", cpu_wide, false, PERF_SAMPLE_IP, CALL_STACK);
 }

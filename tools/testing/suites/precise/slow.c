@@ -46,7 +46,7 @@ struct slow {
 	struct moment m;
 };
 
-/* Goes on to the load of that number. Those of the strings are of a line that does not take long. */
+/* Goes on to the load of that number; those of the strings are of a line that does not take long */
 static void find_slow(const struct run *run, u64 nr, struct slow *slow)
 {
 	while (slow->nr < nr && slow->round < run->rounds) {
