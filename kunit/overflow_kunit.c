@@ -453,6 +453,65 @@ static void overflow_limiter(struct kunit *test)
 	end(event);
 }
 
+/* Neighbours of an event that is limited have the periods that they ask for. */
+static void overflow_neighbour(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *storm = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct perf_event *other = sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	s64 lowest = b->pmu->min_left, left;
+	unsigned int i;
+
+	cpuc->window = machine_time;
+	for (i = 0; i < 8; i++)
+		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
+	machine_sample_ns = 1;
+	KUNIT_EXPECT_GT(test, cpuc->min_left, 100);
+	KUNIT_EXPECT_GT(test, storm->hw.event_base_rdpmc, 100);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+
+	/* What is left of a neighbour's period is not stretched. */
+	bench_run(b, MACHINE_BRANCHES, 95);
+	bench_stop_event(other, PERF_EF_UPDATE);
+	bench_start_event(other, PERF_EF_RELOAD);
+	left = (0 - local64_read(&other->hw.prev_count)) & other->hw.event_base;
+	KUNIT_EXPECT_EQ(test, left, max_t(s64, local64_read(&other->hw.period_left), lowest));
+	KUNIT_EXPECT_LE(test, left, 5);
+	bench_run(b, MACHINE_BRANCHES, left);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+
+	/* One that has come from another CPU has been limited there: here nothing is. */
+	other->hw.event_base_rdpmc = BIT(20);
+	cpuc->min_left = lowest;
+	bench_run(b, MACHINE_BRANCHES, local64_read(&other->hw.period_left));
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+
+	end(other);
+	end(storm);
+}
+
+/* Perf core takes a stretched period of a frequency for the one that it has asked for. */
+static void overflow_limited_freq(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.freq = 1, .sample_freq = 1000,
+	};
+	struct bench *b = test->priv;
+	struct perf_event *event;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	b->cpuc->min_left = 4096;
+	event->hw.event_base_rdpmc = 4096;
+	event->hw.sample_period = 3;
+	one_overflow(b, event, 0, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 4096);
+	b->cpuc->min_left = b->pmu->min_left;
+	end(event);
+}
+
 /* A counting event's counter wraps: no sample, and an exact count. */
 static void overflow_counting(struct kunit *test)
 {
@@ -486,6 +545,8 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_regs, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_took, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limiter, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_neighbour, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_limited_freq, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_counting, machine_gen_params),
 	{ }
 };

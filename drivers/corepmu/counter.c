@@ -33,7 +33,7 @@ static __always_inline u64 counter_value(struct corepmu_cpu *cpuc,
 		left = min_t(u64, left, corepmu_start_near_wrap);
 	}
 
-	left = clamp_t(s64, left, max_t(s64, 1, cpuc->min_left),
+	left = clamp_t(s64, left, event->hw.event_base_rdpmc,
 		       min_t(u64, mask >> 1, cpuc->pmu->max_left));
 
 	return -left & mask;
@@ -116,6 +116,20 @@ bool corepmu_counter_end_period(struct perf_event *event)
 	return end_period(&event->hw);
 }
 
+/*
+ * The limiter has blamed the event: here, on another CPU, or as the parent that it was inherited
+ * from. Where perf core chooses the period, the event has one that is not too short: stretched, it
+ * would be taken for one that happens seldom, and be given an even shorter one.
+ */
+static noinline void limit_period(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	hwc->event_base_rdpmc = min_t(s64, hwc->event_base_rdpmc, cpuc->min_left);
+	if (event->attr.freq && hwc->sample_period < hwc->event_base_rdpmc)
+		hwc->sample_period = hwc->event_base_rdpmc;
+}
+
 /**
  * corepmu_counter_next_period() - after an overflow, set the counter again
  * @cpuc: this CPU's state
@@ -128,8 +142,11 @@ bool corepmu_counter_end_period(struct perf_event *event)
  */
 bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	bool ended = end_period(&event->hw);
+	bool ended;
 
+	if (unlikely(event->hw.event_base_rdpmc > cpuc->pmu->min_left))
+		limit_period(cpuc, event);
+	ended = end_period(&event->hw);
 	counter_load(cpuc, event, local64_read(&event->hw.period_left));
 	return ended;
 }

@@ -26,36 +26,72 @@
 /*
  * Perf core throttles an event after max_samples_per_tick interrupts in a tick.
  * That limit is the administrator's to raise or to take away; this one is not.
- * When more than half of a window went into overflows, counters are no longer
- * set to overflow within less than min_left events, and min_left doubles from
- * window to window until less than an eighth of one goes into them. Counts stay exact.
+ * When more than half of a window went into overflows, those events are blamed that
+ * interrupt the most: their counters are no longer set to overflow within less than min_left
+ * events, and min_left doubles from window to window until less than an eighth of one goes
+ * into overflows. Counts stay exact, and other events have the periods that they ask for.
  */
 #define LIMIT_WINDOW_NS		(10 * NSEC_PER_MSEC)
 #define LIMIT_MIN_LEFT		16
 #define LIMIT_MAX_LEFT		BIT(20)
+/* If overflows take most of the time even then, all events are blamed. */
+#define LIMIT_ALL_LEFT		BIT(17)
 
 static DEFINE_RATELIMIT_STATE(limit_log, 60 * HZ, 10);
 
 /*
- * Periods are stretched from here on: blame the event with the shortest one. Whoever was
- * told of the beginning is told of the end, see limit_ends(). From the overflow interrupt.
+ * The interrupts of an event in this tick, which perf core counts, or in the last tick in
+ * which it had any
  */
-static noinline void limit_begins(struct corepmu_cpu *cpuc)
+static u64 interrupts_of(struct perf_event *event)
 {
-	struct perf_event *blamed = NULL;
-	u64 left;
+	return event && is_sampling_event(event) ? event->hw.interrupts : 0;
+}
 
-	if (!__ratelimit(&limit_log))
-		return;
+static struct perf_event *most_interrupting(const struct corepmu_cpu *cpuc)
+{
+	struct perf_event *most = NULL;
+	u64 left;
 
 	for (left = cpuc->active; left; left &= left - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(left)];
 
-		if (event && is_sampling_event(event) &&
-		    (!blamed || event->hw.sample_period < blamed->hw.sample_period))
-			blamed = event;
+		if (interrupts_of(event) > interrupts_of(most))
+			most = event;
 	}
-	if (!blamed)
+
+	return most;
+}
+
+/*
+ * Those that interrupt half as often as the one that does most have their periods stretched, and
+ * others that will be inherited from the same parent. From the overflow interrupt.
+ */
+static void limit_blame(struct corepmu_cpu *cpuc)
+{
+	u64 left, most = interrupts_of(most_interrupting(cpuc));
+
+	for (left = cpuc->active; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (!event || (cpuc->min_left < LIMIT_ALL_LEFT &&
+			       (!interrupts_of(event) || interrupts_of(event) < most / 2)))
+			continue;
+		event->hw.event_base_rdpmc = cpuc->min_left;
+		if (event->parent)
+			WRITE_ONCE(event->parent->hw.event_base_rdpmc, cpuc->min_left);
+	}
+}
+
+/*
+ * Periods are stretched from here on: tell of the event that interrupts most. Whoever was
+ * told of the beginning is told of the end, see limit_ends(). From the overflow interrupt.
+ */
+static noinline void limit_begins(struct corepmu_cpu *cpuc)
+{
+	struct perf_event *blamed = most_interrupting(cpuc);
+
+	if (!blamed || !__ratelimit(&limit_log))
 		return;
 
 	cpuc->limit_told = true;
@@ -64,7 +100,10 @@ static noinline void limit_begins(struct corepmu_cpu *cpuc)
 		  blamed->hw.sample_period, current->comm, current->tgid);
 }
 
-/* Periods are as events ask for again. From the overflow interrupt. */
+/*
+ * Periods are as events ask for again: each learns of it with its next overflow. From the
+ * overflow interrupt.
+ */
 static noinline void limit_ends(struct corepmu_cpu *cpuc)
 {
 	if (!cpuc->limit_told)
@@ -90,6 +129,7 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
 			limit_begins(cpuc);
 		if (cpuc->min_left < LIMIT_MAX_LEFT)
 			cpuc->min_left = max_t(s64, 2 * cpuc->min_left, LIMIT_MIN_LEFT);
+		limit_blame(cpuc);
 	} else if (cpuc->busy < window / 8 && cpuc->min_left > lowest) {
 		cpuc->min_left /= 2;
 		if (cpuc->min_left < LIMIT_MIN_LEFT || cpuc->min_left <= lowest) {

@@ -535,6 +535,8 @@ static int corepmu_event_init(struct perf_event *event)
 	}
 
 	hwc->idx = -1;
+	hwc->event_base_rdpmc = event->parent ? READ_ONCE(event->parent->hw.event_base_rdpmc) :
+						pmu->min_left;
 	hwc->flags = 0;
 	hwc->config_base = 0;
 	hwc->config = 0;
@@ -616,6 +618,8 @@ void corepmu_init_pmu(struct corepmu *pmu)
 	static const struct hw_perf_event any_event;
 	int cpu;
 
+	/* A counter that is set to overflow at once does so when it has wrapped. */
+	pmu->min_left = max_t(s64, pmu->min_left, 1);
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(pmu->cpu, cpu)->min_left = pmu->min_left;
 	pmu->counting_period = counting_period(pmu, &any_event, pmu->counters);

@@ -14,6 +14,8 @@
  *   extra_reg    .idx, .config: the second register, and its value, of events with
  *		  COREPMU_EVENT_SECOND (backend)
  *   event_base   mask of the value bits of the counter it is placed on
+ *   event_base_rdpmc  the counter is set to overflow after so many events at least: struct
+ *		  corepmu's min_left, or more where the limiter stretches the event's periods
  *   idx          the counter, -1 while not placed; the upper one of a pair
  *   flags        COREPMU_EVENT_*
  *   state        PERF_HES_*
@@ -103,8 +105,8 @@ struct corepmu_second {
  * @overflow_start: sched_clock() when that one came
  * @overflow_resume: the PMU is to run again after it
  * @overflow_handled: events that it has been for so far
- * @min_left: no counter is programmed to overflow in fewer counts; struct corepmu's, or
- *	more where the limiter stretches periods
+ * @min_left: how far the limiter stretches short periods of events that it blames; struct
+ *	corepmu's while it does not
  * @window: clock at the start of the limiter's window, in ns
  * @busy: time spent on overflows in that window, in ns
  * @limit_told: the log has been told that periods are stretched

@@ -163,7 +163,7 @@ static noinline void tell_of_guests(void)
 static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	u64 period = event->hw.sample_period;
-	s64 least = max_t(s64, 1, cpuc->min_left);
+	s64 least = event->hw.event_base_rdpmc;
 
 	return (event->hw.flags & COREPMU_EVENT_LARGE) && !corepmu_precise_interrupts(event) &&
 	       local64_read(&event->hw.period_left) >= least && period >= least &&
