@@ -99,7 +99,7 @@ bool corepmu_second_fits_group(struct perf_event *event)
 	return take_second(pmu, second, event);
 }
 
-/* An event that is selected by another number where it has the other register is so from here on. */
+/* An event that has the other register of two is selected by another number from here on. */
 static bool second_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	const struct corepmu_backend *backend = cpuc->pmu->backend;

@@ -407,12 +407,15 @@ int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u
 	return 0;
 }
 
-/* The register of the other event that counts the same, or @reg itself */
+/*
+ * The register of the other event that counts the same, or @reg itself. On Westmere perf's events
+ * have counter 2 alone for one of the two numbers.
+ */
 static unsigned int other_register(const struct x86_desc *desc, unsigned int reg, u64 value)
 {
 	const struct second_event *other;
 
-	if (reg == FRONTEND)
+	if (reg == FRONTEND || (own_bit(desc) & WSM))
 		return reg;
 	other = find_register(desc, reg == RSP_0 ? RSP_1 : RSP_0);
 

@@ -171,8 +171,9 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 
 /*
  * Events that count what a second register says, which other users of the CPU may have
- * written, where it is not known how (intel-second.c). Codes and registers: struct extra_reg in arch/x86/events/intel/core.c, and
- * "MSRIndex" in the event lists of the microarchitectures. Where a code stands for an
+ * written, where it is not known how (intel-second.c). Codes and registers: struct extra_reg
+ * in arch/x86/events/intel/core.c, and "MSRIndex" in the event lists of the
+ * microarchitectures. Where a code stands for an
  * event of another microarchitecture that is complete without, that one is refused too
  * unless a feature of the CPU tells them apart: an event is refused on CPUs with @with,
  * and on those without @without (0: on all).

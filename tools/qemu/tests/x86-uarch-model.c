@@ -462,7 +462,7 @@ static void test_metrics(void)
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, RDPMC_METRICS, &sum) == X86_PMU_FAULT);
 }
 
-/* What counter 0 counts with a second register, of 1 load, 2 stores, 3 of both, 5 calls, 7 returns */
+/* What counter 0 counts of 1 load, 2 stores, 3 of both, 5 calls, 7 returns */
 static uint64_t second(uint64_t event, uint32_t msr, uint64_t value)
 {
 	uint64_t count;
