@@ -7,6 +7,8 @@
 
 #include "perf_util.h"
 
+#define UARCH_DEVICES	"/sys/bus/event_source/devices/"
+
 /* Events of a group, at most: one more than the largest PMU here has counters */
 #define GROUP_MAX	13
 
@@ -128,6 +130,8 @@ struct uarch {
 	struct uarch_groups groups[UARCH_LISTS];
 	enum uarch_second_lists second;
 };
+
+void uarch_names(const char *own, const char *ours);
 
 /* Up to the first without a name */
 extern const struct uarch_second_list uarch_second_lists[];

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * names.c - what sysfs has of the kernel's own driver and of the one under test
+ *
+ * format/ and events/ of both, file by file. What differs has its reason here, and in
+ * Documentation/admin-guide/perf/corepmu.rst.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "uarch.h"
+
+#define TEXT_MAX	256
+
+/**
+ * struct difference - a file that differs
+ * @name: directory and file
+ * @ours: the one under test has it too, with another text
+ */
+struct difference {
+	const char *name;
+	bool ours;
+};
+
+static const struct difference differences[] = {
+	/* CPUID says that AnyThread is deprecated, which the kernel looks at from version 5 on. */
+	{ "format/any", false },
+	/* A bit that the kernel shows and leaves out. */
+	{ "format/pc", false },
+	/* Of precise events, which there are none of beside the kernel's own driver. */
+	{ "format/ldlat", false },
+	{ "events/mem-loads", false },
+	{ "events/mem-loads-aux", false },
+	{ "events/mem-stores", false },
+	/* From Golden Cove on 0x013c, which fixed-function counter 2 counts too: the same. */
+	{ "events/ref-cycles", true },
+};
+
+static const struct difference *find_difference(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(differences); i++)
+		if (!strcmp(differences[i].name, name))
+			return &differences[i];
+	return NULL;
+}
+
+/* The text of a file without its end of line, or none of one that is not there */
+static void read_text(const char *pmu, const char *name, char *text)
+{
+	char path[512];
+	FILE *file;
+
+	*text = 0;
+	snprintf(path, sizeof(path), UARCH_DEVICES "%s/%s", pmu, name);
+	file = fopen(path, "r");
+	if (!file)
+		return;
+	if (!fgets(text, TEXT_MAX, file))
+		*text = 0;
+	text[strcspn(text, "\n")] = 0;
+	fclose(file);
+}
+
+static void compare(const char *own, const char *ours, const char *name)
+{
+	const struct difference *difference = find_difference(name);
+	char own_text[TEXT_MAX], our_text[TEXT_MAX];
+
+	read_text(own, name, own_text);
+	read_text(ours, name, our_text);
+	if (!strcmp(own_text, our_text))
+		return;
+	ktap_check(difference && *own_text && !*our_text == !difference->ours,
+		   "%s: the kernel's own driver has '%s', this one '%s'", name, own_text,
+		   our_text);
+}
+
+/* Each file that @pmu has. Returns how many. */
+static unsigned int compare_all(const char *pmu, const char *own, const char *ours,
+				const char *directory)
+{
+	char path[512], name[TEXT_MAX + 16];
+	unsigned int nr = 0;
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), UARCH_DEVICES "%s/%s", pmu, directory);
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir))) {
+		if (*entry->d_name == '.')
+			continue;
+		snprintf(name, sizeof(name), "%s/%s", directory, entry->d_name);
+		compare(own, ours, name);
+		nr++;
+	}
+	closedir(dir);
+	return nr;
+}
+
+/**
+ * uarch_names() - what format/ and events/ of both PMUs say
+ * @own: the name of the PMU of the kernel's own driver
+ * @ours: the name of that of the driver under test
+ */
+void uarch_names(const char *own, const char *ours)
+{
+	static const char * const directories[] = { "format", "events" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(directories); i++) {
+		expect_ne("files of the kernel's own driver", 0,
+			  compare_all(own, own, ours, directories[i]));
+		expect_ne("files of this one", 0, compare_all(ours, own, ours, directories[i]));
+	}
+}
