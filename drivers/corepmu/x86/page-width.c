@@ -174,10 +174,12 @@ static int types_int_at(const struct types *types, const char *name, const char 
 
 static int *find_by_btf(unsigned long data)
 {
+	unsigned long start = corepmu_find_symbol("__start_BTF");
+	unsigned long stop = corepmu_find_symbol("__stop_BTF");
 	struct types types;
 	int offset;
 
-	if (!types_open(&types, corepmu_find_symbol("__start_BTF"), corepmu_find_symbol("__stop_BTF")))
+	if (!types_open(&types, start, stop))
 		return NULL;
 	offset = types_int_at(&types, "x86_pmu", "cntval_bits");
 
