@@ -115,6 +115,8 @@ u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
 u64 x86_pebs_data(const struct perf_event *event);
 u64 x86_pebs_source(const struct perf_event *event, u64 source);
 
+/* KUnit reads records on other architectures, too, which have no such registers to show. */
+#ifdef CONFIG_X86
 /**
  * struct x86_pebs_sample - what a sample is made in
  * @time: when the event happened, by the clock of samples, or 0 for now
@@ -133,6 +135,7 @@ struct x86_pebs_sample {
 void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
 		   const struct x86_pebs_record *record, struct pt_regs *iregs,
 		   struct x86_pebs_sample *sample, bool more);
+#endif
 
 /* pebs-latency.c */
 void x86_pebs_encode_latency(struct perf_event *event);
