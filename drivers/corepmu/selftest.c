@@ -161,8 +161,11 @@ static long self_test_cpu(void *arg)
 			break;
 
 	if (!self_test_good(test)) {
-		pr_err("CPU%u: no counter %s: not using this PMU\n", smp_processor_id(),
-		       test->still ? "counts" : "has an overflow interrupt");
+		const char *remedy = test->still ? NULL : pmu->backend->remedy;
+
+		pr_err("CPU%u: no counter %s: not using this PMU%s%s\n", smp_processor_id(),
+		       test->still ? "counts" : "has an overflow interrupt",
+		       remedy ? "; " : "", remedy ?: "");
 		return -EIO;
 	}
 	self_test_blame(pmu, test->still & ~still, "does not count");

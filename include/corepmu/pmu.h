@@ -164,6 +164,7 @@ struct corepmu_cpu {
 /**
  * struct corepmu_backend - what the generic rooms need of an architecture
  * @name: for messages
+ * @remedy: what may be done where no overflow interrupt comes, for messages; or NULL
  * @standin_name: what the built-in driver calls its PMU
  * @standin_type: the type of that one, or -1 for the next free one
  * @attr_groups: format, events and caps in sysfs
@@ -226,6 +227,7 @@ struct corepmu_cpu {
  */
 struct corepmu_backend {
 	const char *name;
+	const char *remedy;
 	char *standin_name;
 	int standin_type;
 	const struct attribute_group **attr_groups;

@@ -257,6 +257,7 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 /* What all have in common, whatever their interrupt is. Name: drivers/perf/arm_pmuv3.c */
 #define PMUV3_BACKEND_COMMON					\
 	.name			= "PMUv3",			\
+	.remedy			= "sampling=0 counts without samples", \
 	.standin_name		= "armv8_pmuv3",		\
 	.standin_type		= -1,				\
 	.attr_groups		= pmuv3_attr_groups,		\

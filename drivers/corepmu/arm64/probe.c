@@ -192,13 +192,10 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 	/* The type that was asked for is the first one's. */
 	pmuv3->pmu->secondary = nr_added;
 	ret = corepmu_register(pmuv3->pmu);
-	if (!ret) {
+	if (ret)
+		pmuv3_free_irqs(pmuv3);
+	else
 		nr_added++;
-		return 0;
-	}
-	if (ret == -EIO && pmuv3_sampling)
-		pr_err("if it is the interrupt alone that does not come, sampling=0 counts without samples\n");
-	pmuv3_free_irqs(pmuv3);
 
 	return ret;
 }
