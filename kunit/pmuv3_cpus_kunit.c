@@ -35,8 +35,8 @@ static struct bench *bench_of(struct kunit *test, const char *machine)
  */
 static void pmuv3_caches(struct kunit *test)
 {
-#define ROW(name, op, miss)	PERF_COUNT_HW_CACHE_##name |		\
-				PERF_COUNT_HW_CACHE_OP_##op << 8 | (miss) << 16
+#define ROW(name, op, miss)	(PERF_COUNT_HW_CACHE_##name |		\
+				 PERF_COUNT_HW_CACHE_OP_##op << 8 | (miss) << 16)
 	static const struct {
 		const struct pmuv3_cache_event *list;
 		u64 config;

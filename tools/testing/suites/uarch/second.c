@@ -20,48 +20,48 @@
 #define UNKNOWN_BRANCH	0x7	/* INT_MISC.UNKNOWN_BRANCH_CYCLES */
 #define MS		0x8	/* UOPS_RETIRED.MS */
 
-/* The two numbers of the same event, and that of the front end's */
-#define OFFCORE(rsp_0, rsp_1)							\
-	{ "a request and its response", 0, true, { { rsp_0, DATA_RD } } },	\
-	{ "another request", 0, true, { { rsp_0, RFO } } },			\
-	{ "another response", 0, true, { { rsp_0, TWO_RESPONSES } } },		\
-	{ "a request of the other register", 0, true, { { rsp_1, OTHER } } },	\
-	{ "a value that is nothing", 0, false, { { rsp_0, 0 } } },		\
-	{ "reserved bits", -EINVAL, true, { { rsp_0, RESERVED | DATA_RD } } },	\
-	{ "the same twice", 0, true,						\
-	  { { rsp_0, DATA_RD }, { 0xc4, 0 }, { rsp_0, DATA_RD } } },		\
-	{ "two requests under one number", 0, true,				\
-	  { { rsp_0, DATA_RD }, { rsp_0, RFO } } },				\
-	{ "two requests under the other number", 0, true,			\
-	  { { rsp_1, DATA_RD }, { rsp_1, RFO } } },				\
-	{ "two requests, one of them twice, under both numbers", 0, true,	\
-	  { { rsp_1, RFO }, { rsp_0, DATA_RD }, { rsp_0, RFO } } },		\
-	{ "three requests", -EINVAL, true,					\
-	  { { rsp_0, DATA_RD }, { rsp_0, RFO }, { rsp_1, OTHER } } }
-
-#define FRONTEND(code)								\
-	{ "trouble of the front end", 0, true, { { code, STLB_MISS } } },	\
-	{ "how long it took", 0, true, { { code, LATENCY } } },			\
-	{ "reserved bits of the front end's", -EINVAL, true,			\
-	  { { code, RESERVED } } },						\
-	{ "the same trouble twice, and requests", 0, true,			\
-	  { { code, DSB_MISS }, { code, DSB_MISS }, { 0xc4, 0 } } },		\
-	{ "two troubles", -EINVAL, true, { { code, DSB_MISS }, { code, STLB_MISS } } }
-
-static const struct uarch_second haswell_second[] = {
-	OFFCORE(0x1b7, 0x1bb),
+/* In place of events' numbers in what several microarchitectures have */
+enum second_number {
+	RSP_0 = 1,
+	RSP_1,
+	FRONTEND,
+	NR_NUMBERS,
 };
 
-static const struct uarch_second skylake_second[] = {
-	OFFCORE(0x1b7, 0x1bb),
-	FRONTEND(0x1c6),
+static const struct uarch_second offcore[] = {
+	{ "a request and its response", 0, true, { { RSP_0, DATA_RD } } },
+	{ "another request", 0, true, { { RSP_0, RFO } } },
+	{ "another response", 0, true, { { RSP_0, TWO_RESPONSES } } },
+	{ "a request of the other register", 0, true, { { RSP_1, OTHER } } },
+	{ "a value that is nothing", 0, false, { { RSP_0, 0 } } },
+	{ "reserved bits", -EINVAL, true, { { RSP_0, RESERVED | DATA_RD } } },
+	{ "the same twice", 0, true,
+	  { { RSP_0, DATA_RD }, { 0xc4, 0 }, { RSP_0, DATA_RD } } },
+	{ "two requests under one number", 0, true,
+	  { { RSP_0, DATA_RD }, { RSP_0, RFO } } },
+	{ "two requests under the other number", 0, true,
+	  { { RSP_1, DATA_RD }, { RSP_1, RFO } } },
+	{ "two requests, one of them twice, under both numbers", 0, true,
+	  { { RSP_1, RFO }, { RSP_0, DATA_RD }, { RSP_0, RFO } } },
+	{ "three requests", -EINVAL, true,
+	  { { RSP_0, DATA_RD }, { RSP_0, RFO }, { RSP_1, OTHER } } },
+};
+
+static const struct uarch_second front_end[] = {
+	{ "trouble of the front end", 0, true, { { FRONTEND, STLB_MISS } } },
+	{ "how long it took", 0, true, { { FRONTEND, LATENCY } } },
+	{ "reserved bits of the front end's", -EINVAL, true, { { FRONTEND, RESERVED } } },
+	{ "the same trouble twice, and requests", 0, true,
+	  { { FRONTEND, DSB_MISS }, { FRONTEND, DSB_MISS }, { 0xc4, 0 } } },
+	{ "two troubles", -EINVAL, true, { { FRONTEND, DSB_MISS }, { FRONTEND, STLB_MISS } } },
+};
+
+static const struct uarch_second skylake[] = {
 	{ "trouble and two requests", 0, true,
-	  { { 0x1c6, DSB_MISS }, { 0x1b7, DATA_RD }, { 0x1b7, RFO } } },
+	  { { FRONTEND, DSB_MISS }, { RSP_0, DATA_RD }, { RSP_0, RFO } } },
 };
 
-static const struct uarch_second golden_cove_second[] = {
-	OFFCORE(0x12a, 0x12b),
-	FRONTEND(0x1c6),
+static const struct uarch_second golden_cove[] = {
 	{ "unknown branches", 0, true, { { 0x40ad, UNKNOWN_BRANCH } } },
 	{ "bits of another event's", -EINVAL, true, { { 0x40ad, MS } } },
 	{ "micro-operations of the sequencer", 0, true, { { 0x4c2, MS } } },
@@ -69,16 +69,56 @@ static const struct uarch_second golden_cove_second[] = {
 	  { { 0x40ad, UNKNOWN_BRANCH }, { 0x4c2, MS } } },
 };
 
-static const struct uarch_second gracemont_second[] = {
-	OFFCORE(0x1b7, 0x2b7),
+/* What a microarchitecture has: numbers, and lists of groups */
+static const struct second_lists {
+	u64 numbers[NR_NUMBERS];
+	struct {
+		const struct uarch_second *rows;
+		unsigned int nr;
+	} lists[3];
+} uarches[] = {
+	[UARCH_SECOND_NONE] = { },
+	[UARCH_SECOND_HASWELL] = {
+		{ [RSP_0] = 0x1b7, [RSP_1] = 0x1bb },
+		{ { offcore, ARRAY_SIZE(offcore) } },
+	},
+	[UARCH_SECOND_SKYLAKE] = {
+		{ [RSP_0] = 0x1b7, [RSP_1] = 0x1bb, [FRONTEND] = 0x1c6 },
+		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },
+		  { skylake, ARRAY_SIZE(skylake) } },
+	},
+	[UARCH_SECOND_GOLDEN_COVE] = {
+		{ [RSP_0] = 0x12a, [RSP_1] = 0x12b, [FRONTEND] = 0x1c6 },
+		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },
+		  { golden_cove, ARRAY_SIZE(golden_cove) } },
+	},
+	[UARCH_SECOND_GRACEMONT] = {
+		{ [RSP_0] = 0x1b7, [RSP_1] = 0x2b7 },
+		{ { offcore, ARRAY_SIZE(offcore) } },
+	},
 };
 
-#define LIST(name)	{ name, ARRAY_SIZE(name) }
+/**
+ * uarch_second_get() - the groups of events with a second register, one by one
+ * @uarch: of this microarchitecture
+ * @index: which one, from 0 on
+ * @second: the result
+ *
+ * Return: whether there is such a group
+ */
+bool uarch_second_get(const struct uarch *uarch, unsigned int index, struct uarch_second *second)
+{
+	const struct second_lists *its = &uarches[uarch->second];
+	unsigned int i;
 
-const struct uarch_second_list uarch_second_lists[] = {
-	[UARCH_SECOND_NONE]		= { },
-	[UARCH_SECOND_HASWELL]		= LIST(haswell_second),
-	[UARCH_SECOND_SKYLAKE]		= LIST(skylake_second),
-	[UARCH_SECOND_GOLDEN_COVE]	= LIST(golden_cove_second),
-	[UARCH_SECOND_GRACEMONT]	= LIST(gracemont_second),
-};
+	for (i = 0; i < ARRAY_SIZE(its->lists) && index >= its->lists[i].nr; i++)
+		index -= its->lists[i].nr;
+	if (i == ARRAY_SIZE(its->lists))
+		return false;
+
+	*second = its->lists[i].rows[index];
+	for (i = 0; second->events[i].config; i++)
+		if (second->events[i].config < NR_NUMBERS)
+			second->events[i].config = its->numbers[second->events[i].config];
+	return true;
+}

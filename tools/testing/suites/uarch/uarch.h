@@ -86,16 +86,6 @@ struct uarch_second {
 	} events[SECOND_MAX + 1];
 };
 
-/**
- * struct uarch_second_list - all of a microarchitecture
- * @rows: the groups
- * @nr: how many
- */
-struct uarch_second_list {
-	const struct uarch_second *rows;
-	unsigned int nr;
-};
-
 enum uarch_second_lists {
 	UARCH_SECOND_NONE,
 	UARCH_SECOND_HASWELL,
@@ -132,9 +122,9 @@ struct uarch {
 };
 
 void uarch_names(const char *own, const char *ours);
+bool uarch_second_get(const struct uarch *uarch, unsigned int index, struct uarch_second *second);
 
 /* Up to the first without a name */
-extern const struct uarch_second_list uarch_second_lists[];
 extern const struct uarch uarch_intel[], uarch_amd[];
 
 #endif /* UARCH_H */
