@@ -6,7 +6,7 @@
 # configuration, which is only read. Sourced after lib.sh.
 
 # apt_sources: every enabled source as "uri<TAB>suite<TAB>components<TAB>signed-by";
-# line ends of a key given inline become \001.
+# line ends of a key given inline become \001. `apt-get indextargets` knows all but the keys.
 apt_sources() {
 	local list parts files=() f
 
