@@ -107,7 +107,8 @@ scratch_dir() {
 table_rows() { sed -n 's/^\[\([^]]*\)\][[:space:]]*$/\1/p' "$1"; }
 
 # table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
-# A line is "key = value"; '#' in the first column starts a comment.
+# A line is "key = value"; '#' in the first column starts a comment. sed leaves the shell the
+# one stanza to read, of hundreds.
 table_row() {
 	local -n table=$3
 	local line in='' seen=''
@@ -130,7 +131,7 @@ table_row() {
 			fi
 			;;
 		esac
-	done <"$1"
+	done < <(sed -n "/^\[$2\]/,/^\[/p" "$1")
 	[ -n "$seen" ]
 }
 
