@@ -106,9 +106,12 @@ static const struct encoding encodings[] = {
 	{ "pmuv3p9", { RAW(0x11), .config1 = 3ULL << 5 | 2 << 3 | 1 << 2 }, 0,
 	  0xa000000300000000ULL | NSH | 0x11, 0x7fffffff },
 	{ "pmuv3p9", { RAW(0x08), .config1 = 32ULL << 5 }, -EINVAL },
-	{ "pmuv3p9", { RAW(0x08), .config1 = 1 << 3 }, -EINVAL },
-	{ "pmuv3p9", { RAW(0x08), .config1 = 1 << 2 }, -EINVAL },
+	{ "pmuv3p9", { RAW(0x08), .config1 = 1ULL << 16 }, -EINVAL },
 	{ "pmuv3p5", { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL },
+	/* Without a threshold, how it compares and what it counts mean nothing. */
+	{ "pmuv3p9", { RAW(0x08), .config1 = 3 << 3 | 1 << 2 }, 0, NSH | 0x08,
+	  0x7fffffff | INSTR },
+	{ "pmuv3p5", { RAW(0x08), .config1 = 3 << 3 | 1 << 2 }, 0, NSH | 0x08, 0x3f },
 };
 
 static void encoding_desc(const struct encoding *e, char *desc)

@@ -23,7 +23,6 @@
 #define CONFIG1_THRESHOLD_COUNT		BIT_ULL(2)
 #define CONFIG1_THRESHOLD_COMPARE	GENMASK_ULL(4, 3)
 #define CONFIG1_THRESHOLD		GENMASK_ULL(16, 5)
-#define CONFIG1_ANY_THRESHOLD		GENMASK_ULL(16, 2)
 #define CONFIG1_KNOWN			GENMASK_ULL(16, 0)
 
 bool pmuv3_lenient;
@@ -147,7 +146,10 @@ unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3)
 	return BIT(FIELD_GET(PMMIR_THWIDTH, pmuv3->pmmir)) - 1;
 }
 
-/* FEAT_PMUv3_TH, D13.7: count when the event's value compares. */
+/*
+ * FEAT_PMUv3_TH, D13.7: count when the event's value compares. Without a threshold the other
+ * fields of it have no effect: Documentation/arch/arm64/perf.rst.
+ */
 static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 			    u64 *config_base)
 {
@@ -155,16 +157,11 @@ static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *a
 	unsigned int compare = FIELD_GET(CONFIG1_THRESHOLD_COMPARE, attr->config1);
 	unsigned int count = FIELD_GET(CONFIG1_THRESHOLD_COUNT, attr->config1);
 
+	if (!threshold)
+		return 0;
 	if (threshold > pmuv3_threshold_max(pmuv3))
 		return corepmu_refuse(-EINVAL, "threshold %u is more than this CPU's caps/threshold_max, %u",
 				      threshold, pmuv3_threshold_max(pmuv3));
-	if (!threshold) {
-		if (attr->config1 & CONFIG1_ANY_THRESHOLD)
-			return corepmu_refuse(-EINVAL,
-					      "config1 %#llx: threshold_compare and threshold_count need a threshold",
-					      attr->config1);
-		return 0;
-	}
 
 	*config_base |= FIELD_PREP(PMEVTYPER_TH, threshold) |
 			FIELD_PREP(PMEVTYPER_TC, compare << 1 | count);

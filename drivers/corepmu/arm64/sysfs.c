@@ -166,25 +166,12 @@ static struct attribute *pmuv3_format_attrs[] = {
 	NULL
 };
 
-static umode_t pmuv3_format_is_visible(struct kobject *kobj, struct attribute *attr,
-				       int unused)
-{
-	struct pmuv3 *pmuv3 = dev_to_pmuv3(kobj_to_dev(kobj));
-
-	if (attr == &format_attr_event.attr || attr == &format_attr_long.attr ||
-	    attr == &format_attr_rdpmc.attr)
-		return attr->mode;
-
-	return pmuv3_threshold_max(pmuv3) ? attr->mode : 0;
-}
-
 static const struct attribute_group pmuv3_format_group = {
 	.name		= "format",
 	.attrs		= pmuv3_format_attrs,
-	.is_visible	= pmuv3_format_is_visible,
 };
 
-/* caps/ */
+/* caps/: what the CPU does not have, or has no PMMIR_EL1 to tell of, is 0. */
 
 static ssize_t slots_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -234,15 +221,11 @@ static umode_t pmuv3_caps_is_visible(struct kobject *kobj, struct attribute *att
 {
 	struct pmuv3 *pmuv3 = dev_to_pmuv3(kobj_to_dev(kobj));
 
-	if (attr == &corepmu_attr_max_precise.attr)
-		return attr->mode;
 	/* The perf tool takes the file for the promise of branch records. */
-	if (attr == &corepmu_attr_branches.attr)
-		return pmuv3->pmu->nr_branches ? attr->mode : 0;
-	if (attr == &dev_attr_threshold_max.attr)
-		return pmuv3_threshold_max(pmuv3) ? attr->mode : 0;
+	if (attr == &corepmu_attr_branches.attr && !pmuv3->pmu->nr_branches)
+		return 0;
 
-	return pmuv3->pmuver >= PMUVER_V3P4 ? attr->mode : 0;
+	return attr->mode;
 }
 
 static const struct attribute_group pmuv3_caps_group = {

@@ -45,6 +45,10 @@ arm)
 	grep -q 'CPU part.*: 0xd0[378]$' /proc/cpuinfo ||
 		events="$events stall stall_backend stall_frontend"
 	formats="event long rdpmc"
+	# The built-in driver has these since Linux 6.9.
+	if [ -z "$BUILTIN" ] || [ -e "$pmu/format/threshold" ]; then
+		formats="$formats threshold threshold_compare threshold_count"
+	fi
 	no_generic='branch-misses|cache-misses|bus-cycles'
 	;;
 esac
@@ -91,6 +95,9 @@ format_is()
 	arm:event) echo config:0-15 ;;
 	arm:long) echo config1:0 ;;
 	arm:rdpmc) echo config1:1 ;;
+	arm:threshold_count) echo config1:2 ;;
+	arm:threshold_compare) echo config1:3-4 ;;
+	arm:threshold) echo config1:5-16 ;;
 	amd:event) echo config:0-7,32-35 ;;
 	intel:event) echo config:0-7 ;;
 	*:umask) echo config:8-15 ;;
@@ -210,9 +217,13 @@ esac
 
 caps()
 {
-	for file in "$pmu"/caps/slots "$pmu"/caps/bus_slots "$pmu"/caps/bus_width; do
+	# QEMU's CPUs have no slots, and no thresholds.
+	for file in "$pmu"/caps/*slots "$pmu"/caps/bus_width "$pmu"/caps/threshold_max; do
 		[ ! -e "$file" ] || expect_equal "$file" 0x00000000 "$(cat "$file")" || return 1
 	done
+	[ "$VENDOR$BUILTIN" != arm ] || expect_equal "names in caps/" \
+		"bus_slots bus_width max_precise slots threshold_max " \
+		"$(cd "$pmu/caps" && printf '%s ' *)" || return 1
 	[ ! -e "$pmu/caps/branches" ] || expect_true "caps/branches to be a number above 0" \
 		test "$(cat "$pmu/caps/branches")" -gt 0 || return 1
 	# precise_ip has two bits; on arm64 samples have skid, and so have AMD's and old Intel's.

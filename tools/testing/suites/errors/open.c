@@ -177,7 +177,7 @@ static const struct open_case open_cases[] = {
 #if defined(__aarch64__)
 	{ "CHAIN, which counts nothing on its own", EINVAL, OURS_ONLY,
 	  OPEN(.config = 0x1e) },
-	{ "a threshold above the CPU's highest", EINVAL, OURS_ONLY,
+	{ "a threshold where the CPU has none", EINVAL, OURS_ONLY,
 	  OPEN(.config1 = 1 << 5) },
 #elif defined(__x86_64__)
 	{ "AnyThread, bit 21 of config", EINVAL, OURS_ONLY,
