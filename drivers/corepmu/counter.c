@@ -40,7 +40,7 @@ static __always_inline u64 counter_value(struct corepmu_cpu *cpuc,
 }
 
 /**
- * corepmu_count_overtaken() - an NMI came in corepmu_count_event_nmi_safe(): finish that
+ * corepmu_count_overtaken() - finish corepmu_count_event_nmi_safe() when an NMI came in it
  * @event: an event placed on a counter of this CPU
  * @prev: what prev_count was
  * @now: what the counter was, and prev_count has become in exchange for @prev
@@ -81,7 +81,7 @@ static __always_inline bool end_period(struct hw_perf_event *hwc)
 	if (likely(left > 0))
 		return false;
 
-	/* Late by a whole period or more: the overflows in between are not made up for. */
+	/* If the overflow is late by a whole period or more, the periods in between are lost. */
 	local64_set(&hwc->period_left, left <= -period ? period : left + period);
 	hwc->last_period = period;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what events have besides a counter: branch records, precise samples, and registers
- * that say what they count
+ * corepmu: what events may have besides a counter: branch records, precise samples, and a second
+ * register that selects what they count (struct corepmu_second)
  *
- * Not inline anywhere: an event without them is not to pay for them.
+ * None of it is inline, so that events without them do not pay for them.
  */
 #include <linux/perf_event.h>
 
@@ -11,7 +11,7 @@
 #include <corepmu/precise.h>
 
 /**
- * corepmu_start_extras() - what is to run before the counters do
+ * corepmu_start_extras() - start branch records and precise samples, before the counters
  * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
  *
  * From corepmu_start_cpu().
@@ -25,7 +25,7 @@ void corepmu_start_extras(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_stop_extras() - what has run while the counters did
+ * corepmu_stop_extras() - stop branch records and precise samples, after the counters
  * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
  *
  * From corepmu_stop_cpu().
@@ -39,7 +39,7 @@ void corepmu_stop_extras(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_interrupt_extras() - the overflow interrupt has come
+ * corepmu_interrupt_extras() - stop them since the overflow interrupt has come
  * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
  *
  * From corepmu_overflow_begin().
@@ -57,7 +57,7 @@ static bool is_second(const struct corepmu *pmu, const struct perf_event *event)
 	return event->pmu == &pmu->perf_pmu && (event->hw.flags & COREPMU_EVENT_SECOND);
 }
 
-/* One more event has its value in @second. Returns false if it cannot. */
+/* Find a register in @second for one more event. Returns false if all have other values. */
 static bool take_second(struct corepmu *pmu, struct corepmu_second *second,
 			const struct perf_event *event)
 {
@@ -99,7 +99,7 @@ bool corepmu_second_fits_group(struct perf_event *event)
 	return take_second(pmu, second, event);
 }
 
-/* An event that has the other register of two is selected by another number from here on. */
+/* On another register than before, the event may have another number: second_use() sees to it. */
 static bool second_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	const struct corepmu_backend *backend = cpuc->pmu->backend;
@@ -112,7 +112,7 @@ static bool second_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 	return true;
 }
 
-/* Written by the first one alone, which is before any that needs it is started. */
+/* Only the first event that uses a register writes it. None of them has been started yet. */
 static void second_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct corepmu_second *second = &cpuc->second[event->hw.extra_reg.idx];
@@ -129,10 +129,10 @@ static void second_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_second_reset() - have second registers hold what the CPU's events need
+ * corepmu_second_reset() - write the second registers that the CPU's events use
  * @cpuc: this CPU's state
  *
- * For a backend's reset(): whoever has had the registers may have written them.
+ * For a backend's reset(): another driver, or a power-down, may have changed them.
  */
 void corepmu_second_reset(struct corepmu_cpu *cpuc)
 {
@@ -144,13 +144,13 @@ void corepmu_second_reset(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_extras_fit() - can an event have on this CPU what it is to have besides a counter?
+ * corepmu_extras_fit() - is what an event needs besides a counter free on this CPU?
  * @cpuc: this CPU's state
  * @event: an event with COREPMU_EVENT_EXTRAS that is to be placed
  *
  * IRQs off.
  *
- * Return: false while other events keep it from that
+ * Return: false while other events have it
  */
 bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -163,7 +163,7 @@ bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_add_extras() - an event has been placed
+ * corepmu_add_extras() - give an event that has been placed what it needs besides its counter
  * @cpuc: this CPU's state
  * @event: an event with COREPMU_EVENT_EXTRAS
  *
@@ -180,7 +180,7 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_del_extras() - an event is not placed any more
+ * corepmu_del_extras() - undo corepmu_add_extras()
  * @cpuc: this CPU's state
  * @event: an event with COREPMU_EVENT_EXTRAS
  *

@@ -24,17 +24,19 @@
 #include <corepmu/precise.h>
 
 /*
- * Perf core throttles an event after max_samples_per_tick interrupts in a tick.
- * That limit is the administrator's to raise or to take away; this one is not.
- * When more than half of a window went into overflows, those events are blamed that
- * interrupt the most: their counters are no longer set to overflow within less than min_left
- * events, and min_left doubles from window to window until less than an eighth of one goes
- * into overflows. Counts stay exact, and other events have the periods that they ask for.
+ * The limiter: it keeps overflows of short periods from taking all of a CPU's time.
+ *
+ * Perf core throttles an event after max_samples_per_tick interrupts in a tick, a limit that the
+ * administrator may raise or take away. This one stays. When overflows took more than half of the
+ * last LIMIT_WINDOW_NS, the events that interrupt the most are blamed: their counters are
+ * no longer set to overflow after fewer than min_left events. min_left doubles with each such
+ * window, and is halved with each in which overflows took less than an eighth. Counts stay
+ * exact, and events that are not blamed keep their periods.
  */
 #define LIMIT_WINDOW_NS		(10 * NSEC_PER_MSEC)
 #define LIMIT_MIN_LEFT		16
 #define LIMIT_MAX_LEFT		BIT(20)
-/* If overflows take most of the time even then, all events are blamed. */
+/* When min_left is so large and overflows still take most of the time, all events are blamed. */
 #define LIMIT_ALL_LEFT		BIT(17)
 
 static DEFINE_RATELIMIT_STATE(limit_log, 60 * HZ, 10);
@@ -64,8 +66,9 @@ static struct perf_event *most_interrupting(const struct corepmu_cpu *cpuc)
 }
 
 /*
- * Those that interrupt half as often as the one that does most have their periods stretched, and
- * others that will be inherited from the same parent. From the overflow interrupt.
+ * Blame the event that interrupts most, and all that interrupt at least half as often: their
+ * counters are set to overflow after min_left events at least. An inherited event's parent is
+ * told too, for events that will be inherited from it. From the overflow interrupt.
  */
 static void limit_blame(struct corepmu_cpu *cpuc)
 {
@@ -84,8 +87,8 @@ static void limit_blame(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Periods are stretched from here on: tell of the event that interrupts most. Whoever was
- * told of the beginning is told of the end, see limit_ends(). From the overflow interrupt.
+ * Periods are stretched from here on: log the event that interrupts most. If the rate limit
+ * allows that, limit_ends() logs the end. From the overflow interrupt.
  */
 static noinline void limit_begins(struct corepmu_cpu *cpuc)
 {
@@ -101,8 +104,8 @@ static noinline void limit_begins(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Periods are as events ask for again: each learns of it with its next overflow. From the
- * overflow interrupt.
+ * Periods are no longer stretched: each event that was blamed has its own again from its next
+ * overflow on, see limit_period(). From the overflow interrupt.
  */
 static noinline void limit_ends(struct corepmu_cpu *cpuc)
 {
@@ -197,16 +200,16 @@ static int emit_sample(struct perf_event *event, u64 period, struct pt_regs *reg
 }
 
 /**
- * corepmu_late_overflow() - the sample of an event that is stopped too early
+ * corepmu_late_overflow() - emit the sample of an overflow whose interrupt is still to come
  * @cpuc: this CPU's state
  * @event: a sampling event, stopped, whose period has ended
  *
- * The counter overflowed while interrupts were off, and its event was stopped,
- * by a context switch or a rotation, before the interrupt could be taken. The
- * sample is emitted now, while current is the task that it belongs to. Its place is where
- * the interrupted context was, or this one: interrupts have been off since the overflow.
- * When the interrupt comes it finds no event, or one whose period has not ended, and emits
- * nothing. IRQs off, or NMI.
+ * The counter overflowed while interrupts were off, and a context switch or a rotation stopped
+ * the event before the interrupt could be taken. The sample is emitted now, while current is
+ * the task that it belongs to. It shows where the interrupt came that runs now, if one does,
+ * and this function's caller otherwise: interrupts have been off since the overflow. The
+ * overflow interrupt, when it comes, finds no event on the counter, or one whose period has
+ * not ended, and emits nothing. IRQs off, or NMI.
  */
 noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -250,7 +253,8 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
  * @cpuc: this CPU's state
  * @overflowed: counters that overflowed, already acknowledged
  *
- * Between corepmu_overflow_begin() and corepmu_overflow_end(), as often as it takes.
+ * Between corepmu_overflow_begin() and corepmu_overflow_end(); several times if counters
+ * overflow meanwhile.
  */
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 {
@@ -269,11 +273,11 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 }
 
 /**
- * corepmu_overflow_excuse() - the limiter is not to count what this interrupt took so far
+ * corepmu_overflow_excuse() - keep from the limiter what this interrupt has taken so far
  * @cpuc: this CPU's state
  *
- * There was a long way to it: the CPU gets on, however many samples are made of it. From the
- * overflow interrupt, once.
+ * For an interrupt after many precise samples that the hardware has gathered: it takes long,
+ * but does not come often. From the overflow interrupt, once.
  */
 void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
 {
@@ -284,12 +288,12 @@ void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
 /**
  * corepmu_overflow_end() - the overflow interrupt has been dealt with: start the PMU
  * @cpuc: this CPU's state
- * @ours: it was the PMU's, even if an earlier one has dealt with its overflow
+ * @ours: the PMU raised it, even if an earlier interrupt has handled its overflow
  *
- * The limiter is told how long each of the PMU's interrupts took, with the register
- * accesses of the backend, which a hypervisor may have to emulate. Perf core's average is
- * one of samples, and is told of interrupts that an event was handled in. From the
- * overflow interrupt: IRQs off, or NMI.
+ * The limiter is told how long each of the PMU's interrupts took, including the backend's
+ * register accesses, which a hypervisor may have to emulate. Perf core keeps an average of what
+ * a sample takes: it is told of interrupts that handled an event. From the overflow
+ * interrupt: IRQs off, or NMI.
  */
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: the vocabulary that all rooms share
+ * corepmu: types and functions that all files share
  *
  * An event goes perf core -> pmu.c -> assign.c (which counter) -> counter.c
  * (what value) -> backend (which registers); an overflow comes back backend ->
@@ -14,7 +14,7 @@
  *   extra_reg    .idx, .config: the second register, and its value, of events with
  *		  COREPMU_EVENT_SECOND (backend)
  *   event_base   mask of the value bits of the counter it is placed on
- *   event_base_rdpmc  the counter is set to overflow after so many events at least: struct
+ *   event_base_rdpmc  the fewest events after which the counter may be set to overflow: struct
  *		  corepmu's min_left, or more where the limiter stretches the event's periods
  *   idx          the counter, -1 while not placed; the upper one of a pair
  *   flags        COREPMU_EVENT_*
@@ -60,22 +60,25 @@ struct corepmu;
 #define COREPMU_EVENT_PAIR	BIT(1)
 /* User space reads the low 32 bits of the counter: it is used as if it had no more. */
 #define COREPMU_EVENT_32BIT	BIT(2)
-/* Its page has been mapped by somebody who can read the counter while it counts. */
+/* The task that the event counts has mapped its page, or, of a CPU's event, anybody has. */
 #define COREPMU_EVENT_MAPPED	BIT(3)
 /* Its samples have branch records. */
 #define COREPMU_EVENT_BRANCHES	BIT(4)
-/* Its counter is shared with others of its group (Intel's slots, and parts of them). */
+/* The event shares its counter with others of its group (Intel's slots and their parts). */
 #define COREPMU_EVENT_TOPDOWN	BIT(5)
-/* Its samples are made of records that the hardware writes. */
+/* Its samples are made from records that the hardware writes (PEBS). */
 #define COREPMU_EVENT_PRECISE	BIT(6)
-/* Its records may gather before there is an interrupt. */
+/* Several of its records may be written before there is an interrupt (large PEBS). */
 #define COREPMU_EVENT_LARGE	BIT(7)
-/* What it counts is also said by a register that it shares with others of the same value. */
+/*
+ * A register besides the event selection says what it counts (Intel's OFFCORE_RSP), and is
+ * shared by events that want the same value in it.
+ */
 #define COREPMU_EVENT_SECOND	BIT(8)
 /* Bits from here on are the backends'. */
 #define COREPMU_EVENT_BACKEND	12
 
-/* With these there is more to do than to count. */
+/* Adding, starting and stopping an event with one of these takes more than its counter. */
 #define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
 				 COREPMU_EVENT_SECOND)
 
@@ -99,14 +102,14 @@ struct corepmu_second {
  * @active: counters that are to count
  * @hw_active: counters that the hardware has enabled
  * @dirty: counters that hold no event, but maybe a value that one left there
- * @user_access: what the hardware lets the current task read of its own accord
+ * @user_access: what user space may read now, as the backend has written it to the hardware
  * @running: the PMU as a whole counts
- * @regs: where the overflow interrupt came that is being handled, or NULL
- * @overflow_start: sched_clock() when that one came
- * @overflow_resume: the PMU is to run again after it
- * @overflow_handled: events that it has been for so far
- * @min_left: how far the limiter stretches short periods of events that it blames; struct
- *	corepmu's while it does not
+ * @regs: registers that the overflow interrupt which is being handled interrupted, else NULL
+ * @overflow_start: sched_clock() when that interrupt came
+ * @overflow_resume: the PMU ran when it came, and is to run again after it
+ * @overflow_handled: events whose overflow it has handled so far
+ * @min_left: to this the limiter raises the event_base_rdpmc of events that it blames; struct
+ *	corepmu's min_left while it blames none
  * @window: clock at the start of the limiter's window, in ns
  * @busy: time spent on overflows in that window, in ns
  * @limit_told: the log has been told that periods are stretched
@@ -116,13 +119,13 @@ struct corepmu_second {
  * @irq: this CPU's overflow interrupt
  * @branch_users: events whose samples have branch records
  * @precise_users: events whose samples are made of records that the hardware writes
- * @extras: either of them, not 0 if there is one
- * @branches: those records, NULL where there are none
+ * @extras: both of them at once: not 0 if either is not
+ * @branches: branch records of this CPU, NULL where the hardware has none
  * @shared_select: what a register holds that selects for several counters
  * @events: the event on each counter; of a pair only the upper has one
  * @selected: what each counter's event selection register holds
  * @second: registers that say what events count, besides @selected
- * @demands: where a placement is worked out
+ * @demands: scratch memory for working out a placement
  *
  * Only the CPU itself touches it, with interrupts disabled.
  */
@@ -162,54 +165,53 @@ struct corepmu_cpu {
 };
 
 /**
- * struct corepmu_backend - what the generic rooms need of an architecture
+ * struct corepmu_backend - what the generic code needs of an architecture
  * @name: for messages
  * @remedy: what may be done where no overflow interrupt comes, for messages; or NULL
  * @standin_name: what the built-in driver calls its PMU
  * @standin_type: the type of that one, or -1 for the next free one
  * @attr_groups: format, events and caps in sysfs
  * @capabilities: PERF_PMU_CAP_* of the architecture
- * @raw_of_first_kind: PERF_TYPE_RAW is that of the CPUs of the first kind, since numbers of events
- *	mean other things on others. Without it any kind answers, on its CPUs
+ * @raw_of_first_kind: of several kinds of CPU, only the PMU of the first answers to PERF_TYPE_RAW,
+ *	since the same number means another event on others. Without it each PMU does, on its CPUs
  * @encode: turn event->attr into config_base, config (the counters it may be
  *	placed on) and flags. Process context. An errno of
  *	perf_event_open(2) says why it cannot be; see corepmu_refuse()
- * @precise: is there a way for an event with attr.precise_ip? -ENOENT after attr has been made
- *	that of another PMU, or an errno, see corepmu_refuse(). Process context
+ * @precise: can an event with attr.precise_ip be had? 0, or an errno, see corepmu_refuse();
+ *	-ENOENT after attr.type has been changed to that of a PMU that can. Process context
  * @check_period: may the event, which samples, have this period? -EINVAL if not; NULL where
  *	every period will do. Process context
- * @acquire: have the hardware for one more event, or -EBUSY, see corepmu_refuse();
- *	NULL when it is had for good. Process context
+ * @acquire: reserve the hardware for one more event, or -EBUSY, see corepmu_refuse();
+ *	NULL where it is reserved when the module is loaded. Process context
  * @release: undo @acquire. Process context
  * @reset: bring this CPU's PMU to a known, stopped state and forget every
  *	shadow of it. IRQs off or from a CPU hotplug callback
  * @quiesce: leave this CPU's PMU as a driver that comes after expects it
- * @joins: is this CPU, which is not among the PMU's, one of them after all? NULL when all
- *	have been known from the beginning. From a CPU hotplug callback
+ * @joins: is this CPU, which was offline when the PMU was described, one of its CPUs? NULL
+ *	where firmware has named them all. From a CPU hotplug callback
  * @counter_name: write what messages call counter idx, at most COREPMU_COUNTER_NAME bytes
  * @self_test_config: config_base of an event that counts in a busy loop of the
  *	kernel, on counter idx
- * @entering_regs: did the interrupt, which came with the first registers, come
- *	when user space had been left and its registers had not been saved yet?
- *	Then they go to the second. NULL where interrupts wait for so long
+ * @entering_regs: has the interrupt, whose registers are @regs, hit the kernel's entry code
+ *	before user space's registers were saved? Then @user gets those. NULL where interrupts
+ *	are masked there
  * @irq_enable: unmask this CPU's overflow interrupt. On the CPU
  * @irq_disable: mask this CPU's overflow interrupt. On the CPU
  * @clear: set counters to 0 that hold no event. IRQs off
- * @second_choose: which of the second registers an event with COREPMU_EVENT_SECOND is to have,
- *	of which the second argument says what they hold; -EAGAIN while others have it. NULL,
- *	and so the other two, where there are none
- * @second_use: have the event use that one: what selects it may differ. IRQs off
- * @second_write: have the hardware hold corepmu_cpu.second. IRQs off, and the PMU stopped
+ * @second_choose: which of the registers @second an event with COREPMU_EVENT_SECOND is to use;
+ *	-EAGAIN while others hold other values. NULL, as the next two, where there are none
+ * @second_use: have the event use register @reg, which may change its config_base. IRQs off
+ * @second_write: write corepmu_cpu.second[@reg] to the hardware. IRQs off, and the PMU stopped
  * @user_index: what user space calls the counter hw.idx, plus 1; 0 when it
  *	cannot read it. IRQs off, or NMI
- * @user_switch: let the current task read its own counters and nothing of
- *	others'; the PMU is about to run again. IRQs off
- * @user_mapped: the event's page is mapped in @mm; NULL when that gives no
- *	access. Process context, mmap_lock held for writing
- * @user_unmapped: the event's page has been unmapped from @mm; NULL when that takes no
- *	access. Process context
- * @user_gone: an event that was readable is about to be freed; NULL when that
- *	takes no access. Process context
+ * @user_switch: let the current task read the counters of its own events, and nothing of
+ *	other tasks'. The PMU is about to be enabled. IRQs off
+ * @user_mapped: the event's page has been mapped in @mm: give it access; NULL where access does
+ *	not depend on that. Process context, mmap_lock held for writing
+ * @user_unmapped: the event's page has been unmapped from @mm: undo @user_mapped; NULL without
+ *	that. Process context
+ * @user_gone: an event that user space could read is about to be freed; NULL where no access
+ *	has to be taken back then. Process context
  * @read: value of counter hw.idx; bits above event_base do not matter. IRQs off
  * @enable: make the hardware count what corepmu_cpu.active says. IRQs off
  * @disable: stop all counters, values kept. IRQs off
@@ -277,16 +279,17 @@ struct corepmu_backend {
  * @counters: counters that exist
  * @pair_counters: counters that can be the upper half of a pair
  * @width: bits of each counter
- * @pair_width: bits that events on a pair have
- * @max_left: a counter can be set to overflow after so many events at most
- * @min_left: a counter is to be set to overflow after so many events at least
- * @counting_period: period of events that only count and have no width of their own
+ * @pair_width: bits of a pair of counters
+ * @max_left: the most events after which a counter can be set to overflow
+ * @min_left: the fewest events after which a counter may be set to overflow
+ * @counting_period: period of events that count without sampling, but for those that ask for a
+ *	width (COREPMU_EVENT_LONG, COREPMU_EVENT_PAIR, COREPMU_EVENT_32BIT)
  * @kind: what this kind of CPU is called, the end of the PMU's name; NULL where kinds have no
  *	names, or there is one alone
- * @secondary: another kind of CPU has the type that was asked for
- * @claims_generic: no other driver's core PMU is there: answer to PERF_TYPE_RAW too, and
- *	to generic events that do not name a PMU
- * @open: events may be opened
+ * @secondary: not the first kind of CPU: the type that the user asked for is another PMU's
+ * @claims_generic: there is no other driver's core PMU: answer to PERF_TYPE_RAW too, and to
+ *	generic events that do not name a PMU
+ * @open: set when registration is complete: from then on events may be opened
  * @nr_branches: branch records that the hardware keeps
  * @branch_backend: their registers, where there are any
  * @branch_reason: why there are none, for messages, or NULL
@@ -363,7 +366,7 @@ void corepmu_free(struct corepmu *pmu);
 int corepmu_register(struct corepmu *pmu);
 void corepmu_unregister(struct corepmu *pmu);
 
-/* pmu.c: the hot part of the backend in use, called directly */
+/* pmu.c: the hot paths of the backend in use, as static calls */
 void corepmu_enable_none(struct corepmu_cpu *cpuc);
 void corepmu_update_none(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_select_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
