@@ -7,10 +7,10 @@
  * the matching, one more event fits exactly when there is an augmenting path
  * from it (Berge, 1957), and the shortest one moves the fewest events.
  *
- * A pair - two chained counters, which a matching cannot express - is placed
- * by trying: its two counters are taken out of the graph, and the events that
- * were on them are placed anew in what is left. Only when no such try succeeds
- * with the other pairs where they are is everything placed from nothing.
+ * A pair is two chained counters for one event, which a matching cannot express. It is
+ * placed by trying: its two counters are taken out of the graph, and the events that were
+ * on them are placed again on those that are left. The other pairs stay where they are;
+ * only if no try succeeds are all events placed from scratch.
  */
 #include <linux/bits.h>
 #include <linux/bitops.h>
@@ -24,10 +24,11 @@
 #define NOBODY		(-1)
 
 /**
- * struct matching - a placement in the making
+ * struct matching - a placement that is being worked out
  * @demands: the events
  * @nr: how many they are
- * @owner: which event is on each counter; both counters of a pair have it
+ * @owner: the event on each counter, as an index into @demands, or NOBODY; both counters of a
+ *	pair have its event
  * @blocked: counters that a pair holds
  */
 struct matching {
@@ -88,6 +89,26 @@ static void matching_init(struct matching *m, struct corepmu_demand *demands,
 }
 
 /*
+ * An augmenting path ends at @counter, which is free: the event that it was reached from, @from,
+ * moves there, the event that the counter left by that was reached from moves to this, and so on
+ * back to @event.
+ */
+static void matching_shift(struct matching *m, const s8 *from, int event, int counter)
+{
+	int mover;
+
+	do {
+		int old;
+
+		mover = from[counter];
+		old = m->demands[mover].counter;
+		m->demands[mover].counter = counter;
+		m->owner[counter] = mover;
+		counter = old;
+	} while (mover != event);
+}
+
+/*
  * Place @event on a single counter along the shortest augmenting path:
  * breadth first over counters, each reached from the event that wants it.
  */
@@ -114,17 +135,8 @@ static bool matching_augment(struct matching *m, int event)
 				continue;
 			}
 
-			/* Free: shift everybody along the path to here. */
-			for (;;) {
-				int mover = from[counter];
-				int old = m->demands[mover].counter;
-
-				m->demands[mover].counter = counter;
-				m->owner[counter] = mover;
-				if (mover == event)
-					return true;
-				counter = old;
-			}
+			matching_shift(m, from, event, counter);
+			return true;
 		}
 
 		if (head == tail)
@@ -169,7 +181,7 @@ static void matching_restore(struct matching *m, const s8 *counters)
 	matching_init(m, m->demands, m->nr);
 }
 
-/* Place one event among the placed ones; pairs that are placed stay. */
+/* Place one more event. Placed events may move, but for those on a pair. */
 static bool matching_add(struct matching *m, int event)
 {
 	struct corepmu_demand *demand = &m->demands[event];
@@ -182,7 +194,7 @@ static bool matching_add(struct matching *m, int event)
 
 	matching_save(m, saved);
 
-	/* The pair that disturbs fewest events first. */
+	/* First pairs of free counters, then pairs that one event must leave, then two. */
 	for (moves = 0; moves <= 2; moves++) {
 		u64 tries = pairs;
 
@@ -226,7 +238,7 @@ static bool matching_search(struct matching *m, unsigned int event)
 
 	matching_save(m, saved);
 
-	/* Left for the matching to place on a single counter, or on a pair. */
+	/* Try without a pair for it: the matching at the end finds it a single counter. */
 	if (m->demands[event].allowed & ~m->demands[event].pairs) {
 		if (matching_search(m, event + 1))
 			return true;
@@ -305,7 +317,7 @@ int corepmu_assign(struct corepmu_demand *demands, unsigned int nr)
 	if (!paired)
 		return -EAGAIN;
 
-	/* Pairs that stay put are in the way: place everything from nothing. */
+	/* Pairs that have stayed where they were may be in the way: place all events from scratch. */
 	for (i = 0; i < nr; i++)
 		demands[i].counter = -1;
 	matching_init(&m, demands, nr);

@@ -87,11 +87,14 @@ static void corepmu_enable(struct pmu *pmu)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
 
-	/* Also when no event is left: the task that was scheduled out may have had access. */
+	/*
+	 * Also where no event is left: user space may have been given access to counters for the
+	 * task that has been scheduled out.
+	 */
 	if (unlikely(READ_ONCE(corepmu_user_reads)))
 		corepmu_user_switch(cpuc);
 
-	/* Registers of a CPU without events, or of another kind, are not touched. */
+	/* A CPU without events has nothing to start, nor has one of another kind. */
 	if (cpuc->used)
 		corepmu_start_cpu(cpuc);
 }
@@ -115,7 +118,7 @@ static void set_active(struct corepmu_cpu *cpuc, u64 active)
 		corepmu_start_cpu(cpuc);
 }
 
-/* Count from the value that the counter has. */
+/* Let a stopped event count on from the value that its counter has. */
 static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
@@ -126,7 +129,7 @@ static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_e
 }
 
 /**
- * corepmu_event_start() - let a placed event count
+ * corepmu_event_start() - start a placed event
  * @event: the event
  * @flags: PERF_EF_RELOAD when the period may have changed since it was stopped
  *
@@ -172,7 +175,7 @@ static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_eve
 }
 
 /**
- * corepmu_event_stop() - let a placed event no longer count
+ * corepmu_event_stop() - stop a placed event
  * @event: the event
  * @flags: ignored; the count is always brought up to date
  *
@@ -192,7 +195,7 @@ static void corepmu_event_read(struct perf_event *event)
 
 /* Placement: add and delete */
 
-/* What the event counts modulo, less one, when it is on counter @idx. */
+/* The bits of counter @idx, or of its pair, that the event uses when it is placed there. */
 static __always_inline u64 event_mask(struct corepmu *pmu, const struct hw_perf_event *hwc,
 				      int idx)
 {
@@ -206,7 +209,7 @@ static __always_inline u64 event_mask(struct corepmu *pmu, const struct hw_perf_
 	return GENMASK_ULL(width - 1, 0);
 }
 
-/* Leaves the event stopped, its counter set for what is left of its period. */
+/* Put @event on counter @idx, stopped, with the counter set for what is left of its period. */
 static __always_inline void event_place(struct corepmu_cpu *cpuc,
 					struct perf_event *event, int idx)
 {
@@ -248,8 +251,8 @@ static void event_demand(struct corepmu *pmu, struct perf_event *event,
 }
 
 /*
- * No counter that the event may have is free: see whether moving others makes
- * room, and move them. The PMU stands still.
+ * No counter that the event may have is free: see whether moving other events makes room, and
+ * move them. The PMU is stopped. Returns the counter, or -EAGAIN.
  */
 static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -272,7 +275,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 	if (corepmu_assign(demands, nr))
 		return -EAGAIN;
 
-	/* All that move give up their counter first: one may move to where another was. */
+	/* Every event that moves gives up its counter first: another may move there. */
 	for (i = 0; i < nr - 1; i++) {
 		if (demands[i].counter == events[i]->hw.idx)
 			continue;
@@ -355,22 +358,53 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 static void corepmu_sched_task(COMPAT_SCHED_TASK_ARGS)
 {
-	/* Before branch records are wiped: samples have those of the task that leaves. */
+	/* First the samples of the task that leaves: they have its branch records, wiped next. */
 	corepmu_precise_switch(sched_in);
 	corepmu_branch_switch(sched_in);
 }
 
 /* Opening an event */
 
-/* A group that can never be placed is refused now, not starved for ever. */
-static int validate_group(struct corepmu *pmu, struct perf_event *event)
+/*
+ * Fill in what an event that is being opened, and those of its group that will count with it,
+ * demand. Returns the number of demands, at most COREPMU_MAX_DEMANDS, or a negative errno.
+ */
+static int collect_demands(struct corepmu *pmu, struct perf_event *event,
+			   struct corepmu_demand *demands)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	struct corepmu_demand *demands;
-	unsigned int nr = 0;
-	int ret = 0;
+	int nr = 0;
 
-	if (leader == event)
+	event_demand(pmu, event, &demands[nr++]);
+
+	if (!is_software_event(leader)) {
+		if (leader->pmu != &pmu->perf_pmu)
+			return corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
+		event_demand(pmu, leader, &demands[nr++]);
+	}
+
+	for_each_sibling_event(sibling, leader) {
+		if (is_software_event(sibling))
+			continue;
+		if (sibling->pmu != &pmu->perf_pmu)
+			return corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
+		if (!corepmu_sibling_counts(sibling))
+			continue;
+		if (nr == COREPMU_MAX_DEMANDS)
+			return corepmu_refuse(-EINVAL, "there are not enough counters for its group");
+		event_demand(pmu, sibling, &demands[nr++]);
+	}
+
+	return nr;
+}
+
+/* Refuse an event with which its group could never be placed: it would never count. */
+static int validate_group(struct corepmu *pmu, struct perf_event *event)
+{
+	struct corepmu_demand *demands;
+	int nr, ret = 0;
+
+	if (event->group_leader == event)
 		return 0;
 
 	if (!corepmu_branch_fits_group(event))
@@ -387,36 +421,12 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 	if (!demands)
 		return -ENOMEM;
 
-	event_demand(pmu, event, &demands[nr++]);
-
-	if (!is_software_event(leader)) {
-		if (leader->pmu != &pmu->perf_pmu) {
-			ret = corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
-			goto out;
-		}
-		event_demand(pmu, leader, &demands[nr++]);
-	}
-
-	for_each_sibling_event(sibling, leader) {
-		if (is_software_event(sibling))
-			continue;
-		if (sibling->pmu != &pmu->perf_pmu) {
-			ret = corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
-			goto out;
-		}
-		if (!corepmu_sibling_counts(sibling))
-			continue;
-		if (nr == COREPMU_MAX_DEMANDS) {
-			ret = -EINVAL;
-			goto out;
-		}
-		event_demand(pmu, sibling, &demands[nr++]);
-	}
-
-	if (corepmu_assign(demands, nr))
+	nr = collect_demands(pmu, event, demands);
+	if (nr < 0)
+		ret = nr;
+	else if (corepmu_assign(demands, nr))
 		ret = corepmu_refuse(-EINVAL, "there are not enough counters for its group");
 
-out:
 	kfree(demands);
 	return ret;
 }
@@ -472,7 +482,7 @@ int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool
 	return 0;
 }
 
-/* Half of what the narrowest of @counters counts modulo when it has the event. */
+/* Half the range that the event has on the narrowest of @counters. */
 static u64 counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc, u64 counters)
 {
 	u64 period = pmu->max_left;
@@ -484,10 +494,11 @@ static u64 counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc,
 }
 
 /*
- * The period of an event that only counts: half the range of the narrowest counter, as in
- * x86_perf_event_set_period() and armpmu_event_set_period(). It goes on from counter to
- * counter, so that a page's offset is this period for as long as the event is not reset, and
- * positive within pmc_width bits. Events with widths of their own may be on few counters.
+ * An event that does not sample has a period too: half the range of the narrowest counter, as in
+ * x86_perf_event_set_period() and armpmu_event_set_period(). It is the same on every counter that
+ * the event may be moved to. Then perf_event_mmap_page.offset is this period until the event is
+ * reset, and a reader in user space, who has pmc_width bits, takes it for a positive number. An
+ * event that asks for a width may be on few counters: the narrowest of those is looked for.
  */
 static void set_counting_period(struct corepmu *pmu, struct hw_perf_event *hwc)
 {
@@ -510,6 +521,34 @@ static void corepmu_event_destroy(struct perf_event *event)
 		pmu->backend->user_gone(pmu);
 	if (pmu->backend->release)
 		pmu->backend->release(pmu);
+}
+
+/* What the event takes besides a counter. Undone by corepmu_event_destroy(). */
+static int event_acquire(struct corepmu *pmu, struct perf_event *event)
+{
+	int ret;
+
+	ret = corepmu_branch_open(event);
+	if (ret)
+		return ret;
+
+	ret = corepmu_precise_open(event);
+	if (ret)
+		goto out_branches;
+
+	if (pmu->backend->acquire) {
+		ret = pmu->backend->acquire(pmu);
+		if (ret)
+			goto out_precise;
+	}
+
+	return 0;
+
+out_precise:
+	corepmu_precise_close(event);
+out_branches:
+	corepmu_branch_close(event);
+	return ret;
 }
 
 static int corepmu_event_init(struct perf_event *event)
@@ -558,32 +597,16 @@ static int corepmu_event_init(struct perf_event *event)
 	if (ret)
 		return ret;
 
-	ret = corepmu_branch_open(event);
+	ret = event_acquire(pmu, event);
 	if (ret)
 		return ret;
-
-	ret = corepmu_precise_open(event);
-	if (ret)
-		goto out_branches;
-
-	if (pmu->backend->acquire) {
-		ret = pmu->backend->acquire(pmu);
-		if (ret)
-			goto out_precise;
-	}
 	event->destroy = corepmu_event_destroy;
 
 	return 0;
-
-out_precise:
-	corepmu_precise_close(event);
-out_branches:
-	corepmu_branch_close(event);
-	return ret;
 }
 
 /**
- * corepmu_filter() - are a PMU's events to be kept from a CPU?
+ * corepmu_filter() - is perf core to keep a PMU's events from a CPU?
  * @pmu: the PMU
  * @cpu: the CPU
  *
@@ -596,7 +619,7 @@ bool corepmu_filter(struct pmu *pmu, int cpu)
 	return !cpumask_test_cpu(cpu, &to_corepmu(pmu)->supported_cpus);
 }
 
-/* PERF_EVENT_IOC_PERIOD: where the event has a frequency @value is that. */
+/* PERF_EVENT_IOC_PERIOD; of an event with a frequency @value is the frequency: not a period. */
 static int corepmu_check_period(struct perf_event *event, u64 value)
 {
 	const struct corepmu_backend *backend = to_corepmu(event->pmu)->backend;
@@ -618,7 +641,7 @@ void corepmu_init_pmu(struct corepmu *pmu)
 	static const struct hw_perf_event any_event;
 	int cpu;
 
-	/* A counter that is set to overflow at once does so when it has wrapped. */
+	/* 0 events are not to be had: a counter that is set to 0 overflows when it has wrapped. */
 	pmu->min_left = max_t(s64, pmu->min_left, 1);
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(pmu->cpu, cpu)->min_left = pmu->min_left;
