@@ -24,10 +24,10 @@
 #define SELF_TEST_COUNTS	20000
 
 /*
- * For how long overflows are waited for; a thousandth of that is enough. Time goes on while a
- * hypervisor has taken the CPU away, and counters do not: so many looks at the counters have
- * to have been in vain too. A look takes more than 20 cycles and instructions, so that all
- * of them take twice what a counter needs.
+ * How long to wait for an overflow; a thousandth of that is enough. While a hypervisor runs
+ * another virtual CPU, time passes and counters stand still: so the counters are then read
+ * SELF_TEST_LOOKS times more before one is given up. A look takes more than 20 cycles and
+ * instructions, all of them together more than twice SELF_TEST_COUNTS.
  */
 #define SELF_TEST_NS		(10 * NSEC_PER_MSEC)
 #define SELF_TEST_LOOKS		2000
@@ -35,13 +35,13 @@
 /**
  * struct self_test - what has been found out about a PMU
  * @pmu: the PMU
- * @still: counters that do not count on one of its CPUs
- * @deaf: counters that count there, and whose overflow interrupt does not come
+ * @stuck: counters that do not count on one of its CPUs
+ * @silent: counters that count there, but do not interrupt when they overflow
  */
 struct self_test {
 	struct corepmu	*pmu;
-	u64		still;
-	u64		deaf;
+	u64		stuck;
+	u64		silent;
 };
 
 static void self_test_counter(struct corepmu_cpu *cpuc, int idx,
@@ -104,7 +104,7 @@ static void self_test_blame(struct corepmu *pmu, u64 counters, const char *what)
 
 static u64 self_test_good(const struct self_test *test)
 {
-	return test->pmu->counters & ~test->still & ~test->deaf;
+	return test->pmu->counters & ~test->stuck & ~test->silent;
 }
 
 static bool has_interrupt(const struct corepmu *pmu)
@@ -141,8 +141,8 @@ static bool self_test_round(struct self_test *test, struct corepmu_cpu *cpuc, u6
 	cpuc->pmu->backend->reset(cpuc);
 	local_irq_restore(flags);
 
-	test->still |= counters & ~moved;
-	test->deaf |= counters & moved & ~overflowed;
+	test->stuck |= counters & ~moved;
+	test->silent |= counters & moved & ~overflowed;
 
 	return !(counters & ~(moved & overflowed));
 }
@@ -152,7 +152,7 @@ static long self_test_cpu(void *arg)
 	struct self_test *test = arg;
 	struct corepmu *pmu = test->pmu;
 	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
-	u64 still = test->still, deaf = test->deaf, left;
+	u64 stuck = test->stuck, silent = test->silent, left;
 
 	for (left = self_test_good(test); left; left &= left - 1)
 		self_test_round(test, cpuc, left & -left);
@@ -161,15 +161,15 @@ static long self_test_cpu(void *arg)
 			break;
 
 	if (!self_test_good(test)) {
-		const char *remedy = test->still ? NULL : pmu->backend->remedy;
+		const char *remedy = test->stuck ? NULL : pmu->backend->remedy;
 
 		pr_err("CPU%u: no counter %s: not using this PMU%s%s\n", smp_processor_id(),
-		       test->still ? "counts" : "has an overflow interrupt",
+		       test->stuck ? "counts" : "has an overflow interrupt",
 		       remedy ? "; " : "", remedy ?: "");
 		return -EIO;
 	}
-	self_test_blame(pmu, test->still & ~still, "does not count");
-	self_test_blame(pmu, test->deaf & ~deaf, "has no overflow interrupt");
+	self_test_blame(pmu, test->stuck & ~stuck, "does not count");
+	self_test_blame(pmu, test->silent & ~silent, "has no overflow interrupt");
 
 	return 0;
 }
