@@ -10,9 +10,10 @@
  * counters are narrow, a 64-bit event takes two: the even one counts it, and
  * the odd one above counts CHAIN, the wraps of the even one (D13.11.3).
  *
- * Interrupts are enabled for every counter once and for all, if there are to be samples: a counter
- * that is disabled does not overflow. With a pair the even counter's wraps interrupt
- * too, once in 2^32 events; there is no event on it and nothing is done.
+ * Unless the module is loaded with sampling=0, overflow interrupts are enabled for every counter
+ * by pmuv3_reset() and stay so: a counter that is disabled does not overflow. The even counter
+ * of a pair interrupts too, once in 2^32 events. There is no event on it: corepmu_handle_overflow()
+ * ignores it.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -27,7 +28,7 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/* No event selection has all bits set: the shadow of an unknown one. */
+/* corepmu_cpu.selected of a counter whose PMEVTYPER<n>_EL0 is not known; no event has all bits. */
 #define SELECTED_UNKNOWN		(~0ULL)
 
 /* Registers */
@@ -46,7 +47,7 @@ static __always_inline void enable_counters(struct corepmu_cpu *cpuc, u64 active
 
 static __always_inline void start(struct corepmu_cpu *cpuc)
 {
-	/* Events and values are in place before anything counts. */
+	/* PMEVTYPER<n>_EL0, PMEVCNTR<n>_EL0 and PMCNTENSET_EL0 take effect before PMCR_EL0.E does. */
 	isb();
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr | PMCR_E);
 }
@@ -58,10 +59,11 @@ static void pmuv3_enable(struct corepmu_cpu *cpuc)
 }
 
 /*
- * The same where the overflow interrupt is an NMI. It may come when an event is started or
- * stopped while the PMU runs, between the look at what is active and the registers, stop
- * another event, and bring the hardware there: what is written after it is of before. It has
- * changed corepmu_cpu.active, and so what is left of its work is done again.
+ * pmuv3_enable() where the overflow interrupt is an NMI. When an event is started or stopped
+ * while the PMU runs, the NMI may come after corepmu_cpu.active has been read and before the
+ * registers are written. If its handler stops another event, it changes corepmu_cpu.active and
+ * writes the registers to match; then the writes here, with the old value, enable that counter
+ * again. So they are repeated until corepmu_cpu.active has not changed meanwhile.
  */
 static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
 {
@@ -79,7 +81,7 @@ static void pmuv3_disable(struct corepmu_cpu *cpuc)
 {
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
 
-	/* What is read from now on no longer changes. */
+	/* Counters are read after this, when they no longer count. */
 	isb();
 }
 
@@ -108,14 +110,14 @@ static void pmuv3_select(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 
 	if (corepmu_event_is_paired(cpuc->pmu, hwc)) {
 		select_counter(cpuc, idx - 1, hwc->config_base);
-		/* Wraps are counted wherever they happen. */
+		/* At all exception levels: the even counter alone has the event's filter. */
 		select_counter(cpuc, idx, PMUV3_EVENT_CHAIN | PMEVTYPER_NSH);
 	} else {
 		select_counter(cpuc, idx, hwc->config_base);
 	}
 }
 
-/* Pairs are out of line, so that single counters do without a call. */
+/* Not inline, so that pmuv3_update() of a single counter calls nothing. */
 static noinline u64 read_pair(int idx)
 {
 	u64 upper, lower, again;
@@ -186,7 +188,7 @@ static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64
 {
 	int idx = hwc->idx;
 
-	/* A counter with more bits is to overflow when those of the event do. */
+	/* The event has 32 bits: with all bits above those set, the counter overflows with them. */
 	if (unlikely(hwc->flags & COREPMU_EVENT_32BIT))
 		value |= GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0) & ~hwc->event_base;
 
@@ -254,7 +256,7 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 	return PMUV3_EVENT_CPU_CYCLES | PMEVTYPER_NSH;
 }
 
-/* What all have in common, whatever their interrupt is. Name: drivers/perf/arm_pmuv3.c */
+/* All of a backend that is the same for interrupts and NMIs. Names: drivers/perf/arm_pmuv3.c */
 #define PMUV3_BACKEND_COMMON					\
 	.name			= "PMUv3",			\
 	.remedy			= "sampling=0 counts without samples", \

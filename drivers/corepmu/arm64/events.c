@@ -91,7 +91,7 @@ int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
 	return generic_event(pmuv3, event);
 }
 
-/* What perf_event_open(2) asks for */
+/* Encoding of perf_event_attr */
 
 /*
  * Which exception levels count: Documentation/arch/arm64/perf.rst. With VHE the
@@ -214,6 +214,41 @@ int pmuv3_precise(struct corepmu *pmu, struct perf_event *event)
 			      event->attr.precise_ip);
 }
 
+/* Let the event have the event counters; of narrow ones an event of 64 bits takes two. */
+static void allow_event_counters(const struct pmuv3 *pmuv3, struct hw_perf_event *hwc,
+				 bool is_long)
+{
+	const struct corepmu *pmu = pmuv3->pmu;
+
+	hwc->config = pmu->counters & GENMASK_ULL(PMUV3_MAX_EVENT_COUNTERS - 1, 0);
+	if (!is_long)
+		return;
+
+	hwc->flags |= COREPMU_EVENT_LONG;
+	if (!(pmuv3->pmcr & PMCR_LP)) {
+		hwc->flags |= COREPMU_EVENT_PAIR;
+		hwc->config = pmu->pair_counters;
+	}
+}
+
+/*
+ * Let the event have PMCCNTR_EL0 or PMICNTR_EL0 too. The former counts a clock that may go on while
+ * the CPU waits, that of a core of several threads for one (DDI 0487, D13.1.3): there cycles are
+ * counted as any other event, as by armv8pmu_can_use_pmccntr() in drivers/perf/arm_pmuv3.c.
+ * Nor does its overflow pause branch records.
+ */
+static void allow_dedicated_counter(const struct pmuv3 *pmuv3, struct hw_perf_event *hwc,
+				    unsigned int number)
+{
+	const struct corepmu *pmu = pmuv3->pmu;
+
+	if (number == PMUV3_EVENT_CPU_CYCLES && !pmuv3->avoid_pmccntr &&
+	    !(hwc->flags & COREPMU_EVENT_BRANCHES))
+		hwc->config |= pmu->counters & BIT_ULL(PMUV3_CYCLE_COUNTER);
+	if (number == PMUV3_EVENT_INST_RETIRED)
+		hwc->config |= pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);
+}
+
 /**
  * pmuv3_encode() - the backend's encode()
  * @pmu: the PMU
@@ -252,31 +287,12 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	if (ret)
 		return ret;
 
-	hwc->config = pmu->counters & GENMASK_ULL(PMUV3_MAX_EVENT_COUNTERS - 1, 0);
-
-	/* A counter of 32 bits that wraps, and nobody hears of it, has lost 2^32 events. */
+	/* Without interrupts, a counter of 32 bits loses 2^32 events each time it wraps. */
 	is_long = (attr->config1 & CONFIG1_LONG) || !pmuv3_interrupts(pmu);
-	if (is_long) {
-		hwc->flags |= COREPMU_EVENT_LONG;
-		if (!(pmuv3->pmcr & PMCR_LP)) {
-			hwc->flags |= COREPMU_EVENT_PAIR;
-			hwc->config = pmu->pair_counters;
-		}
-	}
-
-	/*
-	 * The dedicated counters have no threshold. PMCCNTR_EL0 counts a clock that may go on while
-	 * the CPU waits, that of a core of several threads for one (DDI 0487, D13.1.3): there
-	 * cycles are counted as any other event, as armv8pmu_can_use_pmccntr() in
-	 * drivers/perf/arm_pmuv3.c has it. And its overflow does not pause branch records.
-	 */
-	if (!FIELD_GET(PMEVTYPER_TH, config_base)) {
-		if (number == PMUV3_EVENT_CPU_CYCLES && !pmuv3->avoid_pmccntr &&
-		    !(hwc->flags & COREPMU_EVENT_BRANCHES))
-			hwc->config |= pmu->counters & BIT_ULL(PMUV3_CYCLE_COUNTER);
-		if (number == PMUV3_EVENT_INST_RETIRED)
-			hwc->config |= pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);
-	}
+	allow_event_counters(pmuv3, hwc, is_long);
+	/* PMCCFILTR_EL0 and PMICFILTR_EL0 have no threshold. */
+	if (!FIELD_GET(PMEVTYPER_TH, config_base))
+		allow_dedicated_counter(pmuv3, hwc, number);
 
 	if (attr->config1 & CONFIG1_RDPMC) {
 		ret = pmuv3_encode_user(pmuv3, event, is_long);

@@ -30,7 +30,7 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/* Whose interrupt this CPU takes, from pmuv3_irq_enable() to pmuv3_irq_disable() */
+/* The PMU whose overflow interrupt is enabled on this CPU, or NULL */
 static DEFINE_PER_CPU(struct corepmu *, irq_pmu);
 
 static struct corepmu_cpu *cpuc_of(struct pmuv3 *pmuv3, int cpu)
@@ -79,7 +79,7 @@ static bool has_affinity(struct device_node *np)
 	return of_find_property(np, "interrupt-affinity", NULL);
 }
 
-/* The CPU that the i-th SPI belongs to; without a word on it, CPU i. */
+/* The CPU that the i-th SPI belongs to: CPU i where the devicetree does not say. */
 static int spi_cpu_of(struct device_node *np, int i)
 {
 	struct device_node *cpu_np;
@@ -98,6 +98,31 @@ static int spi_cpu_of(struct device_node *np, int i)
 	return cpu;
 }
 
+static int parse_spi_of(struct pmuv3 *pmuv3, struct device_node *np, int i, int irq)
+{
+	int cpu = spi_cpu_of(np, i);
+
+	/* A CPU that the devicetree has, and that this kernel does not use. */
+	if (cpu < 0 || cpu >= nr_cpu_ids)
+		return 0;
+
+	return set_irq_of(pmuv3, cpu, irq);
+}
+
+/* Without interrupts the devicetree does not say either which CPUs have the PMU. */
+static int take_all_cpus_of(struct pmuv3 *pmuv3, struct device_node *np)
+{
+	if (pmuv3_sampling) {
+		pr_err("%pOF has no interrupt: overflows would be lost; sampling=0 counts without samples\n",
+		       np);
+		return -ENODEV;
+	}
+
+	/* As pmu_parse_irqs() in drivers/perf/arm_pmu_platform.c has it. */
+	cpumask_copy(&pmuv3->pmu->supported_cpus, cpu_possible_mask);
+	return 0;
+}
+
 /**
  * pmuv3_parse_irqs_of() - find the interrupts and CPUs in the devicetree
  * @pmuv3: the PMU, whose supported_cpus are filled in
@@ -109,45 +134,33 @@ static int spi_cpu_of(struct device_node *np, int i)
  */
 int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 {
+	struct device_node *np = pdev->dev.of_node;
 	int nr = platform_irq_count(pdev);
 	int i, ret;
 
 	if (nr == -EPROBE_DEFER)
 		return nr;
-	if (nr <= 0 && !pmuv3_sampling) {
-		/* Nor does it say which CPUs have it: those that there are, as for arm_pmu.c. */
-		cpumask_copy(&pmuv3->pmu->supported_cpus, cpu_possible_mask);
-		return 0;
-	}
-	if (nr <= 0) {
-		pr_err("%pOF has no interrupt: overflows would be lost; sampling=0 counts without samples\n",
-		       pdev->dev.of_node);
-		return -ENODEV;
-	}
+	if (nr <= 0)
+		return take_all_cpus_of(pmuv3, np);
 
 	for (i = 0; i < nr; i++) {
 		int irq = platform_get_irq(pdev, i);
-		int cpu;
 
 		if (irq < 0)
 			return irq;
 
 		if (irq_is_percpu_devid(irq)) {
 			if (nr > 1) {
-				pr_err("%pOF mixes kinds of interrupts\n", pdev->dev.of_node);
+				pr_err("%pOF mixes kinds of interrupts\n", np);
 				return -EINVAL;
 			}
 			return parse_ppi_of(pmuv3, pdev, irq);
 		}
 
-		if (!i && nr > 1 && !has_affinity(pdev->dev.of_node))
+		if (!i && nr > 1 && !has_affinity(np))
 			pr_notice("%pOF does not say whose its interrupts are: taking CPUs in their order\n",
-				  pdev->dev.of_node);
-		cpu = spi_cpu_of(pdev->dev.of_node, i);
-		/* A CPU that the devicetree knows and this kernel does not. */
-		if (cpu < 0 || cpu >= nr_cpu_ids)
-			continue;
-		ret = set_irq_of(pmuv3, cpu, irq);
+				  np);
+		ret = parse_spi_of(pmuv3, np, i, irq);
 		if (ret)
 			return ret;
 	}
@@ -157,7 +170,7 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 
 #ifdef CONFIG_ACPI
 
-/* CPUs that are offline have the same PPI, should they be of this kind: pmuv3_joins(). */
+/* A PPI is noted of CPUs that are offline too: if one of them is of this kind, it has that one. */
 static int set_ppi_acpi(struct pmuv3 *pmuv3, int cpu, int irq)
 {
 	int ret = 0;
@@ -195,7 +208,7 @@ static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *g
 	return irq_is_percpu_devid(irq) ? set_ppi_acpi(pmuv3, cpu, irq) : set_irq(pmuv3, cpu, irq);
 }
 
-/* CPUs that the MADT has no interrupt of are not the PMU's. */
+/* A CPU that the MADT names no interrupt for cannot be one of the PMU's, unless with sampling=0. */
 static int drop_cpus_without_irq(struct pmuv3 *pmuv3)
 {
 	struct cpumask *cpus = &pmuv3->pmu->supported_cpus;
@@ -270,13 +283,13 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 /**
  * pmuv3_interrupt() - the overflow interrupt
  * @irq: its number
- * @dev: the struct corepmu_cpu of the CPU that it is meant for, or, of a PPI that several
- *	kinds of CPU have, that of this CPU in the PMU of one of them
+ * @dev: a struct corepmu_cpu: of an SPI that of the CPU whose interrupt it is; of a PPI that of
+ *	this CPU, in the PMU that has requested it, which may be another kind of CPU's
  *
- * Hard interrupt, IRQs off, or NMI. One interrupt serves all counters of a CPU. A PPI comes to
- * the CPU that it is meant for. An SPI comes where it is routed to, and when its CPU goes
- * offline the kernel routes it to another: registers and state are those of the CPU that
- * this runs on.
+ * Hard interrupt, IRQs off, or NMI. One interrupt serves all counters of a CPU. An SPI may come
+ * to another CPU than its own: when that goes offline, the kernel routes it to one that is
+ * online. So the PMU is looked up, and the registers and state are those of the CPU that this
+ * runs on.
  *
  * Return: IRQ_NONE when no counter of this CPU overflowed
  */
@@ -286,7 +299,7 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 	struct corepmu_cpu *cpuc;
 	u64 overflowed;
 
-	/* The counters of a CPU of another kind are not this PMU's, but another's or nobody's. */
+	/* This CPU is of another kind: its counters are another PMU's, or nobody's. */
 	if (unlikely(!cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus)))
 		pmu = this_cpu_read(irq_pmu);
 	if (unlikely(!pmu))
@@ -304,7 +317,10 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 	return overflowed ? IRQ_HANDLED : IRQ_NONE;
 }
 
-/* Do the CPUs below @cpu use the interrupt too, or earlier kinds? Then it has been dealt with. */
+/*
+ * Is the interrupt of @cpu a PPI that a CPU before it has, or an earlier kind? Then it is requested,
+ * and freed, with that one.
+ */
 static bool is_repeated(struct pmuv3 *pmuv3, int cpu)
 {
 	int other;
@@ -407,10 +423,10 @@ static int request_irqs(struct pmuv3 *pmuv3, int *error)
 }
 
 /**
- * pmuv3_request_irqs() - take the interrupts, none enabled yet
+ * pmuv3_request_irqs() - request the interrupts, without enabling them
  * @pmuv3: a PMU whose interrupts are known
  *
- * All of them are NMIs, or none is. Without samples none is taken. Process context.
+ * All of them are NMIs, or none is. With sampling=0 none is requested. Process context.
  *
  * Return: 0, or a negative errno after saying who may hold them
  */
@@ -465,7 +481,7 @@ void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
 }
 
 /**
- * pmuv3_irq_disable() - let a CPU no longer take overflow interrupts
+ * pmuv3_irq_disable() - undo pmuv3_irq_enable()
  * @cpuc: the state of the CPU this runs on
  */
 void pmuv3_irq_disable(struct corepmu_cpu *cpuc)

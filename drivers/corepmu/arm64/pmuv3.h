@@ -134,6 +134,7 @@ int pmuv3_setup_branches(struct pmuv3 *pmuv3);
 extern const struct attribute_group *pmuv3_attr_groups[];
 
 /* user.c */
+bool pmuv3_sysctl_exists(void);
 void pmuv3_user_init(bool taken);
 void pmuv3_user_exit(void);
 int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long);

@@ -11,14 +11,10 @@
 #include <linux/bitfield.h>
 #include <linux/device.h>
 #include <linux/err.h>
-#include <linux/fcntl.h>
-#include <linux/file.h>
-#include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/mount.h>
 #include <linux/of.h>
 #include <linux/of_device.h>
 #include <linux/of_platform.h>
@@ -39,10 +35,10 @@ MODULE_PARM_DESC(sampling, "0: no samples, and no overflow interrupt is needed (
 /* What the last PMU that could not be had failed with. */
 static int probe_error;
 
-/* PMUs that perf core knows */
+/* PMUs that are registered with perf core */
 static unsigned int nr_added;
 
-/* One of them, now or before, has NMIs. */
+/* A PMU that is registered, or was, has NMIs. */
 static bool nmi_used;
 
 /*
@@ -92,7 +88,7 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	if (wide)
 		pmuv3->pmcr |= PMCR_LP;
 	else
-		pmu->pair_counters = event_counters & 0xaaaaaaaaULL;
+		pmu->pair_counters = event_counters & PMUV3_ODD_COUNTERS;
 
 	pmu->pair_width = 64;
 	for (idx = 0; idx < PMUV3_MAX_EVENT_COUNTERS; idx++)
@@ -156,7 +152,7 @@ static void pmuv3_free(struct pmuv3 *pmuv3)
 	kfree(pmuv3);
 }
 
-/* The interrupts are known. Describe, take them, register. */
+/* Describe a PMU whose CPUs and interrupts are known, request these and register it. */
 static int pmuv3_add(struct pmuv3 *pmuv3)
 {
 	int ret;
@@ -182,7 +178,7 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 	ret = pmuv3_request_irqs(pmuv3);
 	if (ret)
 		return ret;
-	/* What the first one does to be safe from NMIs the others do too. */
+	/* The backend is one for all PMUs: if one has NMIs, the others use its backend too. */
 	if (pmuv3->nmi || nmi_used)
 		pmuv3->pmu->backend = &pmuv3_nmi_backend;
 	if (pmuv3->nmi && !nmi_used)
@@ -452,32 +448,6 @@ static void pmuv3_exit_acpi(void)
 	}
 }
 
-/*
- * Is there a sysctl of this name, below proc? A mount of our own, since whoever loads
- * the module need not see any.
- */
-static bool sysctl_exists(const char *name)
-{
-	struct file_system_type *proc = get_fs_type("proc");
-	struct vfsmount *mnt;
-	struct file *file;
-
-	if (!proc)
-		return false;
-	mnt = kern_mount(proc);
-	module_put(proc->owner);
-	if (IS_ERR(mnt))
-		return true;
-
-	file = file_open_root_mnt(mnt, name, O_PATH, 0);
-	if (!IS_ERR(file))
-		fput(file);
-	kern_unmount(mnt);
-
-	/* What cannot be looked for may be there. */
-	return file != ERR_PTR(-ENOENT);
-}
-
 /**
  * corepmu_arch_init() - find this machine's PMUs and register them
  *
@@ -495,7 +465,7 @@ int corepmu_arch_init(void)
 	if (ret)
 		return ret;
 
-	pmuv3_user_init(sysctl_exists("sys/kernel/perf_user_access"));
+	pmuv3_user_init(pmuv3_sysctl_exists());
 	return 0;
 }
 

@@ -83,6 +83,7 @@
 #define PMUV3_MAX_EVENT_COUNTERS	31
 #define PMUV3_CYCLE_COUNTER		31
 #define PMUV3_INSTR_COUNTER		32	/* FEAT_PMUv3_ICNTR */
+#define PMUV3_ODD_COUNTERS		0xaaaaaaaaULL	/* those that can count CHAIN */
 
 /* Registers that a kernel's headers may not name yet */
 #define PMUV3_PMMIR_EL1		sys_reg(3, 0, 9, 14, 6)

@@ -16,6 +16,11 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mount.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
@@ -195,6 +200,35 @@ static struct ctl_table user_access_table[] = {
 	},
 	COMPAT_SYSCTL_END
 };
+
+/**
+ * pmuv3_sysctl_exists() - is kernel.perf_user_access another driver's?
+ *
+ * It is looked for in a mount of its own of /proc, since the process that loads the module
+ * need not have one. Process context.
+ *
+ * Return: whether it is, also if it cannot be looked for
+ */
+bool pmuv3_sysctl_exists(void)
+{
+	struct file_system_type *proc = get_fs_type("proc");
+	struct vfsmount *mnt;
+	struct file *file;
+
+	if (!proc)
+		return false;
+	mnt = kern_mount(proc);
+	module_put(proc->owner);
+	if (IS_ERR(mnt))
+		return true;
+
+	file = file_open_root_mnt(mnt, "sys/kernel/perf_user_access", O_PATH, 0);
+	if (!IS_ERR(file))
+		fput(file);
+	kern_unmount(mnt);
+
+	return file != ERR_PTR(-ENOENT);
+}
 
 /**
  * pmuv3_user_init() - offer kernel.perf_user_access
