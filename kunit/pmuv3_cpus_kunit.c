@@ -130,6 +130,42 @@ static void pmuv3_ignores(struct kunit *test)
 	}
 }
 
+/* A bit that no file of format/ names is refused, and ignored with lenient=1. */
+static void expect_unknown(struct bench *b, const char *field, unsigned int bit,
+			   const struct perf_event_attr *attr)
+{
+	struct perf_event *event;
+
+	KUNIT_EXPECT_EQ_MSG(b->test, bench_open(b, attr, &event), -EINVAL, "%s bit %u", field,
+			    bit);
+	pmuv3_lenient = true;
+	KUNIT_ASSERT_EQ_MSG(b->test, bench_open(b, attr, &event), 0, "%s bit %u", field, bit);
+	pmuv3_lenient = false;
+	KUNIT_EXPECT_EQ_MSG(b->test, event->hw.config_base, NSH | 0x08, "%s bit %u", field, bit);
+	bench_close(event);
+}
+
+static void pmuv3_unknown_bits(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "pmuv3p9");
+	unsigned int bit;
+
+	for (bit = 0; bit < 64; bit++) {
+		const struct perf_event_attr config = { RAW(0x08 | BIT_ULL(bit)) };
+		const struct perf_event_attr config1 = { RAW(0x08), .config1 = BIT_ULL(bit) };
+		const struct perf_event_attr config2 = { RAW(0x08), .config2 = BIT_ULL(bit) };
+		const struct perf_event_attr config3 = { RAW(0x08), .config3 = BIT_ULL(bit) };
+
+		/* event:0-15; long:0, rdpmc:1 and thresholds:2-16 */
+		if (bit > 15)
+			expect_unknown(b, "config", bit, &config);
+		if (bit > 16)
+			expect_unknown(b, "config1", bit, &config1);
+		expect_unknown(b, "config2", bit, &config2);
+		expect_unknown(b, "config3", bit, &config3);
+	}
+}
+
 /* Where PMCCNTR_EL0 counts while the CPU waits, by MIDR_EL1 */
 static void pmuv3_waiting_cycles(struct kunit *test)
 {
@@ -251,6 +287,7 @@ static void pmuv3_cpus_exit(struct kunit *test)
 static struct kunit_case pmuv3_cpus_cases[] = {
 	KUNIT_CASE(pmuv3_caches),
 	KUNIT_CASE(pmuv3_ignores),
+	KUNIT_CASE(pmuv3_unknown_bits),
 	KUNIT_CASE(pmuv3_waiting_cycles),
 	KUNIT_CASE(pmuv3_no_samples),
 	KUNIT_CASE(pmuv3_wrap_unheard),

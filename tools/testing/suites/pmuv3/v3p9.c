@@ -29,6 +29,8 @@ static void threshold(void)
 		{ STALL_SLOT, THRESHOLD(SLOTS) | COMPARE(NOT_EQUAL) | COUNT, 4 },
 		{ STALL_SLOT, THRESHOLD(SLOTS) | COMPARE(NOT_EQUAL), 4 * (SLOTS - 1) },
 		{ STALL_SLOT, THRESHOLD(255) | COMPARE(AT_LEAST) | COUNT, 0 },
+		/* Without a threshold, the rest of it has no effect. */
+		{ STALL_SLOT, COMPARE(LESS) | COUNT, 4 * (SLOTS - 1) + SLOTS },
 		/* These have counters of their own, without a threshold. */
 		{ CPU_CYCLES, THRESHOLD(1) | COMPARE(AT_LEAST) | COUNT, 5 },
 		{ CPU_CYCLES, THRESHOLD(2) | COMPARE(AT_LEAST) | COUNT, 0 },
