@@ -17,7 +17,7 @@
 
 static enum cpuhp_state corepmu_cpuhp_state;
 
-/* The CPU loses its registers: counts are taken before, counters set up after. */
+/* The CPU is about to lose its registers: stop its events, with their counts up to date. */
 static void corepmu_power_down(struct corepmu_cpu *cpuc)
 {
 	u64 active = cpuc->active;
@@ -34,6 +34,7 @@ static void corepmu_power_down(struct corepmu_cpu *cpuc)
 	}
 }
 
+/* The CPU's registers have been reset: set up its counters, and start those that counted. */
 static void corepmu_power_up(struct corepmu_cpu *cpuc)
 {
 	int idx;
@@ -103,8 +104,8 @@ static int corepmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Called on the CPU with IRQs off. On one that has not been set up yet there is no event:
- * nothing is taken before, and what is reset after will be again by corepmu_cpu_online().
+ * Called on the CPU with IRQs off. A CPU that corepmu_cpu_online() has not set up yet has no
+ * event to save, and being reset here as well as there does it no harm.
  */
 static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -199,8 +200,8 @@ static void corepmu_pm_unregister(struct notifier_block *nb)
  * corepmu_hotplug_add() - set the PMU up on its CPUs, now and as they come
  * @pmu: a PMU whose interrupts have been requested
  *
- * A CPU that is idle may be powered down as soon as it has been set up. The notifier is
- * there before that: it sets the CPU up again. Process context.
+ * A CPU that is idle may be powered down as soon as it has been set up. So the notifier, which
+ * sets it up again, is registered first. Process context.
  *
  * Return: 0 or a negative errno with nothing left behind
  */
@@ -225,8 +226,9 @@ int corepmu_hotplug_add(struct corepmu *pmu)
  * corepmu_hotplug_remove() - leave the PMU as it was found, on all its CPUs
  * @pmu: a PMU without events
  *
- * The notifier goes first here, too: it would set up a CPU again that has been left. One
- * that is powered down in between has all that matters written anew. Process context.
+ * The notifier is unregistered first here too: it would set up a CPU again that has already been
+ * left. A CPU that is powered down in between is left in the same state nevertheless, since
+ * quiesce() writes all registers that matter. Process context.
  */
 void corepmu_hotplug_remove(struct corepmu *pmu)
 {

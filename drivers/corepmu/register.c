@@ -25,10 +25,10 @@ bool corepmu_standin;
 static atomic_t corepmu_instances = ATOMIC_INIT(0);
 
 /**
- * corepmu_alloc() - a PMU of @backend, nothing of it set up yet
+ * corepmu_alloc() - allocate a PMU, without setting it up
  * @backend: its backend
  *
- * Return: the PMU, or NULL without memory
+ * Return: the PMU, or NULL if there is no memory
  */
 struct corepmu *corepmu_alloc(const struct corepmu_backend *backend)
 {
@@ -65,7 +65,7 @@ void corepmu_free(struct corepmu *pmu)
 		kfree(pmu);
 }
 
-/* Kinds of CPU that have names are told by them, of others all but the first by a number. */
+/* A kind of CPU that has a name adds it to the PMU's; without, all but the first have numbers. */
 static const char *pmu_name(const struct corepmu *pmu)
 {
 	int instance = atomic_read(&corepmu_instances);
@@ -92,7 +92,7 @@ static bool is_wanted_by_name(const struct corepmu *pmu)
  *
  * Process context.
  *
- * Return: 0, or a negative errno with a message said and nothing left behind
+ * Return: 0, or a negative errno with the reason logged and everything undone
  */
 int corepmu_register(struct corepmu *pmu)
 {
@@ -144,7 +144,7 @@ int corepmu_register(struct corepmu *pmu)
 out_name:
 	corepmu_user_remove(pmu);
 	kfree(name);
-	/* Nothing that perf core could remember it by. */
+	/* For corepmu_free(): perf core never had this PMU, it need not outlive the module. */
 	pmu->perf_pmu = (struct pmu) { };
 out_hotplug:
 	corepmu_hotplug_remove(pmu);

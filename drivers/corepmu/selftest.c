@@ -107,15 +107,10 @@ static u64 self_test_good(const struct self_test *test)
 	return test->pmu->counters & ~test->stuck & ~test->silent;
 }
 
-static bool has_interrupt(const struct corepmu *pmu)
-{
-	return !(pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
-}
-
 /* Has all been seen that there is to see? */
 static bool is_done(struct corepmu_cpu *cpuc, u64 counters, u64 moved)
 {
-	return (has_interrupt(cpuc->pmu) ? READ_ONCE(cpuc->stray) : moved) == counters;
+	return (corepmu_has_interrupt(cpuc->pmu) ? READ_ONCE(cpuc->stray) : moved) == counters;
 }
 
 /* Have @counters count at the same time. Returns whether none of them fails. */
@@ -136,7 +131,7 @@ static bool self_test_round(struct self_test *test, struct corepmu_cpu *cpuc, u6
 
 	local_irq_save(flags);
 	corepmu_stop_cpu(cpuc);
-	overflowed = has_interrupt(cpuc->pmu) ? READ_ONCE(cpuc->stray) : counters;
+	overflowed = corepmu_has_interrupt(cpuc->pmu) ? READ_ONCE(cpuc->stray) : counters;
 	cpuc->active = 0;
 	cpuc->pmu->backend->reset(cpuc);
 	local_irq_restore(flags);

@@ -56,7 +56,7 @@ void corepmu_user_remove(struct corepmu *pmu)
 }
 
 /**
- * corepmu_user_clear() - forget what events left in counters
+ * corepmu_user_clear() - clear counters that hold values of events that have left
  * @cpuc: this CPU's state
  *
  * IRQs off.
@@ -88,7 +88,7 @@ static void refresh_cpu(void *data)
 	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
 	u64 left;
 
-	/* Nobody is to follow an index to a counter that is out of reach. */
+	/* First the pages lose their index: a reader that finds one reads the counter. */
 	for (left = cpuc->used; left; left &= left - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(left)];
 
@@ -99,7 +99,7 @@ static void refresh_cpu(void *data)
 }
 
 /**
- * corepmu_user_refresh() - put a change of what is allowed into effect
+ * corepmu_user_refresh() - apply a change of corepmu_user_allowed
  *
  * On all CPUs, before it returns. Process context.
  */

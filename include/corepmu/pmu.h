@@ -357,6 +357,12 @@ static inline bool corepmu_event_is_paired(struct corepmu *pmu,
 	       (pmu->pair_counters & BIT_ULL(hwc->idx));
 }
 
+/* Do overflows interrupt? Not those of a PMU that was set up without samples (sampling=0). */
+static inline bool corepmu_has_interrupt(const struct corepmu *pmu)
+{
+	return !(pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
+}
+
 /* register.c */
 extern char *corepmu_name;
 extern int corepmu_type;

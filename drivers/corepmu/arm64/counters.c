@@ -216,7 +216,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	isb();
 	pmuv3_write_pmovsclr(pmu->counters);
 	pmuv3_write_pmuserenr(0);
-	if (pmuv3_interrupts(pmu))
+	if (corepmu_has_interrupt(pmu))
 		pmuv3_write_pmintenset(pmu->counters);
 	isb();
 

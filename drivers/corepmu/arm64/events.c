@@ -277,7 +277,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 				      "config1 %#llx, config2 %#llx: config1, config2 or config3 has bits that format/ does not name; lenient=1 ignores them",
 				      attr->config1, attr->config2);
 
-	if (is_sampling_event(event) && !pmuv3_interrupts(pmu))
+	if (is_sampling_event(event) && !corepmu_has_interrupt(pmu))
 		return corepmu_refuse(-EOPNOTSUPP, "samples: the module was loaded with sampling=0");
 
 	ret = encode_filter(pmuv3, attr, &config_base);
@@ -288,7 +288,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 		return ret;
 
 	/* Without interrupts, a counter of 32 bits loses 2^32 events each time it wraps. */
-	is_long = (attr->config1 & CONFIG1_LONG) || !pmuv3_interrupts(pmu);
+	is_long = (attr->config1 & CONFIG1_LONG) || !corepmu_has_interrupt(pmu);
 	allow_event_counters(pmuv3, hwc, is_long);
 	/* PMCCFILTR_EL0 and PMICFILTR_EL0 have no threshold. */
 	if (!FIELD_GET(PMEVTYPER_TH, config_base))

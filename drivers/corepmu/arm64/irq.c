@@ -318,8 +318,8 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 }
 
 /*
- * Is the interrupt of @cpu a PPI that a CPU before it has, or an earlier kind? Then it is requested,
- * and freed, with that one.
+ * Is the interrupt of @cpu a PPI that a CPU before it has too, or an earlier kind? Then it is
+ * requested and freed with that one.
  */
 static bool is_repeated(struct pmuv3 *pmuv3, int cpu)
 {
@@ -436,7 +436,7 @@ int pmuv3_request_irqs(struct pmuv3 *pmuv3)
 	const struct pmuv3 *owner = pmuv3_irq_owner(pmuv3, cpuc_of(pmuv3, first)->irq);
 	int cpu, ret;
 
-	if (!pmuv3_interrupts(pmuv3->pmu))
+	if (!corepmu_has_interrupt(pmuv3->pmu))
 		return 0;
 
 	pmuv3->nmi = owner ? owner->nmi : pmuv3_nmi_is_possible();
@@ -460,7 +460,7 @@ int pmuv3_request_irqs(struct pmuv3 *pmuv3)
  */
 void pmuv3_free_irqs(struct pmuv3 *pmuv3)
 {
-	if (pmuv3_interrupts(pmuv3->pmu))
+	if (corepmu_has_interrupt(pmuv3->pmu))
 		free_irqs_below(pmuv3, nr_cpu_ids);
 }
 
@@ -470,7 +470,7 @@ void pmuv3_free_irqs(struct pmuv3 *pmuv3)
  */
 void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
 {
-	if (!pmuv3_interrupts(cpuc->pmu))
+	if (!corepmu_has_interrupt(cpuc->pmu))
 		return;
 
 	this_cpu_write(irq_pmu, cpuc->pmu);
@@ -486,7 +486,7 @@ void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
  */
 void pmuv3_irq_disable(struct corepmu_cpu *cpuc)
 {
-	if (!pmuv3_interrupts(cpuc->pmu))
+	if (!corepmu_has_interrupt(cpuc->pmu))
 		return;
 
 	if (irq_is_percpu_devid(cpuc->irq)) {

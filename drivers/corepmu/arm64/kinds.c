@@ -56,9 +56,9 @@ void pmuv3_note_cpus(struct cpumask *cpus)
 }
 
 /**
- * pmuv3_take_kind() - make a PMU that of the first CPU's kind
+ * pmuv3_take_kind() - make a PMU the one of the first CPU's kind
  * @pmuv3: the PMU; its midr and supported_cpus are filled in, and it is one of pmuv3_kinds
- * @left: CPUs known from pmuv3_note_cpus(), at least one; those of the kind are taken off
+ * @left: CPUs known from pmuv3_note_cpus(), at least one; those of the kind are removed
  *
  * Process context.
  */
@@ -177,7 +177,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc)
 				smp_processor_id(), midr);
 		return false;
 	}
-	if (!cpuc->irq && pmuv3_interrupts(cpuc->pmu)) {
+	if (!cpuc->irq && corepmu_has_interrupt(cpuc->pmu)) {
 		pr_warn("CPU%u has a PMU interrupt of its own that was not known when it was offline: no event counts there until corepmu is loaded again\n",
 			smp_processor_id());
 		return false;

@@ -119,7 +119,7 @@ int pmuv3_nmi_prepare_ppi(int irq)
 {
 	int ret;
 
-	/* Wants to know that nobody is moved meanwhile. */
+	/* prepare_percpu_nmi() and teardown_percpu_nmi() warn when they are preemptible. */
 	preempt_disable();
 	ret = nmi.prepare_percpu(irq);
 	preempt_enable();

@@ -96,12 +96,6 @@ static inline bool pmuv3_reaches_v3p9(const struct pmuv3 *pmuv3)
 	return !pmuv3->has_el2 || COMPAT_EL2_OPENS_PMUV3P9;
 }
 
-/* Do overflows interrupt? Not where nobody wants samples. */
-static inline bool pmuv3_interrupts(const struct corepmu *pmu)
-{
-	return !(pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
-}
-
 /* counters.c */
 extern const struct corepmu_backend pmuv3_backend;
 extern const struct corepmu_backend pmuv3_nmi_backend;

@@ -32,7 +32,7 @@ bool pmuv3_sampling = true;
 module_param_named(sampling, pmuv3_sampling, bool, 0444);
 MODULE_PARM_DESC(sampling, "0: no samples, and no overflow interrupt is needed (arm64)");
 
-/* What the last PMU that could not be had failed with. */
+/* The errno of the PMU that failed last: that of a probe does not come out of the driver core. */
 static int probe_error;
 
 /* PMUs that are registered with perf core */
@@ -228,7 +228,7 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 		ret = pmuv3_add(pmuv3);
 	if (ret) {
 		pmuv3_free(pmuv3);
-		/* The reason has been said; the driver core is not to add one. */
+		/* The reason has been logged; for another errno the driver core logs a line too. */
 		probe_error = ret;
 		return -ENODEV;
 	}

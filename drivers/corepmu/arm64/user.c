@@ -40,7 +40,7 @@ static bool has_access_mask(const struct pmuv3 *pmuv3)
 	return pmuv3->pmuver >= PMUVER_V3P9 && pmuv3_reaches_v3p9(pmuv3);
 }
 
-/* Has the current task an event that it may read, and is it scheduled in? */
+/* Has the current task a readable event, and is its context scheduled in? */
 static bool task_reads(void)
 {
 	struct perf_event_context *ctx = compat_task_context(current);
@@ -48,7 +48,7 @@ static bool task_reads(void)
 	return ctx && ctx->is_active && ctx->nr_user;
 }
 
-/* Counters of the current task: whoever reads its counters has no others open. */
+/* Counters with readable events; these are the current task's, as events of a CPU never are. */
 static u64 readable_counters(struct corepmu_cpu *cpuc)
 {
 	u64 left, readable = 0;
@@ -180,7 +180,10 @@ static int user_access_handler(compat_ctl_table *table, int write, void *buffer,
 	if (ret || !write)
 		return ret;
 
-	/* While it is off no CPU asks: the refresh is what takes the access. */
+	/*
+	 * corepmu_enable() calls user_switch() only while corepmu_user_reads is set: when it is
+	 * cleared, corepmu_user_refresh() takes the access back on all CPUs.
+	 */
 	WRITE_ONCE(corepmu_user_allowed, perf_user_access);
 	WRITE_ONCE(corepmu_user_reads, perf_user_access);
 	corepmu_user_refresh();
