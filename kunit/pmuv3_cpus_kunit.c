@@ -250,7 +250,7 @@ static void pmuv3_tested_without_interrupt(struct kunit *test)
 {
 	const struct machine *machine = machine_by_name("pmuv3");
 	struct corepmu *pmu;
-	int cpu, with;
+	int cpu, with, ret;
 
 	for (with = 1; with >= 0; with--) {
 		machine->ops->power_on(machine);
@@ -263,8 +263,9 @@ static void pmuv3_tested_without_interrupt(struct kunit *test)
 		if (!with)
 			pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
 		KUNIT_EXPECT_EQ(test, corepmu_hotplug_init(), 0);
-		KUNIT_EXPECT_EQ(test, corepmu_register(pmu), with ? -EIO : 0);
-		if (!with) {
+		ret = corepmu_register(pmu);
+		KUNIT_EXPECT_EQ(test, ret, with ? -EIO : 0);
+		if (!ret) {
 			KUNIT_EXPECT_TRUE(test, pmu->perf_pmu.capabilities &
 						PERF_PMU_CAP_NO_INTERRUPT);
 			for_each_online_cpu(cpu)
