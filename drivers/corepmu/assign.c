@@ -317,7 +317,7 @@ int corepmu_assign(struct corepmu_demand *demands, unsigned int nr)
 	if (!paired)
 		return -EAGAIN;
 
-	/* Pairs that have stayed where they were may be in the way: place all events from scratch. */
+	/* Pairs that have stayed where they were may be in the way: place all from scratch. */
 	for (i = 0; i < nr; i++)
 		demands[i].counter = -1;
 	matching_init(&m, demands, nr);

@@ -47,7 +47,7 @@ static __always_inline void enable_counters(struct corepmu_cpu *cpuc, u64 active
 
 static __always_inline void start(struct corepmu_cpu *cpuc)
 {
-	/* PMEVTYPER<n>_EL0, PMEVCNTR<n>_EL0 and PMCNTENSET_EL0 take effect before PMCR_EL0.E does. */
+	/* Event types, values and enables take effect before PMCR_EL0.E does. */
 	isb();
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr | PMCR_E);
 }
