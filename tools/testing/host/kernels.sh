@@ -37,7 +37,7 @@ with()
 	cp -al "$tree.orig" "$tree"
 	(cd "$tree" && eval "$1")
 	status=0
-	PATH=$cached/tools/bin:$PATH COREPMU_QUIET=1 scripts/build-module --kerneldir "$tree" --out "$work/out" \
+	PATH=$cached/tools/bin:$PATH COREPMU_QUIET=1 KCFLAGS=-g0 scripts/build-module --kerneldir "$tree" --out "$work/out" \
 		>"$work/stdout" 2>"$work/said" || status=$?
 }
 
