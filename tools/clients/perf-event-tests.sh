@@ -13,7 +13,7 @@ cd /usr/lib/perf_event_tests || exit
 # Its verdict is the end of the line; the status is 1 for all that did not pass.
 passes()
 {
-	timeout 600 "./$1" >/tmp/said 2>&1
+	timeout 120 "./$1" >/tmp/said 2>&1
 	echo "status $?" >>/tmp/said
 	verdict=$(tail -n 2 /tmp/said | head -n 1)
 	case $verdict in

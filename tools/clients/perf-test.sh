@@ -15,7 +15,8 @@ wanted="$wanted|exit events|Object code|Track with sched_switch|Event times|back
 wanted="$wanted|Parse and process metrics|for cgroups|time to TSC|Sigtrap|Event groups"
 wanted="$wanted|rdpmc|x86 Sample|AMD IBS|x86 hybrid|libpfm4|Sample parsing|User counts"
 wanted="$wanted|perf stat|perf record|perf_event_attr|perf all|perf metric|perf pipe"
-wanted="$wanted|branch stack|perf script|perf list|sideband|perf top|perf annotate"
+wanted="$wanted|branch stack|perf script|perf list|sideband|perf top|perf annotate|LBR|fallback"
+wanted="$wanted|lock contention|perf evlist|perf header|uniquif|weak term|leader sampling"
 
 passes()
 {
