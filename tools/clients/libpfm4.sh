@@ -126,6 +126,13 @@ threads()
 		expect_equal "threads without a signal of another's" 3 "$(grep -c 'total = *[1-9].*mismatch = 0' /tmp/said)"
 }
 
+if short; then
+	plan 3
+	check "task: events by the CPU's own names" named
+	check "task -i: of a program's children" inherited
+	check "task_smpl: every 100003 instructions" sampled
+	finish
+fi
 plan 12
 check "self_basic: one event of its own" basic
 check "self_count: reads by RDPMC" mapped

@@ -24,6 +24,11 @@ counted()
 	done
 }
 
+if short; then
+	plan 1
+	check "fork: children" counted fork 20 'CPU Cycles' Instructions 'Branch Instr'
+	finish
+fi
 plan 3
 check "cpu" counted cpu 4 'CPU Cycles' Instructions 'Branch Instr'
 check "context: switches" counted context 200 'CPU Cycles' Instructions

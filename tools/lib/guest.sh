@@ -44,6 +44,12 @@ x86_64)
 	;;
 esac
 
+# Whether a client is to do some of what it can: corepmu_test.clients=short, for `make check`.
+short()
+{
+	grep -q 'corepmu_test\.clients=short' /proc/cmdline
+}
+
 # perf record would read all that it has recorded once more for build IDs, and copy the
 # kernel's symbols for another day: half of a minute in a guest.
 export PERF_CONFIG=/tmp/perfconfig
