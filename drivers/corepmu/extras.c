@@ -42,12 +42,10 @@ void corepmu_stop_extras(struct corepmu_cpu *cpuc)
  * corepmu_interrupt_extras() - stop them since the overflow interrupt has come
  * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
  *
- * From corepmu_overflow_begin().
+ * From corepmu_overflow_begin(). No record of a precise event is written while nothing counts.
  */
 void corepmu_interrupt_extras(struct corepmu_cpu *cpuc)
 {
-	if (cpuc->precise_users)
-		cpuc->pmu->precise_backend->stop(cpuc);
 	if (cpuc->branch_users)
 		corepmu_branch_interrupt(cpuc);
 }

@@ -41,8 +41,16 @@ DEFINE_STATIC_CALL_NULL(corepmu_cb_inc, perf_sched_cb_inc);
 DEFINE_STATIC_CALL_NULL(corepmu_cb_dec, perf_sched_cb_dec);
 DEFINE_STATIC_CALL(corepmu_text, corepmu_text_none);
 DEFINE_STATIC_CALL(corepmu_callchain, callchain_none);
+DEFINE_STATIC_CALL_NULL(corepmu_prepare, perf_prepare_sample);
+DEFINE_STATIC_CALL_NULL(corepmu_prepare_header, perf_prepare_header);
+DEFINE_STATIC_CALL_NULL(corepmu_output_begin, perf_output_begin_forward);
+DEFINE_STATIC_CALL_NULL(corepmu_output_sample, perf_output_sample);
+DEFINE_STATIC_CALL_NULL(corepmu_output_end, perf_output_end);
 
 static bool has_sched_cb, has_callchain;
+
+/* perf_event_output_forward(), once all of what it is made of is known */
+static unsigned long plain_output;
 
 /**
  * corepmu_text_none() - kernel_text_address() of a kernel where it is not found
@@ -139,6 +147,36 @@ bool corepmu_has_callchain(void)
 	return has_callchain;
 }
 
+/**
+ * corepmu_is_plain_output() - is that what writes a sample of most events to a buffer?
+ * @handler: an event's overflow_handler
+ *
+ * Return: whether it is, and what it is made of can be called: see corepmu_perf_output_begin()
+ */
+bool corepmu_is_plain_output(perf_overflow_handler_t handler)
+{
+	return handler && (unsigned long)handler == plain_output;
+}
+
+/* Samples are written one by one without these. */
+static void corepmu_resolve_output(void)
+{
+	unsigned long prepare = corepmu_find_symbol("perf_prepare_sample");
+	unsigned long header = corepmu_find_symbol("perf_prepare_header");
+	unsigned long begin = corepmu_find_symbol("perf_output_begin_forward");
+	unsigned long sample = corepmu_find_symbol("perf_output_sample");
+	unsigned long end = corepmu_find_symbol("perf_output_end");
+
+	if (!prepare || (COMPAT_HAVE_PREPARE_HEADER && !header) || !begin || !sample || !end)
+		return;
+	static_call_update(corepmu_prepare, (typeof(perf_prepare_sample) *)prepare);
+	static_call_update(corepmu_prepare_header, (typeof(perf_prepare_header) *)header);
+	static_call_update(corepmu_output_begin, (typeof(perf_output_begin_forward) *)begin);
+	static_call_update(corepmu_output_sample, (typeof(perf_output_sample) *)sample);
+	static_call_update(corepmu_output_end, (typeof(perf_output_end) *)end);
+	plain_output = corepmu_find_symbol("perf_event_output_forward");
+}
+
 /* Precise samples are refused without it. */
 static void corepmu_resolve_for_precise(void)
 {
@@ -197,6 +235,7 @@ int corepmu_resolve_symbols(void)
 				   (typeof(kallsyms_lookup_size_offset) *)size);
 	corepmu_resolve_for_branches();
 	corepmu_resolve_for_precise();
+	corepmu_resolve_output();
 
 	return 0;
 }

@@ -58,6 +58,9 @@
 #ifndef COMPAT_HAVE_SAVE_BRSTACK
 #define COMPAT_HAVE_SAVE_BRSTACK	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0))
 #endif
+#ifndef COMPAT_HAVE_PREPARE_HEADER
+#define COMPAT_HAVE_PREPARE_HEADER	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0))
+#endif
 #ifndef COMPAT_HAVE_BR_STACK_CNTR
 #define COMPAT_HAVE_BR_STACK_CNTR	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0))
 #endif
@@ -174,6 +177,12 @@ static inline void compat_sample_save_callchain(struct perf_sample_data *data,
 #endif
 	data->sample_flags |= PERF_SAMPLE_CALLCHAIN;
 }
+
+/* Before 6.3 perf_prepare_sample() filled in the header too: a declaration, of what is not called */
+#if !COMPAT_HAVE_PREPARE_HEADER
+void perf_prepare_header(struct perf_event_header *header, struct perf_sample_data *data,
+			 struct perf_event *event, struct pt_regs *regs);
+#endif
 
 /*
  * 6.5 put every PMU at the head of perf core's list ("perf/core: Rework forwarding of

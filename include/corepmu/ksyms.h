@@ -15,6 +15,8 @@
 #include <linux/perf_event.h>
 #include <linux/static_call.h>
 
+#include <corepmu/compat.h>
+
 #ifdef MODULE
 
 int corepmu_text_none(unsigned long addr);
@@ -29,9 +31,16 @@ DECLARE_STATIC_CALL(corepmu_text, corepmu_text_none);
 
 DECLARE_STATIC_CALL(corepmu_callchain, perf_callchain);
 
+DECLARE_STATIC_CALL(corepmu_prepare, perf_prepare_sample);
+DECLARE_STATIC_CALL(corepmu_prepare_header, perf_prepare_header);
+DECLARE_STATIC_CALL(corepmu_output_begin, perf_output_begin_forward);
+DECLARE_STATIC_CALL(corepmu_output_sample, perf_output_sample);
+DECLARE_STATIC_CALL(corepmu_output_end, perf_output_end);
+
 int corepmu_resolve_symbols(void);
 bool corepmu_has_sched_cb(void);
 bool corepmu_has_callchain(void);
+bool corepmu_is_plain_output(perf_overflow_handler_t handler);
 unsigned long corepmu_find_symbol(const char *name);
 unsigned long corepmu_symbol_size(unsigned long addr);
 
@@ -73,6 +82,30 @@ static inline struct perf_callchain_entry *corepmu_perf_callchain(struct perf_ev
 	return static_call(corepmu_callchain)(event, regs);
 }
 
+/* What perf_event_output_forward() is made of, if corepmu_is_plain_output(): likewise */
+#define corepmu_perf_prepare_sample	static_call(corepmu_prepare)
+#define corepmu_perf_prepare_header	static_call(corepmu_prepare_header)
+
+static inline int corepmu_perf_output_begin(struct perf_output_handle *handle,
+					    struct perf_sample_data *data,
+					    struct perf_event *event, unsigned int size)
+{
+	return static_call(corepmu_output_begin)(handle, data, event, size);
+}
+
+static inline void corepmu_perf_output_sample(struct perf_output_handle *handle,
+					      struct perf_event_header *header,
+					      struct perf_sample_data *data,
+					      struct perf_event *event)
+{
+	static_call(corepmu_output_sample)(handle, header, data, event);
+}
+
+static inline void corepmu_perf_output_end(struct perf_output_handle *handle)
+{
+	static_call(corepmu_output_end)(handle);
+}
+
 #else
 
 #define corepmu_perf_event_overflow	perf_event_overflow
@@ -81,6 +114,16 @@ static inline struct perf_callchain_entry *corepmu_perf_callchain(struct perf_ev
 #define corepmu_perf_sched_cb_dec	perf_sched_cb_dec
 #define corepmu_kernel_text_address	kernel_text_address
 #define corepmu_perf_callchain		perf_callchain
+#define corepmu_perf_prepare_sample	perf_prepare_sample
+#define corepmu_perf_prepare_header	perf_prepare_header
+#define corepmu_perf_output_begin	perf_output_begin_forward
+#define corepmu_perf_output_sample	perf_output_sample
+#define corepmu_perf_output_end		perf_output_end
+
+static inline bool corepmu_is_plain_output(perf_overflow_handler_t handler)
+{
+	return handler == perf_event_output_forward;
+}
 
 static inline bool corepmu_has_sched_cb(void)
 {
@@ -110,6 +153,18 @@ static inline int corepmu_resolve_symbols(void)
 }
 
 #endif /* MODULE */
+
+static inline void corepmu_perf_prepare(struct perf_event_header *header,
+					struct perf_sample_data *data, struct perf_event *event,
+					struct pt_regs *regs)
+{
+#if COMPAT_HAVE_PREPARE_HEADER
+	corepmu_perf_prepare_sample(data, event, regs);
+	corepmu_perf_prepare_header(header, data, event, regs);
+#else
+	corepmu_perf_prepare_sample(header, data, event, regs);
+#endif
+}
 
 #ifdef CONFIG_X86
 int corepmu_has_builtin_pmu(void);

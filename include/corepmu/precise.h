@@ -56,5 +56,10 @@ void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
 bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event, u64 *period);
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs, bool more);
+int corepmu_precise_batch(struct perf_output_handle *handle, struct perf_event *event,
+			  struct perf_sample_data *data, struct pt_regs *regs, unsigned int nr);
+void corepmu_precise_batch_add(struct perf_output_handle *handle, struct perf_event *event,
+			       struct perf_sample_data *data, struct pt_regs *regs);
+void corepmu_precise_batch_end(struct perf_output_handle *handle);
 
 #endif /* _COREPMU_PRECISE_H */

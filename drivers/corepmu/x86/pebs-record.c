@@ -63,14 +63,26 @@ static const u8 gprs_regs[NR_PEBS_REGS] = {
 	[PEBS_REG_R8] = 10, 11, 12, 13, 14, 15, 16, 17
 };
 
-static size_t words(u64 groups)
-{
-	size_t nr = NR_BASIC_WORDS;
+#define GROUPS_OF_ONE_SIZE	(PEBS_DATA_MEMINFO | PEBS_DATA_GPRS | PEBS_DATA_XMMS)
 
-	nr += groups & PEBS_DATA_MEMINFO ? NR_MEMINFO_WORDS : 0;
-	nr += groups & PEBS_DATA_GPRS ? NR_GPRS_WORDS : 0;
-	nr += groups & PEBS_DATA_XMMS ? NR_XMMS_WORDS : 0;
-	if (groups & PEBS_DATA_LBRS)
+/* The words of a record that has no branches */
+static const u8 group_words[] = {
+	NR_BASIC_WORDS,
+	NR_BASIC_WORDS + NR_MEMINFO_WORDS,
+	NR_BASIC_WORDS + NR_GPRS_WORDS,
+	NR_BASIC_WORDS + NR_MEMINFO_WORDS + NR_GPRS_WORDS,
+	NR_BASIC_WORDS + NR_XMMS_WORDS,
+	NR_BASIC_WORDS + NR_XMMS_WORDS + NR_MEMINFO_WORDS,
+	NR_BASIC_WORDS + NR_XMMS_WORDS + NR_GPRS_WORDS,
+	NR_BASIC_WORDS + NR_XMMS_WORDS + NR_MEMINFO_WORDS + NR_GPRS_WORDS,
+};
+
+/* Of every record twice: nothing is called. */
+static __always_inline size_t words(u64 groups)
+{
+	size_t nr = group_words[groups & GROUPS_OF_ONE_SIZE];
+
+	if (unlikely(groups & PEBS_DATA_LBRS))
 		nr += (FIELD_GET(PEBS_DATA_NR_LBRS, groups) + 1) * NR_LBR_WORDS;
 
 	return nr;
@@ -88,18 +100,8 @@ size_t x86_pebs_size(unsigned int format, u64 data)
 	return (format == PEBS_FORMAT_SKYLAKE ? NR_SKL_WORDS : words(data)) * sizeof(u64);
 }
 
-/**
- * x86_pebs_next() - how far it is to the next record
- * @format: their format
- * @at: where this one is, aligned to a word
- * @left: bytes from there to the end of the last record
- * @counters: filled in: those that overflowed, a bit each
- *
- * Any context, NMI too.
- *
- * Return: bytes, 0 when this is no record, and it cannot be told where the next one is
- */
-size_t x86_pebs_next(unsigned int format, const void *at, size_t left, u64 *counters)
+static __always_inline size_t next_record(unsigned int format, const void *at, size_t left,
+					  u64 *counters)
 {
 	const u64 *word = at;
 	size_t size, expected;
@@ -122,6 +124,22 @@ size_t x86_pebs_next(unsigned int format, const void *at, size_t left, u64 *coun
 	*counters = word[BASIC_COUNTERS];
 
 	return size;
+}
+
+/**
+ * x86_pebs_next() - how far it is to the next record
+ * @format: their format
+ * @at: where this one is, aligned to a word
+ * @left: bytes from there to the end of the last record
+ * @counters: filled in: those that overflowed, a bit each
+ *
+ * Any context, NMI too.
+ *
+ * Return: bytes, 0 when this is no record, and it cannot be told where the next one is
+ */
+size_t x86_pebs_next(unsigned int format, const void *at, size_t left, u64 *counters)
+{
+	return next_record(format, at, left, counters);
 }
 
 static void parse_skylake(const u64 *word, struct x86_pebs_record *record)
@@ -177,7 +195,7 @@ static void parse_adaptive(const u64 *word, struct x86_pebs_record *record)
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 		    struct x86_pebs_record *record)
 {
-	record->size = x86_pebs_next(format, at, left, &record->counters);
+	record->size = next_record(format, at, left, &record->counters);
 	if (!record->size)
 		return false;
 

@@ -158,21 +158,32 @@ static void fill_regs(const struct x86_desc *desc, const struct perf_event *even
 	shown->xmm_regs = (u64 *)record->xmm;
 }
 
+/* Registers of which a sample shows more than the place, or from where callchains go on */
+#define SAMPLE_REGS	(PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | \
+			 PERF_SAMPLE_CALLCHAIN)
+
+/* What the place is told by: perf_instruction_pointer(), perf_misc_flags() */
+static void copy_place(struct pt_regs *to, const struct pt_regs *from)
+{
+	to->ip = from->ip;
+	to->cs = from->cs;
+	to->flags = from->flags;
+}
+
 /**
- * x86_pebs_emit() - make a sample of a record
+ * x86_pebs_fill() - make a sample of a record
  * @cpuc: this CPU's state
  * @event: a precise event that the record is of
  * @period: its period that has ended
  * @record: the record
  * @iregs: where the interrupt came, or what stands for it
  * @sample: its time, and room for the rest
- * @more: others follow that are the same overflow, see corepmu_precise_emit()
  *
  * IRQs off, or NMI.
  */
-void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
+void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
 		   const struct x86_pebs_record *record, struct pt_regs *iregs,
-		   struct x86_pebs_sample *sample, bool more)
+		   struct x86_pebs_sample *sample)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	struct x86_perf_regs *shown = &sample->shown;
@@ -180,7 +191,10 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	bool hidden;
 
 	perf_sample_data_init(data, 0, period);
-	shown->regs = *iregs;
+	if (event->attr.sample_type & SAMPLE_REGS)
+		shown->regs = *iregs;
+	else
+		copy_place(&shown->regs, iregs);
 	fill_regs(desc, event, record, shown);
 	hidden = user_regs(event, &shown->regs) != &shown->regs;
 	if (hidden) {
@@ -197,5 +211,4 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 		iregs = user_regs(event, iregs);
 		compat_sample_save_callchain(data, corepmu_perf_callchain(event, iregs));
 	}
-	corepmu_precise_emit(cpuc, event, data, &shown->regs, more);
 }

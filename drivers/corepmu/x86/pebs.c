@@ -11,9 +11,9 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
-#include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
@@ -50,6 +50,10 @@
  * @reload: what the CPU sets each counter back by, while @gathering
  * @nr: how many records there are of each counter
  * @longest: how much the counter that counted most was set back by, with these
+ * @large: one of the events may have its records gather
+ * @told: the debug store and IA32_PEBS_ENABLE have what events that do not gather need
+ * @enabled: the counters that IA32_PEBS_ENABLE names
+ * @sample: what samples are made in, while @busy
  *
  * Only the CPU itself touches it, with interrupts disabled; an NMI leaves it alone while @busy.
  */
@@ -67,6 +71,10 @@ struct pebs {
 	u64	reload[COREPMU_MAX_COUNTERS];
 	u16	nr[COREPMU_MAX_COUNTERS];
 	u64	longest;
+	bool	large;
+	bool	told;
+	u64	enabled;
+	struct x86_pebs_sample sample;
 };
 
 static DEFINE_PER_CPU(struct pebs, pebs);
@@ -133,6 +141,8 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 	if (p->gathering)
 		pebs_drain(cpuc, &none);
 	p->latency = 0;
+	p->large = false;
+	p->told = false;
 	for (left = precise_of(cpuc, cpuc->used); left; left &= left - 1) {
 		const struct perf_event *event = cpuc->events[__ffs64(left)];
 
@@ -140,6 +150,7 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 			data |= x86_pebs_data(event);
 		if (event->hw.flags & EVENT_LATENCY)
 			p->latency = event->hw.extra_reg.config;
+		p->large |= !!(event->hw.flags & COREPMU_EVENT_LARGE);
 	}
 	p->data = data;
 	p->size = x86_pebs_size(desc->pebs_format, data);
@@ -208,6 +219,12 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 	}
 }
 
+static void pebs_stop(struct corepmu_cpu *cpuc)
+{
+	this_cpu_write(pebs.told, false);
+	x86_write_msr(MSR_IA32_PEBS_ENABLE, 0);
+}
+
 static void pebs_start(struct corepmu_cpu *cpuc)
 {
 	struct x86_ds *ds = x86_ds_this();
@@ -217,9 +234,14 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	if (!ds)
 		return;
 	if (unlikely(x86_may_run_guests())) {
+		pebs_stop(cpuc);
 		tell_of_guests();
 		return;
 	}
+	/* After an interrupt: nothing has changed since the last time. */
+	if (p->told && p->enabled == enable)
+		return;
+	p->enabled = enable;
 
 	if (to_desc(cpuc)->pebs_all && p->programmed != p->data) {
 		x86_write_msr(MSR_PEBS_DATA_CFG, p->data);
@@ -241,11 +263,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	ds->threshold = p->gathering ? gathering_threshold(cpuc, ds, p->size) :
 				       ds->base + p->size;
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, enable);
-}
-
-static void pebs_stop(struct corepmu_cpu *cpuc)
-{
-	x86_write_msr(MSR_IA32_PEBS_ENABLE, 0);
+	p->told = !p->large && !p->gathering;
 }
 
 /* Records */
@@ -262,6 +280,15 @@ static u64 time_of(const struct x86_pebs_record *record)
 		return p->now;
 
 	return p->now - mul_u64_u32_div(p->now_tsc - record->tsc, USEC_PER_SEC, tsc_khz);
+}
+
+/* Of a record that has not gathered it is now. */
+static u64 sample_time(const struct perf_event *event, const struct x86_pebs_record *record)
+{
+	if (!(event->attr.sample_type & PERF_SAMPLE_TIME) || !this_cpu_read(pebs.gathering))
+		return 0;
+
+	return time_of(record);
 }
 
 /* A record of which it cannot be told where it ends: neither can it of those after it. */
@@ -332,13 +359,63 @@ static u64 account_records(struct corepmu_cpu *cpuc, const void *at, const void 
 	return ended;
 }
 
+/*
+ * The records of one counter, to all of which the CPU has set it: they become samples many at a
+ * time, but for the last of an interrupt. None is left out of those that account_records() has
+ * counted, and that room is kept for: they stay as they are, and nobody is called in between who
+ * might take the event away.
+ */
+static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, const void *end,
+				  int idx, struct pt_regs *regs, bool interrupt)
+{
+	struct perf_event *event = cpuc->events[idx];
+	unsigned int format = to_desc(cpuc)->pebs_format;
+	struct pebs *p = this_cpu_ptr(&pebs);
+	struct x86_pebs_sample *sample = &p->sample;
+	unsigned int left = p->nr[idx] - interrupt;
+	struct perf_output_handle handle;
+	struct x86_pebs_record record;
+	bool single = false;
+	int room = 0;
+
+	for (; at < end && x86_pebs_parse(format, at, end - at, &record); at += record.size) {
+		if (!(record.counters & BIT_ULL(idx)))
+			continue;
+		sample->time = sample_time(event, &record);
+		x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
+		if (room) {
+			corepmu_precise_batch_add(&handle, event, &sample->data,
+						  &sample->shown.regs);
+		} else {
+			if (left && !single)
+				room = corepmu_precise_batch(&handle, event, &sample->data,
+							     &sample->shown.regs, left);
+			single = room <= 0;
+			/* It is lost: those that follow may find less room enough. */
+			if (!room)
+				corepmu_precise_emit(cpuc, event, &sample->data,
+						     &sample->shown.regs, left);
+			room = max(room, 0);
+		}
+		if (room && !--room)
+			corepmu_precise_batch_end(&handle);
+		if (!left--)
+			break;
+	}
+}
+
 static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
 			 struct pt_regs *regs, bool interrupt)
 {
 	unsigned int format = to_desc(cpuc)->pebs_format;
 	struct pebs *p = this_cpu_ptr(&pebs);
+	struct x86_pebs_sample *sample = &p->sample;
 	struct x86_pebs_record record;
-	struct x86_pebs_sample sample;
+
+	if (p->gathering && is_power_of_2(ended)) {
+		emit_batches(cpuc, at, end, __ffs64(ended), regs, interrupt);
+		return;
+	}
 
 	for (; ended && at < end && x86_pebs_parse(format, at, end - at, &record);
 	     at += record.size) {
@@ -355,9 +432,9 @@ static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *e
 
 			if (!is_precise(event))
 				continue;
-			sample.time = p->gathering && (event->attr.sample_type & PERF_SAMPLE_TIME) ?
-				      time_of(&record) : 0;
-			x86_pebs_emit(cpuc, event, p->period[idx], &record, regs, &sample, more);
+			sample->time = sample_time(event, &record);
+			x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
+			corepmu_precise_emit(cpuc, event, &sample->data, &sample->shown.regs, more);
 		}
 	}
 }
@@ -381,8 +458,10 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 	base = (const void *)(unsigned long)ds->base;
 	end = (const void *)(unsigned long)min(ds->index, ds->base + X86_PEBS_BUFFER_SIZE);
 	if (base < end || p->gathering) {
-		p->now = local_clock();
-		p->now_tsc = rdtsc();
+		if (p->gathering) {
+			p->now = local_clock();
+			p->now_tsc = rdtsc();
+		}
 		ended = account_records(cpuc, base, end);
 		emit_records(cpuc, base, end, ended, regs, interrupt);
 		ds->index = ds->base;
@@ -440,7 +519,7 @@ u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 	return overflowed & ~(ds_bit | precise);
 }
 
-static const struct corepmu_precise_backend pebs_backend = {
+const struct corepmu_precise_backend x86_pebs_backend = {
 	.open		= x86_ds_open,
 	.close		= x86_ds_close,
 	.fits		= x86_pebs_fits,
@@ -463,7 +542,7 @@ void x86_pebs_reset(struct corepmu_cpu *cpuc)
 	if (!cpuc->pmu->precise_backend)
 		return;
 
-	x86_write_msr(MSR_IA32_PEBS_ENABLE, 0);
+	pebs_stop(cpuc);
 	this_cpu_write(pebs.threshold, 0);
 	if (to_desc(cpuc)->pebs_all) {
 		x86_write_msr(MSR_PEBS_DATA_CFG, 0);
@@ -482,67 +561,4 @@ void x86_pebs_quiesce(struct corepmu_cpu *cpuc)
 {
 	if (cpuc->pmu->precise_backend)
 		x86_ds_point(false);
-}
-
-/* What this machine has */
-
-static bool format_is_known(const struct x86_desc *desc, unsigned int format, bool all)
-{
-	if (format == PEBS_FORMAT_SKYLAKE)
-		return desc->uarch == &intel_uarches[UARCH_SKYLAKE] ||
-		       desc->uarch == &intel_uarches[UARCH_GOLDMONT] ||
-		       desc->uarch == &intel_uarches[UARCH_GOLDMONT_PLUS];
-
-	return format >= PEBS_FORMAT_ADAPTIVE && format <= PEBS_FORMAT_LAST && all;
-}
-
-static const char *describe(struct x86_desc *desc)
-{
-	unsigned int format;
-	u64 value;
-
-	if (!IS_ENABLED(CONFIG_X86_64))
-		return "samples have skid: the kernel is of 32 bits";
-	if (desc->shares_counters)
-		return "samples have skid: the debug store is the built-in driver's";
-	if (!boot_cpu_has(X86_FEATURE_PEBS) || !boot_cpu_has(X86_FEATURE_DTES64) ||
-	    !desc->global_ctrl)
-		return "samples have skid: the CPU writes no records of events (PEBS)";
-
-	format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
-	if (!format_is_known(desc, format, desc->capabilities & PERF_CAP_PEBS_ALL))
-		return "samples have skid: the CPU's records (PEBS) are not known";
-	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
-	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value))
-		return "samples have skid: this virtual machine has no registers of PEBS";
-	if (!corepmu_has_callchain() || x86_ds_find())
-		return "samples have skid: this kernel hides what maps the records";
-
-	desc->pebs_format = format;
-	desc->pebs_all = format >= PEBS_FORMAT_ADAPTIVE;
-	desc->pebs_timing = desc->capabilities & PERF_CAP_PEBS_TIMING;
-	desc->ds_bit = STATUS_DS_BUFFER;
-	desc->pmu->precise_backend = &pebs_backend;
-	if (desc->pebs_all)
-		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
-	/* Without a name the CPU's counters for the most precise samples are not known. */
-	desc->pmu->max_precise = desc->uarch ? 3 : 2;
-
-	return NULL;
-}
-
-/**
- * x86_describe_precise() - find out how precise samples can be
- * @desc: the PMU, whose counters are described and reserved
- *
- * Process context, on any CPU.
- */
-void x86_describe_precise(struct x86_desc *desc)
-{
-	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
-		return;
-	desc->precise = corepmu_precise_check;
-	desc->pmu->precise_reason = describe(desc);
-	if (!desc->pmu->precise_reason)
-		pr_debug("records of precise events are of format %u\n", desc->pebs_format);
 }

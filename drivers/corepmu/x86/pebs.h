@@ -123,7 +123,7 @@ u64 x86_pebs_source(const struct perf_event *event, u64 source);
  * @data: what perf core is told of it
  * @shown: the registers
  *
- * One for all records of an interrupt: kernels that clear what is on the stack do so once.
+ * A CPU has one for all records: kernels that clear what is on the stack would do so each time.
  */
 struct x86_pebs_sample {
 	u64			time;
@@ -131,10 +131,13 @@ struct x86_pebs_sample {
 	struct x86_perf_regs	shown;
 };
 
+/* pebs.c */
+extern const struct corepmu_precise_backend x86_pebs_backend;
+
 /* pebs-sample.c */
-void x86_pebs_emit(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
+void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
 		   const struct x86_pebs_record *record, struct pt_regs *iregs,
-		   struct x86_pebs_sample *sample, bool more);
+		   struct x86_pebs_sample *sample);
 #endif
 
 /* pebs-latency.c */

@@ -52,6 +52,58 @@ static void interrupting(void)
 	each_event(false);
 }
 
+/* Without registers: samples that are all as long as each other */
+static void placed(void)
+{
+	struct check c = { .precise = 2, .large = true, .samples = SAMPLES };
+	struct perf_event_attr attr;
+
+	for (c.what = INSTRUCTIONS; c.what <= BRANCHES; c.what++) {
+		c.period = c.what == INSTRUCTIONS || c.what == CYCLES ? SHORT : SHORT / 8;
+		attr_of(&c, &attr);
+		attr.sample_type &= ~PERF_SAMPLE_REGS_INTR;
+		attr.sample_regs_intr = 0;
+		check_attr(&c, &attr);
+	}
+}
+
+/* A buffer that is full soon: what is not in it is said to be lost, each of them. */
+static void lost(void)
+{
+	const struct check c = {
+		.what = INSTRUCTIONS, .precise = 2, .period = SHORT, .large = true,
+	};
+	struct run run = { .rounds = SAMPLES * SHORT / 4 };
+	const struct perf_event_header *header;
+	struct perf_event_attr attr;
+	struct ring ring = { 0 };
+	unsigned int samples = 0;
+	struct sample s;
+	u64 values[2];
+	int fd;
+
+	attr_of(&c, &attr);
+	attr.sample_type = PERF_SAMPLE_IP;
+	attr.sample_regs_intr = 0;
+	attr.read_format = PERF_FORMAT_LOST;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	run.fd = fd;
+	if (make_tables(&run, false) && !ring_map(&ring, fd, 1)) {
+		program(&run);
+		expect_eq("what is read", sizeof(values), read(fd, values, sizeof(values)));
+		while ((header = ring_next(&ring)))
+			samples += header->type == PERF_RECORD_SAMPLE &&
+				   sample_parse(header, &attr, &s);
+		expect_range("samples in the buffer", 100, 256, samples);
+		expect_eq("samples, and those that are lost", values[0] / SHORT,
+			  samples + values[1]);
+	}
+	ring_unmap(&ring);
+	close(fd);
+}
+
 /* Where the overflow is near all the time, and where the engine is off in between. */
 static void periods(void)
 {
@@ -218,6 +270,8 @@ static void tasks(void)
 static const struct ktap_case cases[] = {
 	{ "records that gather: at the instruction, with its registers and address", gathered },
 	{ "an interrupt each: at the instruction, with its registers and address", interrupting },
+	{ "records that gather: without registers", placed },
+	{ "a buffer that is full", lost },
 	{ "short and long periods", periods },
 	{ "precise_ip 1: at the instruction that follows", following },
 	{ "precise_ip 3: at the instruction", exactest },

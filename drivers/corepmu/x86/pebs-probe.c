@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: what precise samples the machine has
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
+
+#include <corepmu/ksyms.h>
+#include <corepmu/pmu.h>
+#include <corepmu/precise.h>
+
+#include "intel.h"
+#include "msr.h"
+#include "pebs.h"
+#include "x86.h"
+
+static bool format_is_known(const struct x86_desc *desc, unsigned int format, bool all)
+{
+	if (format == PEBS_FORMAT_SKYLAKE)
+		return desc->uarch == &intel_uarches[UARCH_SKYLAKE] ||
+		       desc->uarch == &intel_uarches[UARCH_GOLDMONT] ||
+		       desc->uarch == &intel_uarches[UARCH_GOLDMONT_PLUS];
+
+	return format >= PEBS_FORMAT_ADAPTIVE && format <= PEBS_FORMAT_LAST && all;
+}
+
+static const char *describe(struct x86_desc *desc)
+{
+	unsigned int format;
+	u64 value;
+
+	if (!IS_ENABLED(CONFIG_X86_64))
+		return "samples have skid: the kernel is of 32 bits";
+	if (desc->shares_counters)
+		return "samples have skid: the debug store is the built-in driver's";
+	if (!boot_cpu_has(X86_FEATURE_PEBS) || !boot_cpu_has(X86_FEATURE_DTES64) ||
+	    !desc->global_ctrl)
+		return "samples have skid: the CPU writes no records of events (PEBS)";
+
+	format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
+	if (!format_is_known(desc, format, desc->capabilities & PERF_CAP_PEBS_ALL))
+		return "samples have skid: the CPU's records (PEBS) are not known";
+	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
+	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value))
+		return "samples have skid: this virtual machine has no registers of PEBS";
+	if (!corepmu_has_callchain() || x86_ds_find())
+		return "samples have skid: this kernel hides what maps the records";
+
+	desc->pebs_format = format;
+	desc->pebs_all = format >= PEBS_FORMAT_ADAPTIVE;
+	desc->pebs_timing = desc->capabilities & PERF_CAP_PEBS_TIMING;
+	desc->ds_bit = STATUS_DS_BUFFER;
+	desc->pmu->precise_backend = &x86_pebs_backend;
+	if (desc->pebs_all)
+		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
+	/* Without a name the CPU's counters for the most precise samples are not known. */
+	desc->pmu->max_precise = desc->uarch ? 3 : 2;
+
+	return NULL;
+}
+
+/**
+ * x86_describe_precise() - find out how precise samples can be
+ * @desc: the PMU, whose counters are described and reserved
+ *
+ * Process context, on any CPU.
+ */
+void x86_describe_precise(struct x86_desc *desc)
+{
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
+		return;
+	desc->precise = corepmu_precise_check;
+	desc->pmu->precise_reason = describe(desc);
+	if (!desc->pmu->precise_reason)
+		pr_debug("records of precise events are of format %u\n", desc->pebs_format);
+}
