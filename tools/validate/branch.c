@@ -22,7 +22,9 @@ struct found {
 	unsigned int samples;
 	unsigned int longest;
 	unsigned int shortest;
+	u64 from;
 	unsigned long own;
+	unsigned long astray;
 	unsigned long empty;
 	unsigned long kernel;
 	unsigned long disordered;
@@ -47,7 +49,12 @@ static void look(struct found *f, const struct sample *s)
 	for (n = 0; n < s->nr_branches; n++) {
 		const struct perf_branch_entry *e = &s->branches[n];
 
-		f->own += in_loop(e->from) && in_loop(e->to);
+		if (in_loop(e->from) && in_loop(e->to)) {
+			f->own++;
+			f->from = f->from ?: e->from;
+			/* It has one branch, from its end to its beginning. */
+			f->astray += e->from != f->from || e->to != (u64)known_loop_start;
+		}
 		f->empty += !e->from && !e->to;
 		f->kernel += e->to >> 63;
 		f->flagged += e->mispred || e->predicted || e->cycles;
@@ -110,6 +117,7 @@ static void any_branch(void)
 			  strtoul(text, NULL, 0), f.longest);
 	expect_eq("entries without an address", 0, f.empty);
 	expect_eq("entries out of order", 0, f.disordered);
+	expect_eq("entries of another branch than the loop's", 0, f.astray);
 	/* Whatever interrupts it, of a loop without end nearly all is the loop's. */
 	expect_range("entries of the loop's own branch",
 		     (unsigned long)f.samples * f.longest * 9 / 10,
