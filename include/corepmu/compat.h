@@ -178,7 +178,7 @@ static inline void compat_sample_save_callchain(struct perf_sample_data *data,
 	data->sample_flags |= PERF_SAMPLE_CALLCHAIN;
 }
 
-/* Before 6.3 perf_prepare_sample() filled in the header too: a declaration, of what is not called */
+/* Before 6.3 perf_prepare_sample() filled in the header, too. Declared, and never called: */
 #if !COMPAT_HAVE_PREPARE_HEADER
 void perf_prepare_header(struct perf_event_header *header, struct perf_sample_data *data,
 			 struct perf_event *event, struct pt_regs *regs);

@@ -7,6 +7,7 @@
  * each record says which it has, and how long it is).
  */
 #include <linux/bitfield.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
@@ -127,19 +128,37 @@ static __always_inline size_t next_record(unsigned int format, const void *at, s
 }
 
 /**
- * x86_pebs_next() - how far it is to the next record
+ * x86_pebs_count() - how many records there are of each counter
  * @format: their format
- * @at: where this one is, aligned to a word
- * @left: bytes from there to the end of the last record
- * @counters: filled in: those that overflowed, a bit each
+ * @at: where the first one is, aligned to a word
+ * @end: where the last one ends
+ * @mine: the counters in question, a bit each
+ * @nr: filled in, for each of them
+ * @counters: filled in: those of them that have records
  *
  * Any context, NMI too.
  *
- * Return: bytes, 0 when this is no record, and it cannot be told where the next one is
+ * Return: NULL, or what is no record, and it cannot be told where the next one is
  */
-size_t x86_pebs_next(unsigned int format, const void *at, size_t left, u64 *counters)
+const void *x86_pebs_count(unsigned int format, const void *at, const void *end, u64 mine, u16 *nr,
+			   u64 *counters)
 {
-	return next_record(format, at, left, counters);
+	u64 left, of_record, any = 0;
+	size_t size;
+
+	for (left = mine; left; left &= left - 1)
+		nr[__ffs64(left)] = 0;
+	for (; at < end; at += size) {
+		size = next_record(format, at, end - at, &of_record);
+		if (!size)
+			break;
+		any |= of_record & mine;
+		for (left = of_record & mine; left; left &= left - 1)
+			nr[__ffs64(left)]++;
+	}
+	*counters = any;
+
+	return at < end ? at : NULL;
 }
 
 static void parse_skylake(const u64 *word, struct x86_pebs_record *record)

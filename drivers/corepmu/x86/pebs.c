@@ -325,23 +325,11 @@ static void account_gathered(struct corepmu_cpu *cpuc, int idx)
 static u64 account_records(struct corepmu_cpu *cpuc, const void *at, const void *end)
 {
 	struct pebs *p = this_cpu_ptr(&pebs);
-	u64 mine = x86_pebs_counters(cpuc), overflowed = 0, ended = 0, left;
-	unsigned int format = to_desc(cpuc)->pebs_format;
-	u64 counters;
-	size_t size;
+	u64 mine = x86_pebs_counters(cpuc), overflowed, ended = 0, left;
 
-	for (left = mine; left; left &= left - 1)
-		p->nr[__ffs64(left)] = 0;
-	for (; at < end; at += size) {
-		size = x86_pebs_next(format, at, end - at, &counters);
-		if (!size) {
-			tell_of_garbage(at);
-			break;
-		}
-		overflowed |= counters & mine;
-		for (left = counters & mine; left; left &= left - 1)
-			p->nr[__ffs64(left)]++;
-	}
+	at = x86_pebs_count(to_desc(cpuc)->pebs_format, at, end, mine, p->nr, &overflowed);
+	if (at)
+		tell_of_garbage(at);
 	if (p->gathering) {
 		p->longest = 0;
 		for (left = mine; left; left &= left - 1)

@@ -105,7 +105,8 @@ enum x86_pebs_reg {
 
 /* pebs-record.c */
 size_t x86_pebs_size(unsigned int format, u64 data);
-size_t x86_pebs_next(unsigned int format, const void *at, size_t left, u64 *counters);
+const void *x86_pebs_count(unsigned int format, const void *at, const void *end, u64 mine, u16 *nr,
+			   u64 *counters);
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 		    struct x86_pebs_record *record);
 u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
