@@ -108,6 +108,18 @@ dmesg_since()
 		sed 's/^\[[^]]*\] //' | awk '!seen[$0]++'
 }
 
+# Skips unless the PMU under test has branch records, or precise samples. Built-in drivers of AMD
+# do not say that they have branch records.
+need_extra()
+{
+	case $1 in
+	branches) ktap_needed=1 ;;
+	max_precise) ktap_needed=2 ;;
+	esac
+	ktap_has=$(cat "$DEVICES/$PMU/caps/$1" 2>/dev/null || echo 0)
+	[ "$ktap_has" -ge "$ktap_needed" ] || skip "caps/$1 of this PMU is $ktap_has"
+}
+
 # A command for the background that ends when told to. A signal to perf would not do:
 # perf stat passes none on to its command and waits for it.
 UNTIL_TOLD=/tmp/until-told

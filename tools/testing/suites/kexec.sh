@@ -38,6 +38,23 @@ pack()
 	expect_true "an archive of the root" test -s "$next_root"
 }
 
+# Records are being written then, and nobody is to write them into the next kernel's memory.
+records()
+{
+	need_extra branches
+	need_extra max_precise
+	perf record -a -b -o /tmp/branches -c 1000003 -e "$PMU/$CYCLES/" \
+		sleep 1000 >/dev/null 2>&1 &
+	perf record -a -o /tmp/precise -c 1000003 -e "$PMU/$CYCLES/pp" sleep 1000 >/dev/null 2>&1 &
+	for _ in $(seq 100); do
+		[ "$(cat /sys/module/corepmu/refcnt)" -lt 12 ] || break
+		sleep 0.1
+	done
+	sleep 1
+	expect_range "KiB of records" 1 1000000 $(($(stat -c %s /tmp/branches) / 1024)) &&
+		expect_range "KiB of precise ones" 1 1000000 $(($(stat -c %s /tmp/precise) / 1024))
+}
+
 start_next()
 {
 	words=$(sed 's/initcall_blacklist=[^ ]*//g' /proc/cmdline)
@@ -59,21 +76,32 @@ builtin_counts()
 	expect_range "instructions" 1000000 10000000000 "$(stat_count instructions:u workload)"
 }
 
+builtin_records()
+{
+	need_extra max_precise
+	perf record -b -o /tmp/perf.data -c 1000003 -e cycles:upp workload >/dev/null 2>&1 ||
+		return 1
+	said=$(perf script -i /tmp/perf.data -F comm,brstack 2>/dev/null)
+	expect_says "its samples" 'workload +0x[0-9a-f]+/0x' "$said"
+}
+
 no_unknown_nmi()
 {
 	expect_not "the kernel's log" 'NMI received for unknown reason|dazed' "$(dmesg)"
 }
 
 if [ "$1" = --next ]; then
-	resume 5 2
+	resume 7 3
 	check "the next kernel's built-in driver takes the PMU" builtin_found_it
 	check "the next kernel's built-in driver counts" builtin_counts
+	check "the next kernel's built-in driver has records" builtin_records
 	check "the next kernel takes no NMI that nobody knows" no_unknown_nmi
 	finish
 fi
 
-plan 5
+plan 7
 check "all counters are busy" busy
+check "branch records and precise samples are" records
 check "the guest's root is packed" pack
 start_next
 echo "Bail out! the next kernel did not start"

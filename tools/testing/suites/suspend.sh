@@ -61,10 +61,37 @@ samples_afterwards()
 	expect_range "samples" 1 1000000 "$(perf script -i /tmp/perf.data | wc -l)"
 }
 
+# extras_go_on CAPABILITY PERF-RECORD...: samples of what runs after the sleep alone, of an event
+# from before it
+extras_go_on()
+{
+	need_extra "$1"
+	shift
+	until_told
+	perf record -C 0 -o /tmp/perf.data "$@" "$UNTIL_TOLD" >/dev/null 2>&1 &
+	pid=$!
+	wait_started "$pid"
+	sleep_system || return 1
+	taskset -c 0 workload >/dev/null
+	tell
+	wait "$pid"
+	said=$(perf script -i /tmp/perf.data -F comm,ip,brstack 2>/dev/null)
+	rm -f /tmp/perf.data
+	expect_range "samples of what ran afterwards" 10 1000000 \
+		"$(echo "$said" | grep -c '^ *workload')" || return 1
+	case " $* " in
+	*" -b "*) expect_says "its branches" 'workload .*0x[0-9a-f]+/0x' "$said" ;;
+	esac
+}
+
 stop_fair_servers
-plan 4
+plan 6
 check "CPU 0 counts" counts_on_cpu0
 check "CPU 0 counts after a sleep" counts_afterwards
 check "events that sleep go on" goes_on
 check "CPU 0 samples after a sleep" samples_afterwards
+check "precise samples of events that sleep go on" \
+	extras_go_on max_precise -c 1000003 -e "$PMU/$CYCLES/upp"
+check "branch records of events that sleep go on" \
+	extras_go_on branches -b -c 1000003 -e "$PMU/$CYCLES/u"
 finish
