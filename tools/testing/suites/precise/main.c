@@ -232,6 +232,44 @@ static void refreshed(void)
 	close(fd);
 }
 
+/* ---- what records are written to ---- */
+
+/* A CPU has 64 KiB of them while there are precise events: 32 MiB, if none were given back. */
+#define OPENED			512
+#define GONE_MAX		4096
+
+static long free_kib(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[128];
+	long kib = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemFree: %ld kB", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+static void given_back(void)
+{
+	const struct check c = { .what = INSTRUCTIONS, .precise = 2, .period = SHORT };
+	struct perf_event_attr attr;
+	long before = free_kib();
+	unsigned int i;
+	int fd;
+
+	attr_of(&c, &attr);
+	for (i = 0; i < OPENED; i++) {
+		fd = event_open_self(&attr, -1);
+		if (fd < 0)
+			return;
+		close(fd);
+	}
+	expect_range("KiB of memory gone", INT32_MIN, GONE_MAX, before - free_kib());
+}
+
 /* ---- tasks that take turns ---- */
 
 #define TASKS			3
@@ -280,6 +318,7 @@ static const struct ktap_case cases[] = {
 	{ "loads that take long: address, latency and source", slow_loads },
 	{ "samples of one interrupt are one overflow: they do not throttle", many_at_a_time },
 	{ "an event of so many overflows has so many samples", refreshed },
+	{ "what records are written to is given back", given_back },
 	{ "tasks that take turns have their own samples, all of them", tasks },
 };
 
