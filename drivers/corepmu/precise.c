@@ -309,10 +309,12 @@ void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 {
 	bool stopped = event->hw.state & PERF_HES_STOPPED;
 	bool branches = event->hw.flags & COREPMU_EVENT_BRANCHES;
+	perf_overflow_handler_t handler;
 	int stop;
 
 	if (more && !branches) {
-		READ_ONCE(event->overflow_handler)(event, data, regs);
+		handler = READ_ONCE(event->overflow_handler);
+		handler(event, data, regs);
 		return;
 	}
 
