@@ -145,6 +145,8 @@ static void generic_is_not_what_is_refused(struct kunit *test)
 {
 	struct perf_event *event = uarch_start_model(test, 0x3c, 0, 4);
 
+	expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 0), 0x81d0);
+	x86_model_threads = true;
 	expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 0), -ENOENT);
 	expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, WRITE, 0), -ENOENT);
 	expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 1), 0x0151);

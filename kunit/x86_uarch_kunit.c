@@ -367,6 +367,8 @@ static void uarch_spares_the_sibling(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(models); i++) {
 		event = uarch_start_model(test, models[i], 0, 4);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
+		x86_model_threads = true;
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), -EOPNOTSUPP);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01d1), -EOPNOTSUPP);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x10401d3), -EOPNOTSUPP);
@@ -374,6 +376,7 @@ static void uarch_spares_the_sibling(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01d4), GP(4));
 		uarch_end(test);
 		event = uarch_start_model(test, models[i], 0, 8);
+		x86_model_threads = true;
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01d3), GP(4));
 		uarch_end(test);
@@ -381,6 +384,7 @@ static void uarch_spares_the_sibling(struct kunit *test)
 
 	/* Broadwell is the first without the erratum. */
 	event = uarch_start_model(test, 0x3d, 0, 4);
+	x86_model_threads = true;
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
 	uarch_end(test);
 }

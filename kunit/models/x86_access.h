@@ -87,6 +87,7 @@ extern bool pebs_model_guests;
 
 extern bool x86_model_threads;
 #define x86_has_threads() x86_model_threads
+#define x86_may_have_threads() x86_model_threads
 
 void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
 u32 x86_model_cpuid_eax(u32 leaf);

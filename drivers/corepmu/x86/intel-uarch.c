@@ -121,7 +121,8 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
  * Sandy Bridge to Haswell: counting one of these events on a counter corrupts what the
  * counter of the same number counts on the core's other hyperthread, whatever that is
  * (erratum BJ122, BV98, HSD29; INTEL_EXCLEVT_CONSTRAINT in arch/x86/events/intel/core.c). A
- * core without hyperthreads has eight counters, with them four for each.
+ * core that firmware has taken its hyperthreads from has eight counters instead of four for each;
+ * a virtual CPU of one thread, or with nosmt=force, still has four and no sibling.
  */
 #define HT_FIRST_EVENT		0xd0
 #define HT_LAST_EVENT		0xd3
@@ -129,7 +130,7 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 
 static bool corrupts_sibling(const struct x86_desc *desc, unsigned int event)
 {
-	if (!desc->uarch || desc->nr_gp >= NR_GP_WITHOUT_HT ||
+	if (!desc->uarch || desc->nr_gp >= NR_GP_WITHOUT_HT || !x86_may_have_threads() ||
 	    event < HT_FIRST_EVENT || event > HT_LAST_EVENT)
 		return false;
 
@@ -158,7 +159,7 @@ int intel_refuse_uarch(const struct x86_desc *desc, u64 config)
 
 	if (corrupts_sibling(desc, event))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: event %#x corrupts the counts of the core's other hyperthread; switch hyper-threading off in the firmware",
+				      "config %#llx: event %#x corrupts the counts of the core's other hyperthread; \"forceoff\" in cpu/smt/control allows it",
 				      config, event);
 
 	return 0;

@@ -22,6 +22,7 @@
 #ifdef COREPMU_KUNIT
 #include <models/x86_access.h>
 #else
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -112,6 +113,16 @@ static inline bool x86_has_threads(void)
 			return true;
 
 	return false;
+}
+
+/*
+ * May a core run several threads, now or later? A thread that is offline may come, unless the
+ * CPU has none or they were switched off until the next boot ("forceoff"): what is allowed on
+ * the word of this stays right.
+ */
+static inline bool x86_may_have_threads(void)
+{
+	return cpu_smt_possible();
 }
 
 /* Is the code at @addr, which the current task or the kernel has run, of 64 bits? */
