@@ -169,13 +169,13 @@ static void test_told(void)
 	struct x86_pmu_cpuid regs = { 0 };
 
 	make("skylake");
-	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & LOW(13)) ==
+	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & LOW(12)) ==
 	       (common | PERF_CAP_PEBS_FORMAT(3)));
 	x86_pmu_cpuid(&cpu.config, 1, 0, &regs);
 	EXPECT(regs.ecx & BIT(2) && regs.ecx & BIT(4) && regs.edx & BIT(21));
 	EXPECT(x86_pmu_rdmsr_more(&cpu.pmu, MSR_IA32_MISC_ENABLE) == (BIT(7) | BIT(11)));
 	make("icelake");
-	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & (LOW(13) | BIT(14))) ==
+	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & (LOW(12) | BIT(14))) ==
 	       (common | PERF_CAP_PEBS_FORMAT(4) | PERF_CAP_PEBS_BASELINE));
 	cpu.config.pebs.format = 0;
 	regs = (struct x86_pmu_cpuid) { 0 };

@@ -196,11 +196,16 @@ static void test_cpuid(void)
 	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
 	EXPECT(regs.eax == (4 | 4 << 8 | 48 << 16 | 7 << 24));
 	EXPECT((regs.edx & 0x1f) == 3 && regs.ecx == 0);
+	/* AnyThread */
+	EXPECT(!(regs.edx & BIT(15)));
+	EXPECT(put(IA32_PERFEVTSEL, BIT(21) | 0x3c) && put(IA32_FIXED_CTR_CTRL, 0x777));
 
 	EXPECT(make("icelake"));
 	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
 	EXPECT(regs.eax == (5 | 8 << 8 | 48 << 16 | 8 << 24));
 	EXPECT((regs.edx & 0x1f) == 4 && regs.ecx == 0xf);
+	EXPECT(regs.edx & BIT(15));
+	EXPECT(!put(IA32_PERFEVTSEL, BIT(21) | 0x3c) && !put(IA32_FIXED_CTR_CTRL, 0x4));
 
 	EXPECT(make("zen3"));
 	regs = (struct x86_pmu_cpuid) { 0 };
@@ -423,7 +428,7 @@ static void test_metrics(void)
 	unsigned int i;
 
 	EXPECT(make("icelake"));
-	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(15) | BIT(14) | BIT(13) | 0x4c5));
+	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(15) | BIT(14) | BIT(13) | BIT(12) | 0x4c5));
 	EXPECT(put(MSR_PERF_METRICS, 5) && get(MSR_PERF_METRICS) == 5);
 	EXPECT(put(IA32_FIXED_CTR + 3, 0) && put(IA32_FIXED_CTR_CTRL, 0x2000));
 	EXPECT(put(IA32_PERF_GLOBAL_CTRL, BIT(48) | BIT(35)));
@@ -456,7 +461,7 @@ static void test_metrics(void)
 	cpu.config.fixed = 7;
 	EXPECT(x86_pmu_config_error(&cpu.config));
 	EXPECT(make("skylake"));
-	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(13) | 0x3c5));
+	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(13) | BIT(12) | 0x3c5));
 	EXPECT(!put(MSR_PERF_METRICS, 0) && !put(IA32_PERF_GLOBAL_CTRL, BIT(48)));
 	EXPECT(!put(IA32_PERF_GLOBAL_OVF_CTRL, BIT(48)));
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, RDPMC_METRICS, &sum) == X86_PMU_FAULT);

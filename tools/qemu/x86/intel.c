@@ -11,6 +11,7 @@
 /* IA32_FIXED_CTR_CTRL has four bits a counter: enable OS and USR, AnyThread, PMI. */
 #define FIXED_OS		1
 #define FIXED_USR		2
+#define FIXED_ANY		4
 #define FIXED_PMI		8
 #define FIXED_BITS		4
 
@@ -27,6 +28,7 @@
 #define DEBUGCTL_WRITABLE	UINT64_C(0x7fc3)
 
 /* IA32_PERF_CAPABILITIES */
+#define CAPABILITIES_FREEZE_SMM	(UINT64_C(1) << 12)
 #define CAPABILITIES_FW_WRITE	(UINT64_C(1) << 13)
 #define CAPABILITIES_METRICS	(UINT64_C(1) << 15)
 
@@ -179,7 +181,8 @@ static bool write_fixed(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
 	(void)i;
-	*value = (pmu->config->full_width ? CAPABILITIES_FW_WRITE : 0) |
+	*value = (pmu->config->uarch ? CAPABILITIES_FREEZE_SMM : 0) |
+		 (pmu->config->full_width ? CAPABILITIES_FW_WRITE : 0) |
 		 (pmu->config->perf_metrics ? CAPABILITIES_METRICS : 0) |
 		 x86_lbr_capabilities(&pmu->config->lbr) | x86_pebs_capabilities(pmu->config);
 	return true;
@@ -239,6 +242,8 @@ static bool write_fixed_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value
 		if (!(pmu->config->fixed >> n & 1))
 			continue;
 		allowed |= (uint64_t)(FIXED_OS | FIXED_USR | FIXED_PMI) << (n * FIXED_BITS);
+		if (pmu->config->any_thread)
+			allowed |= (uint64_t)FIXED_ANY << (n * FIXED_BITS);
 		if (x86_pebs_adaptive(pmu->config))
 			allowed |= X86_PMU_FIXED_ADAPTIVE(n);
 	}
@@ -419,7 +424,7 @@ static void perfmon_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpu
 		.eax = version | gp << 8 | config->gp_width << 16 | events << 24,
 		.ecx = version >= 5 ? fixed : 0,
 		.edx = version >= 2 ? contiguous | config->fixed_width << 5 |
-				      FEATURE_ANY_DEPRECATED : 0,
+				      (config->any_thread ? 0 : FEATURE_ANY_DEPRECATED) : 0,
 	};
 }
 

@@ -66,6 +66,7 @@ enum x86_pmu_version {
  * @gp_width: bits of a general-purpose counter
  * @fixed_width: bits of a fixed-function counter
  * @full_width: counters can be written with all their bits (Intel)
+ * @any_thread: events can be counted of all threads of a core, of which there is one (Intel)
  * @perf_metrics: the slots are divided into metrics (Intel)
  * @nr_metrics: how many
  * @tsc_mhz: MHz of the time-stamp counter that CPUID tells of; 0 for what QEMU says (Intel)
@@ -92,6 +93,7 @@ struct x86_pmu_config {
 	unsigned int gp_width;
 	unsigned int fixed_width;
 	bool full_width;
+	bool any_thread;
 	bool perf_metrics;
 	unsigned int nr_metrics;
 	uint32_t tsc_mhz;

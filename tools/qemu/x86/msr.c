@@ -50,6 +50,8 @@ bool x86_msr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	uint64_t known = x86_pmu_maker(pmu->config)->select;
 
+	if (pmu->config->any_thread)
+		known |= X86_PMU_SEL_ANY;
 	if (x86_pebs_adaptive(pmu->config))
 		known |= X86_PMU_SEL_ADAPTIVE;
 	if (reserved(pmu, value, known))

@@ -222,11 +222,12 @@ static const struct x86_uarch gracemont = {
 const struct x86_uarch x86_uarch_intel[] = {
 	{
 		.name = "haswell", .version = X86_PMU_INTEL_V3, .gp = 4, .fixed = 0x7,
+		.any_thread = true,
 		.models = { { 6, 0x3c, 0x3c }, { 6, 0x3f, 0x3f }, { 6, 0x45, 0x46 } },
 		TABLES(haswell),
 	}, {
 		.name = "skylake", .version = X86_PMU_INTEL_V4, .gp = 4, .fixed = 0x7,
-		.lbr = X86_LBR_INFO, .pebs = 3,
+		.any_thread = true, .lbr = X86_LBR_INFO, .pebs = 3,
 		.models = { { 6, 0x4e, 0x4e }, { 6, 0x55, 0x55 }, { 6, 0x5e, 0x5e },
 			    { 6, 0x8e, 0x8e }, { 6, 0x9e, 0x9e }, { 6, 0xa5, 0xa6 } },
 		TABLES(skylake),

@@ -53,6 +53,7 @@ struct x86_uarch_rule {
  * @other: the other kind there; NULL if there is none
  * @untold: counters that CPUID does not tell of where the other kind is there, as it does not
  *	have them; by their bits in the global registers
+ * @any_thread: events can be counted of all threads of a core
  * @nr_metrics: metrics that it divides its slots into: 4 are level 1, 8 level 2 too
  * @lbr: its branch records
  * @pebs: the format of its precise samples, 0 if the model has none of them
@@ -78,6 +79,7 @@ struct x86_uarch {
 	uint8_t core_type;
 	const struct x86_uarch *other;
 	uint64_t untold;
+	bool any_thread;
 	uint8_t nr_metrics;
 	enum x86_lbr_kind lbr;
 	uint8_t pebs;
