@@ -54,7 +54,7 @@ static const struct x86_model_cpu intel_snb = {
 static const struct x86_model_cpu intel_skl = {
 	.name = "Skylake", .family = 6, .model = 0x5e, .version = 4, .nr_gp = 8,
 	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7,
-	.any = true, .rtm = true,
+	.any = true, .rtm = true, .smm_freeze = true,
 };
 
 /* Skylake with branch records, without transactions, and one that freezes them as before */

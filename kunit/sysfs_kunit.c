@@ -19,34 +19,43 @@
 #include "models/x86_access.h"
 #include "x86/x86.h"
 
-/* The text of a file, NULL when it is not shown */
-static char *show(struct kunit *test, struct bench *b, const char *group, const char *name)
+/* A file, NULL when it is not shown */
+static struct device_attribute *find_file(struct bench *b, const char *group, const char *name)
 {
 	struct device *dev = b->pmu->perf_pmu.dev;
 	const struct attribute_group **groups;
-	char *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 
-	KUNIT_ASSERT_NOT_NULL(test, page);
 	for (groups = b->pmu->perf_pmu.attr_groups; *groups; groups++) {
 		struct attribute **attrs;
 
 		if (strcmp((*groups)->name ?: "", group))
 			continue;
 		for (attrs = (*groups)->attrs; *attrs; attrs++) {
-			struct device_attribute *attr;
-
 			if (strcmp((*attrs)->name, name))
 				continue;
 			if ((*groups)->is_visible &&
 			    !(*groups)->is_visible(&dev->kobj, *attrs, 0))
 				return NULL;
-			attr = container_of(*attrs, struct device_attribute, attr);
-			KUNIT_EXPECT_GT(test, attr->show(dev, attr, page), 0);
-			return page;
+			return container_of(*attrs, struct device_attribute, attr);
 		}
 	}
 
 	return NULL;
+}
+
+/* The text of a file, NULL when it is not shown */
+static char *show(struct kunit *test, struct bench *b, const char *group, const char *name)
+{
+	struct device_attribute *attr = find_file(b, group, name);
+	char *page;
+
+	if (!attr)
+		return NULL;
+	page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	KUNIT_EXPECT_GT(test, attr->show(b->pmu->perf_pmu.dev, attr, page), 0);
+
+	return page;
 }
 
 static void offer(struct bench *b)
@@ -80,6 +89,13 @@ static const struct sysfs_file files[] = {
 	{ "intel-snb", "format", "event", "config:0-7\n" },
 	{ "intel-snb", "format", "any", "config:21\n" },
 	{ "intel-snb", "format", "in_tx", NULL },
+	{ "intel-snb", "caps", "pmu_name", "sandybridge\n" },
+	{ "intel-v4", "caps", "pmu_name", NULL },
+	{ "intel-skl", "caps", "pmu_name", "skylake\n" },
+	{ "amd-v2", "caps", "pmu_name", NULL },
+	{ "intel-skl", "", "freeze_on_smi", "1\n" },
+	{ "intel-snb", "", "freeze_on_smi", NULL },
+	{ "amd-v2", "", "freeze_on_smi", NULL },
 	{ "intel-v4", "format", "any", NULL },
 	{ "intel-skl", "format", "event", "config:0-7\n" },
 	{ "intel-skl", "format", "in_tx", "config:32\n" },
@@ -188,6 +204,50 @@ static void sysfs_cpus(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, show(test, b, "", "cpus") ?: "(not shown)", cpus);
 	b->pmu->claims_generic = false;
 	KUNIT_EXPECT_NULL(test, show(test, b, "", "cpus"));
+	withdraw(b);
+}
+
+/* Of no other driver's bits of the register, and of those of this one, is anything lost. */
+static void sysfs_freeze_on_smi(struct kunit *test)
+{
+	const u64 own = DEBUGCTLMSR_FREEZE_IN_SMM, others = BIT_ULL(12);
+	struct bench *b = bench_start(test, machine_by_name("intel-skl"));
+	struct device_attribute *attr;
+	struct perf_event *event;
+	struct device *dev;
+
+	test->priv = b;
+	offer(b);
+	dev = b->pmu->perf_pmu.dev;
+	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), own);
+	x86_write_msr(MSR_IA32_DEBUGCTLMSR, own | others);
+	attr = find_file(b, "", "freeze_on_smi");
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+
+	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "0\n", 2), 2);
+	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), others);
+	KUNIT_EXPECT_STREQ(test, show(test, b, "", "freeze_on_smi"), "0\n");
+	bench_run(b, MACHINE_INSTRUCTIONS, 44);
+	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "2\n", 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "on\n", 3), -EINVAL);
+	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), others);
+
+	KUNIT_EXPECT_EQ(test, bench_read(event), 344);
+	bench_del(event);
+	bench_close(event);
+
+	/* A CPU that others have left otherwise, and one that has lost all, has it from reset(). */
+	x86_write_msr(MSR_IA32_DEBUGCTLMSR, own);
+	b->pmu->backend->reset(b->cpuc);
+	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), 0);
+	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "1\n", 2), 2);
+	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), own);
+	x86_write_msr(MSR_IA32_DEBUGCTLMSR, 0);
+	b->pmu->backend->reset(b->cpuc);
+	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), own);
 	withdraw(b);
 }
 
@@ -422,6 +482,7 @@ static void perf_core_sleep(struct kunit *test)
 static struct kunit_case sysfs_cases[] = {
 	KUNIT_CASE_PARAM(sysfs_files, file_gen_params),
 	KUNIT_CASE_PARAM(sysfs_every_file, machine_gen_params),
+	KUNIT_CASE(sysfs_freeze_on_smi),
 	KUNIT_CASE_PARAM(sysfs_cpus, machine_gen_params),
 	KUNIT_CASE_PARAM(perf_core_events, machine_gen_params),
 	KUNIT_CASE_PARAM(perf_core_power, machine_gen_params),

@@ -389,6 +389,32 @@ static void uarch_spares_the_sibling(struct kunit *test)
 	uarch_end(test);
 }
 
+/* "name" in the kernel's intel_pmu_init(), of which caps/pmu_name is made */
+static void uarch_kernel_names(struct kunit *test)
+{
+	static const struct {
+		u8 model, kind;
+		const char *name;
+	} table[] = {
+		{ 0x1a, 0, "nehalem" }, { 0x25, 0, "westmere" }, { 0x3c, 0, "haswell" },
+		{ 0x57, 0, "knights-landing" }, { 0x7a, 0, "goldmont_plus" },
+		{ 0x86, 0, "Tremont" }, { 0x8c, 0, "icelake" }, { 0x8f, 0, "sapphire_rapids" },
+		{ 0xad, 0, "granite_rapids" }, { 0xaf, 0, "crestmont" }, { 0xbe, 0, "gracemont" },
+		{ 0x97, INTEL_CORE, "alderlake_hybrid" }, { 0x97, INTEL_ATOM, "alderlake_hybrid" },
+		{ 0xaa, INTEL_ATOM, "meteorlake_hybrid" }, { 0xbd, INTEL_CORE, "lunarlake_hybrid" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b;
+
+		uarch_start_model(test, table[i].model, table[i].kind, 8);
+		b = test->priv;
+		KUNIT_EXPECT_STREQ(test, x86_kernel_name(to_x86(b->pmu)) ?: "(none)", table[i].name);
+		uarch_end(test);
+	}
+}
+
 /* From Ice Lake on INST_RETIRED.PREC_DIST is fixed counter 0's alone. */
 static void uarch_prec_dist(struct kunit *test)
 {
@@ -444,6 +470,7 @@ static struct kunit_case uarch_cases[] = {
 	KUNIT_CASE_PARAM(uarch_has_every_row, model_gen_params),
 	KUNIT_CASE(uarch_is_not_known),
 	KUNIT_CASE(uarch_spares_the_sibling),
+	KUNIT_CASE(uarch_kernel_names),
 	KUNIT_CASE(uarch_prec_dist),
 	KUNIT_CASE(uarch_leaves_tsx_its_counter),
 	{ }

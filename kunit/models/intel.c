@@ -14,6 +14,7 @@
 #define STATUS_SET		0x391
 #define DEBUGCTL		0x1d9
 #define DEBUGCTL_FREEZE		BIT_ULL(12)
+#define DEBUGCTL_FREEZE_SMM	BIT_ULL(14)
 /* LBR, BTF, and FREEZE_LBRS_ON_PMI */
 #define DEBUGCTL_LBR		(BIT_ULL(0) | BIT_ULL(1) | BIT_ULL(11))
 #define FIXED_BASE		32
@@ -120,9 +121,10 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 	switch (msr) {
 	case MSR_IA32_PERF_CAPABILITIES:
 		*name = "PERF_CAPABILITIES";
-		/* FW_WRITE, 20.2.8; PERF_METRICS_AVAILABLE; format of branch records */
+		/* FREEZE_WHILE_SMM, 17.4.1; FW_WRITE, 20.2.8; PERF_METRICS_AVAILABLE; LBR format */
 		*value = (cpu->full_width ? BIT_ULL(13) : 0) | cpu->lbr_format |
 			 (cpu->metrics && !cpu->hybrid ? BIT_ULL(15) : 0) |
+			 (cpu->smm_freeze ? BIT_ULL(12) : 0) |
 			 /* 20.6.2.4.2: format of records, and "PEBS baseline" */
 			 (u64)cpu->pebs << 8 | (cpu->pebs >= 4 ? BIT_ULL(14) : 0);
 		return true;
@@ -257,7 +259,8 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 		return true;
 	case DEBUGCTL:
 		m->debugctl = value;
-		return !(value & ~(DEBUGCTL_FREEZE | (cpu->lbr_nr ? DEBUGCTL_LBR : 0)));
+		return !(value & ~(DEBUGCTL_FREEZE | (cpu->smm_freeze ? DEBUGCTL_FREEZE_SMM : 0) |
+				   (cpu->lbr_nr ? DEBUGCTL_LBR : 0)));
 	case MSR_OFFCORE_RSP_0 ... MSR_OFFCORE_RSP_1:
 		m->second[*index] = value;
 		return true;

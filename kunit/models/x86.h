@@ -48,6 +48,7 @@ struct x86_model;
  * @tsx_force_abort: microcode takes counter 3 for transactions, or aborts them
  * @tsx_deprecated: transactions always abort
  * @metrics: parts of the slots in PERF_METRICS (Intel)
+ * @smm_freeze: counters can stand still in SMM (Intel)
  * @lbr_format: format of branch records in PERF_CAPABILITIES (Intel)
  * @arch_lbr: architectural branch records (Intel)
  * @lbr_tells: CPUID.1CH:ECX (Intel)
@@ -82,6 +83,7 @@ struct x86_model_cpu {
 	bool		hybrid;
 	bool		tsx_force_abort;
 	bool		tsx_deprecated;
+	bool		smm_freeze;
 	unsigned int	metrics;
 	unsigned int	lbr_format;
 	bool		arch_lbr;

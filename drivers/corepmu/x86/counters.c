@@ -321,6 +321,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 			      cpuc->pmu->counters | desc->frozen | desc->metrics_bit |
 			      desc->ds_bit);
 	corepmu_branch_reset(cpuc);
+	x86_smi_reset(cpuc);
 	x86_pebs_reset(cpuc);
 	corepmu_second_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)

@@ -337,6 +337,7 @@ static const struct attribute_group x86_format_group = {
 static struct attribute *x86_caps_attrs[] = {
 	&corepmu_attr_branches.attr,
 	&corepmu_attr_max_precise.attr,
+	&x86_attr_pmu_name.attr,
 	NULL
 };
 
@@ -344,6 +345,9 @@ static struct attribute *x86_caps_attrs[] = {
 static umode_t x86_caps_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
 {
 	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
+
+	if (attr == &x86_attr_pmu_name.attr)
+		return x86_kernel_name(desc) ? attr->mode : 0;
 
 	return attr != &corepmu_attr_branches.attr || desc->pmu->nr_branches ? attr->mode : 0;
 }
@@ -360,5 +364,6 @@ const struct attribute_group *x86_attr_groups[] = {
 	&x86_format_group,
 	&x86_caps_group,
 	&x86_user_group,
+	&x86_smi_group,
 	NULL
 };

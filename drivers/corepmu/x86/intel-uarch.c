@@ -53,6 +53,22 @@ const struct intel_uarch *intel_find_uarch(void)
 }
 
 /**
+ * intel_model_has_kinds() - are there CPUs of this model with cores of several kinds?
+ *
+ * Return: true for a model that is known to have them, be it on this one or not
+ */
+bool intel_model_has_kinds(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < intel_nr_models; i++)
+		if (intel_models[i].model == boot_cpu_data.x86_model)
+			return intel_models[i].kind;
+
+	return false;
+}
+
+/**
  * intel_nr_general() - how many general-purpose counters this CPU has
  * @uarch: its microarchitecture, NULL if it is not known
  * @told: how many CPUID leaf 0xA tells of

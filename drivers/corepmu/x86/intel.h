@@ -91,6 +91,7 @@ extern const unsigned int intel_nr_models;
 /* intel-uarch.c */
 const struct intel_uarch *intel_find_uarch(void);
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);
+bool intel_model_has_kinds(void);
 u64 intel_general_counters(const struct intel_uarch *uarch, u64 config);
 bool intel_has_tsx_events(const struct intel_uarch *uarch);
 unsigned int intel_min_left(const struct intel_uarch *uarch);

@@ -192,7 +192,8 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define FIXED_CTRL_BITS		(GENMASK_ULL(3, 0) | FIXED_CTRL_ADAPTIVE)
 #define FIXED_CTRL_SHIFT(n)	(4 * (n))
 
-/* IA32_PERF_CAPABILITIES */
+/* IA32_PERF_CAPABILITIES: IA32_DEBUGCTL has FREEZE_WHILE_SMM; full-width writes; metrics */
+#define PERF_CAP_FREEZE_IN_SMM	BIT_ULL(12)
 #define PERF_CAP_FW_WRITE	BIT_ULL(13)
 #define PERF_CAP_METRICS	BIT_ULL(15)
 /* SDM volume 3, "PEBS": format of records; all counters and events; retire latency */

@@ -163,6 +163,60 @@ static const struct event_text event_texts[] = {
 	{ SKL | ICL, TEXT_MEM_STORES, "event=0xd0,umask=0x82" },
 };
 
+/*
+ * The name of the kernel's table for a microarchitecture, alone and where a model has cores of two
+ * kinds: "name" in intel_pmu_init(), arch/x86/events/intel/core.c
+ */
+static const struct {
+	const char *name;
+	const char *hybrid;
+} kernel_names[NR_UARCHES] = {
+	[UARCH_NEHALEM]		= { "nehalem" },
+	[UARCH_WESTMERE]	= { "westmere" },
+	[UARCH_SANDY_BRIDGE]	= { "sandybridge" },
+	[UARCH_IVY_BRIDGE]	= { "ivybridge" },
+	[UARCH_HASWELL]		= { "haswell" },
+	[UARCH_BROADWELL]	= { "broadwell" },
+	[UARCH_SKYLAKE]		= { "skylake" },
+	[UARCH_ICE_LAKE]	= { "icelake" },
+	[UARCH_GOLDEN_COVE]	= { "sapphire_rapids", "alderlake_hybrid" },
+	[UARCH_REDWOOD_COVE]	= { "granite_rapids", "meteorlake_hybrid" },
+	[UARCH_LION_COVE]	= { NULL, "lunarlake_hybrid" },
+	[UARCH_BONNELL]		= { "bonnell" },
+	[UARCH_SILVERMONT]	= { "silvermont" },
+	[UARCH_KNIGHTS_LANDING]	= { "knights-landing" },
+	[UARCH_GOLDMONT]	= { "goldmont" },
+	[UARCH_GOLDMONT_PLUS]	= { "goldmont_plus" },
+	[UARCH_TREMONT]		= { "Tremont" },
+	[UARCH_GRACEMONT]	= { "gracemont", "alderlake_hybrid" },
+	[UARCH_CRESTMONT]	= { "crestmont", "meteorlake_hybrid" },
+	[UARCH_SKYMONT]		= { NULL, "lunarlake_hybrid" },
+};
+
+/**
+ * x86_kernel_name() - what the built-in driver calls the CPU in caps/pmu_name
+ * @desc: the counters
+ *
+ * Return: the name, or NULL of a CPU that is not known, and of AMD's, which have none
+ */
+const char *x86_kernel_name(const struct x86_desc *desc)
+{
+	unsigned int uarch;
+
+	if (!desc->uarch)
+		return NULL;
+	uarch = desc->uarch - intel_uarches;
+
+	return intel_model_has_kinds() ? kernel_names[uarch].hybrid : kernel_names[uarch].name;
+}
+
+static ssize_t pmu_name_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%s\n", x86_kernel_name(dev_to_x86(dev)));
+}
+
+struct device_attribute x86_attr_pmu_name = __ATTR_RO(pmu_name);
+
 static const struct event_text *find_text(const struct x86_desc *desc, unsigned int name)
 {
 	unsigned int i;

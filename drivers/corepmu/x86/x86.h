@@ -10,6 +10,7 @@
 
 #include <corepmu/pmu.h>
 
+struct device_attribute;
 struct intel_uarch;
 
 /* perf_event_attr.config of a PERF_TYPE_HW_CACHE event */
@@ -148,6 +149,12 @@ int amd_precise(struct corepmu *pmu, struct perf_event *event);
 
 /* names.c */
 extern const struct attribute_group x86_events_group;
+extern struct device_attribute x86_attr_pmu_name;
+const char *x86_kernel_name(const struct x86_desc *desc);
+
+/* smi.c */
+extern const struct attribute_group x86_smi_group;
+void x86_smi_reset(struct corepmu_cpu *cpuc);
 
 /* topdown.c */
 int x86_topdown_encode(struct perf_event *event);
