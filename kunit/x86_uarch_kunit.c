@@ -410,7 +410,32 @@ static void uarch_kernel_names(struct kunit *test)
 
 		uarch_start_model(test, table[i].model, table[i].kind, 8);
 		b = test->priv;
-		KUNIT_EXPECT_STREQ(test, x86_kernel_name(to_x86(b->pmu)) ?: "(none)", table[i].name);
+		KUNIT_EXPECT_STREQ(test, x86_kernel_name(to_x86(b->pmu)) ?: "(none)",
+				   table[i].name);
+		uarch_end(test);
+	}
+}
+
+/* From Golden Cove on the architectural reference cycles are fixed counter 2's, too. */
+static void uarch_reference_cycles(struct kunit *test)
+{
+	static const struct {
+		u8 model, kind;
+		bool fixed;
+	} table[] = {
+		{ 0x5e, 0, false }, { 0x6a, 0, false }, { 0x9c, 0, false }, { 0x8f, 0, true },
+		{ 0x97, INTEL_CORE, true }, { 0x97, INTEL_ATOM, true }, { 0xaf, 0, true },
+		{ 0xbd, INTEL_ATOM, true },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event = uarch_start_model(test, table[i].model, table[i].kind,
+							     8);
+
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x013c),
+				GP(8) | (table[i].fixed ? FIXED(2) : 0));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0300), FIXED(2));
 		uarch_end(test);
 	}
 }
@@ -471,6 +496,7 @@ static struct kunit_case uarch_cases[] = {
 	KUNIT_CASE(uarch_is_not_known),
 	KUNIT_CASE(uarch_spares_the_sibling),
 	KUNIT_CASE(uarch_kernel_names),
+	KUNIT_CASE(uarch_reference_cycles),
 	KUNIT_CASE(uarch_prec_dist),
 	KUNIT_CASE(uarch_leaves_tsx_its_counter),
 	{ }

@@ -182,6 +182,23 @@ int intel_refuse_uarch(const struct x86_desc *desc, u64 config)
 }
 
 /**
+ * intel_counts_tsc() - does the architectural event of reference cycles count at the TSC's rate?
+ * @uarch: the microarchitecture, NULL if it is not known
+ *
+ * CPU_CLK_UNHALTED.REF_TSC_P of perf's events from Golden Cove and Gracemont on, which is what
+ * fixed counter 2 counts. Before, the event is of the core crystal's clock.
+ *
+ * Return: true if it does
+ */
+bool intel_counts_tsc(const struct intel_uarch *uarch)
+{
+	const u32 those = BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) | BIT(UARCH_LION_COVE) |
+			  BIT(UARCH_GRACEMONT) | BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT);
+
+	return uarch && those & BIT(uarch - intel_uarches);
+}
+
+/**
  * intel_has_tsx_events() - can events be counted in transactions alone?
  * @uarch: the microarchitecture, NULL if it is not known
  *

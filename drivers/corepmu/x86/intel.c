@@ -141,6 +141,8 @@ static u64 fixed_counters_of(const struct x86_desc *desc, u64 config)
 	for (i = 0; i < ARRAY_SIZE(fixed_events); i++)
 		if (config == fixed_events[i])
 			fixed |= BIT_ULL(FIXED_COUNTER_BASE + i);
+	if (config == EVENT_REFERENCE_CYCLES && intel_counts_tsc(desc->uarch))
+		fixed |= BIT_ULL(FIXED_COUNTER_BASE + 2);
 	if (config == EVENT_PREC_DIST && desc->uarch && desc->uarch->prec_dist)
 		fixed |= BIT_ULL(FIXED_COUNTER_BASE);
 
@@ -365,6 +367,9 @@ int intel_describe(struct x86_desc *desc)
 				architectural_events[i].config;
 	if (pmu->counters & BIT_ULL(FIXED_COUNTER_BASE + 2))
 		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
+	/* Other counters have them too, should fixed counter 2 be taken. */
+	if (desc->hardware[PERF_COUNT_HW_BUS_CYCLES] && intel_counts_tsc(desc->uarch))
+		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REFERENCE_CYCLES;
 
 	if (desc->uarch)
 		intel_uarch_hardware(desc->uarch, desc->hardware);

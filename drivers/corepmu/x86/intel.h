@@ -93,6 +93,7 @@ const struct intel_uarch *intel_find_uarch(void);
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);
 bool intel_model_has_kinds(void);
 u64 intel_general_counters(const struct intel_uarch *uarch, u64 config);
+bool intel_counts_tsc(const struct intel_uarch *uarch);
 bool intel_has_tsx_events(const struct intel_uarch *uarch);
 unsigned int intel_min_left(const struct intel_uarch *uarch);
 unsigned int intel_min_period(const struct x86_desc *desc, u64 config);
