@@ -3,33 +3,34 @@
 #
 # perf-stat: does the perf tool say on corepmu, in the place of the built-in driver, what it
 # says on that? For each microarchitecture that the virtual PMU knows two guests boot, one
-# with either; what perf stat and perf list say, and the files of sysfs, are compared but for the
-# numbers. What differs has to be below, with its reason.
+# with either; what perf stat and perf list say is compared but for the numbers, and the files of
+# sysfs with what they say. What differs has to be below, with its reason.
 #
-# COREPMU_CPUS and COREPMU_KERNEL choose among all.
+# COREPMU_CPUS and COREPMU_KERNEL choose among all; COREPMU_KEEP is a directory to keep the
+# lines in.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
 . tools/lib/ktap.sh
 . scripts/lib/lib.sh
 trap - ERR
 
-read -ra cpus <<<"${COREPMU_CPUS:-haswell skylake icelake sapphire-rapids zen1 zen2 zen3 zen4}"
+intel="haswell skylake icelake sapphire-rapids alder-lake"
+read -ra cpus <<<"${COREPMU_CPUS:-$intel zen1 zen2 zen3 zen4 zen5}"
 read -ra kernels <<<"${COREPMU_KERNEL:-6.12 7.x}"
 
-# Lines that only the built-in driver has, as extended regular expressions
+# What differs, as extended regular expressions of lines of diff: "<" has the built-in driver
 explained=(
-	# Samples without skid (PEBS), which need load latency
-	'[ /]mem-(loads|stores|loads-aux)( |/|$)'
-	# Events with a register of their own are refused.
-	'sysfs: (offcore_rsp|frontend|ldlat)$'
-	# Pin control: of no use without the pin
-	'sysfs: pc$'
-	# The virtual PMU says that AnyThread is deprecated.
-	'sysfs: any$'
-	# The name of Linux' own tables
-	'sysfs: pmu_name$'
+	# Load latency, which is known of format 3 and 4 before Golden Cove's alone
+	'^<.*[ /]mem-(loads|stores|loads-aux)( |/|=|$)'
+	'^< sysfs: .*/format/ldlat='
+	# Pin control: shown, and left out of what is written
+	'^< sysfs: .*/format/pc='
+	# Where it is the core PMU, which is the built-in driver by its name
+	'^> sysfs: .*/cpus='
 	# Not counted by any event of perf's lists: see corepmu.rst, "Generic events"
-	'L1-dcache-prefetches'
+	'^<.*L1-dcache-prefetches'
+	# Likewise, of Gracemont
+	'^[<>].*[ /]iTLB-load-misses'
 )
 
 # What a guest runs: everything that is compared is in lines "@@ ...".
@@ -37,7 +38,9 @@ explained=(
 commands='
 devices=/sys/bus/event_source/devices
 for options in "" "-d" "-d -d -d" "-M TopdownL1"; do
-	perf stat $options -x, -o /tmp/out workload >/tmp/err 2>&1 || {
+	perf stat $options -x, -o /tmp/out sh -c "
+		for cpu in $(seq -s " " 0 $(($(nproc) - 1))); do taskset -c \$cpu workload; done
+	" >/tmp/err 2>&1 || {
 		echo "@@ perf stat $options: fails"
 		head -n 5 /tmp/err
 	}
@@ -45,24 +48,38 @@ for options in "" "-d" "-d -d -d" "-M TopdownL1"; do
 		/^#|^\$/ { next }
 		{
 			said = \$1 ~ /^</ ? \$1 : \$1 == \"\" ? \"\" : \"counted\"
+			# Lines of metrics have another field there, of how long they ran.
+			name = \$3 ~ /^[0-9.]+\$/ ? \"\" : \$3
 			metric = \$7
-			gsub(/^[ %]*/, \"\", metric)
-			print \"@@ perf stat \" options \": \" said \" \" \$3 \" \" metric
+			gsub(/^[ %0-9.]*/, \"\", metric)
+			print \"@@ perf stat \" options \": \" said \" \" name \" \" metric
 		}" /tmp/out
 done
 perf list --no-desc hw cache pmu 2>/dev/null | sed -n "s/^ .*/@@ perf list: &/p"
-for file in "$devices"/cpu/events/* "$devices"/cpu/caps/* "$devices"/cpu/format/*; do
-	echo "@@ sysfs: ${file##*/}"
+cd "$devices" || exit
+for file in cpu*/events/* cpu*/caps/* cpu*/format/* cpu*/cpus cpu*/rdpmc cpu*/freeze_on_smi \
+	cpu*/allow_tsx_force_abort; do
+	[ ! -f "$file" ] || echo "@@ sysfs: $file=$(cat "$file")"
+done
+for file in cpu*/freeze_on_smi; do
+	[ -f "$file" ] || continue
+	echo 2 >"$file" 2>/dev/null || echo 0 >"$file"
+	echo "@@ sysfs: $file, 0 written=$(cat "$file")"
 done'
 
 # said_by CPU KERNEL MODE [MODPARAM]: lines of a guest
 said_by()
 {
-	scripts/run-guest --arch x86_64 --kernel "$2" --lane exact --cpu "$1" --mode "$3" \
+	local lane=(--lane exact)
+
+	# Two kinds of CPU
+	[ "$1" != alder-lake ] || lane=(--lane smp --smp 2)
+	scripts/run-guest --arch x86_64 --kernel "$2" "${lane[@]}" --cpu "$1" --mode "$3" \
 		--append nmi_watchdog=0 ${4:+--modparam "$4"} \
 		--log "$work/console" -- "$commands" >"$work/out" 2>&1 || return
 	sed -n 's/\r$//; s/^@@ //p' "$work/out" >"$work/$3"
-	grep -q '^perf stat : counted' "$work/$3"
+	grep -q '^perf stat : counted' "$work/$3" || return
+	[ -z "${COREPMU_KEEP-}" ] || cp "$work/$3" "$COREPMU_KEEP/$1-$2-$3"
 }
 
 unexplained()
@@ -70,7 +87,7 @@ unexplained()
 	local pattern=
 
 	printf -v pattern '%s|' "${explained[@]}"
-	diff "$work/builtin" "$work/replace" | grep '^[<>]' | grep -vE "^<.*(${pattern%|})"
+	diff "$work/builtin" "$work/replace" | grep '^[<>]' | grep -vE "${pattern%|}"
 }
 
 # shellcheck disable=SC2329 # called by check

@@ -10,6 +10,7 @@
 #include "uarch.h"
 
 #define CMASK(n)	((u64)(n) << 24)
+#define ANY		(1u << 21)
 
 /* The same of all here */
 #define CYCLES		0x003c
@@ -61,6 +62,7 @@ static const struct uarch_event haswell_events[] = {
 	EVENT("LD_BLOCKS.STORE_FORWARD", 0x0203),
 	EVENT("UOPS_ISSUED.ANY", 0x010e),
 	EVENT("INST_RETIRED.PREC_DIST", 0x01c0),
+	EVENT("CPU_CLK_UNHALTED.THREAD_ANY", CYCLES | ANY),
 };
 
 static const struct uarch_group haswell_groups[] = {
@@ -84,6 +86,7 @@ static const struct uarch_event skylake_events[] = {
 	EVENT("UOPS_EXECUTED.THREAD", 0x01b1),
 	EVENT("INST_RETIRED.PREC_DIST", 0x01c0),
 	EVENT("MEM_INST_RETIRED.ANY", 0x83d0),
+	EVENT("CPU_CLK_UNHALTED.THREAD_ANY", CYCLES | ANY),
 };
 
 static const struct uarch_group skylake_groups[] = {

@@ -435,7 +435,7 @@ static void run_tests(const struct uarch *uarch)
 		test_second_turns(uarch);
 		ktap_end();
 	}
-	ktap_begin("%s: format/ and events/", uarch->name);
+	ktap_begin("%s: format/, events/ and caps/", uarch->name);
 	test_names(uarch);
 	ktap_end();
 	ktap_begin("%s: generic events", uarch->name);

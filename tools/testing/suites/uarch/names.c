@@ -2,7 +2,7 @@
 /*
  * names.c - what sysfs has of the kernel's own driver and of the one under test
  *
- * format/ and events/ of both, file by file. What differs has its reason here, and in
+ * format/, events/ and caps/ of both, file by file. What differs has its reason here, and in
  * Documentation/admin-guide/perf/corepmu.rst.
  */
 #include <dirent.h>
@@ -24,8 +24,6 @@ struct difference {
 };
 
 static const struct difference differences[] = {
-	/* CPUID says that AnyThread is deprecated, which the kernel looks at from version 5 on. */
-	{ "format/any", false },
 	/* A bit that the kernel shows and leaves out. */
 	{ "format/pc", false },
 	/* Of precise events, which there are none of beside the kernel's own driver. */
@@ -33,8 +31,7 @@ static const struct difference differences[] = {
 	{ "events/mem-loads", false },
 	{ "events/mem-loads-aux", false },
 	{ "events/mem-stores", false },
-	/* From Golden Cove on 0x013c, which fixed-function counter 2 counts too: the same. */
-	{ "events/ref-cycles", true },
+	{ "caps/max_precise", true },
 };
 
 static const struct difference *find_difference(const char *name)
@@ -103,13 +100,13 @@ static unsigned int compare_all(const char *pmu, const char *own, const char *ou
 }
 
 /**
- * uarch_names() - what format/ and events/ of both PMUs say
+ * uarch_names() - what format/, events/ and caps/ of both PMUs say
  * @own: the name of the PMU of the kernel's own driver
  * @ours: the name of that of the driver under test
  */
 void uarch_names(const char *own, const char *ours)
 {
-	static const char * const directories[] = { "format", "events" };
+	static const char * const directories[] = { "format", "events", "caps" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(directories); i++) {
