@@ -332,6 +332,50 @@ static void test_intel_v5_bitmap(void)
 	EXPECT(x86_pmu_config_error(&cpu.config));
 }
 
+static void test_intel_v6(void)
+{
+	struct x86_pmu_cpuid regs = { 0 };
+
+	make(X86_PMU_INTEL_V6);
+	cpu.config.holes = 0x10;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_cpuid(&cpu.config, 7, 1, &regs);
+	EXPECT(regs.eax == BIT(8));
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
+	EXPECT(regs.eax == (6 | 4 << 8 | 48 << 16 | 8 << 24));
+	x86_pmu_cpuid(&cpu.config, 0x23, 0, &regs);
+	EXPECT(regs.eax == 0xb && regs.ebx == 3);
+	x86_pmu_cpuid(&cpu.config, 0x23, 1, &regs);
+	EXPECT(regs.eax == 0xef && regs.ebx == 0xf);
+
+	/* The hole, under either number */
+	EXPECT(faults_read(0x18a) && faults_read(0xc5) && faults_read(0x4c5));
+	EXPECT(faults_read(0x1910) && faults_read(0x1911) && faults_write(0x38f, BIT(4)));
+	/* The last counter, under either */
+	EXPECT(put(0x191d, 0x41003c) && get(0x18d) == 0x41003c);
+	EXPECT(put(0x18d, 0x4100c0) && get(0x191d) == 0x4100c0);
+	EXPECT(put(0x191c, 5) && get(0xc8) == 5);
+	EXPECT(put(0x1984, 7) && get(0x30a) == 7);
+	EXPECT(put(0x38f, BIT(7)));
+	runs(X86_PMU_USER, 100, 10);
+	EXPECT(get(0x191c) == 105);
+
+	/* Equal to 0, and the second unit mask */
+	EXPECT(put(0x186, BIT(36) | 0x4100c0) && put(0x187, BIT(40) | 0x4102fe) &&
+	       put(0x188, BIT(41) | 0x4100c0) && put(0x38f, 7));
+	runs(X86_PMU_USER, 100, 10);
+	EXPECT(get(0xc1) == 10 && get(0xc2) == 20 && get(0xc3) == 0);
+
+	cpu.config.holes = 0x1;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+	cpu.config.holes = 0x80;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+	make(X86_PMU_INTEL_V5);
+	cpu.config.holes = 0x10;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+	EXPECT(faults_read(0x1900) && faults_write(0x186, BIT(36)));
+}
+
 static void test_edge_invert_cmask(void)
 {
 	static const struct {
@@ -650,6 +694,7 @@ static const struct model_test tests[] = {
 	{ "Intel: version 4's status registers",	test_intel_v4_status },
 	{ "Intel: CPUID tells the rate of the clock when told",	test_intel_tsc_leaf },
 	{ "Intel: version 5's fixed-counter bitmap",	test_intel_v5_bitmap },
+	{ "Intel: version 6",				test_intel_v6 },
 	{ "Intel: freeze on interrupt",			test_freeze },
 	{ "edge, invert and counter mask",		test_edge_invert_cmask },
 	{ "AMD: four legacy counters",			test_amd_legacy },

@@ -70,7 +70,10 @@ bool x86_pmu_event_select(const struct x86_pmu_event_row *rows, size_t len, uint
 		return false;
 
 	*event = found->event;
-	if (cmask && cmask != found->cmask)
+	/* Equal instead of at least: the same where once in a cycle is the most, but for 0. */
+	if (!cmask && selector & X86_PMU_SEL_EQ)
+		count_threshold(event, 1, !(selector & X86_PMU_SEL_INV));
+	else if (cmask && cmask != found->cmask)
 		count_threshold(event, cmask, selector & X86_PMU_SEL_INV);
 	if (selector & X86_PMU_SEL_EDGE) {
 		/* An event stops as often as it starts. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The PMU of Intel: architectural performance monitoring, versions 1 to 5.
+ * The PMU of Intel: architectural performance monitoring, versions 1 to 6.
  *
  * Registers as in the Intel SDM, volume 3B, "Performance Monitoring" and volume 4.
  * Events have the numbers of the architectural ones, and of the cores since Skylake.
@@ -48,6 +48,7 @@ static const struct x86_pmu_version_info intel_versions[X86_PMU_VERSIONS] = {
 	[X86_PMU_INTEL_V3]	= { "intel-v3", 4, 8, 0x7, 48, true,  true,  false },
 	[X86_PMU_INTEL_V4]	= { "intel-v4", 4, 8, 0x7, 48, true,  true,  true },
 	[X86_PMU_INTEL_V5]	= { "intel-v5", 8, 8, 0xf, 48, true,  true,  true },
+	[X86_PMU_INTEL_V6]	= { "intel-v6", 8, 8, 0xf, 48, true,  true,  true },
 };
 
 static const struct x86_pmu_event_row intel_events[] = {
@@ -77,6 +78,12 @@ static const struct x86_pmu_event_row intel_events[] = {
 	X86_PMU_EVENT(0xfe, 0x01, EXCEPTIONS, 1, 1),
 };
 
+/* With the second unit mask 1, from version 6 on */
+static const struct x86_pmu_event_row intel_umask2_events[] = {
+	/* of this model */
+	X86_PMU_EVENT(0xfe, 0x02, BRANCHES, 2, 1),
+};
+
 /* The fixed-function counters, by number. */
 static const struct x86_pmu_event fixed_events[] = {
 	{ X86_PMU_INSTRUCTIONS,	X86_PMU_NOTHING, 1, 1 },
@@ -103,6 +110,9 @@ static const char *intel_config_error(const struct x86_pmu_config *config)
 		return "has no metrics without fixed-function counter 3 and full-width writes";
 	if (config->version < X86_PMU_INTEL_V5 && config->fixed & 8)
 		return "has no fixed-function counter 3";
+	if (config->holes && (config->version < X86_PMU_INTEL_V6 || config->holes & 1 ||
+			      config->holes & ~x86_pmu_low_bits(config->gp - 1)))
+		return "has no holes there among its counters";
 	return NULL;
 }
 
@@ -114,6 +124,11 @@ static bool has_v2(const struct x86_pmu_config *config)
 static bool has_v4(const struct x86_pmu_config *config)
 {
 	return config->version >= X86_PMU_INTEL_V4;
+}
+
+static bool has_v6(const struct x86_pmu_config *config)
+{
+	return config->version >= X86_PMU_INTEL_V6;
 }
 
 static bool has_metrics(const struct x86_pmu_config *config)
@@ -353,6 +368,13 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  x86_pebs_present, x86_pebs_read_ds_area,  x86_pebs_write_ds_area },
 	{ "IA32_A_PMC",                  0x4c1, 1, X86_PMU_BANK_GP,    8,
 	  has_full_width, x86_msr_read_gp,          write_gp_full },
+	/* Other names of the same registers */
+	{ "IA32_PMC_GP_CTR",             0x1900, 4, X86_PMU_BANK_GP,   8,
+	  has_v6,         x86_msr_read_gp,          write_gp_full },
+	{ "IA32_PMC_GP_CFG_A",           0x1901, 4, X86_PMU_BANK_GP,   8,
+	  has_v6,         x86_msr_read_select,      x86_msr_write_select },
+	{ "IA32_PMC_FX_CTR",             0x1980, 4, X86_PMU_BANK_FIXED, 16,
+	  has_v6,         read_fixed,               write_fixed },
 	/* records before Nehalem: these are not there */
 	{ "MSR_LASTBRANCH_FROM_IP of Core", 0x040, 1, X86_PMU_BANK_LBR, 8,
 	  x86_lbr_has_info, NULL,                   NULL },
@@ -390,6 +412,7 @@ _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 #define LEAF_PERFMON		0x0000000a
 #define LEAF_TSC		0x00000015
 #define LEAF_HYBRID		0x0000001a
+#define LEAF_PERFMON_EXT	0x00000023
 #define LEAF_LBR		0x0000001c
 
 #define FEATURE_DTES64		(UINT32_C(1) << 2)	/* the DS area */
@@ -399,6 +422,7 @@ _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 #define FEATURE_HYBRID		(UINT32_C(1) << 15)
 #define FEATURE_ARCH_LBR	(UINT32_C(1) << 19)
 #define FEATURE_ANY_DEPRECATED	(UINT32_C(1) << 15)
+#define FEATURE_PERFMON_EXT	(UINT32_C(1) << 8)	/* leaf 7, subleaf 1, EAX */
 #define CORE_TYPE_SHIFT		24
 #define HZ_PER_MHZ		UINT32_C(1000000)
 #define LAPIC_HZ		(1000 * HZ_PER_MHZ)
@@ -447,10 +471,41 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 	};
 }
 
+/*
+ * Intel SDM, volume 2A, "CPUID", leaf 0x23: which subleaves there are; which bits event selectors
+ * have; in subleaf 1 which counters, in subleaf 3 which architectural events.
+ */
+#define EXT_UMASK2		1
+#define EXT_EQ			2
+#define EXT_SUBLEAVES		UINT32_C(0xb)
+
+static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t subleaf,
+			     struct x86_pmu_cpuid *regs)
+{
+	uint64_t told = x86_pmu_global_counters(config) & ~config->untold;
+
+	*regs = (struct x86_pmu_cpuid) { 0 };
+	switch (subleaf) {
+	case 0:
+		regs->eax = EXT_SUBLEAVES;
+		regs->ebx = EXT_UMASK2 | EXT_EQ;
+		break;
+	case 1:
+		regs->eax = told;
+		regs->ebx = told >> X86_PMU_GLOBAL_FIXED;
+		break;
+	case 3:
+		regs->eax = x86_pmu_low_bits(told >> X86_PMU_GLOBAL_FIXED & 8 ?
+					     EVENTS_WITH_SLOTS : EVENTS_COMMON);
+		break;
+	}
+}
+
 static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 			struct x86_pmu_cpuid *regs)
 {
-	uint32_t last = x86_lbr_has_arch(config) ? LEAF_LBR :
+	uint32_t last = has_v6(config) ? LEAF_PERFMON_EXT :
+			x86_lbr_has_arch(config) ? LEAF_LBR :
 			config->core_type ? LEAF_HYBRID : LEAF_PERFMON;
 
 	switch (leaf) {
@@ -470,6 +525,10 @@ static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint
 			x86_pmu_cpuid_bit(&regs->edx, FEATURE_HYBRID, true);
 		if (!subleaf)
 			x86_pmu_cpuid_bit(&regs->edx, FEATURE_ARCH_LBR, x86_lbr_has_arch(config));
+		if (!subleaf && has_v6(config) && !regs->eax)
+			regs->eax = 1;
+		if (subleaf == 1)
+			x86_pmu_cpuid_bit(&regs->eax, FEATURE_PERFMON_EXT, has_v6(config));
 		break;
 	case LEAF_PERFMON:
 		perfmon_leaf(config, regs);
@@ -481,6 +540,10 @@ static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint
 	case LEAF_HYBRID:
 		if (config->core_type)
 			hybrid_leaf(config, regs);
+		break;
+	case LEAF_PERFMON_EXT:
+		if (has_v6(config))
+			perfmon_ext_leaf(config, subleaf, regs);
 		break;
 	case LEAF_LBR:
 		if (x86_lbr_has_arch(config))
@@ -499,6 +562,8 @@ const struct x86_pmu_maker x86_pmu_intel = {
 	.status		= intel_status,
 	.events		= intel_events,
 	.nr_events	= ARRAY_SIZE(intel_events),
+	.umask2_events	= intel_umask2_events,
+	.nr_umask2_events = ARRAY_SIZE(intel_umask2_events),
 	.activate_fixed	= intel_activate_fixed,
 	.metrics	= intel_metrics,
 	.rdpmc		= intel_rdpmc,

@@ -98,6 +98,8 @@ struct x86_pmu_msr_row {
  * @status: bits of the global status register besides those of counters
  * @events: what event selectors can name on any CPU
  * @nr_events: how many
+ * @umask2_events: what they can name with a second unit mask (Intel)
+ * @nr_umask2_events: how many
  * @activate_fixed: find out what counter @i does, a fixed-function one; NULL if there are
  *	none
  * @metrics: the metrics, if ECX names them for RDPMC; NULL if there are none
@@ -115,6 +117,8 @@ struct x86_pmu_maker {
 	uint64_t (*status)(const struct x86_pmu_config *config);
 	const struct x86_pmu_event_row *events;
 	size_t nr_events;
+	const struct x86_pmu_event_row *umask2_events;
+	size_t nr_umask2_events;
 	void (*activate_fixed)(struct x86_pmu *pmu, unsigned int i);
 	bool (*metrics)(struct x86_pmu *pmu, uint32_t selector, uint64_t *value);
 	unsigned int (*rdpmc)(const struct x86_pmu_config *config, uint32_t selector);

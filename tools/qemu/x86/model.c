@@ -153,17 +153,18 @@ unsigned int x86_pmu_global_bit(unsigned int i)
  */
 uint64_t x86_pmu_global_counters(const struct x86_pmu_config *config)
 {
-	return x86_pmu_low_bits(config->gp) | (uint64_t)config->fixed << X86_PMU_GLOBAL_FIXED;
+	return (x86_pmu_low_bits(config->gp) & ~(uint64_t)config->holes) |
+	       (uint64_t)config->fixed << X86_PMU_GLOBAL_FIXED;
 }
 
 /**
- * x86_pmu_is_missing() - does CPUID tell of a counter that is not there?
+ * x86_pmu_is_missing() - is a counter not there, though one with a higher number may be?
  * @config: the PMU
  * @i: the counter, its index in struct x86_pmu
  */
 bool x86_pmu_is_missing(const struct x86_pmu_config *config, unsigned int i)
 {
-	return config->missing >> x86_pmu_global_bit(i) & 1;
+	return (config->missing | config->holes) >> x86_pmu_global_bit(i) & 1;
 }
 
 /* ---- counting ---- */

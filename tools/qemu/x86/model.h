@@ -41,6 +41,7 @@ enum x86_pmu_version {
 	X86_PMU_INTEL_V3,
 	X86_PMU_INTEL_V4,
 	X86_PMU_INTEL_V5,
+	X86_PMU_INTEL_V6,
 	X86_PMU_AMD_LEGACY,
 	X86_PMU_AMD_CORE,
 	X86_PMU_AMD_V2,
@@ -61,6 +62,7 @@ enum x86_pmu_version {
  * @uarch: whose events and rules hold besides; NULL for the architecture alone
  * @gp: how many general-purpose counters
  * @fixed: which of Intel's fixed-function counters, a bit each
+ * @holes: general-purpose counters that are not there though one with a higher number is
  * @untold: counters that CPUID does not tell of, by their bits in the global registers
  * @core_type: the kind of CPU where a machine has several, X86_PMU_CORE_*
  * @gp_width: bits of a general-purpose counter
@@ -88,6 +90,7 @@ struct x86_pmu_config {
 	const struct x86_uarch *uarch;
 	unsigned int gp;
 	uint32_t fixed;
+	uint32_t holes;
 	uint64_t untold;
 	uint8_t core_type;
 	unsigned int gp_width;
@@ -176,7 +179,7 @@ struct x86_pmu_accesses {
 };
 
 /* Enough for the table of any maker, see x86_pmu_msr_name(). */
-#define X86_PMU_MSR_ROWS	44
+#define X86_PMU_MSR_ROWS	48
 
 /**
  * struct x86_pmu - the PMU of one CPU

@@ -52,6 +52,8 @@ bool x86_msr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 
 	if (pmu->config->any_thread)
 		known |= X86_PMU_SEL_ANY;
+	if (pmu->config->version == X86_PMU_INTEL_V6)
+		known |= X86_PMU_SEL_EQ | X86_PMU_SEL_UMASK2;
 	if (x86_pebs_adaptive(pmu->config))
 		known |= X86_PMU_SEL_ADAPTIVE;
 	if (reserved(pmu, value, known))

@@ -14,6 +14,9 @@
 #define ALONE_MAX	15
 #define EVENT_MERGE	0xfff
 
+/* The only second unit mask of Intel's that some event has here */
+#define UMASK2_KNOWN	(UINT64_C(1) << 40)
+
 static bool gp_enabled(const struct x86_pmu *pmu, unsigned int i)
 {
 	return (pmu->counter[i].select & X86_PMU_SEL_EN) &&
@@ -66,6 +69,10 @@ static bool selected_event(const struct x86_pmu *pmu, unsigned int i, struct x86
 	uint64_t select = select_of(pmu, i);
 	bool counts;
 
+	if (!x86_pmu_is_amd(pmu->config) && select & X86_PMU_SEL_UMASK2)
+		return (select & X86_PMU_SEL_UMASK2) == UMASK2_KNOWN &&
+		       x86_pmu_event_select(maker->umask2_events, maker->nr_umask2_events, select,
+					    event);
 	if (!is_well_placed(pmu, i)) {
 		*event = (struct x86_pmu_event) { X86_PMU_CYCLES, X86_PMU_NOTHING, 1, 1 };
 		return pmu->config->misplaced;
@@ -104,7 +111,8 @@ void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i)
 	c->rings = (c->select & X86_PMU_SEL_USR ? 1 << X86_PMU_USER : 0) |
 		   (c->select & X86_PMU_SEL_OS ? 1 << X86_PMU_KERNEL : 0);
 	/* There are no guests here; "host only" is not told from both. */
-	if ((c->select & X86_PMU_SEL_HG_ONLY) == X86_PMU_SEL_GUEST_ONLY)
+	if (x86_pmu_is_amd(pmu->config) &&
+	    (c->select & X86_PMU_SEL_HG_ONLY) == X86_PMU_SEL_GUEST_ONLY)
 		c->rings = 0;
 	c->interrupts = c->select & X86_PMU_SEL_INT;
 }

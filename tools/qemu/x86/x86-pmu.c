@@ -63,6 +63,7 @@ static struct {
 	uint64_t deny;
 	const char *deny_event;
 	uint64_t missing;
+	uint64_t holes;
 	const char *stuck;
 	uint64_t lose;
 	uint64_t delay;
@@ -87,6 +88,7 @@ static struct {
 	.atoms = OPTION_UNSET,
 	.deny = OPTION_UNSET,
 	.missing = OPTION_UNSET,
+	.holes = OPTION_UNSET,
 	.tsc_mhz = OPTION_UNSET,
 	.lbr_depth = OPTION_UNSET,
 	.pebs = OPTION_UNSET,
@@ -106,6 +108,7 @@ static const struct option options[] = {
 	{ .name = "deny",	 .number = &opt.deny },
 	{ .name = "deny-event",	 .text = &opt.deny_event },
 	{ .name = "missing",	 .number = &opt.missing },
+	{ .name = "holes",	 .number = &opt.holes },
 	{ .name = "tsc-mhz",	 .number = &opt.tsc_mhz },
 	{ .name = "lbr",	 .text = &opt.lbr },
 	{ .name = "lbr-depth",	 .number = &opt.lbr_depth },
@@ -481,6 +484,8 @@ static int configure(struct x86_pmu_config *c)
 		c->denied = opt.deny;
 	if (opt.missing != OPTION_UNSET)
 		c->missing = opt.missing;
+	if (opt.holes != OPTION_UNSET)
+		c->holes = opt.holes < UINT32_MAX ? opt.holes : UINT32_MAX;
 	if (opt.tsc_mhz != OPTION_UNSET)
 		c->tsc_mhz = opt.tsc_mhz < UINT32_MAX ? opt.tsc_mhz : UINT32_MAX;
 	c->sticky_status = opt.sticky_status;
@@ -531,7 +536,7 @@ static int read_model(void)
 	}
 	if (uarch)
 		return configure_uarch(uarch);
-	return plugin_refuse("unknown model '%s' (known: intel-v1 to intel-v5, amd-legacy, amd-core, amd-v2, haswell, skylake, icelake, sapphire-rapids, alder-lake, zen1 to zen5)",
+	return plugin_refuse("unknown model '%s' (known: intel-v1 to intel-v6, amd-legacy, amd-core, amd-v2, haswell, skylake, icelake, sapphire-rapids, alder-lake, zen1 to zen5)",
 			     opt.model);
 }
 
