@@ -278,6 +278,15 @@ static void load_refused(struct kunit *test)
 	x86_model_builtin = -ENOENT;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENOENT);
 
+	/* Nobody knows there whose the counters are. */
+	power_on(machine_by_name("intel-v6"), LIVELY, false);
+	x86_model_builtin = 1;
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EBUSY);
+	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
+	power_on(machine_by_name("intel-v6"), LIVELY, false);
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
+	corepmu_arch_exit();
+
 	power_on(machine, LIVELY, false);
 	x86_model_no_msrs = true;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);

@@ -43,6 +43,13 @@ static const struct x86_model_cpu intel_v5 = {
 	.nr_events = 8, .amx = true,
 };
 
+/* Counters 0, 1, 2, 5 and 6, of which leaf 0xa tells of the first three */
+static const struct x86_model_cpu intel_v6 = {
+	.name = "v6", .family = 6, .version = 6, .nr_gp = 7, .told_gp = 3, .holes = 0x18,
+	.gp_width = 48, .nr_fixed = 3, .fixed_map = 0x7, .fixed_width = 48, .full_width = true,
+	.nr_events = 7,
+};
+
 /* Sandy Bridge, hyper-threading off */
 static const struct x86_model_cpu intel_snb = {
 	.name = "Sandy Bridge", .family = 6, .model = 0x2a, .version = 3, .nr_gp = 8,
@@ -352,6 +359,7 @@ const struct machine machines[] = {
 	{ "intel-v4",		&x86_machine, &intel_v4 },
 	{ "intel-v4-beside",	&x86_machine, &intel_v4, true },
 	{ "intel-v5",		&x86_machine, &intel_v5 },
+	{ "intel-v6",		&x86_machine, &intel_v6 },
 	{ "intel-snb",		&x86_machine, &intel_snb },
 	{ "intel-skl",		&x86_machine, &intel_skl },
 	{ "amd-legacy",		&x86_machine, &amd_legacy },

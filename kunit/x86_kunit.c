@@ -125,6 +125,14 @@ static const struct encoding encodings[] = {
 	{ "intel-v1", { RAW(0x0300) }, -EINVAL },
 	{ "intel-v2", { HW(INSTRUCTIONS) }, 0, 0x1300c0, GP(2) | FIXED(0) },
 	{ "intel-v5", { HW(REF_CPU_CYCLES) }, 0, 0x130300, FIXED(2) },
+	/* A second unit mask makes another event; equality makes it another to fixed counters. */
+	{ "intel-v6", { RAW(0xc4) }, 0, 0x1300c4, 0x67 },
+	{ "intel-v6", { RAW(0x10000004f2eULL) }, 0, 0x10000134f2eULL, 0x7 },
+	{ "intel-v6", { RAW(0x100000000c0ULL) }, 0, 0x100001300c0ULL, 0x7 },
+	{ "intel-v6", { RAW(0x10000000000ULL) }, -EINVAL },
+	{ "intel-v6", { RAW(0x10010000c0ULL) }, 0, 0x10011300c0ULL, 0x67 },
+	{ "intel-v5", { RAW(0x10010000c0ULL) }, -EINVAL },
+	{ "intel-v5", { RAW(0x10000004f2eULL) }, -EINVAL },
 
 	{ "amd-v2", { HW(CPU_CYCLES) }, 0, 0x130076, GP(6) },
 	{ "amd-v2", { HW(INSTRUCTIONS) }, 0, 0x1300c0, GP(6) },
@@ -351,6 +359,7 @@ static void x86_describes(struct kunit *test)
 		{ "intel-v2", 0x700000003, 40, GENMASK(30, 0), true, false },
 		{ "intel-v3", 0x70000000f, 48, S64_MAX, true, false },
 		{ "intel-v5", 0xf000000ff, 48, S64_MAX, true, false },
+		{ "intel-v6", 0x700000067, 48, S64_MAX, true, false },
 		{ "amd-legacy", 0xf, 48, S64_MAX, false, true },
 		{ "amd-core", 0x3f, 48, S64_MAX, false, true },
 		{ "amd-v2", 0x3f, 48, S64_MAX, false, true },

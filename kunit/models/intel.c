@@ -54,7 +54,8 @@ u32 intel_model_fixed(void)
 
 static u64 all_counters(void)
 {
-	return width_mask(x86_model_this()->nr_gp) | (u64)intel_model_fixed() << FIXED_BASE;
+	return (width_mask(x86_model_this()->nr_gp) & ~(u64)x86_model_this()->holes) |
+	       (u64)intel_model_fixed() << FIXED_BASE;
 }
 
 /* GLOBAL_CTRL of a CPU that divides its slots has one bit more. */
@@ -75,6 +76,9 @@ static u64 select_bits(void)
 		bits |= GENMASK_ULL(33, 32);
 	if (x86_model_this()->pebs >= 4)
 		bits |= BIT_ULL(34);
+	/* EQ, UnitMask2 */
+	if (x86_model_this()->version >= 6)
+		bits |= BIT_ULL(36) | GENMASK_ULL(47, 40);
 
 	return x86_model_this()->any ? bits : bits & ~BIT_ULL(21);
 }
@@ -132,17 +136,17 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*name = "PERFEVTSEL";
 		*index = msr - MSR_P6_EVNTSEL0;
 		*value = m->select[*index];
-		return *index < cpu->nr_gp;
+		return *index < cpu->nr_gp && !(cpu->holes & BIT(*index));
 	case MSR_P6_PERFCTR0 ... MSR_P6_PERFCTR0 + X86_MODEL_MAX_GP - 1:
 		*name = "PMC";
 		*index = msr - MSR_P6_PERFCTR0;
 		*value = m->counter[*index];
-		return *index < cpu->nr_gp;
+		return *index < cpu->nr_gp && !(cpu->holes & BIT(*index));
 	case MSR_IA32_PMC0 ... MSR_IA32_PMC0 + X86_MODEL_MAX_GP - 1:
 		*name = "A_PMC";
 		*index = msr - MSR_IA32_PMC0;
 		*value = m->counter[*index];
-		return *index < cpu->nr_gp && cpu->full_width;
+		return *index < cpu->nr_gp && !(cpu->holes & BIT(*index)) && cpu->full_width;
 	case MSR_CORE_PERF_FIXED_CTR0 ... MSR_CORE_PERF_FIXED_CTR0 + X86_MODEL_MAX_FIXED - 1:
 		*name = "FIXED_CTR";
 		*index = msr - MSR_CORE_PERF_FIXED_CTR0;

@@ -434,7 +434,7 @@ u64 x86_rdpmc(u32 counter)
 		ok = !x86_model_this()->amd && idx < X86_MODEL_MAX_FIXED &&
 		     (intel_model_fixed() & BIT(idx));
 	else
-		ok = idx < x86_model_this()->nr_gp;
+		ok = idx < x86_model_this()->nr_gp && !(x86_model_this()->holes & BIT(idx));
 	if (!ok) {
 		model_fault(name, counter, false, 0);
 		return 0;
@@ -555,13 +555,15 @@ static void power_on_cpu(int which, const struct x86_model_cpu *cpu)
 
 	*m = (struct x86_model) { .lvtpc = APIC_LVT_MASKED };
 	for (idx = 0; idx < cpu->nr_gp; idx++) {
+		if (cpu->holes & BIT(idx))
+			continue;
 		m->select[idx] = SELECT_EN | SELECT_INT | SELECT_OS | SELECT_USR | 0xc0;
 		m->counter[idx] = 0x1234 + idx;
 	}
 	if (!cpu->amd && intel_model_fixed())
 		m->fixed_ctrl = 0xb;
 	if (cpu->version >= 2) {
-		m->global_ctrl = GENMASK_ULL(cpu->nr_gp - 1, 0);
+		m->global_ctrl = GENMASK_ULL(cpu->nr_gp - 1, 0) & ~(u64)cpu->holes;
 		m->global_status = BIT_ULL(0);
 	}
 	*per_cpu_ptr(&model_log, which) = (struct model_log) { };
@@ -586,7 +588,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 		.x86_model		= cpu->model,
 		.x86_vendor		= cpu->hygon ? X86_VENDOR_HYGON :
 					  cpu->amd ? X86_VENDOR_AMD : X86_VENDOR_INTEL,
-		.cpuid_level		= cpu->kind ? 0x1a : 0x16,
+		.cpuid_level		= cpu->version >= 6 ? 0x23 : cpu->kind ? 0x1a : 0x16,
 		.extended_cpuid_level	= cpu->amd && cpu->version >= 2 ? 0x80000022 : 0x80000008,
 	};
 	x86_model_builtin = 0;

@@ -37,6 +37,7 @@ struct x86_model;
  * @fixed_map: fixed counters told as a bitmap (Intel, version 5)
  * @gp_width: bits of a general-purpose counter
  * @fixed_width: bits of a fixed counter
+ * @holes: numbers below @nr_gp that no counter has (Intel, version 6)
  * @full_width: all bits of a counter can be written (Intel)
  * @nr_events: architectural events that @missing tells of (Intel)
  * @missing: architectural events that are missing (Intel)
@@ -69,6 +70,7 @@ struct x86_model_cpu {
 	unsigned int	version;
 	unsigned int	nr_gp;
 	unsigned int	told_gp;
+	u32		holes;
 	unsigned int	nr_fixed;
 	u32		fixed_map;
 	unsigned int	gp_width;

@@ -90,9 +90,11 @@ extern bool x86_model_threads;
 #define x86_may_have_threads() x86_model_threads
 
 void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
+void x86_model_cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
 u32 x86_model_cpuid_eax(u32 leaf);
 u32 x86_model_cpuid_ebx(u32 leaf);
 #define cpuid x86_model_cpuid
+#define cpuid_count x86_model_cpuid_count
 #define cpuid_eax x86_model_cpuid_eax
 #define cpuid_ebx x86_model_cpuid_ebx
 

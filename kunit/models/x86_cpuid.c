@@ -91,6 +91,38 @@ void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 }
 
 /**
+ * x86_model_cpuid_count() - CPUID of a leaf with subleaves
+ * @leaf: EAX
+ * @subleaf: ECX
+ * @eax: result
+ * @ebx: result
+ * @ecx: result
+ * @edx: result
+ *
+ * Leaves 7.1 and 0x23: SDM volume 2, CPUID, "Architectural Performance Monitoring Extended Leaf".
+ */
+void x86_model_cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
+{
+	const struct x86_model_cpu *cpu = x86_model_this();
+
+	*eax = 0;
+	*ebx = 0;
+	*ecx = 0;
+	*edx = 0;
+	if (cpu->amd || cpu->version < 6)
+		return;
+	if (leaf == 7 && subleaf == 1) {
+		*eax = BIT(8);
+	} else if (leaf == 0x23 && !subleaf) {
+		*eax = BIT(0) | BIT(1);
+		*ebx = BIT(0) | BIT(1);
+	} else if (leaf == 0x23 && subleaf == 1) {
+		*eax = GENMASK(cpu->nr_gp - 1, 0) & ~cpu->holes;
+		*ebx = intel_model_fixed();
+	}
+}
+
+/**
  * x86_model_cpuid_eax() - CPUID, EAX alone
  * @leaf: EAX
  *

@@ -307,6 +307,8 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	if (desc->global_ctrl)
 		x86_write_msr(desc->global_ctrl, 0);
 	for (idx = 0; idx < desc->nr_gp; idx++) {
+		if (desc->holes & BIT_ULL(idx))
+			continue;
 		write_select(desc, idx, 0);
 		cpuc->selected[idx] = 0;
 	}

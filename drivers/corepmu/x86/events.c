@@ -275,12 +275,21 @@ static ssize_t event_show(struct device *dev, struct device_attribute *attr, cha
 	return sysfs_emit(page, "config:0-7\n");
 }
 
+static ssize_t umask_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	if (dev_to_x86(dev)->config_known & EVNTSEL_UMASK2)
+		return sysfs_emit(page, "config:8-15,40-47\n");
+
+	return sysfs_emit(page, "config:8-15\n");
+}
+
 static struct device_attribute format_attr_event = __ATTR_RO(event);
-PMU_FORMAT_ATTR(umask, "config:8-15");
+static struct device_attribute format_attr_umask = __ATTR_RO(umask);
 PMU_FORMAT_ATTR(edge, "config:18");
 PMU_FORMAT_ATTR(any, "config:21");
 PMU_FORMAT_ATTR(inv, "config:23");
 PMU_FORMAT_ATTR(cmask, "config:24-31");
+PMU_FORMAT_ATTR(eq, "config:36");
 PMU_FORMAT_ATTR(in_tx, "config:32");
 PMU_FORMAT_ATTR(in_tx_cp, "config:33");
 PMU_FORMAT_ATTR(ldlat, "config1:0-15");
@@ -294,6 +303,7 @@ static struct attribute *x86_format_attrs[] = {
 	&format_attr_any.attr,
 	&format_attr_inv.attr,
 	&format_attr_cmask.attr,
+	&format_attr_eq.attr,
 	&format_attr_in_tx.attr,
 	&format_attr_in_tx_cp.attr,
 	&format_attr_ldlat.attr,
@@ -316,6 +326,8 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 		return intel_has_frontend(desc) ? attr->mode : 0;
 	if (attr == &format_attr_any.attr)
 		bit = EVNTSEL_ANY;
+	else if (attr == &format_attr_eq.attr)
+		bit = EVNTSEL_EQ;
 	else if (attr == &format_attr_in_tx.attr)
 		bit = EVNTSEL_IN_TX;
 	else if (attr == &format_attr_in_tx_cp.attr)

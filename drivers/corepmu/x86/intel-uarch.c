@@ -123,7 +123,8 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
 	const struct intel_codes *found = NULL;
 
-	if (uarch)
+	/* No name has a second unit mask. */
+	if (uarch && !(config & EVNTSEL_UMASK2))
 		found = find_code(uarch->codes, uarch->nr_codes, code);
 	if (!found && intel_is_architectural(config))
 		return GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0);

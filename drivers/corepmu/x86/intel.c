@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel architectural performance monitoring, versions 1 to 5
+ * corepmu: x86: Intel architectural performance monitoring, versions 1 to 6
  *
  * Intel SDM volume 3, "Architectural Performance Monitoring": CPUID leaf 0xA
- * tells counters, widths and the architectural events that are missing. Which counters count
+ * tells counters, widths and the architectural events that are missing; from version 6 on leaf
+ * 0x23 tells which counters there are. Which counters count
  * the events of a microarchitecture is intel-uarch.c's.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
@@ -28,6 +29,22 @@
 #define EDX_NR_FIXED		GENMASK(4, 0)
 #define EDX_FIXED_WIDTH		GENMASK(12, 5)
 #define EDX_ANY_DEPRECATED	BIT(15)
+
+/* CPUID.(EAX=07H,ECX=1):EAX, and CPUID.23H: "Architectural Performance Monitoring Extended Leaf" */
+#define CPUID_STRUCTURED	0x07
+#define EAX_PERFMON_EXT		BIT(8)
+#define CPUID_PERFMON_EXT	0x23
+#define EBX_UMASK2		BIT(0)
+#define EBX_EQ			BIT(1)
+#define EAX_HAS_COUNTERS	BIT(1)
+#define PERFMON_EXT_COUNTERS	1
+
+/*
+ * From this version on the built-in driver writes the registers by their newer numbers (MSR
+ * aliasing, intel_pmu_init() in arch/x86/events/intel/core.c), for which reserve_evntsel_nmi()
+ * knows no owner.
+ */
+#define VERSION_ALIASED		6
 
 /* The counter that TSX_FORCE_ABORT is about, and the one that can take counts back */
 #define TSX_COUNTER		BIT_ULL(3)
@@ -102,7 +119,7 @@ bool intel_is_architectural(u64 config)
 {
 	unsigned int i;
 
-	config &= EVNTSEL_EVENT | EVNTSEL_UMASK;
+	config &= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_UMASK2;
 	for (i = 0; i < ARRAY_SIZE(architectural_events); i++)
 		if (config == architectural_events[i].config)
 			return true;
@@ -151,7 +168,7 @@ static u64 fixed_counters_of(const struct x86_desc *desc, u64 config)
 
 static bool is_fixed_alone(u64 config)
 {
-	return !(config & EVNTSEL_EVENT) && (config & EVNTSEL_UMASK);
+	return !(config & EVNTSEL_EVENT) && (config & (EVNTSEL_UMASK | EVNTSEL_UMASK2));
 }
 
 static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
@@ -211,7 +228,7 @@ static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 	const struct incomplete_event *event;
 	unsigned int i;
 
-	config &= EVNTSEL_EVENT | EVNTSEL_UMASK;
+	config &= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_UMASK2;
 	if (intel_has_second(desc, config))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++) {
@@ -266,6 +283,39 @@ static u64 fixed_counters(unsigned int version, u32 ecx, u32 edx)
 
 	/* The events of others are not the kernel's generic ones. */
 	return (fixed & GENMASK_ULL(ARRAY_SIZE(fixed_events) - 1, 0)) << FIXED_COUNTER_BASE;
+}
+
+/*
+ * Leaf 0x23: counters need not have consecutive numbers, and what it tells of a hybrid machine's
+ * CPU is that CPU's own.
+ */
+static void describe_extension(struct x86_desc *desc)
+{
+	u32 eax, ebx, ecx, edx;
+	u64 general;
+
+	if (boot_cpu_data.cpuid_level < CPUID_PERFMON_EXT)
+		return;
+	cpuid_count(CPUID_STRUCTURED, 1, &eax, &ebx, &ecx, &edx);
+	if (!(eax & EAX_PERFMON_EXT))
+		return;
+
+	cpuid_count(CPUID_PERFMON_EXT, 0, &eax, &ebx, &ecx, &edx);
+	if (ebx & EBX_UMASK2)
+		desc->config_known |= EVNTSEL_UMASK2;
+	if (ebx & EBX_EQ)
+		desc->config_known |= EVNTSEL_EQ;
+	if (!(eax & EAX_HAS_COUNTERS))
+		return;
+
+	cpuid_count(CPUID_PERFMON_EXT, PERFMON_EXT_COUNTERS, &eax, &ebx, &ecx, &edx);
+	general = eax & GENMASK_ULL(COREPMU_FIRST_DEDICATED - 1, 0);
+	if (!general)
+		return;
+	desc->nr_gp = fls64(general);
+	desc->holes = GENMASK_ULL(desc->nr_gp - 1, 0) & ~general;
+	desc->pmu->counters = general |
+		(ebx & GENMASK_ULL(ARRAY_SIZE(fixed_events) - 1, 0)) << FIXED_COUNTER_BASE;
 }
 
 /*
@@ -326,6 +376,8 @@ int intel_describe(struct x86_desc *desc)
 	desc->uarch = intel_find_uarch();
 	desc->nr_gp = intel_nr_general(desc->uarch, desc->nr_gp);
 	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0) | fixed_counters(version, ecx, edx);
+	describe_extension(desc);
+	desc->aliased = version >= VERSION_ALIASED;
 	/*
 	 * Where microcode takes counter 3 while a transaction runs, nobody else counts on it
 	 * (MSR_TSX_FORCE_ABORT; tfa_get_event_constraints() in arch/x86/events/intel/core.c).
@@ -359,8 +411,8 @@ int intel_describe(struct x86_desc *desc)
 	}
 	describe_metrics(desc);
 
-	desc->config_known = EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
-			     EVNTSEL_CMASK;
+	desc->config_known |= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
+			      EVNTSEL_CMASK;
 	for (i = 0; i < ARRAY_SIZE(architectural_events); i++)
 		if (i < nr_events && !(ebx & BIT(i)))
 			desc->hardware[architectural_events[i].hardware] =

@@ -172,6 +172,9 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 /* SDM volume 3, "TSX": in transactions; not in those that abort */
 #define EVNTSEL_IN_TX		BIT_ULL(32)
 #define EVNTSEL_IN_TX_CP	BIT_ULL(33)
+/* From version 6 on: equal to the threshold instead of at least that; eight more bits of mask */
+#define EVNTSEL_EQ		BIT_ULL(36)
+#define EVNTSEL_UMASK2		GENMASK_ULL(47, 40)
 /* SDM volume 3, "Adaptive PEBS": its records are those that IA32_PEBS_DATA_CFG says */
 #define EVNTSEL_ADAPTIVE	BIT_ULL(34)
 /*

@@ -175,6 +175,22 @@ static void choose_backend(bool shares_counters)
 	}
 }
 
+/* Beside the built-in driver there has to be somebody who knows whose the counters are. */
+static int can_share(void)
+{
+	struct x86_desc *desc;
+	unsigned int i;
+
+	for (i = 0; (desc = x86_kind(i)); i++) {
+		if (!desc->shares_counters || !desc->aliased)
+			continue;
+		pr_err("on a CPU of perfmon version 6 the built-in driver does not reserve its counters: it can only be replaced\n");
+		return -EBUSY;
+	}
+
+	return 0;
+}
+
 static void describe_second(void *desc)
 {
 	intel_describe_second(desc);
@@ -250,6 +266,9 @@ int corepmu_arch_init(void)
 		goto out_kinds;
 	choose_backend(ret);
 	desc = x86_kind(0);
+	ret = can_share();
+	if (ret)
+		goto out_kinds;
 
 	ret = x86_reserve();
 	if (ret == -EBUSY)

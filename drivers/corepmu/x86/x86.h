@@ -24,6 +24,8 @@ struct intel_uarch;
  * @pmu: the PMU that they make
  * @native_model: CPUID.1AH:EAX of the kind, 0 in a machine that has one kind alone
  * @nr_gp: general-purpose counters, corepmu counters 0 and up
+ * @holes: of these, numbers that no counter has
+ * @aliased: the built-in driver calls the counters' registers by other numbers
  * @select_msr: IA32_PERFEVTSEL0 or PERF_CTL0
  * @counter_msr: the first counter's register for writing
  * @step: distance between registers of one kind
@@ -59,6 +61,8 @@ struct x86_desc {
 	struct corepmu	*pmu;
 	u32		native_model;
 	unsigned int	nr_gp;
+	u64		holes;
+	bool		aliased;
 	u32		select_msr;
 	u32		counter_msr;
 	u32		step;
