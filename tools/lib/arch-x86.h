@@ -87,6 +87,19 @@ static inline unsigned int arch_intel_version(void)
 	return eax & 0xff;
 }
 
+/* From version 6 on leaf 0x23 says which counters there are, whatever leaf 0xa does. */
+static inline void arch_intel_bitmaps(unsigned int *gp, unsigned int *fixed)
+{
+	unsigned int eax = 0, ebx = 0, ecx, edx;
+
+	if (!__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) || !(eax & 1U << 8) ||
+	    !__get_cpuid_count(0x23, 0, &eax, &ebx, &ecx, &edx) || !(eax & 1U << 1))
+		return;
+	__get_cpuid_count(0x23, 1, &eax, &ebx, &ecx, &edx);
+	*gp = __builtin_popcount(eax);
+	*fixed = ebx;
+}
+
 static inline struct arch_counters arch_intel_counters(void)
 {
 	unsigned int eax = 0, ebx, ecx = 0, edx = 0, version, fixed, gp;
@@ -97,6 +110,7 @@ static inline struct arch_counters arch_intel_counters(void)
 	fixed = version >= 2 ? (1U << (edx & 0x1f)) - 1 : 0;
 	if (version >= 5)
 		fixed |= ecx;
+	arch_intel_bitmaps(&gp, &fixed);
 	return (struct arch_counters) {
 		.instructions	= gp + (fixed & 1),
 		.cycles		= gp + (fixed >> 1 & 1),

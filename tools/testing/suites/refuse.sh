@@ -5,6 +5,7 @@
 #
 # The guest's stanza makes the trouble and names it on the kernel's command line:
 #   corepmu_test.refuse=held        the built-in driver has the PMU
+#   corepmu_test.refuse=unreserved  the built-in driver does not reserve its counters
 #   corepmu_test.refuse=absent      there is no PMU
 #   corepmu_test.refuse=no-count    the counters do not count
 #   corepmu_test.refuse=no-overflow the interrupt never comes
@@ -19,6 +20,7 @@ held)
 	[ "$VENDOR" != arm ] ||
 		sentence="held by .*initcall_blacklist=$(sed -n 's/^builtin=//p' /corepmu/conf)\$"
 	;;
+unreserved) sentence='the built-in driver does not reserve its counters' ;;
 absent) sentence='no PMUv3|has no' ;;
 no-count) sentence='no counter counts' ;;
 no-overflow) sentence='no counter has an overflow interrupt' ;;
