@@ -74,6 +74,31 @@ record_system_wide()
 	expect_range "samples" 1 10000000 "$samples"
 }
 
+# samples_of CAPABILITY PERF-RECORD...: some, while CPUs cycle
+samples_of()
+{
+	need_extra "$1"
+	shift
+	under 10 perf record -o /tmp/perf.data "$@" "$UNTIL_TOLD" workload || return 1
+	samples=$(perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l)
+	rm -f /tmp/perf.data
+	expect_range "samples" 1 10000000 "$samples"
+}
+
+# On CPUs that have come back: each has its debug store, and its records.
+every_cpu_records()
+{
+	need_extra branches
+	need_extra max_precise
+	for cpu in $(seq 0 "$last"); do
+		perf record -C "$cpu" -b -o /tmp/perf.data -c 1000003 -e "$PMU/$CYCLES/upp" \
+			taskset -c "$cpu" workload >/dev/null 2>&1 || return 1
+		said=$(perf script -i /tmp/perf.data -F comm,brstack 2>/dev/null)
+		expect_says "samples of CPU $cpu" 'workload +0x[0-9a-f]+/0x' "$said" || return 1
+	done
+	rm -f /tmp/perf.data
+}
+
 # The task wanders over all CPUs, its events with it.
 task_events()
 {
@@ -148,11 +173,19 @@ references()
 
 [ $last -ge 1 ] || { echo "Bail out! one CPU alone cannot go"; exit 1; }
 stop_fair_servers
-plan 11
+plan 16
 check "every CPU counts" every_cpu_counts
 check "CPUs come and go without events" cycle_cpus 10
 check "under perf stat -a" stat_system_wide
 check "under perf record -a" record_system_wide
+check "under perf record -a with branch records" \
+	samples_of branches -a -b -F 500 -e "$PMU/$CYCLES/"
+check "under perf record -a with precise samples" \
+	samples_of max_precise -a -F 500 -e "$PMU/$CYCLES/pp"
+check "under branch records of a task" samples_of branches -b -c 1000003 -e "$PMU/$CYCLES/u"
+check "under precise samples of a task, whose records gather" \
+	samples_of max_precise -c 100003 -e "$PMU/$CYCLES/upp"
+check "precise samples with branch records of every CPU" every_cpu_records
 check "under events of a task" task_events
 check "under groups and more events than counters" task_groups
 check "events of a CPU that comes back" counts_again

@@ -221,6 +221,17 @@ unload_is_refused()
 	return "$status"
 }
 
+# refused_under CAPABILITY PERF...: unload_is_refused, and all is given back afterwards
+refused_under()
+{
+	load || return 1
+	need=$(cat "$pmu/caps/$1" 2>/dev/null || echo 0)
+	unload
+	[ "$need" != 0 ] || skip "caps/$1 of this PMU is 0"
+	shift
+	unload_is_refused "$@"
+}
+
 generic_events_go_and_come()
 {
 	load || return 1
@@ -286,7 +297,7 @@ kernel_is_content()
 	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here' "$(dmesg)"
 }
 
-plan 21
+plan 23
 check "load, count, unload, no trace left" load_and_unload
 check "it says what it is, in one line" says_what_it_is
 check "load, count, unload many times" many_times
@@ -306,6 +317,12 @@ check "unload is refused under perf record" \
 	"$UNTIL_TOLD"
 check "unload is refused under a group" \
 	unload_is_refused stat -e "{$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/}" "$UNTIL_TOLD"
+check "unload is refused under branch records" \
+	refused_under branches record -b -o /tmp/perf.data -e "$PMU/$CYCLES/u" -c 1000000 \
+	"$UNTIL_TOLD"
+check "unload is refused under precise samples" \
+	refused_under max_precise record -a -o /tmp/perf.data -e "$PMU/$CYCLES/pp" -c 1000000 \
+	"$UNTIL_TOLD"
 check "generic events go and come with the module" generic_events_go_and_come
 check "unload after perf stat -a, ten times" reload_after_system_wide
 check "unload after perf record, five times" reload_after_sampling
