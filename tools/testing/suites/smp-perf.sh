@@ -88,8 +88,8 @@ many_at_once()
 	all_counted /tmp/stat && expect_equal "counts" 12 "$(grep -c "$CYCLES" /tmp/stat)"
 }
 
-# Opens must succeed or fail cleanly while the module goes and comes. Four guests of `make
-# check` do it; `make soak` does it for as long as it runs.
+# Opens must succeed or fail cleanly while the module goes and comes. `make soak` does it for as
+# long as it runs.
 loads=6
 reload_under_stress()
 {

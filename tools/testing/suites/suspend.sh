@@ -36,19 +36,25 @@ counts_afterwards()
 	counts_on_cpu0
 }
 
-# Events that were there before go on from what they had.
-goes_on()
+# over_sleep PERF...: the system sleeps, and the workload runs afterwards, while perf does
+over_sleep()
 {
-	perf stat -C 0 -x, -o /tmp/out -e instructions taskset -c 0 workload || return 1
-	before=$(counted /tmp/out instructions)
 	until_told
-	perf stat -C 0 -x, -o /tmp/out -e instructions "$UNTIL_TOLD" &
+	"$@" "$UNTIL_TOLD" >/dev/null 2>&1 &
 	pid=$!
 	wait_started "$pid"
 	sleep_system || return 1
 	taskset -c 0 workload >/dev/null
 	tell
 	wait "$pid"
+}
+
+# Events that were there before go on from what they had.
+goes_on()
+{
+	perf stat -C 0 -x, -o /tmp/out -e instructions taskset -c 0 workload || return 1
+	before=$(counted /tmp/out instructions)
+	over_sleep perf stat -C 0 -x, -o /tmp/out -e instructions || return 1
 	expect_range "instructions" "$((before * 9 / 10))" 1000000000000 \
 		"$(counted /tmp/out instructions)"
 }
@@ -67,14 +73,7 @@ extras_go_on()
 {
 	need_extra "$1"
 	shift
-	until_told
-	perf record -C 0 -o /tmp/perf.data "$@" "$UNTIL_TOLD" >/dev/null 2>&1 &
-	pid=$!
-	wait_started "$pid"
-	sleep_system || return 1
-	taskset -c 0 workload >/dev/null
-	tell
-	wait "$pid"
+	over_sleep perf record -C 0 -o /tmp/perf.data "$@" || return 1
 	said=$(perf script -i /tmp/perf.data -F comm,ip,brstack 2>/dev/null)
 	rm -f /tmp/perf.data
 	expect_range "samples of what ran afterwards" 10 1000000 \

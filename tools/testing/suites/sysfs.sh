@@ -170,7 +170,7 @@ event_numbers()
 	done
 }
 
-# Four events a run: as many as every CPU counts at once.
+# Four events a run: the CPUs of the guests that run this count as many at once.
 events_count()
 {
 	# shellcheck disable=SC2086 # one word per event
