@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the registers and counters of the virtual x86 PMU, and what it takes
- * instructions for, without QEMU. KTAP on stdout.
+ * Tests the registers and counters of the virtual x86 PMU without QEMU. KTAP on stdout.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "common/plugin.h"
 #include "tests/model-test.h"
 #include "tests/x86-model-ops.h"
-#include "x86/decode.h"
 #include "x86/model.h"
 
 #define USR	X86_PMU_SEL_USR
@@ -617,73 +615,6 @@ static void test_accesses(void)
 	}
 }
 
-static void test_decode(void)
-{
-	static const struct {
-		const char *bytes;
-		size_t len;
-		unsigned int class;
-	} rows[] = {
-		{ "\x48\xff\xc8", 3, X86_INSN_SIMPLE },			/* dec %rax */
-		{ "\x75\xfb", 2, X86_INSN_BRANCH | X86_INSN_CONDITIONAL },
-		{ "\x0f\x85\x00\x00\x00\x00", 6, X86_INSN_BRANCH | X86_INSN_CONDITIONAL },
-		{ "\xeb\xfe", 2, X86_INSN_BRANCH },
-		{ "\xe8\x00\x00\x00\x00", 5,
-		  X86_INSN_BRANCH | X86_INSN_CALL | X86_INSN_FAULTING },
-		{ "\xf3\xc3", 2, X86_INSN_BRANCH | X86_INSN_RETURN | X86_INSN_FAULTING },
-		{ "\x41\xff\xd3", 3, X86_INSN_BRANCH | X86_INSN_CALL | X86_INSN_INDIRECT |
-				     X86_INSN_FAULTING },
-		{ "\xff\x25\x00\x00\x00\x00", 6,
-		  X86_INSN_BRANCH | X86_INSN_INDIRECT | X86_INSN_FAULTING },
-		{ "\x48\xcf", 2, X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING },
-		{ "\x0f\x05", 2, X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING },
-		{ "\xcc", 1, X86_INSN_BRANCH | X86_INSN_FAR | X86_INSN_FAULTING |
-			     X86_INSN_SOFTWARE_INT },
-		{ "\xf3\x48\xab", 3, X86_INSN_REPEATED },
-		{ "\xab", 1, 0 },
-		{ "\xf3\x90", 2, 0 },					/* pause */
-		{ "\x48\x8b\x07", 3, 0 },				/* mov (%rdi),%rax */
-		{ "\x48\x89\xc7", 3, X86_INSN_SIMPLE },
-		{ "\x48\x8d\x07", 3, X86_INSN_SIMPLE },			/* lea */
-		{ "\x48\xf7\xf1", 3, 0 },				/* div */
-		{ "\x48\xf7\xe1", 3, X86_INSN_SIMPLE },			/* mul */
-		{ "\xf0\x01\xc0", 3, 0 },				/* lock add: #UD */
-		{ "\x40", 1, 0 },					/* inc, in 32 bits */
-		{ "\x0f\x1f\x44\x00\x00", 5, X86_INSN_SIMPLE },
-		{ "\x0f\xa2", 2, 0 },					/* cpuid */
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		EXPECT(x86_insn_class((const uint8_t *)rows[i].bytes, rows[i].len) ==
-		       rows[i].class);
-}
-
-static void test_distance(void)
-{
-	static const struct {
-		const char *bytes;
-		size_t len;
-		int32_t distance;
-	} rows[] = {
-		{ "\x74\x00", 2, 0 },					/* je . + 2 */
-		{ "\x74\x80", 2, -128 },
-		{ "\x2e\x74\x7f", 3, 127 },				/* with a hint */
-		{ "\xe2\xfe", 2, -2 },					/* loop . */
-		{ "\x67\xe3\x10", 3, 16 },				/* jecxz */
-		{ "\x0f\x84\x00\x10\x00\x00", 6, 4096 },
-		{ "\x0f\x8f\x00\xf0\xff\xff", 6, -4096 },
-		{ "\x48\x0f\x84\x00\x10\x00\x00", 7, 4096 },		/* REX.W */
-		{ "\x66\x0f\x84\x00\x10", 5, 4096 },			/* of 16 bits */
-		{ "\x0f\x84\x00\xf0", 4, -4096 },			/* in 16-bit code */
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		EXPECT(x86_insn_distance((const uint8_t *)rows[i].bytes, rows[i].len) ==
-		       rows[i].distance);
-}
-
 static const struct model_test tests[] = {
 	{ "Intel: events count by ring",		test_intel_counts },
 	{ "Intel: fixed-function counters",		test_intel_fixed },
@@ -709,8 +640,6 @@ static const struct model_test tests[] = {
 	{ "counters that are missing",			test_missing },
 	{ "alarm",					test_alarm },
 	{ "accesses are counted",			test_accesses },
-	{ "instructions are told apart",		test_decode },
-	{ "how far conditional branches go",		test_distance },
 };
 
 int main(void)

@@ -101,12 +101,13 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 71
+begin 72
 
 # ---- registers, without QEMU ----
 
 build_tests x86
-model_test x86-pmu-model "registers, counters and decoding"
+model_test x86-pmu-model "registers and counters"
+model_test x86-decode-model "what instructions are taken for"
 model_test x86-uarch-model "microarchitectures"
 model_test x86-lbr-model "branch records"
 model_test x86-pebs-model "precise samples"
