@@ -342,7 +342,7 @@ static void test_intel_v6(void)
 	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
 	EXPECT(regs.eax == (6 | 4 << 8 | 48 << 16 | 8 << 24));
 	x86_pmu_cpuid(&cpu.config, 0x23, 0, &regs);
-	EXPECT(regs.eax == 0xb && regs.ebx == 3);
+	EXPECT(regs.eax == 0xb && regs.ebx == 7);
 	x86_pmu_cpuid(&cpu.config, 0x23, 1, &regs);
 	EXPECT(regs.eax == 0xef && regs.ebx == 0xf);
 
@@ -372,6 +372,30 @@ static void test_intel_v6(void)
 	cpu.config.holes = 0x10;
 	EXPECT(x86_pmu_config_error(&cpu.config));
 	EXPECT(faults_read(0x1900) && faults_write(0x186, BIT(36)));
+}
+
+/* Ring 3 reads 0 of a counter that is kept from it, and what there is of the others. */
+static void test_intel_user_disable(void)
+{
+	uint64_t value;
+
+	make(X86_PMU_INTEL_V6);
+	EXPECT(put(0x186, BIT(37) | 0x4100c0) && put(0x187, 0x4100c0));
+	EXPECT(put(0x38d, BIT(37) | 0x33) && put(0x38f, 3 | BIT(32) | BIT(33)));
+	runs(X86_PMU_USER, 100, 10);
+	EXPECT(get(0xc1) == 100 && get(0xc2) == 100 && get(0x309) == 100 && get(0x30a) == 110);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_USER, 0, &value) == X86_PMU_DONE && !value);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_USER, 1, &value) == X86_PMU_DONE && value == 100);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, 0, &value) == X86_PMU_DONE &&
+	       value == 100);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_USER, BIT(30), &value) == X86_PMU_DONE &&
+	       value == 100);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_USER, BIT(30) | 1, &value) == X86_PMU_DONE &&
+	       !value);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, BIT(30) | 1, &value) == X86_PMU_DONE &&
+	       value == 110);
+	make(X86_PMU_INTEL_V5);
+	EXPECT(faults_write(0x186, BIT(37)) && faults_write(0x38d, BIT(33)));
 }
 
 static void test_edge_invert_cmask(void)
@@ -443,6 +467,17 @@ static void test_amd_core(void)
 	EXPECT(put(0xc0010206, BIT(41) | BIT(40) | EN | USR | 0xc0));
 	runs(X86_PMU_USER, 12, 3);
 	EXPECT(get(0xc0010207) == 24);
+
+	/* Host only: nothing before EFER.SVME, which is QEMU's, is set. */
+	EXPECT(put(0xc0010206, BIT(41) | EN | USR | 0xc0));
+	runs(X86_PMU_USER, 12, 3);
+	EXPECT(get(0xc0010207) == 24);
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, 0xc0000080, 0x1d01) == X86_PMU_NOT_HERE);
+	runs(X86_PMU_USER, 12, 3);
+	EXPECT(get(0xc0010207) == 36);
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, 0xc0000080, 0xd01) == X86_PMU_NOT_HERE);
+	runs(X86_PMU_USER, 12, 3);
+	EXPECT(get(0xc0010207) == 36);
 }
 
 static void test_amd_v2(void)
@@ -474,16 +509,17 @@ static void test_rdpmc(void)
 
 	make(X86_PMU_INTEL_V2);
 	EXPECT(put(0xc2, 5) && put(0x30a, 6));
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 1, &value) == X86_PMU_DONE && value == 5);
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, BIT(30) | 1, &value) == X86_PMU_DONE && value == 6);
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 4, &value) == X86_PMU_FAULT);
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, BIT(30) | 3, &value) == X86_PMU_FAULT);
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, BIT(31), &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, 1, &value) == X86_PMU_DONE && value == 5);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, BIT(30) | 1, &value) == X86_PMU_DONE &&
+	       value == 6);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, 4, &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, BIT(30) | 3, &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, BIT(31), &value) == X86_PMU_FAULT);
 
 	make(X86_PMU_AMD_CORE);
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 5, &value) == X86_PMU_DONE);
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 6, &value) == X86_PMU_FAULT);
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, BIT(30), &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, 5, &value) == X86_PMU_DONE);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, 6, &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, BIT(30), &value) == X86_PMU_FAULT);
 }
 
 static void test_taken_back(void)
@@ -578,8 +614,8 @@ static void test_missing(void)
 	EXPECT(faults_read(0xc4) && faults_read(0x189) && faults_read(0x4c4));
 	EXPECT(faults_write(0x189, 0) && faults_read(0x30b));
 	EXPECT(!faults_read(0xc3) && !faults_read(0x30a));
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 3, &value) == X86_PMU_FAULT);
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, 2, &value) == X86_PMU_DONE);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, 3, &value) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, 2, &value) == X86_PMU_DONE);
 	cpu.config.missing = BIT(4);
 	EXPECT(x86_pmu_config_error(&cpu.config));
 }
@@ -626,6 +662,7 @@ static const struct model_test tests[] = {
 	{ "Intel: CPUID tells the rate of the clock when told",	test_intel_tsc_leaf },
 	{ "Intel: version 5's fixed-counter bitmap",	test_intel_v5_bitmap },
 	{ "Intel: version 6",				test_intel_v6 },
+	{ "Intel: RDPMC user disable",			test_intel_user_disable },
 	{ "Intel: freeze on interrupt",			test_freeze },
 	{ "edge, invert and counter mask",		test_edge_invert_cmask },
 	{ "AMD: four legacy counters",			test_amd_legacy },

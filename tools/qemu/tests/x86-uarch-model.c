@@ -441,7 +441,8 @@ static void test_metrics(void)
 	for (i = 0; i < 4; i++)
 		sum += value >> 8 * i & 0xff;
 	EXPECT(sum == 0xff);
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, RDPMC_METRICS, &sum) == X86_PMU_DONE && sum == value);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, RDPMC_METRICS, &sum) == X86_PMU_DONE &&
+	       sum == value);
 	/* What was read can be written, and goes on: half of the slots are one metric's. */
 	EXPECT(put(IA32_FIXED_CTR + 3, 80) && get(MSR_PERF_METRICS) == 0);
 	EXPECT(put(MSR_PERF_METRICS, 0xff) && get(MSR_PERF_METRICS) == 0xff);
@@ -464,7 +465,7 @@ static void test_metrics(void)
 	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(13) | BIT(12) | 0x3c5));
 	EXPECT(!put(MSR_PERF_METRICS, 0) && !put(IA32_PERF_GLOBAL_CTRL, BIT(48)));
 	EXPECT(!put(IA32_PERF_GLOBAL_OVF_CTRL, BIT(48)));
-	EXPECT(x86_pmu_rdpmc(&cpu.pmu, RDPMC_METRICS, &sum) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, RDPMC_METRICS, &sum) == X86_PMU_FAULT);
 }
 
 /* What counter 0 counts of 1 load, 2 stores, 3 of both, 5 calls, 7 returns */

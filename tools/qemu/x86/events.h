@@ -83,10 +83,12 @@ struct x86_pmu_event_row {
 #define X86_PMU_SEL_CMASK_SHIFT	24
 #define X86_PMU_SEL_CMASK	(UINT64_C(0xff) << X86_PMU_SEL_CMASK_SHIFT)
 #define X86_PMU_SEL_EQ		(UINT64_C(1) << 36)	/* Intel only */
+#define X86_PMU_SEL_USER_DISABLE	(UINT64_C(1) << 37)	/* Intel only */
 #define X86_PMU_SEL_UMASK2	(UINT64_C(0xff) << 40)	/* Intel only */
 #define X86_PMU_SEL_ADAPTIVE	(UINT64_C(1) << 34)	/* Intel only */
 #define X86_PMU_SEL_EVENT_HIGH	(UINT64_C(0xf) << 32)	/* AMD only */
 #define X86_PMU_SEL_GUEST_ONLY	(UINT64_C(1) << 40)	/* AMD only */
+#define X86_PMU_SEL_HOST_ONLY	(UINT64_C(1) << 41)	/* AMD only */
 #define X86_PMU_SEL_HG_ONLY	(UINT64_C(3) << 40)	/* AMD only: with host only */
 
 /* What names an event in a selector. */

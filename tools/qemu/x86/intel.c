@@ -261,6 +261,8 @@ static bool write_fixed_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value
 			allowed |= (uint64_t)FIXED_ANY << (n * FIXED_BITS);
 		if (x86_pebs_adaptive(pmu->config))
 			allowed |= X86_PMU_FIXED_ADAPTIVE(n);
+		if (has_v6(pmu->config))
+			allowed |= X86_PMU_FIXED_USER_DISABLE(n);
 	}
 	if (value & ~allowed)
 		return false;
@@ -477,6 +479,7 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
  */
 #define EXT_UMASK2		1
 #define EXT_EQ			2
+#define EXT_USER_DISABLE	4
 #define EXT_SUBLEAVES		UINT32_C(0xb)
 
 static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t subleaf,
@@ -488,7 +491,7 @@ static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t suble
 	switch (subleaf) {
 	case 0:
 		regs->eax = EXT_SUBLEAVES;
-		regs->ebx = EXT_UMASK2 | EXT_EQ;
+		regs->ebx = EXT_UMASK2 | EXT_EQ | EXT_USER_DISABLE;
 		break;
 	case 1:
 		regs->eax = told;

@@ -17,6 +17,7 @@
 
 /* Intel's IA32_FIXED_CTR_CTRL: a fixed-function counter's records have all groups. */
 #define X86_PMU_FIXED_ADAPTIVE(n)	(UINT64_C(1) << (32 + 4 * (n)))
+#define X86_PMU_FIXED_USER_DISABLE(n)	(UINT64_C(1) << (33 + 4 * (n)))
 
 /* Likewise, and in IA32_PERF_GLOBAL_CTRL: the metrics. */
 #define X86_PMU_GLOBAL_METRICS		(UINT64_C(1) << 48)

@@ -491,6 +491,7 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	pmu->status = 0;
 	pmu->sticky = 0;
 	pmu->debugctl = 0;
+	pmu->svme = false;
 	pmu->alarm_set = false;
 	memset(pmu->second, 0, sizeof(pmu->second));
 	x86_lbr_reset(pmu);

@@ -72,6 +72,7 @@ enum x86_pmu_version {
  * @perf_metrics: the slots are divided into metrics (Intel)
  * @nr_metrics: how many
  * @tsc_mhz: MHz of the time-stamp counter that CPUID tells of; 0 for what QEMU says (Intel)
+ * @svme: EFER.SVME, which is kept by QEMU
  * @lbr: its branch records
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
@@ -217,6 +218,7 @@ struct x86_pmu {
 	uint64_t status;
 	uint64_t sticky;
 	uint64_t debugctl;
+	bool svme;
 	struct x86_lbr lbr;
 	struct x86_pebs pebs;
 	struct x86_ibs ibs;
@@ -268,7 +270,8 @@ void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch);
 enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *value);
 enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t value);
 uint32_t x86_pmu_rdmsr_more(const struct x86_pmu *pmu, uint32_t msr);
-enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, uint32_t selector, uint64_t *value);
+enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, enum x86_pmu_ring ring,
+				  uint32_t selector, uint64_t *value);
 void x86_pmu_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 		   struct x86_pmu_cpuid *regs);
 const char *x86_pmu_msr_name(const struct x86_pmu_config *config, unsigned int row);

@@ -53,7 +53,7 @@ bool x86_msr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	if (pmu->config->any_thread)
 		known |= X86_PMU_SEL_ANY;
 	if (pmu->config->version == X86_PMU_INTEL_V6)
-		known |= X86_PMU_SEL_EQ | X86_PMU_SEL_UMASK2;
+		known |= X86_PMU_SEL_EQ | X86_PMU_SEL_UMASK2 | X86_PMU_SEL_USER_DISABLE;
 	if (x86_pebs_adaptive(pmu->config))
 		known |= X86_PMU_SEL_ADAPTIVE;
 	if (reserved(pmu, value, known))
@@ -249,6 +249,22 @@ uint32_t x86_pmu_rdmsr_more(const struct x86_pmu *pmu, uint32_t msr)
 	       MISC_ENABLE_PERFMON | MISC_ENABLE_NO_BTS : 0;
 }
 
+/* AMD APM, volume 2, "Extended Feature Enable Register" */
+#define MSR_EFER		0xc0000080
+#define EFER_SVME		(UINT64_C(1) << 12)
+
+/* A register that is QEMU's is written: what does it change for the counters? */
+static void note_write(struct x86_pmu *pmu, uint32_t msr, uint64_t value)
+{
+	if (msr == X86_PMU_X2APIC_LVTPC)
+		pmu->msr[ROW_LVTPC].writes++;
+	if (msr != MSR_EFER || pmu->svme == !!(value & EFER_SVME))
+		return;
+	x86_pmu_advance(pmu);
+	pmu->svme = value & EFER_SVME;
+	x86_pmu_activate(pmu);
+}
+
 /**
  * x86_pmu_wrmsr() - WRMSR
  * @pmu: the PMU of the CPU whose thread this is
@@ -263,8 +279,7 @@ enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t va
 
 	r = find_msr(pmu->config, msr, &row, &i);
 	if (!r) {
-		if (msr == X86_PMU_X2APIC_LVTPC)
-			pmu->msr[ROW_LVTPC].writes++;
+		note_write(pmu, msr, value);
 		return X86_PMU_NOT_HERE;
 	}
 	pmu->msr[row].writes++;
@@ -281,13 +296,23 @@ enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t va
 	return X86_PMU_DONE;
 }
 
+/* Intel SDM, volume 3B, "RDPMC User Disable": the counter reads 0 outside ring 0. */
+static bool is_disabled_for_user(const struct x86_pmu *pmu, unsigned int i)
+{
+	if (i >= X86_PMU_GP_MAX)
+		return pmu->fixed_ctrl & X86_PMU_FIXED_USER_DISABLE(i - X86_PMU_GP_MAX);
+	return !x86_pmu_is_amd(pmu->config) && pmu->counter[i].select & X86_PMU_SEL_USER_DISABLE;
+}
+
 /**
  * x86_pmu_rdpmc() - RDPMC, where it is allowed
  * @pmu: the PMU of the CPU whose thread this is
+ * @ring: where
  * @selector: ECX
  * @value: the counter, if X86_PMU_DONE
  */
-enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, uint32_t selector, uint64_t *value)
+enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, enum x86_pmu_ring ring,
+				  uint32_t selector, uint64_t *value)
 {
 	const struct x86_pmu_maker *maker = x86_pmu_maker(pmu->config);
 	unsigned int i;
@@ -300,7 +325,8 @@ enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, uint32_t selector, uint64
 	i = maker->rdpmc(pmu->config, selector);
 	if (i == X86_PMU_NO_COUNTER || x86_pmu_is_missing(pmu->config, i))
 		return X86_PMU_FAULT;
-	*value = x86_pmu_counter_value(pmu, i);
+	*value = ring == X86_PMU_USER && is_disabled_for_user(pmu, i) ?
+		 0 : x86_pmu_counter_value(pmu, i);
 	return X86_PMU_DONE;
 }
 

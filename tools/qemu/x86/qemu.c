@@ -490,7 +490,7 @@ static void hook_rdpmc(struct x86_env *env)
 
 	if (ring_of(env) != X86_PMU_KERNEL && !(env_u32(env, offset.cr4) & CR4_PCE))
 		helper_rdpmc(env);
-	if (hooks->rdpmc(vcpu, env->regs[R_ECX], &value) != X86_PMU_DONE)
+	if (hooks->rdpmc(vcpu, ring_of(env), env->regs[R_ECX], &value) != X86_PMU_DONE)
 		qemu.raise_exception_err_ra(env, EXCP_GP, 0, RETADDR());
 
 	set_edx_eax(env, value);

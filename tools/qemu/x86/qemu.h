@@ -31,7 +31,8 @@
 struct x86_qemu_hooks {
 	enum x86_pmu_access (*rdmsr)(unsigned int vcpu, uint32_t msr, uint64_t *value);
 	enum x86_pmu_access (*wrmsr)(unsigned int vcpu, uint32_t msr, uint64_t value);
-	enum x86_pmu_access (*rdpmc)(unsigned int vcpu, uint32_t selector, uint64_t *value);
+	enum x86_pmu_access (*rdpmc)(unsigned int vcpu, enum x86_pmu_ring ring, uint32_t selector,
+				     uint64_t *value);
 	void (*cpuid)(unsigned int vcpu, uint32_t leaf, uint32_t subleaf,
 		      struct x86_pmu_cpuid *regs);
 	void (*delivered)(unsigned int vcpu, uint64_t from, uint64_t to);

@@ -95,6 +95,19 @@ static bool is_merged(const struct x86_pmu *pmu, unsigned int i)
 	       x86_pmu_event_code(pmu->counter[i + 1].select) == EVENT_MERGE;
 }
 
+/*
+ * Guests are not told from the host here: all is the host's. With EFER.SVME 0 either bit keeps the
+ * counter from counting (Linux commit 1018faa6cf23).
+ */
+static bool counts_no_host(const struct x86_pmu *pmu, uint64_t select)
+{
+	if (!x86_pmu_is_amd(pmu->config))
+		return false;
+	select &= X86_PMU_SEL_HG_ONLY;
+	return select == X86_PMU_SEL_GUEST_ONLY ||
+	       (select == X86_PMU_SEL_HOST_ONLY && !pmu->svme);
+}
+
 /**
  * x86_pmu_activate_gp() - what does a general-purpose counter count from here on?
  * @pmu: the PMU
@@ -110,9 +123,7 @@ void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i)
 		c->event.times = ALONE_MAX;
 	c->rings = (c->select & X86_PMU_SEL_USR ? 1 << X86_PMU_USER : 0) |
 		   (c->select & X86_PMU_SEL_OS ? 1 << X86_PMU_KERNEL : 0);
-	/* There are no guests here; "host only" is not told from both. */
-	if (x86_pmu_is_amd(pmu->config) &&
-	    (c->select & X86_PMU_SEL_HG_ONLY) == X86_PMU_SEL_GUEST_ONLY)
+	if (counts_no_host(pmu, c->select))
 		c->rings = 0;
 	c->interrupts = c->select & X86_PMU_SEL_INT;
 }

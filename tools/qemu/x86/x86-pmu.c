@@ -258,9 +258,10 @@ static enum x86_pmu_access hook_wrmsr(unsigned int vcpu, uint32_t msr, uint64_t 
 	return x86_pmu_wrmsr(pmus[vcpu], msr, value);
 }
 
-static enum x86_pmu_access hook_rdpmc(unsigned int vcpu, uint32_t selector, uint64_t *value)
+static enum x86_pmu_access hook_rdpmc(unsigned int vcpu, enum x86_pmu_ring ring,
+				      uint32_t selector, uint64_t *value)
 {
-	return x86_pmu_rdpmc(pmus[vcpu], selector, value);
+	return x86_pmu_rdpmc(pmus[vcpu], ring, selector, value);
 }
 
 static void hook_cpuid(unsigned int vcpu, uint32_t leaf, uint32_t subleaf,
