@@ -437,6 +437,42 @@ static void userpage_x86_take_over(struct kunit *test)
 	end_readable(b);
 }
 
+/* Where a counter can be kept from readers, that of a CPU's event is, unless everybody may read. */
+static void userpage_x86_hidden(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("intel-v6"));
+	struct perf_event *event;
+
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	KUNIT_EXPECT_TRUE(test, event->hw.config_base & EVNTSEL_RDPMC_USR_DISABLE);
+	KUNIT_EXPECT_FALSE(test, event->hw.flags & PERF_EVENT_FLAG_USER_READ_CNT);
+	/* Instructions are on fixed counter 0. */
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_TRUE(test, this_cpu_read(x86_model_state.fixed_ctrl) & BIT_ULL(33));
+	bench_del(event);
+
+	/* The same event, of a task */
+	event->attach_state |= PERF_ATTACH_TASK;
+	event->hw.flags = 0;
+	KUNIT_ASSERT_EQ(test, b->pmu->backend->encode(b->pmu, event), 0);
+	KUNIT_EXPECT_FALSE(test, event->hw.config_base & EVNTSEL_RDPMC_USR_DISABLE);
+	KUNIT_EXPECT_TRUE(test, event->hw.flags & PERF_EVENT_FLAG_USER_READ_CNT);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_FALSE(test, this_cpu_read(x86_model_state.fixed_ctrl) & BIT_ULL(33));
+	bench_del(event);
+	event->attach_state &= ~PERF_ATTACH_TASK;
+	bench_close(event);
+
+	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "2"), 1);
+	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	KUNIT_EXPECT_FALSE(test, event->hw.config_base & EVNTSEL_RDPMC_USR_DISABLE);
+	KUNIT_EXPECT_TRUE(test, event->hw.flags & PERF_EVENT_FLAG_USER_READ_CNT);
+	bench_close(event);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+}
+
 static struct kunit_case userpage_x86_cases[] = {
 	KUNIT_CASE_PARAM(userpage_x86_clears, clearing_gen_params),
 	KUNIT_CASE(userpage_x86_rdpmc),
@@ -445,6 +481,7 @@ static struct kunit_case userpage_x86_cases[] = {
 	KUNIT_CASE(userpage_x86_btf),
 	KUNIT_CASE(userpage_x86_narrow),
 	KUNIT_CASE(userpage_x86_take_over),
+	KUNIT_CASE(userpage_x86_hidden),
 	{ }
 };
 

@@ -125,12 +125,15 @@ static const struct encoding encodings[] = {
 	{ "intel-v1", { RAW(0x0300) }, -EINVAL },
 	{ "intel-v2", { HW(INSTRUCTIONS) }, 0, 0x1300c0, GP(2) | FIXED(0) },
 	{ "intel-v5", { HW(REF_CPU_CYCLES) }, 0, 0x130300, FIXED(2) },
-	/* A second unit mask makes another event; equality makes it another to fixed counters. */
-	{ "intel-v6", { RAW(0xc4) }, 0, 0x1300c4, 0x67 },
-	{ "intel-v6", { RAW(0x10000004f2eULL) }, 0, 0x10000134f2eULL, 0x7 },
-	{ "intel-v6", { RAW(0x100000000c0ULL) }, 0, 0x100001300c0ULL, 0x7 },
+	/*
+	 * A second unit mask makes another event; equality makes it another to fixed counters.
+	 * User space does not read what is of no task.
+	 */
+	{ "intel-v6", { RAW(0xc4) }, 0, 0x20001300c4ULL, 0x67 },
+	{ "intel-v6", { RAW(0x10000004f2eULL) }, 0, 0x12000134f2eULL, 0x7 },
+	{ "intel-v6", { RAW(0x100000000c0ULL) }, 0, 0x120001300c0ULL, 0x7 },
 	{ "intel-v6", { RAW(0x10000000000ULL) }, -EINVAL },
-	{ "intel-v6", { RAW(0x10010000c0ULL) }, 0, 0x10011300c0ULL, 0x67 },
+	{ "intel-v6", { RAW(0x10010000c0ULL) }, 0, 0x30011300c0ULL, 0x67 },
 	{ "intel-v5", { RAW(0x10010000c0ULL) }, -EINVAL },
 	{ "intel-v5", { RAW(0x10000004f2eULL) }, -EINVAL },
 

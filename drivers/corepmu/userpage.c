@@ -10,7 +10,8 @@
  * is one for all (CR4.PCE, PMUSERENR_EL0). So while anybody may read, a counter
  * that no event is on is kept at zero whenever the PMU is enabled, and a
  * backend takes the access from a task that is scheduled out. The counters of
- * events of the whole CPU stay readable, where the hardware has no finer switch.
+ * events of the whole CPU stay readable, where the hardware has no finer switch (x86/user.c:
+ * RDPMC user disable; PMUv3p9).
  */
 #include <linux/cpumask.h>
 #include <linux/list.h>

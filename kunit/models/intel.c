@@ -76,9 +76,9 @@ static u64 select_bits(void)
 		bits |= GENMASK_ULL(33, 32);
 	if (x86_model_this()->pebs >= 4)
 		bits |= BIT_ULL(34);
-	/* EQ, UnitMask2 */
+	/* EQ, RDPMC user disable, UnitMask2 */
 	if (x86_model_this()->version >= 6)
-		bits |= BIT_ULL(36) | GENMASK_ULL(47, 40);
+		bits |= GENMASK_ULL(37, 36) | GENMASK_ULL(47, 40);
 
 	return x86_model_this()->any ? bits : bits & ~BIT_ULL(21);
 }
@@ -92,7 +92,8 @@ static u64 fixed_ctrl_bits(void)
 	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
 		if (intel_model_fixed() & BIT(i))
 			bits |= ((x86_model_this()->any ? 0xfULL : 0xbULL) |
-				 (x86_model_this()->pebs >= 4 ? BIT_ULL(32) : 0)) << (4 * i);
+				 (x86_model_this()->pebs >= 4 ? BIT_ULL(32) : 0) |
+				 (x86_model_this()->version >= 6 ? BIT_ULL(33) : 0)) << (4 * i);
 
 	return bits;
 }

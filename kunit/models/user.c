@@ -202,6 +202,11 @@ int x86_user_flags(void)
 	return 0;
 }
 
+bool x86_user_is_everybody(void)
+{
+	return false;
+}
+
 int x86_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc)
 {
 	return 0;

@@ -164,6 +164,25 @@ int x86_check_period(const struct perf_event *event, u64 period)
 			      event->attr.config, period, shortest);
 }
 
+/*
+ * Who may read the event's counter? That of a CPU's event counts what other tasks do, while any
+ * reader runs: it is hidden, where it can be, unless everybody may read. A task's counter is
+ * cleared when the task is switched out.
+ */
+static void encode_readers(const struct x86_desc *desc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	if (desc->user_disable && !(event->attach_state & PERF_ATTACH_TASK) &&
+	    !x86_user_is_everybody()) {
+		hwc->config_base |= EVNTSEL_RDPMC_USR_DISABLE;
+		return;
+	}
+	/* A counter that the CPU sets by itself is not what a reader expects. */
+	if (!(hwc->flags & COREPMU_EVENT_LARGE))
+		hwc->flags |= x86_user_flags();
+}
+
 /**
  * x86_encode() - the backend's encode()
  * @pmu: the PMU
@@ -247,9 +266,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (ret)
 			return ret;
 	}
-	/* A counter that the CPU sets by itself is not what a reader expects. */
-	if (!(hwc->flags & COREPMU_EVENT_LARGE))
-		hwc->flags |= x86_user_flags();
+	encode_readers(desc, event);
 
 	return 0;
 }

@@ -36,6 +36,7 @@
 #define CPUID_PERFMON_EXT	0x23
 #define EBX_UMASK2		BIT(0)
 #define EBX_EQ			BIT(1)
+#define EBX_RDPMC_USR_DISABLE	BIT(2)
 #define EAX_HAS_COUNTERS	BIT(1)
 #define PERFMON_EXT_COUNTERS	1
 
@@ -305,6 +306,7 @@ static void describe_extension(struct x86_desc *desc)
 		desc->config_known |= EVNTSEL_UMASK2;
 	if (ebx & EBX_EQ)
 		desc->config_known |= EVNTSEL_EQ;
+	desc->user_disable = ebx & EBX_RDPMC_USR_DISABLE;
 	if (!(eax & EAX_HAS_COUNTERS))
 		return;
 

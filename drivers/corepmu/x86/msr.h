@@ -183,6 +183,8 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
  */
 #define EVNTSEL_AMD_MERGE	(EVNTSEL_AMD_EVENT_HI | EVNTSEL_EVENT)
 #define AMD_MERGED_BITS		GENMASK_ULL(15, 0)
+/* SDM volume 3, "RDPMC User Disable": to user space the counter is 0 */
+#define EVNTSEL_RDPMC_USR_DISABLE BIT_ULL(37)
 /* AMD APM volume 2, "Performance Event-Select Registers": HG_ONLY 01b */
 #define EVNTSEL_AMD_GUESTONLY	BIT_ULL(40)
 
@@ -192,7 +194,9 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define FIXED_CTRL_PMI		BIT_ULL(3)
 /* Its records are those that IA32_PEBS_DATA_CFG says. */
 #define FIXED_CTRL_ADAPTIVE	BIT_ULL(32)
-#define FIXED_CTRL_BITS		(GENMASK_ULL(3, 0) | FIXED_CTRL_ADAPTIVE)
+#define FIXED_CTRL_RDPMC_USR_DISABLE BIT_ULL(33)
+#define FIXED_CTRL_BITS		(GENMASK_ULL(3, 0) | FIXED_CTRL_ADAPTIVE | \
+				 FIXED_CTRL_RDPMC_USR_DISABLE)
 #define FIXED_CTRL_SHIFT(n)	(4 * (n))
 
 /* IA32_PERF_CAPABILITIES: IA32_DEBUGCTL has FREEZE_WHILE_SMM; full-width writes; metrics */

@@ -199,6 +199,16 @@ int x86_user_flags(void)
 	return READ_ONCE(corepmu_user_allowed) ? PERF_EVENT_FLAG_USER_READ_CNT : 0;
 }
 
+/**
+ * x86_user_is_everybody() - may all of user space read counters?
+ *
+ * Return: whether the file rdpmc says 2
+ */
+bool x86_user_is_everybody(void)
+{
+	return READ_ONCE(rdpmc_mode) == RDPMC_ALWAYS;
+}
+
 /*
  * Static keys are reference counts, shared with the built-in driver. The indices of all
  * pages are cleared before access is taken away, and written again after it is given: a

@@ -41,6 +41,7 @@ struct intel_uarch;
  * @pebs_timing: records tell how long the instruction took to retire
  * @ds_bit: bit of both that says that there are records, or 0
  * @masks_lvtpc: an interrupt masks the local APIC's entry
+ * @user_disable: a counter can be kept from user space that may read others
  * @late_nmis: an NMI may come after its overflow has been dealt with
  * @shares_counters: the built-in driver is there too, and has the counters while this one
  *	has no event
@@ -78,6 +79,7 @@ struct x86_desc {
 	bool		pebs_timing;
 	u64		ds_bit;
 	bool		masks_lvtpc;
+	bool		user_disable;
 	bool		late_nmis;
 	bool		shares_counters;
 	u64		config_known;
@@ -196,6 +198,7 @@ extern const struct attribute_group x86_user_group;
 void x86_user_init(struct x86_desc *desc);
 void x86_user_exit(struct x86_desc *desc);
 int x86_user_flags(void);
+bool x86_user_is_everybody(void);
 int x86_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc);
 void x86_user_take_over(void);
 void x86_user_switch(struct corepmu_cpu *cpuc);
