@@ -124,7 +124,7 @@ static const struct x86_model_cpu amd_v2 = {
 /* Zen 4 with branch records, and a hypervisor's without freeze */
 static const struct x86_model_cpu amd_lbr = {
 	.name = "LbrExtV2", .amd = true, .family = 0x19, .model = 0x11, .version = 2, .nr_gp = 6,
-	.gp_width = 48, .lbr_nr = 16, .lbr_freeze = true,
+	.gp_width = 48, .lbr_nr = 16, .lbr_freeze = true, .virt = true,
 };
 
 static const struct x86_model_cpu amd_lbr_runs = {

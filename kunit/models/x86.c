@@ -25,6 +25,7 @@
 #define SELECT_INT		BIT_ULL(20)
 #define SELECT_EN		BIT_ULL(22)
 #define SELECT_GUEST_ONLY	BIT_ULL(40)
+#define SELECT_HOST_ONLY	BIT_ULL(41)
 #define SELECT_EVENT_AMD	(GENMASK_ULL(35, 32) | GENMASK_ULL(15, 0))
 
 #define STATUS_CTR_FRZ		BIT_ULL(59)
@@ -94,12 +95,21 @@ static bool has_global_ctrl(void)
 	return x86_model_this()->version >= 2;
 }
 
+/* Nobody is a guest here. With EFER.SVME 0 neither of AMD's bits counts anything. */
+static bool counts_host(u64 select)
+{
+	if (!x86_model_this()->amd)
+		return true;
+
+	return !(select & SELECT_GUEST_ONLY) && (x86_model_svm || !(select & SELECT_HOST_ONLY));
+}
+
 static bool gp_counts(struct x86_model *m, int idx, u64 event, bool user)
 {
 	u64 select = m->select[idx];
 	u64 what = x86_model_this()->amd ? SELECT_EVENT_AMD : GENMASK_ULL(15, 0);
 
-	return (select & SELECT_EN) && !(select & SELECT_GUEST_ONLY) && (select & what) == event &&
+	return (select & SELECT_EN) && counts_host(select) && (select & what) == event &&
 	       (select & (user ? SELECT_USR : SELECT_OS));
 }
 
@@ -599,6 +609,8 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_threads = false;
 	x86_model_user_power_on();
 	pebs_model_guests = false;
+	x86_model_svm = false;
+	x86_model_no_kprobes = false;
 	in_use = false;
 
 	for_each_possible_cpu(i)

@@ -85,6 +85,16 @@ bool x86_is_64bit_code(u64 addr);
 extern bool pebs_model_guests;
 #define x86_may_run_guests() pebs_model_guests
 
+struct kprobe;
+
+extern bool x86_model_svm, x86_model_no_kprobes;
+#define x86_svm_is_on() x86_model_svm
+int x86_model_register_kprobes(struct kprobe **list, int nr);
+void x86_model_unregister_kprobes(struct kprobe **list, int nr);
+void x86_model_switch_svm(bool on);
+#define register_kprobes x86_model_register_kprobes
+#define unregister_kprobes x86_model_unregister_kprobes
+
 extern bool x86_model_threads;
 #define x86_has_threads() x86_model_threads
 #define x86_may_have_threads() x86_model_threads

@@ -14,6 +14,7 @@
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/counter.h>
@@ -35,7 +36,8 @@ static bool is_metric(int idx)
 
 static void write_select(const struct x86_desc *desc, int idx, u64 value)
 {
-	x86_write_msr(desc->select_msr + desc->step * idx, value);
+	x86_write_msr(desc->select_msr + desc->step * idx,
+		      value & ~this_cpu_read(x86_select_masked));
 }
 
 /*
@@ -152,6 +154,25 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 		write_select(to_x86(cpuc->pmu), idx + 1, 0);
 	}
 	select_global(cpuc, idx, hwc->config_base);
+}
+
+/**
+ * x86_select_again() - x86_select_masked has changed
+ * @cpuc: this CPU's state, stopped
+ *
+ * Counters that are enabled one by one have their selects written when they are started. IRQs
+ * off, or NMI.
+ */
+void x86_select_again(struct corepmu_cpu *cpuc)
+{
+	int idx;
+
+	if (cpuc->pmu->backend != &x86_global_backend)
+		return;
+
+	for (idx = 0; idx < to_x86(cpuc->pmu)->nr_gp; idx++)
+		if (cpuc->selected[idx])
+			write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
 }
 
 /* Each counter by itself */
@@ -305,6 +326,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	if (desc->shares_counters && !x86_is_reserved())
 		return;
 
+	x86_svm_reset();
 	if (desc->global_ctrl)
 		x86_write_msr(desc->global_ctrl, 0);
 	for (idx = 0; idx < desc->nr_gp; idx++) {

@@ -105,10 +105,11 @@ static int encode_filter(const struct perf_event_attr *attr, u64 *select)
 		/* KVM switches counters for the built-in driver alone. */
 		if (boot_cpu_has(X86_FEATURE_VMX))
 			return corepmu_refuse(-EOPNOTSUPP, "exclude_host: guests cannot be told from the host");
-		if (!boot_cpu_has(X86_FEATURE_SVM))
+		if (!boot_cpu_has(X86_FEATURE_SVM) || attr->exclude_guest)
 			return 0;
-		*select |= EVNTSEL_AMD_GUESTONLY;
 	}
+	if (boot_cpu_has(X86_FEATURE_SVM))
+		*select |= x86_svm_filter(attr);
 
 	if (!attr->exclude_user)
 		*select |= EVNTSEL_USR;

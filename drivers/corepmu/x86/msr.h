@@ -80,6 +80,12 @@ static inline bool x86_may_run_guests(void)
 	return native_read_cr4() & X86_CR4_VMXE;
 }
 
+/* The same on AMD's CPUs */
+static inline bool x86_svm_is_on(void)
+{
+	return x86_read_msr(MSR_EFER) & EFER_SVME;
+}
+
 /**
  * x86_read_code() - the bytes of an instruction
  * @addr: where it is, or any other address: user space may have had a branch to it recorded
@@ -177,16 +183,17 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define EVNTSEL_UMASK2		GENMASK_ULL(47, 40)
 /* SDM volume 3, "Adaptive PEBS": its records are those that IA32_PEBS_DATA_CFG says */
 #define EVNTSEL_ADAPTIVE	BIT_ULL(34)
+/* SDM volume 3, "RDPMC User Disable": to user space the counter is 0 */
+#define EVNTSEL_RDPMC_USR_DISABLE BIT_ULL(37)
 /*
  * AMD's PPRs from family 17h on, "Large Increment per Cycle Events": an odd counter that
  * counts event 0xfff has the upper 16 bits of the one below.
  */
 #define EVNTSEL_AMD_MERGE	(EVNTSEL_AMD_EVENT_HI | EVNTSEL_EVENT)
 #define AMD_MERGED_BITS		GENMASK_ULL(15, 0)
-/* SDM volume 3, "RDPMC User Disable": to user space the counter is 0 */
-#define EVNTSEL_RDPMC_USR_DISABLE BIT_ULL(37)
-/* AMD APM volume 2, "Performance Event-Select Registers": HG_ONLY 01b */
+/* AMD APM volume 2, "Performance Event-Select Registers": HG_ONLY 01b and 10b */
 #define EVNTSEL_AMD_GUESTONLY	BIT_ULL(40)
+#define EVNTSEL_AMD_HOSTONLY	BIT_ULL(41)
 
 /* IA32_FIXED_CTR_CTRL: four bits for each fixed counter */
 #define FIXED_CTRL_OS		BIT_ULL(0)

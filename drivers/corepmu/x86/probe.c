@@ -288,9 +288,10 @@ int corepmu_arch_init(void)
 		goto out_reserve;
 
 	x86_user_init(desc);
+	x86_svm_init();
 	ret = register_kinds();
 	if (ret)
-		goto out_user;
+		goto out_svm;
 
 	/* From now on an event brings the reservation. */
 	if (desc->shares_counters)
@@ -298,7 +299,8 @@ int corepmu_arch_init(void)
 
 	return 0;
 
-out_user:
+out_svm:
+	x86_svm_exit();
 	x86_user_exit(desc);
 	x86_nmi_exit(desc);
 out_reserve:
@@ -316,6 +318,7 @@ void corepmu_arch_exit(void)
 	struct x86_desc *desc = x86_kind(0);
 
 	unregister_kinds(x86_nr_kinds());
+	x86_svm_exit();
 	x86_user_exit(desc);
 	if (!desc->shares_counters)
 		x86_release(desc->pmu);

@@ -5,6 +5,7 @@
 #ifndef _COREPMU_X86_H
 #define _COREPMU_X86_H
 
+#include <linux/percpu-defs.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
@@ -40,8 +41,8 @@ struct intel_uarch;
  * @pebs_all: these can be of all counters and events, with what is asked for
  * @pebs_timing: records tell how long the instruction took to retire
  * @ds_bit: bit of both that says that there are records, or 0
- * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @user_disable: a counter can be kept from user space that may read others
+ * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @late_nmis: an NMI may come after its overflow has been dealt with
  * @shares_counters: the built-in driver is there too, and has the counters while this one
  *	has no event
@@ -78,8 +79,8 @@ struct x86_desc {
 	bool		pebs_all;
 	bool		pebs_timing;
 	u64		ds_bit;
-	bool		masks_lvtpc;
 	bool		user_disable;
+	bool		masks_lvtpc;
 	bool		late_nmis;
 	bool		shares_counters;
 	u64		config_known;
@@ -127,6 +128,7 @@ struct corepmu *x86_this_pmu(void);
 bool x86_joins(struct corepmu_cpu *cpuc);
 
 /* counters.c */
+void x86_select_again(struct corepmu_cpu *cpuc);
 u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed);
 extern const struct corepmu_backend x86_global_backend;
 extern const struct corepmu_backend x86_each_backend;
@@ -161,6 +163,13 @@ const char *x86_kernel_name(const struct x86_desc *desc);
 /* smi.c */
 extern const struct attribute_group x86_smi_group;
 void x86_smi_reset(struct corepmu_cpu *cpuc);
+
+/* svm.c: bits that no event select has on this CPU for now */
+DECLARE_PER_CPU(u64, x86_select_masked);
+u64 x86_svm_filter(const struct perf_event_attr *attr);
+void x86_svm_reset(void);
+void x86_svm_init(void);
+void x86_svm_exit(void);
 
 /* topdown.c */
 int x86_topdown_encode(struct perf_event *event);

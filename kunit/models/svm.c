@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KVM on AMD's CPUs, as far as counters hear of it: EFER.SVME, and whom it tells
+ */
+#include <linux/errno.h>
+#include <linux/kprobes.h>
+#include <linux/string.h>
+
+#include "x86_access.h"
+
+/* EFER.SVME of all CPUs */
+bool x86_model_svm;
+
+/* There are no kprobes in this kernel. */
+bool x86_model_no_kprobes;
+
+static struct kprobe **probes;
+static int nr_probes;
+
+/**
+ * x86_model_register_kprobes() - register_kprobes()
+ * @list: the probes
+ * @nr: how many
+ *
+ * Return: 0 or a negative errno
+ */
+int x86_model_register_kprobes(struct kprobe **list, int nr)
+{
+	if (x86_model_no_kprobes)
+		return -ENOENT;
+
+	probes = list;
+	nr_probes = nr;
+	return 0;
+}
+
+/**
+ * x86_model_unregister_kprobes() - unregister_kprobes()
+ * @list: the probes
+ * @nr: how many
+ */
+void x86_model_unregister_kprobes(struct kprobe **list, int nr)
+{
+	probes = NULL;
+	nr_probes = 0;
+}
+
+/**
+ * x86_model_switch_svm() - KVM begins or ends to run guests on this CPU
+ * @on: whether it begins
+ *
+ * As svm_enable_virtualization_cpu() and svm_disable_virtualization_cpu() in
+ * arch/x86/kvm/svm/svm.c: the register first.
+ */
+void x86_model_switch_svm(bool on)
+{
+	const char *name = on ? "amd_pmu_enable_virt" : "amd_pmu_disable_virt";
+	int i;
+
+	x86_model_svm = on;
+	for (i = 0; i < nr_probes; i++)
+		if (!strcmp(probes[i]->symbol_name, name))
+			probes[i]->pre_handler(probes[i], NULL);
+}
