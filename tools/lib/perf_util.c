@@ -66,6 +66,20 @@ int write_number(const char *path, long value)
 	return ret;
 }
 
+/* The module's PMUs begin with the name that it was loaded with, which may be the other's. */
+static bool is_in_tree(const char *pmu)
+{
+	FILE *file = fopen("/sys/module/corepmu/parameters/name", "r");
+	char name[64] = "corepmu";
+
+	if (file) {
+		if (fscanf(file, "%63s", name) != 1)
+			ktap_diag("the module's name cannot be read");
+		fclose(file);
+	}
+	return strncmp(pmu, name, strlen(name)) != 0;
+}
+
 void target_init(int argc, char **argv)
 {
 	const struct arch_counters counters = arch_counters();
@@ -98,7 +112,7 @@ void target_init(int argc, char **argv)
 		exit(1);
 	}
 	target.loop_cycles = arch_loop_cycles(target.pmu);
-	target.in_tree = strncmp(target.pmu, "corepmu", 7) != 0;
+	target.in_tree = is_in_tree(target.pmu);
 	uname(&uts);
 	if (sscanf(uts.release, "%u.%u", &major, &minor) != 2)
 		printf("# cannot tell the kernel from %s\n", uts.release);
