@@ -251,37 +251,45 @@ static u64 x86_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 	return x86_rdpmc(x86_rdpmc_index(value_counter(hwc)));
 }
 
-static bool is_topdown(const struct hw_perf_event *hwc)
+/* An event that is one counter, and nothing else */
+static __always_inline u64 read_plain(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
-	return unlikely(hwc->flags & COREPMU_EVENT_TOPDOWN);
+	return x86_rdpmc(x86_rdpmc_index(hwc->idx));
 }
 
-/* Some events are not the counter alone. Returns whether that was all. */
-static noinline bool update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event)
+static bool is_plain(const struct hw_perf_event *hwc)
 {
-	if (event->hw.flags & COREPMU_EVENT_LARGE)
-		return x86_pebs_update(cpuc);
-
-	return x86_topdown_update(cpuc, event);
+	return likely(!(hwc->flags & (COREPMU_EVENT_TOPDOWN | COREPMU_EVENT_LARGE |
+				      COREPMU_EVENT_PAIR)));
 }
 
-static bool counts_otherwise(const struct hw_perf_event *hwc)
+static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event,
+				      bool nmi_safe)
 {
-	return unlikely(hwc->flags & (COREPMU_EVENT_TOPDOWN | COREPMU_EVENT_LARGE));
+	if ((event->hw.flags & COREPMU_EVENT_LARGE) && x86_pebs_update(cpuc))
+		return;
+	if ((event->hw.flags & COREPMU_EVENT_TOPDOWN) && x86_topdown_update(cpuc, event))
+		return;
+	if (nmi_safe)
+		corepmu_count_event_nmi_safe(cpuc, event, x86_read);
+	else
+		corepmu_count_event(cpuc, event, x86_read);
 }
 
 static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (counts_otherwise(&event->hw) && update_otherwise(cpuc, event))
-		return;
-	corepmu_count_event(cpuc, event, x86_read);
+	if (is_plain(&event->hw))
+		corepmu_count_event(cpuc, event, read_plain);
+	else
+		update_otherwise(cpuc, event, false);
 }
 
 static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (counts_otherwise(&event->hw) && update_otherwise(cpuc, event))
-		return;
-	corepmu_count_event_nmi_safe(cpuc, event, x86_read);
+	if (is_plain(&event->hw))
+		corepmu_count_event_nmi_safe(cpuc, event, read_plain);
+	else
+		update_otherwise(cpuc, event, true);
 }
 
 static void write_counter(const struct x86_desc *desc, int idx, u64 value)
@@ -292,15 +300,24 @@ static void write_counter(const struct x86_desc *desc, int idx, u64 value)
 		x86_write_msr(desc->counter_msr + desc->step * idx, value);
 }
 
-static void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+static noinline void write_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
+				     u64 value)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 
-	if (is_topdown(hwc) && x86_topdown_write(cpuc, hwc))
+	if ((hwc->flags & COREPMU_EVENT_TOPDOWN) && x86_topdown_write(cpuc, hwc))
 		return;
 	write_counter(desc, value_counter(hwc), value);
-	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR))
+	if (hwc->flags & COREPMU_EVENT_PAIR)
 		write_counter(desc, hwc->idx, AMD_MERGED_BITS);
+}
+
+static void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	if (is_plain(hwc))
+		write_counter(to_x86(cpuc->pmu), hwc->idx, value);
+	else
+		write_otherwise(cpuc, hwc, value);
 }
 
 static void x86_clear(struct corepmu_cpu *cpuc, u64 counters)

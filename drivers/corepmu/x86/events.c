@@ -196,7 +196,7 @@ static void encode_readers(const struct x86_desc *desc, struct perf_event *event
 int x86_encode(struct corepmu *pmu, struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
-	const struct x86_desc *desc = to_x86(pmu);
+	struct x86_desc *desc = to_x86(pmu);
 	struct hw_perf_event *hwc = &event->hw;
 	u64 select = EVNTSEL_INT, second;
 	bool latency;
@@ -237,6 +237,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (desc->needs_pair && desc->needs_pair(config)) {
 		hwc->config &= pmu->pair_counters;
 		hwc->flags |= COREPMU_EVENT_PAIR;
+		WRITE_ONCE(desc->has_pairs, true);
 	}
 	if (!hwc->config) {
 		if (is_generic(attr))

@@ -12,6 +12,7 @@
 #include <linux/bitfield.h>
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
+#include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
 
@@ -28,6 +29,8 @@
 /* Filled before the first interrupt can come, and emptied after the last. */
 static struct x86_desc *kinds[X86_MAX_KINDS];
 static unsigned int nr_kinds;
+
+DEFINE_PER_CPU(struct corepmu *, x86_own_pmu);
 
 /**
  * x86_native_model() - what this CPU says of its kind
@@ -58,6 +61,10 @@ unsigned int x86_core_type(u32 native_model)
  */
 void x86_add_kind(struct x86_desc *desc)
 {
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &desc->pmu->supported_cpus)
+		per_cpu(x86_own_pmu, cpu) = desc->pmu;
 	kinds[nr_kinds++] = desc;
 }
 
@@ -70,7 +77,14 @@ void x86_add_kind(struct x86_desc *desc)
  */
 struct x86_desc *x86_remove_kind(void)
 {
-	return nr_kinds ? kinds[--nr_kinds] : NULL;
+	struct x86_desc *desc = nr_kinds ? kinds[--nr_kinds] : NULL;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (desc && per_cpu(x86_own_pmu, cpu) == desc->pmu)
+			per_cpu(x86_own_pmu, cpu) = NULL;
+
+	return desc;
 }
 
 /**
@@ -95,24 +109,6 @@ unsigned int x86_nr_kinds(void)
 }
 
 /**
- * x86_this_pmu() - the PMU of this CPU
- *
- * Not preemptible; any context, NMI too.
- *
- * Return: the PMU, or NULL for a CPU that has come and is of no kind that is known
- */
-struct corepmu *x86_this_pmu(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr_kinds; i++)
-		if (cpumask_test_cpu(smp_processor_id(), &kinds[i]->pmu->supported_cpus))
-			return kinds[i]->pmu;
-
-	return NULL;
-}
-
-/**
  * x86_joins() - the backend's joins()
  * @cpuc: a PMU's state on this CPU, which was offline when the kinds were looked for
  *
@@ -127,8 +123,10 @@ bool x86_joins(struct corepmu_cpu *cpuc)
 	u32 model = x86_native_model();
 	unsigned int i;
 
-	if (desc->native_model == model)
+	if (desc->native_model == model) {
+		this_cpu_write(x86_own_pmu, cpuc->pmu);
 		return true;
+	}
 
 	for (i = 0; i < nr_kinds; i++)
 		if (kinds[i]->native_model == model)

@@ -46,7 +46,14 @@ static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 			overflowed |= BIT_ULL(idx);
 	}
 
-	return x86_merged_overflows(cpuc, overflowed);
+	return overflowed;
+}
+
+/* Not many programs have events that need two counters. */
+static u64 overflows_of(const struct x86_desc *desc, struct corepmu_cpu *cpuc, u64 overflowed)
+{
+	return unlikely(READ_ONCE(desc->has_pairs)) ? x86_merged_overflows(cpuc, overflowed) :
+						      overflowed;
 }
 
 /* Returns how many counters overflowed. */
@@ -56,7 +63,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	u64 status, overflowed;
 
 	if (!desc->global_status) {
-		overflowed = overflowed_by_value(cpuc);
+		overflowed = overflows_of(desc, cpuc, overflowed_by_value(cpuc));
 		corepmu_handle_overflow(cpuc, overflowed);
 		return hweight64(overflowed);
 	}
@@ -83,7 +90,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 			overflowed = x86_pebs_overflow(cpuc, overflowed);
 		if (unlikely(overflowed & (desc->metrics_bit | BIT_ULL(SLOTS_COUNTER))))
 			overflowed = x86_topdown_overflow(cpuc, overflowed);
-		corepmu_handle_overflow(cpuc, x86_merged_overflows(cpuc, overflowed));
+		corepmu_handle_overflow(cpuc, overflows_of(desc, cpuc, overflowed));
 	}
 
 	return handled;

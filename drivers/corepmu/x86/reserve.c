@@ -23,7 +23,7 @@ static DEFINE_MUTEX(reserve_lock);
 static unsigned int reserve_users;
 
 /* The registers are this driver's. Written with the lock held, read by the NMI handler. */
-static bool reserved;
+bool x86_reserved;
 
 static u32 counter_msr(const struct x86_desc *desc, unsigned int idx)
 {
@@ -119,7 +119,7 @@ static int take_all(void)
 		return -ENODEV;
 	}
 
-	WRITE_ONCE(reserved, true);
+	WRITE_ONCE(x86_reserved, true);
 	on_each_cpu(reset_this_cpu, NULL, 1);
 
 	return 0;
@@ -173,20 +173,8 @@ void x86_release(struct corepmu *pmu)
 	mutex_lock(&reserve_lock);
 	if (!--reserve_users) {
 		on_each_cpu(reset_this_cpu, NULL, 1);
-		WRITE_ONCE(reserved, false);
+		WRITE_ONCE(x86_reserved, false);
 		release_below(largest_kind(), largest_kind()->nr_gp);
 	}
 	mutex_unlock(&reserve_lock);
-}
-
-/**
- * x86_is_reserved() - are the counters this driver's?
- *
- * Any context, NMI too.
- *
- * Return: whether they are
- */
-bool x86_is_reserved(void)
-{
-	return READ_ONCE(reserved);
 }

@@ -46,6 +46,7 @@ struct intel_uarch;
  * @late_nmis: an NMI may come after its overflow has been dealt with
  * @shares_counters: the built-in driver is there too, and has the counters while this one
  *	has no event
+ * @has_pairs: an event that needs two counters has been opened since load
  * @config_known: bits of perf_event_attr.config that mean something
  * @counts_only: of these, bits of events that cannot be sampled
  * @hardware: config for each PERF_COUNT_HW_*, 0 if there is none
@@ -83,6 +84,7 @@ struct x86_desc {
 	bool		masks_lvtpc;
 	bool		late_nmis;
 	bool		shares_counters;
+	bool		has_pairs;
 	u64		config_known;
 	u64		counts_only;
 	u64		hardware[PERF_COUNT_HW_MAX];
@@ -124,8 +126,20 @@ void x86_add_kind(struct x86_desc *desc);
 struct x86_desc *x86_remove_kind(void);
 struct x86_desc *x86_kind(unsigned int nr);
 unsigned int x86_nr_kinds(void);
-struct corepmu *x86_this_pmu(void);
 bool x86_joins(struct corepmu_cpu *cpuc);
+DECLARE_PER_CPU(struct corepmu *, x86_own_pmu);
+
+/**
+ * x86_this_pmu() - the PMU of this CPU
+ *
+ * Not preemptible; any context, NMI too.
+ *
+ * Return: the PMU, or NULL for a CPU that has come and is of no kind that is known
+ */
+static inline struct corepmu *x86_this_pmu(void)
+{
+	return this_cpu_read(x86_own_pmu);
+}
 
 /* counters.c */
 void x86_select_again(struct corepmu_cpu *cpuc);
@@ -218,6 +232,18 @@ void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm);
 int x86_reserve(void);
 int x86_acquire(struct corepmu *pmu);
 void x86_release(struct corepmu *pmu);
-bool x86_is_reserved(void);
+extern bool x86_reserved;
+
+/**
+ * x86_is_reserved() - are the counters this driver's?
+ *
+ * Any context, NMI too.
+ *
+ * Return: whether they are
+ */
+static inline bool x86_is_reserved(void)
+{
+	return READ_ONCE(x86_reserved);
+}
 
 #endif /* _COREPMU_X86_H */
