@@ -187,16 +187,15 @@ static noinline int emit_with_branches(struct perf_event *event, struct perf_sam
 	return stop;
 }
 
-/* Emit a sample for a period of @period counts. Returns whether to stop. */
-static int emit_sample(struct perf_event *event, u64 period, struct pt_regs *regs)
+/* Emit a sample for a period of @period counts, made in @data. Returns whether to stop. */
+static int emit_sample(struct perf_event *event, struct perf_sample_data *data, u64 period,
+		       struct pt_regs *regs)
 {
-	struct perf_sample_data data;
-
-	perf_sample_data_init(&data, 0, period);
+	perf_sample_data_init(data, 0, period);
 	if (unlikely(event->hw.flags & COREPMU_EVENT_BRANCHES))
-		return emit_with_branches(event, &data, regs);
+		return emit_with_branches(event, data, regs);
 
-	return emit_data(event, &data, regs);
+	return emit_data(event, data, regs);
 }
 
 /**
@@ -209,12 +208,14 @@ static int emit_sample(struct perf_event *event, u64 period, struct pt_regs *reg
  * the task that it belongs to. It shows where the interrupt came that runs now, if one does,
  * and this function's caller otherwise: interrupts have been off since the overflow. The
  * overflow interrupt, when it comes, finds no event on the counter, or one whose period has
- * not ended, and emits nothing. IRQs off, or NMI.
+ * not ended, and emits nothing. IRQs off, or NMI: also from within another event's sample, when
+ * perf core throttles a group. So this one is not made in corepmu_cpu.sample.
  */
 noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct pt_regs *regs = cpuc->regs ?: get_irq_regs();
 	u64 period = event->hw.last_period;
+	struct perf_sample_data data;
 	struct pt_regs here;
 
 	if (!regs) {
@@ -228,7 +229,7 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 		return;
 	}
 	corepmu_counter_end_period(event);
-	emit_sample(event, period, regs);
+	emit_sample(event, &data, period, regs);
 }
 
 static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
@@ -244,7 +245,7 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
 	if (!ended || !is_sampling_event(event))
 		return;
 
-	if (emit_sample(event, period, cpuc->regs))
+	if (emit_sample(event, &cpuc->sample, period, cpuc->regs))
 		corepmu_event_stop(event, 0);
 }
 

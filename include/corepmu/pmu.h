@@ -126,6 +126,8 @@ struct corepmu_second {
  * @selected: what each counter's event selection register holds
  * @second: registers that say what events count, besides @selected
  * @demands: scratch memory for working out a placement
+ * @sample: what samples of the overflow interrupt are made in; one interrupt does not interrupt
+ *	another
  *
  * Only the CPU itself touches it, with interrupts disabled.
  */
@@ -162,6 +164,7 @@ struct corepmu_cpu {
 	u64			selected[COREPMU_MAX_COUNTERS];
 	struct corepmu_second	second[COREPMU_MAX_SECOND];
 	struct corepmu_demand	demands[COREPMU_MAX_DEMANDS];
+	struct perf_sample_data	sample;
 };
 
 /**
