@@ -3,8 +3,8 @@
 # What clients did on several drivers, a row for each test: from files CLIENT.DRIVER.ktap,
 # which begin with "# client: NAME VERSION". The variable "drivers" names the drivers, the
 # built-in one first. The status is 1 when a test that the built-in driver passes does not
-# pass on all others, when one is missing there, or when a suite did not come to its end
-# anywhere. Such rows end with an arrow.
+# pass on all others that the client was run with, when one is missing there, or when a suite did
+# not come to its end anywhere. Such rows end with an arrow.
 
 BEGIN { drivers_nr = split(drivers, driver, " ") }
 
@@ -16,6 +16,7 @@ FNR == 1 {
 /^# client: / {
 	client = $3
 	version = $4
+	ran[client, here] = 1
 	next
 }
 
@@ -27,6 +28,7 @@ FNR == 1 {
 	if (!(row in seen)) {
 		seen[row] = 1
 		order[++n] = row
+		whose[row] = client
 	}
 	got[row, here] = result
 	if (/^the suite comes to its end$/)
@@ -45,7 +47,8 @@ END {
 		for (d = 1; d <= drivers_nr; d++) {
 			result = (row, driver[d]) in got ? got[row, driver[d]] : "-"
 			printf " %-9s", result
-			if (got[row, driver[1]] == "ok" && result != "ok")
+			if (got[row, driver[1]] == "ok" && result != "ok" &&
+			    (whose[row], driver[d]) in ran)
 				worse = 1
 		}
 		print worse ? " <--" : ""

@@ -29,7 +29,7 @@ ktap_details()
 concludes()
 {
 	status=0
-	table=$(awk -v drivers="built-in corepmu" -f scripts/lib/clients-table.awk \
+	table=$(awk -v drivers="built-in corepmu ${more:-}" -f scripts/lib/clients-table.awk \
 		"$work/rr.built-in.ktap" "$work/rr.corepmu.ktap") || status=$?
 	[ $status -eq "$2" ] && grep -qE -- "^rr +5\.6 +$3\$" <<<"$table"
 	result "$1"
@@ -40,6 +40,7 @@ plan
 results built-in "ok 1 - record ls"
 results corepmu "ok 1 - record ls"
 concludes "equal results are no fault" 0 'record ls +ok +ok *'
+more=beside concludes "a driver that the client is not run with is none" 0 'record ls +ok +ok +- *'
 
 results corepmu "not ok 1 - record ls"
 concludes "what corepmu alone fails is told" 1 'record ls +ok +fails +<--'
