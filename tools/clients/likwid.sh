@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# likwid-perfctr: counts of a whole CPU, by the names that likwid has for it, which it looks up in
+# the PMU cpu in sysfs.
+
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+echo -1 >/proc/sys/kernel/perf_event_paranoid
+export ROUNDS=1000
+
+case $VENDOR in
+amd)
+	fixed=RETIRED_INSTRUCTIONS:PMC0,CPU_CLOCKS_UNHALTED:PMC1
+	branches=RETIRED_BRANCH_INSTR:PMC2
+	;;
+*)
+	fixed=INSTR_RETIRED_ANY:FIXC0,CPU_CLK_UNHALTED_CORE:FIXC1
+	branches=BR_INST_RETIRED_ALL_BRANCHES:PMC0
+	;;
+esac
+
+# measured OPTION... COMMAND: what it writes, comma separated, in /tmp/said.
+measured()
+{
+	timeout 120 likwid-perfctr -O "$@" >/tmp/said 2>&1 && return 0
+	echo "status $? of likwid-perfctr $*"
+	tail -n 20 /tmp/said
+	return 1
+}
+
+# count_of EVENT LOWEST HIGHEST
+count_of()
+{
+	expect_range "$1" "$2" "$3" "$(awk -F, -v event="${1%%:*}" \
+		'$1 == event { printf "%d", $3; exit }' /tmp/said)" || { cat /tmp/said; return 1; }
+}
+
+counted()
+{
+	measured -C 0 -g "$fixed" workload && count_of "${fixed%%,*}" 40000000 80000000 &&
+		count_of "${fixed#*,}" 40000000 400000000
+}
+
+with_branches()
+{
+	measured -C 0 -g "$fixed,$branches" workload &&
+		count_of "${fixed%%,*}" 40000000 80000000 && count_of "$branches" 5000000 40000000
+}
+
+group()
+{
+	measured -C 0 -g BRANCH workload && expect_says "its metrics" '^Branch rate,' "$(cat /tmp/said)"
+}
+
+# More groups than one: in turns, every tenth of a second.
+in_turns()
+{
+	measured -C 0 -g "$fixed" -g "$branches" -t 100ms sh -c 'workload; workload' &&
+		expect_says "lines of the first" '^1,[0-9]+,' "$(cat /tmp/said)" &&
+		expect_says "lines of the second" '^2,[0-9]+,' "$(cat /tmp/said)"
+}
+
+while_it_waits()
+{
+	taskset 1 workload &
+	measured -C 0 -g "$fixed" -S 1s && count_of "${fixed%%,*}" 1000000 10000000000
+}
+
+plan 5
+check "instructions and cycles of a CPU" counted
+check "branches besides" with_branches
+check "a group: BRANCH, and its metrics" group
+check "two groups in turns" in_turns
+check "-S: for a second" while_it_waits
+finish

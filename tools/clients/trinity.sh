@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# trinity, as a user without privileges: system calls with arguments that it invents, of which it
+# knows perf_event_open()'s and the PMUs in sysfs. run-guest looks for what the kernel says of it.
+
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+echo -1 >/proc/sys/kernel/perf_event_paranoid
+export ROUNDS=200
+mkdir -m 777 /tmp/trinity
+
+# The kernel counts the calls that did not fail.
+opens=/sys/kernel/tracing/events/syscalls/sys_exit_perf_event_open
+echo 'hist:keys=ret if ret >= 0' >$opens/trigger
+
+# fuzzed SECONDS OPTION...: until the time is over; it may come to its end before.
+fuzzed()
+{
+	seconds=$1
+	shift
+	cd /tmp/trinity || return
+	# A child of it may stop or kill whatever is the user's, its parent too.
+	end=$(($(cut -d. -f1 /proc/uptime) + seconds))
+	runs=0
+	while left=$((end - $(cut -d. -f1 /proc/uptime))) && [ $left -gt 0 ]; do
+		su user -c "exec timeout -s KILL $left trinity -q -l off -C 4 $*" >/tmp/said 2>&1
+		runs=$((runs + 1))
+		# Whoever is left over
+		for process in $(ps -o pid,user | awk '$2 == "user" { print $1 }'); do
+			kill -9 "$process" 2>/dev/null
+		done
+	done
+	opened=$(sed -n 's/^ *Hits: //p' "$opens/hist")
+	echo "# $runs runs, and $opened events opened by now" >&3
+	expect_range "events opened" 1 1000000000 "$opened" || { cat /tmp/said; return 1; }
+}
+
+# The PMU counts the workload afterwards: no counter is left taken.
+counts()
+{
+	expect_range "instructions" 4000000 20000000 \
+		"$(stat_count "$PMU/$INSTRUCTIONS/u" workload)" &&
+		expect_range "cycles" 4000000 100000000 "$(stat_count "$PMU/$CYCLES/u" workload)"
+}
+
+exec 3>&1
+plan 3
+check "perf_event_open(2) and what is done with its files" fuzzed 300 \
+	-c perf_event_open -c ioctl -c mmap -c munmap -c read -c prctl -c close -c dup -c fork
+check "all system calls" fuzzed 300
+check "the PMU counts" counts
+finish
