@@ -234,6 +234,7 @@ static const struct {
 	unsigned int	precise;
 	u64		select;
 	u64		counters;
+	u32		type;
 } encodings[] = {
 	/* Cycles: INST_RETIRED, inverted, 16; the most precise, INST_RETIRED.PREC_DIST */
 	{ 3, PERF_COUNT_HW_CPU_CYCLES, 1, 0x108300c0, 0xf },
@@ -243,18 +244,23 @@ static const struct {
 	{ 4, PERF_COUNT_HW_CPU_CYCLES, 2, 0x40003003c, 0x2000000ff },
 	{ 4, PERF_COUNT_HW_INSTRUCTIONS, 2, 0x4000300c0, 0x1000000ff },
 	{ 4, PERF_COUNT_HW_INSTRUCTIONS, 3, 0x4000300c0, 0x100000000 },
+	/* How often instructions began to retire, which fixed counters do not count */
+	{ 4, 0x010400c0, 3, 0x4010700c0, 0xff, PERF_TYPE_RAW },
 };
 
 static void precise_encodes(struct kunit *test)
 {
 	struct bench *b = test->priv;
+	struct perf_event_attr attr;
 	struct perf_event *event;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(encodings); i++) {
 		if (encodings[i].pebs != cpu_of(b)->pebs)
 			continue;
-		event = open_precise(b, encodings[i].config, encodings[i].precise, 1000);
+		attr = precise_attr(encodings[i].config, encodings[i].precise, 1000);
+		attr.type = encodings[i].type;
+		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
 		KUNIT_EXPECT_EQ_MSG(test, event->hw.config_base, encodings[i].select, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, event->hw.config, encodings[i].counters, "row %u", i);
 		bench_close(event);

@@ -72,7 +72,8 @@ u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *a
  */
 static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 {
-	bool instructions = code_of(config) == EVENT_INSTRUCTIONS;
+	/* With an edge or a mask it is an event that the fixed counter has not. */
+	bool instructions = config == EVENT_INSTRUCTIONS;
 
 	switch (uarch_of(desc)) {
 	case UARCH_ICE_LAKE:
