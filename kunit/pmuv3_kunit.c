@@ -92,6 +92,11 @@ static const struct encoding encodings[] = {
 	{ "pmuv3p5", { RAW(0x08), .config1 = 1ULL << 17 }, -EINVAL },
 	{ "pmuv3p5", { RAW(0x08), .config2 = 1 }, -EINVAL },
 	{ "pmuv3p5", { RAW(0x08), .config3 = 1 }, -EINVAL },
+	/* Generic events, whose config says what they are: what others leave there is ignored. */
+	{ "pmuv3p5", { HW(INSTRUCTIONS), .config1 = 1ULL << 17, .config2 = 1, .config3 = 1 }, 0,
+	  NSH | 0x08, 0x3f },
+	{ "pmuv3p5", { CACHE(L1D, 0), .config1 = ~0x1ffffULL, .config2 = ~0ULL }, 0,
+	  NSH | 0x04, 0x3f },
 
 	/* long: 64 bits */
 	{ "pmuv3p5", { RAW(0x08), .config1 = 1 }, 0, NSH | 0x08, 0x3f, COREPMU_EVENT_LONG },

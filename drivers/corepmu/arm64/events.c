@@ -232,6 +232,19 @@ static void allow_event_counters(const struct pmuv3 *pmuv3, struct hw_perf_event
 }
 
 /*
+ * What no file of format/ names. A generic event has nothing there to say, but programs leave
+ * anything in what are a breakpoint's address and length: of it, as of the built-in driver's, only
+ * the named bits of config1 count.
+ */
+static bool has_unknown_bits(const struct perf_event_attr *attr)
+{
+	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE)
+		return false;
+
+	return (attr->config1 & ~CONFIG1_KNOWN) || attr->config2 || compat_attr_more_config(attr);
+}
+
+/*
  * Let the event have PMCCNTR_EL0 or PMICNTR_EL0 too. The former counts a clock that may go on while
  * the CPU waits, that of a core of several threads for one (DDI 0487, D13.1.3): there cycles are
  * counted as any other event, as by armv8pmu_can_use_pmccntr() in drivers/perf/arm_pmuv3.c.
@@ -271,8 +284,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	if (number < 0)
 		return number;
 
-	if (!pmuv3_lenient &&
-	    ((attr->config1 & ~CONFIG1_KNOWN) || attr->config2 || compat_attr_more_config(attr)))
+	if (!pmuv3_lenient && has_unknown_bits(attr))
 		return corepmu_refuse(-EINVAL,
 				      "config1 %#llx, config2 %#llx: config1, config2 or config3 has bits that format/ does not name; lenient=1 ignores them",
 				      attr->config1, attr->config2);
