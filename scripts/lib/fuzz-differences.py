@@ -1,56 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# fuzz-differences.py TABLE FUZZER SEED ARCH FIRST SECOND: compare what two drivers made of the same
-# cases of pmu-fuzz. FIRST is the built-in driver's output, SECOND corepmu's, both may be compressed.
-# A case counts once, by the first of its results that differ: what follows depends on it.
+# fuzz-differences.py TABLE FUZZER SEED ARCH MACHINE CPU KERNEL FIRST SECOND [ROW]: compare what two
+# drivers made of the same cases of pmu-fuzz. FIRST is the built-in driver's output, SECOND corepmu's, both
+# may be compressed. A case counts once, by the first of its results that differ: what follows
+# depends on it.
 #
-# TABLE says which differences there may be (tools/fuzz/differences.cfg); FUZZER is pmu-fuzz for
-# this machine, which says what a case is. Prints each kind of difference with how often it was met
-# and an example. The status is 0 when all are in the table, 1 when not, 2 when nothing was compared.
+# TABLE says which differences there may be (tools/fuzz/differences.cfg) on ARCH, CPU and KERNEL; FUZZER is
+# pmu-fuzz for this machine, which says what a case is on MACHINE (intel, amd, arm64). Prints each
+# kind of difference with how often it was met and an example, and all cases of ROW. The status is 0
+# when all are in the table, 1 when not, 2 when nothing was compared.
 
 import configparser
-import gzip
 import re
 import subprocess
 import sys
 
-
-def lines(path):
-    """The output's lines, as bytes before a gzip header are not the fuzzer's."""
-    with open(path, "rb") as file:
-        data = file.read()
-    at = data.find(b"\x1f\x8b\x08")
-    if at >= 0:
-        data = gzip.decompress(data[at:])
-    return data.decode().replace("\r", "").splitlines()
+from fuzz_results import cases, first_difference, kind, plain
 
 
-def cases(path):
-    result = {}
-    for line in lines(path):
-        words = line.split()
-        if words and words[0].isdigit():
-            result[int(words[0])] = words[1:]
-        elif line.startswith("#"):
-            print(f"{path.split('/')[-1]}: {line[2:]}")
-    return result
-
-
-def first_difference(first, second):
-    for i in range(max(len(first), len(second))):
-        a = first[i] if i < len(first) else "nothing"
-        b = second[i] if i < len(second) else "nothing"
-        if a != b:
-            return a, b
-    return None
-
-
-def describe(fuzzer, seed, numbers):
+def describe(fuzzer, machine, seed, numbers):
     texts = {}
     for i in range(0, len(numbers), 500):
-        out = subprocess.run([fuzzer, "--seed", seed, "--describe", *map(str, numbers[i:i + 500])],
-                             check=True, capture_output=True, text=True).stdout
+        out = subprocess.run([fuzzer, "--machine", machine, "--seed", seed, "--describe",
+                              *map(str, numbers[i:i + 500])], check=True, capture_output=True, text=True).stdout
         for line in out.splitlines():
             number, text = line.split(" ", 1)
             texts[int(number)] = text
@@ -66,35 +39,25 @@ def event_of(text, word):
     return found.group(1) if found else text
 
 
-def plain(word):
-    """A result without the number of its event."""
-    what, _, value = word.partition(":")
-    return re.sub(r"\d+$", "", what) + ":" + value
-
-
 def value_of(word):
     value = word.partition(":")[2]
     return int(value) if value else 0
 
 
-def config_of(event):
-    found = re.search(r" config=(0x[0-9a-f]+)", event)
+def number_of(event, member):
+    found = re.search(f" {member}=(0x[0-9a-f]+)", event)
     return int(found.group(1), 16) if found else 0
 
 
-def kind(word):
-    """A result without what tells one event or count from another."""
-    what, _, value = plain(word).partition(":")
-    return f"{what}:{value}" if what == "open" or value in "01" else f"{what}:N"
-
-
 class Table:
-    def __init__(self, path, arch):
+    def __init__(self, path, arch, cpu, kernel):
         self.rows = configparser.ConfigParser(interpolation=None, strict=True)
         with open(path, encoding="utf-8") as file:
             self.rows.read_file(file)
         self.names = [name for name in self.rows.sections()
-                      if arch in self.rows[name].get("arches", arch).split()]
+                      if arch in self.rows[name].get("arches", arch).split() and
+                      re.search(self.rows[name].get("cpu", ""), cpu) and
+                      re.search(self.rows[name].get("kernel", ""), kernel)]
 
     def find(self, text, event, a, b):
         for name in self.names:
@@ -102,7 +65,8 @@ class Table:
             wanted = (("builtin", plain(a)), ("corepmu", plain(b)), ("event", event), ("case", text))
             if not all(re.search(row[key], value) for key, value in wanted if key in row):
                 continue
-            if "config" in row and not config_of(event) & int(row["config"], 0):
+            if not all(number_of(event, member) & int(row[member], 0)
+                       for member in ("config", "config1", "branches") if member in row):
                 continue
             if "more" in row and not 0 < value_of(a) - value_of(b) <= int(row["more"], 0):
                 continue
@@ -111,8 +75,9 @@ class Table:
 
 
 def main():
-    table, fuzzer, seed, arch, first, second = sys.argv[1:7]
-    table = Table(table, arch)
+    table, fuzzer, seed, arch, machine, cpu, kernel, first, second = sys.argv[1:10]
+    show = sys.argv[10] if len(sys.argv) > 10 else None
+    table = Table(table, arch, cpu, kernel)
     first, second = cases(first), cases(second)
     both = sorted(first.keys() & second.keys())
     if not both:
@@ -123,13 +88,15 @@ def main():
         difference = first_difference(first[number], second[number])
         if difference:
             differing[number] = difference
-    texts = describe(fuzzer, seed, list(differing))
+    texts = describe(fuzzer, machine, seed, list(differing))
     known, unknown = {}, {}
     for number, (a, b) in differing.items():
         text = texts[number]
         name = table.find(text, event_of(text, a if a != "nothing" else b), a, b)
         if name:
             known[name] = known.get(name, 0) + 1
+            if show == name:
+                print(f"case {number}: {a} {b}: {text}")
         else:
             unknown.setdefault((kind(a), kind(b)), []).append((number, a, b, text))
     for name in table.names:

@@ -4,12 +4,11 @@
  */
 #include "arch.h"
 #include "fuzz.h"
+#include "machine.h"
 
 #define BOGUS_TYPE		0x7ffffff0
 /* Above all of these a sample costs little of the time between two. */
 #define MANY_SAMPLES_PERIOD	20000
-
-#define EVENT_NUMBER		0xff
 
 static u32 pmu_type;
 
@@ -18,26 +17,21 @@ void fuzz_attr_init(u32 type)
 	pmu_type = type;
 }
 
-static u64 code_number(enum fuzz_code code)
+static enum machine machine(void)
 {
-	switch (code) {
-	case FUZZ_CYCLES:
-		return ARCH_EVENT_CYCLES;
-	case FUZZ_INSTRUCTIONS:
-		return ARCH_EVENT_INSTRUCTIONS;
-	case FUZZ_BRANCHES:
-		return ARCH_EVENT_BRANCHES;
-	case FUZZ_SILENT:
-		return ARCH_EVENT_SILENT;
-	default:
-		return 0;
-	}
+#ifdef __x86_64__
+	return arch_is_amd() ? MACHINE_AMD : MACHINE_INTEL;
+#else
+	return MACHINE_ARM64;
+#endif
 }
 
 void fuzz_attr_resolve(struct fuzz_event *event)
 {
 	struct perf_event_attr *attr = &event->attr;
 
+	attr->config1 = machine_config1(machine(), event);
+	attr->config = machine_config(machine(), event);
 	switch (event->type) {
 	case FUZZ_HARDWARE:
 		attr->type = PERF_TYPE_HARDWARE;
@@ -47,11 +41,9 @@ void fuzz_attr_resolve(struct fuzz_event *event)
 		break;
 	case FUZZ_RAW:
 		attr->type = PERF_TYPE_RAW;
-		attr->config |= code_number(event->code);
 		break;
 	case FUZZ_OWN:
 		attr->type = pmu_type;
-		attr->config |= code_number(event->code);
 		break;
 	case FUZZ_EXTENDED:
 		attr->type = PERF_TYPE_HARDWARE;
@@ -69,24 +61,64 @@ void fuzz_attr_resolve(struct fuzz_event *event)
 	}
 }
 
-static bool is_many_samples(const struct perf_event_attr *attr)
+/* About how many events a round of a loop makes at most, and all that is around the loops */
+#define EVENTS_OF_ROUND		16
+#define EVENTS_AROUND		2000
+/* Fewer than the kernel lets an event have in a tick */
+#define MANY_SAMPLES		300
+
+static u64 events_of(const struct fuzz_case *fuzz)
 {
-	return attr->sample_period && (attr->freq || attr->sample_period < MANY_SAMPLES_PERIOD);
+	u64 events = EVENTS_AROUND;
+	unsigned int i;
+
+	for (i = 0; i < fuzz->nr_ops; i++)
+		if (fuzz->ops[i].kind == FUZZ_LOOP || fuzz->ops[i].kind == FUZZ_MEMORY ||
+		    fuzz->ops[i].kind == FUZZ_FORK_LOOP)
+			events += EVENTS_OF_ROUND * fuzz->ops[i].arg;
+	return events;
+}
+
+static bool is_many_samples(const struct fuzz_case *fuzz, const struct perf_event_attr *attr,
+			    u64 period)
+{
+	if (attr->freq)
+		return true;
+	if (!period || period >= MANY_SAMPLES_PERIOD)
+		return false;
+	return !attr->exclude_kernel || events_of(fuzz) / period > MANY_SAMPLES;
 }
 
 bool fuzz_takes_many_samples(const struct fuzz_case *fuzz)
 {
+	const struct perf_event_attr *attr;
 	unsigned int i;
 
-	for (i = 0; i < fuzz->nr_events; i++)
-		if (is_many_samples(&fuzz->events[i].attr))
+	for (i = 0; i < fuzz->nr_events; i++) {
+		attr = &fuzz->events[i].attr;
+		if (attr->sample_period && is_many_samples(fuzz, attr, attr->sample_period))
 			return true;
-	for (i = 0; i < fuzz->nr_ops; i++)
+	}
+	for (i = 0; i < fuzz->nr_ops; i++) {
+		attr = &fuzz->events[fuzz->ops[i].event].attr;
 		if (fuzz->ops[i].kind == FUZZ_PERIOD &&
-		    (fuzz->ops[i].arg < MANY_SAMPLES_PERIOD ||
-		     fuzz->events[fuzz->ops[i].event].attr.freq))
+		    is_many_samples(fuzz, attr, fuzz->ops[i].arg))
 			return true;
+	}
 	return false;
+}
+
+/* Accesses of the first cache, and branches */
+static bool is_access(u64 config)
+{
+	switch (config) {
+	case PERF_COUNT_HW_CACHE_L1D:
+	case PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_WRITE << 8:
+	case PERF_COUNT_HW_CACHE_BPU:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* Misses depend on all that ran before; other PMUs' events on what they like. */
@@ -98,10 +130,11 @@ bool fuzz_counts_alike(const struct fuzz_event *event)
 		return event->attr.config != PERF_COUNT_HW_CACHE_REFERENCES &&
 		       event->attr.config != PERF_COUNT_HW_CACHE_MISSES &&
 		       event->attr.config != PERF_COUNT_HW_BRANCH_MISSES;
+	case FUZZ_CACHE:
+		return is_access(event->attr.config);
 	case FUZZ_RAW:
 	case FUZZ_OWN:
-		/* The number of another event may be that of misses. */
-		return !(event->attr.config & EVENT_NUMBER);
+		return machine_counts_alike(machine(), event);
 	default:
 		return false;
 	}

@@ -122,9 +122,11 @@ void fuzz_race(struct fuzz_rng *rng, struct fuzz_counters *counters)
 			munmap(map, (1 + op.arg) * page_size);
 		break;
 	case FUZZ_LOOP:
+	case FUZZ_MEMORY:
 	case FUZZ_FORK_LOOP:
 	case FUZZ_CHILD_LOOP:
 	case FUZZ_CHILD_EXEC:
+	case FUZZ_CHILD_TRACE:
 	case FUZZ_USER_READ:
 		known_loop(1000);
 		return;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #define CHILD_ITERATIONS	1000
 #define CHILD_STARTS_USEC	1000
+#define TRACED_STEPS		100
 
 static const char *path;
 static pid_t child;
@@ -72,6 +74,26 @@ void child_tell(char what)
 	if (what == CHILD_EXEC)
 		child_tell(CHILD_LOOP);
 	else if (read(told[0], &done, 1) != 1)
+		return;
+}
+
+void child_trace(void)
+{
+	const char what = CHILD_LOOP;
+	char done;
+	int i;
+
+	if (child <= 0 || ptrace(PTRACE_ATTACH, child, NULL, NULL))
+		return;
+	waitpid(child, NULL, 0);
+	/* It waits in a system call, which has to end before it can take steps. */
+	if (write(tell[1], &what, 1) != 1)
+		return;
+	for (i = 0; i < TRACED_STEPS; i++)
+		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) || waitpid(child, NULL, 0) < 0)
+			break;
+	ptrace(PTRACE_DETACH, child, NULL, NULL);
+	if (read(told[0], &done, 1) != 1)
 		return;
 }
 

@@ -30,6 +30,11 @@ pid_t child_pid(void);
 void child_tell(char what);
 
 /**
+ * child_trace() - have the child run the loop, some steps of it one by one
+ */
+void child_trace(void);
+
+/**
  * child_end() - the child ends, if there is one
  */
 void child_end(void);

@@ -4,6 +4,8 @@
  */
 #include "fuzz.h"
 #include "ktap.h"
+#include "machine.h"
+#include "program.h"
 
 static const char *const type_names[] = {
 	[FUZZ_HARDWARE]		= "hardware",
@@ -22,6 +24,7 @@ static const char *const code_names[] = {
 	[FUZZ_BRANCHES]		= "branches",
 	[FUZZ_SILENT]		= "silent",
 	[FUZZ_ZERO]		= "zero",
+	[FUZZ_ROW]		= "row",
 };
 
 static const char *const op_names[FUZZ_NR_OPS] = {
@@ -32,9 +35,11 @@ static const char *const op_names[FUZZ_NR_OPS] = {
 	[FUZZ_DISABLE_GROUP]	= "disable-group",
 	[FUZZ_RESET_GROUP]	= "reset-group",
 	[FUZZ_LOOP]		= "loop",
+	[FUZZ_MEMORY]		= "memory",
 	[FUZZ_FORK_LOOP]	= "fork-loop",
 	[FUZZ_CHILD_LOOP]	= "child-loop",
 	[FUZZ_CHILD_EXEC]	= "child-exec",
+	[FUZZ_CHILD_TRACE]	= "child-trace",
 	[FUZZ_READ]		= "read",
 	[FUZZ_READ_SHORT]	= "read-short",
 	[FUZZ_REFRESH]		= "refresh",
@@ -65,6 +70,7 @@ static const char *const pid_names[] = {
 	[FUZZ_ALL]	= "all",
 	[FUZZ_CHILD]	= "child",
 	[FUZZ_GONE]	= "gone",
+	[FUZZ_CGROUP]	= "cgroup",
 };
 
 /* In the order of their bits, from bit 0 of the word on; precise_ip has two. */
@@ -97,14 +103,28 @@ static void describe_number(FILE *out, const char *name, u64 value)
 		fprintf(out, " %s=%#llx", name, (unsigned long long)value);
 }
 
+static enum machine machine;
+
+bool fuzz_describe_machine(const char *name)
+{
+	return machine_find(name, &machine);
+}
+
+static bool has_row(const struct fuzz_event *event)
+{
+	return (event->type == FUZZ_RAW || event->type == FUZZ_OWN) && event->code == FUZZ_ROW;
+}
+
 static void describe_event(FILE *out, const struct fuzz_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
+	bool row = has_row(event);
 
 	fprintf(out, "%s", type_names[event->type]);
 	if (event->type == FUZZ_RAW || event->type == FUZZ_OWN)
 		fprintf(out, "/%s/", code_names[event->code]);
-	describe_number(out, "config", attr->config);
+	describe_number(out, "config",
+			row ? machine_config(machine, event) : attr->config);
 	describe_flags(out, event->words[FLAGS_WORD]);
 	if (attr->size != PERF_ATTR_SIZE_VER7)
 		fprintf(out, " size=%u", attr->size);
@@ -113,7 +133,8 @@ static void describe_event(FILE *out, const struct fuzz_event *event)
 	describe_number(out, "read_format", attr->read_format);
 	describe_number(out, "wakeup", attr->wakeup_events);
 	describe_number(out, "bp_type", attr->bp_type);
-	describe_number(out, "config1", attr->config1);
+	describe_number(out, "config1",
+			row ? machine_config1(machine, event) : attr->config1);
 	describe_number(out, "config2", attr->config2);
 	describe_number(out, "config3", event->words[FUZZ_CONFIG3]);
 	describe_number(out, "branches", attr->branch_sample_type);
@@ -144,4 +165,9 @@ void fuzz_describe(FILE *out, const struct fuzz_case *fuzz)
 	for (i = 0; i < fuzz->nr_ops; i++)
 		fprintf(out, "%s%s(%u,%#llx)", i ? " " : "", op_names[fuzz->ops[i].kind],
 			fuzz->ops[i].event, (unsigned long long)fuzz->ops[i].arg);
+}
+
+void fuzz_print_program(FILE *out, const struct fuzz_case *fuzz)
+{
+	program_print(out, fuzz, machine);
 }

@@ -11,14 +11,33 @@
 #include "child.h"
 #include "fuzz.h"
 #include "perf_util.h"
+#include "reduce.h"
 
 static const char usage[] =
-"usage: pmu-fuzz [--pmu NAME] [--seed N] [--from N] [--cases N]\n"
+"usage: pmu-fuzz [--pmu NAME] [--seed N] [--from N] [--cases N] [--samples]\n"
+"       pmu-fuzz [--pmu NAME] [--seed N] [--samples] --from NUMBER --without LIST...\n"
 "       pmu-fuzz [--pmu NAME] [--seed N] --seconds N [--workers N] [--rate N] [--hotplug]\n"
-"       pmu-fuzz [--seed N] --describe NUMBER...\n"
+"       pmu-fuzz [--seed N] [--machine intel|amd|arm64] [--without LIST] [--c]\n"
+"                --describe NUMBER...\n"
+"       pmu-fuzz [--seed N] --pieces NUMBER\n"
 "\n"
 "Runs cases one after the other, and prints what came of each; or many tasks that race,\n"
-"and what they did in all. --describe says in words what a case is.\n";
+"and what they did in all. --samples prints samples too. --describe says in words what a\n"
+"case is, or with --c in a program; --pieces of how many pieces it is made, which --without\n"
+"leaves out. With several of these the case is run without each list of pieces in turn.\n";
+
+#define MAX_LISTS	2048
+
+static const char *lists[MAX_LISTS];
+static unsigned int nr_lists;
+
+static void run_case(const struct fuzz_case *fuzz, u64 number, struct fuzz_counters *counters)
+{
+	fuzz_run_case(fuzz, counters);
+	printf("%llu", (unsigned long long)number);
+	fuzz_print_results(stdout);
+	putchar('\n');
+}
 
 static void run_cases(u64 seed, u64 from, u64 nr)
 {
@@ -28,10 +47,7 @@ static void run_cases(u64 seed, u64 from, u64 nr)
 
 	for (number = from; number < from + nr; number++) {
 		fuzz_make_case(&fuzz, seed, number);
-		fuzz_run_case(&fuzz, &counters);
-		printf("%llu", (unsigned long long)number);
-		fuzz_print_results(stdout);
-		putchar('\n');
+		run_case(&fuzz, number, &counters);
 	}
 	printf("# %llu cases, %llu of %llu opens and %llu of %llu calls succeeded, %llu samples, %llu lost\n",
 	       (unsigned long long)nr, (unsigned long long)counters.opened,
@@ -40,16 +56,43 @@ static void run_cases(u64 seed, u64 from, u64 nr)
 	       (unsigned long long)counters.lost);
 }
 
-static void describe_cases(u64 seed, char **numbers)
+static void run_lists(u64 seed, u64 number)
+{
+	struct fuzz_counters counters = { 0 };
+	struct fuzz_case fuzz;
+	unsigned int i;
+
+	for (i = 0; i < nr_lists; i++) {
+		fuzz_make_case(&fuzz, seed, number);
+		reduce_list(&fuzz, lists[i]);
+		run_case(&fuzz, i, &counters);
+	}
+}
+
+static void describe_cases(u64 seed, bool program, char **numbers)
 {
 	struct fuzz_case fuzz;
 
 	for (; *numbers; numbers++) {
 		fuzz_make_case(&fuzz, seed, strtoull(*numbers, NULL, 0));
+		if (nr_lists)
+			reduce_list(&fuzz, lists[0]);
+		if (program) {
+			fuzz_print_program(stdout, &fuzz);
+			continue;
+		}
 		printf("%s ", *numbers);
 		fuzz_describe(stdout, &fuzz);
 		putchar('\n');
 	}
+}
+
+static void print_pieces(u64 seed, const char *number)
+{
+	struct fuzz_case fuzz;
+
+	fuzz_make_case(&fuzz, seed, strtoull(number, NULL, 0));
+	printf("%u\n", reduce_case(&fuzz, NULL));
 }
 
 int main(int argc, char **argv)
@@ -63,12 +106,18 @@ int main(int argc, char **argv)
 		{ "workers", required_argument, NULL, 'w' },
 		{ "rate", required_argument, NULL, 'r' },
 		{ "hotplug", no_argument, NULL, 'h' },
+		{ "samples", no_argument, NULL, 'S' },
+		{ "machine", required_argument, NULL, 'm' },
+		{ "without", required_argument, NULL, 'W' },
+		{ "c", no_argument, NULL, 'C' },
+		{ "pieces", required_argument, NULL, 'P' },
 		{ "describe", no_argument, NULL, 'd' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct fuzz_storm storm = { .seed = 1, .workers = 2, .rate = FUZZ_BURST_RATE };
 	u64 from = 0, cases = 1000;
 	char pmu_option[] = "--pmu", *pmu[] = { argv[0], pmu_option, NULL };
+	bool describing = false, program = false;
 	int opt, pmu_args = 1;
 
 	if (argc == 4 && !strcmp(argv[1], "--child")) {
@@ -102,18 +151,43 @@ int main(int argc, char **argv)
 		case 'h':
 			storm.hotplug = true;
 			break;
-		case 'd':
-			describe_cases(storm.seed, argv + optind);
+		case 'S':
+			fuzz_show_samples(stdout);
+			break;
+		case 'm':
+			if (fuzz_describe_machine(optarg))
+				break;
+			fputs(usage, stderr);
+			return 2;
+		case 'W':
+			if (nr_lists < MAX_LISTS)
+				lists[nr_lists++] = optarg;
+			break;
+		case 'C':
+			program = true;
+			break;
+		case 'P':
+			print_pieces(storm.seed, optarg);
 			return 0;
+		case 'd':
+			describing = true;
+			break;
 		default:
 			fputs(usage, stderr);
 			return 2;
 		}
 	}
+	if (describing) {
+		describe_cases(storm.seed, program, argv + optind);
+		return 0;
+	}
 	target_init(pmu_args, pmu);
 	fuzz_run_init(target.type, argv[0]);
 	if (storm.seconds)
 		return fuzz_storm_run(&storm);
-	run_cases(storm.seed, from, cases);
+	if (nr_lists)
+		run_lists(storm.seed, from);
+	else
+		run_cases(storm.seed, from, cases);
 	return 0;
 }

@@ -53,6 +53,7 @@ enum fuzz_code {
 	FUZZ_BRANCHES,
 	FUZZ_SILENT,
 	FUZZ_ZERO,	/* the number 0: attr.config alone says what is asked for */
+	FUZZ_ROW,	/* an event of real microarchitectures, see machine.c */
 };
 
 /** enum fuzz_pid - the task */
@@ -61,7 +62,11 @@ enum fuzz_pid {
 	FUZZ_ALL,	/* -1 */
 	FUZZ_CHILD,	/* a child that waits to be told what to do */
 	FUZZ_GONE,	/* a process that there is not */
+	FUZZ_CGROUP,	/* the tasks of a control group */
 };
+
+/* More than a table of machine.c has */
+#define FUZZ_ROWS	1024
 
 #define FUZZ_NO_GROUP	(-1)
 #define FUZZ_BAD_GROUP	(-2)	/* a descriptor of no event */
@@ -73,6 +78,7 @@ enum fuzz_pid {
  * @words: the same, with what comes after it
  * @type: for attr.type
  * @code: or-ed to attr.config when @type is FUZZ_RAW or FUZZ_OWN
+ * @row: which one, of FUZZ_ROW
  * @pid: task
  * @cpu: CPU
  * @group: number of the leader in the case, or FUZZ_NO_GROUP, FUZZ_BAD_GROUP
@@ -85,6 +91,7 @@ struct fuzz_event {
 	};
 	enum fuzz_type type;
 	enum fuzz_code code;
+	unsigned int row;
 	enum fuzz_pid pid;
 	int cpu;
 	int group;
@@ -100,9 +107,11 @@ enum fuzz_op_kind {
 	FUZZ_DISABLE_GROUP,
 	FUZZ_RESET_GROUP,
 	FUZZ_LOOP,		/* run the known loop, arg times */
+	FUZZ_MEMORY,		/* run a loop that loads and stores */
 	FUZZ_FORK_LOOP,		/* have a new process run it */
 	FUZZ_CHILD_LOOP,	/* have the child that waits run it */
 	FUZZ_CHILD_EXEC,	/* have it replace itself, and run it */
+	FUZZ_CHILD_TRACE,	/* have it run it, some steps of that one by one */
 	FUZZ_READ,
 	FUZZ_READ_SHORT,	/* into arg bytes */
 	FUZZ_REFRESH,
@@ -214,6 +223,23 @@ void fuzz_make_op(struct fuzz_op *op, struct fuzz_rng *rng, unsigned int nr_even
 void fuzz_make_case(struct fuzz_case *fuzz, u64 seed, u64 number);
 
 /**
+ * fuzz_describe_machine() - say whose events the rows of the tables are, in words and programs
+ * @name: "intel", "amd" or "arm64"
+ *
+ * Return: whether it is one of these.
+ */
+bool fuzz_describe_machine(const char *name);
+
+/**
+ * fuzz_print_program() - print a case as a C program that needs nothing of this one
+ * @out: where to
+ * @fuzz: the case
+ *
+ * For the machine that was said.
+ */
+void fuzz_print_program(FILE *out, const struct fuzz_case *fuzz);
+
+/**
  * fuzz_describe() - print a case in a line
  * @out: where to
  * @fuzz: the case
@@ -250,6 +276,12 @@ bool fuzz_takes_many_samples(const struct fuzz_case *fuzz);
  * Return: whether it does.
  */
 bool fuzz_counts_alike(const struct fuzz_event *event);
+
+/**
+ * fuzz_show_samples() - print what is looked at of samples from now on
+ * @out: where to
+ */
+void fuzz_show_samples(FILE *out);
 
 /**
  * fuzz_running_fd() - the descriptor of an event of the case that runs

@@ -2,7 +2,7 @@
 /*
  * random.c - random numbers that repeat
  */
-#include "fuzz.h"
+#include "make.h"
 
 /* splitmix64, by Sebastiano Vigna: any seed will do, and streams of close seeds are far apart */
 u64 fuzz_random(struct fuzz_rng *rng)
@@ -44,4 +44,17 @@ u64 fuzz_edge(struct fuzz_rng *rng)
 	default:
 		return power;
 	}
+}
+
+u64 fuzz_choose(struct fuzz_rng *rng, const struct fuzz_choice *choices, unsigned int nr)
+{
+	unsigned int sum = 0, i;
+	u64 at;
+
+	for (i = 0; i < nr; i++)
+		sum += choices[i].weight;
+	at = fuzz_below(rng, sum);
+	for (i = 0; at >= choices[i].weight; i++)
+		at -= choices[i].weight;
+	return choices[i].value;
 }

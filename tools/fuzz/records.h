@@ -6,6 +6,7 @@
 #define RECORDS_H
 
 #include "fuzz.h"
+#include "sample.h"
 
 /**
  * struct records - what was in a buffer
@@ -14,6 +15,7 @@
  * @lost: records that the kernel told to be lost
  * @types: a bit for each type of record, but for those of throttling and switches
  * @first_size: bytes of the first sample
+ * @full: there was no room for another one
  */
 struct records {
 	u64 samples;
@@ -21,6 +23,19 @@ struct records {
 	u64 lost;
 	u64 types;
 	u64 first_size;
+	bool full;
+};
+
+/**
+ * struct look - a look at samples
+ * @attr: of the event that they are of
+ * @show: where to print them, or NULL
+ * @samples: what they say
+ */
+struct look {
+	const struct perf_event_attr *attr;
+	FILE *show;
+	struct samples samples;
 };
 
 /**
@@ -32,5 +47,16 @@ struct records {
  */
 void records_drain(struct records *records, struct perf_event_mmap_page *page, size_t size,
 		   bool writable);
+
+/**
+ * records_look() - the same, and look at what samples say
+ * @records: result
+ * @page: the page before the buffer
+ * @size: of both
+ * @writable: the kernel can be told how far it was read
+ * @look: how, and result; NULL for not at all
+ */
+void records_look(struct records *records, struct perf_event_mmap_page *page, size_t size,
+		  bool writable, struct look *look);
 
 #endif /* RECORDS_H */

@@ -14,7 +14,9 @@
 
 #include "arch.h"
 #include "call.h"
+#include "cgroup.h"
 #include "child.h"
+#include "loop.h"
 #include "records.h"
 #include "result.h"
 #include "user_read.h"
@@ -24,6 +26,7 @@
 #endif
 
 static long page_size;
+static FILE *show;
 
 /**
  * struct running - an event of the case that runs
@@ -60,7 +63,32 @@ void fuzz_run_init(u32 type, const char *program)
 	sigaction(SIGTRAP, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	call_init();
+	cgroup_init();
 	child_init(program);
+	/* Its memory is there from now on. */
+	loop_memory(1 << 16);
+}
+
+void fuzz_show_samples(FILE *out)
+{
+	show = out;
+}
+
+static pid_t event_pid(struct fuzz_event *event)
+{
+	switch (event->pid) {
+	case FUZZ_ALL:
+		return -1;
+	case FUZZ_CHILD:
+		return child_pid();
+	case FUZZ_GONE:
+		return 0x3ffffff;
+	case FUZZ_CGROUP:
+		event->flags |= PERF_FLAG_PID_CGROUP;
+		return cgroup_fd();
+	default:
+		return 0;
+	}
 }
 
 static void open_event(const struct fuzz_case *fuzz, unsigned int nr,
@@ -69,7 +97,7 @@ static void open_event(const struct fuzz_case *fuzz, unsigned int nr,
 	struct fuzz_event event = fuzz->events[nr];
 	struct running *run = &running[nr];
 	int group = event.group;
-	pid_t pid = 0;
+	pid_t pid;
 
 	*run = (struct running) { .fd = -1 };
 	if (group >= 0) {
@@ -82,12 +110,7 @@ static void open_event(const struct fuzz_case *fuzz, unsigned int nr,
 		group = STDERR_FILENO;
 	}
 	fuzz_attr_resolve(&event);
-	if (event.pid == FUZZ_ALL)
-		pid = -1;
-	else if (event.pid == FUZZ_CHILD)
-		pid = child_pid();
-	else if (event.pid == FUZZ_GONE)
-		pid = 0x3ffffff;
+	pid = event_pid(&event);
 	run->fd = syscall(SYS_perf_event_open, &event.attr, pid, event.cpu, group, event.flags);
 	counters->opens++;
 	counters->opened += run->fd >= 0;
@@ -111,6 +134,7 @@ static void read_event(const struct fuzz_case *fuzz, unsigned int nr, bool repea
 	u64 format = fuzz->events[nr].attr.read_format, values[4 + 3 * FUZZ_EVENTS];
 	unsigned int at = 0, i, nr_values = 1, step = 1;
 	struct running *run = &running[nr];
+	const bool steady = repeats;
 	ssize_t len;
 
 	memset(values, 0, sizeof(values));
@@ -134,7 +158,8 @@ static void read_event(const struct fuzz_case *fuzz, unsigned int nr, bool repea
 	at += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 	      !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	if (!(format & PERF_FORMAT_GROUP)) {
-		if (run->alike)
+		/* Whether it had a counter at all depends on how long samples have taken. */
+		if (run->alike && steady)
 			result_note_count("count", nr, values[0], repeats && run->repeats);
 		return;
 	}
@@ -187,35 +212,47 @@ static void unmap_event(struct running *run)
 	run->pages = NULL;
 }
 
+/* Whether other events' samples are in the buffer */
+static bool shares_buffer(const struct fuzz_case *fuzz)
+{
+	unsigned int i;
+
+	for (i = 0; i < fuzz->nr_ops; i++)
+		if (fuzz->ops[i].kind == FUZZ_SET_OUTPUT)
+			return true;
+	return false;
+}
+
+/* What there is in a sample that depends on how much of the kernel is in it */
+#define UNSTEADY_SIZE	(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW)
+
 static void drain(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
 		  struct fuzz_counters *counters)
 {
 	const struct perf_event_attr *attr = &fuzz->events[nr].attr;
+	struct look look = { .attr = attr, .show = show };
 	struct running *run = &running[nr];
 	struct records records;
 
 	if (!run->pages)
 		return;
-	records_drain(&records, run->pages, run->size, run->writable);
+	records_look(&records, run->pages, run->size, run->writable, &look);
 	counters->samples += records.samples;
 	counters->lost += records.lost;
-	/* What fits depends on how much of the kernel is in them. */
-	repeats = repeats && run->repeats && !records.lost && run->writable &&
-		  !(attr->sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK));
 	/* What a frequency begins with is the driver's to choose. */
 	if (attr->freq || !run->alike)
 		return;
-	if (repeats) {
+	repeats = repeats && run->repeats && !records.lost && !records.full && run->writable;
+	if (repeats && !(attr->sample_type & PERF_SAMPLE_CALLCHAIN)) {
 		result_note("samples", nr, records.samples);
 		result_note("types", nr, records.types);
 	}
 	if (attr->exclude_kernel)
 		result_note_count("kernel-samples", nr, records.kernel, false);
-	if (repeats &&
-	    !(attr->sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK |
-				   PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW |
-				   PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR)))
+	if (repeats && !(attr->sample_type & UNSTEADY_SIZE))
 		result_note("sample-size", nr, records.first_size);
+	if (repeats && !shares_buffer(fuzz))
+		sample_note(&look.samples, attr, nr);
 }
 
 static void user_read_event(unsigned int nr, bool repeats)
@@ -269,6 +306,9 @@ static void run_op(const struct fuzz_case *fuzz, const struct fuzz_op *op, bool 
 	case FUZZ_LOOP:
 		known_loop(op->arg);
 		return;
+	case FUZZ_MEMORY:
+		loop_memory(op->arg);
+		return;
 	case FUZZ_FORK_LOOP:
 		child_fork_loop(op->arg);
 		return;
@@ -277,6 +317,9 @@ static void run_op(const struct fuzz_case *fuzz, const struct fuzz_op *op, bool 
 		return;
 	case FUZZ_CHILD_EXEC:
 		child_tell(CHILD_EXEC);
+		return;
+	case FUZZ_CHILD_TRACE:
+		child_trace();
 		return;
 	case FUZZ_READ:
 		if (run->fd >= 0)
