@@ -14,7 +14,9 @@
 #include "machine.h"
 #include "models/pebs.h"
 #include "models/x86_access.h"
+#include "x86/intel.h"
 #include "x86/pebs.h"
+#include "x86/x86.h"
 
 #define IP	0x401000ULL
 
@@ -225,6 +227,12 @@ static void precise_refused(struct kunit *test)
 	attr.sample_regs_intr = BIT_ULL(PERF_REG_X86_XMM0);
 	if (cpu_of(b)->pebs < PEBS_FORMAT_ADAPTIVE)
 		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+
+	/* How often instructions began to retire */
+	attr = precise_attr(0x010400c0, 2, 1000);
+	attr.type = PERF_TYPE_RAW;
+	if (cpu_of(b)->pebs < PEBS_FORMAT_ADAPTIVE)
+		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, pebs_model_mapped, 0);
 }
 
@@ -246,6 +254,9 @@ static const struct {
 	{ 4, PERF_COUNT_HW_INSTRUCTIONS, 3, 0x4000300c0, 0x100000000 },
 	/* How often instructions began to retire, which fixed counters do not count */
 	{ 4, 0x010400c0, 3, 0x4010700c0, 0xff, PERF_TYPE_RAW },
+	/* INST_RETIRED.PREC_DIST by its number on Skylake */
+	{ 4, 0x01c0, 2, 0x4000301c0, 0x100000000, PERF_TYPE_RAW },
+	{ 3, 0x108000c0, 2, 0x108300c0, 0xf, PERF_TYPE_RAW },
 };
 
 static void precise_encodes(struct kunit *test)
@@ -387,6 +398,22 @@ static void precise_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &events[0]), -EINVAL);
 }
 
+/* Precise distribution wants 128 events at least, where it is other than what is precise. */
+static void precise_periods(struct kunit *test)
+{
+	struct x86_desc desc = { .uarch = &intel_uarches[UARCH_GOLDEN_COVE] };
+	struct perf_event_attr attr = { .precise_ip = 3 };
+
+	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 128);
+	attr.precise_ip = 2;
+	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
+	attr.precise_ip = 3;
+	desc.uarch = &intel_uarches[UARCH_ICE_LAKE];
+	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
+	desc.uarch = NULL;
+	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
+}
+
 static const struct {
 	u64			record;
 	union perf_mem_data_src	source;
@@ -473,6 +500,7 @@ static struct kunit_suite pebs_suite = {
 
 static struct kunit_case record_cases[] = {
 	KUNIT_CASE(record_noise),
+	KUNIT_CASE(precise_periods),
 	{ }
 };
 

@@ -156,7 +156,7 @@ int x86_check_period(const struct perf_event *event, u64 period)
 
 	if (!desc->min_period)
 		return 0;
-	shortest = desc->min_period(desc, config);
+	shortest = max(desc->min_period(desc, config), x86_pebs_min_period(desc, &event->attr));
 	if (period >= shortest)
 		return 0;
 

@@ -30,6 +30,10 @@
 /* INST_RETIRED.ANY and .PREC_DIST, inverted, at least 16: every cycle */
 #define ALL_CYCLES		(EVNTSEL_INV | FIELD_PREP(EVNTSEL_CMASK, 16))
 
+/* What changes how an event is counted */
+#define MODIFIERS		(EVNTSEL_EDGE | EVNTSEL_INV | EVNTSEL_CMASK | EVNTSEL_ANY |	\
+				 EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP)
+
 #define SKYLAKE_COUNTERS	GENMASK_ULL(3, 0)
 #define GOLDMONT_COUNTERS	BIT_ULL(0)
 #define FIXED_INSTRUCTIONS	BIT_ULL(FIXED_COUNTER_BASE)
@@ -92,12 +96,59 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 	}
 }
 
+/*
+ * Before Ice Lake records are of events as they are: with an edge or a mask of all cycles alone,
+ * and on Skylake alone ("Allow all events as PEBS with no flags").
+ */
+static u64 basic_counters(const struct x86_desc *desc, u64 config, u64 counters)
+{
+	if (uarch_of(desc) == UARCH_GOLDMONT)
+		return config & MODIFIERS ? 0 : counters & GOLDMONT_COUNTERS;
+	if ((config & MODIFIERS) && config != (ALL_CYCLES | EVENT_INSTRUCTIONS) &&
+	    config != (ALL_CYCLES | EVENT_PREC_DIST))
+		return 0;
+
+	return counters & SKYLAKE_COUNTERS;
+}
+
+/* "Reload values" of precise distribution: glc_limit_period() in arch/x86/events/intel/core.c */
+#define MIN_PERIOD_MOST_PRECISE	128
+
+/**
+ * x86_pebs_min_period() - the shortest period that an event may be sampled with
+ * @desc: the counters
+ * @attr: the event's
+ *
+ * From Golden Cove and Gracemont on, with the most precise samples.
+ *
+ * Return: events, 1 where any period will do
+ */
+unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr)
+{
+	if (attr->precise_ip != MOST_PRECISE)
+		return 1;
+
+	switch (uarch_of(desc)) {
+	case UARCH_GOLDEN_COVE:
+	case UARCH_REDWOOD_COVE:
+	case UARCH_LION_COVE:
+	case UARCH_GRACEMONT:
+	case UARCH_CRESTMONT:
+	case UARCH_SKYMONT:
+		return MIN_PERIOD_MOST_PRECISE;
+	default:
+		return 1;
+	}
+}
+
 static u64 precise_counters(const struct x86_desc *desc, unsigned int precise, u64 config,
 			    u64 counters)
 {
 	if (!desc->pebs_all)
-		return counters & (uarch_of(desc) == UARCH_GOLDMONT ? GOLDMONT_COUNTERS :
-				   SKYLAKE_COUNTERS);
+		return basic_counters(desc, config, counters);
+	/* Skylake's number of what fixed counter 0 counts with records of any precision */
+	if (uarch_of(desc) == UARCH_ICE_LAKE && config == EVENT_PREC_DIST)
+		return desc->pmu->counters & FIXED_INSTRUCTIONS;
 	if (precise == MOST_PRECISE)
 		return most_precise(desc, config, counters);
 

@@ -199,6 +199,7 @@ bool x86_pebs_update(struct corepmu_cpu *cpuc);
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 u64 x86_pebs_counters(const struct corepmu_cpu *cpuc);
 u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config);
+unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr);
 int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event);
 bool x86_pebs_has_latency(const struct x86_desc *desc);
 bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
