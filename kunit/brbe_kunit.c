@@ -256,6 +256,9 @@ static void brbe_refuses(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &attr, &event), table[i].err, "row %u", i);
 		if (!table[i].err)
 			bench_close(event);
+		/* A sample in a guest would have the host's. */
+		attr.exclude_host = 1;
+		KUNIT_EXPECT_NE_MSG(test, bench_open(b, &attr, &event), 0, "row %u", i);
 	}
 }
 

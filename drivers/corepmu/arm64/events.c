@@ -295,6 +295,9 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	ret = encode_filter(pmuv3, attr, &config_base);
 	if (ret)
 		return ret;
+	if (attr->exclude_host && has_branch_stack(event))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "exclude_host with branch records: those of guests are not recorded");
 	ret = encode_threshold(pmuv3, attr, &config_base);
 	if (ret)
 		return ret;
