@@ -127,7 +127,8 @@ bool fuzz_counts_alike(const struct fuzz_event *event)
 	switch (event->type) {
 	case FUZZ_HARDWARE:
 	case FUZZ_EXTENDED:
-		return event->attr.config != PERF_COUNT_HW_CACHE_REFERENCES &&
+		return event->attr.config != PERF_COUNT_HW_REF_CPU_CYCLES &&
+		       event->attr.config != PERF_COUNT_HW_CACHE_REFERENCES &&
 		       event->attr.config != PERF_COUNT_HW_CACHE_MISSES &&
 		       event->attr.config != PERF_COUNT_HW_BRANCH_MISSES;
 	case FUZZ_CACHE:

@@ -25,6 +25,9 @@
 #define PERF_FORMAT_LOST	(1U << 4)
 #endif
 
+/* A control group's events count from the next switch of tasks on. */
+#define SWITCH_USEC		100
+
 static long page_size;
 static FILE *show;
 
@@ -384,6 +387,9 @@ void fuzz_run_case(const struct fuzz_case *fuzz, struct fuzz_counters *counters)
 	result_clear();
 	for (i = 0; i < fuzz->nr_events; i++)
 		open_event(fuzz, i, counters);
+	for (i = 0; i < fuzz->nr_events; i++)
+		if (fuzz->events[i].pid == FUZZ_CGROUP)
+			usleep(SWITCH_USEC);
 	for (i = 0; i < fuzz->nr_ops; i++)
 		run_op(fuzz, &fuzz->ops[i], repeats, counters);
 	for (i = fuzz->nr_events; i--;) {
