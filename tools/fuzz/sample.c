@@ -121,18 +121,27 @@ static void add_chain(const struct sink *sink, struct cursor *cursor)
 	}
 }
 
-/* The kernel's are those of the driver too. */
+/*
+ * Conditional branches of user space are what the loops have. Others are from before them, and gone
+ * when tasks were switched meanwhile; the kernel's are those of the driver too.
+ */
+static bool has_loops_branches(u64 type)
+{
+	return (type & PERF_SAMPLE_BRANCH_USER) && !(type & PERF_SAMPLE_BRANCH_KERNEL) &&
+	       (type & (PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_COND));
+}
+
 static void add_branches(const struct sink *sink, struct cursor *cursor, u64 type)
 {
-	bool kernel = !(type & PERF_SAMPLE_BRANCH_USER) || (type & PERF_SAMPLE_BRANCH_KERNEL);
+	bool steady = has_loops_branches(type);
 	u64 nr = next(cursor), i;
 
-	if (!kernel)
+	if (steady)
 		add(sink, SAMPLE_BRANCHES, nr);
 	if (type & BRANCH_HW_INDEX)
 		skip(cursor, 1);
 	for (i = 0; i < nr && cursor->nr >= BRANCH_WORDS; i++) {
-		if (kernel) {
+		if (!steady) {
 			skip(cursor, BRANCH_WORDS);
 			continue;
 		}
