@@ -164,8 +164,8 @@ static noinline int emit_hidden(struct perf_event *event, struct perf_sample_dat
 	return corepmu_perf_event_overflow(event, data, regs);
 }
 
-static int emit_data(struct perf_event *event, struct perf_sample_data *data,
-		     struct pt_regs *regs)
+static __always_inline int emit_data(struct perf_event *event, struct perf_sample_data *data,
+				     struct pt_regs *regs)
 {
 	if (event->attr.exclude_kernel && !user_mode(regs) &&
 	    !(current->flags & PF_KTHREAD))

@@ -661,7 +661,7 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.start		= corepmu_event_start,
 		.stop		= corepmu_event_stop,
 		.read		= corepmu_event_read,
-		.event_idx	= corepmu_event_idx,
+		.event_idx	= pmu->backend->event_idx,
 		.event_mapped	= corepmu_event_mapped,
 		.event_unmapped	= corepmu_event_unmapped,
 		.check_period	= corepmu_check_period,

@@ -115,24 +115,6 @@ void corepmu_user_refresh(void)
 }
 
 /**
- * corepmu_event_idx() - struct pmu's event_idx()
- * @event: an event that is placed and counts
- *
- * IRQs off, or NMI.
- *
- * Return: the index for the event's page, 0 when user space cannot read it
- */
-int corepmu_event_idx(struct perf_event *event)
-{
-	struct corepmu *pmu = to_corepmu(event->pmu);
-
-	if (!corepmu_event_is_readable(&event->hw) || !READ_ONCE(corepmu_user_allowed))
-		return 0;
-
-	return pmu->backend->user_index(pmu, &event->hw);
-}
-
-/**
  * corepmu_event_mapped() - struct pmu's event_mapped()
  * @event: the event
  * @mm: who has its page now

@@ -205,8 +205,8 @@ struct corepmu_cpu {
  *	-EAGAIN while others hold other values. NULL, as the next two, where there are none
  * @second_use: have the event use register @reg, which may change its config_base. IRQs off
  * @second_write: write corepmu_cpu.second[@reg] to the hardware. IRQs off, and the PMU stopped
- * @user_index: what user space calls the counter hw.idx, plus 1; 0 when it
- *	cannot read it. IRQs off, or NMI
+ * @event_idx: struct pmu's: what user space calls the counter of an event that is placed and
+ *	counts, plus 1; 0 when it cannot read it, see corepmu_event_may_be_read(). IRQs off, or NMI
  * @user_switch: let the current task read the counters of its own events, and nothing of
  *	other tasks'. The PMU is about to be enabled. IRQs off
  * @user_mapped: the event's page has been mapped in @mm: give it access; NULL where access does
@@ -256,7 +256,7 @@ struct corepmu_backend {
 			     const struct perf_event *event);
 	void (*second_use)(struct corepmu *pmu, struct perf_event *event, int reg);
 	void (*second_write)(struct corepmu_cpu *cpuc, int reg);
-	int (*user_index)(struct corepmu *pmu, const struct hw_perf_event *hwc);
+	int (*event_idx)(struct perf_event *event);
 	void (*user_switch)(struct corepmu_cpu *cpuc);
 	void (*user_mapped)(struct perf_event *event, struct mm_struct *mm);
 	void (*user_unmapped)(struct perf_event *event, struct mm_struct *mm);
@@ -483,7 +483,6 @@ void corepmu_user_remove(struct corepmu *pmu);
 void corepmu_user_switch(struct corepmu_cpu *cpuc);
 void corepmu_user_clear(struct corepmu_cpu *cpuc);
 void corepmu_user_refresh(void);
-int corepmu_event_idx(struct perf_event *event);
 void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm);
 void corepmu_event_unmapped(struct perf_event *event, struct mm_struct *mm);
 
@@ -491,6 +490,12 @@ void corepmu_event_unmapped(struct perf_event *event, struct mm_struct *mm);
 static inline bool corepmu_event_is_readable(const struct hw_perf_event *hwc)
 {
 	return hwc->flags & PERF_EVENT_FLAG_USER_READ_CNT;
+}
+
+/* May user space read the event's counter now? */
+static inline bool corepmu_event_may_be_read(const struct perf_event *event)
+{
+	return corepmu_event_is_readable(&event->hw) && READ_ONCE(corepmu_user_allowed);
 }
 
 /* Most of the page is written only when there is one: spare the call. */

@@ -207,7 +207,7 @@ bool x86_user_is_everybody(void)
 	return false;
 }
 
-int x86_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc)
+int x86_event_idx(struct perf_event *event)
 {
 	return 0;
 }

@@ -274,7 +274,7 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 	.irq_enable		= pmuv3_irq_enable,		\
 	.irq_disable		= pmuv3_irq_disable,		\
 	.clear			= pmuv3_clear,			\
-	.user_index		= pmuv3_user_index,		\
+	.event_idx		= pmuv3_event_idx,		\
 	.user_switch		= pmuv3_user_switch,		\
 	.user_gone		= pmuv3_user_gone,		\
 	.disable		= pmuv3_disable,		\

@@ -116,15 +116,16 @@ void pmuv3_user_gone(struct corepmu *pmu)
 }
 
 /**
- * pmuv3_user_index() - the backend's user_index()
- * @pmu: the PMU
- * @hwc: of a placed event
+ * pmuv3_event_idx() - the backend's event_idx()
+ * @event: an event that is placed and counts
  *
- * Return: n + 1 for PMEVCNTR<n>_EL0, 32 for PMCCNTR_EL0
+ * IRQs off, or NMI.
+ *
+ * Return: n + 1 for PMEVCNTR<n>_EL0, 32 for PMCCNTR_EL0; 0 when user space cannot read it
  */
-int pmuv3_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc)
+int pmuv3_event_idx(struct perf_event *event)
 {
-	return hwc->idx + 1;
+	return corepmu_event_may_be_read(event) ? event->hw.idx + 1 : 0;
 }
 
 /**

@@ -411,7 +411,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.second_choose		= x86_second_choose,	\
 	.second_use		= x86_second_use,	\
 	.second_write		= x86_second_write,	\
-	.user_index		= x86_user_index,	\
+	.event_idx		= x86_event_idx,	\
 	.user_switch		= x86_user_switch,	\
 	.user_mapped		= x86_user_mapped,	\
 	.user_unmapped		= x86_user_unmapped,	\

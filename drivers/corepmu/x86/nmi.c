@@ -56,17 +56,22 @@ static u64 overflows_of(const struct x86_desc *desc, struct corepmu_cpu *cpuc, u
 						      overflowed;
 }
 
+static noinline unsigned int handle_by_value(struct x86_desc *desc, struct corepmu_cpu *cpuc)
+{
+	u64 overflowed = overflows_of(desc, cpuc, overflowed_by_value(cpuc));
+
+	corepmu_handle_overflow(cpuc, overflowed);
+	return hweight64(overflowed);
+}
+
 /* Returns how many counters overflowed. */
 static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
-	unsigned int handled = 0, rounds;
+	unsigned int handled = 0, rounds = 0;
 	u64 status, overflowed;
 
-	if (!desc->global_status) {
-		overflowed = overflows_of(desc, cpuc, overflowed_by_value(cpuc));
-		corepmu_handle_overflow(cpuc, overflowed);
-		return hweight64(overflowed);
-	}
+	if (!desc->global_status)
+		return handle_by_value(desc, cpuc);
 
 	/*
 	 * The counters stand still, but the status may not yet show an overflow that was on its
@@ -74,7 +79,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	 * masked by this one, and is lost: read until nothing is left. On AMD it raises
 	 * an NMI of its own.
 	 */
-	for (rounds = 0; rounds < (desc->masks_lvtpc ? MAX_ROUNDS : 1); rounds++) {
+	do {
 		status = x86_read_msr(desc->global_status) &
 			 (cpuc->pmu->counters | desc->frozen | desc->metrics_bit | desc->ds_bit);
 		if (!status)
@@ -91,7 +96,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		if (unlikely(overflowed & (desc->metrics_bit | BIT_ULL(SLOTS_COUNTER))))
 			overflowed = x86_topdown_overflow(cpuc, overflowed);
 		corepmu_handle_overflow(cpuc, overflows_of(desc, cpuc, overflowed));
-	}
+	} while (desc->masks_lvtpc && ++rounds < MAX_ROUNDS);
 
 	return handled;
 }

@@ -174,16 +174,21 @@ void x86_user_switch(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_user_index() - the backend's user_index()
- * @pmu: the PMU
- * @hwc: of a placed event
+ * x86_event_idx() - the backend's event_idx()
+ * @event: an event that is placed and counts
  *
- * Return: RDPMC's ECX plus 1; 0 for a counter of another width than the page says, and
- * for two that are merged
+ * IRQs off, or NMI.
+ *
+ * Return: RDPMC's ECX plus 1; 0 when user space cannot read it, for a counter of another width
+ * than the page says, and for two that are merged
  */
-int x86_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc)
+int x86_event_idx(struct perf_event *event)
 {
-	if (pmu->width[hwc->idx] != page_width || corepmu_event_is_paired(pmu, hwc))
+	struct corepmu *pmu = to_corepmu(event->pmu);
+	const struct hw_perf_event *hwc = &event->hw;
+
+	if (!corepmu_event_may_be_read(event) || pmu->width[hwc->idx] != page_width ||
+	    corepmu_event_is_paired(pmu, hwc))
 		return 0;
 
 	return x86_rdpmc_index(hwc->idx) + 1;

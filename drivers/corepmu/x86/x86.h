@@ -223,7 +223,7 @@ void x86_user_init(struct x86_desc *desc);
 void x86_user_exit(struct x86_desc *desc);
 int x86_user_flags(void);
 bool x86_user_is_everybody(void);
-int x86_user_index(struct corepmu *pmu, const struct hw_perf_event *hwc);
+int x86_event_idx(struct perf_event *event);
 void x86_user_take_over(void);
 void x86_user_switch(struct corepmu_cpu *cpuc);
 void x86_user_mapped(struct perf_event *event, struct mm_struct *mm);
