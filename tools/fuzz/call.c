@@ -86,6 +86,24 @@ long call_ioctl(int fd, const struct fuzz_op *op)
 	}
 }
 
+/*
+ * An event of the case that the other thread runs, from @first on, or -1. Whoever has the number
+ * meanwhile must be an event, or a read may wait for ever.
+ */
+static int find_event(unsigned int first)
+{
+	unsigned int i;
+	u64 id;
+	int fd;
+
+	for (i = 0; i < FUZZ_EVENTS; i++) {
+		fd = fuzz_running_fd((first + i) % FUZZ_EVENTS);
+		if (fd > STDERR_FILENO && !ioctl(fd, PERF_EVENT_IOC_ID, &id))
+			return fd;
+	}
+	return -1;
+}
+
 void fuzz_race(struct fuzz_rng *rng, struct fuzz_counters *counters)
 {
 	const long page_size = sysconf(_SC_PAGESIZE);
@@ -96,9 +114,8 @@ void fuzz_race(struct fuzz_rng *rng, struct fuzz_counters *counters)
 	int fd;
 
 	fuzz_make_op(&op, rng, FUZZ_EVENTS);
-	fd = fuzz_running_fd(op.event);
-	/* Whoever has the number meanwhile must be an event, or a read may wait for ever. */
-	if (fd <= STDERR_FILENO || ioctl(fd, PERF_EVENT_IOC_ID, values) < 0) {
+	fd = find_event(op.event);
+	if (fd < 0) {
 		/* The other thread is to get on. */
 		usleep(RACE_WAITS_USEC);
 		return;

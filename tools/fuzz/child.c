@@ -25,17 +25,23 @@ void child_init(const char *program)
 	path = program;
 }
 
+void child_exec(int from, int to)
+{
+	char arg_from[12], arg_to[12];
+
+	snprintf(arg_from, sizeof(arg_from), "%d", from);
+	snprintf(arg_to, sizeof(arg_to), "%d", to);
+	execl(path, path, "--child", arg_from, arg_to, (char *)NULL);
+	_exit(1);
+}
+
 void child_main(int from, int to)
 {
-	char arg_from[12], arg_to[12], what;
+	char what;
 
 	while (read(from, &what, 1) == 1) {
-		if (what == CHILD_EXEC) {
-			snprintf(arg_from, sizeof(arg_from), "%d", from);
-			snprintf(arg_to, sizeof(arg_to), "%d", to);
-			execl(path, path, "--child", arg_from, arg_to, (char *)NULL);
-			_exit(1);
-		}
+		if (what == CHILD_EXEC)
+			child_exec(from, to);
 		known_loop(CHILD_ITERATIONS);
 		if (write(to, &what, 1) != 1)
 			break;

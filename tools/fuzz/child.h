@@ -52,4 +52,11 @@ void child_fork_loop(unsigned long iterations);
  */
 void child_main(int from, int to) __attribute__((noreturn));
 
+/**
+ * child_exec() - replace the calling process by this program, which goes on as child_main()
+ * @from: where it is told
+ * @to: where it says that it is done
+ */
+void child_exec(int from, int to) __attribute__((noreturn));
+
 #endif /* CHILD_H */

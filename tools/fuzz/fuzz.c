@@ -16,15 +16,18 @@
 static const char usage[] =
 "usage: pmu-fuzz [--pmu NAME] [--seed N] [--from N] [--cases N] [--samples]\n"
 "       pmu-fuzz [--pmu NAME] [--seed N] [--samples] --from NUMBER --without LIST...\n"
-"       pmu-fuzz [--pmu NAME] [--seed N] --seconds N [--workers N] [--rate N] [--hotplug]\n"
+"       pmu-fuzz [--pmu NAME] [--seed N] --seconds N [--workers N] [--rate N]\n"
+"                [--hotplug] [--faulty]\n"
+"       pmu-fuzz [--pmu NAME] --watch\n"
 "       pmu-fuzz [--seed N] [--machine intel|amd|arm64] [--without LIST] [--c]\n"
 "                --describe NUMBER...\n"
 "       pmu-fuzz [--seed N] --pieces NUMBER\n"
 "\n"
 "Runs cases one after the other, and prints what came of each; or many tasks that race,\n"
-"and what they did in all. --samples prints samples too. --describe says in words what a\n"
-"case is, or with --c in a program; --pieces of how many pieces it is made, which --without\n"
-"leaves out. With several of these the case is run without each list of pieces in turn.\n";
+"and what they did in all. --samples prints samples too. --watch samples all CPUs and reads\n"
+"counters from user space until it is told to end. --describe says in words what a case is,\n"
+"or with --c in a program; --pieces of how many pieces it is made, which --without leaves\n"
+"out. With several of these the case is run without each list of pieces in turn.\n";
 
 #define MAX_LISTS	2048
 
@@ -111,6 +114,8 @@ int main(int argc, char **argv)
 		{ "without", required_argument, NULL, 'W' },
 		{ "c", no_argument, NULL, 'C' },
 		{ "pieces", required_argument, NULL, 'P' },
+		{ "faulty", no_argument, NULL, 'y' },
+		{ "watch", no_argument, NULL, 'a' },
 		{ "describe", no_argument, NULL, 'd' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -119,6 +124,7 @@ int main(int argc, char **argv)
 	char pmu_option[] = "--pmu", *pmu[] = { argv[0], pmu_option, NULL };
 	bool describing = false, program = false;
 	int opt, pmu_args = 1;
+	bool watch = false;
 
 	if (argc == 4 && !strcmp(argv[1], "--child")) {
 		child_init(argv[0]);
@@ -150,6 +156,12 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			storm.hotplug = true;
+			break;
+		case 'y':
+			storm.faulty = true;
+			break;
+		case 'a':
+			watch = true;
 			break;
 		case 'S':
 			fuzz_show_samples(stdout);
@@ -183,6 +195,8 @@ int main(int argc, char **argv)
 	}
 	target_init(pmu_args, pmu);
 	fuzz_run_init(target.type, argv[0]);
+	if (watch)
+		return fuzz_watch();
 	if (storm.seconds)
 		return fuzz_storm_run(&storm);
 	if (nr_lists)

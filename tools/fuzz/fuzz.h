@@ -353,6 +353,7 @@ void fuzz_print_results(FILE *out);
  * @workers: tasks that run cases, each with a thread that races with it
  * @rate: samples a second that each event may have meanwhile
  * @hotplug: CPUs come and go meanwhile
+ * @faulty: the PMU has faults: whether it counts exactly afterwards is not asked
  */
 struct fuzz_storm {
 	u64 seed;
@@ -360,6 +361,7 @@ struct fuzz_storm {
 	unsigned int workers;
 	unsigned int rate;
 	bool hotplug;
+	bool faulty;
 };
 
 /**
@@ -369,5 +371,12 @@ struct fuzz_storm {
  * Return: the exit status of the program.
  */
 int fuzz_storm_run(const struct fuzz_storm *storm);
+
+/**
+ * fuzz_watch() - sample all CPUs, and read counters from user space, until a SIGTERM comes
+ *
+ * Return: the exit status of the program.
+ */
+int fuzz_watch(void);
 
 #endif /* FUZZ_H */

@@ -2,11 +2,11 @@
 /*
  * storm.c - many tasks at once, and whether the PMU still works afterwards
  *
- * A burst is a second or two of everything side by side: tasks that run cases while a thread of
- * theirs does anything to the same descriptors, one that samples all CPUs, one that reads what
- * sysfs has of the PMU, and, if wanted, one that takes CPUs away and brings them back. Then all are
- * gone, and what a plain event counts is known.
+ * A burst is some seconds of everything side by side: tasks that run cases while a thread of
+ * theirs does anything to the same descriptors, and what beside.c, maps.c and tasks.c have. Then
+ * all are gone, and what a plain event counts is known.
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,54 +20,49 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fuzz.h"
 #include "perf_util.h"
 #include "records.h"
+#include "storm.h"
+#include "user_util.h"
 
 #define BURST_SECONDS		5
 /* Of these a burst's tasks need not see the end: the kernel may be slow. */
 #define GRACE_SECONDS		600
 /* After so many it is shown where they are, so that slow can be told from stuck. */
 #define SHOW_SECONDS		120
-#define MAX_CPUS		8
 #define CHECK_ITERATIONS	100000
 #define CHECK_PERIOD		10000
-#define SYSTEM_PERIOD		200000
 /* Samples a second, of each event: what a check of a short loop needs */
 #define RATE_FILE		"/proc/sys/kernel/perf_event_max_sample_rate"
 /* While this is 0 the rate cannot be written. */
 #define PERCENT_FILE		"/proc/sys/kernel/perf_cpu_time_max_percent"
 #define PERCENT			25
 #define CHECK_RATE		100000
-#define SYSTEM_PAGES		8
-#define PLUG_PAUSE_US		1000000
-
-/**
- * struct tally - what all tasks did, in memory that they share
- * @fuzz: of those that run cases
- * @system: samples of all CPUs
- * @hotplugs: CPUs that went and came back
- * @files: files of sysfs that were read
- * @bursts: bursts
- * @late: seconds that the last task of a burst took to end, of the burst that took longest
- * @stuck: tasks that had to be killed
- * @crashed: tasks that a signal ended
+#define CHECK_PAGES		8
+#define MOST_TASKS		64
+/*
+ * A buffer that is attached where there was one, and others, wait for a grace period: ten
+ * milliseconds and more, unless the kernel is in a hurry. In one burst of four it is not, and in
+ * another one CPUs come and go: the others do little meanwhile.
  */
-struct tally {
-	struct fuzz_counters fuzz;
-	u64 system;
-	u64 hotplugs;
-	u64 files;
-	u64 bursts;
-	u64 late;
-	u64 stuck;
-	u64 crashed;
-};
+#define HURRY_FILE		"/sys/kernel/rcu_expedited"
+#define BURST_KINDS		4
+#define BURST_CALM		0
+#define BURST_PLUGS		2
 
-static struct tally *tally;
+struct tally *tally;
 static volatile bool over;
 
-static time_t now(void)
+bool tally_init(void)
+{
+	void *map = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	tally = map == MAP_FAILED ? NULL : map;
+	return tally;
+}
+
+time_t storm_now(void)
 {
 	struct timespec at;
 
@@ -75,19 +70,19 @@ static time_t now(void)
 	return at.tv_sec;
 }
 
-static void add(u64 *to, u64 number)
+void tally_add(u64 *to, u64 number)
 {
 	__atomic_fetch_add(to, number, __ATOMIC_RELAXED);
 }
 
 static void add_counters(const struct fuzz_counters *counters)
 {
-	add(&tally->fuzz.opens, counters->opens);
-	add(&tally->fuzz.opened, counters->opened);
-	add(&tally->fuzz.calls, counters->calls);
-	add(&tally->fuzz.succeeded, counters->succeeded);
-	add(&tally->fuzz.samples, counters->samples);
-	add(&tally->fuzz.lost, counters->lost);
+	tally_add(&tally->fuzz.opens, counters->opens);
+	tally_add(&tally->fuzz.opened, counters->opened);
+	tally_add(&tally->fuzz.calls, counters->calls);
+	tally_add(&tally->fuzz.succeeded, counters->succeeded);
+	tally_add(&tally->fuzz.samples, counters->samples);
+	tally_add(&tally->fuzz.lost, counters->lost);
 }
 
 static void *race(void *arg)
@@ -103,6 +98,7 @@ static void *race(void *arg)
 
 static void run_cases(u64 seed, time_t end)
 {
+	struct fuzz_rng rng = { .state = seed };
 	struct fuzz_counters counters = { 0 };
 	u64 number, racer_seed = ~seed;
 	struct fuzz_case fuzz;
@@ -110,116 +106,15 @@ static void run_cases(u64 seed, time_t end)
 	bool racing;
 
 	racing = !pthread_create(&racer, NULL, race, &racer_seed);
-	for (number = 0; now() < end; number++) {
+	for (number = 0; storm_now() < end; number++) {
 		fuzz_make_case(&fuzz, seed, number);
+		twist_case(&fuzz, &rng);
 		fuzz_run_case(&fuzz, &counters);
 	}
 	over = true;
 	if (racing)
 		pthread_join(racer, NULL);
 	add_counters(&counters);
-}
-
-/* What `perf record -a` does. */
-static void sample_system(u64 seed, time_t end)
-{
-	const size_t size = (1 + SYSTEM_PAGES) * sysconf(_SC_PAGESIZE);
-	struct perf_event_mmap_page *pages[MAX_CPUS];
-	struct perf_event_attr attr;
-	struct records records;
-	int fds[MAX_CPUS], cpu;
-
-	(void)seed;
-	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
-		attr_init(&attr, ARCH_EVENT_CYCLES);
-		attr.exclude_kernel = 0;
-		attr.disabled = 0;
-		attr.sample_period = SYSTEM_PERIOD;
-		attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN;
-		attr.task = 1;
-		attr.mmap = 1;
-		pages[cpu] = MAP_FAILED;
-		fds[cpu] = event_open(&attr, -1, cpu, -1, 0);
-		if (fds[cpu] >= 0)
-			pages[cpu] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-					  fds[cpu], 0);
-	}
-	while (now() < end) {
-		for (cpu = 0; cpu < MAX_CPUS; cpu++) {
-			if (pages[cpu] == MAP_FAILED)
-				continue;
-			records_drain(&records, pages[cpu], size, true);
-			add(&tally->system, records.samples);
-			add(&tally->fuzz.lost, records.lost);
-		}
-		usleep(1000);
-	}
-	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
-		if (pages[cpu] != MAP_FAILED)
-			munmap(pages[cpu], size);
-	}
-	close_all(fds, MAX_CPUS);
-}
-
-static void read_files(const char *path)
-{
-	char name[512], text[4096];
-	struct dirent *entry;
-	DIR *dir = opendir(path);
-	int fd;
-
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_type != DT_REG)
-			continue;
-		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-		fd = open(name, O_RDONLY);
-		if (fd < 0)
-			continue;
-		if (read(fd, text, sizeof(text)) >= 0)
-			add(&tally->files, 1);
-		close(fd);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-static void use_sysfs(u64 seed, time_t end)
-{
-	static const char *const dirs[] = { "", "/events", "/format", "/caps" };
-	struct fuzz_rng rng = { .state = seed };
-	char path[256];
-	unsigned int i;
-
-	while (now() < end) {
-		for (i = 0; i < ARRAY_SIZE(dirs); i++) {
-			snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s%s",
-				 target.pmu, dirs[i]);
-			read_files(path);
-		}
-		snprintf(path, sizeof(path),
-			 "/sys/bus/event_source/devices/%s/perf_event_mux_interval_ms", target.pmu);
-		write_number(path, 1 + fuzz_below(&rng, 20));
-		read_files("/sys/kernel/debug/corepmu");
-		usleep(10000);
-	}
-}
-
-static void plug(u64 seed, time_t end)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	struct fuzz_rng rng = { .state = seed };
-	char path[64];
-
-	while (cpus > 1 && now() < end) {
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-			 1 + (int)fuzz_below(&rng, cpus - 1));
-		if (!write_number(path, 0))
-			add(&tally->hotplugs, 1);
-		usleep(fuzz_below(&rng, 50000));
-		write_number(path, 1);
-		/* It takes hundreds of milliseconds, in which the others do next to nothing. */
-		usleep(fuzz_below(&rng, PLUG_PAUSE_US));
-	}
 }
 
 static void start(pid_t *pid, void (*work)(u64 seed, time_t end), u64 seed, time_t end)
@@ -272,12 +167,12 @@ static void reap(pid_t pid, time_t end)
 	if (pid <= 0)
 		return;
 	while (!waitpid(pid, &status, WNOHANG)) {
-		if (now() > show) {
+		if (storm_now() > show) {
 			show_late(pid);
 			show += SHOW_SECONDS;
 		}
-		if (now() > end + GRACE_SECONDS) {
-			add(&tally->stuck, 1);
+		if (storm_now() > end + GRACE_SECONDS) {
+			tally_add(&tally->stuck, 1);
 			kill(-pid, SIGKILL);
 			kill(pid, SIGKILL);
 			waitpid(pid, &status, 0);
@@ -286,11 +181,11 @@ static void reap(pid_t pid, time_t end)
 		usleep(10000);
 	}
 	kill(-pid, SIGKILL);
-	if (now() > end && tally->late < (u64)(now() - end))
-		tally->late = now() - end;
+	if (storm_now() > end && tally->late < (u64)(storm_now() - end))
+		tally->late = storm_now() - end;
 	if (WIFSIGNALED(status)) {
 		printf("# a task was ended by signal %d\n", WTERMSIG(status));
-		add(&tally->crashed, 1);
+		tally_add(&tally->crashed, 1);
 	}
 }
 
@@ -307,26 +202,32 @@ static void set_rate(long rate)
 
 static void burst(const struct fuzz_storm *storm, u64 number)
 {
+	static void (*const beside[])(u64 seed, time_t end) = {
+		sample_system, use_sysfs, use_maps, trace_tasks, use_cgroups
+	};
 	const u64 seed = storm->seed + number * 1000;
-	const time_t end = now() + BURST_SECONDS;
-	pid_t pids[64] = { 0 };
+	const time_t end = storm_now() + BURST_SECONDS;
+	const unsigned int kind = (storm->seed + number) % BURST_KINDS;
+	pid_t pids[MOST_TASKS] = { 0 };
 	unsigned int nr = 0, i;
 
-	for (i = 0; i < storm->workers && i < ARRAY_SIZE(pids) - 3; i++)
+	write_number(HURRY_FILE, kind != BURST_CALM);
+	for (i = 0; i < storm->workers && i < MOST_TASKS - ARRAY_SIZE(beside) - 1; i++)
 		start(&pids[nr++], run_cases, seed + i, end);
-	start(&pids[nr++], sample_system, seed, end);
-	start(&pids[nr++], use_sysfs, seed, end);
-	if (storm->hotplug)
-		start(&pids[nr++], plug, seed, end);
+	for (i = 0; i < ARRAY_SIZE(beside); i++)
+		start(&pids[nr++], beside[i], seed, end);
+	if (storm->hotplug && kind == BURST_PLUGS)
+		start(&pids[nr++], plug_cpus, seed, end);
 	for (i = 0; i < nr; i++)
 		reap(pids[i], end);
 	tally->bursts++;
+	tally->seconds += storm_now() - end + BURST_SECONDS;
 }
 
 /* Samples of a loop: as many as its counts have periods. */
 static bool samples_are_right(void)
 {
-	const size_t size = (1 + SYSTEM_PAGES) * sysconf(_SC_PAGESIZE);
+	const size_t size = (1 + CHECK_PAGES) * sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *pages;
 	struct perf_event_attr attr;
 	struct records records;
@@ -353,6 +254,44 @@ static bool samples_are_right(void)
 			    count / CHECK_PERIOD + 1, records.samples + records.lost);
 }
 
+/*
+ * Nobody has an event: what one task can read of the counters of a CPU, but its own, is zero, and
+ * stays so. A counter that was left running, or with another task's count, is not.
+ */
+static bool counters_are_idle(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF), cpu;
+	struct counter_scan scan = { };
+	struct reader reader;
+	cpu_set_t all, one;
+	u64 count;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
+		return false;
+	event_enable(reader.fd);
+	for (cpu = 0; cpu < cpus; cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one) || !user_read(reader.page, &count))
+			continue;
+		known_loop(CHECK_PERIOD);
+		scan.own = reader.page->index;
+		scan_counters(&scan);
+		tally->looks += scan.values > 0;
+	}
+	/* Tasks of the next burst are to end by this signal. */
+	signal(ARCH_USER_READ_SIGNAL, SIG_DFL);
+	sched_setaffinity(0, sizeof(all), &all);
+	reader_close(&reader);
+	return expect_all_zero("counters of nobody", &scan);
+}
+
+static bool is_exact(void)
+{
+	return pmu_is_exact(CHECK_ITERATIONS) && samples_are_right() && counters_are_idle();
+}
+
 static bool nothing_is_left(void)
 {
 	unsigned int tries = 100;
@@ -366,26 +305,32 @@ static bool nothing_is_left(void)
 
 int fuzz_storm_run(const struct fuzz_storm *storm)
 {
-	const time_t end = now() + storm->seconds;
+	const time_t end = storm_now() + storm->seconds;
 	const struct fuzz_counters *all;
+	long allowed;
 	u64 number;
 
-	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (tally == MAP_FAILED)
+	if (!tally_init())
 		return 1;
 	all = &tally->fuzz;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	twist_init();
+	allowed = user_read_allowed();
+	user_read_allow(1);
 	ktap_plan(3);
-	ktap_begin("after each burst the PMU counts and samples exactly, and is not in use");
-	for (number = 0; now() < end && !ktap_failed(); number++) {
+	ktap_begin(storm->faulty ? "after each burst the PMU is not in use" :
+		   "after each burst the PMU counts and samples exactly, and is not in use");
+	for (number = 0; storm_now() < end && !ktap_failed(); number++) {
 		set_rate(storm->rate);
 		burst(storm, number);
 		set_rate(CHECK_RATE);
-		if (!pmu_is_exact(CHECK_ITERATIONS) || !samples_are_right() || !nothing_is_left())
+		if (!(storm->faulty || is_exact()) || !nothing_is_left())
 			ktap_diag("burst %llu, seed %llu", (unsigned long long)number,
 				  (unsigned long long)(storm->seed + number * 1000));
 	}
+	write_number(HURRY_FILE, 0);
+	if (allowed >= 0)
+		user_read_allow(allowed);
 	ktap_end();
 	ktap_begin("every task comes to its end");
 	expect_eq("tasks that did not end", 0, tally->stuck);
@@ -398,9 +343,13 @@ int fuzz_storm_run(const struct fuzz_storm *storm)
 	       (unsigned long long)all->opens, (unsigned long long)all->opened,
 	       (unsigned long long)all->calls, (unsigned long long)all->succeeded,
 	       (unsigned long long)all->samples, (unsigned long long)all->lost);
-	printf("# beside: %llu bursts, %llu samples of all CPUs, %llu hotplugs, %llu files\n",
+	printf("# beside: %llu bursts, %llu samples of all CPUs, %llu hotplugs, %llu files, %llu seconds\n",
 	       (unsigned long long)tally->bursts, (unsigned long long)tally->system,
-	       (unsigned long long)tally->hotplugs, (unsigned long long)tally->files);
+	       (unsigned long long)tally->hotplugs, (unsigned long long)tally->files,
+	       (unsigned long long)tally->seconds);
+	printf("# tasks: %llu calls on mappings, %llu tracees, %llu cgroup events, %llu idle CPUs\n",
+	       (unsigned long long)tally->maps, (unsigned long long)tally->tracees,
+	       (unsigned long long)tally->cgroups, (unsigned long long)tally->looks);
 	printf("# late: tasks ended %llu seconds after their burst at most\n",
 	       (unsigned long long)tally->late);
 	return ktap_status();
