@@ -1,31 +1,48 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# soak SECONDS [SEED]: rounds of everything at once under the module, until so much time is over:
-# pmu-fuzz with CPUs that come and go, loading and unloading, and the same with allocations that
-# fail, where the kernel can have them fail. Ends without the module, and with what the kernel has
-# found leaked. A line for each kind of work says how much there was of it.
+# soak SECONDS [SEED [faulty]]: rounds of everything at once under the module, until so much time is
+# over: pmu-fuzz with CPUs that come and go, loading and unloading, with parameters of all kinds too,
+# and the same with allocations that fail, where the kernel can have them fail. Ends without the
+# module, and with what the kernel has found leaked. A line for each kind of work says how much there
+# was of it. With "faulty" the PMU has faults, and need not count exactly.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 seconds=${1:-60}
 seed=${2:-1}
+faulty=${3:-}
 debug=/sys/kernel/debug
+odd=0
 out=/tmp/soak
 mkdir -p $out
 
 # Each goes on with what was counted before.
-loads=0 failed_loads=0 rounds=0 failing=0
+loads=0 failed_loads=0 rounds=0 failing=0 failing_plugs=0 odd_loads=0 odd_refused=0
 
 now() { cut -d. -f1 /proc/uptime; }
 
 # What no healthy kernel prints; a mitigation's message has WARNING behind its own name.
-COMPLAINTS='BUG: |\] WARNING: |UBSAN:|ODEBUG:|INFO: (task|possible|suspicious)|unknown reason'
+COMPLAINTS='BUG: |\] WARNING: |UBSAN:|ODEBUG:|INFO: (task|possible|suspicious)'
+# What faults of the virtual PMU may lead to
+[ -n "$faulty" ] || COMPLAINTS="$COMPLAINTS|unknown reason"
 
+# What the kernel says, before it is written over: in an hour it says more than it keeps.
+keep_log()
+{
+	dmesg -c >>$out/log
+}
+
+# Of races that KCSAN finds those that the module has no part in are the kernel's own.
 complaints()
 {
-	dmesg | grep -E -A 20 "$COMPLAINTS" | head -n 80
+	awk '
+	/BUG: KCSAN:/ { report = ""; inside = 1 }
+	!inside { print }
+	inside { report = report $0 "\n" }
+	inside && /======/ { if (report ~ /\[corepmu\]/) printf "%s", report; inside = 0 }' $out/log |
+		grep -E -A 30 "$COMPLAINTS" | head -n 120
 }
 
 load()
@@ -66,14 +83,25 @@ with_failures()
 fuzz_round()
 {
 	pmu-fuzz --pmu corepmu --seed $((seed + rounds)) --seconds 20 --workers 3 \
-		--rate $rate --hotplug >$out/round 2>&1
+		--rate $rate --hotplug ${faulty:+--faulty} >$out/round 2>&1
 	status=$?
 	cat $out/round >>$out/rounds
 	[ $status -eq 0 ] || { echo "# round $rounds, seed $((seed + rounds))"; sed 's/^/# /' $out/round; }
 	return $status
 }
 
-# Each place where memory is asked for, one after the other, while it is loaded and used.
+# plug_failing: CPUs go and come back while allocations fail, and are all there in the end
+plug_failing()
+{
+	for online in /sys/devices/system/cpu/cpu[1-9]*/online; do
+		with_failures sh -c "echo 0 >$online"
+		with_failures sh -c "echo 1 >$online"
+		[ "$(cat "$online")" = 1 ] || echo 1 >"$online" || return 1
+		failing_plugs=$((failing_plugs + 1))
+	done
+}
+
+# Places where memory is asked for, while it is loaded, used and unloaded, and CPUs come and go.
 failing_round()
 {
 	[ -e /proc/self/make-it-fail ] || return 0
@@ -81,14 +109,99 @@ failing_round()
 	unload || return 1
 	for _ in 1 2 3 4 5; do
 		if with_failures insmod "$MODULE"; then
-			unload
+			with_failures rmmod corepmu || unload || return 1
 		else
 			failed_loads=$((failed_loads + 1))
 		fi
 	done
 	load || return 1
 	with_failures pmu-fuzz --pmu corepmu --seed $((seed + rounds)) --cases 300
-	return 0
+	plug_failing
+}
+
+# What a load may be told: whether that is taken (ok), refused (no), or either (any), and the words.
+parameters()
+{
+	cat <<-'EOT'
+		ok name=fuzz
+		ok name=0
+		ok name=fuzz type=100
+		ok name=a_name_that_is_as_long_as_nobody_would_like_to_have_it_in_a_list_of_events
+		any name=
+		any name=.
+		any name=a/b
+		any name=cpu
+		any name=breakpoint
+		no name=software
+		ok type=300
+		any type=0
+		any type=1
+		any type=4
+		any type=-1
+		any type=-2
+		any type=2147483647
+		no type=x
+		no type=4294967296
+		ok standin=0
+		ok standin=1
+		no standin=2
+		no standin=1 name=x
+		no standin=1 type=9
+		ok start_near_wrap=0
+		ok start_near_wrap=1
+		ok start_near_wrap=0x7fffffff
+		ok start_near_wrap=18446744073709551615
+		no start_near_wrap=18446744073709551616
+		no start_near_wrap=many
+		ok no_such_parameter=1
+	EOT
+	# shellcheck disable=SC2154 # VENDOR is guest.sh's
+	[ "$VENDOR" != arm ] || cat <<-'EOT'
+		ok sampling=0
+		ok sampling=1 lenient=1
+		ok lenient=0
+		no lenient=perhaps
+	EOT
+}
+
+# The next of them: what it was told, or its default, is what it says; it counts, and goes.
+odd_load()
+{
+	line=$(parameters | sed -n "$((1 + (seed + odd) % $(parameters | wc -l)))p")
+	odd=$((odd + 1))
+	want=${line%% *}
+	words=${line#* }
+	# shellcheck disable=SC2086 # the parameters are words of a command line
+	if ! insmod "$MODULE" $words >$out/odd 2>&1; then
+		odd_refused=$((odd_refused + 1))
+		[ "$want" != ok ] || { echo "# refused: $words: $(cat $out/odd)"; return 1; }
+		[ ! -e /sys/module/corepmu ] || { echo "# refused, and there: $words"; return 1; }
+		return 0
+	fi
+	odd_loads=$((odd_loads + 1))
+	[ "$want" != no ] || { echo "# taken: $words"; return 1; }
+	name=$(cat /sys/module/corepmu/parameters/name)
+	case " $words" in
+	*' name='?*) [ "$name" = "$(echo "$words" | sed 's/.*name=\([^ ]*\).*/\1/')" ] ;;
+	esac || { echo "# $words: its name is $name"; return 1; }
+	for file in /sys/module/corepmu/parameters/*; do
+		cat "$file" >/dev/null || { echo "# $words: $file cannot be read"; return 1; }
+	done
+	# A name is that of a directory, and may not be one that can be named.
+	if [ -e "$DEVICES/$name/type" ]; then
+		pmu-fuzz --pmu "$name" --seed $((seed + odd)) --cases 20 >$out/odd 2>&1 ||
+			{ echo "# $words: no cases: $(tail -n 1 $out/odd)"; unload; return 1; }
+	fi
+	unload
+}
+
+parameter_round()
+{
+	unload || return 1
+	for _ in 1 2 3; do
+		odd_load || return 1
+	done
+	load
 }
 
 # use_module: rounds until the time is over, or one of them failed
@@ -97,10 +210,12 @@ use_module()
 	[ -d /sys/module/corepmu ] || load || return 1
 	while [ "$(now)" -lt "$end" ]; do
 		rounds=$((rounds + 1))
+		keep_log
 		fuzz_round || return 1
 		for _ in 1 2 3; do
 			unload && load || return 1
 		done
+		parameter_round || return 1
 		failing_round || return 1
 	done
 	[ "$rounds" -gt 0 ]
@@ -120,6 +235,7 @@ nothing_leaked()
 
 no_complaint()
 {
+	keep_log
 	complaints >$out/complaints
 	sed 's/^/# /' $out/complaints
 	[ ! -s $out/complaints ]
@@ -129,7 +245,7 @@ stop_fair_servers
 end=$(($(now) + seconds))
 plan 4
 use_module
-result "after each burst the PMU counts and samples exactly, and the module can be loaded anew"
+result "after each burst the PMU counts exactly, and the module can be loaded anew"
 unload
 result "the module can be unloaded"
 if [ -e $debug/kmemleak ]; then
@@ -148,8 +264,12 @@ sum()
 }
 
 echo "# fuzz: $(sum opens) opens, $(sum opened) opened, $(sum calls) calls, $(sum succeeded) succeeded, $(sum samples) samples, $(sum lost) lost"
-echo "# beside: $(sum bursts) bursts, $(sum 'samples of all CPUs') samples of all CPUs, $(sum hotplugs) hotplugs, $(sum files) files of sysfs"
+echo "# beside: $(sum bursts) bursts, $(sum 'samples of all CPUs') samples of all CPUs, $(sum hotplugs) hotplugs, $(sum files) files of sysfs, $(sum seconds) seconds of bursts"
+echo "# tasks: $(sum 'calls on mappings') calls on mappings, $(sum tracees) tracees, $(sum 'cgroup events') cgroup events, $(sum 'idle CPUs') looks at idle CPUs"
 echo "# $(grep -h 'late: tasks' $out/rounds | sort -k5n | tail -n 1 | cut -c3-)"
-echo "# module: $loads loads, $failed_loads loads that failed for want of memory, $failing rounds with failures"
+echo "# module: $loads loads, $failed_loads loads that failed for want of memory, $failing rounds with failures, $failing_plugs CPUs plugged with failures"
+echo "# parameters: $odd_loads loads with some, $odd_refused refused"
+races=$(grep -c 'BUG: KCSAN:' $out/log)
+[ "$races" -eq 0 ] || echo "# races: $races reports of KCSAN, the kernel's own included"
 echo "# kernel: $(grep -cE "$COMPLAINTS" $out/complaints) complaints, $rounds rounds in $seconds seconds"
 finish

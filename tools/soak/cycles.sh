@@ -1,0 +1,156 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# soak-cycles N: the module comes and goes N times, each time from under samples of all CPUs and
+# counters read from user space that have just ended, and CPUs go off line and come back N times under
+# both. What memory the kernel has in use after 10, 100 and 1000 of them is the same.
+
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+times=${1:-1000}
+out=/tmp/cycles
+mkdir -p $out
+last=$(($(nproc) - 1))
+
+# What is in use: objects of all caches, KiB of each CPU's memory, KiB of vmalloc(). What can be
+# given back is given back before, and what waits for a grace period is waited for
+# (KFREE_DRAIN_JIFFIES is five seconds).
+measure()
+{
+	sync
+	sleep 6
+	for _ in 1 2; do
+		echo 3 >/proc/sys/vm/drop_caches
+		for file in /sys/kernel/slab/*/shrink; do
+			echo 1 >"$file" 2>/dev/null
+		done
+		sleep 1
+	done
+	awk '/^[a-z]/ && $2 ~ /^[0-9]+$/ { sum += $2 } END { printf "%d ", sum }' /proc/slabinfo
+	awk '/^kmalloc-/ { sum += $2 } END { printf "%d ", sum }' /proc/slabinfo
+	awk '/^Percpu/ { printf "%d ", $2 } /^VmallocUsed/ { printf "%d ", $2 }' /proc/meminfo
+	echo
+}
+
+watch_start()
+{
+	pmu-fuzz --pmu corepmu --watch >$out/watch &
+	watcher=$!
+}
+
+# It ends with all its tasks when it is told to, and says what it saw.
+watch_end()
+{
+	kill "$watcher"
+	wait "$watcher"
+	status=$?
+	cat $out/watch >>$out/watches
+	[ $status -eq 0 ] || cat $out/watch
+	return $status
+}
+
+load()
+{
+	insmod "$MODULE"
+}
+
+# An event of a task that has ended is freed a little later.
+unload()
+{
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		rmmod corepmu 2>/dev/null && return 0
+		sleep 0.2
+	done
+	rmmod corepmu
+}
+
+# load_cycle NUMBER
+load_cycle()
+{
+	load || return 1
+	watch_start
+	# Some are ended before they have begun.
+	sleep "0.0$(($1 % 10))"
+	watch_end || return 1
+	unload || return 1
+}
+
+# plug_cycle NUMBER
+plug_cycle()
+{
+	online=/sys/devices/system/cpu/cpu$((1 + $1 % last))/online
+	echo 0 >"$online" || return 1
+	echo 1 >"$online"
+}
+
+# cycles KIND: N of them, with what is in use after 10, 100 and so on in $out/KIND
+cycles()
+{
+	n=0
+	mark=10
+	: >$out/"$1"
+	[ "$1" != plug ] || watch_start
+	while [ $n -lt "$times" ]; do
+		n=$((n + 1))
+		"$1"_cycle $n || { echo "$1 $n"; return 1; }
+		[ $n -ne $mark ] || {
+			[ "$1" != plug ] || watch_end || return 1
+			echo "$n $(measure)" | tee -a $out/"$1"
+			mark=$((mark * 10))
+			[ "$1" != plug ] || watch_start
+		}
+	done
+	[ "$1" != plug ] || watch_end
+}
+
+# same KIND KEPT: between two measurements less than half an object was kept for each cycle, but for
+# KEPT, and less than 0.1 KiB of each CPU's memory and half a page of vmalloc(): a leak of one in each
+# cycle is twice that.
+same()
+{
+	awk -v kept="$2" '
+	function check(what, slack, keep, gone)
+	{
+		if (gone > keep + slack) {
+			print what ": at most " keep + slack " more after " $1 - n " cycles, got " gone
+			bad = 1
+		}
+	}
+	n {
+		cycles = $1 - n
+		check("objects", cycles / 2, kept * cycles, $2 - objects)
+		check("objects of kmalloc()", cycles / 2, kept * cycles, $3 - kmalloc)
+		check("KiB of each CPU", cycles / 10, 0, $4 - percpu)
+		check("KiB of vmalloc()", cycles * 2, 0, $5 - vmalloc)
+	}
+	{ n = $1; objects = $2; kmalloc = $3; percpu = $4; vmalloc = $5 }
+	END { exit bad || NR < 2 }' $out/"$1"
+}
+
+# Before 6.2 each load leaves its PMU behind, see drivers/corepmu/generations.c.
+kept=0
+case $(uname -r) in 6.1.*) kept=3 ;; esac
+
+ktap_details() { cat $out/said; }
+
+stop_fair_servers
+unload 2>/dev/null
+plan 5
+cycles load >$out/said 2>&1
+result "the module comes and goes, $times times"
+same load $kept >$out/said
+result "what it leaves behind is the same after all of them"
+load
+cycles plug >$out/said 2>&1
+result "CPUs come and go under events, $times times"
+same plug 0 >$out/said
+result "what they leave behind is the same after all of them"
+unload
+result "the module can be unloaded"
+for kind in load plug; do
+	sed "s/^/# $kind: cycles, objects, of kmalloc(), KiB of CPUs, KiB of vmalloc(): /" $out/$kind
+done
+awk '{ samples += $3; reads += $5; none += $7 }
+	END { print "# watch: " samples " samples of all CPUs, " reads " reads, " none " without a counter" }' $out/watches
+finish
