@@ -9,9 +9,12 @@
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/err.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include <corepmu/pmu.h>
@@ -86,6 +89,42 @@ static bool is_wanted_by_name(const struct corepmu *pmu)
 	       pmu->perf_pmu.type != PERF_TYPE_RAW;
 }
 
+static int has_type(struct device *dev, void *type)
+{
+	struct pmu *pmu = dev_get_drvdata(dev);
+
+	return pmu && pmu->type == *(int *)type;
+}
+
+/*
+ * Is @type that of a PMU already? perf_pmu_register() would warn of it, and take another one. Perf
+ * core keeps its list of PMUs to itself, and the bus that has them all: a software event, which
+ * every kernel has, leads there.
+ */
+static bool type_is_taken(int type)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_SOFTWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_SW_DUMMY,
+		.disabled	= 1,
+	};
+	struct perf_event *event;
+	bool taken = false;
+
+	if (type < 0)
+		return false;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	if (IS_ERR(event))
+		return false;
+	if (event->pmu->dev)
+		taken = bus_for_each_dev(event->pmu->dev->bus, NULL, &type, has_type);
+	perf_event_release_kernel(event);
+
+	return taken;
+}
+
 /**
  * corepmu_register() - set a PMU up, try it and offer it to perf
  * @pmu: described, its interrupts requested
@@ -116,6 +155,11 @@ int corepmu_register(struct corepmu *pmu)
 		corepmu_type = pmu->backend->standin_type;
 	}
 	type = pmu->secondary ? -1 : corepmu_type;
+	if (type_is_taken(type)) {
+		pr_err("type %d is that of another PMU\n", type);
+		ret = -EEXIST;
+		goto out_hotplug;
+	}
 	name = pmu_name(pmu);
 	if (!name) {
 		ret = -ENOMEM;

@@ -170,6 +170,17 @@ name_that_is_taken()
 	diff /tmp/before /tmp/after && load && counts && unload
 }
 
+type_that_is_taken()
+{
+	taken=$(cat "$DEVICES/breakpoint/type")
+	dmesg_mark taken
+	load type="$taken" 2>/dev/null && { unload; echo "loaded as type $taken"; return 1; }
+	traces >/tmp/after
+	expect_equal "the log" "corepmu: type $taken is that of another PMU" \
+		"$(dmesg_since taken)" &&
+		expect_true "what there was before" diff /tmp/before /tmp/after
+}
+
 bad_parameter()
 {
 	said=$(load start_near_wrap=many 2>&1) && { unload; echo "loaded"; return 1; }
@@ -297,13 +308,14 @@ kernel_is_content()
 	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here' "$(dmesg)"
 }
 
-plan 23
+plan 24
 check "load, count, unload, no trace left" load_and_unload
 check "it says what it is, in one line" says_what_it_is
 check "load, count, unload many times" many_times
 check "a second load is refused" loaded_twice
 check "the PMU has the name that it is loaded with" another_name
 check "a name that is taken is refused" name_that_is_taken
+check "a type that is taken is refused" type_that_is_taken
 check "it stands in for the built-in PMU" stands_in
 check "it stands in by no other name or type" stand_in_with_a_name
 check "a parameter that is wrong is refused" bad_parameter
