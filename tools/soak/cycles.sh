@@ -39,14 +39,16 @@ watch_start()
 	watcher=$!
 }
 
-# It ends with all its tasks when it is told to, and says what it saw.
+# It ends with all its tasks when it is told to, and says what it saw: nothing when it had not begun
+# (143: SIGTERM).
 watch_end()
 {
 	kill "$watcher"
 	wait "$watcher"
 	status=$?
 	cat $out/watch >>$out/watches
-	[ $status -eq 0 ] || cat $out/watch
+	case $status in 0 | 143) return 0 ;; esac
+	cat $out/watch
 	return $status
 }
 
@@ -105,8 +107,9 @@ cycles()
 }
 
 # same KIND KEPT: between two measurements less than half an object was kept for each cycle, but for
-# KEPT, and less than 0.1 KiB of each CPU's memory and half a page of vmalloc(): a leak of one in each
-# cycle is twice that.
+# KEPT, and less than half a KiB of each CPU's memory and half a page of vmalloc(): a leak of one in
+# each cycle is twice that. Besides, objects are counted by slabs, of up to 50 or so, in the eight
+# caches that always have some that are partly free, and twelve stacks of kernel threads come and go.
 same()
 {
 	awk -v kept="$2" '
@@ -119,10 +122,10 @@ same()
 	}
 	n {
 		cycles = $1 - n
-		check("objects", cycles / 2, kept * cycles, $2 - objects)
-		check("objects of kmalloc()", cycles / 2, kept * cycles, $3 - kmalloc)
-		check("KiB of each CPU", cycles / 10, 0, $4 - percpu)
-		check("KiB of vmalloc()", cycles * 2, 0, $5 - vmalloc)
+		check("objects", cycles / 2 + 400, kept * cycles, $2 - objects)
+		check("objects of kmalloc()", cycles / 2 + 50, kept * cycles, $3 - kmalloc)
+		check("KiB of each CPU", cycles / 2, 0, $4 - percpu)
+		check("KiB of vmalloc()", cycles * 2 + 12 * 16, 0, $5 - vmalloc)
 	}
 	{ n = $1; objects = $2; kmalloc = $3; percpu = $4; vmalloc = $5 }
 	END { exit bad || NR < 2 }' $out/"$1"

@@ -135,7 +135,8 @@ parameters()
 		no name=software
 		ok type=300
 		any type=0
-		any type=1
+		no type=1
+		no type=5
 		any type=4
 		any type=-1
 		any type=-2
