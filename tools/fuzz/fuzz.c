@@ -17,7 +17,7 @@ static const char usage[] =
 "usage: pmu-fuzz [--pmu NAME] [--seed N] [--from N] [--cases N] [--samples]\n"
 "       pmu-fuzz [--pmu NAME] [--seed N] [--samples] --from NUMBER --without LIST...\n"
 "       pmu-fuzz [--pmu NAME] [--seed N] --seconds N [--workers N] [--rate N]\n"
-"                [--hotplug] [--faulty]\n"
+"                [--burst N] [--hotplug] [--faulty]\n"
 "       pmu-fuzz [--pmu NAME] --watch\n"
 "       pmu-fuzz [--seed N] [--machine intel|amd|arm64] [--without LIST] [--c]\n"
 "                --describe NUMBER...\n"
@@ -107,6 +107,7 @@ int main(int argc, char **argv)
 		{ "cases", required_argument, NULL, 'c' },
 		{ "seconds", required_argument, NULL, 't' },
 		{ "workers", required_argument, NULL, 'w' },
+		{ "burst", required_argument, NULL, 'b' },
 		{ "rate", required_argument, NULL, 'r' },
 		{ "hotplug", no_argument, NULL, 'h' },
 		{ "samples", no_argument, NULL, 'S' },
@@ -119,7 +120,9 @@ int main(int argc, char **argv)
 		{ "describe", no_argument, NULL, 'd' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct fuzz_storm storm = { .seed = 1, .workers = 2, .rate = FUZZ_BURST_RATE };
+	struct fuzz_storm storm = {
+		.seed = 1, .burst = FUZZ_BURST_SECONDS, .workers = 2, .rate = FUZZ_BURST_RATE
+	};
 	u64 from = 0, cases = 1000;
 	char pmu_option[] = "--pmu", *pmu[] = { argv[0], pmu_option, NULL };
 	bool describing = false, program = false;
@@ -150,6 +153,9 @@ int main(int argc, char **argv)
 			break;
 		case 'w':
 			storm.workers = strtoul(optarg, NULL, 0);
+			break;
+		case 'b':
+			storm.burst = strtoul(optarg, NULL, 0);
 			break;
 		case 'r':
 			storm.rate = strtoul(optarg, NULL, 0);

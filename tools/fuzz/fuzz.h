@@ -345,11 +345,13 @@ void fuzz_print_results(FILE *out);
  * that checks itself takes about a millisecond for each.
  */
 #define FUZZ_BURST_RATE		500
+#define FUZZ_BURST_SECONDS	5
 
 /**
  * struct fuzz_storm - a run of many tasks at once
  * @seed: of what they do
  * @seconds: for how long
+ * @burst: seconds of a burst
  * @workers: tasks that run cases, each with a thread that races with it
  * @rate: samples a second that each event may have meanwhile
  * @hotplug: CPUs come and go meanwhile
@@ -358,6 +360,7 @@ void fuzz_print_results(FILE *out);
 struct fuzz_storm {
 	u64 seed;
 	unsigned int seconds;
+	unsigned int burst;
 	unsigned int workers;
 	unsigned int rate;
 	bool hotplug;

@@ -25,7 +25,6 @@
 #include "storm.h"
 #include "user_util.h"
 
-#define BURST_SECONDS		5
 /* Of these a burst's tasks need not see the end: the kernel may be slow. */
 #define GRACE_SECONDS		600
 /* After so many it is shown where they are, so that slow can be told from stuck. */
@@ -206,7 +205,7 @@ static void burst(const struct fuzz_storm *storm, u64 number)
 		sample_system, use_sysfs, use_maps, trace_tasks, use_cgroups
 	};
 	const u64 seed = storm->seed + number * 1000;
-	const time_t end = storm_now() + BURST_SECONDS;
+	const time_t end = storm_now() + storm->burst;
 	const unsigned int kind = (storm->seed + number) % BURST_KINDS;
 	pid_t pids[MOST_TASKS] = { 0 };
 	unsigned int nr = 0, i;
@@ -221,7 +220,7 @@ static void burst(const struct fuzz_storm *storm, u64 number)
 	for (i = 0; i < nr; i++)
 		reap(pids[i], end);
 	tally->bursts++;
-	tally->seconds += storm_now() - end + BURST_SECONDS;
+	tally->seconds += storm_now() - end + storm->burst;
 }
 
 /* Samples of a loop: as many as its counts have periods. */

@@ -71,8 +71,13 @@ fi
 
 # A kernel that checks itself takes a millisecond for a sample, and more in a guest whose host has other
 # things to do: with more of them than it has time for it does nothing else, and calls itself stuck.
+# To start its tasks takes it longer than a burst of others.
 rate=500
-[ ! -e $debug/kmemleak ] || rate=200
+burst=5
+if [ -e $debug/kmemleak ] || [ -e $debug/kcsan ]; then
+	rate=200
+	burst=30
+fi
 
 # with_failures COMMAND...
 with_failures()
@@ -82,8 +87,8 @@ with_failures()
 
 fuzz_round()
 {
-	pmu-fuzz --pmu corepmu --seed $((seed + rounds)) --seconds 20 --workers 3 \
-		--rate $rate --hotplug ${faulty:+--faulty} >$out/round 2>&1
+	pmu-fuzz --pmu corepmu --seed $((seed + rounds)) --seconds $((4 * burst)) --burst $burst \
+		--workers 3 --rate $rate --hotplug ${faulty:+--faulty} >$out/round 2>&1
 	status=$?
 	cat $out/round >>$out/rounds
 	[ $status -eq 0 ] || { echo "# round $rounds, seed $((seed + rounds))"; sed 's/^/# /' $out/round; }
