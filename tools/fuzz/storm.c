@@ -38,6 +38,7 @@
 #define PERCENT			25
 #define CHECK_RATE		100000
 #define CHECK_PAGES		8
+#define OPENS_TO_JUDGE		200
 #define MOST_TASKS		64
 /*
  * A buffer that is attached where there was one, and others, wait for a grace period: ten
@@ -336,7 +337,11 @@ int fuzz_storm_run(const struct fuzz_storm *storm)
 	expect_eq("tasks that a signal ended", 0, tally->crashed);
 	ktap_end();
 	ktap_begin("more than half of the events are opened");
-	expect_true("opened * 2 > opens", all->opened * 2 > all->opens);
+	/* Two of three are: of so many it is less than half once in ten million times. */
+	if (all->opens >= OPENS_TO_JUDGE)
+		expect_true("opened * 2 > opens", all->opened * 2 > all->opens);
+	else
+		ktap_skip("too few to tell: %llu", (unsigned long long)all->opens);
 	ktap_end();
 	printf("# fuzz: %llu opens, %llu opened, %llu calls, %llu succeeded, %llu samples, %llu lost\n",
 	       (unsigned long long)all->opens, (unsigned long long)all->opened,
