@@ -283,13 +283,18 @@ void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
  */
 bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event, u64 *period)
 {
+	bool ended;
+
 	*period = event->hw.last_period;
 	if (event->hw.state & PERF_HES_STOPPED)
 		return corepmu_counter_end_period(event);
 
 	corepmu_counter_update(cpuc, event);
+	ended = corepmu_counter_next_period(cpuc, event);
+	if (event->hw.flags & COREPMU_EVENT_MAPPED)
+		perf_event_update_userpage(event);
 
-	return corepmu_counter_next_period(cpuc, event);
+	return ended;
 }
 
 /**

@@ -67,6 +67,8 @@
 
 /* INST_RETIRED.PREC_DIST from Ice Lake on, on fixed counter 0 alone */
 #define EVENT_PREC_DIST		0x0100
+/* Its number before, which Ice Lake has on the same counter: intel_icl_event_constraints */
+#define EVENT_OLD_PREC_DIST	0x01c0
 
 /* Pseudo-encodings of the kernel: the parts of slots that PERF_METRICS has, in its order */
 #define EVENT_FIRST_METRIC	0x8000
@@ -151,6 +153,12 @@ static u64 metric_of(const struct x86_desc *desc, u64 config)
 	return BIT_ULL(METRIC_COUNTER_BASE + nr) & desc->metrics;
 }
 
+static bool is_old_prec_dist(const struct x86_desc *desc, u64 config)
+{
+	return config == EVENT_OLD_PREC_DIST && desc->uarch &&
+	       desc->uarch - intel_uarches == UARCH_ICE_LAKE;
+}
+
 static u64 fixed_counters_of(const struct x86_desc *desc, u64 config)
 {
 	u64 fixed = 0;
@@ -163,12 +171,17 @@ static u64 fixed_counters_of(const struct x86_desc *desc, u64 config)
 		fixed |= BIT_ULL(FIXED_COUNTER_BASE + 2);
 	if (config == EVENT_PREC_DIST && desc->uarch && desc->uarch->prec_dist)
 		fixed |= BIT_ULL(FIXED_COUNTER_BASE);
+	if (is_old_prec_dist(desc, config))
+		fixed |= BIT_ULL(FIXED_COUNTER_BASE);
 
 	return fixed | metric_of(desc, config);
 }
 
-static bool is_fixed_alone(u64 config)
+static bool is_fixed_alone(const struct x86_desc *desc, u64 config)
 {
+	if (is_old_prec_dist(desc, config))
+		return true;
+
 	return !(config & EVNTSEL_EVENT) && (config & (EVNTSEL_UMASK | EVNTSEL_UMASK2));
 }
 
@@ -176,7 +189,7 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 {
 	u64 allowed = fixed_counters_of(desc, config);
 
-	if (!is_fixed_alone(config))
+	if (!is_fixed_alone(desc, config))
 		allowed |= intel_general_counters(desc->uarch, config);
 	/* hsw_get_event_constraints(), arch/x86/events/intel/core.c */
 	if (config & EVNTSEL_IN_TX_CP)
@@ -251,7 +264,7 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 	int ret;
 
 	/* A unit mask of event 0 stands for a fixed counter: elsewhere it counts nothing. */
-	if (is_fixed_alone(config) && !fixed_counters_of(desc, config))
+	if (is_fixed_alone(desc, config) && !fixed_counters_of(desc, config))
 		return corepmu_refuse(-EINVAL,
 				      "config %#llx: no fixed counter for this unit mask of event 0",
 				      config);

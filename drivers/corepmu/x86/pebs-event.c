@@ -146,9 +146,6 @@ static u64 precise_counters(const struct x86_desc *desc, unsigned int precise, u
 {
 	if (!desc->pebs_all)
 		return basic_counters(desc, config, counters);
-	/* Skylake's number of what fixed counter 0 counts with records of any precision */
-	if (uarch_of(desc) == UARCH_ICE_LAKE && config == EVENT_PREC_DIST)
-		return desc->pmu->counters & FIXED_INSTRUCTIONS;
 	if (precise == MOST_PRECISE)
 		return most_precise(desc, config, counters);
 

@@ -181,6 +181,11 @@ unsigned int lasting(unsigned int shifts);
 void expect_shifts(unsigned int shifts, unsigned int before);
 
 /**
+ * read_by_user() - the test of counts that user space reads
+ */
+void read_by_user(void);
+
+/**
  * slow_loads() - the test of loads that take long
  */
 void slow_loads(void);
