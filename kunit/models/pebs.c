@@ -325,4 +325,9 @@ bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event
 	return false;
 }
 
+unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr)
+{
+	return 1;
+}
+
 #endif /* CONFIG_X86 */
