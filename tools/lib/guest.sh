@@ -104,7 +104,7 @@ dmesg_mark()
 dmesg_since()
 {
 	dmesg | sed -n "/ktap-mark $1\$/,\$p" |
-		grep -vE 'ktap-mark|corepmu-guest|taint|(hrtimer|perf): interrupt took|clocksource: ' |
+		grep -vE 'ktap-mark|corepmu-guest|taint|(hrtimer|perf): interrupt took|clocksource: |tsc: ' |
 		sed 's/^\[[^]]*\] //' | awk '!seen[$0]++'
 }
 
