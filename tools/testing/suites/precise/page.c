@@ -24,7 +24,7 @@ void read_by_user(void)
 	attr.exclude_kernel = 1;
 	attr.precise_ip = 2;
 	attr.sample_period = PERIOD;
-	/* A call chain is not in the records: each of them interrupts, and the counter can be read. */
+	/* A call chain is in no record: each of them interrupts, and the counter can be read. */
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
 	if (target.in_tree) {
 		ktap_skip("what the kernel's own driver tells is off by 2^48 (6.12)");
