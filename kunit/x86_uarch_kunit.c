@@ -259,7 +259,7 @@ static void expect_codes(struct kunit *test, struct perf_event *event,
 		/* Fixed counters, or a refusal with another reason */
 		if (counters == -EOPNOTSUPP || counters == -ENXIO)
 			continue;
-		/* STALL_CYCLES has a threshold; without, Ice Lake's is PREC_DIST: uarch_prec_dist() */
+		/* STALL_CYCLES has a threshold. Without, it is PREC_DIST: uarch_prec_dist() */
 		if (code == 0x01c0 && counters == FIXED(0))
 			continue;
 		counters = counters == -EINVAL ? 0 : counters & GP(FIXED_COUNTER_BASE);

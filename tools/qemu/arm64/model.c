@@ -250,7 +250,8 @@ bool arm64_pmu_add_steps(struct arm64_pmu *pmu, unsigned int i, uint64_t steps)
 	uint64_t before = c->value, times;
 
 	c->value = (before + steps) & arm64_pmu_low_bits(arm64_pmu_value_bits(pmu, i));
-	times = bit < 64 ? ((before & arm64_pmu_low_bits(bit)) + steps) >> bit : before + steps < before;
+	times = bit < 64 ? ((before & arm64_pmu_low_bits(bit)) + steps) >> bit :
+			   before + steps < before;
 	if (times)
 		overflow(pmu, i, times);
 	return times;

@@ -40,7 +40,8 @@ static uint64_t type_mask(const struct arm64_pmu *pmu, unsigned int i)
 	if (pmu->config->has_el3)
 		mask |= TYPE_NSU | TYPE_NSK | TYPE_M;
 	if (i < ARM64_PMU_EVENT_COUNTERS_MAX) {
-		mask |= arm64_pmu_has_version(pmu, ARM64_PMU_V3P1) ? PMEVTYPER_EVENT : TYPE_EVENT_V3;
+		mask |= arm64_pmu_has_version(pmu, ARM64_PMU_V3P1) ? PMEVTYPER_EVENT :
+								     TYPE_EVENT_V3;
 		if (pmu->config->threshold)
 			mask |= arm64_pmu_low_bits(pmu->config->threshold) << PMEVTYPER_TH_SHIFT |
 				UINT64_C(7) << PMEVTYPER_TC_SHIFT;
