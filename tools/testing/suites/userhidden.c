@@ -3,7 +3,7 @@
  * userhidden.c - counters of a CPU's events, kept from user space that may read its own
  *
  * For guests with RDPMC user disable (CPUID leaf 0x23, EBX bit 2). A kernel's own driver that
- * knows it does the same (intel_pmu_update_rdpmc_user_disable(), from Linux 7.0 on).
+ * knows it does the same (intel_pmu_update_rdpmc_user_disable(), Linux 7.3).
  */
 #include <cpuid.h>
 #include <string.h>
