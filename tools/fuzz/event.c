@@ -270,6 +270,12 @@ static void make_odd(struct fuzz_event *event, struct fuzz_rng *rng)
 	}
 }
 
+/*
+ * Perf core walks the page tables for them, in the NMI. Of some of the kernel's addresses
+ * perf_get_pgtable_size() reads the same entry for ever, whatever the driver (Linux 6.12 and 7.3).
+ */
+#define PAGE_SIZES	(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
+
 void fuzz_make_event(struct fuzz_event *event, struct fuzz_rng *rng, bool sampling)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -306,6 +312,8 @@ void fuzz_make_event(struct fuzz_event *event, struct fuzz_rng *rng, bool sampli
 		make_odd(event, rng);
 	if (odd < 6)
 		make_odd(event, rng);
+	if (!attr->exclude_kernel)
+		attr->sample_type &= ~(u64)PAGE_SIZES;
 }
 
 static const struct fuzz_choice clean_periods[] = {
