@@ -44,6 +44,16 @@ x86_64)
 	;;
 esac
 
+# unload_soon PAUSE: an event of a task that has ended is freed a little later: tries for ten pauses.
+unload_soon()
+{
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		rmmod corepmu 2>/dev/null && return 0
+		sleep "$1"
+	done
+	rmmod corepmu
+}
+
 # Whether a client is to do some of what it can: corepmu_test.clients=short, for `make check`.
 short()
 {

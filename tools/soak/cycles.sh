@@ -57,16 +57,6 @@ load()
 	insmod "$MODULE"
 }
 
-# An event of a task that has ended is freed a little later.
-unload()
-{
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		rmmod corepmu 2>/dev/null && return 0
-		sleep 0.2
-	done
-	rmmod corepmu
-}
-
 # load_cycle NUMBER
 load_cycle()
 {
@@ -75,7 +65,7 @@ load_cycle()
 	# Some are ended before they have begun.
 	sleep "0.0$(($1 % 10))"
 	watch_end || return 1
-	unload || return 1
+	unload_soon 0.2 || return 1
 }
 
 # plug_cycle NUMBER
@@ -141,7 +131,7 @@ case $(uname -r) in 6.1.*) kept=3 ;; esac
 ktap_details() { cat $out/said; }
 
 stop_fair_servers
-unload 2>/dev/null
+unload_soon 0.2 2>/dev/null
 plan 5
 cycles load >$out/said 2>&1
 result "the module comes and goes, $times times"
@@ -152,7 +142,7 @@ cycles plug >$out/said 2>&1
 result "CPUs come and go under events, $times times"
 same plug 0 >$out/said
 result "what they leave behind is the same after all of them"
-unload
+unload_soon 0.2
 result "the module can be unloaded"
 for kind in load plug; do
 	sed "s/^/# $kind: cycles, objects, of kmalloc(), KiB of CPUs, KiB of vmalloc(): /" $out/$kind

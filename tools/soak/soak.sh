@@ -50,15 +50,6 @@ load()
 	insmod "$MODULE" && loads=$((loads + 1))
 }
 
-unload()
-{
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		rmmod corepmu 2>/dev/null && return 0
-		sleep 1
-	done
-	rmmod corepmu
-}
-
 # Allocations of the tasks that ask for it fail, one in so many.
 if [ -d $debug/failslab ]; then
 	for file in failslab fail_page_alloc; do
@@ -111,10 +102,10 @@ failing_round()
 {
 	[ -e /proc/self/make-it-fail ] || return 0
 	failing=$((failing + 1))
-	unload || return 1
+	unload_soon 1 || return 1
 	for _ in 1 2 3 4 5; do
 		if with_failures insmod "$MODULE"; then
-			with_failures rmmod corepmu || unload || return 1
+			with_failures rmmod corepmu || unload_soon 1 || return 1
 		else
 			failed_loads=$((failed_loads + 1))
 		fi
@@ -196,14 +187,14 @@ odd_load()
 	# A name is that of a directory, and may not be one that can be named.
 	if [ -e "$DEVICES/$name/type" ]; then
 		pmu-fuzz --pmu "$name" --seed $((seed + odd)) --cases 20 >$out/odd 2>&1 ||
-			{ echo "# $words: no cases: $(tail -n 1 $out/odd)"; unload; return 1; }
+			{ echo "# $words: no cases: $(tail -n 1 $out/odd)"; unload_soon 1; return 1; }
 	fi
-	unload
+	unload_soon 1
 }
 
 parameter_round()
 {
-	unload || return 1
+	unload_soon 1 || return 1
 	for _ in 1 2 3; do
 		odd_load || return 1
 	done
@@ -219,7 +210,7 @@ use_module()
 		keep_log
 		fuzz_round || return 1
 		for _ in 1 2 3; do
-			unload && load || return 1
+			unload_soon 1 && load || return 1
 		done
 		parameter_round || return 1
 		failing_round || return 1
@@ -252,7 +243,7 @@ end=$(($(now) + seconds))
 plan 4
 use_module
 result "after each burst the PMU counts exactly, and the module can be loaded anew"
-unload
+unload_soon 1
 result "the module can be unloaded"
 if [ -e $debug/kmemleak ]; then
 	nothing_leaked
