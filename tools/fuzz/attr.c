@@ -64,8 +64,8 @@ void fuzz_attr_resolve(struct fuzz_event *event)
 /* About how many events a round of a loop makes at most, and all that is around the loops */
 #define EVENTS_OF_ROUND		16
 #define EVENTS_AROUND		2000
-/* Fewer than the kernel lets an event have in a tick */
-#define MANY_SAMPLES		300
+/* Fewer than scripts/fuzz-diff lets an event have in a tick */
+#define MANY_SAMPLES		100
 
 static u64 events_of(const struct fuzz_case *fuzz)
 {

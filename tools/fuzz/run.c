@@ -51,19 +51,43 @@ struct running {
 
 static struct running running[FUZZ_EVENTS];
 
+/*
+ * A signal's own way through the kernel may take long enough for the next sample, which sends the
+ * next signal: the task would never go on. After so many of a case the program does without.
+ */
+#define MANY_SIGNALS		1000
+
+static volatile sig_atomic_t signals;
+
 static void on_signal(int sig)
 {
-	(void)sig;
+	unsigned int i;
+
+	if (++signals < MANY_SIGNALS)
+		return;
+	if (sig == SIGIO) {
+		signal(SIGIO, SIG_IGN);
+		return;
+	}
+	/* Ignored, SIGTRAP would end the program. */
+	for (i = 0; i < FUZZ_EVENTS; i++)
+		if (running[i].fd > STDERR_FILENO)
+			ioctl(running[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void take_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigaction(SIGIO, &action, NULL);
+	sigaction(SIGTRAP, &action, NULL);
 }
 
 void fuzz_run_init(u32 type, const char *program)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-
 	fuzz_attr_init(type);
 	page_size = sysconf(_SC_PAGESIZE);
-	sigaction(SIGIO, &action, NULL);
-	sigaction(SIGTRAP, &action, NULL);
+	take_signals();
 	signal(SIGPIPE, SIG_IGN);
 	call_init();
 	cgroup_init();
@@ -398,4 +422,7 @@ void fuzz_run_case(const struct fuzz_case *fuzz, struct fuzz_counters *counters)
 			close(running[i].fd);
 	}
 	child_end();
+	if (signals)
+		take_signals();
+	signals = 0;
 }
