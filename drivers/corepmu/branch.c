@@ -198,8 +198,9 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 				      asked, pmu->branch_reason ?: "this CPU is not known to");
 
 	wanted = branch_wants(asked, &unknown);
+	/* EINVAL, as from a kernel that does not know them: perf tries again without. */
 	if (unknown)
-		return corepmu_refuse(-EOPNOTSUPP,
+		return corepmu_refuse(-EINVAL,
 				      "branch_sample_type is %#llx: this is not recorded: %#llx",
 				      asked, unknown);
 
