@@ -8,13 +8,8 @@
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
-# perf asks for 4000 samples a second, or for as many as may be. It prints all that it took, which
-# in an emulator takes longer than a test may. The rate is not to be set while samples may take all
-# of a CPU's time.
-percent=$(cat /proc/sys/kernel/perf_cpu_time_max_percent)
-echo 50 >/proc/sys/kernel/perf_cpu_time_max_percent
-echo 100 >/proc/sys/kernel/perf_event_max_sample_rate
-echo "$percent" >/proc/sys/kernel/perf_cpu_time_max_percent
+# It prints all samples that it took.
+sample_rate 100
 # perf says how many samples it has written only when it looks at them for build IDs, which from
 # 6.18 on it does only when told not to take those of the kernel.
 sed -i 's/record --no-bpf-event/& --no-buildid-mmap --no-buildid-cache/' /tmp/bin/perf

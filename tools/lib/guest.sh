@@ -94,6 +94,16 @@ kernel_symbols()
 }
 kernel_symbols hidden
 
+# sample_rate RATE: the most samples a second that may be asked for, which perf takes instead of its
+# 4000. The kernel does not take it while samples may have all of a CPU's time.
+sample_rate()
+{
+	ktap_percent=$(cat /proc/sys/kernel/perf_cpu_time_max_percent)
+	echo 50 >/proc/sys/kernel/perf_cpu_time_max_percent
+	echo "$1" >/proc/sys/kernel/perf_event_max_sample_rate
+	echo "$ktap_percent" >/proc/sys/kernel/perf_cpu_time_max_percent
+}
+
 # Linux 6.12's scheduler warns ("dl_rq->running_bw > old" in kernel/sched/deadline.c) when the
 # timer of a CPU's fair server fires late, on a busy host, after that CPU has gone off line.
 # For suites that take CPUs off line.
