@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * group.c - groups, pinned and exclusive events, more events than counters
+ * group.c - groups
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -11,8 +11,6 @@
 
 #include "validate.h"
 
-#define MANY	64
-
 /* Group reads: nr, enabled, running, then value and id of each. */
 struct group_read {
 	u64 nr, enabled, running;
@@ -21,8 +19,7 @@ struct group_read {
 	} members[MANY];
 };
 
-/* nr events of a group, all but the leader born enabled; fewer on failure. */
-static unsigned int open_group(int *fds, unsigned int nr, u64 read_format)
+unsigned int open_group(int *fds, unsigned int nr, u64 read_format)
 {
 	unsigned int i;
 
@@ -254,174 +251,6 @@ static void wrong_leaders(void)
 	close(leader);
 }
 
-/* As many single events as it takes to fill all counters, and more. */
-static int open_many(int *fds, int nr)
-{
-	struct perf_event_attr attr;
-	int i;
-
-	for (i = 0; i < nr; i++) {
-		attr_instructions(&attr);
-		attr.read_format = FORMAT_TIMES;
-		fds[i] = event_open_self(&attr, -1);
-		if (fds[i] < 0)
-			break;
-	}
-	return i;
-}
-
-static void check_turns(const char *what, const int *fds, int nr, u64 whole)
-{
-	u64 scaled, slack = pmu.exact ? whole / 4 : whole / 5 * 3;
-	struct event_times times;
-	int i, waited = 0;
-
-	for (i = 0; i < nr; i++) {
-		if (!event_read_times(fds[i], &times))
-			continue;
-		if (!expect_range("time running", times.enabled / 20, times.enabled, times.running))
-			continue;
-		waited += times.running < times.enabled;
-		scaled = (double)times.count * times.enabled / times.running;
-		/* Turns go by another clock than the loop does; others may take the CPU. */
-		expect_range(what, whole - slack, whole + slack, scaled);
-	}
-	expect_range("events that had to wait", 1, nr, waited);
-}
-
-static void turns(void)
-{
-	int nr = 2 * pmu.group + 2, fds[2 * MANY + 2], i, j;
-	u64 start;
-
-	nr = open_many(fds, nr);
-	for (i = 0; i < nr; i++)
-		event_enable(fds[i]);
-	start = now_ns(CLOCK_MONOTONIC);
-	i = 0;
-	do {
-		known_loop(ITERATIONS);
-		i++;
-	} while (now_ns(CLOCK_MONOTONIC) - start < 400000000);
-	for (j = 0; j < nr; j++)
-		event_disable(fds[j]);
-	check_turns("scaled count", fds, nr, i * LOOP);
-	close_all(fds, nr);
-	expect_sane();
-}
-
-static void groups_take_turns(void)
-{
-	int fds[3][MANY], nr[3], g, i;
-	struct event_times times;
-	u64 start;
-
-	for (g = 0; g < 3; g++)
-		nr[g] = open_group(fds[g], pmu.group - 1, FORMAT_TIMES);
-	for (g = 0; g < 3; g++)
-		event_enable(fds[g][0]);
-	start = now_ns(CLOCK_MONOTONIC);
-	do {
-		known_loop(ITERATIONS);
-	} while (now_ns(CLOCK_MONOTONIC) - start < 300000000);
-	for (g = 0; g < 3; g++)
-		event_disable(fds[g][0]);
-	for (g = 0; g < 3; g++) {
-		u64 first = 0;
-
-		for (i = 0; i < nr[g]; i++) {
-			event_read_times(fds[g][i], &times);
-			expect_range("time running of a group", times.enabled / 10, times.enabled,
-				     times.running);
-			if (!i)
-				first = times.count;
-			/* On and off together, many times. */
-			expect_range("count of a member", first - first / 1000 - 1000,
-				     first + first / 1000 + 1000, times.count);
-		}
-		close_all(fds[g], nr[g]);
-	}
-}
-
-static void pinned_ends(void)
-{
-	struct perf_event_attr attr;
-	int fds[MANY], nr, fd;
-	u64 value;
-
-	attr_instructions(&attr);
-	attr.pinned = 1;
-	for (nr = 0; nr < (int)pmu.group + 4 && nr < MANY; nr++) {
-		fds[nr] = event_open_self(&attr, -1);
-		if (fds[nr] < 0)
-			break;
-		event_enable(fds[nr]);
-	}
-	known_loop(1000);
-	fd = nr ? fds[nr - 1] : -1;
-	expect_eq("a read of a pinned event that finds no counter", 0,
-		  read(fd, &value, sizeof(value)));
-	expect_range("count of the first pinned event", 1000, 100000000, event_read(fds[0]));
-	close_all(fds, nr);
-	expect_sane();
-}
-
-static void pinned_stays(void)
-{
-	int nr = pmu.group + 2, fds[MANY + 2], i, pinned;
-	struct event_times times = { 0 };
-	struct perf_event_attr attr;
-
-	attr_instructions(&attr);
-	attr.pinned = 1;
-	attr.read_format = FORMAT_TIMES;
-	pinned = event_open_self(&attr, -1);
-	if (pinned < 0)
-		return;
-	nr = open_many(fds, nr);
-	event_enable(pinned);
-	for (i = 0; i < nr; i++)
-		event_enable(fds[i]);
-	known_loop(30 * ITERATIONS);
-	event_disable(pinned);
-	event_read_times(pinned, &times);
-	expect_eq("time running of a pinned event", times.enabled, times.running);
-	expect_range("its count", 30 * LOOP, 31 * LOOP, times.count);
-	close_all(fds, nr);
-	close(pinned);
-}
-
-static void exclusive_alone(void)
-{
-	struct event_times one = { 0 }, other = { 0 };
-	struct perf_event_attr attr;
-	int exclusive, fd;
-	u64 start;
-
-	attr_instructions(&attr);
-	attr.read_format = FORMAT_TIMES;
-	fd = event_open_self(&attr, -1);
-	attr.exclusive = 1;
-	exclusive = event_open_self(&attr, -1);
-	if (fd < 0 || exclusive < 0)
-		return;
-	event_enable(fd);
-	event_enable(exclusive);
-	start = now_ns(CLOCK_MONOTONIC);
-	do {
-		known_loop(ITERATIONS);
-	} while (now_ns(CLOCK_MONOTONIC) - start < 200000000);
-	event_disable(exclusive);
-	event_disable(fd);
-	event_read_times(exclusive, &one);
-	event_read_times(fd, &other);
-	/* The other was enabled first and disabled last. */
-	expect_range("time running of both together", 1, other.enabled + other.enabled / 20,
-		     one.running + other.running);
-	close(exclusive);
-	close(fd);
-}
-
 static void two_events_one_truth(void)
 {
 	struct perf_event_attr attr;
@@ -439,8 +268,6 @@ static void two_events_one_truth(void)
 	expect_range("cycles beside instructions", LOOP / 20, 1000 * LOOP, event_read(fds[0]));
 	close_all(fds, 2);
 }
-
-#define SCHEDULED MAN "an event group is scheduled onto the CPU as a unit"
 
 static const struct check checks[] = {
 	{ "group", "disabled members want no counter",
@@ -469,15 +296,6 @@ static const struct check checks[] = {
 	  wrong_leaders },
 	{ "group", "cycles and instructions together", SCHEDULED, two_events_one_truth,
 	  NEED_CYCLES },
-	{ "multiplex", "twice as many events as counters",
-	  MAN "time_running: the count can be scaled when events share counters", turns },
-	{ "multiplex", "groups take turns", SCHEDULED, groups_take_turns, NEED_GROUPS },
-	{ "multiplex", "pinned without a counter reads as end of file",
-	  MAN "pinned: if it cannot be put onto the CPU, reads return end-of-file", pinned_ends },
-	{ "multiplex", "pinned never waits",
-	  MAN "pinned: the counter should always be on the CPU if at all possible", pinned_stays },
-	{ "multiplex", "exclusive runs alone",
-	  MAN "exclusive: it should be the only group using the CPU's counters", exclusive_alone },
 };
 
 const struct check_list group_checks = { checks, ARRAY_SIZE(checks) };

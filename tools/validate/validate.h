@@ -53,8 +53,10 @@ struct check_list {
 	unsigned int nr;
 };
 
+#define SCHEDULED MAN "an event group is scheduled onto the CPU as a unit"
+
 extern const struct check_list identity_checks, count_checks, task_checks, group_checks,
-	sample_checks, notify_checks, storm_checks, field_checks, ring_checks, page_checks,
+	multiplex_checks, sample_checks, notify_checks, storm_checks, field_checks, ring_checks, page_checks,
 	error_checks, machine_checks, branch_checks, precise_checks, inherit_checks, output_checks,
 	record_checks;
 
@@ -84,10 +86,15 @@ struct pmu {
 
 extern struct pmu pmu;
 
+/* Events that one task has in a check at most. */
+#define MANY	64
+
 /* In user space, disabled, of the calling task. */
 void attr_instructions(struct perf_event_attr *attr);
 void attr_cycles(struct perf_event_attr *attr);
 int open_instructions(void);
+/* nr events of a group, all but the leader born enabled; fewer on failure. */
+unsigned int open_group(int *fds, unsigned int nr, u64 read_format);
 /* A sampling event with these fields. */
 void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type);
 /* Of the calling task, with a buffer; a descriptor, or a negative errno and a failed check. */
