@@ -446,8 +446,7 @@ static void user_stack(void)
 	close_sampling(&ring, fd);
 }
 
-/* The last words of a record that is no sample, with sample_id_all. */
-static bool id_all_agrees(const struct perf_event_header *header, u64 id)
+bool ids_agree(const struct perf_event_header *header, u64 id)
 {
 	const u64 *end = (const u64 *)((const char *)header + header->size);
 
@@ -491,7 +490,7 @@ static void other_records(void)
 		if (header->type < ARRAY_SIZE(seen))
 			seen[header->type]++;
 		if (header->type != PERF_RECORD_SAMPLE)
-			wrong += !id_all_agrees(header, id);
+			wrong += !ids_agree(header, id);
 	}
 	expect_range("MMAP2 records", 1, 1000, seen[PERF_RECORD_MMAP2]);
 	expect_range("COMM records", 1, 1000, seen[PERF_RECORD_COMM]);

@@ -211,8 +211,7 @@ static void no_aux_area(void)
 		    fd == -EINVAL || fd == -EOPNOTSUPP);
 }
 
-/* A program that returns a number, for a sample of an event. */
-static int load_program(int number)
+int load_program(int number)
 {
 	struct bpf_insn code[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = number },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * record.c - records and fields of records that need more than a loop: tasks that come and go,
- * name spaces, cgroups, pages of code
+ * cgroups, pages of code
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -68,34 +68,6 @@ static void forks_and_exits(void)
 	expect_eq("FORK records of the child", 1, forks);
 	expect_eq("EXIT records of the child, behind it", 1, exits);
 	expect_eq("records with a wrong id or time", 0, wrong);
-	close_sampling(&ring, fd);
-}
-
-static void name_spaces(void)
-{
-	const struct perf_event_header *header;
-	struct perf_event_attr attr;
-	unsigned int nr = 0;
-	int fd;
-
-	attr_sampling(&attr, 1ULL << 40, PERF_SAMPLE_TID);
-	attr.namespaces = 1;
-	fd = open_sampling(&ring, &attr, PAGES);
-	if (fd < 0)
-		return;
-	event_enable(fd);
-	/* Of this process alone, which ends soon. */
-	if (unshare(CLONE_NEWUTS)) {
-		ktap_skip("unshare(2): %s", strerror(errno));
-	} else {
-		event_disable(fd);
-		while ((header = ring_next(&ring))) {
-			const u32 *ids = (const u32 *)(header + 1);
-
-			nr += header->type == PERF_RECORD_NAMESPACES && ids[0] == (u32)getpid();
-		}
-		expect_eq("NAMESPACES records of a name space that was entered", 1, nr);
-	}
 	close_sampling(&ring, fd);
 }
 
@@ -264,9 +236,6 @@ static const struct check checks[] = {
 	{ "field", "FORK and EXIT of a child",
 	  MAN "PERF_RECORD_EXIT: This record indicates a process exit event", forks_and_exits,
 	  NEED_SAMPLING },
-	{ "field", "NAMESPACES",
-	  MAN "namespaces: enables the generation of PERF_RECORD_NAMESPACES records when a task enters a new namespace",
-	  name_spaces, NEED_SAMPLING | NEED_ROOT },
 	{ "field", "CODE_PAGE_SIZE and DATA_PAGE_SIZE",
 	  MAN "PERF_SAMPLE_CODE_PAGE_SIZE: Records page size of ip like in PERF_SAMPLE_IP",
 	  page_sizes, NEED_SAMPLING },

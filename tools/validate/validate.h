@@ -58,7 +58,7 @@ struct check_list {
 extern const struct check_list identity_checks, count_checks, task_checks, group_checks,
 	multiplex_checks, sample_checks, notify_checks, storm_checks, field_checks, ring_checks, page_checks,
 	error_checks, machine_checks, branch_checks, precise_checks, inherit_checks, output_checks,
-	record_checks;
+	record_checks, kernel_record_checks;
 
 /**
  * struct pmu - the PMU that is judged
@@ -100,6 +100,16 @@ void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type);
 /* Of the calling task, with a buffer; a descriptor, or a negative errno and a failed check. */
 int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages);
 void close_sampling(struct ring *ring, int fd);
+
+/*
+ * Whether a record that is no sample ends as sample_id_all asks for: with TID, TIME, ID, STREAM_ID,
+ * CPU and IDENTIFIER of the event with this id, which are so many bytes.
+ */
+bool ids_agree(const struct perf_event_header *header, u64 id);
+#define SAMPLE_ID_BYTES	(6 * sizeof(u64))
+
+/* A BPF program for samples that returns a number: a descriptor, or -1 with errno. */
+int load_program(int number);
 
 /* By how many a count of so many instructions may be off. */
 u64 count_slack(u64 count);
