@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The packages of what is committed: built in a minimal Debian of their own, with lintian, and used
+# as their users do (scripts/use-debs). Takes root, mmdebstrap and dkms.
+set -uo pipefail
+cd "$(dirname "$0")/../../../.." || exit 1
+
+skip_all()
+{
+	echo "KTAP version 1"
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+[ "$(id -u)" = 0 ] || skip_all "a minimal Debian is root's to make"
+for program in mmdebstrap dkms; do
+	command -v $program >/dev/null || skip_all "$program is missing"
+done
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-debs.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+CLEAN=1 scripts/build-debs "$work" >/dev/null || exit 1
+scripts/use-debs "$work"
