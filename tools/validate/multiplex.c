@@ -123,8 +123,8 @@ static void check_luck(const struct event_times *times)
 	outside = times->enabled > work.total ? times->enabled - work.total : 0;
 	low = work_in(times->running > outside ? times->running - outside : 0, true);
 	high = work_in(times->running, false) + slack;
-	expect_range("count of an event in its turns", low > slack ? low - slack : 0, high + high / 50,
-		     times->count);
+	expect_range("count of an event in its turns", low > slack ? low - slack : 0,
+		     high + high / 50, times->count);
 }
 
 /*
