@@ -373,9 +373,6 @@ static void pmu_refuses(struct kunit *test)
 		{ { .type = PERF_TYPE_MAX + 7 }, -ENOENT },
 		{ { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_MAX }, -EINVAL },
 		{ { .type = PERF_TYPE_HARDWARE, .config = 1ULL << 32 }, -ENOENT },
-		/* The suite corepmu_branch has more of these. */
-		{ { .type = PERF_TYPE_HARDWARE, .sample_type = PERF_SAMPLE_BRANCH_STACK,
-		    .branch_sample_type = PERF_SAMPLE_BRANCH_COUNTERS }, -EOPNOTSUPP },
 		{ { .type = PERF_TYPE_HW_CACHE, .config = PERF_COUNT_HW_CACHE_MAX }, -EINVAL },
 		{ { .type = PERF_TYPE_HW_CACHE, .config = 3 << 8 }, -EINVAL },
 		{ { .type = PERF_TYPE_HW_CACHE, .config = 2 << 16 }, -EINVAL },
@@ -388,6 +385,12 @@ static void pmu_refuses(struct kunit *test)
 		.type		= PERF_TYPE_HARDWARE,
 		.precise_ip	= 1,
 	};
+	/* The suite corepmu_branch has more of these. */
+	static const struct perf_event_attr branches = {
+		.type			= PERF_TYPE_HARDWARE,
+		.sample_type		= PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type	= PERF_SAMPLE_BRANCH_COUNTERS,
+	};
 	struct perf_event *event;
 	unsigned int i;
 
@@ -397,6 +400,8 @@ static void pmu_refuses(struct kunit *test)
 	/* Of samples, and there are none */
 	KUNIT_EXPECT_EQ(test, bench_open(b, &precise, &event),
 			b->pmu->max_precise ? -EINVAL : -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, bench_open(b, &branches, &event),
+			b->pmu->nr_branches ? -EINVAL : -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 }
 
