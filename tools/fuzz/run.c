@@ -250,7 +250,7 @@ static bool shares_buffer(const struct fuzz_case *fuzz)
 	return false;
 }
 
-/* What there is in a sample that depends on how much of the kernel is in it */
+/* What there is in a sample that depends on how much of the kernel is in it, as its branches do */
 #define UNSTEADY_SIZE	(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW)
 
 static void drain(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
@@ -276,7 +276,8 @@ static void drain(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
 	}
 	if (attr->exclude_kernel)
 		result_note_count("kernel-samples", nr, records.kernel, false);
-	if (repeats && !(attr->sample_type & UNSTEADY_SIZE))
+	if (repeats && !(attr->sample_type & UNSTEADY_SIZE) &&
+	    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_KERNEL))
 		result_note("sample-size", nr, records.first_size);
 	if (repeats && !shares_buffer(fuzz))
 		sample_note(&look.samples, attr, nr);
