@@ -83,4 +83,8 @@ void watch_begin(void);
  */
 void watch_end(void (*tell)(const char *sentence));
 
+/* Perf core throttles an event that had so many samples since the last tick: rate / HZ. */
+#define RATE_FILE	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define MAX_HZ		1000
+
 #endif /* GUARD_H */

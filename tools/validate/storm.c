@@ -10,11 +10,6 @@
 
 static struct ring ring;
 
-#define RATE_FILE	"/proc/sys/kernel/perf_event_max_sample_rate"
-
-/* Perf core throttles an event that had so many samples since the last tick: rate / HZ. */
-#define MAX_HZ		1000
-
 /* What a storm may take, of time and of interrupts. */
 #define STORM_NS	2000000000ULL
 #define STORM_SAMPLES	500000
