@@ -115,7 +115,8 @@ static void make_group(struct fuzz_case *fuzz, struct fuzz_rng *rng)
 
 static u64 sampling_rounds(const struct perf_event_attr *attr)
 {
-	if (attr->freq || attr->sample_period > SOME_ROUNDS / SOME_SAMPLES)
+	/* A loop of no rounds would not end: one counts down to zero. */
+	if (attr->freq || !attr->sample_period || attr->sample_period > SOME_ROUNDS / SOME_SAMPLES)
 		return SOME_ROUNDS;
 	return attr->sample_period * SOME_SAMPLES;
 }
