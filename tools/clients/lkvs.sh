@@ -34,9 +34,6 @@ passes()
 exec 3>&1
 plan "$(wc -l <../list)"
 while read -r test; do
-	read -r began _ </proc/uptime
-	check "$test" passes "$test"
-	read -r ended _ </proc/uptime
-	echo "# $test took $((${ended%.*} - ${began%.*})) s of the guest's time"
+	check_timed "$test" passes "$test"
 done <../list
 finish

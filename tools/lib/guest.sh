@@ -54,6 +54,15 @@ unload_soon()
 	rmmod corepmu
 }
 
+# check_timed NAME COMMAND...: a check, and how much of the guest's time it took
+check_timed()
+{
+	read -r began _ </proc/uptime
+	check "$@"
+	read -r ended _ </proc/uptime
+	echo "# $1 took $((${ended%.*} - ${began%.*})) s of the guest's time"
+}
+
 # Whether a client is to do some of what it can: corepmu_test.clients=short, for `make check`.
 short()
 {
