@@ -251,6 +251,31 @@ static void limits_cannot_merge(struct kunit *test)
 	uarch_end(test);
 }
 
+/* What merges a counter with the one below is no event that a program may have. */
+static void limits_merge_is_no_event(struct kunit *test)
+{
+	static const struct {
+		const char *machine;
+		int err;
+	} table[] = {
+		{ "amd-v2", -EINVAL }, { "amd-hygon", -EINVAL },
+		/* There it is one of the northbridge. */
+		{ "amd-legacy", -EOPNOTSUPP },
+	};
+	static const struct perf_event_attr merge = {
+		.type = PERF_TYPE_RAW, .config = 0xf000000ffULL,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b = bench_start(test, machine_by_name(table[i].machine));
+		struct perf_event *event;
+
+		KUNIT_EXPECT_EQ(test, bench_open(b, &merge, &event), table[i].err);
+		bench_end(b);
+	}
+}
+
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_has_shortest_periods),
 	KUNIT_CASE(limits_any_thread_is_privileged),
@@ -259,6 +284,7 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_shared_northbridge),
 	KUNIT_CASE(limits_merges),
 	KUNIT_CASE(limits_cannot_merge),
+	KUNIT_CASE(limits_merge_is_no_event),
 	{ }
 };
 

@@ -47,6 +47,7 @@
  * words: of several kinds all are counted, unless it says otherwise.
  */
 #define EVENT_FP_RET_SSE_AVX_OPS		0x003
+#define EVENT_MERGE				0xfff
 #define EVENT_LS_DC_ACCESSES			0x0040
 #define EVENT_LS_L1_D_TLB_MISS			0xff45
 #define EVENT_LS_L1_D_TLB_MISS_L2_TLB_MISS	0xf045
@@ -256,6 +257,15 @@ static int amd_refuse(const struct x86_desc *desc, u64 config)
 	if (amd_needs_pair(config) && !desc->pmu->pair_counters)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx: event 0x003 needs two counters merged, which this CPU cannot",
+				      config);
+
+	/*
+	 * It counts nothing, and has the counter below, which may be another event's, go on to 64
+	 * bits: that one would not overflow.
+	 */
+	if (event_code(config) == EVENT_MERGE && desc->pmu->pair_counters)
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx: event 0xfff merges its counter with the one below, and counts nothing",
 				      config);
 
 	return 0;
