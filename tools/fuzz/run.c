@@ -250,8 +250,22 @@ static bool shares_buffer(const struct fuzz_case *fuzz)
 	return false;
 }
 
-/* What there is in a sample that depends on how much of the kernel is in it, as its branches do */
+/* What there is in a sample that depends on how much of the kernel is in it */
 #define UNSTEADY_SIZE	(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW)
+
+/*
+ * Whether all samples have as many bytes whatever the driver. The loops fill the records of branches; of
+ * calls and returns there are those of before, and of the kernel's branches any.
+ */
+static bool size_repeats(const struct perf_event_attr *attr)
+{
+	if (attr->sample_type & UNSTEADY_SIZE)
+		return false;
+	if (!(attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
+		return true;
+	return (attr->branch_sample_type & PERF_SAMPLE_BRANCH_ANY) &&
+	       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_KERNEL);
+}
 
 static void drain(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
 		  struct fuzz_counters *counters)
@@ -276,8 +290,7 @@ static void drain(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
 	}
 	if (attr->exclude_kernel)
 		result_note_count("kernel-samples", nr, records.kernel, false);
-	if (repeats && !(attr->sample_type & UNSTEADY_SIZE) &&
-	    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_KERNEL))
+	if (repeats && size_repeats(attr))
 		result_note("sample-size", nr, records.first_size);
 	if (repeats && !shares_buffer(fuzz))
 		sample_note(&look.samples, attr, nr);
