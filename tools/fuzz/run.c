@@ -267,6 +267,19 @@ static bool size_repeats(const struct perf_event_attr *attr)
 	       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_KERNEL);
 }
 
+/* Whether counts in samples are of events alone whose counts are the same whatever the driver */
+static bool counts_repeat(const struct fuzz_case *fuzz, const struct perf_event_attr *attr)
+{
+	unsigned int i;
+
+	if (!(attr->sample_type & PERF_SAMPLE_READ) || !(attr->read_format & PERF_FORMAT_GROUP))
+		return true;
+	for (i = 0; i < fuzz->nr_events; i++)
+		if (running[i].fd >= 0 && !running[i].repeats)
+			return false;
+	return true;
+}
+
 static void drain(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
 		  struct fuzz_counters *counters)
 {
@@ -292,7 +305,7 @@ static void drain(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
 		result_note_count("kernel-samples", nr, records.kernel, false);
 	if (repeats && size_repeats(attr))
 		result_note("sample-size", nr, records.first_size);
-	if (repeats && !shares_buffer(fuzz))
+	if (repeats && !shares_buffer(fuzz) && counts_repeat(fuzz, attr))
 		sample_note(&look.samples, attr, nr);
 }
 
