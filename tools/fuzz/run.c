@@ -254,8 +254,8 @@ static bool shares_buffer(const struct fuzz_case *fuzz)
 #define UNSTEADY_SIZE	(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW)
 
 /*
- * Whether all samples have as many bytes whatever the driver. The loops fill the records of branches; of
- * calls and returns there are those of before, and of the kernel's branches any.
+ * Whether all samples have as many bytes whatever the driver. The loops fill the records of
+ * branches; of calls and returns there are those of before, and of the kernel's branches any.
  */
 static bool size_repeats(const struct perf_event_attr *attr)
 {

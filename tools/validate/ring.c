@@ -49,8 +49,8 @@ static void wraps(void)
 }
 
 /*
- * How many records there may be besides so many samples: THROTTLE and UNTHROTTLE. They are lost as samples
- * are, and counted with them. Where the clock counts instructions the loop is not so fast.
+ * How many records there may be besides so many samples: THROTTLE and UNTHROTTLE. They are lost as
+ * samples are, and counted with them. Where the clock counts instructions the loop is not so fast.
  */
 static u64 other_records(u64 samples)
 {

@@ -181,8 +181,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * A tick that comes late, of a CPU that a busy host has taken away, makes perf core choose a period as if
- * all the time had been the task's: of some rounds it is the one in the middle that counts.
+ * A tick that comes late, of a CPU that a busy host has taken away, makes perf core choose a period
+ * as if all the time had been the task's: of some rounds it is the one in the middle that counts.
  */
 static void frequency(void)
 {
