@@ -166,7 +166,8 @@ static const struct encoding encodings[] = {
 	{ "amd-v2", { CACHE(BPU, 1) }, 0, 0x1300c3, GP(6) },
 	{ "amd-v2", { CACHE(LL, 0) }, -ENOENT },
 	/* Bits 35-32 are the event's too. */
-	{ "amd-v2", { RAW(0xf000000ffULL) }, 0, 0xf001300ffULL, GP(6) },
+	{ "amd-v2", { RAW(0xf000000feULL) }, 0, 0xf001300feULL, GP(6) },
+	{ "amd-v2", { RAW(0xf000000ffULL) }, -EINVAL },
 	{ "amd-v2", { RAW(0x1000000000ULL) }, -EINVAL },
 	{ "amd-v2", { RAW(0) }, 0, 0x130000, GP(6) },
 	/* Zen, Zen 2, Zen 3, and Hygon's Zen */
