@@ -85,6 +85,7 @@ enum text_name {
 	/* From here on: of precise events */
 	TEXT_MEM_LOADS,
 	TEXT_MEM_STORES,
+	TEXT_MEM_LOADS_AUX,
 };
 
 #define OLD_CORES	(BIT(UARCH_SANDY_BRIDGE) | BIT(UARCH_IVY_BRIDGE) |	\
@@ -93,6 +94,8 @@ enum text_name {
 #define NEW_CORES	(BIT(UARCH_ICE_LAKE) | LEVEL_2_CORES)
 #define SKL		BIT(UARCH_SKYLAKE)
 #define ICL		BIT(UARCH_ICE_LAKE)
+#define GLC		BIT(UARCH_GOLDEN_COVE)
+#define RWC		BIT(UARCH_REDWOOD_COVE)
 #define SLM		BIT(UARCH_SILVERMONT)
 #define GLM		(BIT(UARCH_GOLDMONT) | BIT(UARCH_GOLDMONT_PLUS))
 #define TNT		BIT(UARCH_TREMONT)
@@ -158,9 +161,14 @@ static const struct event_text event_texts[] = {
 	{ GLM, TEXT_BUBBLES, "event=0x9c" },
 	{ SLM, TEXT_BUBBLES_SCALE, "2" },
 	{ GLM, TEXT_RECOVERY, "event=0xca,umask=0x02" },
-	/* MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_INST_RETIRED.ALL_STORES: perf mem, perf c2c */
-	{ SKL | ICL, TEXT_MEM_LOADS, "event=0xcd,umask=0x1,ldlat=3" },
+	/*
+	 * MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_INST_RETIRED.ALL_STORES, MEM_TRANS_RETIRED.STORE_SAMPLE
+	 * and LD_BLOCKS.STORE_FORWARD: perf mem, perf c2c
+	 */
+	{ SKL | ICL | GLC | RWC, TEXT_MEM_LOADS, "event=0xcd,umask=0x1,ldlat=3" },
 	{ SKL | ICL, TEXT_MEM_STORES, "event=0xd0,umask=0x82" },
+	{ GLC | RWC, TEXT_MEM_STORES, "event=0xcd,umask=0x2" },
+	{ GLC, TEXT_MEM_LOADS_AUX, "event=0x03,umask=0x82" },
 };
 
 /*
@@ -279,6 +287,7 @@ static struct attribute *x86_event_attrs[] = {
 	TEXT("topdown-recovery-bubbles.scale", TEXT_RECOVERY_SCALE),
 	TEXT("mem-loads", TEXT_MEM_LOADS),
 	TEXT("mem-stores", TEXT_MEM_STORES),
+	TEXT("mem-loads-aux", TEXT_MEM_LOADS_AUX),
 	NULL
 };
 

@@ -228,6 +228,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	const struct perf_event_attr *attr = &event->attr;
 	struct hw_perf_event *hwc = &event->hw;
 	u64 config = hwc->config_base & desc->config_known;
+	int ret;
 
 	if (x86_may_run_guests())
 		return corepmu_refuse(-EOPNOTSUPP,
@@ -253,8 +254,9 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	if (desc->pebs_all)
 		hwc->config_base |= EVNTSEL_ADAPTIVE;
 	hwc->flags |= COREPMU_EVENT_PRECISE | data_flags(desc, config);
-	if (x86_pebs_wants_latency(desc, attr, config))
-		x86_pebs_encode_latency(event);
+	ret = x86_pebs_encode_latency(desc, event, config);
+	if (ret)
+		return ret;
 	if (may_gather(event)) {
 		hwc->flags |= COREPMU_EVENT_LARGE;
 		event->attach_state |= PERF_ATTACH_SCHED_CB;
@@ -292,6 +294,7 @@ u64 x86_pebs_data(const struct perf_event *event)
 
 /**
  * x86_pebs_source() - what perf calls the data source of a record
+ * @desc: the counters
  * @event: the event
  * @source: the record's
  *
@@ -301,12 +304,12 @@ u64 x86_pebs_data(const struct perf_event *event)
  *
  * Return: perf_mem_data_src
  */
-u64 x86_pebs_source(const struct perf_event *event, u64 source)
+u64 x86_pebs_source(const struct x86_desc *desc, const struct perf_event *event, u64 source)
 {
 	union perf_mem_data_src data = { .val = PERF_MEM_NA };
 
-	if (event->hw.flags & EVENT_LATENCY)
-		return x86_pebs_latency_source(source);
+	if (event->hw.flags & (EVENT_LATENCY | EVENT_STORE_LATENCY))
+		return x86_pebs_latency_source(desc, event, source);
 	if (event->hw.flags & EVENT_LOAD)
 		data.mem_op = PERF_MEM_OP_LOAD;
 	if (event->hw.flags & EVENT_STORE) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: loads that take long, of Intel's CPUs
+ * corepmu: x86: loads and stores that take long, of Intel's CPUs
  *
  * MEM_TRANS_RETIRED.LOAD_LATENCY counts loads, chosen at random, that take more cycles than
  * MSR_PEBS_LD_LAT_THRESHOLD says, and has their latency and where the data came from in its
  * records (SDM volume 3, "Load Latency Performance Monitoring Facility"). The register is one of
- * a thread's: events with other thresholds take turns. Known are Skylake and Ice Lake; from
- * Golden Cove on the event wants another one in its group, and is refused.
+ * a thread's: events with other thresholds take turns. From Golden Cove on
+ * MEM_TRANS_RETIRED.STORE_SAMPLE has the same of stores, of any that retires.
+ *
+ * Known are the cores from Skylake to Redwood Cove; from Lion Cove on the words of a record have
+ * other meanings, and so have the atoms'.
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -22,6 +25,9 @@
 #include "x86.h"
 
 #define EVENT_LOAD_LATENCY	0x01cd
+#define EVENT_STORE_SAMPLE	0x02cd
+/* LD_BLOCKS.STORE_FORWARD, MEM_LOADS_AUX of the kernel */
+#define EVENT_LOADS_AUX		0x8203
 
 /* "The minimum value that may be programmed" */
 #define MIN_THRESHOLD		3
@@ -35,8 +41,18 @@
  */
 bool x86_pebs_has_latency(const struct x86_desc *desc)
 {
-	return desc->pebs_format && (desc->uarch == &intel_uarches[UARCH_SKYLAKE] ||
-				     desc->uarch == &intel_uarches[UARCH_ICE_LAKE]);
+	return desc->pebs_format && desc->uarch >= &intel_uarches[UARCH_SKYLAKE] &&
+	       desc->uarch <= &intel_uarches[UARCH_REDWOOD_COVE];
+}
+
+/*
+ * Stores that a record has the latency of. A record says, too, whether a load was held up by a
+ * store: "pebs_block" in arch/x86/events/intel/core.c.
+ */
+static bool has_stores(const struct x86_desc *desc)
+{
+	return desc->uarch == &intel_uarches[UARCH_GOLDEN_COVE] ||
+	       desc->uarch == &intel_uarches[UARCH_REDWOOD_COVE];
 }
 
 /**
@@ -54,14 +70,59 @@ bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event
 	       attr->config1 <= MAX_THRESHOLD && !attr->config2 && !compat_attr_more_config(attr);
 }
 
-/**
- * x86_pebs_encode_latency() - the event counts loads that take long
- * @event: an event that x86_pebs_wants_latency()
- */
-void x86_pebs_encode_latency(struct perf_event *event)
+static bool is_loads_aux(const struct perf_event *event, const struct pmu *pmu)
 {
+	return event->pmu == pmu &&
+	       (event->hw.config_base & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_LOADS_AUX;
+}
+
+/*
+ * On Golden Cove the source is complete while LD_BLOCKS.STORE_FORWARD is counted as well
+ * (PMU_FL_MEM_LOADS_AUX in arch/x86/events/intel/core.c, which Redwood Cove does not have), so it
+ * has to be in the group already.
+ */
+static bool lacks_loads_aux(const struct x86_desc *desc, const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader, *sibling;
+
+	if (desc->uarch != &intel_uarches[UARCH_GOLDEN_COVE] ||
+	    !(event->attr.sample_type & PERF_SAMPLE_DATA_SRC))
+		return false;
+	if (leader == event)
+		return true;
+	if (is_loads_aux(leader, event->pmu))
+		return false;
+	for_each_sibling_event(sibling, leader)
+		if (is_loads_aux(sibling, event->pmu))
+			return false;
+
+	return true;
+}
+
+/**
+ * x86_pebs_encode_latency() - an event may be of loads or stores that have a latency
+ * @desc: the counters
+ * @event: a precise event
+ * @config: what it counts
+ *
+ * Process context.
+ *
+ * Return: 0, -ENODATA after saying what is missing in the event's group
+ */
+int x86_pebs_encode_latency(const struct x86_desc *desc, struct perf_event *event, u64 config)
+{
+	if (config == EVENT_STORE_SAMPLE && has_stores(desc))
+		event->hw.flags |= EVENT_STORE_LATENCY;
+	if (!x86_pebs_wants_latency(desc, &event->attr, config))
+		return 0;
+	if (lacks_loads_aux(desc, event))
+		return corepmu_refuse(-ENODATA,
+				      "config %#llx: the source of data wants events/mem-loads-aux in the group, before it",
+				      event->attr.config);
 	event->hw.flags |= EVENT_LATENCY;
 	event->hw.extra_reg.config = max_t(u64, event->attr.config1, MIN_THRESHOLD);
+
+	return 0;
 }
 
 /**
@@ -79,11 +140,10 @@ bool x86_pebs_fits(const struct perf_event *event, const struct perf_event *othe
 
 /*
  * Where data came from, SDM volume 3, table "Data Source Encoding for Load Latency Record", in
- * perf's words; what both of Skylake and Ice Lake say otherwise, in theirs
+ * perf's words; what all from Skylake on say otherwise, in theirs
  * (intel_pmu_pebs_data_source_skl() in arch/x86/events/intel/ds.c).
  */
-#define MEM(level, number, snoop)					\
-	(PERF_MEM_S(OP, LOAD) | (level) | PERF_MEM_S(LVLNUM, number) | (snoop))
+#define MEM(level, number, snoop)	((level) | PERF_MEM_S(LVLNUM, number) | (snoop))
 #define HIT(level)	(PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, level))
 #define IS_HIT		PERF_MEM_S(LVL, HIT)
 #define SNOOP(what)	PERF_MEM_S(SNOOP, what)
@@ -111,37 +171,64 @@ static const u64 sources[] = {
 #define SOURCE_LEVEL	GENMASK_ULL(3, 0)
 #define SOURCE_STLB	BIT_ULL(4)
 #define SOURCE_LOCKED	BIT_ULL(5)
+/* "Data Blk" and "Address Blk": what a store before the load had was of no use to it */
+#define SOURCE_DATA_BLK	BIT_ULL(6)
+#define SOURCE_ADDR_BLK	BIT_ULL(7)
 #define SOURCE_L4	0x8
 #define SOURCE_L4_FAR	0x9
 
-/* Skylake and Ice Lake of servers have persistent memory where others have a fourth cache. */
-#define MODEL_SKYLAKE_X	0x55
-#define MODEL_ICELAKE_X	0x6a
-#define MODEL_ICELAKE_D	0x6c
-
+/* Those of servers have persistent memory where others have a fourth cache. */
 static bool has_persistent_memory(void)
 {
-	return boot_cpu_data.x86_model == MODEL_SKYLAKE_X ||
-	       boot_cpu_data.x86_model == MODEL_ICELAKE_X ||
-	       boot_cpu_data.x86_model == MODEL_ICELAKE_D;
+	switch (boot_cpu_data.x86_model) {
+	case 0x55: /* Skylake */
+	case 0x6a: /* Ice Lake */
+	case 0x6c:
+	case 0x8f: /* Sapphire Rapids */
+	case 0xcf: /* Emerald Rapids */
+	case 0xad: /* Granite Rapids */
+	case 0xae:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static u64 source_block(const struct x86_desc *desc, u64 source)
+{
+	u64 data = 0;
+
+	if (has_stores(desc) && (source & SOURCE_DATA_BLK))
+		data |= PERF_MEM_S(BLK, DATA);
+	if (has_stores(desc) && (source & SOURCE_ADDR_BLK))
+		data |= PERF_MEM_S(BLK, ADDR);
+
+	return data ?: PERF_MEM_S(BLK, NA);
 }
 
 /**
- * x86_pebs_latency_source() - what perf calls where a load's data came from
+ * x86_pebs_latency_source() - what perf calls where data came from
+ * @desc: the counters
+ * @event: an event with EVENT_LATENCY or EVENT_STORE_LATENCY
  * @source: what the record says
  *
  * Any context, NMI too.
  *
  * Return: perf_mem_data_src
  */
-u64 x86_pebs_latency_source(u64 source)
+u64 x86_pebs_latency_source(const struct x86_desc *desc, const struct perf_event *event,
+			    u64 source)
 {
 	unsigned int level = FIELD_GET(SOURCE_LEVEL, source);
 	u64 data = sources[level];
 
 	if ((level == SOURCE_L4 || level == SOURCE_L4_FAR) && has_persistent_memory())
 		data ^= PERF_MEM_S(LVLNUM, L4) ^ PERF_MEM_S(LVLNUM, PMEM);
-	data |= PERF_MEM_S(TLB, L2) | PERF_MEM_S(BLK, NA);
+	if (event->hw.flags & EVENT_LATENCY)
+		data |= PERF_MEM_S(OP, LOAD) | source_block(desc, source);
+	else
+		data |= PERF_MEM_S(OP, STORE) | PERF_MEM_S(BLK, NA);
+	data |= PERF_MEM_S(TLB, L2);
 	data |= source & SOURCE_STLB ? PERF_MEM_S(TLB, MISS) :
 				       PERF_MEM_S(TLB, HIT) | PERF_MEM_S(TLB, L1);
 	if (source & SOURCE_LOCKED)

@@ -116,7 +116,7 @@ static void set_memory(const struct x86_desc *desc, const struct perf_event *eve
 	if (type & PERF_SAMPLE_WEIGHT_TYPE)
 		set_weight(desc, event, record, data);
 	if (type & PERF_SAMPLE_DATA_SRC) {
-		data->data_src.val = x86_pebs_source(event, record->source);
+		data->data_src.val = x86_pebs_source(desc, event, record->source);
 		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
 	}
 	if (type & SAMPLE_ADDR) {

@@ -11,6 +11,8 @@
 
 #include <corepmu/pmu.h>
 
+struct x86_desc;
+
 /* Values that counters are reset to: general-purpose ones, and from there on fixed ones */
 #define DS_RESET_FIXED_FMT4	8
 #define DS_RESET_FIXED		32
@@ -102,6 +104,8 @@ enum x86_pebs_reg {
 #define EVENT_STORE	BIT(COREPMU_EVENT_BACKEND + 1)
 /* The event is of loads that take longer than extra_reg.config says. */
 #define EVENT_LATENCY	BIT(COREPMU_EVENT_BACKEND + 2)
+/* The event is of stores, whose records have the same. */
+#define EVENT_STORE_LATENCY	BIT(COREPMU_EVENT_BACKEND + 3)
 
 /* pebs-record.c */
 size_t x86_pebs_size(unsigned int format, u64 data);
@@ -114,7 +118,7 @@ u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
 
 /* pebs-event.c */
 u64 x86_pebs_data(const struct perf_event *event);
-u64 x86_pebs_source(const struct perf_event *event, u64 source);
+u64 x86_pebs_source(const struct x86_desc *desc, const struct perf_event *event, u64 source);
 
 /* KUnit reads records on other architectures, too, which have no such registers to show. */
 #ifdef CONFIG_X86
@@ -142,9 +146,10 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 #endif
 
 /* pebs-latency.c */
-void x86_pebs_encode_latency(struct perf_event *event);
+int x86_pebs_encode_latency(const struct x86_desc *desc, struct perf_event *event, u64 config);
 bool x86_pebs_fits(const struct perf_event *event, const struct perf_event *other);
-u64 x86_pebs_latency_source(u64 source);
+u64 x86_pebs_latency_source(const struct x86_desc *desc, const struct perf_event *event,
+			    u64 source);
 
 /* ds.c */
 int x86_ds_open(void);

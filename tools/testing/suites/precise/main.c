@@ -326,6 +326,8 @@ static const struct ktap_case cases[] = {
 	{ "instructions that fault and begin anew", faulting },
 	{ "vector registers", vectors },
 	{ "loads that take long: address, latency and source", slow_loads },
+	{ "loads that take long want another event for their source", slow_loads_alone },
+	{ "stores: address, latency and source", slow_stores },
 	{ "user space reads a precise event while it samples", read_by_user },
 	{ "samples of one interrupt are one overflow: they do not throttle", many_at_a_time },
 	{ "an event of so many overflows has so many samples", refreshed },

@@ -190,4 +190,14 @@ void read_by_user(void);
  */
 void slow_loads(void);
 
+/**
+ * slow_loads_alone() - the test of what such an event is refused without
+ */
+void slow_loads_alone(void);
+
+/**
+ * slow_stores() - the test of stores, and how long they take
+ */
+void slow_stores(void);
+
 #endif /* PRECISE_H */

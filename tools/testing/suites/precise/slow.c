@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * slow.c - samples of loads that take long: address, latency and source
+ * slow.c - samples of loads that take long, and of stores: address, latency and source
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,8 +10,10 @@
 #include "precise.h"
 
 #define LOAD_LATENCY		0x01cd	/* MEM_TRANS_RETIRED.LOAD_LATENCY */
+#define STORE_SAMPLE		0x02cd	/* MEM_TRANS_RETIRED.STORE_SAMPLE */
 #define LOADS_AUX		0x8203	/* Golden Cove wants this in the group */
 #define THRESHOLD		10
+#define PERIOD			13
 #define SAMPLES			2000
 
 /* How long an access takes, and to where, by its line: see x86-pmu.rst. */
@@ -25,18 +28,19 @@ static const struct {
 
 #define LINE(addr)		((addr) >> 6 & (ARRAY_SIZE(lines) - 1))
 
-static bool is_latency_right(const struct sample *s, const struct moment *m)
+static bool is_latency_right(const struct sample *s, const struct moment *m, enum counted what)
 {
 	union perf_mem_data_src source = { .val = s->data_src };
 	unsigned int line = LINE(m->addr);
 
-	return s->weight == lines[line].latency && source.mem_op == PERF_MEM_OP_LOAD &&
+	return s->weight == lines[line].latency &&
+	       source.mem_op == (what == LOADS ? PERF_MEM_OP_LOAD : PERF_MEM_OP_STORE) &&
 	       source.mem_lvl == (lines[line].level | PERF_MEM_LVL_HIT);
 }
 
 /**
- * struct slow - a load that takes long
- * @round: the round after it
+ * struct slow - a load that takes long, or any store
+ * @round: the round after a load
  * @nr: how many there were, with it
  * @m: when it is done
  */
@@ -46,18 +50,22 @@ struct slow {
 	struct moment m;
 };
 
-/* Goes on to the load of that number; those of the strings are of a line that does not take long */
-static void find_slow(const struct run *run, u64 nr, struct slow *slow)
+/* Goes on to that of the number; loads of the strings are of a line that does not take long */
+static void find_slow(const struct run *run, enum counted what, u64 nr, struct slow *slow)
 {
+	if (what == STORES)
+		program_at(run, STORES, nr, &slow->m);
+	slow->nr = what == STORES ? nr : slow->nr;
 	while (slow->nr < nr && slow->round < run->rounds) {
 		program_at(run, LOADS, program_loads(slow->round++) + 1, &slow->m);
 		slow->nr += lines[LINE(slow->m.addr)].latency > THRESHOLD;
 	}
 }
 
-static void judge_slow(const struct run *run, struct ring *ring,
+static void judge_slow(const struct run *run, enum counted what, struct ring *ring,
 		       const struct perf_event_attr *attr, unsigned int before)
 {
+	u64 most = what == STORES ? program_total(run, STORES) / PERIOD : SAMPLES;
 	unsigned int samples = 0, wrong = 0, displaced = 0, shifts = 0;
 	const struct perf_event_header *header;
 	struct slow slow = { 0 };
@@ -68,14 +76,14 @@ static void judge_slow(const struct run *run, struct ring *ring,
 		if (!sample_parse(header, attr, &s))
 			continue;
 		samples++;
-		find_slow(run, samples * attr->sample_period + lasting(shifts), &slow);
+		find_slow(run, what, samples * attr->sample_period + lasting(shifts), &slow);
 		if (s.ip != slow.m.ip || s.addr != slow.m.addr) {
 			shifts++;
-			find_slow(run, slow.nr + 1, &slow);
+			find_slow(run, what, slow.nr + 1, &slow);
 		}
 		m = slow.m;
 		displaced += s.ip != m.ip || s.addr != m.addr;
-		wrong += !is_latency_right(&s, &m);
+		wrong += !is_latency_right(&s, &m, what);
 		if (displaced + wrong == 1)
 			ktap_diag("ip %#" PRIx64 ", addr %#" PRIx64 " for %#" PRIx64 ", weight %"
 				  PRIu64 ", source %#" PRIx64, s.ip, s.addr, m.addr, s.weight,
@@ -84,49 +92,98 @@ static void judge_slow(const struct run *run, struct ring *ring,
 	expect_eq("samples that are elsewhere", 0, displaced);
 	expect_eq("samples with another latency or source", 0, wrong);
 	expect_shifts(shifts, before);
-	expect_range("samples", SAMPLES / 2, SAMPLES, samples);
+	expect_range("samples", most / 2, most, samples);
 	ktap_diag("%u samples, %u shifts", samples, shifts);
 }
 
-/* corepmu refuses it where it wants another event in its group. */
-static bool has_latency(void)
+static bool has_event(const char *name)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/mem-loads",
-		 target.pmu);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/%s", target.pmu, name);
 	return !access(path, F_OK);
 }
 
-void slow_loads(void)
+static void slow_attr(struct perf_event_attr *attr, u64 config)
 {
-	struct run run = { .rounds = 13 * SAMPLES };
-	struct ring ring = { 0 };
-	struct perf_event_attr attr;
-	unsigned int before;
-	int leader, fd;
+	attr_init(attr, config);
+	attr->sample_period = PERIOD;
+	attr->precise_ip = 2;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT |
+			    PERF_SAMPLE_DATA_SRC;
+}
 
-	if (!has_latency()) {
-		ktap_skip("this PMU does not have mem-loads");
-		return;
-	}
-	attr_init(&attr, LOADS_AUX);
-	attr.disabled = 0;
-	leader = event_open_self(&attr, -1);
-	attr_init(&attr, LOAD_LATENCY);
-	attr.config1 = THRESHOLD;
-	attr.sample_period = 13;
-	attr.precise_ip = 2;
-	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT |
-			   PERF_SAMPLE_DATA_SRC;
-	fd = event_open_self(&attr, leader);
+static void sample_slow(struct perf_event_attr *attr, enum counted what, int leader)
+{
+	struct run run = { .rounds = PERIOD * SAMPLES };
+	struct ring ring = { 0 };
+	unsigned int before;
+	int fd;
+
+	fd = event_open_self(attr, leader);
 	run.fd = fd;
 	if (fd >= 0 && make_tables(&run, false) && !ring_map(&ring, fd, RING_PAGES)) {
 		before = switches();
 		program(&run);
-		judge_slow(&run, &ring, &attr, before);
+		judge_slow(&run, what, &ring, attr, before);
 	}
 	ring_unmap(&ring);
 	close(fd);
+}
+
+void slow_loads(void)
+{
+	struct perf_event_attr aux, attr;
+	int leader;
+
+	if (!has_event("mem-loads")) {
+		ktap_skip("this PMU does not have mem-loads");
+		return;
+	}
+	attr_init(&aux, LOADS_AUX);
+	aux.disabled = 0;
+	leader = event_open_self(&aux, -1);
+	slow_attr(&attr, LOAD_LATENCY);
+	attr.config1 = THRESHOLD;
+	sample_slow(&attr, LOADS, leader);
 	close(leader);
+}
+
+/* The perf tool says what is missing when it is told so by this errno. */
+void slow_loads_alone(void)
+{
+	struct perf_event_attr attr;
+	int leader, aux, fd;
+
+	if (!has_event("mem-loads-aux")) {
+		ktap_skip("this PMU does not have mem-loads-aux");
+		return;
+	}
+	slow_attr(&attr, LOAD_LATENCY);
+	expect_eq("the event alone", -ENODATA, event_open(&attr, 0, -1, -1, 0));
+	attr.sample_type &= ~PERF_SAMPLE_DATA_SRC;
+	leader = event_open_self(&attr, -1);
+	expect_true("without the source of data", leader >= 0);
+	slow_attr(&attr, LOAD_LATENCY);
+	expect_eq("a group without it", -ENODATA, event_open(&attr, 0, -1, leader, 0));
+	attr_init(&attr, LOADS_AUX);
+	aux = event_open_self(&attr, leader);
+	slow_attr(&attr, LOAD_LATENCY);
+	fd = event_open_self(&attr, leader);
+	expect_true("a group that has it, but not first", fd >= 0);
+	close(fd);
+	close(aux);
+	close(leader);
+}
+
+void slow_stores(void)
+{
+	struct perf_event_attr attr;
+
+	if (!has_event("mem-loads-aux")) {
+		ktap_skip("this PMU does not have latencies of stores");
+		return;
+	}
+	slow_attr(&attr, STORE_SAMPLE);
+	sample_slow(&attr, STORES, -1);
 }
