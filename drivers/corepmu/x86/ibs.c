@@ -12,6 +12,7 @@
 #include <linux/device.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/compat.h>
 #include <corepmu/pmu.h>
 
 #include "msr.h"
@@ -67,17 +68,26 @@ static u32 ibs_op_type(const struct corepmu *pmu)
 	return type;
 }
 
+/*
+ * Is ibs_op asked after this PMU? After -ENOENT perf_init_event() (kernel/events/core.c) asks the
+ * PMU of attr.type anew if this one was found by its type, and goes on along the list of PMUs if
+ * not, in which ibs_op, which was there first, comes later where the newest is the first.
+ */
+static bool is_ibs_op_asked(const struct corepmu *pmu, const struct perf_event_attr *attr)
+{
+	return COMPAT_NEWEST_PMU_FIRST || attr->type == pmu->perf_pmu.type ||
+	       pmu->perf_pmu.type == PERF_TYPE_RAW;
+}
+
 /**
  * amd_precise() - hand an event with precise samples to IBS
  * @pmu: the PMU
  * @event: the event, whose attr.precise_ip is not 0
  *
- * Perf core then tries the PMU of the new type, or those that it has not asked yet:
- * perf_init_event() in kernel/events/core.c. On Linux 6.1 ibs_op is asked before this PMU
- * where no type tells, and takes such an event itself. Process context.
+ * Process context.
  *
  * Return: -ENOENT when attr is that of an event of ibs_op now, or of none that it has;
- *	-EOPNOTSUPP when there is no such PMU
+ *	-EOPNOTSUPP when there is no such PMU, or perf core will not ask it
  */
 int amd_precise(struct corepmu *pmu, struct perf_event *event)
 {
@@ -99,6 +109,11 @@ int amd_precise(struct corepmu *pmu, struct perf_event *event)
 		return corepmu_refuse(config,
 				      "precise_ip is %u: ibs_op samples cycles and micro-ops (0x76, 0xc1), not config %#llx",
 				      attr->precise_ip, attr->config);
+
+	if (!is_ibs_op_asked(pmu, attr))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip is %u: before Linux 6.5 ibs_op takes such an event by this PMU's name (%s/cycles/p), or with the module loaded with standin=1",
+				      attr->precise_ip, pmu->perf_pmu.name);
 
 	attr->type = type;
 	attr->config = config;
