@@ -30,6 +30,19 @@
 #define MSR_PEBS_DATA_CFG		0x3f2
 #define MSR_PEBS_LD_LAT_THRESHOLD	0x3f6
 #define MSR_IA32_DS_AREA		0x600
+#define MSR_IA32_PEBS_BASE		0x3f4
+#define MSR_IA32_PEBS_INDEX		0x3f5
+#define MSR_IA32_PMC_V6_GP0_CFG_C	0x1903
+#define MSR_IA32_PMC_V6_FX0_CFG_C	0x1983
+#define ARCH_PEBS_LBR			(UINT64_C(3) << 40)
+#define ARCH_PEBS_VECR_XMM		BIT(49)
+#define ARCH_PEBS_GPR			BIT(61)
+#define ARCH_PEBS_AUX			BIT(62)
+#define ARCH_PEBS_EN			BIT(63)
+#define ARCH_PEBS_THRESH_SHIFT		36
+#define ARCH_PEBS_INDEX_FULL		BIT(31)
+#define ARCH_PEBS_INDEX_EN		BIT(32)
+#define GLOBAL_STATUS_ARCH_PEBS_THRESHOLD BIT(54)
 
 #define PERF_CAP_PEBS_TRAP		BIT(6)
 #define PERF_CAP_ARCH_REG		BIT(7)
@@ -60,6 +73,7 @@
 #define BUFFER				(AREA + 0x400)
 #define BUFFER_SIZE			0x800
 
+#define PHYSICAL			UINT64_C(0x5000)
 #define IP				UINT64_C(0x401000)
 
 /* ---- a CPU with some memory ---- */
@@ -94,6 +108,16 @@ static bool cpu_memory(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len
 	return true;
 }
 
+/* The buffer of architectural records, behind where the DS area would be */
+static bool cpu_write_physical(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len)
+{
+	(void)pmu;
+	if (addr < PHYSICAL || addr + len > PHYSICAL + sizeof(cpu.memory))
+		return false;
+	memcpy((char *)cpu.memory + (addr - PHYSICAL), buf, len);
+	return true;
+}
+
 static const struct x86_pmu_ops cpu_ops = {
 	.read		= cpu_read,
 	.watch		= cpu_watch,
@@ -104,6 +128,7 @@ static const struct x86_pmu_ops cpu_ops = {
 	.single		= cpu_single,
 	.state		= cpu_state,
 	.memory		= cpu_memory,
+	.write_physical	= cpu_write_physical,
 };
 
 static void start(void)
@@ -331,6 +356,113 @@ static void test_latency(void)
 	EXPECT(put(MSR_PEBS_LD_LAT_THRESHOLD, 230) && !x86_pmu_is_slow(&cpu.pmu, 0x11ff));
 }
 
+static void make_arch(uint64_t threshold)
+{
+	memset(&cpu, 0, sizeof(cpu));
+	x86_pmu_defaults(&cpu.config, X86_PMU_INTEL_V6);
+	cpu.config.pebs.format = 15;
+	cpu.config.lbr = (struct x86_lbr_config) { .kind = X86_LBR_ARCH, .depth = 8 };
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+	EXPECT(put(MSR_IA32_PEBS_BASE, PHYSICAL) &&
+	       put(MSR_IA32_PEBS_INDEX, ARCH_PEBS_INDEX_EN | threshold << ARCH_PEBS_THRESH_SHIFT));
+}
+
+static void sample_arch(uint64_t cfg_c)
+{
+	EXPECT(put(MSR_P6_EVNTSEL0, EVENT_INSTRUCTIONS) && put(MSR_P6_PMC0, BEFORE(3)));
+	EXPECT(put(MSR_IA32_PMC_V6_GP0_CFG_C, ARCH_PEBS_EN | cfg_c));
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 1));
+}
+
+static void test_arch_told(void)
+{
+	struct x86_pmu_cpuid regs = { 0 };
+
+	make_arch(1);
+	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & LOW(15)) ==
+	       (PERF_CAP_PEBS_FORMAT(15) | BIT(13)));
+	x86_pmu_cpuid(&cpu.config, 1, 0, &regs);
+	EXPECT(!(regs.edx & BIT(21)));
+	x86_pmu_cpuid(&cpu.config, 0x23, 0, &regs);
+	EXPECT((regs.eax & 0x30) == 0x30);
+	x86_pmu_cpuid(&cpu.config, 0x23, 4, &regs);
+	EXPECT((uint64_t)regs.ebx << 32 ==
+	       (ARCH_PEBS_LBR | ARCH_PEBS_VECR_XMM | ARCH_PEBS_GPR | ARCH_PEBS_AUX));
+	x86_pmu_cpuid(&cpu.config, 0x23, 5, &regs);
+	EXPECT(regs.eax == 0xff && regs.ebx == 3 && regs.ecx == 0xf && regs.edx == 1);
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_IA32_PEBS_ENABLE, 0) == X86_PMU_FAULT);
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_IA32_DS_AREA, 0) == X86_PMU_FAULT);
+	EXPECT(!put(MSR_IA32_PEBS_BASE, BIT(5)) && !put(MSR_IA32_PEBS_INDEX, 1));
+	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_C, BIT(36)));
+	x86_pmu_reset(&cpu.pmu);
+	EXPECT(!get(MSR_IA32_PEBS_BASE) && !get(MSR_IA32_PEBS_INDEX));
+}
+
+static void test_arch_record(void)
+{
+	const uint64_t groups = ARCH_PEBS_AUX | ARCH_PEBS_GPR | ARCH_PEBS_VECR_XMM | ARCH_PEBS_LBR;
+	const unsigned int words = 2 + 6 + 8 + 20 + 34 + 6 + 3 * 8;
+
+	make_arch(1);
+	sample_arch(groups);
+	steps(3);
+	/* struct arch_pebs_header, _basic, _aux, _gprs, _xer_header, _lbr_header */
+	EXPECT(cpu.memory[0] == (ARCH_PEBS_EN | groups | BIT(30) | words * 8));
+	EXPECT(cpu.memory[2] == IP && cpu.memory[3] == 1 && cpu.memory[4] == 0x12345);
+	EXPECT(cpu.memory[8] == 0x7000c0 && cpu.memory[13] == 4 && cpu.memory[14] == 44);
+	EXPECT(cpu.memory[16] == 0x246 && cpu.memory[17] == IP + 4 && cpu.memory[18] == 0x100);
+	EXPECT(cpu.memory[33] == 0x10f && cpu.memory[36] == 2 && cpu.memory[38] == 0x200);
+	EXPECT(cpu.memory[70 + 2] == 8);
+	EXPECT((get(MSR_IA32_PEBS_INDEX) & LOW(27)) == words * 8);
+	EXPECT(get(MSR_CORE_PERF_GLOBAL_STATUS) == GLOBAL_STATUS_ARCH_PEBS_THRESHOLD);
+	EXPECT(cpu.interrupts == 1 && !get(MSR_P6_PMC0));
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_OVF_CTRL, GLOBAL_STATUS_ARCH_PEBS_THRESHOLD));
+	EXPECT(!get(MSR_CORE_PERF_GLOBAL_STATUS));
+}
+
+static void test_arch_fragments(void)
+{
+	make_arch(1);
+	cpu.config.pebs.fragments = 1;
+	sample_arch(ARCH_PEBS_AUX);
+	steps(3);
+	EXPECT(cpu.memory[0] == 16);
+	EXPECT(cpu.memory[2] == (ARCH_PEBS_EN | BIT(31) | BIT(30) | 64) && cpu.memory[4] == IP);
+	EXPECT(cpu.memory[10] == (ARCH_PEBS_AUX | BIT(30) | 80) && cpu.memory[12] == 0x7000c0);
+	EXPECT((get(MSR_IA32_PEBS_INDEX) & LOW(27)) == 16 + 64 + 80);
+}
+
+static void test_arch_buffer(void)
+{
+	make_arch(3 * 64 / 16);
+	sample_arch(-3U);
+	steps(6);
+	EXPECT(!cpu.interrupts && get(MSR_P6_PMC0) == BEFORE(3));
+	steps(3);
+	EXPECT(cpu.interrupts == 1);
+	steps(3 * 61);
+	EXPECT(cpu.pmu.pebs.written == 64 && !(get(MSR_IA32_PEBS_INDEX) & ARCH_PEBS_INDEX_FULL));
+	steps(3);
+	EXPECT(cpu.pmu.pebs.full == 1 && get(MSR_IA32_PEBS_INDEX) & ARCH_PEBS_INDEX_FULL);
+	EXPECT(put(MSR_IA32_PEBS_BASE, 0) && put(MSR_IA32_PEBS_INDEX, ARCH_PEBS_INDEX_EN));
+	steps(3);
+	EXPECT(cpu.pmu.pebs.unmapped == 1);
+	EXPECT(put(MSR_IA32_PEBS_INDEX, 0));
+	steps(3);
+	EXPECT(cpu.pmu.pebs.records == 66 && get(MSR_CORE_PERF_GLOBAL_STATUS) & 1);
+}
+
+static void test_arch_fixed_counter(void)
+{
+	make_arch(1);
+	EXPECT(put(MSR_CORE_PERF_FIXED_CTR0, BEFORE(7)) && put(MSR_CORE_PERF_FIXED_CTR_CTRL, 3) &&
+	       put(MSR_IA32_PMC_V6_FX0_CFG_C, ARCH_PEBS_EN | -7U) &&
+	       put(MSR_CORE_PERF_GLOBAL_CTRL, BIT(32)));
+	steps(7);
+	EXPECT(cpu.memory[3] == BIT(32) && get(MSR_CORE_PERF_FIXED_CTR0) == BEFORE(7));
+}
+
 static void test_faults(void)
 {
 	make("skylake");
@@ -367,6 +499,11 @@ static const struct model_test tests[] = {
 	{ "threshold, no room, no memory", test_buffer },
 	{ "a counter that makes no records", test_not_enabled },
 	{ "loads that take long", test_latency },
+	{ "architectural: what tells of them, registers", test_arch_told },
+	{ "architectural: a record", test_arch_record },
+	{ "architectural: a record in pieces", test_arch_fragments },
+	{ "architectural: threshold, no room, no memory, off", test_arch_buffer },
+	{ "architectural: a fixed-function counter", test_arch_fixed_counter },
 	{ "faults", test_faults },
 };
 

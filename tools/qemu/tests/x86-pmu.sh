@@ -147,6 +147,8 @@ refuses_option model=sapphire-rapids,lbr-depth=12 "has no such number of branch 
 refuses_option model=intel-v4,fault=lose-record:1 "has no branch records to be faulty"
 refuses_option model=icelake,pebs=5 "has no precise samples of that format"
 refuses_option model=intel-v2,pebs=3 "has no precise samples"
+refuses_option model=intel-v5,pebs=15 "has no CPUID leaf to tell of architectural precise samples"
+refuses_option model=icelake,pebs-fragments=2 "has no precise samples in pieces"
 refuses_option model=skylake,full-width=off,pebs=3 "no IA32_PERF_CAPABILITIES to tell of precise samples"
 refuses_option model=intel-v4,fault=late-pebs:1 "has no precise samples to be faulty"
 refuses_option fault=wrong-cpu-pmi:1 "needs another CPU"

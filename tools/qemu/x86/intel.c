@@ -296,6 +296,8 @@ static uint64_t intel_status(const struct x86_pmu_config *config)
 {
 	uint64_t bits = X86_PMU_STATUS_BUFFER | STATUS_CHANGED;
 
+	if (x86_pebs_architectural(config))
+		bits |= X86_PMU_STATUS_PEBS;
 	if (config->version >= X86_PMU_INTEL_V3)
 		bits |= STATUS_UNCORE;
 	if (config->version >= X86_PMU_INTEL_V4)
@@ -359,15 +361,19 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	{ "IA32_PERF_GLOBAL_INUSE",      0x392, 1, X86_PMU_BANK_ONE,   1,
 	  has_v4,         read_inuse,               NULL },
 	{ "IA32_PEBS_ENABLE",            0x3f1, 1, X86_PMU_BANK_PEBS,  1,
-	  x86_pebs_present, x86_pebs_read_enable,   x86_pebs_write_enable },
+	  x86_pebs_in_ds, x86_pebs_read_enable,   x86_pebs_write_enable },
 	{ "MSR_PEBS_DATA_CFG",           0x3f2, 1, X86_PMU_BANK_PEBS,  1,
 	  x86_pebs_adaptive, x86_pebs_read_data_cfg, x86_pebs_write_data_cfg },
+	{ "IA32_PEBS_BASE",              0x3f4, 1, X86_PMU_BANK_PEBS,  1,
+	  x86_pebs_architectural, x86_pebs_read_base, x86_pebs_write_base },
+	{ "IA32_PEBS_INDEX",             0x3f5, 1, X86_PMU_BANK_PEBS,  1,
+	  x86_pebs_architectural, x86_pebs_read_index, x86_pebs_write_index },
 	{ "MSR_PEBS_LD_LAT_THRESHOLD",   0x3f6, 1, X86_PMU_BANK_PEBS,  1,
 	  x86_pebs_present, x86_pebs_read_ld_lat,   x86_pebs_write_ld_lat },
 	{ "MSR_PEBS_FRONTEND",           0x3f7, 1, X86_PMU_BANK_ONE,   1,
 	  x86_second_has_frontend, x86_second_read_frontend, x86_second_write_frontend },
 	{ "IA32_DS_AREA",                0x600, 1, X86_PMU_BANK_PEBS,  1,
-	  x86_pebs_present, x86_pebs_read_ds_area,  x86_pebs_write_ds_area },
+	  x86_pebs_in_ds, x86_pebs_read_ds_area,  x86_pebs_write_ds_area },
 	{ "IA32_A_PMC",                  0x4c1, 1, X86_PMU_BANK_GP,    8,
 	  has_full_width, x86_msr_read_gp,          write_gp_full },
 	/* Other names of the same registers */
@@ -377,6 +383,10 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  has_v6,         x86_msr_read_select,      x86_msr_write_select },
 	{ "IA32_PMC_FX_CTR",             0x1980, 4, X86_PMU_BANK_FIXED, 16,
 	  has_v6,         read_fixed,               write_fixed },
+	{ "IA32_PMC_GP_CFG_C",           0x1903, 4, X86_PMU_BANK_GP,   8,
+	  x86_pebs_architectural, x86_pebs_read_gp_cfg_c, x86_pebs_write_gp_cfg_c },
+	{ "IA32_PMC_FX_CFG_C",           0x1983, 4, X86_PMU_BANK_FIXED, 16,
+	  x86_pebs_architectural, x86_pebs_read_fx_cfg_c, x86_pebs_write_fx_cfg_c },
 	/* records before Nehalem: these are not there */
 	{ "MSR_LASTBRANCH_FROM_IP of Core", 0x040, 1, X86_PMU_BANK_LBR, 8,
 	  x86_lbr_has_info, NULL,                   NULL },
@@ -475,12 +485,14 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 
 /*
  * Intel SDM, volume 2A, "CPUID", leaf 0x23: which subleaves there are; which bits event selectors
- * have; in subleaf 1 which counters, in subleaf 3 which architectural events.
+ * have; in subleaf 1 which counters, in subleaf 3 which architectural events. Subleaves 4 and 5 are
+ * those of precise samples.
  */
 #define EXT_UMASK2		1
 #define EXT_EQ			2
 #define EXT_USER_DISABLE	4
 #define EXT_SUBLEAVES		UINT32_C(0xb)
+#define EXT_PEBS		UINT32_C(0x30)
 
 static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t subleaf,
 			     struct x86_pmu_cpuid *regs)
@@ -490,7 +502,7 @@ static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t suble
 	*regs = (struct x86_pmu_cpuid) { 0 };
 	switch (subleaf) {
 	case 0:
-		regs->eax = EXT_SUBLEAVES;
+		regs->eax = EXT_SUBLEAVES | (x86_pebs_architectural(config) ? EXT_PEBS : 0);
 		regs->ebx = EXT_UMASK2 | EXT_EQ | EXT_USER_DISABLE;
 		break;
 	case 1:
@@ -500,6 +512,10 @@ static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t suble
 	case 3:
 		regs->eax = x86_pmu_low_bits(told >> X86_PMU_GLOBAL_FIXED & 8 ?
 					     EVENTS_WITH_SLOTS : EVENTS_COMMON);
+		break;
+	default:
+		if (x86_pebs_architectural(config))
+			x86_pebs_arch_leaf(config, told, subleaf, regs);
 		break;
 	}
 }
@@ -518,7 +534,7 @@ static void intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint
 		break;
 	case LEAF_FEATURES:
 		x86_pmu_cpuid_bit(&regs->ecx, FEATURE_PDCM, has_capabilities(config));
-		if (x86_pebs_present(config)) {
+		if (x86_pebs_in_ds(config)) {
 			regs->ecx |= FEATURE_DTES64 | FEATURE_DS_CPL;
 			regs->edx |= FEATURE_DS;
 		}

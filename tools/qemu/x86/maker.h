@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the model of the PMU (model.c, select.c, msr.c, lbr.c, pebs.c, ibs.c) asks of its makers
- * (intel.c, amd.c), and what it offers them. For these eight files only.
+ * What the model of the PMU (model.c, select.c, msr.c, lbr.c, pebs.c, pebs-arch.c, ibs.c) asks of
+ * its makers (intel.c, amd.c), and what it offers them. For these files only.
  */
 #ifndef TOOLS_QEMU_X86_MAKER_H
 #define TOOLS_QEMU_X86_MAKER_H
@@ -14,6 +14,9 @@
 
 /* Intel's IA32_PERF_GLOBAL_STATUS: the buffer of the DS area is as full as software wants it. */
 #define X86_PMU_STATUS_BUFFER		(UINT64_C(1) << 62)
+
+/* Likewise the buffer of architectural precise samples. */
+#define X86_PMU_STATUS_PEBS		(UINT64_C(1) << 54)
 
 /* Intel's IA32_FIXED_CTR_CTRL: a fixed-function counter's records have all groups. */
 #define X86_PMU_FIXED_ADAPTIVE(n)	(UINT64_C(1) << (32 + 4 * (n)))

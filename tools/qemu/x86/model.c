@@ -236,7 +236,7 @@ static void interrupt(struct x86_pmu *pmu)
  */
 void x86_pmu_buffer_overflow(struct x86_pmu *pmu)
 {
-	pmu->status |= X86_PMU_STATUS_BUFFER;
+	pmu->status |= x86_pebs_status(pmu->config);
 	interrupt(pmu);
 }
 
@@ -432,7 +432,7 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 		if (c->event.less != X86_PMU_NOTHING)
 			need |= X86_PMU_KIND_BIT(c->event.less);
 	}
-	if (pmu->pebs.enable)
+	if (x86_pebs_is_on(pmu))
 		need |= X86_PMU_KIND_BIT(X86_PMU_STEPS);
 	need |= x86_ibs_needs(pmu);
 	if (need)

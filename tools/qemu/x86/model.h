@@ -136,6 +136,7 @@ typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
  * @state: what its registers are, between two instructions; those for vectors if asked for
  * @sampled: instruction-based sampling has a sample
  * @memory: read or write at a linear address; false if there is no memory
+ * @write_physical: write at a physical address; likewise
  */
 struct x86_pmu_ops {
 	void (*read)(struct x86_pmu *pmu, x86_pmu_counts counts);
@@ -148,6 +149,7 @@ struct x86_pmu_ops {
 	void (*sampled)(struct x86_pmu *pmu);
 	void (*state)(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors);
 	bool (*memory)(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len, bool write);
+	bool (*write_physical)(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len);
 };
 
 /**

@@ -245,7 +245,7 @@ enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *v
  */
 uint32_t x86_pmu_rdmsr_more(const struct x86_pmu *pmu, uint32_t msr)
 {
-	return msr == MSR_MISC_ENABLE && x86_pebs_present(pmu->config) ?
+	return msr == MSR_MISC_ENABLE && x86_pebs_in_ds(pmu->config) ?
 	       MISC_ENABLE_PERFMON | MISC_ENABLE_NO_BTS : 0;
 }
 

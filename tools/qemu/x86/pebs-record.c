@@ -145,6 +145,119 @@ static size_t adaptive_record(const struct x86_pmu *pmu, const struct pebs_sampl
 	return w - start;
 }
 
+/*
+ * Architectural records: Intel's Instruction Set Extensions Programming Reference, "Architectural
+ * PEBS". Each piece has a header of two words.
+ */
+#define ARCH_64BIT		(UINT64_C(1) << 30)
+#define ARCH_CONTINUED		(UINT64_C(1) << 31)
+#define HEADER_WORDS		2
+#define BASIC_WORDS		6
+#define AUX_WORDS		8
+#define GPR_WORDS		20
+#define XER_XMM			UINT64_C(2)	/* in the header of the group: XSAVE's component */
+#define LBR_HEADER_WORDS	6
+
+static size_t finish_piece(uint64_t *start, const uint64_t *end, uint64_t format)
+{
+	size_t words = end - start;
+
+	start[0] = format | words * sizeof(*start);
+	start[1] = 0;
+	return words;
+}
+
+static uint64_t *put_arch_basic(const struct pebs_sample *s, uint64_t *w)
+{
+	memset(w, 0, BASIC_WORDS * sizeof(*w));
+	w[0] = s->ip;
+	w[1] = s->counters;
+	w[2] = s->state.tsc;
+	return w + BASIC_WORDS;
+}
+
+/* Address first, then five words nobody knows, but for the last: the source */
+static uint64_t *put_arch_aux(const struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t *w)
+{
+	uint64_t memory[4];
+
+	put_memory(pmu, s, memory);
+	memset(w, 0, AUX_WORDS * sizeof(*w));
+	w[0] = memory[0];
+	w[5] = memory[1];
+	w[6] = memory[2];
+	w[7] = memory[3];
+	return w + AUX_WORDS;
+}
+
+static uint64_t *put_arch_lbr(const struct x86_pmu *pmu, uint64_t *w)
+{
+	unsigned int i;
+
+	memset(w, 0, LBR_HEADER_WORDS * sizeof(*w));
+	w[1] = pmu->lbr.ctl;
+	w[2] = pmu->lbr.depth;
+	w += LBR_HEADER_WORDS;
+	for (i = 0; i < pmu->lbr.depth; i++) {
+		struct x86_lbr_entry e = x86_lbr_nth(pmu, i);
+
+		*w++ = e.from;
+		*w++ = e.to;
+		*w++ = e.info;
+	}
+	return w;
+}
+
+static uint64_t *put_arch_groups(const struct x86_pmu *pmu, const struct pebs_sample *s,
+				 uint64_t groups, uint64_t *w)
+{
+	if (groups & ARCH_PEBS_AUX)
+		w = put_arch_aux(pmu, s, w);
+	if (groups & ARCH_PEBS_GPR) {
+		memset(w, 0, GPR_WORDS * sizeof(*w));
+		w[0] = s->state.flags;
+		w[1] = s->state.ip;
+		memcpy(w + 2, s->state.regs, sizeof(s->state.regs));
+		w += GPR_WORDS;
+	}
+	if (groups & ARCH_PEBS_XMM) {
+		*w++ = XER_XMM;
+		*w++ = 0;
+		memcpy(w, s->state.xmm, sizeof(s->state.xmm));
+		w += 2 * X86_REGISTERS;
+	}
+	return groups & ARCH_PEBS_LBR ? put_arch_lbr(pmu, w) : w;
+}
+
+/**
+ * x86_pebs_arch_record() - make an architectural record
+ * @pmu: the PMU
+ * @s: what it is made of
+ * @groups: the groups it has besides the basic one, as in IA32_PMC_GP_CFG_C
+ * @fragments: in pieces: an empty one before it, and the basic group for itself
+ * @words: the result
+ *
+ * Return: how many words.
+ */
+size_t x86_pebs_arch_record(const struct x86_pmu *pmu, const struct pebs_sample *s,
+			    uint64_t groups, bool fragments, uint64_t *words)
+{
+	uint64_t *start = words, *w;
+
+	if (fragments)
+		start += finish_piece(start, start + HEADER_WORDS, 0);
+	w = put_arch_basic(s, start + HEADER_WORDS);
+	if (fragments && groups) {
+		start += finish_piece(start, w, ARCH_PEBS_BASIC | ARCH_64BIT | ARCH_CONTINUED);
+		w = put_arch_groups(pmu, s, groups, start + HEADER_WORDS);
+		start += finish_piece(start, w, groups | ARCH_64BIT);
+	} else {
+		w = put_arch_groups(pmu, s, groups, w);
+		start += finish_piece(start, w, ARCH_PEBS_BASIC | groups | ARCH_64BIT);
+	}
+	return start - words;
+}
+
 /**
  * x86_pebs_record() - make a record
  * @pmu: the PMU

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a record of PEBS consists of. For pebs.c and pebs-record.c only.
+ * What a record of PEBS consists of. For pebs.c, pebs-arch.c and pebs-record.c only.
  */
 #ifndef TOOLS_QEMU_X86_PEBS_RECORD_H
 #define TOOLS_QEMU_X86_PEBS_RECORD_H
@@ -17,8 +17,15 @@
 #define PEBS_CFG_LBRS_SHIFT	24	/* how many less one */
 #define PEBS_CFG_LBRS		(UINT64_C(0xff) << PEBS_CFG_LBRS_SHIFT)
 
+/* IA32_PMC_GP_CFG_C, and the groups of an architectural record in its first word */
+#define ARCH_PEBS_LBR		(UINT64_C(3) << 40)
+#define ARCH_PEBS_XMM		(UINT64_C(1) << 49)
+#define ARCH_PEBS_GPR		(UINT64_C(1) << 61)
+#define ARCH_PEBS_AUX		(UINT64_C(1) << 62)
+#define ARCH_PEBS_BASIC		(UINT64_C(1) << 63)	/* CFG_C: there are records */
+
 /* Words of the longest record: all groups, with 256 branches */
-#define PEBS_WORDS_MAX		(4 + 4 + 18 + 32 + 3 * 256)
+#define PEBS_WORDS_MAX		(4 + 8 + 8 + 20 + 34 + 6 + 3 * 256)
 
 /**
  * struct pebs_sample - what a record is made of, besides the groups
@@ -38,5 +45,8 @@ struct pebs_sample {
 
 size_t x86_pebs_record(const struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t groups,
 		       uint64_t *words);
+size_t x86_pebs_arch_record(const struct x86_pmu *pmu, const struct pebs_sample *s,
+			    uint64_t groups, bool fragments, uint64_t *words);
+bool x86_pebs_arch_write(struct x86_pmu *pmu, struct pebs_sample *s);
 
 #endif /* TOOLS_QEMU_X86_PEBS_RECORD_H */

@@ -61,7 +61,17 @@ bool x86_pebs_present(const struct x86_pmu_config *config)
 
 bool x86_pebs_adaptive(const struct x86_pmu_config *config)
 {
-	return config->pebs.format >= 4;
+	return config->pebs.format == 4;
+}
+
+bool x86_pebs_architectural(const struct x86_pmu_config *config)
+{
+	return config->pebs.format == X86_PEBS_ARCHITECTURAL;
+}
+
+bool x86_pebs_in_ds(const struct x86_pmu_config *config)
+{
+	return x86_pebs_present(config) && !x86_pebs_architectural(config);
 }
 
 /**
@@ -74,8 +84,12 @@ const char *x86_pebs_config_error(const struct x86_pmu_config *config)
 {
 	const struct x86_pebs_config *p = &config->pebs;
 
-	if (p->format && p->format != 3 && p->format != 4)
+	if (p->format && p->format != 3 && p->format != 4 && p->format != X86_PEBS_ARCHITECTURAL)
 		return "has no precise samples of that format";
+	if (x86_pebs_architectural(config) && config->version != X86_PMU_INTEL_V6)
+		return "has no CPUID leaf to tell of architectural precise samples";
+	if (p->fragments && !x86_pebs_architectural(config))
+		return "has no precise samples in pieces";
 	if (p->format && (x86_pmu_is_amd(config) || config->version < X86_PMU_INTEL_V4))
 		return "has no precise samples";
 	if (p->format && !config->full_width)
@@ -93,7 +107,7 @@ uint64_t x86_pebs_capabilities(const struct x86_pmu_config *config)
 {
 	if (!x86_pebs_present(config))
 		return 0;
-	return CAPABILITIES_TRAP | CAPABILITIES_REGISTERS |
+	return (x86_pebs_in_ds(config) ? CAPABILITIES_TRAP | CAPABILITIES_REGISTERS : 0) |
 	       (uint64_t)config->pebs.format << CAPABILITIES_FORMAT_SHIFT |
 	       (x86_pebs_adaptive(config) ? CAPABILITIES_BASELINE : 0);
 }
@@ -113,7 +127,27 @@ static uint64_t counters(const struct x86_pmu_config *config)
  */
 bool x86_pebs_takes(const struct x86_pmu *pmu, unsigned int i)
 {
+	if (x86_pebs_architectural(pmu->config))
+		return x86_pebs_arch_takes(pmu, i);
 	return pmu->pebs.enable & counters(pmu->config) & UINT64_C(1) << x86_pmu_global_bit(i);
+}
+
+/**
+ * x86_pebs_is_on() - may any counter make records?
+ * @pmu: the PMU
+ */
+bool x86_pebs_is_on(const struct x86_pmu *pmu)
+{
+	return x86_pebs_architectural(pmu->config) ? x86_pebs_arch_is_on(pmu) : pmu->pebs.enable;
+}
+
+/**
+ * x86_pebs_status() - the bit of the status that says that software is to look at the buffer
+ * @config: the PMU
+ */
+uint64_t x86_pebs_status(const struct x86_pmu_config *config)
+{
+	return x86_pebs_architectural(config) ? X86_PMU_STATUS_PEBS : X86_PMU_STATUS_BUFFER;
 }
 
 /**
@@ -236,7 +270,7 @@ static uint64_t groups_of(const struct x86_pmu *pmu, struct pebs_sample *s)
 }
 
 /* Return: whether software is to be told. */
-static bool write_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
+static bool write_in_ds(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
 {
 	struct pebs_sample s = { .ip = ip, .access = *access };
 	uint64_t groups = groups_of(pmu, &s), words[PEBS_WORDS_MAX];
@@ -264,8 +298,18 @@ static bool write_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs
 	return ds.index >= ds.threshold;
 }
 
+static bool write_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
+{
+	struct pebs_sample s = { .ip = ip, .access = *access };
+
+	if (!x86_pebs_architectural(pmu->config))
+		return write_in_ds(pmu, ip, access);
+	groups_of(pmu, &s);
+	return x86_pebs_arch_write(pmu, &s);
+}
+
 /*
- * Hardware sets the counter to the value in the DS area. What was counted beyond the overflow (a
+ * Hardware sets the counter to the value in the DS area, or in IA32_PMC_GP_CFG_C. What was counted beyond the overflow (a
  * branch takes two cycles) is not lost here, so that overflows keep their distance.
  */
 static void reload(struct x86_pmu *pmu, unsigned int i)
@@ -274,8 +318,11 @@ static void reload(struct x86_pmu *pmu, unsigned int i)
 	struct x86_pmu_counter *c = &pmu->counter[i];
 	uint64_t value = 0;
 
-	pmu->ops->memory(pmu, pmu->pebs.ds_area + DS_RESETS + n * sizeof(value), &value,
-			 sizeof(value), false);
+	if (x86_pebs_architectural(pmu->config))
+		value = x86_pebs_arch_reload(pmu, i);
+	else
+		pmu->ops->memory(pmu, pmu->pebs.ds_area + DS_RESETS + n * sizeof(value), &value,
+				 sizeof(value), false);
 	c->value = (c->value + value) & x86_pmu_low_bits(x86_pmu_width(pmu->config, i));
 }
 

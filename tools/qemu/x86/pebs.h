@@ -17,15 +17,23 @@ enum {
 	X86_REGISTERS = 16
 };
 
+/* The format that IA32_PERF_CAPABILITIES has where CPUID leaf 0x23 says the rest */
+#define X86_PEBS_ARCHITECTURAL	15
+
+/* As many as there are counters in struct x86_pmu */
+#define X86_PEBS_COUNTERS	20
+
 /**
  * struct x86_pebs_config - what is not the same of all PMUs
- * @format: of the records: 0 where there are none, else 3 or 4
+ * @format: of the records: 0 where there are none, 3, 4, or X86_PEBS_ARCHITECTURAL
+ * @fragments: every how manieth record is in several pieces (architectural ones)
  * @late: a fault: every how manieth record is of the instruction that follows
  * @empty: a fault: every how manieth is not written, but told of
  * @stale: a fault: every how manieth leaves the counter as it is, without a reset
  */
 struct x86_pebs_config {
 	unsigned int format;
+	uint64_t fragments;
 	uint64_t late;
 	uint64_t empty;
 	uint64_t stale;
@@ -67,6 +75,9 @@ struct x86_pebs_state {
  * @enable: IA32_PEBS_ENABLE
  * @data_cfg: MSR_PEBS_DATA_CFG
  * @ld_lat: MSR_PEBS_LD_LAT_THRESHOLD
+ * @base: IA32_PEBS_BASE
+ * @index: IA32_PEBS_INDEX
+ * @cfg_c: IA32_PMC_GP_CFG_C and IA32_PMC_FX_CFG_C, by index in struct x86_pmu
  * @near: counters that are so near to an overflow that each instruction is looked at, a bit for
  *	each index in struct x86_pmu; above them the units of instruction-based sampling
  * @due: counters that have overflowed and whose record is to be made, likewise
@@ -83,6 +94,9 @@ struct x86_pebs {
 	uint64_t enable;
 	uint64_t data_cfg;
 	uint64_t ld_lat;
+	uint64_t base;
+	uint64_t index;
+	uint64_t cfg_c[X86_PEBS_COUNTERS];
 	uint32_t near;
 	uint32_t due;
 	unsigned int rings;
@@ -97,6 +111,7 @@ struct x86_pebs {
 
 struct x86_pmu;
 struct x86_pmu_config;
+struct x86_pmu_cpuid;
 
 unsigned int x86_pebs_latency(uint64_t addr);
 
@@ -109,10 +124,21 @@ void x86_pebs_overflow(struct x86_pmu *pmu, unsigned int i);
 bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps);
 bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps);
 void x86_pebs_look(struct x86_pmu *pmu);
+bool x86_pebs_is_on(const struct x86_pmu *pmu);
+uint64_t x86_pebs_status(const struct x86_pmu_config *config);
+
+/* pebs-arch.c */
+bool x86_pebs_arch_is_on(const struct x86_pmu *pmu);
+bool x86_pebs_arch_takes(const struct x86_pmu *pmu, unsigned int i);
+uint64_t x86_pebs_arch_reload(const struct x86_pmu *pmu, unsigned int i);
+void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t told, uint32_t subleaf,
+			struct x86_pmu_cpuid *regs);
 
 /* For rows of registers: @present, @read and @write of struct x86_pmu_msr_row */
 bool x86_pebs_present(const struct x86_pmu_config *config);
+bool x86_pebs_in_ds(const struct x86_pmu_config *config);
 bool x86_pebs_adaptive(const struct x86_pmu_config *config);
+bool x86_pebs_architectural(const struct x86_pmu_config *config);
 bool x86_pebs_read_ds_area(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
 bool x86_pebs_write_ds_area(struct x86_pmu *pmu, unsigned int i, uint64_t value);
 bool x86_pebs_read_enable(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
@@ -121,5 +147,13 @@ bool x86_pebs_read_data_cfg(struct x86_pmu *pmu, unsigned int i, uint64_t *value
 bool x86_pebs_write_data_cfg(struct x86_pmu *pmu, unsigned int i, uint64_t value);
 bool x86_pebs_read_ld_lat(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
 bool x86_pebs_write_ld_lat(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_pebs_read_base(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_pebs_write_base(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_pebs_read_index(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_pebs_write_index(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_pebs_read_gp_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_pebs_write_gp_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_pebs_read_fx_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_pebs_write_fx_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value);
 
 #endif /* TOOLS_QEMU_X86_PEBS_H */

@@ -33,6 +33,9 @@ static struct {
 				   bool is_write);
 	uint64_t (*helper_read_eflags)(void *env);
 	uint64_t (*cpu_get_tsc)(void *env);
+	uint32_t (*address_space_rw)(void *space, uint64_t addr, uint64_t attrs, void *buf,
+				     uint64_t len, bool is_write);
+	void *address_space_memory;
 	int (*x86_cpu_gdb_read_register)(struct qemu_cpu *cpu, struct byte_array *buf, int n);
 	struct byte_array *(*g_byte_array_new)(void);
 	struct byte_array *(*g_byte_array_set_size)(struct byte_array *array, unsigned int len);
@@ -45,6 +48,8 @@ static const struct pmu_import imports[] = {
 	IN_QEMU(cpu_memory_rw_debug),
 	IN_QEMU(helper_read_eflags),
 	IN_QEMU(cpu_get_tsc),
+	IN_QEMU(address_space_rw),
+	IN_QEMU(address_space_memory),
 	IN_QEMU(x86_cpu_gdb_read_register),
 	IN_QEMU(g_byte_array_new),
 	IN_QEMU(g_byte_array_set_size),
@@ -114,4 +119,19 @@ void x86_state_read(unsigned int vcpu, struct x86_pebs_state *state, bool vector
 bool x86_state_memory(unsigned int vcpu, uint64_t addr, void *buf, size_t len, bool write)
 {
 	return !qemu.cpu_memory_rw_debug(pmu_qemu_cpu(vcpu), addr, buf, len, write);
+}
+
+/**
+ * x86_state_write_physical() - write physical memory
+ * @addr: the address
+ * @buf: what is written
+ * @len: how many bytes
+ *
+ * (MemTxAttrs of no particular device are a word of zeros, MEMTX_OK is 0.)
+ *
+ * Return: false if there is no memory.
+ */
+bool x86_state_write_physical(uint64_t addr, void *buf, size_t len)
+{
+	return !qemu.address_space_rw(qemu.address_space_memory, addr, 0, buf, len, true);
 }

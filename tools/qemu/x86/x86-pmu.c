@@ -58,6 +58,7 @@ static struct {
 	const char *lbr;
 	uint64_t lbr_depth;
 	uint64_t pebs;
+	uint64_t pebs_fragments;
 	const char *ibs;
 	uint64_t atoms;
 	uint64_t deny;
@@ -113,6 +114,7 @@ static const struct option options[] = {
 	{ .name = "lbr",	 .text = &opt.lbr },
 	{ .name = "lbr-depth",	 .number = &opt.lbr_depth },
 	{ .name = "pebs",	 .number = &opt.pebs },
+	{ .name = "pebs-fragments", .number = &opt.pebs_fragments },
 	{ .name = "ibs",	 .text = &opt.ibs },
 	{ .name = "stats",	 .text = &opt.stats },
 	{ .name = "verbose",	 .text = &opt.verbose },
@@ -204,6 +206,12 @@ static bool pmu_memory(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len
 	return x86_state_memory(vcpu_of(pmu), addr, buf, len, write);
 }
 
+static bool pmu_write_physical(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len)
+{
+	(void)pmu;
+	return x86_state_write_physical(addr, buf, len);
+}
+
 static const struct x86_pmu_ops pmu_ops = {
 	.read		= pmu_read,
 	.watch		= pmu_watch,
@@ -215,6 +223,7 @@ static const struct x86_pmu_ops pmu_ops = {
 	.sampled	= pmu_sampled,
 	.state		= pmu_state,
 	.memory		= pmu_memory,
+	.write_physical	= pmu_write_physical,
 };
 
 static void set_alarm(unsigned int vcpu, uint64_t instructions)
@@ -461,10 +470,11 @@ static void read_pebs(struct x86_pmu_config *c)
 	if (opt.pebs != OPTION_UNSET)
 		format = opt.pebs < UINT32_MAX ? opt.pebs : UINT32_MAX;
 	c->pebs = (struct x86_pebs_config) {
-		.format	= format,
-		.late	= opt.late_pebs,
-		.empty	= opt.empty_pebs,
-		.stale	= opt.stale_pebs,
+		.format		= format,
+		.fragments	= opt.pebs_fragments,
+		.late		= opt.late_pebs,
+		.empty		= opt.empty_pebs,
+		.stale		= opt.stale_pebs,
 	};
 }
 
