@@ -16,6 +16,7 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 
@@ -29,6 +30,20 @@ static unsigned int ds_users;
 /* The debug store of each CPU, while there are buffers */
 static DEFINE_PER_CPU(struct x86_ds *, debug_store);
 static DEFINE_PER_CPU(struct page *, ds_buffer);
+
+/* There is none but in software: records are written to physical memory (pebs-arch.c). */
+static bool is_physical;
+
+/**
+ * x86_ds_set_physical() - how are records written?
+ * @physical: to physical memory
+ *
+ * Process context, while there is no precise event.
+ */
+void x86_ds_set_physical(bool physical)
+{
+	is_physical = physical;
+}
 
 /**
  * x86_ds_this() - the debug store of this CPU
@@ -50,6 +65,10 @@ struct x86_ds *x86_ds_this(void)
  */
 void x86_ds_point(bool on)
 {
+	if (is_physical) {
+		x86_pebs_arch_point(on ? this_cpu_read(ds_buffer) : NULL);
+		return;
+	}
 	x86_write_msr(MSR_IA32_DS_AREA, on ? (unsigned long)x86_ds_this() : 0);
 }
 
@@ -61,7 +80,7 @@ static void point_this_cpu(void *on)
 
 static int map_cpu(int cpu)
 {
-	struct x86_ds *ds = x86_ds_area(cpu);
+	struct x86_ds *ds;
 	struct page *page;
 	void *buffer;
 
@@ -71,7 +90,15 @@ static int map_cpu(int cpu)
 		return -ENOMEM;
 
 	per_cpu(ds_buffer, cpu) = page;
-	buffer = x86_ds_map(cpu, page);
+	if (is_physical) {
+		ds = kmalloc_node(sizeof(*ds), GFP_KERNEL, cpu_to_node(cpu));
+		buffer = page_address(page);
+	} else {
+		ds = x86_ds_area(cpu);
+		buffer = x86_ds_map(cpu, page);
+	}
+	if (!ds)
+		return -ENOMEM;
 	memset(ds, 0, sizeof(*ds));
 	ds->base = (unsigned long)buffer;
 	ds->index = ds->base;
@@ -87,14 +114,19 @@ static void unmap_all(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
+		struct x86_ds *ds = per_cpu(debug_store, cpu);
 		struct page *page = per_cpu(ds_buffer, cpu);
 
 		if (!page)
 			continue;
 		per_cpu(debug_store, cpu) = NULL;
 		per_cpu(ds_buffer, cpu) = NULL;
-		memset(x86_ds_area(cpu), 0, sizeof(struct x86_ds));
-		x86_ds_unmap(cpu);
+		if (is_physical) {
+			kfree(ds);
+		} else {
+			memset(ds, 0, sizeof(*ds));
+			x86_ds_unmap(cpu);
+		}
 		__free_pages(page, get_order(X86_PEBS_BUFFER_SIZE));
 	}
 }

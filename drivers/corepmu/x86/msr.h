@@ -260,8 +260,16 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define SAMP_BR_TO_VALID	BIT_ULL(63)
 #define SAMP_BR_TO_SPEC		BIT_ULL(62)
 
-/* IA32_PERF_GLOBAL_STATUS: there are as many records as were asked for */
+/* IA32_PERF_GLOBAL_STATUS: there are as many records as were asked for; architectural ones */
 #define STATUS_DS_BUFFER	BIT_ULL(62)
+#define STATUS_PEBS_THRESHOLD	BIT_ULL(54)
+
+/* Architectural PEBS: asm/msr-index.h of Linux 6.19 has MSR_IA32_ and _V6_ before these names. */
+#define MSR_PEBS_BASE		0x3f4
+#define MSR_PEBS_INDEX		0x3f5
+#define MSR_PMC_GP0_CFG_C	0x1903
+#define MSR_PMC_FX0_CFG_C	0x1983
+#define PMC_CFG_STEP		4
 
 /* Fixed counter n is bit 32 + n of the global registers, and our counter 32 + n. */
 #define FIXED_COUNTER_BASE	32

@@ -6,7 +6,8 @@
  * takes all events but those that it knows better of (intel_skl_pebs_event_constraints in
  * arch/x86/events/intel/ds.c), and so does this. Cycles are none of them: counted are those in
  * which fewer than 16 instructions retire, which are all. From Ice Lake on they are of
- * all counters and events (PERF_CAPABILITIES, "PEBS baseline").
+ * all counters and events (PERF_CAPABILITIES, "PEBS baseline"). Of architectural records CPUID
+ * tells the counters.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -144,6 +145,8 @@ unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_
 static u64 precise_counters(const struct x86_desc *desc, unsigned int precise, u64 config,
 			    u64 counters)
 {
+	if (desc->pebs_format == PEBS_FORMAT_ARCH)
+		return counters & (precise == MOST_PRECISE ? desc->pebs_dist : desc->pebs_counters);
 	if (!desc->pebs_all)
 		return basic_counters(desc, config, counters);
 	if (precise == MOST_PRECISE)
@@ -203,6 +206,13 @@ static int data_flags(const struct x86_desc *desc, u64 config)
 			 BIT_ULL(PERF_REG_X86_DS) | BIT_ULL(PERF_REG_X86_ES) |			\
 			 BIT_ULL(PERF_REG_X86_FS) | BIT_ULL(PERF_REG_X86_GS))
 
+/* Architectural records have groups that CPUID tells of. */
+static bool lacks_group(const struct x86_desc *desc, const struct perf_event *event)
+{
+	return desc->pebs_format == PEBS_FORMAT_ARCH &&
+	       (x86_pebs_arch_groups(x86_pebs_data(event)) & ~desc->pebs_groups);
+}
+
 /* Whoever wants to be woken by each sample gets an interrupt each, and so does a frequency. */
 static bool may_gather(const struct perf_event *event)
 {
@@ -249,9 +259,14 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 				      "precise_ip is %u, config %#llx: no counter that counts it can be so precise",
 				      attr->precise_ip, attr->config);
 
+	if (lacks_group(desc, event))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip is %u, sample_type %#llx: this CPU's records do not have all that is asked for",
+				      attr->precise_ip, attr->sample_type);
+
 	/* Records interrupt, not overflows. */
 	hwc->config_base &= ~EVNTSEL_INT;
-	if (desc->pebs_all)
+	if (desc->pebs_all && desc->pebs_format != PEBS_FORMAT_ARCH)
 		hwc->config_base |= EVNTSEL_ADAPTIVE;
 	hwc->flags |= COREPMU_EVENT_PRECISE | data_flags(desc, config);
 	ret = x86_pebs_encode_latency(desc, event, config);

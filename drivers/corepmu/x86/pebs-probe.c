@@ -31,6 +31,28 @@ static bool format_is_known(const struct x86_desc *desc, unsigned int format, bo
 	return format >= PEBS_FORMAT_ADAPTIVE && format <= PEBS_FORMAT_LAST && all;
 }
 
+static const char *describe_arch(struct x86_desc *desc)
+{
+	const char *reason = x86_pebs_arch_describe(desc);
+
+	if (reason)
+		return reason;
+	if (!corepmu_has_callchain())
+		return "samples have skid: this kernel hides its call chains";
+
+	desc->pebs_format = PEBS_FORMAT_ARCH;
+	desc->pebs_all = true;
+	desc->pebs_timing = true;
+	desc->ds_bit = STATUS_PEBS_THRESHOLD;
+	desc->pmu->precise_backend = &x86_pebs_backend;
+	if (desc->pebs_groups & PEBS_ARCH_XMM)
+		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
+	desc->pmu->max_precise = desc->pebs_dist ? 3 : 2;
+	x86_ds_set_physical(true);
+
+	return NULL;
+}
+
 static const char *describe(struct x86_desc *desc)
 {
 	unsigned int format;
@@ -40,11 +62,13 @@ static const char *describe(struct x86_desc *desc)
 		return "samples have skid: the kernel is of 32 bits";
 	if (desc->shares_counters)
 		return "samples have skid: the debug store is the built-in driver's";
+	format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
+	if (format == PEBS_FORMAT_ARCH && desc->global_ctrl)
+		return describe_arch(desc);
 	if (!boot_cpu_has(X86_FEATURE_PEBS) || !boot_cpu_has(X86_FEATURE_DTES64) ||
 	    !desc->global_ctrl)
 		return "samples have skid: the CPU writes no records of events (PEBS)";
 
-	format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
 	if (!format_is_known(desc, format, desc->capabilities & PERF_CAP_PEBS_ALL))
 		return "samples have skid: the CPU's records (PEBS) are not known";
 	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
@@ -53,6 +77,7 @@ static const char *describe(struct x86_desc *desc)
 	if (!corepmu_has_callchain() || x86_ds_find())
 		return "samples have skid: this kernel hides what maps the records";
 
+	x86_ds_set_physical(false);
 	desc->pebs_format = format;
 	desc->pebs_all = format >= PEBS_FORMAT_ADAPTIVE;
 	desc->pebs_timing = desc->capabilities & PERF_CAP_PEBS_TIMING;

@@ -94,10 +94,13 @@ static __always_inline size_t words(u64 groups)
  * @format: their format
  * @data: IA32_PEBS_DATA_CFG, from format 4 on
  *
- * Return: bytes
+ * Return: bytes; of architectural records at most so many
  */
 size_t x86_pebs_size(unsigned int format, u64 data)
 {
+	if (format == PEBS_FORMAT_ARCH)
+		return x86_pebs_arch_size(data);
+
 	return (format == PEBS_FORMAT_SKYLAKE ? NR_SKL_WORDS : words(data)) * sizeof(u64);
 }
 
@@ -113,6 +116,15 @@ static __always_inline size_t next_record(unsigned int format, const void *at, s
 			return 0;
 		*counters = word[SKL_COUNTERS];
 		return size;
+	}
+
+	if (unlikely(format == PEBS_FORMAT_ARCH)) {
+		struct x86_pebs_record record;
+
+		if (!x86_pebs_arch_parse(at, left, &record))
+			return 0;
+		*counters = record.counters;
+		return record.size;
 	}
 
 	if (left < NR_BASIC_WORDS * sizeof(u64))
@@ -214,6 +226,8 @@ static void parse_adaptive(const u64 *word, struct x86_pebs_record *record)
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 		    struct x86_pebs_record *record)
 {
+	if (unlikely(format == PEBS_FORMAT_ARCH))
+		return x86_pebs_arch_parse(at, left, record);
 	record->size = next_record(format, at, left, &record->counters);
 	if (!record->size)
 		return false;

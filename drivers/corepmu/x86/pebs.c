@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: precise samples of Intel's CPUs (PEBS with a debug store)
+ * corepmu: x86: precise samples of Intel's CPUs (PEBS, with a debug store or architectural)
  *
  * SDM volume 3, "Processor Event Based Sampling (PEBS)". When a counter overflows that
  * IA32_PEBS_ENABLE names, the CPU writes a record, sets the counter to what the debug store
@@ -13,13 +13,10 @@
 
 #include <linux/bitops.h>
 #include <linux/kernel.h>
-#include <linux/log2.h>
-#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
-#include <linux/time64.h>
 
 #include <asm/ptrace.h>
 #include <asm/tsc.h>
@@ -34,50 +31,7 @@
 #include "pebs.h"
 #include "x86.h"
 
-/**
- * struct pebs - a CPU's records
- * @busy: they are being made samples of
- * @data: what those to come are to have: IA32_PEBS_DATA_CFG
- * @programmed: what that register has
- * @size: how long those to come are
- * @latency: cycles that loads which are counted take at least: MSR_PEBS_LD_LAT_THRESHOLD, or 0
- * @threshold: what that register has
- * @gathering: there is no interrupt before there are many, and the CPU sets counters to their
- *	next period itself
- * @now: local_clock() when records began to be made samples of
- * @now_tsc: the time stamp counter of then
- * @period: of each counter that has a record, the period that has ended
- * @reload: what the CPU sets each counter back by, while @gathering
- * @nr: how many records there are of each counter
- * @longest: how much the counter that counted most was set back by, with these
- * @large: one of the events may have its records gather
- * @told: the debug store and IA32_PEBS_ENABLE have what events that do not gather need
- * @enabled: the counters that IA32_PEBS_ENABLE names
- * @sample: what samples are made in, while @busy
- *
- * Only the CPU itself touches it, with interrupts disabled; an NMI leaves it alone while @busy.
- */
-struct pebs {
-	bool	busy;
-	u64	data;
-	u64	programmed;
-	size_t	size;
-	u64	latency;
-	u64	threshold;
-	bool	gathering;
-	u64	now;
-	u64	now_tsc;
-	u64	period[COREPMU_MAX_COUNTERS];
-	u64	reload[COREPMU_MAX_COUNTERS];
-	u16	nr[COREPMU_MAX_COUNTERS];
-	u64	longest;
-	bool	large;
-	bool	told;
-	u64	enabled;
-	struct x86_pebs_sample sample;
-};
-
-static DEFINE_PER_CPU(struct pebs, pebs);
+DEFINE_PER_CPU(struct x86_pebs, x86_pebs);
 
 /*
  * An interrupt after so many counts has let the CPU get on. Its samples are then limited by perf
@@ -89,14 +43,17 @@ static DEFINE_PER_CPU(struct pebs, pebs);
 /* SDM volume 3, figure "Layout of IA32_PEBS_ENABLE MSR": LL_EN_PMC0 and up, before format 4 */
 #define LATENCY_SHIFT	32
 
+/* What an architectural record may set a counter back by: the register has so many bits. */
+#define ARCH_MAX_RELOAD	BIT_ULL(31)
+
 static const struct x86_desc *to_desc(const struct corepmu_cpu *cpuc)
 {
 	return to_x86(cpuc->pmu);
 }
 
-static bool is_precise(const struct perf_event *event)
+static bool is_arch(const struct corepmu_cpu *cpuc)
 {
-	return event && (event->hw.flags & COREPMU_EVENT_PRECISE);
+	return to_desc(cpuc)->pebs_format == PEBS_FORMAT_ARCH;
 }
 
 /* Those of @counters that precise events are on */
@@ -107,7 +64,7 @@ static u64 precise_of(const struct corepmu_cpu *cpuc, u64 counters)
 	for (; counters; counters &= counters - 1) {
 		int idx = __ffs64(counters);
 
-		if (is_precise(cpuc->events[idx]))
+		if (x86_pebs_is_precise(cpuc->events[idx]))
 			precise |= BIT_ULL(idx);
 	}
 
@@ -133,7 +90,7 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs);
 static void pebs_change(struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_desc(cpuc);
-	struct pebs *p = this_cpu_ptr(&pebs);
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct pt_regs none = { };
 	u64 left, data = 0;
 
@@ -178,7 +135,8 @@ static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *
 
 	return (event->hw.flags & COREPMU_EVENT_LARGE) && !corepmu_precise_interrupts(event) &&
 	       local64_read(&event->hw.period_left) >= least && period >= least &&
-	       period <= min_t(u64, event->hw.event_base >> 1, cpuc->pmu->max_left);
+	       period <= min_t(u64, event->hw.event_base >> 1, cpuc->pmu->max_left) &&
+	       (!is_arch(cpuc) || period <= ARCH_MAX_RELOAD);
 }
 
 /* One that cannot wait has all interrupt. */
@@ -208,7 +166,7 @@ static u64 gathering_threshold(const struct corepmu_cpu *cpuc, const struct x86_
 
 static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters)
 {
-	struct pebs *p = this_cpu_ptr(&pebs);
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 
 	for (; counters; counters &= counters - 1) {
 		int idx = __ffs64(counters);
@@ -219,16 +177,36 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 	}
 }
 
+/* The threshold is where any record ends, and none that may come later is to find no room. */
+static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+
+	x86_pebs_arch_fetch(ds);
+	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
+	if (ds->index == ds->base)
+		p->gathering = all_can_gather(cpuc, precise_of(cpuc, cpuc->used));
+	set_resets(cpuc, ds, enable);
+	ds->threshold = p->gathering ? gathering_threshold(cpuc, ds, p->size) :
+				       ds->base + X86_PEBS_ARCH_UNIT;
+	x86_pebs_arch_start(cpuc, ds, enable);
+	p->told = !p->large && !p->gathering;
+}
+
 static void pebs_stop(struct corepmu_cpu *cpuc)
 {
-	this_cpu_write(pebs.told, false);
+	this_cpu_write(x86_pebs.told, false);
+	if (is_arch(cpuc)) {
+		x86_pebs_arch_stop();
+		return;
+	}
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, 0);
 }
 
 static void pebs_start(struct corepmu_cpu *cpuc)
 {
 	struct x86_ds *ds = x86_ds_this();
-	struct pebs *p = this_cpu_ptr(&pebs);
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	u64 left, enable = precise_of(cpuc, cpuc->active);
 
 	if (!ds)
@@ -242,6 +220,10 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	if (p->told && p->enabled == enable)
 		return;
 	p->enabled = enable;
+	if (is_arch(cpuc)) {
+		start_arch(cpuc, ds, enable);
+		return;
+	}
 
 	if (to_desc(cpuc)->pebs_all && p->programmed != p->data) {
 		x86_write_msr(MSR_PEBS_DATA_CFG, p->data);
@@ -266,170 +248,9 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	p->told = !p->large && !p->gathering;
 }
 
-/* Records */
-
-/*
- * When the event happened, by the clock of samples; that of one that has just come is now, and
- * so is any where nobody knows how fast the time-stamp counter is.
- */
-static u64 time_of(const struct x86_pebs_record *record)
-{
-	const struct pebs *p = this_cpu_ptr(&pebs);
-
-	if (record->tsc >= p->now_tsc || !tsc_khz)
-		return p->now;
-
-	return p->now - mul_u64_u32_div(p->now_tsc - record->tsc, USEC_PER_SEC, tsc_khz);
-}
-
-/* Of a record that has not gathered it is now. */
-static u64 sample_time(const struct perf_event *event, const struct x86_pebs_record *record)
-{
-	if (!(event->attr.sample_type & PERF_SAMPLE_TIME) || !this_cpu_read(pebs.gathering))
-		return 0;
-
-	return time_of(record);
-}
-
-/* A record of which it cannot be told where it ends: neither can it of those after it. */
-static noinline void tell_of_garbage(const void *at)
-{
-	pr_warn_once("a record of a precise event makes no sense (%#llx ...): it is left out, and those after it\n",
-		     *(const u64 *)at);
-}
-
-/*
- * The CPU has set the counter back with each record: it is ahead of what it was by so much less.
- * What it has is what is left of the period. One that is stopped has no records.
- */
-static void account_gathered(struct corepmu_cpu *cpuc, int idx)
-{
-	struct perf_event *event = cpuc->events[idx];
-	struct hw_perf_event *hwc = &event->hw;
-	struct pebs *p = this_cpu_ptr(&pebs);
-	u64 now;
-
-	p->period[idx] = p->reload[idx];
-	p->longest = max(p->longest, p->nr[idx] * p->reload[idx]);
-	if (hwc->state & PERF_HES_STOPPED)
-		return;
-
-	now = corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), hwc->event_base);
-	local64_add(p->nr[idx] * p->reload[idx] + now - local64_read(&hwc->prev_count),
-		    &event->count);
-	local64_set(&hwc->prev_count, now);
-	local64_set(&hwc->period_left, -now);
-}
-
-/* All counters are brought up to date before perf core hears of any. Returns whose samples are. */
-static u64 account_records(struct corepmu_cpu *cpuc, const void *at, const void *end)
-{
-	struct pebs *p = this_cpu_ptr(&pebs);
-	u64 mine = x86_pebs_counters(cpuc), overflowed, ended = 0, left;
-
-	at = x86_pebs_count(to_desc(cpuc)->pebs_format, at, end, mine, p->nr, &overflowed);
-	if (at)
-		tell_of_garbage(at);
-	if (p->gathering) {
-		p->longest = 0;
-		for (left = mine; left; left &= left - 1)
-			account_gathered(cpuc, __ffs64(left));
-		return overflowed;
-	}
-
-	for (; overflowed; overflowed &= overflowed - 1) {
-		int idx = __ffs64(overflowed);
-
-		if (corepmu_precise_account(cpuc, cpuc->events[idx], &p->period[idx]))
-			ended |= BIT_ULL(idx);
-	}
-
-	return ended;
-}
-
-/*
- * The records of one counter, to all of which the CPU has set it: they become samples many at a
- * time, but for the last of an interrupt. None is left out of those that account_records() has
- * counted, and that room is kept for: they stay as they are, and nobody is called in between who
- * might take the event away.
- */
-static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, const void *end,
-				  int idx, struct pt_regs *regs, bool interrupt)
-{
-	struct perf_event *event = cpuc->events[idx];
-	unsigned int format = to_desc(cpuc)->pebs_format;
-	struct pebs *p = this_cpu_ptr(&pebs);
-	struct x86_pebs_sample *sample = &p->sample;
-	unsigned int left = p->nr[idx] - interrupt;
-	struct perf_output_handle handle;
-	struct x86_pebs_record record;
-	bool single = false;
-	int room = 0;
-
-	for (; at < end && x86_pebs_parse(format, at, end - at, &record); at += record.size) {
-		if (!(record.counters & BIT_ULL(idx)))
-			continue;
-		sample->time = sample_time(event, &record);
-		x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
-		if (room) {
-			corepmu_precise_batch_add(&handle, event, &sample->data,
-						  &sample->shown.regs);
-		} else {
-			if (left && !single)
-				room = corepmu_precise_batch(&handle, event, &sample->data,
-							     &sample->shown.regs, left);
-			single = room <= 0;
-			/* It is lost: those that follow may find less room enough. */
-			if (!room)
-				corepmu_precise_emit(cpuc, event, &sample->data,
-						     &sample->shown.regs, left);
-			room = max(room, 0);
-		}
-		if (room && !--room)
-			corepmu_precise_batch_end(&handle);
-		if (!left--)
-			break;
-	}
-}
-
-static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
-			 struct pt_regs *regs, bool interrupt)
-{
-	unsigned int format = to_desc(cpuc)->pebs_format;
-	struct pebs *p = this_cpu_ptr(&pebs);
-	struct x86_pebs_sample *sample = &p->sample;
-	struct x86_pebs_record record;
-
-	if (p->gathering && is_power_of_2(ended)) {
-		emit_batches(cpuc, at, end, __ffs64(ended), regs, interrupt);
-		return;
-	}
-
-	for (; ended && at < end && x86_pebs_parse(format, at, end - at, &record);
-	     at += record.size) {
-		u64 left = record.counters & ended;
-
-		/* A counter that goes on from 0 overflows once between two interrupts. */
-		if (!p->gathering)
-			ended &= ~left;
-		for (; left; left &= left - 1) {
-			int idx = __ffs64(left);
-			struct perf_event *event = cpuc->events[idx];
-			/* An interrupt is one overflow of each event, a drain without one none. */
-			bool more = p->gathering && (--p->nr[idx] || !interrupt);
-
-			if (!is_precise(event))
-				continue;
-			sample->time = sample_time(event, &record);
-			x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
-			corepmu_precise_emit(cpuc, event, &sample->data, &sample->shown.regs, more);
-		}
-	}
-}
-
 static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
 {
-	struct pebs *p = this_cpu_ptr(&pebs);
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct x86_ds *ds = x86_ds_this();
 	bool resume = cpuc->running;
 	const void *base, *end;
@@ -443,6 +264,8 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 	/* Not while an event is stopped, as a rule: perf core stops the PMU before. */
 	if (unlikely(resume))
 		corepmu_stop_cpu(cpuc);
+	if (is_arch(cpuc))
+		x86_pebs_arch_fetch(ds);
 	base = (const void *)(unsigned long)ds->base;
 	end = (const void *)(unsigned long)min(ds->index, ds->base + X86_PEBS_BUFFER_SIZE);
 	if (base < end || p->gathering) {
@@ -450,9 +273,11 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 			p->now = local_clock();
 			p->now_tsc = rdtsc();
 		}
-		ended = account_records(cpuc, base, end);
-		emit_records(cpuc, base, end, ended, regs, interrupt);
+		ended = x86_pebs_account(cpuc, base, end);
+		x86_pebs_emit(cpuc, base, end, ended, regs, interrupt);
 		ds->index = ds->base;
+		if (is_arch(cpuc))
+			x86_pebs_arch_rewind();
 		if (interrupt && p->gathering && p->longest >= LONG_WAY)
 			corepmu_overflow_excuse(cpuc);
 	}
@@ -481,7 +306,7 @@ bool x86_pebs_update(struct corepmu_cpu *cpuc)
 {
 	struct pt_regs none = { };
 
-	if (!this_cpu_read(pebs.gathering))
+	if (!this_cpu_read(x86_pebs.gathering))
 		return false;
 	pebs_drain(cpuc, cpuc->regs ?: &none);
 
@@ -531,10 +356,15 @@ void x86_pebs_reset(struct corepmu_cpu *cpuc)
 		return;
 
 	pebs_stop(cpuc);
-	this_cpu_write(pebs.threshold, 0);
+	this_cpu_write(x86_pebs.threshold, 0);
+	if (is_arch(cpuc)) {
+		x86_pebs_arch_reset(to_desc(cpuc));
+		x86_ds_point(true);
+		return;
+	}
 	if (to_desc(cpuc)->pebs_all) {
 		x86_write_msr(MSR_PEBS_DATA_CFG, 0);
-		this_cpu_write(pebs.programmed, 0);
+		this_cpu_write(x86_pebs.programmed, 0);
 	}
 	x86_ds_point(true);
 }

@@ -6,6 +6,7 @@
 #define _COREPMU_X86_PEBS_H
 
 #include <linux/bits.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
@@ -38,7 +39,7 @@ struct x86_ds {
 	u64	reset[DS_NR_RESETS];
 };
 
-/* As large as that of the kernel's cpu_entry_area (asm/intel_ds.h) */
+/* As large as that of the kernel's cpu_entry_area (asm/intel_ds.h); a power of two */
 #define X86_PEBS_BUFFER_SIZE	(PAGE_SIZE << 4)
 
 /* IA32_PEBS_DATA_CFG, and what a record of format 4 says of itself */
@@ -51,6 +52,14 @@ struct x86_ds {
 #define PEBS_FORMAT_SKYLAKE	3
 #define PEBS_FORMAT_ADAPTIVE	4
 #define PEBS_FORMAT_LAST	6
+/* Architectural records, of which CPUID tells the rest */
+#define PEBS_FORMAT_ARCH	15
+#define X86_PEBS_ARCH_UNIT	16
+
+/* IA32_PMC_GPn_CFG_C, and the first word of an architectural record: its groups */
+#define PEBS_ARCH_XMM		BIT_ULL(49)
+#define PEBS_ARCH_GPR		BIT_ULL(61)
+#define PEBS_ARCH_AUX		BIT_ULL(62)
 
 /**
  * struct x86_pebs_record - what a record tells
@@ -116,6 +125,11 @@ bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
 		 enum x86_pebs_reg reg);
 
+/* pebs-arch-record.c */
+u64 x86_pebs_arch_groups(u64 data);
+size_t x86_pebs_arch_size(u64 data);
+bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *record);
+
 /* pebs-event.c */
 u64 x86_pebs_data(const struct perf_event *event);
 u64 x86_pebs_source(const struct x86_desc *desc, const struct perf_event *event, u64 source);
@@ -136,8 +150,76 @@ struct x86_pebs_sample {
 	struct x86_perf_regs	shown;
 };
 
+/**
+ * struct x86_pebs - a CPU's records
+ * @busy: they are being made samples of
+ * @data: what those to come are to have: IA32_PEBS_DATA_CFG
+ * @programmed: what that register has
+ * @size: how long those to come are
+ * @latency: cycles that loads which are counted take at least: MSR_PEBS_LD_LAT_THRESHOLD, or 0
+ * @threshold: what that register has
+ * @gathering: there is no interrupt before there are many, and the CPU sets counters to their
+ *	next period itself
+ * @now: local_clock() when records began to be made samples of
+ * @now_tsc: the time stamp counter of then
+ * @period: of each counter that has a record, the period that has ended
+ * @reload: what the CPU sets each counter back by, while @gathering
+ * @nr: how many records there are of each counter
+ * @longest: how much the counter that counted most was set back by, with these
+ * @large: one of the events may have its records gather
+ * @told: the debug store and IA32_PEBS_ENABLE have what events that do not gather need
+ * @enabled: the counters that IA32_PEBS_ENABLE names
+ * @index: IA32_PEBS_INDEX, but for how far it has been written
+ * @cfg_c: IA32_PMC_GPn_CFG_C and IA32_PMC_FXm_CFG_C
+ * @sample: what samples are made in, while @busy
+ *
+ * Only the CPU itself touches it, with interrupts disabled; an NMI leaves it alone while @busy.
+ */
+struct x86_pebs {
+	bool	busy;
+	u64	data;
+	u64	programmed;
+	size_t	size;
+	u64	latency;
+	u64	threshold;
+	bool	gathering;
+	u64	now;
+	u64	now_tsc;
+	u64	period[COREPMU_MAX_COUNTERS];
+	u64	reload[COREPMU_MAX_COUNTERS];
+	u16	nr[COREPMU_MAX_COUNTERS];
+	u64	longest;
+	bool	large;
+	bool	told;
+	u64	enabled;
+	u64	index;
+	u64	cfg_c[COREPMU_MAX_COUNTERS];
+	struct x86_pebs_sample sample;
+};
+
+DECLARE_PER_CPU(struct x86_pebs, x86_pebs);
+
+static inline bool x86_pebs_is_precise(const struct perf_event *event)
+{
+	return event && (event->hw.flags & COREPMU_EVENT_PRECISE);
+}
+
 /* pebs.c */
 extern const struct corepmu_precise_backend x86_pebs_backend;
+
+/* pebs-drain.c */
+u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end);
+void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
+		   struct pt_regs *regs, bool interrupt);
+
+/* pebs-arch.c */
+const char *x86_pebs_arch_describe(struct x86_desc *desc);
+void x86_pebs_arch_fetch(struct x86_ds *ds);
+void x86_pebs_arch_rewind(void);
+void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 enable);
+void x86_pebs_arch_stop(void);
+void x86_pebs_arch_point(struct page *page);
+void x86_pebs_arch_reset(const struct x86_desc *desc);
 
 /* pebs-sample.c */
 void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
@@ -152,6 +234,7 @@ u64 x86_pebs_latency_source(const struct x86_desc *desc, const struct perf_event
 			    u64 source);
 
 /* ds.c */
+void x86_ds_set_physical(bool physical);
 int x86_ds_open(void);
 void x86_ds_close(void);
 struct x86_ds *x86_ds_this(void);

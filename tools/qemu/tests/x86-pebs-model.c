@@ -410,7 +410,8 @@ static void test_arch_record(void)
 	/* struct arch_pebs_header, _basic, _aux, _gprs, _xer_header, _lbr_header */
 	EXPECT(cpu.memory[0] == (ARCH_PEBS_EN | groups | BIT(30) | words * 8));
 	EXPECT(cpu.memory[2] == IP && cpu.memory[3] == 1 && cpu.memory[4] == 0x12345);
-	EXPECT(cpu.memory[8] == 0x7000c0 && cpu.memory[13] == 4 && cpu.memory[14] == 44);
+	EXPECT(cpu.memory[8] == 0x7000c0 && cpu.memory[13] == 4 &&
+	       cpu.memory[14] == (44 | 44ULL << 32));
 	EXPECT(cpu.memory[16] == 0x246 && cpu.memory[17] == IP + 4 && cpu.memory[18] == 0x100);
 	EXPECT(cpu.memory[33] == 0x10f && cpu.memory[36] == 2 && cpu.memory[38] == 0x200);
 	EXPECT(cpu.memory[70 + 2] == 8);

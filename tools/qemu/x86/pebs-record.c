@@ -50,10 +50,11 @@ unsigned int x86_pebs_latency(uint64_t addr)
 	return lines[line_of(addr)].latency;
 }
 
-/* Golden Cove has two latencies, and tells of stores what others do of loads only. */
+/* Golden Cove and architectural records have two latencies, of stores too. */
 static bool tells_more(const struct x86_pmu *pmu)
 {
-	return pmu->config->uarch && pmu->config->uarch->pebs_latencies;
+	return x86_pebs_architectural(pmu->config) ||
+	       (pmu->config->uarch && pmu->config->uarch->pebs_latencies);
 }
 
 /* Address, data source, latency and TSX tuning information */

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: what an architectural record of a precise event says
+ *
+ * Nothing here depends on anything but the bytes. A record is a row of pieces, each with a header
+ * that says how long it is, which groups it has and whether the record goes on; pieces without
+ * groups may come before it. struct arch_pebs_header and those that follow it in Linux 6.19's
+ * arch/x86/include/asm/perf_event.h, arch_pebs_record_continued() in arch/x86/events/intel/ds.c.
+ */
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/types.h>
+
+#include "pebs.h"
+
+/* The first word of a header; the second one says nothing. */
+#define HEADER_SIZE		GENMASK_ULL(15, 0)
+#define HEADER_CONTINUED	BIT_ULL(31)
+#define HEADER_GROUPS		(GENMASK_ULL(41, 35) | GENMASK_ULL(55, 49) | GENMASK_ULL(63, 61))
+#define HEADER_BASIC		BIT_ULL(63)
+#define NR_HEADER_WORDS		2
+
+/* Its size, and that of what it has, is a multiple of this. */
+#define PIECE_UNIT		(NR_HEADER_WORDS * sizeof(u64))
+
+enum {
+	BASIC_IP	= 0,
+	BASIC_COUNTERS,
+	BASIC_TSC,
+	BASIC_RETIRE,
+	NR_BASIC_WORDS	= 6
+};
+
+#define RETIRE_LATENCY		GENMASK_ULL(15, 0)
+#define RETIRE_VALID		BIT_ULL(16)
+
+enum {
+	AUX_ADDRESS	= 0,
+	AUX_SOURCE	= 5,
+	AUX_LATENCY,
+	AUX_TSX,
+	NR_AUX_WORDS
+};
+
+#define NR_GPR_WORDS		20
+/* A header of its own, and the registers */
+#define NR_XMM_HEADER_WORDS	2
+#define NR_XMM_WORDS		(NR_XMM_HEADER_WORDS + 16 * 2)
+
+static size_t group_words(u64 groups)
+{
+	return (groups & HEADER_BASIC ? NR_BASIC_WORDS : 0) +
+	       (groups & PEBS_ARCH_AUX ? NR_AUX_WORDS : 0) +
+	       (groups & PEBS_ARCH_GPR ? NR_GPR_WORDS : 0) +
+	       (groups & PEBS_ARCH_XMM ? NR_XMM_WORDS : 0);
+}
+
+/**
+ * x86_pebs_arch_groups() - groups of architectural records
+ * @data: what they are to have, as in IA32_PEBS_DATA_CFG
+ *
+ * Return: bits of IA32_PMC_GPn_CFG_C, which are those of a record's header
+ */
+u64 x86_pebs_arch_groups(u64 data)
+{
+	return (data & PEBS_DATA_MEMINFO ? PEBS_ARCH_AUX : 0) |
+	       (data & PEBS_DATA_GPRS ? PEBS_ARCH_GPR : 0) |
+	       (data & PEBS_DATA_XMMS ? PEBS_ARCH_XMM : 0);
+}
+
+/* An empty piece before it, and one in the middle of it, are allowed for. */
+#define MORE_PIECES		2
+
+/**
+ * x86_pebs_arch_size() - how long records are, at most
+ * @data: what they have, as in IA32_PEBS_DATA_CFG
+ *
+ * Return: bytes
+ */
+size_t x86_pebs_arch_size(u64 data)
+{
+	size_t words = group_words(HEADER_BASIC | x86_pebs_arch_groups(data));
+
+	return ((1 + MORE_PIECES) * NR_HEADER_WORDS + words) * sizeof(u64);
+}
+
+static void parse_basic(const u64 *word, struct x86_pebs_record *record)
+{
+	u64 retire = word[BASIC_RETIRE];
+
+	record->ip = word[BASIC_IP];
+	record->counters = word[BASIC_COUNTERS];
+	record->tsc = word[BASIC_TSC];
+	record->retire = retire & RETIRE_VALID ? FIELD_GET(RETIRE_LATENCY, retire) : 0;
+}
+
+static void parse_groups(const u64 *word, u64 groups, struct x86_pebs_record *record)
+{
+	if (groups & HEADER_BASIC) {
+		parse_basic(word, record);
+		word += NR_BASIC_WORDS;
+	}
+	if (groups & PEBS_ARCH_AUX) {
+		record->has_memory = true;
+		record->address = word[AUX_ADDRESS];
+		record->source = word[AUX_SOURCE];
+		record->latency = word[AUX_LATENCY];
+		record->tsx = word[AUX_TSX];
+		word += NR_AUX_WORDS;
+	}
+	if (groups & PEBS_ARCH_GPR) {
+		record->regs = word;
+		word += NR_GPR_WORDS;
+	}
+	if (groups & PEBS_ARCH_XMM)
+		record->xmm = word + NR_XMM_HEADER_WORDS;
+}
+
+/**
+ * x86_pebs_arch_parse() - find out what an architectural record says
+ * @at: where it is, or empty pieces before it, aligned to a word
+ * @left: bytes from there to the end of the last record
+ * @record: filled in; it points into the record
+ *
+ * Any context, NMI too.
+ *
+ * Return: false when this is no record, and it cannot be told where the next one is
+ */
+bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *record)
+{
+	bool begun = false, more;
+	const u64 *word = at;
+
+	record->size = 0;
+	record->has_memory = false;
+	record->tsx = 0;
+	record->regs = NULL;
+	record->xmm = NULL;
+	do {
+		size_t size, rest = left - record->size;
+		u64 groups;
+
+		if (rest < PIECE_UNIT)
+			return false;
+		size = FIELD_GET(HEADER_SIZE, *word);
+		groups = *word & HEADER_GROUPS;
+		if (size < PIECE_UNIT || size % PIECE_UNIT || size > rest)
+			return false;
+		/* Groups that are not known were not asked for. */
+		if (groups && size != (NR_HEADER_WORDS + group_words(groups)) * sizeof(u64))
+			return false;
+		/* A record begins with the basic group, which no other piece has. */
+		if (groups && begun == !!(groups & HEADER_BASIC))
+			return false;
+		begun |= !!groups;
+		parse_groups(word + NR_HEADER_WORDS, groups, record);
+		more = !groups || (*word & HEADER_CONTINUED);
+		record->size += size;
+		word += size / sizeof(u64);
+	} while (more);
+
+	return true;
+}
