@@ -96,6 +96,12 @@ static const struct x86_model_cpu intel_pebs_icl = {
 	.pebs = 4,
 };
 
+static const struct x86_model_cpu intel_pebs_arch = {
+	.name = "v6 with architectural PEBS", .family = 6, .version = 6, .nr_gp = 8,
+	.gp_width = 48, .nr_fixed = 3, .fixed_map = 0x7, .fixed_width = 48, .full_width = true,
+	.nr_events = 7, .pebs = 15,
+};
+
 static const struct x86_model_cpu amd_legacy = {
 	.name = "legacy", .amd = true, .family = 0x10, .version = 0, .nr_gp = 4,
 	.gp_width = 48,
@@ -217,6 +223,9 @@ static void x86_lose_state(void)
 	m->pebs_enable = 0;
 	m->pebs_data = 0;
 	m->pebs_latency = 0;
+	m->pebs_base = 0;
+	m->pebs_index = 0;
+	memset(m->pebs_cfg_c, 0, sizeof(m->pebs_cfg_c));
 }
 
 static const struct machine_ops x86_machine = {
@@ -373,6 +382,7 @@ const struct machine machines[] = {
 	{ "intel-arch-lbr",	&x86_machine, &intel_arch_lbr },
 	{ "intel-pebs-skl",	&x86_machine, &intel_pebs_skl },
 	{ "intel-pebs-icl",	&x86_machine, &intel_pebs_icl },
+	{ "intel-pebs-arch",	&x86_machine, &intel_pebs_arch },
 	{ "amd-lbr",		&x86_machine, &amd_lbr },
 	{ "amd-lbr-runs",	&x86_machine, &amd_lbr_runs },
 	{ "pmuv3",		&pmuv3_machine, &pmuv3_old },

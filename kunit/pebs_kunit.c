@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: tests of precise samples of Intel's CPUs, and of the parser of their records
+ * corepmu: tests of precise samples of Intel's CPUs
  */
 #include <kunit/test.h>
 
 #include <linux/perf_event.h>
 #include <linux/perf_regs.h>
-#include <linux/prandom.h>
-#include <linux/slab.h>
 
 #include <corepmu/pmu.h>
 
@@ -19,6 +17,7 @@
 #include "x86/x86.h"
 
 #define IP	0x401000ULL
+#define ARCH_BASIC	BIT_ULL(63)
 
 static bool has_records(const struct machine *machine)
 {
@@ -100,6 +99,8 @@ static void precise_samples(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, model()->pebs_enable, 0);
 	KUNIT_EXPECT_EQ(test, model()->ds_area, 0);
+	KUNIT_EXPECT_EQ(test, model()->pebs_base, 0);
+	KUNIT_EXPECT_EQ(test, model()->pebs_index, 0);
 	KUNIT_EXPECT_EQ(test, pebs_model_mapped, 0);
 }
 
@@ -257,6 +258,10 @@ static const struct {
 	/* INST_RETIRED.PREC_DIST by its number on Skylake */
 	{ 4, 0x01c0, 2, 0x4000301c0, 0x100000000, PERF_TYPE_RAW },
 	{ 3, 0x108000c0, 2, 0x108300c0, 0xf, PERF_TYPE_RAW },
+	/* What CPUID says: all but one, and three that are most precise; not for user space */
+	{ 15, PERF_COUNT_HW_CPU_CYCLES, 2, 0x200003003c, 0x20000007f },
+	{ 15, PERF_COUNT_HW_INSTRUCTIONS, 1, 0x20000300c0, 0x10000007f },
+	{ 15, PERF_COUNT_HW_INSTRUCTIONS, 3, 0x20000300c0, 0x100000003 },
 };
 
 static void precise_encodes(struct kunit *test)
@@ -376,6 +381,8 @@ static void precise_latency(struct kunit *test)
 	static const u64 cycles[] = { 30, 40, 30 };
 	unsigned int i;
 
+	if (cpu_of(b)->pebs == PEBS_MODEL_ARCH)
+		return;
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		latency_attr(&attr, cycles[i]);
 		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &events[i]), 0);
@@ -398,168 +405,58 @@ static void precise_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &events[0]), -EINVAL);
 }
 
-/* Precise distribution wants 128 events at least, where it is other than what is precise. */
-static void precise_periods(struct kunit *test)
+/* A counter has a register that says what its records have, and goes on from it. */
+static void arch_registers(struct kunit *test)
 {
-	struct x86_desc desc = { .uarch = &intel_uarches[UARCH_GOLDEN_COVE] };
-	struct perf_event_attr attr = { .precise_ip = 3 };
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct bench *b = test->priv;
+	struct perf_event *event, *plain;
 
-	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 128);
-	attr.precise_ip = 2;
-	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
-	attr.precise_ip = 3;
-	desc.uarch = &intel_uarches[UARCH_ICE_LAKE];
-	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
-	desc.uarch = NULL;
-	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
+	if (cpu_of(b)->pebs != PEBS_MODEL_ARCH)
+		return;
+	attr.sample_type = PERF_SAMPLE_ADDR;
+	event = bench_alloc(b, &attr);
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	model()->pebs_ip = IP;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[32],
+			ARCH_BASIC | PEBS_ARCH_AUX | (-100U & GENMASK_ULL(31, 0)));
+	KUNIT_EXPECT_EQ(test, model()->pebs_base & GENMASK_ULL(11, 0), 4);
+	bench_del(event);
+	KUNIT_EXPECT_FALSE(test, model()->pebs_index & BIT_ULL(32));
+
+	/* An event without precision that comes to that counter has an overflow of its own. */
+	plain = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
+	KUNIT_ASSERT_EQ(test, bench_add(plain, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[plain->hw.idx], 0);
+	bench_forget(b);
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	bench_del(plain);
+	bench_del(event);
+	bench_close(plain);
+	bench_close(event);
 }
 
-static const struct {
-	enum intel_uarch_id	uarch;
-	int			flags;
-	u64			record;
-	union perf_mem_data_src	source;
-} sources[] = {
-	{ UARCH_ICE_LAKE, EVENT_LATENCY, 0x01,
-	  { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L1,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_L1, .mem_snoop = PERF_MEM_SNOOP_NONE,
-	    .mem_dtlb = PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
-	    .mem_blk = PERF_MEM_BLK_NA } },
-	/* Bits 6 and 7 say nothing before Golden Cove. */
-	{ UARCH_ICE_LAKE, EVENT_LATENCY, 0xfa,
-	  { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_RAM, .mem_snoop = PERF_MEM_SNOOP_HIT,
-	    .mem_dtlb = PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2,
-	    .mem_lock = PERF_MEM_LOCK_LOCKED, .mem_blk = PERF_MEM_BLK_NA } },
-	{ UARCH_GOLDEN_COVE, EVENT_LATENCY, 0xca,
-	  { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_RAM, .mem_snoop = PERF_MEM_SNOOP_HIT,
-	    .mem_dtlb = PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
-	    .mem_blk = PERF_MEM_BLK_DATA | PERF_MEM_BLK_ADDR } },
-	{ UARCH_REDWOOD_COVE, EVENT_LATENCY, 0x03,
-	  { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_L2, .mem_snoop = PERF_MEM_SNOOP_NONE,
-	    .mem_dtlb = PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
-	    .mem_blk = PERF_MEM_BLK_NA } },
-	/* Those bits are of loads. */
-	{ UARCH_GOLDEN_COVE, EVENT_STORE_LATENCY, 0xf3,
-	  { .mem_op = PERF_MEM_OP_STORE, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_L2, .mem_snoop = PERF_MEM_SNOOP_NONE,
-	    .mem_dtlb = PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2,
-	    .mem_lock = PERF_MEM_LOCK_LOCKED, .mem_blk = PERF_MEM_BLK_NA } },
-};
-
-static void precise_sources(struct kunit *test)
+/* A period that the register has no room for: each record interrupts. */
+static void arch_long_period(struct kunit *test)
 {
-	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
-	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
-	unsigned int i;
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2,
+						   BIT_ULL(31) + 1);
+	struct bench *b = test->priv;
+	struct perf_event *event;
 
-	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_ASSERT_NOT_NULL(test, desc);
-	for (i = 0; i < ARRAY_SIZE(sources); i++) {
-		desc->uarch = &intel_uarches[sources[i].uarch];
-		event->hw.flags = sources[i].flags;
-		KUNIT_EXPECT_EQ_MSG(test, x86_pebs_source(desc, event, sources[i].record),
-				    sources[i].source.val, "row %u", i);
-	}
-}
-
-static struct perf_event *bare_event(struct kunit *test, struct perf_event *leader, u64 config)
-{
-	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, event);
-	INIT_LIST_HEAD(&event->sibling_list);
-	event->group_leader = leader ?: event;
-	event->attr.precise_ip = 2;
-	event->attr.sample_type = PERF_SAMPLE_DATA_SRC;
-	event->hw.config_base = config;
-
-	return event;
-}
-
-#define LOAD_LATENCY	0x01cd
-#define STORE_SAMPLE	0x02cd
-#define LOADS_AUX	0x8203
-
-/* The group of a load latency event has another one before it, on Golden Cove alone. */
-static void precise_loads_aux(struct kunit *test)
-{
-	struct x86_desc desc = {
-		.uarch = &intel_uarches[UARCH_GOLDEN_COVE], .pebs_format = 4, .pebs_all = true,
-	};
-	struct perf_event *leader = bare_event(test, NULL, LOADS_AUX);
-	struct perf_event *other = bare_event(test, NULL, LOAD_LATENCY);
-	struct perf_event *event = bare_event(test, leader, LOAD_LATENCY);
-	struct perf_event *second = bare_event(test, other, LOADS_AUX);
-	struct perf_event *third = bare_event(test, other, LOAD_LATENCY);
-
-	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, event, LOAD_LATENCY), 0);
-	KUNIT_EXPECT_EQ(test, event->hw.flags, EVENT_LATENCY);
-	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, other, LOAD_LATENCY), -ENODATA);
-	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, third, LOAD_LATENCY), -ENODATA);
-	list_add_tail(&second->sibling_list, &other->sibling_list);
-	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, third, LOAD_LATENCY), 0);
-	other->attr.sample_type = PERF_SAMPLE_IP;
-	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, other, LOAD_LATENCY), 0);
-
-	other->attr.sample_type = PERF_SAMPLE_DATA_SRC;
-	desc.uarch = &intel_uarches[UARCH_REDWOOD_COVE];
-	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, other, LOAD_LATENCY), 0);
-}
-
-static void precise_stores(struct kunit *test)
-{
-	struct x86_desc desc = {
-		.uarch = &intel_uarches[UARCH_GOLDEN_COVE], .pebs_format = 4, .pebs_all = true,
-	};
-	struct perf_event *event = bare_event(test, NULL, STORE_SAMPLE);
-
-	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, event, STORE_SAMPLE), 0);
-	KUNIT_EXPECT_EQ(test, event->hw.flags, EVENT_STORE_LATENCY);
-	event->hw.flags = 0;
-	desc.uarch = &intel_uarches[UARCH_ICE_LAKE];
-	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, event, STORE_SAMPLE), 0);
-	KUNIT_EXPECT_EQ(test, event->hw.flags, 0);
-}
-
-#define NOISE_WORDS	128
-#define NOISE_ROUNDS	20000
-
-/* Whatever the bytes are: what a record points to is in it, and it ends where they do at last. */
-static void record_noise(struct kunit *test)
-{
-	u64 *words = kunit_kcalloc(test, NOISE_WORDS, sizeof(*words), GFP_KERNEL);
-	unsigned int round, i, format, taken = 0;
-	struct x86_pebs_record record;
-	struct rnd_state rnd;
-
-	KUNIT_ASSERT_NOT_NULL(test, words);
-	prandom_seed_state(&rnd, 22);
-	for (round = 0; round < NOISE_ROUNDS; round++) {
-		size_t left = prandom_u32_state(&rnd) % (NOISE_WORDS * sizeof(u64) + 1);
-		const char *end;
-
-		for (i = 0; i < NOISE_WORDS; i++)
-			words[i] = (u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd);
-		format = 3 + round % 4;
-		/* Often what it says of itself is nearly right. */
-		if (round & 4)
-			words[0] = (words[0] & 0xf) | (x86_pebs_size(4, words[0] & 0xf) +
-						       (round & 8)) << 48;
-		if (!x86_pebs_parse(format, words, left, &record))
-			continue;
-		taken++;
-		end = (const char *)words + record.size;
-		KUNIT_ASSERT_GT(test, record.size, 0);
-		KUNIT_ASSERT_LE(test, record.size, left);
-		if (record.regs)
-			KUNIT_ASSERT_TRUE(test, (const char *)(record.regs + 18) <= end);
-		if (record.xmm)
-			KUNIT_ASSERT_TRUE(test, (const char *)(record.xmm + 32) <= end);
-	}
-	KUNIT_EXPECT_GT(test, taken, NOISE_ROUNDS / 10);
+	if (cpu_of(b)->pebs != PEBS_MODEL_ARCH)
+		return;
+	event = bench_alloc(b, &attr);
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[32], ARCH_BASIC);
+	bench_del(event);
+	bench_close(event);
 }
 
 static struct kunit_case pebs_cases[] = {
@@ -573,6 +470,8 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_gathers, gen_params),
 	KUNIT_CASE_PARAM(precise_one_overflow, gen_params),
 	KUNIT_CASE_PARAM(precise_latency, gen_params),
+	KUNIT_CASE_PARAM(arch_registers, gen_params),
+	KUNIT_CASE_PARAM(arch_long_period, gen_params),
 	{ }
 };
 
@@ -583,18 +482,4 @@ static struct kunit_suite pebs_suite = {
 	.test_cases	= pebs_cases,
 };
 
-static struct kunit_case record_cases[] = {
-	KUNIT_CASE(record_noise),
-	KUNIT_CASE(precise_periods),
-	KUNIT_CASE(precise_sources),
-	KUNIT_CASE(precise_loads_aux),
-	KUNIT_CASE(precise_stores),
-	{ }
-};
-
-static struct kunit_suite record_suite = {
-	.name		= "corepmu_pebs_record",
-	.test_cases	= record_cases,
-};
-
-kunit_test_suites(&pebs_suite, &record_suite);
+kunit_test_suite(pebs_suite);

@@ -64,6 +64,11 @@ static u64 global_bits(void)
 	return all_counters() | (x86_model_this()->metrics ? PERF_METRICS : 0);
 }
 
+static bool has_adaptive(void)
+{
+	return x86_model_this()->pebs >= 4 && x86_model_this()->pebs != PEBS_MODEL_ARCH;
+}
+
 /*
  * 20.2.1.1, figure 20-1: bits 63-32 are reserved, but for two of CPUs with transactions;
  * AnyThread is of version 3 (20.2.3), until CPUID says that it is deprecated.
@@ -74,7 +79,7 @@ static u64 select_bits(void)
 
 	if (x86_model_this()->rtm)
 		bits |= GENMASK_ULL(33, 32);
-	if (x86_model_this()->pebs >= 4)
+	if (has_adaptive())
 		bits |= BIT_ULL(34);
 	/* EQ, RDPMC user disable, UnitMask2 */
 	if (x86_model_this()->version >= 6)
@@ -92,7 +97,7 @@ static u64 fixed_ctrl_bits(void)
 	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
 		if (intel_model_fixed() & BIT(i))
 			bits |= ((x86_model_this()->any ? 0xfULL : 0xbULL) |
-				 (x86_model_this()->pebs >= 4 ? BIT_ULL(32) : 0) |
+				 (has_adaptive() ? BIT_ULL(32) : 0) |
 				 (x86_model_this()->version >= 6 ? BIT_ULL(33) : 0)) << (4 * i);
 
 	return bits;
@@ -101,7 +106,8 @@ static u64 fixed_ctrl_bits(void)
 /* 20.2.4.2: overflow bits, and CTR_FRZ and LBR_FRZ, from version 4 on. */
 static u64 status_bits(void)
 {
-	u64 bits = global_bits() | GENMASK_ULL(63, 62);
+	u64 bits = global_bits() | GENMASK_ULL(63, 62) |
+		   (x86_model_this()->pebs == PEBS_MODEL_ARCH ? BIT_ULL(54) : 0);
 
 	if (x86_model_this()->version >= 4)
 		bits |= STATUS_CTR_FRZ | (x86_model_this()->lbr_nr ? STATUS_LBR_FRZ : 0);
@@ -131,7 +137,7 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 			 (cpu->metrics && !cpu->hybrid ? BIT_ULL(15) : 0) |
 			 (cpu->smm_freeze ? BIT_ULL(12) : 0) |
 			 /* 20.6.2.4.2: format of records, and "PEBS baseline" */
-			 (u64)cpu->pebs << 8 | (cpu->pebs >= 4 ? BIT_ULL(14) : 0);
+			 (u64)cpu->pebs << 8 | (has_adaptive() ? BIT_ULL(14) : 0);
 		return true;
 	case MSR_P6_EVNTSEL0 ... MSR_P6_EVNTSEL0 + X86_MODEL_MAX_GP - 1:
 		*name = "PERFEVTSEL";
@@ -279,6 +285,8 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 	case MSR_IA32_PEBS_ENABLE:
 	case MSR_PEBS_DATA_CFG:
 	case MSR_PEBS_LD_LAT_THRESHOLD:
+	case 0x3f4 ... 0x3f5:
+	case 0x1903 ... 0x19ff:
 		return pebs_model_write(m, msr, value);
 	default:
 		return lbr_model_write(m, msr, value, name, index);

@@ -97,6 +97,8 @@ bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name
 {
 	if (!x86_model_this()->pebs)
 		return false;
+	if (x86_model_this()->pebs == PEBS_MODEL_ARCH)
+		return pebs_arch_model_read(m, msr, value, name);
 
 	switch (msr) {
 	case MSR_IA32_DS_AREA:
@@ -131,6 +133,9 @@ bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name
 bool pebs_model_write(struct x86_model *m, u32 msr, u64 value)
 {
 	u64 counters = GENMASK_ULL(x86_model_this()->nr_gp - 1, 0);
+
+	if (x86_model_this()->pebs == PEBS_MODEL_ARCH)
+		return pebs_arch_model_write(m, msr, value);
 
 	switch (msr) {
 	case MSR_IA32_DS_AREA:
@@ -224,6 +229,8 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 	u64 mine = set & m->pebs_enable, left, *ds = (u64 *)(unsigned long)m->ds_area, *at;
 	size_t size;
 
+	if (x86_model_this()->pebs == PEBS_MODEL_ARCH)
+		return pebs_arch_model_overflow(m, set, interrupt);
 	if (!mine || !ds)
 		return set;
 

@@ -33,4 +33,13 @@ bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name
 bool pebs_model_write(struct x86_model *m, u32 msr, u64 value);
 u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt);
 
+/* The format of architectural records */
+#define PEBS_MODEL_ARCH		15
+
+/* pebs-arch.c */
+u32 pebs_arch_model_groups(void);
+bool pebs_arch_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name);
+bool pebs_arch_model_write(struct x86_model *m, u32 msr, u64 value);
+u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt);
+
 #endif /* _COREPMU_KUNIT_PEBS_H */

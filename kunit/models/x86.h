@@ -149,6 +149,9 @@ struct x86_model_lbr {
  * @pebs_enable: IA32_PEBS_ENABLE
  * @pebs_data: IA32_PEBS_DATA_CFG
  * @pebs_latency: MSR_PEBS_LD_LAT
+ * @pebs_base: IA32_PEBS_BASE
+ * @pebs_index: IA32_PEBS_INDEX
+ * @pebs_cfg_c: IA32_PMC_GPn_CFG_C, and from 32 on IA32_PMC_FXm_CFG_C
  * @pebs_ip: the instruction that events happen at
  * @pebs_records: records since the CPU was powered on
  * @pebs_lost: they are not written
@@ -184,6 +187,9 @@ struct x86_model {
 	u64		pebs_enable;
 	u64		pebs_data;
 	u64		pebs_latency;
+	u64		pebs_base;
+	u64		pebs_index;
+	u64		pebs_cfg_c[32 + X86_MODEL_MAX_FIXED];
 	u64		pebs_ip;
 	unsigned int	pebs_records;
 	bool		pebs_lost;

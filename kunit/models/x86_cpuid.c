@@ -5,6 +5,7 @@
 #include <linux/bits.h>
 
 #include "model.h"
+#include "pebs.h"
 #include "x86_access.h"
 
 /**
@@ -44,7 +45,7 @@ bool x86_model_has(unsigned int feature)
 #ifdef CONFIG_X86
 	case X86_FEATURE_PEBS:
 	case X86_FEATURE_DTES64:
-		return cpu->pebs;
+		return cpu->pebs && cpu->pebs != PEBS_MODEL_ARCH;
 #endif
 	default:
 		return false;
@@ -114,11 +115,21 @@ void x86_model_cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, 
 	if (leaf == 7 && subleaf == 1) {
 		*eax = BIT(8);
 	} else if (leaf == 0x23 && !subleaf) {
-		*eax = BIT(0) | BIT(1);
+		*eax = BIT(0) | BIT(1) | (cpu->pebs == PEBS_MODEL_ARCH ? GENMASK(5, 4) : 0);
 		*ebx = BIT(0) | BIT(1) | BIT(2);
 	} else if (leaf == 0x23 && subleaf == 1) {
 		*eax = GENMASK(cpu->nr_gp - 1, 0) & ~cpu->holes;
 		*ebx = intel_model_fixed();
+#ifdef CONFIG_X86
+	} else if (leaf == 0x23 && cpu->pebs == PEBS_MODEL_ARCH && subleaf == 4) {
+		*ebx = pebs_arch_model_groups();
+	} else if (leaf == 0x23 && cpu->pebs == PEBS_MODEL_ARCH && subleaf == 5) {
+		/* All but one counter, and three that are most precise */
+		*eax = GENMASK(cpu->nr_gp - 2, 0);
+		*ebx = GENMASK(1, 0);
+		*ecx = intel_model_fixed();
+		*edx = BIT(0);
+#endif
 	}
 }
 

@@ -19,6 +19,7 @@
 #define HEADER_CONTINUED	BIT_ULL(31)
 #define HEADER_GROUPS		(GENMASK_ULL(41, 35) | GENMASK_ULL(55, 49) | GENMASK_ULL(63, 61))
 #define HEADER_BASIC		BIT_ULL(63)
+#define KNOWN_GROUPS		(HEADER_BASIC | PEBS_ARCH_AUX | PEBS_ARCH_GPR | PEBS_ARCH_XMM)
 #define NR_HEADER_WORDS		2
 
 /* Its size, and that of what it has, is a multiple of this. */
@@ -148,6 +149,8 @@ bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *re
 		if (size < PIECE_UNIT || size % PIECE_UNIT || size > rest)
 			return false;
 		/* Groups that are not known were not asked for. */
+		if (groups & ~KNOWN_GROUPS)
+			return false;
 		if (groups && size != (NR_HEADER_WORDS + group_words(groups)) * sizeof(u64))
 			return false;
 		/* A record begins with the basic group, which no other piece has. */

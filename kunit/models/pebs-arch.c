@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: architectural records of precise events, in software
+ *
+ * As the virtual hardware of tools/qemu/x86/pebs-arch.c, which Linux' own driver takes. Every
+ * other record is in pieces.
+ */
+#include <linux/bits.h>
+#include <linux/io.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "x86_access.h"
+#include "pebs.h"
+
+#ifdef CONFIG_X86
+
+#define FIXED_BASE		32
+#define STATUS_THRESHOLD	BIT_ULL(54)
+
+#define PEBS_BASE		0x3f4
+#define PEBS_INDEX		0x3f5
+#define GP_CFG_C		0x1903
+#define FX_CFG_C		0x1983
+#define STEP			4
+
+#define GROUP_XMM		BIT_ULL(49)
+#define GROUP_GPR		BIT_ULL(61)
+#define GROUP_AUX		BIT_ULL(62)
+#define GROUP_BASIC		BIT_ULL(63)
+#define CONTINUED		BIT_ULL(31)
+#define MODE_64BIT		BIT_ULL(30)
+#define RELOAD			GENMASK_ULL(31, 0)
+
+#define INDEX_WR		GENMASK_ULL(26, 4)
+#define INDEX_FULL		BIT_ULL(31)
+#define INDEX_EN		BIT_ULL(32)
+#define INDEX_BITS		(INDEX_WR | INDEX_FULL | INDEX_EN | GENMASK_ULL(58, 36))
+
+/**
+ * pebs_arch_model_groups() - CPUID leaf 0x23, subleaf 4, EBX
+ *
+ * Return: the groups that records may have
+ */
+u32 pebs_arch_model_groups(void)
+{
+	return (GROUP_XMM | GROUP_GPR | GROUP_AUX) >> 32;
+}
+
+/* The register of a counter; NULL if there is no such counter */
+static u64 *cfg_c_of(struct x86_model *m, u32 msr)
+{
+	unsigned int nr = (msr - GP_CFG_C) / STEP;
+
+	if (msr >= GP_CFG_C && (msr - GP_CFG_C) % STEP == 0 && nr < x86_model_this()->nr_gp)
+		return &m->pebs_cfg_c[nr];
+	nr = (msr - FX_CFG_C) / STEP;
+	if (msr >= FX_CFG_C && (msr - FX_CFG_C) % STEP == 0 && nr < X86_MODEL_MAX_FIXED &&
+	    (intel_model_fixed() & BIT(nr)))
+		return &m->pebs_cfg_c[FIXED_BASE + nr];
+
+	return NULL;
+}
+
+/**
+ * pebs_arch_model_read() - RDMSR
+ * @m: this CPU
+ * @msr: ECX
+ * @value: EDX:EAX
+ * @name: name of the register
+ *
+ * Return: false for #GP
+ */
+bool pebs_arch_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name)
+{
+	u64 *cfg_c = cfg_c_of(m, msr);
+
+	switch (msr) {
+	case PEBS_BASE:
+		*name = "PEBS_BASE";
+		*value = m->pebs_base;
+		return true;
+	case PEBS_INDEX:
+		*name = "PEBS_INDEX";
+		*value = m->pebs_index;
+		return true;
+	default:
+		*name = "CFG_C";
+		if (cfg_c)
+			*value = *cfg_c;
+		return cfg_c;
+	}
+}
+
+/**
+ * pebs_arch_model_write() - WRMSR of one that can be read
+ * @m: this CPU
+ * @msr: ECX
+ * @value: EDX:EAX
+ *
+ * Return: false for #GP
+ */
+bool pebs_arch_model_write(struct x86_model *m, u32 msr, u64 value)
+{
+	u64 groups = (u64)pebs_arch_model_groups() << 32;
+
+	switch (msr) {
+	case PEBS_BASE:
+		m->pebs_base = value;
+		return !(value & GENMASK_ULL(11, 4));
+	case PEBS_INDEX:
+		m->pebs_index = value;
+		return !(value & ~INDEX_BITS);
+	default:
+		*cfg_c_of(m, msr) = value;
+		return !(value & ~(RELOAD | groups | GROUP_BASIC));
+	}
+}
+
+static u64 *piece(u64 *start, u64 *end, u64 format)
+{
+	start[0] = format | (end - start) * sizeof(u64);
+	start[1] = 0;
+
+	return end;
+}
+
+static u64 *put_basic(const struct x86_model *m, u64 *at, u64 counters)
+{
+	memset(at, 0, 6 * sizeof(*at));
+	at[0] = m->pebs_ip;
+	at[1] = counters;
+	at[2] = PEBS_MODEL_TSC;
+
+	return at + 6;
+}
+
+static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
+{
+	unsigned int i;
+
+	if (groups & GROUP_AUX) {
+		memset(at, 0, 8 * sizeof(*at));
+		at[0] = PEBS_MODEL_ADDRESS;
+		at[5] = 1;
+		at[6] = PEBS_MODEL_LATENCY;
+		at += 8;
+	}
+	if (groups & GROUP_GPR) {
+		/* RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15; SSP */
+		static const u8 order[] = {
+			0, 2, 3, 1, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15
+		};
+
+		*at++ = PEBS_MODEL_FLAGS;
+		*at++ = m->pebs_ip + PEBS_MODEL_LENGTH;
+		for (i = 0; i < ARRAY_SIZE(order); i++)
+			*at++ = PEBS_MODEL_REGS + order[i];
+		*at++ = 0;
+		*at++ = 0;
+	}
+	if (groups & GROUP_XMM) {
+		*at++ = BIT(1);
+		*at++ = 0;
+		for (i = 0; i < 32; i++)
+			*at++ = PEBS_MODEL_XMM + i;
+	}
+
+	return at;
+}
+
+static size_t write_record(const struct x86_model *m, u64 *start, u64 counters, u64 groups)
+{
+	u64 *at = start;
+
+	if (m->pebs_records & 1) {
+		at = piece(at, at + 2, 0);
+		at = piece(at, put_basic(m, at + 2, counters),
+			   GROUP_BASIC | MODE_64BIT | (groups ? CONTINUED : 0));
+		if (groups)
+			at = piece(at, put_groups(m, at + 2, groups), groups | MODE_64BIT);
+	} else {
+		at = piece(at, put_groups(m, put_basic(m, at + 2, counters), groups),
+			   GROUP_BASIC | groups | MODE_64BIT);
+	}
+
+	return (at - start) * sizeof(u64);
+}
+
+/**
+ * pebs_arch_model_overflow() - counters overflow
+ * @m: this CPU
+ * @set: those that do
+ * @interrupt: set when there is to be one
+ *
+ * Return: those of @set that no record is for
+ */
+u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
+{
+	u64 left, mine = 0, groups = 0, wr = m->pebs_index & INDEX_WR;
+	u64 threshold = m->pebs_index >> 32 & INDEX_WR;
+	size_t room = PAGE_SIZE << (m->pebs_base & 0xf);
+	char *buffer = phys_to_virt(m->pebs_base & PAGE_MASK);
+	u64 *at = (u64 *)(buffer + wr);
+
+	if (!(m->pebs_index & INDEX_EN))
+		return set;
+	for (left = set; left; left &= left - 1) {
+		int idx = __ffs64(left);
+		u64 cfg_c = m->pebs_cfg_c[idx];
+		u64 reload = cfg_c & RELOAD ? cfg_c | ~RELOAD : 0;
+
+		if (!(cfg_c & GROUP_BASIC))
+			continue;
+		mine |= BIT_ULL(idx);
+		groups |= cfg_c & (GROUP_XMM | GROUP_GPR | GROUP_AUX);
+		if (idx < FIXED_BASE)
+			m->counter[idx] = (m->counter[idx] + reload) &
+					  GENMASK_ULL(x86_model_this()->gp_width - 1, 0);
+		else
+			m->fixed[idx - FIXED_BASE] = (m->fixed[idx - FIXED_BASE] + reload) &
+						     GENMASK_ULL(x86_model_this()->fixed_width - 1, 0);
+	}
+	if (!mine)
+		return set;
+
+	/* The longest record has 70 words and two more headers. */
+	if (!m->pebs_lost && m->pebs_base && wr + 74 * sizeof(u64) <= room) {
+		wr += write_record(m, at, mine, groups);
+		if (m->pebs_garbage)
+			at[0] = 0;
+		m->pebs_index = (m->pebs_index & ~INDEX_WR) | wr;
+	} else if (!m->pebs_lost) {
+		m->pebs_index |= INDEX_FULL;
+	}
+	m->pebs_records++;
+	if (wr >= threshold) {
+		m->global_status |= STATUS_THRESHOLD;
+		*interrupt = true;
+	}
+
+	return set & ~mine;
+}
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: tests of the parser of records of Intel's CPUs
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+
+#include <corepmu/pmu.h>
+
+#include "models/x86_access.h"
+#include "x86/intel.h"
+#include "x86/pebs.h"
+#include "x86/x86.h"
+
+/* Precise distribution wants 128 events at least, where it is other than what is precise. */
+static void precise_periods(struct kunit *test)
+{
+	struct x86_desc desc = { .uarch = &intel_uarches[UARCH_GOLDEN_COVE] };
+	struct perf_event_attr attr = { .precise_ip = 3 };
+
+	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 128);
+	attr.precise_ip = 2;
+	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
+	attr.precise_ip = 3;
+	desc.uarch = &intel_uarches[UARCH_ICE_LAKE];
+	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
+	desc.uarch = NULL;
+	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
+}
+
+#define NOISE_WORDS	128
+#define NOISE_ROUNDS	20000
+
+/* Headers of pieces of architectural records one after the other, most of which are right */
+static void make_pieces(u64 *words, struct rnd_state *rnd)
+{
+	unsigned int at = 0;
+	bool first = true;
+
+	while (at < NOISE_WORDS - 2) {
+		u64 noise = prandom_u32_state(rnd), groups;
+		unsigned int size;
+
+		groups = (noise & 1 ? PEBS_ARCH_AUX : 0) | (noise & 2 ? PEBS_ARCH_GPR : 0) |
+			 (noise & 4 ? PEBS_ARCH_XMM : 0);
+		/* As long as it is without the room for more pieces, and a basic group */
+		size = 2 + (noise & 1 ? 8 : 0) + (noise & 2 ? 20 : 0) + (noise & 4 ? 34 : 0);
+		if (first && (noise & 0x70)) {
+			groups |= BIT_ULL(63);
+			size += 6;
+			first = false;
+		} else if (first) {
+			groups = 0;
+			size = 2;
+		}
+		words[at] = groups | size * sizeof(u64) | (noise & 8 ? BIT_ULL(31) : 0);
+		if (!(noise & 0xf00))
+			words[at] += 8;
+		at += size;
+	}
+}
+
+/* Whatever the bytes are: what a record points to is in it, and it ends where they do at last. */
+static void record_noise(struct kunit *test)
+{
+	u64 *words = kunit_kcalloc(test, NOISE_WORDS, sizeof(*words), GFP_KERNEL);
+	unsigned int round, i, format, taken = 0, arch = 0;
+	struct x86_pebs_record record;
+	struct rnd_state rnd;
+
+	KUNIT_ASSERT_NOT_NULL(test, words);
+	prandom_seed_state(&rnd, 22);
+	for (round = 0; round < NOISE_ROUNDS; round++) {
+		size_t left = prandom_u32_state(&rnd) % (NOISE_WORDS * sizeof(u64) + 1);
+		const char *end;
+
+		for (i = 0; i < NOISE_WORDS; i++)
+			words[i] = (u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd);
+		format = round % 5 == 4 ? PEBS_FORMAT_ARCH : 3 + round % 4;
+		/* Often what it says of itself is nearly right. */
+		if (round & 4)
+			words[0] = (words[0] & 0xf) | (x86_pebs_size(4, words[0] & 0xf) +
+						       (round & 8)) << 48;
+		if (format == PEBS_FORMAT_ARCH && (round & 4))
+			make_pieces(words, &rnd);
+		if (!x86_pebs_parse(format, words, left, &record))
+			continue;
+		taken++;
+		arch += format == PEBS_FORMAT_ARCH;
+		end = (const char *)words + record.size;
+		KUNIT_ASSERT_GT(test, record.size, 0);
+		KUNIT_ASSERT_LE(test, record.size, left);
+		if (record.regs)
+			KUNIT_ASSERT_TRUE(test, (const char *)(record.regs + 18) <= end);
+		if (record.xmm)
+			KUNIT_ASSERT_TRUE(test, (const char *)(record.xmm + 32) <= end);
+	}
+	KUNIT_EXPECT_GT(test, taken, NOISE_ROUNDS / 10);
+	KUNIT_EXPECT_GT(test, arch, NOISE_ROUNDS / 200);
+}
+
+#define ARCH_BASIC	BIT_ULL(63)
+#define ARCH_CONTINUED	BIT_ULL(31)
+
+/* What is no architectural record: each differs from one in the first word of a piece. */
+static void record_pieces(struct kunit *test)
+{
+	static const struct {
+		u64	first;
+		u64	second;
+		size_t	left;
+		size_t	size;
+	} rows[] = {
+		{ ARCH_BASIC | 64, 0, 64, 64 },
+		{ ARCH_BASIC | 64, 0, 63, 0 },
+		{ ARCH_BASIC | 80, 0, 160, 0 },
+		{ ARCH_BASIC | BIT_ULL(40) | 64, 0, 160, 0 },
+		{ ARCH_BASIC | 0, 0, 160, 0 },
+		{ 64, ARCH_BASIC | 64, 160, 128 },
+		{ 64, 64, 128, 0 },
+		{ ARCH_BASIC | ARCH_CONTINUED | 64, PEBS_ARCH_AUX | 80, 160, 144 },
+		{ ARCH_BASIC | ARCH_CONTINUED | 64, PEBS_ARCH_AUX | 80, 143, 0 },
+		{ ARCH_BASIC | ARCH_CONTINUED | 64, ARCH_BASIC | 64, 160, 0 },
+		{ ARCH_BASIC | ARCH_CONTINUED | 64, 0, 160, 0 },
+		{ PEBS_ARCH_AUX | 80, 0, 160, 0 },
+	};
+	struct x86_pebs_record record;
+	u64 words[20] = { };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		bool right;
+
+		words[0] = rows[i].first;
+		words[8] = rows[i].second;
+		right = x86_pebs_parse(PEBS_FORMAT_ARCH, words, rows[i].left, &record);
+		KUNIT_EXPECT_EQ_MSG(test, right, !!rows[i].size, "row %u", i);
+		if (right)
+			KUNIT_EXPECT_EQ_MSG(test, record.size, rows[i].size, "row %u", i);
+	}
+}
+
+/* Of what no event asks for there is room, in as many pieces as a record may be. */
+static void record_sizes(struct kunit *test)
+{
+	u64 all = PEBS_DATA_MEMINFO | PEBS_DATA_GPRS | PEBS_DATA_XMMS;
+
+	KUNIT_EXPECT_EQ(test, x86_pebs_size(PEBS_FORMAT_ARCH, 0), 3 * 16 + 48);
+	KUNIT_EXPECT_EQ(test, x86_pebs_size(PEBS_FORMAT_ARCH, all),
+			3 * 16 + 48 + 64 + 160 + 272);
+}
+
+static struct kunit_case record_cases[] = {
+	KUNIT_CASE(record_noise),
+	KUNIT_CASE(record_pieces),
+	KUNIT_CASE(record_sizes),
+	KUNIT_CASE(precise_periods),
+	{ }
+};
+
+static struct kunit_suite record_suite = {
+	.name		= "corepmu_pebs_record",
+	.test_cases	= record_cases,
+};
+
+kunit_test_suite(record_suite);
