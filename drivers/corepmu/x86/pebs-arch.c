@@ -59,12 +59,11 @@ const char *x86_pebs_arch_describe(struct x86_desc *desc)
 	u32 eax, ebx, ecx, edx;
 	u64 value;
 
-	cpuid_count(CPUID_PERFMON_EXT, 0, &eax, &ebx, &ecx, &edx);
-	if (boot_cpu_data.cpuid_level < CPUID_PERFMON_EXT ||
-	    (eax & EAX_HAS_PEBS) != EAX_HAS_PEBS)
+	if (boot_cpu_data.cpuid_level < CPUID_PERFMON_EXT)
 		return "samples have skid: CPUID does not tell of the CPU's records (PEBS)";
-	if (x86_read_msr_safe(MSR_PEBS_BASE, &value) || x86_read_msr_safe(MSR_PEBS_INDEX, &value))
-		return "samples have skid: this virtual machine has no registers of PEBS";
+	cpuid_count(CPUID_PERFMON_EXT, 0, &eax, &ebx, &ecx, &edx);
+	if ((eax & EAX_HAS_PEBS) != EAX_HAS_PEBS)
+		return "samples have skid: CPUID does not tell of the CPU's records (PEBS)";
 
 	cpuid_count(CPUID_PERFMON_EXT, PERFMON_EXT_PEBS, &eax, &ebx, &ecx, &edx);
 	desc->pebs_groups = (u64)ebx << CFG_C_GROUPS_SHIFT;
@@ -73,6 +72,10 @@ const char *x86_pebs_arch_describe(struct x86_desc *desc)
 	desc->pebs_dist = (ebx | (u64)edx << FIXED_COUNTER_BASE) & desc->pebs_counters;
 	if (!desc->pebs_counters)
 		return "samples have skid: no counter writes records (PEBS)";
+	if (x86_read_msr_safe(MSR_PEBS_BASE, &value) ||
+	    x86_read_msr_safe(MSR_PEBS_INDEX, &value) ||
+	    x86_read_msr_safe(cfg_c_msr(__ffs64(desc->pebs_counters)), &value))
+		return "samples have skid: this virtual machine has no registers of PEBS";
 
 	return NULL;
 }
@@ -95,7 +98,20 @@ void x86_pebs_arch_fetch(struct x86_ds *ds)
  */
 void x86_pebs_arch_rewind(void)
 {
+	this_cpu_inc(x86_pebs.rewinds);
 	x86_write_msr(MSR_PEBS_INDEX, this_cpu_read(x86_pebs.index));
+}
+
+/*
+ * How far has been written is part of what is written to the register. An NMI that comes between
+ * reading and writing it makes samples of all records, and what has been read is too old: they
+ * would become samples again. Counters stand still, so there are no others.
+ */
+static void write_index(u64 index, u64 wr, unsigned int rewinds)
+{
+	x86_write_msr(MSR_PEBS_INDEX, index | wr);
+	if (unlikely(this_cpu_read(x86_pebs.rewinds) != rewinds))
+		x86_write_msr(MSR_PEBS_INDEX, index);
 }
 
 static void set_cfg_c(struct x86_pebs *p, int idx, u64 cfg_c)
@@ -111,10 +127,12 @@ static void set_cfg_c(struct x86_pebs *p, int idx, u64 cfg_c)
  * @cpuc: this CPU's state
  * @ds: of this CPU: where the next one is written, and when there is to be an interrupt
  * @enable: counters of which there are to be records
+ * @rewinds: x86_pebs.rewinds of when @ds was brought up to date
  *
  * x86_pebs.reload is known. Counters stand still. IRQs off, or NMI.
  */
-void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 enable)
+void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 enable,
+			 unsigned int rewinds)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	u64 left, index;
@@ -134,7 +152,7 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 	index = INDEX_EN | FIELD_PREP(INDEX_THRESHOLD,
 				      (ds->threshold - ds->base) >> INDEX_UNIT_SHIFT);
 	p->index = index;
-	x86_write_msr(MSR_PEBS_INDEX, index | ((ds->index - ds->base) & INDEX_WR));
+	write_index(index, (ds->index - ds->base) & INDEX_WR, rewinds);
 }
 
 /**
@@ -144,11 +162,12 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
  */
 void x86_pebs_arch_stop(void)
 {
+	unsigned int rewinds = this_cpu_read(x86_pebs.rewinds);
 	u64 index = x86_read_msr(MSR_PEBS_INDEX);
 
 	this_cpu_write(x86_pebs.index, 0);
 	if (index & INDEX_EN)
-		x86_write_msr(MSR_PEBS_INDEX, index & ~INDEX_EN);
+		write_index(0, index & INDEX_WR, rewinds);
 }
 
 /**

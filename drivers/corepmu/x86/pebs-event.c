@@ -62,7 +62,8 @@ static u16 code_of(u64 config)
  */
 u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config)
 {
-	if (!attr->precise_ip || uarch_of(desc) != UARCH_SKYLAKE || config != EVENT_CYCLES)
+	if (!attr->precise_ip || desc->pebs_all || uarch_of(desc) != UARCH_SKYLAKE ||
+	    config != EVENT_CYCLES)
 		return config;
 
 	if (attr->precise_ip == MOST_PRECISE)

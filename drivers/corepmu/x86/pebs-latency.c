@@ -41,7 +41,8 @@
  */
 bool x86_pebs_has_latency(const struct x86_desc *desc)
 {
-	return desc->pebs_format && desc->uarch >= &intel_uarches[UARCH_SKYLAKE] &&
+	return desc->pebs_format && desc->pebs_format != PEBS_FORMAT_ARCH &&
+	       desc->uarch >= &intel_uarches[UARCH_SKYLAKE] &&
 	       desc->uarch <= &intel_uarches[UARCH_REDWOOD_COVE];
 }
 

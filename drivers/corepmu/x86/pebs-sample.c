@@ -73,7 +73,10 @@ static u64 transaction(unsigned int format, const struct x86_pebs_record *record
 	return txn;
 }
 
-/* From Golden Cove on, and in architectural records, two latencies are in one word: of the instruction, and of the cache. */
+/*
+ * From Golden Cove on, and in architectural records, two latencies are in one word: of the
+ * instruction, and of the cache.
+ */
 #define LATENCY_INSTRUCTION	GENMASK_ULL(15, 0)
 #define LATENCY_CACHE		GENMASK_ULL(47, 32)
 

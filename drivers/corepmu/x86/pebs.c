@@ -181,6 +181,7 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	unsigned int rewinds = READ_ONCE(p->rewinds);
 
 	x86_pebs_arch_fetch(ds);
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
@@ -189,7 +190,7 @@ static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
 	set_resets(cpuc, ds, enable);
 	ds->threshold = p->gathering ? gathering_threshold(cpuc, ds, p->size) :
 				       ds->base + X86_PEBS_ARCH_UNIT;
-	x86_pebs_arch_start(cpuc, ds, enable);
+	x86_pebs_arch_start(cpuc, ds, enable, rewinds);
 	p->told = !p->large && !p->gathering;
 }
 

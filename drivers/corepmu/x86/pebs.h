@@ -170,6 +170,7 @@ struct x86_pebs_sample {
  * @told: the debug store and IA32_PEBS_ENABLE have what events that do not gather need
  * @enabled: the counters that IA32_PEBS_ENABLE names
  * @index: IA32_PEBS_INDEX, but for how far it has been written
+ * @rewinds: how often that has been made 0
  * @cfg_c: IA32_PMC_GPn_CFG_C and IA32_PMC_FXm_CFG_C
  * @sample: what samples are made in, while @busy
  *
@@ -193,6 +194,7 @@ struct x86_pebs {
 	bool	told;
 	u64	enabled;
 	u64	index;
+	unsigned int rewinds;
 	u64	cfg_c[COREPMU_MAX_COUNTERS];
 	struct x86_pebs_sample sample;
 };
@@ -216,7 +218,8 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 const char *x86_pebs_arch_describe(struct x86_desc *desc);
 void x86_pebs_arch_fetch(struct x86_ds *ds);
 void x86_pebs_arch_rewind(void);
-void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 enable);
+void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 enable,
+			 unsigned int rewinds);
 void x86_pebs_arch_stop(void);
 void x86_pebs_arch_point(struct page *page);
 void x86_pebs_arch_reset(const struct x86_desc *desc);
