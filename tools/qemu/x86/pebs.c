@@ -309,8 +309,9 @@ static bool write_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs
 }
 
 /*
- * Hardware sets the counter to the value in the DS area, or in IA32_PMC_GP_CFG_C. What was counted beyond the overflow (a
- * branch takes two cycles) is not lost here, so that overflows keep their distance.
+ * Hardware sets the counter to the value in the DS area, or in IA32_PMC_GP_CFG_C. What was counted
+ * beyond the overflow (a branch takes two cycles) is not lost here, so that overflows keep their
+ * distance.
  */
 static void reload(struct x86_pmu *pmu, unsigned int i)
 {
