@@ -63,19 +63,44 @@ static void make_pieces(u64 *words, struct rnd_state *rnd)
 	}
 }
 
+static u16 noise_counts[COREPMU_MAX_COUNTERS];
+
+/* As many bytes as there are said to be, and no more: KASAN sees to that. */
+static bool parse_bytes(struct kunit *test, unsigned int format, const u64 *words, size_t left)
+{
+	void *bytes = kmemdup(words, left, GFP_KERNEL);
+	struct x86_pebs_record record;
+	const char *end;
+	u64 counters;
+	bool right;
+
+	KUNIT_ASSERT_NOT_NULL(test, bytes);
+	x86_pebs_count(format, bytes, bytes + left, GENMASK_ULL(COREPMU_MAX_COUNTERS - 1, 0),
+		       noise_counts, &counters);
+	right = x86_pebs_parse(format, bytes, left, &record);
+	end = bytes + record.size;
+	if (right) {
+		KUNIT_EXPECT_GT(test, record.size, 0);
+		KUNIT_EXPECT_LE(test, record.size, left);
+		KUNIT_EXPECT_TRUE(test, !record.regs || (const char *)(record.regs + 18) <= end);
+		KUNIT_EXPECT_TRUE(test, !record.xmm || (const char *)(record.xmm + 32) <= end);
+	}
+	kfree(bytes);
+
+	return right;
+}
+
 /* Whatever the bytes are: what a record points to is in it, and it ends where they do at last. */
 static void record_noise(struct kunit *test)
 {
 	u64 *words = kunit_kcalloc(test, NOISE_WORDS, sizeof(*words), GFP_KERNEL);
 	unsigned int round, i, format, taken = 0, arch = 0;
-	struct x86_pebs_record record;
 	struct rnd_state rnd;
 
 	KUNIT_ASSERT_NOT_NULL(test, words);
 	prandom_seed_state(&rnd, 22);
 	for (round = 0; round < NOISE_ROUNDS; round++) {
-		size_t left = prandom_u32_state(&rnd) % (NOISE_WORDS * sizeof(u64) + 1);
-		const char *end;
+		size_t left = 1 + prandom_u32_state(&rnd) % (NOISE_WORDS * sizeof(u64));
 
 		for (i = 0; i < NOISE_WORDS; i++)
 			words[i] = (u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd);
@@ -86,17 +111,10 @@ static void record_noise(struct kunit *test)
 						       (round & 8)) << 48;
 		if (format == PEBS_FORMAT_ARCH && (round & 4))
 			make_pieces(words, &rnd);
-		if (!x86_pebs_parse(format, words, left, &record))
+		if (!parse_bytes(test, format, words, left))
 			continue;
 		taken++;
 		arch += format == PEBS_FORMAT_ARCH;
-		end = (const char *)words + record.size;
-		KUNIT_ASSERT_GT(test, record.size, 0);
-		KUNIT_ASSERT_LE(test, record.size, left);
-		if (record.regs)
-			KUNIT_ASSERT_TRUE(test, (const char *)(record.regs + 18) <= end);
-		if (record.xmm)
-			KUNIT_ASSERT_TRUE(test, (const char *)(record.xmm + 32) <= end);
 	}
 	KUNIT_EXPECT_GT(test, taken, NOISE_ROUNDS / 10);
 	KUNIT_EXPECT_GT(test, arch, NOISE_ROUNDS / 200);

@@ -202,6 +202,8 @@ u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 	size_t room = PAGE_SIZE << (m->pebs_base & 0xf);
 	char *buffer = phys_to_virt(m->pebs_base & PAGE_MASK);
 	u64 *at = (u64 *)(buffer + wr);
+	u64 gp_mask = GENMASK_ULL(x86_model_this()->gp_width - 1, 0);
+	u64 fixed_mask = GENMASK_ULL(x86_model_this()->fixed_width - 1, 0);
 
 	if (!(m->pebs_index & INDEX_EN))
 		return set;
@@ -214,12 +216,11 @@ u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 			continue;
 		mine |= BIT_ULL(idx);
 		groups |= cfg_c & (GROUP_XMM | GROUP_GPR | GROUP_AUX);
+		/* What is beyond the overflow has been counted. */
 		if (idx < FIXED_BASE)
-			m->counter[idx] = (m->counter[idx] + reload) &
-					  GENMASK_ULL(x86_model_this()->gp_width - 1, 0);
+			m->counter[idx] += reload & gp_mask;
 		else
-			m->fixed[idx - FIXED_BASE] = (m->fixed[idx - FIXED_BASE] + reload) &
-						     GENMASK_ULL(x86_model_this()->fixed_width - 1, 0);
+			m->fixed[idx - FIXED_BASE] += reload & fixed_mask;
 	}
 	if (!mine)
 		return set;

@@ -115,7 +115,9 @@ void x86_model_cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, 
 	if (leaf == 7 && subleaf == 1) {
 		*eax = BIT(8);
 	} else if (leaf == 0x23 && !subleaf) {
-		*eax = BIT(0) | BIT(1) | (cpu->pebs == PEBS_MODEL_ARCH ? GENMASK(5, 4) : 0);
+		*eax = BIT(0) | BIT(1);
+		if (cpu->pebs == PEBS_MODEL_ARCH)
+			*eax |= BIT(2) | GENMASK(5, 4);
 		*ebx = BIT(0) | BIT(1) | BIT(2);
 	} else if (leaf == 0x23 && subleaf == 1) {
 		*eax = GENMASK(cpu->nr_gp - 1, 0) & ~cpu->holes;

@@ -217,6 +217,10 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	config = x86_pebs_config(desc, attr, config);
 
 	/* What a generic event counts is said by config alone: programs leave anything there. */
+	if (!is_generic(attr) && attr->config2 && desc->has_reload)
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config2 %#llx: counters do not begin anew when another overflows (acr_mask)",
+				      attr->config2);
 	latency = x86_pebs_wants_latency(desc, attr, config);
 	if (!is_generic(attr) && !latency &&
 	    ((attr->config1 && !intel_has_second(desc, config)) || attr->config2 ||

@@ -44,6 +44,7 @@ struct intel_uarch;
  * @pebs_counters: counters that there are architectural records of
  * @pebs_dist: of these, those whose are most precise
  * @ds_bit: bit of both that says that there are records, or 0
+ * @has_reload: the overflow of a counter can have others begin anew, which is not used
  * @user_disable: a counter can be kept from user space that may read others
  * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @late_nmis: an NMI may come after its overflow has been dealt with
@@ -86,6 +87,7 @@ struct x86_desc {
 	u64		pebs_counters;
 	u64		pebs_dist;
 	u64		ds_bit;
+	bool		has_reload;
 	bool		user_disable;
 	bool		masks_lvtpc;
 	bool		late_nmis;
