@@ -101,7 +101,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 72
+begin 74
 
 # ---- registers, without QEMU ----
 
