@@ -218,7 +218,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 
 	/* What a generic event counts is said by config alone: programs leave anything there. */
 	if (!is_generic(attr) && attr->config2 && desc->has_reload)
-		return corepmu_refuse(-EOPNOTSUPP,
+		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: counters do not begin anew when another overflows (acr_mask)",
 				      attr->config2);
 	latency = x86_pebs_wants_latency(desc, attr, config);
