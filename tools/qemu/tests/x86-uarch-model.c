@@ -168,6 +168,7 @@ static void test_models(void)
 		{ "icelake", 0x000606a6 },		/* Xeon Gold 6330 */
 		{ "sapphire-rapids", 0x000806f8 },	/* Xeon Platinum 8480 */
 		{ "alder-lake", 0x00090672 },		/* Core i9-12900K */
+		{ "lunar-lake", 0x000b06d1 },		/* Core Ultra 7 258V */
 		{ "zen1", 0x00800f12 },			/* EPYC 7601 */
 		{ "zen2", 0x00830f10 },			/* EPYC 7742 */
 		{ "zen3", 0x00a00f11 },			/* EPYC 7763 */
@@ -274,6 +275,21 @@ static void test_placement(void)
 		{ "sapphire-rapids", "MEM_LOAD_RETIRED.L1_MISS", 0x8d1, 0xf },
 		{ "alder-lake", "UOPS_ISSUED.ANY", 0x1ae, 0xff },
 		{ "alder-lake", "TOPDOWN.BAD_SPEC_SLOTS", 0x4a4, 0x1 },
+		{ "lunar-lake", "INST_RETIRED.ANY_P", 0xc0, 0x3ff },
+		{ "lunar-lake", "LD_BLOCKS.STORE_FORWARD", 0x8203, 0x3ff },
+		{ "lunar-lake", "L2_RQSTS.ALL_DEMAND_DATA_RD", 0xe124, 0x3ff },
+		{ "lunar-lake", "L1D_PENDING.LOAD", 0x148, 0x4 },
+		{ "lunar-lake", "IDQ_BUBBLES.CORE", 0x19c, 0x3ff },
+		{ "lunar-lake", "TOPDOWN.BACKEND_BOUND_SLOTS", 0x2a4, 0x3ff },
+		{ "lunar-lake", "TOPDOWN.BAD_SPEC_SLOTS", 0x4a4, 0x1 },
+		{ "lunar-lake", "TOPDOWN.BR_MISPREDICT_SLOTS", 0x8a4, 0x1 },
+		{ "lunar-lake", "TOPDOWN.MEMORY_BOUND_SLOTS", 0x10a4, 0x8 },
+		{ "lunar-lake", "UOPS_EXECUTED.THREAD", 0x1b1, 0x8 },
+		{ "lunar-lake", "UOPS_RETIRED.SLOTS", 0x2c2, 0x3ff },
+		{ "lunar-lake", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x2cd, 0x3 },
+		{ "lunar-lake", "MEM_INST_RETIRED.ALL_LOADS", 0x81d0, 0xf },
+		{ "lunar-lake", "MEM_INST_RETIRED.ANY", 0x87d0, 0x3ff },
+		{ "lunar-lake", "MEM_LOAD_RETIRED.L1_MISS", 0x8d1, 0xf },
 		{ "zen1", "ex_ret_instr", 0xc0, 0x3f },
 		{ "zen1", "ic_fetch_stall.ic_stall_back_pressure", 0x187, 0x3f },
 		{ "zen1", "no event: of Zen 2", 0xa9, 0 },
@@ -422,6 +438,41 @@ static void test_hybrid(void)
 	EXPECT(regs.edx == BIT(19) && !regs.eax);
 }
 
+/* Version 6: leaf 0xa has what both kinds have, leaf 0x23 what each has. */
+static void test_lunar_lake(void)
+{
+	const struct x86_uarch *core = x86_uarch_find("lunar-lake");
+	struct x86_pmu_cpuid regs = { 0 }, common;
+
+	EXPECT(make_uarch(core));
+	cpu.config.untold = core->untold;
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &common);
+	EXPECT(common.eax == (6 | 8 << 8 | 48 << 16 | 7 << 24) && common.ecx == 7);
+	x86_pmu_cpuid(&cpu.config, 0x23, 1, &regs);
+	EXPECT(regs.eax == 0x3ff && regs.ebx == 0xf);
+	EXPECT(counted(9, 0xc0) == 10 && get(IA32_PMC + 10) == 0xdeaddeaddeaddead);
+	cpu.config.perfmon = 5;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
+	EXPECT((regs.eax & 0xff) == 5);
+	cpu.config.perfmon = 4;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+
+	EXPECT(make_uarch(core->other));
+	cpu.config.untold = core->other->untold;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
+	EXPECT(!memcmp(&regs, &common, sizeof(regs)));
+	x86_pmu_cpuid(&cpu.config, 0x23, 1, &regs);
+	EXPECT(regs.eax == 0xff && regs.ebx == 0x77);
+	x86_pmu_cpuid(&cpu.config, 0x1a, 0, &regs);
+	EXPECT(regs.eax == X86_PMU_CORE_ATOM << 24);
+	/* Slots by a fixed-function counter: OS and USR, as what a selector makes of the event */
+	EXPECT(put(IA32_FIXED_CTR_CTRL, UINT64_C(3) << 24) && !put(IA32_FIXED_CTR_CTRL, 3 << 12));
+	cpu.config.fixed = 0x17;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+}
+
 static void test_metrics(void)
 {
 	uint64_t value, sum = 0;
@@ -518,6 +569,11 @@ static void test_second(void)
 	EXPECT(make_uarch(x86_uarch_find("alder-lake")->other));
 	EXPECT(second(0x2b7, MSR_OFFCORE_RSP_1, 0x10001) == 1 && !put(MSR_PEBS_FRONTEND, 0));
 
+	EXPECT(make("lunar-lake"));
+	EXPECT(second(0x12a, MSR_OFFCORE_RSP_0, 0x9e7fa000001) == 14);
+	EXPECT(second(0x3c6, MSR_PEBS_FRONTEND, 0x14) == 28);
+	EXPECT(second(0x40ad, MSR_PEBS_FRONTEND, 0xf) && !put(MSR_OFFCORE_RSP_0, BIT(44)));
+
 	EXPECT(make("haswell"));
 	EXPECT(!put(MSR_PEBS_FRONTEND, 0) && put(MSR_OFFCORE_RSP_1, 0x3fffff8fff));
 	cpu.config.has_second = false;
@@ -553,6 +609,7 @@ static const struct model_test tests[] = {
 	{ "AMD: a counter alone saturates",		test_saturation },
 	{ "AMD: merged counters",			test_merge },
 	{ "Alder Lake: two kinds of CPU",		test_hybrid },
+	{ "Lunar Lake: leaf 0x23, fixed-function counters 4 to 6", test_lunar_lake },
 	{ "slots are divided into metrics",		test_metrics },
 	{ "events with a second register",		test_second },
 	{ "the architecture alone has no such rules",	test_without_uarch },

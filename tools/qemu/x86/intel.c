@@ -7,6 +7,7 @@
  */
 #include "common/plugin.h"
 #include "x86/maker.h"
+#include "x86/uarch.h"
 
 /* IA32_FIXED_CTR_CTRL has four bits a counter: enable OS and USR, AnyThread, PMI. */
 #define FIXED_OS		1
@@ -48,7 +49,7 @@ static const struct x86_pmu_version_info intel_versions[X86_PMU_VERSIONS] = {
 	[X86_PMU_INTEL_V3]	= { "intel-v3", 4, 8, 0x7, 48, true,  true,  false },
 	[X86_PMU_INTEL_V4]	= { "intel-v4", 4, 8, 0x7, 48, true,  true,  true },
 	[X86_PMU_INTEL_V5]	= { "intel-v5", 8, 8, 0xf, 48, true,  true,  true },
-	[X86_PMU_INTEL_V6]	= { "intel-v6", 8, 8, 0xf, 48, true,  true,  true },
+	[X86_PMU_INTEL_V6]	= { "intel-v6", 8, 10, 0xf, 48, true,  true,  true },
 };
 
 static const struct x86_pmu_event_row intel_events[] = {
@@ -84,13 +85,21 @@ static const struct x86_pmu_event_row intel_umask2_events[] = {
 	X86_PMU_EVENT(0xfe, 0x02, BRANCHES, 2, 1),
 };
 
-/* The fixed-function counters, by number. */
+/*
+ * The fixed-function counters, by number. From 4 on they are Skymont's: slots of bad speculation,
+ * frontend bound and retiring, which count as its events of these names do (uarch-intel.c).
+ */
 static const struct x86_pmu_event fixed_events[] = {
 	{ X86_PMU_INSTRUCTIONS,	X86_PMU_NOTHING, 1, 1 },
 	{ X86_PMU_CYCLES,	X86_PMU_NOTHING, 1, 1 },
 	{ X86_PMU_CYCLES,	X86_PMU_NOTHING, 1, 2 },
 	{ X86_PMU_CYCLES,	X86_PMU_NOTHING, 4, 1 },
+	{ X86_PMU_CALLS,	X86_PMU_NOTHING, 4, 1 },
+	{ X86_PMU_CYCLES,	X86_PMU_INSTRUCTIONS, 1, 1 },
+	{ X86_PMU_INSTRUCTIONS,	X86_PMU_NOTHING, 1, 1 },
 };
+
+#define FIXED_COMMON		4	/* those that not only one microarchitecture has */
 
 /* Before version 5, fixed-function counters are told by their number alone. */
 static bool is_contiguous(uint32_t mask)
@@ -98,11 +107,19 @@ static bool is_contiguous(uint32_t mask)
 	return !(mask & (mask + 1));
 }
 
+static bool has_v6(const struct x86_pmu_config *config)
+{
+	return config->version >= X86_PMU_INTEL_V6;
+}
+
 static const char *intel_config_error(const struct x86_pmu_config *config)
 {
+	if (config->perfmon && (config->perfmon < 5 || !has_v6(config)))
+		return "tells of no such version";
 	if (config->fixed && !intel_versions[config->version].fixed)
 		return "has no fixed-function counters";
-	if (config->fixed >> X86_PMU_FIXED_MAX)
+	if (config->fixed >> FIXED_COMMON && !(config->uarch && config->fixed >> FIXED_COMMON ==
+					       config->uarch->fixed >> FIXED_COMMON))
 		return "has fixed-function counters 0 to 3 only";
 	if (config->version < X86_PMU_INTEL_V5 && !is_contiguous(config->fixed))
 		return "can leave out fixed-function counters at the end only";
@@ -124,11 +141,6 @@ static bool has_v2(const struct x86_pmu_config *config)
 static bool has_v4(const struct x86_pmu_config *config)
 {
 	return config->version >= X86_PMU_INTEL_V4;
-}
-
-static bool has_v6(const struct x86_pmu_config *config)
-{
-	return config->version >= X86_PMU_INTEL_V6;
 }
 
 static bool has_metrics(const struct x86_pmu_config *config)
@@ -331,9 +343,9 @@ static unsigned int intel_rdpmc(const struct x86_pmu_config *config, uint32_t se
 }
 
 static const struct x86_pmu_msr_row intel_msrs[] = {
-	{ "IA32_PMC",                    0x0c1, 1, X86_PMU_BANK_GP,    8,
+	{ "IA32_PMC",                    0x0c1, 1, X86_PMU_BANK_GP,    10,
 	  x86_msr_always, x86_msr_read_gp,          write_gp_short },
-	{ "IA32_PERFEVTSEL",             0x186, 1, X86_PMU_BANK_GP,    8,
+	{ "IA32_PERFEVTSEL",             0x186, 1, X86_PMU_BANK_GP,    10,
 	  x86_msr_always, x86_msr_read_select,      x86_msr_write_select },
 	{ "MSR_OFFCORE_RSP_0",           0x1a6, 1, X86_PMU_BANK_ONE,   1,
 	  x86_second_has_rsp_0, x86_second_read_rsp_0, x86_second_write_rsp_0 },
@@ -374,16 +386,16 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  x86_second_has_frontend, x86_second_read_frontend, x86_second_write_frontend },
 	{ "IA32_DS_AREA",                0x600, 1, X86_PMU_BANK_PEBS,  1,
 	  x86_pebs_in_ds, x86_pebs_read_ds_area,  x86_pebs_write_ds_area },
-	{ "IA32_A_PMC",                  0x4c1, 1, X86_PMU_BANK_GP,    8,
+	{ "IA32_A_PMC",                  0x4c1, 1, X86_PMU_BANK_GP,    10,
 	  has_full_width, x86_msr_read_gp,          write_gp_full },
 	/* Other names of the same registers */
-	{ "IA32_PMC_GP_CTR",             0x1900, 4, X86_PMU_BANK_GP,   8,
+	{ "IA32_PMC_GP_CTR",             0x1900, 4, X86_PMU_BANK_GP,   10,
 	  has_v6,         x86_msr_read_gp,          write_gp_full },
-	{ "IA32_PMC_GP_CFG_A",           0x1901, 4, X86_PMU_BANK_GP,   8,
+	{ "IA32_PMC_GP_CFG_A",           0x1901, 4, X86_PMU_BANK_GP,   10,
 	  has_v6,         x86_msr_read_select,      x86_msr_write_select },
 	{ "IA32_PMC_FX_CTR",             0x1980, 4, X86_PMU_BANK_FIXED, 16,
 	  has_v6,         read_fixed,               write_fixed },
-	{ "IA32_PMC_GP_CFG_C",           0x1903, 4, X86_PMU_BANK_GP,   8,
+	{ "IA32_PMC_GP_CFG_C",           0x1903, 4, X86_PMU_BANK_GP,   10,
 	  x86_pebs_architectural, x86_pebs_read_gp_cfg_c, x86_pebs_write_gp_cfg_c },
 	{ "IA32_PMC_FX_CFG_C",           0x1983, 4, X86_PMU_BANK_FIXED, 16,
 	  x86_pebs_architectural, x86_pebs_read_fx_cfg_c, x86_pebs_write_fx_cfg_c },
@@ -445,7 +457,7 @@ _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 
 static void perfmon_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *regs)
 {
-	unsigned int version = config->version - X86_PMU_INTEL_V1 + 1;
+	unsigned int version = config->perfmon ?: config->version - X86_PMU_INTEL_V1 + 1u;
 	uint64_t told = x86_pmu_global_counters(config) & ~config->untold;
 	uint32_t fixed = told >> X86_PMU_GLOBAL_FIXED;
 	unsigned int events = fixed & 8 ? EVENTS_WITH_SLOTS : EVENTS_COMMON;
@@ -485,8 +497,8 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 
 /*
  * Intel SDM, volume 2A, "CPUID", leaf 0x23: which subleaves there are; which bits event selectors
- * have; in subleaf 1 which counters, in subleaf 3 which architectural events. Subleaves 4 and 5 are
- * those of precise samples.
+ * have; in subleaf 1 which counters this CPU has, be it alone of its kind; in subleaf 3 which
+ * architectural events. Subleaves 4 and 5 are those of precise samples.
  */
 #define EXT_UMASK2		1
 #define EXT_EQ			2
@@ -497,7 +509,7 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t subleaf,
 			     struct x86_pmu_cpuid *regs)
 {
-	uint64_t told = x86_pmu_global_counters(config) & ~config->untold;
+	uint64_t told = x86_pmu_global_counters(config);
 
 	*regs = (struct x86_pmu_cpuid) { 0 };
 	switch (subleaf) {

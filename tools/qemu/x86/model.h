@@ -17,7 +17,7 @@
 #include "x86/second.h"
 
 #define X86_PMU_GP_MAX		16
-#define X86_PMU_FIXED_MAX	4
+#define X86_PMU_FIXED_MAX	7
 #define X86_PMU_COUNTERS_MAX	(X86_PMU_GP_MAX + X86_PMU_FIXED_MAX)
 #define X86_PMU_NO_COUNTER	X86_PMU_COUNTERS_MAX
 
@@ -60,10 +60,11 @@ enum x86_pmu_version {
  * struct x86_pmu_config - what kind of PMU it is; the same for all CPUs
  * @version: which registers there are
  * @uarch: whose events and rules hold besides; NULL for the architecture alone
+ * @perfmon: the version that CPUID leaf 0xa tells of; 0 for that of the registers (Intel)
  * @gp: how many general-purpose counters
  * @fixed: which of Intel's fixed-function counters, a bit each
  * @holes: general-purpose counters that are not there though one with a higher number is
- * @untold: counters that CPUID does not tell of, by their bits in the global registers
+ * @untold: counters that CPUID leaf 0xa does not tell of, by their bits in the global registers
  * @core_type: the kind of CPU where a machine has several, X86_PMU_CORE_*
  * @gp_width: bits of a general-purpose counter
  * @fixed_width: bits of a fixed-function counter
@@ -89,6 +90,7 @@ enum x86_pmu_version {
 struct x86_pmu_config {
 	enum x86_pmu_version version;
 	const struct x86_uarch *uarch;
+	unsigned int perfmon;
 	unsigned int gp;
 	uint32_t fixed;
 	uint32_t holes;

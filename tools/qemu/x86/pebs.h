@@ -21,7 +21,7 @@ enum {
 #define X86_PEBS_ARCHITECTURAL	15
 
 /* As many as there are counters in struct x86_pmu */
-#define X86_PEBS_COUNTERS	20
+#define X86_PEBS_COUNTERS	23
 
 /**
  * struct x86_pebs_config - what is not the same of all PMUs

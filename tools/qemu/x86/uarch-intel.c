@@ -219,6 +219,72 @@ static const struct x86_uarch gracemont = {
 	.events = gracemont_events, .nr_events = ARRAY_SIZE(gracemont_events),
 };
 
+/* ---- Lunar Lake: Lion Cove and Skymont ---- */
+
+static const struct x86_pmu_event_row lion_cove_events[] = {
+	X86_PMU_EVENT(0x03, 0x82, RETURNS, 1, 1),	/* LD_BLOCKS.STORE_FORWARD */
+	X86_PMU_EVENT(0x12, 0x0e, CACHE_MISSES, 1, 1),	/* DTLB_LOAD_MISSES.WALK_COMPLETED */
+	X86_PMU_EVENT(0x13, 0x0e, CACHE_MISSES, 1, 1),	/* DTLB_STORE_MISSES.WALK_COMPLETED */
+	STALLS(0xa4, 0x02, 0),				/* TOPDOWN.BACKEND_BOUND_SLOTS */
+	X86_PMU_EVENT(0xa4, 0x04, CALLS, 4, 1),		/* TOPDOWN.BAD_SPEC_SLOTS */
+	X86_PMU_EVENT(0xa4, 0x08, RETURNS, 4, 1),	/* TOPDOWN.BR_MISPREDICT_SLOTS */
+	X86_PMU_EVENT(0xa4, 0x10, CACHE_REFS, 4, 1),	/* TOPDOWN.MEMORY_BOUND_SLOTS */
+	X86_PMU_EVENT(0xb1, 0x01, INSTRUCTIONS, 1, 1),	/* UOPS_EXECUTED.THREAD */
+	X86_PMU_EVENT(0xc2, 0x02, INSTRUCTIONS, 1, 1),	/* UOPS_RETIRED.SLOTS */
+	X86_PMU_EVENT(0xcd, 0x02, STORES, 1, 1),	/* MEM_TRANS_RETIRED.STORE_SAMPLE */
+	X86_PMU_EVENT(0xd0, 0x87, CACHE_REFS, 1, 1),	/* MEM_INST_RETIRED.ANY */
+};
+
+/* intel_lnc_event_constraints[] of Linux 7.3, which has fewer of them than 6.12 */
+static const struct x86_uarch_rule lion_cove_rules[] = {
+	ANY(0x20, COUNTERS_0_3),
+	RULE(0x48, 0x01, COUNTER(2)),
+	RULE(0x75, 0x01, COUNTER(2)),
+	RULE(0xa3, 0x08, COUNTER(2)),
+	RULE(0xa3, 0x0c, COUNTER(2)),
+	RULE(0xa4, 0x04, COUNTER(0)),
+	RULE(0xa4, 0x08, COUNTER(0)),
+	RULE(0xa4, 0x10, COUNTER(3)),
+	RULE(0xb1, 0x01, COUNTER(3)),
+	RULE(0xcd, 0x01, COUNTERS_ALL & ~(COUNTER(0) | COUNTER(1))),
+	RULE(0xcd, 0x02, COUNTER(0) | COUNTER(1)),
+	RULE(0xd0, 0x87, COUNTERS_ALL),
+	RANGE(0xd0, 0xdf, COUNTERS_0_3),
+};
+
+/* intel_lnc_extra_regs[] */
+static const struct x86_second_row lion_cove_second[] = {
+	SECOND(0x2a, 0x01, RSP_0, 0xfffffffffff),
+	SECOND(0x2b, 0x01, RSP_1, 0xfffffffffff),
+	SECOND(0xc6, 0x02, FRONTEND, 0x9),
+	SECOND(0xc6, 0x03, FRONTEND, 0x7fff1f),
+	SECOND(0xad, 0x40, FRONTEND, 0xf),
+	SECOND(0xc2, 0x04, FRONTEND, 0x8),
+};
+
+static const struct x86_pmu_event_row skymont_events[] = {
+	X86_PMU_EVENT(0x73, 0x00, CALLS, 4, 1),		/* TOPDOWN_BAD_SPECULATION.ALL */
+	STALLS(0x9c, 0x01, 0),				/* TOPDOWN_FE_BOUND.ALL */
+	STALLS(0xa4, 0x02, 0),				/* TOPDOWN_BE_BOUND.ALL */
+	X86_PMU_EVENT(0xc2, 0x02, INSTRUCTIONS, 1, 1),	/* TOPDOWN_RETIRING.ALL */
+	X86_PMU_EVENT(0xd0, 0x83, CACHE_REFS, 1, 1),	/* MEM_UOPS_RETIRED.ALL */
+};
+
+/* intel_cmt_extra_regs[] */
+static const struct x86_second_row skymont_second[] = {
+	SECOND(0xb7, 0x01, RSP_0, 0x800ff3ffffffffff),
+	SECOND(0xb7, 0x02, RSP_1, 0xff3ffffffffff),
+};
+
+/* intel_skt_event_constraints[]: those of fixed-function counters alone, 4 to 6 among them */
+static const struct x86_uarch skymont = {
+	.name = "skymont", .version = X86_PMU_INTEL_V6, .gp = 8, .fixed = 0x77,
+	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
+	.untold = UINT64_C(0x70) << X86_PMU_GLOBAL_FIXED,
+	.second = skymont_second, .nr_second = ARRAY_SIZE(skymont_second),
+	.events = skymont_events, .nr_events = ARRAY_SIZE(skymont_events),
+};
+
 const struct x86_uarch x86_uarch_intel[] = {
 	{
 		.name = "haswell", .version = X86_PMU_INTEL_V3, .gp = 4, .fixed = 0x7,
@@ -254,6 +320,14 @@ const struct x86_uarch x86_uarch_intel[] = {
 		.models = { { 6, 0x97, 0x97 }, { 6, 0x9a, 0x9a }, { 6, 0xb7, 0xb7 },
 			    { 6, 0xba, 0xba }, { 6, 0xbf, 0xbf } },
 		TABLES(golden_cove),
+	}, {
+		/* Leaf 0x23 tells of all that a CPU has, and Linux has them from there. */
+		.name = "lunar-lake", .version = X86_PMU_INTEL_V6, .gp = 10, .fixed = 0xf,
+		.core_type = X86_PMU_CORE_CORE, .other = &skymont, .nr_metrics = 8,
+		.lbr = X86_LBR_ARCH,
+		.untold = UINT64_C(0x300) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
+		.models = { { 6, 0xbd, 0xbd } },
+		TABLES(lion_cove),
 	},
 	{ .name = NULL }
 };

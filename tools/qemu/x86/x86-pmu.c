@@ -47,6 +47,7 @@ const char *const plugin_name = "x86-pmu";
 /* The options as given. */
 static struct {
 	const char *model;
+	uint64_t perfmon;
 	uint64_t counters;
 	uint64_t fixed;
 	uint64_t width;
@@ -82,6 +83,7 @@ static struct {
 	const char *verbose;
 	uint64_t tsc_mhz;
 } opt = {
+	.perfmon = OPTION_UNSET,
 	.counters = OPTION_UNSET,
 	.fixed = OPTION_UNSET,
 	.width = OPTION_UNSET,
@@ -97,6 +99,7 @@ static struct {
 
 static const struct option options[] = {
 	{ .name = "model",	 .text = &opt.model },
+	{ .name = "perfmon",	 .number = &opt.perfmon },
 	{ .name = "counters",	 .number = &opt.counters },
 	{ .name = "fixed",	 .number = &opt.fixed },
 	{ .name = "width",	 .number = &opt.width },
@@ -483,6 +486,8 @@ static int configure(struct x86_pmu_config *c)
 {
 	const char *error;
 
+	if (opt.perfmon != OPTION_UNSET)
+		c->perfmon = opt.perfmon < UINT8_MAX ? opt.perfmon : UINT8_MAX;
 	if (opt.counters != OPTION_UNSET)
 		c->gp = opt.counters < UINT32_MAX ? opt.counters : UINT32_MAX;
 	if (opt.width != OPTION_UNSET)
@@ -524,6 +529,7 @@ static int configure_uarch(const struct x86_uarch *uarch)
 		return configure(&config);
 	config.untold = uarch->untold;
 	x86_pmu_uarch_defaults(&other_config, uarch->other);
+	other_config.untold = uarch->other->untold;
 	return configure(&config) || configure(&other_config);
 }
 
@@ -533,7 +539,7 @@ static int read_model(void)
 	int i;
 
 	if (opt.atoms != OPTION_UNSET && (!uarch || !uarch->other))
-		return plugin_refuse("'atoms' wants a model that has two kinds of CPU: alder-lake");
+		return plugin_refuse("'atoms' wants a model that has two kinds of CPU: alder-lake, lunar-lake");
 
 	if (!opt.model) {
 		default_model = true;
@@ -547,7 +553,7 @@ static int read_model(void)
 	}
 	if (uarch)
 		return configure_uarch(uarch);
-	return plugin_refuse("unknown model '%s' (known: intel-v1 to intel-v6, amd-legacy, amd-core, amd-v2, haswell, skylake, icelake, sapphire-rapids, alder-lake, zen1 to zen5)",
+	return plugin_refuse("unknown model '%s' (known: intel-v1 to intel-v6, amd-legacy, amd-core, amd-v2, haswell, skylake, icelake, sapphire-rapids, alder-lake, lunar-lake, zen1 to zen5)",
 			     opt.model);
 }
 
