@@ -168,7 +168,12 @@ static const struct constraint constraints[] = {
 	{ 0xad, 0, 0x04a4, 0x1 },
 	{ 0xaa, INTEL_CORE, 0x02cd, 0x1 },
 	{ 0x8f, 0, 0x20c4, 0xff },
-	/* Lion Cove, of whose ten counters this CPU has eight */
+	/* Lion Cove, of whose ten counters this CPU has eight, and Skymont */
+	{ 0xbd, INTEL_CORE, 0x0148, 0x4 },
+	{ 0xbd, INTEL_CORE, 0x01b1, 0x8 },
+	{ 0xbd, INTEL_CORE, 0x08a4, 0x1 },
+	{ 0xbd, INTEL_CORE, 0x87d0, 0xff },
+	{ 0xbd, INTEL_ATOM, 0x02a4, 0x3f },
 	{ 0xbd, INTEL_CORE, 0x08a3, 0x4 },
 	{ 0xbd, INTEL_CORE, 0x10a4, 0x8 },
 	{ 0xbd, INTEL_CORE, 0x02cd, 0x3 },
@@ -443,16 +448,21 @@ static void uarch_reference_cycles(struct kunit *test)
 	}
 }
 
-/* From Ice Lake on INST_RETIRED.PREC_DIST is fixed counter 0's alone. */
+/*
+ * From Ice Lake and Gracemont on fixed counters are named by unit masks of event 0, 0 by that of
+ * INST_RETIRED.PREC_DIST. Skymont has three more.
+ */
 static void uarch_prec_dist(struct kunit *test)
 {
 	static const struct {
 		u8 model, kind;
-		s64 counters;
+		s64 counters[2];
 	} table[] = {
-		{ 0x5e, 0, -EINVAL }, { 0x6a, 0, FIXED(0) }, { 0x8c, 0, FIXED(0) },
-		{ 0x8f, 0, FIXED(0) }, { 0xad, 0, FIXED(0) }, { 0x97, INTEL_CORE, FIXED(0) },
-		{ 0x97, INTEL_ATOM, -EINVAL }, { 0xaf, 0, -EINVAL },
+		{ 0x5e, 0, { -EINVAL, -EINVAL } }, { 0x86, 0, { -EINVAL, -EINVAL } },
+		{ 0x6a, 0, { FIXED(0), FIXED(1) } }, { 0x8c, 0, { FIXED(0), FIXED(1) } },
+		{ 0x8f, 0, { FIXED(0), FIXED(1) } }, { 0xad, 0, { FIXED(0), FIXED(1) } },
+		{ 0x97, INTEL_CORE, { FIXED(0), FIXED(1) } },
+		{ 0x97, INTEL_ATOM, { FIXED(0), FIXED(1) } }, { 0xaf, 0, { FIXED(0), FIXED(1) } },
 	};
 	struct x86_model_cpu cpu = plain;
 	unsigned int i;
@@ -461,8 +471,10 @@ static void uarch_prec_dist(struct kunit *test)
 		struct perf_event *event = uarch_start_model(test, table[i].model,
 							     table[i].kind, 8);
 
-		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), table[i].counters);
-		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0200), -EINVAL);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), table[i].counters[0]);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0200), table[i].counters[1]);
+		/* No more counters than that */
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
 		/* A fixed counter has no threshold. */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x1000100), -EINVAL);
 		uarch_end(test);
@@ -477,6 +489,35 @@ static void uarch_prec_dist(struct kunit *test)
 	cpu.model = 0x6a;
 	cpu.nr_fixed = 0;
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start(test, &cpu), 0x0100), -EINVAL);
+}
+
+/* Skymont has fixed counters 4 to 6 and no 3; others' with that number are nobody's. */
+static void uarch_skymont_fixed(struct kunit *test)
+{
+	static const u16 events[] = { 0x0073, 0x019c, 0x02c2 };
+	struct x86_model_cpu cpu = plain;
+	struct perf_event *event;
+	unsigned int i;
+
+	cpu.model = 0xbd;
+	cpu.kind = INTEL_ATOM;
+	cpu.version = 5;
+	cpu.fixed_map = 0x7f;
+	event = uarch_start(test, &cpu);
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, events[i]),
+				GP(cpu.nr_gp) | FIXED(4 + i));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500 + 0x100 * i),
+				FIXED(4 + i));
+	}
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), -EINVAL);
+	uarch_end(test);
+
+	cpu.kind = INTEL_CORE;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), FIXED(3));
+	uarch_end(test);
 }
 
 /* Counter 3 is microcode's where transactions take it. */
@@ -506,6 +547,7 @@ static struct kunit_case uarch_cases[] = {
 	KUNIT_CASE(uarch_kernel_names),
 	KUNIT_CASE(uarch_reference_cycles),
 	KUNIT_CASE(uarch_prec_dist),
+	KUNIT_CASE(uarch_skymont_fixed),
 	KUNIT_CASE(uarch_leaves_tsx_its_counter),
 	{ }
 };

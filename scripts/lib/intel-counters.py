@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which counters of Intel's CPUs count which event: the table of the driver.
 
-intel-counters.py generate NEW OLD   print drivers/corepmu/x86/intel-table.c
-intel-counters.py compare NEW OLD    hold the table against the kernel's own constraints
+intel-counters.py generate NEW OLD NEWEST   print drivers/corepmu/x86/intel-table.c
+intel-counters.py compare NEW OLD NEWEST    hold the table against the kernel's own constraints
 
-NEW and OLD are directories of Debian's linux-source-6.12 and linux-source-6.1. The table is
-made of perf's events, tools/perf/pmu-events/arch/x86: "Counter" of NEW's, and "CounterHTOff"
-of OLD's, which the later ones have no more. The kernel's constraints, of
-arch/x86/events/intel/core.c, are what the table is compared with, not what it is made of: where
-they allow less, one of the RESOLVED below says what is done.
+They are directories of Debian's linux-source-6.12, 6.1 and 7.x. The table is made of perf's
+events, tools/perf/pmu-events/arch/x86: "Counter" of NEW's, with NEWEST's for what NEW knows but
+a part of, and "CounterHTOff" of OLD's, which the later ones have no more. The kernel's
+constraints, of arch/x86/events/intel/core.c, are what the table is compared with, not what it is
+made of: where they allow less, one of the RESOLVED below says what is done.
 """
 import collections
 import json
@@ -53,6 +53,9 @@ UARCHES = {
     "skymont": ("skt", ["lunarlake/cpu_atom"]),
 }
 
+# Of these NEW has but a part, 35 and 40 of 325 and 302 events, and NEWEST the rest
+FROM_NEWEST = {"lion_cove", "skymont"}
+
 # What the table has where the sources leave a doubt, and why: (event, unit mask or None for
 # all) -> (counters, reason).
 NOT_NAMED = "perf's events have no such name, the kernel allows less than the default"
@@ -76,16 +79,8 @@ RESOLVED = {
         (0xCE, None): (0x1, NOT_NAMED),
     },
     "lion_cove": {
-        (0x48, 0x01): (0x4, NOT_NAMED),
-        (0x75, 0x01): (0x4, NOT_NAMED),
         (0xA3, 0x08): (0x4, NOT_NAMED),
         (0xA3, 0x0C): (0x4, NOT_NAMED),
-        (0xA4, 0x04): (0x1, NOT_NAMED),
-        (0xA4, 0x08): (0x1, NOT_NAMED),
-        (0xA4, 0x10): (0x8, NOT_NAMED),
-        (0xB1, 0x01): (0x8, NOT_NAMED),
-        (0xCD, 0x01): (0x3FC, "the kernel keeps it from counters 0 and 1, perf's events do not: "
-                              "what both have"),
     },
 }
 
@@ -96,8 +91,11 @@ def mask(counters):
 
 
 def codes(event):
-    """The event and unit mask of an event of perf's, as config has them: several for some."""
+    """The event and unit mask of an event of perf's, as config has them: several for some, and
+    none with a second unit mask, which is like one without a name."""
     umask = int(event.get("UMask", "0").split(",")[0], 16)
+    if umask > 0xFF:
+        return
     for code in event["EventCode"].split(","):
         yield umask << 8 | int(code, 16)
 
@@ -120,28 +118,25 @@ def load(tree, directory):
             yield event
 
 
-def has_prec_dist(tree, directory):
-    """Is INST_RETIRED.PREC_DIST fixed counter 0's, as event 0 with a unit mask of 1?"""
-    return any(event["EventName"] == "INST_RETIRED.PREC_DIST" and
-               event.get("Counter") == "Fixed counter 0" for event in read(tree, directory))
-
-
 class Uarch:
     """One microarchitecture: counters by code, and how many there are."""
 
-    def __init__(self, new, old, name):
+    def __init__(self, trees, name):
+        new, old, newest = trees
         self.name = name
+        # Where they disagree, what they have in common
+        self.trees = [new, newest] if name in FROM_NEWEST else [new]
         self.kernel, self.directories = UARCHES[name]
         self.named = {}
         self.names = collections.defaultdict(set)
         self.conflicts = []
-        for directory in self.directories:
-            self.add(new, old, directory)
+        for tree in self.trees:
+            for directory in self.directories:
+                self.add(tree, old, directory)
         self.all = 0
         for counters in self.named.values():
             self.all |= counters
         self.all = (1 << self.all.bit_length()) - 1
-        self.prec_dist = any(has_prec_dist(new, d) for d in self.directories)
         self.resolve()
 
     def resolve(self):
@@ -213,9 +208,9 @@ class Uarch:
         return exact, rest
 
 
-def uarches(new, old):
+def uarches(trees):
     """All of them."""
-    return [Uarch(new, old, name) for name in UARCHES]
+    return [Uarch(trees, name) for name in UARCHES]
 
 
 # The kernel's constraints
@@ -259,17 +254,18 @@ def kernel_lookup(rows, code, everything):
     return everything
 
 
-def compare(new, old):
+def compare(trees):
     """Print each difference. The status is 1 if the table has a counter that the kernel has
     not, or decides what is not in doubt."""
-    tables, bad = kernel_tables(new), 0
-    for uarch in uarches(new, old):
-        rows, groups = tables[uarch.kernel], collections.defaultdict(list)
+    tables, bad = {tree: kernel_tables(tree) for tree in trees}, 0
+    for uarch, tree in [(uarch, tree) for uarch in uarches(trees) for tree in uarch.trees]:
+        rows, groups = tables[tree][uarch.kernel], collections.defaultdict(list)
         for code in (code for code in range(0x10000) if code & 0xFF):
             ours, theirs = uarch.lookup(code), kernel_lookup(rows, code, uarch.all)
             if ours != theirs:
                 groups[ours & ~theirs == 0, code not in uarch.named, ours, theirs].append(code)
-        print(f"{uarch.name}: of counters {uarch.all:#x}; intel_{uarch.kernel}_event_constraints")
+        print(f"{uarch.name}: of counters {uarch.all:#x}; intel_{uarch.kernel}_event_constraints, "
+              f"{version(tree)}")
         for (narrower, unnamed, ours, theirs), those in sorted(groups.items()):
             which = " ".join(f"{code:#06x}" for code in those[:64])
             reason = "perf's events say so"
@@ -309,9 +305,9 @@ HEAD = """\
 /*
  * corepmu: x86: which counters of Intel's CPUs count which event
  *
- * Made by scripts/intel-counters, of perf's events in {new} and
- * {old} (tools/perf/pmu-events/arch/x86); struct intel_uarch says what
- * it means. Do not edit: what is to be decided is in scripts/lib/intel-counters.py.
+ * Made by scripts/intel-counters, of perf's events in {new}, {old} and, for
+ * Lunar Lake, {newest} (tools/perf/pmu-events/arch/x86); struct intel_uarch says what it
+ * means. Do not edit: what is to be decided is in scripts/lib/intel-counters.py.
  */
 #include <linux/kernel.h>
 #include <linux/types.h>
@@ -361,10 +357,11 @@ def models(new):
                     yield model, unit, name
 
 
-def generate(new, old):
+def generate(trees):
     """Print the table."""
-    print(HEAD.format(new=version(new), old=version(old)), end="")
-    everything = uarches(new, old)
+    new, old, newest = trees
+    print(HEAD.format(new=version(new), old=version(old), newest=version(newest)), end="")
+    everything = uarches(trees)
     for uarch in everything:
         exact, rest = uarch.rows()
         print_codes(uarch.name, "codes", exact, 6)
@@ -379,8 +376,6 @@ def generate(new, old):
                 name = f"{uarch.name}_{what}"
                 print(f"\t\t.{what} = {name},")
                 print(f"\t\t.nr_{what} = ARRAY_SIZE({name}),")
-        if uarch.prec_dist:
-            print("\t\t.prec_dist = true,")
         print("\t},")
     print("};\n\nconst struct intel_model intel_models[] = {")
     kinds = {"": "0", "cpu_core": "INTEL_CORE", "cpu_atom": "INTEL_ATOM"}
@@ -391,12 +386,12 @@ def generate(new, old):
 
 def main():
     """The command line."""
-    if len(sys.argv) != 4 or sys.argv[1] not in ("generate", "compare"):
+    if len(sys.argv) != 5 or sys.argv[1] not in ("generate", "compare"):
         sys.exit(__doc__)
-    new, old = pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    trees = [pathlib.Path(arg) for arg in sys.argv[2:]]
     if sys.argv[1] == "compare":
-        sys.exit(compare(new, old))
-    generate(new, old)
+        sys.exit(compare(trees))
+    generate(trees)
 
 
 if __name__ == "__main__":

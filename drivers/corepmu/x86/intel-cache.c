@@ -2,12 +2,12 @@
 /*
  * corepmu: x86: generic events of Intel's microarchitectures
  *
- * The numbers are those of the *_hw_cache_event_ids[] in arch/x86/events/intel/core.c, as far
- * as perf's events of the microarchitecture (tools/perf/pmu-events/arch/x86) have the code or
- * its unit mask's bits, whose names they bear here. Left out are those that only the kernel
- * has: L1D.ALL_M_REPLACEMENT and HW_PRE_REQ.DL1_MISS of Ivy Bridge, 0x0481 from Gracemont on,
- * and for branches 0x04c4 and 0x04c5 of Golden Cove, for which the architectural ones stand.
- * What the kernel counts with OFFCORE_RSP (LL and NODE) has a second register: intel-second.c.
+ * The numbers are those of the *_hw_cache_event_ids[] in arch/x86/events/intel/core.c, as far as
+ * perf's events of the microarchitecture (tools/perf/pmu-events/arch/x86) have the code or its
+ * unit mask's bits, whose names they bear here. Left out are those that only the kernel has:
+ * L1D.ALL_M_REPLACEMENT and HW_PRE_REQ.DL1_MISS of Ivy Bridge, 0x0481 of Gracemont and Crestmont,
+ * and for branches 0x04c4 and 0x04c5 of Golden Cove, for which the architectural ones stand. What
+ * the kernel counts with OFFCORE_RSP (LL and NODE) has a second register: intel-second.c.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -31,6 +31,7 @@
 #define GLM	BIT(UARCH_GOLDMONT)
 #define GLP	BIT(UARCH_GOLDMONT_PLUS)
 #define TNT	BIT(UARCH_TREMONT)
+#define SKT	BIT(UARCH_SKYMONT)
 #define GRT	(BIT(UARCH_GRACEMONT) | BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT))
 
 /**
@@ -54,7 +55,7 @@ static const struct generic_event cache_events[] = {
 	{ BNL, X86_CACHE(L1D, READ, ACCESS), 0x2140 },
 	/* L1D.REPLACEMENT, L2_RQSTS.ALL_DEMAND_DATA_RD, MEM_UOPS_RETIRED.L1_MISS_LOADS */
 	{ NHM | WSM | SNB | IVB | HSW | SKL | ICL, X86_CACHE(L1D, READ, MISS), 0x0151 },
-	{ GLC, X86_CACHE(L1D, READ, MISS), 0xe124 },
+	{ GLC | LNC, X86_CACHE(L1D, READ, MISS), 0xe124 },
 	{ SLM, X86_CACHE(L1D, READ, MISS), 0x0104 },
 	/* MEM_INST_RETIRED.STORES, MEM_UOPS_RETIRED.*_STORES, .ALL_STORES, L1D_CACHE.ST */
 	{ NHM | WSM, X86_CACHE(L1D, WRITE, ACCESS), 0x020b },
@@ -75,7 +76,7 @@ static const struct generic_event cache_events[] = {
 	{ NHM | WSM | SNB | IVB | HSW | BNL | SLM | GLM | GLP | TNT | GRT,
 	  X86_CACHE(L1I, READ, MISS), 0x0280 },
 	{ SKL | ICL, X86_CACHE(L1I, READ, MISS), 0x0283 },
-	{ GLC, X86_CACHE(L1I, READ, MISS), 0xe424 },
+	{ GLC | LNC, X86_CACHE(L1I, READ, MISS), 0xe424 },
 
 	/* L2_LD.SELF.DEMAND, L2_ST.SELF.DEMAND: .MESI and .I_STATE */
 	{ BNL, X86_CACHE(LL, READ, ACCESS), 0x4f29 },
@@ -123,7 +124,7 @@ static const struct generic_event cache_events[] = {
 	/* ITLB.MISSES; PAGE_WALKS.I_SIDE_WALKS, edges of .I_SIDE_CYCLES; ITLB.MISS, .FILLS */
 	{ BNL, X86_CACHE(ITLB, READ, MISS), 0x0282 },
 	{ SLM, X86_CACHE(ITLB, READ, MISS), 0x40205 },
-	{ GLM | GLP | TNT, X86_CACHE(ITLB, READ, MISS), 0x0481 },
+	{ GLM | GLP | TNT | SKT, X86_CACHE(ITLB, READ, MISS), 0x0481 },
 
 	/* BR_INST_RETIRED.ALL_BRANCHES */
 	{ ~0U, X86_CACHE(BPU, READ, ACCESS), 0x00c4 },

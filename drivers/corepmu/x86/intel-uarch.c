@@ -95,6 +95,16 @@ unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told
 	return told;
 }
 
+/* From Golden Cove and Gracemont on */
+#define NEW_UARCHES	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) |	\
+			 BIT(UARCH_LION_COVE) | BIT(UARCH_GRACEMONT) |		\
+			 BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT))
+
+static bool is_one_of(const struct intel_uarch *uarch, u32 uarches)
+{
+	return uarch && uarches & BIT(uarch - intel_uarches);
+}
+
 static const struct intel_codes *find_code(const struct intel_codes *sets, unsigned int nr_sets,
 					   u16 code)
 {
@@ -123,7 +133,7 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
 	const struct intel_codes *found = NULL;
 
-	/* No name has a second unit mask. */
+	/* The table has no second unit masks: these are as unit masks without a name. */
 	if (uarch && !(config & EVNTSEL_UMASK2))
 		found = find_code(uarch->codes, uarch->nr_codes, code);
 	if (!found && intel_is_architectural(config))
@@ -132,6 +142,84 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 		found = find_code(uarch->rest, uarch->nr_rest, code & EVNTSEL_EVENT);
 
 	return found ? found->counters : COMMON_COUNTERS;
+}
+
+/* What each fixed counter counts */
+static const u16 fixed_events[] = {
+	EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES, EVENT_SLOTS,
+};
+
+/*
+ * Likewise of Skymont, which has no slots: TOPDOWN_BAD_SPECULATION.ALL, TOPDOWN_FE_BOUND.ALL,
+ * TOPDOWN_RETIRING.ALL ("Fixed counter 4" to 6 of perf's events of Lunar Lake). Other counters
+ * count them too.
+ */
+static const u16 skymont_fixed_events[] = {
+	EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES, 0, 0x0073, 0x019c, 0x02c2,
+};
+
+/*
+ * A fixed counter by its number, as perf's events name them: INST_RETIRED.ANY and PREC_DIST are
+ * event 0 with unit mask 1, TOPDOWN_RETIRING.ALL of Skymont has 7. The kernel knows them from 7.x
+ * on (intel_icl_event_constraints[] and later ones in arch/x86/events/intel/core.c).
+ */
+#define PSEUDO_EVENT(n)		(((n) + 1) << 8)
+#define PSEUDO_UARCHES		(NEW_UARCHES | BIT(UARCH_ICE_LAKE))
+#define REF_TSC_COUNTER		2
+
+/* 0 stands for a counter that is not there. */
+static const u16 *fixed_events_of(const struct intel_uarch *uarch, unsigned int *nr)
+{
+	if (uarch == &intel_uarches[UARCH_SKYMONT]) {
+		*nr = ARRAY_SIZE(skymont_fixed_events);
+		return skymont_fixed_events;
+	}
+	*nr = ARRAY_SIZE(fixed_events);
+
+	return fixed_events;
+}
+
+/**
+ * intel_known_fixed() - the fixed counters of which it is known what they count
+ * @uarch: the microarchitecture, NULL if it is not known
+ * @told: those that CPUID tells of, from bit 0 on
+ *
+ * Return: a bit for each, from FIXED_COUNTER_BASE on
+ */
+u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told)
+{
+	unsigned int nr, i;
+	const u16 *events = fixed_events_of(uarch, &nr);
+	u64 known = 0;
+
+	for (i = 0; i < nr; i++)
+		if (events[i])
+			known |= BIT_ULL(i);
+
+	return (told & known) << FIXED_COUNTER_BASE;
+}
+
+/**
+ * intel_fixed_counters() - the fixed counters that can count an event
+ * @uarch: the microarchitecture, NULL if it is not known
+ * @config: the event
+ *
+ * Return: a bit for each, from FIXED_COUNTER_BASE on, whether the CPU has it or not
+ */
+u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config)
+{
+	unsigned int nr, i;
+	const u16 *events = fixed_events_of(uarch, &nr);
+	u64 fixed = 0;
+
+	for (i = 0; i < nr; i++)
+		if (events[i] && (config == events[i] ||
+				  (config == PSEUDO_EVENT(i) && is_one_of(uarch, PSEUDO_UARCHES))))
+			fixed |= BIT_ULL(FIXED_COUNTER_BASE + i);
+	if (config == EVENT_REFERENCE_CYCLES && intel_counts_tsc(uarch))
+		fixed |= BIT_ULL(FIXED_COUNTER_BASE + REF_TSC_COUNTER);
+
+	return fixed;
 }
 
 /*
@@ -193,10 +281,7 @@ int intel_refuse_uarch(const struct x86_desc *desc, u64 config)
  */
 bool intel_counts_tsc(const struct intel_uarch *uarch)
 {
-	const u32 those = BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) | BIT(UARCH_LION_COVE) |
-			  BIT(UARCH_GRACEMONT) | BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT);
-
-	return uarch && those & BIT(uarch - intel_uarches);
+	return is_one_of(uarch, NEW_UARCHES);
 }
 
 /**

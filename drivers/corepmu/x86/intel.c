@@ -53,22 +53,14 @@
 #define IN_TX_CP_COUNTER	BIT_ULL(2)
 
 /* SDM volume 3, table "Pre-defined Architectural Performance Events" */
-#define EVENT_CORE_CYCLES	0x003c
-#define EVENT_INSTRUCTIONS	0x00c0
-#define EVENT_REFERENCE_CYCLES	0x013c
 #define EVENT_LLC_REFERENCES	0x4f2e
 #define EVENT_LLC_MISSES	0x412e
 #define EVENT_BRANCHES		0x00c4
 #define EVENT_BRANCH_MISSES	0x00c5
-/* Pseudo-encoding of the kernel: reference cycles, on fixed counter 2 alone */
-#define EVENT_REF_CYCLES	0x0300
-
-/* Likewise: slots, on fixed counter 3 */
-#define EVENT_SLOTS		0x0400
-
-/* INST_RETIRED.PREC_DIST from Ice Lake on, on fixed counter 0 alone */
-#define EVENT_PREC_DIST		0x0100
-/* Its number before, which Ice Lake has on the same counter: intel_icl_event_constraints */
+/*
+ * INST_RETIRED.PREC_DIST before it had fixed counter 0, where Ice Lake has it by this number
+ * too: intel_icl_event_constraints
+ */
 #define EVENT_OLD_PREC_DIST	0x01c0
 
 /* Pseudo-encodings of the kernel: the parts of slots that PERF_METRICS has, in its order */
@@ -87,11 +79,6 @@ static const struct {
 	{ EVENT_LLC_MISSES,	PERF_COUNT_HW_CACHE_MISSES },
 	{ EVENT_BRANCHES,	PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
 	{ EVENT_BRANCH_MISSES,	PERF_COUNT_HW_BRANCH_MISSES },
-};
-
-/* What each fixed counter counts */
-static const u16 fixed_events[] = {
-	EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES, EVENT_SLOTS,
 };
 
 static u64 intel_cache(const struct x86_desc *desc, u64 generic)
@@ -162,16 +149,8 @@ static bool is_old_prec_dist(const struct x86_desc *desc, u64 config)
 
 static u64 fixed_counters_of(const struct x86_desc *desc, u64 config)
 {
-	u64 fixed = 0;
-	unsigned int i;
+	u64 fixed = intel_fixed_counters(desc->uarch, config);
 
-	for (i = 0; i < ARRAY_SIZE(fixed_events); i++)
-		if (config == fixed_events[i])
-			fixed |= BIT_ULL(FIXED_COUNTER_BASE + i);
-	if (config == EVENT_REFERENCE_CYCLES && intel_counts_tsc(desc->uarch))
-		fixed |= BIT_ULL(FIXED_COUNTER_BASE + 2);
-	if (config == EVENT_PREC_DIST && desc->uarch && desc->uarch->prec_dist)
-		fixed |= BIT_ULL(FIXED_COUNTER_BASE);
 	if (is_old_prec_dist(desc, config))
 		fixed |= BIT_ULL(FIXED_COUNTER_BASE);
 
@@ -288,7 +267,7 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 }
 
 /* Fixed counters: a number of them, from version 5 on a bitmap besides. */
-static u64 fixed_counters(unsigned int version, u32 ecx, u32 edx)
+static u64 fixed_counters(const struct intel_uarch *uarch, unsigned int version, u32 ecx, u32 edx)
 {
 	unsigned int nr = version >= 2 ? FIELD_GET(EDX_NR_FIXED, edx) : 0;
 	u64 fixed = nr ? GENMASK_ULL(nr - 1, 0) : 0;
@@ -296,8 +275,7 @@ static u64 fixed_counters(unsigned int version, u32 ecx, u32 edx)
 	if (version >= 5)
 		fixed |= ecx;
 
-	/* The events of others are not the kernel's generic ones. */
-	return (fixed & GENMASK_ULL(ARRAY_SIZE(fixed_events) - 1, 0)) << FIXED_COUNTER_BASE;
+	return intel_known_fixed(uarch, fixed);
 }
 
 /*
@@ -331,8 +309,7 @@ static void describe_extension(struct x86_desc *desc)
 		return;
 	desc->nr_gp = fls64(general);
 	desc->holes = GENMASK_ULL(desc->nr_gp - 1, 0) & ~general;
-	desc->pmu->counters = general |
-		(ebx & GENMASK_ULL(ARRAY_SIZE(fixed_events) - 1, 0)) << FIXED_COUNTER_BASE;
+	desc->pmu->counters = general | intel_known_fixed(desc->uarch, ebx);
 }
 
 /*
@@ -392,7 +369,8 @@ int intel_describe(struct x86_desc *desc)
 
 	desc->uarch = intel_find_uarch();
 	desc->nr_gp = intel_nr_general(desc->uarch, desc->nr_gp);
-	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0) | fixed_counters(version, ecx, edx);
+	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0) |
+			fixed_counters(desc->uarch, version, ecx, edx);
 	describe_extension(desc);
 	desc->aliased = version >= VERSION_ALIASED;
 	/*

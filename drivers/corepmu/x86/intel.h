@@ -38,6 +38,14 @@ enum intel_uarch_id {
 #define INTEL_ATOM	0x20
 #define INTEL_CORE	0x40
 
+/* SDM volume 3, table "Pre-defined Architectural Performance Events" */
+#define EVENT_CORE_CYCLES	0x003c
+#define EVENT_INSTRUCTIONS	0x00c0
+#define EVENT_REFERENCE_CYCLES	0x013c
+/* Pseudo-encodings of the kernel: reference cycles and slots, on fixed counters 2 and 3 alone */
+#define EVENT_REF_CYCLES	0x0300
+#define EVENT_SLOTS		0x0400
+
 /**
  * struct intel_codes - events that the same counters count
  * @counters: a bit for each of the counters
@@ -53,7 +61,6 @@ struct intel_codes {
 /**
  * struct intel_uarch - which counters of a microarchitecture count which event
  * @name: as scripts/lib/intel-counters.py has it
- * @prec_dist: fixed counter 0 counts event 0 with unit mask 1, INST_RETIRED.PREC_DIST
  * @nr_codes: sets of @codes
  * @nr_rest: sets of @rest
  * @codes: of unit mask and event (bits 15-8, 7-0)
@@ -64,7 +71,6 @@ struct intel_codes {
  */
 struct intel_uarch {
 	const char		*name;
-	bool			prec_dist;
 	u8			nr_codes;
 	u8			nr_rest;
 	const struct intel_codes *codes;
@@ -93,6 +99,8 @@ const struct intel_uarch *intel_find_uarch(void);
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);
 bool intel_model_has_kinds(void);
 u64 intel_general_counters(const struct intel_uarch *uarch, u64 config);
+u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told);
+u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config);
 bool intel_counts_tsc(const struct intel_uarch *uarch);
 bool intel_has_tsx_events(const struct intel_uarch *uarch);
 unsigned int intel_min_left(const struct intel_uarch *uarch);
@@ -102,6 +110,9 @@ int intel_refuse_uarch(const struct x86_desc *desc, u64 config);
 /* intel-cache.c */
 u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic);
 void intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware);
+
+/* intel-second-cache.c */
+bool intel_second_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value);
 
 /* topdown.c */
 u64 intel_metric_counters(const struct intel_uarch *uarch);

@@ -25,9 +25,7 @@
 #include "x86.h"
 
 #define EVENT_CYCLES		0x003c
-#define EVENT_INSTRUCTIONS	0x00c0
 #define EVENT_PREC_DIST		0x01c0
-#define EVENT_SLOTS		0x0400
 /* INST_RETIRED.ANY and .PREC_DIST, inverted, at least 16: every cycle */
 #define ALL_CYCLES		(EVNTSEL_INV | FIELD_PREP(EVNTSEL_CMASK, 16))
 
