@@ -133,104 +133,6 @@ static const struct second_event second_events[] = {
 	{ GLC | RWC | LNC, 0x04c2, FRONTEND, FRONTEND_MS },
 };
 
-/*
- * Generic cache events: *_hw_cache_extra_regs[] in arch/x86/events/intel/core.c. Demand loads and
- * stores (of Sandy Bridge with prefetches into the last cache), prefetches; any response, or
- * what memory answered, by where it is.
- */
-#define DATA_READ	BIT_ULL(0)
-#define OWNERSHIP	BIT_ULL(1)
-#define PREFETCH	GENMASK_ULL(5, 4)
-#define SNB_READ	(DATA_READ | BIT_ULL(7))
-#define SNB_WRITE	(OWNERSHIP | BIT_ULL(8))
-#define ANY		BIT_ULL(16)
-#define SNB_MEMORY	GENMASK_ULL(36, 22)
-#define SNB_REMOTE	GENMASK_ULL(36, 23)
-#define SNB_MISS	GENMASK_ULL(37, 22)
-#define SNOOPS		GENMASK_ULL(36, 31)
-#define NO_DRAM		BIT_ULL(37)
-#define HSW_LOCAL	BIT_ULL(22)
-#define BDW_LOCAL	BIT_ULL(26)
-#define HOPS		GENMASK_ULL(29, 27)
-#define NO_SUPPLIER	BIT_ULL(17)
-#define SKL_SNOOPS	GENMASK_ULL(36, 30)
-#define GLM_MISS	(GENMASK_ULL(34, 33) | GENMASK_ULL(37, 36))
-#define GLC_READ_MISS	(GENMASK_ULL(29, 22) | GENMASK_ULL(37, 31))
-#define GLC_WRITE	(GENMASK_ULL(29, 18) | GENMASK_ULL(37, 32))
-#define GLC_WRITE_MISS	(GENMASK_ULL(29, 22) | GENMASK_ULL(37, 32))
-#define GLC_NODE	(GENMASK_ULL(27, 26) | BIT_ULL(32))
-#define GLC_NODE_MISS	(GENMASK_ULL(25, 24) | GENMASK_ULL(29, 28) | GENMASK_ULL(37, 31))
-#define TNT_MISS	(BIT_ULL(26) | GENMASK_ULL(37, 32))
-
-#define SKX	(SKL | ICL)
-#define NEW	(GLC | RWC | LNC)
-#define ATOMS	(GLM | TNT | GRT | CMT)
-
-/**
- * struct second_generic - what counts a generic event
- * @uarches: of which microarchitectures
- * @generic: perf_event_attr.config
- * @value: of MSR_OFFCORE_RSP_0
- */
-struct second_generic {
-	u32		uarches;
-	u32		generic;
-	u64		value;
-};
-
-static const struct second_generic cache_events[] = {
-	{ SNB, X86_CACHE(LL, READ, ACCESS), SNB_READ | ANY },
-	{ SNB, X86_CACHE(LL, READ, MISS), SNB_READ | SNB_MISS },
-	{ SNB, X86_CACHE(LL, WRITE, ACCESS), SNB_WRITE | ANY },
-	{ SNB, X86_CACHE(LL, WRITE, MISS), SNB_WRITE | SNB_MISS },
-	{ SNB, X86_CACHE(LL, PREFETCH, ACCESS), PREFETCH | ANY },
-	{ SNB, X86_CACHE(LL, PREFETCH, MISS), PREFETCH | SNB_MISS },
-	{ SNB, X86_CACHE(NODE, READ, ACCESS), SNB_READ | SNB_MEMORY },
-	{ SNB, X86_CACHE(NODE, READ, MISS), SNB_READ | SNB_REMOTE },
-	{ SNB, X86_CACHE(NODE, WRITE, ACCESS), SNB_WRITE | SNB_MEMORY },
-	{ SNB, X86_CACHE(NODE, WRITE, MISS), SNB_WRITE | SNB_REMOTE },
-	{ SNB, X86_CACHE(NODE, PREFETCH, ACCESS), PREFETCH | SNB_MEMORY },
-	{ SNB, X86_CACHE(NODE, PREFETCH, MISS), PREFETCH | SNB_REMOTE },
-
-	{ HSW | BDW | ATOMS, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY },
-	{ HSW | BDW | ATOMS, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | ANY },
-	{ HSW, X86_CACHE(LL, READ, MISS), DATA_READ | HSW_LOCAL | HOPS | SNOOPS | NO_DRAM },
-	{ HSW, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | HSW_LOCAL | HOPS | SNOOPS | NO_DRAM },
-	{ BDW, X86_CACHE(LL, READ, MISS), DATA_READ | BDW_LOCAL | HOPS | SNOOPS },
-	{ BDW, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | BDW_LOCAL | HOPS | SNOOPS },
-	{ HSW, X86_CACHE(NODE, READ, ACCESS), DATA_READ | HSW_LOCAL | SNOOPS },
-	{ HSW, X86_CACHE(NODE, WRITE, ACCESS), OWNERSHIP | HSW_LOCAL | SNOOPS },
-	{ BDW, X86_CACHE(NODE, READ, ACCESS), DATA_READ | BDW_LOCAL | SNOOPS },
-	{ BDW, X86_CACHE(NODE, WRITE, ACCESS), OWNERSHIP | BDW_LOCAL | SNOOPS },
-	{ HSW | BDW, X86_CACHE(NODE, READ, MISS), DATA_READ | HOPS | SNOOPS },
-	{ HSW | BDW, X86_CACHE(NODE, WRITE, MISS), OWNERSHIP | HOPS | SNOOPS },
-
-	{ SKX, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY | SKL_SNOOPS | NO_DRAM },
-	{ SKX, X86_CACHE(LL, READ, MISS),
-	  DATA_READ | NO_SUPPLIER | BDW_LOCAL | HOPS | SKL_SNOOPS | NO_DRAM },
-	{ SKX, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | ANY | SKL_SNOOPS | NO_DRAM },
-	{ SKX, X86_CACHE(LL, WRITE, MISS),
-	  OWNERSHIP | NO_SUPPLIER | BDW_LOCAL | HOPS | SKL_SNOOPS | NO_DRAM },
-	{ SKX, X86_CACHE(NODE, READ, ACCESS), DATA_READ | BDW_LOCAL | SKL_SNOOPS },
-	{ SKX, X86_CACHE(NODE, READ, MISS), DATA_READ | HOPS | SKL_SNOOPS },
-	{ SKX, X86_CACHE(NODE, WRITE, ACCESS), OWNERSHIP | BDW_LOCAL | SKL_SNOOPS },
-	{ SKX, X86_CACHE(NODE, WRITE, MISS), OWNERSHIP | HOPS | SKL_SNOOPS },
-
-	{ NEW, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY },
-	{ NEW, X86_CACHE(LL, READ, MISS), DATA_READ | GLC_READ_MISS },
-	{ NEW, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | GLC_WRITE },
-	{ NEW, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | GLC_WRITE_MISS },
-	{ NEW, X86_CACHE(NODE, READ, ACCESS), DATA_READ | GLC_NODE },
-	{ NEW, X86_CACHE(NODE, READ, MISS), DATA_READ | GLC_NODE_MISS },
-
-	{ BIT(UARCH_GOLDMONT), X86_CACHE(LL, PREFETCH, ACCESS), PREFETCH | ANY },
-	{ BIT(UARCH_GOLDMONT), X86_CACHE(LL, PREFETCH, MISS), PREFETCH | GLM_MISS },
-	{ GLM, X86_CACHE(LL, READ, MISS), DATA_READ | GLM_MISS },
-	{ GLM, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | GLM_MISS },
-	{ TNT | GRT | CMT, X86_CACHE(LL, READ, MISS), DATA_READ | TNT_MISS },
-	{ TNT | GRT | CMT, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | TNT_MISS },
-};
-
 static u32 own_bit(const struct x86_desc *desc)
 {
 	return desc->uarch ? BIT(desc->uarch - intel_uarches) : 0;
@@ -350,20 +252,15 @@ bool intel_has_frontend(const struct x86_desc *desc)
 u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value)
 {
 	const struct second_event *event = find_register(desc, RSP_0);
-	unsigned int i;
 
 	if (!event || !(desc->second & BIT(RSP_0)) || is_shared(desc))
 		return 0;
 
-	for (i = 0; i < ARRAY_SIZE(cache_events); i++) {
-		if (cache_events[i].generic != generic ||
-		    !(cache_events[i].uarches & own_bit(desc)))
-			continue;
-		*value = cache_events[i].value & bits_of(event);
-		return event->code;
-	}
+	if (!intel_second_cache_value(desc->uarch, generic, value))
+		return 0;
+	*value &= bits_of(event);
 
-	return 0;
+	return event->code;
 }
 
 /**
