@@ -2,9 +2,9 @@
 /*
  * hybrid.c - a machine with CPUs of two kinds, each with a PMU of its own
  *
- * For guests under either driver: of x86's virtual PMU, model alder-lake, whose second CPU is
- * an atom, and of arm64's with kind=1:counters=4:slots=0. What is expected of the built-in
- * driver is expected of corepmu.
+ * For guests under either driver: of x86's virtual PMU, models alder-lake and lunar-lake, whose
+ * second CPU is an atom, and of arm64's with kind=1:counters=4:slots=0. What is expected of the
+ * built-in driver is expected of corepmu.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #include "perf_util.h"
 #include "ring.h"
@@ -65,6 +69,20 @@ static struct kind kinds[] = {
 	{ "", 8, 0, -1 },
 	{ "", 6, 1, -1 },
 };
+
+/* Likewise lunarlake: model 0xbd */
+#define LUNAR_LAKE	0x000b06d0
+#define MODEL		0x0fff0ff0
+
+static void count_counters(void)
+{
+	unsigned int eax = 0, ebx, ecx, edx;
+
+	if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) && (eax & MODEL) == LUNAR_LAKE) {
+		kinds[0].general = 10;
+		kinds[1].general = 8;
+	}
+}
 
 static const char * const names[] = { "core", "atom" };
 
@@ -222,6 +240,7 @@ static bool find_kinds(void)
 	const char *base = has_pmu("corepmu") ? "corepmu" : "cpu";
 	struct kind *kind;
 
+	count_counters();
 	for (kind = kinds; kind < KINDS_END; kind++)
 		snprintf(kind->pmu, sizeof(kind->pmu), "%s_%s", base, names[kind - kinds]);
 	return has_pmu(base);

@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../../../.." || exit 1
 . scripts/lib/lib.sh
 trap - ERR
 
-intel="haswell skylake icelake sapphire-rapids alder-lake"
+intel="haswell skylake icelake sapphire-rapids alder-lake lunar-lake"
 read -ra cpus <<<"${COREPMU_CPUS:-$intel zen1 zen2 zen3 zen4 zen5}"
 read -ra kernels <<<"${COREPMU_KERNEL:-6.12 7.x}"
 
@@ -25,10 +25,12 @@ explained=(
 	'^< sysfs: .*/format/ldlat='
 	# Pin control: shown, and left out of what is written
 	'^< sysfs: .*/format/pc='
+	# Of 0x0127 and 0x0227 of the atoms from Crestmont on, which are refused
+	'^< sysfs: .*/format/snoop_rsp='
 	# Where it is the core PMU, which is the built-in driver by its name
 	'^> sysfs: .*/cpus='
 	# Not counted by any event of perf's lists: see corepmu.rst, "Generic events"
-	'^[<>].*L1-dcache-prefetches'
+	'^[<>].*[Ll]1-dcache-prefetches'
 	# Likewise, of Gracemont
 	'^[<>].*[ /]i(TLB|tlb)-load-misses'
 )
@@ -73,7 +75,9 @@ said_by()
 	local lane=(--lane exact)
 
 	# Two kinds of CPU
-	[ "$1" != alder-lake ] || lane=(--lane smp --smp 2)
+	case $1 in
+	alder-lake | lunar-lake) lane=(--lane smp --smp 2) ;;
+	esac
 	scripts/run-guest --arch x86_64 --kernel "$2" "${lane[@]}" --cpu "$1" --mode "$3" \
 		--append nmi_watchdog=0 ${4:+--modparam "$4"} \
 		--log "$work/console" -- "$commands" >"$work/out" 2>&1 || return
@@ -88,8 +92,10 @@ unexplained()
 	local pattern=
 
 	printf -v pattern '%s|' "${explained[@]}"
-	# The built-in driver of 6.12 has them there; that of 7.3 has not.
-	[ "$1 $2" != "alder-lake 7.x" ] || pattern+='^>.*[ /]node-(loads|load-misses)( |$)|'
+	# The built-in driver of 6.12 has the servers' there; that of 7.3 has none.
+	case "$1 $2" in
+	'alder-lake 6.12' | 'lunar-lake 6.12') pattern+='^<.*[ /]node-(loads|load-misses)( |$)|' ;;
+	esac
 	diff "$work/builtin" "$work/replace" | grep '^[<>]' | grep -vE "${pattern%|}"
 }
 

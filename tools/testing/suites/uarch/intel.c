@@ -18,6 +18,7 @@
 #define SLOTS		0x0400	/* TOPDOWN.SLOTS: fixed counter 3 */
 #define PART(n)		(0x8000 + 0x100 * (n))	/* topdown-retiring and so on */
 #define PREC_DIST_0	0x0100	/* INST_RETIRED.PREC_DIST: fixed counter 0 */
+#define PSEUDO_CYCLES	0x0200	/* fixed counter 1 */
 #define INSTRUCTIONS	0x00c0
 #define BRANCHES	0x00c4
 #define RETURNS		0x08c4
@@ -205,6 +206,123 @@ static const struct uarch_group gracemont_groups[] = {
 	    CYCLES } },
 };
 
+/* ---- Lunar Lake: Lion Cove and Skymont ---- */
+
+#define MISPREDICTED	0x00c5
+#define REFERENCES	0x4f2e
+#define BACKEND		0x02a4	/* TOPDOWN.BACKEND_BOUND_SLOTS, TOPDOWN_BE_BOUND.ALL */
+#define BAD_SPEC	0x04a4	/* TOPDOWN.BAD_SPEC_SLOTS */
+#define BR_MISPREDICT	0x08a4	/* TOPDOWN.BR_MISPREDICT_SLOTS */
+#define MEMORY		0x10a4	/* TOPDOWN.MEMORY_BOUND_SLOTS */
+#define SLOTS_P		0x01a4
+#define EXECUTED	0x01b1
+#define STORE_SAMPLE	0x02cd
+
+static const struct uarch_event lion_cove_events[] = {
+	EVENT("CPU_CLK_UNHALTED.THREAD_P", CYCLES),
+	HALVES("CPU_CLK_UNHALTED.REF_TSC", REF_TSC),
+	HALVES("CPU_CLK_UNHALTED.REF_TSC_P", 0x013c),
+	EVENT("INST_RETIRED.ANY_P", INSTRUCTIONS),
+	EVENT("INST_RETIRED.PREC_DIST", PREC_DIST_0),
+	EVENT("TOPDOWN.SLOTS", SLOTS),
+	EVENT("TOPDOWN.SLOTS_P", SLOTS_P),
+	SINCE("CPU_CLK_UNHALTED.THREAD", PSEUDO_CYCLES, LINUX_7),
+	EVENT("LONGEST_LAT_CACHE.REFERENCE", REFERENCES),
+	MISSES("LONGEST_LAT_CACHE.MISS", 0x412e),
+	EVENT("BR_INST_RETIRED.ALL_BRANCHES", BRANCHES),
+	EVENT("BR_INST_RETIRED.NEAR_RETURN", RETURNS),
+	EVENT("BR_INST_RETIRED.NEAR_TAKEN", 0x20c4),
+	EVENT("LD_BLOCKS.STORE_FORWARD", 0x8203),
+	MISSES("DTLB_LOAD_MISSES.WALK_COMPLETED", 0x0e12),
+	MISSES("DTLB_STORE_MISSES.WALK_COMPLETED", 0x0e13),
+	MISSES("L2_RQSTS.ALL_DEMAND_DATA_RD", 0xe124),
+	MISSES("L1D_PENDING.LOAD", PENDING),
+	MISSES("MEMORY_ACTIVITY.CYCLES_L1D_MISS", L1D_MISS),
+	EVENT("IDQ_BUBBLES.CORE", NOT_DELIVERED),
+	EVENT("TOPDOWN.BACKEND_BOUND_SLOTS", BACKEND),
+	EVENT("TOPDOWN.BAD_SPEC_SLOTS", BAD_SPEC),
+	EVENT("TOPDOWN.BR_MISPREDICT_SLOTS", BR_MISPREDICT),
+	EVENT("TOPDOWN.MEMORY_BOUND_SLOTS", MEMORY),
+	EVENT("UOPS_EXECUTED.THREAD", EXECUTED),
+	EVENT("UOPS_RETIRED.SLOTS", UOPS),
+	EVENT("MEM_TRANS_RETIRED.STORE_SAMPLE", STORE_SAMPLE),
+	EVENT("MEM_INST_RETIRED.ALL_LOADS", LOADS),
+	EVENT("MEM_INST_RETIRED.ALL_STORES", STORES),
+	EVENT("MEM_INST_RETIRED.ANY", 0x87d0),
+	MISSES("MEM_LOAD_RETIRED.L1_MISS", L1_MISS),
+	MISSES("MEM_LOAD_L3_HIT_RETIRED.XSNP_NONE", XSNP_NONE),
+};
+
+static const struct uarch_group lion_cove_groups[] = {
+	{ "ten events for any counter", true,
+	  { UOPS, BRANCHES, REFERENCES, NOT_DELIVERED, BACKEND, SLOTS_P, UOPS, BRANCHES,
+	    REFERENCES, NOT_DELIVERED } },
+	{ "eleven events for any counter", false,
+	  { UOPS, BRANCHES, REFERENCES, NOT_DELIVERED, BACKEND, SLOTS_P, UOPS, BRANCHES,
+	    REFERENCES, NOT_DELIVERED, BACKEND } },
+	{ "four events for counters 0 to 3", true, { LOADS, STORES, L1_MISS, XSNP_NONE } },
+	{ "five events for counters 0 to 3", false,
+	  { LOADS, STORES, L1_MISS, XSNP_NONE, LOADS } },
+	{ "six events for any counter, then four for 0 to 3", true,
+	  { UOPS, BRANCHES, REFERENCES, NOT_DELIVERED, BACKEND, SLOTS_P, LOADS, STORES, L1_MISS,
+	    XSNP_NONE } },
+	{ "one event each for counters 0, 2 and 3, last, and one for 0 and 1", true,
+	  { LOADS, STORE_SAMPLE, PENDING, MEMORY } },
+	{ "counters 0 to 3 by events for one of them alone, and others", true,
+	  { UOPS, BRANCHES, LOADS, BAD_SPEC, PENDING, EXECUTED } },
+	{ "counter 0 twice", false, { BAD_SPEC, BR_MISPREDICT } },
+	{ "counter 2 twice", false, { PENDING, L1D_MISS } },
+	{ "counter 3 twice", false, { MEMORY, EXECUTED } },
+	{ "counters 0 and 1 twice", true, { STORE_SAMPLE, STORE_SAMPLE } },
+	{ "counters 0 and 1 three times", false, { STORE_SAMPLE, STORE_SAMPLE, BAD_SPEC } },
+	{ "slots, their parts, and others", true,
+	  { SLOTS, PART(0), PART(1), PART(2), PART(3), PART(4), PART(5), PART(6), PART(7), UOPS,
+	    BRANCHES, CYCLES, INSTRUCTIONS } },
+	{ "a part of slots twice", false, { SLOTS, PART(0), PART(0) } },
+	{ "a part of slots that do not lead", false, { CYCLES, SLOTS, PART(0) } },
+};
+
+#define SKT_BAD_SPEC	0x0073	/* TOPDOWN_BAD_SPECULATION.ALL: fixed counter 4 */
+#define SKT_FRONTEND	0x019c	/* TOPDOWN_FE_BOUND.ALL: fixed counter 5 */
+#define SKT_RETIRING	0x02c2	/* TOPDOWN_RETIRING.ALL: fixed counter 6 */
+
+static const struct uarch_event skymont_events[] = {
+	EVENT("CPU_CLK_UNHALTED.CORE_P", CYCLES),
+	HALVES("CPU_CLK_UNHALTED.REF_TSC", REF_TSC),
+	HALVES("CPU_CLK_UNHALTED.REF_TSC_P", 0x013c),
+	EVENT("INST_RETIRED.ANY_P", INSTRUCTIONS),
+	EVENT("LONGEST_LAT_CACHE.REFERENCE", REFERENCES),
+	MISSES("LONGEST_LAT_CACHE.MISS", 0x412e),
+	EVENT("BR_INST_RETIRED.ALL_BRANCHES", BRANCHES),
+	EVENT("TOPDOWN_BAD_SPECULATION.ALL", SKT_BAD_SPEC),
+	EVENT("TOPDOWN_FE_BOUND.ALL", SKT_FRONTEND),
+	EVENT("TOPDOWN_BE_BOUND.ALL", BACKEND),
+	SINCE("INST_RETIRED.ANY", PREC_DIST_0, LINUX_7),
+	SINCE("CPU_CLK_UNHALTED.CORE", PSEUDO_CYCLES, LINUX_7),
+	SINCE("TOPDOWN_BAD_SPECULATION.ALL by its fixed counter", 0x0500, LINUX_7),
+	SINCE("TOPDOWN_FE_BOUND.ALL by its fixed counter", 0x0600, LINUX_7),
+	SINCE("TOPDOWN_RETIRING.ALL by its fixed counter", 0x0700, LINUX_7),
+	EVENT("TOPDOWN_RETIRING.ALL", SKT_RETIRING),
+	EVENT("MEM_UOPS_RETIRED.ALL_LOADS", LOADS),
+	EVENT("MEM_UOPS_RETIRED.ALL_STORES", STORES),
+};
+
+static const struct uarch_group skymont_groups[] = {
+	{ "eight events for any counter", true,
+	  { BACKEND, BRANCHES, LOADS, STORES, REFERENCES, BACKEND, BRANCHES, LOADS } },
+	{ "nine events for any counter", false,
+	  { BACKEND, BRANCHES, LOADS, STORES, REFERENCES, BACKEND, BRANCHES, LOADS, STORES } },
+	{ "eight counters, and three fixed ones of slots", true,
+	  { BACKEND, BRANCHES, LOADS, STORES, REFERENCES, BACKEND, BRANCHES, LOADS,
+	    SKT_BAD_SPEC, SKT_FRONTEND, SKT_RETIRING } },
+	{ "eight counters, three fixed ones of slots, and one event more", false,
+	  { BACKEND, BRANCHES, LOADS, STORES, REFERENCES, BACKEND, BRANCHES, LOADS,
+	    SKT_BAD_SPEC, SKT_FRONTEND, SKT_RETIRING, SKT_RETIRING } },
+	{ "eight counters, and three other fixed ones", true,
+	  { BACKEND, BRANCHES, LOADS, STORES, REFERENCES, BACKEND, BRANCHES, LOADS, REF_TSC,
+	    CYCLES, INSTRUCTIONS } },
+};
+
 const struct uarch uarch_intel[] = {
 	{
 		.name = "haswell", .family = 6, .model = 0x3c,
@@ -228,6 +346,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "icelake", .family = 6, .model = 0x6a,
+		.corrected = true,
 		.second = UARCH_SECOND_SKYLAKE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
@@ -238,6 +357,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "sapphire-rapids", .family = 6, .model = 0x8f,
+		.corrected = true,
 		.second = UARCH_SECOND_GOLDEN_COVE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
@@ -250,6 +370,7 @@ const struct uarch uarch_intel[] = {
 	}, {
 		/* CPUs of two kinds: the first is the one, the second the other. */
 		.name = "golden-cove", .family = 6, .model = 0x97, .kind = "core", .cpu = 0,
+		.corrected = true,
 		.second = UARCH_SECOND_GOLDEN_COVE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
@@ -261,6 +382,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "gracemont", .family = 6, .model = 0x97, .kind = "atom", .cpu = 1,
+		.corrected = true,
 		.second = UARCH_SECOND_GRACEMONT,
 		.nameless = PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
 		.events = {
@@ -268,6 +390,26 @@ const struct uarch uarch_intel[] = {
 		},
 		.groups = {
 			{ gracemont_groups, ARRAY_SIZE(gracemont_groups) },
+		},
+	}, {
+		.name = "lion-cove", .family = 6, .model = 0xbd, .kind = "core", .cpu = 0,
+		.corrected = true,
+		.second = UARCH_SECOND_LION_COVE,
+		.events = {
+			{ lion_cove_events, ARRAY_SIZE(lion_cove_events) },
+		},
+		.groups = {
+			{ lion_cove_groups, ARRAY_SIZE(lion_cove_groups) },
+		},
+	}, {
+		.name = "skymont", .family = 6, .model = 0xbd, .kind = "atom", .cpu = 1,
+		.corrected = true,
+		.second = UARCH_SECOND_GRACEMONT,
+		.events = {
+			{ skymont_events, ARRAY_SIZE(skymont_events) },
+		},
+		.groups = {
+			{ skymont_groups, ARRAY_SIZE(skymont_groups) },
 		},
 	},
 	{ .name = NULL }

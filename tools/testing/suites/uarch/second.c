@@ -13,7 +13,7 @@
 #define RFO		0x10002	/* .DEMAND_RFO.ANY_RESPONSE */
 #define OTHER		0x18000	/* .OTHER.ANY_RESPONSE */
 #define TWO_RESPONSES	0x30001	/* two bits of the response, for the count of one twice */
-#define RESERVED	(1ull << 50)
+#define RESERVED	(1ull << 52)
 #define DSB_MISS	0x11	/* FRONTEND_RETIRED.DSB_MISS */
 #define STLB_MISS	0x15	/* .STLB_MISS */
 #define LATENCY		0x400106 /* .LATENCY_GE_1 */
@@ -69,6 +69,20 @@ static const struct uarch_second golden_cove[] = {
 	  { { 0x40ad, UNKNOWN_BRANCH }, { 0x4c2, MS } } },
 };
 
+static const struct uarch_second lion_cove[] = {
+	{ "unknown branches", 0, true, { { 0x40ad, UNKNOWN_BRANCH } } },
+	{ "another branch", 0, true, { { 0x40ad, MS } } },
+	{ "bits of another event's", -EINVAL, true, { { 0x4c2, UNKNOWN_BRANCH } } },
+	{ "micro-operations of the sequencer", 0, true, { { 0x4c2, MS } } },
+	{ "trouble with unit mask 2", 0, true, { { 0x2c6, 0x9 } } },
+	/* Counters 0 to 3 by Linux 6.12's lists, all by 7.3's */
+	{ "two requests after five events for any counter", 0, true,
+	  { { 0x2c2, 0 }, { 0xc4, 0 }, { 0x19c, 0 }, { 0x2a4, 0 }, { 0x1a4, 0 },
+	    { RSP_0, DATA_RD }, { RSP_0, RFO } } },
+	{ "two events, and values, of one register", -EINVAL, true,
+	  { { 0x40ad, UNKNOWN_BRANCH }, { 0x4c2, MS } } },
+};
+
 /* What a microarchitecture has: numbers, and lists of groups */
 static const struct second_lists {
 	u64 numbers[NR_NUMBERS];
@@ -91,6 +105,11 @@ static const struct second_lists {
 		{ [RSP_0] = 0x12a, [RSP_1] = 0x12b, [FRONTEND] = 0x1c6 },
 		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },
 		  { golden_cove, ARRAY_SIZE(golden_cove) } },
+	},
+	[UARCH_SECOND_LION_COVE] = {
+		{ [RSP_0] = 0x12a, [RSP_1] = 0x12b, [FRONTEND] = 0x3c6 },
+		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },
+		  { lion_cove, ARRAY_SIZE(lion_cove) } },
 	},
 	[UARCH_SECOND_GRACEMONT] = {
 		{ [RSP_0] = 0x1b7, [RSP_1] = 0x2b7 },

@@ -7,6 +7,9 @@
 
 #include "perf_util.h"
 
+/* As struct target has it */
+#define LINUX_7		700
+
 #define UARCH_DEVICES	"/sys/bus/event_source/devices/"
 
 /* Events of a group, at most: one more than the largest PMU here has counters */
@@ -31,18 +34,22 @@ enum uarch_precision {
  * @precision: how near two counts of the same are
  * @refused: corepmu refuses it, with this error and a reason in the kernel's log; 0 if it
  *	counts
+ * @since: the kernel's own driver knows it from this kernel on, as struct target has it; 0 if
+ *	always
  */
 struct uarch_event {
 	const char *name;
 	u64 config;
 	enum uarch_precision precision;
 	int refused;
+	unsigned int since;
 };
 
-#define EVENT(name, config)		{ name, config, UARCH_EXACT, 0 }
-#define MISSES(name, config)		{ name, config, UARCH_MISSES, 0 }
-#define HALVES(name, config)		{ name, config, UARCH_HALVES, 0 }
-#define REFUSED(name, config, error)	{ name, config, UARCH_EXACT, error }
+#define EVENT(name, config)		{ name, config, UARCH_EXACT, 0, 0 }
+#define MISSES(name, config)		{ name, config, UARCH_MISSES, 0, 0 }
+#define HALVES(name, config)		{ name, config, UARCH_HALVES, 0, 0 }
+#define REFUSED(name, config, error)	{ name, config, UARCH_EXACT, error, 0 }
+#define SINCE(name, config, kernel)	{ name, config, UARCH_EXACT, 0, kernel }
 
 /**
  * struct uarch_group - events that are to count at the same time
@@ -67,7 +74,7 @@ struct uarch_groups {
 };
 
 /* Events with a second register, in a group: no more are needed */
-#define SECOND_MAX	3
+#define SECOND_MAX	7
 
 /**
  * struct uarch_second - events with a second register, that are to count at the same time
@@ -91,6 +98,7 @@ enum uarch_second_lists {
 	UARCH_SECOND_HASWELL,
 	UARCH_SECOND_SKYLAKE,
 	UARCH_SECOND_GOLDEN_COVE,
+	UARCH_SECOND_LION_COVE,
 	UARCH_SECOND_GRACEMONT,
 };
 
@@ -105,6 +113,8 @@ enum uarch_second_lists {
  * @cpu: one of that kind
  * @nameless: a generic cache event, as perf_event_attr.config has it, for which the kernel
  *	has a number that perf's events do not name: corepmu has none; 0 if there is no such
+ * @corrected: before Linux 7 the kernel's own driver has the values of other CPUs for generic
+ *	events of the last cache and of the node, which perf's events contradict
  * @events: events that count something in uarch_work(): those of several, and its own
  * @groups: groups of them
  * @second: events with a second register
@@ -116,6 +126,7 @@ struct uarch {
 	const char *kind;
 	unsigned int cpu;
 	u64 nameless;
+	bool corrected;
 	struct uarch_events events[UARCH_LISTS];
 	struct uarch_groups groups[UARCH_LISTS];
 	enum uarch_second_lists second;
