@@ -530,6 +530,28 @@ static void x86_sticky_status(struct kunit *test)
 	bench_close(event);
 }
 
+/* Intel PT's: its buffer is to be emptied, which is another driver's to do and to acknowledge. */
+#define STATUS_TRACE_TOPA	BIT_ULL(55)
+
+static void x86_leaves_others_status(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "intel-v4");
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	u64 *status = this_cpu_ptr(&x86_model_state.global_status);
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	*status = STATUS_TRACE_TOPA;
+	model_forget();
+	bench_run(b, MACHINE_BRANCHES, 100);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, *status, STATUS_TRACE_TOPA);
+	/* Nor does it keep the CPU in the handler. */
+	KUNIT_EXPECT_EQ(test, model_accesses("GLOBAL_STATUS"), 2);
+	*status = 0;
+	bench_del(event);
+	bench_close(event);
+}
+
 static struct bench *read_bench;
 static unsigned int read_late;
 
@@ -660,6 +682,7 @@ static struct kunit_case x86_cases[] = {
 	KUNIT_CASE(x86_nmi_in_stop),
 	KUNIT_CASE(x86_late_nmi),
 	KUNIT_CASE(x86_sticky_status),
+	KUNIT_CASE(x86_leaves_others_status),
 	KUNIT_CASE(x86_read_and_overflow),
 	KUNIT_CASE(x86_read_then_overflow),
 	KUNIT_CASE(x86_reserves),

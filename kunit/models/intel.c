@@ -26,6 +26,7 @@
 /* IA32_PERF_GLOBAL_STATUS, 20.2.4: CTR_FRZ, ASCI, OvfBuf, CondChgd */
 #define STATUS_CTR_FRZ		BIT_ULL(59)
 #define STATUS_LBR_FRZ		BIT_ULL(58)
+#define STATUS_TRACE_TOPA	BIT_ULL(55)
 
 static u64 width_mask(unsigned int width)
 {
@@ -103,14 +104,15 @@ static u64 fixed_ctrl_bits(void)
 	return bits;
 }
 
-/* 20.2.4.2: overflow bits, and CTR_FRZ and LBR_FRZ, from version 4 on. */
+/* 20.2.4.2: overflow bits, and CTR_FRZ, LBR_FRZ and Intel PT's, from version 4 on. */
 static u64 status_bits(void)
 {
 	u64 bits = global_bits() | GENMASK_ULL(63, 62) |
 		   (x86_model_this()->pebs == PEBS_MODEL_ARCH ? BIT_ULL(54) : 0);
 
 	if (x86_model_this()->version >= 4)
-		bits |= STATUS_CTR_FRZ | (x86_model_this()->lbr_nr ? STATUS_LBR_FRZ : 0);
+		bits |= STATUS_CTR_FRZ | STATUS_TRACE_TOPA |
+			(x86_model_this()->lbr_nr ? STATUS_LBR_FRZ : 0);
 
 	return bits;
 }
