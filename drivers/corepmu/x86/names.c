@@ -162,8 +162,8 @@ static const struct event_text event_texts[] = {
 	{ SLM, TEXT_BUBBLES_SCALE, "2" },
 	{ GLM, TEXT_RECOVERY, "event=0xca,umask=0x02" },
 	/*
-	 * MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_INST_RETIRED.ALL_STORES, MEM_TRANS_RETIRED.STORE_SAMPLE
-	 * and LD_BLOCKS.STORE_FORWARD: perf mem, perf c2c
+	 * MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_INST_RETIRED.ALL_STORES,
+	 * MEM_TRANS_RETIRED.STORE_SAMPLE and LD_BLOCKS.STORE_FORWARD: perf mem, perf c2c
 	 */
 	{ SKL | ICL | GLC | RWC, TEXT_MEM_LOADS, "event=0xcd,umask=0x1,ldlat=3" },
 	{ SKL | ICL, TEXT_MEM_STORES, "event=0xd0,umask=0x82" },

@@ -100,7 +100,8 @@ static bool has_event(const char *name)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/%s", target.pmu, name);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/%s",
+		 target.pmu, name);
 	return !access(path, F_OK);
 }
 
