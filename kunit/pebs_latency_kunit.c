@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/pmu.h>
@@ -93,7 +94,14 @@ static void precise_loads_aux(struct kunit *test)
 	struct perf_event *event = bare_event(test, leader, LOAD_LATENCY);
 	struct perf_event *second = bare_event(test, other, LOADS_AUX);
 	struct perf_event *third = bare_event(test, other, LOAD_LATENCY);
+	struct perf_event_context *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 
+	/* Perf core holds the context of a group while its next event is set up. */
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	mutex_init(&ctx->mutex);
+	leader->ctx = ctx;
+	other->ctx = ctx;
+	mutex_lock(&ctx->mutex);
 	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, event, LOAD_LATENCY), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.flags, EVENT_LATENCY);
 	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, other, LOAD_LATENCY), -ENODATA);
@@ -106,6 +114,7 @@ static void precise_loads_aux(struct kunit *test)
 	other->attr.sample_type = PERF_SAMPLE_DATA_SRC;
 	desc.uarch = &intel_uarches[UARCH_REDWOOD_COVE];
 	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, other, LOAD_LATENCY), 0);
+	mutex_unlock(&ctx->mutex);
 }
 
 static void precise_stores(struct kunit *test)
