@@ -539,6 +539,20 @@ static void test_taken_back(void)
 	EXPECT(get(0xc1) == 1);
 }
 
+static void test_taken_back_and_stopped(void)
+{
+	make(X86_PMU_INTEL_V2);
+	EXPECT(put(0x187, EN | USR | 0xc0) && put(0x186, EN | USR | 0xc4));
+	runs(X86_PMU_USER, 10, 0);
+	EXPECT(get(0xc2) == 10);
+	/* the last one goes on when the counter counts for its task again */
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]--;
+	EXPECT(get(0xc2) == 9);
+	EXPECT(put(0x187, 0) && put(0x187, EN | USR | 0xc0));
+	runs(X86_PMU_USER, 1, 0);
+	EXPECT(get(0xc2) == 10);
+}
+
 static void test_reset(void)
 {
 	make(X86_PMU_INTEL_V4);
@@ -671,6 +685,7 @@ static const struct model_test tests[] = {
 	{ "RDPMC",					test_rdpmc },
 	{ "overflow is seen when two rings take turns",	test_both_rings },
 	{ "an instruction taken back counts once",	test_taken_back },
+	{ "a counter that stops before it goes on",	test_taken_back_and_stopped },
 	{ "reset",					test_reset },
 	{ "faults of registers",			test_faults },
 	{ "counters and events that are denied",	test_denied },

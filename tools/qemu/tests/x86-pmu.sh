@@ -101,7 +101,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 74
+begin 76
 
 # ---- registers, without QEMU ----
 

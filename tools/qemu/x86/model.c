@@ -265,6 +265,24 @@ uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i)
 	return c->merged ? c->value | c[1].value << x86_pmu_width(pmu->config, i) : c->value;
 }
 
+/*
+ * Less has happened than the counter was told of: an interrupt has come into a repeated
+ * instruction, which has not retired, and is counted when it goes on. An overflow is not taken
+ * back: the counter stays then until it is exceeded.
+ */
+static void take_back(struct x86_pmu_counter *c, uint64_t now)
+{
+	uint64_t steps = (c->seen - now) * c->event.times, whole = 0;
+
+	if (steps > c->fraction)
+		whole = (steps - c->fraction + c->event.per - 1) / c->event.per;
+	if (whole > c->value)
+		return;
+	c->value -= whole;
+	c->fraction += whole * c->event.per - steps;
+	c->seen = now;
+}
+
 static bool advance(struct x86_pmu *pmu, uint32_t except)
 {
 	uint32_t overflowed = 0;
@@ -279,8 +297,10 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 		if (!c->active || except >> i & 1)
 			continue;
 		now = count_of(c, counts);
-		if ((int64_t)(now - c->seen) <= 0)
+		if ((int64_t)(now - c->seen) <= 0) {
+			take_back(c, now);
 			continue;
+		}
 		steps = (now - c->seen) * c->event.times + c->fraction;
 		c->seen = now;
 		c->fraction = steps % c->event.per;
@@ -312,8 +332,7 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
  * x86_pmu_advance() - bring all counters up to date
  * @pmu: the PMU of the CPU whose thread this is
  *
- * An instruction that faults is taken back, so a count may be less than it was: the
- * counter stays until it is exceeded.
+ * An instruction that does not retire is taken back, so a count may be less than it was.
  *
  * Return: whether there was an overflow.
  */
