@@ -238,6 +238,36 @@ static void hybrid_one_dead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EIO);
 }
 
+/* Arrow Lake H has atoms of two microarchitectures, which the native model tells apart. */
+static void hybrid_low_power(struct kunit *test)
+{
+	struct x86_model_cpu skymont = atom, crestmont = atom;
+	int last = last_cpu(test);
+
+	skymont.model = 0xc5;
+	skymont.native = 3;
+	crestmont.model = 0xc5;
+	crestmont.native = 2;
+	power_on(&skymont, last, &crestmont);
+	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
+	KUNIT_ASSERT_EQ(test, x86_nr_kinds(), 2);
+	KUNIT_EXPECT_STREQ(test, x86_kind(0)->pmu->perf_pmu.name, "corepmu_atom");
+	KUNIT_EXPECT_STREQ(test, x86_kind(1)->pmu->perf_pmu.name, "corepmu_lowpower");
+	KUNIT_EXPECT_STREQ(test, x86_kind(0)->uarch->name, "skymont");
+	KUNIT_EXPECT_STREQ(test, x86_kind(1)->uarch->name, "crestmont");
+	KUNIT_EXPECT_TRUE(test, cpumask_equal(&x86_kind(1)->pmu->supported_cpus,
+					      cpumask_of(last)));
+	corepmu_arch_exit();
+
+	/* Meteor Lake has Crestmont alone. */
+	crestmont.model = 0xaa;
+	power_on(&crestmont, 0, NULL);
+	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
+	KUNIT_ASSERT_EQ(test, x86_nr_kinds(), 1);
+	KUNIT_EXPECT_STREQ(test, x86_kind(0)->pmu->perf_pmu.name, "corepmu_atom");
+	corepmu_arch_exit();
+}
+
 /* Counters that the table knows of and the CPU has not */
 static void hybrid_fewer_counters(struct kunit *test)
 {
@@ -299,6 +329,7 @@ static struct kunit_case hybrid_cases[] = {
 	KUNIT_CASE(hybrid_events),
 	KUNIT_CASE(hybrid_refused),
 	KUNIT_CASE_SLOW(hybrid_one_dead),
+	KUNIT_CASE(hybrid_low_power),
 	KUNIT_CASE(hybrid_fewer_counters),
 	KUNIT_CASE(hybrid_joins),
 	{ }

@@ -178,6 +178,11 @@ static const struct constraint constraints[] = {
 	{ 0xbd, INTEL_CORE, 0x10a4, 0x8 },
 	{ 0xbd, INTEL_CORE, 0x02cd, 0x3 },
 	{ 0xbd, INTEL_CORE, 0x81d0, 0xf },
+	/* Arrow Lake, Panther Lake and Clearwater Forest have the same constraints. */
+	{ 0xc6, INTEL_CORE, 0x0148, 0x4 },
+	{ 0xc5, INTEL_CORE, 0x08a4, 0x1 },
+	{ 0xcc, INTEL_CORE, 0x01b1, 0x8 },
+	{ 0xd5, INTEL_CORE, 0x02cd, 0x3 },
 	/* The atoms have all on all */
 	{ 0x1c, 0, 0x01c2, 0x3 },
 	{ 0x37, 0, 0x01c2, 0x3 },
@@ -188,6 +193,8 @@ static const struct constraint constraints[] = {
 	{ 0xbe, 0, 0x00c2, 0x3f },
 	{ 0x97, INTEL_ATOM, 0x00c2, 0x3f },
 	{ 0xaf, 0, 0x00c2, 0xff },
+	{ 0xc6, INTEL_ATOM, 0x02a4, 0x3f },
+	{ 0xdd, 0, 0x02a4, 0xff },
 };
 
 /* How many counters a CPU with these constraints has */
@@ -410,6 +417,11 @@ static void uarch_kernel_names(struct kunit *test)
 		{ 0xad, 0, "granite_rapids" }, { 0xaf, 0, "crestmont" }, { 0xbe, 0, "gracemont" },
 		{ 0x97, INTEL_CORE, "alderlake_hybrid" }, { 0x97, INTEL_ATOM, "alderlake_hybrid" },
 		{ 0xaa, INTEL_ATOM, "meteorlake_hybrid" }, { 0xbd, INTEL_CORE, "lunarlake_hybrid" },
+		{ 0xb5, INTEL_CORE, "meteorlake_hybrid" },
+		{ 0xc5, INTEL_ATOM, "arrowlake_h_hybrid" },
+		{ 0xc6, INTEL_CORE, "arrowlake_hybrid" },
+		{ 0xcc, INTEL_CORE, "pantherlake_hybrid" },
+		{ 0xd5, INTEL_ATOM, "pantherlake_hybrid" }, { 0xdd, 0, "darkmont" },
 	};
 	unsigned int i;
 

@@ -41,7 +41,7 @@ UARCHES = {
     "ice_lake": ("icl", ["icelake", "icelakex", "rocketlake", "tigerlake"]),
     "golden_cove": ("glc", ["alderlake/cpu_core", "sapphirerapids", "emeraldrapids"]),
     "redwood_cove": ("glc", ["meteorlake/cpu_core", "graniterapids"]),
-    "lion_cove": ("lnc", ["lunarlake/cpu_core"]),
+    "lion_cove": ("lnc", ["lunarlake/cpu_core", "arrowlake/cpu_core", "pantherlake/cpu_core"]),
     "bonnell": ("gen", ["bonnell"]),
     "silvermont": ("slm", ["silvermont"]),
     "knights_landing": ("slm", ["knightslanding"]),
@@ -49,12 +49,15 @@ UARCHES = {
     "goldmont_plus": ("slm", ["goldmontplus"]),
     "tremont": ("slm", ["elkhartlake", "snowridgex"]),
     "gracemont": ("grt", ["alderlake/cpu_atom", "alderlaken"]),
-    "crestmont": ("grt", ["meteorlake/cpu_atom", "sierraforest", "grandridge"]),
-    "skymont": ("skt", ["lunarlake/cpu_atom"]),
+    "crestmont": ("grt", ["meteorlake/cpu_atom", "sierraforest", "grandridge",
+                          "arrowlake/cpu_lowpower"]),
+    "skymont": ("skt", ["lunarlake/cpu_atom", "arrowlake/cpu_atom", "pantherlake/cpu_atom",
+                        "clearwaterforest"]),
 }
 
-# Of these NEW has but a part, 35 and 40 of 325 and 302 events, and NEWEST the rest
-FROM_NEWEST = {"lion_cove", "skymont"}
+# Of Lion Cove and Skymont NEW has but a part, 35 and 40 of 325 and 302 events, of Arrow Lake and
+# later CPUs nothing, and NEWEST the rest
+FROM_NEWEST = {"lion_cove", "crestmont", "skymont"}
 
 # What the table has where the sources leave a doubt, and why: (event, unit mask or None for
 # all) -> (counters, reason).
@@ -305,8 +308,8 @@ HEAD = """\
 /*
  * corepmu: x86: which counters of Intel's CPUs count which event
  *
- * Made by scripts/intel-counters, of perf's events in {new}, {old} and, for
- * Lunar Lake, {newest} (tools/perf/pmu-events/arch/x86); struct intel_uarch says what it
+ * Made by scripts/intel-counters, of perf's events in {new}, {old} and, from
+ * Lunar Lake on, {newest} (tools/perf/pmu-events/arch/x86); struct intel_uarch says what it
  * means. Do not edit: what is to be decided is in scripts/lib/intel-counters.py.
  */
 #include <linux/kernel.h>
@@ -338,14 +341,14 @@ def print_codes(uarch, what, rows, width):
         print("};")
 
 
-def models(new):
-    """(family, model, kind of core, microarchitecture) of each CPU in perf's mapfile.csv."""
+def models(newest):
+    """(model, kind of core, microarchitecture) of each CPU of family 6 in perf's mapfile.csv."""
     where = {}
     for name, (_, directories) in UARCHES.items():
         for directory in directories:
             where.setdefault(directory.partition("/")[0], []).append(
                 (directory.partition("/")[2], name))
-    for line in (new / PERF / "mapfile.csv").read_text(encoding="utf-8").splitlines()[1:]:
+    for line in (newest / PERF / "mapfile.csv").read_text(encoding="utf-8").splitlines()[1:]:
         cpu, _, directory, _ = line.split(",")
         if not cpu.startswith("GenuineIntel-6-"):
             continue
@@ -378,8 +381,9 @@ def generate(trees):
                 print(f"\t\t.nr_{what} = ARRAY_SIZE({name}),")
         print("\t},")
     print("};\n\nconst struct intel_model intel_models[] = {")
-    kinds = {"": "0", "cpu_core": "INTEL_CORE", "cpu_atom": "INTEL_ATOM"}
-    for model, unit, name in sorted(set(models(new))):
+    kinds = {"": "0", "cpu_core": "INTEL_CORE", "cpu_atom": "INTEL_ATOM",
+             "cpu_lowpower": "INTEL_LOWPOWER"}
+    for model, unit, name in sorted(set(models(newest))):
         print(f"\t{{ {model:#04x}, {kinds[unit]}, UARCH_{name.upper()} }},")
     print("};\n\nconst unsigned int intel_nr_models = ARRAY_SIZE(intel_models);")
 

@@ -56,8 +56,10 @@
 #define SERVER_NODE	(BIT_ULL(32) | BIT_ULL(26))
 #define SERVER_REMOTE	(GENMASK_ULL(34, 32) | GENMASK_ULL(29, 28))
 #define LNC_MISS	(BIT_ULL(43) | GENMASK_ULL(40, 37) | GENMASK_ULL(34, 27) | BIT_ULL(25))
+#define ARL_MISS	(GENMASK_ULL(43, 37) | GENMASK_ULL(34, 27))
 #define GRT_MISS	(GENMASK_ULL(37, 31) | BIT_ULL(26) | BIT_ULL(22))
 #define SKT_MISS	(BIT_ULL(40) | GLC_READ_MISS)
+#define DKT_MISS	(BIT_ULL(41) | SKT_MISS)
 #define TNT_MISS	(BIT_ULL(26) | GENMASK_ULL(37, 32))
 
 #define SKX	(SKL | ICL)
@@ -66,9 +68,10 @@
 
 /* Of which CPUs of a microarchitecture */
 enum which {
-	ALL,
-	CLIENTS,
-	SERVERS,
+	CLIENTS		= BIT(0),
+	SERVERS		= BIT(1),
+	ARROW_LAKE	= BIT(2),
+	ALL		= CLIENTS | SERVERS | ARROW_LAKE,
 };
 
 /**
@@ -131,12 +134,16 @@ static const struct second_generic cache_events[] = {
 	{ ICL | NEW, SERVERS, X86_CACHE(NODE, READ, MISS), DATA_READ | SERVER_REMOTE },
 	{ ICL, SERVERS, X86_CACHE(NODE, WRITE, ACCESS), OWNERSHIP | SERVER_NODE },
 	{ ICL, SERVERS, X86_CACHE(NODE, WRITE, MISS), OWNERSHIP | SERVER_REMOTE },
-	{ NEW | LNC, CLIENTS, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY },
-	{ NEW | LNC, CLIENTS, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | ANY },
+	{ NEW, CLIENTS, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY },
+	{ NEW, CLIENTS, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | ANY },
+	{ LNC, ALL, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY },
+	{ LNC, ALL, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | ANY },
 	{ NEW, CLIENTS, X86_CACHE(LL, READ, MISS), DATA_READ | GLC_READ_MISS },
 	{ NEW, CLIENTS, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | GLC_READ_MISS },
 	{ LNC, CLIENTS, X86_CACHE(LL, READ, MISS), DATA_READ | LNC_MISS },
 	{ LNC, CLIENTS, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | LNC_MISS },
+	{ LNC, ARROW_LAKE, X86_CACHE(LL, READ, MISS), DATA_READ | ARL_MISS },
+	{ LNC, ARROW_LAKE, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | ARL_MISS },
 
 	{ BIT(UARCH_GOLDMONT), ALL, X86_CACHE(LL, PREFETCH, ACCESS), PREFETCH | ANY },
 	{ BIT(UARCH_GOLDMONT), ALL, X86_CACHE(LL, PREFETCH, MISS), PREFETCH | GLM_MISS },
@@ -148,15 +155,18 @@ static const struct second_generic cache_events[] = {
 	{ GRT, ALL, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | GRT_MISS },
 	{ CMT, ALL, X86_CACHE(LL, READ, MISS), DATA_READ | GLC_READ_MISS },
 	{ CMT, ALL, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | GLC_READ_MISS },
-	{ SKT, ALL, X86_CACHE(LL, READ, MISS), DATA_READ | SKT_MISS },
-	{ SKT, ALL, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | SKT_MISS },
+	{ SKT, CLIENTS | ARROW_LAKE, X86_CACHE(LL, READ, MISS), DATA_READ | SKT_MISS },
+	{ SKT, CLIENTS | ARROW_LAKE, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | SKT_MISS },
+	{ SKT, SERVERS, X86_CACHE(LL, READ, MISS), DATA_READ | DKT_MISS },
+	{ SKT, SERVERS, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | DKT_MISS },
 };
 
 /*
- * Ice Lake, Sapphire Rapids, Emerald Rapids, Granite Rapids (arch/x86/include/asm/intel-family.h).
- * Skylake's have no values of their own.
+ * Servers: Ice Lake, Sapphire Rapids, Emerald Rapids, Granite Rapids, Clearwater Forest
+ * (arch/x86/include/asm/intel-family.h). Skylake's have no values of their own. Arrow Lake's
+ * clients have another last cache than Lunar Lake's.
  */
-static bool is_server(void)
+static enum which which_is_this(void)
 {
 	switch (boot_cpu_data.x86_model) {
 	case 0x6a:
@@ -165,9 +175,13 @@ static bool is_server(void)
 	case 0xad:
 	case 0xae:
 	case 0xcf:
-		return true;
+	case 0xdd:
+		return SERVERS;
+	case 0xc5:
+	case 0xc6:
+		return ARROW_LAKE;
 	default:
-		return false;
+		return CLIENTS;
 	}
 }
 
@@ -181,12 +195,12 @@ static bool is_server(void)
  */
 bool intel_second_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value)
 {
-	enum which own = is_server() ? SERVERS : CLIENTS;
+	enum which own = which_is_this();
 	const struct second_generic *event;
 
 	for (event = cache_events; event < cache_events + ARRAY_SIZE(cache_events); event++) {
 		if (event->generic != generic || !(event->uarches & BIT(uarch - intel_uarches)) ||
-		    (event->which != ALL && event->which != own))
+		    !(event->which & own))
 			continue;
 		*value = event->value;
 		return true;

@@ -27,6 +27,33 @@
  */
 #define COMMON_COUNTERS	GENMASK_ULL(3, 0)
 
+/* CPUID.1AH:EAX[23:0], and enum intel_native_id in arch/x86/include/asm/intel-family.h of 7.3 */
+#define EAX_NATIVE_MODEL	GENMASK(23, 0)
+#define NATIVE_CRESTMONT	2
+
+/**
+ * intel_core_kind() - the kind of core
+ * @native_model: from x86_native_model()
+ *
+ * Arrow Lake H has atoms of two microarchitectures, which the native model tells apart.
+ *
+ * Return: INTEL_ATOM, INTEL_CORE, INTEL_LOWPOWER, or what is not known
+ */
+unsigned int intel_core_kind(u32 native_model)
+{
+	unsigned int i, kind = x86_core_type(native_model);
+
+	if (kind != INTEL_ATOM || FIELD_GET(EAX_NATIVE_MODEL, native_model) != NATIVE_CRESTMONT)
+		return kind;
+
+	for (i = 0; i < intel_nr_models; i++)
+		if (intel_models[i].model == boot_cpu_data.x86_model &&
+		    intel_models[i].kind == INTEL_LOWPOWER)
+			return INTEL_LOWPOWER;
+
+	return kind;
+}
+
 /**
  * intel_find_uarch() - the microarchitecture of this CPU
  *
@@ -37,7 +64,7 @@
 const struct intel_uarch *intel_find_uarch(void)
 {
 	const struct intel_model *model;
-	unsigned int i, kind = x86_core_type(x86_native_model());
+	unsigned int i, kind = intel_core_kind(x86_native_model());
 
 	if (boot_cpu_data.x86 != FAMILY_P6)
 		return NULL;

@@ -21,7 +21,7 @@ enum intel_uarch_id {
 	UARCH_ICE_LAKE,		/* Tiger Lake, Rocket Lake */
 	UARCH_GOLDEN_COVE,	/* Alder Lake, Raptor Lake, Sapphire Rapids, Emerald Rapids */
 	UARCH_REDWOOD_COVE,	/* Meteor Lake, Granite Rapids */
-	UARCH_LION_COVE,	/* Lunar Lake */
+	UARCH_LION_COVE,	/* Lunar Lake, Arrow Lake; Cougar Cove: Panther Lake */
 	UARCH_BONNELL,
 	UARCH_SILVERMONT,
 	UARCH_KNIGHTS_LANDING,
@@ -29,14 +29,16 @@ enum intel_uarch_id {
 	UARCH_GOLDMONT_PLUS,
 	UARCH_TREMONT,
 	UARCH_GRACEMONT,	/* Alder Lake, Alder Lake-N */
-	UARCH_CRESTMONT,	/* Meteor Lake, Sierra Forest, Grand Ridge */
-	UARCH_SKYMONT,		/* Lunar Lake */
+	UARCH_CRESTMONT,	/* Meteor Lake, Sierra Forest, Grand Ridge, Arrow Lake H */
+	UARCH_SKYMONT,		/* Lunar Lake, Arrow Lake; Darkmont: Panther Lake, Clearwater Forest */
 	NR_UARCHES
 };
 
 /* CPUID.1AH:EAX[31:24], the kind of a core (SDM volume 2, CPUID, "Native Model ID Leaf") */
 #define INTEL_ATOM	0x20
 #define INTEL_CORE	0x40
+/* Of Arrow Lake H alone, no core type of CPUID's: the slower of two kinds of atoms */
+#define INTEL_LOWPOWER	0x21
 
 /* SDM volume 3, table "Pre-defined Architectural Performance Events" */
 #define EVENT_CORE_CYCLES	0x003c
@@ -80,7 +82,7 @@ struct intel_uarch {
 /**
  * struct intel_model - a CPU of family 6
  * @model: boot_cpu_data.x86_model
- * @kind: INTEL_ATOM or INTEL_CORE of those that have both, otherwise 0
+ * @kind: INTEL_ATOM, INTEL_CORE or INTEL_LOWPOWER of those that have several, otherwise 0
  * @uarch: enum intel_uarch_id
  */
 struct intel_model {
@@ -95,6 +97,7 @@ extern const struct intel_model intel_models[];
 extern const unsigned int intel_nr_models;
 
 /* intel-uarch.c */
+unsigned int intel_core_kind(u32 native_model);
 const struct intel_uarch *intel_find_uarch(void);
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);
 bool intel_model_has_kinds(void);

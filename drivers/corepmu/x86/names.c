@@ -198,7 +198,18 @@ static const struct {
 	[UARCH_TREMONT]		= { "Tremont" },
 	[UARCH_GRACEMONT]	= { "gracemont", "alderlake_hybrid" },
 	[UARCH_CRESTMONT]	= { "crestmont", "meteorlake_hybrid" },
-	[UARCH_SKYMONT]		= { NULL, "lunarlake_hybrid" },
+	[UARCH_SKYMONT]		= { "darkmont", "lunarlake_hybrid" },
+};
+
+/* The same of models that share the microarchitectures of an earlier one, from 7.x on */
+static const struct {
+	u8 model;
+	const char *name;
+} kernel_model_names[] = {
+	{ 0xc5, "arrowlake_h_hybrid" },
+	{ 0xc6, "arrowlake_hybrid" },
+	{ 0xcc, "pantherlake_hybrid" },
+	{ 0xd5, "pantherlake_hybrid" },
 };
 
 /**
@@ -209,10 +220,13 @@ static const struct {
  */
 const char *x86_kernel_name(const struct x86_desc *desc)
 {
-	unsigned int uarch;
+	unsigned int i, uarch;
 
 	if (!desc->uarch)
 		return NULL;
+	for (i = 0; i < ARRAY_SIZE(kernel_model_names); i++)
+		if (kernel_model_names[i].model == boot_cpu_data.x86_model)
+			return kernel_model_names[i].name;
 	uarch = desc->uarch - intel_uarches;
 
 	return intel_model_has_kinds() ? kernel_names[uarch].hybrid : kernel_names[uarch].name;

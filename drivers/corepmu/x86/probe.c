@@ -103,14 +103,15 @@ static void note_native_model(void *unused)
 
 /* A generic event that names no kind is the first one's, as with the built-in driver. */
 static const struct {
-	unsigned int	type;
+	unsigned int	kind;
 	const char	*name;
 } hybrid_kinds[] = {
 	{ INTEL_CORE, "core" },
 	{ INTEL_ATOM, "atom" },
+	{ INTEL_LOWPOWER, "lowpower" },
 };
 
-static int find_hybrid_kind(unsigned int type, const char *name, struct cpumask *left)
+static int find_hybrid_kind(unsigned int kind, const char *name, struct cpumask *left)
 {
 	/* Too large for the stack; the module is loaded once. */
 	static struct cpumask cpus;
@@ -122,7 +123,7 @@ static int find_hybrid_kind(unsigned int type, const char *name, struct cpumask 
 		u32 own = per_cpu(native_models, cpu);
 
 		/* Two models of the same core type have counters and events of their own too. */
-		if (x86_core_type(own) != type || (model && own != model))
+		if (intel_core_kind(own) != kind || (model && own != model))
 			continue;
 		model = own;
 		cpumask_set_cpu(cpu, &cpus);
@@ -145,7 +146,7 @@ static int find_hybrid(void)
 	cpumask_copy(&left, cpu_online_mask);
 	on_each_cpu(note_native_model, NULL, 1);
 	for (i = 0; i < ARRAY_SIZE(hybrid_kinds) && !ret; i++)
-		ret = find_hybrid_kind(hybrid_kinds[i].type, hybrid_kinds[i].name, &left);
+		ret = find_hybrid_kind(hybrid_kinds[i].kind, hybrid_kinds[i].name, &left);
 	cpus_read_unlock();
 	if (ret || cpumask_empty(&left))
 		return ret;

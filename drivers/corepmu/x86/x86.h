@@ -127,7 +127,7 @@ u32 x86_branch_decode(struct perf_branch_entry *entry);
 u32 x86_branch_decode_fused(struct perf_branch_entry *entry);
 
 /* kinds.c */
-#define X86_MAX_KINDS	2
+#define X86_MAX_KINDS	3
 u32 x86_native_model(void);
 unsigned int x86_core_type(u32 native_model);
 void x86_add_kind(struct x86_desc *desc);

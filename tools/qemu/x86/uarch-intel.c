@@ -219,7 +219,7 @@ static const struct x86_uarch gracemont = {
 	.events = gracemont_events, .nr_events = ARRAY_SIZE(gracemont_events),
 };
 
-/* ---- Lunar Lake: Lion Cove and Skymont ---- */
+/* ---- Lunar Lake, Arrow Lake, Panther Lake: Lion Cove and Skymont ---- */
 
 static const struct x86_pmu_event_row lion_cove_events[] = {
 	X86_PMU_EVENT(0x03, 0x82, RETURNS, 1, 1),	/* LD_BLOCKS.STORE_FORWARD */
@@ -326,7 +326,7 @@ const struct x86_uarch x86_uarch_intel[] = {
 		.core_type = X86_PMU_CORE_CORE, .other = &skymont, .nr_metrics = 8,
 		.lbr = X86_LBR_ARCH,
 		.untold = UINT64_C(0x300) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
-		.models = { { 6, 0xbd, 0xbd } },
+		.models = { { 6, 0xbd, 0xbd }, { 6, 0xc5, 0xc6 }, { 6, 0xcc, 0xcc } },
 		TABLES(lion_cove),
 	},
 	{ .name = NULL }

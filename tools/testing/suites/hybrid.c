@@ -70,15 +70,18 @@ static struct kind kinds[] = {
 	{ "", 6, 1, -1 },
 };
 
-/* Likewise lunarlake: model 0xbd */
+/* Likewise lunarlake and arrowlake: models 0xbd and 0xc6 */
 #define LUNAR_LAKE	0x000b06d0
+#define ARROW_LAKE	0x000c0660
 #define MODEL		0x0fff0ff0
 
 static void count_counters(void)
 {
 	unsigned int eax = 0, ebx, ecx, edx;
 
-	if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) && (eax & MODEL) == LUNAR_LAKE) {
+	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
+		return;
+	if ((eax & MODEL) == LUNAR_LAKE || (eax & MODEL) == ARROW_LAKE) {
 		kinds[0].general = 10;
 		kinds[1].general = 8;
 	}

@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../../../.." || exit 1
 . scripts/lib/lib.sh
 trap - ERR
 
-intel="haswell skylake icelake sapphire-rapids alder-lake lunar-lake"
+intel="haswell skylake icelake sapphire-rapids alder-lake lunar-lake arrow-lake"
 read -ra cpus <<<"${COREPMU_CPUS:-$intel zen1 zen2 zen3 zen4 zen5}"
 read -ra kernels <<<"${COREPMU_KERNEL:-6.12 7.x}"
 
@@ -76,7 +76,7 @@ said_by()
 
 	# Two kinds of CPU
 	case $1 in
-	alder-lake | lunar-lake) lane=(--lane smp --smp 2) ;;
+	alder-lake | lunar-lake | arrow-lake) lane=(--lane smp --smp 2) ;;
 	esac
 	scripts/run-guest --arch x86_64 --kernel "$2" "${lane[@]}" --cpu "$1" --mode "$3" \
 		--append nmi_watchdog=0 ${4:+--modparam "$4"} \
@@ -94,8 +94,12 @@ unexplained()
 	printf -v pattern '%s|' "${explained[@]}"
 	# The built-in driver of 6.12 has the servers' there; that of 7.3 has none.
 	case "$1 $2" in
-	'alder-lake 6.12' | 'lunar-lake 6.12') pattern+='^<.*[ /]node-(loads|load-misses)( |$)|' ;;
+	'alder-lake 6.12' | 'lunar-lake 6.12' | 'arrow-lake 6.12')
+		pattern+='^<.*[ /]node-(loads|load-misses)( |$)|'
+		;;
 	esac
+	# Linux 6.12 has no name of its own for Arrow Lake.
+	[ "$1 $2" != 'arrow-lake 6.12' ] || pattern+='caps/pmu_name=(lunar|arrow)lake_hybrid|'
 	diff "$work/builtin" "$work/replace" | grep '^[<>]' | grep -vE "${pattern%|}"
 }
 

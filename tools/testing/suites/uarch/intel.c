@@ -393,6 +393,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "lion-cove", .family = 6, .model = 0xbd, .kind = "core", .cpu = 0,
+		.other_model = 0xc6,
 		.corrected = true,
 		.second = UARCH_SECOND_LION_COVE,
 		.events = {
@@ -403,6 +404,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "skymont", .family = 6, .model = 0xbd, .kind = "atom", .cpu = 1,
+		.other_model = 0xc6,
 		.corrected = true,
 		.second = UARCH_SECOND_GRACEMONT,
 		.events = {

@@ -68,7 +68,7 @@ static const struct uarch *this_uarch(const struct uarch *last)
 	family = (eax >> 8 & 0xf) + ((eax >> 8 & 0xf) == 0xf ? eax >> 20 & 0xff : 0);
 	model = (eax >> 4 & 0xf) | (eax >> 12 & 0xf0);
 	for (u = last ? last + 1 : u; u->name; u++)
-		if (u->family == family && u->model == model)
+		if (u->family == family && (u->model == model || u->other_model == model))
 			return u;
 	return NULL;
 }

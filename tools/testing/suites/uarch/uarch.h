@@ -109,6 +109,7 @@ enum uarch_second_lists {
  * @name: of the model of the virtual PMU
  * @family: CPUID's, with the extended one
  * @model: CPUID's, with the extended one
+ * @other_model: another CPU of the same microarchitecture, or 0
  * @kind: the end of its PMUs' names where CPUs are of several kinds, NULL elsewhere
  * @cpu: one of that kind
  * @nameless: a generic cache event, as perf_event_attr.config has it, for which the kernel
@@ -123,6 +124,7 @@ struct uarch {
 	const char *name;
 	unsigned int family;
 	unsigned int model;
+	unsigned int other_model;
 	const char *kind;
 	unsigned int cpu;
 	u64 nameless;
