@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
-#include <cpuid.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -298,32 +297,12 @@ static void task(unsigned int i)
 	_exit(ktap_failed());
 }
 
-/* CPUID leaf 0x23, subleaf 0, EAX: there are architectural records */
-#define PERFMON_EXT		0x23
-#define PERFMON_EXT_PEBS	0x30
-
-static bool is_architectural(void)
-{
-	unsigned int eax, ebx, ecx, edx;
-
-	return __get_cpuid_count(PERFMON_EXT, 0, &eax, &ebx, &ecx, &edx) &&
-	       (eax & PERFMON_EXT_PEBS) == PERFMON_EXT_PEBS;
-}
-
 static void tasks(void)
 {
 	pid_t pids[TASKS];
 	unsigned int i;
 	int status;
 
-	/*
-	 * In two of four runs of Linux 7.3 one of the tasks had all samples one event early from a
-	 * switch on; with a debug store, and with corepmu on the same hardware, none has.
-	 */
-	if (target.in_tree && is_architectural()) {
-		ktap_skip("samples of the built-in driver's architectural records may be early");
-		return;
-	}
 	expect_true("the first CPU", run_on(0));
 	fflush(NULL);
 	for (i = 0; i < TASKS; i++) {
