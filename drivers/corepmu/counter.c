@@ -21,24 +21,6 @@
  */
 u64 corepmu_start_near_wrap;
 
-/* What to set the counter to, so that it overflows after @left events or before. */
-static __always_inline u64 counter_value(struct corepmu_cpu *cpuc,
-					 struct perf_event *event, s64 left)
-{
-	u64 mask = event->hw.event_base;
-
-	if (unlikely(corepmu_start_near_wrap) && !is_sampling_event(event)) {
-		if (mask == U64_MAX)
-			return BIT_ULL(32) - corepmu_start_near_wrap;
-		left = min_t(u64, left, corepmu_start_near_wrap);
-	}
-
-	left = clamp_t(s64, left, event->hw.event_base_rdpmc,
-		       min_t(u64, mask >> 1, cpuc->pmu->max_left));
-
-	return -left & mask;
-}
-
 /**
  * corepmu_count_overtaken() - finish corepmu_count_event_nmi_safe() when an NMI came in it
  * @event: an event placed on a counter of this CPU
@@ -63,31 +45,6 @@ void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
 		corepmu_add_count(event, prev, now);
 }
 
-static __always_inline void counter_load(struct corepmu_cpu *cpuc,
-					 struct perf_event *event, s64 left)
-{
-	u64 value = counter_value(cpuc, event, left);
-
-	local64_set(&event->hw.prev_count, corepmu_extend_sign(value, event->hw.event_base));
-	static_call(corepmu_write_counter)(cpuc, &event->hw, value);
-}
-
-/* Begin the next period, if this one has ended. Returns whether it has. */
-static __always_inline bool end_period(struct hw_perf_event *hwc)
-{
-	s64 left = local64_read(&hwc->period_left);
-	s64 period = hwc->sample_period;
-
-	if (likely(left > 0))
-		return false;
-
-	/* If the overflow is late by a whole period or more, the periods in between are lost. */
-	local64_set(&hwc->period_left, left <= -period ? period : left + period);
-	hwc->last_period = period;
-
-	return true;
-}
-
 /**
  * corepmu_counter_start() - set the counter for what is left of the period
  * @cpuc: this CPU's state
@@ -99,54 +56,24 @@ static __always_inline bool end_period(struct hw_perf_event *hwc)
  */
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	end_period(&event->hw);
-	counter_load(cpuc, event, local64_read(&event->hw.period_left));
+	corepmu_counter_end_period(event);
+	corepmu_counter_load(cpuc, event, local64_read(&event->hw.period_left));
 }
 
 /**
- * corepmu_counter_end_period() - begin the next period, if this one has ended
- * @event: an event whose count is up to date
+ * corepmu_counter_limit() - the limiter has blamed an event: here, on another CPU, or its parent
+ * @cpuc: this CPU's state
+ * @event: an event whose counter overflowed
  *
- * IRQs off, or NMI.
- *
- * Return: whether it has
+ * Where perf core chooses the period, the event has one that is not too short: stretched, it
+ * would be taken for one that happens seldom, and be given an even shorter one. From the overflow
+ * interrupt.
  */
-bool corepmu_counter_end_period(struct perf_event *event)
-{
-	return end_period(&event->hw);
-}
-
-/*
- * The limiter has blamed the event: here, on another CPU, or as the parent that it was inherited
- * from. Where perf core chooses the period, the event has one that is not too short: stretched, it
- * would be taken for one that happens seldom, and be given an even shorter one.
- */
-static noinline void limit_period(struct corepmu_cpu *cpuc, struct perf_event *event)
+void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
 	hwc->event_base_rdpmc = min_t(s64, hwc->event_base_rdpmc, cpuc->min_left);
 	if (event->attr.freq && hwc->sample_period < hwc->event_base_rdpmc)
 		hwc->sample_period = hwc->event_base_rdpmc;
-}
-
-/**
- * corepmu_counter_next_period() - after an overflow, set the counter again
- * @cpuc: this CPU's state
- * @event: an event whose counter overflowed and was updated
- *
- * IRQs off, or NMI.
- *
- * Return: whether the period ended. If not, the counter was too narrow for it,
- * or the overflow was an earlier event's.
- */
-bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	bool ended;
-
-	if (unlikely(event->hw.event_base_rdpmc > cpuc->pmu->min_left))
-		limit_period(cpuc, event);
-	ended = end_period(&event->hw);
-	counter_load(cpuc, event, local64_read(&event->hw.period_left));
-	return ended;
 }

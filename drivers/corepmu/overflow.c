@@ -105,7 +105,7 @@ static noinline void limit_begins(struct corepmu_cpu *cpuc)
 
 /*
  * Periods are no longer stretched: each event that was blamed has its own again from its next
- * overflow on, see limit_period(). From the overflow interrupt.
+ * overflow on, see corepmu_counter_limit(). From the overflow interrupt.
  */
 static noinline void limit_ends(struct corepmu_cpu *cpuc)
 {

@@ -9,6 +9,7 @@
 #define _COREPMU_COUNTER_H
 
 #include <linux/compiler.h>
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/static_call.h>
 #include <linux/types.h>
@@ -18,8 +19,7 @@
 /* counter.c */
 extern u64 corepmu_start_near_wrap;
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
-bool corepmu_counter_end_period(struct perf_event *event);
-bool corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /*
  * perf_event_mmap_page.offset is the count less prev_count, and a reader adds
@@ -119,6 +119,81 @@ static inline void
 corepmu_counter_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	static_call(corepmu_counter_update_nmi_safe)(cpuc, event);
+}
+
+/*
+ * What to set the counter to, so that it overflows after @left events or before: extended by its
+ * sign, as prev_count is.
+ */
+static __always_inline s64
+corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
+{
+	u64 mask = event->hw.event_base;
+
+	if (unlikely(corepmu_start_near_wrap) && !is_sampling_event(event)) {
+		if (mask == U64_MAX)
+			return BIT_ULL(32) - corepmu_start_near_wrap;
+		left = min_t(u64, left, corepmu_start_near_wrap);
+	}
+
+	return -clamp_t(s64, left, event->hw.event_base_rdpmc,
+			min_t(u64, mask >> 1, cpuc->pmu->max_left));
+}
+
+/* Have the counter overflow after @left events or before. */
+static __always_inline void
+corepmu_counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
+{
+	s64 value = corepmu_counter_value(cpuc, event, left);
+
+	local64_set(&event->hw.prev_count, value);
+	static_call(corepmu_write_counter)(cpuc, &event->hw, value & event->hw.event_base);
+}
+
+/**
+ * corepmu_counter_end_period() - begin the next period, if this one has ended
+ * @event: an event whose count is up to date
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: whether it has
+ */
+static __always_inline bool corepmu_counter_end_period(struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 left = local64_read(&hwc->period_left);
+	s64 period = hwc->sample_period;
+
+	if (likely(left > 0))
+		return false;
+
+	/* If the overflow is late by a whole period or more, the periods in between are lost. */
+	local64_set(&hwc->period_left, left <= -period ? period : left + period);
+	hwc->last_period = period;
+
+	return true;
+}
+
+/**
+ * corepmu_counter_next_period() - after an overflow, set the counter again
+ * @cpuc: this CPU's state
+ * @event: an event whose counter overflowed and was updated
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: whether the period ended. If not, the counter was too narrow for it,
+ * or the overflow was an earlier event's.
+ */
+static __always_inline bool
+corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	bool ended;
+
+	if (unlikely(event->hw.event_base_rdpmc > cpuc->pmu->min_left))
+		corepmu_counter_limit(cpuc, event);
+	ended = corepmu_counter_end_period(event);
+	corepmu_counter_load(cpuc, event, local64_read(&event->hw.period_left));
+	return ended;
 }
 
 #endif /* _COREPMU_COUNTER_H */
