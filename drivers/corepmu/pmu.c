@@ -523,6 +523,14 @@ static void corepmu_event_destroy(struct perf_event *event)
 		pmu->backend->release(pmu);
 }
 
+/* Does the event take anything besides a counter? Most do not, and are closed without a call. */
+static bool takes_more(struct corepmu *pmu, const struct perf_event *event)
+{
+	return (event->hw.flags & (COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE)) ||
+	       pmu->backend->acquire ||
+	       (pmu->backend->user_gone && corepmu_event_is_readable(&event->hw));
+}
+
 /* What the event takes besides a counter. Undone by corepmu_event_destroy(). */
 static int event_acquire(struct corepmu *pmu, struct perf_event *event)
 {
@@ -597,6 +605,8 @@ static int corepmu_event_init(struct perf_event *event)
 	if (ret)
 		return ret;
 
+	if (!takes_more(pmu, event))
+		return 0;
 	ret = event_acquire(pmu, event);
 	if (ret)
 		return ret;
