@@ -30,20 +30,6 @@ module_param_named(lenient, pmuv3_lenient, bool, 0444);
 MODULE_PARM_DESC(lenient,
 		 "ignore precise_ip and bits of config to config3 that mean nothing, as the built-in driver does (arm64)");
 
-/**
- * pmuv3_has_event() - does the CPU say that it counts an event?
- * @pmuv3: the PMU
- * @event: its number; PMCEID<n>_EL0 tells of 0x0000-0x003f and 0x4000-0x403f
- *
- * Return: false for all other numbers
- */
-bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event)
-{
-	unsigned int set = event >> 14, number = event & GENMASK(13, 0);
-
-	return set < 2 && number < 64 && (pmuv3->pmceid[set] & BIT_ULL(number));
-}
-
 /* Generic events */
 
 #define NO_EVENT	0xffff

@@ -96,6 +96,20 @@ static inline bool pmuv3_reaches_v3p9(const struct pmuv3 *pmuv3)
 	return !pmuv3->has_el2 || COMPAT_EL2_OPENS_PMUV3P9;
 }
 
+/**
+ * pmuv3_has_event() - does the CPU say that it counts an event?
+ * @pmuv3: the PMU
+ * @event: its number; PMCEID<n>_EL0 tells of 0x0000-0x003f and 0x4000-0x403f
+ *
+ * Return: false for all other numbers
+ */
+static inline bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event)
+{
+	unsigned int set = event >> 14, number = event & GENMASK(13, 0);
+
+	return set < 2 && number < 64 && (pmuv3->pmceid[set] & BIT_ULL(number));
+}
+
 /* counters.c */
 extern const struct corepmu_backend pmuv3_backend;
 extern const struct corepmu_backend pmuv3_nmi_backend;
@@ -108,7 +122,6 @@ int pmuv3_describe(struct pmuv3 *pmuv3);
 extern bool pmuv3_lenient;
 int pmuv3_encode(struct corepmu *pmu, struct perf_event *event);
 int pmuv3_precise(struct corepmu *pmu, struct perf_event *event);
-bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event);
 int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config);
 unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3);
 

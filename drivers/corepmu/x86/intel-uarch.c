@@ -145,6 +145,30 @@ static const struct intel_codes *find_code(const struct intel_codes *sets, unsig
 	return NULL;
 }
 
+/* Bit n of CPUID.0AH:EBX says that event n is missing. */
+const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTURAL] = {
+	{ EVENT_CORE_CYCLES,	PERF_COUNT_HW_CPU_CYCLES },
+	{ EVENT_INSTRUCTIONS,	PERF_COUNT_HW_INSTRUCTIONS },
+	{ EVENT_REFERENCE_CYCLES, PERF_COUNT_HW_BUS_CYCLES },
+	{ EVENT_LLC_REFERENCES,	PERF_COUNT_HW_CACHE_REFERENCES },
+	{ EVENT_LLC_MISSES,	PERF_COUNT_HW_CACHE_MISSES },
+	{ EVENT_BRANCHES,	PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ EVENT_BRANCH_MISSES,	PERF_COUNT_HW_BRANCH_MISSES },
+};
+
+/* Is an event one that all of Intel's CPUs have? It may be missing here all the same. */
+static bool is_architectural(u64 config)
+{
+	unsigned int i;
+
+	config &= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_UMASK2;
+	for (i = 0; i < INTEL_NR_ARCHITECTURAL; i++)
+		if (config == intel_architectural[i].config)
+			return true;
+
+	return false;
+}
+
 /**
  * intel_general_counters() - the general-purpose counters that can count an event
  * @uarch: the microarchitecture, NULL if it is not known
@@ -163,7 +187,7 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 	/* The table has no second unit masks: these are as unit masks without a name. */
 	if (uarch && !(config & EVNTSEL_UMASK2))
 		found = find_code(uarch->codes, uarch->nr_codes, code);
-	if (!found && intel_is_architectural(config))
+	if (!found && is_architectural(config))
 		return GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0);
 	if (!found && uarch)
 		found = find_code(uarch->rest, uarch->nr_rest, code & EVNTSEL_EVENT);

@@ -52,11 +52,6 @@
 #define TSX_COUNTER		BIT_ULL(3)
 #define IN_TX_CP_COUNTER	BIT_ULL(2)
 
-/* SDM volume 3, table "Pre-defined Architectural Performance Events" */
-#define EVENT_LLC_REFERENCES	0x4f2e
-#define EVENT_LLC_MISSES	0x412e
-#define EVENT_BRANCHES		0x00c4
-#define EVENT_BRANCH_MISSES	0x00c5
 /*
  * INST_RETIRED.PREC_DIST before it had fixed counter 0, where Ice Lake has it by this number
  * too: intel_icl_event_constraints
@@ -66,20 +61,6 @@
 /* Pseudo-encodings of the kernel: the parts of slots that PERF_METRICS has, in its order */
 #define EVENT_FIRST_METRIC	0x8000
 #define METRIC_NUMBER		GENMASK_ULL(15, 8)
-
-/* Bit n of CPUID.0AH:EBX says that event n is missing. */
-static const struct {
-	u16	config;
-	int	hardware;
-} architectural_events[] = {
-	{ EVENT_CORE_CYCLES,	PERF_COUNT_HW_CPU_CYCLES },
-	{ EVENT_INSTRUCTIONS,	PERF_COUNT_HW_INSTRUCTIONS },
-	{ EVENT_REFERENCE_CYCLES, PERF_COUNT_HW_BUS_CYCLES },
-	{ EVENT_LLC_REFERENCES,	PERF_COUNT_HW_CACHE_REFERENCES },
-	{ EVENT_LLC_MISSES,	PERF_COUNT_HW_CACHE_MISSES },
-	{ EVENT_BRANCHES,	PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-	{ EVENT_BRANCH_MISSES,	PERF_COUNT_HW_BRANCH_MISSES },
-};
 
 static u64 intel_cache(const struct x86_desc *desc, u64 generic)
 {
@@ -98,35 +79,6 @@ static u64 intel_cache(const struct x86_desc *desc, u64 generic)
 	default:
 		return 0;
 	}
-}
-
-/**
- * intel_is_architectural() - is an event one that all of Intel's CPUs have?
- * @config: the event; all but event and unit mask is of no account
- *
- * Return: true for an architectural event, be it missing here or not
- */
-bool intel_is_architectural(u64 config)
-{
-	unsigned int i;
-
-	config &= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_UMASK2;
-	for (i = 0; i < ARRAY_SIZE(architectural_events); i++)
-		if (config == architectural_events[i].config)
-			return true;
-
-	return false;
-}
-
-/**
- * intel_is_slots() - does an event count slots on their fixed counter?
- * @config: the event, or hw_perf_event.config_base of one
- *
- * Return: true if it does
- */
-bool intel_is_slots(u64 config)
-{
-	return (config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_SLOTS;
 }
 
 /* The number that a metric has as a counter, or 0 of what is none. */
@@ -408,10 +360,10 @@ int intel_describe(struct x86_desc *desc)
 
 	desc->config_known |= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
 			      EVNTSEL_CMASK;
-	for (i = 0; i < ARRAY_SIZE(architectural_events); i++)
+	for (i = 0; i < INTEL_NR_ARCHITECTURAL; i++)
 		if (i < nr_events && !(ebx & BIT(i)))
-			desc->hardware[architectural_events[i].hardware] =
-				architectural_events[i].config;
+			desc->hardware[intel_architectural[i].hardware] =
+				intel_architectural[i].config;
 	if (pmu->counters & BIT_ULL(FIXED_COUNTER_BASE + 2))
 		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
 	/* Other counters have them too, should fixed counter 2 be taken. */

@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+#include "msr.h"
+
 struct x86_desc;
 
 /* Microarchitectures of cores; the CPUs of one have the same events. */
@@ -44,6 +46,10 @@ enum intel_uarch_id {
 #define EVENT_CORE_CYCLES	0x003c
 #define EVENT_INSTRUCTIONS	0x00c0
 #define EVENT_REFERENCE_CYCLES	0x013c
+#define EVENT_LLC_REFERENCES	0x4f2e
+#define EVENT_LLC_MISSES	0x412e
+#define EVENT_BRANCHES		0x00c4
+#define EVENT_BRANCH_MISSES	0x00c5
 /* Pseudo-encodings of the kernel: reference cycles and slots, on fixed counters 2 and 3 alone */
 #define EVENT_REF_CYCLES	0x0300
 #define EVENT_SLOTS		0x0400
@@ -91,12 +97,36 @@ struct intel_model {
 	u8	uarch;
 };
 
+/**
+ * struct intel_architectural - an event that CPUID tells of
+ * @config: event and unit mask
+ * @hardware: PERF_COUNT_HW_* that it is
+ */
+struct intel_architectural {
+	u16	config;
+	int	hardware;
+};
+
+#define INTEL_NR_ARCHITECTURAL	7
+
+/**
+ * intel_is_slots() - does an event count slots on their fixed counter?
+ * @config: the event, or hw_perf_event.config_base of one
+ *
+ * Return: true if it does
+ */
+static inline bool intel_is_slots(u64 config)
+{
+	return (config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_SLOTS;
+}
+
 /* intel-table.c */
 extern const struct intel_uarch intel_uarches[];
 extern const struct intel_model intel_models[];
 extern const unsigned int intel_nr_models;
 
 /* intel-uarch.c */
+extern const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTURAL];
 unsigned int intel_core_kind(u32 native_model);
 const struct intel_uarch *intel_find_uarch(void);
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);
@@ -119,9 +149,5 @@ bool intel_second_cache_value(const struct intel_uarch *uarch, u64 generic, u64 
 
 /* topdown.c */
 u64 intel_metric_counters(const struct intel_uarch *uarch);
-
-/* intel.c */
-bool intel_is_architectural(u64 config);
-bool intel_is_slots(u64 config);
 
 #endif /* _COREPMU_X86_INTEL_H */
