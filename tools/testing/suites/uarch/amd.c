@@ -69,6 +69,7 @@ static const struct uarch_event zen4_events[] = {
 const struct uarch uarch_amd[] = {
 	{
 		.name = "zen1", .family = 0x17, .model = 0x01,
+		.nameless = PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_PREFETCH << 8,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ zen1_events, ARRAY_SIZE(zen1_events) },
