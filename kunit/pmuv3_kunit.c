@@ -78,13 +78,13 @@ static const struct encoding encodings[] = {
 	{ "pmuv3p5", { RAW(0x08), .exclude_kernel = 1 }, 0, NSH | NOT_EL1 | 0x08, 0x3f },
 	{ "pmuv3p5", { RAW(0x08), .exclude_hv = 1 }, 0, 0x08, 0x3f },
 	{ "pmuv3p5", { RAW(0x08), .exclude_host = 1 }, 0, NOT_EL0 | NOT_EL1 | 0x08, 0x3f },
-	{ "pmuv3", { RAW(0x08), .exclude_host = 1 }, -EOPNOTSUPP },
+	{ "pmuv3", { RAW(0x08), .exclude_host = 1 }, 0, NOT_EL0 | NOT_EL1 | 0x08, 0x3f },
 	/* ... and at EL2 */
 	{ "pmuv3p4-vhe", { RAW(0x08) }, 0, NSH | 0x08, 0x3f },
 	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_kernel = 1 }, 0, NOT_EL1 | 0x08, 0x3f },
 	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_user = 1 }, 0, NSH | NOT_EL0 | 0x08, 0x3f },
 	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_guest = 1 }, 0, NSH | NOT_EL1 | 0x08, 0x3f },
-	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_host = 1 }, 0, NOT_EL0 | 0x08, 0x3f },
+	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_host = 1 }, 0, NOT_EL0 | NOT_EL1 | 0x08, 0x3f },
 
 	{ "pmuv3p5", { RAW(0x10000) }, -EINVAL },
 	{ "pmuv3p5", { RAW(0x1e) }, -EINVAL },

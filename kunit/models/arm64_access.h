@@ -14,6 +14,7 @@
 #include <linux/perf_event.h>
 #include <linux/platform_device.h>
 #include <linux/sysctl.h>
+#include <linux/tracepoint.h>
 #include <linux/types.h>
 
 #ifdef CONFIG_ARM64
@@ -82,5 +83,13 @@ u64 pmuv3_model_feature(u32 reg);
 #undef register_sysctl
 #define register_sysctl(path, table)	pmuv3_model_register_sysctl(path, table)
 #define unregister_sysctl_table(header)	pmuv3_model_unregister_sysctl(header)
+
+#define kernel_has_kvm()		pmuv3_model_has_kvm
+#define kernel_has_tracepoints()	true
+#define for_each_kernel_tracepoint(fn, priv)	pmuv3_model_for_each_tracepoint(fn, priv)
+#define tracepoint_probe_register(tp, probe, data)	pmuv3_model_register_probe(tp, probe, data)
+#define tracepoint_probe_unregister(tp, probe, data)			\
+	pmuv3_model_unregister_probe(tp, probe, data)
+#define tracepoint_synchronize_unregister()	do { } while (0)
 
 #endif /* _COREPMU_KUNIT_ARM64_ACCESS_H */

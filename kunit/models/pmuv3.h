@@ -8,6 +8,7 @@
 #include <linux/interrupt.h>
 #include <linux/percpu.h>
 #include <linux/sysctl.h>
+#include <linux/tracepoint.h>
 #include <linux/types.h>
 
 #define PMUV3_MODEL_MAX_EVENT_COUNTERS	31
@@ -118,5 +119,14 @@ extern const struct ctl_table *pmuv3_model_sysctl;
 struct ctl_table_header *pmuv3_model_register_sysctl(const char *path,
 						     const struct ctl_table *table);
 void pmuv3_model_unregister_sysctl(struct ctl_table_header *header);
+
+/* kvm.c */
+extern bool pmuv3_model_has_kvm;
+extern const char *pmuv3_model_hidden_tracepoint;
+void pmuv3_model_for_each_tracepoint(void (*fn)(struct tracepoint *tp, void *priv), void *priv);
+int pmuv3_model_register_probe(struct tracepoint *tp, void *probe, void *data);
+int pmuv3_model_unregister_probe(struct tracepoint *tp, void *probe, void *data);
+unsigned int pmuv3_model_nr_probes(void);
+void pmuv3_model_enter_guest(bool enter);
 
 #endif /* _COREPMU_KUNIT_PMUV3_H */

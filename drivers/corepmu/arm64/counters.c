@@ -31,6 +31,9 @@
 /* corepmu_cpu.selected of a counter whose PMEVTYPER<n>_EL0 is not known; no event has all bits. */
 #define SELECTED_UNKNOWN		(~0ULL)
 
+/* Counters that have had an event of PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE since the last reset */
+static DEFINE_PER_CPU(u64, filtered_counters);
+
 /* Registers */
 
 static __always_inline void enable_counters(struct corepmu_cpu *cpuc, u64 active)
@@ -87,6 +90,11 @@ static void pmuv3_disable(struct corepmu_cpu *cpuc)
 
 static noinline void write_selection(int idx, u64 config)
 {
+	if (config & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE)) {
+		this_cpu_or(filtered_counters, BIT_ULL(idx));
+		config = pmuv3_kvm_filter(config);
+	}
+
 	if (idx == PMUV3_CYCLE_COUNTER)
 		pmuv3_write_pmccfiltr(config & ~PMEVTYPER_EVTCOUNT);
 	else if (idx == PMUV3_INSTR_COUNTER)
@@ -102,6 +110,25 @@ static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u6
 
 	cpuc->selected[idx] = config;
 	write_selection(idx, config);
+}
+
+/**
+ * pmuv3_select_again() - write the filters anew, since a guest is entered or was left
+ * @cpuc: the state of the CPU this runs on
+ *
+ * IRQs off.
+ */
+void pmuv3_select_again(struct corepmu_cpu *cpuc)
+{
+	u64 left;
+
+	/* Those without an event too: selected[] has to hold for the next one. */
+	for (left = this_cpu_read(filtered_counters); left; left &= left - 1) {
+		int idx = __ffs64(left);
+
+		if (cpuc->selected[idx] & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE))
+			write_selection(idx, cpuc->selected[idx]);
+	}
 }
 
 static void pmuv3_select(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
@@ -223,6 +250,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	cpuc->hw_active = 0;
 	cpuc->dirty = 0;
 	cpuc->user_access = 0;
+	this_cpu_write(filtered_counters, 0);
 	corepmu_branch_reset(cpuc);
 	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
 		cpuc->selected[idx] = SELECTED_UNKNOWN;

@@ -94,21 +94,9 @@ static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr
 			*config_base |= PMEVTYPER_NSH;
 		if (attr->exclude_guest)
 			*config_base |= PMEVTYPER_P;
-		if (attr->exclude_host)
-			*config_base |= PMEVTYPER_U;
 	} else {
 		if (!attr->exclude_hv && !attr->exclude_host)
 			*config_base |= PMEVTYPER_NSH;
-		/*
-		 * Host and guests share EL0 and EL1, and KVM, which could
-		 * switch counters between them, offers that to the built-in
-		 * driver alone. Where there are no guests none is counted.
-		 */
-		if (attr->exclude_host) {
-			if (pmuv3->has_el2)
-				return corepmu_refuse(-EOPNOTSUPP, "exclude_host: guests cannot be told from the host without VHE");
-			*config_base |= PMEVTYPER_P | PMEVTYPER_U;
-		}
 	}
 
 	if (attr->exclude_kernel)
@@ -116,7 +104,7 @@ static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr
 	if (attr->exclude_user)
 		*config_base |= PMEVTYPER_U;
 
-	return 0;
+	return pmuv3_kvm_encode(pmuv3, attr, config_base);
 }
 
 /**

@@ -30,8 +30,20 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/* The PMU whose overflow interrupt is enabled on this CPU, or NULL */
-static DEFINE_PER_CPU(struct corepmu *, irq_pmu);
+/* The PMU that has been set up on this CPU, its overflow interrupt enabled, or NULL */
+static DEFINE_PER_CPU(struct corepmu *, cpu_pmu);
+
+/**
+ * pmuv3_this_pmu() - the PMU of this CPU
+ *
+ * IRQs off.
+ *
+ * Return: NULL where none has been set up
+ */
+struct corepmu *pmuv3_this_pmu(void)
+{
+	return this_cpu_read(cpu_pmu);
+}
 
 static struct corepmu_cpu *cpuc_of(struct pmuv3 *pmuv3, int cpu)
 {
@@ -301,7 +313,7 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 
 	/* This CPU is of another kind: its counters are another PMU's, or nobody's. */
 	if (unlikely(!cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus)))
-		pmu = this_cpu_read(irq_pmu);
+		pmu = pmuv3_this_pmu();
 	if (unlikely(!pmu))
 		return IRQ_NONE;
 
@@ -470,10 +482,10 @@ void pmuv3_free_irqs(struct pmuv3 *pmuv3)
  */
 void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
 {
+	this_cpu_write(cpu_pmu, cpuc->pmu);
 	if (!corepmu_has_interrupt(cpuc->pmu))
 		return;
 
-	this_cpu_write(irq_pmu, cpuc->pmu);
 	if (!irq_is_percpu_devid(cpuc->irq))
 		enable_irq(cpuc->irq);
 	else if (!to_pmuv3(cpuc->pmu)->nmi || !pmuv3_nmi_prepare_ppi(cpuc->irq))
@@ -486,8 +498,10 @@ void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
  */
 void pmuv3_irq_disable(struct corepmu_cpu *cpuc)
 {
-	if (!corepmu_has_interrupt(cpuc->pmu))
+	if (!corepmu_has_interrupt(cpuc->pmu)) {
+		this_cpu_write(cpu_pmu, NULL);
 		return;
+	}
 
 	if (irq_is_percpu_devid(cpuc->irq)) {
 		disable_percpu_irq(cpuc->irq);
@@ -496,5 +510,5 @@ void pmuv3_irq_disable(struct corepmu_cpu *cpuc)
 	} else {
 		disable_irq_nosync(cpuc->irq);
 	}
-	this_cpu_write(irq_pmu, NULL);
+	this_cpu_write(cpu_pmu, NULL);
 }

@@ -113,6 +113,7 @@ static inline bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event
 /* counters.c */
 extern const struct corepmu_backend pmuv3_backend;
 extern const struct corepmu_backend pmuv3_nmi_backend;
+void pmuv3_select_again(struct corepmu_cpu *cpuc);
 
 /* probe.c */
 extern bool pmuv3_sampling;
@@ -162,6 +163,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc);
 #define PMUV3_BUILTIN_INITCALL		"armv8_pmu_driver_init"
 
 /* irq.c */
+struct corepmu *pmuv3_this_pmu(void);
 irqreturn_t pmuv3_interrupt(int irq, void *dev);
 int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev);
 int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3);
@@ -179,5 +181,12 @@ int pmuv3_nmi_request_ppi(int irq, const struct cpumask *cpus, struct corepmu_cp
 void pmuv3_nmi_free_ppi(int irq, struct corepmu_cpu __percpu *cpuc);
 int pmuv3_nmi_prepare_ppi(int irq);
 void pmuv3_nmi_teardown_ppi(int irq);
+
+/* kvm.c */
+u64 pmuv3_kvm_filter(u64 config);
+int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
+		     u64 *config_base);
+void pmuv3_kvm_init(void);
+void pmuv3_kvm_exit(void);
 
 #endif /* _COREPMU_ARM64_PMUV3_H */

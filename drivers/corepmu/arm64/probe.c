@@ -461,9 +461,12 @@ int corepmu_arch_init(void)
 	int ret;
 
 	pmuv3_nmi_init();
+	pmuv3_kvm_init();
 	ret = acpi_disabled ? pmuv3_init_of() : pmuv3_init_acpi();
-	if (ret)
+	if (ret) {
+		pmuv3_kvm_exit();
 		return ret;
+	}
 
 	pmuv3_user_init(pmuv3_sysctl_exists());
 	return 0;
@@ -479,4 +482,5 @@ void corepmu_arch_exit(void)
 		platform_driver_unregister(&pmuv3_driver);
 	else
 		pmuv3_exit_acpi();
+	pmuv3_kvm_exit();
 }

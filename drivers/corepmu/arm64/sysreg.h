@@ -10,6 +10,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/bits.h>
+#include <linux/kconfig.h>
 #include <linux/types.h>
 
 /*
@@ -27,6 +28,9 @@
 
 /* The number of a CPU among the threads of its core, -1 where a core is one CPU. */
 #define topology_thread_id(cpu)	(cpu_topology[cpu].thread_id)
+
+#define kernel_has_kvm()		IS_ENABLED(CONFIG_KVM)
+#define kernel_has_tracepoints()	IS_ENABLED(CONFIG_TRACEPOINTS)
 #endif
 
 /* PMCR_EL0 */
@@ -44,6 +48,10 @@
 #define PMEVTYPER_P		BIT_ULL(31)	/* do not count at EL1 */
 #define PMEVTYPER_TH		GENMASK_ULL(43, 32)
 #define PMEVTYPER_TC		GENMASK_ULL(63, 61)
+
+/* Bits of no register: an event whose levels are those of the host alone, or of KVM's guests alone */
+#define PMUV3_HOST_ALONE	BIT_ULL(59)
+#define PMUV3_GUESTS_ALONE	BIT_ULL(60)
 
 /* PMUSERENR_EL0 */
 #define PMUSERENR_CR		BIT(2)	/* EL0 reads the cycle counter */

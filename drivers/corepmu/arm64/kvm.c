@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: arm64: events that leave guests of KVM out, or count them alone
+ *
+ * Guests and their host share EL0, and without VHE EL1 too: whoever counts one of them alone has to
+ * change a counter's filter whenever a guest is entered and left. KVM does so for the built-in
+ * driver, by functions that are not for modules (kvm_set_pmu_events() in arch/arm64/kvm/pmu.c).
+ * But it has a tracepoint on either side of that (arch/arm64/kvm/arm.c, kvm_arch_vcpu_ioctl_run()):
+ * before kvm_entry interrupts have been disabled; at kvm_exit they are enabled again, what was
+ * pending has been taken, and the task cannot have been preempted. In between there are KVM and
+ * interrupts of the host besides the guest, all of them above EL0. So
+ *
+ * - EL0 is the guest's exactly between the two, and the host's exactly outside;
+ * - with VHE, EL1 is the guests' anyway, and EL2 the host's;
+ * - without VHE EL1 is the guest's and the host's there. An event that leaves guests out leaves out
+ *   what the host does there at EL1; one that counts guests alone would count it, and is refused
+ *   unless it excludes the kernel.
+ *
+ * Guests have no PMU: KVM offers them the built-in driver's (kvm_host_pmu_init()) alone. With
+ * MDCR_EL2.TPM, which KVM sets then too, they do not reach the registers
+ * (kvm_arm_setup_mdcr_el2() in arch/arm64/kvm/debug.c).
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include <corepmu/pmu.h>
+
+#include "pmuv3.h"
+#include "sysreg.h"
+
+/* This CPU is between kvm_entry and kvm_exit. */
+static DEFINE_PER_CPU(bool, runs_guest);
+
+/* KVM tells when it enters guests, and leaves them. */
+static bool told_of_guests;
+
+static void switch_to(bool guest)
+{
+	struct corepmu *pmu;
+	unsigned long flags;
+
+	/* kvm_exit: an interrupt may place other events. */
+	local_irq_save(flags);
+	this_cpu_write(runs_guest, guest);
+	pmu = pmuv3_this_pmu();
+	if (pmu)
+		pmuv3_select_again(this_cpu_ptr(pmu->cpu));
+	local_irq_restore(flags);
+}
+
+/* Their arguments: arch/arm64/kvm/trace_arm.h */
+
+static void guest_entered(void *data, unsigned long vcpu_pc)
+{
+	switch_to(true);
+}
+
+static void guest_left(void *data, int ret, unsigned int esr_ec, unsigned long vcpu_pc)
+{
+	switch_to(false);
+}
+
+static struct {
+	const char *name;
+	void *probe;
+	struct tracepoint *tracepoint;
+} hooks[] = {
+	{ "kvm_entry", guest_entered },
+	{ "kvm_exit", guest_left },
+};
+
+static void find_hook(struct tracepoint *tracepoint, void *unused)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (!strcmp(tracepoint->name, hooks[i].name))
+			hooks[i].tracepoint = tracepoint;
+}
+
+/**
+ * pmuv3_kvm_filter() - what an event's filter is now
+ * @config: what it counts: bits of PMEVTYPER<n>_EL0, and those of pmuv3_kvm_encode()
+ *
+ * On the CPU that has the counter, IRQs off.
+ *
+ * Return: bits of PMEVTYPER<n>_EL0 alone
+ */
+u64 pmuv3_kvm_filter(u64 config)
+{
+	u64 others = this_cpu_read(runs_guest) ? PMUV3_HOST_ALONE : PMUV3_GUESTS_ALONE;
+	bool counts = !(config & others);
+
+	config &= ~(PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE);
+	if (!counts) {
+		config |= PMEVTYPER_U;
+		if (!is_kernel_in_hyp_mode())
+			config |= PMEVTYPER_P;
+	}
+
+	return config;
+}
+
+/**
+ * pmuv3_kvm_encode() - have an event count guests alone, or the host alone
+ * @pmuv3: the PMU
+ * @attr: the event's attributes
+ * @config_base: what it counts, whose levels that guests and host do not share are known already
+ *
+ * Process context.
+ *
+ * Return: 0, or -EOPNOTSUPP where guests and host cannot be told apart
+ */
+int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
+		     u64 *config_base)
+{
+	bool vhe = is_kernel_in_hyp_mode();
+
+	if (attr->exclude_host == attr->exclude_guest) {
+		/* Both: nothing is left. */
+		if (attr->exclude_host)
+			*config_base |= PMEVTYPER_P | PMEVTYPER_U;
+		return 0;
+	}
+
+	/* Where there are no guests all is the host's. */
+	if (!kernel_has_kvm() || (!vhe && !pmuv3->has_el2)) {
+		if (attr->exclude_host)
+			*config_base |= PMEVTYPER_P | PMEVTYPER_U;
+		return 0;
+	}
+	if (vhe && attr->exclude_user)
+		return 0;
+
+	if (!attr->exclude_host) {
+		if (told_of_guests)
+			*config_base |= PMUV3_HOST_ALONE;
+		return 0;
+	}
+	if (!told_of_guests)
+		return corepmu_refuse(-EOPNOTSUPP, "exclude_host: KVM does not tell when guests run");
+	if (!vhe && !attr->exclude_kernel)
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "exclude_host: without VHE kernels of guests cannot be told from the host's; with exclude_kernel it counts");
+
+	*config_base |= PMUV3_GUESTS_ALONE;
+	return 0;
+}
+
+static int register_hooks(void)
+{
+	int i, ret = 0;
+
+	if (!kernel_has_tracepoints())
+		return -ENOENT;
+
+	for_each_kernel_tracepoint(find_hook, NULL);
+	for (i = 0; i < ARRAY_SIZE(hooks) && !ret; i++)
+		ret = hooks[i].tracepoint ?
+		      tracepoint_probe_register(hooks[i].tracepoint, hooks[i].probe, NULL) : -ENOENT;
+	/* The last one is the one that could not be had. */
+	for (i -= 2; ret && i >= 0; i--)
+		tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].probe, NULL);
+
+	return ret;
+}
+
+/**
+ * pmuv3_kvm_init() - be told when KVM enters guests, and leaves them
+ *
+ * Process context, before a PMU is registered.
+ */
+void pmuv3_kvm_init(void)
+{
+	int ret;
+
+	if (!kernel_has_kvm())
+		return;
+
+	ret = register_hooks();
+	told_of_guests = !ret;
+	if (ret)
+		pr_notice("cannot find out when KVM runs guests (%d): exclude_guest has no effect on user space\n",
+			  ret);
+}
+
+/**
+ * pmuv3_kvm_exit() - undo pmuv3_kvm_init()
+ *
+ * Process context, when no PMU is registered any more.
+ */
+void pmuv3_kvm_exit(void)
+{
+	int i;
+
+	if (!kernel_has_tracepoints() || !told_of_guests)
+		return;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].probe, NULL);
+	tracepoint_synchronize_unregister();
+	told_of_guests = false;
+}
