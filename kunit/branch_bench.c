@@ -48,8 +48,21 @@ static void note_branches(struct perf_event *event, struct perf_sample_data *dat
  */
 struct perf_event *branch_open_stack(struct bench *b, u64 type)
 {
-	struct perf_event_attr attr = { STACK(type) };
-	struct perf_event *event = bench_alloc(b, &attr);
+	const struct perf_event_attr attr = { STACK(type) };
+
+	return branch_open_attr(b, &attr);
+}
+
+/**
+ * branch_open_attr() - likewise
+ * @b: the bench
+ * @attr: what is asked for
+ *
+ * Return: the event; the test ends when it is refused
+ */
+struct perf_event *branch_open_attr(struct bench *b, const struct perf_event_attr *attr)
+{
+	struct perf_event *event = bench_alloc(b, attr);
 
 	event->overflow_handler = note_branches;
 	event->hw.target = current;

@@ -51,6 +51,7 @@ const void *branch_gen_params(const void *prev, char *desc);
 const void *branch_gen_calls_params(const void *prev, char *desc);
 bool branch_records_kernel(struct bench *b);
 struct perf_event *branch_open_stack(struct bench *b, u64 type);
+struct perf_event *branch_open_attr(struct bench *b, const struct perf_event_attr *attr);
 unsigned long branch_begin(struct bench *b);
 void branch_add(struct perf_event *event);
 void branch_end(struct perf_event *event, unsigned long flags);

@@ -93,13 +93,13 @@ static const struct x86_model_cpu intel_pebs_skl = {
 static const struct x86_model_cpu intel_pebs_icl = {
 	.name = "Ice Lake with PEBS", .family = 6, .model = 0x6a, .version = 5, .nr_gp = 8,
 	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 8,
-	.pebs = 4,
+	.pebs = 4, .lbr_format = 5, .lbr_nr = 32,
 };
 
 static const struct x86_model_cpu intel_pebs_arch = {
 	.name = "v6 with architectural PEBS", .family = 6, .version = 6, .nr_gp = 8,
 	.gp_width = 48, .nr_fixed = 3, .fixed_map = 0x7, .fixed_width = 48, .full_width = true,
-	.nr_events = 7, .pebs = 15,
+	.nr_events = 7, .pebs = 15, .arch_lbr = true, .lbr_nr = 16, .lbr_tells = 0x7,
 };
 
 static const struct x86_model_cpu amd_legacy = {

@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/bitfield.h>
 #include <linux/perf_event.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
@@ -45,9 +46,11 @@ static void make_pieces(u64 *words, struct rnd_state *rnd)
 		unsigned int size;
 
 		groups = (noise & 1 ? PEBS_ARCH_AUX : 0) | (noise & 2 ? PEBS_ARCH_GPR : 0) |
-			 (noise & 4 ? PEBS_ARCH_XMM : 0);
+			 (noise & 4 ? PEBS_ARCH_XMM : 0) |
+			 (noise & 0x3000 ? 0 : FIELD_PREP(PEBS_ARCH_LBR, 1));
 		/* As long as it is without the room for more pieces, and a basic group */
-		size = 2 + (noise & 1 ? 8 : 0) + (noise & 2 ? 20 : 0) + (noise & 4 ? 34 : 0);
+		size = 2 + (noise & 1 ? 8 : 0) + (noise & 2 ? 20 : 0) + (noise & 4 ? 34 : 0) +
+		       (noise & 0x3000 ? 0 : 6 + 8 * 3);
 		if (first && (noise & 0x70)) {
 			groups |= BIT_ULL(63);
 			size += 6;
@@ -84,6 +87,8 @@ static bool parse_bytes(struct kunit *test, unsigned int format, const u64 *word
 		KUNIT_EXPECT_LE(test, record.size, left);
 		KUNIT_EXPECT_TRUE(test, !record.regs || (const char *)(record.regs + 18) <= end);
 		KUNIT_EXPECT_TRUE(test, !record.xmm || (const char *)(record.xmm + 32) <= end);
+		KUNIT_EXPECT_TRUE(test, !record.branches ||
+				  (const char *)(record.branches + 3 * record.nr_branches) <= end);
 	}
 	kfree(bytes);
 

@@ -22,13 +22,13 @@ static const u8 branch_types[] = {
 
 /* Which of the kinds is it? Asked of the hardware, or of the instruction, once a record. */
 static u32 branch_kind(const struct corepmu_branch_backend *backend,
-		       struct corepmu_branches *branches, unsigned int i)
+		       struct corepmu_branch_list *list, unsigned int i)
 {
-	if (!branches->kind[i])
-		branches->kind[i] = branches->entries[i].abort ? COREPMU_BRANCH_ABORT :
-				    backend->decode(&branches->entries[i]);
+	if (!list->kind[i])
+		list->kind[i] = list->entries[i].abort ? COREPMU_BRANCH_ABORT :
+				backend->decode(&list->entries[i]);
 
-	return branches->kind[i];
+	return list->kind[i];
 }
 
 /*
@@ -79,26 +79,26 @@ static u64 bits_wanted(u64 wanted)
 }
 
 static void choose_branches(const struct corepmu_branch_backend *backend,
-			    struct corepmu_branches *branches, u64 wanted,
+			    struct corepmu_branch_list *list, u64 wanted,
 			    struct perf_branch_stack *stack)
 {
 	const u64 look = (wanted & (COREPMU_BRANCH_TYPE | COREPMU_BRANCH_CHOSEN)) |
 			 backend->decodes_all;
 	const u64 bits = bits_wanted(wanted);
-	const unsigned int nr = branches->nr;
+	const unsigned int nr = list->nr;
 	unsigned int i, shown = 0;
 	u32 kind = 0;
 
-	stack->hw_idx = branches->hw_idx;
+	stack->hw_idx = list->hw_idx;
 	for (i = 0; i < nr; i++) {
-		const union corepmu_branch_words *from = (const void *)&branches->entries[i];
+		const union corepmu_branch_words *from = (const void *)&list->entries[i];
 		union corepmu_branch_words *to = (void *)&stack->entries[shown];
 
 		if (!level_is_wanted(wanted, &from->entry) ||
 		    !transaction_is_wanted(wanted, &from->entry))
 			continue;
 		if (look) {
-			kind = branch_kind(backend, branches, i);
+			kind = branch_kind(backend, list, i);
 			if (!(kind & wanted))
 				continue;
 		}
@@ -118,10 +118,11 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 /*
  * Does an event that wants @wanted get all records as the hardware has them? Then it is the only
  * kind of event that wants any, and its sample needs no copy: records are not read anew before
- * the PMU has been started.
+ * the PMU has been started, and those of a precise sample are its own.
  */
 static bool gets_all(const struct corepmu_branch_backend *backend,
-		     const struct corepmu_branches *branches, u64 wanted)
+		     const struct corepmu_branches *branches,
+		     const struct corepmu_branch_list *list, u64 wanted)
 {
 	const u64 each = COREPMU_BRANCH_ANY_TX | COREPMU_BRANCH_TYPE | COREPMU_BRANCH_LEVEL |
 			 COREPMU_BRANCH_CHOSEN;
@@ -136,16 +137,16 @@ static bool gets_all(const struct corepmu_branch_backend *backend,
 	if (!(wanted & COREPMU_BRANCH_USER))
 		return false;
 
-	return (wanted & COREPMU_BRANCH_KERNEL) || !branches->has_kernel;
+	return (wanted & COREPMU_BRANCH_KERNEL) || !list->has_kernel;
 }
 
-static bool has_kernel(const struct corepmu_branches *branches)
+static bool has_kernel(const struct corepmu_branch_list *list)
 {
 	u64 addresses = 0;
 	unsigned int i;
 
-	for (i = 0; i < branches->nr; i++)
-		addresses |= branches->entries[i].from | branches->entries[i].to;
+	for (i = 0; i < list->nr; i++)
+		addresses |= list->entries[i].from | list->entries[i].to;
 
 	return corepmu_branch_is_kernel(addresses);
 }
@@ -160,20 +161,32 @@ static bool has_kernel(const struct corepmu_branches *branches)
 void corepmu_branch_read(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
+	struct corepmu_branch_list *list = &branches->list;
 
 	if (branches->read)
 		return;
 
-	branches->hw_idx = 0;
-	branches->nr = 0;
+	list->hw_idx = 0;
+	list->nr = 0;
 	if (corepmu_branch_is_current(branches))
-		cpuc->pmu->branch_backend->read(cpuc, branches);
+		cpuc->pmu->branch_backend->read(cpuc, list);
 	else
 		branches->stale = true;
-	branches->has_kernel = (branches->wanted & COREPMU_BRANCH_KERNEL) ||
-			       has_kernel(branches);
+	list->has_kernel = (branches->wanted & COREPMU_BRANCH_KERNEL) || has_kernel(list);
 	barrier();
 	branches->read = true;
+}
+
+static struct perf_branch_stack *as_stack(struct corepmu_branch_list *list)
+{
+	BUILD_BUG_ON(offsetof(struct corepmu_branch_list, entries) -
+		     offsetof(struct corepmu_branch_list, nr) !=
+		     offsetof(struct perf_branch_stack, entries));
+	BUILD_BUG_ON(offsetof(struct corepmu_branch_list, hw_idx) -
+		     offsetof(struct corepmu_branch_list, nr) !=
+		     offsetof(struct perf_branch_stack, hw_idx));
+
+	return (struct perf_branch_stack *)&list->nr;
 }
 
 /**
@@ -198,13 +211,6 @@ void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 	struct perf_branch_stack *stack;
 	bool resume = cpuc->running;
 
-	BUILD_BUG_ON(offsetof(struct corepmu_branches, entries) -
-		     offsetof(struct corepmu_branches, nr) !=
-		     offsetof(struct perf_branch_stack, entries));
-	BUILD_BUG_ON(offsetof(struct corepmu_branches, hw_idx) -
-		     offsetof(struct corepmu_branches, nr) !=
-		     offsetof(struct perf_branch_stack, hw_idx));
-
 	if (nesting >= COREPMU_BRANCH_NESTING)
 		return;
 	stack = (struct perf_branch_stack *)branches->stack[nesting];
@@ -213,13 +219,45 @@ void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 	if (unlikely(resume))
 		corepmu_stop_cpu(cpuc);
 	corepmu_branch_read(cpuc);
-	if (!resume && gets_all(backend, branches, wanted))
-		stack = (struct perf_branch_stack *)&branches->nr;
+	if (!resume && gets_all(backend, branches, &branches->list, wanted))
+		stack = as_stack(&branches->list);
 	else
-		choose_branches(backend, branches, wanted, stack);
+		choose_branches(backend, &branches->list, wanted, stack);
 	if (unlikely(resume))
 		corepmu_start_cpu(cpuc);
 
+	compat_sample_save_brstack(data, event, stack);
+}
+
+/**
+ * corepmu_branch_sample_list() - give a precise sample the branches that came with it
+ * @cpuc: this CPU's state
+ * @event: the event, which has COREPMU_EVENT_BRANCHES
+ * @list: the branches; the sample may show it as it is: it stays until the sample is written
+ * @data: the sample, which perf_sample_data_init() has seen
+ *
+ * As corepmu_branch_sample(), also where that does not read the registers since they are
+ * of another moment.
+ */
+void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *event,
+				struct corepmu_branch_list *list,
+				struct perf_sample_data *data)
+{
+	const struct corepmu_branch_backend *backend = cpuc->pmu->branch_backend;
+	const u64 wanted = event->hw.branch_reg.config;
+	struct corepmu_branches *branches = cpuc->branches;
+	unsigned int nesting = branches->nesting++;
+	struct perf_branch_stack *stack;
+
+	if (nesting >= COREPMU_BRANCH_NESTING)
+		return;
+	list->has_kernel = (branches->wanted & COREPMU_BRANCH_KERNEL) || has_kernel(list);
+	if (gets_all(backend, branches, list, wanted)) {
+		stack = as_stack(list);
+	} else {
+		stack = (struct perf_branch_stack *)branches->stack[nesting];
+		choose_branches(backend, list, wanted, stack);
+	}
 	compat_sample_save_brstack(data, event, stack);
 }
 

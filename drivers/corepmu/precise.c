@@ -303,6 +303,7 @@ bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event,
  * @event: the event; it may have been stopped meanwhile
  * @data: the sample
  * @regs: what it shows, with room for what the architecture has besides
+ * @list: the branches that came with it, or NULL: an event that wants any gets the CPU's last
  * @more: it is not the last one of an interrupt, or there was none
  *
  * perf_event_overflow() throttles an event by how often it interrupts: by how often it is
@@ -310,24 +311,28 @@ bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event,
  * write one, but for the last: as the built-in driver's. IRQs off, or NMI.
  */
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
-			  struct perf_sample_data *data, struct pt_regs *regs, bool more)
+			  struct perf_sample_data *data, struct pt_regs *regs,
+			  struct corepmu_branch_list *list, bool more)
 {
 	bool stopped = event->hw.state & PERF_HES_STOPPED;
 	bool branches = event->hw.flags & COREPMU_EVENT_BRANCHES;
 	perf_overflow_handler_t handler;
-	int stop;
+	int stop = 0;
 
-	if (more && !branches) {
+	if (branches && list)
+		corepmu_branch_sample_list(cpuc, event, list, data);
+	else if (branches)
+		corepmu_branch_sample(cpuc, event, data);
+	if (more) {
 		handler = READ_ONCE(event->overflow_handler);
 		handler(event, data, regs);
-		return;
+	} else {
+		stop = corepmu_perf_event_overflow(event, data, regs);
 	}
-
-	if (branches)
-		corepmu_branch_sample(cpuc, event, data);
-	stop = corepmu_perf_event_overflow(event, data, regs);
 	if (branches)
 		corepmu_branch_sample_end(cpuc);
+	if (more)
+		return;
 
 	/* perf_event_overflow() may stop and start the event, to change its period. */
 	if (stop || stopped)

@@ -81,22 +81,37 @@ union corepmu_branch_words {
 };
 
 /**
+ * struct corepmu_branch_list - branches
+ * @has_kernel: one of @entries has an address of the kernel, or may have where these are wanted
+ * @nr: how many records @entries has: this and the next two are a struct perf_branch_stack
+ * @hw_idx: where the hardware keeps the youngest record
+ * @entries: the records, the youngest first
+ * @kind: the kind of each, 0 as long as nobody has looked
+ */
+struct corepmu_branch_list {
+	bool				has_kernel;
+	u64				nr;
+	u64				hw_idx;
+	struct perf_branch_entry	entries[COREPMU_MAX_BRANCHES];
+	u32				kind[COREPMU_MAX_BRANCHES];
+};
+
+/* hw_idx of branches that came with a precise sample: where they were is not told. */
+#define COREPMU_BRANCH_NOWHERE	(~0ULL)
+
+/**
  * struct corepmu_branches - branch records of one CPU
  * @wanted: COREPMU_BRANCH_* that any of the CPU's events asks for
  * @selected: the backend's: what its filter register holds, ~0 when that is not known
  * @recording: the hardware has been told to record; it may stand still after an overflow
  * @freezes: the backend's: the hardware has been told to freeze the records at an overflow
  * @stale: the hardware's records are to be wiped before it records again
- * @read: @entries are what the hardware has
+ * @read: @list is what the hardware has
  * @task: whose branches the hardware's records are, NULL while that is not known
  * @switches: how often that task had been scheduled out when it was noted
  * @version: grows whenever the hardware's records may have changed
  * @nesting: samples that are being emitted
- * @has_kernel: one of @entries has an address of the kernel, or may have where these are wanted
- * @nr: how many records @entries has: this and the next two are a struct perf_branch_stack
- * @hw_idx: where the hardware keeps the youngest record
- * @entries: the records, the youngest first
- * @kind: the kind of each, 0 as long as nobody has looked
+ * @list: the records
  * @stack: what samples show
  *
  * Only the CPU itself touches it, with interrupts disabled.
@@ -112,11 +127,7 @@ struct corepmu_branches {
 	unsigned long			switches;
 	unsigned long			version;
 	unsigned int			nesting;
-	bool				has_kernel;
-	u64				nr;
-	u64				hw_idx;
-	struct perf_branch_entry	entries[COREPMU_MAX_BRANCHES];
-	u32				kind[COREPMU_MAX_BRANCHES];
+	struct corepmu_branch_list	list;
 	u8				stack[COREPMU_BRANCH_NESTING][COREPMU_BRANCH_STACK_SIZE]
 					__aligned(8);
 };
@@ -181,6 +192,8 @@ struct corepmu_call_stack {
  * @read: fill in hw_idx, nr, entries, and kind where the hardware knows it (0 where not).
  *	Of flags and cycles an entry has those alone that were asked for, or all.
  *	Of each entry kind comes last. The hardware does not record meanwhile. IRQs off, or NMI
+ * @parse: the same of words that came with a precise sample, three a branch as the registers
+ *	have them; NULL where there are none. IRQs off, or NMI
  * @save: fill in hw_idx, nr and records of a stack of calls; NULL like the next two where the
  *	hardware has none. The hardware does not record meanwhile. IRQs off
  * @restore: have the hardware keep these records and no others. It does not record
@@ -199,7 +212,9 @@ struct corepmu_branch_backend {
 	void		(*start)(struct corepmu_cpu *cpuc);
 	void		(*stop)(struct corepmu_cpu *cpuc);
 	void		(*wipe)(struct corepmu_cpu *cpuc);
-	void		(*read)(struct corepmu_cpu *cpuc, struct corepmu_branches *branches);
+	void		(*read)(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list);
+	void		(*parse)(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr,
+				 struct corepmu_branch_list *list);
 	void		(*save)(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack);
 	void		(*restore)(struct corepmu_cpu *cpuc,
 				   const struct corepmu_call_stack *stack);
@@ -238,6 +253,9 @@ void corepmu_branch_come(struct corepmu_cpu *cpuc);
 void corepmu_branch_read(struct corepmu_cpu *cpuc);
 void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct perf_sample_data *data);
+void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *event,
+				struct corepmu_branch_list *list,
+				struct perf_sample_data *data);
 void corepmu_branch_sample_end(struct corepmu_cpu *cpuc);
 
 /* Addresses of the kernel have the top bit set, on arm64 and on x86-64. */

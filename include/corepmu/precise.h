@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 struct corepmu;
+struct corepmu_branch_list;
 struct corepmu_cpu;
 
 /**
@@ -55,7 +56,8 @@ void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct pt_regs *regs);
 bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event, u64 *period);
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
-			  struct perf_sample_data *data, struct pt_regs *regs, bool more);
+			  struct perf_sample_data *data, struct pt_regs *regs,
+			  struct corepmu_branch_list *list, bool more);
 int corepmu_precise_batch(struct perf_output_handle *handle, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs, unsigned int nr);
 void corepmu_precise_batch_add(struct perf_output_handle *handle, struct perf_event *event,

@@ -319,6 +319,34 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags)
 	m->lbr[0] = record;
 }
 
+/**
+ * lbr_model_put() - branches in a record of a precise event
+ * @m: this CPU
+ * @at: where to
+ * @nr: how many
+ *
+ * 20.9.2.3 "LBR": from, to and information of each, the youngest first; zeros where there is none.
+ *
+ * Return: behind them
+ */
+u64 *lbr_model_put(const struct x86_model *m, u64 *at, unsigned int nr)
+{
+	const struct x86_model_cpu *cpu = x86_model_this();
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		unsigned int where = cpu->arch_lbr ? i : (m->lbr_tos - i) % cpu->lbr_nr;
+		struct x86_model_lbr none = { };
+		const struct x86_model_lbr *record = i < cpu->lbr_nr ? &m->lbr[where] : &none;
+
+		*at++ = record->from;
+		*at++ = record->to;
+		*at++ = record->info;
+	}
+
+	return at;
+}
+
 static const struct x86_model_code *find_code(u64 addr)
 {
 	unsigned int i;

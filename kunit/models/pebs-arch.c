@@ -24,6 +24,7 @@
 #define FX_CFG_C		0x1983
 #define STEP			4
 
+#define GROUP_LBR		GENMASK_ULL(41, 40)
 #define GROUP_XMM		BIT_ULL(49)
 #define GROUP_GPR		BIT_ULL(61)
 #define GROUP_AUX		BIT_ULL(62)
@@ -44,7 +45,7 @@
  */
 u32 pebs_arch_model_groups(void)
 {
-	return (GROUP_XMM | GROUP_GPR | GROUP_AUX) >> 32;
+	return (GROUP_LBR | GROUP_XMM | GROUP_GPR | GROUP_AUX) >> 32;
 }
 
 /* The register of a counter; NULL if there is no such counter */
@@ -165,6 +166,13 @@ static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
 		for (i = 0; i < 32; i++)
 			*at++ = PEBS_MODEL_XMM + i;
 	}
+	/* A header, with how many there are in its third word */
+	if (groups & GROUP_LBR) {
+		memset(at, 0, 6 * sizeof(*at));
+		at[1] = m->lbr_ctl;
+		at[2] = x86_model_this()->lbr_nr;
+		at = lbr_model_put(m, at + 6, x86_model_this()->lbr_nr);
+	}
 
 	return at;
 }
@@ -215,7 +223,7 @@ u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 		if (!(cfg_c & GROUP_BASIC))
 			continue;
 		mine |= BIT_ULL(idx);
-		groups |= cfg_c & (GROUP_XMM | GROUP_GPR | GROUP_AUX);
+		groups |= cfg_c & (GROUP_LBR | GROUP_XMM | GROUP_GPR | GROUP_AUX);
 		/* What is beyond the overflow has been counted. */
 		if (idx < FIXED_BASE)
 			m->counter[idx] += reload & gp_mask;
@@ -225,8 +233,8 @@ u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 	if (!mine)
 		return set;
 
-	/* The longest record has 70 words and two more headers. */
-	if (!m->pebs_lost && m->pebs_base && wr + 74 * sizeof(u64) <= room) {
+	/* The longest record has 124 words and two more headers. */
+	if (!m->pebs_lost && m->pebs_base && wr + 128 * sizeof(u64) <= room) {
 		wr += write_record(m, at, mine, groups);
 		if (m->pebs_garbage)
 			at[0] = 0;

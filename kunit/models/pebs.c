@@ -186,6 +186,7 @@ static size_t write_groups(const struct x86_model *m, u64 *at, u64 counters)
 {
 	u64 *start = at, *format = at++;
 
+	*format = 0;
 	*at++ = m->pebs_ip;
 	*at++ = counters;
 	*at++ = PEBS_MODEL_TSC;
@@ -211,7 +212,11 @@ static size_t write_groups(const struct x86_model *m, u64 *at, u64 counters)
 	}
 	if (m->pebs_data & BIT(2))
 		at = put(at, 32, PEBS_MODEL_XMM);
-	*format = (m->pebs_data & GENMASK(3, 0)) | (u64)(at - start) * sizeof(u64) << 48;
+	if (m->pebs_data & BIT(3)) {
+		*format |= m->pebs_data & GENMASK_ULL(31, 24);
+		at = lbr_model_put(m, at, 1 + (m->pebs_data >> 24 & 0xff));
+	}
+	*format |= (m->pebs_data & GENMASK(3, 0)) | (u64)(at - start) * sizeof(u64) << 48;
 
 	return (at - start) * sizeof(u64);
 }

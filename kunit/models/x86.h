@@ -213,6 +213,7 @@ u32 intel_model_fixed(void);
 bool lbr_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index);
 bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index);
 void lbr_model_freeze(struct x86_model *m);
+u64 *lbr_model_put(const struct x86_model *m, u64 *at, unsigned int nr);
 void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags);
 
 /**

@@ -175,7 +175,7 @@ static void fill_entry(struct perf_branch_entry *to, const struct corepmu_branch
 }
 
 /* Read @nr records of a bank, which begin at @first. Returns how many there are. */
-static unsigned int read_bank(struct corepmu_branches *branches, unsigned int first,
+static unsigned int read_bank(struct corepmu_branch_list *list, u64 wanted, unsigned int first,
 			      unsigned int nr)
 {
 	unsigned int i;
@@ -189,8 +189,8 @@ static unsigned int read_bank(struct corepmu_branches *branches, unsigned int fi
 		read_record(i, &record);
 		if (!(record.info & BRBINF_VALID))
 			break;
-		fill_entry(&branches->entries[first + i], &record, branches->wanted);
-		branches->kind[first + i] = kind_of(record.info);
+		fill_entry(&list->entries[first + i], &record, wanted);
+		list->kind[first + i] = kind_of(record.info);
 	}
 
 	return i;
@@ -202,20 +202,20 @@ static bool has_lost_bank(unsigned int first)
 	return first && FIELD_GET(BRBFCR_BANK, brbe_read_fcr()) != first / BRBE_BANK_RECORDS;
 }
 
-static void brbe_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branches)
+static void brbe_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
 {
 	unsigned int first, nr, valid = 0;
 
 	for (first = 0; first < cpuc->pmu->nr_branches; first += BRBE_BANK_RECORDS) {
 		nr = min_t(unsigned int, cpuc->pmu->nr_branches - first, BRBE_BANK_RECORDS);
 		do
-			valid = read_bank(branches, first, nr);
+			valid = read_bank(list, cpuc->branches->wanted, first, nr);
 		while (unlikely(has_lost_bank(first)));
 		if (valid < nr)
 			break;
 		valid = 0;
 	}
-	branches->nr = min(first, cpuc->pmu->nr_branches) + valid;
+	list->nr = min(first, cpuc->pmu->nr_branches) + valid;
 }
 
 /* All records say of what kind they are. */

@@ -96,7 +96,7 @@ static unsigned int speculation(u64 to)
 	return to & SAMP_BR_TO_SPEC ? PERF_BR_SPEC_CORRECT_PATH : PERF_BR_NON_SPEC_CORRECT_PATH;
 }
 
-static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branches)
+static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
 {
 	unsigned int i, nr = 0;
 	u64 from, to;
@@ -113,10 +113,10 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branches *branch
 		entry.mispred = !!(from & SAMP_BR_FROM_MISPRED);
 		entry.predicted = !entry.mispred;
 		entry.spec = speculation(to);
-		branches->entries[nr] = entry;
-		branches->kind[nr++] = 0;
+		list->entries[nr] = entry;
+		list->kind[nr++] = 0;
 	}
-	branches->nr = nr;
+	list->nr = nr;
 }
 
 static struct corepmu_branch_backend lbrv2_backend = {

@@ -19,7 +19,8 @@
 #define HEADER_CONTINUED	BIT_ULL(31)
 #define HEADER_GROUPS		(GENMASK_ULL(41, 35) | GENMASK_ULL(55, 49) | GENMASK_ULL(63, 61))
 #define HEADER_BASIC		BIT_ULL(63)
-#define KNOWN_GROUPS		(HEADER_BASIC | PEBS_ARCH_AUX | PEBS_ARCH_GPR | PEBS_ARCH_XMM)
+#define KNOWN_GROUPS		(HEADER_BASIC | PEBS_ARCH_AUX | PEBS_ARCH_GPR | PEBS_ARCH_XMM |	\
+				 PEBS_ARCH_LBR)
 #define NR_HEADER_WORDS		2
 
 /* Its size, and that of what it has, is a multiple of this. */
@@ -49,6 +50,15 @@ enum {
 #define NR_XMM_HEADER_WORDS	2
 #define NR_XMM_WORDS		(NR_XMM_HEADER_WORDS + 16 * 2)
 
+/* Branches: a header, and either as many as the group's bits say, or as the header does */
+#define NR_LBR_HEADER_WORDS	6
+#define LBR_DEPTH		2
+
+#define NR_LBR_WORDS		3
+#define LBR_AS_HEADER		3
+#define LBR_UNIT		8
+
+/* Without branches */
 static size_t group_words(u64 groups)
 {
 	return (groups & HEADER_BASIC ? NR_BASIC_WORDS : 0) +
@@ -67,7 +77,8 @@ u64 x86_pebs_arch_groups(u64 data)
 {
 	return (data & PEBS_DATA_MEMINFO ? PEBS_ARCH_AUX : 0) |
 	       (data & PEBS_DATA_GPRS ? PEBS_ARCH_GPR : 0) |
-	       (data & PEBS_DATA_XMMS ? PEBS_ARCH_XMM : 0);
+	       (data & PEBS_DATA_XMMS ? PEBS_ARCH_XMM : 0) |
+	       (data & PEBS_DATA_LBRS ? PEBS_ARCH_LBR : 0);
 }
 
 /* An empty piece before it, and one in the middle of it, are allowed for. */
@@ -83,6 +94,10 @@ size_t x86_pebs_arch_size(u64 data)
 {
 	size_t words = group_words(HEADER_BASIC | x86_pebs_arch_groups(data));
 
+	if (data & PEBS_DATA_LBRS)
+		words += NR_LBR_HEADER_WORDS +
+			 (FIELD_GET(PEBS_DATA_NR_LBRS, data) + 1) * NR_LBR_WORDS;
+
 	return ((1 + MORE_PIECES) * NR_HEADER_WORDS + words) * sizeof(u64);
 }
 
@@ -94,6 +109,30 @@ static void parse_basic(const u64 *word, struct x86_pebs_record *record)
 	record->counters = word[BASIC_COUNTERS];
 	record->tsc = word[BASIC_TSC];
 	record->retire = retire & RETIRE_VALID ? FIELD_GET(RETIRE_LATENCY, retire) : 0;
+}
+
+/*
+ * Are a piece's groups as long as it? Those of branches come last, and have a header that may
+ * say how many there are.
+ */
+static bool is_as_long(const u64 *word, u64 groups, size_t size, struct x86_pebs_record *record)
+{
+	size_t words = NR_HEADER_WORDS + group_words(groups);
+	unsigned int kind = FIELD_GET(PEBS_ARCH_LBR, groups);
+	u64 nr;
+
+	if (!kind)
+		return size == words * sizeof(u64);
+	if (size < (words + NR_LBR_HEADER_WORDS) * sizeof(u64))
+		return false;
+	nr = kind == LBR_AS_HEADER ? word[words + LBR_DEPTH] : kind * LBR_UNIT;
+	words += NR_LBR_HEADER_WORDS;
+	if (nr > COREPMU_MAX_BRANCHES || size != (words + nr * NR_LBR_WORDS) * sizeof(u64))
+		return false;
+	record->branches = word + words;
+	record->nr_branches = nr;
+
+	return true;
 }
 
 static void parse_groups(const u64 *word, u64 groups, struct x86_pebs_record *record)
@@ -138,6 +177,7 @@ bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *re
 	record->tsx = 0;
 	record->regs = NULL;
 	record->xmm = NULL;
+	record->branches = NULL;
 	do {
 		size_t size, rest = left - record->size;
 		u64 groups;
@@ -151,7 +191,7 @@ bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *re
 		/* Groups that are not known were not asked for. */
 		if (groups & ~KNOWN_GROUPS)
 			return false;
-		if (groups && size != (NR_HEADER_WORDS + group_words(groups)) * sizeof(u64))
+		if (groups && !is_as_long(word, groups, size, record))
 			return false;
 		/* A record begins with the basic group, which no other piece has. */
 		if (groups && begun == !!(groups & HEADER_BASIC))

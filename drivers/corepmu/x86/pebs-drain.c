@@ -112,6 +112,13 @@ u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 	return ended;
 }
 
+static void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
+		 struct x86_pebs_sample *sample, bool more)
+{
+	corepmu_precise_emit(cpuc, event, &sample->data, &sample->shown.regs,
+			     sample->has_branches ? &sample->branches : NULL, more);
+}
+
 /*
  * The records of one counter, to all of which the CPU has set it: they become samples many at a
  * time, but for the last of an interrupt. None is left out of those that x86_pebs_account() has
@@ -146,8 +153,7 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 			single = room <= 0;
 			/* It is lost: those that follow may find less room enough. */
 			if (!room)
-				corepmu_precise_emit(cpuc, event, &sample->data,
-						     &sample->shown.regs, left);
+				emit(cpuc, event, sample, left);
 			room = max(room, 0);
 		}
 		if (room && !--room)
@@ -198,7 +204,7 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 				continue;
 			sample->time = sample_time(event, &record);
 			x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
-			corepmu_precise_emit(cpuc, event, &sample->data, &sample->shown.regs, more);
+			emit(cpuc, event, sample, more);
 		}
 	}
 }

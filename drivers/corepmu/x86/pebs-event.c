@@ -212,13 +212,20 @@ static bool lacks_group(const struct x86_desc *desc, const struct perf_event *ev
 	       (x86_pebs_arch_groups(x86_pebs_data(event)) & ~desc->pebs_groups);
 }
 
+/* Where records have no branches, those of the interrupt are shown. */
+static u64 in_records(const struct x86_desc *desc)
+{
+	return desc->pebs_branches ? PERF_SAMPLE_BRANCH_STACK : 0;
+}
+
 /* Whoever wants to be woken by each sample gets an interrupt each, and so does a frequency. */
-static bool may_gather(const struct perf_event *event)
+static bool may_gather(const struct x86_desc *desc, const struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
 	return !attr->freq && !(attr->wakeup_events && !attr->watermark) && !attr->use_clockid &&
-	       !attr->sigtrap && !(attr->sample_type & ~GATHERING_SAMPLE) &&
+	       !attr->sigtrap &&
+	       !(attr->sample_type & ~(GATHERING_SAMPLE | in_records(desc))) &&
 	       !(attr->sample_regs_intr & SEGMENT_REGS) && corepmu_precise_may_gather(event);
 }
 
@@ -271,7 +278,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	ret = x86_pebs_encode_latency(desc, event, config);
 	if (ret)
 		return ret;
-	if (may_gather(event)) {
+	if (may_gather(desc, event)) {
 		hwc->flags |= COREPMU_EVENT_LARGE;
 		event->attach_state |= PERF_ATTACH_SCHED_CB;
 	}
@@ -293,6 +300,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 u64 x86_pebs_data(const struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
+	struct corepmu *pmu = to_corepmu(event->pmu);
 	u64 type = attr->sample_type, data = 0;
 
 	if (type & SAMPLE_MEMINFO)
@@ -302,6 +310,8 @@ u64 x86_pebs_data(const struct perf_event *event)
 		data |= PEBS_DATA_GPRS;
 	if ((type & PERF_SAMPLE_REGS_INTR) && (attr->sample_regs_intr & PERF_REG_EXTENDED_MASK))
 		data |= PEBS_DATA_XMMS;
+	if ((type & PERF_SAMPLE_BRANCH_STACK) && to_x86(pmu)->pebs_branches)
+		data |= PEBS_DATA_LBRS | FIELD_PREP(PEBS_DATA_NR_LBRS, pmu->nr_branches - 1);
 
 	return data;
 }

@@ -31,6 +31,11 @@ static bool format_is_known(const struct x86_desc *desc, unsigned int format, bo
 	return format >= PEBS_FORMAT_ADAPTIVE && format <= PEBS_FORMAT_LAST && all;
 }
 
+static bool has_branches(const struct x86_desc *desc)
+{
+	return desc->pmu->nr_branches && desc->pmu->branch_backend->parse;
+}
+
 static const char *describe_arch(struct x86_desc *desc)
 {
 	const char *reason = x86_pebs_arch_describe(desc);
@@ -45,6 +50,8 @@ static const char *describe_arch(struct x86_desc *desc)
 	desc->pebs_timing = true;
 	desc->ds_bit = STATUS_PEBS_THRESHOLD;
 	desc->pmu->precise_backend = &x86_pebs_backend;
+	desc->pebs_branches = has_branches(desc) &&
+			      (desc->pebs_groups & PEBS_ARCH_LBR) == PEBS_ARCH_LBR;
 	if (desc->pebs_groups & PEBS_ARCH_XMM)
 		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
 	desc->pmu->max_precise = desc->pebs_dist ? 3 : 2;
@@ -83,6 +90,7 @@ static const char *describe(struct x86_desc *desc)
 	desc->pebs_timing = desc->capabilities & PERF_CAP_PEBS_TIMING;
 	desc->ds_bit = STATUS_DS_BUFFER;
 	desc->pmu->precise_backend = &x86_pebs_backend;
+	desc->pebs_branches = desc->pebs_all && has_branches(desc);
 	if (desc->pebs_all)
 		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
 	/* Without a name the CPU's counters for the most precise samples are not known. */

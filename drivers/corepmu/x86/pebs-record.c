@@ -185,6 +185,7 @@ static void parse_skylake(const u64 *word, struct x86_pebs_record *record)
 	record->latency = word[SKL_LATENCY];
 	record->tsx = word[SKL_TSX];
 	record->xmm = NULL;
+	record->branches = NULL;
 }
 
 static void parse_adaptive(const u64 *word, struct x86_pebs_record *record)
@@ -209,7 +210,17 @@ static void parse_adaptive(const u64 *word, struct x86_pebs_record *record)
 		record->regs = word;
 		word += NR_GPRS_WORDS;
 	}
-	record->xmm = groups & PEBS_DATA_XMMS ? word : NULL;
+	record->xmm = NULL;
+	if (groups & PEBS_DATA_XMMS) {
+		record->xmm = word;
+		word += NR_XMMS_WORDS;
+	}
+	record->branches = NULL;
+	if (unlikely(groups & PEBS_DATA_LBRS)) {
+		record->branches = word;
+		record->nr_branches = min_t(unsigned int, COREPMU_MAX_BRANCHES,
+					    FIELD_GET(PEBS_DATA_NR_LBRS, groups) + 1);
+	}
 }
 
 /**

@@ -176,6 +176,25 @@ static void copy_place(struct pt_regs *to, const struct pt_regs *from)
 	to->flags = from->flags;
 }
 
+/*
+ * Records that have gathered are all of the task: it had the registers wiped when it came. Of
+ * others it is asked whether there was a switch that nobody has told of, see branch-task.c.
+ */
+static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_record *record,
+			   struct x86_pebs_sample *sample)
+{
+	struct corepmu_branch_list *list = &sample->branches;
+
+	sample->has_branches = true;
+	if (this_cpu_read(x86_pebs.gathering) || corepmu_branch_is_current(cpuc->branches)) {
+		cpuc->pmu->branch_backend->parse(cpuc, record->branches, record->nr_branches,
+						 list);
+		return;
+	}
+	cpuc->branches->stale = true;
+	list->nr = 0;
+}
+
 /**
  * x86_pebs_fill() - make a sample of a record
  * @cpuc: this CPU's state
@@ -209,6 +228,9 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	} else if (record->has_memory) {
 		set_memory(desc, event, record, data);
 	}
+	sample->has_branches = false;
+	if (unlikely(record->branches) && (event->hw.flags & COREPMU_EVENT_BRANCHES))
+		parse_branches(cpuc, record, sample);
 	if (sample->time) {
 		data->time = sample->time;
 		data->sample_flags |= PERF_SAMPLE_TIME;

@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
+#include <corepmu/branch.h>
 #include <corepmu/pmu.h>
 
 struct x86_desc;
@@ -57,6 +58,7 @@ struct x86_ds {
 #define X86_PEBS_ARCH_UNIT	16
 
 /* IA32_PMC_GPn_CFG_C, and the first word of an architectural record: its groups */
+#define PEBS_ARCH_LBR		GENMASK_ULL(41, 40)
 #define PEBS_ARCH_XMM		BIT_ULL(49)
 #define PEBS_ARCH_GPR		BIT_ULL(61)
 #define PEBS_ARCH_AUX		BIT_ULL(62)
@@ -75,6 +77,8 @@ struct x86_ds {
  * @latency: cycles, encoded from Golden Cove on
  * @tsx: how a transaction ended
  * @xmm: registers XMM0 to XMM15, or NULL
+ * @branches: the last branches as their registers have them, the youngest first, or NULL
+ * @nr_branches: how many there may be
  */
 struct x86_pebs_record {
 	size_t		size;
@@ -89,6 +93,8 @@ struct x86_pebs_record {
 	u64		latency;
 	u64		tsx;
 	const u64	*xmm;
+	const u64	*branches;
+	unsigned int	nr_branches;
 };
 
 /* Registers of a record that @x86_pebs_reg() can be asked for */
@@ -141,6 +147,8 @@ u64 x86_pebs_source(const struct x86_desc *desc, const struct perf_event *event,
  * @time: when the event happened, by the clock of samples, or 0 for now
  * @data: what perf core is told of it
  * @shown: the registers
+ * @branches: the last branches, of events that want any
+ * @has_branches: the record has them
  *
  * A CPU has one for all records: kernels that clear what is on the stack would do so each time.
  */
@@ -148,6 +156,8 @@ struct x86_pebs_sample {
 	u64			time;
 	struct perf_sample_data	data;
 	struct x86_perf_regs	shown;
+	bool			has_branches;
+	struct corepmu_branch_list branches;
 };
 
 /**

@@ -40,6 +40,7 @@ struct intel_uarch;
  * @pebs_format: of the records that Intel's CPUs write of precise events, 0 for none
  * @pebs_all: these can be of all counters and events, with what is asked for
  * @pebs_timing: records tell how long the instruction took to retire
+ * @pebs_branches: they can have the last branches
  * @pebs_groups: groups that architectural records may have: bits of IA32_PMC_GPn_CFG_C
  * @pebs_counters: counters that there are architectural records of
  * @pebs_dist: of these, those whose are most precise
@@ -83,6 +84,7 @@ struct x86_desc {
 	unsigned int	pebs_format;
 	bool		pebs_all;
 	bool		pebs_timing;
+	bool		pebs_branches;
 	u64		pebs_groups;
 	u64		pebs_counters;
 	u64		pebs_dist;

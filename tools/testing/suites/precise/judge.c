@@ -96,6 +96,8 @@ struct tally {
 	unsigned int elsewhere;
 	unsigned int registers;
 	unsigned int addresses;
+	unsigned int branches;
+	unsigned int fewer;
 	unsigned int strangers;
 	unsigned int inexact;
 	unsigned int lost;
@@ -105,7 +107,7 @@ struct tally {
 static void print_first(const struct tally *t, const struct sample *s, const struct moment *m,
 			u64 n)
 {
-	if (t->elsewhere + t->registers + t->addresses > 1)
+	if (t->elsewhere + t->registers + t->addresses + t->branches > 1)
 		return;
 	ktap_diag("at a count of %" PRIu64 ": ip %#" PRIx64 " for %#" PRIx64 ", addr %#" PRIx64
 		  " for %#" PRIx64 ", round %" PRIu64, n, s->ip, m->ip, s->addr, m->addr, m->rbx);
@@ -134,18 +136,20 @@ static void tally_sample(const struct check *c, const struct run *run,
 	program_at(run, c->what, n, &m);
 	if (n < total && !(is_at(attr, s, &m) && has_registers(attr, s, &m))) {
 		t->shifts++;
-		program_at(run, c->what, n + 1, &m);
+		program_at(run, c->what, ++n, &m);
 	}
 	right = is_at(attr, s, &m);
 	regs = has_registers(attr, s, &m);
 	addr = !(attr->sample_type & PERF_SAMPLE_ADDR) ||
 	       (c->what != LOADS && c->what != STORES) || s->addr == m.addr;
+	t->branches += right && attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+		       !has_last_branches(s, run, c->what, n, &t->fewer);
 	t->elsewhere += !right;
 	t->registers += right && !regs;
 	t->addresses += right && !addr;
 	t->strangers += s->tid != (u32)getpid();
 	t->inexact += !(header->misc & PERF_RECORD_MISC_EXACT_IP) != (attr->precise_ip < 2);
-	if (!right || !regs || !addr)
+	if (!right || !regs || !addr || t->branches)
 		print_first(t, s, &m, n);
 }
 
@@ -169,6 +173,9 @@ static void judge(const struct check *c, const struct run *run, struct ring *rin
 	expect_eq("samples that are elsewhere", 0, t.elsewhere);
 	expect_eq("samples with other registers", 0, t.registers);
 	expect_eq("samples with another address", 0, t.addresses);
+	expect_eq("samples with other branches", 0, t.branches);
+	expect_range("samples with fewer branches, of which each takes a switch of tasks", 0,
+		     switches() - before, t.fewer);
 	expect_eq("samples of another task", 0, t.strangers);
 	expect_eq("samples that claim to be exact, or not, and are not so", 0, t.inexact);
 	expect_eq("records that say that others are lost", 0, t.lost);

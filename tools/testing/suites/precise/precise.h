@@ -102,6 +102,29 @@ u64 program_loads(u64 rounds);
  */
 void program_at(const struct run *run, enum counted what, u64 n, struct moment *m);
 
+/**
+ * struct branch - a branch that is taken
+ * @from: where it is
+ * @to: where it leads to
+ */
+struct branch {
+	u64 from;
+	u64 to;
+};
+
+/**
+ * program_branches() - the branches that the program takes up to a moment
+ * @run: the run
+ * @what: an event counts
+ * @n: the moment with which its count reaches this, see program_at()
+ * @branches: result, the youngest first; that instruction itself may be one
+ * @max: how many at most
+ *
+ * Return: how many they are.
+ */
+unsigned int program_branches(const struct run *run, enum counted what, u64 n,
+			      struct branch *branches, unsigned int max);
+
 #define RING_PAGES		1024
 #define XMM3			(PERF_REG_X86_XMM0 + 6)
 
@@ -179,6 +202,24 @@ unsigned int lasting(unsigned int shifts);
  * @before: switches() before the program
  */
 void expect_shifts(unsigned int shifts, unsigned int before);
+
+/**
+ * has_last_branches() - is a sample's branch stack what the program has just done?
+ * @s: the sample
+ * @run: the run
+ * @what: the event counts
+ * @n: the count that the sample is of
+ * @fewer: counts samples that do not have all of them
+ *
+ * Return: whether all that it has are.
+ */
+bool has_last_branches(const struct sample *s, const struct run *run, enum counted what, u64 n,
+		       unsigned int *fewer);
+
+/**
+ * branches() - the test of branch stacks
+ */
+void branches(void);
 
 /**
  * read_by_user() - the test of counts that user space reads

@@ -224,7 +224,8 @@ static unsigned int insn_after(const struct run *run, u64 round, unsigned int in
 	return is_left_out(round, insn + 1) ? insn + 2 : insn + 1;
 }
 
-void program_at(const struct run *run, enum counted what, u64 n, struct moment *m)
+/* The round in which a count reaches @n, and the instruction of it */
+static u64 round_at(enum counted what, u64 n, unsigned int *where_in)
 {
 	u64 two = of_round(what, 1) + of_round(what, 2);
 	u64 round = (n - 1) / two * 2 + 1, left = (n - 1) % two + 1;
@@ -239,10 +240,44 @@ void program_at(const struct run *run, enum counted what, u64 n, struct moment *
 			break;
 		left -= weight(what, insn);
 	}
+	*where_in = insn;
+	return round;
+}
+
+void program_at(const struct run *run, enum counted what, u64 n, struct moment *m)
+{
+	unsigned int insn;
+	u64 round = round_at(what, n, &insn);
+
 	*m = (struct moment) {
 		.ip = (uintptr_t)where[insn],
 		.next = (uintptr_t)where[insn_after(run, round, insn)],
 	};
 	registers_at(run, what, round, insn, m);
 	flags_at(run, round, insn, m);
+}
+
+/* Is the instruction a branch that is taken? The last round's ends the program. */
+static bool is_taken(const struct run *run, u64 round, unsigned int insn)
+{
+	return insn == ROUND ? round < run->rounds : insn == SKIP && is_left_out(round, ADD);
+}
+
+unsigned int program_branches(const struct run *run, enum counted what, u64 n,
+			      struct branch *branches, unsigned int max)
+{
+	unsigned int insn, nr = 0;
+	u64 round;
+
+	for (round = round_at(what, n, &insn); round && nr < max; round--, insn = ROUND) {
+		int i;
+
+		for (i = insn; i >= 0 && nr < max; i--) {
+			if (!is_taken(run, round, i))
+				continue;
+			branches[nr].from = (uintptr_t)where[i];
+			branches[nr++].to = (uintptr_t)(i == ROUND ? at_count : at_vector);
+		}
+	}
+	return nr;
 }
