@@ -352,56 +352,63 @@ void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 
 /**
  * corepmu_precise_batch() - write the first of several samples, and keep room for the others
- * @handle: filled in, for corepmu_precise_batch_add() and corepmu_precise_batch_end()
+ * @batch: filled in, for corepmu_precise_batch_add() and corepmu_precise_batch_end()
  * @event: the event; there was no interrupt for any of them
  * @data: the sample, as corepmu_precise_emit() has it
  * @regs: likewise
+ * @level: a number for what perf core tells of @regs in the sample's header: kernel or user
+ *	space, exact or not
  * @nr: how many there are with it
  *
  * The same as corepmu_precise_emit() with @more for each, at half the cost: the buffer is locked
- * once. All that room is kept for are to be written. IRQs off, or NMI.
+ * once, and the header is that of the sample before unless the level is another: all are as long
+ * as each other. All that room is kept for are to be written. IRQs off, or NMI.
  *
  * Return: how many room has been kept for; 0 when they are to be emitted one by one, -ENOSPC when
  * the buffer is full and perf core has taken this one for lost
  */
-int corepmu_precise_batch(struct perf_output_handle *handle, struct perf_event *event,
-			  struct perf_sample_data *data, struct pt_regs *regs, unsigned int nr)
+int corepmu_precise_batch(struct corepmu_precise_batch *batch, struct perf_event *event,
+			  struct perf_sample_data *data, struct pt_regs *regs,
+			  unsigned long level, unsigned int nr)
 {
-	struct perf_event_header header;
-
 	if (nr < 2 || (event->attr.sample_type & ~BATCH_TYPES) ||
 	    !corepmu_is_plain_output(READ_ONCE(event->overflow_handler)))
 		return 0;
-	corepmu_perf_prepare(&header, data, event, regs);
-	nr = min(nr, BATCH_BYTES / header.size);
-	if (corepmu_perf_output_begin(handle, data, event, nr * header.size))
+	corepmu_perf_prepare(&batch->header, data, event, regs);
+	batch->level = level;
+	nr = min(nr, BATCH_BYTES / batch->header.size);
+	if (corepmu_perf_output_begin(&batch->handle, data, event, nr * batch->header.size))
 		return -ENOSPC;
-	corepmu_perf_output_sample(handle, &header, data, event);
+	corepmu_perf_output_sample(&batch->handle, &batch->header, data, event);
 
 	return nr;
 }
 
 /**
  * corepmu_precise_batch_add() - write one more sample
- * @handle: what corepmu_precise_batch() has kept room in
+ * @batch: what corepmu_precise_batch() has kept room in
  * @event: the event
  * @data: the sample
  * @regs: what it shows
+ * @level: as for corepmu_precise_batch()
  */
-void corepmu_precise_batch_add(struct perf_output_handle *handle, struct perf_event *event,
-			       struct perf_sample_data *data, struct pt_regs *regs)
+void corepmu_precise_batch_add(struct corepmu_precise_batch *batch, struct perf_event *event,
+			       struct perf_sample_data *data, struct pt_regs *regs,
+			       unsigned long level)
 {
-	struct perf_event_header header;
-
-	corepmu_perf_prepare(&header, data, event, regs);
-	corepmu_perf_output_sample(handle, &header, data, event);
+	if (likely(batch->level == level))
+		corepmu_perf_prepare_same(&batch->header, data, event, regs);
+	else
+		corepmu_perf_prepare(&batch->header, data, event, regs);
+	batch->level = level;
+	corepmu_perf_output_sample(&batch->handle, &batch->header, data, event);
 }
 
 /**
  * corepmu_precise_batch_end() - all are written
- * @handle: what corepmu_precise_batch() has kept room in
+ * @batch: what corepmu_precise_batch() has kept room in
  */
-void corepmu_precise_batch_end(struct perf_output_handle *handle)
+void corepmu_precise_batch_end(struct corepmu_precise_batch *batch)
 {
-	corepmu_perf_output_end(handle);
+	corepmu_perf_output_end(&batch->handle);
 }

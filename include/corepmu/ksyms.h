@@ -166,6 +166,18 @@ static inline void corepmu_perf_prepare(struct perf_event_header *header,
 #endif
 }
 
+/* The same for a sample whose header is that of the one before it, which @header has. */
+static inline void corepmu_perf_prepare_same(struct perf_event_header *header,
+					     struct perf_sample_data *data,
+					     struct perf_event *event, struct pt_regs *regs)
+{
+#if COMPAT_HAVE_PREPARE_HEADER
+	corepmu_perf_prepare_sample(data, event, regs);
+#else
+	corepmu_perf_prepare_sample(header, data, event, regs);
+#endif
+}
+
 #ifdef CONFIG_X86
 int corepmu_has_builtin_pmu(void);
 #endif

@@ -38,6 +38,18 @@ struct corepmu_precise_backend {
 	bool	(*drain)(struct corepmu_cpu *cpuc, struct pt_regs *regs);
 };
 
+/**
+ * struct corepmu_precise_batch - samples of an event that are written one after the other
+ * @handle: where the next one goes
+ * @header: the header of the one before
+ * @level: what that depends on besides the event: @level of it
+ */
+struct corepmu_precise_batch {
+	struct perf_output_handle	handle;
+	struct perf_event_header	header;
+	unsigned long			level;
+};
+
 /* precise.c */
 int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event);
 int corepmu_precise_open(struct perf_event *event);
@@ -58,10 +70,12 @@ bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event,
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs,
 			  struct corepmu_branch_list *list, bool more);
-int corepmu_precise_batch(struct perf_output_handle *handle, struct perf_event *event,
-			  struct perf_sample_data *data, struct pt_regs *regs, unsigned int nr);
-void corepmu_precise_batch_add(struct perf_output_handle *handle, struct perf_event *event,
-			       struct perf_sample_data *data, struct pt_regs *regs);
-void corepmu_precise_batch_end(struct perf_output_handle *handle);
+int corepmu_precise_batch(struct corepmu_precise_batch *batch, struct perf_event *event,
+			  struct perf_sample_data *data, struct pt_regs *regs,
+			  unsigned long level, unsigned int nr);
+void corepmu_precise_batch_add(struct corepmu_precise_batch *batch, struct perf_event *event,
+			       struct perf_sample_data *data, struct pt_regs *regs,
+			       unsigned long level);
+void corepmu_precise_batch_end(struct corepmu_precise_batch *batch);
 
 #endif /* _COREPMU_PRECISE_H */

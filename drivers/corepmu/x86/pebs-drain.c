@@ -119,6 +119,12 @@ static void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 			     sample->has_branches ? &sample->branches : NULL, more);
 }
 
+/* perf_misc_flags() and perf_arch_misc_flags() of arch/x86/events/core.c look at these. */
+static unsigned long level_of(const struct x86_pebs_sample *sample)
+{
+	return (sample->shown.regs.flags & PERF_EFLAGS_EXACT) | user_mode(&sample->shown.regs);
+}
+
 /*
  * The records of one counter, to all of which the CPU has set it: they become samples many at a
  * time, but for the last of an interrupt. None is left out of those that x86_pebs_account() has
@@ -133,7 +139,7 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct x86_pebs_sample *sample = &p->sample;
 	unsigned int left = p->nr[idx] - interrupt;
-	struct perf_output_handle handle;
+	struct corepmu_precise_batch batch;
 	struct x86_pebs_record record;
 	bool single = false;
 	int room = 0;
@@ -144,12 +150,13 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 		sample->time = sample_time(event, &record);
 		x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
 		if (room) {
-			corepmu_precise_batch_add(&handle, event, &sample->data,
-						  &sample->shown.regs);
+			corepmu_precise_batch_add(&batch, event, &sample->data,
+						  &sample->shown.regs, level_of(sample));
 		} else {
 			if (left && !single)
-				room = corepmu_precise_batch(&handle, event, &sample->data,
-							     &sample->shown.regs, left);
+				room = corepmu_precise_batch(&batch, event, &sample->data,
+							     &sample->shown.regs,
+							     level_of(sample), left);
 			single = room <= 0;
 			/* It is lost: those that follow may find less room enough. */
 			if (!room)
@@ -157,7 +164,7 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 			room = max(room, 0);
 		}
 		if (room && !--room)
-			corepmu_precise_batch_end(&handle);
+			corepmu_precise_batch_end(&batch);
 		if (!left--)
 			break;
 	}
