@@ -120,7 +120,7 @@ static void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 }
 
 /* perf_misc_flags() and perf_arch_misc_flags() of arch/x86/events/core.c look at these. */
-static unsigned long level_of(const struct x86_pebs_sample *sample)
+static unsigned long level_of(struct x86_pebs_sample *sample)
 {
 	return (sample->shown.regs.flags & PERF_EFLAGS_EXACT) | user_mode(&sample->shown.regs);
 }
