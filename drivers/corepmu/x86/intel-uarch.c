@@ -156,8 +156,13 @@ const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTURAL] = {
 	{ EVENT_BRANCH_MISSES,	PERF_COUNT_HW_BRANCH_MISSES },
 };
 
-/* Is an event one that all of Intel's CPUs have? It may be missing here all the same. */
-static bool is_architectural(u64 config)
+/**
+ * intel_is_architectural() - is an event one that all of Intel's CPUs have?
+ * @config: the event; all but event and unit mask is of no account
+ *
+ * Return: true for an architectural event, be it missing here or not
+ */
+bool intel_is_architectural(u64 config)
 {
 	unsigned int i;
 
@@ -187,7 +192,7 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 	/* The table has no second unit masks: these are as unit masks without a name. */
 	if (uarch && !(config & EVNTSEL_UMASK2))
 		found = find_code(uarch->codes, uarch->nr_codes, code);
-	if (!found && is_architectural(config))
+	if (!found && intel_is_architectural(config))
 		return GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0);
 	if (!found && uarch)
 		found = find_code(uarch->rest, uarch->nr_rest, code & EVNTSEL_EVENT);
