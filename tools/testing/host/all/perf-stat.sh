@@ -45,6 +45,8 @@ explained=(
 	'^< sysfs: .*/format/snoop_rsp='
 	# Where it is the core PMU, which is the built-in driver by its name
 	'^> sysfs: .*/cpus='
+	# On arm64 of this driver alone
+	'^> sysfs: armv8_pmu/caps/max_precise='
 	# Not counted by any event of perf's lists: see corepmu.rst, "Generic events"
 	'^[<>].*[Ll]1-dcache-prefetches'
 	# Likewise, of Gracemont
@@ -55,20 +57,23 @@ explained=(
 # shellcheck disable=SC2016 # for the guest's shell
 commands='
 devices=/sys/bus/event_source/devices
-# What perf has a name for, of every cache, and what only some drivers put up with
-caches=
-for event in L1-dcache L1-icache LLC dTLB iTLB branch node; do
-	caches=$caches,$event-loads,$event-load-misses,$event-stores,$event-store-misses
-	caches=$caches,$event-prefetches,$event-prefetch-misses
+# What perf has a name for, of every cache
+caches=L1-icache-loads,L1-icache-load-misses,L1-icache-prefetches,L1-icache-prefetch-misses
+caches=$caches,iTLB-loads,iTLB-load-misses,branch-loads,branch-load-misses
+for cache in L1-dcache LLC dTLB node; do
+	caches=$caches,$cache-loads,$cache-load-misses,$cache-stores,$cache-store-misses
+	caches=$caches,$cache-prefetches,$cache-prefetch-misses
 done
 while read -r options; do
+	rm -f /tmp/out
+	touch /tmp/out
 	perf stat $options -x, -o /tmp/out sh -c "
 		for cpu in $(seq -s " " 0 $(($(nproc) - 1))); do taskset -c \$cpu workload; done
-	" >/tmp/err 2>&1 || {
-		echo "@@ perf stat $options: fails"
+	" </dev/null >/tmp/err 2>&1 || {
+		echo "@@ perf stat ${options%%,*}: fails"
 		head -n 5 /tmp/err
 	}
-	awk -F, -v options="$options" "
+	awk -F, -v options="${options%%,*}" "
 		/^#|^\$/ { next }
 		{
 			said = \$1 ~ /^</ ? \$1 : \$1 == \"\" ? \"\" : \"counted\"
@@ -84,7 +89,7 @@ done <<EOT
 -d -d -d
 -M TopdownL1
 $(if [ "$(uname -m)" = aarch64 ]; then
-	echo "-e ${caches#,}" | sed "s/branch-loads,branch-load-misses,[^n]*,node/branch-loads,branch-load-misses,node/"
+	echo "-e $caches"
 	echo "-M ipc"
 	echo "-M branch_misprediction_ratio,l1d_cache_miss_ratio"
 	echo "-e cycles:pp,instructions:ppp"
@@ -126,8 +131,10 @@ said_by()
 	scripts/run-guest --arch "$1" --kernel "$3" "${options[@]}" --mode "$4" \
 		${5:+--modparam "$5"} --log "$work/console" -- "$commands" >"$work/out" 2>&1 ||
 		return
-	# With a devicetree the built-in driver calls its PMU by the CPU, and this one does not.
-	sed -n 's/\r$//; s/armv8_[a-z0-9_]*/armv8_pmu/g; s/^@@ //p' "$work/out" >"$work/$4"
+	# With a devicetree the built-in driver calls its PMU by the CPU, and this one does not: then
+	# columns are of other widths.
+	sed -n 's/\r$//; s/armv8_[a-z0-9_]*/armv8_pmu/g; s/ *\[Kernel PMU/ [Kernel PMU/; s/^@@ //p' \
+		"$work/out" >"$work/$4"
 	grep -q '^perf stat : counted' "$work/$4" || return
 	[ -z "${COREPMU_KEEP-}" ] || cp "$work/$4" "$COREPMU_KEEP/$2-$3-$4"
 }
