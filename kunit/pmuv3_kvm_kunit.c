@@ -120,7 +120,7 @@ static void kvm_placed_meanwhile(struct kunit *test)
 	pmuv3_model_enter_guest(true);
 	bench_del(event);
 	pmuv3_model_enter_guest(false);
-	/* The counter's filter was the guest's when it was left, and nothing else has changed it. */
+	/* The counter's filter was that of the guest when it was left. */
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	pmuv3_model_run(INSTRUCTIONS, EL0, 1000);
 	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);

@@ -161,10 +161,14 @@ static int register_hooks(void)
 	if (!kernel_has_tracepoints())
 		return -ENOENT;
 
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		hooks[i].tracepoint = NULL;
 	for_each_kernel_tracepoint(find_hook, NULL);
-	for (i = 0; i < ARRAY_SIZE(hooks) && !ret; i++)
-		ret = hooks[i].tracepoint ?
-		      tracepoint_probe_register(hooks[i].tracepoint, hooks[i].probe, NULL) : -ENOENT;
+	for (i = 0; i < ARRAY_SIZE(hooks) && !ret; i++) {
+		ret = -ENOENT;
+		if (hooks[i].tracepoint)
+			ret = tracepoint_probe_register(hooks[i].tracepoint, hooks[i].probe, NULL);
+	}
 	/* The last one is the one that could not be had. */
 	for (i -= 2; ret && i >= 0; i--)
 		tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].probe, NULL);

@@ -49,9 +49,9 @@
 #define PMEVTYPER_TH		GENMASK_ULL(43, 32)
 #define PMEVTYPER_TC		GENMASK_ULL(63, 61)
 
-/* Bits of no register: an event whose levels are those of the host alone, or of KVM's guests alone */
-#define PMUV3_HOST_ALONE	BIT_ULL(59)
-#define PMUV3_GUESTS_ALONE	BIT_ULL(60)
+/* Bits of no register: an event whose levels are the host's alone, or those of KVM's guests */
+#define PMUV3_HOST_ALONE	BIT_ULL(44)
+#define PMUV3_GUESTS_ALONE	BIT_ULL(45)
 
 /* PMUSERENR_EL0 */
 #define PMUSERENR_CR		BIT(2)	/* EL0 reads the cycle counter */
