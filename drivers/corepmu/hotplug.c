@@ -57,6 +57,37 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 		corepmu_start_cpu(cpuc);
 }
 
+/**
+ * corepmu_power_lost() - set a CPU up again that has lost its registers without a word
+ * @cpuc: the state of the CPU this runs on
+ *
+ * Counters are not read: they have what was left of a reset. They get the value that was read of
+ * them last, and go on from there. IRQs off, and not between corepmu_disable() and
+ * corepmu_enable().
+ */
+void corepmu_power_lost(struct corepmu_cpu *cpuc)
+{
+	bool running = cpuc->running;
+	int idx;
+
+	cpuc->running = false;
+	cpuc->pmu->backend->reset(cpuc);
+	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++) {
+		struct perf_event *event = cpuc->events[idx];
+		struct hw_perf_event *hwc;
+
+		if (!event)
+			continue;
+
+		hwc = &event->hw;
+		static_call(corepmu_select_event)(cpuc, hwc);
+		static_call(corepmu_write_counter)(cpuc, hwc, local64_read(&hwc->prev_count) &
+						   hwc->event_base);
+	}
+	if (running)
+		corepmu_start_cpu(cpuc);
+}
+
 /*
  * Perf core may have put events on the CPU before this is called: it brings its
  * part of the CPU up earlier.

@@ -509,6 +509,7 @@ static inline void corepmu_update_userpage(struct perf_event *event)
 int corepmu_hotplug_init(void);
 void corepmu_hotplug_exit(void);
 int corepmu_hotplug_add(struct corepmu *pmu);
+void corepmu_power_lost(struct corepmu_cpu *cpuc);
 void corepmu_hotplug_remove(struct corepmu *pmu);
 
 /* shutdown.c */

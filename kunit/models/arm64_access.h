@@ -16,6 +16,7 @@
 #include <linux/sysctl.h>
 #include <linux/tracepoint.h>
 #include <linux/types.h>
+#include <trace/events/power.h>
 
 #ifdef CONFIG_ARM64
 #include <asm/barrier.h>
@@ -90,6 +91,8 @@ u64 pmuv3_model_feature(u32 reg);
 #define tracepoint_probe_register(tp, probe, data)	pmuv3_model_register_probe(tp, probe, data)
 #define tracepoint_probe_unregister(tp, probe, data)			\
 	pmuv3_model_unregister_probe(tp, probe, data)
+#define register_trace_cpu_idle(probe, data)	pmuv3_model_register_idle(probe, data)
+#define unregister_trace_cpu_idle(probe, data)	pmuv3_model_unregister_idle(probe, data)
 #define tracepoint_synchronize_unregister()	do { } while (0)
 
 #endif /* _COREPMU_KUNIT_ARM64_ACCESS_H */

@@ -120,6 +120,13 @@ struct ctl_table_header *pmuv3_model_register_sysctl(const char *path,
 						     const struct ctl_table *table);
 void pmuv3_model_unregister_sysctl(struct ctl_table_header *header);
 
+/* idle.c */
+int pmuv3_model_register_idle(void (*probe)(void *data, unsigned int state, unsigned int cpu),
+			      void *data);
+int pmuv3_model_unregister_idle(void (*probe)(void *data, unsigned int state, unsigned int cpu),
+				void *data);
+void pmuv3_model_idle(unsigned int state);
+
 /* kvm.c */
 extern bool pmuv3_model_has_kvm;
 extern const char *pmuv3_model_hidden_tracepoint;

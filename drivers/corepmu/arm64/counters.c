@@ -245,6 +245,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	pmuv3_write_pmuserenr(0);
 	if (corepmu_has_interrupt(pmu))
 		pmuv3_write_pmintenset(pmu->counters);
+	pmuv3_idle_expect(corepmu_has_interrupt(pmu) ? pmu->counters : 0);
 	isb();
 
 	cpuc->hw_active = 0;
@@ -260,6 +261,7 @@ static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
 {
 	u64 counters = cpuc->pmu->counters;
 
+	pmuv3_idle_expect(0);
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
 	pmuv3_write_pmuserenr(0);
 	pmuv3_write_pmcntenclr(counters);

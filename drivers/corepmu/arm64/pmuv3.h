@@ -182,6 +182,11 @@ void pmuv3_nmi_free_ppi(int irq, struct corepmu_cpu __percpu *cpuc);
 int pmuv3_nmi_prepare_ppi(int irq);
 void pmuv3_nmi_teardown_ppi(int irq);
 
+/* idle.c */
+void pmuv3_idle_expect(u64 interrupts);
+void pmuv3_idle_init(void);
+void pmuv3_idle_exit(void);
+
 /* kvm.c */
 u64 pmuv3_kvm_filter(u64 config);
 int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,

@@ -462,8 +462,10 @@ int corepmu_arch_init(void)
 
 	pmuv3_nmi_init();
 	pmuv3_kvm_init();
+	pmuv3_idle_init();
 	ret = acpi_disabled ? pmuv3_init_of() : pmuv3_init_acpi();
 	if (ret) {
+		pmuv3_idle_exit();
 		pmuv3_kvm_exit();
 		return ret;
 	}
@@ -482,5 +484,6 @@ void corepmu_arch_exit(void)
 		platform_driver_unregister(&pmuv3_driver);
 	else
 		pmuv3_exit_acpi();
+	pmuv3_idle_exit();
 	pmuv3_kvm_exit();
 }

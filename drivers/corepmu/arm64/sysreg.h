@@ -21,6 +21,7 @@
 #include <models/arm64_access.h>
 #else
 #include <linux/arch_topology.h>
+#include <trace/events/power.h>
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
 #include <asm/sysreg.h>
@@ -421,6 +422,11 @@ static inline void pmuv3_write_pmcntenset(u64 counters)
 static inline void pmuv3_write_pmcntenclr(u64 counters)
 {
 	write_sysreg(counters, pmcntenclr_el0);
+}
+
+static inline u64 pmuv3_read_pmintenset(void)
+{
+	return read_sysreg(pmintenset_el1);
 }
 
 static inline void pmuv3_write_pmintenset(u64 counters)
