@@ -65,6 +65,13 @@ static bool has_registers(const struct perf_event_attr *attr, const struct sampl
 	       (!(attr->sample_regs_intr >> XMM3 & 1) || reg_of(attr, s, XMM3) == m->xmm3);
 }
 
+static u64 judged;
+
+u64 samples_judged(void)
+{
+	return judged;
+}
+
 #define MAX_SHIFTS		16
 
 unsigned int switches(void)
@@ -181,6 +188,7 @@ static void judge(const struct check *c, const struct run *run, struct ring *rin
 	expect_eq("records that say that others are lost", 0, t.lost);
 	expect_eq("throttles", 0, t.throttled);
 	expect_range("the count", total, total + TAIL, event_read(run->fd));
+	judged += t.samples;
 	ktap_diag("%u samples, %u shifts", t.samples, t.shifts);
 }
 

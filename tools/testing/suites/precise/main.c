@@ -5,12 +5,15 @@
  *
  * For PMUs that have precise samples of format 3, 4 or 15 (Intel, on a virtual PMU that counts
  * exactly): every PMU that this runs on is expected to.
+ *
+ * With corepmu_test.precise=long on the kernel's command line there are 100,000 samples and more.
  */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,8 +33,28 @@ static bool has_vectors(struct perf_event_attr *attr)
 
 #define SHORT			1009
 #define LONG			20011
-#define SAMPLES			2000
+#define SAMPLES			(2000 * times)
+/* As many as a tick has without being too many */
 #define SAMPLES_PMI		200
+
+/* How many times as many samples as usual */
+static unsigned int times = 1;
+
+#define TIMES_LONG		4
+#define SAMPLES_LONG		100000
+
+static bool is_long(void)
+{
+	FILE *file = fopen("/proc/cmdline", "r");
+	char line[4096] = "";
+
+	if (file) {
+		if (!fgets(line, sizeof(line), file))
+			line[0] = 0;
+		fclose(file);
+	}
+	return strstr(line, "corepmu_test.precise=long");
+}
 
 static void each_event(bool large)
 {
@@ -69,13 +92,15 @@ static void placed(void)
 	}
 }
 
+#define LOST_SAMPLES		2000
+
 /* A buffer that is full soon: what is not in it is said to be lost, each of them. */
 static void lost(void)
 {
 	const struct check c = {
 		.what = INSTRUCTIONS, .precise = 2, .period = SHORT, .large = true,
 	};
-	struct run run = { .rounds = SAMPLES * SHORT / 4 };
+	struct run run = { .rounds = LOST_SAMPLES * SHORT / 4 };
 	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct ring ring = { 0 };
@@ -321,6 +346,17 @@ static void tasks(void)
 			    waitpid(pids[i], &status, 0) > 0 && !status);
 }
 
+/* All that were judged in this process */
+static void hundred_thousand(void)
+{
+	ktap_diag("%llu samples", (unsigned long long)samples_judged());
+	if (times == 1)
+		ktap_skip("corepmu_test.precise=long is not on the command line");
+	else
+		expect_range("samples that were judged", SAMPLES_LONG, LONG_MAX,
+			     samples_judged());
+}
+
 static const struct ktap_case cases[] = {
 	{ "records that gather: at the instruction, with its registers and address", gathered },
 	{ "an interrupt each: at the instruction, with its registers and address", interrupting },
@@ -340,11 +376,14 @@ static const struct ktap_case cases[] = {
 	{ "an event of so many overflows has so many samples", refreshed },
 	{ "what records are written to is given back", given_back },
 	{ "tasks that take turns have their own samples, all of them", tasks },
+	{ "100,000 samples, each of them right", hundred_thousand },
 };
 
 int main(int argc, char **argv)
 {
 	target_init(argc, argv);
+	if (is_long())
+		times = TIMES_LONG;
 	limit_rate(MAX_RATE);
 	write_number("/proc/sys/kernel/perf_event_mlock_kb", 65536);
 	return ktap_run(cases, ARRAY_SIZE(cases));

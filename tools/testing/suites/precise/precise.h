@@ -178,6 +178,13 @@ void check_attr(const struct check *c, struct perf_event_attr *attr);
 void check(const struct check *c);
 
 /**
+ * samples_judged() - how many samples check_attr() has judged in this process
+ *
+ * Return: the number.
+ */
+u64 samples_judged(void);
+
+/**
  * switches() - how often the task has been switched away from
  *
  * Return: the number.
