@@ -395,10 +395,14 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  has_v6,         x86_msr_read_select,      x86_msr_write_select },
 	{ "IA32_PMC_FX_CTR",             0x1980, 4, X86_PMU_BANK_FIXED, 16,
 	  has_v6,         read_fixed,               write_fixed },
+	{ "IA32_PMC_GP_CFG_B",           0x1902, 4, X86_PMU_BANK_GP,   10,
+	  x86_reload_present, x86_reload_read_gp_cfg_b, x86_reload_write_gp_cfg_b },
+	{ "IA32_PMC_FX_CFG_B",           0x1982, 4, X86_PMU_BANK_FIXED, 16,
+	  x86_reload_present, x86_reload_read_fx_cfg_b, x86_reload_write_fx_cfg_b },
 	{ "IA32_PMC_GP_CFG_C",           0x1903, 4, X86_PMU_BANK_GP,   10,
-	  x86_pebs_architectural, x86_pebs_read_gp_cfg_c, x86_pebs_write_gp_cfg_c },
+	  x86_reload_has_cfg_c, x86_pebs_read_gp_cfg_c, x86_pebs_write_gp_cfg_c },
 	{ "IA32_PMC_FX_CFG_C",           0x1983, 4, X86_PMU_BANK_FIXED, 16,
-	  x86_pebs_architectural, x86_pebs_read_fx_cfg_c, x86_pebs_write_fx_cfg_c },
+	  x86_reload_has_cfg_c, x86_pebs_read_fx_cfg_c, x86_pebs_write_fx_cfg_c },
 	/* records before Nehalem: these are not there */
 	{ "MSR_LASTBRANCH_FROM_IP of Core", 0x040, 1, X86_PMU_BANK_LBR, 8,
 	  x86_lbr_has_info, NULL,                   NULL },
@@ -497,14 +501,15 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 
 /*
  * Intel SDM, volume 2A, "CPUID", leaf 0x23: which subleaves there are; which bits event selectors
- * have; in subleaf 1 which counters this CPU has, be it alone of its kind; in subleaf 3 which
- * architectural events. Subleaves 4 and 5 are those of precise samples.
+ * have; in subleaf 1 which counters this CPU has, be it alone of its kind; in subleaf 2 which of
+ * them can be reloaded; in subleaf 3 which architectural events. Subleaves 4 and 5 are those of precise samples.
  */
 #define EXT_UMASK2		1
 #define EXT_EQ			2
 #define EXT_USER_DISABLE	4
 #define EXT_SUBLEAVES		UINT32_C(0xb)
 #define EXT_PEBS		UINT32_C(0x30)
+#define EXT_RELOAD		UINT32_C(0x04)
 
 static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t subleaf,
 			     struct x86_pmu_cpuid *regs)
@@ -514,12 +519,16 @@ static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t suble
 	*regs = (struct x86_pmu_cpuid) { 0 };
 	switch (subleaf) {
 	case 0:
-		regs->eax = EXT_SUBLEAVES | (x86_pebs_architectural(config) ? EXT_PEBS : 0);
+		regs->eax = EXT_SUBLEAVES | (x86_pebs_architectural(config) ? EXT_PEBS : 0) |
+			    (config->reload ? EXT_RELOAD : 0);
 		regs->ebx = EXT_UMASK2 | EXT_EQ | EXT_USER_DISABLE;
 		break;
 	case 1:
 		regs->eax = told;
 		regs->ebx = told >> X86_PMU_GLOBAL_FIXED;
+		break;
+	case 2:
+		x86_reload_leaf(config, told, regs);
 		break;
 	case 3:
 		regs->eax = x86_pmu_low_bits(told >> X86_PMU_GLOBAL_FIXED & 8 ?

@@ -114,6 +114,8 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	if (!error)
 		error = x86_ibs_config_error(config);
 	if (!error)
+		error = x86_reload_config_error(config);
+	if (!error)
 		error = x86_second_config_error(config);
 	if (error)
 		return error;
@@ -285,7 +287,7 @@ static void take_back(struct x86_pmu_counter *c, uint64_t now)
 
 static bool advance(struct x86_pmu *pmu, uint32_t except)
 {
-	uint32_t overflowed = 0;
+	uint32_t overflowed = 0, reloaded;
 	x86_pmu_counts counts;
 	unsigned int i;
 
@@ -313,6 +315,9 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 	}
 
 	x86_ibs_advance(pmu, counts, except >> X86_PMU_COUNTERS_MAX);
+	reloaded = overflowed;
+	overflowed = x86_reload_overflow(pmu, overflowed);
+	reloaded &= ~overflowed;
 
 	/* Counters that overflow together do so before any of them freezes the rest. */
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
@@ -325,7 +330,7 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 		pmu->alarm_set = false;
 		pmu->ops->alarm(pmu);
 	}
-	return overflowed;
+	return overflowed || reloaded;
 }
 
 /**
@@ -451,7 +456,7 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 		if (c->event.less != X86_PMU_NOTHING)
 			need |= X86_PMU_KIND_BIT(c->event.less);
 	}
-	if (x86_pebs_is_on(pmu))
+	if (x86_pebs_is_on(pmu) || x86_reload_is_on(pmu))
 		need |= X86_PMU_KIND_BIT(X86_PMU_STEPS);
 	need |= x86_ibs_needs(pmu);
 	if (need)
@@ -516,6 +521,7 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	x86_lbr_reset(pmu);
 	x86_pebs_reset(pmu);
 	x86_ibs_reset(pmu);
+	x86_reload_reset(pmu);
 	watch(pmu);
 }
 

@@ -14,6 +14,7 @@
 #include "x86/ibs.h"
 #include "x86/lbr.h"
 #include "x86/pebs.h"
+#include "x86/reload.h"
 #include "x86/second.h"
 
 #define X86_PMU_GP_MAX		16
@@ -77,6 +78,7 @@ enum x86_pmu_version {
  * @lbr: its branch records
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
+ * @reload: counters can have others reloaded (Intel, auto counter reload)
  * @has_second: the second registers of events are there
  * @misplaced: a counter counts cycles instead of an event that it cannot count
  * @denied: counters that do not count, by their bits in the global registers
@@ -106,6 +108,7 @@ struct x86_pmu_config {
 	struct x86_lbr_config lbr;
 	struct x86_pebs_config pebs;
 	struct x86_ibs_config ibs;
+	bool reload;
 	bool has_second;
 	bool misplaced;
 	uint64_t denied;
@@ -202,6 +205,7 @@ struct x86_pmu_accesses {
  * @lbr: its branch records
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
+ * @reload: its reloads
  * @second: the second registers of events
  * @alarm_set: there is an alarm
  * @alarm: at which number of instructions it rings
@@ -226,6 +230,7 @@ struct x86_pmu {
 	struct x86_lbr lbr;
 	struct x86_pebs pebs;
 	struct x86_ibs ibs;
+	struct x86_reload reload;
 	uint64_t second[X86_SECONDS];
 	bool alarm_set;
 	uint64_t alarm;

@@ -88,7 +88,7 @@ bool x86_pebs_arch_is_on(const struct x86_pmu *pmu)
 }
 
 /**
- * x86_pebs_arch_reload() - from what value does a counter go on after its record?
+ * x86_pebs_arch_reload() - from what value does a counter go on after its record, or a reload?
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  *
@@ -176,7 +176,11 @@ bool x86_pebs_write_index(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 
 static bool write_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
-	if (value & ~(CFG_C_RELOAD | groups_there(pmu->config) | ARCH_PEBS_BASIC))
+	uint64_t allowed = CFG_C_RELOAD;
+
+	if (x86_pebs_architectural(pmu->config))
+		allowed |= groups_there(pmu->config) | ARCH_PEBS_BASIC;
+	if (value & ~allowed)
 		return false;
 	pmu->pebs.cfg_c[i] = value;
 	return true;

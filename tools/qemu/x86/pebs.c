@@ -199,7 +199,8 @@ bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps)
  */
 bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps)
 {
-	return x86_pebs_takes(pmu, i) && x86_pebs_is_in_window(pmu->counter[i].event.kind, steps);
+	return (x86_pebs_takes(pmu, i) || x86_reload_is_cause(pmu, i)) &&
+	       x86_pebs_is_in_window(pmu->counter[i].event.kind, steps);
 }
 
 /**

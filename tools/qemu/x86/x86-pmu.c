@@ -61,6 +61,7 @@ static struct {
 	uint64_t pebs;
 	uint64_t pebs_fragments;
 	const char *ibs;
+	const char *reload;
 	uint64_t atoms;
 	uint64_t deny;
 	const char *deny_event;
@@ -119,6 +120,7 @@ static const struct option options[] = {
 	{ .name = "pebs",	 .number = &opt.pebs },
 	{ .name = "pebs-fragments", .number = &opt.pebs_fragments },
 	{ .name = "ibs",	 .text = &opt.ibs },
+	{ .name = "reload",	 .text = &opt.reload },
 	{ .name = "stats",	 .text = &opt.stats },
 	{ .name = "verbose",	 .text = &opt.verbose },
 }, faults[] = {
@@ -362,6 +364,8 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	fprintf(f, "cpu%u.pebs.full %lu\n", vcpu, pmu->pebs.full);
 	fprintf(f, "cpu%u.pebs.unmapped %lu\n", vcpu, pmu->pebs.unmapped);
 	fprintf(f, "cpu%u.pebs.inexact %lu\n", vcpu, pmu->pebs.inexact);
+	if (pmu->config->reload)
+		fprintf(f, "cpu%u.reloads %lu\n", vcpu, pmu->reload.reloads);
 	fprintf(f, "cpu%u.ibs.samples %lu\n", vcpu, pmu->ibs.samples);
 	fprintf(f, "cpu%u.ibs.inexact %lu\n", vcpu, pmu->ibs.inexact);
 	deliver_print(f, vcpu);
@@ -509,6 +513,7 @@ static int configure(struct x86_pmu_config *c)
 	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
 	    options_switch("second", opt.second, &c->has_second) ||
 	    options_switch("ibs", opt.ibs, &c->ibs.present) ||
+	    options_switch("reload", opt.reload, &c->reload) ||
 	    read_lbr(c) || read_misplaced(c) || read_denied_events(c) || read_stuck_counter(c))
 		return 1;
 
@@ -653,7 +658,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	    plugin_check_target(info, "x86_64") || read_model() || check_atoms(info) ||
 	    check_faults(info) || x86_qemu_find(info))
 		return 1;
-	if ((config.pebs.format || config.ibs.present) &&
+	if ((config.pebs.format || config.ibs.present || config.reload) &&
 	    (pmu_qemu_find_single() || x86_state_find()))
 		return 1;
 	if (config.ibs.present && x86_eilvt_find())

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests the reloads of the virtual x86 PMU (auto counter reload), without QEMU. KTAP on stdout.
+ *
+ * Numbers of registers and bits are those of Linux' driver (msr-index.h, perf_event.h,
+ * events/intel/core.c), where the model goes by the manual.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/plugin.h"
+#include "tests/model-test.h"
+#include "tests/x86-model-cpu.h"
+#include "tests/x86-model-ops.h"
+
+#define BIT(n)				(UINT64_C(1) << (n))
+
+#define MSR_P6_PMC0			0x4c1
+#define MSR_P6_EVNTSEL0			0x186
+#define MSR_CORE_PERF_FIXED_CTR0	0x309
+#define MSR_CORE_PERF_FIXED_CTR_CTRL	0x38d
+#define MSR_CORE_PERF_GLOBAL_STATUS	0x38e
+#define MSR_CORE_PERF_GLOBAL_CTRL	0x38f
+#define MSR_CORE_PERF_GLOBAL_OVF_CTRL	0x390
+#define MSR_IA32_PMC_V6_GP0_CFG_B	0x1902
+#define MSR_IA32_PMC_V6_GP0_CFG_C	0x1903
+#define MSR_IA32_PMC_V6_FX0_CFG_B	0x1982
+#define MSR_IA32_PMC_V6_FX0_CFG_C	0x1983
+#define STEP				4
+
+/* Enabled, in both rings, with an interrupt */
+#define EVENT_INSTRUCTIONS		0x5300c0
+#define EVENT_LOADS			0x5381d0
+#define BEFORE(n)			((BIT(48) - (n)) & (BIT(48) - 1))
+
+static const struct x86_pmu_ops cpu_ops = {
+	.read		= cpu_read,
+	.watch		= cpu_watch,
+	.need		= cpu_need,
+	.interrupt	= cpu_interrupt,
+	.alarm		= ignore_alarm,
+	.record		= ignore_record,
+	.single		= cpu_single,
+};
+
+static void make(void)
+{
+	memset(&cpu, 0, sizeof(cpu));
+	x86_pmu_defaults(&cpu.config, X86_PMU_INTEL_V6);
+	cpu.config.reload = true;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+}
+
+/* A counter of an event that overflows after @period, and goes on so when @causes overflow. */
+static void count(unsigned int n, uint64_t select, uint32_t period, uint64_t causes)
+{
+	EXPECT(put(MSR_P6_EVNTSEL0 + n, select) && put(MSR_P6_PMC0 + n, BEFORE(period)));
+	EXPECT(put(MSR_IA32_PMC_V6_GP0_CFG_C + STEP * n, -period) &&
+	       put(MSR_IA32_PMC_V6_GP0_CFG_B + STEP * n, causes));
+}
+
+/* Instructions of user space, with so many loads each */
+static void steps(unsigned int n, unsigned int loads)
+{
+	static const struct x86_pebs_access none;
+
+	while (n--) {
+		cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]++;
+		cpu.counts[X86_PMU_LOADS][X86_PMU_USER] += loads;
+		x86_pmu_step(&cpu.pmu, 0x401000, &none);
+	}
+}
+
+static void test_told(void)
+{
+	struct x86_pmu_cpuid regs = { 0 };
+
+	make();
+	x86_pmu_cpuid(&cpu.config, 0x23, 0, &regs);
+	EXPECT((regs.eax & 0x34) == 4);
+	x86_pmu_cpuid(&cpu.config, 0x23, 2, &regs);
+	EXPECT(regs.eax == 0xfc && regs.ebx == 3 && regs.ecx == 0xfc && regs.edx == 3);
+	cpu.config.reload = false;
+	x86_pmu_cpuid(&cpu.config, 0x23, 0, &regs);
+	EXPECT(!(regs.eax & 4));
+	x86_pmu_cpuid(&cpu.config, 0x23, 2, &regs);
+	EXPECT(!regs.eax && !regs.ebx && !regs.ecx && !regs.edx);
+	x86_pmu_defaults(&cpu.config, X86_PMU_INTEL_V5);
+	cpu.config.reload = true;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+}
+
+static void test_registers(void)
+{
+	make();
+	EXPECT(put(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP, 0xfc | BIT(32) | BIT(33)));
+	EXPECT(get(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP) == (0xfc | BIT(32) | BIT(33)));
+	/* The first two counters neither are reloaded nor have others reloaded. */
+	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_B, 4) && put(MSR_IA32_PMC_V6_GP0_CFG_B, 0));
+	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP, 1));
+	EXPECT(put(MSR_IA32_PMC_V6_FX0_CFG_B, BIT(33)) && !put(MSR_IA32_PMC_V6_FX0_CFG_B, BIT(34)));
+	EXPECT(!put(MSR_IA32_PMC_V6_FX0_CFG_B + 2 * STEP, 4));
+	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_C, BIT(63)) && put(MSR_IA32_PMC_V6_GP0_CFG_C, -1U));
+	x86_pmu_reset(&cpu.pmu);
+	EXPECT(!get(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP));
+	cpu.config.reload = false;
+	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP, 0));
+}
+
+/* Loads begin anew with each period of instructions, which tells of itself. */
+static void test_other(void)
+{
+	make();
+	count(2, EVENT_INSTRUCTIONS, 10, 0);
+	count(3, EVENT_LOADS, 12, BIT(2));
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 0xc));
+	steps(9, 1);
+	EXPECT(get(MSR_P6_PMC0 + 3) == BEFORE(3));
+	steps(1, 1);
+	EXPECT(get(MSR_P6_PMC0 + 3) == BEFORE(12) && get(MSR_P6_PMC0 + 2) == 0);
+	EXPECT(get(MSR_CORE_PERF_GLOBAL_STATUS) == 4 && cpu.interrupts == 1);
+	steps(6, 2);
+	EXPECT(get(MSR_CORE_PERF_GLOBAL_STATUS) == 0xc && cpu.interrupts == 2);
+}
+
+/* One that reloads itself keeps its distance and does not tell. */
+static void test_itself(void)
+{
+	make();
+	count(2, EVENT_LOADS, 10, BIT(2));
+	count(3, EVENT_INSTRUCTIONS, 100, BIT(2));
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 0xc));
+	steps(3, 4);
+	EXPECT(get(MSR_P6_PMC0 + 2) == BEFORE(8) && get(MSR_P6_PMC0 + 3) == BEFORE(100));
+	steps(2, 4);
+	EXPECT(get(MSR_P6_PMC0 + 2) == BEFORE(10) && get(MSR_P6_PMC0 + 3) == BEFORE(100));
+	EXPECT(!get(MSR_CORE_PERF_GLOBAL_STATUS) && !cpu.interrupts);
+	EXPECT(cpu.pmu.reload.reloads == 4 && cpu.pmu.overflows == 0);
+	steps(99, 0);
+	EXPECT(get(MSR_P6_PMC0 + 3) == BEFORE(1) && !cpu.interrupts);
+	steps(1, 0);
+	EXPECT(get(MSR_CORE_PERF_GLOBAL_STATUS) == 8 && cpu.interrupts == 1);
+}
+
+static void test_fixed(void)
+{
+	make();
+	EXPECT(put(MSR_CORE_PERF_FIXED_CTR0, BEFORE(7)) && put(MSR_CORE_PERF_FIXED_CTR_CTRL, 3) &&
+	       put(MSR_IA32_PMC_V6_FX0_CFG_B, BIT(32) | BIT(2)) &&
+	       put(MSR_IA32_PMC_V6_FX0_CFG_C, -7U));
+	count(2, EVENT_LOADS, 3, 0);
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, BIT(32) | 4));
+	steps(7, 0);
+	EXPECT(get(MSR_CORE_PERF_FIXED_CTR0) == BEFORE(7));
+	steps(3, 1);
+	EXPECT(get(MSR_CORE_PERF_FIXED_CTR0) == BEFORE(7));
+	EXPECT(get(MSR_CORE_PERF_GLOBAL_STATUS) == 4);
+}
+
+/* Of a counter that has others reloaded each instruction is looked at when it is near. */
+static void test_near(void)
+{
+	make();
+	count(2, EVENT_INSTRUCTIONS, 10000, 0);
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 4));
+	EXPECT(!(cpu.needed & X86_PMU_KIND_BIT(X86_PMU_STEPS)));
+	count(3, EVENT_LOADS, 12, BIT(2));
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 0xc));
+	EXPECT(cpu.needed & X86_PMU_KIND_BIT(X86_PMU_STEPS));
+	EXPECT(!cpu.rings);
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] += 9600;
+	x86_pmu_check(&cpu.pmu);
+	EXPECT(cpu.rings == (1 << X86_PMU_USER | 1 << X86_PMU_KERNEL));
+}
+
+static const struct model_test tests[] = {
+	{ "what tells of reloads", test_told },
+	{ "registers and their reserved bits", test_registers },
+	{ "another counter begins anew", test_other },
+	{ "a counter that reloads itself does not tell", test_itself },
+	{ "a fixed-function counter", test_fixed },
+	{ "each instruction is looked at near an overflow", test_near },
+};
+
+int main(void)
+{
+	return run_model_tests(tests, ARRAY_SIZE(tests));
+}
