@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what events may have besides a counter: branch records, precise samples, and a second
- * register that selects what they count (struct corepmu_second)
+ * corepmu: what events may have besides a counter: branch records, precise samples, a second
+ * register that selects what they count (struct corepmu_second), and others that have them begin
+ * anew
  *
  * None of it is inline, so that events without them do not pay for them.
  */
@@ -11,7 +12,7 @@
 #include <corepmu/precise.h>
 
 /**
- * corepmu_start_extras() - start branch records and precise samples, before the counters
+ * corepmu_start_extras() - start branch records, precise samples and reloads, before the counters
  * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
  *
  * From corepmu_start_cpu().
@@ -22,6 +23,8 @@ void corepmu_start_extras(struct corepmu_cpu *cpuc)
 		corepmu_branch_start(cpuc);
 	if (cpuc->precise_users)
 		corepmu_precise_start(cpuc);
+	if (cpuc->reload_users)
+		cpuc->pmu->backend->reload_start(cpuc);
 }
 
 /**
@@ -175,6 +178,8 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 		corepmu_precise_add(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_SECOND)
 		second_add(cpuc, event);
+	if (event->hw.flags & COREPMU_EVENT_RELOAD)
+		cpuc->reload_users++;
 }
 
 /**
@@ -186,6 +191,8 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	if ((event->hw.flags & COREPMU_EVENT_RELOAD) && !--cpuc->reload_users)
+		cpuc->pmu->backend->reload_end(cpuc);
 	if (event->hw.flags & COREPMU_EVENT_SECOND)
 		second_del(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)

@@ -75,12 +75,14 @@ struct corepmu;
  * shared by events that want the same value in it.
  */
 #define COREPMU_EVENT_SECOND	BIT(8)
+/* The hardware sets its counter anew when others of its group overflow (auto counter reload). */
+#define COREPMU_EVENT_RELOAD	BIT(9)
 /* Bits from here on are the backends'. */
 #define COREPMU_EVENT_BACKEND	12
 
 /* Adding, starting and stopping an event with one of these takes more than its counter. */
 #define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
-				 COREPMU_EVENT_SECOND)
+				 COREPMU_EVENT_SECOND | COREPMU_EVENT_RELOAD)
 
 /* Second registers of a CPU, at most */
 #define COREPMU_MAX_SECOND	4
@@ -154,7 +156,8 @@ struct corepmu_cpu {
 	union {
 		struct {
 			unsigned int	branch_users;
-			unsigned int	precise_users;
+			u16		precise_users;
+			u16		reload_users;
 		};
 		u64		extras;
 	};
@@ -205,6 +208,9 @@ struct corepmu_cpu {
  *	-EAGAIN while others hold other values. NULL, as the next two, where there are none
  * @second_use: have the event use register @reg, which may change its config_base. IRQs off
  * @second_write: write corepmu_cpu.second[@reg] to the hardware. IRQs off, and the PMU stopped
+ * @reload_start: have the counters of events with COREPMU_EVENT_RELOAD begin anew when those do that
+ *	they name. NULL, as the next one, where none does. IRQs off, or NMI, and counters stand still
+ * @reload_end: the last of these events has lost its counter. IRQs off, and the PMU stopped
  * @event_idx: struct pmu's: what user space calls the counter of an event that is placed and
  *	counts, plus 1; 0 when it cannot read it, see corepmu_event_may_be_read(). IRQs off, or NMI
  * @user_switch: let the current task read the counters of its own events, and nothing of
@@ -256,6 +262,8 @@ struct corepmu_backend {
 			     const struct perf_event *event);
 	void (*second_use)(struct corepmu *pmu, struct perf_event *event, int reg);
 	void (*second_write)(struct corepmu_cpu *cpuc, int reg);
+	void (*reload_start)(struct corepmu_cpu *cpuc);
+	void (*reload_end)(struct corepmu_cpu *cpuc);
 	int (*event_idx)(struct perf_event *event);
 	void (*user_switch)(struct corepmu_cpu *cpuc);
 	void (*user_mapped)(struct perf_event *event, struct mm_struct *mm);

@@ -260,7 +260,7 @@ static __always_inline u64 read_plain(struct corepmu_cpu *cpuc, struct hw_perf_e
 static bool is_plain(const struct hw_perf_event *hwc)
 {
 	return likely(!(hwc->flags & (COREPMU_EVENT_TOPDOWN | COREPMU_EVENT_LARGE |
-				      COREPMU_EVENT_PAIR)));
+				      COREPMU_EVENT_PAIR | COREPMU_EVENT_RELOAD)));
 }
 
 static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event,
@@ -270,7 +270,9 @@ static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_even
 		return;
 	if ((event->hw.flags & COREPMU_EVENT_TOPDOWN) && x86_topdown_update(cpuc, event))
 		return;
-	if (nmi_safe)
+	if (event->hw.flags & COREPMU_EVENT_RELOAD)
+		x86_reload_update(cpuc, event, x86_read);
+	else if (nmi_safe)
 		corepmu_count_event_nmi_safe(cpuc, event, x86_read);
 	else
 		corepmu_count_event(cpuc, event, x86_read);
@@ -364,6 +366,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 			      desc->ds_bit);
 	corepmu_branch_reset(cpuc);
 	x86_smi_reset(cpuc);
+	x86_reload_reset(cpuc);
 	x86_pebs_reset(cpuc);
 	corepmu_second_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
@@ -411,6 +414,8 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.second_choose		= x86_second_choose,	\
 	.second_use		= x86_second_use,	\
 	.second_write		= x86_second_write,	\
+	.reload_start		= x86_reload_start,	\
+	.reload_end		= x86_reload_end,	\
 	.event_idx		= x86_event_idx,	\
 	.user_switch		= x86_user_switch,	\
 	.user_mapped		= x86_user_mapped,	\

@@ -153,9 +153,11 @@ int x86_check_period(const struct perf_event *event, u64 period)
 	const struct x86_desc *desc = to_x86(to_corepmu(event->pmu));
 	u64 config = event->hw.config_base & desc->config_known;
 	unsigned int shortest;
+	int ret;
 
-	if (!desc->min_period)
-		return 0;
+	ret = x86_reload_check_period(event, period);
+	if (ret || !desc->min_period)
+		return ret;
 	shortest = max(desc->min_period(desc, config), x86_pebs_min_period(desc, &event->attr));
 	if (period >= shortest)
 		return 0;
@@ -180,7 +182,7 @@ static void encode_readers(const struct x86_desc *desc, struct perf_event *event
 		return;
 	}
 	/* A counter that the CPU sets by itself is not what a reader expects. */
-	if (!(hwc->flags & COREPMU_EVENT_LARGE))
+	if (!(hwc->flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_RELOAD)))
 		hwc->flags |= x86_user_flags();
 }
 
@@ -217,14 +219,10 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	config = x86_pebs_config(desc, attr, config);
 
 	/* What a generic event counts is said by config alone: programs leave anything there. */
-	if (!is_generic(attr) && attr->config2 && desc->has_reload)
-		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: counters do not begin anew when another overflows (acr_mask)",
-				      attr->config2);
 	latency = x86_pebs_wants_latency(desc, attr, config);
 	if (!is_generic(attr) && !latency &&
-	    ((attr->config1 && !intel_has_second(desc, config)) || attr->config2 ||
-	     compat_attr_more_config(attr)))
+	    ((attr->config1 && !intel_has_second(desc, config)) ||
+	     (attr->config2 && !desc->reload) || compat_attr_more_config(attr)))
 		return corepmu_refuse(-EINVAL,
 				      "config1 %#llx, config2 %#llx: no bit of config1, config2 and config3 means anything for this event",
 				      attr->config1, attr->config2);
@@ -255,6 +253,11 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return ret;
 	if (desc->metrics && (hwc->config & (desc->metrics | BIT_ULL(SLOTS_COUNTER)))) {
 		ret = x86_topdown_encode(event);
+		if (ret)
+			return ret;
+	}
+	if (desc->reload) {
+		ret = x86_reload_encode(desc, event);
 		if (ret)
 			return ret;
 	}
@@ -318,6 +321,7 @@ PMU_FORMAT_ATTR(in_tx_cp, "config:33");
 PMU_FORMAT_ATTR(ldlat, "config1:0-15");
 PMU_FORMAT_ATTR(offcore_rsp, "config1:0-63");
 PMU_FORMAT_ATTR(frontend, "config1:0-23");
+PMU_FORMAT_ATTR(acr_mask, "config2:0-63");
 
 static struct attribute *x86_format_attrs[] = {
 	&format_attr_event.attr,
@@ -332,6 +336,7 @@ static struct attribute *x86_format_attrs[] = {
 	&format_attr_ldlat.attr,
 	&format_attr_offcore_rsp.attr,
 	&format_attr_frontend.attr,
+	&format_attr_acr_mask.attr,
 	NULL
 };
 
@@ -347,6 +352,8 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 		return intel_has_offcore(desc) ? attr->mode : 0;
 	if (attr == &format_attr_frontend.attr)
 		return intel_has_frontend(desc) ? attr->mode : 0;
+	if (attr == &format_attr_acr_mask.attr)
+		return desc->reload ? attr->mode : 0;
 	if (attr == &format_attr_any.attr)
 		bit = EVNTSEL_ANY;
 	else if (attr == &format_attr_eq.attr)

@@ -40,12 +40,6 @@
 #define CFG_C_GROUPS_SHIFT	32
 #define CFG_C_EN		BIT_ULL(63)
 
-static u32 cfg_c_msr(int idx)
-{
-	return idx < FIXED_COUNTER_BASE ? MSR_PMC_GP0_CFG_C + PMC_CFG_STEP * idx :
-	       MSR_PMC_FX0_CFG_C + PMC_CFG_STEP * (idx - FIXED_COUNTER_BASE);
-}
-
 /**
  * x86_pebs_arch_describe() - find out what architectural records there are
  * @desc: the PMU, whose counters are described
@@ -74,7 +68,7 @@ const char *x86_pebs_arch_describe(struct x86_desc *desc)
 		return "samples have skid: no counter writes records (PEBS)";
 	if (x86_read_msr_safe(MSR_PEBS_BASE, &value) ||
 	    x86_read_msr_safe(MSR_PEBS_INDEX, &value) ||
-	    x86_read_msr_safe(cfg_c_msr(__ffs64(desc->pebs_counters)), &value))
+	    x86_read_msr_safe(x86_cfg_c_msr(__ffs64(desc->pebs_counters)), &value))
 		return "samples have skid: this virtual machine has no registers of PEBS";
 
 	return NULL;
@@ -114,14 +108,6 @@ static void write_index(u64 index, u64 wr, unsigned int rewinds)
 		x86_write_msr(MSR_PEBS_INDEX, index);
 }
 
-static void set_cfg_c(struct x86_pebs *p, int idx, u64 cfg_c)
-{
-	if (p->cfg_c[idx] == cfg_c)
-		return;
-	p->cfg_c[idx] = cfg_c;
-	x86_write_msr(cfg_c_msr(idx), cfg_c);
-}
-
 /**
  * x86_pebs_arch_start() - have records written
  * @cpuc: this CPU's state
@@ -143,10 +129,12 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 		u64 cfg_c = 0;
 
 		event = cpuc->events[idx];
+		if (event && (event->hw.flags & COREPMU_EVENT_RELOAD))
+			continue;
 		if (enable & BIT_ULL(idx))
 			cfg_c = CFG_C_EN | x86_pebs_arch_groups(x86_pebs_data(event)) |
 				(-p->reload[idx] & CFG_C_RELOAD);
-		set_cfg_c(p, idx, cfg_c);
+		x86_set_cfg_c(idx, cfg_c);
 	}
 
 	index = INDEX_EN | FIELD_PREP(INDEX_THRESHOLD,
@@ -191,14 +179,11 @@ void x86_pebs_arch_point(struct page *page)
  */
 void x86_pebs_arch_reset(const struct x86_desc *desc)
 {
-	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	u64 left;
 
 	x86_pebs_arch_stop();
 	for (left = desc->pebs_counters; left; left &= left - 1) {
-		int idx = __ffs64(left);
-
-		x86_write_msr(cfg_c_msr(idx), 0);
-		p->cfg_c[idx] = 0;
+		x86_forget_cfg_c(__ffs64(left));
+		x86_set_cfg_c(__ffs64(left), 0);
 	}
 }

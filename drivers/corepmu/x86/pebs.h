@@ -181,7 +181,6 @@ struct x86_pebs_sample {
  * @enabled: the counters that IA32_PEBS_ENABLE names
  * @index: IA32_PEBS_INDEX, but for how far it has been written
  * @rewinds: how often that has been made 0
- * @cfg_c: IA32_PMC_GPn_CFG_C and IA32_PMC_FXm_CFG_C
  * @sample: what samples are made in, while @busy
  *
  * Only the CPU itself touches it, with interrupts disabled; an NMI leaves it alone while @busy.
@@ -205,7 +204,6 @@ struct x86_pebs {
 	u64	enabled;
 	u64	index;
 	unsigned int rewinds;
-	u64	cfg_c[COREPMU_MAX_COUNTERS];
 	struct x86_pebs_sample sample;
 };
 

@@ -192,12 +192,13 @@ static int can_share(void)
 	return 0;
 }
 
-static void describe_second(void *desc)
+static void describe_registers(void *desc)
 {
 	intel_describe_second(desc);
+	x86_describe_reload(desc);
 }
 
-/* Where there are several kinds they have the same records, and second registers of their own. */
+/* Where there are several kinds they have the same records, and other registers of their own. */
 static int describe_extras(void)
 {
 	struct x86_desc *desc;
@@ -209,7 +210,8 @@ static int describe_extras(void)
 		if (ret)
 			return ret;
 		x86_describe_precise(desc);
-		ret = smp_call_function_any(&desc->pmu->supported_cpus, describe_second, desc, 1);
+		ret = smp_call_function_any(&desc->pmu->supported_cpus, describe_registers, desc,
+					    1);
 		if (ret)
 			return ret;
 	}

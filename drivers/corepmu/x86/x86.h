@@ -45,7 +45,9 @@ struct intel_uarch;
  * @pebs_counters: counters that there are architectural records of
  * @pebs_dist: of these, those whose are most precise
  * @ds_bit: bit of both that says that there are records, or 0
- * @has_reload: the overflow of a counter can have others begin anew, which is not used
+ * @has_reload: CPUID tells of counters that the overflow of others can have begin anew
+ * @reload: these counters
+ * @reload_causes: those others
  * @user_disable: a counter can be kept from user space that may read others
  * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @late_nmis: an NMI may come after its overflow has been dealt with
@@ -90,6 +92,8 @@ struct x86_desc {
 	u64		pebs_dist;
 	u64		ds_bit;
 	bool		has_reload;
+	u64		reload;
+	u64		reload_causes;
 	bool		user_disable;
 	bool		masks_lvtpc;
 	bool		late_nmis;
@@ -121,6 +125,19 @@ int amd_describe(struct x86_desc *desc);
 int x86_describe_branches(struct x86_desc *desc);
 int amd_describe_branches(struct x86_desc *desc);
 u64 x86_lbr_select(u64 wanted);
+
+/* reload.c */
+void x86_describe_reload(struct x86_desc *desc);
+int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event);
+int x86_reload_check_period(const struct perf_event *event, u64 period);
+void x86_reload_start(struct corepmu_cpu *cpuc);
+void x86_reload_end(struct corepmu_cpu *cpuc);
+void x86_reload_update(struct corepmu_cpu *cpuc, struct perf_event *event,
+		       u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc));
+void x86_reload_reset(struct corepmu_cpu *cpuc);
+u32 x86_cfg_c_msr(int idx);
+void x86_set_cfg_c(int idx, u64 value);
+void x86_forget_cfg_c(int idx);
 
 /* branch-type.c */
 u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
