@@ -110,15 +110,12 @@ static void branches_all(struct kunit *test)
 /* More than any CPU has: a record that says so is none, or is not believed. */
 static void branches_too_many(struct kunit *test)
 {
-	static u64 words[4 + 3 * 256] = {
-		[0] = PEBS_DATA_LBRS | FIELD_PREP(PEBS_DATA_NR_LBRS, 255) |
-		      (u64)sizeof(words) << 48,
-	};
-	static u64 arch[2 + 6 + 6 + 3 * 72] = {
-		[0] = PEBS_ARCH_LBR | BIT_ULL(63) | sizeof(arch), [2 + 6 + 2] = 72,
-	};
+	static u64 words[4 + 3 * 256], arch[2 + 6 + 6 + 3 * 72];
 	struct x86_pebs_record record;
 
+	words[0] = PEBS_DATA_LBRS | FIELD_PREP(PEBS_DATA_NR_LBRS, 255) | (u64)sizeof(words) << 48;
+	arch[0] = PEBS_ARCH_LBR | BIT_ULL(63) | sizeof(arch);
+	arch[2 + 6 + 2] = 72;
 	KUNIT_ASSERT_TRUE(test, x86_pebs_parse(4, words, sizeof(words), &record));
 	KUNIT_EXPECT_PTR_EQ(test, record.branches, &words[4]);
 	KUNIT_EXPECT_EQ(test, record.nr_branches, COREPMU_MAX_BRANCHES);

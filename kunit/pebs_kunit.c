@@ -434,12 +434,6 @@ static void arch_registers(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, model()->pebs_index & BIT_ULL(32));
 	bench_close(plain);
 
-	/* Auto counter reload is of this CPU, too, and is not used. */
-	attr.type = PERF_TYPE_RAW;
-	attr.config = 0xc0;
-	attr.config2 = 1;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &plain), -EINVAL);
-
 	/* An event without precision that comes to that counter has an overflow of its own. */
 	plain = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
 	KUNIT_ASSERT_EQ(test, bench_add(plain, PERF_EF_START), 0);

@@ -121,6 +121,7 @@ struct corepmu_second {
  * @irq: this CPU's overflow interrupt
  * @branch_users: events whose samples have branch records
  * @precise_users: events whose samples are made of records that the hardware writes
+ * @reload_users: events placed that have COREPMU_EVENT_RELOAD
  * @extras: both of them at once: not 0 if either is not
  * @branches: branch records of this CPU, NULL where the hardware has none
  * @shared_select: what a register holds that selects for several counters
@@ -208,8 +209,9 @@ struct corepmu_cpu {
  *	-EAGAIN while others hold other values. NULL, as the next two, where there are none
  * @second_use: have the event use register @reg, which may change its config_base. IRQs off
  * @second_write: write corepmu_cpu.second[@reg] to the hardware. IRQs off, and the PMU stopped
- * @reload_start: have the counters of events with COREPMU_EVENT_RELOAD begin anew when those do that
- *	they name. NULL, as the next one, where none does. IRQs off, or NMI, and counters stand still
+ * @reload_start: have the counters of events with COREPMU_EVENT_RELOAD begin anew when those do
+ *	that they name. NULL, as the next one, where none does. IRQs off, or NMI, and counters
+ *	stand still
  * @reload_end: the last of these events has lost its counter. IRQs off, and the PMU stopped
  * @event_idx: struct pmu's: what user space calls the counter of an event that is placed and
  *	counts, plus 1; 0 when it cannot read it, see corepmu_event_may_be_read(). IRQs off, or NMI

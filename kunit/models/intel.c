@@ -288,7 +288,7 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 	case MSR_PEBS_DATA_CFG:
 	case MSR_PEBS_LD_LAT_THRESHOLD:
 	case 0x3f4 ... 0x3f5:
-	case 0x1903 ... 0x19ff:
+	case 0x1902 ... 0x19ff:
 		return pebs_model_write(m, msr, value);
 	default:
 		return lbr_model_write(m, msr, value, name, index);

@@ -20,6 +20,8 @@
 
 #define PEBS_BASE		0x3f4
 #define PEBS_INDEX		0x3f5
+#define GP_CFG_B		0x1902
+#define FX_CFG_B		0x1982
 #define GP_CFG_C		0x1903
 #define FX_CFG_C		0x1983
 #define STEP			4
@@ -48,19 +50,77 @@ u32 pebs_arch_model_groups(void)
 	return (GROUP_LBR | GROUP_XMM | GROUP_GPR | GROUP_AUX) >> 32;
 }
 
-/* The register of a counter; NULL if there is no such counter */
-static u64 *cfg_c_of(struct x86_model *m, u32 msr)
+/* The register of a counter, of those from @gp and @fixed on; NULL if there is no such counter */
+static u64 *register_of(u32 msr, u32 gp, u32 fixed, u64 *registers)
 {
-	unsigned int nr = (msr - GP_CFG_C) / STEP;
+	unsigned int nr = (msr - gp) / STEP;
 
-	if (msr >= GP_CFG_C && (msr - GP_CFG_C) % STEP == 0 && nr < x86_model_this()->nr_gp)
-		return &m->pebs_cfg_c[nr];
-	nr = (msr - FX_CFG_C) / STEP;
-	if (msr >= FX_CFG_C && (msr - FX_CFG_C) % STEP == 0 && nr < X86_MODEL_MAX_FIXED &&
+	if (msr >= gp && (msr - gp) % STEP == 0 && nr < x86_model_this()->nr_gp)
+		return &registers[nr];
+	nr = (msr - fixed) / STEP;
+	if (msr >= fixed && (msr - fixed) % STEP == 0 && nr < X86_MODEL_MAX_FIXED &&
 	    (intel_model_fixed() & BIT(nr)))
-		return &m->pebs_cfg_c[FIXED_BASE + nr];
+		return &registers[FIXED_BASE + nr];
 
 	return NULL;
+}
+
+static u64 *cfg_c_of(struct x86_model *m, u32 msr)
+{
+	return register_of(msr, GP_CFG_C, FX_CFG_C, m->pebs_cfg_c);
+}
+
+static u64 *cfg_b_of(struct x86_model *m, u32 msr)
+{
+	return register_of(msr, GP_CFG_B, FX_CFG_B, m->reload_cfg_b);
+}
+
+/**
+ * reload_model_counters() - CPUID leaf 0x23, subleaf 2
+ *
+ * Return: the counters that begin anew, and that have others do so: all but the first
+ */
+u64 reload_model_counters(void)
+{
+	return GENMASK_ULL(x86_model_this()->nr_gp - 1, 1) | BIT_ULL(FIXED_BASE);
+}
+
+static void reload(struct x86_model *m, int idx, bool itself)
+{
+	u64 *value = idx < FIXED_BASE ? &m->counter[idx] : &m->fixed[idx - FIXED_BASE];
+	u64 mask = GENMASK_ULL((idx < FIXED_BASE ? x86_model_this()->gp_width :
+				x86_model_this()->fixed_width) - 1, 0);
+
+	*value = ((itself ? *value : 0) + (m->pebs_cfg_c[idx] | ~RELOAD)) & mask;
+}
+
+/**
+ * reload_model_overflow() - counters overflow: others begin anew
+ * @m: this CPU
+ * @set: those that do
+ *
+ * SDM volume 3, "Auto Counter Reload". One that names itself does not tell.
+ *
+ * Return: those of @set that tell
+ */
+u64 reload_model_overflow(struct x86_model *m, u64 set)
+{
+	u64 left, told = set;
+
+	if (x86_model_this()->pebs != PEBS_MODEL_ARCH)
+		return set;
+	for (left = reload_model_counters(); left; left &= left - 1) {
+		int idx = __ffs64(left);
+		bool itself = m->reload_cfg_b[idx] & set & BIT_ULL(idx);
+
+		if (!(m->reload_cfg_b[idx] & set))
+			continue;
+		reload(m, idx, itself);
+		if (itself)
+			told &= ~BIT_ULL(idx);
+	}
+
+	return told;
 }
 
 /**
@@ -86,7 +146,9 @@ bool pebs_arch_model_read(struct x86_model *m, u32 msr, u64 *value, const char *
 		*value = m->pebs_index;
 		return true;
 	default:
-		*name = "CFG_C";
+		*name = cfg_c ? "CFG_C" : "CFG_B";
+		if (!cfg_c)
+			cfg_c = cfg_b_of(m, msr);
 		if (cfg_c)
 			*value = *cfg_c;
 		return cfg_c;
@@ -113,6 +175,12 @@ bool pebs_arch_model_write(struct x86_model *m, u32 msr, u64 value)
 		m->pebs_index = value;
 		return !(value & ~INDEX_BITS);
 	default:
+		if (cfg_b_of(m, msr)) {
+			*cfg_b_of(m, msr) = value;
+			return !(value & ~reload_model_counters()) &&
+			       (!value || (reload_model_counters() & BIT_ULL(cfg_b_of(m, msr) -
+									     m->reload_cfg_b)));
+		}
 		*cfg_c_of(m, msr) = value;
 		return !(value & ~(RELOAD | groups | GROUP_BASIC));
 	}

@@ -287,6 +287,11 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 	return set;
 }
 
+u64 reload_model_overflow(struct x86_model *m, u64 set)
+{
+	return set;
+}
+
 /* The driver's, whose registers of a sample are x86's */
 void x86_describe_precise(struct x86_desc *desc)
 {

@@ -123,6 +123,11 @@ void x86_model_cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, 
 		*eax = GENMASK(cpu->nr_gp - 1, 0) & ~cpu->holes;
 		*ebx = intel_model_fixed();
 #ifdef CONFIG_X86
+	} else if (leaf == 0x23 && cpu->pebs == PEBS_MODEL_ARCH && subleaf == 2) {
+		*eax = reload_model_counters();
+		*ebx = reload_model_counters() >> 32;
+		*ecx = *eax;
+		*edx = *ebx;
 	} else if (leaf == 0x23 && cpu->pebs == PEBS_MODEL_ARCH && subleaf == 4) {
 		*ebx = pebs_arch_model_groups();
 	} else if (leaf == 0x23 && cpu->pebs == PEBS_MODEL_ARCH && subleaf == 5) {

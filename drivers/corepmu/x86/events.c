@@ -218,8 +218,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return config;
 	config = x86_pebs_config(desc, attr, config);
 
-	/* What a generic event counts is said by config alone: programs leave anything there. */
 	latency = x86_pebs_wants_latency(desc, attr, config);
+	/* What a generic event counts is said by config alone: programs leave anything there. */
 	if (!is_generic(attr) && !latency &&
 	    ((attr->config1 && !intel_has_second(desc, config)) ||
 	     (attr->config2 && !desc->reload) || compat_attr_more_config(attr)))
@@ -257,7 +257,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 			return ret;
 	}
 	if (desc->reload) {
-		ret = x86_reload_encode(desc, event);
+		ret = x86_reload_encode(desc, event, is_generic(attr));
 		if (ret)
 			return ret;
 	}

@@ -264,7 +264,10 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define STATUS_DS_BUFFER	BIT_ULL(62)
 #define STATUS_PEBS_THRESHOLD	BIT_ULL(54)
 
-/* Architectural PEBS, and auto counter reload: asm/msr-index.h of Linux 6.19 has MSR_IA32_ and _V6_ before these names. */
+/*
+ * Architectural PEBS, and auto counter reload: asm/msr-index.h of Linux 6.19 has MSR_IA32_ and _V6_
+ * before these names.
+ */
 #define MSR_PEBS_BASE		0x3f4
 #define MSR_PEBS_INDEX		0x3f5
 #define MSR_PMC_GP0_CFG_B	0x1902

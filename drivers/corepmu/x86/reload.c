@@ -133,6 +133,12 @@ void x86_describe_reload(struct x86_desc *desc)
 
 /* Groups */
 
+/* The events of its group that an event names, a bit each */
+static u64 named_by(const struct perf_event *event)
+{
+	return event->hw.flags & COREPMU_EVENT_RELOAD ? event->attr.config2 : 0;
+}
+
 static bool is_ours(const struct perf_event *event, const struct perf_event *other)
 {
 	return other->pmu == event->pmu;
@@ -146,9 +152,9 @@ static bool is_ours(const struct perf_event *event, const struct perf_event *oth
 static int narrow(const struct x86_desc *desc, struct perf_event *event, struct perf_event *other,
 		  unsigned int nr, unsigned int mine)
 {
-	if (other->attr.config2 >> mine & 1)
+	if (named_by(other) >> mine & 1)
 		event->hw.config &= desc->reload_causes;
-	if (!(event->attr.config2 >> nr & 1))
+	if (!(named_by(event) >> nr & 1))
 		return 0;
 	if (!(other->hw.config & desc->reload_causes))
 		return -EINVAL;
@@ -161,14 +167,14 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 	unsigned int mine = 0, nr = 0;
-	bool other = false, named = event->attr.config2;
+	bool other = false, named = named_by(event);
 	int ret = 0;
 
 	if (leader == event)
 		goto out;
-	named |= !!leader->attr.config2;
+	named |= is_ours(event, leader) && named_by(leader);
 	for_each_sibling_event(sibling, leader) {
-		named |= is_ours(event, sibling) && sibling->attr.config2;
+		named |= is_ours(event, sibling) && named_by(sibling);
 		other |= !is_ours(event, sibling);
 		mine += is_ours(event, sibling);
 	}
@@ -176,7 +182,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	if (!named)
 		return 0;
 	/* The place in the group is what counts: perf tool and built-in driver take it so. */
-	if (!is_ours(event, leader) || (other && event->attr.config2))
+	if (!is_ours(event, leader) || (other && named_by(event)))
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: its group has other events in between, and acr_mask is of places in the group",
 				      event->attr.config2);
@@ -185,7 +191,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 		if (!ret && is_ours(event, sibling))
 			ret = narrow(desc, event, sibling, nr++, mine);
 out:
-	if (event->attr.config2 >> mine & 1) {
+	if (named_by(event) >> mine & 1) {
 		event->hw.config &= desc->reload_causes;
 		/* The CPU does not tell of its overflow: an interrupt would be nobody's. */
 		event->hw.config_base &= ~EVNTSEL_INT;
@@ -202,17 +208,20 @@ out:
  * x86_reload_encode() - have an event begin anew when others of its group overflow
  * @desc: the counters
  * @event: the event, whose counters are known
+ * @generic: config2 means nothing to most who open such an event, and they leave anything there:
+ *	what cannot begin anew is not refused
  *
  * Process context.
  *
  * Return: 0, or an errno after saying why this cannot be
  */
-int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event)
+int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, bool generic)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	struct hw_perf_event *hwc = &event->hw;
 
-	if (!attr->config2)
+	if (!attr->config2 || (generic && (!is_sampling_event(event) || attr->freq ||
+					   attr->precise_ip)))
 		return check_group(desc, event);
 	if (hwc->flags & COREPMU_EVENT_TOPDOWN)
 		return corepmu_refuse(-EINVAL,

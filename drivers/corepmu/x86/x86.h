@@ -128,7 +128,7 @@ u64 x86_lbr_select(u64 wanted);
 
 /* reload.c */
 void x86_describe_reload(struct x86_desc *desc);
-int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event);
+int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
 int x86_reload_check_period(const struct perf_event *event, u64 period);
 void x86_reload_start(struct corepmu_cpu *cpuc);
 void x86_reload_end(struct corepmu_cpu *cpuc);

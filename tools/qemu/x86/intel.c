@@ -502,7 +502,8 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 /*
  * Intel SDM, volume 2A, "CPUID", leaf 0x23: which subleaves there are; which bits event selectors
  * have; in subleaf 1 which counters this CPU has, be it alone of its kind; in subleaf 2 which of
- * them can be reloaded; in subleaf 3 which architectural events. Subleaves 4 and 5 are those of precise samples.
+ * them can be reloaded; in subleaf 3 which architectural events. Subleaves 4 and 5 are those of
+ * precise samples.
  */
 #define EXT_UMASK2		1
 #define EXT_EQ			2

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * reload - counters that begin anew when another of their group overflows (auto counter reload)
+ *
+ * Branches are to be sampled where they are many: an event of branches begins anew with each period
+ * of instructions, and so do instructions with each period of branches, and with their own.
+ * The program is known instruction by instruction, and with it how many samples there are. For a
+ * virtual PMU that counts exactly.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ring.h"
+#include "task.h"
+
+#define STR(x)	#x
+#define XSTR(x)	STR(x)
+
+#define NR_IOCTL		16
+#define IOC_ENABLE		0x2400
+#define IOC_DISABLE		0x2401
+
+#define LOOPS			1400	/* branches of a round that come one after the other */
+#define STRAIGHT		2500	/* instructions after them that are none */
+#define ROUNDS			50
+
+#define EVENT_INSTRUCTIONS	0x00c0
+#define EVENT_BRANCHES		0x00c4
+
+/* program(group, rounds, loops): enables the group with the instruction before its first. */
+void program(u64 fd, u64 rounds, u64 loops);
+
+asm(".pushsection .text\n"
+"	.balign	64\n"
+"	.global	program\n"
+"program:\n"
+"	push	%rbx\n"
+"	push	%r12\n"
+"	push	%r13\n"
+"	mov	%rsi, %rbx\n"
+"	mov	%rdx, %r12\n"
+"	mov	%edi, %r13d\n"
+"	mov	$" XSTR(IOC_ENABLE) ", %esi\n"
+"	mov	$1, %edx\n"		/* PERF_IOC_FLAG_GROUP */
+"	mov	$" XSTR(NR_IOCTL) ", %eax\n"
+"	syscall\n"
+"at_round:\n"
+"	mov	%r12, %rcx\n"
+"at_loop:\n"
+"	dec	%rcx\n"
+"	jnz	at_loop\n"
+"at_straight:\n"
+"	.rept	" XSTR(STRAIGHT) "\n"
+"	nop\n"
+"	.endr\n"
+"at_next:\n"
+"	dec	%rbx\n"
+"	jnz	at_round\n"
+"	mov	%r13d, %edi\n"
+"	mov	$" XSTR(IOC_DISABLE) ", %esi\n"
+"	mov	$1, %edx\n"
+"	mov	$" XSTR(NR_IOCTL) ", %eax\n"
+"	syscall\n"
+"	pop	%r13\n"
+"	pop	%r12\n"
+"	pop	%rbx\n"
+"	ret\n"
+"	.popsection\n");
+
+extern const char at_loop[], at_straight[];
+
+/* ---- what is to come of it ---- */
+
+/* An event of the group: its period, and of which events' overflows it begins anew */
+struct member {
+	u64 config;
+	u64 period;
+	u64 mask;
+};
+
+#define MEMBERS			2
+
+struct expected {
+	unsigned int samples[MEMBERS];
+	unsigned int overtaken[MEMBERS];	/* of these, see count_one() */
+	u64 at[MEMBERS];	/* how much has been counted of each period */
+	u64 since[MEMBERS];	/* instructions since the last overflow */
+};
+
+/* An overflow's interrupt comes after so many instructions more, at most. */
+#define SKID			2
+
+/*
+ * An event that begins anew between its overflow and the interrupt is not seen to have overflowed,
+ * with either driver.
+ */
+static void count_one(const struct member *group, struct expected *e, bool branch)
+{
+	unsigned int overflowed = 0, i;
+
+	for (i = 0; i < MEMBERS; i++, e->since[i - 1]++)
+		if ((group[i].config == EVENT_INSTRUCTIONS || branch) &&
+		    ++e->at[i] == group[i].period)
+			overflowed |= 1 << i;
+	/* The driver begins its next period, if the CPU has not. */
+	for (i = 0; i < MEMBERS; i++) {
+		bool itself = group[i].mask >> i & 1;
+
+		if (overflowed >> i & 1)
+			e->since[i] = 0;
+		if (overflowed >> i & 1 && !itself)
+			e->samples[i]++;
+		if (overflowed & group[i].mask && e->since[i] <= SKID && !itself)
+			e->overtaken[i]++;
+		if (overflowed >> i & 1 || overflowed & group[i].mask)
+			e->at[i] = 0;
+	}
+}
+
+static void expect_of(const struct member *group, u64 rounds, u64 loops, struct expected *e)
+{
+	u64 round, i;
+
+	memset(e, 0, sizeof(*e));
+	for (i = 0; i < MEMBERS; i++)
+		e->since[i] = SKID + 1;
+	for (round = 0; round < rounds; round++) {
+		count_one(group, e, false);
+		for (i = 0; i < loops; i++) {
+			count_one(group, e, false);
+			count_one(group, e, true);
+		}
+		for (i = 0; i < STRAIGHT + 1; i++)
+			count_one(group, e, false);
+		count_one(group, e, true);
+	}
+}
+
+/* ---- groups ---- */
+
+static void member_attr(const struct member *m, struct perf_event_attr *attr)
+{
+	attr_init(attr, m->config);
+	attr->sample_period = m->period;
+	attr->sample_type = PERF_SAMPLE_IP;
+	attr->config2 = m->mask;
+}
+
+static bool open_group(const struct member *group, int *fds, struct ring *rings)
+{
+	struct perf_event_attr attr;
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++) {
+		member_attr(&group[i], &attr);
+		attr.disabled = !i;
+		fds[i] = event_open_self(&attr, i ? fds[0] : -1);
+		if (fds[i] < 0 || ring_map(&rings[i], fds[i], 64))
+			return false;
+	}
+	return true;
+}
+
+static void close_group(int *fds, struct ring *rings)
+{
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++) {
+		ring_unmap(&rings[i]);
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+}
+
+/* Samples of a member; @inside: how many of them are in the loop */
+static unsigned int samples_of(struct ring *ring, const struct member *m, unsigned int *inside)
+{
+	const struct perf_event_header *header;
+	struct perf_event_attr attr;
+	unsigned int samples = 0;
+	struct sample s;
+
+	member_attr(m, &attr);
+	*inside = 0;
+	while ((header = ring_next(ring))) {
+		if (!sample_parse(header, &attr, &s))
+			continue;
+		samples++;
+		*inside += s.ip >= (uintptr_t)at_loop && s.ip <= (uintptr_t)at_straight;
+	}
+	return samples;
+}
+
+static void run(const struct member *group, u64 loops, bool in_loop)
+{
+	struct ring rings[MEMBERS] = { 0 };
+	int fds[MEMBERS] = { -1, -1 };
+	unsigned int i, inside, samples;
+	struct expected e;
+
+	expect_of(group, ROUNDS, loops, &e);
+	if (open_group(group, fds, rings)) {
+		program(fds[0], ROUNDS, loops);
+		for (i = 0; i < MEMBERS; i++) {
+			samples = samples_of(&rings[i], &group[i], &inside);
+			ktap_diag("event %u: %u samples, %u in the loop, %u overtaken", i, samples,
+				  inside, e.overtaken[i]);
+			expect_range("samples", e.samples[i] - e.overtaken[i], e.samples[i],
+				     samples);
+			if (in_loop)
+				expect_eq("of them in the loop", samples, inside);
+		}
+	}
+	close_group(fds, rings);
+}
+
+static bool has_reload(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/acr_mask",
+		 target.pmu);
+	return !access(path, R_OK);
+}
+
+static bool need_reload(void)
+{
+	if (!has_reload())
+		ktap_skip("this PMU has no counters that begin anew");
+	return has_reload();
+}
+
+/* ---- tests ---- */
+
+static void told(void)
+{
+	char path[256], line[64] = "";
+	FILE *file;
+
+	if (!need_reload())
+		return;
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/acr_mask",
+		 target.pmu);
+	file = fopen(path, "r");
+	if (file) {
+		if (!fgets(line, sizeof(line), file))
+			line[0] = 0;
+		fclose(file);
+	}
+	expect_true("config2:0-63", !strcmp(line, "config2:0-63\n"));
+}
+
+/* A third of the instructions is to be branches: in the loop half of them are. */
+static void many(void)
+{
+	static const struct member group[] = {
+		{ EVENT_BRANCHES, 307, 0x2 }, { EVENT_INSTRUCTIONS, 1009, 0x3 },
+	};
+
+	if (need_reload())
+		run(group, LOOPS, true);
+}
+
+/* More than there are anywhere */
+static void too_few(void)
+{
+	static const struct member group[] = {
+		{ EVENT_BRANCHES, 601, 0x2 }, { EVENT_INSTRUCTIONS, 1009, 0x3 },
+	};
+
+	if (need_reload())
+		run(group, LOOPS, true);
+}
+
+/* Instructions have samples, and branches begin anew with each of them. */
+static void cause_alone(void)
+{
+	static const struct member group[] = {
+		{ EVENT_BRANCHES, 307, 0x2 }, { EVENT_INSTRUCTIONS, 1009, 0 },
+	};
+
+	if (need_reload())
+		run(group, LOOPS, false);
+}
+
+/* The leader has the others begin anew, and is named by none. */
+static void by_leader(void)
+{
+	static const struct member group[] = {
+		{ EVENT_INSTRUCTIONS, 1009, 0 }, { EVENT_BRANCHES, 307, 0x1 },
+	};
+
+	if (need_reload())
+		run(group, LOOPS, false);
+}
+
+/* Nothing is left behind in the counters' registers. */
+static void plain_after(void)
+{
+	static const struct member group[] = {
+		{ EVENT_BRANCHES, 307, 0 }, { EVENT_INSTRUCTIONS, 1009, 0 },
+	};
+
+	if (!need_reload())
+		return;
+	many();
+	run(group, LOOPS, false);
+}
+
+static void refused(void)
+{
+	const struct member m = { EVENT_BRANCHES, 307, 0x1 };
+	struct perf_event_attr attr;
+
+	if (!need_reload())
+		return;
+	member_attr(&m, &attr);
+	attr.freq = 1;
+	attr.sample_freq = 1000;
+	expect_eq("a frequency", -EINVAL, event_open(&attr, 0, -1, -1, 0));
+	member_attr(&m, &attr);
+	attr.precise_ip = 3;
+	expect_true("precise_ip 3", event_open(&attr, 0, -1, -1, 0) < 0);
+	if (target.in_tree)
+		return;
+	member_attr(&m, &attr);
+	attr.sample_period = 0;
+	expect_eq("no period", -EINVAL, event_open(&attr, 0, -1, -1, 0));
+	member_attr(&m, &attr);
+	attr.sample_period = (1ULL << 31) + 1;
+	expect_eq("a long period", -EINVAL, event_open(&attr, 0, -1, -1, 0));
+	member_attr(&m, &attr);
+	attr.precise_ip = 2;
+	expect_eq("precise_ip 2", -EOPNOTSUPP, event_open(&attr, 0, -1, -1, 0));
+}
+
+static const struct ktap_case cases[] = {
+	{ "sysfs has acr_mask", told },
+	{ "branches are sampled where they are many", many },
+	{ "none where there are too few", too_few },
+	{ "an event that has another begin anew, and has samples", cause_alone },
+	{ "the leader has another begin anew", by_leader },
+	{ "events after them are as any other", plain_after },
+	{ "what is refused", refused },
+};
+
+int main(int argc, char **argv)
+{
+	target_init(argc, argv);
+	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
