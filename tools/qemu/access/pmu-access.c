@@ -116,11 +116,29 @@ static void on_access(unsigned int vcpu, void *access)
 #define A64_MARK		0xd297d8bf	/* movz xzr, #0xbec5 */
 #define A64_SYSREG_MASK		0xffd00000	/* MSR (register) and MRS */
 #define A64_SYSREG		0xd5100000
+/* BRB IALL and BRB INJ are SYS, whose op0 is 1; their last bit, of op2, says which. */
+#define A64_BRB_MASK		0xffffffdf
+#define A64_BRB			0xd509729f
 #define A64_READ		(1u << 21)
 #define A64_REGISTER		0x001fffe0
-/* op0 and op1 say who may; CRn is 9 for the PMU, 14 with CRm from 8 for its counters. */
+/*
+ * op0 and op1 say who may; CRn is 9 for the PMU and for branch recording, 14 with CRm from 8 for
+ * counters, 8 for records.
+ */
 #define A64_CRN(insn)		((insn) >> 12 & 0xf)
 #define A64_CRM(insn)		((insn) >> 8 & 0xf)
+#define A64_RECORD_MASK		0xffdff000
+#define A64_RECORD		0xd5118000
+
+static bool is_counted_a64(uint32_t insn)
+{
+	if ((insn & A64_BRB_MASK) == A64_BRB)
+		return true;
+	if ((insn & A64_SYSREG_MASK) != A64_SYSREG)
+		return false;
+	return A64_CRN(insn) == 9 || (A64_CRN(insn) == 14 && A64_CRM(insn) >= 8) ||
+	       (insn & A64_RECORD_MASK) == A64_RECORD;
+}
 
 static void translate_a64(void *instruction)
 {
@@ -132,9 +150,7 @@ static void translate_a64(void *instruction)
 		qemu.on_execution(instruction, on_mark, CB_NO_REGS, NULL);
 		return;
 	}
-	if ((insn & A64_SYSREG_MASK) != A64_SYSREG)
-		return;
-	if (A64_CRN(insn) == 9 || (A64_CRN(insn) == 14 && A64_CRM(insn) >= 8))
+	if (is_counted_a64(insn))
 		qemu.on_execution(instruction, on_access, CB_NO_REGS,
 				  find_access(insn & A64_READ ? "mrs" : "msr",
 					      (insn & A64_REGISTER) >> 5));
