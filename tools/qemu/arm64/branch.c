@@ -47,6 +47,7 @@ struct score {
  * @block: where the block begins that has called back last
  * @wide: the next block calls back, at whatever level
  * @ending: the branch that is pending is the last one to be told
+ * @cycles: where its cycles are
  */
 static struct trail {
 	struct score *score;
@@ -54,6 +55,7 @@ static struct trail {
 	uint64_t block;
 	bool wide;
 	bool ending;
+	struct count_cells cycles;
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
@@ -157,7 +159,7 @@ static void tell(unsigned int vcpu, const struct trail *t, uint64_t pending, uin
 		if (!taken)
 			return;
 	}
-	b.cycles = count_of_kind(vcpu, ARM64_PMU_CYCLES);
+	b.cycles = count_sum(&t->cycles, ARM64_PMU_LEVELS);
 	report(vcpu, &b);
 }
 
@@ -225,6 +227,8 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 	struct trail *t = &trails[vcpu];
 
 	t->score = s;
+	t->cycles = count_cells(vcpu, ARM64_PMU_CYCLES);
+	count_used(vcpu);
 	t->ending = !levels && s->any && is_known(t, s->pending);
 	if (t->ending) {
 		/* Whatever comes next has to call back. */
@@ -235,7 +239,17 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 		t->levels = levels;
 		set_heads(s, levels);
 	}
-	return count_of_kind(vcpu, ARM64_PMU_CYCLES);
+	return count_sum(&t->cycles, ARM64_PMU_LEVELS);
+}
+
+static bool nobody_records(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PMU_VCPUS_MAX; i++)
+		if (is_recording(i))
+			return false;
+	return true;
 }
 
 /* ---- exceptions ---- */
@@ -253,8 +267,11 @@ void arm64_branch_exception(unsigned int vcpu, int exception)
 	struct trail *t = &trails[vcpu];
 	uint64_t pc;
 
-	if (!is_recording(vcpu))
+	if (!is_recording(vcpu)) {
+		if (exception == EXCP_IRQ || exception == EXCP_FIQ)
+			count_unused(vcpu, ARM64_PMU_RECORDS, nobody_records);
 		return;
+	}
 	pc = arm64_qemu_pc(vcpu);
 	if ((exception == EXCP_UDEF || exception == EXCP_HYP_TRAP) && t->score->pending &&
 	    address_of(t, t->score->pending) == pc) {
@@ -283,7 +300,7 @@ void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception
 		.from = e->pc, .to = to, .type = type_of_exception(e->number),
 		.source = e->level, .target = level, .from_a32 = !e->is_a64,
 		.to_a32 = !arm64_qemu_is_a64(vcpu),
-		.cycles = count_of_kind(vcpu, ARM64_PMU_CYCLES),
+		.cycles = count_sum(&trails[vcpu].cycles, ARM64_PMU_LEVELS),
 	};
 	report(vcpu, &b);
 }

@@ -53,7 +53,7 @@ struct score {
  * @wanted: kinds this vCPU waits for
  * @next: the address of what follows the branch that this block, or the last one, ends
  *	with, if it is one with TWINS
- * @score: its score, once it does not move any more: see count_of_kind()
+ * @quiet: interrupts since it needed the kind of count_unused() last
  * @predictor: two-bit counters of conditional branches
  * @mispredicted: the last of them that was looked at was
  * @cache: which line is in which place of the direct-mapped cache
@@ -63,7 +63,7 @@ struct counting {
 	uint64_t origin[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
 	uint32_t wanted;
 	uint64_t next;
-	const struct score *score;
+	unsigned int quiet;
 	uint8_t predictor[PREDICTOR_ENTRIES];
 	bool mispredicted;
 	uint64_t cache[CACHE_LINES];
@@ -125,21 +125,29 @@ void count_read(unsigned int vcpu, uint64_t *counts)
 }
 
 /**
- * count_of_kind() - how often something has happened so far at any level
+ * count_cells() - where it is how often something has happened, for who looks often
  * @vcpu: where; in its thread, with all CPUs there: scores do not move any more
+ * @kind: what
+ *
+ * Return: the places, which stay.
+ */
+struct count_cells count_cells(unsigned int vcpu, unsigned int kind)
+{
+	unsigned int i = index_of(kind, 0);
+
+	return (struct count_cells) { &score_of(vcpu)->slot[i], &countings[vcpu]->origin[i] };
+}
+
+/**
+ * count_of_kind() - how often something has happened so far at any level
+ * @vcpu: where; likewise
  * @kind: what
  */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 {
-	struct counting *c = countings[vcpu];
-	unsigned int i = index_of(kind, 0), end = i + config->levels;
-	uint64_t sum = 0;
+	struct count_cells c = count_cells(vcpu, kind);
 
-	if (!c->score)
-		c->score = score_of(vcpu);
-	for (; i < end; i++)
-		sum += c->score->slot[i] + c->origin[i];
-	return sum;
+	return count_sum(&c, config->levels);
 }
 
 /**
@@ -175,7 +183,7 @@ static void instrument_for(unsigned int vcpu)
 {
 	struct counting *c = countings[vcpu];
 
-	if (!(c->wanted & ~live))
+	if (!(c->wanted & ~(live & live_next)))
 		return;
 	if (live_next == live) {
 		live_next |= c->wanted;
@@ -193,10 +201,70 @@ void count_need(unsigned int vcpu, uint32_t kinds)
 {
 	struct counting *c = countings[vcpu];
 
-	if (!(kinds & ~(live | c->wanted)))
+	if (!(kinds & ~((live & live_next) | c->wanted)))
 		return;
 	c->wanted |= kinds;
 	pmu_qemu_exclusive_work(vcpu, instrument_for);
+}
+
+/*
+ * Interrupts without a use after which a kind is dropped. To instrument the guest takes time: twice
+ * as many each time, for what is needed now and then.
+ */
+#define QUIET_INTERRUPTS	1000
+#define QUIET_INTERRUPTS_MAX	(1u << 20)
+
+static unsigned int quiet_interrupts = QUIET_INTERRUPTS;
+
+/* What count_unused() was asked for last */
+static unsigned int drop_kind;
+static bool (*drop_is_unneeded)(void);
+
+/* In work of its own. Where others have the guest instrumented there will be another time. */
+static void drop(unsigned int vcpu)
+{
+	uint32_t kind = UINT32_C(1) << drop_kind;
+	unsigned int i;
+
+	(void)vcpu;
+	if (live_next != live || !(live & kind) || !drop_is_unneeded())
+		return;
+	for (i = 0; i < PMU_VCPUS_MAX; i++)
+		if (countings[i])
+			countings[i]->wanted &= ~kind;
+	live_next &= ~kind;
+	if (quiet_interrupts < QUIET_INTERRUPTS_MAX)
+		quiet_interrupts *= 2;
+	pmu_qemu_instrument(config->translate, instrumented, config->at_exit);
+}
+
+/**
+ * count_used() - a vCPU needs the kind of count_unused()
+ * @vcpu: where; in its thread
+ */
+void count_used(unsigned int vcpu)
+{
+	countings[vcpu]->quiet = 0;
+}
+
+/**
+ * count_unused() - an interrupt has come, and the vCPU does not need a kind for now
+ * @vcpu: where; in its thread
+ * @kind: one that generated code does not count, and the same at each call
+ * @is_unneeded: does none of them need it? Asked while all vCPUs stand still
+ *
+ * After so many the guest is instrumented without the kind, since it runs slower with it.
+ */
+void count_unused(unsigned int vcpu, unsigned int kind, bool (*is_unneeded)(void))
+{
+	struct counting *c = countings[vcpu];
+
+	if (!count_is_live(kind) || ++c->quiet < quiet_interrupts)
+		return;
+	c->quiet = 0;
+	drop_kind = kind;
+	drop_is_unneeded = is_unneeded;
+	pmu_qemu_exclusive_work(vcpu, drop);
 }
 
 /* ---- counting here rather than in generated code ---- */

@@ -56,6 +56,31 @@ struct count_config {
 	void (*at_exit)(void);
 };
 
+/**
+ * struct count_cells - where it is how often something has happened, one for each level
+ * @slot: what generated code changes
+ * @origin: what is to be added to that
+ */
+struct count_cells {
+	const uint64_t *slot;
+	const uint64_t *origin;
+};
+
+/**
+ * count_sum() - how often something has happened so far at any level
+ * @c: of count_cells()
+ * @levels: how many levels there are, known where it is called
+ */
+static inline uint64_t count_sum(const struct count_cells *c, unsigned int levels)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < levels; i++)
+		sum += c->slot[i] + c->origin[i];
+	return sum;
+}
+
 /* How often the guest was instrumented anew because something new is counted. */
 extern unsigned int count_instrumentations;
 
@@ -66,6 +91,8 @@ void count_vcpu_init(unsigned int vcpu);
 void count_read(unsigned int vcpu, uint64_t *counts);
 void count_watch(unsigned int vcpu, const uint64_t *distance);
 void count_need(unsigned int vcpu, uint32_t kinds);
+void count_used(unsigned int vcpu);
+void count_unused(unsigned int vcpu, unsigned int kind, bool (*is_unneeded)(void));
 
 /* Counting other than in generated code */
 bool count_is_live(unsigned int kind);
@@ -75,6 +102,7 @@ void count_branch_went(unsigned int vcpu, uint64_t target);
 
 /* For those who follow branches themselves, in a vCPU's thread */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind);
+struct count_cells count_cells(unsigned int vcpu, unsigned int kind);
 bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken);
 
 /**

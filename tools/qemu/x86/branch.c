@@ -46,11 +46,13 @@ struct score {
  *	turns records on; NULL before
  * @block: where the block begins that has called back last
  * @ending: the branch that is pending is the last one to be told
+ * @cycles: where its cycles are
  */
 static struct trail {
 	struct score *score;
 	uint64_t block;
 	bool ending;
+	struct count_cells cycles;
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
@@ -117,7 +119,7 @@ static void tell(unsigned int vcpu, const struct trail *t, uint64_t pending, uin
 	}
 	b.type = type_of(class);
 	b.kernel = x86_qemu_ring(vcpu) == X86_PMU_KERNEL;
-	b.cycles = count_of_kind(vcpu, X86_PMU_CYCLES);
+	b.cycles = count_sum(&t->cycles, X86_PMU_RINGS);
 	report(vcpu, &b);
 }
 
@@ -173,6 +175,8 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 	struct trail *t = &trails[vcpu];
 
 	t->score = s;
+	t->cycles = count_cells(vcpu, X86_PMU_CYCLES);
+	count_used(vcpu);
 	if (!rings && s->any && is_known(s, s->pending)) {
 		/* Whatever comes next has to call back. */
 		t->ending = true;
@@ -182,7 +186,17 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 		s->pending = 0;
 		set_heads(s, rings & 1 << X86_PMU_KERNEL, rings & 1 << X86_PMU_USER);
 	}
-	return count_of_kind(vcpu, X86_PMU_CYCLES);
+	return count_sum(&t->cycles, X86_PMU_RINGS);
+}
+
+static bool nobody_records(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PMU_VCPUS_MAX; i++)
+		if (is_recording(i))
+			return false;
+	return true;
 }
 
 /* ---- exceptions and interrupts ---- */
@@ -219,6 +233,8 @@ void x86_branch_interrupt(unsigned int vcpu, uint64_t pc)
 {
 	if (is_recording(vcpu))
 		went(vcpu, pc);
+	else
+		count_unused(vcpu, X86_PMU_RECORDS, nobody_records);
 }
 
 /**
@@ -236,7 +252,7 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 	b = (struct x86_lbr_branch) {
 		.from = from, .to = to, .type = X86_LBR_OTHER,
 		.kernel = x86_qemu_ring(vcpu) == X86_PMU_KERNEL,
-		.cycles = count_of_kind(vcpu, X86_PMU_CYCLES),
+		.cycles = count_sum(&trails[vcpu].cycles, X86_PMU_RINGS),
 	};
 	report(vcpu, &b);
 	if (trails[vcpu].ending)

@@ -99,6 +99,34 @@ static unsigned int wanted_rings(const struct x86_pmu *pmu)
 	return ring_bits(!(lbr->select & SELECT_KERNEL), !(lbr->select & SELECT_USER));
 }
 
+/* Which types are recorded of branches that end there */
+static unsigned int wanted_types(const struct x86_pmu *pmu, bool kernel)
+{
+	const struct x86_lbr *lbr = &pmu->lbr;
+	bool arch = pmu->config->lbr.kind == X86_LBR_ARCH;
+	unsigned int type, types = 0;
+
+	if (arch ? !(lbr->ctl & (kernel ? CTL_OS : CTL_USR)) :
+		   lbr->select & (kernel ? SELECT_KERNEL : SELECT_USER))
+		return 0;
+	for (type = 0; type < X86_LBR_TYPES; type++)
+		if (arch ? lbr->ctl >> bits[type].ctl & 1 : !(lbr->select >> bits[type].select & 1))
+			types |= 1u << type;
+	return types;
+}
+
+static bool is_call_stack(const struct x86_pmu *pmu)
+{
+	switch (pmu->config->lbr.kind) {
+	case X86_LBR_ARCH:
+		return pmu->lbr.ctl & CTL_CALL_STACK;
+	case X86_LBR_INFO:
+		return pmu->lbr.select & SELECT_CALL_STACK;
+	default:
+		return false;
+	}
+}
+
 /**
  * x86_lbr_update() - a register has changed: tell the CPU which branches to report
  * @pmu: the PMU of the CPU whose thread this is
@@ -108,6 +136,9 @@ void x86_lbr_update(struct x86_pmu *pmu)
 	unsigned int rings = wanted_rings(pmu);
 	uint64_t cycles;
 
+	pmu->lbr.types[false] = wanted_types(pmu, false);
+	pmu->lbr.types[true] = wanted_types(pmu, true);
+	pmu->lbr.calls = is_call_stack(pmu);
 	if (rings == pmu->lbr.rings)
 		return;
 	if (rings)
@@ -150,29 +181,6 @@ void x86_lbr_reset(struct x86_pmu *pmu)
 }
 
 /* ---- recording ---- */
-
-static bool is_wanted(const struct x86_pmu *pmu, const struct x86_lbr_branch *b)
-{
-	const struct x86_lbr *lbr = &pmu->lbr;
-
-	if (pmu->config->lbr.kind == X86_LBR_ARCH)
-		return (lbr->ctl & (b->kernel ? CTL_OS : CTL_USR)) &&
-		       (lbr->ctl >> bits[b->type].ctl & 1);
-	return !(lbr->select & (b->kernel ? SELECT_KERNEL : SELECT_USER)) &&
-	       !(lbr->select >> bits[b->type].select & 1);
-}
-
-static bool is_call_stack(const struct x86_pmu *pmu)
-{
-	switch (pmu->config->lbr.kind) {
-	case X86_LBR_ARCH:
-		return pmu->lbr.ctl & CTL_CALL_STACK;
-	case X86_LBR_INFO:
-		return pmu->lbr.select & SELECT_CALL_STACK;
-	default:
-		return false;
-	}
-}
 
 static void pop(struct x86_lbr *lbr)
 {
@@ -242,8 +250,8 @@ void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
 	struct x86_lbr *lbr = &pmu->lbr;
 	struct x86_lbr_entry e;
 
-	if (!is_wanted(pmu, branch) ||
-	    (is_call_stack(pmu) && !follow_calls(lbr, branch)))
+	if (!(lbr->types[branch->kernel] >> branch->type & 1) ||
+	    (lbr->calls && !follow_calls(lbr, branch)))
 		return;
 
 	lbr->records++;

@@ -83,6 +83,9 @@ struct x86_lbr_entry {
  * @select: what is not recorded: MSR_LBR_SELECT, AMD's LBR_SELECT
  * @ctl: IA32_LBR_CTL, AMD's DBG_EXTN_CFG
  * @cycles: of the CPU when the youngest was made, or when recording began
+ * @types: which types are recorded of branches that end in user space, and in the
+ *	kernel, a bit each
+ * @calls: the records are a stack of calls
  * @rings: which rings the CPU has been told to report the branches to, a bit each
  * @records: how many were made, of all
  */
@@ -93,6 +96,8 @@ struct x86_lbr {
 	uint64_t select;
 	uint64_t ctl;
 	uint64_t cycles;
+	unsigned int types[2];
+	bool calls;
 	unsigned int rings;
 	uint64_t records;
 };
