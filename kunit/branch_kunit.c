@@ -305,6 +305,42 @@ static void branch_counting(struct kunit *test)
 	branch_end(event, flags);
 }
 
+/* What the CPU's events want, for whoever asks; recording is left as it was found. */
+static void branch_snapshot(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	struct perf_branch_entry entries[8];
+	unsigned long flags;
+
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
+
+	flags = branch_begin(b);
+	branch_add(event);
+	branch_all();
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, 2), 2);
+	KUNIT_EXPECT_EQ(test, entries[0].from, USER + 0x30);
+	KUNIT_EXPECT_EQ(test, entries[1].from, USER + 0x20);
+
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 5);
+	KUNIT_EXPECT_EQ(test, entries[0].from, USER);
+	KUNIT_EXPECT_EQ(test, entries[4].from, USER);
+
+	/* As where an NMI asks in the middle of a stop */
+	corepmu_stop_cpu(b->cpuc);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 5);
+	KUNIT_EXPECT_FALSE(test, b->cpuc->running);
+	corepmu_start_cpu(b->cpuc);
+
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER, USER + 0x30, USER + 0x20,
+		    USER + 0x10, USER);
+	branch_end(event, flags);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
+}
+
 static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_order, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_kinds, branch_gen_params),
@@ -312,6 +348,7 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_union, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_flags, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_refuses, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_snapshot, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_counting, branch_gen_params),
 	{ }
 };

@@ -20,9 +20,18 @@ static const u8 branch_types[] = {
 	PERF_BR_UNKNOWN, PERF_BR_UNKNOWN,
 };
 
-/* Which of the kinds is it? Asked of the hardware, or of the instruction, once a record. */
-static u32 branch_kind(const struct corepmu_branch_backend *backend,
-		       struct corepmu_branch_list *list, unsigned int i)
+/**
+ * corepmu_branch_kind() - which of the kinds is a record of?
+ * @backend: whose records they are
+ * @list: the records
+ * @i: which of them
+ *
+ * Asked of the hardware, or of the instruction, once a record. IRQs off, or NMI.
+ *
+ * Return: one of COREPMU_BRANCH_ANY
+ */
+u32 corepmu_branch_kind(const struct corepmu_branch_backend *backend,
+			struct corepmu_branch_list *list, unsigned int i)
 {
 	if (!list->kind[i])
 		list->kind[i] = list->entries[i].abort ? COREPMU_BRANCH_ABORT :
@@ -98,7 +107,7 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 		    !transaction_is_wanted(wanted, &from->entry))
 			continue;
 		if (look) {
-			kind = branch_kind(backend, list, i);
+			kind = corepmu_branch_kind(backend, list, i);
 			if (!(kind & wanted))
 				continue;
 		}

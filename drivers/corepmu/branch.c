@@ -338,6 +338,18 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
+ * corepmu_branch_this_cpu() - whose branch records this CPU's are
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: the state of the PMU whose events want them, NULL while none does
+ */
+struct corepmu_cpu *corepmu_branch_this_cpu(void)
+{
+	return this_cpu_read(branch_cpuc);
+}
+
+/**
  * corepmu_branch_switch() - perf core has switched tasks
  * @sched_in: to the current one; or it is about to be switched away from
  *

@@ -233,6 +233,7 @@ bool corepmu_branch_fits(const struct corepmu_cpu *cpuc, const struct perf_event
 void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_branch_switch(bool sched_in);
+struct corepmu_cpu *corepmu_branch_this_cpu(void);
 void corepmu_branch_start(struct corepmu_cpu *cpuc);
 void corepmu_branch_stop(struct corepmu_cpu *cpuc);
 void corepmu_branch_interrupt(struct corepmu_cpu *cpuc);
@@ -257,6 +258,11 @@ void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *eve
 				struct corepmu_branch_list *list,
 				struct perf_sample_data *data);
 void corepmu_branch_sample_end(struct corepmu_cpu *cpuc);
+u32 corepmu_branch_kind(const struct corepmu_branch_backend *backend,
+			struct corepmu_branch_list *list, unsigned int i);
+
+/* branch-snapshot.c */
+int corepmu_branch_snapshot(struct perf_branch_entry *entries, unsigned int max);
 
 /* Addresses of the kernel have the top bit set, on arm64 and on x86-64. */
 static inline bool corepmu_branch_is_kernel(u64 addr)

@@ -191,6 +191,12 @@ void perf_prepare_header(struct perf_event_header *header, struct perf_sample_da
  */
 #define COMPAT_NEWEST_PMU_FIRST			COMPAT_HAVE_NEWEST_PMU_FIRST
 
+/*
+ * 6.10 had BPF's verifier put the address of perf_snapshot_branch_stack()'s implementation into
+ * programs (kernel/bpf/verifier.c, "Implement bpf_get_branch_snapshot inline"). No header tells.
+ */
+#define COMPAT_SNAPSHOT_IS_INLINED	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0))
+
 /* 6.2 also gave a task one context for all kinds of PMU. */
 static inline struct perf_event_context *compat_task_context(struct task_struct *task)
 {

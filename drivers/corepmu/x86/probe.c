@@ -296,6 +296,8 @@ int corepmu_arch_init(void)
 	if (ret)
 		goto out_svm;
 
+	x86_snapshot_init(desc);
+
 	/* From now on an event brings the reservation. */
 	if (desc->shares_counters)
 		x86_release(desc->pmu);
@@ -320,6 +322,7 @@ void corepmu_arch_exit(void)
 {
 	struct x86_desc *desc = x86_kind(0);
 
+	x86_snapshot_exit();
 	unregister_kinds(x86_nr_kinds());
 	x86_svm_exit();
 	x86_user_exit(desc);

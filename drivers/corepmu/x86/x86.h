@@ -205,6 +205,10 @@ const char *x86_kernel_name(const struct x86_desc *desc);
 extern const struct attribute_group x86_smi_group;
 void x86_smi_reset(struct corepmu_cpu *cpuc);
 
+/* snapshot.c */
+void x86_snapshot_init(const struct x86_desc *desc);
+void x86_snapshot_exit(void);
+
 /* svm.c: bits that no event select has on this CPU for now */
 DECLARE_PER_CPU(u64, x86_select_masked);
 u64 x86_svm_filter(const struct perf_event_attr *attr);
