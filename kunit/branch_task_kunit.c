@@ -465,25 +465,35 @@ static void branch_calls_alone(struct kunit *test)
 	bench_close(calls);
 }
 
-/* The accesses of a sample, of a start and a stop, and of a reset */
+/*
+ * The accesses of a sample, of a start and a stop, and of a reset. Records of user space alone stay
+ * as they are in the kernel without a stop, unless a freeze has ended recording by itself.
+ */
 struct accesses {
 	const char *machine;
 	const char *start;
 	const char *stop;
 	const char *reset;
+	const char *user_stop;
+	const char *user_start;
 	bool freeze_ends;
 };
 
 static const struct accesses accesses[] = {
-	{ "intel-lbr", "LBR_SELECT=1 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
-	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0" },
-	{ "intel-lbr-v3", "LBR_SELECT=1 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
-	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0", true },
-	{ "intel-arch-lbr", "DEBUGCTL DEBUGCTL=800 LBR_CTL=7f0005 GLOBAL_CTRL=200000000",
-	  "GLOBAL_CTRL=0 LBR_CTL=0", "DEBUGCTL LBR_CTL=0 DEBUGCTL=0" },
-	{ "amd-lbr", "LBR_SELECT=1 DEBUGCTL DEBUGCTL=800 DBG_EXTN_CFG DBG_EXTN_CFG=40 GLOBAL_CTL=1",
+	{ "intel-lbr", "LBR_SELECT=0 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
+	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0",
+	  "GLOBAL_CTRL=0", "GLOBAL_CTRL=200000000" },
+	{ "intel-lbr-v3", "LBR_SELECT=0 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
+	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0",
+	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
+	  true },
+	{ "intel-arch-lbr", "DEBUGCTL DEBUGCTL=800 LBR_CTL=7f0007 GLOBAL_CTRL=200000000",
+	  "GLOBAL_CTRL=0 LBR_CTL=0", "DEBUGCTL LBR_CTL=0 DEBUGCTL=0",
+	  "GLOBAL_CTRL=0", "GLOBAL_CTRL=200000000" },
+	{ "amd-lbr", "LBR_SELECT=0 DEBUGCTL DEBUGCTL=800 DBG_EXTN_CFG DBG_EXTN_CFG=40 GLOBAL_CTL=1",
 	  "GLOBAL_CTL=0 DBG_EXTN_CFG DBG_EXTN_CFG=0",
-	  "DBG_EXTN_CFG DBG_EXTN_CFG=0 DEBUGCTL DEBUGCTL=0" },
+	  "DBG_EXTN_CFG DBG_EXTN_CFG=0 DEBUGCTL DEBUGCTL=0",
+	  "GLOBAL_CTL=0", "GLOBAL_CTL=1" },
 };
 
 static void accesses_desc(const struct accesses *a, char *desc)
@@ -497,7 +507,7 @@ static void branch_accesses(struct kunit *test)
 {
 	const struct accesses *a = test->param_value;
 	struct bench *b = bench_start(test, machine_by_name(a->machine));
-	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
 	unsigned long flags = branch_begin(b);
 
 	test->priv = b;
@@ -535,6 +545,57 @@ static void branch_accesses(struct kunit *test)
 	branch_end(event, flags);
 }
 
+static void branch_accesses_user(struct kunit *test)
+{
+	const struct accesses *a = test->param_value;
+	struct bench *b = bench_start(test, machine_by_name(a->machine));
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	test->priv = b;
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	model_forget();
+	event->pmu->pmu_disable(event->pmu);
+	local_irq_restore(flags);
+	expect_accesses(test, a->user_stop);
+
+	local_irq_save(flags);
+	event->pmu->pmu_enable(event->pmu);
+	local_irq_restore(flags);
+	expect_accesses(test, a->user_start);
+
+	local_irq_save(flags);
+	branch_end(event, flags);
+	KUNIT_EXPECT_FALSE(test, b->cpuc->branches->recording);
+}
+
+/* The kernel's are not recorded any more when the event has gone that wanted them. */
+static void branch_accesses_less(struct kunit *test)
+{
+	const struct accesses *a = test->param_value;
+	struct bench *b = bench_start(test, machine_by_name(a->machine));
+	struct perf_event *both = branch_open_stack(b, ANY_LEVEL);
+	struct perf_event *user = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+	struct perf_branch_entry entries[8];
+
+	test->priv = b;
+	KUNIT_EXPECT_EQ(test, bench_add(both, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(user, PERF_EF_START), 0);
+	x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_COND, 0);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 1);
+	bench_del(both);
+	x86_model_branch(KERNEL + 0x40, KERNEL, X86_MODEL_COND, 0);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 1);
+	KUNIT_EXPECT_EQ(test, entries[0].from, USER);
+	/* As the hardware has them */
+	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.nr, 2);
+	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.entries[1].from, KERNEL);
+	branch_end(user, flags);
+	bench_close(both);
+}
+
 static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_tasks, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_freeze, branch_gen_params),
@@ -562,6 +623,8 @@ static struct kunit_suite branch_suite = {
 /* These start a machine of their own. */
 static struct kunit_case branch_machine_cases[] = {
 	KUNIT_CASE_PARAM(branch_accesses, accesses_gen_params),
+	KUNIT_CASE_PARAM(branch_accesses_user, accesses_gen_params),
+	KUNIT_CASE_PARAM(branch_accesses_less, accesses_gen_params),
 	{ }
 };
 

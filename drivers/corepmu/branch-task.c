@@ -239,6 +239,8 @@ void corepmu_branch_come(struct corepmu_cpu *cpuc)
 		return;
 
 	if (!still_has(cpuc, stack)) {
+		if (branches->recording)
+			corepmu_branch_stop(cpuc);
 		branches->task = NULL;
 		branches->version++;
 		barrier();

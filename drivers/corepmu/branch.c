@@ -319,6 +319,7 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	struct corepmu_branches *branches = cpuc->branches;
 	u64 wanted = 0;
 	int idx;
 
@@ -333,8 +334,11 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 		if (other && (other->hw.flags & COREPMU_EVENT_BRANCHES))
 			wanted |= other->hw.branch_reg.config;
 	}
+	/* It is told anew, of less, when the PMU starts; or has nothing to do from here on. */
+	if (branches->recording && wanted != branches->wanted)
+		corepmu_branch_stop(cpuc);
 	/* Nothing has been recorded for a while when the next event comes. */
-	cpuc->branches->wanted = wanted;
+	branches->wanted = wanted;
 }
 
 /**
@@ -410,7 +414,7 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
  * corepmu_branch_stop() - have the hardware record nothing
  * @cpuc: the CPU's state; it has events that want records
  *
- * From corepmu_stop_cpu().
+ * The PMU stands still.
  */
 void corepmu_branch_stop(struct corepmu_cpu *cpuc)
 {
@@ -418,6 +422,20 @@ void corepmu_branch_stop(struct corepmu_cpu *cpuc)
 	/* An NMI before this has stopped them once more. */
 	barrier();
 	cpuc->branches->recording = false;
+}
+
+/**
+ * corepmu_branch_pause() - records are to stay as they are
+ * @cpuc: the CPU's state; it has events that want records
+ *
+ * Those of user space alone do so for as long as the kernel runs, unless an overflow whose
+ * interrupt is still to come has ended recording, which has to be noticed. From
+ * corepmu_stop_cpu().
+ */
+void corepmu_branch_pause(struct corepmu_cpu *cpuc)
+{
+	if ((cpuc->branches->wanted & COREPMU_BRANCH_KERNEL) || to_backend(cpuc)->freeze_ends)
+		corepmu_branch_stop(cpuc);
 }
 
 /**

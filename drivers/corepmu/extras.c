@@ -38,7 +38,7 @@ void corepmu_stop_extras(struct corepmu_cpu *cpuc)
 	if (cpuc->precise_users)
 		cpuc->pmu->precise_backend->stop(cpuc);
 	if (cpuc->branch_users)
-		corepmu_branch_stop(cpuc);
+		corepmu_branch_pause(cpuc);
 }
 
 /**

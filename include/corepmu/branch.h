@@ -103,6 +103,8 @@ struct corepmu_branch_list {
  * struct corepmu_branches - branch records of one CPU
  * @wanted: COREPMU_BRANCH_* that any of the CPU's events asks for
  * @selected: the backend's: what its filter register holds, ~0 when that is not known
+ * @control: the backend's: what its control register is to hold for @control_of
+ * @control_of: corepmu_branches.wanted that @control was made of
  * @recording: the hardware has been told to record; it may stand still after an overflow
  * @freezes: the backend's: the hardware has been told to freeze the records at an overflow
  * @stale: the hardware's records are to be wiped before it records again
@@ -119,6 +121,8 @@ struct corepmu_branch_list {
 struct corepmu_branches {
 	u64				wanted;
 	u64				selected;
+	u64				control;
+	u64				control_of;
 	bool				recording;
 	bool				freezes;
 	bool				stale;
@@ -236,6 +240,7 @@ void corepmu_branch_switch(bool sched_in);
 struct corepmu_cpu *corepmu_branch_this_cpu(void);
 void corepmu_branch_start(struct corepmu_cpu *cpuc);
 void corepmu_branch_stop(struct corepmu_cpu *cpuc);
+void corepmu_branch_pause(struct corepmu_cpu *cpuc);
 void corepmu_branch_interrupt(struct corepmu_cpu *cpuc);
 void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen);
 void corepmu_branch_reset(struct corepmu_cpu *cpuc);

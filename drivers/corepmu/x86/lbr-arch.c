@@ -58,7 +58,7 @@ static void arch_start(struct corepmu_cpu *cpuc)
 		x86_write_msr(MSR_IA32_DEBUGCTLMSR, debugctl | freeze);
 		branches->freezes = freeze;
 	}
-	x86_write_msr(MSR_ARCH_LBR_CTL, lbr_ctl(branches->wanted));
+	x86_write_msr(MSR_ARCH_LBR_CTL, x86_lbr_control(branches, lbr_ctl));
 }
 
 static void arch_stop(struct corepmu_cpu *cpuc)

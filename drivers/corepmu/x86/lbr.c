@@ -62,13 +62,17 @@ u64 x86_lbr_select(u64 wanted)
 
 /* The ring */
 
+static u64 ring_select(u64 wanted)
+{
+	return x86_lbr_select(wanted) |
+	       (wanted & COREPMU_BRANCH_CALL_STACK ? LBR_SELECT_CALL_STACK : 0);
+}
+
 static void ring_start(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
-	u64 select = x86_lbr_select(branches->wanted);
+	u64 select = x86_lbr_control(branches, ring_select);
 
-	if (x86_lbr_follows_calls(branches))
-		select |= LBR_SELECT_CALL_STACK;
 	if (branches->selected != select) {
 		x86_write_msr(MSR_LBR_SELECT, select);
 		branches->selected = select;

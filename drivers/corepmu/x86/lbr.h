@@ -70,6 +70,28 @@ static inline u64 x86_lbr_freeze_bit(const struct corepmu_branches *branches)
 	return x86_lbr_follows_calls(branches) ? 0 : DEBUGCTL_FREEZE_LBR;
 }
 
+/**
+ * x86_lbr_control() - what a register is to hold for what is wanted now
+ * @branches: this CPU's records
+ * @make: makes it of COREPMU_BRANCH_*; always the same for a CPU
+ *
+ * It is worked out when that changes, not at every switch of tasks. An NMI in between does the
+ * same once more. IRQs off, or NMI.
+ *
+ * Return: the register's value
+ */
+static __always_inline u64
+x86_lbr_control(struct corepmu_branches *branches, u64 (*make)(u64 wanted))
+{
+	if (branches->control_of != branches->wanted) {
+		branches->control = make(branches->wanted);
+		barrier();
+		branches->control_of = branches->wanted;
+	}
+
+	return branches->control;
+}
+
 /* lbr.c */
 int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
 		  unsigned int nr, u64 offers);
