@@ -188,6 +188,88 @@ bool calls_are_followed(void);
  */
 bool switches_are_told(void);
 
+/**
+ * is_kernel() - is an address the kernel's?
+ * @addr: the address
+ *
+ * Return: whether it is.
+ */
+static inline bool is_kernel(u64 addr)
+{
+	return addr >> 63;
+}
+
+/**
+ * is_address_inside() - is an address in a program?
+ * @c: what the program does
+ * @addr: the address
+ *
+ * Return: false if it is of what comes before the program, or after it; true for the kernel's.
+ */
+bool is_address_inside(const struct course *c, u64 addr);
+
+/**
+ * is_inside() - is all that a sample shows of user space in a program?
+ * @c: what the program does
+ * @s: the sample
+ *
+ * Return: false for a sample of what comes before the program, or after it.
+ */
+bool is_inside(const struct course *c, const struct sample *s);
+
+/**
+ * drop_empty() - leave out the registers that were still zero, which come last
+ * @s: the sample
+ *
+ * Return: how many there were.
+ */
+unsigned int drop_empty(struct sample *s);
+
+/**
+ * depth_of_stack() - how many records has the CPU?
+ *
+ * Return: how many.
+ */
+unsigned int depth_of_stack(void);
+
+/* ---- a sampling event with branches ---- */
+
+/**
+ * struct sampling - an event of this task that samples its branches
+ * @attr: how it was opened
+ * @ring: its buffer
+ * @fd: the event, or a negative errno
+ */
+struct sampling {
+	struct perf_event_attr attr;
+	struct ring ring;
+	int fd;
+};
+
+/**
+ * sampling_open() - open one, disabled
+ * @s: result, for sampling_close()
+ * @branches: PERF_SAMPLE_BRANCH_*
+ * @period: instructions to a sample
+ *
+ * Return: whether that went well; if not, the running test has failed.
+ */
+bool sampling_open(struct sampling *s, u64 branches, u64 period);
+
+/**
+ * sampling_close() - undo sampling_open()
+ * @s: the event
+ */
+void sampling_close(struct sampling *s);
+
+/* ---- many records, by the instructions that they are of ---- */
+
+void records(void);
+
+/* ---- records that a BPF program asks for ---- */
+
+void snapshot(void);
+
 /* ---- tests of tasks that take turns on a CPU ---- */
 
 void tasks_of_one(void);

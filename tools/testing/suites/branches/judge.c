@@ -22,11 +22,6 @@ static const unsigned int types[] = {
 	[KIND_RETURN]	= PERF_BR_RET,
 };
 
-static bool is_kernel(u64 addr)
-{
-	return addr >> 63;
-}
-
 static const struct step *step_at(const struct course *c, unsigned int i)
 {
 	return &c->steps[i % c->nr];

@@ -34,7 +34,7 @@
 
 static struct course course;
 
-static unsigned int depth_of_stack(void)
+unsigned int depth_of_stack(void)
 {
 	/* In-tree drivers of AMD do not say. */
 	return branch_records() ?: USUAL_DEPTH;
@@ -42,13 +42,7 @@ static unsigned int depth_of_stack(void)
 
 /* ---- a sampling event with branches ---- */
 
-struct sampling {
-	struct perf_event_attr attr;
-	struct ring ring;
-	int fd;
-};
-
-static bool sampling_open(struct sampling *s, u64 branches, u64 period)
+bool sampling_open(struct sampling *s, u64 branches, u64 period)
 {
 	attr_init(&s->attr, ARCH_EVENT_INSTRUCTIONS);
 	s->attr.exclude_kernel = !(branches & PERF_SAMPLE_BRANCH_KERNEL);
@@ -60,16 +54,11 @@ static bool sampling_open(struct sampling *s, u64 branches, u64 period)
 	return s->fd >= 0 && !ring_map(&s->ring, s->fd, RING_PAGES);
 }
 
-static void sampling_close(struct sampling *s)
+void sampling_close(struct sampling *s)
 {
 	ring_unmap(&s->ring);
 	if (s->fd >= 0)
 		close(s->fd);
-}
-
-static bool is_kernel(u64 addr)
-{
-	return addr >> 63;
 }
 
 /* A system call or a trap of x86; the kernel returns, or begins its handler, behind it. */
@@ -91,7 +80,7 @@ static bool is_entry(const struct course *c, u64 addr)
 }
 
 /* Is an address in the program, not in what comes before and after it? Of the kernel all are. */
-static bool is_address_inside(const struct course *c, u64 addr)
+bool is_address_inside(const struct course *c, u64 addr)
 {
 	unsigned int i;
 
@@ -105,7 +94,7 @@ static bool is_address_inside(const struct course *c, u64 addr)
 	return is_kernel(addr) || is_entry(c, addr);
 }
 
-static bool is_inside(const struct course *c, const struct sample *s)
+bool is_inside(const struct course *c, const struct sample *s)
 {
 	/* Perf core hides an address of the kernel from those who exclude it, by 0. */
 	bool entered = is_kernel(s->ip) || !s->ip || is_entry(c, s->ip);
@@ -122,7 +111,7 @@ static bool is_inside(const struct course *c, const struct sample *s)
  * Shortly after the records were wiped there are fewer branches than registers. In-tree drivers
  * show the registers that are still zero, behind the others.
  */
-static unsigned int drop_empty(struct sample *s)
+unsigned int drop_empty(struct sample *s)
 {
 	unsigned int nr;
 
@@ -419,6 +408,8 @@ static const struct ktap_case cases[] = {
 	{ "tasks that take turns, with an event of the CPU", tasks_of_cpu },
 	{ "calls of tasks that take turns", tasks_calls },
 	{ "calls of a task that moves between CPUs", mover_calls },
+	{ "the branches before a system call, for a BPF program", snapshot },
+	{ "as many records as were asked for, of user space and the kernel", records },
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# perf annotate with a column of instructions per cycle, which it makes of branch records: how
+# many cycles are between two of them, and how many instructions objdump has there.
+
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+data=/tmp/perf.data
+export ROUNDS=1000
+
+# The workload's loop has two instructions, and a virtual PMU three cycles for them; with the one
+# before it, as it is entered, three and four. perf shows either.
+LOOP_IPC='(0\.67|0\.75)'
+
+annotate_ipc()
+{
+	perf record -b -c 95339 -o "$data" -e "$PMU/$CYCLES/u" workload >/tmp/said 2>&1 || {
+		cat /tmp/said
+		[ -e "$DEVICES/$PMU/caps/branches" ] || skip "there are no branch records"
+		return 1
+	}
+	perf annotate --stdio2 --objdump "$(ls /usr/bin/*-objdump)" -i "$data" -s spin_70_percent \
+		>/tmp/out 2>/tmp/said
+	[ -s /tmp/out ] || { cat /tmp/said; return 1; }
+	head -n 30 /tmp/out
+	expect_says "the head" 'IPC' "$(cat /tmp/out)" || return 1
+	# Records of AMD's have no cycles.
+	[ "$VENDOR" = amd ] || expect_says "the loop" " $LOOP_IPC " "$(cat /tmp/out)"
+}
+
+plan 1
+check "perf annotate of a loop" annotate_ipc
+rm -f "$data" /tmp/out /tmp/said
+finish
