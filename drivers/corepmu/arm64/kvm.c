@@ -41,7 +41,7 @@ static DEFINE_PER_CPU(bool, runs_guest);
 /* KVM tells when it enters guests, and leaves them. */
 static bool told_of_guests;
 
-static void switch_to(bool guest)
+static void guest_changes(bool guest)
 {
 	struct corepmu *pmu;
 	unsigned long flags;
@@ -59,12 +59,12 @@ static void switch_to(bool guest)
 
 static void guest_entered(void *data, unsigned long vcpu_pc)
 {
-	switch_to(true);
+	guest_changes(true);
 }
 
 static void guest_left(void *data, int ret, unsigned int esr_ec, unsigned long vcpu_pc)
 {
-	switch_to(false);
+	guest_changes(false);
 }
 
 static struct {
