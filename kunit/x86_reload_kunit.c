@@ -146,8 +146,8 @@ static void reload_refused(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), 0);
 	bench_close(event);
-	attr.precise_ip = 2;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	attr.precise_ip = 3;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
 	attr.precise_ip = 0;
 	attr.sample_period = BIT_ULL(31) + 1;
 	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);

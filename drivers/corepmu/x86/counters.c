@@ -266,7 +266,8 @@ static bool is_plain(const struct hw_perf_event *hwc)
 static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event,
 				      bool nmi_safe)
 {
-	if ((event->hw.flags & COREPMU_EVENT_LARGE) && x86_pebs_update(cpuc))
+	if ((event->hw.flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_RELOAD)) &&
+	    (event->hw.flags & COREPMU_EVENT_PRECISE) && x86_pebs_update(cpuc))
 		return;
 	if ((event->hw.flags & COREPMU_EVENT_TOPDOWN) && x86_topdown_update(cpuc, event))
 		return;

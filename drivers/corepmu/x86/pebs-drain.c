@@ -95,17 +95,17 @@ u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 	at = x86_pebs_count(to_x86(cpuc->pmu)->pebs_format, at, end, mine, p->nr, &overflowed);
 	if (at)
 		tell_of_garbage(at);
-	if (p->gathering) {
-		p->longest = 0;
-		for (left = mine; left; left &= left - 1)
+	p->longest = 0;
+	for (left = p->gathering ? mine : 0; left; left &= left - 1)
+		if (p->reload[__ffs64(left)])
 			account_gathered(cpuc, __ffs64(left));
-		return overflowed;
-	}
 
 	for (; overflowed; overflowed &= overflowed - 1) {
 		int idx = __ffs64(overflowed);
 
-		if (corepmu_precise_account(cpuc, cpuc->events[idx], &p->period[idx]))
+		if (p->gathering && p->reload[idx])
+			ended |= BIT_ULL(idx);
+		else if (corepmu_precise_account(cpuc, cpuc->events[idx], &p->period[idx]))
 			ended |= BIT_ULL(idx);
 	}
 
@@ -189,7 +189,7 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 	struct x86_pebs_sample *sample = &p->sample;
 	struct x86_pebs_record record;
 
-	if (p->gathering && is_power_of_2(ended)) {
+	if (p->patient && is_power_of_2(ended)) {
 		emit_batches(cpuc, at, end, __ffs64(ended), regs, interrupt);
 		return;
 	}
@@ -205,7 +205,7 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 			int idx = __ffs64(left);
 			struct perf_event *event = cpuc->events[idx];
 			/* An interrupt is one overflow of each event, a drain without one none. */
-			bool more = p->gathering && (--p->nr[idx] || !interrupt);
+			bool more = p->gathering && p->reload[idx] && (--p->nr[idx] || !interrupt);
 
 			if (!x86_pebs_is_precise(event))
 				continue;

@@ -186,7 +186,7 @@ static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_recor
 	struct corepmu_branch_list *list = &sample->branches;
 
 	sample->has_branches = true;
-	if (this_cpu_read(x86_pebs.gathering) || corepmu_branch_is_current(cpuc->branches)) {
+	if (this_cpu_read(x86_pebs.patient) || corepmu_branch_is_current(cpuc->branches)) {
 		cpuc->pmu->branch_backend->parse(cpuc, record->branches, record->nr_branches,
 						 list);
 		return;

@@ -149,6 +149,28 @@ static bool all_can_gather(const struct corepmu_cpu *cpuc, u64 counters)
 	return true;
 }
 
+/*
+ * One that others have begin anew goes on from its period, which is its reset value, too: the
+ * CPU sets it to its next period, also if each record interrupts.
+ */
+static bool has_reload(const struct corepmu_cpu *cpuc, u64 counters)
+{
+	for (; counters; counters &= counters - 1)
+		if (cpuc->events[__ffs64(counters)]->hw.flags & COREPMU_EVENT_RELOAD)
+			return true;
+
+	return false;
+}
+
+/* Nothing is left in the buffer of what was counted otherwise. */
+static void choose_gathering(const struct corepmu_cpu *cpuc, struct x86_pebs *p)
+{
+	u64 counters = precise_of(cpuc, cpuc->used);
+
+	p->patient = all_can_gather(cpuc, counters);
+	p->gathering = p->patient || (cpuc->reload_users && has_reload(cpuc, counters));
+}
+
 static unsigned int reset_slot(const struct corepmu_cpu *cpuc, int idx)
 {
 	if (idx < FIXED_COUNTER_BASE)
@@ -172,7 +194,8 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 		int idx = __ffs64(counters);
 		const struct hw_perf_event *hwc = &cpuc->events[idx]->hw;
 
-		p->reload[idx] = p->gathering ? hwc->sample_period : 0;
+		p->reload[idx] = p->patient || (hwc->flags & COREPMU_EVENT_RELOAD) ?
+				 hwc->sample_period : 0;
 		ds->reset[reset_slot(cpuc, idx)] = -p->reload[idx] & hwc->event_base;
 	}
 }
@@ -186,9 +209,9 @@ static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
 	x86_pebs_arch_fetch(ds);
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
 	if (ds->index == ds->base)
-		p->gathering = all_can_gather(cpuc, precise_of(cpuc, cpuc->used));
+		choose_gathering(cpuc, p);
 	set_resets(cpuc, ds, enable);
-	ds->threshold = p->gathering ? gathering_threshold(cpuc, ds, p->size) :
+	ds->threshold = p->patient ? gathering_threshold(cpuc, ds, p->size) :
 				       ds->base + X86_PEBS_ARCH_UNIT;
 	x86_pebs_arch_start(cpuc, ds, enable, rewinds);
 	p->told = !p->large && !p->gathering;
@@ -241,9 +264,9 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE / p->size * p->size;
 	/* Records that are there are counted as they were written. */
 	if (ds->index == ds->base)
-		p->gathering = all_can_gather(cpuc, precise_of(cpuc, cpuc->used));
+		choose_gathering(cpuc, p);
 	set_resets(cpuc, ds, precise_of(cpuc, cpuc->active));
-	ds->threshold = p->gathering ? gathering_threshold(cpuc, ds, p->size) :
+	ds->threshold = p->patient ? gathering_threshold(cpuc, ds, p->size) :
 				       ds->base + p->size;
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, enable);
 	p->told = !p->large && !p->gathering;

@@ -168,8 +168,8 @@ struct x86_pebs_sample {
  * @size: how long those to come are
  * @latency: cycles that loads which are counted take at least: MSR_PEBS_LD_LAT_THRESHOLD, or 0
  * @threshold: what that register has
- * @gathering: there is no interrupt before there are many, and the CPU sets counters to their
- *	next period itself
+ * @gathering: the CPU sets counters to their next period itself, those that @reload has
+ * @patient: of all counters, and there is no interrupt before there are many records
  * @now: local_clock() when records began to be made samples of
  * @now_tsc: the time stamp counter of then
  * @period: of each counter that has a record, the period that has ended
@@ -193,6 +193,7 @@ struct x86_pebs {
 	u64	latency;
 	u64	threshold;
 	bool	gathering;
+	bool	patient;
 	u64	now;
 	u64	now_tsc;
 	u64	period[COREPMU_MAX_COUNTERS];

@@ -220,8 +220,7 @@ int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, boo
 	const struct perf_event_attr *attr = &event->attr;
 	struct hw_perf_event *hwc = &event->hw;
 
-	if (!attr->config2 || (generic && (!is_sampling_event(event) || attr->freq ||
-					   attr->precise_ip)))
+	if (!attr->config2 || (generic && (!is_sampling_event(event) || attr->freq)))
 		return check_group(desc, event);
 	if (hwc->flags & COREPMU_EVENT_TOPDOWN)
 		return corepmu_refuse(-EINVAL,
@@ -231,9 +230,9 @@ int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, boo
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: an event that begins anew (acr_mask) wants a period",
 				      attr->config2);
-	if (attr->precise_ip)
-		return corepmu_refuse(-EOPNOTSUPP,
-				      "config2 %#llx, precise_ip %u: precise events do not begin anew (acr_mask)",
+	if (attr->precise_ip > 2)
+		return corepmu_refuse(-EINVAL,
+				      "config2 %#llx, precise_ip %u: the most precise events do not begin anew (acr_mask)",
 				      attr->config2, attr->precise_ip);
 	hwc->config &= desc->reload;
 	if (!hwc->config)
@@ -290,6 +289,12 @@ static u64 causes_of(struct corepmu_cpu *cpuc, const struct perf_event *event)
 	return counters;
 }
 
+/* Of an architectural record the register says more, see x86_pebs_arch_start(). */
+static bool has_groups(struct corepmu_cpu *cpuc, const struct perf_event *event)
+{
+	return (event->hw.flags & COREPMU_EVENT_PRECISE) && to_x86(cpuc->pmu)->pebs_counters;
+}
+
 /**
  * x86_reload_start() - the backend's reload_start()
  * @cpuc: this CPU's state
@@ -310,7 +315,8 @@ void x86_reload_start(struct corepmu_cpu *cpuc)
 
 		if (event && (event->hw.flags & COREPMU_EVENT_RELOAD)) {
 			causes = causes_of(cpuc, event);
-			x86_set_cfg_c(idx, -event->hw.sample_period & CFG_C_RELOAD);
+			if (!has_groups(cpuc, event))
+				x86_set_cfg_c(idx, -event->hw.sample_period & CFG_C_RELOAD);
 		}
 		set_cfg_b(idx, causes);
 	}

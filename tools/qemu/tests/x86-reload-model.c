@@ -22,6 +22,8 @@
 #define MSR_CORE_PERF_GLOBAL_STATUS	0x38e
 #define MSR_CORE_PERF_GLOBAL_CTRL	0x38f
 #define MSR_CORE_PERF_GLOBAL_OVF_CTRL	0x390
+#define MSR_IA32_PEBS_BASE		0x3f4
+#define MSR_IA32_PEBS_INDEX		0x3f5
 #define MSR_IA32_PMC_V6_GP0_CFG_B	0x1902
 #define MSR_IA32_PMC_V6_GP0_CFG_C	0x1903
 #define MSR_IA32_PMC_V6_FX0_CFG_B	0x1982
@@ -33,6 +35,22 @@
 #define EVENT_LOADS			0x5381d0
 #define BEFORE(n)			((BIT(48) - (n)) & (BIT(48) - 1))
 
+/* For architectural records: a CPU that does not matter, and no memory */
+static void cpu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
+{
+	(void)pmu;
+	(void)vectors;
+	memset(state, 0, sizeof(*state));
+}
+
+static bool cpu_write_physical(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len)
+{
+	(void)pmu;
+	(void)addr;
+	(void)buf;
+	return len;
+}
+
 static const struct x86_pmu_ops cpu_ops = {
 	.read		= cpu_read,
 	.watch		= cpu_watch,
@@ -41,6 +59,8 @@ static const struct x86_pmu_ops cpu_ops = {
 	.alarm		= ignore_alarm,
 	.record		= ignore_record,
 	.single		= cpu_single,
+	.state		= cpu_state,
+	.write_physical	= cpu_write_physical,
 };
 
 static void make(void)
@@ -174,6 +194,23 @@ static void test_near(void)
 	EXPECT(cpu.rings == (1 << X86_PMU_USER | 1 << X86_PMU_KERNEL));
 }
 
+/* Of a counter that makes a record as another reloads it, there is one reload. */
+static void test_with_record(void)
+{
+	make();
+	cpu.config.pebs.format = 15;
+	EXPECT(put(MSR_IA32_PEBS_BASE, 0x5000) && put(MSR_IA32_PEBS_INDEX, BIT(32) | BIT(36)));
+	count(2, EVENT_INSTRUCTIONS, 10, 0);
+	count(3, EVENT_LOADS, 10, BIT(2));
+	EXPECT(put(MSR_IA32_PMC_V6_GP0_CFG_C + 3 * STEP, BIT(63) | -10U));
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 0xc));
+	steps(10, 1);
+	EXPECT(cpu.pmu.pebs.written == 1 && get(MSR_P6_PMC0 + 3) == BEFORE(10));
+	EXPECT(put(MSR_P6_PMC0 + 2, BEFORE(100)));
+	steps(12, 1);
+	EXPECT(cpu.pmu.pebs.written == 2 && get(MSR_P6_PMC0 + 3) == BEFORE(8));
+}
+
 static const struct model_test tests[] = {
 	{ "what tells of reloads", test_told },
 	{ "registers and their reserved bits", test_registers },
@@ -181,6 +218,7 @@ static const struct model_test tests[] = {
 	{ "a counter that reloads itself does not tell", test_itself },
 	{ "a fixed-function counter", test_fixed },
 	{ "each instruction is looked at near an overflow", test_near },
+	{ "a counter that makes a record then", test_with_record },
 };
 
 int main(void)

@@ -320,6 +320,8 @@ static void reload(struct x86_pmu *pmu, unsigned int i)
 	struct x86_pmu_counter *c = &pmu->counter[i];
 	uint64_t value = 0;
 
+	if (x86_reload_is_done(pmu, i))
+		return;
 	if (x86_pebs_architectural(pmu->config))
 		value = x86_pebs_arch_reload(pmu, i);
 	else

@@ -129,6 +129,7 @@ uint32_t x86_reload_overflow(struct x86_pmu *pmu, uint32_t overflowed)
 	uint64_t bits = 0;
 	unsigned int i;
 
+	pmu->reload.anew &= ~overflowed;
 	if (!overflowed || !x86_reload_is_on(pmu))
 		return overflowed;
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
@@ -142,8 +143,24 @@ uint32_t x86_reload_overflow(struct x86_pmu *pmu, uint32_t overflowed)
 		reload(pmu, i, itself);
 		if (itself)
 			overflowed &= ~(UINT32_C(1) << i);
+		pmu->reload.anew |= overflowed & UINT32_C(1) << i;
 	}
 	return overflowed;
+}
+
+/**
+ * x86_reload_is_done() - has another counter reloaded one whose record has been made?
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ *
+ * Return: whether it has; then it is forgotten.
+ */
+bool x86_reload_is_done(struct x86_pmu *pmu, unsigned int i)
+{
+	bool done = pmu->reload.anew >> i & 1;
+
+	pmu->reload.anew &= ~(UINT32_C(1) << i);
+	return done;
 }
 
 /* ---- registers ---- */

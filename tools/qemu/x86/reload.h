@@ -20,10 +20,13 @@ struct x86_pmu_cpuid;
  * struct x86_reload - the reloads of one CPU
  * @cfg_b: IA32_PMC_GP_CFG_B and IA32_PMC_FX_CFG_B, by index in struct x86_pmu: the counters, by
  *	their bits in the global registers, whose overflow reloads this one
+ * @anew: counters that another has reloaded as they overflowed, a bit for each index: their record
+ *	does not reload them once more
  * @reloads: how often counters were
  */
 struct x86_reload {
 	uint64_t cfg_b[X86_RELOAD_COUNTERS];
+	uint32_t anew;
 	uint64_t reloads;
 };
 
@@ -33,6 +36,7 @@ void x86_reload_reset(struct x86_pmu *pmu);
 bool x86_reload_is_on(const struct x86_pmu *pmu);
 bool x86_reload_is_cause(const struct x86_pmu *pmu, unsigned int i);
 uint32_t x86_reload_overflow(struct x86_pmu *pmu, uint32_t overflowed);
+bool x86_reload_is_done(struct x86_pmu *pmu, unsigned int i);
 void x86_reload_leaf(const struct x86_pmu_config *config, uint64_t told,
 		     struct x86_pmu_cpuid *regs);
 

@@ -52,6 +52,7 @@ asm(".pushsection .text\n"
 "	mov	%r12, %rcx\n"
 "at_loop:\n"
 "	dec	%rcx\n"
+"at_jump:\n"
 "	jnz	at_loop\n"
 "at_straight:\n"
 "	.rept	" XSTR(STRAIGHT) "\n"
@@ -71,7 +72,7 @@ asm(".pushsection .text\n"
 "	ret\n"
 "	.popsection\n");
 
-extern const char at_loop[], at_straight[];
+extern const char at_loop[], at_jump[], at_straight[];
 
 /* ---- what is to come of it ---- */
 
@@ -80,6 +81,7 @@ struct member {
 	u64 config;
 	u64 period;
 	u64 mask;
+	unsigned int precise;
 };
 
 #define MEMBERS			2
@@ -148,6 +150,8 @@ static void member_attr(const struct member *m, struct perf_event_attr *attr)
 	attr->sample_period = m->period;
 	attr->sample_type = PERF_SAMPLE_IP;
 	attr->config2 = m->mask;
+	attr->precise_ip = m->precise;
+	attr->wakeup_events = 1;
 }
 
 static bool open_group(const struct member *group, int *fds, struct ring *rings)
@@ -176,7 +180,7 @@ static void close_group(int *fds, struct ring *rings)
 	}
 }
 
-/* Samples of a member; @inside: how many of them are in the loop */
+/* Samples of a member; @inside: how many of them are in the loop, precise ones at its branch */
 static unsigned int samples_of(struct ring *ring, const struct member *m, unsigned int *inside)
 {
 	const struct perf_event_header *header;
@@ -190,7 +194,8 @@ static unsigned int samples_of(struct ring *ring, const struct member *m, unsign
 		if (!sample_parse(header, &attr, &s))
 			continue;
 		samples++;
-		*inside += s.ip >= (uintptr_t)at_loop && s.ip <= (uintptr_t)at_straight;
+		*inside += m->precise ? s.ip == (uintptr_t)at_jump :
+			   s.ip >= (uintptr_t)at_loop && s.ip <= (uintptr_t)at_straight;
 	}
 	return samples;
 }
@@ -258,18 +263,40 @@ static void told(void)
 static void many(void)
 {
 	static const struct member group[] = {
-		{ EVENT_BRANCHES, 307, 0x2 }, { EVENT_INSTRUCTIONS, 1009, 0x3 },
+		{ EVENT_BRANCHES, 307, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
 	};
 
 	if (need_reload())
 		run(group, LOOPS, true);
 }
 
+/* The sample is at the very branch. */
+static void precise(void)
+{
+	static const struct member group[] = {
+		{ EVENT_BRANCHES, 307, 0x2, 2 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
+	};
+
+	if (need_reload())
+		run(group, LOOPS, true);
+}
+
+/* Both, and instructions have samples. */
+static void both_precise(void)
+{
+	static const struct member group[] = {
+		{ EVENT_BRANCHES, 307, 0x2, 2 }, { EVENT_INSTRUCTIONS, 1009, 0, 2 },
+	};
+
+	if (need_reload())
+		run(group, LOOPS, false);
+}
+
 /* More than there are anywhere */
 static void too_few(void)
 {
 	static const struct member group[] = {
-		{ EVENT_BRANCHES, 601, 0x2 }, { EVENT_INSTRUCTIONS, 1009, 0x3 },
+		{ EVENT_BRANCHES, 601, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
 	};
 
 	if (need_reload())
@@ -280,7 +307,7 @@ static void too_few(void)
 static void cause_alone(void)
 {
 	static const struct member group[] = {
-		{ EVENT_BRANCHES, 307, 0x2 }, { EVENT_INSTRUCTIONS, 1009, 0 },
+		{ EVENT_BRANCHES, 307, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0, 0 },
 	};
 
 	if (need_reload())
@@ -291,7 +318,7 @@ static void cause_alone(void)
 static void by_leader(void)
 {
 	static const struct member group[] = {
-		{ EVENT_INSTRUCTIONS, 1009, 0 }, { EVENT_BRANCHES, 307, 0x1 },
+		{ EVENT_INSTRUCTIONS, 1009, 0, 0 }, { EVENT_BRANCHES, 307, 0x1, 0 },
 	};
 
 	if (need_reload())
@@ -302,7 +329,7 @@ static void by_leader(void)
 static void plain_after(void)
 {
 	static const struct member group[] = {
-		{ EVENT_BRANCHES, 307, 0 }, { EVENT_INSTRUCTIONS, 1009, 0 },
+		{ EVENT_BRANCHES, 307, 0, 0 }, { EVENT_INSTRUCTIONS, 1009, 0, 0 },
 	};
 
 	if (!need_reload())
@@ -313,7 +340,7 @@ static void plain_after(void)
 
 static void refused(void)
 {
-	const struct member m = { EVENT_BRANCHES, 307, 0x1 };
+	const struct member m = { EVENT_BRANCHES, 307, 0x1, 0 };
 	struct perf_event_attr attr;
 
 	if (!need_reload())
@@ -324,7 +351,7 @@ static void refused(void)
 	expect_eq("a frequency", -EINVAL, event_open(&attr, 0, -1, -1, 0));
 	member_attr(&m, &attr);
 	attr.precise_ip = 3;
-	expect_true("precise_ip 3", event_open(&attr, 0, -1, -1, 0) < 0);
+	expect_eq("precise_ip 3", -EINVAL, event_open(&attr, 0, -1, -1, 0));
 	if (target.in_tree)
 		return;
 	member_attr(&m, &attr);
@@ -333,14 +360,13 @@ static void refused(void)
 	member_attr(&m, &attr);
 	attr.sample_period = (1ULL << 31) + 1;
 	expect_eq("a long period", -EINVAL, event_open(&attr, 0, -1, -1, 0));
-	member_attr(&m, &attr);
-	attr.precise_ip = 2;
-	expect_eq("precise_ip 2", -EOPNOTSUPP, event_open(&attr, 0, -1, -1, 0));
 }
 
 static const struct ktap_case cases[] = {
 	{ "sysfs has acr_mask", told },
 	{ "branches are sampled where they are many", many },
+	{ "precise samples: at the branch", precise },
+	{ "precise samples of what has another begin anew, too", both_precise },
 	{ "none where there are too few", too_few },
 	{ "an event that has another begin anew, and has samples", cause_alone },
 	{ "the leader has another begin anew", by_leader },
