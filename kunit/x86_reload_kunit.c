@@ -102,6 +102,33 @@ static void reload_samples(struct kunit *test)
 	drop(branches);
 }
 
+/* One that is read before and after it begins anew goes back, and has a whole period before it. */
+static void reload_read(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *branches, *instructions;
+
+	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	place(b, branches);
+	place(b, instructions);
+	bench_forget(b);
+	bench_run(b, MACHINE_BRANCHES, 60);
+	KUNIT_EXPECT_EQ(test, bench_read(branches), 60);
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	KUNIT_EXPECT_EQ(test, bench_read(branches), 0);
+	bench_run(b, MACHINE_BRANCHES, 50);
+	bench_stop_event(branches, PERF_EF_UPDATE);
+	bench_start_event(branches, PERF_EF_RELOAD);
+	bench_run(b, MACHINE_BRANCHES, 49);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	bench_run(b, MACHINE_BRANCHES, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(branches), 100);
+	drop(instructions);
+	drop(branches);
+}
+
 /* With the last of them the registers are as before. */
 static void reload_ends(struct kunit *test)
 {
@@ -166,6 +193,7 @@ static void reload_refused(struct kunit *test)
 
 static struct kunit_case reload_cases[] = {
 	KUNIT_CASE_PARAM(reload_samples, gen_params),
+	KUNIT_CASE_PARAM(reload_read, gen_params),
 	KUNIT_CASE_PARAM(reload_ends, gen_params),
 	KUNIT_CASE_PARAM(reload_counters, gen_params),
 	KUNIT_CASE_PARAM(reload_refused, gen_params),
