@@ -23,6 +23,8 @@ annotate_ipc()
 	}
 	perf annotate --stdio2 --objdump "$(ls /usr/bin/*-objdump)" -i "$data" -s spin_70_percent \
 		>/tmp/out 2>/tmp/said
+	# Debian's perf 6.1 crashes there, with the built-in driver's records as well.
+	[ $? -ne 139 ] || ! perf --version | grep -q ' 6\.1\.' || skip "perf annotate of 6.1 crashes"
 	[ -s /tmp/out ] || { cat /tmp/said; return 1; }
 	head -n 30 /tmp/out
 	expect_says "the head" 'IPC' "$(cat /tmp/out)" || return 1

@@ -22,20 +22,34 @@ perf_to()
 	return "$status"
 }
 
+# Debian's perf 6.1 of x86 crashes where it looks for instructions to put cycles to, with
+# the built-in driver's records as well.
+crashes()
+{
+	[ "$1" -eq 139 ] && perf --version | grep -q ' 6\.1\.'
+}
+
+# report COLUMNS: what perf report says of the records, by columns; the test is skipped if it cannot
+report()
+{
+	status=0
+	said=$(perf report --stdio -i "$data" --sort "$1" 2>/dev/null) || status=$?
+	! crashes "$status" || skip "perf report of 6.1 crashes"
+}
+
 record_branches()
 {
 	perf_to record -b -c 95339 -o "$data" -e "$PMU/$CYCLES/u" workload || return 1
-	said=$(perf report --stdio -i "$data" --sort symbol_from,symbol_to,mispredict 2>/dev/null)
-	expect_says "perf report" 'spin_70_percent.*spin_70_percent' "$said" || return 1
 	said=$(perf script -i "$data" -F brstack 2>/dev/null)
-	expect_says "perf script" '0x[0-9a-f]+/0x[0-9a-f]+/[PM]/' "$said"
+	expect_says "perf script" '0x[0-9a-f]+/0x[0-9a-f]+/[PM]/' "$said" || return 1
+	report symbol_from,symbol_to,mispredict
+	expect_says "perf report" 'spin_70_percent.*spin_70_percent' "$said"
 }
 
 # A loop of two instructions has two cycles, and one more for its branch, on a virtual PMU.
 report_cycles()
 {
-	said=$(perf report --stdio -i "$data" --sort symbol_from,symbol_to,mispredict,cycles \
-		2>/dev/null)
+	report symbol_from,symbol_to,mispredict,cycles
 	echo "$said" | head -n 20
 	expect_says "perf report" "spin_70_percent.*spin_70_percent +N +$LOOP_CYCLES " "$said"
 }
