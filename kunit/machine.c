@@ -169,12 +169,18 @@ static struct corepmu *x86_start(const struct machine *machine)
 	ret = x86_reserve();
 	if (ret)
 		goto out_kind;
+	/* As describe_extras() in x86/probe.c */
+	ret = x86_describe_branches(desc);
+	if (ret)
+		goto out_reserved;
 	x86_describe_precise(desc);
 	intel_describe_second(desc);
-	ret = x86_describe_branches(desc) ?: x86_nmi_init();
+	x86_describe_reload(desc);
+	ret = x86_nmi_init();
 	if (!ret)
 		return pmu;
 
+out_reserved:
 	x86_release(pmu);
 out_kind:
 	x86_remove_kind();
