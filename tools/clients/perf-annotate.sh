@@ -32,7 +32,31 @@ annotate_ipc()
 	[ "$VENDOR" = amd ] || expect_says "the loop" " $LOOP_IPC " "$(cat /tmp/out)"
 }
 
-plan 1
+# All precise samples of a function with a loop are in it, two cycles of three at its jump. Lines have
+# percent, separator, address and instruction.
+annotate_precise()
+{
+	[ "$VENDOR" = intel ] || skip "precise samples are those of another PMU"
+	need_extra max_precise
+	perf record -c 95339 -o "$data" -e "$PMU/$CYCLES/upp" workload >/tmp/said 2>&1 || {
+		cat /tmp/said
+		return 1
+	}
+	perf annotate --stdio --objdump "$(ls /usr/bin/*-objdump)" -i "$data" -s spin_70_percent \
+		>/tmp/out 2>/tmp/said
+	awk '$1 ~ /^[0-9]+\.[0-9]+$/ && $3 ~ /^[0-9a-f]+:$/ {
+		all += $1
+		if ($4 ~ /^j/) jump += $1
+		if ($4 ~ /^(j|sub|dec|add|cmp|test)/) loop += $1
+	} END { print int(jump), int(loop), int(all + 0.5) }' /tmp/out >/tmp/shares
+	read -r jump loop all </tmp/shares
+	expect_range "percent at the jump" 60 72 "$jump" &&
+		expect_range "percent in the loop" 98 100 "$loop" &&
+		expect_range "percent in all" 99 101 "$all" || { head -n 40 /tmp/out /tmp/said; return 1; }
+}
+
+plan 2
 check "perf annotate of a loop" annotate_ipc
-rm -f "$data" /tmp/out /tmp/said
+check "perf annotate of precise samples: in the loop, most at its jump" annotate_precise
+rm -f "$data" "$data.old" /tmp/out /tmp/said /tmp/shares
 finish

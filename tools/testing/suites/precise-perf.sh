@@ -1,0 +1,176 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# precise-perf - the perf tool with precise samples, as its users run it
+#
+# For Intel's PMU with adaptive records (Ice Lake), under the name that perf's own commands for
+# memory look for: "cpu".
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+data=/tmp/perf.data
+
+# The workload has hardly any loads; a shell that counts has.
+# shellcheck disable=SC2016 # for the shell that counts
+counting='i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done'
+
+# perf to a file, so that it never takes a pipe for its output.
+perf_to()
+{
+	perf "$@" >/tmp/out 2>&1
+	status=$?
+	cat /tmp/out
+	return "$status"
+}
+
+# has_samples EVENT: there are some
+has_samples()
+{
+	samples=$(perf script -i "$data" -F ip 2>/dev/null | grep -c .)
+	expect_range "samples of $1" 10 1000000 "$samples"
+}
+
+# record EVENT OPTION...: samples of the workload. Fails without any.
+record()
+{
+	event=$1
+	shift
+	perf_to record "$@" -o "$data" -e "$event" workload && has_samples "$event"
+}
+
+# record_loads EVENT OPTION...: likewise of the shell
+record_loads()
+{
+	event=$1
+	shift
+	perf_to record "$@" -c 997 -o "$data" -e "$event" sh -c "$counting" && has_samples "$event"
+}
+
+# fields NAMES: what perf script says of each sample
+fields()
+{
+	perf script -i "$data" -F "$1" 2>/tmp/err || { cat /tmp/err; return 1; }
+}
+
+# percent_of PATTERN: of the lines of /tmp/out
+percent_of()
+{
+	awk -v pattern="$1" '{ n++; if ($0 ~ pattern) right++ }
+		END { print n ? int(right * 100 / n) : 0 }' /tmp/out
+}
+
+# precise_of NUMBER: was it opened as it was asked for?
+precise_of()
+{
+	said=$(perf evlist -v -i "$data" 2>/dev/null)
+	expect_says "perf evlist -v" "precise_ip: $1[,}]" "$said"
+}
+
+# Where the workload spends its time: 70 percent in one function. With the kernel's.
+record_cycles()
+{
+	record cycles:pp -c 95339 && precise_of 2 || return 1
+	said=$(perf report --stdio -i "$data" --sort symbol 2>/dev/null)
+	expect_says "perf report" '[67][0-9]\.[0-9]+% .*spin_70_percent' "$said"
+}
+
+record_instructions()
+{
+	record instructions:ppp -c 95339 && precise_of 3 || return 1
+	said=$(perf report --stdio -i "$data" --sort symbol 2>/dev/null)
+	expect_says "perf report" '[67][0-9]\.[0-9]+% .*spin_70_percent' "$said"
+}
+
+# With the branches that led there
+record_branches()
+{
+	record cycles:upp -c 95339 -b || return 1
+	fields ip,sym,brstack >/tmp/out
+	expect_range "percent of samples in a loop that has branched to where it is" 90 100 \
+		"$(percent_of '0x[0-9a-f]+/0x[0-9a-f]+/[PM]/')"
+}
+
+record_registers()
+{
+	record instructions:upp -c 95339 --intr-regs=ax,xmm0 || return 1
+	fields ip,iregs >/tmp/out
+	expect_range "percent of samples with registers" 100 100 \
+		"$(percent_of 'AX:0x[0-9a-f]+ +XMM0:0x[0-9a-f]+')"
+}
+
+# The address of what was loaded: user space's
+record_addresses()
+{
+	record_loads "$loads" -d || return 1
+	fields ip,addr >/tmp/out
+	expect_range "percent of samples with an address" 99 100 \
+		"$(percent_of '^ *[0-9a-f]*[1-9a-f][0-9a-f]* +[0-9a-f]+ *$')"
+}
+
+record_physical()
+{
+	record_loads "$loads" -d --phys-data || return 1
+	fields ip,phys_addr >/tmp/out
+	expect_range "percent of samples with a physical address" 90 100 \
+		"$(percent_of '^ *[0-9a-f]*[1-9a-f][0-9a-f]* +[0-9a-f]+ *$')"
+}
+
+# The virtual PMU makes latencies of 4 to 230 cycles, by the cache line.
+record_weights()
+{
+	record_loads "$slow_loads" -W || return 1
+	fields weight >/tmp/out
+	expect_range "percent of samples with a weight" 100 100 \
+		"$(percent_of '^ *(4|5|9|14|16|44|70|230) *$')"
+}
+
+everything_at_once()
+{
+	record_loads "$slow_loads" -d -W --intr-regs=ax,xmm0 || return 1
+	fields +iregs,addr,weight,data_src >/tmp/out
+	expect_range "percent of samples with all of it" 99 100 \
+		"$(percent_of '\|OP LOAD\|LVL .*AX:0x')"
+}
+
+mem_loads()
+{
+	perf_to mem record -t load -o "$data" sh -c "$counting" || return 1
+	said=$(perf mem report -i "$data" --stdio 2>&1)
+	expect_says "perf mem report" 'L1 .*hit' "$said" &&
+		expect_says "perf mem report" 'RAM.*hit|Local RAM|RAM hit' "$said"
+}
+
+mem_stores()
+{
+	perf_to mem record -t store -o "$data" sh -c "$counting" || return 1
+	said=$(perf mem report -i "$data" --stdio 2>&1)
+	expect_says "perf mem report" 'L1 .*hit' "$said"
+}
+
+c2c()
+{
+	perf_to c2c record -o "$data" -- sh -c "$counting" || return 1
+	said=$(perf c2c report -i "$data" --stdio 2>/dev/null)
+	expect_says "perf c2c report" 'Load Operations +: +[1-9]' "$said" &&
+		expect_says "perf c2c report" 'Load HITM|Load Local HITM' "$said" &&
+		expect_says "perf c2c report" 'Store Operations +: +[1-9]' "$said"
+}
+
+plan 12
+loads=$PMU/event=0xd0,umask=0x81/upp
+slow_loads=$PMU/mem-loads,ldlat=3/upp
+check "perf record -e cycles:pp" record_cycles
+check "perf record -e instructions:ppp" record_instructions
+check "perf record -b -e cycles:upp" record_branches
+check "perf record --intr-regs=ax,xmm0" record_registers
+check "perf record -d" record_addresses
+check "perf record --phys-data" record_physical
+check "perf record -W" record_weights
+check "perf script -F +iregs,addr,weight,data_src" everything_at_once
+check "perf mem record -t load, and report" mem_loads
+check "perf mem record -t store, and report" mem_stores
+check "perf c2c record, and report" c2c
+rm -f "$data" "$data.old" /tmp/out /tmp/err
+check "no event holds the module at the end" \
+	expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt 2>/dev/null || echo 0)"
+finish
