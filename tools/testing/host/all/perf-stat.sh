@@ -3,9 +3,9 @@
 #
 # perf-stat: does the perf tool say on corepmu, in the place of the built-in driver, what it
 # says on that? For each microarchitecture that the virtual PMU knows, and for models of arm64 that
-# perf has lists of events for, two guests boot, one with either; what perf stat and perf list say is
-# compared but for the numbers, and the files of sysfs with what they say. What differs has to be
-# below, with its reason.
+# perf has lists of events for, guests boot with the built-in driver, with corepmu by that one's name
+# (standin=1) and, on x86, by its own; what perf stat and perf list say is compared but for the
+# numbers, and the files of sysfs with what they say. What differs has to be below, with its reason.
 #
 # COREPMU_ARCHES, COREPMU_CPUS and COREPMU_KERNEL choose among all; COREPMU_KEEP is a directory to
 # keep the lines in. CPUs of arm64 are models of QEMU's, MODEL@MIDR with another MIDR_EL1, or
@@ -51,6 +51,14 @@ explained=(
 	'^[<>].*[Ll]1-dcache-prefetches'
 	# Likewise, of Gracemont
 	'^[<>].*[ /]i(TLB|tlb)-load-misses'
+)
+
+# Besides, where the PMU is not called "cpu": perf has metrics, and asks for stalled cycles by
+# itself, of that one alone
+named=(
+	'^[<>] perf stat .*(TopdownL1|tma_)'
+	'^[<>] perf stat -M TopdownL1:'
+	'^< perf stat .*(stalled-cycles-frontend|stalled cycles per insn)'
 )
 
 # What a guest runs: everything that is compared is in lines "@@ ...".
@@ -100,21 +108,23 @@ fi)
 EOT
 perf list --no-desc hw cache pmu 2>/dev/null | sed -n "s/^ .*/@@ perf list: &/p"
 cd "$devices" || exit
-for file in cpu*/events/* cpu*/caps/* cpu*/format/* cpu*/cpus cpu*/rdpmc cpu*/freeze_on_smi \
-	cpu*/allow_tsx_force_abort armv8_*/events/* armv8_*/caps/* \
+for file in $PMUS/events/* $PMUS/caps/* $PMUS/format/* $PMUS/cpus $PMUS/rdpmc \
+	$PMUS/freeze_on_smi $PMUS/allow_tsx_force_abort armv8_*/events/* armv8_*/caps/* \
 	armv8_*/format/* armv8_*/cpus; do
 	[ ! -f "$file" ] || echo "@@ sysfs: $file=$(cat "$file")"
 done
-for file in cpu*/freeze_on_smi; do
+for file in $PMUS/freeze_on_smi; do
 	[ -f "$file" ] || continue
 	echo 2 >"$file" 2>/dev/null || echo 0 >"$file"
 	echo "@@ sysfs: $file, 0 written=$(cat "$file")"
 done'
 
-# said_by ARCH CPU KERNEL MODE [MODPARAM]: lines of a guest
+# said_by ARCH CPU KERNEL AS: lines of a guest with the built-in driver ("builtin"), with corepmu by
+# that one's name ("standin"), or by its own ("named")
 said_by()
 {
 	local options=(--lane exact --cpu "$2" --append nmi_watchdog=0) plugin=arm64-pmu
+	local mode=replace pmus='cpu*'
 
 	case $2 in
 	# Two kinds of CPU
@@ -128,23 +138,32 @@ said_by()
 		[[ $2 != *+* ]] || options+=(--devicetree "${2#*+}")
 		options+=(--plugin "$plugin")
 	fi
-	scripts/run-guest --arch "$1" --kernel "$3" "${options[@]}" --mode "$4" \
-		${5:+--modparam "$5"} --log "$work/console" -- "$commands" >"$work/out" 2>&1 ||
-		return
+	case $1,$4 in
+	*,builtin) mode=builtin ;;
+	arm64,standin) options+=(--modparam "standin=1 lenient=1") ;;
+	*,standin) options+=(--modparam standin=1) ;;
+	*,named) pmus='corepmu*' ;;
+	esac
+	scripts/run-guest --arch "$1" --kernel "$3" "${options[@]}" --mode "$mode" \
+		--log "$work/console" -- "PMUS='$pmus'; $commands" >"$work/out" 2>&1 || {
+		tail -n 20 "$work/out"
+		return 1
+	}
 	# With a devicetree the built-in driver calls its PMU by the CPU, and this one does not: then
-	# columns are of other widths.
-	sed -n 's/\r$//; s/armv8_[a-z0-9_]*/armv8_pmu/g; s/ *\[Kernel PMU/ [Kernel PMU/; s/^@@ //p' \
-		"$work/out" >"$work/$4"
-	grep -q '^perf stat : counted' "$work/$4" || return
+	# columns are of other widths, and so they are with corepmu's own name.
+	sed -n 's/\r$//; s/armv8_[a-z0-9_]*/armv8_pmu/g; s/corepmu/cpu/g
+		s/ *\[Kernel PMU/ [Kernel PMU/; s/^@@ //p' "$work/out" >"$work/$4"
 	[ -z "${COREPMU_KEEP-}" ] || cp "$work/$4" "$COREPMU_KEEP/$2-$3-$4"
+	grep -q '^perf stat : counted' "$work/$4"
 }
 
-# unexplained CPU KERNEL
+# unexplained CPU KERNEL AS
 unexplained()
 {
 	local pattern=
 
 	printf -v pattern '%s|' "${explained[@]}"
+	[ "$3" != named ] || pattern+=$(printf '%s|' "${named[@]}")
 	# The built-in driver of 6.12 has the servers' there; that of 7.3 has none.
 	case "$1 $2" in
 	'alder-lake 6.12' | 'lunar-lake 6.12' | 'arrow-lake 6.12')
@@ -153,21 +172,17 @@ unexplained()
 	esac
 	# Linux 6.12 has no name of its own for Arrow Lake.
 	[ "$1 $2" != 'arrow-lake 6.12' ] || pattern+='caps/pmu_name=(lunar|arrow)lake_hybrid|'
-	diff "$work/builtin" "$work/replace" | grep '^[<>]' | grep -vE "${pattern%|}"
+	diff "$work/builtin" "$work/$3" | grep '^[<>]' | grep -vE "${pattern%|}"
 }
 
-# same ARCH CPU KERNEL
+# same ARCH CPU KERNEL AS: as with the built-in driver, which has been asked
 # shellcheck disable=SC2329 # called by check
 same()
 {
-	local differences parameters=standin=1
+	local differences
 
-	[ "$1" != arm64 ] || parameters+=" lenient=1"
-	said_by "$@" builtin && said_by "$@" replace "$parameters" || {
-		tail -n 20 "$work/out"
-		return 1
-	}
-	differences=$(unexplained "$2" "$3")
+	said_by "$@" || return
+	differences=$(unexplained "$2" "$3" "$4")
 	expect_equal "differences (<: the built-in driver alone, >: corepmu alone)" "" \
 		"$differences"
 }
@@ -179,8 +194,14 @@ plan
 for arch in "${arches[@]}"; do
 	for kernel in "${kernels[@]}"; do
 		for cpu in $(cpus_of "$arch"); do
+			rm -f "$work/builtin"
+			check "perf counts with the built-in driver on $cpu, Linux $kernel" \
+				expect_true "counts of perf stat" said_by "$arch" "$cpu" "$kernel" builtin
 			check "perf says the same on $cpu, Linux $kernel" \
-				same "$arch" "$cpu" "$kernel"
+				same "$arch" "$cpu" "$kernel" standin
+			[ "$arch" = arm64 ] ||
+				check "perf says the same of corepmu, but for metrics, on $cpu, Linux $kernel" \
+					same "$arch" "$cpu" "$kernel" named
 		done
 	done
 done
