@@ -312,6 +312,7 @@ static void branch_snapshot(struct kunit *test)
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	struct perf_branch_entry entries[8];
 	unsigned long flags;
+	bool recording;
 
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
 
@@ -329,8 +330,10 @@ static void branch_snapshot(struct kunit *test)
 
 	/* As where an NMI asks in the middle of a stop */
 	corepmu_stop_cpu(b->cpuc);
+	recording = b->cpuc->branches->recording;
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 5);
 	KUNIT_EXPECT_FALSE(test, b->cpuc->running);
+	KUNIT_EXPECT_EQ(test, b->cpuc->branches->recording, recording);
 	corepmu_start_cpu(b->cpuc);
 
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
