@@ -104,7 +104,9 @@ static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr
 	if (attr->exclude_user)
 		*config_base |= PMEVTYPER_U;
 
-	return pmuv3_kvm_encode(pmuv3, attr, config_base);
+	if (attr->exclude_host || attr->exclude_guest)
+		return pmuv3_kvm_encode(pmuv3, attr, config_base);
+	return 0;
 }
 
 /**

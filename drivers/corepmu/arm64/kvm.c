@@ -111,7 +111,7 @@ u64 pmuv3_kvm_filter(u64 config)
 /**
  * pmuv3_kvm_encode() - have an event count guests alone, or the host alone
  * @pmuv3: the PMU
- * @attr: the event's attributes
+ * @attr: the event's attributes, with exclude_host, exclude_guest or both
  * @config_base: what it counts, whose levels that guests and host do not share are known already
  *
  * Process context.
@@ -123,10 +123,9 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 {
 	bool vhe = is_kernel_in_hyp_mode();
 
-	if (attr->exclude_host == attr->exclude_guest) {
-		/* Both: nothing is left. */
-		if (attr->exclude_host)
-			*config_base |= PMEVTYPER_P | PMEVTYPER_U;
+	/* Nothing is left. */
+	if (attr->exclude_host && attr->exclude_guest) {
+		*config_base |= PMEVTYPER_P | PMEVTYPER_U;
 		return 0;
 	}
 
