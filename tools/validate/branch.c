@@ -195,24 +195,25 @@ static void counting(void)
 		close(fd);
 }
 
-#define BRANCHES	MAN "PERF_SAMPLE_BRANCH_STACK: a record of recent branches"
+#define BRANCHES	MAN "PERF_SAMPLE_BRANCH_STACK: \"This provides a record of recent branches, as provided by CPU branch sampling hardware\""
 
 static const struct check checks[] = {
 	{ "branch", "the branch of a loop", BRANCHES, any_branch, NEED_SAMPLING },
 	{ "branch", "user space alone",
-	  MAN "PERF_SAMPLE_BRANCH_USER: branch target is in user space", user_only,
+	  MAN "PERF_SAMPLE_BRANCH_USER: \"Branch target is in user space.\"", user_only,
 	  NEED_SAMPLING },
 	{ "branch", "kinds that the loop has none of",
-	  MAN "branch_sample_type: what branches to include in the branch record", other_kinds,
+	  MAN "\"If PERF_SAMPLE_BRANCH_STACK is enabled, then this specifies what branches to include in the branch record.\"",
+	  other_kinds,
 	  NEED_SAMPLING },
 	{ "branch", "without flags and cycles",
-	  MAN "branch_sample_type, and PERF_SAMPLE_BRANCH_NO_FLAGS of linux/perf_event.h",
+	  MAN "\"Support for mispred, predicted, and cycles is optional; if not supported, those values will be 0.\"; linux/perf_event.h: PERF_SAMPLE_BRANCH_NO_FLAGS, PERF_SAMPLE_BRANCH_NO_CYCLES",
 	  without_flags, NEED_SAMPLING },
 	{ "branch", "a stack of calls",
-	  MAN "PERF_SAMPLE_BRANCH_CALL_STACK: branch is part of a hardware-generated call stack",
+	  MAN "\"Branch is part of a hardware-generated call stack.\"",
 	  call_stack, NEED_SAMPLING },
 	{ "branch", "levels and no branches are EINVAL",
-	  MAN "branch_sample_type: the first part is the privilege level, in addition at least one",
+	  MAN "\"In addition to the privilege value, at least one or more of the following bits must be set.\"",
 	  counting, 0 },
 };
 

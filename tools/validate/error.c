@@ -328,22 +328,28 @@ static void no_descriptor_left(void)
 	expect_sane();
 }
 
-#define ERRORS MAN "ERRORS: "
-
 static const struct check checks[] = {
 	{ "error", "attributes and arguments that cannot be",
-	  ERRORS "EINVAL, E2BIG, ENOENT, EOVERFLOW, ESRCH, EBADF", opens },
+	  MAN "EINVAL: \"Returned if the specified event is invalid.\", E2BIG: \"too big (larger than the page size)\", ENOENT: \"Returned if the type setting is not valid.\", EOVERFLOW: \"Returned if PERF_SAMPLE_CALLCHAIN is requested and sample_max_stack is larger than the maximum specified in /proc/sys/kernel/perf_event_max_stack.\", ESRCH: \"Returned if attempting to attach to a process that does not exist.\", EBADF: \"Returned if the group_fd file descriptor is not valid\"",
+	  opens },
 	{ "error", "what hardware may lack",
-	  ERRORS "EOPNOTSUPP: a feature is requested that the hardware lacks", unfeasible },
+	  MAN "EOPNOTSUPP: \"Returned if an event requiring a specific hardware feature is requested but there is no hardware support.\"",
+	  unfeasible },
 	{ "error", "sizes of perf_event_attr",
-	  ERRORS "E2BIG: size is larger than the kernel's and the rest is not zero", attr_sizes },
-	{ "error", "ioctls", MAN "perf_event ioctl calls", ioctls, NEED_SAMPLING },
+	  MAN "E2BIG: \"larger than the kernel supports and the extra bytes are not zero. When E2BIG is returned, the perf_event_attr size field is overwritten by the kernel to be the size of the structure it was expecting.\"",
+	  attr_sizes },
+	{ "error", "ioctls",
+	  MAN "PERF_EVENT_IOC_REFRESH: \"Non-inherited overflow counters can use this\", PERF_EVENT_IOC_PERIOD: \"This updates the overflow period for the event.\", PERF_EVENT_IOC_SET_FILTER: \"This adds an ftrace filter to this event.\"",
+	  ioctls, NEED_SAMPLING },
 	{ "error", "reads, writes and flags of descriptors",
-	  ERRORS "ENOSPC: the read buffer is too small", descriptors },
+	  MAN "\"If you attempt to read into a buffer that is not big enough to hold the data, the error ENOSPC results.\"",
+	  descriptors },
 	{ "error", "perf_event_paranoid",
-	  MAN "perf_event_paranoid: 2 only user space, 1 the kernel too, 0 CPUs too", paranoid,
+	  MAN "\"allow only user-space measurements (default since Linux 4.6).\", \"allow both kernel and user measurements (default before Linux 4.6).\", \"allow access to CPU-specific data but not raw tracepoint samples.\", \"no restrictions.\"",
+	  paranoid,
 	  NEED_DISRUPT },
-	{ "error", "no descriptor left", ERRORS "EMFILE: the limit of descriptors is reached",
+	{ "error", "no descriptor left",
+	  MAN "EMFILE: \"If a large number of events are opened, the per-process limit on the number of open file descriptors will be reached, and no more events can be created.\"",
 	  no_descriptor_left },
 };
 

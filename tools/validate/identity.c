@@ -322,17 +322,22 @@ static void generic_is_own(void)
 
 static const struct check checks[] = {
 	{ "identity", "its type is its own",
-	  ABI "type: a unique number that identifies the PMU", type_is_unique, NEED_PMU },
+	  MAN "type: \"This contains an integer that can be used in the type field of perf_event_attr to indicate that you wish to use this PMU.\"",
+	  type_is_unique, NEED_PMU },
 	{ "identity", "an event of its own type counts",
-	  MAN "type: the value in sysfs can be used to open its events", own_type_opens, NEED_PMU },
+	  MAN "\"This contains an integer that can be used in the type field of perf_event_attr to indicate that you wish to use this PMU.\"",
+	  own_type_opens, NEED_PMU },
 	{ "identity", "formats parse",
-	  ABI "format: configN:bit ranges of perf_event_attr", formats_parse, NEED_PMU },
+	  MAN "format/: \"The content of each file is the name of the config field, followed by a colon, followed by a series of integer bit ranges separated by commas.\"",
+	  formats_parse, NEED_PMU },
 	{ "identity", "events parse and open",
-	  ABI "events: terms of format/ that make up an event", events_open, NEED_PMU },
+	  MAN "events/: \"The contents are strings describing the event settings expressed in terms of the fields found in the previously mentioned ./format/ directory.\"",
+	  events_open, NEED_PMU },
 	{ "identity", "its CPUs exist",
-	  ABI "cpus: list of CPUs that the PMU is for", cpus_are_cpus, NEED_PMU },
+	  "drivers/perf/arm_pmu.c, arch/x86/events/intel/core.c: cpus, the CPUs that the PMU is for",
+	  cpus_are_cpus, NEED_PMU },
 	{ "identity", "generic events with its type",
-	  MAN "config: for PERF_TYPE_HARDWARE bits 63-32 are the PMU's type",
+	  "linux/perf_event.h, Linux 6.12: \"attr.config layout for type PERF_TYPE_HARDWARE and PERF_TYPE_HW_CACHE [...] EEEEEEEE: PMU type ID\"",
 	  generic_is_own, NEED_PMU },
 };
 

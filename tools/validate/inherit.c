@@ -119,16 +119,16 @@ static void of_a_loop(void)
 
 static const struct check checks[] = {
 	{ "task", "inherit_thread: threads, no children",
-	  MAN "inherit_thread: only new threads in the same process [...] will inherit the event",
+	  MAN "inherit_thread: \"This disables the inheritance of the event to a child process. Only new threads in the same process (which is cloned with CLONE_THREAD) will inherit the event.\"",
 	  threads_alone },
 	{ "task", "inherit_stat: counts move with their tasks",
-	  MAN "inherit_stat: enables saving of event counts on context switch for inherited tasks",
+	  MAN "inherit_stat: \"This bit enables saving of event counts on context switch for inherited tasks.\"",
 	  counts_move },
 	{ "count", "exclude_guest changes nothing where there are none",
-	  MAN "exclude_guest: do not measure events happening inside guest instances",
+	  MAN "exclude_guest: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), do not measure events happening inside guest instances.\"",
 	  host_without_guests },
 	{ "count", "branches of a known loop",
-	  MAN "PERF_COUNT_HW_BRANCH_INSTRUCTIONS: Retired branch instructions", of_a_loop },
+	  MAN "PERF_COUNT_HW_BRANCH_INSTRUCTIONS: \"Retired branch instructions.\"", of_a_loop },
 };
 
 const struct check_list inherit_checks = { checks, ARRAY_SIZE(checks) };

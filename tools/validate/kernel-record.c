@@ -388,20 +388,18 @@ static void code_changes(void)
 	close_sampling(&ring, fd);
 }
 
-#define PAGE	"perf_event_open(2), man-pages 6.03: "
-
 static const struct check checks[] = {
 	{ "field", "NAMESPACES: which, and its ids",
-	  PAGE "\"This enables the generation of PERF_RECORD_NAMESPACES records when a task enters a new namespace. Each namespace has a combination of device and inode numbers.\"",
+	  MAN "\"This enables the generation of PERF_RECORD_NAMESPACES records when a task enters a new namespace. Each namespace has a combination of device and inode numbers.\"",
 	  name_spaces, NEED_SAMPLING | NEED_ROOT },
 	{ "field", "CGROUP of a new one, and its ids",
-	  PAGE "\"This record indicates a new cgroup is created and activated. [...] id is the cgroup identifier. This can be also retrieved by name_to_handle_at(2) on the cgroup path (as a file handle).\"",
+	  MAN "\"This record indicates a new cgroup is created and activated.\", id: \"is the cgroup identifier. This can be also retrieved by name_to_handle_at(2) on the cgroup path (as a file handle).\"",
 	  new_cgroup, NEED_SAMPLING | NEED_DISRUPT },
 	{ "field", "BPF_EVENT and KSYMBOL of a program, and their ids",
-	  PAGE "\"This record indicates BPF program is loaded or unloaded.\", \"This record indicates kernel symbol register/unregister events.\"",
+	  MAN "\"This record indicates BPF program is loaded or unloaded.\", \"This record indicates kernel symbol register/unregister events.\"",
 	  programs_come_and_go, NEED_SAMPLING | NEED_ROOT },
 	{ "field", "TEXT_POKE of code that is changed and changed back, and its ids",
-	  PAGE "\"This record indicates a change in the kernel text. [...] bytes contains old bytes immediately followed by new bytes.\"",
+	  MAN "\"This record indicates a change in the kernel text.\", bytes: \"contains old bytes immediately followed by new bytes.\"",
 	  code_changes, NEED_SAMPLING | NEED_ROOT },
 };
 

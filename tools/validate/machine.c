@@ -305,22 +305,22 @@ static void unload(void)
 	expect_sane();
 }
 
-#define COUNTS MAN "the event's count is how often it occurred while it was enabled"
-
 static const struct check checks[] = {
-	{ "machine", "a task that migrates", COUNTS, migrates, NEED_CPUS },
-	{ "machine", "a task that migrates and is sampled", COUNTS, migrates_sampling,
+	{ "machine", "a task that migrates", COUNTED, migrates, NEED_CPUS },
+	{ "machine", "a task that migrates and is sampled", COUNTED, migrates_sampling,
 	  NEED_CPUS | NEED_SAMPLING },
 	{ "machine", "events of other CPUs",
-	  MAN "pid == -1 and cpu >= 0: measures all tasks on the CPU", other_cpus,
+	  MAN "pid == -1 and cpu >= 0: \"This measures all processes/threads on the specified CPU.\"",
+	  other_cpus,
 	  NEED_CPUS | NEED_CPU_WIDE },
-	{ "machine", "opened and closed by eight threads", COUNTS, many_threads },
-	{ "machine", "closed in a storm", COUNTS, closed_in_a_storm, NEED_SAMPLING },
-	{ "machine", "a CPU goes off line and comes back", COUNTS, cpu_goes_away,
+	{ "machine", "opened and closed by eight threads", COUNTED, many_threads },
+	{ "machine", "closed in a storm", COUNTED, closed_in_a_storm, NEED_SAMPLING },
+	{ "machine", "a CPU goes off line and comes back", COUNTED, cpu_goes_away,
 	  NEED_CPUS | NEED_CPU_WIDE | NEED_DISRUPT },
-	{ "machine", "suspended and resumed", COUNTS, sleeps, NEED_DISRUPT },
+	{ "machine", "suspended and resumed", COUNTED, sleeps, NEED_DISRUPT },
 	{ "machine", "its module is not unloaded under an event",
-	  "delete_module(2): EWOULDBLOCK: other modules or users depend on this module", unload,
+	  "delete_module(2), man-pages 6.03: EWOULDBLOCK: \"O_NONBLOCK was specified in flags, but the reference count of this module is nonzero\"",
+	  unload,
 	  NEED_PMU | NEED_DISRUPT },
 };
 

@@ -309,14 +309,18 @@ static void exclusive_alone(void)
 
 static const struct check checks[] = {
 	{ "multiplex", "twice as many events as counters",
-	  MAN "time_running: the count can be scaled when events share counters", turns },
+	  MAN "\"In that case the events run only part of the time and the time_enabled and time running values can be used to scale an estimated value for the count.\"",
+	  turns },
 	{ "multiplex", "groups take turns", SCHEDULED, groups_take_turns, NEED_GROUPS },
 	{ "multiplex", "pinned without a counter reads as end of file",
-	  MAN "pinned: if it cannot be put onto the CPU, reads return end-of-file", pinned_ends },
+	  MAN "\"If a pinned counter cannot be put onto the CPU (e.g., because there are not enough hardware counters or because of a conflict with some other event), then the counter goes into an 'error' state, where reads return end-of-file (i.e., read(2) returns 0) until the counter is subsequently enabled or disabled.\"",
+	  pinned_ends },
 	{ "multiplex", "pinned never waits",
-	  MAN "pinned: the counter should always be on the CPU if at all possible", pinned_stays },
+	  MAN "\"The pinned bit specifies that the counter should always be on the CPU if at all possible.\"",
+	  pinned_stays },
 	{ "multiplex", "exclusive runs alone",
-	  MAN "exclusive: it should be the only group using the CPU's counters", exclusive_alone },
+	  MAN "\"The exclusive bit specifies that when this counter's group is on the CPU, it should be the only group using the CPU's counters.\"",
+	  exclusive_alone },
 };
 
 const struct check_list multiplex_checks = { checks, ARRAY_SIZE(checks) };

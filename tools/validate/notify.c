@@ -178,18 +178,22 @@ static void watermark(void)
 
 static const struct check checks[] = {
 	{ "sample", "PERF_EVENT_IOC_REFRESH",
-	  MAN "PERF_EVENT_IOC_REFRESH: enables for N overflows, after which it is disabled",
+	  MAN "PERF_EVENT_IOC_REFRESH: \"Non-inherited overflow counters can use this to enable a counter for a number of overflows specified by the argument, after which it is disabled.\"",
 	  refresh, NEED_SAMPLING },
 	{ "sample", "a signal for each overflow",
-	  MAN "signal on overflow: fcntl(F_SETSIG) and O_ASYNC", signal_each, NEED_SAMPLING },
+	  MAN "\"Alternatively, the overflow events can be captured via sa signal handler, by enabling I/O signaling on the file descriptor\"",
+	  signal_each, NEED_SAMPLING },
 	{ "sample", "sigtrap",
-	  MAN "sigtrap: synchronous SIGTRAP on event overflow, with sig_data", sigtrap,
+	  MAN "sigtrap: \"This enables synchronous signal delivery of SIGTRAP on event overflow.\", sig_data: \"This data will be copied to user's signal handler (through si_perf in the siginfo_t) to disambiguate which event triggered the signal.\"",
+	  sigtrap,
 	  NEED_SAMPLING },
 	{ "sample", "wakeup_events",
-	  MAN "wakeup_events: how many samples happen before an overflow notification", wakeups,
+	  MAN "\"This union sets how many samples (wakeup_events) or bytes (wakeup_watermark) happen before an overflow notification happens.\"",
+	  wakeups,
 	  NEED_SAMPLING },
 	{ "sample", "wakeup_watermark",
-	  MAN "wakeup_watermark: how many bytes happen before an overflow notification", watermark,
+	  MAN "\"If set, have an overflow notification happen when we cross the wakeup_watermark boundary.\"",
+	  watermark,
 	  NEED_SAMPLING },
 };
 

@@ -215,19 +215,19 @@ static void while_sampling(void)
 
 static const struct check checks[] = {
 	{ "page", "the page of a disabled event",
-	  MAN "struct perf_event_mmap_page: index 0 and offset is the count when it is not on a counter",
+	  MAN "offset: \"When using rdpmc for reads this offset value must be added to the one returned by rdpmc to get the current total event count.\", time_enabled: \"Time the event was active.\", time_running: \"Time the event was running.\"",
 	  at_rest },
 	{ "page", "the time that the page tells",
-	  MAN "cap_user_time: the time can be computed from time_mult, time_shift, time_offset",
+	  MAN "\"these fields can be used to compute the time delta since time_enabled (in nanoseconds) using rdtsc or similar.\"",
 	  times_from_the_page },
 	{ "page", "counters read from user space",
-	  MAN "cap_user_rdpmc: the count is offset + pmc, sign-extended from pmc_width bits",
+	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
 	  from_user_space },
 	{ "page", "counters read from user space after a reset",
-	  MAN "cap_user_rdpmc: the count is offset + pmc, sign-extended from pmc_width bits",
+	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
 	  after_a_reset },
 	{ "page", "counters read from user space while they sample",
-	  MAN "cap_user_rdpmc: the count is offset + pmc, sign-extended from pmc_width bits",
+	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
 	  while_sampling, NEED_SAMPLING },
 };
 

@@ -189,13 +189,13 @@ static void loads(void)
 
 static const struct check checks[] = {
 	{ "precise", "instructions at their place, and said to be",
-	  MAN "precise_ip: 2 SAMPLE_IP requested to have 0 skid. See also the description of PERF_RECORD_MISC_EXACT_IP",
+	  MAN "\"SAMPLE_IP must have 0 skid. See also the description of PERF_RECORD_MISC_EXACT_IP.\", \"This indicates that the content of PERF_SAMPLE_IP points to the actual instruction that triggered the event.\"",
 	  place, NEED_SAMPLING },
 	{ "precise", "stores: place, address and registers",
-	  MAN "PERF_SAMPLE_REGS_INTR: (i.e., PEBS on Intel x86) and precise_ip is set higher than zero then the register values returned are those captured by hardware at the time of the sampled instruction's retirement",
+	  MAN "\"If the CPU supports hardware sampling of register state (i.e., PEBS on Intel x86) and precise_ip is set higher than zero then the register values returned are those captured by hardware at the time of the sampled instruction's retirement.\"",
 	  stores, NEED_SAMPLING | NEED_PMU },
 	{ "precise", "loads: place, address and registers",
-	  MAN "PERF_SAMPLE_ADDR: Records an address, if applicable",
+	  MAN "PERF_SAMPLE_ADDR: \"Records an address, if applicable.\"",
 	  loads, NEED_SAMPLING | NEED_PMU },
 };
 

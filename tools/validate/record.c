@@ -234,19 +234,20 @@ static void of_a_cgroup(void)
 
 static const struct check checks[] = {
 	{ "field", "FORK and EXIT of a child",
-	  MAN "PERF_RECORD_EXIT: This record indicates a process exit event", forks_and_exits,
+	  MAN "PERF_RECORD_EXIT: \"This record indicates a process exit event.\", PERF_RECORD_FORK: \"This record indicates a fork event.\"",
+	  forks_and_exits,
 	  NEED_SAMPLING },
 	{ "field", "CODE_PAGE_SIZE and DATA_PAGE_SIZE",
-	  MAN "PERF_SAMPLE_CODE_PAGE_SIZE: Records page size of ip like in PERF_SAMPLE_IP",
+	  MAN "\"Records page size of ip like in PERF_SAMPLE_IP.\", \"Records page size of data like in PERF_SAMPLE_ADDR.\"",
 	  page_sizes, NEED_SAMPLING },
 	{ "field", "sample_max_stack",
-	  MAN "sample_max_stack: how many stack frames to report when generating the callchain",
+	  MAN "\"When sample_type includes PERF_SAMPLE_CALLCHAIN, this field specifies how many stack frames to report when generating the callchain.\"",
 	  short_chains, NEED_SAMPLING },
 	{ "identity", "caps/max_precise",
-	  "Documentation/ABI/testing/sysfs-bus-event_source-devices-caps: max_precise: highest supported precise level",
+	  "Documentation/ABI/testing/sysfs-bus-event_source-devices-caps, Linux 6.12: \"Attribute group to describe the capabilities exposed for a particular pmu.\"",
 	  levels_of_precision, NEED_PMU | NEED_SAMPLING },
 	{ "task", "an event of a cgroup",
-	  MAN "PERF_FLAG_PID_CGROUP: the event is measured only if the thread running on the monitored CPU belongs to the designated container (cgroup)",
+	  MAN "\"the event is measured only if the thread running on the monitored CPU belongs to the designated container (cgroup).\"",
 	  of_a_cgroup, NEED_CPU_WIDE | NEED_DISRUPT },
 };
 

@@ -91,7 +91,7 @@ static void throttled(void)
 	close_sampling(&ring, fd);
 }
 
-#define EXACT_AFTER MAN "perf_event_max_sample_rate: overflows above it are throttled"
+#define EXACT_AFTER MAN "perf_event_max_sample_rate: \"This sets the maximum sample rate.\""
 
 static const struct check checks[] = {
 	{ "storm", "periods of 1 and 100, user space", EXACT_AFTER, storm_user,
@@ -99,7 +99,8 @@ static const struct check checks[] = {
 	{ "storm", "periods of 1 and 100, user space and kernel", EXACT_AFTER, storm_kernel,
 	  NEED_SAMPLING | NEED_KERNEL | NEED_DISRUPT },
 	{ "storm", "throttled and unthrottled",
-	  MAN "PERF_RECORD_THROTTLE: the event was stopped as it overflowed too often", throttled,
+	  MAN "PERF_RECORD_THROTTLE, PERF_RECORD_UNTHROTTLE: \"This record indicates a throttle/unthrottle event.\"",
+	  throttled,
 	  NEED_SAMPLING | NEED_DISRUPT },
 };
 

@@ -17,8 +17,11 @@
 #include "ring.h"
 #include "task.h"
 
-#define MAN	"perf_event_open(2): "
-#define ABI	"Documentation/ABI/testing: "
+/*
+ * Where the sentences of rules stand, between quotation marks in them as the page has them, but for
+ * what "[...]" leaves out.
+ */
+#define MAN	"perf_event_open(2), man-pages 6.03: "
 
 /* What a check needs, or is skipped for. */
 #define NEED_SAMPLING	(1U << 0)
@@ -53,7 +56,11 @@ struct check_list {
 	unsigned int nr;
 };
 
-#define SCHEDULED	MAN "an event group is scheduled onto the CPU as a unit"
+#define SCHEDULED	MAN "\"An event group is scheduled onto the CPU as a unit: it will be put onto the CPU only if all of the events in the group can be put onto the CPU.\""
+#define COUNTED	MAN \
+	"\"A counting event is one that is used for counting the aggregate number of events that occur.\""
+#define PERIODS	MAN \
+	"\"generates an overflow notification every N events, where N is given by sample_period.\""
 
 extern const struct check_list identity_checks, count_checks, task_checks, group_checks,
 	multiplex_checks, sample_checks, notify_checks, storm_checks, field_checks, ring_checks,

@@ -43,6 +43,51 @@ every_option_is_in_the_page()
 	done
 }
 
+# sentences: what rules quote, as "PAGE<tab>SENTENCE" lines
+sentences()
+{
+	"$tool" --list | grep -P '^\t' | sort -u | awk -v edition="man-pages 6.03: " '
+	{
+		page = ""
+		while (match($0, /[a-z_-]+\([0-9]\), man-pages 6\.03: |"[^"]*"/)) {
+			part = substr($0, RSTART, RLENGTH)
+			$0 = substr($0, RSTART + RLENGTH)
+			if (part !~ /^"/) {
+				page = part
+				sub(/\(.*/, "", page)
+			} else if (page) {
+				n = split(substr(part, 2, length(part) - 2), pieces, / *\[\.\.\.\] */)
+				for (i = 1; i <= n; i++)
+					if (pieces[i])
+						print page "\t" pieces[i]
+			}
+		}
+	}'
+}
+
+# Every rule is a sentence of a page of the edition that it names, word by word.
+rules_are_quoted()
+{
+	local page sentence pages
+
+	expect_equal "rules without a quotation" "$("$tool" --list | grep -P '^\t' | grep -v '"' |
+		grep -vc '^.drivers/perf/arm_pmu.c, arch/x86/')" 0
+	man --path perf_event_open >/dev/null 2>&1 &&
+		[[ $(man perf_event_open 2>/dev/null) == *"Linux man-pages 6.03"* ]] ||
+		skip "man-pages 6.03 are not installed (manpages-dev and man-db of Debian 12)"
+	sentences >"$work/sentences"
+	expect_true "there are sentences" test "$(wc -l <"$work/sentences")" -gt 80
+	mapfile -t pages < <(cut -f 1 "$work/sentences" | sort -u)
+	for page in "${pages[@]}"; do
+		MANWIDTH=20000 LC_ALL=C.UTF-8 man "$page" 2>/dev/null | col -b |
+			tr -s ' \t\n' ' ' >"$work/page-$page"
+	done
+	while IFS=$'\t' read -r page sentence; do
+		grep -qF -- "$sentence" "$work/page-$page" || echo "$page does not say: $sentence"
+	done <"$work/sentences" >"$work/unsaid"
+	expect_equal "sentences that are not in their page" "" "$(cat "$work/unsaid")"
+}
+
 # Without a PMU, or with one: JSON it is.
 json_always()
 {
@@ -213,9 +258,10 @@ gone()
 	return 1
 }
 
-plan 11
+plan 12
 check "it builds, static, and is installed with its page" build
 check "the manual page has every option of --help" every_option_is_in_the_page
+check "every rule is a sentence of its page" rules_are_quoted
 check "--json is JSON, with a PMU and without" json_always
 check "--report makes a page of results, and of two side by side" page
 check "what holds no results is refused" no_results
