@@ -38,7 +38,7 @@ static const char help[] =
 	"without --disrupt.\n"
 	"\n"
 	"  --pmu NAME      a PMU of /sys/bus/event_source/devices (without: generic events)\n"
-	"  --filter TEXT   only checks whose \"area: name\" has this text\n"
+	"  --filter TEXT   only checks whose \"area: name\" has this text; may be repeated\n"
 	"  --except TEXT   but none that has this one\n"
 	"  --disrupt       also change settings for a while, make storms, take CPUs off line,\n"
 	"                  suspend and try to unload the module; as root\n"
@@ -65,8 +65,12 @@ static void usage(FILE *out)
 	fputs(help, out);
 }
 
+#define MAX_FILTERS	16
+
 static struct {
-	const char *filter, *except, *save, *report, *against, *from;
+	const char *filters[MAX_FILTERS];
+	unsigned int nr_filters;
+	const char *except, *save, *report, *against, *from;
 	bool json, list, disrupt, patient;
 } options;
 
@@ -97,7 +101,12 @@ static bool parse_options(int argc, char **argv, int *status)
 			pmu.name = optarg;
 			break;
 		case 'f':
-			options.filter = optarg;
+			if (options.nr_filters == MAX_FILTERS) {
+				fprintf(stderr, "pmu-validate: more than %u filters.\n",
+					MAX_FILTERS);
+				return false;
+			}
+			options.filters[options.nr_filters++] = optarg;
 			break;
 		case 'e':
 			options.except = optarg;
@@ -150,6 +159,17 @@ static bool parse_options(int argc, char **argv, int *status)
 	return true;
 }
 
+/* Whether it has the text of any filter in its name; without one it has. */
+static bool is_chosen(const struct check *check)
+{
+	unsigned int i;
+
+	for (i = 0; i < options.nr_filters; i++)
+		if (is_called(check, options.filters[i]))
+			return true;
+	return !options.nr_filters;
+}
+
 /* The checks that were chosen, in order. */
 static const struct check **choose_checks(unsigned int *nr)
 {
@@ -159,8 +179,7 @@ static const struct check **choose_checks(unsigned int *nr)
 	*nr = 0;
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		for (j = 0; j < lists[i]->nr; j++)
-			if (*nr < ARRAY_SIZE(chosen) &&
-			    (!options.filter || is_called(&lists[i]->checks[j], options.filter)))
+			if (*nr < ARRAY_SIZE(chosen) && is_chosen(&lists[i]->checks[j]))
 				chosen[(*nr)++] = &lists[i]->checks[j];
 	return chosen;
 }
@@ -284,7 +303,7 @@ int main(int argc, char **argv)
 	checks = choose_checks(&nr);
 	if (!nr) {
 		fprintf(stderr, "pmu-validate: no check has '%s' in its name; see --list.\n",
-			options.filter);
+			options.filters[0]);
 		return 2;
 	}
 	if (options.list)
