@@ -71,6 +71,75 @@ static void forks_and_exits(void)
 	close_sampling(&ring, fd);
 }
 
+/* PERF_RECORD_READ without any read_format, and the ids */
+struct read_record {
+	struct perf_event_header header;
+	u32 pid, tid;
+	u64 value;
+	u32 own_pid, own_tid;
+	u64 own_time;
+	u64 id;
+};
+
+/*
+ * With inherit_stat a child's event tells what it has counted when it is taken off the child. Linux
+ * forgets that when the child exits, as the task is no longer known then (sync_child_event() of
+ * 6.12); it does not when remove_on_exec closes the event. An event that is not inherited keeps it
+ * from exchanging the events of parent and child instead of switching between them.
+ */
+static void read_of_child(void)
+{
+	const struct perf_event_header *header;
+	unsigned int reads = 0, wrong = 0;
+	struct perf_event_attr attr;
+	u64 id = 0, value = 0;
+	pid_t pid;
+	int fd, own;
+
+	run_on(pmu.cpu);
+	own = open_instructions();
+	attr_sampling(&attr, 1ULL << 40, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID);
+	attr.inherit = 1;
+	attr.inherit_stat = 1;
+	attr.remove_on_exec = 1;
+	attr.sample_id_all = 1;
+	fd = event_open(&attr, 0, pmu.cpu, -1, 0);
+	if (fd == -EINVAL) {
+		ktap_skip("remove_on_exec is not known to this kernel");
+		return;
+	}
+	if (!expect_true("an inherited event opens", fd >= 0) || ring_map(&ring, fd, PAGES))
+		return;
+	ioctl(fd, PERF_EVENT_IOC_ID, &id);
+	event_enable(fd);
+	pid = fork();
+	if (!pid) {
+		known_loop(ITERATIONS);
+		close(STDOUT_FILENO);
+		execl("/proc/self/exe", "pmu-validate", "--help", (char *)NULL);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+	event_disable(fd);
+	while ((header = ring_next(&ring))) {
+		const struct read_record *record = (const void *)header;
+
+		if (header->type != PERF_RECORD_READ)
+			continue;
+		if (!expect_eq("bytes of a READ", sizeof(*record), header->size))
+			break;
+		reads++;
+		value = record->value;
+		wrong += record->pid != (u32)pid || record->tid != (u32)pid || record->id != id;
+	}
+	expect_eq("READ records of the child", 1, reads);
+	expect_eq("those of another task or with a wrong id", 0, wrong);
+	/* A fork and an exec, too. */
+	expect_range("what it tells", LOOP, LOOP + LOOP / 2, value);
+	close(own);
+	close_sampling(&ring, fd);
+}
+
 static void page_sizes(void)
 {
 	const struct perf_event_header *header;
@@ -237,6 +306,9 @@ static const struct check checks[] = {
 	  MAN "PERF_RECORD_EXIT: \"This record indicates a process exit event.\", PERF_RECORD_FORK: \"This record indicates a fork event.\"",
 	  forks_and_exits,
 	  NEED_SAMPLING },
+	{ "field", "READ of a child's event that is closed",
+	  MAN "PERF_RECORD_READ: \"This record indicates a read event.\", inherit_stat: \"This bit enables saving of event counts on context switch for inherited tasks.\"",
+	  read_of_child, NEED_SAMPLING | NEED_CPU_WIDE },
 	{ "field", "CODE_PAGE_SIZE and DATA_PAGE_SIZE",
 	  MAN "\"Records page size of ip like in PERF_SAMPLE_IP.\", \"Records page size of data like in PERF_SAMPLE_ADDR.\"",
 	  page_sizes, NEED_SAMPLING },

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * beside.c - events beside others: that come and go, that overflow together, that are stopped
+ * in the kernel together; levels of cycles, and of a host without guests
+ */
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "validate.h"
+
+/*
+ * Each time one comes all are stopped, and started on a counter that may be another: it goes on as
+ * if nothing had been. Here the first event is closed, which had the best counter, and another kind
+ * comes, once for each counter.
+ */
+static void come_and_go(void)
+{
+	struct event_times times = { 0 };
+	struct perf_event_attr attr;
+	int others[MANY], nr, kept, i;
+
+	for (nr = 0; nr < (int)pmu.group - 1 && nr < MANY; nr++) {
+		others[nr] = open_instructions();
+		if (others[nr] < 0)
+			return;
+		event_enable(others[nr]);
+	}
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	kept = event_open_self(&attr, -1);
+	if (kept < 0)
+		return;
+	event_enable(kept);
+	for (i = 0; i < nr; i++) {
+		known_loop(ITERATIONS / 10);
+		close(others[i]);
+		if ((pmu.has & NEED_CYCLES) && i % 2 == 0)
+			attr_cycles(&attr);
+		else
+			attr_instructions(&attr);
+		others[i] = event_open_self(&attr, -1);
+		if (others[i] < 0)
+			return;
+		event_enable(others[i]);
+		known_loop(ITERATIONS / 10);
+	}
+	event_disable(kept);
+	event_read_times(kept, &times);
+	/* Some system calls in a round, of some tens of instructions in user space. */
+	expect_range("instructions while others came and went", nr * LOOP / 5,
+		     nr * LOOP / 5 + count_slack(nr * LOOP / 5) + nr * 1000, times.count);
+	expect_eq("time running of an event that there is always room for", times.enabled,
+		  times.running);
+	close_all(others, nr);
+	close(kept);
+}
+
+/*
+ * Events of a CPU run on when those of a task come, which perf core does not do to events of the
+ * same task: it stops them all first. So this is where a running event is moved. The first event,
+ * which had the best counter, is gone when the task's comes.
+ */
+static void cpu_beside_task(void)
+{
+	struct perf_event_attr attr;
+	int of_cpu[2], own, i;
+
+	run_on(pmu.cpu);
+	attr_instructions(&attr);
+	for (i = 0; i < 2; i++) {
+		of_cpu[i] = event_open(&attr, -1, pmu.cpu, -1, 0);
+		if (!expect_true("an event of a CPU opens", of_cpu[i] >= 0))
+			return;
+		event_enable(of_cpu[i]);
+	}
+	known_loop(ITERATIONS);
+	close(of_cpu[0]);
+	known_loop(ITERATIONS);
+	own = open_instructions();
+	event_enable(own);
+	known_loop(ITERATIONS);
+	event_disable(of_cpu[1]);
+	event_disable(own);
+	/* Of other tasks, too. */
+	expect_range("instructions of the CPU", 3 * LOOP, 100 * LOOP, event_read(of_cpu[1]));
+	expect_count("instructions of the task since its event came", LOOP, event_read(own));
+	close(own);
+	close(of_cpu[1]);
+}
+
+/* Whether every event has been on a counter for all the time that it was enabled. */
+static bool all_run(const int *fds, int nr)
+{
+	struct event_times times = { 0 };
+	bool all = true;
+	int i;
+
+	for (i = 0; i < nr; i++)
+		all &= event_read_times(fds[i], &times) && times.running == times.enabled;
+	return all;
+}
+
+/*
+ * Cycles may have a counter that nothing else can be on. Of two events of cycles one is there, the
+ * other on a counter that instructions could use. When the first is closed there is room for one
+ * more of instructions, if the other is moved.
+ */
+static void room_by_moving(void)
+{
+	struct event_times times = { 0 };
+	struct perf_event_attr attr;
+	int fds[MANY], nr, i;
+
+	for (nr = 0; nr <= (int)pmu.group && nr < MANY; nr++) {
+		if (nr < 2)
+			attr_cycles(&attr);
+		else
+			attr_instructions(&attr);
+		attr.read_format = FORMAT_TIMES;
+		attr.disabled = 0;
+		fds[nr] = event_open_self(&attr, -1);
+		if (fds[nr] < 0) {
+			close_all(fds, nr);
+			return;
+		}
+	}
+	known_loop(ITERATIONS);
+	if (!all_run(fds, nr)) {
+		ktap_skip("cycles have no counter of their own");
+		close_all(fds, nr);
+		return;
+	}
+	close(fds[0]);
+	fds[0] = event_open_self(&attr, -1);
+	for (i = 0; i < 20; i++)
+		known_loop(ITERATIONS);
+	expect_true("no event waits for a counter when there is one for each", all_run(fds, nr));
+	event_disable(fds[0]);
+	event_read_times(fds[0], &times);
+	expect_range("instructions of the last event", 20 * LOOP,
+		     20 * LOOP + count_slack(20 * LOOP) + nr * 1000, times.count);
+	close_all(fds, nr);
+}
+
+#define PERIOD	20011
+
+/* They count the same from the same instruction on, and so overflow at the same one. */
+static void overflow_together(void)
+{
+	static struct ring rings[MANY];
+	struct perf_event_attr attr;
+	int fds[MANY] = { -1 }, nr, i;
+
+	for (nr = 0; nr < (int)pmu.group && nr < MANY; nr++) {
+		attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
+		attr.disabled = !nr;
+		fds[nr] = event_open_self(&attr, nr ? fds[0] : -1);
+		if (fds[nr] < 0 || ring_map(&rings[nr], fds[nr], 16))
+			return;
+	}
+	event_enable(fds[0]);
+	known_loop(2 * ITERATIONS);
+	event_disable(fds[0]);
+	for (i = 0; i < nr; i++) {
+		struct ring_sum sum = { 0 };
+		u64 periods = event_read(fds[i]) / PERIOD;
+
+		expect_range("count of each", 2 * LOOP, 2 * LOOP + count_slack(2 * LOOP) + 1000,
+			     event_read(fds[i]));
+		ring_drain(&rings[i], &attr, &sum);
+		if (!sum.throttles)
+			expect_range("samples of each", periods - 1, periods + 1, sum.samples);
+		ring_unmap(&rings[i]);
+	}
+	close_all(fds, nr);
+}
+
+/*
+ * The overflow of a counter may be served with that of another one that interrupts. Events that only
+ * count are put before the one that samples, one more in each round: its counter is another then.
+ */
+static void samples_alone(void)
+{
+	struct perf_event_attr attr;
+	static struct ring ring;
+	int fds[MANY], nr, i;
+
+	for (nr = 0; nr < (int)pmu.group && nr < MANY; nr++) {
+		struct ring_sum sum = { 0 };
+
+		for (i = 0; i < nr; i++) {
+			fds[i] = open_instructions();
+			event_enable(fds[i]);
+		}
+		attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
+		fds[nr] = open_sampling(&ring, &attr, 16);
+		if (fds[nr] < 0)
+			return;
+		event_enable(fds[nr]);
+		known_loop(ITERATIONS / 2);
+		event_disable(fds[nr]);
+		ring_drain(&ring, &attr, &sum);
+		if (!sum.throttles)
+			expect_range("samples of the last event", LOOP / 2 / PERIOD - 1,
+				     LOOP / 2 / PERIOD + 1, sum.samples);
+		ring_unmap(&ring);
+		close_all(fds, nr + 1);
+	}
+}
+
+/*
+ * Of user space and kernel, so that what the kernel does between stopping one event and the next
+ * would be in one count and not in the other. The PMU is stopped by a context switch, by opening
+ * another event and by an overflow of the leader. Off icount some instructions are allowed for each
+ * of those, fewer than it takes to stop an event by itself.
+ */
+#define STOPS		200
+#define BETWEEN		16
+
+static void same_instructions(void)
+{
+	const struct timespec nap = { .tv_nsec = 100000 };
+	struct perf_event_attr attr;
+	u64 first, slack;
+	static struct ring ring;
+	int fds[MANY] = { -1 }, nr, i;
+
+	for (nr = 0; nr < (int)pmu.group && nr < MANY; nr++) {
+		attr_instructions(&attr);
+		attr.exclude_kernel = 0;
+		attr.disabled = !nr;
+		if (!nr) {
+			attr.sample_period = PERIOD;
+			attr.sample_type = PERF_SAMPLE_IP;
+		}
+		fds[nr] = event_open_self(&attr, nr ? fds[0] : -1);
+		if (fds[nr] < 0 || (!nr && ring_map(&ring, fds[0], 16))) {
+			close_all(fds, nr);
+			return;
+		}
+	}
+	event_enable(fds[0]);
+	for (i = 0; i < STOPS; i++) {
+		known_loop(ITERATIONS / 100);
+		nanosleep(&nap, NULL);
+	}
+	event_disable(fds[0]);
+	first = event_read(fds[0]);
+	slack = pmu.exact ? 0 : BETWEEN * (2 * STOPS + first / PERIOD);
+	expect_range("instructions of the leader", STOPS * LOOP / 100, 1000 * LOOP, first);
+	for (i = 1; i < nr; i++)
+		expect_range("instructions of a member", first - slack, first + slack,
+			     event_read(fds[i]));
+	ring_unmap(&ring);
+	close_all(fds, nr);
+}
+
+/*
+ * Of cycles, whose counter may have a filter of its own: a cycle is of the user or of the kernel,
+ * but for those that the change from one to the other takes.
+ */
+static void cycles_add_up(void)
+{
+	struct perf_event_attr attr;
+	int fds[3], i;
+	u64 sum, both;
+
+	attr_cycles(&attr);
+	fds[0] = event_open_self(&attr, -1);
+	attr.disabled = 0;
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	fds[1] = event_open_self(&attr, fds[0]);
+	attr.exclude_user = 0;
+	fds[2] = event_open_self(&attr, fds[0]);
+	if (fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0) {
+		event_enable(fds[0]);
+		for (i = 0; i < 10000; i++)
+			syscall(SYS_getppid);
+		event_disable(fds[0]);
+		sum = event_read(fds[0]) + event_read(fds[1]);
+		both = event_read(fds[2]);
+		expect_range("cycles of both levels", sum - sum / 20, sum + sum / 20, both);
+	}
+	close_all(fds, 3);
+}
+
+/*
+ * Where no guest has ever run there is nothing to count. Others than x86 may ignore the setting,
+ * and in a guest it "does not change counts".
+ */
+static void guests_alone(void)
+{
+	struct perf_event_attr attr;
+	u64 count;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.exclude_host = 1;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (!expect_true("exclude_host is taken or EINVAL, EOPNOTSUPP",
+			 fd >= 0 || fd == -EINVAL || fd == -EOPNOTSUPP) || fd < 0)
+		return;
+	count = event_count_loop(fd, ITERATIONS);
+	if (count)
+		expect_count("instructions, where they are not none", LOOP, count);
+	close(fd);
+}
+
+static const struct check checks[] = {
+	{ "count", "it goes on while others come and go", COUNTED, come_and_go, NEED_GROUPS },
+	{ "count", "an event of a CPU goes on beside those of tasks", COUNTED, cpu_beside_task,
+	  NEED_CPU_WIDE | NEED_GROUPS },
+	{ "multiplex", "an event is moved to make room for another",
+	  MAN "\"Multiplexing happens if the number of events is more than the number of available PMU counter slots.\"",
+	  room_by_moving, NEED_GROUPS | NEED_CYCLES },
+	{ "sample", "a group that overflows together", PERIODS, overflow_together,
+	  NEED_SAMPLING | NEED_GROUPS },
+	{ "sample", "samples on every counter by itself", PERIODS, samples_alone, NEED_SAMPLING },
+	{ "group", "members count the same instructions",
+	  MAN "\"the values of the member events can be meaningfully compared [...] since they have counted events for the same set of executed instructions.\"",
+	  same_instructions, NEED_SAMPLING | NEED_KERNEL | NEED_GROUPS },
+	{ "count", "cycles of user and kernel add up",
+	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
+	  cycles_add_up, NEED_CYCLES | NEED_KERNEL | NEED_GROUPS },
+	{ "count", "exclude_host counts none without guests",
+	  MAN "exclude_host: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), only measure events happening inside a guest instance.\"",
+	  guests_alone },
+};
+
+const struct check_list beside_checks = { checks, ARRAY_SIZE(checks) };
