@@ -37,12 +37,12 @@ log_says()
 	fi
 }
 
-# Without NMIs they come where interrupts are enabled again.
+# Without NMIs they come where interrupts are enabled again. From some kernel on a thread writes.
 with_interrupts_off()
 {
 	kernel_symbols shown
 	dmesg -n 8
-	perf record -c 2003 -e "$PMU/$INSTRUCTIONS/k" -o /tmp/perf.data /tmp/messages \
+	perf record -a -c 2003 -e "$PMU/$INSTRUCTIONS/k" -o /tmp/perf.data /tmp/messages \
 		>/tmp/out 2>&1 || { cat /tmp/out; return 1; }
 	dmesg -n 5
 	samples >/tmp/seen
