@@ -177,8 +177,9 @@ static void overflow_together(void)
 }
 
 /*
- * The overflow of a counter may be served with that of another one that interrupts. Events that only
- * count are put before the one that samples, one more in each round: its counter is another then.
+ * The overflow of a counter may be served with that of another one that interrupts. Events that
+ * only count are put before the one that samples, one more in each round: its counter is another
+ * then.
  */
 static void samples_alone(void)
 {

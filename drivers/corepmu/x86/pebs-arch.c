@@ -129,7 +129,8 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 		u64 cfg_c = 0;
 
 		event = cpuc->events[idx];
-		if (event && (event->hw.flags & COREPMU_EVENT_RELOAD) && !x86_pebs_is_precise(event))
+		if (event && (event->hw.flags & COREPMU_EVENT_RELOAD) &&
+		    !x86_pebs_is_precise(event))
 			continue;
 		if (enable & BIT_ULL(idx))
 			cfg_c = CFG_C_EN | x86_pebs_arch_groups(x86_pebs_data(event)) |
