@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * records.h - what the driver's parsers of records need of the kernel, in a program
+ */
+#ifndef HOST_RECORDS_H
+#define HOST_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define BIT(nr)			(1UL << (nr))
+#define BIT_ULL(nr)		(1ULL << (nr))
+#define GENMASK_ULL(h, l)	((~0ULL << (l)) & (~0ULL >> (63 - (h))))
+#define FIELD_GET(mask, value)	(((value) & (mask)) >> __builtin_ctzll(mask))
+#define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#undef __always_inline
+#define __always_inline		inline __attribute__((always_inline))
+#define __ffs64(x)		__builtin_ctzll(x)
+
+struct page;
+struct perf_event;
+struct pt_regs;
+struct corepmu_cpu;
+struct corepmu_precise_backend;
+
+#endif /* HOST_RECORDS_H */
