@@ -53,6 +53,7 @@ static struct {
 	const char *verbose;
 	uint64_t lose;
 	uint64_t delay;
+	uint64_t skid;
 	uint64_t spurious;
 	uint64_t wrong_cpu;
 	const char *stuck;
@@ -76,6 +77,7 @@ static const struct option options[] = {
 	{ .name = "brbe",		 .number = &opt.brbe },
 	{ .name = "kind",		 .text = &opt.kind },
 	{ .name = "spi",		 .number = &opt.spi },
+	{ .name = "skid",		 .number = &opt.skid },
 	{ .name = "stats",		 .text = &opt.stats },
 	{ .name = "verbose",		 .text = &opt.verbose },
 }, faults[] = {
@@ -431,11 +433,14 @@ static int check_faults(const struct qemu_info *info)
 {
 	if (opt.wrong_cpu && info->max_vcpus < 2)
 		return plugin_refuse("'fault=wrong-cpu-pmi' needs another CPU");
+	if (opt.skid && opt.spurious)
+		return plugin_refuse("'skid' and 'fault=spurious-pmi' both put interrupts off: one of them alone");
 	deliver_config = (struct deliver_config) {
 		.lose		= opt.lose,
 		.delay		= opt.delay,
 		.spurious	= opt.spurious,
 		.wrong_cpu	= opt.wrong_cpu,
+		.skid		= opt.skid,
 		.cpus		= info->smp_vcpus,
 		.take		= arm64_deliver_take,
 		.set_alarm	= set_alarm,

@@ -48,11 +48,11 @@ static void deliver_to(unsigned int vcpu, bool due)
 		pmu_qemu_work(vcpu, take);
 }
 
-static void deliver_later(unsigned int vcpu, bool due)
+static void deliver_later(unsigned int vcpu, bool due, uint64_t instructions)
 {
 	deliveries[vcpu].alarm_set = true;
 	deliveries[vcpu].alarm_due = due;
-	deliver_config.set_alarm(vcpu, DELIVER_LATER);
+	deliver_config.set_alarm(vcpu, instructions);
 }
 
 static bool is_due(const struct delivery *d, uint64_t every)
@@ -72,21 +72,26 @@ void deliver_interrupt(unsigned int vcpu)
 
 	if (__atomic_load_n(&d->pending, __ATOMIC_RELAXED))
 		return;
+	/* One that is on its way for so long tells of this overflow, too. */
+	if (deliver_config.skid && d->alarm_set)
+		return;
 	d->signalled++;
 
 	if (is_due(d, deliver_config.lose)) {
 		d->lost++;
 	} else if (is_due(d, deliver_config.delay) && !d->alarm_set) {
 		d->delayed++;
-		deliver_later(vcpu, true);
+		deliver_later(vcpu, true, DELIVER_LATER);
 	} else if (is_due(d, deliver_config.wrong_cpu)) {
 		d->misdirected++;
 		deliver_to((vcpu + 1) % deliver_config.cpus, false);
+	} else if (deliver_config.skid) {
+		deliver_later(vcpu, true, deliver_config.skid);
 	} else {
 		deliver_to(vcpu, true);
 		if (is_due(d, deliver_config.spurious) && !d->alarm_set) {
 			d->spurious++;
-			deliver_later(vcpu, false);
+			deliver_later(vcpu, false, DELIVER_LATER);
 		}
 	}
 }

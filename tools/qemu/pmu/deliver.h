@@ -15,6 +15,7 @@
  * @delay: is delayed
  * @spurious: is followed by another, without cause
  * @wrong_cpu: goes to the next CPU
+ * @skid: instructions after the overflow that each comes, which is no fault
  * @cpus: how many CPUs there are
  * @take: an interrupt has arrived; @due is false if nothing in this CPU has
  *	caused it. In work of the vCPU, which may touch its devices.
@@ -25,6 +26,7 @@ struct deliver_config {
 	uint64_t delay;
 	uint64_t spurious;
 	uint64_t wrong_cpu;
+	uint64_t skid;
 	unsigned int cpus;
 	void (*take)(unsigned int vcpu, bool due);
 	void (*set_alarm)(unsigned int vcpu, uint64_t instructions);

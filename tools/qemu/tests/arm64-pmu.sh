@@ -100,7 +100,7 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 46
+begin 47
 
 # ---- registers, without QEMU ----
 
@@ -229,6 +229,9 @@ cpu0.pmi.signalled -ge 254
 cpu0.pmi.raised -ge 254
 cpu0.pmi.causeless = 0" max ",counters=4"
 
+guest_test "skid=" values "event.skid -ge 100
+event.skid -le 130
+end = 1" max ",skid=100"
 guest_test "fault=lose-pmi" values "event.pending = 0
 event.flag = 1
 event.interrupts = 0

@@ -101,7 +101,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 76
+begin 77
 
 # ---- registers, without QEMU ----
 
@@ -286,6 +286,10 @@ cpu0.pmi.nmi = 200
 cpu0.pmi.fixed = 200
 cpu0.pmi.masked = 1" Skylake-Client ",model=intel-v2"
 
+guest_test "skid=" values "nmi.skid -ge 100
+nmi.skid -le 102
+nmi.interrupts -ge 180
+end = 1" Skylake-Client ",skid=100"
 guest_test "fault=lose-pmi" stats "cpu0.pmi.nmi = 0
 cpu0.pmi.lost -ge 3" Skylake-Client ",fault=lose-pmi:1"
 guest_test "fault=delay-pmi" stats "cpu0.pmi.delayed -ge 10

@@ -70,6 +70,7 @@ static struct {
 	const char *stuck;
 	uint64_t lose;
 	uint64_t delay;
+	uint64_t skid;
 	uint64_t spurious;
 	uint64_t wrong_cpu;
 	bool sticky_status;
@@ -121,6 +122,7 @@ static const struct option options[] = {
 	{ .name = "pebs-fragments", .number = &opt.pebs_fragments },
 	{ .name = "ibs",	 .text = &opt.ibs },
 	{ .name = "reload",	 .text = &opt.reload },
+	{ .name = "skid",	 .number = &opt.skid },
 	{ .name = "stats",	 .text = &opt.stats },
 	{ .name = "verbose",	 .text = &opt.verbose },
 }, faults[] = {
@@ -579,11 +581,14 @@ static int check_faults(const struct qemu_info *info)
 {
 	if (opt.wrong_cpu && info->max_vcpus < 2)
 		return plugin_refuse("'fault=wrong-cpu-pmi' needs another CPU");
+	if (opt.skid && opt.spurious)
+		return plugin_refuse("'skid' and 'fault=spurious-pmi' both put interrupts off: one of them alone");
 	deliver_config = (struct deliver_config) {
 		.lose		= opt.lose,
 		.delay		= opt.delay,
 		.spurious	= opt.spurious,
 		.wrong_cpu	= opt.wrong_cpu,
+		.skid		= opt.skid,
 		.cpus		= info->smp_vcpus,
 		.take		= x86_deliver_take,
 		.set_alarm	= set_alarm,
