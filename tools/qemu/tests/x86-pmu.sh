@@ -101,7 +101,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 77
+begin 78
 
 # ---- registers, without QEMU ----
 

@@ -144,7 +144,7 @@ said_by()
 	*,standin) options+=(--modparam standin=1) ;;
 	*,named) pmus='corepmu*' ;;
 	esac
-	scripts/run-guest --arch "$1" --kernel "$3" "${options[@]}" --mode "$mode" \
+	scripts/run-guest --arch "$1" --kernel "$3" "${options[@]}" --mode "$mode" --timeout 1200 \
 		--log "$work/console" -- "PMUS='$pmus'; $commands" >"$work/out" 2>&1 || {
 		tail -n 20 "$work/out"
 		return 1
