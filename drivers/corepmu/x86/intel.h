@@ -32,7 +32,7 @@ enum intel_uarch_id {
 	UARCH_TREMONT,
 	UARCH_GRACEMONT,	/* Alder Lake, Alder Lake-N */
 	UARCH_CRESTMONT,	/* Meteor Lake, Sierra Forest, Grand Ridge, Arrow Lake H */
-	UARCH_SKYMONT,		/* Lunar and Arrow Lake; Darkmont: Panther Lake, Clearwater Forest */
+	UARCH_SKYMONT,		/* Lunar, Arrow Lake; Darkmont: Panther Lake, Clearwater Forest */
 	NR_UARCHES
 };
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/cdefs.h>
 
 typedef uint8_t u8;
 typedef uint16_t u16;
@@ -18,10 +19,8 @@ typedef uint64_t u64;
 #define BIT_ULL(nr)		(1ULL << (nr))
 #define GENMASK_ULL(h, l)	((~0ULL << (l)) & (~0ULL >> (63 - (h))))
 #define FIELD_GET(mask, value)	(((value) & (mask)) >> __builtin_ctzll(mask))
-#define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
+#define min_t(type, a, b)	({ type a_ = (a), b_ = (b); a_ < b_ ? a_ : b_; })
 #define unlikely(x)		__builtin_expect(!!(x), 0)
-#undef __always_inline
-#define __always_inline		inline __attribute__((always_inline))
 #define __ffs64(x)		__builtin_ctzll(x)
 
 struct page;
