@@ -122,7 +122,7 @@ struct corepmu_second {
  * @branch_users: events whose samples have branch records
  * @precise_users: events whose samples are made of records that the hardware writes
  * @reload_users: events placed that have COREPMU_EVENT_RELOAD
- * @extras: both of them at once: not 0 if either is not
+ * @extras: these three at once: not 0 if any of them is not
  * @branches: branch records of this CPU, NULL where the hardware has none
  * @shared_select: what a register holds that selects for several counters
  * @events: the event on each counter; of a pair only the upper has one
