@@ -408,9 +408,9 @@ static void one_overflow(struct bench *b, struct perf_event *event, u64 gap, u64
 }
 
 /*
- * The limiter: when overflows take more than half of a window of 10 ms, short
+ * The limiter: when overflows take more than a third of a window of 10 ms, short
  * periods are stretched, further from window to window; when they take less than
- * an eighth, less far again.
+ * a twelfth, less far again.
  */
 static void overflow_limiter(struct kunit *test)
 {
@@ -440,8 +440,8 @@ static void overflow_limiter(struct kunit *test)
 
 	/* Neither much nor little: all stays as it is. */
 	one_overflow(b, event, 7 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
-	one_overflow(b, event, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
-	one_overflow(b, event, 35 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
+	one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	one_overflow(b, event, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(20));
 
 	/* The machine breathes: step by step back to what was asked for. */
@@ -450,6 +450,10 @@ static void overflow_limiter(struct kunit *test)
 		one_overflow(b, event, 20 * NSEC_PER_MSEC, 1);
 	}
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
+
+	/* Four tenths, and as much for entering and leaving interrupts: hardly anything is left. */
+	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16);
 	end(event);
 }
 
