@@ -95,6 +95,22 @@ void corepmu_branch_wipe(struct corepmu_cpu *cpuc)
 	own(branches);
 }
 
+/**
+ * corepmu_branch_renew() - no record is left of what the hardware has recorded so far
+ * @cpuc: this CPU's state; the hardware records what is wanted
+ *
+ * As corepmu_branch_wipe() between a stop and a start. IRQs off, or NMI.
+ */
+void corepmu_branch_renew(struct corepmu_cpu *cpuc)
+{
+	struct corepmu_branches *branches = cpuc->branches;
+
+	branches->task = NULL;
+	barrier();
+	to_backend(cpuc)->renew(cpuc);
+	own(branches);
+}
+
 /* Stacks of calls */
 
 /* The stack of @task: under the lock, or with IRQs off. */

@@ -300,8 +300,11 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 	u64 wanted = branches->wanted | event->hw.branch_reg.config;
 
 	/* Branches of these kinds would be missing among the records that there are. */
-	if (wanted != branches->wanted)
+	if (wanted != branches->wanted) {
 		branches->stale = true;
+		if (branches->recording)
+			corepmu_branch_stop(cpuc);
+	}
 	branches->wanted = wanted;
 	barrier();
 	cpuc->branch_users++;
@@ -353,22 +356,12 @@ struct corepmu_cpu *corepmu_branch_this_cpu(void)
 	return this_cpu_read(branch_cpuc);
 }
 
-/**
- * corepmu_branch_switch() - perf core has switched tasks
- * @sched_in: to the current one; or it is about to be switched away from
- *
- * IRQs off.
- */
-void corepmu_branch_switch(bool sched_in)
+/* Not inline: most switches have no stack of calls and find the PMU disabled. */
+static noinline void branch_switch(struct corepmu_cpu *cpuc, bool sched_in)
 {
-	struct corepmu_cpu *cpuc = this_cpu_read(branch_cpuc);
-	bool resume;
-
-	if (!cpuc)
-		return;
-
 	/* Before 6.2 perf core may have disabled the PMU of an earlier load in place of this. */
-	resume = cpuc->running;
+	bool resume = cpuc->running;
+
 	if (resume)
 		corepmu_stop_cpu(cpuc);
 	if (sched_in)
@@ -379,7 +372,60 @@ void corepmu_branch_switch(bool sched_in)
 		corepmu_start_cpu(cpuc);
 }
 
+/**
+ * corepmu_branch_switch() - perf core has switched tasks
+ * @sched_in: to the current one; or it is about to be switched away from
+ *
+ * IRQs off.
+ */
+void corepmu_branch_switch(bool sched_in)
+{
+	struct corepmu_cpu *cpuc = this_cpu_read(branch_cpuc);
+
+	if (!cpuc)
+		return;
+	if ((cpuc->branches->wanted & COREPMU_BRANCH_CALL_STACK) || cpuc->running)
+		branch_switch(cpuc, sched_in);
+	else if (sched_in)
+		cpuc->branches->stale = true;
+}
+
 /* The hardware */
+
+/**
+ * corepmu_branch_stop() - have the hardware record nothing
+ * @cpuc: the CPU's state; it has events that want records
+ *
+ * The PMU stands still. Not inline: corepmu_branch_pause() stops nothing as a rule.
+ */
+noinline void corepmu_branch_stop(struct corepmu_cpu *cpuc)
+{
+	to_backend(cpuc)->stop(cpuc);
+	/* An NMI before this has stopped them once more. */
+	barrier();
+	cpuc->branches->recording = false;
+}
+
+/* Not inline: at most calls of corepmu_branch_start() the hardware records already. */
+static noinline void branch_start(struct corepmu_cpu *cpuc)
+{
+	struct corepmu_branches *branches = cpuc->branches;
+	const struct corepmu_branch_backend *backend = to_backend(cpuc);
+
+	if (branches->recording && backend->renew) {
+		corepmu_branch_renew(cpuc);
+		return;
+	}
+	if (branches->recording)
+		corepmu_branch_stop(cpuc);
+	if (branches->stale)
+		corepmu_branch_wipe(cpuc);
+	branches->read = false;
+	barrier();
+	backend->start(cpuc);
+	barrier();
+	branches->recording = true;
+}
 
 /**
  * corepmu_branch_start() - have the hardware record
@@ -395,33 +441,10 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
 		return;
 
 	branches->version++;
-	if (branches->recording && !branches->stale) {
+	if (branches->recording && !branches->stale)
 		branches->read = false;
-		return;
-	}
-	if (branches->recording)
-		corepmu_branch_stop(cpuc);
-	if (branches->stale)
-		corepmu_branch_wipe(cpuc);
-	branches->read = false;
-	barrier();
-	to_backend(cpuc)->start(cpuc);
-	barrier();
-	branches->recording = true;
-}
-
-/**
- * corepmu_branch_stop() - have the hardware record nothing
- * @cpuc: the CPU's state; it has events that want records
- *
- * The PMU stands still.
- */
-void corepmu_branch_stop(struct corepmu_cpu *cpuc)
-{
-	to_backend(cpuc)->stop(cpuc);
-	/* An NMI before this has stopped them once more. */
-	barrier();
-	cpuc->branches->recording = false;
+	else
+		branch_start(cpuc);
 }
 
 /**

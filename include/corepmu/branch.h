@@ -193,6 +193,8 @@ struct corepmu_call_stack {
  * @start: record what corepmu_branches.wanted says. IRQs off, or NMI
  * @stop: record nothing; records are kept. IRQs off, or NMI
  * @wipe: no record is left; the hardware does not record meanwhile. IRQs off, or NMI
+ * @renew: stop, wipe, and record what was recorded before; NULL where these three do. IRQs off,
+ *	or NMI
  * @read: fill in hw_idx, nr, entries, and kind where the hardware knows it (0 where not).
  *	Of flags and cycles an entry has those alone that were asked for, or all.
  *	Of each entry kind comes last. The hardware does not record meanwhile. IRQs off, or NMI
@@ -216,6 +218,7 @@ struct corepmu_branch_backend {
 	void		(*start)(struct corepmu_cpu *cpuc);
 	void		(*stop)(struct corepmu_cpu *cpuc);
 	void		(*wipe)(struct corepmu_cpu *cpuc);
+	void		(*renew)(struct corepmu_cpu *cpuc);
 	void		(*read)(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list);
 	void		(*parse)(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr,
 				 struct corepmu_branch_list *list);
@@ -250,6 +253,7 @@ void corepmu_branch_on(void);
 /* branch-task.c */
 bool corepmu_branch_is_current(const struct corepmu_branches *branches);
 void corepmu_branch_wipe(struct corepmu_cpu *cpuc);
+void corepmu_branch_renew(struct corepmu_cpu *cpuc);
 int corepmu_branch_open(struct perf_event *event);
 void corepmu_branch_close(struct perf_event *event);
 void corepmu_branch_leave(struct corepmu_cpu *cpuc);

@@ -81,6 +81,13 @@ static void arch_wipe(struct corepmu_cpu *cpuc)
 	x86_write_msr(MSR_ARCH_LBR_DEPTH, cpuc->pmu->nr_branches);
 }
 
+static void arch_renew(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(MSR_ARCH_LBR_CTL, 0);
+	x86_write_msr(MSR_ARCH_LBR_DEPTH, cpuc->pmu->nr_branches);
+	x86_write_msr(MSR_ARCH_LBR_CTL, cpuc->branches->control);
+}
+
 /* LBR_INFO[59:56]; all that are not named are "other" branches. */
 static u32 arch_kind(u64 info)
 {
@@ -198,6 +205,7 @@ static struct corepmu_branch_backend arch_backend = {
 	.start		= arch_start,
 	.stop		= arch_stop,
 	.wipe		= arch_wipe,
+	.renew		= arch_renew,
 	.read		= arch_read,
 	.parse		= arch_parse,
 	.save		= arch_save,
