@@ -49,6 +49,8 @@ static struct {
 	uint64_t brbe;
 	const char *kind;
 	uint64_t spi;
+	uint64_t deny;
+	const char *deny_event;
 	const char *stats;
 	const char *verbose;
 	uint64_t lose;
@@ -77,6 +79,8 @@ static const struct option options[] = {
 	{ .name = "brbe",		 .number = &opt.brbe },
 	{ .name = "kind",		 .text = &opt.kind },
 	{ .name = "spi",		 .number = &opt.spi },
+	{ .name = "deny",		 .number = &opt.deny },
+	{ .name = "deny-event",		 .text = &opt.deny_event },
 	{ .name = "skid",		 .number = &opt.skid },
 	{ .name = "stats",		 .text = &opt.stats },
 	{ .name = "verbose",		 .text = &opt.verbose },
@@ -357,6 +361,28 @@ static int read_stuck_counter(void)
 	return 0;
 }
 
+static uint64_t denied_events[ARM64_PMU_DENIED_MAX];
+static unsigned int nr_denied_events;
+
+static int read_denied_events(void)
+{
+	unsigned int n, i, wrong = 0;
+
+	if (!opt.deny_event)
+		return 0;
+	n = options_numbers(opt.deny_event, denied_events, ARM64_PMU_DENIED_MAX);
+	if (n > ARM64_PMU_DENIED_MAX)
+		return plugin_refuse("'deny-event=%s' has more than %u events", opt.deny_event,
+				     ARM64_PMU_DENIED_MAX);
+	for (i = 0; i < n; i++)
+		wrong += denied_events[i] > PMEVTYPER_EVENT;
+	if (!n || wrong)
+		return plugin_refuse("'deny-event=%s': give numbers of events with '+' between them",
+				     opt.deny_event);
+	nr_denied_events = n;
+	return 0;
+}
+
 static int read_others(const struct qemu_info *info, const char *cpus)
 {
 	char *end;
@@ -476,6 +502,9 @@ static int configure(struct kind *kind, const struct arm64_qemu_cpu *cpu)
 	};
 	config->has_el2 = cpu->has_el2;
 	config->has_el3 = cpu->has_el3;
+	config->denied = opt.deny;
+	memcpy(config->denied_events, denied_events, sizeof(denied_events));
+	config->nr_denied_events = nr_denied_events;
 	config->stuck = stuck_counter;
 	config->sticky_status = opt.sticky_status;
 
@@ -545,6 +574,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	if (options_read(argc, argv, &option_table) ||
 	    options_switch("verbose", opt.verbose, &plugin_verbose) ||
 	    plugin_check_target(info, "aarch64") || read_common() || read_stuck_counter() ||
+	    read_denied_events() ||
 	    read_kind(info) || read_spi(info) || check_faults(info) || arm64_qemu_find(info))
 		return 1;
 

@@ -48,6 +48,8 @@ const char *arm64_pmu_config_error(const struct arm64_pmu_config *config)
 		return "has no threshold (v3p8 has)";
 	if (config->instr_counter && config->version < ARM64_PMU_V3P9)
 		return "has no instruction counter (v3p9 has)";
+	if (config->denied & ~(arm64_pmu_low_bits(config->counters) | BIT(ARM64_PMU_CYCLE_COUNTER)))
+		return "does not have all counters to be denied";
 	if (config->stuck < ARM64_PMU_EVENT_COUNTERS_MAX ? config->stuck >= config->counters :
 	    config->stuck == ARM64_PMU_INSTR_COUNTER && !config->instr_counter)
 		return "does not have the counter to be stuck";
@@ -383,6 +385,21 @@ static bool same_event(const struct arm64_pmu_counter *a, const struct arm64_pmu
 	       a->event.out == b->event.out;
 }
 
+/**
+ * arm64_pmu_denies() - is an event one that no counter counts?
+ * @config: the PMU
+ * @event: its number
+ */
+bool arm64_pmu_denies(const struct arm64_pmu_config *config, unsigned int event)
+{
+	unsigned int i;
+
+	for (i = 0; i < config->nr_denied_events; i++)
+		if (config->denied_events[i] == event)
+			return true;
+	return false;
+}
+
 static void activate_counter(struct arm64_pmu *pmu, unsigned int i)
 {
 	struct arm64_pmu_counter *c = &pmu->counter[i];
@@ -393,7 +410,9 @@ static void activate_counter(struct arm64_pmu *pmu, unsigned int i)
 	else if (i == ARM64_PMU_INSTR_COUNTER)
 		type = EVENT_INST_RETIRED;
 
-	c->active = pmu->enabled >> i & 1 && group_enabled(pmu, i) && i != pmu->config->stuck;
+	c->active = pmu->enabled >> i & 1 && group_enabled(pmu, i) && i != pmu->config->stuck &&
+		    !(pmu->config->denied >> i & 1) &&
+		    !arm64_pmu_denies(pmu->config, type & PMEVTYPER_EVENT);
 	if (is_frozen(pmu, i) && (i != ARM64_PMU_CYCLE_COUNTER || pmu->pmcr & PMCR_DP))
 		c->active = false;
 	c->levels = levels_of(pmu, i) & all_levels(pmu);

@@ -21,6 +21,8 @@
 #define ARM64_PMU_COUNTERS		33
 #define ARM64_PMU_NO_COUNTER		ARM64_PMU_COUNTERS
 
+#define ARM64_PMU_DENIED_MAX		8
+
 /* ID_AA64DFR0_EL1.PMUVer */
 enum arm64_pmu_version {
 	ARM64_PMU_V3	= 1,
@@ -42,6 +44,9 @@ enum arm64_pmu_version {
  * @has_el2: the CPU has EL2
  * @has_el3: the CPU has EL3
  * @brbe: its branch records
+ * @denied: counters that stand still, by their bits in PMCNTENSET_EL0
+ * @denied_events: events that no counter counts
+ * @nr_denied_events: how many
  * @stuck: a counter that never counts, or ARM64_PMU_NO_COUNTER
  * @sticky_status: overflow flags do not clear at the first write
  */
@@ -54,6 +59,9 @@ struct arm64_pmu_config {
 	bool has_el2;
 	bool has_el3;
 	struct arm64_brbe_config brbe;
+	uint64_t denied;
+	uint64_t denied_events[ARM64_PMU_DENIED_MAX];
+	unsigned int nr_denied_events;
 	unsigned int stuck;
 	bool sticky_status;
 };

@@ -43,5 +43,6 @@ bool arm64_pmu_add_steps(struct arm64_pmu *pmu, unsigned int i, uint64_t steps);
 bool arm64_pmu_advance(struct arm64_pmu *pmu);
 void arm64_pmu_watch(struct arm64_pmu *pmu);
 void arm64_pmu_activate(struct arm64_pmu *pmu);
+bool arm64_pmu_denies(const struct arm64_pmu_config *config, unsigned int event);
 
 #endif /* TOOLS_QEMU_ARM64_PARTS_H */

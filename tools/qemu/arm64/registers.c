@@ -127,7 +127,8 @@ uint64_t arm64_pmu_ceid(const struct arm64_pmu *pmu, unsigned int n)
 	unsigned int i;
 
 	for (i = 0; i < 32; i++)
-		if (arm64_pmu_has_event(n * 32 + i, pmu->config->slots))
+		if (arm64_pmu_has_event(n * 32 + i, pmu->config->slots) &&
+		    !arm64_pmu_denies(pmu->config, n * 32 + i))
 			bits |= BIT(i);
 	return bits;
 }

@@ -121,3 +121,29 @@ int options_switch(const char *name, const char *value, bool *result)
 	*result = !strcmp(value, "on");
 	return 0;
 }
+
+/**
+ * options_numbers() - read numbers with '+' between them
+ * @list: as given
+ * @numbers: where they go
+ * @max: how many there may be
+ *
+ * Return: how many they are, 0 if @list is anything else, @max + 1 if they are too many.
+ */
+unsigned int options_numbers(const char *list, uint64_t *numbers, unsigned int max)
+{
+	unsigned int n = 0;
+	uint64_t number;
+	char *end;
+
+	do {
+		number = strtoull(list, &end, 0);
+		if (end == list || (*end && *end != '+'))
+			return 0;
+		if (n == max)
+			return max + 1;
+		numbers[n++] = number;
+		list = end + 1;
+	} while (*end);
+	return n;
+}

@@ -42,5 +42,6 @@ struct option_table {
 
 int options_read(int argc, char **argv, const struct option_table *table);
 int options_switch(const char *name, const char *value, bool *result);
+unsigned int options_numbers(const char *list, uint64_t *numbers, unsigned int max);
 
 #endif /* TOOLS_QEMU_COMMON_OPTIONS_H */

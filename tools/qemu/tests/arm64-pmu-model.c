@@ -540,6 +540,32 @@ static void test_faults(void)
 	EXPECT(cpu.alarms == 1);
 }
 
+/* Counters and events that a hypervisor keeps from counting */
+static void test_denied(void)
+{
+	make(ARM64_PMU_V3);
+	cpu.config.denied = BIT(1);
+	cpu.config.denied_events[0] = BR_RETIRED;
+	cpu.config.nr_denied_events = 1;
+	EXPECT(!arm64_pmu_config_error(&cpu.config));
+	EXPECT(!(arm64_pmu_ceid(&cpu.pmu, 1) & BIT(BR_RETIRED - 32)));
+	EXPECT(arm64_pmu_ceid(&cpu.pmu, 0) & BIT(CPU_CYCLES));
+	put(ARM64_PMCR, PMCR_E);
+	start(0, INST_RETIRED, 5);
+	start(1, INST_RETIRED, 6);
+	start(2, BR_RETIRED, 7);
+	start(CYCLES, 0, 8);
+	runs(ARM64_PMU_EL1, 10, 2);
+	EXPECT(counter(0) == 15 && counter(1) == 6 && counter(2) == 7 && counter(CYCLES) == 20);
+	cpu.config.denied_events[0] = CPU_CYCLES;
+	EXPECT(!(arm64_pmu_ceid(&cpu.pmu, 0) & BIT(CPU_CYCLES)));
+	put(ARM64_PMCR, PMCR_E);
+	runs(ARM64_PMU_EL1, 10, 2);
+	EXPECT(counter(0) == 25 && counter(2) == 9 && counter(CYCLES) == 20);
+	cpu.config.denied = BIT(6);
+	EXPECT(arm64_pmu_config_error(&cpu.config));
+}
+
 static void test_config(void)
 {
 	make(ARM64_PMU_V3);
@@ -686,6 +712,7 @@ static const struct model_test tests[] = {
 	{ "instruction counter", test_instruction_counter },
 	{ "counters of EL2", test_el2 },
 	{ "faults", test_faults },
+	{ "counters and events that are denied", test_denied },
 	{ "impossible PMUs", test_config },
 	{ "reset", test_reset },
 	{ "instructions", test_decode },

@@ -100,7 +100,7 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 47
+begin 52
 
 # ---- registers, without QEMU ----
 
@@ -133,6 +133,9 @@ refuses_option kind=0 "give its midr="
 refuses_option kind=0:midr=cortex "is no number"
 refuses_option kind=0:midr=0x410fd0c1:colour=blue "unknown option 'colour=blue'"
 refuses_option kind=0:midr=0x410fd0c1:version=v4 "unknown version 'v4'"
+refuses_option deny=0x40 "not have all counters to be denied"
+refuses_option deny-event=0x10000 "numbers of events"
+refuses_option deny-event=0x21+ "numbers of events"
 refuses_option spi=256 "each CPU needs one"
 refuses_option brbe=12 "cannot have that many branch records"
 refuses_option fault=lose-record:1 "has no branch records to be faulty"
@@ -256,5 +259,13 @@ guest_test "fault=stuck-counter:cycles" values "loop.instructions = 1005
 loop.cycle-counter = 0
 cycles.interrupts = 0
 end = 1" max ",fault=stuck-counter:cycles"
+guest_test "deny-event" values "loop.instructions = 0
+event.interrupts = 0
+loop.cycle-counter = 1507
+end = 1" max ",deny-event=0x1b+0x08"
+guest_test "deny" values "loop.instructions = 1005
+loop.cycle-counter = 0
+cycles.interrupts = 0
+end = 1" max ",deny=0x80000000"
 
 exit $failed

@@ -426,21 +426,20 @@ static int read_misplaced(struct x86_pmu_config *c)
 /* Numbers of events with a "+" between them */
 static int read_denied_events(struct x86_pmu_config *c)
 {
-	const char *list = opt.deny_event;
-	unsigned long long event;
-	char *end;
+	unsigned int n, i, wrong = 0;
 
-	while (list) {
-		event = strtoull(list, &end, 0);
-		if (end == list || (*end && *end != '+') || event & ~X86_PMU_SEL_NAME)
-			return plugin_refuse("'deny-event=%s': give numbers of events with their unit masks, 0x412e for one, with '+' between them",
-					     opt.deny_event);
-		if (c->nr_denied_events == X86_PMU_DENIED_MAX)
-			return plugin_refuse("'deny-event=%s' has more than %u events",
-					     opt.deny_event, X86_PMU_DENIED_MAX);
-		c->denied_events[c->nr_denied_events++] = event;
-		list = *end ? end + 1 : NULL;
-	}
+	if (!opt.deny_event)
+		return 0;
+	n = options_numbers(opt.deny_event, c->denied_events, X86_PMU_DENIED_MAX);
+	if (n > X86_PMU_DENIED_MAX)
+		return plugin_refuse("'deny-event=%s' has more than %u events",
+				     opt.deny_event, X86_PMU_DENIED_MAX);
+	for (i = 0; i < n; i++)
+		wrong += !!(c->denied_events[i] & ~X86_PMU_SEL_NAME);
+	if (!n || wrong)
+		return plugin_refuse("'deny-event=%s': give numbers of events with their unit masks, 0x412e for one, with '+' between them",
+				     opt.deny_event);
+	c->nr_denied_events = n;
 	return 0;
 }
 

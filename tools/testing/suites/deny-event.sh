@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# deny-event - an event that a hypervisor's filter forbids: what an arm64 driver makes of it
+#
+# KVM takes the event out of PMCEID0_EL0 and does not count it. The guest's stanza has it so for
+# L1D_CACHE_REFILL (0x03).
+# shellcheck source=../../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+REFILL=event=0x0003
+
+is_told()
+{
+	expect_equal "the file of the event" "" "$(ls $DEVICES/"$PMU"/events | grep '^l1d_cache_refill$')" &&
+		expect_equal "the file of another" l1d_cache \
+			"$(ls $DEVICES/"$PMU"/events | grep '^l1d_cache$')"
+}
+
+# Of the type of this PMU: perf's own names are the built-in driver's.
+generic_is_refused()
+{
+	perf stat -x, -o /tmp/out -e L1-dcache-loads:u,L1-dcache-load-misses:u workload || return 1
+	expect_says "the loads" '^[1-9][0-9]*,,L1-dcache-loads' "$(cat /tmp/out)" &&
+		expect_says "the misses" '^<not supported>,,L1-dcache-load-misses' "$(cat /tmp/out)"
+}
+
+raw_is_still()
+{
+	perf stat -x, -o /tmp/out -e "$PMU/$REFILL/u,$PMU/$INSTRUCTIONS/u" workload || return 1
+	expect_says "the misses" "^0,,[^,]*$REFILL" "$(cat /tmp/out)" &&
+		expect_says "instructions" "^[1-9][0-9]*,,[^,]*$INSTRUCTIONS" "$(cat /tmp/out)"
+}
+
+plan 3
+check "the event is not among those of the PMU" is_told
+check "the generic event that it is for is not supported" generic_is_refused
+check "by its number it reads 0, and other events count" raw_is_still
+finish
