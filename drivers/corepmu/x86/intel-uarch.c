@@ -9,6 +9,7 @@
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/bits.h>
+#include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 
@@ -192,12 +193,74 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 	/* The table has no second unit masks: these are as unit masks without a name. */
 	if (uarch && !(config & EVNTSEL_UMASK2))
 		found = find_code(uarch->codes, uarch->nr_codes, code);
-	if (!found && intel_is_architectural(config))
+
+	return found ? found->counters : intel_unlisted_counters(uarch, config);
+}
+
+/**
+ * intel_unlisted_counters() - the same of an event that intel_uarch.codes does not have
+ * @uarch: the microarchitecture, NULL if it is not known
+ * @config: the event
+ *
+ * Return: likewise
+ */
+u64 intel_unlisted_counters(const struct intel_uarch *uarch, u64 config)
+{
+	const struct intel_codes *found = NULL;
+
+	if (intel_is_architectural(config))
 		return GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0);
-	if (!found && uarch)
-		found = find_code(uarch->rest, uarch->nr_rest, code & EVNTSEL_EVENT);
+	if (uarch)
+		found = find_code(uarch->rest, uarch->nr_rest, config & EVNTSEL_EVENT);
 
 	return found ? found->counters : COMMON_COUNTERS;
+}
+
+/*
+ * Most events that are opened are in none of the tables of hundreds of rows. A bit for each hash
+ * of event and unit mask says so without a search.
+ */
+static unsigned int list_hash(u64 config)
+{
+	return hash_32(config & (EVNTSEL_EVENT | EVNTSEL_UMASK), X86_LISTED_BITS);
+}
+
+/**
+ * intel_list() - a table has a row for an event
+ * @desc: the counters, being described
+ * @config: the event; all but event and unit mask is of no account
+ */
+void intel_list(struct x86_desc *desc, u64 config)
+{
+	__set_bit(list_hash(config), desc->listed);
+}
+
+/**
+ * intel_list_codes() - the table of the microarchitecture has these events
+ * @desc: the counters, being described
+ */
+void intel_list_codes(struct x86_desc *desc)
+{
+	const struct intel_codes *set;
+	unsigned int i;
+
+	if (!desc->uarch)
+		return;
+	for (set = desc->uarch->codes; set < desc->uarch->codes + desc->uarch->nr_codes; set++)
+		for (i = 0; i < set->nr; i++)
+			intel_list(desc, set->codes[i]);
+}
+
+/**
+ * intel_is_listed() - may one of the tables have a row for an event?
+ * @desc: the counters
+ * @config: the event
+ *
+ * Return: false where none has: intel_uarch.codes, second registers, incomplete events
+ */
+bool intel_is_listed(const struct x86_desc *desc, u64 config)
+{
+	return test_bit(list_hash(config), desc->listed);
 }
 
 /* What each fixed counter counts */

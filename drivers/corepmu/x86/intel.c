@@ -122,7 +122,9 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 	u64 allowed = fixed_counters_of(desc, config);
 
 	if (!is_fixed_alone(desc, config))
-		allowed |= intel_general_counters(desc->uarch, config);
+		allowed |= intel_is_listed(desc, config) ?
+			   intel_general_counters(desc->uarch, config) :
+			   intel_unlisted_counters(desc->uarch, config);
 	/* hsw_get_event_constraints(), arch/x86/events/intel/core.c */
 	if (config & EVNTSEL_IN_TX_CP)
 		allowed &= IN_TX_CP_COUNTER;
@@ -174,6 +176,8 @@ static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 	const struct incomplete_event *event;
 	unsigned int i;
 
+	if (!intel_is_listed(desc, config))
+		return 0;
 	config &= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_UMASK2;
 	if (intel_has_second(desc, config))
 		return 0;
@@ -380,6 +384,10 @@ int intel_describe(struct x86_desc *desc)
 		desc->config_known |= EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP;
 		desc->counts_only = EVNTSEL_IN_TX_CP;
 	}
+	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++)
+		intel_list(desc, incomplete_events[i].config);
+	intel_list_codes(desc);
+	intel_list_second(desc);
 	desc->cache = intel_cache;
 	desc->allowed_counters = intel_allowed_counters;
 	desc->refuse = intel_refuse;

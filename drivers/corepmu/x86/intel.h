@@ -133,6 +133,10 @@ unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told
 bool intel_model_has_kinds(void);
 bool intel_is_architectural(u64 config);
 u64 intel_general_counters(const struct intel_uarch *uarch, u64 config);
+u64 intel_unlisted_counters(const struct intel_uarch *uarch, u64 config);
+void intel_list(struct x86_desc *desc, u64 config);
+void intel_list_codes(struct x86_desc *desc);
+bool intel_is_listed(const struct x86_desc *desc, u64 config);
 u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told);
 u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config);
 bool intel_counts_tsc(const struct intel_uarch *uarch);

@@ -5,6 +5,7 @@
 #ifndef _COREPMU_X86_H
 #define _COREPMU_X86_H
 
+#include <linux/bits.h>
 #include <linux/percpu-defs.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
@@ -19,6 +20,9 @@ struct intel_uarch;
 	(PERF_COUNT_HW_CACHE_##cache |			\
 	 PERF_COUNT_HW_CACHE_OP_##op << 8 |		\
 	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+
+/* Bits of the hash that x86_desc.listed has a bit for */
+#define X86_LISTED_BITS	10
 
 /**
  * struct x86_desc - the counters of the CPUs of one kind
@@ -57,6 +61,7 @@ struct intel_uarch;
  * @config_known: bits of perf_event_attr.config that mean something
  * @counts_only: of these, bits of events that cannot be sampled
  * @hardware: config for each PERF_COUNT_HW_*, 0 if there is none
+ * @listed: events that one of Intel's tables has a row for, see intel_is_listed()
  * @second: second registers of events that are there, a bit each
  * @uarch: Intel's microarchitecture, or NULL
  * @cache: returns the config for a PERF_TYPE_HW_CACHE event, or 0
@@ -102,6 +107,7 @@ struct x86_desc {
 	u64		config_known;
 	u64		counts_only;
 	u64		hardware[PERF_COUNT_HW_MAX];
+	DECLARE_BITMAP(listed, BIT(X86_LISTED_BITS));
 	unsigned int	second;
 	const struct intel_uarch *uarch;
 	u64		(*cache)(const struct x86_desc *desc, u64 generic);
@@ -182,6 +188,7 @@ int x86_check_period(const struct perf_event *event, u64 period);
 
 /* intel-second.c */
 void intel_describe_second(struct x86_desc *desc);
+void intel_list_second(struct x86_desc *desc);
 bool intel_has_second(const struct x86_desc *desc, u64 config);
 bool intel_has_offcore(const struct x86_desc *desc);
 bool intel_has_frontend(const struct x86_desc *desc);
