@@ -143,6 +143,7 @@ static const struct second_event *find_event(const struct x86_desc *desc, u64 co
 	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
 	const struct second_event *event;
 
+	/* All of them are among the incomplete events of intel.c. */
 	if (!intel_is_listed(desc, config))
 		return NULL;
 	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
@@ -161,19 +162,6 @@ static const struct second_event *find_register(const struct x86_desc *desc, uns
 			return event;
 
 	return NULL;
-}
-
-/**
- * intel_list_second() - the table of second registers has these events
- * @desc: the counters, being described
- */
-void intel_list_second(struct x86_desc *desc)
-{
-	const struct second_event *event;
-
-	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
-		if (event->uarches & own_bit(desc))
-			intel_list(desc, event->code);
 }
 
 /* Those of clients (arch/x86/include/asm/intel-family.h) */

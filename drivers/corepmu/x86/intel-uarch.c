@@ -256,7 +256,7 @@ void intel_list_codes(struct x86_desc *desc)
  * @desc: the counters
  * @config: the event
  *
- * Return: false where none has: intel_uarch.codes, second registers, incomplete events
+ * Return: false where none has: intel_uarch.codes, second_events[] and incomplete_events[]
  */
 bool intel_is_listed(const struct x86_desc *desc, u64 config)
 {

@@ -387,7 +387,6 @@ int intel_describe(struct x86_desc *desc)
 	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++)
 		intel_list(desc, incomplete_events[i].config);
 	intel_list_codes(desc);
-	intel_list_second(desc);
 	desc->cache = intel_cache;
 	desc->allowed_counters = intel_allowed_counters;
 	desc->refuse = intel_refuse;

@@ -188,7 +188,6 @@ int x86_check_period(const struct perf_event *event, u64 period);
 
 /* intel-second.c */
 void intel_describe_second(struct x86_desc *desc);
-void intel_list_second(struct x86_desc *desc);
 bool intel_has_second(const struct x86_desc *desc, u64 config);
 bool intel_has_offcore(const struct x86_desc *desc);
 bool intel_has_frontend(const struct x86_desc *desc);
