@@ -527,8 +527,8 @@ static void corepmu_event_destroy(struct perf_event *event)
 static bool takes_more(struct corepmu *pmu, const struct perf_event *event)
 {
 	return (event->hw.flags & (COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE)) ||
-	       pmu->backend->acquire ||
-	       (pmu->backend->user_gone && corepmu_event_is_readable(&event->hw));
+	       (corepmu_event_is_readable(&event->hw) && pmu->backend->user_gone) ||
+	       pmu->backend->acquire;
 }
 
 /* What the event takes besides a counter. Undone by corepmu_event_destroy(). */
@@ -585,8 +585,6 @@ static int corepmu_event_init(struct perf_event *event)
 	hwc->event_base_rdpmc = event->parent ? READ_ONCE(event->parent->hw.event_base_rdpmc) :
 						pmu->min_left;
 	hwc->flags = 0;
-	hwc->config_base = 0;
-	hwc->config = 0;
 
 	if (has_branch_stack(event)) {
 		ret = corepmu_branch_encode(pmu, event);

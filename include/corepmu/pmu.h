@@ -65,18 +65,18 @@ struct corepmu;
 /* Its samples have branch records. */
 #define COREPMU_EVENT_BRANCHES	BIT(4)
 /* The event shares its counter with others of its group (Intel's slots and their parts). */
-#define COREPMU_EVENT_TOPDOWN	BIT(5)
+#define COREPMU_EVENT_TOPDOWN	BIT(8)
 /* Its samples are made from records that the hardware writes (PEBS). */
-#define COREPMU_EVENT_PRECISE	BIT(6)
+#define COREPMU_EVENT_PRECISE	BIT(5)
 /* Several of its records may be written before there is an interrupt (large PEBS). */
-#define COREPMU_EVENT_LARGE	BIT(7)
+#define COREPMU_EVENT_LARGE	BIT(9)
 /*
  * A register besides the event selection says what it counts (Intel's OFFCORE_RSP), and is
  * shared by events that want the same value in it.
  */
-#define COREPMU_EVENT_SECOND	BIT(8)
+#define COREPMU_EVENT_SECOND	BIT(6)
 /* The hardware sets its counter anew when others of its group overflow (auto counter reload). */
-#define COREPMU_EVENT_RELOAD	BIT(9)
+#define COREPMU_EVENT_RELOAD	BIT(7)
 /* Bits from here on are the backends'. */
 #define COREPMU_EVENT_BACKEND	12
 

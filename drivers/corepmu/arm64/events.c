@@ -84,28 +84,28 @@ int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
  * kernel is at EL2, and EL1 is guests' alone.
  */
 static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
-			 u64 *config_base)
+			 struct hw_perf_event *hwc)
 {
 	if (attr->exclude_idle)
 		return corepmu_refuse(-EOPNOTSUPP, "exclude_idle: the PMU does not know idle from busy");
 
 	if (is_kernel_in_hyp_mode()) {
 		if (!attr->exclude_kernel && !attr->exclude_host)
-			*config_base |= PMEVTYPER_NSH;
+			hwc->config_base |= PMEVTYPER_NSH;
 		if (attr->exclude_guest)
-			*config_base |= PMEVTYPER_P;
+			hwc->config_base |= PMEVTYPER_P;
 	} else {
 		if (!attr->exclude_hv && !attr->exclude_host)
-			*config_base |= PMEVTYPER_NSH;
+			hwc->config_base |= PMEVTYPER_NSH;
 	}
 
 	if (attr->exclude_kernel)
-		*config_base |= PMEVTYPER_P;
+		hwc->config_base |= PMEVTYPER_P;
 	if (attr->exclude_user)
-		*config_base |= PMEVTYPER_U;
+		hwc->config_base |= PMEVTYPER_U;
 
 	if (attr->exclude_host || attr->exclude_guest)
-		return pmuv3_kvm_encode(pmuv3, attr, config_base);
+		return pmuv3_kvm_encode(pmuv3, attr, hwc);
 	return 0;
 }
 
@@ -127,7 +127,7 @@ unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3)
  * fields of it have no effect: Documentation/arch/arm64/perf.rst.
  */
 static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
-			    u64 *config_base)
+			    struct hw_perf_event *hwc)
 {
 	unsigned int threshold = FIELD_GET(CONFIG1_THRESHOLD, attr->config1);
 	unsigned int compare = FIELD_GET(CONFIG1_THRESHOLD_COMPARE, attr->config1);
@@ -139,7 +139,7 @@ static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *a
 		return corepmu_refuse(-EINVAL, "threshold %u is more than this CPU's caps/threshold_max, %u",
 				      threshold, pmuv3_threshold_max(pmuv3));
 
-	*config_base |= FIELD_PREP(PMEVTYPER_TH, threshold) |
+	hwc->config_base |= FIELD_PREP(PMEVTYPER_TH, threshold) |
 			FIELD_PREP(PMEVTYPER_TC, compare << 1 | count);
 	return 0;
 }
@@ -190,21 +190,20 @@ int pmuv3_precise(struct corepmu *pmu, struct perf_event *event)
 			      event->attr.precise_ip);
 }
 
-/* Let the event have the event counters; of narrow ones an event of 64 bits takes two. */
-static void allow_event_counters(const struct pmuv3 *pmuv3, struct hw_perf_event *hwc,
-				 bool is_long)
+/* The event counters that an event may have; of narrow ones an event of 64 bits takes two. */
+static u64 event_counters(const struct pmuv3 *pmuv3, struct hw_perf_event *hwc, bool is_long)
 {
 	const struct corepmu *pmu = pmuv3->pmu;
 
-	hwc->config = pmu->counters & GENMASK_ULL(PMUV3_MAX_EVENT_COUNTERS - 1, 0);
-	if (!is_long)
-		return;
-
-	hwc->flags |= COREPMU_EVENT_LONG;
-	if (!(pmuv3->pmcr & PMCR_LP)) {
-		hwc->flags |= COREPMU_EVENT_PAIR;
-		hwc->config = pmu->pair_counters;
+	if (is_long) {
+		hwc->flags |= COREPMU_EVENT_LONG;
+		if (!(pmuv3->pmcr & PMCR_LP)) {
+			hwc->flags |= COREPMU_EVENT_PAIR;
+			return pmu->pair_counters;
+		}
 	}
+
+	return pmu->counters & GENMASK_ULL(PMUV3_MAX_EVENT_COUNTERS - 1, 0);
 }
 
 /*
@@ -214,28 +213,33 @@ static void allow_event_counters(const struct pmuv3 *pmuv3, struct hw_perf_event
  */
 static bool has_unknown_bits(const struct perf_event_attr *attr)
 {
-	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE)
+	if (!((attr->config1 & ~CONFIG1_KNOWN) | attr->config2 | compat_attr_more_config(attr)))
 		return false;
 
-	return (attr->config1 & ~CONFIG1_KNOWN) || attr->config2 || compat_attr_more_config(attr);
+	return attr->type != PERF_TYPE_HARDWARE && attr->type != PERF_TYPE_HW_CACHE;
 }
 
 /*
- * Let the event have PMCCNTR_EL0 or PMICNTR_EL0 too. The former counts a clock that may go on while
+ * May the event have PMCCNTR_EL0 or PMICNTR_EL0 too? The former counts a clock that may go on while
  * the CPU waits, that of a core of several threads for one (DDI 0487, D13.1.3): there cycles are
  * counted as any other event, as by armv8pmu_can_use_pmccntr() in drivers/perf/arm_pmuv3.c.
  * Nor does its overflow pause branch records.
  */
-static void allow_dedicated_counter(const struct pmuv3 *pmuv3, struct hw_perf_event *hwc,
-				    unsigned int number)
+static u64 dedicated_counter(const struct pmuv3 *pmuv3, const struct hw_perf_event *hwc,
+			     unsigned int number)
 {
 	const struct corepmu *pmu = pmuv3->pmu;
 
+	/* PMCCFILTR_EL0 and PMICFILTR_EL0 have no threshold. */
+	if (FIELD_GET(PMEVTYPER_TH, hwc->config_base))
+		return 0;
 	if (number == PMUV3_EVENT_CPU_CYCLES && !pmuv3->avoid_pmccntr &&
 	    !(hwc->flags & COREPMU_EVENT_BRANCHES))
-		hwc->config |= pmu->counters & BIT_ULL(PMUV3_CYCLE_COUNTER);
+		return pmu->counters & BIT_ULL(PMUV3_CYCLE_COUNTER);
 	if (number == PMUV3_EVENT_INST_RETIRED)
-		hwc->config |= pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);
+		return pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);
+
+	return 0;
 }
 
 /**
@@ -252,15 +256,15 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	const struct perf_event_attr *attr = &event->attr;
 	struct pmuv3 *pmuv3 = to_pmuv3(pmu);
 	struct hw_perf_event *hwc = &event->hw;
-	u64 config_base = 0;
 	int number, ret;
 	bool is_long;
 
 	number = encode_event(pmuv3, attr);
 	if (number < 0)
 		return number;
+	hwc->config_base = (unsigned int)number;
 
-	if (!pmuv3_lenient && has_unknown_bits(attr))
+	if (has_unknown_bits(attr) && !pmuv3_lenient)
 		return corepmu_refuse(-EINVAL,
 				      "config1 %#llx, config2 %#llx: config1, config2 or config3 has bits that format/ does not name; lenient=1 ignores them",
 				      attr->config1, attr->config2);
@@ -268,22 +272,19 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	if (is_sampling_event(event) && !corepmu_has_interrupt(pmu))
 		return corepmu_refuse(-EOPNOTSUPP, "samples: the module was loaded with sampling=0");
 
-	ret = encode_filter(pmuv3, attr, &config_base);
+	ret = encode_filter(pmuv3, attr, hwc);
 	if (ret)
 		return ret;
 	if (attr->exclude_host && has_branch_stack(event))
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "exclude_host with branch records: those of guests are not recorded");
-	ret = encode_threshold(pmuv3, attr, &config_base);
+	ret = encode_threshold(pmuv3, attr, hwc);
 	if (ret)
 		return ret;
 
 	/* Without interrupts, a counter of 32 bits loses 2^32 events each time it wraps. */
 	is_long = (attr->config1 & CONFIG1_LONG) || !corepmu_has_interrupt(pmu);
-	allow_event_counters(pmuv3, hwc, is_long);
-	/* PMCCFILTR_EL0 and PMICFILTR_EL0 have no threshold. */
-	if (!FIELD_GET(PMEVTYPER_TH, config_base))
-		allow_dedicated_counter(pmuv3, hwc, number);
+	hwc->config = event_counters(pmuv3, hwc, is_long) | dedicated_counter(pmuv3, hwc, number);
 
 	if (attr->config1 & CONFIG1_RDPMC) {
 		ret = pmuv3_encode_user(pmuv3, event, is_long);
@@ -295,6 +296,5 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 		return corepmu_refuse(-EINVAL, "config %#llx: no counter of this CPU can count it",
 				      attr->config);
 
-	hwc->config_base = config_base | number;
 	return 0;
 }

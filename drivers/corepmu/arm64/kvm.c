@@ -112,27 +112,27 @@ u64 pmuv3_kvm_filter(u64 config)
  * pmuv3_kvm_encode() - have an event count guests alone, or the host alone
  * @pmuv3: the PMU
  * @attr: the event's attributes, with exclude_host, exclude_guest or both
- * @config_base: what it counts, whose levels that guests and host do not share are known already
+ * @hwc: the event; config_base has the levels already that guests and host do not share
  *
  * Process context.
  *
  * Return: 0, or -EOPNOTSUPP where guests and host cannot be told apart
  */
 int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
-		     u64 *config_base)
+		     struct hw_perf_event *hwc)
 {
 	bool vhe = is_kernel_in_hyp_mode();
 
 	/* Nothing is left. */
 	if (attr->exclude_host && attr->exclude_guest) {
-		*config_base |= PMEVTYPER_P | PMEVTYPER_U;
+		hwc->config_base |= PMEVTYPER_P | PMEVTYPER_U;
 		return 0;
 	}
 
 	/* Where there are no guests all is the host's. */
 	if (!kernel_has_kvm() || (!vhe && !pmuv3->has_el2)) {
 		if (attr->exclude_host)
-			*config_base |= PMEVTYPER_P | PMEVTYPER_U;
+			hwc->config_base |= PMEVTYPER_P | PMEVTYPER_U;
 		return 0;
 	}
 	if (vhe && attr->exclude_user)
@@ -140,7 +140,7 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 
 	if (!attr->exclude_host) {
 		if (told_of_guests)
-			*config_base |= PMUV3_HOST_ALONE;
+			hwc->config_base |= PMUV3_HOST_ALONE;
 		return 0;
 	}
 	if (!told_of_guests)
@@ -149,7 +149,7 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "exclude_host: without VHE kernels of guests cannot be told from the host's; with exclude_kernel it counts");
 
-	*config_base |= PMUV3_GUESTS_ALONE;
+	hwc->config_base |= PMUV3_GUESTS_ALONE;
 	return 0;
 }
 

@@ -190,7 +190,7 @@ void pmuv3_idle_exit(void);
 /* kvm.c */
 u64 pmuv3_kvm_filter(u64 config);
 int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
-		     u64 *config_base);
+		     struct hw_perf_event *hwc);
 void pmuv3_kvm_init(void);
 void pmuv3_kvm_exit(void);
 
