@@ -23,6 +23,7 @@ struct intel_uarch;
 
 /* Bits of the hash that x86_desc.listed has a bit for */
 #define X86_LISTED_BITS	10
+#define X86_NR_LISTED	BIT(X86_LISTED_BITS)
 
 /**
  * struct x86_desc - the counters of the CPUs of one kind
@@ -107,7 +108,7 @@ struct x86_desc {
 	u64		config_known;
 	u64		counts_only;
 	u64		hardware[PERF_COUNT_HW_MAX];
-	DECLARE_BITMAP(listed, BIT(X86_LISTED_BITS));
+	DECLARE_BITMAP(listed, X86_NR_LISTED);
 	unsigned int	second;
 	const struct intel_uarch *uarch;
 	u64		(*cache)(const struct x86_desc *desc, u64 generic);
