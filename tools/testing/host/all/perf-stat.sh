@@ -205,9 +205,14 @@ for arch in "${arches[@]}"; do
 				expect_true "counts of perf stat" said_by "$arch" "$cpu" "$kernel" builtin
 			check "perf says the same on $cpu, Linux $kernel" \
 				same "$arch" "$cpu" "$kernel" standin
-			[ "$arch" = arm64 ] ||
-				check "perf says the same of corepmu, but for metrics, on $cpu, Linux $kernel" \
-					same "$arch" "$cpu" "$kernel" named
+			[ "$arch" != arm64 ] || continue
+			name="perf says the same of corepmu, but for metrics, on $cpu, Linux $kernel"
+			case "$cpu $kernel" in
+			'alder-lake 7.x' | 'lunar-lake 7.x' | 'arrow-lake 7.x')
+				skipped "$name" "perf stat asks for events of cpu_atom there, by that name, and ends without"
+				;;
+			*) check "$name" same "$arch" "$cpu" "$kernel" named ;;
+			esac
 		done
 	done
 done
