@@ -16,7 +16,7 @@ is_told()
 		expect_true "the file of another" [ -e "$DEVICES/$PMU/events/l1d_cache" ]
 }
 
-# Of the type of this PMU: perf's own names are the built-in driver's.
+# L1-dcache-loads is of L1D_CACHE, which counts, L1-dcache-load-misses of L1D_CACHE_REFILL.
 generic_is_refused()
 {
 	perf stat -x, -o /tmp/out -e L1-dcache-loads:u,L1-dcache-load-misses:u workload || return 1
