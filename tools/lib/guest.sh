@@ -11,6 +11,7 @@
 DEVICES=/sys/bus/event_source/devices
 # shellcheck disable=SC2034 # for the suites
 MODULE=/corepmu/corepmu.ko
+RTC=/sys/class/rtc/rtc0
 
 # The built-in driver's PMU, if there is one.
 builtin_pmu()
@@ -121,6 +122,22 @@ stop_fair_servers()
 	for server in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
 		[ ! -e "$server" ] || echo 0 >"$server"
 	done
+}
+
+# Whether the system can sleep so that CPUs forget what they had, and something wakes it up.
+can_sleep()
+{
+	[ -e $RTC/wakealarm ] && grep -qw deep /sys/power/mem_sleep 2>/dev/null
+}
+
+# Asleep for two seconds of the real-time clock.
+sleep_system()
+{
+	# QEMU's machine is not turned off again in the usual way: guest/init knows.
+	touch /run/suspended
+	echo 0 >$RTC/wakealarm
+	echo +2 >$RTC/wakealarm
+	echo mem >/sys/power/state
 }
 
 # What the kernel says since the line of dmesg_mark, without what it says of a busy machine's

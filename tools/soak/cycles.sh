@@ -3,7 +3,8 @@
 #
 # soak-cycles N: the module comes and goes N times, each time from under samples of all CPUs and
 # counters read from user space that have just ended, and CPUs go off line and come back N times under
-# both. What memory the kernel has in use after 10, 100 and 1000 of them is the same.
+# both, and the system sleeps N / 10 times under both, where it can. What memory the kernel has in use
+# after 10, 100 and 1000 of them is the same.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -76,24 +77,30 @@ plug_cycle()
 	echo 1 >"$online"
 }
 
-# cycles KIND: N of them, with what is in use after 10, 100 and so on in $out/KIND
+sleep_cycle()
+{
+	sleep_system
+}
+
+# cycles KIND TIMES: so many, with what is in use after 10, 100 and so on in $out/KIND. What is no load
+# is under one watch.
 cycles()
 {
 	n=0
 	mark=10
 	: >$out/"$1"
-	[ "$1" != plug ] || watch_start
-	while [ $n -lt "$times" ]; do
+	[ "$1" = load ] || watch_start
+	while [ $n -lt "$2" ]; do
 		n=$((n + 1))
 		"$1"_cycle $n || { echo "$1 $n"; return 1; }
 		[ $n -ne $mark ] || {
-			[ "$1" != plug ] || watch_end || return 1
+			[ "$1" = load ] || watch_end || return 1
 			echo "$n $(measure)" | tee -a $out/"$1"
 			mark=$((mark * 10))
-			[ "$1" != plug ] || watch_start
+			[ "$1" = load ] || watch_start
 		}
 	done
-	[ "$1" != plug ] || watch_end
+	[ "$1" = load ] || watch_end
 }
 
 # same KIND KEPT: between two measurements less than half an object was kept for each cycle, but for
@@ -132,19 +139,30 @@ ktap_details() { cat $out/said; }
 
 stop_fair_servers
 unload_soon 0.2 2>/dev/null
-plan 5
-cycles load >$out/said 2>&1
+plan 7
+cycles load "$times" >$out/said 2>&1
 result "the module comes and goes, $times times"
 same load $kept >$out/said
 result "what it leaves behind is the same after all of them"
 load
-cycles plug >$out/said 2>&1
+cycles plug "$times" >$out/said 2>&1
 result "CPUs come and go under events, $times times"
 same plug 0 >$out/said
 result "what they leave behind is the same after all of them"
+sleeps="the system sleeps under events, $((times / 10)) times"
+if can_sleep; then
+	cycles sleep $((times / 10)) >$out/said 2>&1
+	result "$sleeps"
+	same sleep 0 >$out/said
+	result "what that leaves behind is the same after all of them"
+else
+	skipped "$sleeps" "the system does not sleep deeply, or nothing wakes it up"
+	skipped "what that leaves behind is the same after all of them" "it does not sleep"
+fi
 unload_soon 0.2
 result "the module can be unloaded"
-for kind in load plug; do
+for kind in load plug sleep; do
+	[ -e $out/$kind ] || continue
 	sed "s/^/# $kind: cycles, objects, of kmalloc(), KiB of CPUs, KiB of vmalloc(): /" $out/$kind
 done
 awk '{ samples += $3; reads += $5; none += $7 }

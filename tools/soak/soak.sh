@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # soak SECONDS [SEED [faulty]]: rounds of everything at once under the module, until so much time is
-# over: pmu-fuzz with CPUs that come and go, loading and unloading, with parameters of all kinds too,
-# and the same with allocations that fail, where the kernel can have them fail. Ends without the
-# module, and with what the kernel has found leaked. A line for each kind of work says how much there
-# was of it. With "faulty" the PMU has faults, and need not count exactly.
+# over: pmu-fuzz with CPUs that come and go, a system that sleeps, loading and unloading, with
+# parameters of all kinds too, and the same with allocations that fail, where the kernel can have them
+# fail. Ends without the module, and with what the kernel has found leaked. A line for each kind of work
+# says how much there was of it. With "faulty" the PMU has faults, and need not count exactly.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -20,6 +20,7 @@ mkdir -p $out
 
 # Each goes on with what was counted before.
 loads=0 failed_loads=0 rounds=0 failing=0 failing_plugs=0 odd_loads=0 odd_refused=0
+sleeps=0
 
 now() { cut -d. -f1 /proc/uptime; }
 
@@ -76,14 +77,31 @@ with_failures()
 	sh -c 'echo 1 >/proc/self/make-it-fail && exec "$@"' sh "$@" >/dev/null 2>&1
 }
 
-fuzz_round()
+# fuzz SECONDS [OPTION...]: bursts of pmu-fuzz, and what they said
+fuzz()
 {
-	pmu-fuzz --pmu corepmu --seed $((seed + rounds)) --seconds $((4 * burst)) --burst $burst \
-		--workers 3 --rate $rate --hotplug ${faulty:+--faulty} >$out/round 2>&1
+	for_seconds=$1
+	shift
+	pmu-fuzz --pmu corepmu --seed $((seed + rounds)) --seconds "$for_seconds" --burst $burst \
+		--workers 3 --rate $rate "$@" ${faulty:+--faulty} >$out/round 2>&1
 	status=$?
 	cat $out/round >>$out/rounds
 	[ $status -eq 0 ] || { echo "# round $rounds, seed $((seed + rounds))"; sed 's/^/# /' $out/round; }
 	return $status
+}
+
+# sleep_round: the system sleeps three times while a burst runs. CPUs do not come and go besides, since
+# one that cannot be brought back meanwhile would stay away.
+sleep_round()
+{
+	can_sleep || return 0
+	fuzz $burst &
+	fuzzer=$!
+	for _ in 1 2 3; do
+		sleep_system || { echo "# round $rounds: the system does not sleep"; return 1; }
+		sleeps=$((sleeps + 1))
+	done
+	wait $fuzzer
 }
 
 # plug_failing: CPUs go and come back while allocations fail, and are all there in the end
@@ -208,7 +226,8 @@ use_module()
 	while [ "$(now)" -lt "$end" ]; do
 		rounds=$((rounds + 1))
 		keep_log
-		fuzz_round || return 1
+		fuzz $((4 * burst)) --hotplug || return 1
+		sleep_round || return 1
 		for _ in 1 2 3; do
 			unload_soon 1 && load || return 1
 		done
@@ -264,7 +283,7 @@ echo "# fuzz: $(sum opens) opens, $(sum opened) opened, $(sum calls) calls, $(su
 echo "# beside: $(sum bursts) bursts, $(sum 'samples of all CPUs') samples of all CPUs, $(sum hotplugs) hotplugs, $(sum files) files of sysfs, $(sum seconds) seconds of bursts"
 echo "# tasks: $(sum 'calls on mappings') calls on mappings, $(sum tracees) tracees, $(sum 'cgroup events') cgroup events, $(sum 'idle CPUs') looks at idle CPUs"
 echo "# $(grep -h 'late: tasks' $out/rounds | sort -k5n | tail -n 1 | cut -c3-)"
-echo "# module: $loads loads, $failed_loads loads that failed for want of memory, $failing rounds with failures, $failing_plugs CPUs plugged with failures"
+echo "# module: $loads loads, $failed_loads loads that failed for want of memory, $failing rounds with failures, $failing_plugs CPUs plugged with failures, $sleeps sleeps"
 echo "# parameters: $odd_loads loads with some, $odd_refused refused"
 races=$(grep -c 'BUG: KCSAN:' $out/log)
 [ "$races" -eq 0 ] || echo "# races: $races reports of KCSAN, the kernel's own included"

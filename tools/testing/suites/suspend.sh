@@ -5,18 +5,9 @@
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
-rtc=/sys/class/rtc/rtc0
-
-# Asleep for two seconds of the real-time clock.
-sleep_system()
+need_sleep()
 {
-	[ -e "$rtc/wakealarm" ] || skip "nothing wakes the system up"
-	grep -qw deep /sys/power/mem_sleep 2>/dev/null || skip "the system does not sleep deeply"
-	# QEMU's machine is not turned off again in the usual way: guest/init knows.
-	touch /run/suspended
-	echo 0 >"$rtc/wakealarm"
-	echo +2 >"$rtc/wakealarm"
-	echo mem >/sys/power/state
+	can_sleep || skip "the system does not sleep deeply, or nothing wakes it up"
 }
 
 # counted FILE EVENT: of perf stat -x,
@@ -32,6 +23,7 @@ counts_on_cpu0()
 
 counts_afterwards()
 {
+	need_sleep
 	sleep_system || return 1
 	counts_on_cpu0
 }
@@ -39,6 +31,7 @@ counts_afterwards()
 # over_sleep PERF...: the system sleeps, and the workload runs afterwards, while perf does
 over_sleep()
 {
+	need_sleep
 	until_told
 	"$@" "$UNTIL_TOLD" >/dev/null 2>&1 &
 	pid=$!
@@ -52,6 +45,7 @@ over_sleep()
 # Events that were there before go on from what they had.
 goes_on()
 {
+	need_sleep
 	perf stat -C 0 -x, -o /tmp/out -e instructions taskset -c 0 workload || return 1
 	before=$(counted /tmp/out instructions)
 	over_sleep perf stat -C 0 -x, -o /tmp/out -e instructions || return 1
@@ -61,6 +55,7 @@ goes_on()
 
 samples_afterwards()
 {
+	need_sleep
 	sleep_system || return 1
 	perf record -C 0 -o /tmp/perf.data -e instructions -c 1000003 taskset -c 0 workload \
 		>/dev/null 2>&1 || return 1

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# soak: three minutes of everything at once on a kernel that checks itself, and as many on Debian's,
+# which does ten times as much in them, for each architecture: scripts/soak.
+#
+# COREPMU_ARCHES and COREPMU_KERNEL choose among all.
+set -uo pipefail
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/lib/ktap.sh
+. scripts/lib/lib.sh
+trap - ERR
+
+read -ra arches <<<"${COREPMU_ARCHES:-arm64 x86_64}"
+kernel=${COREPMU_KERNEL:-$(default_kernel)}
+scratch_dir "$BUILD"
+plan $((2 * ${#arches[@]}))
+
+ktap_details() { tail -n 60 "$SCRATCH/said"; }
+
+for arch in "${arches[@]}"; do
+	for which in "" --stock; do
+		on=${which:+ on Debian\'s kernel}
+		scripts/soak --arch "$arch" --kernel "$kernel" --minutes 3 ${which:+$which} >"$SCRATCH/said" 2>&1
+		result "nothing is found in three minutes on $arch, Linux $kernel$on"
+		# How much there was of each kind of work
+		grep -E '^# (fuzz|beside|tasks|module|parameters|kernel): ' "$SCRATCH/said"
+	done
+done
+finish
