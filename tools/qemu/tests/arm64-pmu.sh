@@ -100,12 +100,13 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 52
+begin 53
 
 # ---- registers, without QEMU ----
 
 build_tests arm64
-model_test arm64-pmu-model "registers, counters and decoding"
+model_test arm64-pmu-model "registers and counters"
+model_test arm64-decode-model "what instructions are taken for"
 model_test arm64-brbe-model "branch records"
 
 needs_qemu "$qemu" qemu-system-aarch64
