@@ -366,21 +366,8 @@ static unsigned int nr_denied_events;
 
 static int read_denied_events(void)
 {
-	unsigned int n, i, wrong = 0;
-
-	if (!opt.deny_event)
-		return 0;
-	n = options_numbers(opt.deny_event, denied_events, ARM64_PMU_DENIED_MAX);
-	if (n > ARM64_PMU_DENIED_MAX)
-		return plugin_refuse("'deny-event=%s' has more than %u events", opt.deny_event,
-				     ARM64_PMU_DENIED_MAX);
-	for (i = 0; i < n; i++)
-		wrong += denied_events[i] > PMEVTYPER_EVENT;
-	if (!n || wrong)
-		return plugin_refuse("'deny-event=%s': give numbers of events with '+' between them",
-				     opt.deny_event);
-	nr_denied_events = n;
-	return 0;
+	return options_events("deny-event", opt.deny_event, PMEVTYPER_EVENT, denied_events,
+			      ARM64_PMU_DENIED_MAX, &nr_denied_events);
 }
 
 static int read_others(const struct qemu_info *info, const char *cpus)

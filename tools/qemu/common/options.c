@@ -122,15 +122,8 @@ int options_switch(const char *name, const char *value, bool *result)
 	return 0;
 }
 
-/**
- * options_numbers() - read numbers with '+' between them
- * @list: as given
- * @numbers: where they go
- * @max: how many there may be
- *
- * Return: how many they are, 0 if @list is anything else, @max + 1 if they are too many.
- */
-unsigned int options_numbers(const char *list, uint64_t *numbers, unsigned int max)
+/* Numbers with '+' between them: how many they are, 0 if @list is anything else, @max + 1 if too many */
+static unsigned int read_numbers(const char *list, uint64_t *numbers, unsigned int max)
 {
 	unsigned int n = 0;
 	uint64_t number;
@@ -146,4 +139,34 @@ unsigned int options_numbers(const char *list, uint64_t *numbers, unsigned int m
 		list = end + 1;
 	} while (*end);
 	return n;
+}
+
+/**
+ * options_events() - read a list of events
+ * @name: the option
+ * @list: numbers of events with '+' between them, or NULL if the option was not given
+ * @known: the bits that a number may have
+ * @events: where they go
+ * @max: how many there may be
+ * @nr: set to how many they are
+ *
+ * Return: 0, or -1 when the list has been refused.
+ */
+int options_events(const char *name, const char *list, uint64_t known, uint64_t *events,
+		   unsigned int max, unsigned int *nr)
+{
+	unsigned int n, i, wrong = 0;
+
+	if (!list)
+		return 0;
+	n = read_numbers(list, events, max);
+	if (n > max)
+		return plugin_refuse("'%s=%s' has more than %u events", name, list, max);
+	for (i = 0; i < n; i++)
+		wrong += !!(events[i] & ~known);
+	if (!n || wrong)
+		return plugin_refuse("'%s=%s': give numbers of events, as perf's config has them, with '+' between them",
+				     name, list);
+	*nr = n;
+	return 0;
 }

@@ -42,6 +42,7 @@ struct option_table {
 
 int options_read(int argc, char **argv, const struct option_table *table);
 int options_switch(const char *name, const char *value, bool *result);
-unsigned int options_numbers(const char *list, uint64_t *numbers, unsigned int max);
+int options_events(const char *name, const char *list, uint64_t known, uint64_t *events,
+		   unsigned int max, unsigned int *nr);
 
 #endif /* TOOLS_QEMU_COMMON_OPTIONS_H */

@@ -423,24 +423,10 @@ static int read_misplaced(struct x86_pmu_config *c)
 	return 0;
 }
 
-/* Numbers of events with a "+" between them */
 static int read_denied_events(struct x86_pmu_config *c)
 {
-	unsigned int n, i, wrong = 0;
-
-	if (!opt.deny_event)
-		return 0;
-	n = options_numbers(opt.deny_event, c->denied_events, X86_PMU_DENIED_MAX);
-	if (n > X86_PMU_DENIED_MAX)
-		return plugin_refuse("'deny-event=%s' has more than %u events",
-				     opt.deny_event, X86_PMU_DENIED_MAX);
-	for (i = 0; i < n; i++)
-		wrong += !!(c->denied_events[i] & ~X86_PMU_SEL_NAME);
-	if (!n || wrong)
-		return plugin_refuse("'deny-event=%s': give numbers of events with their unit masks, 0x412e for one, with '+' between them",
-				     opt.deny_event);
-	c->nr_denied_events = n;
-	return 0;
+	return options_events("deny-event", opt.deny_event, X86_PMU_SEL_NAME, c->denied_events,
+			      X86_PMU_DENIED_MAX, &c->nr_denied_events);
 }
 
 /* Microarchitectures have records, unless what tells of them is taken away. */
