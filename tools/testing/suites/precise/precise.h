@@ -166,10 +166,10 @@ void attr_of(const struct check *c, struct perf_event_attr *attr);
 
 /**
  * check_attr() - run the program under an event, and judge the samples
- * @c: how it is sampled
+ * @given: how it is sampled; on several CPUs the periods of samples that interrupt each are longer
  * @attr: as attr_of() has it, or with more
  */
-void check_attr(const struct check *c, struct perf_event_attr *attr);
+void check_attr(const struct check *given, struct perf_event_attr *attr);
 
 /**
  * check() - attr_of() and check_attr()
