@@ -44,6 +44,15 @@ static u64 reg_of(const struct perf_event_attr *attr, const struct sample *s, un
 	return s->regs[__builtin_popcountll(before)];
 }
 
+/*
+ * The built-in driver of Linux 6.1 leaves out the flags of records of format 4
+ * (setup_pebs_adaptive_sample_data()): bit 1, which is always set, is not.
+ */
+static bool are_left_out(u64 flags)
+{
+	return target.in_tree && target.kernel < 612 && !(flags & ~FLAG_EXACT);
+}
+
 static bool has_registers(const struct perf_event_attr *attr, const struct sample *s,
 			  const struct moment *m)
 {
@@ -61,7 +70,8 @@ static bool has_registers(const struct perf_event_attr *attr, const struct sampl
 	       reg_of(attr, s, PERF_REG_X86_R14) == m->r14 &&
 	       reg_of(attr, s, PERF_REG_X86_R15) == m->r15 &&
 	       reg_of(attr, s, PERF_REG_X86_IP) == s->ip &&
-	       (flags & m->known) == m->flags && !(flags & FLAG_EXACT) == (attr->precise_ip < 2) &&
+	       (are_left_out(flags) || (flags & m->known) == m->flags) &&
+	       !(flags & FLAG_EXACT) == (attr->precise_ip < 2) &&
 	       (!(attr->sample_regs_intr >> XMM3 & 1) || reg_of(attr, s, XMM3) == m->xmm3);
 }
 
