@@ -122,7 +122,10 @@ int options_switch(const char *name, const char *value, bool *result)
 	return 0;
 }
 
-/* Numbers with '+' between them: how many they are, 0 if @list is anything else, @max + 1 if too many */
+/*
+ * Numbers with '+' between them. Returns how many they are, 0 if @list is anything else,
+ * @max + 1 if they are too many.
+ */
 static unsigned int read_numbers(const char *list, uint64_t *numbers, unsigned int max)
 {
 	unsigned int n = 0;

@@ -97,7 +97,8 @@ static inline void happens(enum arm64_pmu_kind kind, enum arm64_pmu_level level,
 			arm64_pmu_check(&cpu.pmu);
 }
 
-static inline void runs(enum arm64_pmu_level level, unsigned int instructions, unsigned int branches)
+static inline void runs(enum arm64_pmu_level level, unsigned int instructions,
+			unsigned int branches)
 {
 	happens(ARM64_PMU_CYCLES, level, instructions + branches);
 	happens(ARM64_PMU_BRANCHES, level, branches);

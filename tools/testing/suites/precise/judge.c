@@ -248,9 +248,10 @@ static void drop_tables(const struct run *run, bool faulting)
 }
 
 /*
- * On several CPUs time is the host's, and while that is busy, samples that interrupt after a thousand
- * instructions each are a storm of tens of milliseconds: they take most of the CPU's time, and
- * corepmu's limiter stretches their periods. These ones leave the program more than two thirds of it.
+ * On several CPUs time is the host's, and while that is busy, samples that interrupt after a
+ * thousand instructions each are a storm of tens of milliseconds: they take most of the CPU's
+ * time, and corepmu's limiter stretches their periods. These ones leave the program more than two
+ * thirds of it.
  */
 #define PERIODS_LONGER		19
 
