@@ -250,8 +250,8 @@ static void drop_tables(const struct run *run, bool faulting)
 /*
  * On several CPUs time is the host's, and while that is busy, samples that interrupt after a
  * thousand instructions each are a storm of tens of milliseconds: they take most of the CPU's
- * time, and corepmu's limiter stretches their periods. These ones leave the program more than two
- * thirds of it.
+ * time, and corepmu's limiter stretches their periods. It doubles the shortest period that there
+ * may be every 10 ms: in so short a run it does not come to these ones.
  */
 #define PERIODS_LONGER		19
 
