@@ -474,6 +474,82 @@ static void test_faults(void)
 	EXPECT(get(IA32_PERF_GLOBAL_STATUS) == (LBRS_FROZEN | 1) && cpu.rings == 3);
 }
 
+/* The counts of the youngest record, by Linux' LBR_INFO_BR_CNTR_OFFSET and _FULL_MASK */
+static uint64_t counts(void)
+{
+	return get(MSR_ARCH_LBR_INFO_0) >> 32 & 0xff;
+}
+
+static void happens(enum x86_pmu_kind kind, unsigned int n)
+{
+	cpu.counts[kind][X86_PMU_USER] += n;
+}
+
+/* What has happened since the record before, and then a branch */
+static uint64_t counts_after(unsigned int instructions, unsigned int mispredicted)
+{
+	happens(X86_PMU_INSTRUCTIONS, instructions);
+	happens(X86_PMU_MISPREDICTED, mispredicted);
+	branch(X86_LBR_JUMP, 1, 2, false);
+	return counts();
+}
+
+static void test_counts(void)
+{
+	const uint64_t counting = X86_PMU_SEL_USR | X86_PMU_SEL_EN;
+	const uint64_t log = BIT(35);	/* ARCH_PERFMON_EVENTSEL_BR_CNTR */
+	struct x86_pmu_cpuid regs = { 0 };
+
+	make("sapphire-rapids");
+	EXPECT(!put(IA32_PERFEVTSEL0, log));
+	cpu.config.lbr.counters = 0xe;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_cpuid(&cpu.config, 0x1c, 0, &regs);
+	EXPECT(regs.ecx == 0xe0007);
+	EXPECT(!put(IA32_PERFEVTSEL0, log) && put(IA32_PERFEVTSEL0 + 3, log));
+	EXPECT(!put(IA32_PERFEVTSEL0 + 4, log));
+
+	EXPECT(put(IA32_PERFEVTSEL0 + 1, counting | log | 0xc0));
+	EXPECT(put(IA32_PERFEVTSEL0 + 2, counting | 0xc0));
+	EXPECT(put(IA32_PERFEVTSEL0 + 3, counting | log | 0xc5));
+	EXPECT(put(IA32_PERF_GLOBAL_CTRL, 0xe));
+	EXPECT(put(MSR_ARCH_LBR_CTL, ARCH_LBR_CTL_LBREN | ARCH_LBR_CTL_CPL_USR | BIT(17)));
+	EXPECT(counts_after(2, 0) == 0x08);
+	EXPECT(counts_after(3, 1) == 0x4c);
+	EXPECT(counts_after(1000, 2) == 0x8c);
+	EXPECT(counts_after(0, 0) == 0);
+	/* What comes before a branch that is not recorded is told with the next one. */
+	happens(X86_PMU_INSTRUCTIONS, 1);
+	branch(X86_LBR_CALL, 1, 2, false);
+	EXPECT(counts_after(1, 0) == 0x08);
+	/* That somebody looks at the counters in between makes no difference. */
+	happens(X86_PMU_INSTRUCTIONS, 1);
+	EXPECT(get(IA32_PMC0 + 1) == 1008);
+	EXPECT(counts_after(1, 0) == 0x08);
+	EXPECT(get(IA32_PMC0 + 1) == 1009 && counts_after(0, 0) == 0);
+	/* Nor that they stand still. */
+	happens(X86_PMU_INSTRUCTIONS, 1);
+	EXPECT(put(IA32_PERF_GLOBAL_CTRL, 0));
+	happens(X86_PMU_INSTRUCTIONS, 7);
+	EXPECT(put(IA32_PERF_GLOBAL_CTRL, 0xe));
+	EXPECT(counts_after(1, 0) == 0x08);
+	/* They begin with another event, and when the records are cleared. */
+	happens(X86_PMU_INSTRUCTIONS, 3);
+	EXPECT(put(MSR_ARCH_LBR_DEPTH, 32));
+	EXPECT(counts_after(1, 0) == 0x04);
+	happens(X86_PMU_INSTRUCTIONS, 1);
+	EXPECT(put(IA32_PERFEVTSEL0 + 1, counting | 0xc0));
+	EXPECT(put(IA32_PERFEVTSEL0 + 1, counting | log | 0xc0));
+	EXPECT(counts_after(1, 0) == 0x08);
+	EXPECT(put(IA32_PERFEVTSEL0 + 1, counting | 0xc0));
+	EXPECT(counts_after(3, 0) == 0);
+	EXPECT(put(IA32_PERFEVTSEL0 + 1, counting | log | 0xc0));
+	EXPECT(counts_after(1, 0) == 0x04);
+	happens(X86_PMU_INSTRUCTIONS, 1);
+	EXPECT(put(IA32_PERFEVTSEL0 + 1, counting | log | 0xc5));
+	EXPECT(counts_after(1, 1) == 0x44);
+}
+
 static const struct model_test tests[] = {
 	{ "registers and CPUID tell the records",	test_told },
 	{ "what cannot be is refused",			test_config },
@@ -484,6 +560,7 @@ static const struct model_test tests[] = {
 	{ "cycles, prediction and type",		test_information },
 	{ "call stack",					test_call_stack },
 	{ "an overflow freezes them",			test_freeze },
+	{ "counts of events",				test_counts },
 	{ "faults",					test_faults },
 };
 

@@ -101,7 +101,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 78
+begin 80
 
 # ---- registers, without QEMU ----
 
@@ -147,6 +147,8 @@ refuses_option model=intel-v4,lbr=amd "has no branch records of that kind"
 refuses_option model=intel-v1,lbr=arch "has no branch records of that kind"
 refuses_option model=skylake,full-width=off,lbr=info "no IA32_PERF_CAPABILITIES to tell of branch records"
 refuses_option model=sapphire-rapids,lbr-depth=12 "has no such number of branch records"
+refuses_option model=intel-v4,lbr-counters=1 "has no branch records to have counts of events"
+refuses_option model=skylake,lbr-counters=1 "has no counts of those counters' events"
 refuses_option model=intel-v4,fault=lose-record:1 "has no branch records to be faulty"
 refuses_option model=icelake,pebs=5 "has no precise samples of that format"
 refuses_option model=intel-v2,pebs=3 "has no precise samples"

@@ -86,6 +86,7 @@ struct x86_pmu_event_row {
 #define X86_PMU_SEL_USER_DISABLE	(UINT64_C(1) << 37)	/* Intel only */
 #define X86_PMU_SEL_UMASK2	(UINT64_C(0xff) << 40)	/* Intel only */
 #define X86_PMU_SEL_ADAPTIVE	(UINT64_C(1) << 34)	/* Intel only */
+#define X86_PMU_SEL_LBR_LOG	(UINT64_C(1) << 35)	/* Intel only: branch records have counts */
 #define X86_PMU_SEL_EVENT_HIGH	(UINT64_C(0xf) << 32)	/* AMD only */
 #define X86_PMU_SEL_GUEST_ONLY	(UINT64_C(1) << 40)	/* AMD only */
 #define X86_PMU_SEL_HOST_ONLY	(UINT64_C(1) << 41)	/* AMD only */

@@ -17,6 +17,7 @@
 #define LEAF_DEPTH_STEP		8
 #define LEAF_FILTERS		7u	/* EBX: by ring, by type, call stack */
 #define LEAF_INFORMATION	7u	/* ECX: mispredicted, cycles, type */
+#define LEAF_COUNTERS_SHIFT	16	/* ECX: counters whose events records have counts of */
 
 /* CPUID leaf 0x80000022 */
 #define AMD_LEAF_LBR_V2		(1u << 1)	/* EAX */
@@ -78,13 +79,15 @@ const char *x86_lbr_config_error(const struct x86_pmu_config *config)
 
 	if (l->kind == X86_LBR_NONE)
 		return l->lose || l->tear || l->unfrozen ? "has no branch records to be faulty" :
-		       NULL;
+		       l->counters ? "has no branch records to have counts of events" : NULL;
 	if (x86_pmu_is_amd(config) != x86_lbr_has_amd(config) ||
 	    (x86_pmu_is_amd(config) && config->version < X86_PMU_AMD_V2) ||
 	    (!x86_pmu_is_amd(config) && !x86_pmu_version(config)->global))
 		return "has no branch records of that kind";
 	if (x86_lbr_has_info(config) && !config->full_width)
 		return "has no IA32_PERF_CAPABILITIES to tell of branch records";
+	if (l->counters && (!x86_lbr_has_arch(config) || l->counters >> X86_LBR_COUNTERS))
+		return "has no counts of those counters' events in branch records";
 	if (x86_lbr_has_arch(config) ? l->depth != 8 && l->depth != 16 && l->depth != 32 :
 	    l->depth != kinds[l->kind].depth)
 		return "has no such number of branch records";
@@ -119,7 +122,10 @@ static uint32_t depth_bit(unsigned int depth)
  */
 void x86_lbr_arch_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs)
 {
-	*regs = (struct x86_pmu_cpuid) { .ebx = LEAF_FILTERS, .ecx = LEAF_INFORMATION };
+	*regs = (struct x86_pmu_cpuid) {
+		.ebx = LEAF_FILTERS,
+		.ecx = LEAF_INFORMATION | (uint32_t)config->counters << LEAF_COUNTERS_SHIFT,
+	};
 	for (unsigned int depth = LEAF_DEPTH_STEP; depth <= config->depth; depth *= 2)
 		regs->eax |= depth_bit(depth);
 }

@@ -37,6 +37,9 @@
 
 /* MSR_LBR_INFO_x, IA32_LBR_x_INFO; the type and its validity are of the latter alone. */
 #define INFO_CYCLES_MAX		UINT64_C(0xffff)
+#define INFO_COUNT_SHIFT	32	/* of counter 0; the next ones follow */
+#define INFO_COUNT_BITS		2
+#define INFO_COUNT_MAX		3
 #define INFO_TYPE_SHIFT		56
 #define INFO_CYCLES_VALID	(UINT64_C(1) << 60)
 #define INFO_MISPREDICTED	(UINT64_C(1) << 63)
@@ -66,6 +69,7 @@ static const struct {
 static void clear(struct x86_lbr *lbr)
 {
 	memset(lbr->entry, 0, sizeof(lbr->entry));
+	memset(lbr->happened, 0, sizeof(lbr->happened));
 	lbr->top = 0;
 }
 
@@ -224,6 +228,59 @@ static struct x86_lbr_entry amd_entry(const struct x86_lbr_branch *b)
 	};
 }
 
+/**
+ * x86_lbr_counted() - a counter has been brought up to date
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ * @steps: how far it went on; less than 0 if something is taken back
+ */
+void x86_lbr_counted(struct x86_pmu *pmu, unsigned int i, int64_t steps)
+{
+	if (i < X86_LBR_COUNTERS)
+		pmu->lbr.happened[i] += steps;
+}
+
+/**
+ * x86_lbr_select() - the selector of a counter is written
+ * @pmu: the PMU, up to date
+ * @i: the counter, its index in struct x86_pmu
+ * @value: what is written
+ *
+ * What has happened of another event is in no record.
+ */
+void x86_lbr_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	const uint64_t name = X86_PMU_SEL_EVENT | X86_PMU_SEL_UMASK;
+
+	if (i < X86_LBR_COUNTERS && (pmu->counter[i].select ^ value) & name)
+		pmu->lbr.happened[i] = 0;
+}
+
+/*
+ * How often events have happened since the last record, the branch included, and up to
+ * INFO_COUNT_MAX times: for those counters whose selectors ask for it.
+ */
+static uint64_t counts_of(struct x86_pmu *pmu)
+{
+	int64_t ahead[X86_LBR_COUNTERS], happened;
+	struct x86_lbr *lbr = &pmu->lbr;
+	uint64_t info = 0;
+	unsigned int i;
+
+	x86_pmu_ahead(pmu, ahead, X86_LBR_COUNTERS);
+	for (i = 0; i < X86_LBR_COUNTERS; i++) {
+		happened = lbr->happened[i] + ahead[i];
+		/* The counter is brought up to date later. */
+		lbr->happened[i] = -ahead[i];
+		if (!(pmu->config->lbr.counters >> i & 1) ||
+		    !(pmu->counter[i].select & X86_PMU_SEL_LBR_LOG) || happened <= 0)
+			continue;
+		info |= (uint64_t)(happened < INFO_COUNT_MAX ? happened : INFO_COUNT_MAX) <<
+			(INFO_COUNT_SHIFT + i * INFO_COUNT_BITS);
+	}
+	return info;
+}
+
 static struct x86_lbr_entry intel_entry(struct x86_pmu *pmu, const struct x86_lbr_branch *b)
 {
 	uint64_t cycles = b->cycles - pmu->lbr.cycles;
@@ -236,6 +293,8 @@ static struct x86_lbr_entry intel_entry(struct x86_pmu *pmu, const struct x86_lb
 
 	if (pmu->config->lbr.kind == X86_LBR_ARCH)
 		e.info |= INFO_CYCLES_VALID | (uint64_t)b->type << INFO_TYPE_SHIFT;
+	if (pmu->config->lbr.counters)
+		e.info |= counts_of(pmu);
 	return e;
 }
 

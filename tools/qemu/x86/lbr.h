@@ -11,6 +11,9 @@
 
 #define X86_LBR_MAX	32
 
+/* Counters that records can have counts of: the lowest ones */
+#define X86_LBR_COUNTERS	4
+
 /* Which records a PMU has. */
 enum x86_lbr_kind {
 	X86_LBR_NONE,
@@ -36,6 +39,7 @@ enum x86_lbr_type {
  * struct x86_lbr_config - what is not the same of all records of a kind
  * @kind: which registers there are
  * @depth: how many records; the most of what IA32_LBR_DEPTH takes
+ * @counters: general-purpose counters whose events architectural records have counts of, a bit each
  * @lose: a fault: every how manieth record is lost
  * @tear: a fault: every how manieth record has the target of the one before
  * @unfrozen: a fault: an overflow does not freeze them, and is told to have
@@ -43,6 +47,7 @@ enum x86_lbr_type {
 struct x86_lbr_config {
 	enum x86_lbr_kind kind;
 	unsigned int depth;
+	uint64_t counters;
 	uint64_t lose;
 	uint64_t tear;
 	bool unfrozen;
@@ -88,6 +93,8 @@ struct x86_lbr_entry {
  * @calls: the records are a stack of calls
  * @rings: which rings the CPU has been told to report the branches to, a bit each
  * @records: how many were made, of all
+ * @happened: how often the event of each counter has happened since the youngest was made, as
+ *	far as the counter is up to date
  */
 struct x86_lbr {
 	struct x86_lbr_entry entry[X86_LBR_MAX];
@@ -100,6 +107,7 @@ struct x86_lbr {
 	bool calls;
 	unsigned int rings;
 	uint64_t records;
+	int64_t happened[X86_LBR_COUNTERS];
 };
 
 struct x86_pmu;
@@ -109,6 +117,8 @@ struct x86_pmu_cpuid;
 /* For the model and its makers */
 const char *x86_lbr_name(enum x86_lbr_kind kind);
 unsigned int x86_lbr_default_depth(enum x86_lbr_kind kind);
+void x86_lbr_select(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+void x86_lbr_counted(struct x86_pmu *pmu, unsigned int i, int64_t steps);
 const char *x86_lbr_config_error(const struct x86_pmu_config *config);
 void x86_lbr_reset(struct x86_pmu *pmu);
 void x86_lbr_update(struct x86_pmu *pmu);

@@ -165,6 +165,7 @@ uint64_t x86_pmu_global_counters(const struct x86_pmu_config *config);
 bool x86_pmu_is_missing(const struct x86_pmu_config *config, unsigned int i);
 uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i);
 bool x86_pmu_advance(struct x86_pmu *pmu);
+void x86_pmu_ahead(struct x86_pmu *pmu, int64_t *ahead, unsigned int nr);
 void x86_pmu_activate(struct x86_pmu *pmu);
 void x86_pmu_buffer_overflow(struct x86_pmu *pmu);
 

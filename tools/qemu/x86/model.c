@@ -272,7 +272,7 @@ uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i)
  * instruction, which has not retired, and is counted when it goes on. An overflow is not taken
  * back: the counter stays then until it is exceeded.
  */
-static void take_back(struct x86_pmu_counter *c, uint64_t now)
+static void take_back(struct x86_pmu *pmu, struct x86_pmu_counter *c, uint64_t now)
 {
 	uint64_t steps = (c->seen - now) * c->event.times, whole = 0;
 
@@ -280,6 +280,7 @@ static void take_back(struct x86_pmu_counter *c, uint64_t now)
 		whole = (steps - c->fraction + c->event.per - 1) / c->event.per;
 	if (whole > c->value)
 		return;
+	x86_lbr_counted(pmu, c - pmu->counter, -(int64_t)whole);
 	c->value -= whole;
 	c->fraction += whole * c->event.per - steps;
 	c->seen = now;
@@ -300,13 +301,14 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 			continue;
 		now = count_of(c, counts);
 		if ((int64_t)(now - c->seen) <= 0) {
-			take_back(c, now);
+			take_back(pmu, c, now);
 			continue;
 		}
 		steps = (now - c->seen) * c->event.times + c->fraction;
 		c->seen = now;
 		c->fraction = steps % c->event.per;
 		c->value += steps / c->event.per;
+		x86_lbr_counted(pmu, i, steps / c->event.per);
 		if (c->value > x86_pmu_low_bits(x86_pmu_width(pmu->config, i))) {
 			c->value &= x86_pmu_low_bits(x86_pmu_width(pmu->config, i));
 			if (carry(pmu, i))
@@ -344,6 +346,27 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 bool x86_pmu_advance(struct x86_pmu *pmu)
 {
 	return advance(pmu, 0);
+}
+
+/**
+ * x86_pmu_ahead() - by how much counters will go on when they are brought up to date
+ * @pmu: the PMU of the CPU whose thread this is
+ * @ahead: the result, for each counter from 0 on
+ * @nr: how many counters
+ */
+void x86_pmu_ahead(struct x86_pmu *pmu, int64_t *ahead, unsigned int nr)
+{
+	x86_pmu_counts counts;
+	unsigned int i;
+
+	pmu->ops->read(pmu, counts);
+	for (i = 0; i < nr; i++) {
+		const struct x86_pmu_counter *c = &pmu->counter[i];
+		int64_t more = c->active ? count_of(c, counts) - c->seen : 0;
+
+		ahead[i] = more > 0 ? ((uint64_t)more * c->event.times + c->fraction) /
+				      c->event.per : 0;
+	}
 }
 
 /* Nothing of @kind, in none of @rings, may happen @n times unnoticed. */

@@ -56,8 +56,11 @@ bool x86_msr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 		known |= X86_PMU_SEL_EQ | X86_PMU_SEL_UMASK2 | X86_PMU_SEL_USER_DISABLE;
 	if (x86_pebs_adaptive(pmu->config))
 		known |= X86_PMU_SEL_ADAPTIVE;
+	if (pmu->config->lbr.counters >> i & 1)
+		known |= X86_PMU_SEL_LBR_LOG;
 	if (reserved(pmu, value, known))
 		return false;
+	x86_lbr_select(pmu, i, value);
 	pmu->counter[i].select = value & known;
 	return true;
 }

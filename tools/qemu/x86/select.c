@@ -28,7 +28,8 @@ static uint64_t select_of(const struct x86_pmu *pmu, unsigned int i)
 {
 	uint64_t select = pmu->counter[i].select;
 
-	return x86_pmu_is_amd(pmu->config) ? select : select & ~X86_PMU_SEL_ADAPTIVE;
+	return x86_pmu_is_amd(pmu->config) ? select :
+	       select & ~(X86_PMU_SEL_ADAPTIVE | X86_PMU_SEL_LBR_LOG);
 }
 
 /* Can this counter count the event that its selector names? */

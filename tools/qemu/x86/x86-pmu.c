@@ -58,6 +58,7 @@ static struct {
 	const char *misplaced;
 	const char *lbr;
 	uint64_t lbr_depth;
+	uint64_t lbr_counters;
 	uint64_t pebs;
 	uint64_t pebs_fragments;
 	const char *ibs;
@@ -118,6 +119,7 @@ static const struct option options[] = {
 	{ .name = "tsc-mhz",	 .number = &opt.tsc_mhz },
 	{ .name = "lbr",	 .text = &opt.lbr },
 	{ .name = "lbr-depth",	 .number = &opt.lbr_depth },
+	{ .name = "lbr-counters", .number = &opt.lbr_counters },
 	{ .name = "pebs",	 .number = &opt.pebs },
 	{ .name = "pebs-fragments", .number = &opt.pebs_fragments },
 	{ .name = "ibs",	 .text = &opt.ibs },
@@ -447,6 +449,7 @@ static int read_lbr(struct x86_pmu_config *c)
 	c->lbr = (struct x86_lbr_config) {
 		.kind		= kind,
 		.depth		= x86_lbr_default_depth(kind),
+		.counters	= opt.lbr_counters,
 		.lose		= opt.lose_record,
 		.tear		= opt.tear_record,
 		.unfrozen	= opt.unfrozen_lbr,
