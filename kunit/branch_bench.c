@@ -35,6 +35,11 @@ static void note_branches(struct perf_event *event, struct perf_sample_data *dat
 	s->nr = data->br_stack->nr;
 	s->hw_idx = data->br_stack->hw_idx;
 	memcpy(s->entries, data->br_stack->entries, s->nr * sizeof(s->entries[0]));
+#if COMPAT_HAVE_BR_STACK_CNTR
+	s->has_counts = data->br_stack_cntr;
+	if (s->has_counts)
+		memcpy(s->counts, data->br_stack_cntr, s->nr * sizeof(s->counts[0]));
+#endif
 	if (branch_noise)
 		x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_IND_CALL, 0);
 }
@@ -62,11 +67,29 @@ struct perf_event *branch_open_stack(struct bench *b, u64 type)
  */
 struct perf_event *branch_open_attr(struct bench *b, const struct perf_event_attr *attr)
 {
+	return branch_open_member(b, attr, NULL);
+}
+
+/**
+ * branch_open_member() - likewise, of a group
+ * @b: the bench
+ * @attr: what is asked for
+ * @leader: its leader; NULL for itself
+ *
+ * Return: the event; the test ends when it is refused
+ */
+struct perf_event *branch_open_member(struct bench *b, const struct perf_event_attr *attr,
+				      struct perf_event *leader)
+{
 	struct perf_event *event = bench_alloc(b, attr);
 
 	event->overflow_handler = note_branches;
 	event->hw.target = current;
+	if (leader)
+		event->group_leader = leader;
 	KUNIT_ASSERT_EQ(b->test, bench_init_event(event), 0);
+	if (leader)
+		list_add_tail(&event->sibling_list, &leader->sibling_list);
 
 	return event;
 }
@@ -158,6 +181,31 @@ const void *branch_gen_params(const void *prev, char *desc)
 const void *branch_gen_calls_params(const void *prev, char *desc)
 {
 	return machine_gen_those(prev, desc, has_calls);
+}
+
+/**
+ * branch_has_counts() - do a machine's branch records have counts of events?
+ * @machine: the machine
+ *
+ * Return: whether they do, and the kernel knows of them
+ */
+bool branch_has_counts(const struct machine *machine)
+{
+	const struct x86_model_cpu *cpu = machine->cpu;
+
+	return COMPAT_SAMPLE_BRANCH_COUNTERS && has_branches(machine) && cpu->lbr_tells >> 16;
+}
+
+/**
+ * branch_gen_counts_params() - machines whose branch records have counts of events
+ * @prev: the one before
+ * @desc: its name
+ *
+ * Return: the next one
+ */
+const void *branch_gen_counts_params(const void *prev, char *desc)
+{
+	return machine_gen_those(prev, desc, branch_has_counts);
 }
 
 /**

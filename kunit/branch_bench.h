@@ -34,11 +34,15 @@
  * @nr: how many records
  * @hw_idx: where the hardware had the youngest
  * @entries: the records
+ * @has_counts: they come with counts of events
+ * @counts: of each record
  */
 struct branch_seen {
 	unsigned int	nr;
 	u64		hw_idx;
 	struct perf_branch_entry entries[COREPMU_MAX_BRANCHES];
+	bool		has_counts;
+	u64		counts[COREPMU_MAX_BRANCHES];
 };
 
 /* The last two samples */
@@ -49,9 +53,13 @@ extern bool branch_noise;
 
 const void *branch_gen_params(const void *prev, char *desc);
 const void *branch_gen_calls_params(const void *prev, char *desc);
+const void *branch_gen_counts_params(const void *prev, char *desc);
+bool branch_has_counts(const struct machine *machine);
 bool branch_records_kernel(struct bench *b);
 struct perf_event *branch_open_stack(struct bench *b, u64 type);
 struct perf_event *branch_open_attr(struct bench *b, const struct perf_event_attr *attr);
+struct perf_event *branch_open_member(struct bench *b, const struct perf_event_attr *attr,
+				      struct perf_event *leader);
 unsigned long branch_begin(struct bench *b);
 void branch_add(struct perf_event *event);
 void branch_end(struct perf_event *event, unsigned long flags);

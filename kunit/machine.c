@@ -99,7 +99,7 @@ static const struct x86_model_cpu intel_pebs_icl = {
 static const struct x86_model_cpu intel_pebs_arch = {
 	.name = "v6 with architectural PEBS", .family = 6, .version = 6, .nr_gp = 8,
 	.gp_width = 48, .nr_fixed = 3, .fixed_map = 0x7, .fixed_width = 48, .full_width = true,
-	.nr_events = 7, .pebs = 15, .arch_lbr = true, .lbr_nr = 16, .lbr_tells = 0x7,
+	.nr_events = 7, .pebs = 15, .arch_lbr = true, .lbr_nr = 16, .lbr_tells = 0xf0007,
 };
 
 static const struct x86_model_cpu amd_legacy = {

@@ -87,9 +87,19 @@ static u64 bits_wanted(u64 wanted)
 	return all.words[COREPMU_BRANCH_BITS];
 }
 
+/*
+ * Counts of events that a group wants of each branch: @nr of them, on these counters, go to
+ * @counts. None if @nr is 0.
+ */
+struct counted {
+	u64		*counts;
+	unsigned int	nr;
+	s8		counters[COREPMU_MAX_BRANCH_COUNTS];
+};
+
 static void choose_branches(const struct corepmu_branch_backend *backend,
 			    struct corepmu_branch_list *list, u64 wanted,
-			    struct perf_branch_stack *stack)
+			    struct perf_branch_stack *stack, const struct counted *counted)
 {
 	const u64 look = (wanted & (COREPMU_BRANCH_TYPE | COREPMU_BRANCH_CHOSEN)) |
 			 backend->decodes_all;
@@ -119,6 +129,10 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 		if (wanted & COREPMU_BRANCH_LEVEL)
 			to->entry.priv = corepmu_branch_is_kernel(from->entry.to) ?
 					 PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER;
+		if (counted->nr)
+			counted->counts[shown] = corepmu_branch_counts(list->counts[i],
+								       counted->counters,
+								       counted->nr);
 		shown++;
 	}
 	stack->nr = shown;
@@ -198,6 +212,14 @@ static struct perf_branch_stack *as_stack(struct corepmu_branch_list *list)
 	return (struct perf_branch_stack *)&list->nr;
 }
 
+/* Not inline: only some CPUs have counts, which hardly any event asks for. */
+static noinline void find_counted(struct corepmu_branches *branches, unsigned int nesting,
+				  const struct perf_event *event, struct counted *counted)
+{
+	counted->counts = branches->counts[nesting];
+	counted->nr = corepmu_branch_find_counted(event, counted->counters);
+}
+
 /**
  * corepmu_branch_sample() - give a sample its branch records
  * @cpuc: this CPU's state
@@ -219,23 +241,27 @@ void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 	unsigned int nesting = branches->nesting++;
 	struct perf_branch_stack *stack;
 	bool resume = cpuc->running;
+	struct counted counted;
 
 	if (nesting >= COREPMU_BRANCH_NESTING)
 		return;
+	counted.nr = 0;
+	if (unlikely(branches->counted))
+		find_counted(branches, nesting, event, &counted);
 	stack = (struct perf_branch_stack *)branches->stack[nesting];
 
 	/* Not while an event is stopped, as a rule: perf core stops the PMU before. */
 	if (unlikely(resume))
 		corepmu_stop_cpu(cpuc);
 	corepmu_branch_read(cpuc);
-	if (!resume && gets_all(backend, branches, &branches->list, wanted))
+	if (!resume && !counted.nr && gets_all(backend, branches, &branches->list, wanted))
 		stack = as_stack(&branches->list);
 	else
-		choose_branches(backend, &branches->list, wanted, stack);
+		choose_branches(backend, &branches->list, wanted, stack, &counted);
 	if (unlikely(resume))
 		corepmu_start_cpu(cpuc);
 
-	compat_sample_save_brstack(data, event, stack);
+	compat_sample_save_brstack(data, event, stack, counted.nr ? counted.counts : NULL);
 }
 
 /**
@@ -257,17 +283,21 @@ void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *eve
 	struct corepmu_branches *branches = cpuc->branches;
 	unsigned int nesting = branches->nesting++;
 	struct perf_branch_stack *stack;
+	struct counted counted;
 
 	if (nesting >= COREPMU_BRANCH_NESTING)
 		return;
+	counted.nr = 0;
+	if (unlikely(branches->counted))
+		find_counted(branches, nesting, event, &counted);
 	list->has_kernel = (branches->wanted & COREPMU_BRANCH_KERNEL) || has_kernel(list);
-	if (gets_all(backend, branches, list, wanted)) {
+	if (!counted.nr && gets_all(backend, branches, list, wanted)) {
 		stack = as_stack(list);
 	} else {
 		stack = (struct perf_branch_stack *)branches->stack[nesting];
-		choose_branches(backend, list, wanted, stack);
+		choose_branches(backend, list, wanted, stack, &counted);
 	}
-	compat_sample_save_brstack(data, event, stack);
+	compat_sample_save_brstack(data, event, stack, counted.nr ? counted.counts : NULL);
 }
 
 /**

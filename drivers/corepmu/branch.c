@@ -51,6 +51,8 @@ static const struct {
 	{ PERF_SAMPLE_BRANCH_TYPE_SAVE, COREPMU_BRANCH_TYPE },
 	{ PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
 	{ PERF_SAMPLE_BRANCH_PRIV_SAVE, COREPMU_BRANCH_LEVEL },
+	/* It is no branch that is asked for: branch-count.c */
+	{ COMPAT_SAMPLE_BRANCH_COUNTERS, 0 },
 };
 
 #define BRANCH_ASKS_TX							\
@@ -204,6 +206,11 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 				      "branch_sample_type is %#llx: this is not recorded: %#llx",
 				      asked, unknown);
 
+	if (asked & COMPAT_SAMPLE_BRANCH_COUNTERS) {
+		ret = corepmu_branch_encode_counted(pmu, event, &wanted);
+		if (ret)
+			return ret;
+	}
 	if (wanted & COREPMU_BRANCH_CALL_STACK) {
 		ret = check_call_stack(pmu, asked, wanted);
 		wanted |= COREPMU_BRANCH_NEAR_CALLS;

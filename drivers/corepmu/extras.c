@@ -180,6 +180,8 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 		second_add(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_RELOAD)
 		cpuc->reload_users++;
+	if (event->hw.flags & COREPMU_EVENT_COUNTED)
+		corepmu_branch_add_counted(cpuc);
 }
 
 /**
@@ -191,6 +193,8 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	if (event->hw.flags & COREPMU_EVENT_COUNTED)
+		corepmu_branch_del_counted(cpuc);
 	if ((event->hw.flags & COREPMU_EVENT_RELOAD) && !--cpuc->reload_users)
 		cpuc->pmu->backend->reload_end(cpuc);
 	if (event->hw.flags & COREPMU_EVENT_SECOND)

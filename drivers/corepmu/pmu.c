@@ -291,6 +291,8 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		if (idx == events[i]->hw.idx)
 			continue;
 		event_place(cpuc, events[i], idx);
+		if (events[i]->hw.flags & COREPMU_EVENT_COUNTED)
+			corepmu_branch_move_counted(cpuc);
 		if (restart & BIT_ULL(i))
 			event_resume(cpuc, events[i]);
 		corepmu_update_userpage(events[i]);

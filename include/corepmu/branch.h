@@ -71,6 +71,14 @@ struct task_struct;
 #define COREPMU_BRANCH_STACK_SIZE	\
 	(sizeof(struct perf_branch_stack) + COREPMU_MAX_BRANCHES * sizeof(struct perf_branch_entry))
 
+/*
+ * How often events have happened since the branch before: so many bits each, and the most of a
+ * record, for which a byte is enough
+ */
+#define COREPMU_BRANCH_COUNT_BITS	2
+#define COREPMU_BRANCH_COUNT		GENMASK(COREPMU_BRANCH_COUNT_BITS - 1, 0)
+#define COREPMU_MAX_BRANCH_COUNTS	4
+
 /* A record word by word: the addresses, and all else */
 #define COREPMU_BRANCH_WORDS	3
 #define COREPMU_BRANCH_BITS	2
@@ -87,6 +95,8 @@ union corepmu_branch_words {
  * @hw_idx: where the hardware keeps the youngest record
  * @entries: the records, the youngest first
  * @kind: the kind of each, 0 as long as nobody has looked
+ * @counts: of each, how often the events of some counters have happened since the one before:
+ *	COREPMU_BRANCH_COUNT_BITS for each counter, from 0 on
  */
 struct corepmu_branch_list {
 	bool				has_kernel;
@@ -94,6 +104,7 @@ struct corepmu_branch_list {
 	u64				hw_idx;
 	struct perf_branch_entry	entries[COREPMU_MAX_BRANCHES];
 	u32				kind[COREPMU_MAX_BRANCHES];
+	u8				counts[COREPMU_MAX_BRANCHES];
 };
 
 /* hw_idx of branches that came with a precise sample: where they were is not told. */
@@ -112,9 +123,11 @@ struct corepmu_branch_list {
  * @task: whose branches the hardware's records are, NULL while that is not known
  * @switches: how often that task had been scheduled out when it was noted
  * @version: grows whenever the hardware's records may have changed
+ * @counted: events placed that have COREPMU_EVENT_COUNTED
  * @nesting: samples that are being emitted
  * @list: the records
  * @stack: what samples show
+ * @counts: how often events have happened in each of these branches, as perf core wants it
  *
  * Only the CPU itself touches it, with interrupts disabled.
  */
@@ -130,10 +143,12 @@ struct corepmu_branches {
 	const struct task_struct	*task;
 	unsigned long			switches;
 	unsigned long			version;
+	unsigned int			counted;
 	unsigned int			nesting;
 	struct corepmu_branch_list	list;
 	u8				stack[COREPMU_BRANCH_NESTING][COREPMU_BRANCH_STACK_SIZE]
 					__aligned(8);
+	u64				counts[COREPMU_BRANCH_NESTING][COREPMU_MAX_BRANCHES];
 };
 
 /**
@@ -186,6 +201,8 @@ struct corepmu_call_stack {
  * @name: for messages
  * @offers: COREPMU_BRANCH_* that it can tell; events that ask for others are refused
  * @kernel_reason: why branches of the kernel cannot be recorded, when @offers lacks them
+ * @counters: those whose events records can have counts of, none but the lowest
+ *	COREPMU_MAX_BRANCH_COUNTS; 0 where they have none
  * @freeze_ends: hardware that stands still after an overflow has to be told to record again;
  *	otherwise acknowledging the overflow does it
  * @decodes_all: @decode may correct an address, and is asked about every record
@@ -197,6 +214,7 @@ struct corepmu_call_stack {
  *	or NMI
  * @read: fill in hw_idx, nr, entries, and kind where the hardware knows it (0 where not).
  *	Of flags and cycles an entry has those alone that were asked for, or all.
+ *	While corepmu_branches.counted is not 0 counts too.
  *	Of each entry kind comes last. The hardware does not record meanwhile. IRQs off, or NMI
  * @parse: the same of words that came with a precise sample, three a branch as the registers
  *	have them; NULL where there are none. IRQs off, or NMI
@@ -212,6 +230,7 @@ struct corepmu_branch_backend {
 	const char	*name;
 	u64		offers;
 	const char	*kernel_reason;
+	u64		counters;
 	bool		freeze_ends;
 	bool		decodes_all;
 	void		(*reset)(struct corepmu_cpu *cpuc);
@@ -258,6 +277,14 @@ int corepmu_branch_open(struct perf_event *event);
 void corepmu_branch_close(struct perf_event *event);
 void corepmu_branch_leave(struct corepmu_cpu *cpuc);
 void corepmu_branch_come(struct corepmu_cpu *cpuc);
+
+/* branch-count.c */
+int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event, u64 *wanted);
+void corepmu_branch_add_counted(struct corepmu_cpu *cpuc);
+void corepmu_branch_del_counted(struct corepmu_cpu *cpuc);
+void corepmu_branch_move_counted(struct corepmu_cpu *cpuc);
+unsigned int corepmu_branch_find_counted(const struct perf_event *event, s8 *counters);
+u64 corepmu_branch_counts(u8 counts, const s8 *counters, unsigned int nr);
 
 /* branch-sample.c */
 void corepmu_branch_read(struct corepmu_cpu *cpuc);

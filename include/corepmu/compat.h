@@ -149,10 +149,17 @@ static inline bool compat_event_has_prog(const struct perf_event *event)
 #endif
 }
 
-/* 6.3 keeps the size of what it has been given, and 6.8 has counts of each branch. */
+/* PERF_SAMPLE_BRANCH_COUNTERS is 6.8's; perf core refuses what it does not know. */
+#if COMPAT_HAVE_BR_STACK_CNTR
+#define COMPAT_SAMPLE_BRANCH_COUNTERS	PERF_SAMPLE_BRANCH_COUNTERS
+#else
+#define COMPAT_SAMPLE_BRANCH_COUNTERS	0
+#endif
+
+/* 6.3 keeps the size of what it has been given, and 6.8 has counts of each branch, or NULL. */
 static inline void compat_sample_save_brstack(struct perf_sample_data *data,
 					      struct perf_event *event,
-					      struct perf_branch_stack *stack)
+					      struct perf_branch_stack *stack, u64 *counts)
 {
 #if !COMPAT_HAVE_SAVE_BRSTACK
 	data->br_stack = stack;
@@ -160,7 +167,7 @@ static inline void compat_sample_save_brstack(struct perf_sample_data *data,
 #elif !COMPAT_HAVE_BR_STACK_CNTR
 	perf_sample_save_brstack(data, event, stack);
 #else
-	perf_sample_save_brstack(data, event, stack, NULL);
+	perf_sample_save_brstack(data, event, stack, counts);
 #endif
 }
 

@@ -77,12 +77,15 @@ struct corepmu;
 #define COREPMU_EVENT_SECOND	BIT(6)
 /* The hardware sets its counter anew when others of its group overflow (auto counter reload). */
 #define COREPMU_EVENT_RELOAD	BIT(7)
+/* Branch records of its group say how often it has happened between two of them. */
+#define COREPMU_EVENT_COUNTED	BIT(10)
 /* Bits from here on are the backends'. */
 #define COREPMU_EVENT_BACKEND	12
 
 /* Adding, starting and stopping an event with one of these takes more than its counter. */
 #define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
-				 COREPMU_EVENT_SECOND | COREPMU_EVENT_RELOAD)
+				 COREPMU_EVENT_SECOND | COREPMU_EVENT_RELOAD |	\
+				 COREPMU_EVENT_COUNTED)
 
 /* Second registers of a CPU, at most */
 #define COREPMU_MAX_SECOND	4

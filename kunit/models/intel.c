@@ -74,7 +74,7 @@ static bool has_adaptive(void)
  * 20.2.1.1, figure 20-1: bits 63-32 are reserved, but for two of CPUs with transactions;
  * AnyThread is of version 3 (20.2.3), until CPUID says that it is deprecated.
  */
-static u64 select_bits(void)
+static u64 select_bits(unsigned int i)
 {
 	u64 bits = GENMASK_ULL(31, 0);
 
@@ -82,6 +82,9 @@ static u64 select_bits(void)
 		bits |= GENMASK_ULL(33, 32);
 	if (has_adaptive())
 		bits |= BIT_ULL(34);
+	/* CPUID.1CH:ECX[19:16]: counters whose events branch records can have counts of */
+	if (x86_model_this()->lbr_tells >> 16 & BIT(i))
+		bits |= BIT_ULL(35);
 	/* EQ, RDPMC user disable, UnitMask2 */
 	if (x86_model_this()->version >= 6)
 		bits |= GENMASK_ULL(37, 36) | GENMASK_ULL(47, 40);
@@ -226,7 +229,7 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 
 	switch (msr) {
 	case MSR_P6_EVNTSEL0 ... MSR_P6_EVNTSEL0 + X86_MODEL_MAX_GP - 1:
-		if (value & ~select_bits())
+		if (value & ~select_bits(*index))
 			return false;
 		m->select[*index] = value;
 		return true;

@@ -265,6 +265,11 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx cannot be sampled: a transaction that aborts takes its counts back, and the overflow with them",
 				      attr->config);
+	if (hwc->flags & COREPMU_EVENT_COUNTED) {
+		ret = x86_lbr_encode_counted(desc, event, config);
+		if (ret)
+			return ret;
+	}
 	if (attr->precise_ip) {
 		ret = x86_pebs_encode(desc, event);
 		if (ret)
@@ -376,8 +381,26 @@ static const struct attribute_group x86_format_group = {
 
 /* caps/ */
 
+/* How many events of a group branch records can have counts of, and with how many bits each */
+static ssize_t branch_counter_nr_show(struct device *dev, struct device_attribute *attr,
+				      char *page)
+{
+	return sysfs_emit(page, "%u\n", x86_lbr_nr_counted(dev_to_x86(dev)));
+}
+
+static ssize_t branch_counter_width_show(struct device *dev, struct device_attribute *attr,
+					 char *page)
+{
+	return sysfs_emit(page, "%u\n", COREPMU_BRANCH_COUNT_BITS);
+}
+
+static struct device_attribute caps_attr_branch_counter_nr = __ATTR_RO(branch_counter_nr);
+static struct device_attribute caps_attr_branch_counter_width = __ATTR_RO(branch_counter_width);
+
 static struct attribute *x86_caps_attrs[] = {
 	&corepmu_attr_branches.attr,
+	&caps_attr_branch_counter_nr.attr,
+	&caps_attr_branch_counter_width.attr,
 	&corepmu_attr_max_precise.attr,
 	&x86_attr_pmu_name.attr,
 	NULL
@@ -390,6 +413,9 @@ static umode_t x86_caps_is_visible(struct kobject *kobj, struct attribute *attr,
 
 	if (attr == &x86_attr_pmu_name.attr)
 		return x86_kernel_name(desc) ? attr->mode : 0;
+	if (attr == &caps_attr_branch_counter_nr.attr ||
+	    attr == &caps_attr_branch_counter_width.attr)
+		return x86_lbr_nr_counted(desc) ? attr->mode : 0;
 
 	return attr != &corepmu_attr_branches.attr || desc->pmu->nr_branches ? attr->mode : 0;
 }

@@ -25,6 +25,7 @@
 #define ECX_MISPRED		BIT(0)
 #define ECX_TIMED		BIT(1)
 #define ECX_TYPE		BIT(2)
+#define ECX_COUNTERS		GENMASK(19, 16)
 
 /* What the architectural records of this machine tell */
 static u32 arch_tells;
@@ -103,7 +104,8 @@ static u32 arch_kind(u64 info)
 /* Of a stack of calls all are calls: of what kind matters to those alone who ask for types. */
 static bool arch_needs_info(const struct corepmu_cpu *cpuc)
 {
-	return (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES |
+	return cpuc->branches->counted ||
+	       (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES |
 					  COREPMU_BRANCH_TYPE | COREPMU_BRANCH_CHOSEN)) ||
 	       (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
 }
@@ -126,6 +128,7 @@ static inline void put_record(struct corepmu_branch_list *list, unsigned int i, 
 	u64 bits = info ? arch_bits(value) : 0;
 
 	x86_lbr_put_entry(list, i, from, to, bits);
+	list->counts[i] = FIELD_GET(LBR_INFO_COUNTS, value);
 	list->kind[i] = info && !(bits & ENTRY_ABORT) ? arch_kind(value) : 0;
 }
 
@@ -215,6 +218,50 @@ static struct corepmu_branch_backend arch_backend = {
 };
 
 /**
+ * x86_lbr_nr_counted() - how many events can records have counts of?
+ * @desc: the PMU
+ *
+ * Return: 0 where records have no counts, or with a kernel that does not know of them
+ */
+unsigned int x86_lbr_nr_counted(const struct x86_desc *desc)
+{
+	if (!COMPAT_SAMPLE_BRANCH_COUNTERS || !desc->pmu->nr_branches)
+		return 0;
+
+	return hweight64(desc->pmu->branch_backend->counters);
+}
+
+/**
+ * x86_lbr_encode_counted() - have records count an event
+ * @desc: the PMU
+ * @event: an event with COREPMU_EVENT_COUNTED that is being opened, its counters known
+ * @config: what it counts
+ *
+ * As in intel_pmu_hw_config() of arch/x86/events/intel/core.c, of an event and a unit mask alone:
+ * what an edge or a mask makes of it is the counter's. Process context.
+ *
+ * Return: 0, or -EINVAL after saying why
+ */
+int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 asked = event->attr.branch_sample_type;
+
+	if (config & ~(EVNTSEL_EVENT | EVNTSEL_UMASK))
+		return corepmu_refuse(-EINVAL,
+				      "branch_sample_type is %#llx: records have counts of an event and its unit mask, and of nothing else that config has: %#llx",
+				      asked, config);
+	hwc->config &= desc->pmu->branch_backend->counters;
+	if (!hwc->config)
+		return corepmu_refuse(-EINVAL,
+				      "branch_sample_type is %#llx: no counter of this event has counts in records",
+				      asked);
+	hwc->config_base |= EVNTSEL_LBR_LOG;
+
+	return 0;
+}
+
+/**
  * x86_lbr_describe_arch() - find out what architectural records there are
  * @desc: the PMU
  *
@@ -238,6 +285,7 @@ int x86_lbr_describe_arch(struct x86_desc *desc)
 		return 0;
 	}
 	arch_tells = ecx;
+	arch_backend.counters = FIELD_GET(ECX_COUNTERS, ecx);
 
 	return x86_lbr_setup(desc, &arch_backend, nr, COREPMU_BRANCH_ANY_TX |
 			    (ebx & EBX_CALL_STACK ? COREPMU_BRANCH_CALL_STACK : 0));

@@ -186,6 +186,13 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 /* SDM volume 3, "RDPMC User Disable": to user space the counter is 0 */
 #define EVNTSEL_RDPMC_USR_DISABLE BIT_ULL(37)
 /*
+ * EN_LBR_LOG: branch records have counts of the event (ARCH_PERFMON_EVENTSEL_BR_CNTR of newer
+ * kernels' arch/x86/include/asm/perf_event.h, with the next)
+ */
+#define EVNTSEL_LBR_LOG		BIT_ULL(35)
+/* IA32_LBR_x_INFO: two bits for each of counters 0 to 3 */
+#define LBR_INFO_COUNTS		GENMASK_ULL(39, 32)
+/*
  * AMD's PPRs from family 17h on, "Large Increment per Cycle Events": an odd counter that
  * counts event 0xfff has the upper 16 bits of the one below.
  */

@@ -133,6 +133,10 @@ int x86_describe_branches(struct x86_desc *desc);
 int amd_describe_branches(struct x86_desc *desc);
 u64 x86_lbr_select(u64 wanted);
 
+/* lbr-arch.c */
+unsigned int x86_lbr_nr_counted(const struct x86_desc *desc);
+int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config);
+
 /* reload.c */
 void x86_describe_reload(struct x86_desc *desc);
 int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
