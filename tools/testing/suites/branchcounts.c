@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * branchcounts - counts of events in branch records: PERF_SAMPLE_BRANCH_COUNTERS
+ *
+ * A program of conditional branches that are always taken; between two of them are known numbers
+ * of instructions, loads and stores. Each branch of each sample says how many. Records are of
+ * conditional branches, so that an interrupt's return is not among them, and what comes before it
+ * is told with the program's next branch. For a virtual PMU that counts exactly.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+/* Of Linux 6.8 */
+#define SAMPLE_BRANCH_COUNTERS	(1ULL << 19)
+
+#define COND			PERF_SAMPLE_BRANCH_COND
+#define USER			PERF_SAMPLE_BRANCH_USER
+
+#define EVENT_INSTRUCTIONS	0x00c0
+#define EVENT_BRANCHES		0x00c4
+#define EVENT_LOADS		0x81d0
+#define EVENT_STORES		0x82d0
+#define EVENT_EDGE		(1ULL << 18)
+
+/* Of a count */
+#define BITS			2
+#define MOST			3
+
+#define PERIOD			1009
+#define ROUNDS			6000
+#define RING_PAGES		256
+#define DEPTH			32
+
+/* So long that two groups have turns of some ticks each */
+#define TURNS			300
+#define LONG_PERIOD		20011
+
+/* Fewer samples than this show nothing. */
+#define SAMPLES			50
+
+/* program(rounds) */
+void program(u64 rounds);
+
+asm(".pushsection .text\n"
+"	.balign	64\n"
+"	.global	program\n"
+"program:\n"
+"	test	%rsp, %rsp\n"
+"at_first:\n"
+"	movq	(%rsp), %rax\n"
+"jump_first:\n"
+"	jnz	at_second\n"		/* the flags are those of DEC, or TEST */
+"	nop\n"
+"at_second:\n"
+"	movq	(%rsp), %rax\n"
+"	movq	(%rsp), %rax\n"
+"	movq	%rax, -8(%rsp)\n"
+"jump_second:\n"
+"	jnz	at_third\n"
+"	nop\n"
+"at_third:\n"
+"jump_third:\n"
+"	jnz	at_fourth\n"
+"	nop\n"
+"at_fourth:\n"
+"	.rept	5\n"
+"	movq	%rax, -16(%rsp)\n"
+"	.endr\n"
+"	dec	%rdi\n"
+"jump_fourth:\n"
+"	jnz	at_first\n"
+"	ret\n"
+"	.popsection\n");
+
+extern const char at_first[], jump_first[], jump_second[], jump_third[], jump_fourth[];
+
+/* What there is between a branch and the one before it, by events */
+enum { INSTRUCTIONS, BRANCHES, LOADS, STORES, EVENTS };
+
+static const u64 configs[EVENTS] = {
+	EVENT_INSTRUCTIONS, EVENT_BRANCHES, EVENT_LOADS, EVENT_STORES
+};
+
+static const struct part {
+	const char *jump;
+	unsigned int counts[EVENTS];
+} parts[] = {
+	{ jump_first,	{ 2, 1, 1, 0 } },
+	{ jump_second,	{ 4, 1, 2, 1 } },
+	{ jump_third,	{ 1, 1, 0, 0 } },
+	{ jump_fourth,	{ 7, 1, 0, 5 } },
+};
+
+static const struct part *part_of(u64 from)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (from == (uintptr_t)parts[i].jump)
+			return &parts[i];
+	return NULL;
+}
+
+/* ---- groups ---- */
+
+#define MEMBERS			5
+
+/**
+ * struct member - an event of a group
+ * @event: which
+ * @branches: PERF_SAMPLE_BRANCH_* it asks for
+ * @period: of its samples, 0 for none
+ * @precise: precise_ip
+ * @off: it stays disabled
+ */
+struct member {
+	unsigned int event;
+	u64 branches;
+	u64 period;
+	unsigned int precise;
+	bool off;
+};
+
+struct group {
+	const struct member *members;
+	unsigned int nr;
+	int fds[MEMBERS];
+	struct ring rings[MEMBERS];
+};
+
+static void member_attr(const struct member *m, struct perf_event_attr *attr)
+{
+	attr_init(attr, configs[m->event]);
+	attr->sample_period = m->period;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK;
+	attr->branch_sample_type = m->branches;
+	attr->precise_ip = m->precise;
+	attr->wakeup_events = 1;
+}
+
+static bool open_group(struct group *g)
+{
+	struct perf_event_attr attr;
+	unsigned int i;
+
+	for (i = 0; i < g->nr; i++) {
+		member_attr(&g->members[i], &attr);
+		attr.disabled = !i || g->members[i].off;
+		g->fds[i] = event_open_self(&attr, i ? g->fds[0] : -1);
+		if (g->fds[i] < 0 ||
+		    (g->members[i].period && ring_map(&g->rings[i], g->fds[i], RING_PAGES)))
+			return false;
+	}
+	return true;
+}
+
+static void close_group(struct group *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < g->nr; i++) {
+		ring_unmap(&g->rings[i]);
+		if (g->fds[i] >= 0)
+			close(g->fds[i]);
+	}
+}
+
+/* ---- what samples say ---- */
+
+struct verdict {
+	unsigned int samples;
+	unsigned int entries;
+	unsigned int wrong;
+	unsigned int emptied;
+};
+
+/* What a branch of @part has to say: the numbers of the events that asked, in their order. */
+static u64 expected(const struct group *g, const struct part *part)
+{
+	unsigned int i, at = 0, count;
+	u64 counts = 0;
+
+	for (i = 0; i < g->nr; i++) {
+		if (!(g->members[i].branches & SAMPLE_BRANCH_COUNTERS))
+			continue;
+		count = g->members[i].off ? 0 : part->counts[g->members[i].event];
+		counts |= (u64)(count < MOST ? count : MOST) << (at++ * BITS);
+	}
+	return counts;
+}
+
+static const struct part *before(const struct part *part)
+{
+	return part == parts ? &parts[ARRAY_SIZE(parts) - 1] : part - 1;
+}
+
+/*
+ * When two events of a group overflow in the same interrupt, the built-in driver's second sample
+ * has nothing: intel_pmu_lbr_counters_reorder() clears what it has read.
+ */
+static bool all_zero(const u64 *counts, u64 nr)
+{
+	while (nr)
+		if (counts[--nr])
+			return false;
+	return true;
+}
+
+/*
+ * Counts are since the record before: between the last overflow and its interrupt there may be a
+ * branch that is not recorded, and before the oldest record is what is not known.
+ */
+static void judge(struct verdict *v, const struct group *g,
+		  const struct perf_event_header *header, const struct sample *s)
+{
+	const u64 *counts = (const u64 *)(s->branches + s->nr_branches);
+	u64 end = (uintptr_t)header + header->size, want;
+	const struct part *part;
+	unsigned int i;
+
+	v->samples++;
+	if ((uintptr_t)(counts + s->nr_branches) != end) {
+		ktap_fail("a sample of %llu branches: expected as many counts behind them, got %lld bytes",
+			  (unsigned long long)s->nr_branches,
+			  (long long)(end - (uintptr_t)counts));
+		return;
+	}
+	if (target.in_tree && all_zero(counts, s->nr_branches)) {
+		v->emptied++;
+		return;
+	}
+	for (i = 0; i < s->nr_branches; i++) {
+		part = part_of(s->branches[i].from);
+		if (!part || i + 1 == s->nr_branches ||
+		    part_of(s->branches[i + 1].from) != before(part))
+			continue;
+		v->entries++;
+		want = expected(g, part);
+		if (counts[i] != want && !v->wrong++)
+			ktap_fail("branch %u of %llu, of part %u: expected counts of %#llx, got %#llx",
+				  i, (unsigned long long)s->nr_branches,
+				  (unsigned int)(part - parts), (unsigned long long)want,
+				  (unsigned long long)counts[i]);
+	}
+}
+
+static void judge_samples(struct group *g, unsigned int i)
+{
+	const struct perf_event_header *header;
+	struct perf_event_attr attr;
+	struct verdict v = { 0 };
+	struct sample s;
+
+	member_attr(&g->members[i], &attr);
+	while ((header = ring_next(&g->rings[i])))
+		if (sample_parse(header, &attr, &s))
+			judge(&v, g, header, &s);
+	ktap_diag("event %u: %u samples, %u branches, %u samples without counts", i, v.samples,
+		  v.entries, v.emptied);
+	expect_range("samples without counts", 0, v.samples / 10, v.emptied);
+	expect_range("samples", SAMPLES, ROUNDS, v.samples);
+	expect_range("branches compared", SAMPLES * (DEPTH / 2), ROUNDS * DEPTH, v.entries);
+	expect_eq("branches with other counts", 0, v.wrong);
+}
+
+static void run(const struct member *members, unsigned int nr)
+{
+	struct group g = { .members = members, .nr = nr, .fds = { -1, -1, -1, -1, -1 } };
+	unsigned int i;
+
+	if (open_group(&g)) {
+		event_enable(g.fds[0]);
+		program(ROUNDS);
+		event_disable(g.fds[0]);
+		for (i = 0; i < nr; i++)
+			if (members[i].period)
+				judge_samples(&g, i);
+	}
+	close_group(&g);
+}
+
+static long caps(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/%s", target.pmu, name);
+	return read_number(path);
+}
+
+static bool need_counts(void)
+{
+	if (caps("branch_counter_nr") > 0)
+		return true;
+	ktap_skip("this CPU's branch records have no counts, or the kernel does not know of them");
+	return false;
+}
+
+/* ---- tests ---- */
+
+static void told(void)
+{
+	if (!need_counts())
+		return;
+	expect_eq("events", 4, caps("branch_counter_nr"));
+	expect_eq("bits of each", BITS, caps("branch_counter_width"));
+}
+
+/* Each asks for its counts, the others for nothing else. */
+static void each(void)
+{
+	static const struct member group[] = {
+		{ INSTRUCTIONS, USER | COND | SAMPLE_BRANCH_COUNTERS, PERIOD, 0, false },
+		{ STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		{ LOADS, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		{ BRANCHES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+	};
+
+	if (need_counts())
+		run(group, ARRAY_SIZE(group));
+}
+
+static void alone(void)
+{
+	static const struct member group[] = {
+		{ STORES, USER | COND | SAMPLE_BRANCH_COUNTERS, 307, 0, false },
+	};
+
+	if (need_counts())
+		run(group, ARRAY_SIZE(group));
+}
+
+/* The order is that of the group, whatever the counters; events that do not ask are left out. */
+static void some(void)
+{
+	static const struct member group[] = {
+		{ INSTRUCTIONS, USER | COND, PERIOD, 0, false },
+		{ BRANCHES, USER | COND, 0, 0, false },
+		{ LOADS, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		{ BRANCHES, USER | COND, 0, 0, false },
+		{ STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+	};
+
+	if (need_counts())
+		run(group, ARRAY_SIZE(group));
+}
+
+/* All samples of the group have counts, whoever's they are. */
+static void two_sample(void)
+{
+	static const struct member group[] = {
+		{ INSTRUCTIONS, USER | COND | SAMPLE_BRANCH_COUNTERS, PERIOD, 0, false },
+		{ LOADS, USER | SAMPLE_BRANCH_COUNTERS, 211, 0, false },
+		{ STORES, USER | COND, 409, 0, false },
+	};
+
+	if (need_counts())
+		run(group, ARRAY_SIZE(group));
+}
+
+static void disabled(void)
+{
+	static const struct member group[] = {
+		{ INSTRUCTIONS, USER | COND, PERIOD, 0, false },
+		{ LOADS, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, true },
+		{ STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+	};
+
+	if (!need_counts())
+		return;
+	if (target.in_tree)
+		ktap_skip("intel_pmu_lbr_counters_reorder() shifts by the counter's number, which is -1");
+	else
+		run(group, ARRAY_SIZE(group));
+}
+
+static void precise(void)
+{
+	static const struct member group[] = {
+		{ INSTRUCTIONS, USER | COND | SAMPLE_BRANCH_COUNTERS, PERIOD, 2, false },
+		{ STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+	};
+
+	if (!need_counts())
+		return;
+	if (caps("max_precise") < 2)
+		ktap_skip("no precise samples here");
+	else
+		run(group, ARRAY_SIZE(group));
+}
+
+/* Two groups that have no room together: what one leaves in the records is not the other's. */
+static void turns(void)
+{
+	static const struct member first[] = {
+		{ STORES, USER | COND | SAMPLE_BRANCH_COUNTERS, LONG_PERIOD, 0, false },
+		{ LOADS, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		{ BRANCHES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+	};
+	static const struct member second[] = {
+		{ LOADS, USER | COND | SAMPLE_BRANCH_COUNTERS, LONG_PERIOD / 2, 0, false },
+		{ BRANCHES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		{ STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+	};
+	struct group a = { .members = first, .nr = 3, .fds = { -1, -1, -1, -1, -1 } };
+	struct group b = { .members = second, .nr = 3, .fds = { -1, -1, -1, -1, -1 } };
+	unsigned int i;
+
+	if (!need_counts())
+		return;
+	if (open_group(&a) && open_group(&b)) {
+		event_enable(a.fds[0]);
+		event_enable(b.fds[0]);
+		for (i = 0; i < TURNS; i++)
+			program(ROUNDS);
+		event_disable(a.fds[0]);
+		event_disable(b.fds[0]);
+		judge_samples(&a, 0);
+		judge_samples(&b, 0);
+	}
+	close_group(&a);
+	close_group(&b);
+}
+
+static void refuse(const char *what, const struct member *m, u64 bits, int group)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	member_attr(m, &attr);
+	attr.config |= bits;
+	fd = event_open(&attr, 0, -1, group, 0);
+	expect_eq(what, -EINVAL, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void refused(void)
+{
+	static const struct member
+		counts = { STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		calls = { STORES, USER | PERF_SAMPLE_BRANCH_CALL_STACK | SAMPLE_BRANCH_COUNTERS,
+			  PERIOD, 0, false },
+		whole = { STORES, USER | COND | SAMPLE_BRANCH_COUNTERS, PERIOD, 0, false };
+	static const struct member group[] = {
+		{ INSTRUCTIONS, USER | COND | SAMPLE_BRANCH_COUNTERS, PERIOD, 0, false },
+		{ STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		{ LOADS, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		{ BRANCHES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+	};
+	struct group g = { .members = group, .nr = 4, .fds = { -1, -1, -1, -1, -1 } };
+	struct perf_event_attr attr;
+	int plain;
+
+	if (!need_counts())
+		return;
+	refuse("counts of no branch", &counts, 0, -1);
+	refuse("counts of a stack of calls", &calls, 0, -1);
+	refuse("counts of what an edge makes of the event", &whole, EVENT_EDGE, -1);
+	if (open_group(&g))
+		refuse("a fifth event", &counts, 0, g.fds[0]);
+	close_group(&g);
+	attr_init(&attr, EVENT_BRANCHES);
+	plain = event_open_self(&attr, -1);
+	refuse("a leader without branches", &counts, 0, plain);
+	close(plain);
+}
+
+static const struct ktap_case cases[] = {
+	{ "sysfs tells of how many events, and how many bits", told },
+	{ "each branch says how often four events have happened", each },
+	{ "an event alone", alone },
+	{ "numbers come in the order of the group", some },
+	{ "samples of all events of the group have them", two_sample },
+	{ "an event that is disabled has 0", disabled },
+	{ "branches of precise samples have them", precise },
+	{ "groups that take turns", turns },
+	{ "what is refused", refused },
+};
+
+int main(int argc, char **argv)
+{
+	target_init(argc, argv);
+	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
