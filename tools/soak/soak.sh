@@ -66,9 +66,11 @@ fi
 # To start its tasks takes it longer than a burst of others.
 rate=500
 burst=5
+cases=300
 if [ -e $debug/kmemleak ] || [ -e $debug/kcsan ]; then
 	rate=200
 	burst=30
+	cases=30
 fi
 
 # with_failures COMMAND...
@@ -129,7 +131,7 @@ failing_round()
 		fi
 	done
 	load || return 1
-	with_failures pmu-fuzz --pmu corepmu --seed $((seed + rounds)) --cases 300
+	with_failures pmu-fuzz --pmu corepmu --seed $((seed + rounds)) --cases $cases
 	plug_failing
 }
 
@@ -219,6 +221,25 @@ parameter_round()
 	load
 }
 
+reload_round()
+{
+	for _ in 1 2 3; do
+		unload_soon 1 && load || return 1
+	done
+}
+
+# timed WHAT COMMAND...: and how many seconds it took
+timed()
+{
+	what=$1
+	began=$(now)
+	shift
+	"$@"
+	status=$?
+	echo "$what $(($(now) - began))" >>$out/times
+	return $status
+}
+
 # use_module: rounds until the time is over, or one of them failed
 use_module()
 {
@@ -226,13 +247,11 @@ use_module()
 	while [ "$(now)" -lt "$end" ]; do
 		rounds=$((rounds + 1))
 		keep_log
-		fuzz $((4 * burst)) --hotplug || return 1
-		sleep_round || return 1
-		for _ in 1 2 3; do
-			unload_soon 1 && load || return 1
-		done
-		parameter_round || return 1
-		failing_round || return 1
+		timed bursts fuzz $((4 * burst)) --hotplug || return 1
+		timed sleeping sleep_round || return 1
+		timed loading reload_round || return 1
+		timed parameters parameter_round || return 1
+		timed failing failing_round || return 1
 	done
 	[ "$rounds" -gt 0 ]
 }
@@ -285,6 +304,7 @@ echo "# tasks: $(sum 'calls on mappings') calls on mappings, $(sum tracees) trac
 echo "# $(grep -h 'late: tasks' $out/rounds | sort -k5n | tail -n 1 | cut -c3-)"
 echo "# module: $loads loads, $failed_loads loads that failed for want of memory, $failing rounds with failures, $failing_plugs CPUs plugged with failures, $sleeps sleeps"
 echo "# parameters: $odd_loads loads with some, $odd_refused refused"
+echo "# seconds:$(awk '{ sum[$1] += $2 } END { for (what in sum) printf " %s %d", what, sum[what] }' $out/times)"
 races=$(grep -c 'BUG: KCSAN:' $out/log)
 [ "$races" -eq 0 ] || echo "# races: $races reports of KCSAN, the kernel's own included"
 echo "# kernel: $(grep -cE "$COMPLAINTS" $out/complaints) complaints, $rounds rounds in $seconds seconds"
