@@ -429,6 +429,12 @@ static inline void compat_inc_pmi_count(void)
 #define COMPAT_BUILTIN_LACKS_PMUS_OF_7_3	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
 #define COMPAT_BUILTIN_LACKS_PMUS_OF_6_12	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
 
+/*
+ * From 6.15 on the built-in driver of Intel's CPUs starts an event that has a frequency with a
+ * period that suits its kind, and before with perf core's, which is 1. No header tells.
+ */
+#define COMPAT_BUILTIN_STARTS_FREQUENCY	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
+
 /* attr.config3 came with PERF_ATTR_SIZE_VER8, config4 with VER9: what is in them. */
 static inline u64 compat_attr_more_config(const struct perf_event_attr *attr)
 {

@@ -139,6 +139,16 @@ int x86_precise(struct corepmu *pmu, struct perf_event *event)
 			      event->attr.precise_ip);
 }
 
+/* The shortest period that the event may have, which has been encoded but for its readers */
+static unsigned int shortest_period(const struct x86_desc *desc, const struct perf_event *event)
+{
+	if (!desc->min_period)
+		return 1;
+
+	return max(desc->min_period(desc, event->hw.config_base & desc->config_known),
+		   x86_pebs_min_period(desc, &event->attr));
+}
+
 /**
  * x86_check_period() - the backend's check_period()
  * @event: an event that x86_encode() has taken, or is about to
@@ -151,20 +161,36 @@ int x86_precise(struct corepmu *pmu, struct perf_event *event)
 int x86_check_period(const struct perf_event *event, u64 period)
 {
 	const struct x86_desc *desc = to_x86(to_corepmu(event->pmu));
-	u64 config = event->hw.config_base & desc->config_known;
 	unsigned int shortest;
 	int ret;
 
 	ret = x86_reload_check_period(event, period);
-	if (ret || !desc->min_period)
+	if (ret)
 		return ret;
-	shortest = max(desc->min_period(desc, config), x86_pebs_min_period(desc, &event->attr));
+	shortest = shortest_period(desc, event);
 	if (period >= shortest)
 		return 0;
 
 	return corepmu_refuse(-EINVAL,
 			      "config %#llx, period %llu: on this CPU the shortest is %u",
 			      event->attr.config, period, shortest);
+}
+
+/*
+ * The first period of an event that has a frequency, of which perf core makes the next ones. A
+ * child gets its parent's of then instead, see inherit_event() in kernel/events/core.c.
+ */
+static void set_start_period(const struct x86_desc *desc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 period;
+
+	if (!desc->start_period)
+		return;
+	period = max_t(u64, desc->start_period(&event->attr), shortest_period(desc, event));
+	hwc->sample_period = period;
+	hwc->last_period = period;
+	local64_set(&hwc->period_left, period);
 }
 
 /*
@@ -275,7 +301,9 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (ret)
 			return ret;
 	}
-	if (is_sampling_event(event) && !attr->freq) {
+	if (attr->freq && attr->sample_freq) {
+		set_start_period(desc, event);
+	} else if (is_sampling_event(event)) {
 		ret = x86_check_period(event, attr->sample_period);
 		if (ret)
 			return ret;

@@ -120,6 +120,9 @@ static inline bool intel_is_slots(u64 config)
 	return (config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_SLOTS;
 }
 
+/* intel.c */
+u64 intel_start_period(const struct perf_event_attr *attr);
+
 /* intel-table.c */
 extern const struct intel_uarch intel_uarches[];
 extern const struct intel_model intel_models[];
