@@ -2,7 +2,10 @@
 /*
  * child.c - other processes that a case counts
  */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
@@ -79,8 +82,19 @@ void child_tell(char what)
 	/* It says nothing of having replaced itself: it is asked to run the loop then. */
 	if (what == CHILD_EXEC)
 		child_tell(CHILD_LOOP);
-	else if (read(told[0], &done, 1) != 1)
+	else if (TEMP_FAILURE_RETRY(read(told[0], &done, 1)) != 1)
 		return;
+}
+
+/*
+ * A signal of an event may come to this task while it waits. The child would be stopped for good
+ * if it were not waited for again.
+ */
+static bool wait_for_stop(void)
+{
+	int status;
+
+	return TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) == child && WIFSTOPPED(status);
 }
 
 void child_trace(void)
@@ -91,15 +105,15 @@ void child_trace(void)
 
 	if (child <= 0 || ptrace(PTRACE_ATTACH, child, NULL, NULL))
 		return;
-	waitpid(child, NULL, 0);
+	wait_for_stop();
 	/* It waits in a system call, which has to end before it can take steps. */
 	if (write(tell[1], &what, 1) != 1)
 		return;
 	for (i = 0; i < TRACED_STEPS; i++)
-		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) || waitpid(child, NULL, 0) < 0)
+		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) || !wait_for_stop())
 			break;
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
-	if (read(told[0], &done, 1) != 1)
+	if (TEMP_FAILURE_RETRY(read(told[0], &done, 1)) != 1)
 		return;
 }
 
