@@ -105,11 +105,11 @@ cycles()
 }
 
 # same KIND KEPT KIB: between two measurements less than half an object was kept for each cycle, but
-# for KEPT, and less than half a KiB of each CPU's memory, but for KIB, and half a page of vmalloc(): a leak of one in
-# each cycle is twice that. Besides, objects are counted by slabs, of up to 50 or so, of which some are
-# partly free: 468 more of kmalloc() were seen after 90 cycles, which 900 more took back. So nine
-# hundred cycles are looked at closely, ninety for what is lost by the dozen. Twelve stacks of kernel
-# threads come and go.
+# for KEPT, and less than half a KiB of each CPU's memory, but for KIB, and half a page of vmalloc(): a
+# leak of one in each cycle is twice that. Besides, objects are counted by slabs, of up to 50 or so, of
+# which some are partly free: 468 more of kmalloc() were seen after 90 cycles, which 900 more took back.
+# So nine hundred cycles are looked at closely, ninety for what is lost by the dozen. Twelve stacks of
+# kernel threads come and go.
 same()
 {
 	awk -v kept="$2" -v kib="$3" '
