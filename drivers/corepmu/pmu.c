@@ -508,9 +508,7 @@ static void set_counting_period(struct corepmu *pmu, struct hw_perf_event *hwc)
 
 	if (hwc->flags & (COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR | COREPMU_EVENT_32BIT))
 		period = counting_period(pmu, hwc, hwc->config);
-	hwc->sample_period = period;
-	hwc->last_period = period;
-	local64_set(&hwc->period_left, period);
+	corepmu_counter_first_period(hwc, period);
 }
 
 static void corepmu_event_destroy(struct perf_event *event)

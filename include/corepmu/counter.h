@@ -151,6 +151,20 @@ corepmu_counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 lef
 }
 
 /**
+ * corepmu_counter_first_period() - what an event's first period is
+ * @hwc: an event that is being opened
+ * @period: in events
+ *
+ * Process context.
+ */
+static inline void corepmu_counter_first_period(struct hw_perf_event *hwc, u64 period)
+{
+	hwc->sample_period = period;
+	hwc->last_period = period;
+	local64_set(&hwc->period_left, period);
+}
+
+/**
  * corepmu_counter_end_period() - begin the next period, if this one has ended
  * @event: an event whose count is up to date
  *

@@ -13,6 +13,7 @@
 #include <linux/printk.h>
 #include <linux/sysfs.h>
 
+#include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
 #include "msr.h"
@@ -182,15 +183,12 @@ int x86_check_period(const struct perf_event *event, u64 period)
  */
 static void set_start_period(const struct x86_desc *desc, struct perf_event *event)
 {
-	struct hw_perf_event *hwc = &event->hw;
 	u64 period;
 
 	if (!desc->start_period)
 		return;
 	period = max_t(u64, desc->start_period(&event->attr), shortest_period(desc, event));
-	hwc->sample_period = period;
-	hwc->last_period = period;
-	local64_set(&hwc->period_left, period);
+	corepmu_counter_first_period(&event->hw, period);
 }
 
 /*
