@@ -8,7 +8,8 @@
 #include "guard.h"
 #include "validate.h"
 
-#define PERIOD	20000
+#define PERIOD		20000
+#define NSEC_PER_SEC	1000000000
 #define USUAL	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
 		 PERF_SAMPLE_PERIOD)
 
@@ -50,13 +51,18 @@ static void wraps(void)
 
 /*
  * How many records there may be besides so many samples: THROTTLE and UNTHROTTLE. They are lost as
- * samples are, and counted with them. Where the clock counts instructions the loop is not so fast.
+ * samples are, and counted with them. Where the clock counts instructions a period takes a
+ * nanosecond for each, and an event is throttled if the kernel allows fewer samples than that
+ * (it lowers the limit by itself where samples take long).
  */
 static u64 other_records(u64 samples)
 {
-	u64 a_tick = read_number(RATE_FILE) / MAX_HZ;
+	u64 rate = read_number(RATE_FILE);
+	u64 a_tick = rate / MAX_HZ;
 
-	return pmu.exact ? 0 : 2 * samples / (a_tick ?: 1);
+	if (pmu.exact && rate >= NSEC_PER_SEC / PERIOD)
+		return 0;
+	return 2 * samples / (a_tick ?: 1);
 }
 
 static void lost_adds_up(void)
