@@ -457,6 +457,34 @@ static void overflow_limiter(struct kunit *test)
 	end(event);
 }
 
+/* Periods of 4096 and more are stretched when overflows leave less than a quarter of the time. */
+static void overflow_limiter_long(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct perf_event *other = sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	cpuc->window = machine_time;
+	cpuc->min_left = 4096 / 4;
+	for (i = 0; i < 4; i++)
+		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 4096);
+
+	/* Others that interrupt as often are blamed all the same. */
+	other->hw.interrupts = event->hw.interrupts + 1;
+	one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+
+	one_overflow(b, event, 2 * NSEC_PER_MSEC, 9 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	end(other);
+	end(event);
+}
+
 /* Neighbours of an event that is limited have the periods that they ask for. */
 static void overflow_neighbour(struct kunit *test)
 {
@@ -549,6 +577,7 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_regs, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_took, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limiter, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_limiter_long, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_neighbour, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limited_freq, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_counting, machine_gen_params),

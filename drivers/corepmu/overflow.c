@@ -33,14 +33,20 @@
  * window, and is halved with each in which overflows took less than a twelfth. Counts stay
  * exact, and events that are not blamed keep their periods.
  *
+ * From LIMIT_LONG_LEFT on a CPU gets on between overflows, so that they have to leave it less than a
+ * quarter for min_left to be doubled. On a slow machine the samples of several events can take half
+ * of the time for good, with periods that nobody would call short: they keep them.
+ *
  * A third, since the handler does not see what entering and leaving an interrupt takes. With a
  * GICv3 that is more than the handler itself: 52 of 100 instructions on Linux 7.3, measured in a
  * storm that left nothing to the task that it interrupted.
  */
 #define LIMIT_WINDOW_NS		(10 * NSEC_PER_MSEC)
 #define LIMIT_BUSY		3
+#define LIMIT_STARVED		4
 #define LIMIT_CALM		12
 #define LIMIT_MIN_LEFT		16
+#define LIMIT_LONG_LEFT		BIT(12)
 #define LIMIT_MAX_LEFT		BIT(20)
 /* When min_left is so large and overflows still take most of the time, all events are blamed. */
 #define LIMIT_ALL_LEFT		BIT(17)
@@ -123,6 +129,15 @@ static noinline void limit_ends(struct corepmu_cpu *cpuc)
 		  smp_processor_id());
 }
 
+/* Overflows took more than LIMIT_BUSY allows: does a CPU that has min_left already need more? */
+static bool limit_further(const struct corepmu_cpu *cpuc, u64 window)
+{
+	if (cpuc->min_left < LIMIT_LONG_LEFT)
+		return true;
+
+	return cpuc->min_left < LIMIT_MAX_LEFT && cpuc->busy > window - window / LIMIT_STARVED;
+}
+
 static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
 {
 	u64 window = end - cpuc->window;
@@ -136,7 +151,7 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
 	if (cpuc->busy > window / LIMIT_BUSY) {
 		if (cpuc->min_left == lowest)
 			limit_begins(cpuc);
-		if (cpuc->min_left < LIMIT_MAX_LEFT)
+		if (limit_further(cpuc, window))
 			cpuc->min_left = max_t(s64, 2 * cpuc->min_left, LIMIT_MIN_LEFT);
 		limit_blame(cpuc);
 	} else if (cpuc->busy < window / LIMIT_CALM && cpuc->min_left > lowest) {
