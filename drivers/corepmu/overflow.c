@@ -33,9 +33,10 @@
  * window, and is halved with each in which overflows took less than a twelfth. Counts stay
  * exact, and events that are not blamed keep their periods.
  *
- * From LIMIT_LONG_LEFT on a CPU gets on between overflows, so that they have to leave it less than a
- * quarter for min_left to be doubled. On a slow machine the samples of several events can take half
- * of the time for good, with periods that nobody would call short: they keep them.
+ * Once min_left is LIMIT_LONG_LEFT, what is interrupted gets on between two overflows: min_left is
+ * then doubled only if overflows leave less than a quarter of the window. On a slow machine the
+ * samples of several events may take half of the time with periods that are not short, and these
+ * events keep their periods.
  *
  * A third, since the handler does not see what entering and leaving an interrupt takes. With a
  * GICv3 that is more than the handler itself: 52 of 100 instructions on Linux 7.3, measured in a
@@ -129,7 +130,7 @@ static noinline void limit_ends(struct corepmu_cpu *cpuc)
 		  smp_processor_id());
 }
 
-/* Overflows took more than LIMIT_BUSY allows: does a CPU that has min_left already need more? */
+/* Overflows took more than LIMIT_BUSY allows: is min_left to be doubled? */
 static bool limit_further(const struct corepmu_cpu *cpuc, u64 window)
 {
 	if (cpuc->min_left < LIMIT_LONG_LEFT)
