@@ -4,6 +4,8 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
+#include <linux/ctype.h>
+#include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/printk.h>
@@ -31,6 +33,27 @@ module_param_named(start_near_wrap, corepmu_start_near_wrap, ullong, 0444);
 MODULE_PARM_DESC(start_near_wrap,
 		 "for tests: counting events start this many counts below 2^32 (modulo 2^64)");
 
+/* Of a file's longest name (sysfs has a directory for each PMU); the rest is for a CPU's kind. */
+#define PMU_NAME_MAX	(NAME_MAX / 2)
+
+/*
+ * Can perf name this PMU in an event (tools/perf/util/parse-events.l), and sysfs in a path? Of an
+ * empty name driver core warns, and ".", "a/b" or "0" would be registered and found by nobody.
+ */
+static bool __init is_pmu_name(const char *name)
+{
+	const char *c;
+
+	if (!isalpha(name[0]) && name[0] != '_')
+		return false;
+	for (c = name; *c; c++) {
+		if (!isascii(*c) || (!isalnum(*c) && !strchr("_-.", *c)))
+			return false;
+	}
+
+	return c - name <= PMU_NAME_MAX;
+}
+
 static int __init corepmu_init(void)
 {
 	int ret;
@@ -40,6 +63,12 @@ static int __init corepmu_init(void)
 
 	if (corepmu_standin && (corepmu_type != -1 || strcmp(corepmu_name, "corepmu"))) {
 		pr_err("standin=1 says name and type: leave out name= and type=\n");
+		return -EINVAL;
+	}
+
+	if (!is_pmu_name(corepmu_name)) {
+		pr_err("name= takes up to %d letters, digits, _, - and ., a letter or _ first\n",
+		       PMU_NAME_MAX);
 		return -EINVAL;
 	}
 

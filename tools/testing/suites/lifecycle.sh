@@ -170,6 +170,24 @@ name_that_is_taken()
 	diff /tmp/before /tmp/after && load && counts && unload
 }
 
+name_of_no_pmu()
+{
+	dmesg_mark names
+	long=$(printf %0128d 0 | tr 0 x)
+	for parameter in '' . .. a/b a,b -a .a 0 'é' "$long"; do
+		load name="$parameter" 2>/dev/null && { unload; echo "loaded: $parameter"; return 1; }
+	done
+	traces >/tmp/after
+	expect_equal "the log" \
+		"corepmu: name= takes up to 127 letters, digits, _, - and ., a letter or _ first" \
+		"$(dmesg_since names | sort -u)" &&
+		expect_true "what there was before" diff /tmp/before /tmp/after || return 1
+	load name="${long#x}" || return 1
+	count=$(stat_count "${long#x}/$INSTRUCTIONS/u" true)
+	unload || return 1
+	expect_range "instructions" 2000 1000000 "$count"
+}
+
 type_that_is_taken()
 {
 	taken=$(cat "$DEVICES/breakpoint/type")
@@ -308,13 +326,14 @@ kernel_is_content()
 	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here' "$(dmesg)"
 }
 
-plan 24
+plan 25
 check "load, count, unload, no trace left" load_and_unload
 check "it says what it is, in one line" says_what_it_is
 check "load, count, unload many times" many_times
 check "a second load is refused" loaded_twice
 check "the PMU has the name that it is loaded with" another_name
 check "a name that is taken is refused" name_that_is_taken
+check "a name that perf could not name is refused, with the rule" name_of_no_pmu
 check "a type that is taken is refused" type_that_is_taken
 check "it stands in for the built-in PMU" stands_in
 check "it stands in by no other name or type" stand_in_with_a_name
