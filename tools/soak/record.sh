@@ -28,7 +28,7 @@ options()
 		event=$INSTRUCTIONS
 		[ $n -lt 3 ] || event=$CYCLES
 		for modifier in u:0 k:1 :2; do
-			printf -- '-e %s/%s,period=%d/%sS ' "$PMU" $event \
+			printf -- '-e %s/%s,period=%d/%sS ' "$PMU" "$event" \
 				$((period + 10 * n + ${modifier#*:})) ${modifier%:*}
 		done
 	done
@@ -100,7 +100,7 @@ judge()
 			late += behind[id]
 		}
 		printf "%d samples of %d events, %d counts late at most, %d lost and told, %d throttles, " \
-			"%d periods with interrupts off\n", all, ids, skid, missing, throttled, late > sum
+			"%d periods without a sample\n", all, ids, skid, missing, throttled, late > sum
 		if (ids < wanted)
 			bad(ids " of " wanted " events have samples")
 		exit bads > 0
@@ -114,6 +114,7 @@ nmi=1
 [ "$VENDOR" != arm ] || grep -q 'pseudo_nmi=1' /proc/cmdline || nmi=0
 [ -n "$BUILTIN" ] || [ -d /sys/module/corepmu ] || insmod "$MODULE"
 all=$(options)
+counted=$(echo "$all" | sed 's/,period=[0-9]*//g')
 # Pinned, since perf core gives the counters to the events of CPUs before those of tasks.
 task="-e $PMU/$INSTRUCTIONS,period=$period/uSD -e $PMU/$CYCLES,period=$((period + 1))/SD"
 work
@@ -122,7 +123,7 @@ plan 4
 perf record --sample-cpu -p "$partner" $task -o $out/task -- sleep "$seconds" >$out/task.said 2>&1 &
 recorder=$!
 # shellcheck disable=SC2086 # options are words
-perf stat -x, -a $(echo "$all" | sed 's/,period=[0-9]*//g') -o $out/stat -- sleep 5 &
+perf stat -x, -a $counted -o $out/stat -- sleep 5 &
 # shellcheck disable=SC2086 # options are words
 perf record -a $all -o $out/all -- sleep "$seconds" >$out/said 2>&1 && wait $recorder
 result "all CPUs and a task are recorded for $seconds seconds"
