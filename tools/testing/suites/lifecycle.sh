@@ -182,10 +182,12 @@ name_of_no_pmu()
 		"corepmu: name= takes up to 127 letters, digits, _, - and ., a letter or _ first" \
 		"$(dmesg_since names | sort -u)" &&
 		expect_true "what there was before" diff /tmp/before /tmp/after || return 1
-	load name="${long#x}" || return 1
-	count=$(stat_count "${long#x}/$INSTRUCTIONS/u" true)
-	unload || return 1
-	expect_range "instructions" 2000 1000000 "$count"
+	for parameter in "${long#x}" _0a.b; do
+		load name="$parameter" || return 1
+		count=$(stat_count "$parameter/$INSTRUCTIONS/u" true)
+		unload || return 1
+		expect_range "instructions" 2000 1000000 "$count" || return 1
+	done
 }
 
 type_that_is_taken()
