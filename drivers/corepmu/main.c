@@ -33,7 +33,7 @@ module_param_named(start_near_wrap, corepmu_start_near_wrap, ullong, 0444);
 MODULE_PARM_DESC(start_near_wrap,
 		 "for tests: counting events start this many counts below 2^32 (modulo 2^64)");
 
-/* Of a file's longest name (sysfs has a directory for each PMU); the rest is for a CPU's kind. */
+/* sysfs has a directory of this name; room is left for the kind of CPU that pmu_name() adds. */
 #define PMU_NAME_MAX	(NAME_MAX / 2)
 
 /*

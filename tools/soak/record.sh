@@ -17,8 +17,8 @@ seconds=${1:-3600}
 out=/tmp/record
 mkdir -p $out
 
-# An event of user space has a period of a multiple of ten. Of any, the period is longer than what a
-# counter counts on until its interrupt is there: up to two million instructions of arm64's kernel were seen.
+# Longer than what a counter counts on until its interrupt is there, which was up to two million
+# instructions of arm64's kernel. Events of user space alone have a multiple of ten, by which judge knows them.
 period=10000000
 
 # options: of perf record, for twelve events, which no PMU has counters for
