@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The kernel's tests of BPF programs at events of hardware, tools/testing/selftests/bpf, of its version.
+
+# shellcheck source=../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+echo -1 >/proc/sys/kernel/perf_event_paranoid
+cd /usr/lib/selftests-bpf || exit
+
+# A test that is skipped is in both the numbers of those that passed and that were skipped.
+passes()
+{
+	timeout 300 ./test_progs -v -t "$1" >/tmp/said 2>&1
+	status=$?
+	if [ $status -eq 0 ]; then
+		! grep -q "^#[0-9]* *$1:SKIP" /tmp/said || skip "it says so itself"
+	else
+		cat /tmp/said
+	fi
+	expect_equal "its status" 0 $status
+}
+
+plan "$(wc -l <list)"
+while read -r test; do
+	check "$test" passes "$test"
+done <list
+finish
