@@ -165,6 +165,36 @@ apt_newest() {
 		sort -t "$(printf '\t')" -k 1,1V | tail -n 1 | awk -F '\t' '{ print $2 "\t" $1 }'
 }
 
+# linux_source_package KERNEL: a pattern of the package with the sources of the series that load_kernel
+# was told of.
+linux_source_package() {
+	if [ -n "${K[series]:-}" ]; then
+		echo "linux-source-${K[series]//./\\.}[0-9]+"
+	else
+		echo "linux-source-${1//./\\.}"
+	fi
+}
+
+# apt_unpack_linux_source KERNEL DIR [PART...]: the sources of Debian's newest kernel of that series, of
+# whatever suite of the release, into the directory DIR, or those PARTs of them, as tar's
+# patterns below it. Sets linux_source_version. To be called after apt_update.
+apt_unpack_linux_source() {
+	local kernel=$1 dir=$2 package parts
+
+	shift 2
+	parts=("${@/#/*/}")
+	IFS=$'\t' read -r package linux_source_version \
+		< <(apt_newest "^$(linux_source_package "$kernel")\$" "") || true
+	[ -n "${linux_source_version:-}" ] ||
+		die "Debian ${K[release]} has no linux-source of the series $kernel."
+	apt_fetch "$SCRATCH/debs" "$package=$linux_source_version"
+	say "unpacking $package ($linux_source_version)"
+	mkdir -p "$dir"
+	dpkg-deb --fsys-tarfile "$SCRATCH/debs/${package}"_*.deb |
+		tar -x -O --wildcards "./usr/src/$package.tar.*" |
+		tar -x -J -C "$dir" --strip-components=1 --wildcards "${parts[@]}"
+}
+
 # megabytes BYTES: rounded up
 megabytes() {
 	echo "$((($1 + 999999) / 1000000)) MB"
