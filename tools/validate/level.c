@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * level.c - counting: privilege levels
+ */
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+
+#include "validate.h"
+
+/* Events that count one level, the other, and both: in one group if there is room. */
+static void levels_add_up(void)
+{
+	struct perf_event_attr attr;
+	int fds[3], i;
+	u64 sum, both;
+
+	attr_instructions(&attr);
+	fds[0] = event_open_self(&attr, -1);
+	attr.disabled = 0;
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	fds[1] = event_open_self(&attr, fds[0]);
+	attr.exclude_user = 0;
+	fds[2] = event_open_self(&attr, fds[0]);
+	if (fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0) {
+		event_enable(fds[0]);
+		for (i = 0; i < 1000; i++)
+			syscall(SYS_getppid);
+		known_loop(ITERATIONS);
+		event_disable(fds[0]);
+		sum = event_read(fds[0]) + event_read(fds[1]);
+		both = event_read(fds[2]);
+		/* Counters may start and stop one after the other. */
+		expect_range("both levels", sum - sum / 1000 - 100, sum + sum / 1000 + 100, both);
+		expect_range("kernel instructions of 1000 system calls", 20000, 100000000,
+			     event_read(fds[1]));
+		expect_range("user instructions", LOOP, LOOP + 100000, event_read(fds[0]));
+	}
+	close_all(fds, 3);
+}
+
+static void user_only(void)
+{
+	int fd = open_instructions(), i;
+	u64 without;
+
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 1000; i++)
+		getppid();
+	event_disable(fd);
+	without = event_read(fd);
+	expect_range("user instructions of 1000 system calls", 3000, 40000, without);
+	close(fd);
+}
+
+static void kernel_only(void)
+{
+	struct perf_event_attr attr;
+	u64 loop, calls;
+	int fd, i;
+
+	attr_instructions(&attr);
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	loop = event_count_loop(fd, ITERATIONS);
+	expect_range("kernel instructions of a loop in user space", 0, LOOP / 2, loop);
+	event_reset(fd);
+	event_enable(fd);
+	for (i = 0; i < 10000; i++)
+		syscall(SYS_getppid);
+	event_disable(fd);
+	calls = event_read(fd);
+	expect_range("kernel instructions of 10000 system calls", 200000, 1000000000, calls);
+	close(fd);
+}
+
+static void nothing_left(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.exclude_user = 1;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd == -EINVAL || fd == -EOPNOTSUPP) {
+		ktap_skip("an event that excludes everything is refused");
+		return;
+	}
+	expect_true("it opens", fd >= 0);
+	expect_eq("count", 0, event_count_loop(fd, ITERATIONS));
+	close(fd);
+}
+
+static const struct check checks[] = {
+	{ "count", "user and kernel add up",
+	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
+	  levels_add_up, NEED_KERNEL | NEED_GROUPS },
+	{ "count", "exclude_kernel leaves user space",
+	  MAN "exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
+	  user_only },
+	{ "count", "exclude_user leaves the kernel",
+	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\"",
+	  kernel_only, NEED_KERNEL },
+	{ "count", "both excluded count nothing",
+	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
+	  nothing_left },
+};
+
+const struct check_list level_checks = { checks, ARRAY_SIZE(checks) };
