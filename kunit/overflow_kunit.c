@@ -421,6 +421,7 @@ static void overflow_limiter(struct kunit *test)
 	s64 expected;
 
 	cpuc->window = machine_time;
+	cpuc->usual = 6 * NSEC_PER_MSEC;
 	/* Half a window is not yet over; then all of it has gone into overflows. */
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
@@ -439,18 +440,25 @@ static void overflow_limiter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_read(event), sum + BIT(20));
 
 	/* Neither much nor little: all stays as it is. */
-	one_overflow(b, event, 7 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
-	one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
-	one_overflow(b, event, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
+	one_overflow(b, event, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
+	one_overflow(b, event, 7 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(20));
 
 	/* The machine breathes: step by step back to what was asked for. */
-	for (expected = BIT(20); expected >= 16; expected /= 2) {
+	for (expected = BIT(20); expected > 4096; expected /= 2) {
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
+		one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	}
+	one_overflow(b, event, 7 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	one_overflow(b, event, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
+	for (; expected >= 16; expected /= 2) {
 		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
 		one_overflow(b, event, 20 * NSEC_PER_MSEC, 1);
 	}
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
 
+	cpuc->usual = 4 * NSEC_PER_MSEC;
 	/* Four tenths, and as much for entering and leaving interrupts: hardly anything is left. */
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16);
@@ -467,6 +475,7 @@ static void overflow_limiter_long(struct kunit *test)
 	unsigned int i;
 
 	cpuc->window = machine_time;
+	cpuc->usual = 6 * NSEC_PER_MSEC;
 	cpuc->min_left = 4096 / 4;
 	for (i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
@@ -485,6 +494,32 @@ static void overflow_limiter_long(struct kunit *test)
 	end(event);
 }
 
+/*
+ * An interrupt in the middle of which the CPU is gone for two windows is not what overflows take:
+ * periods stay what they are. When all interrupts take that long they are stretched after some.
+ */
+static void overflow_limiter_stall(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	s64 lowest = b->pmu->min_left;
+	unsigned int i, stall;
+
+	cpuc->window = machine_time;
+	for (stall = 0; stall < 10; stall++) {
+		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, lowest);
+		for (i = 0; i < 100; i++)
+			one_overflow(b, event, NSEC_PER_MSEC, 50 * NSEC_PER_USEC);
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, lowest);
+	}
+	for (i = 0; i < 20; i++)
+		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_GE(test, cpuc->min_left, 16);
+	end(event);
+}
+
 /* Neighbours of an event that is limited have the periods that they ask for. */
 static void overflow_neighbour(struct kunit *test)
 {
@@ -496,6 +531,7 @@ static void overflow_neighbour(struct kunit *test)
 	unsigned int i;
 
 	cpuc->window = machine_time;
+	cpuc->usual = 11 * NSEC_PER_MSEC;
 	for (i = 0; i < 8; i++)
 		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
 	machine_sample_ns = 1;
@@ -578,6 +614,7 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_took, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limiter, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limiter_long, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_limiter_stall, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_neighbour, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limited_freq, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_counting, machine_gen_params),

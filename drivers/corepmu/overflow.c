@@ -36,7 +36,12 @@
  * Once min_left is LIMIT_LONG_LEFT, what is interrupted gets on between two overflows: min_left is
  * then doubled only if overflows leave less than a quarter of the window. On a slow machine the
  * samples of several events may take half of the time with periods that are not short, and these
- * events keep their periods.
+ * events keep their periods. It is halved as soon as overflows take less than a third.
+ *
+ * A hypervisor may take the CPU away in the middle of an interrupt, for longer than a window. So
+ * an interrupt counts as LIMIT_USUAL of those before it at most, unless it takes less than
+ * LIMIT_SHORT_NS, and what it took above that is not part of the window. Where all take that long,
+ * a dozen of them are enough to count as what they are.
  *
  * A third, since the handler does not see what entering and leaving an interrupt takes. With a
  * GICv3 that is more than the handler itself: 52 of 100 instructions on Linux 7.3, measured in a
@@ -46,6 +51,10 @@
 #define LIMIT_BUSY		3
 #define LIMIT_STARVED		4
 #define LIMIT_CALM		12
+#define LIMIT_USUAL		4
+#define LIMIT_SHORT_NS		(LIMIT_WINDOW_NS / 64)
+/* What interrupts take is averaged over this many. */
+#define LIMIT_AVERAGE		8
 #define LIMIT_MIN_LEFT		16
 #define LIMIT_LONG_LEFT		BIT(12)
 #define LIMIT_MAX_LEFT		BIT(20)
@@ -100,17 +109,21 @@ static void limit_blame(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Periods are stretched from here on: log the event that interrupts most. If the rate limit
- * allows that, limit_ends() logs the end. From the overflow interrupt.
+ * Periods are stretched from here on, if the event that interrupts most has one that is shorter
+ * than min_left: log which. If the rate limit allows that, limit_ends() logs the end. From
+ * the overflow interrupt.
  */
 static noinline void limit_begins(struct corepmu_cpu *cpuc)
 {
 	struct perf_event *blamed = most_interrupting(cpuc);
 
-	if (!blamed || !__ratelimit(&limit_log))
+	if (!blamed || blamed->hw.sample_period >= cpuc->min_left)
 		return;
 
-	cpuc->limit_told = true;
+	cpuc->limit_begun = true;
+	cpuc->limit_told = __ratelimit(&limit_log);
+	if (!cpuc->limit_told)
+		return;
 	pr_notice("CPU%d: overflows take most of the time, of event type %u config %#llx period %llu in %s[%d]: short periods are stretched\n",
 		  smp_processor_id(), blamed->attr.type, blamed->attr.config,
 		  blamed->hw.sample_period, current->comm, current->tgid);
@@ -122,6 +135,7 @@ static noinline void limit_begins(struct corepmu_cpu *cpuc)
  */
 static noinline void limit_ends(struct corepmu_cpu *cpuc)
 {
+	cpuc->limit_begun = false;
 	if (!cpuc->limit_told)
 		return;
 
@@ -139,26 +153,43 @@ static bool limit_further(const struct corepmu_cpu *cpuc, u64 window)
 	return cpuc->min_left < LIMIT_MAX_LEFT && cpuc->busy > window - window / LIMIT_STARVED;
 }
 
-static void limit_rate(struct corepmu_cpu *cpuc, u64 start, u64 end)
+/* Overflows take so little that min_left can be halved */
+static bool limit_less(const struct corepmu_cpu *cpuc, u64 window)
 {
-	u64 window = end - cpuc->window;
-	s64 lowest;
+	unsigned int calm = cpuc->min_left > LIMIT_LONG_LEFT ? LIMIT_BUSY : LIMIT_CALM;
 
-	cpuc->busy += end - start;
+	return cpuc->busy < window / calm && cpuc->min_left > cpuc->pmu->min_left;
+}
+
+/* An interrupt took @ns: count what it is taken to have needed, and leave the rest out of the window. */
+static void limit_count(struct corepmu_cpu *cpuc, u64 ns)
+{
+	u64 needed = min(ns, max_t(u64, LIMIT_USUAL * cpuc->usual, LIMIT_SHORT_NS));
+
+	cpuc->usual += ((s64)needed - (s64)cpuc->usual) / LIMIT_AVERAGE;
+	cpuc->busy += needed;
+	cpuc->window += ns - needed;
+}
+
+static void limit_rate(struct corepmu_cpu *cpuc, u64 end)
+{
+	u64 window;
+
+	limit_count(cpuc, end - cpuc->limit_start);
+	window = end - cpuc->window;
 	if (window < LIMIT_WINDOW_NS)
 		return;
 
-	lowest = cpuc->pmu->min_left;
 	if (cpuc->busy > window / LIMIT_BUSY) {
-		if (cpuc->min_left == lowest)
-			limit_begins(cpuc);
 		if (limit_further(cpuc, window))
 			cpuc->min_left = max_t(s64, 2 * cpuc->min_left, LIMIT_MIN_LEFT);
+		if (!cpuc->limit_begun)
+			limit_begins(cpuc);
 		limit_blame(cpuc);
-	} else if (cpuc->busy < window / LIMIT_CALM && cpuc->min_left > lowest) {
+	} else if (limit_less(cpuc, window)) {
 		cpuc->min_left /= 2;
-		if (cpuc->min_left < LIMIT_MIN_LEFT || cpuc->min_left <= lowest) {
-			cpuc->min_left = lowest;
+		if (cpuc->min_left < LIMIT_MIN_LEFT || cpuc->min_left <= cpuc->pmu->min_left) {
+			cpuc->min_left = cpuc->pmu->min_left;
 			limit_ends(cpuc);
 		}
 	}
@@ -304,8 +335,7 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
  */
 void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
 {
-	/* limit_rate() adds it all. */
-	cpuc->busy -= sched_clock() - cpuc->overflow_start;
+	cpuc->limit_start = sched_clock();
 }
 
 /**
@@ -329,7 +359,7 @@ void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 		return;
 
 	end = sched_clock();
-	limit_rate(cpuc, cpuc->overflow_start, end);
+	limit_rate(cpuc, end);
 	if (cpuc->overflow_handled)
 		corepmu_perf_sample_event_took(end - cpuc->overflow_start);
 }

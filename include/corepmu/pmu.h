@@ -116,8 +116,11 @@ struct corepmu_second {
  * @min_left: to this the limiter raises the event_base_rdpmc of events that it blames; struct
  *	corepmu's min_left while it blames none
  * @window: clock at the start of the limiter's window, in ns
- * @busy: time spent on overflows in that window, in ns
- * @limit_told: the log has been told that periods are stretched
+ * @busy: time that the limiter takes overflows to have needed in that window, in ns
+ * @limit_start: sched_clock() from which on the limiter counts the interrupt that is being handled
+ * @usual: what an interrupt of late has taken on average, in ns
+ * @limit_begun: periods are stretched
+ * @limit_told: the log has been told so
  * @suspended: counters that counted when the CPU was powered down
  * @last_late: jiffies when a stop last overtook an overflow
  * @stray: counters that overflowed and held no event, for the self-test
@@ -152,6 +155,9 @@ struct corepmu_cpu {
 	s64			min_left;
 	u64			window;
 	u64			busy;
+	u64			limit_start;
+	u64			usual;
+	bool			limit_begun;
 	bool			limit_told;
 	u64			suspended;
 	unsigned long		last_late;
@@ -465,6 +471,7 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 {
 	cpuc->overflow_start = sched_clock();
+	cpuc->limit_start = cpuc->overflow_start;
 	cpuc->overflow_resume = cpuc->running;
 	cpuc->overflow_handled = 0;
 	cpuc->regs = regs;
