@@ -39,9 +39,9 @@
  * events keep their periods. It is halved as soon as overflows take less than a third.
  *
  * A hypervisor may take the CPU away in the middle of an interrupt, for longer than a window. So
- * an interrupt counts as LIMIT_USUAL of those before it at most, unless it takes less than
- * LIMIT_SHORT_NS, and what it took above that is not part of the window. Where all take that long,
- * a dozen of them are enough to count as what they are.
+ * an interrupt counts as LIMIT_USUAL times the average of those before it at most, or as
+ * LIMIT_SHORT_NS if that is more, and what it took beyond is not part of the window. Where all take
+ * that long, some twenty of them raise the average to what they take.
  *
  * A third, since the handler does not see what entering and leaving an interrupt takes. With a
  * GICv3 that is more than the handler itself: 52 of 100 instructions on Linux 7.3, measured in a
