@@ -421,7 +421,7 @@ static void overflow_limiter(struct kunit *test)
 	s64 expected;
 
 	cpuc->window = machine_time;
-	cpuc->usual = 6 * NSEC_PER_MSEC;
+	cpuc->longest = 20 * NSEC_PER_MSEC;
 	/* Half a window is not yet over; then all of it has gone into overflows. */
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
@@ -458,7 +458,7 @@ static void overflow_limiter(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
 
-	cpuc->usual = 4 * NSEC_PER_MSEC;
+	cpuc->longest = 20 * NSEC_PER_MSEC;
 	/* Four tenths, and as much for entering and leaving interrupts: hardly anything is left. */
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16);
@@ -475,7 +475,7 @@ static void overflow_limiter_long(struct kunit *test)
 	unsigned int i;
 
 	cpuc->window = machine_time;
-	cpuc->usual = 6 * NSEC_PER_MSEC;
+	cpuc->longest = 20 * NSEC_PER_MSEC;
 	cpuc->min_left = 4096 / 4;
 	for (i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
@@ -531,7 +531,7 @@ static void overflow_neighbour(struct kunit *test)
 	unsigned int i;
 
 	cpuc->window = machine_time;
-	cpuc->usual = 11 * NSEC_PER_MSEC;
+	cpuc->longest = 20 * NSEC_PER_MSEC;
 	for (i = 0; i < 8; i++)
 		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
 	machine_sample_ns = 1;

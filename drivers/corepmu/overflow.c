@@ -39,9 +39,9 @@
  * events keep their periods. It is halved as soon as overflows take less than a third.
  *
  * A hypervisor may take the CPU away in the middle of an interrupt, for longer than a window. So
- * an interrupt counts as LIMIT_USUAL times the average of those before it at most, or as
- * LIMIT_SHORT_NS if that is more, and what it took beyond is not part of the window. Where all take
- * that long, some twenty of them raise the average to what they take.
+ * an interrupt that takes longer than corepmu_cpu.longest counts as that, and what it took beyond
+ * is not part of the window. With each of them longest grows by a half: where all take that long, a
+ * dozen are enough. It comes back when interrupts take less than a quarter of it.
  *
  * A third, since the handler does not see what entering and leaving an interrupt takes. With a
  * GICv3 that is more than the handler itself: 52 of 100 instructions on Linux 7.3, measured in a
@@ -51,10 +51,10 @@
 #define LIMIT_BUSY		3
 #define LIMIT_STARVED		4
 #define LIMIT_CALM		12
-#define LIMIT_USUAL		4
-#define LIMIT_SHORT_NS		(LIMIT_WINDOW_NS / 64)
-/* What interrupts take is averaged over this many. */
-#define LIMIT_AVERAGE		8
+/* See corepmu_cpu.longest above: it grows by a half, and shrinks by an eighth. */
+#define LIMIT_LONGEST_GROWS	2
+#define LIMIT_LONGEST_SHRINKS	8
+#define LIMIT_LONGEST_FAR	4
 #define LIMIT_MIN_LEFT		16
 #define LIMIT_LONG_LEFT		BIT(12)
 #define LIMIT_MAX_LEFT		BIT(20)
@@ -161,21 +161,42 @@ static bool limit_less(const struct corepmu_cpu *cpuc, u64 window)
 	return cpuc->busy < window / calm && cpuc->min_left > cpuc->pmu->min_left;
 }
 
-/* An interrupt took @ns: count what it is taken to have needed, and leave the rest out of the window. */
+/* An interrupt took longer than corepmu_cpu.longest. Return: what it counts as. */
+static noinline u64 limit_cut(struct corepmu_cpu *cpuc, u64 ns)
+{
+	u64 longest = cpuc->longest;
+
+	cpuc->window += ns - longest;
+	cpuc->longest += longest / LIMIT_LONGEST_GROWS;
+
+	return longest;
+}
+
+/* Interrupts of late have taken long, and this one may not. */
+static noinline void limit_believe_less(struct corepmu_cpu *cpuc, u64 ns)
+{
+	u64 longest = cpuc->longest;
+
+	if (ns < longest / LIMIT_LONGEST_FAR)
+		cpuc->longest = max_t(u64, longest - longest / LIMIT_LONGEST_SHRINKS,
+				      COREPMU_LIMIT_SHORT_NS);
+}
+
+/* Hot: as a rule an interrupt is shorter than COREPMU_LIMIT_SHORT_NS, and so was the one before. */
 static void limit_count(struct corepmu_cpu *cpuc, u64 ns)
 {
-	u64 needed = min(ns, max_t(u64, LIMIT_USUAL * cpuc->usual, LIMIT_SHORT_NS));
-
-	cpuc->usual += ((s64)needed - (s64)cpuc->usual) / LIMIT_AVERAGE;
-	cpuc->busy += needed;
-	cpuc->window += ns - needed;
+	if (unlikely(ns > cpuc->longest))
+		ns = limit_cut(cpuc, ns);
+	else if (unlikely(cpuc->longest > COREPMU_LIMIT_SHORT_NS))
+		limit_believe_less(cpuc, ns);
+	cpuc->busy += ns;
 }
 
 static void limit_rate(struct corepmu_cpu *cpuc, u64 end)
 {
 	u64 window;
 
-	limit_count(cpuc, end - cpuc->limit_start);
+	limit_count(cpuc, end - cpuc->overflow_start);
 	window = end - cpuc->window;
 	if (window < LIMIT_WINDOW_NS)
 		return;
@@ -335,7 +356,8 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
  */
 void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
 {
-	cpuc->limit_start = sched_clock();
+	/* limit_count() adds it all, but no more than longest. */
+	cpuc->busy -= min(sched_clock() - cpuc->overflow_start, cpuc->longest);
 }
 
 /**

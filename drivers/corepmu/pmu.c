@@ -651,8 +651,12 @@ void corepmu_init_pmu(struct corepmu *pmu)
 
 	/* 0 events are not to be had: a counter that is set to 0 overflows when it has wrapped. */
 	pmu->min_left = max_t(s64, pmu->min_left, 1);
-	for_each_possible_cpu(cpu)
-		per_cpu_ptr(pmu->cpu, cpu)->min_left = pmu->min_left;
+	for_each_possible_cpu(cpu) {
+		struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);
+
+		cpuc->min_left = pmu->min_left;
+		cpuc->longest = COREPMU_LIMIT_SHORT_NS;
+	}
 	pmu->counting_period = counting_period(pmu, &any_event, pmu->counters);
 	pmu->perf_pmu = (struct pmu) {
 		.module		= THIS_MODULE,

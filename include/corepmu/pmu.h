@@ -36,6 +36,7 @@
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
 #include <linux/static_call.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 
 #include <corepmu/assign.h>
@@ -100,6 +101,9 @@ struct corepmu_second {
 	unsigned int	users;
 };
 
+/* An interrupt that takes no longer counts as what it takes with the limiter, see overflow.c. */
+#define COREPMU_LIMIT_SHORT_NS	(150 * NSEC_PER_USEC)
+
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
  * @pmu: the PMU
@@ -117,8 +121,7 @@ struct corepmu_second {
  *	corepmu's min_left while it blames none
  * @window: clock at the start of the limiter's window, in ns
  * @busy: time that the limiter takes overflows to have needed in that window, in ns
- * @limit_start: sched_clock() from which on the limiter counts the interrupt that is being handled
- * @usual: what an interrupt of late has taken on average, in ns
+ * @longest: what the limiter believes an interrupt of needing, in ns
  * @limit_begun: periods are stretched
  * @limit_told: the log has been told so
  * @suspended: counters that counted when the CPU was powered down
@@ -155,8 +158,7 @@ struct corepmu_cpu {
 	s64			min_left;
 	u64			window;
 	u64			busy;
-	u64			limit_start;
-	u64			usual;
+	u64			longest;
 	bool			limit_begun;
 	bool			limit_told;
 	u64			suspended;
@@ -471,7 +473,6 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 {
 	cpuc->overflow_start = sched_clock();
-	cpuc->limit_start = cpuc->overflow_start;
 	cpuc->overflow_resume = cpuc->running;
 	cpuc->overflow_handled = 0;
 	cpuc->regs = regs;
