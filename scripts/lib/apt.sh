@@ -179,10 +179,10 @@ linux_source_package() {
 # whatever suite of the release, into the directory DIR, or those PARTs of them, as tar's
 # patterns below it. Sets linux_source_version. To be called after apt_update.
 apt_unpack_linux_source() {
-	local kernel=$1 dir=$2 package parts
+	local kernel=$1 dir=$2 package patterns
 
 	shift 2
-	parts=("${@/#/*/}")
+	patterns=("${@/#/*/}")
 	IFS=$'\t' read -r package linux_source_version \
 		< <(apt_newest "^$(linux_source_package "$kernel")\$" "") || true
 	[ -n "${linux_source_version:-}" ] ||
@@ -192,7 +192,7 @@ apt_unpack_linux_source() {
 	mkdir -p "$dir"
 	dpkg-deb --fsys-tarfile "$SCRATCH/debs/${package}"_*.deb |
 		tar -x -O --wildcards "./usr/src/$package.tar.*" |
-		tar -x -J -C "$dir" --strip-components=1 --wildcards "${parts[@]}"
+		tar -x -J -C "$dir" --strip-components=1 --wildcards "${patterns[@]}"
 }
 
 # megabytes BYTES: rounded up
