@@ -51,7 +51,10 @@
 #define LIMIT_BUSY		3
 #define LIMIT_STARVED		4
 #define LIMIT_CALM		12
-/* See corepmu_cpu.longest above: it grows by a half, and shrinks by an eighth. */
+/*
+ * corepmu_cpu.longest grows by a half of itself, and shrinks by an eighth with an interrupt that
+ * takes less than a quarter of it.
+ */
 #define LIMIT_LONGEST_GROWS	2
 #define LIMIT_LONGEST_SHRINKS	8
 #define LIMIT_LONGEST_FAR	4
@@ -172,7 +175,7 @@ static noinline u64 limit_cut(struct corepmu_cpu *cpuc, u64 ns)
 	return longest;
 }
 
-/* Interrupts of late have taken long, and this one may not. */
+/* Interrupts have taken long: if this one did not, corepmu_cpu.longest shrinks. */
 static noinline void limit_believe_less(struct corepmu_cpu *cpuc, u64 ns)
 {
 	u64 longest = cpuc->longest;

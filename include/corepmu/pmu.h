@@ -101,7 +101,7 @@ struct corepmu_second {
 	unsigned int	users;
 };
 
-/* An interrupt that takes no longer counts as what it takes with the limiter, see overflow.c. */
+/* The least that corepmu_cpu.longest is, and what it is at first: see overflow.c */
 #define COREPMU_LIMIT_SHORT_NS	(150 * NSEC_PER_USEC)
 
 /**
@@ -120,8 +120,8 @@ struct corepmu_second {
  * @min_left: to this the limiter raises the event_base_rdpmc of events that it blames; struct
  *	corepmu's min_left while it blames none
  * @window: clock at the start of the limiter's window, in ns
- * @busy: time that the limiter takes overflows to have needed in that window, in ns
- * @longest: what the limiter believes an interrupt of needing, in ns
+ * @busy: what the overflows of that window count as with the limiter, in ns
+ * @longest: an interrupt that takes longer counts as this with the limiter, in ns
  * @limit_begun: periods are stretched
  * @limit_told: the log has been told so
  * @suspended: counters that counted when the CPU was powered down

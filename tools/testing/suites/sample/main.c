@@ -14,9 +14,9 @@ static const struct ktap_list *const lists[] = {
 };
 
 /*
- * In the smp lane time is the host's, which may stop a CPU in the middle of a handler: a
- * frequency is missed, and corepmu's limiter takes what the host did for overflows and
- * stretches short periods. And a child, or an interrupt, may be another CPU's.
+ * In the smp lane time is the host's, which may stop a CPU at any time: a frequency is missed,
+ * and corepmu's limiter may stretch short periods, since overflows take most of what is left. And
+ * a child, or an interrupt, may be another CPU's.
  */
 static bool is_exact_lane(void)
 {
