@@ -127,16 +127,24 @@ stop_fair_servers()
 # Whether the system can sleep so that CPUs forget what they had, and something wakes it up.
 can_sleep()
 {
-	[ -e $RTC/wakealarm ] && grep -qw deep /sys/power/mem_sleep 2>/dev/null
+	grep -qw deep /sys/power/mem_sleep 2>/dev/null &&
+		{ [ -e $RTC/wakealarm ] || grep -qw core /sys/power/pm_test 2>/dev/null; }
 }
 
-# Asleep for two seconds of the real-time clock.
+# Asleep for two seconds of the real-time clock. Where that wakes nothing up, the kernel goes as far as
+# it would, other CPUs off line and interrupts off, and comes back after suspend.pm_test_delay seconds
+# (CONFIG_PM_DEBUG).
 sleep_system()
 {
-	# QEMU's machine is not turned off again in the usual way: guest/init knows.
-	touch /run/suspended
-	echo 0 >$RTC/wakealarm
-	echo +2 >$RTC/wakealarm
+	if [ -e $RTC/wakealarm ]; then
+		# QEMU's machine is not turned off again in the usual way: guest/init knows.
+		touch /run/suspended
+		echo 0 >$RTC/wakealarm
+		echo +2 >$RTC/wakealarm
+	else
+		echo 1 >/sys/module/suspend/parameters/pm_test_delay
+		echo core >/sys/power/pm_test
+	fi
 	echo mem >/sys/power/state
 }
 
