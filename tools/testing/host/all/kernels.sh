@@ -5,7 +5,7 @@
 # The kernels are copies of a headers package with another configuration or version; the
 # modules are built for another kernel or changed.
 set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
+cd "$(dirname "$0")/../../../.." || exit 1
 . tools/lib/ktap.sh
 . scripts/lib/lib.sh
 trap - ERR
