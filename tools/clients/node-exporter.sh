@@ -9,6 +9,7 @@
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 ip link set lo up
+export ROUNDS=1000
 host=127.0.0.1 port=9100
 prometheus-node-exporter --collector.disable-defaults --collector.perf \
 	--web.listen-address=$host:$port >/tmp/exporter 2>&1 &
