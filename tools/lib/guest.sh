@@ -124,28 +124,46 @@ stop_fair_servers()
 	done
 }
 
-# Whether the system can sleep so that CPUs forget what they had, and something wakes it up.
-can_sleep()
+# How the system can sleep: mem, where a clock wakes it up again; mem or disk as far as the kernel goes
+# before it would be off (CONFIG_PM_DEBUG): other CPUs are off line, and this one has been told that it
+# will be. Nothing where it cannot.
+how_to_sleep()
 {
-	grep -qw deep /sys/power/mem_sleep 2>/dev/null &&
-		{ [ -e $RTC/wakealarm ] || grep -qw core /sys/power/pm_test 2>/dev/null; }
+	deep=$(grep -ow deep /sys/power/mem_sleep 2>/dev/null)
+	if [ -n "$deep" ] && [ -e $RTC/wakealarm ]; then
+		echo mem
+	elif grep -qw core /sys/power/pm_test 2>/dev/null; then
+		how=${deep:+mem}
+		how=${how:-$(grep -ow disk /sys/power/state)}
+		echo "${how:+$how core}"
+	fi
 }
 
-# Asleep for two seconds of the real-time clock. Where that wakes nothing up, the kernel goes as far as
-# it would, other CPUs off line and interrupts off, and comes back after suspend.pm_test_delay seconds
-# (CONFIG_PM_DEBUG).
+can_sleep()
+{
+	case $(how_to_sleep) in mem* | disk*) return 0 ;; esac
+	return 1
+}
+
+# Asleep for two seconds of the real-time clock; as far as the kernel goes, for one second that it
+# waits, or, with "disk", for five.
 sleep_system()
 {
-	if [ -e $RTC/wakealarm ]; then
+	case $(how_to_sleep) in
+	mem)
 		# QEMU's machine is not turned off again in the usual way: guest/init knows.
 		touch /run/suspended
 		echo 0 >$RTC/wakealarm
 		echo +2 >$RTC/wakealarm
-	else
+		echo mem >/sys/power/state
+		;;
+	*core)
 		echo 1 >/sys/module/suspend/parameters/pm_test_delay
 		echo core >/sys/power/pm_test
-	fi
-	echo mem >/sys/power/state
+		how=$(how_to_sleep)
+		echo "${how% core}" >/sys/power/state
+		;;
+	esac
 }
 
 # What the kernel says since the line of dmesg_mark, without what it says of a busy machine's
