@@ -38,7 +38,12 @@
 #define PERCENT			25
 #define CHECK_RATE		100000
 #define CHECK_PAGES		8
-#define OPENS_TO_JUDGE		200
+/*
+ * Where least are opened, on arm64 without precise samples and branch records, it is 57 of 100. What
+ * becomes of the events of a group hangs together: seen is 1.3 times the spread of single events.
+ * Of 2000 half are then five times that spread below what is opened; of 242 they were twice.
+ */
+#define OPENS_TO_JUDGE		2000
 #define MOST_TASKS		64
 /*
  * A buffer that is attached where there was one, and others, wait for a grace period: ten
@@ -337,7 +342,6 @@ int fuzz_storm_run(const struct fuzz_storm *storm)
 	expect_eq("tasks that a signal ended", 0, tally->crashed);
 	ktap_end();
 	ktap_begin("more than half of the events are opened");
-	/* Two of three are: of so many it is less than half once in ten million times. */
 	if (all->opens >= OPENS_TO_JUDGE)
 		expect_true("opened * 2 > opens", all->opened * 2 > all->opens);
 	else
