@@ -39,9 +39,10 @@
 #define CHECK_RATE		100000
 #define CHECK_PAGES		8
 /*
- * Where least are opened, on arm64 without precise samples and branch records, it is 57 of 100. What
- * becomes of the events of a group hangs together: seen is 1.3 times the spread of single events.
- * Of 2000 half are then five times that spread below what is opened; of 242 they were twice.
+ * How many opens there have to be before it is judged whether more than half succeeded. The fewest
+ * succeed on arm64 without precise samples and branch records: 57 of 100. The events of a group
+ * succeed or fail together, so the spread is 1.3 times that of single events. Of 2000 opens, half
+ * is five times that spread below 57 of 100.
  */
 #define OPENS_TO_JUDGE		2000
 #define MOST_TASKS		64

@@ -164,7 +164,10 @@ static void overflow_together(void)
 	event_enable(fds[0]);
 	known_loop(2 * ITERATIONS);
 	event_disable(fds[0]);
-	/* One that the kernel has throttled stands still until the next tick, with or without its group. */
+	/*
+	 * An event that the kernel has throttled counts nothing until the next tick; on newer
+	 * kernels its whole group does not.
+	 */
 	for (i = 0; i < nr; i++) {
 		ring_drain(&rings[i], &attr, &sums[i]);
 		throttles += sums[i].throttles;
