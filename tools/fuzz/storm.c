@@ -41,8 +41,8 @@
 /*
  * How many opens there have to be before it is judged whether more than half succeeded. The fewest
  * succeed on arm64 without precise samples and branch records: 57 of 100. The events of a group
- * succeed or fail together, so the spread is 1.3 times that of single events. Of 2000 opens, half
- * is five times that spread below 57 of 100.
+ * often fail together, so the spread is larger than that of single events: 1.1 times, of six runs.
+ * Of 2000 opens, half is more than five times that spread below 57 of 100.
  */
 #define OPENS_TO_JUDGE		2000
 #define MOST_TASKS		64
