@@ -124,9 +124,10 @@ stop_fair_servers()
 	done
 }
 
-# How the system can sleep: mem, where a clock wakes it up again; mem or disk as far as the kernel goes
-# before it would be off (CONFIG_PM_DEBUG): other CPUs are off line, and this one has been told that it
-# will be. Nothing where it cannot.
+# What the system can sleep by, what is written to /sys/power/state: "mem" where a clock wakes it up
+# again; "mem core" or "disk core" where it goes as far as it can before it would be off and comes back by
+# itself (pm_test, CONFIG_PM_DEBUG): the other CPUs are off line, and the last one has been told that it
+# will forget its registers. Nothing where it cannot sleep.
 how_to_sleep()
 {
 	deep=$(grep -ow deep /sys/power/mem_sleep 2>/dev/null)
@@ -141,29 +142,26 @@ how_to_sleep()
 
 can_sleep()
 {
-	case $(how_to_sleep) in mem* | disk*) return 0 ;; esac
-	return 1
+	[ -n "$(how_to_sleep)" ]
 }
 
-# Asleep for two seconds of the real-time clock; as far as the kernel goes, for one second that it
-# waits, or, with "disk", for five.
+# Asleep for two seconds of the real-time clock; with pm_test for one second, by disk for five.
 sleep_system()
 {
-	case $(how_to_sleep) in
+	how=$(how_to_sleep)
+	case $how in
 	mem)
 		# QEMU's machine is not turned off again in the usual way: guest/init knows.
 		touch /run/suspended
 		echo 0 >$RTC/wakealarm
 		echo +2 >$RTC/wakealarm
-		echo mem >/sys/power/state
 		;;
 	*core)
 		echo 1 >/sys/module/suspend/parameters/pm_test_delay
 		echo core >/sys/power/pm_test
-		how=$(how_to_sleep)
-		echo "${how% core}" >/sys/power/state
 		;;
 	esac
+	echo "${how% core}" >/sys/power/state
 }
 
 # What the kernel says since the line of dmesg_mark, without what it says of a busy machine's
