@@ -326,14 +326,17 @@ int fuzz_storm_run(const struct fuzz_storm *storm)
 	ktap_plan(3);
 	ktap_begin(storm->faulty ? "after each burst the PMU is not in use" :
 		   "after each burst the PMU counts and samples exactly, and is not in use");
-	for (number = 0; storm_now() < end && !ktap_failed(); number++) {
+	number = 0;
+	/* One burst at least: a system that sleeps may have spent all of the time. */
+	do {
 		set_rate(storm->rate);
 		burst(storm, number);
 		set_rate(CHECK_RATE);
 		if (!(storm->faulty || is_exact()) || !nothing_is_left())
 			ktap_diag("burst %llu, seed %llu", (unsigned long long)number,
 				  (unsigned long long)(storm->seed + number * 1000));
-	}
+		number++;
+	} while (storm_now() < end && !ktap_failed());
 	write_number(HURRY_FILE, 0);
 	if (allowed >= 0)
 		user_read_allow(allowed);
