@@ -111,16 +111,16 @@ static bool took_pmi(const struct x86_desc *desc)
 }
 
 /*
- * AMD's LVTPC entry gives no hint: claim an unexplained NMI within LATE_NMI_MS of this
+ * AMD's LVTPC entry gives no hint: claim an unexplained NMI within LATE_NMI_MS of the
  * CPU's last overflow, or of the last stop that overtook one.
  */
-static bool expects_late_nmi(const struct x86_desc *desc, const struct corepmu_cpu *cpuc)
+static bool expects_late_nmi(const struct x86_desc *desc, int cpu)
 {
 	unsigned long window = msecs_to_jiffies(LATE_NMI_MS);
 
 	return desc->late_nmis &&
-	       (time_before_eq(jiffies, this_cpu_read(last_nmi) + window) ||
-		time_before_eq(jiffies, cpuc->last_late + window));
+	       (time_before_eq(jiffies, per_cpu(last_nmi, cpu) + window) ||
+		time_before_eq(jiffies, per_cpu_ptr(desc->pmu->cpu, cpu)->last_late + window));
 }
 
 /*
@@ -154,7 +154,7 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	if (desc->masks_lvtpc && ours)
 		apic->write(APIC_LVTPC, APIC_DM_NMI);
 
-	ours = ours || expects_late_nmi(desc, cpuc);
+	ours = ours || expects_late_nmi(desc, smp_processor_id());
 	corepmu_overflow_end(cpuc, ours);
 
 	if (handled) {
@@ -221,7 +221,13 @@ int x86_nmi_init(void)
  */
 void x86_nmi_exit(struct x86_desc *desc)
 {
-	if (desc->late_nmis)
-		msleep(LATE_NMI_MS);
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (expects_late_nmi(desc, cpu)) {
+			msleep(LATE_NMI_MS);
+			break;
+		}
+	}
 	unregister_nmi_handler(NMI_LOCAL, "corepmu");
 }
