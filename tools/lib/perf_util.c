@@ -66,6 +66,13 @@ int write_number(const char *path, long value)
 	return ret;
 }
 
+void limit_sample_rate(unsigned int rate)
+{
+	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 25);
+	write_number("/proc/sys/kernel/perf_event_max_sample_rate", rate);
+	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+}
+
 /* The module's PMUs begin with the name that it was loaded with, which may be the other's. */
 static bool is_in_tree(const char *pmu)
 {

@@ -233,4 +233,13 @@ unsigned int max_precise(void);
  */
 int write_number(const char *path, long value);
 
+/**
+ * limit_sample_rate() - set how many samples a second there may be, whatever time they take
+ * @rate: kernel.perf_event_max_sample_rate
+ *
+ * For root. The rate cannot be set while perf_cpu_time_max_percent limits no time; afterwards
+ * it does not, so that the kernel lowers no rate.
+ */
+void limit_sample_rate(unsigned int rate);
+
 #endif /* PERF_UTIL_H */

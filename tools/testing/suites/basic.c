@@ -347,7 +347,6 @@ static const struct ktap_case cases[] = {
 int main(int argc, char **argv)
 {
 	target_init(argc, argv);
-	write_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
-	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+	limit_sample_rate(100000);
 	return ktap_run(cases, ARRAY_SIZE(cases));
 }

@@ -461,7 +461,6 @@ int main(int argc, char **argv)
 	/* What a distribution has, or less */
 	write_number("/proc/sys/kernel/perf_event_paranoid", 2);
 	write_number("/proc/sys/kernel/perf_event_mlock_kb", 65536);
-	write_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
-	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+	limit_sample_rate(100000);
 	return ktap_run(cases, ARRAY_SIZE(cases));
 }

@@ -280,9 +280,7 @@ int main(int argc, char **argv)
 
 	target_init(argc, argv);
 	other_type = read_number("/sys/bus/event_source/devices/cpu/type");
-	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 25);
-	write_number("/proc/sys/kernel/perf_event_max_sample_rate", 1000000);
-	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+	limit_sample_rate(1000000);
 	ktap_plan(ARRAY_SIZE(cases) + alone * nr + 1);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		ktap_begin("%s", cases[i].name);

@@ -249,9 +249,7 @@ static void calm_after_storm(void)
 /* No rate is too high for perf core, as far as an administrator can say. */
 static void allow_any_rate(void)
 {
-	write_number(MAX_PERCENT, 25);
-	write_number(MAX_RATE, 1000000000);
-	write_number(MAX_PERCENT, 0);
+	limit_sample_rate(1000000000);
 }
 
 /* The driver sees to it by itself that something else gets done. */
@@ -410,9 +408,7 @@ static void rate_is_lowered(void)
 	}
 	ring_unmap(&ring);
 	close(fd);
-	write_number(MAX_PERCENT, 25);
-	write_number(MAX_RATE, 10000);
-	write_number(MAX_PERCENT, 0);
+	limit_sample_rate(10000);
 }
 
 static const struct ktap_case cases[] = {
@@ -432,9 +428,7 @@ int main(int argc, char **argv)
 
 	target_init(argc, argv);
 	/* The limit that the storms run into; none that moves by itself. */
-	write_number(MAX_PERCENT, 25);
-	write_number(MAX_RATE, 10000);
-	write_number(MAX_PERCENT, 0);
+	limit_sample_rate(10000);
 	ktap_plan(ARRAY_SIZE(storms) + ARRAY_SIZE(cases));
 	for (i = 0; i < ARRAY_SIZE(storms); i++) {
 		ktap_begin("%s", storms[i].name);

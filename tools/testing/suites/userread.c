@@ -24,7 +24,6 @@
 #include "perf_util.h"
 #include "user_util.h"
 
-#define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define READS		1000000
 #define BATCH		100
 
@@ -341,7 +340,7 @@ static void throttled(void)
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.sample_period = 1000;
 	/* Below what a driver lets pass that makes short periods longer in a storm. */
-	write_number(MAX_RATE, 10000);
+	limit_sample_rate(10000);
 	if (!reader_open_attr(&reader, &attr))
 		return;
 	event_enable(reader.fd);
@@ -360,7 +359,7 @@ static void throttled(void)
 		    !expect_eq("offset while throttled", value, offset))
 			break;
 	}
-	write_number(MAX_RATE, 100000);
+	limit_sample_rate(100000);
 	expect_ne("reads while it counted", 0, with);
 	expect_ne("reads while it was throttled, which are none", 0, without);
 	reader_close(&reader);

@@ -202,14 +202,6 @@ static void vectors(void)
 /* A tenth of what the program makes in a tick of the exact lane */
 #define LOW_RATE		10000
 
-/* The rate cannot be set while nothing limits the time. */
-static void limit_rate(unsigned int rate)
-{
-	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 25);
-	write_number("/proc/sys/kernel/perf_event_max_sample_rate", rate);
-	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
-}
-
 static void many_at_a_time(void)
 {
 	const struct check c = {
@@ -217,9 +209,9 @@ static void many_at_a_time(void)
 		.samples = SAMPLES,
 	};
 
-	limit_rate(LOW_RATE);
+	limit_sample_rate(LOW_RATE);
 	check(&c);
-	limit_rate(MAX_RATE);
+	limit_sample_rate(MAX_RATE);
 }
 
 /* Samples until the event is disabled by their number */
@@ -384,7 +376,7 @@ int main(int argc, char **argv)
 	target_init(argc, argv);
 	if (is_long())
 		times = TIMES_LONG;
-	limit_rate(MAX_RATE);
+	limit_sample_rate(MAX_RATE);
 	write_number("/proc/sys/kernel/perf_event_mlock_kb", 65536);
 	return ktap_run(cases, ARRAY_SIZE(cases));
 }

@@ -40,7 +40,6 @@ int main(int argc, char **argv)
 	}
 	target_init(argc, argv);
 	/* No rate here is a storm; the storm suite has those. */
-	write_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
-	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+	limit_sample_rate(100000);
 	return ktap_run_lists(lists, ARRAY_SIZE(lists));
 }

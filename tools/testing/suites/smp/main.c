@@ -55,8 +55,7 @@ int main(int argc, char **argv)
 	if (smp_cpus > MAX_CPUS)
 		smp_cpus = MAX_CPUS;
 	/* Throttling by time would blame the events for a slow host. */
-	write_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
-	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
+	limit_sample_rate(100000);
 	signal(SIGALRM, on_alarm);
 	alarm(200);
 	return ktap_run_lists(lists, ARRAY_SIZE(lists));
