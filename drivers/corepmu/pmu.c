@@ -195,20 +195,6 @@ static void corepmu_event_read(struct perf_event *event)
 
 /* Placement: add and delete */
 
-/* The bits of counter @idx, or of its pair, that the event uses when it is placed there. */
-static __always_inline u64 event_mask(struct corepmu *pmu, const struct hw_perf_event *hwc,
-				      int idx)
-{
-	unsigned int width = pmu->width[idx];
-
-	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx)))
-		width = pmu->pair_width;
-	if (hwc->flags & COREPMU_EVENT_32BIT)
-		width = 32;
-
-	return GENMASK_ULL(width - 1, 0);
-}
-
 /* Put @event on counter @idx, stopped, with the counter set for what is left of its period. */
 static __always_inline void event_place(struct corepmu_cpu *cpuc,
 					struct perf_event *event, int idx)
@@ -217,7 +203,7 @@ static __always_inline void event_place(struct corepmu_cpu *cpuc,
 	u64 counters = corepmu_event_counters(cpuc->pmu, hwc, idx);
 
 	hwc->idx = idx;
-	hwc->event_base = event_mask(cpuc->pmu, hwc, idx);
+	hwc->event_base = corepmu_event_mask(cpuc->pmu, hwc, idx);
 
 	cpuc->events[idx] = event;
 	cpuc->used |= counters;
@@ -237,19 +223,6 @@ static void event_unplace(struct corepmu_cpu *cpuc, struct perf_event *event)
 	hwc->idx = -1;
 }
 
-static void event_demand(struct corepmu *pmu, struct perf_event *event,
-			 struct corepmu_demand *demand)
-{
-	struct hw_perf_event *hwc = &event->hw;
-
-	*demand = (struct corepmu_demand) {
-		.allowed	= hwc->config,
-		.pairs		= hwc->flags & COREPMU_EVENT_PAIR ?
-				  hwc->config & pmu->pair_counters : 0,
-		.counter	= -1,
-	};
-}
-
 /*
  * No counter that the event may have is free: see whether moving other events makes room, and
  * move them. The PMU is stopped. Returns the counter, or -EAGAIN.
@@ -266,10 +239,10 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		if (!cpuc->events[i])
 			continue;
 		events[nr] = cpuc->events[i];
-		event_demand(cpuc->pmu, events[nr], &demands[nr]);
+		corepmu_event_demand(cpuc->pmu, events[nr], &demands[nr]);
 		demands[nr++].counter = i;
 	}
-	event_demand(cpuc->pmu, event, &demands[nr]);
+	corepmu_event_demand(cpuc->pmu, event, &demands[nr]);
 	events[nr++] = event;
 
 	if (corepmu_assign(demands, nr))
@@ -365,254 +338,6 @@ static void corepmu_sched_task(COMPAT_SCHED_TASK_ARGS)
 	corepmu_branch_switch(sched_in);
 }
 
-/* Opening an event */
-
-/*
- * Fill in what an event that is being opened, and those of its group that will count with it,
- * demand. Returns the number of demands, at most COREPMU_MAX_DEMANDS, or a negative errno.
- */
-static int collect_demands(struct corepmu *pmu, struct perf_event *event,
-			   struct corepmu_demand *demands)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-	int nr = 0;
-
-	event_demand(pmu, event, &demands[nr++]);
-
-	if (!is_software_event(leader)) {
-		if (leader->pmu != &pmu->perf_pmu)
-			return corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
-		event_demand(pmu, leader, &demands[nr++]);
-	}
-
-	for_each_sibling_event(sibling, leader) {
-		if (is_software_event(sibling))
-			continue;
-		if (sibling->pmu != &pmu->perf_pmu)
-			return corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
-		if (!corepmu_sibling_counts(sibling))
-			continue;
-		if (nr == COREPMU_MAX_DEMANDS)
-			return corepmu_refuse(-EINVAL, "there are not enough counters for its group");
-		event_demand(pmu, sibling, &demands[nr++]);
-	}
-
-	return nr;
-}
-
-/* Refuse an event with which its group could never be placed: it would never count. */
-static int validate_group(struct corepmu *pmu, struct perf_event *event)
-{
-	struct corepmu_demand *demands;
-	int nr, ret = 0;
-
-	if (event->group_leader == event)
-		return 0;
-
-	if (!corepmu_branch_fits_group(event))
-		return corepmu_refuse(-EINVAL,
-				      "its group has stacks of calls, and other branches");
-	if (!corepmu_precise_fits_group(event))
-		return corepmu_refuse(-EINVAL,
-				      "its group has loads of another latency");
-	if (!corepmu_second_fits_group(event))
-		return corepmu_refuse(-EINVAL,
-				      "its group has events that want other values of its second register");
-
-	demands = kcalloc(COREPMU_MAX_DEMANDS, sizeof(*demands), GFP_KERNEL);
-	if (!demands)
-		return -ENOMEM;
-
-	nr = collect_demands(pmu, event, demands);
-	if (nr < 0)
-		ret = nr;
-	else if (corepmu_assign(demands, nr))
-		ret = corepmu_refuse(-EINVAL, "there are not enough counters for its group");
-
-	kfree(demands);
-	return ret;
-}
-
-/* Is the event meant for this PMU? */
-static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
-{
-	u32 type = event->attr.type;
-	u32 extended;
-
-	if (type == pmu->perf_pmu.type)
-		return true;
-
-	switch (type) {
-	case PERF_TYPE_HARDWARE:
-	case PERF_TYPE_HW_CACHE:
-		/*
-		 * Perf core takes the PMU's type out of config when it has found
-		 * the PMU by it. Without one it asks all PMUs, when none is on
-		 * PERF_TYPE_RAW or that one does not know the event.
-		 */
-		extended = event->attr.config >> PERF_PMU_TYPE_SHIFT;
-		return !extended || extended == pmu->perf_pmu.type;
-	case PERF_TYPE_RAW:
-		return pmu->claims_generic &&
-		       !(pmu->secondary && pmu->backend->raw_of_first_kind);
-	default:
-		return false;
-	}
-}
-
-/**
- * corepmu_decode_cache() - take a PERF_TYPE_HW_CACHE config apart
- * @config: cache, operation << 8, result << 16
- * @cache: PERF_COUNT_HW_CACHE_L1D and so on
- * @op: PERF_COUNT_HW_CACHE_OP_READ and so on
- * @miss: misses are asked for, not accesses
- *
- * Return: 0, or -EINVAL for an unknown config
- */
-int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool *miss)
-{
-	unsigned int result = FIELD_GET(GENMASK_ULL(23, 16), config);
-
-	*cache = FIELD_GET(GENMASK_ULL(7, 0), config);
-	*op = FIELD_GET(GENMASK_ULL(15, 8), config);
-	*miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
-
-	if (*cache >= PERF_COUNT_HW_CACHE_MAX || *op >= PERF_COUNT_HW_CACHE_OP_MAX ||
-	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
-		return -EINVAL;
-
-	return 0;
-}
-
-/* Half the range that the event has on the narrowest of @counters. */
-static u64 counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc, u64 counters)
-{
-	u64 period = pmu->max_left;
-
-	for (; counters; counters &= counters - 1)
-		period = min(period, event_mask(pmu, hwc, __ffs64(counters)) >> 1);
-
-	return period;
-}
-
-/*
- * An event that does not sample has a period too: half the range of the narrowest counter, as in
- * x86_perf_event_set_period() and armpmu_event_set_period(). It is the same on every counter that
- * the event may be moved to. Then perf_event_mmap_page.offset is this period until the event is
- * reset, and a reader in user space, who has pmc_width bits, takes it for a positive number. An
- * event that asks for a width may be on few counters: the narrowest of those is looked for.
- */
-static void set_counting_period(struct corepmu *pmu, struct hw_perf_event *hwc)
-{
-	u64 period = pmu->counting_period;
-
-	if (hwc->flags & (COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR | COREPMU_EVENT_32BIT))
-		period = counting_period(pmu, hwc, hwc->config);
-	corepmu_counter_first_period(hwc, period);
-}
-
-static void corepmu_event_destroy(struct perf_event *event)
-{
-	struct corepmu *pmu = to_corepmu(event->pmu);
-
-	corepmu_precise_close(event);
-	corepmu_branch_close(event);
-	if (corepmu_event_is_readable(&event->hw) && pmu->backend->user_gone)
-		pmu->backend->user_gone(pmu);
-	if (pmu->backend->release)
-		pmu->backend->release(pmu);
-}
-
-/* Does the event take anything besides a counter? Most do not, and are closed without a call. */
-static bool takes_more(struct corepmu *pmu, const struct perf_event *event)
-{
-	return (event->hw.flags & (COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE)) ||
-	       (corepmu_event_is_readable(&event->hw) && pmu->backend->user_gone) ||
-	       pmu->backend->acquire;
-}
-
-/* What the event takes besides a counter. Undone by corepmu_event_destroy(). */
-static int event_acquire(struct corepmu *pmu, struct perf_event *event)
-{
-	int ret;
-
-	ret = corepmu_branch_open(event);
-	if (ret)
-		return ret;
-
-	ret = corepmu_precise_open(event);
-	if (ret)
-		goto out_branches;
-
-	if (pmu->backend->acquire) {
-		ret = pmu->backend->acquire(pmu);
-		if (ret)
-			goto out_precise;
-	}
-
-	return 0;
-
-out_precise:
-	corepmu_precise_close(event);
-out_branches:
-	corepmu_branch_close(event);
-	return ret;
-}
-
-static int corepmu_event_init(struct perf_event *event)
-{
-	struct corepmu *pmu = to_corepmu(event->pmu);
-	struct hw_perf_event *hwc = &event->hw;
-	int ret;
-
-	if (!event_is_ours(pmu, event))
-		return -ENOENT;
-
-	if (!READ_ONCE(pmu->open))
-		return -ENODEV;
-
-	/* CPUs of another kind have a PMU of their own. */
-	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &pmu->supported_cpus))
-		return -ENOENT;
-
-	if (event->attr.precise_ip) {
-		ret = pmu->backend->precise(pmu, event);
-		if (ret)
-			return ret;
-	}
-
-	hwc->idx = -1;
-	hwc->event_base_rdpmc = event->parent ? READ_ONCE(event->parent->hw.event_base_rdpmc) :
-						pmu->min_left;
-	hwc->flags = 0;
-
-	if (has_branch_stack(event)) {
-		ret = corepmu_branch_encode(pmu, event);
-		if (ret)
-			return ret;
-	}
-
-	ret = pmu->backend->encode(pmu, event);
-	if (ret)
-		return ret;
-
-	if (!is_sampling_event(event))
-		set_counting_period(pmu, hwc);
-
-	ret = validate_group(pmu, event);
-	if (ret)
-		return ret;
-
-	if (!takes_more(pmu, event))
-		return 0;
-	ret = event_acquire(pmu, event);
-	if (ret)
-		return ret;
-	event->destroy = corepmu_event_destroy;
-
-	return 0;
-}
-
 /**
  * corepmu_filter() - is perf core to keep a PMU's events from a CPU?
  * @pmu: the PMU
@@ -625,17 +350,6 @@ static int corepmu_event_init(struct perf_event *event)
 bool corepmu_filter(struct pmu *pmu, int cpu)
 {
 	return !cpumask_test_cpu(cpu, &to_corepmu(pmu)->supported_cpus);
-}
-
-/* PERF_EVENT_IOC_PERIOD; of an event with a frequency @value is the frequency: not a period. */
-static int corepmu_check_period(struct perf_event *event, u64 value)
-{
-	const struct corepmu_backend *backend = to_corepmu(event->pmu)->backend;
-
-	if (event->attr.freq || !backend->check_period)
-		return 0;
-
-	return backend->check_period(event, value);
 }
 
 /**
@@ -657,7 +371,7 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		cpuc->min_left = pmu->min_left;
 		cpuc->longest = COREPMU_LIMIT_SHORT_NS;
 	}
-	pmu->counting_period = counting_period(pmu, &any_event, pmu->counters);
+	pmu->counting_period = corepmu_counting_period(pmu, &any_event, pmu->counters);
 	pmu->perf_pmu = (struct pmu) {
 		.module		= THIS_MODULE,
 		.task_ctx_nr	= perf_hw_context,

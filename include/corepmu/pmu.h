@@ -373,6 +373,34 @@ static inline u64 corepmu_event_counters(struct corepmu *pmu,
 	return counters;
 }
 
+/* The bits of counter @idx, or of its pair, that the event uses when it is placed there. */
+static __always_inline u64 corepmu_event_mask(struct corepmu *pmu,
+					      const struct hw_perf_event *hwc, int idx)
+{
+	unsigned int width = pmu->width[idx];
+
+	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx)))
+		width = pmu->pair_width;
+	if (hwc->flags & COREPMU_EVENT_32BIT)
+		width = 32;
+
+	return GENMASK_ULL(width - 1, 0);
+}
+
+/* What @event, which may have no counter yet, demands. */
+static inline void corepmu_event_demand(struct corepmu *pmu, struct perf_event *event,
+					struct corepmu_demand *demand)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	*demand = (struct corepmu_demand) {
+		.allowed	= hwc->config,
+		.pairs		= hwc->flags & COREPMU_EVENT_PAIR ?
+				  hwc->config & pmu->pair_counters : 0,
+		.counter	= -1,
+	};
+}
+
 /* Is the event on two chained counters? */
 static inline bool corepmu_event_is_paired(struct corepmu *pmu,
 					   const struct hw_perf_event *hwc)
@@ -486,9 +514,14 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
 void corepmu_use_backend(const struct corepmu_backend *backend);
 void corepmu_use_none(void);
 void corepmu_init_pmu(struct corepmu *pmu);
-int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool *miss);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
+
+/* event-init.c */
+int corepmu_event_init(struct perf_event *event);
+int corepmu_check_period(struct perf_event *event, u64 value);
+u64 corepmu_counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc, u64 counters);
+int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool *miss);
 
 /* overflow.c */
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
