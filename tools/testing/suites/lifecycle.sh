@@ -84,6 +84,10 @@ percpu_in_use()
 times=100
 [ "$VENDOR" = arm ] || times=40
 
+# How often it is loaded anew to be unloaded right after perf
+reloads=10
+! grep -q 'corepmu_test\.reloads=few' /proc/cmdline || reloads=2
+
 many_times()
 {
 	# Whatever the first load allocates for good is allocated now.
@@ -278,7 +282,7 @@ generic_events_go_and_come()
 
 reload_after_system_wide()
 {
-	for i in $(seq 10); do
+	for i in $(seq "$reloads"); do
 		load || return 1
 		perf stat -a -x, -o /tmp/out -e "$PMU/$CYCLES/" true || return 1
 		expect_true "unload $i" unload || return 1
@@ -288,7 +292,7 @@ reload_after_system_wide()
 
 reload_after_sampling()
 {
-	for i in $(seq 5); do
+	for i in $(seq $(((reloads + 1) / 2))); do
 		load || return 1
 		ROUNDS=1000 perf record -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 20000 \
 			workload >/dev/null 2>&1 || return 1
@@ -301,7 +305,7 @@ reload_after_sampling()
 # An interrupt or a switch that is still under way when the last event closes.
 unload_right_after()
 {
-	for i in $(seq $((times / 5))); do
+	for i in $(seq $((2 * reloads))); do
 		load || return 1
 		perf stat -a -e "$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/" sleep 0.001 >/dev/null 2>&1
 		expect_true "unload $i" unload || return 1
@@ -311,7 +315,7 @@ unload_right_after()
 # Killed without a word, events and all.
 unload_after_kill()
 {
-	for i in $(seq 5); do
+	for i in $(seq $(((reloads + 1) / 2))); do
 		load || return 1
 		hold record -a -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 50000 \
 			"$UNTIL_TOLD" || return 1
@@ -357,8 +361,8 @@ check "unload is refused under precise samples" \
 	refused_under max_precise record -a -o /tmp/perf.data -e "$PMU/$CYCLES/pp" -c 1000000 \
 	"$UNTIL_TOLD"
 check "generic events go and come with the module" generic_events_go_and_come
-check "unload after perf stat -a, ten times" reload_after_system_wide
-check "unload after perf record, five times" reload_after_sampling
+check "unload after perf stat -a, again and again" reload_after_system_wide
+check "unload after perf record, again and again" reload_after_sampling
 check "unload at once after the last event" unload_right_after
 check "unload after perf was killed" unload_after_kill
 check "load, count, unload after all of it, no trace left" load_and_unload
