@@ -101,46 +101,77 @@ static bool all_run(const int *fds, int nr)
 	return all;
 }
 
+/* Open @nr events of instructions of this task, enabled. Returns whether all were opened. */
+static bool open_enabled(int *fds, int nr)
+{
+	struct perf_event_attr attr;
+	int i;
+
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	attr.disabled = 0;
+	for (i = 0; i < nr; i++) {
+		fds[i] = event_open_self(&attr, -1);
+		if (fds[i] < 0) {
+			close_all(fds, i);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* How often the loop is run before and after the event is moved. */
+#define ROUNDS		10
+
 /*
  * Cycles may have a counter that nothing else can be on. Of two events of cycles one is there, the
  * other on a counter that instructions could use. When the first is closed there is room for one
- * more of instructions, if the other is moved.
+ * more of instructions, if the other is moved. They are of the CPU, whose events run on while those
+ * of a task come, and instructions are of the task.
  */
 static void room_by_moving(void)
 {
-	struct event_times times = { 0 };
+	int nr = pmu.group < MANY ? pmu.group : MANY;
 	struct perf_event_attr attr;
-	int fds[MANY], nr, i;
+	struct event_times times = { 0 };
+	int of_cpu[2], own[MANY], fd, i;
+	u64 cycles;
 
-	for (nr = 0; nr <= (int)pmu.group && nr < MANY; nr++) {
-		if (nr < 2)
-			attr_cycles(&attr);
-		else
-			attr_instructions(&attr);
-		attr.read_format = FORMAT_TIMES;
-		attr.disabled = 0;
-		fds[nr] = event_open_self(&attr, -1);
-		if (fds[nr] < 0) {
-			close_all(fds, nr);
+	run_on(pmu.cpu);
+	attr_cycles(&attr);
+	fd = event_open_self(&attr, -1);
+	cycles = event_count_loop(fd, ITERATIONS);
+	close(fd);
+	attr.disabled = 0;
+	for (i = 0; i < 2; i++) {
+		of_cpu[i] = event_open(&attr, -1, pmu.cpu, -1, 0);
+		if (!expect_true("an event of a CPU opens", of_cpu[i] >= 0))
 			return;
-		}
 	}
+	if (!open_enabled(own, nr - 1))
+		return;
 	known_loop(ITERATIONS);
-	if (!all_run(fds, nr)) {
+	if (!all_run(own, nr - 1)) {
 		ktap_skip("cycles have no counter of their own");
-		close_all(fds, nr);
 		return;
 	}
-	close(fds[0]);
-	fds[0] = event_open_self(&attr, -1);
-	for (i = 0; i < 20; i++)
+	close_all(own, nr - 1);
+	close(of_cpu[0]);
+	for (i = 0; i < ROUNDS; i++)
 		known_loop(ITERATIONS);
-	expect_true("no event waits for a counter when there is one for each", all_run(fds, nr));
-	event_disable(fds[0]);
-	event_read_times(fds[0], &times);
-	expect_range("instructions of the last event", 20 * LOOP,
-		     20 * LOOP + count_slack(20 * LOOP) + nr * 1000, times.count);
-	close_all(fds, nr);
+	if (!open_enabled(own, nr))
+		return;
+	for (i = 0; i < ROUNDS; i++)
+		known_loop(ITERATIONS);
+	expect_true("no event waits for a counter when there is one for each", all_run(own, nr));
+	/* Of other tasks, too; without those of before or after it was moved it is half of them. */
+	expect_range("cycles of the CPU", cycles * ROUNDS * 3 / 2, cycles * ROUNDS * 100,
+		     event_read(of_cpu[1]));
+	event_read_times(own[nr - 1], &times);
+	expect_range("instructions of the task's last event", ROUNDS * LOOP,
+		     ROUNDS * LOOP + count_slack(ROUNDS * LOOP) + nr * 1000, times.count);
+	close_all(own, nr);
+	close(of_cpu[1]);
 }
 
 #define PERIOD	20011
@@ -324,7 +355,7 @@ static const struct check checks[] = {
 	  NEED_CPU_WIDE | NEED_GROUPS },
 	{ "multiplex", "an event is moved to make room for another",
 	  MAN "\"Multiplexing happens if the number of events is more than the number of available PMU counter slots.\"",
-	  room_by_moving, NEED_GROUPS | NEED_CYCLES },
+	  room_by_moving, NEED_GROUPS | NEED_CYCLES | NEED_CPU_WIDE },
 	{ "sample", "a group that overflows together", PERIODS, overflow_together,
 	  NEED_SAMPLING | NEED_GROUPS },
 	{ "sample", "samples on every counter by itself", PERIODS, samples_alone, NEED_SAMPLING },
