@@ -11,11 +11,9 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
-#include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
-#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/static_call.h>
 

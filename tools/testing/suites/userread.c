@@ -339,10 +339,10 @@ static void throttled(void)
 
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.sample_period = 1000;
-	/* Below what a driver lets pass that makes short periods longer in a storm. */
-	limit_sample_rate(10000);
 	if (!reader_open_attr(&reader, &attr))
 		return;
+	/* So low that the event is throttled, also when the driver has made its period longer. */
+	limit_sample_rate(10000);
 	event_enable(reader.fd);
 	for (round = 0; round < 1000; round++) {
 		known_loop(10000);
