@@ -396,15 +396,20 @@ static void overflow_took(struct kunit *test)
 }
 
 /* From one overflow to the next, @gap nanoseconds apart, which takes @ns */
-static void one_overflow(struct bench *b, struct perf_event *event, u64 gap, u64 ns)
+static void one_overflow_in(struct bench *b, struct perf_event *event, bool user, u64 gap, u64 ns)
 {
 	u64 left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
 
 	machine_time += gap;
 	machine_sample_ns = ns;
 	bench_forget(b);
-	bench_run(b, MACHINE_CYCLES, left);
+	b->machine->ops->run(MACHINE_CYCLES, user, left);
 	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+}
+
+static void one_overflow(struct bench *b, struct perf_event *event, u64 gap, u64 ns)
+{
+	one_overflow_in(b, event, true, gap, ns);
 }
 
 /*
@@ -491,6 +496,35 @@ static void overflow_limiter_long(struct kunit *test)
 	one_overflow(b, event, 2 * NSEC_PER_MSEC, 9 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
 	end(other);
+	end(event);
+}
+
+/*
+ * They are stretched too when overflows take half of the time and all of them come in the kernel:
+ * what is interrupted may be the way out of the overflow before, and nothing else gets on.
+ */
+static void overflow_limiter_kernel(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	cpuc->window = machine_time;
+	cpuc->longest = 20 * NSEC_PER_MSEC;
+	cpuc->min_left = 4096;
+	/* One in user space in each window */
+	for (i = 0; i < 4; i++) {
+		one_overflow_in(b, event, i & 1, 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+		one_overflow_in(b, event, !(i & 1), 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+	}
+
+	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 8192);
+	one_overflow(b, event, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
 	end(event);
 }
 
@@ -614,6 +648,7 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_took, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limiter, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limiter_long, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_limiter_kernel, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limiter_stall, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_neighbour, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_limited_freq, machine_gen_params),

@@ -38,6 +38,11 @@
  * samples of several events may take half of the time with periods that are not short, and these
  * events keep their periods. It is halved as soon as overflows take less than a third.
  *
+ * But on a kernel that checks itself the way out of an interrupt may be longer than LIMIT_LONG_LEFT
+ * events. What is interrupted never gets on there, though overflows leave half of the time: the
+ * next one comes before the kernel has left the interrupt. All of them come in the kernel then, so
+ * that min_left is doubled as well if none came in user space during the window.
+ *
  * A hypervisor may take the CPU away in the middle of an interrupt, for longer than a window. So
  * an interrupt that takes longer than corepmu_cpu.longest counts as that, and what it took beyond
  * is not part of the window. With each of them longest grows by a half: where all take that long, a
@@ -153,7 +158,8 @@ static bool limit_further(const struct corepmu_cpu *cpuc, u64 window)
 	if (cpuc->min_left < LIMIT_LONG_LEFT)
 		return true;
 
-	return cpuc->min_left < LIMIT_MAX_LEFT && cpuc->busy > window - window / LIMIT_STARVED;
+	return cpuc->min_left < LIMIT_MAX_LEFT &&
+	       (!cpuc->user_hit || cpuc->busy > window - window / LIMIT_STARVED);
 }
 
 /* Overflows take so little that min_left can be halved */
@@ -220,6 +226,7 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 end)
 
 	cpuc->window = end;
 	cpuc->busy = 0;
+	cpuc->user_hit = false;
 }
 
 /*
@@ -377,6 +384,7 @@ void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 {
 	u64 end;
 
+	cpuc->user_hit |= user_mode(cpuc->regs);
 	cpuc->regs = NULL;
 	if (cpuc->overflow_resume)
 		corepmu_start_cpu(cpuc);

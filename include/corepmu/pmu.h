@@ -122,6 +122,7 @@ struct corepmu_second {
  * @window: clock at the start of the limiter's window, in ns
  * @busy: what the overflows of that window count as with the limiter, in ns
  * @longest: an interrupt that takes longer counts as this with the limiter, in ns
+ * @user_hit: an overflow interrupt of that window came in user space
  * @limit_begun: periods are stretched
  * @limit_told: the log has been told so
  * @suspended: counters that counted when the CPU was powered down
@@ -159,6 +160,7 @@ struct corepmu_cpu {
 	u64			window;
 	u64			busy;
 	u64			longest;
+	bool			user_hit;
 	bool			limit_begun;
 	bool			limit_told;
 	u64			suspended;
