@@ -16,6 +16,8 @@
 #include "ring.h"
 
 #define RING_PAGES	256
+/* Overflows that take little of the time, of a kernel that checks itself too: 50 us each */
+#define CALM_PERIOD	1000000
 #define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
 /* klogctl(): read all messages that the kernel still has */
@@ -321,7 +323,7 @@ static void calm_after_unthrottled(void)
 	close_all(fds, nr);
 
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
-	attr.sample_period = 50000;
+	attr.sample_period = CALM_PERIOD;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
 	fd = event_open_self(&attr, -1);
 	if (fd < 0 || ring_map(&ring, fd, RING_PAGES))
