@@ -253,9 +253,7 @@ struct corepmu_branch_backend {
 int corepmu_branch_setup(struct corepmu *pmu, const struct corepmu_branch_backend *backend,
 			 unsigned int nr);
 void corepmu_branch_cleanup(struct corepmu *pmu);
-int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event);
-bool corepmu_branch_fits_group(struct perf_event *event);
-bool corepmu_branch_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event);
+bool corepmu_branch_is_told(const struct corepmu *pmu);
 void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_branch_switch(bool sched_in);
@@ -277,6 +275,11 @@ int corepmu_branch_open(struct perf_event *event);
 void corepmu_branch_close(struct perf_event *event);
 void corepmu_branch_leave(struct corepmu_cpu *cpuc);
 void corepmu_branch_come(struct corepmu_cpu *cpuc);
+
+/* branch-event.c */
+int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event);
+bool corepmu_branch_fits_group(struct perf_event *event);
+bool corepmu_branch_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event);
 
 /* branch-count.c */
 int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event, u64 *wanted);
