@@ -280,6 +280,34 @@ void bench_del(struct perf_event *event)
 }
 
 /**
+ * bench_sampling() - open a generic event of hardware that samples, and start it
+ * @bench: the bench
+ * @hardware: PERF_COUNT_HW_*
+ * @period: its period
+ *
+ * Return: the event, to be ended with bench_remove()
+ */
+struct perf_event *bench_sampling(struct bench *bench, u64 hardware, u64 period)
+{
+	struct perf_event *event = bench_event(bench, hardware, period);
+
+	KUNIT_ASSERT_EQ(bench->test, bench_add(event, PERF_EF_START), 0);
+	bench_forget(bench);
+
+	return event;
+}
+
+/**
+ * bench_remove() - schedule an event out and close it
+ * @event: the event
+ */
+void bench_remove(struct perf_event *event)
+{
+	bench_del(event);
+	bench_close(event);
+}
+
+/**
  * bench_start_event() - start()
  * @event: the event
  * @flags: PERF_EF_RELOAD or not

@@ -131,6 +131,8 @@ void bench_close(struct perf_event *event);
 /* What perf core does, the PMU disabled around it. */
 int bench_add(struct perf_event *event, int flags);
 void bench_del(struct perf_event *event);
+struct perf_event *bench_sampling(struct bench *bench, u64 hardware, u64 period);
+void bench_remove(struct perf_event *event);
 void bench_start_event(struct perf_event *event, int flags);
 void bench_stop_event(struct perf_event *event, int flags);
 u64 bench_read(struct perf_event *event);

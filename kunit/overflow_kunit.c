@@ -14,33 +14,16 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
-#include <linux/time64.h>
 
 #include <corepmu/counter.h>
 
 #include "machine.h"
 
-static struct perf_event *sampling(struct bench *b, u64 hardware, u64 period)
-{
-	struct perf_event *event = bench_event(b, hardware, period);
-
-	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
-	bench_forget(b);
-
-	return event;
-}
-
-static void end(struct perf_event *event)
-{
-	bench_del(event);
-	bench_close(event);
-}
-
 /* A sample with the count that ends a period, not before, and each of its period */
 static void overflow_periods(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 	unsigned int i;
 
 	bench_run(b, MACHINE_CYCLES, 999);
@@ -54,7 +37,7 @@ static void overflow_periods(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, b->sample_user[i]);
 	}
 	KUNIT_EXPECT_EQ(test, bench_read(event), 10999);
-	end(event);
+	bench_remove(event);
 }
 
 /* How late a period ends whose last piece is shorter than a counter can be set to. */
@@ -75,12 +58,13 @@ static void overflow_long_periods(struct kunit *test)
 	u64 late;
 
 	for (i = 0; i < ARRAY_SIZE(periods); i++) {
-		struct perf_event *event = sampling(b, PERF_COUNT_HW_INSTRUCTIONS, periods[i]);
+		struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_INSTRUCTIONS,
+							  periods[i]);
 
 		/* Not one interrupt after another for days. */
 		if (periods[i] >> (b->pmu->width[event->hw.idx] + 9) ||
 		    periods[i] / b->pmu->max_left > 1000) {
-			end(event);
+			bench_remove(event);
 			continue;
 		}
 		late = late_by(b, event, periods[i]);
@@ -91,7 +75,7 @@ static void overflow_long_periods(struct kunit *test)
 		bench_run(b, MACHINE_INSTRUCTIONS, periods[i] - late);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 		KUNIT_EXPECT_EQ(test, bench_read(event), 2 * periods[i]);
-		end(event);
+		bench_remove(event);
 	}
 }
 
@@ -102,10 +86,10 @@ static void overflow_several(struct kunit *test)
 	struct perf_event *first, *second, *third = NULL;
 	bool room = hweight64(b->pmu->counters) > 2;
 
-	first = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
-	second = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	first = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	second = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 	if (room)
-		third = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 300);
+		third = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 300);
 	/* All are at their beginning: nothing has been counted. */
 	bench_run(b, MACHINE_CYCLES, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
@@ -114,11 +98,11 @@ static void overflow_several(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, bench_read(first), 300);
 	KUNIT_EXPECT_EQ(test, bench_read(second), 300);
-	end(first);
-	end(second);
+	bench_remove(first);
+	bench_remove(second);
 	if (room) {
 		KUNIT_EXPECT_EQ(test, bench_read(third), 300);
-		end(third);
+		bench_remove(third);
 	}
 }
 
@@ -126,7 +110,7 @@ static void overflow_several(struct kunit *test)
 static void overflow_skid(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 	unsigned int i;
 
 	for (i = 0; i < 10; i++) {
@@ -143,7 +127,7 @@ static void overflow_skid(struct kunit *test)
 		b->nr_samples--;
 	}
 	KUNIT_EXPECT_EQ(test, bench_read(event), 20000);
-	end(event);
+	bench_remove(event);
 }
 
 /*
@@ -195,7 +179,7 @@ static void overflow_spurious(struct kunit *test)
 		msleep(150);
 	b->machine->ops->spurious();
 	b->unknown_expected++;
-	event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 	bench_run(b, MACHINE_CYCLES, 500);
 	b->machine->ops->spurious();
 	b->unknown_expected++;
@@ -205,7 +189,7 @@ static void overflow_spurious(struct kunit *test)
 	bench_run(b, MACHINE_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
-	end(event);
+	bench_remove(event);
 }
 
 /*
@@ -215,7 +199,7 @@ static void overflow_spurious(struct kunit *test)
 static void overflow_during_stop(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 	unsigned int unknown;
 
 	b->machine->ops->hold(true);
@@ -253,7 +237,7 @@ static void overflow_during_stop(struct kunit *test)
 static void overflow_of_another(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000), *next;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000), *next;
 
 	b->machine->ops->hold(true);
 	bench_run(b, MACHINE_CYCLES, 1001);
@@ -261,7 +245,7 @@ static void overflow_of_another(struct kunit *test)
 	bench_close(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
-	next = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 500);
+	next = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 500);
 	b->machine->ops->hold(false);
 	b->unknown_expected = b->machine->ops->unknown();
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
@@ -270,7 +254,7 @@ static void overflow_of_another(struct kunit *test)
 	bench_run(b, MACHINE_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, bench_read(next), 500);
-	end(next);
+	bench_remove(next);
 }
 
 static void stop_event(struct bench *b, struct perf_event *event)
@@ -282,7 +266,7 @@ static void stop_event(struct bench *b, struct perf_event *event)
 static void overflow_stops(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
 	b->on_sample = stop_event;
 	bench_run(b, MACHINE_CYCLES, 1500);
@@ -295,14 +279,14 @@ static void overflow_stops(struct kunit *test)
 	bench_run(b, MACHINE_CYCLES, 1000);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, bench_read(event), 2000);
-	end(event);
+	bench_remove(event);
 }
 
 /* perf core's own limit: an event that interrupts too often in a tick is stopped. */
 static void overflow_throttle(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 	unsigned long flags;
 	u64 count;
 
@@ -326,7 +310,7 @@ static void overflow_throttle(struct kunit *test)
 	local_irq_restore(flags);
 	bench_run(b, MACHINE_CYCLES, 100);
 	KUNIT_EXPECT_EQ(test, bench_read(event), count + 100);
-	end(event);
+	bench_remove(event);
 }
 
 /* A frequency: perf core changes the period with the samples, and counts stay exact. */
@@ -356,7 +340,7 @@ static void overflow_freq(struct kunit *test)
 	if (b->nr_samples <= MACHINE_SAMPLES)
 		KUNIT_EXPECT_LE(test, sum, bench_read(event));
 	KUNIT_EXPECT_GT(test, i, 2);
-	end(event);
+	bench_remove(event);
 }
 
 /* A sample of an event that does not count the kernel tells no place in it. */
@@ -376,14 +360,14 @@ static void overflow_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_FALSE(test, b->sample_user[0]);
 	KUNIT_EXPECT_TRUE(test, b->sample_user[1]);
-	end(event);
+	bench_remove(event);
 }
 
 /* Perf core hears of every interrupt with an overflow, and of no other. */
 static void overflow_took(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
 	machine_sample_ns = 700;
 	bench_run(b, MACHINE_CYCLES, 3000);
@@ -392,226 +376,7 @@ static void overflow_took(struct kunit *test)
 	b->machine->ops->spurious();
 	b->unknown_expected = b->machine->ops->unknown();
 	KUNIT_EXPECT_EQ(test, machine_took_calls, 3);
-	end(event);
-}
-
-/* From one overflow to the next, @gap nanoseconds apart, which takes @ns */
-static void one_overflow_in(struct bench *b, struct perf_event *event, bool user, u64 gap, u64 ns)
-{
-	u64 left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
-
-	machine_time += gap;
-	machine_sample_ns = ns;
-	bench_forget(b);
-	b->machine->ops->run(MACHINE_CYCLES, user, left);
-	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
-}
-
-static void one_overflow(struct bench *b, struct perf_event *event, u64 gap, u64 ns)
-{
-	one_overflow_in(b, event, true, gap, ns);
-}
-
-/*
- * The limiter: when overflows take more than a third of a window of 10 ms, short
- * periods are stretched, further from window to window; when they take less than
- * a twelfth, less far again.
- */
-static void overflow_limiter(struct kunit *test)
-{
-	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
-	struct corepmu_cpu *cpuc = b->cpuc;
-	u64 sum = 0, left;
-	s64 expected;
-
-	cpuc->window = machine_time;
-	cpuc->longest = 20 * NSEC_PER_MSEC;
-	/* Half a window is not yet over; then all of it has gone into overflows. */
-	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
-	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
-	for (expected = 16; expected <= BIT(20); expected *= 2) {
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
-		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
-	}
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(20));
-
-	/* So far are they stretched, and all is counted. */
-	sum = bench_read(event);
-	left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
-	KUNIT_EXPECT_EQ(test, left, BIT(20));
-	one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, bench_read(event), sum + BIT(20));
-
-	/* Neither much nor little: all stays as it is. */
-	one_overflow(b, event, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
-	one_overflow(b, event, 7 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(20));
-
-	/* The machine breathes: step by step back to what was asked for. */
-	for (expected = BIT(20); expected > 4096; expected /= 2) {
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
-		one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
-	}
-	one_overflow(b, event, 7 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
-	one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
-	one_overflow(b, event, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
-	for (; expected >= 16; expected /= 2) {
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
-		one_overflow(b, event, 20 * NSEC_PER_MSEC, 1);
-	}
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
-
-	cpuc->longest = 20 * NSEC_PER_MSEC;
-	/* Four tenths, and as much for entering and leaving interrupts: hardly anything is left. */
-	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16);
-	end(event);
-}
-
-/* Periods of 4096 and more are stretched when overflows leave less than a quarter of the time. */
-static void overflow_limiter_long(struct kunit *test)
-{
-	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
-	struct perf_event *other = sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
-	struct corepmu_cpu *cpuc = b->cpuc;
-	unsigned int i;
-
-	cpuc->window = machine_time;
-	cpuc->longest = 20 * NSEC_PER_MSEC;
-	cpuc->min_left = 4096 / 4;
-	for (i = 0; i < 4; i++)
-		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
-	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 4096);
-
-	/* Others that interrupt as often are blamed all the same. */
-	other->hw.interrupts = event->hw.interrupts + 1;
-	one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
-
-	one_overflow(b, event, 2 * NSEC_PER_MSEC, 9 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
-	end(other);
-	end(event);
-}
-
-/*
- * They are stretched too when overflows take half of the time and all of them come in the kernel:
- * what is interrupted may be the way out of the overflow before, and nothing else gets on.
- */
-static void overflow_limiter_kernel(struct kunit *test)
-{
-	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
-	struct corepmu_cpu *cpuc = b->cpuc;
-	unsigned int i;
-
-	cpuc->window = machine_time;
-	cpuc->longest = 20 * NSEC_PER_MSEC;
-	cpuc->min_left = 4096;
-	/* One in user space in each window */
-	for (i = 0; i < 4; i++) {
-		one_overflow_in(b, event, i & 1, 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
-		one_overflow_in(b, event, !(i & 1), 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
-	}
-
-	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
-	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 8192);
-	one_overflow(b, event, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
-	end(event);
-}
-
-/*
- * An interrupt in the middle of which the CPU is gone for two windows is not what overflows take:
- * periods stay what they are. When all interrupts take that long they are stretched after some.
- */
-static void overflow_limiter_stall(struct kunit *test)
-{
-	struct bench *b = test->priv;
-	struct perf_event *event = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
-	struct corepmu_cpu *cpuc = b->cpuc;
-	s64 lowest = b->pmu->min_left;
-	unsigned int i, stall;
-
-	cpuc->window = machine_time;
-	for (stall = 0; stall < 10; stall++) {
-		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, lowest);
-		for (i = 0; i < 100; i++)
-			one_overflow(b, event, NSEC_PER_MSEC, 50 * NSEC_PER_USEC);
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, lowest);
-	}
-	for (i = 0; i < 20; i++)
-		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_GE(test, cpuc->min_left, 16);
-	end(event);
-}
-
-/* Neighbours of an event that is limited have the periods that they ask for. */
-static void overflow_neighbour(struct kunit *test)
-{
-	struct bench *b = test->priv;
-	struct perf_event *storm = sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
-	struct perf_event *other = sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
-	struct corepmu_cpu *cpuc = b->cpuc;
-	s64 lowest = b->pmu->min_left, left;
-	unsigned int i;
-
-	cpuc->window = machine_time;
-	cpuc->longest = 20 * NSEC_PER_MSEC;
-	for (i = 0; i < 8; i++)
-		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
-	machine_sample_ns = 1;
-	KUNIT_EXPECT_GT(test, cpuc->min_left, 100);
-	KUNIT_EXPECT_GT(test, storm->hw.event_base_rdpmc, 100);
-	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
-
-	/* What is left of a neighbour's period is not stretched. */
-	bench_run(b, MACHINE_BRANCHES, 95);
-	bench_stop_event(other, PERF_EF_UPDATE);
-	bench_start_event(other, PERF_EF_RELOAD);
-	left = (0 - local64_read(&other->hw.prev_count)) & other->hw.event_base;
-	KUNIT_EXPECT_EQ(test, left, max_t(s64, local64_read(&other->hw.period_left), lowest));
-	KUNIT_EXPECT_LE(test, left, 5);
-	bench_run(b, MACHINE_BRANCHES, left);
-	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
-
-	/* One that has come from another CPU has been limited there: here nothing is. */
-	other->hw.event_base_rdpmc = BIT(20);
-	cpuc->min_left = lowest;
-	bench_run(b, MACHINE_BRANCHES, local64_read(&other->hw.period_left));
-	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
-
-	end(other);
-	end(storm);
-}
-
-/* Perf core takes a stretched period of a frequency for the one that it has asked for. */
-static void overflow_limited_freq(struct kunit *test)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
-		.freq = 1, .sample_freq = 1000,
-	};
-	struct bench *b = test->priv;
-	struct perf_event *event;
-
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	b->cpuc->min_left = 4096;
-	event->hw.event_base_rdpmc = 4096;
-	event->hw.sample_period = 3;
-	one_overflow(b, event, 0, 1);
-	KUNIT_EXPECT_EQ(test, event->hw.last_period, 4096);
-	b->cpuc->min_left = b->pmu->min_left;
-	end(event);
+	bench_remove(event);
 }
 
 /* A counting event's counter wraps: no sample, and an exact count. */
@@ -622,14 +387,14 @@ static void overflow_counting(struct kunit *test)
 	u64 beyond;
 
 	corepmu_start_near_wrap = 1000;
-	event = sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	event = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	beyond = b->pmu->width[event->hw.idx] == 64 ? 1ULL << 33 : 5000;
 	bench_run(b, MACHINE_BRANCHES, 900);
 	KUNIT_EXPECT_EQ(test, bench_read(event), 900);
 	bench_run(b, MACHINE_BRANCHES, beyond);
 	KUNIT_EXPECT_EQ(test, bench_read(event), 900 + beyond);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	end(event);
+	bench_remove(event);
 }
 
 static struct kunit_case overflow_cases[] = {
@@ -646,12 +411,6 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_freq, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_regs, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_took, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_limiter, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_limiter_long, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_limiter_kernel, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_limiter_stall, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_neighbour, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_limited_freq, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_counting, machine_gen_params),
 	{ }
 };

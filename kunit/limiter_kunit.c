@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of overflow.c's limiter: which periods are stretched, how far and how long,
+ * on every machine
+ */
+#include <kunit/test.h>
+
+#include <linux/bits.h>
+#include <linux/perf_event.h>
+#include <linux/time64.h>
+
+#include <corepmu/pmu.h>
+
+#include "machine.h"
+
+/* An overflow of @event in user space or in the kernel, @gap ns later, that takes @ns */
+static void one_overflow_in(struct bench *b, struct perf_event *event, bool user, u64 gap, u64 ns)
+{
+	u64 left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+
+	machine_time += gap;
+	machine_sample_ns = ns;
+	bench_forget(b);
+	b->machine->ops->run(MACHINE_CYCLES, user, left);
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+}
+
+static void one_overflow(struct bench *b, struct perf_event *event, u64 gap, u64 ns)
+{
+	one_overflow_in(b, event, true, gap, ns);
+}
+
+/*
+ * The limiter: when overflows take more than a third of a window of 10 ms, short
+ * periods are stretched, further from window to window; when they take less than
+ * a twelfth, less far again.
+ */
+static void limiter_windows(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	u64 sum = 0, left;
+	s64 expected;
+
+	cpuc->window = machine_time;
+	cpuc->longest = 20 * NSEC_PER_MSEC;
+	/* Half a window is not yet over; then all of it has gone into overflows. */
+	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
+	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
+	for (expected = 16; expected <= BIT(20); expected *= 2) {
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
+		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+	}
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(20));
+
+	/* So far are they stretched, and all is counted. */
+	sum = bench_read(event);
+	left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+	KUNIT_EXPECT_EQ(test, left, BIT(20));
+	one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, bench_read(event), sum + BIT(20));
+
+	/* Neither much nor little: all stays as it is. */
+	one_overflow(b, event, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
+	one_overflow(b, event, 7 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(20));
+
+	/* The machine breathes: step by step back to what was asked for. */
+	for (expected = BIT(20); expected > 4096; expected /= 2) {
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
+		one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	}
+	one_overflow(b, event, 7 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	one_overflow(b, event, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
+	for (; expected >= 16; expected /= 2) {
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
+		one_overflow(b, event, 20 * NSEC_PER_MSEC, 1);
+	}
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
+
+	cpuc->longest = 20 * NSEC_PER_MSEC;
+	/* Four tenths, and as much for entering and leaving interrupts: hardly anything is left. */
+	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16);
+	bench_remove(event);
+}
+
+/* Periods of 4096 and more are stretched when overflows leave less than a quarter of the time. */
+static void limiter_long(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct perf_event *other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	cpuc->window = machine_time;
+	cpuc->longest = 20 * NSEC_PER_MSEC;
+	cpuc->min_left = 4096 / 4;
+	for (i = 0; i < 4; i++)
+		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 4096);
+
+	/* Others that interrupt as often are blamed all the same. */
+	other->hw.interrupts = event->hw.interrupts + 1;
+	one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+
+	one_overflow(b, event, 2 * NSEC_PER_MSEC, 9 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	bench_remove(other);
+	bench_remove(event);
+}
+
+/*
+ * They are stretched too when overflows take half of the time and all of them come in the kernel:
+ * what is interrupted may be the way out of the overflow before, and nothing else gets on.
+ */
+static void limiter_kernel(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	cpuc->window = machine_time;
+	cpuc->longest = 20 * NSEC_PER_MSEC;
+	cpuc->min_left = 4096;
+	/* One in user space in each window */
+	for (i = 0; i < 4; i++) {
+		one_overflow_in(b, event, i & 1, 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+		one_overflow_in(b, event, !(i & 1), 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+	}
+
+	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 8192);
+	one_overflow(b, event, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	bench_remove(event);
+}
+
+/*
+ * An interrupt in the middle of which the CPU is gone for two windows is not what overflows take:
+ * periods stay what they are. When all interrupts take that long they are stretched after some.
+ */
+static void limiter_stall(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	s64 lowest = b->pmu->min_left;
+	unsigned int i, stall;
+
+	cpuc->window = machine_time;
+	for (stall = 0; stall < 10; stall++) {
+		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, lowest);
+		for (i = 0; i < 100; i++)
+			one_overflow(b, event, NSEC_PER_MSEC, 50 * NSEC_PER_USEC);
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, lowest);
+	}
+	for (i = 0; i < 20; i++)
+		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_GE(test, cpuc->min_left, 16);
+	bench_remove(event);
+}
+
+/* Neighbours of an event that is limited have the periods that they ask for. */
+static void limiter_neighbour(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *storm = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct perf_event *other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	s64 lowest = b->pmu->min_left, left;
+	unsigned int i;
+
+	cpuc->window = machine_time;
+	cpuc->longest = 20 * NSEC_PER_MSEC;
+	for (i = 0; i < 8; i++)
+		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
+	machine_sample_ns = 1;
+	KUNIT_EXPECT_GT(test, cpuc->min_left, 100);
+	KUNIT_EXPECT_GT(test, storm->hw.event_base_rdpmc, 100);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+
+	/* What is left of a neighbour's period is not stretched. */
+	bench_run(b, MACHINE_BRANCHES, 95);
+	bench_stop_event(other, PERF_EF_UPDATE);
+	bench_start_event(other, PERF_EF_RELOAD);
+	left = (0 - local64_read(&other->hw.prev_count)) & other->hw.event_base;
+	KUNIT_EXPECT_EQ(test, left, max_t(s64, local64_read(&other->hw.period_left), lowest));
+	KUNIT_EXPECT_LE(test, left, 5);
+	bench_run(b, MACHINE_BRANCHES, left);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+
+	/* One that has come from another CPU has been limited there: here nothing is. */
+	other->hw.event_base_rdpmc = BIT(20);
+	cpuc->min_left = lowest;
+	bench_run(b, MACHINE_BRANCHES, local64_read(&other->hw.period_left));
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+
+	bench_remove(other);
+	bench_remove(storm);
+}
+
+/* Perf core takes a stretched period of a frequency for the one that it has asked for. */
+static void limiter_frequency(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.freq = 1, .sample_freq = 1000,
+	};
+	struct bench *b = test->priv;
+	struct perf_event *event;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	b->cpuc->min_left = 4096;
+	event->hw.event_base_rdpmc = 4096;
+	event->hw.sample_period = 3;
+	one_overflow(b, event, 0, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 4096);
+	b->cpuc->min_left = b->pmu->min_left;
+	bench_remove(event);
+}
+
+static struct kunit_case limiter_cases[] = {
+	KUNIT_CASE_PARAM(limiter_windows, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_long, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_kernel, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_stall, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_neighbour, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_frequency, machine_gen_params),
+	{ }
+};
+
+static struct kunit_suite limiter_suite = {
+	.name		= "corepmu_limiter",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= limiter_cases,
+};
+
+kunit_test_suite(limiter_suite);
