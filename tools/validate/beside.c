@@ -56,6 +56,20 @@ static void come_and_go(void)
 	close(kept);
 }
 
+/* Open two events of the PMU's CPU, enabled. Returns whether both were opened. */
+static bool open_two_of_cpu(int *fds, struct perf_event_attr *attr)
+{
+	int i;
+
+	attr->disabled = 0;
+	for (i = 0; i < 2; i++) {
+		fds[i] = event_open(attr, -1, pmu.cpu, -1, 0);
+		if (!expect_true("an event of a CPU opens", fds[i] >= 0))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Events of a CPU run on when those of a task come, which perf core does not do to events of the
  * same task: it stops them all first. So this is where a running event is moved. The first event,
@@ -64,16 +78,12 @@ static void come_and_go(void)
 static void cpu_beside_task(void)
 {
 	struct perf_event_attr attr;
-	int of_cpu[2], own, i;
+	int of_cpu[2], own;
 
 	run_on(pmu.cpu);
 	attr_instructions(&attr);
-	for (i = 0; i < 2; i++) {
-		of_cpu[i] = event_open(&attr, -1, pmu.cpu, -1, 0);
-		if (!expect_true("an event of a CPU opens", of_cpu[i] >= 0))
-			return;
-		event_enable(of_cpu[i]);
-	}
+	if (!open_two_of_cpu(of_cpu, &attr))
+		return;
 	known_loop(ITERATIONS);
 	close(of_cpu[0]);
 	known_loop(ITERATIONS);
@@ -142,13 +152,7 @@ static void room_by_moving(void)
 	fd = event_open_self(&attr, -1);
 	cycles = event_count_loop(fd, ITERATIONS);
 	close(fd);
-	attr.disabled = 0;
-	for (i = 0; i < 2; i++) {
-		of_cpu[i] = event_open(&attr, -1, pmu.cpu, -1, 0);
-		if (!expect_true("an event of a CPU opens", of_cpu[i] >= 0))
-			return;
-	}
-	if (!open_enabled(own, nr - 1))
+	if (!open_two_of_cpu(of_cpu, &attr) || !open_enabled(own, nr - 1))
 		return;
 	known_loop(ITERATIONS);
 	if (!all_run(own, nr - 1)) {
