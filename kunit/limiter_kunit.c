@@ -30,6 +30,13 @@ static void one_overflow(struct bench *b, struct perf_event *event, u64 gap, u64
 	one_overflow_in(b, event, true, gap, ns);
 }
 
+/* A window begins now, in which interrupts count as long as they take. */
+static void begin_window(struct bench *b)
+{
+	b->cpuc->window = machine_time;
+	b->cpuc->longest = 20 * NSEC_PER_MSEC;
+}
+
 /*
  * The limiter: when overflows take more than a third of a window of 10 ms, short
  * periods are stretched, further from window to window; when they take less than
@@ -43,8 +50,7 @@ static void limiter_windows(struct kunit *test)
 	u64 sum = 0, left;
 	s64 expected;
 
-	cpuc->window = machine_time;
-	cpuc->longest = 20 * NSEC_PER_MSEC;
+	begin_window(b);
 	/* Half a window is not yet over; then all of it has gone into overflows. */
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
@@ -97,8 +103,7 @@ static void limiter_long(struct kunit *test)
 	struct corepmu_cpu *cpuc = b->cpuc;
 	unsigned int i;
 
-	cpuc->window = machine_time;
-	cpuc->longest = 20 * NSEC_PER_MSEC;
+	begin_window(b);
 	cpuc->min_left = 4096 / 4;
 	for (i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
@@ -118,8 +123,9 @@ static void limiter_long(struct kunit *test)
 }
 
 /*
- * They are stretched too when overflows take half of the time and all of them come in the kernel:
- * what is interrupted may be the way out of the overflow before, and nothing else gets on.
+ * Periods of 4096 and more are stretched too when overflows take half of the time and all of them
+ * come in the kernel: each may have interrupted the way out of the one before, and nothing else
+ * gets on.
  */
 static void limiter_kernel(struct kunit *test)
 {
@@ -128,8 +134,7 @@ static void limiter_kernel(struct kunit *test)
 	struct corepmu_cpu *cpuc = b->cpuc;
 	unsigned int i;
 
-	cpuc->window = machine_time;
-	cpuc->longest = 20 * NSEC_PER_MSEC;
+	begin_window(b);
 	cpuc->min_left = 4096;
 	/* One in user space in each window */
 	for (i = 0; i < 4; i++) {
@@ -182,8 +187,7 @@ static void limiter_neighbour(struct kunit *test)
 	s64 lowest = b->pmu->min_left, left;
 	unsigned int i;
 
-	cpuc->window = machine_time;
-	cpuc->longest = 20 * NSEC_PER_MSEC;
+	begin_window(b);
 	for (i = 0; i < 8; i++)
 		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
 	machine_sample_ns = 1;
