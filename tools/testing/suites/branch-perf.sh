@@ -11,7 +11,8 @@ for objdump in /usr/bin/*-objdump; do
 done
 
 data=/tmp/perf.data
-export ROUNDS=1000
+# Each sample has up to 64 records to print.
+export ROUNDS=300
 
 # perf to a file, so that it never takes a pipe for its output.
 perf_to()

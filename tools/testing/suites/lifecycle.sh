@@ -294,7 +294,7 @@ reload_after_sampling()
 {
 	for i in $(seq $(((reloads + 1) / 2))); do
 		load || return 1
-		ROUNDS=1000 perf record -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 20000 \
+		perf record -o /tmp/perf.data -e "$PMU/$CYCLES/" -c 20000 \
 			workload >/dev/null 2>&1 || return 1
 		expect_true "unload $i" unload || return 1
 	done

@@ -7,10 +7,9 @@
 
 data=/tmp/perf.data
 
-# A fifth of what the workload does by itself is enough to count, but not to tell shares
-# at the default rate.
+# 12 million instructions are enough to count, but not to tell shares at the default rate.
 whole=5000
-export ROUNDS=1000
+export ROUNDS=300
 
 # Events of instructions that fit besides one of cycles. x86: six counters, or four and
 # one for each of the two alone.
@@ -133,7 +132,7 @@ stat_one_cpu()
 
 stat_interval()
 {
-	perf stat -I 20 -x, -o /tmp/out -e "$PMU/$CYCLES/u" \
+	ROUNDS=1000 perf stat -I 20 -x, -o /tmp/out -e "$PMU/$CYCLES/u" \
 		sh -c 'workload; workload; workload' || return 1
 	expect_range "intervals" 3 1000 "$(grep -c "$CYCLES" /tmp/out)" &&
 		# The last one may have begun when the program had come to its end.
@@ -212,6 +211,7 @@ record_group()
 
 record_system()
 {
+	ROUNDS=1000
 	perf_to record -a -F 2000 -o "$data" -e "$PMU/$CYCLES/" workload || return 1
 	expect_range "samples" 20 100000 "$(perf script -i "$data" -F ip 2>/dev/null | wc -l)" &&
 		expect_says "perf report" 'spin_70_percent' "$(perf report --stdio -i "$data" 2>/dev/null)"

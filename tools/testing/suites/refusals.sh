@@ -33,10 +33,10 @@ log_says()
 log_is_limited()
 {
 	dmesg_mark many
-	refused 15 || return 1
+	refused 11 || return 1
 	lines=$(dmesg_since many | grep -c 'event refused')
 	expect_range "lines of the log" 0 10 "$lines" &&
-		expect_range "processes in the list" 16 32 \
+		expect_range "processes in the list" 12 32 \
 			"$(grep -c '^perf\[.*config 0x4000000000000000' "$list")"
 }
 
