@@ -6,13 +6,9 @@
  * more the branches among them, taken or not: see tools/qemu/x86/x86-pmu.rst.
  */
 #ifdef __x86_64__
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "branches.h"
+#include "program.h"
 
 #define STR(x)	#x
 #define XSTR(x)	STR(x)
@@ -193,31 +189,10 @@ asm(".pushsection .text\n"
 "	ret\n"
 ".popsection");
 
-extern const char t_round[], t_loop[], b_loop[], b_self[], b_jmp[], t_jmp[], b_ijmp[], t_ijmp[],
-	b_call[], a_call[], b_icall[], a_icall[], b_mcall[], a_mcall[], b_alt[], t_alt[],
-	b_deep[], a_deep[], b_zero[], t_zero[], b_round[], b_ret[], f_leaf[], r_leaf[],
-	f_tail[], f_deep[], b_end[], b_deeper[], a_deeper[], r_deep[];
-extern const char k_round[], k_loop[], kb_loop[], kb_sys[], ka_sys[], kb_call[], ka_call[],
-	kb_trap[], ka_trap[], kb_round[], k_handler[], kb_handled[], k_restore[], kb_restore[];
-extern const char x_round[], xb_here[], xa_here[], xb_there[], xa_there[], xb_round[];
-
-static void step(struct course *c, u64 from, u64 to, enum kind kind, unsigned int insns,
-		 unsigned int branches)
-{
-	c->steps[c->nr++] = (struct step) { from, to, kind, insns + branches };
-}
-
-/* A branch of plain()'s own, moved as its code is. */
-struct mover {
-	struct course *c;
-	u64 moved;
-};
-
-static void go(const struct mover *m, const char *from, const char *to, enum kind kind,
-	       unsigned int insns, unsigned int branches)
-{
-	step(m->c, (u64)from + m->moved, (u64)to + m->moved, kind, insns, branches);
-}
+LABEL t_loop[], b_loop[], b_self[], b_jmp[], t_jmp[], b_ijmp[], t_ijmp[], b_call[], a_call[],
+	b_icall[], a_icall[], b_mcall[], a_mcall[], b_alt[], t_alt[], b_deep[], a_deep[],
+	b_zero[], t_zero[], f_tail[], f_deep[], b_end[], b_deeper[], a_deeper[], r_deep[];
+LABEL kb_sys[], kb_restore[];
 
 static void go_deep(const struct mover *m)
 {
@@ -231,8 +206,7 @@ static void go_deep(const struct mover *m)
 	go(m, r_deep, a_deep, KIND_RETURN, 2, 1);
 }
 
-/* A round up to its end; @before is the number of instructions before t_round. */
-static void go_round(const struct mover *m, unsigned int before, bool alternative)
+void go_round(const struct mover *m, unsigned int before, bool alternative)
 {
 	go(m, b_loop, t_loop, KIND_COND, before + 3, 1);
 	for (unsigned int i = 0; i < 3; i++)
@@ -258,73 +232,8 @@ static void go_round(const struct mover *m, unsigned int before, bool alternativ
 	go(m, b_zero, t_zero, KIND_CALL, 1, 1);
 }
 
-void course_plain(struct course *c, u64 moved)
-{
-	const struct mover m = { c, moved };
-
-	c->nr = 0;
-	for (int i = 0; i < 2; i++) {
-		go_round(&m, 0, i);
-		go(&m, b_round, t_round, KIND_COND, 3, 1);
-	}
-}
-
-static void go_once(struct course *c, const char *call, const char *back, u64 moved)
-{
-	const struct mover m = { c, moved };
-
-	step(c, (u64)call, (u64)plain_code + moved, KIND_IND_CALL, 2, 1);
-	go_round(&m, 2, false);
-	step(c, (u64)b_ret + moved, (u64)back, KIND_RETURN, 5, 2);
-}
-
-void course_both(struct course *c, u64 here, u64 there)
-{
-	c->nr = 0;
-	go_once(c, xb_here, xa_here, here);
-	go_once(c, xb_there, xa_there, there);
-	step(c, (u64)xb_round, (u64)x_round, KIND_COND, 2, 1);
-}
-
-void course_kernel(struct course *c)
-{
-	c->nr = 0;
-	step(c, (u64)kb_loop, (u64)k_loop, KIND_COND, 3, 1);
-	step(c, (u64)kb_loop, (u64)k_loop, KIND_COND, 2, 1);
-	step(c, (u64)kb_loop, (u64)k_loop, KIND_COND, 2, 1);
-	step(c, (u64)kb_sys, 0, KIND_ENTER, 0, 0);
-	step(c, 0, (u64)ka_sys, KIND_LEAVE, 0, 0);
-	step(c, (u64)kb_call, (u64)f_leaf, KIND_CALL, 0, 0);
-	step(c, (u64)r_leaf, (u64)ka_call, KIND_RETURN, 0, 0);
-	step(c, (u64)kb_trap, 0, KIND_ENTER, 0, 0);
-	step(c, 0, (u64)k_handler, KIND_LEAVE, 0, 0);
-	step(c, (u64)kb_handled, (u64)k_restore, KIND_RETURN, 0, 0);
-	step(c, (u64)kb_restore, 0, KIND_ENTER, 0, 0);
-	step(c, 0, (u64)ka_trap, KIND_LEAVE, 0, 0);
-	step(c, (u64)kb_round, (u64)k_round, KIND_COND, 0, 0);
-}
-
-/* The kernel's own structure: the C library would put in its own restorer. */
-struct kernel_sigaction {
-	const char *handler;
-	unsigned long flags;
-	const char *restorer;
-	unsigned long mask;
+const struct program program = {
+	.again = 3, .before = 2, .trap = SIGTRAP, .sys = kb_sys, .restore = kb_restore,
 };
-
-#ifndef SA_RESTORER
-#define SA_RESTORER	0x04000000
-#endif
-
-bool kernel_prepare(void)
-{
-	const struct kernel_sigaction action = {
-		.handler = k_handler, .flags = SA_RESTORER, .restorer = k_restore,
-	};
-
-	return expect_or_say(!syscall(SYS_rt_sigaction, SIGTRAP, &action, NULL,
-				      sizeof(action.mask)),
-			     "a handler for SIGTRAP: got %s", strerror(errno));
-}
 
 #endif /* __x86_64__ */
