@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * beside.c - events beside others: that come and go, that overflow together, that are stopped
- * in the kernel together; levels of cycles, and of a host without guests
+ * in the kernel together
  */
 #define _GNU_SOURCE
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "validate.h"
@@ -320,58 +319,6 @@ static void same_instructions(void)
 	close_all(fds, nr);
 }
 
-/*
- * Of cycles, whose counter may have a filter of its own: a cycle is of the user or of the kernel,
- * but for those that the change from one to the other takes.
- */
-static void cycles_add_up(void)
-{
-	struct perf_event_attr attr;
-	int fds[3], i;
-	u64 sum, both;
-
-	attr_cycles(&attr);
-	fds[0] = event_open_self(&attr, -1);
-	attr.disabled = 0;
-	attr.exclude_kernel = 0;
-	attr.exclude_user = 1;
-	fds[1] = event_open_self(&attr, fds[0]);
-	attr.exclude_user = 0;
-	fds[2] = event_open_self(&attr, fds[0]);
-	if (fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0) {
-		event_enable(fds[0]);
-		for (i = 0; i < 10000; i++)
-			syscall(SYS_getppid);
-		event_disable(fds[0]);
-		sum = event_read(fds[0]) + event_read(fds[1]);
-		both = event_read(fds[2]);
-		expect_range("cycles of both levels", sum - sum / 20, sum + sum / 20, both);
-	}
-	close_all(fds, 3);
-}
-
-/*
- * Where no guest has ever run there is nothing to count. Others than x86 may ignore the setting,
- * and in a guest it "does not change counts".
- */
-static void guests_alone(void)
-{
-	struct perf_event_attr attr;
-	u64 count;
-	int fd;
-
-	attr_instructions(&attr);
-	attr.exclude_host = 1;
-	fd = event_open(&attr, 0, -1, -1, 0);
-	if (!expect_true("exclude_host is taken or EINVAL, EOPNOTSUPP",
-			 fd >= 0 || fd == -EINVAL || fd == -EOPNOTSUPP) || fd < 0)
-		return;
-	count = event_count_loop(fd, ITERATIONS);
-	if (count)
-		expect_count("instructions, where they are not none", LOOP, count);
-	close(fd);
-}
-
 static const struct check checks[] = {
 	{ "count", "it goes on while others come and go", COUNTED, come_and_go, NEED_GROUPS },
 	{ "count", "an event of a CPU goes on beside those of tasks", COUNTED, cpu_beside_task,
@@ -385,12 +332,6 @@ static const struct check checks[] = {
 	{ "group", "members count the same instructions",
 	  MAN "\"the values of the member events can be meaningfully compared [...] since they have counted events for the same set of executed instructions.\"",
 	  same_instructions, NEED_SAMPLING | NEED_KERNEL | NEED_GROUPS },
-	{ "count", "cycles of user and kernel add up",
-	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
-	  cycles_add_up, NEED_CYCLES | NEED_KERNEL | NEED_GROUPS },
-	{ "count", "exclude_host counts none without guests",
-	  MAN "exclude_host: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), only measure events happening inside a guest instance.\"",
-	  guests_alone },
 };
 
 const struct check_list beside_checks = { checks, ARRAY_SIZE(checks) };
