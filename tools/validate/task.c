@@ -139,121 +139,105 @@ static void inherited_alive(void)
 	close(fd);
 }
 
-static void exec_self(char *const *argv)
+/* A child that waits, runs the loop, and executes another program. */
+struct exec_child {
+	pid_t pid;
+	int go[2];
+};
+
+/* Start one, whose loop has so many iterations. Returns whether that went well. */
+static bool exec_child_start(struct exec_child *child, unsigned long iterations)
 {
-	execv("/proc/self/exe", argv);
-	_exit(127);
+	static char *const argv[] = { "pmu-validate", "--list", NULL };
+	char byte;
+
+	if (pipe(child->go))
+		return false;
+	child->pid = fork();
+	if (!child->pid) {
+		if (read(child->go[0], &byte, 1) != 1)
+			_exit(1);
+		if (iterations)
+			known_loop(iterations);
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(1);
+		execv("/proc/self/exe", argv);
+		_exit(127);
+	}
+
+	return child->pid > 0;
 }
 
-/* The program that is executed: pmu-validate --list. */
-static char *const exec_argv[] = { "pmu-validate", "--list", NULL };
+/* Let it go, to its end. */
+static void exec_child_run(struct exec_child *child)
+{
+	if (write(child->go[1], "g", 1) != 1)
+		kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+	close(child->go[0]);
+	close(child->go[1]);
+}
 
 static void counts_from_exec(void)
 {
 	struct perf_event_attr attr;
-	int go[2], fd;
-	char byte;
-	pid_t pid;
-	u64 count;
+	struct exec_child child;
+	int fd;
 
-	if (pipe(go))
+	if (!exec_child_start(&child, 5 * ITERATIONS))
 		return;
-	pid = fork();
-	if (!pid) {
-		if (read(go[0], &byte, 1) != 1)
-			_exit(1);
-		known_loop(5 * ITERATIONS);
-		if (!freopen("/dev/null", "w", stdout))
-			_exit(1);
-		exec_self(exec_argv);
-	}
 	attr_instructions(&attr);
 	attr.enable_on_exec = 1;
-	fd = event_open(&attr, pid, -1, -1, 0);
+	fd = event_open(&attr, child.pid, -1, -1, 0);
 	expect_true("enable_on_exec is taken", fd >= 0);
-	if (write(go[1], "g", 1) != 1)
-		kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	if (fd >= 0) {
-		count = event_read(fd);
-		expect_range("instructions since exec", 1000, 10 * LOOP / 2, count);
-		close(fd);
-	}
-	close(go[0]);
-	close(go[1]);
+	exec_child_run(&child);
+	if (fd < 0)
+		return;
+	expect_range("instructions since exec", 1000, 10 * LOOP / 2, event_read(fd));
+	close(fd);
 }
 
 static void goes_on_over_exec(void)
 {
 	struct perf_event_attr attr;
-	int fd, go[2];
-	char byte;
-	pid_t pid;
+	struct exec_child child;
+	int fd;
 
-	if (pipe(go))
+	if (!exec_child_start(&child, ITERATIONS))
 		return;
-	pid = fork();
-	if (!pid) {
-		if (read(go[0], &byte, 1) != 1)
-			_exit(1);
-		known_loop(ITERATIONS);
-		if (!freopen("/dev/null", "w", stdout))
-			_exit(1);
-		exec_self(exec_argv);
-	}
 	attr_instructions(&attr);
 	attr.disabled = 0;
-	fd = event_open(&attr, pid, -1, -1, 0);
+	fd = event_open(&attr, child.pid, -1, -1, 0);
 	expect_true("an event on a child opens", fd >= 0);
-	if (write(go[1], "g", 1) != 1)
-		kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	if (fd >= 0) {
-		expect_range("instructions before and after exec", LOOP + 1000, 10 * LOOP,
-			     event_read(fd));
-		close(fd);
-	}
-	close(go[0]);
-	close(go[1]);
+	exec_child_run(&child);
+	if (fd < 0)
+		return;
+	expect_range("instructions before and after exec", LOOP + 1000, 10 * LOOP, event_read(fd));
+	close(fd);
 }
 
 static void removed_on_exec(void)
 {
 	struct perf_event_attr attr;
-	int fd, go[2];
-	char byte;
-	pid_t pid;
-	u64 count;
+	struct exec_child child;
+	int fd;
 
-	if (pipe(go))
+	if (!exec_child_start(&child, 0))
 		return;
-	pid = fork();
-	if (!pid) {
-		if (read(go[0], &byte, 1) != 1)
-			_exit(1);
-		if (!freopen("/dev/null", "w", stdout))
-			_exit(1);
-		exec_self(exec_argv);
-	}
 	attr_instructions(&attr);
 	attr.disabled = 0;
 	attr.remove_on_exec = 1;
-	fd = event_open(&attr, pid, -1, -1, 0);
+	fd = event_open(&attr, child.pid, -1, -1, 0);
 	if (fd == -EINVAL)
 		ktap_skip("remove_on_exec is not known to this kernel");
 	else
 		expect_true("remove_on_exec is taken", fd >= 0);
-	if (write(go[1], "g", 1) != 1)
-		kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	if (fd >= 0) {
-		/* Starting up alone, an exec'd program counts more. */
-		count = event_read(fd);
-		expect_range("instructions before exec", 1, 20000, count);
-		close(fd);
-	}
-	close(go[0]);
-	close(go[1]);
+	exec_child_run(&child);
+	if (fd < 0)
+		return;
+	/* Starting up alone, an exec'd program counts more. */
+	expect_range("instructions before exec", 1, 20000, event_read(fd));
+	close(fd);
 }
 
 static void cpu_wide(void)
