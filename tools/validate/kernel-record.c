@@ -339,6 +339,28 @@ static bool is_undone(const struct poke *poke, const struct poke *by, unsigned i
 }
 
 /*
+ * Does the kernel tell of code that it changes by itself? x86 does, if there is such code: a kernel
+ * without CONFIG_JUMP_LABEL has none, and none of its functions.
+ */
+static bool tells_of_changes(void)
+{
+#if defined(__x86_64__)
+	FILE *symbols = fopen("/proc/kallsyms", "r");
+	bool found = false;
+	char line[512];
+
+	if (!symbols)
+		return true;
+	while (!found && fgets(line, sizeof(line), symbols))
+		found = strstr(line, " jump_label_lock\n");
+	fclose(symbols);
+	return found;
+#else
+	return false;
+#endif
+}
+
+/*
  * The kernel has branches of code for its software events, which it changes when the first event
  * of a kind is opened, and changes back when the last is closed (perf_swevent_enabled).
  */
@@ -374,15 +396,12 @@ static void code_changes(void)
 			changed += memcmp(there[j].from, there[j].to, there[j].len) != 0;
 		}
 	}
-#if defined(__x86_64__)
-	expect_range("TEXT_POKE records of a software event that is opened", 1, MOST_POKES, nr);
-#else
-	if (!nr) {
-		ktap_skip("no record: this architecture's kernel tells of no changes");
+	if (!nr && !tells_of_changes()) {
+		ktap_skip("no record: this kernel changes no code by itself, or tells of none");
 		close_sampling(&ring, fd);
 		return;
 	}
-#endif
+	expect_range("TEXT_POKE records of a software event that is opened", 1, MOST_POKES, nr);
 	expect_eq("records with old bytes that are not the new ones", nr, changed);
 	expect_eq("changes that are undone when it is closed", nr, undone);
 	close_sampling(&ring, fd);
