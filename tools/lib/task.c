@@ -103,13 +103,23 @@ void child_run(struct child *child)
 		ktap_fail("expected a child to work, it died");
 }
 
-void child_end(struct child *child)
+static void end_with(struct child *child, char what)
 {
-	if (!tell(child->go, END))
+	if (!tell(child->go, what))
 		ktap_fail("expected a child to wait for its end, it died");
 	close(child->go);
 	close(child->done);
 	waitpid(child->pid, NULL, 0);
+}
+
+void child_run_last(struct child *child)
+{
+	end_with(child, WORK);
+}
+
+void child_end(struct child *child)
+{
+	end_with(child, END);
 }
 
 void child_kill(struct child *child)

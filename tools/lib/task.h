@@ -58,6 +58,12 @@ bool child_start(struct child *child, void (*work)(unsigned long), unsigned long
 void child_run(struct child *child);
 
 /**
+ * child_run_last() - let the child work once, and wait until it has exited
+ * @child: a child that waits, and whose work does not return
+ */
+void child_run_last(struct child *child);
+
+/**
  * child_end() - let the child exit, and wait until it has
  * @child: a child that waits
  */

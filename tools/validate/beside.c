@@ -244,7 +244,7 @@ static void overflow_together(void)
 				     all.counts[i] / period + 1, all.samples[i]);
 	}
 	if (all.throttles)
-		ktap_skip("the kernel throttles ten samples of a loop");
+		ktap_skip("the kernel throttles twenty samples of each event");
 }
 
 /* Samples of a loop with so long a period, on the next counter: the kernel may throttle them. */

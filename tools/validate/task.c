@@ -139,58 +139,32 @@ static void inherited_alive(void)
 	close(fd);
 }
 
-/* A child that waits, runs the loop, and executes another program. */
-struct exec_child {
-	pid_t pid;
-	int go[2];
-};
-
-/* Start one, whose loop has so many iterations. Returns whether that went well. */
-static bool exec_child_start(struct exec_child *child, unsigned long iterations)
+/* What a child does: it runs the loop, and executes another program. */
+static void loop_and_exec(unsigned long iterations)
 {
 	static char *const argv[] = { "pmu-validate", "--list", NULL };
-	char byte;
 
-	if (pipe(child->go))
-		return false;
-	child->pid = fork();
-	if (!child->pid) {
-		if (read(child->go[0], &byte, 1) != 1)
-			_exit(1);
-		if (iterations)
-			known_loop(iterations);
-		if (!freopen("/dev/null", "w", stdout))
-			_exit(1);
-		execv("/proc/self/exe", argv);
-		_exit(127);
-	}
-
-	return child->pid > 0;
-}
-
-/* Let it go, to its end. */
-static void exec_child_run(struct exec_child *child)
-{
-	if (write(child->go[1], "g", 1) != 1)
-		kill(child->pid, SIGKILL);
-	waitpid(child->pid, NULL, 0);
-	close(child->go[0]);
-	close(child->go[1]);
+	if (iterations)
+		known_loop(iterations);
+	if (!freopen("/dev/null", "w", stdout))
+		_exit(1);
+	execv("/proc/self/exe", argv);
+	_exit(127);
 }
 
 static void counts_from_exec(void)
 {
 	struct perf_event_attr attr;
-	struct exec_child child;
+	struct child child;
 	int fd;
 
-	if (!exec_child_start(&child, 5 * ITERATIONS))
+	if (!child_start(&child, loop_and_exec, 5 * ITERATIONS))
 		return;
 	attr_instructions(&attr);
 	attr.enable_on_exec = 1;
 	fd = event_open(&attr, child.pid, -1, -1, 0);
 	expect_true("enable_on_exec is taken", fd >= 0);
-	exec_child_run(&child);
+	child_run_last(&child);
 	if (fd < 0)
 		return;
 	expect_range("instructions since exec", 1000, 10 * LOOP / 2, event_read(fd));
@@ -200,16 +174,16 @@ static void counts_from_exec(void)
 static void goes_on_over_exec(void)
 {
 	struct perf_event_attr attr;
-	struct exec_child child;
+	struct child child;
 	int fd;
 
-	if (!exec_child_start(&child, ITERATIONS))
+	if (!child_start(&child, loop_and_exec, ITERATIONS))
 		return;
 	attr_instructions(&attr);
 	attr.disabled = 0;
 	fd = event_open(&attr, child.pid, -1, -1, 0);
 	expect_true("an event on a child opens", fd >= 0);
-	exec_child_run(&child);
+	child_run_last(&child);
 	if (fd < 0)
 		return;
 	expect_range("instructions before and after exec", LOOP + 1000, 10 * LOOP, event_read(fd));
@@ -219,10 +193,10 @@ static void goes_on_over_exec(void)
 static void removed_on_exec(void)
 {
 	struct perf_event_attr attr;
-	struct exec_child child;
+	struct child child;
 	int fd;
 
-	if (!exec_child_start(&child, 0))
+	if (!child_start(&child, loop_and_exec, 0))
 		return;
 	attr_instructions(&attr);
 	attr.disabled = 0;
@@ -232,7 +206,7 @@ static void removed_on_exec(void)
 		ktap_skip("remove_on_exec is not known to this kernel");
 	else
 		expect_true("remove_on_exec is taken", fd >= 0);
-	exec_child_run(&child);
+	child_run_last(&child);
 	if (fd < 0)
 		return;
 	/* Starting up alone, an exec'd program counts more. */

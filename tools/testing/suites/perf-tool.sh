@@ -132,6 +132,7 @@ stat_one_cpu()
 
 stat_interval()
 {
+	# Three times 40 million instructions are intervals enough.
 	ROUNDS=1000 perf stat -I 20 -x, -o /tmp/out -e "$PMU/$CYCLES/u" \
 		sh -c 'workload; workload; workload' || return 1
 	expect_range "intervals" 3 1000 "$(grep -c "$CYCLES" /tmp/out)" &&
