@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034
+#
+# Jobs side by side, for a program that starts them and waits for each. Sourced, after lib.sh.
+# When the program ends, by a signal too, so does whatever its jobs have started.
+
+# The jobs that run: what the program calls each, by its process.
+declare -A pid_job=()
+
+# family PID: a process and all that it started, itself first.
+family()
+{
+	local child children=()
+
+	echo "$1"
+	read -ra children 2>/dev/null <"/proc/$1/task/$1/children" || true
+	for child in "${children[@]}"; do
+		family "$child"
+	done
+}
+
+end_jobs()
+{
+	local pid
+
+	trap '' INT TERM HUP
+	for pid in "${!pid_job[@]}"; do
+		# shellcheck disable=SC2046 # a list of numbers
+		kill $(family "$pid") 2>/dev/null || true
+	done
+}
+trap end_jobs EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# start_job JOB COMMAND...: start a command that is called JOB from here on.
+start_job()
+{
+	"${@:2}" &
+	pid_job[$!]=$1
+}
+
+# wait_job: wait for one of the jobs; what it is called is in ended_job, its status is that of this.
+wait_job()
+{
+	local pid status=0
+
+	wait -n -p pid "${!pid_job[@]}" || status=$?
+	ended_job=${pid_job[$pid]}
+	unset "pid_job[$pid]"
+	return $status
+}
