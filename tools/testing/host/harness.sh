@@ -243,6 +243,18 @@ guest --qemu-arg -colour -- true
 [ $status -eq 125 ] && says 'QEMU ended with status 1: .*-colour'
 result "a QEMU that does not start is reported"
 
+# Nothing is typed before the shell is there: arm64's console would take no more input at all.
+: >"$work/out"
+# shellcheck disable=SC2016,SC2094 # for the guest's shell; what was written so far
+for _ in $(seq 240); do
+	! grep -aq 'Leave with exit' "$work/out" || printf 'echo $((6 * 7)) is said; exit\n'
+	sleep 1
+done 2>/dev/null | scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule --timeout 240 --shell \
+	>"$work/out" 2>"$work/err"
+status=${PIPESTATUS[1]}
+[ "$status" -eq 0 ] && says 'the console is yours' && grep -aq '^42 is said' "$work/out"
+result "a shell takes what is typed, and its end is the guest's"
+
 guest --lane smp -- 'nproc; cat /proc/sys/kernel/perf_cpu_time_max_percent'
 [ $status -eq 0 ] && [ "$(xargs <"$work/out")" = "4 0" ]
 result "the smp lane has its CPUs and no limit of sampling time"
