@@ -8,7 +8,6 @@
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
-export ROUNDS=200
 mkdir -m 777 /tmp/trinity
 
 # The kernel counts the calls that did not fail.
@@ -37,18 +36,10 @@ fuzzed()
 	expect_range "events opened" 1 1000000000 "$opened" || { cat /tmp/said; return 1; }
 }
 
-# The PMU counts the workload afterwards: no counter is left taken.
-counts()
-{
-	expect_range "instructions" 4000000 20000000 \
-		"$(stat_count "$PMU/$INSTRUCTIONS/u" workload)" &&
-		expect_range "cycles" 4000000 100000000 "$(stat_count "$PMU/$CYCLES/u" workload)"
-}
-
 exec 3>&1
 plan 3
 check "perf_event_open(2) and what is done with its files" fuzzed 300 \
 	-c perf_event_open -c ioctl -c mmap -c munmap -c read -c prctl -c close -c dup -c fork
 check "all system calls" fuzzed 300
-check "the PMU counts" counts
+check "the PMU counts" still_counts
 finish

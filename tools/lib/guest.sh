@@ -65,6 +65,15 @@ check_timed()
 	echo "# $1 took $((${ended%.*} - ${began%.*})) s of the guest's time"
 }
 
+# Whether the PMU counts a workload, after something that has misused it: no counter is left taken.
+still_counts()
+{
+	expect_range "instructions" 4000000 20000000 \
+		"$(ROUNDS=200 stat_count "$PMU/$INSTRUCTIONS/u" workload)" &&
+		expect_range "cycles" 4000000 100000000 \
+			"$(ROUNDS=200 stat_count "$PMU/$CYCLES/u" workload)"
+}
+
 # Whether a client is to do some of what it can: corepmu_test.clients=short, for `make check`.
 short()
 {
