@@ -7,10 +7,8 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "branches.h"
@@ -117,19 +115,16 @@ static bool is_answered(void)
 
 #else
 
+#define PUTS_ADDRESS	610
+
 /*
  * Linux 6.10 and later put the driver's address into the program, which may outlive a module. The
  * built-in driver answers, on AMD since then.
  */
 static bool is_answered(void)
 {
-	unsigned int major = 0, minor = 0;
-	struct utsname name;
-	bool puts;
+	bool puts = target.kernel >= PUTS_ADDRESS;
 
-	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
-		return false;
-	puts = major > 6 || (major == 6 && minor >= 10);
 	return target.in_tree ? puts || !arch_is_amd() : !puts;
 }
 

@@ -271,6 +271,13 @@ static void take_nested_turns(int fd, int i)
 	_exit(0);
 }
 
+/*
+ * Since Linux 6.15 the built-in driver counts who wants a stack of calls in the data of the task
+ * that the event was opened for (intel_pmu_lbr_add()), and looks in the data of the task that leaves
+ * (intel_pmu_lbr_save()). After an exchange of contexts that is another task, and nothing is saved.
+ */
+#define WANTED_BY_ANOTHER_TASK	615
+
 /* Contexts of tasks that inherit the same events are exchanged in place of being switched. */
 void tasks_calls(void)
 {
@@ -281,6 +288,10 @@ void tasks_calls(void)
 
 	if (!calls_are_followed())
 		return;
+	if (target.in_tree && target.kernel >= WANTED_BY_ANOTHER_TASK) {
+		ktap_skip("the built-in driver saves no stack when contexts are exchanged");
+		return;
+	}
 	ended = mmap(NULL, sizeof(*ended), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		     -1, 0);
 	if (!expect_true("memory of all tasks", ended != MAP_FAILED))
