@@ -35,6 +35,7 @@ fuzzed()
 # statuses are of the event that they could open or not.
 crashed()
 {
+	expect_range "programs" 1 100 "$(find /usr/lib/perf-crashes -type f | wc -l)" || return
 	for test in /usr/lib/perf-crashes/*; do
 		for _ in 1 2; do
 			timeout -s KILL 300 "$test" >/tmp/said 2>&1
