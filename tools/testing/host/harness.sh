@@ -138,8 +138,9 @@ run env COREPMU_CACHE="$work/file/cache" scripts/fetch/get-kernel "$arch" "$kern
 refused "cannot create the cache directory"
 result "a cache that cannot be written is refused"
 
-cat >"$work/bad.cfg" <<'EOT'
+cat >"$work/bad.cfg" <<EOT
 [guest]
+arches = $arch
 suites = count
 colour = red
 EOT
