@@ -40,13 +40,12 @@ start_job()
 	pid_job[$!]=$1
 }
 
-# wait_job: wait for one of the jobs; what it is called is in ended_job, its status is that of this.
+# wait_job: wait for one of the jobs; what it is called is in ended_job.
 wait_job()
 {
-	local pid status=0
+	local pid
 
-	wait -n -p pid "${!pid_job[@]}" || status=$?
+	wait -n -p pid "${!pid_job[@]}" || true
 	ended_job=${pid_job[$pid]}
 	unset "pid_job[$pid]"
-	return $status
 }
