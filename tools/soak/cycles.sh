@@ -9,6 +9,7 @@
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
 
+exec 3>&1
 times=${1:-1000}
 out=/tmp/cycles
 mkdir -p $out
@@ -83,8 +84,8 @@ sleep_cycle()
 	sleep_system
 }
 
-# cycles KIND TIMES: so many, with what is in use after 10, 100 and so on in $out/KIND. What is no load
-# is under one watch.
+# cycles KIND TIMES: so many, with what is in use after 10, 100 and so on in $out/KIND, and said at once.
+# What is no load is under one watch.
 cycles()
 {
 	n=0
@@ -96,7 +97,8 @@ cycles()
 		"$1"_cycle $n || { echo "$1 $n"; return 1; }
 		[ $n -ne $mark ] || {
 			[ "$1" = load ] || watch_end || return 1
-			echo "$n $(measure)" | tee -a $out/"$1"
+			echo "$n $(measure)" | tee -a $out/"$1" |
+				sed "s/^/# $1: cycles, objects, of kmalloc(), KiB of CPUs, KiB of vmalloc(): /" >&3
 			mark=$((mark * 10))
 			[ "$1" = load ] || watch_start
 		}
@@ -171,10 +173,6 @@ else
 fi
 unload_soon 0.2
 result "the module can be unloaded"
-for kind in load plug sleep; do
-	[ -e $out/$kind ] || continue
-	sed "s/^/# $kind: cycles, objects, of kmalloc(), KiB of CPUs, KiB of vmalloc(): /" $out/$kind
-done
 awk '{ samples += $3; reads += $5; none += $7 }
 	END { print "# watch: " samples " samples of all CPUs, " reads " reads, " none " without a counter" }' $out/watches
 finish
