@@ -15,12 +15,12 @@ copy_sources()
 }
 
 # build_kernel ARCH TREE BUILD STAMP LOG CONFIG...: the kernel of TREE in BUILD, of a configuration
-# that has what is in the files CONFIG, what that implies, and nothing else. It is kept as long as
-# STAMP, a line that says what it is made of, is the same.
+# that has what is in the files CONFIG, what that implies, and nothing else: no default either. It is
+# kept as long as STAMP, a line that says what it is made of, is the same.
 build_kernel()
 {
 	local arch=$1 tree=$2 build=$3 stamp=$4 log=$5 cross
-	local kbuild
+	local kbuild missing
 	shift 5
 
 	need flex flex
@@ -31,9 +31,11 @@ build_kernel()
 	cross=$(cross_prefix "$arch")
 	kbuild=(make -C "$tree" ARCH="$arch" CROSS_COMPILE="$cross" O="$build")
 	mkdir -p "$build" "${log%/*}"
-	{
-		"${kbuild[@]}" KCONFIG_ALLCONFIG="$build.config" allnoconfig &&
-			"${kbuild[@]}" -j"$(nproc)"
-	} >"$log" 2>&1 || die "the kernel does not build; the log is $log."
+	"${kbuild[@]}" KCONFIG_ALLCONFIG="$build.config" allnoconfig >"$log" 2>&1 ||
+		die "the kernel cannot be configured; the log is $log."
+	# What depends on something that is not there is left out without a word.
+	missing=$(grep '^CONFIG.*=[^n]' "$build.config" | grep -vxFf "$build/.config" | xargs) || true
+	[ -z "$missing" ] || die "this kernel cannot have $missing: see ${*##*/}."
+	"${kbuild[@]}" -j"$(nproc)" >>"$log" 2>&1 || die "the kernel does not build; the log is $log."
 	echo "$stamp" >"$build.stamp"
 }
