@@ -273,9 +273,16 @@ no_complaint()
 	[ ! -s $out/complaints ]
 }
 
+# KCSAN counts the places that it has watched.
+watched_for_races()
+{
+	expect_range "places watched" 1000 1000000000000 \
+		"$(sed -n 's/^setup_watchpoints: //p' $debug/kcsan)"
+}
+
 stop_fair_servers
 end=$(($(now) + seconds))
-plan 4
+plan 5
 use_module
 result "after each burst the PMU counts exactly, and the module can be loaded anew"
 unload_soon 1
@@ -285,6 +292,12 @@ if [ -e $debug/kmemleak ]; then
 	result "nothing is leaked"
 else
 	skipped "nothing is leaked" "this kernel does not look for leaks"
+fi
+if [ -e $debug/kcsan ]; then
+	watched_for_races
+	result "the kernel has looked for races of data"
+else
+	skipped "the kernel has looked for races of data" "this kernel does not"
 fi
 no_complaint
 result "the kernel has no complaint"

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# soak: three minutes of everything at once on a kernel that checks itself, and as many on Debian's,
-# which does ten times as much in them, for each architecture: scripts/soak. And storms of overflows on
-# the former, where the way into an interrupt and out of it is long.
+# soak: three minutes of everything at once on a kernel that checks itself, as many on Debian's, which
+# does ten times as much in them, and on one that looks for races of data, for each architecture:
+# scripts/soak. And storms of overflows on the first, where the way into an interrupt and out of it is
+# long.
 #
 # COREPMU_ARCHES and COREPMU_KERNEL choose among all.
 set -uo pipefail
@@ -15,13 +16,17 @@ trap - ERR
 read -ra arches <<<"${COREPMU_ARCHES:-arm64 x86_64}"
 kernel=${COREPMU_KERNEL:-$(default_kernel)}
 scratch_dir "$BUILD"
-plan $((3 * ${#arches[@]}))
+plan $((4 * ${#arches[@]}))
 
 ktap_details() { tail -n 60 "$SCRATCH/said"; }
 
 for arch in "${arches[@]}"; do
-	for which in "" --stock; do
-		on=${which:+ on Debian\'s kernel}
+	for which in "" --stock --kcsan; do
+		case $which in
+		"") on= ;;
+		--stock) on=" on Debian's kernel" ;;
+		--kcsan) on=" on one that looks for races" ;;
+		esac
 		scripts/soak --arch "$arch" --kernel "$kernel" --minutes 3 ${which:+$which} >"$SCRATCH/said" 2>&1
 		result "nothing is found in three minutes on $arch, Linux $kernel$on"
 		# How much there was of each kind of work
