@@ -20,7 +20,7 @@ copy_sources()
 build_kernel()
 {
 	local arch=$1 tree=$2 build=$3 stamp=$4 log=$5 cross
-	local kbuild missing
+	local kbuild option name
 	shift 5
 
 	need flex flex
@@ -33,9 +33,13 @@ build_kernel()
 	mkdir -p "$build" "${log%/*}"
 	"${kbuild[@]}" KCONFIG_ALLCONFIG="$build.config" allnoconfig >"$log" 2>&1 ||
 		die "the kernel cannot be configured; the log is $log."
-	# What depends on something that is not there is left out without a word.
-	missing=$(grep '^CONFIG.*=[^n]' "$build.config" | grep -vxFf "$build/.config" | xargs) || true
-	[ -z "$missing" ] || die "this kernel cannot have $missing: see ${*##*/}."
+	# What depends on something that is not there is left out without a word. What this kernel does not
+	# know is an older or newer one's.
+	for option in $(grep '^CONFIG.*=[^n]' "$build.config" | grep -vxFf "$build/.config" || true); do
+		name=${option#CONFIG_}
+		! grep -rqxE "(menu)?config ${name%=*}" --include='Kconfig*' "$tree" ||
+			die "this kernel cannot have $option: see ${*##*/}."
+	done
 	"${kbuild[@]}" -j"$(nproc)" >>"$log" 2>&1 || die "the kernel does not build; the log is $log."
 	echo "$stamp" >"$build.stamp"
 }
