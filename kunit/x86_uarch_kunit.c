@@ -348,9 +348,10 @@ static void uarch_is_not_known(struct kunit *test)
 {
 	static const struct {
 		unsigned int family, model, kind;
+		bool hybrid;
 	} cpus[] = {
 		{ 6, 0xff, 0 }, { 6, 0x00, 0 }, { 15, 0x5e, 0 }, { 19, 0x01, 0 },
-		{ 6, 0x97, 0 }, { 6, 0xbd, 0x10 },
+		{ 6, 0x97, 0, true }, { 6, 0xbd, 0 }, { 6, 0xbd, 0x10 },
 	};
 	unsigned int i;
 
@@ -362,6 +363,7 @@ static void uarch_is_not_known(struct kunit *test)
 		cpu.family = cpus[i].family;
 		cpu.model = cpus[i].model;
 		cpu.kind = cpus[i].kind;
+		cpu.hybrid = cpus[i].hybrid;
 		event = uarch_start(test, &cpu);
 		b = test->priv;
 		KUNIT_EXPECT_NULL(test, to_x86(b->pmu)->uarch);
@@ -369,6 +371,41 @@ static void uarch_is_not_known(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), -EINVAL);
+		uarch_end(test);
+	}
+}
+
+/* From version 6 on such a CPU counts what is architectural, and has what fixed counters have. */
+static void uarch_refuses_what_is_not_known(struct kunit *test)
+{
+	struct x86_model_cpu cpu = plain;
+	struct perf_event *event;
+
+	cpu.family = 18;
+	cpu.model = 0x01;
+	cpu.version = 6;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01b1), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x022a), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0300), FIXED(2));
+	/* With a threshold it is still that event. */
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x10000c4), GP(8));
+}
+
+/* Alder Lake and Raptor Lake without atoms need not tell a kind: all cores are large ones. */
+static void uarch_without_atoms(struct kunit *test)
+{
+	static const u8 models[] = { 0x97, 0x9a, 0xb7, 0xba, 0xbf };
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(models); i++) {
+		event = uarch_start_model(test, models[i], 0, 8);
+		/* TOPDOWN.BR_MISPREDICT_SLOTS, MEM_TRANS_RETIRED.STORE_SAMPLE, INST_RETIRED.ANY */
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x08a4), 0x1);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x02cd), 0x1);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), FIXED(0));
 		uarch_end(test);
 	}
 }
@@ -555,6 +592,8 @@ static struct kunit_case uarch_cases[] = {
 	KUNIT_CASE_PARAM(uarch_has_the_kernels_constraints, constraint_gen_params),
 	KUNIT_CASE_PARAM(uarch_has_every_row, model_gen_params),
 	KUNIT_CASE(uarch_is_not_known),
+	KUNIT_CASE(uarch_refuses_what_is_not_known),
+	KUNIT_CASE(uarch_without_atoms),
 	KUNIT_CASE(uarch_spares_the_sibling),
 	KUNIT_CASE(uarch_kernel_names),
 	KUNIT_CASE(uarch_reference_cycles),

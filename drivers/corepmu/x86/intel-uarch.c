@@ -55,17 +55,41 @@ unsigned int intel_core_kind(u32 native_model)
 	return kind;
 }
 
+/*
+ * Alder Lake and Raptor Lake without atoms (i3-12100, Xeon E-2400) are no hybrid CPUs, and CPUID
+ * need not tell a kind: a hypervisor leaves that leaf at zero, and it is on such a host that it
+ * has a virtual PMU at all. Their cores are those of the large kind, as for adl_get_hybrid_cpu_type()
+ * in arch/x86/events/intel/core.c.
+ */
+static unsigned int kind_without_atoms(void)
+{
+	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU))
+		return 0;
+
+	switch (boot_cpu_data.x86_model) {
+	case 0x97:
+	case 0x9a:
+	case 0xb7:
+	case 0xba:
+	case 0xbf:
+		return INTEL_CORE;
+	default:
+		return 0;
+	}
+}
+
 /**
  * intel_find_uarch() - the microarchitecture of this CPU
  *
- * A model with two kinds of core, of which CPUID does not tell which it is, is not known.
+ * A model with two kinds of core, of which CPUID does not tell which it is, is not known, unless
+ * it can be of one kind alone.
  *
  * Return: the microarchitecture, or NULL if it is not known
  */
 const struct intel_uarch *intel_find_uarch(void)
 {
 	const struct intel_model *model;
-	unsigned int i, kind = intel_core_kind(x86_native_model());
+	unsigned int i, kind = intel_core_kind(x86_native_model()) ?: kind_without_atoms();
 
 	if (boot_cpu_data.x86 != FAMILY_P6)
 		return NULL;

@@ -49,6 +49,9 @@
  */
 #define VERSION_ALIASED		6
 
+/* Those of later families are Nova Lake, 18, and Diamond Rapids, 19. */
+#define FAMILY_P6		6
+
 /* The counter that TSX_FORCE_ABORT is about, and the one that can take counts back */
 #define TSX_COUNTER		BIT_ULL(3)
 #define IN_TX_CP_COUNTER	BIT_ULL(2)
@@ -205,6 +208,16 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 		return corepmu_refuse(-EINVAL,
 				      "config %#llx: no fixed counter for this unit mask of event 0",
 				      config);
+
+	/*
+	 * Not every counter of these has every event, and some events need a register that is not
+	 * known either: none is right for sure.
+	 */
+	if (!desc->uarch && desc->aliased && boot_cpu_data.x86 > FAMILY_P6 &&
+	    !intel_is_architectural(config) && !fixed_counters_of(desc, config))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx: nothing is known of this CPU model (family %u, model %#x) but its architectural events",
+				      config, boot_cpu_data.x86, boot_cpu_data.x86_model);
 
 	if (config & EVNTSEL_ANY) {
 		/* What it counts is not the task's alone: as for a whole CPU. */
