@@ -207,6 +207,42 @@ static void precise_without_records(struct kunit *test)
 	bench_close(event);
 }
 
+/*
+ * KVM takes the CPU on while a precise event counts, and CR4 does not say so yet: no more records
+ * are written. One that a task inherits meanwhile is opened all the same: fork(2) does not fail.
+ */
+static void precise_stops_for_guests(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100), *child;
+	/* Architectural records have no such register. */
+	bool has_enable = cpu_of(b)->pebs != PEBS_MODEL_ARCH;
+
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, !!model()->pebs_enable, has_enable);
+	x86_vmx_change(true);
+	KUNIT_EXPECT_EQ(test, model()->pebs_enable, 0);
+	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
+	bench_forget(b);
+	bench_run(b, MACHINE_INSTRUCTIONS, 250);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 250);
+
+	pebs_model_guests = true;
+	child = bench_alloc(b, &event->attr);
+	KUNIT_ASSERT_NOT_NULL(test, child);
+	child->parent = event;
+	KUNIT_EXPECT_EQ(test, bench_init_event(child), 0);
+	child->parent = NULL;
+	bench_close(child);
+	pebs_model_guests = false;
+
+	x86_vmx_change(false);
+	KUNIT_EXPECT_EQ(test, !!model()->pebs_enable, has_enable);
+	bench_del(event);
+	bench_close(event);
+}
+
 static void precise_refused(struct kunit *test)
 {
 	struct bench *b = test->priv;
@@ -473,6 +509,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_late, gen_params),
 	KUNIT_CASE_PARAM(precise_several, gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, gen_params),
+	KUNIT_CASE_PARAM(precise_stops_for_guests, gen_params),
 	KUNIT_CASE_PARAM(precise_refused, gen_params),
 	KUNIT_CASE_PARAM(precise_encodes, gen_params),
 	KUNIT_CASE_PARAM(precise_gathers, gen_params),

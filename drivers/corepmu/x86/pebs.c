@@ -235,7 +235,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 
 	if (!ds)
 		return;
-	if (unlikely(x86_may_run_guests())) {
+	if (unlikely(x86_may_run_guests() || this_cpu_read(x86_vmx_begins))) {
 		pebs_stop(cpuc);
 		tell_of_guests();
 		return;

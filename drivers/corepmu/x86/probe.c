@@ -292,9 +292,10 @@ int corepmu_arch_init(void)
 
 	x86_user_init(desc);
 	x86_svm_init();
+	x86_vmx_init(desc);
 	ret = register_kinds();
 	if (ret)
-		goto out_svm;
+		goto out_virt;
 
 	x86_snapshot_init(desc);
 
@@ -304,7 +305,8 @@ int corepmu_arch_init(void)
 
 	return 0;
 
-out_svm:
+out_virt:
+	x86_vmx_exit();
 	x86_svm_exit();
 	x86_user_exit(desc);
 	x86_nmi_exit(desc);
@@ -324,6 +326,7 @@ void corepmu_arch_exit(void)
 
 	x86_snapshot_exit();
 	unregister_kinds(x86_nr_kinds());
+	x86_vmx_exit();
 	x86_svm_exit();
 	x86_user_exit(desc);
 	if (!desc->shares_counters)

@@ -230,6 +230,12 @@ void x86_svm_reset(void);
 void x86_svm_init(void);
 void x86_svm_exit(void);
 
+/* vmx.c: KVM takes this CPU on, and CR4 does not say so yet */
+DECLARE_PER_CPU(bool, x86_vmx_begins);
+void x86_vmx_change(bool on);
+void x86_vmx_init(const struct x86_desc *desc);
+void x86_vmx_exit(void);
+
 /* topdown.c */
 int x86_topdown_encode(struct perf_event *event);
 bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
