@@ -364,9 +364,53 @@ static struct kunit_suite branch_suite = {
 	.test_cases	= branch_cases,
 };
 
+/* AMD's erratum 1452: a record with the reserved bit is of no branch. */
+static void branch_leaves_out_erroneous(struct kunit *test)
+{
+	struct bench *b = bench_start(test, machine_by_name("amd-lbr"));
+	struct perf_event *event;
+	unsigned long flags;
+
+	test->priv = b;
+	event = branch_open_stack(b, ANY_USER);
+	flags = branch_begin(b);
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
+	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 0);
+	this_cpu_ptr(&x86_model_state)->lbr[1].to |= BIT_ULL(61);
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x20, USER);
+	branch_end(event, flags);
+}
+
+/* A debug exception has ended recording: no old branches, and new ones from the next start on. */
+static void branch_after_debug_exception(struct kunit *test)
+{
+	struct bench *b = bench_start(test, machine_by_name("intel-lbr"));
+	struct perf_event *event;
+	unsigned long flags;
+
+	test->priv = b;
+	event = branch_open_stack(b, ANY_USER);
+	flags = branch_begin(b);
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 0);
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[1], USER + 0x20);
+	branch_end(event, flags);
+}
+
 /* These start a machine of their own. */
 static struct kunit_case branch_machine_cases[] = {
 	KUNIT_CASE(branch_transactions),
+	KUNIT_CASE(branch_leaves_out_erroneous),
+	KUNIT_CASE(branch_after_debug_exception),
 	{ }
 };
 

@@ -467,7 +467,8 @@ static void branch_calls_alone(struct kunit *test)
 
 /*
  * The accesses of a sample, of a start and a stop, and of a reset. Records of user space alone stay
- * as they are in the kernel without a stop, unless a freeze has ended recording by itself.
+ * as they are in the kernel without a stop, unless a freeze has ended recording by itself. @debugctl:
+ * accesses to DEBUGCTL in an interrupt; a ring is asked whether it still records.
  */
 struct accesses {
 	const char *machine;
@@ -476,17 +477,17 @@ struct accesses {
 	const char *reset;
 	const char *user_stop;
 	const char *user_start;
-	bool freeze_ends;
+	unsigned int debugctl;
 };
 
 static const struct accesses accesses[] = {
 	{ "intel-lbr", "LBR_SELECT=0 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
 	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0",
-	  "GLOBAL_CTRL=0", "GLOBAL_CTRL=200000000" },
+	  "GLOBAL_CTRL=0", "GLOBAL_CTRL=200000000", 1 },
 	{ "intel-lbr-v3", "LBR_SELECT=0 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
 	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0",
 	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
-	  true },
+	  4 },
 	{ "intel-arch-lbr", "DEBUGCTL DEBUGCTL=800 LBR_CTL=7f0007 GLOBAL_CTRL=200000000",
 	  "GLOBAL_CTRL=0 LBR_CTL=0", "DEBUGCTL LBR_CTL=0 DEBUGCTL=0",
 	  "GLOBAL_CTRL=0", "GLOBAL_CTRL=200000000" },
@@ -539,7 +540,7 @@ static void branch_accesses(struct kunit *test)
 	model_forget();
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
-	KUNIT_EXPECT_EQ(test, model_accesses("DEBUGCTL"), a->freeze_ends ? 4 : 0);
+	KUNIT_EXPECT_EQ(test, model_accesses("DEBUGCTL"), a->debugctl);
 	KUNIT_EXPECT_EQ(test, model_accesses("LBR_SELECT") + model_accesses("LBR_CTL") +
 			model_accesses("DBG_EXTN_CFG"), 0);
 	branch_end(event, flags);

@@ -78,7 +78,7 @@ static void lbrv2_reset(struct corepmu_cpu *cpuc)
 			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~DEBUGCTL_FREEZE_LBR);
 }
 
-/* One that is neither valid nor speculative is none. */
+/* One that is neither valid nor speculative is none, nor is one that has SAMP_BR_TO_RESERVED. */
 static void lbrv2_wipe(struct corepmu_cpu *cpuc)
 {
 	unsigned int i;
@@ -105,7 +105,7 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *lis
 		struct perf_branch_entry entry = { };
 
 		to = x86_read_msr(samp_br_to(i));
-		if (!(to & (SAMP_BR_TO_VALID | SAMP_BR_TO_SPEC)))
+		if (!(to & (SAMP_BR_TO_VALID | SAMP_BR_TO_SPEC)) || (to & SAMP_BR_TO_RESERVED))
 			continue;
 		from = x86_read_msr(samp_br_from(i));
 		entry.from = sign_extend64(from, SAMP_BR_ADDR_TOP);

@@ -111,11 +111,31 @@ static unsigned int ring_at(unsigned int top, unsigned int i)
 	return (top - i) % NR_RING_RECORDS;
 }
 
+/*
+ * A debug exception, of a watchpoint or a single step, ends recording (SDM volume 3, "Monitoring
+ * Branches, Exceptions, and Interrupts"), and nothing tells of it: while user space alone is
+ * recorded the registers stand still as they are. A freeze before version 4 ends it as well.
+ */
+static bool ring_has_ended(const struct corepmu_cpu *cpuc)
+{
+	return !cpuc->pmu->branch_backend->freeze_ends &&
+	       !(x86_read_msr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTL_LBR);
+}
+
 static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
 {
 	bool info = ring_needs_info(cpuc);
-	unsigned int top = x86_read_msr(MSR_LBR_TOS), i;
+	unsigned int top, i;
 
+	/* What there is may be of long ago. Recording begins anew after this sample. */
+	if (cpuc->branches->recording && ring_has_ended(cpuc)) {
+		cpuc->branches->stale = true;
+		list->hw_idx = COREPMU_BRANCH_NOWHERE;
+		list->nr = 0;
+		return;
+	}
+
+	top = x86_read_msr(MSR_LBR_TOS);
 	list->hw_idx = top;
 	for (i = 0; i < NR_RING_RECORDS; i++) {
 		unsigned int nr = ring_at(top, i);

@@ -266,6 +266,8 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define SAMP_BR_FROM_MISPRED	BIT_ULL(63)
 #define SAMP_BR_TO_VALID	BIT_ULL(63)
 #define SAMP_BR_TO_SPEC		BIT_ULL(62)
+/* An erroneous record, erratum 1452: amd_pmu_lbr_read() in arch/x86/events/amd/lbr.c */
+#define SAMP_BR_TO_RESERVED	BIT_ULL(61)
 
 /* IA32_PERF_GLOBAL_STATUS: there are as many records as were asked for; architectural ones */
 #define STATUS_DS_BUFFER	BIT_ULL(62)
