@@ -8,6 +8,8 @@
 #include <linux/cred.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/counter.h>
+
 #include "machine.h"
 #include "models/x86_access.h"
 #include "x86/intel.h"
@@ -68,7 +70,12 @@ static void limits_has_shortest_periods(struct kunit *test)
 		local64_set(&event->hw.period_left, 1);
 		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 		left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
-		KUNIT_EXPECT_EQ(test, left, table[i].min_left);
+		KUNIT_EXPECT_EQ(test, left, max(table[i].min_left, table[i].shortest));
+		/* Nor is it when the limiter takes back what it has blamed the event for. */
+		event->hw.event_base_rdpmc = BIT(20);
+		corepmu_counter_limit(b->cpuc, event);
+		KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc,
+				max(table[i].min_left, table[i].shortest));
 		bench_del(event);
 		bench_close(event);
 		uarch_end(test);

@@ -103,6 +103,7 @@ static struct perf_event *most_interrupting(const struct corepmu_cpu *cpuc)
 static void limit_blame(struct corepmu_cpu *cpuc)
 {
 	u64 left, most = interrupts_of(most_interrupting(cpuc));
+	s64 least;
 
 	for (left = cpuc->active; left; left &= left - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(left)];
@@ -110,9 +111,10 @@ static void limit_blame(struct corepmu_cpu *cpuc)
 		if (!event || (cpuc->min_left < LIMIT_ALL_LEFT &&
 			       (!interrupts_of(event) || interrupts_of(event) < most / 2)))
 			continue;
-		event->hw.event_base_rdpmc = cpuc->min_left;
+		least = max_t(s64, cpuc->min_left, event->hw.extra_reg.alloc);
+		event->hw.event_base_rdpmc = least;
 		if (event->parent)
-			WRITE_ONCE(event->parent->hw.event_base_rdpmc, cpuc->min_left);
+			WRITE_ONCE(event->parent->hw.event_base_rdpmc, least);
 	}
 }
 

@@ -12,7 +12,8 @@
  *   config_base  what the backend writes to select and filter the event
  *   branch_reg   .config: COREPMU_BRANCH_* that the event wants
  *   extra_reg    .idx, .config: the second register, and its value, of events with
- *		  COREPMU_EVENT_SECOND (backend)
+ *		  COREPMU_EVENT_SECOND; .alloc: what event_base_rdpmc is at least, where that is
+ *		  more than struct corepmu's min_left (backend)
  *   event_base   mask of the value bits of the counter it is placed on
  *   event_base_rdpmc  the fewest events after which the counter may be set to overflow: struct
  *		  corepmu's min_left, or more where the limiter stretches the event's periods

@@ -178,6 +178,18 @@ int x86_check_period(const struct perf_event *event, u64 period)
 }
 
 /*
+ * What is left of a period, after an overflow that came late or a context switch, is no less than
+ * the shortest period either: the next sample comes late. Nor is a period that perf core chooses.
+ */
+static void set_min_left(const struct x86_desc *desc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	hwc->extra_reg.alloc = shortest_period(desc, event);
+	hwc->event_base_rdpmc = max_t(s64, hwc->event_base_rdpmc, hwc->extra_reg.alloc);
+}
+
+/*
  * The first period of an event that has a frequency, of which perf core makes the next ones. A
  * child gets its parent's of then instead, see inherit_event() in kernel/events/core.c.
  */
@@ -187,7 +199,7 @@ static void set_start_period(const struct x86_desc *desc, struct perf_event *eve
 
 	if (!desc->start_period)
 		return;
-	period = max_t(u64, desc->start_period(&event->attr), shortest_period(desc, event));
+	period = max_t(u64, desc->start_period(&event->attr), event->hw.extra_reg.alloc);
 	corepmu_counter_first_period(&event->hw, period);
 }
 
@@ -299,6 +311,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (ret)
 			return ret;
 	}
+	if (is_sampling_event(event))
+		set_min_left(desc, event);
 	if (attr->freq && attr->sample_freq) {
 		set_start_period(desc, event);
 	} else if (is_sampling_event(event)) {
