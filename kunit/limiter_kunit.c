@@ -236,6 +236,31 @@ static void limiter_frequency(struct kunit *test)
 	bench_remove(event);
 }
 
+/* One that is inherited is limited as its parent, but no longer than this CPU limits any. */
+static void limiter_inherits(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *parent = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 100), *child;
+	s64 lowest = b->pmu->min_left;
+	const struct {
+		s64 limit, first;
+	} table[] = { { 8192, 4096 }, { lowest, lowest } };
+	unsigned int i;
+
+	parent->hw.event_base_rdpmc = 4096;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		child = bench_alloc(b, &parent->attr);
+		KUNIT_ASSERT_NOT_NULL(test, child);
+		child->parent = parent;
+		b->cpuc->min_left = table[i].limit;
+		KUNIT_ASSERT_EQ(test, bench_init_event(child), 0);
+		KUNIT_EXPECT_EQ(test, child->hw.event_base_rdpmc, table[i].first);
+		child->parent = NULL;
+		bench_close(child);
+	}
+	bench_close(parent);
+}
+
 static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_windows, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_long, machine_gen_params),
@@ -243,6 +268,7 @@ static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_stall, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_neighbour, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_frequency, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_inherits, machine_gen_params),
 	{ }
 };
 

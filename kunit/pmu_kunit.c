@@ -154,6 +154,17 @@ static void pmu_every_order(struct kunit *test)
 	}
 }
 
+/* A BPF program may read an event whose counter perf core is still looking for. */
+static void pmu_reads_before_a_counter(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+
+	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 0);
+	bench_close(event);
+}
+
 /* Started twice, stopped twice: nothing is lost and nothing counted twice. */
 static void pmu_idempotent(struct kunit *test)
 {
@@ -523,6 +534,7 @@ static const void *cycle_counter_gen_params(const void *prev, char *desc)
 static struct kunit_case pmu_cases[] = {
 	KUNIT_CASE_PARAM(pmu_counts, machine_gen_params),
 	KUNIT_CASE_PARAM(pmu_every_order, machine_gen_params),
+	KUNIT_CASE_PARAM(pmu_reads_before_a_counter, machine_gen_params),
 	KUNIT_CASE_PARAM(pmu_idempotent, machine_gen_params),
 	KUNIT_CASE_PARAM(pmu_fills_up, machine_gen_params),
 	KUNIT_CASE_PARAM(pmu_moves, cycle_counter_gen_params),

@@ -215,6 +215,19 @@ out_branches:
 	return ret;
 }
 
+/*
+ * After how many events the counter may be set to overflow at first. The limiter has blamed the
+ * parent if that is more than usual; it may have been long ago, and forgotten on this CPU.
+ */
+static s64 first_min_left(const struct corepmu *pmu, const struct perf_event *event)
+{
+	if (!event->parent)
+		return pmu->min_left;
+
+	return min_t(s64, READ_ONCE(event->parent->hw.event_base_rdpmc),
+		     READ_ONCE(raw_cpu_ptr(pmu->cpu)->min_left));
+}
+
 /**
  * corepmu_event_init() - open an event, or say why not
  * @event: the event, which has no counter yet
@@ -246,8 +259,9 @@ int corepmu_event_init(struct perf_event *event)
 	}
 
 	hwc->idx = -1;
-	hwc->event_base_rdpmc = event->parent ? READ_ONCE(event->parent->hw.event_base_rdpmc) :
-						pmu->min_left;
+	/* A BPF program may read it while a counter is looked for: it is to find it stopped. */
+	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	hwc->event_base_rdpmc = first_min_left(pmu, event);
 	hwc->flags = 0;
 
 	if (has_branch_stack(event)) {
