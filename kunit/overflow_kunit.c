@@ -313,6 +313,55 @@ static void overflow_throttle(struct kunit *test)
 	bench_remove(event);
 }
 
+static struct perf_event *sampled_first;
+
+/* perf_event_throttle_group() of 6.16 and later stops the other events of the group, too. */
+static void stop_others(struct bench *b, struct perf_event *event)
+{
+	unsigned int i;
+
+	if (sampled_first)
+		return;
+	sampled_first = event;
+	for (i = 0; i < COREPMU_MAX_COUNTERS; i++) {
+		struct perf_event *other = b->cpuc->events[i];
+
+		if (other && other != event)
+			other->pmu->stop(other, 0);
+	}
+}
+
+/*
+ * Two counters overflow at a time, and the sample of one has perf core stop the event of the other,
+ * whose overflow is acknowledged by then. It has its sample, and when it is started again, as
+ * by perf_event_unthrottle(), it overflows after its period and not after a whole round.
+ */
+static void overflow_throttles_group(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *first = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct perf_event *second = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000), *other;
+
+	sampled_first = NULL;
+	b->on_sample = stop_others;
+	bench_run(b, MACHINE_CYCLES, 1000);
+	b->on_sample = NULL;
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	other = sampled_first == first ? second : first;
+	KUNIT_EXPECT_TRUE(test, other->hw.state & PERF_HES_STOPPED);
+	KUNIT_EXPECT_FALSE(test, sampled_first->hw.state & PERF_HES_STOPPED);
+
+	bench_start_event(other, 0);
+	bench_run(b, MACHINE_CYCLES, 999);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	bench_run(b, MACHINE_CYCLES, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
+	KUNIT_EXPECT_EQ(test, bench_read(first), 2000);
+	KUNIT_EXPECT_EQ(test, bench_read(second), 2000);
+	bench_remove(first);
+	bench_remove(second);
+}
+
 /* A frequency: perf core changes the period with the samples, and counts stay exact. */
 static void overflow_freq(struct kunit *test)
 {
@@ -408,6 +457,7 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_of_another, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_stops, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_throttle, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_throttles_group, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_freq, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_regs, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_took, machine_gen_params),

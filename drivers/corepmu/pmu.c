@@ -107,23 +107,36 @@ static void corepmu_disable(struct pmu *pmu)
 
 /* One event: start, stop, read */
 
-static void set_active(struct corepmu_cpu *cpuc, u64 active)
+static __always_inline void active_changed(struct corepmu_cpu *cpuc)
 {
-	cpuc->active = active;
-
 	/* Perf core stops the PMU around start() and stop(), as a rule. */
 	if (unlikely(cpuc->running))
 		corepmu_start_cpu(cpuc);
 }
 
-/* Let a stopped event count on from the value that its counter has. */
+/*
+ * Let a stopped event count on from the value that its counter has. The NMI of an overflow from
+ * before the PMU was stopped may come here, and stop another event: active is changed so that it
+ * comes before or after, but never in between, where this would start that event again.
+ */
 static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
 	hwc->state = 0;
-	set_active(cpuc, cpuc->active |
-		   corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
+	this_cpu_or(cpuc->pmu->cpu->active, corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
+	active_changed(cpuc);
+}
+
+/*
+ * Has the counter wrapped since it was set? When several counters overflow at a time, perf core may
+ * stop all events of a group in the first one's sample: the overflows of the others are acknowledged
+ * and not handled, since they do not count any more. Without being set again their counters
+ * would overflow after a whole round. Of slots and their parts prev_count is something else.
+ */
+static bool has_wrapped(const struct hw_perf_event *hwc)
+{
+	return local64_read(&hwc->prev_count) >= 0 && !(hwc->flags & COREPMU_EVENT_TOPDOWN);
 }
 
 /**
@@ -141,7 +154,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 	if (!(hwc->state & PERF_HES_STOPPED))
 		return;
 
-	if (flags & PERF_EF_RELOAD)
+	if ((flags & PERF_EF_RELOAD) || unlikely(has_wrapped(hwc)))
 		corepmu_counter_start(cpuc, event);
 
 	event_resume(cpuc, event);
@@ -163,8 +176,8 @@ static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_eve
 	if (hwc->state & PERF_HES_STOPPED)
 		return;
 
-	set_active(cpuc, cpuc->active &
-		   ~corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
+	this_cpu_and(cpuc->pmu->cpu->active, ~corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
+	active_changed(cpuc);
 	corepmu_counter_update(cpuc, event);
 
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;

@@ -114,13 +114,23 @@ static u64 fixed_bits(u64 select)
 
 /* With a global control register */
 
+/*
+ * The NMI of an overflow from before the counters were stopped may come between reading active and
+ * writing the register. If its sample has perf core stop an event, the write starts it again:
+ * active differs afterwards, and is written once more.
+ */
 static void x86_enable_global(struct corepmu_cpu *cpuc)
 {
-	u64 active = cpuc->active;
+	u64 active, ctrl;
 
-	if (unlikely(active >> METRIC_COUNTER_BASE))
-		active = (active & GENMASK_ULL(METRIC_COUNTER_BASE - 1, 0)) | GLOBAL_PERF_METRICS;
-	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, active);
+	do {
+		active = READ_ONCE(cpuc->active);
+		ctrl = active;
+		if (unlikely(active >> METRIC_COUNTER_BASE))
+			ctrl = (active & GENMASK_ULL(METRIC_COUNTER_BASE - 1, 0)) |
+			       GLOBAL_PERF_METRICS;
+		x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, ctrl);
+	} while (unlikely(READ_ONCE(cpuc->active) != active));
 }
 
 static void x86_disable_global(struct corepmu_cpu *cpuc)
