@@ -139,19 +139,22 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 }
 
 /*
- * Does an event that wants @wanted get all records as the hardware has them? Then it is the only
- * kind of event that wants any, and its sample needs no copy: records are not read anew before
- * the PMU has been started, and those of a precise sample are its own.
+ * Does an event get all records as the hardware has them? Then it is of the only kind of event
+ * that wants any, and its sample needs no copy: records are not read anew before the PMU has been
+ * started, and those of a precise sample are its own. From 6.17 on perf core cuts what it is given to
+ * attr.sample_max_stack records (perf_sample_save_brstack()): other samples would lose them too.
  */
 static bool gets_all(const struct corepmu_branch_backend *backend,
 		     const struct corepmu_branches *branches,
-		     const struct corepmu_branch_list *list, u64 wanted)
+		     const struct corepmu_branch_list *list, const struct perf_event *event)
 {
+	const u64 wanted = event->hw.branch_reg.config;
 	const u64 each = COREPMU_BRANCH_ANY_TX | COREPMU_BRANCH_TYPE | COREPMU_BRANCH_LEVEL |
 			 COREPMU_BRANCH_CHOSEN;
 	const u64 bits = COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES;
 
-	if ((wanted & each) || wanted != branches->wanted || backend->decodes_all)
+	if ((wanted & each) || wanted != branches->wanted || backend->decodes_all ||
+	    list->nr > event->attr.sample_max_stack)
 		return false;
 	/* Of bits all or none; those of transactions are read whether they are wanted or not. */
 	if ((wanted & bits) != bits &&
@@ -254,7 +257,7 @@ void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 	if (unlikely(resume))
 		corepmu_stop_cpu(cpuc);
 	corepmu_branch_read(cpuc);
-	if (!resume && !counted.nr && gets_all(backend, branches, &branches->list, wanted))
+	if (!resume && !counted.nr && gets_all(backend, branches, &branches->list, event))
 		stack = as_stack(&branches->list);
 	else
 		choose_branches(backend, &branches->list, wanted, stack, &counted);
@@ -291,7 +294,7 @@ void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *eve
 	if (unlikely(branches->counted))
 		find_counted(branches, nesting, event, &counted);
 	list->has_kernel = (branches->wanted & COREPMU_BRANCH_KERNEL) || has_kernel(list);
-	if (!counted.nr && gets_all(backend, branches, list, wanted)) {
+	if (!counted.nr && gets_all(backend, branches, list, event)) {
 		stack = as_stack(list);
 	} else {
 		stack = (struct perf_branch_stack *)branches->stack[nesting];
