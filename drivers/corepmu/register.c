@@ -9,6 +9,7 @@
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/percpu.h>
@@ -23,6 +24,9 @@
 char *corepmu_name = "corepmu";
 int corepmu_type = -1;
 bool corepmu_standin;
+
+/* How long a PMU that perf core does not let go yet is left alone, see corepmu_unregister() */
+#define UNREGISTER_RETRY_MS	1
 
 /* PMUs that perf core knows now */
 static atomic_t corepmu_instances = ATOMIC_INIT(0);
@@ -204,8 +208,13 @@ void corepmu_unregister(struct corepmu *pmu)
 	const char *name = pmu->perf_pmu.name;
 
 	corepmu_shutdown_remove(pmu);
-	/* Refused only for events that live, and each of those holds the module. */
-	WARN_ON(compat_pmu_unregister(&pmu->perf_pmu));
+	/*
+	 * Each event holds the module, but a task that frees one gives back the module first and
+	 * takes the event from the PMU's list next (__free_event() in kernel/events/core.c).
+	 * Perf core refuses while one is in between, and goes on calling the PMU.
+	 */
+	while (compat_pmu_unregister(&pmu->perf_pmu))
+		msleep(UNREGISTER_RETRY_MS);
 	corepmu_user_remove(pmu);
 	atomic_dec(&corepmu_instances);
 	corepmu_hotplug_remove(pmu);
