@@ -24,6 +24,7 @@
 #include <linux/printk.h>
 #include <linux/slab.h>
 
+#include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 
 #if COMPAT_PMU_OUTLIVES_MODULE
@@ -115,6 +116,7 @@ void corepmu_generations_lead(struct corepmu *pmu)
 bool corepmu_generations_leave(struct corepmu *pmu)
 {
 	struct corepmu_generation *generation;
+	void (*nop)(struct pmu *pmu);
 
 	if (!pmu->perf_pmu.pmu_cpu_context)
 		return true;
@@ -131,8 +133,14 @@ bool corepmu_generations_leave(struct corepmu *pmu)
 	generation->pmu = &pmu->perf_pmu;
 	list_add(&generation->node, registry);
 	/* The built-in driver's events may have perf core call them when the module is gone. */
-	list_for_each_entry(generation, registry, node)
+	nop = (void (*)(struct pmu *pmu))corepmu_find_symbol("perf_pmu_nop_void");
+	list_for_each_entry(generation, registry, node) {
 		WRITE_ONCE(generation->pmu->sched_task, NULL);
+		if (nop) {
+			WRITE_ONCE(generation->pmu->pmu_enable, nop);
+			WRITE_ONCE(generation->pmu->pmu_disable, nop);
+		}
+	}
 
 	return false;
 }
