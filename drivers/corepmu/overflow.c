@@ -304,7 +304,9 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	struct perf_sample_data data;
 	struct pt_regs here;
 
+	/* Few of them are known here, and a sample may show all. */
 	if (!regs) {
+		here = (struct pt_regs){ };
 		perf_fetch_caller_regs(&here);
 		regs = &here;
 	}
