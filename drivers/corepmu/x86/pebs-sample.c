@@ -9,6 +9,7 @@
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
@@ -237,6 +238,9 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	}
 	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
 		iregs = user_regs(event, iregs);
+		/* Nobody holds it for a late sample; the buffers outlast IRQs off. */
+		rcu_read_lock();
 		compat_sample_save_callchain(data, corepmu_perf_callchain(event, iregs));
+		rcu_read_unlock();
 	}
 }
