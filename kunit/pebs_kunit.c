@@ -6,6 +6,9 @@
 
 #include <linux/perf_event.h>
 #include <linux/perf_regs.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/string.h>
 
 #include <corepmu/pmu.h>
 
@@ -121,6 +124,136 @@ static void precise_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shown_sp, PEBS_MODEL_REGS + 7);
 	KUNIT_EXPECT_EQ(test, shown_r15, PEBS_MODEL_REGS + 15);
 	KUNIT_EXPECT_EQ(test, shown_flags, PEBS_MODEL_FLAGS | PERF_EFLAGS_EXACT);
+	b->on_sample = NULL;
+	bench_del(event);
+	bench_close(event);
+}
+
+/* What nobody may see who is not to see the kernel, and what the task has in user space */
+#define KERNEL_REG	0xffffffff81c0ffeeULL
+#define TASK_SP		0x7ffc0ffee000ULL
+#define TASK_AX		0xabcd
+
+/* The registers of the last sample, as perf core has had them, for a look at all */
+static struct pt_regs seen_regs;
+
+static void keep_regs(struct bench *b, struct perf_event *event)
+{
+	seen_regs = *b->sample_regs;
+}
+
+static bool shows_kernel(const struct pt_regs *regs)
+{
+	const unsigned long *words = (const unsigned long *)regs;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(*regs) / sizeof(*words); i++)
+		if (words[i] == KERNEL_REG)
+			return true;
+
+	return false;
+}
+
+/*
+ * An overflow in user space, whose interrupt comes in the kernel, in a task that has left user
+ * space, or in a kernel thread; or, instead of an interrupt, the event is stopped.
+ */
+static void overflow_into_kernel(struct bench *b, struct perf_event *event, bool kthread,
+				 bool interrupt)
+{
+	struct pt_regs *task = task_pt_regs(current), saved = *task;
+	unsigned long flags;
+
+	bench_forget(b);
+	b->on_sample = keep_regs;
+	memset(&seen_regs, 0xff, sizeof(seen_regs));
+	local_irq_save(flags);
+	memset64((u64 *)model_regs(false), KERNEL_REG, sizeof(saved) / sizeof(u64));
+	task->ax = TASK_AX;
+	task->sp = TASK_SP;
+	task->cs = __USER_CS;
+	if (!kthread)
+		current->flags &= ~PF_KTHREAD;
+	b->machine->ops->hold(true);
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	if (!interrupt)
+		bench_stop_event(event, PERF_EF_UPDATE);
+	b->machine->ops->hold(false);
+	current->flags |= PF_KTHREAD;
+	*task = saved;
+	memset(model_regs(false), 0, sizeof(saved));
+	local_irq_restore(flags);
+	if (!interrupt)
+		bench_start_event(event, PERF_EF_RELOAD);
+	b->on_sample = NULL;
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+}
+
+/*
+ * Perf core takes a place in user space for one with the user's registers: it gets no others,
+ * wherever the interrupt came, and whoever opened the event.
+ */
+static void precise_user_regs(struct kunit *test)
+{
+	static const u64 types[] = {
+		PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER,
+		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		PERF_SAMPLE_REGS_INTR, PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER,
+		PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER,
+	};
+	struct bench *b = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 8 * ARRAY_SIZE(types); i++) {
+		struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+		u64 type = types[i / 8];
+		bool own = type & ~PERF_SAMPLE_CALLCHAIN;
+		struct perf_event *event;
+
+		attr.sample_type = type;
+		attr.sample_regs_user = BIT(PERF_REG_X86_AX);
+		attr.sample_regs_intr = BIT(PERF_REG_X86_AX);
+		attr.sample_stack_user = 256;
+		attr.exclude_kernel = !(i & 1);
+		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		model()->pebs_ip = IP;
+		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		overflow_into_kernel(b, event, i & 2, i & 4);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ip, IP, "row %u", i);
+		KUNIT_EXPECT_TRUE_MSG(test, user_mode(&seen_regs), "row %u", i);
+		KUNIT_EXPECT_FALSE_MSG(test, shows_kernel(&seen_regs), "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.sp,
+				    own ? PEBS_MODEL_REGS + 7 : i & 2 ? 0 : TASK_SP, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ax,
+				    own ? PEBS_MODEL_REGS : i & 2 ? 0 : TASK_AX, "row %u", i);
+
+		/* After the instruction that has entered the kernel they are not the user's. */
+		model()->pebs_ip = BIT_ULL(63) - PEBS_MODEL_LENGTH;
+		overflow_into_kernel(b, event, i & 2, i & 4);
+		KUNIT_EXPECT_TRUE_MSG(test, user_mode(&seen_regs), "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.sp, i & 2 ? 0 : TASK_SP, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ax, i & 2 ? 0 : TASK_AX, "row %u", i);
+		bench_del(event);
+		bench_close(event);
+	}
+}
+
+/* A place in the kernel is one, also if the interrupt came in user space. */
+static void precise_kernel_place(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct bench *b = test->priv;
+	struct perf_event *event;
+
+	attr.sample_type = PERF_SAMPLE_REGS_USER;
+	attr.sample_regs_user = BIT(PERF_REG_X86_SP);
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	model()->pebs_ip = KERNEL_REG;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	b->on_sample = keep_regs;
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	KUNIT_EXPECT_EQ(test, seen_regs.ip, KERNEL_REG);
+	KUNIT_EXPECT_FALSE(test, user_mode(&seen_regs));
 	b->on_sample = NULL;
 	bench_del(event);
 	bench_close(event);
@@ -506,6 +639,8 @@ static void arch_long_period(struct kunit *test)
 static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_samples, gen_params),
 	KUNIT_CASE_PARAM(precise_regs, gen_params),
+	KUNIT_CASE_PARAM(precise_user_regs, gen_params),
+	KUNIT_CASE_PARAM(precise_kernel_place, gen_params),
 	KUNIT_CASE_PARAM(precise_late, gen_params),
 	KUNIT_CASE_PARAM(precise_several, gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, gen_params),

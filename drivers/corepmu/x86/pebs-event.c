@@ -292,6 +292,17 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 			 PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_TRANSACTION |			\
 			 PERF_SAMPLE_DATA_PAGE_SIZE)
 
+/*
+ * Registers that a sample does not show, but may be taken from a record: an architectural one may
+ * have none, then they are those of the interrupt.
+ */
+static bool has_user_regs(const struct perf_event *event)
+{
+	const struct x86_desc *desc = to_x86(to_corepmu(event->pmu));
+
+	return desc->pebs_format != PEBS_FORMAT_ARCH || (desc->pebs_groups & PEBS_ARCH_GPR);
+}
+
 /**
  * x86_pebs_data() - what the records of an event are to have, from format 4 on
  * @event: a precise event
@@ -308,6 +319,8 @@ u64 x86_pebs_data(const struct perf_event *event)
 		data |= PEBS_DATA_MEMINFO;
 	/* The next instruction's address, and the code of an abort, are registers. */
 	if ((type & (PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_TRANSACTION)) || attr->precise_ip < 2)
+		data |= PEBS_DATA_GPRS;
+	if ((type & SAMPLE_USER_REGS) && has_user_regs(event))
 		data |= PEBS_DATA_GPRS;
 	if ((type & PERF_SAMPLE_REGS_INTR) && (attr->sample_regs_intr & PERF_REG_EXTENDED_MASK))
 		data |= PEBS_DATA_XMMS;

@@ -145,29 +145,8 @@ static struct pt_regs *user_regs(const struct perf_event *event, struct pt_regs 
 	return task_pt_regs(current);
 }
 
-static void fill_regs(const struct x86_desc *desc, const struct perf_event *event,
-		      const struct x86_pebs_record *record, struct x86_perf_regs *shown)
-{
-	struct pt_regs *regs = &shown->regs;
-
-	if (record->regs) {
-		regs->flags = x86_pebs_reg(desc->pebs_format, record, PEBS_REG_FLAGS);
-		if (event->attr.sample_type & PERF_SAMPLE_REGS_INTR)
-			set_regs(regs, desc->pebs_format, record);
-	}
-	regs->flags &= ~(PERF_EFLAGS_EXACT | X86_VM_MASK);
-	if (event->attr.precise_ip > 1) {
-		set_ip(regs, record->ip);
-		regs->flags |= PERF_EFLAGS_EXACT;
-	} else if (record->regs) {
-		set_ip(regs, x86_pebs_reg(desc->pebs_format, record, PEBS_REG_IP));
-	}
-	shown->xmm_regs = (u64 *)record->xmm;
-}
-
 /* Registers of which a sample shows more than the place, or from where callchains go on */
-#define SAMPLE_REGS	(PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | \
-			 PERF_SAMPLE_CALLCHAIN)
+#define SAMPLE_REGS	(PERF_SAMPLE_REGS_INTR | SAMPLE_USER_REGS | PERF_SAMPLE_CALLCHAIN)
 
 /* What the place is told by: perf_instruction_pointer(), perf_misc_flags() */
 static void copy_place(struct pt_regs *to, const struct pt_regs *from)
@@ -175,6 +154,72 @@ static void copy_place(struct pt_regs *to, const struct pt_regs *from)
 	to->ip = from->ip;
 	to->cs = from->cs;
 	to->flags = from->flags;
+}
+
+/*
+ * What the place that the record tells of is put into. Perf core takes registers with a place in
+ * user space for the user's (perf_sample_regs_user() in kernel/events/core.c): where the interrupt
+ * came in the kernel, they begin with those that the task has left user space with. A kernel
+ * thread, on a CPU that the task of the record has left, has none.
+ */
+static void copy_regs(const struct perf_event *event, struct pt_regs *to,
+		      struct pt_regs *iregs, bool user)
+{
+	if (!(event->attr.sample_type & SAMPLE_REGS))
+		copy_place(to, iregs);
+	else if (!user || user_mode(iregs))
+		*to = *iregs;
+	else if (current->flags & PF_KTHREAD)
+		*to = (struct pt_regs){ .cs = __USER_CS, .ss = __USER_DS };
+	else
+		*to = *task_pt_regs(current);
+}
+
+/*
+ * Does a sample show the record's registers? The user's, too, as with the built-in driver from
+ * format 4 on (__setup_pebs_gpr_group() in arch/x86/events/intel/ds.c), if it is a place in user
+ * space. They are of after the instruction: one that has entered the kernel, as INT does, may have
+ * the kernel's stack pointer there.
+ */
+static bool shows_record(const struct x86_desc *desc, const struct perf_event *event,
+			 const struct x86_pebs_record *record, bool user)
+{
+	u64 type = event->attr.sample_type;
+
+	if (!user)
+		return type & PERF_SAMPLE_REGS_INTR;
+
+	return (type & (PERF_SAMPLE_REGS_INTR | SAMPLE_USER_REGS)) &&
+	       !corepmu_branch_is_kernel(x86_pebs_reg(desc->pebs_format, record, PEBS_REG_IP));
+}
+
+static void fill_regs(const struct x86_desc *desc, const struct perf_event *event,
+		      const struct x86_pebs_record *record, struct pt_regs *iregs,
+		      struct x86_perf_regs *shown)
+{
+	bool exact = event->attr.precise_ip > 1, user = user_mode(iregs);
+	struct pt_regs *regs = &shown->regs;
+	u64 ip = iregs->ip;
+
+	if (exact)
+		ip = record->ip;
+	else if (record->regs)
+		ip = x86_pebs_reg(desc->pebs_format, record, PEBS_REG_IP);
+	if (exact || record->regs)
+		user = !corepmu_branch_is_kernel(ip);
+
+	copy_regs(event, regs, iregs, user);
+	if (record->regs) {
+		regs->flags = x86_pebs_reg(desc->pebs_format, record, PEBS_REG_FLAGS);
+		if (shows_record(desc, event, record, user))
+			set_regs(regs, desc->pebs_format, record);
+	}
+	regs->flags &= ~(PERF_EFLAGS_EXACT | X86_VM_MASK);
+	if (exact)
+		regs->flags |= PERF_EFLAGS_EXACT;
+	if (exact || record->regs)
+		set_ip(regs, ip);
+	shown->xmm_regs = (u64 *)record->xmm;
 }
 
 /*
@@ -217,11 +262,7 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	bool hidden;
 
 	perf_sample_data_init(data, 0, period);
-	if (event->attr.sample_type & SAMPLE_REGS)
-		shown->regs = *iregs;
-	else
-		copy_place(&shown->regs, iregs);
-	fill_regs(desc, event, record, shown);
+	fill_regs(desc, event, record, iregs, shown);
 	hidden = user_regs(event, &shown->regs) != &shown->regs;
 	if (hidden) {
 		shown->regs = *task_pt_regs(current);

@@ -122,6 +122,9 @@ enum x86_pebs_reg {
 /* The event is of stores, whose records have the same. */
 #define EVENT_STORE_LATENCY	BIT(COREPMU_EVENT_BACKEND + 3)
 
+/* What shows registers of user space, and where its stack is */
+#define SAMPLE_USER_REGS	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
 /* pebs-record.c */
 size_t x86_pebs_size(unsigned int format, u64 data);
 const void *x86_pebs_count(unsigned int format, const void *at, const void *end, u64 mine, u16 *nr,
