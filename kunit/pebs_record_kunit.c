@@ -32,6 +32,78 @@ static void precise_periods(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_pebs_min_period(&desc, &attr), 1);
 }
 
+#define GENERAL		GENMASK_ULL(9, 0)
+#define FIXED		BIT_ULL(32)
+#define CMASK_1		BIT_ULL(24)
+#define EDGE		BIT_ULL(18)
+
+/*
+ * Where a precise event can be counted that others could be at any counter: on which CPU, how
+ * precise, with which samples; 0 if nowhere.
+ */
+static const struct {
+	enum intel_uarch_id	uarch;
+	unsigned int		precise;
+	u64			config;
+	u64			counters;
+} placements[] = {
+	/* Instructions, most precise: fixed counter 0, as they are; the atoms have others, too */
+	{ UARCH_ICE_LAKE, 3, 0x00c0, FIXED },
+	{ UARCH_GOLDEN_COVE, 3, 0x00c0, FIXED },
+	{ UARCH_REDWOOD_COVE, 3, 0x00c0, FIXED },
+	{ UARCH_LION_COVE, 3, 0x00c0, FIXED },
+	{ UARCH_TREMONT, 3, 0x00c0, FIXED | BIT_ULL(0) },
+	{ UARCH_GRACEMONT, 3, 0x00c0, FIXED | BIT_ULL(0) },
+	{ UARCH_CRESTMONT, 3, 0x00c0, FIXED | GENMASK_ULL(1, 0) },
+	{ UARCH_SKYMONT, 3, 0x00c0, FIXED | GENMASK_ULL(1, 0) },
+	/* With an edge or a mask, or of one kind alone, no counter of the cores is. */
+	{ UARCH_GOLDEN_COVE, 3, 0x00c0 | CMASK_1, 0 },
+	{ UARCH_GOLDEN_COVE, 3, 0x10c0, 0 },
+	{ UARCH_REDWOOD_COVE, 3, 0x00c0 | EDGE, 0 },
+	{ UARCH_LION_COVE, 3, 0x00c0 | CMASK_1, 0 },
+	{ UARCH_TREMONT, 3, 0x00c0 | CMASK_1, BIT_ULL(0) },
+	{ UARCH_SKYMONT, 3, 0x00c0 | CMASK_1, GENMASK_ULL(1, 0) },
+	/* Others: counter 0 */
+	{ UARCH_GOLDEN_COVE, 3, 0x00c4, BIT_ULL(0) },
+	{ UARCH_LION_COVE, 3, 0x00c4, BIT_ULL(0) },
+	{ UARCH_CRESTMONT, 3, 0x00c4, GENMASK_ULL(1, 0) },
+	/* Less precise */
+	{ UARCH_GOLDEN_COVE, 2, 0x00c0, GENMASK_ULL(7, 1) },
+	{ UARCH_GOLDEN_COVE, 2, 0x00c0 | CMASK_1, GENMASK_ULL(7, 1) },
+	{ UARCH_LION_COVE, 2, 0x00c0, GENERAL | FIXED },
+	{ UARCH_GRACEMONT, 2, 0x00c0, GENERAL | FIXED },
+};
+
+/* INST_RETIRED.ANY, as it is, is on its fixed counter, too. */
+static u64 all_counters(u64 config)
+{
+	return config == EVENT_INSTRUCTIONS ? GENERAL | FIXED : GENERAL;
+}
+
+static void precise_placements(struct kunit *test)
+{
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
+	unsigned int i;
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_ASSERT_NOT_NULL(test, desc);
+	desc->config_known = ~0ULL;
+	desc->pebs_format = PEBS_FORMAT_ADAPTIVE;
+	desc->pebs_all = true;
+	for (i = 0; i < ARRAY_SIZE(placements); i++) {
+		desc->uarch = &intel_uarches[placements[i].uarch];
+		event->attr.precise_ip = placements[i].precise;
+		event->hw.config_base = placements[i].config;
+		event->hw.config = all_counters(placements[i].config);
+		ret = x86_pebs_encode(desc, event);
+		KUNIT_EXPECT_EQ_MSG(test, ret, placements[i].counters ? 0 : -EOPNOTSUPP,
+				    "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, event->hw.config, placements[i].counters, "row %u", i);
+	}
+}
+
 #define NOISE_WORDS	128
 #define NOISE_ROUNDS	20000
 
@@ -181,6 +253,7 @@ static struct kunit_case record_cases[] = {
 	KUNIT_CASE(record_pieces),
 	KUNIT_CASE(record_sizes),
 	KUNIT_CASE(precise_periods),
+	KUNIT_CASE(precise_placements),
 	{ }
 };
 

@@ -71,8 +71,8 @@ u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *a
 }
 
 /*
- * The counters that can be most precise: tnt_, icl_, spr_ and cmt_get_event_constraints() in
- * arch/x86/events/intel/core.c.
+ * Which of the counters that count an event can be most precise: tnt_, icl_, glc_ and
+ * cmt_get_event_constraints() in arch/x86/events/intel/core.c.
  */
 static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 {
@@ -85,6 +85,13 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 	case UARCH_GOLDEN_COVE:
 	case UARCH_REDWOOD_COVE:
 	case UARCH_LION_COVE:
+		/*
+		 * "Instruction PDIR is only available on the fixed counter 0", which has no unit
+		 * masks, edges or masks.
+		 */
+		if ((config & EVNTSEL_EVENT) == EVENT_INSTRUCTIONS)
+			return counters & FIXED_INSTRUCTIONS;
+		fallthrough;
 	case UARCH_TREMONT:
 	case UARCH_GRACEMONT:
 		return counters & (BIT_ULL(0) | FIXED_INSTRUCTIONS);
