@@ -36,6 +36,11 @@ static void precise_periods(struct kunit *test)
 #define FIXED		BIT_ULL(32)
 #define CMASK_1		BIT_ULL(24)
 #define EDGE		BIT_ULL(18)
+/* boot_cpu_data.x86_model */
+#define METEOR_LAKE	0xaa
+#define GRANITE_RAPIDS	0xad
+#define LUNAR_LAKE	0xbd
+#define PANTHER_LAKE	0xcc
 
 /*
  * Where a precise event can be counted that others could be at any counter: on which CPU, how
@@ -46,6 +51,9 @@ static const struct {
 	unsigned int		precise;
 	u64			config;
 	u64			counters;
+	u64			type;
+	u8			model;
+	unsigned int		format;
 } placements[] = {
 	/* Instructions, most precise: fixed counter 0, as they are; the atoms have others, too */
 	{ UARCH_ICE_LAKE, 3, 0x00c0, FIXED },
@@ -72,6 +80,32 @@ static const struct {
 	{ UARCH_GOLDEN_COVE, 2, 0x00c0 | CMASK_1, GENMASK_ULL(7, 1) },
 	{ UARCH_LION_COVE, 2, 0x00c0, GENERAL | FIXED },
 	{ UARCH_GRACEMONT, 2, 0x00c0, GENERAL | FIXED },
+	/* Off-core responses of Lion Cove */
+	{ UARCH_LION_COVE, 1, 0x012a, BIT_ULL(0) },
+	{ UARCH_LION_COVE, 2, 0x012b, BIT_ULL(0) },
+	{ UARCH_GOLDEN_COVE, 2, 0x012b, GENERAL },
+	/* With a weight fixed counter 0 has no records of instructions, where there are atoms */
+	{ UARCH_LION_COVE, 2, 0x00c0, GENMASK_ULL(7, 1), PERF_SAMPLE_WEIGHT_STRUCT, LUNAR_LAKE },
+	{ UARCH_LION_COVE, 2, 0x00c0, GENMASK_ULL(7, 1), PERF_SAMPLE_WEIGHT, LUNAR_LAKE },
+	{ UARCH_LION_COVE, 3, 0x00c0, 0, PERF_SAMPLE_WEIGHT_STRUCT, LUNAR_LAKE },
+	{ UARCH_LION_COVE, 2, 0x00c4, GENERAL, PERF_SAMPLE_WEIGHT_STRUCT, LUNAR_LAKE },
+	{ UARCH_REDWOOD_COVE, 3, 0x00c0, 0, PERF_SAMPLE_WEIGHT, METEOR_LAKE },
+	{ UARCH_REDWOOD_COVE, 3, 0x00c0, FIXED, PERF_SAMPLE_WEIGHT, GRANITE_RAPIDS },
+	{ UARCH_GOLDEN_COVE, 3, 0x00c0, FIXED, PERF_SAMPLE_WEIGHT },
+	{ UARCH_SKYMONT, 2, 0x00c0, GENERAL | FIXED, PERF_SAMPLE_WEIGHT, LUNAR_LAKE },
+	/* Most precise on Goldmont Plus */
+	{ UARCH_GOLDMONT_PLUS, 3, 0x00c4, BIT_ULL(0), .format = 3 },
+	{ UARCH_GOLDMONT_PLUS, 2, 0x00c4, GENMASK_ULL(3, 0), .format = 3 },
+	/* Architectural records: CPUID has counters 0 and 1 most precise, and fixed counter 0 */
+	{ UARCH_LION_COVE, 3, 0x00c0, FIXED, .format = PEBS_FORMAT_ARCH },
+	{ UARCH_LION_COVE, 3, 0x00c4, BIT_ULL(0), .format = PEBS_FORMAT_ARCH },
+	{ UARCH_LION_COVE, 2, 0x012a, BIT_ULL(0), .format = PEBS_FORMAT_ARCH },
+	{ UARCH_LION_COVE, 2, 0x00c0, GENMASK_ULL(7, 1), PERF_SAMPLE_WEIGHT, PANTHER_LAKE,
+	  PEBS_FORMAT_ARCH },
+	{ UARCH_LION_COVE, 3, 0x00c0, 0, PERF_SAMPLE_WEIGHT, PANTHER_LAKE, PEBS_FORMAT_ARCH },
+	{ UARCH_SKYMONT, 3, 0x00c4, GENMASK_ULL(1, 0), .format = PEBS_FORMAT_ARCH },
+	{ NR_UARCHES, 3, 0x00c0, FIXED | GENMASK_ULL(1, 0), .format = PEBS_FORMAT_ARCH },
+	{ NR_UARCHES, 2, 0x012a, GENERAL, .format = PEBS_FORMAT_ARCH },
 };
 
 /* INST_RETIRED.ANY, as it is, is on its fixed counter, too. */
@@ -80,21 +114,35 @@ static u64 all_counters(u64 config)
 	return config == EVENT_INSTRUCTIONS ? GENERAL | FIXED : GENERAL;
 }
 
+/* A weight and an address are of groups that all these records have. */
+static void describe_placement(struct x86_desc *desc, unsigned int i)
+{
+	bool known = placements[i].uarch < NR_UARCHES;
+
+	desc->uarch = known ? &intel_uarches[placements[i].uarch] : NULL;
+	desc->config_known = ~0ULL;
+	desc->pebs_format = placements[i].format ?: PEBS_FORMAT_ADAPTIVE;
+	desc->pebs_all = desc->pebs_format >= PEBS_FORMAT_ADAPTIVE;
+	desc->pebs_groups = PEBS_ARCH_AUX | PEBS_ARCH_GPR;
+	desc->pebs_counters = GENERAL | FIXED;
+	desc->pebs_dist = GENMASK_ULL(1, 0) | FIXED;
+}
+
 static void precise_placements(struct kunit *test)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
 	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
+	u8 model = boot_cpu_data.x86_model;
 	unsigned int i;
 	int ret;
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_ASSERT_NOT_NULL(test, desc);
-	desc->config_known = ~0ULL;
-	desc->pebs_format = PEBS_FORMAT_ADAPTIVE;
-	desc->pebs_all = true;
 	for (i = 0; i < ARRAY_SIZE(placements); i++) {
-		desc->uarch = &intel_uarches[placements[i].uarch];
+		describe_placement(desc, i);
+		boot_cpu_data.x86_model = placements[i].model;
 		event->attr.precise_ip = placements[i].precise;
+		event->attr.sample_type = placements[i].type;
 		event->hw.config_base = placements[i].config;
 		event->hw.config = all_counters(placements[i].config);
 		ret = x86_pebs_encode(desc, event);
@@ -102,6 +150,7 @@ static void precise_placements(struct kunit *test)
 				    "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, event->hw.config, placements[i].counters, "row %u", i);
 	}
+	boot_cpu_data.x86_model = model;
 }
 
 #define NOISE_WORDS	128

@@ -26,6 +26,9 @@
 
 #define EVENT_CYCLES		0x003c
 #define EVENT_PREC_DIST		0x01c0
+/* OCR.*, off-core responses */
+#define EVENT_OCR_0		0x012a
+#define EVENT_OCR_1		0x012b
 /* INST_RETIRED.ANY and .PREC_DIST, inverted, at least 16: every cycle */
 #define ALL_CYCLES		(EVNTSEL_INV | FIELD_PREP(EVNTSEL_CMASK, 16))
 
@@ -35,6 +38,10 @@
 
 #define SKYLAKE_COUNTERS	GENMASK_ULL(3, 0)
 #define GOLDMONT_COUNTERS	BIT_ULL(0)
+/* ":ppp means to do reduced skid PEBS which is PMC0 only" */
+#define GOLDMONT_PLUS_MOST_PRECISE BIT_ULL(0)
+/* Those of Golden to Lion Cove that have all that a record of instructions may have */
+#define INSTRUCTION_COUNTERS	GENMASK_ULL(7, 1)
 #define FIXED_INSTRUCTIONS	BIT_ULL(FIXED_COUNTER_BASE)
 
 /* Most precise is what attr.precise_ip 3 stands for: the hardware's "precise distribution". */
@@ -105,12 +112,16 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 
 /*
  * Before Ice Lake records are of events as they are: with an edge or a mask of all cycles alone,
- * and on Skylake alone ("Allow all events as PEBS with no flags").
+ * and on Skylake alone ("Allow all events as PEBS with no flags"). Goldmont Plus:
+ * glp_get_event_constraints() in arch/x86/events/intel/core.c
  */
-static u64 basic_counters(const struct x86_desc *desc, u64 config, u64 counters)
+static u64 basic_counters(const struct x86_desc *desc, unsigned int precise, u64 config,
+			  u64 counters)
 {
 	if (uarch_of(desc) == UARCH_GOLDMONT)
 		return config & MODIFIERS ? 0 : counters & GOLDMONT_COUNTERS;
+	if (uarch_of(desc) == UARCH_GOLDMONT_PLUS && precise == MOST_PRECISE)
+		counters &= GOLDMONT_PLUS_MOST_PRECISE;
 	if ((config & MODIFIERS) && config != (ALL_CYCLES | EVENT_INSTRUCTIONS) &&
 	    config != (ALL_CYCLES | EVENT_PREC_DIST))
 		return 0;
@@ -148,26 +159,58 @@ unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_
 	}
 }
 
-static u64 precise_counters(const struct x86_desc *desc, unsigned int precise, u64 config,
-			    u64 counters)
+/* Of events that are not to be most precise: intel_glc_ and intel_lnc_pebs_event_constraints */
+static u64 less_precise(const struct x86_desc *desc, u64 config, u64 counters)
 {
-	if (desc->pebs_format == PEBS_FORMAT_ARCH)
-		return counters & (precise == MOST_PRECISE ? desc->pebs_dist : desc->pebs_counters);
-	if (!desc->pebs_all)
-		return basic_counters(desc, config, counters);
-	if (precise == MOST_PRECISE)
-		return most_precise(desc, config, counters);
-
-	/* intel_glc_pebs_event_constraints: instructions are not on the most precise ones. */
 	switch (uarch_of(desc)) {
 	case UARCH_GOLDEN_COVE:
 	case UARCH_REDWOOD_COVE:
+		/* Instructions are not on the most precise ones. */
 		if ((config & EVNTSEL_EVENT) == EVENT_INSTRUCTIONS)
-			return counters & GENMASK_ULL(7, 1);
-		fallthrough;
+			return counters & INSTRUCTION_COUNTERS;
+		return counters;
+	case UARCH_LION_COVE:
+		if (code_of(config) == EVENT_OCR_0 || code_of(config) == EVENT_OCR_1)
+			return counters & BIT_ULL(0);
+		return counters;
 	default:
 		return counters;
 	}
+}
+
+/*
+ * Samples with a weight have how long an instruction took to retire: "The Retire Latency is not
+ * supported by the fixed counter 0" (rwc_get_event_constraints() in arch/x86/events/intel/core.c,
+ * which is of the cores of CPUs that have atoms, too: Granite Rapids, Redwood Cove as well, has
+ * glc_get_event_constraints()). Instructions that are most precise are on no other.
+ */
+static bool lacks_retirement(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			     u64 config)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_WEIGHT_TYPE) || config != EVENT_INSTRUCTIONS)
+		return false;
+
+	return uarch_of(desc) == UARCH_LION_COVE ||
+	       (uarch_of(desc) == UARCH_REDWOOD_COVE && intel_model_has_kinds());
+}
+
+/*
+ * Where CPUID says which counters write architectural records, the microarchitecture's own
+ * constraints hold, too: Panther Lake in intel_pmu_init(), arch/x86/events/intel/core.c.
+ */
+static u64 precise_counters(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			    u64 config, u64 counters)
+{
+	bool most = attr->precise_ip == MOST_PRECISE;
+
+	if (!desc->pebs_all)
+		return basic_counters(desc, attr->precise_ip, config, counters);
+	if (desc->pebs_format == PEBS_FORMAT_ARCH)
+		counters &= most ? desc->pebs_dist : desc->pebs_counters;
+	if (lacks_retirement(desc, attr, config))
+		counters &= INSTRUCTION_COUNTERS;
+
+	return most ? most_precise(desc, config, counters) : less_precise(desc, config, counters);
 }
 
 /*
@@ -267,7 +310,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 				      "precise_ip is %u and must be 0: slots are of no instruction",
 				      attr->precise_ip);
 
-	hwc->config = precise_counters(desc, attr->precise_ip, config, hwc->config);
+	hwc->config = precise_counters(desc, attr, config, hwc->config);
 	if (!hwc->config)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u, config %#llx: no counter that counts it can be so precise",
