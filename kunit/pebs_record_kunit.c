@@ -153,6 +153,31 @@ static void precise_placements(struct kunit *test)
 	boot_cpu_data.x86_model = model;
 }
 
+/* Of events in transactions alone there are no records; and they are bits of such CPUs only. */
+static void precise_transactions(struct kunit *test)
+{
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
+	static const u64 bits[] = { EVNTSEL_IN_TX, EVNTSEL_IN_TX_CP };
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_ASSERT_NOT_NULL(test, desc);
+	desc->uarch = &intel_uarches[UARCH_GOLDEN_COVE];
+	desc->pebs_format = PEBS_FORMAT_ADAPTIVE;
+	desc->pebs_all = true;
+	for (i = 0; i < 2 * ARRAY_SIZE(bits); i++) {
+		bool known = i & 1;
+
+		desc->config_known = known ? ~0ULL : (u32)~0;
+		event->attr.precise_ip = 1;
+		event->hw.config_base = 0x00c4 | bits[i / 2];
+		event->hw.config = GENERAL;
+		KUNIT_EXPECT_EQ_MSG(test, x86_pebs_encode(desc, event), known ? -EOPNOTSUPP : 0,
+				    "row %u", i);
+	}
+}
+
 #define NOISE_WORDS	128
 #define NOISE_ROUNDS	20000
 
@@ -303,6 +328,7 @@ static struct kunit_case record_cases[] = {
 	KUNIT_CASE(record_sizes),
 	KUNIT_CASE(precise_periods),
 	KUNIT_CASE(precise_placements),
+	KUNIT_CASE(precise_transactions),
 	{ }
 };
 

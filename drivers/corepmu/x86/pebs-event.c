@@ -305,6 +305,11 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u, config %#llx: another hyperthread has no place to be precise about",
 				      attr->precise_ip, attr->config);
+	/* hsw_hw_config() in arch/x86/events/intel/core.c */
+	if (config & (EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip is %u, config %#llx: there are no records of what is counted in transactions alone",
+				      attr->precise_ip, attr->config);
 	if (code_of(config) == EVENT_SLOTS || (hwc->flags & COREPMU_EVENT_TOPDOWN))
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u and must be 0: slots are of no instruction",
