@@ -259,6 +259,55 @@ static void precise_kernel_place(struct kunit *test)
 	bench_close(event);
 }
 
+static u16 seen_instruction_latency;
+static u32 seen_latency;
+
+static void note_latencies(struct bench *b, struct perf_event *event)
+{
+	const struct perf_sample_data *data = this_cpu_ptr(&x86_pebs.sample.data);
+
+	seen_instruction_latency = data->weight.var2_w;
+	seen_latency = data->weight.var1_dw;
+}
+
+/* The word of the latency is two numbers from Golden Cove and Gracemont on. */
+static void precise_two_latencies(struct kunit *test)
+{
+	static const struct {
+		enum intel_uarch_id	uarch;
+		bool			two;
+	} rows[] = {
+		{ UARCH_ICE_LAKE, false }, { UARCH_GOLDEN_COVE, true }, { UARCH_LION_COVE, true },
+		{ UARCH_TREMONT, false }, { UARCH_GRACEMONT, true }, { UARCH_CRESTMONT, true },
+		{ UARCH_SKYMONT, true },
+	};
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct bench *b = test->priv;
+	struct x86_desc *desc = to_x86(b->pmu);
+	const struct intel_uarch *uarch = desc->uarch;
+	struct perf_event *event;
+	unsigned int i;
+
+	if (cpu_of(b)->pebs != PEBS_FORMAT_ADAPTIVE)
+		return;
+	attr.sample_type = PERF_SAMPLE_WEIGHT_STRUCT;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	b->on_sample = note_latencies;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		desc->uarch = &intel_uarches[rows[i].uarch];
+		bench_run(b, MACHINE_INSTRUCTIONS, 100);
+		KUNIT_EXPECT_EQ_MSG(test, seen_instruction_latency,
+				    rows[i].two ? PEBS_MODEL_LATENCY : 0, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_latency, rows[i].two ? 0 : PEBS_MODEL_LATENCY,
+				    "row %u", i);
+	}
+	desc->uarch = uarch;
+	b->on_sample = NULL;
+	bench_del(event);
+	bench_close(event);
+}
+
 /* Stopped between the overflow and its interrupt: the record becomes a sample of then. */
 static void precise_late(struct kunit *test)
 {
@@ -641,6 +690,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_regs, gen_params),
 	KUNIT_CASE_PARAM(precise_user_regs, gen_params),
 	KUNIT_CASE_PARAM(precise_kernel_place, gen_params),
+	KUNIT_CASE_PARAM(precise_two_latencies, gen_params),
 	KUNIT_CASE_PARAM(precise_late, gen_params),
 	KUNIT_CASE_PARAM(precise_several, gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, gen_params),

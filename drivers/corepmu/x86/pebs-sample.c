@@ -75,8 +75,9 @@ static u64 transaction(unsigned int format, const struct x86_pebs_record *record
 }
 
 /*
- * From Golden Cove on, and in architectural records, two latencies are in one word: of the
- * instruction, and of the cache.
+ * From Golden Cove and Gracemont on, and in architectural records, two latencies are in one word:
+ * of the instruction, and of the cache. PMU_FL_INSTR_LATENCY, of intel_pmu_init_glc() and
+ * intel_pmu_init_grt() in arch/x86/events/intel/core.c
  */
 #define LATENCY_INSTRUCTION	GENMASK_ULL(15, 0)
 #define LATENCY_CACHE		GENMASK_ULL(47, 32)
@@ -85,9 +86,20 @@ static bool has_two_latencies(const struct x86_desc *desc)
 {
 	if (desc->pebs_format == PEBS_FORMAT_ARCH)
 		return true;
+	if (!desc->uarch)
+		return false;
 
-	return desc->uarch >= &intel_uarches[UARCH_GOLDEN_COVE] &&
-	       desc->uarch <= &intel_uarches[UARCH_LION_COVE];
+	switch (desc->uarch - intel_uarches) {
+	case UARCH_GOLDEN_COVE:
+	case UARCH_REDWOOD_COVE:
+	case UARCH_LION_COVE:
+	case UARCH_GRACEMONT:
+	case UARCH_CRESTMONT:
+	case UARCH_SKYMONT:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void set_weight(const struct x86_desc *desc, const struct perf_event *event,
