@@ -10,6 +10,7 @@
 #include <linux/smp.h>
 
 #include "models/model.h"
+#include "models/pebs.h"
 #include "models/x86_access.h"
 #include "x86/intel.h"
 #include "x86/msr.h"
@@ -32,6 +33,20 @@ static const struct x86_model_cpu atom = {
 	.name = "Gracemont", .family = 6, .model = 0x97, .kind = INTEL_ATOM, .native = 1,
 	.version = 5, .nr_gp = 6, .gp_width = 48, .nr_fixed = 3, .fixed_width = 48,
 	.full_width = true, .nr_events = 7, .hybrid = true,
+};
+
+/* Panther Lake, whose kinds have architectural records of other counters */
+#define PANTHER_LAKE_CPU							\
+	.family = 6, .model = 0xcc, .native = 3, .version = 6, .gp_width = 48, .nr_fixed = 3,	\
+	.fixed_map = 0x7, .fixed_width = 48, .full_width = true, .nr_events = 7, .hybrid = true, \
+	.pebs = PEBS_MODEL_ARCH
+
+static const struct x86_model_cpu arch_core = {
+	.name = "Cougar Cove", .kind = INTEL_CORE, .nr_gp = 8, PANTHER_LAKE_CPU,
+};
+
+static const struct x86_model_cpu arch_atom = {
+	.name = "Darkmont", .kind = INTEL_ATOM, .nr_gp = 6, PANTHER_LAKE_CPU,
 };
 
 /* The CPU that is an atom, or is not there and comes */
@@ -111,6 +126,23 @@ static void hybrid_two_kinds(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, x86_model_reserved(), builtin ? 0 : 2 * 8);
 		corepmu_arch_exit();
 	}
+}
+
+/* A CPU of each kind says of which counters there are records; the first tells of one less. */
+static void hybrid_records(struct kunit *test)
+{
+	int last = last_cpu(test);
+
+	if (!IS_ENABLED(CONFIG_X86))
+		kunit_skip(test, "there are no precise events");
+	power_on(&arch_core, last, &arch_atom);
+	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
+	KUNIT_ASSERT_EQ(test, x86_nr_kinds(), 2);
+	KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->max_precise, 3);
+	KUNIT_EXPECT_EQ(test, x86_kind(1)->pmu->max_precise, 3);
+	KUNIT_EXPECT_EQ(test, x86_kind(0)->pebs_counters, GP(8 - 1) | ALL_FIXED);
+	KUNIT_EXPECT_EQ(test, x86_kind(1)->pebs_counters, GP(6 - 1) | ALL_FIXED);
+	corepmu_arch_exit();
 }
 
 static struct perf_event *hybrid_event(struct kunit *test, struct corepmu *pmu, u32 type,
@@ -326,6 +358,7 @@ static void hybrid_joins(struct kunit *test)
 
 static struct kunit_case hybrid_cases[] = {
 	KUNIT_CASE(hybrid_two_kinds),
+	KUNIT_CASE(hybrid_records),
 	KUNIT_CASE(hybrid_events),
 	KUNIT_CASE(hybrid_refused),
 	KUNIT_CASE_SLOW(hybrid_one_dead),

@@ -44,7 +44,7 @@
  * x86_pebs_arch_describe() - find out what architectural records there are
  * @desc: the PMU, whose counters are described
  *
- * Process context, on a CPU of the kind.
+ * On a CPU of the kind, IRQs off.
  *
  * Return: NULL, or why there are none
  */

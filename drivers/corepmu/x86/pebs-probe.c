@@ -8,6 +8,7 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/smp.h>
 
 #include <asm/cpufeature.h>
 #include <asm/processor.h>
@@ -36,12 +37,52 @@ static bool has_branches(const struct x86_desc *desc)
 	return desc->pmu->nr_branches && desc->pmu->branch_backend->parse;
 }
 
+/* What CPUID and the registers say, which CPUs of several kinds have one by one: IRQs off there. */
+static const char *ask_this_cpu(struct x86_desc *desc)
+{
+	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
+	u64 value;
+
+	if (format == PEBS_FORMAT_ARCH && desc->global_ctrl)
+		return x86_pebs_arch_describe(desc);
+	if (!boot_cpu_has(X86_FEATURE_PEBS) || !boot_cpu_has(X86_FEATURE_DTES64) ||
+	    !desc->global_ctrl)
+		return "samples have skid: the CPU writes no records of events (PEBS)";
+
+	if (!format_is_known(desc, format, desc->capabilities & PERF_CAP_PEBS_ALL))
+		return "samples have skid: the CPU's records (PEBS) are not known";
+	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
+	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value))
+		return "samples have skid: this virtual machine has no registers of PEBS";
+
+	return NULL;
+}
+
+struct question {
+	struct x86_desc	*desc;
+	const char	*answer;
+};
+
+static void answer(void *data)
+{
+	struct question *question = data;
+
+	question->answer = ask_this_cpu(question->desc);
+}
+
+/* modprobe may run on a CPU of another kind. */
+static const char *ask_cpu(struct x86_desc *desc)
+{
+	struct question question = { .desc = desc };
+
+	if (smp_call_function_any(&desc->pmu->supported_cpus, answer, &question, 1))
+		return "samples have skid: no CPU of this kind is online";
+
+	return question.answer;
+}
+
 static const char *describe_arch(struct x86_desc *desc)
 {
-	const char *reason = x86_pebs_arch_describe(desc);
-
-	if (reason)
-		return reason;
 	if (!corepmu_has_callchain())
 		return "samples have skid: this kernel hides its call chains";
 
@@ -62,25 +103,18 @@ static const char *describe_arch(struct x86_desc *desc)
 
 static const char *describe(struct x86_desc *desc)
 {
-	unsigned int format;
-	u64 value;
+	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
+	const char *reason;
 
 	if (!IS_ENABLED(CONFIG_X86_64))
 		return "samples have skid: the kernel is of 32 bits";
 	if (desc->shares_counters)
 		return "samples have skid: the debug store is the built-in driver's";
-	format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
-	if (format == PEBS_FORMAT_ARCH && desc->global_ctrl)
+	reason = ask_cpu(desc);
+	if (reason)
+		return reason;
+	if (format == PEBS_FORMAT_ARCH)
 		return describe_arch(desc);
-	if (!boot_cpu_has(X86_FEATURE_PEBS) || !boot_cpu_has(X86_FEATURE_DTES64) ||
-	    !desc->global_ctrl)
-		return "samples have skid: the CPU writes no records of events (PEBS)";
-
-	if (!format_is_known(desc, format, desc->capabilities & PERF_CAP_PEBS_ALL))
-		return "samples have skid: the CPU's records (PEBS) are not known";
-	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
-	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value))
-		return "samples have skid: this virtual machine has no registers of PEBS";
 	if (!corepmu_has_callchain() || x86_ds_find())
 		return "samples have skid: this kernel hides what maps the records";
 

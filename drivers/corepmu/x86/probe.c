@@ -198,7 +198,10 @@ static void describe_registers(void *desc)
 	x86_describe_reload(desc);
 }
 
-/* Where there are several kinds they have the same records, and other registers of their own. */
+/*
+ * Where there are several kinds they have the same records of branches, and other registers of
+ * their own: a CPU of each is asked for these, and for its precise events' records.
+ */
 static int describe_extras(void)
 {
 	struct x86_desc *desc;
