@@ -177,7 +177,8 @@ static void copy_place(struct pt_regs *to, const struct pt_regs *from)
 static void copy_regs(const struct perf_event *event, struct pt_regs *to,
 		      struct pt_regs *iregs, bool user)
 {
-	if (!(event->attr.sample_type & SAMPLE_REGS))
+	/* A program of the event may read all of them. */
+	if (!(event->attr.sample_type & SAMPLE_REGS) && !compat_event_has_prog(event))
 		copy_place(to, iregs);
 	else if (!user || user_mode(iregs))
 		*to = *iregs;
