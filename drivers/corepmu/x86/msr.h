@@ -137,6 +137,23 @@ static inline bool x86_is_64bit_code(u64 addr)
 	return corepmu_branch_is_kernel(addr) || task_pt_regs(current)->cs == __USER_CS;
 }
 
+/*
+ * With page table isolation the kernel has CR3 in RSP for an instruction or three after SYSCALL,
+ * and the user's RSP in the TSS (entry_SYSCALL_64 in arch/x86/entry/entry_64.S,
+ * SWITCH_TO_KERNEL_CR3 in calling.h). Where the page tables are is not to be shown: those of user
+ * space are in the page after those of the kernel, with which this runs.
+ */
+static inline unsigned long x86_entering_sp(const struct pt_regs *regs)
+{
+#ifdef CONFIG_X86_64
+	if (boot_cpu_has(X86_FEATURE_PTI) &&
+	    !((regs->sp ^ __read_cr3()) & CR3_ADDR_MASK & ~PAGE_SIZE))
+		return this_cpu_read(cpu_tss_rw.x86_tss.sp2);
+#endif
+
+	return regs->sp;
+}
+
 /**
  * x86_entering_regs() - the backend's entering_regs()
  * @regs: where an NMI came in the kernel
@@ -154,6 +171,7 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 		return false;
 
 	*user = *regs;
+	user->sp = x86_entering_sp(regs);
 	user->ip = regs->cx;
 	user->flags = regs->r11;
 	user->cs = __USER_CS;
