@@ -80,6 +80,93 @@ static void userpage_arm64_task(struct kunit *test)
 	end_readable(b);
 }
 
+/* A task's event that it may read, on a bench whose PMU is registered */
+static struct perf_event *task_event(struct bench *b)
+{
+	struct perf_event_attr attr = {
+		.type = b->pmu->perf_pmu.type, .size = sizeof(attr),
+		.config = PMUV3_EVENT_INST_RETIRED, .config1 = CONFIG1_RDPMC,
+	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(b->test, event);
+
+	return event;
+}
+
+static void end_task_event(struct perf_event *event)
+{
+	perf_event_disable(event);
+	perf_event_release_kernel(event);
+}
+
+/* KVM has the register while a vCPU is loaded, and writes what the host wants when it is put. */
+static void userpage_arm64_vcpu(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p4-vhe"));
+	const u64 open = PMUSERENR_ER | PMUSERENR_CR;
+	struct perf_event *event;
+	u64 guests;
+
+	pmuv3_model_has_kvm = true;
+	pmuv3_kvm_init();
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+
+	/* An event comes: the guest has its own value until then. */
+	pmuv3_model_load_vcpu(true);
+	guests = open_counters(b);
+	event = task_event(b);
+	KUNIT_EXPECT_EQ(test, open_counters(b), guests);
+	pmuv3_model_load_vcpu(false);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	/* The administrator takes the access away, and gives it back. */
+	pmuv3_model_load_vcpu(true);
+	KUNIT_EXPECT_EQ(test, write_user_access("0"), 0);
+	KUNIT_EXPECT_EQ(test, open_counters(b), guests);
+	pmuv3_model_load_vcpu(false);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	pmuv3_model_load_vcpu(true);
+	KUNIT_EXPECT_EQ(test, write_user_access("1"), 0);
+	pmuv3_model_load_vcpu(false);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	/* The thread's events leave first, and the next one may read nothing. */
+	pmuv3_model_load_vcpu(true);
+	end_task_event(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), guests);
+	pmuv3_model_load_vcpu(false);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+	pmuv3_kvm_exit();
+	pmuv3_model_has_kvm = false;
+}
+
+/* A kernel whose KVM cannot be told: as without a vCPU */
+static void userpage_arm64_untold(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p4-vhe"));
+	struct perf_event *event;
+
+	pmuv3_model_has_kvm = true;
+	pmuv3_model_hides_pmuserenr = true;
+	pmuv3_kvm_init();
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	event = task_event(b);
+	KUNIT_EXPECT_EQ(test, open_counters(b), PMUSERENR_ER | PMUSERENR_CR);
+	end_task_event(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+	pmuv3_kvm_exit();
+	pmuv3_model_hides_pmuserenr = false;
+	pmuv3_model_has_kvm = false;
+}
+
 static const void *task_gen_params(const void *prev, char *desc)
 {
 	static const char * const names[] = { "pmuv3p5", "pmuv3p9" };
@@ -185,6 +272,8 @@ static void userpage_arm64_sysctl(struct kunit *test)
 
 static struct kunit_case userpage_arm64_cases[] = {
 	KUNIT_CASE_PARAM(userpage_arm64_task, task_gen_params),
+	KUNIT_CASE(userpage_arm64_vcpu),
+	KUNIT_CASE(userpage_arm64_untold),
 	KUNIT_CASE(userpage_arm64_asks),
 	KUNIT_CASE(userpage_arm64_asks_long),
 	KUNIT_CASE(userpage_arm64_sysctl),

@@ -2,7 +2,10 @@
 /*
  * corepmu: KVM of arm64, in software: a kernel that has it, and guests that it enters and leaves
  */
+#include <linux/bits.h>
 #include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
@@ -105,4 +108,70 @@ void pmuv3_model_enter_guest(bool enter)
 		entry(NULL, 0x40000000);
 	if (!enter && leave)
 		leave(NULL, 0, 0, 0x40000000);
+}
+
+/* PMUSERENR_EL0 */
+
+/* ARMV8_PMU_USERENR_MASK of Linux 6.12 (include/linux/perf/arm_pmuv3.h): what a guest has there */
+#define GUEST_USERENR	GENMASK(3, 0)
+
+/* This kernel has no kvm_set_pmuserenr(), as before 6.4. */
+bool pmuv3_model_hides_pmuserenr;
+
+/* A vCPU is loaded on this CPU, and what the host's register is to be when it is put */
+static DEFINE_PER_CPU(bool, has_vcpu);
+static DEFINE_PER_CPU(u64, host_pmuserenr);
+
+/**
+ * pmuv3_model_set_pmuserenr() - kvm_set_pmuserenr(), arch/arm64/kvm/pmu.c
+ * @value: what user space of the host may read
+ *
+ * IRQs off.
+ *
+ * Return: whether KVM takes care of it
+ */
+bool pmuv3_model_set_pmuserenr(u64 value)
+{
+	WARN_ON_ONCE(!irqs_disabled());
+	if (!pmuv3_model_cpu->hyp || !this_cpu_read(has_vcpu))
+		return false;
+
+	this_cpu_write(host_pmuserenr, value);
+	return true;
+}
+
+/**
+ * pmuv3_model_find_symbol() - corepmu_find_symbol()
+ * @name: a symbol
+ *
+ * Return: its address, 0 when this kernel does not have it
+ */
+unsigned long pmuv3_model_find_symbol(const char *name)
+{
+	if (strcmp(name, "kvm_set_pmuserenr") || pmuv3_model_hides_pmuserenr)
+		return 0;
+
+	return (unsigned long)pmuv3_model_set_pmuserenr;
+}
+
+/**
+ * pmuv3_model_load_vcpu() - KVM loads a vCPU on this CPU, or puts it
+ * @load: which of them
+ *
+ * With VHE: __activate_traps_common() and __deactivate_traps_common() in
+ * arch/arm64/kvm/hyp/include/hyp/switch.h.
+ */
+void pmuv3_model_load_vcpu(bool load)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (load) {
+		this_cpu_write(host_pmuserenr, this_cpu_read(pmuv3_model_state.pmuserenr));
+		this_cpu_write(pmuv3_model_state.pmuserenr, GUEST_USERENR);
+	} else {
+		this_cpu_write(pmuv3_model_state.pmuserenr, this_cpu_read(host_pmuserenr));
+	}
+	this_cpu_write(has_vcpu, load);
+	local_irq_restore(flags);
 }

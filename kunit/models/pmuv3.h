@@ -135,5 +135,9 @@ int pmuv3_model_register_probe(struct tracepoint *tp, void *probe, void *data);
 int pmuv3_model_unregister_probe(struct tracepoint *tp, void *probe, void *data);
 unsigned int pmuv3_model_nr_probes(void);
 void pmuv3_model_enter_guest(bool enter);
+extern bool pmuv3_model_hides_pmuserenr;
+unsigned long pmuv3_model_find_symbol(const char *name);
+bool pmuv3_model_set_pmuserenr(u64 value);
+void pmuv3_model_load_vcpu(bool load);
 
 #endif /* _COREPMU_KUNIT_PMUV3_H */

@@ -242,7 +242,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	pmuv3_write_pmintenclr(pmu->counters);
 	isb();
 	pmuv3_write_pmovsclr(pmu->counters);
-	pmuv3_write_pmuserenr(0);
+	pmuv3_kvm_write_pmuserenr(0);
 	if (corepmu_has_interrupt(pmu))
 		pmuv3_write_pmintenset(pmu->counters);
 	pmuv3_idle_expect(corepmu_has_interrupt(pmu) ? pmu->counters : 0);
@@ -263,7 +263,7 @@ static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
 
 	pmuv3_idle_expect(0);
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
-	pmuv3_write_pmuserenr(0);
+	pmuv3_kvm_write_pmuserenr(0);
 	pmuv3_write_pmcntenclr(counters);
 	pmuv3_write_pmintenclr(counters);
 	isb();

@@ -19,6 +19,14 @@
  * Guests have no PMU: KVM offers them the built-in driver's (kvm_host_pmu_init()) alone. With
  * MDCR_EL2.TPM, which KVM sets then too, they do not reach the registers
  * (kvm_arm_setup_mdcr_el2() in arch/arm64/kvm/debug.c).
+ *
+ * With VHE, and a PMU, KVM has PMUSERENR_EL0 to itself from when a vCPU is loaded on a CPU until it
+ * is put, which is after perf core has scheduled the thread's events out: it keeps what it found,
+ * and writes that back (__activate_traps_common(), __deactivate_traps_common() in
+ * arch/arm64/kvm/hyp/include/hyp/switch.h). On 6.1 and 6.12 a PMU is one of the built-in driver,
+ * of any kind of CPU; on 7.x it is what the CPUs have. Who writes the register meanwhile takes it
+ * from the guest, and is undone when the vCPU is put: so KVM is told, see
+ * pmuv3_kvm_write_pmuserenr().
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -30,6 +38,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
+#include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"
@@ -40,6 +49,12 @@ static DEFINE_PER_CPU(bool, runs_guest);
 
 /* KVM tells when it enters guests, and leaves them. */
 static bool told_of_guests;
+
+/*
+ * arch/arm64/kvm/pmu.c, not exported; NULL before Linux 6.4 and without KVM. Of the function's own
+ * type: this does not build when that changes.
+ */
+static typeof(kvm_set_pmuserenr) *set_pmuserenr;
 
 static void guest_changes(bool guest)
 {
@@ -153,6 +168,23 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 	return 0;
 }
 
+/**
+ * pmuv3_kvm_write_pmuserenr() - say what user space of the host may read on this CPU
+ * @value: PMUSERENR_EL0
+ *
+ * As update_pmuserenr() in drivers/perf/arm_pmuv3.c: while a vCPU is loaded KVM takes the value,
+ * and writes it when the vCPU is put, before user space of the host runs. A kernel before 6.4 has
+ * nothing that could be told: there a vCPU that is put undoes this if the built-in driver has a PMU
+ * of another kind of CPU. IRQs off: KVM loads and puts vCPUs with IRQs off for that.
+ */
+void pmuv3_kvm_write_pmuserenr(u64 value)
+{
+	if (set_pmuserenr && set_pmuserenr(value))
+		return;
+
+	pmuv3_write_pmuserenr(value);
+}
+
 static int register_hooks(void)
 {
 	int i, ret = 0;
@@ -176,7 +208,7 @@ static int register_hooks(void)
 }
 
 /**
- * pmuv3_kvm_init() - be told when KVM enters guests, and leaves them
+ * pmuv3_kvm_init() - be told when KVM enters guests, and leaves them; and find what to tell KVM by
  *
  * Process context, before a PMU is registered.
  */
@@ -187,6 +219,7 @@ void pmuv3_kvm_init(void)
 	if (!kernel_has_kvm())
 		return;
 
+	set_pmuserenr = (void *)kernel_find_symbol("kvm_set_pmuserenr");
 	ret = register_hooks();
 	told_of_guests = !ret;
 	if (ret)
@@ -203,6 +236,7 @@ void pmuv3_kvm_exit(void)
 {
 	int i;
 
+	set_pmuserenr = NULL;
 	if (!kernel_has_tracepoints() || !told_of_guests)
 		return;
 

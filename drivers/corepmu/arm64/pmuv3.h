@@ -189,6 +189,7 @@ void pmuv3_idle_exit(void);
 
 /* kvm.c */
 u64 pmuv3_kvm_filter(u64 config);
+void pmuv3_kvm_write_pmuserenr(u64 value);
 int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 		     struct hw_perf_event *hwc);
 void pmuv3_kvm_init(void);

@@ -24,6 +24,7 @@
 #include <trace/events/power.h>
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
+#include <asm/kvm_host.h>
 #include <asm/sysreg.h>
 #include <asm/virt.h>
 
@@ -32,6 +33,7 @@
 
 #define kernel_has_kvm()		IS_ENABLED(CONFIG_KVM)
 #define kernel_has_tracepoints()	IS_ENABLED(CONFIG_TRACEPOINTS)
+#define kernel_find_symbol(name)	corepmu_find_symbol(name)
 #endif
 
 /* PMCR_EL0 */

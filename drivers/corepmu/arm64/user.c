@@ -86,7 +86,7 @@ void pmuv3_user_switch(struct corepmu_cpu *cpuc)
 	if (access == cpuc->user_access)
 		return;
 	cpuc->user_access = access;
-	pmuv3_write_pmuserenr(access);
+	pmuv3_kvm_write_pmuserenr(access);
 }
 
 static bool cpu_has_access(int cpu, void *data)
