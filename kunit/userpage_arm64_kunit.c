@@ -212,6 +212,11 @@ static void userpage_arm64_asks(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
 		set_cpus_allowed_ptr(current, cpu_possible_mask);
 		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		/* One that is inherited is not asked again: fork() must not fail. */
+		event->parent = bench_alloc(b, &attr);
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+		KUNIT_EXPECT_TRUE(test, corepmu_event_is_readable(&event->hw));
+		event->parent = NULL;
 		set_cpus_allowed_ptr(current, cpumask_of(b->cpu));
 		cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
 	}

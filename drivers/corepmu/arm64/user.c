@@ -148,8 +148,12 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 	if (!(event->attach_state & PERF_ATTACH_TASK))
 		return corepmu_refuse(-EINVAL, "rdpmc: only a task's event can be read from user space");
 
-	/* "About heterogeneous systems". */
-	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask)) {
+	/*
+	 * "About heterogeneous systems". Not of an event that is inherited: fork() would fail, long
+	 * after its parent was opened. Its task may run on CPUs of another kind, where perf core
+	 * gives it no counter, its page has no index, and nobody is let read for it.
+	 */
+	if (!event->parent && !cpumask_equal(&pmu->supported_cpus, cpu_possible_mask)) {
 		if (event->attr.type != pmu->perf_pmu.type)
 			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: with several kinds of CPU, open the event by the PMU's own type");
 		if (!cpumask_subset(event->hw.target->cpus_ptr, &pmu->supported_cpus))
