@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/perf_event.h>
@@ -223,6 +224,41 @@ static void userpage_arm64_asks(struct kunit *test)
 	end_readable(b);
 }
 
+/* A CPU that is offline at load is nobody's with ACPI, and makes no second kind. */
+static void userpage_arm64_asks_kinds(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p9"));
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		.config1 = CONFIG1_RDPMC,
+	};
+	struct perf_event *event = bench_alloc(b, &attr);
+	int absent = cpumask_any_but(cpu_online_mask, b->cpu);
+	struct corepmu *other;
+
+	event->attach_state |= PERF_ATTACH_TASK;
+	event->hw.target = current;
+	if (absent < nr_cpu_ids) {
+		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
+		KUNIT_EXPECT_EQ(test, remove_cpu(absent), 0);
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+		/* It comes, and is of another kind. */
+		KUNIT_EXPECT_EQ(test, add_cpu(absent), 0);
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
+	}
+
+	/* A PMU of CPUs that are all offline */
+	other = corepmu_alloc(&pmuv3_backend);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	corepmu_user_add(other);
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+	corepmu_user_remove(other);
+	corepmu_free(other);
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+	end_readable(b);
+}
+
 /* Without counters of 64 bits the cycle counter alone is long. */
 static void userpage_arm64_asks_long(struct kunit *test)
 {
@@ -280,6 +316,7 @@ static struct kunit_case userpage_arm64_cases[] = {
 	KUNIT_CASE(userpage_arm64_vcpu),
 	KUNIT_CASE(userpage_arm64_untold),
 	KUNIT_CASE(userpage_arm64_asks),
+	KUNIT_CASE(userpage_arm64_asks_kinds),
 	KUNIT_CASE(userpage_arm64_asks_long),
 	KUNIT_CASE(userpage_arm64_sysctl),
 	{ }

@@ -57,6 +57,27 @@ void corepmu_user_remove(struct corepmu *pmu)
 }
 
 /**
+ * corepmu_user_has_others() - are there PMUs of other kinds of CPU?
+ * @pmu: a PMU
+ *
+ * Process context.
+ *
+ * Return: whether there are
+ */
+bool corepmu_user_has_others(const struct corepmu *pmu)
+{
+	const struct corepmu *other;
+	bool found = false;
+
+	mutex_lock(&user_lock);
+	list_for_each_entry(other, &user_pmus, user_node)
+		found |= other != pmu;
+	mutex_unlock(&user_lock);
+
+	return found;
+}
+
+/**
  * corepmu_user_clear() - clear counters that hold values of events that have left
  * @cpuc: this CPU's state
  *

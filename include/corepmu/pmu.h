@@ -537,6 +537,7 @@ extern bool corepmu_user_reads;
 extern bool corepmu_user_allowed;
 void corepmu_user_add(struct corepmu *pmu);
 void corepmu_user_remove(struct corepmu *pmu);
+bool corepmu_user_has_others(const struct corepmu *pmu);
 void corepmu_user_switch(struct corepmu_cpu *cpuc);
 void corepmu_user_clear(struct corepmu_cpu *cpuc);
 void corepmu_user_refresh(void);

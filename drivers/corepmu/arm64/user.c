@@ -128,6 +128,19 @@ int pmuv3_event_idx(struct perf_event *event)
 	return corepmu_event_may_be_read(event) ? event->hw.idx + 1 : 0;
 }
 
+/*
+ * May a task come to CPUs that are not the PMU's? With ACPI a CPU that is offline is nobody's until
+ * it comes: it does not count. If it turns out to be of another kind then, events that have been
+ * opened before have no counter there, and their pages no index (pmuv3_joins() says so to the
+ * administrator); those that are opened from then on are asked for their type. A CPU is active from
+ * when corepmu_cpu_online() has been called for it.
+ */
+static bool kinds_differ(const struct corepmu *pmu)
+{
+	return corepmu_user_has_others(pmu) ||
+	       !cpumask_subset(cpu_active_mask, &pmu->supported_cpus);
+}
+
 /**
  * pmuv3_encode_user() - may this event be read from user space, as it asks?
  * @pmuv3: the PMU
@@ -151,9 +164,9 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 	/*
 	 * "About heterogeneous systems". Not of an event that is inherited: fork() would fail, long
 	 * after its parent was opened. Its task may run on CPUs of another kind, where perf core
-	 * gives it no counter, its page has no index, and nobody is let read for it.
+	 * gives it no counter, and its page has no index.
 	 */
-	if (!event->parent && !cpumask_equal(&pmu->supported_cpus, cpu_possible_mask)) {
+	if (!event->parent && kinds_differ(pmu)) {
 		if (event->attr.type != pmu->perf_pmu.type)
 			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: with several kinds of CPU, open the event by the PMU's own type");
 		if (!cpumask_subset(event->hw.target->cpus_ptr, &pmu->supported_cpus))
