@@ -7,6 +7,7 @@
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/irqflags.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/sysctl.h>
@@ -81,6 +82,16 @@ static void userpage_arm64_task(struct kunit *test)
 	end_readable(b);
 }
 
+/* What perf core does at a switch of tasks */
+static void enable_pmu(struct corepmu *pmu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	pmu->perf_pmu.pmu_enable(&pmu->perf_pmu);
+	local_irq_restore(flags);
+}
+
 /* A task's event that it may read, on a bench whose PMU is registered */
 static struct perf_event *task_event(struct bench *b)
 {
@@ -100,6 +111,40 @@ static void end_task_event(struct perf_event *event)
 {
 	perf_event_disable(event);
 	perf_event_release_kernel(event);
+}
+
+/*
+ * The PMU of another kind of CPU is enabled where the task runs, as for a task whose events are of
+ * that kind, and by Linux 6.1 for all: the register follows the task all the same.
+ */
+static void userpage_arm64_other_kind(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p5"));
+	const u64 open = PMUSERENR_ER | PMUSERENR_CR;
+	struct corepmu *other = corepmu_alloc(&pmuv3_backend);
+	struct perf_event *event;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	corepmu_init_pmu(other);
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	event = task_event(b);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	/* As if another task were the current one, and then this one again */
+	WRITE_ONCE(corepmu_user_allowed, false);
+	enable_pmu(other);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	WRITE_ONCE(corepmu_user_allowed, true);
+	enable_pmu(other);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	end_task_event(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+	/* Perf core never had it. */
+	other->perf_pmu = (struct pmu) { };
+	corepmu_free(other);
 }
 
 /* KVM has the register while a vCPU is loaded, and writes what the host wants when it is put. */
@@ -313,6 +358,7 @@ static void userpage_arm64_sysctl(struct kunit *test)
 
 static struct kunit_case userpage_arm64_cases[] = {
 	KUNIT_CASE_PARAM(userpage_arm64_task, task_gen_params),
+	KUNIT_CASE(userpage_arm64_other_kind),
 	KUNIT_CASE(userpage_arm64_vcpu),
 	KUNIT_CASE(userpage_arm64_untold),
 	KUNIT_CASE(userpage_arm64_asks),

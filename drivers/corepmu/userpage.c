@@ -94,14 +94,13 @@ void corepmu_user_clear(struct corepmu_cpu *cpuc)
 
 /**
  * corepmu_user_switch() - give the current task what it may read, and no more
- * @cpuc: this CPU's state
+ * @cpuc: a PMU's state on this CPU, which may be of another kind
  *
  * IRQs off.
  */
 void corepmu_user_switch(struct corepmu_cpu *cpuc)
 {
-	if (cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
-		cpuc->pmu->backend->user_switch(cpuc);
+	cpuc->pmu->backend->user_switch(cpuc);
 }
 
 static void refresh_cpu(void *data)

@@ -112,7 +112,6 @@ struct corepmu_second {
  * @active: counters that are to count
  * @hw_active: counters that the hardware has enabled
  * @dirty: counters that hold no event, but maybe a value that one left there
- * @user_access: what user space may read now, as the backend has written it to the hardware
  * @running: the PMU as a whole counts
  * @regs: registers that the overflow interrupt which is being handled interrupted, else NULL
  * @overflow_start: sched_clock() when that interrupt came
@@ -151,7 +150,6 @@ struct corepmu_cpu {
 	u64			active;
 	u64			hw_active;
 	u64			dirty;
-	u64			user_access;
 	bool			running;
 	struct pt_regs		*regs;
 	u64			overflow_start;
@@ -230,7 +228,7 @@ struct corepmu_cpu {
  * @event_idx: struct pmu's: what user space calls the counter of an event that is placed and
  *	counts, plus 1; 0 when it cannot read it, see corepmu_event_may_be_read(). IRQs off, or NMI
  * @user_switch: let the current task read the counters of its own events, and nothing of
- *	other tasks'. The PMU is about to be enabled. IRQs off
+ *	other tasks'. The PMU is about to be enabled; this CPU may be of another kind. IRQs off
  * @user_mapped: the event's page has been mapped in @mm: give it access; NULL where access does
  *	not depend on that. Process context, mmap_lock held for writing
  * @user_unmapped: the event's page has been unmapped from @mm: undo @user_mapped; NULL without

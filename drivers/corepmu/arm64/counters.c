@@ -242,7 +242,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	pmuv3_write_pmintenclr(pmu->counters);
 	isb();
 	pmuv3_write_pmovsclr(pmu->counters);
-	pmuv3_kvm_write_pmuserenr(0);
+	pmuv3_user_close();
 	if (corepmu_has_interrupt(pmu))
 		pmuv3_write_pmintenset(pmu->counters);
 	pmuv3_idle_expect(corepmu_has_interrupt(pmu) ? pmu->counters : 0);
@@ -250,7 +250,6 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 
 	cpuc->hw_active = 0;
 	cpuc->dirty = 0;
-	cpuc->user_access = 0;
 	this_cpu_write(filtered_counters, 0);
 	corepmu_branch_reset(cpuc);
 	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
@@ -263,7 +262,7 @@ static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
 
 	pmuv3_idle_expect(0);
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
-	pmuv3_kvm_write_pmuserenr(0);
+	pmuv3_user_close();
 	pmuv3_write_pmcntenclr(counters);
 	pmuv3_write_pmintenclr(counters);
 	isb();

@@ -21,6 +21,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mount.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
@@ -34,6 +35,9 @@
 
 static int perf_user_access;
 static struct ctl_table_header *user_access_header;
+
+/* PMUSERENR_EL0 of this CPU as the driver has written it, or KVM is to */
+static DEFINE_PER_CPU(u64, user_access);
 
 static bool has_access_mask(const struct pmuv3 *pmuv3)
 {
@@ -65,17 +69,26 @@ static u64 readable_counters(struct corepmu_cpu *cpuc)
 
 /**
  * pmuv3_user_switch() - the backend's user_switch()
- * @cpuc: this CPU's state
+ * @unused: the state of the PMU that perf core enables, which may be that of another kind of CPU
  *
- * IRQs off.
+ * For a task whose events are of another kind of CPU, and before Linux 6.2 for all of them but
+ * those of the PMU that was registered first, perf core enables another PMU than this CPU's
+ * (perf_ctx_enable() and, before 6.2, ctx->pmu in perf_event_context_sched_out(), both in
+ * kernel/events/core.c). The register is the CPU's. IRQs off.
  */
-void pmuv3_user_switch(struct corepmu_cpu *cpuc)
+void pmuv3_user_switch(struct corepmu_cpu *unused)
 {
+	struct corepmu *pmu = pmuv3_this_pmu();
+	struct corepmu_cpu *cpuc;
 	u64 access = 0;
 
+	if (!pmu)
+		return;
+
+	cpuc = this_cpu_ptr(pmu->cpu);
 	if (READ_ONCE(corepmu_user_allowed) && task_reads()) {
 		access = PMUSERENR_ER | PMUSERENR_CR;
-		if (has_access_mask(to_pmuv3(cpuc->pmu))) {
+		if (has_access_mask(to_pmuv3(pmu))) {
 			access |= PMUSERENR_UEN;
 			pmuv3_write_pmuacr(readable_counters(cpuc));
 		} else {
@@ -83,36 +96,43 @@ void pmuv3_user_switch(struct corepmu_cpu *cpuc)
 		}
 	}
 
-	if (access == cpuc->user_access)
+	if (access == this_cpu_read(user_access))
 		return;
-	cpuc->user_access = access;
+	this_cpu_write(user_access, access);
 	pmuv3_kvm_write_pmuserenr(access);
 }
 
-static bool cpu_has_access(int cpu, void *data)
+/**
+ * pmuv3_user_close() - nobody may read counters on this CPU, whatever the register had
+ *
+ * IRQs off.
+ */
+void pmuv3_user_close(void)
 {
-	struct corepmu *pmu = data;
-
-	return READ_ONCE(per_cpu_ptr(pmu->cpu, cpu)->user_access);
+	this_cpu_write(user_access, 0);
+	pmuv3_kvm_write_pmuserenr(0);
 }
 
-static void user_switch_cpu(void *data)
+static bool cpu_has_access(int cpu, void *unused)
 {
-	struct corepmu *pmu = data;
+	return READ_ONCE(per_cpu(user_access, cpu));
+}
 
-	corepmu_user_switch(this_cpu_ptr(pmu->cpu));
+static void user_switch_cpu(void *unused)
+{
+	pmuv3_user_switch(NULL);
 }
 
 /**
  * pmuv3_user_gone() - the backend's user_gone()
  * @pmu: the PMU
  *
- * Perf core does not enable the PMU when an event leaves that was not counting.
- * Process context.
+ * Perf core does not enable the PMU when an event leaves that was not counting. The task that had
+ * it may be on a CPU of another kind. Process context.
  */
 void pmuv3_user_gone(struct corepmu *pmu)
 {
-	on_each_cpu_cond(cpu_has_access, user_switch_cpu, pmu, true);
+	on_each_cpu_cond(cpu_has_access, user_switch_cpu, NULL, true);
 }
 
 /**

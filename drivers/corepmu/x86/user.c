@@ -170,7 +170,9 @@ void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm)
  */
 void x86_user_switch(struct corepmu_cpu *cpuc)
 {
-	corepmu_user_clear(cpuc);
+	/* Perf core enables PMUs of other kinds of CPU here, too: their counters are elsewhere. */
+	if (cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
+		corepmu_user_clear(cpuc);
 }
 
 /**
