@@ -99,7 +99,8 @@ static void brbe_halves(struct kunit *test)
 	struct bench *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY |
 						     PERF_SAMPLE_BRANCH_KERNEL |
-						     PERF_SAMPLE_BRANCH_TYPE_SAVE);
+						     PERF_SAMPLE_BRANCH_TYPE_SAVE |
+						     PERF_SAMPLE_BRANCH_PRIV_SAVE);
 	const struct perf_branch_entry *entry = branch_seen[0].entries;
 	unsigned long flags = branch_begin(b);
 
@@ -111,6 +112,10 @@ static void brbe_halves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].type, PERF_BR_ERET);
 	KUNIT_EXPECT_EQ(test, entry[2].to, ARM_KERNEL);
 	KUNIT_EXPECT_EQ(test, (u64)entry[2].type, PERF_BR_SYSCALL);
+	/* Where it leads to is known of what has a target. */
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].priv, PERF_BR_PRIV_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, (u64)entry[1].priv, PERF_BR_PRIV_KERNEL);
+	KUNIT_EXPECT_EQ(test, (u64)entry[2].priv, PERF_BR_PRIV_KERNEL);
 	/* What was predicted is known of what has a source. */
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].predicted, 1);
 	KUNIT_EXPECT_EQ(test, (u64)entry[2].predicted, 0);

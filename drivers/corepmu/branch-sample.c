@@ -97,6 +97,19 @@ struct counted {
 	s8		counters[COREPMU_MAX_BRANCH_COUNTS];
 };
 
+/*
+ * The level that a branch leads to, for PERF_SAMPLE_BRANCH_PRIV_SAVE. It is not known of a record
+ * that has its source alone: see perf_entry_from_brbe_regset() in drivers/perf/arm_brbe.c. (The
+ * built-in drivers of x86 tell no level at all.)
+ */
+static unsigned int level_of(u64 to)
+{
+	if (!to)
+		return PERF_BR_PRIV_UNKNOWN;
+
+	return corepmu_branch_is_kernel(to) ? PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER;
+}
+
 static void choose_branches(const struct corepmu_branch_backend *backend,
 			    struct corepmu_branch_list *list, u64 wanted,
 			    struct perf_branch_stack *stack, const struct counted *counted)
@@ -127,8 +140,7 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 		if (wanted & COREPMU_BRANCH_TYPE)
 			to->entry.type = branch_types[__ffs(kind)];
 		if (wanted & COREPMU_BRANCH_LEVEL)
-			to->entry.priv = corepmu_branch_is_kernel(from->entry.to) ?
-					 PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER;
+			to->entry.priv = level_of(from->entry.to);
 		if (counted->nr)
 			counted->counts[shown] = corepmu_branch_counts(list->counts[i],
 								       counted->counters,
