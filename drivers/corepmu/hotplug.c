@@ -37,11 +37,13 @@ static void corepmu_power_down(struct corepmu_cpu *cpuc)
 /* The CPU's registers have been reset: set up its counters, and start those that counted. */
 static void corepmu_power_up(struct corepmu_cpu *cpuc)
 {
-	int idx;
+	u64 left;
 
-	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++) {
+	for (left = cpuc->used; left; left &= left - 1) {
+		int idx = __ffs64(left);
 		struct perf_event *event = cpuc->events[idx];
 
+		/* The lower counter of a pair */
 		if (!event)
 			continue;
 
@@ -68,14 +70,15 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 void corepmu_power_lost(struct corepmu_cpu *cpuc)
 {
 	bool running = cpuc->running;
-	int idx;
+	u64 left;
 
 	cpuc->running = false;
 	cpuc->pmu->backend->reset(cpuc);
-	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++) {
-		struct perf_event *event = cpuc->events[idx];
+	for (left = cpuc->used; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
 		struct hw_perf_event *hwc;
 
+		/* The lower counter of a pair */
 		if (!event)
 			continue;
 

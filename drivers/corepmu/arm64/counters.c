@@ -112,6 +112,13 @@ static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u6
 	write_selection(idx, config);
 }
 
+/* What is selected for these counters is not known: the next event writes it. */
+static void forget_selections(struct corepmu_cpu *cpuc, u64 counters)
+{
+	for (; counters; counters &= counters - 1)
+		cpuc->selected[__ffs64(counters)] = SELECTED_UNKNOWN;
+}
+
 /**
  * pmuv3_select_again() - write the filters anew, since a guest is entered or was left
  * @cpuc: the state of the CPU this runs on
@@ -234,7 +241,6 @@ static void pmuv3_clear(struct corepmu_cpu *cpuc, u64 counters)
 static void pmuv3_reset(struct corepmu_cpu *cpuc)
 {
 	struct corepmu *pmu = cpuc->pmu;
-	int idx;
 
 	/* Enables, flags and event types are unknown after a reset (D13.1). */
 	pmuv3_write_pmcr(to_pmuv3(pmu)->pmcr | PMCR_P | PMCR_C);
@@ -252,8 +258,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	cpuc->dirty = 0;
 	this_cpu_write(filtered_counters, 0);
 	corepmu_branch_reset(cpuc);
-	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
-		cpuc->selected[idx] = SELECTED_UNKNOWN;
+	forget_selections(cpuc, pmu->counters);
 }
 
 static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
