@@ -156,6 +156,24 @@ static void kvm_touches_no_others(struct kunit *test)
 	done_with(kernel);
 }
 
+/* Nor is a counter whose event has gone, however many guests come: the next one has it written. */
+static void kvm_forgets(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "pmuv3p4-vhe", NULL);
+	struct perf_event *event = opened(b, &no_guests);
+
+	done_with(event);
+	model_forget();
+	pmuv3_model_enter_guest(true);
+	pmuv3_model_enter_guest(false);
+	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
+
+	event = opened(b, &no_guests);
+	run_a_guest();
+	KUNIT_EXPECT_EQ(test, bench_read(event), 1001);
+	done_with(event);
+}
+
 /* A kernel whose KVM does not tell */
 static void kvm_untold(struct kunit *test)
 {
@@ -192,6 +210,7 @@ static struct kunit_case kvm_cases[] = {
 	KUNIT_CASE(kvm_nvhe),
 	KUNIT_CASE(kvm_placed_meanwhile),
 	KUNIT_CASE(kvm_touches_no_others),
+	KUNIT_CASE(kvm_forgets),
 	KUNIT_CASE(kvm_untold),
 	KUNIT_CASE(kvm_no_el2),
 	{ }

@@ -31,7 +31,10 @@
 /* corepmu_cpu.selected of a counter whose PMEVTYPER<n>_EL0 is not known; no event has all bits. */
 #define SELECTED_UNKNOWN		(~0ULL)
 
-/* Counters that have had an event of PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE since the last reset */
+/*
+ * Counters whose event is one of PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE, or the last one was, and
+ * no guest has been entered or left since it went
+ */
 static DEFINE_PER_CPU(u64, filtered_counters);
 
 /* Registers */
@@ -127,10 +130,15 @@ static void forget_selections(struct corepmu_cpu *cpuc, u64 counters)
  */
 void pmuv3_select_again(struct corepmu_cpu *cpuc)
 {
-	u64 left;
+	u64 filtered = this_cpu_read(filtered_counters);
+	u64 idle = filtered & ~cpuc->used, left;
 
-	/* Those without an event too: selected[] has to hold for the next one. */
-	for (left = this_cpu_read(filtered_counters); left; left &= left - 1) {
+	/* Without an event the filter is out of date from here on. The next one has it written. */
+	if (idle) {
+		forget_selections(cpuc, idle);
+		this_cpu_write(filtered_counters, filtered & ~idle);
+	}
+	for (left = filtered & cpuc->used; left; left &= left - 1) {
 		int idx = __ffs64(left);
 
 		if (cpuc->selected[idx] & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE))
