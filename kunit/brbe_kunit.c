@@ -226,14 +226,19 @@ static void brbe_freezes(struct kunit *test)
 	pmuv3_model_branch(USER + 0x20, ARM_KERNEL, IRQ, 0, kernel_el(), 0);
 	pmuv3_model_hold(false);
 	EXPECT_FROM(test, &branch_seen[0], USER);
+	/* What follows does not follow what was before the overflow, but a stop loses nothing. */
 	user_branch(USER + 0x30, COND, 0);
+	b->pmu->perf_pmu.pmu_disable(&b->pmu->perf_pmu);
+	b->pmu->perf_pmu.pmu_enable(&b->pmu->perf_pmu);
+	user_branch(USER + 0x34, COND, 0);
 	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[1], USER + 0x30, USER);
+	EXPECT_FROM(test, &branch_seen[1], USER + 0x34, USER + 0x30);
+	user_branch(USER + 0x38, COND, 0);
 
 	model_forget();
 	branch_end(event, flags);
 	user_branch(USER + 0x40, COND, 0);
-	KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.record[0].source), USER + 0x30);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.record[0].source), USER + 0x38);
 }
 
 /* What is refused, and how */

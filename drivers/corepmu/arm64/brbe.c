@@ -88,8 +88,16 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 	brbe_write_fcr(brbfcr(branches->wanted));
 }
 
+/*
+ * Where an overflow has paused records, branches up to its interrupt are missing after them: who
+ * takes two records that follow each other for the ends of a straight piece of code would be wrong.
+ * So samples that are emitted now have them, and they are wiped before anything is recorded again.
+ * brbe_enable() of drivers/perf/arm_brbe.c wipes at each start.
+ */
 static void brbe_stop(struct corepmu_cpu *cpuc)
 {
+	if (cpuc->branches->recording && (brbe_read_fcr() & BRBFCR_PAUSED))
+		cpuc->branches->stale = true;
 	brbe_write_fcr(BRBFCR_PAUSED);
 }
 
