@@ -150,6 +150,10 @@ static void load_left_out(struct kunit *test)
 		{ "intel-v4", .room = 8, .counters = 0xff },
 		{ "intel-v4", .room = 1, .counters = 0x1 },
 		{ "intel-v1", .dead = BIT_ULL(0), .counters = 0x2 },
+		/* Counters keep what they are set to while others are given their events. */
+		{ "intel-wsm", .counters = 0x70000000f },
+		{ "intel-wsm", .deaf = BIT_ULL(1), .counters = 0x70000000d },
+		{ "intel-wsm-beside", .counters = 0x70000000f },
 		{ "amd-core", .dead = BIT_ULL(5), .counters = 0x1f, .pairs = 0x0a },
 		{ "amd-v2", .deaf = BIT_ULL(4), .counters = 0x2f, .pairs = 0x0a },
 		{ "amd-v2", .room = 5, .counters = 0x1f, .pairs = 0x0a },

@@ -57,6 +57,12 @@ static const struct x86_model_cpu intel_snb = {
 	.any = true,
 };
 
+/* Westmere: its counters do not count a new event unless they are told how. */
+static const struct x86_model_cpu intel_wsm = {
+	.name = "Westmere", .family = 6, .model = 0x2c, .version = 3, .nr_gp = 4, .gp_width = 48,
+	.nr_fixed = 3, .fixed_width = 48, .nr_events = 7, .any = true, .stale_monitors = true,
+};
+
 /* Skylake with transactions */
 static const struct x86_model_cpu intel_skl = {
 	.name = "Skylake", .family = 6, .model = 0x5e, .version = 4, .nr_gp = 8,
@@ -375,6 +381,8 @@ const struct machine machines[] = {
 	{ "intel-v4-beside",	&x86_machine, &intel_v4, true },
 	{ "intel-v5",		&x86_machine, &intel_v5 },
 	{ "intel-v6",		&x86_machine, &intel_v6 },
+	{ "intel-wsm",		&x86_machine, &intel_wsm },
+	{ "intel-wsm-beside",	&x86_machine, &intel_wsm, true },
 	{ "intel-snb",		&x86_machine, &intel_snb },
 	{ "intel-skl",		&x86_machine, &intel_skl },
 	{ "amd-legacy",		&x86_machine, &amd_legacy },

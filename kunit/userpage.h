@@ -21,6 +21,7 @@ int write_user_access(const char *text);
 struct bench *readable_bench(struct kunit *test, const struct machine *machine);
 void end_readable(struct bench *b);
 struct perf_event *readable_event(struct bench *b, u64 period);
+u64 read_page(struct perf_event *event);
 void map_page(struct bench *b, struct perf_event *event);
 void unmap_page(struct perf_event *event);
 

@@ -120,8 +120,13 @@ static u64 read_counter(struct bench *b, u32 index)
 	return pmuv3_read_pmevcntr(index - 1);
 }
 
-/* A reader as include/uapi/linux/perf_event.h describes it */
-static u64 read_page(struct perf_event *event)
+/**
+ * read_page() - a reader as include/uapi/linux/perf_event.h describes it
+ * @event: an event with the page of map_page()
+ *
+ * Return: its count
+ */
+u64 read_page(struct perf_event *event)
 {
 	struct bench *b = event->overflow_handler_context;
 	struct perf_event_mmap_page *page = event->rb->user_page;

@@ -420,6 +420,38 @@ static void userpage_x86_narrow(struct kunit *test)
 	end_readable(b);
 }
 
+/* Counters are written because another event comes: a reader goes on to read what is right. */
+static void userpage_x86_nehalem(struct kunit *test)
+{
+	static const char * const names[] = { "intel-wsm", "intel-wsm-beside" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		struct bench *b = readable_bench(test, machine_by_name(names[i]));
+		/* Longer than a counter reaches: it is set to the same value again. */
+		struct perf_event *event = readable_event(b, 1ULL << 40), *other;
+
+		event->hw.config &= GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0);
+		map_page(b, event);
+		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		bench_run(b, MACHINE_INSTRUCTIONS, 500);
+		other = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+		KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+		KUNIT_EXPECT_GT(test, event->rb->user_page->index, 0);
+		KUNIT_EXPECT_EQ(test, read_page(event), 500);
+		bench_run(b, MACHINE_INSTRUCTIONS, 250);
+		KUNIT_EXPECT_EQ(test, read_page(event), 750);
+		KUNIT_EXPECT_EQ(test, bench_read(event), 750);
+		bench_remove(other);
+		bench_del(event);
+		unmap_page(event);
+		bench_close(event);
+		end_readable(b);
+		bench_end(b);
+		test->priv = NULL;
+	}
+}
+
 /* Counters that were the built-in driver's are cleared by it. */
 static void userpage_x86_take_over(struct kunit *test)
 {
@@ -480,6 +512,7 @@ static struct kunit_case userpage_x86_cases[] = {
 	KUNIT_CASE(userpage_x86_width),
 	KUNIT_CASE(userpage_x86_btf),
 	KUNIT_CASE(userpage_x86_narrow),
+	KUNIT_CASE(userpage_x86_nehalem),
 	KUNIT_CASE(userpage_x86_take_over),
 	KUNIT_CASE(userpage_x86_hidden),
 	{ }

@@ -120,6 +120,73 @@ static u64 status_bits(void)
 	return bits;
 }
 
+/*
+ * Errata AAK100, AAP53, BD53 of Nehalem and Westmere: a counter "may count at core frequency or not
+ * count at all instead of counting the programmed event". Before a select register is programmed
+ * "the internal monitoring hardware must be cleared": the events 0x4300D2, 0x4300B1 and 0x4300B5
+ * are in the select registers, all of them, one at least in each, and the counters are enabled in
+ * IA32_PERF_GLOBAL_CTRL[3:0].
+ */
+#define STALE_COUNTERS		4
+#define EVENT_BITS		GENMASK_ULL(15, 0)
+#define SELECT_ENABLED		BIT_ULL(22)
+
+static const u32 clearing_selects[] = { 0x4300d2, 0x4300b1, 0x4300b5 };
+
+/* Which of the three an event select register has, a bit; 0 for another event */
+static unsigned int clearing_select(u64 select)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(clearing_selects); i++)
+		if (select == clearing_selects[i])
+			return BIT(i);
+
+	return 0;
+}
+
+/* Another event is about to be selected. */
+static void stale_select(struct x86_model *m, unsigned int i, u64 value)
+{
+	if (!x86_model_this()->stale_monitors || !((m->select[i] ^ value) & EVENT_BITS))
+		return;
+	if (m->monitors_cleared)
+		m->miscounting &= ~BIT_ULL(i);
+	else
+		m->miscounting |= BIT_ULL(i);
+}
+
+/* A select register or GLOBAL_CTRL has been written: are the monitors cleared now? */
+static void stale_look(struct x86_model *m)
+{
+	unsigned int i, seen = 0;
+
+	if (!x86_model_this()->stale_monitors ||
+	    ~m->global_ctrl & GENMASK_ULL(STALE_COUNTERS - 1, 0))
+		return;
+	for (i = 0; i < STALE_COUNTERS; i++) {
+		if (!clearing_select(m->select[i]))
+			return;
+		seen |= clearing_select(m->select[i]);
+	}
+	if (seen == GENMASK(ARRAY_SIZE(clearing_selects) - 1, 0))
+		m->monitors_cleared = true;
+}
+
+/**
+ * intel_model_runs() - the CPU executes: what it counts now are no clearing events
+ * @m: this CPU
+ */
+void intel_model_runs(struct x86_model *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < STALE_COUNTERS; i++)
+		if ((m->select[i] & SELECT_ENABLED) && (m->global_ctrl & BIT_ULL(i)) &&
+		    !clearing_select(m->select[i]))
+			m->monitors_cleared = false;
+}
+
 /**
  * intel_model_read() - RDMSR
  * @m: this CPU
@@ -231,7 +298,9 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 	case MSR_P6_EVNTSEL0 ... MSR_P6_EVNTSEL0 + X86_MODEL_MAX_GP - 1:
 		if (value & ~select_bits(*index))
 			return false;
+		stale_select(m, *index, value);
 		m->select[*index] = value;
+		stale_look(m);
 		return true;
 	case MSR_P6_PERFCTR0 ... MSR_P6_PERFCTR0 + X86_MODEL_MAX_GP - 1:
 		/* 20.2.8: bits 31-0 are written, and bit 31 sign-extended. */
@@ -262,6 +331,7 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 		if (value & ~global_bits())
 			return false;
 		m->global_ctrl = value;
+		stale_look(m);
 		return true;
 	case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
 		if (value & ~status_bits())

@@ -28,6 +28,9 @@
 #define SELECT_HOST_ONLY	BIT_ULL(41)
 #define SELECT_EVENT_AMD	(GENMASK_ULL(35, 32) | GENMASK_ULL(15, 0))
 
+/* What a counter of Intel's counts that does not count its event */
+#define CORE_CYCLES		0x003c
+
 #define STATUS_CTR_FRZ		BIT_ULL(59)
 #define DEBUGCTL_FREEZE		BIT_ULL(12)
 
@@ -108,6 +111,10 @@ static bool gp_counts(struct x86_model *m, int idx, u64 event, bool user)
 {
 	u64 select = m->select[idx];
 	u64 what = x86_model_this()->amd ? SELECT_EVENT_AMD : GENMASK_ULL(15, 0);
+
+	/* Whatever it is to count, see intel.c. */
+	if (m->miscounting & BIT_ULL(idx))
+		select = (select & ~what) | CORE_CYCLES;
 
 	return (select & SELECT_EN) && counts_host(select) && (select & what) == event &&
 	       (select & (user ? SELECT_USR : SELECT_OS));
@@ -274,6 +281,7 @@ void x86_model_run(u64 event, bool user, u64 times)
 	unsigned long flags;
 
 	local_irq_save(flags);
+	intel_model_runs(m);
 	while (times) {
 		times = advance(m, event, user, times);
 		if (m->pending && !m->hold) {

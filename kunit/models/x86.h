@@ -56,6 +56,7 @@ struct x86_model;
  * @lbr_nr: how many branch records there are
  * @pebs: format of the records of precise events, 0 for none (Intel)
  * @lbr_freeze: they can stand still at an overflow (AMD)
+ * @stale_monitors: errata AAK100, AAP53 and BD53: counters do not count a new event, see intel.c
  * @second: second registers of events that are there, a bit each: of MSR_OFFCORE_RSP_0 and 1,
  *	and MSR_PEBS_FRONTEND (Intel)
  */
@@ -93,6 +94,7 @@ struct x86_model_cpu {
 	unsigned int	lbr_nr;
 	bool		lbr_freeze;
 	unsigned int	pebs;
+	bool		stale_monitors;
 	unsigned int	second;
 };
 
@@ -157,6 +159,8 @@ struct x86_model_lbr {
  * @pebs_records: records since the CPU was powered on
  * @pebs_lost: they are not written
  * @pebs_garbage: they make no sense
+ * @monitors_cleared: a select register may be given another event (@stale_monitors)
+ * @miscounting: counters that count core cycles, whatever they are to count
  * @room: how many counters count at the same time, 0 for all: the lowest that are enabled
  */
 struct x86_model {
@@ -196,6 +200,8 @@ struct x86_model {
 	unsigned int	pebs_records;
 	bool		pebs_lost;
 	bool		pebs_garbage;
+	bool		monitors_cleared;
+	u64		miscounting;
 	unsigned int	room;
 };
 
@@ -211,6 +217,7 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 bool amd_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index);
 bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index);
 u32 intel_model_fixed(void);
+void intel_model_runs(struct x86_model *m);
 
 bool lbr_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index);
 bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index);

@@ -143,6 +143,8 @@ static void select_global(struct corepmu_cpu *cpuc, int idx, u64 select)
 	if (cpuc->selected[idx] == select)
 		return;
 	cpuc->selected[idx] = select;
+	if (unlikely(to_x86(cpuc->pmu)->stale_monitors))
+		intel_clear_monitors(cpuc, EVNTSEL_EN, 0);
 	write_select(to_x86(cpuc->pmu), idx, select | EVNTSEL_EN);
 }
 
@@ -186,6 +188,12 @@ void x86_select_again(struct corepmu_cpu *cpuc)
 }
 
 /* Each counter by itself */
+
+/* Where there is a global control register, it holds none of them back. */
+static u64 each_global_ctrl(const struct corepmu_cpu *cpuc)
+{
+	return cpuc->pmu->counters | to_x86(cpuc->pmu)->metrics_bit;
+}
 
 /*
  * An NMI stops the counters in hw_active and starts them again. A counter is in there from
@@ -247,7 +255,13 @@ static void x86_disable_each(struct corepmu_cpu *cpuc)
 /* Written to the register when the counter is enabled. */
 static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
-	cpuc->selected[value_counter(hwc)] = hwc->config_base;
+	int idx = value_counter(hwc);
+
+	if (cpuc->selected[idx] != hwc->config_base) {
+		cpuc->selected[idx] = hwc->config_base;
+		if (unlikely(to_x86(cpuc->pmu)->stale_monitors) && !is_fixed(idx))
+			intel_clear_monitors(cpuc, 0, each_global_ctrl(cpuc));
+	}
 	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR))
 		cpuc->selected[hwc->idx] = EVNTSEL_AMD_MERGE;
 	else if (unlikely(is_merged(cpuc, hwc->idx)))
@@ -381,7 +395,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	x86_pebs_reset(cpuc);
 	corepmu_second_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
-		x86_write_msr(desc->global_ctrl, cpuc->pmu->counters | desc->metrics_bit);
+		x86_write_msr(desc->global_ctrl, each_global_ctrl(cpuc));
 }
 
 /* Without counters no more records are written: nothing is to point to where they would go. */

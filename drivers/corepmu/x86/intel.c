@@ -427,6 +427,8 @@ int intel_describe(struct x86_desc *desc)
 		desc->global_clear = MSR_CORE_PERF_GLOBAL_OVF_CTRL;
 	}
 	describe_metrics(desc);
+	desc->stale_monitors = desc->global_ctrl &&
+			       intel_has_stale_monitors(desc->uarch, desc->nr_gp);
 
 	desc->config_known |= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
 			      EVNTSEL_CMASK;

@@ -155,6 +155,9 @@ void intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware);
 /* intel-second-cache.c */
 bool intel_second_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value);
 
+/* nehalem.c */
+bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_gp);
+
 /* topdown.c */
 u64 intel_metric_counters(const struct intel_uarch *uarch);
 

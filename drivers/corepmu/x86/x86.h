@@ -56,6 +56,7 @@ struct intel_uarch;
  * @user_disable: a counter can be kept from user space that may read others
  * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @late_nmis: an NMI may come after its overflow has been dealt with
+ * @stale_monitors: a counter may not count a new event unless intel_clear_monitors() is called
  * @shares_counters: the built-in driver is there too, and has the counters while this one
  *	has no event
  * @has_pairs: an event that needs two counters has been opened since load
@@ -105,6 +106,7 @@ struct x86_desc {
 	bool		user_disable;
 	bool		masks_lvtpc;
 	bool		late_nmis;
+	bool		stale_monitors;
 	bool		shares_counters;
 	bool		has_pairs;
 	u64		config_known;
@@ -235,6 +237,9 @@ DECLARE_PER_CPU(bool, x86_vmx_begins);
 void x86_vmx_change(bool on);
 void x86_vmx_init(const struct x86_desc *desc);
 void x86_vmx_exit(void);
+
+/* nehalem.c */
+void intel_clear_monitors(struct corepmu_cpu *cpuc, u64 enable, u64 global_ctrl);
 
 /* topdown.c */
 int x86_topdown_encode(struct perf_event *event);
