@@ -29,6 +29,21 @@ struct generic {
 };
 
 static const struct generic generics[] = {
+	/* Core 2: L1D_CACHE_LD.I_STATE, L1I.READS, L2_LD.MESI, DTLB_MISSES.MISS_ST, ITLBMISSES */
+	{ 0x0f, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 1), 0x0140 },
+	{ 0x17, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 0), 0x104e },
+	{ 0x17, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 1), -ENOENT },
+	{ 0x17, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1I, READ, 0), 0x0080 },
+	{ 0x1d, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), 0x4f29 },
+	{ 0x16, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, WRITE, 1), 0x412a },
+	{ 0x0f, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 0), 0x0f40 },
+	{ 0x0f, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, WRITE, 1), 0x0808 },
+	{ 0x0f, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x1282 },
+	{ 0x0f, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), 0x00c5 },
+	/* Core: the kernel has no table. */
+	{ 0x0e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 0), -ENOENT },
+	{ 0x0e, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 0), -ENOENT },
+	{ 0x0e, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), -ENOENT },
 	/* Nehalem: MEM_INST_RETIRED.STORES, L1D_PREFETCH.MISS, ITLB_MISS_RETIRED */
 	{ 0x1e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 0), 0x020b },
 	{ 0x1e, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 1), 0x024e },
@@ -104,12 +119,14 @@ static const struct generic generics[] = {
 	{ 0xaf, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 1), 0x0e08 },
 	{ 0xaf, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), -ENOENT },
 	{ 0x97, INTEL_ATOM, PERF_TYPE_HW_CACHE, ANY_OP(L1I, READ, 1), 0x0280 },
-	/* A model that is not known has what is architectural. */
-	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), 0x4f2e },
-	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 1), 0x412e },
-	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, WRITE, 1), -ENOENT },
-	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), 0x00c5 },
+	/* A model that is not known has none of caches, but what is architectural. */
+	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), -ENOENT },
+	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 1), -ENOENT },
+	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 0), -ENOENT },
+	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), -ENOENT },
 	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 0), -ENOENT },
+	{ 0xff, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, 0x4f2e },
+	{ 0xff, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 0x412e },
 };
 
 static void generic_desc(const struct generic *g, char *desc)

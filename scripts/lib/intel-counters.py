@@ -8,7 +8,8 @@ They are directories of Debian's linux-source-6.12, 6.1 and 7.x. The table is ma
 events, tools/perf/pmu-events/arch/x86: "Counter" of NEW's, with NEWEST's for what NEW knows but
 a part of, and "CounterHTOff" of OLD's, which the later ones have no more. The kernel's
 constraints, of arch/x86/events/intel/core.c, are what the table is compared with, not what it is
-made of: where they allow less, one of the RESOLVED below says what is done.
+made of: where they allow less, one of the RESOLVED below says what is done. Perf has no events of
+the CPUs before Nehalem: of these, FROM_KERNEL, the table is the kernel's constraints.
 """
 import collections
 import json
@@ -31,6 +32,8 @@ ARCHITECTURAL = [0x003C, 0x00C0, 0x013C, 0x4F2E, 0x412E, 0x00C4, 0x00C5]
 # where they have two. Of directories that disagree both are right of one of its CPUs: what
 # they have in common is taken.
 UARCHES = {
+    "core": ("core", []),
+    "core2": ("core2", []),
     "nehalem": ("nehalem", ["nehalemep", "nehalemex"]),
     "westmere": ("westmere", ["westmereep-dp", "westmereep-sp", "westmereex"]),
     "sandy_bridge": ("snb", ["sandybridge", "jaketown"]),
@@ -54,6 +57,11 @@ UARCHES = {
     "skymont": ("skt", ["lunarlake/cpu_atom", "arrowlake/cpu_atom", "pantherlake/cpu_atom",
                         "clearwaterforest"]),
 }
+
+# Those without perf's events: their models, by the switch of intel_pmu_init() in CORE and
+# arch/x86/include/asm/intel-family.h, and how many counters they have
+FROM_KERNEL = {"core": [0x0E], "core2": [0x0F, 0x16, 0x17, 0x1D]}
+FROM_KERNEL_COUNTERS = 2
 
 # Of Lion Cove and Skymont NEW has but a part, 35 and 40 of 325 and 302 events, of Arrow Lake and
 # later CPUs nothing, and NEWEST the rest
@@ -133,6 +141,10 @@ class Uarch:
         self.named = {}
         self.names = collections.defaultdict(set)
         self.conflicts = []
+        self.events = {}
+        if name in FROM_KERNEL:
+            self.take(new)
+            return
         for tree in self.trees:
             for directory in self.directories:
                 self.add(tree, old, directory)
@@ -144,7 +156,6 @@ class Uarch:
 
     def resolve(self):
         """Apply RESOLVED."""
-        self.events = {}
         for (event, umask), (counters, _) in RESOLVED.get(self.name, {}).items():
             if umask is not None:
                 self.named[umask << 8 | event] = counters
@@ -152,6 +163,17 @@ class Uarch:
             self.events[event] = counters
             for code in [code for code in self.named if code & 0xFF == event]:
                 self.named[code] &= counters
+
+    def take(self, new):
+        """Take the kernel's constraints: each is of an event, whatever its unit mask."""
+        self.all = (1 << FROM_KERNEL_COUNTERS) - 1
+        for first, last, bits, counters in kernel_tables(new)[self.kernel]:
+            # Fixed counters are not the table's.
+            if not counters:
+                continue
+            if first != last or bits != 0xFF:
+                sys.exit(f"intel-counters.py: {self.kernel} has more than events in {CORE}.")
+            self.events[first] = counters
 
     def add(self, new, old, directory):
         """Take the events of a directory, what they have in common with those there are."""
@@ -309,8 +331,10 @@ HEAD = """\
  * corepmu: x86: which counters of Intel's CPUs count which event
  *
  * Made by scripts/intel-counters, of perf's events in {new}, {old} and, from
- * Lunar Lake on, {newest} (tools/perf/pmu-events/arch/x86); struct intel_uarch says what it
- * means. Do not edit: what is to be decided is in scripts/lib/intel-counters.py.
+ * Lunar Lake on, {newest} (tools/perf/pmu-events/arch/x86); of Core and Core 2, which these
+ * do not have, of the kernel's own constraints (arch/x86/events/intel/core.c); struct
+ * intel_uarch says what it means. Do not edit: what is to be decided is in
+ * scripts/lib/intel-counters.py.
  */
 #include <linux/kernel.h>
 #include <linux/types.h>
@@ -342,7 +366,11 @@ def print_codes(uarch, what, rows, width):
 
 
 def models(newest):
-    """(model, kind of core, microarchitecture) of each CPU of family 6 in perf's mapfile.csv."""
+    """(model, kind of core, microarchitecture) of each CPU of family 6 in perf's mapfile.csv,
+    and of those that are not there."""
+    for name, numbers in FROM_KERNEL.items():
+        for model in numbers:
+            yield model, "", name
     where = {}
     for name, (_, directories) in UARCHES.items():
         for directory in directories:

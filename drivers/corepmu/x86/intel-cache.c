@@ -6,8 +6,10 @@
  * perf's events of the microarchitecture (tools/perf/pmu-events/arch/x86) have the code or its
  * unit mask's bits, whose names they bear here. Left out are those that only the kernel has:
  * L1D.ALL_M_REPLACEMENT and HW_PRE_REQ.DL1_MISS of Ivy Bridge, 0x0481 of Gracemont and Crestmont,
- * and for branches 0x04c4 and 0x04c5 of Golden Cove, for which the architectural ones stand. What
- * the kernel counts with OFFCORE_RSP (LL and NODE) has a second register: intel-second.c.
+ * and for branches 0x04c4 and 0x04c5 of Golden Cove, for which the architectural ones stand. Core 2
+ * has the kernel's numbers and names, since perf has no list of its events; Core has no table in
+ * the kernel, and none here. What the kernel counts with OFFCORE_RSP (LL and NODE) has a second
+ * register: intel-second.c.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -17,6 +19,8 @@
 #include "x86.h"
 
 /* The microarchitectures that have a row in common */
+#define YNH	BIT(UARCH_CORE)
+#define C2	BIT(UARCH_CORE2)
 #define NHM	BIT(UARCH_NEHALEM)
 #define WSM	BIT(UARCH_WESTMERE)
 #define SNB	BIT(UARCH_SANDY_BRIDGE)
@@ -53,6 +57,12 @@ static const struct generic_event cache_events[] = {
 	{ HSW | SKL | ICL | GLC | LNC | GLM | GLP | TNT | GRT,
 	  X86_CACHE(L1D, READ, ACCESS), 0x81d0 },
 	{ BNL, X86_CACHE(L1D, READ, ACCESS), 0x2140 },
+	/* L1D_CACHE_LD.MESI and .I_STATE, L1D_CACHE_ST likewise, L1D_PREFETCH.REQUESTS */
+	{ C2, X86_CACHE(L1D, READ, ACCESS), 0x0f40 },
+	{ C2, X86_CACHE(L1D, READ, MISS), 0x0140 },
+	{ C2, X86_CACHE(L1D, WRITE, ACCESS), 0x0f41 },
+	{ C2, X86_CACHE(L1D, WRITE, MISS), 0x0141 },
+	{ C2, X86_CACHE(L1D, PREFETCH, ACCESS), 0x104e },
 	/* L1D.REPLACEMENT, L2_RQSTS.ALL_DEMAND_DATA_RD, MEM_UOPS_RETIRED.L1_MISS_LOADS */
 	{ NHM | WSM | SNB | IVB | HSW | SKL | ICL, X86_CACHE(L1D, READ, MISS), 0x0151 },
 	{ GLC | LNC, X86_CACHE(L1D, READ, MISS), 0xe124 },
@@ -72,6 +82,8 @@ static const struct generic_event cache_events[] = {
 
 	/* L1I.READS, ICACHE.ACCESSES */
 	{ NHM | WSM | BNL | SLM | GLM | GLP | TNT | GRT, X86_CACHE(L1I, READ, ACCESS), 0x0380 },
+	{ C2, X86_CACHE(L1I, READ, ACCESS), 0x0080 },
+	{ C2, X86_CACHE(L1I, READ, MISS), 0x0081 },
 	/* L1I.MISSES, ICACHE.MISSES; ICACHE_64B.IFTAG_MISS; L2_RQSTS.ALL_CODE_RD */
 	{ NHM | WSM | SNB | IVB | HSW | BNL | SLM | GLM | GLP | TNT | GRT,
 	  X86_CACHE(L1I, READ, MISS), 0x0280 },
@@ -79,13 +91,13 @@ static const struct generic_event cache_events[] = {
 	{ GLC | LNC, X86_CACHE(L1I, READ, MISS), 0xe424 },
 
 	/* L2_LD.SELF.DEMAND, L2_ST.SELF.DEMAND: .MESI and .I_STATE */
-	{ BNL, X86_CACHE(LL, READ, ACCESS), 0x4f29 },
-	{ BNL, X86_CACHE(LL, READ, MISS), 0x4129 },
-	{ BNL, X86_CACHE(LL, WRITE, ACCESS), 0x4f2a },
-	{ BNL, X86_CACHE(LL, WRITE, MISS), 0x412a },
+	{ BNL | C2, X86_CACHE(LL, READ, ACCESS), 0x4f29 },
+	{ BNL | C2, X86_CACHE(LL, READ, MISS), 0x4129 },
+	{ BNL | C2, X86_CACHE(LL, WRITE, ACCESS), 0x4f2a },
+	{ BNL | C2, X86_CACHE(LL, WRITE, MISS), 0x412a },
 
 	/* L1D_CACHE_LD.MESI; otherwise as the first */
-	{ NHM, X86_CACHE(DTLB, READ, ACCESS), 0x0f40 },
+	{ NHM | C2, X86_CACHE(DTLB, READ, ACCESS), 0x0f40 },
 	{ WSM, X86_CACHE(DTLB, READ, ACCESS), 0x010b },
 	{ SNB | IVB | HSW | SKL | ICL | GLC | LNC | GLM | GLP | TNT | GRT,
 	  X86_CACHE(DTLB, READ, ACCESS), 0x81d0 },
@@ -97,8 +109,11 @@ static const struct generic_event cache_events[] = {
 	{ GLC | LNC, X86_CACHE(DTLB, READ, MISS), 0x0e12 },
 	{ BNL, X86_CACHE(DTLB, READ, MISS), 0x0508 },
 	{ SLM, X86_CACHE(DTLB, READ, MISS), 0x0804 },
+	/* DTLB_MISSES.MISS_LD and .MISS_ST */
+	{ C2, X86_CACHE(DTLB, READ, MISS), 0x0208 },
+	{ C2, X86_CACHE(DTLB, WRITE, MISS), 0x0808 },
 	/* L1D_CACHE_ST.*_STATE; otherwise as for the first level */
-	{ NHM, X86_CACHE(DTLB, WRITE, ACCESS), 0x0f41 },
+	{ NHM | C2, X86_CACHE(DTLB, WRITE, ACCESS), 0x0f41 },
 	{ WSM, X86_CACHE(DTLB, WRITE, ACCESS), 0x020b },
 	{ SNB | IVB | HSW | SKL | ICL | GLC | LNC | GLM | GLP | TNT | GRT,
 	  X86_CACHE(DTLB, WRITE, ACCESS), 0x82d0 },
@@ -115,22 +130,23 @@ static const struct generic_event cache_events[] = {
 	{ SNB | IVB, X86_CACHE(ITLB, READ, ACCESS), 0x1085 },
 	{ HSW, X86_CACHE(ITLB, READ, ACCESS), 0x6085 },
 	{ SKL, X86_CACHE(ITLB, READ, ACCESS), 0x2085 },
-	{ BNL | SLM | GLM | GLP, X86_CACHE(ITLB, READ, ACCESS), 0x00c0 },
+	{ C2 | BNL | SLM | GLM | GLP, X86_CACHE(ITLB, READ, ACCESS), 0x00c0 },
 	/* ITLB_MISS_RETIRED; ITLB_MISSES.ANY, .MISS_CAUSES_A_WALK, .WALK_COMPLETED */
 	{ NHM, X86_CACHE(ITLB, READ, MISS), 0x20c8 },
 	{ WSM | SNB | IVB | HSW, X86_CACHE(ITLB, READ, MISS), 0x0185 },
 	{ SKL | ICL, X86_CACHE(ITLB, READ, MISS), 0x0e85 },
 	{ GLC | LNC, X86_CACHE(ITLB, READ, MISS), 0x0e11 },
 	/* ITLB.MISSES; PAGE_WALKS.I_SIDE_WALKS, edges of .I_SIDE_CYCLES; ITLB.MISS, .FILLS */
+	{ C2, X86_CACHE(ITLB, READ, MISS), 0x1282 },
 	{ BNL, X86_CACHE(ITLB, READ, MISS), 0x0282 },
 	{ SLM, X86_CACHE(ITLB, READ, MISS), 0x40205 },
 	{ GLM | GLP | TNT | SKT, X86_CACHE(ITLB, READ, MISS), 0x0481 },
 
 	/* BR_INST_RETIRED.ALL_BRANCHES */
-	{ ~0U, X86_CACHE(BPU, READ, ACCESS), 0x00c4 },
+	{ ~(u32)YNH, X86_CACHE(BPU, READ, ACCESS), 0x00c4 },
 	/* BPU_CLEARS.*; BR_MISP_RETIRED.ALL_BRANCHES */
 	{ NHM | WSM, X86_CACHE(BPU, READ, MISS), 0x03e8 },
-	{ ~(u32)(NHM | WSM), X86_CACHE(BPU, READ, MISS), 0x00c5 },
+	{ ~(u32)(YNH | NHM | WSM), X86_CACHE(BPU, READ, MISS), 0x00c5 },
 };
 
 /*

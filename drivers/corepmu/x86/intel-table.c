@@ -3,13 +3,41 @@
  * corepmu: x86: which counters of Intel's CPUs count which event
  *
  * Made by scripts/intel-counters, of perf's events in Linux 6.12.117, Linux 6.1.192 and, from
- * Lunar Lake on, Linux 7.3.4 (tools/perf/pmu-events/arch/x86); struct intel_uarch says what it
- * means. Do not edit: what is to be decided is in scripts/lib/intel-counters.py.
+ * Lunar Lake on, Linux 7.3.4 (tools/perf/pmu-events/arch/x86); of Core and Core 2, which these
+ * do not have, of the kernel's own constraints (arch/x86/events/intel/core.c); struct
+ * intel_uarch says what it means. Do not edit: what is to be decided is in
+ * scripts/lib/intel-counters.py.
  */
 #include <linux/kernel.h>
 #include <linux/types.h>
 
 #include "intel.h"
+
+static const u16 core_rest_1[] = {
+	0x14, 0xc1,
+};
+
+static const u16 core_rest_2[] = {
+	0x11, 0x12, 0x13, 0x19,
+};
+
+static const struct intel_codes core_rest[] = {
+	{ 0x1, ARRAY_SIZE(core_rest_1), core_rest_1 },
+	{ 0x2, ARRAY_SIZE(core_rest_2), core_rest_2 },
+};
+
+static const u16 core2_rest_1[] = {
+	0x10, 0x14, 0x18, 0xa1, 0xc9, 0xcb,
+};
+
+static const u16 core2_rest_2[] = {
+	0x11, 0x12, 0x13, 0x19,
+};
+
+static const struct intel_codes core2_rest[] = {
+	{ 0x1, ARRAY_SIZE(core2_rest_1), core2_rest_1 },
+	{ 0x2, ARRAY_SIZE(core2_rest_2), core2_rest_2 },
+};
 
 static const u16 nehalem_codes_f[] = {
 	0x010b, 0x020b,
@@ -554,6 +582,16 @@ static const struct intel_codes skymont_rest[] = {
 };
 
 const struct intel_uarch intel_uarches[] = {
+	[UARCH_CORE] = {
+		.name = "core",
+		.rest = core_rest,
+		.nr_rest = ARRAY_SIZE(core_rest),
+	},
+	[UARCH_CORE2] = {
+		.name = "core2",
+		.rest = core2_rest,
+		.nr_rest = ARRAY_SIZE(core2_rest),
+	},
 	[UARCH_NEHALEM] = {
 		.name = "nehalem",
 		.codes = nehalem_codes,
@@ -671,8 +709,13 @@ const struct intel_uarch intel_uarches[] = {
 };
 
 const struct intel_model intel_models[] = {
+	{ 0x0e, 0, UARCH_CORE },
+	{ 0x0f, 0, UARCH_CORE2 },
+	{ 0x16, 0, UARCH_CORE2 },
+	{ 0x17, 0, UARCH_CORE2 },
 	{ 0x1a, 0, UARCH_NEHALEM },
 	{ 0x1c, 0, UARCH_BONNELL },
+	{ 0x1d, 0, UARCH_CORE2 },
 	{ 0x1e, 0, UARCH_NEHALEM },
 	{ 0x1f, 0, UARCH_NEHALEM },
 	{ 0x25, 0, UARCH_WESTMERE },

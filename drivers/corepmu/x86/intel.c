@@ -66,23 +66,13 @@
 #define EVENT_FIRST_METRIC	0x8000
 #define METRIC_NUMBER		GENMASK_ULL(15, 8)
 
+/*
+ * Nothing of a microarchitecture that is not known: the architectural events of the last cache
+ * count more than loads. The built-in driver has no table then either.
+ */
 static u64 intel_cache(const struct x86_desc *desc, u64 generic)
 {
-	if (desc->uarch)
-		return intel_uarch_cache(desc->uarch, generic);
-
-	switch (generic) {
-	case X86_CACHE(LL, READ, ACCESS):
-		return EVENT_LLC_REFERENCES;
-	case X86_CACHE(LL, READ, MISS):
-		return EVENT_LLC_MISSES;
-	case X86_CACHE(BPU, READ, ACCESS):
-		return EVENT_BRANCHES;
-	case X86_CACHE(BPU, READ, MISS):
-		return EVENT_BRANCH_MISSES;
-	default:
-		return 0;
-	}
+	return desc->uarch ? intel_uarch_cache(desc->uarch, generic) : 0;
 }
 
 /* The number that a metric has as a counter, or 0 of what is none. */

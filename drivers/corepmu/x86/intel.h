@@ -13,6 +13,8 @@ struct x86_desc;
 
 /* Microarchitectures of cores; the CPUs of one have the same events. */
 enum intel_uarch_id {
+	UARCH_CORE,		/* Yonah */
+	UARCH_CORE2,		/* Merom, Penryn, Dunnington */
 	UARCH_NEHALEM,
 	UARCH_WESTMERE,
 	UARCH_SANDY_BRIDGE,

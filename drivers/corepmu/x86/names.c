@@ -179,6 +179,8 @@ static const struct {
 	const char *name;
 	const char *hybrid;
 } kernel_names[NR_UARCHES] = {
+	[UARCH_CORE]		= { "core" },
+	[UARCH_CORE2]		= { "core2" },
 	[UARCH_NEHALEM]		= { "nehalem" },
 	[UARCH_WESTMERE]	= { "westmere" },
 	[UARCH_SANDY_BRIDGE]	= { "sandybridge" },
