@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 
 #include <linux/cpu.h>
+#include <linux/device.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/irqflags.h>
@@ -283,7 +284,8 @@ static void userpage_arm64_asks_kinds(struct kunit *test)
 
 	event->attach_state |= PERF_ATTACH_TASK;
 	event->hw.target = current;
-	if (absent < nr_cpu_ids) {
+	/* x86's CPU 0 cannot be taken off line. */
+	if (absent < nr_cpu_ids && !get_cpu_device(absent)->offline_disabled) {
 		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
 		KUNIT_EXPECT_EQ(test, remove_cpu(absent), 0);
 		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
