@@ -153,7 +153,7 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 /*
  * Does an event get all records as the hardware has them? Then it is of the only kind of event
  * that wants any, and its sample needs no copy: records are not read anew before the PMU has been
- * started, and those of a precise sample are its own. From 6.17 on perf core cuts what it is given to
+ * started, and those of a precise sample are its own. In 7.x perf core cuts what it is given to
  * attr.sample_max_stack records (perf_sample_save_brstack()): other samples would lose them too.
  */
 static bool gets_all(const struct corepmu_branch_backend *backend,
