@@ -129,10 +129,11 @@ static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_e
 }
 
 /*
- * Has the counter wrapped since it was set? When several counters overflow at a time, perf core may
- * stop all events of a group in the first one's sample: the overflows of the others are acknowledged
- * and not handled, since they do not count any more. Without being set again their counters
- * would overflow after a whole round. Of slots and their parts prev_count is something else.
+ * Has the counter wrapped since it was set? When several counters overflow at a time, perf core
+ * may stop all events of a group in the first one's sample: the overflows of the others are
+ * acknowledged and not handled, since they do not count any more. Without being set again their
+ * counters would overflow after a whole round. Of slots and their parts prev_count is something
+ * else.
  */
 static bool has_wrapped(const struct hw_perf_event *hwc)
 {

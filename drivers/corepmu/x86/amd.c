@@ -324,7 +324,7 @@ int amd_describe(struct x86_desc *desc)
 	}
 
 	desc->late_nmis = true;
-	/* The old registers have room for four: amd_core_pmu_init() in arch/x86/events/amd/core.c */
+	/* The old registers have room for four: amd_core_pmu_init(), arch/x86/events/amd/core.c */
 	if (boot_cpu_has(X86_FEATURE_PERFCTR_CORE) &&
 	    boot_cpu_data.extended_cpuid_level >= CPUID_PERFMON &&
 	    (cpuid_eax(CPUID_PERFMON) & EAX_PERFMON_V2)) {

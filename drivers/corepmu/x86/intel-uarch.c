@@ -58,8 +58,8 @@ unsigned int intel_core_kind(u32 native_model)
 /*
  * Alder Lake and Raptor Lake without atoms (i3-12100, Xeon E-2400) are no hybrid CPUs, and CPUID
  * need not tell a kind: a hypervisor leaves that leaf at zero, and it is on such a host that it
- * has a virtual PMU at all. Their cores are those of the large kind, as for adl_get_hybrid_cpu_type()
- * in arch/x86/events/intel/core.c.
+ * has a virtual PMU at all. Their cores are those of the large kind, as for
+ * adl_get_hybrid_cpu_type() in arch/x86/events/intel/core.c.
  */
 static unsigned int kind_without_atoms(void)
 {

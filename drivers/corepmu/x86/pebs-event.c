@@ -296,7 +296,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	u64 config = hwc->config_base & desc->config_known;
 	int ret;
 
-	/* One that a task inherits goes without records as its parent does: fork(2) is not to fail. */
+	/* One that a task inherits has no records either, as its parent: fork(2) must not fail. */
 	if (!event->parent && x86_may_run_guests())
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u and must be 0 while KVM has the CPU: records would be written into its guests",

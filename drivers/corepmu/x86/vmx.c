@@ -74,7 +74,8 @@ void x86_vmx_init(const struct x86_desc *desc)
 {
 	int ret;
 
-	if (!boot_cpu_has(X86_FEATURE_VMX) || !desc->ds_bit || desc->pebs_format == PEBS_FORMAT_ARCH)
+	if (!boot_cpu_has(X86_FEATURE_VMX) || !desc->ds_bit ||
+	    desc->pebs_format == PEBS_FORMAT_ARCH)
 		return;
 
 	ret = register_kprobes(vmx_probes, ARRAY_SIZE(vmx_probes));
