@@ -300,15 +300,22 @@ static struct kunit_suite brbe_suite = {
 	.test_cases	= brbe_cases,
 };
 
-/* Below EL2 a kernel has what it has seen to itself; an unknown format is not had at all. */
+/*
+ * Below EL2 a kernel has what it has seen to itself, and below EL3 what it has asked firmware for;
+ * an unknown format is not had at all.
+ */
 static void brbe_describes(struct kunit *test)
 {
 	static const struct {
 		const char *machine;
 		unsigned int nr;
+		bool el3;
 	} table[] = {
 		{ "pmuv3-brbe", 64 },
+		/* Of a virtual machine's it is the hypervisor that decides. */
+		{ "pmuv3-brbe", 64, true },
 		{ "pmuv3-brbe-vhe", 8 },
+		{ "pmuv3-brbe-vhe", COMPAT_EL2_OPENS_BRBE ? 8 : 0, true },
 		{ "pmuv3-brbe-el1", COMPAT_EL2_OPENS_BRBE ? 32 : 0 },
 		{ "pmuv3-brbe-odd", 0 },
 		{ "pmuv3p9", 0 },
@@ -316,10 +323,13 @@ static void brbe_describes(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b = bench_start(test, machine_by_name(table[i].machine));
 		struct perf_event_attr attr = { STACK(ANY_USER) };
 		struct perf_event *event;
+		struct bench *b;
 
+		pmuv3_model_el3 = table[i].el3;
+		b = bench_start(test, machine_by_name(table[i].machine));
+		pmuv3_model_el3 = false;
 		KUNIT_EXPECT_EQ_MSG(test, b->pmu->nr_branches, table[i].nr, "%s", table[i].machine);
 		KUNIT_EXPECT_EQ(test, !b->pmu->branch_reason, !!table[i].nr);
 		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event),

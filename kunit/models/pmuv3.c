@@ -543,6 +543,9 @@ void pmuv3_model_isb(void)
 	model_note("isb", -1, false, 0);
 }
 
+/* ID_AA64PFR0_EL1.EL3 */
+bool pmuv3_model_el3;
+
 /**
  * pmuv3_model_feature() - read_sanitised_ftr_reg()
  * @reg: an identification register
@@ -556,7 +559,8 @@ u64 pmuv3_model_feature(u32 reg)
 		return 0;
 	}
 
-	return FIELD_PREP(GENMASK_ULL(11, 8), pmuv3_model_cpu->el2);
+	return FIELD_PREP(GENMASK_ULL(11, 8), pmuv3_model_cpu->el2) |
+	       FIELD_PREP(GENMASK_ULL(15, 12), pmuv3_model_el3);
 }
 
 /**

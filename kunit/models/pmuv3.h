@@ -44,6 +44,8 @@ struct pmuv3_model_cpu {
 	u64		brbidr0;
 };
 
+extern bool pmuv3_model_el3;
+
 #define PMUV3_MODEL_MAX_RECORDS	64
 
 /* What BRBSRC<n>_EL1, BRBTGT<n>_EL1 and BRBINF<n>_EL1 show */

@@ -250,7 +250,10 @@ static const struct corepmu_branch_backend brbe_backend = {
  *
  * On one of the PMU's CPUs, not preemptible. Where EL2 is another's, or this kernel's that has
  * left it, records trap there until they are made available, as kernels do since 6.17: in
- * HDFGRTR_EL2, HDFGWTR_EL2 and HFGITR_EL2 (the kernel's asm/el2_setup.h).
+ * HDFGRTR_EL2, HDFGWTR_EL2 and HFGITR_EL2 (the kernel's asm/el2_setup.h). To EL3 they trap until
+ * firmware makes them available, in MDCR_EL3.SBRBE, which kernels ask for since 6.17
+ * (Documentation/arch/arm64/booting.rst): what firmware does for an older one is not known, and
+ * most does not survive such a trap.
  */
 void pmuv3_describe_branches(struct pmuv3 *pmuv3)
 {
@@ -263,6 +266,11 @@ void pmuv3_describe_branches(struct pmuv3 *pmuv3)
 	}
 	if (pmuv3->has_el2 && !COMPAT_EL2_OPENS_BRBE) {
 		pmuv3->pmu->branch_reason = "this kernel runs at EL1, and BRBE traps to EL2";
+		return;
+	}
+	if (pmuv3->has_el3 && !COMPAT_EL2_OPENS_BRBE) {
+		pmuv3->pmu->branch_reason =
+			"BRBE may trap to firmware, which kernels before 6.17 do not ask for it";
 		return;
 	}
 

@@ -58,6 +58,7 @@ struct pmuv3_cache_event {
  * @nmi: its interrupts are NMIs
  * @cache_events: caches' events that this kind of CPU has besides the common ones, or NULL
  * @has_el2: there is an EL2 that this kernel does not run at
+ * @has_el3: this kernel runs at EL2, below firmware at EL3
  * @avoid_pmccntr: PMCCNTR_EL0 may count while its CPU waits, which no event counter does: several
  *	CPUs are threads of one core, or the CPU is known for it
  * @nr_branches: branch records that BRBE has, and the kernel can have
@@ -75,6 +76,7 @@ struct pmuv3 {
 	bool		nmi;
 	const struct pmuv3_cache_event *cache_events;
 	bool		has_el2;
+	bool		has_el3;
 	bool		avoid_pmccntr;
 	unsigned int	nr_branches;
 	u64		pmcr;

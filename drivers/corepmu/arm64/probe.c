@@ -62,7 +62,7 @@ static bool is_clock_on_while_waiting(u32 midr)
 int pmuv3_describe(struct pmuv3 *pmuv3)
 {
 	struct corepmu *pmu = pmuv3->pmu;
-	u64 ceid0, ceid1, event_counters;
+	u64 pfr0, ceid0, ceid1, event_counters;
 	unsigned int nr;
 	bool wide;
 	int idx;
@@ -72,8 +72,9 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	if (pmuv3->pmuver == PMUVER_NONE || pmuv3->pmuver == PMUVER_IMPDEF)
 		return -ENODEV;
 
-	pmuv3->has_el2 = !is_kernel_in_hyp_mode() &&
-			 FIELD_GET(PFR0_EL2, read_sanitised_ftr_reg(SYS_ID_AA64PFR0_EL1));
+	pfr0 = read_sanitised_ftr_reg(SYS_ID_AA64PFR0_EL1);
+	pmuv3->has_el2 = !is_kernel_in_hyp_mode() && FIELD_GET(PFR0_EL2, pfr0);
+	pmuv3->has_el3 = is_kernel_in_hyp_mode() && FIELD_GET(PFR0_EL3, pfr0);
 
 	/* A hypervisor that keeps counters for itself is taken into account. */
 	nr = FIELD_GET(PMCR_N, pmuv3_read_pmcr());
