@@ -148,6 +148,16 @@ static void limiter_kernel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 8192);
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+
+	/* A sixth is too much as long as nothing else gets on, and a sixtieth is little. */
+	one_overflow_in(b, event, false, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16384);
+	one_overflow_in(b, event, false, 15 * NSEC_PER_MSEC, NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16384);
+	one_overflow_in(b, event, false, 59 * NSEC_PER_MSEC, NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	one_overflow(b, event, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
 	bench_remove(event);
 }
 

@@ -40,8 +40,10 @@
  *
  * But on a kernel that checks itself the way out of an interrupt may be longer than LIMIT_LONG_LEFT
  * events. What is interrupted never gets on there, though overflows leave half of the time: the
- * next one comes before the kernel has left the interrupt. All of them come in the kernel then, so
- * that min_left is doubled as well if none came in user space during the window.
+ * next one comes before the kernel has left the interrupt, or what the tick has the kernel do on its
+ * way out takes all that they leave. All of them come in the kernel then, so that if none came in
+ * user space during the window min_left is doubled unless they took less than a twelfth, and halved
+ * if they took less than half of that.
  *
  * A hypervisor may take the CPU away in the middle of an interrupt, for longer than a window. So
  * an interrupt that takes longer than corepmu_cpu.longest counts as that, and what it took beyond
@@ -56,6 +58,7 @@
 #define LIMIT_BUSY		3
 #define LIMIT_STARVED		4
 #define LIMIT_CALM		12
+#define LIMIT_CALM_IN_KERNEL	24
 /*
  * corepmu_cpu.longest grows by a half of itself, and shrinks by an eighth with an interrupt that
  * takes less than a quarter of it.
@@ -154,7 +157,19 @@ static noinline void limit_ends(struct corepmu_cpu *cpuc)
 		  smp_processor_id());
 }
 
-/* Overflows took more than LIMIT_BUSY allows: is min_left to be doubled? */
+/* Is what is interrupted in doubt to get on at all? */
+static bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
+{
+	return !cpuc->user_hit && cpuc->min_left >= LIMIT_LONG_LEFT;
+}
+
+/* Overflows take too much of the window */
+static bool limit_exceeded(const struct corepmu_cpu *cpuc, u64 window)
+{
+	return cpuc->busy > window / (is_kept_in_kernel(cpuc) ? LIMIT_CALM : LIMIT_BUSY);
+}
+
+/* Overflows took more than is allowed: is min_left to be doubled? */
 static bool limit_further(const struct corepmu_cpu *cpuc, u64 window)
 {
 	if (cpuc->min_left < LIMIT_LONG_LEFT)
@@ -168,6 +183,9 @@ static bool limit_further(const struct corepmu_cpu *cpuc, u64 window)
 static bool limit_less(const struct corepmu_cpu *cpuc, u64 window)
 {
 	unsigned int calm = cpuc->min_left > LIMIT_LONG_LEFT ? LIMIT_BUSY : LIMIT_CALM;
+
+	if (is_kept_in_kernel(cpuc))
+		calm = LIMIT_CALM_IN_KERNEL;
 
 	return cpuc->busy < window / calm && cpuc->min_left > cpuc->pmu->min_left;
 }
@@ -212,7 +230,7 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 end)
 	if (window < LIMIT_WINDOW_NS)
 		return;
 
-	if (cpuc->busy > window / LIMIT_BUSY) {
+	if (limit_exceeded(cpuc, window)) {
 		if (limit_further(cpuc, window))
 			cpuc->min_left = max_t(s64, 2 * cpuc->min_left, LIMIT_MIN_LEFT);
 		if (!cpuc->limit_begun)
