@@ -467,8 +467,8 @@ static void branch_calls_alone(struct kunit *test)
 
 /*
  * The accesses of a sample, of a start and a stop, and of a reset. Records of user space alone stay
- * as they are in the kernel without a stop, unless a freeze has ended recording by itself. @debugctl:
- * accesses to DEBUGCTL in an interrupt; a ring is asked whether it still records.
+ * as they are in the kernel without a stop, unless a freeze has ended recording by itself.
+ * @debugctl: accesses to DEBUGCTL in an interrupt; a ring is asked whether it still records.
  */
 struct accesses {
 	const char *machine;

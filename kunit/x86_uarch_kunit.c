@@ -474,7 +474,8 @@ static void uarch_kernel_names(struct kunit *test)
 		u8 model, kind;
 		const char *name;
 	} table[] = {
-		{ 0x0e, 0, "core" }, { 0x16, 0, "core2" }, { 0x1a, 0, "nehalem" }, { 0x25, 0, "westmere" }, { 0x3c, 0, "haswell" },
+		{ 0x0e, 0, "core" }, { 0x16, 0, "core2" }, { 0x1a, 0, "nehalem" },
+		{ 0x25, 0, "westmere" }, { 0x3c, 0, "haswell" },
 		{ 0x57, 0, "knights-landing" }, { 0x7a, 0, "goldmont_plus" },
 		{ 0x86, 0, "Tremont" }, { 0x8c, 0, "icelake" }, { 0x8f, 0, "sapphire_rapids" },
 		{ 0xad, 0, "granite_rapids" }, { 0xaf, 0, "crestmont" }, { 0xbe, 0, "gracemont" },

@@ -40,10 +40,10 @@
  *
  * But on a kernel that checks itself the way out of an interrupt may be longer than LIMIT_LONG_LEFT
  * events. What is interrupted never gets on there, though overflows leave half of the time: the
- * next one comes before the kernel has left the interrupt, or what the tick has the kernel do on its
- * way out takes all that they leave. All of them come in the kernel then, so that if none came in
- * user space during the window min_left is doubled unless they took less than a twelfth, and halved
- * if they took less than half of that.
+ * next one comes before the kernel has left the interrupt, or what the tick has the kernel do on
+ * its way out takes all that they leave. All of them come in the kernel then, so that if none came
+ * in user space during the window min_left is doubled unless they took less than a twelfth, and
+ * halved if they took less than half of that.
  *
  * A hypervisor may take the CPU away in the middle of an interrupt, for longer than a window. So
  * an interrupt that takes longer than corepmu_cpu.longest counts as that, and what it took beyond

@@ -273,8 +273,9 @@ static void take_nested_turns(int fd, int i)
 
 /*
  * Since Linux 6.15 the built-in driver counts who wants a stack of calls in the data of the task
- * that the event was opened for (intel_pmu_lbr_add()), and looks in the data of the task that leaves
- * (intel_pmu_lbr_save()). After an exchange of contexts that is another task, and nothing is saved.
+ * that the event was opened for (intel_pmu_lbr_add()), and looks in the data of the task that
+ * leaves (intel_pmu_lbr_save()). After an exchange of contexts that is another task, and nothing is
+ * saved.
  */
 #define WANTED_BY_ANOTHER_TASK	615
 
