@@ -422,14 +422,6 @@ static inline void compat_inc_pmi_count(void)
 #define COMPAT_EL2_OPENS_PMUV3P9		COMPAT_HAVE_EL2_PMUV3P9
 
 /*
- * 6.4 has arm64's KVM keep the host's PMUSERENR_EL0 while a guest is loaded. For modules it is not
- * there by its name. Declared where the kernel does not, for its type:
- */
-#if defined(CONFIG_ARM64) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
-bool kvm_set_pmuserenr(u64 val);
-#endif
-
-/*
  * Compatible strings that drivers/perf/arm_pmuv3.c of 7.3 has, and that of 6.12 or 6.1 (there in
  * arch/arm64/kernel/perf_event.c) has not: strings in Debian's images of 6.1.192, 6.12.117 and
  * 7.3.4. No header tells.

@@ -50,11 +50,8 @@ static DEFINE_PER_CPU(bool, runs_guest);
 /* KVM tells when it enters guests, and leaves them. */
 static bool told_of_guests;
 
-/*
- * arch/arm64/kvm/pmu.c, not exported; NULL before Linux 6.4 and without KVM. Of the function's own
- * type: this does not build when that changes.
- */
-static typeof(kvm_set_pmuserenr) *set_pmuserenr;
+/* kvm_set_pmuserenr(), arch/arm64/kvm/pmu.c: not exported; NULL before Linux 6.4 and without KVM */
+static bool (*set_pmuserenr)(u64 value);
 
 static void guest_changes(bool guest)
 {
