@@ -88,7 +88,6 @@ u64 pmuv3_model_feature(u32 reg);
 #define kernel_has_kvm()		pmuv3_model_has_kvm
 #define kernel_has_tracepoints()	true
 #define kernel_find_symbol(name)	pmuv3_model_find_symbol(name)
-#define kvm_set_pmuserenr		pmuv3_model_set_pmuserenr
 #define for_each_kernel_tracepoint(fn, priv)	pmuv3_model_for_each_tracepoint(fn, priv)
 #define tracepoint_probe_register(tp, probe, data)	pmuv3_model_register_probe(tp, probe, data)
 #define tracepoint_probe_unregister(tp, probe, data)			\
