@@ -364,22 +364,32 @@ static struct kunit_suite branch_suite = {
 	.test_cases	= branch_cases,
 };
 
-/* AMD's erratum 1452: a record with the reserved bit is of no branch. */
-static void branch_leaves_out_erroneous(struct kunit *test)
+/* A machine, and an event of it that has the branches of user space and counts */
+static struct perf_event *branch_on_machine(struct kunit *test, const char *machine,
+					    unsigned long *flags)
 {
-	struct bench *b = bench_start(test, machine_by_name("amd-lbr"));
+	struct bench *b = bench_start(test, machine_by_name(machine));
 	struct perf_event *event;
-	unsigned long flags;
 
 	test->priv = b;
 	event = branch_open_stack(b, ANY_USER);
-	flags = branch_begin(b);
+	*flags = branch_begin(b);
 	branch_add(event);
+
+	return event;
+}
+
+/* AMD's erratum 1452: a record with the reserved bit is of no branch. */
+static void branch_leaves_out_erroneous(struct kunit *test)
+{
+	unsigned long flags;
+	struct perf_event *event = branch_on_machine(test, "amd-lbr", &flags);
+
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
 	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 0);
 	this_cpu_ptr(&x86_model_state)->lbr[1].to |= BIT_ULL(61);
-	branch_overflow(b);
+	branch_overflow(test->priv);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x20, USER);
 	branch_end(event, flags);
 }
@@ -387,21 +397,16 @@ static void branch_leaves_out_erroneous(struct kunit *test)
 /* A debug exception has ended recording: no old branches, and new ones from the next start on. */
 static void branch_after_debug_exception(struct kunit *test)
 {
-	struct bench *b = bench_start(test, machine_by_name("intel-lbr"));
-	struct perf_event *event;
 	unsigned long flags;
+	struct perf_event *event = branch_on_machine(test, "intel-lbr", &flags);
 
-	test->priv = b;
-	event = branch_open_stack(b, ANY_USER);
-	flags = branch_begin(b);
-	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
-	branch_overflow(b);
+	branch_overflow(test->priv);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 0);
-	branch_overflow(b);
+	branch_overflow(test->priv);
 	EXPECT_FROM(test, &branch_seen[1], USER + 0x20);
 	branch_end(event, flags);
 }
