@@ -24,7 +24,6 @@
 #include <trace/events/power.h>
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
-#include <asm/kvm_host.h>
 #include <asm/sysreg.h>
 #include <asm/virt.h>
 

@@ -152,7 +152,7 @@ static unsigned int shortest_period(const struct x86_desc *desc, const struct pe
 
 /**
  * x86_check_period() - the backend's check_period()
- * @event: an event that x86_encode() has taken, or is about to
+ * @event: an event that samples, and that x86_encode() has taken, or is about to
  * @period: every so many counts a sample
  *
  * Process context.
@@ -161,14 +161,12 @@ static unsigned int shortest_period(const struct x86_desc *desc, const struct pe
  */
 int x86_check_period(const struct perf_event *event, u64 period)
 {
-	const struct x86_desc *desc = to_x86(to_corepmu(event->pmu));
-	unsigned int shortest;
+	unsigned int shortest = event->hw.extra_reg.alloc;
 	int ret;
 
 	ret = x86_reload_check_period(event, period);
 	if (ret)
 		return ret;
-	shortest = shortest_period(desc, event);
 	if (period >= shortest)
 		return 0;
 

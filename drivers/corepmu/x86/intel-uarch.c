@@ -19,8 +19,6 @@
 #include "msr.h"
 #include "x86.h"
 
-#define FAMILY_P6	6
-
 /*
  * SDM volume 3, "Architectural Performance Monitoring": an architectural event counts on
  * every general-purpose counter. Others that no table has are placed on counters 0 to 3: most
@@ -414,6 +412,17 @@ int intel_refuse_uarch(const struct x86_desc *desc, u64 config)
 }
 
 /**
+ * intel_since_alder_lake() - is it Golden Cove, Gracemont, or later?
+ * @uarch: the microarchitecture, NULL if it is not known
+ *
+ * Return: true if it is
+ */
+bool intel_since_alder_lake(const struct intel_uarch *uarch)
+{
+	return is_one_of(uarch, NEW_UARCHES);
+}
+
+/**
  * intel_counts_tsc() - does the architectural event of reference cycles count at the TSC's rate?
  * @uarch: the microarchitecture, NULL if it is not known
  *
@@ -424,7 +433,7 @@ int intel_refuse_uarch(const struct x86_desc *desc, u64 config)
  */
 bool intel_counts_tsc(const struct intel_uarch *uarch)
 {
-	return is_one_of(uarch, NEW_UARCHES);
+	return intel_since_alder_lake(uarch);
 }
 
 /**

@@ -49,9 +49,6 @@
  */
 #define VERSION_ALIASED		6
 
-/* Those of later families are Nova Lake, 18, and Diamond Rapids, 19. */
-#define FAMILY_P6		6
-
 /* The counter that TSX_FORCE_ABORT is about, and the one that can take counts back */
 #define TSX_COUNTER		BIT_ULL(3)
 #define IN_TX_CP_COUNTER	BIT_ULL(2)

@@ -38,6 +38,9 @@ enum intel_uarch_id {
 	NR_UARCHES
 };
 
+/* All CPUs that are known are of this family; later ones are Nova Lake, 18, Diamond Rapids, 19. */
+#define FAMILY_P6	6
+
 /* CPUID.1AH:EAX[31:24], the kind of a core (SDM volume 2, CPUID, "Native Model ID Leaf") */
 #define INTEL_ATOM	0x20
 #define INTEL_CORE	0x40
@@ -144,6 +147,7 @@ void intel_list_codes(struct x86_desc *desc);
 bool intel_is_listed(const struct x86_desc *desc, u64 config);
 u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told);
 u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config);
+bool intel_since_alder_lake(const struct intel_uarch *uarch);
 bool intel_counts_tsc(const struct intel_uarch *uarch);
 bool intel_has_tsx_events(const struct intel_uarch *uarch);
 unsigned int intel_min_left(const struct intel_uarch *uarch);

@@ -143,20 +143,10 @@ static u64 basic_counters(const struct x86_desc *desc, unsigned int precise, u64
  */
 unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr)
 {
-	if (attr->precise_ip != MOST_PRECISE)
-		return 1;
-
-	switch (uarch_of(desc)) {
-	case UARCH_GOLDEN_COVE:
-	case UARCH_REDWOOD_COVE:
-	case UARCH_LION_COVE:
-	case UARCH_GRACEMONT:
-	case UARCH_CRESTMONT:
-	case UARCH_SKYMONT:
+	if (attr->precise_ip == MOST_PRECISE && intel_since_alder_lake(desc->uarch))
 		return MIN_PERIOD_MOST_PRECISE;
-	default:
-		return 1;
-	}
+
+	return 1;
 }
 
 /* Of events that are not to be most precise: intel_glc_ and intel_lnc_pebs_event_constraints */

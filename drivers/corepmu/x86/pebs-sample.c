@@ -84,22 +84,7 @@ static u64 transaction(unsigned int format, const struct x86_pebs_record *record
 
 static bool has_two_latencies(const struct x86_desc *desc)
 {
-	if (desc->pebs_format == PEBS_FORMAT_ARCH)
-		return true;
-	if (!desc->uarch)
-		return false;
-
-	switch (desc->uarch - intel_uarches) {
-	case UARCH_GOLDEN_COVE:
-	case UARCH_REDWOOD_COVE:
-	case UARCH_LION_COVE:
-	case UARCH_GRACEMONT:
-	case UARCH_CRESTMONT:
-	case UARCH_SKYMONT:
-		return true;
-	default:
-		return false;
-	}
+	return desc->pebs_format == PEBS_FORMAT_ARCH || intel_since_alder_lake(desc->uarch);
 }
 
 static void set_weight(const struct x86_desc *desc, const struct perf_event *event,

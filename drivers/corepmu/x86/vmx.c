@@ -53,7 +53,7 @@ void x86_vmx_change(bool on)
 
 static int handle_vmx(struct kprobe *probe, struct pt_regs *regs)
 {
-	x86_vmx_change(regs_get_kernel_argument(regs, 0));
+	x86_vmx_change((int)regs_get_kernel_argument(regs, 0));
 	return 0;
 }
 
@@ -92,13 +92,9 @@ void x86_vmx_init(const struct x86_desc *desc)
  */
 void x86_vmx_exit(void)
 {
-	unsigned int cpu;
-
 	if (!is_told)
 		return;
 
 	unregister_kprobes(vmx_probes, ARRAY_SIZE(vmx_probes));
 	is_told = false;
-	for_each_possible_cpu(cpu)
-		per_cpu(x86_vmx_begins, cpu) = false;
 }
