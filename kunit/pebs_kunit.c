@@ -382,7 +382,8 @@ static void precise_latency(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, bench_add(events[i], PERF_EF_START), i == 1 ? -EAGAIN : 0);
 	}
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_latency, 30);
-	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, pebs_cpu(b)->pebs == 3 ? 0x300000003 : 0x3);
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable,
+			pebs_cpu(b)->pebs == 3 ? 0x300000003 : 0x3);
 	bench_del(events[0]);
 	bench_del(events[2]);
 	KUNIT_EXPECT_EQ(test, bench_add(events[1], PERF_EF_START), 0);
