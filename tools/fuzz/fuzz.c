@@ -19,13 +19,15 @@ static const char usage[] =
 "       pmu-fuzz [--pmu NAME] [--seed N] --seconds N [--workers N] [--rate N]\n"
 "                [--burst N] [--hotplug] [--faulty]\n"
 "       pmu-fuzz [--pmu NAME] --watch\n"
+"       pmu-fuzz [--pmu NAME] [--cases N] --load MODULE\n"
 "       pmu-fuzz [--seed N] [--machine intel|amd|arm64] [--without LIST] [--c]\n"
 "                --describe NUMBER...\n"
 "       pmu-fuzz [--seed N] --pieces NUMBER\n"
 "\n"
 "Runs cases one after the other, and prints what came of each; or many tasks that race,\n"
 "and what they did in all. --samples prints samples too. --watch samples all CPUs and reads\n"
-"counters from user space until it is told to end. --describe says in words what a case is,\n"
+"counters from user space until it is told to end; --load loads the module and unloads it N\n"
+"times, each time from under that. --describe says in words what a case is,\n"
 "or with --c in a program; --pieces of how many pieces it is made, which --without leaves\n"
 "out. With several of these the case is run without each list of pieces in turn.\n";
 
@@ -117,6 +119,7 @@ int main(int argc, char **argv)
 		{ "pieces", required_argument, NULL, 'P' },
 		{ "faulty", no_argument, NULL, 'y' },
 		{ "watch", no_argument, NULL, 'a' },
+		{ "load", required_argument, NULL, 'l' },
 		{ "describe", no_argument, NULL, 'd' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -127,6 +130,7 @@ int main(int argc, char **argv)
 	char pmu_option[] = "--pmu", *pmu[] = { argv[0], pmu_option, NULL };
 	bool describing = false, program = false;
 	int opt, pmu_args = 1;
+	const char *module = NULL;
 	bool watch = false;
 
 	if (argc == 4 && !strcmp(argv[1], "--child")) {
@@ -169,6 +173,9 @@ int main(int argc, char **argv)
 		case 'a':
 			watch = true;
 			break;
+		case 'l':
+			module = optarg;
+			break;
 		case 'S':
 			fuzz_show_samples(stdout);
 			break;
@@ -199,6 +206,8 @@ int main(int argc, char **argv)
 		describe_cases(storm.seed, program, argv + optind);
 		return 0;
 	}
+	if (module)
+		return fuzz_load(module, cases, pmu_args, pmu);
 	target_init(pmu_args, pmu);
 	fuzz_run_init(target.type, argv[0]);
 	if (watch)

@@ -382,4 +382,15 @@ int fuzz_storm_run(const struct fuzz_storm *storm);
  */
 int fuzz_watch(void);
 
+/**
+ * fuzz_load() - load the module and unload it, each time from under fuzz_watch()
+ * @path: of the module
+ * @times: how often
+ * @argc: of @argv
+ * @argv: what target_init() is to have once the module is loaded
+ *
+ * Return: the exit status of the program.
+ */
+int fuzz_load(const char *path, u64 times, int argc, char **argv);
+
 #endif /* FUZZ_H */

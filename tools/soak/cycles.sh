@@ -55,55 +55,52 @@ watch_end()
 	return $status
 }
 
-load()
+# KIND_cycles TIMES: so many; what is no load is under one watch.
+load_cycles()
 {
-	insmod "$MODULE"
+	pmu-fuzz --pmu corepmu --load "$MODULE" --cases "$1" >$out/load-said
+	status=$?
+	tee -a $out/watches <$out/load-said | grep -v '^# watch:'
+	return $status
 }
 
-# load_cycle NUMBER
-load_cycle()
+plug_cycles()
 {
-	load || return 1
 	watch_start
-	# Some are ended before they have begun.
-	sleep "0.0$(($1 % 10))"
-	watch_end || return 1
-	unload_soon 0.2 || return 1
+	for _ in $(seq "$1"); do
+		plugged=$((plugged % last + 1))
+		online=/sys/devices/system/cpu/cpu$plugged/online
+		echo 0 >"$online" || return 1
+		echo 1 >"$online"
+	done
+	watch_end
 }
 
-# plug_cycle NUMBER
-plug_cycle()
+sleep_cycles()
 {
-	online=/sys/devices/system/cpu/cpu$((1 + $1 % last))/online
-	echo 0 >"$online" || return 1
-	echo 1 >"$online"
+	watch_start
+	for _ in $(seq "$1"); do
+		sleep_system || return 1
+	done
+	watch_end
 }
 
-sleep_cycle()
-{
-	sleep_system
-}
-
-# cycles KIND TIMES: so many, with what is in use after 10, 100 and so on in $out/KIND, and said at once.
-# What is no load is under one watch.
+# cycles KIND TIMES: so many, with what is in use after 10, 100 and so on in $out/KIND, and said at once
 cycles()
 {
 	n=0
 	mark=10
 	: >$out/"$1"
-	[ "$1" = load ] || watch_start
 	while [ $n -lt "$2" ]; do
-		n=$((n + 1))
-		"$1"_cycle $n || { echo "$1 $n"; return 1; }
+		upto=$((mark < $2 ? mark : $2))
+		"$1"_cycles $((upto - n)) || { echo "$1: after $n"; return 1; }
+		n=$upto
 		[ $n -ne $mark ] || {
-			[ "$1" = load ] || watch_end || return 1
 			echo "$n $(measure)" | tee -a $out/"$1" |
 				sed "s/^/# $1: cycles, objects, of kmalloc(), KiB of CPUs, KiB of vmalloc(): /" >&3
 			mark=$((mark * 10))
-			[ "$1" = load ] || watch_start
 		}
 	done
-	[ "$1" = load ] || watch_end
 }
 
 # same KIND KEPT KIB: between two measurements less than half an object was kept for each cycle, but
@@ -150,7 +147,8 @@ cycles load "$times" >$out/said 2>&1
 result "the module comes and goes, $times times"
 same load $kept $kib >$out/said
 result "what it leaves behind is the same after all of them"
-load
+insmod "$MODULE"
+plugged=0
 cycles plug "$times" >$out/said 2>&1
 result "CPUs come and go under events, $times times"
 same plug 0 0 >$out/said

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * load.c - load the module and unload it, again and again, each time from under what watch.c does
+ *
+ * One process does all of that, and starts no program: on a kernel that checks itself a fork and
+ * an exec take longer than loading the module.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "perf_util.h"
+
+#define MODULE_NAME		"corepmu"
+
+/* Some watchers are ended before they have begun. */
+#define WATCH_STEPS		10
+#define WATCH_STEP_US		10000
+
+/* An event of a task that has ended is freed a little later. */
+#define UNLOAD_TRIES		10
+#define UNLOAD_PAUSE_US		200000
+
+static bool load(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	long ret;
+
+	if (fd < 0)
+		return false;
+	ret = syscall(SYS_finit_module, fd, "", 0);
+	close(fd);
+	return !ret;
+}
+
+static bool unload(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNLOAD_TRIES; i++) {
+		if (!syscall(SYS_delete_module, MODULE_NAME, O_NONBLOCK))
+			return true;
+		usleep(UNLOAD_PAUSE_US);
+	}
+	return !syscall(SYS_delete_module, MODULE_NAME, O_NONBLOCK);
+}
+
+/* Ended before it has begun, or by itself with nothing to complain of */
+static bool watch(int argc, char **argv, unsigned int us)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		target_init(argc, argv);
+		fuzz_run_init(target.type, argv[0]);
+		exit(fuzz_watch());
+	}
+	if (pid < 0)
+		return false;
+	usleep(us);
+	kill(pid, SIGTERM);
+	if (waitpid(pid, &status, 0) != pid)
+		return false;
+	return WIFSIGNALED(status) ? WTERMSIG(status) == SIGTERM : !WEXITSTATUS(status);
+}
+
+int fuzz_load(const char *path, u64 times, int argc, char **argv)
+{
+	const char *what = "load";
+	u64 n;
+
+	for (n = 0; n < times; n++) {
+		errno = 0;
+		what = "load";
+		if (!load(path))
+			break;
+		what = "watch";
+		if (!watch(argc, argv, n % WATCH_STEPS * WATCH_STEP_US))
+			break;
+		what = "unload";
+		if (!unload())
+			break;
+	}
+	if (n == times)
+		return 0;
+	printf("%s %llu: %s\n", what, (unsigned long long)n + 1,
+	       errno ? strerror(errno) : "it has complained");
+	return 1;
+}
