@@ -196,6 +196,10 @@ static void precise_stops_for_guests(struct kunit *test)
 
 	x86_vmx_change(false);
 	KUNIT_EXPECT_EQ(test, !!pebs_model()->pebs_enable, has_enable);
+	/* The period that ended meanwhile ends now, and those that follow are whole ones. */
+	bench_run(b, MACHINE_INSTRUCTIONS, 350);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 600);
 	bench_del(event);
 	bench_close(event);
 }

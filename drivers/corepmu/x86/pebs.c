@@ -227,19 +227,61 @@ static void pebs_stop(struct corepmu_cpu *cpuc)
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, 0);
 }
 
+/*
+ * KVM has given the CPU up. No record was written meanwhile, and events whose periods ended
+ * overflow anew as soon as they count: left alone, their counters would do so a whole round later.
+ * Counters stand still: an NMI that comes now does not start them, the caller does.
+ */
+static noinline void resume_records(struct corepmu_cpu *cpuc)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	struct pt_regs none = { };
+	u64 left;
+
+	/* This is an NMI, in the middle of that: there is another start. */
+	if (p->busy)
+		return;
+	p->barred = false;
+	if (p->gathering) {
+		cpuc->running = false;
+		barrier();
+		pebs_drain(cpuc, cpuc->regs ?: &none);
+		barrier();
+		cpuc->running = true;
+	}
+	for (left = precise_of(cpuc, cpuc->active); left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+		struct hw_perf_event *hwc = &event->hw;
+
+		if (!p->gathering)
+			corepmu_counter_update(cpuc, event);
+		if (local64_read(&hwc->prev_count) < 0)
+			continue;
+		if (local64_read(&hwc->period_left) <= 0)
+			local64_set(&hwc->period_left, 1);
+		corepmu_counter_load(cpuc, event, local64_read(&hwc->period_left));
+		if (hwc->flags & COREPMU_EVENT_MAPPED)
+			perf_event_update_userpage(event);
+	}
+}
+
 static void pebs_start(struct corepmu_cpu *cpuc)
 {
 	struct x86_ds *ds = x86_ds_this();
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	u64 left, enable = precise_of(cpuc, cpuc->active);
+	u64 left, enable;
 
 	if (!ds)
 		return;
 	if (unlikely(x86_may_run_guests() || this_cpu_read(x86_vmx_begins))) {
 		pebs_stop(cpuc);
+		p->barred = true;
 		tell_of_guests();
 		return;
 	}
+	if (unlikely(p->barred))
+		resume_records(cpuc);
+	enable = precise_of(cpuc, cpuc->active);
 	/* After an interrupt: nothing has changed since the last time. */
 	if (p->told && p->enabled == enable)
 		return;

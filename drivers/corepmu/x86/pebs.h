@@ -182,6 +182,7 @@ struct x86_pebs_sample {
  * @large: one of the events may have its records gather
  * @told: the debug store and IA32_PEBS_ENABLE have what events that do not gather need
  * @enabled: the counters that IA32_PEBS_ENABLE names
+ * @barred: none were written since the PMU was started last: KVM has the CPU
  * @index: IA32_PEBS_INDEX, but for how far it has been written
  * @rewinds: how often that has been made 0
  * @sample: what samples are made in, while @busy
@@ -206,6 +207,7 @@ struct x86_pebs {
 	bool	large;
 	bool	told;
 	u64	enabled;
+	bool	barred;
 	u64	index;
 	unsigned int rewinds;
 	struct x86_pebs_sample sample;
