@@ -13,6 +13,8 @@
 
 #include <corepmu/pmu.h>
 
+#include <asm/cpu_entry_area.h>
+
 #include "machine.h"
 #include "models/pebs.h"
 #include "models/x86_access.h"
@@ -25,6 +27,7 @@
 #define KERNEL_REG	0xffffffff81c0ffeeULL
 #define TASK_SP		0x7ffc0ffee000ULL
 #define TASK_AX		0xabcd
+#define ENTERING_SP	0x7ffc0dead000ULL
 
 /* The registers of the last sample, as perf core has had them, for a look at all */
 static struct pt_regs seen_regs;
@@ -33,6 +36,9 @@ static void keep_regs(struct bench *b, struct perf_event *event)
 {
 	seen_regs = *b->sample_regs;
 }
+
+/* The stack pointer where the interrupt comes in the kernel */
+static unsigned long kernel_sp = KERNEL_REG;
 
 static bool shows_kernel(const struct pt_regs *regs)
 {
@@ -61,6 +67,7 @@ static void overflow_into_kernel(struct bench *b, struct perf_event *event, bool
 	memset(&seen_regs, 0xff, sizeof(seen_regs));
 	local_irq_save(flags);
 	memset64((u64 *)model_regs(false), KERNEL_REG, sizeof(saved) / sizeof(u64));
+	model_regs(false)->sp = kernel_sp;
 	task->ax = TASK_AX;
 	task->sp = TASK_SP;
 	task->cs = __USER_CS;
@@ -128,6 +135,45 @@ static void sample_user_regs(struct kunit *test)
 		bench_del(event);
 		bench_close(event);
 	}
+}
+
+/*
+ * SYSCALL is sampled, and the interrupt comes before the kernel has saved the user's registers,
+ * while it does, and afterwards. Those of the time before are not shown.
+ */
+static void sample_entering_regs(struct kunit *test)
+{
+	static const struct pt_regs entering = { .sp = ENTERING_SP, .cs = __USER_CS };
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	const struct pt_regs *task = task_pt_regs(current);
+	struct bench *b = test->priv;
+	struct perf_event *event;
+
+	attr.sample_type = PERF_SAMPLE_REGS_USER;
+	attr.sample_regs_user = BIT(PERF_REG_X86_SP);
+	attr.exclude_kernel = 1;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	pebs_model()->pebs_ip = BIT_ULL(63) - PEBS_MODEL_LENGTH;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+
+	x86_model_entering = &entering;
+	overflow_into_kernel(b, event, false, true);
+	x86_model_entering = NULL;
+	KUNIT_EXPECT_EQ(test, seen_regs.sp, ENTERING_SP);
+
+	kernel_sp = (unsigned long)&task->ip;
+	overflow_into_kernel(b, event, false, true);
+	KUNIT_EXPECT_EQ(test, seen_regs.sp, 0);
+	kernel_sp = CPU_ENTRY_AREA_PER_CPU + PAGE_SIZE;
+	overflow_into_kernel(b, event, false, true);
+	KUNIT_EXPECT_EQ(test, seen_regs.sp, 0);
+	kernel_sp = (unsigned long)task;
+	overflow_into_kernel(b, event, false, true);
+	KUNIT_EXPECT_EQ(test, seen_regs.sp, TASK_SP);
+	kernel_sp = KERNEL_REG;
+
+	bench_del(event);
+	bench_close(event);
 }
 
 /* A place in the kernel is one, also if the interrupt came in user space. */
@@ -202,6 +248,7 @@ static void sample_two_latencies(struct kunit *test)
 
 static struct kunit_case sample_cases[] = {
 	KUNIT_CASE_PARAM(sample_user_regs, pebs_gen_params),
+	KUNIT_CASE_PARAM(sample_entering_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_kernel_place, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_two_latencies, pebs_gen_params),
 	{ }

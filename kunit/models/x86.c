@@ -53,6 +53,8 @@ bool x86_model_no_apic;
 bool x86_model_no_msrs;
 /* Cores run several threads. */
 bool x86_model_threads;
+/* What the user has while the kernel is being entered. */
+const struct pt_regs *x86_model_entering;
 /* What happens right after the next RDPMC. */
 void (*x86_model_after_rdpmc)(void);
 

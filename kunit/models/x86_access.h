@@ -130,8 +130,17 @@ void x86_model_release(u32 msr);
 #define reserve_evntsel_nmi x86_model_reserve
 #define release_evntsel_nmi x86_model_release
 
-/* Nobody enters the kernel here. */
-#define x86_entering_regs NULL
+/* What the user has while the kernel is being entered, or NULL: nobody enters it. */
+extern const struct pt_regs *x86_model_entering;
+
+static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs *user)
+{
+	if (!x86_model_entering)
+		return false;
+
+	*user = *x86_model_entering;
+	return true;
+}
 
 #define compat_inc_pmi_count() do { } while (0)
 

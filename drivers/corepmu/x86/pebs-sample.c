@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
+#include <asm/cpu_entry_area.h>
 #include <asm/ptrace.h>
 
 #include <corepmu/ksyms.h>
@@ -153,11 +154,41 @@ static void copy_place(struct pt_regs *to, const struct pt_regs *from)
 	to->flags = from->flags;
 }
 
+/* Where nothing has interrupted anything, the stack pointer is 0. */
+static bool is_entering(struct pt_regs *iregs, struct pt_regs *user)
+{
+	return !user_mode(iregs) && iregs->sp && x86_entering_regs(iregs, user);
+}
+
+/*
+ * The user's registers, where the interrupt came in the kernel: those that the task has left user
+ * space with. While it enters, what is on its stack is of an earlier time: registers that have not
+ * been saved yet are the interrupt's, and in the middle of saving, or on the stack of
+ * cpu_entry_area where interrupts and exceptions of user space begin, there are none
+ * (perf_get_regs_user() in arch/x86/kernel/perf_regs.c). A kernel thread, on a CPU that the task of
+ * the record has left, has none.
+ */
+static void get_user_regs(struct pt_regs *iregs, struct pt_regs *to)
+{
+	const struct pt_regs *saved = task_pt_regs(current);
+	unsigned long sp = iregs->sp;
+
+	if (current->flags & PF_KTHREAD)
+		goto none;
+	if (is_entering(iregs, to))
+		return;
+	if ((sp > (unsigned long)saved && sp <= (unsigned long)(saved + 1)) ||
+	    (sp > CPU_ENTRY_AREA_BASE && sp <= CPU_ENTRY_AREA_BASE + CPU_ENTRY_AREA_MAP_SIZE))
+		goto none;
+	*to = *saved;
+	return;
+none:
+	*to = (struct pt_regs){ .cs = __USER_CS, .ss = __USER_DS };
+}
+
 /*
  * What the place that the record tells of is put into. Perf core takes registers with a place in
- * user space for the user's (perf_sample_regs_user() in kernel/events/core.c): where the interrupt
- * came in the kernel, they begin with those that the task has left user space with. A kernel
- * thread, on a CPU that the task of the record has left, has none.
+ * user space for the user's (perf_sample_regs_user() in kernel/events/core.c).
  */
 static void copy_regs(const struct perf_event *event, struct pt_regs *to,
 		      struct pt_regs *iregs, bool user)
@@ -167,10 +198,8 @@ static void copy_regs(const struct perf_event *event, struct pt_regs *to,
 		copy_place(to, iregs);
 	else if (!user || user_mode(iregs))
 		*to = *iregs;
-	else if (current->flags & PF_KTHREAD)
-		*to = (struct pt_regs){ .cs = __USER_CS, .ss = __USER_DS };
 	else
-		*to = *task_pt_regs(current);
+		get_user_regs(iregs, to);
 }
 
 /*
@@ -263,7 +292,8 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	fill_regs(desc, event, record, iregs, shown);
 	hidden = user_regs(event, &shown->regs) != &shown->regs;
 	if (hidden) {
-		shown->regs = *task_pt_regs(current);
+		if (!is_entering(iregs, &shown->regs))
+			shown->regs = *task_pt_regs(current);
 		shown->xmm_regs = NULL;
 	} else if (record->has_memory) {
 		set_memory(desc, event, record, data);
