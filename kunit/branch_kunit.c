@@ -397,6 +397,7 @@ static void branch_leaves_out_erroneous(struct kunit *test)
 /* A debug exception has ended recording: no old branches, and new ones from the next start on. */
 static void branch_after_debug_exception(struct kunit *test)
 {
+	struct perf_branch_entry entries[4];
 	unsigned long flags;
 	struct perf_event *event = branch_on_machine(test, "intel-lbr", &flags);
 
@@ -408,6 +409,12 @@ static void branch_after_debug_exception(struct kunit *test)
 	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 0);
 	branch_overflow(test->priv);
 	EXPECT_FROM(test, &branch_seen[1], USER + 0x20);
+	/* Somebody asks for them who stops recording first. */
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	KUNIT_EXPECT_GT(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
 	branch_end(event, flags);
 }
 

@@ -213,6 +213,12 @@ void corepmu_branch_leave(struct corepmu_cpu *cpuc)
 	if (!stack)
 		return;
 
+	/* Calls are missing. */
+	if (to_backend(cpuc)->has_ended && to_backend(cpuc)->has_ended(cpuc)) {
+		branches->stale = true;
+		return;
+	}
+
 	to_backend(cpuc)->save(cpuc, stack);
 	stack->wanted = branches->wanted;
 	stack->switches = times_switched(current);

@@ -83,10 +83,30 @@ static void ring_start(struct corepmu_cpu *cpuc)
 		      x86_lbr_freeze_bit(branches));
 }
 
+/*
+ * Does it say anything that DEBUGCTL.LBR is 0? A debug exception, of a watchpoint or a single step,
+ * ends recording (SDM volume 3, "Monitoring Branches, Exceptions, and Interrupts"), and nothing
+ * tells of it: while user space alone is recorded the registers stand still as they are. A freeze
+ * before version 4 ends it as well.
+ */
+static bool may_have_ended(const struct corepmu_cpu *cpuc)
+{
+	return cpuc->branches->recording && !cpuc->pmu->branch_backend->freeze_ends;
+}
+
+/*
+ * What there is may be of long ago: it is nobody's. So it is, too, in an NMI that comes between the
+ * write and where the caller notes that recording has stopped.
+ */
 static void ring_stop(struct corepmu_cpu *cpuc)
 {
-	x86_write_msr(MSR_IA32_DEBUGCTLMSR,
-		      x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~(DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR));
+	u64 control = x86_read_msr(MSR_IA32_DEBUGCTLMSR);
+
+	if (may_have_ended(cpuc) && !(control & DEBUGCTL_LBR)) {
+		cpuc->branches->stale = true;
+		cpuc->branches->task = NULL;
+	}
+	x86_write_msr(MSR_IA32_DEBUGCTLMSR, control & ~(DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR));
 }
 
 /* One that comes from 0 is none: what else its registers have does not matter. */
@@ -111,15 +131,9 @@ static unsigned int ring_at(unsigned int top, unsigned int i)
 	return (top - i) % NR_RING_RECORDS;
 }
 
-/*
- * A debug exception, of a watchpoint or a single step, ends recording (SDM volume 3, "Monitoring
- * Branches, Exceptions, and Interrupts"), and nothing tells of it: while user space alone is
- * recorded the registers stand still as they are. A freeze before version 4 ends it as well.
- */
 static bool ring_has_ended(const struct corepmu_cpu *cpuc)
 {
-	return !cpuc->pmu->branch_backend->freeze_ends &&
-	       !(x86_read_msr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTL_LBR);
+	return may_have_ended(cpuc) && !(x86_read_msr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTL_LBR);
 }
 
 static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
@@ -128,7 +142,7 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 	unsigned int top, i;
 
 	/* What there is may be of long ago. Recording begins anew after this sample. */
-	if (cpuc->branches->recording && ring_has_ended(cpuc)) {
+	if (ring_has_ended(cpuc)) {
 		cpuc->branches->stale = true;
 		list->hw_idx = COREPMU_BRANCH_NOWHERE;
 		list->nr = 0;
@@ -227,6 +241,7 @@ static struct corepmu_branch_backend ring_backend = {
 	.wipe		= ring_wipe,
 	.read		= ring_read,
 	.parse		= ring_parse,
+	.has_ended	= ring_has_ended,
 	.save		= ring_save,
 	.restore	= ring_restore,
 	.still_has	= ring_still_has,
