@@ -196,16 +196,42 @@ static void sysfs_every_file(struct kunit *test)
 	withdraw(b);
 }
 
-/* Where it is the core PMU there is a list of its CPUs, and nowhere else. */
-static void sysfs_cpus(struct kunit *test)
+static int others_online(int cpu, bool online)
 {
-	struct bench *b = bench_start(test, test->param_value);
+	int other, ret = 0;
+
+	for_each_possible_cpu(other) {
+		if (other != cpu && !ret)
+			ret = online ? add_cpu(other) : remove_cpu(other);
+	}
+
+	return ret;
+}
+
+static void expect_cpus(struct bench *b, const struct cpumask *mask)
+{
 	char cpus[32];
 
+	snprintf(cpus, sizeof(cpus), "%*pbl\n", cpumask_pr_args(mask));
+	KUNIT_EXPECT_STREQ(b->test, show(b->test, b, "", "cpus") ?: "(not shown)", cpus);
+}
+
+/* Where it is the core PMU there is a list of its CPUs that are online, and nowhere else. */
+static void sysfs_cpus(struct kunit *test)
+{
+	struct bench *b;
+
+	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
+	b = bench_start(test, test->param_value);
 	test->priv = b;
 	offer(b);
-	snprintf(cpus, sizeof(cpus), "%*pbl\n", cpumask_pr_args(cpu_possible_mask));
-	KUNIT_EXPECT_STREQ(test, show(test, b, "", "cpus") ?: "(not shown)", cpus);
+	expect_cpus(b, cpu_online_mask);
+	if (IS_ENABLED(CONFIG_HOTPLUG_CPU)) {
+		KUNIT_EXPECT_EQ(test, others_online(b->cpu, false), 0);
+		expect_cpus(b, cpumask_of(b->cpu));
+		KUNIT_EXPECT_EQ(test, others_online(b->cpu, true), 0);
+		expect_cpus(b, cpu_online_mask);
+	}
 	b->pmu->claims_generic = false;
 	KUNIT_EXPECT_NULL(test, show(test, b, "", "cpus"));
 	withdraw(b);
@@ -438,18 +464,6 @@ static void perf_core_power_stopped(struct kunit *test)
 	bench_run(b, MACHINE_INSTRUCTIONS, 44);
 	end_counting(b, event, 344);
 	end_followed(b);
-}
-
-static int others_online(int cpu, bool online)
-{
-	int other, ret = 0;
-
-	for_each_possible_cpu(other) {
-		if (other != cpu && !ret)
-			ret = online ? add_cpu(other) : remove_cpu(other);
-	}
-
-	return ret;
 }
 
 /* The system sleeps: the last CPU forgets all, too, and does not go offline before. */

@@ -4,17 +4,31 @@
  */
 #include <linux/cpumask.h>
 #include <linux/device.h>
+#include <linux/gfp.h>
 #include <linux/perf_event.h>
 #include <linux/sysfs.h>
 
 #include <corepmu/pmu.h>
 
-/* The perf tool takes a PMU with this file for a core PMU. */
+/*
+ * The perf tool takes a PMU with this file for a core PMU, and opens the events of perf -a on all
+ * CPUs that it names. One that is offline refuses them, and perf gives up: the file has those that
+ * are online, as it has with the built-in driver of hybrid CPUs (intel_pmu_cpu_dead() in
+ * arch/x86/events/intel/core.c).
+ */
 static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	struct corepmu *pmu = to_corepmu(dev_get_drvdata(dev));
+	cpumask_var_t online;
+	ssize_t ret;
 
-	return sysfs_emit(page, "%*pbl\n", cpumask_pr_args(&pmu->supported_cpus));
+	if (!alloc_cpumask_var(&online, GFP_KERNEL))
+		return -ENOMEM;
+	cpumask_and(online, &pmu->supported_cpus, cpu_online_mask);
+	ret = sysfs_emit(page, "%*pbl\n", cpumask_pr_args(online));
+	free_cpumask_var(online);
+
+	return ret;
 }
 static DEVICE_ATTR_RO(cpus);
 

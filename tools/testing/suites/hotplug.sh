@@ -141,8 +141,13 @@ offline_is_refused()
 	online "$last" 0 || return 1
 	perf stat -C "$last" -x, -o /tmp/none -e "$PMU/$CYCLES/" true 2>/dev/null
 	perf stat -C 0 -x, -o /tmp/out -e "$PMU/$CYCLES/" true
+	cpus=$(cat "$pmu"/cpus)
+	left=$(cat /sys/devices/system/cpu/online)
+	perf stat -a -x, -o /tmp/all -e "$PMU/$CYCLES/" true
 	online "$last" 1
 	expect_not "perf stat on an offline CPU" "^[0-9]+,.*$CYCLES" "$(cat /tmp/none)" &&
+		expect_equal "cpus meanwhile" "$left" "$cpus" &&
+		expect_says "perf stat -a meanwhile" "^[1-9][0-9]*,.*$CYCLES" "$(cat /tmp/all)" &&
 		expect_range "cycles of CPU 0 meanwhile" 1 1000000000000 \
 			"$(counted "$CYCLES")"
 }
