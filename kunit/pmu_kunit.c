@@ -360,6 +360,10 @@ static void pmu_groups(struct kunit *test)
 	other.task_ctx_nr = perf_hw_context;
 	leader->pmu = &other;
 	KUNIT_EXPECT_EQ(test, bench_init_event(member), -EINVAL);
+	/* Perf core asks the PMU of the others next, where there may be one. */
+	b->pmu->claims_generic = false;
+	KUNIT_EXPECT_EQ(test, bench_init_event(member), -ENOENT);
+	b->pmu->claims_generic = true;
 	other.task_ctx_nr = perf_sw_context;
 	leader->event_caps |= PERF_EV_CAP_SOFTWARE;
 	INIT_LIST_HEAD(&leader->sibling_list);

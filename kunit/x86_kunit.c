@@ -615,6 +615,7 @@ static void x86_reserves(struct kunit *test)
 {
 	struct bench *b = bench_of(test, "intel-v4-beside");
 	struct perf_event_attr attr = { HW(CPU_CYCLES) };
+	struct perf_event_attr own = { .type = b->pmu->perf_pmu.type, .config = 0x3c };
 	struct perf_event *event, *other;
 
 	/* As after loading: no event, no reservation. */
@@ -630,8 +631,13 @@ static void x86_reserves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 
 	x86_model_use(true);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EBUSY);
+	KUNIT_EXPECT_EQ(test, bench_open(b, &own, &event), -EBUSY);
 	KUNIT_EXPECT_NULL(test, event->destroy);
+	/* It may have named no PMU: perf core is to ask the next one. */
+	b->pmu->claims_generic = false;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -ENOENT);
+	KUNIT_EXPECT_NULL(test, event->destroy);
+	KUNIT_EXPECT_EQ(test, bench_open(b, &own, &event), -EBUSY);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 	x86_model_use(false);
 

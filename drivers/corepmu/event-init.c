@@ -15,6 +15,25 @@
 #include <corepmu/precise.h>
 
 /*
+ * Where another core PMU claims generic events, one that comes here may have named this PMU, by
+ * its type in config, which perf core has taken out; or it has named none, and perf core asks all
+ * PMUs in turn, since the other one, which it asked first, has no such event or not on that CPU.
+ * ENOENT has perf core ask the next (perf_init_event() in kernel/events/core.c): any other errno
+ * ends the search, before a PMU that could have counted the event was asked.
+ */
+static int refusal_of_generic(const struct corepmu *pmu, const struct perf_event *event, int err)
+{
+	return pmu->claims_generic || event->attr.type == pmu->perf_pmu.type ? err : -ENOENT;
+}
+
+static int refuse_group_of_others(const struct corepmu *pmu, const struct perf_event *event)
+{
+	int err = corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
+
+	return refusal_of_generic(pmu, event, err);
+}
+
+/*
  * Fill in what an event that is being opened, and those of its group that will count with it,
  * demand. Returns the number of demands, at most COREPMU_MAX_DEMANDS, or a negative errno.
  */
@@ -28,7 +47,7 @@ static int collect_demands(struct corepmu *pmu, struct perf_event *event,
 
 	if (!is_software_event(leader)) {
 		if (leader->pmu != &pmu->perf_pmu)
-			return corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
+			return refuse_group_of_others(pmu, event);
 		corepmu_event_demand(pmu, leader, &demands[nr++]);
 	}
 
@@ -36,7 +55,7 @@ static int collect_demands(struct corepmu *pmu, struct perf_event *event,
 		if (is_software_event(sibling))
 			continue;
 		if (sibling->pmu != &pmu->perf_pmu)
-			return corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
+			return refuse_group_of_others(pmu, event);
 		if (!corepmu_sibling_counts(sibling))
 			continue;
 		if (nr == COREPMU_MAX_DEMANDS)
@@ -202,6 +221,8 @@ static int event_acquire(struct corepmu *pmu, struct perf_event *event)
 
 	if (pmu->backend->acquire) {
 		ret = pmu->backend->acquire(pmu);
+		if (ret == -EBUSY)
+			ret = refusal_of_generic(pmu, event, ret);
 		if (ret)
 			goto out_precise;
 	}
