@@ -30,10 +30,10 @@ static void limits_has_shortest_periods(struct kunit *test)
 		u8 model;
 		u64 config, shortest, min_left;
 	} table[] = {
-		{ 0x1e, 0x00c4, 32, 32 }, { 0x2c, 0x00c4, 1, 2 }, { 0x2a, 0x01c0, 1, 2 },
-		{ 0x3c, 0x00c4, 32, 32 }, { 0x45, 0x01c0, 128, 32 }, { 0x3d, 0x00c4, 1, 2 },
+		{ 0x1e, 0x00c4, 32, 32 }, { 0x2c, 0x01c4, 1, 2 }, { 0x2a, 0x01c0, 1, 2 },
+		{ 0x3c, 0x00c4, 32, 32 }, { 0x45, 0x01c0, 128, 32 }, { 0x3d, 0x01c4, 1, 2 },
 		{ 0x4f, 0x01c0, 128, 2 }, { 0x4f, 0x018401c0, 128, 2 }, { 0x5e, 0x01c0, 1, 2 },
-		{ 0x8f, 0x00c4, 1, 2 }, { 0xff, 0x00c4, 1, 2 },
+		{ 0x8f, 0x01c4, 1, 2 }, { 0xff, 0x01c4, 1, 2 },
 	};
 	unsigned int i;
 
@@ -80,6 +80,50 @@ static void limits_has_shortest_periods(struct kunit *test)
 		bench_close(event);
 		uarch_end(test);
 	}
+}
+
+/*
+ * Branch instructions with a period of 1 are a trace of branches with the kernel's driver:
+ * intel_pmu_has_bts_period().
+ */
+static void limits_has_no_branch_trace(struct kunit *test)
+{
+	static const struct perf_event_attr table[] = {
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+		{ .type = PERF_TYPE_RAW, .config = 0x00c4 },
+		{ .type = PERF_TYPE_RAW, .config = 0x018400c4 },
+	};
+	static const struct perf_event_attr others[] = {
+		{ .type = PERF_TYPE_RAW, .config = 0x01c4, .sample_period = 1 },
+		{ .type = PERF_TYPE_RAW, .config = 0x00c4, .freq = 1, .sample_freq = 1 },
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		  .sample_period = 1 },
+	};
+	struct x86_model_cpu skylake = plain;
+	struct perf_event *event;
+	struct bench *b;
+	unsigned int i;
+
+	skylake.model = 0x5e;
+	uarch_start(test, &skylake);
+	b = test->priv;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event_attr attr = table[i];
+
+		attr.sample_period = 1;
+		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+		attr.sample_period = 2;
+		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), -EINVAL);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 3), 0);
+		bench_close(event);
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		KUNIT_ASSERT_EQ(test, bench_open(b, &others[i], &event), 0);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), 0);
+		bench_close(event);
+	}
+	uarch_end(test);
 }
 
 /* intel_pmu_freq_start_period() of the kernel, 6.15 and later */
@@ -333,6 +377,7 @@ static void limits_merge_is_no_event(struct kunit *test)
 
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_has_shortest_periods),
+	KUNIT_CASE(limits_has_no_branch_trace),
 	KUNIT_CASE(limits_has_first_periods_of_frequencies),
 	KUNIT_CASE(limits_any_thread_is_privileged),
 	KUNIT_CASE(limits_tsx_bits),

@@ -16,6 +16,7 @@
 #include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
+#include "intel.h"
 #include "msr.h"
 #include "x86.h"
 
@@ -150,16 +151,22 @@ static unsigned int shortest_period(const struct x86_desc *desc, const struct pe
 		   x86_pebs_min_period(desc, &event->attr));
 }
 
-/**
- * x86_check_period() - the backend's check_period()
- * @event: an event that samples, and that x86_encode() has taken, or is about to
- * @period: every so many counts a sample
- *
- * Process context.
- *
- * Return: 0, or -EINVAL after saying what the shortest is
+/*
+ * With Intel's built-in driver branch instructions with a fixed period of 1 are a trace of branches
+ * (BTS): of each a sample, with where it comes from in IP and where it leads to in ADDR. gdb's
+ * "record btrace bts" opens it. A counter would have a sample of every second branch at best, which
+ * lacks the latter: it is as with that driver where there is no BTS (intel_pmu_has_bts_period() in
+ * arch/x86/events/perf_event.h, intel_pmu_bts_config() in intel/core.c).
  */
-int x86_check_period(const struct perf_event *event, u64 period)
+static bool is_branch_trace(const struct perf_event *event, u64 period)
+{
+	return period == 1 && boot_cpu_data.x86_vendor == X86_VENDOR_INTEL &&
+	       !event->attr.exclude_host &&
+	       (event->hw.config_base & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_BRANCHES;
+}
+
+/* May an event have that period? @trace_err is the errno for a trace of branches. */
+static int check_period(const struct perf_event *event, u64 period, int trace_err)
 {
 	unsigned int shortest = event->hw.extra_reg.alloc;
 	int ret;
@@ -167,12 +174,30 @@ int x86_check_period(const struct perf_event *event, u64 period)
 	ret = x86_reload_check_period(event, period);
 	if (ret)
 		return ret;
-	if (period >= shortest)
-		return 0;
+	if (period < shortest)
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx, period %llu: on this CPU the shortest is %u",
+				      event->attr.config, period, shortest);
+	if (is_branch_trace(event, period))
+		return corepmu_refuse(trace_err,
+				      "config %#llx with period 1 asks for a trace of branches (BTS)",
+				      event->attr.config);
 
-	return corepmu_refuse(-EINVAL,
-			      "config %#llx, period %llu: on this CPU the shortest is %u",
-			      event->attr.config, period, shortest);
+	return 0;
+}
+
+/**
+ * x86_check_period() - the backend's check_period()
+ * @event: an event that samples, and that x86_encode() has taken
+ * @period: every so many counts a sample
+ *
+ * Process context.
+ *
+ * Return: 0, or -EINVAL after saying why
+ */
+int x86_check_period(const struct perf_event *event, u64 period)
+{
+	return check_period(event, period, -EINVAL);
 }
 
 /*
@@ -314,7 +339,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (attr->freq && attr->sample_freq) {
 		set_start_period(desc, event);
 	} else if (is_sampling_event(event)) {
-		ret = x86_check_period(event, attr->sample_period);
+		ret = check_period(event, attr->sample_period, -EOPNOTSUPP);
 		if (ret)
 			return ret;
 	}
