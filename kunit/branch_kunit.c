@@ -203,6 +203,35 @@ static void branch_flags(struct kunit *test)
 	bench_close(all);
 }
 
+/* Of no kind: a stack without branches, and a place of the youngest, alone and beside others */
+static void branch_of_no_kind(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *none = branch_open_stack(b, PERF_SAMPLE_BRANCH_USER |
+						    PERF_SAMPLE_BRANCH_HW_INDEX);
+	struct perf_event *all = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(none);
+	branch_all();
+	branch_seen[0].nr = ~0;
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+
+	branch_add(all);
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	KUNIT_EXPECT_EQ(test, min(branch_seen[0].nr, branch_seen[1].nr), 0);
+	KUNIT_EXPECT_GT(test, max(branch_seen[0].nr, branch_seen[1].nr), 0);
+	KUNIT_EXPECT_EQ(test, max(branch_seen[0].hw_idx, branch_seen[1].hw_idx),
+			this_cpu_read(x86_model_state.lbr_tos));
+	bench_del(all);
+	branch_end(none, flags);
+	bench_close(all);
+}
+
 /* What is refused, and how */
 static void branch_refuses(struct kunit *test)
 {
@@ -225,7 +254,13 @@ static void branch_refuses(struct kunit *test)
 		{ ANY_USER | PERF_SAMPLE_BRANCH_ABORT_TX, tsx ? 0 : -EOPNOTSUPP },
 		{ ANY_USER | PERF_SAMPLE_BRANCH_IN_TX, tsx ? 0 : -EOPNOTSUPP },
 		{ ANY_USER | PERF_SAMPLE_BRANCH_NO_TX, tsx ? 0 : -EOPNOTSUPP },
-		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE, -EINVAL },
+		/* perf sees by these which details of branches there are. */
+		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
+		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
+		  PERF_SAMPLE_BRANCH_NO_CYCLES, 0 },
+		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_COUNTERS,
+		  branch_has_counts(b->machine) ? 0 : -EINVAL },
+		{ PERF_SAMPLE_BRANCH_HV | PERF_SAMPLE_BRANCH_HW_INDEX, -EINVAL },
 		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HV, -EINVAL },
 	};
 	unsigned int i;
@@ -351,6 +386,7 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_levels, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_union, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_flags, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_of_no_kind, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_refuses, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_snapshot, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_counting, branch_gen_params),

@@ -145,8 +145,13 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 	}
 	if (ret)
 		return ret;
-	if (!(wanted & COREPMU_BRANCH_ANY) ||
-	    !(wanted & (COREPMU_BRANCH_USER | COREPMU_BRANCH_KERNEL)))
+	/*
+	 * Without a kind of branch all samples have an empty stack. perf of 7.x opens such events
+	 * to see which of COUNTERS, HW_INDEX, NO_FLAGS and NO_CYCLES there are, and does without
+	 * those refused (evsel__detect_missing_brstack_features() in tools/perf/util/evsel.c).
+	 */
+	if (!(wanted & (COREPMU_BRANCH_USER | COREPMU_BRANCH_KERNEL)) ||
+	    (!(wanted & COREPMU_BRANCH_ANY) && !pmu->branch_backend->empty_stacks))
 		return corepmu_refuse(-EINVAL,
 				      "branch_sample_type is %#llx, which is no branch at all",
 				      asked);

@@ -205,6 +205,8 @@ struct corepmu_call_stack {
  *	COREPMU_MAX_BRANCH_COUNTS; 0 where they have none
  * @freeze_ends: hardware that stands still after an overflow has to be told to record again;
  *	otherwise acknowledging the overflow does it
+ * @empty_stacks: an event may ask for no kind of branch, as it may with the built-in driver; its
+ *	samples have none
  * @decodes_all: @decode may correct an address, and is asked about every record
  * @reset: record nothing, forget what @corepmu_branches say of the registers. IRQs off
  * @start: record what corepmu_branches.wanted says. IRQs off, or NMI
@@ -234,6 +236,7 @@ struct corepmu_branch_backend {
 	const char	*kernel_reason;
 	u64		counters;
 	bool		freeze_ends;
+	bool		empty_stacks;
 	bool		decodes_all;
 	void		(*reset)(struct corepmu_cpu *cpuc);
 	void		(*start)(struct corepmu_cpu *cpuc);

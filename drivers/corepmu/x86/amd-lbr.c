@@ -121,6 +121,7 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *lis
 
 static struct corepmu_branch_backend lbrv2_backend = {
 	.name		= "last branch stack",
+	.empty_stacks	= true,
 	.kernel_reason	= "they do not stand still at an overflow, and are the interrupt's own",
 	.decodes_all	= true,
 	.reset		= lbrv2_reset,

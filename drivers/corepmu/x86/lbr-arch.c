@@ -204,6 +204,7 @@ static bool arch_still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_s
 
 static struct corepmu_branch_backend arch_backend = {
 	.name		= "architectural last branch records",
+	.empty_stacks	= true,
 	.reset		= arch_reset,
 	.start		= arch_start,
 	.stop		= arch_stop,

@@ -235,6 +235,7 @@ static bool ring_still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_s
 
 static struct corepmu_branch_backend ring_backend = {
 	.name		= "last branch records",
+	.empty_stacks	= true,
 	.reset		= ring_stop,
 	.start		= ring_start,
 	.stop		= ring_stop,

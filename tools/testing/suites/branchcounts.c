@@ -458,7 +458,6 @@ static void refused(void)
 
 	if (!need_counts())
 		return;
-	refuse("counts of no branch", &counts, 0, -1);
 	refuse("counts of a stack of calls", &calls, 0, -1);
 	refuse("counts of what an edge makes of the event", &whole, EVENT_EDGE, -1);
 	if (open_group(&g))
