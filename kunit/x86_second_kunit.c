@@ -89,6 +89,62 @@ static void second_has_the_kernels_bits(struct kunit *test)
 }
 
 /*
+ * Codes that stand for an event with a second register on one microarchitecture, of which nobody
+ * knows how to use it, and for an event without on another: by "MSRIndex" of perf's events.
+ */
+static void second_is_not_of_all(struct kunit *test)
+{
+	static const struct {
+		u8	model;
+		u8	kind;
+		bool	incomplete;
+		u16	code;
+	} table[] = {
+		/* MEM_TRANS_RETIRED.LOAD_LATENCY; the atoms' CYCLES_DIV_BUSY, ARITH.IDIV_ACTIVE */
+		{ 0x2a, 0, true, 0x01cd }, { 0x3a, 0, true, 0x01cd }, { 0x3c, 0, true, 0x01cd },
+		{ 0x3d, 0, true, 0x01cd }, { 0x5e, 0, true, 0x01cd }, { 0x6a, 0, true, 0x01cd },
+		{ 0x8f, 0, true, 0x01cd }, { 0xad, 0, true, 0x01cd },
+		{ 0xbd, INTEL_CORE, true, 0x01cd },
+		{ 0x37, 0, false, 0x01cd }, { 0x57, 0, false, 0x01cd }, { 0x5c, 0, false, 0x01cd },
+		{ 0x7a, 0, false, 0x01cd }, { 0x86, 0, false, 0x01cd },
+		{ 0x97, INTEL_ATOM, false, 0x01cd }, { 0xaf, 0, false, 0x01cd },
+		{ 0xbd, INTEL_ATOM, false, 0x01cd },
+		{ 0x1e, 0, true, 0x100b }, { 0x2c, 0, true, 0x100b },
+		{ 0x97, INTEL_ATOM, true, 0x05d0 }, { 0xaf, 0, true, 0x05d0 },
+		{ 0xbd, INTEL_ATOM, true, 0x05d0 },
+		/* OCR; L2_WRITE.RFO, L2_STORE_LOCK_RQSTS.MISS, CORE_SNOOP_RESPONSE */
+		{ 0xaf, 0, true, 0x0127 }, { 0xaf, 0, true, 0x0227 },
+		{ 0xbd, INTEL_ATOM, true, 0x0127 }, { 0xbd, INTEL_ATOM, true, 0x0227 },
+		{ 0x1e, 0, false, 0x0127 }, { 0x2c, 0, false, 0x0227 }, { 0x2a, 0, false, 0x0127 },
+		{ 0x3a, 0, false, 0x0127 }, { 0x8f, 0, false, 0x0127 }, { 0x8f, 0, false, 0x0227 },
+		/* The atoms' FRONTEND_RETIRED, CYCLES_INT_MASKED, UOPS_RETIRED.MS; MACRO_FUSED */
+		{ 0xaf, 0, false, 0x01c6 }, { 0xaf, 0, false, 0x02c6 },
+		{ 0xbd, INTEL_ATOM, false, 0x01c6 }, { 0xbd, INTEL_ATOM, false, 0x02c6 },
+		{ 0x1c, 0, false, 0x01c6 }, { 0x1c, 0, false, 0x02c6 },
+		{ 0xbd, INTEL_ATOM, false, 0x04c2 }, { 0x5e, 0, false, 0x04c2 },
+		/* A model that is not known may have any of them. */
+		{ 0xff, 0, true, 0x0127 }, { 0xff, 0, true, 0x100b }, { 0xff, 0, true, 0x01cd },
+		{ 0xff, 0, true, 0x05d0 }, { 0xff, 0, true, 0x02c6 },
+	};
+	struct x86_model_cpu cpu = plain;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event;
+
+		cpu.model = table[i].model;
+		cpu.kind = table[i].kind;
+		/* And AVX-VNNI, which both kinds of a hybrid machine's CPUs have */
+		cpu.amx = cpu.kind;
+		event = uarch_start(test, &cpu);
+		KUNIT_EXPECT_EQ_MSG(test, table[i].incomplete ? -EOPNOTSUPP : 0,
+				    min_t(s64, 0, uarch_counters(test, event, table[i].code)),
+				    "model %#x event %#x", table[i].model, table[i].code);
+		uarch_end(test);
+	}
+}
+
+/*
  * Either number of an event is for the same counters: it may have to be the other one. (The atoms'
  * differ in the unit mask alone, of which perf's events name one, and the kernel has no constraint
  * for either. On Westmere they do differ: there an event keeps its number.)
@@ -326,6 +382,7 @@ static void second_counts_generic_events(struct kunit *test)
 
 static struct kunit_case second_cases[] = {
 	KUNIT_CASE(second_has_the_kernels_bits),
+	KUNIT_CASE(second_is_not_of_all),
 	KUNIT_CASE(second_has_the_same_counters),
 	KUNIT_CASE(second_may_be_kept),
 	KUNIT_CASE(second_may_be_the_other_threads),

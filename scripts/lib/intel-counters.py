@@ -2,7 +2,8 @@
 """Which counters of Intel's CPUs count which event: the table of the driver.
 
 intel-counters.py generate NEW OLD NEWEST   print drivers/corepmu/x86/intel-table.c
-intel-counters.py compare NEW OLD NEWEST    hold the table against the kernel's own constraints
+intel-counters.py compare NEW OLD NEWEST    hold the table against the kernel's own constraints, and
+                                            the events that the driver refuses against perf's
 
 They are directories of Debian's linux-source-6.12, 6.1 and 7.x. The table is made of perf's
 events, tools/perf/pmu-events/arch/x86: "Counter" of NEW's, with NEWEST's for what NEW knows but
@@ -20,6 +21,7 @@ import textwrap
 
 PERF = "tools/perf/pmu-events/arch/x86"
 CORE = "arch/x86/events/intel/core.c"
+DRIVER = pathlib.Path(__file__).parents[2] / "drivers/corepmu/x86"
 
 # Counters 0 to 3: where an event may be that no source names
 DEFAULT = 0xF
@@ -308,6 +310,55 @@ def compare(trees):
             print(textwrap.fill(reason, 96, initial_indent="    ", subsequent_indent="    "))
             if kernel_lookup(rows, code, uarch.all) & ~counters:
                 print("    NOT EXPLAINED: the kernel allows more")
+                bad = 1
+    return compare_incomplete(trees[2]) | bad
+
+
+# Events that need a second register: the driver refuses those that it cannot set the register of
+
+def incomplete_events():
+    """{code: microarchitectures} of the driver's incomplete_events[], but for rows that look at
+    features of the CPU, and of second_events[], which it does not refuse."""
+    names, found = list(UARCHES), []
+    for file, table in ("intel.c", "incomplete_events"), ("intel-second.c", "second_events"):
+        text = (DRIVER / file).read_text(encoding="utf-8")
+        words = {f"UARCH_{name.upper()}": i for i, name in enumerate(names)}
+        words |= {"NR_UARCHES": len(names), "BIT": lambda bit: 1 << bit,
+                  "GENMASK": lambda high, low: (2 << high) - (1 << low)}
+        for name, value in re.findall(r"^#define (\w+)\s+(.*(?:BIT|GENMASK)\(.*UARCH.*)$", text,
+                                      flags=re.M):
+            words[name] = eval(value, words)  # pylint: disable=eval-used
+        rows = collections.defaultdict(set)
+        body = re.search(rf" {table}\[\] = {{\n(.*?)\n}};", text, flags=re.S)[1]
+        for cells in re.findall(r"^\t\{ (.*) \},$", body, flags=re.M):
+            code, uarches = cells.split(", ")[:2]
+            if not code.startswith("0x"):
+                code, uarches = uarches, code
+            elif " 0, 0, " not in cells:
+                continue
+            uarches = eval(uarches, words)  # pylint: disable=eval-used
+            rows[int(code, 16)] |= {name for i, name in enumerate(names) if uarches >> i & 1}
+        found.append(rows)
+    return found
+
+
+def compare_incomplete(newest):
+    """Print each event that is refused though perf's events name no second register for it
+    (MSRIndex), and each that has one and is counted without. The status is 1 if there is one."""
+    incomplete, second = incomplete_events()
+    bad = 0
+    for name, (_, directories) in UARCHES.items():
+        registers = collections.defaultdict(set)
+        for event in (event for directory in directories for event in read(newest, directory)):
+            for code in codes(event) if "EventCode" in event else []:
+                registers[code].add(event.get("MSRIndex", "0").strip("0x,") != "")
+        for code, has in sorted(registers.items()):
+            refused = name in incomplete[code] and name not in second[code]
+            if refused and True not in has:
+                print(f"{name}: {code:#06x} is refused and has no MSRIndex: NOT EXPLAINED")
+                bad = 1
+            if True in has and name not in incomplete[code] | second[code]:
+                print(f"{name}: {code:#06x} has an MSRIndex and no row: NOT EXPLAINED")
                 bad = 1
     return bad
 

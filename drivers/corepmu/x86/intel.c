@@ -131,39 +131,48 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
  * Events that count what a second register says, which other users of the CPU may have
  * written, where it is not known how (intel-second.c). Codes and registers: struct extra_reg
  * in arch/x86/events/intel/core.c, and "MSRIndex" in the event lists of the
- * microarchitectures. Where a code stands for an
- * event of another microarchitecture that is complete without, that one is refused too
- * unless a feature of the CPU tells them apart: an event is refused on CPUs with @with,
- * and on those without @without (0: on all).
+ * microarchitectures. The same code can be another event elsewhere, which needs no register: an
+ * event is refused on the microarchitectures of @uarches, on CPUs with @with, and on those without
+ * @without (0: on all). Where the microarchitecture is not known it is refused as if it were each
+ * of them. scripts/intel-counters compares these rows with the lists.
  */
+#define ALL_UARCHES	GENMASK(NR_UARCHES - 1, 0)
+#define NHM_TO_WSM	GENMASK(UARCH_WESTMERE, UARCH_NEHALEM)
+#define SNB_TO_LNC	GENMASK(UARCH_LION_COVE, UARCH_SANDY_BRIDGE)
+#define SKL_TO_LNC	GENMASK(UARCH_LION_COVE, UARCH_SKYLAKE)
+#define GRT_TO_SKT	GENMASK(UARCH_SKYMONT, UARCH_GRACEMONT)
+#define CMT_TO_SKT	GENMASK(UARCH_SKYMONT, UARCH_CRESTMONT)
+
 static const struct incomplete_event {
 	u16		config;
+	u32		uarches;
 	u16		with;
 	u16		without;
 	const char	*name;
 	const char	*msr;
 } incomplete_events[] = {
-	{ 0x01b7, 0, 0, "OFFCORE_RESPONSE", "MSR_OFFCORE_RSP_0" },
-	{ 0x01bb, 0, 0, "OFFCORE_RESPONSE_1", "MSR_OFFCORE_RSP_1" },
+	{ 0x01b7, ALL_UARCHES, 0, 0, "OFFCORE_RESPONSE", "MSR_OFFCORE_RSP_0" },
+	{ 0x01bb, ALL_UARCHES, 0, 0, "OFFCORE_RESPONSE_1", "MSR_OFFCORE_RSP_1" },
 	/* EXE.AMX_BUSY where there is AMX */
-	{ 0x02b7, 0, X86_FEATURE_AMX_TILE, "OFFCORE_RESPONSE_1", "MSR_OFFCORE_RSP_1" },
-	{ 0x012a, 0, 0, "OCR", "MSR_OFFCORE_RSP_0" },
-	{ 0x012b, 0, 0, "OCR", "MSR_OFFCORE_RSP_1" },
-	{ 0x0127, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_0" },
-	{ 0x0227, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_1" },
-	{ 0x100b, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
-	{ 0x01cd, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
-	{ 0x05d0, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
-	{ 0x01c6, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
-	{ 0x02c6, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
-	{ 0x03c6, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
-	{ 0x40ad, 0, 0, "UNKNOWN_BRANCH", "MSR_PEBS_FRONTEND" },
+	{ 0x02b7, ALL_UARCHES, 0, X86_FEATURE_AMX_TILE, "OFFCORE_RESPONSE_1", "MSR_OFFCORE_RSP_1" },
+	{ 0x012a, ALL_UARCHES, 0, 0, "OCR", "MSR_OFFCORE_RSP_0" },
+	{ 0x012b, ALL_UARCHES, 0, 0, "OCR", "MSR_OFFCORE_RSP_1" },
+	{ 0x0127, CMT_TO_SKT, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_0" },
+	{ 0x0227, CMT_TO_SKT, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_1" },
+	{ 0x100b, NHM_TO_WSM, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x01cd, SNB_TO_LNC, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x05d0, GRT_TO_SKT, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x01c6, SKL_TO_LNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x02c6, SKL_TO_LNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x03c6, SKL_TO_LNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x40ad, SKL_TO_LNC, 0, 0, "UNKNOWN_BRANCH", "MSR_PEBS_FRONTEND" },
 	/* UOPS_RETIRED.MACRO_FUSED before Golden Cove, which brought AVX-VNNI */
-	{ 0x04c2, X86_FEATURE_AVX_VNNI, 0, "UOPS_RETIRED.MS", "MSR_PEBS_FRONTEND" },
+	{ 0x04c2, SKL_TO_LNC, X86_FEATURE_AVX_VNNI, 0, "UOPS_RETIRED.MS", "MSR_PEBS_FRONTEND" },
 };
 
 static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 {
+	u32 uarches = desc->uarch ? BIT(desc->uarch - intel_uarches) : ALL_UARCHES;
 	const struct incomplete_event *event;
 	unsigned int i;
 
@@ -174,7 +183,7 @@ static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++) {
 		event = &incomplete_events[i];
-		if (config != event->config ||
+		if (config != event->config || !(event->uarches & uarches) ||
 		    (event->with && !boot_cpu_has(event->with)) ||
 		    (event->without && boot_cpu_has(event->without)))
 			continue;
