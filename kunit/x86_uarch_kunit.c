@@ -207,6 +207,7 @@ static const struct constraint constraints[] = {
 	/* The atoms have all on all */
 	{ 0x1c, 0, 0x01c2, 0x3 },
 	{ 0x37, 0, 0x01c2, 0x3 },
+	{ 0x75, 0, 0x01c2, 0x3 },
 	{ 0x57, 0, 0x01c2, 0x3 },
 	{ 0x5c, 0, 0x00c2, 0xf },
 	{ 0x7a, 0, 0x00c2, 0xf },
@@ -230,6 +231,7 @@ static unsigned int nr_of(const struct constraint *c)
 	case 0x1c:
 	case 0x37:
 	case 0x57:
+	case 0x75:
 		return 2;
 	case 0x1a:
 	case 0x1e:
@@ -476,7 +478,8 @@ static void uarch_kernel_names(struct kunit *test)
 	} table[] = {
 		{ 0x0e, 0, "core" }, { 0x16, 0, "core2" }, { 0x1a, 0, "nehalem" },
 		{ 0x25, 0, "westmere" }, { 0x3c, 0, "haswell" },
-		{ 0x57, 0, "knights-landing" }, { 0x7a, 0, "goldmont_plus" },
+		{ 0x57, 0, "knights-landing" }, { 0x75, 0, "silvermont" },
+		{ 0x7a, 0, "goldmont_plus" },
 		{ 0x86, 0, "Tremont" }, { 0x8c, 0, "icelake" }, { 0x8f, 0, "sapphire_rapids" },
 		{ 0xad, 0, "granite_rapids" }, { 0xaf, 0, "crestmont" }, { 0xbe, 0, "gracemont" },
 		{ 0x97, INTEL_CORE, "alderlake_hybrid" }, { 0x97, INTEL_ATOM, "alderlake_hybrid" },

@@ -65,6 +65,10 @@ UARCHES = {
 FROM_KERNEL = {"core": [0x0E], "core2": [0x0F, 0x16, 0x17, 0x1D]}
 FROM_KERNEL_COUNTERS = 2
 
+# Models that are not in perf's mapfile.csv, and that the switch has beside others of their
+# microarchitecture: from 7.3 on INTEL_ATOM_AIRMONT_NP, 0x75
+WITHOUT_EVENTS = {"silvermont": [0x75]}
+
 # Of Lion Cove and Skymont NEW has but a part, 35 and 40 of 325 and 302 events, of Arrow Lake and
 # later CPUs nothing, and NEWEST the rest
 FROM_NEWEST = {"lion_cove", "crestmont", "skymont"}
@@ -419,7 +423,7 @@ def print_codes(uarch, what, rows, width):
 def models(newest):
     """(model, kind of core, microarchitecture) of each CPU of family 6 in perf's mapfile.csv,
     and of those that are not there."""
-    for name, numbers in FROM_KERNEL.items():
+    for name, numbers in (FROM_KERNEL | WITHOUT_EVENTS).items():
         for model in numbers:
             yield model, "", name
     where = {}

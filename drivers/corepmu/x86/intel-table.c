@@ -751,6 +751,7 @@ const struct intel_model intel_models[] = {
 	{ 0x5f, 0, UARCH_GOLDMONT },
 	{ 0x6a, 0, UARCH_ICE_LAKE },
 	{ 0x6c, 0, UARCH_ICE_LAKE },
+	{ 0x75, 0, UARCH_SILVERMONT },
 	{ 0x7a, 0, UARCH_GOLDMONT_PLUS },
 	{ 0x7d, 0, UARCH_ICE_LAKE },
 	{ 0x7e, 0, UARCH_ICE_LAKE },

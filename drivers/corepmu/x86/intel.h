@@ -27,7 +27,7 @@ enum intel_uarch_id {
 	UARCH_REDWOOD_COVE,	/* Meteor Lake, Granite Rapids */
 	UARCH_LION_COVE,	/* Lunar Lake, Arrow Lake; Cougar Cove: Panther Lake */
 	UARCH_BONNELL,
-	UARCH_SILVERMONT,
+	UARCH_SILVERMONT,	/* Airmont */
 	UARCH_KNIGHTS_LANDING,
 	UARCH_GOLDMONT,
 	UARCH_GOLDMONT_PLUS,
