@@ -243,6 +243,36 @@ static void second_may_be_the_other_threads(struct kunit *test)
 	uarch_end(test);
 }
 
+/* Silvermont's are one for both cores of a module; those of Goldmont are a core's own. */
+static void second_may_be_the_other_cores(struct kunit *test)
+{
+	static const u8 models[] = { 0x37, 0x4c, 0x75 };
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(models); i++) {
+		event = start(test, models[i], 0, ALL_SECOND);
+		event->attr.config = 0x01b7;
+		event->attr.config1 = 0x10001;
+		KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+		x86_model_cores = true;
+		KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(event, PERF_EF_START));
+		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
+		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x02b7));
+		x86_model_cores = false;
+		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+		bench_del(event);
+		bench_close(event);
+		uarch_end(test);
+	}
+
+	event = start(test, 0x5c, 0, ALL_SECOND);
+	x86_model_cores = true;
+	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01b7), 0);
+	uarch_end(test);
+}
+
 /* What the counter that the event is on selects */
 static u16 selected(const struct perf_event *event)
 {
@@ -386,6 +416,7 @@ static struct kunit_case second_cases[] = {
 	KUNIT_CASE(second_has_the_same_counters),
 	KUNIT_CASE(second_may_be_kept),
 	KUNIT_CASE(second_may_be_the_other_threads),
+	KUNIT_CASE(second_may_be_the_other_cores),
 	KUNIT_CASE(second_is_shared),
 	KUNIT_CASE(second_counts_generic_events),
 	{}

@@ -55,6 +55,8 @@ bool x86_model_no_msrs;
 bool x86_model_threads;
 /* What the user has while the kernel is being entered. */
 const struct pt_regs *x86_model_entering;
+/* There are several cores, two to a module. */
+bool x86_model_cores;
 /* What happens right after the next RDPMC. */
 void (*x86_model_after_rdpmc)(void);
 
@@ -618,6 +620,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_no_apic = false;
 	x86_model_no_msrs = false;
 	x86_model_threads = false;
+	x86_model_cores = false;
 	x86_model_user_power_on();
 	pebs_model_guests = false;
 	x86_model_svm = false;

@@ -98,6 +98,8 @@ void x86_model_switch_svm(bool on);
 extern bool x86_model_threads;
 #define x86_has_threads() x86_model_threads
 #define x86_may_have_threads() x86_model_threads
+extern bool x86_model_cores;
+#define x86_has_cores() x86_model_cores
 
 void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
 void x86_model_cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);

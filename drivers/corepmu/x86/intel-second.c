@@ -177,10 +177,15 @@ static u64 bits_of(const struct second_event *event)
 	return event->bits;
 }
 
-/* Nehalem's and Westmere's registers are those of both threads of a core. */
+/*
+ * Nehalem's and Westmere's registers are those of both threads of a core, Silvermont's those of
+ * both cores of a module: "each MSR_OFFCORE_RSPx is shared by two processor cores" (SDM volume 3,
+ * "Offcore Response Event" of the Silvermont microarchitecture).
+ */
 static bool is_shared(const struct x86_desc *desc)
 {
-	return (own_bit(desc) & (NHM | WSM)) && x86_has_threads();
+	return ((own_bit(desc) & (NHM | WSM)) && x86_has_threads()) ||
+	       ((own_bit(desc) & SLM) && x86_has_cores());
 }
 
 /**
@@ -296,8 +301,10 @@ int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u
 				      config, second_msrs[second->reg]);
 	if (is_shared(desc))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: its second register is that of the core's other hyperthread, too",
-				      config);
+				      "config %#llx: its second register is that of %s, too",
+				      config,
+				      own_bit(desc) & SLM ? "the module's other core" :
+				      "the core's other hyperthread");
 
 	reg->idx = second->reg;
 	reg->reg = second_msrs[second->reg];
@@ -344,7 +351,7 @@ int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
 	unsigned int reg = event->hw.extra_reg.idx, other;
 	u64 value = event->hw.extra_reg.config;
 
-	/* A core's other thread may have come since the event was opened. */
+	/* A core's other thread, or another core, may have come since the event was opened. */
 	if (is_shared(to_x86(pmu)))
 		return -EAGAIN;
 	if (is_free(second, reg, value))

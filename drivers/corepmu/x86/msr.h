@@ -122,6 +122,15 @@ static inline bool x86_has_threads(void)
 }
 
 /*
+ * Are there several cores, so that two may be of one module? Which ones are Linux 6.1 keeps to
+ * itself (cpu_clustergroup_mask()); a core that is alone has its module for itself for sure.
+ */
+static inline bool x86_has_cores(void)
+{
+	return num_online_cpus() > 1;
+}
+
+/*
  * May a core run several threads, now or later? A thread that is offline may come, unless the
  * CPU has none or they were switched off until the next boot ("forceoff"): what is allowed on
  * the word of this stays right.
