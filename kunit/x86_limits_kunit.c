@@ -375,10 +375,61 @@ static void limits_merge_is_no_event(struct kunit *test)
 	}
 }
 
+/* Core 2 of 65 nm has fixed counters that CPUID does not tell of; a hypervisor tells of its own. */
+static void limits_fixed_counters_are_not_told(struct kunit *test)
+{
+	struct x86_model_cpu cpu = {
+		.name = "merom", .family = 6, .model = 0x0f, .version = 2, .nr_gp = 2,
+		.gp_width = 40, .nr_fixed = 3, .fixed_width = 40, .untold_fixed = true,
+		.bare = true, .nr_events = 7,
+	};
+	struct perf_event *event = uarch_start(test, &cpu);
+	struct bench *b = test->priv;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2) | FIXED(0) | FIXED(1) | FIXED(2));
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, b->pmu->width[FIXED_COUNTER_BASE + i], 40);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), GP(2) | FIXED(0));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x003c), GP(2) | FIXED(1));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0300), FIXED(2));
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	x86_model_run(0x0300, true, 1000);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
+	bench_del(event);
+	bench_close(event);
+	uarch_end(test);
+
+	cpu.bare = false;
+	event = uarch_start(test, &cpu);
+	b = test->priv;
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), GP(2));
+	uarch_end(test);
+
+	/* One that does not say that it is a hypervisor's, and has none */
+	cpu.bare = true;
+	cpu.nr_fixed = 0;
+	uarch_start(test, &cpu);
+	b = test->priv;
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
+	uarch_end(test);
+
+	/* From version 5 on what CPUID does not tell of is not there. */
+	cpu.version = 5;
+	cpu.nr_fixed = 3;
+	uarch_start(test, &cpu);
+	b = test->priv;
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
+	uarch_end(test);
+}
+
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_has_shortest_periods),
 	KUNIT_CASE(limits_has_no_branch_trace),
 	KUNIT_CASE(limits_has_first_periods_of_frequencies),
+	KUNIT_CASE(limits_fixed_counters_are_not_told),
 	KUNIT_CASE(limits_any_thread_is_privileged),
 	KUNIT_CASE(limits_tsx_bits),
 	KUNIT_CASE(limits_family_15h),

@@ -34,6 +34,7 @@ struct x86_model;
  * @nr_gp: general-purpose counters
  * @told_gp: those that CPUID tells of, 0 for all (Intel)
  * @nr_fixed: fixed counters told as a number
+ * @untold_fixed: CPUID tells nothing of those (Intel, version 2)
  * @fixed_map: fixed counters told as a bitmap (Intel, version 5)
  * @gp_width: bits of a general-purpose counter
  * @fixed_width: bits of a fixed counter
@@ -43,6 +44,7 @@ struct x86_model;
  * @missing: architectural events that are missing (Intel)
  * @any: events can be counted of both hyperthreads (Intel, version 3)
  * @rtm: the CPU has transactions
+ * @bare: it is no hypervisor's
  * @virt: the CPU can run guests
  * @amx: the CPU has AMX, and AVX-VNNI
  * @hybrid: the machine has CPUs of several kinds
@@ -73,6 +75,7 @@ struct x86_model_cpu {
 	unsigned int	told_gp;
 	u32		holes;
 	unsigned int	nr_fixed;
+	bool		untold_fixed;
 	u32		fixed_map;
 	unsigned int	gp_width;
 	unsigned int	fixed_width;
@@ -81,6 +84,7 @@ struct x86_model_cpu {
 	u32		missing;
 	bool		any;
 	bool		rtm;
+	bool		bare;
 	bool		virt;
 	bool		amx;
 	bool		hybrid;

@@ -30,6 +30,7 @@
 #define X86_FEATURE_APIC		(0 * 32 + 9)
 #define X86_FEATURE_PDCM		(4 * 32 + 15)
 #define X86_FEATURE_VMX			(4 * 32 + 5)
+#define X86_FEATURE_HYPERVISOR		(4 * 32 + 31)
 #define X86_FEATURE_SVM			(6 * 32 + 2)
 #define X86_FEATURE_PERFCTR_CORE	(6 * 32 + 23)
 #define X86_FEATURE_AVX_VNNI		(12 * 32 + 4)

@@ -21,6 +21,8 @@ bool x86_model_has(unsigned int feature)
 	switch (feature) {
 	case X86_FEATURE_APIC:
 		return !x86_model_no_apic;
+	case X86_FEATURE_HYPERVISOR:
+		return !cpu->bare;
 	case X86_FEATURE_PDCM:
 		return !cpu->amd && cpu->version;
 	case X86_FEATURE_PERFCTR_CORE:
@@ -78,7 +80,9 @@ void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		       cpu->nr_events << 24;
 		*ebx = cpu->missing;
 		*ecx = cpu->version >= 5 ? cpu->fixed_map : 0;
-		*edx = cpu->nr_fixed | cpu->fixed_width << 5 | (cpu->any ? 0 : BIT(15));
+		*edx = cpu->any ? 0 : BIT(15);
+		if (!cpu->untold_fixed)
+			*edx |= cpu->nr_fixed | cpu->fixed_width << 5;
 	} else if (leaf == 0x1a && !cpu->amd) {
 		*eax = cpu->kind << 24 | cpu->native;
 	} else if (leaf == 0x1c && cpu->arch_lbr) {

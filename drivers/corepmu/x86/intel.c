@@ -232,13 +232,26 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 	return ret ?: refuse_incomplete(desc, config);
 }
 
-/* Fixed counters: a number of them, from version 5 on a bitmap besides. */
+/*
+ * Fixed counters: a number of them, from version 5 on a bitmap besides. Core 2 of 65 nm, of version
+ * 2, has three and tells of none: "v2 perfmon does not report fixed-purpose events, so assume at
+ * least 3 events, when not running in a hypervisor" (intel_pmu_init() in
+ * arch/x86/events/intel/core.c). On the CPU.
+ */
+#define FIRST_TELLING	5
+#define NR_UNTOLD_FIXED	3
+
 static u64 fixed_counters(const struct intel_uarch *uarch, unsigned int version, u32 ecx, u32 edx)
 {
 	unsigned int nr = version >= 2 ? FIELD_GET(EDX_NR_FIXED, edx) : 0;
-	u64 fixed = nr ? GENMASK_ULL(nr - 1, 0) : 0;
+	u64 fixed, value;
 
-	if (version >= 5)
+	if (version >= 2 && version < FIRST_TELLING && !boot_cpu_has(X86_FEATURE_HYPERVISOR))
+		while (nr < NR_UNTOLD_FIXED &&
+		       !x86_read_msr_safe(MSR_CORE_PERF_FIXED_CTR0 + nr, &value))
+			nr++;
+	fixed = nr ? GENMASK_ULL(nr - 1, 0) : 0;
+	if (version >= FIRST_TELLING)
 		fixed |= ecx;
 
 	return intel_known_fixed(uarch, fixed);
@@ -379,7 +392,8 @@ int intel_describe(struct x86_desc *desc)
 	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), COREPMU_FIRST_DEDICATED);
 	width = FIELD_GET(EAX_GP_WIDTH, eax);
 	nr_events = FIELD_GET(EAX_NR_EVENTS, eax);
-	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx);
+	/* That of counters that are not told of, see above */
+	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;
 	if (!version || !desc->nr_gp || width < 32 || width > 64) {
 		pr_err("the CPU has no architectural performance monitoring\n");
 		return -ENODEV;
