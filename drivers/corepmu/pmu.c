@@ -115,16 +115,23 @@ static __always_inline void active_changed(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Let a stopped event count on from the value that its counter has. The NMI of an overflow from
- * before the PMU was stopped may come here, and stop another event: active is changed so that it
- * comes before or after, but never in between, where this would start that event again.
+ * Let a stopped event count on from the value that its counter has.
+ *
+ * The NMI of an overflow from before the PMU was stopped may come in the middle of this, and perf
+ * core may stop events in its sample. Another event: an NMI between a read of active and a write
+ * would have the write start it again, so that active is changed at once. This event, when its
+ * group is throttled (Linux 6.16 on, perf_event_throttle_group()): while its state says that it is
+ * stopped, corepmu_event_stop() leaves it alone. It counts on until the tick, which ends the
+ * throttling. Were its state changed first, corepmu_event_stop() would take its counter from active
+ * too early, and the event would count although its state says that it is stopped.
  */
 static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
-	hwc->state = 0;
 	this_cpu_or(cpuc->pmu->cpu->active, corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
+	barrier();
+	hwc->state = 0;
 	active_changed(cpuc);
 }
 
