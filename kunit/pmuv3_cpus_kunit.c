@@ -195,6 +195,40 @@ static void pmuv3_waiting_cycles(struct kunit *test)
 	}
 }
 
+/*
+ * The instruction counter, and who may read which counter: not where EL2 or firmware at EL3 may
+ * have the registers trap, which this kernel has not told it not to. In a virtual machine, which
+ * may see EL3 but no EL2, it is the hypervisor that decides.
+ */
+static void pmuv3_v3p9_reached(struct kunit *test)
+{
+	static const struct {
+		const char *machine;
+		bool el3, reached;
+	} table[] = {
+		{ "pmuv3p9", false, true },
+		{ "pmuv3p9", true, true },
+		{ "pmuv3-brbe-vhe", false, true },
+		{ "pmuv3-brbe-vhe", true, COMPAT_EL2_OPENS_PMUV3P9 },
+		{ "pmuv3-brbe-el1", true, COMPAT_EL2_OPENS_PMUV3P9 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b;
+
+		pmuv3_model_el3 = table[i].el3;
+		b = bench_of(test, table[i].machine);
+		pmuv3_model_el3 = false;
+		KUNIT_EXPECT_EQ_MSG(test, !!(b->pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER)),
+				    table[i].reached, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, pmuv3_reaches_v3p9(to_pmuv3(b->pmu)), table[i].reached,
+				    "row %u", i);
+		bench_end(b);
+		test->priv = NULL;
+	}
+}
+
 /* sampling=0: no sample, no interrupt, and no count that wraps unheard of */
 static void pmuv3_no_samples(struct kunit *test)
 {
@@ -290,6 +324,7 @@ static struct kunit_case pmuv3_cpus_cases[] = {
 	KUNIT_CASE(pmuv3_ignores),
 	KUNIT_CASE(pmuv3_unknown_bits),
 	KUNIT_CASE(pmuv3_waiting_cycles),
+	KUNIT_CASE(pmuv3_v3p9_reached),
 	KUNIT_CASE(pmuv3_no_samples),
 	KUNIT_CASE(pmuv3_wrap_unheard),
 	KUNIT_CASE_SLOW(pmuv3_tested_without_interrupt),

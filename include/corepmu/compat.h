@@ -418,7 +418,10 @@ static inline void compat_inc_pmi_count(void)
 /* 6.17: a kernel that is started at EL2 and runs at EL1 has EL2 not trap what is of BRBE. */
 #define COMPAT_EL2_OPENS_BRBE			COMPAT_HAVE_EL2_BRBE
 
-/* A kernel that is started at EL2 and runs at EL1 has EL2 not trap what came with PMUv3p9. */
+/*
+ * A kernel that is started at EL2 and runs at EL1 has EL2 not trap what came with PMUv3p9, and asks
+ * firmware for the same at EL3.
+ */
 #define COMPAT_EL2_OPENS_PMUV3P9		COMPAT_HAVE_EL2_PMUV3P9
 
 /*

@@ -91,11 +91,14 @@ static inline struct pmuv3 *to_pmuv3(struct corepmu *pmu)
 
 /*
  * Can registers of PMUv3p9 and of FEAT_PMUv3_ICNTR be used? From EL1 they trap to EL2, where there
- * is one, unless the kernel has opened them there before it left it (asm/el2_setup.h).
+ * is one, unless the kernel has opened them there before it left it (asm/el2_setup.h). From EL2
+ * they trap to EL3 unless firmware has set MDCR_EL3.EnPM2, which the kernels ask for that open them
+ * at EL2 (Documentation/arch/arm64/booting.rst): what it does for an older one is not known, and
+ * most firmware does not survive such a trap.
  */
 static inline bool pmuv3_reaches_v3p9(const struct pmuv3 *pmuv3)
 {
-	return !pmuv3->has_el2 || COMPAT_EL2_OPENS_PMUV3P9;
+	return (!pmuv3->has_el2 && !pmuv3->has_el3) || COMPAT_EL2_OPENS_PMUV3P9;
 }
 
 /**
