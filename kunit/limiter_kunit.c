@@ -162,6 +162,77 @@ static void limiter_kernel(struct kunit *test)
 }
 
 /*
+ * That no overflow comes in user space says nothing where the event that interrupts most has none
+ * there: it excludes user space, or it is one of KVM's guests, which have been left when it
+ * interrupts. It keeps its period of 4096 when overflows take half of the time, but for a kernel
+ * that checks itself.
+ */
+static void limiter_kernel_alone(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 10, .exclude_user = 1,
+	};
+	struct bench *b = test->priv;
+	const bool doubt = COREPMU_KERNEL_CHECKS_ITSELF;
+	struct perf_event *event, *other;
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	begin_window(b);
+	for (i = 0; i < 8; i++) {
+		/* A model runs no guest: its overflows are those of an event of the kernel's. */
+		event->attr.exclude_user = !(i & 1);
+		event->attr.exclude_host = i & 1;
+		cpuc->min_left = 4096;
+		one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, doubt ? 8192 : 4096);
+		/* It comes down to 4096 as soon as with others. */
+		cpuc->min_left = 16384;
+		one_overflow_in(b, event, false, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->min_left, doubt ? 32768 : 8192);
+	}
+
+	/* Besides, there is one that interrupts more, and could have come in user space. */
+	other->hw.interrupts = event->hw.interrupts + 1;
+	cpuc->min_left = 4096;
+	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	bench_remove(other);
+	bench_remove(event);
+}
+
+/*
+ * Where nothing has overflowed for long there is no storm any more: the first events after it,
+ * the kernel's or not, have their periods.
+ */
+static void limiter_forgets(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 30000);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	begin_window(b);
+	cpuc->min_left = BIT(17);
+	cpuc->limit_begun = true;
+	one_overflow_in(b, event, true, 900 * NSEC_PER_MSEC, 1);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(16));
+	KUNIT_EXPECT_TRUE(test, cpuc->limit_begun);
+
+	machine_time += 180 * NSEC_PER_SEC;
+	for (i = 0; i < 40; i++)
+		one_overflow_in(b, event, false, 8 * NSEC_PER_MSEC, 1200 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, b->pmu->min_left);
+	KUNIT_EXPECT_FALSE(test, cpuc->limit_begun);
+	bench_remove(event);
+}
+
+/*
  * An interrupt in the middle of which the CPU is gone for two windows is not what overflows take:
  * periods stay what they are. When all interrupts take that long they are stretched after some.
  */
@@ -275,6 +346,8 @@ static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_windows, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_long, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_kernel_alone, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_forgets, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_stall, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_neighbour, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_frequency, machine_gen_params),

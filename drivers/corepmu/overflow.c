@@ -43,7 +43,13 @@
  * next one comes before the kernel has left the interrupt, or what the tick has the kernel do on
  * its way out takes all that they leave. All of them come in the kernel then, so that if none came
  * in user space during the window min_left is doubled unless they took less than a twelfth, and
- * halved if they took less than half of that.
+ * halved if they took less than half of that. An event that excludes user space never overflows
+ * there, nor does one of KVM's guests: where such an event interrupts the most, that no overflow
+ * came in user space says nothing, and the bounds are those of above. Not on a kernel that checks
+ * itself: there a storm of such events can be what never ends.
+ *
+ * A window ends with an overflow. When one is longer than LIMIT_FORGET_NS next to nothing has come
+ * for that long, and what min_left is, was due to events of then: no event is blamed any more.
  *
  * A hypervisor may take the CPU away in the middle of an interrupt, for longer than a window. So
  * an interrupt that takes longer than corepmu_cpu.longest counts as that, and what it took beyond
@@ -55,6 +61,7 @@
  * storm that left nothing to the task that it interrupted.
  */
 #define LIMIT_WINDOW_NS		(10 * NSEC_PER_MSEC)
+#define LIMIT_FORGET_NS		(100 * LIMIT_WINDOW_NS)
 #define LIMIT_BUSY		3
 #define LIMIT_STARVED		4
 #define LIMIT_CALM		12
@@ -157,10 +164,21 @@ static noinline void limit_ends(struct corepmu_cpu *cpuc)
 		  smp_processor_id());
 }
 
-/* Is what is interrupted in doubt to get on at all? */
+/*
+ * Is what is interrupted in doubt to get on at all? No overflow came in user space, where those of
+ * the event that interrupts most could have come, or the kernel is one that may not get on.
+ */
 static bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
 {
-	return !cpuc->user_hit && cpuc->min_left >= LIMIT_LONG_LEFT;
+	struct perf_event *most;
+
+	if (cpuc->user_hit || cpuc->min_left < LIMIT_LONG_LEFT)
+		return false;
+	if (COREPMU_KERNEL_CHECKS_ITSELF)
+		return true;
+	most = most_interrupting(cpuc);
+
+	return most && !most->attr.exclude_user && !most->attr.exclude_host;
 }
 
 /* Overflows take too much of the window */
@@ -176,7 +194,7 @@ static bool limit_further(const struct corepmu_cpu *cpuc, u64 window)
 		return true;
 
 	return cpuc->min_left < LIMIT_MAX_LEFT &&
-	       (!cpuc->user_hit || cpuc->busy > window - window / LIMIT_STARVED);
+	       (is_kept_in_kernel(cpuc) || cpuc->busy > window - window / LIMIT_STARVED);
 }
 
 /* Overflows take so little that min_left can be halved */
@@ -229,6 +247,11 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 end)
 	window = end - cpuc->window;
 	if (window < LIMIT_WINDOW_NS)
 		return;
+
+	if (window > LIMIT_FORGET_NS) {
+		cpuc->min_left = cpuc->pmu->min_left;
+		limit_ends(cpuc);
+	}
 
 	if (limit_exceeded(cpuc, window)) {
 		if (limit_further(cpuc, window))

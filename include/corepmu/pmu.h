@@ -105,6 +105,11 @@ struct corepmu_second {
 /* The least that corepmu_cpu.longest is, and what it is at first: see overflow.c */
 #define COREPMU_LIMIT_SHORT_NS	(150 * NSEC_PER_USEC)
 
+/* The way into an interrupt and out of it may be thousands of instructions: see overflow.c */
+#define COREPMU_KERNEL_CHECKS_ITSELF	(IS_ENABLED(CONFIG_PROVE_LOCKING) ||	\
+					 IS_ENABLED(CONFIG_KASAN_GENERIC) ||	\
+					 IS_ENABLED(CONFIG_KCSAN))
+
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
  * @pmu: the PMU
