@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of x86's generic events, which differ between microarchitectures
+ * corepmu: KUnit suite of x86's generic events and of names in sysfs, which differ between
+ * microarchitectures
  */
 #include <kunit/test.h>
 
+#include <linux/device.h>
 #include <linux/perf_event.h>
+#include <linux/sysfs.h>
 
 #include "machine.h"
 #include "models/x86_access.h"
@@ -220,10 +223,98 @@ static void generic_of_zen_generations(struct kunit *test)
 	}
 }
 
+/* What a file of events/ says, "-" if it is not there */
+static const char *event_text(struct kunit *test, const char *name)
+{
+	const struct attribute_group *group = &x86_events_group;
+	struct bench *b = test->priv;
+	struct attribute **attrs;
+	static struct device dev;
+	char *page;
+
+	dev_set_drvdata(&dev, &b->pmu->perf_pmu);
+	for (attrs = group->attrs; *attrs; attrs++)
+		if (!strcmp((*attrs)->name, name) && group->is_visible(&dev.kobj, *attrs, 0))
+			break;
+	if (!*attrs)
+		return "-";
+	page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	container_of(*attrs, struct device_attribute, attr)->show(&dev, (void *)*attrs, page);
+
+	return page;
+}
+
+/*
+ * hsw_tsx_events_attrs[], icl_tsx_events_attrs[], glc_tsx_events_attrs[] and adl_hybrid_tsx_attrs[]
+ * in arch/x86/events/intel/core.c; the last two have the same
+ */
+#define HSW_TSX	BIT(0)
+#define ICL_TSX	BIT(1)
+#define GLC_TSX	BIT(2)
+
+static const struct {
+	const char *name;
+	unsigned int sets;
+	const char *text;
+} tsx_names[] = {
+	{ "tx-start", HSW_TSX | ICL_TSX | GLC_TSX, "event=0xc9,umask=0x1\n" },
+	{ "tx-commit", HSW_TSX | ICL_TSX | GLC_TSX, "event=0xc9,umask=0x2\n" },
+	{ "tx-abort", HSW_TSX | ICL_TSX | GLC_TSX, "event=0xc9,umask=0x4\n" },
+	{ "tx-capacity", HSW_TSX, "event=0x54,umask=0x2\n" },
+	{ "tx-capacity-read", ICL_TSX | GLC_TSX, "event=0x54,umask=0x80\n" },
+	{ "tx-capacity-write", ICL_TSX | GLC_TSX, "event=0x54,umask=0x2\n" },
+	{ "tx-conflict", HSW_TSX | ICL_TSX | GLC_TSX, "event=0x54,umask=0x1\n" },
+	{ "el-start", HSW_TSX | ICL_TSX, "event=0xc8,umask=0x1\n" },
+	{ "el-commit", HSW_TSX | ICL_TSX, "event=0xc8,umask=0x2\n" },
+	{ "el-abort", HSW_TSX | ICL_TSX, "event=0xc8,umask=0x4\n" },
+	{ "el-capacity", HSW_TSX, "event=0x54,umask=0x2\n" },
+	{ "el-capacity-read", ICL_TSX, "event=0x54,umask=0x80\n" },
+	{ "el-capacity-write", ICL_TSX, "event=0x54,umask=0x2\n" },
+	{ "el-conflict", HSW_TSX | ICL_TSX, "event=0x54,umask=0x1\n" },
+	{ "cycles-t", HSW_TSX | ICL_TSX | GLC_TSX, "event=0x3c,in_tx=1\n" },
+	{ "cycles-ct", HSW_TSX | ICL_TSX | GLC_TSX, "event=0x3c,in_tx=1,in_tx_cp=1\n" },
+};
+
+/* They are shown where the CPU has X86_FEATURE_RTM: tsx_is_visible() there */
+static void generic_names_of_transactions(struct kunit *test)
+{
+	static const struct {
+		u8 model, kind;
+		bool rtm;
+		unsigned int sets;
+	} table[] = {
+		{ 0x3c, 0, true, HSW_TSX }, { 0x3c, 0, false, 0 }, { 0x4f, 0, true, HSW_TSX },
+		{ 0x5e, 0, true, HSW_TSX }, { 0x5e, 0, false, 0 }, { 0x6a, 0, true, ICL_TSX },
+		{ 0x6a, 0, false, 0 }, { 0x8f, 0, true, GLC_TSX }, { 0xad, 0, true, GLC_TSX },
+		{ 0x97, INTEL_CORE, true, GLC_TSX }, { 0x97, INTEL_CORE, false, 0 },
+		{ 0x97, INTEL_ATOM, true, 0 }, { 0xbd, INTEL_CORE, true, GLC_TSX },
+		{ 0x3a, 0, true, 0 }, { 0x5c, 0, true, 0 }, { 0xff, 0, true, 0 },
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct x86_model_cpu cpu = {
+			.name = "TSX", .family = 6, .model = table[i].model, .kind = table[i].kind,
+			.version = 5, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
+			.fixed_map = 0x7, .fixed_width = 48, .nr_events = 7, .rtm = table[i].rtm,
+		};
+
+		uarch_start(test, &cpu);
+		for (j = 0; j < ARRAY_SIZE(tsx_names); j++)
+			KUNIT_EXPECT_STREQ_MSG(test, event_text(test, tsx_names[j].name),
+					       tsx_names[j].sets & table[i].sets ?
+					       tsx_names[j].text : "-",
+					       "model %#x: %s", cpu.model, tsx_names[j].name);
+		uarch_end(test);
+	}
+}
+
 static struct kunit_case generic_cases[] = {
 	KUNIT_CASE_PARAM(generic_is_the_named_event, generic_gen_params),
 	KUNIT_CASE(generic_is_not_what_is_refused),
 	KUNIT_CASE(generic_of_zen_generations),
+	KUNIT_CASE(generic_names_of_transactions),
 	{ }
 };
 

@@ -2,8 +2,8 @@
 /*
  * corepmu: x86: names that sysfs has for events
  *
- * Those of generic events, and those that the perf tool looks for to divide the slots of a
- * pipeline. Names and texts are those of the built-in driver (EVENT_ATTR_STR() in
+ * Those of generic events, those that the perf tool looks for to divide the slots of a pipeline,
+ * and those of transactions. Names and texts are those of the built-in driver (EVENT_ATTR_STR() in
  * arch/x86/events/intel/core.c), which a script finds in either.
  */
 #include <linux/bitfield.h>
@@ -86,12 +86,33 @@ enum text_name {
 	TEXT_MEM_LOADS,
 	TEXT_MEM_STORES,
 	TEXT_MEM_LOADS_AUX,
+	/* From here on: of transactions */
+	TEXT_TX_START,
+	TEXT_TX_COMMIT,
+	TEXT_TX_ABORT,
+	TEXT_TX_CONFLICT,
+	TEXT_TX_CAPACITY,
+	TEXT_TX_CAPACITY_READ,
+	TEXT_TX_CAPACITY_WRITE,
+	TEXT_EL_START,
+	TEXT_EL_COMMIT,
+	TEXT_EL_ABORT,
+	TEXT_EL_CONFLICT,
+	TEXT_EL_CAPACITY,
+	TEXT_EL_CAPACITY_READ,
+	TEXT_EL_CAPACITY_WRITE,
+	TEXT_CYCLES_T,
+	TEXT_CYCLES_CT,
 };
 
 #define OLD_CORES	(BIT(UARCH_SANDY_BRIDGE) | BIT(UARCH_IVY_BRIDGE) |	\
 			 BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL) | BIT(UARCH_SKYLAKE))
 #define LEVEL_2_CORES	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) | BIT(UARCH_LION_COVE))
 #define NEW_CORES	(BIT(UARCH_ICE_LAKE) | LEVEL_2_CORES)
+/* Transactions with the events of hsw_tsx_events_attrs[]; with HLE; all */
+#define HSW_TX_CORES	(BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL) | BIT(UARCH_SKYLAKE))
+#define HLE_CORES	(HSW_TX_CORES | BIT(UARCH_ICE_LAKE))
+#define TX_CORES	(HSW_TX_CORES | NEW_CORES)
 #define SKL		BIT(UARCH_SKYLAKE)
 #define ICL		BIT(UARCH_ICE_LAKE)
 #define GLC		BIT(UARCH_GOLDEN_COVE)
@@ -169,6 +190,26 @@ static const struct event_text event_texts[] = {
 	{ SKL | ICL, TEXT_MEM_STORES, "event=0xd0,umask=0x82" },
 	{ GLC | RWC, TEXT_MEM_STORES, "event=0xcd,umask=0x2" },
 	{ GLC, TEXT_MEM_LOADS_AUX, "event=0x03,umask=0x82" },
+	/*
+	 * RTM_RETIRED (tx), HLE_RETIRED (el) and TX_MEM, which is of both, for perf stat -T:
+	 * {hsw,icl,glc}_tsx_events_attrs[] and, of cores beside atoms, adl_hybrid_tsx_attrs[]
+	 */
+	{ TX_CORES, TEXT_TX_START, "event=0xc9,umask=0x1" },
+	{ TX_CORES, TEXT_TX_COMMIT, "event=0xc9,umask=0x2" },
+	{ TX_CORES, TEXT_TX_ABORT, "event=0xc9,umask=0x4" },
+	{ TX_CORES, TEXT_TX_CONFLICT, "event=0x54,umask=0x1" },
+	{ HSW_TX_CORES, TEXT_TX_CAPACITY, "event=0x54,umask=0x2" },
+	{ NEW_CORES, TEXT_TX_CAPACITY_READ, "event=0x54,umask=0x80" },
+	{ NEW_CORES, TEXT_TX_CAPACITY_WRITE, "event=0x54,umask=0x2" },
+	{ HLE_CORES, TEXT_EL_START, "event=0xc8,umask=0x1" },
+	{ HLE_CORES, TEXT_EL_COMMIT, "event=0xc8,umask=0x2" },
+	{ HLE_CORES, TEXT_EL_ABORT, "event=0xc8,umask=0x4" },
+	{ HLE_CORES, TEXT_EL_CONFLICT, "event=0x54,umask=0x1" },
+	{ HSW_TX_CORES, TEXT_EL_CAPACITY, "event=0x54,umask=0x2" },
+	{ ICL, TEXT_EL_CAPACITY_READ, "event=0x54,umask=0x80" },
+	{ ICL, TEXT_EL_CAPACITY_WRITE, "event=0x54,umask=0x2" },
+	{ TX_CORES, TEXT_CYCLES_T, "event=0x3c,in_tx=1" },
+	{ TX_CORES, TEXT_CYCLES_CT, "event=0x3c,in_tx=1,in_tx_cp=1" },
 };
 
 /*
@@ -304,8 +345,36 @@ static struct attribute *x86_event_attrs[] = {
 	TEXT("mem-loads", TEXT_MEM_LOADS),
 	TEXT("mem-stores", TEXT_MEM_STORES),
 	TEXT("mem-loads-aux", TEXT_MEM_LOADS_AUX),
+	TEXT("tx-start", TEXT_TX_START),
+	TEXT("tx-commit", TEXT_TX_COMMIT),
+	TEXT("tx-abort", TEXT_TX_ABORT),
+	TEXT("tx-conflict", TEXT_TX_CONFLICT),
+	TEXT("tx-capacity", TEXT_TX_CAPACITY),
+	TEXT("tx-capacity-read", TEXT_TX_CAPACITY_READ),
+	TEXT("tx-capacity-write", TEXT_TX_CAPACITY_WRITE),
+	TEXT("el-start", TEXT_EL_START),
+	TEXT("el-commit", TEXT_EL_COMMIT),
+	TEXT("el-abort", TEXT_EL_ABORT),
+	TEXT("el-conflict", TEXT_EL_CONFLICT),
+	TEXT("el-capacity", TEXT_EL_CAPACITY),
+	TEXT("el-capacity-read", TEXT_EL_CAPACITY_READ),
+	TEXT("el-capacity-write", TEXT_EL_CAPACITY_WRITE),
+	TEXT("cycles-t", TEXT_CYCLES_T),
+	TEXT("cycles-ct", TEXT_CYCLES_CT),
 	NULL
 };
+
+/* Is a name shown whose text find_text() has? */
+static bool text_is_visible(const struct x86_desc *desc, unsigned int name)
+{
+	if (name >= TEXT_TX_START)
+		return intel_has_tsx_events(desc->uarch);
+	if (name >= TEXT_MEM_LOADS)
+		return x86_pebs_has_latency(desc);
+
+	/* Slots are of no use to the perf tool where they are not divided. */
+	return !(NEW_CORES & BIT(desc->uarch - intel_uarches)) || desc->metrics;
+}
 
 static umode_t x86_event_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
 {
@@ -314,14 +383,9 @@ static umode_t x86_event_is_visible(struct kobject *kobj, struct attribute *attr
 	u64 config;
 
 	pmu_attr = container_of(attr, struct perf_pmu_events_attr, attr.attr);
-	if (pmu_attr->attr.show == text_show && pmu_attr->id >= TEXT_MEM_LOADS)
-		return x86_pebs_has_latency(desc) && find_text(desc, pmu_attr->id) ? attr->mode : 0;
-	if (pmu_attr->attr.show == text_show) {
-		/* Slots are of no use to the perf tool where they are not divided. */
-		if (desc->uarch && NEW_CORES & BIT(desc->uarch - intel_uarches) && !desc->metrics)
-			return 0;
-		return find_text(desc, pmu_attr->id) ? attr->mode : 0;
-	}
+	if (pmu_attr->attr.show == text_show)
+		return find_text(desc, pmu_attr->id) && text_is_visible(desc, pmu_attr->id) ?
+		       attr->mode : 0;
 	config = desc->hardware[pmu_attr->id];
 
 	return config && desc->allowed_counters(desc, config) ? attr->mode : 0;
