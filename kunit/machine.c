@@ -34,7 +34,7 @@ static const struct x86_model_cpu intel_v3 = {
 
 static const struct x86_model_cpu intel_v4 = {
 	.name = "v4", .family = 6, .version = 4, .nr_gp = 8, .gp_width = 48,
-	.nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7,
+	.nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7, .trace = true,
 };
 
 static const struct x86_model_cpu intel_v5 = {
@@ -180,6 +180,7 @@ static struct corepmu *x86_start(const struct machine *machine)
 	if (ret)
 		goto out_reserved;
 	x86_describe_precise(desc);
+	x86_describe_trace(desc);
 	intel_describe_second(desc);
 	x86_describe_reload(desc);
 	ret = x86_nmi_init();

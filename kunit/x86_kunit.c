@@ -530,26 +530,65 @@ static void x86_sticky_status(struct kunit *test)
 	bench_close(event);
 }
 
-/* Intel PT's: its buffer is to be emptied, which is another driver's to do and to acknowledge. */
-#define STATUS_TRACE_TOPA	BIT_ULL(55)
-
-static void x86_leaves_others_status(struct kunit *test)
+/* Another event's overflow, and meanwhile Intel PT's buffer is to be emptied. */
+static void trace_and_overflow(struct bench *b)
 {
-	struct bench *b = bench_of(test, "intel-v4");
 	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
-	u64 *status = this_cpu_ptr(&x86_model_state.global_status);
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	*status = STATUS_TRACE_TOPA;
+	KUNIT_EXPECT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	this_cpu_write(x86_model_state.global_status, STATUS_TRACE_TOPA_PMI);
 	model_forget();
 	bench_run(b, MACHINE_BRANCHES, 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, *status, STATUS_TRACE_TOPA);
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
 	/* Nor does it keep the CPU in the handler. */
-	KUNIT_EXPECT_EQ(test, model_accesses("GLOBAL_STATUS"), 2);
-	*status = 0;
+	KUNIT_EXPECT_EQ(b->test, model_accesses("GLOBAL_STATUS"), 2);
 	bench_del(event);
 	bench_close(event);
+}
+
+/* Beside the built-in driver that one calls Intel PT's and acknowledges, or nobody does. */
+static void x86_leaves_others_status(struct kunit *test)
+{
+	static const struct {
+		const char *machine;
+		bool no_trace;
+	} table[] = {
+		{ "intel-v4-beside" },
+		/* A kernel without Intel PT's driver, and a CPU without Intel PT */
+		{ "intel-v4", true }, { "intel-skl" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b;
+
+		x86_model_no_trace = table[i].no_trace;
+		b = bench_of(test, table[i].machine);
+		x86_model_no_trace = false;
+		trace_and_overflow(b);
+		KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status),
+				STATUS_TRACE_TOPA_PMI);
+		KUNIT_EXPECT_EQ(test, x86_model_traced, 0);
+		this_cpu_write(x86_model_state.global_status, 0);
+		bench_end(b);
+		test->priv = NULL;
+	}
+}
+
+/* In the built-in driver's place the interrupt is passed on, with an overflow and alone. */
+static void x86_passes_trace_on(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "intel-v4");
+
+	trace_and_overflow(b);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), 0);
+	KUNIT_EXPECT_EQ(test, x86_model_traced, 1);
+
+	this_cpu_write(x86_model_state.global_status, STATUS_TRACE_TOPA_PMI);
+	x86_model_spurious_nmi();
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), 0);
+	KUNIT_EXPECT_EQ(test, x86_model_traced, 2);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 }
 
 static struct bench *read_bench;
@@ -689,6 +728,7 @@ static struct kunit_case x86_cases[] = {
 	KUNIT_CASE(x86_late_nmi),
 	KUNIT_CASE(x86_sticky_status),
 	KUNIT_CASE(x86_leaves_others_status),
+	KUNIT_CASE(x86_passes_trace_on),
 	KUNIT_CASE(x86_read_and_overflow),
 	KUNIT_CASE(x86_read_then_overflow),
 	KUNIT_CASE(x86_reserves),

@@ -49,6 +49,36 @@ DEFINE_STATIC_CALL_NULL(corepmu_output_end, perf_output_end);
 
 static bool has_sched_cb, has_callchain;
 
+#ifdef CONFIG_X86
+
+DEFINE_STATIC_CALL_NULL(corepmu_trace, intel_pt_interrupt);
+
+static bool has_trace_interrupt;
+
+/* What perf core's __perf_guest_handle_intel_pt_intr() calls, NULL where there is no such call */
+static const struct static_call_key *guest_trace;
+
+/* Without intel_pt_interrupt() Intel PT's interrupt is not passed on. */
+static void corepmu_resolve_for_trace(void)
+{
+	const char *guest = STATIC_CALL_KEY_STR(__perf_guest_handle_intel_pt_intr);
+	unsigned long interrupt = corepmu_find_symbol("intel_pt_interrupt");
+
+	if (!interrupt)
+		return;
+	static_call_update(corepmu_trace, (typeof(intel_pt_interrupt) *)interrupt);
+	guest_trace = (void *)corepmu_find_symbol(guest);
+	has_trace_interrupt = true;
+}
+
+#else
+
+static void corepmu_resolve_for_trace(void)
+{
+}
+
+#endif /* CONFIG_X86 */
+
 /* perf_event_output_forward(), once all of what it is made of is known */
 static unsigned long plain_output;
 
@@ -235,6 +265,7 @@ int corepmu_resolve_symbols(void)
 				   (typeof(kallsyms_lookup_size_offset) *)size);
 	corepmu_resolve_for_branches();
 	corepmu_resolve_for_precise();
+	corepmu_resolve_for_trace();
 	corepmu_resolve_output();
 
 	return 0;
@@ -251,6 +282,37 @@ static const struct static_call_key *builtin_handler_key(void)
 	return (void *)corepmu_find_symbol(STATIC_CALL_KEY_STR(x86_pmu_handle_irq));
 }
 
+/*
+ * perf_guest_handle_intel_pt_intr(), whose key is not exported. KVM, which sets the function, waits
+ * for NMIs when it takes it back (perf_unregister_guest_info_callbacks()).
+ */
+static unsigned int handle_guest_trace(void)
+{
+	unsigned int (*handle)(void);
+
+	if (!guest_trace)
+		return 0;
+	handle = READ_ONCE(guest_trace->func);
+
+	/* Without KVM: a function of another type */
+	return (void *)handle == (void *)__static_call_return0 ? 0 : handle();
+}
+
+/**
+ * corepmu_has_trace_interrupt() - is there somebody to pass Intel PT's interrupt on to?
+ *
+ * Return: whether there is
+ */
+bool corepmu_has_trace_interrupt(void)
+{
+	return has_trace_interrupt;
+}
+
+static void trace_interrupt(void)
+{
+	static_call(corepmu_trace)();
+}
+
 #else
 
 DECLARE_STATIC_CALL(x86_pmu_handle_irq, int (struct pt_regs *regs));
@@ -260,7 +322,35 @@ static const struct static_call_key *builtin_handler_key(void)
 	return &STATIC_CALL_KEY(x86_pmu_handle_irq);
 }
 
+static unsigned int handle_guest_trace(void)
+{
+	return perf_guest_handle_intel_pt_intr();
+}
+
+bool corepmu_has_trace_interrupt(void)
+{
+	return IS_ENABLED(CONFIG_CPU_SUP_INTEL);
+}
+
+static void trace_interrupt(void)
+{
+	if (IS_ENABLED(CONFIG_CPU_SUP_INTEL))
+		intel_pt_interrupt();
+}
+
 #endif /* MODULE */
+
+/**
+ * corepmu_trace_interrupt() - pass Intel PT's interrupt on to whoever traces
+ *
+ * If corepmu_has_trace_interrupt(). From the NMI that it is, once the status has been
+ * acknowledged.
+ */
+void corepmu_trace_interrupt(void)
+{
+	if (!handle_guest_trace())
+		trace_interrupt();
+}
 
 /**
  * corepmu_has_builtin_pmu() - does the kernel's own driver have a PMU?

@@ -179,7 +179,14 @@ static inline void corepmu_perf_prepare_same(struct perf_event_header *header,
 }
 
 #ifdef CONFIG_X86
+
+/* Of arch/x86/events/perf_event.h, which is not for others */
+void intel_pt_interrupt(void);
+
 int corepmu_has_builtin_pmu(void);
-#endif
+bool corepmu_has_trace_interrupt(void);
+void corepmu_trace_interrupt(void);
+
+#endif /* CONFIG_X86 */
 
 #endif /* _COREPMU_KSYMS_H */

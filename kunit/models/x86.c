@@ -51,6 +51,10 @@ bool x86_model_nmi_refused;
 bool x86_model_no_apic;
 /* The counters are not there, whatever CPUID says. */
 bool x86_model_no_msrs;
+/* The kernel has nobody to pass Intel PT's interrupt on to. */
+bool x86_model_no_trace;
+/* How often it was passed on */
+unsigned int x86_model_traced;
 /* Cores run several threads. */
 bool x86_model_threads;
 /* What the user has while the kernel is being entered. */
@@ -82,6 +86,24 @@ const struct x86_model_cpu *x86_model_this(void)
 int corepmu_has_builtin_pmu(void)
 {
 	return x86_model_builtin;
+}
+
+/**
+ * corepmu_has_trace_interrupt() - in place of the one in ksyms.c
+ *
+ * Return: what the test has set
+ */
+bool corepmu_has_trace_interrupt(void)
+{
+	return !x86_model_no_trace;
+}
+
+/**
+ * corepmu_trace_interrupt() - in place of the one in ksyms.c
+ */
+void corepmu_trace_interrupt(void)
+{
+	x86_model_traced++;
 }
 
 /* How counters count */
@@ -619,6 +641,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_after_rdpmc = NULL;
 	x86_model_no_apic = false;
 	x86_model_no_msrs = false;
+	x86_model_traced = 0;
 	x86_model_threads = false;
 	x86_model_cores = false;
 	x86_model_user_power_on();

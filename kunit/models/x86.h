@@ -45,6 +45,7 @@ struct x86_model;
  * @any: events can be counted of both hyperthreads (Intel, version 3)
  * @rtm: the CPU has transactions
  * @bare: it is no hypervisor's
+ * @trace: the CPU has Intel PT
  * @virt: the CPU can run guests
  * @amx: the CPU has AMX, and AVX-VNNI
  * @hybrid: the machine has CPUs of several kinds
@@ -85,6 +86,7 @@ struct x86_model_cpu {
 	bool		any;
 	bool		rtm;
 	bool		bare;
+	bool		trace;
 	bool		virt;
 	bool		amx;
 	bool		hybrid;
@@ -258,6 +260,8 @@ extern int x86_model_builtin;
 extern bool x86_model_nmi_refused;
 extern bool x86_model_no_apic;
 extern bool x86_model_no_msrs;
+extern bool x86_model_no_trace;
+extern unsigned int x86_model_traced;
 
 /* user.c: what the kernel does not export, for x86/user.c; only of x86's kernels */
 extern const char *x86_model_hidden;

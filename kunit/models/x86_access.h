@@ -35,6 +35,7 @@
 #define X86_FEATURE_PERFCTR_CORE	(6 * 32 + 23)
 #define X86_FEATURE_AVX_VNNI		(12 * 32 + 4)
 #define X86_FEATURE_RTM			(9 * 32 + 11)
+#define X86_FEATURE_INTEL_PT		(9 * 32 + 25)
 #define X86_FEATURE_RTM_ALWAYS_ABORT	(18 * 32 + 11)
 #define X86_FEATURE_TSX_FORCE_ABORT	(18 * 32 + 13)
 #define X86_FEATURE_HYBRID_CPU		(18 * 32 + 15)
@@ -46,8 +47,10 @@
 #define NMI_HANDLED			1
 #endif
 
-/* ksyms.h declares it for x86 alone. */
+/* ksyms.h declares them for x86 alone. */
 int corepmu_has_builtin_pmu(void);
+bool corepmu_has_trace_interrupt(void);
+void corepmu_trace_interrupt(void);
 
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>

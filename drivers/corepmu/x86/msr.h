@@ -299,6 +299,8 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 /* IA32_PERF_GLOBAL_STATUS: there are as many records as were asked for; architectural ones */
 #define STATUS_DS_BUFFER	BIT_ULL(62)
 #define STATUS_PEBS_THRESHOLD	BIT_ULL(54)
+/* Trace_ToPA_PMI: Intel PT has filled a part of its buffer that is marked so */
+#define STATUS_TRACE_TOPA_PMI	BIT_ULL(55)
 
 /*
  * Architectural PEBS, and auto counter reload: asm/msr-index.h of Linux 6.19 has MSR_IA32_ and _V6_

@@ -81,7 +81,8 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	 */
 	do {
 		status = x86_read_msr(desc->global_status) &
-			 (cpuc->pmu->counters | desc->frozen | desc->metrics_bit | desc->ds_bit);
+			 (cpuc->pmu->counters | desc->frozen | desc->metrics_bit | desc->ds_bit |
+			  desc->trace_bit);
 		if (!status)
 			break;
 		overflowed = status & ~desc->frozen;
@@ -91,6 +92,10 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		x86_write_msr(desc->global_clear, status);
 		/* The NMI is explained even if the event has been stopped since. */
 		handled += hweight64(overflowed);
+		if (unlikely(overflowed & desc->trace_bit)) {
+			overflowed &= ~desc->trace_bit;
+			corepmu_trace_interrupt();
+		}
 		if (unlikely(overflowed & desc->ds_bit) || unlikely(cpuc->precise_users))
 			overflowed = x86_pebs_overflow(cpuc, overflowed);
 		if (unlikely(overflowed & (desc->metrics_bit | BIT_ULL(SLOTS_COUNTER))))
@@ -188,6 +193,21 @@ void x86_irq_disable(struct corepmu_cpu *cpuc)
 {
 	if (!to_x86(cpuc->pmu)->shares_counters)
 		apic->write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
+}
+
+/**
+ * x86_describe_trace() - see whether Intel PT's interrupt is this driver's to pass on
+ * @desc: the counters
+ *
+ * It is an overflow interrupt whose status says so. Intel PT's driver has no handler of its own:
+ * the built-in driver of the counters calls it (handle_pmi_common() in
+ * arch/x86/events/intel/core.c), and, where that is not there, this one. Process context.
+ */
+void x86_describe_trace(struct x86_desc *desc)
+{
+	if (!desc->shares_counters && boot_cpu_has(X86_FEATURE_INTEL_PT) &&
+	    corepmu_has_trace_interrupt())
+		desc->trace_bit = STATUS_TRACE_TOPA_PMI;
 }
 
 /**

@@ -50,6 +50,7 @@ struct intel_uarch;
  * @pebs_counters: counters that there are architectural records of
  * @pebs_dist: of these, those whose are most precise
  * @ds_bit: bit of both that says that there are records, or 0
+ * @trace_bit: bit of both that says that Intel PT's driver is to be called, or 0
  * @has_reload: CPUID tells of counters that the overflow of others can have begin anew
  * @reload: these counters
  * @reload_causes: those others
@@ -100,6 +101,7 @@ struct x86_desc {
 	u64		pebs_counters;
 	u64		pebs_dist;
 	u64		ds_bit;
+	u64		trace_bit;
 	bool		has_reload;
 	u64		reload;
 	u64		reload_causes;
@@ -262,6 +264,7 @@ bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event
 			    u64 config);
 
 /* nmi.c */
+void x86_describe_trace(struct x86_desc *desc);
 int x86_nmi_init(void);
 void x86_nmi_exit(struct x86_desc *desc);
 void x86_irq_enable(struct corepmu_cpu *cpuc);
