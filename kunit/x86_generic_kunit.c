@@ -223,6 +223,75 @@ static void generic_of_zen_generations(struct kunit *test)
 	}
 }
 
+/*
+ * Families before Zen: amd_perfmon_event_map[] and amd_hw_cache_event_ids[] in
+ * arch/x86/events/amd/core.c, and on family 15h the counters of "AMD family 15h event code/PMC
+ * mappings" there
+ */
+static void generic_before_zen(struct kunit *test)
+{
+	static const struct {
+		u32 type;
+		u64 config;
+		s64 code, counters_15h;
+	} table[] = {
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0x0076, 0x07 },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0x00c0, 0x3f },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, 0x077d, 0x07 },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 0x077e, 0x07 },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0x00c2, 0x3f },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 0x00c3, 0x3f },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES, -ENOENT },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 0x00d0, 0x07 },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 0x00d1, 0x07 },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, -ENOENT },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 0), 0x0040, 0x3f },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 1), 0x0141, 0x3f },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 0), -ENOENT },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 1), -ENOENT },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 0), 0x0267, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 1), 0x0167, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1I, READ, 0), 0x0080, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1I, READ, 1), 0x0081, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1I, WRITE, 0), -EINVAL },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1I, PREFETCH, 0), 0x014b, 0x3f },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(L1I, PREFETCH, 1), -ENOENT },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), 0x037d, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 1), 0x037e, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(LL, WRITE, 0), 0x017f, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(LL, WRITE, 1), -ENOENT },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(LL, PREFETCH, 0), -ENOENT },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 0), 0x0040, 0x3f },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 1), 0x0746, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(DTLB, WRITE, 1), -ENOENT },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 0), 0x0080, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x0385, 0x07 },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 0), 0x00c2, 0x3f },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), 0x00c3, 0x3f },
+		/* The kernel's 0xb8e9 and 0x98e9 are of the northbridge. */
+		{ PERF_TYPE_HW_CACHE, ANY_OP(NODE, READ, 0), -ENOENT },
+		{ PERF_TYPE_HW_CACHE, ANY_OP(NODE, READ, 1), -ENOENT },
+	};
+	static const u8 families[] = { 0x0f, 0x10, 0x12, 0x14, 0x15, 0x16 };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(families); i++) {
+		struct x86_model_cpu cpu = {
+			.name = "before Zen", .amd = true, .family = families[i],
+			.version = families[i] >= 0x15, .nr_gp = families[i] >= 0x15 ? 6 : 4,
+			.gp_width = 48,
+		};
+		struct perf_event *event = uarch_start(test, &cpu);
+
+		for (j = 0; j < ARRAY_SIZE(table); j++) {
+			expect_generic(test, event, table[j].type, table[j].config, table[j].code);
+			if (table[j].code >= 0 && families[i] == 0x15)
+				KUNIT_EXPECT_EQ(test, event->hw.config, table[j].counters_15h);
+		}
+		uarch_end(test);
+	}
+}
+
 /* What a file of events/ says, "-" if it is not there */
 static const char *event_text(struct kunit *test, const char *name)
 {
@@ -314,6 +383,7 @@ static struct kunit_case generic_cases[] = {
 	KUNIT_CASE_PARAM(generic_is_the_named_event, generic_gen_params),
 	KUNIT_CASE(generic_is_not_what_is_refused),
 	KUNIT_CASE(generic_of_zen_generations),
+	KUNIT_CASE(generic_before_zen),
 	KUNIT_CASE(generic_names_of_transactions),
 	{ }
 };

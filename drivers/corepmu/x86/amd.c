@@ -4,7 +4,7 @@
  *
  * APM volume 2, 13.2: four counters since K7, six core counters with CPUID
  * PerfCtrExtCore, global registers with PerfMonV2 (CPUID Fn8000_0022). Events:
- * the Processor Programming References of family 17h and later.
+ * the Processor Programming References of family 17h and later, before that the kernel's tables.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -41,6 +41,28 @@
 #define EVENT_RETIRED_INSTRUCTIONS		0x00c0
 #define EVENT_RETIRED_BRANCHES			0x00c2
 #define EVENT_RETIRED_BRANCHES_MISPREDICTED	0x00c3
+
+/*
+ * Families 0Fh to 16h: amd_perfmon_event_map[] and amd_hw_cache_event_ids[] in
+ * arch/x86/events/amd/core.c. Names as in the BIOS and Kernel Developer's Guides, PMCx040 to
+ * PMCx0D1; what asks the L2 cache is its unit mask.
+ */
+#define EVENT_DC_ACCESSES			0x0040
+#define EVENT_DC_MISSES				0x0141
+#define EVENT_L1_DTLB_AND_L2_DTLB_MISS		0x0746
+#define EVENT_PREFETCH_INSTRUCTIONS_LOAD	0x014b
+#define EVENT_DATA_PREFETCHER_CANCELLED		0x0167
+#define EVENT_DATA_PREFETCHER_ATTEMPTED		0x0267
+#define EVENT_L2_REQUESTS_IC_DC			0x037d
+#define EVENT_L2_REQUESTS_IC_DC_TLB		0x077d
+#define EVENT_L2_MISSES_IC_DC			0x037e
+#define EVENT_L2_MISSES_IC_DC_TLB		0x077e
+#define EVENT_L2_FILLS				0x017f
+#define EVENT_IC_FETCHES			0x0080
+#define EVENT_IC_MISSES				0x0081
+#define EVENT_L1_ITLB_AND_L2_ITLB_MISS		0x0385
+#define EVENT_DECODER_EMPTY			0x00d0
+#define EVENT_DISPATCH_STALLS			0x00d1
 
 /*
  * Zen; names as in the Processor Programming References, where a unit mask is told in
@@ -94,11 +116,53 @@ static bool is_zen4_or_later(void)
 		((model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0xaf)));
 }
 
+/*
+ * amd_hw_cache_event_ids[] without the node's, 0xe9: an event of the northbridge, which has
+ * counters of its own or shares them, see amd_refuse()
+ */
+static u64 amd_old_cache(u64 generic)
+{
+	switch (generic) {
+	case X86_CACHE(L1D, READ, ACCESS):
+	case X86_CACHE(DTLB, READ, ACCESS):
+		return EVENT_DC_ACCESSES;
+	case X86_CACHE(L1D, READ, MISS):
+		return EVENT_DC_MISSES;
+	case X86_CACHE(L1D, PREFETCH, ACCESS):
+		return EVENT_DATA_PREFETCHER_ATTEMPTED;
+	case X86_CACHE(L1D, PREFETCH, MISS):
+		return EVENT_DATA_PREFETCHER_CANCELLED;
+	case X86_CACHE(L1I, READ, ACCESS):
+	case X86_CACHE(ITLB, READ, ACCESS):
+		return EVENT_IC_FETCHES;
+	case X86_CACHE(L1I, READ, MISS):
+		return EVENT_IC_MISSES;
+	case X86_CACHE(L1I, PREFETCH, ACCESS):
+		return EVENT_PREFETCH_INSTRUCTIONS_LOAD;
+	case X86_CACHE(LL, READ, ACCESS):
+		return EVENT_L2_REQUESTS_IC_DC;
+	case X86_CACHE(LL, READ, MISS):
+		return EVENT_L2_MISSES_IC_DC;
+	case X86_CACHE(LL, WRITE, ACCESS):
+		return EVENT_L2_FILLS;
+	case X86_CACHE(DTLB, READ, MISS):
+		return EVENT_L1_DTLB_AND_L2_DTLB_MISS;
+	case X86_CACHE(ITLB, READ, MISS):
+		return EVENT_L1_ITLB_AND_L2_ITLB_MISS;
+	case X86_CACHE(BPU, READ, ACCESS):
+		return EVENT_RETIRED_BRANCHES;
+	case X86_CACHE(BPU, READ, MISS):
+		return EVENT_RETIRED_BRANCHES_MISPREDICTED;
+	default:
+		return 0;
+	}
+}
+
 /* amd_hw_cache_event_ids_f17h[], arch/x86/events/amd/core.c */
 static u64 amd_cache(const struct x86_desc *desc, u64 generic)
 {
 	if (boot_cpu_data.x86 < FAMILY_ZEN)
-		return 0;
+		return amd_old_cache(generic);
 
 	switch (generic) {
 	case X86_CACHE(L1D, READ, ACCESS):
@@ -280,8 +344,13 @@ static void describe_events(struct x86_desc *desc)
 	hardware[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = EVENT_RETIRED_BRANCHES;
 	hardware[PERF_COUNT_HW_BRANCH_MISSES] = EVENT_RETIRED_BRANCHES_MISPREDICTED;
 
-	if (boot_cpu_data.x86 < FAMILY_ZEN)
+	if (boot_cpu_data.x86 < FAMILY_ZEN) {
+		hardware[PERF_COUNT_HW_CACHE_REFERENCES] = EVENT_L2_REQUESTS_IC_DC_TLB;
+		hardware[PERF_COUNT_HW_CACHE_MISSES] = EVENT_L2_MISSES_IC_DC_TLB;
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = EVENT_DECODER_EMPTY;
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = EVENT_DISPATCH_STALLS;
 		return;
+	}
 
 	hardware[PERF_COUNT_HW_CACHE_REFERENCES] = EVENT_L2_REQUEST_G1;
 	hardware[PERF_COUNT_HW_CACHE_MISSES] = EVENT_L2_CACHE_REQ_STAT_MISS;
