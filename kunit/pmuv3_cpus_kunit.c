@@ -312,6 +312,78 @@ static void pmuv3_tested_without_interrupt(struct kunit *test)
 	}
 }
 
+/* Names of functions in drivers/perf/arm_pmuv3.c, by armv8_pmu_of_device_ids[] there */
+static void pmuv3_names_of_devicetree(struct kunit *test)
+{
+	static const struct {
+		const char *compatible;
+		const char *name;
+	} table[] = {
+		{ "arm,armv8-pmuv3", "armv8_pmuv3" },
+		{ "arm,cortex-a53-pmu", "armv8_cortex_a53" },
+		{ "arm,cortex-a72-pmu", "armv8_cortex_a72" },
+		{ "arm,cortex-a510-pmu", "armv9_cortex_a510" },
+		{ "arm,cortex-x1-pmu", "armv8_cortex_x1" },
+		{ "arm,cortex-x2-pmu", "armv9_cortex_x2" },
+		{ "arm,neoverse-n1-pmu", "armv8_neoverse_n1" },
+		{ "arm,neoverse-n2-pmu", "armv9_neoverse_n2" },
+		{ "arm,neoverse-v2-pmu", "armv8_neoverse_v2" },
+		{ "cavium,thunder-pmu", "armv8_cavium_thunder" },
+		{ "brcm,vulcan-pmu", "armv8_brcm_vulcan" },
+		{ "nvidia,carmel-pmu", "armv8_nvidia_carmel" },
+		{ "arm,cortex-a9-pmu", NULL },
+	};
+	static struct property compatible = { .name = "compatible" };
+	static struct device_node node = { .full_name = "pmu", .properties = &compatible };
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_OF))
+		kunit_skip(test, "a kernel without devicetrees");
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct pmuv3_of_kind *kind;
+
+		compatible.value = (void *)table[i].compatible;
+		compatible.length = strlen(table[i].compatible) + 1;
+		kind = pmuv3_of_kind(&node);
+		KUNIT_EXPECT_STREQ(test, kind ? kind->name : "-", table[i].name ?: "-");
+	}
+}
+
+/* With standin=1: kinds that the built-in driver has names for, a second one of a kind */
+static void pmuv3_stands_in(struct kunit *test)
+{
+	static char * const given[] = { "armv8_cortex_a53", "armv8_cortex_a72", NULL };
+	static const char * const names[] = {
+		"armv8_cortex_a53", "armv8_cortex_a72", "armv8_pmuv3_2",
+	};
+	const struct machine *machine = machine_by_name("pmuv3p5");
+	struct corepmu *pmu[ARRAY_SIZE(given)];
+	char *name = corepmu_name;
+	int type = corepmu_type, cpu, i;
+
+	machine->ops->power_on(machine);
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(&pmuv3_model_state, cpu)->counts_itself = 500;
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+	corepmu_standin = true;
+	for (i = 0; i < ARRAY_SIZE(given); i++) {
+		pmu[i] = machine->ops->start(machine);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[i]);
+		pmu[i]->standin_name = given[i];
+		KUNIT_ASSERT_EQ(test, corepmu_register(pmu[i]), 0);
+		KUNIT_EXPECT_STREQ(test, pmu[i]->perf_pmu.name, names[i]);
+	}
+	while (i--) {
+		corepmu_unregister(pmu[i]);
+		machine->ops->end(pmu[i]);
+	}
+	corepmu_standin = false;
+	corepmu_name = name;
+	corepmu_type = type;
+	corepmu_hotplug_exit();
+}
+
 static void pmuv3_cpus_exit(struct kunit *test)
 {
 	pmuv3_lenient = false;
@@ -328,6 +400,8 @@ static struct kunit_case pmuv3_cpus_cases[] = {
 	KUNIT_CASE(pmuv3_no_samples),
 	KUNIT_CASE(pmuv3_wrap_unheard),
 	KUNIT_CASE_SLOW(pmuv3_tested_without_interrupt),
+	KUNIT_CASE(pmuv3_names_of_devicetree),
+	KUNIT_CASE(pmuv3_stands_in),
 	{ }
 };
 

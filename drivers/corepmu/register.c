@@ -79,7 +79,7 @@ static const char *pmu_name(const struct corepmu *pmu)
 
 	if (pmu->kind)
 		return kasprintf(GFP_KERNEL, "%s_%s", corepmu_name, pmu->kind);
-	if (!instance)
+	if (!instance || (corepmu_standin && pmu->standin_name))
 		return kstrdup(corepmu_name, GFP_KERNEL);
 
 	return kasprintf(GFP_KERNEL, "%s_%d", corepmu_name, instance);
@@ -155,7 +155,7 @@ int corepmu_register(struct corepmu *pmu)
 		goto out_hotplug;
 
 	if (corepmu_standin) {
-		corepmu_name = pmu->backend->standin_name;
+		corepmu_name = pmu->standin_name ?: pmu->backend->standin_name;
 		corepmu_type = pmu->backend->standin_type;
 	}
 	type = pmu->secondary ? -1 : corepmu_type;

@@ -192,7 +192,7 @@ struct corepmu_cpu {
  * struct corepmu_backend - what the generic code needs of an architecture
  * @name: for messages
  * @remedy: what may be done where no overflow interrupt comes, for messages; or NULL
- * @standin_name: what the built-in driver calls its PMU
+ * @standin_name: what the built-in driver calls its PMU where no kind of CPU has a name of its own
  * @standin_type: the type of that one, or -1 for the next free one
  * @attr_groups: format, events and caps in sysfs
  * @capabilities: PERF_PMU_CAP_* of the architecture
@@ -316,6 +316,8 @@ struct corepmu_backend {
  *	width (COREPMU_EVENT_LONG, COREPMU_EVENT_PAIR, COREPMU_EVENT_32BIT)
  * @kind: what this kind of CPU is called, the end of the PMU's name; NULL where kinds have no
  *	names, or there is one alone
+ * @standin_name: what the built-in driver calls this kind's PMU, where the backend's standin_name is
+ *	not that, or the beginning of it; or NULL
  * @secondary: not the first kind of CPU: the type that the user asked for is another PMU's
  * @claims_generic: there is no other driver's core PMU: answer to PERF_TYPE_RAW too, and to
  *	generic events that do not name a PMU
@@ -348,6 +350,7 @@ struct corepmu {
 	s64				min_left;
 	u64				counting_period;
 	const char			*kind;
+	char				*standin_name;
 	bool				secondary;
 	bool				claims_generic;
 	bool				open;

@@ -7,6 +7,7 @@
 
 #include <linux/interrupt.h>
 #include <linux/list.h>
+#include <linux/of.h>
 #include <linux/platform_device.h>
 #include <linux/types.h>
 
@@ -46,6 +47,16 @@ struct pmuv3_cache_event {
 	u8	op;
 	u8	result;
 	u16	event;
+};
+
+/**
+ * struct pmuv3_of_kind - a kind of CPU that a devicetree names
+ * @name: what the built-in driver calls its PMU
+ * @cache_events: caches' events that it has besides the common ones, or NULL
+ */
+struct pmuv3_of_kind {
+	char	*name;
+	const struct pmuv3_cache_event *cache_events;
 };
 
 /**
@@ -123,6 +134,7 @@ void pmuv3_select_again(struct corepmu_cpu *cpuc);
 /* probe.c */
 extern bool pmuv3_sampling;
 int pmuv3_describe(struct pmuv3 *pmuv3);
+const struct pmuv3_of_kind *pmuv3_of_kind(const struct device_node *np);
 
 /* events.c */
 extern bool pmuv3_lenient;

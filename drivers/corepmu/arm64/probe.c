@@ -16,7 +16,6 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/of.h>
-#include <linux/of_device.h>
 #include <linux/of_platform.h>
 #include <linux/platform_device.h>
 #include <linux/printk.h>
@@ -214,16 +213,101 @@ static void pmuv3_device_gone(void *data)
 	pmuv3_free(pmuv3);
 }
 
+/* Compatible with, what the built-in driver calls it, caches' events of its own */
+#define PMUV3_OF(_compatible, _name, _cache_events)			\
+	{								\
+		.compatible = _compatible,				\
+		.data = &(const struct pmuv3_of_kind){			\
+			.name		= _name,			\
+			.cache_events	= _cache_events,		\
+		},							\
+	}
+
+/* armv8_pmu_of_device_ids[] in drivers/perf/arm_pmuv3.c, whose functions have the names */
+static const struct of_device_id pmuv3_of_ids[] = {
+	PMUV3_OF("arm,armv8-pmuv3", "armv8_pmuv3", NULL),
+	PMUV3_OF("arm,c1-nano-pmu", "armv8_c1_nano", NULL),
+	PMUV3_OF("arm,c1-premium-pmu", "armv8_c1_premium", NULL),
+	PMUV3_OF("arm,c1-pro-pmu", "armv8_c1_pro", NULL),
+	PMUV3_OF("arm,c1-ultra-pmu", "armv8_c1_ultra", NULL),
+	PMUV3_OF("arm,cortex-a34-pmu", "armv8_cortex_a34", NULL),
+	PMUV3_OF("arm,cortex-a35-pmu", "armv8_cortex_a35", pmuv3_a53_events),
+	PMUV3_OF("arm,cortex-a53-pmu", "armv8_cortex_a53", pmuv3_a53_events),
+	PMUV3_OF("arm,cortex-a55-pmu", "armv8_cortex_a55", NULL),
+	PMUV3_OF("arm,cortex-a57-pmu", "armv8_cortex_a57", pmuv3_a57_events),
+	PMUV3_OF("arm,cortex-a65-pmu", "armv8_cortex_a65", NULL),
+	PMUV3_OF("arm,cortex-a72-pmu", "armv8_cortex_a72", pmuv3_a57_events),
+	PMUV3_OF("arm,cortex-a73-pmu", "armv8_cortex_a73", pmuv3_a73_events),
+	PMUV3_OF("arm,cortex-a75-pmu", "armv8_cortex_a75", NULL),
+	PMUV3_OF("arm,cortex-a76-pmu", "armv8_cortex_a76", NULL),
+	PMUV3_OF("arm,cortex-a77-pmu", "armv8_cortex_a77", NULL),
+	PMUV3_OF("arm,cortex-a78-pmu", "armv8_cortex_a78", NULL),
+	PMUV3_OF("arm,cortex-a320-pmu", "armv9_cortex_a320", NULL),
+	PMUV3_OF("arm,cortex-a510-pmu", "armv9_cortex_a510", NULL),
+	PMUV3_OF("arm,cortex-a520-pmu", "armv9_cortex_a520", NULL),
+	PMUV3_OF("arm,cortex-a520ae-pmu", "armv9_cortex_a520ae", NULL),
+	PMUV3_OF("arm,cortex-a710-pmu", "armv9_cortex_a710", NULL),
+	PMUV3_OF("arm,cortex-a715-pmu", "armv9_cortex_a715", NULL),
+	PMUV3_OF("arm,cortex-a720-pmu", "armv9_cortex_a720", NULL),
+	PMUV3_OF("arm,cortex-a720ae-pmu", "armv9_cortex_a720ae", NULL),
+	PMUV3_OF("arm,cortex-a725-pmu", "armv9_cortex_a725", NULL),
+	PMUV3_OF("arm,cortex-x1-pmu", "armv8_cortex_x1", NULL),
+	PMUV3_OF("arm,cortex-x2-pmu", "armv9_cortex_x2", NULL),
+	PMUV3_OF("arm,cortex-x3-pmu", "armv9_cortex_x3", NULL),
+	PMUV3_OF("arm,cortex-x4-pmu", "armv9_cortex_x4", NULL),
+	PMUV3_OF("arm,cortex-x925-pmu", "armv9_cortex_x925", NULL),
+	PMUV3_OF("arm,neoverse-e1-pmu", "armv8_neoverse_e1", NULL),
+	PMUV3_OF("arm,neoverse-n1-pmu", "armv8_neoverse_n1", NULL),
+	PMUV3_OF("arm,neoverse-n2-pmu", "armv9_neoverse_n2", NULL),
+	PMUV3_OF("arm,neoverse-n3-pmu", "armv9_neoverse_n3", NULL),
+	PMUV3_OF("arm,neoverse-v1-pmu", "armv8_neoverse_v1", NULL),
+	PMUV3_OF("arm,neoverse-v2-pmu", "armv8_neoverse_v2", NULL),
+	PMUV3_OF("arm,neoverse-v3-pmu", "armv8_neoverse_v3", NULL),
+	PMUV3_OF("arm,neoverse-v3ae-pmu", "armv8_neoverse_v3ae", NULL),
+	PMUV3_OF("arm,rainier-pmu", "armv8_rainier", NULL),
+	PMUV3_OF("cavium,thunder-pmu", "armv8_cavium_thunder", pmuv3_thunderx_events),
+	PMUV3_OF("brcm,vulcan-pmu", "armv8_brcm_vulcan", pmuv3_vulcan_events),
+	PMUV3_OF("nvidia,carmel-pmu", "armv8_nvidia_carmel", NULL),
+	PMUV3_OF("nvidia,denver-pmu", "armv8_nvidia_denver", NULL),
+	PMUV3_OF("samsung,mongoose-pmu", "armv8_samsung_mongoose", NULL),
+	{ }
+};
+
+/**
+ * pmuv3_of_kind() - what is known of a kind of CPU that the devicetree names
+ * @np: the node of its PMU
+ *
+ * Return: the kind, NULL of a node that this driver does not know
+ */
+const struct pmuv3_of_kind *pmuv3_of_kind(const struct device_node *np)
+{
+	const struct of_device_id *id = of_match_node(pmuv3_of_ids, np);
+
+	return id ? id->data : NULL;
+}
+
+/* Two nodes may name the same kind, of which the built-in driver has the first one's PMU alone. */
+static int pmuv3_is_of_kind(struct device *dev, void *kind)
+{
+	return pmuv3_of_kind(dev->of_node) == kind;
+}
+
 static int pmuv3_device_probe(struct platform_device *pdev)
 {
+	const struct pmuv3_of_kind *kind = pmuv3_of_kind(pdev->dev.of_node);
 	struct pmuv3 *pmuv3;
 	int ret;
 
+	/* Whoever sets driver_override binds any device to any driver. */
+	if (!kind)
+		return -ENODEV;
 	pmuv3 = pmuv3_alloc(&pdev->dev);
 	if (!pmuv3)
 		return -ENOMEM;
 
-	pmuv3->cache_events = of_device_get_match_data(&pdev->dev);
+	if (!driver_for_each_device(pdev->dev.driver, NULL, (void *)kind, pmuv3_is_of_kind))
+		pmuv3->pmu->standin_name = kind->name;
+	pmuv3->cache_events = kind->cache_events;
 	ret = pmuv3_parse_irqs_of(pmuv3, pdev);
 	if (!ret)
 		ret = pmuv3_add(pmuv3);
@@ -236,55 +320,6 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 
 	return devm_add_action_or_reset(&pdev->dev, pmuv3_device_gone, pmuv3);
 }
-
-static const struct of_device_id pmuv3_of_ids[] = {
-	{ .compatible = "arm,armv8-pmuv3" },
-	{ .compatible = "arm,c1-nano-pmu" },
-	{ .compatible = "arm,c1-premium-pmu" },
-	{ .compatible = "arm,c1-pro-pmu" },
-	{ .compatible = "arm,c1-ultra-pmu" },
-	{ .compatible = "arm,cortex-a34-pmu" },
-	{ .compatible = "arm,cortex-a35-pmu", .data = pmuv3_a53_events },
-	{ .compatible = "arm,cortex-a53-pmu", .data = pmuv3_a53_events },
-	{ .compatible = "arm,cortex-a55-pmu" },
-	{ .compatible = "arm,cortex-a57-pmu", .data = pmuv3_a57_events },
-	{ .compatible = "arm,cortex-a65-pmu" },
-	{ .compatible = "arm,cortex-a72-pmu", .data = pmuv3_a57_events },
-	{ .compatible = "arm,cortex-a73-pmu", .data = pmuv3_a73_events },
-	{ .compatible = "arm,cortex-a75-pmu" },
-	{ .compatible = "arm,cortex-a76-pmu" },
-	{ .compatible = "arm,cortex-a77-pmu" },
-	{ .compatible = "arm,cortex-a78-pmu" },
-	{ .compatible = "arm,cortex-a320-pmu" },
-	{ .compatible = "arm,cortex-a510-pmu" },
-	{ .compatible = "arm,cortex-a520-pmu" },
-	{ .compatible = "arm,cortex-a520ae-pmu" },
-	{ .compatible = "arm,cortex-a710-pmu" },
-	{ .compatible = "arm,cortex-a715-pmu" },
-	{ .compatible = "arm,cortex-a720-pmu" },
-	{ .compatible = "arm,cortex-a720ae-pmu" },
-	{ .compatible = "arm,cortex-a725-pmu" },
-	{ .compatible = "arm,cortex-x1-pmu" },
-	{ .compatible = "arm,cortex-x2-pmu" },
-	{ .compatible = "arm,cortex-x3-pmu" },
-	{ .compatible = "arm,cortex-x4-pmu" },
-	{ .compatible = "arm,cortex-x925-pmu" },
-	{ .compatible = "arm,neoverse-e1-pmu" },
-	{ .compatible = "arm,neoverse-n1-pmu" },
-	{ .compatible = "arm,neoverse-n2-pmu" },
-	{ .compatible = "arm,neoverse-n3-pmu" },
-	{ .compatible = "arm,neoverse-v1-pmu" },
-	{ .compatible = "arm,neoverse-v2-pmu" },
-	{ .compatible = "arm,neoverse-v3-pmu" },
-	{ .compatible = "arm,neoverse-v3ae-pmu" },
-	{ .compatible = "arm,rainier-pmu" },
-	{ .compatible = "cavium,thunder-pmu", .data = pmuv3_thunderx_events },
-	{ .compatible = "brcm,vulcan-pmu", .data = pmuv3_vulcan_events },
-	{ .compatible = "nvidia,carmel-pmu" },
-	{ .compatible = "nvidia,denver-pmu" },
-	{ .compatible = "samsung,mongoose-pmu" },
-	{ }
-};
 
 /*
  * The module loads by itself for PMUs that the kernel's own driver does not know. For others

@@ -151,9 +151,8 @@ said_by()
 		tail -n 20 "$work/out"
 		return 1
 	}
-	# With a devicetree the built-in driver calls its PMU by the CPU, and this one does not: then
-	# columns are of other widths, and so they are with corepmu's own name. 999 K/sec and 1 M/sec are
-	# the same to a line without numbers.
+	# Columns are of other widths with corepmu's own name. What differs says armv8_pmu of any PMU of
+	# arm64. 999 K/sec and 1 M/sec are the same to a line without numbers.
 	sed -n 's/\r$//; s/armv8_[a-z0-9_]*/armv8_pmu/g; s/corepmu/cpu/g
 		s/ *\[Kernel PMU/ [Kernel PMU/; s#[KMG]/sec$#/sec#; s/^@@ //p' "$work/out" >"$work/$4"
 	[ -z "${COREPMU_KEEP-}" ] || cp "$work/$4" "$COREPMU_KEEP/$2-$3-$4"
