@@ -132,7 +132,7 @@ static void precise_placements(struct kunit *test)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
 	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
-	u8 model = boot_cpu_data.x86_model;
+	u8 family = boot_cpu_data.x86, model = boot_cpu_data.x86_model;
 	unsigned int i;
 	int ret;
 
@@ -140,6 +140,7 @@ static void precise_placements(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, desc);
 	for (i = 0; i < ARRAY_SIZE(placements); i++) {
 		describe_placement(desc, i);
+		boot_cpu_data.x86 = FAMILY_P6;
 		boot_cpu_data.x86_model = placements[i].model;
 		event->attr.precise_ip = placements[i].precise;
 		event->attr.sample_type = placements[i].type;
@@ -150,6 +151,7 @@ static void precise_placements(struct kunit *test)
 				    "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, event->hw.config, placements[i].counters, "row %u", i);
 	}
+	boot_cpu_data.x86 = family;
 	boot_cpu_data.x86_model = model;
 }
 

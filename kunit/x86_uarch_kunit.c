@@ -44,9 +44,32 @@ struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *c
 }
 
 /**
- * uarch_start_model() - the same on a CPU of Intel's
+ * uarch_start_family() - the same on a CPU of Intel's
  * @test: the test
- * @model: of family 6
+ * @family: its family
+ * @model: its model
+ * @kind: CPUID.1AH:EAX[31:24], or 0
+ * @nr_gp: general-purpose counters
+ *
+ * Return: the event
+ */
+struct perf_event *uarch_start_family(struct kunit *test, unsigned int family,
+				      unsigned int model, unsigned int kind, unsigned int nr_gp)
+{
+	struct x86_model_cpu cpu = plain;
+
+	cpu.family = family;
+	cpu.model = model;
+	cpu.kind = kind;
+	cpu.nr_gp = nr_gp;
+
+	return uarch_start(test, &cpu);
+}
+
+/**
+ * uarch_start_model() - the same on a CPU of family 6
+ * @test: the test
+ * @model: of that family
  * @kind: CPUID.1AH:EAX[31:24], or 0
  * @nr_gp: general-purpose counters
  *
@@ -55,13 +78,7 @@ struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *c
 struct perf_event *uarch_start_model(struct kunit *test, unsigned int model,
 				     unsigned int kind, unsigned int nr_gp)
 {
-	struct x86_model_cpu cpu = plain;
-
-	cpu.model = model;
-	cpu.kind = kind;
-	cpu.nr_gp = nr_gp;
-
-	return uarch_start(test, &cpu);
+	return uarch_start_family(test, FAMILY_P6, model, kind, nr_gp);
 }
 
 /**
@@ -278,7 +295,8 @@ static const void *model_gen_params(const void *prev, char *desc)
 
 	if (model == intel_models + intel_nr_models)
 		return NULL;
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "model %#x kind %#x", model->model, model->kind);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "family %u model %#x kind %#x", model->family,
+		 model->model, model->kind);
 
 	return model;
 }
@@ -353,8 +371,8 @@ static void uarch_has_every_row(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u64 all = GP(sizes[i]);
-		struct perf_event *event = uarch_start_model(test, model->model, model->kind,
-							     sizes[i]);
+		struct perf_event *event = uarch_start_family(test, model->family, model->model,
+							      model->kind, sizes[i]);
 		struct bench *b = test->priv;
 
 		all &= b->pmu->counters;
@@ -378,7 +396,8 @@ static void uarch_is_not_known(struct kunit *test)
 		unsigned int family, model, kind;
 		bool hybrid;
 	} cpus[] = {
-		{ 6, 0xff, 0 }, { 6, 0x00, 0 }, { 15, 0x5e, 0 }, { 19, 0x01, 0 },
+		{ 6, 0xff, 0 }, { 6, 0x00, 0 }, { 15, 0x5e, 0 }, { 19, 0x02, 0 },
+		{ 18, 0x97, INTEL_CORE }, { 19, 0xaf, 0 },
 		{ 6, 0x97, 0, true }, { 6, 0xbd, 0 }, { 6, 0xbd, 0x10 },
 	};
 	unsigned int i;
@@ -410,7 +429,7 @@ static void uarch_refuses_what_is_not_known(struct kunit *test)
 	struct perf_event *event;
 
 	cpu.family = 18;
-	cpu.model = 0x01;
+	cpu.model = 0x02;
 	cpu.version = 6;
 	event = uarch_start(test, &cpu);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01b1), -EOPNOTSUPP);

@@ -60,8 +60,11 @@ UARCHES = {
                         "clearwaterforest"]),
 }
 
-# Those without perf's events: their models, by the switch of intel_pmu_init() in CORE and
-# arch/x86/include/asm/intel-family.h, and how many counters they have
+# Of the family that all CPUs were of from 1995 to 2025
+P6 = 6
+
+# Those without perf's events: their models, all of family 6, by the switch of intel_pmu_init() in
+# CORE and arch/x86/include/asm/intel-family.h, and how many counters they have
 FROM_KERNEL = {"core": [0x0E], "core2": [0x0F, 0x16, 0x17, 0x1D]}
 FROM_KERNEL_COUNTERS = 2
 
@@ -421,11 +424,11 @@ def print_codes(uarch, what, rows, width):
 
 
 def models(newest):
-    """(model, kind of core, microarchitecture) of each CPU of family 6 in perf's mapfile.csv,
-    and of those that are not there."""
+    """(family, model, kind of core, microarchitecture) of each CPU in perf's mapfile.csv, and
+    of those that are not there."""
     for name, numbers in (FROM_KERNEL | WITHOUT_EVENTS).items():
         for model in numbers:
-            yield model, "", name
+            yield P6, model, "", name
     where = {}
     for name, (_, directories) in UARCHES.items():
         for directory in directories:
@@ -433,14 +436,15 @@ def models(newest):
                 (directory.partition("/")[2], name))
     for line in (newest / PERF / "mapfile.csv").read_text(encoding="utf-8").splitlines()[1:]:
         cpu, _, directory, _ = line.split(",")
-        if not cpu.startswith("GenuineIntel-6-"):
+        maker, family = cpu.split("-")[:2]
+        if maker != "GenuineIntel" or directory not in where:
             continue
         # Steppings: both sides of the only division by them are of one microarchitecture.
         pattern = re.compile("-".join(cpu.split("-")[:3]))
         for model in range(0x100):
-            if pattern.fullmatch(f"GenuineIntel-6-{model:02X}"):
+            if pattern.fullmatch(f"{maker}-{family}-{model:X}"):
                 for unit, name in where[directory]:
-                    yield model, unit, name
+                    yield int(family), model, unit, name
 
 
 def generate(trees):
@@ -466,8 +470,8 @@ def generate(trees):
     print("};\n\nconst struct intel_model intel_models[] = {")
     kinds = {"": "0", "cpu_core": "INTEL_CORE", "cpu_atom": "INTEL_ATOM",
              "cpu_lowpower": "INTEL_LOWPOWER"}
-    for model, unit, name in sorted(set(models(newest))):
-        print(f"\t{{ {model:#04x}, {kinds[unit]}, UARCH_{name.upper()} }},")
+    for family, model, unit, name in sorted(set(models(newest))):
+        print(f"\t{{ {family}, {model:#04x}, {kinds[unit]}, UARCH_{name.upper()} }},")
     print("};\n\nconst unsigned int intel_nr_models = ARRAY_SIZE(intel_models);")
 
 

@@ -168,7 +168,7 @@ static const struct second_generic cache_events[] = {
  */
 static enum which which_is_this(void)
 {
-	switch (boot_cpu_data.x86_model) {
+	switch (intel_p6_model()) {
 	case 0x6a:
 	case 0x6c:
 	case 0x8f:

@@ -170,8 +170,8 @@ static const struct second_event *find_register(const struct x86_desc *desc, uns
 
 static u64 bits_of(const struct second_event *event)
 {
-	if ((event->uarches & SNB) && (boot_cpu_data.x86_model == MODEL_SANDY_BRIDGE ||
-				       boot_cpu_data.x86_model == MODEL_IVY_BRIDGE))
+	if ((event->uarches & SNB) && (intel_p6_model() == MODEL_SANDY_BRIDGE ||
+				       intel_p6_model() == MODEL_IVY_BRIDGE))
 		return event->bits & ~REMOTE;
 
 	return event->bits;

@@ -30,6 +30,24 @@
 #define EAX_NATIVE_MODEL	GENMASK(23, 0)
 #define NATIVE_CRESTMONT	2
 
+static bool is_this(const struct intel_model *model)
+{
+	return model->family == boot_cpu_data.x86 && model->model == boot_cpu_data.x86_model;
+}
+
+/**
+ * intel_p6_model() - the model of a CPU of family 6
+ *
+ * Other families number their models anew: what is said of a model of family 6 is to be asked of
+ * this.
+ *
+ * Return: boot_cpu_data.x86_model, or -1 for a CPU of another family
+ */
+int intel_p6_model(void)
+{
+	return boot_cpu_data.x86 == FAMILY_P6 ? boot_cpu_data.x86_model : -1;
+}
+
 /**
  * intel_core_kind() - the kind of core
  * @native_model: from x86_native_model()
@@ -46,8 +64,7 @@ unsigned int intel_core_kind(u32 native_model)
 		return kind;
 
 	for (i = 0; i < intel_nr_models; i++)
-		if (intel_models[i].model == boot_cpu_data.x86_model &&
-		    intel_models[i].kind == INTEL_LOWPOWER)
+		if (is_this(&intel_models[i]) && intel_models[i].kind == INTEL_LOWPOWER)
 			return INTEL_LOWPOWER;
 
 	return kind;
@@ -64,7 +81,7 @@ static unsigned int kind_without_atoms(void)
 	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU))
 		return 0;
 
-	switch (boot_cpu_data.x86_model) {
+	switch (intel_p6_model()) {
 	case 0x97:
 	case 0x9a:
 	case 0xb7:
@@ -89,13 +106,9 @@ const struct intel_uarch *intel_find_uarch(void)
 	const struct intel_model *model;
 	unsigned int i, kind = intel_core_kind(x86_native_model()) ?: kind_without_atoms();
 
-	if (boot_cpu_data.x86 != FAMILY_P6)
-		return NULL;
-
 	for (i = 0; i < intel_nr_models; i++) {
 		model = &intel_models[i];
-		if (model->model == boot_cpu_data.x86_model &&
-		    (!model->kind || model->kind == kind))
+		if (is_this(model) && (!model->kind || model->kind == kind))
 			return &intel_uarches[model->uarch];
 	}
 
@@ -112,7 +125,7 @@ bool intel_model_has_kinds(void)
 	unsigned int i;
 
 	for (i = 0; i < intel_nr_models; i++)
-		if (intel_models[i].model == boot_cpu_data.x86_model)
+		if (is_this(&intel_models[i]))
 			return intel_models[i].kind;
 
 	return false;

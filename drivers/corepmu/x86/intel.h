@@ -38,7 +38,7 @@ enum intel_uarch_id {
 	NR_UARCHES
 };
 
-/* All CPUs that are known are of this family; later ones are Nova Lake, 18, Diamond Rapids, 19. */
+/* The family that all CPUs were of for thirty years: model numbers in this driver are of it. */
 #define FAMILY_P6	6
 
 /* CPUID.1AH:EAX[31:24], the kind of a core (SDM volume 2, CPUID, "Native Model ID Leaf") */
@@ -91,12 +91,14 @@ struct intel_uarch {
 };
 
 /**
- * struct intel_model - a CPU of family 6
+ * struct intel_model - a CPU
+ * @family: boot_cpu_data.x86
  * @model: boot_cpu_data.x86_model
  * @kind: INTEL_ATOM, INTEL_CORE or INTEL_LOWPOWER of those that have several, otherwise 0
  * @uarch: enum intel_uarch_id
  */
 struct intel_model {
+	u8	family;
 	u8	model;
 	u8	kind;
 	u8	uarch;
@@ -135,6 +137,7 @@ extern const unsigned int intel_nr_models;
 
 /* intel-uarch.c */
 extern const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTURAL];
+int intel_p6_model(void);
 unsigned int intel_core_kind(u32 native_model);
 const struct intel_uarch *intel_find_uarch(void);
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);

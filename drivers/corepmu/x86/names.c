@@ -244,7 +244,7 @@ static const struct {
 	[UARCH_SKYMONT]		= { "darkmont", "lunarlake_hybrid" },
 };
 
-/* The same of models that share the microarchitectures of an earlier one, from 7.x on */
+/* The same of models of family 6 that share the microarchitectures of an earlier one, from 7.x on */
 static const struct {
 	u8 model;
 	const char *name;
@@ -268,7 +268,7 @@ const char *x86_kernel_name(const struct x86_desc *desc)
 	if (!desc->uarch)
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(kernel_model_names); i++)
-		if (kernel_model_names[i].model == boot_cpu_data.x86_model)
+		if (kernel_model_names[i].model == intel_p6_model())
 			return kernel_model_names[i].name;
 	uarch = desc->uarch - intel_uarches;
 

@@ -181,7 +181,7 @@ static const u64 sources[] = {
 /* Those of servers have persistent memory where others have a fourth cache. */
 static bool has_persistent_memory(void)
 {
-	switch (boot_cpu_data.x86_model) {
+	switch (intel_p6_model()) {
 	case 0x55: /* Skylake */
 	case 0x6a: /* Ice Lake */
 	case 0x6c:
