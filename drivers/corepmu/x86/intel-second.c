@@ -315,24 +315,38 @@ int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u
 }
 
 /*
- * The register of the other event that counts the same, or @reg itself. On Westmere perf's events
- * have counter 2 alone for one of the two numbers.
+ * Does an event count the same with @other as with @reg? On Westmere perf's events have counter 2
+ * alone for one of the two numbers.
  */
-static unsigned int other_register(const struct x86_desc *desc, unsigned int reg, u64 value)
+static bool is_alike(const struct x86_desc *desc, unsigned int reg, unsigned int other, u64 value)
 {
-	const struct second_event *other;
+	const struct second_event *event = find_register(desc, other);
 
-	if (reg == FRONTEND || (own_bit(desc) & WSM))
-		return reg;
-	other = find_register(desc, reg == RSP_0 ? RSP_1 : RSP_0);
+	if (!event || (own_bit(desc) & WSM) || reg == FRONTEND || other == FRONTEND)
+		return false;
 
-	return other && (desc->second & BIT(other->reg)) && !(value & ~bits_of(other)) ?
-	       other->reg : reg;
+	return (desc->second & BIT(other)) && !(value & ~bits_of(event));
 }
 
-static bool is_free(const struct corepmu_second *second, unsigned int reg, u64 value)
+/* With @held a register that other events have with the same value, otherwise one that none has */
+static bool is_free(const struct corepmu_second *second, unsigned int reg, u64 value, bool held)
 {
-	return !second[reg].users || second[reg].value == value;
+	return held ? second[reg].users && second[reg].value == value : !second[reg].users;
+}
+
+static int find_free(const struct x86_desc *desc, const struct corepmu_second *second,
+		     const struct perf_event *event, bool held)
+{
+	unsigned int own = event->hw.extra_reg.idx, reg;
+	u64 value = event->hw.extra_reg.config;
+
+	if (is_free(second, own, value, held))
+		return own;
+	for (reg = 0; reg < NR_SECOND; reg++)
+		if (is_free(second, reg, value, held) && is_alike(desc, own, reg, value))
+			return reg;
+
+	return -EAGAIN;
 }
 
 /**
@@ -348,17 +362,15 @@ static bool is_free(const struct corepmu_second *second, unsigned int reg, u64 v
 int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
 		      const struct perf_event *event)
 {
-	unsigned int reg = event->hw.extra_reg.idx, other;
-	u64 value = event->hw.extra_reg.config;
+	const struct x86_desc *desc = to_x86(pmu);
+	int reg;
 
 	/* A core's other thread, or another core, may have come since the event was opened. */
-	if (is_shared(to_x86(pmu)))
+	if (is_shared(desc))
 		return -EAGAIN;
-	if (is_free(second, reg, value))
-		return reg;
-	other = other_register(to_x86(pmu), reg, value);
+	reg = find_free(desc, second, event, true);
 
-	return is_free(second, other, value) ? other : -EAGAIN;
+	return reg >= 0 ? reg : find_free(desc, second, event, false);
 }
 
 /**
