@@ -49,6 +49,20 @@ static const struct x86_model_cpu arch_atom = {
 	.name = "Darkmont", .kind = INTEL_ATOM, .nr_gp = 6, PANTHER_LAKE_CPU,
 };
 
+/* Nova Lake, with the fixed counters that both of its kinds have */
+#define NOVA_LAKE_CPU								\
+	.family = 18, .model = 0x01, .native = 4, .version = 6, .nr_gp = 8, .gp_width = 48,	\
+	.nr_fixed = 3, .fixed_map = 0x7, .fixed_width = 48, .full_width = true,		\
+	.nr_events = 7, .hybrid = true
+
+static const struct x86_model_cpu nova_core = {
+	.name = "Coyote Cove", .kind = INTEL_CORE, NOVA_LAKE_CPU,
+};
+
+static const struct x86_model_cpu nova_atom = {
+	.name = "Arctic Wolf", .kind = INTEL_ATOM, NOVA_LAKE_CPU,
+};
+
 /* The CPU that is an atom, or is not there and comes */
 static int last_cpu(struct kunit *test)
 {
@@ -142,6 +156,22 @@ static void hybrid_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_kind(1)->pmu->max_precise, 3);
 	KUNIT_EXPECT_EQ(test, x86_kind(0)->pebs_counters, GP(8 - 1) | ALL_FIXED);
 	KUNIT_EXPECT_EQ(test, x86_kind(1)->pebs_counters, GP(6 - 1) | ALL_FIXED);
+	corepmu_arch_exit();
+}
+
+static void hybrid_nova_lake(struct kunit *test)
+{
+	int last = last_cpu(test);
+
+	power_on(&nova_core, last, &nova_atom);
+	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
+	KUNIT_ASSERT_EQ(test, x86_nr_kinds(), 2);
+	KUNIT_EXPECT_STREQ(test, x86_kind(0)->pmu->perf_pmu.name, "corepmu_core");
+	KUNIT_EXPECT_STREQ(test, x86_kind(1)->pmu->perf_pmu.name, "corepmu_atom");
+	KUNIT_EXPECT_STREQ(test, x86_kind(0)->uarch->name, "coyote_cove");
+	KUNIT_EXPECT_STREQ(test, x86_kind(1)->uarch->name, "arctic_wolf");
+	KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->counters, GP(8) | ALL_FIXED);
+	KUNIT_EXPECT_EQ(test, x86_kind(1)->pmu->counters, GP(8) | ALL_FIXED);
 	corepmu_arch_exit();
 }
 
@@ -358,6 +388,7 @@ static void hybrid_joins(struct kunit *test)
 
 static struct kunit_case hybrid_cases[] = {
 	KUNIT_CASE(hybrid_two_kinds),
+	KUNIT_CASE(hybrid_nova_lake),
 	KUNIT_CASE(hybrid_records),
 	KUNIT_CASE(hybrid_events),
 	KUNIT_CASE(hybrid_refused),

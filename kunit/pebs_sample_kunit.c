@@ -217,7 +217,8 @@ static void sample_two_latencies(struct kunit *test)
 	} rows[] = {
 		{ UARCH_ICE_LAKE, false }, { UARCH_GOLDEN_COVE, true }, { UARCH_LION_COVE, true },
 		{ UARCH_TREMONT, false }, { UARCH_GRACEMONT, true }, { UARCH_CRESTMONT, true },
-		{ UARCH_SKYMONT, true },
+		{ UARCH_SKYMONT, true }, { UARCH_COYOTE_COVE, true },
+		{ UARCH_PANTHER_COVE, true }, { UARCH_ARCTIC_WOLF, true },
 	};
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct bench *b = test->priv;

@@ -90,7 +90,7 @@ struct corepmu;
 				 COREPMU_EVENT_COUNTED)
 
 /* Second registers of a CPU, at most */
-#define COREPMU_MAX_SECOND	4
+#define COREPMU_MAX_SECOND	7
 
 /**
  * struct corepmu_second - what a register holds that events share

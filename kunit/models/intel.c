@@ -20,6 +20,10 @@
 #define FIXED_BASE		32
 /* Of the second registers, after MSR_OFFCORE_RSP_0 and 1 */
 #define FRONTEND		2
+#define OMR			3
+/* MSR_OMR_0 to 3, by asm/msr-index.h from 7.1 on */
+#define FIRST_OMR		0x3e0
+#define LAST_OMR		0x3e3
 /* 20.3.9.3, "Performance Metrics": EN_PERF_METRICS, OVF_PERF_METRICS; a byte for each */
 #define PERF_METRICS		BIT_ULL(48)
 #define METRIC_BITS		8
@@ -268,6 +272,11 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*name = "PEBS_FRONTEND";
 		*value = m->second[FRONTEND];
 		return cpu->second & BIT(FRONTEND);
+	case FIRST_OMR ... LAST_OMR:
+		*name = "OMR";
+		*index = msr - FIRST_OMR;
+		*value = m->second[OMR + *index];
+		return cpu->second & BIT(OMR + *index);
 	default:
 		if (pebs_model_read(m, msr, value, name))
 			return true;
@@ -352,6 +361,9 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 		return true;
 	case MSR_PEBS_FRONTEND:
 		m->second[FRONTEND] = value;
+		return true;
+	case FIRST_OMR ... LAST_OMR:
+		m->second[OMR + *index] = value;
 		return true;
 	case MSR_CORE_PERF_GLOBAL_STATUS:
 	case MSR_IA32_PERF_CAPABILITIES:

@@ -12,7 +12,7 @@
 #define X86_MODEL_MAX_GP	32
 #define X86_MODEL_MAX_FIXED	4
 #define X86_MODEL_MAX_LBR	32
-#define X86_MODEL_MAX_SECOND	3
+#define X86_MODEL_MAX_SECOND	7
 
 /* x86_pmu: its size, and where its width is */
 #define X86_MODEL_PMU_WORDS	256
@@ -61,7 +61,7 @@ struct x86_model;
  * @lbr_freeze: they can stand still at an overflow (AMD)
  * @stale_monitors: errata AAK100, AAP53 and BD53: counters do not count a new event, see intel.c
  * @second: second registers of events that are there, a bit each: of MSR_OFFCORE_RSP_0 and 1,
- *	and MSR_PEBS_FRONTEND (Intel)
+ *	MSR_PEBS_FRONTEND, and MSR_OMR_0 to 3 (Intel)
  */
 struct x86_model_cpu {
 	const char	*name;
@@ -152,7 +152,7 @@ struct x86_model_lbr {
  * @lbr_select: MSR_LBR_SELECT of either maker
  * @lbr_ctl: IA32_LBR_CTL, or AMD's DBG_EXTN_CFG
  * @lbr_absent: the registers of records do not keep what is written
- * @second: MSR_OFFCORE_RSP_0 and 1, and MSR_PEBS_FRONTEND
+ * @second: MSR_OFFCORE_RSP_0 and 1, MSR_PEBS_FRONTEND, and MSR_OMR_0 to 3
  * @ds_area: IA32_DS_AREA
  * @pebs_enable: IA32_PEBS_ENABLE
  * @pebs_data: IA32_PEBS_DATA_CFG

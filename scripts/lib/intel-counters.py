@@ -47,6 +47,8 @@ UARCHES = {
     "golden_cove": ("glc", ["alderlake/cpu_core", "sapphirerapids", "emeraldrapids"]),
     "redwood_cove": ("glc", ["meteorlake/cpu_core", "graniterapids"]),
     "lion_cove": ("lnc", ["lunarlake/cpu_core", "arrowlake/cpu_core", "pantherlake/cpu_core"]),
+    "coyote_cove": ("pnc", ["novalake/cpu_core"]),
+    "panther_cove": ("pnc", ["novalake/cpu_core"]),
     "bonnell": ("gen", ["bonnell"]),
     "silvermont": ("slm", ["silvermont"]),
     "knights_landing": ("slm", ["knightslanding"]),
@@ -58,6 +60,7 @@ UARCHES = {
                           "arrowlake/cpu_lowpower"]),
     "skymont": ("skt", ["lunarlake/cpu_atom", "arrowlake/cpu_atom", "pantherlake/cpu_atom",
                         "clearwaterforest"]),
+    "arctic_wolf": ("arw", ["novalake/cpu_atom"]),
 }
 
 # Of the family that all CPUs were of from 1995 to 2025
@@ -75,6 +78,18 @@ WITHOUT_EVENTS = {"silvermont": [0x75]}
 # Of Lion Cove and Skymont NEW has but a part, 35 and 40 of 325 and 302 events, of Arrow Lake and
 # later CPUs nothing, and NEWEST the rest
 FROM_NEWEST = {"lion_cove", "crestmont", "skymont"}
+
+# Of these NEW has nothing, events or constraints. NEWEST's list is the first one, version 1.00, and
+# lacks events that the kernel has constraints for: where the kernel allows less, what both have in
+# common is taken. An event that the list does not have is on what the kernel allows of counters 0
+# to 3.
+NEWEST_ONLY = {"coyote_cove", "panther_cove", "arctic_wolf"}
+
+# Without events of its own, but with the same constraints in the kernel: Diamond Rapids, which
+# mapfile.csv does not have (INTEL_DIAMONDRAPIDS_X in arch/x86/include/asm/intel-family.h). Where
+# the events of the other one and the kernel agree, that is taken, or what they have in common: the
+# rows of the other one.
+BORROWED = {"panther_cove": ("coyote_cove", [(19, 0x01)])}
 
 # What the table has where the sources leave a doubt, and why: (event, unit mask or None for
 # all) -> (counters, reason).
@@ -146,6 +161,8 @@ class Uarch:
         self.name = name
         # Where they disagree, what they have in common
         self.trees = [new, newest] if name in FROM_NEWEST else [new]
+        if name in NEWEST_ONLY:
+            self.trees = [newest]
         self.kernel, self.directories = UARCHES[name]
         self.named = {}
         self.names = collections.defaultdict(set)
@@ -161,7 +178,27 @@ class Uarch:
         for counters in self.named.values():
             self.all |= counters
         self.all = (1 << self.all.bit_length()) - 1
+        if name in NEWEST_ONLY:
+            self.keep(kernel_tables(newest)[self.kernel])
         self.resolve()
+
+    def keep(self, rows):
+        """Take what the kernel's constraints and the events have in common."""
+        for code in list(self.named):
+            self.named[code] &= kernel_lookup(rows, code, self.all)
+        for first, last, bits, counters in rows:
+            # Fixed counters are not the table's.
+            if not counters:
+                continue
+            if first != last or bits not in (0xFF, 0xFFFF):
+                sys.exit(f"intel-counters.py: {self.kernel} has more than events in {CORE}.")
+            if bits == 0xFF:
+                self.events[first] = counters
+            elif first not in self.named:
+                self.named[first] = counters & DEFAULT
+        empty = [f"{code:#06x}" for code, counters in self.named.items() if not counters]
+        if empty:
+            sys.exit(f"intel-counters.py: {self.name}: no counter in common: {' '.join(empty)}")
 
     def resolve(self):
         """Apply RESOLVED."""
@@ -429,9 +466,12 @@ def models(newest):
     for name, numbers in (FROM_KERNEL | WITHOUT_EVENTS).items():
         for model in numbers:
             yield P6, model, "", name
+    for name, (_, numbers) in BORROWED.items():
+        for family, model in numbers:
+            yield family, model, "", name
     where = {}
     for name, (_, directories) in UARCHES.items():
-        for directory in directories:
+        for directory in directories if name not in BORROWED else []:
             where.setdefault(directory.partition("/")[0], []).append(
                 (directory.partition("/")[2], name))
     for line in (newest / PERF / "mapfile.csv").read_text(encoding="utf-8").splitlines()[1:]:
@@ -453,6 +493,8 @@ def generate(trees):
     print(HEAD.format(new=version(new), old=version(old), newest=version(newest)), end="")
     everything = uarches(trees)
     for uarch in everything:
+        if uarch.name in BORROWED:
+            continue
         exact, rest = uarch.rows()
         print_codes(uarch.name, "codes", exact, 6)
         print_codes(uarch.name, "rest", rest, 4)
@@ -463,7 +505,7 @@ def generate(trees):
         print(f'\t\t.name = "{uarch.name}",')
         for what, rows in ("codes", exact), ("rest", rest):
             if rows:
-                name = f"{uarch.name}_{what}"
+                name = f"{BORROWED.get(uarch.name, [uarch.name])[0]}_{what}"
                 print(f"\t\t.{what} = {name},")
                 print(f"\t\t.nr_{what} = ARRAY_SIZE({name}),")
         print("\t},")

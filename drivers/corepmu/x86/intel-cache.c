@@ -5,11 +5,14 @@
  * The numbers are those of the *_hw_cache_event_ids[] in arch/x86/events/intel/core.c, as far as
  * perf's events of the microarchitecture (tools/perf/pmu-events/arch/x86) have the code or its
  * unit mask's bits, whose names they bear here. Left out are those that only the kernel has:
- * L1D.ALL_M_REPLACEMENT and HW_PRE_REQ.DL1_MISS of Ivy Bridge, 0x0481 of Gracemont and Crestmont,
- * and for branches 0x04c4 and 0x04c5 of Golden Cove, for which the architectural ones stand. Core 2
- * has the kernel's numbers and names, since perf has no list of its events; Core has no table in
- * the kernel, and none here. What the kernel counts with OFFCORE_RSP (LL and NODE) has a second
- * register: intel-second.c.
+ * L1D.ALL_M_REPLACEMENT and HW_PRE_REQ.DL1_MISS of Ivy Bridge, 0x0481 of Gracemont, Crestmont and
+ * Arctic Wolf, and for branches 0x04c4 and 0x04c5 from Golden Cove on, for which the architectural
+ * ones stand (from Panther Lake on they are of conditional branches not taken). Of Arctic Wolf
+ * the list is a first one, without MEM_UOPS_RETIRED, 0xd0, which the kernel has constraints for
+ * (intel_dkt_pebs_event_constraints): here it has the number that all atoms before have. Panther
+ * Cove has the numbers of Coyote Cove, as in the kernel. Core 2 has the kernel's numbers and
+ * names, since perf has no list of its events; Core has no table in the kernel, and none here. What
+ * the kernel counts with OFFCORE_RSP or OMR (LL and NODE) has a second register: intel-second.c.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -28,7 +31,7 @@
 #define HSW	(BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL))
 #define SKL	BIT(UARCH_SKYLAKE)
 #define ICL	BIT(UARCH_ICE_LAKE)
-#define LNC	BIT(UARCH_LION_COVE)
+#define LNC	(BIT(UARCH_LION_COVE) | BIT(UARCH_COYOTE_COVE) | BIT(UARCH_PANTHER_COVE))
 #define GLC	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE))
 #define BNL	BIT(UARCH_BONNELL)
 #define SLM	(BIT(UARCH_SILVERMONT) | BIT(UARCH_KNIGHTS_LANDING))
@@ -36,7 +39,8 @@
 #define GLP	BIT(UARCH_GOLDMONT_PLUS)
 #define TNT	BIT(UARCH_TREMONT)
 #define SKT	BIT(UARCH_SKYMONT)
-#define GRT	(BIT(UARCH_GRACEMONT) | BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT))
+#define GRT	(BIT(UARCH_GRACEMONT) | BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT) |	\
+		 BIT(UARCH_ARCTIC_WOLF))
 
 /**
  * struct generic_event - what counts a generic event

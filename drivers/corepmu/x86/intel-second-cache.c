@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: generic cache events that Intel's CPUs count with OFFCORE_RSP
+ * corepmu: x86: generic cache events that Intel's CPUs count with OFFCORE_RSP or OMR
  *
  * The values are those of the *_hw_cache_extra_regs[] in arch/x86/events/intel/core.c of Linux
  * 7.3, from Ice Lake's servers on also of perf's events (OCR.DEMAND_DATA_RD.L3_MISS and so on in
@@ -27,6 +27,9 @@
 #define GRT	BIT(UARCH_GRACEMONT)
 #define CMT	BIT(UARCH_CRESTMONT)
 #define SKT	BIT(UARCH_SKYMONT)
+#define CYC	BIT(UARCH_COYOTE_COVE)
+#define PNC	BIT(UARCH_PANTHER_COVE)
+#define ARW	BIT(UARCH_ARCTIC_WOLF)
 
 /*
  * Demand loads and stores (of Sandy Bridge with prefetches into the last cache), prefetches; any
@@ -62,6 +65,13 @@
 #define DKT_MISS	(BIT_ULL(41) | SKT_MISS)
 #define TNT_MISS	(BIT_ULL(26) | GENMASK_ULL(37, 32))
 
+/* OMR: any response; what was neither in the last cache nor in another CPU's */
+#define OMR_ANY		BIT_ULL(62)
+#define OMR_MISS	(GENMASK_ULL(55, 48) | GENMASK_ULL(41, 36))
+#define PNC_MISS	GENMASK_ULL(55, 36)
+/* Of Arctic Wolf these stand for demand requests of the data cache. */
+#define ARW_DEMAND	BIT_ULL(3)
+
 #define SKX	(SKL | ICL)
 #define NEW	(GLC | RWC)
 #define ATOMS	(GLM | TNT | GRT | CMT | SKT)
@@ -79,7 +89,7 @@ enum which {
  * @uarches: of which microarchitectures
  * @which: of which of their CPUs
  * @generic: perf_event_attr.config
- * @value: of MSR_OFFCORE_RSP_0
+ * @value: of MSR_OFFCORE_RSP_0, or of MSR_OMR_0 or another one of these
  */
 struct second_generic {
 	u32		uarches;
@@ -159,6 +169,17 @@ static const struct second_generic cache_events[] = {
 	{ SKT, CLIENTS | ARROW_LAKE, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | SKT_MISS },
 	{ SKT, SERVERS, X86_CACHE(LL, READ, MISS), DATA_READ | DKT_MISS },
 	{ SKT, SERVERS, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | DKT_MISS },
+
+	{ CYC | PNC, ALL, X86_CACHE(LL, READ, ACCESS), DATA_READ | OMR_ANY },
+	{ CYC | PNC, ALL, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | OMR_ANY },
+	{ CYC, ALL, X86_CACHE(LL, READ, MISS), DATA_READ | OMR_MISS },
+	{ CYC, ALL, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | OMR_MISS },
+	{ PNC, ALL, X86_CACHE(LL, READ, MISS), DATA_READ | PNC_MISS },
+	{ PNC, ALL, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | PNC_MISS },
+	{ ARW, ALL, X86_CACHE(LL, READ, ACCESS), ARW_DEMAND | DATA_READ | OMR_ANY },
+	{ ARW, ALL, X86_CACHE(LL, WRITE, ACCESS), ARW_DEMAND | OWNERSHIP | OMR_ANY },
+	{ ARW, ALL, X86_CACHE(LL, READ, MISS), ARW_DEMAND | DATA_READ | OMR_MISS },
+	{ ARW, ALL, X86_CACHE(LL, WRITE, MISS), ARW_DEMAND | OWNERSHIP | OMR_MISS },
 };
 
 /*
@@ -185,8 +206,30 @@ static enum which which_is_this(void)
 	}
 }
 
+/* Bits of perf_event_attr.config that tell the four events of the last cache apart */
+#define GENERIC_WRITES	(X86_CACHE(LL, WRITE, ACCESS) & ~X86_CACHE(LL, READ, ACCESS))
+#define GENERIC_MISSES	(X86_CACHE(LL, READ, MISS) & ~X86_CACHE(LL, READ, ACCESS))
+
 /**
- * intel_second_cache_value() - what OFFCORE_RSP holds for a PERF_TYPE_HW_CACHE event
+ * intel_second_cache_register() - which of its registers a PERF_TYPE_HW_CACHE event has
+ * @uarch: the microarchitecture
+ * @generic: cache, operation << 8, result << 16
+ *
+ * On Arctic Wolf an event keeps its register, and each has a counter of its own: so that these do
+ * not have to take turns, each of the four has another one.
+ *
+ * Return: from 0 on; of others than those that have a value 0 to 3
+ */
+unsigned int intel_second_cache_register(const struct intel_uarch *uarch, u64 generic)
+{
+	if (uarch != &intel_uarches[UARCH_ARCTIC_WOLF])
+		return 0;
+
+	return (generic & GENERIC_WRITES ? 2 : 0) + (generic & GENERIC_MISSES ? 1 : 0);
+}
+
+/**
+ * intel_second_cache_value() - what OFFCORE_RSP or OMR holds for a PERF_TYPE_HW_CACHE event
  * @uarch: the microarchitecture
  * @generic: cache, operation << 8, result << 16
  * @value: filled in

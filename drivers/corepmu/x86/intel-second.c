@@ -8,6 +8,12 @@
  * its own, and an event goes to the one that is left (intel_alt_er() in
  * arch/x86/events/intel/core.c, and likewise in the order in which events come).
  *
+ * From Coyote Cove and Arctic Wolf on MSR_OMR_0 to 3 take the place of the former ("off-module
+ * response"). A bit of the unit mask says which of them: several of an event would be counted
+ * together, none counts nothing. On the cores all are alike, and intel_fixup_er() there gives an
+ * event the bit of another one. On Arctic Wolf each has a counter of its own
+ * (intel_arw_event_constraints), which is chosen later: an event keeps its register.
+ *
  * A register has its value from when the first event that needs it is placed on the CPU, while the
  * PMU stands still, and nobody else writes it while there is one: beside the built-in driver that
  * one has no events then.
@@ -32,6 +38,10 @@ enum second {
 	RSP_0,
 	RSP_1,
 	FRONTEND,
+	OMR_0,
+	OMR_1,
+	OMR_2,
+	OMR_3,
 	NR_SECOND,
 };
 
@@ -41,6 +51,10 @@ static const u32 second_msrs[NR_SECOND] = {
 	[RSP_0]		= MSR_OFFCORE_RSP_0,
 	[RSP_1]		= MSR_OFFCORE_RSP_1,
 	[FRONTEND]	= MSR_PEBS_FRONTEND,
+	[OMR_0]		= MSR_OMR_0,
+	[OMR_1]		= MSR_OMR_1,
+	[OMR_2]		= MSR_OMR_2,
+	[OMR_3]		= MSR_OMR_3,
 };
 
 #define NHM	BIT(UARCH_NEHALEM)
@@ -53,12 +67,14 @@ static const u32 second_msrs[NR_SECOND] = {
 #define GLC	BIT(UARCH_GOLDEN_COVE)
 #define RWC	BIT(UARCH_REDWOOD_COVE)
 #define LNC	BIT(UARCH_LION_COVE)
+#define PNC	(BIT(UARCH_COYOTE_COVE) | BIT(UARCH_PANTHER_COVE))
 #define SLM	BIT(UARCH_SILVERMONT)
 #define KNL	BIT(UARCH_KNIGHTS_LANDING)
 #define GLM	(BIT(UARCH_GOLDMONT) | BIT(UARCH_GOLDMONT_PLUS))
 #define TNT	BIT(UARCH_TREMONT)
 #define GRT	BIT(UARCH_GRACEMONT)
 #define CMT	(BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT))
+#define ARW	BIT(UARCH_ARCTIC_WOLF)
 
 /*
  * Requests; any response, suppliers of the data and what the snoop said. Of Sandy Bridge and
@@ -80,6 +96,10 @@ static const u32 second_msrs[NR_SECOND] = {
 #define TNT_BITS	(GENMASK_ULL(12, 0) | GENMASK_ULL(39, 15) | GENMASK_ULL(51, 44))
 #define CMT_BITS	(GENMASK_ULL(41, 0) | GENMASK_ULL(51, 44))
 #define TNT_OUTSTANDING	BIT_ULL(63)
+
+/* Requests, responses and where they are from: intel_pnc_ and intel_arw_extra_regs of the kernel */
+#define PNC_OMR_BITS	(GENMASK_ULL(15, 0) | GENMASK_ULL(55, 32) | BIT_ULL(62))
+#define ARW_OMR_BITS	(GENMASK_ULL(55, 0) | GENMASK_ULL(63, 62))
 
 /* Event, latency (bits 19-8) and bubbles (22-20) */
 #define FRONTEND_BITS	(GENMASK_ULL(22, 8) | BIT_ULL(4) | GENMASK_ULL(2, 0))
@@ -123,14 +143,31 @@ static const struct second_event second_events[] = {
 	{ GRT, 0x02b7, RSP_1, GLC_BITS },
 	{ CMT, 0x01b7, RSP_0, CMT_BITS | TNT_OUTSTANDING },
 	{ CMT, 0x02b7, RSP_1, CMT_BITS },
+	/* OMR; the second of the cores has no name, the third is MEM_LOAD_L2_MISS_RETIRED */
+	{ PNC, 0x012a, OMR_0, PNC_OMR_BITS },
+	{ PNC, 0x022a, OMR_1, PNC_OMR_BITS },
+	{ PNC, 0x042a, OMR_2, PNC_OMR_BITS },
+	{ PNC, 0x082a, OMR_3, PNC_OMR_BITS },
+	{ PNC, 0x014f, OMR_0, PNC_OMR_BITS },
+	{ PNC, 0x024f, OMR_1, PNC_OMR_BITS },
+	{ PNC, 0x044f, OMR_2, PNC_OMR_BITS },
+	{ PNC, 0x084f, OMR_3, PNC_OMR_BITS },
+	{ PNC, 0x01d6, OMR_0, PNC_OMR_BITS },
+	{ PNC, 0x02d6, OMR_1, PNC_OMR_BITS },
+	{ PNC, 0x04d6, OMR_2, PNC_OMR_BITS },
+	{ PNC, 0x08d6, OMR_3, PNC_OMR_BITS },
+	{ ARW, 0x01b7, OMR_0, ARW_OMR_BITS },
+	{ ARW, 0x02b7, OMR_1, ARW_OMR_BITS },
+	{ ARW, 0x04b7, OMR_2, ARW_OMR_BITS },
+	{ ARW, 0x08b7, OMR_3, ARW_OMR_BITS },
 	/* FRONTEND_RETIRED, INT_MISC.UNKNOWN_BRANCH_CYCLES, UOPS_RETIRED.MS */
 	{ SKL | ICL, 0x01c6, FRONTEND, FRONTEND_BITS },
 	{ GLC, 0x01c6, FRONTEND, FRONTEND_BITS | FRONTEND_MS },
-	{ RWC | LNC, 0x02c6, FRONTEND, FRONTEND_MS | BIT_ULL(0) },
-	{ RWC | LNC, 0x03c6, FRONTEND, FRONTEND_BITS | FRONTEND_MS },
+	{ RWC | LNC | PNC, 0x02c6, FRONTEND, FRONTEND_MS | BIT_ULL(0) },
+	{ RWC | LNC | PNC, 0x03c6, FRONTEND, FRONTEND_BITS | FRONTEND_MS },
 	{ GLC | RWC, 0x40ad, FRONTEND, GENMASK_ULL(2, 0) },
-	{ LNC, 0x40ad, FRONTEND, GENMASK_ULL(3, 0) },
-	{ GLC | RWC | LNC, 0x04c2, FRONTEND, FRONTEND_MS },
+	{ LNC | PNC, 0x40ad, FRONTEND, GENMASK_ULL(3, 0) },
+	{ GLC | RWC | LNC | PNC, 0x04c2, FRONTEND, FRONTEND_MS },
 };
 
 static u32 own_bit(const struct x86_desc *desc)
@@ -143,7 +180,7 @@ static const struct second_event *find_event(const struct x86_desc *desc, u64 co
 	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
 	const struct second_event *event;
 
-	/* All of them are among the incomplete events of intel.c. */
+	/* All of them are: intel_list_second(). */
 	if (!intel_is_listed(desc, config))
 		return NULL;
 	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
@@ -162,6 +199,24 @@ static const struct second_event *find_register(const struct x86_desc *desc, uns
 			return event;
 
 	return NULL;
+}
+
+static bool is_omr(unsigned int reg)
+{
+	return reg >= OMR_0 && reg <= OMR_3;
+}
+
+/* The event that counts the same with another register, or NULL */
+static const struct second_event *find_same(const struct x86_desc *desc, u64 config,
+					    unsigned int reg)
+{
+	const struct second_event *event = find_register(desc, reg);
+
+	/* Of OMR there are several events, which the unit mask does not tell apart. */
+	if (is_omr(reg))
+		event = find_event(desc, (config & EVNTSEL_EVENT) | (event->code & EVNTSEL_UMASK));
+
+	return event;
 }
 
 /* Those of clients (arch/x86/include/asm/intel-family.h) */
@@ -216,6 +271,44 @@ void intel_describe_second(struct x86_desc *desc)
 }
 
 /**
+ * intel_list_second() - the events of this microarchitecture that have a second register
+ * @desc: the counters, being described
+ */
+void intel_list_second(struct x86_desc *desc)
+{
+	const struct second_event *event;
+
+	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
+		if (event->uarches & own_bit(desc))
+			intel_list(desc, event->code);
+}
+
+/**
+ * intel_refuse_second() - refuse what counts several second registers at once, or none
+ * @desc: the counters
+ * @config: the event
+ *
+ * Process context.
+ *
+ * Return: 0, or -EOPNOTSUPP after saying why
+ */
+int intel_refuse_second(const struct x86_desc *desc, u64 config)
+{
+	const struct second_event *event;
+
+	if (!(own_bit(desc) & (PNC | ARW)) || find_event(desc, config))
+		return 0;
+	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
+		if ((event->uarches & own_bit(desc)) && is_omr(event->reg) &&
+		    !((event->code ^ config) & EVNTSEL_EVENT))
+			return corepmu_refuse(-EOPNOTSUPP,
+					      "config %#llx: the unit mask of this event has to name one of the registers MSR_OMR_0 to 3: 1, 2, 4 or 8",
+					      config);
+
+	return 0;
+}
+
+/**
  * intel_has_second() - does an event have a second register?
  * @desc: the counters
  * @config: the event
@@ -239,6 +332,17 @@ bool intel_has_offcore(const struct x86_desc *desc)
 }
 
 /**
+ * intel_has_omr() - are there events with MSR_OMR_0?
+ * @desc: the counters
+ *
+ * Return: likewise
+ */
+bool intel_has_omr(const struct x86_desc *desc)
+{
+	return find_register(desc, OMR_0);
+}
+
+/**
  * intel_has_frontend() - are there events with MSR_PEBS_FRONTEND?
  * @desc: the counters
  *
@@ -259,9 +363,11 @@ bool intel_has_frontend(const struct x86_desc *desc)
  */
 u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value)
 {
-	const struct second_event *event = find_register(desc, RSP_0);
+	unsigned int reg = intel_has_omr(desc) ? OMR_0 : RSP_0;
+	const struct second_event *event;
 
-	if (!event || !(desc->second & BIT(RSP_0)) || is_shared(desc))
+	event = find_register(desc, reg + intel_second_cache_register(desc->uarch, generic));
+	if (!event || !(desc->second & BIT(event->reg)) || is_shared(desc))
 		return 0;
 
 	if (!intel_second_cache_value(desc->uarch, generic, value))
@@ -316,13 +422,14 @@ int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u
 
 /*
  * Does an event count the same with @other as with @reg? On Westmere perf's events have counter 2
- * alone for one of the two numbers.
+ * alone for one of the two numbers, and on Arctic Wolf each has a counter of its own.
  */
 static bool is_alike(const struct x86_desc *desc, unsigned int reg, unsigned int other, u64 value)
 {
 	const struct second_event *event = find_register(desc, other);
 
-	if (!event || (own_bit(desc) & WSM) || reg == FRONTEND || other == FRONTEND)
+	if (!event || (own_bit(desc) & (WSM | ARW)) || reg == FRONTEND || other == FRONTEND ||
+	    is_omr(reg) != is_omr(other))
 		return false;
 
 	return (desc->second & BIT(other)) && !(value & ~bits_of(event));
@@ -384,12 +491,14 @@ int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
 void x86_second_use(struct corepmu *pmu, struct perf_event *event, int reg)
 {
 	struct hw_perf_event *hwc = &event->hw;
+	u16 code;
 
 	if (hwc->extra_reg.idx == reg)
 		return;
 
+	code = find_same(to_x86(pmu), hwc->config_base, reg)->code;
 	hwc->config_base &= ~(EVNTSEL_EVENT | EVNTSEL_UMASK);
-	hwc->config_base |= find_register(to_x86(pmu), reg)->code;
+	hwc->config_base |= code;
 	hwc->extra_reg.idx = reg;
 	hwc->extra_reg.reg = second_msrs[reg];
 }

@@ -160,8 +160,10 @@ unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told
 
 /* From Golden Cove and Gracemont on */
 #define NEW_UARCHES	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) |	\
-			 BIT(UARCH_LION_COVE) | BIT(UARCH_GRACEMONT) |		\
-			 BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT))
+			 BIT(UARCH_LION_COVE) | BIT(UARCH_COYOTE_COVE) |	\
+			 BIT(UARCH_PANTHER_COVE) | BIT(UARCH_GRACEMONT) |	\
+			 BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT) |		\
+			 BIT(UARCH_ARCTIC_WOLF))
 
 static bool is_one_of(const struct intel_uarch *uarch, u32 uarches)
 {
@@ -304,10 +306,11 @@ static const u16 fixed_events[] = {
 };
 
 /*
- * Likewise of Skymont, which has no slots: TOPDOWN_BAD_SPECULATION.ALL, TOPDOWN_FE_BOUND.ALL,
- * TOPDOWN_RETIRING.ALL ("Fixed counter 4" to 6 of perf's events of Lunar Lake). Other counters
- * count them too.
+ * Likewise of Skymont and Arctic Wolf, which have no slots: TOPDOWN_BAD_SPECULATION.ALL,
+ * TOPDOWN_FE_BOUND.ALL, TOPDOWN_RETIRING.ALL ("Fixed counter 4" to 6 of perf's events of Lunar Lake
+ * and Nova Lake). Other counters count them too.
  */
+#define SKYMONT_FIXED	(BIT(UARCH_SKYMONT) | BIT(UARCH_ARCTIC_WOLF))
 static const u16 skymont_fixed_events[] = {
 	EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES, 0, 0x0073, 0x019c, 0x02c2,
 };
@@ -324,7 +327,7 @@ static const u16 skymont_fixed_events[] = {
 /* 0 stands for a counter that is not there. */
 static const u16 *fixed_events_of(const struct intel_uarch *uarch, unsigned int *nr)
 {
-	if (uarch == &intel_uarches[UARCH_SKYMONT]) {
+	if (is_one_of(uarch, SKYMONT_FIXED)) {
 		*nr = ARRAY_SIZE(skymont_fixed_events);
 		return skymont_fixed_events;
 	}
@@ -461,7 +464,7 @@ bool intel_counts_tsc(const struct intel_uarch *uarch)
 bool intel_has_tsx_events(const struct intel_uarch *uarch)
 {
 	return uarch >= &intel_uarches[UARCH_HASWELL] &&
-	       uarch <= &intel_uarches[UARCH_LION_COVE] && boot_cpu_has(X86_FEATURE_RTM);
+	       uarch <= &intel_uarches[UARCH_PANTHER_COVE] && boot_cpu_has(X86_FEATURE_RTM);
 }
 
 /*

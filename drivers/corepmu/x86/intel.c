@@ -138,10 +138,10 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
  */
 #define ALL_UARCHES	GENMASK(NR_UARCHES - 1, 0)
 #define NHM_TO_WSM	GENMASK(UARCH_WESTMERE, UARCH_NEHALEM)
-#define SNB_TO_LNC	GENMASK(UARCH_LION_COVE, UARCH_SANDY_BRIDGE)
-#define SKL_TO_LNC	GENMASK(UARCH_LION_COVE, UARCH_SKYLAKE)
-#define GRT_TO_SKT	GENMASK(UARCH_SKYMONT, UARCH_GRACEMONT)
-#define CMT_TO_SKT	GENMASK(UARCH_SKYMONT, UARCH_CRESTMONT)
+#define SNB_TO_PNC	GENMASK(UARCH_PANTHER_COVE, UARCH_SANDY_BRIDGE)
+#define SKL_TO_PNC	GENMASK(UARCH_PANTHER_COVE, UARCH_SKYLAKE)
+#define GRT_TO_ARW	GENMASK(UARCH_ARCTIC_WOLF, UARCH_GRACEMONT)
+#define CMT_TO_ARW	GENMASK(UARCH_ARCTIC_WOLF, UARCH_CRESTMONT)
 
 static const struct incomplete_event {
 	u16		config;
@@ -157,17 +157,17 @@ static const struct incomplete_event {
 	{ 0x02b7, ALL_UARCHES, 0, X86_FEATURE_AMX_TILE, "OFFCORE_RESPONSE_1", "MSR_OFFCORE_RSP_1" },
 	{ 0x012a, ALL_UARCHES, 0, 0, "OCR", "MSR_OFFCORE_RSP_0" },
 	{ 0x012b, ALL_UARCHES, 0, 0, "OCR", "MSR_OFFCORE_RSP_1" },
-	{ 0x0127, CMT_TO_SKT, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_0" },
-	{ 0x0227, CMT_TO_SKT, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_1" },
+	{ 0x0127, CMT_TO_ARW, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_0" },
+	{ 0x0227, CMT_TO_ARW, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_1" },
 	{ 0x100b, NHM_TO_WSM, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
-	{ 0x01cd, SNB_TO_LNC, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
-	{ 0x05d0, GRT_TO_SKT, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
-	{ 0x01c6, SKL_TO_LNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
-	{ 0x02c6, SKL_TO_LNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
-	{ 0x03c6, SKL_TO_LNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
-	{ 0x40ad, SKL_TO_LNC, 0, 0, "UNKNOWN_BRANCH", "MSR_PEBS_FRONTEND" },
+	{ 0x01cd, SNB_TO_PNC, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x05d0, GRT_TO_ARW, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x01c6, SKL_TO_PNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x02c6, SKL_TO_PNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x03c6, SKL_TO_PNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x40ad, SKL_TO_PNC, 0, 0, "UNKNOWN_BRANCH", "MSR_PEBS_FRONTEND" },
 	/* UOPS_RETIRED.MACRO_FUSED before Golden Cove, which brought AVX-VNNI */
-	{ 0x04c2, SKL_TO_LNC, X86_FEATURE_AVX_VNNI, 0, "UOPS_RETIRED.MS", "MSR_PEBS_FRONTEND" },
+	{ 0x04c2, SKL_TO_PNC, X86_FEATURE_AVX_VNNI, 0, "UOPS_RETIRED.MS", "MSR_PEBS_FRONTEND" },
 };
 
 static int refuse_incomplete(const struct x86_desc *desc, u64 config)
@@ -228,6 +228,9 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 	}
 
 	ret = intel_refuse_uarch(desc, config);
+	if (ret)
+		return ret;
+	ret = intel_refuse_second(desc, config);
 
 	return ret ?: refuse_incomplete(desc, config);
 }
@@ -466,6 +469,7 @@ int intel_describe(struct x86_desc *desc)
 	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++)
 		intel_list(desc, incomplete_events[i].config);
 	intel_list_codes(desc);
+	intel_list_second(desc);
 	desc->cache = intel_cache;
 	desc->allowed_counters = intel_allowed_counters;
 	desc->refuse = intel_refuse;

@@ -26,6 +26,8 @@ enum intel_uarch_id {
 	UARCH_GOLDEN_COVE,	/* Alder Lake, Raptor Lake, Sapphire Rapids, Emerald Rapids */
 	UARCH_REDWOOD_COVE,	/* Meteor Lake, Granite Rapids */
 	UARCH_LION_COVE,	/* Lunar Lake, Arrow Lake; Cougar Cove: Panther Lake */
+	UARCH_COYOTE_COVE,	/* Nova Lake */
+	UARCH_PANTHER_COVE,	/* Diamond Rapids */
 	UARCH_BONNELL,
 	UARCH_SILVERMONT,	/* Airmont */
 	UARCH_KNIGHTS_LANDING,
@@ -35,6 +37,7 @@ enum intel_uarch_id {
 	UARCH_GRACEMONT,	/* Alder Lake, Alder Lake-N */
 	UARCH_CRESTMONT,	/* Meteor Lake, Sierra Forest, Grand Ridge, Arrow Lake H */
 	UARCH_SKYMONT,		/* Lunar, Arrow Lake; Darkmont: Panther Lake, Clearwater Forest */
+	UARCH_ARCTIC_WOLF,	/* Nova Lake */
 	NR_UARCHES
 };
 
@@ -162,6 +165,7 @@ u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic);
 void intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware);
 
 /* intel-second-cache.c */
+unsigned int intel_second_cache_register(const struct intel_uarch *uarch, u64 generic);
 bool intel_second_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value);
 
 /* nehalem.c */

@@ -314,6 +314,12 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define MSR_PMC_FX0_CFG_C	0x1983
 #define PMC_CFG_STEP		4
 
+/* "Off-module response": asm/msr-index.h has them from 7.1 on, written the same way. */
+#define MSR_OMR_0		0x000003e0
+#define MSR_OMR_1		0x000003e1
+#define MSR_OMR_2		0x000003e2
+#define MSR_OMR_3		0x000003e3
+
 /* Fixed counter n is bit 32 + n of the global registers, and our counter 32 + n. */
 #define FIXED_COUNTER_BASE	32
 

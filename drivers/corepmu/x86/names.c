@@ -107,7 +107,9 @@ enum text_name {
 
 #define OLD_CORES	(BIT(UARCH_SANDY_BRIDGE) | BIT(UARCH_IVY_BRIDGE) |	\
 			 BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL) | BIT(UARCH_SKYLAKE))
-#define LEVEL_2_CORES	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) | BIT(UARCH_LION_COVE))
+#define LEVEL_2_CORES	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) |	\
+			 BIT(UARCH_LION_COVE) | BIT(UARCH_COYOTE_COVE) |	\
+			 BIT(UARCH_PANTHER_COVE))
 #define NEW_CORES	(BIT(UARCH_ICE_LAKE) | LEVEL_2_CORES)
 /* Transactions with the events of hsw_tsx_events_attrs[]; with HLE; all */
 #define HSW_TX_CORES	(BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL) | BIT(UARCH_SKYLAKE))
@@ -122,7 +124,7 @@ enum text_name {
 #define TNT		BIT(UARCH_TREMONT)
 #define GRT		BIT(UARCH_GRACEMONT)
 #define CMT		BIT(UARCH_CRESTMONT)
-#define SKT		BIT(UARCH_SKYMONT)
+#define SKT		(BIT(UARCH_SKYMONT) | BIT(UARCH_ARCTIC_WOLF))
 
 /**
  * struct event_text - what a name stands for
@@ -233,6 +235,8 @@ static const struct {
 	[UARCH_GOLDEN_COVE]	= { "sapphire_rapids", "alderlake_hybrid" },
 	[UARCH_REDWOOD_COVE]	= { "granite_rapids", "meteorlake_hybrid" },
 	[UARCH_LION_COVE]	= { NULL, "lunarlake_hybrid" },
+	[UARCH_COYOTE_COVE]	= { NULL, "novalake_hybrid" },
+	[UARCH_PANTHER_COVE]	= { "panthercove" },
 	[UARCH_BONNELL]		= { "bonnell" },
 	[UARCH_SILVERMONT]	= { "silvermont" },
 	[UARCH_KNIGHTS_LANDING]	= { "knights-landing" },
@@ -242,9 +246,10 @@ static const struct {
 	[UARCH_GRACEMONT]	= { "gracemont", "alderlake_hybrid" },
 	[UARCH_CRESTMONT]	= { "crestmont", "meteorlake_hybrid" },
 	[UARCH_SKYMONT]		= { "darkmont", "lunarlake_hybrid" },
+	[UARCH_ARCTIC_WOLF]	= { NULL, "novalake_hybrid" },
 };
 
-/* The same of models of family 6 that share the microarchitectures of an earlier one, from 7.x on */
+/* The same of models of family 6 that share those of an earlier one, from 7.x on */
 static const struct {
 	u8 model;
 	const char *name;

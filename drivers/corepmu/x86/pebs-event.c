@@ -92,6 +92,8 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 	case UARCH_GOLDEN_COVE:
 	case UARCH_REDWOOD_COVE:
 	case UARCH_LION_COVE:
+	case UARCH_COYOTE_COVE:
+	case UARCH_PANTHER_COVE:
 		/*
 		 * "Instruction PDIR is only available on the fixed counter 0", which has no unit
 		 * masks, edges or masks.
@@ -104,6 +106,7 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 		return counters & (BIT_ULL(0) | FIXED_INSTRUCTIONS);
 	case UARCH_CRESTMONT:
 	case UARCH_SKYMONT:
+	case UARCH_ARCTIC_WOLF:
 		return counters & (GENMASK_ULL(1, 0) | FIXED_INSTRUCTIONS);
 	default:
 		return counters;
@@ -149,7 +152,10 @@ unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_
 	return 1;
 }
 
-/* Of events that are not to be most precise: intel_glc_ and intel_lnc_pebs_event_constraints */
+/*
+ * Of events that are not to be most precise: intel_glc_ and intel_lnc_pebs_event_constraints. The
+ * later ones, intel_pnc_ and intel_dkt_, are of loads and stores with a latency alone.
+ */
 static u64 less_precise(const struct x86_desc *desc, u64 config, u64 counters)
 {
 	switch (uarch_of(desc)) {
@@ -171,8 +177,9 @@ static u64 less_precise(const struct x86_desc *desc, u64 config, u64 counters)
 /*
  * Samples with a weight have how long an instruction took to retire: "The Retire Latency is not
  * supported by the fixed counter 0" (rwc_get_event_constraints() in arch/x86/events/intel/core.c,
- * which is of the cores of CPUs that have atoms, too: Granite Rapids, Redwood Cove as well, has
- * glc_get_event_constraints()). Instructions that are most precise are on no other.
+ * which is of the cores of CPUs that have atoms, too: Granite Rapids, Redwood Cove as well, and
+ * Diamond Rapids have glc_get_event_constraints()). Instructions that are most precise are on no
+ * other.
  */
 static bool lacks_retirement(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			     u64 config)
@@ -180,7 +187,7 @@ static bool lacks_retirement(const struct x86_desc *desc, const struct perf_even
 	if (!(attr->sample_type & PERF_SAMPLE_WEIGHT_TYPE) || config != EVENT_INSTRUCTIONS)
 		return false;
 
-	return uarch_of(desc) == UARCH_LION_COVE ||
+	return uarch_of(desc) == UARCH_LION_COVE || uarch_of(desc) == UARCH_COYOTE_COVE ||
 	       (uarch_of(desc) == UARCH_REDWOOD_COVE && intel_model_has_kinds());
 }
 

@@ -9,7 +9,7 @@
  * MEM_TRANS_RETIRED.STORE_SAMPLE has the same of stores, of any that retires.
  *
  * Known are the cores from Skylake to Redwood Cove; from Lion Cove on the words of a record have
- * other meanings, and so have the atoms'.
+ * other meanings, which differ once more from Coyote Cove on, and so have the atoms'.
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>

@@ -364,6 +364,8 @@ u64 intel_metric_counters(const struct intel_uarch *uarch)
 	case UARCH_GOLDEN_COVE:
 	case UARCH_REDWOOD_COVE:
 	case UARCH_LION_COVE:
+	case UARCH_COYOTE_COVE:
+	case UARCH_PANTHER_COVE:
 		nr = NR_LEVEL_2;
 		break;
 	default:

@@ -200,8 +200,11 @@ int x86_check_period(const struct perf_event *event, u64 period);
 
 /* intel-second.c */
 void intel_describe_second(struct x86_desc *desc);
+void intel_list_second(struct x86_desc *desc);
+int intel_refuse_second(const struct x86_desc *desc, u64 config);
 bool intel_has_second(const struct x86_desc *desc, u64 config);
 bool intel_has_offcore(const struct x86_desc *desc);
+bool intel_has_omr(const struct x86_desc *desc);
 bool intel_has_frontend(const struct x86_desc *desc);
 u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value);
 int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,

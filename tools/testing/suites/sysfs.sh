@@ -102,7 +102,7 @@ format_is()
 	intel:event) echo config:0-7 ;;
 	*:umask) echo config:8-15 ;;
 	*:ldlat) echo config1:0-15 ;;
-	*:offcore_rsp) echo config1:0-63 ;;
+	*:offcore_rsp | *:offmodule_rsp) echo config1:0-63 ;;
 	*:frontend) echo config1:0-23 ;;
 	*:edge) echo config:18 ;;
 	*:inv) echo config:23 ;;
