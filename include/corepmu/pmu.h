@@ -316,8 +316,8 @@ struct corepmu_backend {
  *	width (COREPMU_EVENT_LONG, COREPMU_EVENT_PAIR, COREPMU_EVENT_32BIT)
  * @kind: what this kind of CPU is called, the end of the PMU's name; NULL where kinds have no
  *	names, or there is one alone
- * @standin_name: what the built-in driver calls this kind's PMU, where the backend's standin_name is
- *	not that, or the beginning of it; or NULL
+ * @standin_name: what the built-in driver calls this kind's PMU, where the backend's standin_name
+ *	is not that, or the beginning of it; or NULL
  * @secondary: not the first kind of CPU: the type that the user asked for is another PMU's
  * @claims_generic: there is no other driver's core PMU: answer to PERF_TYPE_RAW too, and to
  *	generic events that do not name a PMU
