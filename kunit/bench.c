@@ -72,6 +72,22 @@ struct bench *bench_start(struct kunit *test, const struct machine *machine)
 }
 
 /**
+ * bench_start_on() - bench_start() on the machine of that name, for a suite whose exit() ends it
+ * @test: the test; its priv becomes the bench
+ * @machine: the machine's name
+ *
+ * Return: likewise
+ */
+struct bench *bench_start_on(struct kunit *test, const char *machine)
+{
+	struct bench *b = bench_start(test, machine_by_name(machine));
+
+	test->priv = b;
+
+	return b;
+}
+
+/**
  * bench_end() - take the PMU away, and see that nothing is left behind
  * @bench: from bench_start()
  */

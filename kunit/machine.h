@@ -117,6 +117,7 @@ struct bench {
 int machine_init(struct kunit *test);
 void machine_exit(struct kunit *test);
 struct bench *bench_start(struct kunit *test, const struct machine *machine);
+struct bench *bench_start_on(struct kunit *test, const char *machine);
 void bench_end(struct bench *bench);
 const struct machine *machine_by_name(const char *name);
 

@@ -19,15 +19,6 @@
 #define RAW(value)	.type = PERF_TYPE_RAW, .config = value
 #define NSH		0x08000000ULL
 
-static struct bench *bench_of(struct kunit *test, const char *machine)
-{
-	struct bench *b = bench_start(test, machine_by_name(machine));
-
-	test->priv = b;
-
-	return b;
-}
-
 /*
  * Caches' events that only some CPUs have. Numbers: those of the names in perf's
  * pmu-events/arch/arm64 (recommended.json, and each CPU's core-imp-def.json); ThunderX has no
@@ -112,7 +103,7 @@ static void pmuv3_ignores(struct kunit *test)
 		{ { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL, -EINVAL },
 		{ { RAW(0x08), .exclude_idle = 1 }, -EOPNOTSUPP, -EOPNOTSUPP },
 	};
-	struct bench *b = bench_of(test, "pmuv3p5");
+	struct bench *b = bench_start_on(test, "pmuv3p5");
 	struct perf_event *event;
 	unsigned int i;
 
@@ -147,7 +138,7 @@ static void expect_unknown(struct bench *b, const char *field, unsigned int bit,
 
 static void pmuv3_unknown_bits(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p9");
+	struct bench *b = bench_start_on(test, "pmuv3p9");
 	unsigned int bit;
 
 	for (bit = 0; bit < 64; bit++) {
@@ -182,7 +173,7 @@ static void pmuv3_waiting_cycles(struct kunit *test)
 		{ 0x411fd070, false },
 		{ 0x410f0100, false },
 	};
-	struct bench *b = bench_of(test, "pmuv3p5");
+	struct bench *b = bench_start_on(test, "pmuv3p5");
 	struct pmuv3 *pmuv3 = to_pmuv3(b->pmu);
 	int cpu;
 	unsigned int i;
@@ -218,7 +209,7 @@ static void pmuv3_v3p9_reached(struct kunit *test)
 		struct bench *b;
 
 		pmuv3_model_el3 = table[i].el3;
-		b = bench_of(test, table[i].machine);
+		b = bench_start_on(test, table[i].machine);
 		pmuv3_model_el3 = false;
 		KUNIT_EXPECT_EQ_MSG(test, !!(b->pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER)),
 				    table[i].reached, "row %u", i);
@@ -247,7 +238,7 @@ static void pmuv3_no_samples(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b = bench_of(test, table[i].machine);
+		struct bench *b = bench_start_on(test, table[i].machine);
 		struct perf_event *event;
 
 		b->pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
@@ -265,7 +256,7 @@ static void pmuv3_no_samples(struct kunit *test)
 /* A counter of 32 bits wraps, and nobody is told. */
 static void pmuv3_wrap_unheard(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3");
+	struct bench *b = bench_start_on(test, "pmuv3");
 	struct perf_event_attr attr = { HW(INSTRUCTIONS) };
 	struct perf_event *event;
 

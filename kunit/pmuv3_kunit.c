@@ -16,15 +16,6 @@
 #include "arm64/pmuv3.h"
 #include "arm64/sysreg.h"
 
-static struct bench *bench_of(struct kunit *test, const char *machine)
-{
-	struct bench *b = bench_start(test, machine_by_name(machine));
-
-	test->priv = b;
-
-	return b;
-}
-
 #define HW(id)		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##id
 #define RAW(value)	.type = PERF_TYPE_RAW, .config = value
 #define CACHE(id, miss)	.type = PERF_TYPE_HW_CACHE,			\
@@ -130,7 +121,7 @@ KUNIT_ARRAY_PARAM(encoding, encodings, encoding_desc);
 static void pmuv3_encodes(struct kunit *test)
 {
 	const struct encoding *e = test->param_value;
-	struct bench *b = bench_of(test, e->machine);
+	struct bench *b = bench_start_on(test, e->machine);
 	struct perf_event *event;
 
 	KUNIT_EXPECT_EQ(test, bench_open(b, &e->attr, &event), e->err);
@@ -150,7 +141,7 @@ static void pmuv3_encodes(struct kunit *test)
 /* Threads of a core: PMCCNTR_EL0 counts while a thread waits. */
 static void pmuv3_smt_cycles(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p5");
+	struct bench *b = bench_start_on(test, "pmuv3p5");
 	struct perf_event_attr attr = { HW(CPU_CYCLES) };
 	struct perf_event *event;
 
@@ -208,7 +199,7 @@ KUNIT_ARRAY_PARAM(sequence, sequences, sequence_desc);
 static void pmuv3_sequences(struct kunit *test)
 {
 	const struct sequence *s = test->param_value;
-	struct bench *b = bench_of(test, s->machine);
+	struct bench *b = bench_start_on(test, s->machine);
 	struct perf_event *event = bench_event(b, s->event, 1000);
 	enum machine_event what = s->event == PERF_COUNT_HW_CPU_CYCLES ? MACHINE_CYCLES :
 				  MACHINE_INSTRUCTIONS;
@@ -231,7 +222,7 @@ static void pmuv3_sequences(struct kunit *test)
 /* Every event counter has registers of its own. */
 static void pmuv3_every_counter(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p9");
+	struct bench *b = bench_start_on(test, "pmuv3p9");
 	struct perf_event *event[PMUV3_MAX_EVENT_COUNTERS];
 	char name[64];
 	int i;
@@ -258,7 +249,7 @@ static void pmuv3_every_counter(struct kunit *test)
 /* Two chained counters: carries, periods, and what is read while one happens */
 static void pmuv3_pairs(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3");
+	struct bench *b = bench_start_on(test, "pmuv3");
 	struct perf_event_attr attr = { RAW(0x08), .config1 = 1 };
 	struct perf_event *event, *other;
 
@@ -298,7 +289,7 @@ static void pmuv3_pairs(struct kunit *test)
 /* The lower counter wraps between the reads of its halves. */
 static void pmuv3_pair_carry(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3");
+	struct bench *b = bench_start_on(test, "pmuv3");
 	struct perf_event_attr attr = { RAW(0x11), .config1 = 1 };
 	struct perf_event *event;
 	u64 last, count;
@@ -325,7 +316,7 @@ static void pmuv3_pair_carry(struct kunit *test)
 /* From whatever state to a known one, and to one that another driver expects */
 static void pmuv3_resets(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p9");
+	struct bench *b = bench_start_on(test, "pmuv3p9");
 	unsigned long flags;
 
 	local_irq_save(flags);
@@ -344,7 +335,7 @@ static void pmuv3_resets(struct kunit *test)
 /* After a reset nothing that was known of the registers is. */
 static void pmuv3_reset_forgets(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p5");
+	struct bench *b = bench_start_on(test, "pmuv3p5");
 	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 	unsigned long flags;
 
@@ -430,7 +421,7 @@ static void pmuv3_events(struct kunit *test)
 /* An SPI of another CPU: what overflowed is this one's. */
 static void pmuv3_irq_of_other(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p5");
+	struct bench *b = bench_start_on(test, "pmuv3p5");
 	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 	int cpu = cpumask_any_but(cpu_possible_mask, b->cpu);
 	struct corepmu_cpu *before;
@@ -454,7 +445,7 @@ static void pmuv3_irq_of_other(struct kunit *test)
 /* An SPI that comes to a CPU of another kind, whose counters are not to be touched */
 static void pmuv3_irq_of_other_kind(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p5");
+	struct bench *b = bench_start_on(test, "pmuv3p5");
 	struct pmuv3_model *model = per_cpu_ptr(&pmuv3_model_state, b->cpu);
 
 	model->overflowed = BIT(3);
