@@ -180,7 +180,7 @@ static struct corepmu *x86_start(const struct machine *machine)
 	if (ret)
 		goto out_reserved;
 	x86_describe_precise(desc);
-	x86_describe_trace(desc);
+	x86_describe_status(desc);
 	intel_describe_second(desc);
 	x86_describe_reload(desc);
 	ret = x86_nmi_init();

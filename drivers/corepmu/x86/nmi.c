@@ -64,6 +64,25 @@ static noinline unsigned int handle_by_value(struct x86_desc *desc, struct corep
 	return hweight64(overflowed);
 }
 
+/*
+ * What is not a plain counter's: Intel PT's interrupt, records of precise events, slots and their
+ * parts. Returns the overflows that are left.
+ */
+static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_cpu *cpuc,
+				   u64 overflowed)
+{
+	if (overflowed & desc->trace_bit) {
+		overflowed &= ~desc->trace_bit;
+		corepmu_trace_interrupt();
+	}
+	if ((overflowed & desc->ds_bit) || cpuc->precise_users)
+		overflowed = x86_pebs_overflow(cpuc, overflowed);
+	if (overflowed & (desc->metrics_bit | BIT_ULL(SLOTS_COUNTER)))
+		overflowed = x86_topdown_overflow(cpuc, overflowed);
+
+	return overflowed;
+}
+
 /* Returns how many counters overflowed. */
 static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
@@ -81,8 +100,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	 */
 	do {
 		status = x86_read_msr(desc->global_status) &
-			 (cpuc->pmu->counters | desc->frozen | desc->metrics_bit | desc->ds_bit |
-			  desc->trace_bit);
+			 (cpuc->pmu->counters | desc->frozen | desc->special);
 		if (!status)
 			break;
 		overflowed = status & ~desc->frozen;
@@ -92,14 +110,8 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		x86_write_msr(desc->global_clear, status);
 		/* The NMI is explained even if the event has been stopped since. */
 		handled += hweight64(overflowed);
-		if (unlikely(overflowed & desc->trace_bit)) {
-			overflowed &= ~desc->trace_bit;
-			corepmu_trace_interrupt();
-		}
-		if (unlikely(overflowed & desc->ds_bit) || unlikely(cpuc->precise_users))
-			overflowed = x86_pebs_overflow(cpuc, overflowed);
-		if (unlikely(overflowed & (desc->metrics_bit | BIT_ULL(SLOTS_COUNTER))))
-			overflowed = x86_topdown_overflow(cpuc, overflowed);
+		if (unlikely(overflowed & desc->special) || unlikely(cpuc->precise_users))
+			overflowed = handle_special(desc, cpuc, overflowed);
 		corepmu_handle_overflow(cpuc, overflows_of(desc, cpuc, overflowed));
 	} while (desc->masks_lvtpc && ++rounds < MAX_ROUNDS);
 
@@ -196,18 +208,20 @@ void x86_irq_disable(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_describe_trace() - see whether Intel PT's interrupt is this driver's to pass on
- * @desc: the counters
+ * x86_describe_status() - which bits of the status are this driver's, besides the plain counters'
+ * @desc: the PMU, of which all else is described
  *
- * It is an overflow interrupt whose status says so. Intel PT's driver has no handler of its own:
- * the built-in driver of the counters calls it (handle_pmi_common() in
+ * Intel PT's interrupt is an overflow interrupt whose status says so. Intel PT's driver has no
+ * handler of its own: the built-in driver of the counters calls it (handle_pmi_common() in
  * arch/x86/events/intel/core.c), and, where that is not there, this one. Process context.
  */
-void x86_describe_trace(struct x86_desc *desc)
+void x86_describe_status(struct x86_desc *desc)
 {
 	if (!desc->shares_counters && boot_cpu_has(X86_FEATURE_INTEL_PT) &&
 	    corepmu_has_trace_interrupt())
 		desc->trace_bit = STATUS_TRACE_TOPA_PMI;
+	desc->special = desc->trace_bit | desc->ds_bit | desc->metrics_bit |
+			(desc->pmu->counters & BIT_ULL(SLOTS_COUNTER));
 }
 
 /**

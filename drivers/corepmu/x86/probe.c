@@ -213,7 +213,7 @@ static int describe_extras(void)
 		if (ret)
 			return ret;
 		x86_describe_precise(desc);
-		x86_describe_trace(desc);
+		x86_describe_status(desc);
 		ret = smp_call_function_any(&desc->pmu->supported_cpus, describe_registers, desc,
 					    1);
 		if (ret)

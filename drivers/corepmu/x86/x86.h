@@ -51,6 +51,8 @@ struct intel_uarch;
  * @pebs_dist: of these, those whose are most precise
  * @ds_bit: bit of both that says that there are records, or 0
  * @trace_bit: bit of both that says that Intel PT's driver is to be called, or 0
+ * @special: bits of the status that are more than a plain counter's overflow: @metrics_bit,
+ *	@ds_bit, @trace_bit, and that of slots
  * @has_reload: CPUID tells of counters that the overflow of others can have begin anew
  * @reload: these counters
  * @reload_causes: those others
@@ -102,6 +104,7 @@ struct x86_desc {
 	u64		pebs_dist;
 	u64		ds_bit;
 	u64		trace_bit;
+	u64		special;
 	bool		has_reload;
 	u64		reload;
 	u64		reload_causes;
@@ -267,7 +270,7 @@ bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event
 			    u64 config);
 
 /* nmi.c */
-void x86_describe_trace(struct x86_desc *desc);
+void x86_describe_status(struct x86_desc *desc);
 int x86_nmi_init(void);
 void x86_nmi_exit(struct x86_desc *desc);
 void x86_irq_enable(struct corepmu_cpu *cpuc);
