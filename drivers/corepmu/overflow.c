@@ -239,15 +239,9 @@ static void limit_count(struct corepmu_cpu *cpuc, u64 ns)
 	cpuc->busy += ns;
 }
 
-static void limit_rate(struct corepmu_cpu *cpuc, u64 end)
+/* A window of @window nanoseconds ends: set min_left for the next one. */
+static noinline void limit_rate(struct corepmu_cpu *cpuc, u64 window)
 {
-	u64 window;
-
-	limit_count(cpuc, end - cpuc->overflow_start);
-	window = end - cpuc->window;
-	if (window < LIMIT_WINDOW_NS)
-		return;
-
 	if (window > LIMIT_FORGET_NS) {
 		cpuc->min_left = cpuc->pmu->min_left;
 		limit_ends(cpuc);
@@ -267,7 +261,7 @@ static void limit_rate(struct corepmu_cpu *cpuc, u64 end)
 		}
 	}
 
-	cpuc->window = end;
+	cpuc->window += window;
 	cpuc->busy = 0;
 	cpuc->user_hit = false;
 }
@@ -315,8 +309,8 @@ static noinline int emit_with_branches(struct perf_event *event, struct perf_sam
 }
 
 /* Emit a sample for a period of @period counts, made in @data. Returns whether to stop. */
-static int emit_sample(struct perf_event *event, struct perf_sample_data *data, u64 period,
-		       struct pt_regs *regs)
+static __always_inline int emit_sample(struct perf_event *event, struct perf_sample_data *data,
+				       u64 period, struct pt_regs *regs)
 {
 	perf_sample_data_init(data, 0, period);
 	if (unlikely(event->hw.flags & COREPMU_EVENT_BRANCHES))
@@ -437,7 +431,9 @@ void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 		return;
 
 	end = sched_clock();
-	limit_rate(cpuc, end);
+	limit_count(cpuc, end - cpuc->overflow_start);
+	if (end - cpuc->window >= LIMIT_WINDOW_NS)
+		limit_rate(cpuc, end - cpuc->window);
 	if (cpuc->overflow_handled)
 		corepmu_perf_sample_event_took(end - cpuc->overflow_start);
 }

@@ -83,6 +83,16 @@ static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_c
 	return overflowed;
 }
 
+/* Branch records stand still from here on where an event with branches has overflowed. */
+static noinline void acknowledge_branches(const struct x86_desc *desc, struct corepmu_cpu *cpuc,
+					  u64 status)
+{
+	u64 overflowed = status & cpuc->pmu->counters;
+
+	corepmu_branch_acknowledge(cpuc, overflowed | x86_pebs_counters(cpuc),
+				   status & desc->frozen);
+}
+
 /* Returns how many counters overflowed. */
 static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
@@ -105,8 +115,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 			break;
 		overflowed = status & ~desc->frozen;
 		if (unlikely(cpuc->branch_users))
-			corepmu_branch_acknowledge(cpuc, (overflowed & cpuc->pmu->counters) |
-						   x86_pebs_counters(cpuc), status & desc->frozen);
+			acknowledge_branches(desc, cpuc, status);
 		x86_write_msr(desc->global_clear, status);
 		/* The NMI is explained even if the event has been stopped since. */
 		handled += hweight64(overflowed);
@@ -131,7 +140,7 @@ static bool took_pmi(const struct x86_desc *desc)
  * AMD's LVTPC entry gives no hint: claim an unexplained NMI within LATE_NMI_MS of the
  * CPU's last overflow, or of the last stop that overtook one.
  */
-static bool expects_late_nmi(const struct x86_desc *desc, int cpu)
+static noinline bool expects_late_nmi(const struct x86_desc *desc, int cpu)
 {
 	unsigned long window = msecs_to_jiffies(LATE_NMI_MS);
 
