@@ -56,8 +56,9 @@ void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
  */
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	corepmu_counter_end_period(event);
-	corepmu_counter_load(cpuc, event, local64_read(&event->hw.period_left));
+	bool ended;
+
+	corepmu_counter_load(cpuc, event, corepmu_counter_period_left(event, &ended));
 }
 
 /**

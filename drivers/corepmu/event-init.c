@@ -201,8 +201,8 @@ static void corepmu_event_destroy(struct perf_event *event)
 /* Does the event take anything besides a counter? Most do not, and are closed without a call. */
 static bool takes_more(struct corepmu *pmu, const struct perf_event *event)
 {
-	return (event->hw.flags & (COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE)) ||
-	       (corepmu_event_is_readable(&event->hw) && pmu->backend->user_gone) ||
+	return (event->hw.flags & (COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE |
+				   PERF_EVENT_FLAG_USER_READ_CNT)) ||
 	       pmu->backend->acquire;
 }
 

@@ -421,7 +421,7 @@ void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
  */
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 {
-	u64 end;
+	u64 end, took;
 
 	cpuc->user_hit |= user_mode(cpuc->regs);
 	cpuc->regs = NULL;
@@ -431,9 +431,10 @@ void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 		return;
 
 	end = sched_clock();
-	limit_count(cpuc, end - cpuc->overflow_start);
+	took = end - cpuc->overflow_start;
+	limit_count(cpuc, took);
 	if (end - cpuc->window >= LIMIT_WINDOW_NS)
 		limit_rate(cpuc, end - cpuc->window);
 	if (cpuc->overflow_handled)
-		corepmu_perf_sample_event_took(end - cpuc->overflow_start);
+		corepmu_perf_sample_event_took(took);
 }

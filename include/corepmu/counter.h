@@ -165,27 +165,46 @@ static inline void corepmu_counter_first_period(struct hw_perf_event *hwc, u64 p
 }
 
 /**
- * corepmu_counter_end_period() - begin the next period, if this one has ended
+ * corepmu_counter_period_left() - begin the next period, if this one has ended
  * @event: an event whose count is up to date
+ * @ended: whether it has
  *
  * IRQs off, or NMI.
  *
- * Return: whether it has
+ * Return: how many events are left of the period that there is now
  */
-static __always_inline bool corepmu_counter_end_period(struct perf_event *event)
+static __always_inline s64 corepmu_counter_period_left(struct perf_event *event, bool *ended)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	s64 left = local64_read(&hwc->period_left);
 	s64 period = hwc->sample_period;
 
-	if (likely(left > 0))
-		return false;
+	*ended = left <= 0;
+	if (likely(!*ended))
+		return left;
 
 	/* If the overflow is late by a whole period or more, the periods in between are lost. */
-	local64_set(&hwc->period_left, left <= -period ? period : left + period);
+	left = left <= -period ? period : left + period;
+	local64_set(&hwc->period_left, left);
 	hwc->last_period = period;
 
-	return true;
+	return left;
+}
+
+/**
+ * corepmu_counter_end_period() - the same where the counter is not to be set
+ * @event: an event whose count is up to date
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: whether the period has ended
+ */
+static __always_inline bool corepmu_counter_end_period(struct perf_event *event)
+{
+	bool ended;
+
+	corepmu_counter_period_left(event, &ended);
+	return ended;
 }
 
 /**
@@ -205,8 +224,7 @@ corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 
 	if (unlikely(event->hw.event_base_rdpmc > cpuc->pmu->min_left))
 		corepmu_counter_limit(cpuc, event);
-	ended = corepmu_counter_end_period(event);
-	corepmu_counter_load(cpuc, event, local64_read(&event->hw.period_left));
+	corepmu_counter_load(cpuc, event, corepmu_counter_period_left(event, &ended));
 	return ended;
 }
 

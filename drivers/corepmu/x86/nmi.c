@@ -110,7 +110,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	 */
 	do {
 		status = x86_read_msr(desc->global_status) &
-			 (cpuc->pmu->counters | desc->frozen | desc->special);
+			 (cpuc->pmu->counters | desc->special);
 		if (!status)
 			break;
 		overflowed = status & ~desc->frozen;
@@ -229,7 +229,7 @@ void x86_describe_status(struct x86_desc *desc)
 	if (!desc->shares_counters && boot_cpu_has(X86_FEATURE_INTEL_PT) &&
 	    corepmu_has_trace_interrupt())
 		desc->trace_bit = STATUS_TRACE_TOPA_PMI;
-	desc->special = desc->trace_bit | desc->ds_bit | desc->metrics_bit |
+	desc->special = desc->frozen | desc->trace_bit | desc->ds_bit | desc->metrics_bit |
 			(desc->pmu->counters & BIT_ULL(SLOTS_COUNTER));
 }
 

@@ -51,8 +51,8 @@ struct intel_uarch;
  * @pebs_dist: of these, those whose are most precise
  * @ds_bit: bit of both that says that there are records, or 0
  * @trace_bit: bit of both that says that Intel PT's driver is to be called, or 0
- * @special: bits of the status that are more than a plain counter's overflow: @metrics_bit,
- *	@ds_bit, @trace_bit, and that of slots
+ * @special: bits of the status that are more than a plain counter's overflow: @frozen,
+ *	@metrics_bit, @ds_bit, @trace_bit, and that of slots
  * @has_reload: CPUID tells of counters that the overflow of others can have begin anew
  * @reload: these counters
  * @reload_causes: those others
