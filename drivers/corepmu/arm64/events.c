@@ -145,17 +145,17 @@ static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *a
 }
 
 /* The event's number, or a negative errno. */
-static int encode_event(struct pmuv3 *pmuv3, const struct perf_event_attr *attr)
+static int encode_event(struct corepmu *pmu, const struct perf_event_attr *attr)
 {
 	u64 generic = attr->config & PERF_HW_EVENT_MASK;
 	unsigned int number;
 
 	/* A PMU may itself have been given one of these types. */
-	if (attr->type != pmuv3->pmu->perf_pmu.type) {
+	if (attr->type != pmu->perf_pmu.type) {
 		if (attr->type == PERF_TYPE_HARDWARE)
-			return pmuv3_map_hardware(pmuv3, generic);
+			return pmuv3_map_hardware(to_pmuv3(pmu), generic);
 		if (attr->type == PERF_TYPE_HW_CACHE)
-			return pmuv3_map_cache(pmuv3, generic);
+			return pmuv3_map_cache(to_pmuv3(pmu), generic);
 	}
 
 	if ((attr->config & ~PMEVTYPER_EVTCOUNT) && !pmuv3_lenient)
@@ -191,13 +191,11 @@ int pmuv3_precise(struct corepmu *pmu, struct perf_event *event)
 }
 
 /* The event counters that an event may have; of narrow ones an event of 64 bits takes two. */
-static u64 event_counters(const struct pmuv3 *pmuv3, struct hw_perf_event *hwc, bool is_long)
+static u64 event_counters(struct corepmu *pmu, struct hw_perf_event *hwc, bool is_long)
 {
-	const struct corepmu *pmu = pmuv3->pmu;
-
 	if (is_long) {
 		hwc->flags |= COREPMU_EVENT_LONG;
-		if (!(pmuv3->pmcr & PMCR_LP)) {
+		if (!(to_pmuv3(pmu)->pmcr & PMCR_LP)) {
 			hwc->flags |= COREPMU_EVENT_PAIR;
 			return pmu->pair_counters;
 		}
@@ -225,15 +223,13 @@ static bool has_unknown_bits(const struct perf_event_attr *attr)
  * counted as any other event, as by armv8pmu_can_use_pmccntr() in drivers/perf/arm_pmuv3.c.
  * Nor does its overflow pause branch records.
  */
-static u64 dedicated_counter(const struct pmuv3 *pmuv3, const struct hw_perf_event *hwc,
+static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hwc,
 			     unsigned int number)
 {
-	const struct corepmu *pmu = pmuv3->pmu;
-
 	/* PMCCFILTR_EL0 and PMICFILTR_EL0 have no threshold. */
 	if (FIELD_GET(PMEVTYPER_TH, hwc->config_base))
 		return 0;
-	if (number == PMUV3_EVENT_CPU_CYCLES && !pmuv3->avoid_pmccntr &&
+	if (number == PMUV3_EVENT_CPU_CYCLES && !to_pmuv3(pmu)->avoid_pmccntr &&
 	    !(hwc->flags & COREPMU_EVENT_BRANCHES))
 		return pmu->counters & BIT_ULL(PMUV3_CYCLE_COUNTER);
 	if (number == PMUV3_EVENT_INST_RETIRED)
@@ -259,7 +255,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	int number, ret;
 	bool is_long;
 
-	number = encode_event(pmuv3, attr);
+	number = encode_event(pmu, attr);
 	if (number < 0)
 		return number;
 	hwc->config_base = (unsigned int)number;
@@ -284,7 +280,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 
 	/* Without interrupts, a counter of 32 bits loses 2^32 events each time it wraps. */
 	is_long = (attr->config1 & CONFIG1_LONG) || !corepmu_has_interrupt(pmu);
-	hwc->config = event_counters(pmuv3, hwc, is_long) | dedicated_counter(pmuv3, hwc, number);
+	hwc->config = event_counters(pmu, hwc, is_long) | dedicated_counter(pmu, hwc, number);
 
 	if (attr->config1 & CONFIG1_RDPMC) {
 		ret = pmuv3_encode_user(pmuv3, event, is_long);
