@@ -239,7 +239,10 @@ static void limit_count(struct corepmu_cpu *cpuc, u64 ns)
 	cpuc->busy += ns;
 }
 
-/* A window of @window nanoseconds ends: set min_left for the next one. */
+/*
+ * A window of @window nanoseconds ends: set min_left for the next one. Not inline: every interrupt
+ * would save registers for what is done once in a window.
+ */
 static noinline void limit_rate(struct corepmu_cpu *cpuc, u64 window)
 {
 	if (window > LIMIT_FORGET_NS) {
@@ -308,7 +311,10 @@ static noinline int emit_with_branches(struct perf_event *event, struct perf_sam
 	return stop;
 }
 
-/* Emit a sample for a period of @period counts, made in @data. Returns whether to stop. */
+/*
+ * Emit a sample for a period of @period counts, made in @data. Returns whether to stop. Inline:
+ * where returns go through a thunk each takes several instructions.
+ */
 static __always_inline int emit_sample(struct perf_event *event, struct perf_sample_data *data,
 				       u64 period, struct pt_regs *regs)
 {

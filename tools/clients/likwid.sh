@@ -37,8 +37,8 @@ count_of()
 		'$1 == event { printf "%d", $3; exit }' /tmp/said)" || { cat /tmp/said; return 1; }
 }
 
-# likwid stops what it has started by a signal, and counts from when it goes on: on a busy machine
-# a workload that does not wait is half done by then.
+# likwid starts its program, stops it by a signal, sets the counters up and lets it go on: on a busy
+# machine a part of a workload that does not wait has run before, and is not counted.
 later="sleep 1; workload"
 
 counted()

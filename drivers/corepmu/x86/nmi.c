@@ -66,7 +66,8 @@ static noinline unsigned int handle_by_value(struct x86_desc *desc, struct corep
 
 /*
  * What is not a plain counter's: Intel PT's interrupt, records of precise events, slots and their
- * parts. Returns the overflows that are left.
+ * parts. Returns the overflows that are left. Not inline, as all that is rare here: the interrupt
+ * would save registers for it each time.
  */
 static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_cpu *cpuc,
 				   u64 overflowed)
@@ -83,13 +84,11 @@ static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_c
 	return overflowed;
 }
 
-/* Branch records stand still from here on where an event with branches has overflowed. */
+/* Branch records that stand still go on when the status is cleared: see to them before. */
 static noinline void acknowledge_branches(const struct x86_desc *desc, struct corepmu_cpu *cpuc,
 					  u64 status)
 {
-	u64 overflowed = status & cpuc->pmu->counters;
-
-	corepmu_branch_acknowledge(cpuc, overflowed | x86_pebs_counters(cpuc),
+	corepmu_branch_acknowledge(cpuc, (status & cpuc->pmu->counters) | x86_pebs_counters(cpuc),
 				   status & desc->frozen);
 }
 
