@@ -40,7 +40,7 @@ static int set_option(const struct option *option, const char *arg, const char *
 static int refuse_unknown(const char *arg, const char *prefix, const struct option *table,
 			  size_t len)
 {
-	char known[256] = "";
+	char known[512] = "";
 	size_t used = 0;
 	size_t i;
 

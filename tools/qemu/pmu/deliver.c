@@ -32,6 +32,27 @@ struct delivery {
 
 static struct delivery deliveries[PMU_VCPUS_MAX];
 
+/**
+ * deliver_init() - begin, with the options in deliver_config
+ * @info: what QEMU says of itself
+ * @take: as in struct deliver_config
+ * @set_alarm: likewise
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int deliver_init(const struct qemu_info *info, void (*take)(unsigned int vcpu, bool due),
+		 void (*set_alarm)(unsigned int vcpu, uint64_t instructions))
+{
+	if (deliver_config.wrong_cpu && info->max_vcpus < 2)
+		return plugin_refuse("'fault=wrong-cpu-pmi' needs another CPU");
+	if (deliver_config.skid && deliver_config.spurious)
+		return plugin_refuse("'skid' and 'fault=spurious-pmi' both put interrupts off: one of them alone");
+	deliver_config.cpus = info->smp_vcpus;
+	deliver_config.take = take;
+	deliver_config.set_alarm = set_alarm;
+	return 0;
+}
+
 static void take(unsigned int vcpu)
 {
 	struct delivery *d = &deliveries[vcpu];

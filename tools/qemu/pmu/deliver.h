@@ -9,8 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/plugin.h"
+
 /**
- * struct deliver_config - how interrupts are delivered, the same for all CPUs
+ * struct deliver_config - how interrupts are delivered, the same for all CPUs; the numbers are the
+ * user's options
  * @lose: every so manieth is lost, 0 for none; likewise the others
  * @delay: is delayed
  * @spurious: is followed by another, without cause
@@ -37,6 +40,8 @@ struct deliver_config {
 
 extern struct deliver_config deliver_config;
 
+int deliver_init(const struct qemu_info *info, void (*take)(unsigned int vcpu, bool due),
+		 void (*set_alarm)(unsigned int vcpu, uint64_t instructions));
 void deliver_interrupt(unsigned int vcpu);
 void deliver_alarm(unsigned int vcpu);
 void deliver_reset(void);

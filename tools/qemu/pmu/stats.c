@@ -10,20 +10,21 @@
 #include "pmu/qemu.h"
 #include "pmu/stats.h"
 
+const char *stats_file;
+
 /**
- * stats_print() - write the statistics
- * @file: where, the user's option; NULL for standard error, and that with verbose=on only
+ * stats_print() - write the statistics, without a file to standard error, and that with verbose=on only
  * @print_vcpu: write the lines of a CPU, nothing if it has no PMU
  */
-void stats_print(const char *file, void (*print_vcpu)(FILE *f, unsigned int vcpu))
+void stats_print(void (*print_vcpu)(FILE *f, unsigned int vcpu))
 {
 	FILE *f = stderr;
 	unsigned int i;
 
-	if (file) {
-		f = fopen(file, "w");
+	if (stats_file) {
+		f = fopen(stats_file, "w");
 		if (!f) {
-			plugin_refuse("cannot write '%s': %s", file, strerror(errno));
+			plugin_refuse("cannot write '%s': %s", stats_file, strerror(errno));
 			return;
 		}
 	} else if (!plugin_verbose) {

@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
-void stats_print(const char *file, void (*print_vcpu)(FILE *f, unsigned int vcpu));
+/* The user's option: where they go. */
+extern const char *stats_file;
+
+void stats_print(void (*print_vcpu)(FILE *f, unsigned int vcpu));
 
 #endif /* TOOLS_QEMU_PMU_STATS_H */
