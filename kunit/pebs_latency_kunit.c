@@ -117,6 +117,21 @@ static void precise_loads_aux(struct kunit *test)
 	mutex_unlock(&ctx->mutex);
 }
 
+/* Loads by latency are refused without records, where there would be some. */
+static void precise_loads_need_records(struct kunit *test)
+{
+	struct x86_desc desc = { .uarch = &intel_uarches[UARCH_SKYLAKE], .pebs_format = 3 };
+	struct perf_event_attr attr = { .config1 = 30 };
+
+	KUNIT_EXPECT_EQ(test, x86_pebs_refuse_latency(&desc, &attr, LOAD_LATENCY), -EINVAL);
+	KUNIT_EXPECT_EQ(test, x86_pebs_refuse_latency(&desc, &attr, LOADS_AUX), 0);
+	attr.precise_ip = 1;
+	KUNIT_EXPECT_EQ(test, x86_pebs_refuse_latency(&desc, &attr, LOAD_LATENCY), 0);
+	attr.precise_ip = 0;
+	desc.uarch = &intel_uarches[UARCH_HASWELL];
+	KUNIT_EXPECT_EQ(test, x86_pebs_refuse_latency(&desc, &attr, LOAD_LATENCY), 0);
+}
+
 static void precise_stores(struct kunit *test)
 {
 	struct x86_desc desc = {
@@ -135,6 +150,7 @@ static void precise_stores(struct kunit *test)
 static struct kunit_case latency_cases[] = {
 	KUNIT_CASE(precise_sources),
 	KUNIT_CASE(precise_loads_aux),
+	KUNIT_CASE(precise_loads_need_records),
 	KUNIT_CASE(precise_stores),
 	{ }
 };

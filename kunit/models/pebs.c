@@ -342,6 +342,12 @@ bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event
 	return false;
 }
 
+int x86_pebs_refuse_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			    u64 config)
+{
+	return 0;
+}
+
 unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr)
 {
 	return 1;

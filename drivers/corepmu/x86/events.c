@@ -277,6 +277,9 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return config;
 	config = x86_pebs_config(desc, attr, config);
 
+	ret = x86_pebs_refuse_latency(desc, attr, config);
+	if (ret)
+		return ret;
 	latency = x86_pebs_wants_latency(desc, attr, config);
 	/* What a generic event counts is said by config alone: programs leave anything there. */
 	if (!is_generic(attr) && !latency &&

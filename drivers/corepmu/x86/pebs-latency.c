@@ -71,6 +71,27 @@ bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event
 	       attr->config1 <= MAX_THRESHOLD && !attr->config2 && !compat_attr_more_config(attr);
 }
 
+/**
+ * x86_pebs_refuse_latency() - refuse loads by latency that are not precise
+ * @desc: the counters
+ * @attr: what was asked for
+ * @config: the event
+ *
+ * Without records the register says nothing, and the event counts nothing. Process context.
+ *
+ * Return: 0, or -EINVAL after saying so
+ */
+int x86_pebs_refuse_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			    u64 config)
+{
+	if (attr->precise_ip || config != EVENT_LOAD_LATENCY || !x86_pebs_has_latency(desc))
+		return 0;
+
+	return corepmu_refuse(-EINVAL,
+			      "config %#llx: loads by latency are sampled with precise_ip, and not counted: perf record, and :p",
+			      config);
+}
+
 static bool is_loads_aux(const struct perf_event *event, const struct pmu *pmu)
 {
 	return event->pmu == pmu &&

@@ -268,6 +268,8 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event);
 bool x86_pebs_has_latency(const struct x86_desc *desc);
 bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			    u64 config);
+int x86_pebs_refuse_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			    u64 config);
 
 /* nmi.c */
 void x86_describe_status(struct x86_desc *desc);

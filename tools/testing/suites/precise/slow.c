@@ -148,6 +148,11 @@ void slow_loads(void)
 	attr.config1 = THRESHOLD;
 	sample_slow(&attr, LOADS, leader);
 	close(leader);
+	/* The kernel's own driver opens it, and counts what has no threshold. */
+	if (!target.in_tree) {
+		attr.precise_ip = 0;
+		expect_eq("without precise samples", -EINVAL, event_open(&attr, 0, -1, -1, 0));
+	}
 }
 
 /* The perf tool says what is missing when it is told so by this errno. */
