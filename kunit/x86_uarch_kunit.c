@@ -547,8 +547,8 @@ static void uarch_reference_cycles(struct kunit *test)
 }
 
 /*
- * From Ice Lake and Gracemont on fixed counters are named by unit masks of event 0, 0 by that of
- * INST_RETIRED.PREC_DIST. Skymont has three more.
+ * Fixed counters are named by unit masks of event 0, "EventCode": "0x00" of Intel's lists: 0 by that of
+ * INST_RETIRED.ANY and PREC_DIST, 1 by that of CPU_CLK_UNHALTED.THREAD. Skymont has three more.
  */
 static void uarch_prec_dist(struct kunit *test)
 {
@@ -556,7 +556,11 @@ static void uarch_prec_dist(struct kunit *test)
 		u8 model, kind;
 		s64 counters[2];
 	} table[] = {
-		{ 0x5e, 0, { -EINVAL, -EINVAL } }, { 0x86, 0, { -EINVAL, -EINVAL } },
+		{ 0x1e, 0, { -EINVAL, -EINVAL } }, { 0x2c, 0, { -EINVAL, -EINVAL } },
+		{ 0x1c, 0, { -EINVAL, -EINVAL } },
+		{ 0x2a, 0, { FIXED(0), FIXED(1) } }, { 0x3c, 0, { FIXED(0), FIXED(1) } },
+		{ 0x5e, 0, { FIXED(0), FIXED(1) } }, { 0x37, 0, { FIXED(0), FIXED(1) } },
+		{ 0x57, 0, { FIXED(0), FIXED(1) } }, { 0x86, 0, { FIXED(0), FIXED(1) } },
 		{ 0x6a, 0, { FIXED(0), FIXED(1) } }, { 0x8c, 0, { FIXED(0), FIXED(1) } },
 		{ 0x8f, 0, { FIXED(0), FIXED(1) } }, { 0xad, 0, { FIXED(0), FIXED(1) } },
 		{ 0x97, INTEL_CORE, { FIXED(0), FIXED(1) } },
