@@ -547,8 +547,9 @@ static void uarch_reference_cycles(struct kunit *test)
 }
 
 /*
- * Fixed counters are named by unit masks of event 0, "EventCode": "0x00" of Intel's lists: 0 by that of
- * INST_RETIRED.ANY and PREC_DIST, 1 by that of CPU_CLK_UNHALTED.THREAD. Skymont has three more.
+ * Fixed counters are named by unit masks of event 0, "EventCode": "0x00" of Intel's lists: 0 by
+ * that of INST_RETIRED.ANY and PREC_DIST, 1 by that of CPU_CLK_UNHALTED.THREAD. Skymont has three
+ * more.
  */
 static void uarch_prec_dist(struct kunit *test)
 {

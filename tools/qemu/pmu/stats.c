@@ -13,8 +13,10 @@
 const char *stats_file;
 
 /**
- * stats_print() - write the statistics, without a file to standard error, and that with verbose=on only
+ * stats_print() - write the statistics
  * @print_vcpu: write the lines of a CPU, nothing if it has no PMU
+ *
+ * Without a file they go to standard error, and that with verbose=on only.
  */
 void stats_print(void (*print_vcpu)(FILE *f, unsigned int vcpu))
 {

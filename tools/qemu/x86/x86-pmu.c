@@ -288,7 +288,8 @@ static void vcpu_init(unsigned int vcpu)
 	if (vcpu >= PMU_VCPUS_MAX || pmus[vcpu])
 		return;
 	x86_qemu_vcpu_init(vcpu);
-	config = x86_options_config(vcpu, x86_qemu_vcpu_is_amd(vcpu), x86_qemu_vcpu_signature(vcpu));
+	config = x86_options_config(vcpu, x86_qemu_vcpu_is_amd(vcpu),
+				    x86_qemu_vcpu_signature(vcpu));
 	if (!config)
 		exit(1);
 	x86_deliver_auto_mask = !x86_pmu_is_amd(config);
