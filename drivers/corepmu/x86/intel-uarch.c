@@ -316,10 +316,10 @@ static const u16 skymont_fixed_events[] = {
 };
 
 /*
- * A fixed counter by its number, as Intel's lists of events name them: INST_RETIRED.ANY and PREC_DIST
- * are event 0 with unit mask 1, TOPDOWN_RETIRING.ALL of Skymont has 7. Those of Nehalem, Westmere and
- * Bonnell do not, and there are none of older cores. The kernel knows them from 7.x on, of Ice Lake and
- * later (intel_icl_event_constraints[] in arch/x86/events/intel/core.c).
+ * A fixed counter by its number, as Intel's lists of events name them: INST_RETIRED.ANY and
+ * PREC_DIST are event 0 with unit mask 1, TOPDOWN_RETIRING.ALL of Skymont has 7. Those of Nehalem,
+ * Westmere and Bonnell do not, and there are none of older cores. The kernel knows them from 7.x
+ * on, of Ice Lake and later (intel_icl_event_constraints[] in arch/x86/events/intel/core.c).
  */
 #define PSEUDO_EVENT(n)		(((n) + 1) << 8)
 #define PSEUDO_UARCHES		(GENMASK(NR_UARCHES - 1, 0) &				\
