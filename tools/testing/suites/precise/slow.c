@@ -152,6 +152,8 @@ void slow_loads(void)
 	if (!target.in_tree) {
 		attr.precise_ip = 0;
 		expect_eq("without precise samples", -EINVAL, event_open(&attr, 0, -1, -1, 0));
+		attr.config1 = 0;
+		expect_eq("nor a threshold", -EINVAL, event_open(&attr, 0, -1, -1, 0));
 	}
 }
 
