@@ -5,6 +5,12 @@
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${COREPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/corepmu}
+# Programs that this one starts may be in another directory.
+case $CACHE in
+/*) ;;
+*) CACHE=$PWD/$CACHE ;;
+esac
+export COREPMU_CACHE=$CACHE
 
 # What is made goes to build/ in the checkout. make and kbuild cannot work in a directory whose
 # name has a space or a colon: in such a checkout build/ is a link to a place in the cache.
@@ -12,8 +18,6 @@ BUILD=$TOP/build
 is_for_make() { case $1 in *[[:space:]:]*) return 1 ;; esac }
 
 link_build() {
-	is_for_make "$CACHE" ||
-		die "make cannot work in $CACHE; set COREPMU_CACHE to a directory without a space or a colon in its name."
 	BUILD=$CACHE/build/$(md5sum <<<"$TOP" | cut -c 1-12)
 	mkdir -p "$BUILD" || die "cannot create $BUILD."
 	[ -e "$TOP/build" ] || ln -s "$BUILD" "$TOP/build" || die "cannot create $TOP/build."
@@ -34,6 +38,8 @@ die() {
 	exit "$status"
 }
 
+is_for_make "$CACHE" ||
+	die "make cannot work in $CACHE; set COREPMU_CACHE to a directory without a space or a colon in its name."
 is_for_make "$TOP" || link_build
 
 # What set -e ends without a word gets one here.
@@ -141,6 +147,12 @@ load_arch() {
 	table_row "$TOP/scripts/arches.cfg" "$1" A && return
 	table_row "$TOP/scripts/arches-stock.cfg" "$1" A && A[stock]=1 ||
 		die -2 "ARCH=$1 is not known; choose one of: $(table_rows "$TOP/scripts/arches.cfg" | xargs)."
+}
+
+# need_backend ARCH: refuse an architecture that corepmu has no backend for, after load_arch.
+need_backend() {
+	[ -z "${A[stock]:-}" ] ||
+		die -2 "ARCH=$1 has no corepmu, and is there for make validate alone; choose one of: $(table_rows "$TOP/scripts/arches.cfg" | xargs)."
 }
 
 # load_kernel KERNEL: the row of a kernel series, into K[].
