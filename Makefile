@@ -28,13 +28,53 @@ module		= $(if $(KERNEL),--kernel '$(or $(ARCH),$(native))' '$(KERNEL)', \
 # A Debian kernel comes with its compiler.
 module-deps	= $(if $(KERNEL),module,build $(if $(ARCH),--arch '$(ARCH)'))
 
+# A variable that the goal has no use for is told of, and so are two that exclude each other: what was asked
+# for is not what would be done. Those of the environment may be meant for others.
+takes-KERNELDIR	:= all modules modules_install run boot-guest shell
+takes-KERNEL	:= $(takes-KERNELDIR) check check-all kunit validate clients bench soak fuzz-diff update
+takes-ARCH	:= $(takes-KERNEL) lint
+takes-CPU	:= run boot-guest shell validate clients bench soak fuzz-diff
+takes-ACCEL	:= run boot-guest shell
+takes-CMD	:= run boot-guest
+takes-FILTER	:= kunit validate clients
+takes-PMU	:= validate validate-here
+takes-REPORT	:= validate
+takes-OPTIONS	:= validate-here
+takes-DEBUG	:= kunit
+takes-DIR	:= clients kvm-unit-tests
+takes-PLOT	:= bench
+takes-MINUTES	:= soak
+takes-SEED	:= fuzz-diff
+takes-CASES	:= fuzz-diff
+variables	:= KERNELDIR KERNEL ARCH CPU ACCEL CMD FILTER PMU REPORT OPTIONS DEBUG DIR PLOT MINUTES SEED CASES
+given		:= $(foreach v,$(variables),$(if $(filter command%,$(origin $v)),$v))
+goals		:= $(filter-out help clean build/make_exit.so,$(or $(MAKECMDGOALS),all))
+$(foreach v,$(given),$(foreach goal,$(filter-out $(takes-$v),$(goals)),\
+	$(error make $(goal) takes no $v=: it is for make $(filter-out boot-guest,$(takes-$v)))))
+ifneq ($(KERNELDIR),)
+ifneq ($(filter KERNEL,$(given)),)
+$(error KERNELDIR= and KERNEL= exclude each other: name a tree of yours, or a Debian kernel)
+endif
+ifneq ($(filter ARCH,$(given)),)
+tree-arch	:= $(shell $(scripts)/build/kerneldir arch '$(KERNELDIR)' 2>/dev/null)
+$(if $(tree-arch),$(if $(filter-out $(tree-arch),$(ARCH)),\
+	$(error KERNELDIR=$(KERNELDIR) is a tree of ARCH=$(tree-arch), not of $(ARCH))))
+endif
+else ifneq ($(filter all modules modules_install,$(goals)),)
+ifneq ($(filter-out $(native),$(ARCH)),)
+$(if $(KERNEL),,$(error ARCH=$(ARCH) is not this machine's: name a Debian kernel by KERNEL=, or a built tree by KERNELDIR=))
+endif
+endif
+
 # CMD reaches the scripts as it was given, whatever quotes it holds.
 export COREPMU_CMD := $(value CMD)
 unexport CMD
 
+# Of modules for several kernels build/corepmu.ko is the one that was asked for last.
 all modules:
 	@$(scripts)/install-deps $(module-deps)
-	@$(scripts)/build-module $(module) >/dev/null
+	@out=$$($(scripts)/build-module $(module)) && ln -sfn "$$out/drivers/corepmu/corepmu.ko" build/corepmu.ko
+	@echo 'the module is build/corepmu.ko'
 
 modules_install:
 	@$(scripts)/install-deps $(module-deps)
@@ -78,7 +118,7 @@ validate:
 	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/validate --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(PMU),--pmu '$(PMU)') $(if $(FILTER),--filter '$(FILTER)') \
-		$(if $(REPORT),--report '$(abspath $(REPORT))')
+		$(if $(REPORT),--report '$(REPORT)')
 
 # On this machine, as whoever you are; OPTIONS are those of pmu-validate.
 validate-here:
