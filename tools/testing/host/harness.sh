@@ -43,6 +43,29 @@ run scripts/run-guest --arch vax -- true
 refused 'ARCH=vax is not known.*arm64'
 result "an unknown architecture is refused"
 
+run make -s run KERNELDIR="$work" KERNEL="$kernel"
+[ $status -ne 0 ] && says 'KERNELDIR= and KERNEL= exclude each other'
+result "make refuses a tree and a Debian kernel at once"
+
+run make -s check CPU=max
+[ $status -ne 0 ] && says 'make check takes no CPU='
+result "make refuses a variable that the goal has no use for"
+
+for program in "check --arch riscv64 --guests" "kunit --arch riscv64" "bench --arch riscv64" \
+	"fuzz-diff --arch riscv64" "soak --arch riscv64" "clients --arch riscv64" "lint riscv64" \
+	"build-module --kernel riscv64 $kernel" "install-deps check --arch riscv64"; do
+	# shellcheck disable=SC2086 # words
+	run scripts/$program
+	refused 'ARCH=riscv64 has no corepmu' || break
+	program=
+done
+[ -z "$program" ]
+result "an architecture that is there for make validate alone is refused elsewhere"
+
+run env COREPMU_CACHE="$work/a b" scripts/install-deps build
+refused 'set COREPMU_CACHE to a directory without a space'
+result "a cache in a directory with a space in its name is refused"
+
 run scripts/run-guest --kernel 2.4 -- true
 refused 'KERNEL=2\.4 is not known.*6\.12'
 result "an unknown kernel is refused"
@@ -103,7 +126,7 @@ result "a QEMU that does not run is refused"
 
 # A machine of another distribution, and a cache with nothing in it
 mkdir "$work/no-apt"
-for program in basename bash env dirname cat sed awk grep xargs uname printf; do
+for program in basename bash env dirname cat sed awk grep xargs uname printf md5sum cut mkdir ln; do
 	ln -s "$(command -v $program)" "$work/no-apt/$program"
 done
 run env PATH="$work/no-apt" COREPMU_CACHE="$work/empty" scripts/install-deps guest --arch "$arch"
@@ -262,9 +285,21 @@ result "the smp lane has its CPUs and no limit of sampling time"
 
 guest -- 'dmesg | sed "s/.*nonce=.*//" | md5sum; cat /proc/uptime'
 cp "$work/out" "$work/first"
+first=$status
 guest -- 'dmesg | sed "s/.*nonce=.*//" | md5sum; cat /proc/uptime'
-cmp "$work/first" "$work/out" >/dev/null
+[ "$first" -eq 0 ] && [ "$status" -eq 0 ] && [ -s "$work/first" ] &&
+	cmp "$work/first" "$work/out" >/dev/null
 result "two boots of the exact lane are equal to the clock tick"
+
+run make -s modules_install ARCH="$arch" KERNEL="$kernel" INSTALL_MOD_PATH="$work/installed"
+[ $status -eq 0 ] && [ "$(find "$work/installed" -name 'corepmu.ko*' | wc -l)" -eq 1 ]
+result "make modules_install installs the module"
+
+# Another checkout may have built its own since, at the place that all of them build at.
+run make -s ARCH="$arch" KERNEL="$kernel"
+[ $status -eq 0 ] && [ "$(modinfo -F name build/corepmu.ko)" = corepmu ] &&
+	cmp -s "$(find "$work/installed" -name 'corepmu.ko')" build/corepmu.ko
+result "make leaves the module that it was asked for at build/corepmu.ko"
 
 # shellcheck disable=SC2016 # the guest expands it
 run make -s run ARCH="$arch" KERNEL="$kernel" CMD='echo "one  $HOME"; exit 9'
