@@ -19,7 +19,8 @@ is_for_make() { case $1 in *[[:space:]:]*) return 1 ;; esac }
 
 link_build() {
 	BUILD=$CACHE/build/$(md5sum <<<"$TOP" | cut -c 1-12)
-	mkdir -p "$BUILD" || die "cannot create $BUILD."
+	mkdir -p "$BUILD" 2>/dev/null ||
+		die "cannot create the cache directory $CACHE; set COREPMU_CACHE to a writable place."
 	[ -e "$TOP/build" ] || ln -s "$BUILD" "$TOP/build" || die "cannot create $TOP/build."
 }
 
