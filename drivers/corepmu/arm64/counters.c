@@ -281,6 +281,9 @@ static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
 	isb();
 	pmuv3_write_pmovsclr(counters);
 	isb();
+	/* An event may come once more before perf core knows that the CPU goes. */
+	cpuc->hw_active = 0;
+	forget_selections(cpuc, counters);
 }
 
 static void pmuv3_counter_name(int idx, char *name)
