@@ -193,6 +193,37 @@ static void overflow_spurious(struct kunit *test)
 }
 
 /*
+ * The sample of a stop would have trace data of an event that has been stopped before: it comes
+ * when the event counts again.
+ */
+static void overflow_without_trace(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct perf_event *trace = kunit_kzalloc(test, sizeof(*trace), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, trace);
+	trace->state = PERF_EVENT_STATE_INACTIVE;
+	event->aux_event = trace;
+	event->attr.sample_type |= PERF_SAMPLE_AUX;
+	b->machine->ops->hold(true);
+	bench_run(b, MACHINE_CYCLES, 1010);
+	bench_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	b->machine->ops->hold(false);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	b->unknown_expected = b->machine->ops->unknown();
+
+	trace->state = PERF_EVENT_STATE_ACTIVE;
+	bench_start_event(event, PERF_EF_RELOAD);
+	bench_run(b, MACHINE_CYCLES, b->pmu->min_left);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 1010 + b->pmu->min_left);
+	event->aux_event = NULL;
+	bench_remove(event);
+}
+
+/*
  * A counter overflows, and its event is stopped before the interrupt is taken:
  * the sample is emitted by the stop, once, and the interrupt finds nothing more.
  */
@@ -453,6 +484,7 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_skid, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_place, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_spurious, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_without_trace, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_during_stop, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_of_another, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_stops, machine_gen_params),

@@ -325,6 +325,19 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
 	return emit_data(event, data, regs);
 }
 
+/*
+ * Is a sample of the event to have trace data (PERF_SAMPLE_AUX) of an event that has been
+ * stopped? Perf core stops a group's leader first, and warns of such a sample
+ * (perf_prepare_sample_aux() in kernel/events/core.c).
+ */
+static bool aux_has_stopped(const struct perf_event *event)
+{
+	const struct perf_event *aux = READ_ONCE(event->aux_event);
+
+	return unlikely(aux) && (event->attr.sample_type & PERF_SAMPLE_AUX) &&
+	       READ_ONCE(aux->state) != PERF_EVENT_STATE_ACTIVE;
+}
+
 /**
  * corepmu_late_overflow() - emit the sample of an overflow whose interrupt is still to come
  * @cpuc: this CPU's state
@@ -335,8 +348,10 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
  * the task that it belongs to. It shows where the interrupt came that runs now, if one does,
  * and this function's caller otherwise: interrupts have been off since the overflow. The
  * overflow interrupt, when it comes, finds no event on the counter, or one whose period has
- * not ended, and emits nothing. IRQs off, or NMI: also from within another event's sample, when
- * perf core throttles a group. So this one is not made in corepmu_cpu.sample.
+ * not ended, and emits nothing. A sample with trace data of an event that has been stopped already
+ * comes with the first count after this one has started again. IRQs off, or NMI: also from within
+ * another event's sample, when perf core throttles a group. So this one is not made in
+ * corepmu_cpu.sample.
  */
 noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -353,6 +368,10 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	}
 
 	cpuc->last_late = jiffies;
+	if (aux_has_stopped(event)) {
+		local64_set(&event->hw.period_left, 1);
+		return;
+	}
 	if (event->hw.flags & COREPMU_EVENT_PRECISE) {
 		corepmu_precise_late(cpuc, event, regs);
 		return;
