@@ -201,6 +201,42 @@ static void branch_late(struct kunit *test)
 	b->unknown_expected = b->machine->ops->unknown();
 }
 
+/*
+ * So has one that is stopped since its task is switched away from, which the scheduler has
+ * counted by then; but not once something may have been recorded since.
+ */
+static void branch_late_at_switch(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	b->machine->ops->hold(true);
+	branch_overflow(b);
+	event->pmu->pmu_disable(event->pmu);
+	current->nvcsw++;
+	corepmu_branch_switch(false);
+	bench_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	EXPECT_FROM(test, &branch_seen[0], USER);
+	b->machine->ops->hold(false);
+
+	bench_start_event(event, PERF_EF_RELOAD);
+	branch_overflow(b);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	event->pmu->pmu_disable(event->pmu);
+	current->nvcsw++;
+	corepmu_branch_switch(false);
+	event->pmu->pmu_enable(event->pmu);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	branch_end(event, flags);
+	b->unknown_expected = b->machine->ops->unknown();
+}
+
 /* Only so many samples have records at a time, each a stack of its own. */
 static void branch_nesting(struct kunit *test)
 {
@@ -625,6 +661,7 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_handler, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_handler_of_others, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_late, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_late_at_switch, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_nesting, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_off, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_calls, branch_gen_calls_params),

@@ -58,13 +58,16 @@ static unsigned long times_switched(const struct task_struct *task)
  * corepmu_branch_is_current() - are the records of the task that runs, without a gap?
  * @branches: this CPU's records
  *
- * IRQs off, or NMI.
+ * So they are also where its events are stopped since it is switched away from: an overflow whose
+ * interrupt is still to come has its sample then. An NMI between where the scheduler counts the
+ * switch and perf core tells of it finds none. IRQs off, or NMI.
  *
  * Return: whether they are
  */
 bool corepmu_branch_is_current(const struct corepmu_branches *branches)
 {
-	return branches->task == current && branches->switches == times_switched(current);
+	return branches->task == current &&
+	       branches->switches + branches->leaving == times_switched(current);
 }
 
 /* From now on the hardware's records are of the task that runs. */
@@ -73,6 +76,7 @@ static void own(struct corepmu_branches *branches)
 	barrier();
 	branches->read = false;
 	branches->switches = times_switched(current);
+	branches->leaving = false;
 	branches->task = current;
 	branches->stale = false;
 }
@@ -204,6 +208,7 @@ void corepmu_branch_leave(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	struct corepmu_call_stack *stack;
 
+	branches->leaving = branches->task == current;
 	/* The scheduler has counted this switch already. */
 	if (!(branches->wanted & COREPMU_BRANCH_CALL_STACK) || branches->stale ||
 	    branches->task != current || branches->switches + 1 != times_switched(current))

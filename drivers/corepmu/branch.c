@@ -194,6 +194,8 @@ void corepmu_branch_switch(bool sched_in)
 		branch_switch(cpuc, sched_in);
 	else if (sched_in)
 		cpuc->branches->stale = true;
+	else
+		cpuc->branches->leaving = cpuc->branches->task == current;
 }
 
 /* The hardware */
@@ -247,6 +249,7 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
 		return;
 
 	branches->version++;
+	branches->leaving = false;
 	if (branches->recording && !branches->stale)
 		branches->read = false;
 	else

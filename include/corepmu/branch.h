@@ -122,6 +122,7 @@ struct corepmu_branch_list {
  * @read: @list is what the hardware has
  * @task: whose branches the hardware's records are, NULL while that is not known
  * @switches: how often that task had been scheduled out when it was noted
+ * @leaving: it is being scheduled out, which has been counted, and nothing has been recorded since
  * @version: grows whenever the hardware's records may have changed
  * @counted: events placed that have COREPMU_EVENT_COUNTED
  * @nesting: samples that are being emitted
@@ -142,6 +143,7 @@ struct corepmu_branches {
 	bool				read;
 	const struct task_struct	*task;
 	unsigned long			switches;
+	bool				leaving;
 	unsigned long			version;
 	unsigned int			counted;
 	unsigned int			nesting;
