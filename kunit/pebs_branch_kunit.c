@@ -67,6 +67,27 @@ static void branches_of_the_moment(struct kunit *test)
 	branch_end(event, flags);
 }
 
+/* With a record an interrupt they are where a ring has its youngest. */
+static void branches_in_the_ring(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	const struct x86_model_cpu *cpu = b->machine->cpu;
+	struct perf_event *event = open_precise(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	/* Somebody is to be told of each. */
+	atomic_set(&event->event_limit, 1000);
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, cpu->arch_lbr ? COREPMU_BRANCH_NOWHERE :
+			(u64)this_cpu_read(x86_model_state.lbr_tos));
+	branch_end(event, flags);
+}
+
 /* Samples get those that their own event asked for. */
 static void branches_are_chosen(struct kunit *test)
 {
@@ -124,6 +145,7 @@ static void branches_too_many(struct kunit *test)
 
 static struct kunit_case pebs_branch_cases[] = {
 	KUNIT_CASE_PARAM(branches_of_the_moment, gen_params),
+	KUNIT_CASE_PARAM(branches_in_the_ring, gen_params),
 	KUNIT_CASE_PARAM(branches_are_chosen, gen_params),
 	KUNIT_CASE_PARAM(branches_all, gen_params),
 	KUNIT_CASE_PARAM(branches_too_many, gen_params),

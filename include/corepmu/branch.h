@@ -221,7 +221,8 @@ struct corepmu_call_stack {
  *	While corepmu_branches.counted is not 0 counts too.
  *	Of each entry kind comes last. The hardware does not record meanwhile. IRQs off, or NMI
  * @parse: the same of words that came with a precise sample, three a branch as the registers
- *	have them; NULL where there are none. IRQs off, or NMI
+ *	have them; NULL where there are none. It may have waited for others, and the registers be
+ *	of later. IRQs off, or NMI
  * @has_ended: has something else than stop() ended recording, so that branches since are missing?
  *	NULL where nothing does. IRQs off, or NMI
  * @save: fill in hw_idx, nr and records of a stack of calls; NULL like the next two where the
@@ -247,7 +248,7 @@ struct corepmu_branch_backend {
 	void		(*renew)(struct corepmu_cpu *cpuc);
 	void		(*read)(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list);
 	void		(*parse)(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr,
-				 struct corepmu_branch_list *list);
+				 bool waited, struct corepmu_branch_list *list);
 	bool		(*has_ended)(const struct corepmu_cpu *cpuc);
 	void		(*save)(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack);
 	void		(*restore)(struct corepmu_cpu *cpuc,

@@ -149,7 +149,7 @@ static void arch_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 	list->nr = i;
 }
 
-static void arch_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr,
+static void arch_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr, bool waited,
 		       struct corepmu_branch_list *list)
 {
 	bool info = arch_needs_info(cpuc);

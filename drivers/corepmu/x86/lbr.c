@@ -169,14 +169,19 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 	list->nr = i;
 }
 
-/* Records of precise events have the youngest first, and do not say where that was. */
-static void ring_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr,
+/*
+ * Records of precise events have the youngest first, and do not say where that was: with one
+ * record an interrupt it is where the registers have theirs, or a few places before, as with the
+ * built-in driver (intel_pmu_store_pebs_lbrs() in arch/x86/events/intel/lbr.c). perf report
+ * --stitch-lbr looks at it.
+ */
+static void ring_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr, bool waited,
 		       struct corepmu_branch_list *list)
 {
 	bool info = ring_needs_info(cpuc);
 	unsigned int i;
 
-	list->hw_idx = COREPMU_BRANCH_NOWHERE;
+	list->hw_idx = waited ? COREPMU_BRANCH_NOWHERE : x86_read_msr(MSR_LBR_TOS);
 	for (i = 0; i < nr && words[LBR_WORD_FROM]; i++, words += NR_LBR_WORDS) {
 		u64 value = info ? words[LBR_WORD_INFO] : 0;
 

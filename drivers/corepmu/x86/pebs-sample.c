@@ -257,11 +257,12 @@ static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_recor
 			   struct x86_pebs_sample *sample)
 {
 	struct corepmu_branch_list *list = &sample->branches;
+	bool waited = this_cpu_read(x86_pebs.patient);
 
 	sample->has_branches = true;
-	if (this_cpu_read(x86_pebs.patient) || corepmu_branch_is_current(cpuc->branches)) {
+	if (waited || corepmu_branch_is_current(cpuc->branches)) {
 		cpuc->pmu->branch_backend->parse(cpuc, record->branches, record->nr_branches,
-						 list);
+						 waited, list);
 		return;
 	}
 	cpuc->branches->stale = true;
