@@ -10,6 +10,9 @@
 
 #include <corepmu/pmu.h>
 
+#include "machine.h"
+#include "models/pebs.h"
+#include "models/x86_access.h"
 #include "x86/intel.h"
 #include "x86/pebs.h"
 #include "x86/x86.h"
@@ -88,6 +91,7 @@ static void precise_loads_aux(struct kunit *test)
 {
 	struct x86_desc desc = {
 		.uarch = &intel_uarches[UARCH_GOLDEN_COVE], .pebs_format = 4, .pebs_all = true,
+		.pebs_latency = true,
 	};
 	struct perf_event *leader = bare_event(test, NULL, LOADS_AUX);
 	struct perf_event *other = bare_event(test, NULL, LOAD_LATENCY);
@@ -120,7 +124,9 @@ static void precise_loads_aux(struct kunit *test)
 /* Loads by latency are refused without records, where there would be some. */
 static void precise_loads_need_records(struct kunit *test)
 {
-	struct x86_desc desc = { .uarch = &intel_uarches[UARCH_SKYLAKE], .pebs_format = 3 };
+	struct x86_desc desc = {
+		.uarch = &intel_uarches[UARCH_SKYLAKE], .pebs_format = 3, .pebs_latency = true,
+	};
 	struct perf_event_attr attr = { .config1 = 30 };
 
 	KUNIT_EXPECT_EQ(test, x86_pebs_refuse_latency(&desc, &attr, LOAD_LATENCY), -EINVAL);
@@ -130,6 +136,28 @@ static void precise_loads_need_records(struct kunit *test)
 	attr.precise_ip = 0;
 	desc.uarch = &intel_uarches[UARCH_HASWELL];
 	KUNIT_EXPECT_EQ(test, x86_pebs_refuse_latency(&desc, &attr, LOAD_LATENCY), 0);
+}
+
+/* Where a hypervisor keeps the threshold they are refused, and there is no format/ldlat. */
+static void precise_loads_need_threshold(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW, .config = LOAD_LATENCY, .precise_ip = 2,
+		.sample_period = 1000,
+	};
+	struct perf_event *event;
+	struct bench *b;
+
+	pebs_model_no_latency = true;
+	b = bench_start_on(test, "intel-pebs-skl");
+	pebs_model_no_latency = false;
+	KUNIT_EXPECT_EQ(test, b->pmu->max_precise, 3);
+	KUNIT_EXPECT_FALSE(test, x86_pebs_has_latency(to_x86(b->pmu)));
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	attr.config1 = 30;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	bench_end(b);
+	test->priv = NULL;
 }
 
 static void precise_stores(struct kunit *test)
@@ -151,6 +179,7 @@ static struct kunit_case latency_cases[] = {
 	KUNIT_CASE(precise_sources),
 	KUNIT_CASE(precise_loads_aux),
 	KUNIT_CASE(precise_loads_need_records),
+	KUNIT_CASE(precise_loads_need_threshold),
 	KUNIT_CASE(precise_stores),
 	{ }
 };

@@ -18,6 +18,8 @@
 unsigned int pebs_model_mapped;
 /* The CPU may be in a guest. */
 bool pebs_model_guests;
+/* A hypervisor keeps the threshold for loads. */
+bool pebs_model_no_latency;
 
 #ifdef CONFIG_X86
 
@@ -116,7 +118,7 @@ bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name
 	case MSR_PEBS_LD_LAT_THRESHOLD:
 		*name = "PEBS_LD_LAT";
 		*value = m->pebs_latency;
-		return true;
+		return !pebs_model_no_latency;
 	default:
 		return false;
 	}
@@ -148,7 +150,7 @@ bool pebs_model_write(struct x86_model *m, u32 msr, u64 value)
 		return !(value & ~counters);
 	case MSR_PEBS_LD_LAT_THRESHOLD:
 		m->pebs_latency = value;
-		return !(value & ~GENMASK_ULL(15, 0));
+		return !pebs_model_no_latency && !(value & ~GENMASK_ULL(15, 0));
 	default:
 		m->pebs_data = value;
 		return !(value & ~DATA_CFG_BITS);

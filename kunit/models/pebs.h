@@ -23,6 +23,7 @@ struct x86_model;
 
 extern unsigned int pebs_model_mapped;
 extern bool pebs_model_guests;
+extern bool pebs_model_no_latency;
 
 int x86_ds_find(void);
 struct x86_ds *x86_ds_area(int cpu);

@@ -253,19 +253,11 @@ static bool is_shared(const struct x86_desc *desc)
 void intel_describe_second(struct x86_desc *desc)
 {
 	unsigned int reg;
-	u64 old, value;
 
 	for (reg = 0; reg < NR_SECOND; reg++) {
 		const struct second_event *event = find_register(desc, reg);
-		u64 probe = event ? event->bits & -event->bits : 0;
-		u32 msr = second_msrs[reg];
 
-		if (!event || x86_read_msr_safe(msr, &old))
-			continue;
-		if (x86_write_msr_safe(msr, old ^ probe) || x86_read_msr_safe(msr, &value) ||
-		    value != (old ^ probe))
-			continue;
-		if (!x86_write_msr_safe(msr, old))
+		if (event && x86_keeps(second_msrs[reg], event->bits & -event->bits))
 			desc->second |= BIT(reg);
 	}
 }

@@ -41,7 +41,7 @@
  */
 bool x86_pebs_has_latency(const struct x86_desc *desc)
 {
-	return desc->pebs_format && desc->pebs_format != PEBS_FORMAT_ARCH &&
+	return desc->pebs_format && desc->pebs_latency &&
 	       desc->uarch >= &intel_uarches[UARCH_SKYLAKE] &&
 	       desc->uarch <= &intel_uarches[UARCH_REDWOOD_COVE];
 }

@@ -37,6 +37,9 @@ static bool has_branches(const struct x86_desc *desc)
 	return desc->pmu->nr_branches && desc->pmu->branch_backend->parse;
 }
 
+/* A bit of the threshold for loads: any */
+#define LATENCY_PROBE		5
+
 /* What CPUID and the registers say, which CPUs of several kinds have one by one: IRQs off there. */
 static const char *ask_this_cpu(struct x86_desc *desc)
 {
@@ -52,8 +55,10 @@ static const char *ask_this_cpu(struct x86_desc *desc)
 	if (!format_is_known(desc, format, desc->capabilities & PERF_CAP_PEBS_ALL))
 		return "samples have skid: the CPU's records (PEBS) are not known";
 	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
-	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value))
+	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value) ||
+	    (format >= PEBS_FORMAT_ADAPTIVE && !x86_keeps(MSR_PEBS_DATA_CFG, PEBS_DATA_GPRS)))
 		return "samples have skid: this virtual machine has no registers of PEBS";
+	desc->pebs_latency = x86_keeps(MSR_PEBS_LD_LAT_THRESHOLD, BIT_ULL(LATENCY_PROBE));
 
 	return NULL;
 }

@@ -76,6 +76,25 @@ static void reset_this_cpu(void *unused)
 	pmu->backend->reset(this_cpu_ptr(pmu->cpu));
 }
 
+/**
+ * x86_keeps() - is a register there, and does it keep what is written?
+ * @msr: the register
+ * @probe: bits of it that may be changed
+ *
+ * A hypervisor may not have it: then #GP is what comes of it, or nothing. On the CPU; the
+ * register is as before afterwards.
+ *
+ * Return: whether it does
+ */
+bool x86_keeps(u32 msr, u64 probe)
+{
+	u64 old, value;
+
+	return !x86_read_msr_safe(msr, &old) && !x86_write_msr_safe(msr, old ^ probe) &&
+	       !x86_read_msr_safe(msr, &value) && value == (old ^ probe) &&
+	       !x86_write_msr_safe(msr, old);
+}
+
 /*
  * Hypervisors show AMD CPUs whose counters, which all of them have, are not
  * there. Where the built-in driver runs it has made sure of them.

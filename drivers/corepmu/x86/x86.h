@@ -45,6 +45,7 @@ struct intel_uarch;
  * @pebs_format: of the records that Intel's CPUs write of precise events, 0 for none
  * @pebs_all: these can be of all counters and events, with what is asked for
  * @pebs_timing: records tell how long the instruction took to retire
+ * @pebs_latency: there is the threshold of loads that take long
  * @pebs_branches: they can have the last branches
  * @pebs_groups: groups that architectural records may have: bits of IA32_PMC_GPn_CFG_C
  * @pebs_counters: counters that there are architectural records of
@@ -98,6 +99,7 @@ struct x86_desc {
 	unsigned int	pebs_format;
 	bool		pebs_all;
 	bool		pebs_timing;
+	bool		pebs_latency;
 	bool		pebs_branches;
 	u64		pebs_groups;
 	u64		pebs_counters;
@@ -300,6 +302,7 @@ void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm);
 int x86_reserve(void);
 int x86_acquire(struct corepmu *pmu);
 void x86_release(struct corepmu *pmu);
+bool x86_keeps(u32 msr, u64 probe);
 extern bool x86_reserved;
 
 /**
