@@ -183,7 +183,7 @@ static struct corepmu *x86_start(const struct machine *machine)
 	x86_describe_status(desc);
 	intel_describe_second(desc);
 	x86_describe_reload(desc);
-	ret = x86_nmi_init();
+	ret = x86_nmi_init(desc);
 	if (!ret)
 		return pmu;
 
@@ -203,8 +203,8 @@ static void x86_end(struct corepmu *pmu)
 {
 	struct x86_desc *desc = to_x86(pmu);
 
-	x86_release(pmu);
 	x86_nmi_exit(desc);
+	x86_release(pmu);
 	x86_remove_kind();
 	corepmu_free(pmu);
 	kfree(desc);

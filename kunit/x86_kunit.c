@@ -229,7 +229,7 @@ static const struct sequence sequences[] = {
 		"intel-v4-beside", PERF_COUNT_HW_CPU_CYCLES,
 		.add = "FIXED_CTR1=fffffffffc18 FIXED_CTR_CTRL=b0",
 		.read = "rdpmc-fixed1",
-		.overflow = "FIXED_CTR_CTRL=0 GLOBAL_STATUS GLOBAL_STATUS_RESET=200000000 rdpmc-fixed1 FIXED_CTR1=fffffffffc18 GLOBAL_STATUS LVTPC=400 FIXED_CTR_CTRL=b0",
+		.overflow = "FIXED_CTR_CTRL=0 GLOBAL_STATUS GLOBAL_STATUS_RESET=200000000 rdpmc-fixed1 FIXED_CTR1=fffffffffc18 GLOBAL_STATUS LVTPC=400 FIXED_CTR_CTRL=b0 GLOBAL_CTRL=7000000ff",
 		.del = "FIXED_CTR_CTRL=0 rdpmc-fixed1",
 		.again = "FIXED_CTR1=fffffffffc18 FIXED_CTR_CTRL=b0",
 	}, {

@@ -40,6 +40,22 @@ static void x86_leaves_lvtpc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.lvtpc), APIC_DM_NMI);
 }
 
+/* The built-in driver's handler holds all counters back, and is called after ours. */
+static void x86_counts_after_builtin(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "intel-v4-beside");
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	x86_model_builtin_stops = true;
+	bench_run(b, MACHINE_CYCLES, 1000);
+	x86_model_builtin_stops = false;
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
+	bench_del(event);
+	bench_close(event);
+}
+
 /* An NMI in corepmu_stop_cpu(), between the flag and the register, stops the PMU. */
 static void x86_nmi_in_stop(struct kunit *test)
 {
@@ -232,6 +248,7 @@ static void x86_read_then_overflow(struct kunit *test)
 static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE(x86_unmasks_lvtpc),
 	KUNIT_CASE(x86_leaves_lvtpc),
+	KUNIT_CASE(x86_counts_after_builtin),
 	KUNIT_CASE(x86_nmi_in_stop),
 	KUNIT_CASE(x86_late_nmi),
 	KUNIT_CASE(x86_sticky_status),

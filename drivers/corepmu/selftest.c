@@ -139,6 +139,8 @@ static bool self_test_round(struct self_test *test, struct corepmu_cpu *cpuc, u6
 	overflowed = corepmu_has_interrupt(cpuc->pmu) ? READ_ONCE(cpuc->stray) : counters;
 	cpuc->active = 0;
 	cpuc->pmu->backend->reset(cpuc);
+	if (cpuc->pmu->backend->self_test_end && overflowed)
+		cpuc->pmu->backend->self_test_end(cpuc);
 	local_irq_restore(flags);
 
 	test->stuck |= counters & ~moved;

@@ -216,6 +216,8 @@ struct corepmu_cpu {
  * @counter_name: write what messages call counter idx, at most COREPMU_COUNTER_NAME bytes
  * @self_test_config: config_base of an event that counts in a busy loop of the
  *	kernel, on counter idx
+ * @self_test_end: counters have been tried, and some of their interrupts have come: NULL, or what
+ *	can be learnt of it. On the CPU, IRQs off, while nothing counts
  * @entering_regs: has the interrupt, whose registers are @regs, hit the kernel's entry code
  *	before user space's registers were saved? Then @user gets those. NULL where interrupts
  *	are masked there
@@ -273,6 +275,7 @@ struct corepmu_backend {
 	bool (*joins)(struct corepmu_cpu *cpuc);
 	void (*counter_name)(int idx, char *name);
 	u64 (*self_test_config)(struct corepmu *pmu, int idx);
+	void (*self_test_end)(struct corepmu_cpu *cpuc);
 	bool (*entering_regs)(const struct pt_regs *regs, struct pt_regs *user);
 	void (*irq_enable)(struct corepmu_cpu *cpuc);
 	void (*irq_disable)(struct corepmu_cpu *cpuc);

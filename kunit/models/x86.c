@@ -41,12 +41,16 @@ static int other;
 struct x86_model_cpuinfo x86_model_cpuinfo;
 DEFINE_PER_CPU(struct x86_model, x86_model_state);
 
-static x86_model_nmi_t nmi_handler;
+static x86_model_nmi_t nmi_handler, last_nmi_handler;
 
 /* Does the kernel have a driver of its own for the counters? Or does it not tell (-ENOENT)? */
 int x86_model_builtin;
 /* NMIs cannot be had. */
 bool x86_model_nmi_refused;
+/* The built-in driver's handler leaves the global register at 0. */
+bool x86_model_builtin_stops;
+/* The local APIC masks the entry on AMD's CPUs too, as some hypervisor's. */
+bool x86_model_masks_all;
 /* The CPU has no local APIC. */
 bool x86_model_no_apic;
 /* The counters are not there, whatever CPUID says. */
@@ -225,7 +229,7 @@ static void raise_pmi(struct x86_model *m)
 {
 	if ((m->lvtpc & APIC_LVT_MASKED) || (m->lvtpc & APIC_DM_FIXED_MASK) != APIC_DM_NMI)
 		return;
-	if (!x86_model_this()->amd)
+	if (!x86_model_this()->amd || x86_model_masks_all)
 		m->lvtpc |= APIC_LVT_MASKED;
 	m->pending = true;
 }
@@ -291,6 +295,10 @@ static void take_nmi(struct x86_model *m, bool user)
 	m->nmis++;
 	if (!nmi_handler || !nmi_handler(NMI_LOCAL, model_regs(user)))
 		m->unknown_nmis++;
+	if (x86_model_builtin_stops)
+		m->global_ctrl = 0;
+	if (last_nmi_handler)
+		last_nmi_handler(NMI_LOCAL, model_regs(user));
 }
 
 /**
@@ -524,7 +532,7 @@ const struct x86_model_apic x86_model_apic = {
  * x86_model_register_nmi() - register_nmi_handler()
  * @type: NMI_LOCAL
  * @handler: called for every NMI
- * @flags: NMI_FLAG_FIRST, before the built-in driver
+ * @flags: NMI_FLAG_FIRST, before the built-in driver, or 0, after it
  * @name: of no consequence
  *
  * Return: 0, or -ENOMEM when the test has told so
@@ -532,20 +540,26 @@ const struct x86_model_apic x86_model_apic = {
 int x86_model_register_nmi(unsigned int type, x86_model_nmi_t handler, unsigned long flags,
 			   const char *name)
 {
-	if (x86_model_nmi_refused || type != NMI_LOCAL || flags != NMI_FLAG_FIRST)
+	if (x86_model_nmi_refused || type != NMI_LOCAL || flags & ~NMI_FLAG_FIRST)
 		return -ENOMEM;
-	nmi_handler = handler;
+	if (flags)
+		nmi_handler = handler;
+	else
+		last_nmi_handler = handler;
 	return 0;
 }
 
 /**
  * x86_model_unregister_nmi() - unregister_nmi_handler()
  * @type: NMI_LOCAL
- * @name: of no consequence
+ * @name: "corepmu" is that of the first
  */
 void x86_model_unregister_nmi(unsigned int type, const char *name)
 {
-	nmi_handler = NULL;
+	if (strcmp(name, "corepmu"))
+		last_nmi_handler = NULL;
+	else
+		nmi_handler = NULL;
 }
 
 /**
@@ -638,6 +652,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	};
 	x86_model_builtin = 0;
 	x86_model_nmi_refused = false;
+	x86_model_builtin_stops = false;
 	x86_model_after_rdpmc = NULL;
 	x86_model_no_apic = false;
 	x86_model_no_msrs = false;

@@ -261,6 +261,8 @@ extern bool x86_model_nmi_refused;
 extern bool x86_model_no_apic;
 extern bool x86_model_no_msrs;
 extern bool x86_model_no_trace;
+extern bool x86_model_builtin_stops;
+extern bool x86_model_masks_all;
 extern unsigned int x86_model_traced;
 
 /* user.c: what the kernel does not export, for x86/user.c; only of x86's kernels */

@@ -28,6 +28,7 @@
 #define X86_VENDOR_AMD			2
 #define X86_VENDOR_HYGON		9
 #define X86_FEATURE_APIC		(0 * 32 + 9)
+#define X86_FEATURE_BTS			(3 * 32 + 12)
 #define X86_FEATURE_PDCM		(4 * 32 + 15)
 #define X86_FEATURE_VMX			(4 * 32 + 5)
 #define X86_FEATURE_HYPERVISOR		(4 * 32 + 31)

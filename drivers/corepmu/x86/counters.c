@@ -195,6 +195,17 @@ static u64 each_global_ctrl(const struct corepmu_cpu *cpuc)
 	return cpuc->pmu->counters | to_x86(cpuc->pmu)->metrics_bit;
 }
 
+/**
+ * x86_restore_global() - no counter is held back again
+ * @cpuc: this CPU's state
+ *
+ * From an NMI, beside the built-in driver, of whose handler the global register may be 0.
+ */
+void x86_restore_global(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, each_global_ctrl(cpuc));
+}
+
 /*
  * An NMI stops the counters in hw_active and starts them again. A counter is in there from
  * before it is enabled until after it is disabled, so that none counts during an NMI.
@@ -435,6 +446,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.entering_regs		= x86_entering_regs,	\
 	.irq_enable		= x86_irq_enable,	\
 	.irq_disable		= x86_irq_disable,	\
+	.self_test_end		= x86_irq_learn,	\
 	.clear			= x86_clear,		\
 	.second_choose		= x86_second_choose,	\
 	.second_use		= x86_second_use,	\

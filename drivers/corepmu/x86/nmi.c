@@ -192,6 +192,27 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /**
+ * x86_irq_learn() - does an interrupt mask the local APIC's entry?
+ * @cpuc: this CPU's state; it has just had an interrupt
+ *
+ * That of an AMD CPU stays as it is. For guests that were shown one KVM masked it as on Intel at
+ * first: kvm_apic_local_deliver() in arch/x86/kvm/lapic.c has a test for that since. The built-in
+ * driver unmasks it in each NMI (x86_pmu_handle_irq() in arch/x86/events/core.c). On the CPU,
+ * IRQs off.
+ */
+void x86_irq_learn(struct corepmu_cpu *cpuc)
+{
+	struct x86_desc *desc = to_x86(cpuc->pmu);
+
+	if (desc->masks_lvtpc || !(apic->read(APIC_LVTPC) & APIC_LVT_MASKED))
+		return;
+
+	pr_info("overflow interrupts mask the local APIC's entry, which is not as on AMD's CPUs: a virtual machine?\n");
+	desc->masks_lvtpc = true;
+	apic->write(APIC_LVTPC, APIC_DM_NMI);
+}
+
+/**
  * x86_irq_enable() - have this CPU's counters raise NMIs
  * @cpuc: its state
  *
@@ -232,14 +253,37 @@ void x86_describe_status(struct x86_desc *desc)
 			(desc->pmu->counters & BIT_ULL(SLOTS_COUNTER));
 }
 
+/*
+ * Called for every NMI after the built-in driver's handler, which does something while Intel PT
+ * or branch traces (BTS) are in use (x86_add_exclusive()): it writes 0 to the global register, and
+ * what was there only where it has had events of its own on this CPU (intel_pmu_handle_irq() in
+ * arch/x86/events/intel/core.c). All counters would stand still for good.
+ */
+static int restore_after_builtin(unsigned int type, struct pt_regs *regs)
+{
+	struct corepmu *pmu = x86_this_pmu();
+
+	if (pmu && x86_is_reserved())
+		x86_restore_global(this_cpu_ptr(pmu->cpu));
+
+	return NMI_DONE;
+}
+
+static bool has_builtin_traces(const struct x86_desc *desc)
+{
+	return desc->shares_counters && desc->global_ctrl && desc->masks_lvtpc &&
+	       (boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_has(X86_FEATURE_BTS));
+}
+
 /**
  * x86_nmi_init() - register the NMI handler
+ * @desc: one of the PMUs
  *
  * Process context, when all kinds of CPU are known.
  *
  * Return: 0 or a negative errno
  */
-int x86_nmi_init(void)
+int x86_nmi_init(const struct x86_desc *desc)
 {
 	int ret;
 
@@ -249,6 +293,15 @@ int x86_nmi_init(void)
 	 * (intel_pmu_handle_irq() in arch/x86/events/intel/core.c).
 	 */
 	ret = register_nmi_handler(NMI_LOCAL, x86_handle_nmi, NMI_FLAG_FIRST, "corepmu");
+	if (ret)
+		goto out;
+	if (has_builtin_traces(desc)) {
+		ret = register_nmi_handler(NMI_LOCAL, restore_after_builtin, 0, "corepmu_last");
+		if (ret)
+			unregister_nmi_handler(NMI_LOCAL, "corepmu");
+	}
+
+out:
 	if (ret)
 		pr_err("cannot take NMIs (%d)\n", ret);
 
@@ -271,5 +324,7 @@ void x86_nmi_exit(struct x86_desc *desc)
 			break;
 		}
 	}
+	if (has_builtin_traces(desc))
+		unregister_nmi_handler(NMI_LOCAL, "corepmu_last");
 	unregister_nmi_handler(NMI_LOCAL, "corepmu");
 }

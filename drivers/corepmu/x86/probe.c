@@ -290,7 +290,7 @@ int corepmu_arch_init(void)
 	if (ret)
 		goto out_reserve;
 
-	ret = x86_nmi_init();
+	ret = x86_nmi_init(desc);
 	if (ret)
 		goto out_reserve;
 
@@ -333,8 +333,9 @@ void corepmu_arch_exit(void)
 	x86_vmx_exit();
 	x86_svm_exit();
 	x86_user_exit(desc);
+	/* While the counters are this driver's it knows of NMIs that come late. */
+	x86_nmi_exit(desc);
 	if (!desc->shares_counters)
 		x86_release(desc->pmu);
-	x86_nmi_exit(desc);
 	forget_kinds();
 }

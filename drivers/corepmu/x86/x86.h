@@ -275,9 +275,11 @@ int x86_pebs_refuse_latency(const struct x86_desc *desc, const struct perf_event
 
 /* nmi.c */
 void x86_describe_status(struct x86_desc *desc);
-int x86_nmi_init(void);
+void x86_restore_global(struct corepmu_cpu *cpuc);
+int x86_nmi_init(const struct x86_desc *desc);
 void x86_nmi_exit(struct x86_desc *desc);
 void x86_irq_enable(struct corepmu_cpu *cpuc);
+void x86_irq_learn(struct corepmu_cpu *cpuc);
 void x86_irq_disable(struct corepmu_cpu *cpuc);
 
 /* Whoever has the counters, this makes them free. */
