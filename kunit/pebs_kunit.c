@@ -115,6 +115,35 @@ static void precise_late(struct kunit *test)
 	bench_close(event);
 }
 
+/* Read between the overflow and its record, which then sets the counter back. */
+static void precise_read_before_record(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct x86_model *m = pebs_model();
+	bool interrupt;
+
+	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH)
+		return;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_forget(b);
+	m->pebs_lost = true;
+	bench_run(b, MACHINE_INSTRUCTIONS, 105);
+	m->pebs_lost = false;
+	KUNIT_EXPECT_EQ(test, bench_read(event), 105);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	pebs_model_overflow(m, BIT_ULL(event->hw.idx), &interrupt);
+	if (event->hw.idx >= 32)
+		m->fixed[event->hw.idx - 32] = 2;
+	else
+		m->counter[event->hw.idx] = 2;
+	x86_model_spurious_nmi();
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 107);
+	bench_del(event);
+	bench_close(event);
+}
+
 /* One record of two events makes two samples; an event without precision has its own. */
 static void precise_several(struct kunit *test)
 {
@@ -469,6 +498,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_samples, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_late, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_read_before_record, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_several, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_stops_for_guests, pebs_gen_params),

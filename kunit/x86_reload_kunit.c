@@ -129,6 +129,41 @@ static void reload_read(struct kunit *test)
 	drop(branches);
 }
 
+/*
+ * A precise event of a task, whose records may gather, beside one that begins anew, whose interrupt:
+ * both do.
+ */
+static void reload_beside_gathering(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	struct perf_event *branches, *instructions;
+	unsigned int i;
+
+	attr.precise_ip = 2;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &branches), 0);
+	attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 300, 0);
+	attr.precise_ip = 2;
+	instructions = bench_alloc(b, &attr);
+	instructions->hw.target = current;
+	instructions->group_leader = branches;
+	KUNIT_ASSERT_EQ(test, bench_init_event(instructions), 0);
+	list_add_tail(&instructions->sibling_list, &branches->sibling_list);
+	KUNIT_EXPECT_FALSE(test, branches->hw.flags & COREPMU_EVENT_LARGE);
+	KUNIT_EXPECT_TRUE(test, instructions->hw.flags & COREPMU_EVENT_LARGE);
+	place(b, branches);
+	place(b, instructions);
+	bench_forget(b);
+	for (i = 0; i < 4; i++) {
+		bench_run(b, MACHINE_BRANCHES, 99);
+		bench_run(b, MACHINE_INSTRUCTIONS, 310);
+	}
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
+	KUNIT_EXPECT_EQ(test, bench_read(instructions), 4 * 310);
+	drop(instructions);
+	drop(branches);
+}
+
 /* With the last of them the registers are as before. */
 static void reload_ends(struct kunit *test)
 {
@@ -194,6 +229,7 @@ static void reload_refused(struct kunit *test)
 static struct kunit_case reload_cases[] = {
 	KUNIT_CASE_PARAM(reload_samples, gen_params),
 	KUNIT_CASE_PARAM(reload_read, gen_params),
+	KUNIT_CASE_PARAM(reload_beside_gathering, gen_params),
 	KUNIT_CASE_PARAM(reload_ends, gen_params),
 	KUNIT_CASE_PARAM(reload_counters, gen_params),
 	KUNIT_CASE_PARAM(reload_refused, gen_params),

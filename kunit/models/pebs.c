@@ -308,9 +308,13 @@ void x86_pebs_quiesce(struct corepmu_cpu *cpuc)
 {
 }
 
-bool x86_pebs_update(struct corepmu_cpu *cpuc)
+bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	return false;
+}
+
+void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
 }
 
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)

@@ -302,8 +302,11 @@ static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_even
 				      bool nmi_safe)
 {
 	if ((event->hw.flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_RELOAD)) &&
-	    (event->hw.flags & COREPMU_EVENT_PRECISE) && x86_pebs_update(cpuc))
-		return;
+	    (event->hw.flags & COREPMU_EVENT_PRECISE)) {
+		if (x86_pebs_update(cpuc, event))
+			return;
+		x86_pebs_follow_reset(cpuc, event);
+	}
 	if ((event->hw.flags & COREPMU_EVENT_TOPDOWN) && x86_topdown_update(cpuc, event))
 		return;
 	if (event->hw.flags & COREPMU_EVENT_RELOAD)
@@ -443,10 +446,10 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.joins			= x86_joins,		\
 	.counter_name		= x86_counter_name,	\
 	.self_test_config	= x86_self_test_config,	\
+	.self_test_end		= x86_irq_learn,	\
 	.entering_regs		= x86_entering_regs,	\
 	.irq_enable		= x86_irq_enable,	\
 	.irq_disable		= x86_irq_disable,	\
-	.self_test_end		= x86_irq_learn,	\
 	.clear			= x86_clear,		\
 	.second_choose		= x86_second_choose,	\
 	.second_use		= x86_second_use,	\

@@ -78,6 +78,24 @@ static void account_gathered(struct corepmu_cpu *cpuc, int idx)
 }
 
 /**
+ * x86_pebs_follow_reset() - has a record set the counter back to 0?
+ * @cpuc: this CPU's state
+ * @event: a precise event that is about to be brought up to date, not by its records
+ *
+ * If it has, after the event was read when it had overflowed already, the counter would seem to
+ * have gone round. IRQs off, or NMI: one that comes in the middle of this has seen to it.
+ */
+void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 prev = local64_read(&hwc->prev_count);
+
+	if (unlikely(prev > 0) &&
+	    (s64)corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), hwc->event_base) < prev)
+		local64_cmpxchg(&hwc->prev_count, prev, 0);
+}
+
+/**
  * x86_pebs_account() - bring all counters up to date, before perf core hears of any
  * @cpuc: this CPU's state, stopped
  * @at: the first record
@@ -103,9 +121,13 @@ u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 	for (; overflowed; overflowed &= overflowed - 1) {
 		int idx = __ffs64(overflowed);
 
-		if (p->gathering && p->reload[idx])
+		if (p->gathering && p->reload[idx]) {
 			ended |= BIT_ULL(idx);
-		else if (corepmu_precise_account(cpuc, cpuc->events[idx], &p->period[idx]))
+			continue;
+		}
+		if (!(cpuc->events[idx]->hw.state & PERF_HES_STOPPED))
+			x86_pebs_follow_reset(cpuc, cpuc->events[idx]);
+		if (corepmu_precise_account(cpuc, cpuc->events[idx], &p->period[idx]))
 			ended |= BIT_ULL(idx);
 	}
 

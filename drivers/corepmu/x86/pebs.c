@@ -361,18 +361,20 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 }
 
 /**
- * x86_pebs_update() - bring events up to date whose counters the CPU sets by itself
+ * x86_pebs_update() - bring an event up to date whose counter the CPU sets by itself
  * @cpuc: this CPU's state
+ * @event: the event, placed on a counter
  *
  * All records become samples: they say how often that was. IRQs off, or NMI.
  *
- * Return: false while it does not: then they are as any other
+ * Return: false while it does not: then it is as any other. So is one that might gather while
+ * another, which begins anew, has all the others interrupt with each record
  */
-bool x86_pebs_update(struct corepmu_cpu *cpuc)
+bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	struct pt_regs none = { };
 
-	if (!this_cpu_read(x86_pebs.gathering))
+	if (!this_cpu_read(x86_pebs.gathering) || !this_cpu_read(x86_pebs.reload[event->hw.idx]))
 		return false;
 	pebs_drain(cpuc, cpuc->regs ?: &none);
 

@@ -261,7 +261,8 @@ u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
 void x86_describe_precise(struct x86_desc *desc);
 void x86_pebs_reset(struct corepmu_cpu *cpuc);
 void x86_pebs_quiesce(struct corepmu_cpu *cpuc);
-bool x86_pebs_update(struct corepmu_cpu *cpuc);
+bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event);
+void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event);
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 u64 x86_pebs_counters(const struct corepmu_cpu *cpuc);
 u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config);
@@ -278,8 +279,8 @@ void x86_describe_status(struct x86_desc *desc);
 void x86_restore_global(struct corepmu_cpu *cpuc);
 int x86_nmi_init(const struct x86_desc *desc);
 void x86_nmi_exit(struct x86_desc *desc);
-void x86_irq_enable(struct corepmu_cpu *cpuc);
 void x86_irq_learn(struct corepmu_cpu *cpuc);
+void x86_irq_enable(struct corepmu_cpu *cpuc);
 void x86_irq_disable(struct corepmu_cpu *cpuc);
 
 /* Whoever has the counters, this makes them free. */
@@ -301,10 +302,10 @@ void x86_user_mapped(struct perf_event *event, struct mm_struct *mm);
 void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm);
 
 /* reserve.c */
+bool x86_keeps(u32 msr, u64 probe);
 int x86_reserve(void);
 int x86_acquire(struct corepmu *pmu);
 void x86_release(struct corepmu *pmu);
-bool x86_keeps(u32 msr, u64 probe);
 extern bool x86_reserved;
 
 /**
