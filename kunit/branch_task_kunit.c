@@ -223,16 +223,17 @@ static void branch_late_at_switch(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[0], USER);
 	b->machine->ops->hold(false);
 
-	bench_start_event(event, PERF_EF_RELOAD);
-	branch_overflow(b);
+	/* Of the task from here on */
+	bench_del(event);
+	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	event->pmu->pmu_disable(event->pmu);
 	current->nvcsw++;
 	corepmu_branch_switch(false);
 	event->pmu->pmu_enable(event->pmu);
 	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
-	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 	branch_end(event, flags);
 	b->unknown_expected = b->machine->ops->unknown();
 }

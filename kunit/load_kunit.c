@@ -130,6 +130,7 @@ static void load_learns_lvtpc(struct kunit *test)
 		x86_model_masks_all = true;
 		KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
 		KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->counters, GENMASK_ULL(5, 0));
+		KUNIT_EXPECT_TRUE(test, x86_kind(0)->masks_lvtpc);
 		for_each_online_cpu(cpu)
 			KUNIT_EXPECT_EQ(test, per_cpu_ptr(&x86_model_state, cpu)->lvtpc,
 					APIC_DM_NMI);
