@@ -41,6 +41,7 @@
 #define LD_OP				BIT(0)
 #define ST_OP				BIT(1)
 #define DC_MISS				BIT(7)
+#define L2_MISS				BIT(20)
 #define DC_LIN_ADDR_VALID		BIT(17)
 #define DC_MISS_LAT(data3)		((data3) >> 32 & 0xffff)
 
@@ -49,6 +50,7 @@
 #define IP				UINT64_C(0x401000)
 /* Of the line that takes longest, and of the first level: see x86-pmu.rst */
 #define ADDR_MEMORY			UINT64_C(0x7001c0)
+#define ADDR_SECOND_LEVEL		UINT64_C(0x700080)
 #define ADDR_FIRST_LEVEL		UINT64_C(0x700000)
 
 static void cpu_sampled(struct x86_pmu *pmu)
@@ -172,6 +174,7 @@ static void test_near(void)
 static void test_access(void)
 {
 	const struct x86_pebs_access slow = { .loads = true, .load = ADDR_MEMORY };
+	const struct x86_pebs_access near = { .loads = true, .load = ADDR_SECOND_LEVEL };
 	const struct x86_pebs_access fast = { .stores = true, .store = ADDR_FIRST_LEVEL };
 	uint64_t data3;
 
@@ -179,8 +182,8 @@ static void test_access(void)
 	EXPECT(put(MSR_AMD64_IBSOPCTL, IBS_OP_ENABLE | IBS_OP_CNT_CTL | 1));
 	run(0, 16, &slow);
 	data3 = get(MSR_AMD64_IBSOPDATA3);
-	EXPECT((data3 & (LD_OP | ST_OP | DC_MISS | DC_LIN_ADDR_VALID)) ==
-	       (LD_OP | DC_MISS | DC_LIN_ADDR_VALID));
+	EXPECT((data3 & (LD_OP | ST_OP | DC_MISS | L2_MISS | DC_LIN_ADDR_VALID)) ==
+	       (LD_OP | DC_MISS | L2_MISS | DC_LIN_ADDR_VALID));
 	EXPECT(DC_MISS_LAT(data3) == 230 && get(MSR_AMD64_IBSOPDATA2) == IBS_DATA_SRC_DRAM);
 	EXPECT(get(MSR_AMD64_IBSDCLINAD) == ADDR_MEMORY);
 
@@ -188,7 +191,12 @@ static void test_access(void)
 	run(0, 16, &fast);
 	EXPECT(get(MSR_AMD64_IBSOPDATA3) == (ST_OP | DC_LIN_ADDR_VALID));
 	EXPECT(!get(MSR_AMD64_IBSOPDATA2) && get(MSR_AMD64_IBSDCLINAD) == ADDR_FIRST_LEVEL);
-	EXPECT(cpu.samples == 2);
+
+	EXPECT(put(MSR_AMD64_IBSOPCTL, IBS_OP_ENABLE | IBS_OP_CNT_CTL | 1));
+	run(0, 16, &near);
+	EXPECT((get(MSR_AMD64_IBSOPDATA3) & (DC_MISS | L2_MISS)) == DC_MISS);
+	EXPECT(!get(MSR_AMD64_IBSOPDATA2));
+	EXPECT(cpu.samples == 3);
 }
 
 static void test_fetches(void)

@@ -271,6 +271,25 @@ static void test_fixed_record(void)
 	EXPECT(written() == 2 * sizeof(want));
 }
 
+/* Instructions that store many times: the counter is beyond its overflow by more than a period. */
+static void test_far_beyond(void)
+{
+	static const struct x86_pebs_access access = { .stores = true, .store = 0x700000 };
+	uint64_t first;
+
+	make("skylake");
+	sample(EVENT_STORES, 10);
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]++;
+	cpu.counts[X86_PMU_STORES][X86_PMU_USER] += 35;
+	x86_pmu_step(&cpu.pmu, IP, &access);
+	first = written();
+	EXPECT(first && get(MSR_P6_PMC0) == BEFORE(5));
+	steps(4);
+	EXPECT(written() == first);
+	step();
+	EXPECT(written() == 2 * first && get(MSR_P6_PMC0) == BEFORE(10));
+}
+
 static void test_store(void)
 {
 	make("skylake");
@@ -494,6 +513,7 @@ static const struct model_test tests[] = {
 	{ "registers and their reserved bits", test_registers },
 	{ "each instruction is looked at near an overflow", test_near },
 	{ "format 3, and the reset", test_fixed_record },
+	{ "far beyond an overflow", test_far_beyond },
 	{ "a store", test_store },
 	{ "format 4", test_adaptive_record },
 	{ "a fixed-function counter", test_fixed_counter },

@@ -349,6 +349,8 @@ static void test_intel_v6(void)
 	/* The hole, under either number */
 	EXPECT(faults_read(0x18a) && faults_read(0xc5) && faults_read(0x4c5));
 	EXPECT(faults_read(0x1910) && faults_read(0x1911) && faults_write(0x38f, BIT(4)));
+	x86_pmu_reset(&cpu.pmu);
+	EXPECT(get(0x38f) == 0xef && put(0x38f, 0xef));
 	/* The last counter, under either */
 	EXPECT(put(0x191d, 0x41003c) && get(0x18d) == 0x41003c);
 	EXPECT(put(0x18d, 0x4100c0) && get(0x191d) == 0x4100c0);

@@ -53,6 +53,7 @@
 #define DATA3_LOAD		(UINT64_C(1) << 0)
 #define DATA3_STORE		(UINT64_C(1) << 1)
 #define DATA3_MISS		(UINT64_C(1) << 7)
+#define DATA3_L2_MISS		(UINT64_C(1) << 20)
 #define DATA3_LIN_VALID		(UINT64_C(1) << 17)
 #define DATA3_LATENCY_SHIFT	32
 
@@ -64,6 +65,7 @@
 
 /* Cycles of an access, see x86_pebs_latency(): as many are of the first level, of memory. */
 #define LATENCY_FIRST_LEVEL	5
+#define LATENCY_SECOND_LEVEL	16
 #define LATENCY_MEMORY		200
 
 /* ---- for the model ---- */
@@ -237,13 +239,20 @@ static void tag_op(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_acces
 	}
 	/* The latency is that of loads alone. */
 	if (latency > LATENCY_FIRST_LEVEL) {
-		sample[X86_IBS_OP_DATA2] = latency < LATENCY_MEMORY ? DATA2_CACHE : DATA2_MEMORY;
 		sample[X86_IBS_OP_DATA3] |= DATA3_MISS;
+		/* Where it was is told of what missed the second level too. */
+		if (latency > LATENCY_SECOND_LEVEL) {
+			sample[X86_IBS_OP_DATA2] = latency < LATENCY_MEMORY ? DATA2_CACHE :
+									      DATA2_MEMORY;
+			sample[X86_IBS_OP_DATA3] |= DATA3_L2_MISS;
+		}
 		if (a->loads)
 			sample[X86_IBS_OP_DATA3] |= latency << DATA3_LATENCY_SHIFT;
 	}
 	sample[X86_IBS_OP_DATA] = 1 | latency << DATA_TAG_TO_RET_SHIFT;
 	ibs->counter[X86_IBS_OP].ctl |= OP_VAL;
+	/* It has begun anew, which that of fetches does when it is written. */
+	ibs->counter[X86_IBS_OP].value = 0;
 }
 
 static bool every(uint64_t n, uint64_t i)

@@ -534,7 +534,8 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	pmu->metrics_slots = 0;
 	pmu->slots_written = 0;
 	pmu->fixed_ctrl = 0;
-	pmu->global_ctrl = has_global(pmu) ? x86_pmu_low_bits(pmu->config->gp) : 0;
+	pmu->global_ctrl = has_global(pmu) ? x86_pmu_global_counters(pmu->config) &
+					    x86_pmu_low_bits(pmu->config->gp) : 0;
 	pmu->status = 0;
 	pmu->sticky = 0;
 	pmu->debugctl = 0;

@@ -312,7 +312,7 @@ static bool write_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs
 /*
  * Hardware sets the counter to the value in the DS area, or in IA32_PMC_GP_CFG_C. What was counted
  * beyond the overflow (a branch takes two cycles) is not lost here, so that overflows keep their
- * distance.
+ * distance, but for whole periods: the counter is below 0 afterwards.
  */
 static void reload(struct x86_pmu *pmu, unsigned int i)
 {
@@ -327,7 +327,8 @@ static void reload(struct x86_pmu *pmu, unsigned int i)
 	else
 		pmu->ops->memory(pmu, pmu->pebs.ds_area + DS_RESETS + n * sizeof(value), &value,
 				 sizeof(value), false);
-	c->value = (c->value + value) & x86_pmu_low_bits(x86_pmu_width(pmu->config, i));
+	c->value = x86_pebs_begin(c->value, value,
+				  x86_pmu_low_bits(x86_pmu_width(pmu->config, i)));
 }
 
 static void make_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)

@@ -127,6 +127,17 @@ void x86_pebs_look(struct x86_pmu *pmu);
 bool x86_pebs_is_on(const struct x86_pmu *pmu);
 uint64_t x86_pebs_status(const struct x86_pmu_config *config);
 
+/*
+ * What a counter holds after a record that is to set it to @value, when it was @beyond its overflow
+ * by then: as far beyond @value, but for whole periods.
+ */
+static inline uint64_t x86_pebs_begin(uint64_t beyond, uint64_t value, uint64_t mask)
+{
+	uint64_t period = -value & mask;
+
+	return (value + (period ? beyond % period : beyond)) & mask;
+}
+
 /* pebs-arch.c */
 bool x86_pebs_arch_is_on(const struct x86_pmu *pmu);
 bool x86_pebs_arch_takes(const struct x86_pmu *pmu, unsigned int i);

@@ -110,8 +110,8 @@ static void reload(struct x86_pmu *pmu, unsigned int i, bool itself)
 	uint64_t value = x86_pebs_arch_reload(pmu, i);
 	struct x86_pmu_counter *c = &pmu->counter[i];
 
-	c->value = ((itself ? c->value : 0) + value) &
-		   x86_pmu_low_bits(x86_pmu_width(pmu->config, i));
+	c->value = x86_pebs_begin(itself ? c->value : 0, value,
+				  x86_pmu_low_bits(x86_pmu_width(pmu->config, i)));
 	if (!itself)
 		c->fraction = 0;
 	pmu->reload.reloads++;
