@@ -4,6 +4,7 @@
  * checks are made with
  */
 #define _GNU_SOURCE
+#include <glob.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -140,7 +141,7 @@ static bool choose_event(struct perf_event_attr *attr, u64 generic, const char *
 }
 
 /* The most that a group takes and that then also counts. */
-static unsigned int largest_group(void)
+static unsigned int largest_group(unsigned int *opened)
 {
 	int fds[64], nr;
 
@@ -152,8 +153,15 @@ static unsigned int largest_group(void)
 		if (fds[nr] < 0)
 			break;
 	}
+	*opened = nr;
 	while (nr > 1 && event_count_loop(fds[0], 1000) < 1000)
 		close(fds[--nr]);
+	/*
+	 * The NMI watchdog's event has a counter, which whoever judges a group does not know of:
+	 * one event more than count may be opened.
+	 */
+	if (*opened != nr + 1U || !read_number("/proc/sys/kernel/nmi_watchdog"))
+		*opened = nr;
 	close_all(fds, nr);
 	return nr;
 }
@@ -171,6 +179,18 @@ static bool clock_counts_instructions(void)
 		exact += time >= 10000 * LOOP_INSNS && time <= 10000 * LOOP_INSNS + 2000;
 	}
 	return exact >= 4;
+}
+
+/* Where CPUs are of several kinds an event without a name is of one kind. */
+static bool has_several_kinds(void)
+{
+	glob_t found;
+	bool several;
+
+	several = !glob("/sys/bus/event_source/devices/*/cpus", 0, NULL, &found) &&
+		  found.gl_pathc > 1;
+	globfree(&found);
+	return several;
 }
 
 /* Checks run where the PMU is. False when it has no CPU that this process may use. */
@@ -203,6 +223,8 @@ const char *find_out(bool disrupt, bool patient)
 	static const char *const cycles[] = { "cpu-cycles", "cpu_cycles", "cycles", NULL };
 	struct perf_event_attr attr;
 
+	if (!pmu.name && has_several_kinds())
+		return "CPUs are of several kinds here: name the PMU of one by --pmu";
 	if (!stay_on_its_cpus())
 		return "this process may use none of the PMU's CPUs";
 	pmu.exact = clock_counts_instructions();
@@ -228,7 +250,7 @@ const char *find_out(bool disrupt, bool patient)
 	probe(NEED_KERNEL, &attr, 0, -1, "the kernel is not counted");
 	attr_instructions(&attr);
 	probe(NEED_CPU_WIDE, &attr, -1, pmu.cpu, "CPU-wide events are refused");
-	pmu.group = largest_group();
+	pmu.group = largest_group(&pmu.group_opened);
 	if (pmu.group >= 3)
 		pmu.has |= NEED_GROUPS;
 	else

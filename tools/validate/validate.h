@@ -74,7 +74,8 @@ extern const struct check_list identity_checks, count_checks, level_checks, task
  * @type: perf_event_attr.type, that of generic events without @name
  * @has: NEED_* that it has
  * @missing: why it has not, for each bit
- * @group: events that fit in one group
+ * @group: events that fit in one group and count
+ * @group_opened: events that can be opened in one, see largest_group()
  * @exact: the clock counts instructions, so that every run is the same
  * @cpu: the first CPU that the PMU is for and that we may use
  * @nr_cpus: how many there are of those
@@ -85,6 +86,7 @@ struct pmu {
 	unsigned int has;
 	char missing[16][128];
 	unsigned int group;
+	unsigned int group_opened;
 	bool exact;
 	int cpu;
 	int nr_cpus;
