@@ -60,6 +60,24 @@ holding()
 		both_exact && return "$status"
 }
 
+# A CPU's event of ours has perf core call us at later switches of tasks on that CPU.
+left_alone()
+{
+	perf stat -a -e "$PMU/instructions/" true >/tmp/out 2>&1 || { cat /tmp/out; return 1; }
+	until_told
+	perf stat -a -x, -o /tmp/held -e cpu/instructions/ "$UNTIL_TOLD" &
+	holder=$!
+	wait_started "$holder"
+	for cpu in $(seq 0 $(($(nproc) - 1))); do
+		taskset -c "$cpu" perf stat true 2>/dev/null
+		taskset -c "$cpu" workload
+	done
+	tell
+	wait "$holder" || return 1
+	expect_range "instructions of all CPUs" 1000000 1000000000000 \
+		"$(sed -n 's/^\([0-9]*\),.*/\1/p' /tmp/held)"
+}
+
 generic_events_are_not_ours()
 {
 	holding cycles expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt)" &&
@@ -145,7 +163,7 @@ unload_and_load()
 	insmod "$MODULE" && both_exact && return "$status"
 }
 
-plan 9
+plan 10
 check "both drivers count the loop exactly" both_exact
 check "generic events are the built-in driver's" generic_events_are_not_ours
 check "while the built-in driver counts, we are refused" we_are_refused
@@ -154,6 +172,7 @@ check "while the NMI watchdog has a counter, we are refused" watchdog_has_them
 check "while we count, the NMI watchdog goes without" watchdog_goes_without
 check "five times in turns" in_turns
 check "samples in turns" samples_in_turns
+check "what we have left in counters is not cleared under the built-in driver" left_alone
 check "unload and load while the built-in driver counts" unload_and_load
 rm -f /tmp/exact /tmp/held /tmp/perf.data
 finish

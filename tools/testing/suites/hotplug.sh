@@ -117,8 +117,8 @@ task_groups()
 	all_counted /tmp/stat
 }
 
-# Events that were opened before their CPU went away count again once it is back.
-counts_again()
+# Events of a CPU that goes away are gone with it, and what they have counted stays as it was.
+counts_end()
 {
 	until_told
 	perf stat -a -A -I 200 -x, -o /tmp/out -e "$PMU/$CYCLES/" "$UNTIL_TOLD" &
@@ -130,9 +130,14 @@ counts_again()
 	online 1 1 || return 1
 	sleep 0.5
 	tell
-	wait "$pid"
-	expect_says "perf stat -A" 'CPU0,[1-9]' "$(cat /tmp/out)" || return 1
-	every_cpu_counts
+	wait "$pid" || { cat /tmp/out; return 1; }
+	# What an interval says is the difference to the one before.
+	expect_says "CPU 0 in the last interval" 'CPU0,[1-9]' "$(grep CPU0, /tmp/out | tail -n 1)" &&
+		expect_says "CPU 1 in the first interval" 'CPU1,[1-9]' \
+			"$(grep CPU1, /tmp/out | head -n 1)" &&
+		expect_says "CPU 1 in the last interval" 'CPU1,(0|<not counted>),' \
+			"$(grep CPU1, /tmp/out | tail -n 1)" &&
+		every_cpu_counts
 }
 
 # With an error or with a warning, depending on perf; never with a count.
@@ -193,7 +198,7 @@ check "under precise samples of a task, whose records gather" \
 check "precise samples with branch records of every CPU" every_cpu_records
 check "under events of a task" task_events
 check "under groups and more events than counters" task_groups
-check "events of a CPU that comes back" counts_again
+check "events of a CPU that goes end with it, and it counts when it is back" counts_end
 check "a CPU that is offline is refused" offline_is_refused
 check "CPU 0 goes and comes back" first_goes_too
 check "loaded while a CPU is offline" unplugged_reload

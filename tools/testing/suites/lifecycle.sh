@@ -307,9 +307,25 @@ unload_right_after()
 {
 	for i in $(seq $((2 * reloads))); do
 		load || return 1
-		perf stat -a -e "$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/" sleep 0.001 >/dev/null 2>&1
+		perf stat -a -e "$PMU/$CYCLES/,$PMU/$INSTRUCTIONS/" sleep 0.001 >/tmp/out 2>&1 ||
+			{ cat /tmp/out; return 1; }
 		expect_true "unload $i" unload || return 1
 	done
+}
+
+# Perf core rotates events by a timer of the PMU's, which may be far from its end: a write to the file
+# starts it, too. It must not come when its memory is somebody else's.
+unload_with_rotation()
+{
+	load || return 1
+	echo 700 >"$pmu/perf_event_mux_interval_ms" || return 1
+	expect_equal "the interval" 700 "$(cat "$pmu/perf_event_mux_interval_ms")" || return 1
+	expect_true "unload" unload || return 1
+	# What may have been there is in use again.
+	load || return 1
+	sleep 1
+	counts || return 1
+	unload
 }
 
 # Killed without a word, events and all.
@@ -332,7 +348,7 @@ kernel_is_content()
 	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here' "$(dmesg)"
 }
 
-plan 25
+plan 26
 check "load, count, unload, no trace left" load_and_unload
 check "it says what it is, in one line" says_what_it_is
 check "load, count, unload many times" many_times
@@ -364,6 +380,7 @@ check "generic events go and come with the module" generic_events_go_and_come
 check "unload after perf stat -a, again and again" reload_after_system_wide
 check "unload after perf record, again and again" reload_after_sampling
 check "unload at once after the last event" unload_right_after
+check "unload while perf core's timer for rotation runs" unload_with_rotation
 check "unload after perf was killed" unload_after_kill
 check "load, count, unload after all of it, no trace left" load_and_unload
 check "the kernel has nothing to complain of" kernel_is_content
