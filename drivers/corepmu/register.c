@@ -12,11 +12,13 @@
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/err.h>
+#include <linux/hrtimer.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/sysfs.h>
 
 #include <corepmu/pmu.h>
 
@@ -199,6 +201,25 @@ out_hotplug:
 	return ret;
 }
 
+/*
+ * A write to the file starts each CPU's timer, with which perf core rotates events, and so do
+ * events that want turns. Perf core frees the timers without a look at whether they run.
+ */
+static void end_rotation(struct pmu *pmu)
+{
+	static const struct attribute interval = { .name = "perf_event_mux_interval_ms" };
+	int cpu;
+
+	/* Waits for who writes to it. */
+	sysfs_remove_file(&pmu->dev->kobj, &interval);
+	for_each_possible_cpu(cpu) {
+		struct hrtimer *timer = compat_rotation_timer(pmu, cpu);
+
+		if (timer)
+			hrtimer_cancel(timer);
+	}
+}
+
 /**
  * corepmu_unregister() - undo corepmu_register()
  * @pmu: a PMU without events; each holds a reference to the module
@@ -208,6 +229,7 @@ void corepmu_unregister(struct corepmu *pmu)
 	const char *name = pmu->perf_pmu.name;
 
 	corepmu_shutdown_remove(pmu);
+	end_rotation(&pmu->perf_pmu);
 	/*
 	 * Each event holds the module, but a task that frees one gives back the module first and
 	 * takes the event from the PMU's list next (__free_event() in kernel/events/core.c).

@@ -19,6 +19,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/device.h>
+#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/perf_event.h>
@@ -136,6 +137,24 @@ static inline bool compat_sched_task_is_told(const struct pmu *pmu)
 	return raw_cpu_ptr(pmu->pmu_cpu_context)->ctx.pmu == pmu;
 #else
 	return true;
+#endif
+}
+
+/*
+ * The timer by which perf core rotates events of a PMU on a CPU, of which perf_pmu_unregister() knows
+ * nothing. Before 6.2 it is in what outlives the module.
+ */
+#ifndef COMPAT_HAVE_CPC_POINTERS
+#define COMPAT_HAVE_CPC_POINTERS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
+#endif
+static inline struct hrtimer *compat_rotation_timer(struct pmu *pmu, int cpu)
+{
+#if COMPAT_PMU_OUTLIVES_MODULE
+	return NULL;
+#elif COMPAT_HAVE_CPC_POINTERS
+	return &(*per_cpu_ptr(pmu->cpu_pmu_context, cpu))->hrtimer;
+#else
+	return &per_cpu_ptr(pmu->cpu_pmu_context, cpu)->hrtimer;
 #endif
 }
 
