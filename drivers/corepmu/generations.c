@@ -56,7 +56,6 @@ static void generation_nop(struct pmu *pmu)
  */
 int corepmu_generations_init(void)
 {
-	struct corepmu_generation *generation;
 	struct platform_device *pdev;
 	struct device *dev;
 	int ret;
@@ -65,10 +64,6 @@ int corepmu_generations_init(void)
 	if (dev) {
 		registry = *(struct list_head **)dev_get_platdata(dev);
 		put_device(dev);
-		list_for_each_entry(generation, registry, node) {
-			generation->pmu->pmu_enable = generation_nop;
-			generation->pmu->pmu_disable = generation_nop;
-		}
 		return 0;
 	}
 
@@ -99,6 +94,9 @@ void corepmu_generations_lead(struct corepmu *pmu)
 	struct corepmu_generation *generation;
 
 	list_for_each_entry(generation, registry, node) {
+		/* Until now what the load before has left there, which needs no module. */
+		WRITE_ONCE(generation->pmu->pmu_enable, generation_nop);
+		WRITE_ONCE(generation->pmu->pmu_disable, generation_nop);
 		WRITE_ONCE(generation->pmu->pmu_cpu_context, pmu->perf_pmu.pmu_cpu_context);
 		/* A task's context calls that of the PMU that it was made for. */
 		WRITE_ONCE(generation->pmu->sched_task, pmu->perf_pmu.sched_task);
