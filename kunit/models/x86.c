@@ -652,6 +652,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	};
 	x86_model_builtin = 0;
 	x86_model_nmi_refused = false;
+		.x86_virt_bits		= 48,
 	x86_model_builtin_stops = false;
 	x86_model_after_rdpmc = NULL;
 	x86_model_no_apic = false;

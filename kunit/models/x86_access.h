@@ -75,6 +75,7 @@ struct x86_model_cpuinfo {
 	u8	x86_vendor;
 	int	cpuid_level;
 	u32	extended_cpuid_level;
+	u8	x86_virt_bits;
 };
 
 extern struct x86_model_cpuinfo x86_model_cpuinfo;

@@ -65,9 +65,15 @@ static void lbrv2_start(struct corepmu_cpu *cpuc)
 	lbrv2_enable(true);
 }
 
+/* With the bit set KVM writes the register twice for each time that a guest runs. */
 static void lbrv2_stop(struct corepmu_cpu *cpuc)
 {
 	lbrv2_enable(false);
+	if (!cpuc->branch_users && cpuc->branches->freezes) {
+		x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~DEBUGCTL_FREEZE_LBR);
+		cpuc->branches->freezes = false;
+	}
 }
 
 static void lbrv2_reset(struct corepmu_cpu *cpuc)
@@ -98,7 +104,8 @@ static unsigned int speculation(u64 to)
 
 static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
 {
-	unsigned int i, nr = 0;
+	/* As sign_ext_branch_ip() in arch/x86/events/amd/lbr.c has it */
+	unsigned int sign = boot_cpu_data.x86_virt_bits - 1, i, nr = 0;
 	u64 from, to;
 
 	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
@@ -108,8 +115,8 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *lis
 		if (!(to & (SAMP_BR_TO_VALID | SAMP_BR_TO_SPEC)) || (to & SAMP_BR_TO_RESERVED))
 			continue;
 		from = x86_read_msr(samp_br_from(i));
-		entry.from = sign_extend64(from, SAMP_BR_ADDR_TOP);
-		entry.to = sign_extend64(to, SAMP_BR_ADDR_TOP);
+		entry.from = sign_extend64(from, sign);
+		entry.to = sign_extend64(to, sign);
 		entry.mispred = !!(from & SAMP_BR_FROM_MISPRED);
 		entry.predicted = !entry.mispred;
 		entry.spec = speculation(to);
