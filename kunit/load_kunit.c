@@ -139,6 +139,48 @@ static void load_learns_lvtpc(struct kunit *test)
 	}
 }
 
+/* A hypervisor has fewer counters than all CPUs of the family: nothing reads those. */
+static void load_missing(struct kunit *test)
+{
+	power_on(machine_by_name("amd-core"), LIVELY, false);
+	x86_model_missing = BIT(3) | BIT(5);
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
+	KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->counters, 0x17);
+	KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->pair_counters, 0x2);
+	corepmu_arch_exit();
+	x86_model_missing = 0;
+}
+
+/* Beside the built-in driver: what is left in the counters is gone when it has them again. */
+static void load_leaves_nothing(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("intel-v4-beside");
+	struct x86_model *m;
+	int cpu, i;
+
+	power_on(machine, LIVELY, false);
+	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
+	KUNIT_ASSERT_EQ(test, x86_reserve(), 0);
+	for_each_online_cpu(cpu) {
+		m = per_cpu_ptr(&x86_model_state, cpu);
+		m->counts_itself = 0;
+		for (i = 0; i < 8; i++)
+			m->counter[i] = 123;
+	}
+	x86_release(x86_kind(0)->pmu);
+	for_each_online_cpu(cpu) {
+		m = per_cpu_ptr(&x86_model_state, cpu);
+		KUNIT_EXPECT_EQ(test, per_cpu_ptr(x86_kind(0)->pmu->cpu, cpu)->dirty, 0);
+		for (i = 0; i < 8; i++)
+			KUNIT_EXPECT_EQ(test, m->counter[i], 0);
+	}
+	/* One that comes online meanwhile leaves them alone. */
+	per_cpu_ptr(x86_kind(0)->pmu->cpu, 0)->dirty = 0xff;
+	x86_kind(0)->pmu->backend->reset(per_cpu_ptr(x86_kind(0)->pmu->cpu, 0));
+	KUNIT_EXPECT_EQ(test, per_cpu_ptr(x86_kind(0)->pmu->cpu, 0)->dirty, 0);
+	corepmu_arch_exit();
+}
+
 /* The PMU of a machine, registered. */
 static struct corepmu *load(struct kunit *test, const struct machine *machine)
 {
@@ -595,6 +637,8 @@ static struct kunit_case load_cases[] = {
 	KUNIT_CASE_PARAM(load_unload, machine_gen_params),
 	KUNIT_CASE_SLOW(load_self_test),
 	KUNIT_CASE(load_learns_lvtpc),
+	KUNIT_CASE(load_missing),
+	KUNIT_CASE(load_leaves_nothing),
 	KUNIT_CASE_SLOW(load_left_out),
 	KUNIT_CASE(load_left_out_event),
 	KUNIT_CASE(load_writes_nothing_unreserved),

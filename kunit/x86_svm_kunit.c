@@ -136,6 +136,30 @@ static void svm_filters(struct kunit *test)
 	x86_svm_exit();
 }
 
+/* A hypervisor keeps the bits: guests cannot be told from the host. */
+static void svm_kept(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_host = 1,
+	};
+	struct perf_event *event;
+	struct bench *b;
+
+	x86_model_ctl_kept = HG_ONLY;
+	b = bench_of(test, "amd-lbr");
+	x86_model_ctl_kept = 0;
+	x86_svm_init();
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	event = filtered(b, false, true);
+	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, 0);
+	bench_close(event);
+	event = filtered(b, true, true);
+	KUNIT_EXPECT_EQ(test, event->hw.config_base & (HG_ONLY | EVNTSEL_USR | EVNTSEL_OS), 0);
+	bench_close(event);
+	x86_svm_exit();
+}
+
 /* Where bit 41 is of the second unit mask it is left alone. */
 static void svm_intel(struct kunit *test)
 {
@@ -161,6 +185,7 @@ static struct kunit_case svm_cases[] = {
 	KUNIT_CASE(svm_one_by_one),
 	KUNIT_CASE(svm_reset_reads),
 	KUNIT_CASE(svm_filters),
+	KUNIT_CASE(svm_kept),
 	KUNIT_CASE(svm_intel),
 	{ }
 };

@@ -37,7 +37,8 @@ static int decode(u32 msr, bool *ctl)
 		index = (msr - MSR_F15H_PERF_CTL) / 2;
 	}
 
-	return index < (int)x86_model_this()->nr_gp ? index : -1;
+	return index < (int)x86_model_this()->nr_gp && !(x86_model_missing >> max(index, 0) & 1) ?
+	       index : -1;
 }
 
 /**
@@ -106,7 +107,7 @@ bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 
 	if (decode(msr, &ctl) >= 0) {
 		if (ctl)
-			m->select[*index] = value & ~CTL_RESERVED;
+			m->select[*index] = value & ~(CTL_RESERVED | x86_model_ctl_kept);
 		else	/* 13.2.1, figure 13-6: 48 bits, the others are reserved */
 			m->counter[*index] = value & GENMASK_ULL(x86_model_this()->gp_width - 1, 0);
 		return true;

@@ -49,6 +49,10 @@ int x86_model_builtin;
 bool x86_model_nmi_refused;
 /* The built-in driver's handler leaves the global register at 0. */
 bool x86_model_builtin_stops;
+/* Counters of AMD's CPUs that a hypervisor does not have, a bit each */
+unsigned int x86_model_missing;
+/* Bits of their event selectors that it keeps */
+u64 x86_model_ctl_kept;
 /* The local APIC masks the entry on AMD's CPUs too, as some hypervisor's. */
 bool x86_model_masks_all;
 /* The CPU has no local APIC. */
@@ -648,11 +652,11 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 		.x86_vendor		= cpu->hygon ? X86_VENDOR_HYGON :
 					  cpu->amd ? X86_VENDOR_AMD : X86_VENDOR_INTEL,
 		.cpuid_level		= cpu->version >= 6 ? 0x23 : cpu->kind ? 0x1a : 0x16,
+		.x86_virt_bits		= 48,
 		.extended_cpuid_level	= cpu->amd && cpu->version >= 2 ? 0x80000022 : 0x80000008,
 	};
 	x86_model_builtin = 0;
 	x86_model_nmi_refused = false;
-		.x86_virt_bits		= 48,
 	x86_model_builtin_stops = false;
 	x86_model_after_rdpmc = NULL;
 	x86_model_no_apic = false;

@@ -263,6 +263,8 @@ extern bool x86_model_no_msrs;
 extern bool x86_model_no_trace;
 extern bool x86_model_builtin_stops;
 extern bool x86_model_masks_all;
+extern unsigned int x86_model_missing;
+extern u64 x86_model_ctl_kept;
 extern unsigned int x86_model_traced;
 
 /* user.c: what the kernel does not export, for x86/user.c; only of x86's kernels */

@@ -263,6 +263,13 @@ static void x86_disable_each(struct corepmu_cpu *cpuc)
 		disable_one(cpuc, __ffs64(change));
 }
 
+/* The counter is disabled, but its event is still the one that makes the counter below a pair. */
+static noinline void end_merge(struct corepmu_cpu *cpuc, int idx)
+{
+	write_select(to_x86(cpuc->pmu), idx, 0);
+	cpuc->selected[idx] = 0;
+}
+
 /* Written to the register when the counter is enabled. */
 static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
@@ -276,7 +283,7 @@ static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR))
 		cpuc->selected[hwc->idx] = EVNTSEL_AMD_MERGE;
 	else if (unlikely(is_merged(cpuc, hwc->idx)))
-		cpuc->selected[hwc->idx + 1] = 0;
+		end_merge(cpuc, hwc->idx + 1);
 }
 
 /* Values */
@@ -381,8 +388,11 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	unsigned int idx;
 
 	/* Beside the built-in driver the registers are its own until reserved. */
-	if (desc->shares_counters && !x86_is_reserved())
+	if (desc->shares_counters && !x86_is_reserved()) {
+		cpuc->dirty = 0;
 		return;
+	}
+	x86_user_take_over();
 
 	x86_svm_reset();
 	if (desc->global_ctrl)

@@ -99,18 +99,20 @@ static s64 encode_config(const struct x86_desc *desc, const struct perf_event_at
 	return config;
 }
 
-static int encode_filter(const struct perf_event_attr *attr, u64 *select)
+static int encode_filter(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			 u64 *select)
 {
 	/* exclude_idle is for software events: perf_event_open(2) ignores it here. */
 
 	if (attr->exclude_host) {
 		/* KVM switches counters for the built-in driver alone. */
-		if (boot_cpu_has(X86_FEATURE_VMX))
+		if (boot_cpu_has(X86_FEATURE_VMX) ||
+		    (boot_cpu_has(X86_FEATURE_SVM) && !desc->tells_guests && !attr->exclude_guest))
 			return corepmu_refuse(-EOPNOTSUPP, "exclude_host: guests cannot be told from the host");
 		if (!boot_cpu_has(X86_FEATURE_SVM) || attr->exclude_guest)
 			return 0;
 	}
-	if (boot_cpu_has(X86_FEATURE_SVM))
+	if (desc->tells_guests)
 		*select |= x86_svm_filter(attr);
 
 	if (!attr->exclude_user)
@@ -293,7 +295,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	ret = latency ? 0 : desc->refuse(desc, config);
 	if (ret)
 		return is_generic(attr) ? -ENOENT : ret;
-	ret = encode_filter(attr, &select);
+	ret = encode_filter(desc, attr, &select);
 	if (ret)
 		return ret;
 

@@ -69,11 +69,21 @@ static void reset_this_cpu(void *unused)
 {
 	struct corepmu *pmu = x86_this_pmu();
 
-	if (!pmu)
-		return;
+	if (pmu)
+		pmu->backend->reset(this_cpu_ptr(pmu->cpu));
+}
 
-	x86_user_take_over();
-	pmu->backend->reset(this_cpu_ptr(pmu->cpu));
+/*
+ * Beside the built-in driver, what is left in the counters is to be set to 0 now: from here on they
+ * are its own.
+ */
+static void leave_this_cpu(void *unused)
+{
+	struct corepmu *pmu = x86_this_pmu();
+
+	reset_this_cpu(NULL);
+	if (pmu && to_x86(pmu)->shares_counters)
+		corepmu_user_clear(this_cpu_ptr(pmu->cpu));
 }
 
 /**
@@ -110,10 +120,29 @@ static bool counters_answer(const struct x86_desc *desc)
 		!x86_read_msr_safe(desc->counter_msr, &value) && value == wanted);
 }
 
-/* Of the kinds of CPU the one that has the most counters: with its own all are reserved. */
-static const struct x86_desc *largest_kind(void)
+/* They may also show more counters than there are: CPUID tells how many on Intel alone. */
+static void leave_out_missing(struct x86_desc *desc)
 {
-	const struct x86_desc *desc, *largest = x86_kind(0);
+	struct corepmu *pmu = desc->pmu;
+	unsigned int idx;
+	u64 value;
+
+	for (idx = 1; idx < desc->nr_gp; idx++) {
+		if ((desc->holes & BIT_ULL(idx)) ||
+		    (!x86_read_msr_safe(select_msr(desc, idx), &value) &&
+		     !x86_read_msr_safe(counter_msr(desc, idx), &value)))
+			continue;
+		pr_warn("counter %u, which all CPUs of this family have, is not there: left out\n", idx);
+		desc->holes |= BIT_ULL(idx);
+		pmu->counters &= ~BIT_ULL(idx);
+		pmu->pair_counters &= pmu->counters & pmu->counters << 1;
+	}
+}
+
+/* Of the kinds of CPU the one that has the most counters: with its own all are reserved. */
+static struct x86_desc *largest_kind(void)
+{
+	struct x86_desc *desc, *largest = x86_kind(0);
 	unsigned int i;
 
 	for (i = 1; (desc = x86_kind(i)); i++)
@@ -126,7 +155,7 @@ static const struct x86_desc *largest_kind(void)
 /* Nothing is written before the registers are ours. */
 static int take_all(void)
 {
-	const struct x86_desc *desc = largest_kind();
+	struct x86_desc *desc = largest_kind();
 	int ret;
 
 	ret = reserve_all(desc);
@@ -137,6 +166,10 @@ static int take_all(void)
 		release_below(desc, desc->nr_gp);
 		return -ENODEV;
 	}
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL && !desc->shares_counters)
+		leave_out_missing(desc);
+	desc->tells_guests = boot_cpu_has(X86_FEATURE_SVM) &&
+			     x86_keeps(desc->select_msr, EVNTSEL_AMD_GUESTONLY);
 
 	WRITE_ONCE(x86_reserved, true);
 	on_each_cpu(reset_this_cpu, NULL, 1);
@@ -191,7 +224,7 @@ void x86_release(struct corepmu *pmu)
 {
 	mutex_lock(&reserve_lock);
 	if (!--reserve_users) {
-		on_each_cpu(reset_this_cpu, NULL, 1);
+		on_each_cpu(leave_this_cpu, NULL, 1);
 		WRITE_ONCE(x86_reserved, false);
 		release_below(largest_kind(), largest_kind()->nr_gp);
 	}
