@@ -48,6 +48,7 @@ exec 3>&1
 plan 3
 check "perf_event_open(2) and what is done with its files" fuzzed 300 \
 	-c perf_event_open -c ioctl -c mmap -c munmap -c read -c prctl -c close -c dup -c fork
-check "all system calls" fuzzed 300
+# With an old option of mount(2) the kernel warns, which is not about a PMU and would end this as a failure.
+check "all system calls but mount(2)" fuzzed 300 -x mount
 check "the PMU counts" still_counts
 finish
