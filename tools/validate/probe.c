@@ -140,13 +140,13 @@ static bool choose_event(struct perf_event_attr *attr, u64 generic, const char *
 	return true;
 }
 
-/* The most that a group takes and that then also counts. */
 #ifdef __x86_64__
 static const bool watchdog_has_event = true;
 #else
 static const bool watchdog_has_event;
 #endif
 
+/* The most that a group takes and that then also counts; @opened: that may be opened in one. */
 static unsigned int largest_group(unsigned int *opened)
 {
 	int fds[64], nr;
