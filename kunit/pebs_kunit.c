@@ -115,6 +115,37 @@ static void precise_late(struct kunit *test)
 	bench_close(event);
 }
 
+/* A record is no sample where that would have trace data of an event that has been stopped. */
+static void precise_late_without_trace(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct perf_event *trace = kunit_kzalloc(test, sizeof(*trace), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, trace);
+	trace->state = PERF_EVENT_STATE_INACTIVE;
+	event->aux_event = trace;
+	event->attr.sample_type |= PERF_SAMPLE_AUX;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_forget(b);
+	b->machine->ops->hold(true);
+	bench_run(b, MACHINE_INSTRUCTIONS, 120);
+	bench_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	b->machine->ops->hold(false);
+
+	trace->state = PERF_EVENT_STATE_ACTIVE;
+	bench_start_event(event, PERF_EF_RELOAD);
+	bench_run(b, MACHINE_INSTRUCTIONS, 79);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 200);
+	event->aux_event = NULL;
+	bench_del(event);
+	bench_close(event);
+}
+
 /* Read between the overflow and its record, which then sets the counter back. */
 static void precise_read_before_record(struct kunit *test)
 {
@@ -498,6 +529,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_samples, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_late, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_late_without_trace, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_read_before_record, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_several, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, pebs_gen_params),

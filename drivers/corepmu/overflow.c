@@ -325,12 +325,16 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
 	return emit_data(event, data, regs);
 }
 
-/*
- * Is a sample of the event to have trace data (PERF_SAMPLE_AUX) of an event that has been
- * stopped? Perf core stops a group's leader first, and warns of such a sample
- * (perf_prepare_sample_aux() in kernel/events/core.c).
+/**
+ * corepmu_aux_has_stopped() - is a sample to have trace data of an event that has been stopped?
+ * @event: whose sample it is
+ *
+ * Perf core stops a group's leader first, and warns of a sample with such data (PERF_SAMPLE_AUX;
+ * perf_prepare_sample_aux() in kernel/events/core.c). IRQs off, or NMI.
+ *
+ * Return: whether it is
  */
-static bool aux_has_stopped(const struct perf_event *event)
+bool corepmu_aux_has_stopped(const struct perf_event *event)
 {
 	const struct perf_event *aux = READ_ONCE(event->aux_event);
 
@@ -349,9 +353,9 @@ static bool aux_has_stopped(const struct perf_event *event)
  * and this function's caller otherwise: interrupts have been off since the overflow. The
  * overflow interrupt, when it comes, finds no event on the counter, or one whose period has
  * not ended, and emits nothing. A sample with trace data of an event that has been stopped already
- * comes with the first count after this one has started again. IRQs off, or NMI: also from within
- * another event's sample, when perf core throttles a group. So this one is not made in
- * corepmu_cpu.sample.
+ * comes with the first count after this one has started again, a precise one is left out. IRQs off,
+ * or NMI: also from within another event's sample, when perf core throttles a group. So this one is
+ * not made in corepmu_cpu.sample.
  */
 noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -368,12 +372,12 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	}
 
 	cpuc->last_late = jiffies;
-	if (aux_has_stopped(event)) {
-		local64_set(&event->hw.period_left, 1);
-		return;
-	}
 	if (event->hw.flags & COREPMU_EVENT_PRECISE) {
 		corepmu_precise_late(cpuc, event, regs);
+		return;
+	}
+	if (corepmu_aux_has_stopped(event)) {
+		local64_set(&event->hw.period_left, 1);
 		return;
 	}
 	corepmu_counter_end_period(event);

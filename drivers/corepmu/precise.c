@@ -319,6 +319,8 @@ void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 	perf_overflow_handler_t handler;
 	int stop = 0;
 
+	if (corepmu_aux_has_stopped(event))
+		return;
 	if (branches && list)
 		corepmu_branch_sample_list(cpuc, event, list, data);
 	else if (branches)
