@@ -130,8 +130,8 @@ static void reload_read(struct kunit *test)
 }
 
 /*
- * A precise event of a task, whose records may gather, beside one that begins anew, whose interrupt:
- * both do.
+ * A precise event of a task, whose records may gather, beside one that begins anew, whose records
+ * interrupt: so do both.
  */
 static void reload_beside_gathering(struct kunit *test)
 {

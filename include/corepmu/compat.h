@@ -141,8 +141,8 @@ static inline bool compat_sched_task_is_told(const struct pmu *pmu)
 }
 
 /*
- * The timer by which perf core rotates events of a PMU on a CPU, of which perf_pmu_unregister() knows
- * nothing. Before 6.2 it is in what outlives the module.
+ * The timer by which perf core rotates events of a PMU on a CPU, of which perf_pmu_unregister()
+ * knows nothing. Before 6.2 it is in what outlives the module.
  */
 #ifndef COMPAT_HAVE_CPC_POINTERS
 #define COMPAT_HAVE_CPC_POINTERS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))

@@ -132,7 +132,7 @@ static void leave_out_missing(struct x86_desc *desc)
 		    (!x86_read_msr_safe(select_msr(desc, idx), &value) &&
 		     !x86_read_msr_safe(counter_msr(desc, idx), &value)))
 			continue;
-		pr_warn("counter %u, which all CPUs of this family have, is not there: left out\n", idx);
+		pr_warn("counter %u, which this family's CPUs have, is not there: left out\n", idx);
 		desc->holes |= BIT_ULL(idx);
 		pmu->counters &= ~BIT_ULL(idx);
 		pmu->pair_counters &= pmu->counters & pmu->counters << 1;

@@ -61,8 +61,8 @@ struct intel_uarch;
  * @masks_lvtpc: an interrupt masks the local APIC's entry
  * @late_nmis: an NMI may come after its overflow has been dealt with
  * @stale_monitors: a counter may not count a new event unless intel_clear_monitors() is called
- * @tells_guests: the counters of AMD's CPUs can count guests alone, or the host: KVM gives its guests
- *	some that cannot
+ * @tells_guests: the counters of AMD's CPUs can count guests alone, or the host: KVM gives its
+ *	guests some that cannot
  * @shares_counters: the built-in driver is there too, and has the counters while this one
  *	has no event
  * @has_pairs: an event that needs two counters has been opened since load
