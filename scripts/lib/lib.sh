@@ -4,6 +4,8 @@
 # Helpers shared by the programs in scripts/. Sourced, never run.
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# What a user has not got in PATH: depmod
+PATH=$PATH:/usr/sbin:/sbin
 CACHE=${COREPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/corepmu}
 # Programs that this one starts may be in another directory.
 case $CACHE in

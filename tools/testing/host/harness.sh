@@ -6,6 +6,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
+# modinfo is not in a user's PATH.
+PATH=$PATH:/usr/sbin:/sbin
 
 arch=${COREPMU_ARCH:-arm64}
 kernel=${COREPMU_KERNEL:-$(. scripts/lib/lib.sh && default_kernel)}
