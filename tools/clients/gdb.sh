@@ -45,10 +45,8 @@ stopped_by()
 # probed DEFINITION EVENT LEAST MOST: perf probe defines it; it counts beside the PMU.
 probed()
 {
-	eval "perf probe $1" >/tmp/said 2>&1 || {
-		cat /tmp/said
-		return 1
-	}
+	# shellcheck disable=SC2086 # options
+	perf probe $1 >/tmp/said 2>&1 || { cat /tmp/said; return 1; }
 	perf stat -x, -o /tmp/out -e "$2,instructions:u" watched >/tmp/said 2>&1
 	status=$?
 	perf probe -q --del "$2"
