@@ -169,6 +169,15 @@ static void branch_handler_of_others(struct kunit *test)
 	bench_close(other[1]);
 }
 
+/* The event's counter overflows after a branch, and the interrupt does not come yet. */
+static void overflow_unheard(struct bench *b, struct perf_event *event)
+{
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	b->machine->ops->hold(true);
+	branch_overflow(b);
+}
+
 /* An overflow that a stop has overtaken has the records of when it came. */
 static void branch_late(struct kunit *test)
 {
@@ -176,10 +185,7 @@ static void branch_late(struct kunit *test)
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
-	branch_add(event);
-	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	b->machine->ops->hold(true);
-	branch_overflow(b);
+	overflow_unheard(b, event);
 	bench_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER);
@@ -211,10 +217,7 @@ static void branch_late_at_switch(struct kunit *test)
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
-	branch_add(event);
-	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	b->machine->ops->hold(true);
-	branch_overflow(b);
+	overflow_unheard(b, event);
 	event->pmu->pmu_disable(event->pmu);
 	current->nvcsw++;
 	corepmu_branch_switch(false);
