@@ -5,6 +5,10 @@
 # archive's addresses, keyrings and proxies come from this machine's own apt
 # configuration, which is only read. Sourced after lib.sh.
 
+# How this program was started
+APT_SELF=("$0" "$@")
+APT_SELF_DIR=$PWD
+
 # apt_sources: every enabled source as "uri<TAB>suite<TAB>components<TAB>signed-by";
 # line ends of a key given inline become \001. `apt-get indextargets` knows all but the keys.
 apt_sources() {
@@ -83,7 +87,10 @@ apt_open() {
 	# One at a time, counting a program and those that it starts as one.
 	if [ -z "${COREPMU_APT_LOCKED:-}" ]; then
 		with_lock "$CACHE/apt/lock"
-		export COREPMU_APT_LOCKED=1
+		COREPMU_APT_RUN=${COREPMU_APT_RUN:-$$-$EPOCHREALTIME}
+		export COREPMU_APT_LOCKED=$COREPMU_APT_RUN
+		# shellcheck disable=SC2034 # end_program reads it
+		APT_OUTERMOST=1
 	fi
 	mkdir -p "$dir/lists/partial" "$dir/archives/partial" "$dir/etc"
 	APT_DIR=$dir
@@ -128,10 +135,24 @@ apt_open() {
 	EOC
 }
 
-# apt_update [force]: refresh the package lists when they are missing or a day old.
+# apt_lists_are_whole: can apt read its lists? It does not mend those that it believes to be new.
+apt_lists_are_whole() {
+	local look=(pkgnames corepmu) said
+
+	[ "$APT_ARCH" != source ] || look=(--only-source showsrc corepmu)
+	said=$(apt-cache -c "$APT_CONF" "${look[@]}" 2>&1) || true
+	! grep -qE '^E: .*(Read error|parsed or opened|corrupted)' <<<"$said"
+}
+
+# apt_update [force]: refresh the package lists when they are missing, a day old or damaged.
 apt_update() {
 	local log=$APT_DIR/update.log
 
+	if [ -e "$APT_DIR/updated" ] && ! apt_lists_are_whole; then
+		say "the package lists of ${APT_DIR##*/} in the cache are damaged: they are fetched again"
+		rm -rf "$APT_DIR/updated" "$APT_DIR/lists" "$APT_DIR"/*pkgcache.bin
+		mkdir -p "$APT_DIR/lists/partial"
+	fi
 	if [ -z "${1:-}" ] && [ -n "$(find "$APT_DIR/updated" -mmin -1440 2>/dev/null)" ]; then
 		return
 	fi
@@ -150,10 +171,30 @@ apt_update() {
 	touch "$APT_DIR/updated"
 }
 
+# apt_is_older LOG: does apt's LOG say that the lists are older than the archive? The lists of each
+# release and architecture are read anew once in a run; then this program ends, and is started anew.
+apt_is_older() {
+	[ "$(cat "$APT_DIR/read-anew" 2>/dev/null)" != "$COREPMU_APT_LOCKED" ] &&
+		grep -qE '^E: Failed to fetch .*(404 +Not Found|File not found|Hash Sum mismatch|unexpected size)' "$1" ||
+		return 0
+	say "the archive has replaced what the package lists name (${APT_DIR##*/}): starting again with new lists"
+	apt_update force
+	echo "$COREPMU_APT_LOCKED" >"$APT_DIR/read-anew"
+	exit "$LISTS_ARE_NEW"
+}
+
+# start_anew: in place of the program that took apt's lock, at its end.
+start_anew() {
+	drop_locks
+	unset COREPMU_APT_LOCKED
+	cd "$APT_SELF_DIR" || die "there is no $APT_SELF_DIR any more."
+	COREPMU_APT_RUN=$COREPMU_APT_RUN exec "${APT_SELF[@]}"
+}
+
 # apt_show PACKAGE[=VERSION] FIELD
 apt_show() {
-	apt-cache -c "$APT_CONF" --no-all-versions show "$1" 2>/dev/null |
-		sed -n "s/^$2: //p" | head -n 1
+	{ apt-cache -c "$APT_CONF" --no-all-versions show "$1" 2>/dev/null || true; } |
+		sed -n "/^$2: /{ s///p; q; }"
 }
 
 # apt_newest REGEX VERSION-PREFIX: "package<TAB>version" of the newest match.
@@ -223,27 +264,64 @@ apt_download() {
 	kill "$progress" 2>/dev/null || :
 	wait "$progress" 2>/dev/null || :
 	exec {never}>&-
-	[ $status -eq 0 ] ||
-		die "Debian's archive did not deliver $what (no network, or no space in $CACHE?): $(grep -m 1 -E '^E: ' "$log"); all of it is in $log."
+	[ $status -ne 0 ] || return 0
+	apt_is_older "$log"
+	die "Debian's archive did not deliver $what (no network, or no space in $CACHE?): $(grep -m 1 -E '^E: ' "$log"); all of it is in $log."
 }
 
-# apt_fetch DIR PACKAGE[=VERSION]...: the .debs, into DIR; kept in the cache. Needs
-# scratch_dir's directory.
+# is_whole FILE SIZE SHA256: does FILE have what the archive's lists say? Of one that has not, one
+# sentence is said.
+is_whole() {
+	local size
+
+	[ -e "$1" ] || return 1
+	size=$(stat -c %s "$1")
+	if [ "$size" != "$2" ]; then
+		say "${1##*/} in the cache has $size bytes and not $2: it is fetched again"
+	elif [ "$(sha256sum <"$1")" != "$3  -" ]; then
+		say "${1##*/} in the cache has another SHA256 than the archive's: it is fetched again"
+	else
+		return 0
+	fi
+	return 1
+}
+
+# apt_records PACKAGE[=VERSION]...: "package version architecture size sha256" of those that the
+# lists have.
+apt_records() {
+	{ apt-cache -c "$APT_CONF" --no-all-versions show "$@" 2>/dev/null || true; } | awk '
+		/^(Package|Version|Architecture|Size|SHA256): / { field[$1] = $2 }
+		function record()
+		{
+			if ("SHA256:" in field)
+				print field["Package:"], field["Version:"], field["Architecture:"],
+					field["Size:"], field["SHA256:"]
+			delete field
+		}
+		/^$/ { record() }
+		END { record() }'
+}
+
+# apt_fetch DIR PACKAGE[=VERSION]...: the .debs, into DIR; kept in the cache, where each is compared
+# with what the lists say. Needs scratch_dir's directory.
 apt_fetch() {
-	local into=$1 spec pkg version file deb bytes=0 missing=() names=()
+	local into=$1 spec pkg version arch size sha file bytes=0 missing=() names=()
+	local -A record=()
 
 	shift
 	mkdir -p "$into" "$CACHE/debs"
+	while read -r pkg size; do
+		record[$pkg]=$size
+	done < <(apt_records "$@")
 	for spec in "$@"; do
 		pkg=${spec%%=*}
-		version=${spec#*=}
-		[ "$version" != "$spec" ] || version=$(apt_show "$pkg" Version)
-		[ -n "$version" ] || die "Debian's archive has no package $pkg for ${APT_DIR##*/}."
-		file=$CACHE/debs/${pkg}_${version//:/%3a}
-		if ! compgen -G "${file}_$APT_ARCH.deb" >/dev/null &&
-		   ! compgen -G "${file}_all.deb" >/dev/null; then
+		[ -n "${record[$pkg]:-}" ] || die "Debian's archive has no package $spec for ${APT_DIR##*/}."
+		read -r version arch size sha <<<"${record[$pkg]}"
+		file=$CACHE/debs/${pkg}_${version//:/%3a}_$arch.deb
+		if ! is_whole "$file" "$size" "$sha"; then
+			rm -f "$file"
 			missing+=("$pkg=$version")
-			bytes=$((bytes + $(apt_show "$pkg=$version" Size)))
+			bytes=$((bytes + size))
 		fi
 		names+=("$file")
 	done
@@ -252,42 +330,42 @@ apt_fetch() {
 		mv "$SCRATCH/fetch"/*.deb "$CACHE/debs/"
 	fi
 	for file in "${names[@]}"; do
-		for deb in "${file}_$APT_ARCH.deb" "${file}_all.deb"; do
-			[ ! -e "$deb" ] || ln -f "$deb" "$into/" 2>/dev/null || cp "$deb" "$into/"
-		done
+		ln -f "$file" "$into/" 2>/dev/null || cp "$file" "$into/"
 	done
 }
 
-# apt_source_size PACKAGE VERSION: bytes of all its files
-apt_source_size() {
+# apt_source_files PACKAGE VERSION: "sha256 size name" of each of its files
+apt_source_files() {
 	apt-cache -c "$APT_CONF" --only-source showsrc "$1" 2>/dev/null |
 		awk -v version="$2" '
 			/^[^ ]/ { ours = ours && !/^Package:/; files = /^Checksums-Sha256:/ }
 			/^Version: / { ours = $2 == version }
-			files && ours && /^ / { sum += $2 }
-			END { print sum + 0 }'
+			files && ours && /^ / { print $1, $2, $3 }' | sort -u
 }
 
 # apt_fetch_source DIR PACKAGE: unpack the newest source package into DIR, with Debian's
 # patches; prints its version. What was downloaded is kept in the cache. Needs
 # scratch_dir's directory.
 apt_fetch_source() {
-	local keep=$CACHE/sources/${APT_DIR##*/}/$2 files version
+	local keep=$CACHE/sources/${APT_DIR##*/}/$2 files version sha size name bytes=0 whole=1
 
 	need dpkg-source dpkg-dev
 	version=$(apt-cache -c "$APT_CONF" --only-source showsrc "$2" 2>/dev/null |
 		sed -n 's/^Version: //p' | sort -V | tail -n 1)
 	[ -n "$version" ] || die "Debian's archive has no source package $2 for ${APT_DIR##*/}."
-	files=$keep/${2}_${version#*:}.dsc
-	if [ ! -e "$files" ]; then
-		apt_download "the source of $2" "$(apt_source_size "$2" "$version")" \
-			--only-source --download-only source "$2=$version"
+	files=$(apt_source_files "$2" "$version")
+	while read -r sha size name; do
+		bytes=$((bytes + size))
+		is_whole "$keep/$name" "$size" "$sha" || whole=
+	done <<<"$files"
+	if [ -z "$whole" ]; then
+		apt_download "the source of $2" "$bytes" --only-source --download-only source "$2=$version"
 		rm -rf "$keep"
 		mkdir -p "${keep%/*}"
 		mv "$SCRATCH/fetch" "$keep"
 	fi
 	# apt has checked the signature of the archive that names the files.
-	dpkg-source --no-check -x "$files" "$1" >"$SCRATCH/dpkg-source.log" 2>&1 ||
+	dpkg-source --no-check -x "$keep/${2}_${version#*:}.dsc" "$1" >"$SCRATCH/dpkg-source.log" 2>&1 ||
 		die "the source of $2 cannot be unpacked: $(tail -n 1 "$SCRATCH/dpkg-source.log")"
 	echo "$version"
 }

@@ -79,16 +79,27 @@ host_arch() {
 	esac
 }
 
-# with_lock FILE: hold a lock on FILE until this process (not its children) ends.
+# with_lock FILE: hold a lock on FILE until this process and those that it starts have ended.
+LOCK_FDS=()
 with_lock() {
 	mkdir -p "$(dirname "$1")" || die "cannot create $(dirname "$1")."
 	exec {LOCK_FD}>"$1" || die "cannot write $1."
+	LOCK_FDS+=("$LOCK_FD")
 	flock -n "$LOCK_FD" && return
 	say "waiting for another run that holds $1"
 	flock -w 3600 "$LOCK_FD" || die "another run has held $1 for an hour."
 }
 
 drop_lock() { exec {LOCK_FD}>&-; }
+
+drop_locks() {
+	local fd
+
+	for fd in "${LOCK_FDS[@]}"; do
+		exec {fd}>&-
+	done
+	LOCK_FDS=()
+}
 
 # need_space MEGABYTES: refuse before a long step rather than fail inside it.
 need_space() {
@@ -107,9 +118,20 @@ need_space() {
 scratch_dir() {
 	mkdir -p "$1"
 	SCRATCH=$(mktemp -d "$1/.tmp.XXXXXX") || die "cannot create a directory in $1."
-	trap 'rm -rf "$SCRATCH"' EXIT
+	trap end_program EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
+}
+
+# A program that ends with this status has found out that the package lists were older than the
+# archive, and has read them anew: whoever started it is to start from them again (lib/apt.sh).
+LISTS_ARE_NEW=75
+
+end_program() {
+	local status=$?
+
+	rm -rf "$SCRATCH"
+	[ "$status" -ne $LISTS_ARE_NEW ] || [ -z "${APT_OUTERMOST:-}" ] || start_anew
 }
 
 # table_rows FILE: the names of the [stanzas] of a table.
