@@ -114,10 +114,45 @@ need_space() {
 		die "only $free MB are free for $CACHE and $1 MB are needed; set COREPMU_CACHE to another place."
 }
 
+# own_dir TEMPLATE: a temporary directory by mktemp's TEMPLATE, in OWN_DIR. A lock on the directory
+# says that its owner lives; a sweep may come between the two.
+own_dir() {
+	local fd
+
+	for _ in 1 2 3; do
+		OWN_DIR=$(mktemp -d "$1") || die "cannot create a directory in ${1%/*}."
+		{ exec {fd}<"$OWN_DIR"; } 2>/dev/null && flock -n "$fd" 2>/dev/null &&
+			[ -d "$OWN_DIR" ] && return
+	done
+	# A file system without locks for directories, where nothing is swept
+	[ -d "$OWN_DIR" ] || mkdir "$OWN_DIR"
+}
+
+# sweep_dirs DIR...: remove those temporary directories whose owner was killed.
+sweep_dirs() {
+	local dir fd
+
+	for dir; do
+		[ -O "$dir" ] && { exec {fd}<"$dir"; } 2>/dev/null || continue
+		! flock -n "$fd" 2>/dev/null || rm -rf "$dir"
+		exec {fd}<&-
+	done
+}
+
+# sweep_cache: .tmp.* were the directories of earlier versions, which lock nothing.
+sweep_cache() {
+	sweep_dirs "$CACHE"/{,*/,*/*/}.scratch.*
+	find "$CACHE" -maxdepth 3 -type d -name '.tmp.??????' -mtime +0 -prune \
+		-exec rm -rf {} + 2>/dev/null || true
+}
+
 # scratch_dir PARENT: a temporary directory in PARENT, removed when this program ends.
 scratch_dir() {
-	mkdir -p "$1"
-	SCRATCH=$(mktemp -d "$1/.tmp.XXXXXX") || die "cannot create a directory in $1."
+	mkdir -p "$1" || die "cannot create $1."
+	sweep_cache
+	sweep_dirs "$1"/.scratch.*
+	own_dir "$1/.scratch.XXXXXX"
+	SCRATCH=$OWN_DIR
 	trap end_program EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM

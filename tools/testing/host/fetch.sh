@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The cache of Debian packages: what a damaged file and an archive that has moved on
-# lead to. The archive is one of this script's own, on the loopback interface.
+# The cache of Debian packages: what a damaged file, an archive that has moved on and a killed run
+# leave behind. The archive is one of this script's own, on the loopback interface.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -262,5 +262,55 @@ else
 	skipped "a truncated source package is fetched again" "there is no dpkg-source"
 	skipped "lists of source packages that are damaged are fetched again" "there is no dpkg-source"
 fi
+
+# scratch DIR: a program with a temporary directory there, which it prints before it waits.
+cat >"$work/bin/scratch" <<EOT
+#!/bin/bash
+. "$PWD/scripts/lib/lib.sh"
+scratch_dir "\$1"
+echo "\$SCRATCH" >"\$2"
+exec {never}<> <(:)
+read -ru "\$never"
+EOT
+chmod +x "$work/bin/scratch"
+# begin_scratch DIR: its directory in dir, its process in pid
+begin_scratch()
+{
+	rm -f "$work/where"
+	"$work/bin/scratch" "$1" "$work/where" &
+	pid=$!
+	for _ in $(seq 100); do
+		[ ! -s "$work/where" ] || break
+		sleep 0.1
+	done
+	dir=$(cat "$work/where")
+	mkdir "$dir/made"
+}
+# end_scratch SIGNAL PROCESS
+end_scratch() { kill "-$1" "$2"; wait "$2"; } 2>/dev/null
+
+begin_scratch "$cache/kernels"
+killed=$dir
+end_scratch KILL "$pid"
+[ -d "$killed" ]
+result "a killed run leaves its directory behind"
+begin_scratch "$cache/tmp"
+first=$dir first_pid=$pid
+[ ! -d "$killed" ]
+result "the next run removes what a killed run has left behind"
+begin_scratch "$cache/tmp"
+[ -d "$first/made" ] && [ -d "$dir/made" ]
+result "the directory of a run that lives stays"
+end_scratch TERM "$pid"
+end_scratch TERM "$first_pid"
+[ -z "$(find "$cache" -name '.scratch.*')" ]
+result "a run that is ended removes its directory"
+
+mkdir -p "$cache/kernels/.tmp.AbCdEf/root" "$cache/tmp/.tmp.GhIjKl"
+touch -d '2 days ago' "$cache/kernels/.tmp.AbCdEf"
+begin_scratch "$cache/tmp"
+end_scratch TERM "$pid"
+[ ! -d "$cache/kernels/.tmp.AbCdEf" ] && [ -d "$cache/tmp/.tmp.GhIjKl" ]
+result "what earlier versions left behind is removed when it is a day old"
 
 finish
