@@ -197,14 +197,17 @@ apt_show() {
 		sed -n "/^$2: /{ s///p; q; }"
 }
 
-# apt_newest REGEX VERSION-PREFIX: "package<TAB>version" of the newest match.
-apt_newest() {
+# apt_versions REGEX VERSION-PREFIX: "package<TAB>version" of each match, the newest last.
+apt_versions() {
 	apt-cache -c "$APT_CONF" pkgnames | grep -E "$1" | while read -r pkg; do
 		apt-cache -c "$APT_CONF" madison "$pkg" |
 			awk -F ' *[|] *' -v p="$pkg" '{ print $2 "\t" p }'
 	done | awk -F '\t' -v prefix="$2" 'index($1, prefix) == 1' |
-		sort -t "$(printf '\t')" -k 1,1V | tail -n 1 | awk -F '\t' '{ print $2 "\t" $1 }'
+		sort -t "$(printf '\t')" -k 1,1V | awk -F '\t' '!seen[$0]++ { print $2 "\t" $1 }'
 }
+
+# apt_newest REGEX VERSION-PREFIX: the newest of apt_versions
+apt_newest() { apt_versions "$1" "$2" | tail -n 1; }
 
 # linux_source_package KERNEL: a pattern of the package with the sources of the series that load_kernel
 # was told of.

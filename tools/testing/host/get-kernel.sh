@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Which packages get-kernel takes, and of which version where the archive lacks some. The archive
+# is a directory of this script's own; its kernels are empty files.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-get-kernel.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+archive=$work/archive
+cache=$work/cache
+host=$(dpkg --print-architecture)
+export COREPMU_CACHE=$cache APT_CONFIG=$work/apt.conf
+unset COREPMU_APT_LOCKED COREPMU_APT_RUN
+
+# package NAME VERSION ARCH [DEPENDS] [FILE...]: a package of empty files, into the pool
+package()
+{
+	local dir=$work/deb/$1 name=$1 version=$2 arch=$3 depends=${4:-} file
+
+	shift 3
+	[ $# -eq 0 ] || shift
+	rm -rf "$dir"
+	mkdir -p "$dir/DEBIAN" "$archive/pool"
+	printf '%s\n' "Package: $name" "Version: $version" "Architecture: $arch" \
+		"Maintainer: nobody <nobody@localhost>" "Description: a test" \
+		${depends:+"Depends: $depends"} >"$dir/DEBIAN/control"
+	for file; do
+		mkdir -p "$dir/$(dirname "$file")"
+		: >"$dir/$file"
+	done
+	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/${name}_${version}_$arch.deb" >/dev/null
+}
+
+# lists RELEASE ARCH...: what the archive has now
+lists()
+{
+	local release=$1 suite arch file dir
+
+	shift
+	for suite in "$release" "$release-updates" "$release-backports"; do
+		for arch; do
+			dir=$archive/dists/$suite/main/binary-$arch
+			mkdir -p "$dir"
+			: >"$dir/Packages"
+			[ "$suite" = "$release" ] || continue
+			for file in "$archive/pool"/*_"$arch".deb "$archive/pool"/*_all.deb; do
+				[ -e "$file" ] || continue
+				dpkg-deb -f "$file"
+				echo "Filename: pool/${file##*/}"
+				echo "Size: $(stat -c %s "$file")"
+				echo "SHA256: $(sha256sum <"$file" | cut -c 1-64)"
+				echo
+			done >"$dir/Packages"
+		done
+		{
+			printf '%s\n' "Origin: Debian" "Suite: $suite" "Codename: $suite" \
+				"Architectures: $*" "Components: main" "Date: $(date -Ru)" "SHA256:"
+			(cd "$archive/dists/$suite" && for file in main/*/*; do
+				echo " $(sha256sum <"$file" | cut -c 1-64) $(stat -c %s "$file") $file"
+			done)
+		} >"$archive/dists/$suite/Release"
+	done
+	rm -f "$cache/apt"/*/updated
+}
+
+# get ARCH: leaves the status in status, what is said in err, and in release the kernel.
+get()
+{
+	status=0
+	timeout 120 scripts/fetch/get-kernel --refresh "$1" 6.12 >"$work/out" 2>"$work/err" </dev/null ||
+		status=$?
+	release=$(cat "$cache/kernels/$1-6.12/release" 2>/dev/null)
+}
+
+ktap_details()
+{
+	echo "status $status, kernel $release"
+	sed 's/^/stderr: /' "$work/err"
+}
+
+said() { grep -qE -- "$1" "$work/err"; }
+
+cat >"$work/apt.conf" <<EOT
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "$work/parts";
+Acquire::AllowInsecureRepositories "true";
+APT::Get::AllowUnauthenticated "true";
+EOT
+mkdir -p "$work/parts"
+echo "deb file:$archive trixie main" >"$work/sources.list"
+
+plan
+
+# Headers of no version, no build tools: of a stock architecture only the image is wanted.
+for version in 6.12.8 6.12.9; do
+	package "linux-image-$version-riscv64" "$version-1" riscv64 "" "boot/vmlinux-$version" "boot/config-$version"
+done
+package linux-perf 6.12.9-1 riscv64 "" usr/bin/perf
+package busybox-static 1.0 riscv64 "" usr/bin/busybox
+lists trixie riscv64
+get riscv64
+[ $status -eq 0 ] && [ "$release" = 6.12.9-riscv64 ] && [ -e "$cache/kernels/riscv64-6.12/image" ] &&
+	[ ! -e "$cache/kernels/riscv64-6.12/tree" ] && ! said headers
+result "a stock architecture's kernel needs neither headers nor build tools"
+
+package linux-image-6.12.10-riscv64 6.12.10-1 riscv64 "" boot/vmlinux-6.12.10 boot/config-6.12.10
+lists trixie riscv64
+rm "$archive/pool"/linux-image-6.12.10-*
+rm -rf "$cache/kernels"
+get riscv64
+[ $status -eq 0 ] && [ "$release" = 6.12.9-riscv64 ] &&
+	said 'lacks a package of 6.12.10-riscv64 \(6.12.10-1\): the version before is tried'
+result "a package that the archive does not deliver: the version before is taken, and it is said"
+
+get riscv64
+[ $status -eq 0 ] && said 'up to date \(6.12.9-1\)'
+result "a version before that the cache has is up to date"
+
+rm -rf "$archive/pool"/linux-image-* "$cache/kernels" "$cache/debs"
+get riscv64
+[ $status -ne 0 ] && said 'no version of the kernel 6.12 for riscv64 with all its packages'
+result "an archive that delivers no version is named"
+
+# An architecture with modules, of this machine's or another's packages
+rm -rf "$archive"
+arch=x86_64 deb=amd64
+echo "deb file:$archive bookworm main" >"$work/sources.list"
+for version in 6.12.8 6.12.9; do
+	package "linux-image-$version-$deb" "$version-1" $deb "" "boot/vmlinuz-$version" "boot/config-$version"
+	package "linux-headers-$version-$deb" "$version-1" $deb "linux-kbuild-$version" \
+		"usr/src/linux-headers-$version-$deb/Makefile" \
+		"usr/src/linux-headers-$version-$deb/.kernelvariables"
+	package "linux-kbuild-$version" "$version-1" "$host"
+done
+package linux-headers-6.12.8-common 6.12.8-1 all
+package linux-perf 6.12.9-1 $deb "" usr/bin/perf
+package busybox-static 1.0 $deb "" usr/bin/busybox
+lists bookworm $deb "$host"
+get $arch
+said 'no package linux-headers-6.12.9-common' && said 'lacks a package of 6.12.9-amd64' &&
+	said 'linux-headers-6.12.8-amd64 does not name its compiler'
+result "headers that the lists lack: the version before is taken"
+
+package linux-headers-6.12.9-common 6.12.9-1 all
+lists bookworm $deb "$host"
+rm "$archive/pool"/linux-kbuild-6.12.9_*
+get $arch
+said 'lacks a package of 6.12.9-amd64' && said 'linux-headers-6.12.8-amd64 does not name its compiler'
+result "build tools that the archive does not deliver: the version before is taken"
+finish
