@@ -220,6 +220,12 @@ guest -- 'echo to stdout; echo to stderr >&2; printf "a\r\n\0b\tc"; exit 7'
 [ $status -eq 7 ] && printf 'to stdout\nto stderr\na\r\n\0b\tc' | cmp - "$work/out"
 result "output arrives byte for byte, and the exit status"
 
+# shellcheck disable=SC2016 # for the guest's shell
+guest -- WORD='x  y' sh -c 'echo "$WORD"; for word; do echo "<$word>"; done; exit 5' name "it's" '' '$HOME;' 'a
+b' '*' -e x/y=1/,z
+[ $status -eq 5 ] && printf '%s\n' 'x  y' "<it's>" '<>' '<$HOME;>' '<a' 'b>' '<*>' '<-e>' '<x/y=1/,z>' | cmp - "$work/out"
+result "the words of a command arrive as they are given"
+
 guest -- 'id -u; test -e /corepmu/corepmu.ko && ! test -d /sys/module/corepmu && echo there; grep -c ^user: /etc/passwd; sleep 100000 &'
 [ $status -eq 0 ] && [ "$(xargs <"$work/out")" = "0 there 1" ]
 result "the command is root's, the module is at hand, there is an unprivileged user, and a process left behind does not hold the guest"
