@@ -26,10 +26,10 @@ running		:= /lib/modules/$(shell uname -r)/build
 module		= $(if $(KERNEL),--kernel '$(or $(ARCH),$(native))' '$(KERNEL)', \
 		  --kerneldir '$(or $(KERNELDIR),$(running))')
 # A Debian kernel comes with its compiler.
-module-deps	= $(if $(KERNEL),module,build $(if $(ARCH),--arch '$(ARCH)'))
+module-deps	= $(if $(KERNEL),module,build $(if $(ARCH),--arch $(ARCH)))
 
-# A variable that the goal has no use for is told of, and so are two that exclude each other: what was asked
-# for is not what would be done. Those of the environment may be meant for others.
+# A variable that nobody knows, or that the goal has no use for, is refused, and so are two that exclude each
+# other: what was asked for is not what would be done. Those of the environment may be meant for others.
 takes-KERNELDIR	:= all modules modules_install run boot-guest shell
 takes-KERNEL	:= $(takes-KERNELDIR) check check-all kunit validate clients bench soak fuzz-diff update
 takes-ARCH	:= $(takes-KERNEL) lint
@@ -47,7 +47,14 @@ takes-MINUTES	:= soak
 takes-SEED	:= fuzz-diff
 takes-CASES	:= fuzz-diff
 variables	:= KERNELDIR KERNEL ARCH CPU ACCEL CMD FILTER PMU REPORT OPTIONS DEBUG DIR PLOT MINUTES SEED CASES
-given		:= $(foreach v,$(variables),$(if $(filter command%,$(origin $v)),$v))
+# What programs that make starts read in the environment
+settings	:= WERROR COREPMU_CACHE COREPMU_QUIET COREPMU_CHECK_SECONDS COREPMU_ARCHES COREPMU_CPUS COREPMU_KEEP \
+		   COREPMU_RELEASES COREPMU_ROUNDS COREPMU_SEED CROSS_COMPILE INSTALL_MOD_PATH INSTALL_MOD_DIR \
+		   INSTALL_MOD_STRIP KCFLAGS LLVM LLVM_IAS QEMU KVM TMPDIR
+given		:= $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v))
+$(foreach v,$(filter-out $(variables) $(settings),$(given)),\
+	$(error make knows no variable $v=: make help says what there is ($(variables))))
+given		:= $(filter $(variables),$(given))
 goals		:= $(filter-out help clean build/make_exit.so,$(or $(MAKECMDGOALS),all))
 $(foreach v,$(given),$(foreach goal,$(filter-out $(takes-$v),$(goals)),\
 	$(error make $(goal) takes no $v=: it is for make $(filter-out boot-guest,$(takes-$v)))))
@@ -70,24 +77,36 @@ endif
 export COREPMU_CMD := $(value CMD)
 unexport CMD
 
+# What install-deps is told by the scripts, after they have checked their options
+both		:= --arch arm64 --arch x86_64
+all modules modules_install: export COREPMU_DEPS = $(module-deps)
+boot-guest shell validate update: export COREPMU_DEPS = guest --arch $(guest-arch)
+bench: export COREPMU_DEPS = $(if $(PLOT),plot,guest) --arch $(guest-arch)
+check check-all: export COREPMU_DEPS = $@ $(if $(ARCH),--arch $(ARCH),$(both))
+kunit: export COREPMU_DEPS = kunit --arch $(or $(ARCH),$(native))
+validate-here: export COREPMU_DEPS = build
+clients: export COREPMU_DEPS = clients --arch $(or $(ARCH),x86_64)
+kvm-unit-tests: export COREPMU_DEPS = guest $(both)
+soak fuzz-diff: export COREPMU_DEPS = soak --arch $(guest-arch)
+lint: export COREPMU_DEPS = lint $(if $(ARCH),--arch $(ARCH),$(both))
+intel-counters: export COREPMU_DEPS = kunit
+
 # Of modules for several kernels build/corepmu.ko is the one that was asked for last.
 all modules:
-	@$(scripts)/install-deps $(module-deps)
 	@out=$$($(scripts)/build-module $(module)) && ln -sfn "$$out/drivers/corepmu/corepmu.ko" build/corepmu.ko
 	@echo 'the module is build/corepmu.ko'
 
 modules_install:
-	@$(scripts)/install-deps $(module-deps)
-	@$(scripts)/build-module $(module) >/dev/null
 	@$(scripts)/install-module $(module)
 
-# make would end with 2 for whatever status; make-exit.so ends it with the command's.
+# make would end with 2 for whatever status; make-exit.so ends it with the command's. It is not made for
+# options that will be refused.
 ifneq ($(filter run,$(MAKECMDGOALS)),)
 -load build/make_exit.so
 build/make_exit.so: scripts/build/make-exit.c
-	@$(scripts)/install-deps guest --arch '$(guest-arch)'
-	@mkdir -p $(@D)
-	@$(CC) -shared -fPIC -O2 -Wall -o $@ $<
+	@COREPMU_DEPS=none $(scripts)/run-guest $(guest) -- true 2>/dev/null || exit 0; \
+	$(scripts)/install-deps guest --arch '$(guest-arch)' && mkdir -p $(@D) && \
+	$(CC) -shared -fPIC -O2 -Wall -o $@ $<
 run-status := build/.status-$(shell echo $$PPID)
 endif
 
@@ -96,71 +115,57 @@ run: boot-guest
 		@status=$$(cat $(run-status)); rm $(run-status); exit $$status)
 
 boot-guest:
-	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@mkdir -p build
 	@$(scripts)/run-guest $(guest) -- "$${COREPMU_CMD:-demo}"; echo $$? >$(run-status)
 
 shell:
-	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/run-guest $(guest) --shell
 
 check check-all:
-	@$(scripts)/install-deps $@ $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
 	@$(scripts)/check $(if $(filter check-all,$@),--all) $(if $(ARCH),--arch '$(ARCH)') \
 		$(if $(KERNEL),--kernel '$(KERNEL)')
 
 kunit:
-	@$(scripts)/install-deps kunit --arch '$(or $(ARCH),$(native))'
 	@$(scripts)/kunit --arch '$(or $(ARCH),$(native))' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(DEBUG),--debug) $(if $(FILTER),'$(FILTER)')
 
 validate:
-	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/validate --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(PMU),--pmu '$(PMU)') $(if $(FILTER),--filter '$(FILTER)') \
 		$(if $(REPORT),--report '$(REPORT)')
 
 # On this machine, as whoever you are; OPTIONS are those of pmu-validate.
 validate-here:
-	@$(scripts)/install-deps build
 	@$(scripts)/validate-here $(if $(PMU),--pmu '$(PMU)') $(OPTIONS)
 
 # Clients run on x86 unless told otherwise: that is where most of them are used.
 clients:
-	@$(scripts)/install-deps clients --arch '$(or $(ARCH),x86_64)'
 	@$(scripts)/clients --arch '$(or $(ARCH),x86_64)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(FILTER),--filter '$(FILTER)') \
 		$(if $(DIR),--checkouts '$(DIR)')
 
 kvm-unit-tests:
-	@$(scripts)/install-deps guest --arch arm64 --arch x86_64
 	@$(scripts)/kvm-unit-tests $(if $(DIR),'$(DIR)')
 
 bench:
-	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/bench --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(PLOT),--plot '$(PLOT)')
 
 soak:
-	@$(scripts)/install-deps soak --arch '$(guest-arch)'
 	@$(scripts)/soak --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') $(if $(CPU),--cpu '$(CPU)') \
 		$(if $(MINUTES),--minutes '$(MINUTES)')
 
 fuzz-diff:
-	@$(scripts)/install-deps soak --arch '$(guest-arch)'
 	@$(scripts)/fuzz-diff --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(SEED),--seed '$(SEED)') $(if $(CASES),--cases '$(CASES)')
 
 lint:
-	@$(scripts)/install-deps lint $(if $(ARCH),--arch '$(ARCH)',--arch arm64 --arch x86_64)
 	@$(scripts)/lint $(ARCH)
 
 intel-counters:
-	@$(scripts)/install-deps kunit
 	@$(scripts)/intel-counters
 
 update:
-	@$(scripts)/install-deps guest --arch '$(guest-arch)'
 	@$(scripts)/update '$(guest-arch)' $(KERNEL)
 
 clean:

@@ -41,6 +41,10 @@ die() {
 	exit "$status"
 }
 
+. "$TOP/scripts/lib/options.sh"
+# run-guest's options fill a page, which it prints itself.
+[ "${0##*/}" = run-guest ] || print_help "$@"
+
 is_for_make "$CACHE" ||
 	die "make cannot work in $CACHE; set COREPMU_CACHE to a directory without a space or a colon in its name."
 is_for_make "$TOP" || link_build
@@ -61,11 +65,6 @@ unexpected() {
 need() {
 	command -v "$1" >/dev/null 2>&1 ||
 		die "$1 is missing; install the Debian package $2 (scripts/install-deps does it)."
-}
-
-# number OPTION VALUE: refuse a value that is not a whole number above zero.
-number() {
-	[[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || die -2 "$1 wants a whole number above zero, not '$2'."
 }
 
 # is_older VERSION OTHER: is the first before the second, as sort -V has them?

@@ -126,6 +126,23 @@ run env QEMU="$work/no-qemu" scripts/run-guest --arch "$arch" --kernel "$kernel"
 refused "does not run, or is older"
 result "a QEMU that does not run is refused"
 
+for model in "x86_64 pentium" "x86_64 coreduo,pmu=on" "arm64 cortex-a15"; do
+	# shellcheck disable=SC2086 # words
+	run scripts/run-guest --arch ${model% *} --cpu ${model#* } -- true
+	refused "CPU=.* is a CPU of 32 bits; ARCH=${model% *} needs one of 64 bits" || break
+	model=
+done
+[ -z "$model" ]
+result "a CPU of 32 bits is refused"
+
+run scripts/run-guest --arch "$arch" --cpu nosuch -- true
+refused "CPU=nosuch is not known for ARCH=$arch: .*scripts/cpus.cfg"
+result "a CPU that QEMU has not is refused"
+
+run scripts/run-guest --arch "$arch" --kernel "$kernel" -- run-suites count nosuch
+refused "there is no suite nosuch"
+result "a suite that is not there is refused"
+
 # A machine of another distribution, and a cache with nothing in it
 mkdir "$work/no-apt"
 for program in basename bash env dirname cat sed awk grep xargs uname printf md5sum cut mkdir ln; do

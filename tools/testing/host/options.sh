@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Options and variables of make: what is wrong with them is said before anything is installed, fetched,
+# built or booted, and --help is every program's own.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-options.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# What work would begin with, in an empty cache
+mkdir "$work/bin"
+for program in apt-get apt-cache sudo dpkg-query mmdebstrap; do
+	printf '#!/bin/sh\necho "%s $*" >>%s\nexit 1\n' "$program" "$work/called" >"$work/bin/$program"
+	chmod +x "$work/bin/$program"
+done
+export PATH=$work/bin:$PATH COREPMU_CACHE=$work/cache
+
+run()
+{
+	status=0
+	rm -rf "$work/called" "$work/cache"
+	timeout 60 "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+ktap_details()
+{
+	echo "status $status"
+	sed 's/^/stderr: /' "$work/err"
+	sed 's/^/stdout: /' "$work/out"
+	[ ! -e "$work/called" ] || sed 's/^/called: /' "$work/called"
+}
+
+# refused REGEX PROGRAM WORD...: status 2, one sentence, and nothing done
+refused()
+{
+	local regex=$1
+
+	shift
+	set -- "scripts/$1" "${@:2}"
+	run "$@"
+	[ $status -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
+		grep -qE -- "$regex" "$work/err" && [ ! -e "$work/called" ] && [ ! -e "$work/cache/debs" ]
+	result "refused at once: $*"
+}
+
+# make_refuses REGEX WORD...
+make_refuses()
+{
+	local regex=$1
+
+	shift
+	run make -s "$@"
+	[ $status -eq 2 ] && [ ! -s "$work/out" ] && grep -qE -- "$regex" "$work/err" &&
+		[ ! -e "$work/called" ] && [ ! -e "$work/cache/debs" ]
+	result "refused at once: make $*"
+}
+
+plan
+
+for program in scripts/* scripts/fetch/* scripts/build/*; do
+	[ -f "$program" ] && [ -x "$program" ] || continue
+	run "$program" --help
+	[ $status -eq 0 ] && [ ! -s "$work/err" ] && [ ! -e "$work/called" ] && [ ! -e "$work/cache" ] &&
+		grep -q "${program##*/}" "$work/out" && ! grep -qE '^set |GNU|SPDX' "$work/out" || break
+	program=
+done
+[ -z "$program" ]
+result "--help of every program prints its own${program:+: not of $program}"
+
+run scripts/validate --arch arm64 --help
+[ $status -eq 0 ] && grep -q '^validate \[--arch' "$work/out"
+result "--help may follow other options"
+
+refused 'ARCH=vax is not known' run-guest --arch vax -- true
+refused 'KERNEL=9.9 is not known' run-guest --kernel 9.9 -- true
+refused 'CPU=zen4 is for ARCH=x86_64' run-guest --arch arm64 --cpu zen4 -- true
+refused 'no QEMU plugin nosuch.*x86-pmu' run-guest --plugin nosuch,a=b -- true
+refused 'no client nosuch' run-guest --client nosuch -- true
+refused '--log .*/nosuch/log: there is no directory' run-guest --log "$work/nosuch/log" -- true
+refused '--modparam nosuch=1: .*standin' run-guest --modparam 'standin=1 nosuch=1' -- true
+refused '--devicetree is kinds, .* not .nosuch' run-guest --devicetree nosuch -- true
+refused '--pseudo-nmi is for ARCH=arm64' run-guest --arch x86_64 --pseudo-nmi -- true
+refused '--mode is builtin there' run-guest --arch riscv64 -- true
+refused '--report .*REPORT=.*there is no directory' validate --report "$work/nosuch/page.html"
+refused "--report .*: it is a directory" validate --report "$work/"
+refused '--pmu nosuch: .*armv' validate --pmu nosuch
+refused '--pmu armv8_pmuv3: .* cpu' validate --arch x86_64 --pmu armv8_pmuv3
+refused '--pmu corepmu: .* cpu' validate --arch riscv64 --pmu corepmu
+refused 'KERNEL=9.9 is not known' validate --kernel 9.9
+refused 'CPU=zen4 is for ARCH=x86_64' validate --cpu zen4
+refused 'has no PMU nosuch' validate-here --pmu nosuch
+refused '--pmu nosuch' validate-rounds --pmu nosuch 1
+refused '--smp wants a whole number' validate-rounds --smp x 1
+refused 'has no fault nosuch' validate-faults nosuch
+refused "no client is left that has 'nosuch' in its name" clients --filter nosuch
+refused 'DIR=.* there is no such directory' clients --checkouts "$work/nosuch"
+refused 'CPU=cortex-nosuch|CPU=zen4' clients --arch arm64 --cpu zen4
+refused "no suite is like 'nosuch'.*corepmu_x86" kunit nosuch
+refused "no test of the suites is like 'nosuch'" kunit 'corepmu_x86*.nosuch'
+refused '--fault nosuch.c: there is no drivers/corepmu/nosuch.c' kunit --fault nosuch.c s/a/b/
+refused 'KERNEL=9.9 is not known' kunit-coverage --kernel 9.9
+refused 'KERNEL=9.9 is not known' kunit-faults --kernel 9.9
+refused 'has no fault nosuch' kunit-faults nosuch
+refused 'has no guest nosuch' faults --guest nosuch
+refused 'no tools/testing/host/nosuch.sh' faults --guest host:nosuch
+refused '--plot .*PLOT=.*: there is no directory' bench --plot "$work/nosuch/plot.svg"
+refused 'no QEMU plugin nosuch' bench --pmu nosuch
+refused 'no QEMU plugin nosuch' fuzz-diff --plugin nosuch
+refused '--modparam nosuch=1' fuzz-diff --modparam nosuch=1
+refused 'CPU=zen4 is for ARCH=x86_64' soak --cpu zen4
+refused 'KERNEL=9.9 is not known' update arm64 6.12 9.9
+refused 'KERNEL=9.9 is not known' build-module --kernel arm64 9.9
+refused 'has no guest nosuch' check --guest nosuch
+printf '%s\n' '[one]' 'arches = x86_64' 'suites = count' >"$work/one.cfg"
+refused 'there is nothing to run' check --guests --arch arm64 --config "$work/one.cfg"
+refused 'not an option|usage: build-debs' build-debs --nosuch
+
+make_refuses 'make knows no variable CMDS=.*CMD' run CMDS=true
+make_refuses 'make knows no variable cmd=' run cmd=true
+make_refuses 'make knows no variable W=' all W=1
+make_refuses 'make knows no variable COREPMU_CAHCE=' check COREPMU_CAHCE=/tmp
+make_refuses 'make check takes no CMD=' check CMD=true
+make_refuses 'KERNEL=9.9 is not known' run KERNEL=9.9
+make_refuses 'KERNEL=9.9 is not known' check KERNEL=9.9
+make_refuses 'KERNEL=9.9 is not known' all ARCH=arm64 KERNEL=9.9
+make_refuses 'ARCH=vax is not known' shell ARCH=vax
+make_refuses "no suite is like 'nosuch'" kunit FILTER=nosuch
+make_refuses "no client is left that has 'nosuch'" clients FILTER=nosuch
+make_refuses 'REPORT=.* there is no directory' validate REPORT="$work/nosuch/page.html"
+make_refuses '--minutes wants a whole number' soak MINUTES=soon
+
+# What make would install comes after that.
+run make -s run
+[ $status -ne 0 ] && grep -q '^dpkg-query' "$work/called"
+result "make installs what is missing when its options are good"
+
+finish
