@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sizes.c - objects as large as what the driver allocates for each CPU: `nm -S` has their sizes,
+ * whether the module has debugging information or not
+ */
+#include <corepmu/branch.h>
+#include <corepmu/pmu.h>
+
+char bytes_per_cpu[sizeof(struct corepmu_cpu)];
+char bytes_per_cpu_of_branches[sizeof(struct corepmu_branches)];
