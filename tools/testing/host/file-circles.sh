@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What scripts/file-circles takes for a call, and what it makes of calls.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-circles.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# circles OPTION...: those of the directory src, with its files' names alone
+circles() { said=$(scripts/file-circles "$@" "$work/src" | sed "s|$work/src/||g"); }
+ktap_details() { echo "$said"; }
+begin() { rm -rf "$work/src"; mkdir "$work/src"; }
+source_file() { cat >"$work/src/$1"; }
+
+plan
+
+begin
+source_file a.h <<'EOT'
+struct a;
+int one(struct a *a);
+int two(void);
+extern int count;
+EOT
+source_file one.c <<'EOT'
+/* two() is called by nobody here: not in a "string" either */
+static int helper(void) { return sizeof("two();"); }
+int one(struct a *a) { return helper(); }
+EOT
+source_file two.c <<'EOT'
+static int helper(void) { return one(0); }
+int count = 3;
+int two(void) { return helper() + count; }
+EOT
+circles
+[ -z "$said" ]
+result "declarations, comments, strings and static functions are no calls"
+
+source_file one.c <<'EOT'
+int one(struct a *a)
+{
+	return count;
+}
+EOT
+circles
+[ "$said" = "2 files: one.c two.c" ]
+result "an object that another file defines is a call, and two that call each other a circle"
+
+circles --why
+[ "$said" = $'2 files: one.c two.c\n    one.c -> two.c: count\n    two.c -> one.c: one' ]
+result "--why says which names"
+
+source_file three.c <<'EOT'
+const struct table three = { .call = four };
+void five(void) { one(0); }
+EOT
+source_file four.c <<'EOT'
+void four(void) { six(); }
+EOT
+source_file six.h <<'EOT'
+#define SIX() seven(five)
+static inline void six(void)
+{
+	SIX();
+}
+EOT
+circles
+[ "$said" = $'3 files: four.c six.h three.c\n2 files: one.c two.c' ]
+result "tables, inline functions of headers and macros call; the largest circle is first"
+
+status=0
+scripts/file-circles "$work/nothing" >"$work/out" 2>"$work/err" || status=$?
+said=$(cat "$work/out" "$work/err")
+[ $status -eq 2 ] && [[ $said == *"nothing is not a directory"* ]]
+result "what is no directory is refused"
+
+said=$(scripts/file-circles 2>&1) && ! grep -v '^[0-9]* files: \(\(drivers\|include\)/corepmu/[^ ]*\.[ch] *\)*$' <<<"${said:-0 files: }"
+result "without an argument the driver's files are looked at"
+finish
