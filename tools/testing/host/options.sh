@@ -137,4 +137,26 @@ run make -s run
 [ $status -ne 0 ] && grep -q '^dpkg-query' "$work/called"
 result "make installs what is missing when its options are good"
 
+# As who may not, or as root
+printf '#!/bin/sh\nexit 0\n' >"$work/bin/apt-cache"
+run scripts/build-debs "$work/debs"
+[ $status -ne 0 ] && cat "$work/err" "$work/called" 2>/dev/null | grep -q 'apt-get .*install .*debhelper.*dh-dkms'
+result "build-debs installs what it needs"
+
+# shellcheck disable=SC2016 # for the other shell
+printf '#!/bin/sh\nshift 3\nfor package; do echo "installed $package"; done\n' >"$work/bin/dpkg-query"
+cat >"$work/bin/dpkg-buildpackage" <<'EOT'
+#!/bin/sh
+echo "dpkg-buildpackage: info: source package corepmu"
+echo "dpkg-checkbuilddeps: error: Unmet build dependencies: dh-sequence-nosuch"
+echo "dpkg-buildpackage: warning: build dependencies/conflicts unsatisfied; aborting"
+echo "dpkg-buildpackage: warning: (Use -d flag to override.)"
+exit 3
+EOT
+chmod +x "$work/bin/dpkg-buildpackage"
+run scripts/build-debs "$work/debs"
+[ $status -ne 0 ] && [ ! -e "$work/called" ] &&
+	grep -q '^build-debs: .*error: Unmet build dependencies: dh-sequence-nosuch; all of it is in' "$work/err"
+result "build-debs quotes the line that says what is missing"
+
 finish
