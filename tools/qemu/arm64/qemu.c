@@ -323,27 +323,14 @@ static void hook_do_interrupt(struct qemu_cpu *cpu)
 }
 
 /* A CPU begins at the highest of its levels, on that level's own stack. */
-static void check_offsets(const struct arm64_vcpu *v)
+static bool is_reset(const struct qemu_cpu *cpu)
 {
-	static bool checked;
+	const struct arm64_env *env =
+		(const struct arm64_env *)((const char *)cpu + arm64_env_offset());
+	uint32_t pstate = pstate_of(env);
 
-	if (checked)
-		return;
-	checked = true;
-	if (is_a64(v->env) && (!(pstate_of(v->env) & PSTATE_SP) || !level_of(v->env))) {
-		plugin_refuse("finds a CPU of this QEMU not in the state of reset, it is not like 10.0 to 11.1");
-		exit(1);
-	}
-}
-
-static void on_reset(void *opaque)
-{
-	unsigned int i;
-
-	(void)opaque;
-	for (i = 0; i < pmu_qemu_vcpus(); i++)
-		check_offsets(&arm64_vcpus[i]);
-	arm64_hooks->reset();
+	return !is_a64(env) ||
+	       (pstate & PSTATE_SP && pstate >> PSTATE_EL_SHIFT & PSTATE_EL);
 }
 
 /**
@@ -358,6 +345,6 @@ int arm64_qemu_hook(const struct arm64_qemu_hooks *h)
 	if (!pmu_qemu_replace(do_interrupt_place, hook_do_interrupt,
 			      &qemu.arm_cpu_do_interrupt))
 		return plugin_refuse("cannot write to this QEMU's table of functions");
-	pmu_qemu_on_reset(on_reset);
+	pmu_qemu_on_reset(is_reset, h->reset);
 	return 0;
 }

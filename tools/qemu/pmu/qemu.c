@@ -90,6 +90,9 @@ static const struct pmu_import common_imports[] = {
 static struct qemu_cpu *cpus[PMU_VCPUS_MAX];
 static unsigned int nr_vcpus;
 
+/* How many CPUs the machine has, known or not. */
+static int machine_cpus;
+
 static bool userdata_callbacks;
 static qemu_plugin_id_t plugin_id;
 
@@ -178,6 +181,7 @@ int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports
 	if (!find_exception_index())
 		return plugin_refuse("cannot tell where this QEMU keeps the exception of a CPU, it is not like 10.0 to 11.1");
 	userdata_callbacks = info->version.cur >= VERSION_USERDATA;
+	machine_cpus = info->smp_vcpus;
 	return 0;
 }
 
@@ -368,13 +372,51 @@ void pmu_qemu_exclusive_work(unsigned int vcpu, void (*fn)(unsigned int vcpu))
 	qemu.async_safe_run_on_cpu(cpus[vcpu], run_work, (union work_data) { .fn = fn });
 }
 
+/* ---- reset ---- */
+
+static bool (*is_cpu_reset)(const struct qemu_cpu *cpu);
+static void (*reset_handler)(void);
+
+static void check_cpus(void)
+{
+	int i;
+
+	for (i = 0; i < machine_cpus; i++) {
+		const struct qemu_cpu *cpu = qemu.qemu_get_cpu(i);
+
+		if (!cpu || is_cpu_reset(cpu))
+			continue;
+		plugin_refuse("finds a CPU of this QEMU not in the state of reset, it is not like 10.0 to 11.1");
+		exit(1);
+	}
+}
+
+/*
+ * The first reset of the machine is power-up: QEMU has reset each CPU when it made it, and none
+ * has run since. A later reset may call this before it resets the CPUs.
+ */
+static void on_reset(void *opaque)
+{
+	static bool powered_up;
+
+	(void)opaque;
+	if (!powered_up)
+		check_cpus();
+	powered_up = true;
+	reset_handler();
+}
+
 /**
  * pmu_qemu_on_reset() - have a function called when the machine is reset
+ * @is_reset: check whether a CPU is in the state of reset; asked at power-up, where QEMU ends if
+ *	it is not
  * @fn: the function
  */
-void pmu_qemu_on_reset(void (*fn)(void *opaque))
+void pmu_qemu_on_reset(bool (*is_reset)(const struct qemu_cpu *cpu), void (*fn)(void))
 {
-	qemu.qemu_register_reset(fn, NULL);
+	is_cpu_reset = is_reset;
+	reset_handler = fn;
+	qemu.qemu_register_reset(on_reset, NULL);
 }
 
 /* ---- instrumentation ---- */

@@ -10,6 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=${here%/*}
 plugin=$top/build/arm64-pmu.so
 guest=$top/build/tests/arm64-pmu.elf
+reset_guest=$top/build/tests/arm64-reset.elf
 
 qemu=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
 qemu_x86=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
@@ -100,7 +101,7 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 53
+begin 56
 
 # ---- registers, without QEMU ----
 
@@ -215,6 +216,29 @@ $overflows" max "" -icount shift=0,sleep=off
 guest_test "the same with several CPUs" values "$counts
 $chained
 $overflows" max "" -smp 2
+
+# reset_test <arguments>: boots that are "N.what = value" for each N
+reset_test() {
+	what="a reset makes the PMU as at power-up${*:+, with $*}"
+	if [ -n "$reason" ]; then
+		skip "$what" "$reason"
+		return
+	fi
+	run_with_monitor "$tmp/out" "$tmp/values" system_reset \
+		"$qemu" -M virt -cpu max -kernel "$reset_guest" \
+		-chardev "file,id=c,path=$tmp/values" \
+		-semihosting-config enable=on,target=native,chardev=c -plugin "$plugin" "$@"
+	judge "$what" "$tmp/values" "$(for boot in 1 2 3; do
+		printf "$boot.%s\n" "enabled = 0" "counters = 0" "interrupts = 0" "overflows = 0" \
+			"type = 0" "counter = 0" "cycles = 0" "filter = 0" "pending = 0" \
+			"instructions = 100002"
+	done)
+end = 1"
+}
+
+reset_test
+reset_test -icount shift=0,sleep=off
+reset_test -accel tcg,thread=single
 
 guest_test "kind= makes a CPU one of another kind" values "id.midr = $((0x410fd0c1))
 id.version = 5

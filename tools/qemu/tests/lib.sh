@@ -81,6 +81,28 @@ run() {
 	timeout 60 "$@" -nodefaults -display none > "$out" 2>&1 < /dev/null
 }
 
+# run_with_monitor <output> <file> <commands> <qemu> <arguments>: likewise within two minutes, with a
+# monitor, which is given the commands, a line each, when the guest has written "ready" to the file
+run_with_monitor() {
+	out=$1
+	ready=$2
+	commands=$3
+	shift 3
+	rm -f "$tmp/monitor" "$ready"
+	mkfifo "$tmp/monitor"
+	timeout 120 "$@" -nodefaults -display none -monitor stdio > "$out" 2>&1 < "$tmp/monitor" &
+	pid=$!
+	exec 9<> "$tmp/monitor"
+	while kill -0 $pid 2> /dev/null && ! grep -q "^ready " "$ready" 2> /dev/null; do
+		sleep 0.1
+	done
+	printf '%s\n' "$commands" >&9
+	wait $pid
+	status=$?
+	exec 9>&-
+	return $status
+}
+
 # refuses <description> <sentence> <qemu> <arguments>
 refuses() {
 	what=$1

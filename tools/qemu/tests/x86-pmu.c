@@ -3,29 +3,9 @@
  * A bare-metal program that programs the PMU of an x86 CPU and tells what it
  * sees, "what value" a line, on QEMU's debug console. It judges nothing.
  */
-#include <stdbool.h>
-#include <stdint.h>
-
-#define SEL_USR		(1u << 16)
-#define SEL_OS		(1u << 17)
-#define SEL_INT		(1u << 20)
-#define SEL_EN		(1u << 22)
+#include "tests/x86-guest.h"
 
 #define PERIOD		1000
-
-#define LVT_NMI		0x400
-#define LVT_MASKED	0x10000
-#define VECTOR_NMI	2
-#define VECTOR_GP	13
-#define VECTOR_UD	6
-#define VECTOR_PF	14
-#define VECTOR_BP	3
-#define VECTOR_FIXED	0x40
-
-#define APIC		0xfee00000
-#define APIC_EOI	0x0b0
-#define APIC_SPURIOUS	0x0f0
-#define APIC_LVTPC	0x340
 
 #define CR0_PG		0x80000000
 #define CR4_PSE		0x010
@@ -44,13 +24,6 @@
 #define ALIAS		0x40000000
 #define ALIAS_PAGES	2
 
-/* What is on the stack after head.S has had an exception. */
-struct frame {
-	uint32_t edi, esi, ebp, esp, ebx, edx, ecx, eax;
-	uint32_t vector, error;
-	uint32_t eip, cs, eflags;
-};
-
 /* Code at two addresses, and what it goes on with after a fault: x86-alias.S */
 extern const char aliased[], past_fetch[];
 extern const uint32_t hole_pointer, return_pointer;
@@ -61,10 +34,6 @@ void alias_int3(void);
 void alias_calls(void);
 void alias_offset(void);
 void alias_fetch(void);
-
-int main(void);
-void handle(struct frame *frame);
-void run_user(void (*fn)(void));
 
 /* The registers of the first counter, and of what enables all. */
 static struct pmu {
@@ -80,61 +49,6 @@ static struct pmu {
 static volatile uint32_t resume;
 static volatile uint32_t faulted;
 static volatile uint32_t interrupts, fixed_interrupts, lvt_masked, skid_max, without_status;
-
-static void print(const char *what, uint64_t value)
-{
-	char digits[24];
-	int n = sizeof(digits);
-	uint32_t high = value >> 32, low = value;
-
-	/* There is no division of 64 bits without a library. */
-	digits[--n] = '\n';
-	do {
-		uint32_t rest, part;
-
-		part = high / 10;
-		rest = high % 10;
-		high = part;
-		__asm__("div %2" : "+a"(low), "+d"(rest) : "r"(10));
-		digits[--n] = '0' + rest;
-	} while (high || low);
-	digits[--n] = ' ';
-
-	for (; *what; what++)
-		__asm__ volatile("outb %b0, %w1" : : "a"(*what), "d"(0xe9));
-	for (; n < (int)sizeof(digits); n++)
-		__asm__ volatile("outb %b0, %w1" : : "a"(digits[n]), "d"(0xe9));
-}
-
-static void cpuid(uint32_t leaf, uint32_t regs[4])
-{
-	__asm__ volatile("cpuid"
-			 : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
-			 : "a"(leaf), "c"(0));
-}
-
-static void wrmsr(uint32_t msr, uint64_t value)
-{
-	__asm__ volatile("wrmsr" : : "c"(msr), "A"(value) : "memory");
-}
-
-static uint64_t rdmsr(uint32_t msr)
-{
-	uint64_t value;
-
-	__asm__ volatile("rdmsr" : "=A"(value) : "c"(msr) : "memory");
-	return value;
-}
-
-static uint32_t apic_read(uint32_t reg)
-{
-	return *(volatile uint32_t *)(APIC + reg);
-}
-
-static void apic_write(uint32_t reg, uint32_t value)
-{
-	*(volatile uint32_t *)(APIC + reg) = value;
-}
 
 static uint32_t wrmsr_faults(uint32_t msr, uint64_t value)
 {
@@ -228,7 +142,7 @@ void handle(struct frame *frame)
 	default:
 		print("unexpected.vector", frame->vector);
 		print("unexpected.eip", frame->eip);
-		__asm__ volatile("outl %0, %w1" : : "a"(1), "d"(0x501));
+		stop(1);
 	}
 }
 
@@ -282,8 +196,7 @@ static void find_pmu(void)
 {
 	uint32_t regs[4], version = 0;
 
-	cpuid(0, regs);
-	pmu.amd = regs[1] == 0x68747541;
+	pmu.amd = is_amd();
 	if (pmu.amd) {
 		cpuid(0x80000001, regs);
 		version = 1 + (regs[2] >> 23 & 1);
@@ -328,7 +241,6 @@ static void test_reserved(void)
 	print("fault.rdpmc-no-counter", rdpmc_faults(31));
 }
 
-void counted_loop(uint32_t msr, uint32_t value);
 void counted_calls(uint32_t msr, uint32_t value);
 void counted_rep(uint32_t msr, uint32_t value);
 void counted_lines(uint32_t msr, uint32_t value);

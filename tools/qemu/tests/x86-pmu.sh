@@ -11,6 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=${here%/*}
 plugin=$top/build/x86-pmu.so
 guest=$top/build/tests/x86-pmu.elf
+reset_guest=$top/build/tests/x86-reset.elf
 
 qemu=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
 qemu_arm=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
@@ -101,7 +102,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 80
+begin 86
 
 # ---- registers, without QEMU ----
 
@@ -266,6 +267,58 @@ $masks" Skylake-Client "" -icount shift=0,sleep=off
 guest_test "the same with several CPUs" values "$counts
 $sampled
 $masks" Skylake-Client "" -smp 2
+
+# reset_test <cpu> <model> <lines> <arguments>: boots that are "N.what = value" for each N
+reset_test() {
+	cpu=$1
+	model=$2
+	lines=$3
+	shift 3
+	what="$model: a reset makes the PMU as at power-up${*:+, with $*}"
+	if [ -n "$reason" ]; then
+		skip "$what" "$reason"
+		return
+	fi
+	run_with_monitor "$tmp/out" "$tmp/values" system_reset \
+		"$qemu" -M q35 -cpu "$cpu" -kernel "$reset_guest" \
+		-device isa-debug-exit,iobase=0x501 \
+		-chardev "file,id=c,path=$tmp/values" -device isa-debugcon,chardev=c,iobase=0xe9 \
+		-plugin "$plugin,model=$model" "$@"
+	judge "$what" "$tmp/values" "$(for boot in 1 2 3; do
+		printf '%s\n' "$lines" | sed "s/^/$boot./"
+	done)
+end = 1"
+}
+
+# GLOBAL_CTRL is on for the general-purpose counters at power-up.
+reset_intel="select = 0
+counter = 0
+other = 0
+fixed = 0
+fixed-ctrl = 0
+lbr-select = 0
+offcore = 0
+ds = 0
+pebs = 0
+debugctl = 0
+global-ctrl = 15
+status = 0
+branch = 0
+instructions = 2000006"
+reset_amd="select = 0
+counter = 0
+lbr = 0
+ibs = 0
+global-ctrl = 63
+status = 0
+branch = 0
+instructions = 2000006"
+for mode in "" "-icount shift=0,sleep=off" "-accel tcg,thread=single"; do
+	# shellcheck disable=SC2086 # words
+	reset_test Skylake-Client skylake "$reset_intel" $mode
+	# shellcheck disable=SC2086
+	reset_test EPYC-Genoa zen4 "$reset_amd" $mode
+done
 
 guest_test "counters and width by option" values "cpuid.counters = 6
 cpuid.width = 40

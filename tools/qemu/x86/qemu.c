@@ -584,28 +584,19 @@ static bool hook_tlb_fill(struct qemu_cpu *cpu, uint64_t addr, int size, int acc
 	return filled;
 }
 
-/* CPUs have been reset when they were made, before the machine is for the first time. */
-static void check_offsets(const struct vcpu *v)
+static bool is_reset(const struct qemu_cpu *cpu)
 {
-	static bool checked;
+	const struct x86_env *env = (const struct x86_env *)((const char *)cpu + offset.env);
 
-	if (checked)
-		return;
-	checked = true;
-	if (env_u64(v->env, offset.eip) != EIP_AT_RESET ||
-	    env_u32(v->env, offset.hflags) & HF_CPL_MASK) {
-		plugin_refuse("finds a CPU of this QEMU not in the state of reset, it is not like 10.0 to 11.1");
-		exit(1);
-	}
+	return env_u64(env, offset.eip) == EIP_AT_RESET &&
+	       !(env_u32(env, offset.hflags) & HF_CPL_MASK);
 }
 
-static void on_reset(void *opaque)
+static void on_reset(void)
 {
 	unsigned int i;
 
-	(void)opaque;
 	for (i = 0; i < pmu_qemu_vcpus(); i++) {
-		check_offsets(&vcpus[i]);
 		vcpus[i].in_fetch = false;
 		vcpus[i].in_exception = false;
 	}
@@ -630,6 +621,6 @@ int x86_qemu_hook(const struct x86_qemu_hooks *h)
 			      &qemu.x86_cpu_exec_interrupt) ||
 	    !pmu_qemu_replace(tlb_fill_place, hook_tlb_fill, &qemu.x86_cpu_tlb_fill))
 		return plugin_refuse("cannot write to this QEMU's tables of functions");
-	pmu_qemu_on_reset(on_reset);
+	pmu_qemu_on_reset(is_reset, on_reset);
 	return 0;
 }
