@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The bounds of guests: what a bound counts, what is said of one that is hit, and what becomes of a guest
+# that stands still at boot.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
+
+arch=${COREPMU_ARCH:-arm64}
+kernel=${COREPMU_KERNEL:-$(. scripts/lib/lib.sh && default_kernel)}
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-bounds.XXXXXX") || exit 1
+hogs=()
+end_hogs()
+{
+	[ ${#hogs[@]} -eq 0 ] || kill "${hogs[@]}" 2>/dev/null
+	hogs=()
+}
+trap 'end_hogs; rm -rf "$work"' EXIT
+
+# shellcheck disable=SC2031 # guest sets it
+ktap_details()
+{
+	echo "status $status"
+	sed 's/^/stderr: /' "$work/err"
+	head -c 2000 "$work/out" | sed 's/^/stdout: /'
+}
+
+guest()
+{
+	status=0
+	scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule "$@" >"$work/out" 2>"$work/err" \
+		</dev/null || status=$?
+}
+
+says() { grep -qE -- "$1" "$work/err"; }
+
+# In place of QEMU: what the file "does" says, the last line of it from then on.
+qemu=$(scripts/fetch/get-qemu "$arch") || exit 1
+cat >"$work/qemu" <<EOT
+#!/bin/bash
+[ "\$1" != --version ] || exec "$qemu" --version
+does=\$(head -n 1 "$work/does")
+[ "\$(wc -l <"$work/does")" -eq 1 ] || sed -i 1d "$work/does"
+case \$does in
+boots) exec "$qemu" "\$@" ;;
+stands-still) exec sleep 100000 ;;
+runs) [ ! -e "$work/cpu" ] || taskset -p -c 0 \$\$ >/dev/null; while :; do :; done ;;
+esac
+EOT
+chmod +x "$work/qemu"
+does() { printf '%s\n' "$@" >"$work/does"; }
+
+plan
+
+does runs
+QEMU=$work/qemu guest --timeout 3 --deadline 600 -- true
+[ $status -eq 124 ] && says 'did not end within 3 seconds \(--timeout; [0-9]+ by the clock\)'
+result "a guest that runs for longer than --timeout is ended"
+
+does stands-still
+QEMU=$work/qemu guest --timeout 3 --deadline 600 -- true
+[ $status -eq 124 ] && says 'did not end within 3 seconds \(--timeout; '
+result "a guest that sleeps for longer than --timeout is ended"
+
+if ! command -v taskset >/dev/null || ! taskset -c 0 true 2>/dev/null || [ ! -e /proc/self/schedstat ]; then
+	skipped "a guest that waits for a core is not ended by --timeout" "no taskset, or no schedstat"
+else
+	# Others have the core for 90 % of the time.
+	for _ in 1 2 3; do
+		taskset -c 0 bash -c 'while :; do :; done' &
+		hogs+=($!)
+	done
+	: >"$work/cpu"
+	does runs
+	status=0
+	QEMU=$work/qemu nice -n 10 scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule \
+		--timeout 5 --deadline 10 -- true >"$work/out" 2>"$work/err" </dev/null || status=$?
+	[ $status -eq 124 ] && says 'did not end within 10 seconds by the clock \(--deadline\)'
+	result "a guest that waits for a core is not ended by --timeout"
+	end_hogs
+fi
+
+does stands-still boots
+QEMU=$work/qemu guest --timeout 180 -- 'echo here; exit 3'
+[ $status -eq 3 ] && [ "$(cat "$work/out")" = here ] &&
+	says 'has not come to its command in 60 seconds, a third of --timeout; .*started anew, once'
+result "a guest that stands still at boot is started anew"
+
+does stands-still
+QEMU=$work/qemu guest --timeout 180 --deadline 130 -- true
+[ $status -eq 124 ] && [ "$(grep -c 'started anew' "$work/err")" -eq 1 ] &&
+	says 'did not end within 130 seconds by the clock \(--deadline\)'
+result "a guest is started anew once"
+
+# A run-guest that is killed takes QEMU with it.
+scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule --timeout 600 --log "$work/log" \
+	-- 'while :; do :; done' >"$work/out" 2>"$work/err" </dev/null &
+killed=$!
+for _ in $(seq 600); do
+	! grep -qa . "$work/log" 2>/dev/null || break
+	sleep 0.5
+done
+pid=$(pgrep -P "$killed" -f "file:$work/log")
+kill -KILL "$killed"
+wait "$killed" 2>/dev/null
+for _ in $(seq 100); do
+	[ -e "/proc/$pid" ] || break
+	sleep 0.1
+done
+status=0
+[ -n "$pid" ] && [ ! -e "/proc/$pid" ]
+result "QEMU ends with a run-guest that is killed"
+
+finish
