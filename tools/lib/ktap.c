@@ -185,7 +185,11 @@ bool ktap_check_range(const char *what, long long lo, long long hi, long long go
 		observer(what, lo, hi, got);
 	if (got >= lo && got <= hi)
 		return true;
-	ktap_fail("%s: expected %lld..%lld, got %lld", what, lo, hi, got);
+	if (lo > hi)
+		ktap_fail("%s: expected %lld at least and %lld at most, which no number is: the test is wrong; got %lld",
+			  what, lo, hi, got);
+	else
+		ktap_fail("%s: expected %lld..%lld, got %lld", what, lo, hi, got);
 	return false;
 }
 

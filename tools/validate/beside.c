@@ -240,8 +240,8 @@ static void overflow_together(void)
 		expect_range("count of each", all.throttles ? period : 2 * LOOP,
 			     2 * LOOP + count_slack(2 * LOOP) + 1000, all.counts[i]);
 		if (!all.throttles)
-			expect_range("samples of each", all.counts[i] / period - 1,
-				     all.counts[i] / period + 1, all.samples[i]);
+			expect_samples("samples of each", all.counts[i], period, 1, 1,
+				       all.samples[i]);
 	}
 	if (all.throttles)
 		ktap_skip("the kernel throttles twenty samples of each event");
@@ -341,8 +341,7 @@ static void same_instructions(void)
 	slack = pmu.exact ? 0 : BETWEEN * (2 * STOPS + first / PERIOD);
 	expect_range("instructions of the leader", STOPS * LOOP / 100, 1000 * LOOP, first);
 	for (i = 1; i < nr; i++)
-		expect_range("instructions of a member", first - slack, first + slack,
-			     event_read(fds[i]));
+		expect_near("instructions of a member", first, slack, event_read(fds[i]));
 	ring_unmap(&ring);
 	close_all(fds, nr);
 }

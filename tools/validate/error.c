@@ -125,7 +125,7 @@ static void check_samples(int fd, bool (*agrees)(const struct perf_event_header 
 			good += header->type == PERF_RECORD_SAMPLE && agrees(header);
 		}
 		ring_unmap(&ring);
-		expect_range(what, 1, nr, good);
+		expect_part(what, 1, "samples", nr, good);
 	}
 	close(fd);
 }

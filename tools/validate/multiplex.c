@@ -154,8 +154,8 @@ static void check_turns(const int *fds, int nr, u64 whole)
 	for (i = 0; i < nr; i++) {
 		if (!event_read_times(fds[i], &times))
 			return;
-		if (!expect_range("time running", least_turn(times.enabled / 20), times.enabled,
-				  times.running))
+		if (!expect_part("time running", least_turn(times.enabled / 20), "time enabled",
+				 times.enabled, times.running))
 			return;
 		waited += times.running < times.enabled;
 		on += (double)times.running / times.enabled;
@@ -166,7 +166,7 @@ static void check_turns(const int *fds, int nr, u64 whole)
 		else
 			check_luck(&times);
 	}
-	expect_range("events that had to wait", 1, nr, waited);
+	expect_part("events that had to wait", 1, "events", nr, waited);
 	check_sum(on, sum, whole);
 }
 
@@ -210,16 +210,15 @@ static void groups_take_turns(void)
 
 		for (i = 0; i < nr[g]; i++) {
 			event_read_times(fds[g][i], &times);
-			expect_range("time running of a group", least_turn(times.enabled / 10),
-				     times.enabled, times.running);
+			expect_part("time running of a group", least_turn(times.enabled / 10),
+				    "time enabled", times.enabled, times.running);
 			if (!i) {
 				first = times.count;
 				running += times.running;
 				longest = times.enabled > longest ? times.enabled : longest;
 			}
 			/* On and off together, many times. */
-			expect_range("count of a member", first - first / 1000 - 1000,
-				     first + first / 1000 + 1000, times.count);
+			expect_near("count of a member", first, first / 1000 + 1000, times.count);
 		}
 		close_all(fds[g], nr[g]);
 	}

@@ -186,7 +186,7 @@ static void after_a_reset(void)
 	known_loop(1000);
 	expect_true("the event is on a counter", user_read(page, &count));
 	truth = event_read(fd);
-	expect_range("count read from user space", truth - 2000, truth, count);
+	expect_most("count read from user space", 2000, "count that read(2) has", truth, count);
 	unmap_page(page);
 	close(fd);
 }

@@ -75,7 +75,7 @@ static void place(void)
 			places[nr++] = s.ip;
 	}
 	expect_range("samples", LOOP / PERIOD - 1, LOOP / PERIOD + 1, samples);
-	expect_range("samples inside the loop", samples - 2, samples, inside);
+	expect_most("samples inside the loop", 2, "samples", samples, inside);
 	expect_eq("samples that are not said to be exact", 0, inexact);
 	/* The period is odd: no instruction of the loop has all of them. */
 	if (pmu.exact)
@@ -159,7 +159,7 @@ static void accesses(const char *const *names, void (*code)(unsigned long rounds
 		registers += s.nr_regs != 2 || s.regs[0] != 1 || s.regs[1] != (u64)&cell;
 	}
 	expect_range("accesses counted", FEW * PERIOD, rounds * (ITERATIONS + 1000), count);
-	expect_range("samples", count / PERIOD - 1, count / PERIOD + 1, samples);
+	expect_samples("samples", count, PERIOD, 1, 1, samples);
 	/* What surrounds the loop accesses memory, too. */
 	expect_range("samples that are not at the access", 0, rounds, elsewhere);
 	expect_eq("samples with another address", 0, addresses);

@@ -57,27 +57,6 @@ void close_sampling(struct ring *ring, int fd)
 	close(fd);
 }
 
-/* Interrupts of the machine may add some where the machine is not deterministic. */
-u64 count_slack(u64 count)
-{
-	return pmu.exact ? 200 : 2000 + count / 500;
-}
-
-bool expect_count(const char *what, u64 want, u64 got)
-{
-	return expect_range(what, want, want + count_slack(want), got);
-}
-
-void expect_sane(void)
-{
-	int fd = open_instructions();
-
-	if (fd < 0)
-		return;
-	expect_count("instructions of a loop afterwards", LOOP, event_count_loop(fd, ITERATIONS));
-	close(fd);
-}
-
 u64 now_ns(int clock)
 {
 	struct timespec ts;

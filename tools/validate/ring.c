@@ -53,7 +53,7 @@ static void wraps(void)
 		     head);
 	expect_eq("bytes read", head, ring.page->data_tail);
 	expect_eq("lost samples", 0, sum.lost);
-	expect_range("samples", count / PERIOD - 1, count / PERIOD + 1, sum.samples);
+	expect_samples("samples", count, PERIOD, 1, 1, sum.samples);
 	expect_eq("samples older than the one before", 0, sum.backwards);
 	close_sampling(&ring, fd);
 }
@@ -105,9 +105,9 @@ static void lost_adds_up(void)
 	if (read(fd, &values, sizeof(values)) < 8)
 		ktap_fail("expected to read the event, got %s", strerror(errno));
 	count = values.value;
-	expect_range("lost samples", 1, count / PERIOD, sum.lost);
-	expect_range("samples and lost ones", count / PERIOD - 1,
-		     count / PERIOD + 1 + other_records(count / PERIOD), sum.samples + sum.lost);
+	expect_part("lost samples", 1, "periods counted", count / PERIOD, sum.lost);
+	expect_samples("samples and lost ones", count, PERIOD, 1,
+		       1 + other_records(count / PERIOD), sum.samples + sum.lost);
 	if (format)
 		expect_eq("PERF_FORMAT_LOST", sum.lost, values.lost);
 	close_sampling(&ring, fd);
@@ -197,7 +197,7 @@ static void pauses(void)
 	counted = count_a_loop(fd, 0);
 	ring_drain(&ring, &attr, &sum);
 	before = sum.samples;
-	expect_range("samples before", counted / PERIOD - 2, counted / PERIOD + 2, before);
+	expect_samples("samples before", counted, PERIOD, 2, 2, before);
 	expect_eq("pause", 0, ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1));
 	count_a_loop(fd, event_read(fd));
 	ring_drain(&ring, &attr, &sum);
@@ -209,8 +209,7 @@ static void pauses(void)
 	event_disable(fd);
 	counted = event_read(fd) - count;
 	ring_drain(&ring, &attr, &sum);
-	expect_range("samples after", counted / PERIOD - 2, counted / PERIOD + 2,
-		     sum.samples - before);
+	expect_samples("samples after", counted, PERIOD, 2, 2, sum.samples - before);
 	close_sampling(&ring, fd);
 }
 
@@ -220,7 +219,7 @@ static void shared_buffer(void)
 	unsigned int mine = 0, theirs = 0, none = 0;
 	struct perf_event_attr attr;
 	struct sample sample;
-	u64 ids[2] = { 0 }, count;
+	u64 ids[2] = { 0 };
 	int fd, other;
 
 	fd = open_ring(&attr, 64);
@@ -245,10 +244,8 @@ static void shared_buffer(void)
 		none += sample.id != ids[0] && sample.id != ids[1];
 	}
 	/* Either may have been throttled. */
-	count = event_read(fd);
-	expect_range("samples of the buffer's event", count / PERIOD - 2, count / PERIOD + 2, mine);
-	count = event_read(other);
-	expect_range("samples of the other event", count / PERIOD - 2, count / PERIOD + 2, theirs);
+	expect_samples("samples of the buffer's event", event_read(fd), PERIOD, 2, 2, mine);
+	expect_samples("samples of the other event", event_read(other), PERIOD, 2, 2, theirs);
 	expect_true("samples of both", mine && theirs);
 	expect_eq("samples of nobody", 0, none);
 	close(other);

@@ -49,8 +49,8 @@ static void storm_of(u64 period, bool kernel)
 	/* It goes down while overflows take too long, and never up by itself. */
 	rate = read_number(RATE_FILE);
 	expect_eq("lost samples", 0, sum.lost);
-	expect_range("samples", 1 + sum.throttles * (rate / MAX_HZ), count / period + 1,
-		     sum.samples);
+	expect_part("samples", 1 + sum.throttles * (rate / MAX_HZ), "periods counted",
+		    count / period + 1, sum.samples);
 	close_sampling(&ring, fd);
 	expect_sane();
 }
@@ -87,7 +87,7 @@ static void throttled(void)
 	event_disable(fd);
 	ring_drain(&ring, &attr, &sum);
 	expect_range("throttle records", 1, 100000, sum.throttles);
-	expect_range("unthrottle records", sum.throttles - 1, sum.throttles, sum.unthrottles);
+	expect_most("unthrottle records", 1, "throttle records", sum.throttles, sum.unthrottles);
 	close_sampling(&ring, fd);
 }
 

@@ -124,6 +124,14 @@ int load_program(int number);
 /* By how many a count of so many instructions may be off. */
 u64 count_slack(u64 count);
 bool expect_count(const char *what, u64 want, u64 got);
+/* A number that is off a measured one by so much at most. */
+bool expect_near(const char *what, u64 measured, u64 off, u64 got);
+/* So many at least of all that were measured, which are called @whole. */
+bool expect_part(const char *what, u64 least, const char *whole, u64 measured, u64 got);
+/* All that were measured, or so many fewer. */
+bool expect_most(const char *what, u64 missing, const char *whole, u64 measured, u64 got);
+/* As many samples as periods ended in a count, or so many fewer or more. */
+bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more, u64 got);
 /* That the PMU counts as it should after whatever was done to it. */
 void expect_sane(void);
 

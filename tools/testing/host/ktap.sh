@@ -18,12 +18,13 @@ cat >"$work/suite.c" <<'EOT'
 static void equal(void) { expect_eq("one", 1, 1); }
 static void in_words(void) { expect_or_say(true, "expected nothing else"); }
 static void unequal(void) { expect_eq("one", 1, 2); }
+static void no_number(void) { expect_range("some", 1, 0, 0); }
 static void skipped(void) { ktap_skip("no reason"); }
 static void nothing(void) { }
 
 static const struct ktap_case cases[] = {
 	{ "equal", equal }, { "in words", in_words }, { "unequal", unequal },
-	{ "skipped", skipped }, { "nothing", nothing },
+	{ "skipped", skipped }, { "nothing", nothing }, { "no number", no_number },
 };
 
 int main(int argc, char **argv)
@@ -83,6 +84,10 @@ status=0
 said=$("${CC:-gcc}" -Wall -Itools/lib -o "$work/suite" "$work/suite.c" tools/lib/ktap.c 2>&1) || status=$?
 [ $status -eq 0 ]
 result "a suite in C builds"
+
+suite C "no number"
+[ $status -eq 1 ] && grep -q '^# some: .* which no number is: the test is wrong; got 0$' <<<"$said"
+result "C: a range that holds no number is said to be the test's fault"
 
 for language in C shell; do
 	suite $language equal "in words"

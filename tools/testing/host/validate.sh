@@ -168,6 +168,47 @@ wrong_arguments()
 	done
 }
 
+# Expectations whose bounds were measured: the first number is what was measured.
+cat >"$work/measured.c" <<'EOT'
+#include "validate.h"
+
+struct pmu pmu;
+int open_instructions(void) { return -1; }
+
+int main(void)
+{
+	expect_most("most of 0", 2, "samples", 0, 0);
+	expect_part("part of 0", 1, "samples", 0, 0);
+	expect_near("near 0", 0, 100, 0);
+	expect_samples("of no period", 99, 100, 1, 1, 0);
+	expect_samples("too few", 1000, 100, 1, 1, 8);
+	expect_most("most of 1", 2, "samples", 1, 0);
+	expect_part("none of 1", 1, "samples", 1, 0);
+	expect_near("near 50", 50, 100, 0);
+	expect_near("far from 50", 50, 10, 39);
+	expect_samples("few", 100, 100, 2, 2, 0);
+	expect_samples("too many", 1000, 100, 1, 2, 13);
+	return 0;
+}
+EOT
+
+measured_bounds()
+{
+	gcc -O2 -Wall -Itools/validate -Itools/lib -o "$work/measured" "$work/measured.c" \
+		tools/validate/expect.c tools/lib/{ktap,perf_util,task}.c &&
+		expect_equal "what is said" "$(cat <<-'EOT'
+		# samples: expected 1 at least, got 0
+		# samples: expected 1 at least, got 0
+		# near 0: expected a count to compare with, it is 0
+		# of no period: expected a count of a period (100) at least, got 99
+		# too few: expected 9..11, got 8
+		# none of 1: expected 1..1, got 0
+		# far from 50: expected 40..60, got 39
+		# too many: expected 9..12, got 13
+		EOT
+		)" "$("$work/measured")"
+}
+
 # A program that changes a file in a child, as a check does, and waits.
 cat >"$work/change.c" <<'EOT'
 #include <signal.h>
@@ -258,7 +299,7 @@ gone()
 	return 1
 }
 
-plan 12
+plan 13
 check "it builds, static, and is installed with its page" build
 check "the manual page has every option of --help" every_option_is_in_the_page
 check "every rule is a sentence of its page" rules_are_quoted
@@ -266,6 +307,7 @@ check "--json is JSON, with a PMU and without" json_always
 check "--report makes a page of results, and of two side by side" page
 check "what holds no results is refused" no_results
 check "wrong arguments end with 2" wrong_arguments
+check "a bound that was measured is never below 0, and 0 measured fails" measured_bounds
 gcc -O2 -Wall -Itools/validate -o "$work/change" "$work/change.c" tools/validate/guard.c || exit 1
 check "without leave nothing is changed" not_unasked
 for ending in child TERM HUP KILL; do

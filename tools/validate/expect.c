@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * expect.c - expectations that several checks share
+ *
+ * A bound that is derived from a measured number does not wrap below 0, and a measured 0 fails:
+ * a check that has nothing to compare with says nothing of the PMU.
+ */
+#define _GNU_SOURCE
+#include "validate.h"
+
+/* Interrupts of the machine may add some where the machine is not deterministic. */
+u64 count_slack(u64 count)
+{
+	return pmu.exact ? 200 : 2000 + count / 500;
+}
+
+bool expect_count(const char *what, u64 want, u64 got)
+{
+	return expect_range(what, want, want + count_slack(want), got);
+}
+
+static u64 less(u64 number, u64 by)
+{
+	return number > by ? number - by : 0;
+}
+
+bool expect_near(const char *what, u64 measured, u64 off, u64 got)
+{
+	return expect_or_say(measured, "%s: expected a count to compare with, it is 0", what) &&
+	       expect_range(what, less(measured, off), measured + off, got);
+}
+
+bool expect_part(const char *what, u64 least, const char *whole, u64 measured, u64 got)
+{
+	u64 wanted = least ?: 1;
+
+	return expect_or_say(measured >= wanted, "%s: expected %llu at least, got %llu", whole,
+			     (unsigned long long)wanted, (unsigned long long)measured) &&
+	       expect_range(what, least, measured, got);
+}
+
+bool expect_most(const char *what, u64 missing, const char *whole, u64 measured, u64 got)
+{
+	return expect_part(what, less(measured, missing), whole, measured, got);
+}
+
+bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more, u64 got)
+{
+	u64 ended = count / period;
+
+	return expect_or_say(ended, "%s: expected a count of a period (%llu) at least, got %llu",
+			     what, (unsigned long long)period, (unsigned long long)count) &&
+	       expect_range(what, less(ended, fewer), ended + more, got);
+}
+
+void expect_sane(void)
+{
+	int fd = open_instructions();
+
+	if (fd < 0)
+		return;
+	expect_count("instructions of a loop afterwards", LOOP, event_count_loop(fd, ITERATIONS));
+	close(fd);
+}
