@@ -240,6 +240,7 @@ result "output arrives byte for byte, and the exit status"
 # shellcheck disable=SC2016 # for the guest's shell
 guest -- WORD='x  y' sh -c 'echo "$WORD"; for word; do echo "<$word>"; done; exit 5' name "it's" '' '$HOME;' 'a
 b' '*' -e x/y=1/,z
+# shellcheck disable=SC2016 # nothing is expanded
 [ $status -eq 5 ] && printf '%s\n' 'x  y' "<it's>" '<>' '<$HOME;>' '<a' 'b>' '<*>' '<-e>' '<x/y=1/,z>' | cmp - "$work/out"
 result "the words of a command arrive as they are given"
 
