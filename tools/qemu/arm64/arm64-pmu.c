@@ -271,7 +271,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	arm64_count_init(reached, print_stats);
 	arm64_branch_init(branch_taken);
 	arm64_deliver_init(pmus);
-	if (plugin_on_vcpu_init(id, info, vcpu_init) || arm64_qemu_hook(&hooks))
+	if (pmu_qemu_block_snapshots() || plugin_on_vcpu_init(id, info, vcpu_init) ||
+	    arm64_qemu_hook(&hooks))
 		return 1;
 	pmu_qemu_at_exit(id, print_stats);
 	return 0;

@@ -286,6 +286,14 @@ static uint64_t read_constant(struct arm64_env *env, const struct arm64_sysreg *
 	return reg->resetvalue;
 }
 
+/* QEMU writes all registers when it loads a snapshot, and then compares what they read. */
+static void write_constant(struct arm64_env *env, const struct arm64_sysreg *reg, uint64_t value)
+{
+	(void)env;
+	(void)reg;
+	(void)value;
+}
+
 /*
  * CPUs share the code that QEMU has generated, with the constant of the one that was first.
  * Those of another kind have another one: so it is asked for at each access.
@@ -294,6 +302,7 @@ static void set_constant(struct arm64_sysreg *reg, uint64_t value)
 {
 	reg->resetvalue = value;
 	reg->readfn = read_constant;
+	reg->writefn = write_constant;
 	reg->type &= ~ARM64_SYSREG_CONST;
 }
 

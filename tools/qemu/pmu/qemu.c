@@ -33,6 +33,9 @@ typedef void (*callback)(void);
 
 typedef void (*work_fn)(struct qemu_cpu *cpu, union work_data data);
 
+/* QEMU's Error */
+struct qemu_error;
+
 struct plugin_api plugin_api;
 
 int32_t pmu_qemu_exception_index;
@@ -52,6 +55,9 @@ static struct {
 	void (*async_run_on_cpu)(struct qemu_cpu *cpu, work_fn fn, union work_data data);
 	void (*async_safe_run_on_cpu)(struct qemu_cpu *cpu, work_fn fn, union work_data data);
 	void (*qemu_register_reset)(void (*fn)(void *opaque), void *opaque);
+	void (*error_setg_internal)(struct qemu_error **errp, const char *src, int line,
+				    const char *func, const char *fmt, ...);
+	int (*migrate_add_blocker)(struct qemu_error **reason, struct qemu_error **errp);
 	void (*qemu_plugin_reset)(qemu_plugin_id_t id, callback cb, void *userdata);
 	void (*qemu_plugin_register_vcpu_tb_trans_cb)(qemu_plugin_id_t id, callback cb,
 						      void *userdata);
@@ -85,6 +91,8 @@ static const struct pmu_import common_imports[] = {
 	IN_QEMU(async_run_on_cpu),
 	IN_QEMU(async_safe_run_on_cpu),
 	IN_QEMU(qemu_register_reset),
+	IN_QEMU(error_setg_internal),
+	IN_QEMU(migrate_add_blocker),
 };
 
 static struct qemu_cpu *cpus[PMU_VCPUS_MAX];
@@ -417,6 +425,28 @@ void pmu_qemu_on_reset(bool (*is_reset)(const struct qemu_cpu *cpu), void (*fn)(
 	is_cpu_reset = is_reset;
 	reset_handler = fn;
 	qemu.qemu_register_reset(on_reset, NULL);
+}
+
+/* ---- snapshots ---- */
+
+/**
+ * pmu_qemu_block_snapshots() - have QEMU refuse to save the machine (savevm, migration)
+ *
+ * QEMU cannot save what a plugin knows. A guest that is loaded without it would find the counters
+ * of power-up.
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int pmu_qemu_block_snapshots(void)
+{
+	static struct qemu_error *reason;
+
+	qemu.error_setg_internal(&reason, __FILE__, __LINE__, __func__,
+				 "%s: the PMU's state cannot be saved: take snapshots without the plugin",
+				 plugin_name);
+	if (qemu.migrate_add_blocker(&reason, NULL))
+		return plugin_refuse("the PMU's state cannot be saved: run QEMU without -only-migratable");
+	return 0;
 }
 
 /* ---- instrumentation ---- */

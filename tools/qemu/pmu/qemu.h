@@ -113,6 +113,7 @@ void pmu_qemu_exclusive_work(unsigned int vcpu, void (*fn)(unsigned int vcpu));
 void pmu_qemu_instrument(void (*translate)(struct qemu_plugin_tb *tb), void (*done)(void),
 			 void (*at_exit)(void));
 void pmu_qemu_at_exit(qemu_plugin_id_t id, void (*at_exit)(void));
+int pmu_qemu_block_snapshots(void);
 void pmu_qemu_on_reset(bool (*is_reset)(const struct qemu_cpu *cpu), void (*fn)(void));
 
 #endif /* TOOLS_QEMU_PMU_QEMU_H */

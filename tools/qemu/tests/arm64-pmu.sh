@@ -101,7 +101,7 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 56
+begin 59
 
 # ---- registers, without QEMU ----
 
@@ -148,6 +148,9 @@ refuses "refuses several CPUs in one thread" "use -smp 1 or -accel tcg,thread=mu
 	"$qemu" -M virt -smp 2 -accel tcg,thread=single -plugin "$plugin"
 refuses "refuses several CPUs under icount" "use -smp 1 or -accel tcg,thread=multi" \
 	"$qemu" -M virt -smp 2 -icount shift=0 -plugin "$plugin"
+
+refuses "refuses -only-migratable" "cannot be saved: run QEMU without -only-migratable" \
+	"$qemu" -M virt -cpu max -only-migratable -plugin "$plugin"
 
 cp "$plugin" "$tmp/again.so"
 refuses "refuses to be loaded twice" "another PMU plugin is loaded" \
@@ -239,6 +242,11 @@ end = 1"
 reset_test
 reset_test -icount shift=0,sleep=off
 reset_test -accel tcg,thread=single
+
+# QEMU refuses it as that of another CPU.
+snapshot_tests paused "" "$qemu" -M virt -cpu max -kernel "$reset_guest" \
+	-chardev "file,id=c,path=$tmp/values" \
+	-semihosting-config enable=on,target=native,chardev=c
 
 guest_test "kind= makes a CPU one of another kind" values "id.midr = $((0x410fd0c1))
 id.version = 5

@@ -2,8 +2,8 @@
 /*
  * A bare-metal program that tells what the PMU of an arm64 CPU is after each of three resets, and
  * what it counts then: "N.what value" a line, with the number of the boot. First it says "ready"
- * and waits at EL0 for somebody to reset the machine; the second time it does so itself. Before a reset
- * it enables all that it can. It judges nothing.
+ * and waits at EL0 for somebody to reset the machine; the second time it does so itself. Before a
+ * reset it enables all that it can. It judges nothing.
  */
 #include "tests/arm64-guest.h"
 

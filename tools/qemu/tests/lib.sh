@@ -81,8 +81,8 @@ run() {
 	timeout 60 "$@" -nodefaults -display none > "$out" 2>&1 < /dev/null
 }
 
-# run_with_monitor <output> <file> <commands> <qemu> <arguments>: likewise within two minutes, with a
-# monitor, which is given the commands, a line each, when the guest has written "ready" to the file
+# run_with_monitor <output> <file> <commands> <qemu> <arguments>: likewise within two minutes, with
+# a monitor, which takes the commands, a line each, when the guest has written "ready" to the file
 run_with_monitor() {
 	out=$1
 	ready=$2
@@ -101,6 +101,55 @@ run_with_monitor() {
 	status=$?
 	exec 9>&-
 	return $status
+}
+
+# make_disk <file>: an empty disk of 1 GiB that takes snapshots (qcow2: header, table of reference
+# counts, the counts of these four clusters of 64 KiB, table of level 1)
+make_disk() {
+	rm -f "$1"
+	truncate -s 262144 "$1"
+	{
+		printf 'QFI\373\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\020\0\0\0\0\100\0\0\0'
+		printf '\0\0\0\0\0\0\0\2\0\0\0\0\0\3\0\0\0\0\0\0\0\1\0\0\0\0\0\1'
+	} | dd of="$1" conv=notrunc 2> /dev/null
+	printf '\0\0\0\0\0\2\0\0' | dd of="$1" conv=notrunc bs=65536 seek=1 2> /dev/null
+	printf '\0\1\0\1\0\1\0\1' | dd of="$1" conv=notrunc bs=65536 seek=2 2> /dev/null
+}
+
+# snapshot_tests <status> <options> <qemu> <arguments>: what savevm, and loadvm of a snapshot that was taken
+# without the plugin, say; the arguments are of a guest that writes "ready" to $tmp/values. Status
+# is that of the machine after loadvm, options are the plugin's.
+snapshot_tests() {
+	after=$1
+	options=$2
+	shift 2
+	what="savevm is refused"
+	what_loaded="loadvm of a snapshot without the plugin does not end QEMU"
+	if [ -n "$reason" ]; then
+		skip "$what" "$reason"
+		skip "$what_loaded" "$reason"
+		return
+	fi
+	set -- "$@" -drive "if=none,format=qcow2,file=$tmp/disk"
+	make_disk "$tmp/disk"
+	run_with_monitor "$tmp/out" "$tmp/values" "savevm one
+quit" "$@" -plugin "$plugin$options"
+	if grep -aq "^Error: $name: the PMU's state cannot be saved" "$tmp/out"; then
+		ok "$what"
+	else
+		not_ok "$what" "$(tail -n 3 "$tmp/out")"
+	fi
+	run_with_monitor "$tmp/out" "$tmp/values" "savevm one
+quit" "$@"
+	run_with_monitor "$tmp/out" "$tmp/values" "loadvm one
+info status
+quit" "$@" -plugin "$plugin$options"
+	status=$?
+	if [ $status -eq 0 ] && grep -aq "^VM status: $after" "$tmp/out"; then
+		ok "$what_loaded"
+	else
+		not_ok "$what_loaded" "exit status $status" "$(tail -n 3 "$tmp/out")"
+	fi
 }
 
 # refuses <description> <sentence> <qemu> <arguments>

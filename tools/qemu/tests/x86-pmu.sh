@@ -102,7 +102,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 86
+begin 89
 
 # ---- registers, without QEMU ----
 
@@ -172,6 +172,9 @@ refuses "refuses several CPUs under icount" "use -smp 1 or -accel tcg,thread=mul
 	"$qemu" -M q35 -smp 2 -icount shift=0 -plugin "$plugin"
 refuses "refuses CPUs that come later" "all CPUs must be there from the start" \
 	"$qemu" -M q35 -smp 1,maxcpus=2 -plugin "$plugin"
+
+refuses "refuses -only-migratable" "cannot be saved: run QEMU without -only-migratable" \
+	"$qemu" -M q35 -only-migratable -plugin "$plugin"
 
 cp "$plugin" "$tmp/again.so"
 refuses "refuses to be loaded twice" "another PMU plugin is loaded" \
@@ -319,6 +322,9 @@ for mode in "" "-icount shift=0,sleep=off" "-accel tcg,thread=single"; do
 	# shellcheck disable=SC2086
 	reset_test EPYC-Genoa zen4 "$reset_amd" $mode
 done
+
+snapshot_tests running ,model=skylake "$qemu" -M q35 -cpu Skylake-Client -kernel "$reset_guest" \
+	-chardev "file,id=c,path=$tmp/values" -device isa-debugcon,chardev=c,iobase=0xe9
 
 guest_test "counters and width by option" values "cpuid.counters = 6
 cpuid.width = 40

@@ -332,7 +332,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	x86_count_init(reached, print_stats);
 	x86_branch_init(branch_taken);
 	x86_step_init(&step_hooks);
-	if (plugin_on_vcpu_init(id, info, vcpu_init) || x86_qemu_hook(&hooks))
+	if (pmu_qemu_block_snapshots() || plugin_on_vcpu_init(id, info, vcpu_init) ||
+	    x86_qemu_hook(&hooks))
 		return 1;
 	pmu_qemu_at_exit(id, print_stats);
 	return 0;
