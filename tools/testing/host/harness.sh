@@ -114,6 +114,14 @@ run scripts/run-guest --smp 2 -- true
 refused "exact lane has one CPU"
 result "two CPUs in the exact lane are refused"
 
+run scripts/run-guest --arch x86_64 --cpu alder-lake --lane exact -- true
+refused "CPU=alder-lake has two types of CPU, and the exact lane has one CPU; use .*--lane smp"
+result "a machine of two types of CPU in the exact lane is refused"
+
+run scripts/run-guest --arch x86_64 --cpu lunar-lake --smp 1 -- true
+refused "CPU=lunar-lake has two types of CPU; use --smp 2 or more, not 1"
+result "one CPU of a machine of two types is refused"
+
 run scripts/run-guest --kerneldir "$work/nothing" -- true
 refused "is not a directory"
 result "a KERNELDIR that does not exist is refused"
@@ -292,6 +300,16 @@ result "a guest that ends early is reported"
 guest --qemu-arg -colour -- true
 [ $status -eq 125 ] && says 'QEMU ended with status 1: .*-colour'
 result "a QEMU that does not start is reported"
+
+guest --arch x86_64 --plugin x86-pmu,model=nosuch -- true
+[ $status -eq 125 ] && says "QEMU ended with status 1: x86-pmu: unknown model 'nosuch'"
+result "a plugin that refuses says why"
+
+# shellcheck disable=SC2016 # the guest expands it
+run make -s run ARCH=x86_64 KERNEL="$kernel" CPU=alder-lake \
+	CMD='echo $(nproc) $(cat /sys/bus/event_source/devices/corepmu_*/cpus)'
+[ "$status" -eq 0 ] && [ "$(cat "$work/out")" = "2 1 0" ]
+result "make run gives a machine of two types of CPU one of each"
 
 # Nothing is typed before the shell is there: arm64's console would take no more input at all.
 : >"$work/out"
