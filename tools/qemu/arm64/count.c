@@ -179,6 +179,7 @@ void arm64_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void))
 		.mispredicted	= ARM64_PMU_MISPREDICTED,
 		.cache_refs	= ARM64_PMU_CACHE_REFS,
 		.cache_misses	= ARM64_PMU_CACHE_MISSES,
+		.load_misses	= ARM64_PMU_KINDS,
 		.tlb_misses	= ARM64_PMU_TLB_MISSES,
 		.loads		= ARM64_PMU_KINDS,
 		.stores		= ARM64_PMU_KINDS,

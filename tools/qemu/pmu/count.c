@@ -422,11 +422,13 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
 	unsigned int level = config->level(vcpu);
 	struct score *s = score_of(vcpu);
 
-	(void)info;
 	(void)userdata;
 	add(vcpu, s, config->cache_refs, level);
-	if (enter(c->cache, CACHE_LINES, addr >> CACHE_LINE_SHIFT))
+	if (enter(c->cache, CACHE_LINES, addr >> CACHE_LINE_SHIFT)) {
 		add(vcpu, s, config->cache_misses, level);
+		if (!plugin_api.mem_is_store(info))
+			add(vcpu, s, config->load_misses, level);
+	}
 	if (enter(c->tlb, TLB_ENTRIES, addr >> TLB_PAGE_SHIFT))
 		add(vcpu, s, config->tlb_misses, level);
 }
@@ -515,7 +517,7 @@ void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b
 							     slot_of(config->stores, b->level),
 							     1);
 	if (count_is_live(config->cache_refs) || count_is_live(config->cache_misses) ||
-	    count_is_live(config->tlb_misses))
+	    count_is_live(config->load_misses) || count_is_live(config->tlb_misses))
 		plugin_api.register_vcpu_mem_cb(insn, access_memory, 0, PLUGIN_READ_WRITE,
 						NULL);
 }

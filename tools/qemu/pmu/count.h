@@ -29,6 +29,7 @@
  * @mispredicted: those that did not go where the model of a predictor said
  * @cache_refs: accesses to the model of a cache
  * @cache_misses: those that miss
+ * @load_misses: those of them that are loads alone; @kinds if they are not counted apart
  * @tlb_misses: likewise of the model of a TLB; @kinds if there is none
  * @loads: loads; @kinds if they are counted otherwise
  * @stores: likewise
@@ -46,6 +47,7 @@ struct count_config {
 	unsigned int mispredicted;
 	unsigned int cache_refs;
 	unsigned int cache_misses;
+	unsigned int load_misses;
 	unsigned int tlb_misses;
 	unsigned int loads;
 	unsigned int stores;

@@ -82,6 +82,7 @@ static const struct pmu_import common_imports[] = {
 	IN_API(register_vcpu_tb_exec_inline_per_vcpu),
 	IN_API(register_vcpu_insn_exec_cond_cb),
 	IN_API(register_vcpu_insn_exec_inline_per_vcpu),
+	IN_API(mem_is_store),
 	IN_API(register_vcpu_mem_cb),
 	IN_API(register_vcpu_mem_inline_per_vcpu),
 	IN_QEMU(qemu_plugin_reset),

@@ -65,6 +65,7 @@ struct plugin_api {
 							enum plugin_op op,
 							struct plugin_slot slot,
 							uint64_t imm);
+	bool (*mem_is_store)(uint32_t info);
 	void (*register_vcpu_mem_cb)(struct qemu_plugin_insn *insn, plugin_mem_cb cb,
 				     int flags, enum plugin_rw rw, void *userdata);
 	void (*register_vcpu_mem_inline_per_vcpu)(struct qemu_plugin_insn *insn,

@@ -277,6 +277,7 @@ static const struct count_config count_config = {
 	.mispredicted	= X86_PMU_MISPREDICTED,
 	.cache_refs	= X86_PMU_CACHE_REFS,
 	.cache_misses	= X86_PMU_CACHE_MISSES,
+	.load_misses	= X86_PMU_LOAD_MISSES,
 	.tlb_misses	= X86_PMU_NOTHING,
 	.loads		= X86_PMU_LOADS,
 	.stores		= X86_PMU_STORES,

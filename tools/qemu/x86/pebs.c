@@ -169,7 +169,8 @@ void x86_pebs_overflow(struct x86_pmu *pmu, unsigned int i)
 static bool is_of_memory(enum x86_pmu_kind kind)
 {
 	return kind == X86_PMU_LOADS || kind == X86_PMU_STORES || kind == X86_PMU_SLOW_LOADS ||
-	       kind == X86_PMU_CACHE_REFS || kind == X86_PMU_CACHE_MISSES;
+	       kind == X86_PMU_CACHE_REFS || kind == X86_PMU_CACHE_MISSES ||
+	       kind == X86_PMU_LOAD_MISSES;
 }
 
 /**

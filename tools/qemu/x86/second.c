@@ -8,8 +8,10 @@
 #include "x86/maker.h"
 #include "x86/uarch.h"
 
-/* MSR_OFFCORE_RSP_0 and 1: kinds of requests, and above them of responses */
+/* MSR_OFFCORE_RSP_0 and 1: types of requests, and above them of responses */
 #define REQUESTS		UINT64_C(0xffff)
+#define ANY_RESPONSE		(UINT64_C(1) << 16)
+#define L3_HITS			(UINT64_C(0xf) << 18)	/* M, E, S, F */
 #define DEMAND_DATA_RD		(UINT64_C(1) << 0)
 #define DEMAND_RFO		(UINT64_C(1) << 1)
 
@@ -111,18 +113,37 @@ static uint8_t nr_bits(uint64_t value)
 	return (uint8_t)__builtin_popcountll(value);
 }
 
-/* Requests say what is counted, and responses how often each. */
-static void offcore(uint64_t value, struct x86_pmu_event *event)
+/*
+ * Requests say what is counted: all accesses where any response or a hit is asked for, else misses.
+ * Beside any response each other one adds a share, so that another value makes another count.
+ */
+static void offcore(uint64_t value, uint64_t bits, struct x86_pmu_event *event)
 {
-	static const enum x86_pmu_kind demands[] = {
-		[0] = X86_PMU_CALLS,
-		[DEMAND_DATA_RD] = X86_PMU_LOADS,
-		[DEMAND_RFO] = X86_PMU_STORES,
-		[DEMAND_DATA_RD | DEMAND_RFO] = X86_PMU_CACHE_REFS,
+	static const struct {
+		enum x86_pmu_kind all;
+		enum x86_pmu_kind misses;
+		enum x86_pmu_kind less;
+	} demands[] = {
+		[0] = { X86_PMU_CALLS, X86_PMU_CALLS, X86_PMU_NOTHING },
+		[DEMAND_DATA_RD] = { X86_PMU_LOADS, X86_PMU_LOAD_MISSES, X86_PMU_NOTHING },
+		[DEMAND_RFO] = { X86_PMU_STORES, X86_PMU_CACHE_MISSES, X86_PMU_LOAD_MISSES },
+		[DEMAND_DATA_RD | DEMAND_RFO] = { X86_PMU_CACHE_REFS, X86_PMU_CACHE_MISSES,
+						  X86_PMU_NOTHING },
 	};
+	const uint64_t others = ~(REQUESTS | ANY_RESPONSE);
+	unsigned int d = value & (DEMAND_DATA_RD | DEMAND_RFO);
 
-	event->kind = demands[value & (DEMAND_DATA_RD | DEMAND_RFO)];
-	event->times = value & REQUESTS ? nr_bits(value & ~REQUESTS) : 0;
+	if (value & (ANY_RESPONSE | L3_HITS)) {
+		event->kind = demands[d].all;
+	} else {
+		event->kind = demands[d].misses;
+		event->less = demands[d].less;
+	}
+	event->times = value & REQUESTS && value & ~REQUESTS;
+	if (event->times && value & ANY_RESPONSE) {
+		event->per = nr_bits(bits & others);
+		event->times = event->per + nr_bits(value & others);
+	}
 }
 
 static void frontend(uint64_t value, struct x86_pmu_event *event)
@@ -162,7 +183,7 @@ bool x86_second_event(const struct x86_pmu *pmu, uint64_t select, bool *counts,
 		if (s->reg == X86_SECOND_FRONTEND)
 			frontend(value, &row.event);
 		else
-			offcore(value, &row.event);
+			offcore(value, s->bits, &row.event);
 		*counts = row.event.times && x86_pmu_event_select(&row, 1, select, event);
 		return true;
 	}

@@ -28,7 +28,7 @@ struct score {
 /* What an instruction adds to before it is known whether it retires. */
 static const enum x86_pmu_kind accesses[] = {
 	X86_PMU_LOADS, X86_PMU_STORES, X86_PMU_SLOW_LOADS,
-	X86_PMU_CACHE_REFS, X86_PMU_CACHE_MISSES,
+	X86_PMU_CACHE_REFS, X86_PMU_CACHE_MISSES, X86_PMU_LOAD_MISSES,
 };
 
 /**
