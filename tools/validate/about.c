@@ -146,6 +146,5 @@ void about_machine(void (*tell)(const char *name, const char *fact))
 	tell("user", geteuid() ? "not root" : "root");
 	snprintf(text, sizeof(text), "%u", pmu.group);
 	tell("events in a group", text);
-	tell("how exact", pmu.exact ? "the clock counts instructions: every count is known" :
-	     "counts of user space within 0.2 percent");
+	tell("how exact", pmu.exactness);
 }

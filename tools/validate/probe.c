@@ -153,19 +153,53 @@ static unsigned int largest_group(unsigned int *opened)
 	return nr;
 }
 
-/* Does the clock count instructions? Then so can we. Some rounds may be interrupted. */
+/* Rounds of the known loop that tell how exact clock and counts are: some may be interrupted. */
+#define EXACT_ROUNDS		6
+#define EXACT_ENOUGH		4
+#define EXACT_ITERATIONS	10000UL
+#define EXACT_LOOP		(EXACT_ITERATIONS * LOOP_INSNS)
+
+/* Does the clock count instructions? Then so can we. */
 static bool clock_counts_instructions(void)
 {
 	unsigned int exact = 0, i;
 	u64 start, time;
 
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < EXACT_ROUNDS; i++) {
 		start = now_ns(CLOCK_MONOTONIC);
-		known_loop(10000);
+		known_loop(EXACT_ITERATIONS);
 		time = now_ns(CLOCK_MONOTONIC) - start;
-		exact += time >= 10000 * LOOP_INSNS && time <= 10000 * LOOP_INSNS + 2000;
+		exact += time >= EXACT_LOOP && time <= EXACT_LOOP + EXACT_LOOP / 10;
 	}
-	return exact >= 4;
+	return exact >= EXACT_ENOUGH;
+}
+
+/* Say how exact the counts of the known loop are. The clock alone decides how strict checks are. */
+static void probe_counts(void)
+{
+	const u64 want = EXACT_LOOP - LOOP_INSNS;
+	int fd = event_open(&pmu.instructions, 0, -1, -1, 0);
+	unsigned int exact = 0, i;
+	s64 count, wrong = 0;
+
+	for (i = 0; fd >= 0 && i < EXACT_ROUNDS; i++) {
+		count = event_count_loop(fd, 1);
+		count = event_count_loop(fd, EXACT_ITERATIONS) - count;
+		exact += count == (s64)want;
+		if (count != (s64)want)
+			wrong = count;
+	}
+	if (fd >= 0)
+		close(fd);
+	pmu.counts_exact = exact >= EXACT_ENOUGH;
+	if (!pmu.exact)
+		snprintf(pmu.exactness, sizeof(pmu.exactness), "0.2 percent allowed above a count");
+	else if (pmu.counts_exact)
+		snprintf(pmu.exactness, sizeof(pmu.exactness), "every count exact");
+	else
+		snprintf(pmu.exactness, sizeof(pmu.exactness),
+			 "counts not exact (%lld of a loop of %llu), though the clock is",
+			 (long long)wrong, (unsigned long long)want);
 }
 
 /* Where CPUs are of several kinds an event without a name is of one kind. */
@@ -225,6 +259,7 @@ const char *find_out(bool disrupt, bool patient)
 		lacks(NEED_PMU, "no --pmu was given");
 	if (!choose_event(&pmu.instructions, PERF_COUNT_HW_INSTRUCTIONS, instructions))
 		return "it counts no instructions for this user";
+	probe_counts();
 	if (choose_event(&pmu.cycles, PERF_COUNT_HW_CPU_CYCLES, cycles))
 		pmu.has |= NEED_CYCLES;
 	else

@@ -70,7 +70,7 @@ void report_begin(bool as_json, unsigned int nr)
 	put_field("kernel", uts.release);
 	put_field("architecture", uts.machine);
 	fprintf(json, ", \"group\": %u, \"exact\": %s, \"about\": {", pmu.group,
-		pmu.exact ? "true" : "false");
+		pmu.exact && pmu.counts_exact ? "true" : "false");
 	about_machine(put_fact);
 	fprintf(json, "},\n\"checks\": [");
 	if (quiet)
@@ -78,8 +78,7 @@ void report_begin(bool as_json, unsigned int nr)
 	printf("KTAP version 1\n");
 	if (nr)
 		printf("1..%u\n# %s on Linux %s (%s), %u events in a group, %s\n", nr, judged(),
-		       uts.release, uts.machine, pmu.group,
-		       pmu.exact ? "every count exact" : "counts within 0.2 percent");
+		       uts.release, uts.machine, pmu.group, pmu.exactness);
 	fflush(stdout);
 }
 

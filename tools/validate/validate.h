@@ -76,7 +76,9 @@ extern const struct check_list identity_checks, count_checks, level_checks, task
  * @missing: why it has not, for each bit
  * @group: events that fit in one group and count
  * @group_opened: events that can be opened in one, see largest_group()
- * @exact: the clock counts instructions, so that every run is the same
+ * @exact: the clock counts instructions: every count has to be exact
+ * @counts_exact: counts of the known loop are
+ * @exactness: the two in words
  * @cpu: the first CPU that the PMU is for and that we may use
  * @nr_cpus: how many there are of those
  */
@@ -88,6 +90,8 @@ struct pmu {
 	unsigned int group;
 	unsigned int group_opened;
 	bool exact;
+	bool counts_exact;
+	char exactness[96];
 	int cpu;
 	int nr_cpus;
 	struct perf_event_attr instructions;

@@ -209,6 +209,58 @@ measured_bounds()
 		)" "$("$work/measured")"
 }
 
+# A clock that counts instructions, and a PMU that counts some fewer of a loop than there are.
+cat >"$work/exact.c" <<'EOT'
+#include <fcntl.h>
+#include <time.h>
+
+#include "outcome.h"
+#include "validate.h"
+
+static unsigned long instructions, off;
+
+void known_loop(unsigned long iterations) { instructions += LOOP_INSNS * iterations; }
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	*ts = (struct timespec) { .tv_nsec = instructions };
+	return 0;
+}
+
+int event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group, unsigned long flags)
+{
+	(void)attr, (void)pid, (void)cpu, (void)group, (void)flags;
+	return open("/dev/null", O_RDONLY);
+}
+
+u64 event_count_loop(int fd, unsigned long iterations)
+{
+	(void)fd;
+	return LOOP_INSNS * iterations + 30 - (iterations > 1 ? off : 0);
+}
+
+int main(void)
+{
+	for (; off < 4; off += 3) {
+		find_out(false, false);
+		printf("%s\n", pmu.exactness);
+	}
+	return 0;
+}
+EOT
+
+exactness_is_probed()
+{
+	gcc -O2 -Wall -Itools/validate -Itools/lib -Wl,-z,muldefs -o "$work/exact" "$work/exact.c" \
+		tools/validate/{probe,expect,identity,guard}.c tools/lib/{ktap,perf_util,ring,task}.c &&
+		expect_equal "what the head says" "$(cat <<-'EOT'
+		every count exact
+		counts not exact (19995 of a loop of 19998), though the clock is
+		EOT
+		)" "$("$work/exact")"
+}
+
 # A program that changes a file in a child, as a check does, and waits.
 cat >"$work/change.c" <<'EOT'
 #include <signal.h>
@@ -299,7 +351,7 @@ gone()
 	return 1
 }
 
-plan 13
+plan 14
 check "it builds, static, and is installed with its page" build
 check "the manual page has every option of --help" every_option_is_in_the_page
 check "every rule is a sentence of its page" rules_are_quoted
@@ -308,6 +360,7 @@ check "--report makes a page of results, and of two side by side" page
 check "what holds no results is refused" no_results
 check "wrong arguments end with 2" wrong_arguments
 check "a bound that was measured is never below 0, and 0 measured fails" measured_bounds
+check "counts tell how exact they are, not the clock alone" exactness_is_probed
 gcc -O2 -Wall -Itools/validate -o "$work/change" "$work/change.c" tools/validate/guard.c || exit 1
 check "without leave nothing is changed" not_unasked
 for ending in child TERM HUP KILL; do
