@@ -30,6 +30,7 @@
 #include "pmu/count.h"
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
+#include "pmu/unknown.h"
 
 const char *const plugin_name = "arm64-pmu";
 
@@ -91,6 +92,11 @@ static void pmu_alarm(struct arm64_pmu *pmu)
 	deliver_alarm(vcpu_of(pmu));
 }
 
+static void pmu_unknown(struct arm64_pmu *pmu, unsigned int event)
+{
+	unknown_event(vcpu_of(pmu), event);
+}
+
 static const struct arm64_pmu_ops pmu_ops = {
 	.read		= pmu_read,
 	.watch		= pmu_watch,
@@ -101,6 +107,7 @@ static const struct arm64_pmu_ops pmu_ops = {
 	.record		= pmu_record,
 	.overflowed	= pmu_overflowed,
 	.alarm		= pmu_alarm,
+	.unknown	= pmu_unknown,
 };
 
 static void set_alarm(unsigned int vcpu, uint64_t instructions)
@@ -198,6 +205,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	deliver_print(f, vcpu);
 	arm64_deliver_print(f, vcpu);
 	deliver_print_faults(f, vcpu);
+	unknown_print(f, vcpu);
 
 	count_read(vcpu, counts[0]);
 	for (i = 0; i < ARM64_PMU_LEVELS; i++)

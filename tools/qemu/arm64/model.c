@@ -400,6 +400,17 @@ bool arm64_pmu_denies(const struct arm64_pmu_config *config, unsigned int event)
 	return false;
 }
 
+/* Tell of an event that is not counted, once each time that its counter is enabled with it. */
+static void tell_unknown(struct arm64_pmu *pmu, unsigned int i)
+{
+	struct arm64_pmu_counter *c = &pmu->counter[i];
+	bool unknown = c->active && c->event.source == ARM64_PMU_NO_EVENT;
+
+	if (unknown && !c->unknown && pmu->ops->unknown)
+		pmu->ops->unknown(pmu, c->type & PMEVTYPER_EVENT);
+	c->unknown = unknown;
+}
+
 static void activate_counter(struct arm64_pmu *pmu, unsigned int i)
 {
 	struct arm64_pmu_counter *c = &pmu->counter[i];
@@ -442,6 +453,7 @@ void arm64_pmu_activate(struct arm64_pmu *pmu)
 		struct arm64_pmu_counter before = *c;
 
 		activate_counter(pmu, i);
+		tell_unknown(pmu, i);
 		if (!c->active || c->event.source != ARM64_PMU_BY_KIND)
 			continue;
 		if (!before.active || !same_event(c, &before))

@@ -84,6 +84,8 @@ typedef uint64_t arm64_pmu_counts[ARM64_PMU_KINDS][ARM64_PMU_LEVELS];
  *	none, the branch that is being executed is the last one. Returns the CPU's cycles so far
  * @overflowed: a counter that interrupts has overflowed
  * @alarm: the alarm set with arm64_pmu_set_alarm() rings
+ * @unknown: a counter is enabled with an event that this PMU does not count; NULL if nobody wants
+ *	to know
  */
 struct arm64_pmu_ops {
 	void (*read)(struct arm64_pmu *pmu, arm64_pmu_counts counts);
@@ -95,12 +97,14 @@ struct arm64_pmu_ops {
 	uint64_t (*record)(struct arm64_pmu *pmu, unsigned int levels);
 	void (*overflowed)(struct arm64_pmu *pmu);
 	void (*alarm)(struct arm64_pmu *pmu);
+	void (*unknown)(struct arm64_pmu *pmu, unsigned int event);
 };
 
 /**
  * struct arm64_pmu_counter - one counter
  * @value: what it shows
  * @type: its PMEVTYPER<n>_EL0, PMCCFILTR_EL0 or PMICFILTR_EL0
+ * @unknown: it is enabled with an event that is not counted
  * @active: it counts; what follows is meaningful only then
  * @levels: at which levels, a bit each
  * @event: what it counts
@@ -110,6 +114,7 @@ struct arm64_pmu_ops {
 struct arm64_pmu_counter {
 	uint64_t value;
 	uint64_t type;
+	bool unknown;
 	bool active;
 	uint8_t levels;
 	struct arm64_pmu_event event;

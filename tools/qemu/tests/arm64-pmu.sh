@@ -101,7 +101,7 @@ enabled.pending = 1
 without-flag = 0
 end = 1"
 
-begin 59
+begin 60
 
 # ---- registers, without QEMU ----
 
@@ -263,7 +263,9 @@ guest_test "accesses are counted" stats "cpu0.msr.PMSWINC = 5
 cpu0.mrs.PMOVSCLR -ge 200
 cpu0.pmi.signalled -ge 254
 cpu0.pmi.raised -ge 254
-cpu0.pmi.causeless = 0" max ",counters=4"
+cpu0.pmi.causeless = 0
+cpu0.unknown.0x3e -ge 1" max ",counters=4"
+unknown_test bare_metal max ",verbose=on"
 
 guest_test "skid=" values "event.skid -ge 100
 event.skid -le 130

@@ -103,6 +103,21 @@ run_with_monitor() {
 	return $status
 }
 
+# unknown_test <function> <arguments>: it runs a guest that selects event 0x3e, with verbose=on
+unknown_test() {
+	what="verbose=on tells of an event that is not counted"
+	if [ -n "$reason" ]; then
+		skip "$what" "$reason"
+		return
+	fi
+	"$@"
+	if grep -q "^$name: CPU 0: event 0x3e is not counted by this model" "$tmp/out"; then
+		ok "$what"
+	else
+		not_ok "$what" "$(grep "^$name:" "$tmp/out")"
+	fi
+}
+
 # make_disk <file>: an empty disk of 1 GiB that takes snapshots (qcow2: header, table of reference
 # counts, the counts of these four clusters of 64 KiB, table of level 1)
 make_disk() {

@@ -158,17 +158,17 @@ static void prepare(uint32_t select, uint64_t value)
 /* Events, in the order of enum event. */
 enum event {
 	INSTRUCTIONS, CYCLES, BRANCHES, TAKEN, MISSED, CALLS, RETURNS, LOADS, STORES, EXCEPTIONS,
-	CACHE_REFS, CACHE_MISSES, NOT_TAKEN, EVENTS
+	CACHE_REFS, CACHE_MISSES, NOT_TAKEN, UNKNOWN, EVENTS
 };
 
 static const uint32_t intel_events[EVENTS] = {
 	0xc0, 0x3c, 0xc4, 0x20c4, 0xc5, 0x2c4, 0x8c4, 0x81d0, 0x82d0, 0x1fe, 0x4f2e, 0x412e,
-	0x10c4
+	0x10c4, 0x3e
 };
 
 static const uint32_t amd_events[EVENTS] = {
 	0xc0, 0x76, 0xc2, 0xc4, 0xc3, 0x2fe, 0xc8, 0x129, 0x229, 0x1fe, 0x60, 0x64,
-	0x4fe
+	0x4fe, 0x3e
 };
 
 static uint32_t event(enum event e)
@@ -265,6 +265,7 @@ static void test_counts(void)
 	print("rep.stores", count(counted_rep, STORES));
 	print("lines.misses", count(counted_lines, CACHE_MISSES));
 	print("lines.refs", count(counted_lines, CACHE_REFS));
+	print("unknown.count", count(counted_loop, UNKNOWN));
 	print("ud2.instructions", count_user(user_ud2, INSTRUCTIONS));
 	print("ud2.exceptions", count_user(user_ud2, EXCEPTIONS));
 	print("int3.instructions", count_user(user_int3, INSTRUCTIONS));

@@ -58,6 +58,7 @@ rep.instructions = 12
 rep.stores = 16384
 lines.refs = 1025
 lines.misses = 129
+unknown.count = 0
 ud2.instructions = 203
 ud2.exceptions = 100
 int3.instructions = 303
@@ -102,7 +103,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 89
+begin 90
 
 # ---- registers, without QEMU ----
 
@@ -345,7 +346,9 @@ cpu0.wrmsr.IA32_PERF_GLOBAL_CTRL -ge 400
 cpu0.rdmsr.IA32_PERF_GLOBAL_STATUS = 400
 cpu0.pmi.nmi = 200
 cpu0.pmi.fixed = 200
-cpu0.pmi.masked = 1" Skylake-Client ",model=intel-v2"
+cpu0.pmi.masked = 1
+cpu0.unknown.0x3e -ge 1" Skylake-Client ",model=intel-v2"
+unknown_test bare_metal Skylake-Client ",verbose=on"
 
 guest_test "skid=" values "nmi.skid -ge 100
 nmi.skid -le 102

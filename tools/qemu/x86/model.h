@@ -142,6 +142,8 @@ typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
  * @sampled: instruction-based sampling has a sample
  * @memory: read or write at a linear address; false if there is no memory
  * @write_physical: write at a physical address; likewise
+ * @unknown: a counter is enabled with an event that this PMU, or this counter, does not count;
+ *	NULL if nobody wants to know
  */
 struct x86_pmu_ops {
 	void (*read)(struct x86_pmu *pmu, x86_pmu_counts counts);
@@ -155,12 +157,14 @@ struct x86_pmu_ops {
 	void (*state)(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors);
 	bool (*memory)(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len, bool write);
 	bool (*write_physical)(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len);
+	void (*unknown)(struct x86_pmu *pmu, uint64_t event);
 };
 
 /**
  * struct x86_pmu_counter - one counter
  * @value: what it shows
  * @select: the event selector of a general-purpose one
+ * @unknown: the selector with which it is enabled and counts nothing, 0 if it counts or is off
  * @active: it counts; what follows is meaningful only then
  * @rings: which rings it counts, a bit each
  * @merged: the next counter has its upper bits
@@ -172,6 +176,7 @@ struct x86_pmu_ops {
 struct x86_pmu_counter {
 	uint64_t value;
 	uint64_t select;
+	uint64_t unknown;
 	bool active;
 	uint8_t rings;
 	bool merged;

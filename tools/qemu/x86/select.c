@@ -109,6 +109,23 @@ static bool counts_no_host(const struct x86_pmu *pmu, uint64_t select)
 	       (select == X86_PMU_SEL_HOST_ONLY && !pmu->svme);
 }
 
+/* Tell of an event that is not counted, once each time that its counter is enabled with it. */
+static void tell_unknown(struct x86_pmu *pmu, unsigned int i, bool counts)
+{
+	const uint64_t name = x86_pmu_is_amd(pmu->config) ? X86_PMU_SEL_NAME :
+			      X86_PMU_SEL_NAME | X86_PMU_SEL_UMASK2;
+	struct x86_pmu_counter *c = &pmu->counter[i];
+	uint64_t select = select_of(pmu, i), unknown = 0;
+	bool merge = pmu->config->uarch && pmu->config->uarch->merges &&
+		     x86_pmu_event_code(select) == EVENT_MERGE;
+
+	if (gp_enabled(pmu, i) && !counts && !merge)
+		unknown = select;
+	if (unknown && unknown != c->unknown && pmu->ops->unknown)
+		pmu->ops->unknown(pmu, unknown & name);
+	c->unknown = unknown;
+}
+
 /**
  * x86_pmu_activate_gp() - what does a general-purpose counter count from here on?
  * @pmu: the PMU
@@ -117,9 +134,11 @@ static bool counts_no_host(const struct x86_pmu *pmu, uint64_t select)
 void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i)
 {
 	struct x86_pmu_counter *c = &pmu->counter[i];
+	bool counts = gp_enabled(pmu, i) && selected_event(pmu, i, &c->event);
 
 	c->merged = is_merged(pmu, i);
-	c->active = gp_enabled(pmu, i) && selected_event(pmu, i, &c->event);
+	c->active = counts;
+	tell_unknown(pmu, i, counts);
 	if (x86_pmu_is_amd(pmu->config) && !c->merged && c->event.times > ALONE_MAX)
 		c->event.times = ALONE_MAX;
 	c->rings = (c->select & X86_PMU_SEL_USR ? 1 << X86_PMU_USER : 0) |

@@ -31,6 +31,7 @@
 #include "pmu/count.h"
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
+#include "pmu/unknown.h"
 #include "x86/branch.h"
 #include "x86/count.h"
 #include "x86/deliver.h"
@@ -112,6 +113,11 @@ static bool pmu_write_physical(struct x86_pmu *pmu, uint64_t addr, void *buf, si
 	return x86_state_write_physical(addr, buf, len);
 }
 
+static void pmu_unknown(struct x86_pmu *pmu, uint64_t event)
+{
+	unknown_event(vcpu_of(pmu), event);
+}
+
 static const struct x86_pmu_ops pmu_ops = {
 	.read		= pmu_read,
 	.watch		= pmu_watch,
@@ -124,6 +130,7 @@ static const struct x86_pmu_ops pmu_ops = {
 	.state		= pmu_state,
 	.memory		= pmu_memory,
 	.write_physical	= pmu_write_physical,
+	.unknown	= pmu_unknown,
 };
 
 static void set_alarm(unsigned int vcpu, uint64_t instructions)
@@ -266,6 +273,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	deliver_print(f, vcpu);
 	x86_deliver_print(f, vcpu);
 	deliver_print_faults(f, vcpu);
+	unknown_print(f, vcpu);
 
 	count_read(vcpu, counts[0]);
 	fprintf(f, "cpu%u.instructions.user %lu\n", vcpu,
