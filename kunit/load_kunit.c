@@ -323,7 +323,6 @@ static void load_shutdown(struct kunit *test)
 static void load_refused(struct kunit *test)
 {
 	const struct machine *machine = machine_by_name("intel-v4");
-	char *name;
 
 	power_on(machine, LIVELY, false);
 	x86_model_nmi_refused = true;
@@ -360,14 +359,59 @@ static void load_refused(struct kunit *test)
 	power_on(machine, LIVELY, false);
 	x86_model_no_msrs = true;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
+}
 
-	/* A name that another PMU has. */
-	power_on(machine, LIVELY, false);
-	name = corepmu_name;
-	corepmu_name = "software";
-	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EEXIST);
+/* The type of the PMU of perf's clocks; -1 before Linux 6.5 */
+static int clock_type(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_TASK_CLOCK, .disabled = 1,
+	};
+	struct perf_event *event;
+	int type;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	type = event->pmu->type;
+	perf_event_release_kernel(event);
+
+	return type;
+}
+
+/* Names and types that others have are refused before perf core and sysfs warn of them. */
+static void load_taken(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("intel-v4");
+	const int clock = clock_type(test);
+	const struct {
+		char *name;
+		int type, ret;
+	} table[] = {
+		{ "software", -1, -EEXIST },
+		{ "corepmu", PERF_TYPE_SOFTWARE, -EEXIST },
+		{ "corepmu", clock, clock < 0 ? 0 : -EEXIST },
+		/* The built-in driver's names go with its type. */
+		{ "cpu", -1, -EINVAL },
+		{ "cpu", PERF_TYPE_RAW, -EINVAL },
+		{ "cpu_core", -1, -EINVAL },
+		{ "cpuwide", -1, 0 },
+		{ "corepmu", 12345, 0 },
+	};
+	char *name = corepmu_name;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		power_on(machine, LIVELY, false);
+		corepmu_name = table[i].name;
+		corepmu_type = table[i].type;
+		KUNIT_EXPECT_EQ_MSG(test, corepmu_arch_init(), table[i].ret, "row %u", i);
+		if (!table[i].ret)
+			corepmu_arch_exit();
+		KUNIT_EXPECT_EQ_MSG(test, x86_model_reserved(), 0, "row %u", i);
+	}
 	corepmu_name = name;
-	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
+	corepmu_type = -1;
 }
 
 /* A second kind of CPU has a number, and without CPU hotplug there is no PMU. */
@@ -644,6 +688,7 @@ static struct kunit_case load_cases[] = {
 	KUNIT_CASE(load_writes_nothing_unreserved),
 	KUNIT_CASE(load_shutdown),
 	KUNIT_CASE(load_refused),
+	KUNIT_CASE(load_taken),
 	KUNIT_CASE(load_two),
 	KUNIT_CASE(load_hotplug),
 	KUNIT_CASE(load_other_kind),

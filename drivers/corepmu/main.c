@@ -8,6 +8,7 @@
 #include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 
@@ -54,6 +55,16 @@ static bool __init is_pmu_name(const char *name)
 	return c - name <= PMU_NAME_MAX;
 }
 
+/*
+ * Perf core looks generic events up by the PMU that attr.config names, never by their types 0 and
+ * 3: a PMU with one of these types would have no event of its own. The others below PERF_TYPE_MAX
+ * are perf core's PMUs, but for the type of raw events, which is a core PMU's.
+ */
+static bool __init is_pmu_type(int type)
+{
+	return type == -1 || type == PERF_TYPE_RAW || type >= PERF_TYPE_MAX;
+}
+
 static int __init corepmu_init(void)
 {
 	int ret;
@@ -66,9 +77,15 @@ static int __init corepmu_init(void)
 		return -EINVAL;
 	}
 
+	if (!is_pmu_type(corepmu_type)) {
+		pr_err("type=%d: a PMU has type %d or one from %d on; leave out type= for the next free one\n",
+		       corepmu_type, PERF_TYPE_RAW, PERF_TYPE_MAX);
+		return -EINVAL;
+	}
+
 	if (!is_pmu_name(corepmu_name)) {
-		pr_err("name= takes up to %d letters, digits, _, - and ., a letter or _ first\n",
-		       PMU_NAME_MAX);
+		pr_err("name=%.*s: a name has up to %d letters, digits, _, - and ., a letter or _ first\n",
+		       PMU_NAME_MAX, corepmu_name, PMU_NAME_MAX);
 		return -EINVAL;
 	}
 

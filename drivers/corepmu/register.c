@@ -18,6 +18,7 @@
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include <corepmu/pmu.h>
@@ -95,40 +96,105 @@ static bool is_wanted_by_name(const struct corepmu *pmu)
 	       pmu->perf_pmu.type != PERF_TYPE_RAW;
 }
 
-static int has_type(struct device *dev, void *type)
+/*
+ * Perf core keeps its list of PMUs to itself, and the bus that has their devices: a software event,
+ * which every kernel has, leads there.
+ */
+static struct perf_event *open_software_event(u64 config)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_SOFTWARE,
+		.size		= sizeof(attr),
+		.config		= config,
+		.disabled	= 1,
+	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+
+	return IS_ERR(event) ? NULL : event;
+}
+
+static int has_type(struct device *dev, const void *type)
 {
 	struct pmu *pmu = dev_get_drvdata(dev);
 
 	return pmu && pmu->type == *(int *)type;
 }
 
-/*
- * Is @type that of a PMU already? perf_pmu_register() would warn of it, and take another one. Perf
- * core keeps its list of PMUs to itself, and the bus that has them all: a software event, which
- * every kernel has, leads there.
- */
-static bool type_is_taken(int type)
+/* The clocks' PMUs have a type from Linux 6.5 on, and no device. */
+static bool is_type_of_clock(int type)
 {
-	struct perf_event_attr attr = {
-		.type		= PERF_TYPE_SOFTWARE,
-		.size		= sizeof(attr),
-		.config		= PERF_COUNT_SW_DUMMY,
-		.disabled	= 1,
-	};
-	struct perf_event *event;
-	bool taken = false;
+	static const u64 clocks[] = { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK };
+	bool same = false;
+	unsigned int i;
 
-	if (type < 0)
-		return false;
+	for (i = 0; i < ARRAY_SIZE(clocks) && !same; i++) {
+		struct perf_event *event = open_software_event(clocks[i]);
 
-	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
-	if (IS_ERR(event))
-		return false;
-	if (event->pmu->dev)
-		taken = bus_for_each_dev(event->pmu->dev->bus, NULL, &type, has_type);
-	perf_event_release_kernel(event);
+		if (!event)
+			continue;
+		same = event->pmu->type == type;
+		perf_event_release_kernel(event);
+	}
 
-	return taken;
+	return same;
+}
+
+/* perf_pmu_register() warns of a type that is taken, and takes another; sysfs warns of a name. */
+static int check_free(const char *name, int type)
+{
+	struct perf_event *event = open_software_event(PERF_COUNT_SW_DUMMY);
+	struct device *same_type = NULL, *same_name = NULL;
+	int ret = 0;
+
+	if (event && event->pmu->dev) {
+		same_name = bus_find_device_by_name(event->pmu->dev->bus, NULL, name);
+		if (type >= 0)
+			same_type = bus_find_device(event->pmu->dev->bus, NULL, &type, has_type);
+	}
+	if (event)
+		perf_event_release_kernel(event);
+
+	if (same_name || same_type)
+		ret = -EEXIST;
+	if (ret && corepmu_standin)
+		pr_err("standin=1: the PMU %s of the built-in driver is there: boot without that driver, or leave out standin=1\n",
+		       dev_name(same_name ?: same_type));
+	else if (same_name)
+		pr_err("name=%s: there is a PMU %s already: give another name\n", corepmu_name,
+		       name);
+	else if (same_type)
+		pr_err("type=%d is that of the PMU %s: give another one, or leave out type=\n",
+		       type, dev_name(same_type));
+	put_device(same_name);
+	put_device(same_type);
+	if (!ret && type >= 0 && is_type_of_clock(type)) {
+		pr_err("type=%d is that of perf's clocks: give another one, or leave out type=\n",
+		       type);
+		ret = -EEXIST;
+	}
+
+	return ret;
+}
+
+/*
+ * perf and other tools take a PMU of such a name for the built-in driver's, which they expect to
+ * have the type of raw events, too.
+ */
+static int check_standin_name(const struct corepmu *pmu, const char *name)
+{
+	const char *standin = pmu->backend->standin_name;
+	size_t len = strlen(standin);
+
+	if (corepmu_standin || pmu->backend->standin_type < 0)
+		return 0;
+	if (strncmp(name, standin, len) || (name[len] && name[len] != '_'))
+		return 0;
+
+	pr_err("name=%s: the name %s is the built-in driver's, of type %d: load with standin=1, or give another name\n",
+	       corepmu_name, name, pmu->backend->standin_type);
+	return -EINVAL;
 }
 
 /**
@@ -161,24 +227,23 @@ int corepmu_register(struct corepmu *pmu)
 		corepmu_type = pmu->backend->standin_type;
 	}
 	type = pmu->secondary ? -1 : corepmu_type;
-	if (type_is_taken(type)) {
-		pr_err("type %d is that of another PMU\n", type);
-		ret = -EEXIST;
-		goto out_hotplug;
-	}
 	name = pmu_name(pmu);
 	if (!name) {
 		ret = -ENOMEM;
 		goto out_hotplug;
 	}
+	ret = check_standin_name(pmu, name);
+	if (!ret)
+		ret = check_free(name, type);
+	if (ret)
+		goto out_free;
 
 	corepmu_init_pmu(pmu);
 	corepmu_user_add(pmu);
 	ret = perf_pmu_register(&pmu->perf_pmu, name, type);
 	if (ret) {
-		pr_err("perf refused the PMU %s of type %d (%d): is either taken?\n",
-		       name, type, ret);
-		goto out_name;
+		pr_err("perf core refused the PMU %s of type %d (%d)\n", name, type, ret);
+		goto out_user;
 	}
 	atomic_inc(&corepmu_instances);
 	corepmu_shutdown_add(pmu);
@@ -191,11 +256,12 @@ int corepmu_register(struct corepmu *pmu)
 		is_wanted_by_name(pmu) ? "; for tools that look for cpu load it with standin=1" : "");
 	return 0;
 
-out_name:
+out_user:
 	corepmu_user_remove(pmu);
-	kfree(name);
 	/* For corepmu_free(): perf core never had this PMU, it need not outlive the module. */
 	pmu->perf_pmu = (struct pmu) { };
+out_free:
+	kfree(name);
 out_hotplug:
 	corepmu_hotplug_remove(pmu);
 	return ret;

@@ -166,12 +166,40 @@ stand_in_with_a_name()
 		expect_true "what there was before" diff /tmp/before /tmp/after
 }
 
+# refused_with PATTERN PARAMETER...: not loaded, the log has one line, and nothing is left
+refused_with()
+{
+	pattern=$1
+	shift
+	# One mark's name must not begin another's.
+	mark=refused-$((refused = ${refused:-100} + 1))
+	dmesg_mark $mark
+	load "$@" 2>/dev/null && { unload; echo "loaded with $*"; return 1; }
+	said=$(dmesg_since $mark)
+	traces >/tmp/after
+	expect_equal "lines in the kernel's log with $*" 1 "$(echo "$said" | wc -l)" &&
+		expect_says "the log" "^corepmu: $pattern" "$said" &&
+		expect_true "what there was before" diff /tmp/before /tmp/after
+}
+
 name_that_is_taken()
 {
-	said=$(load name=software 2>&1) && { unload; echo "loaded as software"; return 1; }
-	echo "$said"
-	traces >/tmp/after
-	diff /tmp/before /tmp/after && load && counts && unload
+	for name in software tracepoint breakpoint; do
+		refused_with "name=$name: there is a PMU $name already: give another name\$" \
+			name="$name" || return 1
+	done
+	load && counts && unload
+}
+
+# A type that goes with the name goes with standin=1.
+name_of_the_builtin()
+{
+	[ "$VENDOR" != arm ] || skip "any name does on arm64"
+	for name in cpu cpu_core cpu_atom; do
+		refused_with "name=$name: the name $name is .*, of type 4: load with standin=1" \
+			name="$name" || return 1
+	done
+	load name=cpu0 && unload
 }
 
 name_of_no_pmu()
@@ -183,8 +211,8 @@ name_of_no_pmu()
 	done
 	traces >/tmp/after
 	expect_equal "the log" \
-		"corepmu: name= takes up to 127 letters, digits, _, - and ., a letter or _ first" \
-		"$(dmesg_since names | sort -u)" &&
+		": a name has up to 127 letters, digits, _, - and ., a letter or _ first" \
+		"$(dmesg_since names | sed 's/^corepmu: name=[^:]*//' | sort -u)" &&
 		expect_true "what there was before" diff /tmp/before /tmp/after || return 1
 	for parameter in "${long#x}" _0a.b; do
 		load name="$parameter" || return 1
@@ -196,13 +224,29 @@ name_of_no_pmu()
 
 type_that_is_taken()
 {
-	taken=$(cat "$DEVICES/breakpoint/type")
-	dmesg_mark taken
-	load type="$taken" 2>/dev/null && { unload; echo "loaded as type $taken"; return 1; }
-	traces >/tmp/after
-	expect_equal "the log" "corepmu: type $taken is that of another PMU" \
-		"$(dmesg_since taken)" &&
-		expect_true "what there was before" diff /tmp/before /tmp/after
+	load || return 1
+	ours=$(cat "$pmu/type")
+	unload
+	# Those before the next free one; from Linux 6.5 on two of them have no device.
+	for type in $(seq 6 $((ours - 1))); do
+		refused_with "type=$type is that of .*: give another one, or leave out type=\$" \
+			type="$type" || return 1
+	done
+}
+
+type_of_no_pmu()
+{
+	for type in 0 1 2 3 5 -2 -5 -2147483648; do
+		refused_with "type=$type: a PMU has type 4 or one from 6 on; leave out" \
+			type="$type" || return 1
+	done
+	for type in -1 4 99 2147483647; do
+		load type="$type" || return 1
+		[ "$type" = -1 ] || expect_equal "type" "$type" "$(cat "$pmu/type")" ||
+			{ unload; return 1; }
+		counts || { unload; return 1; }
+		unload || return 1
+	done
 }
 
 bad_parameter()
@@ -348,7 +392,7 @@ kernel_is_content()
 	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here' "$(dmesg)"
 }
 
-plan 26
+plan 28
 check "load, count, unload, no trace left" load_and_unload
 check "it says what it is, in one line" says_what_it_is
 check "load, count, unload many times" many_times
@@ -356,7 +400,9 @@ check "a second load is refused" loaded_twice
 check "the PMU has the name that it is loaded with" another_name
 check "a name that is taken is refused" name_that_is_taken
 check "a name that perf could not name is refused, with the rule" name_of_no_pmu
-check "a type that is taken is refused" type_that_is_taken
+check "the built-in driver's name without its type is refused" name_of_the_builtin
+check "a type that is taken is refused, with the PMU that has it" type_that_is_taken
+check "a type that no PMU has is refused, with the limits" type_of_no_pmu
 check "it stands in for the built-in PMU" stands_in
 check "it stands in by no other name or type" stand_in_with_a_name
 check "a parameter that is wrong is refused" bad_parameter
