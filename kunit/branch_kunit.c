@@ -260,8 +260,9 @@ static void branch_refuses(struct kunit *test)
 		  PERF_SAMPLE_BRANCH_NO_CYCLES, 0 },
 		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_COUNTERS,
 		  branch_has_counts(b->machine) ? 0 : -EINVAL },
-		{ PERF_SAMPLE_BRANCH_HV | PERF_SAMPLE_BRANCH_HW_INDEX, -EINVAL },
-		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HV, -EINVAL },
+		{ PERF_SAMPLE_BRANCH_HV | PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
+		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HV, 0 },
+		{ PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_HV, amd ? -EOPNOTSUPP : 0 },
 	};
 	unsigned int i;
 
@@ -277,6 +278,35 @@ static void branch_refuses(struct kunit *test)
 		bench_close(event);
 	}
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
+}
+
+/* A sample of neither level has no branches, whatever another event has recorded. */
+static void branch_no_level(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY |
+							PERF_SAMPLE_BRANCH_HV);
+	struct perf_event *other = branch_open_stack(b, branch_records_kernel(b) ? ANY_LEVEL :
+										 ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(event);
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	b->nr_samples = 0;
+	branch_all();
+	/* As if hardware filtered nothing */
+	this_cpu_write(x86_model_state.lbr_select, 0);
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, !branch_seen[0].nr + !branch_seen[1].nr, 1);
+	bench_del(other);
+	branch_end(event, flags);
+	bench_close(other);
 }
 
 /* Transactions: in, out, and aborted */
@@ -388,6 +418,7 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_flags, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_of_no_kind, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_refuses, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_no_level, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_snapshot, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_counting, branch_gen_params),
 	{ }

@@ -404,7 +404,7 @@ static void pmu_refuses(struct kunit *test)
 	static const struct perf_event_attr branches = {
 		.type			= PERF_TYPE_HARDWARE,
 		.sample_type		= PERF_SAMPLE_BRANCH_STACK,
-		.branch_sample_type	= PERF_SAMPLE_BRANCH_COUNTERS,
+		.branch_sample_type	= PERF_SAMPLE_BRANCH_ANY | 1ULL << 40,
 	};
 	struct perf_event *event;
 	unsigned int i;

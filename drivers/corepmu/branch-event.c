@@ -17,7 +17,7 @@ static const struct {
 } branch_kinds[] = {
 	{ PERF_SAMPLE_BRANCH_USER, COREPMU_BRANCH_USER },
 	{ PERF_SAMPLE_BRANCH_KERNEL, COREPMU_BRANCH_KERNEL },
-	/* There is nothing above the kernel that records could be of. */
+	/* Nothing is recorded of a hypervisor: of HV alone samples have no branches. */
 	{ PERF_SAMPLE_BRANCH_HV, 0 },
 	{ PERF_SAMPLE_BRANCH_ANY, COREPMU_BRANCH_ANY },
 	{ PERF_SAMPLE_BRANCH_ANY_CALL,
@@ -150,10 +150,9 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 	 * to see which of COUNTERS, HW_INDEX, NO_FLAGS and NO_CYCLES there are, and does without
 	 * those refused (evsel__detect_missing_brstack_features() in tools/perf/util/evsel.c).
 	 */
-	if (!(wanted & (COREPMU_BRANCH_USER | COREPMU_BRANCH_KERNEL)) ||
-	    (!(wanted & COREPMU_BRANCH_ANY) && !pmu->branch_backend->empty_stacks))
+	if (!(wanted & COREPMU_BRANCH_ANY) && !pmu->branch_backend->empty_stacks)
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx, which is no branch at all",
+				      "branch_sample_type is %#llx, which selects no branch type: add one (any, any_call, ...)",
 				      asked);
 
 	if (!(asked & PERF_SAMPLE_BRANCH_NO_FLAGS))
