@@ -202,16 +202,18 @@ static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *g
 {
 	int cpu = pmuv3_cpu_of_mpidr(pmuv3, gicc->arm_mpidr);
 	u32 gsi = gicc->performance_interrupt;
-	int irq, trigger;
+	int irq;
 
 	if (cpu < 0 || !gsi)
 		return 0;
 
-	trigger = gicc->flags & ACPI_MADT_PERFORMANCE_IRQ_MODE ?
-		  ACPI_EDGE_SENSITIVE : ACPI_LEVEL_SENSITIVE;
-
-	/* A PPI's number is the same for all; registering it again finds it. */
-	irq = acpi_register_gsi(NULL, gsi, trigger, ACPI_ACTIVE_HIGH);
+	/*
+	 * The MADT may call the interrupt an edge (ACPI_MADT_PERFORMANCE_IRQ_MODE). It is a level:
+	 * a counter's overflow flag drives it until software clears the flag. The built-in driver
+	 * of Linux 7.3 ignores the mode, too. A PPI's number is the same for all; registering it
+	 * again finds it.
+	 */
+	irq = acpi_register_gsi(NULL, gsi, ACPI_LEVEL_SENSITIVE, ACPI_ACTIVE_HIGH);
 	if (irq < 0) {
 		pr_err("cannot map the PMU interrupt %u (%d)\n", gsi, irq);
 		return irq;
