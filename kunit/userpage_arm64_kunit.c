@@ -148,6 +148,22 @@ static void userpage_arm64_other_kind(struct kunit *test)
 	corepmu_free(other);
 }
 
+/* Where no event is on PMCCNTR_EL0 nobody may read it. */
+static void userpage_arm64_no_pmccntr(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p5"));
+	struct perf_event *event;
+
+	to_pmuv3(b->pmu)->avoid_pmccntr = true;
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	event = task_event(b);
+	KUNIT_EXPECT_EQ(test, open_counters(b), PMUSERENR_ER);
+	end_task_event(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+}
+
 /* KVM has the register while a vCPU is loaded, and writes what the host wants when it is put. */
 static void userpage_arm64_vcpu(struct kunit *test)
 {
@@ -361,6 +377,7 @@ static void userpage_arm64_sysctl(struct kunit *test)
 static struct kunit_case userpage_arm64_cases[] = {
 	KUNIT_CASE_PARAM(userpage_arm64_task, task_gen_params),
 	KUNIT_CASE(userpage_arm64_other_kind),
+	KUNIT_CASE(userpage_arm64_no_pmccntr),
 	KUNIT_CASE(userpage_arm64_vcpu),
 	KUNIT_CASE(userpage_arm64_untold),
 	KUNIT_CASE(userpage_arm64_asks),

@@ -87,7 +87,10 @@ void pmuv3_user_switch(struct corepmu_cpu *unused)
 
 	cpuc = this_cpu_ptr(pmu->cpu);
 	if (READ_ONCE(corepmu_user_allowed) && task_reads()) {
-		access = PMUSERENR_ER | PMUSERENR_CR;
+		access = PMUSERENR_ER;
+		/* Where no event is on PMCCNTR_EL0 a task has nothing to read there. */
+		if (!to_pmuv3(pmu)->avoid_pmccntr)
+			access |= PMUSERENR_CR;
 		if (has_access_mask(to_pmuv3(pmu))) {
 			access |= PMUSERENR_UEN;
 			pmuv3_write_pmuacr(readable_counters(cpuc));
