@@ -251,6 +251,38 @@ static void topdown_hybrid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, 0);
 }
 
+/* Raptor Lake without atoms: its cores have the metrics, and bit 15 is 0 (erratum RPL018). */
+static void topdown_raptor_lake(struct kunit *test)
+{
+	static const struct {
+		u8 model;
+		u8 metrics;
+		u64 found;
+	} table[] = {
+		{ 0xb7, 8, GENMASK_ULL(55, 48) },
+		{ 0xba, 8, GENMASK_ULL(55, 48) },
+		{ 0xbf, 8, GENMASK_ULL(55, 48) },
+		{ 0xb7, 0, 0 },
+		/* Others are believed. */
+		{ 0x97, 8, 0 },
+		{ 0x8f, 8, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b;
+
+		own_cpu = sapphire_rapids;
+		own_cpu.model = table[i].model;
+		own_cpu.metrics = table[i].metrics;
+		own_cpu.hides_metrics = true;
+		b = start(test, &own_cpu, false);
+		KUNIT_EXPECT_EQ_MSG(test, to_x86(b->pmu)->metrics, table[i].found, "row %u", i);
+		bench_end(b);
+	}
+	test->priv = NULL;
+}
+
 static void count_group(struct kunit *test, bool builtin)
 {
 	struct bench *b = start(test, &sapphire_rapids, builtin);
@@ -466,6 +498,7 @@ static void topdown_cleared(struct kunit *test)
 static struct kunit_case topdown_cases[] = {
 	KUNIT_CASE(topdown_encode),
 	KUNIT_CASE(topdown_hybrid),
+	KUNIT_CASE(topdown_raptor_lake),
 	KUNIT_CASE(topdown_counts),
 	KUNIT_CASE(topdown_beside),
 	KUNIT_CASE(topdown_kept),

@@ -210,7 +210,7 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*name = "PERF_CAPABILITIES";
 		/* FREEZE_WHILE_SMM, 17.4.1; FW_WRITE, 20.2.8; PERF_METRICS_AVAILABLE; LBR format */
 		*value = (cpu->full_width ? BIT_ULL(13) : 0) | cpu->lbr_format |
-			 (cpu->metrics && !cpu->hybrid ? BIT_ULL(15) : 0) |
+			 (cpu->metrics && !cpu->hybrid && !cpu->hides_metrics ? BIT_ULL(15) : 0) |
 			 (cpu->smm_freeze ? BIT_ULL(12) : 0) |
 			 /* 20.6.2.4.2: format of records, and "PEBS baseline" */
 			 (u64)cpu->pebs << 8 | (has_adaptive() ? BIT_ULL(14) : 0);

@@ -94,6 +94,30 @@ static unsigned int kind_without_atoms(void)
 }
 
 /**
+ * intel_hides_metrics() - may PERF_METRICS be there though IA32_PERF_CAPABILITIES says otherwise?
+ *
+ * Where CPUs are of several kinds the register has what all kinds have, and on Raptor Lake its bit
+ * 15 is 0 (erratum RPL018), also on one without atoms: intel_pmu_broken_perf_cap() in
+ * arch/x86/events/intel/core.c.
+ *
+ * Return: whether it is to be read to find out
+ */
+bool intel_hides_metrics(void)
+{
+	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU))
+		return true;
+
+	switch (intel_p6_model()) {
+	case 0xb7:
+	case 0xba:
+	case 0xbf:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
  * intel_find_uarch() - the microarchitecture of this CPU
  *
  * A model with two kinds of core, of which CPUID does not tell which it is, is not known, unless

@@ -298,9 +298,8 @@ static void describe_extension(struct x86_desc *desc)
 
 /*
  * Slots, and what they are divided into. Where CPUs are of several kinds leaf 0xA tells of the
- * fixed counters that all kinds have, and Meteor Lake's PERF_CAPABILITIES does not tell of
- * the metrics (intel_pmu_broken_perf_cap() in arch/x86/events/intel/core.c): what the table has
- * is there if it can be read.
+ * fixed counters that all kinds have: there, and where PERF_CAPABILITIES does not tell of the
+ * metrics, what the table has is there if it can be read.
  */
 static void describe_metrics(struct x86_desc *desc)
 {
@@ -308,7 +307,7 @@ static void describe_metrics(struct x86_desc *desc)
 
 	if (!metrics || !desc->global_ctrl)
 		return;
-	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU)) {
+	if (intel_hides_metrics()) {
 		if (x86_read_msr_safe(MSR_CORE_PERF_FIXED_CTR0 + SLOTS_COUNTER -
 				      FIXED_COUNTER_BASE, &value))
 			return;
