@@ -249,6 +249,19 @@ static void userpage_x86_width(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
 	KUNIT_EXPECT_EQ(test, rdpmc_mode(), 0);
 
+	/* What a kernel keeps read-only is not written: x86_pmu whole, or what is next to it. */
+	x86_model_user_power_on();
+	x86_model_rodata = (const char *)x86_model_pmu;
+	x86_model_rodata_end = x86_model_rodata + sizeof(x86_model_pmu);
+	x86_user_init(desc);
+	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	KUNIT_EXPECT_EQ(test, *width, 0);
+	x86_model_rodata = x86_model_rodata_end;
+	x86_model_rodata_end += sizeof(x86_model_pmu);
+	x86_user_init(desc);
+	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
+	x86_user_exit(desc);
+
 	x86_model_user_power_on();
 	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
 		x86_model_hidden = hidden[i];

@@ -57,6 +57,8 @@ void pmuv3_model_unregister_sysctl(struct ctl_table_header *header)
 const char *x86_model_hidden;
 /* x86_pmu, of which [X86_MODEL_PMU_WIDTH] is cntval_bits */
 int x86_model_pmu[X86_MODEL_PMU_WORDS];
+/* What the kernel keeps read-only */
+const char *x86_model_rodata, *x86_model_rodata_end;
 /* Calls of cr4_update_pce() and of perf_clear_dirty_counters() */
 unsigned int x86_model_pce_updates, x86_model_clears;
 
@@ -162,6 +164,8 @@ unsigned long x86_model_find_symbol(const char *name)
 		{ "x86_pmu",			x86_model_pmu },
 		{ "__start_BTF",		x86_model_btf },
 		{ "__stop_BTF",			x86_model_btf_end },
+		{ "__start_rodata",		x86_model_rodata },
+		{ "__end_rodata",		x86_model_rodata_end },
 	};
 	unsigned int i;
 
@@ -181,6 +185,8 @@ void x86_model_user_power_on(void)
 	x86_model_hidden = NULL;
 	x86_model_btf = NULL;
 	x86_model_btf_end = NULL;
+	x86_model_rodata = NULL;
+	x86_model_rodata_end = NULL;
 	x86_model_code_size = sizeof(function);
 	x86_model_pce_updates = 0;
 	x86_model_clears = 0;

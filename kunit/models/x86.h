@@ -272,6 +272,7 @@ extern unsigned int x86_model_traced;
 /* user.c: what the kernel does not export, for x86/user.c; only of x86's kernels */
 extern const char *x86_model_hidden;
 extern int x86_model_pmu[X86_MODEL_PMU_WORDS];
+extern const char *x86_model_rodata, *x86_model_rodata_end;
 extern const void *x86_model_btf, *x86_model_btf_end;
 extern unsigned long x86_model_code_size;
 extern unsigned int x86_model_pce_updates, x86_model_clears;

@@ -289,6 +289,10 @@ void x86_irq_disable(struct corepmu_cpu *cpuc);
 /* Whoever has the counters, this makes them free. */
 #define X86_REMEDY "end what perf runs on them, and write 0 to /proc/sys/kernel/nmi_watchdog"
 
+/* btf.c */
+bool x86_is_read_only(unsigned long addr);
+void *x86_pmu_member(const char *name, size_t size);
+
 /* page-width.c */
 int *x86_find_cntval_bits(void);
 
