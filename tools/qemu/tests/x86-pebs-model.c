@@ -20,6 +20,7 @@
 #define MSR_P6_PMC0			0x4c1
 #define MSR_P6_EVNTSEL0			0x186
 #define MSR_IA32_MISC_ENABLE		0x1a0
+#define IA32_DEBUGCTL			0x1d9
 #define MSR_CORE_PERF_FIXED_CTR0	0x309
 #define MSR_IA32_PERF_CAPABILITIES	0x345
 #define MSR_CORE_PERF_FIXED_CTR_CTRL	0x38d
@@ -199,10 +200,20 @@ static void test_told(void)
 	x86_pmu_cpuid(&cpu.config, 1, 0, &regs);
 	EXPECT(regs.ecx & BIT(2) && regs.ecx & BIT(4) && regs.edx & BIT(21));
 	EXPECT(x86_pmu_rdmsr_more(&cpu.pmu, MSR_IA32_MISC_ENABLE) == (BIT(7) | BIT(11)));
+	cpu.config.bts = true;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	EXPECT(x86_pmu_rdmsr_more(&cpu.pmu, MSR_IA32_MISC_ENABLE) == BIT(7));
+	/* TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR */
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, IA32_DEBUGCTL, 0x7c0) == X86_PMU_DONE);
+	EXPECT(get(IA32_DEBUGCTL) == 0x7c0);
 	make("icelake");
 	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & (LOW(12) | BIT(14))) ==
 	       (common | PERF_CAP_PEBS_FORMAT(4) | PERF_CAP_PEBS_BASELINE));
+	cpu.config.bts = true;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
 	cpu.config.pebs.format = 0;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+	cpu.config.bts = false;
 	regs = (struct x86_pmu_cpuid) { 0 };
 	x86_pmu_cpuid(&cpu.config, 1, 0, &regs);
 	EXPECT(!(regs.edx & BIT(21)));

@@ -78,6 +78,7 @@ enum x86_pmu_version {
  * @lbr: its branch records
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
+ * @bts: with precise samples the CPU says that it has branch trace stores
  * @reload: counters can have others reloaded (Intel, auto counter reload)
  * @has_second: the second registers of events are there
  * @misplaced: a counter counts cycles instead of an event that it cannot count
@@ -108,6 +109,7 @@ struct x86_pmu_config {
 	struct x86_lbr_config lbr;
 	struct x86_pebs_config pebs;
 	struct x86_ibs_config ibs;
+	bool bts;
 	bool reload;
 	bool has_second;
 	bool misplaced;

@@ -234,7 +234,7 @@ enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *v
 	return r->read(pmu, i, value) ? X86_PMU_DONE : X86_PMU_FAULT;
 }
 
-/* IA32_MISC_ENABLE: precise samples do not come with records of all branches. */
+/* IA32_MISC_ENABLE: branch trace stores come with precise samples, and are there if asked for. */
 #define MSR_MISC_ENABLE		0x1a0
 #define MISC_ENABLE_PERFMON	(UINT32_C(1) << 7)
 #define MISC_ENABLE_NO_BTS	(UINT32_C(1) << 11)
@@ -248,8 +248,9 @@ enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *v
  */
 uint32_t x86_pmu_rdmsr_more(const struct x86_pmu *pmu, uint32_t msr)
 {
-	return msr == MSR_MISC_ENABLE && x86_pebs_in_ds(pmu->config) ?
-	       MISC_ENABLE_PERFMON | MISC_ENABLE_NO_BTS : 0;
+	if (msr != MSR_MISC_ENABLE || !x86_pebs_in_ds(pmu->config))
+		return 0;
+	return MISC_ENABLE_PERFMON | (pmu->config->bts ? 0 : MISC_ENABLE_NO_BTS);
 }
 
 /* AMD APM, volume 2, "Extended Feature Enable Register" */

@@ -28,6 +28,7 @@ static struct {
 	uint64_t lbr_counters;
 	uint64_t pebs;
 	uint64_t pebs_fragments;
+	const char *bts;
 	const char *ibs;
 	const char *reload;
 	uint64_t atoms;
@@ -83,6 +84,7 @@ static const struct option options[] = {
 	{ .name = "lbr-counters", .number = &opt.lbr_counters },
 	{ .name = "pebs",	 .number = &opt.pebs },
 	{ .name = "pebs-fragments", .number = &opt.pebs_fragments },
+	{ .name = "bts",	 .text = &opt.bts },
 	{ .name = "ibs",	 .text = &opt.ibs },
 	{ .name = "reload",	 .text = &opt.reload },
 	{ .name = "skid",	 .number = &deliver_config.skid },
@@ -226,6 +228,7 @@ static int configure(struct x86_pmu_config *c)
 	if (options_switch("full-width", opt.full_width, &c->full_width) ||
 	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
 	    options_switch("second", opt.second, &c->has_second) ||
+	    options_switch("bts", opt.bts, &c->bts) ||
 	    options_switch("ibs", opt.ibs, &c->ibs.present) ||
 	    options_switch("reload", opt.reload, &c->reload) ||
 	    read_lbr(c) || read_misplaced(c) || read_denied_events(c) || read_stuck_counter(c))
