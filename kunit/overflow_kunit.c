@@ -423,6 +423,40 @@ static void overflow_freq(struct kunit *test)
 	bench_remove(event);
 }
 
+static u64 period_seen;
+
+static void see_period(struct bench *b, struct perf_event *event)
+{
+	period_seen = event->hw.last_period;
+}
+
+/* Perf core adjusts the period by the one that has ended, not by the one that begins. */
+static void overflow_freq_has_ended_period(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.freq = 1, .sample_freq = 1000,
+	};
+	struct bench *b = test->priv;
+	struct perf_event *event;
+	const u64 ended = 10000, begins = 20000;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	event->hw.sample_period = ended;
+	event->hw.last_period = ended;
+	local64_set(&event->hw.period_left, ended);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	event->hw.sample_period = begins;
+	b->on_sample = see_period;
+	bench_run(b, MACHINE_CYCLES, ended);
+	b->on_sample = NULL;
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, b->sample[0], ended);
+	KUNIT_EXPECT_EQ(test, period_seen, ended);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, begins);
+	bench_remove(event);
+}
+
 /* A sample of an event that does not count the kernel tells no place in it. */
 static void overflow_regs(struct kunit *test)
 {
@@ -491,6 +525,7 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_throttle, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_throttles_group, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_freq, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_freq_has_ended_period, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_regs, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_took, machine_gen_params),
 	KUNIT_CASE_PARAM(overflow_counting, machine_gen_params),

@@ -269,6 +269,44 @@ static noinline void limit_rate(struct corepmu_cpu *cpuc, u64 window)
 	cpuc->user_hit = false;
 }
 
+/**
+ * corepmu_emit_with_frequency() - hand the sample of an event that has a frequency to perf core
+ * @event: the event, whose next period has begun
+ * @data: the sample; its period is the one that has ended
+ * @regs: what the sample shows
+ *
+ * Perf core adjusts the period by how long hw.last_period took (__perf_event_account_interrupt()
+ * in kernel/events/core.c): hw.last_period is the period that has ended until perf core is done.
+ * Perf core may restart the event to shorten its period, and a new period has begun then:
+ * period_left tells, which is an eighth of what it was or less. IRQs off, or NMI.
+ *
+ * Return: what perf_event_overflow() returns
+ */
+noinline int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,
+					 struct pt_regs *regs)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 left = local64_read(&hwc->period_left);
+	u64 begun = hwc->last_period;
+	int stop;
+
+	hwc->last_period = data->period;
+	stop = corepmu_perf_event_overflow(event, data, regs);
+	if (local64_read(&hwc->period_left) == left)
+		hwc->last_period = begun;
+
+	return stop;
+}
+
+static __always_inline int emit_shown(struct perf_event *event, struct perf_sample_data *data,
+				      struct pt_regs *regs)
+{
+	if (event->attr.freq)
+		return corepmu_emit_with_frequency(event, data, regs);
+
+	return corepmu_perf_event_overflow(event, data, regs);
+}
+
 /*
  * An interrupt that comes late, after the kernel has been entered, must not show the
  * kernel to an event that excludes it: its sample shows where the task left user space.
@@ -285,7 +323,7 @@ static noinline int emit_hidden(struct perf_event *event, struct perf_sample_dat
 	else
 		regs = task_pt_regs(current);
 
-	return corepmu_perf_event_overflow(event, data, regs);
+	return emit_shown(event, data, regs);
 }
 
 static __always_inline int emit_data(struct perf_event *event, struct perf_sample_data *data,
@@ -295,7 +333,7 @@ static __always_inline int emit_data(struct perf_event *event, struct perf_sampl
 	    !(current->flags & PF_KTHREAD))
 		return emit_hidden(event, data, regs);
 
-	return corepmu_perf_event_overflow(event, data, regs);
+	return emit_shown(event, data, regs);
 }
 
 static noinline int emit_with_branches(struct perf_event *event, struct perf_sample_data *data,

@@ -328,6 +328,8 @@ void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 	if (more) {
 		handler = READ_ONCE(event->overflow_handler);
 		handler(event, data, regs);
+	} else if (event->attr.freq) {
+		stop = corepmu_emit_with_frequency(event, data, regs);
 	} else {
 		stop = corepmu_perf_event_overflow(event, data, regs);
 	}

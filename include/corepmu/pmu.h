@@ -539,6 +539,8 @@ int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 void corepmu_overflow_excuse(struct corepmu_cpu *cpuc);
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours);
+int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,
+				struct pt_regs *regs);
 bool corepmu_aux_has_stopped(const struct perf_event *event);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
 
