@@ -437,7 +437,7 @@ static void counter_random(struct kunit *test)
 		sum += step;
 		corepmu_counter_update(&f->cpuc, &f->event);
 		if (wrapped)
-			samples += corepmu_counter_next_period(&f->cpuc, &f->event);
+			samples += !!corepmu_counter_next_period(&f->cpuc, &f->event);
 		KUNIT_ASSERT_EQ(test, total(f), sum);
 		KUNIT_ASSERT_EQ(test, samples, sum / period);
 		KUNIT_ASSERT_EQ(test, left(f), period - sum % period);

@@ -56,9 +56,17 @@ void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
  */
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	bool ended;
+	u64 ended;
+	s64 left;
 
-	corepmu_counter_load(cpuc, event, corepmu_counter_period_left(event, &ended));
+	if (unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG)) {
+		left = corepmu_freq_find(event);
+	} else {
+		left = corepmu_counter_period_left(event, &ended);
+		if (unlikely(ended) && event->hw.last_cpu)
+			left = corepmu_freq_restart(event);
+	}
+	corepmu_counter_load(cpuc, event, left);
 }
 
 /**

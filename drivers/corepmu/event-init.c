@@ -280,6 +280,7 @@ int corepmu_event_init(struct perf_event *event)
 	}
 
 	hwc->idx = -1;
+	hwc->last_cpu = 0;
 	/* A BPF program may read it while a counter is looked for: it is to find it stopped. */
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	hwc->event_base_rdpmc = first_min_left(pmu, event);
@@ -297,6 +298,8 @@ int corepmu_event_init(struct perf_event *event)
 
 	if (!is_sampling_event(event))
 		set_counting_period(pmu, hwc);
+	else if (event->attr.freq)
+		corepmu_freq_open(event);
 
 	ret = validate_group(pmu, event);
 	if (ret)

@@ -398,7 +398,6 @@ bool corepmu_aux_has_stopped(const struct perf_event *event)
 noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct pt_regs *regs = cpuc->regs ?: get_irq_regs();
-	u64 period = event->hw.last_period;
 	struct perf_sample_data data;
 	struct pt_regs here;
 
@@ -418,24 +417,23 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 		local64_set(&event->hw.period_left, 1);
 		return;
 	}
-	corepmu_counter_end_period(event);
-	emit_sample(event, &data, period, regs);
+	emit_sample(event, &data, corepmu_counter_end_period(event), regs);
 }
 
 static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	/* The period that has ended: corepmu_counter_next_period() sets the next one. */
-	u64 period = event->hw.last_period;
-	bool ended;
+	u64 ended;
 
 	corepmu_counter_update(cpuc, event);
 	ended = corepmu_counter_next_period(cpuc, event);
+	if (unlikely(!ended) && event->hw.last_cpu == COREPMU_FREQ_YOUNG)
+		corepmu_freq_probe(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_MAPPED)
 		perf_event_update_userpage(event);
 	if (!ended || !is_sampling_event(event))
 		return;
 
-	if (emit_sample(event, &cpuc->sample, period, cpuc->regs))
+	if (emit_sample(event, &cpuc->sample, ended, cpuc->regs))
 		corepmu_event_stop(event, 0);
 }
 

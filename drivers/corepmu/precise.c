@@ -275,22 +275,23 @@ void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
  * corepmu_precise_account() - there is a record of an event's overflow
  * @cpuc: this CPU's state
  * @event: the event, placed on a counter; it may be stopped
- * @period: filled in: the period that has ended
  *
  * The PMU stands still. IRQs off, or NMI.
  *
- * Return: false when no period has ended: the counter was too narrow for it
+ * Return: the period that has ended; 0 when none has: the counter was too narrow for it, or the
+ * record is a probe's
  */
-bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event, u64 *period)
+u64 corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	bool ended;
+	u64 ended;
 
-	*period = event->hw.last_period;
 	if (event->hw.state & PERF_HES_STOPPED)
 		return corepmu_counter_end_period(event);
 
 	corepmu_counter_update(cpuc, event);
 	ended = corepmu_counter_next_period(cpuc, event);
+	if (!ended && event->hw.last_cpu == COREPMU_FREQ_YOUNG)
+		corepmu_freq_probe(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_MAPPED)
 		perf_event_update_userpage(event);
 

@@ -158,6 +158,34 @@ static inline struct hrtimer *compat_rotation_timer(struct pmu *pmu, int cpu)
 #endif
 }
 
+/*
+ * What local_clock() is ahead of the clock of an event's context by, which event->tstamp is a time
+ * of. 7.0 gave the contexts a second clock of the time in guests, which host events are without.
+ */
+#ifndef COMPAT_HAVE_TIME_CTX
+#define COMPAT_HAVE_TIME_CTX		(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0))
+#endif
+static inline u64 compat_event_clock_offset(const struct perf_event *event)
+{
+#if COMPAT_HAVE_TIME_CTX
+	u64 guest = event->attr.exclude_guest ? READ_ONCE(event->ctx->timeguest.time) : 0;
+
+	return READ_ONCE(event->ctx->time.offset) - guest;
+#else
+	return READ_ONCE(event->ctx->timeoffset);
+#endif
+}
+
+/* Is the event a cgroup's, which has a clock of its own? */
+static inline bool compat_event_has_cgroup(const struct perf_event *event)
+{
+#ifdef CONFIG_CGROUP_PERF
+	return event->cgrp;
+#else
+	return false;
+#endif
+}
+
 /* Has the event a program that its overflows run? Older kernels know of it only with BPF. */
 static inline bool compat_event_has_prog(const struct perf_event *event)
 {
@@ -450,12 +478,6 @@ static inline void compat_inc_pmi_count(void)
  */
 #define COMPAT_BUILTIN_LACKS_PMUS_OF_7_3	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
 #define COMPAT_BUILTIN_LACKS_PMUS_OF_6_12	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
-
-/*
- * From 6.15 on the built-in driver of Intel's CPUs starts an event that has a frequency with a
- * period that suits its kind, and before with perf core's, which is 1. No header tells.
- */
-#define COMPAT_BUILTIN_STARTS_FREQUENCY	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
 
 /* attr.config3 came with PERF_ATTR_SIZE_VER8, config4 with VER9: what is in them. */
 static inline u64 compat_attr_more_config(const struct perf_event_attr *attr)

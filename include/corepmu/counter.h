@@ -167,22 +167,23 @@ static inline void corepmu_counter_first_period(struct hw_perf_event *hwc, u64 p
 /**
  * corepmu_counter_period_left() - begin the next period, if this one has ended
  * @event: an event whose count is up to date
- * @ended: whether it has
+ * @ended: filled in: the period that has ended, 0 if none has
  *
  * IRQs off, or NMI.
  *
  * Return: how many events are left of the period that there is now
  */
-static __always_inline s64 corepmu_counter_period_left(struct perf_event *event, bool *ended)
+static __always_inline s64 corepmu_counter_period_left(struct perf_event *event, u64 *ended)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	s64 left = local64_read(&hwc->period_left);
 	s64 period = hwc->sample_period;
 
-	*ended = left <= 0;
-	if (likely(!*ended))
+	*ended = 0;
+	if (likely(left > 0))
 		return left;
 
+	*ended = hwc->last_period;
 	/* If the overflow is late by a whole period or more, the periods in between are lost. */
 	left = left <= -period ? period : left + period;
 	local64_set(&hwc->period_left, left);
@@ -197,11 +198,11 @@ static __always_inline s64 corepmu_counter_period_left(struct perf_event *event,
  *
  * IRQs off, or NMI.
  *
- * Return: whether the period has ended
+ * Return: the period that has ended, 0 if none has
  */
-static __always_inline bool corepmu_counter_end_period(struct perf_event *event)
+static __always_inline u64 corepmu_counter_end_period(struct perf_event *event)
 {
-	bool ended;
+	u64 ended;
 
 	corepmu_counter_period_left(event, &ended);
 	return ended;
@@ -214,13 +215,13 @@ static __always_inline bool corepmu_counter_end_period(struct perf_event *event)
  *
  * IRQs off, or NMI.
  *
- * Return: whether the period ended. If not, the counter was too narrow for it,
- * or the overflow was an earlier event's.
+ * Return: the period that has ended, or 0: the counter was too narrow for it, the overflow was an
+ * earlier event's, or a probe (frequency.c)
  */
-static __always_inline bool
+static __always_inline u64
 corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	bool ended;
+	u64 ended;
 
 	if (unlikely(event->hw.event_base_rdpmc > cpuc->pmu->min_left))
 		corepmu_counter_limit(cpuc, event);

@@ -18,6 +18,8 @@
  *   event_base_rdpmc  the fewest events after which the counter may be set to overflow: struct
  *		  corepmu's min_left, or more where the limiter stretches the event's periods
  *   idx          the counter, -1 while not placed; the upper one of a pair
+ *   last_cpu     the frequency that sample_period is for, COREPMU_FREQ_YOUNG until that period is
+ *		  found (frequency.c); 0 of an event that has none
  *   flags        COREPMU_EVENT_*
  *   state        PERF_HES_*
  *   prev_count   last value seen in the counter, extended by its sign: what a
@@ -88,6 +90,9 @@ struct corepmu;
 #define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
 				 COREPMU_EVENT_SECOND | COREPMU_EVENT_RELOAD |	\
 				 COREPMU_EVENT_COUNTED)
+
+/* hw_perf_event.last_cpu: the period of an event that has a frequency is still to be found. */
+#define COREPMU_FREQ_YOUNG	(-1)
 
 /* Second registers of a CPU, at most */
 #define COREPMU_MAX_SECOND	7
@@ -543,6 +548,12 @@ int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_dat
 				struct pt_regs *regs);
 bool corepmu_aux_has_stopped(const struct perf_event *event);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
+
+/* frequency.c */
+void corepmu_freq_open(struct perf_event *event);
+s64 corepmu_freq_find(struct perf_event *event);
+void corepmu_freq_probe(struct corepmu_cpu *cpuc, struct perf_event *event);
+s64 corepmu_freq_restart(struct perf_event *event);
 
 /* userpage.c */
 extern bool corepmu_user_reads;

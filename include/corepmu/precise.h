@@ -66,7 +66,7 @@ void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_precise_switch(bool sched_in);
 void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct pt_regs *regs);
-bool corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event, u64 *period);
+u64 corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs,
 			  struct corepmu_branch_list *list, bool more);

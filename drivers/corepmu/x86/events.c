@@ -215,20 +215,6 @@ static void set_min_left(const struct x86_desc *desc, struct perf_event *event)
 }
 
 /*
- * The first period of an event that has a frequency, of which perf core makes the next ones. A
- * child gets its parent's of then instead, see inherit_event() in kernel/events/core.c.
- */
-static void set_start_period(const struct x86_desc *desc, struct perf_event *event)
-{
-	u64 period;
-
-	if (!desc->start_period)
-		return;
-	period = max_t(u64, desc->start_period(&event->attr), event->hw.extra_reg.alloc);
-	corepmu_counter_first_period(&event->hw, period);
-}
-
-/*
  * Who may read the event's counter? That of a CPU's event counts what other tasks do, while any
  * reader runs: it is hidden, where it can be, unless everybody may read. A task's counter is
  * cleared when the task is switched out.
@@ -341,9 +327,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	}
 	if (is_sampling_event(event))
 		set_min_left(desc, event);
-	if (attr->freq && attr->sample_freq) {
-		set_start_period(desc, event);
-	} else if (is_sampling_event(event)) {
+	if (is_sampling_event(event) && !attr->freq) {
 		ret = check_period(event, attr->sample_period, -EOPNOTSUPP);
 		if (ret)
 			return ret;

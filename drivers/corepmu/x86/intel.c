@@ -322,58 +322,6 @@ static void describe_metrics(struct x86_desc *desc)
 	desc->metrics_bit = GLOBAL_PERF_METRICS;
 }
 
-/*
- * Events in a second where half of the time is idle, intel_pmu_freq_start_period(): 1 GHz and an
- * instruction per cycle, branches and caches by the periods that Intel's lists of events
- * recommend, and for all else 64 events a sample where 4000 samples are asked for.
- */
-#define PER_SECOND_CYCLES	500000000
-#define PER_SECOND_BRANCHES	125000000
-#define PER_SECOND_CACHE	25000000
-#define PER_SECOND_UNKNOWN	(64 * 4000)
-
-static u32 per_second(const struct perf_event_attr *attr)
-{
-	if (attr->type == PERF_TYPE_HW_CACHE)
-		return PER_SECOND_CACHE;
-	if (attr->type != PERF_TYPE_HARDWARE)
-		return PER_SECOND_UNKNOWN;
-
-	switch (attr->config & PERF_HW_EVENT_MASK) {
-	case PERF_COUNT_HW_CPU_CYCLES:
-	case PERF_COUNT_HW_INSTRUCTIONS:
-	case PERF_COUNT_HW_BUS_CYCLES:
-	case PERF_COUNT_HW_STALLED_CYCLES_FRONTEND:
-	case PERF_COUNT_HW_STALLED_CYCLES_BACKEND:
-	case PERF_COUNT_HW_REF_CPU_CYCLES:
-		return PER_SECOND_CYCLES;
-	case PERF_COUNT_HW_BRANCH_INSTRUCTIONS:
-	case PERF_COUNT_HW_BRANCH_MISSES:
-		return PER_SECOND_BRANCHES;
-	case PERF_COUNT_HW_CACHE_REFERENCES:
-	case PERF_COUNT_HW_CACHE_MISSES:
-		return PER_SECOND_CACHE;
-	default:
-		return PER_SECOND_UNKNOWN;
-	}
-}
-
-/**
- * intel_start_period() - the first period of an event that has a frequency
- * @attr: the event's, with a frequency that is not 0
- *
- * That of the built-in driver from 6.15 on, intel_pmu_freq_start_period() in
- * arch/x86/events/intel/core.c: an event whose first period is perf core's, 1, interrupts a dozen
- * times at once until its period is right. It is one less than a round number, so that samples
- * do not keep step with the workload, and fits into all counters.
- *
- * Return: events; 0 where more samples than events are asked for
- */
-u64 intel_start_period(const struct perf_event_attr *attr)
-{
-	return DIV_ROUND_UP_ULL(per_second(attr), attr->sample_freq) - 1;
-}
-
 /**
  * intel_describe() - read from CPUID what the PMU has
  * @desc: filled in
@@ -460,7 +408,6 @@ int intel_describe(struct x86_desc *desc)
 		intel_uarch_hardware(desc->uarch, desc->hardware);
 	pmu->min_left = intel_min_left(desc->uarch);
 	desc->min_period = intel_min_period;
-	desc->start_period = COMPAT_BUILTIN_STARTS_FREQUENCY ? intel_start_period : NULL;
 	if (version >= 3 && !(edx & EDX_ANY_DEPRECATED))
 		desc->config_known |= EVNTSEL_ANY;
 	if (intel_has_tsx_events(desc->uarch)) {

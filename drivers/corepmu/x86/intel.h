@@ -131,7 +131,6 @@ static inline bool intel_is_slots(u64 config)
 }
 
 /* intel.c */
-u64 intel_start_period(const struct perf_event_attr *attr);
 
 /* intel-table.c */
 extern const struct intel_uarch intel_uarches[];

@@ -127,7 +127,8 @@ u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 		}
 		if (!(cpuc->events[idx]->hw.state & PERF_HES_STOPPED))
 			x86_pebs_follow_reset(cpuc, cpuc->events[idx]);
-		if (corepmu_precise_account(cpuc, cpuc->events[idx], &p->period[idx]))
+		p->period[idx] = corepmu_precise_account(cpuc, cpuc->events[idx]);
+		if (p->period[idx])
 			ended |= BIT_ULL(idx);
 	}
 

@@ -75,8 +75,6 @@ struct intel_uarch;
  * @cache: returns the config for a PERF_TYPE_HW_CACHE event, or 0
  * @min_period: returns the shortest period that an event can be sampled with, NULL where
  *	that is 1
- * @start_period: returns the first period of an event that has a frequency; NULL to leave it at
- *	perf core's
  * @allowed_counters: returns the counters that can count a config
  * @needs_pair: does an event need two counters? NULL where none does
  * @refuse: returns an errno for a config that this CPU cannot count, or 0
@@ -127,7 +125,6 @@ struct x86_desc {
 	const struct intel_uarch *uarch;
 	u64		(*cache)(const struct x86_desc *desc, u64 generic);
 	unsigned int	(*min_period)(const struct x86_desc *desc, u64 config);
-	u64		(*start_period)(const struct perf_event_attr *attr);
 	u64		(*allowed_counters)(const struct x86_desc *desc, u64 config);
 	bool		(*needs_pair)(u64 config);
 	int		(*refuse)(const struct x86_desc *desc, u64 config);

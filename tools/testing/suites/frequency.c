@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * frequency.c - events with a frequency: the samples come at the rate from the start on
+ *
+ * For the exact lane: time is the guest's, and counts as instructions do. Each test prints a line
+ * "RATE Hz EVENT: N samples of WANTED, longest gap G us". The built-in drivers miss the bounds, and
+ * are held to none: their lines are there to compare.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+#define RING_PAGES	64
+#define NS_PER_SECOND	1000000000ULL
+#define NS_PER_US	1000ULL
+/* Instructions of user space, or bytes of a file, between two looks at the clock */
+#define STEP_ITERATIONS	(20000UL / LOOP_INSNS)
+#define STEP_BYTES	16384
+
+/* A run is as long as so many samples, and no shorter than this. */
+#define RUN_SAMPLES	20
+#define RUN_NS		(NS_PER_SECOND / 20)
+
+/* What is asserted of it */
+#define BLIND_PERCENT	1
+#define GAP_PERIODS	2
+#define NR_PERCENT	5
+
+/**
+ * struct run - an event that is sampled with each of the rates
+ * @name: of the event
+ * @config: PERF_COUNT_HW_* if @generic, else ARCH_EVENT_*
+ * @generic: PERF_TYPE_HARDWARE
+ * @kernel: count the kernel, not user space
+ * @precise: attr.precise_ip
+ * @child: a child that inherits the event does the work
+ */
+struct run {
+	const char *name;
+	u64 config;
+	bool generic;
+	bool kernel;
+	unsigned int precise;
+	bool child;
+};
+
+#define GENERIC(_name, _config, ...)	\
+	{ .name = (_name), .config = PERF_COUNT_HW_##_config, .generic = true, __VA_ARGS__ }
+
+static const struct run runs[] = {
+	GENERIC("cycles of user space", CPU_CYCLES),
+	GENERIC("instructions of user space", INSTRUCTIONS),
+	GENERIC("cycles of the kernel", CPU_CYCLES, .kernel = true),
+	GENERIC("instructions of the kernel", INSTRUCTIONS, .kernel = true),
+	/* Nobody knows what kind of event a number of the PMU's is. */
+	{ .name = "raw instructions", .config = ARCH_EVENT_INSTRUCTIONS },
+	GENERIC("precise instructions", INSTRUCTIONS, .precise = 1),
+	GENERIC("cycles of a child", CPU_CYCLES, .child = true),
+};
+
+static const u64 rates[] = { 50, 100, 250, 1000, 4000 };
+
+static struct ring ring;
+static int file;
+
+static u64 now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NS_PER_SECOND + ts.tv_nsec;
+}
+
+static bool has_precise(void)
+{
+	char path[256], most = '0';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/max_precise",
+		 target.pmu);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	most = fgetc(f);
+	fclose(f);
+	return most > '0';
+}
+
+/* Work at a steady rate until the clock says @end. */
+static void work_until(bool kernel, u64 end)
+{
+	static char buffer[STEP_BYTES];
+
+	while (now() < end) {
+		if (!kernel)
+			known_loop(STEP_ITERATIONS);
+		else if (pread(file, buffer, sizeof(buffer), 0) != sizeof(buffer))
+			ktap_fail("pread: got %s", strerror(errno));
+	}
+}
+
+static void work_in_child(u64 end)
+{
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		work_until(false, end);
+		_exit(0);
+	}
+	if (child < 0 || waitpid(child, NULL, 0) != child)
+		ktap_fail("fork: got %s", strerror(errno));
+}
+
+/* An event that is inherited has a buffer only if it is of one CPU. */
+static int run_open(const struct run *run, u64 rate, struct perf_event_attr *attr)
+{
+	int fd;
+
+	if (run->generic)
+		attr_init_generic(attr, run->config);
+	else
+		attr_init(attr, run->config);
+	attr->freq = 1;
+	attr->sample_freq = rate;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->exclude_user = run->kernel;
+	attr->exclude_kernel = !run->kernel;
+	attr->precise_ip = run->precise;
+	attr->inherit = run->child;
+	fd = event_open(attr, 0, run->child ? 0 : -1, -1, 0);
+	if (fd < 0)
+		ktap_fail("open: got %s", strerror(-fd));
+	return fd;
+}
+
+static u64 run_ns(u64 rate)
+{
+	u64 ns = RUN_SAMPLES * NS_PER_SECOND / rate;
+
+	return ns > RUN_NS ? ns : RUN_NS;
+}
+
+/* The samples between @start and @end: how many, their periods, and the longest gap */
+static void judge(const struct perf_event_attr *attr, u64 rate, u64 start, u64 end, u64 count,
+		  const char *name)
+{
+	u64 nr = 0, periods = 0, longest = 0, last = start + (end - start) * BLIND_PERCENT / 100;
+	u64 wanted = (end - start) * rate / NS_PER_SECOND;
+	const struct perf_event_header *header;
+	struct sample sample;
+
+	while ((header = ring_next(&ring))) {
+		if (header->type == PERF_RECORD_LOST || header->type == PERF_RECORD_THROTTLE)
+			ktap_fail("a record of type %u: none was expected", header->type);
+		if (!sample_parse(header, attr, &sample))
+			continue;
+		nr++;
+		periods += sample.period;
+		if (sample.time <= last)
+			continue;
+		if (sample.time - last > longest)
+			longest = sample.time - last;
+		last = sample.time;
+	}
+	if (end > last && end - last > longest)
+		longest = end - last;
+	ktap_diag("%4llu Hz %s: %llu samples of %llu, longest gap %llu us",
+		  (unsigned long long)rate, name, (unsigned long long)nr,
+		  (unsigned long long)wanted, (unsigned long long)(longest / NS_PER_US));
+	expect_ne("samples", 0, nr);
+	expect_range("sum of the periods, no more than the count", 1, count, periods);
+	if (target.in_tree)
+		return;
+	expect_range("us without a sample", 0, GAP_PERIODS * NS_PER_SECOND / NS_PER_US / rate,
+		     longest / NS_PER_US);
+	expect_range("samples", wanted - wanted * NR_PERCENT / 100,
+		     wanted + wanted * NR_PERCENT / 100, nr);
+	/* What is left is a part of the last period. */
+	expect_range("counts since the last sample", 0, count / wanted * GAP_PERIODS,
+		     count - periods);
+}
+
+static void run_one(const struct run *run, u64 rate)
+{
+	struct perf_event_attr attr;
+	u64 start, end;
+	int fd;
+
+	if (run->precise && !has_precise()) {
+		ktap_skip("%s has no precise samples", target.pmu);
+		return;
+	}
+	fd = run_open(run, rate, &attr);
+	if (fd < 0)
+		return;
+	if (!ring_map(&ring, fd, RING_PAGES)) {
+		start = now();
+		event_enable(fd);
+		if (run->child)
+			work_in_child(start + run_ns(rate));
+		else
+			work_until(run->kernel, start + run_ns(rate));
+		event_disable(fd);
+		end = now();
+		judge(&attr, rate, start, end, event_read(fd), run->name);
+	}
+	ring_unmap(&ring);
+	close(fd);
+}
+
+/* The period is found for the new frequency at once, while the event counts and while not. */
+static void run_changed(u64 from, u64 to, bool running)
+{
+	struct perf_event_attr attr;
+	u64 start, end, before;
+	int fd;
+
+	fd = run_open(&runs[0], from, &attr);
+	if (fd < 0)
+		return;
+	if (!ring_map(&ring, fd, RING_PAGES)) {
+		event_enable(fd);
+		work_until(false, now() + run_ns(from));
+		if (!running)
+			event_disable(fd);
+		expect_eq("PERF_EVENT_IOC_PERIOD", 0, ioctl(fd, PERF_EVENT_IOC_PERIOD, &to));
+		ring_discard(&ring);
+		before = event_read(fd);
+		start = now();
+		if (!running)
+			event_enable(fd);
+		work_until(false, start + run_ns(to));
+		event_disable(fd);
+		end = now();
+		judge(&attr, to, start, end, event_read(fd) - before, "cycles, once changed");
+	}
+	ring_unmap(&ring);
+	close(fd);
+}
+
+static const struct change {
+	u64 from, to;
+	bool running;
+} changes[] = {
+	{ 4000, 100, true }, { 100, 4000, true }, { 4000, 100, false }, { 100, 4000, false },
+};
+
+int main(int argc, char **argv)
+{
+	static char bytes[STEP_BYTES];
+	unsigned int i, k;
+
+	target_init(argc, argv);
+	limit_sample_rate(100000);
+	/* Copied: the kernel clears memory with a few long instructions. */
+	file = memfd_create("frequency", 0);
+	if (file < 0 || write(file, bytes, sizeof(bytes)) != sizeof(bytes))
+		return EXIT_FAILURE;
+
+	ktap_plan(ARRAY_SIZE(runs) * ARRAY_SIZE(rates) + ARRAY_SIZE(changes));
+	for (i = 0; i < ARRAY_SIZE(runs); i++) {
+		for (k = 0; k < ARRAY_SIZE(rates); k++) {
+			ktap_begin("%s: %llu Hz from the start on", runs[i].name,
+				   (unsigned long long)rates[k]);
+			run_one(&runs[i], rates[k]);
+			ktap_end();
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+		ktap_begin("%llu Hz changed to %llu Hz while the event %s",
+			   (unsigned long long)changes[i].from, (unsigned long long)changes[i].to,
+			   changes[i].running ? "counts" : "is disabled");
+		run_changed(changes[i].from, changes[i].to, changes[i].running);
+		ktap_end();
+	}
+	return ktap_status();
+}
