@@ -251,6 +251,16 @@ void perf_prepare_header(struct perf_event_header *header, struct perf_sample_da
  */
 #define COMPAT_SNAPSHOT_IS_INLINED	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0))
 
+/*
+ * 7.0 lets KVM load a guest's values into the counters (mediated vPMU). For a PMU with this
+ * capability, perf core schedules exclude_guest events out meanwhile, and rejects other events.
+ */
+#ifdef PERF_PMU_CAP_MEDIATED_VPMU
+#define COMPAT_PMU_CAP_MEDIATED_VPMU	PERF_PMU_CAP_MEDIATED_VPMU
+#else
+#define COMPAT_PMU_CAP_MEDIATED_VPMU	0
+#endif
+
 /* 6.2 also gave a task one context for all kinds of PMU. */
 static inline struct perf_event_context *compat_task_context(struct task_struct *task)
 {
