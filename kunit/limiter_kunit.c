@@ -205,6 +205,25 @@ static void limiter_kernel_alone(struct kunit *test)
 	bench_remove(event);
 }
 
+/* Samples of stretched periods say how much was counted: their sum is the count. */
+static void limiter_samples_say_what_they_stand_for(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	u64 sum = 0;
+	unsigned int i;
+
+	begin_window(b);
+	for (i = 0; i < 20; i++) {
+		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+		sum += b->sample[0];
+		KUNIT_EXPECT_LE(test, sum, bench_read(event));
+		KUNIT_EXPECT_LT(test, bench_read(event), sum + 10);
+	}
+	KUNIT_EXPECT_GT(test, b->sample[0], 1000);
+	bench_remove(event);
+}
+
 /*
  * Where nothing has overflowed for long there is no storm any more: the first events after it,
  * the kernel's or not, have their periods.
@@ -347,6 +366,7 @@ static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_long, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel_alone, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_samples_say_what_they_stand_for, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_forgets, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_stall, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_neighbour, machine_gen_params),

@@ -414,7 +414,7 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 		return;
 	}
 	if (corepmu_aux_has_stopped(event)) {
-		local64_set(&event->hw.period_left, 1);
+		corepmu_counter_postpone(&event->hw);
 		return;
 	}
 	emit_sample(event, &data, corepmu_counter_end_period(event), regs);

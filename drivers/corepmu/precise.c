@@ -268,7 +268,7 @@ void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
 {
 	if (cpuc->pmu->precise_backend->drain(cpuc, regs) &&
 	    local64_read(&event->hw.period_left) <= 0)
-		local64_set(&event->hw.period_left, 1);
+		corepmu_counter_postpone(&event->hw);
 }
 
 /**

@@ -167,7 +167,7 @@ static inline void corepmu_counter_first_period(struct hw_perf_event *hwc, u64 p
 /**
  * corepmu_counter_period_left() - begin the next period, if this one has ended
  * @event: an event whose count is up to date
- * @ended: filled in: the period that has ended, 0 if none has
+ * @ended: filled in: the period that has ended, as its sample says it; 0 if none has
  *
  * IRQs off, or NMI.
  *
@@ -184,12 +184,29 @@ static __always_inline s64 corepmu_counter_period_left(struct perf_event *event,
 		return left;
 
 	*ended = hwc->last_period;
-	/* If the overflow is late by a whole period or more, the periods in between are lost. */
+	/*
+	 * If the overflow is late by a whole period or more, there is one sample for all that has
+	 * been counted since the period began.
+	 */
+	if (unlikely(left <= -period))
+		*ended -= left;
 	left = left <= -period ? period : left + period;
 	local64_set(&hwc->period_left, left);
 	hwc->last_period = period;
 
 	return left;
+}
+
+/**
+ * corepmu_counter_postpone() - have a period end with the next event
+ * @hwc: an event whose period has ended, and whose sample cannot be made yet
+ *
+ * The period is so much longer: its sample stands for that, too. IRQs off, or NMI.
+ */
+static inline void corepmu_counter_postpone(struct hw_perf_event *hwc)
+{
+	hwc->last_period += 1 - local64_read(&hwc->period_left);
+	local64_set(&hwc->period_left, 1);
 }
 
 /**

@@ -258,7 +258,7 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 		if (local64_read(&hwc->prev_count) < 0)
 			continue;
 		if (local64_read(&hwc->period_left) <= 0)
-			local64_set(&hwc->period_left, 1);
+			corepmu_counter_postpone(hwc);
 		corepmu_counter_load(cpuc, event, local64_read(&hwc->period_left));
 		if (hwc->flags & COREPMU_EVENT_MAPPED)
 			perf_event_update_userpage(event);
