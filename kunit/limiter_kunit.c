@@ -205,6 +205,65 @@ static void limiter_kernel_alone(struct kunit *test)
 	bench_remove(event);
 }
 
+/*
+ * An event that excludes the kernel has periods of 512 and more, however much of the time its
+ * overflows take, and shorter ones are stretched to that. Beside it, one that does not is stretched
+ * further.
+ */
+static void limiter_user_alone(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 10, .exclude_kernel = 1,
+	};
+	struct bench *b = test->priv;
+	struct corepmu_cpu *cpuc = b->cpuc;
+	struct perf_event *event, *other;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	begin_window(b);
+	for (i = 0; i < 20; i++)
+		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 512);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 512);
+	KUNIT_EXPECT_TRUE(test, cpuc->limit_begun);
+
+	other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	other->hw.interrupts = event->hw.interrupts;
+	for (i = 0; i < 4; i++)
+		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 512);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
+	bench_remove(other);
+	bench_remove(event);
+}
+
+/* A limiter that stretches no period does not begin. */
+static void limiter_does_not_begin(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1009, .exclude_kernel = 1,
+	};
+	struct bench *b = test->priv;
+	struct perf_event *event;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	begin_window(b);
+	for (i = 0; i < 20; i++) {
+		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, b->sample[0], 1009);
+	}
+	KUNIT_EXPECT_FALSE(test, b->cpuc->limit_begun);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 20 * 1009);
+	bench_remove(event);
+}
+
 /* Samples of stretched periods say how much was counted: their sum is the count. */
 static void limiter_samples_say_what_they_stand_for(struct kunit *test)
 {
@@ -366,6 +425,8 @@ static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_long, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel_alone, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_user_alone, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_does_not_begin, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_samples_say_what_they_stand_for, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_forgets, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_stall, machine_gen_params),

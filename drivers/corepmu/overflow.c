@@ -48,6 +48,10 @@
  * came in user space says nothing, and the bounds are those of above. Not on a kernel that checks
  * itself: there a storm of such events can be what never ends.
  *
+ * An event that excludes the kernel never keeps the kernel from getting on, nor user space where
+ * its periods are LIMIT_USER_LEFT and more: these are not stretched, and what remains of the time
+ * is user space's. While only such events interrupt, min_left stays at that.
+ *
  * A window ends with an overflow. When one is longer than LIMIT_FORGET_NS next to nothing has come
  * for that long, and what min_left is, was due to events of then: no event is blamed any more.
  *
@@ -74,6 +78,7 @@
 #define LIMIT_LONGEST_SHRINKS	8
 #define LIMIT_LONGEST_FAR	4
 #define LIMIT_MIN_LEFT		16
+#define LIMIT_USER_LEFT		BIT(9)
 #define LIMIT_LONG_LEFT		BIT(12)
 #define LIMIT_MAX_LEFT		BIT(20)
 /* When min_left is so large and overflows still take most of the time, all events are blamed. */
@@ -105,6 +110,23 @@ static struct perf_event *most_interrupting(const struct corepmu_cpu *cpuc)
 	return most;
 }
 
+/* To this the periods of an event are stretched, where they are. */
+static s64 limit_of(const struct corepmu_cpu *cpuc, const struct perf_event *event)
+{
+	s64 least = cpuc->min_left;
+
+	if (event->attr.exclude_kernel)
+		least = min_t(s64, least, LIMIT_USER_LEFT);
+
+	return max_t(s64, least, event->hw.extra_reg.alloc);
+}
+
+/* Does @event interrupt at least half as often as the one that has done so @most times? */
+static bool interrupts_much(struct perf_event *event, u64 most)
+{
+	return interrupts_of(event) && interrupts_of(event) >= most / 2;
+}
+
 /*
  * Blame the event that interrupts most, and all that interrupt at least half as often: their
  * counters are set to overflow after min_left events at least. An inherited event's parent is
@@ -118,10 +140,9 @@ static void limit_blame(struct corepmu_cpu *cpuc)
 	for (left = cpuc->active; left; left &= left - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(left)];
 
-		if (!event || (cpuc->min_left < LIMIT_ALL_LEFT &&
-			       (!interrupts_of(event) || interrupts_of(event) < most / 2)))
+		if (!event || (cpuc->min_left < LIMIT_ALL_LEFT && !interrupts_much(event, most)))
 			continue;
-		least = max_t(s64, cpuc->min_left, event->hw.extra_reg.alloc);
+		least = limit_of(cpuc, event);
 		event->hw.event_base_rdpmc = least;
 		if (event->parent)
 			WRITE_ONCE(event->parent->hw.event_base_rdpmc, least);
@@ -137,7 +158,7 @@ static noinline void limit_begins(struct corepmu_cpu *cpuc)
 {
 	struct perf_event *blamed = most_interrupting(cpuc);
 
-	if (!blamed || blamed->hw.sample_period >= cpuc->min_left)
+	if (!blamed || blamed->hw.sample_period >= limit_of(cpuc, blamed))
 		return;
 
 	cpuc->limit_begun = true;
@@ -187,9 +208,26 @@ static bool limit_exceeded(const struct corepmu_cpu *cpuc, u64 window)
 	return cpuc->busy > window / (is_kept_in_kernel(cpuc) ? LIMIT_CALM : LIMIT_BUSY);
 }
 
+/* Do all events that interrupt much leave the kernel alone? */
+static bool is_user_alone(const struct corepmu_cpu *cpuc)
+{
+	u64 left, most = interrupts_of(most_interrupting(cpuc));
+
+	for (left = cpuc->active; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (interrupts_much(event, most) && !event->attr.exclude_kernel)
+			return false;
+	}
+
+	return most;
+}
+
 /* Overflows took more than is allowed: is min_left to be doubled? */
 static bool limit_further(const struct corepmu_cpu *cpuc, u64 window)
 {
+	if (cpuc->min_left >= LIMIT_USER_LEFT && is_user_alone(cpuc))
+		return false;
 	if (cpuc->min_left < LIMIT_LONG_LEFT)
 		return true;
 
