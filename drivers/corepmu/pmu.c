@@ -101,6 +101,12 @@ static void corepmu_disable(struct pmu *pmu)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
 
+	/*
+	 * Registers without an event may have been written by somebody else since the PMU was
+	 * stopped last. Those of events that leave and come again before it is started have not.
+	 */
+	cpuc->trusted = 0;
+	cpuc->trusted_others = 0;
 	if (cpuc->running)
 		corepmu_stop_cpu(cpuc);
 }
@@ -239,6 +245,7 @@ static void event_unplace(struct corepmu_cpu *cpuc, struct perf_event *event)
 	cpuc->events[hwc->idx] = NULL;
 	cpuc->used &= ~counters;
 	cpuc->dirty |= counters;
+	cpuc->trusted |= counters;
 	hwc->idx = -1;
 }
 

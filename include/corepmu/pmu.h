@@ -97,6 +97,9 @@ struct corepmu;
 /* Second registers of a CPU, at most */
 #define COREPMU_MAX_SECOND	7
 
+/* Bits of corepmu_cpu.trusted_others: registers that all counters share */
+#define COREPMU_TRUST_SHARED	BIT(0)
+
 /**
  * struct corepmu_second - what a register holds that events share
  * @value: its value, of all of them
@@ -122,6 +125,12 @@ struct corepmu_second {
  * @active: counters that are to count
  * @hw_active: counters that the hardware has enabled
  * @dirty: counters that hold no event, but maybe a value that one left there
+ * @trusted: counters whose event has left since perf core stopped the PMU last: their event
+ *	selection is still what @selected or @shared_select says. Of any other counter that an event
+ *	comes to, somebody else may have written the registers meanwhile (another agent, firmware, a
+ *	hypervisor): the backend writes them
+ * @trusted_others: registers besides the event selections that hold what is known of them, for the
+ *	same reason: COREPMU_TRUST_*
  * @running: the PMU as a whole counts
  * @regs: registers that the overflow interrupt which is being handled interrupted, else NULL
  * @overflow_start: sched_clock() when that interrupt came
@@ -160,6 +169,8 @@ struct corepmu_cpu {
 	u64			active;
 	u64			hw_active;
 	u64			dirty;
+	u64			trusted;
+	unsigned int		trusted_others;
 	bool			running;
 	struct pt_regs		*regs;
 	u64			overflow_start;

@@ -28,9 +28,6 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/* corepmu_cpu.selected of a counter whose PMEVTYPER<n>_EL0 is not known; no event has all bits. */
-#define SELECTED_UNKNOWN		(~0ULL)
-
 /*
  * Counters whose event is one of PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE, or the last one was, and
  * no guest has been entered or left since it went
@@ -106,20 +103,34 @@ static noinline void write_selection(int idx, u64 config)
 		pmuv3_write_pmevtyper(idx, config);
 }
 
+/*
+ * Registers that all counters share, when an event comes to a counter that had none: those that
+ * nothing else writes. Counters that an event was on, or somebody else has enabled, are disabled;
+ * the events that count have theirs enabled when the PMU is started.
+ */
+static noinline void write_shared(struct corepmu_cpu *cpuc)
+{
+	struct corepmu *pmu = cpuc->pmu;
+
+	cpuc->trusted_others |= COREPMU_TRUST_SHARED;
+	pmuv3_write_pmcntenclr(pmu->counters & ~cpuc->active);
+	cpuc->hw_active = 0;
+	if (corepmu_has_interrupt(pmu))
+		pmuv3_write_pmintenset(pmu->counters);
+	pmuv3_user_renew();
+}
+
 static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
 {
-	if (cpuc->selected[idx] == config)
+	if (!(cpuc->trusted & BIT_ULL(idx))) {
+		if (!(cpuc->trusted_others & COREPMU_TRUST_SHARED))
+			write_shared(cpuc);
+	} else if (cpuc->selected[idx] == config) {
 		return;
+	}
 
 	cpuc->selected[idx] = config;
 	write_selection(idx, config);
-}
-
-/* What is selected for these counters is not known: the next event writes it. */
-static void forget_selections(struct corepmu_cpu *cpuc, u64 counters)
-{
-	for (; counters; counters &= counters - 1)
-		cpuc->selected[__ffs64(counters)] = SELECTED_UNKNOWN;
 }
 
 /**
@@ -131,13 +142,11 @@ static void forget_selections(struct corepmu_cpu *cpuc, u64 counters)
 void pmuv3_select_again(struct corepmu_cpu *cpuc)
 {
 	u64 filtered = this_cpu_read(filtered_counters);
-	u64 idle = filtered & ~cpuc->used, left;
+	u64 left;
 
 	/* Without an event the filter is out of date from here on. The next one has it written. */
-	if (idle) {
-		forget_selections(cpuc, idle);
-		this_cpu_write(filtered_counters, filtered & ~idle);
-	}
+	if (filtered & ~cpuc->used)
+		this_cpu_write(filtered_counters, filtered & cpuc->used);
 	for (left = filtered & cpuc->used; left; left &= left - 1) {
 		int idx = __ffs64(left);
 
@@ -262,11 +271,11 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	pmuv3_idle_expect(corepmu_has_interrupt(pmu) ? pmu->counters : 0);
 	isb();
 
-	cpuc->hw_active = 0;
 	cpuc->dirty = 0;
+	cpuc->trusted = 0;
+	cpuc->trusted_others = 0;
 	this_cpu_write(filtered_counters, 0);
 	corepmu_branch_reset(cpuc);
-	forget_selections(cpuc, pmu->counters);
 }
 
 static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
@@ -281,9 +290,6 @@ static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
 	isb();
 	pmuv3_write_pmovsclr(counters);
 	isb();
-	/* An event may come once more before perf core knows that the CPU goes. */
-	cpuc->hw_active = 0;
-	forget_selections(cpuc, counters);
 }
 
 static void pmuv3_counter_name(int idx, char *name)

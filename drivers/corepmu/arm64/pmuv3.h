@@ -166,6 +166,7 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 int pmuv3_event_idx(struct perf_event *event);
 void pmuv3_user_switch(struct corepmu_cpu *unused);
 void pmuv3_user_close(void);
+void pmuv3_user_renew(void);
 void pmuv3_user_gone(struct corepmu *pmu);
 
 /* kinds.c */

@@ -36,6 +36,9 @@
 static int perf_user_access;
 static struct ctl_table_header *user_access_header;
 
+/* What PMUSERENR_EL0 has is not known. */
+#define ACCESS_UNKNOWN	(~0ULL)
+
 /* PMUSERENR_EL0 of this CPU as the driver has written it, or KVM is to */
 static DEFINE_PER_CPU(u64, user_access);
 
@@ -114,6 +117,19 @@ void pmuv3_user_close(void)
 {
 	this_cpu_write(user_access, 0);
 	pmuv3_kvm_write_pmuserenr(0);
+}
+
+/**
+ * pmuv3_user_renew() - the register may have been written by somebody else
+ *
+ * Where tasks read counters, pmuv3_user_switch() is called before the PMU is started. IRQs off.
+ */
+void pmuv3_user_renew(void)
+{
+	if (READ_ONCE(corepmu_user_reads))
+		this_cpu_write(user_access, ACCESS_UNKNOWN);
+	else
+		pmuv3_user_close();
 }
 
 static bool cpu_has_access(int cpu, void *unused)

@@ -34,10 +34,19 @@ static bool is_metric(int idx)
 	return idx >= METRIC_COUNTER_BASE;
 }
 
+#define FIXED_COUNTERS	GENMASK_ULL(METRIC_COUNTER_BASE - 1, FIXED_COUNTER_BASE)
+
 static void write_select(const struct x86_desc *desc, int idx, u64 value)
 {
 	x86_write_msr(desc->select_msr + desc->step * idx,
 		      value & ~this_cpu_read(x86_select_masked));
+}
+
+static bool fixed_has(const struct corepmu_cpu *cpuc, int idx, u64 bits)
+{
+	unsigned int shift = FIXED_CTRL_SHIFT(idx - FIXED_COUNTER_BASE);
+
+	return (cpuc->shared_select >> shift & FIXED_CTRL_BITS) == bits;
 }
 
 /*
@@ -50,9 +59,6 @@ static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 {
 	unsigned int shift = FIXED_CTRL_SHIFT(idx - FIXED_COUNTER_BASE);
 	u64 old, ctrl;
-
-	if (is_metric(idx) || (cpuc->shared_select >> shift & FIXED_CTRL_BITS) == bits)
-		return;
 
 	do {
 		old = READ_ONCE(cpuc->shared_select);
@@ -138,14 +144,43 @@ static void x86_disable_global(struct corepmu_cpu *cpuc)
 	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, 0);
 }
 
+/* The event's bits are in the register as they are to be, and nobody can have changed them. */
+static bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
+{
+	return cpuc->trusted & BIT_ULL(idx);
+}
+
+/* Nehalem: does the counter's monitor have to be cleared, since somebody else has used it? */
+static bool holds_another(const struct x86_desc *desc, int idx, u64 select)
+{
+	return x86_read_msr(desc->select_msr + idx) != select;
+}
+
 static void select_global(struct corepmu_cpu *cpuc, int idx, u64 select)
 {
-	if (cpuc->selected[idx] == select)
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+
+	if (cpuc->selected[idx] == select && is_trusted(cpuc, idx))
 		return;
-	cpuc->selected[idx] = select;
-	if (unlikely(to_x86(cpuc->pmu)->stale_monitors))
+	if (unlikely(desc->stale_monitors)) {
+		/* A read costs less than the workaround, and so does no workaround. */
+		if (cpuc->selected[idx] == select &&
+		    !holds_another(desc, idx, select | EVNTSEL_EN))
+			return;
+		cpuc->selected[idx] = select;
 		intel_clear_monitors(cpuc, EVNTSEL_EN, 0);
-	write_select(to_x86(cpuc->pmu), idx, select | EVNTSEL_EN);
+	}
+	cpuc->selected[idx] = select;
+	write_select(desc, idx, select | EVNTSEL_EN);
+}
+
+/* A write of the register is one for all fixed counters. */
+static void select_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
+{
+	if (is_metric(idx) || (fixed_has(cpuc, idx, bits) && is_trusted(cpuc, idx)))
+		return;
+	write_fixed(cpuc, idx, bits);
+	cpuc->trusted |= FIXED_COUNTERS;
 }
 
 static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
@@ -153,7 +188,7 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 	int idx = hwc->idx;
 
 	if (is_fixed(idx)) {
-		write_fixed(cpuc, idx, fixed_bits(hwc->config_base));
+		select_fixed(cpuc, idx, fixed_bits(hwc->config_base));
 		return;
 	}
 
@@ -211,12 +246,19 @@ void x86_restore_global(struct corepmu_cpu *cpuc)
  * before it is enabled until after it is disabled, so that none counts during an NMI.
  */
 
+/* NMIs do it, too, and what one has done already is not done again. */
+static void switch_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
+{
+	if (!is_metric(idx) && !fixed_has(cpuc, idx, bits))
+		write_fixed(cpuc, idx, bits);
+}
+
 static void enable_one(struct corepmu_cpu *cpuc, int idx)
 {
 	cpuc->hw_active |= BIT_ULL(idx);
 	barrier();
 	if (is_fixed(idx))
-		write_fixed(cpuc, idx, fixed_bits(cpuc->selected[idx]));
+		switch_fixed(cpuc, idx, fixed_bits(cpuc->selected[idx]));
 	else
 		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
 	barrier();
@@ -230,7 +272,7 @@ static void enable_one(struct corepmu_cpu *cpuc, int idx)
 static void disable_one(struct corepmu_cpu *cpuc, int idx)
 {
 	if (is_fixed(idx))
-		write_fixed(cpuc, idx, 0);
+		switch_fixed(cpuc, idx, 0);
 	else
 		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx]);
 	barrier();
@@ -270,16 +312,33 @@ static noinline void end_merge(struct corepmu_cpu *cpuc, int idx)
 	cpuc->selected[idx] = 0;
 }
 
-/* Written to the register when the counter is enabled. */
+/* The global register is written by itself, and somebody else may have changed it. */
+static noinline void trust_global(struct corepmu_cpu *cpuc)
+{
+	cpuc->trusted_others |= COREPMU_TRUST_SHARED;
+	x86_restore_global(cpuc);
+}
+
+/*
+ * Written to the register when the counter is enabled. A fixed counter that is enabled has the
+ * bits of all of them written.
+ */
 static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	int idx = value_counter(hwc);
 
-	if (cpuc->selected[idx] != hwc->config_base) {
+	if (desc->global_ctrl && !is_trusted(cpuc, idx) &&
+	    !(cpuc->trusted_others & COREPMU_TRUST_SHARED))
+		trust_global(cpuc);
+
+	if (unlikely(desc->stale_monitors) && !is_fixed(idx) &&
+	    (cpuc->selected[idx] != hwc->config_base ||
+	     (!is_trusted(cpuc, idx) && holds_another(desc, idx, hwc->config_base)))) {
 		cpuc->selected[idx] = hwc->config_base;
-		if (unlikely(to_x86(cpuc->pmu)->stale_monitors) && !is_fixed(idx))
-			intel_clear_monitors(cpuc, 0, each_global_ctrl(cpuc));
+		intel_clear_monitors(cpuc, 0, each_global_ctrl(cpuc));
 	}
+	cpuc->selected[idx] = hwc->config_base;
 	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR))
 		cpuc->selected[hwc->idx] = EVNTSEL_AMD_MERGE;
 	else if (unlikely(is_merged(cpuc, hwc->idx)))
@@ -406,6 +465,8 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	if (cpuc->pmu->counters >> FIXED_COUNTER_BASE)
 		x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, 0);
 	cpuc->shared_select = 0;
+	cpuc->trusted = 0;
+	cpuc->trusted_others = 0;
 	cpuc->hw_active = 0;
 	/* The counters hold what somebody else counted: user space must not read it. */
 	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
