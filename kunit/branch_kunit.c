@@ -410,6 +410,71 @@ static void branch_snapshot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
 }
 
+/* What an agent does to the registers: nothing is recorded, of no kind, and nothing freezes it. */
+static void branch_registers_change(void)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+
+	m->lbr_select = GENMASK(8, 0);
+	m->lbr_ctl = 0;
+	m->debugctl = 0;
+}
+
+static unsigned int branch_sampled(struct bench *b)
+{
+	b->nr_samples = 0;
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+
+	return branch_seen[0].nr;
+}
+
+/* Registers are written by somebody else while no event wants records, or a task's is away. */
+static void branch_after_an_agent(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	u64 levels = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
+	struct perf_event *event = branch_open_stack(b, levels);
+	unsigned long flags = branch_begin(b);
+	unsigned int before;
+
+	branch_noise = levels == ANY_LEVEL;
+	branch_add(event);
+	before = branch_sampled(b);
+	KUNIT_EXPECT_GT(test, before, 0);
+	bench_del(event);
+	branch_registers_change();
+	branch_add(event);
+	KUNIT_EXPECT_EQ(test, branch_sampled(b), before);
+	branch_noise = false;
+	branch_end(event, flags);
+}
+
+/* A CPU's event has the hardware record all the time, and a task's comes. */
+static void branch_beside_an_event(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *stays = branch_open_stack(b, ANY_USER), *event;
+	unsigned long flags;
+
+	event = branch_open_stack(b, ANY_USER);
+	flags = branch_begin(b);
+	branch_add(stays);
+	branch_all();
+	branch_registers_change();
+	branch_add(event);
+	b->nr_samples = 0;
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_GT(test, branch_seen[0].nr, 0);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, branch_seen[1].nr);
+	bench_del(stays);
+	branch_end(event, flags);
+	bench_close(stays);
+}
+
 static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_order, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_kinds, branch_gen_params),
@@ -421,6 +486,8 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_no_level, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_snapshot, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_counting, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_after_an_agent, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_beside_an_event, branch_gen_params),
 	{ }
 };
 

@@ -283,6 +283,34 @@ static const void *brbe_gen_params(const void *prev, char *desc)
 	return machine_gen_those(prev, desc, has_brbe);
 }
 
+/* BRBCR and BRBFCR are written by somebody else while no event wants records. */
+static void brbe_after_an_agent(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
+	unsigned long flags = branch_begin(b);
+	unsigned int before, i;
+
+	branch_add(event);
+	every_kind();
+	branch_overflow(b);
+	before = branch_seen[0].nr;
+	KUNIT_EXPECT_GT(test, before, 0);
+	for (i = 0; i < 2; i++) {
+		bench_del(event);
+		*this_cpu_ptr(&pmuv3_model_state.brbcr[0]) = 0;
+		*this_cpu_ptr(&pmuv3_model_state.brbcr[1]) = 0;
+		this_cpu_write(pmuv3_model_state.brbfcr, 0);
+		branch_add(event);
+		b->nr_samples = 0;
+		every_kind();
+		branch_overflow(b);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		KUNIT_EXPECT_EQ(test, branch_seen[0].nr, before);
+	}
+	branch_end(event, flags);
+}
+
 static struct kunit_case brbe_cases[] = {
 	KUNIT_CASE_PARAM(brbe_kinds, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_halves, brbe_gen_params),
@@ -291,6 +319,7 @@ static struct kunit_case brbe_cases[] = {
 	KUNIT_CASE_PARAM(brbe_flags, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_freezes, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_refuses, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_after_an_agent, brbe_gen_params),
 	{ }
 };
 

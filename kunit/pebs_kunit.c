@@ -525,6 +525,42 @@ static void arch_long_period(struct kunit *test)
 	bench_close(event);
 }
 
+/* Registers of records are written by somebody else while a precise event is open, and away. */
+static void precise_after_an_agent(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct x86_model *m = pebs_model();
+	struct perf_event *event;
+	unsigned int i;
+
+	attr.sample_type = PERF_SAMPLE_REGS_INTR;
+	attr.sample_regs_intr = BIT(PERF_REG_X86_AX);
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	m->pebs_ip = IP;
+	b->on_sample = note_regs;
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		bench_forget(b);
+		shown_ip = 0;
+		shown_ax = 0;
+		bench_run(b, MACHINE_INSTRUCTIONS, 250);
+		KUNIT_EXPECT_GE_MSG(test, b->nr_samples, 2, "round %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, shown_ip, IP, "round %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, shown_ax, PEBS_MODEL_REGS, "round %u", i);
+		bench_del(event);
+		m->ds_area = 0;
+		m->pebs_enable = 0;
+		m->pebs_data = 0;
+		m->pebs_base = 0;
+		m->pebs_index = 0x40;
+		memset(m->pebs_cfg_c, 0, sizeof(m->pebs_cfg_c));
+	}
+	KUNIT_EXPECT_EQ(test, m->unknown_nmis, 0);
+	b->on_sample = NULL;
+	bench_close(event);
+}
+
 static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_samples, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_regs, pebs_gen_params),
@@ -541,6 +577,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_latency, pebs_gen_params),
 	KUNIT_CASE_PARAM(arch_registers, pebs_gen_params),
 	KUNIT_CASE_PARAM(arch_long_period, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_after_an_agent, pebs_gen_params),
 	{ }
 };
 

@@ -6,6 +6,7 @@
 
 #include <linux/list.h>
 #include <linux/perf_event.h>
+#include <linux/string.h>
 
 #include <corepmu/pmu.h>
 
@@ -226,11 +227,37 @@ static void reload_refused(struct kunit *test)
 	bench_close(event);
 }
 
+/* Somebody else writes the registers while the group is away. */
+static void reload_after_an_agent(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *branches, *instructions;
+
+	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	place(b, branches);
+	place(b, instructions);
+	bench_del(instructions);
+	bench_del(branches);
+	memset(model()->reload_cfg_b, 0, sizeof(model()->reload_cfg_b));
+	memset(model()->pebs_cfg_c, 0, sizeof(model()->pebs_cfg_c));
+	place(b, branches);
+	place(b, instructions);
+	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[branches->hw.idx],
+			BIT_ULL(instructions->hw.idx));
+	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[instructions->hw.idx],
+			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
+	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
+	drop(instructions);
+	drop(branches);
+}
+
 static struct kunit_case reload_cases[] = {
 	KUNIT_CASE_PARAM(reload_samples, gen_params),
 	KUNIT_CASE_PARAM(reload_read, gen_params),
 	KUNIT_CASE_PARAM(reload_beside_gathering, gen_params),
 	KUNIT_CASE_PARAM(reload_ends, gen_params),
+	KUNIT_CASE_PARAM(reload_after_an_agent, gen_params),
 	KUNIT_CASE_PARAM(reload_counters, gen_params),
 	KUNIT_CASE_PARAM(reload_refused, gen_params),
 	{ }

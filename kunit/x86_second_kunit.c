@@ -343,6 +343,40 @@ static void second_is_shared(struct kunit *test)
 	uarch_end(test);
 }
 
+/* Somebody else writes the registers: the next event has its value, beside one that stays, too. */
+static void second_after_an_agent(struct kunit *test)
+{
+	struct perf_event *stays, *event, *front;
+	struct bench *b;
+
+	start(test, 0x5e, 0, ALL_SECOND);
+	b = test->priv;
+	stays = open_second(test, 0x01b7, 0x10001);
+	event = open_second(test, 0x01b7, 0x10001);
+	front = open_second(test, 0x01c6, 0x11);
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
+	bench_del(event);
+	bench_del(front);
+	model_state()->second[0] = 0;
+	model_state()->second[2] = 0;
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+	KUNIT_EXPECT_EQ(test, model_state()->second[2], 0x11);
+	bench_del(event);
+
+	KUNIT_EXPECT_EQ(test, bench_add(stays, PERF_EF_START), 0);
+	model_state()->second[0] = 0;
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+
+	bench_remove(event);
+	bench_remove(front);
+	bench_remove(stays);
+}
+
 /* skl_, hsw_, snb_, glc_ and tnt_hw_cache_extra_regs[] */
 static void second_counts_generic_events(struct kunit *test)
 {
@@ -420,6 +454,7 @@ static struct kunit_case second_cases[] = {
 	KUNIT_CASE(second_may_be_the_other_threads),
 	KUNIT_CASE(second_may_be_the_other_cores),
 	KUNIT_CASE(second_is_shared),
+	KUNIT_CASE(second_after_an_agent),
 	KUNIT_CASE(second_counts_generic_events),
 	{}
 };

@@ -93,6 +93,21 @@ bool corepmu_branch_is_told(const struct corepmu *pmu)
 
 /* Events that come and go */
 
+/*
+ * Somebody else may have written the registers since the last event that wanted records came: what
+ * they hold is not known. Where other events have the hardware record it stops, so that it is told
+ * anew.
+ */
+static void forget_registers(struct corepmu_cpu *cpuc)
+{
+	struct corepmu_branches *branches = cpuc->branches;
+
+	if (branches->recording)
+		corepmu_branch_stop(cpuc);
+	branches->selected = ~0ULL;
+	branches->freezes = false;
+}
+
 /**
  * corepmu_branch_add() - an event that wants branch records has been placed
  * @cpuc: this CPU's state
@@ -104,6 +119,10 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct corepmu_branches *branches = cpuc->branches;
 	u64 wanted = branches->wanted | event->hw.branch_reg.config;
+
+	if (!(cpuc->trusted_others & COREPMU_TRUST_BRANCHES))
+		forget_registers(cpuc);
+	cpuc->trusted_others |= COREPMU_TRUST_BRANCHES;
 
 	/* Branches of these kinds would be missing among the records that there are. */
 	if (wanted != branches->wanted) {
@@ -132,6 +151,7 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 	u64 wanted = 0;
 	int idx;
 
+	cpuc->trusted_others |= COREPMU_TRUST_BRANCHES;
 	if (corepmu_branch_is_told(cpuc->pmu))
 		corepmu_perf_sched_cb_dec(event->pmu);
 	if (!--cpuc->branch_users)

@@ -113,20 +113,43 @@ static bool second_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 	return true;
 }
 
-/* Only the first event that uses a register writes it. None of them has been started yet. */
+/*
+ * The first event that uses a register writes it. So does one that comes later, since somebody else
+ * may have written the register meanwhile: but not each of a task's events.
+ */
 static void second_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	struct corepmu_second *second = &cpuc->second[event->hw.extra_reg.idx];
+	int reg = event->hw.extra_reg.idx;
+	struct corepmu_second *second = &cpuc->second[reg];
 
-	if (second->users++)
+	if (second->users++ && (cpuc->trusted_others & COREPMU_TRUST_SECOND(reg)))
 		return;
+	cpuc->trusted_others |= COREPMU_TRUST_SECOND(reg);
 	second->value = event->hw.extra_reg.config;
-	cpuc->pmu->backend->second_write(cpuc, event->hw.extra_reg.idx);
+	cpuc->pmu->backend->second_write(cpuc, reg);
 }
 
 static void second_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	cpuc->second[event->hw.extra_reg.idx].users--;
+	int reg = event->hw.extra_reg.idx;
+
+	cpuc->second[reg].users--;
+	cpuc->trusted_others |= COREPMU_TRUST_SECOND(reg);
+}
+
+static void reload_add(struct corepmu_cpu *cpuc)
+{
+	if (!(cpuc->trusted_others & COREPMU_TRUST_RELOAD))
+		cpuc->pmu->backend->reload_forget(cpuc);
+	cpuc->trusted_others |= COREPMU_TRUST_RELOAD;
+	cpuc->reload_users++;
+}
+
+static void reload_del(struct corepmu_cpu *cpuc)
+{
+	cpuc->trusted_others |= COREPMU_TRUST_RELOAD;
+	if (!--cpuc->reload_users)
+		cpuc->pmu->backend->reload_end(cpuc);
 }
 
 /**
@@ -179,7 +202,7 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 	if (event->hw.flags & COREPMU_EVENT_SECOND)
 		second_add(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_RELOAD)
-		cpuc->reload_users++;
+		reload_add(cpuc);
 	if (event->hw.flags & COREPMU_EVENT_COUNTED)
 		corepmu_branch_add_counted(cpuc);
 }
@@ -195,8 +218,8 @@ void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (event->hw.flags & COREPMU_EVENT_COUNTED)
 		corepmu_branch_del_counted(cpuc);
-	if ((event->hw.flags & COREPMU_EVENT_RELOAD) && !--cpuc->reload_users)
-		cpuc->pmu->backend->reload_end(cpuc);
+	if (event->hw.flags & COREPMU_EVENT_RELOAD)
+		reload_del(cpuc);
 	if (event->hw.flags & COREPMU_EVENT_SECOND)
 		second_del(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)

@@ -228,6 +228,9 @@ void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 	if (event->hw.flags & COREPMU_EVENT_LARGE)
 		corepmu_perf_sched_cb_inc(event->pmu);
 	this_cpu_write(precise_cpuc, cpuc);
+	if (!(cpuc->trusted_others & COREPMU_TRUST_PRECISE))
+		cpuc->pmu->precise_backend->forget(cpuc);
+	cpuc->trusted_others |= COREPMU_TRUST_PRECISE;
 	cpuc->precise_users++;
 	cpuc->pmu->precise_backend->change(cpuc);
 }
@@ -241,6 +244,7 @@ void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	cpuc->trusted_others |= COREPMU_TRUST_PRECISE;
 	if (event->hw.flags & COREPMU_EVENT_LARGE)
 		corepmu_perf_sched_cb_dec(event->pmu);
 	/* The last one: nothing will be written any more, and nobody will stop it. */

@@ -117,7 +117,8 @@ struct corepmu_branch_list {
  * @control: the backend's: what its control register is to hold for @control_of
  * @control_of: corepmu_branches.wanted that @control was made of
  * @recording: the hardware has been told to record; it may stand still after an overflow
- * @freezes: the backend's: the hardware has been told to freeze the records at an overflow
+ * @freezes: the backend's: the hardware has been told to freeze the records at an overflow, where
+ *	@selected does not say so
  * @stale: the hardware's records are to be wiped before it records again
  * @read: @list is what the hardware has
  * @task: whose branches the hardware's records are, NULL while that is not known

@@ -99,6 +99,11 @@ struct corepmu;
 
 /* Bits of corepmu_cpu.trusted_others: registers that all counters share */
 #define COREPMU_TRUST_SHARED	BIT(0)
+/* Registers of branch records, precise samples, auto counter reload, and each second register */
+#define COREPMU_TRUST_BRANCHES	BIT(1)
+#define COREPMU_TRUST_PRECISE	BIT(2)
+#define COREPMU_TRUST_RELOAD	BIT(3)
+#define COREPMU_TRUST_SECOND(n)	BIT(8 + (n))
 
 /**
  * struct corepmu_second - what a register holds that events share
@@ -245,8 +250,10 @@ struct corepmu_cpu {
  * @second_use: have the event use register @reg, which may change its config_base. IRQs off
  * @second_write: write corepmu_cpu.second[@reg] to the hardware. IRQs off, and the PMU stopped
  * @reload_start: have the counters of events with COREPMU_EVENT_RELOAD begin anew when those do
- *	that they name. NULL, as the next one, where none does. IRQs off, or NMI, and counters
+ *	that they name. NULL, as the next two, where none does. IRQs off, or NMI, and counters
  *	stand still
+ * @reload_forget: somebody else may have written the registers of @reload_start. IRQs off, and the
+ *	PMU stopped
  * @reload_end: the last of these events has lost its counter. IRQs off, and the PMU stopped
  * @event_idx: struct pmu's: what user space calls the counter of an event that is placed and
  *	counts, plus 1; 0 when it cannot read it, see corepmu_event_may_be_read(). IRQs off, or NMI
@@ -301,6 +308,7 @@ struct corepmu_backend {
 	void (*second_use)(struct corepmu *pmu, struct perf_event *event, int reg);
 	void (*second_write)(struct corepmu_cpu *cpuc, int reg);
 	void (*reload_start)(struct corepmu_cpu *cpuc);
+	void (*reload_forget)(struct corepmu_cpu *cpuc);
 	void (*reload_end)(struct corepmu_cpu *cpuc);
 	int (*event_idx)(struct perf_event *event);
 	void (*user_switch)(struct corepmu_cpu *cpuc);

@@ -20,6 +20,9 @@ struct corepmu_cpu;
  * @open: have it ready for one more event: 0, or an errno after saying why not. Process context
  * @close: undo @open. Process context
  * @fits: can two precise events be on a CPU at a time? Any context
+ * @forget: somebody else may have written the registers since the last precise event came:
+ *	corepmu_cpu.precise_users is how many there are besides the one that comes. IRQs off, the
+ *	PMU stands still
  * @change: corepmu_cpu.precise_users have come or gone. IRQs off, the PMU stands still
  * @start: have records written for the events that are active, see corepmu_start_cpu().
  *	IRQs off, or NMI
@@ -32,6 +35,7 @@ struct corepmu_precise_backend {
 	int	(*open)(void);
 	void	(*close)(void);
 	bool	(*fits)(const struct perf_event *event, const struct perf_event *other);
+	void	(*forget)(struct corepmu_cpu *cpuc);
 	void	(*change)(struct corepmu_cpu *cpuc);
 	void	(*start)(struct corepmu_cpu *cpuc);
 	void	(*stop)(struct corepmu_cpu *cpuc);

@@ -526,6 +526,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.second_use		= x86_second_use,	\
 	.second_write		= x86_second_write,	\
 	.reload_start		= x86_reload_start,	\
+	.reload_forget		= x86_reload_forget,	\
 	.reload_end		= x86_reload_end,	\
 	.event_idx		= x86_event_idx,	\
 	.user_switch		= x86_user_switch,	\

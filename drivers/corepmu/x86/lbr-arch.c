@@ -53,11 +53,14 @@ static void arch_start(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	u64 freeze = x86_lbr_freeze_bit(branches);
 
-	if (branches->freezes != !!freeze) {
-		u64 debugctl = x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~DEBUGCTL_FREEZE_LBR;
+	/* There is no filter register: what is noted of it is the bit of another one. */
+	if (branches->selected != freeze) {
+		u64 debugctl = x86_read_msr(MSR_IA32_DEBUGCTLMSR);
 
-		x86_write_msr(MSR_IA32_DEBUGCTLMSR, debugctl | freeze);
-		branches->freezes = freeze;
+		if ((debugctl & DEBUGCTL_FREEZE_LBR) != freeze)
+			x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+				      (debugctl & ~DEBUGCTL_FREEZE_LBR) | freeze);
+		branches->selected = freeze;
 	}
 	x86_write_msr(MSR_ARCH_LBR_CTL, x86_lbr_control(branches, lbr_ctl));
 }

@@ -86,6 +86,31 @@ u64 x86_pebs_counters(const struct corepmu_cpu *cpuc)
 
 static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs);
 
+/* No register has these bits set alone: what it has is not known. */
+#define UNKNOWN		(~0ULL)
+
+/*
+ * Those that are written with each start are not noted. Where records are written is told anew.
+ * Records that other events have, and that are no samples yet, stay.
+ */
+static void pebs_forget(struct corepmu_cpu *cpuc)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	struct x86_ds *ds = x86_ds_this();
+	u64 left;
+
+	p->threshold = 0;
+	p->programmed = UNKNOWN;
+	for (left = to_desc(cpuc)->pebs_counters; left; left &= left - 1)
+		x86_forget_cfg_c(__ffs64(left));
+	if (!ds)
+		return;
+	if (!cpuc->precise_users)
+		ds->index = ds->base;
+	if (!is_arch(cpuc) || !cpuc->precise_users)
+		x86_ds_point(true);
+}
+
 /* Events have come or gone: what are records to have now? */
 static void pebs_change(struct corepmu_cpu *cpuc)
 {
@@ -404,6 +429,7 @@ const struct corepmu_precise_backend x86_pebs_backend = {
 	.open		= x86_ds_open,
 	.close		= x86_ds_close,
 	.fits		= x86_pebs_fits,
+	.forget		= pebs_forget,
 	.change		= pebs_change,
 	.start		= pebs_start,
 	.stop		= pebs_stop,

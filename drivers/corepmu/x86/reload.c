@@ -323,6 +323,25 @@ void x86_reload_start(struct corepmu_cpu *cpuc)
 }
 
 /**
+ * x86_reload_forget() - the backend's reload_forget()
+ * @cpuc: this CPU's state
+ *
+ * The PMU's start writes those of the counters that have events. IRQs off, and the PMU stopped.
+ */
+void x86_reload_forget(struct corepmu_cpu *cpuc)
+{
+	struct x86_reload *r = this_cpu_ptr(&reloads);
+	u64 left;
+
+	for (left = to_x86(cpuc->pmu)->reload; left; left &= left - 1) {
+		int idx = __ffs64(left);
+
+		x86_forget_cfg_c(idx);
+		r->cfg_b[idx] = UNKNOWN;
+	}
+}
+
+/**
  * x86_reload_end() - the backend's reload_end()
  * @cpuc: this CPU's state
  *

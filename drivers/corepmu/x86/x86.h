@@ -154,6 +154,7 @@ void x86_describe_reload(struct x86_desc *desc);
 int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
 int x86_reload_check_period(const struct perf_event *event, u64 period);
 void x86_reload_start(struct corepmu_cpu *cpuc);
+void x86_reload_forget(struct corepmu_cpu *cpuc);
 void x86_reload_end(struct corepmu_cpu *cpuc);
 void x86_reload_update(struct corepmu_cpu *cpuc, struct perf_event *event,
 		       u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc));
