@@ -124,15 +124,67 @@ static void idle_lost_while_stopped(struct kunit *test)
 	done_with(event);
 }
 
+/*
+ * Somebody else has written the registers, and the CPU was not off: what has been counted is kept,
+ * and events go on. Seen when the CPU begins to be idle, or, with @in_idle, when it ends.
+ */
+static void lose_interrupts(struct kunit *test, bool in_idle)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *counting = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *sampling = started(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	if (in_idle)
+		pmuv3_model_idle(1);
+	pmuv3_write_pmintenclr(b->pmu->counters);
+	if (!in_idle)
+		pmuv3_model_idle(1);
+	pmuv3_model_idle(PWR_EVENT_EXIT);
+	KUNIT_EXPECT_EQ(test, bench_read(counting), 300);
+	bench_run(b, MACHINE_INSTRUCTIONS, 700);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(counting), 1000);
+	KUNIT_EXPECT_EQ(test, bench_read(sampling), 1000);
+	done_with(sampling);
+	done_with(counting);
+}
+
+static void idle_after_an_agent(struct kunit *test)
+{
+	lose_interrupts(test, false);
+}
+
+static void idle_meets_an_agent(struct kunit *test)
+{
+	lose_interrupts(test, true);
+}
+
+/* One that has written all registers is told from a CPU that was off, before that is idle. */
+static void idle_after_an_agent_of_all(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	pmuv3_write_pmintenclr(b->pmu->counters);
+	pmuv3_write_pmcr(0);
+	be_idle(b, false);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 300);
+	bench_run(b, MACHINE_INSTRUCTIONS, 7);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 307);
+	done_with(event);
+}
+
 /* What it costs where all is well */
-static void idle_costs_a_read(struct kunit *test)
+static void idle_costs_two_reads(struct kunit *test)
 {
 	struct bench *b = bench_of(test);
 	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	model_forget();
 	be_idle(b, false);
-	expect_accesses(test, "PMINTENSET");
+	expect_accesses(test, "PMINTENSET PMINTENSET");
 	done_with(event);
 }
 
@@ -151,7 +203,10 @@ static struct kunit_case idle_cases[] = {
 	KUNIT_CASE_PARAM(idle_lost, machine_name_gen_params),
 	KUNIT_CASE_PARAM(idle_lost_without_events, machine_name_gen_params),
 	KUNIT_CASE_PARAM(idle_lost_while_stopped, machine_name_gen_params),
-	KUNIT_CASE_PARAM(idle_costs_a_read, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_after_an_agent, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_meets_an_agent, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_after_an_agent_of_all, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_costs_two_reads, machine_name_gen_params),
 	KUNIT_CASE_PARAM(idle_leaves_the_quiet, machine_name_gen_params),
 	{ }
 };

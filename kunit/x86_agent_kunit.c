@@ -258,12 +258,41 @@ static void agent_costs_a_write(struct kunit *test)
 		bench_close(event[i]);
 }
 
+/* What an event that is opened makes the log say */
+static void agent_is_noticed(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	struct perf_event *fixed = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	bool looks = b->pmu->backend == &x86_global_backend;
+
+	KUNIT_EXPECT_FALSE(test, x86_has_changed(b->cpuc));
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_FALSE(test, x86_has_changed(b->cpuc));
+	bench_del(event);
+	KUNIT_EXPECT_FALSE(test, x86_has_changed(b->cpuc));
+	clear_selects(b);
+	KUNIT_EXPECT_EQ(test, x86_has_changed(b->cpuc), looks);
+
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(fixed, PERF_EF_START), 0);
+	KUNIT_EXPECT_FALSE(test, x86_has_changed(b->cpuc));
+	bench_del(event);
+	bench_del(fixed);
+	clear_fixed(b);
+	KUNIT_EXPECT_EQ(test, x86_has_changed(b->cpuc),
+			looks && b->pmu->counters >> FIXED_COUNTER_BASE);
+	bench_close(event);
+	bench_close(fixed);
+}
+
 static struct kunit_case agent_cases[] = {
 	KUNIT_CASE_PARAM(agent_while_closed, machine_name_gen_params),
 	KUNIT_CASE_PARAM(agent_while_open, machine_name_gen_params),
 	KUNIT_CASE_PARAM(agent_beside_an_event, machine_name_gen_params),
 	KUNIT_CASE_PARAM(agent_costs_nothing_in_between, machine_name_gen_params),
 	KUNIT_CASE_PARAM(agent_costs_a_write, machine_name_gen_params),
+	KUNIT_CASE_PARAM(agent_is_noticed, machine_name_gen_params),
 	{ }
 };
 

@@ -91,6 +91,31 @@ void corepmu_power_lost(struct corepmu_cpu *cpuc)
 		corepmu_start_cpu(cpuc);
 }
 
+/**
+ * corepmu_warn_changed() - log that somebody else writes a CPU's registers
+ * @cpu: the CPU
+ *
+ * Any context, NMI too.
+ */
+void corepmu_warn_changed(unsigned int cpu)
+{
+	pr_warn_once("CPU%u: the PMU's registers were changed behind this driver (by a program that writes them, another module, firmware or a hypervisor): what was counted meanwhile may be wrong; end whoever does it\n",
+		     cpu);
+}
+
+/**
+ * corepmu_registers_changed() - set a CPU up again whose registers somebody else has written
+ * @cpuc: the state of the CPU this runs on
+ *
+ * Counters have what was counted. IRQs off, and not between corepmu_disable() and corepmu_enable().
+ */
+void corepmu_registers_changed(struct corepmu_cpu *cpuc)
+{
+	corepmu_power_down(cpuc);
+	cpuc->pmu->backend->reset(cpuc);
+	corepmu_power_up(cpuc);
+}
+
 /*
  * Perf core may have put events on the CPU before this is called: it brings its
  * part of the CPU up earlier.

@@ -9,9 +9,13 @@
  * PMINTENSET_EL1 has had a bit of each counter since pmuv3_reset(). A reset leaves that register
  * unknown (DDI 0487, D23.5), which the bits of all counters together hardly ever are.
  *
- * This is a read for each idle period, where it would be one more for each context switch if the
- * PMU were looked at as it is enabled, and too late: a counter whose event goes on has been read by
- * then.
+ * The registers may also have been written by somebody else: then they are wrong before the CPU
+ * is idle, or PMCR_EL0.LC, which a reset clears or leaves unknown, is still set. Counters have what
+ * was counted then.
+ *
+ * These are two reads for each idle period, where it would be one more for each context switch if
+ * the PMU were looked at as it is enabled, and too late: a counter whose event goes on has been
+ * read by then.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -30,6 +34,21 @@ static DEFINE_PER_CPU(u64, interrupts_set);
 
 static bool hooked;
 
+static void set_up_again(struct corepmu *pmu, unsigned int cpu, bool is_idle)
+{
+	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
+
+	if (!is_idle && !(pmuv3_read_pmcr() & PMCR_LC)) {
+		pr_warn_once("CPU%u lost the PMU's registers while it was idle, and nobody announced it (an idle state that the firmware does not describe as it is): what was counted since the last read is lost\n",
+			     cpu);
+		corepmu_power_lost(cpuc);
+		return;
+	}
+
+	corepmu_warn_changed(cpu);
+	corepmu_registers_changed(cpuc);
+}
+
 /* The tracepoint cpu_idle, include/trace/events/power.h: a CPU begins or ends to be idle. */
 static void idle_changes(void *data, unsigned int state, unsigned int cpu)
 {
@@ -37,23 +56,18 @@ static void idle_changes(void *data, unsigned int state, unsigned int cpu)
 	struct corepmu *pmu;
 	unsigned long flags;
 
-	if (state != (u32)PWR_EVENT_EXIT || !set)
-		return;
-	if (likely((pmuv3_read_pmintenset() & set) == set))
+	if (!set || likely((pmuv3_read_pmintenset() & set) == set))
 		return;
 
 	local_irq_save(flags);
 	pmu = pmuv3_this_pmu();
-	if (pmu) {
-		pr_warn_once("CPU%u lost the PMU's registers while it was idle, and nobody announced it (an idle state that the firmware does not describe as it is): what was counted since the last read is lost\n",
-			     cpu);
-		corepmu_power_lost(this_cpu_ptr(pmu->cpu));
-	}
+	if (pmu)
+		set_up_again(pmu, cpu, state != (u32)PWR_EVENT_EXIT);
 	local_irq_restore(flags);
 }
 
 /**
- * pmuv3_idle_expect() - what the end of an idle period is to find
+ * pmuv3_idle_expect() - what the beginning and the end of an idle period are to find
  * @interrupts: bits of PMINTENSET_EL1 that this CPU has been given, or 0 for not to look
  *
  * On the CPU.

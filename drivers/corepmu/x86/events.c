@@ -252,6 +252,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	s64 config;
 	int ret;
 
+	x86_note_changes(pmu);
 	/* XMM registers are in some records of precise events; elsewhere regs has none there. */
 	if ((attr->sample_regs_user & PERF_REG_EXTENDED_MASK) ||
 	    ((attr->sample_regs_intr & PERF_REG_EXTENDED_MASK) &&

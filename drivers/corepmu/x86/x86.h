@@ -198,6 +198,10 @@ u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed);
 extern const struct corepmu_backend x86_global_backend;
 extern const struct corepmu_backend x86_each_backend;
 
+/* changed.c */
+bool x86_has_changed(const struct corepmu_cpu *cpuc);
+void x86_note_changes(struct corepmu *pmu);
+
 /* events.c */
 extern const struct attribute_group *x86_attr_groups[];
 int x86_encode(struct corepmu *pmu, struct perf_event *event);
