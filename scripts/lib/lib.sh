@@ -70,6 +70,18 @@ need() {
 # is_older VERSION OTHER: is the first before the second, as sort -V has them?
 is_older() { [ "$1" != "$2" ] && printf '%s\n' "$1" "$2" | sort -VC; }
 
+# bounded SECONDS COMMAND...: a tool on this machine; one that does not come to an end is named.
+bounded() {
+	local seconds=$1 status=0
+
+	shift
+	timeout -k 10 "$seconds" "$@" || status=$?
+	case $status in
+	124 | 137) die "${1##*/} did not come to an end within $seconds seconds: $(cut -c 1-200 <<<"$*")" ;;
+	esac
+	return "$status"
+}
+
 host_arch() {
 	case $(uname -m) in
 	x86_64) echo x86_64 ;;

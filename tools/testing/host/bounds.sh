@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The bounds of guests: what a bound counts, what is said of one that is hit, and what becomes of a guest
-# that stands still at boot.
+# The bounds of guests and of the tools in them: what a bound counts, what is said of one that is hit, and
+# what becomes of a guest that stands still at boot.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -92,6 +92,36 @@ QEMU=$work/qemu guest --timeout 180 --deadline 130 -- true
 [ $status -eq 124 ] && [ "$(grep -c 'started anew' "$work/err")" -eq 1 ] &&
 	says 'did not end within 130 seconds by the clock \(--deadline\)'
 result "a guest is started anew once"
+
+# Time passes at once there when nothing runs.
+guest --tool-timeout 20 -- 'perf stat sleep 1000; echo "status $?"; perf stat sleep 1; true'
+[ $status -eq 125 ] && grep -q '^status 137' "$work/out" &&
+	grep -q '^perf stat sleep 1000 did not come to an end within 20 seconds of the guest' "$work/out" &&
+	says 'ended with status 0, but perf stat sleep 1000 did not come to an end within 20 seconds .*--tool-timeout'
+result "a tool that does not come to an end is killed and named"
+
+guest -- 'perf stat sleep 8; perf stat true 2>&1 | grep -c "Performance counter stats for .true.:"; perf --version; exit 4'
+[ $status -eq 4 ] && grep -qx 1 "$work/out" && grep -q '^perf version' "$work/out"
+result "a tool that comes to an end is not named"
+
+guest --timeout 60 -- 'perf stat sh -c "while :; do :; done"'
+[ $status -eq 124 ] && says 'did not end within 60 seconds .* and was stopped in perf stat sh -c while :; do :; done'
+result "the tool is named in which a guest does not end"
+
+# shellcheck disable=SC2016 # for the guest's shell
+guest --timeout 120 -- 'mkdir /tmp/bin; printf "#!/bin/sh\nexec %s \"\$@\"\n" $(command -v perf) >/tmp/bin/perf
+	chmod +x /tmp/bin/perf; PATH=/tmp/bin:$PATH perf --version'
+[ $status -eq 0 ] && grep -q '^perf version' "$work/out"
+result "a script called perf, before it in PATH, calls the tool"
+
+# It is still itself: its process, its signals and its children.
+guest -- 'perf record -o /tmp/data sleep 1000 2>/dev/null & sleep 2; kill -INT $!; wait $!; echo "status $?"
+	cat /proc/$$/comm >/dev/null; perf report -i /tmp/data --header-only | grep -c cmdline; ls /tmp/.bounded.* 2>/dev/null
+	echo x | perf stat -x, -e context-switches -o /tmp/out cat; grep -c context-switches /tmp/out
+	echo 1 >/proc/sys/kernel/perf_event_paranoid
+	su user -c "perf stat -e task-clock true" 2>&1 | grep -c task-clock'
+[ $status -eq 0 ] && [ "$(tail -n 4 "$work/out" | xargs)" = "1 x 1 1" ] && grep -q '^status' "$work/out"
+result "a tool with a bound takes signals, input and an unprivileged user"
 
 # A run-guest that is killed takes QEMU with it.
 scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule --timeout 600 --log "$work/log" \
