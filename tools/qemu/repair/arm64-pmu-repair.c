@@ -17,7 +17,9 @@
  *
  * See arm64-pmu-repair.rst for the options.
  */
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "arm64/internals.h"
 #include "common/image.h"
@@ -248,8 +250,18 @@ static void break_vcpu(unsigned int index)
 	}
 }
 
+static void forget_kept(void *opaque)
+{
+	unsigned int i;
+
+	(void)opaque;
+	for (i = 0; i < VCPUS_MAX; i++)
+		memset(faulty_vcpus[i].kept, 0, sizeof(faulty_vcpus[i].kept));
+}
+
 static int break_registers(qemu_plugin_id_t id, const struct qemu_info *info)
 {
+	void (*register_reset)(void (*fn)(void *opaque), void *opaque);
 	uint64_t silent = 0;
 
 	if (opt.no_overflow)
@@ -263,7 +275,14 @@ static int break_registers(qemu_plugin_id_t id, const struct qemu_info *info)
 
 	if (!silent && !affected[KEEP_COUNTER])
 		return 0;
-	return arm64_sysreg_init() || plugin_on_vcpu_init(id, info, break_vcpu);
+	register_reset = (void (*)(void (*)(void *), void *))
+			 dlsym(RTLD_DEFAULT, "qemu_register_reset");
+	if (!register_reset)
+		return plugin_refuse("this QEMU does not export qemu_register_reset(), which faults need");
+	if (arm64_sysreg_init() || plugin_on_vcpu_init(id, info, break_vcpu))
+		return 1;
+	register_reset(forget_kept, NULL);
+	return 0;
 }
 
 /**

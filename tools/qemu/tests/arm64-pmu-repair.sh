@@ -11,6 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=${here%/*}
 plugin=$top/build/arm64-pmu-repair.so
 guest=$top/build/tests/arm64-pmu-repair.elf
+reset_guest=$top/build/tests/arm64-reset.elf
 
 qemu=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
 qemu_x86=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
@@ -74,7 +75,7 @@ altered() {
 		chmod +x "$tmp/qemu-altered"
 }
 
-begin 15
+begin 16
 needs_qemu "$qemu" qemu-system-aarch64
 
 # ---- refusals ----
@@ -209,5 +210,24 @@ guest_test "all faults: nothing counts" needs \
 $(stands_still cycles $STILL_32)
 $(stands_still cycle-counter $STILL_64)" \
 	-plugin "$plugin,fault=no-overflow,fault=no-count,fault=cycles-no-overflow,fault=cycles-no-count"
+
+# The guest enables all before each reset.
+what="a reset disables the counters and interrupts that a fault keeps back"
+if [ -n "$reason" ]; then
+	skip "$what" "$reason"
+elif [ -z "$can_break" ]; then
+	skip "$what" "this QEMU is too old for faults of registers"
+else
+	run_with_monitor "$tmp/out" "$tmp/values" system_reset \
+		"$qemu" -M virt -cpu max -icount shift=0,sleep=off -kernel "$reset_guest" \
+		-chardev "file,id=c,path=$tmp/values" \
+		-semihosting-config enable=on,target=native,chardev=c \
+		-plugin "$plugin,fault=no-overflow,fault=cycles-no-overflow,fault=cycles-no-count"
+	judge "$what" "$tmp/values" "2.counters = 0
+2.interrupts = 0
+3.counters = 0
+3.interrupts = 0
+end = 1"
+fi
 
 exit $failed
