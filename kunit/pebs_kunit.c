@@ -154,8 +154,10 @@ static void precise_read_before_record(struct kunit *test)
 	struct x86_model *m = pebs_model();
 	bool interrupt;
 
-	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH)
+	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH) {
+		bench_close(event);
 		return;
+	}
 	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	bench_forget(b);
 	m->pebs_lost = true;
