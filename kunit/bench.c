@@ -112,6 +112,8 @@ void bench_end(struct bench *bench)
 	KUNIT_EXPECT_EQ_MSG(test, this_cpu_read(model_log.faults), bench->faults_expected,
 			    "accesses that the CPU refuses");
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
+	/* Every event with records has been closed. */
+	KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
 	corepmu_start_near_wrap = 0;
 }
 

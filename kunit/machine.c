@@ -176,6 +176,7 @@ static struct corepmu *x86_start(const struct machine *machine)
 	if (ret)
 		goto out_kind;
 	/* As describe_extras() in x86/probe.c */
+	x86_exclusive_init(desc);
 	ret = x86_describe_branches(desc);
 	if (ret)
 		goto out_reserved;

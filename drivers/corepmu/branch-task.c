@@ -137,15 +137,7 @@ static bool is_kept(const struct perf_event *event)
 	       (event->hw.branch_reg.config & COREPMU_BRANCH_CALL_STACK) && event->hw.target;
 }
 
-/**
- * corepmu_branch_open() - have a place for what an event wants to be kept
- * @event: an event that is being opened, or inherited
- *
- * Process context; corepmu_branch_close() undoes it.
- *
- * Return: 0 or -ENOMEM
- */
-int corepmu_branch_open(struct perf_event *event)
+static int call_stack_open(struct perf_event *event)
 {
 	struct corepmu_call_stack *stack, *old;
 
@@ -171,14 +163,11 @@ int corepmu_branch_open(struct perf_event *event)
 	return 0;
 }
 
-/**
- * corepmu_branch_close() - the event needs nothing to be kept any more
- * @event: an event that corepmu_branch_open() has seen
- *
+/*
  * Another task of those that have exchanged their contexts may have the event now. The stack is
- * of the one that it was opened on. Process context.
+ * of the one that it was opened on.
  */
-void corepmu_branch_close(struct perf_event *event)
+static void call_stack_close(struct perf_event *event)
 {
 	struct corepmu_call_stack *stack;
 
@@ -195,6 +184,55 @@ void corepmu_branch_close(struct perf_event *event)
 	/* A CPU may be at it, for another event of its own. */
 	if (stack)
 		kfree_rcu(stack, rcu);
+}
+
+static const struct corepmu_branch_backend *backend_of(const struct perf_event *event)
+{
+	return to_corepmu(event->pmu)->branch_backend;
+}
+
+/**
+ * corepmu_branch_open() - have the hardware for an event with branch records
+ * @event: an event that is being opened, or inherited
+ *
+ * With a place for what is to be kept while its task is away. Process context;
+ * corepmu_branch_close() undoes it.
+ *
+ * Return: 0, or an errno after saying why not
+ */
+int corepmu_branch_open(struct perf_event *event)
+{
+	int ret;
+
+	if (!(event->hw.flags & COREPMU_EVENT_BRANCHES))
+		return 0;
+
+	if (backend_of(event)->open) {
+		ret = backend_of(event)->open();
+		if (ret)
+			return ret;
+	}
+	ret = call_stack_open(event);
+	if (ret && backend_of(event)->close)
+		backend_of(event)->close();
+
+	return ret;
+}
+
+/**
+ * corepmu_branch_close() - the event needs the hardware no more
+ * @event: an event that corepmu_branch_open() has seen
+ *
+ * Process context.
+ */
+void corepmu_branch_close(struct perf_event *event)
+{
+	if (!(event->hw.flags & COREPMU_EVENT_BRANCHES))
+		return;
+
+	call_stack_close(event);
+	if (backend_of(event)->close)
+		backend_of(event)->close();
 }
 
 /**

@@ -211,6 +211,9 @@ struct corepmu_call_stack {
  * @empty_stacks: an event may ask for no kind of branch, as it may with the built-in driver; its
  *	samples have none
  * @decodes_all: @decode may correct an address, and is asked about every record
+ * @open: one more event that wants records is opened: 0, or an errno after saying why not; NULL,
+ *	like @close, where nobody else has the hardware. Process context
+ * @close: undo @open. Process context
  * @reset: record nothing, forget what @corepmu_branches say of the registers. IRQs off
  * @start: record what corepmu_branches.wanted says. IRQs off, or NMI
  * @stop: record nothing; records are kept. IRQs off, or NMI
@@ -242,6 +245,8 @@ struct corepmu_branch_backend {
 	bool		freeze_ends;
 	bool		empty_stacks;
 	bool		decodes_all;
+	int		(*open)(void);
+	void		(*close)(void);
 	void		(*reset)(struct corepmu_cpu *cpuc);
 	void		(*start)(struct corepmu_cpu *cpuc);
 	void		(*stop)(struct corepmu_cpu *cpuc);

@@ -182,6 +182,8 @@ static inline void corepmu_perf_prepare_same(struct perf_event_header *header,
 
 /* Of arch/x86/events/perf_event.h, which is not for others */
 void intel_pt_interrupt(void);
+int x86_add_exclusive(unsigned int what);
+void x86_del_exclusive(unsigned int what);
 
 int corepmu_has_builtin_pmu(void);
 bool corepmu_has_trace_interrupt(void);

@@ -51,6 +51,9 @@ void pmuv3_model_unregister_sysctl(struct ctl_table_header *header)
 
 /* x86 */
 
+/* Events that are counted of each user */
+int x86_model_exclusive[X86_MODEL_USERS];
+
 #ifdef CONFIG_X86
 
 /* A symbol that this kernel does not tell, or NULL */
@@ -81,6 +84,42 @@ static void update_pce(void *unused)
 static void clear_dirty_counters(void)
 {
 	x86_model_clears++;
+}
+
+/* x86_pmu.lbr_pt_coexist: events of Intel PT are not counted. */
+static bool coexists(unsigned int what)
+{
+	return what == X86_MODEL_PT && *(bool *)&x86_model_pmu[X86_MODEL_PMU_COEXIST];
+}
+
+/**
+ * x86_model_add_exclusive() - x86_add_exclusive()
+ * @what: a user that has one more event
+ *
+ * Return: 0, or -EBUSY while another one has some
+ */
+int x86_model_add_exclusive(unsigned int what)
+{
+	unsigned int i;
+
+	if (coexists(what))
+		return 0;
+	for (i = 0; i < X86_MODEL_USERS; i++)
+		if (i != what && x86_model_exclusive[i])
+			return -EBUSY;
+	x86_model_exclusive[what]++;
+
+	return 0;
+}
+
+/**
+ * x86_model_del_exclusive() - x86_del_exclusive()
+ * @what: a user that has one event less
+ */
+void x86_model_del_exclusive(unsigned int what)
+{
+	if (!coexists(what))
+		x86_model_exclusive[what]--;
 }
 
 /**
@@ -166,6 +205,8 @@ unsigned long x86_model_find_symbol(const char *name)
 		{ "__stop_BTF",			x86_model_btf_end },
 		{ "__start_rodata",		x86_model_rodata },
 		{ "__end_rodata",		x86_model_rodata_end },
+		{ "x86_add_exclusive",		x86_model_add_exclusive },
+		{ "x86_del_exclusive",		x86_model_del_exclusive },
 	};
 	unsigned int i;
 
@@ -187,6 +228,7 @@ void x86_model_user_power_on(void)
 	x86_model_btf_end = NULL;
 	x86_model_rodata = NULL;
 	x86_model_rodata_end = NULL;
+	memset(x86_model_exclusive, 0, sizeof(x86_model_exclusive));
 	x86_model_code_size = sizeof(function);
 	x86_model_pce_updates = 0;
 	x86_model_clears = 0;
@@ -198,6 +240,24 @@ void x86_model_user_power_on(void)
 #else
 
 /* x86/user.c has x86's mm_context_t and static keys: nobody reads here. */
+
+void x86_exclusive_init(const struct x86_desc *desc)
+{
+}
+
+bool x86_exclusive_is_known(void)
+{
+	return true;
+}
+
+int x86_exclusive_open(void)
+{
+	return 0;
+}
+
+void x86_exclusive_close(void)
+{
+}
 
 static struct attribute *no_attrs[] = { NULL };
 

@@ -17,6 +17,15 @@
 /* x86_pmu: its size, and where its width is */
 #define X86_MODEL_PMU_WORDS	256
 #define X86_MODEL_PMU_WIDTH	37
+#define X86_MODEL_PMU_COEXIST	91
+
+/* Users that exclude each other: branch records, BTS, Intel PT */
+enum x86_model_user {
+	X86_MODEL_LBR,
+	X86_MODEL_BTS,
+	X86_MODEL_PT,
+	X86_MODEL_USERS,
+};
 
 struct x86_model;
 
@@ -273,6 +282,9 @@ extern unsigned int x86_model_traced;
 extern const char *x86_model_hidden;
 extern int x86_model_pmu[X86_MODEL_PMU_WORDS];
 extern const char *x86_model_rodata, *x86_model_rodata_end;
+extern int x86_model_exclusive[X86_MODEL_USERS];
+int x86_model_add_exclusive(unsigned int what);
+void x86_model_del_exclusive(unsigned int what);
 extern const void *x86_model_btf, *x86_model_btf_end;
 extern unsigned long x86_model_code_size;
 extern unsigned int x86_model_pce_updates, x86_model_clears;

@@ -4,8 +4,9 @@
  *
  * The CPU writes to linear addresses, at any time, so that with page table isolation these have
  * to be mapped while user space runs too. The kernel's cpu_entry_area has room for that
- * (percpu_setup_debug_store() in arch/x86/mm/cpu_entry_area.c), which the built-in driver uses and
- * which is free without it. Buffers are there as long as there are precise events.
+ * (percpu_setup_debug_store() in arch/x86/mm/cpu_entry_area.c), which the built-in driver and
+ * intel_bts use. Where the driver is not there, exclusive.c keeps intel_bts away while there are
+ * precise events. Buffers are there as long, and IA32_DS_AREA is not written without.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -69,6 +70,8 @@ void x86_ds_point(bool on)
 		x86_pebs_arch_point(on ? this_cpu_read(ds_buffer) : NULL);
 		return;
 	}
+	if (!x86_ds_this())
+		return;
 	x86_write_msr(MSR_IA32_DS_AREA, on ? (unsigned long)x86_ds_this() : 0);
 }
 
@@ -151,11 +154,16 @@ static int map_all(void)
  *
  * A CPU that comes later is told of it by x86_pebs_reset(). Process context.
  *
- * Return: 0 or -ENOMEM
+ * Return: 0, -ENOMEM, or -EBUSY after saying who else has the debug store
  */
 int x86_ds_open(void)
 {
-	int ret = 0;
+	int ret;
+
+	/* Records that are written to physical memory need no debug store. */
+	ret = is_physical ? 0 : x86_exclusive_open();
+	if (ret)
+		return ret;
 
 	mutex_lock(&ds_lock);
 	if (!ds_users) {
@@ -168,6 +176,8 @@ int x86_ds_open(void)
 	if (!ret)
 		ds_users++;
 	mutex_unlock(&ds_lock);
+	if (ret && !is_physical)
+		x86_exclusive_close();
 
 	return ret;
 }
@@ -187,4 +197,6 @@ void x86_ds_close(void)
 		cpus_read_unlock();
 	}
 	mutex_unlock(&ds_lock);
+	if (!is_physical)
+		x86_exclusive_close();
 }

@@ -118,6 +118,21 @@ bool intel_hides_metrics(void)
 }
 
 /**
+ * intel_traces_beside_branches() - can the CPU record branches while Intel PT traces?
+ * @uarch: its microarchitecture, NULL if it is not known
+ *
+ * Where intel_pmu_init() in arch/x86/events/intel/core.c sets lbr_pt_coexist.
+ *
+ * Return: whether it can
+ */
+bool intel_traces_beside_branches(const struct intel_uarch *uarch)
+{
+	enum intel_uarch_id id = uarch ? uarch - intel_uarches : UARCH_CORE;
+
+	return (id >= UARCH_ICE_LAKE && id <= UARCH_PANTHER_COVE) || id >= UARCH_GOLDMONT;
+}
+
+/**
  * intel_find_uarch() - the microarchitecture of this CPU
  *
  * A model with two kinds of core, of which CPUID does not tell which it is, is not known, unless

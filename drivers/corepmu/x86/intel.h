@@ -145,6 +145,7 @@ const struct intel_uarch *intel_find_uarch(void);
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);
 bool intel_model_has_kinds(void);
 bool intel_hides_metrics(void);
+bool intel_traces_beside_branches(const struct intel_uarch *uarch);
 bool intel_is_architectural(u64 config);
 u64 intel_general_counters(const struct intel_uarch *uarch, u64 config);
 u64 intel_unlisted_counters(const struct intel_uarch *uarch, u64 config);

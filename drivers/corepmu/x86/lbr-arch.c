@@ -208,6 +208,8 @@ static bool arch_still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_s
 static struct corepmu_branch_backend arch_backend = {
 	.name		= "architectural last branch records",
 	.empty_stacks	= true,
+	.open		= x86_exclusive_open,
+	.close		= x86_exclusive_close,
 	.reset		= arch_reset,
 	.start		= arch_start,
 	.stop		= arch_stop,

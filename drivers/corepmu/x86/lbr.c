@@ -241,6 +241,8 @@ static bool ring_still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_s
 static struct corepmu_branch_backend ring_backend = {
 	.name		= "last branch records",
 	.empty_stacks	= true,
+	.open		= x86_exclusive_open,
+	.close		= x86_exclusive_close,
 	.reset		= ring_stop,
 	.start		= ring_start,
 	.stop		= ring_stop,
@@ -304,6 +306,11 @@ static int describe_intel(struct x86_desc *desc)
 {
 	unsigned int format = 0;
 
+	if (!x86_exclusive_is_known()) {
+		desc->pmu->branch_reason =
+			"this kernel hides how to exclude intel_bts and intel_pt";
+		return 0;
+	}
 	if (boot_cpu_has(X86_FEATURE_ARCH_LBR))
 		return x86_lbr_describe_arch(desc);
 

@@ -122,6 +122,8 @@ static const char *describe(struct x86_desc *desc)
 		return describe_arch(desc);
 	if (!corepmu_has_callchain() || x86_ds_find())
 		return "samples have skid: this kernel hides what maps the records";
+	if (!x86_exclusive_is_known())
+		return "samples have skid: this kernel hides how to exclude intel_bts";
 
 	x86_ds_set_physical(false);
 	desc->pebs_format = format;

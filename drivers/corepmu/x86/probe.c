@@ -211,6 +211,7 @@ static int describe_extras(void)
 	unsigned int i;
 	int ret;
 
+	x86_exclusive_init(x86_kind(0));
 	for (i = 0; (desc = x86_kind(i)); i++) {
 		ret = x86_describe_branches(desc);
 		if (ret)

@@ -291,6 +291,12 @@ void x86_irq_disable(struct corepmu_cpu *cpuc);
 /* Whoever has the counters, this makes them free. */
 #define X86_REMEDY "end what perf runs on them, and write 0 to /proc/sys/kernel/nmi_watchdog"
 
+/* exclusive.c */
+void x86_exclusive_init(const struct x86_desc *desc);
+bool x86_exclusive_is_known(void);
+int x86_exclusive_open(void);
+void x86_exclusive_close(void);
+
 /* btf.c */
 bool x86_is_read_only(unsigned long addr);
 void *x86_pmu_member(const char *name, size_t size);

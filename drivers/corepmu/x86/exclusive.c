@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: branch records and the debug store exclude Intel PT and BTS
+ *
+ * The kernel counts the events of three users of the debug facilities: branch records, BTS (the
+ * PMU intel_bts), and Intel PT (intel_pt). x86_add_exclusive() of arch/x86/events/core.c refuses
+ * an event while another user has one. From Linux 6.16 on intel_bts is there without the built-in
+ * driver, and opening one of its events clears the debug stores in the cpu_entry_area, which ds.c
+ * uses. Before Ice Lake the cores cannot trace by Intel PT and record branches at once.
+ *
+ * Events with branch records or with a debug store are counted as users of branch records here,
+ * as those with branch records are by the built-in driver. Beside that driver they are not
+ * counted: its NMI handler looks at the registers while any event is.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include <linux/printk.h>
+#include <linux/static_call.h>
+
+#include <corepmu/ksyms.h>
+#include <corepmu/pmu.h>
+
+#include "intel.h"
+#include "msr.h"
+#include "x86.h"
+
+/* x86_lbr_exclusive_lbr of arch/x86/events/perf_event.h, which is not for others */
+#define EXCLUSIVE_LBR	0
+
+static int add_none(unsigned int what)
+{
+	return 0;
+}
+
+static void del_none(unsigned int what)
+{
+}
+
+DEFINE_STATIC_CALL(x86_exclusive_add, add_none);
+DEFINE_STATIC_CALL(x86_exclusive_del, del_none);
+
+/*
+ * x86_pmu.lbr_pt_coexist, which the built-in driver sets: events of Intel PT exclude nobody, and
+ * are not counted. NULL where Intel PT and branch records exclude each other, or BTF does not tell
+ * where the member is.
+ */
+static bool *pt_coexists;
+
+static bool is_known;
+
+/**
+ * x86_exclusive_is_known() - can events be counted as users of branch records?
+ *
+ * Process context, after x86_exclusive_init().
+ *
+ * Return: false where the kernel hides how, so that there is to be no such event
+ */
+bool x86_exclusive_is_known(void)
+{
+	return is_known;
+}
+
+/**
+ * x86_exclusive_init() - find out how events are counted
+ * @desc: one of the PMUs, described but for branch records and precise events
+ *
+ * Process context.
+ */
+void x86_exclusive_init(const struct x86_desc *desc)
+{
+	unsigned long add, del;
+
+	is_known = true;
+	static_call_update(x86_exclusive_add, add_none);
+	static_call_update(x86_exclusive_del, del_none);
+	pt_coexists = NULL;
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || desc->shares_counters)
+		return;
+
+	add = corepmu_find_symbol("x86_add_exclusive");
+	del = corepmu_find_symbol("x86_del_exclusive");
+	is_known = add && del;
+	if (!is_known)
+		return;
+	static_call_update(x86_exclusive_add, (typeof(x86_add_exclusive) *)add);
+	static_call_update(x86_exclusive_del, (typeof(x86_del_exclusive) *)del);
+	if (intel_traces_beside_branches(desc->uarch))
+		pt_coexists = x86_pmu_member("lbr_pt_coexist", sizeof(*pt_coexists));
+}
+
+/**
+ * x86_exclusive_open() - count an event with branch records, or with a debug store
+ *
+ * Process context.
+ *
+ * Return: 0, or -EBUSY after saying who is in the way
+ */
+int x86_exclusive_open(void)
+{
+	if (static_call(x86_exclusive_add)(EXCLUSIVE_LBR))
+		return corepmu_refuse(-EBUSY,
+				      "branch records and precise_ip: an event of intel_bts or intel_pt is open: close that first");
+
+	/*
+	 * At this moment no event of Intel PT is counted: it would exclude this one. So the count
+	 * of these stays balanced. For the same reason the member is not reset at unload: events of
+	 * Intel PT that are open then have not been counted, and would be subtracted when closed.
+	 */
+	if (pt_coexists && !READ_ONCE(*pt_coexists))
+		WRITE_ONCE(*pt_coexists, true);
+
+	return 0;
+}
+
+/**
+ * x86_exclusive_close() - undo x86_exclusive_open()
+ *
+ * Process context.
+ */
+void x86_exclusive_close(void)
+{
+	static_call(x86_exclusive_del)(EXCLUSIVE_LBR);
+}
