@@ -262,9 +262,12 @@ void perf_prepare_header(struct perf_event_header *header, struct perf_sample_da
 #endif
 
 /* 6.2 also gave a task one context for all kinds of PMU. */
+#ifndef COMPAT_HAVE_ONE_TASK_CTX
+#define COMPAT_HAVE_ONE_TASK_CTX	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
+#endif
 static inline struct perf_event_context *compat_task_context(struct task_struct *task)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#if COMPAT_HAVE_ONE_TASK_CTX
 	return task->perf_event_ctxp;
 #else
 	return task->perf_event_ctxp[perf_hw_context];
@@ -275,7 +278,10 @@ static inline struct perf_event_context *compat_task_context(struct task_struct 
  * 6.11 refused the empty entry at the end of a sysctl table, which before 6.6
  * was all that told its size, and made the handler's table const.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#ifndef COMPAT_HAVE_CONST_CTL_TABLE
+#define COMPAT_HAVE_CONST_CTL_TABLE	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0))
+#endif
+#if COMPAT_HAVE_CONST_CTL_TABLE
 
 #define COMPAT_SYSCTL_END
 #define compat_ctl_table	const struct ctl_table
@@ -285,7 +291,7 @@ static inline struct perf_event_context *compat_task_context(struct task_struct 
 #define COMPAT_SYSCTL_END	{ }
 #define compat_ctl_table	struct ctl_table
 
-#endif /* 6.11 */
+#endif /* COMPAT_HAVE_CONST_CTL_TABLE */
 
 /* struct pmu has a parent in 6.7 at the latest; without, sysfs shows none. */
 static inline void compat_pmu_set_parent(struct pmu *pmu, struct device *parent)
