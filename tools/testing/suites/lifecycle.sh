@@ -171,11 +171,9 @@ refused_with()
 {
 	pattern=$1
 	shift
-	# One mark's name must not begin another's.
-	mark=refused-$((refused = ${refused:-100} + 1))
-	dmesg_mark $mark
+	dmesg_mark "refused $*"
 	load "$@" 2>/dev/null && { unload; echo "loaded with $*"; return 1; }
-	said=$(dmesg_since $mark)
+	said=$(dmesg_since "refused $*")
 	traces >/tmp/after
 	expect_equal "lines in the kernel's log with $*" 1 "$(echo "$said" | wc -l)" &&
 		expect_says "the log" "^corepmu: $pattern" "$said" &&
