@@ -17,7 +17,7 @@ static const struct {
 } branch_kinds[] = {
 	{ PERF_SAMPLE_BRANCH_USER, COREPMU_BRANCH_USER },
 	{ PERF_SAMPLE_BRANCH_KERNEL, COREPMU_BRANCH_KERNEL },
-	/* Nothing is recorded of a hypervisor: of HV alone samples have no branches. */
+	/* With HV alone samples have no branches: hardware records none of a hypervisor. */
 	{ PERF_SAMPLE_BRANCH_HV, 0 },
 	{ PERF_SAMPLE_BRANCH_ANY, COREPMU_BRANCH_ANY },
 	{ PERF_SAMPLE_BRANCH_ANY_CALL,

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: the first period of an event that has a frequency
+ * corepmu: the first period of an event with a frequency (attr.freq)
  *
- * Perf core chooses the period of such an event. With each tick and each overflow it takes an
- * eighth of the step from the present period to the one that the rate of the event asks for
- * (perf_adjust_period() in kernel/events/core.c), beginning with 1. At 50 Hz a period that is
- * wrong by half stays so for a tenth of a second.
+ * Perf core chooses the periods of such an event and starts with 1. In each tick and at each
+ * overflow it moves the period by an eighth of the distance to the period that fits the rate
+ * (perf_adjust_period() in kernel/events/core.c). At 50 Hz a period that is wrong by half stays
+ * wrong for a tenth of a second.
  *
- * So the driver measures the rate of the event, and sets the period that perf core goes on from.
- * Until the rate is known, the counter overflows after a part of the period: such an overflow
- * is a probe, and not a sample. An event whose period is still to be found is young:
- * hw.last_cpu is COREPMU_FREQ_YOUNG.
+ * So the driver measures the rate and sets the period that perf core starts from. Until the rate
+ * is known, the counter overflows after a part of the period. Such an overflow is a probe and
+ * emits no sample. An event is young until its period is found: hw.last_cpu is
+ * COREPMU_FREQ_YOUNG.
  *
- * The first tick that an event sees is the end of a part of a tick. Perf core takes it for a whole
- * one, and the period for too long. So an event stays young for two ticks of its own time, and
- * the driver sets the period anew after each of them.
+ * An event starts in the middle of a tick. Perf core takes the time until the next tick for a whole
+ * tick: it finds the rate too low and the period too long. So an event stays young for two ticks
+ * of running time, and the driver sets the period again after each of them.
  */
 #include <linux/jiffies.h>
 #include <linux/math64.h>
@@ -27,29 +27,29 @@
 #include <corepmu/pmu.h>
 
 /*
- * Events in a second where half of the time is idle, intel_pmu_freq_start_period() in
- * arch/x86/events/intel/core.c: 1 GHz and an instruction per cycle, branches and caches by the
- * periods that Intel's lists of events recommend, and for all else 64 events a sample where
- * 4000 samples are asked for.
+ * Guesses of the events per second on a CPU that is idle half of the time, from
+ * intel_pmu_freq_start_period() in arch/x86/events/intel/core.c. Cycles and instructions: 1 GHz,
+ * one instruction per cycle. Branches and cache events: the periods that Intel's event lists
+ * recommend. All other events: 64 per sample at 4000 samples per second.
  */
 #define PER_SECOND_CYCLES	500000000
 #define PER_SECOND_BRANCHES	125000000
 #define PER_SECOND_CACHE	25000000
 #define PER_SECOND_UNKNOWN	(64 * 4000)
 
-/* The first probe comes after this part of a period by that guess. */
+/* The first probe comes after 1/PROBE_GUESSED of the guessed period. */
 #define PROBE_GUESSED		4
-/* The next one comes after this part of a period by the rate so far. */
+/* A later probe comes after 1/PROBE_MEASURED of the period that fits the rate so far. */
 #define PROBE_MEASURED		8
 /*
- * The rate is known when the event has run for this part of the time between two samples, and for
- * so long that starting the counter, some hundred ns, does not matter.
+ * The rate is known once the event has run for 1/KNOWN_AFTER of the time between two samples, and
+ * for KNOWN_AFTER_NS: the start of the counter takes some hundred ns, which then matter little.
  */
 #define KNOWN_AFTER		16
 #define KNOWN_AFTER_NS		(10 * NSEC_PER_USEC)
-/* Longer times count as this, so that products fit into 64 bits. */
+/* The longest time that running_ns() returns, so that products fit into 64 bits */
 #define LONGEST_NS		(16 * NSEC_PER_SEC)
-/* Two ticks: the second one is a whole one. */
+/* An event that has run for two ticks has run for a whole one. */
 #define YOUNG_NS		(2 * TICK_NSEC)
 
 static u32 per_second(const struct perf_event_attr *attr)
@@ -84,12 +84,13 @@ static int settled_mark(const struct perf_event *event)
 }
 
 /**
- * corepmu_freq_open() - set the first period of an event that has a frequency
+ * corepmu_freq_open() - set the first period of an event with a frequency
  * @event: an event that is being opened, encoded
  *
- * No period is to end before the rate is known: it is that of cycles, whatever the event counts.
- * It is one less than a round number, so that samples do not keep step with the workload. A child
- * has its parent's period instead (inherit_event() in kernel/events/core.c). Process context.
+ * Whatever the event counts, its period is the one for cycles: the rate is to be known before the
+ * period ends. The period is one less than a round number, so that samples do not keep step with
+ * the workload. A child gets its parent's period instead (inherit_event() in
+ * kernel/events/core.c). Process context.
  */
 void corepmu_freq_open(struct perf_event *event)
 {
@@ -101,8 +102,8 @@ void corepmu_freq_open(struct perf_event *event)
 }
 
 /*
- * How long the event has run since it was opened, in ns; 0 where that is not known. Events of a
- * cgroup have a clock that is perf core's own.
+ * Return how long the event has run since it was opened, in ns; 0 if the time is unknown. The
+ * clock of a cgroup's events is private to perf core.
  */
 static u64 running_ns(const struct perf_event *event)
 {
@@ -112,7 +113,7 @@ static u64 running_ns(const struct perf_event *event)
 	return compat_event_has_cgroup(event) || ns < 0 ? 0 : min_t(s64, ns, LONGEST_NS);
 }
 
-/* The period by the rate of the event so far, for which it has run and counted */
+/* Return the period that fits the event's rate in the @running ns since it was opened. */
 static u64 measured_period(const struct perf_event *event, u64 running)
 {
 	u64 count = local64_read(&event->count);
@@ -124,8 +125,8 @@ static u64 measured_period(const struct perf_event *event, u64 running)
 }
 
 /*
- * Change the period that has begun. Its sample stands for what was counted before the change, too.
- * Returns how many events are left of it.
+ * Change the length of the current period to @period. The period keeps the counts from before the
+ * change, and its sample includes them. Return how many events are left of the period.
  */
 static s64 change_period(struct hw_perf_event *hwc, u64 period)
 {
@@ -145,10 +146,10 @@ static s64 change_period(struct hw_perf_event *hwc, u64 period)
  * corepmu_freq_find() - find the period of a young event
  * @event: an event whose count is up to date
  *
- * Where the counter is to be set: when the event has been placed, in a tick, and at a probe. IRQs
- * off, or NMI.
+ * The counter is about to be set: the event has been placed, a tick has restarted the event, or a
+ * probe has overflowed. IRQs off, or NMI.
  *
- * Return: after how many events the counter is to overflow
+ * Return: the number of events after which the counter is to overflow
  */
 s64 corepmu_freq_find(struct perf_event *event)
 {
@@ -157,7 +158,7 @@ s64 corepmu_freq_find(struct perf_event *event)
 	u64 running = running_ns(event);
 	s64 left;
 
-	/* Nothing is known of an event that has not happened yet. */
+	/* Without a count there is no rate. */
 	if (running && local64_read(&event->count))
 		period = measured_period(event, running);
 	if ((period && running > YOUNG_NS) || compat_event_has_cgroup(event))
@@ -175,7 +176,7 @@ s64 corepmu_freq_find(struct perf_event *event)
 }
 
 /**
- * corepmu_freq_probe() - the counter of a young event has overflowed, and no period has ended
+ * corepmu_freq_probe() - set the counter of a young event after an overflow within its period
  * @cpuc: this CPU's state
  * @event: the event, whose count is up to date
  *
@@ -187,14 +188,14 @@ void corepmu_freq_probe(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_freq_restart() - perf core has emptied period_left
- * @event: an event that has a frequency, and has just begun its next period
+ * corepmu_freq_restart() - set the period after perf core has set period_left to 0
+ * @event: an event with a frequency that has just begun its next period
  *
- * Perf core has shortened the period, or user space has set another frequency
- * (PERF_EVENT_IOC_PERIOD): then the period is too long, or too short, by as much. IRQs off, or
- * NMI.
+ * Perf core sets period_left to 0 when it shortens the period, and when user space sets another
+ * frequency (PERF_EVENT_IOC_PERIOD). The new frequency scales the period: half the frequency,
+ * twice the period. IRQs off, or NMI.
  *
- * Return: after how many events the counter is to overflow
+ * Return: the number of events after which the counter is to overflow
  */
 s64 corepmu_freq_restart(struct perf_event *event)
 {

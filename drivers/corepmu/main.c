@@ -56,9 +56,9 @@ static bool __init is_pmu_name(const char *name)
 }
 
 /*
- * Perf core looks generic events up by the PMU that attr.config names, never by their types 0 and
- * 3: a PMU with one of these types would have no event of its own. The others below PERF_TYPE_MAX
- * are perf core's PMUs, but for the type of raw events, which is a core PMU's.
+ * Perf core finds the PMU of a generic event (types 0 and 3) by the type in attr.config: a PMU
+ * with type 0 or 3 would get no events. PERF_TYPE_RAW is the type of a core PMU. The other types
+ * below PERF_TYPE_MAX belong to perf core's own PMUs.
  */
 static bool __init is_pmu_type(int type)
 {
@@ -78,13 +78,13 @@ static int __init corepmu_init(void)
 	}
 
 	if (!is_pmu_type(corepmu_type)) {
-		pr_err("type=%d: a PMU has type %d or one from %d on; leave out type= for the next free one\n",
+		pr_err("type=%d: a PMU has type %d, or %d or higher; leave out type= for the next free type\n",
 		       corepmu_type, PERF_TYPE_RAW, PERF_TYPE_MAX);
 		return -EINVAL;
 	}
 
 	if (!is_pmu_name(corepmu_name)) {
-		pr_err("name=%.*s: a name has up to %d letters, digits, _, - and ., a letter or _ first\n",
+		pr_err("name=%.*s: a name is up to %d letters, digits, _, - and ., and starts with a letter or _\n",
 		       PMU_NAME_MAX, corepmu_name, PMU_NAME_MAX);
 		return -EINVAL;
 	}

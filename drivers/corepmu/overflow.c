@@ -48,9 +48,10 @@
  * came in user space says nothing, and the bounds are those of above. Not on a kernel that checks
  * itself: there a storm of such events can be what never ends.
  *
- * An event that excludes the kernel never keeps the kernel from getting on, nor user space where
- * its periods are LIMIT_USER_LEFT and more: these are not stretched, and what remains of the time
- * is user space's. While only such events interrupt, min_left stays at that.
+ * Overflows of an event with exclude_kernel never keep the kernel from making progress. Nor do they
+ * stop user space, if the event's periods are LIMIT_USER_LEFT or more. So the limiter stretches
+ * the periods of such an event to LIMIT_USER_LEFT at most. While only such events interrupt often,
+ * min_left does not grow from LIMIT_USER_LEFT on.
  *
  * A window ends with an overflow. When one is longer than LIMIT_FORGET_NS next to nothing has come
  * for that long, and what min_left is, was due to events of then: no event is blamed any more.
@@ -110,7 +111,7 @@ static struct perf_event *most_interrupting(const struct corepmu_cpu *cpuc)
 	return most;
 }
 
-/* To this the periods of an event are stretched, where they are. */
+/* Return the period to which the limiter stretches shorter ones of @event. */
 static s64 limit_of(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	s64 least = cpuc->min_left;
@@ -121,7 +122,7 @@ static s64 limit_of(const struct corepmu_cpu *cpuc, const struct perf_event *eve
 	return max_t(s64, least, event->hw.extra_reg.alloc);
 }
 
-/* Does @event interrupt at least half as often as the one that has done so @most times? */
+/* Does @event interrupt at least half as often as the event with @most interrupts? */
 static bool interrupts_much(struct perf_event *event, u64 most)
 {
 	return interrupts_of(event) && interrupts_of(event) >= most / 2;
@@ -208,7 +209,7 @@ static bool limit_exceeded(const struct corepmu_cpu *cpuc, u64 window)
 	return cpuc->busy > window / (is_kept_in_kernel(cpuc) ? LIMIT_CALM : LIMIT_BUSY);
 }
 
-/* Do all events that interrupt much leave the kernel alone? */
+/* Do all events that interrupt often have exclude_kernel? */
 static bool is_user_alone(const struct corepmu_cpu *cpuc)
 {
 	u64 left, most = interrupts_of(most_interrupting(cpuc));
@@ -308,17 +309,18 @@ static noinline void limit_rate(struct corepmu_cpu *cpuc, u64 window)
 }
 
 /**
- * corepmu_emit_with_frequency() - hand the sample of an event that has a frequency to perf core
- * @event: the event, whose next period has begun
- * @data: the sample; its period is the one that has ended
- * @regs: what the sample shows
+ * corepmu_emit_with_frequency() - hand the sample of an event with a frequency to perf core
+ * @event: the event; its next period has begun
+ * @data: the sample, with the period that has ended
+ * @regs: the registers that the sample shows
  *
- * Perf core adjusts the period by how long hw.last_period took (__perf_event_account_interrupt()
- * in kernel/events/core.c): hw.last_period is the period that has ended until perf core is done.
- * Perf core may restart the event to shorten its period, and a new period has begun then:
- * period_left tells, which is an eighth of what it was or less. IRQs off, or NMI.
+ * Perf core adjusts the period by the time that hw.last_period took
+ * (__perf_event_account_interrupt() in kernel/events/core.c). So hw.last_period is the ended
+ * period while perf core runs, and then the new period again. But if perf core has restarted the
+ * event to shorten its period, hw.last_period is up to date already. A restart shows in
+ * period_left, which drops to an eighth or less. IRQs off, or NMI.
  *
- * Return: what perf_event_overflow() returns
+ * Return: the return value of perf_event_overflow()
  */
 noinline int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,
 					 struct pt_regs *regs)

@@ -282,8 +282,8 @@ void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
  *
  * The PMU stands still. IRQs off, or NMI.
  *
- * Return: the period that has ended; 0 when none has: the counter was too narrow for it, or the
- * record is a probe's
+ * Return: the period that has ended; 0 if none has: the counter is too narrow for the period, or
+ * the record is of a probe (frequency.c)
  */
 u64 corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

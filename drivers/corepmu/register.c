@@ -97,8 +97,8 @@ static bool is_wanted_by_name(const struct corepmu *pmu)
 }
 
 /*
- * Perf core keeps its list of PMUs to itself, and the bus that has their devices: a software event,
- * which every kernel has, leads there.
+ * Perf core exports neither its list of PMUs nor the bus of their devices. Every kernel has
+ * software events, and their PMU's device leads to the bus.
  */
 static struct perf_event *open_software_event(u64 config)
 {
@@ -122,7 +122,7 @@ static int has_type(struct device *dev, const void *type)
 	return pmu && pmu->type == *(int *)type;
 }
 
-/* The clocks' PMUs have a type from Linux 6.5 on, and no device. */
+/* From Linux 6.5 on, the PMUs of cpu-clock and task-clock have types, but no devices. */
 static bool is_type_of_clock(int type)
 {
 	static const u64 clocks[] = { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK };
@@ -141,7 +141,10 @@ static bool is_type_of_clock(int type)
 	return same;
 }
 
-/* perf_pmu_register() warns of a type that is taken, and takes another; sysfs warns of a name. */
+/*
+ * Reject a name or a type that another PMU has. perf_pmu_register() would warn of the type and
+ * choose another one; sysfs would warn of the name.
+ */
 static int check_free(const char *name, int type)
 {
 	struct perf_event *event = open_software_event(PERF_COUNT_SW_DUMMY);
@@ -159,18 +162,18 @@ static int check_free(const char *name, int type)
 	if (same_name || same_type)
 		ret = -EEXIST;
 	if (ret && corepmu_standin)
-		pr_err("standin=1: the PMU %s of the built-in driver is there: boot without that driver, or leave out standin=1\n",
+		pr_err("standin=1: the built-in driver has registered the PMU %s: boot without that driver, or leave out standin=1\n",
 		       dev_name(same_name ?: same_type));
 	else if (same_name)
 		pr_err("name=%s: there is a PMU %s already: give another name\n", corepmu_name,
 		       name);
 	else if (same_type)
-		pr_err("type=%d is that of the PMU %s: give another one, or leave out type=\n",
+		pr_err("type=%d: the PMU %s has this type: give another, or leave out type=\n",
 		       type, dev_name(same_type));
 	put_device(same_name);
 	put_device(same_type);
 	if (!ret && type >= 0 && is_type_of_clock(type)) {
-		pr_err("type=%d is that of perf's clocks: give another one, or leave out type=\n",
+		pr_err("type=%d: cpu-clock or task-clock has this type: give another, or leave out type=\n",
 		       type);
 		ret = -EEXIST;
 	}
@@ -179,8 +182,8 @@ static int check_free(const char *name, int type)
 }
 
 /*
- * perf and other tools take a PMU of such a name for the built-in driver's, which they expect to
- * have the type of raw events, too.
+ * Reject the built-in driver's names without standin=1. perf and other tools take a PMU with such a
+ * name for the built-in one, and expect it to have PERF_TYPE_RAW.
  */
 static int check_standin_name(const struct corepmu *pmu, const char *name)
 {
@@ -192,7 +195,7 @@ static int check_standin_name(const struct corepmu *pmu, const char *name)
 	if (strncmp(name, standin, len) || (name[len] && name[len] != '_'))
 		return 0;
 
-	pr_err("name=%s: the name %s is the built-in driver's, of type %d: load with standin=1, or give another name\n",
+	pr_err("name=%s: %s is a name of the built-in driver's PMU, which has type %d: load with standin=1, or give another name\n",
 	       corepmu_name, name, pmu->backend->standin_type);
 	return -EINVAL;
 }

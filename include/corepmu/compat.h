@@ -159,8 +159,9 @@ static inline struct hrtimer *compat_rotation_timer(struct pmu *pmu, int cpu)
 }
 
 /*
- * What local_clock() is ahead of the clock of an event's context by, which event->tstamp is a time
- * of. 7.0 gave the contexts a second clock of the time in guests, which host events are without.
+ * Return how far the clock of an event's context is ahead of local_clock(). event->tstamp is a time
+ * by the context's clock. From 7.0 on, a context also has a clock for the time in guests: that
+ * time does not count for host-only events (exclude_guest).
  */
 #ifndef COMPAT_HAVE_TIME_CTX
 #define COMPAT_HAVE_TIME_CTX		(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0))
@@ -176,7 +177,7 @@ static inline u64 compat_event_clock_offset(const struct perf_event *event)
 #endif
 }
 
-/* Is the event a cgroup's, which has a clock of its own? */
+/* Does the event belong to a cgroup? Each cgroup has its own clock. */
 static inline bool compat_event_has_cgroup(const struct perf_event *event)
 {
 #ifdef CONFIG_CGROUP_PERF
@@ -252,7 +253,7 @@ void perf_prepare_header(struct perf_event_header *header, struct perf_sample_da
 #define COMPAT_SNAPSHOT_IS_INLINED	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0))
 
 /*
- * 7.0 lets KVM load a guest's values into the counters (mediated vPMU). For a PMU with this
+ * From 7.0 on, KVM may load a guest's values into the counters (mediated vPMU). For a PMU with this
  * capability, perf core schedules exclude_guest events out meanwhile, and rejects other events.
  */
 #ifdef PERF_PMU_CAP_MEDIATED_VPMU

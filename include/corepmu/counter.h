@@ -167,7 +167,7 @@ static inline void corepmu_counter_first_period(struct hw_perf_event *hwc, u64 p
 /**
  * corepmu_counter_period_left() - begin the next period, if this one has ended
  * @event: an event whose count is up to date
- * @ended: filled in: the period that has ended, as its sample says it; 0 if none has
+ * @ended: filled in: the ended period, as its sample shows it; 0 if the period has not ended
  *
  * IRQs off, or NMI.
  *
@@ -185,8 +185,8 @@ static __always_inline s64 corepmu_counter_period_left(struct perf_event *event,
 
 	*ended = hwc->last_period;
 	/*
-	 * If the overflow is late by a whole period or more, there is one sample for all that has
-	 * been counted since the period began.
+	 * If the overflow is late by a whole period or more, one sample covers all counts since the
+	 * period began.
 	 */
 	if (unlikely(left <= -period))
 		*ended -= left;
@@ -198,10 +198,10 @@ static __always_inline s64 corepmu_counter_period_left(struct perf_event *event,
 }
 
 /**
- * corepmu_counter_postpone() - have a period end with the next event
- * @hwc: an event whose period has ended, and whose sample cannot be made yet
+ * corepmu_counter_postpone() - extend a period that has ended, to end with the next count
+ * @hwc: an event whose sample cannot be emitted yet
  *
- * The period is so much longer: its sample stands for that, too. IRQs off, or NMI.
+ * last_period grows by the further counts, so that the sample covers them. IRQs off, or NMI.
  */
 static inline void corepmu_counter_postpone(struct hw_perf_event *hwc)
 {
@@ -232,8 +232,8 @@ static __always_inline u64 corepmu_counter_end_period(struct perf_event *event)
  *
  * IRQs off, or NMI.
  *
- * Return: the period that has ended, or 0: the counter was too narrow for it, the overflow was an
- * earlier event's, or a probe (frequency.c)
+ * Return: the period that has ended; 0 if none has: the counter is too narrow for the period, or
+ * the overflow was of an earlier event, or a probe (frequency.c)
  */
 static __always_inline u64
 corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)

@@ -18,8 +18,8 @@
  *   event_base_rdpmc  the fewest events after which the counter may be set to overflow: struct
  *		  corepmu's min_left, or more where the limiter stretches the event's periods
  *   idx          the counter, -1 while not placed; the upper one of a pair
- *   last_cpu     the frequency that sample_period is for, COREPMU_FREQ_YOUNG until that period is
- *		  found (frequency.c); 0 of an event that has none
+ *   last_cpu     the frequency that sample_period fits, COREPMU_FREQ_YOUNG until the period is
+ *		  found (frequency.c); 0 without a frequency
  *   flags        COREPMU_EVENT_*
  *   state        PERF_HES_*
  *   prev_count   last value seen in the counter, extended by its sign: what a
@@ -91,7 +91,7 @@ struct corepmu;
 				 COREPMU_EVENT_SECOND | COREPMU_EVENT_RELOAD |	\
 				 COREPMU_EVENT_COUNTED)
 
-/* hw_perf_event.last_cpu: the period of an event that has a frequency is still to be found. */
+/* hw_perf_event.last_cpu: the period for the event's frequency has not been found yet. */
 #define COREPMU_FREQ_YOUNG	(-1)
 
 /* Second registers of a CPU, at most */

@@ -208,10 +208,10 @@ static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *g
 		return 0;
 
 	/*
-	 * The MADT may call the interrupt an edge (ACPI_MADT_PERFORMANCE_IRQ_MODE). It is a level:
-	 * a counter's overflow flag drives it until software clears the flag. The built-in driver
-	 * of Linux 7.3 ignores the mode, too. A PPI's number is the same for all; registering it
-	 * again finds it.
+	 * The MADT may declare the interrupt edge-triggered (ACPI_MADT_PERFORMANCE_IRQ_MODE). It
+	 * is level-triggered: a counter's overflow flag asserts it until software clears the flag.
+	 * The built-in driver of Linux 7.3 ignores the mode, too. A PPI has one number on all CPUs:
+	 * registering it again returns the same IRQ.
 	 */
 	irq = acpi_register_gsi(NULL, gsi, ACPI_LEVEL_SENSITIVE, ACPI_ACTIVE_HIGH);
 	if (irq < 0) {

@@ -91,7 +91,7 @@ void pmuv3_user_switch(struct corepmu_cpu *unused)
 	cpuc = this_cpu_ptr(pmu->cpu);
 	if (READ_ONCE(corepmu_user_allowed) && task_reads()) {
 		access = PMUSERENR_ER;
-		/* Where no event is on PMCCNTR_EL0 a task has nothing to read there. */
+		/* With avoid_pmccntr no event uses PMCCNTR_EL0: a task need not read it. */
 		if (!to_pmuv3(pmu)->avoid_pmccntr)
 			access |= PMUSERENR_CR;
 		if (has_access_mask(to_pmuv3(pmu))) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: members of the kernel's x86_pmu, whose type is the kernel's own
+ * corepmu: x86: find members of the kernel's x86_pmu
  *
- * BTF, the description of types that kernels with CONFIG_DEBUG_INFO_BTF carry, says where a member
- * is (Documentation/bpf/btf.rst).
+ * The type of x86_pmu is private to the kernel (arch/x86/events/perf_event.h). Kernels with
+ * CONFIG_DEBUG_INFO_BTF describe their types in BTF (Documentation/bpf/btf.rst), which has the
+ * offset of each member.
  */
 #include <linux/align.h>
 #include <linux/limits.h>
@@ -17,7 +18,7 @@
 #include "msr.h"
 #include "x86.h"
 
-/* The types, one behind the other, and their names */
+/* BTF's type section, a sequence of types, and its string section with their names */
 struct types {
 	const void	*first;
 	const void	*end;
@@ -47,11 +48,11 @@ static bool types_open(struct types *types, unsigned long start, unsigned long s
 	types->strings = (const void *)(body + header->str_off);
 	types->strings_len = header->str_len;
 
-	/* Whatever name begins in there ends there. */
+	/* A NUL at the end of the string section ends every name. */
 	return types->strings_len && !types->strings[types->strings_len - 1];
 }
 
-/* What follows a type's head, SIZE_MAX for a kind that has come later */
+/* Return the number of bytes after struct btf_type; SIZE_MAX for an unknown kind. */
 static size_t types_tail(const struct btf_type *type)
 {
 	size_t nr = BTF_INFO_VLEN(type->info);
@@ -91,7 +92,7 @@ static size_t types_tail(const struct btf_type *type)
 	}
 }
 
-/* A type that is there as a whole, else NULL */
+/* Return @type if all of it is in the type section, else NULL. */
 static const struct btf_type *types_check(const struct types *types, const struct btf_type *type)
 {
 	size_t left = types->end - (const void *)type;
@@ -117,7 +118,7 @@ static bool types_is_named(const struct types *types, u32 name_off, const char *
 	return name_off < types->strings_len && !strcmp(types->strings + name_off, name);
 }
 
-/* Types have numbers, from 1 on; 0 is void. */
+/* Return the type with the number @id. The first type has number 1; 0 is void. */
 static const struct btf_type *types_get(const struct types *types, u32 id)
 {
 	const struct btf_type *type;
@@ -128,7 +129,7 @@ static const struct btf_type *types_get(const struct types *types, u32 id)
 	return id == 1 ? type : NULL;
 }
 
-/* bool is a typedef of _Bool. */
+/* The most typedefs between a member's type and an integer; bool is a typedef of _Bool. */
 #define MAX_TYPEDEFS	4
 
 static bool types_is_int(const struct types *types, u32 id, size_t size)
@@ -142,7 +143,7 @@ static bool types_is_int(const struct types *types, u32 id, size_t size)
 	return type && BTF_INFO_KIND(type->info) == BTF_KIND_INT && type->size == size;
 }
 
-/* Where a member of a struct is, an integer and no bit-field, -1 when BTF has none of them */
+/* Return the offset of a struct's integer member in bytes; -1 if BTF has none, or a bit-field. */
 static int types_int_at(const struct types *types, const char *name, const char *member_name,
 			size_t size)
 {
@@ -178,10 +179,10 @@ static int types_int_at(const struct types *types, const char *name, const char 
 }
 
 /**
- * x86_is_read_only() - may the kernel's data at an address not be written?
+ * x86_is_read_only() - check whether an address is in the kernel's read-only data
  * @addr: the address
  *
- * __ro_after_init too is between these. Process context.
+ * The read-only data includes __ro_after_init. Process context.
  *
  * Return: whether a write would fault
  */
@@ -192,13 +193,13 @@ bool x86_is_read_only(unsigned long addr)
 }
 
 /**
- * x86_pmu_member() - find a member of x86_pmu, an integer that may be written
- * @name: the member
- * @size: its size
+ * x86_pmu_member() - find an integer member of x86_pmu that may be written
+ * @name: the member's name
+ * @size: the member's size in bytes
  *
  * Process context.
  *
- * Return: its address, or NULL where BTF does not tell of it, or x86_pmu is read-only
+ * Return: the member's address; NULL if BTF does not describe it, or x86_pmu is read-only
  */
 void *x86_pmu_member(const char *name, size_t size)
 {

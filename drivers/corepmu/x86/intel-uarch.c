@@ -94,13 +94,13 @@ static unsigned int kind_without_atoms(void)
 }
 
 /**
- * intel_hides_metrics() - may PERF_METRICS be there though IA32_PERF_CAPABILITIES says otherwise?
+ * intel_hides_metrics() - check whether IA32_PERF_CAPABILITIES may lack PERF_METRICS wrongly
  *
- * Where CPUs are of several kinds the register has what all kinds have, and on Raptor Lake its bit
- * 15 is 0 (erratum RPL018), also on one without atoms: intel_pmu_broken_perf_cap() in
+ * On hybrid CPUs, IA32_PERF_CAPABILITIES has the features that all CPU types have. On Raptor Lake
+ * its bit 15 is 0 (erratum RPL018), with E-cores or without: intel_pmu_broken_perf_cap() in
  * arch/x86/events/intel/core.c.
  *
- * Return: whether it is to be read to find out
+ * Return: true if only a read of PERF_METRICS shows whether it exists
  */
 bool intel_hides_metrics(void)
 {

@@ -297,9 +297,9 @@ static void describe_extension(struct x86_desc *desc)
 }
 
 /*
- * Slots, and what they are divided into. Where CPUs are of several kinds leaf 0xA tells of the
- * fixed counters that all kinds have: there, and where PERF_CAPABILITIES does not tell of the
- * metrics, what the table has is there if it can be read.
+ * Describe slots and topdown metrics. On hybrid CPUs, leaf 0xA has only the fixed counters of all
+ * CPU types. There, and where PERF_CAPABILITIES may lack the metrics wrongly, the PMU has those
+ * registers of the table that can be read.
  */
 static void describe_metrics(struct x86_desc *desc)
 {

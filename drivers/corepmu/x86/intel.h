@@ -130,8 +130,6 @@ static inline bool intel_is_slots(u64 config)
 	return (config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_SLOTS;
 }
 
-/* intel.c */
-
 /* intel-table.c */
 extern const struct intel_uarch intel_uarches[];
 extern const struct intel_model intel_models[];

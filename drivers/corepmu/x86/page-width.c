@@ -4,8 +4,8 @@
  *
  * arch_perf_update_userpage() copies x86_pmu.cntval_bits to pmc_width of an event's
  * page, and without the built-in driver that is 0. The type of x86_pmu is the
- * kernel's own (arch/x86/events/perf_event.h), so where the member is has to be found: BTF says
- * it (btf.c); without BTF it is the only datum of x86_pmu that the function loads.
+ * kernel's own (arch/x86/events/perf_event.h), so the driver must find the member's address. BTF
+ * has it (btf.c). Without BTF, the member is the only datum of x86_pmu that the function loads.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -88,7 +88,7 @@ int *x86_find_cntval_bits(void)
 	}
 
 	if (x86_is_read_only(data)) {
-		pr_notice("this kernel keeps x86_pmu read-only, whose cntval_bits is to be set: user space cannot read counters\n");
+		pr_notice("x86_pmu is read-only in this kernel, so that its cntval_bits cannot be set: user space cannot read counters\n");
 		return NULL;
 	}
 

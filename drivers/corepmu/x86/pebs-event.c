@@ -296,10 +296,10 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	/* One that a task inherits has no records either, as its parent: fork(2) must not fail. */
 	if (!event->parent && x86_may_run_guests())
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u and must be 0 while KVM has the CPU (kvm.enable_virt_at_load=0): records would be %s guests",
+				      "precise_ip is %u and must be 0 while KVM owns the CPU: records would %s guests; unload KVM, or boot with kvm.enable_virt_at_load=0",
 				      attr->precise_ip,
 				      desc->pebs_format == PEBS_FORMAT_ARCH ?
-				      "of instructions of its" : "written into its");
+				      "show instructions of" : "be written into");
 	if (config & EVNTSEL_ANY)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u, config %#llx: another hyperthread has no place to be precise about",

@@ -171,7 +171,7 @@ static void choose_backend(bool shares_counters)
 		desc->shares_counters = shares_counters;
 		desc->pmu->backend = backend;
 		desc->pmu->claims_generic = !shares_counters;
-		/* Without the built-in driver, guests have no PMU. */
+		/* KVM gives guests a PMU only beside the built-in driver. */
 		if (shares_counters)
 			desc->pmu->capabilities |= COMPAT_PMU_CAP_MEDIATED_VPMU;
 		/* What the number of a raw event stands for differs between kinds. */

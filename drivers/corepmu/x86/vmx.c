@@ -6,8 +6,9 @@
  * none on a CPU that can run guests: pebs_start() looks at CR4. But nothing starts the PMU of a
  * CPU when KVM takes it on. KVM tells Intel PT's driver right before VMXON, and after VMXOFF,
  * by intel_pt_handle_vmx() (arch/x86/kvm/vmx/vmx.c, from 7.x on arch/x86/virt/hw.c): a kprobe on
- * it tells this one. Architectural records are written to physical memory, and would be of
- * instructions of guests, whose counters KVM leaves on: such events are refused all the same.
+ * it tells this one. Architectural records are written to physical memory, not into the guest. But
+ * KVM leaves the counters on in guests, and the records would be of guest instructions: events
+ * with such records are rejected, too.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -166,7 +166,7 @@ stand_in_with_a_name()
 		expect_true "what there was before" diff /tmp/before /tmp/after
 }
 
-# refused_with PATTERN PARAMETER...: not loaded, the log has one line, and nothing is left
+# refused_with PATTERN PARAMETER...: the module is not loaded, logs one line and leaves no trace.
 refused_with()
 {
 	pattern=$1
@@ -189,12 +189,12 @@ name_that_is_taken()
 	load && counts && unload
 }
 
-# A type that goes with the name goes with standin=1.
+# Only standin=1 gives a PMU both the built-in driver's name and its type.
 name_of_the_builtin()
 {
-	[ "$VENDOR" != arm ] || skip "any name does on arm64"
+	[ "$VENDOR" != arm ] || skip "on arm64 a PMU may have any name"
 	for name in cpu cpu_core cpu_atom; do
-		refused_with "name=$name: the name $name is .*, of type 4: load with standin=1" \
+		refused_with "name=$name: $name is .*, which has type 4: load with standin=1" \
 			name="$name" || return 1
 	done
 	load name=cpu0 && unload
@@ -209,7 +209,7 @@ name_of_no_pmu()
 	done
 	traces >/tmp/after
 	expect_equal "the log" \
-		": a name has up to 127 letters, digits, _, - and ., a letter or _ first" \
+		": a name is up to 127 letters, digits, _, - and ., and starts with a letter or _" \
 		"$(dmesg_since names | sed 's/^corepmu: name=[^:]*//' | sort -u)" &&
 		expect_true "what there was before" diff /tmp/before /tmp/after || return 1
 	for parameter in "${long#x}" _0a.b; do
@@ -225,9 +225,9 @@ type_that_is_taken()
 	load || return 1
 	ours=$(cat "$pmu/type")
 	unload
-	# Those before the next free one; from Linux 6.5 on two of them have no device.
+	# Other PMUs have all types below this one; from Linux 6.5 on, two of them have no device.
 	for type in $(seq 6 $((ours - 1))); do
-		refused_with "type=$type is that of .*: give another one, or leave out type=\$" \
+		refused_with "type=$type: .* has this type: give another, or leave out type=\$" \
 			type="$type" || return 1
 	done
 }
@@ -235,7 +235,7 @@ type_that_is_taken()
 type_of_no_pmu()
 {
 	for type in 0 1 2 3 5 -2 -5 -2147483648; do
-		refused_with "type=$type: a PMU has type 4 or one from 6 on; leave out" \
+		refused_with "type=$type: a PMU has type 4, or 6 or higher; leave out" \
 			type="$type" || return 1
 	done
 	for type in -1 4 99 2147483647; do
@@ -400,7 +400,7 @@ check "a name that is taken is refused" name_that_is_taken
 check "a name that perf could not name is refused, with the rule" name_of_no_pmu
 check "the built-in driver's name without its type is refused" name_of_the_builtin
 check "a type that is taken is refused, with the PMU that has it" type_that_is_taken
-check "a type that no PMU has is refused, with the limits" type_of_no_pmu
+check "a type that no PMU can have is refused, with the limits" type_of_no_pmu
 check "it stands in for the built-in PMU" stands_in
 check "it stands in by no other name or type" stand_in_with_a_name
 check "a parameter that is wrong is refused" bad_parameter
