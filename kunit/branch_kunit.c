@@ -280,7 +280,7 @@ static void branch_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 }
 
-/* A sample of neither level has no branches, whatever another event has recorded. */
+/* A sample of HV alone has no branches, even while another event records some. */
 static void branch_no_level(struct kunit *test)
 {
 	struct bench *b = test->priv;

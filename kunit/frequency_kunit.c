@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of frequency.c: the period of an event that has a frequency, on every
+ * corepmu: KUnit suite of frequency.c: the first period of an event with a frequency, on every
  * machine
  */
 #include <kunit/test.h>
@@ -15,7 +15,7 @@
 #include "machine.h"
 
 #define RATE	1000
-/* 500 million events a second, one less than a round number, and the first quarter */
+/* The first period for 500 million events a second at RATE, and a quarter of it for the probe */
 #define GUESS	499999
 #define PROBE	125000
 
@@ -32,7 +32,7 @@ static struct perf_event *open_with_rate(struct bench *b, u64 rate)
 	return event;
 }
 
-/* An event that starts to count now */
+/* Open an event and start it now. */
 static struct perf_event *start_with_rate(struct bench *b, u64 rate)
 {
 	struct perf_event *event = open_with_rate(b, rate);
@@ -57,7 +57,7 @@ static void count_in(struct bench *b, u64 nr, u64 ns)
 	bench_run(b, MACHINE_CYCLES, nr);
 }
 
-/* What perf core does in a tick: @period is what it makes of the count since the tick before. */
+/* Do as perf core in a tick. @period: the period that perf core finds by the tick's count */
 static void tick(struct perf_event *event, u64 period)
 {
 	bench_stop_event(event, PERF_EF_UPDATE);
@@ -65,7 +65,7 @@ static void tick(struct perf_event *event, u64 period)
 	bench_start_event(event, PERF_EF_RELOAD);
 }
 
-/* The first probe comes after a part of a period that is a guess by the kind of event. */
+/* The first probe comes after a quarter of the period that is guessed from the event's type. */
 static void freq_starts_with_guess(struct kunit *test)
 {
 	static const struct {
@@ -97,12 +97,12 @@ static void freq_starts_with_guess(struct kunit *test)
 	}
 }
 
-/* A probe is no sample. The first sample comes after one period by the rate, and says so. */
+/* A probe emits no sample. The first sample comes after one period, and shows that period. */
 static void freq_probe_finds_period(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
-	/* PROBE events in a tenth of a period */
+	/* PROBE events take a tenth of the time between two samples. */
 	const u64 period = 10 * PROBE;
 
 	KUNIT_EXPECT_EQ(test, counter_left(event), PROBE);
@@ -123,13 +123,13 @@ static void freq_probe_finds_period(struct kunit *test)
 	bench_remove(event);
 }
 
-/* A probe that comes too early for the rate to be known is followed by another one. */
+/* Another probe follows a probe that comes before the rate is known. */
 static void freq_probe_is_repeated(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
-	/* By this, 2.5 million events are a period, and an eighth of that comes next. */
+	/* A period of 2.5 million fits this rate: the next probe comes after an eighth of it. */
 	count_in(b, PROBE, 50 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, GUESS);
@@ -140,7 +140,7 @@ static void freq_probe_is_repeated(struct kunit *test)
 	bench_remove(event);
 }
 
-/* An event that happens seldom has its period from the first tick. */
+/* A rare event gets its period in the first tick. */
 static void freq_tick_finds_period(struct kunit *test)
 {
 	struct bench *b = test->priv;
@@ -151,7 +151,7 @@ static void freq_tick_finds_period(struct kunit *test)
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 4096);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	/* The sample stands for all that has been counted so far, and comes at once. */
+	/* The sample comes at once, and its period covers all counts so far. */
 	count_in(b, 32, 0);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_GT(test, b->sample[0], 4096 * ticks);
@@ -159,7 +159,7 @@ static void freq_tick_finds_period(struct kunit *test)
 	bench_remove(event);
 }
 
-/* What perf core makes of the first tick counts for nothing, and of one after two ticks does. */
+/* The driver replaces perf core's period in the first tick, and keeps it after two ticks. */
 static void freq_is_young_for_two_ticks(struct kunit *test)
 {
 	struct bench *b = test->priv;
@@ -178,7 +178,7 @@ static void freq_is_young_for_two_ticks(struct kunit *test)
 	bench_remove(event);
 }
 
-/* Time in which the event had no counter is not part of the rate. */
+/* The rate excludes the time in which the event had no counter. */
 static void freq_counts_own_time(struct kunit *test)
 {
 	struct bench *b = test->priv;
@@ -198,7 +198,7 @@ static void freq_counts_own_time(struct kunit *test)
 	bench_remove(event);
 }
 
-/* Another frequency changes the period by as much (PERF_EVENT_IOC_PERIOD). */
+/* A tenth of the frequency makes the period ten times as long (PERF_EVENT_IOC_PERIOD). */
 static void freq_changes_period(struct kunit *test)
 {
 	struct bench *b = test->priv;
@@ -215,7 +215,7 @@ static void freq_changes_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 50000);
 	KUNIT_EXPECT_EQ(test, counter_left(event), 50000);
 
-	/* Perf core empties period_left for other reasons, too. */
+	/* The period stays when perf core sets period_left to 0 and the frequency is the same. */
 	bench_stop_event(event, PERF_EF_UPDATE);
 	local64_set(&event->hw.period_left, 0);
 	bench_start_event(event, PERF_EF_RELOAD);

@@ -206,9 +206,8 @@ static void limiter_kernel_alone(struct kunit *test)
 }
 
 /*
- * An event that excludes the kernel has periods of 512 and more, however much of the time its
- * overflows take, and shorter ones are stretched to that. Beside it, one that does not is stretched
- * further.
+ * The limiter stretches the periods of an event with exclude_kernel to 512 and no further, however
+ * much time its overflows take. It stretches periods of other events further.
  */
 static void limiter_user_alone(struct kunit *test)
 {
@@ -241,7 +240,7 @@ static void limiter_user_alone(struct kunit *test)
 	bench_remove(event);
 }
 
-/* A limiter that stretches no period does not begin. */
+/* The limiter does not begin where it would stretch no period. */
 static void limiter_does_not_begin(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -264,7 +263,7 @@ static void limiter_does_not_begin(struct kunit *test)
 	bench_remove(event);
 }
 
-/* Samples of stretched periods say how much was counted: their sum is the count. */
+/* A sample shows its period as stretched: the sum of the samples' periods is the count. */
 static void limiter_samples_say_what_they_stand_for(struct kunit *test)
 {
 	struct bench *b = test->priv;

@@ -361,7 +361,7 @@ static void load_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
 }
 
-/* The type of the PMU of perf's clocks; -1 before Linux 6.5 */
+/* Return the type of the PMU of task-clock; -1 before Linux 6.5. */
 static int clock_type(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -379,7 +379,7 @@ static int clock_type(struct kunit *test)
 	return type;
 }
 
-/* Names and types that others have are refused before perf core and sysfs warn of them. */
+/* Names and types of other PMUs are refused before perf core and sysfs warn of them. */
 static void load_taken(struct kunit *test)
 {
 	const struct machine *machine = machine_by_name("intel-v4");
@@ -391,7 +391,7 @@ static void load_taken(struct kunit *test)
 		{ "software", -1, -EEXIST },
 		{ "corepmu", PERF_TYPE_SOFTWARE, -EEXIST },
 		{ "corepmu", clock, clock < 0 ? 0 : -EEXIST },
-		/* The built-in driver's names go with its type. */
+		/* The built-in driver's names need standin=1. */
 		{ "cpu", -1, -EINVAL },
 		{ "cpu", PERF_TYPE_RAW, -EINVAL },
 		{ "cpu_core", -1, -EINVAL },

@@ -430,7 +430,7 @@ static void see_period(struct bench *b, struct perf_event *event)
 	period_seen = event->hw.last_period;
 }
 
-/* Perf core adjusts the period by the one that has ended, not by the one that begins. */
+/* Perf core sees the ended period in hw.last_period, not the period that begins. */
 static void overflow_freq_has_ended_period(struct kunit *test)
 {
 	struct perf_event_attr attr = {

@@ -148,7 +148,7 @@ static void userpage_arm64_other_kind(struct kunit *test)
 	corepmu_free(other);
 }
 
-/* Where no event is on PMCCNTR_EL0 nobody may read it. */
+/* User space may not read PMCCNTR_EL0 if no event uses it. */
 static void userpage_arm64_no_pmccntr(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("pmuv3p5"));

@@ -249,7 +249,7 @@ static void userpage_x86_width(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
 	KUNIT_EXPECT_EQ(test, rdpmc_mode(), 0);
 
-	/* What a kernel keeps read-only is not written: x86_pmu whole, or what is next to it. */
+	/* An x86_pmu in read-only data is not written. One before read-only data is written. */
 	x86_model_user_power_on();
 	x86_model_rodata = (const char *)x86_model_pmu;
 	x86_model_rodata_end = x86_model_rodata + sizeof(x86_model_pmu);

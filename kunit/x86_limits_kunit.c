@@ -126,7 +126,7 @@ static void limits_has_no_branch_trace(struct kunit *test)
 	uarch_end(test);
 }
 
-/* The first period of a frequency is not shorter than the event may have: Haswell's rules. */
+/* The first period for a frequency is not below the event's minimum period (Haswell). */
 static void limits_has_first_periods_of_frequencies(struct kunit *test)
 {
 	static const struct {

@@ -251,7 +251,7 @@ static void topdown_hybrid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, 0);
 }
 
-/* Raptor Lake without atoms: its cores have the metrics, and bit 15 is 0 (erratum RPL018). */
+/* Raptor Lake without E-cores has topdown metrics, although bit 15 is 0 (erratum RPL018). */
 static void topdown_raptor_lake(struct kunit *test)
 {
 	static const struct {
@@ -263,7 +263,7 @@ static void topdown_raptor_lake(struct kunit *test)
 		{ 0xba, 8, GENMASK_ULL(55, 48) },
 		{ 0xbf, 8, GENMASK_ULL(55, 48) },
 		{ 0xb7, 0, 0 },
-		/* Others are believed. */
+		/* On other models, bit 15 is right. */
 		{ 0x97, 8, 0 },
 		{ 0x8f, 8, 0 },
 	};

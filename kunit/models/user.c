@@ -60,7 +60,7 @@ int x86_model_exclusive[X86_MODEL_USERS];
 const char *x86_model_hidden;
 /* x86_pmu, of which [X86_MODEL_PMU_WIDTH] is cntval_bits */
 int x86_model_pmu[X86_MODEL_PMU_WORDS];
-/* What the kernel keeps read-only */
+/* Start and end of the kernel's read-only data */
 const char *x86_model_rodata, *x86_model_rodata_end;
 /* Calls of cr4_update_pce() and of perf_clear_dirty_counters() */
 unsigned int x86_model_pce_updates, x86_model_clears;

@@ -58,7 +58,7 @@ struct x86_model;
  * @virt: the CPU can run guests
  * @amx: the CPU has AMX, and AVX-VNNI
  * @hybrid: the machine has CPUs of several kinds
- * @hides_metrics: PERF_CAPABILITIES does not tell of the metrics
+ * @hides_metrics: PERF_CAPABILITIES lacks the bit of PERF_METRICS
  * @tsx_force_abort: microcode takes counter 3 for transactions, or aborts them
  * @tsx_deprecated: transactions always abort
  * @metrics: parts of the slots in PERF_METRICS (Intel)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The bounds of guests and of the tools in them: what a bound counts, what is said of one that is hit, and
-# what becomes of a guest that stands still at boot.
+# The time limits of guests and of the tools in them (--timeout, --deadline, --tool-timeout): the time
+# that each measures, and the message at its end. A guest that hangs at boot is restarted.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -35,7 +35,8 @@ guest()
 
 says() { grep -qE -- "$1" "$work/err"; }
 
-# In place of QEMU: what the file "does" says, the last line of it from then on.
+# A program in place of QEMU. Each start does what the next line of the file "does" says; the last
+# line is used again and again.
 qemu=$(scripts/fetch/get-qemu "$arch") || exit 1
 cat >"$work/qemu" <<EOT
 #!/bin/bash
@@ -66,7 +67,7 @@ result "a guest that sleeps for longer than --timeout is ended"
 if ! command -v taskset >/dev/null || ! taskset -c 0 true 2>/dev/null || [ ! -e /proc/self/schedstat ]; then
 	skipped "a guest that waits for a core is not ended by --timeout" "no taskset, or no schedstat"
 else
-	# Others have the core for 90 % of the time.
+	# Other processes take 90 % of the core's time.
 	for _ in 1 2 3; do
 		taskset -c 0 bash -c 'while :; do :; done' &
 		hogs+=($!)
@@ -85,13 +86,13 @@ does stands-still boots
 QEMU=$work/qemu guest --timeout 180 -- 'echo here; exit 3'
 [ $status -eq 3 ] && [ "$(cat "$work/out")" = here ] &&
 	says 'has not come to its command in 60 seconds, a third of --timeout; .*started anew, once'
-result "a guest that stands still at boot is started anew"
+result "a guest that hangs at boot is restarted"
 
 does stands-still
 QEMU=$work/qemu guest --timeout 180 --deadline 130 -- true
 [ $status -eq 124 ] && [ "$(grep -c 'started anew' "$work/err")" -eq 1 ] &&
 	says 'did not end within 130 seconds by the clock \(--deadline\)'
-result "a guest is started anew once"
+result "a guest is restarted once"
 
 # Time passes at once there when nothing runs.
 guest --tool-timeout 20 -- 'perf stat sleep 1000; echo "status $?"; perf stat sleep 1; true'
@@ -123,7 +124,7 @@ guest -- 'perf record -o /tmp/data sleep 1000 2>/dev/null & sleep 2; kill -INT $
 [ $status -eq 0 ] && [ "$(tail -n 4 "$work/out" | xargs)" = "1 x 1 1" ] && grep -q '^status' "$work/out"
 result "a tool with a bound takes signals, input and an unprivileged user"
 
-# A run-guest that is killed takes QEMU with it.
+# QEMU must not outlive a run-guest that is killed.
 scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule --timeout 600 --log "$work/log" \
 	-- 'while :; do :; done' >"$work/out" 2>"$work/err" </dev/null &
 killed=$!

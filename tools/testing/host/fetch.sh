@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The cache of Debian packages: what a damaged file, an archive that has moved on and a killed run
-# leave behind. The archive is one of this script's own, on the loopback interface.
+# The cache of Debian packages recovers from damaged files, from packages that the archive has
+# replaced, and from killed runs. This script serves its own archive on the loopback interface.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -22,7 +22,7 @@ archive=$work/archive
 export COREPMU_CACHE=$cache APT_CONFIG=$work/apt.conf
 unset http_proxy COREPMU_APT_LOCKED COREPMU_APT_RUN
 
-# package NAME VERSION: one file, usr/bin/NAME, which says the version, into the pool.
+# package NAME VERSION: add a package to the pool; its one file usr/bin/NAME has name and version.
 package()
 {
 	local dir=$work/deb/$1
@@ -36,7 +36,7 @@ package()
 	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/$1_$2_$deb.deb" >/dev/null
 }
 
-# lists: what the archive has now
+# lists: write the lists of the packages that the archive has now.
 lists()
 {
 	local suite file dir
@@ -66,7 +66,7 @@ lists()
 	done
 }
 
-# sources: the stanza of the source package
+# sources: print the stanza of the source package.
 sources()
 {
 	local file
@@ -78,7 +78,7 @@ sources()
 	done
 }
 
-# unpack FILE...: status, err, and in out what the unpacked programs are
+# unpack PACKAGE FILE...: sets status; err has the messages, out the unpacked files' contents.
 unpack()
 {
 	rm -rf "$work/root"
@@ -143,14 +143,14 @@ result "packages are fetched from an archive"
 mv "$archive/pool" "$archive/gone"
 unpack one usr/bin/one two usr/bin/two
 got $'one 1.0\ntwo 1.0' && [ ! -s "$work/err" ]
-result "what is whole in the cache is not fetched again"
+result "undamaged packages in the cache are not fetched again"
 mv "$archive/gone" "$archive/pool"
 
 truncate -s 100 "$(cached one 1.0)"
 unpack one usr/bin/one two usr/bin/two
 got $'one 1.0\ntwo 1.0' && said "one_1.0_$deb.deb in the cache has 100 bytes and not [0-9]*: it is fetched again" &&
 	! said 'two_'
-result "a truncated package is fetched again, with a sentence"
+result "a truncated package is fetched again, with a message"
 
 : >"$(cached one 1.0)"
 unpack one usr/bin/one
@@ -164,11 +164,11 @@ result "a package with a wrong byte is fetched again"
 
 unpack one usr/bin/one
 got 'one 1.0' && [ ! -s "$work/err" ]
-result "a package that was fetched again is whole"
+result "a package that was fetched again is undamaged"
 
 unpack three usr/bin/three
 [ $status -ne 0 ] && said "archive has no package three for bookworm-$deb"
-result "a package that nobody has is named"
+result "a package that the archive lacks is named"
 
 # The lists in the cache still name version 1.0.
 package two 1.1
@@ -176,9 +176,9 @@ rm -f "$cache/debs"/*
 lists
 unpack one usr/bin/one two usr/bin/two
 got $'one 1.0\ntwo 1.1' && said 'starting again with new lists' && said "reading Debian's package lists"
-result "a package that the archive has replaced has the lists read anew"
+result "the package lists are read again when the archive has replaced a package"
 
-# A program that has looked up a version, as get-kernel does, and starts another one with it.
+# A program that looks up a version, as get-kernel does, and passes it to another program.
 mkdir "$work/bin"
 cat >"$work/bin/get-two" <<EOT
 #!/bin/bash
@@ -200,9 +200,9 @@ rm -f "$cache/debs"/*
 status=0
 timeout 120 "$work/bin/get-two" >"$work/out" 2>"$work/err" </dev/null || status=$?
 got 'two 1.2' && said 'starting again with new lists' && [ "$(wc -l <"$work/runs")" -eq 2 ]
-result "who has looked up the version of a package that is gone starts again"
+result "a program starts again when the version that it looked up is gone"
 
-# An archive that lists what it does not have
+# The archive lists a package that it does not have.
 package two 1.3
 lists
 rm "$archive"/pool/two_* "$cache/debs"/*
@@ -211,7 +211,7 @@ status=0
 timeout 120 "$work/bin/get-two" >"$work/out" 2>"$work/err" </dev/null || status=$?
 [ $status -eq 1 ] && said 'starting again with new lists' && [ "$(wc -l <"$work/runs")" -eq 2 ] &&
 	said "archive did not deliver.* two" && grep -q '404' "$work/err"
-result "the lists are read anew once in a run"
+result "the package lists are read again at most once in a run"
 package two 1.3
 
 file=$(find "$cache/apt/bookworm-$deb/lists" -name '*_dists_bookworm_main_*Packages*')
@@ -263,7 +263,7 @@ else
 	skipped "lists of source packages that are damaged are fetched again" "there is no dpkg-source"
 fi
 
-# scratch DIR: a program with a temporary directory there, which it prints before it waits.
+# scratch DIR FILE: make a temporary directory in DIR, write its path to FILE, and wait.
 cat >"$work/bin/scratch" <<EOT
 #!/bin/bash
 . "$PWD/scripts/lib/lib.sh"
@@ -273,7 +273,7 @@ exec {never}<> <(:)
 read -ru "\$never"
 EOT
 chmod +x "$work/bin/scratch"
-# begin_scratch DIR: its directory in dir, its process in pid
+# begin_scratch DIR: start scratch; sets dir to its directory and pid to its process.
 begin_scratch()
 {
 	rm -f "$work/where"
@@ -297,20 +297,20 @@ result "a killed run leaves its directory behind"
 begin_scratch "$cache/tmp"
 first=$dir first_pid=$pid
 [ ! -d "$killed" ]
-result "the next run removes what a killed run has left behind"
+result "the next run removes the directory of a killed run"
 begin_scratch "$cache/tmp"
 [ -d "$first/made" ] && [ -d "$dir/made" ]
-result "the directory of a run that lives stays"
+result "the directory of a running program stays"
 end_scratch TERM "$pid"
 end_scratch TERM "$first_pid"
 [ -z "$(find "$cache" -name '.scratch.*')" ]
-result "a run that is ended removes its directory"
+result "a run that is terminated removes its directory"
 
 mkdir -p "$cache/kernels/.tmp.AbCdEf/root" "$cache/tmp/.tmp.GhIjKl"
 touch -d '2 days ago' "$cache/kernels/.tmp.AbCdEf"
 begin_scratch "$cache/tmp"
 end_scratch TERM "$pid"
 [ ! -d "$cache/kernels/.tmp.AbCdEf" ] && [ -d "$cache/tmp/.tmp.GhIjKl" ]
-result "what earlier versions left behind is removed when it is a day old"
+result "directories that earlier versions left behind are removed when a day old"
 
 finish

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What scripts/file-circles takes for a call, and what it makes of calls.
+# scripts/file-circles: the calls that it finds, and the circles that it prints.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-circles.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# circles OPTION...: those of the directory src, with its files' names alone
+# circles OPTION...: sets said to the circles in the directory src, without the path.
 circles() { said=$(scripts/file-circles "$@" "$work/src" | sed "s|$work/src/||g"); }
 ktap_details() { echo "$said"; }
 begin() { rm -rf "$work/src"; mkdir "$work/src"; }
@@ -25,7 +25,7 @@ int two(void);
 extern int count;
 EOT
 source_file one.c <<'EOT'
-/* two() is called by nobody here: not in a "string" either */
+/* two() is not called here: not in a "string" either */
 static int helper(void) { return sizeof("two();"); }
 int one(struct a *a) { return helper(); }
 EOT
@@ -46,11 +46,11 @@ int one(struct a *a)
 EOT
 circles
 [ "$said" = "2 files: one.c two.c" ]
-result "an object that another file defines is a call, and two that call each other a circle"
+result "a use of another file's object is a call, and two files that call each other are a circle"
 
 circles --why
 [ "$said" = $'2 files: one.c two.c\n    one.c -> two.c: count\n    two.c -> one.c: one' ]
-result "--why says which names"
+result "--why prints the names that are called"
 
 source_file three.c <<'EOT'
 const struct table three = { .call = four };
@@ -74,8 +74,8 @@ status=0
 scripts/file-circles "$work/nothing" >"$work/out" 2>"$work/err" || status=$?
 said=$(cat "$work/out" "$work/err")
 [ $status -eq 2 ] && [[ $said == *"nothing is not a directory"* ]]
-result "what is no directory is refused"
+result "an argument that is not a directory is refused"
 
 said=$(scripts/file-circles 2>&1) && ! grep -v '^[0-9]* files: \(\(drivers\|include\)/corepmu/[^ ]*\.[ch] *\)*$' <<<"${said:-0 files: }"
-result "without an argument the driver's files are looked at"
+result "without an argument the driver's files are examined"
 finish

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Which packages get-kernel takes, and of which version where the archive lacks some. The archive
-# is a directory of this script's own; its kernels are empty files.
+# The packages that get-kernel takes, and their version when the archive lacks some. This script
+# makes its own archive, a directory; the kernels in it are empty files.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -16,7 +16,7 @@ host=$(dpkg --print-architecture)
 export COREPMU_CACHE=$cache APT_CONFIG=$work/apt.conf
 unset COREPMU_APT_LOCKED COREPMU_APT_RUN
 
-# package NAME VERSION ARCH [DEPENDS] [FILE...]: a package of empty files, into the pool
+# package NAME VERSION ARCH [DEPENDS] [FILE...]: add a package of empty files to the pool.
 package()
 {
 	local dir=$work/deb/$1 name=$1 version=$2 arch=$3 depends=${4:-} file
@@ -35,7 +35,7 @@ package()
 	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/${name}_${version}_$arch.deb" >/dev/null
 }
 
-# lists RELEASE ARCH...: what the archive has now
+# lists RELEASE ARCH...: write the lists of the packages that the archive has now.
 lists()
 {
 	local release=$1 suite arch file dir
@@ -67,7 +67,7 @@ lists()
 	rm -f "$cache/apt"/*/updated
 }
 
-# get ARCH: leaves the status in status, what is said in err, and in release the kernel.
+# get ARCH: sets status, and release to the kernel's release; the file err has the messages.
 get()
 {
 	status=0
@@ -95,7 +95,7 @@ echo "deb file:$archive trixie main" >"$work/sources.list"
 
 plan
 
-# Headers of no version, no build tools: of a stock architecture only the image is wanted.
+# No headers and no build tools: a stock architecture needs only the image.
 for version in 6.12.8 6.12.9; do
 	package "linux-image-$version-riscv64" "$version-1" riscv64 "" "boot/vmlinux-$version" "boot/config-$version"
 done
@@ -114,18 +114,18 @@ rm -rf "$cache/kernels"
 get riscv64
 [ $status -eq 0 ] && [ "$release" = 6.12.9-riscv64 ] &&
 	said 'lacks a package of 6.12.10-riscv64 \(6.12.10-1\): the version before is tried'
-result "a package that the archive does not deliver: the version before is taken, and it is said"
+result "if the newest version lacks a package, get-kernel takes the version before and says so"
 
 get riscv64
 [ $status -eq 0 ] && said 'up to date \(6.12.9-1\)'
-result "a version before that the cache has is up to date"
+result "the version before is up to date once the cache has it"
 
 rm -rf "$archive/pool"/linux-image-* "$cache/kernels" "$cache/debs"
 get riscv64
 [ $status -ne 0 ] && said 'no version of the kernel 6.12 for riscv64 with all its packages'
-result "an archive that delivers no version is named"
+result "an archive without any complete version is reported"
 
-# An architecture with modules, of this machine's or another's packages
+# An architecture with modules, whether or not it is this machine's
 rm -rf "$archive"
 arch=x86_64 deb=amd64
 echo "deb file:$archive bookworm main" >"$work/sources.list"
@@ -143,12 +143,12 @@ lists bookworm $deb "$host"
 get $arch
 said 'no package linux-headers-6.12.9-common' && said 'lacks a package of 6.12.9-amd64' &&
 	said 'linux-headers-6.12.8-amd64 does not name its compiler'
-result "headers that the lists lack: the version before is taken"
+result "if the lists lack headers, get-kernel takes the version before"
 
 package linux-headers-6.12.9-common 6.12.9-1 all
 lists bookworm $deb "$host"
 rm "$archive/pool"/linux-kbuild-6.12.9_*
 get $arch
 said 'lacks a package of 6.12.9-amd64' && said 'linux-headers-6.12.8-amd64 does not name its compiler'
-result "build tools that the archive does not deliver: the version before is taken"
+result "if the archive lacks build tools, get-kernel takes the version before"
 finish

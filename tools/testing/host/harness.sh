@@ -120,7 +120,7 @@ result "a machine of two types of CPU in the exact lane is refused"
 
 run scripts/run-guest --arch x86_64 --cpu lunar-lake --smp 1 -- true
 refused "CPU=lunar-lake has two types of CPU; use --smp 2 or more, not 1"
-result "one CPU of a machine of two types is refused"
+result "a machine of two types of CPU with one CPU is refused"
 
 run scripts/run-guest --kerneldir "$work/nothing" -- true
 refused "is not a directory"
@@ -145,11 +145,11 @@ result "a CPU of 32 bits is refused"
 
 run scripts/run-guest --arch "$arch" --cpu nosuch -- true
 refused "CPU=nosuch is not known for ARCH=$arch: .*scripts/cpus.cfg"
-result "a CPU that QEMU has not is refused"
+result "a CPU that QEMU does not know is refused"
 
 run scripts/run-guest --arch "$arch" --kernel "$kernel" -- run-suites count nosuch
 refused "there is no suite nosuch"
-result "a suite that is not there is refused"
+result "a suite that does not exist is refused"
 
 # A machine of another distribution, and a cache with nothing in it
 mkdir "$work/no-apt"
@@ -309,7 +309,7 @@ result "a plugin that refuses says why"
 run make -s run ARCH=x86_64 KERNEL="$kernel" CPU=alder-lake \
 	CMD='echo $(nproc) $(cat /sys/bus/event_source/devices/corepmu_*/cpus)'
 [ "$status" -eq 0 ] && [ "$(cat "$work/out")" = "2 1 0" ]
-result "make run gives a machine of two types of CPU one of each"
+result "make run gives a machine of two types of CPU one CPU of each"
 
 # Nothing is typed before the shell is there: arm64's console would take no more input at all.
 : >"$work/out"

@@ -87,7 +87,7 @@ result "a suite in C builds"
 
 suite C "no number"
 [ $status -eq 1 ] && grep -q '^# some: .* which no number is: the test is wrong; got 0$' <<<"$said"
-result "C: a range that holds no number is said to be the test's fault"
+result "C: an empty range is reported as the test's fault"
 
 for language in C shell; do
 	suite $language equal "in words"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Options and variables of make: what is wrong with them is said before anything is installed, fetched,
-# built or booted, and --help is every program's own.
+# Wrong options, and wrong variables of make, are reported before anything is installed, fetched,
+# built or booted. Every program has its own --help.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-options.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# What work would begin with, in an empty cache
+# Stubs of the programs that would be called first; the cache is empty.
 mkdir "$work/bin"
 for program in apt-get apt-cache sudo dpkg-query mmdebstrap; do
 	printf '#!/bin/sh\necho "%s $*" >>%s\nexit 1\n' "$program" "$work/called" >"$work/bin/$program"
@@ -33,7 +33,7 @@ ktap_details()
 	[ ! -e "$work/called" ] || sed 's/^/called: /' "$work/called"
 }
 
-# refused REGEX PROGRAM WORD...: status 2, one sentence, and nothing done
+# refused REGEX PROGRAM WORD...: the program ends with status 2 and one line, and does nothing.
 refused()
 {
 	local regex=$1
@@ -68,7 +68,7 @@ for program in scripts/* scripts/fetch/* scripts/build/*; do
 	program=
 done
 [ -z "$program" ]
-result "--help of every program prints its own${program:+: not of $program}"
+result "every program prints its own --help${program:+: $program does not}"
 
 run scripts/validate --arch arm64 --help
 [ $status -eq 0 ] && grep -q '^validate \[--arch' "$work/out"
@@ -132,12 +132,12 @@ make_refuses "no client is left that has 'nosuch'" clients FILTER=nosuch
 make_refuses 'REPORT=.* there is no directory' validate REPORT="$work/nosuch/page.html"
 make_refuses '--minutes wants a whole number' soak MINUTES=soon
 
-# What make would install comes after that.
+# make checks its variables before it installs packages.
 run make -s run
 [ $status -ne 0 ] && grep -q '^dpkg-query' "$work/called"
-result "make installs what is missing when its options are good"
+result "make installs missing packages when its variables are right"
 
-# As who may not, or as root
+# Root calls apt-get; another user may get only a message that names the command.
 printf '#!/bin/sh\nexit 0\n' >"$work/bin/apt-cache"
 run scripts/build-debs "$work/debs"
 [ $status -ne 0 ] && cat "$work/err" "$work/called" 2>/dev/null | grep -q 'apt-get .*install .*debhelper.*dh-dkms'
@@ -157,6 +157,6 @@ chmod +x "$work/bin/dpkg-buildpackage"
 run scripts/build-debs "$work/debs"
 [ $status -ne 0 ] && [ ! -e "$work/called" ] &&
 	grep -q '^build-debs: .*error: Unmet build dependencies: dh-sequence-nosuch; all of it is in' "$work/err"
-result "build-debs quotes the line that says what is missing"
+result "build-debs quotes the line that names the missing packages"
 
 finish

@@ -168,7 +168,7 @@ wrong_arguments()
 	done
 }
 
-# Expectations whose bounds were measured: the first number is what was measured.
+# Expectations with measured bounds; the first number is the measured one.
 cat >"$work/measured.c" <<'EOT'
 #include "validate.h"
 
@@ -209,7 +209,7 @@ measured_bounds()
 		)" "$("$work/measured")"
 }
 
-# A clock that counts instructions, and a PMU that counts some fewer of a loop than there are.
+# A clock that counts instructions, and a PMU that first counts a loop exactly, then 3 too few.
 cat >"$work/exact.c" <<'EOT'
 #include <fcntl.h>
 #include <time.h>
@@ -359,8 +359,8 @@ check "--json is JSON, with a PMU and without" json_always
 check "--report makes a page of results, and of two side by side" page
 check "what holds no results is refused" no_results
 check "wrong arguments end with 2" wrong_arguments
-check "a bound that was measured is never below 0, and 0 measured fails" measured_bounds
-check "counts tell how exact they are, not the clock alone" exactness_is_probed
+check "a measured bound is never below 0, and a measured 0 fails" measured_bounds
+check "the head says how exact counts are by the counts, not by the clock alone" exactness_is_probed
 gcc -O2 -Wall -Itools/validate -o "$work/change" "$work/change.c" tools/validate/guard.c || exit 1
 check "without leave nothing is changed" not_unasked
 for ending in child TERM HUP KILL; do

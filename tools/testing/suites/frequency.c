@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * frequency.c - events with a frequency: the samples come at the rate from the start on
+ * frequency.c - events with a frequency: samples come at that rate from the start
  *
- * For the exact lane: time is the guest's, and counts as instructions do. Each test prints a line
- * "RATE Hz EVENT: N samples of WANTED, longest gap G us". The built-in drivers miss the bounds, and
- * are held to none: their lines are there to compare.
+ * For the exact lane (icount), in which the guest's clock advances with instructions. Each test
+ * prints a line "RATE Hz EVENT: N samples of WANTED, longest gap G us". The built-in drivers miss
+ * the bounds of rate and gap, which are not asserted for them: their lines serve to compare.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,24 +21,24 @@
 #define RING_PAGES	64
 #define NS_PER_SECOND	1000000000ULL
 #define NS_PER_US	1000ULL
-/* Instructions of user space, or bytes of a file, between two looks at the clock */
+/* Work between two reads of the clock: user instructions, or bytes read from a file */
 #define STEP_ITERATIONS	(20000UL / LOOP_INSNS)
 #define STEP_BYTES	16384
 
-/* A run is as long as so many samples, and no shorter than this. */
+/* A run lasts for this many samples, and at least this long. */
 #define RUN_SAMPLES	20
 #define RUN_NS		(NS_PER_SECOND / 20)
 
-/* What is asserted of it */
+/* Bounds: the start in which gaps are ignored, the longest gap, the error in samples */
 #define BLIND_PERCENT	1
 #define GAP_PERIODS	2
 #define NR_PERCENT	5
 
 /**
- * struct run - an event that is sampled with each of the rates
- * @name: of the event
+ * struct run - an event to sample at each of the rates
+ * @name: the event's name in descriptions
  * @config: PERF_COUNT_HW_* if @generic, else ARCH_EVENT_*
- * @generic: PERF_TYPE_HARDWARE
+ * @generic: the type is PERF_TYPE_HARDWARE
  * @kernel: count the kernel, not user space
  * @precise: attr.precise_ip
  * @child: a child that inherits the event does the work
@@ -60,7 +60,7 @@ static const struct run runs[] = {
 	GENERIC("instructions of user space", INSTRUCTIONS),
 	GENERIC("cycles of the kernel", CPU_CYCLES, .kernel = true),
 	GENERIC("instructions of the kernel", INSTRUCTIONS, .kernel = true),
-	/* Nobody knows what kind of event a number of the PMU's is. */
+	/* A raw event: the driver does not know what its number counts. */
 	{ .name = "raw instructions", .config = ARCH_EVENT_INSTRUCTIONS },
 	GENERIC("precise instructions", INSTRUCTIONS, .precise = 1),
 	GENERIC("cycles of a child", CPU_CYCLES, .child = true),
@@ -121,7 +121,7 @@ static void work_in_child(u64 end)
 		ktap_fail("fork: got %s", strerror(errno));
 }
 
-/* An event that is inherited has a buffer only if it is of one CPU. */
+/* An event with attr.inherit can have a buffer only if it is bound to a CPU. */
 static int run_open(const struct run *run, u64 rate, struct perf_event_attr *attr)
 {
 	int fd;
@@ -152,7 +152,7 @@ static u64 run_ns(u64 rate)
 	return ns > RUN_NS ? ns : RUN_NS;
 }
 
-/* The samples between @start and @end: how many, their periods, and the longest gap */
+/* Check the samples between @start and @end: number, sum of the periods, longest gap. */
 static void judge(const struct perf_event_attr *attr, u64 rate, u64 start, u64 end, u64 count,
 		  const char *name)
 {
@@ -187,7 +187,7 @@ static void judge(const struct perf_event_attr *attr, u64 rate, u64 start, u64 e
 		     longest / NS_PER_US);
 	expect_range("samples", wanted - wanted * NR_PERCENT / 100,
 		     wanted + wanted * NR_PERCENT / 100, nr);
-	/* What is left is a part of the last period. */
+	/* Counts after the last sample are part of an unfinished period. */
 	expect_range("counts since the last sample", 0, count / wanted * GAP_PERIODS,
 		     count - periods);
 }
@@ -220,7 +220,7 @@ static void run_one(const struct run *run, u64 rate)
 	close(fd);
 }
 
-/* The period is found for the new frequency at once, while the event counts and while not. */
+/* A new frequency takes effect at once, whether the event counts or is disabled. */
 static void run_changed(u64 from, u64 to, bool running)
 {
 	struct perf_event_attr attr;
@@ -244,7 +244,7 @@ static void run_changed(u64 from, u64 to, bool running)
 		work_until(false, start + run_ns(to));
 		event_disable(fd);
 		end = now();
-		judge(&attr, to, start, end, event_read(fd) - before, "cycles, once changed");
+		judge(&attr, to, start, end, event_read(fd) - before, "cycles, after the change");
 	}
 	ring_unmap(&ring);
 	close(fd);
@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 
 	target_init(argc, argv);
 	limit_sample_rate(100000);
-	/* Copied: the kernel clears memory with a few long instructions. */
+	/* Reads copy this data. Reads of a hole would clear memory with few, long instructions. */
 	file = memfd_create("frequency", 0);
 	if (file < 0 || write(file, bytes, sizeof(bytes)) != sizeof(bytes))
 		return EXIT_FAILURE;
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 	ktap_plan(ARRAY_SIZE(runs) * ARRAY_SIZE(rates) + ARRAY_SIZE(changes));
 	for (i = 0; i < ARRAY_SIZE(runs); i++) {
 		for (k = 0; k < ARRAY_SIZE(rates); k++) {
-			ktap_begin("%s: %llu Hz from the start on", runs[i].name,
+			ktap_begin("%s: samples come at %llu Hz from the start", runs[i].name,
 				   (unsigned long long)rates[k]);
 			run_one(&runs[i], rates[k]);
 			ktap_end();

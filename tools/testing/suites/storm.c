@@ -121,7 +121,7 @@ static void run_storm(const struct storm *storm)
 	expect_range("unthrottles, one per throttle but the last",
 		     sum.throttles - 1, sum.throttles, sum.unthrottles);
 	expect_eq("lost", 0, sum.lost);
-	/* A sample stands for all that was counted since the one before. */
+	/* A sample's period covers all counts since the sample before. */
 	if (target.in_tree)
 		expect_eq("samples of another period than asked for",
 			  sum.samples * storm->period, sum.periods);

@@ -2,7 +2,7 @@
 /*
  * svm.c - events beside KVM on AMD's CPUs
  *
- * A host-only counter stops while EFER.SVME is 0: the driver must follow what KVM does to that bit.
+ * A host-only counter stops while EFER.SVME is 0: the driver must follow KVM's changes of the bit.
  * From Linux 7.0 on, KVM may load a guest's own values into the counters (mediated vPMU): perf core
  * then schedules host-only events out, and rejects the others. The modules of KVM are in
  * /corepmu/kmods/kvm-amd (run-guest --kmod).
@@ -31,7 +31,7 @@
 #define MEMORY		0x10000
 #define CODE		0x1000
 #define RUNS		3
-/* What the ioctls between two loops add, in instructions of user space */
+/* The most user instructions that the ioctls between two loops add */
 #define MARGIN		2000
 
 static int load(const char *path, const char *options)
@@ -96,7 +96,7 @@ static int make_machine(void)
 	return vm;
 }
 
-/* Is the first character of a module parameter @value? */
+/* Does the module parameter in the file @path start with @value? */
 static bool parameter_is(const char *path, char value)
 {
 	char first = 0;
@@ -163,10 +163,10 @@ static void comes_and_goes(void)
 
 /**
  * struct machine - a virtual machine with one CPU
- * @fds: KVM, the machine, its CPU
- * @run: what KVM and the program share
+ * @fds: files of KVM, of the machine and of its CPU
+ * @run: state that KVM and the program share
  * @size: bytes of @run
- * @memory: MEMORY bytes
+ * @memory: the machine's memory, MEMORY bytes
  */
 struct machine {
 	int		fds[3];
@@ -175,7 +175,7 @@ struct machine {
 	unsigned char	*memory;
 };
 
-/* The CPU's PMU is made with the CPU. Returns its file, or a negative errno. */
+/* Create a machine and its CPU, which has a PMU. Return the CPU's file, or a negative errno. */
 static int make_cpu(struct machine *m)
 {
 	struct kvm_userspace_memory_region region = { .memory_size = MEMORY };
@@ -205,7 +205,7 @@ static void end_machine(struct machine *m)
 	munmap(m->memory, MEMORY);
 }
 
-/* Real mode: a loop of @rounds, then OUT, which ends KVM_RUN */
+/* Run a loop of @rounds in real mode, then an OUT instruction, which ends KVM_RUN. */
 static bool run_machine(struct machine *m, u32 rounds)
 {
 	unsigned char code[] = { 0x66, 0xb9, 0, 0, 0, 0, 0x66, 0x49, 0x75, 0xfc, 0xe6, 0x10 };
