@@ -28,8 +28,9 @@ module		= $(if $(KERNEL),--kernel '$(or $(ARCH),$(native))' '$(KERNEL)', \
 # A Debian kernel comes with its compiler.
 module-deps	= $(if $(KERNEL),module,build $(if $(ARCH),--arch $(ARCH)))
 
-# A variable that nobody knows, or that the goal has no use for, is refused, and so are two that exclude each
-# other: what was asked for is not what would be done. Those of the environment may be meant for others.
+# make refuses an unknown variable on its command line, one that the goal does not use, and two that exclude
+# each other: it would do something else than what was asked for. Variables of the environment are not
+# checked, since they may be meant for other programs.
 takes-KERNELDIR	:= all modules modules_install run boot-guest shell
 takes-KERNEL	:= $(takes-KERNELDIR) check check-all kunit validate clients bench soak fuzz-diff update
 takes-ARCH	:= $(takes-KERNEL) lint
@@ -47,13 +48,13 @@ takes-MINUTES	:= soak
 takes-SEED	:= fuzz-diff
 takes-CASES	:= fuzz-diff
 variables	:= KERNELDIR KERNEL ARCH CPU ACCEL CMD FILTER PMU REPORT OPTIONS DEBUG DIR PLOT MINUTES SEED CASES
-# What programs that make starts read in the environment
+# Variables that make passes on in the environment, to the programs that it starts
 settings	:= WERROR COREPMU_CACHE COREPMU_QUIET COREPMU_CHECK_SECONDS COREPMU_ARCHES COREPMU_CPUS COREPMU_KEEP \
 		   COREPMU_RELEASES COREPMU_ROUNDS COREPMU_SEED CROSS_COMPILE INSTALL_MOD_PATH INSTALL_MOD_DIR \
 		   INSTALL_MOD_STRIP KCFLAGS LLVM LLVM_IAS QEMU KVM TMPDIR
 given		:= $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v))
 $(foreach v,$(filter-out $(variables) $(settings),$(given)),\
-	$(error make knows no variable $v=: make help says what there is ($(variables))))
+	$(error make knows no variable $v=; choose one of: $(variables) (make help explains them)))
 given		:= $(filter $(variables),$(given))
 goals		:= $(filter-out help clean build/make_exit.so,$(or $(MAKECMDGOALS),all))
 $(foreach v,$(given),$(foreach goal,$(filter-out $(takes-$v),$(goals)),\
@@ -77,7 +78,7 @@ endif
 export COREPMU_CMD := $(value CMD)
 unexport CMD
 
-# What install-deps is told by the scripts, after they have checked their options
+# Arguments of install-deps, which the scripts call when they have checked their options
 both		:= --arch arm64 --arch x86_64
 all modules modules_install: export COREPMU_DEPS = $(module-deps)
 boot-guest shell validate update: export COREPMU_DEPS = guest --arch $(guest-arch)
@@ -99,8 +100,8 @@ all modules:
 modules_install:
 	@$(scripts)/install-module $(module)
 
-# make would end with 2 for whatever status; make-exit.so ends it with the command's. It is not made for
-# options that will be refused.
+# After a failed command make's own exit status is always 2; make-exit.so makes it the command's status. With
+# options that run-guest refuses, make-exit.so is not built.
 ifneq ($(filter run,$(MAKECMDGOALS)),)
 -load build/make_exit.so
 build/make_exit.so: scripts/build/make-exit.c

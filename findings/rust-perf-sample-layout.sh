@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The Rust crates linux-perf-data 0.6.0 and linux-perf-event-reader 0.8.0 (Debian 12: 0.6.0-1+b1 and
-# 0.8.0-1+b1) mistake the layout of two sample fields. All fields behind such a field are then lost
-# or wrong, although perf reads the same file right:
+# 0.8.0-1+b1) parse two sample fields with a wrong layout. All fields after such a field are lost or
+# wrong; perf parses the same file correctly:
 #
-# - PERF_SAMPLE_READ: the layouts with and without PERF_FORMAT_GROUP are exchanged. Samples of
-#   `perf record -e '{a,b}:S' -g` fail with "unexpected end of file"; so do those of a single event
-#   that samples its count.
-# - PERF_SAMPLE_REGS_INTR: the number of registers is taken from sample_regs_user, not from
-#   sample_regs_intr. With `perf record -I --phys-data` and no user registers, no error is raised:
+# - PERF_SAMPLE_READ: the crates exchange the layouts with and without PERF_FORMAT_GROUP. Samples of
+#   `perf record -e '{a,b}:S' -g` fail with "unexpected end of file". Samples of a single event with
+#   PERF_SAMPLE_READ fail likewise.
+# - PERF_SAMPLE_REGS_INTR: the crates take the number of registers from sample_regs_user, not from
+#   sample_regs_intr. With `perf record -I --phys-data` and no user registers there is no error, but
 #   the physical address of each sample is the value of register AX.
 #
-# The script makes three files of one sample each, has perf show them if perf is there, and reads
-# them by the crates. It needs cargo, python3 and Debian 12's archive. Status: 0 if the crates
-# behave as described, 1 if not, 77 if they cannot be tried.
+# The script writes three perf.data files of one sample each, prints them with perf if it is
+# installed, and parses them with the crates. It needs cargo, python3 and Debian 12's archive.
+# Status: 0 if the crates behave as described, 1 if not, 77 if they cannot be tested.
 set -eu
 
 for program in cargo python3 apt-get dpkg; do
-	command -v "$program" >/dev/null || { echo "SKIP: needs $program"; exit 77; }
+	command -v "$program" >/dev/null || { echo "SKIP: $program is missing; install it"; exit 77; }
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -38,8 +38,9 @@ for deb in debs/*.deb; do
 	dpkg -x "$deb" root
 done
 
-# One sample: 0x401000 called from 0x402000, of two events in a group, of one event, or with
-# registers AX, BX, CX = 0xa, 0xb, 0xc and the physical address 0x12345000.
+# Mode "group": a sample of two events in a group, at 0x401000, called from 0x402000. Mode "single": the
+# same of one event. Mode "regs": a sample with the registers AX, BX, CX = 0xa, 0xb, 0xc and the physical
+# address 0x12345000.
 cat >make.py <<'END'
 import struct, sys
 mode, out = sys.argv[1:]
@@ -123,5 +124,5 @@ group.data: unexpected end of file
 single.data: unexpected end of file
 regs.data: ip Some(401000), no callchain, phys_addr Some(a)
 END
-diff expected seen >/dev/null || { echo 'CHANGED: the crates behave otherwise'; exit 1; }
+diff expected seen >/dev/null || { echo 'CHANGED: the crates do not behave as described'; exit 1; }
 echo 'as described'

@@ -5,7 +5,7 @@
 # archive's addresses, keyrings and proxies come from this machine's own apt
 # configuration, which is only read. Sourced after lib.sh.
 
-# How this program was started
+# The command line and the directory that start_anew starts this program with
 APT_SELF=("$0" "$@")
 APT_SELF_DIR=$PWD
 
@@ -135,7 +135,8 @@ apt_open() {
 	EOC
 }
 
-# apt_lists_are_whole: can apt read its lists? It does not mend those that it believes to be new.
+# apt_lists_are_whole: check whether apt can read its lists. apt-get update would keep a damaged list
+# that is as new as the archive's.
 apt_lists_are_whole() {
 	local look=(pkgnames corepmu) said
 
@@ -149,7 +150,7 @@ apt_update() {
 	local log=$APT_DIR/update.log
 
 	if [ -e "$APT_DIR/updated" ] && ! apt_lists_are_whole; then
-		say "the package lists of ${APT_DIR##*/} in the cache are damaged: they are fetched again"
+		say "the package lists of ${APT_DIR##*/} in the cache are damaged: fetching them again"
 		rm -rf "$APT_DIR/updated" "$APT_DIR/lists" "$APT_DIR"/*pkgcache.bin
 		mkdir -p "$APT_DIR/lists/partial"
 	fi
@@ -171,19 +172,20 @@ apt_update() {
 	touch "$APT_DIR/updated"
 }
 
-# apt_is_older LOG: does apt's LOG say that the lists are older than the archive? The lists of each
-# release and architecture are read anew once in a run; then this program ends, and is started anew.
+# apt_is_older LOG: if apt's LOG says that the package lists are older than the archive, read the
+# lists again and end with status $LISTS_ARE_NEW, on which end_program restarts the program. That
+# happens once in a run for each release and architecture; otherwise return.
 apt_is_older() {
 	[ "$(cat "$APT_DIR/read-anew" 2>/dev/null)" != "$COREPMU_APT_LOCKED" ] &&
 		grep -qE '^E: Failed to fetch .*(404 +Not Found|File not found|Hash Sum mismatch|unexpected size)' "$1" ||
 		return 0
-	say "the archive has replaced what the package lists name (${APT_DIR##*/}): starting again with new lists"
+	say "the archive has changed since the package lists of ${APT_DIR##*/} were read: starting again with new lists"
 	apt_update force
 	echo "$COREPMU_APT_LOCKED" >"$APT_DIR/read-anew"
 	exit "$LISTS_ARE_NEW"
 }
 
-# start_anew: in place of the program that took apt's lock, at its end.
+# start_anew: restart the program that took apt's lock; end_program calls this at its end.
 start_anew() {
 	drop_locks
 	unset COREPMU_APT_LOCKED
@@ -197,7 +199,7 @@ apt_show() {
 		sed -n "/^$2: /{ s///p; q; }"
 }
 
-# apt_versions REGEX VERSION-PREFIX: "package<TAB>version" of each match, the newest last.
+# apt_versions REGEX VERSION-PREFIX: print "package<TAB>version" of each match, the newest last.
 apt_versions() {
 	apt-cache -c "$APT_CONF" pkgnames | grep -E "$1" | while read -r pkg; do
 		apt-cache -c "$APT_CONF" madison "$pkg" |
@@ -206,7 +208,7 @@ apt_versions() {
 		sort -t "$(printf '\t')" -k 1,1V | awk -F '\t' '!seen[$0]++ { print $2 "\t" $1 }'
 }
 
-# apt_newest REGEX VERSION-PREFIX: the newest of apt_versions
+# apt_newest REGEX VERSION-PREFIX: print the last line of apt_versions, the newest version.
 apt_newest() { apt_versions "$1" "$2" | tail -n 1; }
 
 # linux_source_package KERNEL: a pattern of the package with the sources of the series that load_kernel
@@ -272,25 +274,25 @@ apt_download() {
 	die "Debian's archive did not deliver $what (no network, or no space in $CACHE?): $(grep -m 1 -E '^E: ' "$log"); all of it is in $log."
 }
 
-# is_whole FILE SIZE SHA256: does FILE have what the archive's lists say? Of one that has not, one
-# sentence is said.
+# is_whole FILE SIZE SHA256: check whether FILE has the size and the checksum of the archive's lists.
+# If FILE exists and differs, say so.
 is_whole() {
 	local size
 
 	[ -e "$1" ] || return 1
 	size=$(stat -c %s "$1")
 	if [ "$size" != "$2" ]; then
-		say "${1##*/} in the cache has $size bytes and not $2: it is fetched again"
+		say "${1##*/} in the cache has $size bytes and not $2: fetching it again"
 	elif [ "$(sha256sum <"$1")" != "$3  -" ]; then
-		say "${1##*/} in the cache has another SHA256 than the archive's: it is fetched again"
+		say "${1##*/} in the cache has another SHA256 than the archive's: fetching it again"
 	else
 		return 0
 	fi
 	return 1
 }
 
-# apt_records PACKAGE[=VERSION]...: "package version architecture size sha256" of those that the
-# lists have.
+# apt_records PACKAGE[=VERSION]...: print "package version architecture size sha256" of each package
+# that is in the lists.
 apt_records() {
 	{ apt-cache -c "$APT_CONF" --no-all-versions show "$@" 2>/dev/null || true; } | awk '
 		/^(Package|Version|Architecture|Size|SHA256): / { field[$1] = $2 }
@@ -305,8 +307,8 @@ apt_records() {
 		END { record() }'
 }
 
-# apt_fetch DIR PACKAGE[=VERSION]...: the .debs, into DIR; kept in the cache, where each is compared
-# with what the lists say. Needs scratch_dir's directory.
+# apt_fetch DIR PACKAGE[=VERSION]...: put the .debs into DIR. They stay in the cache, and a cached
+# .deb is used only if its size and checksum are those of the lists. Call scratch_dir before.
 apt_fetch() {
 	local into=$1 spec pkg version arch size sha file bytes=0 missing=() names=()
 	local -A record=()
@@ -337,7 +339,7 @@ apt_fetch() {
 	done
 }
 
-# apt_source_files PACKAGE VERSION: "sha256 size name" of each of its files
+# apt_source_files PACKAGE VERSION: print "sha256 size name" of each file of the source package.
 apt_source_files() {
 	apt-cache -c "$APT_CONF" --only-source showsrc "$1" 2>/dev/null |
 		awk -v version="$2" '

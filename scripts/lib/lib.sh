@@ -42,7 +42,7 @@ die() {
 }
 
 . "$TOP/scripts/lib/options.sh"
-# run-guest's options fill a page, which it prints itself.
+# run-guest prints its own --help: its options fill a page.
 [ "${0##*/}" = run-guest ] || print_help "$@"
 
 is_for_make "$CACHE" ||
@@ -90,7 +90,7 @@ host_arch() {
 	esac
 }
 
-# with_lock FILE: hold a lock on FILE until this process and those that it starts have ended.
+# with_lock FILE: hold a lock on FILE until this process and all processes that it starts have ended.
 LOCK_FDS=()
 with_lock() {
 	mkdir -p "$(dirname "$1")" || die "cannot create $(dirname "$1")."
@@ -125,8 +125,9 @@ need_space() {
 		die "only $free MB are free for $CACHE and $1 MB are needed; set COREPMU_CACHE to another place."
 }
 
-# own_dir TEMPLATE: a temporary directory by mktemp's TEMPLATE, in OWN_DIR. A lock on the directory
-# says that its owner lives; a sweep may come between the two.
+# own_dir TEMPLATE: create a temporary directory (TEMPLATE is mktemp's), lock it, and set OWN_DIR. The
+# lock tells sweep_dirs that the owner is alive. A sweep between mktemp and the lock removes the
+# directory: then own_dir tries again.
 own_dir() {
 	local fd
 
@@ -135,11 +136,12 @@ own_dir() {
 		{ exec {fd}<"$OWN_DIR"; } 2>/dev/null && flock -n "$fd" 2>/dev/null &&
 			[ -d "$OWN_DIR" ] && return
 	done
-	# A file system without locks for directories, where nothing is swept
+	# flock fails on directories of this file system, so no sweep removes one: do without the lock.
 	[ -d "$OWN_DIR" ] || mkdir "$OWN_DIR"
 }
 
-# sweep_dirs DIR...: remove those temporary directories whose owner was killed.
+# sweep_dirs DIR...: remove the temporary directories that no process has locked: their owner was
+# killed.
 sweep_dirs() {
 	local dir fd
 
@@ -150,14 +152,15 @@ sweep_dirs() {
 	done
 }
 
-# sweep_cache: .tmp.* were the directories of earlier versions, which lock nothing.
+# sweep_cache: remove the temporary directories that killed programs left in the cache. Earlier
+# versions named them .tmp.* and did not lock them: those are removed when a day old.
 sweep_cache() {
 	sweep_dirs "$CACHE"/{,*/,*/*/}.scratch.*
 	find "$CACHE" -maxdepth 3 -type d -name '.tmp.??????' -mtime +0 -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 }
 
-# scratch_dir PARENT: a temporary directory in PARENT, removed when this program ends.
+# scratch_dir PARENT: create a temporary directory in PARENT, and remove it when this program ends.
 scratch_dir() {
 	mkdir -p "$1" || die "cannot create $1."
 	sweep_cache
@@ -169,8 +172,8 @@ scratch_dir() {
 	trap 'exit 143' TERM
 }
 
-# A program that ends with this status has found out that the package lists were older than the
-# archive, and has read them anew: whoever started it is to start from them again (lib/apt.sh).
+# Exit status of a program that found the package lists older than the archive and has read them
+# again: the outermost program, which took apt's lock, restarts (start_anew in lib/apt.sh).
 LISTS_ARE_NEW=75
 
 end_program() {

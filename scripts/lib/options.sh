@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Options of the programs in scripts/: all of them are checked before anything is fetched, installed,
-# built or booted. Sourced by lib.sh.
+# Checks of the options of the programs in scripts/. A program checks all its options before it fetches,
+# installs, builds or boots anything. Sourced by lib.sh.
 
-# print_help WORD...: with --help among the program's options, print the comment at its head.
+# print_help WORD...: if --help or -h is among the WORDs before "--", print the comment at the head of
+# the program and end it.
 print_help() {
 	local word
 
@@ -20,22 +21,22 @@ print_help() {
 	done
 }
 
-# number OPTION VALUE: refuse a value that is not a whole number above zero.
+# number OPTION VALUE: refuse a VALUE that is not a whole number from 1 to 9999999.
 number() {
-	[[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || die -2 "$1 wants a whole number above zero, not '$2'."
+	[[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || die -2 "$1 wants a whole number from 1 to 9999999, not '$2'."
 }
 
-# output_file OPTION FILE: refuse a file that cannot be written.
+# output_file OPTION FILE: refuse a FILE that cannot be written.
 output_file() {
 	local dir
 
 	dir=$(dirname -- "$2")
-	[[ $2 != */ ]] && [ ! -d "$2" ] || die -2 "$1 $2: it is a directory; name a file."
-	[ -d "$dir" ] || die -2 "$1 $2: there is no directory $dir."
-	{ [ -e "$2" ] && [ -w "$2" ]; } || { [ ! -e "$2" ] && [ -w "$dir" ]; } || die -2 "$1 $2: it cannot be written."
+	[[ $2 != */ ]] && [ ! -d "$2" ] || die -2 "$1 $2: this is a directory; name a file."
+	[ -d "$dir" ] || die -2 "$1 $2: there is no directory $dir; create it or name another file."
+	{ [ -e "$2" ] && [ -w "$2" ]; } || { [ ! -e "$2" ] && [ -w "$dir" ]; } || die -2 "$1 $2: the file is not writable; name another one."
 }
 
-# check_pmu ARCH PMU: refuse a PMU that no driver of the architecture registers.
+# check_pmu ARCH PMU: refuse a PMU name that no driver registers on ARCH.
 check_pmu() {
 	local -A row=()
 	local pattern patterns
@@ -46,25 +47,26 @@ check_pmu() {
 		# shellcheck disable=SC2053 # the right side is a pattern
 		[[ $2 != $pattern ]] || return 0
 	done
-	die -2 "--pmu $2: no driver has a PMU of that name for ARCH=$1; choose one of: ${row[pmus]}."
+	die -2 "--pmu $2: no driver registers a PMU of that name on ARCH=$1; choose one of: ${row[pmus]}."
 }
 
-# check_cpu ARCH CPU: refuse a row of cpus.cfg that is for another architecture.
+# check_cpu ARCH CPU: refuse a CPU that cpus.cfg has for another architecture.
 check_cpu() {
 	local -A row=()
 
 	! table_row "$TOP/scripts/cpus.cfg" "$2" row || [ "${row[arch]}" = "$1" ] ||
-		die -2 "CPU=$2 is for ARCH=${row[arch]}, not for $1."
+		die -2 "CPU=$2 is for ARCH=${row[arch]}, not for ARCH=$1."
 }
 
-# ask_qemu QEMU REQUEST: QMP's answer, of a QEMU without a machine
+# ask_qemu QEMU REQUEST: start QEMU without a machine and print its QMP answer to REQUEST.
 ask_qemu() {
 	printf '%s\n' '{"execute": "qmp_capabilities"}' "$2" '{"execute": "quit"}' |
 		timeout 60 "$1" -M none -display none -nodefaults -qmp stdio 2>/dev/null || true
 }
 
-# check_cpu_model ARCH QEMU CPU: refuse a model that QEMU has not, and one of 32 bits. CPU may have
-# options, and may be a row of cpus.cfg. What QEMU has no answer to is let pass.
+# check_cpu_model ARCH QEMU CPU: refuse a CPU model that QEMU does not know or that has 32 bits. CPU may
+# have options ("max,pmu=on"). A row of cpus.cfg and "host" pass, and so does every CPU if QEMU does
+# not answer.
 check_cpu_model() {
 	local model=${3%%,*} known answer
 	local -A row=()
@@ -86,10 +88,11 @@ check_cpu_model() {
 	riscv64) answer=$(grep 32 <<<"$model") ;;
 	*) answer= ;;
 	esac || true
-	[ -z "$answer" ] || die -2 "CPU=$model is a CPU of 32 bits; ARCH=$1 needs one of 64 bits, such as ${A[cpu]}."
+	[ -z "$answer" ] || die -2 "CPU=$model is a CPU of 32 bits; ARCH=$1 needs one of 64 bits, such as CPU=${A[cpu]}."
 }
 
-# check_modparam WORDS: refuse module parameters that the driver has not; the kernel would ignore them.
+# check_modparam WORDS: refuse module parameters that the driver does not have: the kernel would load
+# the module and ignore them.
 check_modparam() {
 	local known word parts
 
@@ -101,7 +104,7 @@ check_modparam() {
 	done
 }
 
-# check_plugin NAME[,OPTIONS]
+# check_plugin NAME[,OPTIONS]: refuse a QEMU plugin that tools/qemu does not build.
 check_plugin() {
 	local known
 
@@ -110,8 +113,8 @@ check_plugin() {
 		die -2 "there is no QEMU plugin ${1%%,*} in tools/qemu; choose one of: $known."
 }
 
-# options_are_good: all options have been checked. What make wants installed (COREPMU_DEPS, words of
-# install-deps) is installed now; with "none" that was all.
+# options_are_good: call this when all options have been checked. It installs the packages that make
+# asks for: COREPMU_DEPS has arguments of install-deps. With COREPMU_DEPS=none the program ends here.
 options_are_good() {
 	local parts
 

@@ -85,14 +85,14 @@ fi
 does stands-still boots
 QEMU=$work/qemu guest --timeout 180 -- 'echo here; exit 3'
 [ $status -eq 3 ] && [ "$(cat "$work/out")" = here ] &&
-	says 'has not come to its command in 60 seconds, a third of --timeout; .*started anew, once'
+	says 'has not started its command in 60 seconds, a third of --timeout; .*restarted once'
 result "a guest that hangs at boot is restarted"
 
 does stands-still
 QEMU=$work/qemu guest --timeout 180 --deadline 130 -- true
-[ $status -eq 124 ] && [ "$(grep -c 'started anew' "$work/err")" -eq 1 ] &&
+[ $status -eq 124 ] && [ "$(grep -c 'restarted once' "$work/err")" -eq 1 ] &&
 	says 'did not end within 130 seconds by the clock \(--deadline\)'
-result "a guest is restarted once"
+result "a guest is restarted once, not twice"
 
 # Time passes at once there when nothing runs.
 guest --tool-timeout 20 -- 'perf stat sleep 1000; echo "status $?"; perf stat sleep 1; true'

@@ -148,7 +148,7 @@ mv "$archive/gone" "$archive/pool"
 
 truncate -s 100 "$(cached one 1.0)"
 unpack one usr/bin/one two usr/bin/two
-got $'one 1.0\ntwo 1.0' && said "one_1.0_$deb.deb in the cache has 100 bytes and not [0-9]*: it is fetched again" &&
+got $'one 1.0\ntwo 1.0' && said "one_1.0_$deb.deb in the cache has 100 bytes and not [0-9]*: fetching it again" &&
 	! said 'two_'
 result "a truncated package is fetched again, with a message"
 
@@ -219,7 +219,7 @@ truncate -s 20 "$file"
 touch "$cache/apt/bookworm-$deb/updated"
 rm -f "$cache/apt/bookworm-$deb"/*pkgcache.bin
 unpack one usr/bin/one
-got 'one 1.0' && said "the package lists of bookworm-$deb in the cache are damaged: they are fetched again"
+got 'one 1.0' && said "the package lists of bookworm-$deb in the cache are damaged: fetching them again"
 result "package lists that are damaged are fetched again"
 
 if command -v dpkg-source >/dev/null; then

@@ -113,7 +113,7 @@ rm "$archive/pool"/linux-image-6.12.10-*
 rm -rf "$cache/kernels"
 get riscv64
 [ $status -eq 0 ] && [ "$release" = 6.12.9-riscv64 ] &&
-	said 'lacks a package of 6.12.10-riscv64 \(6.12.10-1\): the version before is tried'
+	said 'lacks a package of 6.12.10-riscv64 \(6.12.10-1\): trying the next older version'
 result "if the newest version lacks a package, get-kernel takes the version before and says so"
 
 get riscv64

@@ -85,7 +85,7 @@ refused '--devicetree is kinds, .* not .nosuch' run-guest --devicetree nosuch --
 refused '--pseudo-nmi is for ARCH=arm64' run-guest --arch x86_64 --pseudo-nmi -- true
 refused '--mode is builtin there' run-guest --arch riscv64 -- true
 refused '--report .*REPORT=.*there is no directory' validate --report "$work/nosuch/page.html"
-refused "--report .*: it is a directory" validate --report "$work/"
+refused "--report .*: this is a directory" validate --report "$work/"
 refused '--pmu nosuch: .*armv' validate --pmu nosuch
 refused '--pmu armv8_pmuv3: .* cpu' validate --arch x86_64 --pmu armv8_pmuv3
 refused '--pmu corepmu: .* cpu' validate --arch riscv64 --pmu corepmu
@@ -98,8 +98,8 @@ refused 'has no fault nosuch' validate-faults nosuch
 refused "no client is left that has 'nosuch' in its name" clients --filter nosuch
 refused 'DIR=.* there is no such directory' clients --checkouts "$work/nosuch"
 refused 'CPU=cortex-nosuch|CPU=zen4' clients --arch arm64 --cpu zen4
-refused "no suite is like 'nosuch'.*corepmu_x86" kunit nosuch
-refused "no test of the suites is like 'nosuch'" kunit 'corepmu_x86*.nosuch'
+refused "no suite matches 'nosuch'.*corepmu_x86" kunit nosuch
+refused "no test of the KUnit suites matches 'nosuch'" kunit 'corepmu_x86*.nosuch'
 refused '--fault nosuch.c: there is no drivers/corepmu/nosuch.c' kunit --fault nosuch.c s/a/b/
 refused 'KERNEL=9.9 is not known' kunit-coverage --kernel 9.9
 refused 'KERNEL=9.9 is not known' kunit-faults --kernel 9.9
@@ -127,7 +127,7 @@ make_refuses 'KERNEL=9.9 is not known' run KERNEL=9.9
 make_refuses 'KERNEL=9.9 is not known' check KERNEL=9.9
 make_refuses 'KERNEL=9.9 is not known' all ARCH=arm64 KERNEL=9.9
 make_refuses 'ARCH=vax is not known' shell ARCH=vax
-make_refuses "no suite is like 'nosuch'" kunit FILTER=nosuch
+make_refuses "no suite matches 'nosuch'" kunit FILTER=nosuch
 make_refuses "no client is left that has 'nosuch'" clients FILTER=nosuch
 make_refuses 'REPORT=.* there is no directory' validate REPORT="$work/nosuch/page.html"
 make_refuses '--minutes wants a whole number' soak MINUTES=soon
