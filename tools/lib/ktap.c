@@ -186,7 +186,7 @@ bool ktap_check_range(const char *what, long long lo, long long hi, long long go
 	if (got >= lo && got <= hi)
 		return true;
 	if (lo > hi)
-		ktap_fail("%s: expected %lld at least and %lld at most, which no number is: the test is wrong; got %lld",
+		ktap_fail("%s: the test is wrong: it expects at least %lld and at most %lld, an empty range; got %lld",
 			  what, lo, hi, got);
 	else
 		ktap_fail("%s: expected %lld..%lld, got %lld", what, lo, hi, got);

@@ -2,13 +2,13 @@
 /*
  * expect.c - expectations that several checks share
  *
- * A bound that is derived from a measured number does not wrap below 0, and a measured 0 fails:
- * a check that has nothing to compare with says nothing of the PMU.
+ * A bound that is computed from a measured number does not wrap below 0. A measured 0 fails: a
+ * comparison with 0 would say nothing of the PMU.
  */
 #define _GNU_SOURCE
 #include "validate.h"
 
-/* Interrupts of the machine may add some where the machine is not deterministic. */
+/* Where the clock does not count instructions, interrupts of the machine may add to a count. */
 u64 count_slack(u64 count)
 {
 	return pmu.exact ? 200 : 2000 + count / 500;
@@ -26,7 +26,7 @@ static u64 less(u64 number, u64 by)
 
 bool expect_near(const char *what, u64 measured, u64 off, u64 got)
 {
-	return expect_or_say(measured, "%s: expected a count to compare with, it is 0", what) &&
+	return expect_or_say(measured, "%s: expected a count above 0, got 0", what) &&
 	       expect_range(what, less(measured, off), measured + off, got);
 }
 
@@ -34,7 +34,7 @@ bool expect_part(const char *what, u64 least, const char *whole, u64 measured, u
 {
 	u64 wanted = least ?: 1;
 
-	return expect_or_say(measured >= wanted, "%s: expected %llu at least, got %llu", whole,
+	return expect_or_say(measured >= wanted, "%s: expected at least %llu, got %llu", whole,
 			     (unsigned long long)wanted, (unsigned long long)measured) &&
 	       expect_range(what, least, measured, got);
 }
@@ -48,7 +48,7 @@ bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more
 {
 	u64 ended = count / period;
 
-	return expect_or_say(ended, "%s: expected a count of a period (%llu) at least, got %llu",
+	return expect_or_say(ended, "%s: expected a count of at least one period, %llu, got %llu",
 			     what, (unsigned long long)period, (unsigned long long)count) &&
 	       expect_range(what, less(ended, fewer), ended + more, got);
 }

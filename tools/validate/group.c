@@ -55,7 +55,7 @@ static void members_agree(void)
 	close_all(fds, nr);
 }
 
-/* A group that does not fit is refused, or, where it is opened all the same, counts nothing. */
+/* A group that does not fit is rejected. A driver that opens it must count nothing for it. */
 static void too_large_of(bool kernel)
 {
 	struct event_times times = { 0 };
@@ -84,12 +84,12 @@ static void too_large_of(bool kernel)
 			expect_eq("count of a group that was never on counters", 0, times.count);
 		close(fd);
 	} else if (!kernel && pmu.group_opened == pmu.group) {
-		expect_count("count of the leader all the same", LOOP, times.count);
+		expect_count("count of the leader without the rejected event", LOOP, times.count);
 	}
 	close_all(fds, nr);
 }
 
-/* The kernel's events count too while a driver tries to place them. */
+/* Events that count the kernel also count while a driver tries to place them: check both. */
 static void too_large(void)
 {
 	if (pmu.group_opened >= MANY) {

@@ -153,13 +153,13 @@ static unsigned int largest_group(unsigned int *opened)
 	return nr;
 }
 
-/* Rounds of the known loop that tell how exact clock and counts are: some may be interrupted. */
+/* Rounds of the known loop that show whether clock and counts are exact: interrupts spoil some. */
 #define EXACT_ROUNDS		6
 #define EXACT_ENOUGH		4
 #define EXACT_ITERATIONS	10000UL
 #define EXACT_LOOP		(EXACT_ITERATIONS * LOOP_INSNS)
 
-/* Does the clock count instructions? Then so can we. */
+/* Return whether the clock counts instructions: then every count has to be exact. */
 static bool clock_counts_instructions(void)
 {
 	unsigned int exact = 0, i;
@@ -174,7 +174,10 @@ static bool clock_counts_instructions(void)
 	return exact >= EXACT_ENOUGH;
 }
 
-/* Say how exact the counts of the known loop are. The clock alone decides how strict checks are. */
+/*
+ * Describe in pmu.exactness how exact the counts of the known loop are. The clock alone decides how
+ * strict the checks are.
+ */
 static void probe_counts(void)
 {
 	const u64 want = EXACT_LOOP - LOOP_INSNS;
@@ -193,12 +196,13 @@ static void probe_counts(void)
 		close(fd);
 	pmu.counts_exact = exact >= EXACT_ENOUGH;
 	if (!pmu.exact)
-		snprintf(pmu.exactness, sizeof(pmu.exactness), "0.2 percent allowed above a count");
+		snprintf(pmu.exactness, sizeof(pmu.exactness),
+			 "counts up to 0.2 percent too high pass");
 	else if (pmu.counts_exact)
 		snprintf(pmu.exactness, sizeof(pmu.exactness), "every count exact");
 	else
 		snprintf(pmu.exactness, sizeof(pmu.exactness),
-			 "counts not exact (%lld of a loop of %llu), though the clock is",
+			 "counts not exact (%lld for a loop of %llu), though the clock is",
 			 (long long)wrong, (unsigned long long)want);
 }
 

@@ -76,9 +76,9 @@ extern const struct check_list identity_checks, count_checks, level_checks, task
  * @missing: why it has not, for each bit
  * @group: events that fit in one group and count
  * @group_opened: events that can be opened in one, see largest_group()
- * @exact: the clock counts instructions: every count has to be exact
- * @counts_exact: counts of the known loop are
- * @exactness: the two in words
+ * @exact: the clock counts instructions, so that every count has to be exact
+ * @counts_exact: the counts of the known loop are exact
+ * @exactness: @exact and @counts_exact in words
  * @cpu: the first CPU that the PMU is for and that we may use
  * @nr_cpus: how many there are of those
  */
@@ -128,13 +128,13 @@ int load_program(int number);
 /* By how many a count of so many instructions may be off. */
 u64 count_slack(u64 count);
 bool expect_count(const char *what, u64 want, u64 got);
-/* A number that is off a measured one by so much at most. */
+/* Expect @got to differ from @measured by at most @off. */
 bool expect_near(const char *what, u64 measured, u64 off, u64 got);
-/* So many at least of all that were measured, which are called @whole. */
+/* Expect at least @least of the @measured ones, which messages call @whole, and at most all. */
 bool expect_part(const char *what, u64 least, const char *whole, u64 measured, u64 got);
-/* All that were measured, or so many fewer. */
+/* Expect all of the @measured ones, or up to @missing fewer. */
 bool expect_most(const char *what, u64 missing, const char *whole, u64 measured, u64 got);
-/* As many samples as periods ended in a count, or so many fewer or more. */
+/* Expect a sample for each period that ended in @count, up to @fewer fewer or @more more. */
 bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more, u64 got);
 /* That the PMU counts as it should after whatever was done to it. */
 void expect_sane(void);

@@ -400,7 +400,7 @@ bool arm64_pmu_denies(const struct arm64_pmu_config *config, unsigned int event)
 	return false;
 }
 
-/* Tell of an event that is not counted, once each time that its counter is enabled with it. */
+/* Report an event that is not counted, once each time that the guest enables a counter with it. */
 static void tell_unknown(struct arm64_pmu *pmu, unsigned int i)
 {
 	struct arm64_pmu_counter *c = &pmu->counter[i];

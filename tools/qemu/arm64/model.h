@@ -84,8 +84,7 @@ typedef uint64_t arm64_pmu_counts[ARM64_PMU_KINDS][ARM64_PMU_LEVELS];
  *	none, the branch that is being executed is the last one. Returns the CPU's cycles so far
  * @overflowed: a counter that interrupts has overflowed
  * @alarm: the alarm set with arm64_pmu_set_alarm() rings
- * @unknown: a counter is enabled with an event that this PMU does not count; NULL if nobody wants
- *	to know
+ * @unknown: the guest enables a counter with an event that this PMU does not count; may be NULL
  */
 struct arm64_pmu_ops {
 	void (*read)(struct arm64_pmu *pmu, arm64_pmu_counts counts);
@@ -104,7 +103,7 @@ struct arm64_pmu_ops {
  * struct arm64_pmu_counter - one counter
  * @value: what it shows
  * @type: its PMEVTYPER<n>_EL0, PMCCFILTR_EL0 or PMICFILTR_EL0
- * @unknown: it is enabled with an event that is not counted
+ * @unknown: it is enabled with an event that the PMU does not count
  * @active: it counts; what follows is meaningful only then
  * @levels: at which levels, a bit each
  * @event: what it counts

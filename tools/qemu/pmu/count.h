@@ -29,7 +29,7 @@
  * @mispredicted: those that did not go where the model of a predictor said
  * @cache_refs: accesses to the model of a cache
  * @cache_misses: those that miss
- * @load_misses: those of them that are loads alone; @kinds if they are not counted apart
+ * @load_misses: loads that miss the model of a cache; @kinds if they are not counted separately
  * @tlb_misses: likewise of the model of a TLB; @kinds if there is none
  * @loads: loads; @kinds if they are counted otherwise
  * @stores: likewise

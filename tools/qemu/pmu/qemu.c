@@ -99,7 +99,7 @@ static const struct pmu_import common_imports[] = {
 static struct qemu_cpu *cpus[PMU_VCPUS_MAX];
 static unsigned int nr_vcpus;
 
-/* How many CPUs the machine has, known or not. */
+/* The number of CPUs of the machine, also before plugin_on_vcpu_init() has reported them */
 static int machine_cpus;
 
 static bool userdata_callbacks;
@@ -395,14 +395,15 @@ static void check_cpus(void)
 
 		if (!cpu || is_cpu_reset(cpu))
 			continue;
-		plugin_refuse("finds a CPU of this QEMU not in the state of reset, it is not like 10.0 to 11.1");
+		plugin_refuse("finds a CPU that is not in the state of reset at power-up: this QEMU is unlike 10.0 to 11.1");
 		exit(1);
 	}
 }
 
 /*
- * The first reset of the machine is power-up: QEMU has reset each CPU when it made it, and none
- * has run since. A later reset may call this before it resets the CPUs.
+ * The first reset of the machine is power-up: QEMU reset each CPU when it created the CPU, and no
+ * CPU has run since. A later reset may call this function before it resets the CPUs, so that their
+ * state proves nothing.
  */
 static void on_reset(void *opaque)
 {
@@ -417,8 +418,8 @@ static void on_reset(void *opaque)
 
 /**
  * pmu_qemu_on_reset() - have a function called when the machine is reset
- * @is_reset: check whether a CPU is in the state of reset; asked at power-up, where QEMU ends if
- *	it is not
+ * @is_reset: check whether a CPU is in the state of reset; called for each CPU at power-up. QEMU
+ *	exits if a CPU is not: the plugin does not know the layout of this QEMU's CPU
  * @fn: the function
  */
 void pmu_qemu_on_reset(bool (*is_reset)(const struct qemu_cpu *cpu), void (*fn)(void))
@@ -433,8 +434,8 @@ void pmu_qemu_on_reset(bool (*is_reset)(const struct qemu_cpu *cpu), void (*fn)(
 /**
  * pmu_qemu_block_snapshots() - have QEMU refuse to save the machine (savevm, migration)
  *
- * QEMU cannot save what a plugin knows. A guest that is loaded without it would find the counters
- * of power-up.
+ * QEMU cannot save a plugin's state: a guest that loadvm restores would find the counters as at
+ * power-up.
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -443,10 +444,10 @@ int pmu_qemu_block_snapshots(void)
 	static struct qemu_error *reason;
 
 	qemu.error_setg_internal(&reason, __FILE__, __LINE__, __func__,
-				 "%s: the PMU's state cannot be saved: take snapshots without the plugin",
+				 "%s: the PMU's state cannot be saved: run QEMU without the plugin to save or migrate the machine",
 				 plugin_name);
 	if (qemu.migrate_add_blocker(&reason, NULL))
-		return plugin_refuse("the PMU's state cannot be saved: run QEMU without -only-migratable");
+		return plugin_refuse("the PMU's state cannot be saved: run QEMU without -only-migratable, or without the plugin");
 	return 0;
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events that a guest selects and that the PMU does not count: their counters read 0 and nothing in
- * the guest tells why, so the statistics list them.
+ * unknown.c - events that a guest selects and that the PMU does not count
+ *
+ * Such a counter reads 0, and nothing in the guest shows why: verbose=on prints the event, and the
+ * statistics list it.
  */
 #include "common/plugin.h"
 #include "pmu/qemu.h"
 #include "pmu/unknown.h"
 
-/* How many events of a CPU are listed */
+/* At most this many different events are listed for each CPU */
 #define EVENTS_MAX	32
 
 static struct unknown {
@@ -19,9 +21,9 @@ static struct unknown {
 } unknowns[PMU_VCPUS_MAX];
 
 /**
- * unknown_event() - a counter is enabled with an event that the PMU does not count
- * @vcpu: where; in its thread
- * @event: its number
+ * unknown_event() - note that the guest enables a counter with an event that the PMU does not count
+ * @vcpu: index of the CPU, in whose thread this is called
+ * @event: number of the event, on x86 with the unit mask
  */
 void unknown_event(unsigned int vcpu, uint64_t event)
 {
@@ -35,16 +37,16 @@ void unknown_event(unsigned int vcpu, uint64_t event)
 	if (i == u->nr) {
 		u->nr++;
 		u->events[i].event = event;
-		plugin_note("CPU %u: event %#lx is not counted by this model, or not by that counter: it reads 0",
+		plugin_note("CPU %u: event %#lx is not counted by this model, or not by the counter that was chosen: it reads 0",
 			    vcpu, event);
 	}
 	u->events[i].times++;
 }
 
 /**
- * unknown_print() - statistics of a CPU
- * @f: where to
- * @vcpu: its index
+ * unknown_print() - print the events of a CPU that were not counted
+ * @f: the file of statistics
+ * @vcpu: index of the CPU
  */
 void unknown_print(FILE *f, unsigned int vcpu)
 {

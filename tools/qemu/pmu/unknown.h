@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events that a guest selects and that the PMU does not count.
+ * unknown.h - events that a guest selects and that the PMU does not count
  */
 #ifndef TOOLS_QEMU_PMU_UNKNOWN_H
 #define TOOLS_QEMU_PMU_UNKNOWN_H

@@ -220,9 +220,10 @@ guest_test "the same with several CPUs" values "$counts
 $chained
 $overflows" max "" -smp 2
 
-# reset_test <arguments>: boots that are "N.what = value" for each N
+# reset_test <arguments>: resets the machine twice; each of the three boots, N, has to print the lines
+# "N.what = value"
 reset_test() {
-	what="a reset makes the PMU as at power-up${*:+, with $*}"
+	what="a reset restores the PMU to its state at power-up${*:+, with $*}"
 	if [ -n "$reason" ]; then
 		skip "$what" "$reason"
 		return
@@ -243,7 +244,7 @@ reset_test
 reset_test -icount shift=0,sleep=off
 reset_test -accel tcg,thread=single
 
-# QEMU refuses it as that of another CPU.
+# loadvm fails and leaves the machine paused: the snapshot is of a CPU with other ID registers.
 snapshot_tests paused "" "$qemu" -M virt -cpu max -kernel "$reset_guest" \
 	-chardev "file,id=c,path=$tmp/values" \
 	-semihosting-config enable=on,target=native,chardev=c

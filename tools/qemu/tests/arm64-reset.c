@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A bare-metal program that tells what the PMU of an arm64 CPU is after each of three resets, and
- * what it counts then: "N.what value" a line, with the number of the boot. First it says "ready"
- * and waits at EL0 for somebody to reset the machine; the second time it does so itself. Before a
- * reset it enables all that it can. It judges nothing.
+ * A bare-metal program that prints the registers of an arm64 PMU at each of three boots, and a
+ * count of instructions: a line is "N.what value", where N is the number of the boot. Before each
+ * reset the program enables all that it can. In the first boot it prints "ready" and waits at EL0
+ * until the test resets the machine; in the second boot it resets the machine itself. It judges
+ * nothing.
  */
 #include "tests/arm64-guest.h"
 
-/* Memory that neither firmware nor this program occupies: it outlives a reset. */
+/* The number of boots, in memory that no firmware writes: a reset keeps it. */
 #define BOOTS			(*(volatile u64 *)0x46000000)
 #define LAST_BOOT		3
 
@@ -46,7 +47,7 @@ static void count(void)
 	write_reg(pmevtyper0_el0, INST_RETIRED);
 	write_reg(pmcntenset_el0, 1);
 	write_reg(pmcr_el0, PMCR_LC | PMCR_P);
-	/* Behind the MSR that starts it: ISB, the loop, and the MSR that stops it */
+	/* Counted: the ISB after the MSR that starts it, the loop, and the MSR that stops it. */
 	asm volatile("msr	pmcr_el0, %1\n"
 		     "isb\n"
 		     "1: subs	%0, %0, #1\n"
@@ -57,7 +58,7 @@ static void count(void)
 	tell_boot("instructions", (u32)read_reg(pmevcntr0_el0));
 }
 
-/* The interrupt of an overflow that has been is pending; another is near. */
+/* Leave the interrupt of an overflow pending at the reset, and all counters on. */
 static void enable(void)
 {
 	write_reg(pmevtyper0_el0, INST_RETIRED);

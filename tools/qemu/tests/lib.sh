@@ -81,8 +81,8 @@ run() {
 	timeout 60 "$@" -nodefaults -display none > "$out" 2>&1 < /dev/null
 }
 
-# run_with_monitor <output> <file> <commands> <qemu> <arguments>: likewise within two minutes, with
-# a monitor, which takes the commands, a line each, when the guest has written "ready" to the file
+# run_with_monitor <output> <file> <commands> <qemu> <arguments>: run QEMU for at most two minutes.
+# When the guest has written "ready" to the file, send the commands, one a line, to QEMU's monitor
 run_with_monitor() {
 	out=$1
 	ready=$2
@@ -103,9 +103,10 @@ run_with_monitor() {
 	return $status
 }
 
-# unknown_test <function> <arguments>: it runs a guest that selects event 0x3e, with verbose=on
+# unknown_test <function> <arguments>: check the output of a guest that the function runs with
+# verbose=on, and that selects event 0x3e
 unknown_test() {
-	what="verbose=on tells of an event that is not counted"
+	what="verbose=on prints an event that is not counted"
 	if [ -n "$reason" ]; then
 		skip "$what" "$reason"
 		return
@@ -118,8 +119,8 @@ unknown_test() {
 	fi
 }
 
-# make_disk <file>: an empty disk of 1 GiB that takes snapshots (qcow2: header, table of reference
-# counts, the counts of these four clusters of 64 KiB, table of level 1)
+# make_disk <file>: make an empty qcow2 disk of 1 GiB, which can hold snapshots. It has four clusters of
+# 64 KiB: the header, the refcount table, a block of refcounts, and the L1 table
 make_disk() {
 	rm -f "$1"
 	truncate -s 262144 "$1"
@@ -131,15 +132,15 @@ make_disk() {
 	printf '\0\1\0\1\0\1\0\1' | dd of="$1" conv=notrunc bs=65536 seek=2 2> /dev/null
 }
 
-# snapshot_tests <status> <options> <qemu> <arguments>: what savevm, and loadvm of a snapshot that was taken
-# without the plugin, say; the arguments are of a guest that writes "ready" to $tmp/values. Status
-# is that of the machine after loadvm, options are the plugin's.
+# snapshot_tests <status> <options> <qemu> <arguments>: check that savevm is refused, and that QEMU
+# survives loadvm of a snapshot that was taken without the plugin. The machine then has the status.
+# The options are the plugin's; the arguments run a guest that writes "ready" to $tmp/values.
 snapshot_tests() {
 	after=$1
 	options=$2
 	shift 2
-	what="savevm is refused"
-	what_loaded="loadvm of a snapshot without the plugin does not end QEMU"
+	what="QEMU refuses savevm"
+	what_loaded="QEMU survives loadvm of a snapshot that was taken without the plugin"
 	if [ -n "$reason" ]; then
 		skip "$what" "$reason"
 		skip "$what_loaded" "$reason"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the bare-metal programs of the x86 tests share: x86-head.S calls main() and handle(). A line
- * "what value" goes to QEMU's debug console.
+ * Definitions that the bare-metal programs of the x86 tests share. x86-head.S calls main(), and
+ * handle() for each exception. print() writes a line "what value" to QEMU's debug console.
  */
 #ifndef TOOLS_QEMU_TESTS_X86_GUEST_H
 #define TOOLS_QEMU_TESTS_X86_GUEST_H
@@ -28,7 +28,7 @@
 #define APIC_SPURIOUS	0x0f0
 #define APIC_LVTPC	0x340
 
-/* What is on the stack after head.S has had an exception. */
+/* The stack when x86-head.S calls handle() for an exception */
 struct frame {
 	uint32_t edi, esi, ebp, esp, ebx, edx, ecx, eax;
 	uint32_t vector, error;
@@ -46,7 +46,7 @@ static inline void print(const char *what, uint64_t value)
 	int n = sizeof(digits);
 	uint32_t high = value >> 32, low = value;
 
-	/* There is no division of 64 bits without a library. */
+	/* Without libgcc there is no 64-bit division: divide 32 bits at a time. */
 	digits[--n] = '\n';
 	do {
 		uint32_t rest, part;
@@ -103,7 +103,7 @@ static inline bool is_amd(void)
 	return regs[1] == 0x68747541;
 }
 
-/* Does not return. */
+/* End QEMU with an exit status made of @status; does not return. */
 static inline void stop(uint32_t status)
 {
 	__asm__ volatile("outl %0, %w1" : : "a"(status), "d"(0x501));

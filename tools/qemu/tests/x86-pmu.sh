@@ -272,13 +272,14 @@ guest_test "the same with several CPUs" values "$counts
 $sampled
 $masks" Skylake-Client "" -smp 2
 
-# reset_test <cpu> <model> <lines> <arguments>: boots that are "N.what = value" for each N
+# reset_test <cpu> <model> <lines> <arguments>: resets the machine twice; each of the three boots, N, has
+# to print the lines, as "N.what = value"
 reset_test() {
 	cpu=$1
 	model=$2
 	lines=$3
 	shift 3
-	what="$model: a reset makes the PMU as at power-up${*:+, with $*}"
+	what="$model: a reset restores the PMU to its state at power-up${*:+, with $*}"
 	if [ -n "$reason" ]; then
 		skip "$what" "$reason"
 		return
@@ -294,7 +295,7 @@ reset_test() {
 end = 1"
 }
 
-# GLOBAL_CTRL is on for the general-purpose counters at power-up.
+# At power-up, GLOBAL_CTRL enables the general-purpose counters.
 reset_intel="select = 0
 counter = 0
 other = 0

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A bare-metal program that tells what the PMU of an x86 CPU is after each of three resets, and what
- * it counts then: "N.what value" a line, with the number of the boot. First it says "ready" and
- * waits in user space for somebody to reset the machine; the second time it does so itself.
- * Before a reset it enables all that it can. It judges nothing.
+ * A bare-metal program that prints the registers of an x86 PMU at each of three boots, and a count
+ * of instructions: a line is "N.what value", where N is the number of the boot. Before each reset
+ * the program enables all that it can. In the first boot it prints "ready" and waits in user space
+ * until the test resets the machine; in the second boot it resets the machine itself. It judges
+ * nothing.
  */
 #include "tests/x86-guest.h"
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 
-/* Memory that neither firmware nor this program occupies: it outlives a reset. */
+/* The number of boots, in memory that no firmware writes: a reset keeps it. */
 #define BOOTS			(*(volatile uint32_t *)0x2000000)
 #define LAST_BOOT		3
 
@@ -30,7 +31,7 @@
 #define INSTRUCTIONS		0xc0
 #define PERIOD			300
 
-/* The DS area: its buffer is full, so each record is lost and the counter begins anew. */
+/* The DS area: its buffer is full, so each record is lost and the counter gets its reset value. */
 static uint64_t ds_area[9] = { [5] = 1, [8] = -(uint64_t)PERIOD };
 
 static const struct reg {
@@ -100,7 +101,7 @@ static void wait_in_user_space(void)
 		__asm__ volatile("");
 }
 
-/* A sample of IBS is an NMI, whatever the local APIC is told. */
+/* Ignore NMIs: a sample of IBS raises one although the local APIC masks LVTPC. */
 void handle(struct frame *frame)
 {
 	if (frame->vector == VECTOR_NMI)

@@ -519,10 +519,13 @@ static void test_metrics(void)
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, RDPMC_METRICS, &sum) == X86_PMU_FAULT);
 }
 
-/* Responses beside "any" are shares: 21 on most microarchitectures */
+/* Response bits besides "any" on most microarchitectures: each adds one share of the count */
 #define SHARES	21
 
-/* What counter 0 counts of 1 load, 2 stores, 3 of both, 5 calls, 7 returns, each so many times */
+/*
+ * Return the count of counter 0 for SHARES times 1 load, 2 stores, 3 cache references, 5 calls and
+ * 7 returns
+ */
 static uint64_t second(uint64_t event, uint32_t msr, uint64_t value)
 {
 	uint64_t count;
@@ -532,7 +535,7 @@ static uint64_t second(uint64_t event, uint32_t msr, uint64_t value)
 	happens(X86_PMU_LOADS, 1 * SHARES);
 	happens(X86_PMU_STORES, 2 * SHARES);
 	happens(X86_PMU_CACHE_REFS, 3 * SHARES);
-	/* one load misses, and one store */
+	/* One load and one store miss the cache. */
 	happens(X86_PMU_LOAD_MISSES, 1);
 	happens(X86_PMU_CACHE_MISSES, 2);
 	happens(X86_PMU_CALLS, 5 * SHARES);
@@ -542,7 +545,7 @@ static uint64_t second(uint64_t event, uint32_t msr, uint64_t value)
 	return count;
 }
 
-/* Misses of each of the kernel's pairs of cache events are never more than its accesses. */
+/* For each pair of the kernel's generic cache events, misses are at most as many as accesses. */
 static void test_cache_pairs(void)
 {
 	/* Linux 6.12: ..._hw_cache_extra_regs[] */
@@ -653,7 +656,7 @@ static const struct model_test tests[] = {
 	{ "Lunar Lake: leaf 0x23, fixed-function counters 4 to 6", test_lunar_lake },
 	{ "slots are divided into metrics",		test_metrics },
 	{ "events with a second register",		test_second },
-	{ "misses are never more than accesses",	test_cache_pairs },
+	{ "cache misses are at most the accesses",	test_cache_pairs },
 	{ "the architecture alone has no such rules",	test_without_uarch },
 };
 

@@ -25,7 +25,7 @@ enum x86_pmu_kind {
 	X86_PMU_STORES,
 	X86_PMU_CACHE_REFS,
 	X86_PMU_CACHE_MISSES,
-	X86_PMU_LOAD_MISSES,	/* of these, loads */
+	X86_PMU_LOAD_MISSES,	/* loads that miss the cache */
 	X86_PMU_INTERRUPTS,
 	X86_PMU_EXCEPTIONS,
 	X86_PMU_SLOW_LOADS,	/* longer than MSR_PEBS_LD_LAT_THRESHOLD */

@@ -78,7 +78,7 @@ enum x86_pmu_version {
  * @lbr: its branch records
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
- * @bts: with precise samples the CPU says that it has branch trace stores
+ * @bts: IA32_MISC_ENABLE says that there are branch trace stores; needs precise samples
  * @reload: counters can have others reloaded (Intel, auto counter reload)
  * @has_second: the second registers of events are there
  * @misplaced: a counter counts cycles instead of an event that it cannot count
@@ -144,8 +144,8 @@ typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
  * @sampled: instruction-based sampling has a sample
  * @memory: read or write at a linear address; false if there is no memory
  * @write_physical: write at a physical address; likewise
- * @unknown: a counter is enabled with an event that this PMU, or this counter, does not count;
- *	NULL if nobody wants to know
+ * @unknown: the guest enables a counter with an event that the PMU, or this counter, does not
+ *	count; may be NULL
  */
 struct x86_pmu_ops {
 	void (*read)(struct x86_pmu *pmu, x86_pmu_counts counts);
@@ -166,7 +166,7 @@ struct x86_pmu_ops {
  * struct x86_pmu_counter - one counter
  * @value: what it shows
  * @select: the event selector of a general-purpose one
- * @unknown: the selector with which it is enabled and counts nothing, 0 if it counts or is off
+ * @unknown: its selector if it is enabled and counts nothing; 0 if it counts or is disabled
  * @active: it counts; what follows is meaningful only then
  * @rings: which rings it counts, a bit each
  * @merged: the next counter has its upper bits

@@ -234,7 +234,7 @@ enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *v
 	return r->read(pmu, i, value) ? X86_PMU_DONE : X86_PMU_FAULT;
 }
 
-/* IA32_MISC_ENABLE: branch trace stores come with precise samples, and are there if asked for. */
+/* IA32_MISC_ENABLE: with precise samples, bit 11 says that there is no BTS unless bts=on. */
 #define MSR_MISC_ENABLE		0x1a0
 #define MISC_ENABLE_PERFMON	(UINT32_C(1) << 7)
 #define MISC_ENABLE_NO_BTS	(UINT32_C(1) << 11)

@@ -95,7 +95,7 @@ const char *x86_pebs_config_error(const struct x86_pmu_config *config)
 	if (p->format && !config->full_width)
 		return "has no IA32_PERF_CAPABILITIES to tell of precise samples";
 	if (config->bts && !x86_pebs_in_ds(config))
-		return "has no debug store for branch traces: they come with pebs=3 or 4";
+		return "has no debug store, which bts=on needs: use pebs=3 or pebs=4";
 	if (!p->format && (p->late || p->empty || p->stale))
 		return "has no precise samples to be faulty";
 	return NULL;

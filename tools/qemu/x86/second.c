@@ -8,7 +8,7 @@
 #include "x86/maker.h"
 #include "x86/uarch.h"
 
-/* MSR_OFFCORE_RSP_0 and 1: types of requests, and above them of responses */
+/* MSR_OFFCORE_RSP_0 and 1: bits 0 to 15 select types of requests, the others types of responses */
 #define REQUESTS		UINT64_C(0xffff)
 #define ANY_RESPONSE		(UINT64_C(1) << 16)
 #define L3_HITS			(UINT64_C(0xf) << 18)	/* M, E, S, F */
@@ -114,8 +114,9 @@ static uint8_t nr_bits(uint64_t value)
 }
 
 /*
- * Requests say what is counted: all accesses where any response or a hit is asked for, else misses.
- * Beside any response each other one adds a share, so that another value makes another count.
+ * The request bits select the kind of access. With "any response" or an L3 hit among the response
+ * bits, all accesses count; otherwise, misses. With "any response", each other response bit adds a
+ * share of the count, so that a wrong value in the register shows in the count.
  */
 static void offcore(uint64_t value, uint64_t bits, struct x86_pmu_event *event)
 {

@@ -109,7 +109,7 @@ static bool counts_no_host(const struct x86_pmu *pmu, uint64_t select)
 	       (select == X86_PMU_SEL_HOST_ONLY && !pmu->svme);
 }
 
-/* Tell of an event that is not counted, once each time that its counter is enabled with it. */
+/* Report an event that is not counted, once each time that the guest enables a counter with it. */
 static void tell_unknown(struct x86_pmu *pmu, unsigned int i, bool counts)
 {
 	const uint64_t name = x86_pmu_is_amd(pmu->config) ? X86_PMU_SEL_NAME :

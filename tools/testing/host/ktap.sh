@@ -86,7 +86,7 @@ said=$("${CC:-gcc}" -Wall -Itools/lib -o "$work/suite" "$work/suite.c" tools/lib
 result "a suite in C builds"
 
 suite C "no number"
-[ $status -eq 1 ] && grep -q '^# some: .* which no number is: the test is wrong; got 0$' <<<"$said"
+[ $status -eq 1 ] && grep -q '^# some: the test is wrong: .* an empty range; got 0$' <<<"$said"
 result "C: an empty range is reported as the test's fault"
 
 for language in C shell; do

@@ -197,10 +197,10 @@ measured_bounds()
 	gcc -O2 -Wall -Itools/validate -Itools/lib -o "$work/measured" "$work/measured.c" \
 		tools/validate/expect.c tools/lib/{ktap,perf_util,task}.c &&
 		expect_equal "what is said" "$(cat <<-'EOT'
-		# samples: expected 1 at least, got 0
-		# samples: expected 1 at least, got 0
-		# near 0: expected a count to compare with, it is 0
-		# of no period: expected a count of a period (100) at least, got 99
+		# samples: expected at least 1, got 0
+		# samples: expected at least 1, got 0
+		# near 0: expected a count above 0, got 0
+		# of no period: expected a count of at least one period, 100, got 99
 		# too few: expected 9..11, got 8
 		# none of 1: expected 1..1, got 0
 		# far from 50: expected 40..60, got 39
@@ -256,7 +256,7 @@ exactness_is_probed()
 		tools/validate/{probe,expect,identity,guard}.c tools/lib/{ktap,perf_util,ring,task}.c &&
 		expect_equal "what the head says" "$(cat <<-'EOT'
 		every count exact
-		counts not exact (19995 of a loop of 19998), though the clock is
+		counts not exact (19995 for a loop of 19998), though the clock is
 		EOT
 		)" "$("$work/exact")"
 }
