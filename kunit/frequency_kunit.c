@@ -178,6 +178,24 @@ static void freq_is_young_for_two_ticks(struct kunit *test)
 	bench_remove(event);
 }
 
+/* At a low frequency the rate is not yet known after two ticks. */
+static void freq_low_rate_stays_young(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = start_with_rate(b, 1);
+
+	count_in(b, 1000, 3 * TICK_NSEC);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
+
+	/* 1000 more events make 2000 in a second. */
+	count_in(b, 1000, NSEC_PER_SEC - 3 * TICK_NSEC);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2000);
+	bench_remove(event);
+}
+
 /* The rate excludes the time in which the event had no counter. */
 static void freq_counts_own_time(struct kunit *test)
 {
@@ -231,6 +249,7 @@ static struct kunit_case frequency_cases[] = {
 	KUNIT_CASE_PARAM(freq_is_young_for_two_ticks, machine_gen_params),
 	KUNIT_CASE_PARAM(freq_counts_own_time, machine_gen_params),
 	KUNIT_CASE_PARAM(freq_changes_period, machine_gen_params),
+	KUNIT_CASE_PARAM(freq_low_rate_stays_young, machine_gen_params),
 	{ }
 };
 

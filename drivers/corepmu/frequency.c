@@ -90,7 +90,7 @@ static int settled_mark(const struct perf_event *event)
  * Whatever the event counts, its period is the one for cycles: the rate is to be known before the
  * period ends. The period is one less than a round number, so that samples do not keep step with
  * the workload. A child gets its parent's period instead (inherit_event() in
- * kernel/events/core.c). Process context.
+ * kernel/events/core.c), and is young too: its rate may be another one. Process context.
  */
 void corepmu_freq_open(struct perf_event *event)
 {
@@ -101,16 +101,13 @@ void corepmu_freq_open(struct perf_event *event)
 	hwc->last_cpu = COREPMU_FREQ_YOUNG;
 }
 
-/*
- * Return how long the event has run since it was opened, in ns; 0 if the time is unknown. The
- * clock of a cgroup's events is private to perf core.
- */
+/* Return how long the event has run since it was opened, in ns; 0 if the time is unknown. */
 static u64 running_ns(const struct perf_event *event)
 {
 	s64 ns = event->total_time_running +
 		 local_clock() + compat_event_clock_offset(event) - event->tstamp;
 
-	return compat_event_has_cgroup(event) || ns < 0 ? 0 : min_t(s64, ns, LONGEST_NS);
+	return ns < 0 ? 0 : min_t(s64, ns, LONGEST_NS);
 }
 
 /* Return the period that fits the event's rate in the @running ns since it was opened. */
@@ -142,6 +139,19 @@ static s64 change_period(struct hw_perf_event *hwc, u64 period)
 	return left;
 }
 
+/*
+ * The clock of a cgroup's events is private to perf core, so that their rate is unknown. Their period
+ * is a guess, and perf core adjusts it. Return how many events are left of the period.
+ */
+static noinline s64 guess_period(struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 period = per_second(&event->attr) / settled_mark(event);
+
+	hwc->last_cpu = settled_mark(event);
+	return change_period(hwc, max_t(u64, period, hwc->event_base_rdpmc));
+}
+
 /**
  * corepmu_freq_find() - find the period of a young event
  * @event: an event whose count is up to date
@@ -158,17 +168,17 @@ s64 corepmu_freq_find(struct perf_event *event)
 	u64 running = running_ns(event);
 	s64 left;
 
+	if (compat_event_has_cgroup(event))
+		return guess_period(event);
 	/* Without a count there is no rate. */
 	if (running && local64_read(&event->count))
 		period = measured_period(event, running);
-	if ((period && running > YOUNG_NS) || compat_event_has_cgroup(event))
+	if (period && running > max_t(u64, YOUNG_NS, known_ns))
 		hwc->last_cpu = settled_mark(event);
 	if (period && running >= max_t(u64, known_ns, KNOWN_AFTER_NS))
 		return change_period(hwc, max_t(u64, period, hwc->event_base_rdpmc));
 
 	left = corepmu_counter_period_left(event, &ended);
-	if (hwc->last_cpu != COREPMU_FREQ_YOUNG)
-		return left;
 	period = period ? period / PROBE_MEASURED :
 			  per_second(&event->attr) / settled_mark(event) / PROBE_GUESSED;
 

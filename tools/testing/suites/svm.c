@@ -181,6 +181,8 @@ static int make_cpu(struct machine *m)
 	struct kvm_userspace_memory_region region = { .memory_size = MEMORY };
 
 	m->memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!expect_true("memory", m->memory != MAP_FAILED))
+		return -ENOMEM;
 	region.userspace_addr = (unsigned long)m->memory;
 	m->fds[0] = open_kvm();
 	m->fds[1] = ioctl(m->fds[0], KVM_CREATE_VM, 0);
