@@ -93,13 +93,13 @@ static const struct x86_model_cpu intel_arch_lbr = {
 static const struct x86_model_cpu intel_pebs_skl = {
 	.name = "Skylake with PEBS", .family = 6, .model = 0x5e, .version = 4, .nr_gp = 8,
 	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 7,
-	.pebs = 3,
+	.pebs = 3, .virt = true,
 };
 
 static const struct x86_model_cpu intel_pebs_icl = {
 	.name = "Ice Lake with PEBS", .family = 6, .model = 0x6a, .version = 5, .nr_gp = 8,
 	.gp_width = 48, .nr_fixed = 3, .fixed_width = 48, .full_width = true, .nr_events = 8,
-	.pebs = 4, .lbr_format = 5, .lbr_nr = 32,
+	.pebs = 4, .lbr_format = 5, .lbr_nr = 32, .virt = true,
 };
 
 static const struct x86_model_cpu intel_pebs_arch = {

@@ -210,12 +210,13 @@ unsigned long x86_model_find_symbol(const char *name)
 	};
 	unsigned int i;
 
+	if (x86_model_hidden && !strcmp(name, x86_model_hidden))
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(symbols); i++)
-		if (!strcmp(name, symbols[i].name) &&
-		    (!x86_model_hidden || strcmp(name, x86_model_hidden)))
+		if (!strcmp(name, symbols[i].name))
 			return (unsigned long)symbols[i].address;
 
-	return 0;
+	return vmx_model_find_symbol(name);
 }
 
 /**
@@ -304,6 +305,11 @@ void x86_user_exit(struct x86_desc *desc)
 
 void x86_model_user_power_on(void)
 {
+}
+
+unsigned long x86_model_find_symbol(const char *name)
+{
+	return 0;
 }
 
 #endif /* CONFIG_X86 */

@@ -289,6 +289,14 @@ extern const void *x86_model_btf, *x86_model_btf_end;
 extern unsigned long x86_model_code_size;
 extern unsigned int x86_model_pce_updates, x86_model_clears;
 void x86_model_user_power_on(void);
+
+/* vmx.c, likewise */
+struct perf_guest_switch_msr;
+unsigned long vmx_model_find_symbol(const char *name);
+const struct perf_guest_switch_msr *vmx_model_ask(int *nr);
+void vmx_model_run(void (*run)(void *data), void *data);
+
+/* user.c */
 void x86_model_forget_loads(void);
 void x86_model_load(unsigned int offset, bool movzx, const void *from);
 bool x86_model_rdpmc_never(void);

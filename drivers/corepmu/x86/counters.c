@@ -127,15 +127,15 @@ static u64 fixed_bits(u64 select)
  */
 static void x86_enable_global(struct corepmu_cpu *cpuc)
 {
-	u64 active, ctrl;
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+	u64 active, host;
 
 	do {
 		active = READ_ONCE(cpuc->active);
-		ctrl = active;
-		if (unlikely(active >> METRIC_COUNTER_BASE))
-			ctrl = (active & GENMASK_ULL(METRIC_COUNTER_BASE - 1, 0)) |
-			       GLOBAL_PERF_METRICS;
-		x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, ctrl);
+		host = active;
+		if (unlikely(READ_ONCE(desc->has_guest_only)))
+			host &= ~x86_guest_only(cpuc, active);
+		x86_write_msr(desc->global_ctrl, x86_global_ctrl(host));
 	} while (unlikely(READ_ONCE(cpuc->active) != active));
 }
 

@@ -99,18 +99,32 @@ static s64 encode_config(const struct x86_desc *desc, const struct perf_event_at
 	return config;
 }
 
-static int encode_filter(const struct x86_desc *desc, const struct perf_event_attr *attr,
-			 u64 *select)
+static bool can_exclude_host(const struct x86_desc *desc, const struct perf_event_attr *attr)
+{
+	if (boot_cpu_has(X86_FEATURE_VMX))
+		return x86_vmx_switches;
+
+	return !boot_cpu_has(X86_FEATURE_SVM) || desc->tells_guests || attr->exclude_guest;
+}
+
+static int encode_filter(struct x86_desc *desc, const struct perf_event_attr *attr, u64 *select)
 {
 	/* exclude_idle is for software events: perf_event_open(2) ignores it here. */
 
 	if (attr->exclude_host) {
-		/* KVM switches counters for the built-in driver alone. */
-		if (boot_cpu_has(X86_FEATURE_VMX) ||
-		    (boot_cpu_has(X86_FEATURE_SVM) && !desc->tells_guests && !attr->exclude_guest))
+		if (!can_exclude_host(desc, attr))
 			return corepmu_refuse(-EOPNOTSUPP, "exclude_host: guests cannot be told from the host");
-		if (!boot_cpu_has(X86_FEATURE_SVM) || attr->exclude_guest)
+		/* Without guests to count, the event gets no privilege level: it counts nothing. */
+		if (attr->exclude_guest ||
+		    !(boot_cpu_has(X86_FEATURE_VMX) || boot_cpu_has(X86_FEATURE_SVM)))
 			return 0;
+		if (boot_cpu_has(X86_FEATURE_VMX)) {
+			if (attr->precise_ip)
+				return corepmu_refuse(-EOPNOTSUPP,
+						      "precise_ip %u with exclude_host: guests have no records (PEBS); use precise_ip 0",
+						      attr->precise_ip);
+			WRITE_ONCE(desc->has_guest_only, true);
+		}
 	}
 	if (desc->tells_guests)
 		*select |= x86_svm_filter(attr);

@@ -338,4 +338,13 @@ static inline u32 x86_rdpmc_index(int idx)
 	return idx < FIXED_COUNTER_BASE ? idx : RDPMC_FIXED | (idx - FIXED_COUNTER_BASE);
 }
 
+/* What GLOBAL_CTRL has for @counters: topdown metrics share one bit. */
+static __always_inline u64 x86_global_ctrl(u64 counters)
+{
+	if (likely(!(counters >> METRIC_COUNTER_BASE)))
+		return counters;
+
+	return (counters & GENMASK_ULL(METRIC_COUNTER_BASE - 1, 0)) | GLOBAL_PERF_METRICS;
+}
+
 #endif /* _COREPMU_X86_MSR_H */

@@ -294,7 +294,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	int ret;
 
 	/* One that a task inherits has no records either, as its parent: fork(2) must not fail. */
-	if (!event->parent && x86_may_run_guests())
+	if (!event->parent && !x86_vmx_isolates && x86_may_run_guests())
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u and must be 0 while KVM owns the CPU: records would %s guests; unload KVM, or boot with kvm.enable_virt_at_load=0",
 				      attr->precise_ip,

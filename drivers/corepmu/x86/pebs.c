@@ -139,9 +139,8 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 }
 
 /*
- * The kernel tells KVM which registers to switch for the built-in driver alone
- * (perf_guest_get_msrs()): in a guest the CPU would write to the same address of that. So
- * events get no records from when KVM takes the CPU on.
+ * Where KVM does not switch counters off in its guests (see vmx.c), the CPU would write records to
+ * the same address of a guest. Events get no records from when KVM takes the CPU on.
  */
 static noinline void tell_of_guests(void)
 {
@@ -298,7 +297,8 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 
 	if (!ds)
 		return;
-	if (unlikely(x86_may_run_guests() || this_cpu_read(x86_vmx_begins))) {
+	if (unlikely(!x86_vmx_isolates &&
+		     (x86_may_run_guests() || this_cpu_read(x86_vmx_begins)))) {
 		pebs_stop(cpuc);
 		p->barred = true;
 		tell_of_guests();

@@ -13,6 +13,7 @@
 #include <corepmu/pmu.h>
 
 struct device_attribute;
+struct static_call_key;
 struct intel_uarch;
 
 /* perf_event_attr.config of a PERF_TYPE_HW_CACHE event */
@@ -66,6 +67,7 @@ struct intel_uarch;
  * @shares_counters: the built-in driver is there too, and has the counters while this one
  *	has no event
  * @has_pairs: an event that needs two counters has been opened since load
+ * @has_guest_only: an event that excludes the host has been opened since load (Intel)
  * @config_known: bits of perf_event_attr.config that mean something
  * @counts_only: of these, bits of events that cannot be sampled
  * @hardware: config for each PERF_COUNT_HW_*, 0 if there is none
@@ -117,6 +119,7 @@ struct x86_desc {
 	bool		tells_guests;
 	bool		shares_counters;
 	bool		has_pairs;
+	bool		has_guest_only;
 	u64		config_known;
 	u64		counts_only;
 	u64		hardware[PERF_COUNT_HW_MAX];
@@ -236,6 +239,23 @@ const char *x86_kernel_name(const struct x86_desc *desc);
 extern const struct attribute_group x86_smi_group;
 void x86_smi_reset(struct corepmu_cpu *cpuc);
 
+/**
+ * struct x86_claimed_call - a static call of the kernel's that this driver answers
+ * @key: the call, or NULL while the driver does not answer it
+ * @trampoline: the call's trampoline
+ * @unanswered: the function that stands for no answer
+ */
+struct x86_claimed_call {
+	struct static_call_key	*key;
+	void			*trampoline;
+	void			*unanswered;
+};
+
+/* claim-call.c */
+bool x86_claim_call(struct x86_claimed_call *call, const char *key, const char *trampoline,
+		    void *answer);
+void x86_release_call(struct x86_claimed_call *call);
+
 /* snapshot.c */
 void x86_snapshot_init(const struct x86_desc *desc);
 void x86_snapshot_exit(void);
@@ -247,8 +267,27 @@ void x86_svm_reset(void);
 void x86_svm_init(void);
 void x86_svm_exit(void);
 
+/* vmx-msrs.c */
+#ifdef CONFIG_X86
+bool x86_vmx_msrs_init(const struct x86_desc *desc);
+void x86_vmx_msrs_exit(void);
+#else
+static inline bool x86_vmx_msrs_init(const struct x86_desc *desc)
+{
+	return false;
+}
+
+static inline void x86_vmx_msrs_exit(void)
+{
+}
+#endif
+
 /* vmx.c: KVM takes this CPU on, and CR4 does not say so yet */
 DECLARE_PER_CPU(bool, x86_vmx_begins);
+/* KVM switches counters between host and guests; and no guest has records of precise events. */
+extern bool x86_vmx_switches, x86_vmx_isolates;
+u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters);
+u64 x86_host_only(const struct corepmu_cpu *cpuc, u64 counters);
 void x86_vmx_change(bool on);
 void x86_vmx_init(const struct x86_desc *desc);
 void x86_vmx_exit(void);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: answer a static call of the kernel's
+ *
+ * The kernel asks the built-in driver some questions by static calls. Their keys are not exported
+ * and are found as functions are.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/rcupdate.h>
+#include <linux/static_call.h>
+#include <linux/types.h>
+
+#include <corepmu/ksyms.h>
+
+#include "msr.h"
+#include "x86.h"
+
+/**
+ * x86_claim_call() - answer a static call that nobody answers
+ * @call: filled in for x86_release_call()
+ * @key: name of the call's key
+ * @trampoline: name of the call's trampoline
+ * @answer: the function, of the call's type
+ *
+ * Process context.
+ *
+ * Return: false if the kernel hides the call, or if another driver answers it
+ */
+bool x86_claim_call(struct x86_claimed_call *call, const char *key, const char *trampoline,
+		    void *answer)
+{
+	call->key = (void *)corepmu_find_symbol(key);
+	call->trampoline = (void *)corepmu_find_symbol(trampoline);
+	call->unanswered = (void *)corepmu_find_symbol("__static_call_return0");
+	if (!call->key || !call->trampoline || !call->unanswered ||
+	    READ_ONCE(call->key->func) != call->unanswered) {
+		call->key = NULL;
+		return false;
+	}
+	__static_call_update(call->key, call->trampoline, answer);
+
+	return true;
+}
+
+/**
+ * x86_release_call() - undo x86_claim_call(), if that returned true
+ * @call: the call
+ *
+ * When this function returns, no CPU runs the answer any more. Process context.
+ */
+void x86_release_call(struct x86_claimed_call *call)
+{
+	if (!call->key)
+		return;
+
+	__static_call_update(call->key, call->trampoline, call->unanswered);
+	call->key = NULL;
+	/* A task may be preempted between the call and the answer's first instruction. */
+	synchronize_rcu_tasks();
+}
