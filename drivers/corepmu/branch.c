@@ -94,9 +94,9 @@ bool corepmu_branch_is_told(const struct corepmu *pmu)
 /* Events that come and go */
 
 /*
- * Somebody else may have written the registers since the last event that wanted records came: what
- * they hold is not known. Where other events have the hardware record it stops, so that it is told
- * anew.
+ * Another agent may have written the registers of branch records since the last event with records
+ * was placed. If the hardware records for other events, recording stops: its next start writes all
+ * registers.
  */
 static void forget_registers(struct corepmu_cpu *cpuc)
 {

@@ -99,7 +99,7 @@ void corepmu_power_lost(struct corepmu_cpu *cpuc)
  */
 void corepmu_warn_changed(unsigned int cpu)
 {
-	pr_warn_once("CPU%u: the PMU's registers were changed behind this driver (by a program that writes them, another module, firmware or a hypervisor): what was counted meanwhile may be wrong; end whoever does it\n",
+	pr_warn_once("CPU%u: the PMU's registers were changed behind this driver (by a program that writes them, another module, firmware or a hypervisor): counts since then may be wrong; end that program\n",
 		     cpu);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: tell the log that somebody else writes the counters' registers
+ * corepmu: x86: log that another agent writes the counters' registers
  *
- * Whoever may open /dev/cpu/N/msr can, and some tools do: Intel's pcm clears all of them. Events
- * that come after that have their registers written, see struct corepmu_cpu's trusted. Who looks
- * for what is wrong is to read of it. So when an event is opened, which takes longer by far, two
- * registers are compared with what this CPU was left with.
+ * A program with access to /dev/cpu/N/msr can write them, and Intel's pcm clears all of them. The
+ * driver writes the registers of the next event (corepmu_cpu.trusted). The log names the cause of
+ * counts that were wrong meanwhile: opening an event compares two registers of this CPU with the
+ * values that the driver has written.
  */
 #include <linux/bitops.h>
 #include <linux/irqflags.h>
@@ -17,10 +17,10 @@
 #include "msr.h"
 #include "x86.h"
 
-/* What is selected, and on which levels. A hypervisor may not keep all other bits. */
+/* The event and its privilege levels. A hypervisor may drop the other bits. */
 #define COMPARED	(EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_USR | EVNTSEL_OS | EVNTSEL_EN)
 
-/* The lowest counter that has been used has most events. */
+/* Compare the lowest counter that has been used: most events are on it. */
 static bool select_has_changed(const struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
@@ -42,13 +42,13 @@ static bool fixed_has_changed(const struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_has_changed() - have registers of this CPU been written by somebody else?
- * @cpuc: its state
+ * x86_has_changed() - check whether another agent has written registers of this CPU
+ * @cpuc: this CPU's state
  *
  * IRQs off.
  *
- * Return: whether what is looked at is not what this driver has written. Counters that are enabled
- * one by one are not looked at
+ * Return: true if a compared register differs from the driver's value. Counters that are enabled
+ * one by one are not compared
  */
 bool x86_has_changed(const struct corepmu_cpu *cpuc)
 {
@@ -57,7 +57,7 @@ bool x86_has_changed(const struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_note_changes() - warn once if registers of this CPU have been written by somebody else
+ * x86_note_changes() - warn once if another agent has written registers of this CPU
  * @pmu: the PMU of which an event is being opened
  *
  * Process context.

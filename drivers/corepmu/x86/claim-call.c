@@ -17,7 +17,7 @@
 #include "x86.h"
 
 /**
- * x86_claim_call() - answer a static call that nobody answers
+ * x86_claim_call() - answer a static call that no driver answers
  * @call: filled in for x86_release_call()
  * @key: name of the call's key
  * @trampoline: name of the call's trampoline

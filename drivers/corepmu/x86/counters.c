@@ -144,7 +144,7 @@ static void x86_disable_global(struct corepmu_cpu *cpuc)
 	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, 0);
 }
 
-/* The event's bits are in the register as they are to be, and nobody can have changed them. */
+/* Is the register known to hold the counter's last selection? See corepmu_cpu.trusted. */
 static bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 {
 	return cpuc->trusted & BIT_ULL(idx);

@@ -42,9 +42,9 @@ DEFINE_STATIC_CALL(x86_exclusive_add, add_none);
 DEFINE_STATIC_CALL(x86_exclusive_del, del_none);
 
 /*
- * x86_pmu.lbr_pt_coexist, which the built-in driver sets: events of Intel PT exclude nobody, and
- * are not counted. NULL where Intel PT and branch records exclude each other, or BTF does not tell
- * where the member is.
+ * x86_pmu.lbr_pt_coexist, which the built-in driver sets: Intel PT and branch records do not
+ * exclude each other, and events of Intel PT are not counted. NULL if they do exclude each other,
+ * or if BTF lacks the member.
  */
 static bool *pt_coexists;
 

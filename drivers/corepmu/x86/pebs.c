@@ -90,8 +90,8 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs);
 #define UNKNOWN		(~0ULL)
 
 /*
- * Those that are written with each start are not noted. Where records are written is told anew.
- * Records that other events have, and that are no samples yet, stay.
+ * Forget the registers that a start of the PMU does not write, and write the place of the records
+ * again. Records of other events that are no samples yet stay.
  */
 static void pebs_forget(struct corepmu_cpu *cpuc)
 {
