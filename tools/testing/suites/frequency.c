@@ -107,18 +107,37 @@ static void work_until(bool kernel, u64 end)
 	}
 }
 
-static void work_in_child(u64 end)
+/*
+ * The child works before the event is enabled: its first instructions cause page faults, and the
+ * rate in user space would not be steady. Return the time at which the event was enabled.
+ */
+static u64 work_in_child(int fd, u64 ns)
 {
+	u64 start = 0;
+	int pipes[2];
 	pid_t child;
 
 	fflush(stdout);
+	if (pipe(pipes)) {
+		ktap_fail("pipe: got %s", strerror(errno));
+		return 0;
+	}
 	child = fork();
 	if (!child) {
-		work_until(false, end);
+		work_until(false, now() + ns / RUN_SAMPLES);
+		if (read(pipes[0], &start, sizeof(start)) == sizeof(start))
+			work_until(false, start + ns);
 		_exit(0);
 	}
-	if (child < 0 || waitpid(child, NULL, 0) != child)
+	usleep(2 * ns / RUN_SAMPLES / NS_PER_US);
+	start = now();
+	event_enable(fd);
+	if (child < 0 || write(pipes[1], &start, sizeof(start)) != sizeof(start) ||
+	    waitpid(child, NULL, 0) != child)
 		ktap_fail("fork: got %s", strerror(errno));
+	close(pipes[0]);
+	close(pipes[1]);
+	return start;
 }
 
 /* An event with attr.inherit can have a buffer only if it is bound to a CPU. */
@@ -206,12 +225,13 @@ static void run_one(const struct run *run, u64 rate)
 	if (fd < 0)
 		return;
 	if (!ring_map(&ring, fd, RING_PAGES)) {
-		start = now();
-		event_enable(fd);
-		if (run->child)
-			work_in_child(start + run_ns(rate));
-		else
+		if (run->child) {
+			start = work_in_child(fd, run_ns(rate));
+		} else {
+			start = now();
+			event_enable(fd);
 			work_until(run->kernel, start + run_ns(rate));
+		}
 		event_disable(fd);
 		end = now();
 		judge(&attr, rate, start, end, event_read(fd), run->name);
