@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts.c - x86: precise events and branch records beside events of the PMU intel_bts
+ *
+ * Both want the debug store or the debug facilities. For guests whose virtual PMU has branch trace
+ * stores (bts=on), branch records and precise samples, and that have no page table isolation. The
+ * built-in driver lets precise events and intel_bts share the debug store, corepmu does not; branch
+ * records exclude intel_bts under either.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+#define BTS		"/sys/bus/event_source/devices/intel_bts/type"
+
+#define PERIOD		10007
+#define ITERATIONS	200000
+#define RING_PAGES	16
+#define ROUNDS		3
+
+static int bts_type;
+
+static int open_bts(void)
+{
+	struct perf_event_attr attr = {
+		.type = bts_type, .size = sizeof(attr), .disabled = 1, .exclude_kernel = 1,
+	};
+
+	return event_open(&attr, 0, -1, -1, 0);
+}
+
+static void precise_attr(struct perf_event_attr *attr)
+{
+	attr_init(attr, ARCH_EVENT_INSTRUCTIONS);
+	attr->sample_period = PERIOD;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	attr->precise_ip = 2;
+}
+
+static void branch_attr(struct perf_event_attr *attr)
+{
+	attr_init(attr, ARCH_EVENT_INSTRUCTIONS);
+	attr->sample_period = PERIOD;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK;
+	attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+}
+
+static int open_precise(void)
+{
+	struct perf_event_attr attr;
+
+	precise_attr(&attr);
+	return event_open(&attr, 0, -1, -1, 0);
+}
+
+static int open_branches(void)
+{
+	struct perf_event_attr attr;
+
+	branch_attr(&attr);
+	return event_open(&attr, 0, -1, -1, 0);
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Every period since the event was opened has had a sample, and the count grows. */
+static void expect_samples(const char *when, int fd, struct ring *ring, struct ring_sum *sum,
+			   const struct perf_event_attr *attr)
+{
+	u64 before = event_read(fd), count;
+
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	count = event_read(fd);
+	ring_drain(ring, attr, sum);
+	expect_range(when, before + ITERATIONS, before + 100 * ITERATIONS, count);
+	expect_range(when, count / PERIOD - 1, count / PERIOD, sum->samples);
+	expect_eq("lost samples", 0, sum->lost);
+}
+
+static void samples_beside(void (*init)(struct perf_event_attr *attr))
+{
+	struct perf_event_attr attr;
+	struct ring_sum sum = { 0 };
+	struct ring ring = { 0 };
+	int fd, bts;
+
+	init(&attr);
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	if (!ring_map(&ring, fd, RING_PAGES)) {
+		expect_samples("before", fd, &ring, &sum, &attr);
+		bts = open_bts();
+		expect_samples("while intel_bts is asked for", fd, &ring, &sum, &attr);
+		close_fd(bts);
+		expect_samples("after it", fd, &ring, &sum, &attr);
+		ring_unmap(&ring);
+	}
+	close(fd);
+}
+
+static void precise_samples(void)
+{
+	samples_beside(precise_attr);
+}
+
+static void branch_samples(void)
+{
+	samples_beside(branch_attr);
+}
+
+/* Whoever comes second is refused, and is not when the first has gone, however often. */
+static void exclude(int (*open_event)(void), int refused)
+{
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		int fd = open_event(), second = open_event(), bts = open_bts();
+
+		expect_true("two events", fd >= 0 && second >= 0);
+		expect_eq("intel_bts after them", refused, bts < 0 ? bts : 0);
+		close_fd(bts);
+		close_fd(fd);
+		bts = open_bts();
+		expect_eq("intel_bts after one of them", refused, bts < 0 ? bts : 0);
+		close_fd(bts);
+		close_fd(second);
+
+		bts = open_bts();
+		expect_true("intel_bts by itself", bts >= 0);
+		fd = open_event();
+		expect_eq("an event after intel_bts", refused, fd < 0 ? fd : 0);
+		close_fd(fd);
+		close_fd(bts);
+	}
+}
+
+static void precise_order(void)
+{
+	exclude(open_precise, target.in_tree ? 0 : -EBUSY);
+}
+
+static void branch_order(void)
+{
+	exclude(open_branches, -EBUSY);
+}
+
+/* Events that want neither are nobody's concern. */
+static void plain(void)
+{
+	int bts = open_bts(), fd = event_open_user(ARCH_EVENT_INSTRUCTIONS, -1);
+
+	expect_true("intel_bts", bts >= 0);
+	if (fd >= 0)
+		expect_true("instructions", event_is_exact(fd, ITERATIONS));
+	close_fd(fd);
+	close_fd(bts);
+}
+
+static const struct ktap_case cases[] = {
+	{ "an event of intel_bts costs precise events no sample", precise_samples },
+	{ "an event of intel_bts costs events with branch records no sample", branch_samples },
+	{ "precise events and intel_bts do not collide, in either order", precise_order },
+	{ "branch records and intel_bts exclude each other, in either order", branch_order },
+	{ "an event without either counts beside intel_bts", plain },
+};
+
+int main(int argc, char **argv)
+{
+	target_init(argc, argv);
+	bts_type = read_number(BTS);
+	if (bts_type < 0) {
+		ktap_diag("there is no PMU intel_bts");
+		ktap_plan(0);
+		return 1;
+	}
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
