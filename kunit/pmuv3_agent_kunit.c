@@ -204,7 +204,7 @@ static void agent_beside_an_event(struct kunit *test)
 	bench_close(stays);
 }
 
-/* A counter that somebody has enabled does not count for an event that stands still. */
+/* A stopped event counts nothing, even if another agent enables its counter. */
 static void agent_enables_a_stopped_one(struct kunit *test)
 {
 	struct bench *b = bench_of(test);

@@ -212,7 +212,7 @@ struct corepmu_call_stack {
  *	samples have none
  * @decodes_all: @decode may correct an address, and is asked about every record
  * @open: one more event that wants records is opened: 0, or an errno after saying why not; NULL,
- *	like @close, where nobody else has the hardware. Process context
+ *	like @close, if no other driver uses the hardware. Process context
  * @close: undo @open. Process context
  * @reset: record nothing, forget what @corepmu_branches say of the registers. IRQs off
  * @start: record what corepmu_branches.wanted says. IRQs off, or NMI

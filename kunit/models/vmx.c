@@ -38,7 +38,7 @@ unsigned long vmx_model_find_symbol(const char *name)
  * vmx_model_ask() - ask which registers to switch, as KVM does
  * @nr: filled in with how many, if there is an answer
  *
- * Return: the answer, NULL if nobody answers
+ * Return: the answer, NULL if no driver answers
  */
 const struct perf_guest_switch_msr *vmx_model_ask(int *nr)
 {

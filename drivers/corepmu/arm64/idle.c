@@ -39,7 +39,7 @@ static void set_up_again(struct corepmu *pmu, unsigned int cpu, bool is_idle)
 	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
 
 	if (!is_idle && !(pmuv3_read_pmcr() & PMCR_LC)) {
-		pr_warn_once("CPU%u lost the PMU's registers while it was idle, and nobody announced it (an idle state that the firmware does not describe as it is): what was counted since the last read is lost\n",
+		pr_warn_once("CPU%u lost the PMU's registers in an idle state without CPU_PM notifiers (a wrong firmware description): counts since the last read are lost; disable that idle state\n",
 			     cpu);
 		corepmu_power_lost(cpuc);
 		return;
