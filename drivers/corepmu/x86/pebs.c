@@ -40,6 +40,12 @@ DEFINE_PER_CPU(struct x86_pebs, x86_pebs);
  */
 #define LONG_WAY	4096
 
+/*
+ * One NMI makes so many records samples. The kernel warns of an NMI handler that takes 1 ms
+ * (nmi_longest_ns in arch/x86/kernel/nmi.c); a sample takes 600 to 1,100 instructions.
+ */
+#define MAX_RECORDS	512
+
 /* SDM volume 3, figure "Layout of IA32_PEBS_ENABLE MSR": LL_EN_PMC0 and up, before format 4 */
 #define LATENCY_SHIFT	32
 
@@ -204,10 +210,11 @@ static unsigned int reset_slot(const struct corepmu_cpu *cpuc, int idx)
 					   DS_RESET_FIXED_FMT4 : DS_RESET_FIXED);
 }
 
-/* Room for a record of each counter, which may come while the interrupt is on its way */
+/* The buffer has room for one more record of each counter: they may come before the interrupt. */
 static u64 gathering_threshold(const struct corepmu_cpu *cpuc, const struct x86_ds *ds, size_t size)
 {
-	return ds->maximum - hweight64(cpuc->pmu->counters) * size;
+	return min(ds->maximum - hweight64(cpuc->pmu->counters) * size,
+		   ds->base + MAX_RECORDS * size);
 }
 
 static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters)
