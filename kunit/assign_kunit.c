@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of assign.c: placement of events on counters
+ * corepmu: KUnit suite of core/assign.c: placement of events on counters
  */
 #include <kunit/test.h>
 

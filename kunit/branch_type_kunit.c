@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of x86/branch-type.c: kinds of branches from their instructions
+ * corepmu: KUnit suite of x86/lbr/branch-type.c: kinds of branches from their instructions
  *
  * Bytes and lengths are those that GNU as and objdump make of the instructions named.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of counter.c: periods and counters of any width
+ * corepmu: KUnit suite of core/counter.c: periods and counters of any width
  *
  * The backend here is a plain variable of the width under test.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of frequency.c: the first period of an event with a frequency, on every
+ * corepmu: KUnit suite of core/frequency.c: the first period of an event with a frequency, on every
  * machine
  */
 #include <kunit/test.h>

@@ -12,7 +12,7 @@
 #include "models/model.h"
 #include "models/pebs.h"
 #include "models/x86_access.h"
-#include "x86/intel.h"
+#include "x86/intel/intel.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
 #include "x86_uarch.h"

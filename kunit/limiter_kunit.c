@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of overflow.c's limiter: which periods are stretched, how far and how long,
+ * corepmu: KUnit suite of core/overflow.c's limiter: which periods are stretched, how far and how long,
  * on every machine
  */
 #include <kunit/test.h>

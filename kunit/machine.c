@@ -519,7 +519,7 @@ u64 machine_took_ns;
 int machine_cb_users;
 
 /**
- * machine_cb_inc() - perf_sched_cb_inc() of branch.c
+ * machine_cb_inc() - perf_sched_cb_inc() of branch/core.c
  * @pmu: the PMU
  */
 void machine_cb_inc(struct pmu *pmu)
@@ -528,7 +528,7 @@ void machine_cb_inc(struct pmu *pmu)
 }
 
 /**
- * machine_cb_dec() - perf_sched_cb_dec() of branch.c
+ * machine_cb_dec() - perf_sched_cb_dec() of branch/core.c
  * @pmu: the PMU
  */
 void machine_cb_dec(struct pmu *pmu)
@@ -537,7 +537,7 @@ void machine_cb_dec(struct pmu *pmu)
 }
 
 /**
- * machine_clock() - sched_clock() of overflow.c
+ * machine_clock() - sched_clock() of core/overflow.c
  *
  * Return: nanoseconds
  */
@@ -547,7 +547,7 @@ u64 machine_clock(void)
 }
 
 /**
- * machine_took() - perf_sample_event_took() of overflow.c
+ * machine_took() - perf_sample_event_took() of core/overflow.c
  * @ns: how long overflows took
  */
 void machine_took(u64 ns)

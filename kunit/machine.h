@@ -61,13 +61,13 @@ struct machine {
 	bool				has_builtin;
 };
 
-/* In place of sched_clock() and perf_sample_event_took() in overflow.c */
+/* In place of sched_clock() and perf_sample_event_took() in core/overflow.c */
 u64 machine_clock(void);
 void machine_took(u64 ns);
 extern u64 machine_time, machine_sample_ns, machine_took_ns;
 extern unsigned int machine_took_calls;
 
-/* In place of perf_sched_cb_inc() and perf_sched_cb_dec() in branch.c */
+/* In place of perf_sched_cb_inc() and perf_sched_cb_dec() in branch/core.c */
 void machine_cb_inc(struct pmu *pmu);
 void machine_cb_dec(struct pmu *pmu);
 extern int machine_cb_users;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of overflow.c: what overflows do, on every machine
+ * corepmu: KUnit suite of core/overflow.c: what overflows do, on every machine
  *
  * Samples come through perf_event_overflow() itself; what would go to the ring
  * buffer comes to the bench instead.

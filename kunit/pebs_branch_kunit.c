@@ -12,7 +12,7 @@
 
 #include "branch_bench.h"
 #include "models/pebs.h"
-#include "x86/pebs.h"
+#include "x86/pebs/pebs.h"
 
 #define RECORD_PERIOD	100
 

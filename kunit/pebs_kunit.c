@@ -14,8 +14,8 @@
 #include "models/pebs.h"
 #include "models/x86_access.h"
 #include "pebs_bench.h"
-#include "x86/intel.h"
-#include "x86/pebs.h"
+#include "x86/intel/intel.h"
+#include "x86/pebs/pebs.h"
 #include "x86/x86.h"
 
 #define ARCH_BASIC	BIT_ULL(63)

@@ -13,8 +13,8 @@
 #include "machine.h"
 #include "models/pebs.h"
 #include "models/x86_access.h"
-#include "x86/intel.h"
-#include "x86/pebs.h"
+#include "x86/intel/intel.h"
+#include "x86/pebs/pebs.h"
 #include "x86/x86.h"
 
 static const struct {

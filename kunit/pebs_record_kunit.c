@@ -12,8 +12,8 @@
 #include <corepmu/pmu.h>
 
 #include "models/x86_access.h"
-#include "x86/intel.h"
-#include "x86/pebs.h"
+#include "x86/intel/intel.h"
+#include "x86/pebs/pebs.h"
 #include "x86/x86.h"
 
 /* Precise distribution wants 128 events at least, where it is other than what is precise. */

@@ -19,8 +19,8 @@
 #include "models/pebs.h"
 #include "models/x86_access.h"
 #include "pebs_bench.h"
-#include "x86/intel.h"
-#include "x86/pebs.h"
+#include "x86/intel/intel.h"
+#include "x86/pebs/pebs.h"
 #include "x86/x86.h"
 
 /* What nobody may see who is not to see the kernel, and what the task has in user space */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of pmu.c: the contract of struct pmu, on every machine
+ * corepmu: KUnit suite of core/pmu.c: the contract of struct pmu, on every machine
  */
 #include <kunit/test.h>
 

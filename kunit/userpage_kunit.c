@@ -46,7 +46,7 @@ int write_user_access(const char *text)
 /**
  * readable_bench() - a bench whose events user space may read
  * @test: the test
- * @machine: the machine; of x86 on an x86 kernel alone, whose headers x86/user.c wants
+ * @machine: the machine; of x86 on an x86 kernel alone, whose headers x86/rdpmc.c wants
  *
  * Return: the bench, for end_readable(); the test ends when there is none
  */
@@ -285,7 +285,7 @@ static void userpage_unreadable(struct kunit *test)
 	bench_close(event);
 }
 
-/* x86/user.c wants the headers of an x86 kernel. */
+/* x86/rdpmc.c wants the headers of an x86 kernel. */
 static bool can_be_read(const struct machine *machine)
 {
 	return IS_ENABLED(CONFIG_X86) || !machine_is_x86(machine);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * corepmu: KUnit suite of counters that user space reads, x86: who may read, and what is left
- * in counters. On x86 kernels, whose headers x86/user.c wants
+ * in counters. On x86 kernels, whose headers x86/rdpmc.c wants
  */
 #include <kunit/test.h>
 

@@ -11,7 +11,7 @@
 #include "branch_bench.h"
 #include "machine.h"
 #include "pebs_bench.h"
-#include "x86/intel.h"
+#include "x86/intel/intel.h"
 #include "x86/x86.h"
 
 /* Do events of that user get in? */

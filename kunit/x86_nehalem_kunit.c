@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of x86/nehalem.c: counters that do not count a new event by themselves
+ * corepmu: KUnit suite of x86/intel/nehalem.c: counters that do not count a new event by themselves
  *
  * The registers in software have the erratum: a counter whose event select changes counts core
  * cycles, unless the monitors have been cleared before. See models/intel.c.

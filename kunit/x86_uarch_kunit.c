@@ -8,7 +8,7 @@
 
 #include "machine.h"
 #include "models/x86_access.h"
-#include "x86/intel.h"
+#include "x86/intel/intel.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
 #include "x86_uarch.h"

@@ -65,7 +65,7 @@ struct task_struct;
 #define COREPMU_BRANCH_NEAR_CALLS					\
 	(COREPMU_BRANCH_CALL | COREPMU_BRANCH_IND_CALL | COREPMU_BRANCH_RET)
 
-/* Records of any hardware, and samples that are under way on a CPU at most, see branch.c */
+/* Records of any hardware, and samples that are under way on a CPU at most, see branch/core.c */
 #define COREPMU_MAX_BRANCHES	64
 #define COREPMU_BRANCH_NESTING	3
 #define COREPMU_BRANCH_STACK_SIZE	\
@@ -264,7 +264,7 @@ struct corepmu_branch_backend {
 	u32		(*decode)(struct perf_branch_entry *entry);
 };
 
-/* branch.c */
+/* branch/core.c */
 int corepmu_branch_setup(struct corepmu *pmu, const struct corepmu_branch_backend *backend,
 			 unsigned int nr);
 void corepmu_branch_cleanup(struct corepmu *pmu);
@@ -282,7 +282,7 @@ void corepmu_branch_reset(struct corepmu_cpu *cpuc);
 void corepmu_branch_off(void);
 void corepmu_branch_on(void);
 
-/* branch-task.c */
+/* branch/task.c */
 bool corepmu_branch_is_current(const struct corepmu_branches *branches);
 void corepmu_branch_wipe(struct corepmu_cpu *cpuc);
 void corepmu_branch_renew(struct corepmu_cpu *cpuc);
@@ -291,12 +291,12 @@ void corepmu_branch_close(struct perf_event *event);
 void corepmu_branch_leave(struct corepmu_cpu *cpuc);
 void corepmu_branch_come(struct corepmu_cpu *cpuc);
 
-/* branch-event.c */
+/* branch/event.c */
 int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event);
 bool corepmu_branch_fits_group(struct perf_event *event);
 bool corepmu_branch_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event);
 
-/* branch-count.c */
+/* branch/counters.c */
 int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event, u64 *wanted);
 void corepmu_branch_add_counted(struct corepmu_cpu *cpuc);
 void corepmu_branch_del_counted(struct corepmu_cpu *cpuc);
@@ -304,7 +304,7 @@ void corepmu_branch_move_counted(struct corepmu_cpu *cpuc);
 unsigned int corepmu_branch_find_counted(const struct perf_event *event, s8 *counters);
 u64 corepmu_branch_counts(u8 counts, const s8 *counters, unsigned int nr);
 
-/* branch-sample.c */
+/* branch/sample.c */
 void corepmu_branch_read(struct corepmu_cpu *cpuc);
 void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct perf_sample_data *data);
@@ -315,7 +315,7 @@ void corepmu_branch_sample_end(struct corepmu_cpu *cpuc);
 u32 corepmu_branch_kind(const struct corepmu_branch_backend *backend,
 			struct corepmu_branch_list *list, unsigned int i);
 
-/* branch-snapshot.c */
+/* branch/snapshot.c */
 int corepmu_branch_snapshot(struct perf_branch_entry *entries, unsigned int max);
 
 /* Addresses of the kernel have the top bit set, on arm64 and on x86-64. */

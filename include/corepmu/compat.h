@@ -32,7 +32,7 @@
 #error "corepmu needs Linux 6.1 or newer"
 #endif
 
-/* The newest kernel that was tested is 7.3; main.c says when this is newer. */
+/* The newest kernel that was tested is 7.3; module/main.c says when this is newer. */
 #define COMPAT_NEWER_THAN_TESTED	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 4, 0))
 
 #ifndef COMPAT_HAVE_PMU_FILTER
@@ -79,7 +79,7 @@
  * 6.2 gave every PMU its own part of a task's context ("perf: Rewrite core
  * context handling"). Before that
  * - a struct pmu of the hardware context must outlive its module: the context
- *   of a task that ever had one of its events points to it, see generations.c;
+ *   of a task that ever had one of its events points to it, see module/stale-pmu.c;
  * - two such PMUs need PERF_PMU_CAP_HETEROGENEOUS_CPUS, and one that is
  *   registered a second time counts as two;
  * - the CPU filter was asked per event.

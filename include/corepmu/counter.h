@@ -16,7 +16,7 @@
 
 #include <corepmu/pmu.h>
 
-/* counter.c */
+/* core/counter.c */
 extern u64 corepmu_start_near_wrap;
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event);
@@ -233,7 +233,7 @@ static __always_inline u64 corepmu_counter_end_period(struct perf_event *event)
  * IRQs off, or NMI.
  *
  * Return: the period that has ended; 0 if none has: the counter is too narrow for the period, or
- * the overflow was of an earlier event, or a probe (frequency.c)
+ * the overflow was of an earlier event, or a probe (core/frequency.c)
  */
 static __always_inline u64
 corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)

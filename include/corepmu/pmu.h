@@ -2,9 +2,9 @@
 /*
  * corepmu: types and functions that all files share
  *
- * An event goes perf core -> pmu.c -> assign.c (which counter) -> counter.c
+ * An event goes perf core -> core/pmu.c -> core/assign.c (which counter) -> core/counter.c
  * (what value) -> backend (which registers); an overflow comes back backend ->
- * overflow.c -> counter.c -> perf core. See Documentation/driver-api/corepmu.rst.
+ * core/overflow.c -> core/counter.c -> perf core. See Documentation/driver-api/corepmu.rst.
  *
  * Use of struct hw_perf_event:
  *
@@ -19,13 +19,13 @@
  *		  corepmu's min_left, or more where the limiter stretches the event's periods
  *   idx          the counter, -1 while not placed; the upper one of a pair
  *   last_cpu     the frequency that sample_period fits, COREPMU_FREQ_YOUNG until the period is
- *		  found (frequency.c); 0 without a frequency
+ *		  found (core/frequency.c); 0 without a frequency
  *   flags        COREPMU_EVENT_*
  *   state        PERF_HES_*
  *   prev_count   last value seen in the counter, extended by its sign: what a
  *		  reader in user space takes it for
  *
- * Others are the backends', see x86/topdown.c.
+ * Others are the backends', see x86/intel/topdown.c.
  */
 #ifndef _COREPMU_PMU_H
 #define _COREPMU_PMU_H
@@ -115,10 +115,10 @@ struct corepmu_second {
 	unsigned int	users;
 };
 
-/* The least that corepmu_cpu.longest is, and what it is at first: see overflow.c */
+/* The least that corepmu_cpu.longest is, and what it is at first: see core/overflow.c */
 #define COREPMU_LIMIT_SHORT_NS	(150 * NSEC_PER_USEC)
 
-/* The way into an interrupt and out of it may be thousands of instructions: see overflow.c */
+/* The way into an interrupt and out of it may be thousands of instructions: see core/overflow.c */
 #define COREPMU_KERNEL_CHECKS_ITSELF	(IS_ENABLED(CONFIG_PROVE_LOCKING) ||	\
 					 IS_ENABLED(CONFIG_KASAN_GENERIC) ||	\
 					 IS_ENABLED(CONFIG_KCSAN))
@@ -451,7 +451,7 @@ static inline bool corepmu_has_interrupt(const struct corepmu *pmu)
 	return !(pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
 }
 
-/* register.c */
+/* module/register.c */
 extern char *corepmu_name;
 extern int corepmu_type;
 extern bool corepmu_standin;
@@ -460,7 +460,7 @@ void corepmu_free(struct corepmu *pmu);
 int corepmu_register(struct corepmu *pmu);
 void corepmu_unregister(struct corepmu *pmu);
 
-/* pmu.c: the hot paths of the backend in use, as static calls */
+/* core/pmu.c: the hot paths of the backend in use, as static calls */
 void corepmu_enable_none(struct corepmu_cpu *cpuc);
 void corepmu_update_none(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_select_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
@@ -487,7 +487,7 @@ static inline bool corepmu_sibling_counts(const struct perf_event *event)
 	       (event->state == PERF_EVENT_STATE_OFF && event->attr.enable_on_exec);
 }
 
-/* extras.c: what there is besides the counters */
+/* core/features.c: what there is besides the counters */
 bool corepmu_second_fits_group(struct perf_event *event);
 bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_second_reset(struct corepmu_cpu *cpuc);
@@ -553,13 +553,13 @@ void corepmu_init_pmu(struct corepmu *pmu);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
 
-/* event-init.c */
+/* core/event.c */
 int corepmu_event_init(struct perf_event *event);
 int corepmu_check_period(struct perf_event *event, u64 value);
 u64 corepmu_counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc, u64 counters);
 int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool *miss);
 
-/* overflow.c */
+/* core/overflow.c */
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 void corepmu_overflow_excuse(struct corepmu_cpu *cpuc);
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours);
@@ -568,13 +568,13 @@ int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_dat
 bool corepmu_aux_has_stopped(const struct perf_event *event);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
 
-/* frequency.c */
+/* core/frequency.c */
 void corepmu_freq_open(struct perf_event *event);
 s64 corepmu_freq_find(struct perf_event *event);
 void corepmu_freq_probe(struct corepmu_cpu *cpuc, struct perf_event *event);
 s64 corepmu_freq_restart(struct perf_event *event);
 
-/* userpage.c */
+/* core/rdpmc.c */
 extern bool corepmu_user_reads;
 extern bool corepmu_user_allowed;
 void corepmu_user_add(struct corepmu *pmu);
@@ -605,7 +605,7 @@ static inline void corepmu_update_userpage(struct perf_event *event)
 		perf_event_update_userpage(event);
 }
 
-/* hotplug.c */
+/* module/hotplug.c */
 int corepmu_hotplug_init(void);
 void corepmu_hotplug_exit(void);
 int corepmu_hotplug_add(struct corepmu *pmu);
@@ -614,19 +614,19 @@ void corepmu_warn_changed(unsigned int cpu);
 void corepmu_registers_changed(struct corepmu_cpu *cpuc);
 void corepmu_hotplug_remove(struct corepmu *pmu);
 
-/* shutdown.c */
+/* module/shutdown.c */
 void corepmu_shutdown_add(struct corepmu *pmu);
 void corepmu_shutdown_remove(struct corepmu *pmu);
 
-/* refuse.c */
+/* module/refuse.c */
 int __printf(2, 3) corepmu_refuse(int err, const char *fmt, ...);
 void corepmu_refuse_init(void);
 void corepmu_refuse_exit(void);
 
-/* selftest.c */
+/* module/selftest.c */
 int corepmu_self_test(struct corepmu *pmu);
 
-/* generations.c */
+/* module/stale-pmu.c */
 #if COMPAT_PMU_OUTLIVES_MODULE
 int corepmu_generations_init(void);
 void corepmu_generations_lead(struct corepmu *pmu);
@@ -647,7 +647,7 @@ static inline bool corepmu_generations_leave(struct corepmu *pmu)
 }
 #endif
 
-/* sysfs.c */
+/* module/sysfs.c */
 extern const struct attribute_group corepmu_common_group;
 extern struct device_attribute corepmu_attr_max_precise;
 extern struct device_attribute corepmu_attr_branches;

@@ -2,7 +2,7 @@
 /*
  * corepmu: samples that say where the event happened, not where the interrupt came
  *
- * Hardware that has them (x86/pebs.c) writes a record in memory when a counter overflows, and
+ * Hardware that has them (x86/pebs/core.c) writes a record in memory when a counter overflows, and
  * interrupts when there are records. See Documentation/driver-api/corepmu.rst.
  */
 #ifndef _COREPMU_PRECISE_H
@@ -54,7 +54,7 @@ struct corepmu_precise_batch {
 	unsigned long			level;
 };
 
-/* precise.c */
+/* core/precise.c */
 int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event);
 int corepmu_precise_open(struct perf_event *event);
 void corepmu_precise_close(struct perf_event *event);

@@ -2,7 +2,7 @@
 /*
  * corepmu: what lets user space read counters, in software
  *
- * Arm: kernel.perf_user_access. x86: what x86/user.c finds in a kernel that does
+ * Arm: kernel.perf_user_access. x86: what x86/rdpmc.c finds in a kernel that does
  * not export it: CR4.PCE, the static keys that overrule it, and the width that
  * arch_perf_update_userpage() has from x86_pmu. CR4 itself is the machine's own
  * and is left alone.
@@ -240,7 +240,7 @@ void x86_model_user_power_on(void)
 
 #else
 
-/* x86/user.c has x86's mm_context_t and static keys: nobody reads here. */
+/* x86/rdpmc.c has x86's mm_context_t and static keys: nobody reads here. */
 
 void x86_exclusive_init(const struct x86_desc *desc)
 {

@@ -278,7 +278,7 @@ extern unsigned int x86_model_missing;
 extern u64 x86_model_ctl_kept;
 extern unsigned int x86_model_traced;
 
-/* user.c: what the kernel does not export, for x86/user.c; only of x86's kernels */
+/* user.c: what the kernel does not export, for x86/rdpmc.c; only of x86's kernels */
 extern const char *x86_model_hidden;
 extern int x86_model_pmu[X86_MODEL_PMU_WORDS];
 extern const char *x86_model_rodata, *x86_model_rodata_end;

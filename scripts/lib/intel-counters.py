@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which counters of Intel's CPUs count which event: the table of the driver.
 
-intel-counters.py generate NEW OLD NEWEST   print drivers/corepmu/x86/intel-table.c
+intel-counters.py generate NEW OLD NEWEST   print drivers/corepmu/x86/intel/constraints.c
 intel-counters.py compare NEW OLD NEWEST    hold the table against the kernel's own constraints, and
                                             the events that the driver refuses against perf's
 

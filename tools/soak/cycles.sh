@@ -135,7 +135,7 @@ same()
 	END { exit bad || NR < 2 }' $out/"$1"
 }
 
-# Before 6.2 each load leaves its PMU behind, see drivers/corepmu/generations.c, and perf core its
+# Before 6.2 each load leaves its PMU behind, see drivers/corepmu/module/stale-pmu.c, and perf core its
 # struct perf_cpu_context, of nearly half a KiB for each CPU, where it has no other PMU of the
 # hardware context that could have it (perf_pmu_unregister(), free_pmu_context()).
 kept=0

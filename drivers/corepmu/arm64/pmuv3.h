@@ -155,10 +155,10 @@ int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config);
 void pmuv3_describe_branches(struct pmuv3 *pmuv3);
 int pmuv3_setup_branches(struct pmuv3 *pmuv3);
 
-/* sysfs.c */
+/* event-names.c */
 extern const struct attribute_group *pmuv3_attr_groups[];
 
-/* user.c */
+/* rdpmc.c */
 bool pmuv3_sysctl_exists(void);
 void pmuv3_user_init(bool taken);
 void pmuv3_user_exit(void);
@@ -169,7 +169,7 @@ void pmuv3_user_close(void);
 void pmuv3_user_renew(void);
 void pmuv3_user_gone(struct corepmu *pmu);
 
-/* kinds.c */
+/* cpu-types.c */
 extern struct list_head pmuv3_kinds;
 void pmuv3_note_cpus(struct cpumask *cpus);
 void pmuv3_take_kind(struct pmuv3 *pmuv3, struct cpumask *left);
@@ -201,7 +201,7 @@ void pmuv3_nmi_free_ppi(int irq, struct corepmu_cpu __percpu *cpuc);
 int pmuv3_nmi_prepare_ppi(int irq);
 void pmuv3_nmi_teardown_ppi(int irq);
 
-/* idle.c */
+/* cpu-pm.c */
 void pmuv3_idle_expect(u64 interrupts);
 void pmuv3_idle_init(void);
 void pmuv3_idle_exit(void);

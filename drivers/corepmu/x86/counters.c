@@ -28,7 +28,7 @@ static bool is_fixed(int idx)
 	return idx >= FIXED_COUNTER_BASE;
 }
 
-/* Its own only on paper: a part of what the counter of slots counts, see topdown.c */
+/* Its own only on paper: a part of what the counter of slots counts, see x86/intel/topdown.c */
 static bool is_metric(int idx)
 {
 	return idx >= METRIC_COUNTER_BASE;

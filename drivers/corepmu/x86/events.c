@@ -16,7 +16,7 @@
 #include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
-#include "intel.h"
+#include "intel/intel.h"
 #include "msr.h"
 #include "x86.h"
 

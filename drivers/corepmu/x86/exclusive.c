@@ -5,7 +5,7 @@
  * The kernel counts the events of three users of the debug facilities: branch records, BTS (the
  * PMU intel_bts), and Intel PT (intel_pt). x86_add_exclusive() of arch/x86/events/core.c refuses
  * an event while another user has one. From Linux 6.16 on intel_bts is there without the built-in
- * driver, and opening one of its events clears the debug stores in the cpu_entry_area, which ds.c
+ * driver, and opening one of its events clears the debug stores in the cpu_entry_area, which x86/pebs/ds.c
  * uses. Before Ice Lake the cores cannot trace by Intel PT and record branches at once.
  *
  * Events with branch records or with a debug store are counted as users of branch records here,
@@ -22,7 +22,7 @@
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 
-#include "intel.h"
+#include "intel/intel.h"
 #include "msr.h"
 #include "x86.h"
 

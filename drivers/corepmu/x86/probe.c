@@ -14,7 +14,7 @@
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 
-#include "intel.h"
+#include "intel/intel.h"
 #include "msr.h"
 #include "x86.h"
 

@@ -139,20 +139,20 @@ static inline struct x86_desc *to_x86(struct corepmu *pmu)
 	return pmu->private;
 }
 
-/* intel.c, amd.c */
+/* x86/intel/core.c, x86/amd/core.c */
 int intel_describe(struct x86_desc *desc);
 int amd_describe(struct x86_desc *desc);
 
-/* lbr.c, amd-lbr.c: after the counters have been reserved */
+/* x86/lbr/core.c, x86/lbr/amd.c: after the counters have been reserved */
 int x86_describe_branches(struct x86_desc *desc);
 int amd_describe_branches(struct x86_desc *desc);
 u64 x86_lbr_select(u64 wanted);
 
-/* lbr-arch.c */
+/* x86/lbr/arch.c */
 unsigned int x86_lbr_nr_counted(const struct x86_desc *desc);
 int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config);
 
-/* reload.c */
+/* x86/intel/acr.c */
 void x86_describe_reload(struct x86_desc *desc);
 int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
 int x86_reload_check_period(const struct perf_event *event, u64 period);
@@ -166,13 +166,13 @@ u32 x86_cfg_c_msr(int idx);
 void x86_set_cfg_c(int idx, u64 value);
 void x86_forget_cfg_c(int idx);
 
-/* branch-type.c */
+/* x86/lbr/branch-type.c */
 u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 		    unsigned int *offset);
 u32 x86_branch_decode(struct perf_branch_entry *entry);
 u32 x86_branch_decode_fused(struct perf_branch_entry *entry);
 
-/* kinds.c */
+/* hybrid.c */
 #define X86_MAX_KINDS	3
 u32 x86_native_model(void);
 unsigned int x86_core_type(u32 native_model);
@@ -201,7 +201,7 @@ u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed);
 extern const struct corepmu_backend x86_global_backend;
 extern const struct corepmu_backend x86_each_backend;
 
-/* changed.c */
+/* other-agent.c */
 bool x86_has_changed(const struct corepmu_cpu *cpuc);
 void x86_note_changes(struct corepmu *pmu);
 
@@ -211,7 +211,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event);
 int x86_precise(struct corepmu *pmu, struct perf_event *event);
 int x86_check_period(const struct perf_event *event, u64 period);
 
-/* intel-second.c */
+/* x86/intel/extra-regs.c */
 void intel_describe_second(struct x86_desc *desc);
 void intel_list_second(struct x86_desc *desc);
 int intel_refuse_second(const struct x86_desc *desc, u64 config);
@@ -227,15 +227,15 @@ int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
 void x86_second_use(struct corepmu *pmu, struct perf_event *event, int reg);
 void x86_second_write(struct corepmu_cpu *cpuc, int reg);
 
-/* ibs.c */
+/* x86/amd/ibs.c */
 int amd_precise(struct corepmu *pmu, struct perf_event *event);
 
-/* names.c */
+/* event-names.c */
 extern const struct attribute_group x86_events_group;
 extern struct device_attribute x86_attr_pmu_name;
 const char *x86_kernel_name(const struct x86_desc *desc);
 
-/* smi.c */
+/* x86/intel/freeze-on-smi.c */
 extern const struct attribute_group x86_smi_group;
 void x86_smi_reset(struct corepmu_cpu *cpuc);
 
@@ -251,23 +251,23 @@ struct x86_claimed_call {
 	void			*unanswered;
 };
 
-/* claim-call.c */
+/* static-call.c */
 bool x86_claim_call(struct x86_claimed_call *call, const char *key, const char *trampoline,
 		    void *answer);
 void x86_release_call(struct x86_claimed_call *call);
 
-/* snapshot.c */
+/* x86/lbr/snapshot.c */
 void x86_snapshot_init(const struct x86_desc *desc);
 void x86_snapshot_exit(void);
 
-/* svm.c: bits that no event select has on this CPU for now */
+/* x86/kvm/svm.c: bits that no event select has on this CPU for now */
 DECLARE_PER_CPU(u64, x86_select_masked);
 u64 x86_svm_filter(const struct perf_event_attr *attr);
 void x86_svm_reset(void);
 void x86_svm_init(void);
 void x86_svm_exit(void);
 
-/* vmx-msrs.c */
+/* x86/kvm/vmx-msrs.c */
 #ifdef CONFIG_X86
 bool x86_vmx_msrs_init(const struct x86_desc *desc);
 void x86_vmx_msrs_exit(void);
@@ -282,7 +282,7 @@ static inline void x86_vmx_msrs_exit(void)
 }
 #endif
 
-/* vmx.c: KVM takes this CPU on, and CR4 does not say so yet */
+/* x86/kvm/vmx.c: KVM takes this CPU on, and CR4 does not say so yet */
 DECLARE_PER_CPU(bool, x86_vmx_begins);
 /* KVM switches counters between host and guests; and no guest has records of precise events. */
 extern bool x86_vmx_switches, x86_vmx_isolates;
@@ -292,16 +292,16 @@ void x86_vmx_change(bool on);
 void x86_vmx_init(const struct x86_desc *desc);
 void x86_vmx_exit(void);
 
-/* nehalem.c */
+/* x86/intel/nehalem.c */
 void intel_clear_monitors(struct corepmu_cpu *cpuc, u64 enable, u64 global_ctrl);
 
-/* topdown.c */
+/* x86/intel/topdown.c */
 int x86_topdown_encode(struct perf_event *event);
 bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
 bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
 
-/* pebs.c, pebs-event.c, pebs-latency.c: precise samples of Intel's CPUs */
+/* x86/pebs/core.c, x86/pebs/event.c, x86/pebs/latency.c: precise samples of Intel's CPUs */
 void x86_describe_precise(struct x86_desc *desc);
 void x86_pebs_reset(struct corepmu_cpu *cpuc);
 void x86_pebs_quiesce(struct corepmu_cpu *cpuc);
@@ -340,10 +340,10 @@ void x86_exclusive_close(void);
 bool x86_is_read_only(unsigned long addr);
 void *x86_pmu_member(const char *name, size_t size);
 
-/* page-width.c */
+/* cntval-bits.c */
 int *x86_find_cntval_bits(void);
 
-/* user.c */
+/* rdpmc.c */
 extern const struct attribute_group x86_user_group;
 void x86_user_init(struct x86_desc *desc);
 void x86_user_exit(struct x86_desc *desc);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The driver's parsers of records of precise events, x86/pebs-record.c and pebs-arch-record.c, in a
+# The driver's parsers of records of precise events, x86/pebs/record.c and arch-record.c, in a
 # program: bytes of all kinds, under AddressSanitizer and UndefinedBehaviorSanitizer.
 # COREPMU_ROUNDS and COREPMU_SEED are how many buffers, and which.
 set -uo pipefail
@@ -13,14 +13,14 @@ trap 'rm -rf "$work"' EXIT
 rounds=${COREPMU_ROUNDS:-400000}
 seed=${COREPMU_SEED:-22}
 here=tools/testing/host/records
-sources=(drivers/corepmu/x86/pebs-record.c drivers/corepmu/x86/pebs-arch-record.c)
+sources=(drivers/corepmu/x86/pebs/record.c drivers/corepmu/x86/pebs/arch-record.c)
 
 # The kernel's headers are records.h, and the driver's a few of their constants.
 build()
 {
 	local header
 
-	sed -n 's/^#include <\(.*\)>.*/\1/p' "${sources[@]}" drivers/corepmu/x86/pebs.h | sort -u |
+	sed -n 's/^#include <\(.*\)>.*/\1/p' "${sources[@]}" drivers/corepmu/x86/pebs/pebs.h | sort -u |
 		while IFS= read -r header; do
 			mkdir -p "$work/include/${header%/*}"
 			echo '#include "records.h"' >"$work/include/$header"

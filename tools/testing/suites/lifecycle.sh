@@ -105,7 +105,7 @@ many_times()
 	sync
 	left=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
 	expect_range "KiB of memory gone" 0 $((200 * times)) $((left < free ? free - left : 0)) || return 1
-	# Before 6.2 each load leaves its PMU behind, see drivers/corepmu/generations.c.
+	# Before 6.2 each load leaves its PMU behind, see drivers/corepmu/module/stale-pmu.c.
 	kept=0
 	case $(uname -r) in 6.1.*) kept=$((3 * times)) ;; esac
 	# A leak stays; what waits for a grace period does not, nor what kfree_rcu() keeps for

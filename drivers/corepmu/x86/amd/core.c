@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: AMD core performance counters
+ *
+ * APM volume 2, 13.2: four counters since K7, six core counters with CPUID
+ * PerfCtrExtCore, global registers with PerfMonV2 (CPUID Fn8000_0022). Events:
+ * the Processor Programming References of family 17h and later, before that the kernel's tables.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+
+#include <corepmu/pmu.h>
+
+#include "../msr.h"
+#include "../x86.h"
+
+#define NR_LEGACY_COUNTERS	4
+#define NR_CORE_COUNTERS	6
+#define ODD_COUNTERS		0xaaaaaaaaULL
+#define COUNTER_WIDTH		48
+
+/* CPUID Fn8000_0022 */
+#define CPUID_PERFMON		0x80000022
+#define EAX_PERFMON_V2		BIT(0)
+#define EBX_NR_CORE		GENMASK(3, 0)
+
+#define FAMILY_15H		0x15
+/* Zen and Zen 2, Zen 3 and Zen 4 share families; Hygon's family 18h is a Zen */
+#define FAMILY_ZEN		0x17
+#define FAMILY_ZEN3		0x19
+#define FAMILY_ZEN5		0x1a
+
+#define FIRST_NORTHBRIDGE_EVENT			0xe0
+
+/* Since K7 */
+#define EVENT_CYCLES_NOT_HALTED			0x0076
+#define EVENT_RETIRED_INSTRUCTIONS		0x00c0
+#define EVENT_RETIRED_BRANCHES			0x00c2
+#define EVENT_RETIRED_BRANCHES_MISPREDICTED	0x00c3
+
+/*
+ * Families 0Fh to 16h: amd_perfmon_event_map[] and amd_hw_cache_event_ids[] in
+ * arch/x86/events/amd/core.c. Names as in the BIOS and Kernel Developer's Guides, PMCx040 to
+ * PMCx0D1; what asks the L2 cache is its unit mask.
+ */
+#define EVENT_DC_ACCESSES			0x0040
+#define EVENT_DC_MISSES				0x0141
+#define EVENT_L1_DTLB_AND_L2_DTLB_MISS		0x0746
+#define EVENT_PREFETCH_INSTRUCTIONS_LOAD	0x014b
+#define EVENT_DATA_PREFETCHER_CANCELLED		0x0167
+#define EVENT_DATA_PREFETCHER_ATTEMPTED		0x0267
+#define EVENT_L2_REQUESTS_IC_DC			0x037d
+#define EVENT_L2_REQUESTS_IC_DC_TLB		0x077d
+#define EVENT_L2_MISSES_IC_DC			0x037e
+#define EVENT_L2_MISSES_IC_DC_TLB		0x077e
+#define EVENT_L2_FILLS				0x017f
+#define EVENT_IC_FETCHES			0x0080
+#define EVENT_IC_MISSES				0x0081
+#define EVENT_L1_ITLB_AND_L2_ITLB_MISS		0x0385
+#define EVENT_DECODER_EMPTY			0x00d0
+#define EVENT_DISPATCH_STALLS			0x00d1
+
+/*
+ * Zen; names as in the Processor Programming References, where a unit mask is told in
+ * words: of several kinds all are counted, unless it says otherwise.
+ */
+#define EVENT_FP_RET_SSE_AVX_OPS		0x003
+#define EVENT_MERGE				0xfff
+#define EVENT_LS_DC_ACCESSES			0x0040
+#define EVENT_LS_L1_D_TLB_MISS			0xff45
+#define EVENT_LS_L1_D_TLB_MISS_L2_TLB_MISS	0xf045
+#define EVENT_L2_REQUEST_G1			0xff60
+#define EVENT_L2_REQUEST_G1_FROM_DC		0xc860
+#define EVENT_L2_CACHE_REQ_STAT_MISS		0x0964
+#define EVENT_IC_FW32				0x0080
+#define EVENT_IC_FW32_MISS			0x0081
+#define EVENT_BP_L1_TLB_MISS_L2_HIT		0x0084
+#define EVENT_BP_L1_TLB_MISS_L2_MISS		0xff85
+#define EVENT_IC_FETCH_STALL_BACK_PRESSURE	0x0187
+#define EVENT_IC_FETCH_STALL_DQ_EMPTY		0x0287
+/* From Zen 2 on */
+#define EVENT_LS_HW_PF_DC_FILLS			0xff5a
+#define EVENT_DE_DIS_UOP_QUEUE_EMPTY_DI0	0x00a9
+/* From Zen 4 on: event 0x120, cycles at the frequency of P0 */
+#define EVENT_LS_NOT_HALTED_P0_FREQ_CYC		0x100000120ULL
+
+/*
+ * Zen 2 among family 17h: models 30h-4Fh, 60h-7Fh, 90h-91h and A0h-AFh, as
+ * arch/x86/kernel/cpu/amd.c tells them.
+ */
+static bool is_zen2(void)
+{
+	unsigned int model = boot_cpu_data.x86_model;
+
+	return boot_cpu_data.x86 == FAMILY_ZEN &&
+	       ((model >= 0x30 && model <= 0x4f) || (model >= 0x60 && model <= 0x7f) ||
+		(model >= 0x90 && model <= 0x91) || (model >= 0xa0 && model <= 0xaf));
+}
+
+static bool is_zen2_or_later(void)
+{
+	return is_zen2() || boot_cpu_data.x86 >= FAMILY_ZEN3;
+}
+
+/* Zen 4 among family 19h: models 10h-1Fh and 60h-AFh; Zen 5 has a family of its own. */
+static bool is_zen4_or_later(void)
+{
+	unsigned int model = boot_cpu_data.x86_model;
+
+	return boot_cpu_data.x86 >= FAMILY_ZEN5 ||
+	       (boot_cpu_data.x86 == FAMILY_ZEN3 &&
+		((model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0xaf)));
+}
+
+/*
+ * amd_hw_cache_event_ids[] without the node's, 0xe9: an event of the northbridge, which has
+ * counters of its own or shares them, see amd_refuse()
+ */
+static u64 amd_old_cache(u64 generic)
+{
+	switch (generic) {
+	case X86_CACHE(L1D, READ, ACCESS):
+	case X86_CACHE(DTLB, READ, ACCESS):
+		return EVENT_DC_ACCESSES;
+	case X86_CACHE(L1D, READ, MISS):
+		return EVENT_DC_MISSES;
+	case X86_CACHE(L1D, PREFETCH, ACCESS):
+		return EVENT_DATA_PREFETCHER_ATTEMPTED;
+	case X86_CACHE(L1D, PREFETCH, MISS):
+		return EVENT_DATA_PREFETCHER_CANCELLED;
+	case X86_CACHE(L1I, READ, ACCESS):
+	case X86_CACHE(ITLB, READ, ACCESS):
+		return EVENT_IC_FETCHES;
+	case X86_CACHE(L1I, READ, MISS):
+		return EVENT_IC_MISSES;
+	case X86_CACHE(L1I, PREFETCH, ACCESS):
+		return EVENT_PREFETCH_INSTRUCTIONS_LOAD;
+	case X86_CACHE(LL, READ, ACCESS):
+		return EVENT_L2_REQUESTS_IC_DC;
+	case X86_CACHE(LL, READ, MISS):
+		return EVENT_L2_MISSES_IC_DC;
+	case X86_CACHE(LL, WRITE, ACCESS):
+		return EVENT_L2_FILLS;
+	case X86_CACHE(DTLB, READ, MISS):
+		return EVENT_L1_DTLB_AND_L2_DTLB_MISS;
+	case X86_CACHE(ITLB, READ, MISS):
+		return EVENT_L1_ITLB_AND_L2_ITLB_MISS;
+	case X86_CACHE(BPU, READ, ACCESS):
+		return EVENT_RETIRED_BRANCHES;
+	case X86_CACHE(BPU, READ, MISS):
+		return EVENT_RETIRED_BRANCHES_MISPREDICTED;
+	default:
+		return 0;
+	}
+}
+
+/* amd_hw_cache_event_ids_f17h[], arch/x86/events/amd/core.c */
+static u64 amd_cache(const struct x86_desc *desc, u64 generic)
+{
+	if (boot_cpu_data.x86 < FAMILY_ZEN)
+		return amd_old_cache(generic);
+
+	switch (generic) {
+	case X86_CACHE(L1D, READ, ACCESS):
+		return EVENT_LS_DC_ACCESSES;
+	case X86_CACHE(L1D, READ, MISS):
+		return EVENT_L2_REQUEST_G1_FROM_DC;
+	case X86_CACHE(L1D, PREFETCH, ACCESS):
+		/* The events of Zen, amdzen1, do not have it. */
+		return is_zen2_or_later() ? EVENT_LS_HW_PF_DC_FILLS : 0;
+	case X86_CACHE(L1I, READ, ACCESS):
+		return EVENT_IC_FW32;
+	case X86_CACHE(L1I, READ, MISS):
+		return EVENT_IC_FW32_MISS;
+	case X86_CACHE(DTLB, READ, ACCESS):
+		return EVENT_LS_L1_D_TLB_MISS;
+	case X86_CACHE(DTLB, READ, MISS):
+		return EVENT_LS_L1_D_TLB_MISS_L2_TLB_MISS;
+	case X86_CACHE(ITLB, READ, ACCESS):
+		return EVENT_BP_L1_TLB_MISS_L2_HIT;
+	case X86_CACHE(ITLB, READ, MISS):
+		return EVENT_BP_L1_TLB_MISS_L2_MISS;
+	case X86_CACHE(BPU, READ, ACCESS):
+		return EVENT_RETIRED_BRANCHES;
+	case X86_CACHE(BPU, READ, MISS):
+		return EVENT_RETIRED_BRANCHES_MISPREDICTED;
+	default:
+		return 0;
+	}
+}
+
+static unsigned int event_code(u64 config)
+{
+	return FIELD_GET(EVNTSEL_EVENT, config) | FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
+}
+
+/* Family 15h: sets of its six counters */
+#define F15H_0		BIT_ULL(0)
+#define F15H_3		BIT_ULL(3)
+#define F15H_0_3	(BIT_ULL(0) | BIT_ULL(3))
+#define F15H_0_TO_2	GENMASK_ULL(2, 0)
+#define F15H_3_TO_5	GENMASK_ULL(5, 3)
+#define F15H_ALL	GENMASK_ULL(5, 0)
+
+/* Event select 0xyz: y is the unit of the core that the event is of. */
+#define F15H_UNIT	GENMASK(7, 4)
+
+/* Events of a unit whose others are on @counters, with those that are not. */
+static u64 f15h_exception(unsigned int event, u8 umask, u64 counters)
+{
+	switch (event) {
+	case 0x000:
+		/* Both halves of the unit mask */
+		return (umask & 0xf0) && (umask & 0x0f) ? F15H_3 : counters;
+	case 0x004:
+		return hweight8(umask) > 1 ? F15H_3 : counters;
+	case 0x003:
+	case 0x00b:
+	case 0x00d:
+	case 0x02d:
+		return F15H_3;
+	case 0x02e:
+		return F15H_0_3;
+	case 0x031:
+		/* One unit mask at a time */
+		return hweight8(umask) <= 1 ? F15H_0_TO_2 : 0;
+	case 0x023:
+	case 0x043:
+	case 0x045:
+	case 0x046:
+	case 0x054:
+	case 0x055:
+		return F15H_0_TO_2;
+	case 0x08f:
+	case 0x187:
+	case 0x188:
+		return F15H_0;
+	case 0x0db ... 0x0df:
+	case 0x1d6:
+	case 0x1d8:
+		return F15H_ALL;
+	case 0x1c0:
+		return F15H_3_TO_5;
+	default:
+		return counters;
+	}
+}
+
+/*
+ * "AMD family 15h event code/PMC mappings" in arch/x86/events/amd/core.c. Events of the
+ * northbridge have counters of their own; units Ah and Bh are none.
+ */
+static u64 f15h_counters(u64 config)
+{
+	unsigned int event = event_code(config);
+	u64 counters;
+
+	switch (FIELD_GET(F15H_UNIT, event)) {
+	case 0x0:
+	case 0x1:
+		counters = F15H_3_TO_5;
+		break;
+	case 0x2 ... 0x5:
+	case 0xc:
+		counters = F15H_ALL;
+		break;
+	case 0x6 ... 0x9:
+	case 0xd:
+		counters = F15H_0_TO_2;
+		break;
+	default:
+		return 0;
+	}
+
+	return f15h_exception(event, FIELD_GET(EVNTSEL_UMASK, config), counters);
+}
+
+static u64 amd_allowed_counters(const struct x86_desc *desc, u64 config)
+{
+	u64 counters = desc->pmu->counters;
+
+	/* Families 16h, and 15h without the core extension, have no such differences. */
+	if (boot_cpu_data.x86 == FAMILY_15H && boot_cpu_has(X86_FEATURE_PERFCTR_CORE))
+		counters &= f15h_counters(config);
+
+	return counters;
+}
+
+/*
+ * Before the core extension cores shared the counters of the northbridge: two that had one
+ * of its events on the same counter would count wrong. amd_is_nb_event() in
+ * arch/x86/events/amd/core.c
+ */
+static bool is_northbridge(u64 config)
+{
+	return FIELD_GET(EVNTSEL_EVENT, config) >= FIRST_NORTHBRIDGE_EVENT;
+}
+
+/*
+ * From family 17h on two counters have to be merged for an event that can grow by more than
+ * 15 a cycle (amd_is_pair_event_code() in arch/x86/events/amd/core.c).
+ */
+static bool amd_needs_pair(u64 config)
+{
+	return event_code(config) == EVENT_FP_RET_SSE_AVX_OPS && boot_cpu_data.x86 >= FAMILY_ZEN;
+}
+
+static int amd_refuse(const struct x86_desc *desc, u64 config)
+{
+	if (is_northbridge(config) && boot_cpu_data.x86 < FAMILY_ZEN &&
+	    !boot_cpu_has(X86_FEATURE_PERFCTR_CORE))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx: an event of the northbridge, whose counters all cores share",
+				      config);
+
+	/* Hypervisors show CPUs of these families without the core extension. */
+	if (amd_needs_pair(config) && !desc->pmu->pair_counters)
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx: event 0x003 needs two counters merged, which this CPU cannot",
+				      config);
+
+	/*
+	 * It counts nothing, and has the counter below, which may be another event's, go on to 64
+	 * bits: that one would not overflow.
+	 */
+	if (event_code(config) == EVENT_MERGE && desc->pmu->pair_counters)
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx: event 0xfff merges its counter with the one below, and counts nothing",
+				      config);
+
+	return 0;
+}
+
+static void describe_events(struct x86_desc *desc)
+{
+	u64 *hardware = desc->hardware;
+
+	hardware[PERF_COUNT_HW_CPU_CYCLES] = EVENT_CYCLES_NOT_HALTED;
+	hardware[PERF_COUNT_HW_INSTRUCTIONS] = EVENT_RETIRED_INSTRUCTIONS;
+	hardware[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = EVENT_RETIRED_BRANCHES;
+	hardware[PERF_COUNT_HW_BRANCH_MISSES] = EVENT_RETIRED_BRANCHES_MISPREDICTED;
+
+	if (boot_cpu_data.x86 < FAMILY_ZEN) {
+		hardware[PERF_COUNT_HW_CACHE_REFERENCES] = EVENT_L2_REQUESTS_IC_DC_TLB;
+		hardware[PERF_COUNT_HW_CACHE_MISSES] = EVENT_L2_MISSES_IC_DC_TLB;
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = EVENT_DECODER_EMPTY;
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = EVENT_DISPATCH_STALLS;
+		return;
+	}
+
+	hardware[PERF_COUNT_HW_CACHE_REFERENCES] = EVENT_L2_REQUEST_G1;
+	hardware[PERF_COUNT_HW_CACHE_MISSES] = EVENT_L2_CACHE_REQ_STAT_MISS;
+
+	/* amd_zen{1,2,4}_perfmon_event_map, arch/x86/events/amd/core.c */
+	if (is_zen2_or_later()) {
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] =
+			EVENT_DE_DIS_UOP_QUEUE_EMPTY_DI0;
+	} else {
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] =
+			EVENT_IC_FETCH_STALL_DQ_EMPTY;
+		hardware[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] =
+			EVENT_IC_FETCH_STALL_BACK_PRESSURE;
+	}
+	if (is_zen4_or_later())
+		hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_LS_NOT_HALTED_P0_FREQ_CYC;
+}
+
+/**
+ * amd_describe() - read from CPUID what the PMU has
+ * @desc: filled in
+ *
+ * Return: 0
+ */
+int amd_describe(struct x86_desc *desc)
+{
+	struct corepmu *pmu = desc->pmu;
+	unsigned int i;
+
+	if (boot_cpu_has(X86_FEATURE_PERFCTR_CORE)) {
+		desc->nr_gp = NR_CORE_COUNTERS;
+		desc->select_msr = MSR_F15H_PERF_CTL;
+		desc->counter_msr = MSR_F15H_PERF_CTR;
+		desc->step = 2;
+	} else {
+		desc->nr_gp = NR_LEGACY_COUNTERS;
+		desc->select_msr = MSR_K7_EVNTSEL0;
+		desc->counter_msr = MSR_K7_PERFCTR0;
+		desc->step = 1;
+	}
+
+	desc->late_nmis = true;
+	/* The old registers have room for four: amd_core_pmu_init(), arch/x86/events/amd/core.c */
+	if (boot_cpu_has(X86_FEATURE_PERFCTR_CORE) &&
+	    boot_cpu_data.extended_cpuid_level >= CPUID_PERFMON &&
+	    (cpuid_eax(CPUID_PERFMON) & EAX_PERFMON_V2)) {
+		desc->nr_gp = FIELD_GET(EBX_NR_CORE, cpuid_ebx(CPUID_PERFMON));
+		desc->global_ctrl = MSR_AMD64_PERF_CNTR_GLOBAL_CTL;
+		desc->global_status = MSR_AMD64_PERF_CNTR_GLOBAL_STATUS;
+		desc->global_clear = MSR_AMD64_PERF_CNTR_GLOBAL_STATUS_CLR;
+	}
+	if (!desc->nr_gp)
+		return -ENODEV;
+
+	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0);
+	for (i = 0; i < COREPMU_MAX_COUNTERS; i++)
+		pmu->width[i] = COUNTER_WIDTH;
+
+	/* An event that takes two is on the even one; the other is what a pair is called by. */
+	if (boot_cpu_data.x86 >= FAMILY_ZEN && boot_cpu_has(X86_FEATURE_PERFCTR_CORE)) {
+		pmu->pair_counters = pmu->counters & ODD_COUNTERS;
+		pmu->pair_width = COUNTER_WIDTH;
+	}
+
+	desc->config_known = EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
+			     EVNTSEL_CMASK | EVNTSEL_AMD_EVENT_HI;
+	describe_events(desc);
+	desc->cache = amd_cache;
+	desc->allowed_counters = amd_allowed_counters;
+	desc->needs_pair = amd_needs_pair;
+	desc->refuse = amd_refuse;
+	desc->precise = amd_precise;
+
+	return 0;
+}

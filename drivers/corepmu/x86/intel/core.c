@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: Intel architectural performance monitoring, versions 1 to 6
+ *
+ * Intel SDM volume 3, "Architectural Performance Monitoring": CPUID leaf 0xA
+ * tells counters, widths and the architectural events that are missing; from version 6 on leaf
+ * 0x23 tells which counters there are. Which counters count
+ * the events of a microarchitecture is uarch.c's.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/capability.h>
+#include <linux/math.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+
+#include <corepmu/pmu.h>
+
+#include "intel.h"
+#include "../msr.h"
+#include "../x86.h"
+
+/* CPUID.0AH */
+#define EAX_VERSION		GENMASK(7, 0)
+#define EAX_NR_GP		GENMASK(15, 8)
+#define EAX_GP_WIDTH		GENMASK(23, 16)
+#define EAX_NR_EVENTS		GENMASK(31, 24)
+#define EDX_NR_FIXED		GENMASK(4, 0)
+#define EDX_FIXED_WIDTH		GENMASK(12, 5)
+#define EDX_ANY_DEPRECATED	BIT(15)
+
+/* CPUID.(EAX=07H,ECX=1):EAX, and CPUID.23H: "Architectural Performance Monitoring Extended Leaf" */
+#define CPUID_STRUCTURED	0x07
+#define EAX_PERFMON_EXT		BIT(8)
+#define CPUID_PERFMON_EXT	0x23
+#define EBX_UMASK2		BIT(0)
+#define EBX_EQ			BIT(1)
+#define EBX_RDPMC_USR_DISABLE	BIT(2)
+#define EAX_HAS_COUNTERS	BIT(1)
+#define EAX_HAS_RELOAD		BIT(2)
+#define PERFMON_EXT_COUNTERS	1
+
+/*
+ * From this version on the built-in driver writes the registers by their newer numbers (MSR
+ * aliasing, intel_pmu_init() in arch/x86/events/intel/core.c), for which reserve_evntsel_nmi()
+ * knows no owner.
+ */
+#define VERSION_ALIASED		6
+
+/* The counter that TSX_FORCE_ABORT is about, and the one that can take counts back */
+#define TSX_COUNTER		BIT_ULL(3)
+#define IN_TX_CP_COUNTER	BIT_ULL(2)
+
+/*
+ * INST_RETIRED.PREC_DIST before it had fixed counter 0, where Ice Lake has it by this number
+ * too: intel_icl_event_constraints
+ */
+#define EVENT_OLD_PREC_DIST	0x01c0
+
+/* Pseudo-encodings of the kernel: the parts of slots that PERF_METRICS has, in its order */
+#define EVENT_FIRST_METRIC	0x8000
+#define METRIC_NUMBER		GENMASK_ULL(15, 8)
+
+/*
+ * Nothing of a microarchitecture that is not known: the architectural events of the last cache
+ * count more than loads. The built-in driver has no table then either.
+ */
+static u64 intel_cache(const struct x86_desc *desc, u64 generic)
+{
+	return desc->uarch ? intel_uarch_cache(desc->uarch, generic) : 0;
+}
+
+/* The number that a metric has as a counter, or 0 of what is none. */
+static u64 metric_of(const struct x86_desc *desc, u64 config)
+{
+	u64 nr = FIELD_GET(METRIC_NUMBER, config - EVENT_FIRST_METRIC);
+
+	if (config < EVENT_FIRST_METRIC || (config - EVENT_FIRST_METRIC) & ~METRIC_NUMBER ||
+	    METRIC_COUNTER_BASE + nr >= COREPMU_MAX_COUNTERS)
+		return 0;
+
+	return BIT_ULL(METRIC_COUNTER_BASE + nr) & desc->metrics;
+}
+
+static bool is_old_prec_dist(const struct x86_desc *desc, u64 config)
+{
+	return config == EVENT_OLD_PREC_DIST && desc->uarch &&
+	       desc->uarch - intel_uarches == UARCH_ICE_LAKE;
+}
+
+static u64 fixed_counters_of(const struct x86_desc *desc, u64 config)
+{
+	u64 fixed = intel_fixed_counters(desc->uarch, config);
+
+	if (is_old_prec_dist(desc, config))
+		fixed |= BIT_ULL(FIXED_COUNTER_BASE);
+
+	return fixed | metric_of(desc, config);
+}
+
+static bool is_fixed_alone(const struct x86_desc *desc, u64 config)
+{
+	if (is_old_prec_dist(desc, config))
+		return true;
+
+	return !(config & EVNTSEL_EVENT) && (config & (EVNTSEL_UMASK | EVNTSEL_UMASK2));
+}
+
+static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
+{
+	u64 allowed = fixed_counters_of(desc, config);
+
+	if (!is_fixed_alone(desc, config))
+		allowed |= intel_is_listed(desc, config) ?
+			   intel_general_counters(desc->uarch, config) :
+			   intel_unlisted_counters(desc->uarch, config);
+	/* hsw_get_event_constraints(), arch/x86/events/intel/core.c */
+	if (config & EVNTSEL_IN_TX_CP)
+		allowed &= IN_TX_CP_COUNTER;
+
+	/* A metric is part of what fixed counter 3 counts, if that has not been left out. */
+	if (allowed & desc->metrics)
+		return desc->pmu->counters & BIT_ULL(SLOTS_COUNTER) ? allowed : 0;
+
+	return allowed & desc->pmu->counters;
+}
+
+/*
+ * Events that count what a second register says, which other users of the CPU may have
+ * written, where it is not known how (extra-regs.c). Codes and registers: struct extra_reg
+ * in arch/x86/events/intel/core.c, and "MSRIndex" in the event lists of the
+ * microarchitectures. The same code can be another event elsewhere, which needs no register: an
+ * event is refused on the microarchitectures of @uarches, on CPUs with @with, and on those without
+ * @without (0: on all). Where the microarchitecture is not known it is refused as if it were each
+ * of them. scripts/intel-counters compares these rows with the lists.
+ */
+#define ALL_UARCHES	GENMASK(NR_UARCHES - 1, 0)
+#define NHM_TO_WSM	GENMASK(UARCH_WESTMERE, UARCH_NEHALEM)
+#define SNB_TO_PNC	GENMASK(UARCH_PANTHER_COVE, UARCH_SANDY_BRIDGE)
+#define SKL_TO_PNC	GENMASK(UARCH_PANTHER_COVE, UARCH_SKYLAKE)
+#define GLC_TO_LNC	GENMASK(UARCH_LION_COVE, UARCH_GOLDEN_COVE)
+#define GRT_TO_ARW	GENMASK(UARCH_ARCTIC_WOLF, UARCH_GRACEMONT)
+#define CMT_TO_ARW	GENMASK(UARCH_ARCTIC_WOLF, UARCH_CRESTMONT)
+
+static const struct incomplete_event {
+	u16		config;
+	u32		uarches;
+	u16		with;
+	u16		without;
+	const char	*name;
+	const char	*msr;
+} incomplete_events[] = {
+	{ 0x01b7, ALL_UARCHES, 0, 0, "OFFCORE_RESPONSE", "MSR_OFFCORE_RSP_0" },
+	{ 0x01bb, ALL_UARCHES, 0, 0, "OFFCORE_RESPONSE_1", "MSR_OFFCORE_RSP_1" },
+	/* EXE.AMX_BUSY of Golden Cove, and wherever there is AMX */
+	{ 0x02b7, ALL_UARCHES & ~GLC_TO_LNC, 0, X86_FEATURE_AMX_TILE, "OFFCORE_RESPONSE_1",
+	  "MSR_OFFCORE_RSP_1" },
+	{ 0x012a, ALL_UARCHES, 0, 0, "OCR", "MSR_OFFCORE_RSP_0" },
+	{ 0x012b, ALL_UARCHES, 0, 0, "OCR", "MSR_OFFCORE_RSP_1" },
+	{ 0x0127, CMT_TO_ARW, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_0" },
+	{ 0x0227, CMT_TO_ARW, 0, 0, "OCR snoop", "MSR_SNOOP_RSP_1" },
+	{ 0x100b, NHM_TO_WSM, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x01cd, SNB_TO_PNC, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x05d0, GRT_TO_ARW, 0, 0, "load latency", "MSR_PEBS_LD_LAT_THRESHOLD" },
+	{ 0x01c6, SKL_TO_PNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x02c6, SKL_TO_PNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x03c6, SKL_TO_PNC, 0, 0, "FRONTEND_RETIRED", "MSR_PEBS_FRONTEND" },
+	{ 0x40ad, SKL_TO_PNC, 0, 0, "UNKNOWN_BRANCH", "MSR_PEBS_FRONTEND" },
+	/* UOPS_RETIRED.MACRO_FUSED before Golden Cove, which brought AVX-VNNI */
+	{ 0x04c2, SKL_TO_PNC, X86_FEATURE_AVX_VNNI, 0, "UOPS_RETIRED.MS", "MSR_PEBS_FRONTEND" },
+};
+
+static int refuse_incomplete(const struct x86_desc *desc, u64 config)
+{
+	u32 uarches = desc->uarch ? BIT(desc->uarch - intel_uarches) : ALL_UARCHES;
+	const struct incomplete_event *event;
+	unsigned int i;
+
+	if (!intel_is_listed(desc, config))
+		return 0;
+	config &= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_UMASK2;
+	if (intel_has_second(desc, config))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++) {
+		event = &incomplete_events[i];
+		if (config != event->config || !(event->uarches & uarches) ||
+		    (event->with && !boot_cpu_has(event->with)) ||
+		    (event->without && boot_cpu_has(event->without)))
+			continue;
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "event %#llx (%s) also needs the register %s, which is not set",
+				      config, event->name, event->msr);
+	}
+
+	return 0;
+}
+
+static int intel_refuse(const struct x86_desc *desc, u64 config)
+{
+	int ret;
+
+	/* A unit mask of event 0 stands for a fixed counter: elsewhere it counts nothing. */
+	if (is_fixed_alone(desc, config) && !fixed_counters_of(desc, config))
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx: no fixed counter for this unit mask of event 0",
+				      config);
+
+	/*
+	 * Not every counter of these has every event, and some events need a register that is not
+	 * known either: none is right for sure.
+	 */
+	if (!desc->uarch && desc->aliased && boot_cpu_data.x86 > FAMILY_P6 &&
+	    !intel_is_architectural(config) && !fixed_counters_of(desc, config))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx: nothing is known of this CPU model (family %u, model %#x) but its architectural events",
+				      config, boot_cpu_data.x86, boot_cpu_data.x86_model);
+
+	if (config & EVNTSEL_ANY) {
+		/* What it counts is not the task's alone: as for a whole CPU. */
+		if (!perfmon_capable())
+			return corepmu_refuse(-EACCES,
+					      "config %#llx counts the core's other hyperthread too: that needs CAP_PERFMON",
+					      config);
+		if (config & (EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP))
+			return corepmu_refuse(-EOPNOTSUPP,
+					      "config %#llx: transactions are counted of one hyperthread",
+					      config);
+	}
+
+	ret = intel_refuse_uarch(desc, config);
+	if (ret)
+		return ret;
+	ret = intel_refuse_second(desc, config);
+
+	return ret ?: refuse_incomplete(desc, config);
+}
+
+/*
+ * Fixed counters: a number of them, from version 5 on a bitmap besides. Core 2 of 65 nm, of version
+ * 2, has three and tells of none: "v2 perfmon does not report fixed-purpose events, so assume at
+ * least 3 events, when not running in a hypervisor" (intel_pmu_init() in
+ * arch/x86/events/intel/core.c). On the CPU.
+ */
+#define FIRST_TELLING	5
+#define NR_UNTOLD_FIXED	3
+
+static u64 fixed_counters(const struct intel_uarch *uarch, unsigned int version, u32 ecx, u32 edx)
+{
+	unsigned int nr = version >= 2 ? FIELD_GET(EDX_NR_FIXED, edx) : 0;
+	u64 fixed, value;
+
+	if (version >= 2 && version < FIRST_TELLING && !boot_cpu_has(X86_FEATURE_HYPERVISOR))
+		while (nr < NR_UNTOLD_FIXED &&
+		       !x86_read_msr_safe(MSR_CORE_PERF_FIXED_CTR0 + nr, &value))
+			nr++;
+	fixed = nr ? GENMASK_ULL(nr - 1, 0) : 0;
+	if (version >= FIRST_TELLING)
+		fixed |= ecx;
+
+	return intel_known_fixed(uarch, fixed);
+}
+
+/*
+ * Leaf 0x23: counters need not have consecutive numbers, and what it tells of a hybrid machine's
+ * CPU is that CPU's own.
+ */
+static void describe_extension(struct x86_desc *desc)
+{
+	u32 eax, ebx, ecx, edx;
+	u64 general;
+
+	if (boot_cpu_data.cpuid_level < CPUID_PERFMON_EXT)
+		return;
+	cpuid_count(CPUID_STRUCTURED, 1, &eax, &ebx, &ecx, &edx);
+	if (!(eax & EAX_PERFMON_EXT))
+		return;
+
+	cpuid_count(CPUID_PERFMON_EXT, 0, &eax, &ebx, &ecx, &edx);
+	if (ebx & EBX_UMASK2)
+		desc->config_known |= EVNTSEL_UMASK2;
+	if (ebx & EBX_EQ)
+		desc->config_known |= EVNTSEL_EQ;
+	desc->user_disable = ebx & EBX_RDPMC_USR_DISABLE;
+	desc->has_reload = eax & EAX_HAS_RELOAD;
+	if (!(eax & EAX_HAS_COUNTERS))
+		return;
+
+	cpuid_count(CPUID_PERFMON_EXT, PERFMON_EXT_COUNTERS, &eax, &ebx, &ecx, &edx);
+	general = eax & GENMASK_ULL(COREPMU_FIRST_DEDICATED - 1, 0);
+	if (!general)
+		return;
+	desc->nr_gp = fls64(general);
+	desc->holes = GENMASK_ULL(desc->nr_gp - 1, 0) & ~general;
+	desc->pmu->counters = general | intel_known_fixed(desc->uarch, ebx);
+}
+
+/*
+ * Describe slots and topdown metrics. On hybrid CPUs, leaf 0xA has only the fixed counters of all
+ * CPU types. There, and where PERF_CAPABILITIES may lack the metrics wrongly, the PMU has those
+ * registers of the table that can be read.
+ */
+static void describe_metrics(struct x86_desc *desc)
+{
+	u64 metrics = intel_metric_counters(desc->uarch), value;
+
+	if (!metrics || !desc->global_ctrl)
+		return;
+	if (intel_hides_metrics()) {
+		if (x86_read_msr_safe(MSR_CORE_PERF_FIXED_CTR0 + SLOTS_COUNTER -
+				      FIXED_COUNTER_BASE, &value))
+			return;
+		desc->pmu->counters |= BIT_ULL(SLOTS_COUNTER);
+		if (x86_read_msr_safe(MSR_PERF_METRICS, &value))
+			return;
+	} else if (!(desc->capabilities & PERF_CAP_METRICS) ||
+		   !(desc->pmu->counters & BIT_ULL(SLOTS_COUNTER))) {
+		return;
+	}
+	desc->metrics = metrics;
+	desc->metrics_bit = GLOBAL_PERF_METRICS;
+}
+
+/**
+ * intel_describe() - read from CPUID what the PMU has
+ * @desc: filled in
+ *
+ * Return: 0, or -ENODEV after saying that there is none
+ */
+int intel_describe(struct x86_desc *desc)
+{
+	unsigned int version, width, fixed_width, nr_events, i;
+	struct corepmu *pmu = desc->pmu;
+	u32 eax, ebx, ecx, edx;
+
+	if (boot_cpu_data.cpuid_level < 0xa) {
+		pr_err("the CPU has no architectural performance monitoring\n");
+		return -ENODEV;
+	}
+
+	cpuid(0xa, &eax, &ebx, &ecx, &edx);
+	version = FIELD_GET(EAX_VERSION, eax);
+	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), COREPMU_FIRST_DEDICATED);
+	width = FIELD_GET(EAX_GP_WIDTH, eax);
+	nr_events = FIELD_GET(EAX_NR_EVENTS, eax);
+	/* That of counters that are not told of, see above */
+	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;
+	if (!version || !desc->nr_gp || width < 32 || width > 64) {
+		pr_err("the CPU has no architectural performance monitoring\n");
+		return -ENODEV;
+	}
+
+	desc->uarch = intel_find_uarch();
+	desc->nr_gp = intel_nr_general(desc->uarch, desc->nr_gp);
+	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0) |
+			fixed_counters(desc->uarch, version, ecx, edx);
+	describe_extension(desc);
+	desc->aliased = version >= VERSION_ALIASED;
+	/*
+	 * Where microcode takes counter 3 while a transaction runs, nobody else counts on it
+	 * (MSR_TSX_FORCE_ABORT; tfa_get_event_constraints() in arch/x86/events/intel/core.c).
+	 */
+	if (boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT) &&
+	    !boot_cpu_has(X86_FEATURE_RTM_ALWAYS_ABORT))
+		pmu->counters &= ~TSX_COUNTER;
+	for (i = 0; i < FIXED_COUNTER_BASE; i++)
+		pmu->width[i] = width;
+	for (; i < COREPMU_MAX_COUNTERS; i++)
+		pmu->width[i] = fixed_width;
+
+	desc->select_msr = MSR_P6_EVNTSEL0;
+	desc->counter_msr = MSR_P6_PERFCTR0;
+	desc->step = 1;
+	desc->masks_lvtpc = true;
+
+	if (boot_cpu_has(X86_FEATURE_PDCM))
+		desc->capabilities = x86_read_msr(MSR_IA32_PERF_CAPABILITIES);
+	/* Without full-width writes, bits 31-0 are written and bit 31 extended. */
+	if (desc->capabilities & PERF_CAP_FW_WRITE)
+		desc->counter_msr = MSR_IA32_PMC0;
+	else
+		pmu->max_left = GENMASK(30, 0);
+
+	if (version >= 2) {
+		desc->global_ctrl = MSR_CORE_PERF_GLOBAL_CTRL;
+		desc->global_status = MSR_CORE_PERF_GLOBAL_STATUS;
+		/* From version 4 on this is GLOBAL_STATUS_RESET: the same for us. */
+		desc->global_clear = MSR_CORE_PERF_GLOBAL_OVF_CTRL;
+	}
+	describe_metrics(desc);
+	desc->stale_monitors = desc->global_ctrl &&
+			       intel_has_stale_monitors(desc->uarch, desc->nr_gp);
+
+	desc->config_known |= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
+			      EVNTSEL_CMASK;
+	for (i = 0; i < INTEL_NR_ARCHITECTURAL; i++)
+		if (i < nr_events && !(ebx & BIT(i)))
+			desc->hardware[intel_architectural[i].hardware] =
+				intel_architectural[i].config;
+	if (pmu->counters & BIT_ULL(FIXED_COUNTER_BASE + 2))
+		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
+	/* Other counters have them too, should fixed counter 2 be taken. */
+	if (desc->hardware[PERF_COUNT_HW_BUS_CYCLES] && intel_counts_tsc(desc->uarch))
+		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REFERENCE_CYCLES;
+
+	if (desc->uarch)
+		intel_uarch_hardware(desc->uarch, desc->hardware);
+	pmu->min_left = intel_min_left(desc->uarch);
+	desc->min_period = intel_min_period;
+	if (version >= 3 && !(edx & EDX_ANY_DEPRECATED))
+		desc->config_known |= EVNTSEL_ANY;
+	if (intel_has_tsx_events(desc->uarch)) {
+		desc->config_known |= EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP;
+		desc->counts_only = EVNTSEL_IN_TX_CP;
+	}
+	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++)
+		intel_list(desc, incomplete_events[i].config);
+	intel_list_codes(desc);
+	intel_list_second(desc);
+	desc->cache = intel_cache;
+	desc->allowed_counters = intel_allowed_counters;
+	desc->refuse = intel_refuse;
+
+	pr_debug("Intel architectural perfmon %u, %u counters of %u bits, %s\n",
+		 version, desc->nr_gp, width,
+		 desc->uarch ? desc->uarch->name : "of no microarchitecture that is known");
+	return 0;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: x86: what is known of Intel's microarchitectures
+ */
+#ifndef _COREPMU_X86_INTEL_H
+#define _COREPMU_X86_INTEL_H
+
+#include <linux/types.h>
+
+#include "../msr.h"
+
+struct x86_desc;
+
+/* Microarchitectures of cores; the CPUs of one have the same events. */
+enum intel_uarch_id {
+	UARCH_CORE,		/* Yonah */
+	UARCH_CORE2,		/* Merom, Penryn, Dunnington */
+	UARCH_NEHALEM,
+	UARCH_WESTMERE,
+	UARCH_SANDY_BRIDGE,
+	UARCH_IVY_BRIDGE,
+	UARCH_HASWELL,
+	UARCH_BROADWELL,
+	UARCH_SKYLAKE,		/* Kaby Lake, Comet Lake, Cascade Lake */
+	UARCH_ICE_LAKE,		/* Tiger Lake, Rocket Lake */
+	UARCH_GOLDEN_COVE,	/* Alder Lake, Raptor Lake, Sapphire Rapids, Emerald Rapids */
+	UARCH_REDWOOD_COVE,	/* Meteor Lake, Granite Rapids */
+	UARCH_LION_COVE,	/* Lunar Lake, Arrow Lake; Cougar Cove: Panther Lake */
+	UARCH_COYOTE_COVE,	/* Nova Lake */
+	UARCH_PANTHER_COVE,	/* Diamond Rapids */
+	UARCH_BONNELL,
+	UARCH_SILVERMONT,	/* Airmont */
+	UARCH_KNIGHTS_LANDING,
+	UARCH_GOLDMONT,
+	UARCH_GOLDMONT_PLUS,
+	UARCH_TREMONT,
+	UARCH_GRACEMONT,	/* Alder Lake, Alder Lake-N */
+	UARCH_CRESTMONT,	/* Meteor Lake, Sierra Forest, Grand Ridge, Arrow Lake H */
+	UARCH_SKYMONT,		/* Lunar, Arrow Lake; Darkmont: Panther Lake, Clearwater Forest */
+	UARCH_ARCTIC_WOLF,	/* Nova Lake */
+	NR_UARCHES
+};
+
+/* The family that all CPUs were of for thirty years: model numbers in this driver are of it. */
+#define FAMILY_P6	6
+
+/* CPUID.1AH:EAX[31:24], the kind of a core (SDM volume 2, CPUID, "Native Model ID Leaf") */
+#define INTEL_ATOM	0x20
+#define INTEL_CORE	0x40
+/* Of Arrow Lake H alone, no core type of CPUID's: the slower of two kinds of atoms */
+#define INTEL_LOWPOWER	0x21
+
+/* SDM volume 3, table "Pre-defined Architectural Performance Events" */
+#define EVENT_CORE_CYCLES	0x003c
+#define EVENT_INSTRUCTIONS	0x00c0
+#define EVENT_REFERENCE_CYCLES	0x013c
+#define EVENT_LLC_REFERENCES	0x4f2e
+#define EVENT_LLC_MISSES	0x412e
+#define EVENT_BRANCHES		0x00c4
+#define EVENT_BRANCH_MISSES	0x00c5
+/* Pseudo-encodings of the kernel: reference cycles and slots, on fixed counters 2 and 3 alone */
+#define EVENT_REF_CYCLES	0x0300
+#define EVENT_SLOTS		0x0400
+
+/**
+ * struct intel_codes - events that the same counters count
+ * @counters: a bit for each of the counters
+ * @nr: how many events
+ * @codes: the events, in ascending order
+ */
+struct intel_codes {
+	u16		counters;
+	u16		nr;
+	const u16	*codes;
+};
+
+/**
+ * struct intel_uarch - which counters of a microarchitecture count which event
+ * @name: as scripts/lib/intel-counters.py has it
+ * @nr_codes: sets of @codes
+ * @nr_rest: sets of @rest
+ * @codes: of unit mask and event (bits 15-8, 7-0)
+ * @rest: of events, for all unit masks that are not in @codes
+ *
+ * Architectural events that @codes has not are counted by all counters, others that are not
+ * in @rest either by counters 0 to 3.
+ */
+struct intel_uarch {
+	const char		*name;
+	u8			nr_codes;
+	u8			nr_rest;
+	const struct intel_codes *codes;
+	const struct intel_codes *rest;
+};
+
+/**
+ * struct intel_model - a CPU
+ * @family: boot_cpu_data.x86
+ * @model: boot_cpu_data.x86_model
+ * @kind: INTEL_ATOM, INTEL_CORE or INTEL_LOWPOWER of those that have several, otherwise 0
+ * @uarch: enum intel_uarch_id
+ */
+struct intel_model {
+	u8	family;
+	u8	model;
+	u8	kind;
+	u8	uarch;
+};
+
+/**
+ * struct intel_architectural - an event that CPUID tells of
+ * @config: event and unit mask
+ * @hardware: PERF_COUNT_HW_* that it is
+ */
+struct intel_architectural {
+	u16	config;
+	int	hardware;
+};
+
+#define INTEL_NR_ARCHITECTURAL	7
+
+/**
+ * intel_is_slots() - does an event count slots on their fixed counter?
+ * @config: the event, or hw_perf_event.config_base of one
+ *
+ * Return: true if it does
+ */
+static inline bool intel_is_slots(u64 config)
+{
+	return (config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_SLOTS;
+}
+
+/* constraints.c */
+extern const struct intel_uarch intel_uarches[];
+extern const struct intel_model intel_models[];
+extern const unsigned int intel_nr_models;
+
+/* uarch.c */
+extern const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTURAL];
+int intel_p6_model(void);
+unsigned int intel_core_kind(u32 native_model);
+const struct intel_uarch *intel_find_uarch(void);
+unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);
+bool intel_model_has_kinds(void);
+bool intel_hides_metrics(void);
+bool intel_traces_beside_branches(const struct intel_uarch *uarch);
+bool intel_is_architectural(u64 config);
+u64 intel_general_counters(const struct intel_uarch *uarch, u64 config);
+u64 intel_unlisted_counters(const struct intel_uarch *uarch, u64 config);
+void intel_list(struct x86_desc *desc, u64 config);
+void intel_list_codes(struct x86_desc *desc);
+bool intel_is_listed(const struct x86_desc *desc, u64 config);
+u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told);
+u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config);
+bool intel_since_alder_lake(const struct intel_uarch *uarch);
+bool intel_counts_tsc(const struct intel_uarch *uarch);
+bool intel_has_tsx_events(const struct intel_uarch *uarch);
+unsigned int intel_min_left(const struct intel_uarch *uarch);
+unsigned int intel_min_period(const struct x86_desc *desc, u64 config);
+int intel_refuse_uarch(const struct x86_desc *desc, u64 config);
+
+/* cache.c */
+u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic);
+void intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware);
+
+/* extra-regs-cache.c */
+unsigned int intel_second_cache_register(const struct intel_uarch *uarch, u64 generic);
+bool intel_second_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value);
+
+/* nehalem.c */
+bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_gp);
+
+/* topdown.c */
+u64 intel_metric_counters(const struct intel_uarch *uarch);
+
+#endif /* _COREPMU_X86_INTEL_H */

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: events on Intel hosts that run KVM's guests
+ *
+ * KVM switches the counters of a host to those of a guest and back, if vmx-msrs.c can have it do
+ * so. exclude_guest and exclude_host then work, and no guest has records of precise events.
+ *
+ * Otherwise, a CPU in a guest would write records to the same linear address of the guest. There
+ * are no records then on a CPU that can run guests: pebs_start() looks at CR4. But nothing starts
+ * the PMU of a CPU when KVM takes the CPU on. KVM tells Intel PT's driver right before VMXON, and
+ * after VMXOFF, by intel_pt_handle_vmx() (arch/x86/kvm/vmx/vmx.c, from 7.x on
+ * arch/x86/virt/hw.c): a kprobe on that function tells this driver. Architectural records, which
+ * are written to physical memory, would show instructions of guests: they are rejected too.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitops.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/ptrace.h>
+
+#include <corepmu/pmu.h>
+
+#include "../intel/intel.h"
+#include "../msr.h"
+#include "../pebs/pebs.h"
+#include "../x86.h"
+
+DEFINE_PER_CPU(bool, x86_vmx_begins);
+
+bool x86_vmx_switches, x86_vmx_isolates;
+
+static bool has_probe;
+
+/* Model numbers of asm/intel-family.h, and minimum revisions of isolation_ucodes[] */
+#define MODEL_SKYLAKE_L		0x4e
+#define MODEL_SKYLAKE_X		0x55
+#define MODEL_SKYLAKE		0x5e
+#define MODEL_KABY_LAKE_L	0x8e
+#define MODEL_KABY_LAKE		0x9e
+#define MIN_SKYLAKE		0x7c
+#define MIN_KABY_LAKE		0x4e
+#define MIN_SKYLAKE_X_B		0x21
+#define STEPPING_SKYLAKE_X_B	3
+
+/*
+ * A counter that is off in the guest writes no record there. Older microcode lets a record
+ * overshoot the VM entry (intel_check_pebs_isolation() in arch/x86/events/intel/core.c).
+ */
+static bool isolates_records(void)
+{
+	u32 revision = boot_cpu_data.microcode;
+
+	if (boot_cpu_data.x86 != FAMILY_P6)
+		return true;
+	switch (boot_cpu_data.x86_model) {
+	case MODEL_SKYLAKE_L:
+	case MODEL_SKYLAKE:
+		return revision >= MIN_SKYLAKE;
+	case MODEL_KABY_LAKE_L:
+	case MODEL_KABY_LAKE:
+		return revision >= MIN_KABY_LAKE;
+	case MODEL_SKYLAKE_X:
+		return boot_cpu_data.x86_stepping != STEPPING_SKYLAKE_X_B ||
+		       revision >= MIN_SKYLAKE_X_B;
+	default:
+		return true;
+	}
+}
+
+static u64 excluding(const struct corepmu_cpu *cpuc, u64 counters, bool host)
+{
+	u64 excluded = 0;
+
+	for (; counters; counters &= counters - 1) {
+		int idx = __ffs64(counters);
+		const struct perf_event *event = cpuc->events[idx];
+
+		if (event && (host ? event->attr.exclude_host : event->attr.exclude_guest))
+			excluded |= BIT_ULL(idx);
+	}
+
+	return excluded;
+}
+
+/**
+ * x86_guest_only() - find the counters of events that exclude the host
+ * @cpuc: this CPU's state
+ * @counters: counters with an event
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: a bit for each
+ */
+u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters)
+{
+	return excluding(cpuc, counters, true);
+}
+
+/**
+ * x86_host_only() - find the counters of events that exclude guests
+ * @cpuc: this CPU's state
+ * @counters: counters with an event
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: a bit for each
+ */
+u64 x86_host_only(const struct corepmu_cpu *cpuc, u64 counters)
+{
+	return excluding(cpuc, counters, false);
+}
+
+/**
+ * x86_vmx_change() - this CPU begins to be one that can run guests, or no longer is
+ * @on: it begins: CR4 does not say so yet
+ *
+ * From a kprobe: in KVM's context or as an NMI, on that CPU.
+ */
+void x86_vmx_change(bool on)
+{
+	struct corepmu *pmu = x86_this_pmu();
+	struct corepmu_cpu *cpuc;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	this_cpu_write(x86_vmx_begins, on);
+	if (pmu && x86_is_reserved()) {
+		cpuc = this_cpu_ptr(pmu->cpu);
+		if (cpuc->running && cpuc->precise_users) {
+			corepmu_stop_cpu(cpuc);
+			corepmu_start_cpu(cpuc);
+		}
+	}
+	local_irq_restore(flags);
+}
+
+static int handle_vmx(struct kprobe *probe, struct pt_regs *regs)
+{
+	x86_vmx_change((int)regs_get_kernel_argument(regs, 0));
+	return 0;
+}
+
+static struct kprobe vmx_probe = {
+	.symbol_name	= "intel_pt_handle_vmx",
+	.pre_handler	= handle_vmx,
+};
+
+static struct kprobe *vmx_probes[] = { &vmx_probe };
+
+/**
+ * x86_vmx_init() - have KVM switch counters, or else watch which CPUs it takes on
+ * @desc: one of the PMUs
+ *
+ * Process context, before the PMUs are registered.
+ */
+void x86_vmx_init(const struct x86_desc *desc)
+{
+	int ret;
+
+	if (!boot_cpu_has(X86_FEATURE_VMX))
+		return;
+
+	x86_vmx_switches = x86_vmx_msrs_init(desc);
+	if (!x86_vmx_switches)
+		pr_notice("KVM leaves counters on in its guests: exclude_guest has no effect\n");
+	x86_vmx_isolates = x86_vmx_switches && isolates_records();
+	if (x86_vmx_isolates || !desc->ds_bit || desc->pebs_format == PEBS_FORMAT_ARCH)
+		return;
+
+	ret = register_kprobes(vmx_probes, ARRAY_SIZE(vmx_probes));
+	has_probe = !ret;
+	if (ret)
+		pr_notice("cannot find out when KVM runs guests (%d): close precise events before\n",
+			  ret);
+}
+
+/**
+ * x86_vmx_exit() - undo x86_vmx_init()
+ *
+ * Process context, when no PMU is registered any more.
+ */
+void x86_vmx_exit(void)
+{
+	if (has_probe)
+		unregister_kprobes(vmx_probes, ARRAY_SIZE(vmx_probes));
+	has_probe = false;
+	if (x86_vmx_switches)
+		x86_vmx_msrs_exit();
+	x86_vmx_switches = false;
+	x86_vmx_isolates = false;
+}

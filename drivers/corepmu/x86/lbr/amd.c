@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: AMD's last branch stack, LbrExtV2
+ *
+ * APM volume 2, "Last Branch Stack Registers": the first record is always the youngest. The
+ * kernel's driver is arch/x86/events/amd/lbr.c. An address that a branch comes from may be that
+ * of an instruction before it, with which it was fused.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+#include <corepmu/pmu.h>
+
+#include "../msr.h"
+#include "../x86.h"
+
+/* CPUID Fn8000_0022 */
+#define CPUID_PERFMON		0x80000022
+#define EAX_PERFMON_V2		BIT(0)
+#define EAX_LBR_V2		BIT(1)
+#define EAX_LBR_FREEZE		BIT(2)
+#define EBX_NR_RECORDS		GENMASK(9, 4)
+
+#define DEBUGCTL_FREEZE_LBR	((u64)DEBUGCTLMSR_FREEZE_LBRS_ON_PMI)
+
+/* The hardware can stop recording at an overflow. */
+static bool can_freeze;
+
+static u32 samp_br_from(unsigned int i)
+{
+	return MSR_AMD_SAMP_BR_FROM + 2 * i;
+}
+
+static u32 samp_br_to(unsigned int i)
+{
+	return samp_br_from(i) + 1;
+}
+
+static void lbrv2_enable(bool enable)
+{
+	u64 config = x86_read_msr(MSR_AMD_DBG_EXTN_CFG);
+
+	x86_write_msr(MSR_AMD_DBG_EXTN_CFG, enable ? config | DBG_EXTN_CFG_LBRV2EN :
+						     config & ~DBG_EXTN_CFG_LBRV2EN);
+}
+
+static void lbrv2_start(struct corepmu_cpu *cpuc)
+{
+	struct corepmu_branches *branches = cpuc->branches;
+	u64 select = x86_lbr_select(branches->wanted);
+
+	if (branches->selected != select) {
+		x86_write_msr(MSR_AMD64_LBR_SELECT, select);
+		branches->selected = select;
+	}
+	if (can_freeze && !branches->freezes) {
+		x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_FREEZE_LBR);
+		branches->freezes = true;
+	}
+	lbrv2_enable(true);
+}
+
+/* With the bit set KVM writes the register twice for each time that a guest runs. */
+static void lbrv2_stop(struct corepmu_cpu *cpuc)
+{
+	lbrv2_enable(false);
+	if (!cpuc->branch_users && cpuc->branches->freezes) {
+		x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~DEBUGCTL_FREEZE_LBR);
+		cpuc->branches->freezes = false;
+	}
+}
+
+static void lbrv2_reset(struct corepmu_cpu *cpuc)
+{
+	lbrv2_enable(false);
+	if (can_freeze)
+		x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~DEBUGCTL_FREEZE_LBR);
+}
+
+/* One that is neither valid nor speculative is none, nor is one that has SAMP_BR_TO_RESERVED. */
+static void lbrv2_wipe(struct corepmu_cpu *cpuc)
+{
+	unsigned int i;
+
+	for (i = 0; i < cpuc->pmu->nr_branches; i++)
+		x86_write_msr(samp_br_to(i), 0);
+}
+
+/* APM: valid and speculative; what neither means is said above. */
+static unsigned int speculation(u64 to)
+{
+	if (!(to & SAMP_BR_TO_VALID))
+		return PERF_BR_SPEC_WRONG_PATH;
+
+	return to & SAMP_BR_TO_SPEC ? PERF_BR_SPEC_CORRECT_PATH : PERF_BR_NON_SPEC_CORRECT_PATH;
+}
+
+static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
+{
+	/* As sign_ext_branch_ip() in arch/x86/events/amd/lbr.c has it */
+	unsigned int sign = boot_cpu_data.x86_virt_bits - 1, i, nr = 0;
+	u64 from, to;
+
+	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
+		struct perf_branch_entry entry = { };
+
+		to = x86_read_msr(samp_br_to(i));
+		if (!(to & (SAMP_BR_TO_VALID | SAMP_BR_TO_SPEC)) || (to & SAMP_BR_TO_RESERVED))
+			continue;
+		from = x86_read_msr(samp_br_from(i));
+		entry.from = sign_extend64(from, sign);
+		entry.to = sign_extend64(to, sign);
+		entry.mispred = !!(from & SAMP_BR_FROM_MISPRED);
+		entry.predicted = !entry.mispred;
+		entry.spec = speculation(to);
+		list->entries[nr] = entry;
+		list->kind[nr++] = 0;
+	}
+	list->nr = nr;
+}
+
+static struct corepmu_branch_backend lbrv2_backend = {
+	.name		= "last branch stack",
+	.empty_stacks	= true,
+	.kernel_reason	= "they do not stand still at an overflow, and are the interrupt's own",
+	.decodes_all	= true,
+	.reset		= lbrv2_reset,
+	.start		= lbrv2_start,
+	.stop		= lbrv2_stop,
+	.wipe		= lbrv2_wipe,
+	.read		= lbrv2_read,
+	.decode		= x86_branch_decode_fused,
+};
+
+/**
+ * amd_describe_branches() - find out what branch records the CPUs have
+ * @desc: the PMU, whose counters are described and reserved
+ *
+ * Where records cannot be frozen those of user space are what they were when the interrupt
+ * came: it is the kernel's. Process context.
+ *
+ * Return: 0, also where there are none, or -ENOMEM
+ */
+int amd_describe_branches(struct x86_desc *desc)
+{
+	const u32 needed = EAX_PERFMON_V2 | EAX_LBR_V2;
+	unsigned int nr;
+	u32 eax = 0;
+	u64 value;
+
+	if (boot_cpu_data.extended_cpuid_level >= CPUID_PERFMON)
+		eax = cpuid_eax(CPUID_PERFMON);
+	if ((eax & needed) != needed) {
+		desc->pmu->branch_reason = "the CPU has no LbrExtV2";
+		return 0;
+	}
+
+	nr = FIELD_GET(EBX_NR_RECORDS, cpuid_ebx(CPUID_PERFMON));
+	if (!nr || x86_read_msr_safe(MSR_AMD_DBG_EXTN_CFG, &value) ||
+	    x86_read_msr_safe(samp_br_to(nr - 1), &value)) {
+		desc->pmu->branch_reason = "CPUID has LbrExtV2, and the registers are not there";
+		return 0;
+	}
+
+	can_freeze = eax & EAX_LBR_FREEZE;
+	lbrv2_backend.offers = can_freeze ? COREPMU_BRANCH_KERNEL : 0;
+	desc->frozen = can_freeze ? STATUS_LBR_FROZEN : 0;
+
+	return corepmu_branch_setup(desc->pmu, &lbrv2_backend, nr);
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: Intel's architectural last branch records
+ *
+ * SDM volume 3, "Architectural Last Branch Records": the youngest is always the first. See core.c.
+ */
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+#include <corepmu/pmu.h>
+
+#include "lbr.h"
+#include "../msr.h"
+#include "../x86.h"
+
+/* CPUID.1CH */
+#define CPUID_LBR		0x1c
+#define EAX_DEPTHS		GENMASK(7, 0)
+#define EBX_CPL			BIT(0)
+#define EBX_FILTER		BIT(1)
+#define EBX_CALL_STACK		BIT(2)
+#define ECX_MISPRED		BIT(0)
+#define ECX_TIMED		BIT(1)
+#define ECX_TYPE		BIT(2)
+#define ECX_COUNTERS		GENMASK(19, 16)
+
+/* What the architectural records of this machine tell */
+static u32 arch_tells;
+
+static u64 lbr_ctl(u64 wanted)
+{
+	u64 ctl = ARCH_LBR_CTL_LBREN;
+
+	ctl |= wanted & COREPMU_BRANCH_CALL_STACK ? LBR_CTL_CALL_STACK : 0;
+	ctl |= wanted & COREPMU_BRANCH_KERNEL ? LBR_CTL_KERNEL : 0;
+	ctl |= wanted & COREPMU_BRANCH_USER ? LBR_CTL_USER : 0;
+	ctl |= wanted & COREPMU_BRANCH_COND ? LBR_CTL_COND : 0;
+	ctl |= wanted & COREPMU_BRANCH_JUMP ? LBR_CTL_JUMP : 0;
+	ctl |= wanted & COREPMU_BRANCH_IND_JUMP ? LBR_CTL_IND_JUMP : 0;
+	ctl |= wanted & COREPMU_BRANCH_CALL ? LBR_CTL_CALL : 0;
+	ctl |= wanted & COREPMU_BRANCH_IND_CALL ? LBR_CTL_IND_CALL : 0;
+	ctl |= wanted & COREPMU_BRANCH_RET ? LBR_CTL_RET : 0;
+	ctl |= wanted & COREPMU_BRANCH_FAR ? LBR_CTL_OTHER : 0;
+
+	return ctl;
+}
+
+static void arch_start(struct corepmu_cpu *cpuc)
+{
+	struct corepmu_branches *branches = cpuc->branches;
+	u64 freeze = x86_lbr_freeze_bit(branches);
+
+	/* There is no filter register: what is noted of it is the bit of another one. */
+	if (branches->selected != freeze) {
+		u64 debugctl = x86_read_msr(MSR_IA32_DEBUGCTLMSR);
+
+		if ((debugctl & DEBUGCTL_FREEZE_LBR) != freeze)
+			x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+				      (debugctl & ~DEBUGCTL_FREEZE_LBR) | freeze);
+		branches->selected = freeze;
+	}
+	x86_write_msr(MSR_ARCH_LBR_CTL, x86_lbr_control(branches, lbr_ctl));
+}
+
+static void arch_stop(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(MSR_ARCH_LBR_CTL, 0);
+}
+
+static void arch_reset(struct corepmu_cpu *cpuc)
+{
+	u64 debugctl = x86_read_msr(MSR_IA32_DEBUGCTLMSR);
+
+	arch_stop(cpuc);
+	if (debugctl & DEBUGCTL_FREEZE_LBR)
+		x86_write_msr(MSR_IA32_DEBUGCTLMSR, debugctl & ~DEBUGCTL_FREEZE_LBR);
+}
+
+/* "All LBR entries are reset to 0 when IA32_LBR_DEPTH is written" */
+static void arch_wipe(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(MSR_ARCH_LBR_DEPTH, cpuc->pmu->nr_branches);
+}
+
+static void arch_renew(struct corepmu_cpu *cpuc)
+{
+	x86_write_msr(MSR_ARCH_LBR_CTL, 0);
+	x86_write_msr(MSR_ARCH_LBR_DEPTH, cpuc->pmu->nr_branches);
+	x86_write_msr(MSR_ARCH_LBR_CTL, cpuc->branches->control);
+}
+
+/* LBR_INFO[59:56]; all that are not named are "other" branches. */
+static u32 arch_kind(u64 info)
+{
+	static const u32 kinds[] = {
+		COREPMU_BRANCH_COND, COREPMU_BRANCH_IND_JUMP, COREPMU_BRANCH_JUMP,
+		COREPMU_BRANCH_IND_CALL, COREPMU_BRANCH_CALL, COREPMU_BRANCH_RET,
+	};
+	unsigned int type = FIELD_GET(LBR_INFO_BR_TYPE, info);
+
+	return (arch_tells & ECX_TYPE) && type < ARRAY_SIZE(kinds) ? kinds[type] : 0;
+}
+
+/* Of a stack of calls all are calls: of what kind matters to those alone who ask for types. */
+static bool arch_needs_info(const struct corepmu_cpu *cpuc)
+{
+	return cpuc->branches->counted ||
+	       (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES |
+					  COREPMU_BRANCH_TYPE | COREPMU_BRANCH_CHOSEN)) ||
+	       (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
+}
+
+static u64 arch_bits(u64 info)
+{
+	u64 bits = x86_lbr_entry_bits(info);
+
+	if (!(arch_tells & ECX_MISPRED))
+		bits &= ~(ENTRY_MISPRED | ENTRY_PREDICTED);
+	if ((arch_tells & ECX_TIMED) && (info & LBR_INFO_CYC_CNT_VALID))
+		bits |= x86_lbr_entry_cycles(info);
+
+	return bits;
+}
+
+static inline void put_record(struct corepmu_branch_list *list, unsigned int i, u64 from, u64 to,
+			      u64 value, bool info)
+{
+	u64 bits = info ? arch_bits(value) : 0;
+
+	x86_lbr_put_entry(list, i, from, to, bits);
+	list->counts[i] = FIELD_GET(LBR_INFO_COUNTS, value);
+	list->kind[i] = info && !(bits & ENTRY_ABORT) ? arch_kind(value) : 0;
+}
+
+static void arch_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
+{
+	bool info = arch_needs_info(cpuc);
+	unsigned int i;
+
+	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
+		u64 from = x86_read_msr(MSR_ARCH_LBR_FROM_0 + i), to;
+
+		if (!from)
+			break;
+		to = x86_read_msr(MSR_ARCH_LBR_TO_0 + i);
+		put_record(list, i, from, to, info ? x86_read_msr(MSR_ARCH_LBR_INFO_0 + i) : 0,
+			   info);
+	}
+	list->nr = i;
+}
+
+static void arch_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr, bool waited,
+		       struct corepmu_branch_list *list)
+{
+	bool info = arch_needs_info(cpuc);
+	unsigned int i;
+
+	list->hw_idx = COREPMU_BRANCH_NOWHERE;
+	for (i = 0; i < nr && words[LBR_WORD_FROM]; i++, words += NR_LBR_WORDS)
+		put_record(list, i, words[LBR_WORD_FROM], words[LBR_WORD_TO],
+			   words[LBR_WORD_INFO], info);
+	list->nr = i;
+}
+
+static void arch_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack)
+{
+	bool info = arch_needs_info(cpuc);
+	unsigned int i;
+
+	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
+		struct corepmu_branch_record *record = &stack->records[i];
+
+		record->from = x86_read_msr(MSR_ARCH_LBR_FROM_0 + i);
+		if (!record->from)
+			break;
+		record->to = x86_read_msr(MSR_ARCH_LBR_TO_0 + i);
+		if (info)
+			record->info = x86_read_msr(MSR_ARCH_LBR_INFO_0 + i);
+	}
+	stack->nr = i;
+}
+
+static void arch_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
+{
+	bool info = arch_needs_info(cpuc);
+	unsigned int i;
+
+	if (stack->nr < cpuc->pmu->nr_branches)
+		arch_wipe(cpuc);
+	for (i = 0; i < stack->nr; i++) {
+		const struct corepmu_branch_record *record = &stack->records[i];
+
+		x86_write_msr(MSR_ARCH_LBR_FROM_0 + i, record->from);
+		x86_write_msr(MSR_ARCH_LBR_TO_0 + i, record->to);
+		if (info)
+			x86_write_msr(MSR_ARCH_LBR_INFO_0 + i, record->info);
+	}
+}
+
+static bool arch_still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
+{
+	return !stack->nr || x86_read_msr(MSR_ARCH_LBR_FROM_0) == stack->records[0].from;
+}
+
+static struct corepmu_branch_backend arch_backend = {
+	.name		= "architectural last branch records",
+	.empty_stacks	= true,
+	.open		= x86_exclusive_open,
+	.close		= x86_exclusive_close,
+	.reset		= arch_reset,
+	.start		= arch_start,
+	.stop		= arch_stop,
+	.wipe		= arch_wipe,
+	.renew		= arch_renew,
+	.read		= arch_read,
+	.parse		= arch_parse,
+	.save		= arch_save,
+	.restore	= arch_restore,
+	.still_has	= arch_still_has,
+	.decode		= x86_branch_decode,
+};
+
+/**
+ * x86_lbr_nr_counted() - how many events can records have counts of?
+ * @desc: the PMU
+ *
+ * Return: 0 where records have no counts, or with a kernel that does not know of them
+ */
+unsigned int x86_lbr_nr_counted(const struct x86_desc *desc)
+{
+	if (!COMPAT_SAMPLE_BRANCH_COUNTERS || !desc->pmu->nr_branches)
+		return 0;
+
+	return hweight64(desc->pmu->branch_backend->counters);
+}
+
+/**
+ * x86_lbr_encode_counted() - have records count an event
+ * @desc: the PMU
+ * @event: an event with COREPMU_EVENT_COUNTED that is being opened, its counters known
+ * @config: what it counts
+ *
+ * As in intel_pmu_hw_config() of arch/x86/events/intel/core.c, of an event and a unit mask alone:
+ * what an edge or a mask makes of it is the counter's. Process context.
+ *
+ * Return: 0, or -EINVAL after saying why
+ */
+int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 asked = event->attr.branch_sample_type;
+
+	if (config & ~(EVNTSEL_EVENT | EVNTSEL_UMASK))
+		return corepmu_refuse(-EINVAL,
+				      "branch_sample_type is %#llx: records have counts of an event and its unit mask, and of nothing else that config has: %#llx",
+				      asked, config);
+	hwc->config &= desc->pmu->branch_backend->counters;
+	if (!hwc->config)
+		return corepmu_refuse(-EINVAL,
+				      "branch_sample_type is %#llx: no counter of this event has counts in records",
+				      asked);
+	hwc->config_base |= EVNTSEL_LBR_LOG;
+
+	return 0;
+}
+
+/**
+ * x86_lbr_describe_arch() - find out what architectural records there are
+ * @desc: the PMU
+ *
+ * Process context.
+ *
+ * Return: 0, also where there are none, or -ENOMEM
+ */
+int x86_lbr_describe_arch(struct x86_desc *desc)
+{
+	unsigned int nr;
+	u32 eax, ebx, ecx, edx;
+
+	cpuid(CPUID_LBR, &eax, &ebx, &ecx, &edx);
+	nr = 8 * fls(FIELD_GET(EAX_DEPTHS, eax));
+	if (!nr || (ebx & (EBX_CPL | EBX_FILTER)) != (EBX_CPL | EBX_FILTER)) {
+		desc->pmu->branch_reason = "CPUID.1CH has no depth, or no filters";
+		return 0;
+	}
+	if (x86_write_msr_safe(MSR_ARCH_LBR_DEPTH, nr)) {
+		desc->pmu->branch_reason = "IA32_LBR_DEPTH does not take what CPUID says";
+		return 0;
+	}
+	arch_tells = ecx;
+	arch_backend.counters = FIELD_GET(ECX_COUNTERS, ecx);
+
+	return x86_lbr_setup(desc, &arch_backend, nr, COREPMU_BRANCH_ANY_TX |
+			    (ebx & EBX_CALL_STACK ? COREPMU_BRANCH_CALL_STACK : 0));
+}

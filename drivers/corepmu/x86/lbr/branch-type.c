@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: what kind of branch an instruction is
+ *
+ * For records of hardware that does not tell. Opcodes: Intel SDM volume 2, appendix A "Opcode
+ * Map"; AMD APM volume 3, appendix A. Instructions that may be fused with a branch: AMD Software
+ * Optimization Guide for family 19h, "Branch Fusion", and NOPs.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bits.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+#include <corepmu/branch.h>
+#include <corepmu/pmu.h>
+
+#include "../msr.h"
+#include "../x86.h"
+
+/* The longest instruction, SDM volume 3, "Exceptions": longer ones raise #GP */
+#define MAX_INSN		15
+/* A branch, and one instruction that is fused with it, with NOPs between */
+#define MAX_FUSED		3
+
+#define MODRM_REG(modrm)	((modrm) >> 3 & 7)
+#define MODRM_RM(modrm)		((modrm) & 7)
+#define MODRM_MOD(modrm)	((modrm) >> 6)
+#define SIB_BASE(sib)		((sib) & 7)
+
+/* FE and FF, F6 and F7, 80 to 83: what ModRM.reg says */
+#define GROUP_INC		0
+#define GROUP_DEC		1
+#define GROUP_CALL		2
+#define GROUP_CALL_FAR		3
+#define GROUP_JMP		4
+#define GROUP_JMP_FAR		5
+#define GROUP_TEST		0
+#define GROUP_ADC		2
+#define GROUP_SBB		3
+
+/**
+ * struct insn - an instruction that is being looked at
+ * @code: its bytes, prefixes and what comes after it too
+ * @len: how many are known
+ * @opcode: where the opcode is, @len if it is not known
+ * @is_64bit: the code is of 64 bits
+ * @operand_16: an operand has 16 bits, which shortens an immediate value
+ * @addr_16: addresses have 16 bits
+ * @rep: the last of F2 and F3 among the prefixes, or 0
+ */
+struct insn {
+	const u8	*code;
+	unsigned int	len;
+	unsigned int	opcode;
+	bool		is_64bit;
+	bool		operand_16;
+	bool		addr_16;
+	u8		rep;
+};
+
+static bool is_prefix(struct insn *insn, u8 byte)
+{
+	switch (byte) {
+	case 0x66:
+		insn->operand_16 = true;
+		return true;
+	case 0x67:
+		insn->addr_16 = !insn->is_64bit;
+		return true;
+	case 0xf2:
+	case 0xf3:
+		insn->rep = byte;
+		return true;
+	case 0x26:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64:
+	case 0x65:
+	case 0xf0:
+		return true;
+	case 0x40 ... 0x4f:
+		/* REX; elsewhere INC and DEC */
+		return insn->is_64bit;
+	default:
+		return false;
+	}
+}
+
+static struct insn skip_prefixes(const u8 *code, unsigned int len, bool is_64bit)
+{
+	struct insn insn = { .code = code, .len = len, .is_64bit = is_64bit };
+
+	while (insn.opcode < len && is_prefix(&insn, code[insn.opcode]))
+		insn.opcode++;
+
+	return insn;
+}
+
+/* Byte @offset after the opcode's first one; 0 when it is not known. */
+static u8 byte_at(const struct insn *insn, unsigned int offset)
+{
+	unsigned int i = insn->opcode + offset;
+
+	return i < insn->len ? insn->code[i] : 0;
+}
+
+static u32 kind_of_0f(const struct insn *insn)
+{
+	switch (byte_at(insn, 1)) {
+	case 0x01:
+		/* ERETU and ERETS of FRED */
+		return insn->rep && byte_at(insn, 2) == 0xca ? COREPMU_BRANCH_ERET : 0;
+	case 0x05:
+	case 0x34:
+		return COREPMU_BRANCH_SYSCALL;
+	case 0x07:
+	case 0x35:
+		return COREPMU_BRANCH_SYSRET;
+	case 0x80 ... 0x8f:
+		return COREPMU_BRANCH_COND;
+	default:
+		return 0;
+	}
+}
+
+static u32 kind_of_ff(const struct insn *insn)
+{
+	switch (MODRM_REG(byte_at(insn, 1))) {
+	case GROUP_CALL:
+	case GROUP_CALL_FAR:
+		return COREPMU_BRANCH_IND_CALL;
+	case GROUP_JMP:
+	case GROUP_JMP_FAR:
+		return COREPMU_BRANCH_IND_JUMP;
+	default:
+		return 0;
+	}
+}
+
+static u32 kind_of(const struct insn *insn)
+{
+	switch (byte_at(insn, 0)) {
+	case 0x0f:
+		return kind_of_0f(insn);
+	case 0x70 ... 0x7f:
+	case 0xe0 ... 0xe3:
+		return COREPMU_BRANCH_COND;
+	case 0x9a:
+		return insn->is_64bit ? 0 : COREPMU_BRANCH_CALL;
+	case 0xe8:
+		return COREPMU_BRANCH_CALL;
+	case 0xc2:
+	case 0xc3:
+	case 0xca:
+	case 0xcb:
+		return COREPMU_BRANCH_RET;
+	case 0xcc:
+	case 0xcd:
+	case 0xf1:
+		return COREPMU_BRANCH_SOFT_INT;
+	case 0xce:
+		return insn->is_64bit ? 0 : COREPMU_BRANCH_SOFT_INT;
+	case 0xcf:
+		return COREPMU_BRANCH_ERET;
+	case 0xea:
+		return insn->is_64bit ? 0 : COREPMU_BRANCH_JUMP;
+	case 0xe9:
+	case 0xeb:
+		return COREPMU_BRANCH_JUMP;
+	case 0xff:
+		return kind_of_ff(insn);
+	default:
+		return 0;
+	}
+}
+
+/* Bytes from ModRM on, with SIB and displacement */
+static unsigned int modrm_size(const struct insn *insn, unsigned int offset)
+{
+	u8 modrm = byte_at(insn, offset), mod = MODRM_MOD(modrm), rm = MODRM_RM(modrm);
+	unsigned int size = 1;
+
+	if (mod == 3)
+		return size;
+	if (insn->addr_16)
+		return size + (mod ? mod : rm == 6 ? 2 : 0);
+
+	if (rm == 4) {
+		size++;
+		if (mod == 0 && SIB_BASE(byte_at(insn, offset + 1)) == 5)
+			return size + 4;
+	} else if (mod == 0 && rm == 5) {
+		return size + 4;
+	}
+
+	return size + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+}
+
+static unsigned int immediate_size(const struct insn *insn)
+{
+	return insn->operand_16 ? 2 : 4;
+}
+
+/* ADD, OR, AND, SUB, XOR and CMP, of the first four rows of the opcode map */
+static unsigned int alu_size(const struct insn *insn, u8 opcode)
+{
+	unsigned int operation = opcode >> 3, form = opcode & 7;
+
+	if (operation == GROUP_ADC || operation == GROUP_SBB)
+		return 0;
+	if (form < 4)
+		return 1 + modrm_size(insn, 1);
+	if (form == 4)
+		return 1 + 1;
+
+	return form == 5 ? 1 + immediate_size(insn) : 0;
+}
+
+static unsigned int group_size(const struct insn *insn, u8 opcode)
+{
+	unsigned int operation = MODRM_REG(byte_at(insn, 1)), size = 1 + modrm_size(insn, 1);
+
+	switch (opcode) {
+	case 0x80:
+	case 0x83:
+		return operation == GROUP_ADC || operation == GROUP_SBB ? 0 : size + 1;
+	case 0x81:
+		return operation == GROUP_ADC || operation == GROUP_SBB ? 0 :
+		       size + immediate_size(insn);
+	case 0xf6:
+		return operation == GROUP_TEST ? size + 1 : 0;
+	case 0xf7:
+		return operation == GROUP_TEST ? size + immediate_size(insn) : 0;
+	default:	/* FE, FF */
+		return operation == GROUP_INC || operation == GROUP_DEC ? size : 0;
+	}
+}
+
+/* Bytes of an instruction that may be fused with a branch, its prefixes too; 0 for others. */
+static unsigned int fusible_size(const struct insn *insn)
+{
+	u8 opcode = byte_at(insn, 0);
+	unsigned int size = 0;
+
+	switch (opcode) {
+	case 0x00 ... 0x0e:
+	case 0x10 ... 0x3f:
+		size = alu_size(insn, opcode);
+		break;
+	case 0x0f:
+		/* NOP */
+		size = byte_at(insn, 1) == 0x1f ? 2 + modrm_size(insn, 2) : 0;
+		break;
+	case 0x80:
+	case 0x81:
+	case 0x83:
+	case 0xf6:
+	case 0xf7:
+	case 0xfe:
+	case 0xff:
+		size = group_size(insn, opcode);
+		break;
+	case 0x84:
+	case 0x85:
+		/* TEST */
+		size = 1 + modrm_size(insn, 1);
+		break;
+	case 0x90:
+		size = 1;
+		break;
+	case 0xa8:
+		size = 1 + 1;
+		break;
+	case 0xa9:
+		size = 1 + immediate_size(insn);
+		break;
+	}
+
+	return size ? insn->opcode + size : 0;
+}
+
+/**
+ * x86_branch_kind() - what kind of branch an instruction is
+ * @code: its bytes
+ * @len: how many of them, and of those after it, are known
+ * @is_64bit: it is code of 64 bits
+ * @fused: the address may be that of an instruction before the branch
+ * @offset: how far behind @code the branch is
+ *
+ * Return: COREPMU_BRANCH_*, or 0 if it is none
+ */
+u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
+		    unsigned int *offset)
+{
+	unsigned int at = 0, i;
+
+	*offset = 0;
+	for (i = 0; i < (fused ? MAX_FUSED : 1); i++) {
+		struct insn insn = skip_prefixes(code + at, len - at, is_64bit);
+		unsigned int size;
+		u32 kind = 0;
+
+		if (insn.opcode < insn.len)
+			kind = kind_of(&insn);
+		if (kind) {
+			*offset = at;
+			return kind;
+		}
+		size = fusible_size(&insn);
+		if (!size || at + size >= len)
+			break;
+		at += size;
+	}
+
+	return 0;
+}
+
+/*
+ * An interrupt or an exception may come at any instruction, a branch too. Where user space has
+ * been left by anything but an instruction for that, or the kernel was where no branch is, it
+ * was one.
+ */
+static u32 decode(struct perf_branch_entry *entry, bool fused)
+{
+	bool from_kernel = corepmu_branch_is_kernel(entry->from);
+	bool to_kernel = corepmu_branch_is_kernel(entry->to);
+	unsigned int len, offset;
+	u8 code[MAX_INSN + 1];
+	u32 kind;
+
+	len = x86_read_code(entry->from, code, sizeof(code));
+	/* Nothing is fused with what leaves user space. */
+	fused = fused && from_kernel == to_kernel;
+	kind = x86_branch_kind(code, len, x86_is_64bit_code(entry->from), fused, &offset);
+	if (!from_kernel && to_kernel) {
+		if (kind == COREPMU_BRANCH_SYSCALL || kind == COREPMU_BRANCH_SOFT_INT)
+			return kind;
+		return COREPMU_BRANCH_IRQ;
+	}
+	entry->from += offset;
+	if (!kind && len && to_kernel)
+		return COREPMU_BRANCH_IRQ;
+
+	return kind ?: COREPMU_BRANCH_UNKNOWN;
+}
+
+/**
+ * x86_branch_decode() - what kind of branch a record is of
+ * @entry: the record
+ *
+ * NMI.
+ *
+ * Return: COREPMU_BRANCH_*
+ */
+u32 x86_branch_decode(struct perf_branch_entry *entry)
+{
+	return decode(entry, false);
+}
+
+/**
+ * x86_branch_decode_fused() - the same, from hardware that tells of fused instructions
+ * @entry: the record; its address is corrected
+ *
+ * NMI.
+ *
+ * Return: COREPMU_BRANCH_*
+ */
+u32 x86_branch_decode_fused(struct perf_branch_entry *entry)
+{
+	return decode(entry, true);
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: Intel's last branch records
+ *
+ * Two kinds of registers. From Skylake on, formats 5 and 7 of IA32_PERF_CAPABILITIES: a ring of
+ * 32 records with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording",
+ * of Skylake). With CPUID.7.0:EDX[19]: architectural ones, the youngest of which is always the
+ * first (SDM volume 3, "Architectural Last Branch Records"). Older formats have other registers
+ * or flags within addresses, and are not known here.
+ *
+ * Both stand still from an overflow's interrupt on, IA32_DEBUGCTL[11], and what they have is
+ * kept while they are disabled. Not so a stack of calls: an interrupt next to a call or a return
+ * may have a record too many then, or one too few (intel_pmu_lbr_enable_all() of the kernel's
+ * arch/x86/events/intel/lbr.c). It follows user space alone, which stands still without that.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/bug.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+
+#include <corepmu/branch.h>
+#include <corepmu/pmu.h>
+
+#include "lbr.h"
+#include "../msr.h"
+#include "../x86.h"
+
+/* Not told by CPUID; SDM volume 3, table "LBR Stack Size and TOS Pointer Range" */
+#define NR_RING_RECORDS		32
+
+/* CPUID.0AH:EAX, and the version that freezes by a bit of IA32_PERF_GLOBAL_STATUS */
+#define CPUID_PERFMON		0xa
+#define EAX_VERSION		GENMASK(7, 0)
+#define VERSION_STATUS_FREEZES	4
+
+/**
+ * x86_lbr_select() - what MSR_LBR_SELECT, of Intel or AMD, is to suppress
+ * @wanted: COREPMU_BRANCH_* that are to be recorded
+ *
+ * Return: the register's value
+ */
+u64 x86_lbr_select(u64 wanted)
+{
+	u64 select = 0;
+
+	select |= wanted & COREPMU_BRANCH_KERNEL ? 0 : LBR_SELECT_NO_KERNEL;
+	select |= wanted & COREPMU_BRANCH_USER ? 0 : LBR_SELECT_NO_USER;
+	select |= wanted & COREPMU_BRANCH_COND ? 0 : LBR_SELECT_NO_COND;
+	select |= wanted & COREPMU_BRANCH_CALL ? 0 : LBR_SELECT_NO_CALL;
+	select |= wanted & COREPMU_BRANCH_IND_CALL ? 0 : LBR_SELECT_NO_IND_CALL;
+	select |= wanted & COREPMU_BRANCH_RET ? 0 : LBR_SELECT_NO_RET;
+	select |= wanted & COREPMU_BRANCH_IND_JUMP ? 0 : LBR_SELECT_NO_IND_JUMP;
+	select |= wanted & COREPMU_BRANCH_JUMP ? 0 : LBR_SELECT_NO_JUMP;
+	select |= wanted & COREPMU_BRANCH_FAR ? 0 : LBR_SELECT_NO_FAR;
+
+	return select;
+}
+
+/* The ring */
+
+static u64 ring_select(u64 wanted)
+{
+	return x86_lbr_select(wanted) |
+	       (wanted & COREPMU_BRANCH_CALL_STACK ? LBR_SELECT_CALL_STACK : 0);
+}
+
+static void ring_start(struct corepmu_cpu *cpuc)
+{
+	struct corepmu_branches *branches = cpuc->branches;
+	u64 select = x86_lbr_control(branches, ring_select);
+
+	if (branches->selected != select) {
+		x86_write_msr(MSR_LBR_SELECT, select);
+		branches->selected = select;
+	}
+	/* Others have bits in there; and a freeze before version 4 clears the one for records. */
+	x86_write_msr(MSR_IA32_DEBUGCTLMSR,
+		      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_LBR |
+		      x86_lbr_freeze_bit(branches));
+}
+
+/*
+ * Does it say anything that DEBUGCTL.LBR is 0? A debug exception, of a watchpoint or a single step,
+ * ends recording (SDM volume 3, "Monitoring Branches, Exceptions, and Interrupts"), and nothing
+ * tells of it: while user space alone is recorded the registers stand still as they are. A freeze
+ * before version 4 ends it as well.
+ */
+static bool may_have_ended(const struct corepmu_cpu *cpuc)
+{
+	return cpuc->branches->recording && !cpuc->pmu->branch_backend->freeze_ends;
+}
+
+/*
+ * What there is may be of long ago: it is nobody's. So it is, too, in an NMI that comes between the
+ * write and where the caller notes that recording has stopped.
+ */
+static void ring_stop(struct corepmu_cpu *cpuc)
+{
+	u64 control = x86_read_msr(MSR_IA32_DEBUGCTLMSR);
+
+	if (may_have_ended(cpuc) && !(control & DEBUGCTL_LBR)) {
+		cpuc->branches->stale = true;
+		cpuc->branches->task = NULL;
+	}
+	x86_write_msr(MSR_IA32_DEBUGCTLMSR, control & ~(DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR));
+}
+
+/* One that comes from 0 is none: what else its registers have does not matter. */
+static void ring_wipe(struct corepmu_cpu *cpuc)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_RING_RECORDS; i++)
+		x86_write_msr(MSR_LBR_NHM_FROM + i, 0);
+}
+
+/* An abort is told from a branch by its flag. */
+static bool ring_needs_info(const struct corepmu_cpu *cpuc)
+{
+	return (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES)) ||
+	       (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
+}
+
+/* Where the record is that came @i branches before the youngest */
+static unsigned int ring_at(unsigned int top, unsigned int i)
+{
+	return (top - i) % NR_RING_RECORDS;
+}
+
+static bool ring_has_ended(const struct corepmu_cpu *cpuc)
+{
+	return may_have_ended(cpuc) && !(x86_read_msr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTL_LBR);
+}
+
+static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
+{
+	bool info = ring_needs_info(cpuc);
+	unsigned int top, i;
+
+	/* What there is may be of long ago. Recording begins anew after this sample. */
+	if (ring_has_ended(cpuc)) {
+		cpuc->branches->stale = true;
+		list->hw_idx = COREPMU_BRANCH_NOWHERE;
+		list->nr = 0;
+		return;
+	}
+
+	top = x86_read_msr(MSR_LBR_TOS);
+	list->hw_idx = top;
+	for (i = 0; i < NR_RING_RECORDS; i++) {
+		unsigned int nr = ring_at(top, i);
+		u64 from, to, value, bits = 0;
+
+		from = x86_read_msr(MSR_LBR_NHM_FROM + nr);
+		if (!from)
+			break;
+		to = x86_read_msr(MSR_LBR_NHM_TO + nr);
+		if (info) {
+			value = x86_read_msr(MSR_LBR_INFO_0 + nr);
+			bits = x86_lbr_entry_bits(value) | x86_lbr_entry_cycles(value);
+		}
+		x86_lbr_put_entry(list, i, from, to, bits);
+		list->kind[i] = 0;
+	}
+	list->nr = i;
+}
+
+/*
+ * Records of precise events have the youngest first, and do not say where that was: with one
+ * record an interrupt it is where the registers have theirs, or a few places before, as with the
+ * built-in driver (intel_pmu_store_pebs_lbrs() in arch/x86/events/intel/lbr.c). perf report
+ * --stitch-lbr looks at it.
+ */
+static void ring_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr, bool waited,
+		       struct corepmu_branch_list *list)
+{
+	bool info = ring_needs_info(cpuc);
+	unsigned int i;
+
+	list->hw_idx = waited ? COREPMU_BRANCH_NOWHERE : x86_read_msr(MSR_LBR_TOS);
+	for (i = 0; i < nr && words[LBR_WORD_FROM]; i++, words += NR_LBR_WORDS) {
+		u64 value = info ? words[LBR_WORD_INFO] : 0;
+
+		x86_lbr_put_entry(list, i, words[LBR_WORD_FROM], words[LBR_WORD_TO], info ?
+				  x86_lbr_entry_bits(value) | x86_lbr_entry_cycles(value) : 0);
+		list->kind[i] = 0;
+	}
+	list->nr = i;
+}
+
+static void ring_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack)
+{
+	bool info = ring_needs_info(cpuc);
+	unsigned int top = x86_read_msr(MSR_LBR_TOS), i;
+
+	stack->hw_idx = top;
+	for (i = 0; i < NR_RING_RECORDS; i++) {
+		struct corepmu_branch_record *record = &stack->records[i];
+		unsigned int nr = ring_at(top, i);
+
+		record->from = x86_read_msr(MSR_LBR_NHM_FROM + nr);
+		if (!record->from)
+			break;
+		record->to = x86_read_msr(MSR_LBR_NHM_TO + nr);
+		if (info)
+			record->info = x86_read_msr(MSR_LBR_INFO_0 + nr);
+	}
+	stack->nr = i;
+}
+
+/* Where they were: user space may compare their places with those of the last sample. */
+static void ring_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
+{
+	bool info = ring_needs_info(cpuc);
+	unsigned int i;
+
+	for (i = 0; i < stack->nr; i++) {
+		const struct corepmu_branch_record *record = &stack->records[i];
+		unsigned int nr = ring_at(stack->hw_idx, i);
+
+		x86_write_msr(MSR_LBR_NHM_FROM + nr, record->from);
+		x86_write_msr(MSR_LBR_NHM_TO + nr, record->to);
+		if (info)
+			x86_write_msr(MSR_LBR_INFO_0 + nr, record->info);
+	}
+	for (; i < NR_RING_RECORDS; i++)
+		x86_write_msr(MSR_LBR_NHM_FROM + ring_at(stack->hw_idx, i), 0);
+	x86_write_msr(MSR_LBR_TOS, stack->hw_idx);
+}
+
+static bool ring_still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
+{
+	return !stack->nr ||
+	       x86_read_msr(MSR_LBR_NHM_FROM + stack->hw_idx) == stack->records[0].from;
+}
+
+static struct corepmu_branch_backend ring_backend = {
+	.name		= "last branch records",
+	.empty_stacks	= true,
+	.open		= x86_exclusive_open,
+	.close		= x86_exclusive_close,
+	.reset		= ring_stop,
+	.start		= ring_start,
+	.stop		= ring_stop,
+	.wipe		= ring_wipe,
+	.read		= ring_read,
+	.parse		= ring_parse,
+	.has_ended	= ring_has_ended,
+	.save		= ring_save,
+	.restore	= ring_restore,
+	.still_has	= ring_still_has,
+	.decode		= x86_branch_decode,
+};
+
+/* What this machine has */
+
+/**
+ * x86_lbr_setup() - the CPUs have branch records
+ * @desc: the PMU
+ * @backend: their registers
+ * @nr: how many there are
+ * @offers: COREPMU_BRANCH_* of calls and transactions that they tell
+ *
+ * Process context.
+ *
+ * Return: 0 or -ENOMEM
+ */
+int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
+		  unsigned int nr, u64 offers)
+{
+	unsigned int version = FIELD_GET(EAX_VERSION, cpuid_eax(CPUID_PERFMON));
+
+	backend->offers = COREPMU_BRANCH_KERNEL | (offers & COREPMU_BRANCH_CALL_STACK);
+	if ((offers & COREPMU_BRANCH_ANY_TX) && boot_cpu_has(X86_FEATURE_RTM))
+		backend->offers |= COREPMU_BRANCH_ANY_TX;
+	backend->freeze_ends = version < VERSION_STATUS_FREEZES;
+	if (!backend->freeze_ends)
+		desc->frozen = STATUS_LBR_FROZEN;
+
+	return corepmu_branch_setup(desc->pmu, backend, nr);
+}
+
+/* A hypervisor may show the format and have no registers: they read as 0, or fault. */
+static bool ring_answers(void)
+{
+	const u64 wanted = 0xabc0;
+	u64 value;
+
+	if (x86_write_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, wanted) ||
+	    x86_read_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, &value) ||
+	    value != wanted)
+		return false;
+
+	return !x86_write_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, 0) &&
+	       !x86_read_msr_safe(MSR_LBR_NHM_TO + NR_RING_RECORDS - 1, &value) &&
+	       !x86_read_msr_safe(MSR_LBR_INFO_0 + NR_RING_RECORDS - 1, &value) &&
+	       !x86_read_msr_safe(MSR_LBR_TOS, &value) &&
+	       !x86_write_msr_safe(MSR_LBR_SELECT, 0);
+}
+
+static int describe_intel(struct x86_desc *desc)
+{
+	unsigned int format = 0;
+
+	if (!x86_exclusive_is_known()) {
+		desc->pmu->branch_reason =
+			"this kernel hides how to exclude intel_bts and intel_pt";
+		return 0;
+	}
+	if (boot_cpu_has(X86_FEATURE_ARCH_LBR))
+		return x86_lbr_describe_arch(desc);
+
+	if (boot_cpu_has(X86_FEATURE_PDCM))
+		format = FIELD_GET(PERF_CAP_LBR_FORMAT, x86_read_msr(MSR_IA32_PERF_CAPABILITIES));
+	if (format != LBR_FORMAT_INFO_TSX && format != LBR_FORMAT_INFO) {
+		desc->pmu->branch_reason =
+			"the format of this CPU's records is none of Skylake and later";
+		return 0;
+	}
+	if (!ring_answers()) {
+		desc->pmu->branch_reason = "the registers do not keep what is written";
+		return 0;
+	}
+
+	return x86_lbr_setup(desc, &ring_backend, NR_RING_RECORDS, COREPMU_BRANCH_CALL_STACK |
+			    (format == LBR_FORMAT_INFO_TSX ? COREPMU_BRANCH_ANY_TX : 0));
+}
+
+/**
+ * x86_describe_branches() - find out what branch records the CPUs have
+ * @desc: the PMU, whose counters are described and reserved
+ *
+ * Process context.
+ *
+ * Return: 0, also where there are none, or -ENOMEM
+ */
+int x86_describe_branches(struct x86_desc *desc)
+{
+	/* Addresses of the kernel are told by their highest bit. */
+	if (!IS_ENABLED(CONFIG_64BIT)) {
+		desc->pmu->branch_reason = "the kernel is of 32 bits";
+		return 0;
+	}
+	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)
+		return describe_intel(desc);
+
+	return amd_describe_branches(desc);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: x86: what Intel's two kinds of last branch records share
+ */
+#ifndef _COREPMU_X86_LBR_H
+#define _COREPMU_X86_LBR_H
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+
+#include "../msr.h"
+#include "../x86.h"
+
+#define DEBUGCTL_LBR		((u64)DEBUGCTLMSR_LBR)
+#define DEBUGCTL_FREEZE_LBR	((u64)DEBUGCTLMSR_FREEZE_LBRS_ON_PMI)
+
+/* The words of a branch in a record of a precise event: its registers, in this order */
+enum {
+	LBR_WORD_FROM	= 0,
+	LBR_WORD_TO,
+	LBR_WORD_INFO,
+	NR_LBR_WORDS
+};
+
+/* Bits of struct perf_branch_entry: include/uapi/linux/perf_event.h, from the lowest on */
+#define ENTRY_MISPRED		BIT_ULL(0)
+#define ENTRY_PREDICTED		BIT_ULL(1)
+#define ENTRY_IN_TX		BIT_ULL(2)
+#define ENTRY_ABORT		BIT_ULL(3)
+#define ENTRY_CYCLES		GENMASK_ULL(19, 4)
+
+/* Flags are where they are with either kind of registers. */
+static inline u64 x86_lbr_entry_bits(u64 info)
+{
+	u64 bits = info & LBR_INFO_MISPRED ? ENTRY_MISPRED : ENTRY_PREDICTED;
+
+	if (boot_cpu_has(X86_FEATURE_RTM)) {
+		bits |= info & LBR_INFO_IN_TX ? ENTRY_IN_TX : 0;
+		bits |= info & LBR_INFO_ABORT ? ENTRY_ABORT : 0;
+	}
+
+	return bits;
+}
+
+static inline u64 x86_lbr_entry_cycles(u64 info)
+{
+	return FIELD_PREP(ENTRY_CYCLES, info & LBR_INFO_CYCLES);
+}
+
+static inline void x86_lbr_put_entry(struct corepmu_branch_list *list, unsigned int i,
+				     u64 from, u64 to, u64 bits)
+{
+	union corepmu_branch_words *entry = (void *)&list->entries[i];
+
+	entry->words[0] = from;
+	entry->words[1] = to;
+	entry->words[COREPMU_BRANCH_BITS] = bits;
+}
+
+static inline bool x86_lbr_follows_calls(const struct corepmu_branches *branches)
+{
+	return branches->wanted & COREPMU_BRANCH_CALL_STACK;
+}
+
+static inline u64 x86_lbr_freeze_bit(const struct corepmu_branches *branches)
+{
+	return x86_lbr_follows_calls(branches) ? 0 : DEBUGCTL_FREEZE_LBR;
+}
+
+/**
+ * x86_lbr_control() - what a register is to hold for what is wanted now
+ * @branches: this CPU's records
+ * @make: makes it of COREPMU_BRANCH_*; always the same for a CPU
+ *
+ * It is worked out when that changes, not at every switch of tasks. An NMI in between does the
+ * same once more. IRQs off, or NMI.
+ *
+ * Return: the register's value
+ */
+static __always_inline u64
+x86_lbr_control(struct corepmu_branches *branches, u64 (*make)(u64 wanted))
+{
+	if (branches->control_of != branches->wanted) {
+		branches->control = make(branches->wanted);
+		barrier();
+		branches->control_of = branches->wanted;
+	}
+
+	return branches->control;
+}
+
+/* core.c */
+int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
+		  unsigned int nr, u64 offers);
+
+/* arch.c */
+int x86_lbr_describe_arch(struct x86_desc *desc);
+
+#endif /* _COREPMU_X86_LBR_H */

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: precise samples of Intel's CPUs (PEBS, with a debug store or architectural)
+ *
+ * SDM volume 3, "Processor Event Based Sampling (PEBS)". When a counter overflows that
+ * IA32_PEBS_ENABLE names, the CPU writes a record, sets the counter to what the debug store
+ * has for it, and goes on; once there are so many records it interrupts, with bit 62 of the
+ * status. The counter's own bit means nothing then. Set to 0 it counts what has come since the
+ * overflow: for counts and periods it is as any other, and each record interrupts. Set to the
+ * next period, which is fixed then, records may gather.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/sched/clock.h>
+
+#include <asm/ptrace.h>
+#include <asm/tsc.h>
+
+#include <corepmu/counter.h>
+#include <corepmu/ksyms.h>
+#include <corepmu/pmu.h>
+#include <corepmu/precise.h>
+
+#include "../intel/intel.h"
+#include "../msr.h"
+#include "pebs.h"
+#include "../x86.h"
+
+DEFINE_PER_CPU(struct x86_pebs, x86_pebs);
+
+/*
+ * An interrupt after so many counts has let the CPU get on. Its samples are then limited by perf
+ * core alone (perf_sample_event_took()), as with the built-in driver: stretched periods would not
+ * make fewer of them before they are too long to gather.
+ */
+#define LONG_WAY	4096
+
+/*
+ * One NMI makes so many records samples. The kernel warns of an NMI handler that takes 1 ms
+ * (nmi_longest_ns in arch/x86/kernel/nmi.c); a sample takes 600 to 1,100 instructions.
+ */
+#define MAX_RECORDS	512
+
+/* SDM volume 3, figure "Layout of IA32_PEBS_ENABLE MSR": LL_EN_PMC0 and up, before format 4 */
+#define LATENCY_SHIFT	32
+
+/* What an architectural record may set a counter back by: the register has so many bits. */
+#define ARCH_MAX_RELOAD	BIT_ULL(31)
+
+static const struct x86_desc *to_desc(const struct corepmu_cpu *cpuc)
+{
+	return to_x86(cpuc->pmu);
+}
+
+static bool is_arch(const struct corepmu_cpu *cpuc)
+{
+	return to_desc(cpuc)->pebs_format == PEBS_FORMAT_ARCH;
+}
+
+/* Those of @counters that precise events are on */
+static u64 precise_of(const struct corepmu_cpu *cpuc, u64 counters)
+{
+	u64 precise = 0;
+
+	for (; counters; counters &= counters - 1) {
+		int idx = __ffs64(counters);
+
+		if (x86_pebs_is_precise(cpuc->events[idx]))
+			precise |= BIT_ULL(idx);
+	}
+
+	return precise;
+}
+
+/**
+ * x86_pebs_counters() - counters whose overflows are told by records
+ * @cpuc: this CPU's state
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: a bit for each
+ */
+u64 x86_pebs_counters(const struct corepmu_cpu *cpuc)
+{
+	return cpuc->precise_users ? precise_of(cpuc, cpuc->used) : 0;
+}
+
+static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs);
+
+/* No register has these bits set alone: what it has is not known. */
+#define UNKNOWN		(~0ULL)
+
+/*
+ * Forget the registers that a start of the PMU does not write, and write the place of the records
+ * again. Records of other events that are no samples yet stay.
+ */
+static void pebs_forget(struct corepmu_cpu *cpuc)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	struct x86_ds *ds = x86_ds_this();
+	u64 left;
+
+	p->threshold = 0;
+	p->programmed = UNKNOWN;
+	for (left = to_desc(cpuc)->pebs_counters; left; left &= left - 1)
+		x86_forget_cfg_c(__ffs64(left));
+	if (!ds)
+		return;
+	if (!cpuc->precise_users)
+		ds->index = ds->base;
+	if (!is_arch(cpuc) || !cpuc->precise_users)
+		x86_ds_point(true);
+}
+
+/* Events have come or gone: what are records to have now? */
+static void pebs_change(struct corepmu_cpu *cpuc)
+{
+	const struct x86_desc *desc = to_desc(cpuc);
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	struct pt_regs none = { };
+	u64 left, data = 0;
+
+	/* How they are counted may change. */
+	if (p->gathering)
+		pebs_drain(cpuc, &none);
+	p->latency = 0;
+	p->large = false;
+	p->told = false;
+	for (left = precise_of(cpuc, cpuc->used); left; left &= left - 1) {
+		const struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (desc->pebs_all)
+			data |= x86_pebs_data(event);
+		if (event->hw.flags & EVENT_LATENCY)
+			p->latency = event->hw.extra_reg.config;
+		p->large |= !!(event->hw.flags & COREPMU_EVENT_LARGE);
+	}
+	p->data = data;
+	p->size = x86_pebs_size(desc->pebs_format, data);
+}
+
+/*
+ * Where KVM does not switch counters off in its guests (see x86/kvm/vmx.c), the CPU would write records to
+ * the same address of a guest. Events get no records from when KVM takes the CPU on.
+ */
+static noinline void tell_of_guests(void)
+{
+	pr_warn_once("KVM has taken a CPU: there are no precise samples while it has\n");
+}
+
+/*
+ * Is the event's period one that a counter can be set to? Perf core may change it any time. And if
+ * less was left of the last one than a counter can be set to, this overflow comes late: the next
+ * is to be the sooner, not a whole period after it.
+ */
+static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *event)
+{
+	u64 period = event->hw.sample_period;
+	s64 least = event->hw.event_base_rdpmc;
+
+	return (event->hw.flags & COREPMU_EVENT_LARGE) && !corepmu_precise_interrupts(event) &&
+	       local64_read(&event->hw.period_left) >= least && period >= least &&
+	       period <= min_t(u64, event->hw.event_base >> 1, cpuc->pmu->max_left) &&
+	       (!is_arch(cpuc) || period <= ARCH_MAX_RELOAD);
+}
+
+/* One that cannot wait has all interrupt. */
+static bool all_can_gather(const struct corepmu_cpu *cpuc, u64 counters)
+{
+	for (; counters; counters &= counters - 1)
+		if (!can_reload(cpuc, cpuc->events[__ffs64(counters)]))
+			return false;
+
+	return true;
+}
+
+/*
+ * One that others have begin anew goes on from its period, which is its reset value, too: the
+ * CPU sets it to its next period, also if each record interrupts.
+ */
+static bool has_reload(const struct corepmu_cpu *cpuc, u64 counters)
+{
+	for (; counters; counters &= counters - 1)
+		if (cpuc->events[__ffs64(counters)]->hw.flags & COREPMU_EVENT_RELOAD)
+			return true;
+
+	return false;
+}
+
+/* Nothing is left in the buffer of what was counted otherwise. */
+static void choose_gathering(const struct corepmu_cpu *cpuc, struct x86_pebs *p)
+{
+	u64 counters = precise_of(cpuc, cpuc->used);
+
+	p->patient = all_can_gather(cpuc, counters);
+	p->gathering = p->patient || (cpuc->reload_users && has_reload(cpuc, counters));
+}
+
+static unsigned int reset_slot(const struct corepmu_cpu *cpuc, int idx)
+{
+	if (idx < FIXED_COUNTER_BASE)
+		return idx;
+
+	return idx - FIXED_COUNTER_BASE + (to_desc(cpuc)->pebs_format <= PEBS_FORMAT_ADAPTIVE ?
+					   DS_RESET_FIXED_FMT4 : DS_RESET_FIXED);
+}
+
+/* The buffer has room for one more record of each counter: they may come before the interrupt. */
+static u64 gathering_threshold(const struct corepmu_cpu *cpuc, const struct x86_ds *ds, size_t size)
+{
+	return min(ds->maximum - hweight64(cpuc->pmu->counters) * size,
+		   ds->base + MAX_RECORDS * size);
+}
+
+static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+
+	for (; counters; counters &= counters - 1) {
+		int idx = __ffs64(counters);
+		const struct hw_perf_event *hwc = &cpuc->events[idx]->hw;
+
+		p->reload[idx] = p->patient || (hwc->flags & COREPMU_EVENT_RELOAD) ?
+				 hwc->sample_period : 0;
+		ds->reset[reset_slot(cpuc, idx)] = -p->reload[idx] & hwc->event_base;
+	}
+}
+
+/* The threshold is where any record ends, and none that may come later is to find no room. */
+static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	unsigned int rewinds = READ_ONCE(p->rewinds);
+
+	x86_pebs_arch_fetch(ds);
+	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
+	if (ds->index == ds->base)
+		choose_gathering(cpuc, p);
+	set_resets(cpuc, ds, enable);
+	ds->threshold = p->patient ? gathering_threshold(cpuc, ds, p->size) :
+				       ds->base + X86_PEBS_ARCH_UNIT;
+	x86_pebs_arch_start(cpuc, ds, enable, rewinds);
+	p->told = !p->large && !p->gathering;
+}
+
+static void pebs_stop(struct corepmu_cpu *cpuc)
+{
+	this_cpu_write(x86_pebs.told, false);
+	if (is_arch(cpuc)) {
+		x86_pebs_arch_stop();
+		return;
+	}
+	x86_write_msr(MSR_IA32_PEBS_ENABLE, 0);
+}
+
+/*
+ * KVM has given the CPU up. No record was written meanwhile, and events whose periods ended
+ * overflow anew as soon as they count: left alone, their counters would do so a whole round later.
+ * Counters stand still: an NMI that comes now does not start them, the caller does.
+ */
+static noinline void resume_records(struct corepmu_cpu *cpuc)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	struct pt_regs none = { };
+	u64 left;
+
+	/* This is an NMI, in the middle of that: there is another start. */
+	if (p->busy)
+		return;
+	p->barred = false;
+	if (p->gathering) {
+		cpuc->running = false;
+		barrier();
+		pebs_drain(cpuc, cpuc->regs ?: &none);
+		barrier();
+		cpuc->running = true;
+	}
+	for (left = precise_of(cpuc, cpuc->active); left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+		struct hw_perf_event *hwc = &event->hw;
+
+		if (!p->gathering)
+			corepmu_counter_update(cpuc, event);
+		if (local64_read(&hwc->prev_count) < 0)
+			continue;
+		if (local64_read(&hwc->period_left) <= 0)
+			corepmu_counter_postpone(hwc);
+		corepmu_counter_load(cpuc, event, local64_read(&hwc->period_left));
+		if (hwc->flags & COREPMU_EVENT_MAPPED)
+			perf_event_update_userpage(event);
+	}
+}
+
+static void pebs_start(struct corepmu_cpu *cpuc)
+{
+	struct x86_ds *ds = x86_ds_this();
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	u64 left, enable;
+
+	if (!ds)
+		return;
+	if (unlikely(!x86_vmx_isolates &&
+		     (x86_may_run_guests() || this_cpu_read(x86_vmx_begins)))) {
+		pebs_stop(cpuc);
+		p->barred = true;
+		tell_of_guests();
+		return;
+	}
+	if (unlikely(p->barred))
+		resume_records(cpuc);
+	enable = precise_of(cpuc, cpuc->active);
+	/* After an interrupt: nothing has changed since the last time. */
+	if (p->told && p->enabled == enable)
+		return;
+	p->enabled = enable;
+	if (is_arch(cpuc)) {
+		start_arch(cpuc, ds, enable);
+		return;
+	}
+
+	if (to_desc(cpuc)->pebs_all && p->programmed != p->data) {
+		x86_write_msr(MSR_PEBS_DATA_CFG, p->data);
+		p->programmed = p->data;
+	}
+	/* From format 4 on the event itself says it. */
+	for (left = p->latency && !to_desc(cpuc)->pebs_all ? enable : 0; left; left &= left - 1)
+		if (cpuc->events[__ffs64(left)]->hw.flags & EVENT_LATENCY)
+			enable |= (left & -left) << LATENCY_SHIFT;
+	if (p->latency && p->threshold != p->latency) {
+		x86_write_msr(MSR_PEBS_LD_LAT_THRESHOLD, p->latency);
+		p->threshold = p->latency;
+	}
+	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE / p->size * p->size;
+	/* Records that are there are counted as they were written. */
+	if (ds->index == ds->base)
+		choose_gathering(cpuc, p);
+	set_resets(cpuc, ds, precise_of(cpuc, cpuc->active));
+	ds->threshold = p->patient ? gathering_threshold(cpuc, ds, p->size) :
+				       ds->base + p->size;
+	x86_write_msr(MSR_IA32_PEBS_ENABLE, enable);
+	p->told = !p->large && !p->gathering;
+}
+
+static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	struct x86_ds *ds = x86_ds_this();
+	bool resume = cpuc->running;
+	const void *base, *end;
+	u64 ended;
+
+	if (p->busy || !ds)
+		return false;
+
+	p->busy = true;
+	barrier();
+	/* Not while an event is stopped, as a rule: perf core stops the PMU before. */
+	if (unlikely(resume))
+		corepmu_stop_cpu(cpuc);
+	if (is_arch(cpuc))
+		x86_pebs_arch_fetch(ds);
+	base = (const void *)(unsigned long)ds->base;
+	end = (const void *)(unsigned long)min(ds->index, ds->base + X86_PEBS_BUFFER_SIZE);
+	if (base < end || p->gathering) {
+		if (p->gathering) {
+			p->now = local_clock();
+			p->now_tsc = rdtsc();
+		}
+		ended = x86_pebs_account(cpuc, base, end);
+		x86_pebs_emit(cpuc, base, end, ended, regs, interrupt);
+		ds->index = ds->base;
+		if (is_arch(cpuc))
+			x86_pebs_arch_rewind();
+		if (interrupt && p->gathering && p->longest >= LONG_WAY)
+			corepmu_overflow_excuse(cpuc);
+	}
+	barrier();
+	p->busy = false;
+	if (unlikely(resume))
+		corepmu_start_cpu(cpuc);
+
+	return true;
+}
+
+static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
+{
+	return drain(cpuc, regs, false);
+}
+
+/**
+ * x86_pebs_update() - bring an event up to date whose counter the CPU sets by itself
+ * @cpuc: this CPU's state
+ * @event: the event, placed on a counter
+ *
+ * All records become samples: they say how often that was. IRQs off, or NMI.
+ *
+ * Return: false while it does not: then it is as any other. So is one that might gather while
+ * another, which begins anew, has all the others interrupt with each record
+ */
+bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
+{
+	struct pt_regs none = { };
+
+	if (!this_cpu_read(x86_pebs.gathering) || !this_cpu_read(x86_pebs.reload[event->hw.idx]))
+		return false;
+	pebs_drain(cpuc, cpuc->regs ?: &none);
+
+	return true;
+}
+
+/**
+ * x86_pebs_overflow() - overflows have been acknowledged
+ * @cpuc: this CPU's state
+ * @overflowed: bits of the status
+ *
+ * From the overflow interrupt.
+ *
+ * Return: @overflowed, without the bits that records stand for
+ */
+u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
+{
+	u64 ds_bit = to_desc(cpuc)->ds_bit, precise = x86_pebs_counters(cpuc);
+
+	if ((overflowed & ds_bit) && drain(cpuc, cpuc->regs, true))
+		cpuc->overflow_handled++;
+
+	return overflowed & ~(ds_bit | precise);
+}
+
+const struct corepmu_precise_backend x86_pebs_backend = {
+	.open		= x86_ds_open,
+	.close		= x86_ds_close,
+	.fits		= x86_pebs_fits,
+	.forget		= pebs_forget,
+	.change		= pebs_change,
+	.start		= pebs_start,
+	.stop		= pebs_stop,
+	.drain		= pebs_drain,
+};
+
+/* The registers */
+
+/**
+ * x86_pebs_reset() - nothing is recorded, and nothing is known of the registers
+ * @cpuc: this CPU's state
+ *
+ * From the backend's reset().
+ */
+void x86_pebs_reset(struct corepmu_cpu *cpuc)
+{
+	if (!cpuc->pmu->precise_backend)
+		return;
+
+	pebs_stop(cpuc);
+	this_cpu_write(x86_pebs.threshold, 0);
+	if (is_arch(cpuc)) {
+		x86_pebs_arch_reset(to_desc(cpuc));
+		x86_ds_point(true);
+		return;
+	}
+	if (to_desc(cpuc)->pebs_all) {
+		x86_write_msr(MSR_PEBS_DATA_CFG, 0);
+		this_cpu_write(x86_pebs.programmed, 0);
+	}
+	x86_ds_point(true);
+}
+
+/**
+ * x86_pebs_quiesce() - nothing is to be recorded on this CPU for now
+ * @cpuc: this CPU's state
+ *
+ * From the backend's quiesce().
+ */
+void x86_pebs_quiesce(struct corepmu_cpu *cpuc)
+{
+	if (cpuc->pmu->precise_backend)
+		x86_ds_point(false);
+}

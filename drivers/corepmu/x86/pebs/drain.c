@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: records of precise events become samples
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/time64.h>
+
+#include <asm/ptrace.h>
+#include <asm/tsc.h>
+
+#include <corepmu/counter.h>
+#include <corepmu/pmu.h>
+#include <corepmu/precise.h>
+
+#include "../msr.h"
+#include "pebs.h"
+#include "../x86.h"
+
+/*
+ * When the event happened, by the clock of samples; that of one that has just come is now, and
+ * so is any where nobody knows how fast the time-stamp counter is.
+ */
+static u64 time_of(const struct x86_pebs_record *record)
+{
+	const struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+
+	if (record->tsc >= p->now_tsc || !tsc_khz)
+		return p->now;
+
+	return p->now - mul_u64_u32_div(p->now_tsc - record->tsc, USEC_PER_SEC, tsc_khz);
+}
+
+/* Of a record that has not gathered it is now. */
+static u64 sample_time(const struct perf_event *event, const struct x86_pebs_record *record)
+{
+	if (!(event->attr.sample_type & PERF_SAMPLE_TIME) || !this_cpu_read(x86_pebs.gathering))
+		return 0;
+
+	return time_of(record);
+}
+
+/* A record of which it cannot be told where it ends: neither can it of those after it. */
+static noinline void tell_of_garbage(const void *at)
+{
+	pr_warn_once("a record of a precise event makes no sense (%#llx ...): it is left out, and those after it\n",
+		     *(const u64 *)at);
+}
+
+/*
+ * The CPU has set the counter back with each record: it is ahead of what it was by so much less.
+ * What it has is what is left of the period. One that is stopped has no records.
+ */
+static void account_gathered(struct corepmu_cpu *cpuc, int idx)
+{
+	struct perf_event *event = cpuc->events[idx];
+	struct hw_perf_event *hwc = &event->hw;
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	u64 now;
+
+	p->period[idx] = p->reload[idx];
+	p->longest = max(p->longest, p->nr[idx] * p->reload[idx]);
+	if (hwc->state & PERF_HES_STOPPED)
+		return;
+
+	now = corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), hwc->event_base);
+	local64_add(p->nr[idx] * p->reload[idx] + now - local64_read(&hwc->prev_count),
+		    &event->count);
+	local64_set(&hwc->prev_count, now);
+	local64_set(&hwc->period_left, -now);
+}
+
+/**
+ * x86_pebs_follow_reset() - has a record set the counter back to 0?
+ * @cpuc: this CPU's state
+ * @event: a precise event that is about to be brought up to date, not by its records
+ *
+ * If it has, after the event was read when it had overflowed already, the counter would seem to
+ * have gone round. IRQs off, or NMI: one that comes in the middle of this has seen to it.
+ */
+void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 prev = local64_read(&hwc->prev_count);
+
+	if (unlikely(prev > 0) &&
+	    (s64)corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), hwc->event_base) < prev)
+		local64_cmpxchg(&hwc->prev_count, prev, 0);
+}
+
+/**
+ * x86_pebs_account() - bring all counters up to date, before perf core hears of any
+ * @cpuc: this CPU's state, stopped
+ * @at: the first record
+ * @end: where the last one ends
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: the counters whose periods have ended
+ */
+u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	u64 mine = x86_pebs_counters(cpuc), overflowed, ended = 0, left;
+
+	at = x86_pebs_count(to_x86(cpuc->pmu)->pebs_format, at, end, mine, p->nr, &overflowed);
+	if (at)
+		tell_of_garbage(at);
+	p->longest = 0;
+	for (left = p->gathering ? mine : 0; left; left &= left - 1)
+		if (p->reload[__ffs64(left)])
+			account_gathered(cpuc, __ffs64(left));
+
+	for (; overflowed; overflowed &= overflowed - 1) {
+		int idx = __ffs64(overflowed);
+
+		if (p->gathering && p->reload[idx]) {
+			ended |= BIT_ULL(idx);
+			continue;
+		}
+		if (!(cpuc->events[idx]->hw.state & PERF_HES_STOPPED))
+			x86_pebs_follow_reset(cpuc, cpuc->events[idx]);
+		p->period[idx] = corepmu_precise_account(cpuc, cpuc->events[idx]);
+		if (p->period[idx])
+			ended |= BIT_ULL(idx);
+	}
+
+	return ended;
+}
+
+static void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
+		 struct x86_pebs_sample *sample, bool more)
+{
+	corepmu_precise_emit(cpuc, event, &sample->data, &sample->shown.regs,
+			     sample->has_branches ? &sample->branches : NULL, more);
+}
+
+/* perf_misc_flags() and perf_arch_misc_flags() of arch/x86/events/core.c look at these. */
+static unsigned long level_of(struct x86_pebs_sample *sample)
+{
+	return (sample->shown.regs.flags & PERF_EFLAGS_EXACT) | user_mode(&sample->shown.regs);
+}
+
+/*
+ * The records of one counter, to all of which the CPU has set it: they become samples many at a
+ * time, but for the last of an interrupt. None is left out of those that x86_pebs_account() has
+ * counted, and that room is kept for: they stay as they are, and nobody is called in between who
+ * might take the event away.
+ */
+static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, const void *end,
+				  int idx, struct pt_regs *regs, bool interrupt)
+{
+	struct perf_event *event = cpuc->events[idx];
+	unsigned int format = to_x86(cpuc->pmu)->pebs_format;
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	struct x86_pebs_sample *sample = &p->sample;
+	unsigned int left = p->nr[idx] - interrupt;
+	struct corepmu_precise_batch batch;
+	struct x86_pebs_record record;
+	bool single = false;
+	int room = 0;
+
+	for (; at < end && x86_pebs_parse(format, at, end - at, &record); at += record.size) {
+		if (!(record.counters & BIT_ULL(idx)))
+			continue;
+		sample->time = sample_time(event, &record);
+		x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
+		if (room) {
+			corepmu_precise_batch_add(&batch, event, &sample->data,
+						  &sample->shown.regs, level_of(sample));
+		} else {
+			if (left && !single)
+				room = corepmu_precise_batch(&batch, event, &sample->data,
+							     &sample->shown.regs,
+							     level_of(sample), left);
+			single = room <= 0;
+			/* It is lost: those that follow may find less room enough. */
+			if (!room)
+				emit(cpuc, event, sample, left);
+			room = max(room, 0);
+		}
+		if (room && !--room)
+			corepmu_precise_batch_end(&batch);
+		if (!left--)
+			break;
+	}
+}
+
+/**
+ * x86_pebs_emit() - make records samples
+ * @cpuc: this CPU's state, stopped
+ * @at: the first record
+ * @end: where the last one ends
+ * @ended: what x86_pebs_account() has returned
+ * @regs: where the interrupt came, or what stands for it
+ * @interrupt: there was one
+ *
+ * IRQs off, or NMI.
+ */
+void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
+		   struct pt_regs *regs, bool interrupt)
+{
+	unsigned int format = to_x86(cpuc->pmu)->pebs_format;
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	struct x86_pebs_sample *sample = &p->sample;
+	struct x86_pebs_record record;
+
+	if (p->patient && is_power_of_2(ended)) {
+		emit_batches(cpuc, at, end, __ffs64(ended), regs, interrupt);
+		return;
+	}
+
+	for (; ended && at < end && x86_pebs_parse(format, at, end - at, &record);
+	     at += record.size) {
+		u64 left = record.counters & ended;
+
+		/* A counter that goes on from 0 overflows once between two interrupts. */
+		if (!p->gathering)
+			ended &= ~left;
+		for (; left; left &= left - 1) {
+			int idx = __ffs64(left);
+			struct perf_event *event = cpuc->events[idx];
+			/* An interrupt is one overflow of each event, a drain without one none. */
+			bool more = p->gathering && p->reload[idx] && (--p->nr[idx] || !interrupt);
+
+			if (!x86_pebs_is_precise(event))
+				continue;
+			sample->time = sample_time(event, &record);
+			x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
+			emit(cpuc, event, sample, more);
+		}
+	}
+}

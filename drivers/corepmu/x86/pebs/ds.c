@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: the debug store: where Intel's CPUs write records
+ *
+ * The CPU writes to linear addresses, at any time, so that with page table isolation these have
+ * to be mapped while user space runs too. The kernel's cpu_entry_area has room for that
+ * (percpu_setup_debug_store() in arch/x86/mm/cpu_entry_area.c), which the built-in driver and
+ * intel_bts use. Where the driver is not there, exclusive.c keeps intel_bts away while there are
+ * precise events. Buffers are there as long, and IA32_DS_AREA is not written without.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "../msr.h"
+#include "pebs.h"
+#include "../x86.h"
+
+static DEFINE_MUTEX(ds_lock);
+static unsigned int ds_users;
+
+/* The debug store of each CPU, while there are buffers */
+static DEFINE_PER_CPU(struct x86_ds *, debug_store);
+static DEFINE_PER_CPU(struct page *, ds_buffer);
+
+/* There is none but in software: records are written to physical memory (arch.c). */
+static bool is_physical;
+
+/**
+ * x86_ds_set_physical() - how are records written?
+ * @physical: to physical memory
+ *
+ * Process context, while there is no precise event.
+ */
+void x86_ds_set_physical(bool physical)
+{
+	is_physical = physical;
+}
+
+/**
+ * x86_ds_this() - the debug store of this CPU
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: it, or NULL while there is no precise event
+ */
+struct x86_ds *x86_ds_this(void)
+{
+	return this_cpu_read(debug_store);
+}
+
+/**
+ * x86_ds_point() - tell this CPU where its debug store is
+ * @on: or that it has none
+ *
+ * IRQs off, or on the CPU; nothing is being recorded.
+ */
+void x86_ds_point(bool on)
+{
+	if (is_physical) {
+		x86_pebs_arch_point(on ? this_cpu_read(ds_buffer) : NULL);
+		return;
+	}
+	if (!x86_ds_this())
+		return;
+	x86_write_msr(MSR_IA32_DS_AREA, on ? (unsigned long)x86_ds_this() : 0);
+}
+
+static void point_this_cpu(void *on)
+{
+	if (x86_this_pmu())
+		x86_ds_point(on);
+}
+
+static int map_cpu(int cpu)
+{
+	struct x86_ds *ds;
+	struct page *page;
+	void *buffer;
+
+	page = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_ZERO,
+				get_order(X86_PEBS_BUFFER_SIZE));
+	if (!page)
+		return -ENOMEM;
+
+	per_cpu(ds_buffer, cpu) = page;
+	if (is_physical) {
+		ds = kmalloc_node(sizeof(*ds), GFP_KERNEL, cpu_to_node(cpu));
+		buffer = page_address(page);
+	} else {
+		ds = x86_ds_area(cpu);
+		buffer = x86_ds_map(cpu, page);
+	}
+	if (!ds)
+		return -ENOMEM;
+	memset(ds, 0, sizeof(*ds));
+	ds->base = (unsigned long)buffer;
+	ds->index = ds->base;
+	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
+	ds->threshold = ds->base;
+	per_cpu(debug_store, cpu) = ds;
+
+	return 0;
+}
+
+static void unmap_all(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct x86_ds *ds = per_cpu(debug_store, cpu);
+		struct page *page = per_cpu(ds_buffer, cpu);
+
+		if (!page)
+			continue;
+		per_cpu(debug_store, cpu) = NULL;
+		per_cpu(ds_buffer, cpu) = NULL;
+		if (is_physical) {
+			kfree(ds);
+		} else {
+			memset(ds, 0, sizeof(*ds));
+			x86_ds_unmap(cpu);
+		}
+		__free_pages(page, get_order(X86_PEBS_BUFFER_SIZE));
+	}
+}
+
+static int map_all(void)
+{
+	int cpu, ret;
+
+	for_each_possible_cpu(cpu) {
+		ret = map_cpu(cpu);
+		if (ret) {
+			unmap_all();
+			return ret;
+		}
+	}
+
+	return 0;
+}
+
+/**
+ * x86_ds_open() - have a debug store on all CPUs, for one more event
+ *
+ * A CPU that comes later is told of it by x86_pebs_reset(). Process context.
+ *
+ * Return: 0, -ENOMEM, or -EBUSY after saying who else has the debug store
+ */
+int x86_ds_open(void)
+{
+	int ret;
+
+	/* Records that are written to physical memory need no debug store. */
+	ret = is_physical ? 0 : x86_exclusive_open();
+	if (ret)
+		return ret;
+
+	mutex_lock(&ds_lock);
+	if (!ds_users) {
+		cpus_read_lock();
+		ret = map_all();
+		if (!ret)
+			on_each_cpu(point_this_cpu, (void *)true, 1);
+		cpus_read_unlock();
+	}
+	if (!ret)
+		ds_users++;
+	mutex_unlock(&ds_lock);
+	if (ret && !is_physical)
+		x86_exclusive_close();
+
+	return ret;
+}
+
+/**
+ * x86_ds_close() - undo x86_ds_open()
+ *
+ * Nothing is being recorded any more when there is no event. Process context.
+ */
+void x86_ds_close(void)
+{
+	mutex_lock(&ds_lock);
+	if (!--ds_users) {
+		cpus_read_lock();
+		on_each_cpu(point_this_cpu, NULL, 1);
+		unmap_all();
+		cpus_read_unlock();
+	}
+	mutex_unlock(&ds_lock);
+	if (!is_physical)
+		x86_exclusive_close();
+}

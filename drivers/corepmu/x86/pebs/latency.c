@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: loads and stores that take long, of Intel's CPUs
+ *
+ * MEM_TRANS_RETIRED.LOAD_LATENCY counts loads, chosen at random, that take more cycles than
+ * MSR_PEBS_LD_LAT_THRESHOLD says, and has their latency and where the data came from in its
+ * records (SDM volume 3, "Load Latency Performance Monitoring Facility"). The register is one of
+ * a thread's: events with other thresholds take turns. From Golden Cove on
+ * MEM_TRANS_RETIRED.STORE_SAMPLE has the same of stores, of any that retires.
+ *
+ * Known are the cores from Skylake to Redwood Cove; from Lion Cove on the words of a record have
+ * other meanings, which differ once more from Coyote Cove on, and so have the atoms'.
+ */
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/pmu.h>
+
+#include "../intel/intel.h"
+#include "../msr.h"
+#include "pebs.h"
+#include "../x86.h"
+
+#define EVENT_LOAD_LATENCY	0x01cd
+#define EVENT_STORE_SAMPLE	0x02cd
+/* LD_BLOCKS.STORE_FORWARD, MEM_LOADS_AUX of the kernel */
+#define EVENT_LOADS_AUX		0x8203
+
+/* "The minimum value that may be programmed" */
+#define MIN_THRESHOLD		3
+#define MAX_THRESHOLD		GENMASK_ULL(15, 0)
+
+/**
+ * x86_pebs_has_latency() - are there records of how long a load took?
+ * @desc: the counters
+ *
+ * Return: whether there are
+ */
+bool x86_pebs_has_latency(const struct x86_desc *desc)
+{
+	return desc->pebs_format && desc->pebs_latency &&
+	       desc->uarch >= &intel_uarches[UARCH_SKYLAKE] &&
+	       desc->uarch <= &intel_uarches[UARCH_REDWOOD_COVE];
+}
+
+/*
+ * Stores that a record has the latency of. A record says, too, whether a load was held up by a
+ * store: "pebs_block" in arch/x86/events/intel/core.c.
+ */
+static bool has_stores(const struct x86_desc *desc)
+{
+	return desc->uarch == &intel_uarches[UARCH_GOLDEN_COVE] ||
+	       desc->uarch == &intel_uarches[UARCH_REDWOOD_COVE];
+}
+
+/**
+ * x86_pebs_wants_latency() - is it the event that has it?
+ * @desc: the counters
+ * @attr: what was asked for
+ * @config: the event
+ *
+ * Return: true for one that can be counted, with attr.config1 as threshold
+ */
+bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			    u64 config)
+{
+	return attr->precise_ip && config == EVENT_LOAD_LATENCY && x86_pebs_has_latency(desc) &&
+	       attr->config1 <= MAX_THRESHOLD && !attr->config2 && !compat_attr_more_config(attr);
+}
+
+/**
+ * x86_pebs_refuse_latency() - refuse loads by latency that are not precise
+ * @desc: the counters
+ * @attr: what was asked for
+ * @config: the event
+ *
+ * Without records the register says nothing, and the event counts nothing. Process context.
+ *
+ * Return: 0, or -EINVAL after saying so
+ */
+int x86_pebs_refuse_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			    u64 config)
+{
+	if (attr->precise_ip || config != EVENT_LOAD_LATENCY || !x86_pebs_has_latency(desc))
+		return 0;
+
+	return corepmu_refuse(-EINVAL,
+			      "config %#llx: loads by latency are sampled with precise_ip, and not counted: perf record, and :p",
+			      config);
+}
+
+static bool is_loads_aux(const struct perf_event *event, const struct pmu *pmu)
+{
+	return event->pmu == pmu &&
+	       (event->hw.config_base & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_LOADS_AUX;
+}
+
+/*
+ * On Golden Cove the source is complete while LD_BLOCKS.STORE_FORWARD is counted as well
+ * (PMU_FL_MEM_LOADS_AUX in arch/x86/events/intel/core.c, which Redwood Cove does not have), so it
+ * has to be in the group already.
+ */
+static bool lacks_loads_aux(const struct x86_desc *desc, const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader, *sibling;
+
+	if (desc->uarch != &intel_uarches[UARCH_GOLDEN_COVE] ||
+	    !(event->attr.sample_type & PERF_SAMPLE_DATA_SRC))
+		return false;
+	if (leader == event)
+		return true;
+	if (is_loads_aux(leader, event->pmu))
+		return false;
+	for_each_sibling_event(sibling, leader)
+		if (is_loads_aux(sibling, event->pmu))
+			return false;
+
+	return true;
+}
+
+/**
+ * x86_pebs_encode_latency() - an event may be of loads or stores that have a latency
+ * @desc: the counters
+ * @event: a precise event
+ * @config: what it counts
+ *
+ * Process context.
+ *
+ * Return: 0, -ENODATA after saying what is missing in the event's group
+ */
+int x86_pebs_encode_latency(const struct x86_desc *desc, struct perf_event *event, u64 config)
+{
+	if (config == EVENT_STORE_SAMPLE && has_stores(desc))
+		event->hw.flags |= EVENT_STORE_LATENCY;
+	if (!x86_pebs_wants_latency(desc, &event->attr, config))
+		return 0;
+	if (lacks_loads_aux(desc, event))
+		return corepmu_refuse(-ENODATA,
+				      "config %#llx: the source of data wants events/mem-loads-aux in the group, before it",
+				      event->attr.config);
+	event->hw.flags |= EVENT_LATENCY;
+	event->hw.extra_reg.config = max_t(u64, event->attr.config1, MIN_THRESHOLD);
+
+	return 0;
+}
+
+/**
+ * x86_pebs_fits() - can two events have their records at a time?
+ * @event: a precise event
+ * @other: another one
+ *
+ * Return: false if not
+ */
+bool x86_pebs_fits(const struct perf_event *event, const struct perf_event *other)
+{
+	return !(event->hw.flags & other->hw.flags & EVENT_LATENCY) ||
+	       event->hw.extra_reg.config == other->hw.extra_reg.config;
+}
+
+/*
+ * Where data came from, SDM volume 3, table "Data Source Encoding for Load Latency Record", in
+ * perf's words; what all from Skylake on say otherwise, in theirs
+ * (intel_pmu_pebs_data_source_skl() in arch/x86/events/intel/ds.c).
+ */
+#define MEM(level, number, snoop)	((level) | PERF_MEM_S(LVLNUM, number) | (snoop))
+#define HIT(level)	(PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, level))
+#define IS_HIT		PERF_MEM_S(LVL, HIT)
+#define SNOOP(what)	PERF_MEM_S(SNOOP, what)
+#define REMOTE		PERF_MEM_S(REMOTE, REMOTE)
+
+static const u64 sources[] = {
+	MEM(PERF_MEM_S(LVL, MISS), L3, SNOOP(NA)),
+	MEM(HIT(L1), L1, SNOOP(NONE)),
+	MEM(HIT(LFB), LFB, SNOOP(NONE)),
+	MEM(HIT(L2), L2, SNOOP(NONE)),
+	MEM(HIT(L3), L3, SNOOP(NONE)),
+	MEM(HIT(L3), L3, SNOOP(MISS)),
+	MEM(HIT(L3), L3, SNOOP(HIT)),
+	MEM(HIT(L3), L3, SNOOP(HITM)),
+	MEM(IS_HIT, L4, SNOOP(HIT)),
+	MEM(IS_HIT, L4, SNOOP(HIT)) | REMOTE,
+	MEM(HIT(LOC_RAM), RAM, SNOOP(HIT)),
+	MEM(IS_HIT, RAM, SNOOP(NONE)) | REMOTE,
+	MEM(IS_HIT, ANY_CACHE, PERF_MEM_S(SNOOPX, FWD)) | REMOTE,
+	MEM(IS_HIT, ANY_CACHE, SNOOP(HITM)) | REMOTE,
+	MEM(HIT(IO), NA, SNOOP(NONE)),
+	MEM(HIT(UNC), NA, SNOOP(NONE)),
+};
+
+#define SOURCE_LEVEL	GENMASK_ULL(3, 0)
+#define SOURCE_STLB	BIT_ULL(4)
+#define SOURCE_LOCKED	BIT_ULL(5)
+/* "Data Blk" and "Address Blk": what a store before the load had was of no use to it */
+#define SOURCE_DATA_BLK	BIT_ULL(6)
+#define SOURCE_ADDR_BLK	BIT_ULL(7)
+#define SOURCE_L4	0x8
+#define SOURCE_L4_FAR	0x9
+
+/* Those of servers have persistent memory where others have a fourth cache. */
+static bool has_persistent_memory(void)
+{
+	switch (intel_p6_model()) {
+	case 0x55: /* Skylake */
+	case 0x6a: /* Ice Lake */
+	case 0x6c:
+	case 0x8f: /* Sapphire Rapids */
+	case 0xcf: /* Emerald Rapids */
+	case 0xad: /* Granite Rapids */
+	case 0xae:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static u64 source_block(const struct x86_desc *desc, u64 source)
+{
+	u64 data = 0;
+
+	if (has_stores(desc) && (source & SOURCE_DATA_BLK))
+		data |= PERF_MEM_S(BLK, DATA);
+	if (has_stores(desc) && (source & SOURCE_ADDR_BLK))
+		data |= PERF_MEM_S(BLK, ADDR);
+
+	return data ?: PERF_MEM_S(BLK, NA);
+}
+
+/**
+ * x86_pebs_latency_source() - what perf calls where data came from
+ * @desc: the counters
+ * @event: an event with EVENT_LATENCY or EVENT_STORE_LATENCY
+ * @source: what the record says
+ *
+ * Any context, NMI too.
+ *
+ * Return: perf_mem_data_src
+ */
+u64 x86_pebs_latency_source(const struct x86_desc *desc, const struct perf_event *event,
+			    u64 source)
+{
+	unsigned int level = FIELD_GET(SOURCE_LEVEL, source);
+	u64 data = sources[level];
+
+	if ((level == SOURCE_L4 || level == SOURCE_L4_FAR) && has_persistent_memory())
+		data ^= PERF_MEM_S(LVLNUM, L4) ^ PERF_MEM_S(LVLNUM, PMEM);
+	if (event->hw.flags & EVENT_LATENCY)
+		data |= PERF_MEM_S(OP, LOAD) | source_block(desc, source);
+	else
+		data |= PERF_MEM_S(OP, STORE) | PERF_MEM_S(BLK, NA);
+	data |= PERF_MEM_S(TLB, L2);
+	data |= source & SOURCE_STLB ? PERF_MEM_S(TLB, MISS) :
+				       PERF_MEM_S(TLB, HIT) | PERF_MEM_S(TLB, L1);
+	if (source & SOURCE_LOCKED)
+		data |= PERF_MEM_S(LOCK, LOCKED);
+
+	return data;
+}

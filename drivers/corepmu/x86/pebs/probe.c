@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: what precise samples the machine has
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/smp.h>
+
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
+
+#include <corepmu/ksyms.h>
+#include <corepmu/pmu.h>
+#include <corepmu/precise.h>
+
+#include "../intel/intel.h"
+#include "../msr.h"
+#include "pebs.h"
+#include "../x86.h"
+
+static bool format_is_known(const struct x86_desc *desc, unsigned int format, bool all)
+{
+	if (format == PEBS_FORMAT_SKYLAKE)
+		return desc->uarch == &intel_uarches[UARCH_SKYLAKE] ||
+		       desc->uarch == &intel_uarches[UARCH_GOLDMONT] ||
+		       desc->uarch == &intel_uarches[UARCH_GOLDMONT_PLUS];
+
+	return format >= PEBS_FORMAT_ADAPTIVE && format <= PEBS_FORMAT_LAST && all;
+}
+
+static bool has_branches(const struct x86_desc *desc)
+{
+	return desc->pmu->nr_branches && desc->pmu->branch_backend->parse;
+}
+
+/* A bit of the threshold for loads: any */
+#define LATENCY_PROBE		5
+
+/* What CPUID and the registers say, which CPUs of several kinds have one by one: IRQs off there. */
+static const char *ask_this_cpu(struct x86_desc *desc)
+{
+	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
+	u64 value;
+
+	if (format == PEBS_FORMAT_ARCH && desc->global_ctrl)
+		return x86_pebs_arch_describe(desc);
+	if (!boot_cpu_has(X86_FEATURE_PEBS) || !boot_cpu_has(X86_FEATURE_DTES64) ||
+	    !desc->global_ctrl)
+		return "samples have skid: the CPU writes no records of events (PEBS)";
+
+	if (!format_is_known(desc, format, desc->capabilities & PERF_CAP_PEBS_ALL))
+		return "samples have skid: the CPU's records (PEBS) are not known";
+	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
+	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value) ||
+	    (format >= PEBS_FORMAT_ADAPTIVE && !x86_keeps(MSR_PEBS_DATA_CFG, PEBS_DATA_GPRS)))
+		return "samples have skid: this virtual machine has no registers of PEBS";
+	desc->pebs_latency = x86_keeps(MSR_PEBS_LD_LAT_THRESHOLD, BIT_ULL(LATENCY_PROBE));
+
+	return NULL;
+}
+
+struct question {
+	struct x86_desc	*desc;
+	const char	*answer;
+};
+
+static void answer(void *data)
+{
+	struct question *question = data;
+
+	question->answer = ask_this_cpu(question->desc);
+}
+
+/* modprobe may run on a CPU of another kind. */
+static const char *ask_cpu(struct x86_desc *desc)
+{
+	struct question question = { .desc = desc };
+
+	if (smp_call_function_any(&desc->pmu->supported_cpus, answer, &question, 1))
+		return "samples have skid: no CPU of this kind is online";
+
+	return question.answer;
+}
+
+static const char *describe_arch(struct x86_desc *desc)
+{
+	if (!corepmu_has_callchain())
+		return "samples have skid: this kernel hides its call chains";
+
+	desc->pebs_format = PEBS_FORMAT_ARCH;
+	desc->pebs_all = true;
+	desc->pebs_timing = true;
+	desc->ds_bit = STATUS_PEBS_THRESHOLD;
+	desc->pmu->precise_backend = &x86_pebs_backend;
+	desc->pebs_branches = has_branches(desc) &&
+			      (desc->pebs_groups & PEBS_ARCH_LBR) == PEBS_ARCH_LBR;
+	if (desc->pebs_groups & PEBS_ARCH_XMM)
+		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
+	desc->pmu->max_precise = desc->pebs_dist ? 3 : 2;
+	x86_ds_set_physical(true);
+
+	return NULL;
+}
+
+static const char *describe(struct x86_desc *desc)
+{
+	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
+	const char *reason;
+
+	if (!IS_ENABLED(CONFIG_X86_64))
+		return "samples have skid: the kernel is of 32 bits";
+	if (desc->shares_counters)
+		return "samples have skid: the debug store is the built-in driver's";
+	reason = ask_cpu(desc);
+	if (reason)
+		return reason;
+	if (format == PEBS_FORMAT_ARCH)
+		return describe_arch(desc);
+	if (!corepmu_has_callchain() || x86_ds_find())
+		return "samples have skid: this kernel hides what maps the records";
+	if (!x86_exclusive_is_known())
+		return "samples have skid: this kernel hides how to exclude intel_bts";
+
+	x86_ds_set_physical(false);
+	desc->pebs_format = format;
+	desc->pebs_all = format >= PEBS_FORMAT_ADAPTIVE;
+	desc->pebs_timing = desc->capabilities & PERF_CAP_PEBS_TIMING;
+	desc->ds_bit = STATUS_DS_BUFFER;
+	desc->pmu->precise_backend = &x86_pebs_backend;
+	desc->pebs_branches = desc->pebs_all && has_branches(desc);
+	if (desc->pebs_all)
+		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
+	/* Without a name the CPU's counters for the most precise samples are not known. */
+	desc->pmu->max_precise = desc->uarch ? 3 : 2;
+
+	return NULL;
+}
+
+/**
+ * x86_describe_precise() - find out how precise samples can be
+ * @desc: the PMU, whose counters are described and reserved
+ *
+ * Process context, on any CPU.
+ */
+void x86_describe_precise(struct x86_desc *desc)
+{
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
+		return;
+	desc->precise = corepmu_precise_check;
+	desc->pmu->precise_reason = describe(desc);
+	if (!desc->pmu->precise_reason)
+		pr_debug("records of precise events are of format %u\n", desc->pebs_format);
+}

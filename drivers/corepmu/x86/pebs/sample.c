@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: x86: what a sample shows of a record of Intel's CPUs
+ *
+ * Registers and address are the record's, the callchain is that of where the interrupt came,
+ * which can be followed.
+ */
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+
+#include <asm/cpu_entry_area.h>
+#include <asm/ptrace.h>
+
+#include <corepmu/ksyms.h>
+#include <corepmu/pmu.h>
+#include <corepmu/precise.h>
+
+#include "../intel/intel.h"
+#include "../msr.h"
+#include "pebs.h"
+#include "../x86.h"
+
+static void set_ip(struct pt_regs *regs, u64 ip)
+{
+	/* Bit 63: corepmu_branch_is_kernel() */
+	if (corepmu_branch_is_kernel(ip) != !user_mode(regs))
+		regs->cs = corepmu_branch_is_kernel(ip) ? __KERNEL_CS : __USER_CS;
+	regs->ip = ip;
+}
+
+static void set_regs(struct pt_regs *regs, unsigned int format,
+		     const struct x86_pebs_record *record)
+{
+	regs->ax = x86_pebs_reg(format, record, PEBS_REG_AX);
+	regs->bx = x86_pebs_reg(format, record, PEBS_REG_BX);
+	regs->cx = x86_pebs_reg(format, record, PEBS_REG_CX);
+	regs->dx = x86_pebs_reg(format, record, PEBS_REG_DX);
+	regs->si = x86_pebs_reg(format, record, PEBS_REG_SI);
+	regs->di = x86_pebs_reg(format, record, PEBS_REG_DI);
+	regs->bp = x86_pebs_reg(format, record, PEBS_REG_BP);
+	regs->sp = x86_pebs_reg(format, record, PEBS_REG_SP);
+#ifdef CONFIG_X86_64
+	regs->r8 = x86_pebs_reg(format, record, PEBS_REG_R8);
+	regs->r9 = x86_pebs_reg(format, record, PEBS_REG_R8 + 1);
+	regs->r10 = x86_pebs_reg(format, record, PEBS_REG_R8 + 2);
+	regs->r11 = x86_pebs_reg(format, record, PEBS_REG_R8 + 3);
+	regs->r12 = x86_pebs_reg(format, record, PEBS_REG_R8 + 4);
+	regs->r13 = x86_pebs_reg(format, record, PEBS_REG_R8 + 5);
+	regs->r14 = x86_pebs_reg(format, record, PEBS_REG_R8 + 6);
+	regs->r15 = x86_pebs_reg(format, record, PEBS_REG_R8 + 7);
+#endif
+}
+
+/* How a transaction ended, and with what code: include/uapi/linux/perf_event.h, PERF_TXN_* */
+#define TSX_FLAGS	GENMASK_ULL(39, 32)
+#define TSX_CYCLES	GENMASK_ULL(31, 0)
+#define ABORT_IN_AX	BIT(0)
+#define ABORT_CODE	GENMASK_ULL(31, 24)
+
+static u64 transaction(unsigned int format, const struct x86_pebs_record *record)
+{
+	u64 txn = FIELD_GET(TSX_FLAGS, record->tsx), ax;
+
+	if ((txn & PERF_TXN_TRANSACTION) && record->regs) {
+		ax = x86_pebs_reg(format, record, PEBS_REG_AX);
+		if (ax & ABORT_IN_AX)
+			txn |= FIELD_GET(ABORT_CODE, ax) << PERF_TXN_ABORT_SHIFT;
+	}
+
+	return txn;
+}
+
+/*
+ * From Golden Cove and Gracemont on, and in architectural records, two latencies are in one word:
+ * of the instruction, and of the cache. PMU_FL_INSTR_LATENCY, of intel_pmu_init_glc() and
+ * intel_pmu_init_grt() in arch/x86/events/intel/core.c
+ */
+#define LATENCY_INSTRUCTION	GENMASK_ULL(15, 0)
+#define LATENCY_CACHE		GENMASK_ULL(47, 32)
+
+static bool has_two_latencies(const struct x86_desc *desc)
+{
+	return desc->pebs_format == PEBS_FORMAT_ARCH || intel_since_alder_lake(desc->uarch);
+}
+
+static void set_weight(const struct x86_desc *desc, const struct perf_event *event,
+		       const struct x86_pebs_record *record, struct perf_sample_data *data)
+{
+	u64 latency = record->latency;
+
+	data->weight.full = 0;
+	if (desc->pebs_timing && (event->attr.sample_type & PERF_SAMPLE_WEIGHT_STRUCT))
+		data->weight.var3_w = record->retire;
+	/* Before format 4 it is of loads alone that were chosen by it. */
+	if (!desc->pebs_all && !(event->hw.flags & EVENT_LATENCY))
+		latency = 0;
+	if (has_two_latencies(desc)) {
+		data->weight.var2_w = FIELD_GET(LATENCY_INSTRUCTION, latency);
+		latency = FIELD_GET(LATENCY_CACHE, latency);
+	}
+	latency = latency ?: FIELD_GET(TSX_CYCLES, record->tsx);
+	if (event->attr.sample_type & PERF_SAMPLE_WEIGHT)
+		data->weight.full = latency;
+	else
+		data->weight.var1_dw = latency;
+	data->sample_flags |= PERF_SAMPLE_WEIGHT_TYPE;
+}
+
+#define SAMPLE_ADDR	(PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE)
+
+static void set_memory(const struct x86_desc *desc, const struct perf_event *event,
+		       const struct x86_pebs_record *record, struct perf_sample_data *data)
+{
+	u64 type = event->attr.sample_type;
+
+	if (type & PERF_SAMPLE_WEIGHT_TYPE)
+		set_weight(desc, event, record, data);
+	if (type & PERF_SAMPLE_DATA_SRC) {
+		data->data_src.val = x86_pebs_source(desc, event, record->source);
+		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
+	}
+	if (type & SAMPLE_ADDR) {
+		data->addr = record->address;
+		data->sample_flags |= PERF_SAMPLE_ADDR;
+	}
+	if (type & PERF_SAMPLE_TRANSACTION) {
+		data->txn = transaction(desc->pebs_format, record);
+		data->sample_flags |= PERF_SAMPLE_TRANSACTION;
+	}
+}
+
+/* What a record shows of an event that excludes the kernel: see emit_hidden() in core/overflow.c. */
+static struct pt_regs *user_regs(const struct perf_event *event, struct pt_regs *regs)
+{
+	if (!event->attr.exclude_kernel || user_mode(regs) || (current->flags & PF_KTHREAD))
+		return regs;
+
+	return task_pt_regs(current);
+}
+
+/* Registers of which a sample shows more than the place, or from where callchains go on */
+#define SAMPLE_REGS	(PERF_SAMPLE_REGS_INTR | SAMPLE_USER_REGS | PERF_SAMPLE_CALLCHAIN)
+
+/* What the place is told by: perf_instruction_pointer(), perf_misc_flags() */
+static void copy_place(struct pt_regs *to, const struct pt_regs *from)
+{
+	to->ip = from->ip;
+	to->cs = from->cs;
+	to->flags = from->flags;
+}
+
+/* Where nothing has interrupted anything, the stack pointer is 0. */
+static bool is_entering(struct pt_regs *iregs, struct pt_regs *user)
+{
+	return !user_mode(iregs) && iregs->sp && x86_entering_regs(iregs, user);
+}
+
+/*
+ * The user's registers, where the interrupt came in the kernel: those that the task has left user
+ * space with. While it enters, what is on its stack is of an earlier time: registers that have not
+ * been saved yet are the interrupt's, and in the middle of saving, or on the stack of
+ * cpu_entry_area where interrupts and exceptions of user space begin, there are none
+ * (perf_get_regs_user() in arch/x86/kernel/perf_regs.c). A kernel thread, on a CPU that the task of
+ * the record has left, has none.
+ */
+static void get_user_regs(struct pt_regs *iregs, struct pt_regs *to)
+{
+	const struct pt_regs *saved = task_pt_regs(current);
+	unsigned long sp = iregs->sp;
+
+	if (current->flags & PF_KTHREAD)
+		goto none;
+	if (is_entering(iregs, to))
+		return;
+	if ((sp > (unsigned long)saved && sp <= (unsigned long)(saved + 1)) ||
+	    (sp > CPU_ENTRY_AREA_BASE && sp <= CPU_ENTRY_AREA_BASE + CPU_ENTRY_AREA_MAP_SIZE))
+		goto none;
+	*to = *saved;
+	return;
+none:
+	*to = (struct pt_regs){ .cs = __USER_CS, .ss = __USER_DS };
+}
+
+/*
+ * What the place that the record tells of is put into. Perf core takes registers with a place in
+ * user space for the user's (perf_sample_regs_user() in kernel/events/core.c).
+ */
+static void copy_regs(const struct perf_event *event, struct pt_regs *to,
+		      struct pt_regs *iregs, bool user)
+{
+	/* A program of the event may read all of them. */
+	if (!(event->attr.sample_type & SAMPLE_REGS) && !compat_event_has_prog(event))
+		copy_place(to, iregs);
+	else if (!user || user_mode(iregs))
+		*to = *iregs;
+	else
+		get_user_regs(iregs, to);
+}
+
+/*
+ * Does a sample show the record's registers? The user's, too, as with the built-in driver from
+ * format 4 on (__setup_pebs_gpr_group() in arch/x86/events/intel/ds.c), if it is a place in user
+ * space. They are of after the instruction: one that has entered the kernel, as INT does, may have
+ * the kernel's stack pointer there.
+ */
+static bool shows_record(const struct x86_desc *desc, const struct perf_event *event,
+			 const struct x86_pebs_record *record, bool user)
+{
+	u64 type = event->attr.sample_type;
+
+	if (!user)
+		return type & PERF_SAMPLE_REGS_INTR;
+
+	return (type & (PERF_SAMPLE_REGS_INTR | SAMPLE_USER_REGS)) &&
+	       !corepmu_branch_is_kernel(x86_pebs_reg(desc->pebs_format, record, PEBS_REG_IP));
+}
+
+static void fill_regs(const struct x86_desc *desc, const struct perf_event *event,
+		      const struct x86_pebs_record *record, struct pt_regs *iregs,
+		      struct x86_perf_regs *shown)
+{
+	bool exact = event->attr.precise_ip > 1, user = user_mode(iregs);
+	struct pt_regs *regs = &shown->regs;
+	u64 ip = iregs->ip;
+
+	if (exact)
+		ip = record->ip;
+	else if (record->regs)
+		ip = x86_pebs_reg(desc->pebs_format, record, PEBS_REG_IP);
+	if (exact || record->regs)
+		user = !corepmu_branch_is_kernel(ip);
+
+	copy_regs(event, regs, iregs, user);
+	if (record->regs) {
+		regs->flags = x86_pebs_reg(desc->pebs_format, record, PEBS_REG_FLAGS);
+		if (shows_record(desc, event, record, user))
+			set_regs(regs, desc->pebs_format, record);
+	}
+	regs->flags &= ~(PERF_EFLAGS_EXACT | X86_VM_MASK);
+	if (exact)
+		regs->flags |= PERF_EFLAGS_EXACT;
+	if (exact || record->regs)
+		set_ip(regs, ip);
+	shown->xmm_regs = (u64 *)record->xmm;
+}
+
+/*
+ * Records that have gathered are all of the task: it had the registers wiped when it came. Of
+ * others it is asked whether there was a switch that nobody has told of, see branch/task.c.
+ */
+static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_record *record,
+			   struct x86_pebs_sample *sample)
+{
+	struct corepmu_branch_list *list = &sample->branches;
+	bool waited = this_cpu_read(x86_pebs.patient);
+
+	sample->has_branches = true;
+	if (waited || corepmu_branch_is_current(cpuc->branches)) {
+		cpuc->pmu->branch_backend->parse(cpuc, record->branches, record->nr_branches,
+						 waited, list);
+		return;
+	}
+	cpuc->branches->stale = true;
+	list->nr = 0;
+}
+
+/**
+ * x86_pebs_fill() - make a sample of a record
+ * @cpuc: this CPU's state
+ * @event: a precise event that the record is of
+ * @period: its period that has ended
+ * @record: the record
+ * @iregs: where the interrupt came, or what stands for it
+ * @sample: its time, and room for the rest
+ *
+ * IRQs off, or NMI.
+ */
+void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
+		   const struct x86_pebs_record *record, struct pt_regs *iregs,
+		   struct x86_pebs_sample *sample)
+{
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+	struct x86_perf_regs *shown = &sample->shown;
+	struct perf_sample_data *data = &sample->data;
+	bool hidden;
+
+	perf_sample_data_init(data, 0, period);
+	fill_regs(desc, event, record, iregs, shown);
+	hidden = user_regs(event, &shown->regs) != &shown->regs;
+	if (hidden) {
+		if (!is_entering(iregs, &shown->regs))
+			shown->regs = *task_pt_regs(current);
+		shown->xmm_regs = NULL;
+	} else if (record->has_memory) {
+		set_memory(desc, event, record, data);
+	}
+	sample->has_branches = false;
+	if (unlikely(record->branches) && (event->hw.flags & COREPMU_EVENT_BRANCHES))
+		parse_branches(cpuc, record, sample);
+	if (sample->time) {
+		data->time = sample->time;
+		data->sample_flags |= PERF_SAMPLE_TIME;
+	}
+	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
+		iregs = user_regs(event, iregs);
+		/* Nobody holds it for a late sample; the buffers outlast IRQs off. */
+		rcu_read_lock();
+		compat_sample_save_callchain(data, corepmu_perf_callchain(event, iregs));
+		rcu_read_unlock();
+	}
+}
