@@ -357,7 +357,7 @@ static void counter_limits(struct kunit *test)
 	/* The upper half of the bits is that of bit 31. */
 	KUNIT_EXPECT_EQ(test, counter, (s32)counter & f->event.hw.event_base);
 
-	f->cpuc.min_left = 64;
+	f->cpuc.limiter.min_left = 64;
 	f->event.hw.event_base_rdpmc = 64;
 	set_event(f, 10);
 	corepmu_counter_start(&f->cpuc, &f->event);

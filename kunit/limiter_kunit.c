@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of core/overflow.c's limiter: which periods are stretched, how far and how long,
+ * corepmu: KUnit suite of core/limiter.c: which periods are stretched, how far and how long,
  * on every machine
  */
 #include <kunit/test.h>
@@ -33,8 +33,8 @@ static void one_overflow(struct bench *b, struct perf_event *event, u64 gap, u64
 /* A window begins now, in which interrupts count as long as they take. */
 static void begin_window(struct bench *b)
 {
-	b->cpuc->window = machine_time;
-	b->cpuc->longest = 20 * NSEC_PER_MSEC;
+	b->cpuc->limiter.window = machine_time;
+	b->cpuc->limiter.max_irq_ns = 20 * NSEC_PER_MSEC;
 }
 
 /*
@@ -53,13 +53,13 @@ static void limiter_windows(struct kunit *test)
 	begin_window(b);
 	/* Half a window is not yet over; then all of it has gone into overflows. */
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
 	for (expected = 16; expected <= BIT(20); expected *= 2) {
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, expected);
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 	}
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(20));
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(20));
 
 	/* So far are they stretched, and all is counted. */
 	sum = bench_read(event);
@@ -71,26 +71,26 @@ static void limiter_windows(struct kunit *test)
 	/* Neither much nor little: all stays as it is. */
 	one_overflow(b, event, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
 	one_overflow(b, event, 7 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(20));
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(20));
 
 	/* The machine breathes: step by step back to what was asked for. */
 	for (expected = BIT(20); expected > 4096; expected /= 2) {
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, expected);
 		one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
 	}
 	one_overflow(b, event, 7 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
 	one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
 	one_overflow(b, event, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
 	for (; expected >= 16; expected /= 2) {
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, expected);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, expected);
 		one_overflow(b, event, 20 * NSEC_PER_MSEC, 1);
 	}
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 
-	cpuc->longest = 20 * NSEC_PER_MSEC;
+	cpuc->limiter.max_irq_ns = 20 * NSEC_PER_MSEC;
 	/* Four tenths, and as much for entering and leaving interrupts: hardly anything is left. */
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16);
 	bench_remove(event);
 }
 
@@ -104,20 +104,20 @@ static void limiter_long(struct kunit *test)
 	unsigned int i;
 
 	begin_window(b);
-	cpuc->min_left = 4096 / 4;
+	cpuc->limiter.min_left = 4096 / 4;
 	for (i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 4096);
 
 	/* Others that interrupt as often are blamed all the same. */
 	other->hw.interrupts = event->hw.interrupts + 1;
 	one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 
 	one_overflow(b, event, 2 * NSEC_PER_MSEC, 9 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
 	bench_remove(other);
 	bench_remove(event);
 }
@@ -135,29 +135,29 @@ static void limiter_kernel(struct kunit *test)
 	unsigned int i;
 
 	begin_window(b);
-	cpuc->min_left = 4096;
+	cpuc->limiter.min_left = 4096;
 	/* One in user space in each window */
 	for (i = 0; i < 4; i++) {
 		one_overflow_in(b, event, i & 1, 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
 		one_overflow_in(b, event, !(i & 1), 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 	}
 
 	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
 	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 8192);
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
 
 	/* A sixth is too much as long as nothing else gets on, and a sixtieth is little. */
 	one_overflow_in(b, event, false, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16384);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16384);
 	one_overflow_in(b, event, false, 15 * NSEC_PER_MSEC, NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 16384);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16384);
 	one_overflow_in(b, event, false, 59 * NSEC_PER_MSEC, NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
 	one_overflow(b, event, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 	bench_remove(event);
 }
 
@@ -187,20 +187,20 @@ static void limiter_kernel_alone(struct kunit *test)
 		/* A model runs no guest: its overflows are those of an event of the kernel's. */
 		event->attr.exclude_user = !(i & 1);
 		event->attr.exclude_host = i & 1;
-		cpuc->min_left = 4096;
+		cpuc->limiter.min_left = 4096;
 		one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, doubt ? 8192 : 4096);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, doubt ? 8192 : 4096);
 		/* It comes down to 4096 as soon as with others. */
-		cpuc->min_left = 16384;
+		cpuc->limiter.min_left = 16384;
 		one_overflow_in(b, event, false, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, doubt ? 32768 : 8192);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, doubt ? 32768 : 8192);
 	}
 
 	/* Besides, there is one that interrupts more, and could have come in user space. */
 	other->hw.interrupts = event->hw.interrupts + 1;
-	cpuc->min_left = 4096;
+	cpuc->limiter.min_left = 4096;
 	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 8192);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
 	bench_remove(other);
 	bench_remove(event);
 }
@@ -225,15 +225,15 @@ static void limiter_user_alone(struct kunit *test)
 	begin_window(b);
 	for (i = 0; i < 20; i++)
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 512);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 512);
 	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 512);
-	KUNIT_EXPECT_TRUE(test, cpuc->limit_begun);
+	KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
 
 	other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	other->hw.interrupts = event->hw.interrupts;
 	for (i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, 4096);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 512);
 	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
 	bench_remove(other);
@@ -258,7 +258,7 @@ static void limiter_does_not_begin(struct kunit *test)
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 		KUNIT_EXPECT_EQ(test, b->sample[0], 1009);
 	}
-	KUNIT_EXPECT_FALSE(test, b->cpuc->limit_begun);
+	KUNIT_EXPECT_FALSE(test, b->cpuc->limiter.is_raised);
 	KUNIT_EXPECT_EQ(test, bench_read(event), 20 * 1009);
 	bench_remove(event);
 }
@@ -294,18 +294,18 @@ static void limiter_forgets(struct kunit *test)
 	unsigned int i;
 
 	begin_window(b);
-	cpuc->min_left = BIT(17);
-	cpuc->limit_begun = true;
+	cpuc->limiter.min_left = BIT(17);
+	cpuc->limiter.is_raised = true;
 	one_overflow_in(b, event, true, 900 * NSEC_PER_MSEC, 1);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, BIT(16));
-	KUNIT_EXPECT_TRUE(test, cpuc->limit_begun);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(16));
+	KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
 
 	machine_time += 180 * NSEC_PER_SEC;
 	for (i = 0; i < 40; i++)
 		one_overflow_in(b, event, false, 8 * NSEC_PER_MSEC, 1200 * NSEC_PER_USEC);
-	KUNIT_EXPECT_EQ(test, cpuc->min_left, b->pmu->min_left);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, b->pmu->min_left);
-	KUNIT_EXPECT_FALSE(test, cpuc->limit_begun);
+	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_raised);
 	bench_remove(event);
 }
 
@@ -321,17 +321,17 @@ static void limiter_stall(struct kunit *test)
 	s64 lowest = b->pmu->min_left;
 	unsigned int i, stall;
 
-	cpuc->window = machine_time;
+	cpuc->limiter.window = machine_time;
 	for (stall = 0; stall < 10; stall++) {
 		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, lowest);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, lowest);
 		for (i = 0; i < 100; i++)
 			one_overflow(b, event, NSEC_PER_MSEC, 50 * NSEC_PER_USEC);
-		KUNIT_EXPECT_EQ(test, cpuc->min_left, lowest);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, lowest);
 	}
 	for (i = 0; i < 20; i++)
 		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_GE(test, cpuc->min_left, 16);
+	KUNIT_EXPECT_GE(test, cpuc->limiter.min_left, 16);
 	bench_remove(event);
 }
 
@@ -349,7 +349,7 @@ static void limiter_neighbour(struct kunit *test)
 	for (i = 0; i < 8; i++)
 		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
 	machine_sample_ns = 1;
-	KUNIT_EXPECT_GT(test, cpuc->min_left, 100);
+	KUNIT_EXPECT_GT(test, cpuc->limiter.min_left, 100);
 	KUNIT_EXPECT_GT(test, storm->hw.event_base_rdpmc, 100);
 	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
 
@@ -365,7 +365,7 @@ static void limiter_neighbour(struct kunit *test)
 
 	/* One that has come from another CPU has been limited there: here nothing is. */
 	other->hw.event_base_rdpmc = BIT(20);
-	cpuc->min_left = lowest;
+	cpuc->limiter.min_left = lowest;
 	bench_run(b, MACHINE_BRANCHES, local64_read(&other->hw.period_left));
 	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
 
@@ -387,12 +387,12 @@ static void limiter_frequency(struct kunit *test)
 	/* Its period has been found: the overflow is no probe. */
 	event->hw.last_cpu = attr.sample_freq;
 	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	b->cpuc->min_left = 4096;
+	b->cpuc->limiter.min_left = 4096;
 	event->hw.event_base_rdpmc = 4096;
 	event->hw.sample_period = 3;
 	one_overflow(b, event, 0, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, 4096);
-	b->cpuc->min_left = b->pmu->min_left;
+	b->cpuc->limiter.min_left = b->pmu->min_left;
 	bench_remove(event);
 }
 
@@ -412,7 +412,7 @@ static void limiter_inherits(struct kunit *test)
 		child = bench_alloc(b, &parent->attr);
 		KUNIT_ASSERT_NOT_NULL(test, child);
 		child->parent = parent;
-		b->cpuc->min_left = table[i].limit;
+		b->cpuc->limiter.min_left = table[i].limit;
 		KUNIT_ASSERT_EQ(test, bench_init_event(child), 0);
 		KUNIT_EXPECT_EQ(test, child->hw.event_base_rdpmc, table[i].first);
 		child->parent = NULL;

@@ -412,7 +412,7 @@ static void overflow_freq(struct kunit *test)
 		u64 samples = b->nr_samples;
 
 		bench_run(b, MACHINE_CYCLES, max_t(s64, local64_read(&event->hw.period_left),
-						   b->cpuc->min_left));
+						   b->cpuc->limiter.min_left));
 		KUNIT_EXPECT_GT(test, b->nr_samples, samples);
 	}
 	for (i = 0; i < min_t(unsigned int, b->nr_samples, MACHINE_SAMPLES); i++)

@@ -43,7 +43,7 @@ static void limits_has_shortest_periods(struct kunit *test)
 		struct bench *b = test->priv;
 		s64 left;
 
-		KUNIT_EXPECT_EQ(test, b->cpuc->min_left, table[i].min_left);
+		KUNIT_EXPECT_EQ(test, b->cpuc->limiter.min_left, table[i].min_left);
 		event->attr.sample_period = table[i].shortest;
 		event->hw.sample_period = table[i].shortest;
 		KUNIT_EXPECT_GT(test, uarch_counters(test, event, table[i].config), 0);

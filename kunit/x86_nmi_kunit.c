@@ -90,12 +90,12 @@ static void x86_late_nmi(struct kunit *test)
 	local_irq_save(flags);
 	bench_run(b, MACHINE_CYCLES, 100);
 	took_calls = machine_took_calls;
-	b->cpuc->window = machine_time - NSEC_PER_SEC;
+	b->cpuc->limiter.window = machine_time - NSEC_PER_SEC;
 	x86_model_spurious_nmi();
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, b->machine->ops->unknown(), 1);
 	/* The limiter knows of it; perf core is told of samples. */
-	KUNIT_EXPECT_EQ(test, b->cpuc->window, machine_time);
+	KUNIT_EXPECT_EQ(test, b->cpuc->limiter.window, machine_time);
 	KUNIT_EXPECT_EQ(test, machine_took_calls, took_calls);
 	msleep(150);
 	x86_model_spurious_nmi();

@@ -45,6 +45,7 @@
 #include <corepmu/assign.h>
 #include <corepmu/branch.h>
 #include <corepmu/compat.h>
+#include <corepmu/limiter.h>
 #include <corepmu/precise.h>
 
 struct corepmu;
@@ -115,14 +116,6 @@ struct corepmu_second {
 	unsigned int	users;
 };
 
-/* The least that corepmu_cpu.longest is, and what it is at first: see core/overflow.c */
-#define COREPMU_LIMIT_SHORT_NS	(150 * NSEC_PER_USEC)
-
-/* The way into an interrupt and out of it may be thousands of instructions: see core/overflow.c */
-#define COREPMU_KERNEL_CHECKS_ITSELF	(IS_ENABLED(CONFIG_PROVE_LOCKING) ||	\
-					 IS_ENABLED(CONFIG_KASAN_GENERIC) ||	\
-					 IS_ENABLED(CONFIG_KCSAN))
-
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
  * @pmu: the PMU
@@ -141,14 +134,7 @@ struct corepmu_second {
  * @overflow_start: sched_clock() when that interrupt came
  * @overflow_resume: the PMU ran when it came, and is to run again after it
  * @overflow_handled: events whose overflow it has handled so far
- * @min_left: to this the limiter raises the event_base_rdpmc of events that it blames; struct
- *	corepmu's min_left while it blames none
- * @window: clock at the start of the limiter's window, in ns
- * @busy: what the overflows of that window count as with the limiter, in ns
- * @longest: an interrupt that takes longer counts as this with the limiter, in ns
- * @user_hit: an overflow interrupt of that window came in user space
- * @limit_begun: periods are stretched
- * @limit_told: the log has been told so
+ * @limiter: the limiter's state
  * @suspended: counters that counted when the CPU was powered down
  * @last_late: jiffies when a stop last overtook an overflow
  * @stray: counters that overflowed and held no event, for the self-test
@@ -181,13 +167,7 @@ struct corepmu_cpu {
 	u64			overflow_start;
 	bool			overflow_resume;
 	unsigned int		overflow_handled;
-	s64			min_left;
-	u64			window;
-	u64			busy;
-	u64			longest;
-	bool			user_hit;
-	bool			limit_begun;
-	bool			limit_told;
+	struct corepmu_limiter	limiter;
 	u64			suspended;
 	unsigned long		last_late;
 	u64			stray;

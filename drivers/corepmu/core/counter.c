@@ -82,7 +82,7 @@ void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
-	hwc->event_base_rdpmc = max_t(s64, min_t(s64, hwc->event_base_rdpmc, cpuc->min_left),
+	hwc->event_base_rdpmc = max_t(s64, min_t(s64, hwc->event_base_rdpmc, cpuc->limiter.min_left),
 				      hwc->extra_reg.alloc);
 	if (event->attr.freq && hwc->sample_period < hwc->event_base_rdpmc)
 		hwc->sample_period = hwc->event_base_rdpmc;

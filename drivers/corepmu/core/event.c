@@ -246,7 +246,7 @@ static s64 first_min_left(const struct corepmu *pmu, const struct perf_event *ev
 		return pmu->min_left;
 
 	return min_t(s64, READ_ONCE(event->parent->hw.event_base_rdpmc),
-		     READ_ONCE(raw_cpu_ptr(pmu->cpu)->min_left));
+		     READ_ONCE(raw_cpu_ptr(pmu->cpu)->limiter.min_left));
 }
 
 /**

@@ -394,8 +394,8 @@ void corepmu_init_pmu(struct corepmu *pmu)
 	for_each_possible_cpu(cpu) {
 		struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);
 
-		cpuc->min_left = pmu->min_left;
-		cpuc->longest = COREPMU_LIMIT_SHORT_NS;
+		cpuc->limiter.min_left = pmu->min_left;
+		cpuc->limiter.max_irq_ns = COREPMU_LIMITER_MIN_IRQ_NS;
 	}
 	pmu->counting_period = corepmu_counting_period(pmu, &any_event, pmu->counters);
 	pmu->perf_pmu = (struct pmu) {

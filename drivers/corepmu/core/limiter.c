@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: the limiter: keep overflows of short periods from taking all of a CPU's time
+ *
+ * Perf core throttles an event after max_samples_per_tick interrupts in a tick. The administrator
+ * may raise that limit or remove it; the limiter remains. It judges windows of 10 ms: overflows
+ * took too much of a window if they took more than a third of it. The limiter then throttles the
+ * events that interrupt most: their counters are set to overflow after min_left counts at least.
+ * min_left doubles with each such window. It is halved with each window of which overflows took
+ * less than a twelfth. Counts stay exact, and other events keep their periods.
+ *
+ * Why a third: the handler does not see the entry to an interrupt and its exit. With a GICv3 these
+ * take longer than the handler: 52 of 100 instructions on Linux 7.3, in a storm that left no time
+ * to the interrupted task.
+ *
+ * From LIMITER_LONG_LEFT on the interrupted code makes progress between two overflows. min_left
+ * then doubles only if overflows left less than a quarter of the window, and is halved if they
+ * took less than a third: on a slow machine the samples of several events with long periods may
+ * take half of the time, and these events keep their periods.
+ *
+ * On a debug kernel LIMITER_LONG_LEFT counts may pass before the kernel has left the interrupt, and
+ * the interrupted code makes no progress although overflows leave half of the time. All overflows
+ * come in the kernel then. So if no overflow of the window came in user space, min_left doubles
+ * unless overflows took less than a twelfth. It is halved if they took less than a 24th. Overflows
+ * of an event with exclude_user or exclude_host never come in user space. If such an event
+ * interrupts most, this rule does not apply, except on a debug kernel.
+ *
+ * Overflows of an event with exclude_kernel never keep the kernel from making progress, nor user
+ * space if the event's periods are LIMITER_USER_LEFT or more. The limiter stretches the periods of
+ * such an event to LIMITER_USER_LEFT at most. While only such events interrupt often, min_left does
+ * not grow from LIMITER_USER_LEFT on.
+ *
+ * A window ends with an overflow. After a window longer than LIMITER_FORGET_NS, min_left says
+ * nothing about today's events: the limiter throttles no event any more.
+ *
+ * A hypervisor may take the CPU away during an interrupt, for longer than a window. An interrupt
+ * that takes longer than max_irq_ns counts as max_irq_ns; the window is longer by the rest.
+ * max_irq_ns grows by a half each time: where all interrupts take that long, a dozen are enough.
+ * It shrinks when interrupts take less than a quarter of it.
+ */
+#define pr_fmt(fmt) "corepmu: " fmt
+
+#include <linux/bitops.h>
+#include <linux/minmax.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include <corepmu/limiter.h>
+#include <corepmu/pmu.h>
+
+#define LIMITER_FORGET_NS	(100 * COREPMU_LIMITER_WINDOW_NS)
+/* Overflows take too much of a window, or too much from LIMITER_LONG_LEFT on: 1/3, 1 - 1/4 */
+#define LIMITER_BUSY		3
+#define LIMITER_STARVED		4
+/* Overflows take little of a window: 1/12, and 1/24 if none came in user space */
+#define LIMITER_CALM		12
+#define LIMITER_CALM_IN_KERNEL	24
+/* max_irq_ns grows by 1/2, and shrinks by 1/8 with an interrupt that takes less than 1/4 of it. */
+#define LIMITER_IRQ_GROWS	2
+#define LIMITER_IRQ_SHRINKS	8
+#define LIMITER_IRQ_SHORT	4
+/* Counts: values of min_left */
+#define LIMITER_MIN_LEFT	16
+#define LIMITER_USER_LEFT	BIT(9)
+#define LIMITER_LONG_LEFT	BIT(12)
+#define LIMITER_MAX_LEFT	BIT(20)
+/* If overflows still take too much, the limiter throttles all events. */
+#define LIMITER_ALL_LEFT	BIT(17)
+
+static DEFINE_RATELIMIT_STATE(limiter_log, 60 * HZ, 10);
+
+/* Return perf core's interrupt count of the event's most recent tick. */
+static u64 interrupts_of(struct perf_event *event)
+{
+	return event && is_sampling_event(event) ? event->hw.interrupts : 0;
+}
+
+static struct perf_event *most_interrupting(const struct corepmu_cpu *cpuc)
+{
+	struct perf_event *most = NULL;
+	u64 left;
+
+	for (left = cpuc->active; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (interrupts_of(event) > interrupts_of(most))
+			most = event;
+	}
+
+	return most;
+}
+
+/* Return the period to which the limiter stretches shorter ones of @event. */
+static s64 limiter_min_period(const struct corepmu_cpu *cpuc, const struct perf_event *event)
+{
+	s64 least = cpuc->limiter.min_left;
+
+	if (event->attr.exclude_kernel)
+		least = min_t(s64, least, LIMITER_USER_LEFT);
+
+	return max_t(s64, least, event->hw.extra_reg.alloc);
+}
+
+/* Does @event interrupt at least half as often as the event with @most interrupts? */
+static bool interrupts_much(struct perf_event *event, u64 most)
+{
+	return interrupts_of(event) && interrupts_of(event) >= most / 2;
+}
+
+/*
+ * Throttle the event that interrupts most, and all that interrupt at least half as often: their
+ * counters are set to overflow after min_left counts at least. The parent of an inherited event
+ * gets the same minimum, for events that will be inherited from it. From the overflow interrupt.
+ */
+static void limiter_throttle(struct corepmu_cpu *cpuc)
+{
+	u64 left, most = interrupts_of(most_interrupting(cpuc));
+	s64 least;
+
+	for (left = cpuc->active; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (!event || (cpuc->limiter.min_left < LIMITER_ALL_LEFT &&
+			       !interrupts_much(event, most)))
+			continue;
+		least = limiter_min_period(cpuc, event);
+		event->hw.event_base_rdpmc = least;
+		if (event->parent)
+			WRITE_ONCE(event->parent->hw.event_base_rdpmc, least);
+	}
+}
+
+/*
+ * If the event that interrupts most has a period shorter than min_left, periods are stretched from
+ * here on: log that event. The rate limit decides whether the log has it; only then
+ * limiter_log_end() logs the end. From the overflow interrupt.
+ */
+static noinline void limiter_log_begin(struct corepmu_cpu *cpuc)
+{
+	struct perf_event *throttled = most_interrupting(cpuc);
+
+	if (!throttled || throttled->hw.sample_period >= limiter_min_period(cpuc, throttled))
+		return;
+
+	cpuc->limiter.is_raised = true;
+	cpuc->limiter.is_logged = __ratelimit(&limiter_log);
+	if (!cpuc->limiter.is_logged)
+		return;
+	pr_notice("CPU%d: overflows take most of the time, of event type %u config %#llx period %llu in %s[%d]: short periods are stretched\n",
+		  smp_processor_id(), throttled->attr.type, throttled->attr.config,
+		  throttled->hw.sample_period, current->comm, current->tgid);
+}
+
+/*
+ * Periods are no longer stretched: each throttled event has its own period again from its next
+ * overflow on, see corepmu_counter_limit(). From the overflow interrupt.
+ */
+static noinline void limiter_log_end(struct corepmu_cpu *cpuc)
+{
+	cpuc->limiter.is_raised = false;
+	if (!cpuc->limiter.is_logged)
+		return;
+
+	cpuc->limiter.is_logged = false;
+	pr_notice("CPU%d: overflows take less time again: periods are no longer stretched\n",
+		  smp_processor_id());
+}
+
+/*
+ * May the interrupted kernel code make no progress at all? No overflow came in user space, where
+ * those of the event that interrupts most could have come, or this is a debug kernel.
+ */
+static bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
+{
+	struct perf_event *most;
+
+	if (cpuc->limiter.user_hit || cpuc->limiter.min_left < LIMITER_LONG_LEFT)
+		return false;
+	if (COREPMU_KERNEL_CHECKS_ITSELF)
+		return true;
+	most = most_interrupting(cpuc);
+
+	return most && !most->attr.exclude_user && !most->attr.exclude_host;
+}
+
+/* Did overflows take too much of the window? */
+static bool limiter_is_exceeded(const struct corepmu_cpu *cpuc, u64 window)
+{
+	unsigned int share = is_kept_in_kernel(cpuc) ? LIMITER_CALM : LIMITER_BUSY;
+
+	return cpuc->limiter.busy_ns > window / share;
+}
+
+/* Do all events that interrupt often have exclude_kernel? */
+static bool is_user_alone(const struct corepmu_cpu *cpuc)
+{
+	u64 left, most = interrupts_of(most_interrupting(cpuc));
+
+	for (left = cpuc->active; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+
+		if (interrupts_much(event, most) && !event->attr.exclude_kernel)
+			return false;
+	}
+
+	return most;
+}
+
+/* Overflows took too much of the window: does min_left double? */
+static bool limiter_may_raise(const struct corepmu_cpu *cpuc, u64 window)
+{
+	const struct corepmu_limiter *limiter = &cpuc->limiter;
+
+	if (limiter->min_left >= LIMITER_USER_LEFT && is_user_alone(cpuc))
+		return false;
+	if (limiter->min_left < LIMITER_LONG_LEFT)
+		return true;
+
+	return limiter->min_left < LIMITER_MAX_LEFT &&
+	       (is_kept_in_kernel(cpuc) || limiter->busy_ns > window - window / LIMITER_STARVED);
+}
+
+/* Did overflows take so little of the window that min_left is halved? */
+static bool limiter_may_relax(const struct corepmu_cpu *cpuc, u64 window)
+{
+	const struct corepmu_limiter *limiter = &cpuc->limiter;
+	unsigned int calm = limiter->min_left > LIMITER_LONG_LEFT ? LIMITER_BUSY : LIMITER_CALM;
+
+	if (is_kept_in_kernel(cpuc))
+		calm = LIMITER_CALM_IN_KERNEL;
+
+	return limiter->busy_ns < window / calm && limiter->min_left > cpuc->pmu->min_left;
+}
+
+/**
+ * corepmu_limiter_clamp() - an interrupt took longer than max_irq_ns
+ * @limiter: this CPU's limiter
+ * @ns: time that the interrupt took
+ *
+ * From the overflow interrupt.
+ *
+ * Return: the time that it counts as
+ */
+noinline u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns)
+{
+	u64 max_irq_ns = limiter->max_irq_ns;
+
+	limiter->window += ns - max_irq_ns;
+	limiter->max_irq_ns += max_irq_ns / LIMITER_IRQ_GROWS;
+
+	return max_irq_ns;
+}
+
+/**
+ * corepmu_limiter_decay() - max_irq_ns has grown: an interrupt that was short shrinks it
+ * @limiter: this CPU's limiter
+ * @ns: time that the interrupt took
+ *
+ * From the overflow interrupt.
+ */
+noinline void corepmu_limiter_decay(struct corepmu_limiter *limiter, u64 ns)
+{
+	u64 max_irq_ns = limiter->max_irq_ns;
+
+	if (ns < max_irq_ns / LIMITER_IRQ_SHORT)
+		limiter->max_irq_ns = max_t(u64, max_irq_ns - max_irq_ns / LIMITER_IRQ_SHRINKS,
+					    COREPMU_LIMITER_MIN_IRQ_NS);
+}
+
+/**
+ * corepmu_limiter_end_window() - judge a window, and set min_left for the next one
+ * @cpuc: this CPU's state
+ * @ns: length of the window, at least COREPMU_LIMITER_WINDOW_NS
+ *
+ * Not inline: each interrupt would save registers for what is done once in a window. From the
+ * overflow interrupt.
+ */
+noinline void corepmu_limiter_end_window(struct corepmu_cpu *cpuc, u64 ns)
+{
+	struct corepmu_limiter *limiter = &cpuc->limiter;
+
+	if (ns > LIMITER_FORGET_NS) {
+		limiter->min_left = cpuc->pmu->min_left;
+		limiter_log_end(cpuc);
+	}
+
+	if (limiter_is_exceeded(cpuc, ns)) {
+		if (limiter_may_raise(cpuc, ns))
+			limiter->min_left = max_t(s64, 2 * limiter->min_left, LIMITER_MIN_LEFT);
+		if (!limiter->is_raised)
+			limiter_log_begin(cpuc);
+		limiter_throttle(cpuc);
+	} else if (limiter_may_relax(cpuc, ns)) {
+		limiter->min_left /= 2;
+		if (limiter->min_left < LIMITER_MIN_LEFT ||
+		    limiter->min_left <= cpuc->pmu->min_left) {
+			limiter->min_left = cpuc->pmu->min_left;
+			limiter_log_end(cpuc);
+		}
+	}
+
+	limiter->window += ns;
+	limiter->busy_ns = 0;
+	limiter->user_hit = false;
+}
