@@ -98,7 +98,7 @@ refused 'has no fault nosuch' validate-faults nosuch
 refused "no client is left that has 'nosuch' in its name" clients --filter nosuch
 refused 'DIR=.* there is no such directory' clients --checkouts "$work/nosuch"
 refused 'CPU=cortex-nosuch|CPU=zen4' clients --arch arm64 --cpu zen4
-refused "no suite matches 'nosuch'.*corepmu_x86" kunit nosuch
+refused "no suite matches 'nosuch'.*corepmu_x86_counters" kunit nosuch
 refused "no test of the KUnit suites matches 'nosuch'" kunit 'corepmu_x86*.nosuch'
 refused '--fault nosuch.c: there is no drivers/corepmu/nosuch.c' kunit --fault nosuch.c s/a/b/
 refused 'KERNEL=9.9 is not known' kunit-coverage --kernel 9.9

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of arm64's branch records, BRBE
+ *
+ * The rules of corepmu_branch that registers have a part in, on registers that are not x86's.
+ */
+#include <kunit/test.h>
+
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+
+#include "branch/bench.h"
+#include "models/arm64_access.h"
+
+#define ARM_KERNEL	0xffff800080000000ULL
+
+/* BRBINF<n>_EL1: MPRED, and CC as exponent and mantissa */
+#define MPRED		BIT_ULL(5)
+#define CC(exponent, mantissa)	((u64)(exponent) << 40 | (u64)(mantissa) << 32)
+
+/* BRBINF<n>_EL1.TYPE */
+enum {
+	JUMP = 0, INDIRECT = 1, CALL = 2, IND_CALL = 3, RET = 5, ERET = 7, COND = 8,
+	SYSCALL = 0x22, DATA_FAULT = 0x2c, IRQ = 0x2e,
+};
+
+static unsigned int kernel_el(void)
+{
+	return pmuv3_model_cpu->hyp ? 2 : 1;
+}
+
+static void user_branch(u64 from, unsigned int type, u64 info)
+{
+	pmuv3_model_branch(from, USER_TO, type, 0, 0, info);
+}
+
+/* In user space one of each kind, into the kernel, there a call, and back */
+static void every_kind(void)
+{
+	user_branch(USER, COND, 0);
+	user_branch(USER + 0x10, CALL, 0);
+	user_branch(USER + 0x20, RET, 0);
+	user_branch(USER + 0x30, INDIRECT, 0);
+	user_branch(USER + 0x40, IND_CALL, 0);
+	user_branch(USER + 0x50, JUMP, 0);
+	pmuv3_model_branch(USER + 0x60, ARM_KERNEL, SYSCALL, 0, kernel_el(), 0);
+	pmuv3_model_branch(ARM_KERNEL + 0x10, ARM_KERNEL, CALL, kernel_el(), kernel_el(), 0);
+	pmuv3_model_branch(ARM_KERNEL + 0x20, USER, ERET, kernel_el(), 0, 0);
+}
+
+static const struct {
+	u64 type;
+	u64 from[10];
+} kinds[] = {
+	{ ANY_USER, { USER + 0x50, USER + 0x40, USER + 0x30, USER + 0x20, USER + 0x10, USER } },
+	{ PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_USER, { USER } },
+	{ PERF_SAMPLE_BRANCH_CALL | PERF_SAMPLE_BRANCH_USER, { USER + 0x10 } },
+	{ PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER, { USER + 0x40, USER + 0x10 } },
+	{ PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_USER, { USER + 0x20 } },
+	{ PERF_SAMPLE_BRANCH_IND_CALL | PERF_SAMPLE_BRANCH_USER, { USER + 0x40 } },
+	{ PERF_SAMPLE_BRANCH_IND_JUMP | PERF_SAMPLE_BRANCH_USER, { USER + 0x30 } },
+	{ ANY_LEVEL, { ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, USER + 0x60, USER + 0x50, USER + 0x40,
+		       USER + 0x30, USER + 0x20, USER + 0x10, USER } },
+	{ PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL,
+	  { ARM_KERNEL + 0x10, USER + 0x60, USER + 0x40, USER + 0x10 } },
+	{ PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL,
+	  { ARM_KERNEL + 0x20, USER + 0x20 } },
+};
+
+/* Each kind that can be asked for. The first sample has nobody else's branches. */
+static void brbe_kinds(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	unsigned int nr, i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct perf_event *event = branch_open_stack(b, kinds[i].type);
+		unsigned long flags = branch_begin(b);
+
+		b->nr_samples = 0;
+		branch_add(event);
+		every_kind();
+		branch_overflow(b);
+		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 1, "row %u", i);
+		for (nr = 0; kinds[i].from[nr]; nr++)
+			;
+		if (nr > b->pmu->nr_branches)
+			nr = b->pmu->nr_branches;
+		branch_expect_from(test, &branch_seen[0], kinds[i].from, nr);
+		branch_end(event, flags);
+	}
+}
+
+/* Of the kernel alone: exceptions and their returns have one address. */
+static void brbe_halves(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY |
+						     PERF_SAMPLE_BRANCH_KERNEL |
+						     PERF_SAMPLE_BRANCH_TYPE_SAVE |
+						     PERF_SAMPLE_BRANCH_PRIV_SAVE);
+	const struct perf_branch_entry *entry = branch_seen[0].entries;
+	unsigned long flags = branch_begin(b);
+
+	branch_add(event);
+	every_kind();
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[0], ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, 0);
+	KUNIT_EXPECT_EQ(test, entry[0].to, 0);
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].type, PERF_BR_ERET);
+	KUNIT_EXPECT_EQ(test, entry[2].to, ARM_KERNEL);
+	KUNIT_EXPECT_EQ(test, (u64)entry[2].type, PERF_BR_SYSCALL);
+	/* Where it leads to is known of what has a target. */
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].priv, PERF_BR_PRIV_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, (u64)entry[1].priv, PERF_BR_PRIV_KERNEL);
+	KUNIT_EXPECT_EQ(test, (u64)entry[2].priv, PERF_BR_PRIV_KERNEL);
+	/* What was predicted is known of what has a source. */
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].predicted, 1);
+	KUNIT_EXPECT_EQ(test, (u64)entry[2].predicted, 0);
+	branch_end(event, flags);
+}
+
+/* An event of user space has no address of the kernel that another's sample shows. */
+static void brbe_union(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *all = branch_open_stack(b, ANY_LEVEL);
+	struct perf_event *user = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY_CALL |
+						    PERF_SAMPLE_BRANCH_USER);
+	unsigned long flags = branch_begin(b);
+	unsigned int i;
+
+	branch_add(all);
+	branch_add(user);
+	every_kind();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	for (i = 0; i < 2; i++) {
+		if (branch_seen[i].nr > 2)
+			continue;
+		EXPECT_FROM(test, &branch_seen[i], USER + 0x40, USER + 0x10);
+		KUNIT_EXPECT_EQ(test, branch_seen[i].entries[0].to, USER_TO);
+	}
+	KUNIT_EXPECT_GT(test, branch_seen[0].nr + branch_seen[1].nr, 8);
+	bench_del(user);
+	branch_end(all, flags);
+	bench_close(user);
+}
+
+/* Both banks; the youngest comes first. */
+static void brbe_banks(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+	unsigned int i;
+
+	branch_add(event);
+	for (i = 0; i < 100; i++)
+		user_branch(USER + 4 * i, COND, 0);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, b->pmu->nr_branches);
+	for (i = 0; i < branch_seen[0].nr; i++)
+		KUNIT_EXPECT_EQ(test, branch_seen[0].entries[i].from, USER + 4 * (99 - i));
+	branch_end(event, flags);
+}
+
+static const struct {
+	u64 info;
+	unsigned int cycles;
+} counts[] = {
+	{ CC(0, 0), 0 }, { CC(0, 255), 255 }, { CC(1, 0), 256 }, { CC(1, 255), 511 },
+	{ CC(2, 1), 514 }, { CC(8, 255), 65408 }, { CC(9, 0), 65535 }, { CC(63, 255), 65535 },
+};
+
+/* Cycles, flags and types, for those who ask */
+static void brbe_flags(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *all = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE);
+	struct perf_event *none = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
+						    PERF_SAMPLE_BRANCH_NO_CYCLES);
+	const struct perf_branch_entry *entry = branch_seen[0].entries;
+	unsigned long flags = branch_begin(b);
+	unsigned int i;
+
+	branch_add(all);
+	for (i = ARRAY_SIZE(counts); i--; )
+		user_branch(USER, i ? RET : COND, counts[i].info | (i ? 0 : MPRED));
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, ARRAY_SIZE(counts));
+	for (i = 0; i < branch_seen[0].nr; i++) {
+		KUNIT_EXPECT_EQ(test, (u64)entry[i].cycles, counts[i].cycles);
+		KUNIT_EXPECT_EQ(test, (u64)entry[i].mispred, !i);
+		KUNIT_EXPECT_EQ(test, (u64)entry[i].predicted, !!i);
+		KUNIT_EXPECT_EQ(test, (u64)entry[i].type, i ? PERF_BR_RET : PERF_BR_COND);
+	}
+	bench_del(all);
+
+	b->nr_samples = 0;
+	branch_add(none);
+	user_branch(USER, COND, MPRED | CC(0, 7));
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
+	KUNIT_EXPECT_EQ(test, entry[0].mispred + entry[0].predicted + entry[0].cycles, 0);
+	branch_end(none, flags);
+	bench_close(all);
+}
+
+/* Nothing is recorded from the overflow on, nor once nobody wants it. */
+static void brbe_freezes(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
+	unsigned long flags = branch_begin(b);
+
+	/* Its overflow would not pause records. */
+	KUNIT_EXPECT_FALSE(test, event->hw.config & BIT_ULL(31));
+	branch_add(event);
+	user_branch(USER, COND, 0);
+	pmuv3_model_hold(true);
+	branch_overflow(b);
+	user_branch(USER + 0x10, COND, 0);
+	pmuv3_model_branch(USER + 0x20, ARM_KERNEL, IRQ, 0, kernel_el(), 0);
+	pmuv3_model_hold(false);
+	EXPECT_FROM(test, &branch_seen[0], USER);
+	/* What follows does not follow what was before the overflow, but a stop loses nothing. */
+	user_branch(USER + 0x30, COND, 0);
+	b->pmu->perf_pmu.pmu_disable(&b->pmu->perf_pmu);
+	b->pmu->perf_pmu.pmu_enable(&b->pmu->perf_pmu);
+	user_branch(USER + 0x34, COND, 0);
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[1], USER + 0x34, USER + 0x30);
+	user_branch(USER + 0x38, COND, 0);
+
+	model_forget();
+	branch_end(event, flags);
+	user_branch(USER + 0x40, COND, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.record[0].source), USER + 0x38);
+}
+
+/* What is refused, and how */
+static void brbe_refuses(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	static const struct {
+		u64 type;
+		int err;
+	} table[] = {
+		{ ANY_LEVEL | PERF_SAMPLE_BRANCH_HV, 0 },
+		{ CALLS_USER, -EOPNOTSUPP },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_CALL_STACK, -EOPNOTSUPP },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_ABORT_TX, -EOPNOTSUPP },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_IN_TX, -EOPNOTSUPP },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_COUNTERS, -EINVAL },
+		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HV, 0 },
+		{ PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_USER, -EINVAL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event_attr attr = { STACK(table[i].type) };
+		struct perf_event *event;
+
+		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &attr, &event), table[i].err, "row %u", i);
+		if (!table[i].err)
+			bench_close(event);
+		/* A sample in a guest would have the host's. */
+		attr.exclude_host = 1;
+		KUNIT_EXPECT_NE_MSG(test, bench_open(b, &attr, &event), 0, "row %u", i);
+	}
+}
+
+static bool has_brbe(const struct machine *machine)
+{
+	return !strcmp(machine->name, "pmuv3-brbe") || !strcmp(machine->name, "pmuv3-brbe-vhe");
+}
+
+static const void *brbe_gen_params(const void *prev, char *desc)
+{
+	return machine_gen_those(prev, desc, has_brbe);
+}
+
+/* BRBCR and BRBFCR are written by somebody else while no event wants records. */
+static void brbe_after_an_agent(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
+	unsigned long flags = branch_begin(b);
+	unsigned int before, i;
+
+	branch_add(event);
+	every_kind();
+	branch_overflow(b);
+	before = branch_seen[0].nr;
+	KUNIT_EXPECT_GT(test, before, 0);
+	for (i = 0; i < 2; i++) {
+		bench_del(event);
+		*this_cpu_ptr(&pmuv3_model_state.brbcr[0]) = 0;
+		*this_cpu_ptr(&pmuv3_model_state.brbcr[1]) = 0;
+		this_cpu_write(pmuv3_model_state.brbfcr, 0);
+		branch_add(event);
+		b->nr_samples = 0;
+		every_kind();
+		branch_overflow(b);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		KUNIT_EXPECT_EQ(test, branch_seen[0].nr, before);
+	}
+	branch_end(event, flags);
+}
+
+static struct kunit_case brbe_cases[] = {
+	KUNIT_CASE_PARAM(brbe_kinds, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_halves, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_union, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_banks, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_flags, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_freezes, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_refuses, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_after_an_agent, brbe_gen_params),
+	{ }
+};
+
+static struct kunit_suite brbe_suite = {
+	.name		= "corepmu_arm64_brbe",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= brbe_cases,
+};
+
+/*
+ * Below EL2 a kernel has what it has seen to itself, and below EL3 what it has asked firmware for;
+ * an unknown format is not had at all.
+ */
+static void brbe_describes(struct kunit *test)
+{
+	static const struct {
+		const char *machine;
+		unsigned int nr;
+		bool el3;
+	} table[] = {
+		{ "pmuv3-brbe", 64 },
+		/* Of a virtual machine's it is the hypervisor that decides. */
+		{ "pmuv3-brbe", 64, true },
+		{ "pmuv3-brbe-vhe", 8 },
+		{ "pmuv3-brbe-vhe", COMPAT_EL2_OPENS_BRBE ? 8 : 0, true },
+		{ "pmuv3-brbe-el1", COMPAT_EL2_OPENS_BRBE ? 32 : 0 },
+		{ "pmuv3-brbe-odd", 0 },
+		{ "pmuv3p9", 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event_attr attr = { STACK(ANY_USER) };
+		struct perf_event *event;
+		struct bench *b;
+
+		pmuv3_model_el3 = table[i].el3;
+		b = bench_start(test, machine_by_name(table[i].machine));
+		pmuv3_model_el3 = false;
+		KUNIT_EXPECT_EQ_MSG(test, b->pmu->nr_branches, table[i].nr, "%s", table[i].machine);
+		KUNIT_EXPECT_EQ(test, !b->pmu->branch_reason, !!table[i].nr);
+		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event),
+				table[i].nr ? 0 : -EOPNOTSUPP);
+		if (table[i].nr)
+			bench_close(event);
+		bench_end(b);
+	}
+}
+
+static struct kunit_case brbe_machine_cases[] = {
+	KUNIT_CASE(brbe_describes),
+	{ }
+};
+
+static struct kunit_suite brbe_machine_suite = {
+	.name		= "corepmu_arm64_brbe_machine",
+	.test_cases	= brbe_machine_cases,
+};
+
+kunit_test_suites(&brbe_suite, &brbe_machine_suite);

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of the PMUv3 backend
+ */
+#include <kunit/test.h>
+
+#include <linux/cpumask.h>
+#include <linux/interrupt.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/counter.h>
+
+#include "fixture/machine.h"
+#include "models/arm64_access.h"
+#include "arm64/pmuv3.h"
+#include "arm64/sysreg.h"
+
+#define HW(id)		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##id
+#define RAW(value)	.type = PERF_TYPE_RAW, .config = value
+#define CACHE(id, miss)	.type = PERF_TYPE_HW_CACHE,			\
+			.config = PERF_COUNT_HW_CACHE_##id | (miss) << 16
+#define CYCLE		BIT_ULL(PMUV3_CYCLE_COUNTER)
+#define INSTR		BIT_ULL(PMUV3_INSTR_COUNTER)
+#define NSH		0x08000000ULL
+#define NOT_EL0		0x40000000ULL
+#define NOT_EL1		0x80000000ULL
+
+struct encoding {
+	const char *machine;
+	struct perf_event_attr attr;
+	int err;
+	u64 type;
+	u64 allowed;
+	unsigned int flags;
+};
+
+static const struct encoding encodings[] = {
+	{ "pmuv3p5", { HW(CPU_CYCLES) }, 0, NSH | 0x11, 0x3f | CYCLE },
+	{ "pmuv3p5", { HW(INSTRUCTIONS) }, 0, NSH | 0x08, 0x3f },
+	{ "pmuv3p9", { HW(INSTRUCTIONS) }, 0, NSH | 0x08, 0x7fffffff | INSTR },
+	{ "pmuv3p5", { HW(CACHE_REFERENCES) }, 0, NSH | 0x04, 0x3f },
+	{ "pmuv3p5", { HW(CACHE_MISSES) }, 0, NSH | 0x03, 0x3f },
+	{ "pmuv3p5", { HW(BRANCH_INSTRUCTIONS) }, 0, NSH | 0x21, 0x3f },
+	{ "pmuv3p5", { HW(BRANCH_MISSES) }, 0, NSH | 0x10, 0x3f },
+	{ "pmuv3p5", { HW(BUS_CYCLES) }, 0, NSH | 0x1d, 0x3f },
+	{ "pmuv3p9", { HW(STALLED_CYCLES_FRONTEND) }, 0, NSH | 0x23, 0x7fffffff },
+	{ "pmuv3p9", { HW(STALLED_CYCLES_BACKEND) }, 0, NSH | 0x24, 0x7fffffff },
+	{ "pmuv3p9", { HW(REF_CPU_CYCLES) }, -ENOENT },
+	{ "pmuv3", { HW(STALLED_CYCLES_FRONTEND) }, -ENOENT },
+	{ "pmuv3p9", { CACHE(L1D, 0) }, 0, NSH | 0x04, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(L1D, 1) }, 0, NSH | 0x03, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(L1D, 0) | PERF_COUNT_HW_CACHE_OP_WRITE << 8 }, -ENOENT },
+	{ "pmuv3p9", { CACHE(L1D, 1) | PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 }, -ENOENT },
+	{ "pmuv3p9", { CACHE(L1I, 0) }, 0, NSH | 0x14, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(L1I, 1) }, 0, NSH | 0x01, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(LL, 0) }, 0, NSH | 0x36, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(LL, 1) }, 0, NSH | 0x37, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(DTLB, 0) }, 0, NSH | 0x25, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(DTLB, 1) }, 0, NSH | 0x05, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(ITLB, 0) }, 0, NSH | 0x26, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(ITLB, 1) }, 0, NSH | 0x02, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(BPU, 0) }, 0, NSH | 0x12, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(BPU, 1) }, 0, NSH | 0x10, 0x7fffffff },
+	{ "pmuv3p9", { CACHE(NODE, 0) }, -ENOENT },
+
+	/* Exception levels, the kernel at EL1 ... */
+	{ "pmuv3p5", { RAW(0x08), .exclude_user = 1 }, 0, NSH | NOT_EL0 | 0x08, 0x3f },
+	{ "pmuv3p5", { RAW(0x08), .exclude_kernel = 1 }, 0, NSH | NOT_EL1 | 0x08, 0x3f },
+	{ "pmuv3p5", { RAW(0x08), .exclude_hv = 1 }, 0, 0x08, 0x3f },
+	{ "pmuv3p5", { RAW(0x08), .exclude_host = 1 }, 0, NOT_EL0 | NOT_EL1 | 0x08, 0x3f },
+	{ "pmuv3", { RAW(0x08), .exclude_host = 1 }, 0, NOT_EL0 | NOT_EL1 | 0x08, 0x3f },
+	/* ... and at EL2 */
+	{ "pmuv3p4-vhe", { RAW(0x08) }, 0, NSH | 0x08, 0x3f },
+	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_kernel = 1 }, 0, NOT_EL1 | 0x08, 0x3f },
+	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_user = 1 }, 0, NSH | NOT_EL0 | 0x08, 0x3f },
+	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_guest = 1 }, 0, NSH | NOT_EL1 | 0x08, 0x3f },
+	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_host = 1 }, 0, NOT_EL0 | NOT_EL1 | 0x08, 0x3f },
+
+	{ "pmuv3p5", { RAW(0x10000) }, -EINVAL },
+	{ "pmuv3p5", { RAW(0x1e) }, -EINVAL },
+	{ "pmuv3p5", { RAW(0xffff) }, 0, NSH | 0xffff, 0x3f },
+	{ "pmuv3p5", { RAW(0x08), .config1 = 1ULL << 17 }, -EINVAL },
+	{ "pmuv3p5", { RAW(0x08), .config2 = 1 }, -EINVAL },
+	{ "pmuv3p5", { RAW(0x08), .config3 = 1 }, -EINVAL },
+	/* Generic events, whose config says what they are: what others leave there is ignored. */
+	{ "pmuv3p5", { HW(INSTRUCTIONS), .config1 = 1ULL << 17, .config2 = 1, .config3 = 1 }, 0,
+	  NSH | 0x08, 0x3f },
+	{ "pmuv3p5", { CACHE(L1D, 0), .config1 = ~0x1ffffULL, .config2 = ~0ULL }, 0,
+	  NSH | 0x04, 0x3f },
+
+	/* long: 64 bits */
+	{ "pmuv3p5", { RAW(0x08), .config1 = 1 }, 0, NSH | 0x08, 0x3f, COREPMU_EVENT_LONG },
+	{ "pmuv3", { RAW(0x08), .config1 = 1 }, 0, NSH | 0x08, 0x2a,
+	  COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR },
+	{ "pmuv3", { RAW(0x11), .config1 = 1 }, 0, NSH | 0x11, 0x2a | CYCLE,
+	  COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR },
+
+	/* Thresholds: PMMIR_EL1.THWIDTH is 5 on this one. */
+	{ "pmuv3p9", { RAW(0x08), .config1 = 31ULL << 5 }, 0, 0x1f00000000ULL | NSH | 0x08,
+	  0x7fffffff },
+	{ "pmuv3p9", { RAW(0x11), .config1 = 3ULL << 5 | 2 << 3 | 1 << 2 }, 0,
+	  0xa000000300000000ULL | NSH | 0x11, 0x7fffffff },
+	{ "pmuv3p9", { RAW(0x08), .config1 = 32ULL << 5 }, -EINVAL },
+	{ "pmuv3p9", { RAW(0x08), .config1 = 1ULL << 16 }, -EINVAL },
+	{ "pmuv3p5", { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL },
+	/* Without a threshold, how it compares and what it counts mean nothing. */
+	{ "pmuv3p9", { RAW(0x08), .config1 = 3 << 3 | 1 << 2 }, 0, NSH | 0x08,
+	  0x7fffffff | INSTR },
+	{ "pmuv3p5", { RAW(0x08), .config1 = 3 << 3 | 1 << 2 }, 0, NSH | 0x08, 0x3f },
+};
+
+static void encoding_desc(const struct encoding *e, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s type %u config %#llx, row %d", e->machine,
+		 e->attr.type, e->attr.config, (int)(e - encodings));
+}
+
+KUNIT_ARRAY_PARAM(encoding, encodings, encoding_desc);
+
+static void pmuv3_encodes(struct kunit *test)
+{
+	const struct encoding *e = test->param_value;
+	struct bench *b = bench_start_on(test, e->machine);
+	struct perf_event *event;
+
+	KUNIT_EXPECT_EQ(test, bench_open(b, &e->attr, &event), e->err);
+	if (e->err)
+		return;
+	KUNIT_EXPECT_EQ(test, event->hw.config_base, e->type);
+	KUNIT_EXPECT_EQ(test, event->hw.config, e->allowed);
+	KUNIT_EXPECT_EQ(test, event->hw.flags & (COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR),
+			e->flags);
+	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_del(event);
+	bench_close(event);
+}
+
+/* Threads of a core: PMCCNTR_EL0 counts while a thread waits. */
+static void pmuv3_smt_cycles(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct perf_event_attr attr = { HW(CPU_CYCLES) };
+	struct perf_event *event;
+
+	to_pmuv3(b->pmu)->avoid_pmccntr = true;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.config, 0x3f);
+	bench_close(event);
+}
+
+struct sequence {
+	const char *machine;
+	u64 event;
+	const char *add, *read, *overflow, *del;
+};
+
+static const struct sequence sequences[] = {
+	{
+		"pmuv3", PERF_COUNT_HW_INSTRUCTIONS,
+		.add = "PMCNTENCLR=8000003f PMINTENSET=8000003f PMUSERENR=0 PMEVTYPER0=8000008 PMEVCNTR0=fffffc18 PMCNTENSET=1 isb PMCR=41",
+		.read = "PMEVCNTR0",
+		.overflow = "PMCR=40 isb PMOVSCLR PMOVSCLR=1 PMEVCNTR0 PMEVCNTR0=fffffc18 isb PMCR=41",
+		.del = "PMCR=40 isb PMEVCNTR0",
+	}, {
+		"pmuv3", PERF_COUNT_HW_CPU_CYCLES,
+		.add = "PMCNTENCLR=8000003f PMINTENSET=8000003f PMUSERENR=0 PMCCFILTR=8000000 PMCCNTR=fffffffffffffc18 PMCNTENSET=80000000 isb PMCR=41",
+		.read = "PMCCNTR",
+		.overflow = "PMCR=40 isb PMOVSCLR PMOVSCLR=80000000 PMCCNTR PMCCNTR=fffffffffffffc18 isb PMCR=41",
+		.del = "PMCR=40 isb PMCCNTR",
+	}, {
+		"pmuv3p5", PERF_COUNT_HW_INSTRUCTIONS,
+		.add = "PMCNTENCLR=8000003f PMINTENSET=8000003f PMUSERENR=0 PMEVTYPER0=8000008 PMEVCNTR0=fffffffffffffc18 PMCNTENSET=1 isb PMCR=c1",
+		.read = "PMEVCNTR0",
+		.overflow = "PMCR=c0 isb PMOVSCLR PMOVSCLR=1 PMEVCNTR0 PMEVCNTR0=fffffffffffffc18 isb PMCR=c1",
+		.del = "PMCR=c0 isb PMEVCNTR0",
+	}, {
+		"pmuv3p9", PERF_COUNT_HW_INSTRUCTIONS,
+		.add = "PMCNTENCLR=1ffffffff PMINTENSET=1ffffffff PMUSERENR=0 PMICFILTR=8000000 PMICNTR=fffffffffffffc18 PMCNTENSET=100000000 isb PMCR=c1",
+		.read = "PMICNTR",
+		.overflow = "PMCR=c0 isb PMOVSCLR PMOVSCLR=100000000 PMICNTR PMICNTR=fffffffffffffc18 isb PMCR=c1",
+		.del = "PMCR=c0 isb PMICNTR",
+	},
+};
+
+static void sequence_desc(const struct sequence *s, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s event %llu", s->machine, s->event);
+}
+
+KUNIT_ARRAY_PARAM(sequence, sequences, sequence_desc);
+
+static void pmuv3_sequences(struct kunit *test)
+{
+	const struct sequence *s = test->param_value;
+	struct bench *b = bench_start_on(test, s->machine);
+	struct perf_event *event = bench_event(b, s->event, 1000);
+	enum machine_event what = s->event == PERF_COUNT_HW_CPU_CYCLES ? MACHINE_CYCLES :
+				  MACHINE_INSTRUCTIONS;
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	expect_accesses(test, s->add);
+	bench_read(event);
+	expect_accesses(test, s->read);
+	bench_run(b, what, 1000);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	expect_accesses(test, s->overflow);
+	bench_del(event);
+	expect_accesses(test, s->del);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	/* Somebody else may have written the registers meanwhile. */
+	expect_accesses(test, s->add);
+	bench_del(event);
+	bench_close(event);
+}
+
+/* Every event counter has registers of its own. */
+static void pmuv3_every_counter(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3p9");
+	struct perf_event *event[PMUV3_MAX_EVENT_COUNTERS];
+	char name[64];
+	int i;
+
+	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
+		event[i] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+		event[i]->hw.config = BIT_ULL(i);
+		/* Each counts something of its own, where two would be told apart. */
+		event[i]->hw.config_base += i;
+		KUNIT_ASSERT_EQ(test, bench_add(event[i], PERF_EF_START), 0);
+	}
+	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++)
+		pmuv3_model_run(PMUV3_EVENT_BR_RETIRED + i, 0, 100 + i);
+	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
+		model_forget();
+		KUNIT_EXPECT_EQ(test, bench_read(event[i]), 100 + i);
+		snprintf(name, sizeof(name), "PMEVCNTR%d", i);
+		expect_accesses(test, name);
+		bench_del(event[i]);
+		bench_close(event[i]);
+	}
+}
+
+/* Two chained counters: carries, periods, and what is read while one happens */
+static void pmuv3_pairs(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3");
+	struct perf_event_attr attr = { RAW(0x08), .config1 = 1 };
+	struct perf_event *event, *other;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.idx, 1);
+	KUNIT_EXPECT_EQ(test, b->cpuc->used, 0x3);
+	bench_run(b, MACHINE_INSTRUCTIONS, 12345678901ULL);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 12345678901ULL);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1ULL << 40);
+	KUNIT_EXPECT_EQ(test, bench_read(event), (1ULL << 40) + 12345678901ULL);
+
+	/* The next pair below, and no more than three. */
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &other), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, other->hw.idx, 3);
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	KUNIT_EXPECT_EQ(test, bench_read(other), 100);
+	bench_del(other);
+	bench_close(other);
+	bench_del(event);
+	bench_close(event);
+
+	/* A period longer than one counter has bits */
+	attr.sample_period = 3ULL << 32;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, attr.sample_period - 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(event), attr.sample_period);
+	bench_del(event);
+	bench_close(event);
+}
+
+/* The lower counter wraps between the reads of its halves. */
+static void pmuv3_pair_carry(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3");
+	struct perf_event_attr attr = { RAW(0x11), .config1 = 1 };
+	struct perf_event *event;
+	u64 last, count;
+	int near, i;
+
+	/* Every look at a counter takes some cycles: it wraps before each of them once. */
+	for (near = 90; near < 110; near++) {
+		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		event->hw.config = 0x2a;
+		corepmu_start_near_wrap = near;
+		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		this_cpu_write(pmuv3_model_state.counts_itself, 3);
+		for (i = 0, last = 0; i < 30; i++, last = count) {
+			count = bench_read(event);
+			KUNIT_EXPECT_GT(test, count, last);
+			KUNIT_EXPECT_LT(test, count, last + 20);
+		}
+		this_cpu_write(pmuv3_model_state.counts_itself, 0);
+		bench_del(event);
+		bench_close(event);
+	}
+}
+
+/* From whatever state to a known one, and to one that another driver expects */
+static void pmuv3_resets(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3p9");
+	unsigned long flags;
+
+	local_irq_save(flags);
+	b->pmu->backend->reset(b->cpuc);
+	local_irq_restore(flags);
+	expect_accesses(test,
+			"PMCR=c6 PMCNTENCLR=1ffffffff PMINTENCLR=1ffffffff isb PMOVSCLR=1ffffffff PMUSERENR=0 PMINTENSET=1ffffffff isb");
+
+	local_irq_save(flags);
+	b->pmu->backend->quiesce(b->cpuc);
+	local_irq_restore(flags);
+	expect_accesses(test,
+			"PMCR=c0 PMUSERENR=0 PMCNTENCLR=1ffffffff PMINTENCLR=1ffffffff isb PMOVSCLR=1ffffffff isb");
+}
+
+/* After a reset nothing that was known of the registers is. */
+static void pmuv3_reset_forgets(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	unsigned long flags;
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_del(event);
+	local_irq_save(flags);
+	b->pmu->backend->reset(b->cpuc);
+	local_irq_restore(flags);
+	model_forget();
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_accesses("PMEVTYPER"), 1);
+	KUNIT_EXPECT_EQ(test, model_accesses("PMCNTENSET"), 1);
+	bench_del(event);
+	bench_close(event);
+}
+
+static void pmuv3_describes(struct kunit *test)
+{
+	static const struct {
+		struct pmuv3_model_cpu cpu;
+		int err;
+		u64 counters, pairs;
+		unsigned int width;
+	} table[] = {
+		{ { .pmuver = 0, .nr = 6 }, -ENODEV },
+		{ { .pmuver = 0xf, .nr = 6 }, -ENODEV },
+		{ { .pmuver = 1, .nr = 6 }, 0, 0x8000003f, 0x2a, 32 },
+		{ { .pmuver = 1, .nr = 5 }, 0, 0x8000001f, 0x0a, 32 },
+		{ { .pmuver = 5, .nr = 1 }, 0, 0x80000001, 0, 32 },
+		{ { .pmuver = 6, .nr = 6 }, 0, 0x8000003f, 0, 64 },
+		{ { .pmuver = 6, .nr = 0 }, 0, 0x80000000, 0, 64 },
+		{ { .pmuver = 9, .nr = 31, .instr_counter = true }, 0, 0x1ffffffff, 0, 64 },
+	};
+	struct pmuv3 pmuv3 = { };
+	unsigned int i;
+
+	pmuv3.pmu = corepmu_alloc(&pmuv3_backend);
+	KUNIT_ASSERT_NOT_NULL(test, pmuv3.pmu);
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct corepmu *pmu = pmuv3.pmu;
+
+		pmuv3_model_power_on(&table[i].cpu);
+		pmu->pair_counters = 0;
+		KUNIT_EXPECT_EQ_MSG(test, pmuv3_describe(&pmuv3), table[i].err, "row %u", i);
+		if (table[i].err)
+			continue;
+		KUNIT_EXPECT_EQ(test, pmu->counters, table[i].counters);
+		KUNIT_EXPECT_EQ(test, pmu->pair_counters, table[i].pairs);
+		KUNIT_EXPECT_EQ(test, pmu->width[0], table[i].width);
+		KUNIT_EXPECT_EQ(test, pmu->width[PMUV3_CYCLE_COUNTER], 64);
+		KUNIT_EXPECT_EQ(test, pmu->width[PMUV3_INSTR_COUNTER], 64);
+	}
+	corepmu_free(pmuv3.pmu);
+}
+
+/* PMCEID<n>_EL0: the upper words are the events from 0x4000 on. */
+static void pmuv3_events(struct kunit *test)
+{
+	struct pmuv3 pmuv3 = {
+		.pmceid = { 1ULL << 63 | 1 << 8, 1ULL << 63 | 1 },
+	};
+
+	KUNIT_EXPECT_TRUE(test, pmuv3_has_event(&pmuv3, 0x08));
+	KUNIT_EXPECT_FALSE(test, pmuv3_has_event(&pmuv3, 0x09));
+	KUNIT_EXPECT_TRUE(test, pmuv3_has_event(&pmuv3, 0x3f));
+	KUNIT_EXPECT_FALSE(test, pmuv3_has_event(&pmuv3, 0x48));
+	KUNIT_EXPECT_TRUE(test, pmuv3_has_event(&pmuv3, 0x4000));
+	KUNIT_EXPECT_TRUE(test, pmuv3_has_event(&pmuv3, 0x403f));
+	KUNIT_EXPECT_FALSE(test, pmuv3_has_event(&pmuv3, 0x4040));
+	KUNIT_EXPECT_FALSE(test, pmuv3_has_event(&pmuv3, 0x8000));
+	KUNIT_EXPECT_FALSE(test, pmuv3_has_event(&pmuv3, 0xffff));
+
+	/* Branches: retired ones, or else those that wrote the PC. */
+	pmuv3.pmceid[0] = BIT_ULL(0x0c);
+	KUNIT_EXPECT_EQ(test, pmuv3_map_hardware(&pmuv3, PERF_COUNT_HW_BRANCH_INSTRUCTIONS), 0x0c);
+	pmuv3.pmceid[0] |= BIT_ULL(0x21);
+	KUNIT_EXPECT_EQ(test, pmuv3_map_hardware(&pmuv3, PERF_COUNT_HW_BRANCH_INSTRUCTIONS), 0x21);
+	pmuv3.pmceid[0] = 0;
+	KUNIT_EXPECT_EQ(test, pmuv3_map_hardware(&pmuv3, PERF_COUNT_HW_BRANCH_INSTRUCTIONS),
+			-ENOENT);
+}
+
+/* An SPI of another CPU: what overflowed is this one's. */
+static void pmuv3_irq_of_other(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	int cpu = cpumask_any_but(cpu_possible_mask, b->cpu);
+	struct corepmu_cpu *before;
+
+	if (cpu >= nr_cpu_ids)
+		kunit_skip(test, "there is no other CPU");
+	before = kunit_kmalloc(test, sizeof(*before), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	memcpy(before, per_cpu_ptr(b->pmu->cpu, cpu), sizeof(*before));
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	pmuv3_model_irq_cpu = cpu;
+	bench_run(b, MACHINE_INSTRUCTIONS, 3000);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 3000);
+	KUNIT_EXPECT_MEMEQ(test, per_cpu_ptr(b->pmu->cpu, cpu), before, sizeof(*before));
+	bench_del(event);
+	bench_close(event);
+}
+
+/* An SPI that comes to a CPU of another kind, whose counters are not to be touched */
+static void pmuv3_irq_of_other_kind(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct pmuv3_model *model = per_cpu_ptr(&pmuv3_model_state, b->cpu);
+
+	model->overflowed = BIT(3);
+	/* No PMU's interrupt has been enabled there. */
+	b->pmu->backend->irq_disable(b->cpuc);
+	cpumask_clear_cpu(b->cpu, &b->pmu->supported_cpus);
+	pmuv3_model_irq_cpu = cpumask_any_but(cpu_possible_mask, b->cpu);
+	if (pmuv3_model_irq_cpu >= nr_cpu_ids)
+		pmuv3_model_irq_cpu = -1;
+	model_forget();
+	b->machine->ops->spurious();
+	b->unknown_expected = 1;
+	KUNIT_EXPECT_EQ(test, model->unknown_irqs, 1);
+	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
+	KUNIT_EXPECT_EQ(test, model->overflowed, BIT(3));
+}
+
+static struct kunit_case pmuv3_cases[] = {
+	KUNIT_CASE_PARAM(pmuv3_encodes, encoding_gen_params),
+	KUNIT_CASE(pmuv3_smt_cycles),
+	KUNIT_CASE_PARAM(pmuv3_sequences, sequence_gen_params),
+	KUNIT_CASE(pmuv3_every_counter),
+	KUNIT_CASE(pmuv3_pairs),
+	KUNIT_CASE(pmuv3_pair_carry),
+	KUNIT_CASE(pmuv3_resets),
+	KUNIT_CASE(pmuv3_reset_forgets),
+	KUNIT_CASE(pmuv3_describes),
+	KUNIT_CASE(pmuv3_events),
+	KUNIT_CASE(pmuv3_irq_of_other),
+	KUNIT_CASE(pmuv3_irq_of_other_kind),
+	{ }
+};
+
+static struct kunit_suite pmuv3_suite = {
+	.name		= "corepmu_arm64_counters",
+	.exit		= machine_exit,
+	.test_cases	= pmuv3_cases,
+};
+
+kunit_test_suite(pmuv3_suite);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of registers that are lost while a CPU is idle, unannounced (arm64)
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+
+#include "fixture/machine.h"
+#include "models/arm64_access.h"
+#include "arm64/pmuv3.h"
+#include "arm64/sysreg.h"
+
+static const char * const machine_names[] = { "pmuv3", "pmuv3p5", "pmuv3p9" };
+
+static void name_desc(const char * const *name, char *desc)
+{
+	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(machine_name, machine_names, name_desc);
+
+static int idle_test_init(struct kunit *test)
+{
+	pmuv3_idle_init();
+	return 0;
+}
+
+static void idle_test_exit(struct kunit *test)
+{
+	machine_exit(test);
+	pmuv3_idle_exit();
+}
+
+static struct bench *bench_of(struct kunit *test)
+{
+	const char * const *name = test->param_value;
+	struct bench *b = bench_start(test, machine_by_name(*name));
+
+	test->priv = b;
+	return b;
+}
+
+static struct perf_event *started(struct bench *b, u64 hardware, u64 period)
+{
+	struct perf_event *event = bench_event(b, hardware, period);
+
+	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	return event;
+}
+
+static void done_with(struct perf_event *event)
+{
+	bench_del(event);
+	bench_close(event);
+}
+
+/* The kernel's idle loop, and a CPU that is off meanwhile */
+static void be_idle(struct bench *b, bool lose)
+{
+	pmuv3_model_idle(1);
+	if (lose)
+		b->machine->ops->lose_state();
+	pmuv3_model_idle(PWR_EVENT_EXIT);
+}
+
+/* What had been read is kept, what had not is lost; periods go on from there. */
+static void idle_lost(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *counting = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *sampling = started(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	struct perf_event *cycles = started(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	bench_run(b, MACHINE_CYCLES, 500);
+	KUNIT_EXPECT_EQ(test, bench_read(counting), 300);
+	KUNIT_EXPECT_EQ(test, bench_read(sampling), 300);
+	KUNIT_EXPECT_EQ(test, bench_read(cycles), 500);
+	bench_run(b, MACHINE_INSTRUCTIONS, 50);
+	be_idle(b, true);
+	KUNIT_EXPECT_EQ(test, bench_read(counting), 300);
+	KUNIT_EXPECT_EQ(test, bench_read(cycles), 500);
+	bench_run(b, MACHINE_INSTRUCTIONS, 699);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	bench_run(b, MACHINE_CYCLES, 7);
+	KUNIT_EXPECT_EQ(test, bench_read(counting), 1000);
+	KUNIT_EXPECT_EQ(test, bench_read(cycles), 507);
+	done_with(cycles);
+	done_with(sampling);
+	done_with(counting);
+}
+
+/* Nothing was placed: what comes next is selected, enabled and may interrupt. */
+static void idle_lost_without_events(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 100);
+
+	bench_del(event);
+	be_idle(b, true);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 250);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 250);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	done_with(event);
+}
+
+/* An event that is throttled, placed and stopped */
+static void idle_lost_while_stopped(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 30);
+	bench_stop_event(event, PERF_EF_UPDATE);
+	be_idle(b, true);
+	bench_run(b, MACHINE_INSTRUCTIONS, 55);
+	bench_start_event(event, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 4);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 34);
+	done_with(event);
+}
+
+/*
+ * Somebody else has written the registers, and the CPU was not off: what has been counted is kept,
+ * and events go on. Seen when the CPU begins to be idle, or, with @in_idle, when it ends.
+ */
+static void lose_interrupts(struct kunit *test, bool in_idle)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *counting = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *sampling = started(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	if (in_idle)
+		pmuv3_model_idle(1);
+	pmuv3_write_pmintenclr(b->pmu->counters);
+	if (!in_idle)
+		pmuv3_model_idle(1);
+	pmuv3_model_idle(PWR_EVENT_EXIT);
+	KUNIT_EXPECT_EQ(test, bench_read(counting), 300);
+	bench_run(b, MACHINE_INSTRUCTIONS, 700);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(counting), 1000);
+	KUNIT_EXPECT_EQ(test, bench_read(sampling), 1000);
+	done_with(sampling);
+	done_with(counting);
+}
+
+static void idle_after_an_agent(struct kunit *test)
+{
+	lose_interrupts(test, false);
+}
+
+static void idle_meets_an_agent(struct kunit *test)
+{
+	lose_interrupts(test, true);
+}
+
+/* One that has written all registers is told from a CPU that was off, before that is idle. */
+static void idle_after_an_agent_of_all(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	pmuv3_write_pmintenclr(b->pmu->counters);
+	pmuv3_write_pmcr(0);
+	be_idle(b, false);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 300);
+	bench_run(b, MACHINE_INSTRUCTIONS, 7);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 307);
+	done_with(event);
+}
+
+/* What it costs where all is well */
+static void idle_costs_two_reads(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+
+	model_forget();
+	be_idle(b, false);
+	expect_accesses(test, "PMINTENSET PMINTENSET");
+	done_with(event);
+}
+
+/* A PMU that has been put to rest stays so. */
+static void idle_leaves_the_quiet(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+
+	b->pmu->backend->quiesce(b->cpuc);
+	model_forget();
+	be_idle(b, true);
+	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
+}
+
+static struct kunit_case idle_cases[] = {
+	KUNIT_CASE_PARAM(idle_lost, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_lost_without_events, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_lost_while_stopped, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_after_an_agent, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_meets_an_agent, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_after_an_agent_of_all, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_costs_two_reads, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_leaves_the_quiet, machine_name_gen_params),
+	{ }
+};
+
+static struct kunit_suite idle_suite = {
+	.name		= "corepmu_arm64_cpu_pm",
+	.init		= idle_test_init,
+	.exit		= idle_test_exit,
+	.test_cases	= idle_cases,
+};
+
+kunit_test_suite(idle_suite);

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of the PMUv3 backend: CPUs with particulars, and parameters of the module
+ */
+#include <kunit/test.h>
+
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/counter.h>
+
+#include "fixture/machine.h"
+#include "models/arm64_access.h"
+#include "arm64/pmuv3.h"
+#include "arm64/sysreg.h"
+
+#define HW(id)		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##id
+#define RAW(value)	.type = PERF_TYPE_RAW, .config = value
+#define NSH		0x08000000ULL
+
+/*
+ * Caches' events that only some CPUs have. Numbers: those of the names in perf's
+ * pmu-events/arch/arm64 (recommended.json, and each CPU's core-imp-def.json); ThunderX has no
+ * directory there, and its own numbers are in no source but the kernel's.
+ */
+static void pmuv3_caches(struct kunit *test)
+{
+#define ROW(name, op, miss)	(PERF_COUNT_HW_CACHE_##name |		\
+				 PERF_COUNT_HW_CACHE_OP_##op << 8 | (miss) << 16)
+	static const struct {
+		const struct pmuv3_cache_event *list;
+		u64 config;
+		int event;
+	} table[] = {
+		{ pmuv3_a53_events, ROW(L1D, PREFETCH, 1), 0xc2 },
+		{ pmuv3_a53_events, ROW(L1D, PREFETCH, 0), -ENOENT },
+		{ pmuv3_a53_events, ROW(NODE, READ, 0), 0x60 },
+		{ pmuv3_a53_events, ROW(NODE, WRITE, 0), 0x61 },
+		{ pmuv3_a53_events, ROW(NODE, READ, 1), -ENOENT },
+		{ pmuv3_a53_events, ROW(L1D, WRITE, 0), -ENOENT },
+		{ pmuv3_a57_events, ROW(L1D, WRITE, 0), 0x41 },
+		{ pmuv3_a57_events, ROW(L1D, WRITE, 1), 0x43 },
+		{ pmuv3_a57_events, ROW(DTLB, WRITE, 1), 0x4d },
+		{ pmuv3_a57_events, ROW(DTLB, WRITE, 0), -ENOENT },
+		{ pmuv3_a57_events, ROW(NODE, READ, 0), 0x60 },
+		{ pmuv3_a57_events, ROW(NODE, WRITE, 0), 0x61 },
+		{ pmuv3_a73_events, ROW(L1D, WRITE, 0), 0x41 },
+		{ pmuv3_a73_events, ROW(L1D, WRITE, 1), -ENOENT },
+		{ pmuv3_a73_events, ROW(NODE, READ, 0), -ENOENT },
+		{ pmuv3_thunderx_events, ROW(L1D, WRITE, 1), 0xe9 },
+		{ pmuv3_thunderx_events, ROW(L1D, PREFETCH, 0), 0xea },
+		{ pmuv3_thunderx_events, ROW(L1D, PREFETCH, 1), 0xeb },
+		{ pmuv3_thunderx_events, ROW(L1I, PREFETCH, 0), 0xec },
+		{ pmuv3_thunderx_events, ROW(L1I, PREFETCH, 1), 0xed },
+		{ pmuv3_thunderx_events, ROW(DTLB, WRITE, 0), 0x4f },
+		{ pmuv3_vulcan_events, ROW(L1D, WRITE, 0), 0x41 },
+		{ pmuv3_vulcan_events, ROW(L1D, WRITE, 1), 0x43 },
+		{ pmuv3_vulcan_events, ROW(DTLB, WRITE, 0), 0x4f },
+		{ pmuv3_vulcan_events, ROW(DTLB, WRITE, 1), 0x4d },
+		{ pmuv3_vulcan_events, ROW(NODE, WRITE, 0), 0x61 },
+		/* Common events, which this CPU has, go first. */
+		{ pmuv3_a57_events, ROW(L1D, READ, 0), 0x04 },
+		{ pmuv3_vulcan_events, ROW(L1D, READ, 1), 0x03 },
+		/* And those that it has not are the CPU's own, or none. */
+		{ pmuv3_thunderx_events, ROW(DTLB, READ, 0), 0x4e },
+		{ pmuv3_vulcan_events, ROW(DTLB, READ, 1), 0x4c },
+		{ pmuv3_a57_events, ROW(DTLB, READ, 1), 0x4c },
+		{ pmuv3_a53_events, ROW(DTLB, READ, 1), -ENOENT },
+		{ NULL, ROW(L1D, READ, 0), 0x04 },
+		{ NULL, ROW(L1D, WRITE, 0), -ENOENT },
+		{ pmuv3_a57_events, ROW(MAX, READ, 0), -EINVAL },
+	};
+#undef ROW
+	struct pmuv3 pmuv3 = {
+		.pmceid = { BIT_ULL(0x03) | BIT_ULL(0x04) },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		pmuv3.cache_events = table[i].list;
+		KUNIT_EXPECT_EQ_MSG(test, pmuv3_map_cache(&pmuv3, table[i].config), table[i].event,
+				    "row %u", i);
+	}
+}
+
+/* lenient=1: what the built-in driver ignores is ignored, and nothing else. */
+static void pmuv3_ignores(struct kunit *test)
+{
+	static const struct {
+		struct perf_event_attr attr;
+		int err, lenient_err;
+		u64 type;
+	} table[] = {
+		{ { RAW(0x08), .precise_ip = 2 }, -EOPNOTSUPP, 0, NSH | 0x08 },
+		{ { HW(CPU_CYCLES), .precise_ip = 3 }, -EOPNOTSUPP, 0, NSH | 0x11 },
+		{ { RAW(0x4000000000010008) }, -EINVAL, 0, NSH | 0x08 },
+		{ { RAW(0x08), .config1 = 1ULL << 17 }, -EINVAL, 0, NSH | 0x08 },
+		{ { RAW(0x08), .config2 = ~0ULL }, -EINVAL, 0, NSH | 0x08 },
+		{ { RAW(0x08), .config3 = 1 }, -EINVAL, 0, NSH | 0x08 },
+		/* What it does not ignore */
+		{ { RAW(0x1001e) }, -EINVAL, -EINVAL },
+		{ { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL, -EINVAL },
+		{ { RAW(0x08), .exclude_idle = 1 }, -EOPNOTSUPP, -EOPNOTSUPP },
+	};
+	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event), table[i].err,
+				    "row %u", i);
+		pmuv3_lenient = true;
+		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event),
+				    table[i].lenient_err, "row %u", i);
+		pmuv3_lenient = false;
+		if (table[i].lenient_err)
+			continue;
+		KUNIT_EXPECT_EQ_MSG(test, event->hw.config_base, table[i].type, "row %u", i);
+		bench_close(event);
+	}
+}
+
+/* A bit that no file of format/ names is refused, and ignored with lenient=1. */
+static void expect_unknown(struct bench *b, const char *field, unsigned int bit,
+			   const struct perf_event_attr *attr)
+{
+	struct perf_event *event;
+
+	KUNIT_EXPECT_EQ_MSG(b->test, bench_open(b, attr, &event), -EINVAL, "%s bit %u", field,
+			    bit);
+	pmuv3_lenient = true;
+	KUNIT_ASSERT_EQ_MSG(b->test, bench_open(b, attr, &event), 0, "%s bit %u", field, bit);
+	pmuv3_lenient = false;
+	KUNIT_EXPECT_EQ_MSG(b->test, event->hw.config_base, NSH | 0x08, "%s bit %u", field, bit);
+	bench_close(event);
+}
+
+static void pmuv3_unknown_bits(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3p9");
+	unsigned int bit;
+
+	for (bit = 0; bit < 64; bit++) {
+		const struct perf_event_attr config = { RAW(0x08 | BIT_ULL(bit)) };
+		const struct perf_event_attr config1 = { RAW(0x08), .config1 = BIT_ULL(bit) };
+		const struct perf_event_attr config2 = { RAW(0x08), .config2 = BIT_ULL(bit) };
+		const struct perf_event_attr config3 = { RAW(0x08), .config3 = BIT_ULL(bit) };
+
+		/* event:0-15; long:0, rdpmc:1 and thresholds:2-16 */
+		if (bit > 15)
+			expect_unknown(b, "config", bit, &config);
+		if (bit > 16)
+			expect_unknown(b, "config1", bit, &config1);
+		expect_unknown(b, "config2", bit, &config2);
+		expect_unknown(b, "config3", bit, &config3);
+	}
+}
+
+/* Where PMCCNTR_EL0 counts while the CPU waits, by MIDR_EL1 */
+static void pmuv3_waiting_cycles(struct kunit *test)
+{
+	static const struct {
+		u32 midr;
+		bool avoid;
+	} table[] = {
+		{ PMUV3_MODEL_MIDR, false },
+		/* Olympus, revisions r0p0 and r1p2 */
+		{ 0x4e0f0100, true },
+		{ 0x4e1f0102, true },
+		/* Carmel; Cortex-A57; a part of that number by somebody else */
+		{ 0x4e0f0040, false },
+		{ 0x411fd070, false },
+		{ 0x410f0100, false },
+	};
+	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct pmuv3 *pmuv3 = to_pmuv3(b->pmu);
+	int cpu;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		for_each_possible_cpu(cpu)
+			per_cpu_ptr(&pmuv3_model_state, cpu)->midr = table[i].midr;
+		KUNIT_EXPECT_EQ(test, pmuv3_describe(pmuv3), 0);
+		KUNIT_EXPECT_EQ_MSG(test, pmuv3->avoid_pmccntr, table[i].avoid, "row %u", i);
+	}
+}
+
+/*
+ * The instruction counter, and who may read which counter: not where EL2 or firmware at EL3 may
+ * have the registers trap, which this kernel has not told it not to. In a virtual machine, which
+ * may see EL3 but no EL2, it is the hypervisor that decides.
+ */
+static void pmuv3_v3p9_reached(struct kunit *test)
+{
+	static const struct {
+		const char *machine;
+		bool el3, reached;
+	} table[] = {
+		{ "pmuv3p9", false, true },
+		{ "pmuv3p9", true, true },
+		{ "pmuv3-brbe-vhe", false, true },
+		{ "pmuv3-brbe-vhe", true, COMPAT_EL2_OPENS_PMUV3P9 },
+		{ "pmuv3-brbe-el1", true, COMPAT_EL2_OPENS_PMUV3P9 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b;
+
+		pmuv3_model_el3 = table[i].el3;
+		b = bench_start_on(test, table[i].machine);
+		pmuv3_model_el3 = false;
+		KUNIT_EXPECT_EQ_MSG(test, !!(b->pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER)),
+				    table[i].reached, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, pmuv3_reaches_v3p9(to_pmuv3(b->pmu)), table[i].reached,
+				    "row %u", i);
+		bench_end(b);
+		test->priv = NULL;
+	}
+}
+
+/* sampling=0: no sample, no interrupt, and no count that wraps unheard of */
+static void pmuv3_no_samples(struct kunit *test)
+{
+	static const struct {
+		const char *machine;
+		struct perf_event_attr attr;
+		int err;
+		u64 allowed;
+	} table[] = {
+		{ "pmuv3", { HW(INSTRUCTIONS) }, 0, 0x2a },
+		{ "pmuv3", { HW(CPU_CYCLES) }, 0, 0x2a | BIT_ULL(PMUV3_CYCLE_COUNTER) },
+		{ "pmuv3p5", { HW(INSTRUCTIONS) }, 0, 0x3f },
+		{ "pmuv3p5", { HW(INSTRUCTIONS), .sample_period = 1000 }, -EOPNOTSUPP },
+		{ "pmuv3p5", { HW(INSTRUCTIONS), .freq = 1, .sample_freq = 1 }, -EOPNOTSUPP },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b = bench_start_on(test, table[i].machine);
+		struct perf_event *event;
+
+		b->pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
+		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event), table[i].err,
+				    "row %u", i);
+		if (!table[i].err) {
+			KUNIT_EXPECT_EQ_MSG(test, event->hw.config, table[i].allowed, "row %u", i);
+			bench_close(event);
+		}
+		bench_end(b);
+		test->priv = NULL;
+	}
+}
+
+/* A counter of 32 bits wraps, and nobody is told. */
+static void pmuv3_wrap_unheard(struct kunit *test)
+{
+	struct bench *b = bench_start_on(test, "pmuv3");
+	struct perf_event_attr attr = { HW(INSTRUCTIONS) };
+	struct perf_event *event;
+
+	b->pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
+	b->pmu->backend->reset(b->cpuc);
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 3ULL << 32);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 3ULL << 32);
+	bench_del(event);
+	bench_close(event);
+}
+
+/* The self-test looks for no interrupt where none is wanted, and registers have none enabled. */
+static void pmuv3_tested_without_interrupt(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name("pmuv3");
+	struct corepmu *pmu;
+	int cpu, with, ret;
+
+	for (with = 1; with >= 0; with--) {
+		machine->ops->power_on(machine);
+		for_each_possible_cpu(cpu) {
+			per_cpu_ptr(&pmuv3_model_state, cpu)->counts_itself = 500;
+			per_cpu_ptr(&pmuv3_model_state, cpu)->hold = true;
+		}
+		pmu = machine->ops->start(machine);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+		if (!with)
+			pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
+		KUNIT_EXPECT_EQ(test, corepmu_hotplug_init(), 0);
+		ret = corepmu_register(pmu);
+		KUNIT_EXPECT_EQ(test, ret, with ? -EIO : 0);
+		if (!ret) {
+			KUNIT_EXPECT_TRUE(test, pmu->perf_pmu.capabilities &
+						PERF_PMU_CAP_NO_INTERRUPT);
+			for_each_online_cpu(cpu)
+				KUNIT_EXPECT_EQ(test, 0ULL,
+						per_cpu_ptr(&pmuv3_model_state, cpu)->interrupts);
+			corepmu_unregister(pmu);
+		}
+		corepmu_hotplug_exit();
+		machine->ops->end(pmu);
+	}
+}
+
+/* Names of functions in drivers/perf/arm_pmuv3.c, by armv8_pmu_of_device_ids[] there */
+static void pmuv3_names_of_devicetree(struct kunit *test)
+{
+	static const struct {
+		const char *compatible;
+		const char *name;
+	} table[] = {
+		{ "arm,armv8-pmuv3", "armv8_pmuv3" },
+		{ "arm,cortex-a53-pmu", "armv8_cortex_a53" },
+		{ "arm,cortex-a72-pmu", "armv8_cortex_a72" },
+		{ "arm,cortex-a510-pmu", "armv9_cortex_a510" },
+		{ "arm,cortex-x1-pmu", "armv8_cortex_x1" },
+		{ "arm,cortex-x2-pmu", "armv9_cortex_x2" },
+		{ "arm,neoverse-n1-pmu", "armv8_neoverse_n1" },
+		{ "arm,neoverse-n2-pmu", "armv9_neoverse_n2" },
+		{ "arm,neoverse-v2-pmu", "armv8_neoverse_v2" },
+		{ "cavium,thunder-pmu", "armv8_cavium_thunder" },
+		{ "brcm,vulcan-pmu", "armv8_brcm_vulcan" },
+		{ "nvidia,carmel-pmu", "armv8_nvidia_carmel" },
+		{ "arm,cortex-a9-pmu", NULL },
+	};
+	static struct property compatible = { .name = "compatible" };
+	static struct device_node node = { .full_name = "pmu", .properties = &compatible };
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_OF))
+		kunit_skip(test, "a kernel without devicetrees");
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct pmuv3_of_kind *kind;
+
+		compatible.value = (void *)table[i].compatible;
+		compatible.length = strlen(table[i].compatible) + 1;
+		kind = pmuv3_of_kind(&node);
+		KUNIT_EXPECT_STREQ(test, kind ? kind->name : "-", table[i].name ?: "-");
+	}
+}
+
+/* With standin=1: kinds that the built-in driver has names for, a second one of a kind */
+static void pmuv3_stands_in(struct kunit *test)
+{
+	static char * const given[] = { "armv8_cortex_a53", "armv8_cortex_a72", NULL };
+	static const char * const names[] = {
+		"armv8_cortex_a53", "armv8_cortex_a72", "armv8_pmuv3_2",
+	};
+	const struct machine *machine = machine_by_name("pmuv3p5");
+	struct corepmu *pmu[ARRAY_SIZE(given)];
+	char *name = corepmu_name;
+	int type = corepmu_type, cpu, i;
+
+	machine->ops->power_on(machine);
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(&pmuv3_model_state, cpu)->counts_itself = 500;
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+	corepmu_standin = true;
+	for (i = 0; i < ARRAY_SIZE(given); i++) {
+		pmu[i] = machine->ops->start(machine);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[i]);
+		pmu[i]->standin_name = given[i];
+		KUNIT_ASSERT_EQ(test, corepmu_register(pmu[i]), 0);
+		KUNIT_EXPECT_STREQ(test, pmu[i]->perf_pmu.name, names[i]);
+	}
+	while (i--) {
+		corepmu_unregister(pmu[i]);
+		machine->ops->end(pmu[i]);
+	}
+	corepmu_standin = false;
+	corepmu_name = name;
+	corepmu_type = type;
+	corepmu_hotplug_exit();
+}
+
+static void pmuv3_cpus_exit(struct kunit *test)
+{
+	pmuv3_lenient = false;
+	if (test->priv)
+		bench_end(test->priv);
+}
+
+static struct kunit_case pmuv3_cpus_cases[] = {
+	KUNIT_CASE(pmuv3_caches),
+	KUNIT_CASE(pmuv3_ignores),
+	KUNIT_CASE(pmuv3_unknown_bits),
+	KUNIT_CASE(pmuv3_waiting_cycles),
+	KUNIT_CASE(pmuv3_v3p9_reached),
+	KUNIT_CASE(pmuv3_no_samples),
+	KUNIT_CASE(pmuv3_wrap_unheard),
+	KUNIT_CASE_SLOW(pmuv3_tested_without_interrupt),
+	KUNIT_CASE(pmuv3_names_of_devicetree),
+	KUNIT_CASE(pmuv3_stands_in),
+	{ }
+};
+
+static struct kunit_suite pmuv3_cpus_suite = {
+	.name		= "corepmu_arm64_cpus",
+	.exit		= pmuv3_cpus_exit,
+	.test_cases	= pmuv3_cpus_cases,
+};
+
+kunit_test_suite(pmuv3_cpus_suite);

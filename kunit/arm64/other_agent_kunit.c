@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of registers that somebody else writes (arm64): another module, firmware, a
+ * hypervisor that has lost state
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+
+#include "fixture/machine.h"
+#include "models/arm64_access.h"
+#include "arm64/pmuv3.h"
+#include "arm64/sysreg.h"
+
+static const char * const machine_names[] = { "pmuv3", "pmuv3p4-vhe", "pmuv3p5", "pmuv3p9" };
+
+static void name_desc(const char * const *name, char *desc)
+{
+	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(machine_name, machine_names, name_desc);
+
+static struct bench *bench_of(struct kunit *test)
+{
+	const char * const *name = test->param_value;
+
+	return bench_start_on(test, *name);
+}
+
+static bool has_instr_counter(const struct bench *b)
+{
+	return b->pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);
+}
+
+/* What an agent does to a CPU's registers */
+
+static void disable_counters(struct bench *b)
+{
+	pmuv3_write_pmcntenclr(b->pmu->counters);
+}
+
+static void enable_all_counters(struct bench *b)
+{
+	pmuv3_write_pmcntenset(b->pmu->counters);
+}
+
+static void change_types(struct bench *b)
+{
+	int idx;
+
+	for (idx = 0; idx < PMUV3_MAX_EVENT_COUNTERS; idx++)
+		if (b->pmu->counters & BIT_ULL(idx))
+			pmuv3_write_pmevtyper(idx, 0);
+}
+
+/* Nothing is counted at any level; or, with 0, at all of them. */
+static void exclude_all(struct bench *b)
+{
+	pmuv3_write_pmccfiltr(PMEVTYPER_P | PMEVTYPER_U);
+	if (has_instr_counter(b))
+		pmuv3_write_pmicfiltr(PMEVTYPER_P | PMEVTYPER_U);
+}
+
+static void include_all(struct bench *b)
+{
+	pmuv3_write_pmccfiltr(PMEVTYPER_NSH);
+	if (has_instr_counter(b))
+		pmuv3_write_pmicfiltr(PMEVTYPER_NSH);
+}
+
+static void disable_interrupts(struct bench *b)
+{
+	pmuv3_write_pmintenclr(b->pmu->counters);
+}
+
+static void clear_pmcr(struct bench *b)
+{
+	pmuv3_write_pmcr(0);
+}
+
+static const struct {
+	const char *name;
+	void (*write)(struct bench *b);
+} agents[] = {
+	{ "PMCNTENCLR", disable_counters },
+	{ "PMCNTENSET", enable_all_counters },
+	{ "PMEVTYPER", change_types },
+	{ "PMCCFILTR and PMICFILTR, no level", exclude_all },
+	{ "PMCCFILTR and PMICFILTR, all levels", include_all },
+	{ "PMINTENCLR", disable_interrupts },
+	{ "PMCR", clear_pmcr },
+};
+
+#define NR_EVENTS	3
+
+static void open_events(struct bench *b, struct perf_event **event)
+{
+	static const struct perf_event_attr attrs[NR_EVENTS] = {
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		  .exclude_kernel = 1, .exclude_hv = 1 },
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		  .exclude_kernel = 1, .exclude_hv = 1 },
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		  .sample_period = 100, .exclude_kernel = 1, .exclude_hv = 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < NR_EVENTS; i++)
+		KUNIT_ASSERT_EQ(b->test, bench_open(b, &attrs[i], &event[i]), 0);
+}
+
+/* The kernel's are counted by none of them. */
+static void count_events(struct bench *b, struct perf_event **event, const char *agent,
+			 const char *when)
+{
+	static const enum machine_event whats[NR_EVENTS] = {
+		MACHINE_INSTRUCTIONS, MACHINE_CYCLES, MACHINE_BRANCHES,
+	};
+	u64 before[NR_EVENTS];
+	unsigned int i;
+
+	bench_forget(b);
+	for (i = 0; i < NR_EVENTS; i++) {
+		before[i] = bench_read(event[i]);
+		KUNIT_ASSERT_EQ(b->test, bench_add(event[i], PERF_EF_START), 0);
+	}
+	for (i = 0; i < NR_EVENTS; i++) {
+		bench_run(b, whats[i], 250);
+		b->machine->ops->run(whats[i], false, 33);
+	}
+	for (i = 0; i < NR_EVENTS; i++) {
+		bench_del(event[i]);
+		KUNIT_EXPECT_EQ_MSG(b->test, bench_read(event[i]) - before[i], 250,
+				    "%s, %s: event %u", agent, when, i);
+	}
+	KUNIT_EXPECT_GE_MSG(b->test, b->nr_samples, 2, "%s, %s", agent, when);
+}
+
+static void close_events(struct perf_event **event)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_EVENTS; i++)
+		bench_close(event[i]);
+}
+
+/* The registers are written while no event is open. */
+static void agent_while_closed(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event[NR_EVENTS];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+		open_events(b, event);
+		count_events(b, event, agents[i].name, "before");
+		close_events(event);
+		agents[i].write(b);
+		open_events(b, event);
+		count_events(b, event, agents[i].name, "after");
+		count_events(b, event, agents[i].name, "once more");
+		close_events(event);
+	}
+}
+
+/* They are written while a task's event counts: it is right after the next switch. */
+static void agent_while_open(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event[NR_EVENTS], *counts;
+	unsigned int i;
+
+	open_events(b, event);
+	counts = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+		count_events(b, event, agents[i].name, "before");
+		KUNIT_ASSERT_EQ(test, bench_add(counts, PERF_EF_START), 0);
+		agents[i].write(b);
+		bench_del(counts);
+		count_events(b, event, agents[i].name, "after the switch");
+	}
+	close_events(event);
+	bench_close(counts);
+}
+
+/* A CPU's event stays all the time. What becomes of itself is not asked. */
+static void agent_beside_an_event(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *stays = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct perf_event *event[NR_EVENTS];
+	unsigned int i;
+
+	open_events(b, event);
+	KUNIT_ASSERT_EQ(test, bench_add(stays, PERF_EF_START), 0);
+	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+		count_events(b, event, agents[i].name, "before");
+		agents[i].write(b);
+		count_events(b, event, agents[i].name, "after");
+	}
+	bench_del(stays);
+	close_events(event);
+	bench_close(stays);
+}
+
+/* A stopped event counts nothing, even if another agent enables its counter. */
+static void agent_enables_a_stopped_one(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *runs = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+
+	enable_all_counters(b);
+	KUNIT_ASSERT_EQ(test, bench_add(runs, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, 0), 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 50);
+	bench_start_event(event, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 7);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 7);
+	bench_remove(event);
+	bench_remove(runs);
+}
+
+/* What user space may read is written anew, too: nobody may, here. */
+static void agent_opens_user_access(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+
+	pmuv3_write_pmuserenr(PMUSERENR_ER | PMUSERENR_CR);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, read_sysreg(pmuserenr_el0), 0);
+	bench_remove(event);
+}
+
+/* Perf core takes a task's events off, and puts them on again, to enable one more of them. */
+static void agent_costs_nothing_in_between(struct kunit *test)
+{
+	struct bench *b = bench_of(test);
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	struct pmu *pmu = event->pmu;
+	unsigned long irqs;
+
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	local_irq_save(irqs);
+	pmu->pmu_disable(pmu);
+	model_forget();
+	pmu->del(event, 0);
+	KUNIT_EXPECT_EQ(test, pmu->add(event, PERF_EF_START), 0);
+	pmu->pmu_enable(pmu);
+	KUNIT_EXPECT_EQ(test, model_accesses("PMEVTYPER"), 0);
+	KUNIT_EXPECT_EQ(test, model_accesses("PMCNTENSET"), 0);
+	KUNIT_EXPECT_EQ(test, model_accesses("PMCNTENCLR"), 0);
+	KUNIT_EXPECT_EQ(test, model_accesses("PMINTENSET"), 0);
+	KUNIT_EXPECT_EQ(test, model_accesses("PMUSERENR"), 0);
+	local_irq_restore(irqs);
+	bench_run(b, MACHINE_BRANCHES, 7);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 7);
+	bench_remove(event);
+}
+
+/* Events that come in one switch: what they share is written once. */
+static void agent_costs_a_write(struct kunit *test)
+{
+	static const char * const shared[] = {
+		"PMCNTENCLR", "PMCNTENSET", "PMINTENSET", "PMUSERENR", "PMCR",
+	};
+	struct bench *b = bench_of(test);
+	struct perf_event *event[NR_EVENTS];
+	struct pmu *pmu = &b->pmu->perf_pmu;
+	unsigned long irqs;
+	unsigned int i;
+
+	open_events(b, event);
+	local_irq_save(irqs);
+	pmu->pmu_disable(pmu);
+	model_forget();
+	for (i = 0; i < NR_EVENTS; i++)
+		KUNIT_EXPECT_EQ(test, pmu->add(event[i], PERF_EF_START), 0);
+	pmu->pmu_enable(pmu);
+	for (i = 0; i < ARRAY_SIZE(shared); i++)
+		KUNIT_EXPECT_EQ_MSG(test, model_accesses(shared[i]), 1, "%s", shared[i]);
+	local_irq_restore(irqs);
+	for (i = 0; i < NR_EVENTS; i++)
+		bench_remove(event[i]);
+}
+
+static struct kunit_case agent_cases[] = {
+	KUNIT_CASE_PARAM(agent_while_closed, machine_name_gen_params),
+	KUNIT_CASE_PARAM(agent_while_open, machine_name_gen_params),
+	KUNIT_CASE_PARAM(agent_beside_an_event, machine_name_gen_params),
+	KUNIT_CASE_PARAM(agent_enables_a_stopped_one, machine_name_gen_params),
+	KUNIT_CASE_PARAM(agent_opens_user_access, machine_name_gen_params),
+	KUNIT_CASE_PARAM(agent_costs_nothing_in_between, machine_name_gen_params),
+	KUNIT_CASE_PARAM(agent_costs_a_write, machine_name_gen_params),
+	{ }
+};
+
+static struct kunit_suite agent_suite = {
+	.name		= "corepmu_arm64_other_agent",
+	.exit		= machine_exit,
+	.test_cases	= agent_cases,
+};
+
+kunit_test_suite(agent_suite);

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of counters that user space reads, arm64: who may read what
+ */
+#include <kunit/test.h>
+
+#include <linux/cpu.h>
+#include <linux/device.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/sysctl.h>
+
+#include "fixture/machine.h"
+#include "fixture/userpage.h"
+#include "models/arm64_access.h"
+#include "arm64/pmuv3.h"
+#include "arm64/sysreg.h"
+
+static u64 open_counters(struct bench *b)
+{
+	return per_cpu_ptr(&pmuv3_model_state, b->cpu)->pmuserenr;
+}
+
+/* A task has the counters open from when it comes until it goes. */
+static void userpage_arm64_task(struct kunit *test)
+{
+	const struct machine *machine = machine_by_name(test->param_value);
+	struct bench *b = readable_bench(test, machine);
+	bool has_mask = !strcmp(machine->name, "pmuv3p9");
+	u64 open = PMUSERENR_ER | PMUSERENR_CR | (has_mask ? PMUSERENR_UEN : 0);
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .config = PMUV3_EVENT_INST_RETIRED,
+		.config1 = CONFIG1_RDPMC,
+	};
+	struct perf_event *event, *before[2];
+	unsigned int i;
+	int idx[2];
+
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	attr.type = b->pmu->perf_pmu.type;
+
+	/* What others left behind: the event takes the first one's counter. */
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		before[i] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+		KUNIT_EXPECT_EQ(test, bench_add(before[i], PERF_EF_START), 0);
+		idx[i] = before[i]->hw.idx;
+	}
+	bench_run(b, MACHINE_BRANCHES, 4711);
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		bench_del(before[i]);
+		bench_close(before[i]);
+	}
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, event->hw.idx, idx[0]);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+	if (has_mask)
+		KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.pmuacr), BIT_ULL(idx[0]));
+	KUNIT_EXPECT_EQ(test, !pmuv3_read_pmevcntr(idx[1]), !has_mask);
+
+	/* It sleeps, and the CPU is another's. */
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule_timeout(1);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+	perf_event_disable(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+	perf_event_enable(event);
+
+	KUNIT_EXPECT_EQ(test, write_user_access("0"), 0);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	KUNIT_EXPECT_EQ(test, write_user_access("1"), 0);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	perf_event_disable(event);
+	perf_event_release_kernel(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+}
+
+/* What perf core does at a switch of tasks */
+static void enable_pmu(struct corepmu *pmu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	pmu->perf_pmu.pmu_enable(&pmu->perf_pmu);
+	local_irq_restore(flags);
+}
+
+/* A task's event that it may read, on a bench whose PMU is registered */
+static struct perf_event *task_event(struct bench *b)
+{
+	struct perf_event_attr attr = {
+		.type = b->pmu->perf_pmu.type, .size = sizeof(attr),
+		.config = PMUV3_EVENT_INST_RETIRED, .config1 = CONFIG1_RDPMC,
+	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(b->test, event);
+
+	return event;
+}
+
+static void end_task_event(struct perf_event *event)
+{
+	perf_event_disable(event);
+	perf_event_release_kernel(event);
+}
+
+/*
+ * The PMU of another kind of CPU is enabled where the task runs, as for a task whose events are of
+ * that kind, and by Linux 6.1 for all: the register follows the task all the same.
+ */
+static void userpage_arm64_other_kind(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p5"));
+	const u64 open = PMUSERENR_ER | PMUSERENR_CR;
+	struct corepmu *other = corepmu_alloc(&pmuv3_backend);
+	struct perf_event *event;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	corepmu_init_pmu(other);
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	event = task_event(b);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	/* As if another task were the current one, and then this one again */
+	WRITE_ONCE(corepmu_user_allowed, false);
+	enable_pmu(other);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	WRITE_ONCE(corepmu_user_allowed, true);
+	enable_pmu(other);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	end_task_event(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+	/* Perf core never had it. */
+	other->perf_pmu = (struct pmu) { };
+	corepmu_free(other);
+}
+
+/* User space may not read PMCCNTR_EL0 if no event uses it. */
+static void userpage_arm64_no_pmccntr(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p5"));
+	struct perf_event *event;
+
+	to_pmuv3(b->pmu)->avoid_pmccntr = true;
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	event = task_event(b);
+	KUNIT_EXPECT_EQ(test, open_counters(b), PMUSERENR_ER);
+	end_task_event(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+}
+
+/* KVM has the register while a vCPU is loaded, and writes what the host wants when it is put. */
+static void userpage_arm64_vcpu(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p4-vhe"));
+	const u64 open = PMUSERENR_ER | PMUSERENR_CR;
+	struct perf_event *event;
+	u64 guests;
+
+	pmuv3_model_has_kvm = true;
+	pmuv3_kvm_init();
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+
+	/* An event comes: the guest has its own value until then. */
+	pmuv3_model_load_vcpu(true);
+	guests = open_counters(b);
+	event = task_event(b);
+	KUNIT_EXPECT_EQ(test, open_counters(b), guests);
+	pmuv3_model_load_vcpu(false);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	/* The administrator takes the access away, and gives it back. */
+	pmuv3_model_load_vcpu(true);
+	KUNIT_EXPECT_EQ(test, write_user_access("0"), 0);
+	KUNIT_EXPECT_EQ(test, open_counters(b), guests);
+	pmuv3_model_load_vcpu(false);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+	pmuv3_model_load_vcpu(true);
+	KUNIT_EXPECT_EQ(test, write_user_access("1"), 0);
+	pmuv3_model_load_vcpu(false);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	/* The thread's events leave first, and the next one may read nothing. */
+	pmuv3_model_load_vcpu(true);
+	end_task_event(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), guests);
+	pmuv3_model_load_vcpu(false);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+	pmuv3_kvm_exit();
+	pmuv3_model_has_kvm = false;
+}
+
+/* A kernel whose KVM cannot be told: as without a vCPU */
+static void userpage_arm64_untold(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p4-vhe"));
+	struct perf_event *event;
+
+	pmuv3_model_has_kvm = true;
+	pmuv3_model_hides_pmuserenr = true;
+	pmuv3_kvm_init();
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	event = task_event(b);
+	KUNIT_EXPECT_EQ(test, open_counters(b), PMUSERENR_ER | PMUSERENR_CR);
+	end_task_event(event);
+	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
+
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	end_readable(b);
+	pmuv3_kvm_exit();
+	pmuv3_model_hides_pmuserenr = false;
+	pmuv3_model_has_kvm = false;
+}
+
+static const void *task_gen_params(const void *prev, char *desc)
+{
+	static const char * const names[] = { "pmuv3p5", "pmuv3p9" };
+	const char *next = !prev ? names[0] : prev == names[0] ? names[1] : NULL;
+
+	if (next)
+		strscpy(desc, next, KUNIT_PARAM_DESC_SIZE);
+
+	return next;
+}
+
+/* What can be read at all */
+static void userpage_arm64_asks(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p9"));
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		.config1 = CONFIG1_RDPMC,
+	};
+	struct perf_event *event = bench_alloc(b, &attr);
+
+	/* Of a CPU */
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EINVAL);
+
+	/* One counter that readers know, so wide that the page can say it */
+	event->attach_state |= PERF_ATTACH_TASK;
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.config, GENMASK_ULL(30, 0));
+	KUNIT_EXPECT_EQ(test, event->hw.flags,
+			(int)(COREPMU_EVENT_32BIT | PERF_EVENT_FLAG_USER_READ_CNT));
+	event->attr.config1 |= CONFIG1_LONG;
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.flags,
+			(int)(COREPMU_EVENT_LONG | PERF_EVENT_FLAG_USER_READ_CNT));
+
+	/* One kind of CPU of several: by its own type, and for a task that stays on them */
+	if (nr_cpu_ids > 1) {
+		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		event->attr.type = b->pmu->perf_pmu.type;
+		event->attr.config = PMUV3_EVENT_INST_RETIRED;
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+		set_cpus_allowed_ptr(current, cpu_possible_mask);
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		/* One that is inherited is not asked again: fork() must not fail. */
+		event->parent = bench_alloc(b, &attr);
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+		KUNIT_EXPECT_TRUE(test, corepmu_event_is_readable(&event->hw));
+		event->parent = NULL;
+		set_cpus_allowed_ptr(current, cpumask_of(b->cpu));
+		cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
+	}
+	end_readable(b);
+}
+
+/* A CPU that is offline at load is nobody's with ACPI, and makes no second kind. */
+static void userpage_arm64_asks_kinds(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3p9"));
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		.config1 = CONFIG1_RDPMC,
+	};
+	struct perf_event *event = bench_alloc(b, &attr);
+	int absent = cpumask_any_but(cpu_online_mask, b->cpu);
+	struct corepmu *other;
+
+	event->attach_state |= PERF_ATTACH_TASK;
+	event->hw.target = current;
+	/* x86's CPU 0 cannot be taken off line. */
+	if (absent < nr_cpu_ids && !get_cpu_device(absent)->offline_disabled) {
+		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
+		KUNIT_EXPECT_EQ(test, remove_cpu(absent), 0);
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+		/* It comes, and is of another kind. */
+		KUNIT_EXPECT_EQ(test, add_cpu(absent), 0);
+		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
+	}
+
+	/* A PMU of CPUs that are all offline */
+	other = corepmu_alloc(&pmuv3_backend);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	corepmu_user_add(other);
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+	corepmu_user_remove(other);
+	corepmu_free(other);
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+	end_readable(b);
+}
+
+/* Without counters of 64 bits the cycle counter alone is long. */
+static void userpage_arm64_asks_long(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, machine_by_name("pmuv3"));
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		.config1 = CONFIG1_RDPMC | CONFIG1_LONG,
+	};
+	struct perf_event *event = bench_alloc(b, &attr);
+
+	event->attach_state |= PERF_ATTACH_TASK;
+	event->hw.target = current;
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+	event->attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.config, BIT_ULL(PMUV3_CYCLE_COUNTER));
+	KUNIT_EXPECT_EQ(test, event->hw.flags,
+			(int)(COREPMU_EVENT_LONG | PERF_EVENT_FLAG_USER_READ_CNT));
+	end_readable(b);
+}
+
+/* kernel.perf_user_access */
+static void userpage_arm64_sysctl(struct kunit *test)
+{
+	char buffer[8] = "";
+	size_t len = sizeof(buffer);
+	loff_t pos = 0;
+
+	pmuv3_user_init(false);
+	KUNIT_ASSERT_NOT_NULL(test, pmuv3_model_sysctl);
+	KUNIT_EXPECT_STREQ(test, pmuv3_model_sysctl->procname, "perf_user_access");
+	KUNIT_EXPECT_EQ(test, write_user_access("2"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, write_user_access("-1"), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	KUNIT_EXPECT_EQ(test, write_user_access("1"), 0);
+	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
+	KUNIT_EXPECT_TRUE(test, corepmu_user_reads);
+	KUNIT_EXPECT_EQ(test, pmuv3_model_sysctl->proc_handler((void *)pmuv3_model_sysctl, 0,
+							       buffer, &len, &pos), 0);
+	KUNIT_EXPECT_STREQ(test, buffer, "1\n");
+	KUNIT_EXPECT_EQ(test, write_user_access("0"), 0);
+	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
+	pmuv3_user_exit();
+	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
+
+	/* One that there is already must not be registered: the kernel does not mend that. */
+	pmuv3_user_init(true);
+	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
+	pmuv3_user_exit();
+}
+
+static struct kunit_case userpage_arm64_cases[] = {
+	KUNIT_CASE_PARAM(userpage_arm64_task, task_gen_params),
+	KUNIT_CASE(userpage_arm64_other_kind),
+	KUNIT_CASE(userpage_arm64_no_pmccntr),
+	KUNIT_CASE(userpage_arm64_vcpu),
+	KUNIT_CASE(userpage_arm64_untold),
+	KUNIT_CASE(userpage_arm64_asks),
+	KUNIT_CASE(userpage_arm64_asks_kinds),
+	KUNIT_CASE(userpage_arm64_asks_long),
+	KUNIT_CASE(userpage_arm64_sysctl),
+	{ }
+};
+
+static struct kunit_suite userpage_arm64_suite = {
+	.name		= "corepmu_arm64_rdpmc",
+	.exit		= machine_exit,
+	.test_cases	= userpage_arm64_cases,
+};
+
+kunit_test_suite(userpage_arm64_suite);

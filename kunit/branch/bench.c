@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: events with branch records on the bench
+ *
+ * Branches happen where the test says; the models record, filter and freeze them. Records are
+ * of the task that runs: a test is not scheduled away while it has some.
+ */
+#include "bench.h"
+
+/* Instructions at the addresses that branches come from */
+static const struct x86_model_code branch_code[] = {
+	{ USER, { 0x74, 0x10 } },			/* je */
+	{ USER + 0x10, { 0xe8, 1, 0, 0, 0 } },		/* call */
+	{ USER + 0x20, { 0xc3 } },			/* ret */
+	{ USER + 0x30, { 0xff, 0xe0 } },		/* jmp *%rax */
+	{ USER + 0x40, { 0x0f, 0x05 } },		/* syscall */
+	{ KERNEL, { 0xff, 0xd0 } },			/* call *%rax */
+	{ KERNEL + 0x10, { 0x48, 0x0f, 0x07 } },	/* sysretq */
+	{ KERNEL + 0x20, { 0x48, 0x89, 0xe5 } },	/* mov */
+};
+
+struct branch_seen branch_seen[2];
+bool branch_noise;
+
+static void note_branches(struct perf_event *event, struct perf_sample_data *data,
+			  struct pt_regs *regs)
+{
+	struct bench *b = event->overflow_handler_context;
+	struct branch_seen *s = &branch_seen[b->nr_samples++ % ARRAY_SIZE(branch_seen)];
+
+	*s = (struct branch_seen) { };
+	event->hw.interrupts_seq = U64_MAX;
+	if (!(data->sample_flags & PERF_SAMPLE_BRANCH_STACK))
+		return;
+	s->nr = data->br_stack->nr;
+	s->hw_idx = data->br_stack->hw_idx;
+	memcpy(s->entries, data->br_stack->entries, s->nr * sizeof(s->entries[0]));
+#if COMPAT_HAVE_BR_STACK_CNTR
+	s->has_counts = data->br_stack_cntr;
+	if (s->has_counts)
+		memcpy(s->counts, data->br_stack_cntr, s->nr * sizeof(s->counts[0]));
+#endif
+	if (branch_noise)
+		x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_IND_CALL, 0);
+}
+
+/**
+ * branch_open_stack() - an event of the current task whose samples have branch records
+ * @b: the bench
+ * @type: attr.branch_sample_type
+ *
+ * Return: the event; the test ends when it is refused
+ */
+struct perf_event *branch_open_stack(struct bench *b, u64 type)
+{
+	const struct perf_event_attr attr = { STACK(type) };
+
+	return branch_open_attr(b, &attr);
+}
+
+/**
+ * branch_open_attr() - likewise
+ * @b: the bench
+ * @attr: what is asked for
+ *
+ * Return: the event; the test ends when it is refused
+ */
+struct perf_event *branch_open_attr(struct bench *b, const struct perf_event_attr *attr)
+{
+	return branch_open_member(b, attr, NULL);
+}
+
+/**
+ * branch_open_member() - likewise, of a group
+ * @b: the bench
+ * @attr: what is asked for
+ * @leader: its leader; NULL for itself
+ *
+ * Return: the event; the test ends when it is refused
+ */
+struct perf_event *branch_open_member(struct bench *b, const struct perf_event_attr *attr,
+				      struct perf_event *leader)
+{
+	struct perf_event *event = bench_alloc(b, attr);
+
+	event->overflow_handler = note_branches;
+	event->hw.target = current;
+	if (leader)
+		event->group_leader = leader;
+	KUNIT_ASSERT_EQ(b->test, bench_init_event(event), 0);
+	if (leader)
+		list_add_tail(&event->sibling_list, &leader->sibling_list);
+
+	return event;
+}
+
+/**
+ * branch_begin() - the code is there that branches, and the test stays on its CPU
+ * @b: the bench
+ *
+ * Return: for branch_end()
+ */
+unsigned long branch_begin(struct bench *b)
+{
+	unsigned long flags;
+
+	x86_model_code = branch_code;
+	x86_model_nr_code = ARRAY_SIZE(branch_code);
+	local_irq_save(flags);
+
+	return flags;
+}
+
+/**
+ * branch_add() - schedule an event in
+ * @event: the event
+ */
+void branch_add(struct perf_event *event)
+{
+	struct bench *b = event->overflow_handler_context;
+
+	KUNIT_EXPECT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+}
+
+/**
+ * branch_end() - the end of an event that is scheduled in
+ * @event: the event
+ * @flags: from branch_begin()
+ *
+ * The counters are released with interrupts enabled.
+ */
+void branch_end(struct perf_event *event, unsigned long flags)
+{
+	bench_del(event);
+	local_irq_restore(flags);
+	bench_close(event);
+}
+
+/**
+ * branch_overflow() - a period ends
+ * @b: the bench
+ */
+void branch_overflow(struct bench *b)
+{
+	bench_run(b, MACHINE_CYCLES, PERIOD);
+}
+
+static bool has_branches(const struct machine *machine)
+{
+	const struct x86_model_cpu *cpu = machine->cpu;
+
+	return machine_is_x86(machine) && cpu->lbr_nr;
+}
+
+static bool has_calls(const struct machine *machine)
+{
+	const struct x86_model_cpu *cpu = machine->cpu;
+
+	return has_branches(machine) && !cpu->amd;
+}
+
+/**
+ * branch_gen_params() - machines that have branch records
+ * @prev: the one before
+ * @desc: its name
+ *
+ * Return: the next one
+ */
+const void *branch_gen_params(const void *prev, char *desc)
+{
+	return machine_gen_those(prev, desc, has_branches);
+}
+
+/**
+ * branch_gen_calls_params() - machines whose branch records follow calls
+ * @prev: the one before
+ * @desc: its name
+ *
+ * Return: the next one
+ */
+const void *branch_gen_calls_params(const void *prev, char *desc)
+{
+	return machine_gen_those(prev, desc, has_calls);
+}
+
+/**
+ * branch_has_counts() - do a machine's branch records have counts of events?
+ * @machine: the machine
+ *
+ * Return: whether they do, and the kernel knows of them
+ */
+bool branch_has_counts(const struct machine *machine)
+{
+	const struct x86_model_cpu *cpu = machine->cpu;
+
+	return COMPAT_SAMPLE_BRANCH_COUNTERS && has_branches(machine) && cpu->lbr_tells >> 16;
+}
+
+/**
+ * branch_gen_counts_params() - machines whose branch records have counts of events
+ * @prev: the one before
+ * @desc: its name
+ *
+ * Return: the next one
+ */
+const void *branch_gen_counts_params(const void *prev, char *desc)
+{
+	return machine_gen_those(prev, desc, branch_has_counts);
+}
+
+/**
+ * branch_records_kernel() - does the machine record branches of the kernel?
+ * @b: the bench
+ *
+ * Return: whether it does
+ */
+bool branch_records_kernel(struct bench *b)
+{
+	return strcmp(b->machine->name, "amd-lbr-runs");
+}
+
+/**
+ * branch_all() - a conditional branch, a call, its return; the kernel and back
+ */
+void branch_all(void)
+{
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
+	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 0);
+	x86_model_branch(USER + 0x30, USER_TO, X86_MODEL_IND_JUMP, 0);
+	x86_model_branch(USER + 0x40, KERNEL, X86_MODEL_FAR, 0);
+	x86_model_branch(KERNEL, KERNEL + 0x10, X86_MODEL_IND_CALL, 0);
+	x86_model_branch(KERNEL + 0x20, KERNEL, X86_MODEL_FAR, 0);
+	x86_model_branch(KERNEL + 0x10, USER, X86_MODEL_FAR, 0);
+}
+
+/**
+ * branch_expect_from() - the records of a sample come from there, and are no others
+ * @test: the test
+ * @s: the sample
+ * @from: addresses, the youngest first
+ * @nr: how many
+ */
+void branch_expect_from(struct kunit *test, const struct branch_seen *s, const u64 *from,
+			unsigned int nr)
+{
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, s->nr, nr);
+	for (i = 0; i < nr && i < s->nr; i++)
+		KUNIT_EXPECT_EQ_MSG(test, s->entries[i].from, from[i], "entry %u", i);
+}

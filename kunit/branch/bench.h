@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: events with branch records on the bench, and what their samples have
+ */
+#ifndef _COREPMU_KUNIT_BRANCH_BENCH_H
+#define _COREPMU_KUNIT_BRANCH_BENCH_H
+
+#include <kunit/test.h>
+
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+
+#include "fixture/machine.h"
+#include "models/x86_access.h"
+
+/* Where branches are and lead to: see branch_code[] */
+#define USER		0x401000ULL
+#define USER_TO		0x402000ULL
+#define KERNEL		0xffffffff81000000ULL
+#define PERIOD		1000
+
+#define STACK(kinds)	.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,	\
+			.sample_period = PERIOD, .sample_type = PERF_SAMPLE_BRANCH_STACK,	\
+			.branch_sample_type = (kinds)
+
+#define ANY_USER	(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER)
+#define ANY_LEVEL	(ANY_USER | PERF_SAMPLE_BRANCH_KERNEL)
+#define CALLS_USER	(PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER)
+
+/**
+ * struct branch_seen - what a sample had
+ * @nr: how many records
+ * @hw_idx: where the hardware had the youngest
+ * @entries: the records
+ * @has_counts: they come with counts of events
+ * @counts: of each record
+ */
+struct branch_seen {
+	unsigned int	nr;
+	u64		hw_idx;
+	struct perf_branch_entry entries[COREPMU_MAX_BRANCHES];
+	bool		has_counts;
+	u64		counts[COREPMU_MAX_BRANCHES];
+};
+
+/* The last two samples */
+extern struct branch_seen branch_seen[2];
+
+/* The kernel branches while it writes a sample. */
+extern bool branch_noise;
+
+const void *branch_gen_params(const void *prev, char *desc);
+const void *branch_gen_calls_params(const void *prev, char *desc);
+const void *branch_gen_counts_params(const void *prev, char *desc);
+bool branch_has_counts(const struct machine *machine);
+bool branch_records_kernel(struct bench *b);
+struct perf_event *branch_open_stack(struct bench *b, u64 type);
+struct perf_event *branch_open_attr(struct bench *b, const struct perf_event_attr *attr);
+struct perf_event *branch_open_member(struct bench *b, const struct perf_event_attr *attr,
+				      struct perf_event *leader);
+unsigned long branch_begin(struct bench *b);
+void branch_add(struct perf_event *event);
+void branch_end(struct perf_event *event, unsigned long flags);
+void branch_overflow(struct bench *b);
+void branch_all(void);
+void branch_expect_from(struct kunit *test, const struct branch_seen *s, const u64 *from,
+			unsigned int nr);
+
+#define EXPECT_FROM(test, s, ...)						\
+	branch_expect_from(test, s, (const u64[]) { __VA_ARGS__ },		\
+			   ARRAY_SIZE(((const u64[]) { __VA_ARGS__ })))
+
+#endif /* _COREPMU_KUNIT_BRANCH_BENCH_H */

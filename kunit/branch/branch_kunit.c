@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of branch records: what events ask for, what their samples get
+ */
+#include <kunit/test.h>
+
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+
+#include "bench.h"
+
+#define MISPREDICTED	BIT_ULL(63)
+
+/* The youngest comes first, and no more than there are. */
+static void branch_order(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+	unsigned int i;
+
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].to, USER_TO + 2);
+
+	for (i = 0; i < 100; i++)
+		x86_model_branch(USER, USER_TO + i, X86_MODEL_COND, 0);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, b->pmu->nr_branches);
+	for (i = 0; i < branch_seen[1].nr; i++)
+		KUNIT_EXPECT_EQ(test, branch_seen[1].entries[i].to, USER_TO + 99 - i);
+	branch_end(event, flags);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, machine_cb_users, 0);
+}
+
+/* Each kind that can be asked for, in user space and in the kernel */
+static void branch_kinds(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	static const struct {
+		u64 type;
+		u64 from[8];
+	} table[] = {
+		{ PERF_SAMPLE_BRANCH_ANY, { USER + 0x30, USER + 0x20, USER + 0x10, USER } },
+		{ PERF_SAMPLE_BRANCH_ANY_CALL, { USER + 0x10 } },
+		{ PERF_SAMPLE_BRANCH_CALL, { USER + 0x10 } },
+		{ PERF_SAMPLE_BRANCH_ANY_RETURN, { USER + 0x20 } },
+		{ PERF_SAMPLE_BRANCH_COND, { USER } },
+		{ PERF_SAMPLE_BRANCH_IND_JUMP, { USER + 0x30 } },
+		{ PERF_SAMPLE_BRANCH_IND_CALL },
+		{ PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_CALL, { USER + 0x10, USER } },
+		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL,
+		  { KERNEL + 0x10, KERNEL + 0x20, KERNEL, USER + 0x40, USER + 0x30, USER + 0x20,
+		    USER + 0x10, USER } },
+		/* A system call, an indirect call, and an interrupt in the kernel */
+		{ PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_KERNEL,
+		  { KERNEL + 0x20, KERNEL, USER + 0x40, USER + 0x10 } },
+		{ PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_KERNEL,
+		  { KERNEL + 0x10, USER + 0x20 } },
+		{ PERF_SAMPLE_BRANCH_IND_CALL | PERF_SAMPLE_BRANCH_KERNEL, { KERNEL } },
+	};
+	unsigned long flags;
+	unsigned int i, nr;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event;
+
+		if ((table[i].type & PERF_SAMPLE_BRANCH_KERNEL) && !branch_records_kernel(b))
+			continue;
+		event = branch_open_stack(b, table[i].type | PERF_SAMPLE_BRANCH_USER);
+		flags = branch_begin(b);
+		b->nr_samples = 0;
+		branch_add(event);
+		branch_all();
+		branch_overflow(b);
+		for (nr = 0; nr < 8 && table[i].from[nr]; nr++)
+			;
+		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 1, "row %u", i);
+		branch_expect_from(test, &branch_seen[0], table[i].from, nr);
+		branch_end(event, flags);
+	}
+}
+
+/* Without the kernel no address of it, not even where a branch to user space comes from */
+static void branch_levels(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(event);
+	branch_all();
+	/* As if hardware filtered nothing */
+	this_cpu_write(x86_model_state.lbr_select, 0);
+	branch_all();
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x30, USER + 0x20, USER + 0x10, USER,
+		    USER + 0x30, USER + 0x20, USER + 0x10, USER);
+	branch_end(event, flags);
+
+	if (branch_records_kernel(b)) {
+		event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL |
+				   PERF_SAMPLE_BRANCH_PRIV_SAVE);
+		flags = branch_begin(b);
+		b->nr_samples = 0;
+		branch_add(event);
+		branch_all();
+		branch_overflow(b);
+		/* To the kernel is what counts. */
+		EXPECT_FROM(test, &branch_seen[0], KERNEL + 0x20, KERNEL, USER + 0x40);
+		KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[0].priv, PERF_BR_PRIV_KERNEL);
+		branch_end(event, flags);
+	}
+}
+
+/* Two events: the hardware records what either wants, each sample has its own. */
+static void branch_union(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *calls = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY_CALL |
+					      PERF_SAMPLE_BRANCH_USER);
+	struct perf_event *conds = branch_open_stack(b, PERF_SAMPLE_BRANCH_COND |
+					      PERF_SAMPLE_BRANCH_USER |
+					      PERF_SAMPLE_BRANCH_TYPE_SAVE);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(calls);
+	branch_all();
+	/* There were conditional branches, too, which nobody recorded: none is better. */
+	branch_add(conds);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr + branch_seen[1].nr, 0);
+
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
+	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 1);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].from + branch_seen[1].entries[0].from,
+			USER + USER + 0x10);
+	/* A type for the event that asks for it */
+	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].type + branch_seen[1].entries[0].type,
+			PERF_BR_COND);
+
+	/* The one that is left has what was recorded for both. */
+	branch_all();
+	bench_del(conds);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 2);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[1].from, USER + 0x10);
+	branch_end(calls, flags);
+	bench_close(conds);
+}
+
+/* Flags, cycles, types and levels, for those who ask */
+static void branch_flags(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	bool amd = !strncmp(b->machine->name, "amd", 3);
+	struct perf_event *all = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE |
+					    PERF_SAMPLE_BRANCH_PRIV_SAVE |
+					    PERF_SAMPLE_BRANCH_HW_INDEX);
+	struct perf_event *none = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
+					     PERF_SAMPLE_BRANCH_NO_CYCLES);
+	unsigned long flags = branch_begin(b);
+	struct perf_branch_entry *entry;
+
+	branch_add(all);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, MISPREDICTED | 7);
+	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 9);
+	branch_overflow(b);
+	entry = branch_seen[0].entries;
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].mispred, 0);
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].predicted, 1);
+	KUNIT_EXPECT_EQ(test, (u64)entry[1].mispred, 1);
+	KUNIT_EXPECT_EQ(test, (u64)entry[1].predicted, 0);
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].cycles, amd ? 0 : 9);
+	KUNIT_EXPECT_EQ(test, (u64)entry[1].cycles, amd ? 0 : 7);
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].type, PERF_BR_RET);
+	KUNIT_EXPECT_EQ(test, (u64)entry[1].type, PERF_BR_COND);
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].priv, PERF_BR_PRIV_USER);
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].spec, amd ? PERF_BR_NON_SPEC_CORRECT_PATH :
+						   PERF_BR_SPEC_NA);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, this_cpu_read(x86_model_state.lbr_tos));
+	bench_del(all);
+
+	b->nr_samples = 0;
+	branch_add(none);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, MISPREDICTED | 7);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
+	KUNIT_EXPECT_EQ(test, entry[0].mispred + entry[0].predicted + entry[0].cycles, 0);
+	KUNIT_EXPECT_EQ(test, entry[0].type + entry[0].priv + entry[0].spec, 0);
+	branch_end(none, flags);
+	bench_close(all);
+}
+
+/* Of no kind: a stack without branches, and a place of the youngest, alone and beside others */
+static void branch_of_no_kind(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *none = branch_open_stack(b, PERF_SAMPLE_BRANCH_USER |
+						    PERF_SAMPLE_BRANCH_HW_INDEX);
+	struct perf_event *all = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(none);
+	branch_all();
+	branch_seen[0].nr = ~0;
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+
+	branch_add(all);
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	KUNIT_EXPECT_EQ(test, min(branch_seen[0].nr, branch_seen[1].nr), 0);
+	KUNIT_EXPECT_GT(test, max(branch_seen[0].nr, branch_seen[1].nr), 0);
+	KUNIT_EXPECT_EQ(test, max(branch_seen[0].hw_idx, branch_seen[1].hw_idx),
+			this_cpu_read(x86_model_state.lbr_tos));
+	bench_del(all);
+	branch_end(none, flags);
+	bench_close(all);
+}
+
+/* What is refused, and how */
+static void branch_refuses(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	bool tsx = !strcmp(b->machine->name, "intel-lbr-v3");
+	bool amd = !strncmp(b->machine->name, "amd", 3);
+	struct {
+		u64 type;
+		int err;
+	} table[] = {
+		{ ANY_USER, 0 },
+		{ ANY_LEVEL | PERF_SAMPLE_BRANCH_HV, branch_records_kernel(b) ? 0 : -EOPNOTSUPP },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_CALL_STACK, amd ? -EOPNOTSUPP : -EINVAL },
+		{ CALLS_USER, amd ? -EOPNOTSUPP : 0 },
+		{ CALLS_USER | PERF_SAMPLE_BRANCH_KERNEL, -EOPNOTSUPP },
+		/* perf leaves these away when it is told EINVAL, and not otherwise. */
+		{ ANY_USER | PERF_SAMPLE_BRANCH_COUNTERS,
+		  branch_has_counts(b->machine) ? 0 : -EINVAL },
+		{ ANY_USER | 1ULL << 40, -EINVAL },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_ABORT_TX, tsx ? 0 : -EOPNOTSUPP },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_IN_TX, tsx ? 0 : -EOPNOTSUPP },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_NO_TX, tsx ? 0 : -EOPNOTSUPP },
+		/* perf sees by these which details of branches there are. */
+		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
+		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
+		  PERF_SAMPLE_BRANCH_NO_CYCLES, 0 },
+		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_COUNTERS,
+		  branch_has_counts(b->machine) ? 0 : -EINVAL },
+		{ PERF_SAMPLE_BRANCH_HV | PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
+		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HV, 0 },
+		{ PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_HV, amd ? -EOPNOTSUPP : 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event_attr attr = { STACK(table[i].type) };
+		struct perf_event *event;
+
+		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &attr, &event), table[i].err,
+				    "row %u", i);
+		if (table[i].err)
+			continue;
+		KUNIT_EXPECT_TRUE(test, event->attach_state & PERF_ATTACH_SCHED_CB);
+		bench_close(event);
+	}
+	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
+}
+
+/* A sample of HV alone has no branches, even while another event records some. */
+static void branch_no_level(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY |
+							PERF_SAMPLE_BRANCH_HV);
+	struct perf_event *other = branch_open_stack(b, branch_records_kernel(b) ? ANY_LEVEL :
+										 ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(event);
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	b->nr_samples = 0;
+	branch_all();
+	/* As if hardware filtered nothing */
+	this_cpu_write(x86_model_state.lbr_select, 0);
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, !branch_seen[0].nr + !branch_seen[1].nr, 1);
+	bench_del(other);
+	branch_end(event, flags);
+	bench_close(other);
+}
+
+/* Transactions: in, out, and aborted */
+static void branch_transactions(struct kunit *test)
+{
+	struct bench *b = bench_start(test, machine_by_name("intel-lbr-v3"));
+	static const struct {
+		u64 type;
+		u64 from[3];
+	} table[] = {
+		{ PERF_SAMPLE_BRANCH_ANY, { USER + 0x30, USER + 0x20, USER } },
+		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_IN_TX, { USER + 0x30, USER + 0x20 } },
+		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_TX, { USER } },
+		{ PERF_SAMPLE_BRANCH_ABORT_TX, { USER + 0x30 } },
+		{ PERF_SAMPLE_BRANCH_COND, { USER } },
+	};
+	unsigned long flags;
+	unsigned int i, nr;
+
+	test->priv = b;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		const u64 type = table[i].type | PERF_SAMPLE_BRANCH_USER |
+				 PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
+		struct perf_event *event = branch_open_stack(b, type);
+
+		flags = branch_begin(b);
+		b->nr_samples = 0;
+		branch_add(event);
+		x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+		x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, LBR_INFO_IN_TX);
+		x86_model_branch(USER + 0x30, USER_TO, X86_MODEL_FAR,
+				 LBR_INFO_IN_TX | LBR_INFO_ABORT);
+		branch_overflow(b);
+		for (nr = 0; nr < 3 && table[i].from[nr]; nr++)
+			;
+		branch_expect_from(test, &branch_seen[0], table[i].from, nr);
+		branch_end(event, flags);
+	}
+}
+
+/* Without samples, or without the flag, nothing is recorded. */
+static void branch_counting(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event_attr attr = { STACK(ANY_USER) };
+	struct perf_event *event;
+	unsigned long flags;
+
+	attr.sample_period = 0;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	flags = branch_begin(b);
+	branch_add(event);
+	KUNIT_EXPECT_EQ(test, b->cpuc->branch_users, 0);
+	branch_end(event, flags);
+
+	attr.sample_period = PERIOD;
+	attr.sample_type = 0;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	flags = branch_begin(b);
+	branch_add(event);
+	KUNIT_EXPECT_EQ(test, b->cpuc->branch_users, 0);
+	branch_end(event, flags);
+}
+
+/* What the CPU's events want, for whoever asks; recording is left as it was found. */
+static void branch_snapshot(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	struct perf_branch_entry entries[8];
+	unsigned long flags;
+	bool recording;
+
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
+
+	flags = branch_begin(b);
+	branch_add(event);
+	branch_all();
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, 2), 2);
+	KUNIT_EXPECT_EQ(test, entries[0].from, USER + 0x30);
+	KUNIT_EXPECT_EQ(test, entries[1].from, USER + 0x20);
+
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 5);
+	KUNIT_EXPECT_EQ(test, entries[0].from, USER);
+	KUNIT_EXPECT_EQ(test, entries[4].from, USER);
+
+	/* As where an NMI asks in the middle of a stop */
+	corepmu_stop_cpu(b->cpuc);
+	recording = b->cpuc->branches->recording;
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 5);
+	KUNIT_EXPECT_FALSE(test, b->cpuc->running);
+	KUNIT_EXPECT_EQ(test, b->cpuc->branches->recording, recording);
+	corepmu_start_cpu(b->cpuc);
+
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER, USER + 0x30, USER + 0x20,
+		    USER + 0x10, USER);
+	branch_end(event, flags);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
+}
+
+/* What an agent does to the registers: nothing is recorded, of no kind, and nothing freezes it. */
+static void branch_registers_change(void)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+
+	m->lbr_select = GENMASK(8, 0);
+	m->lbr_ctl = 0;
+	m->debugctl = 0;
+}
+
+static unsigned int branch_sampled(struct bench *b)
+{
+	b->nr_samples = 0;
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+
+	return branch_seen[0].nr;
+}
+
+/* Registers are written by somebody else while no event wants records, or a task's is away. */
+static void branch_after_an_agent(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	u64 levels = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
+	struct perf_event *event = branch_open_stack(b, levels);
+	unsigned long flags = branch_begin(b);
+	unsigned int before;
+
+	branch_noise = levels == ANY_LEVEL;
+	branch_add(event);
+	before = branch_sampled(b);
+	KUNIT_EXPECT_GT(test, before, 0);
+	bench_del(event);
+	branch_registers_change();
+	branch_add(event);
+	KUNIT_EXPECT_EQ(test, branch_sampled(b), before);
+	branch_noise = false;
+	branch_end(event, flags);
+}
+
+/* A CPU's event has the hardware record all the time, and a task's comes. */
+static void branch_beside_an_event(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *stays = branch_open_stack(b, ANY_USER), *event;
+	unsigned long flags;
+
+	event = branch_open_stack(b, ANY_USER);
+	flags = branch_begin(b);
+	branch_add(stays);
+	branch_all();
+	branch_registers_change();
+	branch_add(event);
+	b->nr_samples = 0;
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_GT(test, branch_seen[0].nr, 0);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, branch_seen[1].nr);
+	bench_del(stays);
+	branch_end(event, flags);
+	bench_close(stays);
+}
+
+static struct kunit_case branch_cases[] = {
+	KUNIT_CASE_PARAM(branch_order, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_kinds, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_levels, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_union, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_flags, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_of_no_kind, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_refuses, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_no_level, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_snapshot, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_counting, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_after_an_agent, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_beside_an_event, branch_gen_params),
+	{ }
+};
+
+static struct kunit_suite branch_suite = {
+	.name		= "corepmu_branch",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= branch_cases,
+};
+
+/* A machine, and an event of it that has the branches of user space and counts */
+static struct perf_event *branch_on_machine(struct kunit *test, const char *machine,
+					    unsigned long *flags)
+{
+	struct bench *b = bench_start(test, machine_by_name(machine));
+	struct perf_event *event;
+
+	test->priv = b;
+	event = branch_open_stack(b, ANY_USER);
+	*flags = branch_begin(b);
+	branch_add(event);
+
+	return event;
+}
+
+/* AMD's erratum 1452: a record with the reserved bit is of no branch. */
+static void branch_leaves_out_erroneous(struct kunit *test)
+{
+	unsigned long flags;
+	struct perf_event *event = branch_on_machine(test, "amd-lbr", &flags);
+
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
+	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 0);
+	this_cpu_ptr(&x86_model_state)->lbr[1].to |= BIT_ULL(61);
+	branch_overflow(test->priv);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x20, USER);
+	branch_end(event, flags);
+}
+
+/* A debug exception has ended recording: no old branches, and new ones from the next start on. */
+static void branch_after_debug_exception(struct kunit *test)
+{
+	struct perf_branch_entry entries[4];
+	unsigned long flags;
+	struct perf_event *event = branch_on_machine(test, "intel-lbr", &flags);
+
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
+	branch_overflow(test->priv);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 0);
+	branch_overflow(test->priv);
+	EXPECT_FROM(test, &branch_seen[1], USER + 0x20);
+	/* Somebody asks for them who stops recording first. */
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	KUNIT_EXPECT_GT(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
+	branch_end(event, flags);
+}
+
+/* These start a machine of their own. */
+static struct kunit_case branch_machine_cases[] = {
+	KUNIT_CASE(branch_transactions),
+	KUNIT_CASE(branch_leaves_out_erroneous),
+	KUNIT_CASE(branch_after_debug_exception),
+	{ }
+};
+
+static struct kunit_suite branch_machine_suite = {
+	.name		= "corepmu_branch_machine",
+	.exit		= machine_exit,
+	.test_cases	= branch_machine_cases,
+};
+
+kunit_test_suites(&branch_suite, &branch_machine_suite);

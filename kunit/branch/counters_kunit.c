@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of counts of events in branch records
+ */
+#include <kunit/test.h>
+
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+#include <corepmu/pmu.h>
+
+#include "bench.h"
+
+/* The kernel's LBR_INFO_BR_CNTR_OFFSET and _BITS, and ARCH_PERFMON_EVENTSEL_BR_CNTR */
+#define INFO_COUNT(idx, n)	((u64)(n) << (32 + 2 * (idx)))
+#define SELECT_LOG		BIT_ULL(35)
+#define SELECT_EDGE		BIT_ULL(18)
+
+#define COUNTERS		COMPAT_SAMPLE_BRANCH_COUNTERS
+#define COUNTED_USER		(PERF_SAMPLE_BRANCH_USER | COUNTERS)
+#define ANY_COUNTED		(ANY_USER | COUNTERS)
+
+/* Events of a group, of which each has another number in a record: @n of the one on counter i */
+#define MEMBERS			4
+
+struct group {
+	struct perf_event *event[MEMBERS];
+};
+
+static struct perf_event *open_member(struct bench *b, struct group *g, u64 hardware,
+				      u64 branches, unsigned int i)
+{
+	struct perf_event_attr attr = { STACK(branches) };
+
+	attr.config = hardware;
+	/* The leader alone has samples, every PERIOD cycles. */
+	if (i)
+		attr.sample_period = 0;
+
+	return branch_open_member(b, &attr, i ? g->event[0] : NULL);
+}
+
+static void open_group(struct bench *b, struct group *g, const u64 branches[MEMBERS])
+{
+	static const u64 hardware[MEMBERS] = {
+		PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		PERF_COUNT_HW_CACHE_MISSES, PERF_COUNT_HW_BRANCH_MISSES,
+	};
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++)
+		g->event[i] = open_member(b, g, hardware[i], branches[i], i);
+}
+
+static void add_group(struct group *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++)
+		branch_add(g->event[i]);
+}
+
+static void end_group(struct group *g, unsigned long flags)
+{
+	unsigned int i;
+
+	for (i = MEMBERS - 1; i; i--)
+		bench_del(g->event[i]);
+	bench_del(g->event[0]);
+	local_irq_restore(flags);
+	for (i = MEMBERS - 1; i; i--)
+		bench_close(g->event[i]);
+	bench_close(g->event[0]);
+}
+
+/* What the hardware has in a record: for event i of the group the number n[i] */
+static u64 info_of(const struct group *g, const unsigned int n[MEMBERS])
+{
+	u64 info = 0;
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++)
+		if (g->event[i]->hw.idx >= 0 && g->event[i]->hw.idx < MEMBERS)
+			info |= INFO_COUNT(g->event[i]->hw.idx, n[i]);
+
+	return info;
+}
+
+static void forget_samples(struct bench *b)
+{
+	b->nr_samples = 0;
+	memset(branch_seen, 0, sizeof(branch_seen));
+}
+
+/* Those that asked, in the order of the group, from the lowest bits on */
+static void count_order(struct kunit *test)
+{
+	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
+	static const unsigned int n[MEMBERS] = { 1, 2, 0, 3 }, none[MEMBERS];
+	struct bench *b = test->priv;
+	unsigned long flags;
+	struct group g;
+
+	open_group(b, &g, branches);
+	flags = branch_begin(b);
+	/* The last one first, so that their counters are in another order. */
+	branch_add(g.event[3]);
+	branch_add(g.event[0]);
+	branch_add(g.event[2]);
+	branch_add(g.event[1]);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, n));
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, none));
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_TRUE(test, branch_seen[0].has_counts);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 2);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 0);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[1], 1 | 2 << 2 | 3 << 4);
+	end_group(&g, flags);
+}
+
+/* On counters of which records have counts, and with the bit that asks for them */
+static void count_select(struct kunit *test)
+{
+	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
+	const struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	struct bench *b = test->priv;
+	unsigned long flags;
+	struct group g;
+	unsigned int i;
+
+	open_group(b, &g, branches);
+	flags = branch_begin(b);
+	add_group(&g);
+	for (i = 0; i < MEMBERS; i++) {
+		int idx = g.event[i]->hw.idx;
+
+		if (branches[i] & COUNTERS) {
+			KUNIT_EXPECT_LT(test, idx, 4);
+			KUNIT_EXPECT_TRUE(test, m->select[idx] & SELECT_LOG);
+		} else if (idx < X86_MODEL_MAX_GP) {
+			KUNIT_EXPECT_FALSE(test, m->select[idx] & SELECT_LOG);
+		}
+	}
+	end_group(&g, flags);
+}
+
+/* An event that has no counter, since it is disabled, keeps its place. */
+static void count_of_disabled(struct kunit *test)
+{
+	static const u64 branches[MEMBERS] = { ANY_USER, COUNTED_USER, COUNTED_USER, COUNTED_USER };
+	static const unsigned int n[MEMBERS] = { 3, 1, 2, 3 };
+	struct bench *b = test->priv;
+	unsigned long flags;
+	struct group g;
+
+	open_group(b, &g, branches);
+	flags = branch_begin(b);
+	add_group(&g);
+	bench_del(g.event[2]);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, n) | INFO_COUNT(0, 3) |
+			 INFO_COUNT(1, 3) | INFO_COUNT(2, 3) | INFO_COUNT(3, 3));
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 3 | 3 << 4);
+	branch_add(g.event[2]);
+	end_group(&g, flags);
+}
+
+/* Records from before an event came have counts of whoever was on its counter. */
+static void count_stale(struct kunit *test)
+{
+	static const u64 branches[MEMBERS] = { ANY_COUNTED, ANY_USER, ANY_USER, ANY_USER };
+	const struct perf_event_attr attr = { STACK(ANY_COUNTED) };
+	static const unsigned int n[MEMBERS] = { 1 };
+	struct bench *b = test->priv;
+	struct perf_event *other;
+	unsigned long flags;
+	struct group g;
+
+	open_group(b, &g, branches);
+	other = branch_open_attr(b, &attr);
+	flags = branch_begin(b);
+	add_group(&g);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, n));
+	branch_add(other);
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, INFO_COUNT(other->hw.idx, 2));
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
+	EXPECT_FROM(test, &branch_seen[1], USER + 0x10);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0] + branch_seen[1].counts[0], 2);
+	bench_del(other);
+	end_group(&g, flags);
+	bench_close(other);
+}
+
+/* Likewise when it is moved to make room. */
+static void count_moved(struct kunit *test)
+{
+	const struct perf_event_attr attr = { STACK(ANY_COUNTED) };
+	const struct perf_event_attr plain = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_MISSES,
+	};
+	struct bench *b = test->priv;
+	struct perf_event *event = branch_open_attr(b, &attr), *other;
+	unsigned long flags;
+	int before;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &plain, &other), 0);
+	flags = branch_begin(b);
+	branch_add(event);
+	before = event->hw.idx;
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, INFO_COUNT(before, 1));
+	other->hw.config = BIT_ULL(before);
+	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	KUNIT_EXPECT_NE(test, event->hw.idx, before);
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, INFO_COUNT(event->hw.idx, 2));
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 2);
+	bench_del(other);
+	branch_end(event, flags);
+	bench_close(other);
+}
+
+/* Records that the sample does not show are left out of the counts as well. */
+static void count_chosen(struct kunit *test)
+{
+	static const u64 branches[MEMBERS] = {
+		PERF_SAMPLE_BRANCH_COND | COUNTED_USER, COUNTED_USER, COUNTED_USER, COUNTED_USER
+	};
+	static const unsigned int first[MEMBERS] = { 1, 1, 1, 1 }, second[MEMBERS] = { 2, 2, 2, 2 };
+	struct perf_event *all;
+	struct bench *b = test->priv;
+	unsigned long flags;
+	struct group g;
+
+	open_group(b, &g, branches);
+	all = branch_open_stack(b, ANY_USER);
+	flags = branch_begin(b);
+	/* The hardware records calls, too. */
+	branch_add(all);
+	add_group(&g);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, first));
+	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, info_of(&g, second));
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	forget_samples(b);
+	bench_stop_event(all, PERF_EF_UPDATE);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	EXPECT_FROM(test, &branch_seen[0], USER, USER);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 0);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[1], 1 | 1 << 2 | 1 << 4 | 1 << 6);
+	bench_del(all);
+	end_group(&g, flags);
+	bench_close(all);
+}
+
+/* Samples of groups that do not ask have none. */
+static void count_others(struct kunit *test)
+{
+	static const u64 branches[MEMBERS] = { ANY_COUNTED, ANY_USER, ANY_USER, ANY_USER };
+	struct bench *b = test->priv;
+	struct perf_event *other;
+	unsigned long flags;
+	struct group g;
+
+	open_group(b, &g, branches);
+	other = branch_open_stack(b, ANY_USER);
+	flags = branch_begin(b);
+	add_group(&g);
+	branch_add(other);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].has_counts + branch_seen[1].has_counts, 1);
+	bench_del(g.event[0]);
+	forget_samples(b);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_FALSE(test, branch_seen[0].has_counts);
+	branch_add(g.event[0]);
+	bench_del(other);
+	end_group(&g, flags);
+	bench_close(other);
+}
+
+static int open_errno(struct bench *b, const struct perf_event_attr *attr,
+		      struct perf_event *leader)
+{
+	struct perf_event *event = bench_alloc(b, attr);
+	int ret;
+
+	if (leader)
+		event->group_leader = leader;
+	ret = bench_init_event(event);
+	if (!ret)
+		bench_close(event);
+
+	return ret;
+}
+
+static void count_refused(struct kunit *test)
+{
+	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, COUNTED_USER, ANY_USER };
+	struct perf_event_attr attr = { STACK(COUNTED_USER) };
+	struct bench *b = test->priv;
+	struct perf_event *calls, *plain;
+	struct group g;
+
+	/* perf sees by an event of no branch whether there are counts. */
+	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), 0);
+	/* Of a stack of calls, and of what an edge makes of an event */
+	attr.branch_sample_type = CALLS_USER | COUNTERS;
+	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), -EINVAL);
+	attr.branch_sample_type = ANY_COUNTED;
+	attr.type = PERF_TYPE_RAW;
+	attr.config = 0xc4 | SELECT_EDGE;
+	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), -EINVAL);
+	attr.config = 0xc4;
+	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), 0);
+	/* Fixed counter 2 alone counts these */
+	attr.config = 0x0300;
+	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), -EINVAL);
+
+	attr.config = 0xc4;
+	attr.branch_sample_type = COUNTED_USER;
+	plain = branch_open_attr(b, &(struct perf_event_attr) { .type = PERF_TYPE_HARDWARE });
+	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, plain), -EINVAL);
+	bench_close(plain);
+	calls = branch_open_stack(b, CALLS_USER);
+	attr.sample_period = 0;
+	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, calls), -EINVAL);
+	bench_close(calls);
+
+	/* A fourth one, and a fifth */
+	open_group(b, &g, branches);
+	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, g.event[0]), 0);
+	g.event[3]->hw.flags |= COREPMU_EVENT_COUNTED;
+	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, g.event[0]), -EINVAL);
+	bench_close(g.event[3]);
+	bench_close(g.event[2]);
+	bench_close(g.event[1]);
+	bench_close(g.event[0]);
+}
+
+static struct kunit_case branch_count_cases[] = {
+	KUNIT_CASE_PARAM(count_order, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(count_select, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(count_of_disabled, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(count_stale, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(count_moved, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(count_chosen, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(count_others, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(count_refused, branch_gen_counts_params),
+	{ }
+};
+
+static struct kunit_suite branch_count_suite = {
+	.name		= "corepmu_branch_counters",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= branch_count_cases,
+};
+
+kunit_test_suite(branch_count_suite);

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of core/frequency.c: the first period of an event with a frequency, on every
+ * machine
+ */
+#include <kunit/test.h>
+
+#include <linux/jiffies.h>
+#include <linux/perf_event.h>
+#include <linux/sched/clock.h>
+#include <linux/time64.h>
+
+#include <corepmu/pmu.h>
+
+#include "fixture/machine.h"
+
+#define RATE	1000
+/* The first period for 500 million events a second at RATE, and a quarter of it for the probe */
+#define GUESS	499999
+#define PROBE	125000
+
+static struct perf_event *open_with_rate(struct bench *b, u64 rate)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.freq = 1, .sample_freq = rate,
+	};
+	struct perf_event *event;
+
+	KUNIT_ASSERT_EQ(b->test, bench_open(b, &attr, &event), 0);
+
+	return event;
+}
+
+/* Open an event and start it now. */
+static struct perf_event *start_with_rate(struct bench *b, u64 rate)
+{
+	struct perf_event *event = open_with_rate(b, rate);
+
+	event->state = PERF_EVENT_STATE_ACTIVE;
+	event->tstamp = machine_time;
+	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	bench_forget(b);
+
+	return event;
+}
+
+static s64 counter_left(const struct perf_event *event)
+{
+	return (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+}
+
+/* Count @nr events in @ns. */
+static void count_in(struct bench *b, u64 nr, u64 ns)
+{
+	machine_time += ns;
+	bench_run(b, MACHINE_CYCLES, nr);
+}
+
+/* Do as perf core in a tick. @period: the period that perf core finds by the tick's count */
+static void tick(struct perf_event *event, u64 period)
+{
+	bench_stop_event(event, PERF_EF_UPDATE);
+	event->hw.sample_period = period;
+	bench_start_event(event, PERF_EF_RELOAD);
+}
+
+/* The first probe comes after a quarter of the period that is guessed from the event's type. */
+static void freq_starts_with_guess(struct kunit *test)
+{
+	static const struct {
+		u64 config, rate, period, probe;
+	} table[] = {
+		{ PERF_COUNT_HW_CPU_CYCLES, 4000, 124999, 31250 },
+		{ PERF_COUNT_HW_INSTRUCTIONS, 99, 5050505, 1262626 },
+		{ PERF_COUNT_HW_CPU_CYCLES, 1, 499999999, 125000000 },
+		{ PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 4000, 124999, 7812 },
+	};
+	struct bench *b = test->priv;
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct perf_event_attr attr = {
+			.type = PERF_TYPE_HARDWARE, .config = table[i].config,
+			.freq = 1, .sample_freq = table[i].rate,
+		};
+
+		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_EXPECT_EQ(test, event->hw.sample_period, table[i].period);
+		KUNIT_EXPECT_EQ(test, event->hw.last_period, table[i].period);
+		KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), table[i].period);
+		event->tstamp = machine_time;
+		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_EXPECT_EQ(test, counter_left(event), table[i].probe);
+		bench_remove(event);
+	}
+}
+
+/* A probe emits no sample. The first sample comes after one period, and shows that period. */
+static void freq_probe_finds_period(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+	/* PROBE events take a tenth of the time between two samples. */
+	const u64 period = 10 * PROBE;
+
+	KUNIT_EXPECT_EQ(test, counter_left(event), PROBE);
+	count_in(b, PROBE, NSEC_PER_SEC / RATE / 10);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, period);
+	KUNIT_EXPECT_EQ(test, counter_left(event), period - PROBE);
+	KUNIT_EXPECT_EQ(test, bench_read(event), PROBE);
+
+	count_in(b, period - PROBE - 1, 0);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	count_in(b, 1, 0);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, b->sample[0], period);
+	count_in(b, period, 0);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, b->sample[1], period);
+	bench_remove(event);
+}
+
+/* Another probe follows a probe that comes before the rate is known. */
+static void freq_probe_is_repeated(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+
+	/* A period of 2.5 million fits this rate: the next probe comes after an eighth of it. */
+	count_in(b, PROBE, 50 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, GUESS);
+	KUNIT_EXPECT_EQ(test, counter_left(event), 312500);
+	count_in(b, 312500, 125 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2500000);
+	bench_remove(event);
+}
+
+/* A rare event gets its period in the first tick. */
+static void freq_tick_finds_period(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+	const u64 ticks = TICK_NSEC * RATE / NSEC_PER_SEC ?: 1;
+
+	count_in(b, 4096 * ticks, ticks * NSEC_PER_SEC / RATE);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 4096);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	/* The sample comes at once, and its period covers all counts so far. */
+	count_in(b, 32, 0);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_GT(test, b->sample[0], 4096 * ticks);
+	KUNIT_EXPECT_LE(test, b->sample[0], 4096 * ticks + 32);
+	bench_remove(event);
+}
+
+/* The driver replaces perf core's period in the first tick, and keeps it after two ticks. */
+static void freq_is_young_for_two_ticks(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+
+	count_in(b, PROBE, NSEC_PER_SEC / RATE / 10);
+	tick(event, 9 * PROBE);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
+	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
+
+	machine_time += 2 * TICK_NSEC;
+	tick(event, 9 * PROBE);
+	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, RATE);
+	tick(event, 9 * PROBE);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 9 * PROBE);
+	bench_remove(event);
+}
+
+/* At a low frequency the rate is not yet known after two ticks. */
+static void freq_low_rate_stays_young(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = start_with_rate(b, 1);
+
+	count_in(b, 1000, 3 * TICK_NSEC);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
+
+	/* 1000 more events make 2000 in a second. */
+	count_in(b, 1000, NSEC_PER_SEC - 3 * TICK_NSEC);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2000);
+	bench_remove(event);
+}
+
+/* The rate excludes the time in which the event had no counter. */
+static void freq_counts_own_time(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+	const u64 half = NSEC_PER_SEC / RATE / 20;
+
+	count_in(b, PROBE / 2, half);
+	bench_del(event);
+	event->total_time_running = half;
+	machine_time += NSEC_PER_SEC;
+	event->tstamp = machine_time;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	machine_time += half;
+	bench_run(b, MACHINE_CYCLES, PROBE - PROBE / 2);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
+	bench_remove(event);
+}
+
+/* A tenth of the frequency makes the period ten times as long (PERF_EVENT_IOC_PERIOD). */
+static void freq_changes_period(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+
+	count_in(b, 1000, 3 * TICK_NSEC);
+	tick(event, 5000);
+	KUNIT_ASSERT_EQ(test, event->hw.last_cpu, RATE);
+	bench_stop_event(event, PERF_EF_UPDATE);
+	event->hw.sample_period = 5000;
+	event->attr.sample_freq = RATE / 10;
+	local64_set(&event->hw.period_left, 0);
+	bench_start_event(event, PERF_EF_RELOAD);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 50000);
+	KUNIT_EXPECT_EQ(test, counter_left(event), 50000);
+
+	/* The period stays when perf core sets period_left to 0 and the frequency is the same. */
+	bench_stop_event(event, PERF_EF_UPDATE);
+	local64_set(&event->hw.period_left, 0);
+	bench_start_event(event, PERF_EF_RELOAD);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 50000);
+	bench_remove(event);
+}
+
+static struct kunit_case frequency_cases[] = {
+	KUNIT_CASE_PARAM(freq_starts_with_guess, machine_gen_params),
+	KUNIT_CASE_PARAM(freq_probe_finds_period, machine_gen_params),
+	KUNIT_CASE_PARAM(freq_probe_is_repeated, machine_gen_params),
+	KUNIT_CASE_PARAM(freq_tick_finds_period, machine_gen_params),
+	KUNIT_CASE_PARAM(freq_is_young_for_two_ticks, machine_gen_params),
+	KUNIT_CASE_PARAM(freq_counts_own_time, machine_gen_params),
+	KUNIT_CASE_PARAM(freq_changes_period, machine_gen_params),
+	KUNIT_CASE_PARAM(freq_low_rate_stays_young, machine_gen_params),
+	{ }
+};
+
+static struct kunit_suite frequency_suite = {
+	.name		= "corepmu_frequency",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= frequency_cases,
+};
+
+kunit_test_suite(frequency_suite);

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of core/limiter.c: which periods are stretched, how far and how long,
+ * on every machine
+ */
+#include <kunit/test.h>
+
+#include <linux/bits.h>
+#include <linux/perf_event.h>
+#include <linux/time64.h>
+
+#include <corepmu/pmu.h>
+
+#include "fixture/machine.h"
+
+/* An overflow of @event in user space or in the kernel, @gap ns later, that takes @ns */
+static void one_overflow_in(struct bench *b, struct perf_event *event, bool user, u64 gap, u64 ns)
+{
+	u64 left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+
+	machine_time += gap;
+	machine_sample_ns = ns;
+	bench_forget(b);
+	b->machine->ops->run(MACHINE_CYCLES, user, left);
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+}
+
+static void one_overflow(struct bench *b, struct perf_event *event, u64 gap, u64 ns)
+{
+	one_overflow_in(b, event, true, gap, ns);
+}
+
+/* A window begins now, in which interrupts count as long as they take. */
+static void begin_window(struct bench *b)
+{
+	b->cpuc->limiter.window = machine_time;
+	b->cpuc->limiter.max_irq_ns = 20 * NSEC_PER_MSEC;
+}
+
+/*
+ * The limiter: when overflows take more than a third of a window of 10 ms, short
+ * periods are stretched, further from window to window; when they take less than
+ * a twelfth, less far again.
+ */
+static void limiter_windows(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	u64 sum = 0, left;
+	s64 expected;
+
+	begin_window(b);
+	/* Half a window is not yet over; then all of it has gone into overflows. */
+	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
+	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
+	for (expected = 16; expected <= BIT(20); expected *= 2) {
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, expected);
+		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+	}
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(20));
+
+	/* So far are they stretched, and all is counted. */
+	sum = bench_read(event);
+	left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+	KUNIT_EXPECT_EQ(test, left, BIT(20));
+	one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, bench_read(event), sum + BIT(20));
+
+	/* Neither much nor little: all stays as it is. */
+	one_overflow(b, event, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
+	one_overflow(b, event, 7 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(20));
+
+	/* The machine breathes: step by step back to what was asked for. */
+	for (expected = BIT(20); expected > 4096; expected /= 2) {
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, expected);
+		one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	}
+	one_overflow(b, event, 7 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+	one_overflow(b, event, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
+	for (; expected >= 16; expected /= 2) {
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, expected);
+		one_overflow(b, event, 20 * NSEC_PER_MSEC, 1);
+	}
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
+
+	cpuc->limiter.max_irq_ns = 20 * NSEC_PER_MSEC;
+	/* Four tenths, and as much for entering and leaving interrupts: hardly anything is left. */
+	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16);
+	bench_remove(event);
+}
+
+/* Periods of 4096 and more are stretched when overflows leave less than a quarter of the time. */
+static void limiter_long(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct perf_event *other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	begin_window(b);
+	cpuc->limiter.min_left = 4096 / 4;
+	for (i = 0; i < 4; i++)
+		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 4096);
+
+	/* Others that interrupt as often are blamed all the same. */
+	other->hw.interrupts = event->hw.interrupts + 1;
+	one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
+
+	one_overflow(b, event, 2 * NSEC_PER_MSEC, 9 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
+	bench_remove(other);
+	bench_remove(event);
+}
+
+/*
+ * Periods of 4096 and more are stretched too when overflows take half of the time and all of them
+ * come in the kernel: each may have interrupted the way out of the one before, and nothing else
+ * gets on.
+ */
+static void limiter_kernel(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	begin_window(b);
+	cpuc->limiter.min_left = 4096;
+	/* One in user space in each window */
+	for (i = 0; i < 4; i++) {
+		one_overflow_in(b, event, i & 1, 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+		one_overflow_in(b, event, !(i & 1), 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
+	}
+
+	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 8192);
+	one_overflow(b, event, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
+
+	/* A sixth is too much as long as nothing else gets on, and a sixtieth is little. */
+	one_overflow_in(b, event, false, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16384);
+	one_overflow_in(b, event, false, 15 * NSEC_PER_MSEC, NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16384);
+	one_overflow_in(b, event, false, 59 * NSEC_PER_MSEC, NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
+	one_overflow(b, event, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
+	bench_remove(event);
+}
+
+/*
+ * That no overflow comes in user space says nothing where the event that interrupts most has none
+ * there: it excludes user space, or it is one of KVM's guests, which have been left when it
+ * interrupts. It keeps its period of 4096 when overflows take half of the time, but for a kernel
+ * that checks itself.
+ */
+static void limiter_kernel_alone(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 10, .exclude_user = 1,
+	};
+	struct bench *b = test->priv;
+	const bool doubt = COREPMU_KERNEL_CHECKS_ITSELF;
+	struct perf_event *event, *other;
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	begin_window(b);
+	for (i = 0; i < 8; i++) {
+		/* A model runs no guest: its overflows are those of an event of the kernel's. */
+		event->attr.exclude_user = !(i & 1);
+		event->attr.exclude_host = i & 1;
+		cpuc->limiter.min_left = 4096;
+		one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, doubt ? 8192 : 4096);
+		/* It comes down to 4096 as soon as with others. */
+		cpuc->limiter.min_left = 16384;
+		one_overflow_in(b, event, false, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, doubt ? 32768 : 8192);
+	}
+
+	/* Besides, there is one that interrupts more, and could have come in user space. */
+	other->hw.interrupts = event->hw.interrupts + 1;
+	cpuc->limiter.min_left = 4096;
+	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
+	bench_remove(other);
+	bench_remove(event);
+}
+
+/*
+ * The limiter stretches the periods of an event with exclude_kernel to 512 and no further, however
+ * much time its overflows take. It stretches periods of other events further.
+ */
+static void limiter_user_alone(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 10, .exclude_kernel = 1,
+	};
+	struct bench *b = test->priv;
+	struct corepmu_cpu *cpuc = b->cpuc;
+	struct perf_event *event, *other;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	begin_window(b);
+	for (i = 0; i < 20; i++)
+		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 512);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 512);
+	KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
+
+	other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	other->hw.interrupts = event->hw.interrupts;
+	for (i = 0; i < 4; i++)
+		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 512);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
+	bench_remove(other);
+	bench_remove(event);
+}
+
+/* The limiter does not begin where it would stretch no period. */
+static void limiter_does_not_begin(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1009, .exclude_kernel = 1,
+	};
+	struct bench *b = test->priv;
+	struct perf_event *event;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	begin_window(b);
+	for (i = 0; i < 20; i++) {
+		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, b->sample[0], 1009);
+	}
+	KUNIT_EXPECT_FALSE(test, b->cpuc->limiter.is_raised);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 20 * 1009);
+	bench_remove(event);
+}
+
+/* A sample shows its period as stretched: the sum of the samples' periods is the count. */
+static void limiter_samples_say_what_they_stand_for(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	u64 sum = 0;
+	unsigned int i;
+
+	begin_window(b);
+	for (i = 0; i < 20; i++) {
+		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
+		sum += b->sample[0];
+		KUNIT_EXPECT_LE(test, sum, bench_read(event));
+		KUNIT_EXPECT_LT(test, bench_read(event), sum + 10);
+	}
+	KUNIT_EXPECT_GT(test, b->sample[0], 1000);
+	bench_remove(event);
+}
+
+/*
+ * Where nothing has overflowed for long there is no storm any more: the first events after it,
+ * the kernel's or not, have their periods.
+ */
+static void limiter_forgets(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 30000);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int i;
+
+	begin_window(b);
+	cpuc->limiter.min_left = BIT(17);
+	cpuc->limiter.is_raised = true;
+	one_overflow_in(b, event, true, 900 * NSEC_PER_MSEC, 1);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(16));
+	KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
+
+	machine_time += 180 * NSEC_PER_SEC;
+	for (i = 0; i < 40; i++)
+		one_overflow_in(b, event, false, 8 * NSEC_PER_MSEC, 1200 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
+	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, b->pmu->min_left);
+	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_raised);
+	bench_remove(event);
+}
+
+/*
+ * An interrupt in the middle of which the CPU is gone for two windows is not what overflows take:
+ * periods stay what they are. When all interrupts take that long they are stretched after some.
+ */
+static void limiter_stall(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	s64 lowest = b->pmu->min_left;
+	unsigned int i, stall;
+
+	cpuc->limiter.window = machine_time;
+	for (stall = 0; stall < 10; stall++) {
+		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, lowest);
+		for (i = 0; i < 100; i++)
+			one_overflow(b, event, NSEC_PER_MSEC, 50 * NSEC_PER_USEC);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, lowest);
+	}
+	for (i = 0; i < 20; i++)
+		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_GE(test, cpuc->limiter.min_left, 16);
+	bench_remove(event);
+}
+
+/* Neighbours of an event that is limited have the periods that they ask for. */
+static void limiter_neighbour(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *storm = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct perf_event *other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct corepmu_cpu *cpuc = b->cpuc;
+	s64 lowest = b->pmu->min_left, left;
+	unsigned int i;
+
+	begin_window(b);
+	for (i = 0; i < 8; i++)
+		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
+	machine_sample_ns = 1;
+	KUNIT_EXPECT_GT(test, cpuc->limiter.min_left, 100);
+	KUNIT_EXPECT_GT(test, storm->hw.event_base_rdpmc, 100);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+
+	/* What is left of a neighbour's period is not stretched. */
+	bench_run(b, MACHINE_BRANCHES, 95);
+	bench_stop_event(other, PERF_EF_UPDATE);
+	bench_start_event(other, PERF_EF_RELOAD);
+	left = (0 - local64_read(&other->hw.prev_count)) & other->hw.event_base;
+	KUNIT_EXPECT_EQ(test, left, max_t(s64, local64_read(&other->hw.period_left), lowest));
+	KUNIT_EXPECT_LE(test, left, 5);
+	bench_run(b, MACHINE_BRANCHES, left);
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+
+	/* One that has come from another CPU has been limited there: here nothing is. */
+	other->hw.event_base_rdpmc = BIT(20);
+	cpuc->limiter.min_left = lowest;
+	bench_run(b, MACHINE_BRANCHES, local64_read(&other->hw.period_left));
+	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+
+	bench_remove(other);
+	bench_remove(storm);
+}
+
+/* Perf core takes a stretched period of a frequency for the one that it has asked for. */
+static void limiter_frequency(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.freq = 1, .sample_freq = 1000,
+	};
+	struct bench *b = test->priv;
+	struct perf_event *event;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	/* Its period has been found: the overflow is no probe. */
+	event->hw.last_cpu = attr.sample_freq;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	b->cpuc->limiter.min_left = 4096;
+	event->hw.event_base_rdpmc = 4096;
+	event->hw.sample_period = 3;
+	one_overflow(b, event, 0, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 4096);
+	b->cpuc->limiter.min_left = b->pmu->min_left;
+	bench_remove(event);
+}
+
+/* One that is inherited is limited as its parent, but no longer than this CPU limits any. */
+static void limiter_inherits(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *parent = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 100), *child;
+	s64 lowest = b->pmu->min_left;
+	const struct {
+		s64 limit, first;
+	} table[] = { { 8192, 4096 }, { lowest, lowest } };
+	unsigned int i;
+
+	parent->hw.event_base_rdpmc = 4096;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		child = bench_alloc(b, &parent->attr);
+		KUNIT_ASSERT_NOT_NULL(test, child);
+		child->parent = parent;
+		b->cpuc->limiter.min_left = table[i].limit;
+		KUNIT_ASSERT_EQ(test, bench_init_event(child), 0);
+		KUNIT_EXPECT_EQ(test, child->hw.event_base_rdpmc, table[i].first);
+		child->parent = NULL;
+		bench_close(child);
+	}
+	bench_close(parent);
+}
+
+static struct kunit_case limiter_cases[] = {
+	KUNIT_CASE_PARAM(limiter_windows, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_long, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_kernel, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_kernel_alone, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_user_alone, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_does_not_begin, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_samples_say_what_they_stand_for, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_forgets, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_stall, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_neighbour, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_frequency, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_inherits, machine_gen_params),
+	{ }
+};
+
+static struct kunit_suite limiter_suite = {
+	.name		= "corepmu_limiter",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= limiter_cases,
+};
+
+kunit_test_suite(limiter_suite);

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of counters that user space reads, on any machine: the page that perf
+ * core writes
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/sysctl.h>
+
+/* The page's buffer is perf core's own. */
+#include <../kernel/events/internal.h>
+
+#include "fixture/machine.h"
+#include "fixture/userpage.h"
+#include "models/arm64_access.h"
+#include "models/x86_access.h"
+#include "arm64/pmuv3.h"
+#include "arm64/sysreg.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+
+static bool is_x86(const struct bench *b)
+{
+	return machine_is_x86(b->machine);
+}
+
+/**
+ * write_user_access() - write kernel.perf_user_access, as the administrator does
+ * @text: what is written
+ *
+ * Return: 0, or what the sysctl refuses it with
+ */
+int write_user_access(const char *text)
+{
+	size_t len = strlen(text);
+	char buffer[8];
+	loff_t pos = 0;
+
+	strscpy(buffer, text, sizeof(buffer));
+	return pmuv3_model_sysctl->proc_handler((compat_ctl_table *)pmuv3_model_sysctl, 1, buffer,
+						&len, &pos);
+}
+
+/**
+ * readable_bench() - a bench whose events user space may read
+ * @test: the test
+ * @machine: the machine; of x86 on an x86 kernel alone, whose headers x86/rdpmc.c wants
+ *
+ * Return: the bench, for end_readable(); the test ends when there is none
+ */
+struct bench *readable_bench(struct kunit *test, const struct machine *machine)
+{
+	struct bench *b = bench_start(test, machine);
+
+	test->priv = b;
+	corepmu_user_add(b->pmu);
+	if (is_x86(b)) {
+		x86_user_init(to_x86(b->pmu));
+	} else {
+		pmuv3_user_init(false);
+		KUNIT_ASSERT_EQ(test, write_user_access("1"), 0);
+	}
+	KUNIT_ASSERT_TRUE(test, corepmu_user_allowed);
+
+	return b;
+}
+
+/**
+ * end_readable() - user space may read no more, and nothing is left of it
+ * @b: from readable_bench()
+ */
+void end_readable(struct bench *b)
+{
+	if (is_x86(b)) {
+		x86_user_exit(to_x86(b->pmu));
+	} else {
+		KUNIT_EXPECT_EQ(b->test, write_user_access("0"), 0);
+		pmuv3_user_exit();
+	}
+	corepmu_user_remove(b->pmu);
+	KUNIT_EXPECT_FALSE(b->test, corepmu_user_allowed);
+	KUNIT_EXPECT_FALSE(b->test, corepmu_user_reads);
+}
+
+/**
+ * readable_event() - an event as perf core has it when its task asked to read it
+ * @b: from readable_bench()
+ * @period: sample period, 0 for an event that counts
+ *
+ * Return: an event of instructions, for bench_close()
+ */
+struct perf_event *readable_event(struct bench *b, u64 period)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_HARDWARE,
+		.config		= PERF_COUNT_HW_INSTRUCTIONS,
+		.sample_period	= period,
+		.config1	= is_x86(b) ? 0 : CONFIG1_RDPMC,
+	};
+	struct perf_event *event = bench_alloc(b, &attr);
+
+	event->attach_state |= PERF_ATTACH_TASK;
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(b->test, bench_init_event(event), 0);
+	KUNIT_EXPECT_TRUE(b->test, corepmu_event_is_readable(&event->hw));
+
+	return event;
+}
+
+/* What RDPMC, or MRS, reads for an index of the page */
+static u64 read_counter(struct bench *b, u32 index)
+{
+	if (is_x86(b))
+		return x86_rdpmc(index - 1);
+	if (index - 1 == PMUV3_CYCLE_COUNTER)
+		return pmuv3_read_pmccntr();
+
+	return pmuv3_read_pmevcntr(index - 1);
+}
+
+/**
+ * read_page() - a reader as include/uapi/linux/perf_event.h describes it
+ * @event: an event with the page of map_page()
+ *
+ * Return: its count
+ */
+u64 read_page(struct perf_event *event)
+{
+	struct bench *b = event->overflow_handler_context;
+	struct perf_event_mmap_page *page = event->rb->user_page;
+	unsigned int shift = 64 - fls64(event->hw.event_base);
+	u64 count = page->offset;
+
+	KUNIT_EXPECT_EQ(b->test, page->lock & 1, 0);
+	if (page->index) {
+		count += (s64)(read_counter(b, page->index) << shift) >> shift;
+		/* The page of an arm64 kernel says it by the event's flags. */
+		if (IS_ENABLED(CONFIG_ARM64) && !is_x86(b))
+			KUNIT_EXPECT_EQ(b->test, page->pmc_width, 64 - shift);
+	}
+
+	return count;
+}
+
+/**
+ * map_page() - give an event a page, as mmap() does, before it is added
+ * @b: the bench
+ * @event: the event
+ */
+void map_page(struct bench *b, struct perf_event *event)
+{
+	event->rb = rb_alloc(0, 0, b->cpu, 0);
+	KUNIT_ASSERT_NOT_NULL(b->test, event->rb);
+	/* perf core says so before it calls add() */
+	event->state = PERF_EVENT_STATE_ACTIVE;
+}
+
+/**
+ * unmap_page() - take the page of map_page() away
+ * @event: the event, off its counter
+ */
+void unmap_page(struct perf_event *event)
+{
+	rb_free(event->rb);
+	event->rb = NULL;
+}
+
+/* User space reads what the kernel would, whatever happens to the event. */
+static void userpage_counts(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, test->param_value);
+	struct perf_event *event = readable_event(b, 0);
+	struct perf_event_mmap_page *page;
+
+	map_page(b, event);
+	page = event->rb->user_page;
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_GT(test, page->index, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 12345);
+	KUNIT_EXPECT_EQ(test, read_page(event), 12345);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 12345);
+	KUNIT_EXPECT_EQ(test, read_page(event), 12345);
+
+	bench_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, page->index, 0);
+	KUNIT_EXPECT_EQ(test, read_page(event), 12345);
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	bench_start_event(event, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 655);
+	KUNIT_EXPECT_EQ(test, read_page(event), 13000);
+
+	bench_del(event);
+	KUNIT_EXPECT_EQ(test, page->index, 0);
+	KUNIT_EXPECT_EQ(test, read_page(event), 13000);
+	unmap_page(event);
+	bench_close(event);
+	end_readable(b);
+}
+
+/* Each overflow sets the counter anew. */
+static void userpage_samples(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, test->param_value);
+	struct perf_event *event = readable_event(b, 1000);
+	struct mm_struct *mm = mm_alloc();
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, mm);
+	map_page(b, event);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	/* As it is for an event of a CPU: whoever has the page follows the overflows. */
+	event->attach_state &= ~PERF_ATTACH_TASK;
+	b->pmu->perf_pmu.event_mapped(event, mm);
+	for (i = 1; i <= 10; i++) {
+		bench_run(b, MACHINE_INSTRUCTIONS, 700);
+		KUNIT_EXPECT_EQ(test, read_page(event), 700 * i);
+	}
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 7);
+	bench_del(event);
+	b->pmu->perf_pmu.event_unmapped(event, mm);
+	mmput(mm);
+	unmap_page(event);
+	bench_close(event);
+	end_readable(b);
+}
+
+/* The administrator says no while events are there, and yes again. */
+static void userpage_allowed(struct kunit *test)
+{
+	struct bench *b = readable_bench(test, test->param_value);
+	struct perf_event *event = readable_event(b, 0);
+	struct perf_event_mmap_page *page;
+	u32 index;
+
+	map_page(b, event);
+	page = event->rb->user_page;
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	index = page->index;
+	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	/* On arm64 having the page gives no access. */
+	if (!is_x86(b)) {
+		b->pmu->perf_pmu.event_mapped(event, NULL);
+		b->pmu->perf_pmu.event_unmapped(event, NULL);
+		KUNIT_EXPECT_EQ(test, page->index, index);
+	}
+
+	WRITE_ONCE(corepmu_user_allowed, false);
+	corepmu_user_refresh();
+	KUNIT_EXPECT_EQ(test, page->index, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 2000);
+
+	WRITE_ONCE(corepmu_user_allowed, true);
+	corepmu_user_refresh();
+	KUNIT_EXPECT_EQ(test, page->index, index);
+	KUNIT_EXPECT_EQ(test, read_page(event), 2000);
+
+	bench_del(event);
+	unmap_page(event);
+	bench_close(event);
+	end_readable(b);
+}
+
+/* An event that nobody asked to read has no index, though others may be read. */
+static void userpage_unreadable(struct kunit *test)
+{
+	struct bench *b = bench_start(test, test->param_value);
+	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+
+	test->priv = b;
+	KUNIT_EXPECT_FALSE(test, corepmu_event_is_readable(&event->hw));
+	map_page(b, event);
+	WRITE_ONCE(corepmu_user_allowed, true);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
+	/* Neither gives it access to anything. */
+	b->pmu->perf_pmu.event_mapped(event, NULL);
+	b->pmu->perf_pmu.event_unmapped(event, NULL);
+	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
+	bench_del(event);
+	WRITE_ONCE(corepmu_user_allowed, false);
+	unmap_page(event);
+	bench_close(event);
+}
+
+/* x86/rdpmc.c wants the headers of an x86 kernel. */
+static bool can_be_read(const struct machine *machine)
+{
+	return IS_ENABLED(CONFIG_X86) || !machine_is_x86(machine);
+}
+
+static const void *readable_gen_params(const void *prev, char *desc)
+{
+	return machine_gen_those(prev, desc, can_be_read);
+}
+
+static struct kunit_case userpage_cases[] = {
+	KUNIT_CASE_PARAM(userpage_counts, readable_gen_params),
+	KUNIT_CASE_PARAM(userpage_samples, readable_gen_params),
+	KUNIT_CASE_PARAM(userpage_allowed, readable_gen_params),
+	KUNIT_CASE_PARAM(userpage_unreadable, machine_gen_params),
+	{ }
+};
+
+static struct kunit_suite userpage_suite = {
+	.name		= "corepmu_rdpmc",
+	.exit		= machine_exit,
+	.test_cases	= userpage_cases,
+};
+
+kunit_test_suite(userpage_suite);

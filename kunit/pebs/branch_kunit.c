@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: tests of precise samples that have the last branches
+ */
+#include <kunit/test.h>
+
+#include <linux/bitfield.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+#include <corepmu/pmu.h>
+
+#include "branch/bench.h"
+#include "models/pebs.h"
+#include "x86/pebs/pebs.h"
+
+#define RECORD_PERIOD	100
+
+/* From format 4 on records have branches. */
+static bool has_branches(const struct machine *machine)
+{
+	const struct x86_model_cpu *cpu = machine->cpu;
+
+	return machine_is_x86(machine) && !cpu->amd && cpu->pebs >= 4 && cpu->lbr_nr;
+}
+
+static const void *gen_params(const void *prev, char *desc)
+{
+	return machine_gen_those(prev, desc, has_branches);
+}
+
+static struct perf_event *open_precise(struct bench *b, u64 branches)
+{
+	struct perf_event_attr attr = { STACK(branches) };
+
+	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+	attr.sample_period = RECORD_PERIOD;
+	attr.precise_ip = 2;
+
+	return branch_open_attr(b, &attr);
+}
+
+/*
+ * Records gather, and each sample has the branches of its own moment: what the CPU has done since
+ * is not there. Where they were in the registers is not told.
+ */
+static void branches_of_the_moment(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = open_precise(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	KUNIT_EXPECT_TRUE(test, event->hw.flags & COREPMU_EVENT_LARGE);
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
+	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
+	x86_model_branch(USER + 0x20, USER_TO + 4, X86_MODEL_RET, 0);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 2 * RECORD_PERIOD);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	EXPECT_FROM(test, &branch_seen[0], USER);
+	EXPECT_FROM(test, &branch_seen[1], USER + 0x10, USER);
+	KUNIT_EXPECT_EQ(test, branch_seen[1].entries[0].to, USER_TO + 2);
+	KUNIT_EXPECT_EQ(test, branch_seen[1].hw_idx, COREPMU_BRANCH_NOWHERE);
+	branch_end(event, flags);
+}
+
+/* With a record an interrupt they are where a ring has its youngest. */
+static void branches_in_the_ring(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	const struct x86_model_cpu *cpu = b->machine->cpu;
+	struct perf_event *event = open_precise(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	/* Somebody is to be told of each. */
+	atomic_set(&event->event_limit, 1000);
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, cpu->arch_lbr ? COREPMU_BRANCH_NOWHERE :
+			(u64)this_cpu_read(x86_model_state.lbr_tos));
+	branch_end(event, flags);
+}
+
+/* Samples get those that their own event asked for. */
+static void branches_are_chosen(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *calls = open_precise(b, PERF_SAMPLE_BRANCH_ANY_CALL |
+						PERF_SAMPLE_BRANCH_USER);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(calls);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
+	x86_model_branch(USER + 0x20, USER_TO + 4, X86_MODEL_RET, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
+	bench_read(calls);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
+	branch_end(calls, flags);
+}
+
+/* As many as the CPU has, and what it says of them */
+static void branches_all(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *event = open_precise(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+	unsigned int i;
+
+	branch_add(event);
+	for (i = 0; i < 100; i++)
+		x86_model_branch(USER, USER_TO + i, X86_MODEL_COND, i & 1 ? BIT_ULL(63) : 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
+	bench_read(event);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, b->pmu->nr_branches);
+	for (i = 0; i < branch_seen[0].nr; i++) {
+		KUNIT_EXPECT_EQ(test, branch_seen[0].entries[i].to, USER_TO + 99 - i);
+		KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[i].mispred, !(i & 1));
+	}
+	branch_end(event, flags);
+}
+
+/* More than any CPU has: a record that says so is none, or is not believed. */
+static void branches_too_many(struct kunit *test)
+{
+	static u64 words[4 + 3 * 256], arch[2 + 6 + 6 + 3 * 72];
+	struct x86_pebs_record record;
+
+	words[0] = PEBS_DATA_LBRS | FIELD_PREP(PEBS_DATA_NR_LBRS, 255) | (u64)sizeof(words) << 48;
+	arch[0] = PEBS_ARCH_LBR | BIT_ULL(63) | sizeof(arch);
+	arch[2 + 6 + 2] = 72;
+	KUNIT_ASSERT_TRUE(test, x86_pebs_parse(4, words, sizeof(words), &record));
+	KUNIT_EXPECT_PTR_EQ(test, record.branches, &words[4]);
+	KUNIT_EXPECT_EQ(test, record.nr_branches, COREPMU_MAX_BRANCHES);
+	KUNIT_EXPECT_FALSE(test, x86_pebs_parse(PEBS_FORMAT_ARCH, arch, sizeof(arch), &record));
+}
+
+static struct kunit_case pebs_branch_cases[] = {
+	KUNIT_CASE_PARAM(branches_of_the_moment, gen_params),
+	KUNIT_CASE_PARAM(branches_in_the_ring, gen_params),
+	KUNIT_CASE_PARAM(branches_are_chosen, gen_params),
+	KUNIT_CASE_PARAM(branches_all, gen_params),
+	KUNIT_CASE_PARAM(branches_too_many, gen_params),
+	{ }
+};
+
+static struct kunit_suite pebs_branch_suite = {
+	.name		= "corepmu_pebs_branch",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= pebs_branch_cases,
+};
+
+kunit_test_suite(pebs_branch_suite);

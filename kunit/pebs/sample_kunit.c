@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: tests of what precise samples show: whose registers, and latencies
+ */
+#include <kunit/test.h>
+
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+#include <linux/perf_regs.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/string.h>
+
+#include <corepmu/pmu.h>
+
+#include <asm/cpu_entry_area.h>
+
+#include "fixture/machine.h"
+#include "models/pebs.h"
+#include "models/x86_access.h"
+#include "bench.h"
+#include "x86/intel/intel.h"
+#include "x86/pebs/pebs.h"
+#include "x86/x86.h"
+
+/* What nobody may see who is not to see the kernel, and what the task has in user space */
+#define KERNEL_REG	0xffffffff81c0ffeeULL
+#define TASK_SP		0x7ffc0ffee000ULL
+#define TASK_AX		0xabcd
+#define ENTERING_SP	0x7ffc0dead000ULL
+
+/* The registers of the last sample, as perf core has had them, for a look at all */
+static struct pt_regs seen_regs;
+
+static void keep_regs(struct bench *b, struct perf_event *event)
+{
+	seen_regs = *b->sample_regs;
+}
+
+/* The stack pointer where the interrupt comes in the kernel */
+static unsigned long kernel_sp = KERNEL_REG;
+
+static bool shows_kernel(const struct pt_regs *regs)
+{
+	const unsigned long *words = (const unsigned long *)regs;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(*regs) / sizeof(*words); i++)
+		if (words[i] == KERNEL_REG)
+			return true;
+
+	return false;
+}
+
+/*
+ * An overflow in user space, whose interrupt comes in the kernel, in a task that has left user
+ * space, or in a kernel thread; or, instead of an interrupt, the event is stopped.
+ */
+static void overflow_into_kernel(struct bench *b, struct perf_event *event, bool kthread,
+				 bool interrupt)
+{
+	struct pt_regs *task = task_pt_regs(current), saved = *task;
+	unsigned long flags;
+
+	bench_forget(b);
+	b->on_sample = keep_regs;
+	memset(&seen_regs, 0xff, sizeof(seen_regs));
+	local_irq_save(flags);
+	memset64((u64 *)model_regs(false), KERNEL_REG, sizeof(saved) / sizeof(u64));
+	model_regs(false)->sp = kernel_sp;
+	task->ax = TASK_AX;
+	task->sp = TASK_SP;
+	task->cs = __USER_CS;
+	if (!kthread)
+		current->flags &= ~PF_KTHREAD;
+	b->machine->ops->hold(true);
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	if (!interrupt)
+		bench_stop_event(event, PERF_EF_UPDATE);
+	b->machine->ops->hold(false);
+	current->flags |= PF_KTHREAD;
+	*task = saved;
+	memset(model_regs(false), 0, sizeof(saved));
+	local_irq_restore(flags);
+	if (!interrupt)
+		bench_start_event(event, PERF_EF_RELOAD);
+	b->on_sample = NULL;
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+}
+
+/*
+ * Perf core takes a place in user space for one with the user's registers: it gets no others,
+ * wherever the interrupt came, and whoever opened the event.
+ */
+static void sample_user_regs(struct kunit *test)
+{
+	static const u64 types[] = {
+		PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER,
+		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		PERF_SAMPLE_REGS_INTR, PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER,
+		PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER,
+	};
+	struct bench *b = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 8 * ARRAY_SIZE(types); i++) {
+		struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+		u64 type = types[i / 8];
+		bool own = type & ~PERF_SAMPLE_CALLCHAIN;
+		struct perf_event *event;
+
+		attr.sample_type = type;
+		attr.sample_regs_user = BIT(PERF_REG_X86_AX);
+		attr.sample_regs_intr = BIT(PERF_REG_X86_AX);
+		attr.sample_stack_user = 256;
+		attr.exclude_kernel = !(i & 1);
+		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		pebs_model()->pebs_ip = IP;
+		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		overflow_into_kernel(b, event, i & 2, i & 4);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ip, IP, "row %u", i);
+		KUNIT_EXPECT_TRUE_MSG(test, user_mode(&seen_regs), "row %u", i);
+		KUNIT_EXPECT_FALSE_MSG(test, shows_kernel(&seen_regs), "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.sp,
+				    own ? PEBS_MODEL_REGS + 7 : i & 2 ? 0 : TASK_SP, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ax,
+				    own ? PEBS_MODEL_REGS : i & 2 ? 0 : TASK_AX, "row %u", i);
+
+		/* After the instruction that has entered the kernel they are not the user's. */
+		pebs_model()->pebs_ip = BIT_ULL(63) - PEBS_MODEL_LENGTH;
+		overflow_into_kernel(b, event, i & 2, i & 4);
+		KUNIT_EXPECT_TRUE_MSG(test, user_mode(&seen_regs), "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.sp, i & 2 ? 0 : TASK_SP, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ax, i & 2 ? 0 : TASK_AX, "row %u", i);
+		bench_del(event);
+		bench_close(event);
+	}
+}
+
+/*
+ * SYSCALL is sampled, and the interrupt comes before the kernel has saved the user's registers,
+ * while it does, and afterwards. Those of the time before are not shown.
+ */
+static void sample_entering_regs(struct kunit *test)
+{
+	static const struct pt_regs entering = { .sp = ENTERING_SP, .cs = __USER_CS };
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	const struct pt_regs *task = task_pt_regs(current);
+	struct bench *b = test->priv;
+	struct perf_event *event;
+
+	attr.sample_type = PERF_SAMPLE_REGS_USER;
+	attr.sample_regs_user = BIT(PERF_REG_X86_SP);
+	attr.exclude_kernel = 1;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	pebs_model()->pebs_ip = BIT_ULL(63) - PEBS_MODEL_LENGTH;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+
+	x86_model_entering = &entering;
+	overflow_into_kernel(b, event, false, true);
+	x86_model_entering = NULL;
+	KUNIT_EXPECT_EQ(test, seen_regs.sp, ENTERING_SP);
+
+	kernel_sp = (unsigned long)&task->ip;
+	overflow_into_kernel(b, event, false, true);
+	KUNIT_EXPECT_EQ(test, seen_regs.sp, 0);
+	kernel_sp = CPU_ENTRY_AREA_PER_CPU + PAGE_SIZE;
+	overflow_into_kernel(b, event, false, true);
+	KUNIT_EXPECT_EQ(test, seen_regs.sp, 0);
+	kernel_sp = (unsigned long)task;
+	overflow_into_kernel(b, event, false, true);
+	KUNIT_EXPECT_EQ(test, seen_regs.sp, TASK_SP);
+	kernel_sp = KERNEL_REG;
+
+	bench_del(event);
+	bench_close(event);
+}
+
+/* A place in the kernel is one, also if the interrupt came in user space. */
+static void sample_kernel_place(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct bench *b = test->priv;
+	struct perf_event *event;
+
+	attr.sample_type = PERF_SAMPLE_REGS_USER;
+	attr.sample_regs_user = BIT(PERF_REG_X86_SP);
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	pebs_model()->pebs_ip = KERNEL_REG;
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	b->on_sample = keep_regs;
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	KUNIT_EXPECT_EQ(test, seen_regs.ip, KERNEL_REG);
+	KUNIT_EXPECT_FALSE(test, user_mode(&seen_regs));
+	b->on_sample = NULL;
+	bench_del(event);
+	bench_close(event);
+}
+
+static u16 seen_instruction_latency;
+static u32 seen_latency;
+
+static void note_latencies(struct bench *b, struct perf_event *event)
+{
+	const struct perf_sample_data *data = this_cpu_ptr(&x86_pebs.sample.data);
+
+	seen_instruction_latency = data->weight.var2_w;
+	seen_latency = data->weight.var1_dw;
+}
+
+/* The word of the latency is two numbers from Golden Cove and Gracemont on. */
+static void sample_two_latencies(struct kunit *test)
+{
+	static const struct {
+		enum intel_uarch_id	uarch;
+		bool			two;
+	} rows[] = {
+		{ UARCH_ICE_LAKE, false }, { UARCH_GOLDEN_COVE, true }, { UARCH_LION_COVE, true },
+		{ UARCH_TREMONT, false }, { UARCH_GRACEMONT, true }, { UARCH_CRESTMONT, true },
+		{ UARCH_SKYMONT, true }, { UARCH_COYOTE_COVE, true },
+		{ UARCH_PANTHER_COVE, true }, { UARCH_ARCTIC_WOLF, true },
+	};
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct bench *b = test->priv;
+	struct x86_desc *desc = to_x86(b->pmu);
+	const struct intel_uarch *uarch = desc->uarch;
+	struct perf_event *event;
+	unsigned int i;
+
+	if (pebs_cpu(b)->pebs != PEBS_FORMAT_ADAPTIVE)
+		kunit_skip(test, "records of these have one latency, or always two");
+	attr.sample_type = PERF_SAMPLE_WEIGHT_STRUCT;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	b->on_sample = note_latencies;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		desc->uarch = &intel_uarches[rows[i].uarch];
+		bench_run(b, MACHINE_INSTRUCTIONS, 100);
+		KUNIT_EXPECT_EQ_MSG(test, seen_instruction_latency,
+				    rows[i].two ? PEBS_MODEL_LATENCY : 0, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_latency, rows[i].two ? 0 : PEBS_MODEL_LATENCY,
+				    "row %u", i);
+	}
+	desc->uarch = uarch;
+	b->on_sample = NULL;
+	bench_del(event);
+	bench_close(event);
+}
+
+static struct kunit_case sample_cases[] = {
+	KUNIT_CASE_PARAM(sample_user_regs, pebs_gen_params),
+	KUNIT_CASE_PARAM(sample_entering_regs, pebs_gen_params),
+	KUNIT_CASE_PARAM(sample_kernel_place, pebs_gen_params),
+	KUNIT_CASE_PARAM(sample_two_latencies, pebs_gen_params),
+	{ }
+};
+
+static struct kunit_suite sample_suite = {
+	.name		= "corepmu_pebs_sample",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= sample_cases,
+};
+
+kunit_test_suite(sample_suite);

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: tests of counters that begin anew when others overflow (auto counter reload)
+ */
+#include <kunit/test.h>
+
+#include <linux/list.h>
+#include <linux/perf_event.h>
+#include <linux/string.h>
+
+#include <corepmu/pmu.h>
+
+#include "fixture/machine.h"
+#include "models/pebs.h"
+#include "models/x86_access.h"
+
+static bool has_reload(const struct machine *machine)
+{
+	const struct x86_model_cpu *cpu = machine->cpu;
+
+	return machine_is_x86(machine) && !cpu->amd && cpu->pebs == PEBS_MODEL_ARCH;
+}
+
+static const void *gen_params(const void *prev, char *desc)
+{
+	return machine_gen_those(prev, desc, has_reload);
+}
+
+static struct x86_model *model(void)
+{
+	return this_cpu_ptr(&x86_model_state);
+}
+
+static struct perf_event_attr attr_of(u64 hardware, u64 period, u64 mask)
+{
+	return (struct perf_event_attr) {
+		.type		= PERF_TYPE_HARDWARE,
+		.config		= hardware,
+		.sample_period	= period,
+		.config2	= mask,
+	};
+}
+
+/* An event of a group; NULL for its leader */
+static struct perf_event *member(struct bench *b, struct perf_event *leader, u64 hardware,
+				 u64 period, u64 mask)
+{
+	const struct perf_event_attr attr = attr_of(hardware, period, mask);
+	struct perf_event *event = bench_alloc(b, &attr);
+
+	if (leader)
+		event->group_leader = leader;
+	KUNIT_ASSERT_EQ(b->test, bench_init_event(event), 0);
+	if (leader)
+		list_add_tail(&event->sibling_list, &leader->sibling_list);
+
+	return event;
+}
+
+static void place(struct bench *b, struct perf_event *event)
+{
+	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+}
+
+static void drop(struct perf_event *event)
+{
+	bench_del(event);
+	bench_close(event);
+}
+
+/* Branches are sampled where there are 100 before 300 instructions have gone by. */
+static void reload_samples(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *branches, *instructions;
+	unsigned int i;
+
+	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	place(b, branches);
+	place(b, instructions);
+	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[branches->hw.idx],
+			BIT_ULL(instructions->hw.idx));
+	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[instructions->hw.idx],
+			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
+	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
+	bench_forget(b);
+	for (i = 0; i < 3; i++) {
+		bench_run(b, MACHINE_BRANCHES, 99);
+		bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	}
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	/* The instructions' period begins with the sample of branches. */
+	bench_run(b, MACHINE_INSTRUCTIONS, 299);
+	bench_run(b, MACHINE_BRANCHES, 100);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	bench_run(b, MACHINE_BRANCHES, 99);
+	bench_run(b, MACHINE_INSTRUCTIONS, 299);
+	bench_run(b, MACHINE_BRANCHES, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
+	drop(instructions);
+	drop(branches);
+}
+
+/* One that is read before and after it begins anew goes back, and has a whole period before it. */
+static void reload_read(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *branches, *instructions;
+
+	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	place(b, branches);
+	place(b, instructions);
+	bench_forget(b);
+	bench_run(b, MACHINE_BRANCHES, 60);
+	KUNIT_EXPECT_EQ(test, bench_read(branches), 60);
+	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	KUNIT_EXPECT_EQ(test, bench_read(branches), 0);
+	bench_run(b, MACHINE_BRANCHES, 50);
+	bench_stop_event(branches, PERF_EF_UPDATE);
+	bench_start_event(branches, PERF_EF_RELOAD);
+	bench_run(b, MACHINE_BRANCHES, 49);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	bench_run(b, MACHINE_BRANCHES, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(branches), 100);
+	drop(instructions);
+	drop(branches);
+}
+
+/*
+ * A precise event of a task, whose records may gather, beside one that begins anew, whose records
+ * interrupt: so do both.
+ */
+static void reload_beside_gathering(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	struct perf_event *branches, *instructions;
+	unsigned int i;
+
+	attr.precise_ip = 2;
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &branches), 0);
+	attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 300, 0);
+	attr.precise_ip = 2;
+	instructions = bench_alloc(b, &attr);
+	instructions->hw.target = current;
+	instructions->group_leader = branches;
+	KUNIT_ASSERT_EQ(test, bench_init_event(instructions), 0);
+	list_add_tail(&instructions->sibling_list, &branches->sibling_list);
+	KUNIT_EXPECT_FALSE(test, branches->hw.flags & COREPMU_EVENT_LARGE);
+	KUNIT_EXPECT_TRUE(test, instructions->hw.flags & COREPMU_EVENT_LARGE);
+	place(b, branches);
+	place(b, instructions);
+	bench_forget(b);
+	for (i = 0; i < 4; i++) {
+		bench_run(b, MACHINE_BRANCHES, 99);
+		bench_run(b, MACHINE_INSTRUCTIONS, 310);
+	}
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
+	KUNIT_EXPECT_EQ(test, bench_read(instructions), 4 * 310);
+	drop(instructions);
+	drop(branches);
+}
+
+/* With the last of them the registers are as before. */
+static void reload_ends(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *first, *second;
+	unsigned int idx;
+
+	first = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	second = member(b, first, PERF_COUNT_HW_INSTRUCTIONS, 300, 0);
+	place(b, first);
+	place(b, second);
+	idx = first->hw.idx;
+	KUNIT_EXPECT_NE(test, model()->reload_cfg_b[idx], 0);
+	bench_del(first);
+	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[idx], 0);
+	bench_close(first);
+	drop(second);
+}
+
+/* An event that is named is on a counter that has others begin anew, whoever comes first. */
+static void reload_counters(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *first, *second;
+
+	first = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+	KUNIT_EXPECT_TRUE(test, first->hw.config & BIT(0));
+	second = member(b, first, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0x1);
+	KUNIT_EXPECT_EQ(test, first->hw.config & ~reload_model_counters(), 0);
+	KUNIT_EXPECT_EQ(test, second->hw.config & ~reload_model_counters(), 0);
+	bench_close(second);
+	bench_close(first);
+}
+
+static void reload_refused(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW, .config = 0xc4, .config2 = 1, .sample_period = 100,
+	};
+	struct perf_event *event;
+
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), 0);
+	bench_close(event);
+	attr.precise_ip = 3;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	attr.precise_ip = 0;
+	attr.sample_period = BIT_ULL(31) + 1;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	attr.sample_period = 0;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	attr.freq = 1;
+	attr.sample_freq = 1000;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+
+	/* What a generic event has there means nothing to most, unless it could. */
+	attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 0, 0xabc);
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_FALSE(test, event->hw.flags & COREPMU_EVENT_RELOAD);
+	bench_close(event);
+}
+
+/* Somebody else writes the registers while the group is away. */
+static void reload_after_an_agent(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct perf_event *branches, *instructions;
+
+	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	place(b, branches);
+	place(b, instructions);
+	bench_del(instructions);
+	bench_del(branches);
+	memset(model()->reload_cfg_b, 0, sizeof(model()->reload_cfg_b));
+	memset(model()->pebs_cfg_c, 0, sizeof(model()->pebs_cfg_c));
+	place(b, branches);
+	place(b, instructions);
+	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[branches->hw.idx],
+			BIT_ULL(instructions->hw.idx));
+	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[instructions->hw.idx],
+			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
+	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
+	drop(instructions);
+	drop(branches);
+}
+
+static struct kunit_case reload_cases[] = {
+	KUNIT_CASE_PARAM(reload_samples, gen_params),
+	KUNIT_CASE_PARAM(reload_read, gen_params),
+	KUNIT_CASE_PARAM(reload_beside_gathering, gen_params),
+	KUNIT_CASE_PARAM(reload_ends, gen_params),
+	KUNIT_CASE_PARAM(reload_after_an_agent, gen_params),
+	KUNIT_CASE_PARAM(reload_counters, gen_params),
+	KUNIT_CASE_PARAM(reload_refused, gen_params),
+	{ }
+};
+
+static struct kunit_suite reload_suite = {
+	.name		= "corepmu_x86_acr",
+	.init		= machine_init,
+	.exit		= machine_exit,
+	.test_cases	= reload_cases,
+};
+
+kunit_test_suite(reload_suite);

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of events that have a second register
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+
+#include "fixture/machine.h"
+#include "models/x86_access.h"
+#include "x86/intel/intel.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+#include "uarch.h"
+
+#define ALL_SECOND	GENMASK(2, 0)
+
+static const struct x86_model_cpu plain = {
+	.name = "plain", .family = 6, .version = 4, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
+	.fixed_width = 48, .full_width = true, .nr_events = 7, .second = ALL_SECOND,
+};
+
+static struct perf_event *start(struct kunit *test, unsigned int model, unsigned int kind,
+				unsigned int second)
+{
+	struct x86_model_cpu cpu = plain;
+
+	cpu.model = model;
+	cpu.kind = kind;
+	cpu.second = second;
+
+	return uarch_start(test, &cpu);
+}
+
+static struct x86_model *model_state(void)
+{
+	return this_cpu_ptr(&x86_model_state);
+}
+
+/* The kernel's: struct extra_reg, arch/x86/events/intel/core.c; the driver's are the manual's. */
+static const struct {
+	u8	model;
+	u8	kind;
+	u16	code;
+	u64	bits;
+} extra_regs[] = {
+	{ 0x1e, 0, 0x01b7, 0xffff }, { 0x2c, 0, 0x01b7, 0xffff }, { 0x2c, 0, 0x01bb, 0xffff },
+	{ 0x2a, 0, 0x01b7, 0x3f807f8fff }, { 0x2a, 0, 0x01bb, 0x3f807f8fff },
+	{ 0x3a, 0, 0x01b7, 0x3f807f8fff }, { 0x2d, 0, 0x01b7, 0x3fffff8fff },
+	{ 0x3e, 0, 0x01bb, 0x3fffff8fff }, { 0x3c, 0, 0x01b7, 0x3fffff8fff },
+	{ 0x4f, 0, 0x01bb, 0x3fffff8fff }, { 0x5e, 0, 0x01b7, 0x3fffff8fff },
+	{ 0x55, 0, 0x01bb, 0x3fffff8fff }, { 0x55, 0, 0x01c6, 0x7fff17 },
+	{ 0x6a, 0, 0x01b7, 0x3fffffbfff }, { 0x6a, 0, 0x01bb, 0x3fffffbfff },
+	{ 0x7e, 0, 0x01c6, 0x7fff17 },
+	{ 0x8f, 0, 0x012a, 0x3fffffffff }, { 0x8f, 0, 0x012b, 0x3fffffffff },
+	{ 0x8f, 0, 0x01c6, 0x7fff1f }, { 0x8f, 0, 0x40ad, 0x7 }, { 0x8f, 0, 0x04c2, 0x8 },
+	{ 0xad, 0, 0x012a, 0x3fffffffff }, { 0xad, 0, 0x02c6, 0x9 },
+	{ 0xad, 0, 0x03c6, 0x7fff1f }, { 0xad, 0, 0x40ad, 0x7 }, { 0xad, 0, 0x04c2, 0x8 },
+	{ 0xbd, INTEL_CORE, 0x012a, 0xfffffffffff }, { 0xbd, INTEL_CORE, 0x012b, 0xfffffffffff },
+	{ 0xbd, INTEL_CORE, 0x03c6, 0x7fff1f }, { 0xbd, INTEL_CORE, 0x40ad, 0xf },
+	{ 0x37, 0, 0x01b7, 0x768005ffff }, { 0x37, 0, 0x02b7, 0x368005ffff },
+	{ 0x57, 0, 0x01b7, 0x799ffbb6e7 }, { 0x57, 0, 0x02b7, 0x399ffbffe7 },
+	{ 0x5c, 0, 0x01b7, 0x760005ffbf }, { 0x7a, 0, 0x02b7, 0x360005ffbf },
+	{ 0x86, 0, 0x01b7, 0x800ff0ffffff9fff }, { 0x86, 0, 0x02b7, 0xff0ffffff9fff },
+	{ 0x97, INTEL_ATOM, 0x01b7, 0x3fffffffff }, { 0x97, INTEL_ATOM, 0x02b7, 0x3fffffffff },
+	{ 0xaf, 0, 0x01b7, 0x800ff3ffffffffff }, { 0xaf, 0, 0x02b7, 0xff3ffffffffff },
+};
+
+static void second_has_the_kernels_bits(struct kunit *test)
+{
+	unsigned int i, bit;
+
+	for (i = 0; i < ARRAY_SIZE(extra_regs); i++) {
+		struct perf_event *event = start(test, extra_regs[i].model, extra_regs[i].kind,
+						 ALL_SECOND);
+
+		for (bit = 0; bit < 64; bit++) {
+			event->attr.config1 = BIT_ULL(bit);
+			KUNIT_EXPECT_EQ_MSG(test, extra_regs[i].bits & BIT_ULL(bit) ? 0 : -EINVAL,
+					    min_t(s64, 0, uarch_counters(test, event,
+									 extra_regs[i].code)),
+					    "model %#x event %#x bit %u", extra_regs[i].model,
+					    extra_regs[i].code, bit);
+		}
+		KUNIT_EXPECT_TRUE(test, event->hw.flags & COREPMU_EVENT_SECOND ||
+				  !(extra_regs[i].bits >> 63));
+		uarch_end(test);
+	}
+}
+
+/*
+ * Codes that stand for an event with a second register on one microarchitecture, of which nobody
+ * knows how to use it, and for an event without on another: by "MSRIndex" of perf's events.
+ */
+static void second_is_not_of_all(struct kunit *test)
+{
+	static const struct {
+		u8	model;
+		u8	kind;
+		bool	incomplete;
+		u16	code;
+	} table[] = {
+		/* MEM_TRANS_RETIRED.LOAD_LATENCY; the atoms' CYCLES_DIV_BUSY, ARITH.IDIV_ACTIVE */
+		{ 0x2a, 0, true, 0x01cd }, { 0x3a, 0, true, 0x01cd }, { 0x3c, 0, true, 0x01cd },
+		{ 0x3d, 0, true, 0x01cd }, { 0x5e, 0, true, 0x01cd }, { 0x6a, 0, true, 0x01cd },
+		{ 0x8f, 0, true, 0x01cd }, { 0xad, 0, true, 0x01cd },
+		{ 0xbd, INTEL_CORE, true, 0x01cd },
+		{ 0x37, 0, false, 0x01cd }, { 0x57, 0, false, 0x01cd }, { 0x5c, 0, false, 0x01cd },
+		{ 0x7a, 0, false, 0x01cd }, { 0x86, 0, false, 0x01cd },
+		{ 0x97, INTEL_ATOM, false, 0x01cd }, { 0xaf, 0, false, 0x01cd },
+		{ 0xbd, INTEL_ATOM, false, 0x01cd },
+		{ 0x1e, 0, true, 0x100b }, { 0x2c, 0, true, 0x100b },
+		{ 0x97, INTEL_ATOM, true, 0x05d0 }, { 0xaf, 0, true, 0x05d0 },
+		{ 0xbd, INTEL_ATOM, true, 0x05d0 },
+		/* OCR; L2_WRITE.RFO, L2_STORE_LOCK_RQSTS.MISS, CORE_SNOOP_RESPONSE */
+		{ 0xaf, 0, true, 0x0127 }, { 0xaf, 0, true, 0x0227 },
+		{ 0xbd, INTEL_ATOM, true, 0x0127 }, { 0xbd, INTEL_ATOM, true, 0x0227 },
+		{ 0x1e, 0, false, 0x0127 }, { 0x2c, 0, false, 0x0227 }, { 0x2a, 0, false, 0x0127 },
+		{ 0x3a, 0, false, 0x0127 }, { 0x8f, 0, false, 0x0127 }, { 0x8f, 0, false, 0x0227 },
+		/* The atoms' FRONTEND_RETIRED, CYCLES_INT_MASKED, UOPS_RETIRED.MS; MACRO_FUSED */
+		{ 0xaf, 0, false, 0x01c6 }, { 0xaf, 0, false, 0x02c6 },
+		{ 0xbd, INTEL_ATOM, false, 0x01c6 }, { 0xbd, INTEL_ATOM, false, 0x02c6 },
+		{ 0x1c, 0, false, 0x01c6 }, { 0x1c, 0, false, 0x02c6 },
+		{ 0xbd, INTEL_ATOM, false, 0x04c2 }, { 0x5e, 0, false, 0x04c2 },
+		/* OFFCORE_RESPONSE_1; EXE.AMX_BUSY, whether the CPU has AMX or not */
+		{ 0x5e, 0, true, 0x02b7 }, { 0x8f, 0, false, 0x02b7 },
+		/* A model that is not known may have any of them. */
+		{ 0xff, 0, true, 0x0127 }, { 0xff, 0, true, 0x100b }, { 0xff, 0, true, 0x01cd },
+		{ 0xff, 0, true, 0x05d0 }, { 0xff, 0, true, 0x02c6 },
+	};
+	struct x86_model_cpu cpu = plain;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event;
+
+		cpu.model = table[i].model;
+		cpu.kind = table[i].kind;
+		/* And AVX-VNNI, which both kinds of a hybrid machine's CPUs have */
+		cpu.amx = cpu.kind;
+		event = uarch_start(test, &cpu);
+		KUNIT_EXPECT_EQ_MSG(test, table[i].incomplete ? -EOPNOTSUPP : 0,
+				    min_t(s64, 0, uarch_counters(test, event, table[i].code)),
+				    "model %#x event %#x", table[i].model, table[i].code);
+		uarch_end(test);
+	}
+}
+
+/*
+ * Either number of an event is for the same counters: it may have to be the other one. (The atoms'
+ * differ in the unit mask alone, of which perf's events name one, and the kernel has no constraint
+ * for either. On Westmere they do differ: there an event keeps its number.)
+ */
+static void second_has_the_same_counters(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(extra_regs); i++) {
+		const struct intel_uarch *uarch;
+		u16 code = extra_regs[i].code;
+		struct bench *b;
+
+		if ((code != 0x01bb && code != 0x012b) || extra_regs[i].model == 0x2c)
+			continue;
+		start(test, extra_regs[i].model, extra_regs[i].kind, ALL_SECOND);
+		b = test->priv;
+		uarch = to_x86(b->pmu)->uarch;
+		KUNIT_EXPECT_EQ(test, intel_general_counters(uarch, code),
+				intel_general_counters(uarch, code == 0x01bb ? 0x01b7 : 0x012a));
+		uarch_end(test);
+	}
+}
+
+static void second_may_be_kept(struct kunit *test)
+{
+	struct perf_event *event = start(test, 0x5e, 0, 0);
+
+	event->attr.config1 = 0x10001;
+	KUNIT_EXPECT_EQ(test, -ENXIO, uarch_counters(test, event, 0x01b7));
+	/* The built-in driver looks at the value first. */
+	event->attr.config1 = BIT_ULL(63);
+	KUNIT_EXPECT_EQ(test, -EINVAL, uarch_counters(test, event, 0x01b7));
+	event->attr.config1 = 0;
+	KUNIT_EXPECT_EQ(test, -ENXIO, uarch_counters(test, event, 0x01c6));
+	event->attr.type = PERF_TYPE_HW_CACHE;
+	KUNIT_EXPECT_EQ(test, -ENOENT, uarch_counters(test, event, PERF_COUNT_HW_CACHE_LL));
+	uarch_end(test);
+
+	/* One of the two alone */
+	event = start(test, 0x5e, 0, BIT(1));
+	event->attr.config1 = 0x10001;
+	KUNIT_EXPECT_EQ(test, -ENXIO, uarch_counters(test, event, 0x01b7));
+	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01bb), 0);
+	uarch_end(test);
+
+	/* Not of an event without one, nor of CPUs that have no such event */
+	event = start(test, 0x5e, 0, ALL_SECOND);
+	event->attr.config1 = 0x10001;
+	KUNIT_EXPECT_EQ(test, -EINVAL, uarch_counters(test, event, 0x00c4));
+	uarch_end(test);
+	event = start(test, 0xff, 0, ALL_SECOND);
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
+	uarch_end(test);
+}
+
+static struct perf_event *open_second(struct kunit *test, u64 config, u64 value)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW, .config = config, .config1 = value,
+	};
+	struct perf_event *event = bench_alloc(test->priv, &attr);
+
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	return event;
+}
+
+/* Nehalem's and Westmere's are one for both threads of a core. */
+static void second_may_be_the_other_threads(struct kunit *test)
+{
+	struct perf_event *other, *event = start(test, 0x2c, 0, ALL_SECOND);
+	struct bench *b;
+
+	event->attr.config = 0x01b7;
+	event->attr.config1 = 0x0101;
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	x86_model_threads = true;
+	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(event, PERF_EF_START));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
+	x86_model_threads = false;
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x0101);
+	other = open_second(test, 0x01b7, 0x0102);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(other, PERF_EF_START));
+	bench_close(other);
+	bench_del(event);
+	bench_close(event);
+	uarch_end(test);
+
+	event = start(test, 0x5e, 0, ALL_SECOND);
+	b = test->priv;
+	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01b7), 0);
+	x86_model_threads = true;
+	KUNIT_EXPECT_EQ(test, x86_second_choose(b->pmu, b->cpuc->second, event), 0);
+	x86_model_threads = false;
+	uarch_end(test);
+}
+
+/* Silvermont's are one for both cores of a module; those of Goldmont are a core's own. */
+static void second_may_be_the_other_cores(struct kunit *test)
+{
+	static const u8 models[] = { 0x37, 0x4c, 0x75 };
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(models); i++) {
+		event = start(test, models[i], 0, ALL_SECOND);
+		event->attr.config = 0x01b7;
+		event->attr.config1 = 0x10001;
+		KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+		x86_model_cores = true;
+		KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(event, PERF_EF_START));
+		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
+		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x02b7));
+		x86_model_cores = false;
+		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+		bench_del(event);
+		bench_close(event);
+		uarch_end(test);
+	}
+
+	event = start(test, 0x5c, 0, ALL_SECOND);
+	x86_model_cores = true;
+	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01b7), 0);
+	uarch_end(test);
+}
+
+/* What the counter that the event is on selects */
+static u16 selected(const struct perf_event *event)
+{
+	return model_state()->select[event->hw.idx];
+}
+
+static void second_is_shared(struct kunit *test)
+{
+	struct perf_event *first, *same, *another, *third, *front, *other;
+	struct bench *b;
+
+	start(test, 0x5e, 0, ALL_SECOND);
+	b = test->priv;
+	first = open_second(test, 0x01b7, 0x10001);
+	same = open_second(test, 0x01b7, 0x10001);
+	another = open_second(test, 0x01b7, 0x10002);
+	third = open_second(test, 0x01bb, 0x18000);
+	front = open_second(test, 0x01c6, 0x11);
+	other = open_second(test, 0x01c6, 0x12);
+
+	KUNIT_EXPECT_EQ(test, bench_add(first, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+	KUNIT_EXPECT_EQ(test, bench_add(same, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(another, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[1], 0x10002);
+	KUNIT_EXPECT_EQ(test, selected(first), 0x01b7);
+	KUNIT_EXPECT_EQ(test, selected(same), 0x01b7);
+	KUNIT_EXPECT_EQ(test, selected(another), 0x01bb);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(third, PERF_EF_START));
+	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[2], 0x11);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(other, PERF_EF_START));
+
+	/* One of the two that share it goes: the other keeps it. */
+	bench_del(first);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(third, PERF_EF_START));
+	/* Both have gone: it is the third's, under that register's number. */
+	bench_del(same);
+	KUNIT_EXPECT_EQ(test, bench_add(third, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x18000);
+	KUNIT_EXPECT_EQ(test, selected(third), 0x01b7);
+	KUNIT_EXPECT_EQ(test, model_state()->second[1], 0x10002);
+
+	/* A register that has lost its value, as in sleep, has it again with its events. */
+	model_state()->second[0] = 0;
+	b->pmu->backend->reset(b->cpuc);
+	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x18000);
+
+	bench_del(third);
+	bench_del(front);
+	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[2], 0x12);
+	bench_del(other);
+	bench_del(another);
+	/* Without events they are left alone. */
+	model_state()->second[1] = 0xabc;
+	b->pmu->backend->reset(b->cpuc);
+	KUNIT_EXPECT_EQ(test, model_state()->second[1], 0xabc);
+
+	bench_close(first);
+	bench_close(same);
+	bench_close(another);
+	bench_close(third);
+	bench_close(front);
+	bench_close(other);
+	uarch_end(test);
+}
+
+/* Somebody else writes the registers: the next event has its value, beside one that stays, too. */
+static void second_after_an_agent(struct kunit *test)
+{
+	struct perf_event *stays, *event, *front;
+	struct bench *b;
+
+	start(test, 0x5e, 0, ALL_SECOND);
+	b = test->priv;
+	stays = open_second(test, 0x01b7, 0x10001);
+	event = open_second(test, 0x01b7, 0x10001);
+	front = open_second(test, 0x01c6, 0x11);
+
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
+	bench_del(event);
+	bench_del(front);
+	model_state()->second[0] = 0;
+	model_state()->second[2] = 0;
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+	KUNIT_EXPECT_EQ(test, model_state()->second[2], 0x11);
+	bench_del(event);
+
+	KUNIT_EXPECT_EQ(test, bench_add(stays, PERF_EF_START), 0);
+	model_state()->second[0] = 0;
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+
+	bench_remove(event);
+	bench_remove(front);
+	bench_remove(stays);
+}
+
+/* skl_, hsw_, snb_, glc_ and tnt_hw_cache_extra_regs[] */
+static void second_counts_generic_events(struct kunit *test)
+{
+	static const struct {
+		u8	model;
+		u8	kind;
+		u32	generic;
+		u64	value;
+	} table[] = {
+		{ 0x5e, 0, X86_CACHE(LL, READ, ACCESS), 0x3fc0010001 },
+		{ 0x55, 0, X86_CACHE(LL, READ, MISS), 0x3ffc020001 },
+		{ 0x7e, 0, X86_CACHE(LL, WRITE, ACCESS), 0x3fc0010002 },
+		{ 0x6a, 0, X86_CACHE(LL, WRITE, ACCESS), 0x3f3ffc0002 },
+		{ 0x7e, 0, X86_CACHE(LL, WRITE, MISS), 0x3ffc020002 },
+		{ 0x6a, 0, X86_CACHE(LL, WRITE, MISS), 0x3f3fc00002 },
+		{ 0x6c, 0, X86_CACHE(NODE, WRITE, ACCESS), 0x104000002 },
+		{ 0x5e, 0, X86_CACHE(NODE, READ, ACCESS), 0x1fc4000001 },
+		{ 0x5e, 0, X86_CACHE(NODE, WRITE, MISS), 0x1ff8000002 },
+		{ 0x3c, 0, X86_CACHE(LL, READ, ACCESS), 0x10001 },
+		{ 0x3c, 0, X86_CACHE(LL, READ, MISS), 0x3fb8400001 },
+		{ 0x3c, 0, X86_CACHE(NODE, WRITE, ACCESS), 0x1f80400002 },
+		{ 0x4f, 0, X86_CACHE(LL, READ, MISS), 0x1fbc000001 },
+		{ 0x4f, 0, X86_CACHE(NODE, READ, ACCESS), 0x1f84000001 },
+		{ 0x4f, 0, X86_CACHE(NODE, READ, MISS), 0x1fb8000001 },
+		{ 0x2d, 0, X86_CACHE(LL, READ, ACCESS), 0x10081 },
+		{ 0x2d, 0, X86_CACHE(LL, PREFETCH, MISS), 0x3fffc00030 },
+		{ 0x2d, 0, X86_CACHE(NODE, WRITE, MISS), 0x1fff800102 },
+		/* Clients have no remote memory. */
+		{ 0x2a, 0, X86_CACHE(LL, READ, MISS), 0x3f80400081 },
+		{ 0x8f, 0, X86_CACHE(LL, READ, MISS), 0x3fbfc00001 },
+		{ 0x8f, 0, X86_CACHE(LL, WRITE, ACCESS), 0x3f3ffc0002 },
+		{ 0x8f, 0, X86_CACHE(NODE, READ, ACCESS), 0x104000001 },
+		{ 0xad, 0, X86_CACHE(NODE, READ, MISS), 0x730000001 },
+		{ 0x97, INTEL_CORE, X86_CACHE(LL, WRITE, ACCESS), 0x10002 },
+		{ 0xaa, INTEL_CORE, X86_CACHE(LL, WRITE, MISS), 0x3fbfc00002 },
+		{ 0xbd, INTEL_CORE, X86_CACHE(LL, READ, MISS), 0x9e7fa000001 },
+		{ 0xbd, INTEL_ATOM, X86_CACHE(LL, WRITE, MISS), 0x13fbfc00002 },
+		{ 0xcc, INTEL_CORE, X86_CACHE(LL, WRITE, MISS), 0x9e7fa000002 },
+		{ 0xc5, INTEL_CORE, X86_CACHE(LL, READ, MISS), 0xfe7f8000001 },
+		{ 0xc6, INTEL_CORE, X86_CACHE(LL, WRITE, MISS), 0xfe7f8000002 },
+		{ 0xc6, INTEL_CORE, X86_CACHE(LL, READ, ACCESS), 0x10001 },
+		{ 0xc6, INTEL_ATOM, X86_CACHE(LL, READ, MISS), 0x13fbfc00001 },
+		{ 0xdd, 0, X86_CACHE(LL, WRITE, MISS), 0x33fbfc00002 },
+		{ 0xaf, 0, X86_CACHE(LL, READ, MISS), 0x3fbfc00001 },
+		{ 0x97, INTEL_ATOM, X86_CACHE(LL, READ, MISS), 0x3f84400001 },
+		{ 0x86, 0, X86_CACHE(LL, READ, MISS), 0x3f04000001 },
+		{ 0x97, INTEL_ATOM, X86_CACHE(LL, WRITE, ACCESS), 0x10002 },
+		{ 0x5c, 0, X86_CACHE(LL, PREFETCH, MISS), 0x3600000030 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event = start(test, table[i].model, table[i].kind, ALL_SECOND);
+		struct bench *b = test->priv;
+		u64 code;
+
+		event->attr.type = PERF_TYPE_HW_CACHE;
+		/* What is there is no matter: the event is named by config alone. */
+		event->attr.config1 = ~0ULL;
+		KUNIT_EXPECT_GT_MSG(test, uarch_counters(test, event, table[i].generic), 0,
+				    "model %#x", table[i].model);
+		KUNIT_EXPECT_EQ_MSG(test, event->hw.extra_reg.config, table[i].value,
+				    "model %#x generic %#x", table[i].model, table[i].generic);
+		code = event->hw.config_base & (EVNTSEL_EVENT | EVNTSEL_UMASK);
+		KUNIT_EXPECT_TRUE(test, intel_has_second(to_x86(b->pmu), code));
+		uarch_end(test);
+	}
+}
+
+static struct kunit_case second_cases[] = {
+	KUNIT_CASE(second_has_the_kernels_bits),
+	KUNIT_CASE(second_is_not_of_all),
+	KUNIT_CASE(second_has_the_same_counters),
+	KUNIT_CASE(second_may_be_kept),
+	KUNIT_CASE(second_may_be_the_other_threads),
+	KUNIT_CASE(second_may_be_the_other_cores),
+	KUNIT_CASE(second_is_shared),
+	KUNIT_CASE(second_after_an_agent),
+	KUNIT_CASE(second_counts_generic_events),
+	{}
+};
+
+static struct kunit_suite second_suite = {
+	.name		= "corepmu_x86_extra_regs",
+	.exit		= machine_exit,
+	.test_cases	= second_cases,
+};
+
+kunit_test_suite(second_suite);

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of what some x86 CPUs cannot do, or not for everybody
+ */
+#include <kunit/test.h>
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/counter.h>
+
+#include "fixture/machine.h"
+#include "models/x86_access.h"
+#include "x86/intel/intel.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+#include "uarch.h"
+
+/* What all of these CPUs have */
+static const struct x86_model_cpu plain = {
+	.name = "plain", .family = 6, .version = 4, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
+	.fixed_width = 48, .full_width = true, .nr_events = 7,
+};
+
+/* nhm_limit_period(), hsw_limit_period(), bdw_limit_period() of the kernel */
+static void limits_has_shortest_periods(struct kunit *test)
+{
+	static const struct {
+		u8 model;
+		u64 config, shortest, min_left;
+	} table[] = {
+		{ 0x1e, 0x00c4, 32, 32 }, { 0x2c, 0x01c4, 1, 2 }, { 0x2a, 0x01c0, 1, 2 },
+		{ 0x3c, 0x00c4, 32, 32 }, { 0x45, 0x01c0, 128, 32 }, { 0x3d, 0x01c4, 1, 2 },
+		{ 0x4f, 0x01c0, 128, 2 }, { 0x4f, 0x018401c0, 128, 2 }, { 0x5e, 0x01c0, 1, 2 },
+		{ 0x8f, 0x01c4, 1, 2 }, { 0xff, 0x01c4, 1, 2 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event = uarch_start_model(test, table[i].model, 0, 8);
+		u64 shorter = table[i].shortest - 1;
+		struct bench *b = test->priv;
+		s64 left;
+
+		KUNIT_EXPECT_EQ(test, b->cpuc->limiter.min_left, table[i].min_left);
+		event->attr.sample_period = table[i].shortest;
+		event->hw.sample_period = table[i].shortest;
+		KUNIT_EXPECT_GT(test, uarch_counters(test, event, table[i].config), 0);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, table[i].shortest), 0);
+		if (table[i].shortest > 1) {
+			event->attr.sample_period--;
+			KUNIT_EXPECT_EQ(test, -EINVAL,
+					uarch_counters(test, event, table[i].config));
+			KUNIT_EXPECT_EQ(test, -EINVAL, b->pmu->perf_pmu.check_period(event,
+										     shorter));
+		}
+		/* Perf core chooses the periods of a frequency. */
+		event->attr.freq = 1;
+		event->attr.sample_freq = 1;
+		KUNIT_EXPECT_GT(test, uarch_counters(test, event, table[i].config), 0);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), 0);
+		event->attr.freq = 0;
+
+		/* What is left of a period is not less either. */
+		event->attr.sample_period = 1000;
+		KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		bench_del(event);
+		local64_set(&event->hw.period_left, 1);
+		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+		KUNIT_EXPECT_EQ(test, left, max(table[i].min_left, table[i].shortest));
+		/* Nor is it when the limiter takes back what it has blamed the event for. */
+		event->hw.event_base_rdpmc = BIT(20);
+		corepmu_counter_limit(b->cpuc, event);
+		KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc,
+				max(table[i].min_left, table[i].shortest));
+		bench_del(event);
+		bench_close(event);
+		uarch_end(test);
+	}
+}
+
+/*
+ * Branch instructions with a period of 1 are a trace of branches with the kernel's driver:
+ * intel_pmu_has_bts_period().
+ */
+static void limits_has_no_branch_trace(struct kunit *test)
+{
+	static const struct perf_event_attr table[] = {
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+		{ .type = PERF_TYPE_RAW, .config = 0x00c4 },
+		{ .type = PERF_TYPE_RAW, .config = 0x018400c4 },
+	};
+	static const struct perf_event_attr others[] = {
+		{ .type = PERF_TYPE_RAW, .config = 0x01c4, .sample_period = 1 },
+		{ .type = PERF_TYPE_RAW, .config = 0x00c4, .freq = 1, .sample_freq = 1 },
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		  .sample_period = 1 },
+	};
+	struct x86_model_cpu skylake = plain;
+	struct perf_event *event;
+	struct bench *b;
+	unsigned int i;
+
+	skylake.model = 0x5e;
+	uarch_start(test, &skylake);
+	b = test->priv;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event_attr attr = table[i];
+
+		attr.sample_period = 1;
+		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+		attr.sample_period = 2;
+		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), -EINVAL);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 3), 0);
+		bench_close(event);
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		KUNIT_ASSERT_EQ(test, bench_open(b, &others[i], &event), 0);
+		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), 0);
+		bench_close(event);
+	}
+	uarch_end(test);
+}
+
+/* The first period for a frequency is not below the event's minimum period (Haswell). */
+static void limits_has_first_periods_of_frequencies(struct kunit *test)
+{
+	static const struct {
+		u64 config, freq, period;
+	} table[] = {
+		{ 0x00c4, 4000, 124999 }, { 0x01c0, 10000000, 128 }, { 0x00c4, 20000000, 32 },
+	};
+	struct x86_model_cpu haswell = plain;
+	struct perf_event *event;
+	struct bench *b;
+	unsigned int i;
+
+	haswell.model = 0x3c;
+	uarch_start(test, &haswell);
+	b = test->priv;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct perf_event_attr attr = {
+			.type = PERF_TYPE_RAW, .config = table[i].config,
+			.freq = 1, .sample_freq = table[i].freq,
+		};
+
+		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_EXPECT_EQ(test, event->hw.sample_period, table[i].period);
+		bench_close(event);
+	}
+	uarch_end(test);
+}
+
+/* The other hyperthread's counts may be another user's. */
+static void limits_any_thread_is_privileged(struct kunit *test)
+{
+	struct x86_model_cpu cpu = plain;
+	struct perf_event *event;
+	const struct cred *old;
+	struct cred *powerless;
+
+	cpu.any = true;
+	event = uarch_start(test, &cpu);
+	powerless = prepare_creds();
+	KUNIT_ASSERT_NOT_NULL(test, powerless);
+	cap_clear(powerless->cap_effective);
+	old = override_creds(powerless);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), -EACCES);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0xc4), GP(8));
+	revert_creds(old);
+	put_cred(powerless);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), GP(8));
+}
+
+/* Transactions: Haswell to Lion Cove, where the CPU has them */
+static void limits_tsx_bits(struct kunit *test)
+{
+	static const struct {
+		u8 model, kind;
+		bool rtm;
+		s64 counters;
+	} table[] = {
+		{ 0x3c, 0, true, GP(8) }, { 0x3c, 0, false, -EINVAL }, { 0x3a, 0, true, -EINVAL },
+		{ 0x4f, 0, true, GP(8) }, { 0x6a, 0, true, GP(8) }, { 0x8f, 0, true, GP(8) },
+		{ 0xbd, INTEL_CORE, true, GP(8) }, { 0xbd, INTEL_ATOM, true, -EINVAL },
+		{ 0x5c, 0, true, -EINVAL }, { 0xff, 0, true, -EINVAL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct x86_model_cpu cpu = plain;
+
+		cpu.model = table[i].model;
+		cpu.kind = table[i].kind;
+		cpu.rtm = table[i].rtm;
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start(test, &cpu), 0x1000000c4ULL),
+				table[i].counters);
+		uarch_end(test);
+	}
+}
+
+/* The table in arch/x86/events/amd/core.c, "AMD family 15h event code/PMC mappings" */
+static void limits_family_15h(struct kunit *test)
+{
+	static const struct {
+		u64 config;
+		s64 counters;
+	} table[] = {
+		/* The units: FP, LS, DC, CU, IC/DE, none, EX/LS, DE, northbridge */
+		{ 0x0001, 0x38 }, { 0x0010, 0x38 }, { 0x0020, 0x3f }, { 0x0037, 0x3f },
+		{ 0x0040, 0x3f }, { 0x0052, 0x3f }, { 0x0060, 0x07 }, { 0x0076, 0x07 },
+		{ 0x0080, 0x07 }, { 0x0095, 0x07 }, { 0x00a0, -EINVAL }, { 0x00b8, -EINVAL },
+		{ 0x00c0, 0x3f }, { 0x00c2, 0x3f }, { 0x00d0, 0x07 }, { 0x00e0, -EINVAL },
+		{ 0x00f7, -EINVAL },
+		/* The exceptions */
+		{ 0x0100, 0x38 }, { 0x1100, 0x08 }, { 0x3000, 0x38 }, { 0x0003, 0x08 },
+		{ 0x0104, 0x38 }, { 0x0304, 0x08 }, { 0x000b, 0x08 }, { 0x000d, 0x08 },
+		{ 0x0023, 0x07 }, { 0x002d, 0x08 }, { 0x002e, 0x09 }, { 0x0131, 0x07 },
+		{ 0x0331, -EINVAL }, { 0x0043, 0x07 }, { 0x0045, 0x07 }, { 0x0046, 0x07 },
+		{ 0x0054, 0x07 }, { 0x0055, 0x07 }, { 0x008f, 0x01 }, { 0x100000087ULL, 0x01 },
+		{ 0x100000088ULL, 0x01 }, { 0x00db, 0x3f }, { 0x00df, 0x3f },
+		{ 0x1000000c0ULL, 0x38 }, { 0x1000000d6ULL, 0x3f }, { 0x1000000d8ULL, 0x3f },
+		{ 0x1000000d7ULL, 0x07 },
+	};
+	struct x86_model_cpu cpu = {
+		.name = "15h", .amd = true, .family = 0x15, .version = 1, .nr_gp = 6,
+		.gp_width = 48,
+	};
+	struct perf_event *event = uarch_start(test, &cpu);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++)
+		KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, table[i].config),
+				    table[i].counters, "config %#llx", table[i].config);
+	uarch_end(test);
+
+	/* The next family has no such differences. */
+	cpu.family = 0x16;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0003), GP(6));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), GP(6));
+}
+
+/* Cores without counters of their own for it share those of the northbridge. */
+static void limits_shared_northbridge(struct kunit *test)
+{
+	struct x86_model_cpu cpu = {
+		.name = "10h", .amd = true, .family = 0x10, .nr_gp = 4, .gp_width = 48,
+	};
+	struct perf_event *event = uarch_start(test, &cpu);
+
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x4000007e1ULL), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00df), GP(4));
+	uarch_end(test);
+
+	/* What hypervisors make of a Zen */
+	cpu.family = 0x17;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), GP(4));
+}
+
+/* Two counters for an event that happens often in a cycle: PPR, "Large Increment per Cycle" */
+static void limits_merges(struct kunit *test)
+{
+	static const char * const names[] = { "amd-v2", "amd-core", "amd-hygon" };
+	static const struct perf_event_attr merged = {
+		.type = PERF_TYPE_RAW, .config = 0xff03, .sample_period = 1000,
+	};
+	static const struct perf_event_attr plain_event = {
+		.type = PERF_TYPE_RAW, .config = 0x00c0,
+	};
+	unsigned int i, round;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		struct bench *b = bench_start(test, machine_by_name(names[i]));
+		const struct x86_model *model = this_cpu_ptr(&x86_model_state);
+		struct perf_event *event, *other;
+
+		KUNIT_ASSERT_EQ(test, bench_open(b, &merged, &event), 0);
+		KUNIT_ASSERT_EQ(test, bench_open(b, &plain_event, &other), 0);
+		for (round = 1; round < 3; round++) {
+			bench_forget(b);
+			KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+			KUNIT_EXPECT_EQ(test, event->hw.idx, 1);
+			KUNIT_EXPECT_EQ(test, b->cpuc->used, 0x3);
+			KUNIT_EXPECT_EQ(test, model->select[0], 0x53ff03);
+			KUNIT_EXPECT_EQ(test, model->select[1], 0xf004000ffULL);
+			KUNIT_EXPECT_EQ(test, model->counter[0], (-1000) & GENMASK_ULL(47, 0));
+			KUNIT_EXPECT_EQ(test, model->counter[1], 0xffff);
+			x86_model_run(0xff03, true, 5500);
+			KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
+			KUNIT_EXPECT_EQ(test, bench_read(event), 5500 * round);
+			KUNIT_EXPECT_EQ(test, model->counter[1], 0xffff);
+			bench_del(event);
+			local64_set(&event->hw.period_left, 1000);
+
+			/* The even one for itself, nothing merged with it */
+			KUNIT_ASSERT_EQ(test, bench_add(other, PERF_EF_START), 0);
+			KUNIT_EXPECT_EQ(test, other->hw.idx, 0);
+			KUNIT_EXPECT_EQ(test, model->select[0], 0x5300c0);
+			KUNIT_EXPECT_EQ(test, model->select[1] & BIT_ULL(22), 0);
+			x86_model_run(0x00c0, true, 70);
+			KUNIT_EXPECT_EQ(test, bench_read(other), 70 * round);
+			bench_del(other);
+		}
+		bench_close(event);
+		bench_close(other);
+		bench_end(b);
+	}
+}
+
+/* Where there is no core extension nothing can be merged. */
+static void limits_cannot_merge(struct kunit *test)
+{
+	struct x86_model_cpu cpu = {
+		.name = "Zen of a hypervisor", .amd = true, .family = 0x17, .nr_gp = 4,
+		.gp_width = 48,
+	};
+	struct perf_event *event = uarch_start(test, &cpu);
+
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0xff03), -EOPNOTSUPP);
+	uarch_end(test);
+	cpu.family = 0x10;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0xff03), GP(4));
+	uarch_end(test);
+}
+
+/* What merges a counter with the one below is no event that a program may have. */
+static void limits_merge_is_no_event(struct kunit *test)
+{
+	static const struct {
+		const char *machine;
+		int err;
+	} table[] = {
+		{ "amd-v2", -EINVAL }, { "amd-hygon", -EINVAL },
+		/* There it is one of the northbridge. */
+		{ "amd-legacy", -EOPNOTSUPP },
+	};
+	static const struct perf_event_attr merge = {
+		.type = PERF_TYPE_RAW, .config = 0xf000000ffULL,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b = bench_start(test, machine_by_name(table[i].machine));
+		struct perf_event *event;
+
+		KUNIT_EXPECT_EQ(test, bench_open(b, &merge, &event), table[i].err);
+		bench_end(b);
+	}
+}
+
+/* Core 2 of 65 nm has fixed counters that CPUID does not tell of; a hypervisor tells of its own. */
+static void limits_fixed_counters_are_not_told(struct kunit *test)
+{
+	struct x86_model_cpu cpu = {
+		.name = "merom", .family = 6, .model = 0x0f, .version = 2, .nr_gp = 2,
+		.gp_width = 40, .nr_fixed = 3, .fixed_width = 40, .untold_fixed = true,
+		.bare = true, .nr_events = 7,
+	};
+	struct perf_event *event = uarch_start(test, &cpu);
+	struct bench *b = test->priv;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2) | FIXED(0) | FIXED(1) | FIXED(2));
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, b->pmu->width[FIXED_COUNTER_BASE + i], 40);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), GP(2) | FIXED(0));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x003c), GP(2) | FIXED(1));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0300), FIXED(2));
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	x86_model_run(0x0300, true, 1000);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
+	bench_del(event);
+	bench_close(event);
+	uarch_end(test);
+
+	cpu.bare = false;
+	event = uarch_start(test, &cpu);
+	b = test->priv;
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), GP(2));
+	uarch_end(test);
+
+	/* One that does not say that it is a hypervisor's, and has none */
+	cpu.bare = true;
+	cpu.nr_fixed = 0;
+	uarch_start(test, &cpu);
+	b = test->priv;
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
+	uarch_end(test);
+
+	/* From version 5 on what CPUID does not tell of is not there. */
+	cpu.version = 5;
+	cpu.nr_fixed = 3;
+	uarch_start(test, &cpu);
+	b = test->priv;
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
+	uarch_end(test);
+}
+
+static struct kunit_case limits_cases[] = {
+	KUNIT_CASE(limits_has_shortest_periods),
+	KUNIT_CASE(limits_has_no_branch_trace),
+	KUNIT_CASE(limits_has_first_periods_of_frequencies),
+	KUNIT_CASE(limits_fixed_counters_are_not_told),
+	KUNIT_CASE(limits_any_thread_is_privileged),
+	KUNIT_CASE(limits_tsx_bits),
+	KUNIT_CASE(limits_family_15h),
+	KUNIT_CASE(limits_shared_northbridge),
+	KUNIT_CASE(limits_merges),
+	KUNIT_CASE(limits_cannot_merge),
+	KUNIT_CASE(limits_merge_is_no_event),
+	{ }
+};
+
+static struct kunit_suite limits_suite = {
+	.name		= "corepmu_x86_limits",
+	.exit		= machine_exit,
+	.test_cases	= limits_cases,
+};
+
+kunit_test_suite(limits_suite);

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of AMD's counters while KVM may run guests
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+
+#include "fixture/machine.h"
+#include "models/x86_access.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+
+#define HG_ONLY		(EVNTSEL_AMD_GUESTONLY | EVNTSEL_AMD_HOSTONLY)
+
+static struct bench *bench_of(struct kunit *test, const char *machine)
+{
+	struct bench *b = bench_start(test, machine_by_name(machine));
+
+	test->priv = b;
+	return b;
+}
+
+static struct perf_event *filtered(struct bench *b, bool exclude_host, bool exclude_guest)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_HARDWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_host	= exclude_host,
+		.exclude_guest	= exclude_guest,
+	};
+	struct perf_event *event;
+
+	KUNIT_ASSERT_EQ(b->test, bench_open(b, &attr, &event), 0);
+	return event;
+}
+
+/* What the register of the event's counter has */
+static u64 select_of(const struct perf_event *event)
+{
+	return this_cpu_read(x86_model_state.select[event->hw.idx]);
+}
+
+/*
+ * A host-only counter stands still while EFER.SVME is 0, and counts in guests if it is not
+ * host-only: the bit comes and goes with SVME, and nothing that was counted is lost.
+ */
+static void svm_comes_and_goes(struct kunit *test, const char *machine)
+{
+	struct bench *b = bench_of(test, machine);
+	struct perf_event *event, *plain;
+
+	x86_svm_init();
+	event = filtered(b, false, true);
+	plain = filtered(b, false, false);
+	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, EVNTSEL_AMD_HOSTONLY);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(plain, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+
+	x86_model_switch_svm(true);
+	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
+	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, EVNTSEL_AMD_HOSTONLY);
+	KUNIT_EXPECT_EQ(test, select_of(plain) & HG_ONLY, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 10);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 110);
+
+	x86_model_switch_svm(false);
+	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, 0);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 111);
+	KUNIT_EXPECT_EQ(test, bench_read(plain), 111);
+
+	/* It comes while the event has no counter. */
+	bench_del(event);
+	x86_model_switch_svm(true);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, EVNTSEL_AMD_HOSTONLY);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 112);
+
+	bench_del(plain);
+	bench_del(event);
+	bench_close(plain);
+	bench_close(event);
+	x86_svm_exit();
+}
+
+static void svm_global(struct kunit *test)
+{
+	svm_comes_and_goes(test, "amd-lbr");
+}
+
+static void svm_one_by_one(struct kunit *test)
+{
+	svm_comes_and_goes(test, "amd-core");
+}
+
+/* A CPU that KVM has already when the module is loaded, or that comes online */
+static void svm_reset_reads(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "amd-lbr");
+
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_select_masked), EVNTSEL_AMD_HOSTONLY);
+	x86_model_svm = true;
+	b->pmu->backend->reset(b->cpuc);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_select_masked), 0);
+	x86_model_svm = false;
+	b->pmu->backend->reset(b->cpuc);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_select_masked), EVNTSEL_AMD_HOSTONLY);
+}
+
+static void svm_filters(struct kunit *test)
+{
+	struct bench *b = bench_of(test, "amd-lbr");
+	struct perf_event *event;
+
+	x86_svm_init();
+	event = filtered(b, true, false);
+	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, EVNTSEL_AMD_GUESTONLY);
+	bench_close(event);
+	/* Both bits would count both: nobody is counted. */
+	event = filtered(b, true, true);
+	KUNIT_EXPECT_EQ(test, event->hw.config_base & (HG_ONLY | EVNTSEL_USR | EVNTSEL_OS), 0);
+	bench_close(event);
+	x86_svm_exit();
+
+	/* Nobody would say when the bit has to go. */
+	x86_model_no_kprobes = true;
+	x86_svm_init();
+	event = filtered(b, false, true);
+	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, 0);
+	bench_close(event);
+	x86_svm_exit();
+}
+
+/* A hypervisor keeps the bits: guests cannot be told from the host. */
+static void svm_kept(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_host = 1,
+	};
+	struct perf_event *event;
+	struct bench *b;
+
+	x86_model_ctl_kept = HG_ONLY;
+	b = bench_of(test, "amd-lbr");
+	x86_model_ctl_kept = 0;
+	x86_svm_init();
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	event = filtered(b, false, true);
+	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, 0);
+	bench_close(event);
+	event = filtered(b, true, true);
+	KUNIT_EXPECT_EQ(test, event->hw.config_base & (HG_ONLY | EVNTSEL_USR | EVNTSEL_OS), 0);
+	bench_close(event);
+	x86_svm_exit();
+}
+
+/* Where bit 41 is of the second unit mask it is left alone. */
+static void svm_intel(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW, .size = sizeof(attr), .config = BIT_ULL(41) | 0xc4,
+		.exclude_guest = 1,
+	};
+	struct bench *b = bench_of(test, "intel-v6");
+	struct perf_event *event;
+
+	x86_svm_init();
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_select_masked), 0);
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_TRUE(test, select_of(event) & BIT_ULL(41));
+	bench_del(event);
+	bench_close(event);
+	x86_svm_exit();
+}
+
+static struct kunit_case svm_cases[] = {
+	KUNIT_CASE(svm_global),
+	KUNIT_CASE(svm_one_by_one),
+	KUNIT_CASE(svm_reset_reads),
+	KUNIT_CASE(svm_filters),
+	KUNIT_CASE(svm_kept),
+	KUNIT_CASE(svm_intel),
+	{ }
+};
+
+static struct kunit_suite svm_suite = {
+	.name		= "corepmu_x86_svm",
+	.exit		= machine_exit,
+	.test_cases	= svm_cases,
+};
+
+kunit_test_suite(svm_suite);

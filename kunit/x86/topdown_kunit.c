@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of Intel's slots and the metrics that they are divided into
+ */
+#include <kunit/test.h>
+
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+
+#include "fixture/machine.h"
+#include "models/x86_access.h"
+#include "x86/intel/intel.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+#include "uarch.h"
+
+#define SLOTS		0x0400
+#define METRIC(n)	(0x8000 + 0x100 * (n))
+#define CYCLES		0x003c
+#define WHOLE		255
+
+/* More than what is not worth being divided when a metric is read */
+#define MANY		(WHOLE * 1000)
+
+#define PAPER(n)	BIT_ULL(METRIC_COUNTER_BASE + (n))
+#define ENABLE_METRICS	BIT_ULL(48)
+
+static const struct x86_model_cpu ice_lake = {
+	.name = "Ice Lake", .family = 6, .model = 0x6a, .version = 5, .nr_gp = 8, .gp_width = 48,
+	.nr_fixed = 4, .fixed_map = 0xf, .fixed_width = 48, .full_width = true, .nr_events = 8,
+	.metrics = 4,
+};
+
+static const struct x86_model_cpu sapphire_rapids = {
+	.name = "Sapphire Rapids", .family = 6, .model = 0x8f, .version = 5, .nr_gp = 8,
+	.gp_width = 48, .nr_fixed = 4, .fixed_map = 0xf, .fixed_width = 48, .full_width = true,
+	.nr_events = 8, .metrics = 8,
+};
+
+static struct machine this_machine;
+
+static struct bench *start(struct kunit *test, const struct x86_model_cpu *cpu, bool builtin)
+{
+	struct bench *b;
+
+	this_machine = *machine_by_name("intel-v5");
+	this_machine.cpu = cpu;
+	this_machine.has_builtin = builtin;
+	b = bench_start(test, &this_machine);
+	test->priv = b;
+
+	return b;
+}
+
+static void topdown_exit(struct kunit *test)
+{
+	if (test->priv)
+		bench_end(test->priv);
+}
+
+static struct x86_model *model(void)
+{
+	return this_cpu_ptr(&x86_model_state);
+}
+
+static struct perf_event *alloc(struct bench *b, struct perf_event *leader, u64 config)
+{
+	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .config = config };
+	struct perf_event *event = bench_alloc(b, &attr);
+
+	if (leader)
+		event->group_leader = leader;
+
+	return event;
+}
+
+static struct perf_event *open_event(struct bench *b, struct perf_event *leader, u64 config)
+{
+	struct perf_event *event = alloc(b, leader, config);
+
+	KUNIT_ASSERT_EQ(b->test, bench_init_event(event), 0);
+	if (leader)
+		list_add_tail(&event->sibling_list, &leader->sibling_list);
+
+	return event;
+}
+
+#define GROUP	3
+
+/* Slots, retiring, backend bound */
+struct group {
+	struct perf_event *event[GROUP];
+};
+
+static void group_open(struct bench *b, struct group *g)
+{
+	g->event[0] = open_event(b, NULL, SLOTS);
+	g->event[1] = open_event(b, g->event[0], METRIC(0));
+	g->event[2] = open_event(b, g->event[0], METRIC(3));
+}
+
+static void group_in(struct bench *b, struct group *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++)
+		KUNIT_ASSERT_EQ(b->test, bench_add(g->event[i], PERF_EF_START), 0);
+}
+
+/* As perf core does: the leader first */
+static void group_out(struct group *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++)
+		bench_del(g->event[i]);
+}
+
+static void group_close(struct group *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++)
+		bench_close(g->event[i]);
+}
+
+/* So many more slots, and what all since the registers were 0 are divided into. */
+static void run(u64 slots, u8 retiring, u8 backend)
+{
+	x86_model_run(SLOTS, true, slots);
+	model()->metrics = (u64)backend << 24 | retiring;
+}
+
+static void expect_counts(struct kunit *test, const struct group *g, s64 slots, s64 retiring,
+			  s64 backend)
+{
+	const s64 expected[GROUP] = { slots, retiring, backend };
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++)
+		KUNIT_EXPECT_EQ_MSG(test, local64_read(&g->event[i]->count), expected[i],
+				    "event %u of the group", i);
+}
+
+static s64 counters_for(struct bench *b, struct perf_event *leader, u64 config)
+{
+	struct perf_event *event = alloc(b, leader, config);
+	int ret = bench_init_event(event);
+	s64 counters = ret ?: event->hw.config;
+
+	if (!ret)
+		bench_close(event);
+
+	return counters;
+}
+
+/* A CPU that differs from the others */
+static struct x86_model_cpu own_cpu;
+
+/* Which metrics there are, and what they need */
+static void topdown_encode(struct kunit *test)
+{
+	struct perf_event *slots, *cycles, *event;
+	struct bench *b = start(test, &ice_lake, false);
+
+	slots = open_event(b, NULL, SLOTS);
+	cycles = open_event(b, NULL, CYCLES);
+	KUNIT_EXPECT_EQ(test, slots->hw.config, FIXED(3));
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), PAPER(0));
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(3)), PAPER(3));
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(4)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, counters_for(b, NULL, METRIC(0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, counters_for(b, cycles, METRIC(0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0) | EVNTSEL_INV), -EINVAL);
+	KUNIT_EXPECT_EQ(test, counters_for(b, NULL, SLOTS | 1 << 24), -EINVAL);
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, SLOTS), -EINVAL);
+
+	event = alloc(b, slots, METRIC(0));
+	event->attr.sample_period = 1000;
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EINVAL);
+	event = alloc(b, slots, METRIC(0));
+	event->attr.exclude_kernel = true;
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EINVAL);
+	event = alloc(b, slots, METRIC(0));
+	event->attr.exclude_user = true;
+	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EINVAL);
+	/* It ends with its leader. */
+	event = open_event(b, slots, METRIC(0));
+	KUNIT_EXPECT_TRUE(test, event->event_caps & PERF_EV_CAP_SIBLING);
+	bench_close(event);
+	slots->attr.sample_period = 1000;
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(1)), -EINVAL);
+
+	/* Slots that do not count have no parts. */
+	slots->attr.sample_period = 0;
+	b->pmu->counters &= ~FIXED(3);
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(1)), -EINVAL);
+	b->pmu->counters |= FIXED(3);
+	bench_close(cycles);
+	bench_close(slots);
+	bench_end(b);
+
+	b = start(test, &sapphire_rapids, false);
+	slots = open_event(b, NULL, SLOTS);
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(7)), PAPER(7));
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(8)), -EINVAL);
+	bench_close(slots);
+	bench_end(b);
+
+	/* A hypervisor that has none, and a CPU that is not known */
+	own_cpu = sapphire_rapids;
+	own_cpu.metrics = 0;
+	b = start(test, &own_cpu, false);
+	slots = open_event(b, NULL, SLOTS);
+	KUNIT_EXPECT_EQ(test, slots->hw.config, FIXED(3));
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), -EINVAL);
+	bench_close(slots);
+	bench_end(b);
+	own_cpu.metrics = 8;
+	own_cpu.model = 0xff;
+	b = start(test, &own_cpu, false);
+	slots = open_event(b, NULL, SLOTS);
+	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), -EINVAL);
+	bench_close(slots);
+}
+
+/* Where kinds differ, CPUID and PERF_CAPABILITIES tell of what all have. */
+static void topdown_hybrid(struct kunit *test)
+{
+	struct bench *b;
+
+	own_cpu = sapphire_rapids;
+	own_cpu.model = 0x97;
+	own_cpu.kind = INTEL_CORE;
+	own_cpu.hybrid = true;
+	/* Neither has the model slots then. */
+	own_cpu.nr_fixed = 3;
+	own_cpu.fixed_map = 0x7;
+	b = start(test, &own_cpu, false);
+	KUNIT_EXPECT_EQ(test, b->pmu->counters & FIXED(3), 0);
+	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, 0);
+	bench_end(b);
+	own_cpu.nr_fixed = 4;
+	b = start(test, &own_cpu, false);
+	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, GENMASK_ULL(55, 48));
+	bench_end(b);
+	own_cpu.metrics = 0;
+	b = start(test, &own_cpu, false);
+	KUNIT_EXPECT_EQ(test, b->pmu->counters & FIXED(3), FIXED(3));
+	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, 0);
+}
+
+/* Raptor Lake without E-cores has topdown metrics, although bit 15 is 0 (erratum RPL018). */
+static void topdown_raptor_lake(struct kunit *test)
+{
+	static const struct {
+		u8 model;
+		u8 metrics;
+		u64 found;
+	} table[] = {
+		{ 0xb7, 8, GENMASK_ULL(55, 48) },
+		{ 0xba, 8, GENMASK_ULL(55, 48) },
+		{ 0xbf, 8, GENMASK_ULL(55, 48) },
+		{ 0xb7, 0, 0 },
+		/* On other models, bit 15 is right. */
+		{ 0x97, 8, 0 },
+		{ 0x8f, 8, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b;
+
+		own_cpu = sapphire_rapids;
+		own_cpu.model = table[i].model;
+		own_cpu.metrics = table[i].metrics;
+		own_cpu.hides_metrics = true;
+		b = start(test, &own_cpu, false);
+		KUNIT_EXPECT_EQ_MSG(test, to_x86(b->pmu)->metrics, table[i].found, "row %u", i);
+		bench_end(b);
+	}
+	test->priv = NULL;
+}
+
+static void count_group(struct kunit *test, bool builtin)
+{
+	struct bench *b = start(test, &sapphire_rapids, builtin);
+	struct group g;
+
+	group_open(b, &g);
+	group_in(b, &g);
+	KUNIT_EXPECT_TRUE(test, model()->global_ctrl & ENABLE_METRICS);
+	run(MANY, 51, 102);
+	bench_read(g.event[0]);
+	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
+	/* They begin anew. */
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
+	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
+	run(MANY, 255, 0);
+	bench_read(g.event[1]);
+	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
+	/* Few slots are left for the next time. */
+	run(255, 0, 255);
+	bench_read(g.event[2]);
+	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
+	bench_read(g.event[0]);
+	expect_counts(test, &g, 2 * MANY + 255, MANY / 5 + MANY, MANY / 5 * 2 + 255);
+	group_out(&g);
+	if (!builtin)
+		KUNIT_EXPECT_EQ(test, model()->global_ctrl, 0);
+	KUNIT_EXPECT_EQ(test, model()->fixed_ctrl, builtin ? 0 : 0xb000);
+	group_close(&g);
+}
+
+static void topdown_counts(struct kunit *test)
+{
+	count_group(test, false);
+}
+
+static void topdown_beside(struct kunit *test)
+{
+	count_group(test, true);
+}
+
+/* Out and in: the registers are kept, by whoever else they are used meanwhile. */
+static void topdown_kept(struct kunit *test)
+{
+	struct bench *b = start(test, &sapphire_rapids, false);
+	struct perf_event *alone;
+	struct group g, other;
+
+	group_open(b, &g);
+	group_open(b, &other);
+	alone = open_event(b, NULL, SLOTS);
+
+	group_in(b, &g);
+	run(1000, 51, 102);
+	group_out(&g);
+	expect_counts(test, &g, 1000, 200, 400);
+
+	KUNIT_ASSERT_EQ(test, bench_add(alone, PERF_EF_START), 0);
+	KUNIT_EXPECT_FALSE(test, model()->global_ctrl & ENABLE_METRICS);
+	run(77, 9, 9);
+	bench_del(alone);
+	KUNIT_EXPECT_EQ(test, local64_read(&alone->count), 77);
+	group_in(b, &other);
+	run(5, 255, 255);
+	group_out(&other);
+	expect_counts(test, &other, 5, 5, 5);
+
+	group_in(b, &g);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
+	KUNIT_EXPECT_EQ(test, model()->metrics, 102 << 24 | 51);
+	/* 2550 of all 2550 + 1000; the fifth that retired has become less, and counts no more */
+	run(1550, 17, 153);
+	group_out(&g);
+	expect_counts(test, &g, 2550, 200, 1530);
+	/* What is between 170 and 200 has been counted already. */
+	group_in(b, &g);
+	run(2550, 17, 153);
+	group_out(&g);
+	expect_counts(test, &g, 5100, 340, 3060);
+
+	/* The other's goes on too, and is no member of that one. */
+	group_in(b, &other);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 5);
+	run(250, 51, 51);
+	group_out(&other);
+	expect_counts(test, &other, 255, 51, 51);
+
+	bench_close(alone);
+	group_close(&other);
+	group_close(&g);
+}
+
+/* One that comes later has no part of what was before, one that goes leaves the others theirs. */
+static void topdown_members(struct kunit *test)
+{
+	struct bench *b = start(test, &sapphire_rapids, false);
+	struct group g;
+
+	group_open(b, &g);
+	KUNIT_ASSERT_EQ(test, bench_add(g.event[0], PERF_EF_START), 0);
+	run(1000, 255, 255);
+	KUNIT_ASSERT_EQ(test, bench_add(g.event[1], PERF_EF_START), 0);
+	expect_counts(test, &g, 1000, 0, 0);
+	run(1000, 51, 255);
+	KUNIT_ASSERT_EQ(test, bench_add(g.event[2], PERF_EF_START), 0);
+	expect_counts(test, &g, 2000, 200, 0);
+	run(1000, 51, 102);
+	bench_del(g.event[1]);
+	expect_counts(test, &g, 3000, 400, 400);
+	run(1000, 51, 102);
+	bench_del(g.event[2]);
+	expect_counts(test, &g, 4000, 400, 800);
+	run(1000, 51, 102);
+	bench_del(g.event[0]);
+	expect_counts(test, &g, 5000, 400, 800);
+	group_close(&g);
+}
+
+/* 2^48 slots: the overflow is counted, of slots and of what they are divided into. */
+static void topdown_overflow(struct kunit *test)
+{
+	struct bench *b = start(test, &sapphire_rapids, false);
+	struct group g;
+
+	group_open(b, &g);
+	group_in(b, &g);
+	model()->fixed[3] = GENMASK_ULL(47, 0);
+	model()->metrics = 102 << 24 | 51;
+	x86_model_run(SLOTS, true, 1);
+	expect_counts(test, &g, BIT_ULL(48), BIT_ULL(48) / 5, BIT_ULL(48) / 5 * 2);
+	KUNIT_EXPECT_EQ(test, model()->nmis, 1);
+	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
+	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
+	/* That of the metrics alone is acknowledged, and explained. */
+	run(1000, 51, 102);
+	model()->global_status = ENABLE_METRICS;
+	x86_model_spurious_nmi();
+	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
+	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
+	expect_counts(test, &g, BIT_ULL(48) + 1000, BIT_ULL(48) / 5 + 200,
+		      BIT_ULL(48) / 5 * 2 + 400);
+	group_out(&g);
+	group_close(&g);
+}
+
+/* Slots that sample are an event as any other. */
+static void topdown_sample(struct kunit *test)
+{
+	struct bench *b = start(test, &sapphire_rapids, false);
+	struct perf_event *event = alloc(b, NULL, SLOTS);
+
+	event->attr.sample_period = 1000;
+	event->hw.sample_period = 1000;
+	event->hw.last_period = 1000;
+	local64_set(&event->hw.period_left, 1000);
+	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	x86_model_run(SLOTS, true, 5500);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
+	KUNIT_EXPECT_EQ(test, bench_read(event), 5500);
+	bench_del(event);
+	bench_close(event);
+}
+
+static struct group *interrupted;
+
+static void read_in_nmi(void)
+{
+	/* As a sample of the group's would: nothing is counted twice. */
+	interrupted->event[0]->pmu->read(interrupted->event[0]);
+	interrupted->event[1]->pmu->read(interrupted->event[1]);
+}
+
+static void topdown_nmi(struct kunit *test)
+{
+	struct bench *b = start(test, &sapphire_rapids, false);
+	struct group g;
+
+	group_open(b, &g);
+	group_in(b, &g);
+	interrupted = &g;
+	run(MANY, 51, 102);
+	x86_model_after_rdpmc = read_in_nmi;
+	bench_read(g.event[0]);
+	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
+	group_out(&g);
+	group_close(&g);
+}
+
+/* What the group has left is cleared for those who may read counters, slots before metrics. */
+static void topdown_cleared(struct kunit *test)
+{
+	struct bench *b = start(test, &sapphire_rapids, false);
+	struct group g;
+
+	group_open(b, &g);
+	group_in(b, &g);
+	run(1000, 51, 102);
+	group_out(&g);
+	KUNIT_EXPECT_NE(test, model()->fixed[3], 0);
+	corepmu_user_clear(b->cpuc);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
+	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
+	group_in(b, &g);
+	run(0, 51, 102);
+	corepmu_user_clear(b->cpuc);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
+	KUNIT_EXPECT_NE(test, model()->metrics, 0);
+	group_out(&g);
+	group_close(&g);
+}
+
+static struct kunit_case topdown_cases[] = {
+	KUNIT_CASE(topdown_encode),
+	KUNIT_CASE(topdown_hybrid),
+	KUNIT_CASE(topdown_raptor_lake),
+	KUNIT_CASE(topdown_counts),
+	KUNIT_CASE(topdown_beside),
+	KUNIT_CASE(topdown_kept),
+	KUNIT_CASE(topdown_members),
+	KUNIT_CASE(topdown_overflow),
+	KUNIT_CASE(topdown_sample),
+	KUNIT_CASE(topdown_nmi),
+	KUNIT_CASE(topdown_cleared),
+	{}
+};
+
+static struct kunit_suite topdown_suite = {
+	.name		= "corepmu_x86_topdown",
+	.exit		= topdown_exit,
+	.test_cases	= topdown_cases,
+};
+
+kunit_test_suite(topdown_suite);

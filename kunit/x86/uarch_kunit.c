@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of microarchitectures: which counters count which event
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+
+#include "fixture/machine.h"
+#include "models/x86_access.h"
+#include "x86/intel/intel.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+#include "uarch.h"
+
+/* What all of these CPUs have */
+static const struct x86_model_cpu plain = {
+	.name = "plain", .family = 6, .version = 4, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
+	.fixed_width = 48, .full_width = true, .nr_events = 7,
+};
+
+static struct machine uarch_machine;
+static struct x86_model_cpu uarch_cpu;
+
+/**
+ * uarch_start() - a PMU on a CPU, and an event to be encoded there
+ * @test: the test, whose priv is the bench from then on
+ * @cpu: the CPU
+ *
+ * Return: the event
+ */
+struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *cpu)
+{
+	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW };
+	struct bench *b;
+
+	uarch_cpu = *cpu;
+	uarch_machine = *machine_by_name("intel-v4");
+	uarch_machine.cpu = &uarch_cpu;
+	b = bench_start(test, &uarch_machine);
+	test->priv = b;
+
+	return bench_alloc(b, &attr);
+}
+
+/**
+ * uarch_start_family() - the same on a CPU of Intel's
+ * @test: the test
+ * @family: its family
+ * @model: its model
+ * @kind: CPUID.1AH:EAX[31:24], or 0
+ * @nr_gp: general-purpose counters
+ *
+ * Return: the event
+ */
+struct perf_event *uarch_start_family(struct kunit *test, unsigned int family,
+				      unsigned int model, unsigned int kind, unsigned int nr_gp)
+{
+	struct x86_model_cpu cpu = plain;
+
+	cpu.family = family;
+	cpu.model = model;
+	cpu.kind = kind;
+	cpu.nr_gp = nr_gp;
+
+	return uarch_start(test, &cpu);
+}
+
+/**
+ * uarch_start_model() - the same on a CPU of family 6
+ * @test: the test
+ * @model: of that family
+ * @kind: CPUID.1AH:EAX[31:24], or 0
+ * @nr_gp: general-purpose counters
+ *
+ * Return: the event
+ */
+struct perf_event *uarch_start_model(struct kunit *test, unsigned int model,
+				     unsigned int kind, unsigned int nr_gp)
+{
+	return uarch_start_family(test, FAMILY_P6, model, kind, nr_gp);
+}
+
+/**
+ * uarch_counters() - encode an event
+ * @test: the test
+ * @event: from uarch_start()
+ * @config: what it counts
+ *
+ * Return: the counters for it, or the errno that it is refused with
+ */
+s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config)
+{
+	struct bench *b = test->priv;
+	int ret;
+
+	event->attr.config = config;
+	ret = x86_encode(b->pmu, event);
+
+	return ret ?: event->hw.config;
+}
+
+/**
+ * uarch_end() - take the PMU away, for another one
+ * @test: the test
+ */
+void uarch_end(struct kunit *test)
+{
+	bench_end(test->priv);
+	test->priv = NULL;
+}
+
+/*
+ * What the kernel's tables have, intel_*_event_constraints[] in
+ * arch/x86/events/intel/core.c; the driver's come from perf's events.
+ */
+struct constraint {
+	u8 model;
+	u8 kind;
+	u16 code;
+	u16 counters;
+};
+
+static const struct constraint constraints[] = {
+	/* Core, Core 2 */
+	{ 0x0e, 0, 0x0011, 0x2 },
+	{ 0x0e, 0, 0x0012, 0x2 },
+	{ 0x0e, 0, 0x0013, 0x2 },
+	{ 0x0e, 0, 0x0014, 0x1 },
+	{ 0x0e, 0, 0x0119, 0x2 },
+	{ 0x0e, 0, 0x00c1, 0x1 },
+	{ 0x0e, 0, 0x0010, 0x3 },
+	{ 0x0e, 0, 0x00cb, 0x3 },
+	{ 0x0f, 0, 0x0010, 0x1 },
+	{ 0x16, 0, 0x0011, 0x2 },
+	{ 0x17, 0, 0x0012, 0x2 },
+	{ 0x1d, 0, 0x0013, 0x2 },
+	{ 0x0f, 0, 0x0014, 0x1 },
+	{ 0x17, 0, 0x0018, 0x1 },
+	{ 0x17, 0, 0x0119, 0x2 },
+	{ 0x17, 0, 0x3fa1, 0x1 },
+	{ 0x0f, 0, 0x00c9, 0x1 },
+	{ 0x1d, 0, 0x01cb, 0x1 },
+	{ 0x0f, 0, 0x00c1, 0x3 },
+	{ 0x17, 0, 0x0f40, 0x3 },
+	/* Nehalem, Westmere */
+	{ 0x1e, 0, 0x0140, 0x3 },
+	{ 0x1a, 0, 0x0241, 0x3 },
+	{ 0x2e, 0, 0x0263, 0x3 },
+	{ 0x1f, 0, 0x0148, 0x3 },
+	{ 0x1e, 0, 0x01b0, 0xf },
+	{ 0x2c, 0, 0x0151, 0x3 },
+	{ 0x25, 0, 0x0260, 0x1 },
+	{ 0x2f, 0, 0x04b3, 0x1 },
+	{ 0x2c, 0, 0x0140, 0xf },
+	/* Sandy Bridge */
+	{ 0x2a, 0, 0x01c0, 0x2 },
+	{ 0x2d, 0, 0x0148, 0x4 },
+	{ 0x2a, 0, 0x0248, 0x4 },
+	{ 0x2a, 0, 0x02a3, 0x4 },
+	{ 0x2a, 0, 0x06a3, 0x4 },
+	{ 0x2a, 0, 0x04a3, 0xf },
+	{ 0x2a, 0, 0x02cd, 0x8 },
+	{ 0x2a, 0, 0x81d0, 0xf },
+	{ 0x2a, 0, 0x0151, 0xff },
+	/* Ivy Bridge */
+	{ 0x3a, 0, 0x0148, 0x4 },
+	{ 0x3a, 0, 0x0248, 0xff },
+	{ 0x3e, 0, 0x08a3, 0x4 },
+	{ 0x3e, 0, 0x0ca3, 0x4 },
+	{ 0x3a, 0, 0x01c0, 0x2 },
+	{ 0x3a, 0, 0x82d0, 0xf },
+	/* Haswell, Broadwell */
+	{ 0x3c, 0, 0x0148, 0x4 },
+	{ 0x45, 0, 0x08a3, 0x4 },
+	{ 0x46, 0, 0x0ca3, 0x4 },
+	{ 0x3f, 0, 0x01c0, 0x2 },
+	{ 0x3c, 0, 0x82d0, 0xf },
+	{ 0x3d, 0, 0x0148, 0x4 },
+	{ 0x47, 0, 0x0ca3, 0x4 },
+	{ 0x4f, 0, 0x81d0, 0xf },
+	{ 0x56, 0, 0x02d1, 0xf },
+	/* Skylake, Cascade Lake */
+	{ 0x5e, 0, 0x01c0, 0x2 },
+	{ 0x55, 0, 0x81d0, 0xf },
+	{ 0x9e, 0, 0x04d1, 0xf },
+	{ 0x8e, 0, 0x0151, 0xff },
+	/* Ice Lake: on eight counters and on four */
+	{ 0x7e, 0, 0x0151, 0xf },
+	{ 0x6a, 0, 0x0148, 0xf },
+	{ 0x6a, 0, 0x81d0, 0xf },
+	{ 0x8c, 0, 0x04a3, 0xff },
+	{ 0x7d, 0, 0x10a3, 0xff },
+	{ 0x7d, 0, 0x14a3, 0xff },
+	{ 0x7d, 0, 0x08a3, 0xf },
+	{ 0xa7, 0, 0x010e, 0xff },
+	{ 0x6c, 0, 0x20c4, 0xff },
+	/* Golden Cove, Redwood Cove */
+	{ 0x8f, 0, 0x0151, 0xf },
+	{ 0xcf, 0, 0x02a3, 0xf },
+	{ 0x8f, 0, 0x04a4, 0x1 },
+	{ 0x97, INTEL_CORE, 0x08a4, 0x1 },
+	{ 0x8f, 0, 0x02cd, 0x1 },
+	{ 0x8f, 0, 0x02ce, 0x1 },
+	{ 0x8f, 0, 0x81d0, 0xf },
+	{ 0xad, 0, 0x04a4, 0x1 },
+	{ 0xaa, INTEL_CORE, 0x02cd, 0x1 },
+	{ 0x8f, 0, 0x20c4, 0xff },
+	/* Lion Cove, of whose ten counters this CPU has eight, and Skymont */
+	{ 0xbd, INTEL_CORE, 0x0148, 0x4 },
+	{ 0xbd, INTEL_CORE, 0x01b1, 0x8 },
+	{ 0xbd, INTEL_CORE, 0x08a4, 0x1 },
+	{ 0xbd, INTEL_CORE, 0x87d0, 0xff },
+	{ 0xbd, INTEL_ATOM, 0x02a4, 0x3f },
+	{ 0xbd, INTEL_CORE, 0x08a3, 0x4 },
+	{ 0xbd, INTEL_CORE, 0x10a4, 0x8 },
+	{ 0xbd, INTEL_CORE, 0x02cd, 0x3 },
+	{ 0xbd, INTEL_CORE, 0x81d0, 0xf },
+	/* Arrow Lake, Panther Lake and Clearwater Forest have the same constraints. */
+	{ 0xc6, INTEL_CORE, 0x0148, 0x4 },
+	{ 0xc5, INTEL_CORE, 0x08a4, 0x1 },
+	{ 0xcc, INTEL_CORE, 0x01b1, 0x8 },
+	{ 0xd5, INTEL_CORE, 0x02cd, 0x3 },
+	/* The atoms have all on all */
+	{ 0x1c, 0, 0x01c2, 0x3 },
+	{ 0x37, 0, 0x01c2, 0x3 },
+	{ 0x75, 0, 0x01c2, 0x3 },
+	{ 0x57, 0, 0x01c2, 0x3 },
+	{ 0x5c, 0, 0x00c2, 0xf },
+	{ 0x7a, 0, 0x00c2, 0xf },
+	{ 0x86, 0, 0x00c2, 0xf },
+	{ 0xbe, 0, 0x00c2, 0x3f },
+	{ 0x97, INTEL_ATOM, 0x00c2, 0x3f },
+	{ 0xaf, 0, 0x00c2, 0xff },
+	{ 0xc6, INTEL_ATOM, 0x02a4, 0x3f },
+	{ 0xdd, 0, 0x02a4, 0xff },
+};
+
+/* How many counters a CPU with these constraints has */
+static unsigned int nr_of(const struct constraint *c)
+{
+	switch (c->model) {
+	case 0x0e:
+	case 0x0f:
+	case 0x16:
+	case 0x17:
+	case 0x1d:
+	case 0x1c:
+	case 0x37:
+	case 0x57:
+	case 0x75:
+		return 2;
+	case 0x1a:
+	case 0x1e:
+	case 0x1f:
+	case 0x25:
+	case 0x2c:
+	case 0x2e:
+	case 0x2f:
+	case 0x5c:
+	case 0x7a:
+	case 0x86:
+		return 4;
+	case 0xbe:
+		return 6;
+	default:
+		return c->kind == INTEL_ATOM ? 6 : 8;
+	}
+}
+
+static void constraint_desc(const struct constraint *c, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "model %#x kind %#x event %#x", c->model, c->kind,
+		 c->code);
+}
+
+KUNIT_ARRAY_PARAM(constraint, constraints, constraint_desc);
+
+static void uarch_has_the_kernels_constraints(struct kunit *test)
+{
+	const struct constraint *c = test->param_value;
+	struct perf_event *event = uarch_start_model(test, c->model, c->kind, nr_of(c));
+
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, c->code), c->counters);
+	/* Edge, inversion and threshold do not change it. */
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x1840000 | c->code), c->counters);
+}
+
+/* Every model there is */
+
+static const void *model_gen_params(const void *prev, char *desc)
+{
+	const struct intel_model *model = prev ? (const struct intel_model *)prev + 1 :
+						 intel_models;
+
+	if (model == intel_models + intel_nr_models)
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "family %u model %#x kind %#x", model->family,
+		 model->model, model->kind);
+
+	return model;
+}
+
+static void expect_codes(struct kunit *test, struct perf_event *event,
+			 const struct intel_codes *set, u64 all)
+{
+	unsigned int i;
+
+	KUNIT_EXPECT_NE(test, set->counters, 0);
+	for (i = 0; i < set->nr; i++) {
+		u64 code = set->codes[i];
+		s64 counters = uarch_counters(test, event, code);
+
+		/* In order, and so each but once. */
+		KUNIT_EXPECT_TRUE(test, !i || set->codes[i - 1] < code);
+		KUNIT_EXPECT_TRUE(test, code & EVNTSEL_EVENT);
+		/* Fixed counters, or a refusal with another reason */
+		if (counters == -EOPNOTSUPP || counters == -ENXIO)
+			continue;
+		/* STALL_CYCLES has a threshold. Without, it is PREC_DIST: uarch_prec_dist() */
+		if (code == 0x01c0 && counters == FIXED(0))
+			continue;
+		counters = counters == -EINVAL ? 0 : counters & GP(FIXED_COUNTER_BASE);
+		KUNIT_EXPECT_EQ_MSG(test, counters, set->counters & all, "event %#llx", code);
+	}
+}
+
+/* How often @code is in the sets. */
+static unsigned int times_in(const struct intel_codes *sets, unsigned int nr, u16 code)
+{
+	unsigned int i, j, times = 0;
+
+	for (i = 0; i < nr; i++)
+		for (j = 0; j < sets[i].nr; j++)
+			times += sets[i].codes[j] == code;
+
+	return times;
+}
+
+/* Unit masks that no row names have what the rest of their event has. */
+static void expect_rest(struct kunit *test, struct perf_event *event,
+			const struct intel_uarch *uarch, const struct intel_codes *set, u64 all)
+{
+	s64 expected = set->counters & all ?: -EINVAL;
+	unsigned int i, umask;
+
+	for (i = 0; i < set->nr; i++) {
+		KUNIT_EXPECT_TRUE(test, set->codes[i] && set->codes[i] <= 0xff);
+		KUNIT_EXPECT_EQ(test, times_in(uarch->rest, uarch->nr_rest, set->codes[i]), 1);
+		for (umask = 0; umask <= 0xff; umask++) {
+			u16 code = umask << 8 | set->codes[i];
+			s64 counters;
+
+			if (times_in(uarch->codes, uarch->nr_codes, code) ||
+			    intel_is_architectural(code))
+				continue;
+			counters = uarch_counters(test, event, code);
+			if (counters == -EOPNOTSUPP || counters == -ENXIO)
+				continue;
+			KUNIT_EXPECT_EQ_MSG(test, counters, expected, "event %#x", code);
+		}
+	}
+}
+
+static void uarch_has_every_row(struct kunit *test)
+{
+	const struct intel_model *model = test->param_value;
+	const struct intel_uarch *uarch = &intel_uarches[model->uarch];
+	static const unsigned int sizes[] = { 2, 4, 8, 10 };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		u64 all = GP(sizes[i]);
+		struct perf_event *event = uarch_start_family(test, model->family, model->model,
+							      model->kind, sizes[i]);
+		struct bench *b = test->priv;
+
+		all &= b->pmu->counters;
+		KUNIT_EXPECT_PTR_EQ(test, to_x86(b->pmu)->uarch, uarch);
+		for (j = 0; j < uarch->nr_codes; j++)
+			expect_codes(test, event, &uarch->codes[j], all);
+		for (j = 0; j < uarch->nr_rest; j++)
+			expect_rest(test, event, uarch, &uarch->rest[j], all);
+		/* What is architectural is counted everywhere, what nobody knows on 0 to 3. */
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), all | FIXED(0));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x4f2e), all);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x55ff), all & GP(4));
+		uarch_end(test);
+	}
+}
+
+/* A model that is in no table, another family, and a kind of core that CPUID does not tell */
+static void uarch_is_not_known(struct kunit *test)
+{
+	static const struct {
+		unsigned int family, model, kind;
+		bool hybrid;
+	} cpus[] = {
+		{ 6, 0xff, 0 }, { 6, 0x00, 0 }, { 15, 0x5e, 0 }, { 19, 0x02, 0 },
+		{ 18, 0x97, INTEL_CORE }, { 19, 0xaf, 0 },
+		{ 6, 0x97, 0, true }, { 6, 0xbd, 0 }, { 6, 0xbd, 0x10 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cpus); i++) {
+		struct x86_model_cpu cpu = plain;
+		struct perf_event *event;
+		struct bench *b;
+
+		cpu.family = cpus[i].family;
+		cpu.model = cpus[i].model;
+		cpu.kind = cpus[i].kind;
+		cpu.hybrid = cpus[i].hybrid;
+		event = uarch_start(test, &cpu);
+		b = test->priv;
+		KUNIT_EXPECT_NULL(test, to_x86(b->pmu)->uarch);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0151), GP(4));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), -EINVAL);
+		uarch_end(test);
+	}
+}
+
+/* From version 6 on such a CPU counts what is architectural, and has what fixed counters have. */
+static void uarch_refuses_what_is_not_known(struct kunit *test)
+{
+	struct x86_model_cpu cpu = plain;
+	struct perf_event *event;
+
+	cpu.family = 18;
+	cpu.model = 0x02;
+	cpu.version = 6;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01b1), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x022a), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0300), FIXED(2));
+	/* With a threshold it is still that event. */
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x10000c4), GP(8));
+}
+
+/* Alder Lake and Raptor Lake without atoms need not tell a kind: all cores are large ones. */
+static void uarch_without_atoms(struct kunit *test)
+{
+	static const u8 models[] = { 0x97, 0x9a, 0xb7, 0xba, 0xbf };
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(models); i++) {
+		event = uarch_start_model(test, models[i], 0, 8);
+		/* TOPDOWN.BR_MISPREDICT_SLOTS, MEM_TRANS_RETIRED.STORE_SAMPLE, INST_RETIRED.ANY */
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x08a4), 0x1);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x02cd), 0x1);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), FIXED(0));
+		uarch_end(test);
+	}
+}
+
+/* Sandy Bridge to Haswell: 0xd0 to 0xd3 are refused where a core has two threads. */
+static void uarch_spares_the_sibling(struct kunit *test)
+{
+	static const u8 models[] = { 0x2a, 0x2d, 0x3a, 0x3e, 0x3c, 0x3f, 0x45, 0x46 };
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(models); i++) {
+		event = uarch_start_model(test, models[i], 0, 4);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
+		x86_model_threads = true;
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01d1), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x10401d3), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01cf), GP(4));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01d4), GP(4));
+		uarch_end(test);
+		event = uarch_start_model(test, models[i], 0, 8);
+		x86_model_threads = true;
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01d3), GP(4));
+		uarch_end(test);
+	}
+
+	/* Broadwell is the first without the erratum. */
+	event = uarch_start_model(test, 0x3d, 0, 4);
+	x86_model_threads = true;
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
+	uarch_end(test);
+}
+
+/* "name" in the kernel's intel_pmu_init(), of which caps/pmu_name is made */
+static void uarch_kernel_names(struct kunit *test)
+{
+	static const struct {
+		u8 model, kind;
+		const char *name;
+	} table[] = {
+		{ 0x0e, 0, "core" }, { 0x16, 0, "core2" }, { 0x1a, 0, "nehalem" },
+		{ 0x25, 0, "westmere" }, { 0x3c, 0, "haswell" },
+		{ 0x57, 0, "knights-landing" }, { 0x75, 0, "silvermont" },
+		{ 0x7a, 0, "goldmont_plus" },
+		{ 0x86, 0, "Tremont" }, { 0x8c, 0, "icelake" }, { 0x8f, 0, "sapphire_rapids" },
+		{ 0xad, 0, "granite_rapids" }, { 0xaf, 0, "crestmont" }, { 0xbe, 0, "gracemont" },
+		{ 0x97, INTEL_CORE, "alderlake_hybrid" }, { 0x97, INTEL_ATOM, "alderlake_hybrid" },
+		{ 0xaa, INTEL_ATOM, "meteorlake_hybrid" }, { 0xbd, INTEL_CORE, "lunarlake_hybrid" },
+		{ 0xb5, INTEL_CORE, "meteorlake_hybrid" },
+		{ 0xc5, INTEL_ATOM, "arrowlake_h_hybrid" },
+		{ 0xc6, INTEL_CORE, "arrowlake_hybrid" },
+		{ 0xcc, INTEL_CORE, "pantherlake_hybrid" },
+		{ 0xd5, INTEL_ATOM, "pantherlake_hybrid" }, { 0xdd, 0, "darkmont" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct bench *b;
+
+		uarch_start_model(test, table[i].model, table[i].kind, 8);
+		b = test->priv;
+		KUNIT_EXPECT_STREQ(test, x86_kernel_name(to_x86(b->pmu)) ?: "(none)",
+				   table[i].name);
+		uarch_end(test);
+	}
+}
+
+/* From Golden Cove on the architectural reference cycles are fixed counter 2's, too. */
+static void uarch_reference_cycles(struct kunit *test)
+{
+	static const struct {
+		u8 model, kind;
+		bool fixed;
+	} table[] = {
+		{ 0x5e, 0, false }, { 0x6a, 0, false }, { 0x9c, 0, false }, { 0x8f, 0, true },
+		{ 0x97, INTEL_CORE, true }, { 0x97, INTEL_ATOM, true }, { 0xaf, 0, true },
+		{ 0xbd, INTEL_ATOM, true },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event = uarch_start_model(test, table[i].model, table[i].kind,
+							     8);
+
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x013c),
+				GP(8) | (table[i].fixed ? FIXED(2) : 0));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0300), FIXED(2));
+		uarch_end(test);
+	}
+}
+
+/*
+ * Fixed counters are named by unit masks of event 0, "EventCode": "0x00" of Intel's lists: 0 by
+ * that of INST_RETIRED.ANY and PREC_DIST, 1 by that of CPU_CLK_UNHALTED.THREAD. Skymont has three
+ * more.
+ */
+static void uarch_prec_dist(struct kunit *test)
+{
+	static const struct {
+		u8 model, kind;
+		s64 counters[2];
+	} table[] = {
+		{ 0x1e, 0, { -EINVAL, -EINVAL } }, { 0x2c, 0, { -EINVAL, -EINVAL } },
+		{ 0x1c, 0, { -EINVAL, -EINVAL } },
+		{ 0x2a, 0, { FIXED(0), FIXED(1) } }, { 0x3c, 0, { FIXED(0), FIXED(1) } },
+		{ 0x5e, 0, { FIXED(0), FIXED(1) } }, { 0x37, 0, { FIXED(0), FIXED(1) } },
+		{ 0x57, 0, { FIXED(0), FIXED(1) } }, { 0x86, 0, { FIXED(0), FIXED(1) } },
+		{ 0x6a, 0, { FIXED(0), FIXED(1) } }, { 0x8c, 0, { FIXED(0), FIXED(1) } },
+		{ 0x8f, 0, { FIXED(0), FIXED(1) } }, { 0xad, 0, { FIXED(0), FIXED(1) } },
+		{ 0x97, INTEL_CORE, { FIXED(0), FIXED(1) } },
+		{ 0x97, INTEL_ATOM, { FIXED(0), FIXED(1) } }, { 0xaf, 0, { FIXED(0), FIXED(1) } },
+	};
+	struct x86_model_cpu cpu = plain;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event = uarch_start_model(test, table[i].model,
+							     table[i].kind, 8);
+
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), table[i].counters[0]);
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0200), table[i].counters[1]);
+		/* No more counters than that */
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
+		/* A fixed counter has no threshold. */
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x1000100), -EINVAL);
+		uarch_end(test);
+	}
+
+	/* Ice Lake has it by Skylake's number, too. */
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start_model(test, 0x6a, 0, 8), 0x01c0),
+			FIXED(0));
+	uarch_end(test);
+
+	/* A guest without fixed counters */
+	cpu.model = 0x6a;
+	cpu.nr_fixed = 0;
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start(test, &cpu), 0x0100), -EINVAL);
+}
+
+/* Skymont has fixed counters 4 to 6 and no 3; others' with that number are nobody's. */
+static void uarch_skymont_fixed(struct kunit *test)
+{
+	static const u16 events[] = { 0x0073, 0x019c, 0x02c2 };
+	struct x86_model_cpu cpu = plain;
+	struct perf_event *event;
+	unsigned int i;
+
+	cpu.model = 0xbd;
+	cpu.kind = INTEL_ATOM;
+	cpu.version = 5;
+	cpu.fixed_map = 0x7f;
+	event = uarch_start(test, &cpu);
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, events[i]),
+				GP(cpu.nr_gp) | FIXED(4 + i));
+		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500 + 0x100 * i),
+				FIXED(4 + i));
+	}
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), -EINVAL);
+	uarch_end(test);
+
+	cpu.kind = INTEL_CORE;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), FIXED(3));
+	uarch_end(test);
+}
+
+/* Counter 3 is microcode's where transactions take it. */
+static void uarch_leaves_tsx_its_counter(struct kunit *test)
+{
+	struct x86_model_cpu cpu = plain;
+	struct perf_event *event;
+
+	cpu.model = 0x5e;
+	cpu.tsx_force_abort = true;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8) & ~BIT_ULL(3));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(3));
+	uarch_end(test);
+
+	cpu.tsx_deprecated = true;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8));
+	uarch_end(test);
+}
+
+static struct kunit_case uarch_cases[] = {
+	KUNIT_CASE_PARAM(uarch_has_the_kernels_constraints, constraint_gen_params),
+	KUNIT_CASE_PARAM(uarch_has_every_row, model_gen_params),
+	KUNIT_CASE(uarch_is_not_known),
+	KUNIT_CASE(uarch_refuses_what_is_not_known),
+	KUNIT_CASE(uarch_without_atoms),
+	KUNIT_CASE(uarch_spares_the_sibling),
+	KUNIT_CASE(uarch_kernel_names),
+	KUNIT_CASE(uarch_reference_cycles),
+	KUNIT_CASE(uarch_prec_dist),
+	KUNIT_CASE(uarch_skymont_fixed),
+	KUNIT_CASE(uarch_leaves_tsx_its_counter),
+	{ }
+};
+
+static struct kunit_suite uarch_suite = {
+	.name		= "corepmu_x86_uarch",
+	.exit		= machine_exit,
+	.test_cases	= uarch_cases,
+};
+
+kunit_test_suite(uarch_suite);

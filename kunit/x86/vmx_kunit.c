@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of Intel's counters while KVM runs guests
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
+
+#include <asm/perf_event.h>
+
+#include "fixture/machine.h"
+#include "models/x86_access.h"
+#include "pebs/bench.h"
+#include "x86/intel/intel.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+
+static struct bench *vmx_bench(struct kunit *test, const char *machine)
+{
+	struct bench *b = bench_start(test, machine_by_name(machine));
+
+	test->priv = b;
+	x86_vmx_init(to_x86(b->pmu));
+	return b;
+}
+
+static struct perf_event *add_filtered(struct bench *b, bool exclude_host, bool exclude_guest)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_HARDWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_host	= exclude_host,
+		.exclude_guest	= exclude_guest,
+	};
+	struct perf_event *event;
+
+	KUNIT_ASSERT_EQ(b->test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	return event;
+}
+
+static void remove_event(struct perf_event *event)
+{
+	bench_del(event);
+	bench_close(event);
+}
+
+static void run_ten(void *b)
+{
+	bench_run(b, MACHINE_INSTRUCTIONS, 10);
+}
+
+static void run_guest(struct bench *b)
+{
+	preempt_disable();
+	vmx_model_run(run_ten, b);
+	preempt_enable();
+}
+
+static void each_event_counts_whom_it_does_not_exclude(struct kunit *test)
+{
+	struct bench *b = vmx_bench(test, "intel-pebs-icl");
+	struct perf_event *both, *host, *guest, *none;
+
+	both = add_filtered(b, false, false);
+	host = add_filtered(b, false, true);
+	guest = add_filtered(b, true, false);
+	none = add_filtered(b, true, true);
+	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	run_guest(b);
+	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_EQ(test, bench_read(both), 1110);
+	KUNIT_EXPECT_EQ(test, bench_read(host), 1100);
+	KUNIT_EXPECT_EQ(test, bench_read(guest), 10);
+	KUNIT_EXPECT_EQ(test, bench_read(none), 0);
+
+	/* After an event is stopped, KVM is given the counters that are left. */
+	bench_stop_event(host, PERF_EF_UPDATE);
+	bench_stop_event(guest, PERF_EF_UPDATE);
+	run_guest(b);
+	KUNIT_EXPECT_EQ(test, bench_read(both), 1120);
+	KUNIT_EXPECT_EQ(test, bench_read(host), 1100);
+	KUNIT_EXPECT_EQ(test, bench_read(guest), 10);
+	remove_event(both);
+	remove_event(host);
+	remove_event(guest);
+	remove_event(none);
+	x86_vmx_exit();
+}
+
+/*
+ * The overflow of a counter that is off in the host comes from the guest. Its NMI ends the guest's
+ * run, so that a period of the model ends with a run.
+ */
+static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test)
+{
+	struct bench *b = vmx_bench(test, "intel-pebs-icl");
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_HARDWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_HW_INSTRUCTIONS,
+		.sample_period	= 20,
+		.exclude_host	= 1,
+	};
+	struct perf_event *event;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	bench_forget(b);
+	for (i = 0; i < 5; i++) {
+		bench_run(b, MACHINE_INSTRUCTIONS, 100);
+		run_guest(b);
+	}
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	remove_event(event);
+	x86_vmx_exit();
+}
+
+static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test)
+{
+	static const char * const names[] = { "intel-pebs-skl", "intel-pebs-icl" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		struct bench *b = vmx_bench(test, names[i]);
+		struct perf_event *event;
+
+		pebs_model_guests = true;
+		event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_EXPECT_NE(test, pebs_model()->pebs_enable, 0);
+		bench_forget(b);
+		bench_run(b, MACHINE_INSTRUCTIONS, 95);
+		run_guest(b);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+		bench_run(b, MACHINE_INSTRUCTIONS, 5);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		KUNIT_EXPECT_EQ(test, bench_read(event), 100);
+		remove_event(event);
+		pebs_model_guests = false;
+		x86_vmx_exit();
+		bench_end(b);
+		test->priv = NULL;
+	}
+}
+
+static void old_microcode_has_no_precise_events_beside_kvm(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct bench *b = bench_start(test, machine_by_name("intel-pebs-skl"));
+	struct perf_event *event;
+
+	test->priv = b;
+	/* One less than the first revision that isolates a Skylake's records from guests */
+	x86_model_cpuinfo.microcode = 0x7b;
+	x86_vmx_init(to_x86(b->pmu));
+	pebs_model_guests = true;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	pebs_model_guests = false;
+	/* Counters are switched all the same. */
+	event = add_filtered(b, true, false);
+	remove_event(event);
+	x86_vmx_exit();
+}
+
+static void kvm_switches_nothing_without_events(struct kunit *test)
+{
+	const struct perf_guest_switch_msr *msr;
+	struct bench *b = vmx_bench(test, "intel-pebs-icl");
+	struct perf_event *event = add_filtered(b, false, true);
+	int nr = 0;
+
+	remove_event(event);
+	preempt_disable();
+	msr = vmx_model_ask(&nr);
+	preempt_enable();
+	KUNIT_ASSERT_NOT_NULL(test, msr);
+	KUNIT_EXPECT_EQ(test, nr, 1);
+	KUNIT_EXPECT_EQ(test, msr->msr, MSR_CORE_PERF_GLOBAL_CTRL);
+	KUNIT_EXPECT_EQ(test, msr->host, msr->guest);
+	x86_vmx_exit();
+	KUNIT_EXPECT_NULL(test, vmx_model_ask(&nr));
+}
+
+/* The kernel hides the call, or the built-in driver is there to answer it. */
+static void without_the_call_exclude_host_is_rejected(struct kunit *test)
+{
+	static const char * const hidden[] = {
+		STATIC_CALL_KEY_STR(x86_pmu_guest_get_msrs),
+		STATIC_CALL_TRAMP_STR(x86_pmu_guest_get_msrs),
+		"__static_call_return0",
+	};
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_HARDWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_host	= 1,
+	};
+	struct bench *b = bench_start(test, machine_by_name("intel-pebs-icl"));
+	struct perf_event *event;
+	unsigned int i;
+	int nr;
+
+	test->priv = b;
+	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
+		x86_model_hidden = hidden[i];
+		x86_vmx_init(to_x86(b->pmu));
+		x86_model_hidden = NULL;
+		KUNIT_EXPECT_NULL(test, vmx_model_ask(&nr));
+		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+		x86_vmx_exit();
+	}
+}
+
+static void a_precise_event_cannot_exclude_the_host(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct bench *b = vmx_bench(test, "intel-pebs-icl");
+	struct perf_event *event;
+
+	attr.exclude_host = 1;
+	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	x86_vmx_exit();
+}
+
+static struct kunit_case vmx_cases[] = {
+	KUNIT_CASE(each_event_counts_whom_it_does_not_exclude),
+	KUNIT_CASE(an_event_that_excludes_the_host_samples_the_guest),
+	KUNIT_CASE(a_precise_event_counts_and_samples_the_host_alone),
+	KUNIT_CASE(old_microcode_has_no_precise_events_beside_kvm),
+	KUNIT_CASE(kvm_switches_nothing_without_events),
+	KUNIT_CASE(without_the_call_exclude_host_is_rejected),
+	KUNIT_CASE(a_precise_event_cannot_exclude_the_host),
+	{ }
+};
+
+static struct kunit_suite vmx_suite = {
+	.name		= "corepmu_x86_vmx",
+	.exit		= machine_exit,
+	.test_cases	= vmx_cases,
+};
+
+kunit_test_suite(vmx_suite);
