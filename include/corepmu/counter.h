@@ -41,7 +41,7 @@ corepmu_follow_counter(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 
 
 	do {
 		*prev = local64_read(&hwc->prev_count);
-		now = corepmu_extend_sign(read(cpuc, hwc), hwc->event_base);
+		now = corepmu_extend_sign(read(cpuc, hwc), corepmu_hw_value_mask(hwc));
 	} while (local64_cmpxchg(&hwc->prev_count, *prev, now) != *prev);
 
 	return now;
@@ -49,7 +49,7 @@ corepmu_follow_counter(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 
 
 static __always_inline void corepmu_add_count(struct perf_event *event, u64 prev, u64 now)
 {
-	u64 delta = (now - prev) & event->hw.event_base;
+	u64 delta = (now - prev) & corepmu_hw_value_mask(&event->hw);
 
 	local64_add(delta, &event->count);
 	local64_sub(delta, &event->hw.period_left);
@@ -128,7 +128,7 @@ corepmu_counter_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *eve
 static __always_inline s64
 corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
 {
-	u64 mask = event->hw.event_base;
+	u64 mask = corepmu_hw_value_mask(&event->hw);
 
 	if (unlikely(corepmu_start_near_wrap) && !is_sampling_event(event)) {
 		if (mask == U64_MAX)
@@ -136,7 +136,7 @@ corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 le
 		left = min_t(u64, left, corepmu_start_near_wrap);
 	}
 
-	return -clamp_t(s64, left, event->hw.event_base_rdpmc,
+	return -clamp_t(s64, left, corepmu_hw_min_period(&event->hw),
 			min_t(u64, mask >> 1, cpuc->pmu->max_left));
 }
 
@@ -147,7 +147,8 @@ corepmu_counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 lef
 	s64 value = corepmu_counter_value(cpuc, event, left);
 
 	local64_set(&event->hw.prev_count, value);
-	static_call(corepmu_write_counter)(cpuc, &event->hw, value & event->hw.event_base);
+	static_call(corepmu_write_counter)(cpuc, &event->hw,
+					   value & corepmu_hw_value_mask(&event->hw));
 }
 
 /**
@@ -240,7 +241,7 @@ corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	u64 ended;
 
-	if (unlikely(event->hw.event_base_rdpmc > cpuc->pmu->min_left))
+	if (unlikely(corepmu_hw_min_period(&event->hw) > cpuc->pmu->min_left))
 		corepmu_counter_limit(cpuc, event);
 	corepmu_counter_load(cpuc, event, corepmu_counter_period_left(event, &ended));
 	return ended;

@@ -5,27 +5,7 @@
  * An event goes perf core -> core/pmu.c -> core/assign.c (which counter) -> core/counter.c
  * (what value) -> backend (which registers); an overflow comes back backend ->
  * core/overflow.c -> core/counter.c -> perf core. See Documentation/driver-api/corepmu.rst.
- *
- * Use of struct hw_perf_event:
- *
- *   config       counters the event may be placed on, a bit each (backend)
- *   config_base  what the backend writes to select and filter the event
- *   branch_reg   .config: COREPMU_BRANCH_* that the event wants
- *   extra_reg    .idx, .config: the second register, and its value, of events with
- *		  COREPMU_EVENT_SECOND; .alloc: what event_base_rdpmc is at least, where that is
- *		  more than struct corepmu's min_left (backend)
- *   event_base   mask of the value bits of the counter it is placed on
- *   event_base_rdpmc  the fewest events after which the counter may be set to overflow: struct
- *		  corepmu's min_left, or more where the limiter stretches the event's periods
- *   idx          the counter, -1 while not placed; the upper one of a pair
- *   last_cpu     the frequency that sample_period fits, COREPMU_FREQ_YOUNG until the period is
- *		  found (core/frequency.c); 0 without a frequency
- *   flags        COREPMU_EVENT_*
- *   state        PERF_HES_*
- *   prev_count   last value seen in the counter, extended by its sign: what a
- *		  reader in user space takes it for
- *
- * Others are the backends', see x86/intel/topdown.c.
+ * corepmu/hw.h says what the driver keeps in struct hw_perf_event.
  */
 #ifndef _COREPMU_PMU_H
 #define _COREPMU_PMU_H
@@ -45,6 +25,7 @@
 #include <corepmu/assign.h>
 #include <corepmu/branch.h>
 #include <corepmu/compat.h>
+#include <corepmu/hw.h>
 #include <corepmu/limiter.h>
 #include <corepmu/precise.h>
 
@@ -245,7 +226,7 @@ struct corepmu_cpu {
  *	that. Process context
  * @user_gone: an event that user space could read is about to be freed; NULL where no access
  *	has to be taken back then. Process context
- * @read: value of counter hw.idx; bits above event_base do not matter. IRQs off
+ * @read: value of counter hw.idx; bits above its value mask do not matter. IRQs off
  * @enable: make the hardware count what corepmu_cpu.active says. IRQs off
  * @disable: stop all counters, values kept. IRQs off
  * @select: program the event selection of the counter hw.idx, which is not
@@ -410,9 +391,9 @@ static inline void corepmu_event_demand(struct corepmu *pmu, struct perf_event *
 	struct hw_perf_event *hwc = &event->hw;
 
 	*demand = (struct corepmu_demand) {
-		.allowed	= hwc->config,
+		.allowed	= corepmu_hw_counters(hwc),
 		.pairs		= hwc->flags & COREPMU_EVENT_PAIR ?
-				  hwc->config & pmu->pair_counters : 0,
+				  corepmu_hw_counters(hwc) & pmu->pair_counters : 0,
 		.counter	= -1,
 	};
 }

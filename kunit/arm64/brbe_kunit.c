@@ -217,7 +217,7 @@ static void brbe_freezes(struct kunit *test)
 	unsigned long flags = branch_begin(b);
 
 	/* Its overflow would not pause records. */
-	KUNIT_EXPECT_FALSE(test, event->hw.config & BIT_ULL(31));
+	KUNIT_EXPECT_FALSE(test, corepmu_hw_counters(&event->hw) & BIT_ULL(31));
 	branch_add(event);
 	user_branch(USER, COND, 0);
 	pmuv3_model_hold(true);

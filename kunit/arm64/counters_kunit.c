@@ -128,7 +128,7 @@ static void pmuv3_encodes(struct kunit *test)
 	if (e->err)
 		return;
 	KUNIT_EXPECT_EQ(test, event->hw.config_base, e->type);
-	KUNIT_EXPECT_EQ(test, event->hw.config, e->allowed);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), e->allowed);
 	KUNIT_EXPECT_EQ(test, event->hw.flags & (COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR),
 			e->flags);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
@@ -147,7 +147,7 @@ static void pmuv3_smt_cycles(struct kunit *test)
 
 	to_pmuv3(b->pmu)->avoid_pmccntr = true;
 	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, event->hw.config, 0x3f);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), 0x3f);
 	bench_close(event);
 }
 
@@ -226,7 +226,7 @@ static void pmuv3_every_counter(struct kunit *test)
 
 	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
 		event[i] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-		event[i]->hw.config = BIT_ULL(i);
+		corepmu_hw_set_counters(&event[i]->hw, BIT_ULL(i));
 		/* Each counts something of its own, where two would be told apart. */
 		event[i]->hw.config_base += i;
 		KUNIT_ASSERT_EQ(test, bench_add(event[i], PERF_EF_START), 0);
@@ -295,7 +295,7 @@ static void pmuv3_pair_carry(struct kunit *test)
 	/* Every look at a counter takes some cycles: it wraps before each of them once. */
 	for (near = 90; near < 110; near++) {
 		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-		event->hw.config = 0x2a;
+		corepmu_hw_set_counters(&event->hw, 0x2a);
 		corepmu_start_near_wrap = near;
 		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 		this_cpu_write(pmuv3_model_state.counts_itself, 3);

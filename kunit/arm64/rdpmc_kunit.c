@@ -258,7 +258,7 @@ static void userpage_arm64_asks(struct kunit *test)
 	event->attach_state |= PERF_ATTACH_TASK;
 	event->hw.target = current;
 	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
-	KUNIT_EXPECT_EQ(test, event->hw.config, GENMASK_ULL(30, 0));
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), GENMASK_ULL(30, 0));
 	KUNIT_EXPECT_EQ(test, event->hw.flags,
 			(int)(COREPMU_EVENT_32BIT | PERF_EVENT_FLAG_USER_READ_CNT));
 	event->attr.config1 |= CONFIG1_LONG;
@@ -337,7 +337,7 @@ static void userpage_arm64_asks_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
 	event->attr.config = PERF_COUNT_HW_CPU_CYCLES;
 	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
-	KUNIT_EXPECT_EQ(test, event->hw.config, BIT_ULL(PMUV3_CYCLE_COUNTER));
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), BIT_ULL(PMUV3_CYCLE_COUNTER));
 	KUNIT_EXPECT_EQ(test, event->hw.flags,
 			(int)(COREPMU_EVENT_LONG | PERF_EVENT_FLAG_USER_READ_CNT));
 	end_readable(b);

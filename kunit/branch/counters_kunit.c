@@ -212,7 +212,7 @@ static void count_moved(struct kunit *test)
 	branch_add(event);
 	before = event->hw.idx;
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, INFO_COUNT(before, 1));
-	other->hw.config = BIT_ULL(before);
+	corepmu_hw_set_counters(&other->hw, BIT_ULL(before));
 	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_NE(test, event->hw.idx, before);
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, INFO_COUNT(event->hw.idx, 2));

@@ -23,7 +23,7 @@ static unsigned int reads, writes;
 static u64 read_variable(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	reads++;
-	return counter & hwc->event_base;
+	return counter & corepmu_hw_value_mask(hwc);
 }
 
 static void write_variable(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
@@ -86,7 +86,7 @@ static void counter_exit(struct kunit *test)
 static void set_width(struct fixture *f, unsigned int width)
 {
 	f->width = width;
-	f->event.hw.event_base = GENMASK_ULL(width - 1, 0);
+	corepmu_hw_set_value_mask(&f->event.hw, GENMASK_ULL(width - 1, 0));
 }
 
 /* An event with a period; 0 for one that only counts, which has half the counter's range. */
@@ -95,7 +95,7 @@ static void set_event(struct fixture *f, u64 period)
 	struct hw_perf_event *hwc = &f->event.hw;
 
 	f->event.attr.sample_period = period;
-	hwc->sample_period = period ?: hwc->event_base >> 1;
+	hwc->sample_period = period ?: corepmu_hw_value_mask(hwc) >> 1;
 	hwc->last_period = hwc->sample_period;
 	local64_set(&hwc->period_left, hwc->sample_period);
 	local64_set(&f->event.count, 0);
@@ -104,7 +104,7 @@ static void set_event(struct fixture *f, u64 period)
 /* The hardware counts; returns whether the counter wraps. */
 static bool count(struct fixture *f, u64 n)
 {
-	u64 mask = f->event.hw.event_base, before = counter;
+	u64 mask = corepmu_hw_value_mask(&f->event.hw), before = counter;
 
 	counter = (counter + n) & mask;
 
@@ -113,7 +113,7 @@ static bool count(struct fixture *f, u64 n)
 
 static u64 overflows_after(struct fixture *f)
 {
-	return (0 - counter) & f->event.hw.event_base;
+	return (0 - counter) & corepmu_hw_value_mask(&f->event.hw);
 }
 
 static s64 left(struct fixture *f)
@@ -151,7 +151,7 @@ static struct fixture *of_width(struct kunit *test)
 static void counter_update(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
-	u64 mask = f->event.hw.event_base, sum = 0;
+	u64 mask = corepmu_hw_value_mask(&f->event.hw), sum = 0;
 	u64 steps[] = { 0, 1, 2, mask >> 2, 1, mask >> 1, mask >> 1, 12345, 0, mask >> 1 };
 	u64 starts[] = { 0, 1, mask, mask - 1, mask >> 1, (mask >> 1) + 1 };
 	unsigned int i, j;
@@ -181,10 +181,10 @@ static void counter_no_sign(struct kunit *test)
 	struct fixture *f = of_width(test);
 
 	set_event(f, 0);
-	counter = f->event.hw.event_base;
+	counter = corepmu_hw_value_mask(&f->event.hw);
 	local64_set(&f->event.hw.prev_count, 0);
 	corepmu_counter_update(&f->cpuc, &f->event);
-	KUNIT_EXPECT_EQ(test, total(f), f->event.hw.event_base);
+	KUNIT_EXPECT_EQ(test, total(f), corepmu_hw_value_mask(&f->event.hw));
 }
 
 /* A value that was read too low is made good by the next read. */
@@ -200,14 +200,14 @@ static void counter_heals(struct kunit *test)
 	corepmu_counter_update(&f->cpuc, &f->event);
 	counter += 800;
 	corepmu_counter_update(&f->cpuc, &f->event);
-	KUNIT_EXPECT_EQ(test, total(f) & f->event.hw.event_base, 1100);
+	KUNIT_EXPECT_EQ(test, total(f) & corepmu_hw_value_mask(&f->event.hw), 1100);
 }
 
 /* A counter is set so that it overflows at the end of the period, or half way. */
 static void counter_start(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
-	u64 mask = f->event.hw.event_base, half = mask >> 1;
+	u64 mask = corepmu_hw_value_mask(&f->event.hw), half = mask >> 1;
 	u64 periods[] = { 1, 2, 3, 1000, half - 1, half, half + 1, mask, S64_MAX };
 	unsigned int i;
 
@@ -229,7 +229,7 @@ static void counter_start(struct kunit *test)
 static void counter_periods(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
-	u64 half = f->event.hw.event_base >> 1;
+	u64 half = corepmu_hw_value_mask(&f->event.hw) >> 1;
 	u64 periods[] = { 1, 2, 1000, half, half + 1, 2 * (half - 1), 3 * (half / 2) };
 	unsigned int i, period_nr;
 
@@ -296,7 +296,7 @@ static void counter_late(struct kunit *test)
 static void counter_counting(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
-	u64 mask = f->event.hw.event_base;
+	u64 mask = corepmu_hw_value_mask(&f->event.hw);
 
 	set_event(f, 0);
 	corepmu_counter_start(&f->cpuc, &f->event);
@@ -348,17 +348,17 @@ static void counter_counting(struct kunit *test)
 static void counter_limits(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
-	u64 half = f->event.hw.event_base >> 1;
+	u64 half = corepmu_hw_value_mask(&f->event.hw) >> 1;
 
 	f->pmu.max_left = GENMASK(30, 0);
 	set_event(f, 0xffffffffULL);
 	corepmu_counter_start(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), min_t(u64, half, 0x7fffffff));
 	/* The upper half of the bits is that of bit 31. */
-	KUNIT_EXPECT_EQ(test, counter, (s32)counter & f->event.hw.event_base);
+	KUNIT_EXPECT_EQ(test, counter, (s32)counter & corepmu_hw_value_mask(&f->event.hw));
 
 	f->cpuc.limiter.min_left = 64;
-	f->event.hw.event_base_rdpmc = 64;
+	corepmu_hw_set_min_period(&f->event.hw, 64);
 	set_event(f, 10);
 	corepmu_counter_start(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 64);

@@ -47,7 +47,7 @@ static struct perf_event *start_with_rate(struct bench *b, u64 rate)
 
 static s64 counter_left(const struct perf_event *event)
 {
-	return (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+	return (0 - local64_read(&event->hw.prev_count)) & corepmu_hw_value_mask(&event->hw);
 }
 
 /* Count @nr events in @ns. */

@@ -16,7 +16,7 @@
 /* An overflow of @event in user space or in the kernel, @gap ns later, that takes @ns */
 static void one_overflow_in(struct bench *b, struct perf_event *event, bool user, u64 gap, u64 ns)
 {
-	u64 left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+	u64 left = (0 - local64_read(&event->hw.prev_count)) & corepmu_hw_value_mask(&event->hw);
 
 	machine_time += gap;
 	machine_sample_ns = ns;
@@ -63,7 +63,7 @@ static void limiter_windows(struct kunit *test)
 
 	/* So far are they stretched, and all is counted. */
 	sum = bench_read(event);
-	left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+	left = (0 - local64_read(&event->hw.prev_count)) & corepmu_hw_value_mask(&event->hw);
 	KUNIT_EXPECT_EQ(test, left, BIT(20));
 	one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, bench_read(event), sum + BIT(20));
@@ -108,12 +108,12 @@ static void limiter_long(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
-	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 4096);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 4096);
 
 	/* Others that interrupt as often are blamed all the same. */
 	other->hw.interrupts = event->hw.interrupts + 1;
 	one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), 4096);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 
 	one_overflow(b, event, 2 * NSEC_PER_MSEC, 9 * NSEC_PER_MSEC);
@@ -145,7 +145,7 @@ static void limiter_kernel(struct kunit *test)
 
 	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
-	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 8192);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 8192);
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
 
@@ -226,7 +226,7 @@ static void limiter_user_alone(struct kunit *test)
 	for (i = 0; i < 20; i++)
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 512);
-	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 512);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 512);
 	KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
 
 	other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
@@ -234,8 +234,8 @@ static void limiter_user_alone(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
-	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, 512);
-	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, 4096);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 512);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), 4096);
 	bench_remove(other);
 	bench_remove(event);
 }
@@ -304,7 +304,7 @@ static void limiter_forgets(struct kunit *test)
 	for (i = 0; i < 40; i++)
 		one_overflow_in(b, event, false, 8 * NSEC_PER_MSEC, 1200 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
-	KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc, b->pmu->min_left);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), b->pmu->min_left);
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_raised);
 	bench_remove(event);
 }
@@ -350,24 +350,24 @@ static void limiter_neighbour(struct kunit *test)
 		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
 	machine_sample_ns = 1;
 	KUNIT_EXPECT_GT(test, cpuc->limiter.min_left, 100);
-	KUNIT_EXPECT_GT(test, storm->hw.event_base_rdpmc, 100);
-	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+	KUNIT_EXPECT_GT(test, corepmu_hw_min_period(&storm->hw), 100);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
 
 	/* What is left of a neighbour's period is not stretched. */
 	bench_run(b, MACHINE_BRANCHES, 95);
 	bench_stop_event(other, PERF_EF_UPDATE);
 	bench_start_event(other, PERF_EF_RELOAD);
-	left = (0 - local64_read(&other->hw.prev_count)) & other->hw.event_base;
+	left = (0 - local64_read(&other->hw.prev_count)) & corepmu_hw_value_mask(&other->hw);
 	KUNIT_EXPECT_EQ(test, left, max_t(s64, local64_read(&other->hw.period_left), lowest));
 	KUNIT_EXPECT_LE(test, left, 5);
 	bench_run(b, MACHINE_BRANCHES, left);
-	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
 
 	/* One that has come from another CPU has been limited there: here nothing is. */
-	other->hw.event_base_rdpmc = BIT(20);
+	corepmu_hw_set_min_period(&other->hw, BIT(20));
 	cpuc->limiter.min_left = lowest;
 	bench_run(b, MACHINE_BRANCHES, local64_read(&other->hw.period_left));
-	KUNIT_EXPECT_EQ(test, other->hw.event_base_rdpmc, lowest);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
 
 	bench_remove(other);
 	bench_remove(storm);
@@ -388,7 +388,7 @@ static void limiter_frequency(struct kunit *test)
 	event->hw.last_cpu = attr.sample_freq;
 	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	b->cpuc->limiter.min_left = 4096;
-	event->hw.event_base_rdpmc = 4096;
+	corepmu_hw_set_min_period(&event->hw, 4096);
 	event->hw.sample_period = 3;
 	one_overflow(b, event, 0, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, 4096);
@@ -407,14 +407,14 @@ static void limiter_inherits(struct kunit *test)
 	} table[] = { { 8192, 4096 }, { lowest, lowest } };
 	unsigned int i;
 
-	parent->hw.event_base_rdpmc = 4096;
+	corepmu_hw_set_min_period(&parent->hw, 4096);
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		child = bench_alloc(b, &parent->attr);
 		KUNIT_ASSERT_NOT_NULL(test, child);
 		child->parent = parent;
 		b->cpuc->limiter.min_left = table[i].limit;
 		KUNIT_ASSERT_EQ(test, bench_init_event(child), 0);
-		KUNIT_EXPECT_EQ(test, child->hw.event_base_rdpmc, table[i].first);
+		KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&child->hw), table[i].first);
 		child->parent = NULL;
 		bench_close(child);
 	}

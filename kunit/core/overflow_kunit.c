@@ -43,7 +43,7 @@ static void overflow_periods(struct kunit *test)
 /* How late a period ends whose last piece is shorter than a counter can be set to. */
 static u64 late_by(struct bench *b, const struct perf_event *event, u64 period)
 {
-	u64 piece = min_t(u64, event->hw.event_base >> 1, b->pmu->max_left);
+	u64 piece = min_t(u64, corepmu_hw_value_mask(&event->hw) >> 1, b->pmu->max_left);
 	u64 last = period % piece;
 
 	return last && last < b->pmu->min_left ? b->pmu->min_left - last : 0;

@@ -198,7 +198,7 @@ static void pmu_fills_up(struct kunit *test)
 	u64 used;
 
 	event[0] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-	room = hweight64(event[0]->hw.config);
+	room = hweight64(corepmu_hw_counters(&event[0]->hw));
 	for (nr = 0; nr < room; nr++) {
 		if (nr)
 			event[nr] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
@@ -240,8 +240,8 @@ static void pmu_moves(struct kunit *test)
 	u64 others;
 
 	event[0] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-	others = event[0]->hw.config;
-	KUNIT_ASSERT_NE(test, first->hw.config & ~others, 0);
+	others = corepmu_hw_counters(&event[0]->hw);
+	KUNIT_ASSERT_NE(test, corepmu_hw_counters(&first->hw) & ~others, 0);
 
 	/* All counters but one taken, the cycles on a general one by force. */
 	room = hweight64(others);
@@ -250,13 +250,14 @@ static void pmu_moves(struct kunit *test)
 			event[nr] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 		KUNIT_ASSERT_EQ(test, bench_add(event[nr], PERF_EF_START), 0);
 	}
-	first->hw.config &= others;
+	corepmu_hw_limit_counters(&first->hw, others);
 	KUNIT_ASSERT_EQ(test, bench_add(first, PERF_EF_START), 0);
 	bench_run(b, MACHINE_CYCLES, 1234);
-	first->hw.config = first->hw.config | (b->pmu->counters & ~others);
+	corepmu_hw_set_counters(&first->hw, corepmu_hw_counters(&first->hw) |
+					    (b->pmu->counters & ~others));
 	/* Of the dedicated counters those of cycles. */
 	last = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
-	first->hw.config = last->hw.config;
+	corepmu_hw_set_counters(&first->hw, corepmu_hw_counters(&last->hw));
 	bench_close(last);
 
 	last = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
@@ -290,8 +291,8 @@ static void pmu_moves_stopped(struct kunit *test)
 
 	mover = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	first = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
-	config = mover->hw.config;
-	first->hw.config = BIT_ULL(corepmu_first_choice(config));
+	config = corepmu_hw_counters(&mover->hw);
+	corepmu_hw_set_counters(&first->hw, BIT_ULL(corepmu_first_choice(config)));
 	KUNIT_ASSERT_EQ(test, bench_add(mover, PERF_EF_START), 0);
 	KUNIT_ASSERT_EQ(test, mover->hw.idx, corepmu_first_choice(config));
 	bench_run(b, MACHINE_CYCLES, 10);
@@ -309,7 +310,7 @@ static void pmu_moves_stopped(struct kunit *test)
 
 	/* And two that want the same one do not both fit. */
 	second = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
-	second->hw.config = first->hw.config;
+	corepmu_hw_set_counters(&second->hw, corepmu_hw_counters(&first->hw));
 	KUNIT_EXPECT_EQ(test, bench_add(second, PERF_EF_START), -EAGAIN);
 
 	bench_del(mover);
@@ -327,7 +328,7 @@ static void pmu_groups(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 	};
 	struct perf_event *leader = bench_event(b, attr.config, 0), *member;
-	unsigned int room = hweight64(leader->hw.config), nr;
+	unsigned int room = hweight64(corepmu_hw_counters(&leader->hw)), nr;
 	struct pmu other = { };
 
 	for (nr = 1; nr < room; nr++) {

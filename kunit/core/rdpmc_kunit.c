@@ -130,7 +130,7 @@ u64 read_page(struct perf_event *event)
 {
 	struct bench *b = event->overflow_handler_context;
 	struct perf_event_mmap_page *page = event->rb->user_page;
-	unsigned int shift = 64 - fls64(event->hw.event_base);
+	unsigned int shift = 64 - fls64(corepmu_hw_value_mask(&event->hw));
 	u64 count = page->offset;
 
 	KUNIT_EXPECT_EQ(b->test, page->lock & 1, 0);

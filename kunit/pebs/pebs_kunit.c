@@ -337,7 +337,8 @@ static void precise_encodes(struct kunit *test)
 		attr.type = encodings[i].type;
 		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
 		KUNIT_EXPECT_EQ_MSG(test, event->hw.config_base, encodings[i].select, "row %u", i);
-		KUNIT_EXPECT_EQ_MSG(test, event->hw.config, encodings[i].counters, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, corepmu_hw_counters(&event->hw),
+				    encodings[i].counters, "row %u", i);
 		bench_close(event);
 	}
 }

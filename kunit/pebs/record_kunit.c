@@ -159,11 +159,12 @@ static void precise_placements(struct kunit *test)
 		event->attr.precise_ip = placements[i].precise;
 		event->attr.sample_type = placements[i].type;
 		event->hw.config_base = placements[i].config;
-		event->hw.config = all_counters(placements[i].config);
+		corepmu_hw_set_counters(&event->hw, all_counters(placements[i].config));
 		ret = x86_pebs_encode(desc, event);
 		KUNIT_EXPECT_EQ_MSG(test, ret, placements[i].counters ? 0 : -EOPNOTSUPP,
 				    "row %u", i);
-		KUNIT_EXPECT_EQ_MSG(test, event->hw.config, placements[i].counters, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, corepmu_hw_counters(&event->hw),
+				    placements[i].counters, "row %u", i);
 	}
 	boot_cpu_data.x86 = family;
 	boot_cpu_data.x86_model = model;
@@ -188,7 +189,7 @@ static void precise_transactions(struct kunit *test)
 		desc->config_known = known ? ~0ULL : (u32)~0;
 		event->attr.precise_ip = 1;
 		event->hw.config_base = 0x00c4 | bits[i / 2];
-		event->hw.config = GENERAL;
+		corepmu_hw_set_counters(&event->hw, GENERAL);
 		KUNIT_EXPECT_EQ_MSG(test, x86_pebs_encode(desc, event), known ? -EOPNOTSUPP : 0,
 				    "row %u", i);
 	}

@@ -191,10 +191,10 @@ static void reload_counters(struct kunit *test)
 	struct perf_event *first, *second;
 
 	first = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
-	KUNIT_EXPECT_TRUE(test, first->hw.config & BIT(0));
+	KUNIT_EXPECT_TRUE(test, corepmu_hw_counters(&first->hw) & BIT(0));
 	second = member(b, first, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0x1);
-	KUNIT_EXPECT_EQ(test, first->hw.config & ~reload_model_counters(), 0);
-	KUNIT_EXPECT_EQ(test, second->hw.config & ~reload_model_counters(), 0);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&first->hw) & ~reload_model_counters(), 0);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&second->hw) & ~reload_model_counters(), 0);
 	bench_close(second);
 	bench_close(first);
 }

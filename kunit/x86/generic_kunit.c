@@ -286,7 +286,8 @@ static void generic_before_zen(struct kunit *test)
 		for (j = 0; j < ARRAY_SIZE(table); j++) {
 			expect_generic(test, event, table[j].type, table[j].config, table[j].code);
 			if (table[j].code >= 0 && families[i] == 0x15)
-				KUNIT_EXPECT_EQ(test, event->hw.config, table[j].counters_15h);
+				KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw),
+						table[j].counters_15h);
 		}
 		uarch_end(test);
 	}

@@ -69,12 +69,12 @@ static void limits_has_shortest_periods(struct kunit *test)
 		bench_del(event);
 		local64_set(&event->hw.period_left, 1);
 		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		left = (0 - local64_read(&event->hw.prev_count)) & event->hw.event_base;
+		left = (0 - local64_read(&event->hw.prev_count)) & corepmu_hw_value_mask(&event->hw);
 		KUNIT_EXPECT_EQ(test, left, max(table[i].min_left, table[i].shortest));
 		/* Nor is it when the limiter takes back what it has blamed the event for. */
-		event->hw.event_base_rdpmc = BIT(20);
+		corepmu_hw_set_min_period(&event->hw, BIT(20));
 		corepmu_counter_limit(b->cpuc, event);
-		KUNIT_EXPECT_EQ(test, event->hw.event_base_rdpmc,
+		KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw),
 				max(table[i].min_left, table[i].shortest));
 		bench_del(event);
 		bench_close(event);

@@ -236,7 +236,7 @@ static void x86_read_then_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	bench_run(b, MACHINE_BRANCHES, 1900);
 	prev = local64_read(&hwc->prev_count);
-	now = corepmu_extend_sign(b->pmu->backend->read(b->cpuc, hwc), hwc->event_base);
+	now = corepmu_extend_sign(b->pmu->backend->read(b->cpuc, hwc), corepmu_hw_value_mask(hwc));
 	local64_set(&hwc->prev_count, now);
 	bench_run(b, MACHINE_BRANCHES, 107);
 	corepmu_count_overtaken(event, prev, now);

@@ -45,8 +45,8 @@ static void userpage_x86_clears(struct kunit *test)
 
 	WRITE_ONCE(corepmu_user_reads, true);
 	other = readable_event(b, 0);
-	other->hw.config &= ~BIT_ULL(0);
-	if (other->hw.config) {
+	corepmu_hw_limit_counters(&other->hw, ~BIT_ULL(0));
+	if (corepmu_hw_counters(&other->hw)) {
 		/* It leaves alone what an event is on. */
 		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 		bench_run(b, MACHINE_INSTRUCTIONS, 100);
@@ -444,7 +444,7 @@ static void userpage_x86_nehalem(struct kunit *test)
 		/* Longer than a counter reaches: it is set to the same value again. */
 		struct perf_event *event = readable_event(b, 1ULL << 40), *other;
 
-		event->hw.config &= GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0);
+		corepmu_hw_limit_counters(&event->hw, GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0));
 		map_page(b, event);
 		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 		bench_run(b, MACHINE_INSTRUCTIONS, 500);

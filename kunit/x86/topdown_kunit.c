@@ -147,7 +147,7 @@ static s64 counters_for(struct bench *b, struct perf_event *leader, u64 config)
 {
 	struct perf_event *event = alloc(b, leader, config);
 	int ret = bench_init_event(event);
-	s64 counters = ret ?: event->hw.config;
+	s64 counters = ret ?: corepmu_hw_counters(&event->hw);
 
 	if (!ret)
 		bench_close(event);
@@ -166,7 +166,7 @@ static void topdown_encode(struct kunit *test)
 
 	slots = open_event(b, NULL, SLOTS);
 	cycles = open_event(b, NULL, CYCLES);
-	KUNIT_EXPECT_EQ(test, slots->hw.config, FIXED(3));
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&slots->hw), FIXED(3));
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), PAPER(0));
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(3)), PAPER(3));
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(4)), -EINVAL);
@@ -213,7 +213,7 @@ static void topdown_encode(struct kunit *test)
 	own_cpu.metrics = 0;
 	b = start(test, &own_cpu, false);
 	slots = open_event(b, NULL, SLOTS);
-	KUNIT_EXPECT_EQ(test, slots->hw.config, FIXED(3));
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&slots->hw), FIXED(3));
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), -EINVAL);
 	bench_close(slots);
 	bench_end(b);

@@ -97,7 +97,7 @@ s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config)
 	event->attr.config = config;
 	ret = x86_encode(b->pmu, event);
 
-	return ret ?: event->hw.config;
+	return ret ?: corepmu_hw_counters(&event->hw);
 }
 
 /**

@@ -241,7 +241,7 @@ static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64
 
 	/* The event has 32 bits: with all bits above those set, the counter overflows with them. */
 	if (unlikely(hwc->flags & COREPMU_EVENT_32BIT))
-		value |= GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0) & ~hwc->event_base;
+		value |= GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0) & ~corepmu_hw_value_mask(hwc);
 
 	if (corepmu_event_is_paired(cpuc->pmu, hwc))
 		write_pair(idx, value);

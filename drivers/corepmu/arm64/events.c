@@ -280,7 +280,8 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 
 	/* Without interrupts, a counter of 32 bits loses 2^32 events each time it wraps. */
 	is_long = (attr->config1 & CONFIG1_LONG) || !corepmu_has_interrupt(pmu);
-	hwc->config = event_counters(pmu, hwc, is_long) | dedicated_counter(pmu, hwc, number);
+	corepmu_hw_set_counters(hwc, event_counters(pmu, hwc, is_long) |
+				     dedicated_counter(pmu, hwc, number));
 
 	if (attr->config1 & CONFIG1_RDPMC) {
 		ret = pmuv3_encode_user(pmuv3, event, is_long);
@@ -288,7 +289,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 			return ret;
 	}
 
-	if (!hwc->config)
+	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL, "config %#llx: no counter of this CPU can count it",
 				      attr->config);
 

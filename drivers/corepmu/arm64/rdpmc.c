@@ -183,7 +183,7 @@ static bool kinds_differ(const struct corepmu *pmu)
 /**
  * pmuv3_encode_user() - may this event be read from user space, as it asks?
  * @pmuv3: the PMU
- * @event: an event with config1:1 whose hw.config has been filled in
+ * @event: an event with config1:1 whose counters have been set
  * @is_long: it wants 64 bits
  *
  * Process context.
@@ -214,12 +214,12 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 
 	/* One counter each, and one that readers know. */
 	hwc->flags &= ~COREPMU_EVENT_PAIR;
-	hwc->config &= ~BIT_ULL(PMUV3_INSTR_COUNTER);
+	corepmu_hw_limit_counters(hwc, ~BIT_ULL(PMUV3_INSTR_COUNTER));
 	if (is_long) {
 		for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
 			if (pmu->width[idx] < 64)
-				hwc->config &= ~BIT_ULL(idx);
-		if (!hwc->config)
+				corepmu_hw_limit_counters(hwc, ~BIT_ULL(idx));
+		if (!corepmu_hw_counters(hwc))
 			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: a counter of 64 bits is not there");
 	} else {
 		hwc->flags |= COREPMU_EVENT_32BIT;

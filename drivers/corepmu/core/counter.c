@@ -81,9 +81,10 @@ void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
+	s64 least = min(corepmu_hw_min_period(hwc), cpuc->limiter.min_left);
 
-	hwc->event_base_rdpmc = max_t(s64, min_t(s64, hwc->event_base_rdpmc, cpuc->limiter.min_left),
-				      hwc->extra_reg.alloc);
-	if (event->attr.freq && hwc->sample_period < hwc->event_base_rdpmc)
-		hwc->sample_period = hwc->event_base_rdpmc;
+	least = max(least, corepmu_hw_period_floor(hwc));
+	corepmu_hw_set_min_period(hwc, least);
+	if (event->attr.freq && hwc->sample_period < least)
+		hwc->sample_period = least;
 }

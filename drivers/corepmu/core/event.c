@@ -182,7 +182,7 @@ static void set_counting_period(struct corepmu *pmu, struct hw_perf_event *hwc)
 	u64 period = pmu->counting_period;
 
 	if (hwc->flags & (COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR | COREPMU_EVENT_32BIT))
-		period = corepmu_counting_period(pmu, hwc, hwc->config);
+		period = corepmu_counting_period(pmu, hwc, corepmu_hw_counters(hwc));
 	corepmu_counter_first_period(hwc, period);
 }
 
@@ -245,7 +245,7 @@ static s64 first_min_left(const struct corepmu *pmu, const struct perf_event *ev
 	if (!event->parent)
 		return pmu->min_left;
 
-	return min_t(s64, READ_ONCE(event->parent->hw.event_base_rdpmc),
+	return min_t(s64, corepmu_hw_read_min_period(&event->parent->hw),
 		     READ_ONCE(raw_cpu_ptr(pmu->cpu)->limiter.min_left));
 }
 
@@ -283,7 +283,7 @@ int corepmu_event_init(struct perf_event *event)
 	hwc->last_cpu = 0;
 	/* A BPF program may read it while a counter is looked for: it is to find it stopped. */
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	hwc->event_base_rdpmc = first_min_left(pmu, event);
+	corepmu_hw_set_min_period(hwc, first_min_left(pmu, event));
 	hwc->flags = 0;
 
 	if (has_branch_stack(event)) {

@@ -97,7 +97,7 @@ void corepmu_freq_open(struct perf_event *event)
 	struct hw_perf_event *hwc = &event->hw;
 	u64 period = DIV_ROUND_UP_ULL(PER_SECOND_CYCLES, event->attr.sample_freq) - 1;
 
-	corepmu_counter_first_period(hwc, max_t(u64, period, hwc->event_base_rdpmc));
+	corepmu_counter_first_period(hwc, max_t(u64, period, corepmu_hw_min_period(hwc)));
 	hwc->last_cpu = COREPMU_FREQ_YOUNG;
 }
 
@@ -149,7 +149,7 @@ static noinline s64 guess_period(struct perf_event *event)
 	u64 period = per_second(&event->attr) / settled_mark(event);
 
 	hwc->last_cpu = settled_mark(event);
-	return change_period(hwc, max_t(u64, period, hwc->event_base_rdpmc));
+	return change_period(hwc, max_t(u64, period, corepmu_hw_min_period(hwc)));
 }
 
 /**
@@ -176,7 +176,7 @@ s64 corepmu_freq_find(struct perf_event *event)
 	if (period && running > max_t(u64, YOUNG_NS, known_ns))
 		hwc->last_cpu = settled_mark(event);
 	if (period && running >= max_t(u64, known_ns, KNOWN_AFTER_NS))
-		return change_period(hwc, max_t(u64, period, hwc->event_base_rdpmc));
+		return change_period(hwc, max_t(u64, period, corepmu_hw_min_period(hwc)));
 
 	left = corepmu_counter_period_left(event, &ended);
 	period = period ? period / PROBE_MEASURED :
@@ -216,7 +216,7 @@ s64 corepmu_freq_restart(struct perf_event *event)
 	hwc->last_cpu = settled_mark(event);
 	if (hwc->last_cpu != before)
 		period = max_t(u64, mul_u64_u32_div(period, before, hwc->last_cpu),
-			       hwc->event_base_rdpmc);
+			       corepmu_hw_min_period(hwc));
 	corepmu_counter_first_period(hwc, period);
 
 	return period;

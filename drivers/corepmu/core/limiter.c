@@ -101,7 +101,7 @@ static s64 limiter_min_period(const struct corepmu_cpu *cpuc, const struct perf_
 	if (event->attr.exclude_kernel)
 		least = min_t(s64, least, LIMITER_USER_LEFT);
 
-	return max_t(s64, least, event->hw.extra_reg.alloc);
+	return max_t(s64, least, corepmu_hw_period_floor(&event->hw));
 }
 
 /* Does @event interrupt at least half as often as the event with @most interrupts? */
@@ -127,9 +127,9 @@ static void limiter_throttle(struct corepmu_cpu *cpuc)
 			       !interrupts_much(event, most)))
 			continue;
 		least = limiter_min_period(cpuc, event);
-		event->hw.event_base_rdpmc = least;
+		corepmu_hw_set_min_period(&event->hw, least);
 		if (event->parent)
-			WRITE_ONCE(event->parent->hw.event_base_rdpmc, least);
+			corepmu_hw_set_min_period(&event->parent->hw, least);
 	}
 }
 

@@ -228,7 +228,7 @@ static __always_inline void event_place(struct corepmu_cpu *cpuc,
 	u64 counters = corepmu_event_counters(cpuc->pmu, hwc, idx);
 
 	hwc->idx = idx;
-	hwc->event_base = corepmu_event_mask(cpuc->pmu, hwc, idx);
+	corepmu_hw_set_value_mask(hwc, corepmu_event_mask(cpuc->pmu, hwc, idx));
 
 	cpuc->events[idx] = event;
 	cpuc->used |= counters;
@@ -304,7 +304,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
-	u64 free = hwc->config & ~cpuc->used;
+	u64 free = corepmu_hw_counters(hwc) & ~cpuc->used;
 
 	while (free) {
 		int idx = corepmu_first_choice(free);

@@ -85,7 +85,7 @@ void corepmu_power_lost(struct corepmu_cpu *cpuc)
 		hwc = &event->hw;
 		static_call(corepmu_select_event)(cpuc, hwc);
 		static_call(corepmu_write_counter)(cpuc, hwc, local64_read(&hwc->prev_count) &
-						   hwc->event_base);
+						   corepmu_hw_value_mask(hwc));
 	}
 	if (running)
 		corepmu_start_cpu(cpuc);

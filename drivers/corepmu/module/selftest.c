@@ -51,8 +51,8 @@ static void self_test_counter(struct corepmu_cpu *cpuc, int idx,
 	*hwc = (struct hw_perf_event) {
 		.idx		= idx,
 		.config_base	= cpuc->pmu->backend->self_test_config(cpuc->pmu, idx),
-		.event_base	= GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0),
 	};
+	corepmu_hw_set_value_mask(hwc, GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0));
 }
 
 static void self_test_start(struct corepmu_cpu *cpuc, u64 counters)
@@ -67,7 +67,7 @@ static void self_test_start(struct corepmu_cpu *cpuc, u64 counters)
 		self_test_counter(cpuc, __ffs64(left), &hwc);
 		static_call(corepmu_select_event)(cpuc, &hwc);
 		static_call(corepmu_write_counter)(cpuc, &hwc,
-						   -SELF_TEST_COUNTS & hwc.event_base);
+						   -SELF_TEST_COUNTS & corepmu_hw_value_mask(&hwc));
 	}
 	cpuc->active = counters;
 	corepmu_start_cpu(cpuc);
@@ -85,8 +85,8 @@ static u64 self_test_look(struct corepmu_cpu *cpuc, u64 counters)
 		u64 value;
 
 		self_test_counter(cpuc, idx, &hwc);
-		value = cpuc->pmu->backend->read(cpuc, &hwc) & hwc.event_base;
-		if (value != (-SELF_TEST_COUNTS & hwc.event_base))
+		value = cpuc->pmu->backend->read(cpuc, &hwc) & corepmu_hw_value_mask(&hwc);
+		if (value != (-SELF_TEST_COUNTS & corepmu_hw_value_mask(&hwc)))
 			moved |= BIT_ULL(idx);
 	}
 

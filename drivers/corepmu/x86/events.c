@@ -184,7 +184,7 @@ static bool is_branch_trace(const struct perf_event *event, u64 period)
 /* May an event have that period? @trace_err is the errno for a trace of branches. */
 static int check_period(const struct perf_event *event, u64 period, int trace_err)
 {
-	unsigned int shortest = event->hw.extra_reg.alloc;
+	unsigned int shortest = corepmu_hw_period_floor(&event->hw);
 	int ret;
 
 	ret = x86_reload_check_period(event, period);
@@ -224,8 +224,9 @@ static void set_min_left(const struct x86_desc *desc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
-	hwc->extra_reg.alloc = shortest_period(desc, event);
-	hwc->event_base_rdpmc = max_t(s64, hwc->event_base_rdpmc, hwc->extra_reg.alloc);
+	corepmu_hw_set_period_floor(hwc, shortest_period(desc, event));
+	corepmu_hw_set_min_period(hwc, max(corepmu_hw_min_period(hwc),
+					   corepmu_hw_period_floor(hwc)));
 }
 
 /*
@@ -300,13 +301,13 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (ret)
 		return ret;
 
-	hwc->config = desc->allowed_counters(desc, config);
+	corepmu_hw_set_counters(hwc, desc->allowed_counters(desc, config));
 	if (desc->needs_pair && desc->needs_pair(config)) {
-		hwc->config &= pmu->pair_counters;
+		corepmu_hw_limit_counters(hwc, pmu->pair_counters);
 		hwc->flags |= COREPMU_EVENT_PAIR;
 		WRITE_ONCE(desc->has_pairs, true);
 	}
-	if (!hwc->config) {
+	if (!corepmu_hw_counters(hwc)) {
 		if (is_generic(attr))
 			return -ENOENT;
 		return corepmu_refuse(-EINVAL, "config %#llx: no counter of this CPU is known to count it",
@@ -316,7 +317,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	ret = latency ? 0 : intel_second_encode(desc, event, config, second);
 	if (ret)
 		return ret;
-	if (desc->metrics && (hwc->config & (desc->metrics | BIT_ULL(SLOTS_COUNTER)))) {
+	if (desc->metrics &&
+	    (corepmu_hw_counters(hwc) & (desc->metrics | BIT_ULL(SLOTS_COUNTER)))) {
 		ret = x86_topdown_encode(event);
 		if (ret)
 			return ret;

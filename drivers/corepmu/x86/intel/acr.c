@@ -153,12 +153,12 @@ static int narrow(const struct x86_desc *desc, struct perf_event *event, struct 
 		  unsigned int nr, unsigned int mine)
 {
 	if (named_by(other) >> mine & 1)
-		event->hw.config &= desc->reload_causes;
+		corepmu_hw_limit_counters(&event->hw, desc->reload_causes);
 	if (!(named_by(event) >> nr & 1))
 		return 0;
-	if (!(other->hw.config & desc->reload_causes))
+	if (!(corepmu_hw_counters(&other->hw) & desc->reload_causes))
 		return -EINVAL;
-	WRITE_ONCE(other->hw.config, other->hw.config & desc->reload_causes);
+	corepmu_hw_limit_counters(&other->hw, desc->reload_causes);
 
 	return 0;
 }
@@ -192,11 +192,11 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 			ret = narrow(desc, event, sibling, nr++, mine);
 out:
 	if (named_by(event) >> mine & 1) {
-		event->hw.config &= desc->reload_causes;
+		corepmu_hw_limit_counters(&event->hw, desc->reload_causes);
 		/* The CPU does not tell of its overflow: an interrupt would be nobody's. */
 		event->hw.config_base &= ~EVNTSEL_INT;
 	}
-	if (ret || !event->hw.config)
+	if (ret || !corepmu_hw_counters(&event->hw))
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: no counter that counts one of these events has others begin anew",
 				      event->attr.config2);
@@ -234,8 +234,8 @@ int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, boo
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx, precise_ip %u: the most precise events do not begin anew (acr_mask)",
 				      attr->config2, attr->precise_ip);
-	hwc->config &= desc->reload;
-	if (!hwc->config)
+	corepmu_hw_limit_counters(hwc, desc->reload);
+	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: no counter that counts the event begins anew (acr_mask)",
 				      attr->config2);

@@ -82,13 +82,14 @@ static u64 part_of(u64 slots, u64 metrics, int idx)
 /* The slots' register as the event has last seen it. */
 static u64 slots_before(const struct perf_event *slots)
 {
-	return local64_read(&slots->hw.prev_count) & slots->hw.event_base;
+	return local64_read(&slots->hw.prev_count) & corepmu_hw_value_mask(&slots->hw);
 }
 
 /* Fixed counter 3 comes first: PERF_METRICS divides what is in it. */
 static void write_registers(struct perf_event *slots, u64 value, u64 metrics)
 {
-	local64_set(&slots->hw.prev_count, corepmu_extend_sign(value, slots->hw.event_base));
+	local64_set(&slots->hw.prev_count,
+		    corepmu_extend_sign(value, corepmu_hw_value_mask(&slots->hw)));
 	x86_write_msr(MSR_CORE_PERF_FIXED_CTR0 + SLOTS_COUNTER - FIXED_COUNTER_BASE, value);
 	x86_write_msr(MSR_PERF_METRICS, metrics);
 }
@@ -147,7 +148,8 @@ static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u
 	}
 
 	local64_add(now - before, &slots->count);
-	local64_set(&slots->hw.prev_count, corepmu_extend_sign(now, slots->hw.event_base));
+	local64_set(&slots->hw.prev_count,
+		    corepmu_extend_sign(now, corepmu_hw_value_mask(&slots->hw)));
 	slots->hw.last_tag = 0;
 	if (leaving && !wrapped) {
 		slots->hw.last_tag = now;

@@ -257,8 +257,8 @@ int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event
 		return corepmu_refuse(-EINVAL,
 				      "branch_sample_type is %#llx: records have counts of an event and its unit mask, and of nothing else that config has: %#llx",
 				      asked, config);
-	hwc->config &= desc->pmu->branch_backend->counters;
-	if (!hwc->config)
+	corepmu_hw_limit_counters(hwc, desc->pmu->branch_backend->counters);
+	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL,
 				      "branch_sample_type is %#llx: no counter of this event has counts in records",
 				      asked);

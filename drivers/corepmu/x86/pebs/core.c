@@ -161,11 +161,11 @@ static noinline void tell_of_guests(void)
 static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	u64 period = event->hw.sample_period;
-	s64 least = event->hw.event_base_rdpmc;
+	s64 least = corepmu_hw_min_period(&event->hw);
 
 	return (event->hw.flags & COREPMU_EVENT_LARGE) && !corepmu_precise_interrupts(event) &&
 	       local64_read(&event->hw.period_left) >= least && period >= least &&
-	       period <= min_t(u64, event->hw.event_base >> 1, cpuc->pmu->max_left) &&
+	       period <= min_t(u64, corepmu_hw_value_mask(&event->hw) >> 1, cpuc->pmu->max_left) &&
 	       (!is_arch(cpuc) || period <= ARCH_MAX_RELOAD);
 }
 
@@ -227,7 +227,7 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 
 		p->reload[idx] = p->patient || (hwc->flags & COREPMU_EVENT_RELOAD) ?
 				 hwc->sample_period : 0;
-		ds->reset[reset_slot(cpuc, idx)] = -p->reload[idx] & hwc->event_base;
+		ds->reset[reset_slot(cpuc, idx)] = -p->reload[idx] & corepmu_hw_value_mask(hwc);
 	}
 }
 

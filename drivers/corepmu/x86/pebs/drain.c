@@ -70,7 +70,7 @@ static void account_gathered(struct corepmu_cpu *cpuc, int idx)
 	if (hwc->state & PERF_HES_STOPPED)
 		return;
 
-	now = corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), hwc->event_base);
+	now = corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), corepmu_hw_value_mask(hwc));
 	local64_add(p->nr[idx] * p->reload[idx] + now - local64_read(&hwc->prev_count),
 		    &event->count);
 	local64_set(&hwc->prev_count, now);
@@ -88,10 +88,12 @@ static void account_gathered(struct corepmu_cpu *cpuc, int idx)
 void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
-	s64 prev = local64_read(&hwc->prev_count);
+	s64 prev = local64_read(&hwc->prev_count), now;
 
-	if (unlikely(prev > 0) &&
-	    (s64)corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), hwc->event_base) < prev)
+	if (likely(prev <= 0))
+		return;
+	now = corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), corepmu_hw_value_mask(hwc));
+	if (now < prev)
 		local64_cmpxchg(&hwc->prev_count, prev, 0);
 }
 

@@ -314,8 +314,9 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 				      "precise_ip is %u and must be 0: slots are of no instruction",
 				      attr->precise_ip);
 
-	hwc->config = precise_counters(desc, attr, config, hwc->config);
-	if (!hwc->config)
+	corepmu_hw_set_counters(hwc, precise_counters(desc, attr, config,
+						      corepmu_hw_counters(hwc)));
+	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u, config %#llx: no counter that counts it can be so precise",
 				      attr->precise_ip, attr->config);

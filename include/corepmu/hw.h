@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: what the driver keeps in struct hw_perf_event
+ *
+ * Perf core leaves these members to drivers, and their names are those of other drivers' contents.
+ * Only the accessors below use such a member:
+ *
+ *   config            counters:	the counters the event may be placed on, a bit each
+ *   event_base        value_mask:	the value bits of the counter it is placed on
+ *   event_base_rdpmc  min_period:	the fewest counts after which the counter may be set to
+ *					overflow: struct corepmu's min_left, or more if the event or
+ *					the limiter needs more
+ *   extra_reg.alloc   period_floor:	the lowest min_period that the event can have, if that is
+ *					more than struct corepmu's min_left
+ *
+ * Members that are used by their own names:
+ *
+ *   config_base  what the backend writes to select and filter the event
+ *   branch_reg   .config: COREPMU_BRANCH_* that the event wants
+ *   extra_reg    .idx, .config: the extra register and its value, with COREPMU_EVENT_SECOND
+ *   idx          the counter, -1 while not placed; the upper one of a pair
+ *   last_cpu     the frequency that sample_period fits, COREPMU_FREQ_YOUNG until the period is
+ *		  found (core/frequency.c); 0 without a frequency
+ *   flags        COREPMU_EVENT_*
+ *   state        PERF_HES_*
+ *   prev_count   last value seen in the counter, extended by its sign: what a reader in user space
+ *		  takes it for
+ *
+ * x86/intel/topdown.c uses further members for topdown metrics.
+ */
+#ifndef COREPMU_HW_H
+#define COREPMU_HW_H
+
+#include <linux/compiler.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+static inline u64 corepmu_hw_counters(const struct hw_perf_event *hwc)
+{
+	return hwc->config;
+}
+
+static inline void corepmu_hw_set_counters(struct hw_perf_event *hwc, u64 counters)
+{
+	WRITE_ONCE(hwc->config, counters);
+}
+
+static inline void corepmu_hw_limit_counters(struct hw_perf_event *hwc, u64 counters)
+{
+	corepmu_hw_set_counters(hwc, corepmu_hw_counters(hwc) & counters);
+}
+
+static inline u64 corepmu_hw_value_mask(const struct hw_perf_event *hwc)
+{
+	return hwc->event_base;
+}
+
+static inline void corepmu_hw_set_value_mask(struct hw_perf_event *hwc, u64 mask)
+{
+	static_assert(sizeof(hwc->event_base) == sizeof(mask));
+	hwc->event_base = mask;
+}
+
+static inline s64 corepmu_hw_min_period(const struct hw_perf_event *hwc)
+{
+	return hwc->event_base_rdpmc;
+}
+
+/* The overflow interrupt of another CPU may set it: see limiter_throttle(). */
+static inline s64 corepmu_hw_read_min_period(const struct hw_perf_event *hwc)
+{
+	return READ_ONCE(hwc->event_base_rdpmc);
+}
+
+static inline void corepmu_hw_set_min_period(struct hw_perf_event *hwc, s64 counts)
+{
+	WRITE_ONCE(hwc->event_base_rdpmc, counts);
+}
+
+static inline s64 corepmu_hw_period_floor(const struct hw_perf_event *hwc)
+{
+	return hwc->extra_reg.alloc;
+}
+
+static inline void corepmu_hw_set_period_floor(struct hw_perf_event *hwc, unsigned int counts)
+{
+	hwc->extra_reg.alloc = counts;
+}
+
+#endif /* COREPMU_HW_H */
