@@ -12,7 +12,7 @@
 #include <corepmu/branch.h>
 
 #include "branch/bench.h"
-#include "models/arm64_access.h"
+#include "models/arm64/access.h"
 
 #define ARM_KERNEL	0xffff800080000000ULL
 

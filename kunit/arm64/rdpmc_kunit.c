@@ -15,7 +15,7 @@
 
 #include "fixture/machine.h"
 #include "fixture/userpage.h"
-#include "models/arm64_access.h"
+#include "models/arm64/access.h"
 #include "arm64/pmuv3.h"
 #include "arm64/sysreg.h"
 

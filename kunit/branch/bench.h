@@ -13,7 +13,7 @@
 #include <corepmu/branch.h>
 
 #include "fixture/machine.h"
-#include "models/x86_access.h"
+#include "models/x86/access.h"
 
 /* Where branches are and lead to: see branch_code[] */
 #define USER		0x401000ULL

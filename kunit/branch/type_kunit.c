@@ -13,7 +13,7 @@
 #include <corepmu/branch.h>
 
 #include "fixture/machine.h"
-#include "models/x86_access.h"
+#include "models/x86/access.h"
 #include "x86/x86.h"
 
 #define USER	0x401000ULL

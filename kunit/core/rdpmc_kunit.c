@@ -14,8 +14,8 @@
 
 #include "fixture/machine.h"
 #include "fixture/userpage.h"
-#include "models/arm64_access.h"
-#include "models/x86_access.h"
+#include "models/arm64/access.h"
+#include "models/x86/access.h"
 #include "arm64/pmuv3.h"
 #include "arm64/sysreg.h"
 #include "x86/msr.h"

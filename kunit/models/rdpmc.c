@@ -13,8 +13,8 @@
 #include <linux/string.h>
 #include <linux/sysctl.h>
 
-#include "arm64_access.h"
-#include "x86_access.h"
+#include "models/arm64/access.h"
+#include "models/x86/access.h"
 #include "x86/x86.h"
 
 /* Arm */

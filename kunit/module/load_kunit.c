@@ -16,8 +16,8 @@
 #include <linux/smp.h>
 
 #include "fixture/machine.h"
-#include "models/arm64_access.h"
-#include "models/x86_access.h"
+#include "models/arm64/access.h"
+#include "models/x86/access.h"
 #include "arm64/pmuv3.h"
 #include "x86/x86.h"
 

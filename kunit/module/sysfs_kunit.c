@@ -15,8 +15,8 @@
 #include <linux/sysfs.h>
 
 #include "fixture/machine.h"
-#include "models/arm64_access.h"
-#include "models/x86_access.h"
+#include "models/arm64/access.h"
+#include "models/x86/access.h"
 #include "x86/x86.h"
 
 /* A file, NULL when it is not shown */

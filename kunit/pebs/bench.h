@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 
 #include "fixture/machine.h"
-#include "models/x86_access.h"
+#include "models/x86/access.h"
 
 /* Where the instruction of all records is */
 #define IP	0x401000ULL

@@ -11,7 +11,7 @@
 #include <corepmu/pmu.h>
 
 #include "branch/bench.h"
-#include "models/pebs.h"
+#include "models/x86/pebs.h"
 #include "x86/pebs/pebs.h"
 
 #define RECORD_PERIOD	100

@@ -11,8 +11,8 @@
 #include <corepmu/pmu.h>
 
 #include "fixture/machine.h"
-#include "models/pebs.h"
-#include "models/x86_access.h"
+#include "models/x86/pebs.h"
+#include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"
 #include "x86/x86.h"

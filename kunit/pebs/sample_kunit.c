@@ -16,8 +16,8 @@
 #include <asm/cpu_entry_area.h>
 
 #include "fixture/machine.h"
-#include "models/pebs.h"
-#include "models/x86_access.h"
+#include "models/x86/pebs.h"
+#include "models/x86/access.h"
 #include "bench.h"
 #include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"

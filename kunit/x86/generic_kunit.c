@@ -10,11 +10,11 @@
 #include <linux/sysfs.h>
 
 #include "fixture/machine.h"
-#include "models/x86_access.h"
+#include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
-#include "uarch.h"
+#include "x86/intel/uarch.h"
 
 /*
  * Codes of perf's events, by name: tools/perf/pmu-events/arch/x86, and of Zen 4 and 5

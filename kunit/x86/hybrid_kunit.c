@@ -10,12 +10,12 @@
 #include <linux/smp.h>
 
 #include "models/model.h"
-#include "models/pebs.h"
-#include "models/x86_access.h"
+#include "models/x86/pebs.h"
+#include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
-#include "uarch.h"
+#include "x86/intel/uarch.h"
 
 /* How many counts each access is, so that counters move by themselves */
 #define LIVELY	500

@@ -11,11 +11,11 @@
 #include <corepmu/counter.h>
 
 #include "fixture/machine.h"
-#include "models/x86_access.h"
+#include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
-#include "uarch.h"
+#include "x86/intel/uarch.h"
 
 /* What all of these CPUs have */
 static const struct x86_model_cpu plain = {

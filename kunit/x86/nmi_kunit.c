@@ -11,7 +11,7 @@
 #include <corepmu/counter.h>
 
 #include "fixture/machine.h"
-#include "models/x86_access.h"
+#include "models/x86/access.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
 

@@ -20,7 +20,7 @@
 
 #include "fixture/machine.h"
 #include "fixture/userpage.h"
-#include "models/x86_access.h"
+#include "models/x86/access.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
 

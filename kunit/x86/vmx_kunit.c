@@ -10,7 +10,7 @@
 #include <asm/perf_event.h>
 
 #include "fixture/machine.h"
-#include "models/x86_access.h"
+#include "models/x86/access.h"
 #include "pebs/bench.h"
 #include "x86/intel/intel.h"
 #include "x86/msr.h"

@@ -18,7 +18,7 @@
  * it is compiled a second time, against registers in software.
  */
 #ifdef COREPMU_KUNIT
-#include <models/arm64_access.h>
+#include <models/arm64/access.h>
 #else
 #include <linux/arch_topology.h>
 #include <trace/events/power.h>

@@ -20,7 +20,7 @@
  * they are compiled a second time, against registers in software.
  */
 #ifdef COREPMU_KUNIT
-#include <models/x86_access.h>
+#include <models/x86/access.h>
 #else
 #include <linux/cpu.h>
 #include <linux/cpumask.h>

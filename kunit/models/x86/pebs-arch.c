@@ -10,7 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "x86_access.h"
+#include "access.h"
 #include "pebs.h"
 
 #ifdef CONFIG_X86

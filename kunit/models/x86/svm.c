@@ -6,7 +6,7 @@
 #include <linux/kprobes.h>
 #include <linux/string.h>
 
-#include "x86_access.h"
+#include "access.h"
 
 /* EFER.SVME of all CPUs */
 bool x86_model_svm;

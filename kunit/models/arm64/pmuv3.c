@@ -15,8 +15,8 @@
 
 #include <asm/irq_regs.h>
 
-#include "arm64_access.h"
-#include "model.h"
+#include "access.h"
+#include "models/model.h"
 
 /* PMCR_EL0 */
 #define CR_E		BIT(0)

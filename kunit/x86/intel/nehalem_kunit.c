@@ -3,7 +3,7 @@
  * corepmu: KUnit suite of x86/intel/nehalem.c: counters that do not count a new event by themselves
  *
  * The registers in software have the erratum: a counter whose event select changes counts core
- * cycles, unless the monitors have been cleared before. See models/intel.c.
+ * cycles, unless the monitors have been cleared before. See models/x86/intel.c.
  */
 #include <kunit/test.h>
 
@@ -12,7 +12,7 @@
 #include <linux/perf_event.h>
 
 #include "fixture/machine.h"
-#include "models/x86_access.h"
+#include "models/x86/access.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
 

@@ -11,7 +11,7 @@
 
 #include <asm/perf_event.h>
 
-#include "x86_access.h"
+#include "access.h"
 
 /* In place of the kernel's x86_pmu_guest_get_msrs */
 DEFINE_STATIC_CALL_RET0(vmx_model_guest_msrs, perf_guest_get_msrs);

@@ -12,9 +12,9 @@
 #include <linux/minmax.h>
 #include <linux/smp.h>
 
-#include "model.h"
+#include "models/model.h"
 #include "pebs.h"
-#include "x86_access.h"
+#include "access.h"
 
 #define FIXED_BASE		32
 #define RDPMC_FIXED_BIT		BIT(30)

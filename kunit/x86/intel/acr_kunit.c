@@ -11,8 +11,8 @@
 #include <corepmu/pmu.h>
 
 #include "fixture/machine.h"
-#include "models/pebs.h"
-#include "models/x86_access.h"
+#include "models/x86/pebs.h"
+#include "models/x86/access.h"
 
 static bool has_reload(const struct machine *machine)
 {

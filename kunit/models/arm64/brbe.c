@@ -10,8 +10,8 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "arm64_access.h"
-#include "model.h"
+#include "access.h"
+#include "models/model.h"
 
 #define BRBCR_EL1		sys_reg(2, 1, 9, 0, 0)
 #define BRBFCR_EL1		sys_reg(2, 1, 9, 0, 1)

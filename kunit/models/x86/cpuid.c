@@ -4,9 +4,9 @@
  */
 #include <linux/bits.h>
 
-#include "model.h"
+#include "models/model.h"
 #include "pebs.h"
-#include "x86_access.h"
+#include "access.h"
 
 /**
  * x86_model_has() - boot_cpu_has()

@@ -8,7 +8,7 @@
 #include <linux/bits.h>
 #include <linux/kernel.h>
 
-#include "x86_access.h"
+#include "access.h"
 
 #define NR_LEGACY	4
 #define NR_CORE		6

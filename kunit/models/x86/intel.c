@@ -9,7 +9,7 @@
 #include <linux/kernel.h>
 
 #include "pebs.h"
-#include "x86_access.h"
+#include "access.h"
 
 #define STATUS_SET		0x391
 #define DEBUGCTL		0x1d9

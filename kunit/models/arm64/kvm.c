@@ -9,7 +9,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
-#include "arm64_access.h"
+#include "access.h"
 
 /* The kernel has KVM. */
 bool pmuv3_model_has_kvm;

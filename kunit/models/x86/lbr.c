@@ -10,8 +10,8 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "model.h"
-#include "x86_access.h"
+#include "models/model.h"
+#include "access.h"
 
 #define DEBUGCTL_MSR		0x1d9
 #define DEBUGCTL_LBR		BIT_ULL(0)

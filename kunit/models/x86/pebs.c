@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/percpu.h>
 
-#include "x86_access.h"
+#include "access.h"
 #include "pebs.h"
 
 /* How many buffers are mapped */

@@ -5,7 +5,7 @@
 #include <linux/errno.h>
 #include <linux/smp.h>
 
-#include "arm64_access.h"
+#include "access.h"
 
 static void (*idle_probe)(void *data, unsigned int state, unsigned int cpu);
 
