@@ -6,7 +6,7 @@
 # may be compressed. A case counts once, by the first of its results that differ: what follows
 # depends on it.
 #
-# TABLE says which differences there may be (tools/fuzz/differences.cfg) on ARCH, CPU and KERNEL; FUZZER is
+# TABLE says which differences there may be (tools/fuzz/diff/differences.cfg) on ARCH, CPU and KERNEL; FUZZER is
 # pmu-fuzz for this machine, which says what a case is on MACHINE (intel, amd, arm64). Prints each
 # kind of difference with how often it was met and an example, and all cases of ROW. The status is 0
 # when all are in the table, 1 when not, 2 when nothing was compared.

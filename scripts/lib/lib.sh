@@ -186,6 +186,15 @@ end_program() {
 # table_rows FILE: the names of the [stanzas] of a table.
 table_rows() { sed -n 's/^\[\([^]]*\)\][[:space:]]*$/\1/p' "$1"; }
 
+# client_file NAME: path of a file of tools/clients. A client with several files has a folder.
+client_file()
+{
+	local file=$TOP/tools/clients/$1
+
+	[ -e "$file" ] || file=$TOP/tools/clients/${1%.*}/$1
+	printf '%s\n' "$file"
+}
+
 # table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
 # A line is "key = value"; '#' in the first column starts a comment. sed leaves the shell the
 # one stanza to read, of hundreds.

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "run/child.h"
 #include "fuzz.h"
 #include "perf_util.h"
-#include "reduce.h"
+#include "diff/reduce.h"
 
 static const char usage[] =
 "usage: pmu-fuzz [--pmu NAME] [--seed N] [--from N] [--cases N] [--samples]\n"

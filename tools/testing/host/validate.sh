@@ -170,7 +170,7 @@ wrong_arguments()
 
 # Expectations with measured bounds; the first number is the measured one.
 cat >"$work/measured.c" <<'EOT'
-#include "validate.h"
+#include "judge/validate.h"
 
 struct pmu pmu;
 int open_instructions(void) { return -1; }
@@ -195,7 +195,7 @@ EOT
 measured_bounds()
 {
 	gcc -O2 -Wall -Itools/validate -Itools/lib -o "$work/measured" "$work/measured.c" \
-		tools/validate/expect.c tools/lib/{ktap,perf_util,task}.c &&
+		tools/validate/judge/expect.c tools/lib/{ktap,perf_util,task}.c &&
 		expect_equal "what is said" "$(cat <<-'EOT'
 		# samples: expected at least 1, got 0
 		# samples: expected at least 1, got 0
@@ -214,8 +214,8 @@ cat >"$work/exact.c" <<'EOT'
 #include <fcntl.h>
 #include <time.h>
 
-#include "outcome.h"
-#include "validate.h"
+#include "judge/outcome.h"
+#include "judge/validate.h"
 
 static unsigned long instructions, off;
 
@@ -253,7 +253,7 @@ EOT
 exactness_is_probed()
 {
 	gcc -O2 -Wall -Itools/validate -Itools/lib -Wl,-z,muldefs -o "$work/exact" "$work/exact.c" \
-		tools/validate/{probe,expect,identity,guard}.c tools/lib/{ktap,perf_util,ring,task}.c &&
+		tools/validate/judge/{probe,expect,guard}.c tools/validate/checks/system/identity.c tools/lib/{ktap,perf_util,ring,task}.c &&
 		expect_equal "what the head says" "$(cat <<-'EOT'
 		every count exact
 		counts not exact (19995 for a loop of 19998), though the clock is
@@ -268,7 +268,7 @@ cat >"$work/change.c" <<'EOT'
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guard.h"
+#include "judge/guard.h"
 
 int main(int argc, char **argv)
 {
@@ -361,7 +361,7 @@ check "what holds no results is refused" no_results
 check "wrong arguments end with 2" wrong_arguments
 check "a measured bound is never below 0, and a measured 0 fails" measured_bounds
 check "the head says how exact counts are by the counts, not by the clock alone" exactness_is_probed
-gcc -O2 -Wall -Itools/validate -o "$work/change" "$work/change.c" tools/validate/guard.c || exit 1
+gcc -O2 -Wall -Itools/validate -o "$work/change" "$work/change.c" tools/validate/judge/guard.c || exit 1
 check "without leave nothing is changed" not_unasked
 for ending in child TERM HUP KILL; do
 	check "changes are put back: $ending" put_back $ending

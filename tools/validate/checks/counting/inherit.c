@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * inherit.c - threads but no children, counts that move with tasks, guests and hosts, branches
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "judge/validate.h"
+
+static void *thread_loop(void *unused)
+{
+	known_loop(ITERATIONS);
+	return unused;
+}
+
+static void threads_alone(void)
+{
+	struct perf_event_attr attr;
+	pthread_t thread;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.inherit = 1;
+	attr.inherit_thread = 1;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd == -EINVAL) {
+		ktap_skip("inherit_thread is not known to this kernel");
+		return;
+	}
+	expect_true("inherit_thread is taken", fd >= 0);
+	event_enable(fd);
+	if (!fork()) {
+		known_loop(5 * ITERATIONS);
+		_exit(0);
+	}
+	wait(NULL);
+	expect_range("instructions without those of a child process", 1, LOOP, event_read(fd));
+	event_reset(fd);
+	if (!pthread_create(&thread, NULL, thread_loop, NULL))
+		pthread_join(thread, NULL);
+	event_disable(fd);
+	expect_range("instructions with those of a thread", LOOP, LOOP + LOOP / 2,
+		     event_read(fd));
+	close(fd);
+}
+
+/*
+ * Parent and child run in turns, each with the event that they have in common: whatever the
+ * kernel exchanges between them instead of stopping and starting, the sum is right.
+ */
+static void counts_move(void)
+{
+	struct perf_event_attr attr;
+	struct child child;
+	int fd, i;
+
+	attr_instructions(&attr);
+	attr.inherit = 1;
+	attr.inherit_stat = 1;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	run_on(pmu.cpu);
+	event_enable(fd);
+	if (!child_start(&child, known_loop, ITERATIONS / 100))
+		return;
+	for (i = 0; i < 100; i++) {
+		child_run(&child);
+		known_loop(ITERATIONS / 100);
+	}
+	event_disable(fd);
+	expect_range("instructions of both", 2 * LOOP, 2 * LOOP + LOOP / 2, event_read(fd));
+	child_end(&child);
+	expect_range("instructions of both when one has ended", 2 * LOOP, 2 * LOOP + LOOP / 2,
+		     event_read(fd));
+	close(fd);
+}
+
+static void host_without_guests(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.exclude_guest = 1;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (expect_true("exclude_guest is taken or EINVAL, EOPNOTSUPP",
+			fd >= 0 || fd == -EINVAL || fd == -EOPNOTSUPP) && fd >= 0) {
+		expect_count("instructions of the host without guests", LOOP,
+			     event_count_loop(fd, ITERATIONS));
+		close(fd);
+	}
+}
+
+static void of_a_loop(void)
+{
+	struct perf_event_attr attr;
+	u64 base;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS |
+		      (pmu.name ? (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0);
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd < 0) {
+		ktap_skip("it counts no branches by their generic event: %s", strerror(-fd));
+		return;
+	}
+	base = event_count_loop(fd, 1);
+	/* A branch for each round; what interrupts the loop adds some. */
+	expect_range("branches of the loop", ITERATIONS - 1,
+		     ITERATIONS - 1 + (pmu.exact ? 0 : count_slack(ITERATIONS)),
+		     event_count_loop(fd, ITERATIONS) - base);
+	close(fd);
+}
+
+static const struct check checks[] = {
+	{ "task", "inherit_thread: threads, no children",
+	  MAN "inherit_thread: \"This disables the inheritance of the event to a child process. Only new threads in the same process (which is cloned with CLONE_THREAD) will inherit the event.\"",
+	  threads_alone },
+	{ "task", "inherit_stat: counts move with their tasks",
+	  MAN "inherit_stat: \"This bit enables saving of event counts on context switch for inherited tasks.\"",
+	  counts_move },
+	{ "count", "exclude_guest changes nothing where there are none",
+	  MAN "exclude_guest: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), do not measure events happening inside guest instances.\"",
+	  host_without_guests },
+	{ "count", "branches of a known loop",
+	  MAN "PERF_COUNT_HW_BRANCH_INSTRUCTIONS: \"Retired branch instructions.\"", of_a_loop },
+};
+
+const struct check_list inherit_checks = { checks, ARRAY_SIZE(checks) };

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * level.c - counting: privilege levels, and a host without guests
+ */
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+
+#include "judge/validate.h"
+
+/*
+ * Events of @attr, of this task, that count user space, the kernel, and both: one group, disabled.
+ * Returns whether they opened.
+ */
+static bool open_levels(struct perf_event_attr *attr, int fds[3])
+{
+	fds[0] = event_open_self(attr, -1);
+	attr->disabled = 0;
+	attr->exclude_kernel = 0;
+	attr->exclude_user = 1;
+	fds[1] = event_open_self(attr, fds[0]);
+	attr->exclude_user = 0;
+	fds[2] = event_open_self(attr, fds[0]);
+
+	return fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0;
+}
+
+static void levels_add_up(void)
+{
+	struct perf_event_attr attr;
+	int fds[3], i;
+	u64 sum, both;
+
+	attr_instructions(&attr);
+	if (open_levels(&attr, fds)) {
+		event_enable(fds[0]);
+		for (i = 0; i < 1000; i++)
+			syscall(SYS_getppid);
+		known_loop(ITERATIONS);
+		event_disable(fds[0]);
+		sum = event_read(fds[0]) + event_read(fds[1]);
+		both = event_read(fds[2]);
+		/* Counters may start and stop one after the other. */
+		expect_near("both levels", sum, sum / 1000 + 100, both);
+		expect_range("kernel instructions of 1000 system calls", 20000, 100000000,
+			     event_read(fds[1]));
+		expect_range("user instructions", LOOP, LOOP + 100000, event_read(fds[0]));
+	}
+	close_all(fds, 3);
+}
+
+/*
+ * Of cycles, whose counter may have a filter of its own: a cycle is of the user or of the kernel,
+ * but for those that the change from one to the other takes.
+ */
+static void cycles_add_up(void)
+{
+	struct perf_event_attr attr;
+	int fds[3], i;
+	u64 sum, both;
+
+	attr_cycles(&attr);
+	if (open_levels(&attr, fds)) {
+		event_enable(fds[0]);
+		for (i = 0; i < 10000; i++)
+			syscall(SYS_getppid);
+		event_disable(fds[0]);
+		sum = event_read(fds[0]) + event_read(fds[1]);
+		both = event_read(fds[2]);
+		expect_near("cycles of both levels", sum, sum / 20, both);
+	}
+	close_all(fds, 3);
+}
+
+static void user_only(void)
+{
+	int fd = open_instructions(), i;
+	u64 without;
+
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 1000; i++)
+		getppid();
+	event_disable(fd);
+	without = event_read(fd);
+	expect_range("user instructions of 1000 system calls", 3000, 40000, without);
+	close(fd);
+}
+
+static void kernel_only(void)
+{
+	struct perf_event_attr attr;
+	u64 loop, calls;
+	int fd, i;
+
+	attr_instructions(&attr);
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	loop = event_count_loop(fd, ITERATIONS);
+	expect_range("kernel instructions of a loop in user space", 0, LOOP / 2, loop);
+	event_reset(fd);
+	event_enable(fd);
+	for (i = 0; i < 10000; i++)
+		syscall(SYS_getppid);
+	event_disable(fd);
+	calls = event_read(fd);
+	expect_range("kernel instructions of 10000 system calls", 200000, 1000000000, calls);
+	close(fd);
+}
+
+static void nothing_left(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.exclude_user = 1;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd == -EINVAL || fd == -EOPNOTSUPP) {
+		ktap_skip("an event that excludes everything is refused");
+		return;
+	}
+	expect_true("it opens", fd >= 0);
+	expect_eq("count", 0, event_count_loop(fd, ITERATIONS));
+	close(fd);
+}
+
+/*
+ * Where no guest has ever run there is nothing to count. Others than x86 may ignore the setting,
+ * and in a guest it "does not change counts".
+ */
+static void guests_alone(void)
+{
+	struct perf_event_attr attr;
+	u64 count;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.exclude_host = 1;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (!expect_true("exclude_host is taken or EINVAL, EOPNOTSUPP",
+			 fd >= 0 || fd == -EINVAL || fd == -EOPNOTSUPP) || fd < 0)
+		return;
+	count = event_count_loop(fd, ITERATIONS);
+	if (count)
+		expect_count("instructions, where they are not none", LOOP, count);
+	close(fd);
+}
+
+static const struct check checks[] = {
+	{ "count", "user and kernel add up",
+	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
+	  levels_add_up, NEED_KERNEL | NEED_GROUPS },
+	{ "count", "cycles of user and kernel add up",
+	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
+	  cycles_add_up, NEED_CYCLES | NEED_KERNEL | NEED_GROUPS },
+	{ "count", "exclude_kernel leaves user space",
+	  MAN "exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
+	  user_only },
+	{ "count", "exclude_user leaves the kernel",
+	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\"",
+	  kernel_only, NEED_KERNEL },
+	{ "count", "both excluded count nothing",
+	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
+	  nothing_left },
+	{ "count", "exclude_host counts none without guests",
+	  MAN "exclude_host: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), only measure events happening inside a guest instance.\"",
+	  guests_alone },
+};
+
+const struct check_list level_checks = { checks, ARRAY_SIZE(checks) };

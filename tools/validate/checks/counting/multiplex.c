@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * multiplex.c - more events than counters, pinned and exclusive events
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <time.h>
+
+#include "judge/validate.h"
+
+/* As many single events as it takes to fill all counters, and more. */
+static int open_many(int *fds, int nr)
+{
+	struct perf_event_attr attr;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		attr_instructions(&attr);
+		attr.read_format = FORMAT_TIMES;
+		fds[i] = event_open_self(&attr, -1);
+		if (fds[i] < 0)
+			break;
+	}
+	return i;
+}
+
+/*
+ * What each of some that share counters gets at least. Whose turn it is when a host takes the CPU
+ * away has all of that time; elsewhere than on a clock of instructions nothing but a turn is sure.
+ */
+static u64 least_turn(u64 share)
+{
+	return pmu.exact ? share : 1;
+}
+
+/* Work in equal pieces, and how long each of them took. */
+#define PIECES		16384
+#define PIECE_NS	50000
+
+static struct {
+	unsigned long iterations;
+	u64 ns[PIECES];
+	u64 total;
+	unsigned int nr;
+} work;
+
+static void work_for(u64 ns)
+{
+	u64 start = now_ns(CLOCK_MONOTONIC), last = start, now;
+
+	do {
+		known_loop(work.iterations);
+		now = now_ns(CLOCK_MONOTONIC);
+		work.ns[work.nr++] = now - last;
+		last = now;
+	} while (last - start < ns && work.nr < PIECES);
+	work.total = last - start;
+}
+
+/* A piece has its length where nobody else takes the CPU. */
+static void choose_pieces(void)
+{
+	u64 start, took, best = ~0ULL;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		start = now_ns(CLOCK_MONOTONIC);
+		known_loop(ITERATIONS / 100);
+		took = now_ns(CLOCK_MONOTONIC) - start;
+		if (took < best)
+			best = took ?: 1;
+	}
+	work.iterations = ITERATIONS / 100 * PIECE_NS / best + 1;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const u64 *first = a, *second = b;
+
+	return *first < *second ? -1 : *first > *second;
+}
+
+/* Instructions of the pieces, the fastest or the slowest of them, that fit into so much time */
+static u64 work_in(u64 ns, bool slowest)
+{
+	unsigned int i;
+	double pieces = 0;
+
+	for (i = 0; i < work.nr && ns; i++) {
+		u64 took = work.ns[slowest ? work.nr - 1 - i : i];
+		u64 part = took < ns ? took : ns;
+
+		pieces += (double)part / took;
+		ns -= part;
+	}
+	return pieces * work.iterations * LOOP_INSNS;
+}
+
+/*
+ * Turns go by a clock, counts by instructions. Where the clock counts instructions each scaled
+ * count is near the truth. Elsewhere a CPU does now more and now less in a turn, and a virtual
+ * one's host may take it away for several turns of one event: scaled counts scatter as the
+ * machine likes, and say nothing of the driver. But the machine is watched: an event that ran for
+ * some time has counted what the slowest pieces of the work are that take so long, if it was
+ * unlucky, and the fastest if it was lucky. A turn may begin and end within a piece: two pieces
+ * for each. Turns have a length in sysfs; they are not shorter but when one before was late.
+ */
+static void check_luck(const struct event_times *times)
+{
+	long turn_ms = 1;
+	char path[256];
+	u64 outside, slack, low, high;
+
+	if (pmu.name) {
+		snprintf(path, sizeof(path),
+			 "/sys/bus/event_source/devices/%s/perf_event_mux_interval_ms", pmu.name);
+		turn_ms = read_number(path);
+	}
+	if (turn_ms < 1)
+		turn_ms = 1;
+	slack = 2 * work.iterations * LOOP_INSNS * (times->enabled / 1000000 / turn_ms + 2);
+	/* Before the first piece and after the last nothing was worked. */
+	outside = times->enabled > work.total ? times->enabled - work.total : 0;
+	low = work_in(times->running > outside ? times->running - outside : 0, true);
+	high = work_in(times->running, false) + slack;
+	expect_range("count of an event in its turns", low > slack ? low - slack : 0,
+		     high + high / 50, times->count);
+}
+
+/*
+ * No matter what the clock is, every instruction is counted by as many events as were on counters:
+ * all counts together are that many times the truth.
+ */
+static void check_sum(double on, u64 sum, u64 whole)
+{
+	int counters = on + 0.5;
+
+	/* Unless others had counters now and then: of the PMU, or of its CPU. */
+	if (on > counters - 0.1 && on < counters + 0.1)
+		expect_range("counts of all events", counters * (whole - whole / 20),
+			     counters * (whole + whole / 20), sum);
+	else
+		ktap_diag("%.2f events were on counters: their sum is not judged", on);
+}
+
+static void check_turns(const int *fds, int nr, u64 whole)
+{
+	struct event_times times;
+	int i, waited = 0;
+	double on = 0;
+	u64 sum = 0;
+
+	qsort(work.ns, work.nr, sizeof(*work.ns), by_value);
+	for (i = 0; i < nr; i++) {
+		if (!event_read_times(fds[i], &times))
+			return;
+		if (!expect_part("time running", least_turn(times.enabled / 20), "time enabled",
+				 times.enabled, times.running))
+			return;
+		waited += times.running < times.enabled;
+		on += (double)times.running / times.enabled;
+		sum += times.count;
+		if (pmu.exact)
+			expect_range("scaled count", whole - whole / 4, whole + whole / 4,
+				     (double)times.count * times.enabled / times.running);
+		else
+			check_luck(&times);
+	}
+	expect_part("events that had to wait", 1, "events", nr, waited);
+	check_sum(on, sum, whole);
+}
+
+static void turns(void)
+{
+	int nr = 2 * pmu.group + 2, fds[2 * MANY + 2], i;
+
+	choose_pieces();
+	nr = open_many(fds, nr);
+	for (i = 0; i < nr; i++)
+		event_enable(fds[i]);
+	work_for(400000000);
+	for (i = 0; i < nr; i++)
+		event_disable(fds[i]);
+	check_turns(fds, nr, work.nr * work.iterations * LOOP_INSNS);
+	close_all(fds, nr);
+	expect_sane();
+}
+
+/* Any of them fits and no two together do: one is on, always, and takes turns with the others. */
+static void groups_take_turns(void)
+{
+	u64 start, begin, running = 0, longest = 0;
+	int fds[3][MANY], nr[3], g, i;
+	struct event_times times;
+
+	for (g = 0; g < 3; g++)
+		nr[g] = open_group(fds[g], pmu.group - 1, FORMAT_TIMES);
+	begin = now_ns(CLOCK_MONOTONIC);
+	for (g = 0; g < 3; g++)
+		event_enable(fds[g][0]);
+	start = now_ns(CLOCK_MONOTONIC);
+	do {
+		known_loop(ITERATIONS);
+	} while (now_ns(CLOCK_MONOTONIC) - start < 300000000);
+	for (g = 0; g < 3; g++)
+		event_disable(fds[g][0]);
+	begin = now_ns(CLOCK_MONOTONIC) - begin;
+	for (g = 0; g < 3; g++) {
+		u64 first = 0;
+
+		for (i = 0; i < nr[g]; i++) {
+			event_read_times(fds[g][i], &times);
+			expect_part("time running of a group", least_turn(times.enabled / 10),
+				    "time enabled", times.enabled, times.running);
+			if (!i) {
+				first = times.count;
+				running += times.running;
+				longest = times.enabled > longest ? times.enabled : longest;
+			}
+			/* On and off together, many times. */
+			expect_near("count of a member", first, first / 1000 + 1000, times.count);
+		}
+		close_all(fds[g], nr[g]);
+	}
+	/* Between two turns there is a moment without any, and the two clocks are not one. */
+	expect_range("time running of all groups", longest - longest / 20, begin + begin / 100,
+		     running);
+}
+
+static void pinned_ends(void)
+{
+	struct perf_event_attr attr;
+	int fds[MANY], nr, fd;
+	u64 value;
+
+	attr_instructions(&attr);
+	attr.pinned = 1;
+	for (nr = 0; nr < (int)pmu.group + 4 && nr < MANY; nr++) {
+		fds[nr] = event_open_self(&attr, -1);
+		if (fds[nr] < 0)
+			break;
+		event_enable(fds[nr]);
+	}
+	known_loop(1000);
+	fd = nr ? fds[nr - 1] : -1;
+	expect_eq("a read of a pinned event that finds no counter", 0,
+		  read(fd, &value, sizeof(value)));
+	expect_range("count of the first pinned event", 1000, 100000000, event_read(fds[0]));
+	close_all(fds, nr);
+	expect_sane();
+}
+
+static void pinned_stays(void)
+{
+	int nr = pmu.group + 2, fds[MANY + 2], i, pinned;
+	struct event_times times = { 0 };
+	struct perf_event_attr attr;
+
+	attr_instructions(&attr);
+	attr.pinned = 1;
+	attr.read_format = FORMAT_TIMES;
+	pinned = event_open_self(&attr, -1);
+	if (pinned < 0)
+		return;
+	nr = open_many(fds, nr);
+	event_enable(pinned);
+	for (i = 0; i < nr; i++)
+		event_enable(fds[i]);
+	known_loop(30 * ITERATIONS);
+	event_disable(pinned);
+	event_read_times(pinned, &times);
+	expect_eq("time running of a pinned event", times.enabled, times.running);
+	expect_range("its count", 30 * LOOP, 31 * LOOP, times.count);
+	close_all(fds, nr);
+	close(pinned);
+}
+
+static void exclusive_alone(void)
+{
+	struct event_times one = { 0 }, other = { 0 };
+	struct perf_event_attr attr;
+	int exclusive, fd;
+	u64 start;
+
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	fd = event_open_self(&attr, -1);
+	attr.exclusive = 1;
+	exclusive = event_open_self(&attr, -1);
+	if (fd < 0 || exclusive < 0)
+		return;
+	event_enable(fd);
+	event_enable(exclusive);
+	start = now_ns(CLOCK_MONOTONIC);
+	do {
+		known_loop(ITERATIONS);
+	} while (now_ns(CLOCK_MONOTONIC) - start < 200000000);
+	event_disable(exclusive);
+	event_disable(fd);
+	event_read_times(exclusive, &one);
+	event_read_times(fd, &other);
+	/* The other was enabled first and disabled last. */
+	expect_range("time running of both together", 1, other.enabled + other.enabled / 20,
+		     one.running + other.running);
+	close(exclusive);
+	close(fd);
+}
+
+static const struct check checks[] = {
+	{ "multiplex", "twice as many events as counters",
+	  MAN "\"In that case the events run only part of the time and the time_enabled and time running values can be used to scale an estimated value for the count.\"",
+	  turns },
+	{ "multiplex", "groups take turns", SCHEDULED, groups_take_turns, NEED_GROUPS },
+	{ "multiplex", "pinned without a counter reads as end of file",
+	  MAN "\"If a pinned counter cannot be put onto the CPU (e.g., because there are not enough hardware counters or because of a conflict with some other event), then the counter goes into an 'error' state, where reads return end-of-file (i.e., read(2) returns 0) until the counter is subsequently enabled or disabled.\"",
+	  pinned_ends },
+	{ "multiplex", "pinned never waits",
+	  MAN "\"The pinned bit specifies that the counter should always be on the CPU if at all possible.\"",
+	  pinned_stays },
+	{ "multiplex", "exclusive runs alone",
+	  MAN "\"The exclusive bit specifies that when this counter's group is on the CPU, it should be the only group using the CPU's counters.\"",
+	  exclusive_alone },
+};
+
+const struct check_list multiplex_checks = { checks, ARRAY_SIZE(checks) };

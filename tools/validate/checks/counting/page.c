@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * page.c - the mapped page of an event, and reading counters from user space
+ */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <time.h>
+
+#include "judge/guard.h"
+#include "user_read.h"
+#include "judge/validate.h"
+
+static struct perf_event_mmap_page *map_page(int fd)
+{
+	void *map = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED) {
+		ktap_fail("expected the event's page, got %s", strerror(errno));
+		return NULL;
+	}
+	return map;
+}
+
+static void unmap_page(struct perf_event_mmap_page *page)
+{
+	munmap(page, sysconf(_SC_PAGESIZE));
+}
+
+static void at_rest(void)
+{
+	struct perf_event_mmap_page *page;
+	struct event_times times = { 0 };
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	fd = event_open_self(&attr, -1);
+	page = fd < 0 ? NULL : map_page(fd);
+	if (!page)
+		return;
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	event_read_times(fd, &times);
+	expect_eq("lock", 0, page->lock & 1);
+	expect_eq("index of a disabled event", 0, page->index);
+	expect_eq("offset of a disabled event", times.count, page->offset);
+	/* Written when the event is stopped, which ends a little later. */
+	expect_range("time_enabled", times.enabled - times.enabled / 20,
+		     times.enabled + times.enabled / 20 + 10000, page->time_enabled);
+	expect_range("time_running", times.running - times.running / 20,
+		     times.running + times.running / 20 + 10000, page->time_running);
+	expect_range("size", 64, 4096, page->size);
+	event_reset(fd);
+	expect_eq("offset after a reset", 0, page->offset);
+	unmap_page(page);
+	close(fd);
+}
+
+/*
+ * The kernel's clock is local_clock(), the page's what the page makes of the CPU's counter of
+ * time. Where that counter can be relied upon, which is where the page tells time_zero too, they
+ * are one, but for the rounding of time_mult. Elsewhere local_clock() is kept to within a tick
+ * of another clock (kernel/sched/clock.c), which is 10 ms at most.
+ */
+static u64 clock_slack(const struct perf_event_mmap_page *page, u64 time)
+{
+	return 50000 + time / 1000 + (page->cap_user_time_zero ? 0 : 10000000);
+}
+
+static void times_from_the_page(void)
+{
+	struct event_times before = { 0 }, times = { 0 };
+	struct perf_event_mmap_page *page;
+	struct perf_event_attr attr;
+	u64 now = 0, slack;
+	int fd, i;
+
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	fd = event_open_self(&attr, -1);
+	page = fd < 0 ? NULL : map_page(fd);
+	if (!page)
+		return;
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	if (!page->cap_user_time) {
+		ktap_skip("the page has no time");
+	} else {
+		for (i = 0; i < 10; i++) {
+			/* Whatever comes between two of the three takes time: it is in order. */
+			event_read_times(fd, &before);
+			expect_true("the page has a time", user_read_enabled(page, &now));
+			event_read_times(fd, &times);
+			slack = clock_slack(page, times.enabled);
+			expect_range("time enabled by the page",
+				     before.enabled > slack ? before.enabled - slack : 0,
+				     times.enabled + slack, now);
+			known_loop(ITERATIONS / 10);
+		}
+	}
+	event_disable(fd);
+	unmap_page(page);
+	close(fd);
+}
+
+/* Whether user space may read counters, on arm64 and RISC-V: admin-guide/sysctl/kernel.rst */
+#define USER_ACCESS	"/proc/sys/kernel/perf_user_access"
+
+/* An enabled event whose counter user space may read, or -1 after a skip. */
+static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.sample_period = period;
+	if (!read_number(USER_ACCESS) && change_number(USER_ACCESS, 1)) {
+		ktap_skip("kernel.perf_user_access is 0, and --disrupt was not given");
+		return -1;
+	}
+	/* Where it has to be asked for, the PMU's format says how. */
+	if (pmu.name && parse_terms("rdpmc", &attr)) {
+		fd = event_open(&attr, 0, -1, -1, 0);
+		/* Only for a counter of 64 bits, perhaps. */
+		if ((fd == -EINVAL || fd == -EOPNOTSUPP) && parse_terms("long", &attr))
+			fd = event_open(&attr, 0, -1, -1, 0);
+		if (fd == -EINVAL || fd == -EOPNOTSUPP) {
+			ktap_skip("the term rdpmc of format/ is refused: %s", strerror(-fd));
+			return -1;
+		}
+		expect_true("the event opens", fd >= 0);
+	} else {
+		fd = event_open_self(&attr, -1);
+	}
+	*page = fd < 0 ? NULL : map_page(fd);
+	if (!*page)
+		return -1;
+	event_enable(fd);
+	if ((*page)->cap_user_rdpmc)
+		return fd;
+	ktap_skip("the page says that counters cannot be read (kernel.perf_user_access, rdpmc)");
+	unmap_page(*page);
+	close(fd);
+	return -1;
+}
+
+static void from_user_space(void)
+{
+	static const unsigned long lengths[] = { 100, 10000, 1000000 };
+	struct perf_event_mmap_page *page = NULL;
+	int fd = open_for_user_space(&page, 0);
+	u64 count = 0, last = 0, truth;
+	unsigned int i;
+
+	if (fd < 0)
+		return;
+	expect_range("bits of the counter", 1, 64, page->pmc_width);
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		known_loop(lengths[i]);
+		expect_true("the event is on a counter", user_read(page, &count));
+		truth = event_read(fd);
+		expect_range("count read from user space", count, count + 2000, truth);
+		expect_range("growth", lengths[i] * LOOP_INSNS,
+			     lengths[i] * LOOP_INSNS + count_slack(LOOP) + 5000, count - last);
+		last = count;
+	}
+	event_disable(fd);
+	expect_true("a disabled event is on no counter", !user_read(page, &count));
+	expect_eq("its offset, the count", event_read(fd), page->offset);
+	unmap_page(page);
+	close(fd);
+}
+
+static void after_a_reset(void)
+{
+	struct perf_event_mmap_page *page = NULL;
+	int fd = open_for_user_space(&page, 0);
+	u64 count = 0, truth;
+
+	if (fd < 0)
+		return;
+	known_loop(ITERATIONS);
+	event_reset(fd);
+	known_loop(1000);
+	expect_true("the event is on a counter", user_read(page, &count));
+	truth = event_read(fd);
+	expect_most("count read from user space", 2000, "count that read(2) has", truth, count);
+	unmap_page(page);
+	close(fd);
+}
+
+/* Every overflow sets the counter anew. */
+static void while_sampling(void)
+{
+	struct perf_event_mmap_page *page = NULL;
+	int fd = open_for_user_space(&page, 100003);
+	unsigned int wrong = 0, i;
+	u64 count = 0, truth;
+
+	if (fd < 0)
+		return;
+	for (i = 0; i < 200; i++) {
+		known_loop(5000);
+		if (!expect_true("the event is on a counter", user_read(page, &count)))
+			break;
+		truth = event_read(fd);
+		wrong += count > truth || count + 2000 < truth;
+	}
+	expect_eq("counts read from user space that are wrong, of 200", 0, wrong);
+	unmap_page(page);
+	close(fd);
+}
+
+static const struct check checks[] = {
+	{ "page", "the page of a disabled event",
+	  MAN "offset: \"When using rdpmc for reads this offset value must be added to the one returned by rdpmc to get the current total event count.\", time_enabled: \"Time the event was active.\", time_running: \"Time the event was running.\"",
+	  at_rest },
+	{ "page", "the time that the page tells",
+	  MAN "\"these fields can be used to compute the time delta since time_enabled (in nanoseconds) using rdtsc or similar.\"",
+	  times_from_the_page },
+	{ "page", "counters read from user space",
+	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
+	  from_user_space },
+	{ "page", "counters read from user space after a reset",
+	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
+	  after_a_reset },
+	{ "page", "counters read from user space while they sample",
+	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
+	  while_sampling, NEED_SAMPLING },
+};
+
+const struct check_list page_checks = { checks, ARRAY_SIZE(checks) };

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * notify.c - who is told of samples: signals, poll(2), PERF_EVENT_IOC_REFRESH
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "judge/validate.h"
+
+#define PAGES	64
+#define USUAL	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
+
+static struct ring ring;
+
+static volatile unsigned int signals;
+static volatile int signal_fd, signal_band;
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	signals++;
+	signal_fd = info->si_fd;
+	signal_band = info->si_band;
+}
+
+static void ask_for_signals(int fd)
+{
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	struct f_owner_ex owner = { F_OWNER_TID, syscall(SYS_gettid) };
+
+	signals = 0;
+	sigaction(SIGIO, &action, NULL);
+	fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK | O_ASYNC);
+	fcntl(fd, F_SETSIG, SIGIO);
+	fcntl(fd, F_SETOWN_EX, &owner);
+}
+
+static void refresh(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 count;
+	int fd;
+
+	attr_sampling(&attr, 100000, USUAL);
+	attr.wakeup_events = 1;
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	ask_for_signals(fd);
+	expect_eq("PERF_EVENT_IOC_REFRESH", 0, ioctl(fd, PERF_EVENT_IOC_REFRESH, 3));
+	known_loop(ITERATIONS);
+	count = event_read(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_eq("samples until it is disabled", 3, sum.samples);
+	expect_range("count until it is disabled", 300000, 300000 + 50000, count);
+	expect_range("signals", 1, 4, signals);
+	expect_eq("band of the last signal", POLL_HUP == 6 ? POLLHUP : 0, signal_band & POLLHUP);
+	known_loop(ITERATIONS);
+	expect_eq("count while disabled", count, event_read(fd));
+	memset(&sum, 0, sizeof(sum));
+	expect_eq("PERF_EVENT_IOC_REFRESH again", 0, ioctl(fd, PERF_EVENT_IOC_REFRESH, 2));
+	known_loop(ITERATIONS);
+	ring_drain(&ring, &attr, &sum);
+	expect_eq("samples of the second refresh", 2, sum.samples);
+	close_sampling(&ring, fd);
+}
+
+static void signal_each(void)
+{
+	struct perf_event_attr attr;
+	struct ring_sum sum = { 0 };
+	int fd;
+
+	attr_sampling(&attr, 100000, USUAL);
+	attr.wakeup_events = 1;
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	ask_for_signals(fd);
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_most("signals", 1, "samples", sum.samples, signals);
+	expect_eq("descriptor of the signal", fd, signal_fd);
+	close_sampling(&ring, fd);
+}
+
+static volatile unsigned int traps, wrong_traps;
+static volatile u64 trap_data;
+
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	traps++;
+	/* TRAP_PERF; si_perf_data and the address follow si_addr. */
+	wrong_traps += info->si_code != 6;
+	memcpy((void *)&trap_data, (char *)&info->si_addr + sizeof(void *), sizeof(trap_data));
+}
+
+static void sigtrap(void)
+{
+	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_sampling(&attr, 100000, PERF_SAMPLE_IP);
+	attr.sigtrap = 1;
+	attr.remove_on_exec = 1;
+	attr.sig_data = 0x1234567890abcdefULL;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd == -EINVAL) {
+		ktap_skip("sigtrap is not known to this kernel");
+		return;
+	}
+	expect_true("sigtrap is taken", fd >= 0);
+	traps = 0;
+	wrong_traps = 0;
+	sigaction(SIGTRAP, &action, NULL);
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	expect_range("signals", LOOP / 100000 - 1, LOOP / 100000 + 1, traps);
+	expect_eq("signals with another code than TRAP_PERF", 0, wrong_traps);
+	expect_eq("data of the signal", attr.sig_data, trap_data);
+	close(fd);
+}
+
+static void wakeups(void)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_sampling(&attr, 100000, USUAL);
+	attr.wakeup_events = 5;
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	pollfd.fd = fd;
+	event_enable(fd);
+	known_loop(150000);
+	expect_eq("ready after three samples", 0, poll(&pollfd, 1, 0));
+	known_loop(150000);
+	expect_eq("ready after six samples", 1, poll(&pollfd, 1, 0));
+	expect_eq("what it is ready for", POLLIN, pollfd.revents & POLLIN);
+	expect_eq("ready again at once", 0, poll(&pollfd, 1, 0));
+	close_sampling(&ring, fd);
+}
+
+static void watermark(void)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_sampling(&attr, 100000, PERF_SAMPLE_IP);
+	attr.watermark = 1;
+	/* A sample of IP has 16 bytes. */
+	attr.wakeup_watermark = 160;
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	pollfd.fd = fd;
+	event_enable(fd);
+	known_loop(250000);
+	expect_eq("ready below the watermark", 0, poll(&pollfd, 1, 0));
+	known_loop(750000);
+	expect_eq("ready above the watermark", 1, poll(&pollfd, 1, 0));
+	close_sampling(&ring, fd);
+}
+
+static const struct check checks[] = {
+	{ "sample", "PERF_EVENT_IOC_REFRESH",
+	  MAN "PERF_EVENT_IOC_REFRESH: \"Non-inherited overflow counters can use this to enable a counter for a number of overflows specified by the argument, after which it is disabled.\"",
+	  refresh, NEED_SAMPLING },
+	{ "sample", "a signal for each overflow",
+	  MAN "\"Alternatively, the overflow events can be captured via sa signal handler, by enabling I/O signaling on the file descriptor\"",
+	  signal_each, NEED_SAMPLING },
+	{ "sample", "sigtrap",
+	  MAN "sigtrap: \"This enables synchronous signal delivery of SIGTRAP on event overflow.\", sig_data: \"This data will be copied to user's signal handler (through si_perf in the siginfo_t) to disambiguate which event triggered the signal.\"",
+	  sigtrap,
+	  NEED_SAMPLING },
+	{ "sample", "wakeup_events",
+	  MAN "\"This union sets how many samples (wakeup_events) or bytes (wakeup_watermark) happen before an overflow notification happens.\"",
+	  wakeups,
+	  NEED_SAMPLING },
+	{ "sample", "wakeup_watermark",
+	  MAN "\"If set, have an overflow notification happen when we cross the wakeup_watermark boundary.\"",
+	  watermark,
+	  NEED_SAMPLING },
+};
+
+const struct check_list notify_checks = { checks, ARRAY_SIZE(checks) };

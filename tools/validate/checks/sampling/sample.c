@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sample.c - sampling: how often, when and where
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "judge/validate.h"
+
+#define PAGES	64
+#define THROTTLED	"the kernel throttles so short a period: see kernel.perf_event_max_sample_rate"
+#define USUAL	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
+
+static struct ring ring;
+
+static void period_of(u64 period)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 count;
+	int fd;
+
+	attr_sampling(&attr, period, USUAL);
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	known_loop(10 * ITERATIONS);
+	event_disable(fd);
+	count = event_read(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_count("count beside samples", 10 * LOOP, count);
+	if (!sum.throttles) {
+		expect_samples("samples", count, period, 1, 1, sum.samples);
+		expect_near("sum of periods", count, period, sum.periods);
+	}
+	expect_eq("samples of another period", 0, sum.periods % period);
+	expect_most("samples inside the loop", sum.samples / 100 + 2, "samples", sum.samples,
+		    sum.inside);
+	expect_eq("samples older than the one before", 0, sum.backwards);
+	expect_eq("lost samples", 0, sum.lost);
+	close_sampling(&ring, fd);
+}
+
+static void period_long(void)
+{
+	period_of(1000003);
+}
+
+static void period_middle(void)
+{
+	period_of(100000);
+}
+
+static void period_short(void)
+{
+	period_of(20011);
+}
+
+static void stops_between(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	int fd, i;
+
+	attr_sampling(&attr, 100000, USUAL);
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	for (i = 0; i < 100; i++) {
+		event_enable(fd);
+		known_loop(ITERATIONS / 30);
+		event_disable(fd);
+	}
+	ring_drain(&ring, &attr, &sum);
+	expect_samples("samples of a hundred short runs", event_read(fd), 100000, 1, 1,
+		       sum.samples);
+	close_sampling(&ring, fd);
+}
+
+/* Wherever in the kernel it is stopped, what it has counted by then is sampled. */
+static void stops_anywhere(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 count;
+	int fd, i;
+
+	attr_sampling(&attr, 10007, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
+	attr.exclude_kernel = 0;
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	for (i = 0; i < 3000; i++) {
+		event_enable(fd);
+		event_disable(fd);
+	}
+	count = event_read(fd);
+	ring_drain(&ring, &attr, &sum);
+	if (sum.throttles)
+		ktap_skip(THROTTLED);
+	else
+		expect_samples("samples of 3000 short runs", count, 10007, count / 10007 / 50 + 2,
+			       2, sum.samples);
+	close_sampling(&ring, fd);
+}
+
+/* One that is taken late is no reason for the next to be late. */
+static void periods_follow(void)
+{
+	const struct perf_event_header *header;
+	struct perf_event_attr attr;
+	unsigned int throttles = 0;
+	struct sample sample;
+	u64 ends = 0;
+	int fd;
+
+	attr_sampling(&attr, 20011, PERF_SAMPLE_IP | PERF_SAMPLE_READ);
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	known_loop(10 * ITERATIONS);
+	event_disable(fd);
+	sample.read.count = 0;
+	while ((header = ring_next(&ring))) {
+		throttles += header->type == PERF_RECORD_THROTTLE;
+		if (sample_parse(header, &attr, &sample))
+			ends += attr.sample_period;
+	}
+	if (throttles)
+		ktap_skip(THROTTLED);
+	else if (expect_ne("sum of periods", 0, ends))
+		expect_range("count at the last sample", ends, ends + attr.sample_period / 5,
+			     sample.read.count);
+	close_sampling(&ring, fd);
+}
+
+/* While the kernel looks for the period that makes a frequency, it changes. */
+static void period_is_counted(void)
+{
+	const struct perf_event_header *header;
+	unsigned int nr = 0, wrong = 0, i;
+	struct perf_event_attr attr;
+	struct sample sample;
+	u64 last = 0, counted;
+	int fd;
+
+	attr_sampling(&attr, 0, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
+	attr.freq = 1;
+	attr.sample_freq = 1000;
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 50; i++)
+		known_loop(ITERATIONS);
+	event_disable(fd);
+	while ((header = ring_next(&ring))) {
+		if (!sample_parse(header, &attr, &sample))
+			continue;
+		counted = sample.read.count - last;
+		last = sample.read.count;
+		nr++;
+		wrong += counted + counted / 16 + 500 < sample.period ||
+			 sample.period + counted / 16 + 500 < counted;
+	}
+	expect_range("samples", 20, 100000, nr);
+	/* Now and then the kernel cuts a period short. */
+	expect_range("samples with another PERIOD than was counted since the one before", 0,
+		     3 + nr / 50, wrong);
+	close_sampling(&ring, fd);
+}
+
+/* The first finds the period. */
+#define FREQUENCY_ROUNDS	6
+
+static int by_size(const void *a, const void *b)
+{
+	return *(const unsigned int *)a - *(const unsigned int *)b;
+}
+
+/*
+ * A tick that comes late, of a CPU that a busy host has taken away, makes perf core choose a period
+ * as if all the time had been the task's: of some rounds it is the one in the middle that counts.
+ */
+static void frequency(void)
+{
+	unsigned int samples[FREQUENCY_ROUNDS];
+	struct ring_sum sum;
+	struct perf_event_attr attr;
+	/* Where the clock counts instructions no tick is late. */
+	int rounds = pmu.exact ? 2 : FREQUENCY_ROUNDS;
+	u64 start, wall;
+	int fd, round;
+
+	attr_sampling(&attr, 0, USUAL);
+	attr.freq = 1;
+	attr.sample_freq = 1000;
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (round = 0; round < rounds; round++) {
+		sum = (struct ring_sum) { 0 };
+		start = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		do {
+			known_loop(ITERATIONS / 10);
+			wall = now_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+		} while (wall < 250000000);
+		ring_drain(&ring, &attr, &sum);
+		samples[round] = sum.samples;
+	}
+	event_disable(fd);
+	qsort(samples + 1, rounds - 1, sizeof(*samples), by_size);
+	expect_range("samples of a quarter of a second", pmu.exact ? 200 : 50,
+		     pmu.exact ? 300 : 500, samples[rounds / 2]);
+	close_sampling(&ring, fd);
+}
+
+static void period_set(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 period = 50000;
+	int fd;
+
+	attr_sampling(&attr, 1000000, USUAL);
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	expect_eq("PERF_EVENT_IOC_PERIOD while disabled", 0,
+		  ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples with the new period", LOOP / period - 2, LOOP / period + 2,
+		     sum.samples);
+	expect_eq("last period", period, sum.last_period);
+	memset(&sum, 0, sizeof(sum));
+	period = 200000;
+	expect_eq("PERF_EVENT_IOC_PERIOD while it runs", 0,
+		  ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+	known_loop(5 * ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples with the newest period", 5 * LOOP / period - 2, 5 * LOOP / period + 2,
+		     sum.samples);
+	expect_eq("last period", period, sum.last_period);
+	close_sampling(&ring, fd);
+}
+
+/* The new period begins at once, not when the long one before it has ended. */
+static void period_cut_short(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 period = 50000;
+	int fd;
+
+	attr_sampling(&attr, 1ULL << 40, USUAL);
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	expect_eq("PERF_EVENT_IOC_PERIOD while it runs", 0,
+		  ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	/* None ends at once: what was counted before is of the long period. */
+	expect_range("samples with the new period", LOOP / period - 2,
+		     LOOP / period + !pmu.exact, sum.samples);
+	close_sampling(&ring, fd);
+}
+
+static void kernel_samples(void)
+{
+	const struct perf_event_header *header;
+	unsigned int kernel = 0, user = 0, wrong = 0, i;
+	struct perf_event_attr attr;
+	struct sample sample;
+	int fd;
+
+	attr_sampling(&attr, 10007, USUAL);
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	fd = open_sampling(&ring, &attr, PAGES);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 20000; i++)
+		syscall(SYS_getppid);
+	event_disable(fd);
+	while ((header = ring_next(&ring))) {
+		unsigned int mode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+		if (!sample_parse(header, &attr, &sample))
+			continue;
+		kernel += mode == PERF_RECORD_MISC_KERNEL;
+		user += mode == PERF_RECORD_MISC_USER;
+		wrong += mode == PERF_RECORD_MISC_KERNEL && !(sample.ip >> 63);
+		wrong += mode == PERF_RECORD_MISC_USER && sample.ip >> 63;
+	}
+	expect_range("samples in the kernel", 20, 100000, kernel);
+	/* An overflow on the way back is taken there. */
+	expect_range("samples in user space", 0, kernel, user);
+	expect_eq("samples whose mode and address disagree", 0, wrong);
+	close_sampling(&ring, fd);
+}
+
+static void user_sees_user(void)
+{
+	const struct perf_event_header *header;
+	unsigned int wrong = 0, i, nr = 0;
+	struct perf_event_attr attr;
+	struct sample sample;
+	int fd;
+
+	attr_sampling(&attr, 997, PERF_SAMPLE_IP);
+	fd = open_sampling(&ring, &attr, 512);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 5000; i++)
+		syscall(SYS_getppid);
+	event_disable(fd);
+	while ((header = ring_next(&ring))) {
+		if (sample_parse(header, &attr, &sample)) {
+			nr++;
+			wrong += sample.ip >> 63;
+		}
+	}
+	expect_range("samples", 1, 100000, nr);
+	expect_eq("samples in the kernel of an event that excludes it", 0, wrong);
+	close_sampling(&ring, fd);
+}
+
+static void cpu_wide(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	int fd;
+
+	run_on(pmu.cpu);
+	attr_sampling(&attr, 100000, USUAL);
+	fd = event_open(&attr, -1, pmu.cpu, -1, 0);
+	if (fd < 0 || ring_map(&ring, fd, PAGES)) {
+		ktap_fail("a sampling event on a CPU: expected a buffer");
+		return;
+	}
+	event_enable(fd);
+	known_loop(5 * ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples inside the loop", 5 * LOOP / 100000 - 2, 5 * LOOP / 100000 + 2,
+		     sum.inside);
+	close_sampling(&ring, fd);
+}
+
+static void inherited(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	int fd, i;
+
+	run_on(pmu.cpu);
+	attr_sampling(&attr, 100000, USUAL);
+	attr.inherit = 1;
+	/* Children share a buffer only of an event that is for one CPU. */
+	fd = event_open(&attr, 0, pmu.cpu, -1, 0);
+	if (fd < 0 || ring_map(&ring, fd, PAGES)) {
+		ktap_fail("an inherited sampling event: expected a buffer");
+		return;
+	}
+	event_enable(fd);
+	for (i = 0; i < 3; i++) {
+		if (!fork()) {
+			known_loop(2 * ITERATIONS);
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples of three children", 3 * (2 * LOOP / 100000) - 3,
+		     3 * (2 * LOOP / 100000) + 3, sum.inside);
+	close_sampling(&ring, fd);
+}
+
+/* Two events that sample, and one that does not, side by side. */
+static void side_by_side(void)
+{
+	static struct ring other;
+	struct ring_sum sums[2] = { 0 };
+	struct perf_event_attr attr;
+	int fds[2], plain;
+
+	attr_sampling(&attr, 100000, USUAL);
+	fds[0] = open_sampling(&ring, &attr, PAGES);
+	attr.sample_period = 70001;
+	fds[1] = event_open_self(&attr, -1);
+	if (fds[0] < 0 || fds[1] < 0 || ring_map(&other, fds[1], PAGES))
+		return;
+	plain = open_instructions();
+	event_enable(fds[0]);
+	event_enable(fds[1]);
+	event_enable(plain);
+	known_loop(5 * ITERATIONS);
+	event_disable(plain);
+	event_disable(fds[1]);
+	event_disable(fds[0]);
+	ring_drain(&ring, &attr, &sums[0]);
+	ring_drain(&other, &attr, &sums[1]);
+	expect_samples("samples of one", event_read(fds[0]), 100000, 1, 1, sums[0].samples);
+	expect_samples("samples of the other", event_read(fds[1]), 70001, 1, 1, sums[1].samples);
+	expect_range("plain count beside them", 5 * LOOP, 5 * LOOP + count_slack(5 * LOOP) + 1000,
+		     event_read(plain));
+	ring_unmap(&other);
+	close(fds[1]);
+	close(plain);
+	close_sampling(&ring, fds[0]);
+}
+
+static void all_sample(void)
+{
+	static struct ring rings[64];
+	struct perf_event_attr attr;
+	int fds[64], nr, i;
+
+	for (nr = 0; nr < (int)pmu.group && nr < 64; nr++) {
+		attr_sampling(&attr, 50000, USUAL);
+		fds[nr] = event_open_self(&attr, -1);
+		if (fds[nr] < 0 || ring_map(&rings[nr], fds[nr], 8))
+			break;
+	}
+	for (i = 0; i < nr; i++)
+		event_enable(fds[i]);
+	known_loop(5 * ITERATIONS);
+	for (i = 0; i < nr; i++)
+		event_disable(fds[i]);
+	for (i = 0; i < nr; i++) {
+		struct ring_sum sum = { 0 };
+
+		ring_drain(&rings[i], &attr, &sum);
+		expect_samples("samples on each counter", event_read(fds[i]), 50000, 1, 1,
+			       sum.samples);
+		ring_unmap(&rings[i]);
+	}
+	close_all(fds, nr);
+}
+
+static void long_period(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_sampling(&attr, 1ULL << 40, USUAL);
+	fd = open_sampling(&ring, &attr, 8);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	known_loop(5 * ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_eq("samples before the period ends", 0, sum.samples);
+	expect_count("count", 5 * LOOP, event_read(fd));
+	close_sampling(&ring, fd);
+}
+
+static const struct check checks[] = {
+	{ "sample", "a sample every 1000003", PERIODS, period_long, NEED_SAMPLING },
+	{ "sample", "a sample every 100000", PERIODS, period_middle, NEED_SAMPLING },
+	{ "sample", "a sample every 20011", PERIODS, period_short, NEED_SAMPLING },
+	{ "sample", "no sample is lost over a hundred stops", PERIODS, stops_between,
+	  NEED_SAMPLING },
+	{ "sample", "no sample is lost when stopped in the kernel", PERIODS, stops_anywhere,
+	  NEED_SAMPLING | NEED_KERNEL },
+	{ "sample", "periods follow each other", PERIODS, periods_follow, NEED_SAMPLING },
+	{ "sample", "PERIOD is what was counted",
+	  MAN "PERF_SAMPLE_PERIOD: \"Records the current sampling period.\"",
+	  period_is_counted, NEED_SAMPLING },
+	{ "sample", "a period of 2^40", PERIODS, long_period, NEED_SAMPLING },
+	{ "sample", "1000 times a second",
+	  MAN "\"The kernel will adjust the sampling period to try and achieve the desired rate.\"",
+	  frequency, NEED_SAMPLING },
+	{ "sample", "PERF_EVENT_IOC_PERIOD",
+	  MAN "\"Since Linux 3.7 (on ARM) and Linux 3.14 (all other architectures), the new period takes effect immediately.\"",
+	  period_set, NEED_SAMPLING },
+	{ "sample", "PERF_EVENT_IOC_PERIOD cuts a long period short",
+	  MAN "\"Since Linux 3.7 (on ARM) and Linux 3.14 (all other architectures), the new period takes effect immediately.\"",
+	  period_cut_short, NEED_SAMPLING },
+	{ "sample", "samples of the kernel",
+	  MAN "PERF_RECORD_MISC_KERNEL: \"Sample happened in the kernel.\"", kernel_samples,
+	  NEED_SAMPLING | NEED_KERNEL },
+	{ "sample", "no kernel addresses for user events",
+	  MAN "exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
+	  user_sees_user,
+	  NEED_SAMPLING },
+	{ "sample", "an event of a CPU samples its tasks", PERIODS, cpu_wide,
+	  NEED_SAMPLING | NEED_CPU_WIDE },
+	{ "sample", "inherited by children",
+	  MAN "\"The inherit bit specifies that this counter should count events of child tasks as well as the task specified.\"",
+	  inherited, NEED_SAMPLING },
+	{ "sample", "two periods and a plain count side by side", PERIODS, side_by_side,
+	  NEED_SAMPLING | NEED_GROUPS },
+	{ "sample", "samples on every counter at once", PERIODS, all_sample, NEED_SAMPLING },
+};
+
+const struct check_list sample_checks = { checks, ARRAY_SIZE(checks) };

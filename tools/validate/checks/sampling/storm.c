@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * storm.c - periods shorter than what an overflow takes
+ */
+#define _GNU_SOURCE
+#include <time.h>
+
+#include "judge/guard.h"
+#include "judge/validate.h"
+
+static struct ring ring;
+
+/* What a storm may take, of time and of interrupts. */
+#define STORM_NS	2000000000ULL
+#define STORM_SAMPLES	500000
+#define STORM_PARTS	100
+
+static void run_storm(const struct perf_event_attr *attr, struct ring_sum *sum)
+{
+	u64 start = now_ns(CLOCK_MONOTONIC);
+	unsigned int i;
+
+	for (i = 0; i < STORM_PARTS; i++) {
+		known_loop(2 * ITERATIONS / STORM_PARTS);
+		ring_drain(&ring, attr, sum);
+		if (now_ns(CLOCK_MONOTONIC) - start > STORM_NS || sum->samples > STORM_SAMPLES)
+			break;
+	}
+}
+
+static void storm_of(u64 period, bool kernel)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	long rate;
+	u64 count;
+	int fd;
+
+	attr_sampling(&attr, period, PERF_SAMPLE_IP);
+	attr.exclude_kernel = !kernel;
+	fd = open_sampling(&ring, &attr, 64);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	run_storm(&attr, &sum);
+	event_disable(fd);
+	count = event_read(fd);
+	ring_drain(&ring, &attr, &sum);
+	/* It goes down while overflows take too long, and never up by itself. */
+	rate = read_number(RATE_FILE);
+	expect_eq("lost samples", 0, sum.lost);
+	expect_part("samples", 1 + sum.throttles * (rate / MAX_HZ), "periods counted",
+		    count / period + 1, sum.samples);
+	close_sampling(&ring, fd);
+	expect_sane();
+}
+
+static void storm_user(void)
+{
+	storm_of(1, false);
+	storm_of(100, false);
+}
+
+static void storm_kernel(void)
+{
+	storm_of(1, true);
+	storm_of(100, true);
+}
+
+static void throttled(void)
+{
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	int fd, i;
+
+	if (change_number(RATE_FILE, 1000)) {
+		ktap_skip("the highest rate cannot be set");
+		return;
+	}
+	attr_sampling(&attr, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
+	fd = open_sampling(&ring, &attr, 512);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 20; i++)
+		known_loop(ITERATIONS);
+	event_disable(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("throttle records", 1, 100000, sum.throttles);
+	expect_most("unthrottle records", 1, "throttle records", sum.throttles, sum.unthrottles);
+	close_sampling(&ring, fd);
+}
+
+#define EXACT_AFTER MAN "perf_event_max_sample_rate: \"This sets the maximum sample rate.\""
+
+static const struct check checks[] = {
+	{ "storm", "periods of 1 and 100, user space", EXACT_AFTER, storm_user,
+	  NEED_SAMPLING | NEED_DISRUPT },
+	{ "storm", "periods of 1 and 100, user space and kernel", EXACT_AFTER, storm_kernel,
+	  NEED_SAMPLING | NEED_KERNEL | NEED_DISRUPT },
+	{ "storm", "throttled and unthrottled",
+	  MAN "PERF_RECORD_THROTTLE, PERF_RECORD_UNTHROTTLE: \"This record indicates a throttle/unthrottle event.\"",
+	  throttled,
+	  NEED_SAMPLING | NEED_DISRUPT },
+};
+
+const struct check_list storm_checks = { checks, ARRAY_SIZE(checks) };

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * error.c - documented errors, and that nothing is left behind by them
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "judge/guard.h"
+#include "judge/validate.h"
+
+struct open_case {
+	const char *what;
+	int error;
+	void (*change)(struct perf_event_attr *attr);
+	pid_t pid;
+	int cpu;
+	int group;
+	unsigned long flags;
+};
+
+#define CHANGE(name, code)						\
+	static void name(struct perf_event_attr *attr) { code; }
+
+CHANGE(small, attr->size = 32)
+CHANGE(big, attr->size = 1 << 20)
+/* The lowest may be one that a newer kernel knows. */
+CHANGE(flags_unknown, attr->__reserved_1 = -1)
+CHANGE(sample_type_unknown, attr->sample_type = 1ULL << 60)
+CHANGE(read_format_unknown, attr->read_format = 1ULL << 40)
+CHANGE(period_negative, attr->sample_period = 1ULL << 63)
+CHANGE(frequency_high, attr->freq = 1; attr->sample_freq = 1ULL << 40)
+CHANGE(type_unknown, attr->type = 0x7ffffff0; attr->config = 0)
+CHANGE(generic_unknown, attr->type = PERF_TYPE_HARDWARE; attr->config = 1000)
+CHANGE(cache_unknown, attr->type = PERF_TYPE_HW_CACHE; attr->config = 0x77)
+CHANGE(cache_op_unknown, attr->type = PERF_TYPE_HW_CACHE; attr->config = 0x7700)
+CHANGE(cache_result_unknown, attr->type = PERF_TYPE_HW_CACHE; attr->config = 0x770000)
+CHANGE(branch_kind_unknown, attr->sample_type = PERF_SAMPLE_BRANCH_STACK;
+	attr->branch_sample_type = 1ULL << 50)
+CHANGE(regs_none, attr->sample_type = PERF_SAMPLE_REGS_USER)
+CHANGE(regs_unknown, attr->sample_type = PERF_SAMPLE_REGS_USER; attr->sample_regs_user = 1ULL << 63)
+CHANGE(regs_intr_unknown, attr->sample_type = PERF_SAMPLE_REGS_INTR;
+	attr->sample_regs_intr = 1ULL << 63)
+CHANGE(stack_odd, attr->sample_type = PERF_SAMPLE_STACK_USER; attr->sample_stack_user = 1001)
+CHANGE(stack_huge, attr->sample_type = PERF_SAMPLE_STACK_USER; attr->sample_stack_user = 65536)
+CHANGE(clock_unknown, attr->use_clockid = 1; attr->clockid = 99)
+CHANGE(chain_deep, attr->sample_type = PERF_SAMPLE_CALLCHAIN; attr->sample_period = 100000;
+	attr->sample_max_stack = 60000)
+CHANGE(weights, attr->sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
+CHANGE(sigtrap_alone, attr->sigtrap = 1)
+CHANGE(exec_twice, attr->remove_on_exec = 1; attr->enable_on_exec = 1)
+CHANGE(inherit_thread_alone, attr->inherit_thread = 1)
+CHANGE(nothing, (void)attr)
+
+static const struct open_case open_cases[] = {
+	{ "attr.size smaller than the first one", E2BIG, small, 0, -1, -1, 0 },
+	{ "attr.size larger than a page", E2BIG, big, 0, -1, -1, 0 },
+	{ "unknown flags of attr", EINVAL, flags_unknown, 0, -1, -1, 0 },
+	{ "an unknown sample_type", EINVAL, sample_type_unknown, 0, -1, -1, 0 },
+	{ "an unknown read_format", EINVAL, read_format_unknown, 0, -1, -1, 0 },
+	{ "a period with bit 63", EINVAL, period_negative, 0, -1, -1, 0 },
+	{ "a frequency above the limit", EINVAL, frequency_high, 0, -1, -1, 0 },
+	{ "an unknown type", ENOENT, type_unknown, 0, -1, -1, 0 },
+	{ "an unknown generic event", EINVAL, generic_unknown, 0, -1, -1, 0 },
+	{ "an unknown cache", EINVAL, cache_unknown, 0, -1, -1, 0 },
+	{ "an unknown cache operation", EINVAL, cache_op_unknown, 0, -1, -1, 0 },
+	{ "an unknown cache result", EINVAL, cache_result_unknown, 0, -1, -1, 0 },
+	{ "an unknown kind of branches", EINVAL, branch_kind_unknown, 0, -1, -1, 0 },
+	{ "no registers to sample", EINVAL, regs_none, 0, -1, -1, 0 },
+	{ "unknown registers", EINVAL, regs_unknown, 0, -1, -1, 0 },
+	{ "unknown interrupted registers", EINVAL, regs_intr_unknown, 0, -1, -1, 0 },
+	{ "a stack size that is no multiple of 8", EINVAL, stack_odd, 0, -1, -1, 0 },
+	{ "a stack of 64 KiB", EINVAL, stack_huge, 0, -1, -1, 0 },
+	{ "an unknown clock", EINVAL, clock_unknown, 0, -1, -1, 0 },
+	{ "a callchain above the limit", EOVERFLOW, chain_deep, 0, -1, -1, 0 },
+	{ "two kinds of weight", EINVAL, weights, 0, -1, -1, 0 },
+	{ "sigtrap without remove_on_exec", EINVAL, sigtrap_alone, 0, -1, -1, 0 },
+	{ "removed and enabled on exec", EINVAL, exec_twice, 0, -1, -1, 0 },
+	{ "inherit_thread without inherit", EINVAL, inherit_thread_alone, 0, -1, -1, 0 },
+	{ "unknown flags of the call", EINVAL, nothing, 0, -1, -1, 1 << 6 },
+	{ "neither a task nor a CPU", EINVAL, nothing, -1, -1, -1, 0 },
+	{ "a CPU beyond all", EINVAL, nothing, -1, 100000, -1, 0 },
+	{ "a task that does not exist", ESRCH, nothing, 0x3ffffff, -1, -1, 0 },
+	{ "a leader that is no descriptor", EBADF, nothing, 0, -1, 9999, 0 },
+	{ "a cgroup without a CPU", EINVAL, nothing, 0, -1, -1, PERF_FLAG_PID_CGROUP },
+};
+
+static void opens(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(open_cases); i++) {
+		const struct open_case *c = &open_cases[i];
+		struct perf_event_attr attr;
+		int fd;
+
+		attr_instructions(&attr);
+		c->change(&attr);
+		fd = event_open(&attr, c->pid, c->cpu, c->group, c->flags);
+		expect_eq(c->what, -c->error, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	expect_sane();
+}
+
+/* What samples of an event that was not refused have to say. */
+static void check_samples(int fd, bool (*agrees)(const struct perf_event_header *header),
+			  const char *what)
+{
+	const struct perf_event_header *header;
+	unsigned int nr = 0, good = 0;
+	static struct ring ring;
+
+	if (!ring_map(&ring, fd, 64)) {
+		event_enable(fd);
+		known_loop(ITERATIONS);
+		event_disable(fd);
+		while ((header = ring_next(&ring))) {
+			nr += header->type == PERF_RECORD_SAMPLE;
+			good += header->type == PERF_RECORD_SAMPLE && agrees(header);
+		}
+		ring_unmap(&ring);
+		expect_part(what, 1, "samples", nr, good);
+	}
+	close(fd);
+}
+
+static bool is_precise(const struct perf_event_header *header)
+{
+	return header->misc & PERF_RECORD_MISC_EXACT_IP;
+}
+
+static bool has_branches(const struct perf_event_header *header)
+{
+	return *(const u64 *)(header + 1) > 0;
+}
+
+/* Hardware may lack it: then it is refused, or else it is there. */
+static void unfeasible(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_sampling(&attr, 100000, PERF_SAMPLE_IP);
+	attr.precise_ip = 3;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd < 0)
+		expect_true("precise_ip 3 is EOPNOTSUPP, EINVAL or ENOENT",
+			    fd == -EOPNOTSUPP || fd == -EINVAL || fd == -ENOENT);
+	else
+		check_samples(fd, is_precise, "samples with PERF_RECORD_MISC_EXACT_IP");
+	attr_sampling(&attr, 100000, PERF_SAMPLE_BRANCH_STACK);
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd < 0)
+		expect_true("a branch stack is EOPNOTSUPP or EINVAL",
+			    fd == -EOPNOTSUPP || fd == -EINVAL);
+	else
+		check_samples(fd, has_branches, "samples with branches");
+	attr_instructions(&attr);
+	attr.exclude_idle = 1;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd < 0)
+		expect_true("exclude_idle is EPERM, EINVAL or EOPNOTSUPP",
+			    fd == -EPERM || fd == -EINVAL || fd == -EOPNOTSUPP);
+	else
+		close(fd);
+}
+
+static void attr_sizes(void)
+{
+	struct {
+		struct perf_event_attr attr;
+		u64 more[8];
+	} future;
+	int fd;
+
+	memset(&future, 0, sizeof(future));
+	attr_instructions(&future.attr);
+	future.attr.size = sizeof(future);
+	fd = event_open(&future.attr, 0, -1, -1, 0);
+	expect_true("attributes of the future that are zero are taken", fd >= 0);
+	close(fd);
+	future.more[7] = 1;
+	future.attr.size = sizeof(future);
+	expect_eq("attributes of the future", -E2BIG, event_open(&future.attr, 0, -1, -1, 0));
+	expect_range("the size that the kernel wants", PERF_ATTR_SIZE_VER0, sizeof(future) - 1,
+		     future.attr.size);
+	attr_instructions(&future.attr);
+	future.attr.size = 0;
+	fd = event_open(&future.attr, 0, -1, -1, 0);
+	expect_true("size 0 stands for the first one", fd >= 0);
+	close(fd);
+	expect_eq("attributes at an address that is none", -EFAULT,
+		  event_open((void *)8, 0, -1, -1, 0));
+}
+
+static void ioctls(void)
+{
+	struct perf_event_attr attr;
+	u64 period = 0;
+	int fd = open_instructions(), pipes[2];
+
+	if (fd < 0 || pipe(pipes))
+		return;
+	errno = 0;
+	expect_eq("an unknown ioctl", -1, ioctl(fd, _IO('$', 99), 0));
+	expect_eq("its error", ENOTTY, errno);
+	period = 100000;
+	expect_eq("a period for a counting event", -1, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+	expect_eq("its error", EINVAL, errno);
+	expect_eq("REFRESH of a counting event", -1, ioctl(fd, PERF_EVENT_IOC_REFRESH, 1));
+	expect_eq("its error", EINVAL, errno);
+	expect_eq("output to something else", -1, ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, pipes[0]));
+	expect_eq("its error", EBADF, errno);
+	expect_eq("output to itself", -1, ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, fd));
+	expect_eq("its error", EINVAL, errno);
+	expect_eq("a filter", -1, ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "x"));
+	expect_eq("its error", EINVAL, errno);
+	expect_eq("an id at an address that is none", -1, ioctl(fd, PERF_EVENT_IOC_ID, 8));
+	expect_eq("its error", EFAULT, errno);
+	close(fd);
+	attr_sampling(&attr, 100000, PERF_SAMPLE_IP);
+	attr.inherit = 1;
+	fd = event_open_self(&attr, -1);
+	if (fd >= 0) {
+		expect_eq("REFRESH of an inherited event", -1,
+			  ioctl(fd, PERF_EVENT_IOC_REFRESH, 1));
+		expect_eq("its error", EINVAL, errno);
+		period = 0;
+		expect_eq("a period of 0", -1, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+		expect_eq("its error", EINVAL, errno);
+		period = 1ULL << 63;
+		expect_eq("a period with bit 63", -1, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+		expect_eq("its error", EINVAL, errno);
+		close(fd);
+	}
+	expect_sane();
+}
+
+static void descriptors(void)
+{
+	struct perf_event_attr attr;
+	u64 value;
+	int fd;
+
+	attr_instructions(&attr);
+	fd = event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	expect_true("PERF_FLAG_FD_CLOEXEC is taken", fd >= 0);
+	expect_eq("FD_CLOEXEC", FD_CLOEXEC, fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	errno = 0;
+	expect_eq("a write", -1, write(fd, &value, sizeof(value)));
+	expect_eq("its error", EINVAL, errno == EBADF ? EINVAL : errno);
+	expect_eq("a seek", -1, lseek(fd, 0, SEEK_SET));
+	expect_eq("its error", ESPIPE, errno);
+	expect_eq("a read into too little", -1, read(fd, &value, 4));
+	expect_eq("its error", ENOSPC, errno);
+	close(fd);
+}
+
+/* In a child without privileges. */
+static void paranoid(void)
+{
+	static const char path[] = "/proc/sys/kernel/perf_event_paranoid";
+	int level, status;
+
+	for (level = -1; level <= 2; level++) {
+		pid_t pid;
+
+		if (change_number(path, level)) {
+			ktap_skip("perf_event_paranoid cannot be set");
+			return;
+		}
+		pid = fork();
+		if (!pid) {
+			struct perf_event_attr attr;
+			int fd, wrong = 0;
+
+			if (setgid(65534) || setuid(65534))
+				_exit(8);
+			attr_instructions(&attr);
+			fd = event_open(&attr, 0, -1, -1, 0);
+			wrong |= fd < 0;
+			attr.exclude_kernel = 0;
+			fd = event_open(&attr, 0, -1, -1, 0);
+			if (pmu.has & NEED_KERNEL)
+				wrong |= (level < 2 ? fd < 0 : fd != -EACCES) << 1;
+			attr.exclude_kernel = 1;
+			fd = event_open(&attr, -1, pmu.cpu, -1, 0);
+			if (pmu.has & NEED_CPU_WIDE)
+				wrong |= (level < 1 ? fd < 0 : fd != -EACCES) << 2;
+			_exit(wrong);
+		}
+		waitpid(pid, &status, 0);
+		expect_or_say(WIFEXITED(status) && !WEXITSTATUS(status),
+			      "level %d: expected the manual's permissions, got wrong ones for:%s%s%s",
+			      level, WEXITSTATUS(status) & 1 ? " the task" : "",
+			      WEXITSTATUS(status) & 2 ? " the kernel" : "",
+			      WEXITSTATUS(status) & 4 ? " a CPU" : "");
+	}
+}
+
+static void no_descriptor_left(void)
+{
+	struct rlimit old, limit;
+	int fds[64], nr = 0, fd;
+
+	getrlimit(RLIMIT_NOFILE, &old);
+	limit = old;
+	limit.rlim_cur = 32;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	do {
+		struct perf_event_attr attr;
+
+		attr_instructions(&attr);
+		fd = event_open(&attr, 0, -1, -1, 0);
+		if (fd >= 0)
+			fds[nr++] = fd;
+	} while (fd >= 0 && nr < 64);
+	expect_eq("one descriptor too many", -EMFILE, fd);
+	close_all(fds, nr);
+	setrlimit(RLIMIT_NOFILE, &old);
+	expect_sane();
+}
+
+static const struct check checks[] = {
+	{ "error", "attributes and arguments that cannot be",
+	  MAN "EINVAL: \"Returned if the specified event is invalid.\", E2BIG: \"too big (larger than the page size)\", ENOENT: \"Returned if the type setting is not valid.\", EOVERFLOW: \"Returned if PERF_SAMPLE_CALLCHAIN is requested and sample_max_stack is larger than the maximum specified in /proc/sys/kernel/perf_event_max_stack.\", ESRCH: \"Returned if attempting to attach to a process that does not exist.\", EBADF: \"Returned if the group_fd file descriptor is not valid\"",
+	  opens },
+	{ "error", "what hardware may lack",
+	  MAN "EOPNOTSUPP: \"Returned if an event requiring a specific hardware feature is requested but there is no hardware support.\"",
+	  unfeasible },
+	{ "error", "sizes of perf_event_attr",
+	  MAN "E2BIG: \"larger than the kernel supports and the extra bytes are not zero. When E2BIG is returned, the perf_event_attr size field is overwritten by the kernel to be the size of the structure it was expecting.\"",
+	  attr_sizes },
+	{ "error", "ioctls",
+	  MAN "PERF_EVENT_IOC_REFRESH: \"Non-inherited overflow counters can use this\", PERF_EVENT_IOC_PERIOD: \"This updates the overflow period for the event.\", PERF_EVENT_IOC_SET_FILTER: \"This adds an ftrace filter to this event.\"",
+	  ioctls, NEED_SAMPLING },
+	{ "error", "reads, writes and flags of descriptors",
+	  MAN "\"If you attempt to read into a buffer that is not big enough to hold the data, the error ENOSPC results.\"",
+	  descriptors },
+	{ "error", "perf_event_paranoid",
+	  MAN "\"allow only user-space measurements (default since Linux 4.6).\", \"allow both kernel and user measurements (default before Linux 4.6).\", \"allow access to CPU-specific data but not raw tracepoint samples.\", \"no restrictions.\"",
+	  paranoid,
+	  NEED_DISRUPT },
+	{ "error", "no descriptor left",
+	  MAN "EMFILE: \"If a large number of events are opened, the per-process limit on the number of open file descriptors will be reached, and no more events can be created.\"",
+	  no_descriptor_left },
+};
+
+const struct check_list error_checks = { checks, ARRAY_SIZE(checks) };

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * machine.c - several CPUs and threads, CPUs that come and go, sleep, unloading
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "judge/guard.h"
+#include "judge/validate.h"
+
+/* CPUs that this process may run on, at most so many. */
+static int usable_cpus(int *cpus, int max)
+{
+	cpu_set_t set;
+	int nr = 0, cpu;
+
+	sched_getaffinity(0, sizeof(set), &set);
+	for (cpu = 0; cpu < CPU_SETSIZE && nr < max; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			cpus[nr++] = cpu;
+	return nr;
+}
+
+static void migrates(void)
+{
+	int cpus[64], nr = usable_cpus(cpus, 64), i, fd = open_instructions();
+
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 50; i++) {
+		run_on(cpus[i % nr]);
+		known_loop(ITERATIONS / 50);
+	}
+	event_disable(fd);
+	expect_range("instructions on many CPUs", LOOP, LOOP + LOOP / 5, event_read(fd));
+	close(fd);
+}
+
+static void migrates_sampling(void)
+{
+	int cpus[64], nr = usable_cpus(cpus, 64), i, fd;
+	static struct ring ring;
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	u64 count;
+
+	attr_sampling(&attr, 50000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
+	fd = event_open_self(&attr, -1);
+	if (fd < 0 || ring_map(&ring, fd, 64))
+		return;
+	event_enable(fd);
+	for (i = 0; i < 50; i++) {
+		run_on(cpus[i % nr]);
+		known_loop(ITERATIONS / 10);
+	}
+	event_disable(fd);
+	count = event_read(fd);
+	ring_drain(&ring, &attr, &sum);
+	expect_samples("samples on many CPUs", count, 50000, 2, 2, sum.samples);
+	expect_eq("samples older than the one before", 0, sum.backwards);
+	ring_unmap(&ring);
+	close(fd);
+}
+
+static void other_cpus(void)
+{
+	int cpus[64], nr = usable_cpus(cpus, 64), i;
+
+	for (i = 0; i < nr; i++) {
+		struct perf_event_attr attr;
+		int fd;
+
+		attr_instructions(&attr);
+		fd = event_open(&attr, -1, cpus[i], -1, 0);
+		if (fd < 0) {
+			ktap_fail("an event on CPU %d: expected a descriptor, got %s", cpus[i],
+				  strerror(-fd));
+			continue;
+		}
+		run_on(cpus[(i + 1) % nr]);
+		event_enable(fd);
+		run_on(cpus[i]);
+		known_loop(ITERATIONS);
+		run_on(cpus[(i + 1) % nr]);
+		event_disable(fd);
+		expect_range("instructions of another CPU", LOOP, 1000 * LOOP, event_read(fd));
+		close(fd);
+	}
+}
+
+static volatile unsigned int thread_failures;
+
+static void *open_and_close(void *unused)
+{
+	struct perf_event_attr attr;
+	int i, fd;
+
+	for (i = 0; i < 100; i++) {
+		attr_instructions(&attr);
+		attr.disabled = i & 1;
+		if (i % 3 == 0 && (pmu.has & NEED_SAMPLING))
+			attr.sample_period = 10000;
+		fd = event_open(&attr, 0, -1, -1, 0);
+		if (fd < 0) {
+			__atomic_add_fetch(&thread_failures, 1, __ATOMIC_RELAXED);
+			continue;
+		}
+		event_enable(fd);
+		known_loop(1000);
+		if (event_read(fd) < 1000 * LOOP_INSNS)
+			__atomic_add_fetch(&thread_failures, 1, __ATOMIC_RELAXED);
+		close(fd);
+	}
+	return unused;
+}
+
+static void many_threads(void)
+{
+	pthread_t threads[8];
+	unsigned int i;
+
+	thread_failures = 0;
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		pthread_create(&threads[i], NULL, open_and_close, NULL);
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		pthread_join(threads[i], NULL);
+	expect_eq("opens and counts that failed", 0, thread_failures);
+	expect_sane();
+}
+
+static void closed_in_a_storm(void)
+{
+	struct perf_event_attr attr;
+	int i, fd;
+
+	for (i = 0; i < 100; i++) {
+		attr_sampling(&attr, 1 + i, PERF_SAMPLE_IP);
+		attr.disabled = 0;
+		fd = event_open_self(&attr, -1);
+		if (fd < 0)
+			return;
+		known_loop(1000);
+		close(fd);
+	}
+	expect_sane();
+}
+
+static void cpu_goes_away(void)
+{
+	struct perf_event_attr attr;
+	char path[128];
+	int cpus[64], nr = usable_cpus(cpus, 64), cpu = cpus[nr - 1], task, wide, i;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	if (access(path, W_OK)) {
+		ktap_skip("CPU %d cannot be taken off line", cpu);
+		return;
+	}
+	task = open_instructions();
+	attr_instructions(&attr);
+	attr.disabled = 0;
+	wide = event_open(&attr, -1, cpu, -1, 0);
+	if (task < 0)
+		return;
+	if (wide < 0) {
+		ktap_fail("an event on CPU %d: expected a descriptor, got %s", cpu,
+			  strerror(-wide));
+		close(task);
+		return;
+	}
+	event_enable(task);
+	for (i = 0; i < 3; i++) {
+		expect_eq("off line", 0, change_number(path, 0));
+		known_loop(ITERATIONS);
+		expect_eq("on line", 0, change_number(path, 1));
+		known_loop(ITERATIONS);
+	}
+	event_disable(task);
+	expect_range("instructions of a task meanwhile", 6 * LOOP, 7 * LOOP + 1000000,
+		     event_read(task));
+	close(wide);
+	wide = event_open(&attr, -1, cpu, -1, 0);
+	if (expect_true("the CPU that is back has counters", wide >= 0)) {
+		run_on(cpu);
+		known_loop(ITERATIONS);
+		expect_range("instructions there", LOOP, 1000 * LOOP, event_read(wide));
+		close(wide);
+	}
+	close(task);
+	expect_sane();
+}
+
+static bool write_word(const char *path, const char *word)
+{
+	int fd = open(path, O_WRONLY);
+	bool ok = fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static void sleeps(void)
+{
+	u64 before;
+	int fd;
+
+	if (change_text("/sys/power/pm_test", "core")) {
+		ktap_skip("this kernel cannot rehearse suspending (CONFIG_PM_DEBUG)");
+		return;
+	}
+	/* By itself a rehearsal takes five seconds. */
+	change_number("/sys/module/suspend/parameters/pm_test_delay", 0);
+	fd = open_instructions();
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	known_loop(ITERATIONS);
+	before = event_read(fd);
+	if (!write_word("/sys/power/state", "mem") &&
+	    !write_word("/sys/power/state", "freeze")) {
+		ktap_skip("suspending: %s", strerror(errno));
+	} else {
+		known_loop(ITERATIONS);
+		event_disable(fd);
+		expect_range("instructions before and after", before + LOOP,
+			     before + LOOP + 1000000, event_read(fd));
+		expect_sane();
+	}
+	close(fd);
+}
+
+/* The last part of where a link leads to. */
+static bool link_name(const char *path, char *name, size_t size)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlink(path, target, sizeof(target) - 1);
+	char *last;
+
+	if (len < 0)
+		return false;
+	target[len] = '\0';
+	last = strrchr(target, '/');
+	snprintf(name, size, "%s", last ? last + 1 : target);
+	return true;
+}
+
+bool module_of_pmu(char *name, size_t size)
+{
+	char device[PATH_MAX], path[PATH_MAX + 64], refs[64];
+	char *end;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", pmu.name);
+	/* The PMU's parent, or one of that one's, is the device that the driver is bound to. */
+	if (realpath(path, device)) {
+		while ((end = strrchr(device, '/')) && end > device + strlen("/sys")) {
+			snprintf(path, sizeof(path), "%s/driver/module", device);
+			if (link_name(path, name, size))
+				return true;
+			*end = '\0';
+		}
+	}
+	/* Without a parent: the module of its name, if there is one that can be unloaded. */
+	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", pmu.name);
+	if (!read_text(path, refs, sizeof(refs)))
+		return false;
+	snprintf(name, size, "%s", pmu.name);
+	return true;
+}
+
+static void unload(void)
+{
+	char name[128], path[256], refs[64];
+	int fd;
+
+	if (!module_of_pmu(name, sizeof(name))) {
+		ktap_skip("no link in sysfs names its module");
+		return;
+	}
+	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", name);
+	if (!read_text(path, refs, sizeof(refs))) {
+		ktap_skip("%s is not a module that can be unloaded", name);
+		return;
+	}
+	fd = open_instructions();
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	errno = 0;
+	expect_eq("delete_module() under an event", -1,
+		  syscall(SYS_delete_module, name, O_NONBLOCK));
+	expect_eq("its error", EWOULDBLOCK, errno);
+	known_loop(ITERATIONS);
+	event_disable(fd);
+	expect_count("instructions of the event", LOOP, event_read(fd));
+	close(fd);
+	expect_sane();
+}
+
+static const struct check checks[] = {
+	{ "machine", "a task that migrates", COUNTED, migrates, NEED_CPUS },
+	{ "machine", "a task that migrates and is sampled", COUNTED, migrates_sampling,
+	  NEED_CPUS | NEED_SAMPLING },
+	{ "machine", "events of other CPUs",
+	  MAN "pid == -1 and cpu >= 0: \"This measures all processes/threads on the specified CPU.\"",
+	  other_cpus,
+	  NEED_CPUS | NEED_CPU_WIDE },
+	{ "machine", "opened and closed by eight threads", COUNTED, many_threads },
+	{ "machine", "closed in a storm", COUNTED, closed_in_a_storm, NEED_SAMPLING },
+	{ "machine", "a CPU goes off line and comes back", COUNTED, cpu_goes_away,
+	  NEED_CPUS | NEED_CPU_WIDE | NEED_DISRUPT },
+	{ "machine", "suspended and resumed", COUNTED, sleeps, NEED_DISRUPT },
+	{ "machine", "its module is not unloaded under an event",
+	  "delete_module(2), man-pages 6.03: EWOULDBLOCK: \"O_NONBLOCK was specified in flags, but the reference count of this module is nonzero\"",
+	  unload,
+	  NEED_PMU | NEED_DISRUPT },
+};
+
+const struct check_list machine_checks = { checks, ARRAY_SIZE(checks) };
