@@ -130,11 +130,20 @@ expect_range()
 	return 1
 }
 
+# matches REGEX TEXT: check whether a line of the text matches. A pipe would not do: with pipefail its
+# status is that of echo, which SIGPIPE ends if grep has found the line before echo has written all.
+matches()
+{
+	grep -qE -- "$1" <<EOT
+$2
+EOT
+}
+
 # expect_says WHAT REGEX TEXT
 expect_says()
 {
 	echo "$1" >>"$ktap_expected"
-	echo "$3" | grep -qE -- "$2" && return 0
+	matches "$2" "$3" && return 0
 	echo "$1: expected '$2', got:"
 	echo "$3"
 	return 1
@@ -144,7 +153,7 @@ expect_says()
 expect_not()
 {
 	echo "$1" >>"$ktap_expected"
-	echo "$3" | grep -qE -- "$2" || return 0
+	matches "$2" "$3" || return 0
 	echo "$1: expected anything but '$2', got:"
 	echo "$3" | grep -E -- "$2"
 	return 1

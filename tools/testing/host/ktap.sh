@@ -112,4 +112,21 @@ for language in C shell; do
 	[ $status -ne 0 ]
 	result "$language: a test that does not run is a failure of its suite"
 done
+
+# The match is in the first line of a text that no pipe holds.
+cat >"$work/long.sh" <<'EOT'
+set -o pipefail
+. tools/lib/ktap.sh
+long=$(echo found; seq 100000)
+says_it() { expect_says "the text" '^found$' "$long"; }
+has_it_not() { expect_not "the text" '^found$' "$long"; }
+plan 2
+check says says_it
+check not has_it_not
+finish
+EOT
+status=0
+said=$(bash "$work/long.sh") || status=$?
+[ $status -eq 1 ] && grep -q '^ok 1 - says$' <<<"$said" && grep -q '^not ok 2 - not$' <<<"$said"
+result "with pipefail a long text that matches is found"
 finish
