@@ -2,7 +2,7 @@
 /*
  * corepmu: architectural records of precise events, in software
  *
- * As the virtual hardware of tools/qemu/x86/pebs-arch.c, which Linux' own driver takes. Every
+ * As the virtual hardware of tools/qemu/x86/pebs/arch.c, which Linux' own driver takes. Every
  * other record is in pieces.
  */
 #include <linux/bits.h>

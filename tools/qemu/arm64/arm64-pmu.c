@@ -20,10 +20,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "arm64/branch.h"
-#include "arm64/count.h"
-#include "arm64/deliver.h"
-#include "arm64/model.h"
+#include "arm64/cpu/branch.h"
+#include "arm64/cpu/count.h"
+#include "arm64/cpu/deliver.h"
+#include "arm64/registers/model.h"
 #include "arm64/options.h"
 #include "arm64/qemu.h"
 #include "common/plugin.h"

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "arm64/model.h"
+#include "arm64/registers/model.h"
 #include "arm64/qemu.h"
 #include "common/plugin.h"
 

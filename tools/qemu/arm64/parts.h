@@ -5,7 +5,7 @@
 #ifndef TOOLS_QEMU_ARM64_PARTS_H
 #define TOOLS_QEMU_ARM64_PARTS_H
 
-#include "arm64/model.h"
+#include "arm64/registers/model.h"
 
 #define PMCR_E		(UINT64_C(1) << 0)
 #define PMCR_D		(UINT64_C(1) << 3)

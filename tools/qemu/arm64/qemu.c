@@ -2,14 +2,14 @@
 /*
  * What the virtual arm64 PMU needs of QEMU.
  *
- * See pmu/qemu.c for what is the same on other architectures, arm64/sysregs.c for
+ * See pmu/qemu.c for what is the same on other architectures, arm64/registers/sysregs.c for
  * the registers.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "arm64/sysregs.h"
+#include "arm64/registers/sysregs.h"
 #include "common/image.h"
 
 #define PSTATE_EL_SHIFT		2

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arm64/model.h"
+#include "arm64/registers/model.h"
 #include "pmu/qemu.h"
 
 /**

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arm64/model.h"
+#include "arm64/registers/model.h"
 #include "common/plugin.h"
 #include "tests/model-test.h"
 

@@ -2,7 +2,7 @@
 /*
  * Tests what the virtual arm64 PMU takes instructions for, without QEMU. KTAP on stdout.
  */
-#include "arm64/decode.h"
+#include "arm64/cpu/decode.h"
 #include "common/plugin.h"
 #include "tests/model-test.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "arm64/model.h"
+#include "arm64/registers/model.h"
 
 #define BIT(n)		(UINT64_C(1) << (n))
 

@@ -6,7 +6,7 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
-#include "x86/decode.h"
+#include "x86/cpu/decode.h"
 
 static void test_decode(void)
 {

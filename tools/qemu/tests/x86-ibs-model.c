@@ -12,8 +12,8 @@
 #include "tests/model-test.h"
 #include "tests/x86-model-cpu.h"
 #include "tests/x86-model-ops.h"
-#include "x86/model.h"
-#include "x86/uarch.h"
+#include "x86/registers/model.h"
+#include "x86/uarch/uarch.h"
 
 #define BIT(n)	(UINT64_C(1) << (n))
 

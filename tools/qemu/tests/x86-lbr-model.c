@@ -11,8 +11,8 @@
 #include "common/plugin.h"
 #include "tests/model-test.h"
 #include "tests/x86-model-ops.h"
-#include "x86/model.h"
-#include "x86/uarch.h"
+#include "x86/registers/model.h"
+#include "x86/uarch/uarch.h"
 
 #define BIT(n)	(UINT64_C(1) << (n))
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/model-test.h"
-#include "x86/model.h"
+#include "x86/registers/model.h"
 
 static struct cpu {
 	struct x86_pmu_config config;

@@ -5,7 +5,7 @@
 #ifndef TOOLS_QEMU_TESTS_X86_MODEL_OPS_H
 #define TOOLS_QEMU_TESTS_X86_MODEL_OPS_H
 
-#include "x86/model.h"
+#include "x86/registers/model.h"
 
 static inline void ignore_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
 {

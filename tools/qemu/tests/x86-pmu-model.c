@@ -8,7 +8,7 @@
 #include "common/plugin.h"
 #include "tests/model-test.h"
 #include "tests/x86-model-ops.h"
-#include "x86/model.h"
+#include "x86/registers/model.h"
 
 #define USR	X86_PMU_SEL_USR
 #define OS	X86_PMU_SEL_OS

@@ -4,7 +4,7 @@
  * their events, and which counter counts what. KTAP on stdout.
  *
  * Placements here are what perf's pmu-events/arch/x86 say ("Counter"), which the tables of
- * x86/uarch-intel.c do not come from.
+ * x86/uarch/intel.c do not come from.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "common/plugin.h"
 #include "tests/model-test.h"
 #include "tests/x86-model-ops.h"
-#include "x86/model.h"
-#include "x86/uarch.h"
+#include "x86/registers/model.h"
+#include "x86/uarch/uarch.h"
 
 #define USR	X86_PMU_SEL_USR
 #define INT	X86_PMU_SEL_INT

@@ -9,7 +9,7 @@
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
 #include "x86/options.h"
-#include "x86/uarch.h"
+#include "x86/uarch/uarch.h"
 
 /* The options as given. */
 static struct {

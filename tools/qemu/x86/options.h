@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/plugin.h"
-#include "x86/model.h"
+#include "x86/registers/model.h"
 
 int x86_options_read(const struct qemu_info *info, int argc, char **argv);
 const struct x86_pmu_config *x86_options_common(void);

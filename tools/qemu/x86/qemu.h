@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "pmu/qemu.h"
-#include "x86/model.h"
+#include "x86/registers/model.h"
 
 /**
  * struct x86_qemu_hooks - what the PMU does in place of, or besides, QEMU

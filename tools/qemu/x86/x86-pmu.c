@@ -32,15 +32,15 @@
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
 #include "pmu/unknown.h"
-#include "x86/branch.h"
-#include "x86/count.h"
-#include "x86/deliver.h"
-#include "x86/eilvt.h"
-#include "x86/model.h"
+#include "x86/cpu/branch.h"
+#include "x86/cpu/count.h"
+#include "x86/cpu/deliver.h"
+#include "x86/cpu/eilvt.h"
+#include "x86/registers/model.h"
 #include "x86/options.h"
 #include "x86/qemu.h"
-#include "x86/state.h"
-#include "x86/step.h"
+#include "x86/cpu/state.h"
+#include "x86/cpu/step.h"
 
 const char *const plugin_name = "x86-pmu";
 

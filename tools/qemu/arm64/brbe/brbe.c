@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The Branch Record Buffer Extension of an arm64 CPU.
+ *
+ * Arm Architecture Reference Manual, DDI 0487: D18 for what it does, D23 for the registers;
+ * for what is recorded when, the pseudocode of BRBEBranch(), BRBEException(),
+ * BRBEExceptionReturn(), BranchRecordAllowed() and CheckPMUOverflowCondition().
+ */
+#include <string.h>
+
+#include "arm64/brbe/brbe.h"
+#include "arm64/registers/model.h"
+
+#define BIT(n)		(UINT64_C(1) << (n))
+
+/* BRBCR_EL1, BRBCR_EL2 */
+#define CR_E0BRE	BIT(0)
+#define CR_EXBRE	BIT(1)
+#define CR_CC		BIT(3)
+#define CR_MPRED	BIT(4)
+#define CR_TS		(BIT(5) | BIT(6))
+#define CR_FZP		BIT(8)
+#define CR_ERTN		BIT(22)
+#define CR_EXCEPTION	BIT(23)
+#define CR_WRITABLE	(CR_E0BRE | CR_EXBRE | CR_CC | CR_MPRED | CR_TS | CR_FZP | CR_ERTN | \
+			 CR_EXCEPTION)
+
+/* BRBFCR_EL1 */
+#define FCR_PAUSED	BIT(7)
+#define FCR_ENI		BIT(16)
+#define FCR_DIRECT	BIT(17)
+#define FCR_INDIRECT	BIT(18)
+#define FCR_RTN		BIT(19)
+#define FCR_INDCALL	BIT(20)
+#define FCR_DIRCALL	BIT(21)
+#define FCR_CONDDIR	BIT(22)
+#define FCR_BANK_SHIFT	28
+#define FCR_BANK	(BIT(28) | BIT(29))
+#define FCR_KINDS	(FCR_DIRECT | FCR_INDIRECT | FCR_RTN | FCR_INDCALL | FCR_DIRCALL | \
+			 FCR_CONDDIR)
+#define FCR_WRITABLE	(FCR_PAUSED | FCR_ENI | FCR_KINDS | FCR_BANK)
+
+/* BRBINF<n>_EL1 */
+#define INF_TARGET	BIT(0)		/* VALID */
+#define INF_SOURCE	BIT(1)
+#define INF_MPRED	BIT(5)
+#define INF_EL_SHIFT	6
+#define INF_TYPE_SHIFT	8
+#define INF_CC_SHIFT	32
+#define INF_CC_MANTISSA	8		/* bits, below the exponent */
+#define INF_CC_TOO_MANY	UINT64_C(0x3fff)
+#define INF_CCU		BIT(46)
+#define INF_WRITABLE	(UINT64_C(0x7fff) << INF_CC_SHIFT | UINT64_C(0x3f) << INF_TYPE_SHIFT | \
+			 UINT64_C(3) << INF_EL_SHIFT | INF_MPRED | INF_TARGET | INF_SOURCE)
+
+/* The counter of cycles has so many bits: BRBIDR0_EL1.CC */
+#define CYCLE_BITS	20
+#define IDR0_CC_20_BIT	(UINT64_C(5) << 12)
+
+#define HCR_TGE		BIT(27)
+#define HCR_E2H		BIT(34)
+
+/* Of struct arm64_brbe.cr */
+enum { EL1, EL2 };
+
+/**
+ * arm64_brbe_config_error() - could there be such records?
+ * @config: the PMU
+ *
+ * Return: NULL, or half a sentence about what is wrong.
+ */
+const char *arm64_brbe_config_error(const struct arm64_pmu_config *config)
+{
+	switch (config->brbe.records) {
+	case 0:
+	case 8:
+	case 16:
+	case 32:
+	case 64:
+		break;
+	default:
+		return "cannot have that many branch records (8, 16, 32 or 64)";
+	}
+	if (!config->brbe.records && (config->brbe.lose || config->brbe.tear ||
+				      config->brbe.unfrozen))
+		return "has no branch records to be faulty";
+	if (config->brbe.records && config->has_el3)
+		return "cannot have branch records beside EL3, whose MDCR_EL3.SBRBE is not there";
+	return NULL;
+}
+
+static uint64_t hcr_el2(struct arm64_pmu *pmu)
+{
+	return pmu->config->has_el2 ? pmu->ops->hcr_el2(pmu) : 0;
+}
+
+/* BranchRecordAllowed(), but for what AArch32 does and BRBFCR_EL1.PAUSED */
+static bool is_allowed(struct arm64_pmu *pmu, enum arm64_pmu_level level)
+{
+	const uint64_t *cr = pmu->brbe.cr;
+
+	switch (level) {
+	case ARM64_PMU_EL0:
+		return cr[hcr_el2(pmu) & HCR_TGE ? EL2 : EL1] & CR_E0BRE;
+	case ARM64_PMU_EL1:
+		return cr[EL1] & CR_EXBRE;
+	case ARM64_PMU_EL2:
+		return cr[EL2] & CR_EXBRE;
+	default:
+		return false;
+	}
+}
+
+/* Levels of which there may be records; HCR_EL2.TGE may change without a word on it. */
+static unsigned int levels_of(const struct arm64_pmu *pmu)
+{
+	const struct arm64_brbe *b = &pmu->brbe;
+
+	if (b->fcr & FCR_PAUSED)
+		return 0;
+	return ((b->cr[EL1] | b->cr[EL2]) & CR_E0BRE ? 1 << ARM64_PMU_EL0 : 0) |
+	       (b->cr[EL1] & CR_EXBRE ? 1 << ARM64_PMU_EL1 : 0) |
+	       (b->cr[EL2] & CR_EXBRE ? 1 << ARM64_PMU_EL2 : 0);
+}
+
+/* A register has changed: tell the CPU which branches to report. */
+static uint64_t update(struct arm64_pmu *pmu)
+{
+	unsigned int levels = levels_of(pmu);
+	uint64_t cycles;
+
+	if (levels == pmu->brbe.levels)
+		return 0;
+	if (levels)
+		pmu->ops->need(pmu, ARM64_PMU_KIND_BIT(ARM64_PMU_RECORDS) |
+				    ARM64_PMU_KIND_BIT(ARM64_PMU_CYCLES));
+	cycles = pmu->ops->record(pmu, levels);
+	pmu->brbe.levels = levels;
+	/* The last branch before they stop has its cycles. */
+	if (levels)
+		pmu->brbe.gap = true;
+	return cycles;
+}
+
+/**
+ * arm64_brbe_overflowed() - overflow flags are set
+ * @pmu: the PMU of the CPU whose thread this is
+ * @lower: of an event counter that is not EL2's own, or the instruction counter
+ * @upper: of one of EL2's own
+ *
+ * The branch that is being executed is still recorded: it comes before the interrupt.
+ */
+void arm64_brbe_overflowed(struct arm64_pmu *pmu, bool lower, bool upper)
+{
+	struct arm64_brbe *b = &pmu->brbe;
+
+	if (b->fcr & FCR_PAUSED || !is_allowed(pmu, pmu->ops->level(pmu)) ||
+	    pmu->config->brbe.unfrozen)
+		return;
+	if (!(lower && b->cr[EL1] & CR_FZP) && !(upper && b->cr[EL2] & CR_FZP))
+		return;
+	b->fcr |= FCR_PAUSED;
+	b->ts = update(pmu);
+}
+
+/* ---- recording ---- */
+
+static void add(struct arm64_pmu *pmu, const struct arm64_brbe_record *record)
+{
+	struct arm64_brbe *b = &pmu->brbe;
+
+	b->top = (b->top + 1) % pmu->config->brbe.records;
+	b->record[b->top] = *record;
+}
+
+static bool every(uint64_t n, uint64_t i)
+{
+	return n && i % n == 0;
+}
+
+static bool is_chosen(struct arm64_pmu *pmu, const struct arm64_branch *branch)
+{
+	const struct arm64_brbe *b = &pmu->brbe;
+	uint64_t bit;
+
+	if (branch->type >= ARM64_BRANCH_EXCEPTION)
+		return b->cr[branch->target == ARM64_PMU_EL2 ? EL2 : EL1] & CR_EXCEPTION;
+	switch (branch->type) {
+	case ARM64_BRANCH_ERET:
+		return b->cr[branch->source == ARM64_PMU_EL2 ? EL2 : EL1] & CR_ERTN;
+	case ARM64_BRANCH_JUMP:
+		bit = FCR_DIRECT;
+		break;
+	case ARM64_BRANCH_INDIRECT:
+		bit = FCR_INDIRECT;
+		break;
+	case ARM64_BRANCH_CALL:
+		bit = FCR_DIRCALL;
+		break;
+	case ARM64_BRANCH_INDIRECT_CALL:
+		bit = FCR_INDCALL;
+		break;
+	case ARM64_BRANCH_RETURN:
+		bit = FCR_RTN;
+		break;
+	default:
+		bit = FCR_CONDDIR;
+		break;
+	}
+	return !(b->fcr & bit) != !(b->fcr & FCR_ENI);
+}
+
+/* Both BRBCR_EL1 and, with EL2, BRBCR_EL2 must have the bit. */
+static bool both_have(const struct arm64_pmu *pmu, uint64_t bit)
+{
+	return pmu->brbe.cr[EL1] & bit && (!pmu->config->has_el2 || pmu->brbe.cr[EL2] & bit);
+}
+
+/* BranchEncCycleCount() */
+static uint64_t cycle_count(const struct arm64_pmu *pmu, uint64_t cycles)
+{
+	uint64_t exponent = 0;
+
+	if (!both_have(pmu, CR_CC) || pmu->brbe.gap)
+		return INF_CCU;
+	cycles -= pmu->brbe.cycles;
+	if (cycles >> CYCLE_BITS)
+		return INF_CC_TOO_MANY << INF_CC_SHIFT;
+	if (cycles >> INF_CC_MANTISSA)
+		for (exponent = 1; cycles >> (INF_CC_MANTISSA + 1); exponent++)
+			cycles >>= 1;
+	cycles &= BIT(INF_CC_MANTISSA) - 1;
+	return (exponent << INF_CC_MANTISSA | cycles) << INF_CC_SHIFT;
+}
+
+static void record(struct arm64_pmu *pmu, const struct arm64_branch *branch, bool source_valid,
+		   bool target_valid)
+{
+	const struct arm64_brbe_config *config = &pmu->config->brbe;
+	struct arm64_brbe *b = &pmu->brbe;
+	struct arm64_brbe_record r = {
+		.info = cycle_count(pmu, branch->cycles) |
+			(uint64_t)branch->type << INF_TYPE_SHIFT,
+	};
+
+	if (source_valid) {
+		r.source = branch->from;
+		r.info |= INF_SOURCE;
+		if (branch->mispredicted && both_have(pmu, CR_MPRED))
+			r.info |= INF_MPRED;
+	}
+	if (target_valid) {
+		r.target = branch->to;
+		r.info |= INF_TARGET | (uint64_t)branch->target << INF_EL_SHIFT;
+	}
+	b->cycles = branch->cycles;
+	b->gap = false;
+	b->records++;
+	if (every(config->lose, b->records))
+		return;
+	if (every(config->tear, b->records))
+		r.target = b->record[b->top].target;
+	add(pmu, &r);
+}
+
+/**
+ * arm64_brbe_branch() - a branch has been taken, at a level that records are made of
+ * @pmu: the PMU of the CPU whose thread this is
+ * @branch: the branch, or an exception or its return, from another level or to another
+ */
+void arm64_brbe_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch)
+{
+	bool source_valid = !branch->from_a32 && is_allowed(pmu, branch->source);
+	bool target_valid = !branch->to_a32 && is_allowed(pmu, branch->target);
+
+	if ((source_valid || target_valid) && is_chosen(pmu, branch))
+		record(pmu, branch, source_valid, target_valid);
+	if (!target_valid)
+		pmu->brbe.gap = true;
+	/* One may have overflowed where records are prohibited. */
+	if (branch->source != branch->target)
+		arm64_pmu_check_freeze(pmu);
+}
+
+/* ---- registers ---- */
+
+static const struct arm64_brbe_record *record_of(const struct arm64_pmu *pmu, unsigned int n)
+{
+	static const struct arm64_brbe_record none;
+	const struct arm64_brbe *b = &pmu->brbe;
+	unsigned int nr = pmu->config->brbe.records;
+
+	n += (b->fcr >> FCR_BANK_SHIFT & 3) * ARM64_BRBE_BANK;
+	return n < nr ? &b->record[(b->top + nr - n) % nr] : &none;
+}
+
+/* With HCR_EL2.E2H, EL2 has its own register by the name of EL1's. */
+static unsigned int cr_of(struct arm64_pmu *pmu, enum arm64_brbe_reg reg)
+{
+	if (reg == ARM64_BRBCR_EL2)
+		return EL2;
+	return reg == ARM64_BRBCR_EL1 && pmu->ops->level(pmu) == ARM64_PMU_EL2 &&
+	       hcr_el2(pmu) & HCR_E2H ? EL2 : EL1;
+}
+
+/**
+ * arm64_brbe_read() - MRS
+ * @pmu: the PMU of the CPU that executes it
+ * @reg: the register
+ * @n: whose, if it is that of a record
+ */
+uint64_t arm64_brbe_read(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, unsigned int n)
+{
+	const struct arm64_brbe *b = &pmu->brbe;
+
+	switch (reg) {
+	case ARM64_BRBCR_EL1:
+	case ARM64_BRBCR_EL2:
+	case ARM64_BRBCR_EL12:
+		return b->cr[cr_of(pmu, reg)];
+	case ARM64_BRBFCR:
+		return b->fcr;
+	case ARM64_BRBTS:
+		return b->ts;
+	case ARM64_BRBIDR0:
+		return pmu->config->brbe.records | IDR0_CC_20_BIT;
+	case ARM64_BRBINFINJ:
+		return b->inject.info;
+	case ARM64_BRBSRCINJ:
+		return b->inject.source;
+	case ARM64_BRBTGTINJ:
+		return b->inject.target;
+	case ARM64_BRBINF:
+		return record_of(pmu, n)->info;
+	case ARM64_BRBSRC:
+		return record_of(pmu, n)->source;
+	case ARM64_BRBTGT:
+		return record_of(pmu, n)->target;
+	default:
+		return 0;
+	}
+}
+
+static void write_cr(struct arm64_pmu *pmu, unsigned int i, uint64_t value)
+{
+	bool counted = both_have(pmu, CR_CC);
+
+	pmu->brbe.cr[i] = value & CR_WRITABLE;
+	update(pmu);
+	if (!counted && both_have(pmu, CR_CC))
+		pmu->brbe.gap = true;
+}
+
+/**
+ * arm64_brbe_write() - MSR, or BRB IALL and BRB INJ
+ * @pmu: the PMU of the CPU that executes it
+ * @reg: the register
+ * @value: what is written
+ */
+void arm64_brbe_write(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, uint64_t value)
+{
+	struct arm64_brbe *b = &pmu->brbe;
+
+	switch (reg) {
+	case ARM64_BRBCR_EL1:
+	case ARM64_BRBCR_EL2:
+	case ARM64_BRBCR_EL12:
+		write_cr(pmu, cr_of(pmu, reg), value);
+		break;
+	case ARM64_BRBFCR:
+		b->fcr = value & FCR_WRITABLE;
+		update(pmu);
+		break;
+	case ARM64_BRBTS:
+		b->ts = value;
+		return;
+	case ARM64_BRBINFINJ:
+		b->inject.info = value & INF_WRITABLE;
+		return;
+	case ARM64_BRBSRCINJ:
+		b->inject.source = value;
+		return;
+	case ARM64_BRBTGTINJ:
+		b->inject.target = value;
+		return;
+	case ARM64_BRB_IALL:
+		memset(b->record, 0, sizeof(b->record));
+		return;
+	case ARM64_BRB_INJ:
+		add(pmu, &b->inject);
+		return;
+	default:
+		return;
+	}
+	arm64_pmu_check_freeze(pmu);
+}
+
+/**
+ * arm64_brbe_reset() - all registers 0, no records
+ * @pmu: the PMU
+ */
+void arm64_brbe_reset(struct arm64_pmu *pmu)
+{
+	if (pmu->brbe.levels)
+		pmu->ops->record(pmu, 0);
+	pmu->brbe = (struct arm64_brbe) { .records = pmu->brbe.records };
+}

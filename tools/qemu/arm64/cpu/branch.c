@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Telling the PMU of each branch that an arm64 vCPU takes.
+ *
+ * A branch ends its block. When it begins, generated code leaves behind how far into the
+ * block it is; where it went is seen at the head of the next block. The address of a block is
+ * read from the CPU, not known from translation: QEMU's blocks belong to physical memory
+ * (CF_PCREL in its sources) and run at all addresses that is mapped at.
+ *
+ * Blocks of a level whose branches nobody wants do not call back, but for the one that an
+ * exception returns to. Exceptions are told by QEMU's function that delivers them.
+ */
+#include "arm64/cpu/branch.h"
+#include "arm64/cpu/decode.h"
+#include "arm64/cpu/exceptions.h"
+#include "pmu/count.h"
+
+#define INSN_SIZE	4
+
+/* In score.pending */
+#define PENDING			(UINT64_C(1) << 63)
+#define PENDING_OFFSET		UINT64_C(0xffff)	/* from the head of its block */
+#define PENDING_CLASS_SHIFT	16
+#define PENDING_CLASS		UINT64_C(0xffff)
+#define PENDING_LEVEL_SHIFT	32
+#define PENDING_LEVEL		UINT64_C(3)
+
+#define ALL_LEVELS		((1u << ARM64_PMU_LEVELS) - 1)
+
+/**
+ * struct score - what generated code reads and writes, one for each vCPU
+ * @heads: the heads of blocks at this level call back
+ * @any: those of some level do
+ * @pending: the branch that was begun last, 0 if it has been looked at
+ */
+struct score {
+	uint64_t heads[ARM64_PMU_LEVELS];
+	uint64_t any;
+	uint64_t pending;
+};
+
+/**
+ * struct trail - what else there is to know of a vCPU
+ * @score: its score, which does not move once all CPUs are there, and they are when software
+ *	turns records on; NULL before
+ * @levels: whose branches are wanted, a bit each
+ * @block: where the block begins that has called back last
+ * @wide: the next block calls back, at whatever level
+ * @ending: the branch that is pending is the last one to be told
+ * @cycles: where its cycles are
+ */
+static struct trail {
+	struct score *score;
+	unsigned int levels;
+	uint64_t block;
+	bool wide;
+	bool ending;
+	struct count_cells cycles;
+} trails[PMU_VCPUS_MAX];
+
+static struct qemu_plugin_scoreboard *scores;
+static void (*report)(unsigned int vcpu, const struct arm64_branch *branch);
+
+#define FIELD(name) ((struct plugin_slot) { scores, offsetof(struct score, name) })
+
+static enum arm64_branch_type type_of(unsigned int class)
+{
+	bool indirect = class & ARM64_INSN_INDIRECT;
+
+	if (class & ARM64_INSN_CONDITIONAL)
+		return ARM64_BRANCH_CONDITIONAL;
+	if (class & ARM64_INSN_RETURN)
+		return ARM64_BRANCH_RETURN;
+	if (class & ARM64_INSN_ERET)
+		return ARM64_BRANCH_ERET;
+	if (class & ARM64_INSN_CALL)
+		return indirect ? ARM64_BRANCH_INDIRECT_CALL : ARM64_BRANCH_CALL;
+	return indirect ? ARM64_BRANCH_INDIRECT : ARM64_BRANCH_JUMP;
+}
+
+static enum arm64_branch_type type_of_exception(int exception)
+{
+	switch (exception) {
+	case EXCP_SWI:
+	case EXCP_HVC:
+	case EXCP_SMC:
+		return ARM64_BRANCH_SYSCALL;
+	case EXCP_PREFETCH_ABORT:
+		return ARM64_BRANCH_INSN_FAULT;
+	case EXCP_DATA_ABORT:
+		return ARM64_BRANCH_DATA_FAULT;
+	case EXCP_IRQ:
+	case EXCP_VIRQ:
+	case EXCP_NMI:
+	case EXCP_VINMI:
+		return ARM64_BRANCH_IRQ;
+	case EXCP_FIQ:
+	case EXCP_VFIQ:
+	case EXCP_VFNMI:
+		return ARM64_BRANCH_FIQ;
+	case EXCP_BKPT:
+		return ARM64_BRANCH_DEBUG;
+	case EXCP_UNALIGNED:
+		return ARM64_BRANCH_ALIGNMENT;
+	case EXCP_VSERR:
+		return ARM64_BRANCH_SERROR;
+	default:
+		return ARM64_BRANCH_TRAP;
+	}
+}
+
+static unsigned int class_of(uint64_t pending)
+{
+	return pending >> PENDING_CLASS_SHIFT & PENDING_CLASS;
+}
+
+static enum arm64_pmu_level level_of(uint64_t pending)
+{
+	return pending >> PENDING_LEVEL_SHIFT & PENDING_LEVEL;
+}
+
+/*
+ * Is there anything to tell of a branch? If its block has called back its address is known; that
+ * of a return from an exception is not needed where nobody wants the branches of its level.
+ */
+static bool is_known(const struct trail *t, uint64_t pending)
+{
+	return pending && (class_of(pending) & ARM64_INSN_ERET ||
+			   t->levels >> level_of(pending) & 1);
+}
+
+static uint64_t address_of(const struct trail *t, uint64_t pending)
+{
+	return t->block + (pending & PENDING_OFFSET);
+}
+
+static void set_heads(struct score *s, unsigned int levels)
+{
+	unsigned int level;
+
+	for (level = 0; level < ARM64_PMU_LEVELS; level++)
+		s->heads[level] = levels >> level & 1;
+	s->any = levels;
+}
+
+static void tell(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to)
+{
+	unsigned int class = class_of(pending);
+	struct arm64_branch b = {
+		.from = address_of(t, pending), .to = to, .type = type_of(class),
+		.source = level_of(pending), .target = arm64_qemu_level(vcpu),
+		.to_a32 = !arm64_qemu_is_a64(vcpu),
+	};
+
+	if (class & ARM64_INSN_CONDITIONAL) {
+		bool taken = to != b.from + INSN_SIZE;
+
+		b.mispredicted = count_mispredicted(vcpu, b.from + INSN_SIZE, taken);
+		if (!taken)
+			return;
+	}
+	b.cycles = count_sum(&t->cycles, ARM64_PMU_LEVELS);
+	report(vcpu, &b);
+}
+
+/* The branch that was pending has been told, or there was none. */
+static void settle(struct trail *t)
+{
+	if (!t->ending && !t->wide)
+		return;
+	if (t->ending)
+		t->levels = 0;
+	t->ending = false;
+	t->wide = false;
+	set_heads(t->score, t->levels);
+}
+
+/* The branch that is pending, if any, has gone there. */
+static void went(unsigned int vcpu, uint64_t to)
+{
+	struct trail *t = &trails[vcpu];
+	uint64_t pending = t->score->pending;
+
+	t->score->pending = 0;
+	if (is_known(t, pending))
+		tell(vcpu, t, pending, to);
+	settle(t);
+}
+
+static void block_begins(unsigned int vcpu, void *userdata)
+{
+	uint64_t pc = arm64_qemu_pc(vcpu);
+
+	(void)userdata;
+	went(vcpu, pc);
+	trails[vcpu].block = pc;
+}
+
+/* Whatever level it leads to, the next block has to call back. */
+static void eret_begins(unsigned int vcpu, void *userdata)
+{
+	struct trail *t = &trails[vcpu];
+
+	(void)userdata;
+	t->wide = true;
+	set_heads(t->score, ALL_LEVELS);
+}
+
+static bool is_recording(unsigned int vcpu)
+{
+	return trails[vcpu].score && trails[vcpu].score->any;
+}
+
+/* ---- for the PMU ---- */
+
+/**
+ * arm64_branch_record() - which branches to tell the PMU of from now on
+ * @vcpu: whose; in its thread
+ * @levels: those of these levels, a bit each, and those that lead there from others; if none,
+ *	the branch that is being executed is the last one
+ *
+ * Return: the cycles of the vCPU so far.
+ */
+uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
+{
+	struct score *s = plugin_api.scoreboard_find(scores, vcpu);
+	struct trail *t = &trails[vcpu];
+
+	t->score = s;
+	t->cycles = count_cells(vcpu, ARM64_PMU_CYCLES);
+	count_used(vcpu);
+	t->ending = !levels && s->any && is_known(t, s->pending);
+	if (t->ending) {
+		/* Whatever comes next has to call back. */
+		set_heads(s, ALL_LEVELS);
+	} else {
+		s->pending = 0;
+		t->wide = false;
+		t->levels = levels;
+		set_heads(s, levels);
+	}
+	return count_sum(&t->cycles, ARM64_PMU_LEVELS);
+}
+
+static bool nobody_records(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PMU_VCPUS_MAX; i++)
+		if (is_recording(i))
+			return false;
+	return true;
+}
+
+/* ---- exceptions ---- */
+
+/**
+ * arm64_branch_exception() - an exception is about to be taken
+ * @vcpu: where; in its thread
+ * @exception: its number
+ *
+ * A branch that has faulted was not taken: authentication of its target has failed, or it was
+ * trapped.
+ */
+void arm64_branch_exception(unsigned int vcpu, int exception)
+{
+	struct trail *t = &trails[vcpu];
+	uint64_t pc;
+
+	if (!is_recording(vcpu)) {
+		if (exception == EXCP_IRQ || exception == EXCP_FIQ)
+			count_unused(vcpu, ARM64_PMU_RECORDS, nobody_records);
+		return;
+	}
+	pc = arm64_qemu_pc(vcpu);
+	if ((exception == EXCP_UDEF || exception == EXCP_HYP_TRAP) && t->score->pending &&
+	    address_of(t, t->score->pending) == pc) {
+		t->score->pending = 0;
+		settle(t);
+	} else {
+		went(vcpu, pc);
+	}
+}
+
+/**
+ * arm64_branch_delivered() - an exception has been taken
+ * @vcpu: where; in its thread
+ * @e: from where
+ */
+void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception *e)
+{
+	uint64_t to = arm64_qemu_pc(vcpu);
+	unsigned int level = arm64_qemu_level(vcpu);
+	struct arm64_branch b;
+
+	/* A call of QEMU's own firmware has returned already. */
+	if (!is_recording(vcpu) || (to == e->pc && level == e->level))
+		return;
+	b = (struct arm64_branch) {
+		.from = e->pc, .to = to, .type = type_of_exception(e->number),
+		.source = e->level, .target = level, .from_a32 = !e->is_a64,
+		.to_a32 = !arm64_qemu_is_a64(vcpu),
+		.cycles = count_sum(&trails[vcpu].cycles, ARM64_PMU_LEVELS),
+	};
+	report(vcpu, &b);
+}
+
+/* ---- generated code ---- */
+
+/**
+ * arm64_branch_gen_start() - a block begins
+ * @tb: the block
+ * @level: its level
+ */
+void arm64_branch_gen_start(struct qemu_plugin_tb *tb, enum arm64_pmu_level level)
+{
+	struct plugin_slot slot = FIELD(heads);
+
+	if (!count_is_live(ARM64_PMU_RECORDS))
+		return;
+	slot.offset += level * sizeof(uint64_t);
+	plugin_api.register_vcpu_tb_exec_cond_cb(tb, block_begins, 0, PLUGIN_COND_NE, slot, 0,
+						 NULL);
+}
+
+/**
+ * arm64_branch_gen() - an instruction is a branch
+ * @tb: its block
+ * @insn: the instruction
+ * @level: its level
+ * @class: its class
+ */
+void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
+		      enum arm64_pmu_level level, unsigned int class)
+{
+	uint64_t offset = plugin_api.insn_vaddr(insn) - plugin_api.tb_vaddr(tb);
+	uint64_t pending = PENDING | offset | (class & PENDING_CLASS) << PENDING_CLASS_SHIFT |
+			   (uint64_t)level << PENDING_LEVEL_SHIFT;
+
+	if (!count_is_live(ARM64_PMU_RECORDS))
+		return;
+	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE, FIELD(pending),
+							   pending);
+	if (class & ARM64_INSN_ERET)
+		plugin_api.register_vcpu_insn_exec_cond_cb(insn, eret_begins, 0, PLUGIN_COND_NE,
+							   FIELD(any), 0, NULL);
+}
+
+/**
+ * arm64_branch_init() - prepare for telling branches
+ * @taken: called for each
+ */
+void arm64_branch_init(void (*taken)(unsigned int vcpu, const struct arm64_branch *branch))
+{
+	report = taken;
+	scores = plugin_api.scoreboard_new(sizeof(struct score));
+}

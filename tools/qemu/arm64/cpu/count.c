@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counting what arm64 vCPUs do: what there is besides pmu/count.c.
+ *
+ * An instruction is counted when it begins. One that faults has then not retired
+ * and will begin again, so it is taken back. What it was is read from the
+ * guest's memory: that it could be executed says that it is there.
+ */
+#include "arm64/cpu/branch.h"
+#include "arm64/cpu/count.h"
+#include "arm64/cpu/decode.h"
+#include "arm64/registers/events.h"
+#include "arm64/cpu/exceptions.h"
+#include "arm64/qemu.h"
+#include "pmu/count.h"
+
+static void take_back(unsigned int vcpu, uint32_t insn, unsigned int level)
+{
+	unsigned int class = arm64_insn_class(insn);
+
+	if (class & ARM64_INSN_LOAD)
+		count_take_back(vcpu, ARM64_PMU_LOADS, level);
+	if (class & ARM64_INSN_STORE)
+		count_take_back(vcpu, ARM64_PMU_STORES, level);
+	if (class & (ARM64_INSN_LOAD | ARM64_INSN_STORE))
+		count_take_back(vcpu, ARM64_PMU_MEMORY, level);
+	if (class & ARM64_INSN_BRANCH) {
+		count_take_back(vcpu, ARM64_PMU_CYCLES, level);
+		count_take_back(vcpu, ARM64_PMU_BRANCHES, level);
+	}
+	if (class & ARM64_INSN_ERET) {
+		count_take_back(vcpu, ARM64_PMU_EXCEPTION_RETURNS, level);
+		count_take_back(vcpu, ARM64_PMU_TAKEN, level);
+	}
+}
+
+/**
+ * arm64_count_exception() - an exception is about to be taken
+ * @vcpu: where; in its thread
+ * @exception: its number
+ */
+void arm64_count_exception(unsigned int vcpu, int exception)
+{
+	unsigned int level = arm64_qemu_level(vcpu);
+	uint32_t insn;
+
+	/* QEMU's own call of the host */
+	if (exception == EXCP_SEMIHOST)
+		return;
+	count_branch_went(vcpu, arm64_qemu_pc(vcpu));
+	arm64_branch_exception(vcpu, exception);
+
+	switch (exception) {
+	case EXCP_UDEF:
+	case EXCP_DATA_ABORT:
+	case EXCP_BKPT:
+	case EXCP_HYP_TRAP:
+	case EXCP_UNALIGNED:
+		count_take_back(vcpu, ARM64_PMU_INSTRUCTIONS, level);
+		count_take_back(vcpu, ARM64_PMU_CYCLES, level);
+		if (arm64_qemu_insn(vcpu, &insn))
+			take_back(vcpu, insn, level);
+		break;
+	/* These instructions have retired, or not begun. */
+	case EXCP_SWI:
+	case EXCP_HVC:
+	case EXCP_SMC:
+	case EXCP_PREFETCH_ABORT:
+	default:
+		break;
+	}
+	count_add(vcpu, ARM64_PMU_EXCEPTIONS, level);
+}
+
+/**
+ * arm64_count_delivered() - an exception has been taken
+ * @vcpu: where; in its thread
+ * @e: from where
+ */
+void arm64_count_delivered(unsigned int vcpu, const struct arm64_qemu_exception *e)
+{
+	if (e->number != EXCP_SEMIHOST)
+		arm64_branch_delivered(vcpu, e);
+}
+
+/* ---- generated code ---- */
+
+static uint32_t word_of(const struct qemu_plugin_insn *insn)
+{
+	uint32_t word = 0;
+
+	plugin_api.insn_data(insn, &word, sizeof(word));
+	return word;
+}
+
+static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int class)
+{
+	count_gen_add(insn, b, ARM64_PMU_CYCLES, 1);
+	count_gen_add(insn, b, ARM64_PMU_BRANCHES, 1);
+	if (class & ARM64_INSN_IMMEDIATE)
+		count_gen_add(insn, b, ARM64_PMU_IMMEDIATE, 1);
+	if (class & ARM64_INSN_RETURN)
+		count_gen_add(insn, b, ARM64_PMU_RETURNS, 1);
+	if (class & ARM64_INSN_ERET)
+		count_gen_add(insn, b, ARM64_PMU_EXCEPTION_RETURNS, 1);
+	if (class & ARM64_INSN_CONDITIONAL)
+		count_gen_conditional(insn, b, arm64_insn_distance(word_of(insn)));
+	else
+		count_gen_add(insn, b, ARM64_PMU_TAKEN, 1);
+	arm64_branch_gen(b->tb, insn, b->level, class);
+}
+
+static void gen_memory(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int class)
+{
+	if (class & ARM64_INSN_LOAD)
+		count_gen_add(insn, b, ARM64_PMU_LOADS, 1);
+	if (class & ARM64_INSN_STORE)
+		count_gen_add(insn, b, ARM64_PMU_STORES, 1);
+	if (class & (ARM64_INSN_LOAD | ARM64_INSN_STORE))
+		count_gen_add(insn, b, ARM64_PMU_MEMORY, 1);
+	count_gen_memory(insn, b);
+}
+
+/* Of AArch32 code, instructions alone are known. */
+static unsigned int class_of(const struct qemu_plugin_insn *insn)
+{
+	return arm64_qemu_translating_a64() ? arm64_insn_class(word_of(insn)) : 0;
+}
+
+/*
+ * Instructions that cannot leave the block are added together with the next one
+ * that can, which makes no difference that anybody could see.
+ */
+static void translate(struct qemu_plugin_tb *tb)
+{
+	struct count_block b = { .tb = tb, .level = arm64_qemu_translating_level() };
+	size_t n = plugin_api.tb_n_insns(tb);
+	unsigned int pending = 0;
+	size_t i;
+
+	count_gen_start(&b);
+	arm64_branch_gen_start(tb, b.level);
+	for (i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = plugin_api.tb_get_insn(tb, i);
+		unsigned int class = class_of(insn);
+
+		pending++;
+		if (class & ARM64_INSN_SIMPLE && i < n - 1)
+			continue;
+
+		count_gen_add(insn, &b, ARM64_PMU_INSTRUCTIONS, pending);
+		count_gen_add(insn, &b, ARM64_PMU_CYCLES, pending);
+		pending = 0;
+		if (class & ARM64_INSN_BRANCH)
+			gen_branch(insn, &b, class);
+		else if (!(class & ARM64_INSN_SIMPLE))
+			gen_memory(insn, &b, class);
+		if (i == n - 1)
+			count_gen_checks(insn, &b);
+	}
+}
+
+/* ---- beginning ---- */
+
+/**
+ * arm64_count_init() - prepare for counting
+ * @reached: called when a vCPU has done what was watched for
+ * @at_exit: called when QEMU exits
+ */
+void arm64_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void))
+{
+	static struct count_config config;
+
+	config = (struct count_config) {
+		.kinds		= ARM64_PMU_KINDS,
+		.levels		= ARM64_PMU_LEVELS,
+		.taken		= ARM64_PMU_TAKEN,
+		.not_taken	= ARM64_PMU_NOT_TAKEN,
+		.mispredicted	= ARM64_PMU_MISPREDICTED,
+		.cache_refs	= ARM64_PMU_CACHE_REFS,
+		.cache_misses	= ARM64_PMU_CACHE_MISSES,
+		.load_misses	= ARM64_PMU_KINDS,
+		.tlb_misses	= ARM64_PMU_TLB_MISSES,
+		.loads		= ARM64_PMU_KINDS,
+		.stores		= ARM64_PMU_KINDS,
+		.level		= arm64_qemu_level,
+		.pc		= arm64_qemu_pc,
+		.translate	= translate,
+		.reached	= reached,
+		.at_exit	= at_exit,
+	};
+	count_init(&config);
+}

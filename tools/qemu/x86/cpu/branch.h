@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Telling the PMU of each branch that an x86 vCPU takes: from where, to where.
+ */
+#ifndef TOOLS_QEMU_X86_BRANCH_H
+#define TOOLS_QEMU_X86_BRANCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pmu/qemu.h"
+#include "x86/registers/model.h"
+
+void x86_branch_init(void (*taken)(unsigned int vcpu, const struct x86_lbr_branch *branch));
+uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings);
+
+/* As the hooks of struct x86_qemu_hooks, called by those. */
+void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch);
+void x86_branch_interrupt(unsigned int vcpu, uint64_t pc);
+void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to);
+
+/* For the translation of a block: @class is its last instruction's. */
+void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
+			  unsigned int class);
+void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
+		    enum x86_pmu_ring ring, unsigned int class);
+
+#endif /* TOOLS_QEMU_X86_BRANCH_H */

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counting what x86 vCPUs do: what there is besides pmu/count.c.
+ *
+ * An instruction is counted when it begins. One that faults has then not retired
+ * and will begin again, so it is taken back. The generated code leaves behind
+ * what is needed to know what to take back.
+ */
+#include "pmu/count.h"
+#include "x86/cpu/branch.h"
+#include "x86/cpu/count.h"
+#include "x86/cpu/decode.h"
+#include "x86/registers/model.h"
+#include "x86/qemu.h"
+#include "x86/cpu/step.h"
+
+#define VECTOR_DB	1
+
+/* In score.last: the class of the instruction, above its offset in the page */
+#define LAST_CLASS_SHIFT	COUNT_PAGE_SHIFT
+
+/**
+ * struct score - what generated code writes, one for each vCPU
+ * @last: the repeated string instruction, or the branch that may fault, that was begun
+ *	last, if no block began after it; 0 otherwise. Both end their block.
+ */
+struct score {
+	uint64_t last;
+};
+
+static struct qemu_plugin_scoreboard *scores;
+
+#define FIELD(name) ((struct plugin_slot) { scores, offsetof(struct score, name) })
+
+static struct score *score_of(unsigned int vcpu)
+{
+	return plugin_api.scoreboard_find(scores, vcpu);
+}
+
+/* ---- exceptions and interrupts ---- */
+
+static uint64_t last_value(unsigned int class, uint64_t pc)
+{
+	return (uint64_t)class << LAST_CLASS_SHIFT | count_page_offset(pc);
+}
+
+/*
+ * The class of the instruction at @pc, if it is the one in score.last. Offsets are enough
+ * to tell: no block has begun since, so @pc is that instruction or what comes after it.
+ * What comes after a string instruction is its neighbour, at another offset. What comes
+ * after a branch may have the same offset in another page, but then @pc could not be read
+ * or an interrupt goes before it, and for neither a branch is taken back.
+ */
+static unsigned int forget_last(unsigned int vcpu, uint64_t pc)
+{
+	struct score *s = score_of(vcpu);
+	uint64_t last = s->last;
+
+	s->last = 0;
+	return count_page_offset(last) == count_page_offset(pc) ? last >> LAST_CLASS_SHIFT : 0;
+}
+
+static void take_back_instruction(unsigned int vcpu, unsigned int class, unsigned int ring)
+{
+	count_take_back(vcpu, X86_PMU_INSTRUCTIONS, ring);
+	count_take_back(vcpu, X86_PMU_CYCLES, ring);
+	if (!(class & X86_INSN_BRANCH))
+		return;
+	count_take_back(vcpu, X86_PMU_CYCLES, ring);
+	count_take_back(vcpu, X86_PMU_BRANCHES, ring);
+	if (class & X86_INSN_FAR)
+		count_take_back(vcpu, X86_PMU_FAR, ring);
+	else
+		count_take_back(vcpu, X86_PMU_TAKEN, ring);
+	if (class & X86_INSN_CALL)
+		count_take_back(vcpu, X86_PMU_CALLS, ring);
+	if (class & X86_INSN_RETURN)
+		count_take_back(vcpu, X86_PMU_RETURNS, ring);
+}
+
+/**
+ * x86_count_exception() - an exception is about to be taken
+ * @vcpu: where
+ * @vector: its number
+ * @pc: the instruction that did not complete, or the one to come
+ * @in_fetch: the instruction could not be read, so it has not begun
+ * @nested: it comes from delivering another, no instruction is at fault
+ *
+ * Return: what has become of the instruction at @pc, or of the one before it.
+ */
+enum x86_step_end x86_count_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch,
+				      bool nested)
+{
+	unsigned int ring = x86_qemu_ring(vcpu);
+	unsigned int class = forget_last(vcpu, pc);
+	enum x86_step_end end = X86_STEP_RETIRED;
+
+	count_branch_went(vcpu, pc);
+	x86_branch_exception(vcpu, vector, pc, in_fetch);
+	/* INT n and INT3 have retired; they are no exceptions here. */
+	if (class & X86_INSN_SOFTWARE_INT)
+		return X86_STEP_RETIRED;
+	if (!in_fetch && !nested && vector != VECTOR_DB) {
+		take_back_instruction(vcpu, class, ring);
+		end = class & X86_INSN_REPEATED ? X86_STEP_UNFINISHED : X86_STEP_FAULTED;
+	}
+	count_add(vcpu, X86_PMU_EXCEPTIONS, ring);
+	return end;
+}
+
+/**
+ * x86_count_interrupt() - an interrupt is about to be taken
+ * @vcpu: where
+ * @pc: the instruction to come
+ *
+ * Return: what has become of the instruction before it.
+ */
+enum x86_step_end x86_count_interrupt(unsigned int vcpu, uint64_t pc)
+{
+	unsigned int ring = x86_qemu_ring(vcpu);
+	unsigned int class = forget_last(vcpu, pc);
+
+	count_branch_went(vcpu, pc);
+	x86_branch_interrupt(vcpu, pc);
+	/* A repeated instruction that is interrupted has not retired. */
+	if (!(class & X86_INSN_REPEATED))
+		return X86_STEP_RETIRED;
+	take_back_instruction(vcpu, class, ring);
+	return X86_STEP_UNFINISHED;
+}
+
+void x86_count_interrupted(unsigned int vcpu, enum x86_pmu_ring ring)
+{
+	count_add(vcpu, X86_PMU_INTERRUPTS, ring);
+}
+
+/* ---- repeated string instructions ---- */
+
+/*
+ * QEMU jumps back to such an instruction after some of its iterations; the rest
+ * is still the same instruction.
+ */
+static void repeated(unsigned int vcpu, void *userdata)
+{
+	unsigned int ring = x86_qemu_ring(vcpu);
+
+	(void)userdata;
+	count_add(vcpu, X86_PMU_INSTRUCTIONS, ring);
+	count_add(vcpu, X86_PMU_CYCLES, ring);
+}
+
+/**
+ * x86_count_is_unfinished() - does a block begin with the rest of a repeated instruction?
+ * @vcpu: where; in its thread, at the head of the block
+ * @pc: the address of the block
+ */
+bool x86_count_is_unfinished(unsigned int vcpu, uint64_t pc)
+{
+	return score_of(vcpu)->last == last_value(X86_INSN_REPEATED, pc);
+}
+
+/* ---- generated code ---- */
+
+/* The bytes of an instruction, which are no more than 15 */
+#define INSN_BYTES	16
+
+static size_t bytes_of(const struct qemu_plugin_insn *insn, uint8_t *bytes)
+{
+	return plugin_api.insn_data(insn, bytes, INSN_BYTES);
+}
+
+static int32_t distance_of(const struct qemu_plugin_insn *insn)
+{
+	uint8_t bytes[INSN_BYTES];
+
+	return x86_insn_distance(bytes, bytes_of(insn, bytes));
+}
+
+static void gen_last(struct qemu_plugin_insn *insn, uint64_t last)
+{
+	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE, FIELD(last), last);
+}
+
+static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int class)
+{
+	count_gen_add(insn, b, X86_PMU_CYCLES, 1);
+	count_gen_add(insn, b, X86_PMU_BRANCHES, 1);
+	if (class & X86_INSN_CONDITIONAL) {
+		count_gen_add(insn, b, X86_PMU_CONDITIONAL, 1);
+		count_gen_conditional(insn, b, distance_of(insn));
+	} else if (class & X86_INSN_FAR) {
+		count_gen_add(insn, b, X86_PMU_FAR, 1);
+	} else {
+		count_gen_add(insn, b, X86_PMU_TAKEN, 1);
+	}
+	if (class & X86_INSN_CALL)
+		count_gen_add(insn, b, X86_PMU_CALLS, 1);
+	if (class & X86_INSN_RETURN)
+		count_gen_add(insn, b, X86_PMU_RETURNS, 1);
+	x86_branch_gen(b->tb, insn, b->level, class);
+	if (class & X86_INSN_FAULTING)
+		gen_last(insn, last_value(class, plugin_api.insn_vaddr(insn)));
+}
+
+/* Only the first instruction of a block can be one that is continued. */
+static void gen_repeated(struct qemu_plugin_insn *insn, bool first)
+{
+	uint64_t last = last_value(X86_INSN_REPEATED, plugin_api.insn_vaddr(insn));
+
+	if (first)
+		plugin_api.register_vcpu_insn_exec_cond_cb(insn, repeated, 0, PLUGIN_COND_NE,
+							   FIELD(last), last, NULL);
+	gen_last(insn, last);
+}
+
+static unsigned int class_of(const struct qemu_plugin_insn *insn)
+{
+	uint8_t bytes[INSN_BYTES];
+
+	return x86_insn_class(bytes, bytes_of(insn, bytes));
+}
+
+/*
+ * Instructions that cannot leave the block are added together with the next one
+ * that can, which makes no difference that anybody could see.
+ */
+static void translate(struct qemu_plugin_tb *tb)
+{
+	struct count_block b = { .tb = tb, .level = x86_qemu_translating_ring() };
+	size_t n = plugin_api.tb_n_insns(tb);
+	unsigned int pending = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = plugin_api.tb_get_insn(tb, i);
+		unsigned int class = class_of(insn);
+
+		if (!i) {
+			if (!(class & X86_INSN_REPEATED))
+				plugin_api.register_vcpu_tb_exec_inline_per_vcpu(tb,
+						PLUGIN_STORE, FIELD(last), 0);
+			count_gen_start(&b);
+			x86_branch_gen_start(tb, b.level,
+					     class_of(plugin_api.tb_get_insn(tb, n - 1)));
+			x86_step_gen_start(tb);
+		}
+		pending++;
+		if (class & X86_INSN_SIMPLE && i < n - 1)
+			continue;
+
+		if (class & X86_INSN_REPEATED) {
+			gen_repeated(insn, !i);
+			/* repeated() counts it. */
+			if (!i)
+				pending = 0;
+		}
+		count_gen_add(insn, &b, X86_PMU_INSTRUCTIONS, pending);
+		count_gen_add(insn, &b, X86_PMU_CYCLES, pending);
+		pending = 0;
+		if (class & X86_INSN_BRANCH)
+			gen_branch(insn, &b, class);
+		if (!(class & X86_INSN_SIMPLE))
+			count_gen_memory(insn, &b);
+		x86_step_gen(insn, class);
+		if (i == n - 1)
+			count_gen_checks(insn, &b);
+	}
+}
+
+/* ---- beginning ---- */
+
+static const struct count_config count_config = {
+	.kinds		= X86_PMU_KINDS,
+	.levels		= X86_PMU_RINGS,
+	.taken		= X86_PMU_TAKEN,
+	.not_taken	= X86_PMU_NOT_TAKEN,
+	.mispredicted	= X86_PMU_MISPREDICTED,
+	.cache_refs	= X86_PMU_CACHE_REFS,
+	.cache_misses	= X86_PMU_CACHE_MISSES,
+	.load_misses	= X86_PMU_LOAD_MISSES,
+	.tlb_misses	= X86_PMU_NOTHING,
+	.loads		= X86_PMU_LOADS,
+	.stores		= X86_PMU_STORES,
+	.level		= x86_qemu_ring,
+	.pc		= x86_qemu_pc,
+	.translate	= translate,
+};
+
+/**
+ * x86_count_init() - prepare for counting
+ * @reached: called when a vCPU has done what was watched for
+ * @at_exit: called when QEMU exits
+ */
+void x86_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void))
+{
+	static struct count_config config;
+
+	config = count_config;
+	config.reached = reached;
+	config.at_exit = at_exit;
+	count_init(&config);
+	scores = plugin_api.scoreboard_new(sizeof(struct score));
+}

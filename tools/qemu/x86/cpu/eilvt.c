@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The extended vector table of AMD's local APIC, in memory.
+ *
+ * AMD APM, volume 2, "Extended APIC Registers". QEMU's local APIC has none: there such registers
+ * read as 0, which is "not masked", and Linux takes them for somebody else's. Four of them are put
+ * above QEMU's in the memory of the machine. (Names of QEMU's functions and types are those of
+ * its sources.)
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pmu/qemu.h"
+#include "x86/cpu/eilvt.h"
+#include "x86/ibs/ibs.h"
+
+#define EILVT_BASE		0xfee00500
+#define EILVT_STRIDE		16
+
+/* Above APIC's own in struct MemoryRegion's list of who has an address (x86_cpu_apic_realize()) */
+#define PRIORITY		0x2000
+
+#define DEVICE_LITTLE_ENDIAN	2
+
+/* struct MemoryRegionOps, and some room for what newer ones have more */
+struct memory_region_ops {
+	uint64_t (*read)(void *opaque, uint64_t addr, unsigned int size);
+	void (*write)(void *opaque, uint64_t addr, uint64_t data, unsigned int size);
+	void *with_attrs[2];
+	int endianness;
+	uint64_t room[16];
+};
+
+/* struct MemoryRegion has less than 300 bytes. */
+static uint64_t region[128];
+
+static const struct x86_eilvt_hooks *hooks;
+
+/* Functions of QEMU, each found by its name. */
+static struct {
+	void *(*get_system_memory)(void);
+	void (*memory_region_init_io)(void *mr, void *owner, const struct memory_region_ops *ops,
+				      void *opaque, const char *name, uint64_t size);
+	void (*memory_region_add_subregion_overlap)(void *mr, uint64_t offset, void *subregion,
+						    int priority);
+} qemu;
+
+#define IN_QEMU(name)	{ #name, (void **)&qemu.name }
+
+static const struct pmu_import imports[] = {
+	IN_QEMU(get_system_memory),
+	IN_QEMU(memory_region_init_io),
+	IN_QEMU(memory_region_add_subregion_overlap),
+};
+
+/* CPUs alone access it: they are told from each other by who is executing. */
+static uint64_t read_entry(void *opaque, uint64_t addr, unsigned int size)
+{
+	struct qemu_cpu *cpu = pmu_qemu_current_cpu();
+
+	(void)opaque;
+	(void)size;
+	return cpu ? hooks->read(pmu_qemu_vcpu_of(cpu), addr / EILVT_STRIDE) : 0;
+}
+
+static void write_entry(void *opaque, uint64_t addr, uint64_t data, unsigned int size)
+{
+	struct qemu_cpu *cpu = pmu_qemu_current_cpu();
+
+	(void)opaque;
+	(void)size;
+	if (cpu)
+		hooks->write(pmu_qemu_vcpu_of(cpu), addr / EILVT_STRIDE, data);
+}
+
+static const struct memory_region_ops ops = {
+	.read		= read_entry,
+	.write		= write_entry,
+	.endianness	= DEVICE_LITTLE_ENDIAN,
+};
+
+/**
+ * x86_eilvt_find() - find all that is needed of QEMU, changing nothing
+ *
+ * Return: 0, or non-zero after a refusal.
+ */
+int x86_eilvt_find(void)
+{
+	return pmu_qemu_find_imports(imports, ARRAY_SIZE(imports));
+}
+
+/**
+ * x86_eilvt_add() - put the table into the memory of the machine, once
+ * @h: whose entries they are; it stays in use
+ *
+ * From QEMU's main thread, when there is a machine.
+ */
+void x86_eilvt_add(const struct x86_eilvt_hooks *h)
+{
+	if (hooks)
+		return;
+	hooks = h;
+	qemu.memory_region_init_io(region, NULL, &ops, NULL, "x86-pmu-eilvt",
+				   X86_IBS_EILVT_ENTRIES * EILVT_STRIDE);
+	qemu.memory_region_add_subregion_overlap(qemu.get_system_memory(), EILVT_BASE, region,
+						 PRIORITY);
+}

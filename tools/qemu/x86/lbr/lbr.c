@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Last branch records of an x86 core PMU.
+ *
+ * Registers as in the Intel SDM, volume 3B, "Last Branch, Interrupt, and Exception Recording"
+ * (those since Skylake) and "Last Branch Records" (the architectural ones), volume 4; and in
+ * the AMD APM, volume 2, "Last Branch Stack Registers", and AMD PPR for family 19h model 11h.
+ *
+ * Skylake's records are a ring, into which MSR_LASTBRANCH_TOS points. With the architectural
+ * ones and AMD's, record 0 is the youngest.
+ */
+#include <string.h>
+
+#include "common/plugin.h"
+#include "x86/registers/maker.h"
+
+/* IA32_DEBUGCTL, DbgCtl */
+#define DEBUGCTL_LBR		(UINT64_C(1) << 0)
+#define DEBUGCTL_FREEZE_LBR	(UINT64_C(1) << 11)
+
+/* MSR_LBR_SELECT: what is not recorded. AMD's has the same bits, but the last one. */
+#define SELECT_KERNEL		(UINT64_C(1) << 0)
+#define SELECT_USER		(UINT64_C(1) << 1)
+#define SELECT_CALL_STACK	(UINT64_C(1) << 9)
+#define SELECT_AMD		UINT64_C(0x1ff)
+#define SELECT_INTEL		(SELECT_AMD | SELECT_CALL_STACK)
+
+/* IA32_LBR_CTL: what is recorded. */
+#define CTL_ENABLED		(UINT64_C(1) << 0)
+#define CTL_OS			(UINT64_C(1) << 1)
+#define CTL_USR			(UINT64_C(1) << 2)
+#define CTL_CALL_STACK		(UINT64_C(1) << 3)
+#define CTL_WRITABLE		UINT64_C(0x7f000f)
+
+/* DBG_EXTN_CFG */
+#define EXTN_LBRV2_ENABLED	(UINT64_C(1) << 6)
+
+/* MSR_LBR_INFO_x, IA32_LBR_x_INFO; the type and its validity are of the latter alone. */
+#define INFO_CYCLES_MAX		UINT64_C(0xffff)
+#define INFO_COUNT_SHIFT	32	/* of counter 0; the next ones follow */
+#define INFO_COUNT_BITS		2
+#define INFO_COUNT_MAX		3
+#define INFO_TYPE_SHIFT		56
+#define INFO_CYCLES_VALID	(UINT64_C(1) << 60)
+#define INFO_MISPREDICTED	(UINT64_C(1) << 63)
+
+/* SAMP_BR_FROM, SAMP_BR_TO */
+#define AMD_ADDRESS		((UINT64_C(1) << 58) - 1)
+#define AMD_FROM_MISPREDICTED	(UINT64_C(1) << 63)
+#define AMD_TO_SPECULATIVE	(UINT64_C(1) << 62)
+#define AMD_TO_VALID		(UINT64_C(1) << 63)
+
+/* The bit of each type in the SELECT registers, and in IA32_LBR_CTL. */
+static const struct {
+	uint8_t select;
+	uint8_t ctl;
+} bits[X86_LBR_TYPES] = {
+	[X86_LBR_CONDITIONAL]	= { 2, 16 },
+	[X86_LBR_INDIRECT_JUMP]	= { 6, 18 },
+	[X86_LBR_JUMP]		= { 7, 17 },
+	[X86_LBR_INDIRECT_CALL]	= { 4, 20 },
+	[X86_LBR_CALL]		= { 3, 19 },
+	[X86_LBR_RETURN]	= { 5, 21 },
+	[X86_LBR_OTHER]		= { 8, 22 },
+};
+
+/* ---- on and off ---- */
+
+static void clear(struct x86_lbr *lbr)
+{
+	memset(lbr->entry, 0, sizeof(lbr->entry));
+	memset(lbr->happened, 0, sizeof(lbr->happened));
+	lbr->top = 0;
+}
+
+static unsigned int ring_bits(bool kernel, bool user)
+{
+	return (kernel ? 1 << X86_PMU_KERNEL : 0) | (user ? 1 << X86_PMU_USER : 0);
+}
+
+static unsigned int wanted_rings(const struct x86_pmu *pmu)
+{
+	const struct x86_lbr *lbr = &pmu->lbr;
+
+	if (pmu->status & X86_PMU_STATUS_LBR_FROZEN && !pmu->config->lbr.unfrozen)
+		return 0;
+	switch (pmu->config->lbr.kind) {
+	case X86_LBR_INFO:
+		if (!(pmu->debugctl & DEBUGCTL_LBR))
+			return 0;
+		break;
+	case X86_LBR_ARCH:
+		if (!(lbr->ctl & CTL_ENABLED))
+			return 0;
+		return ring_bits(lbr->ctl & CTL_OS, lbr->ctl & CTL_USR);
+	case X86_LBR_AMD:
+		if (!(lbr->ctl & EXTN_LBRV2_ENABLED))
+			return 0;
+		break;
+	default:
+		return 0;
+	}
+	return ring_bits(!(lbr->select & SELECT_KERNEL), !(lbr->select & SELECT_USER));
+}
+
+/* Which types are recorded of branches that end there */
+static unsigned int wanted_types(const struct x86_pmu *pmu, bool kernel)
+{
+	const struct x86_lbr *lbr = &pmu->lbr;
+	bool arch = pmu->config->lbr.kind == X86_LBR_ARCH;
+	unsigned int type, types = 0;
+
+	if (arch ? !(lbr->ctl & (kernel ? CTL_OS : CTL_USR)) :
+		   lbr->select & (kernel ? SELECT_KERNEL : SELECT_USER))
+		return 0;
+	for (type = 0; type < X86_LBR_TYPES; type++)
+		if (arch ? lbr->ctl >> bits[type].ctl & 1 : !(lbr->select >> bits[type].select & 1))
+			types |= 1u << type;
+	return types;
+}
+
+static bool is_call_stack(const struct x86_pmu *pmu)
+{
+	switch (pmu->config->lbr.kind) {
+	case X86_LBR_ARCH:
+		return pmu->lbr.ctl & CTL_CALL_STACK;
+	case X86_LBR_INFO:
+		return pmu->lbr.select & SELECT_CALL_STACK;
+	default:
+		return false;
+	}
+}
+
+/**
+ * x86_lbr_update() - a register has changed: tell the CPU which branches to report
+ * @pmu: the PMU of the CPU whose thread this is
+ */
+void x86_lbr_update(struct x86_pmu *pmu)
+{
+	unsigned int rings = wanted_rings(pmu);
+	uint64_t cycles;
+
+	pmu->lbr.types[false] = wanted_types(pmu, false);
+	pmu->lbr.types[true] = wanted_types(pmu, true);
+	pmu->lbr.calls = is_call_stack(pmu);
+	if (rings == pmu->lbr.rings)
+		return;
+	if (rings)
+		pmu->ops->need(pmu, X86_PMU_KIND_BIT(X86_PMU_RECORDS) |
+				    X86_PMU_KIND_BIT(X86_PMU_CYCLES));
+	cycles = pmu->ops->record(pmu, rings);
+	if (!pmu->lbr.rings)
+		pmu->lbr.cycles = cycles;
+	pmu->lbr.rings = rings;
+}
+
+/**
+ * x86_lbr_freeze() - a counter that interrupts has overflowed
+ * @pmu: the PMU of the CPU whose thread this is
+ *
+ * The branch that is being executed is still recorded: it comes before the interrupt.
+ */
+void x86_lbr_freeze(struct x86_pmu *pmu)
+{
+	if (!pmu->config->lbr.kind || !(pmu->debugctl & DEBUGCTL_FREEZE_LBR))
+		return;
+	if (x86_pmu_version(pmu->config)->streamlined_freeze)
+		pmu->status |= X86_PMU_STATUS_LBR_FROZEN;
+	else if (!pmu->config->lbr.unfrozen)
+		pmu->debugctl &= ~DEBUGCTL_LBR;
+	x86_lbr_update(pmu);
+}
+
+/**
+ * x86_lbr_reset() - the values of power-up and RESET
+ * @pmu: the PMU
+ */
+void x86_lbr_reset(struct x86_pmu *pmu)
+{
+	struct x86_lbr *lbr = &pmu->lbr;
+
+	if (lbr->rings)
+		pmu->ops->record(pmu, 0);
+	*lbr = (struct x86_lbr) { .depth = pmu->config->lbr.depth, .records = lbr->records };
+}
+
+/* ---- recording ---- */
+
+static void pop(struct x86_lbr *lbr)
+{
+	lbr->entry[lbr->top] = (struct x86_lbr_entry) { 0 };
+	lbr->top = (lbr->top ? lbr->top : lbr->depth) - 1;
+}
+
+/*
+ * The records are a stack of the calls that have not returned. A call of the instruction that
+ * follows it is how code learns its address, and has no return.
+ *
+ * Return: whether there is a record to be made.
+ */
+static bool follow_calls(struct x86_lbr *lbr, const struct x86_lbr_branch *b)
+{
+	switch (b->type) {
+	case X86_LBR_RETURN:
+		pop(lbr);
+		return false;
+	case X86_LBR_CALL:
+	case X86_LBR_INDIRECT_CALL:
+		return !b->next;
+	default:
+		return false;
+	}
+}
+
+static bool every(uint64_t n, uint64_t i)
+{
+	return n && i % n == 0;
+}
+
+/* AMD's prediction goes before a conditional branch; it was right about all that retire. */
+static struct x86_lbr_entry amd_entry(const struct x86_lbr_branch *b)
+{
+	return (struct x86_lbr_entry) {
+		.from = (b->from & AMD_ADDRESS) | (b->mispredicted ? AMD_FROM_MISPREDICTED : 0),
+		.to = (b->to & AMD_ADDRESS) | AMD_TO_VALID |
+		      (b->type == X86_LBR_CONDITIONAL && !b->mispredicted ?
+		       AMD_TO_SPECULATIVE : 0),
+	};
+}
+
+/**
+ * x86_lbr_counted() - a counter has been brought up to date
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ * @steps: how far it went on; less than 0 if something is taken back
+ */
+void x86_lbr_counted(struct x86_pmu *pmu, unsigned int i, int64_t steps)
+{
+	if (i < X86_LBR_COUNTERS)
+		pmu->lbr.happened[i] += steps;
+}
+
+/**
+ * x86_lbr_select() - the selector of a counter is written
+ * @pmu: the PMU, up to date
+ * @i: the counter, its index in struct x86_pmu
+ * @value: what is written
+ *
+ * What has happened of another event is in no record.
+ */
+void x86_lbr_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	const uint64_t name = X86_PMU_SEL_EVENT | X86_PMU_SEL_UMASK;
+
+	if (i < X86_LBR_COUNTERS && (pmu->counter[i].select ^ value) & name)
+		pmu->lbr.happened[i] = 0;
+}
+
+/*
+ * How often events have happened since the last record, the branch included, and up to
+ * INFO_COUNT_MAX times: for those counters whose selectors ask for it.
+ */
+static uint64_t counts_of(struct x86_pmu *pmu)
+{
+	int64_t ahead[X86_LBR_COUNTERS], happened;
+	struct x86_lbr *lbr = &pmu->lbr;
+	uint64_t info = 0;
+	unsigned int i;
+
+	x86_pmu_ahead(pmu, ahead, X86_LBR_COUNTERS);
+	for (i = 0; i < X86_LBR_COUNTERS; i++) {
+		happened = lbr->happened[i] + ahead[i];
+		/* The counter is brought up to date later. */
+		lbr->happened[i] = -ahead[i];
+		if (!(pmu->config->lbr.counters >> i & 1) ||
+		    !(pmu->counter[i].select & X86_PMU_SEL_LBR_LOG) || happened <= 0)
+			continue;
+		info |= (uint64_t)(happened < INFO_COUNT_MAX ? happened : INFO_COUNT_MAX) <<
+			(INFO_COUNT_SHIFT + i * INFO_COUNT_BITS);
+	}
+	return info;
+}
+
+static struct x86_lbr_entry intel_entry(struct x86_pmu *pmu, const struct x86_lbr_branch *b)
+{
+	uint64_t cycles = b->cycles - pmu->lbr.cycles;
+	struct x86_lbr_entry e = {
+		.from = b->from,
+		.to = b->to,
+		.info = (cycles < INFO_CYCLES_MAX ? cycles : INFO_CYCLES_MAX) |
+			(b->mispredicted ? INFO_MISPREDICTED : 0),
+	};
+
+	if (pmu->config->lbr.kind == X86_LBR_ARCH)
+		e.info |= INFO_CYCLES_VALID | (uint64_t)b->type << INFO_TYPE_SHIFT;
+	if (pmu->config->lbr.counters)
+		e.info |= counts_of(pmu);
+	return e;
+}
+
+/**
+ * x86_pmu_branch() - a branch has been taken
+ * @pmu: the PMU of the CPU whose thread this is
+ * @branch: the branch
+ */
+void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
+{
+	const struct x86_lbr_config *config = &pmu->config->lbr;
+	struct x86_lbr *lbr = &pmu->lbr;
+	struct x86_lbr_entry e;
+
+	if (!(lbr->types[branch->kernel] >> branch->type & 1) ||
+	    (lbr->calls && !follow_calls(lbr, branch)))
+		return;
+
+	lbr->records++;
+	e = config->kind == X86_LBR_AMD ? amd_entry(branch) : intel_entry(pmu, branch);
+	lbr->cycles = branch->cycles;
+	if (every(config->lose, lbr->records))
+		return;
+	if (every(config->tear, lbr->records))
+		e.to = lbr->entry[lbr->top].to;
+	lbr->top = lbr->top + 1 < lbr->depth ? lbr->top + 1 : 0;
+	lbr->entry[lbr->top] = e;
+}
+
+/**
+ * x86_lbr_nth() - a record by its age
+ * @pmu: the PMU
+ * @i: 0 for the youngest
+ *
+ * Return: zeros where there is none.
+ */
+struct x86_lbr_entry x86_lbr_nth(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_lbr *lbr = &pmu->lbr;
+
+	if (i >= lbr->depth)
+		return (struct x86_lbr_entry) { 0 };
+	return lbr->entry[(lbr->top + lbr->depth - i) % lbr->depth];
+}
+
+/* ---- registers ---- */
+
+bool x86_lbr_read_select(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->lbr.select;
+	return true;
+}
+
+bool x86_lbr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (value & ~(x86_lbr_has_amd(pmu->config) ? SELECT_AMD : SELECT_INTEL))
+		return false;
+	pmu->lbr.select = value;
+	return true;
+}
+
+bool x86_lbr_read_ctl(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->lbr.ctl;
+	return true;
+}
+
+/* Software is to keep AMD's other bits as they are, which is 0 here. */
+bool x86_lbr_write_ctl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (value & ~(x86_lbr_has_amd(pmu->config) ? EXTN_LBRV2_ENABLED : CTL_WRITABLE))
+		return false;
+	pmu->lbr.ctl = value;
+	return true;
+}
+
+bool x86_lbr_read_depth(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->lbr.depth;
+	return true;
+}
+
+/* Any write clears the records. */
+bool x86_lbr_write_depth(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (!x86_lbr_has_depth(&pmu->config->lbr, value))
+		return false;
+	clear(&pmu->lbr);
+	pmu->lbr.depth = value;
+	return true;
+}
+
+bool x86_lbr_read_tos(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->lbr.top;
+	return true;
+}
+
+/* A call stack is put back where it was: Linux writes it too. */
+bool x86_lbr_write_tos(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (value >= pmu->lbr.depth)
+		return false;
+	pmu->lbr.top = value;
+	return true;
+}
+
+/* A record by the number of its registers; NULL beyond the depth: these read 0 and stay so. */
+static struct x86_lbr_entry *entry_of(struct x86_pmu *pmu, unsigned int i)
+{
+	struct x86_lbr *lbr = &pmu->lbr;
+
+	if (i >= lbr->depth)
+		return NULL;
+	if (!x86_lbr_has_info(pmu->config))
+		i = (lbr->top + lbr->depth - i) % lbr->depth;
+	return &lbr->entry[i];
+}
+
+bool x86_lbr_read_from(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	const struct x86_lbr_entry *e = entry_of(pmu, i);
+
+	*value = e ? e->from : 0;
+	return true;
+}
+
+bool x86_lbr_write_from(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	struct x86_lbr_entry *e = entry_of(pmu, i);
+
+	if (e)
+		e->from = value;
+	return true;
+}
+
+bool x86_lbr_read_to(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	const struct x86_lbr_entry *e = entry_of(pmu, i);
+
+	*value = e ? e->to : 0;
+	return true;
+}
+
+bool x86_lbr_write_to(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	struct x86_lbr_entry *e = entry_of(pmu, i);
+
+	if (e)
+		e->to = value;
+	return true;
+}
+
+bool x86_lbr_read_info(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	const struct x86_lbr_entry *e = entry_of(pmu, i);
+
+	*value = e ? e->info : 0;
+	return true;
+}
+
+bool x86_lbr_write_info(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	struct x86_lbr_entry *e = entry_of(pmu, i);
+
+	if (e)
+		e->info = value;
+	return true;
+}

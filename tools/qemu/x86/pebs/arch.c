@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Architectural precise samples of an x86 core PMU: their registers and buffer.
+ *
+ * Intel's Instruction Set Extensions Programming Reference, "Architectural PEBS"; CPUID leaf 0x23,
+ * subleaves 4 and 5. A counter's IA32_PMC_GP_CFG_C or IA32_PMC_FX_CFG_C says whether it makes
+ * records, what these have, and from what value it goes on. The buffer is physical memory.
+ */
+#include "x86/registers/maker.h"
+#include "x86/pebs/record.h"
+
+_Static_assert(X86_PEBS_COUNTERS == X86_PMU_COUNTERS_MAX, "X86_PEBS_COUNTERS");
+
+/* IA32_PEBS_BASE */
+#define BASE_SIZE		UINT64_C(0xf)		/* 4 KiB, so often doubled */
+#define BASE_ADDRESS		UINT64_C(0x000ffffffffff000)
+#define PAGE_SHIFT		12
+
+/* IA32_PEBS_INDEX: positions are in bytes from the start of the buffer, of 16 bytes each */
+#define INDEX_WR		UINT64_C(0x07fffff0)
+#define INDEX_FULL		(UINT64_C(1) << 31)
+#define INDEX_EN		(UINT64_C(1) << 32)
+#define INDEX_THRESHOLD_SHIFT	32
+#define INDEX_THRESHOLD		(INDEX_WR << INDEX_THRESHOLD_SHIFT)
+#define INDEX_WRITABLE		(INDEX_WR | INDEX_FULL | INDEX_EN | INDEX_THRESHOLD)
+
+/* IA32_PMC_GP_CFG_C */
+#define CFG_C_RELOAD		UINT64_C(0xffffffff)
+#define CFG_C_GROUPS_SHIFT	32	/* CPUID has bits 32 and up in EBX */
+
+/* Counters whose records are of the very instruction on real CPUs, too */
+#define PDIST_GP		UINT64_C(0x3)
+#define PDIST_FIXED		UINT64_C(0x1)
+
+#define LEAF_CAPABILITIES	4
+#define LEAF_COUNTERS		5
+
+static uint64_t groups_there(const struct x86_pmu_config *config)
+{
+	return ARCH_PEBS_XMM | ARCH_PEBS_GPR | ARCH_PEBS_AUX |
+	       (x86_lbr_has_arch(config) ? ARCH_PEBS_LBR : 0);
+}
+
+/**
+ * x86_pebs_arch_leaf() - CPUID leaf 0x23, subleaves 4 and 5
+ * @config: the PMU
+ * @told: the counters that CPUID tells of
+ * @subleaf: which
+ * @regs: the result, of others unchanged
+ */
+void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t told, uint32_t subleaf,
+			struct x86_pmu_cpuid *regs)
+{
+	uint64_t fixed = told >> X86_PMU_GLOBAL_FIXED;
+
+	if (subleaf == LEAF_CAPABILITIES) {
+		regs->ebx = groups_there(config) >> CFG_C_GROUPS_SHIFT;
+	} else if (subleaf == LEAF_COUNTERS) {
+		regs->eax = told;
+		regs->ebx = told & PDIST_GP;
+		regs->ecx = fixed;
+		regs->edx = fixed & PDIST_FIXED;
+	}
+}
+
+/**
+ * x86_pebs_arch_takes() - does an overflow of a counter make a record?
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ */
+bool x86_pebs_arch_takes(const struct x86_pmu *pmu, unsigned int i)
+{
+	return pmu->pebs.index & INDEX_EN && pmu->pebs.cfg_c[i] & ARCH_PEBS_BASIC;
+}
+
+/**
+ * x86_pebs_arch_is_on() - may any counter make records?
+ * @pmu: the PMU
+ */
+bool x86_pebs_arch_is_on(const struct x86_pmu *pmu)
+{
+	unsigned int i;
+
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+		if (x86_pebs_arch_takes(pmu, i))
+			return true;
+	return false;
+}
+
+/**
+ * x86_pebs_arch_reload() - from what value does a counter go on after its record, or a reload?
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ *
+ * It is negative, with all upper bits; without a reload it goes on from 0.
+ */
+uint64_t x86_pebs_arch_reload(const struct x86_pmu *pmu, unsigned int i)
+{
+	uint64_t reload = pmu->pebs.cfg_c[i] & CFG_C_RELOAD;
+
+	return reload ? reload | ~CFG_C_RELOAD : 0;
+}
+
+/**
+ * x86_pebs_arch_write() - write a record
+ * @pmu: the PMU, counters of which are due
+ * @s: of what; @state is filled in
+ *
+ * Return: whether software is to be told.
+ */
+bool x86_pebs_arch_write(struct x86_pmu *pmu, struct pebs_sample *s)
+{
+	uint64_t words[PEBS_WORDS_MAX], groups = 0, wr, threshold, room;
+	struct x86_pebs *p = &pmu->pebs;
+	bool fragments;
+	unsigned int i;
+	size_t size;
+
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+		if (p->due >> i & 1)
+			groups |= p->cfg_c[i] & groups_there(pmu->config);
+	pmu->ops->state(pmu, &s->state, groups & ARCH_PEBS_XMM);
+	fragments = pmu->config->pebs.fragments && p->records % pmu->config->pebs.fragments == 0;
+	size = x86_pebs_arch_record(pmu, s, groups, fragments, words) * sizeof(*words);
+	wr = p->index & INDEX_WR;
+	threshold = p->index >> INDEX_THRESHOLD_SHIFT & INDEX_WR;
+	room = UINT64_C(1) << (PAGE_SHIFT + (p->base & BASE_SIZE));
+	if (p->index & INDEX_FULL || wr + size > room) {
+		p->index |= INDEX_FULL;
+		p->full++;
+		return wr >= threshold;
+	}
+	if (!pmu->ops->write_physical(pmu, (p->base & BASE_ADDRESS) + wr, words, size)) {
+		p->unmapped++;
+		return false;
+	}
+	p->written++;
+	wr += size;
+	p->index = (p->index & ~INDEX_WR) | wr;
+	return wr >= threshold;
+}
+
+/* ---- registers ---- */
+
+bool x86_pebs_read_base(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->pebs.base;
+	return true;
+}
+
+bool x86_pebs_write_base(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (value & ~(BASE_ADDRESS | BASE_SIZE))
+		return false;
+	pmu->pebs.base = value;
+	return true;
+}
+
+bool x86_pebs_read_index(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->pebs.index;
+	return true;
+}
+
+bool x86_pebs_write_index(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (value & ~INDEX_WRITABLE)
+		return false;
+	pmu->pebs.index = value;
+	return true;
+}
+
+static bool write_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	uint64_t allowed = CFG_C_RELOAD;
+
+	if (x86_pebs_architectural(pmu->config))
+		allowed |= groups_there(pmu->config) | ARCH_PEBS_BASIC;
+	if (value & ~allowed)
+		return false;
+	pmu->pebs.cfg_c[i] = value;
+	return true;
+}
+
+bool x86_pebs_read_gp_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	*value = pmu->pebs.cfg_c[i];
+	return true;
+}
+
+bool x86_pebs_write_gp_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	return write_cfg_c(pmu, i, value);
+}
+
+bool x86_pebs_read_fx_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	*value = pmu->pebs.cfg_c[X86_PMU_GP_MAX + i];
+	return true;
+}
+
+bool x86_pebs_write_fx_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	return write_cfg_c(pmu, X86_PMU_GP_MAX + i, value);
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Precise samples of an x86 core PMU.
+ *
+ * Registers and the memory they point to as in the Intel SDM, volume 3B, "Debug Store (DS)
+ * Mechanism", "Processor Event Based Sampling (PEBS)" and "Adaptive PEBS"; volume 4.
+ *
+ * A record is of the very instruction with which a counter overflows: the CPU is told to look at
+ * each instruction when the overflow is near. It then calls x86_pmu_step() when an instruction
+ * has retired, which finds the overflow and makes the record, when all registers are as the
+ * instruction has left them. An instruction that faults does not get there.
+ */
+#include <string.h>
+
+#include "x86/registers/maker.h"
+#include "x86/pebs/record.h"
+
+/* IA32_PERF_CAPABILITIES */
+#define CAPABILITIES_TRAP	(UINT64_C(1) << 6)
+#define CAPABILITIES_REGISTERS	(UINT64_C(1) << 7)	/* all of them are in records */
+#define CAPABILITIES_FORMAT_SHIFT 8
+#define CAPABILITIES_BASELINE	(UINT64_C(1) << 14)	/* any counter, and adaptive */
+
+/* IA32_PEBS_ENABLE in format 3: counters, and load latency for each of them */
+#define FIXED_FORMAT_COUNTERS	4
+#define ENABLE_LATENCY_SHIFT	32
+
+#define DATA_CFG_WRITABLE	(PEBS_CFG_MEMORY | PEBS_CFG_GPR | PEBS_CFG_XMM | PEBS_CFG_LBR | \
+				 PEBS_CFG_LBRS)
+#define LD_LAT_WRITABLE		UINT64_C(0xffff)
+#define CANONICAL_SHIFT		47
+
+/* The DS area, in bytes from IA32_DS_AREA on */
+#define DS_PEBS			0x20
+#define DS_INDEX		0x28
+#define DS_RESETS		0x40
+#define DS_RESETS_GP		8	/* those of fixed-function counters come after these */
+
+struct ds_pebs {
+	uint64_t base;
+	uint64_t index;
+	uint64_t maximum;
+	uint64_t threshold;
+};
+
+/*
+ * The most that can happen between two looks at a count: a block has up to 512 instructions, a
+ * branch takes a cycle more, and few instructions access memory more than four times.
+ */
+#define NEAR			520
+#define NEAR_MEMORY		2200
+
+#define ALL_RINGS		(1 << X86_PMU_USER | 1 << X86_PMU_KERNEL)
+
+/* ---- for the model ---- */
+
+bool x86_pebs_present(const struct x86_pmu_config *config)
+{
+	return config->pebs.format;
+}
+
+bool x86_pebs_adaptive(const struct x86_pmu_config *config)
+{
+	return config->pebs.format == 4;
+}
+
+bool x86_pebs_architectural(const struct x86_pmu_config *config)
+{
+	return config->pebs.format == X86_PEBS_ARCHITECTURAL;
+}
+
+bool x86_pebs_in_ds(const struct x86_pmu_config *config)
+{
+	return x86_pebs_present(config) && !x86_pebs_architectural(config);
+}
+
+/**
+ * x86_pebs_config_error() - could there be such records?
+ * @config: the PMU
+ *
+ * Return: NULL, or half a sentence about what is wrong.
+ */
+const char *x86_pebs_config_error(const struct x86_pmu_config *config)
+{
+	const struct x86_pebs_config *p = &config->pebs;
+
+	if (p->format && p->format != 3 && p->format != 4 && p->format != X86_PEBS_ARCHITECTURAL)
+		return "has no precise samples of that format";
+	if (x86_pebs_architectural(config) && config->version != X86_PMU_INTEL_V6)
+		return "has no CPUID leaf to tell of architectural precise samples";
+	if (p->fragments && !x86_pebs_architectural(config))
+		return "has no precise samples in pieces";
+	if (p->format && (x86_pmu_is_amd(config) || config->version < X86_PMU_INTEL_V4))
+		return "has no precise samples";
+	if (p->format && !config->full_width)
+		return "has no IA32_PERF_CAPABILITIES to tell of precise samples";
+	if (config->bts && !x86_pebs_in_ds(config))
+		return "has no debug store, which bts=on needs: use pebs=3 or pebs=4";
+	if (!p->format && (p->late || p->empty || p->stale))
+		return "has no precise samples to be faulty";
+	return NULL;
+}
+
+/**
+ * x86_pebs_capabilities() - what IA32_PERF_CAPABILITIES says of them
+ * @config: the PMU
+ */
+uint64_t x86_pebs_capabilities(const struct x86_pmu_config *config)
+{
+	if (!x86_pebs_present(config))
+		return 0;
+	return (x86_pebs_in_ds(config) ? CAPABILITIES_TRAP | CAPABILITIES_REGISTERS : 0) |
+	       (uint64_t)config->pebs.format << CAPABILITIES_FORMAT_SHIFT |
+	       (x86_pebs_adaptive(config) ? CAPABILITIES_BASELINE : 0);
+}
+
+/* The bits of IA32_PEBS_ENABLE that are counters */
+static uint64_t counters(const struct x86_pmu_config *config)
+{
+	return x86_pebs_adaptive(config) ? x86_pmu_global_counters(config) :
+	       x86_pmu_low_bits(config->gp < FIXED_FORMAT_COUNTERS ? config->gp :
+				FIXED_FORMAT_COUNTERS);
+}
+
+/**
+ * x86_pebs_takes() - does an overflow of a counter make a record?
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ */
+bool x86_pebs_takes(const struct x86_pmu *pmu, unsigned int i)
+{
+	if (x86_pebs_architectural(pmu->config))
+		return x86_pebs_arch_takes(pmu, i);
+	return pmu->pebs.enable & counters(pmu->config) & UINT64_C(1) << x86_pmu_global_bit(i);
+}
+
+/**
+ * x86_pebs_is_on() - may any counter make records?
+ * @pmu: the PMU
+ */
+bool x86_pebs_is_on(const struct x86_pmu *pmu)
+{
+	return x86_pebs_architectural(pmu->config) ? x86_pebs_arch_is_on(pmu) : pmu->pebs.enable;
+}
+
+/**
+ * x86_pebs_status() - the bit of the status that says that software is to look at the buffer
+ * @config: the PMU
+ */
+uint64_t x86_pebs_status(const struct x86_pmu_config *config)
+{
+	return x86_pebs_architectural(config) ? X86_PMU_STATUS_PEBS : X86_PMU_STATUS_BUFFER;
+}
+
+/**
+ * x86_pebs_overflow() - such a counter has overflowed
+ * @pmu: the PMU
+ * @i: the counter
+ *
+ * Its bit of the status is not set.
+ */
+void x86_pebs_overflow(struct x86_pmu *pmu, unsigned int i)
+{
+	struct x86_pebs *p = &pmu->pebs;
+
+	if (!(p->near >> i & 1))
+		p->inexact++;
+	p->due |= UINT32_C(1) << i;
+}
+
+static bool is_of_memory(enum x86_pmu_kind kind)
+{
+	return kind == X86_PMU_LOADS || kind == X86_PMU_STORES || kind == X86_PMU_SLOW_LOADS ||
+	       kind == X86_PMU_CACHE_REFS || kind == X86_PMU_CACHE_MISSES ||
+	       kind == X86_PMU_LOAD_MISSES;
+}
+
+/**
+ * x86_pebs_is_in_window() - can something be reached between two looks at a count?
+ * @kind: of which it is the count
+ * @steps: in: how often that may still happen; out: before it is in the window
+ *
+ * Return: whether it can.
+ */
+bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps)
+{
+	uint64_t window = is_of_memory(kind) ? NEAR_MEMORY : NEAR;
+
+	if (*steps <= window)
+		return true;
+	*steps -= window;
+	return false;
+}
+
+/**
+ * x86_pebs_is_near() - is a counter so near to an overflow that each instruction counts?
+ * @pmu: the PMU
+ * @i: the counter
+ * @steps: in: how often its event may still happen before the overflow; out: before it is near
+ *
+ * Return: whether it is.
+ */
+bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps)
+{
+	return (x86_pebs_takes(pmu, i) || x86_reload_is_cause(pmu, i)) &&
+	       x86_pebs_is_in_window(pmu->counter[i].event.kind, steps);
+}
+
+/**
+ * x86_pebs_look() - tell the CPU in which rings to look at each instruction
+ * @pmu: the PMU, whose @near is right
+ */
+void x86_pebs_look(struct x86_pmu *pmu)
+{
+	struct x86_pebs *p = &pmu->pebs;
+	bool all = p->due || x86_ibs_is_due(pmu) || p->near >> X86_PMU_COUNTERS_MAX;
+	unsigned int rings = all ? ALL_RINGS : 0, i;
+
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+		if (p->near >> i & 1)
+			rings |= pmu->counter[i].rings;
+	if (rings == p->rings)
+		return;
+	p->rings = rings;
+	pmu->ops->single(pmu, rings);
+}
+
+/**
+ * x86_pebs_reset() - the values of power-up and RESET
+ * @pmu: the PMU
+ */
+void x86_pebs_reset(struct x86_pmu *pmu)
+{
+	struct x86_pebs *p = &pmu->pebs, before = *p;
+
+	*p = (struct x86_pebs) {
+		.rings = before.rings, .records = before.records, .written = before.written,
+		.full = before.full, .unmapped = before.unmapped, .inexact = before.inexact,
+	};
+}
+
+/* ---- records ---- */
+
+static bool every(uint64_t n, uint64_t i)
+{
+	return n && i % n == 0;
+}
+
+/* Has a counter the whole record, or the basic group alone? */
+static bool is_adaptive(const struct x86_pmu *pmu, unsigned int i)
+{
+	if (i < X86_PMU_GP_MAX)
+		return pmu->counter[i].select & X86_PMU_SEL_ADAPTIVE;
+	return pmu->fixed_ctrl & X86_PMU_FIXED_ADAPTIVE(i - X86_PMU_GP_MAX);
+}
+
+/* What the counters that are due ask for. Return: the groups of the record. */
+static uint64_t groups_of(const struct x86_pmu *pmu, struct pebs_sample *s)
+{
+	uint64_t groups = 0;
+	unsigned int i;
+
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+		if (!(pmu->pebs.due >> i & 1))
+			continue;
+		s->counters |= UINT64_C(1) << x86_pmu_global_bit(i);
+		if (pmu->counter[i].event.kind == X86_PMU_STORES)
+			s->store = true;
+		if (is_adaptive(pmu, i))
+			groups = pmu->pebs.data_cfg;
+	}
+	/* Without branches there is no number of them. */
+	return groups & PEBS_CFG_LBR ? groups : groups & ~PEBS_CFG_LBRS;
+}
+
+/* Return: whether software is to be told. */
+static bool write_in_ds(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
+{
+	struct pebs_sample s = { .ip = ip, .access = *access };
+	uint64_t groups = groups_of(pmu, &s), words[PEBS_WORDS_MAX];
+	struct x86_pebs *p = &pmu->pebs;
+	struct ds_pebs ds;
+	size_t size;
+
+	if (!pmu->ops->memory(pmu, p->ds_area + DS_PEBS, &ds, sizeof(ds), false)) {
+		p->unmapped++;
+		return false;
+	}
+	pmu->ops->state(pmu, &s.state, groups & PEBS_CFG_XMM);
+	size = x86_pebs_record(pmu, &s, groups, words) * sizeof(*words);
+	if (ds.index + size > ds.maximum) {
+		p->full++;
+		return ds.index >= ds.threshold;
+	}
+	if (!pmu->ops->memory(pmu, ds.index, words, size, true)) {
+		p->unmapped++;
+		return false;
+	}
+	p->written++;
+	ds.index += size;
+	pmu->ops->memory(pmu, p->ds_area + DS_INDEX, &ds.index, sizeof(ds.index), true);
+	return ds.index >= ds.threshold;
+}
+
+static bool write_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
+{
+	struct pebs_sample s = { .ip = ip, .access = *access };
+
+	if (!x86_pebs_architectural(pmu->config))
+		return write_in_ds(pmu, ip, access);
+	groups_of(pmu, &s);
+	return x86_pebs_arch_write(pmu, &s);
+}
+
+/*
+ * Hardware sets the counter to the value in the DS area, or in IA32_PMC_GP_CFG_C. What was counted
+ * beyond the overflow (a branch takes two cycles) is not lost here, so that overflows keep their
+ * distance, but for whole periods: the counter is below 0 afterwards.
+ */
+static void reload(struct x86_pmu *pmu, unsigned int i)
+{
+	unsigned int n = i < X86_PMU_GP_MAX ? i : DS_RESETS_GP + i - X86_PMU_GP_MAX;
+	struct x86_pmu_counter *c = &pmu->counter[i];
+	uint64_t value = 0;
+
+	if (x86_reload_is_done(pmu, i))
+		return;
+	if (x86_pebs_architectural(pmu->config))
+		value = x86_pebs_arch_reload(pmu, i);
+	else
+		pmu->ops->memory(pmu, pmu->pebs.ds_area + DS_RESETS + n * sizeof(value), &value,
+				 sizeof(value), false);
+	c->value = x86_pebs_begin(c->value, value,
+				  x86_pmu_low_bits(x86_pmu_width(pmu->config, i)));
+}
+
+static void make_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
+{
+	const struct x86_pebs_config *config = &pmu->config->pebs;
+	struct x86_pebs *p = &pmu->pebs;
+	unsigned int i;
+	bool tell;
+
+	if (!p->put_off)
+		p->records++;
+	if (every(config->late, p->records) && !p->put_off) {
+		p->put_off = true;
+		return;
+	}
+	p->put_off = false;
+	tell = every(config->empty, p->records) || write_record(pmu, ip, access);
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+		if (p->due >> i & 1 && !every(config->stale, p->records))
+			reload(pmu, i);
+	p->due = 0;
+	if (tell)
+		x86_pmu_buffer_overflow(pmu);
+}
+
+/**
+ * x86_pmu_step() - an instruction has retired, in a ring where each is looked at
+ * @pmu: the PMU of the CPU whose thread this is
+ * @ip: the instruction
+ * @access: what it did to memory
+ */
+void x86_pmu_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
+{
+	bool overflowed = x86_pmu_advance(pmu), tagged = x86_ibs_step(pmu, ip, access);
+
+	if (pmu->pebs.due)
+		make_record(pmu, ip, access);
+	else if (!overflowed && !tagged)
+		return;
+	x86_pmu_activate(pmu);
+}
+
+/**
+ * x86_pmu_is_slow() - does a load take longer than software asks for?
+ * @pmu: the PMU
+ * @addr: its linear address
+ */
+bool x86_pmu_is_slow(const struct x86_pmu *pmu, uint64_t addr)
+{
+	return x86_pebs_latency(addr) > pmu->pebs.ld_lat;
+}
+
+/* ---- registers ---- */
+
+bool x86_pebs_read_ds_area(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->pebs.ds_area;
+	return true;
+}
+
+bool x86_pebs_write_ds_area(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	int64_t upper = (int64_t)value >> CANONICAL_SHIFT;
+
+	(void)i;
+	if (upper != 0 && upper != -1)
+		return false;
+	pmu->pebs.ds_area = value;
+	return true;
+}
+
+bool x86_pebs_read_enable(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->pebs.enable;
+	return true;
+}
+
+bool x86_pebs_write_enable(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	uint64_t allowed = counters(pmu->config);
+
+	(void)i;
+	if (!x86_pebs_adaptive(pmu->config))
+		allowed |= allowed << ENABLE_LATENCY_SHIFT;
+	if (value & ~allowed)
+		return false;
+	pmu->pebs.enable = value;
+	return true;
+}
+
+bool x86_pebs_read_data_cfg(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->pebs.data_cfg;
+	return true;
+}
+
+bool x86_pebs_write_data_cfg(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (value & ~DATA_CFG_WRITABLE)
+		return false;
+	pmu->pebs.data_cfg = value;
+	return true;
+}
+
+bool x86_pebs_read_ld_lat(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->pebs.ld_lat;
+	return true;
+}
+
+bool x86_pebs_write_ld_lat(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	if (value & ~LD_LAT_WRITABLE)
+		return false;
+	pmu->pebs.ld_lat = value;
+	return true;
+}

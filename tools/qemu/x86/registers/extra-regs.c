@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Events with a second register. Which event has which register, and which of its bits can be
+ * written, is in uarch-intel.c. What is counted is made up from what can be counted exactly, so
+ * that another value makes another count: see x86-pmu.rst.
+ */
+#include "common/plugin.h"
+#include "x86/registers/maker.h"
+#include "x86/uarch/uarch.h"
+
+/* MSR_OFFCORE_RSP_0 and 1: bits 0 to 15 select types of requests, the others types of responses */
+#define REQUESTS		UINT64_C(0xffff)
+#define ANY_RESPONSE		(UINT64_C(1) << 16)
+#define L3_HITS			(UINT64_C(0xf) << 18)	/* M, E, S, F */
+#define DEMAND_DATA_RD		(UINT64_C(1) << 0)
+#define DEMAND_RFO		(UINT64_C(1) << 1)
+
+/* MSR_PEBS_FRONTEND: what happened, and above it for how long */
+#define FRONTEND_EVENT		UINT64_C(0xf)
+#define FRONTEND_REST		(~UINT64_C(0xff))
+
+static uint64_t bits_of(const struct x86_pmu_config *config, enum x86_second reg)
+{
+	const struct x86_uarch *uarch = config->uarch;
+	uint64_t bits = 0;
+	size_t i;
+
+	if (!uarch || !config->has_second)
+		return 0;
+	for (i = 0; i < uarch->nr_second; i++)
+		if (uarch->second[i].reg == reg)
+			bits |= uarch->second[i].bits;
+	return bits;
+}
+
+/**
+ * x86_second_config_error() - could there be such second registers?
+ * @config: the PMU
+ *
+ * Return: NULL, or half a sentence about what is wrong.
+ */
+const char *x86_second_config_error(const struct x86_pmu_config *config)
+{
+	if (config->has_second && !(config->uarch && config->uarch->nr_second))
+		return "has no events with a second register";
+	return NULL;
+}
+
+bool x86_second_has_rsp_0(const struct x86_pmu_config *config)
+{
+	return bits_of(config, X86_SECOND_RSP_0);
+}
+
+bool x86_second_has_rsp_1(const struct x86_pmu_config *config)
+{
+	return bits_of(config, X86_SECOND_RSP_1);
+}
+
+bool x86_second_has_frontend(const struct x86_pmu_config *config)
+{
+	return bits_of(config, X86_SECOND_FRONTEND);
+}
+
+static bool write(struct x86_pmu *pmu, enum x86_second reg, uint64_t value)
+{
+	if (value & ~bits_of(pmu->config, reg))
+		return false;
+	pmu->second[reg] = value;
+	return true;
+}
+
+bool x86_second_read_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->second[X86_SECOND_RSP_0];
+	return true;
+}
+
+bool x86_second_read_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->second[X86_SECOND_RSP_1];
+	return true;
+}
+
+bool x86_second_read_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	(void)i;
+	*value = pmu->second[X86_SECOND_FRONTEND];
+	return true;
+}
+
+bool x86_second_write_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	return write(pmu, X86_SECOND_RSP_0, value);
+}
+
+bool x86_second_write_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	return write(pmu, X86_SECOND_RSP_1, value);
+}
+
+bool x86_second_write_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	(void)i;
+	return write(pmu, X86_SECOND_FRONTEND, value);
+}
+
+static uint8_t nr_bits(uint64_t value)
+{
+	return (uint8_t)__builtin_popcountll(value);
+}
+
+/*
+ * The request bits select the kind of access. With "any response" or an L3 hit among the response
+ * bits, all accesses count; otherwise, misses. With "any response", each other response bit adds a
+ * share of the count, so that a wrong value in the register shows in the count.
+ */
+static void offcore(uint64_t value, uint64_t bits, struct x86_pmu_event *event)
+{
+	static const struct {
+		enum x86_pmu_kind all;
+		enum x86_pmu_kind misses;
+		enum x86_pmu_kind less;
+	} demands[] = {
+		[0] = { X86_PMU_CALLS, X86_PMU_CALLS, X86_PMU_NOTHING },
+		[DEMAND_DATA_RD] = { X86_PMU_LOADS, X86_PMU_LOAD_MISSES, X86_PMU_NOTHING },
+		[DEMAND_RFO] = { X86_PMU_STORES, X86_PMU_CACHE_MISSES, X86_PMU_LOAD_MISSES },
+		[DEMAND_DATA_RD | DEMAND_RFO] = { X86_PMU_CACHE_REFS, X86_PMU_CACHE_MISSES,
+						  X86_PMU_NOTHING },
+	};
+	const uint64_t others = ~(REQUESTS | ANY_RESPONSE);
+	unsigned int d = value & (DEMAND_DATA_RD | DEMAND_RFO);
+
+	if (value & (ANY_RESPONSE | L3_HITS)) {
+		event->kind = demands[d].all;
+	} else {
+		event->kind = demands[d].misses;
+		event->less = demands[d].less;
+	}
+	event->times = value & REQUESTS && value & ~REQUESTS;
+	if (event->times && value & ANY_RESPONSE) {
+		event->per = nr_bits(bits & others);
+		event->times = event->per + nr_bits(value & others);
+	}
+}
+
+static void frontend(uint64_t value, struct x86_pmu_event *event)
+{
+	event->kind = X86_PMU_RETURNS;
+	event->times = (uint8_t)((value & FRONTEND_EVENT) * (1 + nr_bits(value & FRONTEND_REST)));
+}
+
+/**
+ * x86_second_event() - what a selector makes its counter count of a second register
+ * @pmu: the PMU
+ * @select: its value
+ * @counts: whether it counts anything
+ * @event: what
+ *
+ * Return: false if its event has no second register.
+ */
+bool x86_second_event(const struct x86_pmu *pmu, uint64_t select, bool *counts,
+		      struct x86_pmu_event *event)
+{
+	unsigned int code = x86_pmu_event_code(select), umask = x86_pmu_event_umask(select);
+	const struct x86_uarch *uarch = pmu->config->uarch;
+	const struct x86_second_row *s;
+	struct x86_pmu_event_row row;
+	uint64_t value;
+
+	if (!uarch || !pmu->config->has_second)
+		return false;
+	for (s = uarch->second; s < uarch->second + uarch->nr_second; s++) {
+		if (s->code != code || s->umask != umask)
+			continue;
+		value = pmu->second[s->reg] & s->bits;
+		row = (struct x86_pmu_event_row) {
+			.code = s->code, .umask = s->umask,
+			.event = { .less = X86_PMU_NOTHING, .per = 1 },
+		};
+		if (s->reg == X86_SECOND_FRONTEND)
+			frontend(value, &row.event);
+		else
+			offcore(value, s->bits, &row.event);
+		*counts = row.event.times && x86_pmu_event_select(&row, 1, select, event);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events that count what a second register says besides the selector: MSR_OFFCORE_RSP_0 and 1,
+ * MSR_PEBS_FRONTEND.
+ */
+#ifndef TOOLS_QEMU_X86_SECOND_H
+#define TOOLS_QEMU_X86_SECOND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "x86/registers/events.h"
+
+struct x86_pmu;
+struct x86_pmu_config;
+
+enum x86_second {
+	X86_SECOND_RSP_0,
+	X86_SECOND_RSP_1,
+	X86_SECOND_FRONTEND,
+	X86_SECONDS,
+};
+
+/**
+ * struct x86_second_row - an event of a microarchitecture that has a second register
+ * @code: the event's number
+ * @umask: its unit mask
+ * @reg: the register
+ * @bits: what the event takes of it; the register itself has the bits of all its events
+ */
+struct x86_second_row {
+	uint16_t code;
+	uint8_t umask;
+	enum x86_second reg;
+	uint64_t bits;
+};
+
+const char *x86_second_config_error(const struct x86_pmu_config *config);
+
+bool x86_second_has_rsp_0(const struct x86_pmu_config *config);
+bool x86_second_has_rsp_1(const struct x86_pmu_config *config);
+bool x86_second_has_frontend(const struct x86_pmu_config *config);
+
+bool x86_second_read_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_second_read_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_second_read_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_second_write_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_second_write_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_second_write_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+
+bool x86_second_event(const struct x86_pmu *pmu, uint64_t select, bool *counts,
+		      struct x86_pmu_event *event);
+
+#endif /* TOOLS_QEMU_X86_SECOND_H */

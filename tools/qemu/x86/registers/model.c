@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The registers of an x86 core PMU and the counters behind them.
+ *
+ * Registers as in the Intel SDM, volume 3B, "Performance Monitoring" and volume
+ * 4, and in the AMD APM, volume 2, "Performance Monitoring Counters".
+ *
+ * A counter is not advanced by what it counts. It remembers at which count it
+ * was right last, and is brought up to date whenever somebody looks, or when the
+ * CPU says that the next overflow has been reached.
+ *
+ * This file counts. select.c says what general-purpose counters count, lbr.c has the records
+ * of branches, pebs.c the precise samples, msr.c the accesses to the registers, intel.c and amd.c
+ * what only PMUs of that maker have, uarch*.c what those of one microarchitecture have.
+ */
+#include <string.h>
+
+#include "x86/registers/maker.h"
+#include "x86/uarch/uarch.h"
+
+/* IA32_DEBUGCTL, DbgCtl */
+#define DEBUGCTL_FREEZE		(UINT64_C(1) << 12)
+
+#define FAR_AWAY	(UINT64_MAX / 4)
+
+/* What a counter has of another's that it is merged with: bits 48 to 63. See select.c. */
+#define MERGED_BITS	16
+
+/* ---- kinds of PMU ---- */
+
+/**
+ * x86_pmu_version_name() - what the user calls a version
+ * @version: which
+ */
+const char *x86_pmu_version_name(enum x86_pmu_version version)
+{
+	const struct x86_pmu_config config = { .version = version };
+
+	return x86_pmu_version(&config)->name;
+}
+
+/**
+ * x86_pmu_name() - what the user calls a PMU
+ * @config: the PMU
+ */
+const char *x86_pmu_name(const struct x86_pmu_config *config)
+{
+	return config->uarch ? config->uarch->name : x86_pmu_version(config)->name;
+}
+
+/**
+ * x86_pmu_defaults() - a PMU of some version as it is usually built
+ * @config: the result
+ * @version: which
+ */
+void x86_pmu_defaults(struct x86_pmu_config *config, enum x86_pmu_version version)
+{
+	const struct x86_pmu_version_info *v;
+
+	*config = (struct x86_pmu_config) { .version = version, .stuck = X86_PMU_NO_COUNTER };
+	v = x86_pmu_version(config);
+	config->gp = v->gp;
+	config->fixed = v->fixed;
+	config->gp_width = v->width;
+	config->fixed_width = v->width;
+	config->full_width = v->full_width;
+	config->nr_metrics = X86_PMU_METRICS_MAX;
+}
+
+/**
+ * x86_pmu_uarch_defaults() - the PMU of a microarchitecture
+ * @config: the result
+ * @uarch: which
+ */
+void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarch *uarch)
+{
+	x86_pmu_defaults(config, uarch->version);
+	config->uarch = uarch;
+	config->gp = uarch->gp;
+	config->fixed = uarch->fixed;
+	config->core_type = uarch->core_type;
+	config->any_thread = uarch->any_thread;
+	config->perf_metrics = uarch->nr_metrics;
+	if (uarch->nr_metrics)
+		config->nr_metrics = uarch->nr_metrics;
+	config->lbr.kind = uarch->lbr;
+	config->lbr.depth = x86_lbr_default_depth(uarch->lbr);
+	config->pebs.format = uarch->pebs;
+	config->ibs.present = uarch->ibs;
+	config->has_second = uarch->nr_second;
+}
+
+/**
+ * x86_pmu_config_error() - could there be such a PMU?
+ * @config: the PMU
+ *
+ * Return: NULL, or half a sentence about what is wrong.
+ */
+const char *x86_pmu_config_error(const struct x86_pmu_config *config)
+{
+	const struct x86_pmu_version_info *v = x86_pmu_version(config);
+	const char *error;
+
+	if (!config->gp || config->gp > v->gp_max)
+		return "has no such number of counters";
+	if (config->gp_width < 32 || config->gp_width > 48 ||
+	    config->fixed_width < 32 || config->fixed_width > 48)
+		return "has no counters of that width (32 to 48)";
+	error = x86_pmu_maker(config)->config_error(config);
+	if (!error)
+		error = x86_lbr_config_error(config);
+	if (!error)
+		error = x86_pebs_config_error(config);
+	if (!error)
+		error = x86_ibs_config_error(config);
+	if (!error)
+		error = x86_reload_config_error(config);
+	if (!error)
+		error = x86_second_config_error(config);
+	if (error)
+		return error;
+	if (config->stuck < X86_PMU_GP_MAX ? config->stuck >= config->gp :
+	    config->stuck != X86_PMU_NO_COUNTER &&
+	    !(config->fixed >> (config->stuck - X86_PMU_GP_MAX) & 1))
+		return "does not have the counter to be stuck";
+	if ((config->denied | config->missing) & ~x86_pmu_global_counters(config))
+		return "does not have all of the counters to be denied or missing";
+	if (config->sticky_status && !v->global)
+		return "has no status register to be sticky";
+	return NULL;
+}
+
+/**
+ * x86_pmu_width() - how many bits a counter has
+ * @config: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ */
+unsigned int x86_pmu_width(const struct x86_pmu_config *config, unsigned int i)
+{
+	return i < X86_PMU_GP_MAX ? config->gp_width : config->fixed_width;
+}
+
+/**
+ * x86_pmu_global_bit() - the bit of a counter in the global registers
+ * @i: the counter, its index in struct x86_pmu
+ */
+unsigned int x86_pmu_global_bit(unsigned int i)
+{
+	return i < X86_PMU_GP_MAX ? i : X86_PMU_GLOBAL_FIXED + i - X86_PMU_GP_MAX;
+}
+
+/**
+ * x86_pmu_global_counters() - all counters, by their bits in the global registers
+ * @config: the PMU
+ */
+uint64_t x86_pmu_global_counters(const struct x86_pmu_config *config)
+{
+	return (x86_pmu_low_bits(config->gp) & ~(uint64_t)config->holes) |
+	       (uint64_t)config->fixed << X86_PMU_GLOBAL_FIXED;
+}
+
+/**
+ * x86_pmu_is_missing() - is a counter not there, though one with a higher number may be?
+ * @config: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ */
+bool x86_pmu_is_missing(const struct x86_pmu_config *config, unsigned int i)
+{
+	return (config->missing | config->holes) >> x86_pmu_global_bit(i) & 1;
+}
+
+/* ---- counting ---- */
+
+static bool has_global(const struct x86_pmu *pmu)
+{
+	return x86_pmu_version(pmu->config)->global;
+}
+
+static uint64_t count_of(const struct x86_pmu_counter *c, x86_pmu_counts counts)
+{
+	uint64_t sum = 0;
+	int ring;
+
+	for (ring = 0; ring < X86_PMU_RINGS; ring++) {
+		if (!(c->rings & 1 << ring))
+			continue;
+		sum += counts[c->event.kind][ring];
+		if (c->event.less != X86_PMU_NOTHING)
+			sum -= counts[c->event.less][ring];
+	}
+	return sum;
+}
+
+static bool is_frozen(const struct x86_pmu *pmu)
+{
+	return pmu->status & X86_PMU_STATUS_FROZEN;
+}
+
+/* Stop the counters, if the interrupt about to be signalled is to do so. */
+static void freeze(struct x86_pmu *pmu)
+{
+	if (!(pmu->debugctl & DEBUGCTL_FREEZE))
+		return;
+	if (x86_pmu_version(pmu->config)->streamlined_freeze)
+		pmu->status |= X86_PMU_STATUS_FROZEN;
+	else
+		pmu->global_ctrl = 0;
+}
+
+/*
+ * A counter has gone through all of its values. If another has its upper bits, these go on
+ * by one.
+ *
+ * Return: whether it overflows.
+ */
+static bool carry(struct x86_pmu *pmu, unsigned int i)
+{
+	struct x86_pmu_counter *upper = &pmu->counter[i + 1];
+
+	if (!pmu->counter[i].merged)
+		return true;
+	upper->value = (upper->value + 1) & x86_pmu_low_bits(MERGED_BITS);
+	return !upper->value;
+}
+
+static void interrupt(struct x86_pmu *pmu)
+{
+	if (has_global(pmu)) {
+		freeze(pmu);
+		x86_lbr_freeze(pmu);
+	}
+	pmu->ops->interrupt(pmu);
+}
+
+/**
+ * x86_pmu_buffer_overflow() - software wants to look at the buffer of precise samples
+ * @pmu: the PMU of the CPU whose thread this is
+ */
+void x86_pmu_buffer_overflow(struct x86_pmu *pmu)
+{
+	pmu->status |= x86_pebs_status(pmu->config);
+	interrupt(pmu);
+}
+
+static void overflow(struct x86_pmu *pmu, unsigned int i)
+{
+	pmu->overflows++;
+	if (x86_pebs_takes(pmu, i)) {
+		x86_pebs_overflow(pmu, i);
+		return;
+	}
+	if (has_global(pmu))
+		pmu->status |= UINT64_C(1) << x86_pmu_global_bit(i);
+	if (pmu->counter[i].interrupts)
+		interrupt(pmu);
+}
+
+/**
+ * x86_pmu_counter_value() - what a counter shows
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ */
+uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_pmu_counter *c = &pmu->counter[i];
+
+	return c->merged ? c->value | c[1].value << x86_pmu_width(pmu->config, i) : c->value;
+}
+
+/*
+ * Less has happened than the counter was told of: an interrupt has come into a repeated
+ * instruction, which has not retired, and is counted when it goes on. An overflow is not taken
+ * back: the counter stays then until it is exceeded.
+ */
+static void take_back(struct x86_pmu *pmu, struct x86_pmu_counter *c, uint64_t now)
+{
+	uint64_t steps = (c->seen - now) * c->event.times, whole = 0;
+
+	if (steps > c->fraction)
+		whole = (steps - c->fraction + c->event.per - 1) / c->event.per;
+	if (whole > c->value)
+		return;
+	x86_lbr_counted(pmu, c - pmu->counter, -(int64_t)whole);
+	c->value -= whole;
+	c->fraction += whole * c->event.per - steps;
+	c->seen = now;
+}
+
+static bool advance(struct x86_pmu *pmu, uint32_t except)
+{
+	uint32_t overflowed = 0, reloaded;
+	x86_pmu_counts counts;
+	unsigned int i;
+
+	pmu->ops->read(pmu, counts);
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+		struct x86_pmu_counter *c = &pmu->counter[i];
+		uint64_t now, steps;
+
+		if (!c->active || except >> i & 1)
+			continue;
+		now = count_of(c, counts);
+		if ((int64_t)(now - c->seen) <= 0) {
+			take_back(pmu, c, now);
+			continue;
+		}
+		steps = (now - c->seen) * c->event.times + c->fraction;
+		c->seen = now;
+		c->fraction = steps % c->event.per;
+		c->value += steps / c->event.per;
+		x86_lbr_counted(pmu, i, steps / c->event.per);
+		if (c->value > x86_pmu_low_bits(x86_pmu_width(pmu->config, i))) {
+			c->value &= x86_pmu_low_bits(x86_pmu_width(pmu->config, i));
+			if (carry(pmu, i))
+				overflowed |= UINT32_C(1) << i;
+		}
+	}
+
+	x86_ibs_advance(pmu, counts, except >> X86_PMU_COUNTERS_MAX);
+	reloaded = overflowed;
+	overflowed = x86_reload_overflow(pmu, overflowed);
+	reloaded &= ~overflowed;
+
+	/* Counters that overflow together do so before any of them freezes the rest. */
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+		if (overflowed >> i & 1)
+			overflow(pmu, i);
+
+	if (pmu->alarm_set && (int64_t)(counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] +
+					counts[X86_PMU_INSTRUCTIONS][X86_PMU_KERNEL] -
+					pmu->alarm) >= 0) {
+		pmu->alarm_set = false;
+		pmu->ops->alarm(pmu);
+	}
+	return overflowed || reloaded;
+}
+
+/**
+ * x86_pmu_advance() - bring all counters up to date
+ * @pmu: the PMU of the CPU whose thread this is
+ *
+ * An instruction that does not retire is taken back, so a count may be less than it was.
+ *
+ * Return: whether there was an overflow.
+ */
+bool x86_pmu_advance(struct x86_pmu *pmu)
+{
+	return advance(pmu, 0);
+}
+
+/**
+ * x86_pmu_ahead() - by how much counters will go on when they are brought up to date
+ * @pmu: the PMU of the CPU whose thread this is
+ * @ahead: the result, for each counter from 0 on
+ * @nr: how many counters
+ */
+void x86_pmu_ahead(struct x86_pmu *pmu, int64_t *ahead, unsigned int nr)
+{
+	x86_pmu_counts counts;
+	unsigned int i;
+
+	pmu->ops->read(pmu, counts);
+	for (i = 0; i < nr; i++) {
+		const struct x86_pmu_counter *c = &pmu->counter[i];
+		int64_t more = c->active ? count_of(c, counts) - c->seen : 0;
+
+		ahead[i] = more > 0 ? ((uint64_t)more * c->event.times + c->fraction) /
+				      c->event.per : 0;
+	}
+}
+
+/* Nothing of @kind, in none of @rings, may happen @n times unnoticed. */
+static void shorten(x86_pmu_counts distance, enum x86_pmu_kind kind, unsigned int rings,
+		    uint64_t n)
+{
+	int ring;
+
+	/*
+	 * What happens in the other ring is not known in time. With half of the
+	 * rest for each, the overflow is approached in a few steps, not missed.
+	 */
+	if (rings == (1 << X86_PMU_USER | 1 << X86_PMU_KERNEL))
+		n = (n + 1) / 2;
+	for (ring = 0; ring < X86_PMU_RINGS; ring++)
+		if (rings & 1 << ring && n < distance[kind][ring])
+			distance[kind][ring] = n;
+}
+
+static void watch_ibs(struct x86_pmu *pmu, x86_pmu_counts distance)
+{
+	enum x86_pmu_kind kind;
+	unsigned int unit;
+
+	for (unit = 0; unit < X86_IBS_UNITS; unit++) {
+		uint64_t steps = x86_ibs_distance(pmu, unit, &kind);
+
+		if (!steps)
+			continue;
+		if (x86_pebs_is_in_window(kind, &steps))
+			pmu->pebs.near |= UINT32_C(1) << (X86_PMU_COUNTERS_MAX + unit);
+		else
+			shorten(distance, kind, 1 << X86_PMU_USER | 1 << X86_PMU_KERNEL, steps);
+	}
+}
+
+/* Tell the CPU when to call x86_pmu_check(). */
+static void watch(struct x86_pmu *pmu)
+{
+	x86_pmu_counts distance, counts;
+	unsigned int i, ring;
+
+	for (i = 0; i < X86_PMU_KINDS; i++)
+		for (ring = 0; ring < X86_PMU_RINGS; ring++)
+			distance[i][ring] = FAR_AWAY;
+
+	pmu->pebs.near = 0;
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+		struct x86_pmu_counter *c = &pmu->counter[i];
+		uint64_t steps;
+
+		if (!c->active)
+			continue;
+		steps = x86_pmu_low_bits(x86_pmu_width(pmu->config, i)) + 1 - c->value;
+		steps = steps * c->event.per - c->fraction;
+		steps = (steps + c->event.times - 1) / c->event.times;
+		if (x86_pebs_is_near(pmu, i, &steps))
+			pmu->pebs.near |= UINT32_C(1) << i;
+		else
+			shorten(distance, c->event.kind, c->rings, steps);
+	}
+	watch_ibs(pmu, distance);
+	x86_pebs_look(pmu);
+	if (pmu->alarm_set) {
+		pmu->ops->read(pmu, counts);
+		shorten(distance, X86_PMU_INSTRUCTIONS,
+			1 << X86_PMU_USER | 1 << X86_PMU_KERNEL,
+			pmu->alarm - counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] -
+			counts[X86_PMU_INSTRUCTIONS][X86_PMU_KERNEL]);
+	}
+	pmu->ops->watch(pmu, distance);
+}
+
+static bool same_event(const struct x86_pmu_counter *a, const struct x86_pmu_counter *b)
+{
+	return a->rings == b->rings && a->event.kind == b->event.kind &&
+	       a->event.less == b->event.less && a->event.times == b->event.times &&
+	       a->event.per == b->event.per;
+}
+
+/**
+ * x86_pmu_activate() - a register has changed: which counters count what from here on?
+ * @pmu: the PMU of the CPU whose thread this is
+ */
+void x86_pmu_activate(struct x86_pmu *pmu)
+{
+	void (*activate_fixed)(struct x86_pmu *pmu, unsigned int i) =
+		x86_pmu_maker(pmu->config)->activate_fixed;
+	x86_pmu_counts counts;
+	uint32_t need = 0;
+	unsigned int i;
+
+	pmu->ops->read(pmu, counts);
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+		struct x86_pmu_counter *c = &pmu->counter[i];
+		struct x86_pmu_counter before = *c;
+
+		if (i < X86_PMU_GP_MAX)
+			x86_pmu_activate_gp(pmu, i);
+		else if (activate_fixed)
+			activate_fixed(pmu, i);
+		if (!c->rings || is_frozen(pmu) || i == pmu->config->stuck ||
+		    x86_pmu_is_denied(pmu, i))
+			c->active = false;
+		if (!c->active)
+			continue;
+		if (!before.active || !same_event(c, &before))
+			c->seen = count_of(c, counts);
+		need |= X86_PMU_KIND_BIT(c->event.kind);
+		if (c->event.less != X86_PMU_NOTHING)
+			need |= X86_PMU_KIND_BIT(c->event.less);
+	}
+	if (x86_pebs_is_on(pmu) || x86_reload_is_on(pmu))
+		need |= X86_PMU_KIND_BIT(X86_PMU_STEPS);
+	need |= x86_ibs_needs(pmu);
+	if (need)
+		pmu->ops->need(pmu, need);
+	x86_lbr_update(pmu);
+	watch(pmu);
+}
+
+/**
+ * x86_pmu_check() - find out whether a counter has overflowed
+ * @pmu: the PMU of the CPU whose thread this is
+ *
+ * The instruction that is being executed is counted already. Whether it retires is known, and its
+ * record is made, at the next step: a counter that each instruction is looked at for waits.
+ */
+void x86_pmu_check(struct x86_pmu *pmu)
+{
+	pmu->checks++;
+	if (advance(pmu, pmu->pebs.near))
+		x86_pmu_activate(pmu);	/* it may have frozen the counters */
+	else
+		watch(pmu);
+}
+
+/**
+ * x86_pmu_set_alarm() - have the alarm callback called
+ * @pmu: the PMU of the CPU whose thread this is
+ * @instructions: when so many more have been executed
+ */
+void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions)
+{
+	x86_pmu_counts counts;
+
+	pmu->ops->need(pmu, X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS));
+	pmu->ops->read(pmu, counts);
+	pmu->alarm = counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] +
+		     counts[X86_PMU_INSTRUCTIONS][X86_PMU_KERNEL] + instructions;
+	pmu->alarm_set = true;
+	watch(pmu);
+}
+
+/**
+ * x86_pmu_reset() - the values of power-up and RESET (INIT changes nothing)
+ * @pmu: the PMU
+ *
+ * What is counted about the PMU itself goes on.
+ */
+void x86_pmu_reset(struct x86_pmu *pmu)
+{
+	memset(pmu->counter, 0, sizeof(pmu->counter));
+	pmu->perf_metrics = 0;
+	pmu->metrics_slots = 0;
+	pmu->slots_written = 0;
+	pmu->fixed_ctrl = 0;
+	pmu->global_ctrl = has_global(pmu) ? x86_pmu_global_counters(pmu->config) &
+					    x86_pmu_low_bits(pmu->config->gp) : 0;
+	pmu->status = 0;
+	pmu->sticky = 0;
+	pmu->debugctl = 0;
+	pmu->svme = false;
+	pmu->alarm_set = false;
+	memset(pmu->second, 0, sizeof(pmu->second));
+	x86_lbr_reset(pmu);
+	x86_pebs_reset(pmu);
+	x86_ibs_reset(pmu);
+	x86_reload_reset(pmu);
+	watch(pmu);
+}
+
+/**
+ * x86_pmu_init() - make a PMU
+ * @pmu: the PMU
+ * @config: its kind; it stays in use
+ * @ops: the CPU; they stay in use
+ */
+void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
+		  const struct x86_pmu_ops *ops)
+{
+	*pmu = (struct x86_pmu) { .config = config, .ops = ops };
+	x86_pmu_reset(pmu);
+}
+
+/**
+ * x86_pmu_cpuid() - what the PMU changes of CPUID
+ * @config: the PMU
+ * @leaf: EAX before the instruction
+ * @subleaf: ECX before the instruction
+ * @regs: the result of a CPU without the PMU, then of one with it
+ */
+void x86_pmu_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
+		   struct x86_pmu_cpuid *regs)
+{
+	x86_pmu_maker(config)->cpuid(config, leaf, subleaf, regs);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a general-purpose counter counts: what its selector names, if there is such an event,
+ * and if this counter can count it.
+ */
+#include "x86/registers/maker.h"
+#include "x86/uarch/uarch.h"
+
+/*
+ * AMD PPR, "Large Increment per Cycle Events": a counter alone takes up to 15 in a cycle. Two
+ * adjacent ones do if the second, whose number is odd, is enabled with event 0xfff. It then
+ * has bits 48 to 63 of the count.
+ */
+#define ALONE_MAX	15
+#define EVENT_MERGE	0xfff
+
+/* The only second unit mask of Intel's that some event has here */
+#define UMASK2_KNOWN	(UINT64_C(1) << 40)
+
+static bool gp_enabled(const struct x86_pmu *pmu, unsigned int i)
+{
+	return (pmu->counter[i].select & X86_PMU_SEL_EN) &&
+	       (!x86_pmu_version(pmu->config)->global || pmu->global_ctrl >> i & 1);
+}
+
+/* The selector of a counter, as far as it says what is counted: Intel's have no such number. */
+static uint64_t select_of(const struct x86_pmu *pmu, unsigned int i)
+{
+	uint64_t select = pmu->counter[i].select;
+
+	return x86_pmu_is_amd(pmu->config) ? select :
+	       select & ~(X86_PMU_SEL_ADAPTIVE | X86_PMU_SEL_LBR_LOG);
+}
+
+/* Can this counter count the event that its selector names? */
+static bool is_well_placed(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_uarch *uarch = pmu->config->uarch;
+	uint64_t select = select_of(pmu, i);
+
+	return !uarch || (x86_uarch_counters(uarch, x86_pmu_event_code(select),
+					     x86_pmu_event_umask(select)) >> i & 1);
+}
+
+/**
+ * x86_pmu_is_denied() - does the hypervisor keep a counter from counting?
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ *
+ * Return: whether it does, be it for the counter's sake or for what it is to count.
+ */
+bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_pmu_config *config = pmu->config;
+	unsigned int n;
+
+	if (config->denied >> x86_pmu_global_bit(i) & 1)
+		return true;
+	for (n = 0; i < X86_PMU_GP_MAX && n < config->nr_denied_events; n++)
+		if ((select_of(pmu, i) & X86_PMU_SEL_NAME) == config->denied_events[n])
+			return true;
+	return false;
+}
+
+/* What the selector of a counter makes it count; false if nothing. */
+static bool selected_event(const struct x86_pmu *pmu, unsigned int i, struct x86_pmu_event *event)
+{
+	const struct x86_pmu_maker *maker = x86_pmu_maker(pmu->config);
+	const struct x86_uarch *uarch = pmu->config->uarch;
+	uint64_t select = select_of(pmu, i);
+	bool counts;
+
+	if (!x86_pmu_is_amd(pmu->config) && select & X86_PMU_SEL_UMASK2)
+		return (select & X86_PMU_SEL_UMASK2) == UMASK2_KNOWN &&
+		       x86_pmu_event_select(maker->umask2_events, maker->nr_umask2_events, select,
+					    event);
+	if (!is_well_placed(pmu, i)) {
+		*event = (struct x86_pmu_event) { X86_PMU_CYCLES, X86_PMU_NOTHING, 1, 1 };
+		return pmu->config->misplaced;
+	}
+	if (x86_second_event(pmu, select, &counts, event))
+		return counts;
+	if (uarch && (x86_pmu_event_select(uarch->events, uarch->nr_events, select, event) ||
+		      x86_pmu_event_select(uarch->common, uarch->nr_common, select, event)))
+		return true;
+	return x86_pmu_event_select(maker->events, maker->nr_events, select, event);
+}
+
+/* Has this counter another for its upper bits? */
+static bool is_merged(const struct x86_pmu *pmu, unsigned int i)
+{
+	const struct x86_uarch *uarch = pmu->config->uarch;
+
+	return uarch && uarch->merges && i % 2 == 0 && i + 1 < pmu->config->gp &&
+	       gp_enabled(pmu, i + 1) &&
+	       x86_pmu_event_code(pmu->counter[i + 1].select) == EVENT_MERGE;
+}
+
+/*
+ * Guests are not told from the host here: all is the host's. With EFER.SVME 0 either bit keeps the
+ * counter from counting (Linux commit 1018faa6cf23).
+ */
+static bool counts_no_host(const struct x86_pmu *pmu, uint64_t select)
+{
+	if (!x86_pmu_is_amd(pmu->config))
+		return false;
+	select &= X86_PMU_SEL_HG_ONLY;
+	return select == X86_PMU_SEL_GUEST_ONLY ||
+	       (select == X86_PMU_SEL_HOST_ONLY && !pmu->svme);
+}
+
+/* Report an event that is not counted, once each time that the guest enables a counter with it. */
+static void tell_unknown(struct x86_pmu *pmu, unsigned int i, bool counts)
+{
+	const uint64_t name = x86_pmu_is_amd(pmu->config) ? X86_PMU_SEL_NAME :
+			      X86_PMU_SEL_NAME | X86_PMU_SEL_UMASK2;
+	struct x86_pmu_counter *c = &pmu->counter[i];
+	uint64_t select = select_of(pmu, i), unknown = 0;
+	bool merge = pmu->config->uarch && pmu->config->uarch->merges &&
+		     x86_pmu_event_code(select) == EVENT_MERGE;
+
+	if (gp_enabled(pmu, i) && !counts && !merge)
+		unknown = select;
+	if (unknown && unknown != c->unknown && pmu->ops->unknown)
+		pmu->ops->unknown(pmu, unknown & name);
+	c->unknown = unknown;
+}
+
+/**
+ * x86_pmu_activate_gp() - what does a general-purpose counter count from here on?
+ * @pmu: the PMU
+ * @i: the counter, its index in struct x86_pmu
+ */
+void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i)
+{
+	struct x86_pmu_counter *c = &pmu->counter[i];
+	bool counts = gp_enabled(pmu, i) && selected_event(pmu, i, &c->event);
+
+	c->merged = is_merged(pmu, i);
+	c->active = counts;
+	tell_unknown(pmu, i, counts);
+	if (x86_pmu_is_amd(pmu->config) && !c->merged && c->event.times > ALONE_MAX)
+		c->event.times = ALONE_MAX;
+	c->rings = (c->select & X86_PMU_SEL_USR ? 1 << X86_PMU_USER : 0) |
+		   (c->select & X86_PMU_SEL_OS ? 1 << X86_PMU_KERNEL : 0);
+	if (counts_no_host(pmu, c->select))
+		c->rings = 0;
+	c->interrupts = c->select & X86_PMU_SEL_INT;
+}
