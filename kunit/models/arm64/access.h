@@ -30,7 +30,7 @@
 #define SYS_ID_AA64PFR0_EL1	sys_reg(3, 0, 0, 4, 0)
 #endif
 
-#include "pmuv3.h"
+#include "registers.h"
 
 /* DDI 0487, D23.5 and D23.2: the registers that have names in assembly language */
 #define PMUV3_MODEL_pmcr_el0		sys_reg(3, 3, 9, 12, 0)

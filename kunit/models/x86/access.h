@@ -61,7 +61,7 @@ unsigned long x86_model_find_symbol(const char *name);
 unsigned long x86_model_symbol_size(unsigned long addr);
 #define corepmu_symbol_size x86_model_symbol_size
 
-#include "x86.h"
+#include "registers.h"
 
 u64 x86_read_msr(u32 msr);
 void x86_write_msr(u32 msr, u64 value);
