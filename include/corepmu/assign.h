@@ -10,19 +10,19 @@
 #include <linux/types.h>
 
 /*
- * Counters from this number on are dedicated: each counts one event alone. That is
- * PMCCNTR_EL0 and PMICNTR_EL0 of PMUv3 and the fixed counters of x86.
+ * Counters from this number on are dedicated: each counts one event only. These are PMCCNTR_EL0 and
+ * PMICNTR_EL0 of PMUv3, and the fixed counters of x86.
  */
 #define COREPMU_FIRST_DEDICATED	31
 
-/* As many events as there can be counters, and the one that may not fit. */
+/* One event for each possible counter, and one more that may not fit */
 #define COREPMU_MAX_DEMANDS	65
 
 /**
- * struct corepmu_demand - an event that wants a counter
- * @allowed: mask of the counters that it may be placed on
- * @pairs: of these, the ones on which it takes the next lower counter too
- * @counter: where it is placed, -1 if it is not
+ * struct corepmu_demand - an event that needs a counter
+ * @allowed: mask of counters that the event may be placed on
+ * @pairs: mask of counters among @allowed on which the event takes the next lower counter too
+ * @counter: counter that the event is placed on, -1 if none
  */
 struct corepmu_demand {
 	u64	allowed;
@@ -31,11 +31,12 @@ struct corepmu_demand {
 };
 
 /**
- * corepmu_first_choice() - which of several counters an event is to be placed on
- * @counters: the counters, at least one
+ * corepmu_first_choice() - choose one of the counters that an event may be placed on
+ * @counters: mask of the counters, not 0
  *
- * A dedicated counter leaves the others to the events that have no choice. Of the others
- * the lowest: where not all of them can count an event (Intel), the low ones can.
+ * A dedicated counter comes first: it leaves the general-purpose counters to other events. Among
+ * general-purpose counters the lowest comes first: on Intel, an event that only some of them
+ * support is supported by the low ones.
  *
  * Return: the counter
  */

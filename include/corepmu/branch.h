@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: branch records, the same for every backend
+ * corepmu: branch records, the part that all backends share
  *
- * What an event asks for in attr.branch_sample_type becomes a set of COREPMU_BRANCH_*. The
- * hardware records the union of what the CPU's events ask for; each sample gets what its own
- * event asked for, which is chosen in software. See Documentation/driver-api/corepmu.rst.
+ * branch/event.c translates attr.branch_sample_type into a set of COREPMU_BRANCH_*. The hardware
+ * records the union of the sets of the CPU's events. For each sample, branch/sample.c selects the
+ * records of the event's own set. See Documentation/driver-api/corepmu.rst.
  */
 #ifndef _COREPMU_BRANCH_H
 #define _COREPMU_BRANCH_H
@@ -18,7 +18,7 @@ struct corepmu;
 struct corepmu_cpu;
 struct task_struct;
 
-/* Kinds of branches: of each record there is one. */
+/* Branch types: each record has one. */
 #define COREPMU_BRANCH_COND	BIT_ULL(0)
 #define COREPMU_BRANCH_JUMP	BIT_ULL(1)
 #define COREPMU_BRANCH_IND_JUMP	BIT_ULL(2)
@@ -34,52 +34,55 @@ struct task_struct;
 #define COREPMU_BRANCH_ERET	BIT_ULL(10)
 /* A transaction was aborted */
 #define COREPMU_BRANCH_ABORT	BIT_ULL(11)
-/* A branch of a kind that cannot be told */
+/* A branch of unknown type */
 #define COREPMU_BRANCH_UNKNOWN	BIT_ULL(12)
 #define COREPMU_BRANCH_ANY	GENMASK_ULL(12, 0)
 
-/* Those that lead from one level to another, or may */
+/* Branches that change the privilege level, or may change it */
 #define COREPMU_BRANCH_FAR						\
 	(COREPMU_BRANCH_SYSCALL | COREPMU_BRANCH_SYSRET |		\
 	 COREPMU_BRANCH_SOFT_INT | COREPMU_BRANCH_IRQ |			\
 	 COREPMU_BRANCH_ERET | COREPMU_BRANCH_ABORT | COREPMU_BRANCH_UNKNOWN)
 
-/* Where branches lead to */
+/* Privilege level of the branch target */
 #define COREPMU_BRANCH_USER	BIT_ULL(16)
 #define COREPMU_BRANCH_KERNEL	BIT_ULL(17)
-/* Branches in transactions, and out of them; neither: it does not matter */
+/* Branches inside of transactions, and outside; without these bits, branches of both */
 #define COREPMU_BRANCH_IN_TX	BIT_ULL(18)
 #define COREPMU_BRANCH_NO_TX	BIT_ULL(19)
 #define COREPMU_BRANCH_ANY_TX	(COREPMU_BRANCH_IN_TX | COREPMU_BRANCH_NO_TX)
-/* Records are to have these, where the hardware knows them */
+/* Members of struct perf_branch_entry that the event wants filled in, if the hardware can */
 #define COREPMU_BRANCH_FLAGS	BIT_ULL(20)
 #define COREPMU_BRANCH_CYCLES	BIT_ULL(21)
 #define COREPMU_BRANCH_TYPE	BIT_ULL(22)
 #define COREPMU_BRANCH_LEVEL	BIT_ULL(23)
-/* The calls that have not returned, and nothing else */
+/* LBR call stack: records of the calls that have not returned, and no other branches */
 #define COREPMU_BRANCH_CALL_STACK	BIT_ULL(24)
-/* Records are chosen by their kind */
+/* The event wants some branch types only: software has to filter the records by type. */
 #define COREPMU_BRANCH_CHOSEN	BIT_ULL(25)
 
-/* What a stack of calls is made of */
+/* Branch types that the hardware makes an LBR call stack of */
 #define COREPMU_BRANCH_NEAR_CALLS					\
 	(COREPMU_BRANCH_CALL | COREPMU_BRANCH_IND_CALL | COREPMU_BRANCH_RET)
 
-/* Records of any hardware, and samples that are under way on a CPU at most, see branch/core.c */
+/*
+ * The most records that any hardware has, and the most samples of a CPU that are emitted at the
+ * same time, see corepmu_branch_sample()
+ */
 #define COREPMU_MAX_BRANCHES	64
 #define COREPMU_BRANCH_NESTING	3
 #define COREPMU_BRANCH_STACK_SIZE	\
 	(sizeof(struct perf_branch_stack) + COREPMU_MAX_BRANCHES * sizeof(struct perf_branch_entry))
 
 /*
- * How often events have happened since the branch before: so many bits each, and the most of a
- * record, for which a byte is enough
+ * Event counts in a branch record (PERF_SAMPLE_BRANCH_COUNTERS): bits of a count, and the most
+ * counts in a record. They fit into a byte.
  */
 #define COREPMU_BRANCH_COUNT_BITS	2
 #define COREPMU_BRANCH_COUNT		GENMASK(COREPMU_BRANCH_COUNT_BITS - 1, 0)
 #define COREPMU_MAX_BRANCH_COUNTS	4
 
-/* A record word by word: the addresses, and all else */
+/* struct perf_branch_entry as words: source, target, and one word of bit fields */
 #define COREPMU_BRANCH_WORDS	3
 #define COREPMU_BRANCH_BITS	2
 
@@ -89,14 +92,14 @@ union corepmu_branch_words {
 };
 
 /**
- * struct corepmu_branch_list - branches
- * @has_kernel: one of @entries has an address of the kernel, or may have where these are wanted
- * @nr: how many records @entries has: this and the next two are a struct perf_branch_stack
- * @hw_idx: where the hardware keeps the youngest record
+ * struct corepmu_branch_list - branch records that were read from the hardware
+ * @has_kernel: @entries may have a kernel address: one has, or an event wants the kernel's branches
+ * @nr: number of records in @entries; @nr, @hw_idx and @entries form a struct perf_branch_stack
+ * @hw_idx: index of the youngest record in the hardware
  * @entries: the records, the youngest first
- * @kind: the kind of each, 0 as long as nobody has looked
- * @counts: of each, how often the events of some counters have happened since the one before:
- *	COREPMU_BRANCH_COUNT_BITS for each counter, from 0 on
+ * @kind: branch type of each record, COREPMU_BRANCH_*; 0 if not decoded yet
+ * @counts: event counts of each record, since the previous branch: COREPMU_BRANCH_COUNT_BITS for
+ *	each counter, counter 0 in the lowest bits
  */
 struct corepmu_branch_list {
 	bool				has_kernel;
@@ -107,31 +110,31 @@ struct corepmu_branch_list {
 	u8				counts[COREPMU_MAX_BRANCHES];
 };
 
-/* hw_idx of branches that came with a precise sample: where they were is not told. */
+/* hw_idx of records whose place in the hardware is unknown */
 #define COREPMU_BRANCH_NOWHERE	(~0ULL)
 
 /**
  * struct corepmu_branches - branch records of one CPU
- * @wanted: COREPMU_BRANCH_* that any of the CPU's events asks for
- * @selected: the backend's: what its filter register holds, ~0 when that is not known
- * @control: the backend's: what its control register is to hold for @control_of
- * @control_of: corepmu_branches.wanted that @control was made of
- * @recording: the hardware has been told to record; it may stand still after an overflow
- * @freezes: the backend's: the hardware has been told to freeze the records at an overflow, where
- *	@selected does not say so
- * @stale: the hardware's records are to be wiped before it records again
- * @read: @list is what the hardware has
- * @task: whose branches the hardware's records are, NULL while that is not known
- * @switches: how often that task had been scheduled out when it was noted
- * @leaving: it is being scheduled out, which has been counted, and nothing has been recorded since
- * @version: grows whenever the hardware's records may have changed
- * @counted: events placed that have COREPMU_EVENT_COUNTED
- * @nesting: samples that are being emitted
- * @list: the records
- * @stack: what samples show
- * @counts: how often events have happened in each of these branches, as perf core wants it
+ * @wanted: COREPMU_BRANCH_*: union of the sets that the CPU's events want
+ * @selected: value of the backend's filter register, ~0 if unknown
+ * @control: value of the backend's control register for @control_of
+ * @control_of: value of @wanted that @control was computed from
+ * @recording: recording is enabled; the hardware may be frozen after an overflow
+ * @freezes: the backend has set the hardware's freeze-on-PMI bit (AMD)
+ * @stale: the hardware's records must be cleared before recording starts again
+ * @read: @list is a copy of the hardware's records
+ * @task: task that the hardware's records belong to, NULL if unknown
+ * @switches: number of times that @task had been scheduled out when @task was set
+ * @leaving: @task is being scheduled out: the scheduler has counted this switch, and no branch has
+ *	been recorded since
+ * @version: number that grows whenever the hardware's records may change
+ * @counted: number of placed events with COREPMU_EVENT_COUNTED
+ * @nesting: number of samples that are being emitted
+ * @list: records that were read last
+ * @stack: a struct perf_branch_stack for each sample that is being emitted
+ * @counts: event counts of the branches in each of @stack, in perf core's format
  *
- * Only the CPU itself touches it, with interrupts disabled.
+ * Only the CPU itself accesses its records, with interrupts disabled.
  */
 struct corepmu_branches {
 	u64				wanted;
@@ -155,10 +158,10 @@ struct corepmu_branches {
 };
 
 /**
- * struct corepmu_branch_record - the registers of a record, as the hardware has them
- * @from: where the branch was
- * @to: where it led
- * @info: what else is known of it, where the hardware keeps that apart and somebody wants it
+ * struct corepmu_branch_record - raw values of a record's registers
+ * @from: source of the branch
+ * @to: target of the branch
+ * @info: third register (flags, cycles), where the hardware has one and an event needs it
  */
 struct corepmu_branch_record {
 	u64	from;
@@ -167,22 +170,22 @@ struct corepmu_branch_record {
 };
 
 /**
- * struct corepmu_call_stack - the calls of a task that have not returned
- * @node: entry among those of all tasks
- * @rcu: frees it
+ * struct corepmu_call_stack - LBR call stack of a task that is scheduled out
+ * @node: entry in the hash table of all tasks' call stacks
+ * @rcu: for kfree_rcu()
  * @task: the task
- * @users: events that were opened on the task and want it
- * @saved: the task is away, and this is what the hardware had when it left
- * @wanted: corepmu_branches.wanted of then
- * @switches: how often the task had been scheduled out, that time included
- * @where: the CPU's records that it was read from
- * @version: corepmu_branches.version of then
- * @hw_idx: where the hardware kept the youngest record
- * @nr: how many records there are
+ * @users: number of open events that need this call stack
+ * @saved: the task is scheduled out, and @records are the hardware's records of that moment
+ * @wanted: corepmu_branches.wanted at sched_out
+ * @switches: number of times that @task had been scheduled out, including this one
+ * @where: branch records of the CPU where @records were saved
+ * @version: corepmu_branches.version at sched_out
+ * @hw_idx: index of the youngest record in the hardware
+ * @nr: number of records
  * @records: the records, the youngest first
  *
- * All but the first four are touched by the CPU alone that switches to the task, or from it,
- * with interrupts disabled.
+ * Only the CPU that switches from or to @task accesses @saved and the members after it, with
+ * interrupts disabled.
  */
 struct corepmu_call_stack {
 	struct hlist_node		node;
@@ -200,42 +203,42 @@ struct corepmu_call_stack {
 };
 
 /**
- * struct corepmu_branch_backend - the registers of branch records
- * @name: for messages
- * @offers: COREPMU_BRANCH_* that it can tell; events that ask for others are refused
- * @kernel_reason: why branches of the kernel cannot be recorded, when @offers lacks them
- * @counters: those whose events records can have counts of, none but the lowest
- *	COREPMU_MAX_BRANCH_COUNTS; 0 where they have none
- * @freeze_ends: hardware that stands still after an overflow has to be told to record again;
- *	otherwise acknowledging the overflow does it
- * @empty_stacks: an event may ask for no kind of branch, as it may with the built-in driver; its
- *	samples have none
- * @decodes_all: @decode may correct an address, and is asked about every record
- * @open: one more event that wants records is opened: 0, or an errno after saying why not; NULL,
- *	like @close, if no other driver uses the hardware. Process context
+ * struct corepmu_branch_backend - functions for one kind of branch record registers
+ * @name: name in messages
+ * @offers: COREPMU_BRANCH_* that the hardware supports; events that need others are rejected
+ * @kernel_reason: reason in messages why @offers lacks the kernel's branches
+ * @counters: mask of counters whose event counts are in the records, among the lowest
+ *	COREPMU_MAX_BRANCH_COUNTS; 0 where records have no event counts
+ * @freeze_ends: an overflow ends recording: only @start resumes it. Otherwise the acknowledgment
+ *	of the overflow resumes recording
+ * @empty_stacks: an event may select no branch type, as with the built-in driver; its samples have
+ *	empty branch stacks
+ * @decodes_all: @decode may correct an address: call it for every record
+ * @open: reserve the hardware for one more event. Return 0, or an errno after corepmu_refuse();
+ *	NULL, like @close, if no other driver uses the hardware. Process context
  * @close: undo @open. Process context
- * @reset: record nothing, forget what @corepmu_branches say of the registers. IRQs off
- * @start: record what corepmu_branches.wanted says. IRQs off, or NMI
- * @stop: record nothing; records are kept. IRQs off, or NMI
- * @wipe: no record is left; the hardware does not record meanwhile. IRQs off, or NMI
- * @renew: stop, wipe, and record what was recorded before; NULL where these three do. IRQs off,
- *	or NMI
- * @read: fill in hw_idx, nr, entries, and kind where the hardware knows it (0 where not).
- *	Of flags and cycles an entry has those alone that were asked for, or all.
- *	While corepmu_branches.counted is not 0 counts too.
- *	Of each entry kind comes last. The hardware does not record meanwhile. IRQs off, or NMI
- * @parse: the same of words that came with a precise sample, three a branch as the registers
- *	have them; NULL where there are none. It may have waited for others, and the registers be
- *	of later. IRQs off, or NMI
- * @has_ended: has something else than stop() ended recording, so that branches since are missing?
- *	NULL where nothing does. IRQs off, or NMI
- * @save: fill in hw_idx, nr and records of a stack of calls; NULL like the next two where the
- *	hardware has none. The hardware does not record meanwhile. IRQs off
- * @restore: have the hardware keep these records and no others. It does not record
- *	meanwhile. IRQs off
- * @still_has: are a saved stack's registers as they were? Nobody has touched them since, but
- *	the CPU may have been powered down. IRQs off
- * @decode: the kind of a record of which the hardware does not know it. IRQs off, or NMI
+ * @reset: stop recording, and forget what struct corepmu_branches keeps of the registers. IRQs off
+ * @start: record the branches in corepmu_branches.wanted. IRQs off, or NMI
+ * @stop: stop recording and keep the records. IRQs off, or NMI
+ * @wipe: clear all records while recording is stopped. IRQs off, or NMI
+ * @renew: do @stop, @wipe and @start in one call; NULL: the caller calls all three. IRQs off, or
+ *	NMI
+ * @read: fill in hw_idx, nr, entries and kind (0 where the hardware does not know the branch
+ *	type), and counts if corepmu_branches.counted is not 0. Entries have all flags and cycles,
+ *	or only those that an event wants. Write an entry before its kind. Recording is stopped
+ *	meanwhile. IRQs off, or NMI
+ * @parse: fill in the same from a PEBS record, @words: three words per branch, as in the registers;
+ *	NULL where PEBS records have no branches. @waited: large PEBS: the record may be old, and
+ *	the registers may hold later branches. IRQs off, or NMI
+ * @has_ended: check whether something other than @stop has ended recording, so that later branches
+ *	are missing; NULL where nothing does. IRQs off, or NMI
+ * @save: fill in hw_idx, nr and records of an LBR call stack; NULL, like the next two, where the
+ *	hardware has no LBR call stacks. Recording is stopped meanwhile. IRQs off
+ * @restore: replace the hardware's records by a saved call stack. Recording is stopped meanwhile.
+ *	IRQs off
+ * @still_has: check whether the registers still hold a saved call stack. The driver has not changed
+ *	them, but the CPU may have been powered down. IRQs off
+ * @decode: return the branch type of a record if the hardware does not know it. IRQs off, or NMI
  */
 struct corepmu_branch_backend {
 	const char	*name;
@@ -318,7 +321,7 @@ u32 corepmu_branch_kind(const struct corepmu_branch_backend *backend,
 /* branch/snapshot.c */
 int corepmu_branch_snapshot(struct perf_branch_entry *entries, unsigned int max);
 
-/* Addresses of the kernel have the top bit set, on arm64 and on x86-64. */
+/* Check whether an address is the kernel's: the top bit is set, on arm64 and on x86-64. */
 static inline bool corepmu_branch_is_kernel(u64 addr)
 {
 	return (s64)addr < 0;

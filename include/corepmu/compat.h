@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: the only file that knows kernel versions
+ * corepmu: the only file that depends on kernel versions
  *
- * The newest kernel is the main path; each #else serves older ones and says
- * what upstream changed.
+ * The newest kernel is the main path; each #else serves older kernels, and a comment says what
+ * upstream changed.
  *
- * What a distribution may have ported back is looked for, not told from the
- * version. Where the preprocessor cannot see it, Kbuild looks into the kernel's
- * headers and defines COMPAT_HAVE_*; the version decides only where that was
- * not done.
+ * A distribution may have backported a change, so that the version does not tell. Kbuild searches
+ * the kernel's headers for the change and defines COMPAT_HAVE_*. The defaults below, by version,
+ * apply only where Kbuild has not defined the macro.
  */
 #ifndef _COREPMU_COMPAT_H
 #define _COREPMU_COMPAT_H
@@ -77,12 +76,12 @@
 
 /*
  * 6.2 gave every PMU its own part of a task's context ("perf: Rewrite core
- * context handling"). Before that
- * - a struct pmu of the hardware context must outlive its module: the context
- *   of a task that ever had one of its events points to it, see module/stale-pmu.c;
- * - two such PMUs need PERF_PMU_CAP_HETEROGENEOUS_CPUS, and one that is
- *   registered a second time counts as two;
- * - the CPU filter was asked per event.
+ * context handling"). Before 6.2
+ * - a struct pmu of the hardware context must outlive its module: the context of a task that ever
+ *   had an event of the PMU points to the struct pmu, see module/stale-pmu.c;
+ * - two PMUs of the hardware context need PERF_PMU_CAP_HETEROGENEOUS_CPUS, and a PMU that is
+ *   registered again after an unload counts as a second one;
+ * - perf core calls the CPU filter for each event, not for each PMU.
  */
 bool corepmu_filter(struct pmu *pmu, int cpu);
 
@@ -114,8 +113,8 @@ static inline void compat_pmu_set_filter(struct pmu *pmu)
 #endif /* COMPAT_HAVE_PMU_FILTER */
 
 /*
- * The callback at a switch of tasks got the PMU's part of the context in 6.2, and the task in
- * 6.15, which Debian's 6.12 has too. Neither is needed here.
+ * Parameters of pmu.sched_task: 6.2 replaced the context by the PMU's part of the context, 6.15
+ * added the task (Debian's 6.12 has the task too). The driver uses neither.
  */
 #if !COMPAT_HAVE_SCHED_TASK_EPC
 #define COMPAT_SCHED_TASK_ARGS	struct perf_event_context *ctx, bool sched_in
@@ -127,9 +126,10 @@ static inline void compat_pmu_set_filter(struct pmu *pmu)
 #endif
 
 /*
- * Is the PMU told of switches once it has called perf_sched_cb_inc()? Before 6.2 it is the
- * one that was registered first on the hardware context, whoever has asked for it
- * (__perf_pmu_sched_task()), which is the same one on all CPUs.
+ * Check whether perf core calls the PMU's sched_task after perf_sched_cb_inc(). Before 6.2 perf
+ * core calls sched_task of the PMU that was registered first on the hardware context, even if
+ * another PMU called perf_sched_cb_inc() (__perf_pmu_sched_task()). That PMU is the same on all
+ * CPUs.
  */
 static inline bool compat_sched_task_is_told(const struct pmu *pmu)
 {
@@ -141,8 +141,8 @@ static inline bool compat_sched_task_is_told(const struct pmu *pmu)
 }
 
 /*
- * The timer by which perf core rotates events of a PMU on a CPU, of which perf_pmu_unregister()
- * knows nothing. Before 6.2 it is in what outlives the module.
+ * Return the timer by which perf core rotates a PMU's events on a CPU. perf_pmu_unregister() does
+ * not cancel the timer. Before 6.2 the timer is in memory that outlives the module: return NULL.
  */
 #ifndef COMPAT_HAVE_CPC_POINTERS
 #define COMPAT_HAVE_CPC_POINTERS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
@@ -177,7 +177,7 @@ static inline u64 compat_event_clock_offset(const struct perf_event *event)
 #endif
 }
 
-/* Does the event belong to a cgroup? Each cgroup has its own clock. */
+/* Check whether the event belongs to a cgroup. Each cgroup has its own clock. */
 static inline bool compat_event_has_cgroup(const struct perf_event *event)
 {
 #ifdef CONFIG_CGROUP_PERF
@@ -187,7 +187,7 @@ static inline bool compat_event_has_cgroup(const struct perf_event *event)
 #endif
 }
 
-/* Has the event a program that its overflows run? Older kernels know of it only with BPF. */
+/* Check whether overflows of the event run a BPF program. Older kernels have prog only with BPF. */
 static inline bool compat_event_has_prog(const struct perf_event *event)
 {
 #ifdef CONFIG_BPF_SYSCALL
@@ -197,14 +197,17 @@ static inline bool compat_event_has_prog(const struct perf_event *event)
 #endif
 }
 
-/* PERF_SAMPLE_BRANCH_COUNTERS is 6.8's; perf core refuses what it does not know. */
+/* PERF_SAMPLE_BRANCH_COUNTERS is new in 6.8; earlier, perf core rejects the bit. */
 #if COMPAT_HAVE_BR_STACK_CNTR
 #define COMPAT_SAMPLE_BRANCH_COUNTERS	PERF_SAMPLE_BRANCH_COUNTERS
 #else
 #define COMPAT_SAMPLE_BRANCH_COUNTERS	0
 #endif
 
-/* 6.3 keeps the size of what it has been given, and 6.8 has counts of each branch, or NULL. */
+/*
+ * Give a sample its branch stack. 6.3 added the helper, which also adds the stack's size to the
+ * sample's. 6.8 added @counts, the event counts of each branch, or NULL.
+ */
 static inline void compat_sample_save_brstack(struct perf_sample_data *data,
 					      struct perf_event *event,
 					      struct perf_branch_stack *stack, u64 *counts)
@@ -220,8 +223,9 @@ static inline void compat_sample_save_brstack(struct perf_sample_data *data,
 }
 
 /*
- * 6.3 keeps the size of what it has been given. Its perf_sample_save_callchain() calls
- * perf_callchain(), which is not exported; so this is given what that has returned.
+ * Give a sample its callchain. From 6.3 on, the sample also has its dynamic size. Perf core's
+ * helper perf_sample_save_callchain() calls perf_callchain(), which is not exported: the caller
+ * passes the result of perf_callchain() instead.
  */
 static inline void compat_sample_save_callchain(struct perf_sample_data *data,
 						struct perf_callchain_entry *callchain)
@@ -233,22 +237,23 @@ static inline void compat_sample_save_callchain(struct perf_sample_data *data,
 	data->sample_flags |= PERF_SAMPLE_CALLCHAIN;
 }
 
-/* Before 6.3 perf_prepare_sample() filled in the header, too. Declared, and never called: */
+/* Before 6.3 perf_prepare_sample() filled in the header. This function is never called there. */
 #if !COMPAT_HAVE_PREPARE_HEADER
 void perf_prepare_header(struct perf_event_header *header, struct perf_sample_data *data,
 			 struct perf_event *event, struct pt_regs *regs);
 #endif
 
 /*
- * 6.5 put every PMU at the head of perf core's list ("perf/core: Rework forwarding of
- * {task|cpu}-clock events", which also gave struct perf_event its orig_type): a generic event
- * that names no PMU is for the one that was registered last. Before, it was the first one's.
+ * 6.5 adds a new PMU at the head of perf core's list ("perf/core: Rework forwarding of
+ * {task|cpu}-clock events", which also gave struct perf_event its orig_type). Perf core then
+ * offers a generic event without a PMU to the PMU that was registered last; before, to the first.
  */
 #define COMPAT_NEWEST_PMU_FIRST			COMPAT_HAVE_NEWEST_PMU_FIRST
 
 /*
- * 6.10 had BPF's verifier put the address of perf_snapshot_branch_stack()'s implementation into
- * programs (kernel/bpf/verifier.c, "Implement bpf_get_branch_snapshot inline"). No header tells.
+ * From 6.10 on, BPF's verifier writes the address of perf_snapshot_branch_stack()'s implementation
+ * into programs (kernel/bpf/verifier.c, "Implement bpf_get_branch_snapshot inline"). No header
+ * shows the change: the version decides.
  */
 #define COMPAT_SNAPSHOT_IS_INLINED	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0))
 
@@ -262,7 +267,7 @@ void perf_prepare_header(struct perf_event_header *header, struct perf_sample_da
 #define COMPAT_PMU_CAP_MEDIATED_VPMU	0
 #endif
 
-/* 6.2 also gave a task one context for all kinds of PMU. */
+/* 6.2 also gave a task one context for all PMUs. */
 #ifndef COMPAT_HAVE_ONE_TASK_CTX
 #define COMPAT_HAVE_ONE_TASK_CTX	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
 #endif
@@ -276,8 +281,8 @@ static inline struct perf_event_context *compat_task_context(struct task_struct 
 }
 
 /*
- * 6.11 refused the empty entry at the end of a sysctl table, which before 6.6
- * was all that told its size, and made the handler's table const.
+ * Before 6.6 an empty entry must end a sysctl table; 6.11 rejects it. 6.11 also made the handler's
+ * table const.
  */
 #ifndef COMPAT_HAVE_CONST_CTL_TABLE
 #define COMPAT_HAVE_CONST_CTL_TABLE	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0))
@@ -294,7 +299,7 @@ static inline struct perf_event_context *compat_task_context(struct task_struct 
 
 #endif /* COMPAT_HAVE_CONST_CTL_TABLE */
 
-/* struct pmu has a parent in 6.7 at the latest; without, sysfs shows none. */
+/* Set the PMU's parent device in sysfs. struct pmu has a parent in 6.7 at the latest. */
 static inline void compat_pmu_set_parent(struct pmu *pmu, struct device *parent)
 {
 #if COMPAT_HAVE_PMU_PARENT
@@ -303,8 +308,8 @@ static inline void compat_pmu_set_parent(struct pmu *pmu, struct device *parent)
 }
 
 /*
- * Since 6.15 perf_pmu_unregister() says whether it could: not while events live
- * of a PMU that is told of mmap()s.
+ * From 6.15 on, perf_pmu_unregister() returns an error while events of a PMU with event_mapped()
+ * exist.
  */
 #define COMPAT_UNREGISTER_MAY_FAIL	\
 	__builtin_types_compatible_p(typeof(perf_pmu_unregister(NULL)), int)
@@ -316,8 +321,8 @@ static inline int compat_pmu_unregister(struct pmu *pmu)
 }
 
 /*
- * 6.19 told PPIs apart by the CPUs they serve, in the request, and took the
- * partitions of one number away ("genirq: Kill irq_partition_percpu_devid").
+ * Find the CPUs of a PPI. 6.19 replaced the partitions of a PPI by a CPU mask in the request
+ * ("genirq: Kill irq_partition_percpu_devid").
  */
 static inline int compat_get_percpu_irq_cpus(struct platform_device *pdev, int irq,
 					     struct cpumask *cpus)
@@ -346,7 +351,7 @@ static inline int compat_request_percpu_irq(unsigned int irq, irq_handler_t hand
 #endif
 }
 
-/* For modules it is not there by its name. 6.19 gave it CPUs, too. */
+/* request_percpu_nmi() is not exported: the caller passes its address. 6.19 added the CPU mask. */
 static inline int compat_call_request_percpu_nmi(typeof(request_percpu_nmi) *request,
 						 unsigned int irq, irq_handler_t handler,
 						 const char *name, const struct cpumask *cpus,
@@ -360,8 +365,8 @@ static inline int compat_call_request_percpu_nmi(typeof(request_percpu_nmi) *req
 }
 
 /*
- * 6.19 gave the callbacks of a sleeping system an argument, and some earlier
- * kernels took it over.
+ * 6.19 added an argument to the system suspend and resume callbacks (syscore); some earlier kernels
+ * have it as a backport.
  */
 #if COMPAT_HAVE_STRUCT_SYSCORE
 
@@ -391,9 +396,9 @@ static struct syscore_ops _name = {				\
 #endif /* COMPAT_HAVE_STRUCT_SYSCORE */
 
 /*
- * With ACPI the built-in arm64 driver took its interrupts in arm_pmu_acpi_init(), which
- * registers the device of SPE as well, until 6.2 ("arm_pmu: rework ACPI probing") left
- * that function the devices of SPE and TRBE alone.
+ * The initcall in which the built-in arm64 driver takes its interrupts with ACPI. Before 6.2 it is
+ * arm_pmu_acpi_init(), which also registers the SPE device. From 6.2 on ("arm_pmu: rework ACPI
+ * probing") that function registers the SPE and TRBE devices only.
  */
 #if COMPAT_HAVE_ACPI_PMU_EARLY
 #define COMPAT_ACPI_PMU_INITCALL	"arm_pmu_acpi_init"
@@ -467,7 +472,7 @@ static inline void compat_wrmsr(u32 msr, u64 value)
 
 #endif /* rdmsrq */
 
-/* The line PMI of /proc/interrupts, one of an array since some time after 6.12. */
+/* Increment the line PMI of /proc/interrupts. Some version after 6.12 made the counts an array. */
 static inline void compat_inc_pmi_count(void)
 {
 #ifdef inc_perf_irq_stat
@@ -479,24 +484,24 @@ static inline void compat_inc_pmi_count(void)
 
 #endif /* CONFIG_X86 */
 
-/* 6.17: a kernel that is started at EL2 and runs at EL1 has EL2 not trap what is of BRBE. */
+/* From 6.17 on, a kernel that boots at EL2 and runs at EL1 disables EL2's traps of BRBE. */
 #define COMPAT_EL2_OPENS_BRBE			COMPAT_HAVE_EL2_BRBE
 
 /*
- * A kernel that is started at EL2 and runs at EL1 has EL2 not trap what came with PMUv3p9, and asks
- * firmware for the same at EL3.
+ * A kernel that boots at EL2 and runs at EL1 disables EL2's traps of the PMUv3p9 registers, and
+ * requires firmware to disable EL3's.
  */
 #define COMPAT_EL2_OPENS_PMUV3P9		COMPAT_HAVE_EL2_PMUV3P9
 
 /*
- * Compatible strings that drivers/perf/arm_pmuv3.c of 7.3 has, and that of 6.12 or 6.1 (there in
- * arch/arm64/kernel/perf_event.c) has not: strings in Debian's images of 6.1.192, 6.12.117 and
- * 7.3.4. No header tells.
+ * Kernels whose built-in arm64 driver lacks compatible strings that drivers/perf/arm_pmuv3.c of 7.3
+ * or 6.12 has. Source: strings in Debian's kernel images 6.1.192, 6.12.117 and 7.3.4. No header
+ * shows them: the version decides.
  */
 #define COMPAT_BUILTIN_LACKS_PMUS_OF_7_3	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
 #define COMPAT_BUILTIN_LACKS_PMUS_OF_6_12	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
 
-/* attr.config3 came with PERF_ATTR_SIZE_VER8, config4 with VER9: what is in them. */
+/* Return the bits that are set in attr.config3 (PERF_ATTR_SIZE_VER8) or attr.config4 (VER9). */
 static inline u64 compat_attr_more_config(const struct perf_event_attr *attr)
 {
 	u64 config = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: the arithmetic of counters that is inline in the backends
+ * corepmu: counter arithmetic that is inline in the backends
  *
- * Every stop and every overflow of an event comes here: one call of a function that
- * calls nothing is all that it takes.
+ * Every stop and every overflow of an event runs this code. Inline in the backend's update(), it
+ * costs one call of a function that calls no other.
  */
 #ifndef _COREPMU_COUNTER_H
 #define _COREPMU_COUNTER_H
@@ -22,8 +22,9 @@ void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /*
- * perf_event_mmap_page.offset is the count less prev_count, and a reader adds
- * the counter's value, extended by its sign.
+ * Sign-extend a counter value from the width of @mask to 64 bits. prev_count is kept like this:
+ * perf_event_mmap_page.offset is the count less prev_count, and a reader in user space adds the
+ * sign-extended counter value to the offset.
  */
 static __always_inline u64 corepmu_extend_sign(u64 value, u64 mask)
 {
@@ -32,7 +33,7 @@ static __always_inline u64 corepmu_extend_sign(u64 value, u64 mask)
 	return ((value & mask) ^ sign) - sign;
 }
 
-/* Have prev_count follow the counter. Returns what it is now, @prev what it was. */
+/* Read the counter and set prev_count to its value. Return the new value; @prev: the old one. */
 static __always_inline u64
 corepmu_follow_counter(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 *prev,
 		       u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
@@ -78,9 +79,10 @@ void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now);
  * @event: an event placed on a counter
  * @read: the backend's read()
  *
- * An NMI between the read of the counter and the exchange of prev_count updates the event.
- * It changes prev_count, and the exchange is tried again; but if it sets the counter to the
- * value that prev_count has already, only the count tells that it came.
+ * CPU A reads the counter; an NMI then updates the event and sets the counter for its next period.
+ * The exchange of prev_count fails, and CPU A reads again. But if the NMI sets the counter to the
+ * value that prev_count had already, the exchange succeeds. Only event->count then shows that the
+ * NMI came: without the check, CPU A adds counts that the NMI has added.
  */
 static __always_inline void
 corepmu_count_event_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event,
@@ -96,12 +98,12 @@ corepmu_count_event_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event,
 }
 
 /**
- * corepmu_counter_update() - add what was counted since the last time
+ * corepmu_counter_update() - bring an event's count and period_left up to date
  * @cpuc: this CPU's state
  * @event: an event placed on a counter
  *
- * Brings event->count and period_left up to date. From the overflow interrupt, or
- * where it leaves the event alone. IRQs off, or NMI.
+ * From the overflow interrupt, or where the overflow interrupt does not update the event. IRQs off,
+ * or NMI.
  */
 static inline void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -109,7 +111,7 @@ static inline void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_
 }
 
 /**
- * corepmu_counter_update_nmi_safe() - the same where the overflow interrupt may come meanwhile
+ * corepmu_counter_update_nmi_safe() - do the same where the overflow interrupt may come meanwhile
  * @cpuc: this CPU's state
  * @event: an event placed on a counter
  *
@@ -122,8 +124,8 @@ corepmu_counter_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *eve
 }
 
 /*
- * What to set the counter to, so that it overflows after @left events or before: extended by its
- * sign, as prev_count is.
+ * Return the value from which the counter overflows after @left counts, or earlier if it is too
+ * narrow. The value is sign-extended, like prev_count.
  */
 static __always_inline s64
 corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
@@ -140,7 +142,7 @@ corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 le
 			min_t(u64, mask >> 1, cpuc->pmu->max_left));
 }
 
-/* Have the counter overflow after @left events or before. */
+/* Set the counter to overflow after @left counts, or earlier if it is too narrow. */
 static __always_inline void
 corepmu_counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
 {
@@ -152,11 +154,11 @@ corepmu_counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 lef
 }
 
 /**
- * corepmu_counter_first_period() - what an event's first period is
- * @hwc: an event that is being opened
- * @period: in events
+ * corepmu_counter_first_period() - set an event's period and begin it
+ * @hwc: an event that is being opened, or whose counter is about to be set
+ * @period: the period, in counts
  *
- * Process context.
+ * Process context, IRQs off, or NMI.
  */
 static inline void corepmu_counter_first_period(struct hw_perf_event *hwc, u64 period)
 {
@@ -166,13 +168,13 @@ static inline void corepmu_counter_first_period(struct hw_perf_event *hwc, u64 p
 }
 
 /**
- * corepmu_counter_period_left() - begin the next period, if this one has ended
+ * corepmu_counter_period_left() - begin the next period if the current one has ended
  * @event: an event whose count is up to date
- * @ended: filled in: the ended period, as its sample shows it; 0 if the period has not ended
+ * @ended: filled in: length of the ended period, for its sample; 0 if the period has not ended
  *
  * IRQs off, or NMI.
  *
- * Return: how many events are left of the period that there is now
+ * Return: number of counts until the current period ends
  */
 static __always_inline s64 corepmu_counter_period_left(struct perf_event *event, u64 *ended)
 {
@@ -211,12 +213,12 @@ static inline void corepmu_counter_postpone(struct hw_perf_event *hwc)
 }
 
 /**
- * corepmu_counter_end_period() - the same where the counter is not to be set
+ * corepmu_counter_end_period() - begin the next period, and leave the counter alone
  * @event: an event whose count is up to date
  *
  * IRQs off, or NMI.
  *
- * Return: the period that has ended, 0 if none has
+ * Return: length of the ended period, 0 if the period has not ended
  */
 static __always_inline u64 corepmu_counter_end_period(struct perf_event *event)
 {
@@ -227,14 +229,14 @@ static __always_inline u64 corepmu_counter_end_period(struct perf_event *event)
 }
 
 /**
- * corepmu_counter_next_period() - after an overflow, set the counter again
+ * corepmu_counter_next_period() - set the counter after an overflow
  * @cpuc: this CPU's state
- * @event: an event whose counter overflowed and was updated
+ * @event: an event whose counter overflowed, with its count up to date
  *
  * IRQs off, or NMI.
  *
- * Return: the period that has ended; 0 if none has: the counter is too narrow for the period, or
- * the overflow was of an earlier event, or a probe (core/frequency.c)
+ * Return: length of the ended period. 0 if the period has not ended: the counter is narrower than
+ * the period, the overflow belongs to an earlier event, or it is a probe (core/frequency.c)
  */
 static __always_inline u64
 corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)

@@ -2,8 +2,8 @@
 /*
  * corepmu: what the driver keeps in struct hw_perf_event
  *
- * Perf core leaves these members to drivers, and their names are those of other drivers' contents.
- * Only the accessors below use such a member:
+ * Perf core leaves these members to drivers. Their names describe what other drivers store there.
+ * Only the accessors below use these four members:
  *
  *   config            counters:	the counters the event may be placed on, a bit each
  *   event_base        value_mask:	the value bits of the counter it is placed on
@@ -23,8 +23,8 @@
  *		  found (core/frequency.c); 0 without a frequency
  *   flags        COREPMU_EVENT_*
  *   state        PERF_HES_*
- *   prev_count   last value seen in the counter, extended by its sign: what a reader in user space
- *		  takes it for
+ *   prev_count   last value that was read from the counter, or written, sign-extended: see
+ *		  corepmu_extend_sign()
  *
  * x86/intel/topdown.c uses further members for topdown metrics.
  */

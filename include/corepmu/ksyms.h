@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: functions of perf core that are not exported to modules
+ * corepmu: functions of the kernel that are not exported to modules
  *
- * Built into the kernel they are called by name. A module resolves them once,
- * at load, and calls them through static calls, which are direct calls where
- * the architecture has them: an indirect call to a function whose landing pad
- * the kernel sealed would fault on x86 with IBT.
+ * A driver that is built into the kernel calls these functions by name. The module looks up their
+ * addresses once, at load, and calls them through static calls: where the architecture has static
+ * calls, they are direct calls. On x86 with IBT an indirect call would fault if the kernel has
+ * sealed the function's landing pad.
  */
 #ifndef _COREPMU_KSYMS_H
 #define _COREPMU_KSYMS_H
@@ -21,7 +21,7 @@
 
 int corepmu_text_none(unsigned long addr);
 
-/* Of the functions' own types: the module does not build when the kernel changes one. */
+/* The static calls have the functions' types: if the kernel changes one, the build fails. */
 DECLARE_STATIC_CALL(corepmu_overflow, perf_event_overflow);
 DECLARE_STATIC_CALL(corepmu_took, perf_sample_event_took);
 
@@ -44,7 +44,7 @@ bool corepmu_is_plain_output(perf_overflow_handler_t handler);
 unsigned long corepmu_find_symbol(const char *name);
 unsigned long corepmu_symbol_size(unsigned long addr);
 
-/* perf_event_overflow(): any context that the PMU's interrupt may have */
+/* Call perf_event_overflow(). From the overflow interrupt, or IRQs off. */
 static inline int corepmu_perf_event_overflow(struct perf_event *event,
 					      struct perf_sample_data *data,
 					      struct pt_regs *regs)
@@ -52,13 +52,13 @@ static inline int corepmu_perf_event_overflow(struct perf_event *event,
 	return static_call(corepmu_overflow)(event, data, regs);
 }
 
-/* perf_sample_event_took(): the same context, once per interrupt */
+/* Call perf_sample_event_took(). From the overflow interrupt, once per interrupt. */
 static inline void corepmu_perf_sample_event_took(u64 ns)
 {
 	static_call(corepmu_took)(ns);
 }
 
-/* perf_sched_cb_inc() and perf_sched_cb_dec(), if corepmu_has_sched_cb(): IRQs off */
+/* Call perf_sched_cb_inc() or perf_sched_cb_dec(), if corepmu_has_sched_cb(). IRQs off. */
 static inline void corepmu_perf_sched_cb_inc(struct pmu *pmu)
 {
 	static_call(corepmu_cb_inc)(pmu);
@@ -69,20 +69,23 @@ static inline void corepmu_perf_sched_cb_dec(struct pmu *pmu)
 	static_call(corepmu_cb_dec)(pmu);
 }
 
-/* kernel_text_address(): NMI too. Without that function nothing is text. */
+/* Call kernel_text_address(); return 0 on a kernel where it was not found. Any context, NMI too. */
 static inline int corepmu_kernel_text_address(unsigned long addr)
 {
 	return static_call(corepmu_text)(addr);
 }
 
-/* perf_callchain(), if corepmu_has_callchain(): any context that the PMU's interrupt may have */
+/* Call perf_callchain(), if corepmu_has_callchain(). From the overflow interrupt, or IRQs off. */
 static inline struct perf_callchain_entry *corepmu_perf_callchain(struct perf_event *event,
 								  struct pt_regs *regs)
 {
 	return static_call(corepmu_callchain)(event, regs);
 }
 
-/* What perf_event_output_forward() is made of, if corepmu_is_plain_output(): likewise */
+/*
+ * The functions that perf_event_output_forward() calls, if corepmu_is_plain_output(). From the
+ * overflow interrupt, or IRQs off.
+ */
 #define corepmu_perf_prepare_sample	static_call(corepmu_prepare)
 #define corepmu_perf_prepare_header	static_call(corepmu_prepare_header)
 
@@ -166,7 +169,7 @@ static inline void corepmu_perf_prepare(struct perf_event_header *header,
 #endif
 }
 
-/* The same for a sample whose header is that of the one before it, which @header has. */
+/* Prepare a sample with the header of the previous sample, which is in @header. */
 static inline void corepmu_perf_prepare_same(struct perf_event_header *header,
 					     struct perf_sample_data *data,
 					     struct perf_event *event, struct pt_regs *regs)
@@ -180,7 +183,7 @@ static inline void corepmu_perf_prepare_same(struct perf_event_header *header,
 
 #ifdef CONFIG_X86
 
-/* Of arch/x86/events/perf_event.h, which is not for others */
+/* From arch/x86/events/perf_event.h, which a module cannot include */
 void intel_pt_interrupt(void);
 int x86_add_exclusive(unsigned int what);
 void x86_del_exclusive(unsigned int what);

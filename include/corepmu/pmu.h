@@ -2,10 +2,10 @@
 /*
  * corepmu: types and functions that all files share
  *
- * An event goes perf core -> core/pmu.c -> core/assign.c (which counter) -> core/counter.c
- * (what value) -> backend (which registers); an overflow comes back backend ->
- * core/overflow.c -> core/counter.c -> perf core. See Documentation/driver-api/corepmu.rst.
- * corepmu/hw.h says what the driver keeps in struct hw_perf_event.
+ * Perf core adds an event through core/pmu.c. core/assign.c chooses the counter, core/counter.c
+ * computes the counter's initial value, and the backend writes the registers. An overflow goes from
+ * the backend to core/overflow.c, core/counter.c and perf core. corepmu/hw.h lists what the driver
+ * keeps in struct hw_perf_event. See Documentation/driver-api/corepmu.rst.
  */
 #ifndef _COREPMU_PMU_H
 #define _COREPMU_PMU_H
@@ -33,64 +33,64 @@ struct corepmu;
 
 #define COREPMU_MAX_COUNTERS	64
 
-/* Bytes of a counter's name, see struct corepmu_backend */
+/* Size in bytes of the buffer that corepmu_backend.counter_name() fills in */
 #define COREPMU_COUNTER_NAME	24
 
 /*
- * The event counts in 64 bits whatever the width of a single counter. The bit
- * is the one that the kernel's arch_perf_update_userpage() takes for "64 bits
- * wide" (drivers/perf/arm_pmuv3.c, ARMPMU_EVT_64BIT).
+ * Flags in hw_perf_event.flags. LONG: the event counts in 64 bits, even where a single counter is
+ * narrower. The bit is ARMPMU_EVT_64BIT (drivers/perf/arm_pmuv3.c): the kernel's
+ * arch_perf_update_userpage() tells user space that the counter has 64 bits.
  */
 #define COREPMU_EVENT_LONG	BIT(0)
-/* On a counter of corepmu.pair_counters, the event takes the one below too. */
+/* On a counter of corepmu.pair_counters, the event takes the next lower counter too. */
 #define COREPMU_EVENT_PAIR	BIT(1)
-/* User space reads the low 32 bits of the counter: it is used as if it had no more. */
+/* User space reads the low 32 bits of the counter: the driver uses only these. */
 #define COREPMU_EVENT_32BIT	BIT(2)
-/* The task that the event counts has mapped its page, or, of a CPU's event, anybody has. */
+/* Per-task event: the task has mapped the event's page. Per-CPU event: any task has mapped it. */
 #define COREPMU_EVENT_MAPPED	BIT(3)
-/* Its samples have branch records. */
+/* The event's samples have branch records. */
 #define COREPMU_EVENT_BRANCHES	BIT(4)
-/* The event shares its counter with others of its group (Intel's slots and their parts). */
+/* Topdown slots or metric: the event shares its counter with other events of its group. */
 #define COREPMU_EVENT_TOPDOWN	BIT(8)
-/* Its samples are made from records that the hardware writes (PEBS). */
+/* Precise event: the hardware writes the records that its samples are made from (PEBS). */
 #define COREPMU_EVENT_PRECISE	BIT(5)
-/* Several of its records may be written before there is an interrupt (large PEBS). */
+/* Large PEBS: the hardware may write several records of the event before it interrupts. */
 #define COREPMU_EVENT_LARGE	BIT(9)
 /*
- * A register besides the event selection says what it counts (Intel's OFFCORE_RSP), and is
- * shared by events that want the same value in it.
+ * The event needs a value in an extra register besides its event selection (Intel's OFFCORE_RSP).
+ * Events that need the same value share the register.
  */
 #define COREPMU_EVENT_SECOND	BIT(6)
-/* The hardware sets its counter anew when others of its group overflow (auto counter reload). */
+/* Auto counter reload (ACR): overflows of other group members reload the event's counter. */
 #define COREPMU_EVENT_RELOAD	BIT(7)
-/* Branch records of its group say how often it has happened between two of them. */
+/* PERF_SAMPLE_BRANCH_COUNTERS: each branch record has a count of the event. */
 #define COREPMU_EVENT_COUNTED	BIT(10)
-/* Bits from here on are the backends'. */
+/* Flags from this bit on belong to the backends. */
 #define COREPMU_EVENT_BACKEND	12
 
-/* Adding, starting and stopping an event with one of these takes more than its counter. */
+/* Features: an event with one of these flags needs more than a counter (core/features.c). */
 #define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
 				 COREPMU_EVENT_SECOND | COREPMU_EVENT_RELOAD |	\
 				 COREPMU_EVENT_COUNTED)
 
-/* hw_perf_event.last_cpu: the period for the event's frequency has not been found yet. */
+/* Value of hw_perf_event.last_cpu while the driver measures the event's rate (core/frequency.c) */
 #define COREPMU_FREQ_YOUNG	(-1)
 
-/* Second registers of a CPU, at most */
+/* Extra registers that the driver handles per CPU, at most */
 #define COREPMU_MAX_SECOND	7
 
 /* Bits of corepmu_cpu.trusted_others: registers that all counters share */
 #define COREPMU_TRUST_SHARED	BIT(0)
-/* Registers of branch records, precise samples, auto counter reload, and each second register */
+/* Registers of branch records, precise samples, auto counter reload, and each extra register */
 #define COREPMU_TRUST_BRANCHES	BIT(1)
 #define COREPMU_TRUST_PRECISE	BIT(2)
 #define COREPMU_TRUST_RELOAD	BIT(3)
 #define COREPMU_TRUST_SECOND(n)	BIT(8 + (n))
 
 /**
- * struct corepmu_second - what a register holds that events share
- * @value: its value, of all of them
- * @users: events that are placed and need it
+ * struct corepmu_second - an extra register that events share
+ * @value: the value that all its users need
+ * @users: number of placed events that need @value
  */
 struct corepmu_second {
 	u64		value;
@@ -100,40 +100,39 @@ struct corepmu_second {
 /**
  * struct corepmu_cpu - one PMU's state on one CPU
  * @pmu: the PMU
- * @used: counters that hold an event, or are the lower of a pair
- * @active: counters that are to count
- * @hw_active: counters that the hardware has enabled
- * @dirty: counters that hold no event, but maybe a value that one left there
- * @trusted: counters whose event has left since perf core stopped the PMU last: their event
- *	selection is still what @selected or @shared_select says. Of any other counter that an event
- *	comes to, somebody else may have written the registers meanwhile (another agent, firmware, a
- *	hypervisor): the backend writes them
- * @trusted_others: registers besides the event selections that hold what is known of them, for the
- *	same reason: COREPMU_TRUST_*
- * @running: the PMU as a whole counts
- * @regs: registers that the overflow interrupt which is being handled interrupted, else NULL
- * @overflow_start: sched_clock() when that interrupt came
- * @overflow_resume: the PMU ran when it came, and is to run again after it
- * @overflow_handled: events whose overflow it has handled so far
+ * @used: mask of counters that hold an event, or are the lower counter of a pair
+ * @active: mask of counters that must count while the PMU runs
+ * @hw_active: mask of counters that are enabled in the hardware
+ * @dirty: mask of counters without an event that may still hold an earlier event's value
+ * @trusted: mask of counters that lost their event since perf core last disabled the PMU: their
+ *	selection registers still hold @selected or @shared_select. Another agent, firmware or a
+ *	hypervisor may have written the other counters' registers: the backend writes these again
+ *	when an event is placed
+ * @trusted_others: COREPMU_TRUST_*: the same for registers besides the event selections
+ * @running: the PMU as a whole is started
+ * @regs: registers that the current overflow interrupt interrupted, NULL outside of one
+ * @overflow_start: sched_clock() at the start of the current overflow interrupt, in ns
+ * @overflow_resume: @running at the start of the overflow interrupt: its end restarts the PMU
+ * @overflow_handled: number of events that the current overflow interrupt has handled
  * @limiter: the limiter's state
- * @suspended: counters that counted when the CPU was powered down
- * @last_late: jiffies when a stop last overtook an overflow
- * @stray: counters that overflowed and held no event, for the self-test
- * @irq: this CPU's overflow interrupt
- * @branch_users: events whose samples have branch records
- * @precise_users: events whose samples are made of records that the hardware writes
- * @reload_users: events placed that have COREPMU_EVENT_RELOAD
- * @extras: these three at once: not 0 if any of them is not
+ * @suspended: mask of counters that were active when the CPU was powered down
+ * @last_late: time, in jiffies, when a stop last handled an overflow before its interrupt
+ * @stray: mask of counters that overflowed without an event, for the self-test
+ * @irq: Linux IRQ number of this CPU's overflow interrupt
+ * @branch_users: number of placed events with COREPMU_EVENT_BRANCHES
+ * @precise_users: number of placed events with COREPMU_EVENT_PRECISE
+ * @reload_users: number of placed events with COREPMU_EVENT_RELOAD
+ * @extras: the three numbers above in one word: 0 if all are 0
  * @branches: branch records of this CPU, NULL where the hardware has none
- * @shared_select: what a register holds that selects for several counters
- * @events: the event on each counter; of a pair only the upper has one
- * @selected: what each counter's event selection register holds
- * @second: registers that say what events count, besides @selected
- * @demands: scratch memory for working out a placement
- * @sample: what samples of the overflow interrupt are made in; one interrupt does not interrupt
- *	another
+ * @shared_select: value of the register that selects events of several counters (x86: the fixed
+ *	counters' control register)
+ * @events: event on each counter; only the upper counter of a pair has an event here
+ * @selected: value of each counter's event selection register
+ * @second: extra registers
+ * @demands: scratch memory for place_by_moving()
+ * @sample: buffer for samples of the overflow interrupt, which never nests
  *
- * Only the CPU itself touches it, with interrupts disabled.
+ * Only the CPU itself accesses its state, with interrupts disabled.
  */
 struct corepmu_cpu {
 	struct corepmu		*pmu;
@@ -171,72 +170,73 @@ struct corepmu_cpu {
 };
 
 /**
- * struct corepmu_backend - what the generic code needs of an architecture
- * @name: for messages
- * @remedy: what may be done where no overflow interrupt comes, for messages; or NULL
- * @standin_name: what the built-in driver calls its PMU where no kind of CPU has a name of its own
- * @standin_type: the type of that one, or -1 for the next free one
+ * struct corepmu_backend - functions that the architecture provides to the generic code
+ * @name: name in messages
+ * @remedy: advice in messages where no overflow interrupt comes; or NULL
+ * @standin_name: name of the built-in driver's PMU, or the beginning of the names of its PMUs
+ * @standin_type: type of the built-in driver's PMU, or -1 for the next free one
  * @attr_groups: format, events and caps in sysfs
  * @capabilities: PERF_PMU_CAP_* of the architecture
- * @raw_of_first_kind: of several kinds of CPU, only the PMU of the first answers to PERF_TYPE_RAW,
- *	since the same number means another event on others. Without it each PMU does, on its CPUs
- * @encode: turn event->attr into config_base, config (the counters it may be
- *	placed on) and flags. Process context. An errno of
- *	perf_event_open(2) says why it cannot be; see corepmu_refuse()
- * @precise: can an event with attr.precise_ip be had? 0, or an errno, see corepmu_refuse();
- *	-ENOENT after attr.type has been changed to that of a PMU that can. Process context
- * @check_period: may the event, which samples, have this period? -EINVAL if not; NULL where
- *	every period will do. Process context
- * @acquire: reserve the hardware for one more event, or -EBUSY, see corepmu_refuse();
- *	NULL where it is reserved when the module is loaded. Process context
+ * @raw_of_first_kind: with several CPU types, only the first type's PMU accepts PERF_TYPE_RAW,
+ *	since a raw number is another event on the other types. Otherwise each PMU accepts it
+ * @encode: turn event->attr into config_base, flags and the counters that the event may be placed
+ *	on. Return 0, or an errno of perf_event_open(2), see corepmu_refuse(). Process context
+ * @precise: check whether an event with attr.precise_ip is available. Return 0, or an errno, see
+ *	corepmu_refuse(); -ENOENT after changing attr.type to the PMU that has it. Process context
+ * @check_period: check the period of a sampling event. Return 0 or -EINVAL; NULL where every
+ *	period is valid. Process context
+ * @acquire: reserve the hardware for one more event. Return 0 or -EBUSY, see corepmu_refuse();
+ *	NULL where the module reserves the hardware at load. Process context
  * @release: undo @acquire. Process context
- * @reset: bring this CPU's PMU to a known, stopped state and forget every
- *	shadow of it. IRQs off or from a CPU hotplug callback
- * @quiesce: leave this CPU's PMU as a driver that comes after expects it
- * @joins: is this CPU, which was offline when the PMU was described, one of its CPUs? NULL
- *	where firmware has named them all. From a CPU hotplug callback
- * @counter_name: write what messages call counter idx, at most COREPMU_COUNTER_NAME bytes
- * @self_test_config: config_base of an event that counts in a busy loop of the
- *	kernel, on counter idx
- * @self_test_end: counters have been tried, and some of their interrupts have come: NULL, or what
- *	can be learnt of it. On the CPU, IRQs off, while nothing counts
- * @entering_regs: has the interrupt, whose registers are @regs, hit the kernel's entry code
- *	before user space's registers were saved? Then @user gets those. NULL where interrupts
- *	are masked there
+ * @reset: bring this CPU's PMU to a known, stopped state, and reset the copies of its registers in
+ *	struct corepmu_cpu. IRQs off or from a CPU hotplug callback
+ * @quiesce: leave this CPU's PMU in the state that another driver expects
+ * @joins: check whether a CPU that was offline at load belongs to this PMU; NULL where firmware
+ *	lists all CPUs. From a CPU hotplug callback
+ * @counter_name: write the name of counter idx for messages, at most COREPMU_COUNTER_NAME bytes
+ * @self_test_config: return config_base of an event that counts in a busy loop of the kernel, on
+ *	counter idx
+ * @self_test_end: called after a self-test round in which overflow interrupts came: learn how they
+ *	behave; or NULL. On the CPU, IRQs off, while nothing counts
+ * @entering_regs: check whether the interrupt with registers @regs hit the kernel's entry code
+ *	before that saved user space's registers; if so, fill in @user with them. NULL where
+ *	the entry code masks the interrupt
  * @irq_enable: unmask this CPU's overflow interrupt. On the CPU
  * @irq_disable: mask this CPU's overflow interrupt. On the CPU
- * @clear: set counters to 0 that hold no event. IRQs off
- * @second_choose: which of the registers @second an event with COREPMU_EVENT_SECOND is to use;
- *	-EAGAIN while others hold other values. NULL, as the next two, where there are none
- * @second_use: have the event use register @reg, which may change its config_base. IRQs off
+ * @clear: set counters without an event to 0. IRQs off
+ * @second_choose: choose the extra register of @second for an event with COREPMU_EVENT_SECOND.
+ *	Return -EAGAIN while other events need other values there. NULL, as the next two, where
+ *	the CPU has no extra registers
+ * @second_use: assign extra register @reg to the event; config_base may change. IRQs off
  * @second_write: write corepmu_cpu.second[@reg] to the hardware. IRQs off, and the PMU stopped
- * @reload_start: have the counters of events with COREPMU_EVENT_RELOAD begin anew when those do
- *	that they name. NULL, as the next two, where none does. IRQs off, or NMI, and counters
- *	stand still
- * @reload_forget: somebody else may have written the registers of @reload_start. IRQs off, and the
+ * @reload_start: write the ACR registers of events with COREPMU_EVENT_RELOAD: which overflows
+ *	reload which counters. NULL, as the next two, where the CPU has no ACR. IRQs off, or NMI,
+ *	and counters are stopped
+ * @reload_forget: forget the ACR registers' values, since another agent may have written these
+ *	registers. IRQs off, and the PMU stopped
+ * @reload_end: the last event with COREPMU_EVENT_RELOAD has lost its counter. IRQs off, and the
  *	PMU stopped
- * @reload_end: the last of these events has lost its counter. IRQs off, and the PMU stopped
- * @event_idx: struct pmu's: what user space calls the counter of an event that is placed and
- *	counts, plus 1; 0 when it cannot read it, see corepmu_event_may_be_read(). IRQs off, or NMI
- * @user_switch: let the current task read the counters of its own events, and nothing of
- *	other tasks'. The PMU is about to be enabled; this CPU may be of another kind. IRQs off
- * @user_mapped: the event's page has been mapped in @mm: give it access; NULL where access does
- *	not depend on that. Process context, mmap_lock held for writing
- * @user_unmapped: the event's page has been unmapped from @mm: undo @user_mapped; NULL without
- *	that. Process context
- * @user_gone: an event that user space could read is about to be freed; NULL where no access
- *	has to be taken back then. Process context
- * @read: value of counter hw.idx; bits above its value mask do not matter. IRQs off
- * @enable: make the hardware count what corepmu_cpu.active says. IRQs off
- * @disable: stop all counters, values kept. IRQs off
- * @select: program the event selection of the counter hw.idx, which is not
- *	counting. IRQs off
- * @update: corepmu_count_event() with @read. From the overflow interrupt, or where
- *	it leaves the event alone. IRQs off, or NMI
- * @update_nmi_safe: the same where the overflow interrupt may count the event meanwhile:
- *	corepmu_count_event_nmi_safe() when it is an NMI. IRQs off
- * @write: set counter hw.idx. The PMU as a whole is stopped, or the counter is
- *	not enabled. IRQs off
+ * @event_idx: pmu.event_idx: return the number by which user space reads the counter of an active
+ *	event, plus 1; 0 if user space cannot read it, see corepmu_event_may_be_read(). IRQs off,
+ *	or NMI
+ * @user_switch: let the current task read the counters of its own events, and no other task's.
+ *	Called before the PMU is enabled; this CPU may have another PMU. IRQs off
+ * @user_mapped: @mm has mapped the event's page: allow @mm to read counters; NULL where access
+ *	does not depend on the mapping. Process context, mmap_lock held for writing
+ * @user_unmapped: @mm has unmapped the event's page: undo @user_mapped; NULL without
+ *	@user_mapped. Process context
+ * @user_gone: perf core is about to free an event that user space could read; NULL where that
+ *	changes no access. Process context
+ * @read: return the value of counter hw.idx; bits above its value mask are undefined. IRQs off
+ * @enable: make the hardware count on exactly the counters in corepmu_cpu.active. IRQs off
+ * @disable: stop all counters and keep their values. IRQs off
+ * @select: program the event selection of counter hw.idx, which is not counting. IRQs off
+ * @update: corepmu_count_event() with @read. From the overflow interrupt, or where the overflow
+ *	interrupt does not update the event. IRQs off, or NMI
+ * @update_nmi_safe: the same where the overflow interrupt may update the event meanwhile:
+ *	corepmu_count_event_nmi_safe() if that interrupt is an NMI. IRQs off
+ * @write: set the value of counter hw.idx. The PMU as a whole is stopped, or the counter is not
+ *	enabled. IRQs off
  *
  * @enable, @disable, @select, @update, @update_nmi_safe and @write are hot paths, called
  * through static calls.
@@ -287,41 +287,42 @@ struct corepmu_backend {
 };
 
 /**
- * struct corepmu - one PMU: all CPUs of one kind
+ * struct corepmu - one PMU: all CPUs of one CPU type
  * @perf_pmu: the PMU as perf core knows it
- * @node: entry among the PMUs that follow CPU hotplug
- * @user_node: entry among the PMUs whose counters user space may read
- * @backend: the architecture's part
- * @supported_cpus: CPUs that have this PMU; one that comes may be added
+ * @node: entry in the list of PMUs that follow CPU hotplug
+ * @user_node: entry in the list of PMUs that corepmu_user_refresh() goes through
+ * @backend: the architecture's functions
+ * @supported_cpus: CPUs of this PMU; a CPU that comes online may be added
  * @cpu: state of each CPU
- * @counters: counters that exist
- * @pair_counters: counters that can be the upper half of a pair
- * @width: bits of each counter
- * @pair_width: bits of a pair of counters
- * @max_left: the most events after which a counter can be set to overflow
- * @min_left: the fewest events after which a counter may be set to overflow
- * @counting_period: period of events that count without sampling, but for those that ask for a
- *	width (COREPMU_EVENT_LONG, COREPMU_EVENT_PAIR, COREPMU_EVENT_32BIT)
- * @kind: what this kind of CPU is called, the end of the PMU's name; NULL where kinds have no
- *	names, or there is one alone
- * @standin_name: what the built-in driver calls this kind's PMU, where the backend's standin_name
- *	is not that, or the beginning of it; or NULL
- * @secondary: not the first kind of CPU: the type that the user asked for is another PMU's
- * @claims_generic: there is no other driver's core PMU: answer to PERF_TYPE_RAW too, and to
- *	generic events that do not name a PMU
- * @open: set when registration is complete: from then on events may be opened
- * @nr_branches: branch records that the hardware keeps
- * @branch_backend: their registers, where there are any
- * @branch_reason: why there are none, for messages, or NULL
- * @branches: branch records of each CPU, where there are any
+ * @counters: mask of counters that exist
+ * @pair_counters: mask of counters that can be the upper counter of a pair
+ * @width: width of each counter, in bits
+ * @pair_width: width of a pair of counters, in bits
+ * @max_left: highest number of counts after which a counter can be set to overflow
+ * @min_left: lowest number of counts after which a counter may be set to overflow
+ * @counting_period: period of events that do not sample, in counts; an event with
+ *	COREPMU_EVENT_LONG, COREPMU_EVENT_PAIR or COREPMU_EVENT_32BIT has a period of its own
+ * @kind: name of the CPU type, the end of the PMU's name; NULL with one CPU type, or if the types
+ *	have no names
+ * @standin_name: name of the built-in driver's PMU for this CPU type, if the name does not follow
+ *	from the backend's standin_name and @kind; or NULL
+ * @secondary: this is not the first CPU type: the first type's PMU has the type that the user asks
+ *	for
+ * @claims_generic: there is no other driver's core PMU: accept PERF_TYPE_RAW, and generic events
+ *	that name no PMU
+ * @open: registration is complete: events may be opened
+ * @nr_branches: number of branch records that the hardware keeps
+ * @branch_backend: functions for the branch record registers, or NULL
+ * @branch_reason: reason in messages why there are no branch records; or NULL
+ * @branches: branch records of each CPU, or NULL
  * @capabilities: PERF_PMU_CAP_* of the hardware, besides the backend's
- * @max_precise: the highest attr.precise_ip
- * @precise_backend: the hardware of precise samples, where there is any
- * @precise_reason: why there is none, for messages, or NULL
- * @parent: device in sysfs that the PMU belongs to, or NULL
+ * @max_precise: highest attr.precise_ip
+ * @precise_backend: functions for precise samples, or NULL
+ * @precise_reason: reason in messages why there are no precise samples; or NULL
+ * @parent: parent device of the PMU in sysfs, or NULL
  * @pm_nb: CPU power-down notifier
- * @reboot_nb: notifier of the end of the system
- * @private: the backend's own description of the hardware
+ * @reboot_nb: reboot notifier
+ * @private: the backend's description of the hardware
  */
 struct corepmu {
 	struct pmu			perf_pmu;
@@ -358,7 +359,7 @@ struct corepmu {
 
 #define to_corepmu(p) container_of(p, struct corepmu, perf_pmu)
 
-/* The counters that @event occupies when it is placed on counter @idx. */
+/* Return the mask of counters that an event on counter @idx occupies: one, or two of a pair. */
 static inline u64 corepmu_event_counters(struct corepmu *pmu,
 					 const struct hw_perf_event *hwc, int idx)
 {
@@ -370,7 +371,7 @@ static inline u64 corepmu_event_counters(struct corepmu *pmu,
 	return counters;
 }
 
-/* The bits of counter @idx, or of its pair, that the event uses when it is placed there. */
+/* Return the value mask of an event on counter @idx: the bits of the counter, or of its pair. */
 static __always_inline u64 corepmu_event_mask(struct corepmu *pmu,
 					      const struct hw_perf_event *hwc, int idx)
 {
@@ -384,7 +385,7 @@ static __always_inline u64 corepmu_event_mask(struct corepmu *pmu,
 	return GENMASK_ULL(width - 1, 0);
 }
 
-/* What @event, which may have no counter yet, demands. */
+/* Fill in @demand: the counters that @event may be placed on. */
 static inline void corepmu_event_demand(struct corepmu *pmu, struct perf_event *event,
 					struct corepmu_demand *demand)
 {
@@ -398,7 +399,7 @@ static inline void corepmu_event_demand(struct corepmu *pmu, struct perf_event *
 	};
 }
 
-/* Is the event on two chained counters? */
+/* Check whether the event is placed on a pair of counters. */
 static inline bool corepmu_event_is_paired(struct corepmu *pmu,
 					   const struct hw_perf_event *hwc)
 {
@@ -406,7 +407,7 @@ static inline bool corepmu_event_is_paired(struct corepmu *pmu,
 	       (pmu->pair_counters & BIT_ULL(hwc->idx));
 }
 
-/* Do overflows interrupt? Not those of a PMU that was set up without samples (sampling=0). */
+/* Check whether overflows interrupt: with sampling=0 they do not. */
 static inline bool corepmu_has_interrupt(const struct corepmu *pmu)
 {
 	return !(pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
@@ -435,12 +436,12 @@ DECLARE_STATIC_CALL(corepmu_counter_update_nmi_safe, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
 
 /**
- * corepmu_sibling_counts() - does an event count when the group does that it is in?
+ * corepmu_sibling_counts() - check whether a sibling counts when its group is scheduled in
  * @event: a sibling
  *
- * Disabled ones need no counter.
+ * A disabled sibling needs no counter.
  *
- * Return: whether it does
+ * Return: true if the sibling counts
  */
 static inline bool corepmu_sibling_counts(const struct perf_event *event)
 {
@@ -448,7 +449,7 @@ static inline bool corepmu_sibling_counts(const struct perf_event *event)
 	       (event->state == PERF_EVENT_STATE_OFF && event->attr.enable_on_exec);
 }
 
-/* core/features.c: what there is besides the counters */
+/* core/features.c: branch records, precise samples, extra registers, auto counter reload */
 bool corepmu_second_fits_group(struct perf_event *event);
 bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_second_reset(struct corepmu_cpu *cpuc);
@@ -461,10 +462,9 @@ void corepmu_interrupt_extras(struct corepmu_cpu *cpuc);
 /*
  * Start and stop a CPU's PMU as a whole. IRQs off.
  *
- * An NMI that comes between the flag and the registers stops the PMU in
- * corepmu_overflow_begin() whatever the flag says, and starts it in
- * corepmu_overflow_end() if the flag was set. Then the registers are written as this says:
- * a PMU that has just been started is started again, one that stands still is stopped.
+ * An NMI may come between the write of running and the writes of registers. The NMI stops the PMU
+ * in corepmu_overflow_begin(), and restarts the PMU in corepmu_overflow_end() if running is true.
+ * The interrupted function then writes the registers once more, with the same result.
  */
 static inline void corepmu_start_cpu(struct corepmu_cpu *cpuc)
 {
@@ -485,15 +485,16 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_overflow_begin() - an overflow interrupt has come: stop the PMU
+ * corepmu_overflow_begin() - stop the PMU at the start of an overflow interrupt
  * @cpuc: this CPU's state
- * @regs: where it came
+ * @regs: the interrupted registers
  *
- * Nothing counts until corepmu_overflow_end(), so that the handler is not counted and the
- * events of a group see the same instructions. The PMU is stopped whatever
- * corepmu_cpu.running says: an NMI in corepmu_stop_cpu() may find the flag cleared and the
- * counters still running, and what they count between being read and being set would be
- * lost. From the overflow interrupt, before its cause is looked for: IRQs off, or NMI.
+ * Nothing counts until corepmu_overflow_end(): no event counts the handler, and the events of a
+ * group count the same instructions. This function stops the PMU even if corepmu_cpu.running is
+ * false: CPU A clears running in corepmu_stop_cpu(), and an NMI comes before CPU A has stopped the
+ * counters. Without the stop here, the NMI would lose counts between its read and its write of a
+ * counter. From the overflow interrupt, before the backend reads the overflow status: IRQs off, or
+ * NMI.
  */
 static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 {
@@ -547,19 +548,19 @@ void corepmu_user_refresh(void);
 void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm);
 void corepmu_event_unmapped(struct perf_event *event, struct mm_struct *mm);
 
-/* May user space read the event's counter, when it is allowed to read any? */
+/* Check whether the event was opened for counter reads from user space. */
 static inline bool corepmu_event_is_readable(const struct hw_perf_event *hwc)
 {
 	return hwc->flags & PERF_EVENT_FLAG_USER_READ_CNT;
 }
 
-/* May user space read the event's counter now? */
+/* Check whether user space may read the event's counter now: the administrator allows it. */
 static inline bool corepmu_event_may_be_read(const struct perf_event *event)
 {
 	return corepmu_event_is_readable(&event->hw) && READ_ONCE(corepmu_user_allowed);
 }
 
-/* Most of the page is written only when there is one: spare the call. */
+/* Save the call where no page is mapped: perf core would write most of the page for nobody. */
 static inline void corepmu_update_userpage(struct perf_event *event)
 {
 	if (unlikely(READ_ONCE(event->rb)))
@@ -613,7 +614,7 @@ extern const struct attribute_group corepmu_common_group;
 extern struct device_attribute corepmu_attr_max_precise;
 extern struct device_attribute corepmu_attr_branches;
 
-/* arm64/ and its likes: find the PMUs of this machine and register them */
+/* arm64/ and x86/: find the PMUs of this machine and register them */
 int corepmu_arch_init(void);
 void corepmu_arch_exit(void);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: samples that say where the event happened, not where the interrupt came
+ * corepmu: precise samples (PEBS): they show the instruction that caused the event
  *
- * Hardware that has them (x86/pebs/core.c) writes a record in memory when a counter overflows, and
- * interrupts when there are records. See Documentation/driver-api/corepmu.rst.
+ * When a counter overflows, the hardware writes a record to memory, and then interrupts. The
+ * driver makes the sample from the record. x86/pebs/core.c has the hardware's part. See
+ * Documentation/driver-api/corepmu.rst.
  */
 #ifndef _COREPMU_PRECISE_H
 #define _COREPMU_PRECISE_H
@@ -16,20 +17,21 @@ struct corepmu_branch_list;
 struct corepmu_cpu;
 
 /**
- * struct corepmu_precise_backend - the hardware of precise samples
- * @open: have it ready for one more event: 0, or an errno after saying why not. Process context
+ * struct corepmu_precise_backend - functions for the hardware of precise samples
+ * @open: reserve the hardware for one more event. Return 0, or an errno after corepmu_refuse().
+ *	Process context
  * @close: undo @open. Process context
- * @fits: can two precise events be on a CPU at a time? Any context
- * @forget: somebody else may have written the registers since the last precise event came:
- *	corepmu_cpu.precise_users is how many there are besides the one that comes. IRQs off, the
- *	PMU stands still
- * @change: corepmu_cpu.precise_users have come or gone. IRQs off, the PMU stands still
- * @start: have records written for the events that are active, see corepmu_start_cpu().
- *	IRQs off, or NMI
- * @stop: have none written, see corepmu_stop_cpu(). IRQs off, or NMI
- * @drain: make samples of all records, for whom the registers stand where hardware does not
- *	tell. False when that is being done already, by who was interrupted, or who made perf
- *	core stop an event. IRQs off, or NMI
+ * @fits: check whether two precise events can be on a CPU at the same time. Any context
+ * @forget: forget what is known of the registers, since another agent may have written them.
+ *	Called before an event is placed: corepmu_cpu.precise_users does not include this event.
+ *	IRQs off, and the PMU stopped
+ * @change: adapt the hardware after corepmu_cpu.precise_users has changed. IRQs off, and the PMU
+ *	stopped
+ * @start: enable records of the active events, see corepmu_start_cpu(). IRQs off, or NMI
+ * @stop: disable records, see corepmu_stop_cpu(). IRQs off, or NMI
+ * @drain: make samples of all records. @regs: registers for the sample fields that a record lacks.
+ *	Return false if a drain is already running on this CPU: an NMI interrupted it, or perf
+ *	core stopped an event from within a sample. IRQs off, or NMI
  */
 struct corepmu_precise_backend {
 	int	(*open)(void);
@@ -43,10 +45,10 @@ struct corepmu_precise_backend {
 };
 
 /**
- * struct corepmu_precise_batch - samples of an event that are written one after the other
- * @handle: where the next one goes
- * @header: the header of the one before
- * @level: what that depends on besides the event: @level of it
+ * struct corepmu_precise_batch - samples of one event for which perf core has reserved buffer space
+ * @handle: perf core's handle of the reserved space
+ * @header: header of the previous sample
+ * @level: privilege level and exactness that @header was made for, see corepmu_precise_batch()
  */
 struct corepmu_precise_batch {
 	struct perf_output_handle	handle;
