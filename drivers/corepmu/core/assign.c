@@ -2,15 +2,14 @@
 /*
  * corepmu: placement of events on counters
  *
- * Events and counters are the two sides of a bipartite graph; placing all
- * events is a matching that covers them. As long as every placed event is in
- * the matching, one more event fits exactly when there is an augmenting path
- * from it (Berge, 1957), and the shortest one moves the fewest events.
+ * Events and counters are the two sides of a bipartite graph. A placement is a matching that
+ * covers all events. One more event fits exactly if there is an augmenting path from the new event
+ * (Berge, 1957). The shortest augmenting path moves the fewest events.
  *
- * A pair is two chained counters for one event, which a matching cannot express. It is
- * placed by trying: its two counters are taken out of the graph, and the events that were
- * on them are placed again on those that are left. The other pairs stay where they are;
- * only if no try succeeds are all events placed from scratch.
+ * A pair is two chained counters for one event: a matching cannot express that. So the search tries
+ * each pair: the pair's counters leave the graph, and the events that were on them are placed again
+ * on the other counters. Other pairs stay in place. If no pair fits, the search places all events
+ * from scratch.
  */
 #include <linux/bits.h>
 #include <linux/bitops.h>
@@ -24,12 +23,12 @@
 #define NOBODY		(-1)
 
 /**
- * struct matching - a placement that is being worked out
+ * struct matching - a placement during the search
  * @demands: the events
- * @nr: how many they are
- * @owner: the event on each counter, as an index into @demands, or NOBODY; both counters of a
- *	pair have its event
- * @blocked: counters that a pair holds
+ * @nr: number of events
+ * @owner: event on each counter, as an index into @demands, or NOBODY; both counters of a pair
+ *	have the same event
+ * @blocked: mask of counters that are part of a pair
  */
 struct matching {
 	struct corepmu_demand	*demands;
@@ -89,9 +88,9 @@ static void matching_init(struct matching *m, struct corepmu_demand *demands,
 }
 
 /*
- * An augmenting path ends at @counter, which is free: the event that it was reached from, @from,
- * moves there, the event that the counter left by that was reached from moves to this, and so on
- * back to @event.
+ * Move the events along an augmenting path that ends at the free counter @counter. @from: the event
+ * that the search reached each counter from. That event moves to the counter and frees its old one,
+ * for the event before in the path, and so on back to @event.
  */
 static void matching_shift(struct matching *m, const s8 *from, int event, int counter)
 {
@@ -109,8 +108,8 @@ static void matching_shift(struct matching *m, const s8 *from, int event, int co
 }
 
 /*
- * Place @event on a single counter along the shortest augmenting path:
- * breadth first over counters, each reached from the event that wants it.
+ * Place @event on a single counter along the shortest augmenting path. The search is breadth first
+ * over the counters. Return false if there is no path.
  */
 static bool matching_augment(struct matching *m, int event)
 {
@@ -145,7 +144,10 @@ static bool matching_augment(struct matching *m, int event)
 	}
 }
 
-/* Place @event on the pair whose upper counter is @upper, moving singles away. */
+/*
+ * Place @event on the pair with upper counter @upper. Single events on the pair move. Return false
+ * if one of them has no other counter.
+ */
 static bool matching_take_pair(struct matching *m, int event, int upper)
 {
 	int evicted[2] = { m->owner[upper], m->owner[upper - 1] };
@@ -181,7 +183,7 @@ static void matching_restore(struct matching *m, const s8 *counters)
 	matching_init(m, m->demands, m->nr);
 }
 
-/* Place one more event. Placed events may move, but for those on a pair. */
+/* Place one more event. Events on single counters may move, events on pairs stay. */
 static bool matching_add(struct matching *m, int event)
 {
 	struct corepmu_demand *demand = &m->demands[event];
@@ -194,7 +196,7 @@ static bool matching_add(struct matching *m, int event)
 
 	matching_save(m, saved);
 
-	/* First pairs of free counters, then pairs that one event must leave, then two. */
+	/* Pairs of free counters first, then pairs with one event to move, then with two. */
 	for (moves = 0; moves <= 2; moves++) {
 		u64 tries = pairs;
 
@@ -216,8 +218,8 @@ static bool matching_add(struct matching *m, int event)
 }
 
 /*
- * Choose counters for the events that can be paired, from @event on, in every
- * way there is, then match the rest. Returns whether all are placed.
+ * Try all placements: for each event from @event on that can be on a pair, try each pair, and a
+ * single counter. Then match the other events. Return whether all events are placed.
  */
 static bool matching_search(struct matching *m, unsigned int event)
 {
@@ -238,7 +240,7 @@ static bool matching_search(struct matching *m, unsigned int event)
 
 	matching_save(m, saved);
 
-	/* Try without a pair for it: the matching at the end finds it a single counter. */
+	/* Try without a pair: the matching at the end places the event on a single counter. */
 	if (m->demands[event].allowed & ~m->demands[event].pairs) {
 		if (matching_search(m, event + 1))
 			return true;
@@ -261,8 +263,8 @@ static bool matching_search(struct matching *m, unsigned int event)
 }
 
 /*
- * Cheap and sufficient to see that a placement is impossible in the common
- * case, so that the search below is not run to its end for a plain overload.
+ * Check whether the events need more counters than there are. This is the common case without a
+ * placement, and the check is cheaper than the search.
  */
 static bool is_overload(const struct corepmu_demand *demands, unsigned int nr)
 {
@@ -280,15 +282,15 @@ static bool is_overload(const struct corepmu_demand *demands, unsigned int nr)
 }
 
 /**
- * corepmu_assign() - place all events, moving as few as possible
- * @demands: the events; those with a counter are placed, and stay when they can
- * @nr: how many, at most COREPMU_MAX_DEMANDS
+ * corepmu_assign() - place all events on counters, and move as few placed events as possible
+ * @demands: the events; an event with a counter is placed, and stays there if possible
+ * @nr: number of events, at most COREPMU_MAX_DEMANDS
  *
- * Any context; about 400 bytes of stack for each event that needs a pair, when
- * pairs have to be placed anew.
+ * Any context. Placing all events from scratch takes about 400 bytes of stack for each event that
+ * can be on a pair.
  *
- * Return: 0 with a counter in every demand, or -EAGAIN with @demands as it was,
- * when there is no placement at all
+ * Return: 0 with a counter in each demand, or -EAGAIN with @demands unchanged if there is no
+ * placement
  */
 int corepmu_assign(struct corepmu_demand *demands, unsigned int nr)
 {
@@ -317,7 +319,7 @@ int corepmu_assign(struct corepmu_demand *demands, unsigned int nr)
 	if (!paired)
 		return -EAGAIN;
 
-	/* Pairs that have stayed where they were may be in the way: place all from scratch. */
+	/* Pairs that stayed in place may block the only placement: place all from scratch. */
 	for (i = 0; i < nr; i++)
 		demands[i].counter = -1;
 	matching_init(&m, demands, nr);

@@ -2,11 +2,10 @@
 /*
  * corepmu: counter and period arithmetic, for counters of any width
  *
- * A counter counts up and interrupts when it wraps. To have it interrupt after
- * n events it is set to -n within its width. period_left is what is left of
- * the current period in full 64 bits; a period longer than half the counter's
- * range takes several interrupts, so that a late read never mistakes one wrap
- * for none.
+ * A counter counts up and interrupts when it wraps. The driver sets a counter to -n, truncated to
+ * its width, to get an interrupt after n counts. period_left is the number of counts until the
+ * current period ends, in 64 bits. A period longer than half of the counter's range takes several
+ * interrupts: so a late read never misses a wrap.
  */
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
@@ -15,27 +14,26 @@
 #include <corepmu/pmu.h>
 
 /*
- * Counting events start this many events below 2^32: the wrap of a narrow
- * counter, a carry into the upper half of a wide one. With 2^32 more it is
- * so many below 2^64, where a wide counter itself wraps. For tests.
+ * For tests: counters of events that do not sample start this many counts below 2^32. There a
+ * narrow counter wraps, and a wide one carries into its upper half. A value of 2^32 + n starts a
+ * wide counter n counts below 2^64, where the wide counter wraps.
  */
 u64 corepmu_start_near_wrap;
 
 /**
- * corepmu_count_overtaken() - finish corepmu_count_event_nmi_safe() when an NMI came in it
+ * corepmu_count_overtaken() - finish corepmu_count_event_nmi_safe() after an NMI updated the event
  * @event: an event placed on a counter of this CPU
- * @prev: what prev_count was
- * @now: what the counter was, and prev_count has become in exchange for @prev
+ * @prev: prev_count before the exchange
+ * @now: value that was read from the counter; the exchange set prev_count to it
  *
  * IRQs off.
  *
- * If the NMI came between the read of the counter and the exchange, it has added what the
- * counter had and set it for the next period. The exchange fails then, and is tried again,
- * unless the NMI set the counter to @prev: the same value as after the last overflow. @now
- * was read before that, and is taken back.
+ * The NMI came before the exchange: the NMI added the counts up to the overflow, and set the
+ * counter for the next period, to the value that prev_count had, @prev. So the exchange succeeded,
+ * with @now from before the NMI: set prev_count back to @prev, and update the event again.
  *
- * If the NMI came after the exchange, it has added what was counted since @now, and what
- * was counted from @prev to @now is still to be added.
+ * The NMI came after the exchange: the NMI added the counts since @now. The counts from @prev to
+ * @now are still missing: add them.
  */
 void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
 {
@@ -46,12 +44,12 @@ void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
 }
 
 /**
- * corepmu_counter_start() - set the counter for what is left of the period
+ * corepmu_counter_start() - set the counter to overflow at the end of the current period
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  *
- * When nothing is left a new period begins: perf core emptied period_left to change the
- * period, or a counting event was stopped after its counter had overflowed and before the
+ * A new period begins if period_left is not positive: perf core set period_left to 0 to change the
+ * period, or an event that does not sample was stopped between the overflow of its counter and the
  * interrupt. IRQs off.
  */
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
@@ -70,13 +68,13 @@ void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_counter_limit() - the limiter has blamed an event: here, on another CPU, or its parent
+ * corepmu_counter_limit() - update the minimum period of an event that the limiter throttled
  * @cpuc: this CPU's state
- * @event: an event whose counter overflowed
+ * @event: an event whose counter overflowed; a limiter on any CPU throttled it or its parent
  *
- * Where perf core chooses the period, the event has one that is not too short: stretched, it
- * would be taken for one that happens seldom, and be given an even shorter one. From the overflow
- * interrupt.
+ * The minimum period drops if this CPU's limiter has relaxed. If perf core chooses the period
+ * (attr.freq), raise the period to the minimum. Perf core would take a period that is only
+ * stretched for a low rate of events, and choose a still shorter one. From the overflow interrupt.
  */
 void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: events that are opened: which are this PMU's, and which could never count
+ * corepmu: opening events: check whether an event belongs to this PMU and can be placed
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -15,11 +15,12 @@
 #include <corepmu/precise.h>
 
 /*
- * Where another core PMU claims generic events, one that comes here may have named this PMU, by
- * its type in config, which perf core has taken out; or it has named none, and perf core asks all
- * PMUs in turn, since the other one, which it asked first, has no such event or not on that CPU.
- * ENOENT has perf core ask the next (perf_init_event() in kernel/events/core.c): any other errno
- * ends the search, before a PMU that could have counted the event was asked.
+ * Return the errno for a rejected event: @err, or -ENOENT for a generic event if another core PMU
+ * claims generic events. User space may have named this PMU by the type in attr.config, which perf
+ * core has removed. Or user space named no PMU, the other PMU rejected the event, and perf core
+ * asks all PMUs in turn. After -ENOENT perf core asks the next PMU (perf_init_event() in
+ * kernel/events/core.c). Any other errno ends the search, before perf core asks a PMU that could
+ * count the event.
  */
 static int refusal_of_generic(const struct corepmu *pmu, const struct perf_event *event, int err)
 {
@@ -28,14 +29,15 @@ static int refusal_of_generic(const struct corepmu *pmu, const struct perf_event
 
 static int refuse_group_of_others(const struct corepmu *pmu, const struct perf_event *event)
 {
-	int err = corepmu_refuse(-EINVAL, "its group has events of another hardware PMU");
+	int err = corepmu_refuse(-EINVAL,
+				 "the group has an event of another hardware PMU: open that event in a group of its own");
 
 	return refusal_of_generic(pmu, event, err);
 }
 
 /*
- * Fill in what an event that is being opened, and those of its group that will count with it,
- * demand. Returns the number of demands, at most COREPMU_MAX_DEMANDS, or a negative errno.
+ * Fill in @demands for @event, which is being opened, and for the group members that will count
+ * with it. Return the number of demands, at most COREPMU_MAX_DEMANDS, or a negative errno.
  */
 static int collect_demands(struct corepmu *pmu, struct perf_event *event,
 			   struct corepmu_demand *demands)
@@ -59,14 +61,15 @@ static int collect_demands(struct corepmu *pmu, struct perf_event *event,
 		if (!corepmu_sibling_counts(sibling))
 			continue;
 		if (nr == COREPMU_MAX_DEMANDS)
-			return corepmu_refuse(-EINVAL, "there are not enough counters for its group");
+			return corepmu_refuse(-EINVAL,
+					      "the PMU's counters cannot hold the group at the same time: use fewer events in it");
 		corepmu_event_demand(pmu, sibling, &demands[nr++]);
 	}
 
 	return nr;
 }
 
-/* Refuse an event with which its group could never be placed: it would never count. */
+/* Reject an event if its group could never be placed with it: such a group never counts. */
 static int validate_group(struct corepmu *pmu, struct perf_event *event)
 {
 	struct corepmu_demand *demands;
@@ -77,13 +80,13 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 
 	if (!corepmu_branch_fits_group(event))
 		return corepmu_refuse(-EINVAL,
-				      "its group has stacks of calls, and other branches");
+				      "the group has LBR call stacks and other branch records: the hardware records only one of them");
 	if (!corepmu_precise_fits_group(event))
 		return corepmu_refuse(-EINVAL,
-				      "its group has loads of another latency");
+				      "the group has a load-latency event with another ldlat: the CPU has one threshold");
 	if (!corepmu_second_fits_group(event))
 		return corepmu_refuse(-EINVAL,
-				      "its group has events that want other values of its second register");
+				      "the group needs two values in one extra register (offcore_rsp, frontend): open its events one by one");
 
 	demands = kcalloc(COREPMU_MAX_DEMANDS, sizeof(*demands), GFP_KERNEL);
 	if (!demands)
@@ -93,13 +96,14 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 	if (nr < 0)
 		ret = nr;
 	else if (corepmu_assign(demands, nr))
-		ret = corepmu_refuse(-EINVAL, "there are not enough counters for its group");
+		ret = corepmu_refuse(-EINVAL,
+				     "the PMU's counters cannot hold the group at the same time: use fewer events in it");
 
 	kfree(demands);
 	return ret;
 }
 
-/* Is the event meant for this PMU? */
+/* Check whether the event belongs to this PMU. */
 static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 {
 	u32 type = event->attr.type;
@@ -112,9 +116,9 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
 		/*
-		 * Perf core takes the PMU's type out of config when it has found
-		 * the PMU by it. Without one it asks all PMUs, when none is on
-		 * PERF_TYPE_RAW or that one does not know the event.
+		 * If attr.config names a PMU's type, perf core finds the PMU and removes the type
+		 * from config. Otherwise perf core asks the PMU of PERF_TYPE_RAW first, and then
+		 * all PMUs.
 		 */
 		extended = event->attr.config >> PERF_PMU_TYPE_SHIFT;
 		return !extended || extended == pmu->perf_pmu.type;
@@ -127,11 +131,11 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 }
 
 /**
- * corepmu_decode_cache() - take a PERF_TYPE_HW_CACHE config apart
+ * corepmu_decode_cache() - decode the config of a PERF_TYPE_HW_CACHE event
  * @config: cache, operation << 8, result << 16
- * @cache: PERF_COUNT_HW_CACHE_L1D and so on
- * @op: PERF_COUNT_HW_CACHE_OP_READ and so on
- * @miss: misses are asked for, not accesses
+ * @cache: filled in: PERF_COUNT_HW_CACHE_L1D and so on
+ * @op: filled in: PERF_COUNT_HW_CACHE_OP_READ and so on
+ * @miss: filled in: true for misses, false for accesses
  *
  * Return: 0, or -EINVAL for an unknown config
  */
@@ -151,14 +155,14 @@ int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool
 }
 
 /**
- * corepmu_counting_period() - the period of an event that does not sample
+ * corepmu_counting_period() - compute the period of an event that does not sample
  * @pmu: the PMU
  * @hwc: the event
- * @counters: counters that it may be placed on
+ * @counters: mask of counters that the event may be placed on
  *
  * Any context.
  *
- * Return: half the range that the event has on the narrowest of @counters
+ * Return: half of the event's range on the narrowest of @counters, in counts
  */
 u64 corepmu_counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc, u64 counters)
 {
@@ -171,11 +175,11 @@ u64 corepmu_counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc
 }
 
 /*
- * An event that does not sample has a period too: half the range of the narrowest counter, as in
- * x86_perf_event_set_period() and armpmu_event_set_period(). It is the same on every counter that
- * the event may be moved to. Then perf_event_mmap_page.offset is this period until the event is
- * reset, and a reader in user space, who has pmc_width bits, takes it for a positive number. An
- * event that asks for a width may be on few counters: the narrowest of those is looked for.
+ * An event that does not sample has a period too: half of the range of the narrowest counter, as in
+ * x86_perf_event_set_period() and armpmu_event_set_period(). The period is the same on every
+ * counter that the event may move to. perf_event_mmap_page.offset equals this period until the
+ * event is reset, and a reader in user space sees a positive number in pmc_width bits. An event
+ * that asks for a width may be placed on some counters only: the narrowest of these counts.
  */
 static void set_counting_period(struct corepmu *pmu, struct hw_perf_event *hwc)
 {
@@ -198,7 +202,7 @@ static void corepmu_event_destroy(struct perf_event *event)
 		pmu->backend->release(pmu);
 }
 
-/* Does the event take anything besides a counter? Most do not, and are closed without a call. */
+/* Check whether the event needs corepmu_event_destroy(): most events reserve nothing. */
 static bool takes_more(struct corepmu *pmu, const struct perf_event *event)
 {
 	return (event->hw.flags & (COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE |
@@ -206,7 +210,7 @@ static bool takes_more(struct corepmu *pmu, const struct perf_event *event)
 	       pmu->backend->acquire;
 }
 
-/* What the event takes besides a counter. Undone by corepmu_event_destroy(). */
+/* Reserve what the event needs besides a counter. corepmu_event_destroy() undoes it. */
 static int event_acquire(struct corepmu *pmu, struct perf_event *event)
 {
 	int ret;
@@ -237,8 +241,8 @@ out_branches:
 }
 
 /*
- * After how many events the counter may be set to overflow at first. The limiter has blamed the
- * parent if that is more than usual; it may have been long ago, and forgotten on this CPU.
+ * Return the event's first minimum period. If the limiter has throttled the parent, an inherited
+ * event starts with the parent's minimum, unless this CPU's limiter has relaxed since.
  */
 static s64 first_min_left(const struct corepmu *pmu, const struct perf_event *event)
 {
@@ -250,12 +254,13 @@ static s64 first_min_left(const struct corepmu *pmu, const struct perf_event *ev
 }
 
 /**
- * corepmu_event_init() - open an event, or say why not
+ * corepmu_event_init() - open an event: pmu.event_init of perf core
  * @event: the event, which has no counter yet
  *
- * pmu.event_init of perf core. Process context.
+ * Process context.
  *
- * Return: 0, -ENOENT when it is not this PMU's, or the errno of perf_event_open(2)
+ * Return: 0, -ENOENT if the event belongs to another PMU, or an errno of perf_event_open(2) after
+ * corepmu_refuse()
  */
 int corepmu_event_init(struct perf_event *event)
 {
@@ -269,7 +274,7 @@ int corepmu_event_init(struct perf_event *event)
 	if (!READ_ONCE(pmu->open))
 		return -ENODEV;
 
-	/* CPUs of another kind have a PMU of their own. */
+	/* CPUs of another type have a PMU of their own. */
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &pmu->supported_cpus))
 		return -ENOENT;
 
@@ -281,7 +286,7 @@ int corepmu_event_init(struct perf_event *event)
 
 	hwc->idx = -1;
 	hwc->last_cpu = 0;
-	/* A BPF program may read it while a counter is looked for: it is to find it stopped. */
+	/* A BPF program may read an event without a counter: the read must find it stopped. */
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	corepmu_hw_set_min_period(hwc, first_min_left(pmu, event));
 	hwc->flags = 0;
@@ -316,11 +321,11 @@ int corepmu_event_init(struct perf_event *event)
 }
 
 /**
- * corepmu_check_period() - may an event have a new period?
+ * corepmu_check_period() - check a new period: pmu.check_period of perf core
  * @event: the event
- * @value: the period, of an event with a frequency the frequency: not looked at
+ * @value: the period in counts, or the frequency in Hz of an event with attr.freq
  *
- * pmu.check_period of perf core, for PERF_EVENT_IOC_PERIOD. Process context.
+ * For PERF_EVENT_IOC_PERIOD. Every frequency is valid. Process context.
  *
  * Return: 0 or a negative errno
  */

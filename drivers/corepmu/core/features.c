@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what events may have besides a counter: branch records, precise samples, a second
- * register that selects what they count (struct corepmu_second), and others that have them begin
- * anew
+ * corepmu: features of events: branch records, precise samples, extra registers (struct
+ * corepmu_second), and auto counter reload (ACR)
  *
- * None of it is inline, so that events without them do not pay for them.
+ * None of these functions is inline: events without features do not pay for them.
  */
 #include <linux/perf_event.h>
 
@@ -12,7 +11,7 @@
 #include <corepmu/precise.h>
 
 /**
- * corepmu_start_extras() - start branch records, precise samples and reloads, before the counters
+ * corepmu_start_extras() - start branch records, precise samples and ACR before the counters
  * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
  *
  * From corepmu_start_cpu().
@@ -42,10 +41,11 @@ void corepmu_stop_extras(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_interrupt_extras() - stop them since the overflow interrupt has come
+ * corepmu_interrupt_extras() - stop branch records at the start of an overflow interrupt
  * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
  *
- * From corepmu_overflow_begin(). No record of a precise event is written while nothing counts.
+ * From corepmu_overflow_begin(). Precise samples go on: without counts the hardware writes no
+ * record.
  */
 void corepmu_interrupt_extras(struct corepmu_cpu *cpuc)
 {
@@ -58,7 +58,7 @@ static bool is_second(const struct corepmu *pmu, const struct perf_event *event)
 	return event->pmu == &pmu->perf_pmu && (event->hw.flags & COREPMU_EVENT_SECOND);
 }
 
-/* Find a register in @second for one more event. Returns false if all have other values. */
+/* Assign a register of @second to one more event. Return false if all hold other values. */
 static bool take_second(struct corepmu *pmu, struct corepmu_second *second,
 			const struct perf_event *event)
 {
@@ -73,12 +73,12 @@ static bool take_second(struct corepmu *pmu, struct corepmu_second *second,
 }
 
 /**
- * corepmu_second_fits_group() - can an event have its second register together with its group?
+ * corepmu_second_fits_group() - check whether the extra registers suffice for an event's group
  * @event: an event that is being opened
  *
  * Process context.
  *
- * Return: false when the group wants more values than there are registers
+ * Return: false if the group needs more values than there are extra registers
  */
 bool corepmu_second_fits_group(struct perf_event *event)
 {
@@ -89,7 +89,7 @@ bool corepmu_second_fits_group(struct perf_event *event)
 	if (!is_second(pmu, event))
 		return true;
 
-	/* In the order in which they will be added. */
+	/* The order is the one in which perf core will add the events. */
 	if (is_second(pmu, leader) && !take_second(pmu, second, leader))
 		return false;
 	for_each_sibling_event(sibling, leader)
@@ -100,7 +100,10 @@ bool corepmu_second_fits_group(struct perf_event *event)
 	return take_second(pmu, second, event);
 }
 
-/* On another register than before, the event may have another number: second_use() sees to it. */
+/*
+ * Find an extra register for the event. The event's number in config_base may depend on the
+ * register: second_use() changes the number.
+ */
 static bool second_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	const struct corepmu_backend *backend = cpuc->pmu->backend;
@@ -114,8 +117,9 @@ static bool second_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /*
- * The first event that uses a register writes it. So does one that comes later, since somebody else
- * may have written the register meanwhile: but not each of a task's events.
+ * The first event that uses an extra register writes the register. A later event writes it again,
+ * since another agent may have written it meanwhile. Of the events that perf core adds in one go,
+ * only the first one writes.
  */
 static void second_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -153,10 +157,10 @@ static void reload_del(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_second_reset() - write the second registers that the CPU's events use
+ * corepmu_second_reset() - write the extra registers that the CPU's events use
  * @cpuc: this CPU's state
  *
- * For a backend's reset(): another driver, or a power-down, may have changed them.
+ * For a backend's reset(): another driver or a power-down may have changed the registers.
  */
 void corepmu_second_reset(struct corepmu_cpu *cpuc)
 {
@@ -168,13 +172,13 @@ void corepmu_second_reset(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_extras_fit() - is what an event needs besides a counter free on this CPU?
+ * corepmu_extras_fit() - check whether an event's features are free on this CPU
  * @cpuc: this CPU's state
- * @event: an event with COREPMU_EVENT_EXTRAS that is to be placed
+ * @event: an event with COREPMU_EVENT_EXTRAS that is about to be placed
  *
  * IRQs off.
  *
- * Return: false while other events have it
+ * Return: false while other events use a feature in another way
  */
 bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -187,7 +191,7 @@ bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_add_extras() - give an event that has been placed what it needs besides its counter
+ * corepmu_add_extras() - set up the features of an event that has been placed
  * @cpuc: this CPU's state
  * @event: an event with COREPMU_EVENT_EXTRAS
  *

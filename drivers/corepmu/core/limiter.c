@@ -104,7 +104,7 @@ static s64 limiter_min_period(const struct corepmu_cpu *cpuc, const struct perf_
 	return max_t(s64, least, corepmu_hw_period_floor(&event->hw));
 }
 
-/* Does @event interrupt at least half as often as the event with @most interrupts? */
+/* Check whether @event interrupts at least half as often as the event with @most interrupts. */
 static bool interrupts_much(struct perf_event *event, u64 most)
 {
 	return interrupts_of(event) && interrupts_of(event) >= most / 2;
@@ -170,8 +170,8 @@ static noinline void limiter_log_end(struct corepmu_cpu *cpuc)
 }
 
 /*
- * May the interrupted kernel code make no progress at all? No overflow came in user space, where
- * those of the event that interrupts most could have come, or this is a debug kernel.
+ * Check whether the interrupted kernel code may make no progress at all: no overflow came in user
+ * space, although the event that interrupts most counts user space, or this is a debug kernel.
  */
 static bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
 {
@@ -186,7 +186,7 @@ static bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
 	return most && !most->attr.exclude_user && !most->attr.exclude_host;
 }
 
-/* Did overflows take too much of the window? */
+/* Check whether overflows took too much of the window. */
 static bool limiter_is_exceeded(const struct corepmu_cpu *cpuc, u64 window)
 {
 	unsigned int share = is_kept_in_kernel(cpuc) ? LIMITER_CALM : LIMITER_BUSY;
@@ -194,7 +194,7 @@ static bool limiter_is_exceeded(const struct corepmu_cpu *cpuc, u64 window)
 	return cpuc->limiter.busy_ns > window / share;
 }
 
-/* Do all events that interrupt often have exclude_kernel? */
+/* Check whether all events that interrupt often have exclude_kernel. */
 static bool is_user_alone(const struct corepmu_cpu *cpuc)
 {
 	u64 left, most = interrupts_of(most_interrupting(cpuc));
@@ -209,7 +209,7 @@ static bool is_user_alone(const struct corepmu_cpu *cpuc)
 	return most;
 }
 
-/* Overflows took too much of the window: does min_left double? */
+/* After a window of which overflows took too much: check whether min_left doubles. */
 static bool limiter_may_raise(const struct corepmu_cpu *cpuc, u64 window)
 {
 	const struct corepmu_limiter *limiter = &cpuc->limiter;
@@ -223,7 +223,7 @@ static bool limiter_may_raise(const struct corepmu_cpu *cpuc, u64 window)
 	       (is_kept_in_kernel(cpuc) || limiter->busy_ns > window - window / LIMITER_STARVED);
 }
 
-/* Did overflows take so little of the window that min_left is halved? */
+/* Check whether overflows took so little of the window that min_left is halved. */
 static bool limiter_may_relax(const struct corepmu_cpu *cpuc, u64 window)
 {
 	const struct corepmu_limiter *limiter = &cpuc->limiter;
@@ -236,7 +236,7 @@ static bool limiter_may_relax(const struct corepmu_cpu *cpuc, u64 window)
 }
 
 /**
- * corepmu_limiter_clamp() - an interrupt took longer than max_irq_ns
+ * corepmu_limiter_clamp() - shorten the time of an interrupt that took longer than max_irq_ns
  * @limiter: this CPU's limiter
  * @ns: time that the interrupt took
  *
@@ -255,7 +255,7 @@ noinline u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns)
 }
 
 /**
- * corepmu_limiter_decay() - max_irq_ns has grown: an interrupt that was short shrinks it
+ * corepmu_limiter_decay() - shrink a max_irq_ns that has grown, after a short interrupt
  * @limiter: this CPU's limiter
  * @ns: time that the interrupt took
  *

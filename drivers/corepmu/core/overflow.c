@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what one overflow does, the same for every backend
+ * corepmu: handling of an overflow, the part that all backends share
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -60,9 +60,9 @@ static __always_inline int emit_shown(struct perf_event *event, struct perf_samp
 }
 
 /*
- * An interrupt that comes late, after the kernel has been entered, must not show the
- * kernel to an event that excludes it: its sample shows where the task left user space.
- * Not inline: with CONFIG_INIT_STACK_ALL_ZERO every sample would clear these registers.
+ * Emit the sample of an event with exclude_kernel if the interrupt came late, in the kernel. The
+ * sample must not show the kernel: it shows where the task left user space. Not inline: with
+ * CONFIG_INIT_STACK_ALL_ZERO every sample would clear these registers.
  */
 static noinline int emit_hidden(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs)
@@ -102,8 +102,8 @@ static noinline int emit_with_branches(struct perf_event *event, struct perf_sam
 }
 
 /*
- * Emit a sample for a period of @period counts, made in @data. Returns whether to stop. Inline:
- * where returns go through a thunk each takes several instructions.
+ * Emit a sample for a period of @period counts. @data: buffer for the sample. Return whether to
+ * stop the event. Inline: with return thunks each call and return costs several instructions.
  */
 static __always_inline int emit_sample(struct perf_event *event, struct perf_sample_data *data,
 				       u64 period, struct pt_regs *regs)
@@ -116,13 +116,14 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
 }
 
 /**
- * corepmu_aux_has_stopped() - is a sample to have trace data of an event that has been stopped?
- * @event: whose sample it is
+ * corepmu_aux_has_stopped() - check whether a sample needs trace data of a stopped event
+ * @event: the event of the sample
  *
- * Perf core stops a group's leader first, and warns of a sample with such data (PERF_SAMPLE_AUX;
- * perf_prepare_sample_aux() in kernel/events/core.c). IRQs off, or NMI.
+ * With PERF_SAMPLE_AUX the sample has trace data of its group's leader. Perf core stops the leader
+ * first, and warns of such a sample if the leader is stopped (perf_prepare_sample_aux() in
+ * kernel/events/core.c). IRQs off, or NMI.
  *
- * Return: whether it is
+ * Return: true if perf core would warn
  */
 bool corepmu_aux_has_stopped(const struct perf_event *event)
 {
@@ -133,19 +134,22 @@ bool corepmu_aux_has_stopped(const struct perf_event *event)
 }
 
 /**
- * corepmu_late_overflow() - emit the sample of an overflow whose interrupt is still to come
+ * corepmu_late_overflow() - emit the sample of an overflow before its interrupt comes
  * @cpuc: this CPU's state
- * @event: a sampling event, stopped, whose period has ended
+ * @event: a stopped sampling event with an ended period
  *
- * The counter overflowed while interrupts were off, and a context switch or a rotation stopped
- * the event before the interrupt could be taken. The sample is emitted now, while current is
- * the task that it belongs to. It shows where the interrupt came that runs now, if one does,
- * and this function's caller otherwise: interrupts have been off since the overflow. The
- * overflow interrupt, when it comes, finds no event on the counter, or one whose period has
- * not ended, and emits nothing. A sample with trace data of an event that has been stopped already
- * comes with the first count after this one has started again, a precise one is left out. IRQs off,
- * or NMI: also from within another event's sample, when perf core throttles a group. So this one is
- * not made in corepmu_cpu.sample.
+ * The counter overflowed while interrupts were off. A context switch or a rotation then stopped the
+ * event, before the CPU could take the interrupt. This function emits the sample while current is
+ * still the task that the sample belongs to. The sample shows the registers that the current
+ * interrupt interrupted. Outside of an interrupt it shows this function's caller: interrupts have
+ * been off since the overflow. The overflow interrupt comes later. It finds no event on the
+ * counter, or an event with a period that has not ended, and emits nothing.
+ *
+ * If the sample needs trace data of a stopped event, the event's first count after its next start
+ * emits the sample; a precise sample of that kind is dropped.
+ *
+ * IRQs off, or NMI. Perf core may throttle a group from within another event's sample, which is in
+ * corepmu_cpu.sample: so this sample has a buffer of its own.
  */
 noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -153,7 +157,7 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	struct perf_sample_data data;
 	struct pt_regs here;
 
-	/* Few of them are known here, and a sample may show all. */
+	/* perf_fetch_caller_regs() sets few registers: clear the others, a sample may show all. */
 	if (!regs) {
 		here = (struct pt_regs){ };
 		perf_fetch_caller_regs(&here);
@@ -190,12 +194,12 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_handle_overflow() - count, reload and sample what overflowed
+ * corepmu_handle_overflow() - update, reload and sample the events of overflowed counters
  * @cpuc: this CPU's state
- * @overflowed: counters that overflowed, already acknowledged
+ * @overflowed: mask of counters that overflowed; the backend has acknowledged the overflows
  *
- * Between corepmu_overflow_begin() and corepmu_overflow_end(); several times if counters
- * overflow meanwhile.
+ * Between corepmu_overflow_begin() and corepmu_overflow_end(), once for each set of overflows that
+ * the backend finds.
  */
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 {
@@ -204,7 +208,7 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 	for (overflowed &= cpuc->active; overflowed; overflowed &= overflowed - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(overflowed)];
 
-		/* The lower counter of a pair, or an event that another's sample has stopped. */
+		/* No event: lower counter of a pair. Stopped: by perf core, from another sample. */
 		if (!event || (event->hw.state & PERF_HES_STOPPED))
 			continue;
 
@@ -214,29 +218,28 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 }
 
 /**
- * corepmu_overflow_excuse() - keep from the limiter what this interrupt has taken so far
+ * corepmu_overflow_excuse() - hide the time of this interrupt so far from the limiter
  * @cpuc: this CPU's state
  *
- * For an interrupt after many precise samples that the hardware has gathered: it takes long,
- * but does not come often. From the overflow interrupt, once.
+ * For large PEBS: an interrupt with many records takes long, but does not come often. From the
+ * overflow interrupt, once.
  */
 void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
 {
 	u64 took = sched_clock() - cpuc->overflow_start;
 
-	/* corepmu_limiter_account() adds all of it, up to max_irq_ns. */
+	/* corepmu_limiter_account() adds the whole time later, up to max_irq_ns. */
 	cpuc->limiter.busy_ns -= min(took, cpuc->limiter.max_irq_ns);
 }
 
 /**
- * corepmu_overflow_end() - the overflow interrupt has been dealt with: start the PMU
+ * corepmu_overflow_end() - restart the PMU at the end of an overflow interrupt
  * @cpuc: this CPU's state
- * @ours: the PMU raised it, even if an earlier interrupt has handled its overflow
+ * @ours: the PMU raised the interrupt, even if an earlier interrupt has handled its overflow
  *
- * The limiter is told how long each of the PMU's interrupts took, including the backend's
- * register accesses, which a hypervisor may have to emulate. Perf core keeps an average of what
- * a sample takes: it is told of interrupts that handled an event. From the overflow
- * interrupt: IRQs off, or NMI.
+ * The limiter accounts the time of every interrupt that the PMU raised, including the backend's
+ * register accesses, which a hypervisor may emulate. Perf core keeps the average time of a sample:
+ * it accounts interrupts that handled an event. From the overflow interrupt: IRQs off, or NMI.
  */
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 {

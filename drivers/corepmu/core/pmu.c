@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: struct pmu, as perf core calls it
+ * corepmu: the callbacks of struct pmu
  *
- * No register is touched here. Events that are added, deleted, started or
- * stopped change what is to count; the backend brings the hardware there when
- * perf core enables the PMU again, once for a whole context switch.
+ * This file accesses no register. Adding, deleting, starting or stopping an event changes the mask
+ * of active counters. When perf core enables the PMU again, once for a whole context switch, the
+ * backend writes that mask to the hardware.
  *
- * What a context switch runs through is inline: on kernels that do without
- * tail calls a call costs as much as the work.
+ * The functions of a context switch are inline: on kernels that are built without tail calls, a
+ * call costs as much as the work.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -30,7 +30,7 @@ DEFINE_STATIC_CALL_NULL(corepmu_counter_update_nmi_safe, corepmu_update_none);
 DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
 
 /**
- * corepmu_use_backend() - make @backend's hot paths the ones that are called
+ * corepmu_use_backend() - make the static calls of the hot paths call @backend
  * @backend: the backend of this machine
  *
  * Process context, before any PMU is registered.
@@ -60,9 +60,9 @@ static void write_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 
 }
 
 /**
- * corepmu_use_none() - from now on perf core changes no counter and starts none
+ * corepmu_use_none() - make perf core's calls change and start no counter from now on
  *
- * Counters can be read still. Process context; corepmu_use_backend() undoes it.
+ * Reads of counters still work. Process context; corepmu_use_backend() undoes it.
  */
 void corepmu_use_none(void)
 {
@@ -86,13 +86,13 @@ static void corepmu_enable(struct pmu *pmu)
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
 
 	/*
-	 * Also where no event is left: user space may have been given access to counters for the
-	 * task that has been scheduled out.
+	 * Even without an event: the task that was scheduled out may have had access to counters,
+	 * which the next task must not have.
 	 */
 	if (unlikely(READ_ONCE(corepmu_user_reads)))
 		corepmu_user_switch(cpuc);
 
-	/* A CPU without events has nothing to start, nor has one of another kind. */
+	/* A CPU without events has nothing to start, and neither has a CPU of another PMU. */
 	if (cpuc->used)
 		corepmu_start_cpu(cpuc);
 }
@@ -102,8 +102,8 @@ static void corepmu_disable(struct pmu *pmu)
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
 
 	/*
-	 * Registers without an event may have been written by somebody else since the PMU was
-	 * stopped last. Those of events that leave and come again before it is started have not.
+	 * Another agent may have written registers without an event since the PMU was last
+	 * disabled. The driver trusts only registers of events that perf core deletes from here on.
 	 */
 	cpuc->trusted = 0;
 	cpuc->trusted_others = 0;
@@ -115,21 +115,25 @@ static void corepmu_disable(struct pmu *pmu)
 
 static __always_inline void active_changed(struct corepmu_cpu *cpuc)
 {
-	/* Perf core stops the PMU around start() and stop(), as a rule. */
+	/* Perf core usually disables the PMU around start() and stop(). */
 	if (unlikely(cpuc->running))
 		corepmu_start_cpu(cpuc);
 }
 
 /*
- * Let a stopped event count on from the value that its counter has.
+ * Let a stopped event count on from its counter's value.
  *
- * The NMI of an overflow from before the PMU was stopped may come in the middle of this, and perf
- * core may stop events in its sample. Another event: an NMI between a read of active and a write
- * would have the write start it again, so that active is changed at once. This event, when its
- * group is throttled (Linux 6.16 on, perf_event_throttle_group()): while its state says that it is
- * stopped, corepmu_event_stop() leaves it alone. It counts on until the tick, which ends the
- * throttling. Were its state changed first, corepmu_event_stop() would take its counter from active
- * too early, and the event would count although its state says that it is stopped.
+ * A late NMI, for an overflow from before the PMU was stopped, may come in the middle of this
+ * function. In the NMI's sample perf core may stop events.
+ *
+ * It may stop another event: CPU A reads active; the NMI clears the other event's bit; CPU A then
+ * writes its old value and would start that event again. So this_cpu_or() changes active.
+ *
+ * It may stop this event, when it throttles the group (from Linux 6.16 on,
+ * perf_event_throttle_group()). While this event's state is stopped, corepmu_event_stop() does
+ * nothing: the event counts on until the next tick ends the throttling. If this function set the
+ * state first, the NMI would clear the counter's bit in active before this function sets the bit.
+ * The event would then count although its state is stopped.
  */
 static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -142,11 +146,11 @@ static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_e
 }
 
 /*
- * Has the counter wrapped since it was set? When several counters overflow at a time, perf core
- * may stop all events of a group in the first one's sample: the overflows of the others are
- * acknowledged and not handled, since they do not count any more. Without being set again their
- * counters would overflow after a whole round. Of slots and their parts prev_count is something
- * else.
+ * Check whether the counter has wrapped since the driver set it. When several counters overflow at
+ * the same time, perf core may stop all events of a group in the first event's sample. The other
+ * events' overflows are acknowledged but not handled, since these events are stopped. Their
+ * counters must be set again: otherwise they overflow only after their full range. prev_count of
+ * topdown slots and metrics has another meaning.
  */
 static bool has_wrapped(const struct hw_perf_event *hwc)
 {
@@ -156,9 +160,9 @@ static bool has_wrapped(const struct hw_perf_event *hwc)
 /**
  * corepmu_event_start() - start a placed event
  * @event: the event
- * @flags: PERF_EF_RELOAD when the period may have changed since it was stopped
+ * @flags: PERF_EF_RELOAD if the period may have changed since the event was stopped
  *
- * Starting a started event does nothing. IRQs off, or the overflow interrupt.
+ * Does nothing if the event is started. IRQs off, or from the overflow interrupt.
  */
 void corepmu_event_start(struct perf_event *event, int flags)
 {
@@ -202,9 +206,9 @@ static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_eve
 /**
  * corepmu_event_stop() - stop a placed event
  * @event: the event
- * @flags: ignored; the count is always brought up to date
+ * @flags: ignored; this function always brings the count up to date
  *
- * Stopping a stopped event does nothing. IRQs off, or the overflow interrupt.
+ * Does nothing if the event is stopped. IRQs off, or from the overflow interrupt.
  */
 void corepmu_event_stop(struct perf_event *event, int flags)
 {
@@ -220,7 +224,7 @@ static void corepmu_event_read(struct perf_event *event)
 
 /* Placement: add and delete */
 
-/* Put @event on counter @idx, stopped, with the counter set for what is left of its period. */
+/* Place @event on counter @idx, stopped. Set the counter to overflow at the end of the period. */
 static __always_inline void event_place(struct corepmu_cpu *cpuc,
 					struct perf_event *event, int idx)
 {
@@ -250,8 +254,8 @@ static void event_unplace(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /*
- * No counter that the event may have is free: see whether moving other events makes room, and
- * move them. The PMU is stopped. Returns the counter, or -EAGAIN.
+ * Find a counter for @event by moving other events. The PMU is stopped. Return the counter, or
+ * -EAGAIN if there is no placement of all events.
  */
 static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -274,7 +278,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 	if (corepmu_assign(demands, nr))
 		return -EAGAIN;
 
-	/* Every event that moves gives up its counter first: another may move there. */
+	/* All events that move give up their counters first: one may move to another's counter. */
 	for (i = 0; i < nr - 1; i++) {
 		if (demands[i].counter == events[i]->hw.idx)
 			continue;
@@ -300,7 +304,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 	return demands[nr - 1].counter;
 }
 
-/* A counter for @event, or -EAGAIN when no placement of all events exists. */
+/* Return a counter for @event, or -EAGAIN if there is no placement of all events. */
 static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
@@ -323,7 +327,7 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 	struct hw_perf_event *hwc = &event->hw;
 	int idx;
 
-	/* Perf core tries a task's event on every CPU that the task comes to. */
+	/* Perf core adds a task's event on every CPU that the task runs on. */
 	if (!cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
 		return -ENOENT;
 
@@ -359,19 +363,19 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 static void corepmu_sched_task(COMPAT_SCHED_TASK_ARGS)
 {
-	/* First the samples of the task that leaves: they have its branch records, wiped next. */
+	/* The outgoing task's samples first: they need its branch records, which go stale next. */
 	corepmu_precise_switch(sched_in);
 	corepmu_branch_switch(sched_in);
 }
 
 /**
- * corepmu_filter() - is perf core to keep a PMU's events from a CPU?
+ * corepmu_filter() - check whether a CPU belongs to another PMU: pmu.filter of perf core
  * @pmu: the PMU
  * @cpu: the CPU
  *
  * IRQs off.
  *
- * Return: true for a CPU of another kind
+ * Return: true if the CPU cannot count the PMU's events
  */
 bool corepmu_filter(struct pmu *pmu, int cpu)
 {
@@ -379,8 +383,8 @@ bool corepmu_filter(struct pmu *pmu, int cpu)
 }
 
 /**
- * corepmu_init_pmu() - fill in what perf core is to know
- * @pmu: a PMU that is not registered yet, whose counters are known
+ * corepmu_init_pmu() - initialise a PMU's limits, limiters and struct pmu
+ * @pmu: a PMU that is not registered yet, with known counters
  *
  * Process context.
  */
@@ -389,7 +393,7 @@ void corepmu_init_pmu(struct corepmu *pmu)
 	static const struct hw_perf_event any_event;
 	int cpu;
 
-	/* 0 events are not to be had: a counter that is set to 0 overflows when it has wrapped. */
+	/* A counter that is set to 0 overflows only after its full range: the minimum is 1. */
 	pmu->min_left = max_t(s64, pmu->min_left, 1);
 	for_each_possible_cpu(cpu) {
 		struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);

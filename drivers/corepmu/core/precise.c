@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: samples that say where the event happened
+ * corepmu: precise samples (attr.precise_ip)
  *
- * The counter counts, overflows and is set as any other's; what differs is that the sample is
- * made of a record that the hardware has written at the overflow. The interrupt says that there
- * are records, not which counters have overflowed. Records that are left when one of
- * the events is stopped become samples then, while current is still the task they belong to.
+ * Counters of precise events count and overflow like any others. But the hardware writes a record
+ * at the overflow, and the driver makes the sample from the record. The interrupt shows that there
+ * are records, not which counters have overflowed. When a precise event is stopped, the driver
+ * makes samples of all records, while current is still the task that the records belong to.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -19,20 +19,20 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
-/* The system ends: nothing is to be recorded any more. */
+/* The system reboots: no more records are written. */
 static bool precise_off;
 
-/* Whose records this CPU's are, while it has precise events */
+/* State of the PMU that has precise events on this CPU, or NULL */
 static DEFINE_PER_CPU(struct corepmu_cpu *, precise_cpuc);
 
 /**
- * corepmu_precise_check() - can an event be as precise as it asks for?
+ * corepmu_precise_check() - check whether an event's attr.precise_ip is available
  * @pmu: the PMU
  * @event: an event with attr.precise_ip that is being opened
  *
  * Process context.
  *
- * Return: 0, or an errno after saying why not
+ * Return: 0, or an errno after corepmu_refuse()
  */
 int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event)
 {
@@ -42,23 +42,25 @@ int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event)
 		return corepmu_refuse(-EOPNOTSUPP, "precise_ip is %u and must be 0: %s",
 				      precise, pmu->precise_reason ?: "samples have skid");
 	if (precise > pmu->max_precise)
-		return corepmu_refuse(-EOPNOTSUPP, "precise_ip is %u and can be %u at most",
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip is %u: this PMU's maximum is %u (caps/max_precise)",
 				      precise, pmu->max_precise);
 	if (!is_sampling_event(event))
 		return corepmu_refuse(-EINVAL,
-				      "precise_ip is %u, which is of samples, and there are none",
+				      "precise_ip is %u and needs a sampling event: set sample_period or sample_freq",
 				      precise);
 
 	return 0;
 }
 
 /**
- * corepmu_precise_open() - have the hardware ready for an event
+ * corepmu_precise_open() - reserve the hardware of precise samples for an event
  * @event: an event that is being opened, or inherited
  *
- * Process context; corepmu_precise_close() undoes it.
+ * Does nothing for an event without COREPMU_EVENT_PRECISE. Process context;
+ * corepmu_precise_close() undoes it.
  *
- * Return: 0, or an errno after saying why not
+ * Return: 0, or an errno after corepmu_refuse()
  */
 int corepmu_precise_open(struct perf_event *event)
 {
@@ -69,8 +71,8 @@ int corepmu_precise_open(struct perf_event *event)
 }
 
 /**
- * corepmu_precise_close() - the event needs the hardware no more
- * @event: an event that corepmu_precise_open() has seen
+ * corepmu_precise_close() - undo corepmu_precise_open()
+ * @event: an event that is being freed
  *
  * Process context.
  */
@@ -87,12 +89,12 @@ static bool fits(const struct perf_event *event, const struct perf_event *other)
 }
 
 /**
- * corepmu_precise_fits_group() - can an event be on a CPU together with its group?
+ * corepmu_precise_fits_group() - check whether a precise event can be on a CPU with its group
  * @event: an event that is being opened
  *
  * Process context.
  *
- * Return: false when only one of them could have its records
+ * Return: false if the event and another precise event of the group exclude each other
  */
 bool corepmu_precise_fits_group(struct perf_event *event)
 {
@@ -110,13 +112,13 @@ bool corepmu_precise_fits_group(struct perf_event *event)
 }
 
 /**
- * corepmu_precise_fits() - can a precise event have its records on this CPU now?
+ * corepmu_precise_fits() - check whether an event can be on this CPU with the placed events
  * @cpuc: this CPU's state
- * @event: an event that is to be placed
+ * @event: an event that is about to be placed, precise or not
  *
  * IRQs off.
  *
- * Return: false while there are events that keep it from that
+ * Return: false while a placed precise event excludes the event
  */
 bool corepmu_precise_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
@@ -135,8 +137,8 @@ bool corepmu_precise_fits(const struct corepmu_cpu *cpuc, const struct perf_even
 }
 
 /**
- * corepmu_precise_start() - have records written
- * @cpuc: the CPU's state; it has precise events
+ * corepmu_precise_start() - enable the records of precise events
+ * @cpuc: this CPU's state; it has precise events
  *
  * From corepmu_start_cpu().
  */
@@ -147,7 +149,7 @@ void corepmu_precise_start(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_precise_off() - from now on nothing is recorded
+ * corepmu_precise_off() - keep records disabled from now on
  */
 void corepmu_precise_off(void)
 {
@@ -162,22 +164,22 @@ void corepmu_precise_on(void)
 	WRITE_ONCE(precise_off, false);
 }
 
-/* Is perf core to tell of switches of tasks, and does it tell this PMU of them? */
+/* Check whether perf core notifies this PMU of task switches (pmu.sched_task). */
 static bool is_told(const struct pmu *pmu)
 {
 	return corepmu_has_sched_cb() && compat_sched_task_is_told(pmu);
 }
 
 /**
- * corepmu_precise_may_gather() - may records of an event wait for more of them?
+ * corepmu_precise_may_gather() - check whether an event may use large PEBS
  * @event: a precise event that is being opened
  *
- * Records do not say which task they are of: they become samples before the task leaves. Perf
- * core tells of that for the events of a task, also where two tasks exchange their contexts
- * and no event is stopped; of events of a CPU it does not where the task that leaves has events
- * of other PMUs alone (branch/task.c). Process context.
+ * A record does not name its task: the driver must make the samples before the task is scheduled
+ * out. For a per-task event perf core notifies the PMU of that, even where two tasks exchange their
+ * contexts and no event is stopped. For a per-CPU event perf core gives no notice if the outgoing
+ * task has events of other PMUs only (branch/task.c). Process context.
  *
- * Return: true if they may
+ * Return: true for a per-task event of a PMU that is notified
  */
 bool corepmu_precise_may_gather(const struct perf_event *event)
 {
@@ -185,13 +187,14 @@ bool corepmu_precise_may_gather(const struct perf_event *event)
 }
 
 /**
- * corepmu_precise_interrupts() - is somebody to be told of each overflow of an event?
+ * corepmu_precise_interrupts() - check whether each record of an event must interrupt
  * @event: a precise event
  *
- * A limit of overflows (PERF_EVENT_IOC_REFRESH), a program, a signal, or the event of a trace
- * would miss those that are samples alone, see corepmu_precise_emit(). Any context.
+ * Large PEBS passes most samples to event->overflow_handler() only, see corepmu_precise_emit().
+ * So an overflow limit (PERF_EVENT_IOC_REFRESH), a BPF program, a signal and an AUX trace event
+ * would miss overflows. Any context.
  *
- * Return: whether each is to interrupt
+ * Return: true if the event has one of these
  */
 bool corepmu_precise_interrupts(const struct perf_event *event)
 {
@@ -202,10 +205,10 @@ bool corepmu_precise_interrupts(const struct perf_event *event)
 }
 
 /**
- * corepmu_precise_switch() - perf core has switched tasks
- * @sched_in: to the current one; or it is about to be switched away from
+ * corepmu_precise_switch() - make samples of all records before the current task is scheduled out
+ * @sched_in: the current task has been scheduled in: nothing to do
  *
- * IRQs off.
+ * From pmu.sched_task. IRQs off.
  */
 void corepmu_precise_switch(bool sched_in)
 {
@@ -217,11 +220,11 @@ void corepmu_precise_switch(bool sched_in)
 }
 
 /**
- * corepmu_precise_add() - a precise event has been placed
+ * corepmu_precise_add() - set up the hardware for a precise event that has been placed
  * @cpuc: this CPU's state
  * @event: the event
  *
- * IRQs off, the PMU stands still.
+ * IRQs off, and the PMU stopped.
  */
 void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -236,18 +239,18 @@ void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_precise_del() - a precise event has lost its counter
+ * corepmu_precise_del() - undo corepmu_precise_add()
  * @cpuc: this CPU's state
- * @event: the event
+ * @event: the event, which has lost its counter
  *
- * IRQs off, the PMU stands still.
+ * IRQs off, and the PMU stopped.
  */
 void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	cpuc->trusted_others |= COREPMU_TRUST_PRECISE;
 	if (event->hw.flags & COREPMU_EVENT_LARGE)
 		corepmu_perf_sched_cb_dec(event->pmu);
-	/* The last one: nothing will be written any more, and nobody will stop it. */
+	/* Without precise events no stop of the PMU disables records: disable them here. */
 	if (cpuc->precise_users == 1)
 		cpuc->pmu->precise_backend->stop(cpuc);
 	cpuc->precise_users--;
@@ -257,15 +260,15 @@ void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_precise_late() - a precise event was stopped after its period had ended
+ * corepmu_precise_late() - emit the sample of a precise event's overflow before its interrupt comes
  * @cpuc: this CPU's state
- * @event: the event, stopped
- * @regs: where this is, or what was interrupted
+ * @event: a stopped event with an ended period
+ * @regs: the interrupted registers, or the caller's
  *
- * The interrupt has not been taken yet: the record, and all others that there are, become
- * samples now. Hardware that writes a record with the next event after the overflow may not have
- * written it: then the event overflows anew as soon as it counts again, and the sample is of then.
- * IRQs off, or NMI.
+ * The CPU has not taken the interrupt yet: make samples of all records now. Some hardware writes
+ * the record only with the next event after the overflow, so that the event's record may be
+ * missing. The event then overflows with its first count after its next start, and the sample shows
+ * that moment. IRQs off, or NMI.
  */
 void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct pt_regs *regs)
@@ -276,14 +279,14 @@ void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
 }
 
 /**
- * corepmu_precise_account() - there is a record of an event's overflow
+ * corepmu_precise_account() - update an event after an overflow with a record
  * @cpuc: this CPU's state
  * @event: the event, placed on a counter; it may be stopped
  *
- * The PMU stands still. IRQs off, or NMI.
+ * The PMU is stopped. IRQs off, or NMI.
  *
- * Return: the period that has ended; 0 if none has: the counter is too narrow for the period, or
- * the record is of a probe (frequency.c)
+ * Return: length of the ended period. 0 if the period has not ended: the counter is narrower than
+ * the period, or the record belongs to a probe (frequency.c)
  */
 u64 corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -305,15 +308,17 @@ u64 corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event)
 /**
  * corepmu_precise_emit() - emit a sample that the backend has filled in
  * @cpuc: this CPU's state
- * @event: the event; it may have been stopped meanwhile
+ * @event: the event; perf core may have stopped it meanwhile
  * @data: the sample
- * @regs: what it shows, with room for what the architecture has besides
- * @list: the branches that came with it, or NULL: an event that wants any gets the CPU's last
- * @more: it is not the last one of an interrupt, or there was none
+ * @regs: the registers that the sample shows, in the architecture's struct for precise samples
+ * @list: branch records from the PEBS record; NULL: the sample gets the CPU's branch records, if
+ *	the event wants any
+ * @more: more samples of the event follow in this interrupt, or there was no interrupt
  *
- * perf_event_overflow() throttles an event by how often it interrupts: by how often it is
- * called. Samples of which one interrupt brings many are handed to what that function calls to
- * write one, but for the last: as the built-in driver's. IRQs off, or NMI.
+ * Perf core throttles an event by its number of interrupts: it counts calls of
+ * perf_event_overflow(). If an interrupt brings several samples of an event, only the last one goes
+ * to perf_event_overflow(). The others go to event->overflow_handler(), as in the built-in driver.
+ * IRQs off, or NMI.
  */
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs,
@@ -348,7 +353,7 @@ void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 		corepmu_event_stop(event, 0);
 }
 
-/* Samples that are as long as any other of their event */
+/* Sample fields of constant length: with only these, all samples have the same length. */
 #define BATCH_TYPES							\
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |	\
 	 PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID |	\
@@ -356,25 +361,26 @@ void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE |	\
 	 PERF_SAMPLE_CODE_PAGE_SIZE)
 
-/* Half of the smallest buffer: perf core does not ask whether the room fits in at all. */
+/* Half of the smallest buffer: perf core does not reject reservations beyond the buffer's size. */
 #define BATCH_BYTES		2048U
 
 /**
- * corepmu_precise_batch() - write the first of several samples, and keep room for the others
+ * corepmu_precise_batch() - write the first of several samples and reserve space for the others
  * @batch: filled in, for corepmu_precise_batch_add() and corepmu_precise_batch_end()
- * @event: the event; there was no interrupt for any of them
- * @data: the sample, as corepmu_precise_emit() has it
- * @regs: likewise
- * @level: a number for what perf core tells of @regs in the sample's header: kernel or user
+ * @event: the event
+ * @data: the first sample, as for corepmu_precise_emit()
+ * @regs: the registers that the sample shows
+ * @level: number that stands for the misc bits of @regs in the sample's header: kernel or user
  *	space, exact or not
- * @nr: how many there are with it
+ * @nr: number of samples, including the first
  *
- * The same as corepmu_precise_emit() with @more for each, at half the cost: the buffer is locked
- * once, and the header is that of the sample before unless the level is another: all are as long
- * as each other. All that room is kept for are to be written. IRQs off, or NMI.
+ * The result is the same as of corepmu_precise_emit() with more=true for each sample, at half the
+ * cost. Perf core locks the buffer once, and a sample takes the previous sample's header unless the
+ * level changes. All samples have the same length. The caller must write as many samples as there
+ * is space reserved for. IRQs off, or NMI.
  *
- * Return: how many room has been kept for; 0 when they are to be emitted one by one, -ENOSPC when
- * the buffer is full and perf core has taken this one for lost
+ * Return: number of samples that space is reserved for; 0 if the caller must emit the samples one
+ * by one; -ENOSPC if the buffer is full, and perf core has counted the first sample as lost
  */
 int corepmu_precise_batch(struct corepmu_precise_batch *batch, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs,
@@ -394,11 +400,11 @@ int corepmu_precise_batch(struct corepmu_precise_batch *batch, struct perf_event
 }
 
 /**
- * corepmu_precise_batch_add() - write one more sample
- * @batch: what corepmu_precise_batch() has kept room in
+ * corepmu_precise_batch_add() - write one more sample into the reserved space
+ * @batch: the batch from corepmu_precise_batch()
  * @event: the event
  * @data: the sample
- * @regs: what it shows
+ * @regs: the registers that the sample shows
  * @level: as for corepmu_precise_batch()
  */
 void corepmu_precise_batch_add(struct corepmu_precise_batch *batch, struct perf_event *event,
@@ -414,8 +420,8 @@ void corepmu_precise_batch_add(struct corepmu_precise_batch *batch, struct perf_
 }
 
 /**
- * corepmu_precise_batch_end() - all are written
- * @batch: what corepmu_precise_batch() has kept room in
+ * corepmu_precise_batch_end() - finish a batch after its last sample
+ * @batch: the batch from corepmu_precise_batch()
  */
 void corepmu_precise_batch_end(struct corepmu_precise_batch *batch)
 {

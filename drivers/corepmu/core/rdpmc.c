@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: counters that user space reads by itself
+ * corepmu: counter reads from user space (RDPMC, PMEVCNTR<n>_EL0)
  *
- * Perf core writes the page that a program maps; what it needs to know of a
- * counter (which, how wide, from where) is its index here, the event's flags
- * and a prev_count that is extended as the program extends what it reads.
+ * Perf core writes the page that a program maps. Perf core takes the counter's index from
+ * pmu.event_idx, its width from the event's flags, and the offset from a sign-extended prev_count.
  *
- * A program that may read counters may read all of them, as a rule: the switch
- * is one for all (CR4.PCE, PMUSERENR_EL0). So while anybody may read, a counter
- * that no event is on is kept at zero whenever the PMU is enabled, and a
- * backend takes the access from a task that is scheduled out. The counters of
- * events of the whole CPU stay readable, where the hardware has no finer switch (x86/rdpmc.c:
- * RDPMC user disable; PMUv3p9).
+ * Usually a program can read either all counters or none: one register bit controls all of them
+ * (CR4.PCE, PMUSERENR_EL0). So while any task has access, the driver sets counters without an event
+ * to zero before it enables the PMU, and the backend removes the access when a task is scheduled
+ * out. Counters of per-CPU events stay readable, unless the hardware has a finer control
+ * (x86/rdpmc.c: RDPMC user disable; PMUv3p9).
  */
 #include <linux/cpumask.h>
 #include <linux/list.h>
@@ -21,17 +19,17 @@
 
 #include <corepmu/pmu.h>
 
-/* Some task may read counters, now or when it is scheduled in. */
+/* A task has access to counters, now or when it is scheduled in. */
 bool corepmu_user_reads __read_mostly;
 
-/* The administrator lets user space read at all. */
+/* The administrator allows counter reads from user space. */
 bool corepmu_user_allowed __read_mostly;
 
 static LIST_HEAD(user_pmus);
 static DEFINE_MUTEX(user_lock);
 
 /**
- * corepmu_user_add() - have a PMU follow what the administrator allows
+ * corepmu_user_add() - add a PMU to those that corepmu_user_refresh() updates
  * @pmu: the PMU, not registered yet
  *
  * Process context.
@@ -57,12 +55,12 @@ void corepmu_user_remove(struct corepmu *pmu)
 }
 
 /**
- * corepmu_user_has_others() - are there PMUs of other kinds of CPU?
+ * corepmu_user_has_others() - check whether there are PMUs of other CPU types
  * @pmu: a PMU
  *
  * Process context.
  *
- * Return: whether there are
+ * Return: true if there is another PMU
  */
 bool corepmu_user_has_others(const struct corepmu *pmu)
 {
@@ -78,7 +76,7 @@ bool corepmu_user_has_others(const struct corepmu *pmu)
 }
 
 /**
- * corepmu_user_clear() - clear counters that hold values of events that have left
+ * corepmu_user_clear() - set counters to 0 that still hold values of deleted events
  * @cpuc: this CPU's state
  *
  * IRQs off.
@@ -93,8 +91,8 @@ void corepmu_user_clear(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_user_switch() - give the current task what it may read, and no more
- * @cpuc: a PMU's state on this CPU, which may be of another kind
+ * corepmu_user_switch() - give the current task access to its own events' counters only
+ * @cpuc: a PMU's state on this CPU, which may have another PMU
  *
  * IRQs off.
  */
@@ -109,7 +107,7 @@ static void refresh_cpu(void *data)
 	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
 	u64 left;
 
-	/* First the pages lose their index: a reader that finds one reads the counter. */
+	/* Remove the index from the pages first: a reader that finds an index reads the counter. */
 	for (left = cpuc->used; left; left &= left - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(left)];
 
@@ -120,9 +118,9 @@ static void refresh_cpu(void *data)
 }
 
 /**
- * corepmu_user_refresh() - apply a change of corepmu_user_allowed
+ * corepmu_user_refresh() - apply a change of corepmu_user_allowed on all CPUs
  *
- * On all CPUs, before it returns. Process context.
+ * The change is complete when the function returns. Process context.
  */
 void corepmu_user_refresh(void)
 {
@@ -135,13 +133,13 @@ void corepmu_user_refresh(void)
 }
 
 /**
- * corepmu_event_mapped() - struct pmu's event_mapped()
+ * corepmu_event_mapped() - allow counter reads after a mapping: pmu.event_mapped of perf core
  * @event: the event
- * @mm: who has its page now
+ * @mm: the mm that has mapped the event's page
  *
- * Only while a task runs does its event have a counter: nobody but that task can
- * read it, and an overflow need not write the page for anyone else's mapping.
- * Process context, mmap_lock held for writing.
+ * A per-task event has a counter only while its task runs: no other task can read the counter. So
+ * overflows update the page only if the task itself has mapped it. Process context, mmap_lock held
+ * for writing.
  */
 void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 {
@@ -156,15 +154,15 @@ void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 
 	if (!(event->attach_state & PERF_ATTACH_TASK) || READ_ONCE(hwc->target->mm) == mm) {
 		WRITE_ONCE(hwc->flags, hwc->flags | COREPMU_EVENT_MAPPED);
-		/* Overflows may have left it behind. */
+		/* Overflows before this one did not update the page. */
 		perf_event_update_userpage(event);
 	}
 }
 
 /**
- * corepmu_event_unmapped() - struct pmu's event_unmapped()
+ * corepmu_event_unmapped() - undo corepmu_event_mapped(): pmu.event_unmapped of perf core
  * @event: the event
- * @mm: who had its page
+ * @mm: the mm that has unmapped the event's page
  *
  * Process context.
  */
