@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: branch records
+ * corepmu: start and stop of branch records (LBR, BRBE)
  *
- * The hardware keeps the last branches in registers. It is told to record what the CPU's
- * events ask for together, and stands still from an overflow on; the first sample of an
- * interrupt reads all records, and each sample gets those that its own event asked for
- * (sample.c). Whose branches they are, and the stacks of calls that are kept while their
- * task is away: task.c.
+ * The hardware keeps the last branches in registers. It records the union of the branches that the
+ * CPU's events want, and freezes at an overflow. The first sample of an interrupt reads all
+ * records, and each sample gets the records that its own event wants (sample.c). task.c tracks
+ * the task that the records belong to, and saves LBR call stacks of tasks that are scheduled out.
  *
- * Hardware that records a stack of calls records nothing else. So on a CPU either all events
- * that want records want stacks of calls, or none does; perf core has the others take turns.
+ * Hardware that records an LBR call stack records no other branches. So on a CPU either all events
+ * with branch records have LBR call stacks, or none; perf core rotates the others.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -23,10 +22,10 @@
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 
-/* Whose records this CPU's are, while it has events that ask for some */
+/* State of the PMU that has events with branch records on this CPU, or NULL */
 static DEFINE_PER_CPU(struct corepmu_cpu *, branch_cpuc);
 
-/* The system ends: nothing is to record any more. */
+/* The system reboots: the hardware records no more branches. */
 static bool branches_off;
 
 static const struct corepmu_branch_backend *to_backend(const struct corepmu_cpu *cpuc)
@@ -35,10 +34,10 @@ static const struct corepmu_branch_backend *to_backend(const struct corepmu_cpu 
 }
 
 /**
- * corepmu_branch_setup() - a PMU has branch records
+ * corepmu_branch_setup() - set up a PMU with branch records
  * @pmu: the PMU, not registered yet
- * @backend: their registers
- * @nr: how many there are
+ * @backend: functions for the branch record registers
+ * @nr: number of records
  *
  * Process context.
  *
@@ -79,19 +78,19 @@ void corepmu_branch_cleanup(struct corepmu *pmu)
 }
 
 /**
- * corepmu_branch_is_told() - is a PMU told when tasks are switched?
+ * corepmu_branch_is_told() - check whether perf core notifies a PMU of task switches
  * @pmu: a PMU with branch records
  *
  * Any context.
  *
- * Return: whether perf core is to tell, and tells this PMU
+ * Return: true if perf core calls this PMU's sched_task
  */
 bool corepmu_branch_is_told(const struct corepmu *pmu)
 {
 	return corepmu_has_sched_cb() && compat_sched_task_is_told(&pmu->perf_pmu);
 }
 
-/* Events that come and go */
+/* Events that are placed and deleted */
 
 /*
  * Another agent may have written the registers of branch records since the last event with records
@@ -109,11 +108,11 @@ static void forget_registers(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_branch_add() - an event that wants branch records has been placed
+ * corepmu_branch_add() - add a placed event's branches to those that the hardware records
  * @cpuc: this CPU's state
  * @event: the event, which has COREPMU_EVENT_BRANCHES
  *
- * IRQs off, the PMU stands still.
+ * IRQs off, and the PMU stopped.
  */
 void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -124,7 +123,7 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 		forget_registers(cpuc);
 	cpuc->trusted_others |= COREPMU_TRUST_BRANCHES;
 
-	/* Branches of these kinds would be missing among the records that there are. */
+	/* The records so far lack branches of the types that only this event wants. */
 	if (wanted != branches->wanted) {
 		branches->stale = true;
 		if (branches->recording)
@@ -139,11 +138,11 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_branch_del() - an event that wanted branch records has lost its counter
+ * corepmu_branch_del() - undo corepmu_branch_add()
  * @cpuc: this CPU's state
- * @event: the event
+ * @event: the event, which has lost its counter
  *
- * IRQs off, the PMU stands still.
+ * IRQs off, and the PMU stopped.
  */
 void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -163,29 +162,29 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 		if (other && (other->hw.flags & COREPMU_EVENT_BRANCHES))
 			wanted |= other->hw.branch_reg.config;
 	}
-	/* It is told anew, of less, when the PMU starts; or has nothing to do from here on. */
+	/* The next start of the PMU makes the hardware record fewer branches, or none. */
 	if (branches->recording && wanted != branches->wanted)
 		corepmu_branch_stop(cpuc);
-	/* Nothing has been recorded for a while when the next event comes. */
+	/* With fewer branches wanted, the next event that wants more finds the records stale. */
 	branches->wanted = wanted;
 }
 
 /**
- * corepmu_branch_this_cpu() - whose branch records this CPU's are
+ * corepmu_branch_this_cpu() - return the PMU that has events with branch records on this CPU
  *
  * IRQs off, or NMI.
  *
- * Return: the state of the PMU whose events want them, NULL while none does
+ * Return: the PMU's state on this CPU, or NULL
  */
 struct corepmu_cpu *corepmu_branch_this_cpu(void)
 {
 	return this_cpu_read(branch_cpuc);
 }
 
-/* Not inline: most switches have no stack of calls and find the PMU disabled. */
+/* Not inline: at most switches there is no LBR call stack, and the PMU is disabled. */
 static noinline void branch_switch(struct corepmu_cpu *cpuc, bool sched_in)
 {
-	/* Before 6.2 perf core may have disabled the PMU of an earlier load in place of this. */
+	/* Before 6.2 perf core may have disabled a stale PMU of an earlier load, not this one. */
 	bool resume = cpuc->running;
 
 	if (resume)
@@ -199,8 +198,8 @@ static noinline void branch_switch(struct corepmu_cpu *cpuc, bool sched_in)
 }
 
 /**
- * corepmu_branch_switch() - perf core has switched tasks
- * @sched_in: to the current one; or it is about to be switched away from
+ * corepmu_branch_switch() - handle a task switch: from pmu.sched_task
+ * @sched_in: true: the current task has been scheduled in; false: it is about to be scheduled out
  *
  * IRQs off.
  */
@@ -221,20 +220,20 @@ void corepmu_branch_switch(bool sched_in)
 /* The hardware */
 
 /**
- * corepmu_branch_stop() - have the hardware record nothing
- * @cpuc: the CPU's state; it has events that want records
+ * corepmu_branch_stop() - stop recording
+ * @cpuc: this CPU's state; it has events with branch records
  *
- * The PMU stands still. Not inline: corepmu_branch_pause() stops nothing as a rule.
+ * The PMU is stopped. Not inline: corepmu_branch_pause() rarely calls this function.
  */
 noinline void corepmu_branch_stop(struct corepmu_cpu *cpuc)
 {
 	to_backend(cpuc)->stop(cpuc);
-	/* An NMI before this has stopped them once more. */
+	/* An NMI up to here finds recording set, and may stop the hardware once more: no harm. */
 	barrier();
 	cpuc->branches->recording = false;
 }
 
-/* Not inline: at most calls of corepmu_branch_start() the hardware records already. */
+/* Not inline: most calls of corepmu_branch_start() find the hardware recording. */
 static noinline void branch_start(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
@@ -256,8 +255,8 @@ static noinline void branch_start(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_branch_start() - have the hardware record
- * @cpuc: the CPU's state; it has events that want records
+ * corepmu_branch_start() - start recording, or let the hardware go on
+ * @cpuc: this CPU's state; it has events with branch records
  *
  * From corepmu_start_cpu().
  */
@@ -277,12 +276,12 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_branch_pause() - records are to stay as they are
- * @cpuc: the CPU's state; it has events that want records
+ * corepmu_branch_pause() - keep the records from changing while the PMU is stopped
+ * @cpuc: this CPU's state; it has events with branch records
  *
- * Those of user space alone do so for as long as the kernel runs, unless an overflow whose
- * interrupt is still to come has ended recording, which has to be noticed. From
- * corepmu_stop_cpu().
+ * Records of user branches do not change while the kernel runs: recording stays enabled. But where
+ * an overflow ends recording, this function stops it: an overflow with a pending interrupt may have
+ * ended it. From corepmu_stop_cpu().
  */
 void corepmu_branch_pause(struct corepmu_cpu *cpuc)
 {
@@ -291,11 +290,12 @@ void corepmu_branch_pause(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_branch_interrupt() - the overflow interrupt has come
- * @cpuc: the CPU's state; it has events that want records
+ * corepmu_branch_interrupt() - stop recording at the start of an overflow interrupt, if necessary
+ * @cpuc: this CPU's state; it has events with branch records
  *
- * Records stand still until the overflow is acknowledged, or it is not theirs. Those of user
- * space alone do so in the kernel anyway.
+ * The hardware froze the records at the overflow, until the backend acknowledges the overflow.
+ * Where an overflow ends recording, this function stops it. Records of user branches do not change
+ * in the kernel anyway.
  */
 void corepmu_branch_interrupt(struct corepmu_cpu *cpuc)
 {
@@ -316,14 +316,15 @@ static bool wants_records(const struct corepmu_cpu *cpuc, u64 overflowed)
 }
 
 /**
- * corepmu_branch_acknowledge() - overflows are about to be acknowledged
+ * corepmu_branch_acknowledge() - save the kernel's branch records before an acknowledgment
  * @cpuc: this CPU's state
- * @overflowed: of these counters
- * @frozen: the hardware says that its records stand still
+ * @overflowed: mask of counters with overflows that the backend is about to acknowledge
+ * @frozen: the hardware reports that its records are frozen
  *
- * They go on then, and the kernel's have the handler's own branches: read them before, or, when
- * nobody who has overflowed wants them, but maybe somebody who is stopped meanwhile, stop them.
- * From the overflow interrupt.
+ * The acknowledgment resumes recording, and branches of the handler replace the records. So this
+ * function reads the records if an event that overflowed needs them. Otherwise it stops recording:
+ * perf core may stop another event in this interrupt, which then needs them. From the overflow
+ * interrupt.
  */
 void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen)
 {
@@ -338,8 +339,8 @@ void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool f
 }
 
 /**
- * corepmu_branch_reset() - the same, and nothing is known of the registers
- * @cpuc: the CPU's state
+ * corepmu_branch_reset() - stop recording, and forget what is known of the registers
+ * @cpuc: this CPU's state
  *
  * From the backend's reset().
  */
@@ -356,7 +357,7 @@ void corepmu_branch_reset(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_branch_off() - from now on nothing is recorded
+ * corepmu_branch_off() - keep recording disabled from now on
  */
 void corepmu_branch_off(void)
 {

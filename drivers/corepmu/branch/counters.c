@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: counts of events in branch records, PERF_SAMPLE_BRANCH_COUNTERS
+ * corepmu: event counts in branch records (PERF_SAMPLE_BRANCH_COUNTERS)
  *
- * The record of a branch says how often events have happened since the branch before: two bits,
- * which stay at 3, for each of some counters (Intel's architectural records, where CPUID says
- * so). An event that asks for it has to be on one of these. Each sample of its group, which has a
- * leader with branch records, shows for each branch the numbers of the group's events that have
- * asked, in the order of the group: the leader's in the lowest bits, if it has asked.
+ * Each branch record counts the events of some counters since the previous branch. A count has two
+ * bits and saturates at 3. Intel's architectural LBR has such counts if CPUID says so. An event
+ * with PERF_SAMPLE_BRANCH_COUNTERS must be on one of these counters, and its group's leader must
+ * have branch records. Samples of the group show, for each branch, the counts of the group's events
+ * with PERF_SAMPLE_BRANCH_COUNTERS in the order of the group, the first in the lowest bits.
  *
  * The perf tool reads caps/branch_counter_nr and caps/branch_counter_width.
  */
@@ -24,7 +24,7 @@ static bool is_counted(const struct perf_event *event, const struct pmu *pmu)
 	return event->pmu == pmu && (event->hw.flags & COREPMU_EVENT_COUNTED);
 }
 
-/* Those that are open already of the group of @event, which is not its leader */
+/* Return the number of events with counts that are already open in the group of sibling @event. */
 static unsigned int nr_counted(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -36,7 +36,7 @@ static unsigned int nr_counted(const struct perf_event *event)
 	return nr;
 }
 
-/* The leader has branch records, and not of a stack of calls. */
+/* Check whether the group's leader has branch records other than an LBR call stack. */
 static bool leader_has_branches(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader;
@@ -47,14 +47,15 @@ static bool leader_has_branches(const struct perf_event *event)
 }
 
 /**
- * corepmu_branch_encode_counted() - can an event be counted in the branch records of its group?
+ * corepmu_branch_encode_counted() - check an event with PERF_SAMPLE_BRANCH_COUNTERS
  * @pmu: the PMU
- * @event: an event with PERF_SAMPLE_BRANCH_COUNTERS that is being opened
- * @wanted: COREPMU_BRANCH_* that it asks for; if these are no branches they become its leader's
+ * @event: the event, which is being opened
+ * @wanted: COREPMU_BRANCH_* that the event wants; without a branch type it gets the leader's types
  *
- * Process context. EINVAL, as from a kernel that does not know it: perf tries again without.
+ * The errno is EINVAL, as on a kernel without PERF_SAMPLE_BRANCH_COUNTERS: perf then tries without
+ * it. Process context.
  *
- * Return: 0, or an errno after saying why
+ * Return: 0, or an errno after corepmu_refuse()
  */
 int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event, u64 *wanted)
 {
@@ -62,12 +63,12 @@ int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event,
 
 	if (!counters)
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: the CPU's records have no counts of events",
+				      "branch_sample_type is %#llx: this CPU's branch records have no event counts: leave out counter",
 				      asked);
-	/* What a call that has returned had is lost with its record. */
+	/* A return removes the call's record and its counts. */
 	if (*wanted & COREPMU_BRANCH_CALL_STACK)
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: a stack of calls has no counts of events",
+				      "branch_sample_type is %#llx: an LBR call stack has no event counts: leave out counter or stack",
 				      asked);
 	event->hw.flags |= COREPMU_EVENT_COUNTED;
 	if (event->group_leader == event)
@@ -75,24 +76,24 @@ int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event,
 
 	if (!leader_has_branches(event))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: its group's leader has no branch records that could have counts",
+				      "branch_sample_type is %#llx: the group's leader needs branch records (not stack) for event counts",
 				      asked);
 	if (!(*wanted & COREPMU_BRANCH_ANY))
 		*wanted |= event->group_leader->hw.branch_reg.config & COREPMU_BRANCH_ANY;
 	if (nr_counted(event) >= hweight64(counters))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: the CPU's records have counts of %u events",
+				      "branch_sample_type is %#llx: a branch record has counts of at most %u events: use fewer with counter",
 				      asked, (unsigned int)hweight64(counters));
 
 	return 0;
 }
 
 /**
- * corepmu_branch_add_counted() - an event with COREPMU_EVENT_COUNTED has been placed
+ * corepmu_branch_add_counted() - account an event with COREPMU_EVENT_COUNTED that has been placed
  * @cpuc: this CPU's state
  *
- * Records that there are have counts of whoever had its counter before. IRQs off, and the PMU
- * stopped.
+ * The records so far have counts of the counter's previous event: mark them stale. IRQs off, and
+ * the PMU stopped.
  */
 void corepmu_branch_add_counted(struct corepmu_cpu *cpuc)
 {
@@ -112,7 +113,7 @@ void corepmu_branch_del_counted(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_branch_move_counted() - an event with COREPMU_EVENT_COUNTED has got another counter
+ * corepmu_branch_move_counted() - mark records stale after an event with counts has changed counter
  * @cpuc: this CPU's state
  *
  * IRQs off, and the PMU stopped.
@@ -123,14 +124,16 @@ void corepmu_branch_move_counted(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_branch_find_counted() - which counters' numbers does a sample show?
- * @event: an event whose sample it is
- * @counters: where COREPMU_MAX_BRANCH_COUNTS of them have room; -1 for an event without one
+ * corepmu_branch_find_counted() - find the counters that a sample shows counts of
+ * @event: the event of the sample
+ * @counters: filled in: counters of the group's events with COREPMU_EVENT_COUNTED, in the order of
+ *	the group; -1 for an event without a counter. The array has COREPMU_MAX_BRANCH_COUNTS
+ *	elements
  *
- * The events of a group are on the CPU together; one of them may be disabled. From the overflow
+ * The events of a group are on the CPU together, but one of them may be disabled. From the overflow
  * interrupt, or with IRQs off.
  *
- * Return: how many there are
+ * Return: number of events in @counters
  */
 unsigned int corepmu_branch_find_counted(const struct perf_event *event, s8 *counters)
 {
@@ -147,12 +150,12 @@ unsigned int corepmu_branch_find_counted(const struct perf_event *event, s8 *cou
 }
 
 /**
- * corepmu_branch_counts() - the numbers of a branch, in the order of a group
- * @counts: what the record has, by counter
- * @counters: the counters of the group's events
- * @nr: how many there are
+ * corepmu_branch_counts() - put the counts of a branch into the order of a group
+ * @counts: counts in the record, counter 0 in the lowest bits
+ * @counters: counters of the group's events
+ * @nr: number of elements in @counters
  *
- * Return: what perf core writes into a sample
+ * Return: the word that perf core writes into a sample
  */
 u64 corepmu_branch_counts(u8 counts, const s8 *counters, unsigned int nr)
 {

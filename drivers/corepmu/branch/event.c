@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what branch records an event wants, and whether it can have them
+ * corepmu: encode and check attr.branch_sample_type
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -10,14 +10,14 @@
 #include <corepmu/branch.h>
 #include <corepmu/pmu.h>
 
-/* PERF_SAMPLE_BRANCH_* and what it asks for; 0 where that is nothing of the hardware */
+/* COREPMU_BRANCH_* for each PERF_SAMPLE_BRANCH_*; 0 if the bit asks nothing of the hardware */
 static const struct {
 	u64	asked;
 	u64	wanted;
 } branch_kinds[] = {
 	{ PERF_SAMPLE_BRANCH_USER, COREPMU_BRANCH_USER },
 	{ PERF_SAMPLE_BRANCH_KERNEL, COREPMU_BRANCH_KERNEL },
-	/* With HV alone samples have no branches: hardware records none of a hypervisor. */
+	/* With HV only, samples have no branches: the hardware records none of a hypervisor. */
 	{ PERF_SAMPLE_BRANCH_HV, 0 },
 	{ PERF_SAMPLE_BRANCH_ANY, COREPMU_BRANCH_ANY },
 	{ PERF_SAMPLE_BRANCH_ANY_CALL,
@@ -38,14 +38,14 @@ static const struct {
 	{ PERF_SAMPLE_BRANCH_TYPE_SAVE, COREPMU_BRANCH_TYPE },
 	{ PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
 	{ PERF_SAMPLE_BRANCH_PRIV_SAVE, COREPMU_BRANCH_LEVEL },
-	/* It is no branch that is asked for: counters.c */
+	/* counters.c checks this bit, which selects no branch. */
 	{ COMPAT_SAMPLE_BRANCH_COUNTERS, 0 },
 };
 
 #define BRANCH_ASKS_TX							\
 	(PERF_SAMPLE_BRANCH_ABORT_TX | PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX)
 
-/* What @asked, of attr.branch_sample_type, wants; the bits that nobody knows go to @unknown. */
+/* Return the COREPMU_BRANCH_* of @asked, an attr.branch_sample_type; @unknown gets unknown bits. */
 static u64 branch_wants(u64 asked, u64 *unknown)
 {
 	u64 wanted = 0;
@@ -63,26 +63,26 @@ static u64 branch_wants(u64 asked, u64 *unknown)
 }
 
 /*
- * A stack of calls, of user space: the kernel leaves its own without returning when it
- * switches tasks, and enters and leaves it without calls.
+ * Check an event with an LBR call stack. It is available for user space only: a task switch leaves
+ * the kernel's calls without returns, and the kernel is entered and left without calls.
  */
 static int check_call_stack(const struct corepmu *pmu, u64 asked, u64 wanted)
 {
 	if (!(pmu->branch_backend->offers & COREPMU_BRANCH_CALL_STACK))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: the CPU's records do not follow calls",
+				      "branch_sample_type is %#llx: this CPU has no LBR call stacks: use --call-graph fp or dwarf",
 				      asked);
 	if (wanted & (COREPMU_BRANCH_ANY | COREPMU_BRANCH_ANY_TX))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: a stack of calls has no other branches",
+				      "branch_sample_type is %#llx: an LBR call stack excludes branch types: leave out stack, or the types",
 				      asked);
 	if (wanted & COREPMU_BRANCH_KERNEL)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: calls are followed in user space only",
+				      "branch_sample_type is %#llx: LBR call stacks are of user space only: leave out the kernel (stack,u)",
 				      asked);
 	if (!corepmu_branch_is_told(pmu))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: this kernel does not tell this PMU when tasks are switched",
+				      "branch_sample_type is %#llx: LBR call stacks need task switch notifications, which this kernel does not give this PMU",
 				      asked);
 
 	return 0;
@@ -94,26 +94,25 @@ static int check_branches(const struct corepmu *pmu, u64 asked, u64 wanted)
 
 	if ((asked & BRANCH_ASKS_TX) && !(backend->offers & COREPMU_BRANCH_ANY_TX))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: the CPU has no transactions",
+				      "branch_sample_type is %#llx: this CPU has no transactions: leave out abort_tx, in_tx and no_tx",
 				      asked);
 	if (wanted & COREPMU_BRANCH_KERNEL & ~backend->offers)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: branches of the kernel are not recorded: %s",
+				      "branch_sample_type is %#llx: kernel branches are not recorded (use u, not k): %s",
 				      asked, backend->kernel_reason);
 
 	return 0;
 }
 
 /**
- * corepmu_branch_encode() - what branch records does an event want?
+ * corepmu_branch_encode() - encode and check an event's branch_sample_type
  * @pmu: the PMU
  * @event: an event with PERF_SAMPLE_BRANCH_STACK that is being opened
  *
- * Perf core has seen to it that branch_sample_type has levels, which it takes from exclude_*
- * where there are none, and that records of the kernel are for those who may have them.
- * Process context.
+ * Perf core has set privilege levels in branch_sample_type, from exclude_* if user space set none.
+ * Perf core has also checked the permission for branches of the kernel. Process context.
  *
- * Return: 0, or an errno after saying why
+ * Return: 0, or an errno after corepmu_refuse()
  */
 int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 {
@@ -122,14 +121,14 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 
 	if (!pmu->nr_branches)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: branches are not recorded: %s",
-				      asked, pmu->branch_reason ?: "this CPU is not known to");
+				      "branch_sample_type is %#llx: there are no branch records: %s",
+				      asked, pmu->branch_reason ?: "none known on this CPU");
 
 	wanted = branch_wants(asked, &unknown);
-	/* EINVAL, as from a kernel that does not know them: perf tries again without. */
+	/* EINVAL, as on a kernel that does not know these bits: perf then tries without them. */
 	if (unknown)
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: this is not recorded: %#llx",
+				      "branch_sample_type is %#llx: the bits %#llx are unknown: leave them out",
 				      asked, unknown);
 
 	if (asked & COMPAT_SAMPLE_BRANCH_COUNTERS) {
@@ -146,13 +145,14 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 	if (ret)
 		return ret;
 	/*
-	 * Without a kind of branch all samples have an empty stack. perf of 7.x opens such events
-	 * to see which of COUNTERS, HW_INDEX, NO_FLAGS and NO_CYCLES there are, and does without
-	 * those refused (evsel__detect_missing_brstack_features() in tools/perf/util/evsel.c).
+	 * Without a branch type all samples have an empty branch stack. perf 7.x opens such events
+	 * to find out which of COUNTERS, HW_INDEX, NO_FLAGS and NO_CYCLES the kernel supports. It
+	 * does not use a bit that was rejected (evsel__detect_missing_brstack_features() in
+	 * tools/perf/util/evsel.c).
 	 */
 	if (!(wanted & COREPMU_BRANCH_ANY) && !pmu->branch_backend->empty_stacks)
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx, which selects no branch type: add one (any, any_call, ...)",
+				      "branch_sample_type is %#llx and selects no branch type: add one (any, any_call, ...)",
 				      asked);
 
 	if (!(asked & PERF_SAMPLE_BRANCH_NO_FLAGS))
@@ -164,7 +164,7 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 		wanted |= COREPMU_BRANCH_CHOSEN;
 	event->hw.branch_reg.config = wanted;
 
-	/* Without samples there is nothing that records would be for. */
+	/* An event without samples needs no branch records. */
 	if (!is_sampling_event(event))
 		return 0;
 	event->hw.flags |= COREPMU_EVENT_BRANCHES;
@@ -185,12 +185,12 @@ static bool differ_in_group(const struct perf_event *event, const struct perf_ev
 }
 
 /**
- * corepmu_branch_fits_group() - can an event be on a CPU together with its group?
- * @event: an event that is being opened, which corepmu_branch_encode() may have seen
+ * corepmu_branch_fits_group() - check whether an event's branch records exclude its group's
+ * @event: an event that is being opened, with branch records or without
  *
  * Process context.
  *
- * Return: false when only one of them could have its records
+ * Return: false if one event needs an LBR call stack, and another event other branch records
  */
 bool corepmu_branch_fits_group(struct perf_event *event)
 {
@@ -208,13 +208,13 @@ bool corepmu_branch_fits_group(struct perf_event *event)
 }
 
 /**
- * corepmu_branch_fits() - can an event have its records on this CPU now?
+ * corepmu_branch_fits() - check whether an event's branch records exclude the placed events'
  * @cpuc: this CPU's state
- * @event: an event that is to be placed, which has COREPMU_EVENT_BRANCHES
+ * @event: an event that is about to be placed, which has COREPMU_EVENT_BRANCHES
  *
  * IRQs off.
  *
- * Return: false while there are events that want the hardware to record otherwise
+ * Return: false if the event needs an LBR call stack and placed events do not, or vice versa
  */
 bool corepmu_branch_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: branch records that a sample shows
+ * corepmu: the branch stack of a sample
  *
- * All are read once an interrupt; each sample has those that its event asked for.
+ * The first sample of an interrupt reads all records. Each sample shows the records that its event
+ * wants.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -13,7 +14,7 @@
 #include <corepmu/branch.h>
 #include <corepmu/pmu.h>
 
-/* What include/uapi/linux/perf_event.h calls each kind, bit by bit */
+/* PERF_BR_* of each branch type, in the order of the bits of COREPMU_BRANCH_ANY */
 static const u8 branch_types[] = {
 	PERF_BR_COND, PERF_BR_UNCOND, PERF_BR_IND, PERF_BR_CALL, PERF_BR_IND_CALL, PERF_BR_RET,
 	PERF_BR_SYSCALL, PERF_BR_SYSRET, PERF_BR_UNKNOWN, PERF_BR_IRQ, PERF_BR_ERET,
@@ -21,14 +22,15 @@ static const u8 branch_types[] = {
 };
 
 /**
- * corepmu_branch_kind() - which of the kinds is a record of?
- * @backend: whose records they are
+ * corepmu_branch_kind() - return the branch type of a record
+ * @backend: backend of the records
  * @list: the records
- * @i: which of them
+ * @i: index of the record
  *
- * Asked of the hardware, or of the instruction, once a record. IRQs off, or NMI.
+ * If the hardware does not know the branch type, the first call for a record decodes it. IRQs off,
+ * or NMI.
  *
- * Return: one of COREPMU_BRANCH_ANY
+ * Return: one bit of COREPMU_BRANCH_ANY
  */
 u32 corepmu_branch_kind(const struct corepmu_branch_backend *backend,
 			struct corepmu_branch_list *list, unsigned int i)
@@ -41,9 +43,10 @@ u32 corepmu_branch_kind(const struct corepmu_branch_backend *backend,
 }
 
 /*
- * Hardware judges the level by where a branch leads to. One that comes from the kernel has an
- * address of the kernel, too: it is for those who want the kernel's branches. So is one that
- * leads from there to where nothing is recorded, an address that is 0.
+ * Check whether an event wants a branch by its privilege level. The hardware filters by the level
+ * of the target. But a branch from the kernel to user space shows a kernel address, too: only
+ * events that want the kernel's branches get it. The same is true of a branch from the kernel to
+ * address 0, a target that is not recorded.
  */
 static bool level_is_wanted(u64 wanted, const struct perf_branch_entry *entry)
 {
@@ -63,11 +66,9 @@ static bool transaction_is_wanted(u64 wanted, const struct perf_branch_entry *en
 }
 
 /*
- * All that a record has besides its addresses is one word, of which an event gets some bits: a
- * record is copied word by word.
+ * Return the mask of bits that an event gets of a record's third word. The third word of a struct
+ * perf_branch_entry has all members but the addresses. choose_branches() copies records by words.
  */
-
-/* The bits of a record that an event gets which wants @wanted */
 static u64 bits_wanted(u64 wanted)
 {
 	union corepmu_branch_words all = { };
@@ -88,8 +89,8 @@ static u64 bits_wanted(u64 wanted)
 }
 
 /*
- * Counts of events that a group wants of each branch: @nr of them, on these counters, go to
- * @counts. None if @nr is 0.
+ * Event counts that a sample shows for each branch: @nr counts, of the events on @counters; none if
+ * @nr is 0. @counts: result, one word per branch.
  */
 struct counted {
 	u64		*counts;
@@ -98,9 +99,9 @@ struct counted {
 };
 
 /*
- * The level that a branch leads to, for PERF_SAMPLE_BRANCH_PRIV_SAVE. It is not known of a record
- * that has its source alone: see perf_entry_from_brbe_regset() in drivers/perf/arm_brbe.c. (The
- * built-in drivers of x86 tell no level at all.)
+ * Return the privilege level of a branch target, for PERF_SAMPLE_BRANCH_PRIV_SAVE. The level is
+ * unknown if a record has a source only: see perf_entry_from_brbe_regset() in
+ * drivers/perf/arm_brbe.c. (The built-in drivers of x86 report no level.)
  */
 static unsigned int level_of(u64 to)
 {
@@ -151,10 +152,11 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 }
 
 /*
- * Does an event get all records as the hardware has them? Then it is of the only kind of event
- * that wants any, and its sample needs no copy: records are not read anew before the PMU has been
- * started, and those of a precise sample are its own. In 7.x perf core cuts what it is given to
- * attr.sample_max_stack records (perf_sample_save_brstack()): other samples would lose them too.
+ * Check whether an event wants all records unchanged. Such a sample shows @list without a copy:
+ * nothing overwrites the list of the CPU before the PMU is started, and the list of a precise
+ * sample belongs to that sample. In 7.x perf core truncates the list that it gets to
+ * attr.sample_max_stack records (perf_sample_save_brstack()): a longer list needs a copy, since
+ * other samples would lose records too.
  */
 static bool gets_all(const struct corepmu_branch_backend *backend,
 		     const struct corepmu_branches *branches,
@@ -168,7 +170,7 @@ static bool gets_all(const struct corepmu_branch_backend *backend,
 	if ((wanted & each) || wanted != branches->wanted || backend->decodes_all ||
 	    list->nr > event->attr.sample_max_stack)
 		return false;
-	/* Of bits all or none; those of transactions are read whether they are wanted or not. */
+	/* The event must want all of bits, or none; a CPU with transactions always reads flags. */
 	if ((wanted & bits) != bits &&
 	    ((wanted & bits) || (backend->offers & COREPMU_BRANCH_ANY_TX)))
 		return false;
@@ -190,11 +192,11 @@ static bool has_kernel(const struct corepmu_branch_list *list)
 }
 
 /**
- * corepmu_branch_read() - have the records as the hardware has them, if that was not done yet
+ * corepmu_branch_read() - read the hardware's records, unless they have been read
  * @cpuc: this CPU's state
  *
- * They are those of the last overflow, or of when the PMU was stopped. Nothing is recorded
- * meanwhile: from the overflow interrupt, or with IRQs off.
+ * The records end with the last overflow, or with the stop of the PMU. The hardware records nothing
+ * meanwhile. From the overflow interrupt, or with IRQs off.
  */
 void corepmu_branch_read(struct corepmu_cpu *cpuc)
 {
@@ -227,7 +229,7 @@ static struct perf_branch_stack *as_stack(struct corepmu_branch_list *list)
 	return (struct perf_branch_stack *)&list->nr;
 }
 
-/* Not inline: only some CPUs have counts, which hardly any event asks for. */
+/* Not inline: only some CPUs have event counts, and few events ask for them. */
 static noinline void find_counted(struct corepmu_branches *branches, unsigned int nesting,
 				  const struct perf_event *event, struct counted *counted)
 {
@@ -236,16 +238,16 @@ static noinline void find_counted(struct corepmu_branches *branches, unsigned in
 }
 
 /**
- * corepmu_branch_sample() - give a sample its branch records
+ * corepmu_branch_sample() - add branch records to a sample
  * @cpuc: this CPU's state
  * @event: the event, which has COREPMU_EVENT_BRANCHES
- * @data: the sample, which perf_sample_data_init() has seen
+ * @data: the sample, after perf_sample_data_init()
  *
- * Records that two samples show differ, and both may be needed at a time: perf core may stop
- * an event in the middle of another's sample, which may have an overflow that was overtaken,
- * and an NMI comes in the middle of such a stop. Each has a stack of its own; the sample
- * that finds none left has no records. From the overflow interrupt, or with IRQs off;
- * corepmu_branch_sample_end() comes after the sample.
+ * Several samples may be in progress at the same time: from within a sample perf core may stop
+ * another event, which emits a sample of its own if its counter has overflowed. An NMI may come
+ * during that stop. Each sample has a branch stack of its own. With more samples than
+ * COREPMU_BRANCH_NESTING, the last ones have no records. The caller calls
+ * corepmu_branch_sample_end() after the sample. From the overflow interrupt, or with IRQs off.
  */
 void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct perf_sample_data *data)
@@ -265,7 +267,7 @@ void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 		find_counted(branches, nesting, event, &counted);
 	stack = (struct perf_branch_stack *)branches->stack[nesting];
 
-	/* Not while an event is stopped, as a rule: perf core stops the PMU before. */
+	/* The PMU rarely runs here: perf core usually disables the PMU before it stops an event. */
 	if (unlikely(resume))
 		corepmu_stop_cpu(cpuc);
 	corepmu_branch_read(cpuc);
@@ -280,14 +282,14 @@ void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 }
 
 /**
- * corepmu_branch_sample_list() - give a precise sample the branches that came with it
+ * corepmu_branch_sample_list() - add the branch records of a PEBS record to a precise sample
  * @cpuc: this CPU's state
  * @event: the event, which has COREPMU_EVENT_BRANCHES
- * @list: the branches; the sample may show it as it is: it stays until the sample is written
- * @data: the sample, which perf_sample_data_init() has seen
+ * @list: the branch records; must stay unchanged until perf core has written the sample
+ * @data: the sample, after perf_sample_data_init()
  *
- * As corepmu_branch_sample(), also where that does not read the registers since they are
- * of another moment.
+ * The same as corepmu_branch_sample(), but this function does not read the registers, which may
+ * hold later branches.
  */
 void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *event,
 				struct corepmu_branch_list *list,
@@ -316,7 +318,7 @@ void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *eve
 }
 
 /**
- * corepmu_branch_sample_end() - perf core has written the sample
+ * corepmu_branch_sample_end() - release a sample's branch stack after perf core has written it
  * @cpuc: this CPU's state
  */
 void corepmu_branch_sample_end(struct corepmu_cpu *cpuc)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: branch records where somebody asks for them, in place of at an overflow
+ * corepmu: branch records on request of a BPF program (bpf_get_branch_snapshot())
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -12,8 +12,9 @@
 #include <corepmu/pmu.h>
 
 /*
- * As samples have them: with the kind of each known where that may correct its address, and without
- * addresses of the kernel, unless an event wants these.
+ * Copy the records that were read to @entries, as samples show them. Decode each record where that
+ * may correct its address. Leave out records with kernel addresses, unless an event wants the
+ * kernel's branches. Return the number of entries.
  */
 static unsigned int show(struct corepmu_cpu *cpuc, struct perf_branch_entry *entries,
 			 unsigned int max)
@@ -38,15 +39,15 @@ static unsigned int show(struct corepmu_cpu *cpuc, struct perf_branch_entry *ent
 }
 
 /**
- * corepmu_branch_snapshot() - the branches that led to the caller
- * @entries: result
- * @max: how many there is room for
+ * corepmu_branch_snapshot() - return the branches that led to the caller
+ * @entries: filled in: the branches, the youngest first
+ * @max: size of @entries
  *
- * They are those that the CPU's events want, which are on it now. Recording is stopped before
- * anything else, so that the way here takes the place of few of the kernel's. Any context; an
- * NMI may have interrupted what starts the PMU, or stops it: it is left as it was found.
+ * The result has the branches that the events on this CPU want. The function stops recording first,
+ * so that its own branches replace few of the caller's. Any context. An NMI may call this function
+ * in the middle of a start or a stop of the PMU: the function leaves the PMU in the same state.
  *
- * Return: how many there are, 0 without an event that wants records
+ * Return: number of branches, 0 without an event that wants branch records
  */
 int corepmu_branch_snapshot(struct perf_branch_entry *entries, unsigned int max)
 {

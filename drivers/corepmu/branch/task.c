@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: whose branch records they are
+ * corepmu: track the task that the branch records belong to, and save LBR call stacks
  *
- * Records say nothing of the task that branched, and neither a switch to another task nor a
- * gap in what is recorded can be seen in them. They are wiped
- * - before the hardware records again, after an event has come that asks for more than was
- *   recorded so far;
- * - at every switch of tasks that perf core tells of.
- * It does not tell of all of them: not when the next task has a context with events of other
- * PMUs alone, and not at all on kernels before 6.2 where another PMU leads the hardware
- * context. So it is noted whose the records are, and how often that task had been scheduled
- * out. When a sample finds another task, or the same one after a switch, it has no records.
+ * A branch record does not name its task, and records show neither a task switch nor a gap. So the
+ * driver clears the records
+ * - before recording starts again, if an event wants branches that were not recorded so far;
+ * - at every task switch that perf core notifies the PMU of.
  *
- * A stack of calls is of use only if it has been followed from its beginning: for a task that
- * has an event which wants it, it is saved when the task leaves and put back when it comes.
- * Perf core has a place for that, which is another one on each kernel (of a context that tasks
- * exchange, of a PMU's part of it, of the task but shared by all PMUs) and may be freed when
- * the module has gone. Here it is found by the task, lives as long as the events that were
- * opened on the task, and is nobody else's. Events of a CPU alone follow calls from when the
- * task came.
+ * Perf core gives no notice if the next task has a context with events of other PMUs only. Before
+ * 6.2 perf core notifies only one PMU, which may be another. So the driver notes the task that the
+ * records belong to, and the number of times that this task had been scheduled out. If a sample
+ * finds another task, or the same task after a switch, it has no branch records.
+ *
+ * An LBR call stack is useful only if the hardware has recorded it from its outermost call on. For
+ * a task with an event that wants a call stack, the driver saves the records when the task is
+ * scheduled out, and restores them when it is scheduled in. Perf core provides memory for this, but
+ * in another place on each kernel: in the context, which tasks exchange; in the PMU's part of the
+ * context; in the task, but for all PMUs together. Perf core may also free the memory after the
+ * module is unloaded. So the driver keeps the call stacks itself, in a hash table by task. A call
+ * stack lives as long as the events that were opened on the task. For per-CPU events the hardware
+ * records calls from the moment when the task is scheduled in.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -36,8 +37,8 @@
 #include <corepmu/pmu.h>
 
 /*
- * The stacks of all tasks that have one. A task's is looked up by the CPU that switches to it
- * or from it, and changed by no other: tasks are on one CPU at a time.
+ * The LBR call stacks of all tasks that have one. Only the CPU that switches from or to a task
+ * looks up and changes the task's call stack. A task is on one CPU at a time.
  */
 #define CALL_STACK_BITS		7
 
@@ -55,14 +56,15 @@ static unsigned long times_switched(const struct task_struct *task)
 }
 
 /**
- * corepmu_branch_is_current() - are the records of the task that runs, without a gap?
+ * corepmu_branch_is_current() - check whether the records belong to the current task, without a gap
  * @branches: this CPU's records
  *
- * So they are also where its events are stopped since it is switched away from: an overflow whose
- * interrupt is still to come has its sample then. An NMI between where the scheduler counts the
- * switch and perf core tells of it finds none. IRQs off, or NMI.
+ * The result is also true while the task is being scheduled out and perf core stops its events, so
+ * that a late overflow still gets its branches. It is false between the scheduler's count of the
+ * switch (nvcsw, nivcsw) and pmu.sched_task: a sample of an NMI there has no branches. IRQs off, or
+ * NMI.
  *
- * Return: whether they are
+ * Return: true if the records belong to the current task
  */
 bool corepmu_branch_is_current(const struct corepmu_branches *branches)
 {
@@ -70,7 +72,7 @@ bool corepmu_branch_is_current(const struct corepmu_branches *branches)
 	       branches->switches + branches->leaving == times_switched(current);
 }
 
-/* From now on the hardware's records are of the task that runs. */
+/* Claim the hardware's records for the current task. */
 static void own(struct corepmu_branches *branches)
 {
 	barrier();
@@ -82,11 +84,11 @@ static void own(struct corepmu_branches *branches)
 }
 
 /**
- * corepmu_branch_wipe() - no record is left
+ * corepmu_branch_wipe() - clear all records while recording is stopped
  * @cpuc: this CPU's state
  *
- * The hardware does not record. An NMI that comes meanwhile finds records of nobody, and has
- * them wiped as well before it has the hardware record again. IRQs off, or NMI.
+ * An NMI that comes meanwhile finds task set to NULL and shows no records. The NMI clears the
+ * records, too, before it starts recording. IRQs off, or NMI.
  */
 void corepmu_branch_wipe(struct corepmu_cpu *cpuc)
 {
@@ -100,10 +102,10 @@ void corepmu_branch_wipe(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_branch_renew() - no record is left of what the hardware has recorded so far
- * @cpuc: this CPU's state; the hardware records what is wanted
+ * corepmu_branch_renew() - clear all records and go on recording
+ * @cpuc: this CPU's state; the hardware records the wanted branches
  *
- * As corepmu_branch_wipe() between a stop and a start. IRQs off, or NMI.
+ * The same as a stop, corepmu_branch_wipe() and a start. IRQs off, or NMI.
  */
 void corepmu_branch_renew(struct corepmu_cpu *cpuc)
 {
@@ -115,9 +117,9 @@ void corepmu_branch_renew(struct corepmu_cpu *cpuc)
 	own(branches);
 }
 
-/* Stacks of calls */
+/* LBR call stacks */
 
-/* The stack of @task: under the lock, or with IRQs off. */
+/* Return the call stack of @task, or NULL. Under the lock, or with IRQs off. */
 static struct corepmu_call_stack *find_call_stack(const struct task_struct *task)
 {
 	struct corepmu_call_stack *stack;
@@ -130,7 +132,7 @@ static struct corepmu_call_stack *find_call_stack(const struct task_struct *task
 	return NULL;
 }
 
-/* Does the event have a stack of calls to be kept while the task is away? */
+/* Check whether the event needs a call stack that is saved while its task is scheduled out. */
 static bool is_kept(const struct perf_event *event)
 {
 	return (event->hw.flags & COREPMU_EVENT_BRANCHES) &&
@@ -164,8 +166,8 @@ static int call_stack_open(struct perf_event *event)
 }
 
 /*
- * Another task of those that have exchanged their contexts may have the event now. The stack is
- * of the one that it was opened on.
+ * Release the call stack of the task that the event was opened on. Tasks may have exchanged their
+ * contexts: the event may belong to another task now.
  */
 static void call_stack_close(struct perf_event *event)
 {
@@ -181,7 +183,7 @@ static void call_stack_close(struct perf_event *event)
 	if (stack)
 		hash_del_rcu(&stack->node);
 	spin_unlock_irq(&call_stacks_lock);
-	/* A CPU may be at it, for another event of its own. */
+	/* Another CPU may still use the call stack, for an event of its own. */
 	if (stack)
 		kfree_rcu(stack, rcu);
 }
@@ -192,13 +194,13 @@ static const struct corepmu_branch_backend *backend_of(const struct perf_event *
 }
 
 /**
- * corepmu_branch_open() - have the hardware for an event with branch records
+ * corepmu_branch_open() - reserve the branch record hardware for an event
  * @event: an event that is being opened, or inherited
  *
- * With a place for what is to be kept while its task is away. Process context;
- * corepmu_branch_close() undoes it.
+ * Does nothing for an event without branch records. For an event with an LBR call stack, this
+ * function also allocates the task's call stack. Process context; corepmu_branch_close() undoes it.
  *
- * Return: 0, or an errno after saying why not
+ * Return: 0, or an errno after corepmu_refuse()
  */
 int corepmu_branch_open(struct perf_event *event)
 {
@@ -220,8 +222,8 @@ int corepmu_branch_open(struct perf_event *event)
 }
 
 /**
- * corepmu_branch_close() - the event needs the hardware no more
- * @event: an event that corepmu_branch_open() has seen
+ * corepmu_branch_close() - undo corepmu_branch_open()
+ * @event: an event that is being freed
  *
  * Process context.
  */
@@ -236,8 +238,8 @@ void corepmu_branch_close(struct perf_event *event)
 }
 
 /**
- * corepmu_branch_leave() - the current task is about to be switched away from
- * @cpuc: this CPU's state; it has events that want records, and the PMU stands still
+ * corepmu_branch_leave() - save the LBR call stack of the current task before it is scheduled out
+ * @cpuc: this CPU's state; it has events with branch records, and the PMU is stopped
  *
  * IRQs off.
  */
@@ -256,7 +258,7 @@ void corepmu_branch_leave(struct corepmu_cpu *cpuc)
 	if (!stack)
 		return;
 
-	/* Calls are missing. */
+	/* Recording has ended: calls are missing. */
 	if (to_backend(cpuc)->has_ended && to_backend(cpuc)->has_ended(cpuc)) {
 		branches->stale = true;
 		return;
@@ -270,14 +272,14 @@ void corepmu_branch_leave(struct corepmu_cpu *cpuc)
 	stack->saved = true;
 }
 
-/* Has the hardware had nothing to do since the stack was saved, and not been powered down? */
+/* Check whether the hardware still holds a saved call stack: no other records, no power-down. */
 static bool still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
 {
 	return stack->where == cpuc->branches && stack->version == cpuc->branches->version &&
 	       to_backend(cpuc)->still_has(cpuc, stack);
 }
 
-/* What was saved does for what is wanted now, and the task has not run since. */
+/* Check whether a saved call stack has the wanted branches, and the task has not run since. */
 static bool is_good(const struct corepmu_branches *branches, const struct corepmu_call_stack *stack)
 {
 	return stack && stack->saved && stack->wanted == branches->wanted &&
@@ -285,8 +287,8 @@ static bool is_good(const struct corepmu_branches *branches, const struct corepm
 }
 
 /**
- * corepmu_branch_come() - the current task has been switched to
- * @cpuc: this CPU's state; it has events that want records, and the PMU stands still
+ * corepmu_branch_come() - restore the LBR call stack of the current task after it was scheduled in
+ * @cpuc: this CPU's state; it has events with branch records, and the PMU is stopped
  *
  * IRQs off.
  */
@@ -311,7 +313,7 @@ void corepmu_branch_come(struct corepmu_cpu *cpuc)
 		barrier();
 		to_backend(cpuc)->restore(cpuc, stack);
 	}
-	/* What the task does from here on is not in it. */
+	/* From here on the task makes calls that the saved call stack lacks. */
 	stack->saved = false;
 	own(branches);
 }
