@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: CPUs that come and go, CPUs that are powered down, systems that sleep
+ * corepmu: CPU hotplug, CPU power-down and system suspend
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -17,7 +17,7 @@
 
 static enum cpuhp_state corepmu_cpuhp_state;
 
-/* The CPU is about to lose its registers: stop its events, with their counts up to date. */
+/* Stop the CPU's events and bring their counts up to date, before the CPU loses its registers. */
 static void corepmu_power_down(struct corepmu_cpu *cpuc)
 {
 	u64 active = cpuc->active;
@@ -34,7 +34,7 @@ static void corepmu_power_down(struct corepmu_cpu *cpuc)
 	}
 }
 
-/* The CPU's registers have been reset: set up its counters, and start those that counted. */
+/* Set up the CPU's counters after a reset of its registers, and start those that counted. */
 static void corepmu_power_up(struct corepmu_cpu *cpuc)
 {
 	u64 left;
@@ -60,12 +60,12 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_power_lost() - set a CPU up again that has lost its registers without a word
- * @cpuc: the state of the CPU this runs on
+ * corepmu_power_lost() - set up this CPU again after it has lost its registers without notice
+ * @cpuc: this CPU's state
  *
- * Counters are not read: they have what was left of a reset. They get the value that was read of
- * them last, and go on from there. IRQs off, and not between corepmu_disable() and
- * corepmu_enable().
+ * The counters' values are lost: this function does not read them. It writes the value that was
+ * last read from each counter, and the counter goes on from there. IRQs off, and not between
+ * corepmu_disable() and corepmu_enable().
  */
 void corepmu_power_lost(struct corepmu_cpu *cpuc)
 {
@@ -92,22 +92,23 @@ void corepmu_power_lost(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_warn_changed() - log that somebody else writes a CPU's registers
+ * corepmu_warn_changed() - log that another agent writes a CPU's registers
  * @cpu: the CPU
  *
  * Any context, NMI too.
  */
 void corepmu_warn_changed(unsigned int cpu)
 {
-	pr_warn_once("CPU%u: the PMU's registers were changed behind this driver (by a program that writes them, another module, firmware or a hypervisor): counts since then may be wrong; end that program\n",
+	pr_warn_once("CPU%u: another agent (a program, another module, firmware or a hypervisor) has written the PMU's registers: counts since then may be wrong; stop that agent\n",
 		     cpu);
 }
 
 /**
- * corepmu_registers_changed() - set a CPU up again whose registers somebody else has written
- * @cpuc: the state of the CPU this runs on
+ * corepmu_registers_changed() - set up this CPU again after another agent has written its registers
+ * @cpuc: this CPU's state
  *
- * Counters have what was counted. IRQs off, and not between corepmu_disable() and corepmu_enable().
+ * The counters' values are valid: this function adds them to the counts. IRQs off, and not between
+ * corepmu_disable() and corepmu_enable().
  */
 void corepmu_registers_changed(struct corepmu_cpu *cpuc)
 {
@@ -117,8 +118,8 @@ void corepmu_registers_changed(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Perf core may have put events on the CPU before this is called: it brings its
- * part of the CPU up earlier.
+ * Set up the PMU of a CPU that comes online. Perf core's own callback runs earlier, so that events
+ * may be on the CPU already.
  */
 static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 {
@@ -134,7 +135,7 @@ static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 	corepmu_power_down(cpuc);
 	pmu->backend->reset(cpuc);
 	corepmu_power_up(cpuc);
-	/* From here on one that joins may be given events. */
+	/* From here on perf core may put events on a CPU that has joined the PMU. */
 	cpumask_set_cpu(cpu, &pmu->supported_cpus);
 	local_irq_restore(flags);
 	pmu->backend->irq_enable(cpuc);
@@ -142,7 +143,7 @@ static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/* Events that are still on the CPU are taken off by perf core after this. */
+/* Release the PMU of a CPU that goes offline. Perf core deletes the CPU's events after this. */
 static int corepmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
 {
 	struct corepmu *pmu = hlist_entry(node, struct corepmu, node);
@@ -163,8 +164,8 @@ static int corepmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Called on the CPU with IRQs off. A CPU that corepmu_cpu_online() has not set up yet has no
- * event to save, and being reset here as well as there does it no harm.
+ * Stop and restart the PMU around a power-down of this CPU. IRQs off. If corepmu_cpu_online() has
+ * not set up the CPU yet, there is no event to save, and a second reset does no harm.
  */
 static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -214,8 +215,8 @@ static void corepmu_pm_unregister(struct notifier_block *nb)
 #else
 
 /*
- * Without CPU power-down notifiers CPUs do not forget their counters as long as the
- * system runs. When it sleeps the last CPU does not go offline as the others do.
+ * Without CPU power-down notifiers, CPUs keep their registers while the system runs. During system
+ * suspend all CPUs but the last one go offline; these callbacks handle the last one.
  */
 static RAW_NOTIFIER_HEAD(corepmu_pm_chain);
 
@@ -256,13 +257,13 @@ static void corepmu_pm_unregister(struct notifier_block *nb)
 #endif /* CONFIG_CPU_PM */
 
 /**
- * corepmu_hotplug_add() - set the PMU up on its CPUs, now and as they come
- * @pmu: a PMU whose interrupts have been requested
+ * corepmu_hotplug_add() - set up a PMU on its online CPUs, and on others when they come online
+ * @pmu: a PMU with requested interrupts
  *
- * A CPU that is idle may be powered down as soon as it has been set up. So the notifier, which
- * sets it up again, is registered first. Process context.
+ * An idle CPU may be powered down as soon as the CPU has been set up. So the function first
+ * registers the notifier that sets up a CPU again. Process context.
  *
- * Return: 0 or a negative errno with nothing left behind
+ * Return: 0, or a negative errno with everything undone
  */
 int corepmu_hotplug_add(struct corepmu *pmu)
 {
@@ -273,7 +274,7 @@ int corepmu_hotplug_add(struct corepmu *pmu)
 	if (ret)
 		return ret;
 
-	/* No CPU can refuse to be set up: where this fails, none has been. */
+	/* corepmu_cpu_online() never fails: after an error no CPU has been set up. */
 	ret = cpuhp_state_add_instance(corepmu_cpuhp_state, &pmu->node);
 	if (ret)
 		corepmu_pm_unregister(&pmu->pm_nb);
@@ -282,12 +283,12 @@ int corepmu_hotplug_add(struct corepmu *pmu)
 }
 
 /**
- * corepmu_hotplug_remove() - leave the PMU as it was found, on all its CPUs
+ * corepmu_hotplug_remove() - undo corepmu_hotplug_add(): quiesce the PMU on all its CPUs
  * @pmu: a PMU without events
  *
- * The notifier is unregistered first here too: it would set up a CPU again that has already been
- * left. A CPU that is powered down in between is left in the same state nevertheless, since
- * quiesce() writes all registers that matter. Process context.
+ * The function unregisters the notifier first: the notifier would set up a quiesced CPU again. A
+ * CPU may be powered down between the two steps: quiesce() then writes all registers that matter.
+ * Process context.
  */
 void corepmu_hotplug_remove(struct corepmu *pmu)
 {
@@ -296,7 +297,7 @@ void corepmu_hotplug_remove(struct corepmu *pmu)
 }
 
 /**
- * corepmu_hotplug_init() - get ready to follow CPU hotplug
+ * corepmu_hotplug_init() - register the CPU hotplug callbacks, and those of system suspend
  *
  * Return: 0 or a negative errno
  */
@@ -307,7 +308,7 @@ int corepmu_hotplug_init(void)
 	ret = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "perf/corepmu:online",
 				      corepmu_cpu_online, corepmu_cpu_offline);
 	if (ret < 0) {
-		pr_err("cannot follow CPU hotplug (%d)\n", ret);
+		pr_err("cannot register CPU hotplug callbacks (%d)\n", ret);
 		return ret;
 	}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: the one way to functions that the kernel does not export
+ * corepmu: find functions that the kernel does not export
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -55,10 +55,10 @@ DEFINE_STATIC_CALL_NULL(corepmu_trace, intel_pt_interrupt);
 
 static bool has_trace_interrupt;
 
-/* What perf core's __perf_guest_handle_intel_pt_intr() calls, NULL where there is no such call */
+/* Key of perf core's static call __perf_guest_handle_intel_pt_intr, or NULL */
 static const struct static_call_key *guest_trace;
 
-/* Without intel_pt_interrupt() Intel PT's interrupt is not passed on. */
+/* Find intel_pt_interrupt(). Without it the driver does not pass on Intel PT's interrupts. */
 static void corepmu_resolve_for_trace(void)
 {
 	const char *guest = STATIC_CALL_KEY_STR(__perf_guest_handle_intel_pt_intr);
@@ -79,14 +79,14 @@ static void corepmu_resolve_for_trace(void)
 
 #endif /* CONFIG_X86 */
 
-/* perf_event_output_forward(), once all of what it is made of is known */
+/* Address of perf_event_output_forward(), if all functions that it calls were found; else 0 */
 static unsigned long plain_output;
 
 /**
- * corepmu_text_none() - kernel_text_address() of a kernel where it is not found
+ * corepmu_text_none() - stand in for kernel_text_address() if it was not found
  * @addr: an address
  *
- * Return: 0, nothing is known to be text
+ * Return: 0: no address is known to be text
  */
 int corepmu_text_none(unsigned long addr)
 {
@@ -94,9 +94,9 @@ int corepmu_text_none(unsigned long addr)
 }
 
 /*
- * A kprobe that is registered disabled tells where a function is and never
- * patches it. With IBT the address is four bytes past the entry, so that it
- * serves to reach kallsyms_lookup_name() alone, which gives true entries.
+ * Find kallsyms_lookup_name() by a kprobe. A disabled kprobe has the function's address and does
+ * not patch the function. With IBT the address is four bytes past the function's entry: good enough
+ * for calls of kallsyms_lookup_name(), which returns true entries of all other functions.
  */
 static int corepmu_find_lookup(void)
 {
@@ -120,12 +120,12 @@ static int corepmu_find_lookup(void)
 }
 
 /**
- * corepmu_find_symbol() - where something is that is not exported
- * @name: a function or an object of the kernel
+ * corepmu_find_symbol() - find the address of a symbol that is not exported
+ * @name: name of a function or an object of the kernel
  *
  * Process context, after corepmu_resolve_symbols().
  *
- * Return: its address, 0 when it is not there
+ * Return: the symbol's address, 0 if the kernel has no such symbol
  */
 unsigned long corepmu_find_symbol(const char *name)
 {
@@ -133,12 +133,12 @@ unsigned long corepmu_find_symbol(const char *name)
 }
 
 /**
- * corepmu_symbol_size() - how far a function or an object goes on
- * @addr: an address in it
+ * corepmu_symbol_size() - find the size of the rest of a function or an object
+ * @addr: an address in the function or object
  *
  * Process context, after corepmu_resolve_symbols().
  *
- * Return: the bytes from @addr to the next symbol, 0 when the kernel does not tell
+ * Return: number of bytes from @addr to the next symbol, 0 if unknown
  */
 unsigned long corepmu_symbol_size(unsigned long addr)
 {
@@ -152,15 +152,17 @@ static unsigned long corepmu_lookup(const char *name)
 	unsigned long addr = corepmu_find_symbol(name);
 
 	if (!addr)
-		pr_err("this kernel has no %s\n", name);
+		pr_err("the function %s is missing in this kernel's kallsyms: cannot load\n", name);
 
 	return addr;
 }
 
 /**
- * corepmu_has_sched_cb() - can perf core be asked to tell of switches of tasks?
+ * corepmu_has_sched_cb() - check whether perf_sched_cb_inc() and perf_sched_cb_dec() were found
  *
- * Return: whether it can
+ * Without them perf core notifies no PMU of task switches on the driver's behalf.
+ *
+ * Return: true if both were found
  */
 bool corepmu_has_sched_cb(void)
 {
@@ -168,9 +170,11 @@ bool corepmu_has_sched_cb(void)
 }
 
 /**
- * corepmu_has_callchain() - can a sample have the callchain of other registers than its own?
+ * corepmu_has_callchain() - check whether perf_callchain() was found
  *
- * Return: whether it can
+ * Precise samples need it: their callchain starts from other registers than the sample shows.
+ *
+ * Return: true if perf_callchain() was found
  */
 bool corepmu_has_callchain(void)
 {
@@ -178,17 +182,18 @@ bool corepmu_has_callchain(void)
 }
 
 /**
- * corepmu_is_plain_output() - is that what writes a sample of most events to a buffer?
+ * corepmu_is_plain_output() - check whether @handler is perf_event_output_forward()
  * @handler: an event's overflow_handler
  *
- * Return: whether it is, and what it is made of can be called: see corepmu_perf_output_begin()
+ * Return: true if it is, and the functions that it calls are available: see
+ * corepmu_perf_output_begin()
  */
 bool corepmu_is_plain_output(perf_overflow_handler_t handler)
 {
 	return handler && (unsigned long)handler == plain_output;
 }
 
-/* Samples are written one by one without these. */
+/* Find the functions that write several samples at once. Without them samples go one by one. */
 static void corepmu_resolve_output(void)
 {
 	unsigned long prepare = corepmu_find_symbol("perf_prepare_sample");
@@ -207,7 +212,7 @@ static void corepmu_resolve_output(void)
 	plain_output = corepmu_find_symbol("perf_event_output_forward");
 }
 
-/* Precise samples are refused without it. */
+/* Find perf_callchain(). Without it precise samples are rejected. */
 static void corepmu_resolve_for_precise(void)
 {
 	unsigned long callchain = corepmu_find_symbol("perf_callchain");
@@ -218,7 +223,7 @@ static void corepmu_resolve_for_precise(void)
 	has_callchain = true;
 }
 
-/* Branch records are short of something without these, and counters need none of them. */
+/* Find functions for branch records. Without them some kinds of branch records are missing. */
 static void corepmu_resolve_for_branches(void)
 {
 	unsigned long inc, dec, text;
@@ -237,11 +242,11 @@ static void corepmu_resolve_for_branches(void)
 }
 
 /**
- * corepmu_resolve_symbols() - find what perf core does not export
+ * corepmu_resolve_symbols() - find the functions that the kernel does not export
  *
  * Process context, once, before any event can exist.
  *
- * Return: 0, or -ENOENT when a function is not there, after saying which
+ * Return: 0, or a negative errno after logging the missing function
  */
 int corepmu_resolve_symbols(void)
 {
@@ -283,8 +288,9 @@ static const struct static_call_key *builtin_handler_key(void)
 }
 
 /*
- * perf_guest_handle_intel_pt_intr(), whose key is not exported. KVM, which sets the function, waits
- * for NMIs when it takes it back (perf_unregister_guest_info_callbacks()).
+ * Do the same as perf_guest_handle_intel_pt_intr(): its static call key is not exported. KVM sets
+ * the key's function. Before KVM removes the function, KVM waits for running NMIs
+ * (perf_unregister_guest_info_callbacks()).
  */
 static unsigned int handle_guest_trace(void)
 {
@@ -294,14 +300,14 @@ static unsigned int handle_guest_trace(void)
 		return 0;
 	handle = READ_ONCE(guest_trace->func);
 
-	/* Without KVM: a function of another type */
+	/* Without KVM, the key's function has another type and must not be called. */
 	return (void *)handle == (void *)__static_call_return0 ? 0 : handle();
 }
 
 /**
- * corepmu_has_trace_interrupt() - is there somebody to pass Intel PT's interrupt on to?
+ * corepmu_has_trace_interrupt() - check whether the driver can pass on Intel PT's interrupts
  *
- * Return: whether there is
+ * Return: true if intel_pt_interrupt() was found
  */
 bool corepmu_has_trace_interrupt(void)
 {
@@ -341,10 +347,10 @@ static void trace_interrupt(void)
 #endif /* MODULE */
 
 /**
- * corepmu_trace_interrupt() - pass Intel PT's interrupt on to whoever traces
+ * corepmu_trace_interrupt() - pass Intel PT's interrupt on to KVM or to the Intel PT driver
  *
- * If corepmu_has_trace_interrupt(). From the NMI that it is, once the status has been
- * acknowledged.
+ * Only if corepmu_has_trace_interrupt(). From the NMI handler, after the acknowledgment of the
+ * status.
  */
 void corepmu_trace_interrupt(void)
 {
@@ -353,15 +359,15 @@ void corepmu_trace_interrupt(void)
 }
 
 /**
- * corepmu_has_builtin_pmu() - does the kernel's own driver have a PMU?
+ * corepmu_has_builtin_pmu() - check whether the built-in driver has found a PMU
  *
- * arch/x86/events/core.c has a static call to its NMI handler, which is set when the
- * driver has found a PMU; x86_pmu_initialized() there asks the same question. (What
- * perf_get_x86_pmu_capability() fills in is nothing on CPUs of several kinds.) Process
+ * The built-in driver sets the static call to its NMI handler when it finds a PMU
+ * (arch/x86/events/core.c). x86_pmu_initialized() there uses the same check.
+ * perf_get_x86_pmu_capability() is no alternative: it reports nothing on hybrid CPUs. Process
  * context, after corepmu_resolve_symbols().
  *
- * Return: 1 when it has one, 0 when it has none, -ENOENT after saying that the kernel
- * does not tell
+ * Return: 1 if the built-in driver has a PMU, 0 if not, -ENOENT after logging that the static call
+ * was not found
  */
 int corepmu_has_builtin_pmu(void)
 {
@@ -369,7 +375,7 @@ int corepmu_has_builtin_pmu(void)
 
 	key = builtin_handler_key();
 	if (!key) {
-		pr_err("this kernel does not tell whether its own driver has the counters: it needs CONFIG_KALLSYMS_ALL\n");
+		pr_err("cannot find out whether the built-in driver has the counters: the kernel needs CONFIG_KALLSYMS_ALL\n");
 		return -ENOENT;
 	}
 

@@ -28,18 +28,19 @@ MODULE_PARM_DESC(type, "type of the PMU (default: the next free one)");
 
 module_param_named(standin, corepmu_standin, bool, 0444);
 MODULE_PARM_DESC(standin,
-		 "have the name and the type of the built-in driver's PMU, which is not there");
+		 "take the name and the type of the built-in driver's PMU, where that driver is not running");
 
 module_param_named(start_near_wrap, corepmu_start_near_wrap, ullong, 0444);
 MODULE_PARM_DESC(start_near_wrap,
 		 "for tests: counting events start this many counts below 2^32 (modulo 2^64)");
 
-/* sysfs has a directory of this name; room is left for the kind of CPU that pmu_name() adds. */
+/* A sysfs directory has the PMU's name, with the CPU type that pmu_name() may append. */
 #define PMU_NAME_MAX	(NAME_MAX / 2)
 
 /*
- * Can perf name this PMU in an event (tools/perf/util/parse-events.l), and sysfs in a path? Of an
- * empty name driver core warns, and ".", "a/b" or "0" would be registered and found by nobody.
+ * Check whether perf can use @name in an event (tools/perf/util/parse-events.l), and sysfs in a
+ * path. Driver core warns of an empty name. It accepts ".", "a/b" and "0", but no tool finds such a
+ * PMU.
  */
 static bool __init is_pmu_name(const char *name)
 {
@@ -73,7 +74,7 @@ static int __init corepmu_init(void)
 		pr_notice("this kernel is newer than any that was tested\n");
 
 	if (corepmu_standin && (corepmu_type != -1 || strcmp(corepmu_name, "corepmu"))) {
-		pr_err("standin=1 says name and type: leave out name= and type=\n");
+		pr_err("standin=1 sets name and type: leave out name= and type=\n");
 		return -EINVAL;
 	}
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: why events were refused
+ * corepmu: log the reasons why events are refused
  *
- * perf_event_open(2) answers with an errno, which has no room for the reason. The kernel
- * log tells it, with the program and what it asked for: once for each process and reason,
- * for tools probe (perf list tries some hundred events), and a few times a minute. What is
- * not logged is in debugfs nevertheless: the last refusals, and how often each was met.
+ * perf_event_open(2) returns an errno, which does not tell the reason. The kernel log has the
+ * reason, the program and the values that it asked for. Tools probe (perf list tries some hundred
+ * events): so the log has each reason once for each process, and at most ten lines a minute.
+ * debugfs has the last refusals, logged or not, and the number of times that each occurred.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -25,13 +25,13 @@
 #define REFUSALS	32
 
 /**
- * struct refusal - what one process was refused for one reason
- * @reason: format of the reason, which tells one from another; NULL when unused
- * @pid: the process
- * @comm: its name
- * @err: what it got
- * @times: how often
- * @text: the reason, with the values of the last time
+ * struct refusal - refusals of one process for one reason
+ * @reason: format string of the reason: its address identifies the reason; NULL: unused entry
+ * @pid: process ID
+ * @comm: name of the process
+ * @err: negative errno of the last refusal
+ * @times: number of refusals
+ * @text: reason of the last refusal, with its values
  */
 struct refusal {
 	const char	*reason;
@@ -42,7 +42,7 @@ struct refusal {
 	char		text[160];
 };
 
-/* The last ones, the newest at @newest and older ones below it, modulo REFUSALS */
+/* Ring of the last refusals: the newest is at index newest, older ones are below */
 static struct refusal refusals[REFUSALS];
 static unsigned int newest;
 static DEFINE_MUTEX(refusals_lock);
@@ -63,9 +63,9 @@ static struct refusal *find_refusal(const char *reason)
 }
 
 /**
- * corepmu_refuse() - refuse an event and say why
- * @err: negative errno
- * @fmt: format of the reason
+ * corepmu_refuse() - log the reason why an event is refused
+ * @err: negative errno for perf_event_open(2)
+ * @fmt: format string of the reason
  *
  * Process context, may sleep.
  *
@@ -119,7 +119,7 @@ static int refusals_show(struct seq_file *m, void *unused)
 DEFINE_SHOW_ATTRIBUTE(refusals);
 
 /**
- * corepmu_refuse_init() - show refusals in debugfs, where there is one
+ * corepmu_refuse_init() - create the debugfs file that shows refusals
  *
  * Process context.
  */

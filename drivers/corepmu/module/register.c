@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: a PMU's way to perf core and back
+ * corepmu: registration of PMUs with perf core
  *
- * A PMU becomes visible last, when its counters have been tried, and goes
- * first; all else is undone in strict reverse.
+ * Registration with perf core comes last, after the self-test of the counters. Unregistration comes
+ * first, and undoes everything in the reverse order.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -28,17 +28,17 @@ char *corepmu_name = "corepmu";
 int corepmu_type = -1;
 bool corepmu_standin;
 
-/* How long a PMU that perf core does not let go yet is left alone, see corepmu_unregister() */
+/* Time between two attempts to unregister a PMU, see corepmu_unregister() */
 #define UNREGISTER_RETRY_MS	1
 
-/* PMUs that perf core knows now */
+/* Number of registered PMUs */
 static atomic_t corepmu_instances = ATOMIC_INIT(0);
 
 /**
- * corepmu_alloc() - allocate a PMU, without setting it up
- * @backend: its backend
+ * corepmu_alloc() - allocate a PMU that is not set up
+ * @backend: the PMU's backend
  *
- * Return: the PMU, or NULL if there is no memory
+ * Return: the PMU, or NULL without memory
  */
 struct corepmu *corepmu_alloc(const struct corepmu_backend *backend)
 {
@@ -75,7 +75,10 @@ void corepmu_free(struct corepmu *pmu)
 		kfree(pmu);
 }
 
-/* A kind of CPU that has a name adds it to the PMU's; without, all but the first have numbers. */
+/*
+ * Return the PMU's name. The name of the CPU type is appended; PMUs of CPU types without names, but
+ * for the first PMU, are numbered.
+ */
 static const char *pmu_name(const struct corepmu *pmu)
 {
 	int instance = atomic_read(&corepmu_instances);
@@ -88,7 +91,10 @@ static const char *pmu_name(const struct corepmu *pmu)
 	return kasprintf(GFP_KERNEL, "%s_%d", corepmu_name, instance);
 }
 
-/* perf's metrics and other tools know x86's PMU by its name, and any other by its file cpus. */
+/*
+ * Check whether perf's metrics and other tools miss a PMU named cpu. On x86 they look for that
+ * name; elsewhere they look for the PMU's file cpus in sysfs.
+ */
 static bool is_wanted_by_name(const struct corepmu *pmu)
 {
 	return pmu->claims_generic && !corepmu_standin &&
@@ -97,8 +103,8 @@ static bool is_wanted_by_name(const struct corepmu *pmu)
 }
 
 /*
- * Perf core exports neither its list of PMUs nor the bus of their devices. Every kernel has
- * software events, and their PMU's device leads to the bus.
+ * Open a software event, to find other PMUs: perf core exports neither its list of PMUs nor the bus
+ * of their devices. Every kernel has software events, and their PMU's device is on that bus.
  */
 static struct perf_event *open_software_event(u64 config)
 {
@@ -201,8 +207,8 @@ static int check_standin_name(const struct corepmu *pmu, const char *name)
 }
 
 /**
- * corepmu_register() - set a PMU up, try it and offer it to perf
- * @pmu: described, its interrupts requested
+ * corepmu_register() - set up a PMU, test its counters and register it with perf core
+ * @pmu: the PMU, with known counters and requested interrupts
  *
  * Process context.
  *
@@ -217,7 +223,7 @@ int corepmu_register(struct corepmu *pmu)
 
 	ret = corepmu_hotplug_add(pmu);
 	if (ret) {
-		pr_err("cannot set the PMU up on its CPUs (%d)\n", ret);
+		pr_err("cannot set up the PMU on its CPUs (%d)\n", ret);
 		return ret;
 	}
 
@@ -256,12 +262,12 @@ int corepmu_register(struct corepmu *pmu)
 	pr_info("PMU %s: %s, %u counters on CPUs %*pbl, type %d%s%s\n", name, pmu->backend->name,
 		(unsigned int)hweight64(pmu->counters), cpumask_pr_args(&pmu->supported_cpus),
 		pmu->perf_pmu.type, pmu->claims_generic ? ", generic events too" : "",
-		is_wanted_by_name(pmu) ? "; for tools that look for cpu load it with standin=1" : "");
+		is_wanted_by_name(pmu) ? "; tools that look for a PMU cpu need standin=1" : "");
 	return 0;
 
 out_user:
 	corepmu_user_remove(pmu);
-	/* For corepmu_free(): perf core never had this PMU, it need not outlive the module. */
+	/* For corepmu_free(): perf core has no pointer to this PMU, which may be freed. */
 	pmu->perf_pmu = (struct pmu) { };
 out_free:
 	kfree(name);
@@ -271,15 +277,16 @@ out_hotplug:
 }
 
 /*
- * A write to the file starts each CPU's timer, with which perf core rotates events, and so do
- * events that want turns. Perf core frees the timers without a look at whether they run.
+ * Stop the timers by which perf core rotates events. Events that share counters start these timers,
+ * and so does a write to the PMU's file perf_event_mux_interval_ms. Perf core frees the timers
+ * without a check whether they run.
  */
 static void end_rotation(struct pmu *pmu)
 {
 	static const struct attribute interval = { .name = "perf_event_mux_interval_ms" };
 	int cpu;
 
-	/* Waits for who writes to it. */
+	/* Waits for writers of the file. */
 	sysfs_remove_file(&pmu->dev->kobj, &interval);
 	for_each_possible_cpu(cpu) {
 		struct hrtimer *timer = compat_rotation_timer(pmu, cpu);
@@ -291,7 +298,7 @@ static void end_rotation(struct pmu *pmu)
 
 /**
  * corepmu_unregister() - undo corepmu_register()
- * @pmu: a PMU without events; each holds a reference to the module
+ * @pmu: a PMU without events: each event holds a reference to the module
  */
 void corepmu_unregister(struct corepmu *pmu)
 {
@@ -300,9 +307,9 @@ void corepmu_unregister(struct corepmu *pmu)
 	corepmu_shutdown_remove(pmu);
 	end_rotation(&pmu->perf_pmu);
 	/*
-	 * Each event holds the module, but a task that frees one gives back the module first and
-	 * takes the event from the PMU's list next (__free_event() in kernel/events/core.c).
-	 * Perf core refuses while one is in between, and goes on calling the PMU.
+	 * CPU A frees the last event: it puts the module's reference first, and removes the event
+	 * from the PMU's list next (__free_event() in kernel/events/core.c). If CPU B unregisters
+	 * the PMU in between, perf core returns an error and goes on calling the PMU: try again.
 	 */
 	while (compat_pmu_unregister(&pmu->perf_pmu))
 		msleep(UNREGISTER_RETRY_MS);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: do the counters count, and does their interrupt come?
+ * corepmu: self-test of the counters and of their overflow interrupt
  *
- * A live counter that is wrong is worse than none: firmware that keeps some of the
- * counters to itself, a hypervisor that offers registers with nothing behind them and a
- * devicetree with the wrong interrupt all look like a PMU. Before perf core hears of it,
- * each counter of each CPU counts towards an overflow, first by itself and then together
- * with the others: a hypervisor may have fewer counters than it shows, and give those that
- * it has to whoever asks first. Counters that fail are left out.
+ * A counter that counts wrong is worse than no counter. Firmware may reserve some counters for
+ * itself, a hypervisor may show registers that do nothing, and a devicetree may have the wrong
+ * interrupt. So before a PMU is registered, each counter of each CPU counts up to an overflow. Each
+ * counter does so alone first, and then all do so together: a hypervisor may have fewer counters
+ * than it shows, and give them to the first users. Counters that fail are left out.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -21,23 +20,23 @@
 
 #include <corepmu/pmu.h>
 
-/* Counts until a counter overflows. */
+/* Number of counts until a counter overflows */
 #define SELF_TEST_COUNTS	20000
 
 /*
- * How long to wait for an overflow; a thousandth of that is enough. While a hypervisor runs
- * another virtual CPU, time passes and counters stand still: so the counters are then read
- * SELF_TEST_LOOKS times more before one is given up. A look takes more than 20 cycles and
- * instructions, all of them together more than twice SELF_TEST_COUNTS.
+ * Time to wait for an overflow; a thousandth of it is enough on a free CPU. While a hypervisor runs
+ * another virtual CPU, time passes but counters do not count. So after that time the test reads the
+ * counters another SELF_TEST_LOOKS times before a counter fails. One read takes more than 20 cycles
+ * and instructions: all reads take more than twice SELF_TEST_COUNTS.
  */
 #define SELF_TEST_NS		(10 * NSEC_PER_MSEC)
 #define SELF_TEST_LOOKS		2000
 
 /**
- * struct self_test - what has been found out about a PMU
+ * struct self_test - results of the self-test of a PMU
  * @pmu: the PMU
- * @stuck: counters that do not count on one of its CPUs
- * @silent: counters that count there, but do not interrupt when they overflow
+ * @stuck: mask of counters that do not count on at least one CPU
+ * @silent: mask of counters that count, but do not interrupt at an overflow on at least one CPU
  */
 struct self_test {
 	struct corepmu	*pmu;
@@ -74,7 +73,7 @@ static void self_test_start(struct corepmu_cpu *cpuc, u64 counters)
 	local_irq_restore(flags);
 }
 
-/* Returns those of @counters that have moved. */
+/* Return the mask of @counters that have counted since self_test_start(). */
 static u64 self_test_look(struct corepmu_cpu *cpuc, u64 counters)
 {
 	struct hw_perf_event hwc;
@@ -108,13 +107,13 @@ static u64 self_test_good(const struct self_test *test)
 	return test->pmu->counters & ~test->stuck & ~test->silent;
 }
 
-/* Has all been seen that there is to see? */
+/* Check whether all counters have interrupted, or, with sampling=0, counted. */
 static bool is_done(struct corepmu_cpu *cpuc, u64 counters, u64 moved)
 {
 	return (corepmu_has_interrupt(cpuc->pmu) ? READ_ONCE(cpuc->stray) : moved) == counters;
 }
 
-/* Have @counters count at the same time. Returns whether none of them fails. */
+/* Let @counters count at the same time. Return true if all of them pass. */
 static bool self_test_round(struct self_test *test, struct corepmu_cpu *cpuc, u64 counters)
 {
 	u64 deadline = ktime_get_ns() + SELF_TEST_NS;
@@ -127,7 +126,7 @@ static bool self_test_round(struct self_test *test, struct corepmu_cpu *cpuc, u6
 	self_test_start(cpuc, counters);
 	do {
 		moved = self_test_look(cpuc, counters);
-		/* No CPU predicts this: some count mispredicted work alone (Skymont's fixed 4). */
+		/* An unpredictable branch: Skymont's fixed 4 counts mispredicted work only. */
 		if (prandom_u32_state(&random) & 1)
 			cpu_relax();
 		if (ktime_get_ns() >= deadline)
@@ -190,7 +189,7 @@ static void self_test_reset(void *arg)
 	pmu->backend->reset(this_cpu_ptr(pmu->cpu));
 }
 
-/* Registers of the bad counters are put to rest before they are forgotten. */
+/* Remove the bad counters from the PMU. Quiesce their registers before, while they are known. */
 static void self_test_leave_out(struct corepmu *pmu, u64 good)
 {
 	on_each_cpu_mask(&pmu->supported_cpus, self_test_quiesce, pmu, true);
@@ -200,14 +199,14 @@ static void self_test_leave_out(struct corepmu *pmu, u64 good)
 }
 
 /**
- * corepmu_self_test() - try every counter of every CPU that is online
- * @pmu: a PMU set up on its CPUs and not yet registered; counters that fail on one of them
- *	are taken out of its counters
+ * corepmu_self_test() - test every counter of every online CPU
+ * @pmu: a PMU that is set up on its CPUs and not registered yet. A counter that fails on one CPU is
+ *	removed from corepmu.counters
  *
- * Process context; takes microseconds for each counter that is right, ten milliseconds
- * and more for the first failure of one that is not.
+ * Process context. The test takes microseconds for each good counter, and ten milliseconds or more
+ * for the first failure of a bad one.
  *
- * Return: 0, or -EIO after saying that no counter is left
+ * Return: 0, or a negative errno; -EIO after logging that no counter is left
  */
 int corepmu_self_test(struct corepmu *pmu)
 {

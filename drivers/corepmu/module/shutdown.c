@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: leave the counters to the kernel that comes next
+ * corepmu: stop the counters at reboot, for the next kernel
  *
- * kexec starts a kernel without a reset of the CPUs: it finds the counters as this one left
- * them. On x86 a driver that finds all of them enabled takes the PMU for broken
- * (check_hw_exists() in arch/x86/events/core.c).
+ * kexec starts the next kernel without a reset of the CPUs: the next kernel finds the counters as
+ * this kernel left them. On x86 the built-in driver takes the PMU for broken if all counters are
+ * enabled (check_hw_exists() in arch/x86/events/core.c).
  */
 #include <linux/notifier.h>
 #include <linux/reboot.h>
@@ -20,8 +20,8 @@ static void quiesce_cpu(void *data)
 }
 
 /*
- * Tasks run on, and perf core schedules their events in and out, until this kernel ends:
- * that must not start a counter again which has been stopped here.
+ * Stop all counters for good. Tasks still run after this, and perf core schedules their events in
+ * and out. Without corepmu_use_none() that would start counters again.
  */
 static int corepmu_reboot_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -34,7 +34,7 @@ static int corepmu_reboot_notify(struct notifier_block *nb, unsigned long action
 }
 
 /**
- * corepmu_shutdown_add() - have a PMU be quiet when the system ends
+ * corepmu_shutdown_add() - quiesce a PMU at reboot
  * @pmu: the PMU, set up on its CPUs
  *
  * Process context.

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: PMUs of earlier loads, on kernels where tasks remember them
+ * corepmu: stale PMUs: PMUs of earlier loads that tasks still point to (before Linux 6.2)
  *
- * Before 6.2 the perf context of a task points to the struct pmu that it was
- * made for, and keeps to it when all its events are gone: every context switch
- * of such a task reads pmu->pmu_cpu_context, and a new event of any PMU of the
- * hardware context is put into the old one's context (kernel/events/core.c,
- * find_get_context(), perf_event_context_sched_in()). A struct pmu that went
- * with its module is an oops in waiting.
+ * Before 6.2 the perf context of a task points to the struct pmu that the context was made for,
+ * even after the context's last event is gone. Every context switch of such a task reads
+ * pmu->pmu_cpu_context. Perf core puts a new event of any PMU of the hardware context into that
+ * context (find_get_context(), perf_event_context_sched_in() in kernel/events/core.c). If an unload
+ * freed the struct pmu, the next context switch would oops.
  *
- * So it stays: each load leaves its struct pmu behind, and the next one leads
- * the contexts of all of them to its own. What lives on are some hundred bytes
- * a load, and a device without a driver that the list hangs on, which the next
- * load, of this module or of a changed one, finds by name.
+ * So an unload leaves the struct pmu in memory. The next load redirects all stale PMUs to its own
+ * PMU. Each load costs some hundred bytes. The list of stale PMUs belongs to a platform device
+ * without a driver: the next load, of this module or of a changed one, finds the device by name.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -31,7 +29,7 @@
 
 #define REGISTRY_NAME	"corepmu-generations"
 
-/* Shared with earlier and later loads: never change it. */
+/* Earlier and later loads share this structure: never change it. */
 struct corepmu_generation {
 	struct list_head	node;
 	struct pmu		*pmu;
@@ -40,15 +38,16 @@ struct corepmu_generation {
 static struct list_head *registry;
 
 /*
- * Perf core calls these when it has found an old struct pmu in a context. The
- * events in there are of the present one, which it stops and starts as well.
+ * pmu_enable() and pmu_disable() of stale PMUs. Perf core calls them for a context that points to a
+ * stale PMU. The context's events belong to the present PMU, which perf core also disables and
+ * enables.
  */
 static void generation_nop(struct pmu *pmu)
 {
 }
 
 /**
- * corepmu_generations_init() - find the PMUs that earlier loads left behind
+ * corepmu_generations_init() - find the list of stale PMUs, or create it
  *
  * Process context.
  *
@@ -84,8 +83,8 @@ int corepmu_generations_init(void)
 }
 
 /**
- * corepmu_generations_lead() - lead old contexts to a PMU
- * @pmu: a registered PMU that no event can be opened on yet
+ * corepmu_generations_lead() - redirect all stale PMUs to a PMU
+ * @pmu: a registered PMU without events: corepmu.open is still false
  *
  * Process context.
  */
@@ -94,22 +93,22 @@ void corepmu_generations_lead(struct corepmu *pmu)
 	struct corepmu_generation *generation;
 
 	list_for_each_entry(generation, registry, node) {
-		/* Until now what the load before has left there, which needs no module. */
+		/* The previous load left functions of the kernel here, or none. */
 		WRITE_ONCE(generation->pmu->pmu_enable, generation_nop);
 		WRITE_ONCE(generation->pmu->pmu_disable, generation_nop);
 		WRITE_ONCE(generation->pmu->pmu_cpu_context, pmu->perf_pmu.pmu_cpu_context);
-		/* A task's context calls that of the PMU that it was made for. */
+		/* Perf core calls sched_task of the PMU that the context points to. */
 		WRITE_ONCE(generation->pmu->sched_task, pmu->perf_pmu.sched_task);
 	}
 }
 
 /**
- * corepmu_generations_leave() - leave a PMU behind
- * @pmu: a PMU that was registered, and is no longer
+ * corepmu_generations_leave() - make a PMU stale if perf core may still point to it
+ * @pmu: a PMU that is not registered any more, or never was
  *
  * Process context.
  *
- * Return: whether it may be freed, as it is not known to perf core any more
+ * Return: true if the PMU was never registered: the caller may free it
  */
 bool corepmu_generations_leave(struct corepmu *pmu)
 {
@@ -122,15 +121,15 @@ bool corepmu_generations_leave(struct corepmu *pmu)
 	generation = kmalloc(sizeof(*generation), GFP_KERNEL);
 	pmu->perf_pmu.pmu_disable_count = alloc_percpu(int);
 	if (!generation || !pmu->perf_pmu.pmu_disable_count) {
-		/* Not led on to the next load; it stays where it is. */
-		pr_warn("no memory to remember this load's PMU by: do not load the driver again\n");
+		/* The PMU stays in memory, but the next load cannot redirect it. */
+		pr_warn("out of memory: loading this module again before a reboot may crash (Linux < 6.2)\n");
 		kfree(generation);
 		return false;
 	}
 
 	generation->pmu = &pmu->perf_pmu;
 	list_add(&generation->node, registry);
-	/* The built-in driver's events may have perf core call them when the module is gone. */
+	/* With events of the built-in driver, perf core may call these after the unload. */
 	nop = (void (*)(struct pmu *pmu))corepmu_find_symbol("perf_pmu_nop_void");
 	list_for_each_entry(generation, registry, node) {
 		WRITE_ONCE(generation->pmu->sched_task, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what sysfs shows of every PMU, whatever its backend
+ * corepmu: sysfs attributes that PMUs of all backends have
  */
 #include <linux/cpumask.h>
 #include <linux/device.h>
@@ -11,9 +11,9 @@
 #include <corepmu/pmu.h>
 
 /*
- * The perf tool takes a PMU with this file for a core PMU, and opens the events of perf -a on all
- * CPUs that it names. One that is offline refuses them, and perf gives up: the file has those that
- * are online, as it has with the built-in driver of hybrid CPUs (intel_pmu_cpu_dead() in
+ * Show the online CPUs of the PMU. The perf tool takes a PMU with this file for a core PMU, and
+ * perf -a opens events on all CPUs in the file. An event on an offline CPU would fail, and perf
+ * would give up. The built-in driver of hybrid CPUs shows online CPUs, too (intel_pmu_cpu_dead() in
  * arch/x86/events/intel/core.c).
  */
 static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
@@ -32,7 +32,7 @@ static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char
 }
 static DEVICE_ATTR_RO(cpus);
 
-/* For the caps/ of every backend: how precise samples can be */
+/* caps/max_precise of every backend: highest attr.precise_ip */
 static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
 				char *page)
 {
@@ -41,7 +41,7 @@ static ssize_t max_precise_show(struct device *dev, struct device_attribute *att
 
 struct device_attribute corepmu_attr_max_precise = __ATTR_RO(max_precise);
 
-/* Only where there are any: the perf tool asks for them by the file. */
+/* caps/branches: number of branch records. The perf tool uses branch records if the file exists. */
 static ssize_t branches_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	return sysfs_emit(page, "%u\n", to_corepmu(dev_get_drvdata(dev))->nr_branches);
@@ -55,8 +55,8 @@ static struct attribute *corepmu_common_attrs[] = {
 };
 
 /*
- * Beside another core PMU there must be no such file: perf would open its
- * default events on both.
+ * Hide the file cpus if there is another driver's core PMU: perf would open its default events on
+ * both PMUs.
  */
 static umode_t corepmu_common_is_visible(struct kobject *kobj, struct attribute *attr,
 					 int unused)

@@ -161,7 +161,7 @@ stand_in_with_a_name()
 		load standin=1 $parameter 2>/dev/null && { unload; echo "loaded"; return 1; }
 	done
 	traces >/tmp/after
-	expect_equal "the log" "corepmu: standin=1 says name and type: leave out name= and type=" \
+	expect_equal "the log" "corepmu: standin=1 sets name and type: leave out name= and type=" \
 		"$(dmesg_since standin)" &&
 		expect_true "what there was before" diff /tmp/before /tmp/after
 }
