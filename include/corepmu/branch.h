@@ -76,7 +76,7 @@ struct task_struct;
 
 /*
  * Event counts in a branch record (PERF_SAMPLE_BRANCH_COUNTERS): bits of a count, and the most
- * counts in a record. They fit into a byte.
+ * counts in a record. The counts of a record fit into a byte.
  */
 #define COREPMU_BRANCH_COUNT_BITS	2
 #define COREPMU_BRANCH_COUNT		GENMASK(COREPMU_BRANCH_COUNT_BITS - 1, 0)
@@ -207,7 +207,7 @@ struct corepmu_call_stack {
  * @name: name in messages
  * @offers: COREPMU_BRANCH_* that the hardware supports; events that need others are rejected
  * @kernel_reason: reason in messages why @offers lacks the kernel's branches
- * @counters: mask of counters whose event counts are in the records, among the lowest
+ * @counters: mask of counters that records have event counts of, among the lowest
  *	COREPMU_MAX_BRANCH_COUNTS; 0 where records have no event counts
  * @freeze_ends: an overflow ends recording: only @start resumes it. Otherwise the acknowledgment
  *	of the overflow resumes recording

@@ -2,10 +2,11 @@
 /*
  * corepmu: start and stop of branch records (LBR, BRBE)
  *
- * The hardware keeps the last branches in registers. It records the union of the branches that the
- * CPU's events want, and freezes at an overflow. The first sample of an interrupt reads all
- * records, and each sample gets the records that its own event wants (sample.c). task.c tracks
- * the task that the records belong to, and saves LBR call stacks of tasks that are scheduled out.
+ * The hardware keeps the last branches in registers. The driver makes the hardware record the union
+ * of the branches that the CPU's events want. An overflow freezes the records. The first sample of
+ * an interrupt reads all records, and each sample gets the records that its own event wants
+ * (sample.c). task.c tracks the task that the records belong to, and saves LBR call stacks of tasks
+ * that are scheduled out.
  *
  * Hardware that records an LBR call stack records no other branches. So on a CPU either all events
  * with branch records have LBR call stacks, or none; perf core rotates the others.
@@ -165,7 +166,7 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 	/* The next start of the PMU makes the hardware record fewer branches, or none. */
 	if (branches->recording && wanted != branches->wanted)
 		corepmu_branch_stop(cpuc);
-	/* With fewer branches wanted, the next event that wants more finds the records stale. */
+	/* For the next event that wants more, corepmu_branch_add() marks the records stale. */
 	branches->wanted = wanted;
 }
 
@@ -279,9 +280,10 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
  * corepmu_branch_pause() - keep the records from changing while the PMU is stopped
  * @cpuc: this CPU's state; it has events with branch records
  *
- * Records of user branches do not change while the kernel runs: recording stays enabled. But where
- * an overflow ends recording, this function stops it: an overflow with a pending interrupt may have
- * ended it. From corepmu_stop_cpu().
+ * If an event wants the kernel's branches, this function stops recording. Records of user branches
+ * do not change while the kernel runs: recording stays enabled. But where an overflow ends
+ * recording, this function stops it, too: an overflow with a pending interrupt may have ended it.
+ * From corepmu_stop_cpu().
  */
 void corepmu_branch_pause(struct corepmu_cpu *cpuc)
 {

@@ -5,8 +5,8 @@
  * Each branch record counts the events of some counters since the previous branch. A count has two
  * bits and saturates at 3. Intel's architectural LBR has such counts if CPUID says so. An event
  * with PERF_SAMPLE_BRANCH_COUNTERS must be on one of these counters, and its group's leader must
- * have branch records. Samples of the group show, for each branch, the counts of the group's events
- * with PERF_SAMPLE_BRANCH_COUNTERS in the order of the group, the first in the lowest bits.
+ * have branch records. For each branch, samples of the group show the counts of all such events of
+ * the group. The counts are in the order of the group, the first in the lowest bits.
  *
  * The perf tool reads caps/branch_counter_nr and caps/branch_counter_width.
  */

@@ -63,8 +63,8 @@ static u64 branch_wants(u64 asked, u64 *unknown)
 }
 
 /*
- * Check an event with an LBR call stack. It is available for user space only: a task switch leaves
- * the kernel's calls without returns, and the kernel is entered and left without calls.
+ * Check an event with an LBR call stack. LBR call stacks are of user space only: a task switch
+ * leaves the kernel's calls without returns, and the kernel is entered and left without calls.
  */
 static int check_call_stack(const struct corepmu *pmu, u64 asked, u64 wanted)
 {
@@ -146,8 +146,8 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 		return ret;
 	/*
 	 * Without a branch type all samples have an empty branch stack. perf 7.x opens such events
-	 * to find out which of COUNTERS, HW_INDEX, NO_FLAGS and NO_CYCLES the kernel supports. It
-	 * does not use a bit that was rejected (evsel__detect_missing_brstack_features() in
+	 * to find out which of COUNTERS, HW_INDEX, NO_FLAGS and NO_CYCLES the kernel supports.
+	 * Later perf does without the rejected bits (evsel__detect_missing_brstack_features() in
 	 * tools/perf/util/evsel.c).
 	 */
 	if (!(wanted & COREPMU_BRANCH_ANY) && !pmu->branch_backend->empty_stacks)

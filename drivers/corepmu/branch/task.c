@@ -8,18 +8,19 @@
  * - at every task switch that perf core notifies the PMU of.
  *
  * Perf core gives no notice if the next task has a context with events of other PMUs only. Before
- * 6.2 perf core notifies only one PMU, which may be another. So the driver notes the task that the
- * records belong to, and the number of times that this task had been scheduled out. If a sample
- * finds another task, or the same task after a switch, it has no branch records.
+ * 6.2 perf core notifies only one PMU of the hardware context, which may be another driver's. So
+ * the driver notes the task that the records belong to, and the number of times that this task had
+ * been scheduled out. A sample of another task, or of the same task after a switch, has no branch
+ * records.
  *
- * An LBR call stack is useful only if the hardware has recorded it from its outermost call on. For
- * a task with an event that wants a call stack, the driver saves the records when the task is
- * scheduled out, and restores them when it is scheduled in. Perf core provides memory for this, but
- * in another place on each kernel: in the context, which tasks exchange; in the PMU's part of the
- * context; in the task, but for all PMUs together. Perf core may also free the memory after the
- * module is unloaded. So the driver keeps the call stacks itself, in a hash table by task. A call
- * stack lives as long as the events that were opened on the task. For per-CPU events the hardware
- * records calls from the moment when the task is scheduled in.
+ * An LBR call stack is useful only if the hardware has recorded it from its outermost call on. So
+ * if a task has an event with a call stack, the driver saves the records at sched_out of the task,
+ * and restores them at sched_in. Perf core provides memory for this, but in another place on each
+ * kernel: in the context, which tasks exchange; in the PMU's part of the context; in the task, but
+ * for all PMUs together. Perf core may also free the memory after the module is unloaded. So the
+ * driver keeps the call stacks itself, in a hash table by task. A call stack lives as long as the
+ * events that were opened on the task. For per-CPU events the hardware records calls from the
+ * moment when the task is scheduled in.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -59,8 +60,8 @@ static unsigned long times_switched(const struct task_struct *task)
  * corepmu_branch_is_current() - check whether the records belong to the current task, without a gap
  * @branches: this CPU's records
  *
- * The result is also true while the task is being scheduled out and perf core stops its events, so
- * that a late overflow still gets its branches. It is false between the scheduler's count of the
+ * The result is also true while perf core stops the events of a task that is being scheduled out: a
+ * late overflow still gets its branches. The result is false between the scheduler's count of the
  * switch (nvcsw, nivcsw) and pmu.sched_task: a sample of an NMI there has no branches. IRQs off, or
  * NMI.
  *

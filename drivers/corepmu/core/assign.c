@@ -88,9 +88,9 @@ static void matching_init(struct matching *m, struct corepmu_demand *demands,
 }
 
 /*
- * Move the events along an augmenting path that ends at the free counter @counter. @from: the event
- * that the search reached each counter from. That event moves to the counter and frees its old one,
- * for the event before in the path, and so on back to @event.
+ * Move the events along an augmenting path that ends at the free counter @counter. @from: for each
+ * counter, the event from which the search reached the counter. The last event of the path moves to
+ * @counter, the event before it moves to the counter that is free now, and so on back to @event.
  */
 static void matching_shift(struct matching *m, const s8 *from, int event, int counter)
 {

@@ -48,9 +48,9 @@ void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  *
- * A new period begins if period_left is not positive: perf core set period_left to 0 to change the
- * period, or an event that does not sample was stopped between the overflow of its counter and the
- * interrupt. IRQs off.
+ * A new period begins if period_left is not positive. There are two causes. Perf core set
+ * period_left to 0 to change the period. Or an event that does not sample was stopped between the
+ * overflow of its counter and the interrupt. IRQs off.
  */
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

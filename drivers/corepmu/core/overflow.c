@@ -142,8 +142,8 @@ bool corepmu_aux_has_stopped(const struct perf_event *event)
  * event, before the CPU could take the interrupt. This function emits the sample while current is
  * still the task that the sample belongs to. The sample shows the registers that the current
  * interrupt interrupted. Outside of an interrupt it shows this function's caller: interrupts have
- * been off since the overflow. The overflow interrupt comes later. It finds no event on the
- * counter, or an event with a period that has not ended, and emits nothing.
+ * been off since the overflow. The overflow interrupt comes later, and emits nothing: its handler
+ * finds no event on the counter, or an event with a period that has not ended.
  *
  * If the sample needs trace data of a stopped event, the event's first count after its next start
  * emits the sample; a precise sample of that kind is dropped.
@@ -238,8 +238,8 @@ void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
  * @ours: the PMU raised the interrupt, even if an earlier interrupt has handled its overflow
  *
  * The limiter accounts the time of every interrupt that the PMU raised, including the backend's
- * register accesses, which a hypervisor may emulate. Perf core keeps the average time of a sample:
- * it accounts interrupts that handled an event. From the overflow interrupt: IRQs off, or NMI.
+ * register accesses, which a hypervisor may emulate. Perf core averages the time of interrupts that
+ * handled an event. From the overflow interrupt: IRQs off, or NMI.
  */
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 {

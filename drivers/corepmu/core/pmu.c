@@ -126,10 +126,10 @@ static __always_inline void active_changed(struct corepmu_cpu *cpuc)
  * A late NMI, for an overflow from before the PMU was stopped, may come in the middle of this
  * function. In the NMI's sample perf core may stop events.
  *
- * It may stop another event: CPU A reads active; the NMI clears the other event's bit; CPU A then
- * writes its old value and would start that event again. So this_cpu_or() changes active.
+ * Perf core may stop another event: CPU A reads active; the NMI clears the other event's bit; CPU A
+ * then writes its old value and would start that event again. So this_cpu_or() changes active.
  *
- * It may stop this event, when it throttles the group (from Linux 6.16 on,
+ * Perf core may stop this event, when it throttles the group (from Linux 6.16 on,
  * perf_event_throttle_group()). While this event's state is stopped, corepmu_event_stop() does
  * nothing: the event counts on until the next tick ends the throttling. If this function set the
  * state first, the NMI would clear the counter's bit in active before this function sets the bit.

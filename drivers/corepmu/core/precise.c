@@ -175,9 +175,9 @@ static bool is_told(const struct pmu *pmu)
  * @event: a precise event that is being opened
  *
  * A record does not name its task: the driver must make the samples before the task is scheduled
- * out. For a per-task event perf core notifies the PMU of that, even where two tasks exchange their
- * contexts and no event is stopped. For a per-CPU event perf core gives no notice if the outgoing
- * task has events of other PMUs only (branch/task.c). Process context.
+ * out. For a per-task event perf core notifies the PMU of each sched_out, even where two tasks
+ * exchange their contexts and no event is stopped. For a per-CPU event perf core gives no notice if
+ * the outgoing task has events of other PMUs only (branch/task.c). Process context.
  *
  * Return: true for a per-task event of a PMU that is notified
  */

@@ -7,7 +7,7 @@
  *
  * Usually a program can read either all counters or none: one register bit controls all of them
  * (CR4.PCE, PMUSERENR_EL0). So while any task has access, the driver sets counters without an event
- * to zero before it enables the PMU, and the backend removes the access when a task is scheduled
+ * to zero before it enables the PMU. The backend removes a task's access when the task is scheduled
  * out. Counters of per-CPU events stay readable, unless the hardware has a finer control
  * (x86/rdpmc.c: RDPMC user disable; PMUv3p9).
  */
@@ -154,7 +154,7 @@ void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 
 	if (!(event->attach_state & PERF_ATTACH_TASK) || READ_ONCE(hwc->target->mm) == mm) {
 		WRITE_ONCE(hwc->flags, hwc->flags | COREPMU_EVENT_MAPPED);
-		/* Overflows before this one did not update the page. */
+		/* Earlier overflows did not update the page. */
 		perf_event_update_userpage(event);
 	}
 }

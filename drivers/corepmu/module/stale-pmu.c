@@ -2,8 +2,8 @@
 /*
  * corepmu: stale PMUs: PMUs of earlier loads that tasks still point to (before Linux 6.2)
  *
- * Before 6.2 the perf context of a task points to the struct pmu that the context was made for,
- * even after the context's last event is gone. Every context switch of such a task reads
+ * Before 6.2 the perf context of a task points to the struct pmu that the context was made for. The
+ * pointer stays after the context's last event is gone. Every context switch of such a task reads
  * pmu->pmu_cpu_context. Perf core puts a new event of any PMU of the hardware context into that
  * context (find_get_context(), perf_event_context_sched_in() in kernel/events/core.c). If an unload
  * freed the struct pmu, the next context switch would oops.
