@@ -213,6 +213,8 @@ struct corepmu_call_stack {
  *	of the overflow resumes recording
  * @empty_stacks: an event may select no branch type, as with the built-in driver; its samples have
  *	empty branch stacks
+ * @never_in_tx: the CPU has no transactions: IN_TX and ABORT_TX select no branch, NO_TX selects
+ *	every branch, as with the built-in driver
  * @decodes_all: @decode may correct an address: call it for every record
  * @open: reserve the hardware for one more event. Return 0, or an errno after corepmu_refuse();
  *	NULL, like @close, if no other driver uses the hardware. Process context
@@ -247,6 +249,7 @@ struct corepmu_branch_backend {
 	u64		counters;
 	bool		freeze_ends;
 	bool		empty_stacks;
+	bool		never_in_tx;
 	bool		decodes_all;
 	int		(*open)(void);
 	void		(*close)(void);

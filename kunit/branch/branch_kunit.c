@@ -236,7 +236,6 @@ static void branch_of_no_kind(struct kunit *test)
 static void branch_refuses(struct kunit *test)
 {
 	struct bench *b = test->priv;
-	bool tsx = !strcmp(b->machine->name, "intel-lbr-v3");
 	bool amd = !strncmp(b->machine->name, "amd", 3);
 	struct {
 		u64 type;
@@ -247,13 +246,16 @@ static void branch_refuses(struct kunit *test)
 		{ ANY_USER | PERF_SAMPLE_BRANCH_CALL_STACK, amd ? -EOPNOTSUPP : -EINVAL },
 		{ CALLS_USER, amd ? -EOPNOTSUPP : 0 },
 		{ CALLS_USER | PERF_SAMPLE_BRANCH_KERNEL, -EOPNOTSUPP },
+		{ CALLS_USER | PERF_SAMPLE_BRANCH_CALL, amd ? -EOPNOTSUPP : -EINVAL },
+		{ CALLS_USER | PERF_SAMPLE_BRANCH_IND_JUMP, amd ? -EOPNOTSUPP : -EINVAL },
+		{ CALLS_USER | PERF_SAMPLE_BRANCH_NO_TX, amd ? -EOPNOTSUPP : -EINVAL },
 		/* perf leaves these away when it is told EINVAL, and not otherwise. */
 		{ ANY_USER | PERF_SAMPLE_BRANCH_COUNTERS,
 		  branch_has_counts(b->machine) ? 0 : -EINVAL },
 		{ ANY_USER | 1ULL << 40, -EINVAL },
-		{ ANY_USER | PERF_SAMPLE_BRANCH_ABORT_TX, tsx ? 0 : -EOPNOTSUPP },
-		{ ANY_USER | PERF_SAMPLE_BRANCH_IN_TX, tsx ? 0 : -EOPNOTSUPP },
-		{ ANY_USER | PERF_SAMPLE_BRANCH_NO_TX, tsx ? 0 : -EOPNOTSUPP },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_ABORT_TX, amd ? -EOPNOTSUPP : 0 },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_IN_TX, amd ? -EOPNOTSUPP : 0 },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_NO_TX, amd ? -EOPNOTSUPP : 0 },
 		/* perf sees by these which details of branches there are. */
 		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
 		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
@@ -343,6 +345,45 @@ static void branch_transactions(struct kunit *test)
 		for (nr = 0; nr < 3 && table[i].from[nr]; nr++)
 			;
 		branch_expect_from(test, &branch_seen[0], table[i].from, nr);
+		branch_end(event, flags);
+	}
+}
+
+/* Without transactions no branch is in one, and none is an abort. */
+static void branch_never_in_transactions(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	static const struct {
+		u64 type;
+		unsigned int nr;
+	} table[] = {
+		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_IN_TX, 0 },
+		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_TX, 4 },
+		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX, 4 },
+		{ PERF_SAMPLE_BRANCH_ABORT_TX, 0 },
+		{ PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_ABORT_TX, 1 },
+		{ PERF_SAMPLE_BRANCH_IN_TX, 0 },
+		{ PERF_SAMPLE_BRANCH_NO_TX, 0 },
+	};
+	unsigned long flags;
+	unsigned int i;
+
+	if (!b->pmu->branch_backend->never_in_tx) {
+		KUNIT_EXPECT_TRUE(test, !strncmp(b->machine->name, "amd", 3) ||
+				  !strcmp(b->machine->name, "intel-lbr-v3"));
+		return;
+	}
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct perf_event *event = branch_open_stack(b, table[i].type |
+								PERF_SAMPLE_BRANCH_USER);
+
+		flags = branch_begin(b);
+		b->nr_samples = 0;
+		branch_add(event);
+		branch_all();
+		branch_overflow(b);
+		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 1, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, branch_seen[0].nr, table[i].nr, "row %u", i);
 		branch_end(event, flags);
 	}
 }
@@ -484,6 +525,7 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_of_no_kind, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_refuses, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_no_level, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_never_in_transactions, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_snapshot, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_counting, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_after_an_agent, branch_gen_params),

@@ -275,6 +275,8 @@ int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
 	unsigned int version = FIELD_GET(EAX_VERSION, cpuid_eax(CPUID_PERFMON));
 
 	backend->offers = COREPMU_BRANCH_KERNEL | (offers & COREPMU_BRANCH_CALL_STACK);
+	/* HLE marks branches as in a transaction, too. */
+	backend->never_in_tx = !boot_cpu_has(X86_FEATURE_RTM) && !boot_cpu_has(X86_FEATURE_HLE);
 	if ((offers & COREPMU_BRANCH_ANY_TX) && boot_cpu_has(X86_FEATURE_RTM))
 		backend->offers |= COREPMU_BRANCH_ANY_TX;
 	backend->freeze_ends = version < VERSION_STATUS_FREEZES;

@@ -15,16 +15,18 @@
 
 /*
  * What records of the CPU have: whether cycles, how many there are where the driver does not say,
- * and why not stacks of calls, or NULL
+ * and why not stacks of calls, or filters of transactions, or NULL
  */
 #ifdef __aarch64__
 #define HAS_CYCLES		true
 #define USUAL_DEPTH		64
 #define WHY_NO_CALLS		"records of BRBE do not follow calls"
+#define WHY_NO_TX		"records of BRBE do not tell transactions"
 #else
 #define HAS_CYCLES		(!arch_is_amd())
 #define USUAL_DEPTH		(arch_is_amd() ? 16 : 32)
 #define WHY_NO_CALLS		(arch_is_amd() ? "AMD's records do not follow calls" : NULL)
+#define WHY_NO_TX		(arch_is_amd() ? "AMD's records do not tell transactions" : NULL)
 #endif
 
 /* What a branch is, as PERF_SAMPLE_BRANCH_* tells them apart. */

@@ -282,7 +282,7 @@ static void call_stack(void)
 	expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
 	expect_eq("a stack of calls and any branch", -EINVAL,
 		  open_call_stack(PERF_SAMPLE_BRANCH_ANY | USER));
-	/* The built-in driver lets the kernel's calls into the same stack. */
+	/* The built-in driver's kernel stack begins with calls of the interrupt handler. */
 	if (!target.in_tree)
 		expect_eq("calls of the kernel", -EOPNOTSUPP,
 			  open_call_stack(PERF_SAMPLE_BRANCH_KERNEL | USER));
@@ -315,6 +315,47 @@ static void call_stack_beside(void)
 		sampling_close(&branches);
 	}
 	sampling_close(&stack);
+}
+
+/* Samples of plain() with these filters are there, and have no branches. */
+static void nothing_of(u64 branches)
+{
+	const struct perf_event_header *header;
+	unsigned int samples = 0, entries = 0;
+	struct sampling s;
+	struct sample sample;
+
+	if (sampling_open(&s, branches | USER, PERIOD)) {
+		event_enable(s.fd);
+		plain(ROUNDS);
+		event_disable(s.fd);
+		while ((header = ring_next(&s.ring))) {
+			if (header->type != PERF_RECORD_SAMPLE ||
+			    !sample_parse(header, &s.attr, &sample))
+				continue;
+			drop_empty(&sample);
+			samples++;
+			entries += sample.nr_branches;
+		}
+		expect_range("samples", SAMPLES, INT32_MAX, samples);
+		expect_eq("entries", 0, entries);
+	}
+	sampling_close(&s);
+}
+
+/* Transactions are Intel's (RTM, HLE); QEMU's CPUs have none. */
+static void never_in_transactions(void)
+{
+	struct verdict v = { .kinds = KIND_ALL, .ip = true };
+
+	if (WHY_NO_TX) {
+		ktap_skip("%s", WHY_NO_TX);
+		return;
+	}
+	run_plain(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_TX | USER, &v, 0);
+	expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
+	nothing_of(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_IN_TX);
+	nothing_of(PERF_SAMPLE_BRANCH_ABORT_TX);
 }
 
 static const char *map_code(int fd)
@@ -399,6 +440,7 @@ static const struct ktap_case cases[] = {
 	{ "indirect calls", indirect_call },
 	{ "indirect jumps", indirect_jump },
 	{ "returns and conditional branches", several },
+	{ "no branch is in a transaction on a CPU without transactions", never_in_transactions },
 	{ "the calls that have not returned", call_stack },
 	{ "the calls that have not returned beside any branch", call_stack_beside },
 	{ "code at two addresses", two_addresses },
