@@ -74,11 +74,11 @@ static int check_call_stack(const struct corepmu *pmu, u64 asked, u64 wanted)
 				      asked);
 	if (wanted & (COREPMU_BRANCH_ANY | COREPMU_BRANCH_ANY_TX))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: an LBR call stack excludes branch types: leave out stack, or the types",
+				      "branch_sample_type is %#llx: an LBR call stack excludes branch types: leave them out (-j stack,u)",
 				      asked);
 	if (wanted & COREPMU_BRANCH_KERNEL)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: LBR call stacks are of user space only: leave out the kernel (stack,u)",
+				      "branch_sample_type is %#llx: LBR call stacks are of user space only: leave out the kernel (-j stack,u)",
 				      asked);
 	if (!corepmu_branch_is_told(pmu))
 		return corepmu_refuse(-EOPNOTSUPP,
