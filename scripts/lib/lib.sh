@@ -286,6 +286,10 @@ show_fault()
 	local differs
 
 	echo "# $1: $2"
+	if [ ! -f "$3" ]; then
+		echo "${0##*/}: $1 does not apply: there is no ${3#"$TOP/"}." >&2
+		return 1
+	fi
 	if differs=$(sed "$4" "$3" | diff -u "$3" -); then
 		echo "${0##*/}: $1 does not apply: ${3#"$TOP/"} has changed." >&2
 		return 1
