@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: arm64: what the files of the PMUv3 backend share
+ * corepmu: arm64: types and functions that the files of the PMUv3 backend share
  */
 #ifndef _COREPMU_ARM64_PMUV3_H
 #define _COREPMU_ARM64_PMUV3_H
@@ -13,7 +13,7 @@
 
 #include <corepmu/pmu.h>
 
-/* Events that have a generic name, or a meaning for the driver: DDI 0487, D13.11 */
+/* Common events that have a generic name or a special meaning for the driver: DDI 0487, D13.11 */
 #define PMUV3_EVENT_L1I_CACHE_REFILL	0x0001
 #define PMUV3_EVENT_L1I_TLB_REFILL	0x0002
 #define PMUV3_EVENT_L1D_CACHE_REFILL	0x0003
@@ -36,11 +36,11 @@
 #define PMUV3_EVENT_LL_CACHE_MISS_RD	0x0037
 
 /**
- * struct pmuv3_cache_event - what counts one row of PERF_TYPE_HW_CACHE
+ * struct pmuv3_cache_event - event that counts one combination of PERF_TYPE_HW_CACHE
  * @cache: PERF_COUNT_HW_CACHE_*
  * @op: PERF_COUNT_HW_CACHE_OP_*
  * @result: PERF_COUNT_HW_CACHE_RESULT_*
- * @event: the event's number
+ * @event: event number
  */
 struct pmuv3_cache_event {
 	u8	cache;
@@ -50,9 +50,9 @@ struct pmuv3_cache_event {
 };
 
 /**
- * struct pmuv3_of_kind - a kind of CPU that a devicetree names
- * @name: what the built-in driver calls its PMU
- * @cache_events: caches' events that it has besides the common ones, or NULL
+ * struct pmuv3_of_kind - a PMU type that a devicetree names
+ * @name: name of the built-in driver's PMU for this type
+ * @cache_events: model-specific cache events besides the common ones, or NULL
  */
 struct pmuv3_of_kind {
 	char	*name;
@@ -60,22 +60,22 @@ struct pmuv3_of_kind {
 };
 
 /**
- * struct pmuv3 - the PMUv3 of one kind of CPU
- * @pmu: its generic part
- * @node: with ACPI, entry among the kinds of CPU
- * @number: with ACPI, the end of the name that the built-in driver gives it
- * @midr: MIDR_EL1 of its CPUs with ACPI; 0 with a devicetree, which names them
+ * struct pmuv3 - the PMUv3 of one CPU type
+ * @pmu: generic part of the PMU
+ * @node: ACPI: entry in the list of CPU types (pmuv3_kinds)
+ * @number: ACPI: number at the end of the built-in driver's name for the PMU
+ * @midr: ACPI: MIDR_EL1 of the CPUs; 0 with a devicetree, which lists the CPUs
  * @pmuver: ID_AA64DFR0_EL1.PMUVer
- * @nmi: its interrupts are NMIs
- * @cache_events: caches' events that this kind of CPU has besides the common ones, or NULL
- * @has_el2: there is an EL2 that this kernel does not run at
+ * @nmi: the overflow interrupts are NMIs
+ * @cache_events: model-specific cache events besides the common ones, or NULL
+ * @has_el2: the machine has an EL2, and this kernel runs at EL1
  * @has_el3: this kernel runs at EL2, below firmware at EL3
- * @avoid_pmccntr: PMCCNTR_EL0 may count while its CPU waits, which no event counter does: several
- *	CPUs are threads of one core, or the CPU is known for it
- * @nr_branches: branch records that BRBE has, and the kernel can have
- * @pmcr: PMCR_EL0 while the PMU stands still
+ * @avoid_pmccntr: PMCCNTR_EL0 may count while its CPU waits, unlike the event counters: several
+ *	CPUs are threads of one core, or the CPU model is known for it
+ * @nr_branches: number of BRBE records, 0 if the kernel cannot use BRBE
+ * @pmcr: PMCR_EL0 while the PMU is stopped
  * @pmmir: PMMIR_EL1, 0 before PMUv3p4
- * @pmceid: PMCEID1_EL0 and PMCEID0_EL0 as sets of events: [0] 0x0000-0x003f,
+ * @pmceid: PMCEID1_EL0 and PMCEID0_EL0 as sets of event numbers: [0] 0x0000-0x003f,
  *	[1] 0x4000-0x403f
  */
 struct pmuv3 {
@@ -101,11 +101,12 @@ static inline struct pmuv3 *to_pmuv3(struct corepmu *pmu)
 }
 
 /*
- * Can registers of PMUv3p9 and of FEAT_PMUv3_ICNTR be used? From EL1 they trap to EL2, where there
- * is one, unless the kernel has opened them there before it left it (asm/el2_setup.h). From EL2
- * they trap to EL3 unless firmware has set MDCR_EL3.EnPM2, which the kernels ask for that open them
- * at EL2 (Documentation/arch/arm64/booting.rst): what it does for an older one is not known, and
- * most firmware does not survive such a trap.
+ * Check whether the registers of PMUv3p9 and of FEAT_PMUv3_ICNTR can be used. At EL1, below an
+ * EL2, accesses trap to EL2 unless the kernel opened the registers while it was at EL2
+ * (asm/el2_setup.h). At EL2, below an EL3, accesses trap to EL3 unless firmware has set
+ * MDCR_EL3.EnPM2. Kernels that open the registers require that of firmware
+ * (Documentation/arch/arm64/booting.rst). For older kernels the bit is unknown, and most firmware
+ * does not survive such a trap.
  */
 static inline bool pmuv3_reaches_v3p9(const struct pmuv3 *pmuv3)
 {
@@ -113,11 +114,11 @@ static inline bool pmuv3_reaches_v3p9(const struct pmuv3 *pmuv3)
 }
 
 /**
- * pmuv3_has_event() - does the CPU say that it counts an event?
+ * pmuv3_has_event() - check whether the CPU implements a common event, by PMCEID<n>_EL0
  * @pmuv3: the PMU
- * @event: its number; PMCEID<n>_EL0 tells of 0x0000-0x003f and 0x4000-0x403f
+ * @event: event number; PMCEID<n>_EL0 cover 0x0000-0x003f and 0x4000-0x403f
  *
- * Return: false for all other numbers
+ * Return: false for all other numbers, and for events that the CPU lacks
  */
 static inline bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event)
 {
@@ -178,7 +179,7 @@ const struct pmuv3 *pmuv3_irq_owner(const struct pmuv3 *pmuv3, int irq);
 int pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr);
 bool pmuv3_joins(struct corepmu_cpu *cpuc);
 
-/* The initcall of the built-in driver for devicetrees */
+/* Initcall of the built-in driver for devicetrees */
 #define PMUV3_BUILTIN_INITCALL		"armv8_pmu_driver_init"
 
 /* irq.c */

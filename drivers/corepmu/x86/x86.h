@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: what the files of the Intel and AMD backends share
+ * corepmu: x86: types and functions that the Intel and AMD backends share
  */
 #ifndef _COREPMU_X86_H
 #define _COREPMU_X86_H
@@ -22,65 +22,65 @@ struct intel_uarch;
 	 PERF_COUNT_HW_CACHE_OP_##op << 8 |		\
 	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 
-/* Bits of the hash that x86_desc.listed has a bit for */
+/* Bits of an event code's hash; the bitmap x86_desc.listed has one bit for each hash */
 #define X86_LISTED_BITS	10
 #define X86_NR_LISTED	BIT(X86_LISTED_BITS)
 
 /**
- * struct x86_desc - the counters of the CPUs of one kind
- * @pmu: the PMU that they make
- * @native_model: CPUID.1AH:EAX of the kind, 0 in a machine that has one kind alone
- * @nr_gp: general-purpose counters, corepmu counters 0 and up
- * @holes: of these, numbers that no counter has
- * @aliased: the built-in driver calls the counters' registers by other numbers
- * @select_msr: IA32_PERFEVTSEL0 or PERF_CTL0
- * @counter_msr: the first counter's register for writing
- * @step: distance between registers of one kind
- * @global_ctrl: register that enables all counters at once, or 0
- * @global_status: register that tells which overflowed, or 0
- * @global_clear: register that acknowledges overflows
- * @frozen: bit of both that says that branch records stand still, or 0
- * @metrics: parts of the slots, a bit each as if they were counters, or 0
- * @metrics_bit: their bit of all global registers, or 0
- * @capabilities: IA32_PERF_CAPABILITIES, 0 of CPUs that have none
- * @pebs_format: of the records that Intel's CPUs write of precise events, 0 for none
- * @pebs_all: these can be of all counters and events, with what is asked for
- * @pebs_timing: records tell how long the instruction took to retire
- * @pebs_latency: there is the threshold of loads that take long
- * @pebs_branches: they can have the last branches
+ * struct x86_desc - PMU of one CPU type, as CPUID and the model tables describe it
+ * @pmu: the PMU of this CPU type
+ * @native_model: CPUID.1AH:EAX of the CPU type, 0 if the machine is not hybrid
+ * @nr_gp: number of general-purpose counters; corepmu calls them counters 0 and up
+ * @holes: numbers below @nr_gp that no counter has, a bit each
+ * @aliased: the built-in driver uses other MSR numbers for the counters (MSR aliasing)
+ * @select_msr: MSR number of the first event selection register: IA32_PERFEVTSEL0 or PERF_CTL0
+ * @counter_msr: MSR number of the first counter, for writing
+ * @step: distance between the MSR numbers of neighbouring counters
+ * @global_ctrl: MSR number of the register that enables all counters at once, or 0
+ * @global_status: MSR number of the register that has the overflow flags, or 0
+ * @global_clear: MSR number of the register that acknowledges overflow flags
+ * @frozen: bit of @global_status and @global_clear: the branch records are frozen; or 0
+ * @metrics: topdown metrics, a bit each, numbered as counters (METRIC_COUNTER_BASE and up), or 0
+ * @metrics_bit: bit of the topdown metrics in all global registers, or 0
+ * @capabilities: IA32_PERF_CAPABILITIES, 0 on CPUs without this register
+ * @pebs_format: format of the PEBS records, 0 without PEBS
+ * @pebs_all: all counters and events support PEBS, and records have selectable groups
+ * @pebs_timing: PEBS records have the retire latency of the instruction
+ * @pebs_latency: the CPU has a load-latency threshold
+ * @pebs_branches: PEBS records can have the last branches
  * @pebs_groups: groups that architectural records may have: bits of IA32_PMC_GPn_CFG_C
- * @pebs_counters: counters that there are architectural records of
- * @pebs_dist: of these, those whose are most precise
- * @ds_bit: bit of both that says that there are records, or 0
- * @trace_bit: bit of both that says that Intel PT's driver is to be called, or 0
- * @special: bits of the status that are more than a plain counter's overflow: @frozen,
- *	@metrics_bit, @ds_bit, @trace_bit, and that of slots
- * @has_reload: CPUID tells of counters that the overflow of others can have begin anew
- * @reload: these counters
- * @reload_causes: those others
- * @user_disable: a counter can be kept from user space that may read others
- * @masks_lvtpc: an interrupt masks the local APIC's entry
- * @late_nmis: an NMI may come after its overflow has been dealt with
- * @stale_monitors: a counter may not count a new event unless intel_clear_monitors() is called
- * @tells_guests: the counters of AMD's CPUs can count guests alone, or the host: KVM gives its
- *	guests some that cannot
- * @shares_counters: the built-in driver is there too, and has the counters while this one
+ * @pebs_counters: counters that support architectural PEBS, a bit each
+ * @pebs_dist: counters of @pebs_counters that support PDIR (precise_ip 3), a bit each
+ * @ds_bit: bit of @global_status and @global_clear: the buffer has PEBS records; or 0
+ * @trace_bit: bit of @global_status and @global_clear: Intel PT's handler must run; or 0
+ * @special: status bits that need more than the overflow handling of a counter: @frozen,
+ *	@metrics_bit, @ds_bit, @trace_bit, and the bit of the slots counter
+ * @has_reload: CPUID has a leaf for auto counter reload (ACR)
+ * @reload: counters that ACR can reload, a bit each
+ * @reload_causes: counters whose overflow can reload the counters of @reload, a bit each
+ * @user_disable: user space can be kept from reading one counter while it reads others
+ * @masks_lvtpc: a PMI masks the local APIC's LVTPC entry
+ * @late_nmis: an NMI may arrive after its overflow has been handled
+ * @stale_monitors: a counter may miscount a new event until intel_clear_monitors() has run
+ * @tells_guests: AMD: counters can count the host alone or guests alone; KVM may give its
+ *	guests CPUs that cannot
+ * @shares_counters: the built-in driver is present too, and uses the counters while this driver
  *	has no event
  * @has_pairs: an event that needs two counters has been opened since load
- * @has_guest_only: an event that excludes the host has been opened since load (Intel)
- * @config_known: bits of perf_event_attr.config that mean something
- * @counts_only: of these, bits of events that cannot be sampled
- * @hardware: config for each PERF_COUNT_HW_*, 0 if there is none
- * @listed: events that one of Intel's tables has a row for, see intel_is_listed()
- * @second: second registers of events that are there, a bit each
- * @uarch: Intel's microarchitecture, or NULL
- * @cache: returns the config for a PERF_TYPE_HW_CACHE event, or 0
- * @min_period: returns the shortest period that an event can be sampled with, NULL where
- *	that is 1
- * @allowed_counters: returns the counters that can count a config
- * @needs_pair: does an event need two counters? NULL where none does
- * @refuse: returns an errno for a config that this CPU cannot count, or 0
- * @precise: the backend's precise(); NULL where samples have skid
+ * @has_guest_only: Intel: an event that excludes the host has been opened since load
+ * @config_known: bits of perf_event_attr.config that the CPU implements
+ * @counts_only: bits of @config_known that are for counting events only, not for sampling
+ * @hardware: event code for each PERF_COUNT_HW_*, 0 if there is none
+ * @listed: hashes of the event codes that have a row in one of Intel's tables, see
+ *	intel_is_listed()
+ * @second: extra registers that the CPU has, a bit each
+ * @uarch: Intel microarchitecture, or NULL
+ * @cache: return the event code for a PERF_TYPE_HW_CACHE event, or 0
+ * @min_period: return the shortest sampling period of an event; NULL if periods of 1 are allowed
+ * @allowed_counters: return the counters that can count an event code, a bit each
+ * @needs_pair: check whether an event needs two counters; NULL if no event does
+ * @refuse: return an errno for an event code that this CPU cannot count, or 0
+ * @precise: the backend's precise(); NULL if samples have skid
  */
 struct x86_desc {
 	struct corepmu	*pmu;
@@ -143,7 +143,7 @@ static inline struct x86_desc *to_x86(struct corepmu *pmu)
 int intel_describe(struct x86_desc *desc);
 int amd_describe(struct x86_desc *desc);
 
-/* x86/lbr/core.c, x86/lbr/amd.c: after the counters have been reserved */
+/* x86/lbr/core.c, x86/lbr/amd.c: call after the counters have been reserved */
 int x86_describe_branches(struct x86_desc *desc);
 int amd_describe_branches(struct x86_desc *desc);
 u64 x86_lbr_select(u64 wanted);
@@ -184,11 +184,11 @@ bool x86_joins(struct corepmu_cpu *cpuc);
 DECLARE_PER_CPU(struct corepmu *, x86_own_pmu);
 
 /**
- * x86_this_pmu() - the PMU of this CPU
+ * x86_this_pmu() - return the PMU of this CPU
  *
  * Not preemptible; any context, NMI too.
  *
- * Return: the PMU, or NULL for a CPU that has come and is of no kind that is known
+ * Return: the PMU, or NULL if this CPU came online later and its CPU type is unknown
  */
 static inline struct corepmu *x86_this_pmu(void)
 {
@@ -240,10 +240,10 @@ extern const struct attribute_group x86_smi_group;
 void x86_smi_reset(struct corepmu_cpu *cpuc);
 
 /**
- * struct x86_claimed_call - a static call of the kernel's that this driver answers
- * @key: the call, or NULL while the driver does not answer it
- * @trampoline: the call's trampoline
- * @unanswered: the function that stands for no answer
+ * struct x86_claimed_call - a static call of the kernel that this driver has taken over
+ * @key: the static call's key, or NULL while the driver does not answer the call
+ * @trampoline: the static call's trampoline
+ * @unanswered: the kernel's default function, which the static call gets back on release
  */
 struct x86_claimed_call {
 	struct static_call_key	*key;
@@ -260,7 +260,7 @@ void x86_release_call(struct x86_claimed_call *call);
 void x86_snapshot_init(const struct x86_desc *desc);
 void x86_snapshot_exit(void);
 
-/* x86/kvm/svm.c: bits that no event select has on this CPU for now */
+/* x86/kvm/svm.c: bits that are cleared in all event selection registers of this CPU for now */
 DECLARE_PER_CPU(u64, x86_select_masked);
 u64 x86_svm_filter(const struct perf_event_attr *attr);
 void x86_svm_reset(void);
@@ -282,9 +282,12 @@ static inline void x86_vmx_msrs_exit(void)
 }
 #endif
 
-/* x86/kvm/vmx.c: KVM takes this CPU on, and CR4 does not say so yet */
+/* x86/kvm/vmx.c: KVM is about to enable VMX on this CPU, and CR4.VMXE is not yet set */
 DECLARE_PER_CPU(bool, x86_vmx_begins);
-/* KVM switches counters between host and guests; and no guest has records of precise events. */
+/*
+ * x86_vmx_switches: KVM switches counters off and on at VM entry and exit.
+ * x86_vmx_isolates: besides, no PEBS record is written while a guest runs.
+ */
 extern bool x86_vmx_switches, x86_vmx_isolates;
 u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters);
 u64 x86_host_only(const struct corepmu_cpu *cpuc, u64 counters);
@@ -327,7 +330,7 @@ void x86_irq_learn(struct corepmu_cpu *cpuc);
 void x86_irq_enable(struct corepmu_cpu *cpuc);
 void x86_irq_disable(struct corepmu_cpu *cpuc);
 
-/* Whoever has the counters, this makes them free. */
+/* Advice in messages: how to free the counters that another user holds */
 #define X86_REMEDY "end what perf runs on them, and write 0 to /proc/sys/kernel/nmi_watchdog"
 
 /* exclusive.c */
@@ -363,11 +366,11 @@ void x86_release(struct corepmu *pmu);
 extern bool x86_reserved;
 
 /**
- * x86_is_reserved() - are the counters this driver's?
+ * x86_is_reserved() - check whether this driver holds the reservation of the counters
  *
  * Any context, NMI too.
  *
- * Return: whether they are
+ * Return: true if the counters are reserved
  */
 static inline bool x86_is_reserved(void)
 {

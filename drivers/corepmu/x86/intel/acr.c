@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: counters that begin anew when another one overflows (auto counter reload)
+ * corepmu: x86: Intel auto counter reload (ACR): a counter reloads when another one overflows
  *
  * SDM volume 3, "Auto Counter Reload"; CPUID leaf 0x23, subleaf 2. attr.config2 (format/acr_mask)
- * has a bit for each event of the group, in the order in which they were opened: when the counter
- * of one of these overflows, the CPU sets the counter of this one to its period. An event that
- * names itself never overflows for software, which gets neither a bit of the status nor an
- * interrupt. As intel_pmu_hw_config(), intel_pmu_acr_late_setup() and intel_pmu_config_acr()
- * in arch/x86/events/intel/core.c of Linux 7.0 have it.
+ * has a bit for each event of the group, in the order in which they were opened. When the counter
+ * of such an event overflows, the CPU reloads the counter of the event with the mask from its
+ * period. An event that names itself never overflows for software: the CPU sets no status bit and
+ * raises no interrupt. In Linux 7.0 intel_pmu_hw_config(), intel_pmu_acr_late_setup() and
+ * intel_pmu_config_acr() in arch/x86/events/intel/core.c do the same.
  *
- * A counter's register IA32_PMC_GPn_CFG_B has the counters of these events, which are known when
- * the PMU is started: all of them are placed then. What such an event has counted before it was
- * set is lost, and its count is what it is ahead of where it first began, as with the built-in
+ * A counter's register IA32_PMC_GPn_CFG_B has the counters of the named events. The driver writes
+ * the register when the PMU is started, since then all events are placed. What an event has counted
+ * before a reload is lost: the event's count is the distance of its counter from where the counter
+ * first began, as with the built-in driver.
  * driver.
  */
 #include <linux/bitops.h>
@@ -29,17 +30,18 @@
 #define CPUID_PERFMON_EXT	0x23
 #define PERFMON_EXT_RELOAD	2
 
-/* What a counter can be set to has so many bits, with all above them set. */
+/* A reload value has 31 bits; all bits above are 1. */
 #define MAX_RELOAD		BIT_ULL(31)
 #define CFG_C_RELOAD		GENMASK_ULL(31, 0)
 
-/* What a register holds is not known. */
+/* The driver does not know the register's value. */
 #define UNKNOWN			(~0ULL)
 
 /**
- * struct x86_reload - a CPU's registers
- * @cfg_b: IA32_PMC_GPn_CFG_B and IA32_PMC_FXm_CFG_B
- * @cfg_c: IA32_PMC_GPn_CFG_C and IA32_PMC_FXm_CFG_C, which precise events use, too
+ * struct x86_reload - values of a CPU's ACR registers, or UNKNOWN
+ * @cfg_b: IA32_PMC_GPn_CFG_B and IA32_PMC_FXm_CFG_B of each counter
+ * @cfg_c: IA32_PMC_GPn_CFG_C and IA32_PMC_FXm_CFG_C of each counter; architectural PEBS uses them
+ *	too
  */
 struct x86_reload {
 	u64	cfg_b[COREPMU_MAX_COUNTERS];
@@ -55,10 +57,10 @@ static u32 msr_of(int idx, u32 gp, u32 fixed)
 }
 
 /**
- * x86_cfg_c_msr() - the register that says what a counter is set to
+ * x86_cfg_c_msr() - return the MSR number of a counter's IA32_PMC_GPn_CFG_C or IA32_PMC_FXm_CFG_C
  * @idx: the counter
  *
- * Return: its number
+ * Return: MSR number
  */
 u32 x86_cfg_c_msr(int idx)
 {
@@ -71,7 +73,7 @@ static u32 cfg_b_msr(int idx)
 }
 
 /**
- * x86_set_cfg_c() - write the register, unless it has that
+ * x86_set_cfg_c() - write a counter's CFG_C register unless it has the value already
  * @idx: the counter
  * @value: IA32_PMC_GPn_CFG_C or IA32_PMC_FXm_CFG_C
  *
@@ -88,7 +90,7 @@ void x86_set_cfg_c(int idx, u64 value)
 }
 
 /**
- * x86_forget_cfg_c() - the register may have anything
+ * x86_forget_cfg_c() - mark the value of a counter's CFG_C register as unknown
  * @idx: the counter
  *
  * IRQs off, or on the CPU.
@@ -109,10 +111,10 @@ static void set_cfg_b(int idx, u64 value)
 }
 
 /**
- * x86_describe_reload() - find out which counters can begin anew
- * @desc: the PMU, whose counters are described and reserved
+ * x86_describe_reload() - find out which counters support ACR
+ * @desc: the PMU description; its counters are known and reserved
  *
- * On a CPU of the kind, IRQs off.
+ * On a CPU of this CPU type, IRQs off.
  */
 void x86_describe_reload(struct x86_desc *desc)
 {
@@ -124,7 +126,7 @@ void x86_describe_reload(struct x86_desc *desc)
 	cpuid_count(CPUID_PERFMON_EXT, PERFMON_EXT_RELOAD, &eax, &ebx, &ecx, &edx);
 	desc->reload = (eax | (u64)ebx << FIXED_COUNTER_BASE) & desc->pmu->counters;
 	desc->reload_causes = (ecx | (u64)edx << FIXED_COUNTER_BASE) & desc->pmu->counters;
-	/* A virtual machine may tell of what it does not have. */
+	/* A hypervisor may pass the CPUID leaf on but hide the registers. */
 	if (!desc->reload || !desc->reload_causes ||
 	    x86_read_msr_safe(cfg_b_msr(__ffs64(desc->reload)), &value) ||
 	    x86_read_msr_safe(x86_cfg_c_msr(__ffs64(desc->reload)), &value))
@@ -133,7 +135,7 @@ void x86_describe_reload(struct x86_desc *desc)
 
 /* Groups */
 
-/* The events of its group that an event names, a bit each */
+/* Return the acr_mask of an ACR event: the group members that it names, a bit each. */
 static u64 named_by(const struct perf_event *event)
 {
 	return event->hw.flags & COREPMU_EVENT_RELOAD ? event->attr.config2 : 0;
@@ -145,9 +147,9 @@ static bool is_ours(const struct perf_event *event, const struct perf_event *oth
 }
 
 /*
- * One that was opened before is named by @event, or names it: then it can be on fewer counters. It
- * has been placed on one of others, perhaps; until it is placed anew it is not the cause of
- * anything.
+ * Apply the ACR constraints between @event and @other, an event that was opened before. An event
+ * that is named must be on a counter that can cause a reload. @other may be on another counter now;
+ * until perf core schedules it in again, @other causes no reload.
  */
 static int narrow(const struct x86_desc *desc, struct perf_event *event, struct perf_event *other,
 		  unsigned int nr, unsigned int mine)
@@ -181,10 +183,10 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	mine++;
 	if (!named)
 		return 0;
-	/* The place in the group is what counts: perf tool and built-in driver take it so. */
+	/* acr_mask numbers the members of the group; perf tool and built-in driver agree. */
 	if (!is_ours(event, leader) || (other && named_by(event)))
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: its group has other events in between, and acr_mask is of places in the group",
+				      "config2 %#llx: acr_mask numbers group members: the group must have no events of other PMUs",
 				      event->attr.config2);
 	ret = narrow(desc, event, leader, nr++, mine);
 	for_each_sibling_event(sibling, leader)
@@ -193,27 +195,29 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 out:
 	if (named_by(event) >> mine & 1) {
 		corepmu_hw_limit_counters(&event->hw, desc->reload_causes);
-		/* The CPU does not tell of its overflow: an interrupt would be nobody's. */
+			/*
+			 * The CPU does not report this overflow: an interrupt would find no flag.
+			 */
 		event->hw.config_base &= ~EVNTSEL_INT;
 	}
 	if (ret || !corepmu_hw_counters(&event->hw))
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: no counter that counts one of these events has others begin anew",
+				      "config2 %#llx: acr_mask names an event that no counter able to cause a reload can count",
 				      event->attr.config2);
 
 	return 0;
 }
 
 /**
- * x86_reload_encode() - have an event begin anew when others of its group overflow
- * @desc: the counters
- * @event: the event, whose counters are known
- * @generic: config2 means nothing to most who open such an event, and they leave anything there:
- *	what cannot begin anew is not refused
+ * x86_reload_encode() - set up auto counter reload of an event with acr_mask (attr.config2)
+ * @desc: the PMU description
+ * @event: the event; its possible counters are known
+ * @generic: the event is generic: most programs leave arbitrary values in config2 of such an event,
+ *	so config2 is ignored, not rejected, if the event does not sample with a period
  *
  * Process context.
  *
- * Return: 0, or an errno after saying why this cannot be
+ * Return: 0, or an errno after corepmu_refuse()
  */
 int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, bool generic)
 {
@@ -224,20 +228,20 @@ int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, boo
 		return check_group(desc, event);
 	if (hwc->flags & COREPMU_EVENT_TOPDOWN)
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: slots and their parts do not begin anew (acr_mask)",
+				      "config2 %#llx: slots and topdown metrics cannot have acr_mask",
 				      attr->config2);
 	if (!is_sampling_event(event) || attr->freq)
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: an event that begins anew (acr_mask) wants a period",
+				      "config2 %#llx: acr_mask needs a sample period (sample_period, not freq)",
 				      attr->config2);
 	if (attr->precise_ip > 2)
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx, precise_ip %u: the most precise events do not begin anew (acr_mask)",
+				      "config2 %#llx, precise_ip %u: the maximum with acr_mask is 2; use :pp",
 				      attr->config2, attr->precise_ip);
 	corepmu_hw_limit_counters(hwc, desc->reload);
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: no counter that counts the event begins anew (acr_mask)",
+				      "config2 %#llx: no counter that can count the event supports acr_mask",
 				      attr->config2);
 	hwc->flags |= COREPMU_EVENT_RELOAD;
 
@@ -245,11 +249,11 @@ int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, boo
 }
 
 /**
- * x86_reload_check_period() - can a counter begin anew with a period?
+ * x86_reload_check_period() - check whether ACR can reload a counter from a period
  * @event: the event
- * @period: its period
+ * @period: sample period
  *
- * Return: 0, or -EINVAL after saying why not
+ * Return: 0, or -EINVAL after corepmu_refuse()
  */
 int x86_reload_check_period(const struct perf_event *event, u64 period)
 {
@@ -257,13 +261,16 @@ int x86_reload_check_period(const struct perf_event *event, u64 period)
 		return 0;
 
 	return corepmu_refuse(-EINVAL,
-			      "config2 %#llx, period %llu: counters begin anew (acr_mask) with %llu at most",
+				      "config2 %#llx, period %llu: the longest period with acr_mask is %llu",
 			      event->attr.config2, period, MAX_RELOAD);
 }
 
 /* A CPU's events */
 
-/* The counter of event @nr of the group, if the mask names it and it is there */
+/*
+ * Return a bit for the counter of @other, member @nr of the group, if @mask names it and it is
+ * placed.
+ */
 static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *other, u64 mask,
 		 unsigned int nr)
 {
@@ -289,18 +296,18 @@ static u64 causes_of(struct corepmu_cpu *cpuc, const struct perf_event *event)
 	return counters;
 }
 
-/* Of an architectural record the register says more, see x86_pebs_arch_start(). */
+/* Check whether CFG_C also has the record's groups (architectural PEBS): x86_pebs_arch_start(). */
 static bool has_groups(struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	return (event->hw.flags & COREPMU_EVENT_PRECISE) && to_x86(cpuc->pmu)->pebs_counters;
 }
 
 /**
- * x86_reload_start() - the backend's reload_start()
- * @cpuc: this CPU's state
+ * x86_reload_start() - write the ACR registers at the start of the PMU: reload_start()
+ * @cpuc: state of this CPU
  *
- * Nothing has been placed or moved since an interrupt came: one that is an NMI has nothing to do,
- * and does not look at a group that is being changed.
+ * Does nothing in an NMI. No event is placed or moved during an interrupt, so the registers are up
+ * to date. An NMI may also interrupt a change of the group, which it must not read.
  */
 void x86_reload_start(struct corepmu_cpu *cpuc)
 {
@@ -323,10 +330,10 @@ void x86_reload_start(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_reload_forget() - the backend's reload_forget()
- * @cpuc: this CPU's state
+ * x86_reload_forget() - mark the ACR registers as unknown: the backend's reload_forget()
+ * @cpuc: state of this CPU
  *
- * The PMU's start writes those of the counters that have events. IRQs off, and the PMU stopped.
+ * The next start of the PMU writes the registers of counters with events. IRQs off, PMU stopped.
  */
 void x86_reload_forget(struct corepmu_cpu *cpuc)
 {
@@ -342,10 +349,10 @@ void x86_reload_forget(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_reload_end() - the backend's reload_end()
- * @cpuc: this CPU's state
+ * x86_reload_end() - clear CFG_B of all counters: the backend's reload_end()
+ * @cpuc: state of this CPU
  *
- * The counters will have other events, for which nothing is written when they are started.
+ * The counters' next events do not use ACR, so no later start of the PMU clears the registers.
  */
 void x86_reload_end(struct corepmu_cpu *cpuc)
 {
@@ -356,13 +363,13 @@ void x86_reload_end(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_reload_update() - bring an event up to date that the CPU sets by itself
- * @cpuc: this CPU's state
- * @event: the event, which has COREPMU_EVENT_RELOAD
+ * x86_reload_update() - update the count of an event whose counter ACR may have reloaded
+ * @cpuc: state of this CPU
+ * @event: event with COREPMU_EVENT_RELOAD
  * @read: the backend's read()
  *
- * It may be behind of where it was. What its counter has is what is left of the period, as
- * it was when it was set. IRQs off, or NMI.
+ * A reload sets the counter back, so the difference to the last value may be negative. The
+ * counter's value always says what is left of the period. IRQs off, or NMI.
  */
 void x86_reload_update(struct corepmu_cpu *cpuc, struct perf_event *event,
 		       u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
@@ -374,10 +381,10 @@ void x86_reload_update(struct corepmu_cpu *cpuc, struct perf_event *event,
 }
 
 /**
- * x86_reload_reset() - no counter begins anew, whatever the registers had
- * @cpuc: this CPU's state
+ * x86_reload_reset() - clear CFG_B of all counters, and mark CFG_C as unknown
+ * @cpuc: state of this CPU
  *
- * From the backend's reset(), before that of precise events.
+ * From the backend's reset(), before x86_pebs_reset().
  */
 void x86_reload_reset(struct corepmu_cpu *cpuc)
 {

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: generic events of Intel's microarchitectures
+ * corepmu: x86: event codes for the generic events on Intel's microarchitectures
  *
- * The numbers are those of the *_hw_cache_event_ids[] in arch/x86/events/intel/core.c, as far as
- * perf's events of the microarchitecture (tools/perf/pmu-events/arch/x86) have the code or its
- * unit mask's bits, whose names they bear here. Left out are those that only the kernel has:
- * L1D.ALL_M_REPLACEMENT and HW_PRE_REQ.DL1_MISS of Ivy Bridge, 0x0481 of Gracemont, Crestmont and
- * Arctic Wolf, and for branches 0x04c4 and 0x04c5 from Golden Cove on, for which the architectural
- * ones stand (from Panther Lake on they are of conditional branches not taken). Of Arctic Wolf
- * the list is a first one, without MEM_UOPS_RETIRED, 0xd0, which the kernel has constraints for
- * (intel_dkt_pebs_event_constraints): here it has the number that all atoms before have. Panther
- * Cove has the numbers of Coyote Cove, as in the kernel. Core 2 has the kernel's numbers and
- * names, since perf has no list of its events; Core has no table in the kernel, and none here. What
- * the kernel counts with OFFCORE_RSP or OMR (LL and NODE) has a second register: extra-regs.c.
+ * The codes are those of the *_hw_cache_event_ids[] in arch/x86/events/intel/core.c, if perf's list
+ * for the microarchitecture (tools/perf/pmu-events/arch/x86) has the code or the bits of its unit
+ * mask. Comments give the names of perf's lists. Exceptions:
+ *
+ * - Codes that only the kernel has are left out: L1D.ALL_M_REPLACEMENT and HW_PRE_REQ.DL1_MISS on
+ *   Ivy Bridge, 0x0481 on Gracemont, Crestmont and Arctic Wolf.
+ * - From Golden Cove on, branches have the architectural events in place of 0x04c4 and 0x04c5,
+ *   which count conditional branches not taken from Panther Lake on.
+ * - Arctic Wolf's list is a first one, and lacks MEM_UOPS_RETIRED (0xd0). The kernel has
+ *   constraints for 0xd0 (intel_dkt_pebs_event_constraints), so the table has the code of all
+ *   earlier atoms.
+ * - Panther Cove has the codes of Coyote Cove, as in the kernel.
+ * - Core 2 has the kernel's codes and names: perf has no list for Core 2.
+ * - Core has no codes here, as in the kernel.
+ *
+ * LL and NODE events, which the kernel counts with OFFCORE_RSP or OMR, need an extra register: see
+ * extra-regs.c.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -21,7 +27,7 @@
 #include "intel.h"
 #include "../x86.h"
 
-/* The microarchitectures that have a row in common */
+/* Groups of microarchitectures that share a row */
 #define YNH	BIT(UARCH_CORE)
 #define C2	BIT(UARCH_CORE2)
 #define NHM	BIT(UARCH_NEHALEM)
@@ -43,10 +49,10 @@
 		 BIT(UARCH_ARCTIC_WOLF))
 
 /**
- * struct generic_event - what counts a generic event
- * @uarches: of which microarchitectures
+ * struct generic_event - event code for a generic event
+ * @uarches: microarchitectures of the row, a bit each
  * @generic: perf_event_attr.config
- * @config: event, unit mask and more, as in an event select register
+ * @config: value for the event selection register: event, unit mask, threshold, inversion, edge
  */
 struct generic_event {
 	u32	uarches;
@@ -154,7 +160,7 @@ static const struct generic_event cache_events[] = {
 };
 
 /*
- * Cycles without micro-operations: threshold 1, inverted. intel_pmu_init() in
+ * Stalled cycles: cycles without micro-operations, by threshold 1, inverted. intel_pmu_init() in
  * arch/x86/events/intel/core.c
  */
 static const struct generic_event hardware_events[] = {
@@ -165,7 +171,7 @@ static const struct generic_event hardware_events[] = {
 	{ SNB, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 0x018001b1 },
 };
 
-/* What counts a generic event here, or 0 */
+/* Return the event code for @generic on @uarch, or 0. */
 static u64 find_event(const struct intel_uarch *uarch, const struct generic_event *events,
 		      unsigned int nr, u64 generic)
 {
@@ -180,11 +186,11 @@ static u64 find_event(const struct intel_uarch *uarch, const struct generic_even
 }
 
 /**
- * intel_uarch_cache() - what counts a PERF_TYPE_HW_CACHE event
+ * intel_uarch_cache() - return the event code for a PERF_TYPE_HW_CACHE event
  * @uarch: the microarchitecture
  * @generic: cache, operation << 8, result << 16
  *
- * Return: event, unit mask and more; 0 if there is nothing
+ * Return: value for the event selection register, or 0 if there is no such event
  */
 u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic)
 {
@@ -192,12 +198,12 @@ u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic)
 }
 
 /**
- * intel_uarch_hardware() - the PERF_TYPE_HARDWARE events that are not architectural
+ * intel_uarch_hardware() - add the PERF_TYPE_HARDWARE events that are not architectural
  * @uarch: the microarchitecture
- * @hardware: config for each PERF_COUNT_HW_*; those are filled in that the CPU has
+ * @hardware: event code for each PERF_COUNT_HW_*; the function writes those that the CPU has
  *
- * Where erratum AAJ80 has taken branch misses from Nehalem's architectural events there are
- * none: what the built-in driver counts instead are speculative ones too.
+ * A Nehalem with erratum AAJ80 lacks the architectural branch-misses event, and has none here: the
+ * event that the built-in driver counts instead includes speculative branches.
  */
 void intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware)
 {

@@ -2,10 +2,9 @@
 /*
  * corepmu: x86: Intel architectural performance monitoring, versions 1 to 6
  *
- * Intel SDM volume 3, "Architectural Performance Monitoring": CPUID leaf 0xA
- * tells counters, widths and the architectural events that are missing; from version 6 on leaf
- * 0x23 tells which counters there are. Which counters count
- * the events of a microarchitecture is uarch.c's.
+ * Intel SDM volume 3, "Architectural Performance Monitoring". CPUID leaf 0xA enumerates the
+ * counters, their widths, and the architectural events that the CPU lacks. From version 6 on, leaf
+ * 0x23 enumerates the counters. uarch.c has the event constraints of each microarchitecture.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -43,36 +42,35 @@
 #define PERFMON_EXT_COUNTERS	1
 
 /*
- * From this version on the built-in driver writes the registers by their newer numbers (MSR
- * aliasing, intel_pmu_init() in arch/x86/events/intel/core.c), for which reserve_evntsel_nmi()
- * knows no owner.
+ * From this version on, the built-in driver uses other MSR numbers (MSR aliasing, intel_pmu_init()
+ * in arch/x86/events/intel/core.c), which reserve_evntsel_nmi() does not track.
  */
 #define VERSION_ALIASED		6
 
-/* The counter that TSX_FORCE_ABORT is about, and the one that can take counts back */
+/* The counter that TSX_FORCE_ABORT reserves, and the only one that supports IN_TX_CP */
 #define TSX_COUNTER		BIT_ULL(3)
 #define IN_TX_CP_COUNTER	BIT_ULL(2)
 
 /*
- * INST_RETIRED.PREC_DIST before it had fixed counter 0, where Ice Lake has it by this number
- * too: intel_icl_event_constraints
+ * Old code of INST_RETIRED.PREC_DIST, from before the event had fixed counter 0. On Ice Lake the
+ * code selects fixed counter 0 too: intel_icl_event_constraints.
  */
 #define EVENT_OLD_PREC_DIST	0x01c0
 
-/* Pseudo-encodings of the kernel: the parts of slots that PERF_METRICS has, in its order */
+/* The kernel's pseudo-encodings of the topdown metrics, in the order of PERF_METRICS */
 #define EVENT_FIRST_METRIC	0x8000
 #define METRIC_NUMBER		GENMASK_ULL(15, 8)
 
 /*
- * Nothing of a microarchitecture that is not known: the architectural events of the last cache
- * count more than loads. The built-in driver has no table then either.
+ * An unknown microarchitecture has no cache events: the architectural last-level cache events count
+ * more than loads. The built-in driver has no table for it either.
  */
 static u64 intel_cache(const struct x86_desc *desc, u64 generic)
 {
 	return desc->uarch ? intel_uarch_cache(desc->uarch, generic) : 0;
 }
 
-/* The number that a metric has as a counter, or 0 of what is none. */
+/* Return the bit of the counter that stands for a topdown metric, or 0 for any other event. */
 static u64 metric_of(const struct x86_desc *desc, u64 config)
 {
 	u64 nr = FIELD_GET(METRIC_NUMBER, config - EVENT_FIRST_METRIC);
@@ -120,7 +118,7 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 	if (config & EVNTSEL_IN_TX_CP)
 		allowed &= IN_TX_CP_COUNTER;
 
-	/* A metric is part of what fixed counter 3 counts, if that has not been left out. */
+	/* Topdown metrics need fixed counter 3 (slots), which the self-test may have left out. */
 	if (allowed & desc->metrics)
 		return desc->pmu->counters & BIT_ULL(SLOTS_COUNTER) ? allowed : 0;
 
@@ -128,13 +126,13 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 }
 
 /*
- * Events that count what a second register says, which other users of the CPU may have
- * written, where it is not known how (extra-regs.c). Codes and registers: struct extra_reg
- * in arch/x86/events/intel/core.c, and "MSRIndex" in the event lists of the
- * microarchitectures. The same code can be another event elsewhere, which needs no register: an
- * event is refused on the microarchitectures of @uarches, on CPUs with @with, and on those without
- * @without (0: on all). Where the microarchitecture is not known it is refused as if it were each
- * of them. scripts/intel-counters compares these rows with the lists.
+ * Events that also need a value in an extra register that extra-regs.c cannot set. Other software
+ * may have written the register, so these events are rejected. Codes and registers: struct
+ * extra_reg in arch/x86/events/intel/core.c, and "MSRIndex" in perf's event lists. On other
+ * microarchitectures the same code may be an event without an extra register. So each row has the
+ * microarchitectures (@uarches), a CPU feature that must be present (@with) or absent (@without); 0
+ * means any. On an unknown microarchitecture a row applies to all @uarches. scripts/intel-counters
+ * compares these rows with the lists.
  */
 #define ALL_UARCHES	GENMASK(NR_UARCHES - 1, 0)
 #define NHM_TO_WSM	GENMASK(UARCH_WESTMERE, UARCH_NEHALEM)
@@ -154,7 +152,7 @@ static const struct incomplete_event {
 } incomplete_events[] = {
 	{ 0x01b7, ALL_UARCHES, 0, 0, "OFFCORE_RESPONSE", "MSR_OFFCORE_RSP_0" },
 	{ 0x01bb, ALL_UARCHES, 0, 0, "OFFCORE_RESPONSE_1", "MSR_OFFCORE_RSP_1" },
-	/* EXE.AMX_BUSY of Golden Cove, and wherever there is AMX */
+	/* EXE.AMX_BUSY on Golden Cove, and on every CPU with AMX */
 	{ 0x02b7, ALL_UARCHES & ~GLC_TO_LNC, 0, X86_FEATURE_AMX_TILE, "OFFCORE_RESPONSE_1",
 	  "MSR_OFFCORE_RSP_1" },
 	{ 0x012a, ALL_UARCHES, 0, 0, "OCR", "MSR_OFFCORE_RSP_0" },
@@ -190,7 +188,7 @@ static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 		    (event->without && boot_cpu_has(event->without)))
 			continue;
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "event %#llx (%s) also needs the register %s, which is not set",
+				      "config %#llx (%s) needs the extra register %s, which the driver cannot set on this CPU",
 				      config, event->name, event->msr);
 	}
 
@@ -201,31 +199,33 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 {
 	int ret;
 
-	/* A unit mask of event 0 stands for a fixed counter: elsewhere it counts nothing. */
+	/* A unit mask of event 0 names a fixed counter; general-purpose counters count nothing. */
 	if (is_fixed_alone(desc, config) && !fixed_counters_of(desc, config))
 		return corepmu_refuse(-EINVAL,
 				      "config %#llx: no fixed counter for this unit mask of event 0",
 				      config);
 
 	/*
-	 * Not every counter of these has every event, and some events need a register that is not
-	 * known either: none is right for sure.
+	 * On such CPUs not every counter counts every event, and some events need an extra
+	 * register. Without a table no placement of a model-specific event is known to be right.
 	 */
 	if (!desc->uarch && desc->aliased && boot_cpu_data.x86 > FAMILY_P6 &&
 	    !intel_is_architectural(config) && !fixed_counters_of(desc, config))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: nothing is known of this CPU model (family %u, model %#x) but its architectural events",
+				      "config %#llx: CPU model unknown (family %u, model %#x): only architectural events are available",
 				      config, boot_cpu_data.x86, boot_cpu_data.x86_model);
 
 	if (config & EVNTSEL_ANY) {
-		/* What it counts is not the task's alone: as for a whole CPU. */
+		/*
+		 * The event also counts other tasks, so it needs the privilege of a CPU-wide event.
+		 */
 		if (!perfmon_capable())
 			return corepmu_refuse(-EACCES,
-					      "config %#llx counts the core's other hyperthread too: that needs CAP_PERFMON",
+					      "config %#llx: any=1 also counts the core's other hyperthread: CAP_PERFMON needed",
 					      config);
 		if (config & (EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP))
 			return corepmu_refuse(-EOPNOTSUPP,
-					      "config %#llx: transactions are counted of one hyperthread",
+					      "config %#llx: any=1 cannot be combined with in_tx or in_tx_cp",
 					      config);
 	}
 
@@ -238,10 +238,10 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 }
 
 /*
- * Fixed counters: a number of them, from version 5 on a bitmap besides. Core 2 of 65 nm, of version
- * 2, has three and tells of none: "v2 perfmon does not report fixed-purpose events, so assume at
- * least 3 events, when not running in a hypervisor" (intel_pmu_init() in
- * arch/x86/events/intel/core.c). On the CPU.
+ * CPUID has the number of fixed counters; from version 5 on also a bitmap. Core 2 at 65 nm (version
+ * 2) has three fixed counters but CPUID reports none: "v2 perfmon does not report fixed-purpose
+ * events, so assume at least 3 events, when not running in a hypervisor" (intel_pmu_init() in
+ * arch/x86/events/intel/core.c). Must run on the CPU.
  */
 #define FIRST_TELLING	5
 #define NR_UNTOLD_FIXED	3
@@ -263,8 +263,8 @@ static u64 fixed_counters(const struct intel_uarch *uarch, unsigned int version,
 }
 
 /*
- * Leaf 0x23: counters need not have consecutive numbers, and what it tells of a hybrid machine's
- * CPU is that CPU's own.
+ * Read CPUID leaf 0x23. There the counters need not be numbered consecutively, and on hybrid CPUs
+ * the leaf describes this CPU type only.
  */
 static void describe_extension(struct x86_desc *desc)
 {
@@ -323,10 +323,10 @@ static void describe_metrics(struct x86_desc *desc)
 }
 
 /**
- * intel_describe() - read from CPUID what the PMU has
- * @desc: filled in
+ * intel_describe() - describe the PMU of this CPU, from CPUID and the model tables
+ * @desc: the PMU description to fill in
  *
- * Return: 0, or -ENODEV after saying that there is none
+ * Return: 0, or -ENODEV after a message if there is no PMU
  */
 int intel_describe(struct x86_desc *desc)
 {
@@ -344,7 +344,7 @@ int intel_describe(struct x86_desc *desc)
 	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), COREPMU_FIRST_DEDICATED);
 	width = FIELD_GET(EAX_GP_WIDTH, eax);
 	nr_events = FIELD_GET(EAX_NR_EVENTS, eax);
-	/* That of counters that are not told of, see above */
+	/* For fixed counters that CPUID does not report, see fixed_counters() */
 	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;
 	if (!version || !desc->nr_gp || width < 32 || width > 64) {
 		pr_err("the CPU has no architectural performance monitoring\n");
@@ -358,7 +358,7 @@ int intel_describe(struct x86_desc *desc)
 	describe_extension(desc);
 	desc->aliased = version >= VERSION_ALIASED;
 	/*
-	 * Where microcode takes counter 3 while a transaction runs, nobody else counts on it
+	 * The microcode uses counter 3 while a transaction runs: no event may use this counter
 	 * (MSR_TSX_FORCE_ABORT; tfa_get_event_constraints() in arch/x86/events/intel/core.c).
 	 */
 	if (boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT) &&
@@ -385,7 +385,9 @@ int intel_describe(struct x86_desc *desc)
 	if (version >= 2) {
 		desc->global_ctrl = MSR_CORE_PERF_GLOBAL_CTRL;
 		desc->global_status = MSR_CORE_PERF_GLOBAL_STATUS;
-		/* From version 4 on this is GLOBAL_STATUS_RESET: the same for us. */
+		/*
+		 * From version 4 on, this MSR number is GLOBAL_STATUS_RESET, which works the same.
+		 */
 		desc->global_clear = MSR_CORE_PERF_GLOBAL_OVF_CTRL;
 	}
 	describe_metrics(desc);
@@ -400,7 +402,7 @@ int intel_describe(struct x86_desc *desc)
 				intel_architectural[i].config;
 	if (pmu->counters & BIT_ULL(FIXED_COUNTER_BASE + 2))
 		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
-	/* Other counters have them too, should fixed counter 2 be taken. */
+	/* Other counters can count reference cycles too if fixed counter 2 is taken. */
 	if (desc->hardware[PERF_COUNT_HW_BUS_CYCLES] && intel_counts_tsc(desc->uarch))
 		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REFERENCE_CYCLES;
 

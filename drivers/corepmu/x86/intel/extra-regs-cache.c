@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: generic cache events that Intel's CPUs count with OFFCORE_RSP or OMR
+ * corepmu: x86: values of OFFCORE_RSP and OMR for generic cache events on Intel CPUs
  *
- * The values are those of the *_hw_cache_extra_regs[] in arch/x86/events/intel/core.c of Linux
- * 7.3, from Ice Lake's servers on also of perf's events (OCR.DEMAND_DATA_RD.L3_MISS and so on in
- * tools/perf/pmu-events/arch/x86). Up to 6.12 the kernel has those of older CPUs for these.
+ * The values are those of the *_hw_cache_extra_regs[] in arch/x86/events/intel/core.c of Linux 7.3.
+ * From Ice Lake's servers on, perf's lists agree (OCR.DEMAND_DATA_RD.L3_MISS and so on in
+ * tools/perf/pmu-events/arch/x86). Up to 6.12 the kernel used the values of older CPUs for these.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -32,8 +32,8 @@
 #define ARW	BIT(UARCH_ARCTIC_WOLF)
 
 /*
- * Demand loads and stores (of Sandy Bridge with prefetches into the last cache), prefetches; any
- * response, or what memory answered, by where it is.
+ * Requests: demand loads and stores (on Sandy Bridge also prefetches into the last-level cache),
+ * and prefetches. Responses: any, or memory, by its location.
  */
 #define DATA_READ	BIT_ULL(0)
 #define OWNERSHIP	BIT_ULL(1)
@@ -65,18 +65,18 @@
 #define DKT_MISS	(BIT_ULL(41) | SKT_MISS)
 #define TNT_MISS	(BIT_ULL(26) | GENMASK_ULL(37, 32))
 
-/* OMR: any response; what was neither in the last cache nor in another CPU's */
+/* OMR responses: any; or neither from the last-level cache nor from another CPU's cache */
 #define OMR_ANY		BIT_ULL(62)
 #define OMR_MISS	(GENMASK_ULL(55, 48) | GENMASK_ULL(41, 36))
 #define PNC_MISS	GENMASK_ULL(55, 36)
-/* Of Arctic Wolf these stand for demand requests of the data cache. */
+/* On Arctic Wolf these bits are the demand requests of the data cache. */
 #define ARW_DEMAND	BIT_ULL(3)
 
 #define SKX	(SKL | ICL)
 #define NEW	(GLC | RWC)
 #define ATOMS	(GLM | TNT | GRT | CMT | SKT)
 
-/* Of which CPUs of a microarchitecture */
+/* The CPUs of a microarchitecture that a row is for */
 enum which {
 	CLIENTS		= BIT(0),
 	SERVERS		= BIT(1),
@@ -85,11 +85,11 @@ enum which {
 };
 
 /**
- * struct second_generic - what counts a generic event
- * @uarches: of which microarchitectures
- * @which: of which of their CPUs
+ * struct second_generic - value of an extra register for a generic cache event
+ * @uarches: microarchitectures of the row, a bit each
+ * @which: CPUs of these microarchitectures: enum which
  * @generic: perf_event_attr.config
- * @value: of MSR_OFFCORE_RSP_0, or of MSR_OMR_0 or another one of these
+ * @value: value of an MSR_OFFCORE_RSP_n or MSR_OMR_n register
  */
 struct second_generic {
 	u32		uarches;
@@ -183,9 +183,9 @@ static const struct second_generic cache_events[] = {
 };
 
 /*
- * Servers: Ice Lake, Sapphire Rapids, Emerald Rapids, Granite Rapids, Clearwater Forest
- * (arch/x86/include/asm/intel-family.h). Skylake's have no values of their own. Arrow Lake's
- * clients have another last cache than Lunar Lake's.
+ * SERVERS: Ice Lake, Sapphire Rapids, Emerald Rapids, Granite Rapids, Clearwater Forest
+ * (arch/x86/include/asm/intel-family.h). Skylake's servers have the clients' values. Arrow Lake's
+ * last-level cache differs from Lunar Lake's.
  */
 static enum which which_is_this(void)
 {
@@ -206,19 +206,19 @@ static enum which which_is_this(void)
 	}
 }
 
-/* Bits of perf_event_attr.config that tell the four events of the last cache apart */
+/* Bits of perf_event_attr.config that differ between the four events of the last-level cache */
 #define GENERIC_WRITES	(X86_CACHE(LL, WRITE, ACCESS) & ~X86_CACHE(LL, READ, ACCESS))
 #define GENERIC_MISSES	(X86_CACHE(LL, READ, MISS) & ~X86_CACHE(LL, READ, ACCESS))
 
 /**
- * intel_second_cache_register() - which of its registers a PERF_TYPE_HW_CACHE event has
+ * intel_second_cache_register() - choose the extra register for a PERF_TYPE_HW_CACHE event
  * @uarch: the microarchitecture
  * @generic: cache, operation << 8, result << 16
  *
- * On Arctic Wolf an event keeps its register, and each has a counter of its own: so that these do
- * not have to take turns, each of the four has another one.
+ * On Arctic Wolf an event cannot change its register, and each register belongs to one counter. So
+ * each of the four last-level cache events gets its own register, and they need not take turns.
  *
- * Return: from 0 on; of others than those that have a value 0 to 3
+ * Return: offset from the first register; meaningless for events without a value
  */
 unsigned int intel_second_cache_register(const struct intel_uarch *uarch, u64 generic)
 {
@@ -229,12 +229,13 @@ unsigned int intel_second_cache_register(const struct intel_uarch *uarch, u64 ge
 }
 
 /**
- * intel_second_cache_value() - what OFFCORE_RSP or OMR holds for a PERF_TYPE_HW_CACHE event
+ * intel_second_cache_value() - return the value of OFFCORE_RSP or OMR for a PERF_TYPE_HW_CACHE
+ * event
  * @uarch: the microarchitecture
  * @generic: cache, operation << 8, result << 16
- * @value: filled in
+ * @value: set to the value
  *
- * Return: whether there is such an event
+ * Return: true if there is such an event
  */
 bool intel_second_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value)
 {

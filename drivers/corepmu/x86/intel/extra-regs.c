@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: events of Intel's CPUs that count what a second register says
+ * corepmu: x86: Intel extra registers: OFFCORE_RSP, OMR and FRONTEND
  *
- * MSR_OFFCORE_RSP_0 and 1 say which requests to count by their responses, MSR_PEBS_FRONTEND
- * which trouble of the front end. Each is one for a thread. Events with the same value share
- * it, others take turns; there are two registers of the first sort, each with an event number of
- * its own, and an event goes to the one that is left (intel_alt_er() in
- * arch/x86/events/intel/core.c, and likewise in the order in which events come).
+ * Some events also need a value in an extra register. MSR_OFFCORE_RSP_0 and 1 select requests and
+ * responses of the off-core events, MSR_PEBS_FRONTEND a kind of front-end stall. Each hyperthread
+ * has its own registers. Events with the same value share a register; events with different values
+ * take turns. An off-core event has one event code for each of the two OFFCORE_RSP registers, and
+ * the driver may move the event to the free one. intel_alt_er() in arch/x86/events/intel/core.c
+ * does the same, also in the order in which events are placed.
  *
- * From Coyote Cove and Arctic Wolf on MSR_OMR_0 to 3 take the place of the former ("off-module
- * response"). A bit of the unit mask says which of them: several of an event would be counted
- * together, none counts nothing. On the cores all are alike, and intel_fixup_er() there gives an
- * event the bit of another one. On Arctic Wolf each has a counter of its own
- * (intel_arw_event_constraints), which is chosen later: an event keeps its register.
+ * From Coyote Cove and Arctic Wolf on, MSR_OMR_0 to 3 ("off-module response") replace OFFCORE_RSP.
+ * A bit of the unit mask selects the register. With several bits an event counts the sum of several
+ * registers, with none it counts nothing. On Coyote Cove the four registers are alike, and the
+ * driver may change the event's bit, as intel_fixup_er() does. On Arctic Wolf each register belongs
+ * to one counter (intel_arw_event_constraints). The counter is chosen later than the register, so
+ * an event keeps its register.
  *
- * A register has its value from when the first event that needs it is placed on the CPU, while the
- * PMU stands still, and nobody else writes it while there is one: beside the built-in driver that
- * one has no events then.
+ * The driver writes a register when the first event that needs it is placed on the CPU, while the
+ * PMU is stopped. Until the last such event has gone nobody else writes the register: the built-in
+ * driver, if present, has no events then.
  *
- * Events and registers are those of perf's events ("MSRIndex" in tools/perf/pmu-events/arch/x86),
- * their bits those of the SDM, volume 3, "Off-core Response Performance Monitoring" of each
+ * Events and registers are those of perf's lists ("MSRIndex" in tools/perf/pmu-events/arch/x86).
+ * The valid bits are from the SDM, volume 3, "Off-core Response Performance Monitoring" of each
  * microarchitecture, and table "MSR_PEBS_FRONTEND".
  */
 #define pr_fmt(fmt) "corepmu: " fmt
@@ -77,15 +79,15 @@ static const u32 second_msrs[NR_SECOND] = {
 #define ARW	BIT(UARCH_ARCTIC_WOLF)
 
 /*
- * Requests; any response, suppliers of the data and what the snoop said. Of Sandy Bridge and
- * Ivy Bridge those of clients have no remote suppliers.
+ * Bits for requests, any response, suppliers of the data, and snoop results. The client models of
+ * Sandy Bridge and Ivy Bridge lack the bits of remote suppliers (REMOTE).
  */
 #define SNB_BITS	(GENMASK_ULL(11, 0) | GENMASK_ULL(37, 15))
 #define ICL_BITS	(GENMASK_ULL(13, 0) | GENMASK_ULL(37, 15))
 #define GLC_BITS	GENMASK_ULL(37, 0)
 #define LNC_BITS	GENMASK_ULL(43, 0)
 #define REMOTE		GENMASK_ULL(30, 23)
-/* The atoms' are those of the kernel. Their first register has a bit for outstanding requests. */
+/* Atoms: the kernel's masks. Only OFFCORE_RSP_0 has a bit for outstanding requests. */
 #define SLM_BITS	(GENMASK_ULL(16, 0) | BIT_ULL(18) | BIT_ULL(31) | GENMASK_ULL(34, 33) | \
 			 GENMASK_ULL(37, 36))
 #define GLM_BITS	(SLM_BITS & ~(BIT_ULL(6) | BIT_ULL(31)))
@@ -97,20 +99,20 @@ static const u32 second_msrs[NR_SECOND] = {
 #define CMT_BITS	(GENMASK_ULL(41, 0) | GENMASK_ULL(51, 44))
 #define TNT_OUTSTANDING	BIT_ULL(63)
 
-/* Requests, responses and where they are from: intel_pnc_ and intel_arw_extra_regs of the kernel */
+/* Requests, responses and their sources: the kernel's intel_pnc_ and intel_arw_extra_regs */
 #define PNC_OMR_BITS	(GENMASK_ULL(15, 0) | GENMASK_ULL(55, 32) | BIT_ULL(62))
 #define ARW_OMR_BITS	(GENMASK_ULL(55, 0) | GENMASK_ULL(63, 62))
 
-/* Event, latency (bits 19-8) and bubbles (22-20) */
+/* Bits for the event, the latency (19-8) and the bubbles (22-20) */
 #define FRONTEND_BITS	(GENMASK_ULL(22, 8) | BIT_ULL(4) | GENMASK_ULL(2, 0))
 #define FRONTEND_MS	BIT_ULL(3)
 
 /**
- * struct second_event - an event with a second register
- * @uarches: of which microarchitectures
+ * struct second_event - an event that needs an extra register
+ * @uarches: microarchitectures that have the event, a bit each
  * @code: unit mask and event
- * @reg: the register
- * @bits: those of it that mean something
+ * @reg: the extra register, enum second
+ * @bits: bits of the extra register that the CPU implements
  */
 struct second_event {
 	u32		uarches;
@@ -143,7 +145,7 @@ static const struct second_event second_events[] = {
 	{ GRT, 0x02b7, RSP_1, GLC_BITS },
 	{ CMT, 0x01b7, RSP_0, CMT_BITS | TNT_OUTSTANDING },
 	{ CMT, 0x02b7, RSP_1, CMT_BITS },
-	/* OMR; the second of the cores has no name, the third is MEM_LOAD_L2_MISS_RETIRED */
+	/* OMR; the cores' second event has no name, their third is MEM_LOAD_L2_MISS_RETIRED */
 	{ PNC, 0x012a, OMR_0, PNC_OMR_BITS },
 	{ PNC, 0x022a, OMR_1, PNC_OMR_BITS },
 	{ PNC, 0x042a, OMR_2, PNC_OMR_BITS },
@@ -180,7 +182,7 @@ static const struct second_event *find_event(const struct x86_desc *desc, u64 co
 	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
 	const struct second_event *event;
 
-	/* All of them are: intel_list_second(). */
+	/* intel_list_second() has listed all codes of this table. */
 	if (!intel_is_listed(desc, config))
 		return NULL;
 	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
@@ -206,20 +208,20 @@ static bool is_omr(unsigned int reg)
 	return reg >= OMR_0 && reg <= OMR_3;
 }
 
-/* The event that counts the same with another register, or NULL */
+/* Return the event that counts the same as @config with extra register @reg, or NULL. */
 static const struct second_event *find_same(const struct x86_desc *desc, u64 config,
 					    unsigned int reg)
 {
 	const struct second_event *event = find_register(desc, reg);
 
-	/* Of OMR there are several events, which the unit mask does not tell apart. */
+		/* Several events use OMR: keep the event, and take only the unit mask. */
 	if (is_omr(reg))
 		event = find_event(desc, (config & EVNTSEL_EVENT) | (event->code & EVNTSEL_UMASK));
 
 	return event;
 }
 
-/* Those of clients (arch/x86/include/asm/intel-family.h) */
+/* Client models (arch/x86/include/asm/intel-family.h) */
 #define MODEL_SANDY_BRIDGE	0x2a
 #define MODEL_IVY_BRIDGE	0x3a
 
@@ -233,9 +235,9 @@ static u64 bits_of(const struct second_event *event)
 }
 
 /*
- * Nehalem's and Westmere's registers are those of both threads of a core, Silvermont's those of
- * both cores of a module: "each MSR_OFFCORE_RSPx is shared by two processor cores" (SDM volume 3,
- * "Offcore Response Event" of the Silvermont microarchitecture).
+ * Check whether another CPU shares the OFFCORE_RSP registers: on Nehalem and Westmere the core's
+ * other hyperthread, on Silvermont the module's other core. "each MSR_OFFCORE_RSPx is shared by two
+ * processor cores" (SDM volume 3, "Offcore Response Event" of the Silvermont microarchitecture).
  */
 static bool is_shared(const struct x86_desc *desc)
 {
@@ -244,11 +246,11 @@ static bool is_shared(const struct x86_desc *desc)
 }
 
 /**
- * intel_describe_second() - which of the second registers are there
- * @desc: the counters, which have been reserved
+ * intel_describe_second() - find out which extra registers exist
+ * @desc: the PMU description; its counters have been reserved
  *
- * A hypervisor may keep them (KVM does), and there #GP is what comes of a write. They are the same
- * on all CPUs of a kind. Process context.
+ * A hypervisor may hide the registers (KVM does); a write then raises #GP. All CPUs of one type
+ * have the same registers. Process context.
  */
 void intel_describe_second(struct x86_desc *desc)
 {
@@ -263,8 +265,8 @@ void intel_describe_second(struct x86_desc *desc)
 }
 
 /**
- * intel_list_second() - the events of this microarchitecture that have a second register
- * @desc: the counters, being described
+ * intel_list_second() - put this microarchitecture's events with extra registers in desc->listed
+ * @desc: the PMU description, being filled in
  */
 void intel_list_second(struct x86_desc *desc)
 {
@@ -276,13 +278,13 @@ void intel_list_second(struct x86_desc *desc)
 }
 
 /**
- * intel_refuse_second() - refuse what counts several second registers at once, or none
- * @desc: the counters
- * @config: the event
+ * intel_refuse_second() - reject OMR events whose unit mask does not select one OMR register
+ * @desc: the PMU description
+ * @config: event code
  *
  * Process context.
  *
- * Return: 0, or -EOPNOTSUPP after saying why
+ * Return: 0, or -EOPNOTSUPP after corepmu_refuse()
  */
 int intel_refuse_second(const struct x86_desc *desc, u64 config)
 {
@@ -294,18 +296,18 @@ int intel_refuse_second(const struct x86_desc *desc, u64 config)
 		if ((event->uarches & own_bit(desc)) && is_omr(event->reg) &&
 		    !((event->code ^ config) & EVNTSEL_EVENT))
 			return corepmu_refuse(-EOPNOTSUPP,
-					      "config %#llx: the unit mask of this event has to name one of the registers MSR_OMR_0 to 3: 1, 2, 4 or 8",
+				      "config %#llx: the unit mask must select one of MSR_OMR_0 to 3: use 1, 2, 4 or 8",
 					      config);
 
 	return 0;
 }
 
 /**
- * intel_has_second() - does an event have a second register?
- * @desc: the counters
- * @config: the event
+ * intel_has_second() - check whether an event needs an extra register
+ * @desc: the PMU description
+ * @config: event code
  *
- * Return: whether it has, be the register there or not
+ * Return: true if it does, even if the register is hidden by a hypervisor
  */
 bool intel_has_second(const struct x86_desc *desc, u64 config)
 {
@@ -313,10 +315,10 @@ bool intel_has_second(const struct x86_desc *desc, u64 config)
 }
 
 /**
- * intel_has_offcore() - are there events with MSR_OFFCORE_RSP_0?
- * @desc: the counters
+ * intel_has_offcore() - check whether the microarchitecture has events with MSR_OFFCORE_RSP_0
+ * @desc: the PMU description
  *
- * Return: whether there are, be the register there or not
+ * Return: true if it has, even if the register is hidden by a hypervisor
  */
 bool intel_has_offcore(const struct x86_desc *desc)
 {
@@ -324,10 +326,10 @@ bool intel_has_offcore(const struct x86_desc *desc)
 }
 
 /**
- * intel_has_omr() - are there events with MSR_OMR_0?
- * @desc: the counters
+ * intel_has_omr() - check whether the microarchitecture has events with MSR_OMR_0
+ * @desc: the PMU description
  *
- * Return: likewise
+ * Return: true if it has, even if the register is hidden by a hypervisor
  */
 bool intel_has_omr(const struct x86_desc *desc)
 {
@@ -335,10 +337,10 @@ bool intel_has_omr(const struct x86_desc *desc)
 }
 
 /**
- * intel_has_frontend() - are there events with MSR_PEBS_FRONTEND?
- * @desc: the counters
+ * intel_has_frontend() - check whether the microarchitecture has events with MSR_PEBS_FRONTEND
+ * @desc: the PMU description
  *
- * Return: likewise
+ * Return: true if it has, even if the register is hidden by a hypervisor
  */
 bool intel_has_frontend(const struct x86_desc *desc)
 {
@@ -346,12 +348,12 @@ bool intel_has_frontend(const struct x86_desc *desc)
 }
 
 /**
- * intel_second_cache() - the event for a PERF_TYPE_HW_CACHE event that has a second register
- * @desc: the counters
+ * intel_second_cache() - map a PERF_TYPE_HW_CACHE event to an event with an extra register
+ * @desc: the PMU description
  * @generic: cache, operation << 8, result << 16
- * @value: filled in with the value of that one
+ * @value: set to the value for the extra register
  *
- * Return: event and unit mask, or 0 if there is no such event, or no register
+ * Return: event and unit mask; 0 if there is no such event, or no register for this CPU alone
  */
 u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value)
 {
@@ -370,16 +372,16 @@ u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value)
 }
 
 /**
- * intel_second_encode() - have an event use its second register
- * @desc: the counters
+ * intel_second_encode() - set up the extra register of an event that needs one
+ * @desc: the PMU description
  * @event: the event
- * @config: what it counts
- * @value: what the second register is to hold
+ * @config: event code
+ * @value: value for the extra register
  *
  * Process context.
  *
- * Return: 0, also for events that have none; or an errno after saying why it cannot be: those of
- * the built-in driver, x86_pmu_extra_regs() in arch/x86/events/core.c
+ * Return: 0, also for events without an extra register; or an errno after corepmu_refuse(), the
+ * same as the built-in driver's, x86_pmu_extra_regs() in arch/x86/events/core.c
  */
 int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
 			u64 value)
@@ -391,15 +393,15 @@ int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u
 		return 0;
 	if (value & ~bits_of(second))
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx: its second register has not all of the bits of config1, %#llx: %#llx is too much",
+				      "config %#llx: config1 %#llx has bits that the extra register lacks: %#llx",
 				      config, value, value & ~bits_of(second));
 	if (!(desc->second & BIT(second->reg)))
 		return corepmu_refuse(-ENXIO,
-				      "config %#llx: its second register, MSR %#x, is not there: is it kept from this virtual machine?",
+				      "config %#llx: its extra register, MSR %#x, does not exist (hidden by the hypervisor?)",
 				      config, second_msrs[second->reg]);
 	if (is_shared(desc))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: its second register is that of %s, too",
+				      "config %#llx: its extra register is shared with %s",
 				      config,
 				      own_bit(desc) & SLM ? "the module's other core" :
 				      "the core's other hyperthread");
@@ -413,8 +415,9 @@ int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u
 }
 
 /*
- * Does an event count the same with @other as with @reg? On Westmere perf's events have counter 2
- * alone for one of the two numbers, and on Arctic Wolf each has a counter of its own.
+ * Check whether extra register @other can replace @reg. Not on Westmere, where perf's lists allow
+ * only counter 2 for one of the two event codes, nor on Arctic Wolf, where each register belongs to
+ * one counter.
  */
 static bool is_alike(const struct x86_desc *desc, unsigned int reg, unsigned int other, u64 value)
 {
@@ -427,7 +430,7 @@ static bool is_alike(const struct x86_desc *desc, unsigned int reg, unsigned int
 	return (desc->second & BIT(other)) && !(value & ~bits_of(event));
 }
 
-/* With @held a register that other events have with the same value, otherwise one that none has */
+/* With @held, check whether events use @reg with the same value; without, whether none uses it. */
 static bool is_free(const struct corepmu_second *second, unsigned int reg, u64 value, bool held)
 {
 	return held ? second[reg].users && second[reg].value == value : !second[reg].users;
@@ -449,14 +452,14 @@ static int find_free(const struct x86_desc *desc, const struct corepmu_second *s
 }
 
 /**
- * x86_second_choose() - the backend's second_choose()
+ * x86_second_choose() - choose an extra register: the backend's second_choose()
  * @pmu: the PMU
- * @second: what the registers hold
- * @event: an event with COREPMU_EVENT_SECOND
+ * @second: values and users of the extra registers
+ * @event: event with COREPMU_EVENT_SECOND
  *
  * Any context.
  *
- * Return: the register for it, or -EAGAIN while others have it
+ * Return: number of the register, or -EAGAIN while other events occupy all suitable registers
  */
 int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
 		      const struct perf_event *event)
@@ -464,7 +467,7 @@ int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
 	const struct x86_desc *desc = to_x86(pmu);
 	int reg;
 
-	/* A core's other thread, or another core, may have come since the event was opened. */
+	/* Since the event was opened, the other hyperthread or core may have come online. */
 	if (is_shared(desc))
 		return -EAGAIN;
 	reg = find_free(desc, second, event, true);
@@ -473,10 +476,10 @@ int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
 }
 
 /**
- * x86_second_use() - the backend's second_use()
+ * x86_second_use() - change the event code to use another extra register: second_use()
  * @pmu: the PMU
- * @event: an event that is about to be placed
- * @reg: the register for it, from x86_second_choose()
+ * @event: event that is about to be placed
+ * @reg: number of the register, from x86_second_choose()
  *
  * IRQs off.
  */
@@ -496,9 +499,9 @@ void x86_second_use(struct corepmu *pmu, struct perf_event *event, int reg)
 }
 
 /**
- * x86_second_write() - the backend's second_write()
- * @cpuc: this CPU's state
- * @reg: the register
+ * x86_second_write() - write an extra register: the backend's second_write()
+ * @cpuc: state of this CPU
+ * @reg: number of the register
  *
  * IRQs off, and the PMU stopped.
  */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: whether counters stand still while firmware has the CPU
+ * corepmu: x86: freeze_on_smi: stop the counters during system management interrupts (SMI)
  *
- * A system management interrupt takes the CPU away from the kernel, and what its handler does is
- * counted as the kernel's, or as the user's where the handler drops to CPL 3. While
- * IA32_DEBUGCTL.FREEZE_WHILE_SMM is set, nothing counts there (SDM volume 3, "IA32_DEBUGCTL MSR").
- * The file freeze_on_smi is the built-in driver's, and so is that the bit is set to begin with.
- * Beside that driver the bit is its own.
+ * An SMI handler is firmware. Its instructions count as the kernel's, or as user space's if the
+ * handler drops to CPL 3. With IA32_DEBUGCTL.FREEZE_WHILE_SMM set, no counter counts in the handler
+ * (SDM volume 3, "IA32_DEBUGCTL MSR"). The sysfs file freeze_on_smi and its default, 1, are the
+ * same as the built-in driver's. If the built-in driver is present, it owns the bit.
  */
 #include <linux/cpu.h>
 #include <linux/device.h>
@@ -22,22 +21,22 @@
 
 #define DEBUGCTL_FREEZE_IN_SMM	((u64)DEBUGCTLMSR_FREEZE_IN_SMM)
 
-/* Of all CPUs; the bit is one of the machine's, whichever kind of CPU it is written by. */
+/* One setting for the whole machine: each CPU has the bit, whatever its CPU type. */
 static bool freeze_on_smi = true;
 static DEFINE_MUTEX(smi_mutex);
 
-/* The capability, since a hypervisor that has no such bit may raise #GP. */
+/* Check the capability first: a hypervisor without the bit may raise #GP on a write. */
 static bool has_freeze(const struct x86_desc *desc)
 {
 	return desc->capabilities & PERF_CAP_FREEZE_IN_SMM && !desc->shares_counters;
 }
 
 /**
- * x86_smi_reset() - have this CPU's counters stand still during SMIs, or not
- * @cpuc: this CPU's state; its counters and its branch records are stopped
+ * x86_smi_reset() - set or clear FREEZE_WHILE_SMM on this CPU
+ * @cpuc: state of this CPU; its counters and branch records are stopped
  *
- * Others change other bits of the register with the PMU stopped, or from the NMI of a counter,
- * which does not come then. IRQs off.
+ * Other code changes other bits of IA32_DEBUGCTL while the PMU is stopped, or from a counter's NMI,
+ * which does not occur while the PMU is stopped. IRQs off.
  */
 void x86_smi_reset(struct corepmu_cpu *cpuc)
 {
@@ -63,7 +62,7 @@ static void apply(void *unused)
 	if (!pmu)
 		return;
 	cpuc = this_cpu_ptr(pmu->cpu);
-	/* An NMI between reading and writing would have its change of the register undone. */
+	/* Stop the PMU: an NMI between the read and the write would lose its change of the MSR. */
 	running = cpuc->running;
 	if (running)
 		corepmu_stop_cpu(cpuc);
@@ -90,7 +89,7 @@ static ssize_t freeze_on_smi_store(struct device *dev, struct device_attribute *
 		return -EINVAL;
 
 	mutex_lock(&smi_mutex);
-	/* A CPU that comes later has it from x86_smi_reset(). */
+	/* x86_smi_reset() applies the setting to CPUs that come online later. */
 	WRITE_ONCE(freeze_on_smi, value);
 	cpus_read_lock();
 	on_each_cpu(apply, NULL, 1);

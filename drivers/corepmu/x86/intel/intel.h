@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: what is known of Intel's microarchitectures
+ * corepmu: x86: tables and helpers for Intel microarchitectures
  */
 #ifndef _COREPMU_X86_INTEL_H
 #define _COREPMU_X86_INTEL_H
@@ -11,7 +11,7 @@
 
 struct x86_desc;
 
-/* Microarchitectures of cores; the CPUs of one have the same events. */
+/* Core microarchitectures. All CPUs of one microarchitecture have the same events. */
 enum intel_uarch_id {
 	UARCH_CORE,		/* Yonah */
 	UARCH_CORE2,		/* Merom, Penryn, Dunnington */
@@ -41,13 +41,13 @@ enum intel_uarch_id {
 	NR_UARCHES
 };
 
-/* The family that all CPUs were of for thirty years: model numbers in this driver are of it. */
+/* Intel's CPU family 6. Model numbers in this driver without a family are of family 6. */
 #define FAMILY_P6	6
 
-/* CPUID.1AH:EAX[31:24], the kind of a core (SDM volume 2, CPUID, "Native Model ID Leaf") */
+/* CPUID.1AH:EAX[31:24], core type (SDM volume 2, CPUID, "Native Model ID Leaf") */
 #define INTEL_ATOM	0x20
 #define INTEL_CORE	0x40
-/* Of Arrow Lake H alone, no core type of CPUID's: the slower of two kinds of atoms */
+/* Not a core type of CPUID: the slower of Arrow Lake H's two atom types */
 #define INTEL_LOWPOWER	0x21
 
 /* SDM volume 3, table "Pre-defined Architectural Performance Events" */
@@ -58,15 +58,15 @@ enum intel_uarch_id {
 #define EVENT_LLC_MISSES	0x412e
 #define EVENT_BRANCHES		0x00c4
 #define EVENT_BRANCH_MISSES	0x00c5
-/* Pseudo-encodings of the kernel: reference cycles and slots, on fixed counters 2 and 3 alone */
+/* The kernel's pseudo-encodings: reference cycles on fixed counter 2, slots on fixed counter 3 */
 #define EVENT_REF_CYCLES	0x0300
 #define EVENT_SLOTS		0x0400
 
 /**
- * struct intel_codes - events that the same counters count
- * @counters: a bit for each of the counters
- * @nr: how many events
- * @codes: the events, in ascending order
+ * struct intel_codes - event codes that the same counters can count
+ * @counters: counters, a bit each
+ * @nr: number of @codes
+ * @codes: event codes, in ascending order
  */
 struct intel_codes {
 	u16		counters;
@@ -75,15 +75,15 @@ struct intel_codes {
 };
 
 /**
- * struct intel_uarch - which counters of a microarchitecture count which event
- * @name: as scripts/lib/intel-counters.py has it
- * @nr_codes: sets of @codes
- * @nr_rest: sets of @rest
- * @codes: of unit mask and event (bits 15-8, 7-0)
- * @rest: of events, for all unit masks that are not in @codes
+ * struct intel_uarch - event constraints of a microarchitecture
+ * @name: name of the microarchitecture in scripts/lib/intel-counters.py
+ * @nr_codes: number of sets in @codes
+ * @nr_rest: number of sets in @rest
+ * @codes: constraints by unit mask and event (bits 15-8, 7-0)
+ * @rest: constraints by event, for all unit masks that are not in @codes
  *
- * Architectural events that @codes has not are counted by all counters, others that are not
- * in @rest either by counters 0 to 3.
+ * An architectural event that is not in @codes may be on any counter. Another event that is in
+ * neither table may be on counters 0 to 3.
  */
 struct intel_uarch {
 	const char		*name;
@@ -94,10 +94,10 @@ struct intel_uarch {
 };
 
 /**
- * struct intel_model - a CPU
+ * struct intel_model - the microarchitecture of a CPU model
  * @family: boot_cpu_data.x86
  * @model: boot_cpu_data.x86_model
- * @kind: INTEL_ATOM, INTEL_CORE or INTEL_LOWPOWER of those that have several, otherwise 0
+ * @kind: INTEL_ATOM, INTEL_CORE or INTEL_LOWPOWER on hybrid models, else 0
  * @uarch: enum intel_uarch_id
  */
 struct intel_model {
@@ -108,9 +108,9 @@ struct intel_model {
 };
 
 /**
- * struct intel_architectural - an event that CPUID tells of
+ * struct intel_architectural - an architectural event, which CPUID leaf 0xA enumerates
  * @config: event and unit mask
- * @hardware: PERF_COUNT_HW_* that it is
+ * @hardware: the PERF_COUNT_HW_* event with the same meaning
  */
 struct intel_architectural {
 	u16	config;
@@ -120,10 +120,10 @@ struct intel_architectural {
 #define INTEL_NR_ARCHITECTURAL	7
 
 /**
- * intel_is_slots() - does an event count slots on their fixed counter?
- * @config: the event, or hw_perf_event.config_base of one
+ * intel_is_slots() - check whether an event counts slots on fixed counter 3
+ * @config: event code, or the event's hw_perf_event.config_base
  *
- * Return: true if it does
+ * Return: true for the slots event
  */
 static inline bool intel_is_slots(u64 config)
 {

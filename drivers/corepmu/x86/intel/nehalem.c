@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Nehalem and Westmere: counters that do not count what they are told to
+ * corepmu: x86: Nehalem and Westmere: workaround for counters that miscount after reprogramming
  *
  * Intel's specification updates, errata AAK100, AAP53 and BD53: a general-purpose counter may
  * count at core frequency, or not at all, instead of counting the event that has been programmed.
- * Before an event select register gets another event, what these CPUs monitor by is to be cleared:
- * take the events out of all four registers, have counters count the events 0xd2, 0xb1 and 0xb5,
- * each at least once and one on each counter, with bits 3-0 of IA32_PERF_GLOBAL_CTRL set, and put
- * the events back. The built-in driver does it with the values below, and sets the counters to 0
- * besides: intel_pmu_nhm_workaround() in arch/x86/events/intel/core.c.
+ * The workaround clears the monitors before an event selection register gets another event:
+ *
+ * 1. Take the events out of all four registers.
+ * 2. Let the counters count the events 0xd2, 0xb1 and 0xb5, each at least once and one on each
+ *    counter, with bits 3-0 of IA32_PERF_GLOBAL_CTRL set.
+ * 3. Put the events back.
+ *
+ * The built-in driver uses the values below and also sets the counters to 0:
+ * intel_pmu_nhm_workaround() in arch/x86/events/intel/core.c.
  */
 #include <linux/bits.h>
 #include <linux/compiler.h>
@@ -23,17 +27,17 @@
 
 #define NR_COUNTERS	4
 
-/* With EVNTSEL_EN, _OS and _USR; an overflow of theirs does not interrupt. */
+/* Selections with EVNTSEL_EN, _OS and _USR, without EVNTSEL_INT: no overflow interrupt */
 static const u32 clearing_selects[NR_COUNTERS] = { 0x4300b5, 0x4300d2, 0x4300b1, 0x4300b1 };
 
 /**
- * intel_has_stale_monitors() - do these CPUs have the erratum?
- * @uarch: the microarchitecture, NULL if it is not known
- * @nr_gp: general-purpose counters; a hypervisor may have fewer, of which there is no erratum
+ * intel_has_stale_monitors() - check whether the CPU has the erratum
+ * @uarch: the microarchitecture, NULL if unknown
+ * @nr_gp: number of general-purpose counters; a hypervisor with fewer than four has no erratum
  *
- * The built-in driver has all models of the two microarchitectures do it.
+ * The built-in driver applies the workaround to all models of the two microarchitectures.
  *
- * Return: whether intel_clear_monitors() is to be called before an event select changes
+ * Return: true if intel_clear_monitors() must run before an event selection changes
  */
 bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_gp)
 {
@@ -42,10 +46,10 @@ bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_g
 }
 
 /*
- * Take a counter's value before it is overwritten. An event that counts is brought up to date,
- * and stands as stopped until put_back(): the NMI of an overflow that comes in between finds
- * nothing of it in the counter. Returns the value that any other counter has: a stopped event
- * goes on from it, and what the self-test has written has no event.
+ * Save a counter before the workaround overwrites it. An event that counts is updated, and marked
+ * as stopped until put_back(): an NMI in between, of an earlier overflow, does not update the event
+ * from the overwritten counter. Returns the raw value of any other counter, which a stopped event
+ * or the self-test (which has no event) still needs.
  */
 static u64 take(struct corepmu_cpu *cpuc, struct perf_event *event, int idx)
 {
@@ -60,9 +64,9 @@ static u64 take(struct corepmu_cpu *cpuc, struct perf_event *event, int idx)
 }
 
 /*
- * The counter of an event gets what is left of its period. If nothing is, its overflow's NMI is
- * still to come, or has come in between: the period is not ended here, so that either that NMI
- * or the one that follows in a moment has its sample.
+ * Restore a counter. For an event that counts, load what is left of the period. If nothing is left,
+ * the NMI of the overflow is pending or came during the workaround. The period does not end here,
+ * so that this NMI, or the one that the reloaded counter raises soon, emits the sample.
  */
 static void put_back(struct corepmu_cpu *cpuc, struct perf_event *event, int idx, u64 value)
 {
@@ -80,13 +84,13 @@ static void put_back(struct corepmu_cpu *cpuc, struct perf_event *event, int idx
 }
 
 /**
- * intel_clear_monitors() - before a select register counts another event, clear the monitors
- * @cpuc: this CPU's state, stopped; corepmu_cpu.selected has the new event already
- * @enable: EVNTSEL_EN where select registers have it while the PMU is stopped, otherwise 0
- * @global_ctrl: what IA32_PERF_GLOBAL_CTRL has while the PMU is stopped
+ * intel_clear_monitors() - run the workaround before an event selection changes
+ * @cpuc: state of this CPU; the PMU is stopped; corepmu_cpu.selected has the new event already
+ * @enable: EVNTSEL_EN if selection registers have this bit while the PMU is stopped, otherwise 0
+ * @global_ctrl: value of IA32_PERF_GLOBAL_CTRL while the PMU is stopped
  *
- * All general-purpose counters and their select registers are written. Counters have afterwards
- * what they had, select registers what corepmu_cpu.selected says. IRQs off.
+ * Writes all general-purpose counters and their selection registers. Afterwards the counters have
+ * their old values, and the selection registers those of corepmu_cpu.selected. IRQs off.
  */
 void intel_clear_monitors(struct corepmu_cpu *cpuc, u64 enable, u64 global_ctrl)
 {

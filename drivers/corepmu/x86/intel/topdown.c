@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel's slots and what they are divided into
+ * corepmu: x86: Intel topdown: slots and topdown metrics
  *
- * Fixed counter 3 counts slots for micro-operations, and PERF_METRICS says how many 255ths of
- * them were used for what, each in a byte (SDM volume 3, "Performance Metrics"). Both registers
- * belong together: they are to start from 0, or from values that were read together. So an
- * event that counts a metric is in a group that slots lead, and has a counter of its own on
- * paper only (METRIC_COUNTER_BASE). As long as one is there, slots do not count towards an
- * overflow as other events do: the registers are shared.
+ * Fixed counter 3 counts issue slots. PERF_METRICS has one byte for each metric: how many 255ths of
+ * the slots the metric accounts for (SDM volume 3, "Performance Metrics"). The two registers belong
+ * together: both start from 0, or from values that were read together. So a metric event must be in
+ * a group that a slots event leads, and its counter exists only in the driver
+ * (METRIC_COUNTER_BASE). While metrics are on the CPU, the slots counter is shared with them and
+ * does not count towards a sampling period.
  *
- * What is read goes to all events of the group at once. read(2) then sets the registers to 0,
- * since a byte is too coarse for much. When the group is scheduled out they are kept, and
- * written when it comes back, wherever that is: a program that reads them by RDPMC sees them
- * grow (tools/perf/Documentation/topdown.txt; icl_update_topdown_event() in
- * arch/x86/events/intel/core.c does the same). For that struct hw_perf_event has
+ * Each read of the registers updates all events of the group. read(2) then sets both registers
+ * to 0, since a 255th of many slots is coarse. When the group is scheduled out, the driver keeps
+ * the register values, and restores them when the group is scheduled in, on any CPU. So a program
+ * that reads the registers by RDPMC sees them grow (tools/perf/Documentation/topdown.txt;
+ * icl_update_topdown_event() in arch/x86/events/intel/core.c does the same). For this, struct
+ * hw_perf_event has
  *
- *   last_tag          the slots' register when the group was last scheduled out, 0 for nothing
- *   extra_reg.config  of slots: PERF_METRICS then. Of a metric: what was counted of it since
- *		       the registers were 0
- *   prev_count        of slots: the register. Of a metric: the same as extra_reg.config, so
- *		       that a page's offset is the count when the registers were 0
+ *   last_tag          value of the slots register when the group was last scheduled out, or 0
+ *   extra_reg.config  slots event: PERF_METRICS at that time. Metric event: the metric's count
+ *		       since the registers were 0
+ *   prev_count        slots event: value of the register. Metric event: the same as
+ *		       extra_reg.config, so that the user page's offset is the count at the time
+ *		       when the registers were 0
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -39,19 +41,19 @@
 #define METRIC_WHOLE	255
 
 /*
- * Fewer slots than these, some microseconds', are not divided when a metric is read: 255ths say
- * little of them. So the members of a group that is read have the same slots divided, those
- * that the leader was read with.
+ * A read of a metric does not update the group before this many slots (a few microseconds): one
+ * 255th of fewer is too coarse. So when a group is read, all its metrics are fractions of the same
+ * slots, those of the leader's read.
  */
 #define FEW_SLOTS	BIT_ULL(16)
 
 /**
- * struct topdown - a CPU's slots
- * @shared: fixed counter 3 does not count towards an overflow, and PERF_METRICS divides it
- * @busy: its events are being updated
- * @wrapped: slots of overflows that have been acknowledged and not been counted yet
+ * struct topdown - topdown state of one CPU
+ * @shared: fixed counter 3 serves a slots event with metrics, and does not count towards a period
+ * @busy: an update of the group is running
+ * @wrapped: slots of counter overflows that are acknowledged but not yet counted
  *
- * Only the CPU itself touches it, with interrupts disabled; NMIs set @wrapped alone while @busy.
+ * Only its own CPU accesses the structure, with IRQs off. While @busy, NMIs only write @wrapped.
  */
 struct topdown {
 	bool	shared;
@@ -71,7 +73,7 @@ static u64 read_slots(void)
 	return x86_rdpmc(x86_rdpmc_index(SLOTS_COUNTER));
 }
 
-/* The slots that a metric has, which fit: there are 2^48 in all. */
+/* Slots that belong to the metric of counter @idx. There are at most 2^48: no overflow. */
 static u64 part_of(u64 slots, u64 metrics, int idx)
 {
 	u8 part = metrics >> METRIC_BITS * (idx - METRIC_COUNTER_BASE);
@@ -79,13 +81,13 @@ static u64 part_of(u64 slots, u64 metrics, int idx)
 	return slots * part / METRIC_WHOLE;
 }
 
-/* The slots' register as the event has last seen it. */
+/* Value of the slots register when the event was last updated */
 static u64 slots_before(const struct perf_event *slots)
 {
 	return local64_read(&slots->hw.prev_count) & corepmu_hw_value_mask(&slots->hw);
 }
 
-/* Fixed counter 3 comes first: PERF_METRICS divides what is in it. */
+/* Write fixed counter 3 first: PERF_METRICS holds fractions of its value. */
 static void write_registers(struct perf_event *slots, u64 value, u64 metrics)
 {
 	local64_set(&slots->hw.prev_count,
@@ -101,8 +103,8 @@ static void set_part(struct perf_event *event, u64 part)
 }
 
 /*
- * A metric's part of all slots may have become less: 255ths are rounded. It is not counted
- * again then until it is more than before.
+ * Add the growth of a metric's slots to the event. Rounding to 255ths may make the new value
+ * smaller. Then nothing is counted until the value exceeds the old one.
  */
 static void count_part(struct perf_event *event, u64 part)
 {
@@ -114,14 +116,17 @@ static void count_part(struct perf_event *event, u64 part)
 	set_part(event, part);
 }
 
-/* The slots are to be divided from now on, beginning with what the group was left with. */
+/* Begin to share the slots counter with metrics, from the values at the last sched_out. */
 static void share(struct corepmu_cpu *cpuc, struct perf_event *slots)
 {
 	struct topdown *t = this_cpu_ptr(&topdown);
 	u64 count = local64_read(&slots->count);
 
 	if (!t->shared) {
-		/* They may have counted by themselves: of that nothing is known. */
+		/*
+		 * The slots may have counted without metrics: then there is no matching
+		 * PERF_METRICS.
+		 */
 		corepmu_add_count(slots, slots_before(slots), read_slots());
 		if (local64_read(&slots->count) != count)
 			slots->hw.last_tag = 0;
@@ -133,7 +138,7 @@ static void share(struct corepmu_cpu *cpuc, struct perf_event *slots)
 	corepmu_update_userpage(slots);
 }
 
-/* The PMU stands still. */
+/* Update slots and its metrics. The PMU is stopped. */
 static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u64 members,
 			   bool leaving)
 {
@@ -141,7 +146,10 @@ static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u
 	u64 before = slots_before(slots), wrapped = xchg(&t->wrapped, 0);
 	u64 now = read_slots() + wrapped, metrics = x86_rdpmc(RDPMC_METRICS), left;
 
-	/* An overflow that has not been served: it will be, and nothing is lost till then. */
+		/*
+		 * An unhandled overflow: its interrupt will update the events, and no slots are
+		 * lost.
+		 */
 	if (now < before) {
 		t->wrapped += wrapped;
 		return;
@@ -171,8 +179,8 @@ static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u
 }
 
 /*
- * Bring slots and @members up to date: with @leaving for the registers to be kept, otherwise
- * for them to begin anew. An NMI that comes in the middle leaves it to who it interrupts.
+ * Update slots and the metrics of @members. With @leaving, keep the register values; otherwise set
+ * the registers to 0. An NMI that arrives during an update does nothing.
  */
 static void update_all(struct corepmu_cpu *cpuc, u64 members, bool leaving)
 {
@@ -185,7 +193,7 @@ static void update_all(struct corepmu_cpu *cpuc, u64 members, bool leaving)
 
 	t->busy = true;
 	barrier();
-	/* Both registers are to be of the same slots. */
+		/* Stop the PMU, so that both registers are read at the same number of slots. */
 	if (running)
 		corepmu_stop_cpu(cpuc);
 	update_members(cpuc, slots, members & metrics_of(cpuc), leaving);
@@ -196,14 +204,13 @@ static void update_all(struct corepmu_cpu *cpuc, u64 members, bool leaving)
 }
 
 /**
- * x86_topdown_update() - bring slots or a metric up to date
- * @cpuc: this CPU's state
- * @event: an event with COREPMU_EVENT_TOPDOWN, placed on a counter; it counts, or has just been
- *	stopped
+ * x86_topdown_update() - update the count of slots or of a metric
+ * @cpuc: state of this CPU
+ * @event: event with COREPMU_EVENT_TOPDOWN, placed on a counter; counting, or just stopped
  *
  * IRQs off, or NMI.
  *
- * Return: false for slots that count by themselves, as any other event
+ * Return: false for slots without metrics, which the caller updates as any other event
  */
 bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -220,7 +227,7 @@ bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 		return true;
 	}
 
-	/* A group that is scheduled out stops its leader first: there is nothing left to count. */
+		/* perf core stops the leader of a group first; its stop has counted the metrics. */
 	if (!slots || !(cpuc->active & BIT_ULL(SLOTS_COUNTER)))
 		return true;
 	if (stopped || read_slots() - slots_before(slots) >= FEW_SLOTS)
@@ -229,13 +236,13 @@ bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 	return true;
 }
 
-/* From here on the metric is divided off, with what it had of the slots that are there. */
+/* Start a metric. Its slots begin with what the metric has of the slots in the register. */
 static void start_metric(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	struct perf_event *slots = cpuc->events[SLOTS_COUNTER];
 	u64 before;
 
-	/* It counts in a group with them alone, see x86_topdown_encode(). */
+	/* Without slots the metric does not count, see x86_topdown_encode(). */
 	if (!slots)
 		return;
 	if (!this_cpu_read(topdown.shared))
@@ -250,13 +257,13 @@ static void start_metric(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 }
 
 /**
- * x86_topdown_write() - have slots or a metric count from now on
- * @cpuc: this CPU's state
- * @hwc: of the event, which is placed and does not count
+ * x86_topdown_write() - start slots or a metric
+ * @cpuc: state of this CPU
+ * @hwc: hw_perf_event of the event, which is placed and does not count yet
  *
  * IRQs off, or NMI.
  *
- * Return: false for slots that count by themselves: their counter is to be written
+ * Return: false for slots without metrics, whose counter the caller writes
  */
 bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
@@ -268,7 +275,7 @@ bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 		this_cpu_write(topdown.shared, false);
 		return false;
 	}
-	/* The members are there already. */
+	/* perf core has placed the metrics before the slots. */
 	if (cpuc->events[SLOTS_COUNTER])
 		share(cpuc, cpuc->events[SLOTS_COUNTER]);
 
@@ -276,13 +283,13 @@ bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 }
 
 /**
- * x86_topdown_overflow() - slots have overflowed, or what divides them
- * @cpuc: this CPU's state
+ * x86_topdown_overflow() - handle an overflow of the slots counter or of PERF_METRICS
+ * @cpuc: state of this CPU
  * @status: bits of the global status, acknowledged
  *
- * 2^48 slots are hours. IRQs off, or NMI; the PMU stands still.
+ * The slots counter has 48 bits, which take hours. IRQs off, or NMI; the PMU is stopped.
  *
- * Return: @status without what has been dealt with
+ * Return: @status without the bits that this function has handled
  */
 u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status)
 {
@@ -299,12 +306,12 @@ u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status)
 }
 
 /**
- * x86_topdown_encode() - may an event be one of slots or a metric?
- * @event: an event that is being opened, with its config_base
+ * x86_topdown_encode() - check whether a slots or metric event can be opened in its group
+ * @event: event that is being opened; its hw.config_base is set
  *
  * Process context.
  *
- * Return: 0, or -EINVAL after saying why not
+ * Return: 0, or -EINVAL after corepmu_refuse()
  */
 int x86_topdown_encode(struct perf_event *event)
 {
@@ -317,40 +324,41 @@ int x86_topdown_encode(struct perf_event *event)
 		return 0;
 
 	if (is_sampling_event(event))
-		return corepmu_refuse(-EINVAL, "config %#llx: a part of the slots cannot be sampled",
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx: a topdown metric cannot sample; sample another event",
 				      attr->config);
 	if (leader == event || leader->pmu != event->pmu || !intel_is_slots(leader->hw.config_base))
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx is a part of the slots: it counts in a group that slots lead",
+				      "config %#llx: a topdown metric must be in a group that slots lead",
 				      attr->config);
 	if (is_sampling_event(leader))
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx is a part of the slots, which cannot be sampled then",
+				      "config %#llx: the slots leader of topdown metrics must not sample",
 				      attr->config);
 	if (leader->attr.exclude_user != attr->exclude_user ||
 	    leader->attr.exclude_kernel != attr->exclude_kernel)
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx: its slots, the leader's, are others than it wants",
+				      "config %#llx: a topdown metric must have the exclude_user/exclude_kernel of its slots leader",
 				      attr->config);
 
-	/* Without its leader it is nothing: perf core ends it with that. */
+	/* Without its leader a metric cannot count: perf core then puts it into the error state. */
 	event->event_caps |= PERF_EV_CAP_SIBLING;
 
 	return 0;
 }
 
 /*
- * Metrics that perf's lists have for the microarchitecture (topdown-* in *-metrics.json of
- * tools/perf/pmu-events/arch/x86): of level 1, and of level 2 too.
+ * Number of metrics that perf's lists have for the microarchitecture (topdown-* in *-metrics.json
+ * of tools/perf/pmu-events/arch/x86): level 1 only, or levels 1 and 2.
  */
 #define NR_LEVEL_1	4
 #define NR_LEVEL_2	8
 
 /**
- * intel_metric_counters() - the metrics of a microarchitecture
- * @uarch: the microarchitecture, NULL if it is not known
+ * intel_metric_counters() - return the topdown metrics of a microarchitecture
+ * @uarch: the microarchitecture, NULL if unknown
  *
- * Return: a bit for each, from METRIC_COUNTER_BASE on
+ * Return: a bit for each metric, from METRIC_COUNTER_BASE on
  */
 u64 intel_metric_counters(const struct intel_uarch *uarch)
 {

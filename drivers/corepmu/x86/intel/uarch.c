@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel's microarchitectures: which one it is, and its events' counters
+ * corepmu: x86: Intel microarchitectures: which one this CPU is, and its event constraints
  *
- * The table, constraints.c, is made by scripts/intel-counters.
+ * scripts/intel-counters generates the table in constraints.c.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -20,9 +20,9 @@
 #include "../x86.h"
 
 /*
- * SDM volume 3, "Architectural Performance Monitoring": an architectural event counts on
- * every general-purpose counter. Others that no table has are placed on counters 0 to 3: most
- * of Ice Lake's and Sapphire Rapids' events do not count on 4 to 7.
+ * SDM volume 3, "Architectural Performance Monitoring": every general-purpose counter can count an
+ * architectural event. An event that is in no table is placed on counters 0 to 3: most events of
+ * Ice Lake and Sapphire Rapids do not count on counters 4 to 7.
  */
 #define COMMON_COUNTERS	GENMASK_ULL(3, 0)
 
@@ -36,12 +36,11 @@ static bool is_this(const struct intel_model *model)
 }
 
 /**
- * intel_p6_model() - the model of a CPU of family 6
+ * intel_p6_model() - return the CPU model, for comparisons with models of family 6
  *
- * Other families number their models anew: what is said of a model of family 6 is to be asked of
- * this.
+ * Model numbers of other families overlap with those of family 6.
  *
- * Return: boot_cpu_data.x86_model, or -1 for a CPU of another family
+ * Return: boot_cpu_data.x86_model, or -1 on a CPU of another family
  */
 int intel_p6_model(void)
 {
@@ -49,12 +48,12 @@ int intel_p6_model(void)
 }
 
 /**
- * intel_core_kind() - the kind of core
+ * intel_core_kind() - return the CPU type of a core
  * @native_model: from x86_native_model()
  *
- * Arrow Lake H has atoms of two microarchitectures, which the native model tells apart.
+ * Arrow Lake H has atoms of two microarchitectures; the native model tells which one it is.
  *
- * Return: INTEL_ATOM, INTEL_CORE, INTEL_LOWPOWER, or what is not known
+ * Return: INTEL_ATOM, INTEL_CORE, INTEL_LOWPOWER, or an unknown type
  */
 unsigned int intel_core_kind(u32 native_model)
 {
@@ -71,10 +70,10 @@ unsigned int intel_core_kind(u32 native_model)
 }
 
 /*
- * Alder Lake and Raptor Lake without atoms (i3-12100, Xeon E-2400) are no hybrid CPUs, and CPUID
- * need not tell a kind: a hypervisor leaves that leaf at zero, and it is on such a host that it
- * has a virtual PMU at all. Their cores are those of the large kind, as for
- * adl_get_hybrid_cpu_type() in arch/x86/events/intel/core.c.
+ * Alder Lake and Raptor Lake without atoms (i3-12100, Xeon E-2400) are not hybrid, and CPUID leaf
+ * 0x1A may have no core type. A hypervisor zeroes the leaf, and only such hosts give their guests a
+ * virtual PMU. The cores are Golden Cove: adl_get_hybrid_cpu_type() in
+ * arch/x86/events/intel/core.c assumes the same.
  */
 static unsigned int kind_without_atoms(void)
 {
@@ -118,12 +117,12 @@ bool intel_hides_metrics(void)
 }
 
 /**
- * intel_traces_beside_branches() - can the CPU record branches while Intel PT traces?
- * @uarch: its microarchitecture, NULL if it is not known
+ * intel_traces_beside_branches() - check whether the CPU can use LBR and Intel PT simultaneously
+ * @uarch: its microarchitecture, NULL if unknown
  *
- * Where intel_pmu_init() in arch/x86/events/intel/core.c sets lbr_pt_coexist.
+ * As lbr_pt_coexist in intel_pmu_init(), arch/x86/events/intel/core.c.
  *
- * Return: whether it can
+ * Return: true if it can
  */
 bool intel_traces_beside_branches(const struct intel_uarch *uarch)
 {
@@ -133,12 +132,12 @@ bool intel_traces_beside_branches(const struct intel_uarch *uarch)
 }
 
 /**
- * intel_find_uarch() - the microarchitecture of this CPU
+ * intel_find_uarch() - return the microarchitecture of this CPU
  *
- * A model with two kinds of core, of which CPUID does not tell which it is, is not known, unless
- * it can be of one kind alone.
+ * If a hybrid model's CPUID has no core type, the microarchitecture is unknown, unless the model is
+ * one of those without atoms.
  *
- * Return: the microarchitecture, or NULL if it is not known
+ * Return: the microarchitecture, or NULL if unknown
  */
 const struct intel_uarch *intel_find_uarch(void)
 {
@@ -155,9 +154,9 @@ const struct intel_uarch *intel_find_uarch(void)
 }
 
 /**
- * intel_model_has_kinds() - are there CPUs of this model with cores of several kinds?
+ * intel_model_has_kinds() - check whether this CPU model is hybrid, by the table
  *
- * Return: true for a model that is known to have them, be it on this one or not
+ * Return: true for a hybrid model, even if this CPU has only one type of core
  */
 bool intel_model_has_kinds(void)
 {
@@ -171,15 +170,16 @@ bool intel_model_has_kinds(void)
 }
 
 /**
- * intel_nr_general() - how many general-purpose counters this CPU has
- * @uarch: its microarchitecture, NULL if it is not known
- * @told: how many CPUID leaf 0xA tells of
+ * intel_nr_general() - return the number of general-purpose counters of this CPU
+ * @uarch: its microarchitecture, NULL if unknown
+ * @told: number of general-purpose counters in CPUID leaf 0xA
  *
- * Where CPUs are of several kinds the leaf tells of those that all kinds have: of six on
- * Golden Cove beside Gracemont (intel_pmu_init() in arch/x86/events/intel/core.c). The table
- * knows how many there are, if firmware or a hypervisor keeps none of the registers. On the CPU.
+ * On hybrid CPUs leaf 0xA reports only the counters that all CPU types have: six on Golden Cove
+ * with Gracemont (intel_pmu_init() in arch/x86/events/intel/core.c). This function adds the
+ * counters of the table whose registers can be read; firmware or a hypervisor may hide some.
+ * Must run on the CPU.
  *
- * Return: the number of counters, from 0 on
+ * Return: number of counters, numbered from 0
  */
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told)
 {
@@ -234,10 +234,10 @@ const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTURAL] = {
 };
 
 /**
- * intel_is_architectural() - is an event one that all of Intel's CPUs have?
- * @config: the event; all but event and unit mask is of no account
+ * intel_is_architectural() - check whether an event code is that of an architectural event
+ * @config: event code; only event and unit mask are compared
  *
- * Return: true for an architectural event, be it missing here or not
+ * Return: true for an architectural event, even if this CPU lacks the event
  */
 bool intel_is_architectural(u64 config)
 {
@@ -252,21 +252,21 @@ bool intel_is_architectural(u64 config)
 }
 
 /**
- * intel_general_counters() - the general-purpose counters that can count an event
- * @uarch: the microarchitecture, NULL if it is not known
- * @config: the event
+ * intel_general_counters() - return the general-purpose counters that can count an event
+ * @uarch: the microarchitecture, NULL if unknown
+ * @config: event code
  *
- * Edge, inversion and threshold change what is counted of an event, not where.
+ * Edge, inversion and threshold do not change the counters.
  *
- * Return: a bit for each counter, whether the CPU has it or not; 0 for unit masks without a
- * name of an event whose others have no counter in common
+ * Return: a bit for each counter, even if the CPU lacks the counter; 0 for an unnamed unit mask
+ * whose event has named unit masks without a common counter
  */
 u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 {
 	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
 	const struct intel_codes *found = NULL;
 
-	/* The table has no second unit masks: these are as unit masks without a name. */
+		/* The table has no second unit masks: treat them like unnamed unit masks. */
 	if (uarch && !(config & EVNTSEL_UMASK2))
 		found = find_code(uarch->codes, uarch->nr_codes, code);
 
@@ -274,11 +274,11 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 }
 
 /**
- * intel_unlisted_counters() - the same of an event that intel_uarch.codes does not have
- * @uarch: the microarchitecture, NULL if it is not known
- * @config: the event
+ * intel_unlisted_counters() - the same for an event that is not in intel_uarch.codes
+ * @uarch: the microarchitecture, NULL if unknown
+ * @config: event code
  *
- * Return: likewise
+ * Return: a bit for each counter, even if the CPU lacks the counter
  */
 u64 intel_unlisted_counters(const struct intel_uarch *uarch, u64 config)
 {
@@ -293,8 +293,8 @@ u64 intel_unlisted_counters(const struct intel_uarch *uarch, u64 config)
 }
 
 /*
- * Most events that are opened are in none of the tables of hundreds of rows. A bit for each hash
- * of event and unit mask says so without a search.
+ * The tables have hundreds of rows, and most events are in none of them. The bitmap desc->listed
+ * has a bit for each hash of event and unit mask: a clear bit saves the search.
  */
 static unsigned int list_hash(u64 config)
 {
@@ -302,9 +302,9 @@ static unsigned int list_hash(u64 config)
 }
 
 /**
- * intel_list() - a table has a row for an event
- * @desc: the counters, being described
- * @config: the event; all but event and unit mask is of no account
+ * intel_list() - note in desc->listed that a table has a row for an event
+ * @desc: the PMU description, being filled in
+ * @config: event code; only event and unit mask are used
  */
 void intel_list(struct x86_desc *desc, u64 config)
 {
@@ -312,8 +312,8 @@ void intel_list(struct x86_desc *desc, u64 config)
 }
 
 /**
- * intel_list_codes() - the table of the microarchitecture has these events
- * @desc: the counters, being described
+ * intel_list_codes() - note in desc->listed all events of the microarchitecture's table
+ * @desc: the PMU description, being filled in
  */
 void intel_list_codes(struct x86_desc *desc)
 {
@@ -328,26 +328,26 @@ void intel_list_codes(struct x86_desc *desc)
 }
 
 /**
- * intel_is_listed() - may one of the tables have a row for an event?
- * @desc: the counters
- * @config: the event
+ * intel_is_listed() - check whether a table may have a row for an event
+ * @desc: the PMU description
+ * @config: event code
  *
- * Return: false where none has: intel_uarch.codes, second_events[] and incomplete_events[]
+ * Return: false if none of intel_uarch.codes, second_events[] and incomplete_events[] has one
  */
 bool intel_is_listed(const struct x86_desc *desc, u64 config)
 {
 	return test_bit(list_hash(config), desc->listed);
 }
 
-/* What each fixed counter counts */
+/* Event that each fixed counter counts */
 static const u16 fixed_events[] = {
 	EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES, EVENT_SLOTS,
 };
 
 /*
- * Likewise of Skymont and Arctic Wolf, which have no slots: TOPDOWN_BAD_SPECULATION.ALL,
- * TOPDOWN_FE_BOUND.ALL, TOPDOWN_RETIRING.ALL ("Fixed counter 4" to 6 of perf's events of Lunar Lake
- * and Nova Lake). Other counters count them too.
+ * The same for Skymont and Arctic Wolf, which have no slots: TOPDOWN_BAD_SPECULATION.ALL,
+ * TOPDOWN_FE_BOUND.ALL, TOPDOWN_RETIRING.ALL ("Fixed counter 4" to 6 in perf's lists for Lunar Lake
+ * and Nova Lake). General-purpose counters can count these events too.
  */
 #define SKYMONT_FIXED	(BIT(UARCH_SKYMONT) | BIT(UARCH_ARCTIC_WOLF))
 static const u16 skymont_fixed_events[] = {
@@ -355,10 +355,11 @@ static const u16 skymont_fixed_events[] = {
 };
 
 /*
- * A fixed counter by its number, as Intel's lists of events name them: INST_RETIRED.ANY and
- * PREC_DIST are event 0 with unit mask 1, TOPDOWN_RETIRING.ALL of Skymont has 7. Those of Nehalem,
- * Westmere and Bonnell do not, and there are none of older cores. The kernel knows them from 7.x
- * on, of Ice Lake and later (intel_icl_event_constraints[] in arch/x86/events/intel/core.c).
+ * Pseudo-encodings of fixed counters in Intel's event lists: event 0 with the counter's number plus
+ * 1 as unit mask. INST_RETIRED.ANY and PREC_DIST have unit mask 1, Skymont's TOPDOWN_RETIRING.ALL
+ * has 7. The lists of Nehalem, Westmere and Bonnell do not use pseudo-encodings, and older cores
+ * have no list. The kernel accepts them from 7.x on, for Ice Lake and later
+ * (intel_icl_event_constraints[] in arch/x86/events/intel/core.c).
  */
 #define PSEUDO_EVENT(n)		(((n) + 1) << 8)
 #define PSEUDO_UARCHES		(GENMASK(NR_UARCHES - 1, 0) &				\
@@ -367,7 +368,7 @@ static const u16 skymont_fixed_events[] = {
 				   BIT(UARCH_BONNELL)))
 #define REF_TSC_COUNTER		2
 
-/* 0 stands for a counter that is not there. */
+/* In the array, 0 stands for a fixed counter that does not exist. */
 static const u16 *fixed_events_of(const struct intel_uarch *uarch, unsigned int *nr)
 {
 	if (is_one_of(uarch, SKYMONT_FIXED)) {
@@ -380,11 +381,11 @@ static const u16 *fixed_events_of(const struct intel_uarch *uarch, unsigned int 
 }
 
 /**
- * intel_known_fixed() - the fixed counters of which it is known what they count
- * @uarch: the microarchitecture, NULL if it is not known
- * @told: those that CPUID tells of, from bit 0 on
+ * intel_known_fixed() - return the fixed counters whose event the driver knows
+ * @uarch: the microarchitecture, NULL if unknown
+ * @told: fixed counters that CPUID reports, from bit 0 on
  *
- * Return: a bit for each, from FIXED_COUNTER_BASE on
+ * Return: a bit for each fixed counter, from FIXED_COUNTER_BASE on
  */
 u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told)
 {
@@ -400,11 +401,11 @@ u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told)
 }
 
 /**
- * intel_fixed_counters() - the fixed counters that can count an event
- * @uarch: the microarchitecture, NULL if it is not known
- * @config: the event
+ * intel_fixed_counters() - return the fixed counters that can count an event
+ * @uarch: the microarchitecture, NULL if unknown
+ * @config: event code
  *
- * Return: a bit for each, from FIXED_COUNTER_BASE on, whether the CPU has it or not
+ * Return: a bit for each fixed counter, from FIXED_COUNTER_BASE on, even if the CPU lacks it
  */
 u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config)
 {
@@ -423,11 +424,11 @@ u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config)
 }
 
 /*
- * Sandy Bridge to Haswell: counting one of these events on a counter corrupts what the
- * counter of the same number counts on the core's other hyperthread, whatever that is
- * (erratum BJ122, BV98, HSD29; INTEL_EXCLEVT_CONSTRAINT in arch/x86/events/intel/core.c). A
- * core that firmware has taken its hyperthreads from has eight counters instead of four for each;
- * a virtual CPU of one thread, or with nosmt=force, still has four and no sibling.
+ * Sandy Bridge to Haswell: such an event on a counter corrupts the count of the same counter on the
+ * core's other hyperthread, whatever event that counter has (erratum BJ122, BV98, HSD29;
+ * INTEL_EXCLEVT_CONSTRAINT in arch/x86/events/intel/core.c). With hyperthreads disabled by firmware
+ * a core has eight counters instead of four. A virtual CPU with one thread, or a CPU with
+ * nosmt=force, still has four but no sibling.
  */
 #define HT_FIRST_EVENT		0xd0
 #define HT_LAST_EVENT		0xd3
@@ -450,13 +451,13 @@ static bool corrupts_sibling(const struct x86_desc *desc, unsigned int event)
 }
 
 /**
- * intel_refuse_uarch() - refuse what this microarchitecture cannot count right
- * @desc: the counters
- * @config: the event
+ * intel_refuse_uarch() - reject events that this microarchitecture miscounts
+ * @desc: the PMU description
+ * @config: event code
  *
  * Process context.
  *
- * Return: 0, or -EOPNOTSUPP after saying why
+ * Return: 0, or -EOPNOTSUPP after corepmu_refuse()
  */
 int intel_refuse_uarch(const struct x86_desc *desc, u64 config)
 {
@@ -464,17 +465,17 @@ int intel_refuse_uarch(const struct x86_desc *desc, u64 config)
 
 	if (corrupts_sibling(desc, event))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: event %#x corrupts the counts of the core's other hyperthread; \"forceoff\" in cpu/smt/control allows it",
+				      "config %#llx: event %#x corrupts the counts of the core's other hyperthread: write \"forceoff\" to cpu/smt/control",
 				      config, event);
 
 	return 0;
 }
 
 /**
- * intel_since_alder_lake() - is it Golden Cove, Gracemont, or later?
- * @uarch: the microarchitecture, NULL if it is not known
+ * intel_since_alder_lake() - check for Golden Cove, Gracemont, and later microarchitectures
+ * @uarch: the microarchitecture, NULL if unknown
  *
- * Return: true if it is
+ * Return: true for these
  */
 bool intel_since_alder_lake(const struct intel_uarch *uarch)
 {
@@ -482,13 +483,13 @@ bool intel_since_alder_lake(const struct intel_uarch *uarch)
 }
 
 /**
- * intel_counts_tsc() - does the architectural event of reference cycles count at the TSC's rate?
- * @uarch: the microarchitecture, NULL if it is not known
+ * intel_counts_tsc() - check whether event 0x013c (reference cycles) counts at the TSC's rate
+ * @uarch: the microarchitecture, NULL if unknown
  *
- * CPU_CLK_UNHALTED.REF_TSC_P of perf's events from Golden Cove and Gracemont on, which is what
- * fixed counter 2 counts. Before, the event is of the core crystal's clock.
+ * From Golden Cove and Gracemont on the event is CPU_CLK_UNHALTED.REF_TSC_P, which fixed counter 2
+ * counts too. On earlier microarchitectures the event counts the core crystal clock.
  *
- * Return: true if it does
+ * Return: true if it counts at the TSC's rate
  */
 bool intel_counts_tsc(const struct intel_uarch *uarch)
 {
@@ -496,13 +497,13 @@ bool intel_counts_tsc(const struct intel_uarch *uarch)
 }
 
 /**
- * intel_has_tsx_events() - can events be counted in transactions alone?
- * @uarch: the microarchitecture, NULL if it is not known
+ * intel_has_tsx_events() - check whether events can be counted in transactions only
+ * @uarch: the microarchitecture, NULL if unknown
  *
- * From Haswell on, where the CPU has transactions at all; the atoms have none. hsw_hw_config()
- * in arch/x86/events/intel/core.c
+ * From Haswell on, if the CPU has RTM; atoms have no transactions. hsw_hw_config() in
+ * arch/x86/events/intel/core.c
  *
- * Return: whether IN_TX and IN_TX_CP are bits of IA32_PERFEVTSELx
+ * Return: true if IA32_PERFEVTSELx has the bits IN_TX and IN_TX_CP
  */
 bool intel_has_tsx_events(const struct intel_uarch *uarch)
 {
@@ -511,10 +512,9 @@ bool intel_has_tsx_events(const struct intel_uarch *uarch)
 }
 
 /*
- * How near to its end a counter may be set: nhm_limit_period(), hsw_limit_period() and
- * bdw_limit_period() in arch/x86/events/intel/core.c, and of all others
- * x86_perf_event_set_period(). 0x01c0 is INST_RETIRED.PREC_DIST, whose errata HSW11 and
- * BDM11 are about PEBS.
+ * Minimum distance of a counter from its overflow: nhm_limit_period(), hsw_limit_period() and
+ * bdw_limit_period() in arch/x86/events/intel/core.c; x86_perf_event_set_period() for all other
+ * CPUs. 0x01c0 is INST_RETIRED.PREC_DIST; its errata HSW11 and BDM11 are about PEBS.
  */
 #define MIN_LEFT		2
 #define MIN_LEFT_32		32
@@ -522,10 +522,10 @@ bool intel_has_tsx_events(const struct intel_uarch *uarch)
 #define EVENT_PREC_DIST		0x01c0
 
 /**
- * intel_min_left() - after how many events a counter may be set to overflow
- * @uarch: the microarchitecture, NULL if it is not known
+ * intel_min_left() - return the minimum distance of a counter from its overflow
+ * @uarch: the microarchitecture, NULL if unknown
  *
- * Return: events, at least
+ * Return: number of events
  */
 unsigned int intel_min_left(const struct intel_uarch *uarch)
 {
@@ -536,14 +536,14 @@ unsigned int intel_min_left(const struct intel_uarch *uarch)
 }
 
 /**
- * intel_min_period() - the shortest period that an event may be sampled with
- * @desc: the counters
- * @config: the event
+ * intel_min_period() - return the shortest sampling period of an event
+ * @desc: the PMU description
+ * @config: event code
  *
- * One of 1 is taken where counters overflow after two events at least, as by the built-in
- * driver: there are half as many samples then.
+ * Where the minimum distance from an overflow is two events, period 1 is allowed, as in the
+ * built-in driver, but has the effect of period 2.
  *
- * Return: events
+ * Return: number of events
  */
 unsigned int intel_min_period(const struct x86_desc *desc, u64 config)
 {

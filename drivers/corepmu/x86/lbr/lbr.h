@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: what Intel's two kinds of last branch records share
+ * corepmu: x86: helpers that Intel's legacy and architectural LBR share
  */
 #ifndef _COREPMU_X86_LBR_H
 #define _COREPMU_X86_LBR_H
@@ -17,7 +17,7 @@
 #define DEBUGCTL_LBR		((u64)DEBUGCTLMSR_LBR)
 #define DEBUGCTL_FREEZE_LBR	((u64)DEBUGCTLMSR_FREEZE_LBRS_ON_PMI)
 
-/* The words of a branch in a record of a precise event: its registers, in this order */
+/* Words of one branch in a PEBS record: the LBR registers, in this order */
 enum {
 	LBR_WORD_FROM	= 0,
 	LBR_WORD_TO,
@@ -25,14 +25,14 @@ enum {
 	NR_LBR_WORDS
 };
 
-/* Bits of struct perf_branch_entry: include/uapi/linux/perf_event.h, from the lowest on */
+/* Bits of the flags word of struct perf_branch_entry (include/uapi/linux/perf_event.h) */
 #define ENTRY_MISPRED		BIT_ULL(0)
 #define ENTRY_PREDICTED		BIT_ULL(1)
 #define ENTRY_IN_TX		BIT_ULL(2)
 #define ENTRY_ABORT		BIT_ULL(3)
 #define ENTRY_CYCLES		GENMASK_ULL(19, 4)
 
-/* Flags are where they are with either kind of registers. */
+/* The flags have the same positions in legacy and architectural LBR. */
 static inline u64 x86_lbr_entry_bits(u64 info)
 {
 	u64 bits = info & LBR_INFO_MISPRED ? ENTRY_MISPRED : ENTRY_PREDICTED;
@@ -71,12 +71,12 @@ static inline u64 x86_lbr_freeze_bit(const struct corepmu_branches *branches)
 }
 
 /**
- * x86_lbr_control() - what a register is to hold for what is wanted now
- * @branches: this CPU's records
- * @make: makes it of COREPMU_BRANCH_*; always the same for a CPU
+ * x86_lbr_control() - return the control register's value for the wanted branches
+ * @branches: branch state of this CPU
+ * @make: convert COREPMU_BRANCH_* into the register's value; always the same on a CPU
  *
- * It is worked out when that changes, not at every switch of tasks. An NMI in between does the
- * same once more. IRQs off, or NMI.
+ * The value is cached until @branches->wanted changes, so that a task switch does not compute it.
+ * An NMI in the middle of the update repeats the update. IRQs off, or NMI.
  *
  * Return: the register's value
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: Intel's records of precise events (PEBS), and where they are written
+ * corepmu: x86: Intel PEBS: records of precise events, and the buffer for the records
  */
 #ifndef _COREPMU_X86_PEBS_H
 #define _COREPMU_X86_PEBS_H
@@ -15,19 +15,19 @@
 
 struct x86_desc;
 
-/* Values that counters are reset to: general-purpose ones, and from there on fixed ones */
+/* Indices in x86_ds.reset: general-purpose counters from 0 on, fixed counters from these on */
 #define DS_RESET_FIXED_FMT4	8
 #define DS_RESET_FIXED		32
 #define DS_NR_RESETS		48
 
 /**
- * struct x86_ds - the DS management area
- * @bts: of branch trace records, which are not used
- * @base: where the first record is written
- * @index: where the next one is
- * @maximum: none is written from here on
- * @threshold: an interrupt is raised when @index gets here
- * @reset: what the counters are set to after a record
+ * struct x86_ds - the DS save area
+ * @bts: fields for branch trace records (BTS), unused
+ * @base: address of the first PEBS record
+ * @index: address where the CPU writes the next record
+ * @maximum: end address of the buffer; the CPU writes no record from here on
+ * @threshold: address; the CPU raises a PMI when @index reaches it
+ * @reset: values that the CPU writes to the counters after a record
  *
  * SDM volume 3, "Debug Store (DS) Mechanism", figure "Format of the DS save area".
  */
@@ -40,10 +40,10 @@ struct x86_ds {
 	u64	reset[DS_NR_RESETS];
 };
 
-/* As large as that of the kernel's cpu_entry_area (asm/intel_ds.h); a power of two */
+/* Bytes, as the kernel's PEBS buffer in the cpu_entry_area (asm/intel_ds.h); a power of two */
 #define X86_PEBS_BUFFER_SIZE	(PAGE_SIZE << 4)
 
-/* IA32_PEBS_DATA_CFG, and what a record of format 4 says of itself */
+/* IA32_PEBS_DATA_CFG, and the word of a format 4 record that lists the record's groups */
 #define PEBS_DATA_MEMINFO	BIT_ULL(0)
 #define PEBS_DATA_GPRS		BIT_ULL(1)
 #define PEBS_DATA_XMMS		BIT_ULL(2)
@@ -53,32 +53,32 @@ struct x86_ds {
 #define PEBS_FORMAT_SKYLAKE	3
 #define PEBS_FORMAT_ADAPTIVE	4
 #define PEBS_FORMAT_LAST	6
-/* Architectural records, of which CPUID tells the rest */
+/* Architectural PEBS; CPUID leaf 0x23 enumerates the groups and counters */
 #define PEBS_FORMAT_ARCH	15
 #define X86_PEBS_ARCH_UNIT	16
 
-/* IA32_PMC_GPn_CFG_C, and the first word of an architectural record: its groups */
+/* IA32_PMC_GPn_CFG_C, and the first word of an architectural record: the record's groups */
 #define PEBS_ARCH_LBR		GENMASK_ULL(41, 40)
 #define PEBS_ARCH_XMM		BIT_ULL(49)
 #define PEBS_ARCH_GPR		BIT_ULL(61)
 #define PEBS_ARCH_AUX		BIT_ULL(62)
 
 /**
- * struct x86_pebs_record - what a record tells
- * @size: its bytes
- * @counters: those that overflowed, a bit each
- * @ip: the instruction that the event happened at
- * @tsc: when
- * @retire: cycles that it took to retire, of CPUs that tell
- * @regs: registers after the instruction as the record has them, or NULL
- * @has_memory: the next four are there
- * @address: data's linear address
- * @source: where they came from, encoded
- * @latency: cycles, encoded from Golden Cove on
- * @tsx: how a transaction ended
+ * struct x86_pebs_record - contents of one PEBS record, independent of the format
+ * @size: size of the record in bytes
+ * @counters: counters that overflowed, a bit each
+ * @ip: address of the instruction that caused the event
+ * @tsc: time stamp counter at the event
+ * @retire: retire latency of the instruction in cycles, 0 if the CPU does not record it
+ * @regs: registers after the instruction, in the record's layout, or NULL
+ * @has_memory: @address, @source, @latency and @tsx are valid
+ * @address: linear address of the data
+ * @source: encoded data source
+ * @latency: latency in cycles; encoded from Golden Cove on
+ * @tsx: abort information of a transaction
  * @xmm: registers XMM0 to XMM15, or NULL
- * @branches: the last branches as their registers have them, the youngest first, or NULL
- * @nr_branches: how many there may be
+ * @branches: branch records in the layout of the LBR registers, the youngest first, or NULL
+ * @nr_branches: maximum number of branch records at @branches
  */
 struct x86_pebs_record {
 	size_t		size;
@@ -97,7 +97,7 @@ struct x86_pebs_record {
 	unsigned int	nr_branches;
 };
 
-/* Registers of a record that @x86_pebs_reg() can be asked for */
+/* Registers that x86_pebs_reg() can read from a record */
 enum x86_pebs_reg {
 	PEBS_REG_FLAGS,
 	PEBS_REG_IP,
@@ -114,15 +114,16 @@ enum x86_pebs_reg {
 	NR_PEBS_REGS
 };
 
-/* In hw_perf_event.flags: what a record's data source is of */
+/* Bits of hw_perf_event.flags: the data source in the event's records is that of a load. */
 #define EVENT_LOAD	BIT(COREPMU_EVENT_BACKEND)
+/* The data source in the event's records is that of a store. */
 #define EVENT_STORE	BIT(COREPMU_EVENT_BACKEND + 1)
-/* The event is of loads that take longer than extra_reg.config says. */
+/* The event counts loads that take longer than extra_reg.config (load latency). */
 #define EVENT_LATENCY	BIT(COREPMU_EVENT_BACKEND + 2)
-/* The event is of stores, whose records have the same. */
+/* The event counts stores; the records have a latency as those of EVENT_LATENCY. */
 #define EVENT_STORE_LATENCY	BIT(COREPMU_EVENT_BACKEND + 3)
 
-/* What shows registers of user space, and where its stack is */
+/* Sample fields that show user-space registers, or need the user stack pointer */
 #define SAMPLE_USER_REGS	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
 /* record.c */
@@ -143,17 +144,18 @@ bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *re
 u64 x86_pebs_data(const struct perf_event *event);
 u64 x86_pebs_source(const struct x86_desc *desc, const struct perf_event *event, u64 source);
 
-/* KUnit reads records on other architectures, too, which have no such registers to show. */
+/* KUnit also tests record.c on other architectures, which lack struct x86_perf_regs. */
 #ifdef CONFIG_X86
 /**
- * struct x86_pebs_sample - what a sample is made in
- * @time: when the event happened, by the clock of samples, or 0 for now
- * @data: what perf core is told of it
- * @shown: the registers
- * @branches: the last branches, of events that want any
- * @has_branches: the record has them
+ * struct x86_pebs_sample - scratch space for one sample
+ * @time: time of the event on the sample clock in ns, or 0 for the present time
+ * @data: the sample, as perf core takes it
+ * @shown: register values of the sample
+ * @has_branches: @branches is valid: the PEBS record has branch records
+ * @branches: branch stack of the sample, for events that ask for branches
  *
- * A CPU has one for all records: kernels that clear what is on the stack would do so each time.
+ * One per CPU, reused for all records. On the stack, kernels that initialise stack variables
+ * would clear the structure for each record.
  */
 struct x86_pebs_sample {
 	u64			time;
@@ -164,30 +166,31 @@ struct x86_pebs_sample {
 };
 
 /**
- * struct x86_pebs - a CPU's records
- * @busy: they are being made samples of
- * @data: what those to come are to have: IA32_PEBS_DATA_CFG
- * @programmed: what that register has
- * @size: how long those to come are
- * @latency: cycles that loads which are counted take at least: MSR_PEBS_LD_LAT_THRESHOLD, or 0
- * @threshold: what that register has
- * @gathering: the CPU sets counters to their next period itself, those that @reload has
- * @patient: of all counters, and there is no interrupt before there are many records
- * @now: local_clock() when records began to be made samples of
- * @now_tsc: the time stamp counter of then
- * @period: of each counter that has a record, the period that has ended
- * @reload: what the CPU sets each counter back by, while @gathering
- * @nr: how many records there are of each counter
- * @longest: how much the counter that counted most was set back by, with these
- * @large: one of the events may have its records gather
- * @told: the debug store and IA32_PEBS_ENABLE have what events that do not gather need
- * @enabled: the counters that IA32_PEBS_ENABLE names
- * @barred: none were written since the PMU was started last: KVM has the CPU
- * @index: IA32_PEBS_INDEX, but for how far it has been written
- * @rewinds: how often that has been made 0
- * @sample: what samples are made in, while @busy
+ * struct x86_pebs - PEBS state of one CPU
+ * @busy: a drain is running on this CPU
+ * @data: IA32_PEBS_DATA_CFG for the events that are on the CPU now
+ * @programmed: value that is in IA32_PEBS_DATA_CFG
+ * @size: size of a record with the groups of @data, in bytes
+ * @latency: wanted load-latency threshold in cycles (MSR_PEBS_LD_LAT_THRESHOLD), or 0
+ * @threshold: value that is in MSR_PEBS_LD_LAT_THRESHOLD, 0 if unknown
+ * @gathering: the CPU reloads counters in hardware with their next period, from @reload
+ * @patient: large PEBS: all counters reload in hardware, and the threshold is near the end of
+ *	the buffer
+ * @now: local_clock() at the start of the drain, in ns
+ * @now_tsc: time stamp counter at the start of the drain
+ * @period: for each counter with records, the period that has ended
+ * @reload: for each counter, the period that the CPU reloads it with, while @gathering
+ * @nr: number of records of each counter in the buffer
+ * @longest: largest number of events that one counter's records in the buffer stand for
+ * @large: an event that is on the CPU allows large PEBS
+ * @told: the debug store and IA32_PEBS_ENABLE are up to date, and no event reloads in hardware
+ * @enabled: counters in IA32_PEBS_ENABLE, a bit each
+ * @barred: the CPU has been owned by KVM since the last start of the PMU: no records were written
+ * @index: IA32_PEBS_INDEX without its write position
+ * @rewinds: number of times that IA32_PEBS_INDEX has been rewound to 0
+ * @sample: scratch space for samples, in use while @busy
  *
- * Only the CPU itself touches it, with interrupts disabled; an NMI leaves it alone while @busy.
+ * Only its own CPU accesses the structure, with IRQs off; an NMI leaves it alone while @busy.
  */
 struct x86_pebs {
 	bool	busy;
