@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: what an architectural record of a precise event says
+ * corepmu: x86: Intel PEBS: parser of architectural records
  *
- * Nothing here depends on anything but the bytes. A record is a row of pieces, each with a header
- * that says how long it is, which groups it has and whether the record goes on; pieces without
- * groups may come before it. struct arch_pebs_header and those that follow it in Linux 6.19's
+ * The parser depends only on the record's bytes. A record is a sequence of pieces. Each piece has a
+ * header with its size, its groups, and whether the record continues; pieces without groups may
+ * come before the record. Linux 6.19: struct arch_pebs_header and the following in
  * arch/x86/include/asm/perf_event.h, arch_pebs_record_continued() in arch/x86/events/intel/ds.c.
  */
 #include <linux/bitfield.h>
@@ -14,7 +14,7 @@
 
 #include "pebs.h"
 
-/* The first word of a header; the second one says nothing. */
+/* First word of a header; the second word is unused */
 #define HEADER_SIZE		GENMASK_ULL(15, 0)
 #define HEADER_CONTINUED	BIT_ULL(31)
 #define HEADER_GROUPS		(GENMASK_ULL(41, 35) | GENMASK_ULL(55, 49) | GENMASK_ULL(63, 61))
@@ -23,7 +23,7 @@
 				 PEBS_ARCH_LBR)
 #define NR_HEADER_WORDS		2
 
-/* Its size, and that of what it has, is a multiple of this. */
+/* The size of a piece, and the size of each group, are multiples of this many bytes. */
 #define PIECE_UNIT		(NR_HEADER_WORDS * sizeof(u64))
 
 enum {
@@ -46,11 +46,13 @@ enum {
 };
 
 #define NR_GPR_WORDS		20
-/* A header of its own, and the registers */
+/* The XMM group has its own header before the registers. */
 #define NR_XMM_HEADER_WORDS	2
 #define NR_XMM_WORDS		(NR_XMM_HEADER_WORDS + 16 * 2)
 
-/* Branches: a header, and either as many as the group's bits say, or as the header does */
+/*
+ * The branch group has a header; the number of branches is in the group's bits or in this header.
+ */
 #define NR_LBR_HEADER_WORDS	6
 #define LBR_DEPTH		2
 
@@ -58,7 +60,7 @@ enum {
 #define LBR_AS_HEADER		3
 #define LBR_UNIT		8
 
-/* Without branches */
+/* Words of all groups but the branches */
 static size_t group_words(u64 groups)
 {
 	return (groups & HEADER_BASIC ? NR_BASIC_WORDS : 0) +
@@ -68,10 +70,10 @@ static size_t group_words(u64 groups)
 }
 
 /**
- * x86_pebs_arch_groups() - groups of architectural records
- * @data: what they are to have, as in IA32_PEBS_DATA_CFG
+ * x86_pebs_arch_groups() - convert IA32_PEBS_DATA_CFG to the groups of architectural records
+ * @data: groups as in IA32_PEBS_DATA_CFG
  *
- * Return: bits of IA32_PMC_GPn_CFG_C, which are those of a record's header
+ * Return: bits of IA32_PMC_GPn_CFG_C, which a record's header uses too
  */
 u64 x86_pebs_arch_groups(u64 data)
 {
@@ -81,12 +83,12 @@ u64 x86_pebs_arch_groups(u64 data)
 	       (data & PEBS_DATA_LBRS ? PEBS_ARCH_LBR : 0);
 }
 
-/* An empty piece before it, and one in the middle of it, are allowed for. */
+/* Allow for one empty piece before the record and one piece boundary within. */
 #define MORE_PIECES		2
 
 /**
- * x86_pebs_arch_size() - how long records are, at most
- * @data: what they have, as in IA32_PEBS_DATA_CFG
+ * x86_pebs_arch_size() - return the maximum size of an architectural record
+ * @data: groups as in IA32_PEBS_DATA_CFG
  *
  * Return: bytes
  */
@@ -112,8 +114,8 @@ static void parse_basic(const u64 *word, struct x86_pebs_record *record)
 }
 
 /*
- * Are a piece's groups as long as it? Those of branches come last, and have a header that may
- * say how many there are.
+ * Check whether the groups of a piece have the size of the piece. The branch group comes last; its
+ * header may have the number of branches.
  */
 static bool is_as_long(const u64 *word, u64 groups, size_t size, struct x86_pebs_record *record)
 {
@@ -158,14 +160,14 @@ static void parse_groups(const u64 *word, u64 groups, struct x86_pebs_record *re
 }
 
 /**
- * x86_pebs_arch_parse() - find out what an architectural record says
- * @at: where it is, or empty pieces before it, aligned to a word
- * @left: bytes from there to the end of the last record
- * @record: filled in; it points into the record
+ * x86_pebs_arch_parse() - parse an architectural record
+ * @at: the record, or empty pieces before it, aligned to a word
+ * @left: bytes from @at to the end of the last record
+ * @record: filled in; has pointers into the record
  *
  * Any context, NMI too.
  *
- * Return: false when this is no record, and it cannot be told where the next one is
+ * Return: false if the record is invalid, and the next record cannot be found
  */
 bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *record)
 {
@@ -188,12 +190,12 @@ bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *re
 		groups = *word & HEADER_GROUPS;
 		if (size < PIECE_UNIT || size % PIECE_UNIT || size > rest)
 			return false;
-		/* Groups that are not known were not asked for. */
+		/* The driver has not asked for groups that it does not know. */
 		if (groups & ~KNOWN_GROUPS)
 			return false;
 		if (groups && !is_as_long(word, groups, size, record))
 			return false;
-		/* A record begins with the basic group, which no other piece has. */
+		/* The first piece with groups has the basic group; no other piece may have it. */
 		if (groups && begun == !!(groups & HEADER_BASIC))
 			return false;
 		begun |= !!groups;

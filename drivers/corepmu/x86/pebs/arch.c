@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: architectural precise samples of Intel's CPUs
+ * corepmu: x86: Intel PEBS: registers of architectural PEBS
  *
- * CPUID leaf 0x23, subleaves 4 and 5, says which groups records may have and of which counters
- * there are any. They are written to physical memory, and each counter has a register that says
- * what its records are to have and where it goes on from: bits 31 to 0, with all bits above them
- * set, or 0. Linux 6.19's arch/x86/include/asm/msr-index.h and perf_event.h, and
- * intel_pmu_enable_event_ext() and init_arch_pebs_on_cpu() in arch/x86/events/intel.
+ * CPUID leaf 0x23, subleaves 4 and 5, enumerates the groups that records may have and the counters
+ * that support PEBS. The CPU writes records to physical memory. Each counter has a register with
+ * the groups of its records and with its reset value: bits 31 to 0, with all bits above set, or 0.
+ * Linux 6.19: arch/x86/include/asm/msr-index.h and perf_event.h, intel_pmu_enable_event_ext() and
+ * init_arch_pebs_on_cpu() in arch/x86/events/intel.
  *
- * struct x86_ds is software's alone here, with the positions as addresses.
+ * The CPU does not use struct x86_ds here; the driver keeps the buffer's positions there.
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -29,7 +29,7 @@
 #define PERFMON_EXT_PEBS	4
 #define PERFMON_EXT_PEBS_COUNTERS 5
 
-/* IA32_PEBS_INDEX: positions from the start of the buffer, of which the lowest 4 bits are 0 */
+/* IA32_PEBS_INDEX: byte offsets from the start of the buffer; the lowest 4 bits are 0 */
 #define INDEX_WR		GENMASK_ULL(26, 4)
 #define INDEX_EN		BIT_ULL(32)
 #define INDEX_THRESHOLD		GENMASK_ULL(58, 36)
@@ -41,12 +41,12 @@
 #define CFG_C_EN		BIT_ULL(63)
 
 /**
- * x86_pebs_arch_describe() - find out what architectural records there are
- * @desc: the PMU, whose counters are described
+ * x86_pebs_arch_describe() - find out which groups and counters architectural PEBS has
+ * @desc: the PMU description; its counters are known
  *
- * On a CPU of the kind, IRQs off.
+ * On a CPU of this CPU type, IRQs off.
  *
- * Return: NULL, or why there are none
+ * Return: NULL, or the reason why there is no PEBS
  */
 const char *x86_pebs_arch_describe(struct x86_desc *desc)
 {
@@ -54,10 +54,10 @@ const char *x86_pebs_arch_describe(struct x86_desc *desc)
 	u64 value;
 
 	if (boot_cpu_data.cpuid_level < CPUID_PERFMON_EXT)
-		return "samples have skid: CPUID does not tell of the CPU's records (PEBS)";
+		return "samples have skid: CPUID reports no architectural PEBS";
 	cpuid_count(CPUID_PERFMON_EXT, 0, &eax, &ebx, &ecx, &edx);
 	if ((eax & EAX_HAS_PEBS) != EAX_HAS_PEBS)
-		return "samples have skid: CPUID does not tell of the CPU's records (PEBS)";
+		return "samples have skid: CPUID reports no architectural PEBS";
 
 	cpuid_count(CPUID_PERFMON_EXT, PERFMON_EXT_PEBS, &eax, &ebx, &ecx, &edx);
 	desc->pebs_groups = (u64)ebx << CFG_C_GROUPS_SHIFT;
@@ -65,20 +65,20 @@ const char *x86_pebs_arch_describe(struct x86_desc *desc)
 	desc->pebs_counters = (eax | (u64)ecx << FIXED_COUNTER_BASE) & desc->pmu->counters;
 	desc->pebs_dist = (ebx | (u64)edx << FIXED_COUNTER_BASE) & desc->pebs_counters;
 	if (!desc->pebs_counters)
-		return "samples have skid: no counter writes records (PEBS)";
+		return "samples have skid: no counter supports PEBS";
 	if (x86_read_msr_safe(MSR_PEBS_BASE, &value) ||
 	    x86_read_msr_safe(MSR_PEBS_INDEX, &value) ||
 	    x86_read_msr_safe(x86_cfg_c_msr(__ffs64(desc->pebs_counters)), &value))
-		return "samples have skid: this virtual machine has no registers of PEBS";
+		return "samples have skid: the hypervisor hides the PEBS registers";
 
 	return NULL;
 }
 
 /**
- * x86_pebs_arch_fetch() - how far has the CPU written?
- * @ds: of this CPU
+ * x86_pebs_arch_fetch() - read the write position of the CPU from IA32_PEBS_INDEX
+ * @ds: buffer positions of this CPU; @ds->index is set
  *
- * Nothing is being recorded. IRQs off, or NMI.
+ * PEBS is stopped. IRQs off, or NMI.
  */
 void x86_pebs_arch_fetch(struct x86_ds *ds)
 {
@@ -86,9 +86,9 @@ void x86_pebs_arch_fetch(struct x86_ds *ds)
 }
 
 /**
- * x86_pebs_arch_rewind() - the next record is the first one
+ * x86_pebs_arch_rewind() - set the write position back to the start of the buffer
  *
- * Nothing is being recorded. IRQs off, or NMI.
+ * PEBS is stopped. IRQs off, or NMI.
  */
 void x86_pebs_arch_rewind(void)
 {
@@ -97,9 +97,9 @@ void x86_pebs_arch_rewind(void)
 }
 
 /*
- * How far has been written is part of what is written to the register. An NMI that comes between
- * reading and writing it makes samples of all records, and what has been read is too old: they
- * would become samples again. Counters stand still, so there are no others.
+ * Write IA32_PEBS_INDEX, which includes the write position. If an NMI drains the buffer between the
+ * read of the position and this write, the position is stale, and all records would become samples
+ * again. Then write position 0: the counters are stopped, so there are no new records.
  */
 static void write_index(u64 index, u64 wr, unsigned int rewinds)
 {
@@ -109,13 +109,13 @@ static void write_index(u64 index, u64 wr, unsigned int rewinds)
 }
 
 /**
- * x86_pebs_arch_start() - have records written
- * @cpuc: this CPU's state
- * @ds: of this CPU: where the next one is written, and when there is to be an interrupt
- * @enable: counters of which there are to be records
- * @rewinds: x86_pebs.rewinds of when @ds was brought up to date
+ * x86_pebs_arch_start() - enable PEBS
+ * @cpuc: state of this CPU
+ * @ds: buffer positions of this CPU: write position and threshold
+ * @enable: counters to enable PEBS for, a bit each
+ * @rewinds: x86_pebs.rewinds at the last update of @ds
  *
- * x86_pebs.reload is known. Counters stand still. IRQs off, or NMI.
+ * x86_pebs.reload is set. The counters are stopped. IRQs off, or NMI.
  */
 void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 enable,
 			 unsigned int rewinds)
@@ -145,9 +145,9 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 }
 
 /**
- * x86_pebs_arch_stop() - have no records written; those that there are stay
+ * x86_pebs_arch_stop() - disable PEBS; records in the buffer stay
  *
- * Counters stand still: without, one would overflow as any other. IRQs off, or NMI.
+ * The counters are stopped: without PEBS, an overflow of one would raise a PMI. IRQs off, or NMI.
  */
 void x86_pebs_arch_stop(void)
 {
@@ -160,10 +160,10 @@ void x86_pebs_arch_stop(void)
 }
 
 /**
- * x86_pebs_arch_point() - tell this CPU where its records are written
- * @page: X86_PEBS_BUFFER_SIZE of memory, or NULL
+ * x86_pebs_arch_point() - set the address of this CPU's buffer
+ * @page: X86_PEBS_BUFFER_SIZE bytes of memory, or NULL
  *
- * IRQs off; nothing is being recorded.
+ * IRQs off; PEBS is stopped.
  */
 void x86_pebs_arch_point(struct page *page)
 {
@@ -173,10 +173,10 @@ void x86_pebs_arch_point(struct page *page)
 }
 
 /**
- * x86_pebs_arch_reset() - nothing is recorded, whatever the registers had
- * @desc: the counters
+ * x86_pebs_arch_reset() - disable PEBS and clear the CFG_C registers of all counters
+ * @desc: the PMU description
  *
- * IRQs off, or on the CPU; counters stand still.
+ * IRQs off, or on the CPU; the counters are stopped.
  */
 void x86_pebs_arch_reset(const struct x86_desc *desc)
 {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: precise samples of Intel's CPUs (PEBS, with a debug store or architectural)
+ * corepmu: x86: Intel PEBS: start, stop and drain, with a debug store or architectural
  *
- * SDM volume 3, "Processor Event Based Sampling (PEBS)". When a counter overflows that
- * IA32_PEBS_ENABLE names, the CPU writes a record, sets the counter to what the debug store
- * has for it, and goes on; once there are so many records it interrupts, with bit 62 of the
- * status. The counter's own bit means nothing then. Set to 0 it counts what has come since the
- * overflow: for counts and periods it is as any other, and each record interrupts. Set to the
- * next period, which is fixed then, records may gather.
+ * SDM volume 3, "Processor Event Based Sampling (PEBS)". When a counter in IA32_PEBS_ENABLE
+ * overflows, the CPU writes a record, sets the counter to the reset value in the debug store, and
+ * goes on. When the buffer has reached its threshold, the CPU raises a PMI with bit 62 of the
+ * status; the counter's own status bit means nothing. There are two modes:
+ *
+ * - Reset value 0: the counter then holds the events since the overflow. Counts and periods work as
+ *   for other events, and each record raises a PMI.
+ * - Reload in hardware: the reset value starts the next period, whose length is fixed. With large
+ *   PEBS a PMI comes only after many records.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -34,22 +37,23 @@
 DEFINE_PER_CPU(struct x86_pebs, x86_pebs);
 
 /*
- * An interrupt after so many counts has let the CPU get on. Its samples are then limited by perf
- * core alone (perf_sample_event_took()), as with the built-in driver: stretched periods would not
- * make fewer of them before they are too long to gather.
+ * An interrupt after at least this many counts of one event has left the CPU time for other work:
+ * the limiter does not count the interrupt. perf core alone limits the samples
+ * (perf_sample_event_took()), as with the built-in driver. Longer periods would not reduce the
+ * number of samples until the periods are too long for large PEBS.
  */
 #define LONG_WAY	4096
 
 /*
- * One NMI makes so many records samples. The kernel warns of an NMI handler that takes 1 ms
+ * Most records that one NMI converts to samples. The kernel warns of an NMI handler that takes 1 ms
  * (nmi_longest_ns in arch/x86/kernel/nmi.c); a sample takes 600 to 1,100 instructions.
  */
 #define MAX_RECORDS	512
 
-/* SDM volume 3, figure "Layout of IA32_PEBS_ENABLE MSR": LL_EN_PMC0 and up, before format 4 */
+/* Position of LL_EN_PMC0: SDM volume 3, figure "Layout of IA32_PEBS_ENABLE MSR", before format 4 */
 #define LATENCY_SHIFT	32
 
-/* What an architectural record may set a counter back by: the register has so many bits. */
+/* Longest period that architectural PEBS can reload: limited by the bits of IA32_PMC_GPn_CFG_C */
 #define ARCH_MAX_RELOAD	BIT_ULL(31)
 
 static const struct x86_desc *to_desc(const struct corepmu_cpu *cpuc)
@@ -62,7 +66,7 @@ static bool is_arch(const struct corepmu_cpu *cpuc)
 	return to_desc(cpuc)->pebs_format == PEBS_FORMAT_ARCH;
 }
 
-/* Those of @counters that precise events are on */
+/* Return the counters of @counters that have a precise event. */
 static u64 precise_of(const struct corepmu_cpu *cpuc, u64 counters)
 {
 	u64 precise = 0;
@@ -78,12 +82,12 @@ static u64 precise_of(const struct corepmu_cpu *cpuc, u64 counters)
 }
 
 /**
- * x86_pebs_counters() - counters whose overflows are told by records
- * @cpuc: this CPU's state
+ * x86_pebs_counters() - return the counters whose overflows are reported by PEBS records
+ * @cpuc: state of this CPU
  *
  * IRQs off, or NMI.
  *
- * Return: a bit for each
+ * Return: a bit for each counter
  */
 u64 x86_pebs_counters(const struct corepmu_cpu *cpuc)
 {
@@ -92,12 +96,13 @@ u64 x86_pebs_counters(const struct corepmu_cpu *cpuc)
 
 static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs);
 
-/* No register has these bits set alone: what it has is not known. */
+/* Impossible value for a register: the driver does not know what the register has. */
 #define UNKNOWN		(~0ULL)
 
 /*
- * Forget the registers that a start of the PMU does not write, and write the place of the records
- * again. Records of other events that are no samples yet stay.
+ * Other software may have written the PEBS registers. Mark the values of the registers as unknown,
+ * so that the next start of the PMU writes them, and write the buffer's address again. Records of
+ * other events that have not been drained stay.
  */
 static void pebs_forget(struct corepmu_cpu *cpuc)
 {
@@ -117,7 +122,7 @@ static void pebs_forget(struct corepmu_cpu *cpuc)
 		x86_ds_point(true);
 }
 
-/* Events have come or gone: what are records to have now? */
+/* Precise events have come or gone: compute the record groups, record size and load latency. */
 static void pebs_change(struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_desc(cpuc);
@@ -125,7 +130,7 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 	struct pt_regs none = { };
 	u64 left, data = 0;
 
-	/* How they are counted may change. */
+	/* Drain first: the new set of events may change how records are counted. */
 	if (p->gathering)
 		pebs_drain(cpuc, &none);
 	p->latency = 0;
@@ -145,18 +150,18 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Where KVM does not switch counters off in its guests (see x86/kvm/vmx.c), the CPU would write records to
- * the same address of a guest. Events get no records from when KVM takes the CPU on.
+ * If KVM does not disable counters for its guests (see x86/kvm/vmx.c), the CPU would write records
+ * to the same linear address of a guest. So the driver does not enable PEBS on a CPU that KVM owns.
  */
 static noinline void tell_of_guests(void)
 {
-	pr_warn_once("KVM has taken a CPU: there are no precise samples while it has\n");
+	pr_warn_once("KVM has enabled VMX on a CPU: no precise samples until KVM disables VMX\n");
 }
 
 /*
- * Is the event's period one that a counter can be set to? Perf core may change it any time. And if
- * less was left of the last one than a counter can be set to, this overflow comes late: the next
- * is to be the sooner, not a whole period after it.
+ * Check whether the CPU can reload the event's counter with its period. perf core may change the
+ * period at any time. If less of the period is left than a counter can be set to, the overflow
+ * comes late and the next period must be shorter, which a reload in hardware cannot do.
  */
 static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
@@ -169,7 +174,7 @@ static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *
 	       (!is_arch(cpuc) || period <= ARCH_MAX_RELOAD);
 }
 
-/* One that cannot wait has all interrupt. */
+/* Check all events: one event that does not allow large PEBS requires a PMI for each record. */
 static bool all_can_gather(const struct corepmu_cpu *cpuc, u64 counters)
 {
 	for (; counters; counters &= counters - 1)
@@ -180,8 +185,9 @@ static bool all_can_gather(const struct corepmu_cpu *cpuc, u64 counters)
 }
 
 /*
- * One that others have begin anew goes on from its period, which is its reset value, too: the
- * CPU sets it to its next period, also if each record interrupts.
+ * Check for an event with auto counter reload (ACR). ACR reloads a counter with its period, and
+ * uses the same reset value as PEBS. So after a record, too, the CPU reloads the counter with its
+ * next period, even if each record raises a PMI.
  */
 static bool has_reload(const struct corepmu_cpu *cpuc, u64 counters)
 {
@@ -192,7 +198,7 @@ static bool has_reload(const struct corepmu_cpu *cpuc, u64 counters)
 	return false;
 }
 
-/* Nothing is left in the buffer of what was counted otherwise. */
+/* Choose the mode. The buffer is empty: no record has been counted in another mode. */
 static void choose_gathering(const struct corepmu_cpu *cpuc, struct x86_pebs *p)
 {
 	u64 counters = precise_of(cpuc, cpuc->used);
@@ -210,7 +216,7 @@ static unsigned int reset_slot(const struct corepmu_cpu *cpuc, int idx)
 					   DS_RESET_FIXED_FMT4 : DS_RESET_FIXED);
 }
 
-/* The buffer has room for one more record of each counter: they may come before the interrupt. */
+/* Leave room for one more record of each counter: these may be written before the PMI is taken. */
 static u64 gathering_threshold(const struct corepmu_cpu *cpuc, const struct x86_ds *ds, size_t size)
 {
 	return min(ds->maximum - hweight64(cpuc->pmu->counters) * size,
@@ -231,7 +237,7 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 	}
 }
 
-/* The threshold is where any record ends, and none that may come later is to find no room. */
+/* Without large PEBS the smallest record reaches the threshold. */
 static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
@@ -259,9 +265,10 @@ static void pebs_stop(struct corepmu_cpu *cpuc)
 }
 
 /*
- * KVM has given the CPU up. No record was written meanwhile, and events whose periods ended
- * overflow anew as soon as they count: left alone, their counters would do so a whole round later.
- * Counters stand still: an NMI that comes now does not start them, the caller does.
+ * KVM has released the CPU. While KVM owned the CPU, no record was written. If a period ended
+ * meanwhile, set the counter to overflow at once: left alone, the counter would overflow a whole
+ * round later. The counters are stopped. An NMI that comes now does not start them; the caller
+ * does.
  */
 static noinline void resume_records(struct corepmu_cpu *cpuc)
 {
@@ -269,7 +276,7 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 	struct pt_regs none = { };
 	u64 left;
 
-	/* This is an NMI, in the middle of that: there is another start. */
+	/* An NMI during a drain: the end of the drain starts the PMU again. */
 	if (p->busy)
 		return;
 	p->barred = false;
@@ -314,7 +321,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	if (unlikely(p->barred))
 		resume_records(cpuc);
 	enable = precise_of(cpuc, cpuc->active);
-	/* After an interrupt: nothing has changed since the last time. */
+	/* As a rule after an interrupt: nothing has changed since the last start. */
 	if (p->told && p->enabled == enable)
 		return;
 	p->enabled = enable;
@@ -327,7 +334,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 		x86_write_msr(MSR_PEBS_DATA_CFG, p->data);
 		p->programmed = p->data;
 	}
-	/* From format 4 on the event itself says it. */
+	/* Before format 4, load latency needs a bit in IA32_PEBS_ENABLE. */
 	for (left = p->latency && !to_desc(cpuc)->pebs_all ? enable : 0; left; left &= left - 1)
 		if (cpuc->events[__ffs64(left)]->hw.flags & EVENT_LATENCY)
 			enable |= (left & -left) << LATENCY_SHIFT;
@@ -336,7 +343,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 		p->threshold = p->latency;
 	}
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE / p->size * p->size;
-	/* Records that are there are counted as they were written. */
+	/* Records in the buffer must be counted in the mode they were written in: keep the mode. */
 	if (ds->index == ds->base)
 		choose_gathering(cpuc, p);
 	set_resets(cpuc, ds, precise_of(cpuc, cpuc->active));
@@ -359,7 +366,7 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 
 	p->busy = true;
 	barrier();
-	/* Not while an event is stopped, as a rule: perf core stops the PMU before. */
+	/* Rarely true: perf core has usually stopped the PMU before it stops an event. */
 	if (unlikely(resume))
 		corepmu_stop_cpu(cpuc);
 	if (is_arch(cpuc))
@@ -393,14 +400,16 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 }
 
 /**
- * x86_pebs_update() - bring an event up to date whose counter the CPU sets by itself
- * @cpuc: this CPU's state
- * @event: the event, placed on a counter
+ * x86_pebs_update() - update an event whose counter the CPU reloads in hardware
+ * @cpuc: state of this CPU
+ * @event: event that is placed on a counter
  *
- * All records become samples: they say how often that was. IRQs off, or NMI.
+ * The number of records tells how often the CPU has reloaded the counter, so the function drains
+ * the buffer. IRQs off, or NMI.
  *
- * Return: false while it does not: then it is as any other. So is one that might gather while
- * another, which begins anew, has all the others interrupt with each record
+ * Return: false if the CPU does not reload the counter, and the caller updates the event as any
+ * other. So it is also for an event that allows large PEBS while another event uses ACR, since then
+ * each record raises a PMI
  */
 bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
@@ -414,13 +423,13 @@ bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 }
 
 /**
- * x86_pebs_overflow() - overflows have been acknowledged
- * @cpuc: this CPU's state
- * @overflowed: bits of the status
+ * x86_pebs_overflow() - drain the buffer if the overflow status reports records
+ * @cpuc: state of this CPU
+ * @overflowed: bits of the overflow status, acknowledged
  *
  * From the overflow interrupt.
  *
- * Return: @overflowed, without the bits that records stand for
+ * Return: @overflowed without the PEBS bit and the bits of precise counters
  */
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 {
@@ -443,11 +452,11 @@ const struct corepmu_precise_backend x86_pebs_backend = {
 	.drain		= pebs_drain,
 };
 
-/* The registers */
+/* Registers */
 
 /**
- * x86_pebs_reset() - nothing is recorded, and nothing is known of the registers
- * @cpuc: this CPU's state
+ * x86_pebs_reset() - disable PEBS and bring the PEBS registers to a known state
+ * @cpuc: state of this CPU
  *
  * From the backend's reset().
  */
@@ -471,8 +480,8 @@ void x86_pebs_reset(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_pebs_quiesce() - nothing is to be recorded on this CPU for now
- * @cpuc: this CPU's state
+ * x86_pebs_quiesce() - clear the buffer's address on this CPU, so that the CPU writes no record
+ * @cpuc: state of this CPU
  *
  * From the backend's quiesce().
  */

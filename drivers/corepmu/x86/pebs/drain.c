@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: records of precise events become samples
+ * corepmu: x86: Intel PEBS: conversion of the records in the buffer to samples
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -25,8 +25,8 @@
 #include "../x86.h"
 
 /*
- * When the event happened, by the clock of samples; that of one that has just come is now, and
- * so is any where nobody knows how fast the time-stamp counter is.
+ * Convert the record's time stamp to the sample clock. Return the time of the drain for a record
+ * that was written since the drain began, and if the frequency of the TSC is unknown.
  */
 static u64 time_of(const struct x86_pebs_record *record)
 {
@@ -38,7 +38,7 @@ static u64 time_of(const struct x86_pebs_record *record)
 	return p->now - mul_u64_u32_div(p->now_tsc - record->tsc, USEC_PER_SEC, tsc_khz);
 }
 
-/* Of a record that has not gathered it is now. */
+/* Return 0, for the present time, unless records may have waited in the buffer. */
 static u64 sample_time(const struct perf_event *event, const struct x86_pebs_record *record)
 {
 	if (!(event->attr.sample_type & PERF_SAMPLE_TIME) || !this_cpu_read(x86_pebs.gathering))
@@ -47,16 +47,17 @@ static u64 sample_time(const struct perf_event *event, const struct x86_pebs_rec
 	return time_of(record);
 }
 
-/* A record of which it cannot be told where it ends: neither can it of those after it. */
+/* The record's length is invalid, so the start of the next record is unknown, too. */
 static noinline void tell_of_garbage(const void *at)
 {
-	pr_warn_once("a record of a precise event makes no sense (%#llx ...): it is left out, and those after it\n",
+	pr_warn_once("a PEBS record is invalid (it begins with %#llx): dropped, with all records after it\n",
 		     *(const u64 *)at);
 }
 
 /*
- * The CPU has set the counter back with each record: it is ahead of what it was by so much less.
- * What it has is what is left of the period. One that is stopped has no records.
+ * Update an event whose counter the CPU has reloaded with each record. Each record stands for one
+ * period; the rest is the difference of the counter's values. The counter's value is what is left
+ * of the period. A stopped event has no records in the buffer.
  */
 static void account_gathered(struct corepmu_cpu *cpuc, int idx)
 {
@@ -78,12 +79,13 @@ static void account_gathered(struct corepmu_cpu *cpuc, int idx)
 }
 
 /**
- * x86_pebs_follow_reset() - has a record set the counter back to 0?
- * @cpuc: this CPU's state
- * @event: a precise event that is about to be brought up to date, not by its records
+ * x86_pebs_follow_reset() - account for a record that has reset the counter to 0
+ * @cpuc: state of this CPU
+ * @event: precise event that is about to be updated from its counter
  *
- * If it has, after the event was read when it had overflowed already, the counter would seem to
- * have gone round. IRQs off, or NMI: one that comes in the middle of this has seen to it.
+ * If the event was read after its overflow, prev_count is positive. When the record then resets the
+ * counter to 0, the counter seems to have wrapped around. So the function sets prev_count to 0. If
+ * an NMI interrupts the function, the NMI has done the same. IRQs off, or NMI.
  */
 void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -98,14 +100,14 @@ void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * x86_pebs_account() - bring all counters up to date, before perf core hears of any
- * @cpuc: this CPU's state, stopped
- * @at: the first record
- * @end: where the last one ends
+ * x86_pebs_account() - update the events of all records, before perf core gets any sample
+ * @cpuc: state of this CPU; the PMU is stopped
+ * @at: first record
+ * @end: end of the last record
  *
  * IRQs off, or NMI.
  *
- * Return: the counters whose periods have ended
+ * Return: counters whose period has ended, a bit each
  */
 u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 {
@@ -144,17 +146,17 @@ static void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 			     sample->has_branches ? &sample->branches : NULL, more);
 }
 
-/* perf_misc_flags() and perf_arch_misc_flags() of arch/x86/events/core.c look at these. */
+/* Return what perf_misc_flags() and perf_arch_misc_flags() (arch/x86/events/core.c) depend on. */
 static unsigned long level_of(struct x86_pebs_sample *sample)
 {
 	return (sample->shown.regs.flags & PERF_EFLAGS_EXACT) | user_mode(&sample->shown.regs);
 }
 
 /*
- * The records of one counter, to all of which the CPU has set it: they become samples many at a
- * time, but for the last of an interrupt. None is left out of those that x86_pebs_account() has
- * counted, and that room is kept for: they stay as they are, and nobody is called in between who
- * might take the event away.
+ * Emit the records of the only counter that has any, in batches, except the last record of an
+ * interrupt. Room in the ring buffer is reserved for the records that x86_pebs_account() has
+ * counted. All of them are written: the records do not change, and nothing runs in between that
+ * could remove the event.
  */
 static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, const void *end,
 				  int idx, struct pt_regs *regs, bool interrupt)
@@ -183,7 +185,7 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 							     &sample->shown.regs,
 							     level_of(sample), left);
 			single = room <= 0;
-			/* It is lost: those that follow may find less room enough. */
+			/* room < 0: one sample is lost; a later batch may need less room. */
 			if (!room)
 				emit(cpuc, event, sample, left);
 			room = max(room, 0);
@@ -196,13 +198,13 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 }
 
 /**
- * x86_pebs_emit() - make records samples
- * @cpuc: this CPU's state, stopped
- * @at: the first record
- * @end: where the last one ends
- * @ended: what x86_pebs_account() has returned
- * @regs: where the interrupt came, or what stands for it
- * @interrupt: there was one
+ * x86_pebs_emit() - emit a sample for each record
+ * @cpuc: state of this CPU; the PMU is stopped
+ * @at: first record
+ * @end: end of the last record
+ * @ended: return value of x86_pebs_account()
+ * @regs: registers at the interrupt, or a substitute
+ * @interrupt: the drain was caused by an overflow interrupt
  *
  * IRQs off, or NMI.
  */
@@ -223,13 +225,13 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 	     at += record.size) {
 		u64 left = record.counters & ended;
 
-		/* A counter that goes on from 0 overflows once between two interrupts. */
+		/* Reset to 0, a counter overflows only once between two interrupts. */
 		if (!p->gathering)
 			ended &= ~left;
 		for (; left; left &= left - 1) {
 			int idx = __ffs64(left);
 			struct perf_event *event = cpuc->events[idx];
-			/* An interrupt is one overflow of each event, a drain without one none. */
+			/* An interrupt is one overflow for each event; any other drain is none. */
 			bool more = p->gathering && p->reload[idx] && (--p->nr[idx] || !interrupt);
 
 			if (!x86_pebs_is_precise(event))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: the debug store's place in the kernel's cpu_entry_area
+ * corepmu: x86: Intel PEBS: map the buffer into the kernel's cpu_entry_area
  *
- * alloc_pebs_buffer() and ds_update_cea() in arch/x86/events/intel/ds.c do the same. The page
- * table pages are there from boot on where the CPU is Intel's.
+ * alloc_pebs_buffer() and ds_update_cea() in arch/x86/events/intel/ds.c do the same. On Intel CPUs
+ * the kernel allocates the page tables at boot.
  */
 #include <linux/errno.h>
 #include <linux/mm.h>
@@ -32,11 +32,11 @@ static char *buffer_of(int cpu)
 }
 
 /**
- * x86_ds_find() - find what maps a debug store
+ * x86_ds_find() - look up the kernel functions that map a debug store
  *
  * Process context.
  *
- * Return: 0, or -ENOENT where the kernel does not tell
+ * Return: 0, or -ENOENT if the kernel hides them
  */
 int x86_ds_find(void)
 {
@@ -55,10 +55,10 @@ int x86_ds_find(void)
 }
 
 /**
- * x86_ds_area() - where the debug store of a CPU is
+ * x86_ds_area() - return the debug store of a CPU
  * @cpu: the CPU
  *
- * Return: its management area
+ * Return: the DS save area
  */
 struct x86_ds *x86_ds_area(int cpu)
 {
@@ -68,11 +68,11 @@ struct x86_ds *x86_ds_area(int cpu)
 /**
  * x86_ds_map() - map a CPU's buffer
  * @cpu: the CPU
- * @page: X86_PEBS_BUFFER_SIZE of memory
+ * @page: X86_PEBS_BUFFER_SIZE bytes of memory
  *
  * Process context, IRQs on.
  *
- * Return: where it is for the CPU, and for everybody else
+ * Return: linear address of the buffer, for the CPU's writes and the driver's reads
  */
 void *x86_ds_map(int cpu, struct page *page)
 {

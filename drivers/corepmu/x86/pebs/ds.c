@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: the debug store: where Intel's CPUs write records
+ * corepmu: x86: Intel PEBS: the debug store and the buffer
  *
- * The CPU writes to linear addresses, at any time, so that with page table isolation these have
- * to be mapped while user space runs too. The kernel's cpu_entry_area has room for that
- * (percpu_setup_debug_store() in arch/x86/mm/cpu_entry_area.c), which the built-in driver and
- * intel_bts use. Where the driver is not there, exclusive.c keeps intel_bts away while there are
- * precise events. Buffers are there as long, and IA32_DS_AREA is not written without.
+ * The CPU writes records to linear addresses, at any time. With page table isolation the addresses
+ * must also be mapped while user space runs. The kernel's cpu_entry_area has room for the debug
+ * store (percpu_setup_debug_store() in arch/x86/mm/cpu_entry_area.c), which the built-in driver
+ * and intel_bts use. Without the built-in driver, exclusive.c excludes intel_bts while there are
+ * precise events. The buffers exist, and IA32_DS_AREA is set, only while there are precise events.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -28,16 +28,16 @@
 static DEFINE_MUTEX(ds_lock);
 static unsigned int ds_users;
 
-/* The debug store of each CPU, while there are buffers */
+/* The debug store and the buffer of each CPU, while there are precise events */
 static DEFINE_PER_CPU(struct x86_ds *, debug_store);
 static DEFINE_PER_CPU(struct page *, ds_buffer);
 
-/* There is none but in software: records are written to physical memory (arch.c). */
+/* Records go to physical memory (arch.c): struct x86_ds is for the driver only. */
 static bool is_physical;
 
 /**
- * x86_ds_set_physical() - how are records written?
- * @physical: to physical memory
+ * x86_ds_set_physical() - choose where the CPU writes records
+ * @physical: true for physical memory, false for the cpu_entry_area
  *
  * Process context, while there is no precise event.
  */
@@ -47,11 +47,11 @@ void x86_ds_set_physical(bool physical)
 }
 
 /**
- * x86_ds_this() - the debug store of this CPU
+ * x86_ds_this() - return the debug store of this CPU
  *
  * IRQs off, or NMI.
  *
- * Return: it, or NULL while there is no precise event
+ * Return: the debug store, or NULL while there is no precise event
  */
 struct x86_ds *x86_ds_this(void)
 {
@@ -59,10 +59,10 @@ struct x86_ds *x86_ds_this(void)
 }
 
 /**
- * x86_ds_point() - tell this CPU where its debug store is
- * @on: or that it has none
+ * x86_ds_point() - write the address of the debug store to this CPU's register
+ * @on: false to write 0 instead
  *
- * IRQs off, or on the CPU; nothing is being recorded.
+ * IRQs off, or on the CPU; PEBS is stopped.
  */
 void x86_ds_point(bool on)
 {
@@ -150,17 +150,17 @@ static int map_all(void)
 }
 
 /**
- * x86_ds_open() - have a debug store on all CPUs, for one more event
+ * x86_ds_open() - set up the debug store of all CPUs, for one more event
  *
- * A CPU that comes later is told of it by x86_pebs_reset(). Process context.
+ * A CPU that comes online later gets the address from x86_pebs_reset(). Process context.
  *
- * Return: 0, -ENOMEM, or -EBUSY after saying who else has the debug store
+ * Return: 0, -ENOMEM, or -EBUSY after a message about who else has the debug store
  */
 int x86_ds_open(void)
 {
 	int ret;
 
-	/* Records that are written to physical memory need no debug store. */
+	/* Architectural PEBS does not use the debug store. */
 	ret = is_physical ? 0 : x86_exclusive_open();
 	if (ret)
 		return ret;
@@ -185,7 +185,7 @@ int x86_ds_open(void)
 /**
  * x86_ds_close() - undo x86_ds_open()
  *
- * Nothing is being recorded any more when there is no event. Process context.
+ * PEBS is stopped on all CPUs when there is no precise event. Process context.
  */
 void x86_ds_close(void)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: precise events of Intel's CPUs: what counts them, and what their records are of
+ * corepmu: x86: Intel PEBS: encoding of precise events, their counters and record groups
  *
- * Before Ice Lake, records are of general-purpose counters 0 to 3 and of some events; the kernel
- * takes all events but those that it knows better of (intel_skl_pebs_event_constraints in
- * arch/x86/events/intel/ds.c), and so does this. Cycles are none of them: counted are those in
- * which fewer than 16 instructions retire, which are all. From Ice Lake on they are of
- * all counters and events (PERF_CAPABILITIES, "PEBS baseline"). Of architectural records CPUID
- * tells the counters.
+ * Before Ice Lake, general-purpose counters 0 to 3 support PEBS, for some events. Like the kernel,
+ * the driver allows all events except where the kernel has a tighter constraint
+ * (intel_skl_pebs_event_constraints in arch/x86/events/intel/ds.c). Cycles do not support PEBS:
+ * the driver counts cycles in which fewer than 16 instructions retire, which all cycles are. From
+ * Ice Lake on, all counters and events support PEBS (PERF_CAPABILITIES, "PEBS baseline"). For
+ * architectural PEBS, CPUID lists the counters.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -29,10 +29,10 @@
 /* OCR.*, off-core responses */
 #define EVENT_OCR_0		0x012a
 #define EVENT_OCR_1		0x012b
-/* INST_RETIRED.ANY and .PREC_DIST, inverted, at least 16: every cycle */
+/* INST_RETIRED.ANY and .PREC_DIST with threshold 16, inverted: counts every cycle */
 #define ALL_CYCLES		(EVNTSEL_INV | FIELD_PREP(EVNTSEL_CMASK, 16))
 
-/* What changes how an event is counted */
+/* Selection bits that change how an event is counted */
 #define MODIFIERS		(EVNTSEL_EDGE | EVNTSEL_INV | EVNTSEL_CMASK | EVNTSEL_ANY |	\
 				 EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP)
 
@@ -40,11 +40,11 @@
 #define GOLDMONT_COUNTERS	BIT_ULL(0)
 /* ":ppp means to do reduced skid PEBS which is PMC0 only" */
 #define GOLDMONT_PLUS_MOST_PRECISE BIT_ULL(0)
-/* Those of Golden to Lion Cove that have all that a record of instructions may have */
+/* Golden Cove to Lion Cove: counters whose records of INST_RETIRED have all fields */
 #define INSTRUCTION_COUNTERS	GENMASK_ULL(7, 1)
 #define FIXED_INSTRUCTIONS	BIT_ULL(FIXED_COUNTER_BASE)
 
-/* Most precise is what attr.precise_ip 3 stands for: the hardware's "precise distribution". */
+/* attr.precise_ip 3 asks for the hardware's precise distribution (PDIR). */
 #define MOST_PRECISE		3
 
 static enum intel_uarch_id uarch_of(const struct x86_desc *desc)
@@ -58,12 +58,12 @@ static u16 code_of(u64 config)
 }
 
 /**
- * x86_pebs_config() - the event that stands for another one when it is to be precise
- * @desc: the counters
- * @attr: what was asked for
- * @config: the event
+ * x86_pebs_config() - replace an event that does not support PEBS by one that does
+ * @desc: the PMU description
+ * @attr: attributes of the event
+ * @config: event code
  *
- * Return: the event to count
+ * Return: event code to count
  */
 u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config)
 {
@@ -78,12 +78,12 @@ u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *a
 }
 
 /*
- * Which of the counters that count an event can be most precise: tnt_, icl_, glc_ and
+ * Return the counters of @counters that support PDIR for the event: tnt_, icl_, glc_ and
  * cmt_get_event_constraints() in arch/x86/events/intel/core.c.
  */
 static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 {
-	/* With an edge or a mask it is an event that the fixed counter has not. */
+	/* Fixed counter 0 counts INST_RETIRED only without edge, inversion and threshold. */
 	bool instructions = config == EVENT_INSTRUCTIONS;
 
 	switch (uarch_of(desc)) {
@@ -96,7 +96,7 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 	case UARCH_PANTHER_COVE:
 		/*
 		 * "Instruction PDIR is only available on the fixed counter 0", which has no unit
-		 * masks, edges or masks.
+		 * masks, edges or thresholds.
 		 */
 		if ((config & EVNTSEL_EVENT) == EVENT_INSTRUCTIONS)
 			return counters & FIXED_INSTRUCTIONS;
@@ -114,8 +114,8 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 }
 
 /*
- * Before Ice Lake records are of events as they are: with an edge or a mask of all cycles alone,
- * and on Skylake alone ("Allow all events as PEBS with no flags"). Goldmont Plus:
+ * Before Ice Lake, events with edge, inversion or threshold do not support PEBS. The exception is
+ * ALL_CYCLES, on Skylake only ("Allow all events as PEBS with no flags"). For Goldmont Plus see
  * glp_get_event_constraints() in arch/x86/events/intel/core.c
  */
 static u64 basic_counters(const struct x86_desc *desc, unsigned int precise, u64 config,
@@ -132,17 +132,17 @@ static u64 basic_counters(const struct x86_desc *desc, unsigned int precise, u64
 	return counters & SKYLAKE_COUNTERS;
 }
 
-/* "Reload values" of precise distribution: glc_limit_period() in arch/x86/events/intel/core.c */
+/* Minimum "reload value" for PDIR: glc_limit_period() in arch/x86/events/intel/core.c */
 #define MIN_PERIOD_MOST_PRECISE	128
 
 /**
- * x86_pebs_min_period() - the shortest period that an event may be sampled with
- * @desc: the counters
- * @attr: the event's
+ * x86_pebs_min_period() - return the shortest sampling period that PEBS allows for an event
+ * @desc: the PMU description
+ * @attr: attributes of the event
  *
- * From Golden Cove and Gracemont on, with the most precise samples.
+ * Only PDIR has a minimum, from Golden Cove and Gracemont on.
  *
- * Return: events, 1 where any period will do
+ * Return: number of events, 1 if all periods are allowed
  */
 unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr)
 {
@@ -153,15 +153,16 @@ unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_
 }
 
 /*
- * Of events that are not to be most precise: intel_glc_ and intel_lnc_pebs_event_constraints. The
- * later ones, intel_pnc_ and intel_dkt_, are of loads and stores with a latency alone.
+ * Return the counters of @counters that support the event with precise_ip 1 or 2:
+ * intel_glc_ and intel_lnc_pebs_event_constraints. The constraints of later cores, intel_pnc_ and
+ * intel_dkt_, only concern load-latency and store-latency events.
  */
 static u64 less_precise(const struct x86_desc *desc, u64 config, u64 counters)
 {
 	switch (uarch_of(desc)) {
 	case UARCH_GOLDEN_COVE:
 	case UARCH_REDWOOD_COVE:
-		/* Instructions are not on the most precise ones. */
+		/* Keep INST_RETIRED off the counters that support PDIR. */
 		if ((config & EVNTSEL_EVENT) == EVENT_INSTRUCTIONS)
 			return counters & INSTRUCTION_COUNTERS;
 		return counters;
@@ -175,11 +176,11 @@ static u64 less_precise(const struct x86_desc *desc, u64 config, u64 counters)
 }
 
 /*
- * Samples with a weight have how long an instruction took to retire: "The Retire Latency is not
- * supported by the fixed counter 0" (rwc_get_event_constraints() in arch/x86/events/intel/core.c,
- * which is of the cores of CPUs that have atoms, too: Granite Rapids, Redwood Cove as well, and
- * Diamond Rapids have glc_get_event_constraints()). Instructions that are most precise are on no
- * other.
+ * Check whether the event needs a retire latency that fixed counter 0 cannot record. Samples with
+ * a weight show the retire latency. "The Retire Latency is not supported by the fixed counter 0":
+ * rwc_get_event_constraints() in arch/x86/events/intel/core.c, for the cores of hybrid CPUs.
+ * Granite Rapids, also Redwood Cove, and Diamond Rapids use glc_get_event_constraints(). PDIR of
+ * INST_RETIRED exists on no other counter.
  */
 static bool lacks_retirement(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			     u64 config)
@@ -192,8 +193,8 @@ static bool lacks_retirement(const struct x86_desc *desc, const struct perf_even
 }
 
 /*
- * Where CPUID says which counters write architectural records, the microarchitecture's own
- * constraints hold, too: Panther Lake in intel_pmu_init(), arch/x86/events/intel/core.c.
+ * For architectural PEBS CPUID lists the counters, but the microarchitecture's constraints also
+ * apply: Panther Lake in intel_pmu_init(), arch/x86/events/intel/core.c.
  */
 static u64 precise_counters(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			    u64 config, u64 counters)
@@ -211,9 +212,9 @@ static u64 precise_counters(const struct x86_desc *desc, const struct perf_event
 }
 
 /*
- * Which events' records have a data source that says something: from Haswell on memory
- * instructions, 0xd0, and loads by where their data came from, 0xd1 and up
- * (intel_skl_ and intel_icl_pebs_event_constraints). The atoms' do not.
+ * Return EVENT_LOAD or EVENT_STORE for an event whose records have a meaningful data source. From
+ * Haswell on these are memory instructions, 0xd0, and loads by data source, 0xd1 and up
+ * (intel_skl_ and intel_icl_pebs_event_constraints). Atoms have none.
  */
 static int data_flags(const struct x86_desc *desc, u64 config)
 {
@@ -225,7 +226,7 @@ static int data_flags(const struct x86_desc *desc, u64 config)
 		return 0;
 	switch (event) {
 	case 0xd0:
-		/* 0x11, 0x21, 0x41, 0x81 of loads; 0x12, 0x22, 0x42, 0x82 of stores */
+		/* Loads have unit masks 0x11, 0x21, 0x41, 0x81; stores 0x12, 0x22, 0x42, 0x82. */
 		if ((umask & 0xf) == 1)
 			return EVENT_LOAD;
 		return (umask & 0xf) == 2 ? EVENT_STORE : 0;
@@ -238,7 +239,7 @@ static int data_flags(const struct x86_desc *desc, u64 config)
 	}
 }
 
-/* What a record has, or what does not change until the task leaves */
+/* Sample fields that a record has, or that do not change until the task is scheduled out */
 #define GATHERING_SAMPLE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |		\
 				 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |	\
 				 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER | \
@@ -247,25 +248,27 @@ static int data_flags(const struct x86_desc *desc, u64 config)
 				 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE |		\
 				 PERF_SAMPLE_CODE_PAGE_SIZE)
 
-/* Segment registers are not in records. */
+/* Records do not have the segment registers. */
 #define SEGMENT_REGS	(BIT_ULL(PERF_REG_X86_CS) | BIT_ULL(PERF_REG_X86_SS) |			\
 			 BIT_ULL(PERF_REG_X86_DS) | BIT_ULL(PERF_REG_X86_ES) |			\
 			 BIT_ULL(PERF_REG_X86_FS) | BIT_ULL(PERF_REG_X86_GS))
 
-/* Architectural records have groups that CPUID tells of. */
+/* Check whether the event needs a group that CPUID does not list (architectural PEBS). */
 static bool lacks_group(const struct x86_desc *desc, const struct perf_event *event)
 {
 	return desc->pebs_format == PEBS_FORMAT_ARCH &&
 	       (x86_pebs_arch_groups(x86_pebs_data(event)) & ~desc->pebs_groups);
 }
 
-/* Where records have no branches, those of the interrupt are shown. */
+/*
+ * If records have no branches, samples show the LBR at the interrupt, so large PEBS is not allowed.
+ */
 static u64 in_records(const struct x86_desc *desc)
 {
 	return desc->pebs_branches ? PERF_SAMPLE_BRANCH_STACK : 0;
 }
 
-/* Whoever wants to be woken by each sample gets an interrupt each, and so does a frequency. */
+/* Large PEBS is not allowed for a frequency, or if the reader is woken for each sample. */
 static bool may_gather(const struct x86_desc *desc, const struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
@@ -277,14 +280,14 @@ static bool may_gather(const struct x86_desc *desc, const struct perf_event *eve
 }
 
 /**
- * x86_pebs_encode() - have the event's samples made of records
- * @desc: the counters
- * @event: an event with attr.precise_ip, which corepmu_precise_check() has seen, and of which
- *	hw_perf_event.config and config_base are known
+ * x86_pebs_encode() - set up an event with attr.precise_ip for PEBS
+ * @desc: the PMU description
+ * @event: event that has passed corepmu_precise_check(), with hw_perf_event.config and
+ *	config_base set
  *
  * Process context.
  *
- * Return: 0, or an errno after saying why this cannot be
+ * Return: 0, or an errno after corepmu_refuse()
  */
 int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 {
@@ -293,7 +296,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	u64 config = hwc->config_base & desc->config_known;
 	int ret;
 
-	/* One that a task inherits has no records either, as its parent: fork(2) must not fail. */
+	/* An inherited event gets no records either, like its parent: fork(2) must not fail. */
 	if (!event->parent && !x86_vmx_isolates && x86_may_run_guests())
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u and must be 0 while KVM owns the CPU: records would %s guests; unload KVM, or boot with kvm.enable_virt_at_load=0",
@@ -302,31 +305,31 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 				      "show instructions of" : "be written into");
 	if (config & EVNTSEL_ANY)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u, config %#llx: another hyperthread has no place to be precise about",
+				      "precise_ip %u, config %#llx: precise_ip cannot be combined with any=1",
 				      attr->precise_ip, attr->config);
 	/* hsw_hw_config() in arch/x86/events/intel/core.c */
 	if (config & (EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u, config %#llx: there are no records of what is counted in transactions alone",
+				      "precise_ip %u, config %#llx: precise_ip cannot be combined with in_tx or in_tx_cp",
 				      attr->precise_ip, attr->config);
 	if (code_of(config) == EVENT_SLOTS || (hwc->flags & COREPMU_EVENT_TOPDOWN))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u and must be 0: slots are of no instruction",
+				      "precise_ip %u: slots and topdown metrics cannot be precise; use precise_ip 0",
 				      attr->precise_ip);
 
 	corepmu_hw_set_counters(hwc, precise_counters(desc, attr, config,
 						      corepmu_hw_counters(hwc)));
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u, config %#llx: no counter that counts it can be so precise",
+				      "precise_ip %u, config %#llx: no counter that can count the event supports this precise_ip",
 				      attr->precise_ip, attr->config);
 
 	if (lacks_group(desc, event))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u, sample_type %#llx: this CPU's records do not have all that is asked for",
+				      "precise_ip %u, sample_type %#llx: the CPU's PEBS records lack a field of this sample_type",
 				      attr->precise_ip, attr->sample_type);
 
-	/* Records interrupt, not overflows. */
+	/* The PMI comes from the records, not from the overflow. */
 	hwc->config_base &= ~EVNTSEL_INT;
 	if (desc->pebs_all && desc->pebs_format != PEBS_FORMAT_ARCH)
 		hwc->config_base |= EVNTSEL_ADAPTIVE;
@@ -342,14 +345,14 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	return 0;
 }
 
-/* Samples that show what the group with the memory address has */
+/* Sample fields that come from the group with the memory address */
 #define SAMPLE_MEMINFO	(PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR |	\
 			 PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_TRANSACTION |			\
 			 PERF_SAMPLE_DATA_PAGE_SIZE)
 
 /*
- * Registers that a sample does not show, but may be taken from a record: an architectural one may
- * have none, then they are those of the interrupt.
+ * Check whether records can have the registers for the sample fields that show user-space
+ * registers. An architectural record may lack them: then the sample uses the interrupt's registers.
  */
 static bool has_user_regs(const struct perf_event *event)
 {
@@ -359,7 +362,7 @@ static bool has_user_regs(const struct perf_event *event)
 }
 
 /**
- * x86_pebs_data() - what the records of an event are to have, from format 4 on
+ * x86_pebs_data() - return the record groups that an event needs, from format 4 on
  * @event: a precise event
  *
  * Return: bits of IA32_PEBS_DATA_CFG
@@ -372,7 +375,7 @@ u64 x86_pebs_data(const struct perf_event *event)
 
 	if (type & SAMPLE_MEMINFO)
 		data |= PEBS_DATA_MEMINFO;
-	/* The next instruction's address, and the code of an abort, are registers. */
+	/* The next instruction's address and an abort's code are in the register group. */
 	if ((type & (PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_TRANSACTION)) || attr->precise_ip < 2)
 		data |= PEBS_DATA_GPRS;
 	if ((type & SAMPLE_USER_REGS) && has_user_regs(event))
@@ -386,14 +389,13 @@ u64 x86_pebs_data(const struct perf_event *event)
 }
 
 /**
- * x86_pebs_source() - what perf calls the data source of a record
- * @desc: the counters
+ * x86_pebs_source() - convert a record's data source for perf
+ * @desc: the PMU description
  * @event: the event
- * @source: the record's
+ * @source: encoded data source of the record
  *
- * Of loads and stores that are counted by event 0xd0 and up only bit 0 says something, and of
- * stores alone: whether they hit the first cache (precise_datala_hsw() in
- * arch/x86/events/intel/ds.c).
+ * For loads and stores of event 0xd0 and up, only bit 0 is meaningful, and only for stores: bit 0
+ * tells whether the store hit the L1 cache (precise_datala_hsw() in arch/x86/events/intel/ds.c).
  *
  * Return: perf_mem_data_src
  */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: loads and stores that take long, of Intel's CPUs
+ * corepmu: x86: Intel PEBS: load latency and store latency
  *
  * MEM_TRANS_RETIRED.LOAD_LATENCY counts loads, chosen at random, that take more cycles than
- * MSR_PEBS_LD_LAT_THRESHOLD says, and has their latency and where the data came from in its
- * records (SDM volume 3, "Load Latency Performance Monitoring Facility"). The register is one of
- * a thread's: events with other thresholds take turns. From Golden Cove on
- * MEM_TRANS_RETIRED.STORE_SAMPLE has the same of stores, of any that retires.
+ * MSR_PEBS_LD_LAT_THRESHOLD. Its records have the latency and the data source (SDM volume 3, "Load
+ * Latency Performance Monitoring Facility"). Each hyperthread has one threshold: events with
+ * different thresholds take turns. From Golden Cove on, records of
+ * MEM_TRANS_RETIRED.STORE_SAMPLE have both for stores, of all that retire.
  *
- * Known are the cores from Skylake to Redwood Cove; from Lion Cove on the words of a record have
- * other meanings, which differ once more from Coyote Cove on, and so have the atoms'.
+ * The driver supports the cores from Skylake to Redwood Cove. On Lion Cove the words of a record
+ * change their meaning, and again on Coyote Cove. The atoms' records differ, too.
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -34,10 +34,10 @@
 #define MAX_THRESHOLD		GENMASK_ULL(15, 0)
 
 /**
- * x86_pebs_has_latency() - are there records of how long a load took?
- * @desc: the counters
+ * x86_pebs_has_latency() - check whether the driver supports load latency on this CPU
+ * @desc: the PMU description
  *
- * Return: whether there are
+ * Return: true if it does
  */
 bool x86_pebs_has_latency(const struct x86_desc *desc)
 {
@@ -47,8 +47,8 @@ bool x86_pebs_has_latency(const struct x86_desc *desc)
 }
 
 /*
- * Stores that a record has the latency of. A record says, too, whether a load was held up by a
- * store: "pebs_block" in arch/x86/events/intel/core.c.
+ * Check whether records have the latency of stores. On the same CPUs a record tells whether a store
+ * has blocked a load: "pebs_block" in arch/x86/events/intel/core.c.
  */
 static bool has_stores(const struct x86_desc *desc)
 {
@@ -57,12 +57,12 @@ static bool has_stores(const struct x86_desc *desc)
 }
 
 /**
- * x86_pebs_wants_latency() - is it the event that has it?
- * @desc: the counters
- * @attr: what was asked for
- * @config: the event
+ * x86_pebs_wants_latency() - check whether an event is a load-latency event that can be opened
+ * @desc: the PMU description
+ * @attr: attributes of the event; config1 is the threshold in cycles
+ * @config: event code
  *
- * Return: true for one that can be counted, with attr.config1 as threshold
+ * Return: true if it is
  */
 bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			    u64 config)
@@ -72,14 +72,14 @@ bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event
 }
 
 /**
- * x86_pebs_refuse_latency() - refuse loads by latency that are not precise
- * @desc: the counters
- * @attr: what was asked for
- * @config: the event
+ * x86_pebs_refuse_latency() - reject a load-latency event without precise_ip
+ * @desc: the PMU description
+ * @attr: attributes of the event
+ * @config: event code
  *
- * Without records the register says nothing, and the event counts nothing. Process context.
+ * Without PEBS the threshold has no effect and the event counts nothing. Process context.
  *
- * Return: 0, or -EINVAL after saying so
+ * Return: 0, or -EINVAL after corepmu_refuse()
  */
 int x86_pebs_refuse_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			    u64 config)
@@ -88,7 +88,7 @@ int x86_pebs_refuse_latency(const struct x86_desc *desc, const struct perf_event
 		return 0;
 
 	return corepmu_refuse(-EINVAL,
-			      "config %#llx: loads by latency are sampled with precise_ip, and not counted: perf record, and :p",
+				      "config %#llx: load latency cannot be counted, only sampled with precise_ip; use perf record and :p",
 			      config);
 }
 
@@ -99,9 +99,9 @@ static bool is_loads_aux(const struct perf_event *event, const struct pmu *pmu)
 }
 
 /*
- * On Golden Cove the source is complete while LD_BLOCKS.STORE_FORWARD is counted as well
- * (PMU_FL_MEM_LOADS_AUX in arch/x86/events/intel/core.c, which Redwood Cove does not have), so it
- * has to be in the group already.
+ * On Golden Cove the data source is complete only while LD_BLOCKS.STORE_FORWARD is counted, too
+ * (PMU_FL_MEM_LOADS_AUX in arch/x86/events/intel/core.c, which Redwood Cove does not have). So that
+ * event must be in the group before the load-latency event.
  */
 static bool lacks_loads_aux(const struct x86_desc *desc, const struct perf_event *event)
 {
@@ -122,14 +122,14 @@ static bool lacks_loads_aux(const struct x86_desc *desc, const struct perf_event
 }
 
 /**
- * x86_pebs_encode_latency() - an event may be of loads or stores that have a latency
- * @desc: the counters
+ * x86_pebs_encode_latency() - set up an event that may be a load-latency or store-latency event
+ * @desc: the PMU description
  * @event: a precise event
- * @config: what it counts
+ * @config: event code
  *
  * Process context.
  *
- * Return: 0, -ENODATA after saying what is missing in the event's group
+ * Return: 0, or -ENODATA after a message if the group lacks an event
  */
 int x86_pebs_encode_latency(const struct x86_desc *desc, struct perf_event *event, u64 config)
 {
@@ -139,7 +139,7 @@ int x86_pebs_encode_latency(const struct x86_desc *desc, struct perf_event *even
 		return 0;
 	if (lacks_loads_aux(desc, event))
 		return corepmu_refuse(-ENODATA,
-				      "config %#llx: the source of data wants events/mem-loads-aux in the group, before it",
+				      "config %#llx: the data source needs events/mem-loads-aux in the group before this event",
 				      event->attr.config);
 	event->hw.flags |= EVENT_LATENCY;
 	event->hw.extra_reg.config = max_t(u64, event->attr.config1, MIN_THRESHOLD);
@@ -148,11 +148,11 @@ int x86_pebs_encode_latency(const struct x86_desc *desc, struct perf_event *even
 }
 
 /**
- * x86_pebs_fits() - can two events have their records at a time?
+ * x86_pebs_fits() - check whether two precise events can be on the CPU at the same time
  * @event: a precise event
- * @other: another one
+ * @other: another precise event
  *
- * Return: false if not
+ * Return: false if they need different load-latency thresholds
  */
 bool x86_pebs_fits(const struct perf_event *event, const struct perf_event *other)
 {
@@ -161,8 +161,8 @@ bool x86_pebs_fits(const struct perf_event *event, const struct perf_event *othe
 }
 
 /*
- * Where data came from, SDM volume 3, table "Data Source Encoding for Load Latency Record", in
- * perf's words; what all from Skylake on say otherwise, in theirs
+ * Data sources: SDM volume 3, table "Data Source Encoding for Load Latency Record", as perf's
+ * PERF_MEM_*. Some sources have another meaning on all CPUs from Skylake on
  * (intel_pmu_pebs_data_source_skl() in arch/x86/events/intel/ds.c).
  */
 #define MEM(level, number, snoop)	((level) | PERF_MEM_S(LVLNUM, number) | (snoop))
@@ -193,13 +193,13 @@ static const u64 sources[] = {
 #define SOURCE_LEVEL	GENMASK_ULL(3, 0)
 #define SOURCE_STLB	BIT_ULL(4)
 #define SOURCE_LOCKED	BIT_ULL(5)
-/* "Data Blk" and "Address Blk": what a store before the load had was of no use to it */
+/* "Data Blk" and "Address Blk": the load could not use the data of an earlier store */
 #define SOURCE_DATA_BLK	BIT_ULL(6)
 #define SOURCE_ADDR_BLK	BIT_ULL(7)
 #define SOURCE_L4	0x8
 #define SOURCE_L4_FAR	0x9
 
-/* Those of servers have persistent memory where others have a fourth cache. */
+/* Servers have persistent memory (PMEM) in place of an L4 cache. */
 static bool has_persistent_memory(void)
 {
 	switch (intel_p6_model()) {
@@ -229,10 +229,10 @@ static u64 source_block(const struct x86_desc *desc, u64 source)
 }
 
 /**
- * x86_pebs_latency_source() - what perf calls where data came from
- * @desc: the counters
+ * x86_pebs_latency_source() - convert a record's data source for perf
+ * @desc: the PMU description
  * @event: an event with EVENT_LATENCY or EVENT_STORE_LATENCY
- * @source: what the record says
+ * @source: encoded data source of the record
  *
  * Any context, NMI too.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: what precise samples the machine has
+ * corepmu: x86: Intel PEBS: find out which formats and features the machine has
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -37,10 +37,13 @@ static bool has_branches(const struct x86_desc *desc)
 	return desc->pmu->nr_branches && desc->pmu->branch_backend->parse;
 }
 
-/* A bit of the threshold for loads: any */
+/* A bit to test the load-latency threshold with: any bit */
 #define LATENCY_PROBE		5
 
-/* What CPUID and the registers say, which CPUs of several kinds have one by one: IRQs off there. */
+/*
+ * Read CPUID and registers. On hybrid CPUs they differ by CPU type: then IRQs are off, on such a
+ * CPU.
+ */
 static const char *ask_this_cpu(struct x86_desc *desc)
 {
 	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
@@ -50,14 +53,14 @@ static const char *ask_this_cpu(struct x86_desc *desc)
 		return x86_pebs_arch_describe(desc);
 	if (!boot_cpu_has(X86_FEATURE_PEBS) || !boot_cpu_has(X86_FEATURE_DTES64) ||
 	    !desc->global_ctrl)
-		return "samples have skid: the CPU writes no records of events (PEBS)";
+		return "samples have skid: the CPU has no PEBS";
 
 	if (!format_is_known(desc, format, desc->capabilities & PERF_CAP_PEBS_ALL))
-		return "samples have skid: the CPU's records (PEBS) are not known";
+		return "samples have skid: this driver does not know the CPU's PEBS format";
 	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
 	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value) ||
 	    (format >= PEBS_FORMAT_ADAPTIVE && !x86_keeps(MSR_PEBS_DATA_CFG, PEBS_DATA_GPRS)))
-		return "samples have skid: this virtual machine has no registers of PEBS";
+		return "samples have skid: the hypervisor hides the PEBS registers";
 	desc->pebs_latency = x86_keeps(MSR_PEBS_LD_LAT_THRESHOLD, BIT_ULL(LATENCY_PROBE));
 
 	return NULL;
@@ -75,13 +78,13 @@ static void answer(void *data)
 	question->answer = ask_this_cpu(question->desc);
 }
 
-/* modprobe may run on a CPU of another kind. */
+/* Run on a CPU of the right type: modprobe may run on another. */
 static const char *ask_cpu(struct x86_desc *desc)
 {
 	struct question question = { .desc = desc };
 
 	if (smp_call_function_any(&desc->pmu->supported_cpus, answer, &question, 1))
-		return "samples have skid: no CPU of this kind is online";
+		return "samples have skid: no CPU of this CPU type is online";
 
 	return question.answer;
 }
@@ -89,7 +92,7 @@ static const char *ask_cpu(struct x86_desc *desc)
 static const char *describe_arch(struct x86_desc *desc)
 {
 	if (!corepmu_has_callchain())
-		return "samples have skid: this kernel hides its call chains";
+		return "samples have skid: this kernel hides perf_callchain()";
 
 	desc->pebs_format = PEBS_FORMAT_ARCH;
 	desc->pebs_all = true;
@@ -112,18 +115,18 @@ static const char *describe(struct x86_desc *desc)
 	const char *reason;
 
 	if (!IS_ENABLED(CONFIG_X86_64))
-		return "samples have skid: the kernel is of 32 bits";
+		return "samples have skid: 32-bit kernels are not supported";
 	if (desc->shares_counters)
-		return "samples have skid: the debug store is the built-in driver's";
+		return "samples have skid: the built-in driver owns the debug store";
 	reason = ask_cpu(desc);
 	if (reason)
 		return reason;
 	if (format == PEBS_FORMAT_ARCH)
 		return describe_arch(desc);
 	if (!corepmu_has_callchain() || x86_ds_find())
-		return "samples have skid: this kernel hides what maps the records";
+		return "samples have skid: this kernel hides a function that maps the PEBS buffer";
 	if (!x86_exclusive_is_known())
-		return "samples have skid: this kernel hides how to exclude intel_bts";
+		return "samples have skid: this kernel hides the function that excludes intel_bts";
 
 	x86_ds_set_physical(false);
 	desc->pebs_format = format;
@@ -134,7 +137,7 @@ static const char *describe(struct x86_desc *desc)
 	desc->pebs_branches = desc->pebs_all && has_branches(desc);
 	if (desc->pebs_all)
 		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
-	/* Without a name the CPU's counters for the most precise samples are not known. */
+	/* For an unknown microarchitecture, the counters that support PDIR are unknown. */
 	desc->pmu->max_precise = desc->uarch ? 3 : 2;
 
 	return NULL;
@@ -142,7 +145,7 @@ static const char *describe(struct x86_desc *desc)
 
 /**
  * x86_describe_precise() - find out how precise samples can be
- * @desc: the PMU, whose counters are described and reserved
+ * @desc: the PMU description; its counters are known and reserved
  *
  * Process context, on any CPU.
  */
@@ -153,5 +156,5 @@ void x86_describe_precise(struct x86_desc *desc)
 	desc->precise = corepmu_precise_check;
 	desc->pmu->precise_reason = describe(desc);
 	if (!desc->pmu->precise_reason)
-		pr_debug("records of precise events are of format %u\n", desc->pebs_format);
+		pr_debug("PEBS records have format %u\n", desc->pebs_format);
 }

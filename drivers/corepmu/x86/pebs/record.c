@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: what a record of a precise event says
+ * corepmu: x86: Intel PEBS: parser of records with a debug store
  *
- * Nothing here depends on anything but the bytes. SDM volume 3, "PEBS Record Format" of
- * Skylake (format 3, always the same) and "Adaptive PEBS" (from format 4 on: groups, of which
- * each record says which it has, and how long it is).
+ * The parser depends only on the record's bytes. SDM volume 3, "PEBS Record Format" of Skylake
+ * (format 3, with a fixed layout) and "Adaptive PEBS" (from format 4 on: each record lists its
+ * groups, and has a size).
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -14,7 +14,7 @@
 
 #include "pebs.h"
 
-/* Words of a record of format 3, in its order; the registers come first. */
+/* Words of a format 3 record; the registers come first */
 enum {
 	SKL_REGS	= 0,
 	SKL_COUNTERS	= 18,
@@ -27,7 +27,7 @@ enum {
 	NR_SKL_WORDS
 };
 
-/* Words of the groups from format 4 on. The basic one is always there. */
+/* Words of the groups from format 4 on; every record has the basic group */
 enum {
 	BASIC_FORMAT	= 0,
 	BASIC_IP,
@@ -52,7 +52,7 @@ enum {
 #define NR_XMMS_WORDS	(16 * 2)
 #define NR_LBR_WORDS	3
 
-/* Where either format has the registers, from the first of them on */
+/* Positions of the registers in either format, counted from the first register */
 static const u8 skl_regs[NR_PEBS_REGS] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
 };
@@ -66,7 +66,7 @@ static const u8 gprs_regs[NR_PEBS_REGS] = {
 
 #define GROUPS_OF_ONE_SIZE	(PEBS_DATA_MEMINFO | PEBS_DATA_GPRS | PEBS_DATA_XMMS)
 
-/* The words of a record that has no branches */
+/* Words of a record without branches, by its groups */
 static const u8 group_words[] = {
 	NR_BASIC_WORDS,
 	NR_BASIC_WORDS + NR_MEMINFO_WORDS,
@@ -78,7 +78,7 @@ static const u8 group_words[] = {
 	NR_BASIC_WORDS + NR_XMMS_WORDS + NR_MEMINFO_WORDS + NR_GPRS_WORDS,
 };
 
-/* Of every record twice: nothing is called. */
+/* Runs twice for each record, so it is inline and table-driven. */
 static __always_inline size_t words(u64 groups)
 {
 	size_t nr = group_words[groups & GROUPS_OF_ONE_SIZE];
@@ -90,11 +90,11 @@ static __always_inline size_t words(u64 groups)
 }
 
 /**
- * x86_pebs_size() - how long records are
- * @format: their format
+ * x86_pebs_size() - return the size of a record
+ * @format: format of the record
  * @data: IA32_PEBS_DATA_CFG, from format 4 on
  *
- * Return: bytes; of architectural records at most so many
+ * Return: bytes; for architectural records the maximum
  */
 size_t x86_pebs_size(unsigned int format, u64 data)
 {
@@ -131,7 +131,7 @@ static __always_inline size_t next_record(unsigned int format, const void *at, s
 		return 0;
 	size = FIELD_GET(FORMAT_SIZE, word[BASIC_FORMAT]);
 	expected = words(FIELD_GET(FORMAT_GROUPS, word[BASIC_FORMAT])) * sizeof(u64);
-	/* Groups that are not known were not asked for. */
+	/* The driver has not asked for groups that it does not know. */
 	if (size != expected || size > left)
 		return 0;
 	*counters = word[BASIC_COUNTERS];
@@ -140,17 +140,17 @@ static __always_inline size_t next_record(unsigned int format, const void *at, s
 }
 
 /**
- * x86_pebs_count() - how many records there are of each counter
- * @format: their format
- * @at: where the first one is, aligned to a word
- * @end: where the last one ends
- * @mine: the counters in question, a bit each
- * @nr: filled in, for each of them
- * @counters: filled in: those of them that have records
+ * x86_pebs_count() - count the records of each counter
+ * @format: format of the records
+ * @at: first record, aligned to a word
+ * @end: end of the last record
+ * @mine: counters to count records of, a bit each
+ * @nr: set to the number of records, for each counter of @mine
+ * @counters: set to the counters of @mine that have records, a bit each
  *
  * Any context, NMI too.
  *
- * Return: NULL, or what is no record, and it cannot be told where the next one is
+ * Return: NULL, or the first invalid record, after which no record can be found
  */
 const void *x86_pebs_count(unsigned int format, const void *at, const void *end, u64 mine, u16 *nr,
 			   u64 *counters)
@@ -224,15 +224,15 @@ static void parse_adaptive(const u64 *word, struct x86_pebs_record *record)
 }
 
 /**
- * x86_pebs_parse() - find out what a record says
- * @format: its format
- * @at: where it is, aligned to a word
- * @left: bytes from there to the end of the last record
- * @record: filled in; it points into the record
+ * x86_pebs_parse() - parse a record
+ * @format: format of the record
+ * @at: the record, aligned to a word
+ * @left: bytes from @at to the end of the last record
+ * @record: filled in; has pointers into the record
  *
  * Any context, NMI too.
  *
- * Return: false when this is no record, and it cannot be told where the next one is
+ * Return: false if the record is invalid, and the next record cannot be found
  */
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 		    struct x86_pebs_record *record)
@@ -252,12 +252,12 @@ bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 }
 
 /**
- * x86_pebs_reg() - a register of a record
- * @format: the record's format
+ * x86_pebs_reg() - return the value of a register in a record
+ * @format: format of the record
  * @record: a record with registers
- * @reg: which of them
+ * @reg: the register
  *
- * Return: its value
+ * Return: the value
  */
 u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
 		 enum x86_pebs_reg reg)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: what a sample shows of a record of Intel's CPUs
+ * corepmu: x86: Intel PEBS: sample fields of one record
  *
- * Registers and address are the record's, the callchain is that of where the interrupt came,
- * which can be followed.
+ * Registers and address come from the record. The callchain starts at the interrupted place, since
+ * only its stack can be unwound.
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -27,7 +27,7 @@
 
 static void set_ip(struct pt_regs *regs, u64 ip)
 {
-	/* Bit 63: corepmu_branch_is_kernel() */
+	/* Bit 63 of the address decides: corepmu_branch_is_kernel(). */
 	if (corepmu_branch_is_kernel(ip) != !user_mode(regs))
 		regs->cs = corepmu_branch_is_kernel(ip) ? __KERNEL_CS : __USER_CS;
 	regs->ip = ip;
@@ -56,7 +56,10 @@ static void set_regs(struct pt_regs *regs, unsigned int format,
 #endif
 }
 
-/* How a transaction ended, and with what code: include/uapi/linux/perf_event.h, PERF_TXN_* */
+/*
+ * Fields of the transaction word, and abort code in AX: PERF_TXN_* in
+ * include/uapi/linux/perf_event.h
+ */
 #define TSX_FLAGS	GENMASK_ULL(39, 32)
 #define TSX_CYCLES	GENMASK_ULL(31, 0)
 #define ABORT_IN_AX	BIT(0)
@@ -76,9 +79,9 @@ static u64 transaction(unsigned int format, const struct x86_pebs_record *record
 }
 
 /*
- * From Golden Cove and Gracemont on, and in architectural records, two latencies are in one word:
- * of the instruction, and of the cache. PMU_FL_INSTR_LATENCY, of intel_pmu_init_glc() and
- * intel_pmu_init_grt() in arch/x86/events/intel/core.c
+ * From Golden Cove and Gracemont on, and in architectural records, the latency word has two
+ * latencies: of the instruction and of the cache. PMU_FL_INSTR_LATENCY, set by
+ * intel_pmu_init_glc() and intel_pmu_init_grt() in arch/x86/events/intel/core.c
  */
 #define LATENCY_INSTRUCTION	GENMASK_ULL(15, 0)
 #define LATENCY_CACHE		GENMASK_ULL(47, 32)
@@ -96,7 +99,7 @@ static void set_weight(const struct x86_desc *desc, const struct perf_event *eve
 	data->weight.full = 0;
 	if (desc->pebs_timing && (event->attr.sample_type & PERF_SAMPLE_WEIGHT_STRUCT))
 		data->weight.var3_w = record->retire;
-	/* Before format 4 it is of loads alone that were chosen by it. */
+	/* Before format 4, only records of the load-latency event have a latency. */
 	if (!desc->pebs_all && !(event->hw.flags & EVENT_LATENCY))
 		latency = 0;
 	if (has_two_latencies(desc)) {
@@ -134,7 +137,10 @@ static void set_memory(const struct x86_desc *desc, const struct perf_event *eve
 	}
 }
 
-/* What a record shows of an event that excludes the kernel: see emit_hidden() in core/overflow.c. */
+/*
+ * Hide kernel registers from an event that excludes the kernel: see emit_hidden() in
+ * core/overflow.c.
+ */
 static struct pt_regs *user_regs(const struct perf_event *event, struct pt_regs *regs)
 {
 	if (!event->attr.exclude_kernel || user_mode(regs) || (current->flags & PF_KTHREAD))
@@ -143,10 +149,10 @@ static struct pt_regs *user_regs(const struct perf_event *event, struct pt_regs 
 	return task_pt_regs(current);
 }
 
-/* Registers of which a sample shows more than the place, or from where callchains go on */
+/* Sample fields that need more registers than the place, or unwind from them */
 #define SAMPLE_REGS	(PERF_SAMPLE_REGS_INTR | SAMPLE_USER_REGS | PERF_SAMPLE_CALLCHAIN)
 
-/* What the place is told by: perf_instruction_pointer(), perf_misc_flags() */
+/* Copy the registers that perf_instruction_pointer() and perf_misc_flags() read. */
 static void copy_place(struct pt_regs *to, const struct pt_regs *from)
 {
 	to->ip = from->ip;
@@ -154,19 +160,23 @@ static void copy_place(struct pt_regs *to, const struct pt_regs *from)
 	to->flags = from->flags;
 }
 
-/* Where nothing has interrupted anything, the stack pointer is 0. */
+/* Check for kernel entry code. Substitute registers, without an interrupt, have sp 0. */
 static bool is_entering(struct pt_regs *iregs, struct pt_regs *user)
 {
 	return !user_mode(iregs) && iregs->sp && x86_entering_regs(iregs, user);
 }
 
 /*
- * The user's registers, where the interrupt came in the kernel: those that the task has left user
- * space with. While it enters, what is on its stack is of an earlier time: registers that have not
- * been saved yet are the interrupt's, and in the middle of saving, or on the stack of
- * cpu_entry_area where interrupts and exceptions of user space begin, there are none
- * (perf_get_regs_user() in arch/x86/kernel/perf_regs.c). A kernel thread, on a CPU that the task of
- * the record has left, has none.
+ * Get the user-space registers for an interrupt that came in the kernel: those that the task saved
+ * when it entered the kernel. While the task is entering the kernel, its stack has the registers of
+ * an earlier entry:
+ *
+ * - Before the entry code saves registers, the interrupt's registers are the user's.
+ * - While the entry code saves registers, and on the stack of the cpu_entry_area, where interrupts
+ *   and exceptions from user space begin, there are none (perf_get_regs_user() in
+ *   arch/x86/kernel/perf_regs.c).
+ *
+ * A kernel thread has none: the record's task has left the CPU.
  */
 static void get_user_regs(struct pt_regs *iregs, struct pt_regs *to)
 {
@@ -187,13 +197,14 @@ none:
 }
 
 /*
- * What the place that the record tells of is put into. Perf core takes registers with a place in
- * user space for the user's (perf_sample_regs_user() in kernel/events/core.c).
+ * Copy the registers that the record's place will overwrite. If the place is in user space, perf
+ * core takes the other registers for the user's, too (perf_sample_regs_user() in
+ * kernel/events/core.c).
  */
 static void copy_regs(const struct perf_event *event, struct pt_regs *to,
 		      struct pt_regs *iregs, bool user)
 {
-	/* A program of the event may read all of them. */
+	/* A BPF program of the event may read all registers. */
 	if (!(event->attr.sample_type & SAMPLE_REGS) && !compat_event_has_prog(event))
 		copy_place(to, iregs);
 	else if (!user || user_mode(iregs))
@@ -203,10 +214,11 @@ static void copy_regs(const struct perf_event *event, struct pt_regs *to,
 }
 
 /*
- * Does a sample show the record's registers? The user's, too, as with the built-in driver from
- * format 4 on (__setup_pebs_gpr_group() in arch/x86/events/intel/ds.c), if it is a place in user
- * space. They are of after the instruction: one that has entered the kernel, as INT does, may have
- * the kernel's stack pointer there.
+ * Check whether the sample shows the record's registers. Samples of user space show them as the
+ * user's registers, too, as the built-in driver does from format 4 on (__setup_pebs_gpr_group() in
+ * arch/x86/events/intel/ds.c). The registers are those after the instruction: after an instruction
+ * that enters the kernel, such as INT, the stack pointer may be the kernel's. Such registers are
+ * not shown as the user's.
  */
 static bool shows_record(const struct x86_desc *desc, const struct perf_event *event,
 			 const struct x86_pebs_record *record, bool user)
@@ -250,8 +262,9 @@ static void fill_regs(const struct x86_desc *desc, const struct perf_event *even
 }
 
 /*
- * Records that have gathered are all of the task: it had the registers wiped when it came. Of
- * others it is asked whether there was a switch that nobody has told of, see branch/task.c.
+ * Copy the record's branches. With large PEBS all records are of the current task, which reset the
+ * LBR when it was scheduled in. Otherwise check for a task switch without notification, see
+ * branch/task.c.
  */
 static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_record *record,
 			   struct x86_pebs_sample *sample)
@@ -270,13 +283,13 @@ static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_recor
 }
 
 /**
- * x86_pebs_fill() - make a sample of a record
- * @cpuc: this CPU's state
- * @event: a precise event that the record is of
- * @period: its period that has ended
+ * x86_pebs_fill() - fill in a sample from a record
+ * @cpuc: state of this CPU
+ * @event: precise event whose counter has written the record
+ * @period: the event's period that has ended
  * @record: the record
- * @iregs: where the interrupt came, or what stands for it
- * @sample: its time, and room for the rest
+ * @iregs: registers at the interrupt, or a substitute
+ * @sample: the sample; @sample->time is set, the function fills in the rest
  *
  * IRQs off, or NMI.
  */
@@ -308,7 +321,7 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	}
 	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
 		iregs = user_regs(event, iregs);
-		/* Nobody holds it for a late sample; the buffers outlast IRQs off. */
+		/* A late sample has no RCU read lock; with IRQs off the callchain buffers stay. */
 		rcu_read_lock();
 		compat_sample_save_callchain(data, corepmu_perf_callchain(event, iregs));
 		rcu_read_unlock();
