@@ -45,7 +45,7 @@
 /*
  * Families 0Fh to 16h: amd_perfmon_event_map[] and amd_hw_cache_event_ids[] in
  * arch/x86/events/amd/core.c. Names as in the BIOS and Kernel Developer's Guides, PMCx040 to
- * PMCx0D1; what asks the L2 cache is its unit mask.
+ * PMCx0D1. The unit mask of an L2 event selects the requester.
  */
 #define EVENT_DC_ACCESSES			0x0040
 #define EVENT_DC_MISSES				0x0141
@@ -65,8 +65,8 @@
 #define EVENT_DISPATCH_STALLS			0x00d1
 
 /*
- * Zen; names as in the Processor Programming References, where a unit mask is told in
- * words: of several kinds all are counted, unless it says otherwise.
+ * Zen: names as in the Processor Programming References, which describe unit masks in words. An
+ * event has all unit masks unless its name says otherwise.
  */
 #define EVENT_FP_RET_SSE_AVX_OPS		0x003
 #define EVENT_MERGE				0xfff
@@ -89,8 +89,8 @@
 #define EVENT_LS_NOT_HALTED_P0_FREQ_CYC		0x100000120ULL
 
 /*
- * Zen 2 among family 17h: models 30h-4Fh, 60h-7Fh, 90h-91h and A0h-AFh, as
- * arch/x86/kernel/cpu/amd.c tells them.
+ * Zen 2 in family 17h: models 30h-4Fh, 60h-7Fh, 90h-91h and A0h-AFh, as in
+ * arch/x86/kernel/cpu/amd.c.
  */
 static bool is_zen2(void)
 {
@@ -106,7 +106,7 @@ static bool is_zen2_or_later(void)
 	return is_zen2() || boot_cpu_data.x86 >= FAMILY_ZEN3;
 }
 
-/* Zen 4 among family 19h: models 10h-1Fh and 60h-AFh; Zen 5 has a family of its own. */
+/* Zen 4 in family 19h: models 10h-1Fh and 60h-AFh; Zen 5 has a family of its own. */
 static bool is_zen4_or_later(void)
 {
 	unsigned int model = boot_cpu_data.x86_model;
@@ -117,8 +117,8 @@ static bool is_zen4_or_later(void)
 }
 
 /*
- * amd_hw_cache_event_ids[] without the node's, 0xe9: an event of the northbridge, which has
- * counters of its own or shares them, see amd_refuse()
+ * amd_hw_cache_event_ids[] without the NODE events (0xe9). These are northbridge events; the
+ * northbridge has its own counters, or shares the cores' counters, see amd_refuse().
  */
 static u64 amd_old_cache(u64 generic)
 {
@@ -170,7 +170,7 @@ static u64 amd_cache(const struct x86_desc *desc, u64 generic)
 	case X86_CACHE(L1D, READ, MISS):
 		return EVENT_L2_REQUEST_G1_FROM_DC;
 	case X86_CACHE(L1D, PREFETCH, ACCESS):
-		/* The events of Zen, amdzen1, do not have it. */
+			/* perf's list for Zen, amdzen1, lacks this event. */
 		return is_zen2_or_later() ? EVENT_LS_HW_PF_DC_FILLS : 0;
 	case X86_CACHE(L1I, READ, ACCESS):
 		return EVENT_IC_FW32;
@@ -198,7 +198,7 @@ static unsigned int event_code(u64 config)
 	return FIELD_GET(EVNTSEL_EVENT, config) | FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
 }
 
-/* Family 15h: sets of its six counters */
+/* Family 15h: sets of the six counters */
 #define F15H_0		BIT_ULL(0)
 #define F15H_3		BIT_ULL(3)
 #define F15H_0_3	(BIT_ULL(0) | BIT_ULL(3))
@@ -206,10 +206,10 @@ static unsigned int event_code(u64 config)
 #define F15H_3_TO_5	GENMASK_ULL(5, 3)
 #define F15H_ALL	GENMASK_ULL(5, 0)
 
-/* Event select 0xyz: y is the unit of the core that the event is of. */
+/* Event select 0xyz: y is the core's unit that the event belongs to. */
 #define F15H_UNIT	GENMASK(7, 4)
 
-/* Events of a unit whose others are on @counters, with those that are not. */
+/* Return the counters of an event that differ from @counters, those of the unit's other events. */
 static u64 f15h_exception(unsigned int event, u8 umask, u64 counters)
 {
 	switch (event) {
@@ -251,8 +251,8 @@ static u64 f15h_exception(unsigned int event, u8 umask, u64 counters)
 }
 
 /*
- * "AMD family 15h event code/PMC mappings" in arch/x86/events/amd/core.c. Events of the
- * northbridge have counters of their own; units Ah and Bh are none.
+ * "AMD family 15h event code/PMC mappings" in arch/x86/events/amd/core.c. Northbridge events have
+ * counters of their own; units Ah and Bh do not exist.
  */
 static u64 f15h_counters(u64 config)
 {
@@ -283,7 +283,7 @@ static u64 amd_allowed_counters(const struct x86_desc *desc, u64 config)
 {
 	u64 counters = desc->pmu->counters;
 
-	/* Families 16h, and 15h without the core extension, have no such differences. */
+	/* Family 16h, and 15h without the core extension, have no such constraints. */
 	if (boot_cpu_data.x86 == FAMILY_15H && boot_cpu_has(X86_FEATURE_PERFCTR_CORE))
 		counters &= f15h_counters(config);
 
@@ -291,8 +291,8 @@ static u64 amd_allowed_counters(const struct x86_desc *desc, u64 config)
 }
 
 /*
- * Before the core extension cores shared the counters of the northbridge: two that had one
- * of its events on the same counter would count wrong. amd_is_nb_event() in
+ * Before the core extension, the cores shared the northbridge's counters: two cores with a
+ * northbridge event on the same counter would miscount. amd_is_nb_event() in
  * arch/x86/events/amd/core.c
  */
 static bool is_northbridge(u64 config)
@@ -301,8 +301,8 @@ static bool is_northbridge(u64 config)
 }
 
 /*
- * From family 17h on two counters have to be merged for an event that can grow by more than
- * 15 a cycle (amd_is_pair_event_code() in arch/x86/events/amd/core.c).
+ * From family 17h on, an event that can increment by more than 15 per cycle needs two merged
+ * counters (amd_is_pair_event_code() in arch/x86/events/amd/core.c).
  */
 static bool amd_needs_pair(u64 config)
 {
@@ -314,22 +314,22 @@ static int amd_refuse(const struct x86_desc *desc, u64 config)
 	if (is_northbridge(config) && boot_cpu_data.x86 < FAMILY_ZEN &&
 	    !boot_cpu_has(X86_FEATURE_PERFCTR_CORE))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: an event of the northbridge, whose counters all cores share",
+				      "config %#llx: northbridge events are not supported: all cores share their counters",
 				      config);
 
-	/* Hypervisors show CPUs of these families without the core extension. */
+	/* Hypervisors may show CPUs of these families without the core extension. */
 	if (amd_needs_pair(config) && !desc->pmu->pair_counters)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: event 0x003 needs two counters merged, which this CPU cannot",
+				      "config %#llx: event 0x003 needs two merged counters, which the CPU lacks",
 				      config);
 
 	/*
-	 * It counts nothing, and has the counter below, which may be another event's, go on to 64
-	 * bits: that one would not overflow.
+	 * Event 0xfff (merge) counts nothing but extends the even counter below to 64 bits, which
+	 * then does not overflow at 48; another event may be using that counter.
 	 */
 	if (event_code(config) == EVENT_MERGE && desc->pmu->pair_counters)
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx: event 0xfff merges its counter with the one below, and counts nothing",
+				      "config %#llx: event 0xfff only merges two counters and counts nothing; use event 0x003",
 				      config);
 
 	return 0;
@@ -370,10 +370,10 @@ static void describe_events(struct x86_desc *desc)
 }
 
 /**
- * amd_describe() - read from CPUID what the PMU has
- * @desc: filled in
+ * amd_describe() - describe the PMU, from CPUID
+ * @desc: the PMU description to fill in
  *
- * Return: 0
+ * Return: 0, or -ENODEV if CPUID reports no counter
  */
 int amd_describe(struct x86_desc *desc)
 {
@@ -393,7 +393,9 @@ int amd_describe(struct x86_desc *desc)
 	}
 
 	desc->late_nmis = true;
-	/* The old registers have room for four: amd_core_pmu_init(), arch/x86/events/amd/core.c */
+	/*
+	 * The legacy registers have four counters: amd_core_pmu_init(), arch/x86/events/amd/core.c
+	 */
 	if (boot_cpu_has(X86_FEATURE_PERFCTR_CORE) &&
 	    boot_cpu_data.extended_cpuid_level >= CPUID_PERFMON &&
 	    (cpuid_eax(CPUID_PERFMON) & EAX_PERFMON_V2)) {
@@ -409,7 +411,9 @@ int amd_describe(struct x86_desc *desc)
 	for (i = 0; i < COREPMU_MAX_COUNTERS; i++)
 		pmu->width[i] = COUNTER_WIDTH;
 
-	/* An event that takes two is on the even one; the other is what a pair is called by. */
+	/*
+	 * An event on a pair uses the even counter; the driver names the pair by the odd counter.
+	 */
 	if (boot_cpu_data.x86 >= FAMILY_ZEN && boot_cpu_has(X86_FEATURE_PERFCTR_CORE)) {
 		pmu->pair_counters = pmu->counters & ODD_COUNTERS;
 		pmu->pair_width = COUNTER_WIDTH;

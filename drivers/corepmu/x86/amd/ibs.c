@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: precise samples of AMD's CPUs
+ * corepmu: x86: AMD: precise samples, by forwarding events to IBS
  *
- * Their core counters have none. Instruction-based sampling has, which is a PMU of its own
- * with a driver of its own (arch/x86/events/amd/ibs.c), and which stays when corepmu takes
- * the place of the core PMU's driver. Events that it can sample too are handed to it, as the
- * built-in driver does (forward_event_to_ibs()).
+ * AMD's core counters have no precise samples, but Instruction-Based Sampling (IBS) has. IBS is a
+ * PMU with its own driver (arch/x86/events/amd/ibs.c), which stays when corepmu replaces the driver
+ * of the core PMU. corepmu forwards events that IBS can sample, too, as the built-in driver does
+ * (forward_event_to_ibs()).
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -18,17 +18,17 @@
 #include "../msr.h"
 #include "../x86.h"
 
-/* A sample's instruction is the one that was tagged, but not always can it be told. */
+/* IBS samples the tagged instruction, but cannot always report its address: precise_ip 2, not 3 */
 #define IBS_MAX_PRECISE	2
 
-/* AMD PPR for family 19h, Core::X86::Msr::PERF_CTL: both are sampled by IBS op. */
+/* AMD PPR for family 19h, Core::X86::Msr::PERF_CTL; IBS op can sample both. */
 #define EVENT_CYCLES	0x76
 #define EVENT_MICRO_OPS	0xc1
 
-/* AMD APM volume 2, "IBS Execution Control Register": micro-ops are counted, not cycles. */
+/* AMD APM volume 2, "IBS Execution Control Register": count micro-ops instead of cycles */
 #define IBS_OP_CTL_CNT_CTL	BIT_ULL(19)
 
-/* Its config of ibs_op, or a negative errno. */
+/* Return the event's config for ibs_op, or a negative errno. */
 static s64 ibs_config(const struct perf_event_attr *attr)
 {
 	switch (attr->type) {
@@ -48,7 +48,7 @@ static s64 ibs_config(const struct perf_event_attr *attr)
 	}
 }
 
-/* The type of ibs_op; 0 when there is none. */
+/* Return the PMU type of ibs_op, or 0 if there is no such PMU. */
 static u32 ibs_op_type(const struct corepmu *pmu)
 {
 	struct device *dev;
@@ -69,9 +69,10 @@ static u32 ibs_op_type(const struct corepmu *pmu)
 }
 
 /*
- * Is ibs_op asked after this PMU? After -ENOENT perf_init_event() (kernel/events/core.c) asks the
- * PMU of attr.type anew if this one was found by its type, and goes on along the list of PMUs if
- * not, in which ibs_op, which was there first, comes later where the newest is the first.
+ * Check whether perf core tries ibs_op after this PMU returns -ENOENT. If perf_init_event()
+ * (kernel/events/core.c) found this PMU by its type, it retries with the PMU of the new attr.type.
+ * Otherwise it tries the rest of its list of PMUs. ibs_op was registered before this PMU, so ibs_op
+ * comes later only if the newest PMU is the first of the list.
  */
 static bool is_ibs_op_asked(const struct corepmu *pmu, const struct perf_event_attr *attr)
 {
@@ -80,14 +81,14 @@ static bool is_ibs_op_asked(const struct corepmu *pmu, const struct perf_event_a
 }
 
 /**
- * amd_precise() - hand an event with precise samples to IBS
+ * amd_precise() - forward an event with attr.precise_ip to IBS
  * @pmu: the PMU
- * @event: the event, whose attr.precise_ip is not 0
+ * @event: the event
  *
  * Process context.
  *
- * Return: -ENOENT when attr is that of an event of ibs_op now, or of none that it has;
- *	-EOPNOTSUPP when there is no such PMU, or perf core will not ask it
+ * Return: -ENOENT if @event->attr has been changed to an event of ibs_op, or if ibs_op has no such
+ *	event; -EOPNOTSUPP if there is no ibs_op, or perf core would not try it
  */
 int amd_precise(struct corepmu *pmu, struct perf_event *event)
 {
@@ -98,21 +99,22 @@ int amd_precise(struct corepmu *pmu, struct perf_event *event)
 	type = ibs_op_type(pmu);
 	if (!type)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u and must be 0: samples have skid, and there is no PMU ibs_op",
+				      "precise_ip %u: this PMU's maximum is 0, and there is no PMU ibs_op; use precise_ip 0",
 				      attr->precise_ip);
 	if (attr->precise_ip > IBS_MAX_PRECISE)
-		return corepmu_refuse(-EOPNOTSUPP, "precise_ip is %u: ibs_op samples with 1 and 2",
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "precise_ip %u: the maximum of ibs_op is 2; use :pp",
 				      attr->precise_ip);
 
 	config = ibs_config(attr);
 	if (config < 0)
 		return corepmu_refuse(config,
-				      "precise_ip is %u: ibs_op samples cycles and micro-ops (0x76, 0xc1), not config %#llx",
+				      "precise_ip %u: ibs_op can sample only cycles and micro-ops (0x76, 0xc1), not config %#llx",
 				      attr->precise_ip, attr->config);
 
 	if (!is_ibs_op_asked(pmu, attr))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u: before Linux 6.5 ibs_op takes such an event by this PMU's name (%s/cycles/p), or with the module loaded with standin=1",
+				      "precise_ip %u: before Linux 6.5, name this PMU (%s/cycles/p) or load the module with standin=1 to use ibs_op",
 				      attr->precise_ip, pmu->perf_pmu.name);
 
 	attr->type = type;

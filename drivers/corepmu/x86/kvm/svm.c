@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: AMD's counters while KVM runs guests
+ * corepmu: x86: AMD hosts that run KVM guests: HOSTONLY and GUESTONLY counters
  *
- * APM volume 2, "Performance Event-Select Registers", HG_ONLY: a counter counts guests alone, or
- * the host alone. With either bit it stands still where EFER.SVME is 0 (Linux commit
- * 1018faa6cf23). KVM sets and clears EFER.SVME of each CPU, and tells the built-in driver by two
- * functions of that driver's (arch/x86/kvm/svm/svm.c): a kprobe on each tells this one.
+ * APM volume 2, "Performance Event-Select Registers", HG_ONLY: a counter counts the host only, or
+ * guests only. With either bit set, the counter does not count while EFER.SVME is 0 (Linux commit
+ * 1018faa6cf23). KVM sets and clears EFER.SVME of each CPU. Then KVM calls two functions of the
+ * built-in driver (arch/x86/kvm/svm/svm.c); this driver has a kprobe on each.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -22,12 +22,12 @@
 
 DEFINE_PER_CPU(u64, x86_select_masked);
 
-/* KVM tells of each change: host-only counters do not stand still unnoticed. */
+/* The kprobes are registered: the driver is notified whenever EFER.SVME changes. */
 static bool told_of_changes;
 
 /*
- * A CPU begins or ends to be one that can run guests. From a kprobe: in KVM's context or as an
- * NMI, on that CPU.
+ * Update the event selections when KVM has enabled or disabled SVM on this CPU. From a kprobe: in
+ * KVM's context or as an NMI, on that CPU.
  */
 static void svm_change(bool on)
 {
@@ -75,13 +75,14 @@ static struct kprobe end_probe = {
 static struct kprobe *svm_probes[] = { &begin_probe, &end_probe };
 
 /**
- * x86_svm_filter() - the bits of an event that counts guests alone, or no guests
- * @attr: its attributes, of which exclude_user and exclude_kernel are looked at elsewhere
+ * x86_svm_filter() - return the HOSTONLY or GUESTONLY bit of an event
+ * @attr: attributes of the event; encode_filter() handles exclude_user and exclude_kernel, and
+ *	events that exclude both host and guests
  *
- * Both at once count nothing. Without KVM's word exclude_guest has no effect: a host-only counter
- * would stand still when KVM gives the CPU up. Process context.
+ * Without the kprobes, exclude_guest has no effect: a HOSTONLY counter would stop unnoticed when
+ * KVM disables SVM on the CPU. Process context.
  *
- * Return: bits of an event select
+ * Return: bits of an event selection register
  */
 u64 x86_svm_filter(const struct perf_event_attr *attr)
 {
@@ -92,7 +93,7 @@ u64 x86_svm_filter(const struct perf_event_attr *attr)
 }
 
 /**
- * x86_svm_reset() - find out whether this CPU can run guests now
+ * x86_svm_reset() - find out whether KVM has enabled SVM on this CPU
  *
  * From the backend's reset(), on the CPU.
  */
@@ -104,10 +105,10 @@ void x86_svm_reset(void)
 }
 
 /**
- * x86_svm_init() - be told when KVM takes CPUs on, and when it gives them up
+ * x86_svm_init() - get notified when KVM enables or disables SVM on a CPU
  *
- * Process context, before the PMUs are registered: they read what is so by then
- * (x86_svm_reset()).
+ * Process context, before the PMUs are registered: their registration reads the present state by
+ * x86_svm_reset().
  */
 void x86_svm_init(void)
 {
@@ -119,14 +120,14 @@ void x86_svm_init(void)
 	ret = register_kprobes(svm_probes, ARRAY_SIZE(svm_probes));
 	told_of_changes = !ret;
 	if (ret)
-		pr_notice("cannot find out when KVM runs guests (%d): exclude_guest has no effect\n",
+		pr_notice("no kprobe on KVM's SVM functions (%d): exclude_guest has no effect\n",
 			  ret);
 }
 
 /**
  * x86_svm_exit() - undo x86_svm_init()
  *
- * Process context, when no PMU is registered any more.
+ * Process context, after all PMUs have been unregistered.
  */
 void x86_svm_exit(void)
 {

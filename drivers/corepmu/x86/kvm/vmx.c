@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: events on Intel hosts that run KVM's guests
+ * corepmu: x86: Intel hosts that run KVM guests
  *
- * KVM switches the counters of a host to those of a guest and back, if vmx-msrs.c can have it do
- * so. exclude_guest and exclude_host then work, and no guest has records of precise events.
+ * If vmx-msrs.c can take over the static call, KVM switches the counters at VM entry and exit. Then
+ * exclude_guest and exclude_host work, and no PEBS record is written in a guest.
  *
- * Otherwise, a CPU in a guest would write records to the same linear address of the guest. There
- * are no records then on a CPU that can run guests: pebs_start() looks at CR4. But nothing starts
- * the PMU of a CPU when KVM takes the CPU on. KVM tells Intel PT's driver right before VMXON, and
- * after VMXOFF, by intel_pt_handle_vmx() (arch/x86/kvm/vmx/vmx.c, from 7.x on
- * arch/x86/virt/hw.c): a kprobe on that function tells this driver. Architectural records, which
- * are written to physical memory, would show instructions of guests: they are rejected too.
+ * Otherwise a CPU that runs a guest would write PEBS records to the same linear address of the
+ * guest. So pebs_start() reads CR4 and enables no PEBS on a CPU with VMX enabled. But KVM may
+ * enable VMX while the PMU runs, and nothing starts the PMU then. KVM calls intel_pt_handle_vmx()
+ * right before VMXON and after VMXOFF (arch/x86/kvm/vmx/vmx.c, from 7.x on arch/x86/virt/hw.c), and
+ * this driver has a kprobe there. Architectural PEBS writes to physical memory, but its records
+ * would show instructions of guests: such events are rejected too.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -47,8 +47,9 @@ static bool has_probe;
 #define STEPPING_SKYLAKE_X_B	3
 
 /*
- * A counter that is off in the guest writes no record there. Older microcode lets a record
- * overshoot the VM entry (intel_check_pebs_isolation() in arch/x86/events/intel/core.c).
+ * Check whether a counter that is disabled in the guest writes no record there. With older
+ * microcode a record may come after the VM entry (intel_check_pebs_isolation() in
+ * arch/x86/events/intel/core.c).
  */
 static bool isolates_records(void)
 {
@@ -87,13 +88,13 @@ static u64 excluding(const struct corepmu_cpu *cpuc, u64 counters, bool host)
 }
 
 /**
- * x86_guest_only() - find the counters of events that exclude the host
+ * x86_guest_only() - return the counters of events that exclude the host
  * @cpuc: this CPU's state
  * @counters: counters with an event
  *
  * IRQs off, or NMI.
  *
- * Return: a bit for each
+ * Return: a bit for each counter
  */
 u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters)
 {
@@ -101,13 +102,13 @@ u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters)
 }
 
 /**
- * x86_host_only() - find the counters of events that exclude guests
+ * x86_host_only() - return the counters of events that exclude guests
  * @cpuc: this CPU's state
  * @counters: counters with an event
  *
  * IRQs off, or NMI.
  *
- * Return: a bit for each
+ * Return: a bit for each counter
  */
 u64 x86_host_only(const struct corepmu_cpu *cpuc, u64 counters)
 {
@@ -115,8 +116,8 @@ u64 x86_host_only(const struct corepmu_cpu *cpuc, u64 counters)
 }
 
 /**
- * x86_vmx_change() - this CPU begins to be one that can run guests, or no longer is
- * @on: it begins: CR4 does not say so yet
+ * x86_vmx_change() - restart PEBS because KVM is enabling VMX on this CPU, or has disabled VMX
+ * @on: KVM is about to enable VMX; CR4.VMXE is not yet set
  *
  * From a kprobe: in KVM's context or as an NMI, on that CPU.
  */
@@ -152,8 +153,8 @@ static struct kprobe vmx_probe = {
 static struct kprobe *vmx_probes[] = { &vmx_probe };
 
 /**
- * x86_vmx_init() - have KVM switch counters, or else watch which CPUs it takes on
- * @desc: one of the PMUs
+ * x86_vmx_init() - let KVM switch the counters, or else get notified when KVM enables VMX on a CPU
+ * @desc: description of one of the PMUs
  *
  * Process context, before the PMUs are registered.
  */
@@ -166,7 +167,7 @@ void x86_vmx_init(const struct x86_desc *desc)
 
 	x86_vmx_switches = x86_vmx_msrs_init(desc);
 	if (!x86_vmx_switches)
-		pr_notice("KVM leaves counters on in its guests: exclude_guest has no effect\n");
+		pr_notice("KVM does not switch counters for guests: exclude_guest has no effect\n");
 	x86_vmx_isolates = x86_vmx_switches && isolates_records();
 	if (x86_vmx_isolates || !desc->ds_bit || desc->pebs_format == PEBS_FORMAT_ARCH)
 		return;
@@ -174,14 +175,14 @@ void x86_vmx_init(const struct x86_desc *desc)
 	ret = register_kprobes(vmx_probes, ARRAY_SIZE(vmx_probes));
 	has_probe = !ret;
 	if (ret)
-		pr_notice("cannot find out when KVM runs guests (%d): close precise events before\n",
+		pr_notice("no kprobe on intel_pt_handle_vmx() (%d): close precise events before KVM starts\n",
 			  ret);
 }
 
 /**
  * x86_vmx_exit() - undo x86_vmx_init()
  *
- * Process context, when no PMU is registered any more.
+ * Process context, after all PMUs have been unregistered.
  */
 void x86_vmx_exit(void)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: AMD's last branch stack, LbrExtV2
+ * corepmu: x86: AMD last branch stack, LbrExtV2
  *
- * APM volume 2, "Last Branch Stack Registers": the first record is always the youngest. The
- * kernel's driver is arch/x86/events/amd/lbr.c. An address that a branch comes from may be that
- * of an instruction before it, with which it was fused.
+ * APM volume 2, "Last Branch Stack Registers": record 0 is always the youngest. The built-in driver
+ * is arch/x86/events/amd/lbr.c. A branch's source address may be that of the instruction before
+ * the branch, if the CPU has fused the two.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -27,7 +27,7 @@
 
 #define DEBUGCTL_FREEZE_LBR	((u64)DEBUGCTLMSR_FREEZE_LBRS_ON_PMI)
 
-/* The hardware can stop recording at an overflow. */
+/* The hardware can freeze the records at an overflow. */
 static bool can_freeze;
 
 static u32 samp_br_from(unsigned int i)
@@ -65,7 +65,9 @@ static void lbrv2_start(struct corepmu_cpu *cpuc)
 	lbrv2_enable(true);
 }
 
-/* With the bit set KVM writes the register twice for each time that a guest runs. */
+/*
+ * Clear the freeze bit: with the bit set, KVM writes IA32_DEBUGCTL twice for each run of a guest.
+ */
 static void lbrv2_stop(struct corepmu_cpu *cpuc)
 {
 	lbrv2_enable(false);
@@ -84,7 +86,7 @@ static void lbrv2_reset(struct corepmu_cpu *cpuc)
 			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~DEBUGCTL_FREEZE_LBR);
 }
 
-/* One that is neither valid nor speculative is none, nor is one that has SAMP_BR_TO_RESERVED. */
+/* A record is empty if it is neither valid nor speculative, or has SAMP_BR_TO_RESERVED. */
 static void lbrv2_wipe(struct corepmu_cpu *cpuc)
 {
 	unsigned int i;
@@ -93,7 +95,7 @@ static void lbrv2_wipe(struct corepmu_cpu *cpuc)
 		x86_write_msr(samp_br_to(i), 0);
 }
 
-/* APM: valid and speculative; what neither means is said above. */
+/* APM: the bits valid and speculative. lbrv2_read() drops records that have neither. */
 static unsigned int speculation(u64 to)
 {
 	if (!(to & SAMP_BR_TO_VALID))
@@ -104,7 +106,7 @@ static unsigned int speculation(u64 to)
 
 static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
 {
-	/* As sign_ext_branch_ip() in arch/x86/events/amd/lbr.c has it */
+	/* As sign_ext_branch_ip() in arch/x86/events/amd/lbr.c */
 	unsigned int sign = boot_cpu_data.x86_virt_bits - 1, i, nr = 0;
 	u64 from, to;
 
@@ -129,7 +131,7 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *lis
 static struct corepmu_branch_backend lbrv2_backend = {
 	.name		= "last branch stack",
 	.empty_stacks	= true,
-	.kernel_reason	= "they do not stand still at an overflow, and are the interrupt's own",
+	.kernel_reason	= "they do not freeze at an overflow, and would show the handler",
 	.decodes_all	= true,
 	.reset		= lbrv2_reset,
 	.start		= lbrv2_start,
@@ -141,12 +143,12 @@ static struct corepmu_branch_backend lbrv2_backend = {
 
 /**
  * amd_describe_branches() - find out what branch records the CPUs have
- * @desc: the PMU, whose counters are described and reserved
+ * @desc: the PMU description; its counters are known and reserved
  *
- * Where records cannot be frozen those of user space are what they were when the interrupt
- * came: it is the kernel's. Process context.
+ * Without a freeze, branches of user space stay as they were at the interrupt, since the handler
+ * runs in the kernel. Process context.
  *
- * Return: 0, also where there are none, or -ENOMEM
+ * Return: 0, also if there are none, or -ENOMEM
  */
 int amd_describe_branches(struct x86_desc *desc)
 {
@@ -165,7 +167,7 @@ int amd_describe_branches(struct x86_desc *desc)
 	nr = FIELD_GET(EBX_NR_RECORDS, cpuid_ebx(CPUID_PERFMON));
 	if (!nr || x86_read_msr_safe(MSR_AMD_DBG_EXTN_CFG, &value) ||
 	    x86_read_msr_safe(samp_br_to(nr - 1), &value)) {
-		desc->pmu->branch_reason = "CPUID has LbrExtV2, and the registers are not there";
+		desc->pmu->branch_reason = "CPUID reports LbrExtV2, but the registers do not exist";
 		return 0;
 	}
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel's architectural last branch records
+ * corepmu: x86: Intel architectural LBR
  *
- * SDM volume 3, "Architectural Last Branch Records": the youngest is always the first. See core.c.
+ * SDM volume 3, "Architectural Last Branch Records": record 0 is always the youngest. See core.c.
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -27,7 +27,7 @@
 #define ECX_TYPE		BIT(2)
 #define ECX_COUNTERS		GENMASK(19, 16)
 
-/* What the architectural records of this machine tell */
+/* CPUID.1CH:ECX of this machine: fields that the records have */
 static u32 arch_tells;
 
 static u64 lbr_ctl(u64 wanted)
@@ -53,7 +53,7 @@ static void arch_start(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	u64 freeze = x86_lbr_freeze_bit(branches);
 
-	/* There is no filter register: what is noted of it is the bit of another one. */
+	/* There is no filter register; @selected caches the freeze bit of IA32_DEBUGCTL instead. */
 	if (branches->selected != freeze) {
 		u64 debugctl = x86_read_msr(MSR_IA32_DEBUGCTLMSR);
 
@@ -92,7 +92,7 @@ static void arch_renew(struct corepmu_cpu *cpuc)
 	x86_write_msr(MSR_ARCH_LBR_CTL, cpuc->branches->control);
 }
 
-/* LBR_INFO[59:56]; all that are not named are "other" branches. */
+/* LBR_INFO[59:56]; all other values are "other" branches. */
 static u32 arch_kind(u64 info)
 {
 	static const u32 kinds[] = {
@@ -104,7 +104,9 @@ static u32 arch_kind(u64 info)
 	return (arch_tells & ECX_TYPE) && type < ARRAY_SIZE(kinds) ? kinds[type] : 0;
 }
 
-/* Of a stack of calls all are calls: of what kind matters to those alone who ask for types. */
+/*
+ * Check whether samples need LBR_INFO. An LBR call stack has only calls: their type rarely matters.
+ */
 static bool arch_needs_info(const struct corepmu_cpu *cpuc)
 {
 	return cpuc->branches->counted ||
@@ -224,10 +226,10 @@ static struct corepmu_branch_backend arch_backend = {
 };
 
 /**
- * x86_lbr_nr_counted() - how many events can records have counts of?
- * @desc: the PMU
+ * x86_lbr_nr_counted() - return the number of events whose counts a branch record can have
+ * @desc: the PMU description
  *
- * Return: 0 where records have no counts, or with a kernel that does not know of them
+ * Return: 0 if records have no counts, or if the kernel does not support them
  */
 unsigned int x86_lbr_nr_counted(const struct x86_desc *desc)
 {
@@ -238,15 +240,15 @@ unsigned int x86_lbr_nr_counted(const struct x86_desc *desc)
 }
 
 /**
- * x86_lbr_encode_counted() - have records count an event
- * @desc: the PMU
- * @event: an event with COREPMU_EVENT_COUNTED that is being opened, its counters known
- * @config: what it counts
+ * x86_lbr_encode_counted() - set up an event whose counts branch records should have
+ * @desc: the PMU description
+ * @event: event with COREPMU_EVENT_COUNTED that is being opened; its possible counters are known
+ * @config: event code
  *
- * As in intel_pmu_hw_config() of arch/x86/events/intel/core.c, of an event and a unit mask alone:
- * what an edge or a mask makes of it is the counter's. Process context.
+ * As in intel_pmu_hw_config() of arch/x86/events/intel/core.c, only for an event code and a unit
+ * mask: edge, inversion and threshold affect only the counter. Process context.
  *
- * Return: 0, or -EINVAL after saying why
+ * Return: 0, or -EINVAL after corepmu_refuse()
  */
 int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config)
 {
@@ -255,12 +257,12 @@ int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event
 
 	if (config & ~(EVNTSEL_EVENT | EVNTSEL_UMASK))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: records have counts of an event and its unit mask, and of nothing else that config has: %#llx",
+				      "branch_sample_type %#llx: branch counters support only event and umask, not the other bits of config %#llx",
 				      asked, config);
 	corepmu_hw_limit_counters(hwc, desc->pmu->branch_backend->counters);
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: no counter of this event has counts in records",
+				      "branch_sample_type %#llx: no counter that can count the event supports branch counters",
 				      asked);
 	hwc->config_base |= EVNTSEL_LBR_LOG;
 
@@ -268,12 +270,12 @@ int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event
 }
 
 /**
- * x86_lbr_describe_arch() - find out what architectural records there are
- * @desc: the PMU
+ * x86_lbr_describe_arch() - find out which features architectural LBR has
+ * @desc: the PMU description
  *
  * Process context.
  *
- * Return: 0, also where there are none, or -ENOMEM
+ * Return: 0, also if there are no records, or -ENOMEM
  */
 int x86_lbr_describe_arch(struct x86_desc *desc)
 {
@@ -283,11 +285,11 @@ int x86_lbr_describe_arch(struct x86_desc *desc)
 	cpuid(CPUID_LBR, &eax, &ebx, &ecx, &edx);
 	nr = 8 * fls(FIELD_GET(EAX_DEPTHS, eax));
 	if (!nr || (ebx & (EBX_CPL | EBX_FILTER)) != (EBX_CPL | EBX_FILTER)) {
-		desc->pmu->branch_reason = "CPUID.1CH has no depth, or no filters";
+		desc->pmu->branch_reason = "CPUID leaf 0x1C reports no depth, or no filters";
 		return 0;
 	}
 	if (x86_write_msr_safe(MSR_ARCH_LBR_DEPTH, nr)) {
-		desc->pmu->branch_reason = "IA32_LBR_DEPTH does not take what CPUID says";
+		desc->pmu->branch_reason = "IA32_LBR_DEPTH rejects the depth of CPUID leaf 0x1C";
 		return 0;
 	}
 	arch_tells = ecx;

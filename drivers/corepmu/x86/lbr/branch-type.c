@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: what kind of branch an instruction is
+ * corepmu: x86: decoder of branch instructions
  *
- * For records of hardware that does not tell. Opcodes: Intel SDM volume 2, appendix A "Opcode
- * Map"; AMD APM volume 3, appendix A. Instructions that may be fused with a branch: AMD Software
- * Optimization Guide for family 19h, "Branch Fusion", and NOPs.
+ * For LBR hardware that does not record the type of a branch. Opcodes: Intel SDM volume 2, appendix
+ * A "Opcode Map"; AMD APM volume 3, appendix A. Instructions that the CPU may fuse with a branch:
+ * AMD Software Optimization Guide for family 19h, "Branch Fusion", and NOPs.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -18,9 +18,9 @@
 #include "../msr.h"
 #include "../x86.h"
 
-/* The longest instruction, SDM volume 3, "Exceptions": longer ones raise #GP */
+/* Bytes of the longest instruction; SDM volume 3, "Exceptions": longer ones raise #GP */
 #define MAX_INSN		15
-/* A branch, and one instruction that is fused with it, with NOPs between */
+/* Bytes of a branch with one instruction fused, and NOPs between */
 #define MAX_FUSED		3
 
 #define MODRM_REG(modrm)	((modrm) >> 3 & 7)
@@ -28,7 +28,7 @@
 #define MODRM_MOD(modrm)	((modrm) >> 6)
 #define SIB_BASE(sib)		((sib) & 7)
 
-/* FE and FF, F6 and F7, 80 to 83: what ModRM.reg says */
+/* Values of ModRM.reg for the opcodes FE and FF, F6 and F7, 80 to 83 */
 #define GROUP_INC		0
 #define GROUP_DEC		1
 #define GROUP_CALL		2
@@ -40,14 +40,14 @@
 #define GROUP_SBB		3
 
 /**
- * struct insn - an instruction that is being looked at
- * @code: its bytes, prefixes and what comes after it too
- * @len: how many are known
- * @opcode: where the opcode is, @len if it is not known
- * @is_64bit: the code is of 64 bits
- * @operand_16: an operand has 16 bits, which shortens an immediate value
+ * struct insn - an instruction that is being decoded
+ * @code: bytes from the first prefix on, including the next instructions
+ * @len: number of bytes that are known
+ * @opcode: offset of the opcode, @len if it is not known
+ * @is_64bit: the code is 64-bit code
+ * @operand_16: operands have 16 bits, which shortens an immediate value
  * @addr_16: addresses have 16 bits
- * @rep: the last of F2 and F3 among the prefixes, or 0
+ * @rep: the last F2 or F3 prefix, or 0
  */
 struct insn {
 	const u8	*code;
@@ -81,7 +81,7 @@ static bool is_prefix(struct insn *insn, u8 byte)
 	case 0xf0:
 		return true;
 	case 0x40 ... 0x4f:
-		/* REX; elsewhere INC and DEC */
+		/* REX prefixes in 64-bit code; otherwise INC and DEC */
 		return insn->is_64bit;
 	default:
 		return false;
@@ -98,7 +98,7 @@ static struct insn skip_prefixes(const u8 *code, unsigned int len, bool is_64bit
 	return insn;
 }
 
-/* Byte @offset after the opcode's first one; 0 when it is not known. */
+/* Byte at @offset after the opcode's first byte; 0 if not known */
 static u8 byte_at(const struct insn *insn, unsigned int offset)
 {
 	unsigned int i = insn->opcode + offset;
@@ -176,7 +176,7 @@ static u32 kind_of(const struct insn *insn)
 	}
 }
 
-/* Bytes from ModRM on, with SIB and displacement */
+/* Number of bytes of ModRM, SIB and displacement */
 static unsigned int modrm_size(const struct insn *insn, unsigned int offset)
 {
 	u8 modrm = byte_at(insn, offset), mod = MODRM_MOD(modrm), rm = MODRM_RM(modrm);
@@ -203,7 +203,7 @@ static unsigned int immediate_size(const struct insn *insn)
 	return insn->operand_16 ? 2 : 4;
 }
 
-/* ADD, OR, AND, SUB, XOR and CMP, of the first four rows of the opcode map */
+/* ADD, OR, AND, SUB, XOR and CMP of the first four rows of the opcode map */
 static unsigned int alu_size(const struct insn *insn, u8 opcode)
 {
 	unsigned int operation = opcode >> 3, form = opcode & 7;
@@ -238,7 +238,7 @@ static unsigned int group_size(const struct insn *insn, u8 opcode)
 	}
 }
 
-/* Bytes of an instruction that may be fused with a branch, its prefixes too; 0 for others. */
+/* Length of an instruction that the CPU may fuse with a branch, with prefixes; 0 for others */
 static unsigned int fusible_size(const struct insn *insn)
 {
 	u8 opcode = byte_at(insn, 0);
@@ -282,14 +282,14 @@ static unsigned int fusible_size(const struct insn *insn)
 }
 
 /**
- * x86_branch_kind() - what kind of branch an instruction is
- * @code: its bytes
- * @len: how many of them, and of those after it, are known
- * @is_64bit: it is code of 64 bits
- * @fused: the address may be that of an instruction before the branch
- * @offset: how far behind @code the branch is
+ * x86_branch_kind() - decode the type of a branch instruction
+ * @code: bytes at the branch's source address
+ * @len: number of known bytes, including the next instructions
+ * @is_64bit: the code is 64-bit code
+ * @fused: the address may be that of an instruction fused with the branch
+ * @offset: set to the branch's offset from @code
  *
- * Return: COREPMU_BRANCH_*, or 0 if it is none
+ * Return: COREPMU_BRANCH_*, or 0 if there is no branch
  */
 u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 		    unsigned int *offset)
@@ -318,9 +318,9 @@ u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 }
 
 /*
- * An interrupt or an exception may come at any instruction, a branch too. Where user space has
- * been left by anything but an instruction for that, or the kernel was where no branch is, it
- * was one.
+ * Check for an interrupt or exception, which may occur at any instruction, even at a branch. The
+ * record is one if control left user space without an instruction for that, or if there is no
+ * branch at the source address in the kernel.
  */
 static u32 decode(struct perf_branch_entry *entry, bool fused)
 {
@@ -331,7 +331,7 @@ static u32 decode(struct perf_branch_entry *entry, bool fused)
 	u32 kind;
 
 	len = x86_read_code(entry->from, code, sizeof(code));
-	/* Nothing is fused with what leaves user space. */
+	/* The CPU does not fuse instructions that leave user space. */
 	fused = fused && from_kernel == to_kernel;
 	kind = x86_branch_kind(code, len, x86_is_64bit_code(entry->from), fused, &offset);
 	if (!from_kernel && to_kernel) {
@@ -347,7 +347,7 @@ static u32 decode(struct perf_branch_entry *entry, bool fused)
 }
 
 /**
- * x86_branch_decode() - what kind of branch a record is of
+ * x86_branch_decode() - decode the type of a branch record
  * @entry: the record
  *
  * NMI.
@@ -360,8 +360,9 @@ u32 x86_branch_decode(struct perf_branch_entry *entry)
 }
 
 /**
- * x86_branch_decode_fused() - the same, from hardware that tells of fused instructions
- * @entry: the record; its address is corrected
+ * x86_branch_decode_fused() - the same, for hardware that records the address of a fused
+ * instruction
+ * @entry: the record; its source address is corrected
  *
  * NMI.
  *

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel's last branch records
+ * corepmu: x86: Intel last branch records (LBR): probing, and the legacy registers
  *
- * Two kinds of registers. From Skylake on, formats 5 and 7 of IA32_PERF_CAPABILITIES: a ring of
- * 32 records with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording",
- * of Skylake). With CPUID.7.0:EDX[19]: architectural ones, the youngest of which is always the
- * first (SDM volume 3, "Architectural Last Branch Records"). Older formats have other registers
- * or flags within addresses, and are not known here.
+ * Two kinds of registers:
  *
- * Both stand still from an overflow's interrupt on, IA32_DEBUGCTL[11], and what they have is
- * kept while they are disabled. Not so a stack of calls: an interrupt next to a call or a return
- * may have a record too many then, or one too few (intel_pmu_lbr_enable_all() of the kernel's
- * arch/x86/events/intel/lbr.c). It follows user space alone, which stands still without that.
+ * - Legacy LBR, formats 5 and 7 of IA32_PERF_CAPABILITIES, from Skylake on: a ring of 32 records
+ *   with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording", of Skylake).
+ *   Older formats have other registers, or flags within addresses, and are not supported.
+ * - Architectural LBR, with CPUID.7.0:EDX[19]: record 0 is always the youngest (SDM volume 3,
+ *   "Architectural Last Branch Records").
+ *
+ * Both freeze at the PMI of an overflow (IA32_DEBUGCTL[11], FREEZE_LBRS_ON_PMI), and keep their
+ * records while disabled. The LBR call stack must not freeze: after a PMI next to a call or a
+ * return it could have a record too many or too few (intel_pmu_lbr_enable_all() in the kernel's
+ * arch/x86/events/intel/lbr.c). It needs no freeze: it records user space only, and the PMI handler
+ * is in the kernel.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -29,19 +32,19 @@
 #include "../msr.h"
 #include "../x86.h"
 
-/* Not told by CPUID; SDM volume 3, table "LBR Stack Size and TOS Pointer Range" */
+/* CPUID does not report it; SDM volume 3, table "LBR Stack Size and TOS Pointer Range" */
 #define NR_RING_RECORDS		32
 
-/* CPUID.0AH:EAX, and the version that freezes by a bit of IA32_PERF_GLOBAL_STATUS */
+/* CPUID.0AH:EAX, and the first version with a freeze status bit in IA32_PERF_GLOBAL_STATUS */
 #define CPUID_PERFMON		0xa
 #define EAX_VERSION		GENMASK(7, 0)
 #define VERSION_STATUS_FREEZES	4
 
 /**
- * x86_lbr_select() - what MSR_LBR_SELECT, of Intel or AMD, is to suppress
- * @wanted: COREPMU_BRANCH_* that are to be recorded
+ * x86_lbr_select() - return the value of MSR_LBR_SELECT (Intel or AMD) for the wanted branches
+ * @wanted: COREPMU_BRANCH_* to record
  *
- * Return: the register's value
+ * Return: the register's value; its bits suppress branches
  */
 u64 x86_lbr_select(u64 wanted)
 {
@@ -60,7 +63,7 @@ u64 x86_lbr_select(u64 wanted)
 	return select;
 }
 
-/* The ring */
+/* Legacy LBR: a ring of records */
 
 static u64 ring_select(u64 wanted)
 {
@@ -77,17 +80,19 @@ static void ring_start(struct corepmu_cpu *cpuc)
 		x86_write_msr(MSR_LBR_SELECT, select);
 		branches->selected = select;
 	}
-	/* Others have bits in there; and a freeze before version 4 clears the one for records. */
+	/*
+	 * Other users have bits in IA32_DEBUGCTL. Before version 4, a freeze clears DEBUGCTL_LBR.
+	 */
 	x86_write_msr(MSR_IA32_DEBUGCTLMSR,
 		      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_LBR |
 		      x86_lbr_freeze_bit(branches));
 }
 
 /*
- * Does it say anything that DEBUGCTL.LBR is 0? A debug exception, of a watchpoint or a single step,
- * ends recording (SDM volume 3, "Monitoring Branches, Exceptions, and Interrupts"), and nothing
- * tells of it: while user space alone is recorded the registers stand still as they are. A freeze
- * before version 4 ends it as well.
+ * Check whether a clear DEBUGCTL_LBR means that recording has ended. A debug exception, of a
+ * watchpoint or a single step, clears the bit without a notification (SDM volume 3, "Monitoring
+ * Branches, Exceptions, and Interrupts"). While only user space is recorded, the driver leaves the
+ * bit set in the kernel. Before version 4 a freeze clears the bit, too, so it tells nothing.
  */
 static bool may_have_ended(const struct corepmu_cpu *cpuc)
 {
@@ -95,8 +100,8 @@ static bool may_have_ended(const struct corepmu_cpu *cpuc)
 }
 
 /*
- * What there is may be of long ago: it is nobody's. So it is, too, in an NMI that comes between the
- * write and where the caller notes that recording has stopped.
+ * If recording has ended unnoticed, the records may be old: mark them stale, of no task. So an NMI
+ * does not use them either, if it comes after the write and before the caller notes the stop.
  */
 static void ring_stop(struct corepmu_cpu *cpuc)
 {
@@ -109,7 +114,7 @@ static void ring_stop(struct corepmu_cpu *cpuc)
 	x86_write_msr(MSR_IA32_DEBUGCTLMSR, control & ~(DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR));
 }
 
-/* One that comes from 0 is none: what else its registers have does not matter. */
+/* A record whose source address is 0 is empty; its other registers do not matter. */
 static void ring_wipe(struct corepmu_cpu *cpuc)
 {
 	unsigned int i;
@@ -118,14 +123,14 @@ static void ring_wipe(struct corepmu_cpu *cpuc)
 		x86_write_msr(MSR_LBR_NHM_FROM + i, 0);
 }
 
-/* An abort is told from a branch by its flag. */
+/* With transactions, read LBR_INFO: its flag tells an abort from a branch. */
 static bool ring_needs_info(const struct corepmu_cpu *cpuc)
 {
 	return (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES)) ||
 	       (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
 }
 
-/* Where the record is that came @i branches before the youngest */
+/* Index of the record that is @i branches older than the youngest */
 static unsigned int ring_at(unsigned int top, unsigned int i)
 {
 	return (top - i) % NR_RING_RECORDS;
@@ -141,7 +146,7 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 	bool info = ring_needs_info(cpuc);
 	unsigned int top, i;
 
-	/* What there is may be of long ago. Recording begins anew after this sample. */
+	/* The records may be old: show none. Recording restarts after this sample. */
 	if (ring_has_ended(cpuc)) {
 		cpuc->branches->stale = true;
 		list->hw_idx = COREPMU_BRANCH_NOWHERE;
@@ -170,10 +175,10 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 }
 
 /*
- * Records of precise events have the youngest first, and do not say where that was: with one
- * record an interrupt it is where the registers have theirs, or a few places before, as with the
- * built-in driver (intel_pmu_store_pebs_lbrs() in arch/x86/events/intel/lbr.c). perf report
- * --stitch-lbr looks at it.
+ * Records in PEBS begin with the youngest, and do not have its place in the ring. If each PEBS
+ * record raises a PMI, hw_idx is the present top of the ring, which may be a few places ahead, as
+ * with the built-in driver (intel_pmu_store_pebs_lbrs() in arch/x86/events/intel/lbr.c). perf
+ * report --stitch-lbr uses hw_idx.
  */
 static void ring_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr, bool waited,
 		       struct corepmu_branch_list *list)
@@ -212,7 +217,7 @@ static void ring_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack
 	stack->nr = i;
 }
 
-/* Where they were: user space may compare their places with those of the last sample. */
+/* Restore the same places in the ring: user space may compare hw_idx with the last sample's. */
 static void ring_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
 {
 	bool info = ring_needs_info(cpuc);
@@ -256,14 +261,14 @@ static struct corepmu_branch_backend ring_backend = {
 	.decode		= x86_branch_decode,
 };
 
-/* What this machine has */
+/* Probing */
 
 /**
- * x86_lbr_setup() - the CPUs have branch records
- * @desc: the PMU
- * @backend: their registers
- * @nr: how many there are
- * @offers: COREPMU_BRANCH_* of calls and transactions that they tell
+ * x86_lbr_setup() - set up branch records of a PMU
+ * @desc: the PMU description
+ * @backend: functions that access the LBR registers
+ * @nr: number of records
+ * @offers: COREPMU_BRANCH_* of LBR call stacks and transactions that the hardware supports
  *
  * Process context.
  *
@@ -286,7 +291,7 @@ int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
 	return corepmu_branch_setup(desc->pmu, backend, nr);
 }
 
-/* A hypervisor may show the format and have no registers: they read as 0, or fault. */
+/* Test the registers: under a hypervisor that only shows the format, they read as 0 or fault. */
 static bool ring_answers(void)
 {
 	const u64 wanted = 0xabc0;
@@ -310,7 +315,7 @@ static int describe_intel(struct x86_desc *desc)
 
 	if (!x86_exclusive_is_known()) {
 		desc->pmu->branch_reason =
-			"this kernel hides how to exclude intel_bts and intel_pt";
+			"this kernel hides the function that excludes intel_bts and intel_pt";
 		return 0;
 	}
 	if (boot_cpu_has(X86_FEATURE_ARCH_LBR))
@@ -320,11 +325,12 @@ static int describe_intel(struct x86_desc *desc)
 		format = FIELD_GET(PERF_CAP_LBR_FORMAT, x86_read_msr(MSR_IA32_PERF_CAPABILITIES));
 	if (format != LBR_FORMAT_INFO_TSX && format != LBR_FORMAT_INFO) {
 		desc->pmu->branch_reason =
-			"the format of this CPU's records is none of Skylake and later";
+			"the LBR format is older than Skylake's";
 		return 0;
 	}
 	if (!ring_answers()) {
-		desc->pmu->branch_reason = "the registers do not keep what is written";
+		desc->pmu->branch_reason =
+			"the LBR registers do not keep written values (hypervisor?)";
 		return 0;
 	}
 
@@ -334,17 +340,17 @@ static int describe_intel(struct x86_desc *desc)
 
 /**
  * x86_describe_branches() - find out what branch records the CPUs have
- * @desc: the PMU, whose counters are described and reserved
+ * @desc: the PMU description; its counters are known and reserved
  *
  * Process context.
  *
- * Return: 0, also where there are none, or -ENOMEM
+ * Return: 0, also if there are none, or -ENOMEM
  */
 int x86_describe_branches(struct x86_desc *desc)
 {
-	/* Addresses of the kernel are told by their highest bit. */
+	/* The driver tells kernel addresses from user addresses by bit 63. */
 	if (!IS_ENABLED(CONFIG_64BIT)) {
-		desc->pmu->branch_reason = "the kernel is of 32 bits";
+		desc->pmu->branch_reason = "32-bit kernels are not supported";
 		return 0;
 	}
 	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)

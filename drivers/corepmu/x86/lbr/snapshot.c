@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: branch records for BPF programs
+ * corepmu: x86: branch records for BPF programs: bpf_get_branch_snapshot()
  *
- * bpf_get_branch_snapshot() asks the driver by a static call of perf core's. Where the verifier
- * puts the function's address into programs, which may live longer than the module, the call stays
- * as it is: there are no records then.
+ * bpf_get_branch_snapshot() calls the driver by a static call of perf core. From
+ * Linux 6.10 on, the verifier inlines the call's target into programs. A program may live longer
+ * than the module, so there the driver leaves the static call alone, and programs get no records.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -19,8 +19,8 @@
 static struct x86_claimed_call snapshot;
 
 /**
- * x86_snapshot_init() - give BPF programs branch records, where nobody else does
- * @desc: a PMU
+ * x86_snapshot_init() - answer bpf_get_branch_snapshot(), unless another driver does
+ * @desc: description of a PMU
  *
  * Process context.
  */
@@ -31,13 +31,13 @@ void x86_snapshot_init(const struct x86_desc *desc)
 	if (x86_claim_call(&snapshot, STATIC_CALL_KEY_STR(perf_snapshot_branch_stack),
 			   STATIC_CALL_TRAMP_STR(perf_snapshot_branch_stack),
 			   corepmu_branch_snapshot))
-		pr_debug("BPF programs have branch records\n");
+		pr_debug("bpf_get_branch_snapshot() is available\n");
 }
 
 /**
  * x86_snapshot_exit() - undo x86_snapshot_init()
  *
- * When it returns nobody is in the function any more. Process context.
+ * When the function returns, no CPU runs corepmu_branch_snapshot() for BPF. Process context.
  */
 void x86_snapshot_exit(void)
 {
