@@ -173,7 +173,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc)
 	if (midr != pmuv3->midr) {
 		/* Every PMU is asked; one of them tells of a CPU that is none's. */
 		if (list_is_first(&pmuv3->node, &pmuv3_kinds) && !is_known_kind(midr))
-			pr_warn("CPU%u is of a kind of which no CPU was online at load (MIDR_EL1 %#x): no event counts there until corepmu is loaded again\n",
+			pr_warn("CPU%u has a CPU type of which no CPU was online at load (MIDR_EL1 %#x): no event counts there until corepmu is loaded again\n",
 				smp_processor_id(), midr);
 		return false;
 	}

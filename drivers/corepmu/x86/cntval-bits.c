@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: where the kernel has the width of counters that user space reads
+ * corepmu: x86: find x86_pmu.cntval_bits, the kernel's width of counters for user space
  *
- * arch_perf_update_userpage() copies x86_pmu.cntval_bits to pmc_width of an event's
- * page, and without the built-in driver that is 0. The type of x86_pmu is the
- * kernel's own (arch/x86/events/perf_event.h), so the driver must find the member's address. BTF
- * has it (btf.c). Without BTF, the member is the only datum of x86_pmu that the function loads.
+ * arch_perf_update_userpage() copies x86_pmu.cntval_bits to pmc_width of an event's page. Without
+ * the built-in driver the member is 0. The type of x86_pmu is private to the kernel
+ * (arch/x86/events/perf_event.h), so the driver must find the member's address. BTF has it (btf.c).
+ * Without BTF, the driver decodes the function: the member is its only operand in x86_pmu.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -20,7 +20,7 @@
 #include "msr.h"
 #include "x86.h"
 
-/* Code */
+/* Opcodes of the loads */
 
 #define OPCODE_MOV		0x8b
 #define OPCODE_TWO_BYTES	0x0f
@@ -42,7 +42,7 @@ static bool loads_from_rip(const u8 *modrm)
 	       (modrm[-1] == OPCODE_MOVZX && modrm[-2] == OPCODE_TWO_BYTES);
 }
 
-/* The function and no more: its neighbours load other members. */
+/* Search exactly this function: the functions next to it load other members. */
 static int *find_by_code(unsigned long data, unsigned long function)
 {
 	unsigned long size = corepmu_symbol_size(function), found = 0, at;
@@ -69,11 +69,11 @@ static int *find_by_code(unsigned long data, unsigned long function)
 }
 
 /**
- * x86_find_cntval_bits() - what the kernel copies to pmc_width
+ * x86_find_cntval_bits() - find the width of counters that the kernel copies to pmc_width
  *
  * Process context.
  *
- * Return: x86_pmu.cntval_bits, NULL after saying why it is not found
+ * Return: address of x86_pmu.cntval_bits, or NULL after a message
  */
 int *x86_find_cntval_bits(void)
 {
@@ -82,13 +82,13 @@ int *x86_find_cntval_bits(void)
 	int *bits;
 
 	if (!function || !data) {
-		pr_notice("this kernel tells no address of %s, it needs CONFIG_KALLSYMS_ALL: user space cannot read counters\n",
+		pr_notice("this kernel hides the address of %s (CONFIG_KALLSYMS_ALL is needed): rdpmc is disabled\n",
 			  function ? "x86_pmu" : "arch_perf_update_userpage");
 		return NULL;
 	}
 
 	if (x86_is_read_only(data)) {
-		pr_notice("x86_pmu is read-only in this kernel, so that its cntval_bits cannot be set: user space cannot read counters\n");
+		pr_notice("x86_pmu is read-only in this kernel, so cntval_bits cannot be set: rdpmc is disabled\n");
 		return NULL;
 	}
 
@@ -96,7 +96,7 @@ int *x86_find_cntval_bits(void)
 	if (!bits)
 		bits = find_by_code(data, function);
 	if (!bits)
-		pr_notice("this kernel has no BTF that tells where x86_pmu.cntval_bits is (CONFIG_DEBUG_INFO_BTF), and the code of arch_perf_update_userpage() does not show it: user space cannot read counters\n");
+		pr_notice("x86_pmu.cntval_bits not found: no BTF (CONFIG_DEBUG_INFO_BTF), and arch_perf_update_userpage() has unknown code: rdpmc is disabled\n");
 
 	return bits;
 }

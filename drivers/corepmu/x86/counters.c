@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: counters and their registers
+ * corepmu: x86: counters, event selections, and their registers
  *
- * Two ways to start and stop all counters at once. With a global control
- * register (Intel from architectural perfmon 2, AMD PerfMonV2) a counter's own
- * enable bit is set when its event is placed and stays; one write gates them
- * all. Without one, or with a built-in driver that writes that register too,
- * each counter is enabled and disabled by itself.
+ * There are two ways to start and stop all counters:
+ *
+ * - With a global control register (Intel from architectural perfmon 2, AMD PerfMonV2), a counter's
+ *   own enable bit is set when its event is placed, and stays set. One write of the global register
+ *   starts or stops all counters (x86_global_backend).
+ * - Without this register, or with a built-in driver that writes it too, each counter is enabled
+ * and
+ *   disabled separately (x86_each_backend).
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -28,7 +31,9 @@ static bool is_fixed(int idx)
 	return idx >= FIXED_COUNTER_BASE;
 }
 
-/* Its own only on paper: a part of what the counter of slots counts, see x86/intel/topdown.c */
+/*
+ * A topdown metric has no counter register: the counter exists in the driver only, see topdown.c.
+ */
 static bool is_metric(int idx)
 {
 	return idx >= METRIC_COUNTER_BASE;
@@ -50,10 +55,10 @@ static bool fixed_has(const struct corepmu_cpu *cpuc, int idx, u64 bits)
 }
 
 /*
- * All fixed counters are enabled in one register: change the four bits of one. An NMI may
- * stop and start the others meanwhile. If it comes between reading the shadow and changing
- * it, the exchange fails; if between changing the shadow and writing the register, the
- * shadow differs afterwards. Either way the bits of the others are what the NMI has left.
+ * Change the four bits of one fixed counter in the register that all of them share. An NMI may stop
+ * and start the other fixed counters meanwhile. If the NMI comes between the read and the exchange
+ * of the shadow, the exchange fails. If it comes between the exchange and the register write, the
+ * shadow differs afterwards. Either way the loop writes again, with the bits that the NMI has left.
  */
 static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 {
@@ -69,17 +74,17 @@ static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 }
 
 /*
- * Counters that are merged (AMD). The pair has the number of the odd counter, as a pair of
- * chained ones elsewhere; the event is on the even one, which is read, and overflows, with the
- * upper bits of the odd one. Only 48 bits are used of it, as by the built-in driver: the upper
- * ones are set, so that it overflows when the lower ones do.
+ * Merged counters (AMD). A pair has the number of the odd counter, like a pair of chained counters
+ * elsewhere. The event is on the even counter, which the driver reads and which overflows; the odd
+ * counter has the upper bits. The driver uses only 48 bits, like the built-in driver: it sets all
+ * upper bits, so that the pair overflows when the lower bits do.
  */
 static int value_counter(const struct hw_perf_event *hwc)
 {
 	return unlikely(hwc->flags & COREPMU_EVENT_PAIR) ? hwc->idx - 1 : hwc->idx;
 }
 
-/* Is the counter, which has an event or had one, the even one of two that are merged? */
+/* Check whether counter @idx, which has or had an event, is the even one of two merged counters. */
 static bool is_merged(const struct corepmu_cpu *cpuc, int idx)
 {
 	return ((cpuc->pmu->pair_counters >> 1) & BIT_ULL(idx)) &&
@@ -87,13 +92,13 @@ static bool is_merged(const struct corepmu_cpu *cpuc, int idx)
 }
 
 /**
- * x86_merged_overflows() - have the overflow of two merged counters be that of their pair
- * @cpuc: this CPU's state
- * @overflowed: counters that overflowed
+ * x86_merged_overflows() - convert overflows of merged counters to those of their pairs
+ * @cpuc: state of this CPU
+ * @overflowed: counters that overflowed, a bit each
  *
  * IRQs off, or NMI.
  *
- * Return: @overflowed, of two merged counters the odd one in place of the even one
+ * Return: @overflowed, with the odd counter of a merged pair in place of the even one
  */
 u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed)
 {
@@ -118,12 +123,12 @@ static u64 fixed_bits(u64 select)
 	       (select & EVNTSEL_RDPMC_USR_DISABLE ? FIXED_CTRL_RDPMC_USR_DISABLE : 0);
 }
 
-/* With a global control register */
+/* Backend with a global control register */
 
 /*
- * The NMI of an overflow from before the counters were stopped may come between reading active and
- * writing the register. If its sample has perf core stop an event, the write starts it again:
- * active differs afterwards, and is written once more.
+ * CPU A reads active. The NMI of an overflow from before the stop then comes; its sample makes perf
+ * core stop an event, and clears a bit of active. The write would start that event's counter again:
+ * compare active afterwards, and write once more.
  */
 static void x86_enable_global(struct corepmu_cpu *cpuc)
 {
@@ -144,13 +149,15 @@ static void x86_disable_global(struct corepmu_cpu *cpuc)
 	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, 0);
 }
 
-/* Is the register known to hold the counter's last selection? See corepmu_cpu.trusted. */
+/* Check whether the register is known to hold the counter's last selection: corepmu_cpu.trusted. */
 static bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 {
 	return cpuc->trusted & BIT_ULL(idx);
 }
 
-/* Nehalem: does the counter's monitor have to be cleared, since somebody else has used it? */
+/*
+ * Nehalem: check whether other software has changed the selection, so that a workaround is needed.
+ */
 static bool holds_another(const struct x86_desc *desc, int idx, u64 select)
 {
 	return x86_read_msr(desc->select_msr + idx) != select;
@@ -163,7 +170,7 @@ static void select_global(struct corepmu_cpu *cpuc, int idx, u64 select)
 	if (cpuc->selected[idx] == select && is_trusted(cpuc, idx))
 		return;
 	if (unlikely(desc->stale_monitors)) {
-		/* A read costs less than the workaround, and so does no workaround. */
+		/* A read costs less than the workaround, and may make it unnecessary. */
 		if (cpuc->selected[idx] == select &&
 		    !holds_another(desc, idx, select | EVNTSEL_EN))
 			return;
@@ -174,7 +181,7 @@ static void select_global(struct corepmu_cpu *cpuc, int idx, u64 select)
 	write_select(desc, idx, select | EVNTSEL_EN);
 }
 
-/* A write of the register is one for all fixed counters. */
+/* One register write sets the selections of all fixed counters. */
 static void select_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 {
 	if (is_metric(idx) || (fixed_has(cpuc, idx, bits) && is_trusted(cpuc, idx)))
@@ -196,7 +203,7 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 		select_global(cpuc, idx, EVNTSEL_AMD_MERGE);
 		idx--;
 	} else if (unlikely(is_merged(cpuc, idx))) {
-		/* An event on two counters was here, of which nothing is left on the other. */
+			/* The counter was the even one of a merged pair, whose event has left. */
 		cpuc->selected[idx + 1] = 0;
 		write_select(to_x86(cpuc->pmu), idx + 1, 0);
 	}
@@ -204,11 +211,11 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 }
 
 /**
- * x86_select_again() - x86_select_masked has changed
- * @cpuc: this CPU's state, stopped
+ * x86_select_again() - rewrite the event selections after a change of x86_select_masked
+ * @cpuc: state of this CPU; the PMU is stopped
  *
- * Counters that are enabled one by one have their selects written when they are started. IRQs
- * off, or NMI.
+ * Does nothing for x86_each_backend, which writes selections when it starts counters. IRQs off, or
+ * NMI.
  */
 void x86_select_again(struct corepmu_cpu *cpuc)
 {
@@ -222,19 +229,19 @@ void x86_select_again(struct corepmu_cpu *cpuc)
 			write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
 }
 
-/* Each counter by itself */
+/* Backend that enables each counter separately */
 
-/* Where there is a global control register, it holds none of them back. */
+/* Value of the global control register, if there is one, that stops no counter */
 static u64 each_global_ctrl(const struct corepmu_cpu *cpuc)
 {
 	return cpuc->pmu->counters | to_x86(cpuc->pmu)->metrics_bit;
 }
 
 /**
- * x86_restore_global() - no counter is held back again
- * @cpuc: this CPU's state
+ * x86_restore_global() - write the global control register so that it stops no counter
+ * @cpuc: state of this CPU
  *
- * From an NMI, beside the built-in driver, of whose handler the global register may be 0.
+ * From an NMI, if the built-in driver is present: its handler may have left 0 in the register.
  */
 void x86_restore_global(struct corepmu_cpu *cpuc)
 {
@@ -242,11 +249,11 @@ void x86_restore_global(struct corepmu_cpu *cpuc)
 }
 
 /*
- * An NMI stops the counters in hw_active and starts them again. A counter is in there from
- * before it is enabled until after it is disabled, so that none counts during an NMI.
+ * An NMI stops the counters of hw_active and starts them again. A counter's bit is set before the
+ * counter is enabled and cleared after it is disabled, so that no counter counts during an NMI.
  */
 
-/* NMIs do it, too, and what one has done already is not done again. */
+/* An NMI may have switched the counter already: then the bits are equal, and nothing is written. */
 static void switch_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 {
 	if (!is_metric(idx) && !fixed_has(cpuc, idx, bits))
@@ -262,10 +269,10 @@ static void enable_one(struct corepmu_cpu *cpuc, int idx)
 	else
 		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
 	barrier();
-	/*
-	 * An NMI before the write may have cleared this bit, and the write has enabled
-	 * the counter again: set it once more.
-	 */
+		/*
+		 * An NMI before the write clears the bit; the write then enables the counter again.
+		 * Set the bit once more, or the next NMI would not stop the counter.
+		 */
 	cpuc->hw_active |= BIT_ULL(idx);
 }
 
@@ -286,7 +293,10 @@ static void x86_enable_each(struct corepmu_cpu *cpuc)
 	while ((change = READ_ONCE(cpuc->hw_active) ^ READ_ONCE(cpuc->active))) {
 		int idx = __ffs64(change);
 
-		/* The upper bits come first and go last: alone, the lower ones count less. */
+		/*
+		 * Enable the odd counter first and disable it last: without it the even one
+		 * miscounts.
+		 */
 		if ((cpuc->active & BIT_ULL(idx)) && unlikely(is_merged(cpuc, idx)) &&
 		    (change & BIT_ULL(idx + 1)))
 			idx++;
@@ -305,14 +315,14 @@ static void x86_disable_each(struct corepmu_cpu *cpuc)
 		disable_one(cpuc, __ffs64(change));
 }
 
-/* The counter is disabled, but its event is still the one that makes the counter below a pair. */
+/* Clear the selection of a merged pair's odd counter, which is disabled; its event has left. */
 static noinline void end_merge(struct corepmu_cpu *cpuc, int idx)
 {
 	write_select(to_x86(cpuc->pmu), idx, 0);
 	cpuc->selected[idx] = 0;
 }
 
-/* The global register is written by itself, and somebody else may have changed it. */
+/* Other software may have written the global control register: write it again. */
 static noinline void trust_global(struct corepmu_cpu *cpuc)
 {
 	cpuc->trusted_others |= COREPMU_TRUST_SHARED;
@@ -320,8 +330,8 @@ static noinline void trust_global(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Written to the register when the counter is enabled. A fixed counter that is enabled has the
- * bits of all of them written.
+ * Only note the selection: enable_one() writes it. For a fixed counter, enable_one() writes the
+ * selections of all fixed counters.
  */
 static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
@@ -345,14 +355,14 @@ static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 		end_merge(cpuc, hwc->idx + 1);
 }
 
-/* Values */
+/* Counter values */
 
 static u64 x86_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	return x86_rdpmc(x86_rdpmc_index(value_counter(hwc)));
 }
 
-/* An event that is one counter, and nothing else */
+/* Read an event that has one counter and no special features. */
 static __always_inline u64 read_plain(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	return x86_rdpmc(x86_rdpmc_index(hwc->idx));
@@ -434,19 +444,19 @@ static void x86_clear(struct corepmu_cpu *cpuc, u64 counters)
 
 	for (counters &= ~metrics; counters; counters &= counters - 1)
 		write_counter(desc, __ffs64(counters), 0);
-	/* All are in one register. */
+	/* All metrics are in one register: clear it only if none is in use. */
 	if (metrics && !(cpuc->used & desc->metrics))
 		x86_write_msr(MSR_PERF_METRICS, 0);
 }
 
-/* All of it */
+/* Whole PMU */
 
 static void x86_reset(struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	unsigned int idx;
 
-	/* Beside the built-in driver the registers are its own until reserved. */
+	/* If the built-in driver is present, it owns the registers until they are reserved. */
 	if (desc->shares_counters && !x86_is_reserved()) {
 		cpuc->dirty = 0;
 		return;
@@ -468,7 +478,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	cpuc->trusted = 0;
 	cpuc->trusted_others = 0;
 	cpuc->hw_active = 0;
-	/* The counters hold what somebody else counted: user space must not read it. */
+	/* The counters have values of other software: user space must not read them. */
 	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
 	if (desc->global_clear)
 		x86_write_msr(desc->global_clear,
@@ -483,7 +493,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 		x86_write_msr(desc->global_ctrl, each_global_ctrl(cpuc));
 }
 
-/* Without counters no more records are written: nothing is to point to where they would go. */
+/* The PMU is stopped, so no PEBS record is written: clear the address of the buffer, too. */
 static void x86_quiesce(struct corepmu_cpu *cpuc)
 {
 	x86_reset(cpuc);
@@ -503,7 +513,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	return to_x86(pmu)->hardware[PERF_COUNT_HW_CPU_CYCLES] | EVNTSEL_OS | EVNTSEL_INT;
 }
 
-/* What the two ways to enable counters have in common */
+/* Members that both backends share */
 #define X86_BACKEND_COMMON				\
 	.standin_name		= "cpu",		\
 	.standin_type		= PERF_TYPE_RAW,	\

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: names that sysfs has for events
+ * corepmu: x86: names of events in sysfs
  *
- * Those of generic events, those that the perf tool looks for to divide the slots of a pipeline,
- * and those of transactions. Names and texts are those of the built-in driver (EVENT_ATTR_STR() in
- * arch/x86/events/intel/core.c), which a script finds in either.
+ * Names for generic events, for topdown, for memory events, and for transactions. Names and texts
+ * are those of the built-in driver (EVENT_ATTR_STR() in arch/x86/events/intel/core.c), so that a
+ * script works with both drivers.
  */
 #include <linux/bitfield.h>
 #include <linux/bits.h>
@@ -63,7 +63,7 @@ static ssize_t generic_show(struct device *dev, struct device_attribute *attr, c
 
 #define GENERIC(name, id)	EVENT_ATTR(name, generic_show, id)
 
-/* Names of microarchitectures' own */
+/* Names whose text depends on the microarchitecture */
 enum text_name {
 	TEXT_SLOTS,
 	TEXT_RETIRING,
@@ -82,11 +82,11 @@ enum text_name {
 	TEXT_BUBBLES_SCALE,
 	TEXT_RECOVERY,
 	TEXT_RECOVERY_SCALE,
-	/* From here on: of precise events */
+	/* From here on, events that need precise_ip */
 	TEXT_MEM_LOADS,
 	TEXT_MEM_STORES,
 	TEXT_MEM_LOADS_AUX,
-	/* From here on: of transactions */
+	/* From here on, events of transactions */
 	TEXT_TX_START,
 	TEXT_TX_COMMIT,
 	TEXT_TX_ABORT,
@@ -111,7 +111,7 @@ enum text_name {
 			 BIT(UARCH_LION_COVE) | BIT(UARCH_COYOTE_COVE) |	\
 			 BIT(UARCH_PANTHER_COVE))
 #define NEW_CORES	(BIT(UARCH_ICE_LAKE) | LEVEL_2_CORES)
-/* Transactions with the events of hsw_tsx_events_attrs[]; with HLE; all */
+/* Cores with transactions: those with the events of hsw_tsx_events_attrs[]; those with HLE; all */
 #define HSW_TX_CORES	(BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL) | BIT(UARCH_SKYLAKE))
 #define HLE_CORES	(HSW_TX_CORES | BIT(UARCH_ICE_LAKE))
 #define TX_CORES	(HSW_TX_CORES | NEW_CORES)
@@ -127,11 +127,11 @@ enum text_name {
 #define SKT		(BIT(UARCH_SKYMONT) | BIT(UARCH_ARCTIC_WOLF))
 
 /**
- * struct event_text - what a name stands for
- * @uarches: of which microarchitectures
+ * struct event_text - text of a name on some microarchitectures
+ * @uarches: microarchitectures that have the name, a bit each
  * @name: enum text_name
- * @text: what the file says
- * @smt: what it says where a core runs several threads, NULL for the same
+ * @text: contents of the sysfs file
+ * @smt: contents if cores have several hyperthreads, NULL if the same
  */
 struct event_text {
 	u32		uarches;
@@ -161,7 +161,10 @@ static const struct event_text event_texts[] = {
 	{ SKT, TEXT_FE_BOUND, "event=0x9c,umask=0x01" },
 	{ TNT | GRT | CMT, TEXT_BE_BOUND, "event=0x74,umask=0x0" },
 	{ SKT, TEXT_BE_BOUND, "event=0xa4,umask=0x02" },
-	/* Before: of cycles, four slots each; a thread has half of its core's */
+	/*
+	 * Earlier cores: events in cycles, four slots each; a hyperthread has half of its core's
+	 * slots
+	 */
 	{ OLD_CORES, TEXT_TOTAL, "event=0x3c,umask=0x0", "event=0x3c,umask=0x0,any=1" },
 	{ OLD_CORES, TEXT_TOTAL_SCALE, "4", "2" },
 	{ OLD_CORES, TEXT_ISSUED, "event=0xe,umask=0x1" },
@@ -193,8 +196,8 @@ static const struct event_text event_texts[] = {
 	{ GLC | RWC, TEXT_MEM_STORES, "event=0xcd,umask=0x2" },
 	{ GLC, TEXT_MEM_LOADS_AUX, "event=0x03,umask=0x82" },
 	/*
-	 * RTM_RETIRED (tx), HLE_RETIRED (el) and TX_MEM, which is of both, for perf stat -T:
-	 * {hsw,icl,glc}_tsx_events_attrs[] and, of cores beside atoms, adl_hybrid_tsx_attrs[]
+	 * RTM_RETIRED (tx), HLE_RETIRED (el) and TX_MEM (both), for perf stat -T:
+	 * {hsw,icl,glc}_tsx_events_attrs[], and adl_hybrid_tsx_attrs[] for cores of hybrid CPUs
 	 */
 	{ TX_CORES, TEXT_TX_START, "event=0xc9,umask=0x1" },
 	{ TX_CORES, TEXT_TX_COMMIT, "event=0xc9,umask=0x2" },
@@ -215,8 +218,8 @@ static const struct event_text event_texts[] = {
 };
 
 /*
- * The name of the kernel's table for a microarchitecture, alone and where a model has cores of two
- * kinds: "name" in intel_pmu_init(), arch/x86/events/intel/core.c
+ * The kernel's name for a microarchitecture, on models that are not hybrid and on hybrid models:
+ * "name" in intel_pmu_init(), arch/x86/events/intel/core.c
  */
 static const struct {
 	const char *name;
@@ -249,7 +252,10 @@ static const struct {
 	[UARCH_ARCTIC_WOLF]	= { NULL, "novalake_hybrid" },
 };
 
-/* The same of models of family 6 that share those of an earlier one, from 7.x on */
+/*
+ * Models of family 6 with a name of their own from 7.x on; before, they had an earlier model's
+ * name.
+ */
 static const struct {
 	u8 model;
 	const char *name;
@@ -261,10 +267,10 @@ static const struct {
 };
 
 /**
- * x86_kernel_name() - what the built-in driver calls the CPU in caps/pmu_name
- * @desc: the counters
+ * x86_kernel_name() - return the built-in driver's name for the CPU, as in caps/pmu_name
+ * @desc: the PMU description
  *
- * Return: the name, or NULL of a CPU that is not known, and of AMD's, which have none
+ * Return: the name, or NULL for an unknown CPU, and on AMD, which has no names
  */
 const char *x86_kernel_name(const struct x86_desc *desc)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: events, and what sysfs shows of their format
+ * corepmu: x86: encoding of events, and their format in sysfs
  *
  * Names and formats are those of the built-in driver (arch/x86/events).
  */
@@ -21,12 +21,12 @@
 #include "x86.h"
 
 /*
- * The kernel and the exclude_ bits decide on these; tools that encode events
- * as the hardware wants them (libpfm4) set some, and the built-in ignores them.
+ * The kernel and attr.exclude_* decide on these bits. Tools that encode events as the hardware
+ * takes them (libpfm4) set some of the bits; the built-in driver ignores them, too.
  */
 #define CONFIG_IGNORED	(EVNTSEL_USR | EVNTSEL_OS | EVNTSEL_INT | EVNTSEL_EN)
 
-/* config for a generic event, or a negative errno. */
+/* Return the event code for a generic event, or a negative errno. */
 static s64 map_hardware(const struct x86_desc *desc, u64 config)
 {
 	if (config >= PERF_COUNT_HW_MAX)
@@ -36,9 +36,9 @@ static s64 map_hardware(const struct x86_desc *desc, u64 config)
 }
 
 /*
- * Nothing is stored to instructions, nor prefetched to where branches and their
- * addresses are looked up: no CPU has such an event. The built-in driver makes
- * the difference too.
+ * Check for combinations that no CPU has: stores to instructions, and prefetches into branch
+ * predictors and instruction TLBs. They are -EINVAL rather than -ENOENT, as with the built-in
+ * driver.
  */
 static bool is_senseless(u64 config)
 {
@@ -78,7 +78,7 @@ static bool is_generic(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
 }
 
-/* @second is filled in with what its second register is to hold, should the event have one. */
+/* Return the event code; set @second to the value for the extra register, if the event has one. */
 static s64 encode_config(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			 u64 *second)
 {
@@ -93,7 +93,8 @@ static s64 encode_config(const struct x86_desc *desc, const struct perf_event_at
 
 	config = attr->config & ~CONFIG_IGNORED;
 	if (config & ~desc->config_known)
-		return corepmu_refuse(-EINVAL, "config %#llx has bits that format/ does not name: %#llx",
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx has bits that format/ does not name: %#llx",
 				      attr->config, config & ~desc->config_known);
 
 	return config;
@@ -109,12 +110,13 @@ static bool can_exclude_host(const struct x86_desc *desc, const struct perf_even
 
 static int encode_filter(struct x86_desc *desc, const struct perf_event_attr *attr, u64 *select)
 {
-	/* exclude_idle is for software events: perf_event_open(2) ignores it here. */
+	/* perf_event_open(2) ignores exclude_idle for hardware events. */
 
 	if (attr->exclude_host) {
 		if (!can_exclude_host(desc, attr))
-			return corepmu_refuse(-EOPNOTSUPP, "exclude_host: guests cannot be told from the host");
-		/* Without guests to count, the event gets no privilege level: it counts nothing. */
+			return corepmu_refuse(-EOPNOTSUPP,
+					      "exclude_host: this CPU or kernel cannot count guests separately from the host");
+		/* Such an event must count nothing: give it no privilege level. */
 		if (attr->exclude_guest ||
 		    !(boot_cpu_has(X86_FEATURE_VMX) || boot_cpu_has(X86_FEATURE_SVM)))
 			return 0;
@@ -138,9 +140,9 @@ static int encode_filter(struct x86_desc *desc, const struct perf_event_attr *at
 }
 
 /**
- * x86_precise() - the backend's precise()
+ * x86_precise() - check an event with attr.precise_ip: the backend's precise()
  * @pmu: the PMU
- * @event: an event that is being opened, with attr.precise_ip
+ * @event: event that is being opened
  *
  * Process context.
  *
@@ -157,7 +159,7 @@ int x86_precise(struct corepmu *pmu, struct perf_event *event)
 			      event->attr.precise_ip);
 }
 
-/* The shortest period that the event may have, which has been encoded but for its readers */
+/* Return the shortest sampling period of an event that has been encoded. */
 static unsigned int shortest_period(const struct x86_desc *desc, const struct perf_event *event)
 {
 	if (!desc->min_period)
@@ -168,11 +170,12 @@ static unsigned int shortest_period(const struct x86_desc *desc, const struct pe
 }
 
 /*
- * With Intel's built-in driver branch instructions with a fixed period of 1 are a trace of branches
- * (BTS): of each a sample, with where it comes from in IP and where it leads to in ADDR. gdb's
- * "record btrace bts" opens it. A counter would have a sample of every second branch at best, which
- * lacks the latter: it is as with that driver where there is no BTS (intel_pmu_has_bts_period() in
- * arch/x86/events/perf_event.h, intel_pmu_bts_config() in intel/core.c).
+ * Check for branch instructions with a fixed period of 1. With Intel's built-in driver such an
+ * event is a branch trace (BTS): each branch has a sample, with the source in IP and the target in
+ * ADDR. gdb's "record btrace bts" opens it. A counter would sample every second branch at best,
+ * without the target. So corepmu rejects the event, as the built-in driver does without BTS
+ * (intel_pmu_has_bts_period() in arch/x86/events/perf_event.h, intel_pmu_bts_config() in
+ * intel/core.c).
  */
 static bool is_branch_trace(const struct perf_event *event, u64 period)
 {
@@ -181,7 +184,7 @@ static bool is_branch_trace(const struct perf_event *event, u64 period)
 	       (event->hw.config_base & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_BRANCHES;
 }
 
-/* May an event have that period? @trace_err is the errno for a trace of branches. */
+/* Check the period of an event; @trace_err is the errno for a branch trace. */
 static int check_period(const struct perf_event *event, u64 period, int trace_err)
 {
 	unsigned int shortest = corepmu_hw_period_floor(&event->hw);
@@ -192,24 +195,24 @@ static int check_period(const struct perf_event *event, u64 period, int trace_er
 		return ret;
 	if (period < shortest)
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx, period %llu: on this CPU the shortest is %u",
+				      "config %#llx, period %llu: the shortest period on this CPU is %u",
 				      event->attr.config, period, shortest);
 	if (is_branch_trace(event, period))
 		return corepmu_refuse(trace_err,
-				      "config %#llx with period 1 asks for a trace of branches (BTS)",
+				      "config %#llx, period 1: branch tracing (BTS) is not supported; use a longer period",
 				      event->attr.config);
 
 	return 0;
 }
 
 /**
- * x86_check_period() - the backend's check_period()
- * @event: an event that samples, and that x86_encode() has taken
- * @period: every so many counts a sample
+ * x86_check_period() - check a new period of an event: the backend's check_period()
+ * @event: sampling event that x86_encode() has accepted
+ * @period: number of events between samples
  *
  * Process context.
  *
- * Return: 0, or -EINVAL after saying why
+ * Return: 0, or -EINVAL after corepmu_refuse()
  */
 int x86_check_period(const struct perf_event *event, u64 period)
 {
@@ -217,8 +220,9 @@ int x86_check_period(const struct perf_event *event, u64 period)
 }
 
 /*
- * What is left of a period, after an overflow that came late or a context switch, is no less than
- * the shortest period either: the next sample comes late. Nor is a period that perf core chooses.
+ * Set the minimum distance from an overflow to the shortest period. It also applies to the rest of
+ * a period after a late overflow or a context switch, and to periods that perf core chooses: the
+ * next sample comes late.
  */
 static void set_min_left(const struct x86_desc *desc, struct perf_event *event)
 {
@@ -230,9 +234,9 @@ static void set_min_left(const struct x86_desc *desc, struct perf_event *event)
 }
 
 /*
- * Who may read the event's counter? That of a CPU's event counts what other tasks do, while any
- * reader runs: it is hidden, where it can be, unless everybody may read. A task's counter is
- * cleared when the task is switched out.
+ * Decide who may read the event's counter by RDPMC. A CPU-wide event counts other tasks while any
+ * reader runs. So its counter is hidden, if the CPU can hide it, unless all tasks may read. The
+ * counter of a task's event is cleared when the task is switched out.
  */
 static void encode_readers(const struct x86_desc *desc, struct perf_event *event)
 {
@@ -243,15 +247,15 @@ static void encode_readers(const struct x86_desc *desc, struct perf_event *event
 		hwc->config_base |= EVNTSEL_RDPMC_USR_DISABLE;
 		return;
 	}
-	/* A counter that the CPU sets by itself is not what a reader expects. */
+	/* User space cannot interpret a counter that the CPU reloads. */
 	if (!(hwc->flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_RELOAD)))
 		hwc->flags |= x86_user_flags();
 }
 
 /**
- * x86_encode() - the backend's encode()
+ * x86_encode() - encode an event: the backend's encode()
  * @pmu: the PMU
- * @event: an event that is being opened
+ * @event: event that is being opened
  *
  * Process context.
  *
@@ -268,12 +272,12 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	int ret;
 
 	x86_note_changes(pmu);
-	/* XMM registers are in some records of precise events; elsewhere regs has none there. */
+	/* Only some PEBS records have XMM registers; an interrupt's registers never do. */
 	if ((attr->sample_regs_user & PERF_REG_EXTENDED_MASK) ||
 	    ((attr->sample_regs_intr & PERF_REG_EXTENDED_MASK) &&
 	     !(attr->precise_ip && desc->pebs_all)))
 		return corepmu_refuse(-EINVAL,
-				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers cannot be sampled",
+				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers need precise_ip on a CPU whose PEBS records have them",
 				      attr->sample_regs_user, attr->sample_regs_intr);
 
 	config = encode_config(desc, attr, &second);
@@ -285,15 +289,15 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (ret)
 		return ret;
 	latency = x86_pebs_wants_latency(desc, attr, config);
-	/* What a generic event counts is said by config alone: programs leave anything there. */
+	/* Ignore config1 to config3 of generic events: programs leave arbitrary values there. */
 	if (!is_generic(attr) && !latency &&
 	    ((attr->config1 && !intel_has_second(desc, config)) ||
 	     (attr->config2 && !desc->reload) || compat_attr_more_config(attr)))
 		return corepmu_refuse(-EINVAL,
-				      "config1 %#llx, config2 %#llx: no bit of config1, config2 and config3 means anything for this event",
+				      "config1 %#llx, config2 %#llx: this event uses no bit of config1, config2 and config3",
 				      attr->config1, attr->config2);
 
-	/* A generic event that this CPU does not count right is one that it has not. */
+	/* A generic event that the CPU miscounts is treated as one that the CPU lacks. */
 	ret = latency ? 0 : desc->refuse(desc, config);
 	if (ret)
 		return is_generic(attr) ? -ENOENT : ret;
@@ -310,7 +314,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (!corepmu_hw_counters(hwc)) {
 		if (is_generic(attr))
 			return -ENOENT;
-		return corepmu_refuse(-EINVAL, "config %#llx: no counter of this CPU is known to count it",
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx: no counter of this CPU can count the event",
 				      attr->config);
 	}
 	hwc->config_base = select | config;
@@ -330,7 +335,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	}
 	if (is_sampling_event(event) && (config & desc->counts_only))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx cannot be sampled: a transaction that aborts takes its counts back, and the overflow with them",
+				      "config %#llx cannot sample: an abort of a transaction (in_tx_cp) also undoes the overflow",
 				      attr->config);
 	if (hwc->flags & COREPMU_EVENT_COUNTED) {
 		ret = x86_lbr_encode_counted(desc, event, config);
@@ -361,7 +366,7 @@ static const struct x86_desc *dev_to_x86(struct device *dev)
 	return to_x86(to_corepmu(dev_get_drvdata(dev)));
 }
 
-/* AMD's events have four bits more; two of them are Intel's for transactions. */
+/* AMD's event codes have four more bits; on Intel, two of these are in_tx and in_tx_cp. */
 static bool has_amd_event(const struct x86_desc *desc)
 {
 	return (desc->config_known & EVNTSEL_AMD_EVENT_HI) == EVNTSEL_AMD_EVENT_HI;
@@ -416,7 +421,7 @@ static struct attribute *x86_format_attrs[] = {
 	NULL
 };
 
-/* Not all CPUs have bits besides those of the event. */
+/* Show only the formats that the CPU implements. */
 static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
 {
 	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
@@ -454,7 +459,7 @@ static const struct attribute_group x86_format_group = {
 
 /* caps/ */
 
-/* How many events of a group branch records can have counts of, and with how many bits each */
+/* Number of events whose counts branch records can have, and bits of each count */
 static ssize_t branch_counter_nr_show(struct device *dev, struct device_attribute *attr,
 				      char *page)
 {
@@ -479,7 +484,7 @@ static struct attribute *x86_caps_attrs[] = {
 	NULL
 };
 
-/* The perf tool takes the file for the promise of branch records. */
+/* The perf tool expects branch records if the file caps/branches exists. */
 static umode_t x86_caps_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
 {
 	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: branch records and the debug store exclude Intel PT and BTS
+ * corepmu: x86: exclude Intel PT and BTS while events use branch records or the debug store
  *
  * The kernel counts the events of three users of the debug facilities: branch records, BTS (the
- * PMU intel_bts), and Intel PT (intel_pt). x86_add_exclusive() of arch/x86/events/core.c refuses
- * an event while another user has one. From Linux 6.16 on intel_bts is there without the built-in
- * driver, and opening one of its events clears the debug stores in the cpu_entry_area, which x86/pebs/ds.c
- * uses. Before Ice Lake the cores cannot trace by Intel PT and record branches at once.
+ * PMU intel_bts), and Intel PT (intel_pt). x86_add_exclusive() of arch/x86/events/core.c rejects
+ * an event while another user has one. Two conflicts matter here:
  *
- * Events with branch records or with a debug store are counted as users of branch records here,
- * as those with branch records are by the built-in driver. Beside that driver they are not
- * counted: its NMI handler looks at the registers while any event is.
+ * - From Linux 6.16 on intel_bts exists without the built-in driver. Opening an event of intel_bts
+ *   clears the debug stores in the cpu_entry_area, which x86/pebs/ds.c uses.
+ * - Before Ice Lake the cores cannot trace by Intel PT and record branches at once.
+ *
+ * corepmu counts events with branch records or with a debug store as users of branch records; the
+ * built-in driver does so for branch records. If the built-in driver is present, corepmu counts
+ * none: while any such event is counted, the built-in driver's NMI handler accesses the registers.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -26,7 +28,7 @@
 #include "msr.h"
 #include "x86.h"
 
-/* x86_lbr_exclusive_lbr of arch/x86/events/perf_event.h, which is not for others */
+/* x86_lbr_exclusive_lbr of arch/x86/events/perf_event.h, which is private to the kernel */
 #define EXCLUSIVE_LBR	0
 
 static int add_none(unsigned int what)
@@ -51,11 +53,11 @@ static bool *pt_coexists;
 static bool is_known;
 
 /**
- * x86_exclusive_is_known() - can events be counted as users of branch records?
+ * x86_exclusive_is_known() - check whether events can be counted as users of branch records
  *
  * Process context, after x86_exclusive_init().
  *
- * Return: false where the kernel hides how, so that there is to be no such event
+ * Return: false if the kernel hides the functions: then no such event may be opened
  */
 bool x86_exclusive_is_known(void)
 {
@@ -63,8 +65,8 @@ bool x86_exclusive_is_known(void)
 }
 
 /**
- * x86_exclusive_init() - find out how events are counted
- * @desc: one of the PMUs, described but for branch records and precise events
+ * x86_exclusive_init() - look up the kernel functions that count events
+ * @desc: description of one of the PMUs, without branch records and PEBS yet
  *
  * Process context.
  */
@@ -95,13 +97,13 @@ void x86_exclusive_init(const struct x86_desc *desc)
  *
  * Process context.
  *
- * Return: 0, or -EBUSY after saying who is in the way
+ * Return: 0, or -EBUSY after corepmu_refuse()
  */
 int x86_exclusive_open(void)
 {
 	if (static_call(x86_exclusive_add)(EXCLUSIVE_LBR))
 		return corepmu_refuse(-EBUSY,
-				      "branch records and precise_ip: an event of intel_bts or intel_pt is open: close that first");
+				      "branch records and precise_ip exclude intel_bts and intel_pt: close the open event of these PMUs");
 
 	/*
 	 * At this moment no event of Intel PT is counted: it would exclude this one. So the count

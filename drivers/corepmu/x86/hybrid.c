@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: kinds of CPU, and which of them a CPU is
+ * corepmu: x86: CPU types, and the type of each CPU
  *
- * Intel's hybrid CPUs have cores of two kinds, each with counters and events of its own and so
- * with a PMU of its own. CPUID leaf 0x1A tells on each CPU of which kind that one is (SDM
- * volume 2, CPUID, "Native Model ID Leaf"). A CPU that is offline cannot be asked. It is when
- * it comes, see x86_joins(). All other machines have one kind.
+ * Intel's hybrid CPUs have cores of two or more types. Each type has its own counters and events,
+ * and so its own PMU. On each CPU, CPUID leaf 0x1A has the type (SDM volume 2, CPUID, "Native Model
+ * ID Leaf"). Offline CPUs are checked when they come online, see x86_joins(). All other machines
+ * have one type.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -26,16 +26,16 @@
 #define CPUID_NATIVE_MODEL	0x1a
 #define EAX_CORE_TYPE		GENMASK(31, 24)
 
-/* Filled before the first interrupt can come, and emptied after the last. */
+/* Filled before the first overflow interrupt, and emptied after the last */
 static struct x86_desc *kinds[X86_MAX_KINDS];
 static unsigned int nr_kinds;
 
 DEFINE_PER_CPU(struct corepmu *, x86_own_pmu);
 
 /**
- * x86_native_model() - what this CPU says of its kind
+ * x86_native_model() - return the core type and native model of this CPU
  *
- * Return: core type and native model, 0 of a CPU that does not say
+ * Return: CPUID.1AH:EAX, 0 without this leaf
  */
 u32 x86_native_model(void)
 {
@@ -43,10 +43,10 @@ u32 x86_native_model(void)
 }
 
 /**
- * x86_core_type() - the kind of core
+ * x86_core_type() - return the core type in a native model
  * @native_model: from x86_native_model()
  *
- * Return: INTEL_ATOM, INTEL_CORE, or what is not known
+ * Return: INTEL_ATOM, INTEL_CORE, or an unknown type
  */
 unsigned int x86_core_type(u32 native_model)
 {
@@ -54,10 +54,10 @@ unsigned int x86_core_type(u32 native_model)
 }
 
 /**
- * x86_add_kind() - one more kind of CPU
- * @desc: its counters
+ * x86_add_kind() - add a CPU type, for at most X86_MAX_KINDS
+ * @desc: the PMU description
  *
- * Process context, before the NMI handler is registered. There is room for X86_MAX_KINDS.
+ * Process context, before the NMI handler is registered.
  */
 void x86_add_kind(struct x86_desc *desc)
 {
@@ -73,7 +73,7 @@ void x86_add_kind(struct x86_desc *desc)
  *
  * Process context, after the NMI handler has been unregistered.
  *
- * Return: what was added, or NULL when nothing is left
+ * Return: the PMU description, or NULL if none is left
  */
 struct x86_desc *x86_remove_kind(void)
 {
@@ -88,10 +88,10 @@ struct x86_desc *x86_remove_kind(void)
 }
 
 /**
- * x86_kind() - one of the kinds
- * @nr: in the order in which they were added, from 0 on
+ * x86_kind() - return one of the CPU types
+ * @nr: number, from 0 on, in the order of x86_add_kind()
  *
- * Return: its counters, or NULL when there are no more
+ * Return: the PMU description, or NULL if there are no more
  */
 struct x86_desc *x86_kind(unsigned int nr)
 {
@@ -99,9 +99,9 @@ struct x86_desc *x86_kind(unsigned int nr)
 }
 
 /**
- * x86_nr_kinds() - how many kinds there are
+ * x86_nr_kinds() - return the number of CPU types
  *
- * Return: the number of those that were added
+ * Return: number of x86_add_kind() calls that have not been undone
  */
 unsigned int x86_nr_kinds(void)
 {
@@ -109,13 +109,13 @@ unsigned int x86_nr_kinds(void)
 }
 
 /**
- * x86_joins() - the backend's joins()
- * @cpuc: a PMU's state on this CPU, which was offline when the kinds were looked for
+ * x86_joins() - check whether a CPU that came online belongs to a PMU: the backend's joins()
+ * @cpuc: state of a PMU on this CPU, which was offline at load
  *
- * Every PMU is asked; the first one tells the log of a CPU that is none's. From a CPU hotplug
+ * Called for every PMU; the call for the first PMU logs a CPU of unknown type. From a CPU hotplug
  * callback.
  *
- * Return: whether the CPU is of the PMU's kind
+ * Return: true if the CPU has the PMU's type
  */
 bool x86_joins(struct corepmu_cpu *cpuc)
 {
@@ -132,7 +132,7 @@ bool x86_joins(struct corepmu_cpu *cpuc)
 		if (kinds[i]->native_model == model)
 			return false;
 	if (desc == kinds[0])
-		pr_warn("CPU%u is of a kind of which no CPU was online at load (CPUID leaf 0x1a: %#x): no event counts there until corepmu is loaded again\n",
+		pr_warn("CPU%u has a CPU type of which no CPU was online at load (CPUID leaf 0x1a: %#x): no event counts there until corepmu is loaded again\n",
 			smp_processor_id(), model);
 
 	return false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: the registers of the counters
+ * corepmu: x86: registers of the counters, and access to them
  *
- * Intel: Software Developer's Manual, volume 3, chapter "Performance
- * Monitoring"; volume 4 for the numbers. AMD: Architecture Programmer's Manual,
- * volume 2, 13.2 "Performance Monitoring Counters". The numbers and most names
- * come from the kernel's <asm/msr-index.h> and <asm/perf_event.h>.
+ * Intel: Software Developer's Manual, volume 3, chapter "Performance Monitoring"; volume 4 for the
+ * MSR numbers. AMD: Architecture Programmer's Manual, volume 2, 13.2 "Performance Monitoring
+ * Counters". The numbers and most names come from the kernel's <asm/msr-index.h> and
+ * <asm/perf_event.h>.
  */
 #ifndef _COREPMU_X86_MSR_H
 #define _COREPMU_X86_MSR_H
@@ -16,8 +16,8 @@
 #include <corepmu/compat.h>
 
 /*
- * All of the hardware that the backends touch is reached from here. In kunit/
- * they are compiled a second time, against registers in software.
+ * All hardware accesses of the x86 backends go through this header. kunit/ compiles the backends a
+ * second time, with registers in software.
  */
 #ifdef COREPMU_KUNIT
 #include <models/x86/access.h>
@@ -54,7 +54,7 @@ static inline void x86_write_msr(u32 msr, u64 value)
 	compat_wrmsr(msr, value);
 }
 
-/* For registers that may not be there: 0, or a negative errno after #GP. */
+/* Access to registers that may not exist. Return 0, or a negative errno after #GP. */
 static inline int x86_read_msr_safe(u32 msr, u64 *value)
 {
 	return compat_rdmsr_safe(msr, value);
@@ -74,27 +74,27 @@ static inline u64 x86_rdpmc(u32 counter)
 	return (u64)high << 32 | low;
 }
 
-/* Where KVM has taken the CPU on, it may be in a guest at any time. */
+/* Check whether KVM has enabled VMX on this CPU, so that the CPU may enter a guest at any time. */
 static inline bool x86_may_run_guests(void)
 {
 	return native_read_cr4() & X86_CR4_VMXE;
 }
 
-/* The same on AMD's CPUs */
+/* The same for SVM on AMD CPUs */
 static inline bool x86_svm_is_on(void)
 {
 	return x86_read_msr(MSR_EFER) & EFER_SVME;
 }
 
 /**
- * x86_read_code() - the bytes of an instruction
- * @addr: where it is, or any other address: user space may have had a branch to it recorded
+ * x86_read_code() - copy the bytes of an instruction
+ * @addr: address of the instruction; may be any address, since user space can branch anywhere
  * @code: filled in
- * @size: so many bytes at most
+ * @size: maximum number of bytes
  *
- * Nothing of the kernel is read that is not text: there may be a device. NMI.
+ * Of kernel addresses, only kernel text is read: others may be device memory. NMI.
  *
- * Return: how many bytes have been read
+ * Return: number of bytes copied
  */
 static inline unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size)
 {
@@ -103,13 +103,13 @@ static inline unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size)
 
 	if (!corepmu_kernel_text_address(addr))
 		return 0;
-	/* The text may end with this page. */
+	/* The kernel's text may end with this page: do not read beyond. */
 	size = min_t(unsigned int, size, PAGE_SIZE - offset_in_page(addr));
 
 	return copy_from_kernel_nofault(code, (const void *)addr, size) ? 0 : size;
 }
 
-/* Do cores run several threads? A CPU that comes later may tell of it first. */
+/* Check for cores with several hyperthreads. A CPU that comes online later may be the first. */
 static inline bool x86_has_threads(void)
 {
 	unsigned int cpu;
@@ -122,8 +122,8 @@ static inline bool x86_has_threads(void)
 }
 
 /*
- * Are there several cores, so that two may be of one module? Which ones are Linux 6.1 keeps to
- * itself (cpu_clustergroup_mask()); a core that is alone has its module for itself for sure.
+ * Check for several cores, of which two may be in one module. Linux 6.1 does not export which cores
+ * are in one module (cpu_clustergroup_mask()). A single core shares its module with no other.
  */
 static inline bool x86_has_cores(void)
 {
@@ -131,26 +131,26 @@ static inline bool x86_has_cores(void)
 }
 
 /*
- * May a core run several threads, now or later? A thread that is offline may come, unless the
- * CPU has none or they were switched off until the next boot ("forceoff"): what is allowed on
- * the word of this stays right.
+ * Check whether cores may have several hyperthreads, now or later. An offline hyperthread may come
+ * online, unless the CPU has none, or SMT is disabled until the next boot ("forceoff"). So an event
+ * that was allowed because of a false result stays correct.
  */
 static inline bool x86_may_have_threads(void)
 {
 	return cpu_smt_possible();
 }
 
-/* Is the code at @addr, which the current task or the kernel has run, of 64 bits? */
+/* Check whether the code at @addr, executed by the current task or the kernel, is 64-bit code. */
 static inline bool x86_is_64bit_code(u64 addr)
 {
 	return corepmu_branch_is_kernel(addr) || task_pt_regs(current)->cs == __USER_CS;
 }
 
 /*
- * With page table isolation the kernel has CR3 in RSP for an instruction or three after SYSCALL,
- * and the user's RSP in the TSS (entry_SYSCALL_64 in arch/x86/entry/entry_64.S,
- * SWITCH_TO_KERNEL_CR3 in calling.h). Where the page tables are is not to be shown: those of user
- * space are in the page after those of the kernel, with which this runs.
+ * Return the user's stack pointer during SYSCALL entry. With page table isolation, RSP holds CR3
+ * for up to three instructions after SYSCALL, and the user's RSP is in the TSS (entry_SYSCALL_64 in
+ * arch/x86/entry/entry_64.S, SWITCH_TO_KERNEL_CR3 in calling.h). The sample must not show where the
+ * page tables are. The user's page tables are in the page after the kernel's, which are in use now.
  */
 static inline unsigned long x86_entering_sp(const struct pt_regs *regs)
 {
@@ -164,15 +164,15 @@ static inline unsigned long x86_entering_sp(const struct pt_regs *regs)
 }
 
 /**
- * x86_entering_regs() - the backend's entering_regs()
- * @regs: where an NMI came in the kernel
+ * x86_entering_regs() - get the user's registers of an NMI in SYSCALL entry code: entering_regs()
+ * @regs: kernel registers at the NMI
  * @user: filled in with the user's registers
  *
- * SYSCALL leaves the user's stack pointer where it is, and the user's RIP and
- * RFLAGS in RCX and R11 (Intel SDM, volume 2, "SYSCALL"); the kernel needs some
- * instructions to save them. SYSRET goes the same way back. NMI.
+ * SYSCALL does not change the stack pointer, and leaves the user's RIP and RFLAGS in RCX and R11
+ * (Intel SDM, volume 2, "SYSCALL"). The kernel needs some instructions to save them. SYSRET is the
+ * reverse. NMI.
  *
- * Return: whether it came between SYSCALL and the kernel's own stack
+ * Return: true if the NMI came while RSP was not yet, or no longer, on the kernel's stack
  */
 static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs *user)
 {
@@ -196,32 +196,32 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define EVNTSEL_OS		BIT_ULL(17)
 #define EVNTSEL_EDGE		BIT_ULL(18)
 #define EVNTSEL_INT		BIT_ULL(20)
-/* From version 3 on: whichever of the core's hyperthreads it happens on */
+/* From version 3 on: also count events of the core's other hyperthread */
 #define EVNTSEL_ANY		BIT_ULL(21)
 #define EVNTSEL_EN		BIT_ULL(22)
 #define EVNTSEL_INV		BIT_ULL(23)
 #define EVNTSEL_CMASK		GENMASK_ULL(31, 24)
 #define EVNTSEL_AMD_EVENT_HI	GENMASK_ULL(35, 32)
-/* SDM volume 3, "TSX": in transactions; not in those that abort */
+/* SDM volume 3, "TSX": count in transactions only; without transactions that abort */
 #define EVNTSEL_IN_TX		BIT_ULL(32)
 #define EVNTSEL_IN_TX_CP	BIT_ULL(33)
-/* From version 6 on: equal to the threshold instead of at least that; eight more bits of mask */
+/* From version 6 on: threshold must be equal, not at least equal; eight more unit mask bits */
 #define EVNTSEL_EQ		BIT_ULL(36)
 #define EVNTSEL_UMASK2		GENMASK_ULL(47, 40)
-/* SDM volume 3, "Adaptive PEBS": its records are those that IA32_PEBS_DATA_CFG says */
+/* SDM volume 3, "Adaptive PEBS": the record groups are those of IA32_PEBS_DATA_CFG */
 #define EVNTSEL_ADAPTIVE	BIT_ULL(34)
-/* SDM volume 3, "RDPMC User Disable": to user space the counter is 0 */
+/* SDM volume 3, "RDPMC User Disable": RDPMC reads 0 in user space */
 #define EVNTSEL_RDPMC_USR_DISABLE BIT_ULL(37)
 /*
- * EN_LBR_LOG: branch records have counts of the event (ARCH_PERFMON_EVENTSEL_BR_CNTR of newer
- * kernels' arch/x86/include/asm/perf_event.h, with the next)
+ * EN_LBR_LOG: branch records have counts of the event. Newer kernels' names for this bit and the
+ * next are in arch/x86/include/asm/perf_event.h (ARCH_PERFMON_EVENTSEL_BR_CNTR).
  */
 #define EVNTSEL_LBR_LOG		BIT_ULL(35)
-/* IA32_LBR_x_INFO: two bits for each of counters 0 to 3 */
+/* IA32_LBR_x_INFO: counts of counters 0 to 3, two bits each */
 #define LBR_INFO_COUNTS		GENMASK_ULL(39, 32)
 /*
- * AMD's PPRs from family 17h on, "Large Increment per Cycle Events": an odd counter that
- * counts event 0xfff has the upper 16 bits of the one below.
+ * AMD's PPRs from family 17h on, "Large Increment per Cycle Events": an odd counter with event
+ * 0xfff holds the upper 16 bits of the even counter below.
  */
 #define EVNTSEL_AMD_MERGE	(EVNTSEL_AMD_EVENT_HI | EVNTSEL_EVENT)
 #define AMD_MERGED_BITS		GENMASK_ULL(15, 0)
@@ -229,22 +229,22 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define EVNTSEL_AMD_GUESTONLY	BIT_ULL(40)
 #define EVNTSEL_AMD_HOSTONLY	BIT_ULL(41)
 
-/* IA32_FIXED_CTR_CTRL: four bits for each fixed counter */
+/* IA32_FIXED_CTR_CTRL: four bits per fixed counter */
 #define FIXED_CTRL_OS		BIT_ULL(0)
 #define FIXED_CTRL_USR		BIT_ULL(1)
 #define FIXED_CTRL_PMI		BIT_ULL(3)
-/* Its records are those that IA32_PEBS_DATA_CFG says. */
+/* The record groups of the fixed counter are those of IA32_PEBS_DATA_CFG. */
 #define FIXED_CTRL_ADAPTIVE	BIT_ULL(32)
 #define FIXED_CTRL_RDPMC_USR_DISABLE BIT_ULL(33)
 #define FIXED_CTRL_BITS		(GENMASK_ULL(3, 0) | FIXED_CTRL_ADAPTIVE | \
 				 FIXED_CTRL_RDPMC_USR_DISABLE)
 #define FIXED_CTRL_SHIFT(n)	(4 * (n))
 
-/* IA32_PERF_CAPABILITIES: IA32_DEBUGCTL has FREEZE_WHILE_SMM; full-width writes; metrics */
+/* IA32_PERF_CAPABILITIES: IA32_DEBUGCTL has FREEZE_WHILE_SMM; full-width writes; PERF_METRICS */
 #define PERF_CAP_FREEZE_IN_SMM	BIT_ULL(12)
 #define PERF_CAP_FW_WRITE	BIT_ULL(13)
 #define PERF_CAP_METRICS	BIT_ULL(15)
-/* SDM volume 3, "PEBS": format of records; all counters and events; retire latency */
+/* SDM volume 3, "PEBS": record format; PEBS baseline (all counters and events); retire latency */
 #define PERF_CAP_PEBS_VERSION	GENMASK_ULL(11, 8)
 #define PERF_CAP_PEBS_ALL	BIT_ULL(14)
 #define PERF_CAP_PEBS_TIMING	BIT_ULL(17)
@@ -252,17 +252,17 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 /* IA32_PERF_GLOBAL_CTRL and _STATUS: EN_PERF_METRICS, OVF_PERF_METRICS */
 #define GLOBAL_PERF_METRICS	BIT_ULL(48)
 
-/* Format of branch records, SDM volume 3, "Last Branch Records": with LBR_INFO, and TSX or not */
+/* LBR format, SDM volume 3, "Last Branch Records": with LBR_INFO, with or without TSX flags */
 #define PERF_CAP_LBR_FORMAT	GENMASK_ULL(5, 0)
 #define LBR_FORMAT_INFO_TSX	5
 #define LBR_FORMAT_INFO		7
 
-/* Global status, Intel from version 4 on and AMD PerfMonV2: branch records stand still */
+/* Global status, Intel from version 4 on and AMD PerfMonV2: the branch records are frozen */
 #define STATUS_LBR_FROZEN	BIT_ULL(58)
 
 /*
- * MSR_LBR_SELECT of Intel and AMD: what is not recorded. SDM volume 3, table "MSR_LBR_SELECT
- * for Intel microarchitecture code name Haswell"; APM volume 2, "Last Branch Stack Filtering".
+ * MSR_LBR_SELECT of Intel and AMD: branches to suppress. SDM volume 3, table "MSR_LBR_SELECT for
+ * Intel microarchitecture code name Haswell"; APM volume 2, "Last Branch Stack Filtering".
  */
 #define LBR_SELECT_NO_KERNEL	BIT_ULL(0)
 #define LBR_SELECT_NO_USER	BIT_ULL(1)
@@ -273,10 +273,10 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define LBR_SELECT_NO_IND_JUMP	BIT_ULL(6)
 #define LBR_SELECT_NO_JUMP	BIT_ULL(7)
 #define LBR_SELECT_NO_FAR	BIT_ULL(8)
-/* Intel's alone: a return takes the record of its call away. */
+/* Intel only: call stack mode, where a return removes the record of its call */
 #define LBR_SELECT_CALL_STACK	BIT_ULL(9)
 
-/* IA32_LBR_CTL: what is recorded. SDM volume 3, "Architectural Last Branch Records" */
+/* IA32_LBR_CTL: branches to record. SDM volume 3, "Architectural Last Branch Records" */
 #define LBR_CTL_KERNEL		BIT_ULL(1)
 #define LBR_CTL_USER		BIT_ULL(2)
 #define LBR_CTL_CALL_STACK	BIT_ULL(3)
@@ -292,17 +292,17 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define SAMP_BR_FROM_MISPRED	BIT_ULL(63)
 #define SAMP_BR_TO_VALID	BIT_ULL(63)
 #define SAMP_BR_TO_SPEC		BIT_ULL(62)
-/* An erroneous record, erratum 1452: amd_pmu_lbr_read() in arch/x86/events/amd/lbr.c */
+/* Erroneous record, erratum 1452: amd_pmu_lbr_read() in arch/x86/events/amd/lbr.c */
 #define SAMP_BR_TO_RESERVED	BIT_ULL(61)
 
-/* IA32_PERF_GLOBAL_STATUS: there are as many records as were asked for; architectural ones */
+/* IA32_PERF_GLOBAL_STATUS: the PEBS buffer has reached its threshold; architectural PEBS */
 #define STATUS_DS_BUFFER	BIT_ULL(62)
 #define STATUS_PEBS_THRESHOLD	BIT_ULL(54)
-/* Trace_ToPA_PMI: Intel PT has filled a part of its buffer that is marked so */
+/* Trace_ToPA_PMI: Intel PT has filled an output region whose entry asks for an interrupt */
 #define STATUS_TRACE_TOPA_PMI	BIT_ULL(55)
 
 /*
- * Architectural PEBS, and auto counter reload: asm/msr-index.h of Linux 6.19 has MSR_IA32_ and _V6_
+ * Architectural PEBS and auto counter reload. asm/msr-index.h of Linux 6.19 has MSR_IA32_ and _V6_
  * before these names.
  */
 #define MSR_PEBS_BASE		0x3f4
@@ -313,20 +313,22 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define MSR_PMC_FX0_CFG_C	0x1983
 #define PMC_CFG_STEP		4
 
-/* "Off-module response": asm/msr-index.h has them from 7.1 on, written the same way. */
+/*
+ * "Off-module response"; asm/msr-index.h defines them from 7.1 on, so the text must be identical.
+ */
 #define MSR_OMR_0		0x000003e0
 #define MSR_OMR_1		0x000003e1
 #define MSR_OMR_2		0x000003e2
 #define MSR_OMR_3		0x000003e3
 
-/* Fixed counter n is bit 32 + n of the global registers, and our counter 32 + n. */
+/* Fixed counter n is bit 32 + n of the global registers, and the driver's counter 32 + n. */
 #define FIXED_COUNTER_BASE	32
 
-/* The slots, and the numbers that their parts have as counters: they are in one register. */
+/* The slots counter; and the first topdown metric, each of which the driver numbers as a counter */
 #define SLOTS_COUNTER		(FIXED_COUNTER_BASE + 3)
 #define METRIC_COUNTER_BASE	48
 
-/* ECX of RDPMC for fixed counter 0, and for PERF_METRICS */
+/* ECX of RDPMC: for fixed counter 0, and for PERF_METRICS */
 #define RDPMC_FIXED		BIT(30)
 #define RDPMC_METRICS		BIT(29)
 
@@ -338,7 +340,7 @@ static inline u32 x86_rdpmc_index(int idx)
 	return idx < FIXED_COUNTER_BASE ? idx : RDPMC_FIXED | (idx - FIXED_COUNTER_BASE);
 }
 
-/* What GLOBAL_CTRL has for @counters: topdown metrics share one bit. */
+/* Value of GLOBAL_CTRL that enables @counters; all topdown metrics share one bit */
 static __always_inline u64 x86_global_ctrl(u64 counters)
 {
 	if (likely(!(counters >> METRIC_COUNTER_BASE)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: the overflow interrupt, an NMI from the local APIC
+ * corepmu: x86: the overflow interrupt (PMI), an NMI from the local APIC
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -16,21 +16,21 @@
 #include "msr.h"
 #include "x86.h"
 
-/* How often Intel's status is read in one NMI: a bit of it may never clear. */
+/* Maximum number of status reads in one NMI: a faulty status bit may never clear. */
 #define MAX_ROUNDS	16
 
 /*
- * On AMD an NMI may arrive when its overflow has been handled already, by the NMI before
- * it or by stopping the event. For so long after either, an NMI that no counter explains
- * is claimed, and the kernel does not report it as unknown.
+ * AMD: an NMI may arrive after its overflow has been handled, by the NMI before it or by a stop of
+ * the event. For this long after either, the driver claims an NMI that no counter explains, so that
+ * the kernel does not report an unknown NMI.
  */
 #define LATE_NMI_MS	100
 
 static DEFINE_PER_CPU(unsigned long, last_nmi);
 
 /*
- * Without a status register: a counter is set to a value whose top bit is set, and that
- * bit is clear after the overflow.
+ * CPUs without a status register: the top bit of a counter is set when the counter is started, and
+ * clear after the overflow.
  */
 static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 {
@@ -39,7 +39,7 @@ static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 	for (active = cpuc->active; active; active &= active - 1) {
 		int idx = __ffs64(active);
 
-		/* The upper bits of the counter below */
+		/* The odd counter of a merged pair has the upper bits of the even one. */
 		if (cpuc->selected[idx] == EVNTSEL_AMD_MERGE)
 			continue;
 		if (!(x86_rdpmc(idx) & BIT_ULL(cpuc->pmu->width[idx] - 1)))
@@ -49,7 +49,7 @@ static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 	return overflowed;
 }
 
-/* Not many programs have events that need two counters. */
+/* Skip the conversion of merged pairs unless an event has used one: most programs have none. */
 static u64 overflows_of(const struct x86_desc *desc, struct corepmu_cpu *cpuc, u64 overflowed)
 {
 	return unlikely(READ_ONCE(desc->has_pairs)) ? x86_merged_overflows(cpuc, overflowed) :
@@ -65,9 +65,9 @@ static noinline unsigned int handle_by_value(struct x86_desc *desc, struct corep
 }
 
 /*
- * What is not a plain counter's: Intel PT's interrupt, records of precise events, slots and their
- * parts. Returns the overflows that are left. Not inline, as all that is rare here: the interrupt
- * would save registers for it each time.
+ * Handle the status bits that are not overflows of a plain counter: Intel PT, PEBS, and topdown.
+ * Returns the remaining overflows. Not inline: otherwise the interrupt would save registers for
+ * this rare code each time.
  */
 static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_cpu *cpuc,
 				   u64 overflowed)
@@ -84,7 +84,7 @@ static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_c
 	return overflowed;
 }
 
-/* Branch records that stand still go on when the status is cleared: see to them before. */
+/* Clearing the status ends the freeze of branch records: save the records before. */
 static noinline void acknowledge_branches(const struct x86_desc *desc, struct corepmu_cpu *cpuc,
 					  u64 status)
 {
@@ -92,7 +92,7 @@ static noinline void acknowledge_branches(const struct x86_desc *desc, struct co
 				   status & desc->frozen);
 }
 
-/* Returns how many counters overflowed. */
+/* Returns the number of overflows. */
 static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
 	unsigned int handled = 0, rounds = 0;
@@ -101,12 +101,12 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	if (!desc->global_status)
 		return handle_by_value(desc, cpuc);
 
-	/*
-	 * The counters stand still, but the status may not yet show an overflow that was on its
-	 * way when they were stopped. On Intel its interrupt finds the local APIC's entry
-	 * masked by this one, and is lost: read until nothing is left. On AMD it raises
-	 * an NMI of its own.
-	 */
+		/*
+		 * The counters are stopped, but the status may not yet show an overflow that
+		 * happened just before. On Intel this PMI has masked LVTPC, so the late overflow
+		 * raises no PMI of its own and would be lost: read the status until it is 0. On AMD
+		 * a late overflow raises its own NMI.
+		 */
 	do {
 		status = x86_read_msr(desc->global_status) &
 			 (cpuc->pmu->counters | desc->special);
@@ -116,7 +116,9 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		if (unlikely(cpuc->branch_users))
 			acknowledge_branches(desc, cpuc, status);
 		x86_write_msr(desc->global_clear, status);
-		/* The NMI is explained even if the event has been stopped since. */
+			/*
+			 * The overflow explains the NMI even if the event has been stopped since.
+			 */
 		handled += hweight64(overflowed);
 		if (unlikely(overflowed & desc->special) || unlikely(cpuc->precise_users))
 			overflowed = handle_special(desc, cpuc, overflowed);
@@ -127,8 +129,8 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 }
 
 /*
- * Did the counters raise this NMI, even if none shows an overflow? Intel's local APIC
- * masks the LVTPC entry when it delivers one (SDM volume 3, "Local Vector Table").
+ * Check whether the counters raised this NMI although no status shows an overflow. Intel's local
+ * APIC masks LVTPC when it delivers a PMI (SDM volume 3, "Local Vector Table").
  */
 static bool took_pmi(const struct x86_desc *desc)
 {
@@ -136,8 +138,8 @@ static bool took_pmi(const struct x86_desc *desc)
 }
 
 /*
- * AMD's LVTPC entry gives no hint: claim an unexplained NMI within LATE_NMI_MS of the
- * CPU's last overflow, or of the last stop that overtook one.
+ * AMD's local APIC does not mask LVTPC: claim an unexplained NMI within LATE_NMI_MS of the CPU's
+ * last overflow, or of the last stop that overtook an overflow.
  */
 static noinline bool expects_late_nmi(const struct x86_desc *desc, int cpu)
 {
@@ -149,9 +151,9 @@ static noinline bool expects_late_nmi(const struct x86_desc *desc, int cpu)
 }
 
 /*
- * Called for every NMI. Returns how many overflows were handled: each of them has raised
- * an NMI, and those raised while one is pending merge into one more at most, which the
- * kernel then does not report as unknown when it finds no overflow left.
+ * Called for every NMI. Returns the number of overflows. Each overflow has raised an NMI, and NMIs
+ * raised while one is pending merge into one. The kernel then does not report that one as unknown
+ * if no overflow is left for it.
  */
 static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 {
@@ -161,7 +163,9 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	unsigned int handled;
 	bool ours;
 
-	/* Beside the built-in driver: the counters are its own. */
+	/*
+	 * If the built-in driver is present: without a reservation, the counters are that driver's.
+	 */
 	if (!pmu || !x86_is_reserved())
 		return NMI_DONE;
 
@@ -172,10 +176,10 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	handled = handle_overflows(desc, cpuc);
 	ours = handled || took_pmi(desc);
 
-	/*
-	 * Unmask the entry while nothing counts: an overflow that finds it masked
-	 * would be lost.
-	 */
+		/*
+		 * Unmask LVTPC while the counters are stopped: an overflow that finds LVTPC masked
+		 * would be lost.
+		 */
 	if (desc->masks_lvtpc && ours)
 		apic->write(APIC_LVTPC, APIC_DM_NMI);
 
@@ -192,13 +196,12 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /**
- * x86_irq_learn() - does an interrupt mask the local APIC's entry?
- * @cpuc: this CPU's state; it has just had an interrupt
+ * x86_irq_learn() - check whether a PMI has masked LVTPC, and then unmask LVTPC in every NMI
+ * @cpuc: state of this CPU, which has just had a PMI
  *
- * That of an AMD CPU stays as it is. For guests that were shown one KVM masked it as on Intel at
- * first: kvm_apic_local_deliver() in arch/x86/kvm/lapic.c has a test for that since. The built-in
- * driver unmasks it in each NMI (x86_pmu_handle_irq() in arch/x86/events/core.c). On the CPU,
- * IRQs off.
+ * AMD hardware does not mask LVTPC. KVM once did, like Intel, for guests with an AMD CPU:
+ * kvm_apic_local_deliver() in arch/x86/kvm/lapic.c now tests for AMD. The built-in driver unmasks
+ * LVTPC in every NMI (x86_pmu_handle_irq() in arch/x86/events/core.c). On the CPU, IRQs off.
  */
 void x86_irq_learn(struct corepmu_cpu *cpuc)
 {
@@ -207,14 +210,14 @@ void x86_irq_learn(struct corepmu_cpu *cpuc)
 	if (desc->masks_lvtpc || !(apic->read(APIC_LVTPC) & APIC_LVT_MASKED))
 		return;
 
-	pr_info("overflow interrupts mask the local APIC's entry, which is not as on AMD's CPUs: a virtual machine?\n");
+	pr_info("LVTPC is masked by a PMI, unlike on AMD hardware (hypervisor?): unmasking it in every NMI\n");
 	desc->masks_lvtpc = true;
 	apic->write(APIC_LVTPC, APIC_DM_NMI);
 }
 
 /**
- * x86_irq_enable() - have this CPU's counters raise NMIs
- * @cpuc: its state
+ * x86_irq_enable() - unmask this CPU's overflow interrupt, as an NMI
+ * @cpuc: state of this CPU
  *
  * On the CPU.
  */
@@ -225,10 +228,9 @@ void x86_irq_enable(struct corepmu_cpu *cpuc)
 
 /**
  * x86_irq_disable() - mask this CPU's overflow interrupt
- * @cpuc: its state
+ * @cpuc: state of this CPU
  *
- * Beside the built-in driver the entry is left as it is: that driver uses it too. On the
- * CPU.
+ * If the built-in driver is present, it uses LVTPC too, and LVTPC stays unmasked. On the CPU.
  */
 void x86_irq_disable(struct corepmu_cpu *cpuc)
 {
@@ -237,12 +239,12 @@ void x86_irq_disable(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_describe_status() - which bits of the status are this driver's, besides the plain counters'
- * @desc: the PMU, of which all else is described
+ * x86_describe_status() - set desc->trace_bit and desc->special
+ * @desc: the PMU description; all other members are set
  *
- * Intel PT's interrupt is an overflow interrupt whose status says so. Intel PT's driver has no
- * handler of its own: the built-in driver of the counters calls it (handle_pmi_common() in
- * arch/x86/events/intel/core.c), and, where that is not there, this one. Process context.
+ * Intel PT raises the PMI with its own status bit, and its driver has no handler. The built-in core
+ * PMU driver calls it (handle_pmi_common() in arch/x86/events/intel/core.c); if the built-in driver
+ * is not present, corepmu does. Process context.
  */
 void x86_describe_status(struct x86_desc *desc)
 {
@@ -254,10 +256,10 @@ void x86_describe_status(struct x86_desc *desc)
 }
 
 /*
- * Called for every NMI after the built-in driver's handler, which does something while Intel PT
- * or branch traces (BTS) are in use (x86_add_exclusive()): it writes 0 to the global register, and
- * what was there only where it has had events of its own on this CPU (intel_pmu_handle_irq() in
- * arch/x86/events/intel/core.c). All counters would stand still for good.
+ * Called for every NMI, after the built-in driver's handler. While Intel PT or branch traces (BTS)
+ * are in use (x86_add_exclusive()), that handler writes 0 to the global control register. It
+ * restores the old value only if it has had events of its own on this CPU (intel_pmu_handle_irq()
+ * in arch/x86/events/intel/core.c). Without this function, all counters would then stay stopped.
  */
 static int restore_after_builtin(unsigned int type, struct pt_regs *regs)
 {
@@ -277,9 +279,9 @@ static bool has_builtin_traces(const struct x86_desc *desc)
 
 /**
  * x86_nmi_init() - register the NMI handler
- * @desc: one of the PMUs
+ * @desc: description of one of the PMUs
  *
- * Process context, when all kinds of CPU are known.
+ * Process context, when all CPU types are known.
  *
  * Return: 0 or a negative errno
  */
@@ -288,9 +290,9 @@ int x86_nmi_init(const struct x86_desc *desc)
 	int ret;
 
 	/*
-	 * The first handler that is called. The built-in driver's, where it is there too and
-	 * Intel PT is at work, acknowledges the overflows of all counters
-	 * (intel_pmu_handle_irq() in arch/x86/events/intel/core.c).
+	 * Run first: while Intel PT is in use, the built-in driver's handler, if present,
+	 * acknowledges the overflows of all counters (intel_pmu_handle_irq() in
+	 * arch/x86/events/intel/core.c).
 	 */
 	ret = register_nmi_handler(NMI_LOCAL, x86_handle_nmi, NMI_FLAG_FIRST, "corepmu");
 	if (ret)
@@ -303,16 +305,16 @@ int x86_nmi_init(const struct x86_desc *desc)
 
 out:
 	if (ret)
-		pr_err("cannot take NMIs (%d)\n", ret);
+		pr_err("cannot register an NMI handler (%d)\n", ret);
 
 	return ret;
 }
 
 /**
  * x86_nmi_exit() - unregister the NMI handler
- * @desc: one of the PMUs, whose counters are all disabled
+ * @desc: description of one of the PMUs; all counters are disabled
  *
- * Waits for NMIs that may still be under way. Process context.
+ * Waits for late NMIs. Process context.
  */
 void x86_nmi_exit(struct x86_desc *desc)
 {

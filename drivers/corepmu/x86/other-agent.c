@@ -2,10 +2,10 @@
 /*
  * corepmu: x86: log that another agent writes the counters' registers
  *
- * A program with access to /dev/cpu/N/msr can write them, and Intel's pcm clears all of them. The
- * driver writes the registers of the next event (corepmu_cpu.trusted). The log names the cause of
- * counts that were wrong meanwhile: opening an event compares two registers of this CPU with the
- * values that the driver has written.
+ * A program with access to /dev/cpu/N/msr can write the registers, and Intel's pcm clears all of
+ * them. The driver writes the registers again for the next event (corepmu_cpu.trusted), but counts
+ * are wrong meanwhile. So that the log names the cause, opening an event compares two registers of
+ * this CPU with the values that the driver has written.
  */
 #include <linux/bitops.h>
 #include <linux/irqflags.h>
@@ -17,10 +17,10 @@
 #include "msr.h"
 #include "x86.h"
 
-/* The event and its privilege levels. A hypervisor may drop the other bits. */
+/* Bits to compare: the event and its privilege levels. A hypervisor may drop the other bits. */
 #define COMPARED	(EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_USR | EVNTSEL_OS | EVNTSEL_EN)
 
-/* Compare the lowest counter that has been used: most events are on it. */
+/* Compare the lowest counter that has been used: most events are on that counter. */
 static bool select_has_changed(const struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
@@ -43,12 +43,12 @@ static bool fixed_has_changed(const struct corepmu_cpu *cpuc)
 
 /**
  * x86_has_changed() - check whether another agent has written registers of this CPU
- * @cpuc: this CPU's state
+ * @cpuc: state of this CPU
  *
  * IRQs off.
  *
- * Return: true if a compared register differs from the driver's value. Counters that are enabled
- * one by one are not compared
+ * Return: true if a compared register differs from the driver's value; false for x86_each_backend,
+ * which is not compared
  */
 bool x86_has_changed(const struct corepmu_cpu *cpuc)
 {
@@ -58,7 +58,7 @@ bool x86_has_changed(const struct corepmu_cpu *cpuc)
 
 /**
  * x86_note_changes() - warn once if another agent has written registers of this CPU
- * @pmu: the PMU of which an event is being opened
+ * @pmu: PMU of the event that is being opened
  *
  * Process context.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: find out what the CPUs have, and who else wants it
+ * corepmu: x86: find the PMUs of this machine, and register them
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -18,13 +18,13 @@
 #include "msr.h"
 #include "x86.h"
 
-/* What the last CPU that could not be described failed with */
+/* Errno of the last CPU that could not be described */
 static int describe_error;
 
 static int describe(struct x86_desc *desc)
 {
 	if (!boot_cpu_has(X86_FEATURE_APIC)) {
-		pr_err("no local APIC: overflows would be lost\n");
+		pr_err("no local APIC: without it overflow interrupts would be lost\n");
 		return -ENODEV;
 	}
 
@@ -35,7 +35,7 @@ static int describe(struct x86_desc *desc)
 	case X86_VENDOR_HYGON:
 		return amd_describe(desc);
 	default:
-		pr_err("there is no backend for this CPU's maker\n");
+		pr_err("CPU vendor not supported: only Intel, AMD and Hygon are\n");
 		return -ENODEV;
 	}
 }
@@ -45,9 +45,9 @@ static void describe_cpu(void *data)
 	describe_error = describe(data);
 }
 
-/* Finding the kinds of CPU */
+/* CPU types */
 
-/* On one of @cpus CPUID tells what they have. */
+/* Describe the PMU of the CPUs @cpus, by CPUID on one of them. */
 static int find_kind(const char *name, u32 native_model, const struct cpumask *cpus)
 {
 	struct x86_desc *desc;
@@ -58,7 +58,7 @@ static int find_kind(const char *name, u32 native_model, const struct cpumask *c
 	if (!desc)
 		return -ENOMEM;
 
-	/* Which of the two backends it is depends on what is found. */
+	/* choose_backend() sets the final backend. */
 	pmu = corepmu_alloc(&x86_each_backend);
 	if (!pmu)
 		goto out_desc;
@@ -101,7 +101,7 @@ static void note_native_model(void *unused)
 	this_cpu_write(native_models, x86_native_model());
 }
 
-/* A generic event that names no kind is the first one's, as with the built-in driver. */
+/* The first type gets the generic events without a PMU type, as with the built-in driver. */
 static const struct {
 	unsigned int	kind;
 	const char	*name;
@@ -113,7 +113,7 @@ static const struct {
 
 static int find_hybrid_kind(unsigned int kind, const char *name, struct cpumask *left)
 {
-	/* Too large for the stack; the module is loaded once. */
+		/* Static, since it is too large for the stack; the module is loaded once. */
 	static struct cpumask cpus;
 	u32 model = 0;
 	int cpu;
@@ -122,7 +122,7 @@ static int find_hybrid_kind(unsigned int kind, const char *name, struct cpumask 
 	for_each_cpu(cpu, left) {
 		u32 own = per_cpu(native_models, cpu);
 
-		/* Two models of the same core type have counters and events of their own too. */
+		/* Two native models of the same core type are two CPU types. */
 		if (intel_core_kind(own) != kind || (model && own != model))
 			continue;
 		model = own;
@@ -135,7 +135,7 @@ static int find_hybrid_kind(unsigned int kind, const char *name, struct cpumask 
 	return find_kind(name, model, &cpus);
 }
 
-/* A machine that has CPUs of several kinds: each is a PMU, unless one is not known. */
+/* Hybrid machine: find a PMU for each CPU type; fail if a type is unknown. */
 static int find_hybrid(void)
 {
 	static struct cpumask left;
@@ -151,12 +151,12 @@ static int find_hybrid(void)
 	if (ret || cpumask_empty(&left))
 		return ret;
 
-	pr_err("CPUs %*pbl are of another kind, which is not known (CPUID leaf 0x1a: %#x): take them offline before loading\n",
+	pr_err("CPUs %*pbl have an unknown CPU type (CPUID leaf 0x1a: %#x): take them offline before loading\n",
 	       cpumask_pr_args(&left), per_cpu(native_models, cpumask_first(&left)));
 	return -ENODEV;
 }
 
-/* All CPUs' counters are written in the same way: one backend serves all kinds. */
+/* Choose one backend for all CPU types: all have the same kind of registers. */
 static void choose_backend(bool shares_counters)
 {
 	const struct corepmu_backend *backend = &x86_global_backend;
@@ -171,15 +171,15 @@ static void choose_backend(bool shares_counters)
 		desc->shares_counters = shares_counters;
 		desc->pmu->backend = backend;
 		desc->pmu->claims_generic = !shares_counters;
-		/* KVM gives guests a PMU only beside the built-in driver. */
+		/* KVM gives guests a virtual PMU only if the built-in driver is present. */
 		if (shares_counters)
 			desc->pmu->capabilities |= COMPAT_PMU_CAP_MEDIATED_VPMU;
-		/* What the number of a raw event stands for differs between kinds. */
+		/* The same raw event number is another event on another CPU type. */
 		desc->pmu->secondary = i;
 	}
 }
 
-/* Beside the built-in driver there has to be somebody who knows whose the counters are. */
+/* Sharing with the built-in driver requires that it reserves the counters under known numbers. */
 static int can_share(void)
 {
 	struct x86_desc *desc;
@@ -188,7 +188,7 @@ static int can_share(void)
 	for (i = 0; (desc = x86_kind(i)); i++) {
 		if (!desc->shares_counters || !desc->aliased)
 			continue;
-		pr_err("on a CPU of perfmon version 6 the built-in driver does not reserve its counters: it can only be replaced\n");
+		pr_err("perfmon version 6: the built-in driver does not reserve its counters: corepmu can only replace that driver, not coexist\n");
 		return -EBUSY;
 	}
 
@@ -202,8 +202,8 @@ static void describe_registers(void *desc)
 }
 
 /*
- * Where there are several kinds they have the same records of branches, and other registers of
- * their own: a CPU of each is asked for these, and for its precise events' records.
+ * Find out about branch records, extra registers, ACR and PEBS. All CPU types of a machine have the
+ * same branch records; the rest differs, and is read on a CPU of each type.
  */
 static int describe_extras(void)
 {
@@ -227,7 +227,7 @@ static int describe_extras(void)
 	return 0;
 }
 
-/* The kinds in the order of registration, after which perf core asks the first one first. */
+/* Order of registration, such that perf core tries the first CPU type first */
 static struct corepmu *kind_to_register(unsigned int i)
 {
 	return x86_kind(COMPAT_NEWEST_PMU_FIRST ? x86_nr_kinds() - 1 - i : i)->pmu;
@@ -256,11 +256,11 @@ static int register_kinds(void)
 }
 
 /**
- * corepmu_arch_init() - find this machine's PMUs and register them
+ * corepmu_arch_init() - find the PMUs of this machine and register them
  *
  * Process context, at load.
  *
- * Return: 0, or a negative errno after saying why there is none
+ * Return: 0, or a negative errno after a message
  */
 int corepmu_arch_init(void)
 {
@@ -286,7 +286,7 @@ int corepmu_arch_init(void)
 		pr_err("the counters are held by %s: " X86_REMEDY "\n",
 		       desc->shares_counters ? "the built-in driver" : "another driver");
 	else if (ret)
-		pr_err("the CPU has no counters that answer: is the PMU kept from this virtual machine?\n");
+		pr_err("the counters do not keep written values (hidden by the hypervisor?)\n");
 	if (ret)
 		goto out_kinds;
 
@@ -307,7 +307,7 @@ int corepmu_arch_init(void)
 
 	x86_snapshot_init(desc);
 
-	/* From now on an event brings the reservation. */
+	/* From now on the first event reserves the counters. */
 	if (desc->shares_counters)
 		x86_release(desc->pmu);
 
@@ -337,7 +337,7 @@ void corepmu_arch_exit(void)
 	x86_vmx_exit();
 	x86_svm_exit();
 	x86_user_exit(desc);
-	/* While the counters are this driver's it knows of NMIs that come late. */
+	/* Keep the reservation until then: only its owner handles late NMIs. */
 	x86_nmi_exit(desc);
 	if (!desc->shares_counters)
 		x86_release(desc->pmu);

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: counters read from user space
+ * corepmu: x86: counters that user space reads by RDPMC
  *
- * RDPMC works at CPL 3 while CR4.PCE is set (Intel SDM volume 2, "RDPMC"; AMD
- * APM volume 3). The kernel sets it for an mm whose context.perf_rdpmc_allowed
- * is not zero, whenever it switches to that (arch/x86/mm/tlb.c), and two static
- * keys overrule it: "never" and "always". As with the built-in driver an mm may
- * read while it has an event's page mapped, and the rdpmc file of the PMU says 0
- * (nobody), 1 (those with a page) or 2 (everybody).
+ * User space (CPL 3) may execute RDPMC while CR4.PCE is set (Intel SDM volume 2, "RDPMC"; AMD APM
+ * volume 3). At each switch of the mm the kernel sets CR4.PCE if mm->context.perf_rdpmc_allowed is
+ * not 0 (arch/x86/mm/tlb.c). Two static keys override this: "never" and "always". As with the
+ * built-in driver, a process may read while it maps an event's page. The PMU's sysfs file rdpmc
+ * says 0 (nobody may read), 1 (processes with a mapped page) or 2 (everybody).
  *
- * Perf core is not told which task comes next, and an mm keeps what it has been
- * forked with. So once a page has been mapped, every counter that loses its
- * event is cleared, whoever comes.
+ * perf core does not say which task runs next, and a forked mm keeps the count of its parent. So
+ * from the first mapped page on, the driver clears every counter that loses its event.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -52,11 +50,11 @@ static struct static_key_false *never_key, *always_key;
 static unsigned int rdpmc_mode = RDPMC_MAPPED;
 static DEFINE_MUTEX(rdpmc_mutex);
 
-/* pmc_width of all pages; 0 while user space cannot read counters. */
+/* pmc_width of all user pages; 0 while user space cannot read counters */
 static unsigned int page_width;
 static int *page_width_set;
 
-/* The width of all pages, or 0 after saying why there is none */
+/* Set the width in all user pages. Returns the width, or 0 after a message. */
 static unsigned int set_page_width(unsigned int width)
 {
 	int *bits = x86_find_cntval_bits();
@@ -70,13 +68,13 @@ static unsigned int set_page_width(unsigned int width)
 	if (*bits == width)
 		return width;
 
-	pr_notice("pmc_width is %d here, of the kernel's own driver, and counters have %u bits: user space cannot read counters\n",
+	pr_notice("the built-in driver set pmc_width to %d but counters are %u bits wide: rdpmc is disabled\n",
 		  *bits, width);
 
 	return 0;
 }
 
-/* Who may read */
+/* Access */
 
 static void update_pce(void *unused)
 {
@@ -92,18 +90,18 @@ static void clear_cpu(void *unused)
 }
 
 /**
- * x86_user_take_over() - the counters are no longer the built-in driver's
+ * x86_user_take_over() - clear the counters that the built-in driver's events have left dirty
  *
- * It notes which counters its events have left a value in, and the kernel sets
- * those to 0 when it switches to a reader. Have it do so now, and not when a
- * counter is in use again. IRQs off, on each CPU.
+ * The built-in driver notes these counters, and the kernel sets them to 0 at the next switch to a
+ * reader. By then, corepmu may use the counters. So let the kernel clear them now. IRQs off, on
+ * each CPU.
  */
 void x86_user_take_over(void)
 {
 	static_call_cond(x86_clear_builtin)();
 }
 
-/* Clear the counters without an event, and from now on whenever an event leaves one. */
+/* Clear all counters without an event; from now on, clear each counter that loses its event. */
 static void expect_readers(void)
 {
 	if (READ_ONCE(corepmu_user_reads))
@@ -114,8 +112,8 @@ static void expect_readers(void)
 }
 
 /*
- * Does an mm have access that no event of this load has given? One that was forked while
- * its parent had a page mapped keeps the parent's count for good.
+ * Check for an mm with access from before the module was loaded. An mm that was forked while its
+ * parent had a mapped page keeps the parent's count forever.
  */
 static bool somebody_may_read(void)
 {
@@ -135,12 +133,12 @@ static bool somebody_may_read(void)
 }
 
 /**
- * x86_user_mapped() - the backend's user_mapped()
+ * x86_user_mapped() - give an mm access to RDPMC: the backend's user_mapped()
  * @event: a readable event
- * @mm: who has its page now
+ * @mm: the mm that has just mapped the event's page
  *
- * Process context, mmap_lock held for writing: no other thread of @mm can return
- * from mapping a page before all CPUs know.
+ * Process context, mmap_lock held for writing: no other thread of @mm returns from mapping a page
+ * before all CPUs have updated CR4.PCE.
  */
 void x86_user_mapped(struct perf_event *event, struct mm_struct *mm)
 {
@@ -150,9 +148,9 @@ void x86_user_mapped(struct perf_event *event, struct mm_struct *mm)
 }
 
 /**
- * x86_user_unmapped() - the backend's user_unmapped()
+ * x86_user_unmapped() - undo x86_user_mapped(): the backend's user_unmapped()
  * @event: a readable event
- * @mm: who had its page
+ * @mm: the mm that has just unmapped the event's page
  *
  * Process context.
  */
@@ -163,26 +161,26 @@ void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 }
 
 /**
- * x86_user_switch() - the backend's user_switch()
- * @cpuc: this CPU's state
+ * x86_user_switch() - clear counters without an event before a task runs: user_switch()
+ * @cpuc: state of this CPU
  *
  * IRQs off.
  */
 void x86_user_switch(struct corepmu_cpu *cpuc)
 {
-	/* Perf core enables PMUs of other kinds of CPU here, too: their counters are elsewhere. */
+	/* perf core also enables PMUs of other CPU types here; this CPU lacks their counters. */
 	if (cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
 		corepmu_user_clear(cpuc);
 }
 
 /**
- * x86_event_idx() - the backend's event_idx()
- * @event: an event that is placed and counts
+ * x86_event_idx() - return the counter's number for RDPMC: the backend's event_idx()
+ * @event: event that is placed and counts
  *
  * IRQs off, or NMI.
  *
- * Return: RDPMC's ECX plus 1; 0 when user space cannot read it, for a counter of another width
- * than the page says, and for two that are merged
+ * Return: ECX of RDPMC plus 1; 0 if user space cannot read the event, if the counter's width
+ * differs from pmc_width, or if two counters are merged
  */
 int x86_event_idx(struct perf_event *event)
 {
@@ -197,9 +195,9 @@ int x86_event_idx(struct perf_event *event)
 }
 
 /**
- * x86_user_flags() - what a new event's hw.flags say of reading it
+ * x86_user_flags() - return the hw_perf_event.flags that make a new event readable
  *
- * Return: PERF_EVENT_FLAG_USER_READ_CNT where user space may read at all
+ * Return: PERF_EVENT_FLAG_USER_READ_CNT, or 0 if user space may not read counters
  */
 int x86_user_flags(void)
 {
@@ -207,9 +205,9 @@ int x86_user_flags(void)
 }
 
 /**
- * x86_user_is_everybody() - may all of user space read counters?
+ * x86_user_is_everybody() - check whether all tasks may read counters
  *
- * Return: whether the file rdpmc says 2
+ * Return: true if the sysfs file rdpmc says 2
  */
 bool x86_user_is_everybody(void)
 {
@@ -217,9 +215,9 @@ bool x86_user_is_everybody(void)
 }
 
 /*
- * Static keys are reference counts, shared with the built-in driver. The indices of all
- * pages are cleared before access is taken away, and written again after it is given: a
- * reader that finds an index can read the counter.
+ * Change who may read. The static keys are reference counts, shared with the built-in driver. A
+ * reader that finds an index in a user page must be able to read the counter. So the driver clears
+ * the indices of all pages before it removes access, and sets them after it has given access.
  */
 static void apply_mode(unsigned int mode)
 {
@@ -293,10 +291,10 @@ const struct attribute_group x86_user_group = {
 };
 
 /**
- * x86_user_init() - let user space read counters, where the kernel lets us
- * @desc: the PMU, or the first of several, described and not registered
+ * x86_user_init() - let user space read counters, if the kernel allows the driver to
+ * @desc: description of the only or first PMU, which is not yet registered
  *
- * Process context. What is missing is said, and no event can be read then.
+ * If something is missing, the log names it and no event is readable. Process context.
  */
 void x86_user_init(struct x86_desc *desc)
 {
@@ -309,7 +307,7 @@ void x86_user_init(struct x86_desc *desc)
 	never_key = (void *)corepmu_find_symbol("rdpmc_never_available_key");
 	always_key = (void *)corepmu_find_symbol("rdpmc_always_available_key");
 	if (!pce || !never_key || !always_key) {
-		pr_notice("this kernel hides how CR4.PCE is set: user space cannot read counters\n");
+		pr_notice("this kernel hides the functions that set CR4.PCE: rdpmc is disabled\n");
 		return;
 	}
 	static_call_update(x86_update_pce, (typeof(cr4_update_pce) *)pce);
@@ -320,14 +318,14 @@ void x86_user_init(struct x86_desc *desc)
 		return;
 	}
 
-	/* With the built-in driver its file "rdpmc" may let everybody read. */
+	/* If the built-in driver is present, its sysfs file rdpmc may allow all tasks to read. */
 	WRITE_ONCE(corepmu_user_reads, desc->shares_counters || somebody_may_read());
 	WRITE_ONCE(corepmu_user_allowed, true);
 }
 
 /**
  * x86_user_exit() - undo x86_user_init()
- * @desc: the PMU, or the first of several, none of them registered any more
+ * @desc: description of the only or first PMU; no PMU is registered any more
  */
 void x86_user_exit(struct x86_desc *desc)
 {

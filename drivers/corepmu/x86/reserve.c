@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: counters that are shared with the built-in driver
+ * corepmu: x86: reservation of the counters, for sharing with the built-in driver
  *
- * The kernel has a reservation for each counter and each event select register
- * (arch/x86/kernel/cpu/perfctr-watchdog.c). The built-in driver takes them with
- * its first event and gives them back with its last; so does this one when both
- * are there, and each is refused while the other has events. Where there is
- * no built-in driver they are held from load to unload.
+ * The kernel has a reservation for each counter and each event selection register
+ * (arch/x86/kernel/cpu/perfctr-watchdog.c). The built-in driver reserves all of them for its first
+ * event and releases them after its last. If the built-in driver is present, corepmu does the same,
+ * and each driver rejects events while the other has events. Otherwise corepmu holds the
+ * reservations from load to unload.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -22,12 +22,12 @@
 static DEFINE_MUTEX(reserve_lock);
 static unsigned int reserve_users;
 
-/* The registers are this driver's. Written with the lock held, read by the NMI handler. */
+/* This driver holds the reservations. Written under reserve_lock, read by the NMI handler. */
 bool x86_reserved;
 
 static u32 counter_msr(const struct x86_desc *desc, unsigned int idx)
 {
-	/* Reserved is the counter's legacy MSR, also where the full-width one is written. */
+	/* The kernel reserves the legacy MSR, even if the driver writes the full-width MSR. */
 	u32 base = desc->counter_msr == MSR_IA32_PMC0 ? MSR_P6_PERFCTR0 : desc->counter_msr;
 
 	return base + desc->step * idx;
@@ -74,8 +74,8 @@ static void reset_this_cpu(void *unused)
 }
 
 /*
- * Beside the built-in driver, what is left in the counters is to be set to 0 now: from here on they
- * are its own.
+ * Release this CPU's counters. If the built-in driver is present, it owns them from here on: clear
+ * the values now.
  */
 static void leave_this_cpu(void *unused)
 {
@@ -87,14 +87,14 @@ static void leave_this_cpu(void *unused)
 }
 
 /**
- * x86_keeps() - is a register there, and does it keep what is written?
- * @msr: the register
- * @probe: bits of it that may be changed
+ * x86_keeps() - check whether a register exists and keeps written values
+ * @msr: MSR number
+ * @probe: bits that the check may change for a moment
  *
- * A hypervisor may not have it: then #GP is what comes of it, or nothing. On the CPU; the
- * register is as before afterwards.
+ * A hypervisor without the register raises #GP or ignores the write. The register has its old value
+ * afterwards. On the CPU.
  *
- * Return: whether it does
+ * Return: true if the register keeps the bits
  */
 bool x86_keeps(u32 msr, u64 probe)
 {
@@ -106,8 +106,8 @@ bool x86_keeps(u32 msr, u64 probe)
 }
 
 /*
- * Hypervisors show AMD CPUs whose counters, which all of them have, are not
- * there. Where the built-in driver runs it has made sure of them.
+ * Check whether counter 0 keeps written values. All AMD CPUs have the counters, but some
+ * hypervisors do not implement them. If the built-in driver is present, it has made the check.
  */
 static bool counters_answer(const struct x86_desc *desc)
 {
@@ -120,7 +120,9 @@ static bool counters_answer(const struct x86_desc *desc)
 		!x86_read_msr_safe(desc->counter_msr, &value) && value == wanted);
 }
 
-/* They may also show more counters than there are: CPUID tells how many on Intel alone. */
+/*
+ * Leave out counters that a hypervisor lacks: AMD's CPUID does not report the number of counters.
+ */
 static void leave_out_missing(struct x86_desc *desc)
 {
 	struct corepmu *pmu = desc->pmu;
@@ -132,14 +134,15 @@ static void leave_out_missing(struct x86_desc *desc)
 		    (!x86_read_msr_safe(select_msr(desc, idx), &value) &&
 		     !x86_read_msr_safe(counter_msr(desc, idx), &value)))
 			continue;
-		pr_warn("counter %u, which this family's CPUs have, is not there: left out\n", idx);
+		pr_warn("counter %u of this CPU family does not exist here (hypervisor?): left out\n",
+			idx);
 		desc->holes |= BIT_ULL(idx);
 		pmu->counters &= ~BIT_ULL(idx);
 		pmu->pair_counters &= pmu->counters & pmu->counters << 1;
 	}
 }
 
-/* Of the kinds of CPU the one that has the most counters: with its own all are reserved. */
+/* Return the CPU type with the most counters: reserving these reserves all. */
 static struct x86_desc *largest_kind(void)
 {
 	struct x86_desc *desc, *largest = x86_kind(0);
@@ -152,7 +155,7 @@ static struct x86_desc *largest_kind(void)
 	return largest;
 }
 
-/* Nothing is written before the registers are ours. */
+/* Reserve first: no register may be written without the reservation. */
 static int take_all(void)
 {
 	struct x86_desc *desc = largest_kind();
@@ -178,12 +181,12 @@ static int take_all(void)
 }
 
 /**
- * x86_reserve() - have the counters of all CPUs, for an event or for good
+ * x86_reserve() - reserve the counters of all CPUs, for one event or until unload
  *
  * Process context.
  *
- * Return: 0; -EBUSY while somebody else has one of them, -ENODEV when they do not keep
- * what is written into them
+ * Return: 0; -EBUSY while another user holds one of them; -ENODEV if the counters do not keep
+ * written values
  */
 int x86_reserve(void)
 {
@@ -200,12 +203,12 @@ int x86_reserve(void)
 }
 
 /**
- * x86_acquire() - the backend's acquire()
+ * x86_acquire() - reserve the counters for one more event: the backend's acquire()
  * @pmu: the PMU
  *
  * Process context.
  *
- * Return: 0, or -EBUSY after saying who has the counters
+ * Return: 0, or -EBUSY after corepmu_refuse()
  */
 int x86_acquire(struct corepmu *pmu)
 {

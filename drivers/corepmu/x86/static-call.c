@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: answer a static call of the kernel's
+ * corepmu: x86: answer a static call of the kernel
  *
- * The kernel asks the built-in driver some questions by static calls. Their keys are not exported
- * and are found as functions are.
+ * The kernel calls functions of the built-in driver by static calls. The keys of static calls are
+ * not exported; the driver looks them up like functions (corepmu_find_symbol()).
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -17,15 +17,15 @@
 #include "x86.h"
 
 /**
- * x86_claim_call() - answer a static call that no driver answers
+ * x86_claim_call() - answer a static call that no other driver answers
  * @call: filled in for x86_release_call()
- * @key: name of the call's key
- * @trampoline: name of the call's trampoline
- * @answer: the function, of the call's type
+ * @key: name of the static call's key
+ * @trampoline: name of the static call's trampoline
+ * @answer: function with the static call's type
  *
  * Process context.
  *
- * Return: false if the kernel hides the call, or if another driver answers it
+ * Return: false if the kernel hides the static call, or if another driver answers it
  */
 bool x86_claim_call(struct x86_claimed_call *call, const char *key, const char *trampoline,
 		    void *answer)
@@ -44,8 +44,8 @@ bool x86_claim_call(struct x86_claimed_call *call, const char *key, const char *
 }
 
 /**
- * x86_release_call() - undo x86_claim_call(), if that returned true
- * @call: the call
+ * x86_release_call() - undo x86_claim_call(), if that has succeeded
+ * @call: filled in by x86_claim_call()
  *
  * When this function returns, no CPU runs the answer any more. Process context.
  */

@@ -331,7 +331,7 @@ void x86_irq_enable(struct corepmu_cpu *cpuc);
 void x86_irq_disable(struct corepmu_cpu *cpuc);
 
 /* Advice in messages: how to free the counters that another user holds */
-#define X86_REMEDY "end what perf runs on them, and write 0 to /proc/sys/kernel/nmi_watchdog"
+#define X86_REMEDY "end all programs that use perf, and write 0 to /proc/sys/kernel/nmi_watchdog"
 
 /* exclusive.c */
 void x86_exclusive_init(const struct x86_desc *desc);

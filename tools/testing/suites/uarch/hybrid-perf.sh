@@ -84,7 +84,7 @@ one_kind_online()
 	dmesg_mark one
 	load 0 '' || return 1
 	online 1 1 || return 1
-	expect_says "the kernel's log" '^corepmu: CPU1 is of a kind of which no CPU was online' \
+	expect_says "the kernel's log" '^corepmu: CPU1 has a CPU type of which no CPU was online' \
 		"$(dmesg_since one)" || return 1
 	# What taskset and perf did before it got there may have been counted.
 	perf stat --no-scale -x, -o /tmp/out -e "$core/$INSTRUCTIONS/u" taskset -c 1 workload

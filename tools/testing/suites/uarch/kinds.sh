@@ -41,7 +41,7 @@ other_kind_stays_out()
 	online 1 1 || return 1
 	cpus_are corepmu 0 || return 1
 	expect_says "the kernel's log" \
-		'^corepmu: CPU1 is of a kind of which no CPU was online .*0x411fd040' \
+		'^corepmu: CPU1 has a CPU type of which no CPU was online .*0x411fd040' \
 		"$(dmesg_since other)" || return 1
 	expect_equal "a task's instructions there" '<not counted>' "$(counts_on 1)" || return 1
 	perf stat -C 1 -x, -o /tmp/none -e "corepmu/$CYCLES/" true 2>/dev/null
