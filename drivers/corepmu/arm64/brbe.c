@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: branch records of the Branch Record Buffer Extension, FEAT_BRBE
+ * corepmu: arm64: branch records of the Branch Record Buffer Extension (BRBE)
  *
- * Arm Architecture Reference Manual for A-profile, DDI 0487, chapter D18; the kernel's driver is
- * drivers/perf/arm_brbe.c, since 6.17. The first record is always the youngest, and a record
- * tells what kind of branch it is.
+ * FEAT_BRBE: Arm Architecture Reference Manual for A-profile, DDI 0487, chapter D18. The built-in
+ * driver is drivers/perf/arm_brbe.c, since 6.17. Record 0 is always the youngest, and a record has
+ * the type of its branch.
  *
- * Records pause when an event counter overflows, and stay paused until they are told to go on.
- * The cycle counter does not pause them (D18, "Freezing"): events with records are not put there.
+ * The overflow of an event counter pauses recording until the driver clears the pause. The cycle
+ * counter does not pause (D18, "Freezing"): events with branch records are not placed there.
  *
- * An exception or its return, from a level that is recorded to one that is not, has one address:
- * the other reads as 0.
+ * An exception, or an exception return, between a recorded and an unrecorded level has only one
+ * address; the other reads as 0.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -32,7 +32,7 @@
 	 COREPMU_BRANCH_UNKNOWN)
 #define BRANCH_EXCEPTION_RETURNS	(COREPMU_BRANCH_SYSRET | COREPMU_BRANCH_ERET)
 
-/* Exceptions are for those who may have the kernel's branches: either end is an address of it. */
+/* Exceptions have a kernel address, so record them only if an event may have kernel branches. */
 static u64 brbcr(u64 wanted)
 {
 	u64 cr = BRBCR_FZP | FIELD_PREP(BRBCR_TS, BRBCR_TS_VIRTUAL);
@@ -64,8 +64,9 @@ static u64 brbfcr(u64 wanted)
 }
 
 /*
- * A kernel at EL2 writes BRBCR_EL2 by the name of BRBCR_EL1. What both must agree on is in
- * either; and it is EL1's that says whether a counter that is not EL2's own pauses records.
+ * Write the control register. At EL2 (VHE), BRBCR_EL2 has the name BRBCR_EL1, and BRBCR_EL1 the
+ * name BRBCR_EL12. Fields that both registers have must be equal. The FZP bit of EL1's register
+ * decides whether a counter outside EL2's range pauses recording.
  */
 static void write_brbcr(u64 cr)
 {
@@ -81,7 +82,7 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 
 	if (branches->selected != cr) {
 		write_brbcr(cr);
-		/* Levels and the freeze are as they are to be before anything is recorded. */
+		/* The write takes effect before recording starts. */
 		isb();
 		branches->selected = cr;
 	}
@@ -89,10 +90,10 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Where an overflow has paused records, branches up to its interrupt are missing after them: who
- * takes two records that follow each other for the ends of a straight piece of code would be wrong.
- * So samples that are emitted now have them, and they are wiped before anything is recorded again.
- * brbe_enable() of drivers/perf/arm_brbe.c wipes at each start.
+ * Stop recording. If an overflow has paused it, the branches up to the interrupt are missing. Later
+ * records would seem to follow the old ones directly, as if the code between were straight. So mark
+ * the records stale: present samples still use them, and they are reset before recording starts
+ * again. brbe_enable() of drivers/perf/arm_brbe.c resets them at each start.
  */
 static void brbe_stop(struct corepmu_cpu *cpuc)
 {
@@ -112,7 +113,7 @@ static void brbe_reset(struct corepmu_cpu *cpuc)
 
 static void brbe_wipe(struct corepmu_cpu *cpuc)
 {
-	/* A branch before this is not recorded after it. */
+	/* Branches before this point are not recorded after the reset. */
 	isb();
 	brbe_invalidate_all();
 	isb();
@@ -151,7 +152,9 @@ static u32 kind_of(u64 info)
 	}
 }
 
-/* A mantissa below a 1 that is not there, but when the exponent is 0; an entry has 16 bits. */
+/*
+ * Convert a cycle count: a mantissa with a hidden 1 unless the exponent is 0; an entry has 16 bits.
+ */
 static unsigned int cycles_of(u64 info)
 {
 	unsigned int exponent = FIELD_GET(BRBINF_CC_EXP, info);
@@ -162,7 +165,7 @@ static unsigned int cycles_of(u64 info)
 	if (!exponent)
 		return mantissa;
 
-	/* All ones: more than the counter has. */
+	/* All ones is a saturated count. */
 	return min_t(u64, (mantissa | BIT(8)) << min(exponent - 1, 16U), U16_MAX);
 }
 
@@ -182,14 +185,14 @@ static void fill_entry(struct perf_branch_entry *to, const struct corepmu_branch
 	*to = entry;
 }
 
-/* Read @nr records of a bank, which begin at @first. Returns how many there are. */
+/* Read @nr records of a bank from @first on. Returns the number of valid ones. */
 static unsigned int read_bank(struct corepmu_branch_list *list, u64 wanted, unsigned int first,
 			      unsigned int nr)
 {
 	unsigned int i;
 
 	brbe_write_fcr(BRBFCR_PAUSED | FIELD_PREP(BRBFCR_BANK, first / BRBE_BANK_RECORDS));
-	/* D18: an access to a record is to see the bank that was chosen. */
+	/* D18: the bank selection takes effect before the records are read. */
 	isb();
 	for (i = 0; i < nr; i++) {
 		struct corepmu_branch_record record;
@@ -204,7 +207,10 @@ static unsigned int read_bank(struct corepmu_branch_list *list, u64 wanted, unsi
 	return i;
 }
 
-/* An NMI that has nothing to do comes all the same, and its brbe_stop() chooses bank 0. */
+/*
+ * Check whether an NMI has changed the bank: even without an overflow, its brbe_stop() selects bank
+ * 0.
+ */
 static bool has_lost_bank(unsigned int first)
 {
 	return first && FIELD_GET(BRBFCR_BANK, brbe_read_fcr()) != first / BRBE_BANK_RECORDS;
@@ -226,7 +232,7 @@ static void brbe_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 	list->nr = min(first, cpuc->pmu->nr_branches) + valid;
 }
 
-/* All records say of what kind they are. */
+/* Never needed: all records have a branch type. */
 static u32 brbe_decode(struct perf_branch_entry *entry)
 {
 	return COREPMU_BRANCH_UNKNOWN;
@@ -245,15 +251,15 @@ static const struct corepmu_branch_backend brbe_backend = {
 };
 
 /**
- * pmuv3_describe_branches() - find out what branch records a CPU has
- * @pmuv3: its PMU, described but for these
+ * pmuv3_describe_branches() - find out how many branch records a CPU has
+ * @pmuv3: the PMU; all other members are set
  *
- * On one of the PMU's CPUs, not preemptible. Where EL2 is another's, or this kernel's that has
- * left it, records trap there until they are made available, as kernels do since 6.17: in
- * HDFGRTR_EL2, HDFGWTR_EL2 and HFGITR_EL2 (the kernel's asm/el2_setup.h). To EL3 they trap until
- * firmware makes them available, in MDCR_EL3.SBRBE, which kernels ask for since 6.17
- * (Documentation/arch/arm64/booting.rst): what firmware does for an older one is not known, and
- * most does not survive such a trap.
+ * At EL1, below an EL2, accesses trap to EL2 until EL2 opens the registers in HDFGRTR_EL2,
+ * HDFGWTR_EL2 and HFGITR_EL2. Kernels do that at EL2 since 6.17 (the kernel's asm/el2_setup.h). At
+ * EL2, below an EL3, accesses trap until firmware opens the registers in MDCR_EL3.SBRBE. Kernels
+ * require that of firmware since 6.17 (Documentation/arch/arm64/booting.rst). For older kernels the
+ * bit is unknown, and most firmware does not survive such a trap. On one of the PMU's CPUs, not
+ * preemptible.
  */
 void pmuv3_describe_branches(struct pmuv3 *pmuv3)
 {
@@ -270,7 +276,7 @@ void pmuv3_describe_branches(struct pmuv3 *pmuv3)
 	}
 	if (pmuv3->has_el3 && !COMPAT_EL2_OPENS_BRBE) {
 		pmuv3->pmu->branch_reason =
-			"BRBE may trap to firmware, which kernels before 6.17 do not ask for it";
+			"kernels before 6.17 do not require firmware to open BRBE";
 		return;
 	}
 
@@ -279,19 +285,19 @@ void pmuv3_describe_branches(struct pmuv3 *pmuv3)
 	if (FIELD_GET(BRBIDR0_FORMAT, idr0) != BRBIDR0_FORMAT_0 ||
 	    FIELD_GET(BRBIDR0_CC, idr0) != BRBIDR0_CC_20_BIT ||
 	    (nr != 8 && nr != 16 && nr != 32 && nr != 64)) {
-		pmuv3->pmu->branch_reason = "BRBIDR0_EL1 tells of records of an unknown format";
+		pmuv3->pmu->branch_reason = "BRBIDR0_EL1 reports an unknown record format";
 		return;
 	}
 	pmuv3->nr_branches = nr;
 }
 
 /**
- * pmuv3_setup_branches() - have the branch records that were found
- * @pmuv3: its PMU, described
+ * pmuv3_setup_branches() - set up the branch records that pmuv3_describe_branches() has found
+ * @pmuv3: the PMU
  *
  * Process context.
  *
- * Return: 0, also where there are none, or -ENOMEM
+ * Return: 0, also if there are none, or -ENOMEM
  */
 int pmuv3_setup_branches(struct pmuv3 *pmuv3)
 {

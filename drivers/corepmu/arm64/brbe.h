@@ -3,8 +3,8 @@
  * corepmu: arm64: registers of the Branch Record Buffer Extension
  *
  * Names and fields: Arm Architecture Reference Manual for A-profile, DDI 0487, "Branch Record
- * Buffer registers" in chapter D23 (AArch64 system registers). Kernels before 6.17 name none of
- * them.
+ * Buffer registers" in chapter D23 (AArch64 system registers). Kernel headers before 6.17 have none
+ * of them.
  */
 #ifndef _COREPMU_ARM64_BRBE_H
 #define _COREPMU_ARM64_BRBE_H
@@ -13,7 +13,7 @@
 
 #include "sysreg.h"
 
-/* ID_AA64DFR0_EL1.BRBE: there are records; there may be some of EL3 */
+/* ID_AA64DFR0_EL1.BRBE: BRBE exists; from V1P1 on, records of EL3 may exist, too */
 #define DFR0_BRBE		GENMASK_ULL(55, 52)
 #define BRBE_IMP		1
 #define BRBE_V1P1		2
@@ -29,7 +29,7 @@
 #define BRBCR_E0BRE		BIT_ULL(0)	/* record EL0 */
 #define BRBCR_EXBRE		BIT_ULL(1)	/* record EL1, or EL2 */
 #define BRBCR_CC		BIT_ULL(3)	/* record cycles */
-#define BRBCR_MPRED		BIT_ULL(4)	/* record what was mispredicted */
+#define BRBCR_MPRED		BIT_ULL(4)	/* record mispredictions */
 #define BRBCR_TS		GENMASK_ULL(6, 5)
 #define BRBCR_TS_VIRTUAL	1
 #define BRBCR_FZP		BIT_ULL(8)	/* pause when an event counter overflows */
@@ -56,7 +56,7 @@
 #define BRBINF_CC_EXP		GENMASK_ULL(45, 40)
 #define BRBINF_CCU		BIT_ULL(46)	/* the cycles are unknown */
 
-/* BRBINF<n>_EL1.TYPE; others are exceptions */
+/* BRBINF<n>_EL1.TYPE; all other values are exceptions */
 #define BRBINF_DIRECT_UNCOND	0x00
 #define BRBINF_INDIRECT		0x01
 #define BRBINF_DIRECT_LINK	0x02
@@ -73,8 +73,9 @@
 #define BRBE_BRB_IALL		sys_reg(1, 1, 7, 2, 4)
 
 /*
- * The records of a bank. The lower four bits of their number are CRm, bits 11:8 of the register's,
- * and the fifth is the highest of op2, bit 7: once shifted by 8 and once by 3, less the rest.
+ * Encoding of the record registers of a bank. Bits 3:0 of the record's number are CRm, bits 11:8 of
+ * the register's encoding; bit 4 is the highest bit of op2, bit 7. So the number is shifted by 8
+ * and by 3, and masked.
  */
 #define BRBE_BANK_RECORDS	32
 #define BRBE_RECORD(n)		(((n) * 0x108) & 0xf80)
@@ -92,7 +93,7 @@ static inline void brbe_write_cr(u64 value)
 	write_sysreg_s(value, BRBE_BRBCR_EL1);
 }
 
-/* EL1's own, where the kernel runs at EL2 and has that in place of it. */
+/* EL1's register, when the kernel runs at EL2 and the name BRBCR_EL1 means BRBCR_EL2 */
 static inline void brbe_write_cr_el12(u64 value)
 {
 	write_sysreg_s(value, BRBE_BRBCR_EL12);
@@ -113,12 +114,12 @@ static inline void brbe_invalidate_all(void)
 #ifdef COREPMU_KUNIT
 	pmuv3_model_write(BRBE_BRB_IALL, 0);
 #else
-	/* SYS with no operand (DDI 0487, C6.2): assemblers may not know the name. */
+	/* SYS without an operand (DDI 0487, C6.2): assemblers may not know the name. */
 	asm volatile(__emit_inst(0xd5000000 | BRBE_BRB_IALL | 0x1f) : : : "memory");
 #endif
 }
 
-/* A register's number is part of the instruction: one case each. */
+/* The instruction encodes the register's number: one case for each register. */
 static inline u64 brbe_read_inf(unsigned int n)
 {
 	switch (n) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: caches, TLBs, branch predictors and nodes as PERF_TYPE_HW_CACHE names them
+ * corepmu: arm64: event numbers for PERF_TYPE_HW_CACHE: caches, TLBs, branch predictors and nodes
  *
- * Common events know reads and writes alone as one. Some CPUs have events of their own
- * besides, which tell them apart, or count prefetches: the same as the built-in driver has
- * for them (armv8_*_perf_cache_map[] in drivers/perf/arm_pmuv3.c of Linux 6.12), and as there
- * they are known by the devicetree's compatible string, not with ACPI. Where a common event
- * answers, and the CPU has it, it is taken.
+ * Common events count reads and writes together. Some CPUs also have model-specific events, which
+ * count reads, writes or prefetches separately. The numbers are those of the built-in driver
+ * (armv8_*_perf_cache_map[] in drivers/perf/arm_pmuv3.c of Linux 6.12). As there, the devicetree's
+ * compatible string selects them; they are not available with ACPI. A common event that the CPU has
+ * takes precedence.
  */
 #include <linux/perf_event.h>
 
@@ -14,7 +14,7 @@
 
 #include "pmuv3.h"
 
-/* Events that the manual recommends for what is IMPLEMENTATION DEFINED: DDI 0487, D13.11.5 */
+/* IMPLEMENTATION DEFINED events with recommended numbers: DDI 0487, D13.11.5 */
 #define L1D_CACHE_RD			0x0040
 #define L1D_CACHE_WR			0x0041
 #define L1D_CACHE_REFILL_RD		0x0042
@@ -26,7 +26,7 @@
 #define BUS_ACCESS_RD			0x0060
 #define BUS_ACCESS_WR			0x0061
 
-/* Numbers of one CPU's own */
+/* Event numbers of a single CPU model */
 #define A53_PREFETCH_LINEFILL		0x00c2
 #define THUNDERX_L1D_MISS_ST		0x00e9
 #define THUNDERX_L1D_PREFETCH		0x00ea
@@ -42,7 +42,7 @@
 #define PREFETCHES(name, number)      { C(name), C(OP_PREFETCH), C(RESULT_ACCESS), number }
 #define PREFETCH_MISSES(name, number) { C(name), C(OP_PREFETCH), C(RESULT_MISS), number }
 
-/* A list ends with event 0, SW_INCR. */
+/* Event 0, SW_INCR, ends a list. */
 static const struct pmuv3_cache_event common_events[] = {
 	READS(L1D, PMUV3_EVENT_L1D_CACHE),
 	READ_MISSES(L1D, PMUV3_EVENT_L1D_CACHE_REFILL),
@@ -119,7 +119,7 @@ const struct pmuv3_cache_event pmuv3_vulcan_events[] = {
 	{ }
 };
 
-/* The event for it in a list, 0 where there is none. */
+/* Return the event of @list for a combination, or 0. */
 static unsigned int find_event(const struct pmuv3_cache_event *list, unsigned int cache,
 			       unsigned int op, unsigned int result)
 {
@@ -131,14 +131,13 @@ static unsigned int find_event(const struct pmuv3_cache_event *list, unsigned in
 }
 
 /**
- * pmuv3_map_cache() - the event for a PERF_TYPE_HW_CACHE config
+ * pmuv3_map_cache() - map a PERF_TYPE_HW_CACHE config to an event number
  * @pmuv3: the PMU
  * @config: cache, operation << 8, result << 16
  *
- * PMCEID<n>_EL0 says which common events the CPU has, and nothing of others.
+ * PMCEID<n>_EL0 lists the common events that the CPU has, but no model-specific events.
  *
- * Return: the event number; -EINVAL for an unknown config, -ENOENT where the
- * CPU does not count it
+ * Return: the event number; -EINVAL for an unknown config, -ENOENT if the CPU lacks the event
  */
 int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config)
 {

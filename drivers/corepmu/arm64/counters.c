@@ -10,10 +10,10 @@
  * counters are narrow, a 64-bit event takes two: the even one counts it, and
  * the odd one above counts CHAIN, the wraps of the even one (D13.11.3).
  *
- * Unless the module is loaded with sampling=0, overflow interrupts are enabled for every counter
- * by pmuv3_reset() and stay so: a counter that is disabled does not overflow. The even counter
- * of a pair interrupts too, once in 2^32 events. There is no event on it: corepmu_handle_overflow()
- * ignores it.
+ * Unless the module is loaded with sampling=0, pmuv3_reset() enables the overflow interrupts of all
+ * counters. They stay enabled: a disabled counter does not overflow. The even counter of a pair
+ * raises an interrupt, too, once in 2^32 events. No event is on that counter, so
+ * corepmu_handle_overflow() ignores the overflow.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -29,8 +29,8 @@
 #include "sysreg.h"
 
 /*
- * Counters whose event is one of PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE, or the last one was, and
- * no guest has been entered or left since it went
+ * Counters whose present or last event has PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE. The bit of a
+ * counter without an event goes at the next entry into or exit from a guest.
  */
 static DEFINE_PER_CPU(u64, filtered_counters);
 
@@ -62,11 +62,11 @@ static void pmuv3_enable(struct corepmu_cpu *cpuc)
 }
 
 /*
- * pmuv3_enable() where the overflow interrupt is an NMI. When an event is started or stopped
- * while the PMU runs, the NMI may come after corepmu_cpu.active has been read and before the
- * registers are written. If its handler stops another event, it changes corepmu_cpu.active and
- * writes the registers to match; then the writes here, with the old value, enable that counter
- * again. So they are repeated until corepmu_cpu.active has not changed meanwhile.
+ * pmuv3_enable() with an overflow interrupt that is an NMI. When perf core starts or stops an event
+ * while the PMU runs, the NMI may come after the read of corepmu_cpu.active and before the register
+ * writes. If the NMI's handler stops another event, it clears a bit of corepmu_cpu.active and
+ * disables the counter. The writes here, with the old value, would enable that counter again. So
+ * repeat them until corepmu_cpu.active has not changed meanwhile.
  */
 static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
 {
@@ -84,7 +84,7 @@ static void pmuv3_disable(struct corepmu_cpu *cpuc)
 {
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
 
-	/* Counters are read after this, when they no longer count. */
+	/* The write takes effect before the counters are read. */
 	isb();
 }
 
@@ -104,9 +104,9 @@ static noinline void write_selection(int idx, u64 config)
 }
 
 /*
- * Registers that all counters share, when an event comes to a counter that had none: those that
- * nothing else writes. Counters that an event was on, or somebody else has enabled, are disabled;
- * the events that count have theirs enabled when the PMU is started.
+ * Write the registers that all counters share and that nothing else writes. Called when an event
+ * comes to a counter whose registers other software may have written. Counters without an event, or
+ * enabled by other software, are disabled; the start of the PMU enables the active ones.
  */
 static noinline void write_shared(struct corepmu_cpu *cpuc)
 {
@@ -134,8 +134,8 @@ static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u6
 }
 
 /**
- * pmuv3_select_again() - write the filters anew, since a guest is entered or was left
- * @cpuc: the state of the CPU this runs on
+ * pmuv3_select_again() - rewrite the filters when a guest is entered or left
+ * @cpuc: state of this CPU
  *
  * IRQs off.
  */
@@ -144,7 +144,10 @@ void pmuv3_select_again(struct corepmu_cpu *cpuc)
 	u64 filtered = this_cpu_read(filtered_counters);
 	u64 left;
 
-	/* Without an event the filter is out of date from here on. The next one has it written. */
+	/*
+	 * Forget counters without an event: their filter is not updated, and the next event writes
+	 * it.
+	 */
 	if (filtered & ~cpuc->used)
 		this_cpu_write(filtered_counters, filtered & cpuc->used);
 	for (left = filtered & cpuc->used; left; left &= left - 1) {
@@ -161,14 +164,17 @@ static void pmuv3_select(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 
 	if (corepmu_event_is_paired(cpuc->pmu, hwc)) {
 		select_counter(cpuc, idx - 1, hwc->config_base);
-		/* At all exception levels: the even counter alone has the event's filter. */
+		/*
+		 * Count wraps at all exception levels: only the even counter has the event's
+		 * filter.
+		 */
 		select_counter(cpuc, idx, PMUV3_EVENT_CHAIN | PMEVTYPER_NSH);
 	} else {
 		select_counter(cpuc, idx, hwc->config_base);
 	}
 }
 
-/* Not inline, so that pmuv3_update() of a single counter calls nothing. */
+/* Not inline, so that pmuv3_update() of a single counter calls no function. */
 static noinline u64 read_pair(int idx)
 {
 	u64 upper, lower, again;
@@ -239,7 +245,7 @@ static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64
 {
 	int idx = hwc->idx;
 
-	/* The event has 32 bits: with all bits above those set, the counter overflows with them. */
+	/* A 32-bit event on a wider counter: set all upper bits, so that both overflow together. */
 	if (unlikely(hwc->flags & COREPMU_EVENT_32BIT))
 		value |= GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0) & ~corepmu_hw_value_mask(hwc);
 
@@ -307,7 +313,7 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 	return PMUV3_EVENT_CPU_CYCLES | PMEVTYPER_NSH;
 }
 
-/* All of a backend that is the same for interrupts and NMIs. Names: drivers/perf/arm_pmuv3.c */
+/* Members that both backends share. Names: drivers/perf/arm_pmuv3.c */
 #define PMUV3_BACKEND_COMMON					\
 	.name			= "PMUv3",			\
 	.remedy			= "sampling=0 counts without samples", \

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: CPUs that lose their PMU's registers while they are idle, and nobody says so
+ * corepmu: arm64: detect idle states that lose the PMU's registers without an announcement
  *
- * Who powers a CPU down announces it (CPU_PM_ENTER, see module/hotplug.c), if firmware and devicetree
- * describe that idle state as one that loses context. A state that is described as one that keeps
- * it, and does not, leaves counters that stand still, other events selected, and interrupts
- * disabled. Whether it was so is seen at the end of each idle period, before any counter is read:
- * PMINTENSET_EL1 has had a bit of each counter since pmuv3_reset(). A reset leaves that register
- * unknown (DDI 0487, D23.5), which the bits of all counters together hardly ever are.
+ * The kernel announces that a CPU is powered down (CPU_PM_ENTER, see module/hotplug.c) if firmware
+ * and devicetree describe the idle state as one that loses context. If the description is wrong,
+ * after the idle state counters are stopped, other events are selected, and interrupts are
+ * disabled. The driver checks PMINTENSET_EL1 at the end of each idle period, before any counter is
+ * read. pmuv3_reset() has set the bit of each counter there. A reset leaves the register unknown
+ * (DDI 0487, D23.5), but hardly ever with the bits of all counters set.
  *
- * The registers may also have been written by somebody else: then they are wrong before the CPU
- * is idle, or PMCR_EL0.LC, which a reset clears or leaves unknown, is still set. Counters have what
- * was counted then.
+ * Other software may have written the registers, too. Then a bit is missing before the CPU becomes
+ * idle, or PMCR_EL0.LC is still set, which a reset clears or leaves unknown. In this case the
+ * counters have valid counts.
  *
- * These are two reads for each idle period, where it would be one more for each context switch if
- * the PMU were looked at as it is enabled, and too late: a counter whose event goes on has been
- * read by then.
+ * The check costs two register reads for each idle period. A check when the PMU is enabled would
+ * cost one read for each context switch, and come too late: by then, counters whose event goes on
+ * have been read.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -29,7 +29,7 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/* Bits of PMINTENSET_EL1 that were set on this CPU, 0 where none needs to be */
+/* Bits of PMINTENSET_EL1 that the driver has set on this CPU, or 0 to skip the check */
 static DEFINE_PER_CPU(u64, interrupts_set);
 
 static bool hooked;
@@ -49,7 +49,7 @@ static void set_up_again(struct corepmu *pmu, unsigned int cpu, bool is_idle)
 	corepmu_registers_changed(cpuc);
 }
 
-/* The tracepoint cpu_idle, include/trace/events/power.h: a CPU begins or ends to be idle. */
+/* Tracepoint cpu_idle, include/trace/events/power.h: a CPU enters or leaves an idle state. */
 static void idle_changes(void *data, unsigned int state, unsigned int cpu)
 {
 	u64 set = this_cpu_read(interrupts_set);
@@ -67,8 +67,8 @@ static void idle_changes(void *data, unsigned int state, unsigned int cpu)
 }
 
 /**
- * pmuv3_idle_expect() - what the beginning and the end of an idle period are to find
- * @interrupts: bits of PMINTENSET_EL1 that this CPU has been given, or 0 for not to look
+ * pmuv3_idle_expect() - set the bits that the checks before and after an idle period expect
+ * @interrupts: bits of PMINTENSET_EL1 that this CPU has, or 0 to skip the checks
  *
  * On the CPU.
  */
@@ -78,9 +78,9 @@ void pmuv3_idle_expect(u64 interrupts)
 }
 
 /**
- * pmuv3_idle_init() - be told when CPUs have been idle
+ * pmuv3_idle_init() - get notified when CPUs enter and leave idle states
  *
- * Without tracepoints nobody looks: registers are lost as they were before. Process context.
+ * Without tracepoints there are no checks, and lost registers go unnoticed. Process context.
  */
 void pmuv3_idle_init(void)
 {
@@ -90,7 +90,7 @@ void pmuv3_idle_init(void)
 /**
  * pmuv3_idle_exit() - undo pmuv3_idle_init()
  *
- * Process context, when no PMU is registered any more.
+ * Process context, after all PMUs have been unregistered.
  */
 void pmuv3_idle_exit(void)
 {

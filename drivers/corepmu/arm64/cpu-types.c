@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: of which kind a CPU is, where the firmware does not tell
+ * corepmu: arm64: CPU types with ACPI, by MIDR_EL1
  *
- * A devicetree has a node for the PMU of each kind of CPU. ACPI has the interrupt of each
- * CPU and nothing on kinds: there CPUs are of one kind when their MIDR_EL1 is the same, as
- * for the built-in driver (drivers/perf/arm_pmu_acpi.c). A CPU that is offline cannot be
- * asked. It is when it comes, see pmuv3_joins().
+ * A devicetree has a PMU node for each CPU type. ACPI has the interrupt of each CPU but no CPU
+ * types. There, CPUs with the same MIDR_EL1 have the same type, as in the built-in driver
+ * (drivers/perf/arm_pmu_acpi.c). Offline CPUs are checked when they come online, see pmuv3_joins().
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -22,7 +21,7 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/* What a CPU says of itself */
+/* Identification registers of a CPU */
 struct identity {
 	u32	midr;
 	u64	mpidr;
@@ -38,12 +37,12 @@ static void note_identity(void *unused)
 	identity->mpidr = pmuv3_read_mpidr() & MPIDR_AFFINITY;
 }
 
-/* Changed with cpus_read_lock() held, so that CPUs that come find all of them. */
+/* Changed with cpus_read_lock() held, so that CPUs that come online find a complete list. */
 LIST_HEAD(pmuv3_kinds);
 
 /**
- * pmuv3_note_cpus() - have the CPUs say of which kind they are
- * @cpus: filled in with those that were asked, which are online
+ * pmuv3_note_cpus() - read the identification registers of all online CPUs
+ * @cpus: set to the CPUs that were online
  *
  * Process context.
  */
@@ -56,9 +55,9 @@ void pmuv3_note_cpus(struct cpumask *cpus)
 }
 
 /**
- * pmuv3_take_kind() - make a PMU the one of the first CPU's kind
- * @pmuv3: the PMU; its midr and supported_cpus are filled in, and it is one of pmuv3_kinds
- * @left: CPUs known from pmuv3_note_cpus(), at least one; those of the kind are removed
+ * pmuv3_take_kind() - make a PMU that of the first CPU's type
+ * @pmuv3: the PMU; its midr and supported_cpus are set, and it is added to pmuv3_kinds
+ * @left: CPUs of pmuv3_note_cpus() without a PMU, at least one; CPUs of the type are removed
  *
  * Process context.
  */
@@ -93,14 +92,14 @@ void pmuv3_forget_kind(struct pmuv3 *pmuv3)
 }
 
 /**
- * pmuv3_irq_owner() - which earlier kind of CPU has an interrupt too?
- * @pmuv3: the PMU of a kind of CPU
- * @irq: its interrupt
+ * pmuv3_irq_owner() - find an earlier CPU type with the same interrupt
+ * @pmuv3: the PMU
+ * @irq: interrupt of the PMU
  *
- * Kinds are set up in order and undone in the reverse: earlier ones have theirs. Process
- * context.
+ * CPU types are set up in order and undone in the reverse order, so an earlier type has requested
+ * its interrupts. Process context.
  *
- * Return: the earlier kind, which has requested it, or NULL
+ * Return: PMU of the earlier type, which has requested the interrupt, or NULL
  */
 const struct pmuv3 *pmuv3_irq_owner(const struct pmuv3 *pmuv3, int irq)
 {
@@ -122,11 +121,11 @@ const struct pmuv3 *pmuv3_irq_owner(const struct pmuv3 *pmuv3, int irq)
 }
 
 /**
- * pmuv3_cpu_of_mpidr() - the CPU of an entry of the MADT
- * @pmuv3: a PMU whose CPUs are known from pmuv3_take_kind()
+ * pmuv3_cpu_of_mpidr() - find the CPU of a MADT entry
+ * @pmuv3: PMU that pmuv3_take_kind() has set up
  * @mpidr: ACPI 6.5, table 5.37, "MPIDR"
  *
- * The kernel's own map is not for modules.
+ * The kernel does not export its own map.
  *
  * Return: one of the PMU's CPUs, or -ENODEV
  */
@@ -153,32 +152,32 @@ static bool is_known_kind(u32 midr)
 }
 
 /**
- * pmuv3_joins() - struct corepmu_backend's joins()
- * @cpuc: the state of the CPU this runs on
+ * pmuv3_joins() - check whether a CPU that came online belongs to a PMU: the backend's joins()
+ * @cpuc: the PMU's state on this CPU
  *
  * From a CPU hotplug callback.
  *
- * Return: whether the CPU is of the PMU's kind and has its interrupt
+ * Return: true if the CPU has the PMU's type and its interrupt is known
  */
 bool pmuv3_joins(struct corepmu_cpu *cpuc)
 {
 	struct pmuv3 *pmuv3 = to_pmuv3(cpuc->pmu);
 	u32 midr;
 
-	/* The devicetree has said which CPUs are the PMU's. */
+	/* With a devicetree, the PMU's CPUs are known from the start. */
 	if (!pmuv3->midr)
 		return false;
 
 	midr = pmuv3_read_midr();
 	if (midr != pmuv3->midr) {
-		/* Every PMU is asked; one of them tells of a CPU that is none's. */
+		/* Called for every PMU: only the first one logs a CPU of unknown type. */
 		if (list_is_first(&pmuv3->node, &pmuv3_kinds) && !is_known_kind(midr))
 			pr_warn("CPU%u has a CPU type of which no CPU was online at load (MIDR_EL1 %#x): no event counts there until corepmu is loaded again\n",
 				smp_processor_id(), midr);
 		return false;
 	}
 	if (!cpuc->irq && corepmu_has_interrupt(cpuc->pmu)) {
-		pr_warn("CPU%u has a PMU interrupt of its own that was not known when it was offline: no event counts there until corepmu is loaded again\n",
+		pr_warn("CPU%u has an SPI of its own as PMU interrupt, unknown while the CPU was offline: no event counts there until corepmu is loaded again\n",
 			smp_processor_id());
 		return false;
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: what sysfs shows of PMUv3
+ * corepmu: arm64: names of events, their format, and capabilities in sysfs
  *
- * Names and format are those of drivers/perf/arm_pmuv3.c, so that scripts and event
- * lists serve both.
+ * Names and formats are those of drivers/perf/arm_pmuv3.c, so that scripts and event lists work
+ * with both drivers.
  */
 #include <linux/bitfield.h>
 #include <linux/device.h>
@@ -35,8 +35,8 @@ static ssize_t pmuv3_event_show(struct device *dev, struct device_attribute *att
 #define EVENT_ATTR(_name, _id)	PMU_EVENT_ATTR_ID(_name, pmuv3_event_show, _id)
 
 /*
- * SW_INCR (0x0000) and CHAIN (0x001e) have no name: the kernel keeps
- * PMSWINC_EL0 from user space, and CHAIN counts nothing on its own.
+ * SW_INCR (0x0000) and CHAIN (0x001e) have no name: the kernel keeps user space from writing
+ * PMSWINC_EL0, and CHAIN counts nothing on its own.
  */
 static struct attribute *pmuv3_event_attrs[] = {
 	EVENT_ATTR(l1i_cache_refill, 0x0001),
@@ -171,7 +171,7 @@ static const struct attribute_group pmuv3_format_group = {
 	.attrs		= pmuv3_format_attrs,
 };
 
-/* caps/: what the CPU does not have, or has no PMMIR_EL1 to tell of, is 0. */
+/* caps/: 0 for features that the CPU lacks, and on CPUs without PMMIR_EL1 */
 
 static ssize_t slots_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -193,7 +193,7 @@ static ssize_t bus_width_show(struct device *dev, struct device_attribute *attr,
 {
 	unsigned int field = FIELD_GET(PMMIR_BUS_WIDTH, dev_to_pmuv3(dev)->pmmir);
 
-	/* log2 of the bytes, plus 1; other values are not defined. */
+	/* The field is log2 of the bytes, plus 1; other values are undefined. */
 	return sysfs_emit(page, "0x%08x\n",
 			  field > 2 && field < 13 ? 1U << (field - 1) : 0);
 }
@@ -221,7 +221,7 @@ static umode_t pmuv3_caps_is_visible(struct kobject *kobj, struct attribute *att
 {
 	struct pmuv3 *pmuv3 = dev_to_pmuv3(kobj_to_dev(kobj));
 
-	/* The perf tool takes the file for the promise of branch records. */
+	/* The perf tool expects branch records if the file caps/branches exists. */
 	if (attr == &corepmu_attr_branches.attr && !pmuv3->pmu->nr_branches)
 		return 0;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: what an event of PMUv3 is called, and how it is encoded
+ * corepmu: arm64: encoding of events
  *
- * Event numbers: DDI 0487, D13.11, "PMU events". config1 is laid out as in
- * drivers/perf/arm_pmuv3.c, so that scripts serve both.
+ * Event numbers: DDI 0487, D13.11, "PMU events". The layout of config1 is that of
+ * drivers/perf/arm_pmuv3.c, so that scripts work with both drivers.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -56,12 +56,11 @@ static int generic_event(const struct pmuv3 *pmuv3, unsigned int event)
 }
 
 /**
- * pmuv3_map_hardware() - the event for a PERF_TYPE_HARDWARE config
+ * pmuv3_map_hardware() - map a PERF_TYPE_HARDWARE config to an event number
  * @pmuv3: the PMU
  * @config: PERF_COUNT_HW_*
  *
- * Return: the event number; -EINVAL for an unknown config, -ENOENT where the
- * CPU does not count it
+ * Return: the event number; -EINVAL for an unknown config, -ENOENT if the CPU lacks the event
  */
 int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
 {
@@ -80,14 +79,15 @@ int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
 /* Encoding of perf_event_attr */
 
 /*
- * Which exception levels count: Documentation/arch/arm64/perf.rst. With VHE the
- * kernel is at EL2, and EL1 is guests' alone.
+ * Set the exception levels that count: Documentation/arch/arm64/perf.rst. With VHE the kernel is at
+ * EL2, and only guests are at EL1.
  */
 static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 			 struct hw_perf_event *hwc)
 {
 	if (attr->exclude_idle)
-		return corepmu_refuse(-EOPNOTSUPP, "exclude_idle: the PMU does not know idle from busy");
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "exclude_idle: the PMU cannot tell idle from busy");
 
 	if (is_kernel_in_hyp_mode()) {
 		if (!attr->exclude_kernel && !attr->exclude_host)
@@ -110,12 +110,12 @@ static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr
 }
 
 /**
- * pmuv3_threshold_max() - largest value of the threshold field
+ * pmuv3_threshold_max() - return the largest threshold that an event may have
  * @pmuv3: the PMU
  *
- * PMMIR_EL1.THWIDTH bits of PMEVTYPER<n>_EL0.TH are there.
+ * PMMIR_EL1.THWIDTH is the number of implemented bits of PMEVTYPER<n>_EL0.TH.
  *
- * Return: 0 without FEAT_PMUv3_TH
+ * Return: the threshold, 0 without FEAT_PMUv3_TH
  */
 unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3)
 {
@@ -123,8 +123,8 @@ unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3)
 }
 
 /*
- * FEAT_PMUv3_TH, D13.7: count when the event's value compares. Without a threshold the other
- * fields of it have no effect: Documentation/arch/arm64/perf.rst.
+ * FEAT_PMUv3_TH, D13.7: count only if the event's increment compares to a threshold. With threshold
+ * 0 the other threshold fields have no effect: Documentation/arch/arm64/perf.rst.
  */
 static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 			    struct hw_perf_event *hwc)
@@ -136,7 +136,8 @@ static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *a
 	if (!threshold)
 		return 0;
 	if (threshold > pmuv3_threshold_max(pmuv3))
-		return corepmu_refuse(-EINVAL, "threshold %u is more than this CPU's caps/threshold_max, %u",
+		return corepmu_refuse(-EINVAL,
+				      "threshold %u: the maximum (caps/threshold_max) is %u",
 				      threshold, pmuv3_threshold_max(pmuv3));
 
 	hwc->config_base |= FIELD_PREP(PMEVTYPER_TH, threshold) |
@@ -144,13 +145,13 @@ static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *a
 	return 0;
 }
 
-/* The event's number, or a negative errno. */
+/* Return the event number, or a negative errno. */
 static int encode_event(struct corepmu *pmu, const struct perf_event_attr *attr)
 {
 	u64 generic = attr->config & PERF_HW_EVENT_MASK;
 	unsigned int number;
 
-	/* A PMU may itself have been given one of these types. */
+	/* With standin=1 this PMU's own type may be one of the generic types. */
 	if (attr->type != pmu->perf_pmu.type) {
 		if (attr->type == PERF_TYPE_HARDWARE)
 			return pmuv3_map_hardware(to_pmuv3(pmu), generic);
@@ -164,21 +165,22 @@ static int encode_event(struct corepmu *pmu, const struct perf_event_attr *attr)
 				      attr->config);
 	number = attr->config & PMEVTYPER_EVTCOUNT;
 	if (number == PMUV3_EVENT_CHAIN)
-		return corepmu_refuse(-EINVAL, "CHAIN counts nothing on its own: set long=1 for 64 bits");
+		return corepmu_refuse(-EINVAL,
+				      "event 0x1e (CHAIN) counts nothing: use long=1 for 64 bits");
 
 	return number;
 }
 
 /**
- * pmuv3_precise() - the backend's precise()
+ * pmuv3_precise() - reject attr.precise_ip, unless lenient=1: the backend's precise()
  * @pmu: the PMU
- * @event: an event that is being opened, with attr.precise_ip
+ * @event: event that is being opened, with attr.precise_ip
  *
  * The interrupt comes some instructions after the overflow. Precise samples are those of the
- * Statistical Profiling Extension, a PMU of its own (drivers/perf/arm_spe_pmu.c), whose
- * events are no core events. The built-in driver does not look at precise_ip. Process context.
+ * Statistical Profiling Extension (SPE), a PMU of its own (drivers/perf/arm_spe_pmu.c) without the
+ * core events. The built-in driver ignores precise_ip. Process context.
  *
- * Return: 0 where it is to be ignored, -EOPNOTSUPP otherwise
+ * Return: 0 with lenient=1, otherwise -EOPNOTSUPP
  */
 int pmuv3_precise(struct corepmu *pmu, struct perf_event *event)
 {
@@ -186,11 +188,13 @@ int pmuv3_precise(struct corepmu *pmu, struct perf_event *event)
 		return 0;
 
 	return corepmu_refuse(-EOPNOTSUPP,
-			      "precise_ip is %u and must be 0: samples have skid; those of arm_spe, where the CPU has it, have none, and lenient=1 ignores precise_ip",
+			      "precise_ip %u: this PMU's maximum is 0 (samples have skid); use arm_spe where the CPU has it, or lenient=1 to ignore precise_ip",
 			      event->attr.precise_ip);
 }
 
-/* The event counters that an event may have; of narrow ones an event of 64 bits takes two. */
+/*
+ * Return the event counters that an event may use; a 64-bit event on 32-bit counters needs a pair.
+ */
 static u64 event_counters(struct corepmu *pmu, struct hw_perf_event *hwc, bool is_long)
 {
 	if (is_long) {
@@ -205,9 +209,9 @@ static u64 event_counters(struct corepmu *pmu, struct hw_perf_event *hwc, bool i
 }
 
 /*
- * What no file of format/ names. A generic event has nothing there to say, but programs leave
- * anything in what are a breakpoint's address and length: of it, as of the built-in driver's, only
- * the named bits of config1 count.
+ * Check for bits that no file of format/ names. Generic events pass: programs leave arbitrary
+ * values in the union of config1 and config2 with a breakpoint's address and length. Like the
+ * built-in driver, corepmu then uses only the named bits of config1.
  */
 static bool has_unknown_bits(const struct perf_event_attr *attr)
 {
@@ -218,10 +222,11 @@ static bool has_unknown_bits(const struct perf_event_attr *attr)
 }
 
 /*
- * May the event have PMCCNTR_EL0 or PMICNTR_EL0 too? The former counts a clock that may go on while
- * the CPU waits, that of a core of several threads for one (DDI 0487, D13.1.3): there cycles are
- * counted as any other event, as by armv8pmu_can_use_pmccntr() in drivers/perf/arm_pmuv3.c.
- * Nor does its overflow pause branch records.
+ * Return PMCCNTR_EL0 or PMICNTR_EL0 if the event may use it. PMCCNTR_EL0 counts a clock that may
+ * run while the CPU waits, such as the clock of a core with several threads (DDI 0487, D13.1.3).
+ * There an event counter counts cycles, as in armv8pmu_can_use_pmccntr() in
+ * drivers/perf/arm_pmuv3.c. Nor may an event with branch records use PMCCNTR_EL0, whose overflow
+ * does not pause BRBE.
  */
 static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hwc,
 			     unsigned int number)
@@ -239,9 +244,9 @@ static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hw
 }
 
 /**
- * pmuv3_encode() - the backend's encode()
+ * pmuv3_encode() - encode an event: the backend's encode()
  * @pmu: the PMU
- * @event: the event
+ * @event: event that is being opened
  *
  * Process context.
  *
@@ -266,19 +271,20 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 				      attr->config1, attr->config2);
 
 	if (is_sampling_event(event) && !corepmu_has_interrupt(pmu))
-		return corepmu_refuse(-EOPNOTSUPP, "samples: the module was loaded with sampling=0");
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "sampling=0: this PMU only counts; reload the module without it");
 
 	ret = encode_filter(pmuv3, attr, hwc);
 	if (ret)
 		return ret;
 	if (attr->exclude_host && has_branch_stack(event))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_host with branch records: those of guests are not recorded");
+				      "exclude_host cannot be combined with branch records: guests have none");
 	ret = encode_threshold(pmuv3, attr, hwc);
 	if (ret)
 		return ret;
 
-	/* Without interrupts, a counter of 32 bits loses 2^32 events each time it wraps. */
+	/* With sampling=0 no interrupt reports a wrap: a 32-bit counter would lose 2^32 events. */
 	is_long = (attr->config1 & CONFIG1_LONG) || !corepmu_has_interrupt(pmu);
 	corepmu_hw_set_counters(hwc, event_counters(pmu, hwc, is_long) |
 				     dedicated_counter(pmu, hwc, number));
@@ -290,7 +296,8 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	}
 
 	if (!corepmu_hw_counters(hwc))
-		return corepmu_refuse(-EINVAL, "config %#llx: no counter of this CPU can count it",
+		return corepmu_refuse(-EINVAL,
+				      "config %#llx: no counter of this CPU can count the event",
 				      attr->config);
 
 	return 0;

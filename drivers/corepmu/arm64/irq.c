@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: the overflow interrupt, one for each CPU
+ * corepmu: arm64: the overflow interrupt of each CPU
  *
- * Mostly a PPI, one number for all CPUs of the PMU (or of a partition of it).
- * Some systems wire an SPI for each CPU instead, told apart by the devicetree's
- * interrupt-affinity or by the MADT. Those of the MADT have not been run. pmuv3_interrupt()
- * does not rely on them coming where they should; the self-test finds out whether they do.
+ * The interrupt is usually a PPI: one number for all CPUs of the PMU, or of a partition. Some
+ * systems have an SPI for each CPU instead; interrupt-affinity in the devicetree, or the MADT,
+ * assigns them to CPUs. SPIs of the MADT have not been tested. pmuv3_interrupt() does not rely on
+ * an SPI arriving at its CPU; the self-test finds out whether it does.
  *
- * With ACPI the PPI of CPUs of several kinds is one interrupt, which a kernel before 6.19
- * gives to one owner: it is requested once, for all of them.
+ * With ACPI, several CPU types may share one PPI. A kernel before 6.19 allows a PPI only one owner,
+ * so the driver requests it once, for all CPU types.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -30,15 +30,15 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/* The PMU that has been set up on this CPU, its overflow interrupt enabled, or NULL */
+/* The PMU that is set up on this CPU, with its overflow interrupt enabled, or NULL */
 static DEFINE_PER_CPU(struct corepmu *, cpu_pmu);
 
 /**
- * pmuv3_this_pmu() - the PMU of this CPU
+ * pmuv3_this_pmu() - return the PMU of this CPU
  *
  * IRQs off.
  *
- * Return: NULL where none has been set up
+ * Return: the PMU, or NULL if none is set up
  */
 struct corepmu *pmuv3_this_pmu(void)
 {
@@ -91,7 +91,7 @@ static bool has_affinity(struct device_node *np)
 	return of_find_property(np, "interrupt-affinity", NULL);
 }
 
-/* The CPU that the i-th SPI belongs to: CPU i where the devicetree does not say. */
+/* Return the CPU of the i-th SPI: CPU i if the devicetree has no interrupt-affinity. */
 static int spi_cpu_of(struct device_node *np, int i)
 {
 	struct device_node *cpu_np;
@@ -114,14 +114,14 @@ static int parse_spi_of(struct pmuv3 *pmuv3, struct device_node *np, int i, int 
 {
 	int cpu = spi_cpu_of(np, i);
 
-	/* A CPU that the devicetree has, and that this kernel does not use. */
+	/* The devicetree has the CPU, but this kernel does not use it. */
 	if (cpu < 0 || cpu >= nr_cpu_ids)
 		return 0;
 
 	return set_irq_of(pmuv3, cpu, irq);
 }
 
-/* Without interrupts the devicetree does not say either which CPUs have the PMU. */
+/* Without interrupts, the devicetree does not list the PMU's CPUs either: take all of them. */
 static int take_all_cpus_of(struct pmuv3 *pmuv3, struct device_node *np)
 {
 	if (pmuv3_sampling) {
@@ -130,19 +130,19 @@ static int take_all_cpus_of(struct pmuv3 *pmuv3, struct device_node *np)
 		return -ENODEV;
 	}
 
-	/* As pmu_parse_irqs() in drivers/perf/arm_pmu_platform.c has it. */
+	/* As pmu_parse_irqs() in drivers/perf/arm_pmu_platform.c */
 	cpumask_copy(&pmuv3->pmu->supported_cpus, cpu_possible_mask);
 	return 0;
 }
 
 /**
- * pmuv3_parse_irqs_of() - find the interrupts and CPUs in the devicetree
- * @pmuv3: the PMU, whose supported_cpus are filled in
- * @pdev: its device
+ * pmuv3_parse_irqs_of() - read a PMU's interrupts and CPUs from the devicetree
+ * @pmuv3: the PMU; the function sets its supported_cpus
+ * @pdev: the PMU's device
  *
  * Documentation/devicetree/bindings/arm/pmu.yaml. Process context.
  *
- * Return: 0, or a negative errno after saying what is wrong
+ * Return: 0, or a negative errno after a message
  */
 int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 {
@@ -163,14 +163,15 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 
 		if (irq_is_percpu_devid(irq)) {
 			if (nr > 1) {
-				pr_err("%pOF mixes kinds of interrupts\n", np);
+				pr_err("%pOF has both PPIs and SPIs: only one kind is supported\n",
+				       np);
 				return -EINVAL;
 			}
 			return parse_ppi_of(pmuv3, pdev, irq);
 		}
 
 		if (!i && nr > 1 && !has_affinity(np))
-			pr_notice("%pOF does not say whose its interrupts are: taking CPUs in their order\n",
+			pr_notice("%pOF lacks interrupt-affinity: assigning its interrupts to CPUs in order\n",
 				  np);
 		ret = parse_spi_of(pmuv3, np, i, irq);
 		if (ret)
@@ -182,7 +183,7 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 
 #ifdef CONFIG_ACPI
 
-/* A PPI is noted of CPUs that are offline too: if one of them is of this kind, it has that one. */
+/* Set the PPI of all possible CPUs: an offline CPU that turns out to have this type has it, too. */
 static int set_ppi_acpi(struct pmuv3 *pmuv3, int cpu, int irq)
 {
 	int ret = 0;
@@ -222,7 +223,7 @@ static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *g
 	return irq_is_percpu_devid(irq) ? set_ppi_acpi(pmuv3, cpu, irq) : set_irq(pmuv3, cpu, irq);
 }
 
-/* A CPU that the MADT names no interrupt for cannot be one of the PMU's, unless with sampling=0. */
+/* With sampling, drop CPUs without an interrupt in the MADT from the PMU. */
 static int drop_cpus_without_irq(struct pmuv3 *pmuv3)
 {
 	struct cpumask *cpus = &pmuv3->pmu->supported_cpus;
@@ -240,22 +241,22 @@ static int drop_cpus_without_irq(struct pmuv3 *pmuv3)
 		return 0;
 
 	if (cpumask_equal(&without, cpus)) {
-		pr_err("the MADT names no PMU interrupt; sampling=0 counts without samples\n");
+		pr_err("the MADT has no PMU interrupt; sampling=0 counts without samples\n");
 		return -ENODEV;
 	}
-	pr_warn("the MADT names no PMU interrupt of CPUs %*pbl: no event counts there\n",
+	pr_warn("the MADT has no PMU interrupt for CPUs %*pbl: no event counts there\n",
 		cpumask_pr_args(&without));
 	cpumask_andnot(cpus, cpus, &without);
 	return 0;
 }
 
 /**
- * pmuv3_parse_irqs_acpi() - find the interrupts in the MADT
- * @pmuv3: the PMU; those of its CPUs that have none are taken off supported_cpus
+ * pmuv3_parse_irqs_acpi() - read a PMU's interrupts from the MADT
+ * @pmuv3: the PMU; CPUs without an interrupt are removed from supported_cpus
  *
  * ACPI 6.5, 5.2.12.14, "GIC CPU Interface (GICC) Structure". Process context.
  *
- * Return: 0, or a negative errno after saying what is wrong
+ * Return: 0, or a negative errno after a message
  */
 int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 {
@@ -264,7 +265,7 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 	int ret = 0;
 
 	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MADT, 0, &madt))) {
-		pr_err("the firmware has no MADT to tell the PMU's interrupt\n");
+		pr_err("no MADT in the ACPI tables: the PMU interrupt is unknown\n");
 		return -ENODEV;
 	}
 
@@ -295,17 +296,16 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 #endif /* CONFIG_ACPI */
 
 /**
- * pmuv3_interrupt() - the overflow interrupt
- * @irq: its number
- * @dev: a struct corepmu_cpu: of an SPI that of the CPU whose interrupt it is; of a PPI that of
- *	this CPU, in the PMU that has requested it, which may be another kind of CPU's
+ * pmuv3_interrupt() - handle the overflow interrupt of this CPU
+ * @irq: interrupt number
+ * @dev: a struct corepmu_cpu: for an SPI, that of the interrupt's CPU; for a PPI, that of this CPU
+ *	in the PMU that has requested the PPI, which may be another CPU type's PMU
  *
- * Hard interrupt, IRQs off, or NMI. One interrupt serves all counters of a CPU. An SPI may come
- * to another CPU than its own: when that goes offline, the kernel routes it to one that is
- * online. So the PMU is looked up, and the registers and state are those of the CPU that this
- * runs on.
+ * One interrupt serves all counters of a CPU. An SPI may arrive at another CPU: when its own CPU
+ * goes offline, the kernel routes the SPI to an online CPU. So the function looks up the PMU, and
+ * uses the registers and state of the CPU that it runs on. Hard interrupt, IRQs off, or NMI.
  *
- * Return: IRQ_NONE when no counter of this CPU overflowed
+ * Return: IRQ_NONE if no counter of this CPU has overflowed
  */
 irqreturn_t pmuv3_interrupt(int irq, void *dev)
 {
@@ -313,7 +313,7 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 	struct corepmu_cpu *cpuc;
 	u64 overflowed;
 
-	/* This CPU is of another kind: its counters are another PMU's, or nobody's. */
+	/* This CPU has another CPU type: its counters belong to another PMU, or to none. */
 	if (unlikely(!cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus)))
 		pmu = pmuv3_this_pmu();
 	if (unlikely(!pmu))
@@ -332,8 +332,8 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 }
 
 /*
- * Is the interrupt of @cpu a PPI that a CPU before it has too, or an earlier kind? Then it is
- * requested and freed with that one.
+ * Check whether the interrupt of @cpu is a PPI that an earlier CPU, or an earlier CPU type, has
+ * too. Then the interrupt is requested and freed for the earlier one.
  */
 static bool is_repeated(struct pmuv3 *pmuv3, int cpu)
 {
@@ -369,7 +369,7 @@ static int request_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
 	struct corepmu_cpu *cpuc = cpuc_of(pmuv3, cpu);
 	int ret;
 
-	/* The kernel would complain of this in words of its own, and not always as EBUSY. */
+	/* The kernel would log a message of its own, and may return another errno than -EBUSY. */
 	if (!acpi_disabled && irq_has_action(cpuc->irq))
 		return -EBUSY;
 
@@ -417,7 +417,7 @@ static void free_irqs_below(struct pmuv3 *pmuv3, int end)
 	}
 }
 
-/* Returns the CPU whose interrupt cannot be had, with none left requested, or nr_cpu_ids. */
+/* Returns the CPU whose interrupt could not be requested, with all others freed; or nr_cpu_ids. */
 static int request_irqs(struct pmuv3 *pmuv3, int *error)
 {
 	int cpu;
@@ -437,12 +437,12 @@ static int request_irqs(struct pmuv3 *pmuv3, int *error)
 }
 
 /**
- * pmuv3_request_irqs() - request the interrupts, without enabling them
+ * pmuv3_request_irqs() - request a PMU's interrupts, without enabling them
  * @pmuv3: a PMU whose interrupts are known
  *
- * All of them are NMIs, or none is. With sampling=0 none is requested. Process context.
+ * Either all interrupts are NMIs, or none. With sampling=0 none is requested. Process context.
  *
- * Return: 0, or a negative errno after saying who may hold them
+ * Return: 0, or a negative errno after a message about who may hold the interrupt
  */
 int pmuv3_request_irqs(struct pmuv3 *pmuv3)
 {
@@ -462,7 +462,7 @@ int pmuv3_request_irqs(struct pmuv3 *pmuv3)
 	if (cpu >= nr_cpu_ids)
 		return 0;
 
-	pr_err("CPU%d: cannot have the PMU interrupt %d (%d): if it is held by the built-in driver, boot with initcall_blacklist=%s\n",
+	pr_err("CPU%d: cannot request the PMU interrupt %d (%d): if it is held by the built-in driver, boot with initcall_blacklist=%s\n",
 	       cpu, cpuc_of(pmuv3, cpu)->irq, ret,
 	       acpi_disabled ? PMUV3_BUILTIN_INITCALL : COMPAT_ACPI_PMU_INITCALL);
 	return ret;
@@ -470,7 +470,7 @@ int pmuv3_request_irqs(struct pmuv3 *pmuv3)
 
 /**
  * pmuv3_free_irqs() - undo pmuv3_request_irqs()
- * @pmuv3: the PMU, its interrupts disabled on all CPUs
+ * @pmuv3: the PMU; its interrupts are disabled on all CPUs
  */
 void pmuv3_free_irqs(struct pmuv3 *pmuv3)
 {
@@ -479,8 +479,8 @@ void pmuv3_free_irqs(struct pmuv3 *pmuv3)
 }
 
 /**
- * pmuv3_irq_enable() - let a CPU take overflow interrupts
- * @cpuc: the state of the CPU this runs on
+ * pmuv3_irq_enable() - enable the overflow interrupt of this CPU
+ * @cpuc: state of this CPU
  */
 void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
 {
@@ -496,7 +496,7 @@ void pmuv3_irq_enable(struct corepmu_cpu *cpuc)
 
 /**
  * pmuv3_irq_disable() - undo pmuv3_irq_enable()
- * @cpuc: the state of the CPU this runs on
+ * @cpuc: state of this CPU
  */
 void pmuv3_irq_disable(struct corepmu_cpu *cpuc)
 {

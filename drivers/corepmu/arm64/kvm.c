@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: events that leave guests of KVM out, or count them alone
+ * corepmu: arm64: exclude_guest and exclude_host: events that count only the host, or only guests
  *
- * Guests and their host share EL0, and without VHE EL1 too: whoever counts one of them alone has to
- * change a counter's filter whenever a guest is entered and left. KVM does so for the built-in
- * driver, by functions that are not for modules (kvm_set_pmu_events() in arch/arm64/kvm/pmu.c).
- * But it has a tracepoint on either side of that (arch/arm64/kvm/arm.c, kvm_arch_vcpu_ioctl_run()):
- * before kvm_entry interrupts have been disabled; at kvm_exit they are enabled again, what was
- * pending has been taken, and the task cannot have been preempted. In between there are KVM and
- * interrupts of the host besides the guest, all of them above EL0. So
+ * Guests and their host share EL0, and without VHE also EL1. To count only one of them, the driver
+ * must change a counter's filter whenever a guest is entered or left. KVM does so for the built-in
+ * driver, by functions that are not exported (kvm_set_pmu_events() in arch/arm64/kvm/pmu.c). But
+ * KVM has a tracepoint before and after (arch/arm64/kvm/arm.c, kvm_arch_vcpu_ioctl_run()). IRQs are
+ * disabled before kvm_entry. At kvm_exit they are enabled again, pending interrupts have been
+ * handled, and the task cannot have been preempted. Between the tracepoints run the guest, KVM, and
+ * interrupts of the host; KVM and interrupts run above EL0. So
  *
- * - EL0 is the guest's exactly between the two, and the host's exactly outside;
- * - with VHE, EL1 is the guests' anyway, and EL2 the host's;
- * - without VHE EL1 is the guest's and the host's there. An event that leaves guests out leaves out
- *   what the host does there at EL1; one that counts guests alone would count it, and is refused
- *   unless it excludes the kernel.
+ * - EL0 is the guest's between the tracepoints, and the host's otherwise;
+ * - with VHE, EL1 is the guests' and EL2 is the host's at all times;
+ * - without VHE, EL1 is shared between the tracepoints. An event that excludes guests then also
+ *   misses what the host does at EL1. An event that excludes the host would also count the host
+ *   there; such an event is rejected unless it excludes the kernel.
  *
- * Guests have no PMU: KVM offers them the built-in driver's (kvm_host_pmu_init()) alone. With
- * MDCR_EL2.TPM, which KVM sets then too, they do not reach the registers
+ * Guests have no PMU: KVM can only give them the built-in driver's (kvm_host_pmu_init()). Guests
+ * cannot access the registers either, since KVM sets MDCR_EL2.TPM
  * (kvm_arm_setup_mdcr_el2() in arch/arm64/kvm/debug.c).
  *
- * With VHE, and a PMU, KVM has PMUSERENR_EL0 to itself from when a vCPU is loaded on a CPU until it
- * is put, which is after perf core has scheduled the thread's events out: it keeps what it found,
- * and writes that back (__activate_traps_common(), __deactivate_traps_common() in
- * arch/arm64/kvm/hyp/include/hyp/switch.h). On 6.1 and 6.12 a PMU is one of the built-in driver,
- * of any kind of CPU; on 7.x it is what the CPUs have. Who writes the register meanwhile takes it
- * from the guest, and is undone when the vCPU is put: so KVM is told, see
+ * With VHE, and a PMU, KVM owns PMUSERENR_EL0 of a CPU while a vCPU is loaded there. KVM saves the
+ * value when it loads the vCPU, and restores it when it puts the vCPU, after perf core has
+ * scheduled out the thread's events (__activate_traps_common(), __deactivate_traps_common() in
+ * arch/arm64/kvm/hyp/include/hyp/switch.h). "A PMU" means one of the built-in driver, of any CPU
+ * type, on 6.1 and 6.12; on 7.x it means that the CPUs have one. A write meanwhile would affect the
+ * guest, and be lost when the vCPU is put. So the driver gives the value to KVM instead, see
  * pmuv3_kvm_write_pmuserenr().
  */
 #define pr_fmt(fmt) "corepmu: " fmt
@@ -44,10 +44,10 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/* This CPU is between kvm_entry and kvm_exit. */
+/* This CPU is between the tracepoints kvm_entry and kvm_exit. */
 static DEFINE_PER_CPU(bool, runs_guest);
 
-/* KVM tells when it enters guests, and leaves them. */
+/* The tracepoints are registered: the driver is notified when KVM enters and leaves guests. */
 static bool told_of_guests;
 
 /* kvm_set_pmuserenr(), arch/arm64/kvm/pmu.c: not exported; NULL before Linux 6.4 and without KVM */
@@ -58,7 +58,7 @@ static void guest_changes(bool guest)
 	struct corepmu *pmu;
 	unsigned long flags;
 
-	/* kvm_exit: an interrupt may place other events. */
+	/* At kvm_exit, IRQs are on: an interrupt could place other events. */
 	local_irq_save(flags);
 	this_cpu_write(runs_guest, guest);
 	pmu = pmuv3_this_pmu();
@@ -67,7 +67,7 @@ static void guest_changes(bool guest)
 	local_irq_restore(flags);
 }
 
-/* Their arguments: arch/arm64/kvm/trace_arm.h */
+/* Probes of the tracepoints; arguments: arch/arm64/kvm/trace_arm.h */
 
 static void guest_entered(void *data, unsigned long vcpu_pc)
 {
@@ -98,12 +98,12 @@ static void find_hook(struct tracepoint *tracepoint, void *unused)
 }
 
 /**
- * pmuv3_kvm_filter() - what an event's filter is now
- * @config: what it counts: bits of PMEVTYPER<n>_EL0, and those of pmuv3_kvm_encode()
+ * pmuv3_kvm_filter() - return an event's filter for the present moment
+ * @config: bits of PMEVTYPER<n>_EL0, with PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE
  *
- * On the CPU that has the counter, IRQs off.
+ * On the CPU of the counter, IRQs off.
  *
- * Return: bits of PMEVTYPER<n>_EL0 alone
+ * Return: bits of PMEVTYPER<n>_EL0 only
  */
 u64 pmuv3_kvm_filter(u64 config)
 {
@@ -121,27 +121,27 @@ u64 pmuv3_kvm_filter(u64 config)
 }
 
 /**
- * pmuv3_kvm_encode() - have an event count guests alone, or the host alone
+ * pmuv3_kvm_encode() - set up an event with exclude_host or exclude_guest
  * @pmuv3: the PMU
- * @attr: the event's attributes, with exclude_host, exclude_guest or both
- * @hwc: the event; config_base has the levels already that guests and host do not share
+ * @attr: attributes of the event, with exclude_host, exclude_guest or both
+ * @hwc: the event; config_base already has the levels that guests and host do not share
  *
  * Process context.
  *
- * Return: 0, or -EOPNOTSUPP where guests and host cannot be told apart
+ * Return: 0, or -EOPNOTSUPP if the driver cannot tell guests from the host
  */
 int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 		     struct hw_perf_event *hwc)
 {
 	bool vhe = is_kernel_in_hyp_mode();
 
-	/* Nothing is left. */
+	/* Such an event must count nothing. */
 	if (attr->exclude_host && attr->exclude_guest) {
 		hwc->config_base |= PMEVTYPER_P | PMEVTYPER_U;
 		return 0;
 	}
 
-	/* Where there are no guests all is the host's. */
+	/* Without KVM there are no guests: everything is the host's. */
 	if (!kernel_has_kvm() || (!vhe && !pmuv3->has_el2)) {
 		if (attr->exclude_host)
 			hwc->config_base |= PMEVTYPER_P | PMEVTYPER_U;
@@ -156,23 +156,24 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 		return 0;
 	}
 	if (!told_of_guests)
-		return corepmu_refuse(-EOPNOTSUPP, "exclude_host: KVM does not tell when guests run");
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "exclude_host: KVM does not notify this driver when guests run");
 	if (!vhe && !attr->exclude_kernel)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_host: without VHE kernels of guests cannot be told from the host's; with exclude_kernel it counts");
+				      "exclude_host: without VHE the guests' kernels cannot be told from the host's; also set exclude_kernel");
 
 	hwc->config_base |= PMUV3_GUESTS_ALONE;
 	return 0;
 }
 
 /**
- * pmuv3_kvm_write_pmuserenr() - say what user space of the host may read on this CPU
+ * pmuv3_kvm_write_pmuserenr() - set PMUSERENR_EL0 for the host's user space on this CPU
  * @value: PMUSERENR_EL0
  *
- * As update_pmuserenr() in drivers/perf/arm_pmuv3.c: while a vCPU is loaded KVM takes the value,
- * and writes it when the vCPU is put, before user space of the host runs. A kernel before 6.4 has
- * nothing that could be told: there a vCPU that is put undoes this if the built-in driver has a PMU
- * of another kind of CPU. IRQs off: KVM loads and puts vCPUs with IRQs off for that.
+ * As update_pmuserenr() in drivers/perf/arm_pmuv3.c: while a vCPU is loaded, KVM takes the value
+ * and writes it when the vCPU is put, before user space of the host runs. Kernels before 6.4 lack
+ * the function. There, if the built-in driver has a PMU of another CPU type, putting a vCPU
+ * overwrites the value. IRQs off: KVM also loads and puts vCPUs with IRQs off, for this purpose.
  */
 void pmuv3_kvm_write_pmuserenr(u64 value)
 {
@@ -197,7 +198,7 @@ static int register_hooks(void)
 		if (hooks[i].tracepoint)
 			ret = tracepoint_probe_register(hooks[i].tracepoint, hooks[i].probe, NULL);
 	}
-	/* The last one is the one that could not be had. */
+	/* Undo all but the last one, which has failed. */
 	for (i -= 2; ret && i >= 0; i--)
 		tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].probe, NULL);
 
@@ -205,7 +206,7 @@ static int register_hooks(void)
 }
 
 /**
- * pmuv3_kvm_init() - be told when KVM enters guests, and leaves them; and find what to tell KVM by
+ * pmuv3_kvm_init() - register with KVM's tracepoints, and look up kvm_set_pmuserenr()
  *
  * Process context, before a PMU is registered.
  */
@@ -220,14 +221,14 @@ void pmuv3_kvm_init(void)
 	ret = register_hooks();
 	told_of_guests = !ret;
 	if (ret)
-		pr_notice("cannot find out when KVM runs guests (%d): exclude_guest has no effect on user space\n",
+		pr_notice("no probe on KVM's tracepoints (%d): exclude_guest has no effect on user space\n",
 			  ret);
 }
 
 /**
  * pmuv3_kvm_exit() - undo pmuv3_kvm_init()
  *
- * Process context, when no PMU is registered any more.
+ * Process context, after all PMUs have been unregistered.
  */
 void pmuv3_kvm_exit(void)
 {

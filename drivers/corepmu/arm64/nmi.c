@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: the overflow interrupt as an NMI
+ * corepmu: arm64: the overflow interrupt as a pseudo-NMI
  *
- * With irqchip.gicv3_pseudo_nmi=1 the kernel masks interrupts by their priority, and some can
- * be given one that is not masked (Documentation/admin-guide/kernel-parameters.txt). What
- * requests them is not exported. Where it is not to be found, or the interrupt controller
- * cannot do it, overflows interrupt as others do, and samples of code with interrupts off show
- * where they are enabled again.
+ * With irqchip.gicv3_pseudo_nmi=1 the kernel masks interrupts by priority, and an interrupt may
+ * have a priority that is never masked (Documentation/admin-guide/kernel-parameters.txt). The
+ * functions that request NMIs are not exported. If the driver cannot find them, or the interrupt
+ * controller has no NMIs, overflow interrupts are ordinary ones. Then samples of code with IRQs off
+ * show the place where IRQs are enabled again.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -19,7 +19,7 @@
 
 #include "pmuv3.h"
 
-/* kernel/irq/manage.c. Of the functions' own types: this does not build when one changes. */
+/* Functions of kernel/irq/manage.c. The typeof makes the build fail if the kernel changes one. */
 static struct {
 	typeof(request_nmi)		*request;
 	typeof(free_nmi)		*free;
@@ -30,9 +30,9 @@ static struct {
 } nmi;
 
 /**
- * pmuv3_nmi_init() - find what requests NMIs
+ * pmuv3_nmi_init() - look up the kernel functions that request NMIs
  *
- * Process context, before pmuv3_nmi_is_possible() is asked.
+ * Process context, before pmuv3_nmi_is_possible().
  */
 void pmuv3_nmi_init(void)
 {
@@ -45,9 +45,9 @@ void pmuv3_nmi_init(void)
 }
 
 /**
- * pmuv3_nmi_is_possible() - can NMIs be requested?
+ * pmuv3_nmi_is_possible() - check whether the driver can request NMIs
  *
- * Return: whether there are functions for it; what they say is another matter
+ * Return: true if the functions have been found; a request may still fail
  */
 bool pmuv3_nmi_is_possible(void)
 {
@@ -56,13 +56,13 @@ bool pmuv3_nmi_is_possible(void)
 }
 
 /**
- * pmuv3_nmi_request_spi() - request_nmi()
+ * pmuv3_nmi_request_spi() - request an SPI as an NMI, by request_nmi()
  * @irq: the interrupt
- * @cpuc: what the handler gets
+ * @cpuc: argument for the handler
  *
  * Process context, if pmuv3_nmi_is_possible().
  *
- * Return: 0, or a negative errno where it cannot be an NMI
+ * Return: 0, or a negative errno if the interrupt cannot be an NMI
  */
 int pmuv3_nmi_request_spi(int irq, struct corepmu_cpu *cpuc)
 {
@@ -74,7 +74,7 @@ int pmuv3_nmi_request_spi(int irq, struct corepmu_cpu *cpuc)
 /**
  * pmuv3_nmi_free_spi() - undo pmuv3_nmi_request_spi()
  * @irq: the interrupt
- * @cpuc: as it was requested with
+ * @cpuc: the same as for the request
  */
 void pmuv3_nmi_free_spi(int irq, struct corepmu_cpu *cpuc)
 {
@@ -82,14 +82,14 @@ void pmuv3_nmi_free_spi(int irq, struct corepmu_cpu *cpuc)
 }
 
 /**
- * pmuv3_nmi_request_ppi() - request_percpu_nmi()
+ * pmuv3_nmi_request_ppi() - request a PPI as an NMI, by request_percpu_nmi()
  * @irq: the interrupt
- * @cpus: CPUs that it is for, where the kernel asks for them
- * @cpuc: what the handler gets of its CPU
+ * @cpus: CPUs of the PPI, for kernels that take them
+ * @cpuc: argument for the handler, per CPU
  *
  * Process context, if pmuv3_nmi_is_possible().
  *
- * Return: 0, or a negative errno where it cannot be an NMI
+ * Return: 0, or a negative errno if the interrupt cannot be an NMI
  */
 int pmuv3_nmi_request_ppi(int irq, const struct cpumask *cpus, struct corepmu_cpu __percpu *cpuc)
 {
@@ -100,7 +100,7 @@ int pmuv3_nmi_request_ppi(int irq, const struct cpumask *cpus, struct corepmu_cp
 /**
  * pmuv3_nmi_free_ppi() - undo pmuv3_nmi_request_ppi()
  * @irq: the interrupt
- * @cpuc: as it was requested with
+ * @cpuc: the same as for the request
  */
 void pmuv3_nmi_free_ppi(int irq, struct corepmu_cpu __percpu *cpuc)
 {
@@ -108,18 +108,18 @@ void pmuv3_nmi_free_ppi(int irq, struct corepmu_cpu __percpu *cpuc)
 }
 
 /**
- * pmuv3_nmi_prepare_ppi() - have the PPI of this CPU be an NMI, before it is enabled
+ * pmuv3_nmi_prepare_ppi() - make the PPI of this CPU an NMI, before it is enabled
  * @irq: the interrupt
  *
  * Bound to the CPU.
  *
- * Return: 0, or a negative errno after the kernel has said why
+ * Return: 0, or a negative errno after a message of the kernel
  */
 int pmuv3_nmi_prepare_ppi(int irq)
 {
 	int ret;
 
-	/* prepare_percpu_nmi() and teardown_percpu_nmi() warn when they are preemptible. */
+	/* prepare_percpu_nmi() and teardown_percpu_nmi() warn if they may be preempted. */
 	preempt_disable();
 	ret = nmi.prepare_percpu(irq);
 	preempt_enable();
@@ -129,7 +129,7 @@ int pmuv3_nmi_prepare_ppi(int irq)
 
 /**
  * pmuv3_nmi_teardown_ppi() - undo pmuv3_nmi_prepare_ppi()
- * @irq: the interrupt, which is disabled on this CPU
+ * @irq: the interrupt; it is disabled on this CPU
  */
 void pmuv3_nmi_teardown_ppi(int irq)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: find the PMUs of this machine
+ * corepmu: arm64: find the PMUs of this machine, and register them
  *
- * With a devicetree each kind of CPU has a node that a platform driver binds
- * to; with ACPI the CPUs are asked, and the MADT has the interrupts.
+ * A devicetree has a node for each CPU type, which a platform driver binds to. With ACPI the CPU
+ * types are read from the CPUs, and the interrupts from the MADT.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -31,18 +31,18 @@ bool pmuv3_sampling = true;
 module_param_named(sampling, pmuv3_sampling, bool, 0444);
 MODULE_PARM_DESC(sampling, "0: no samples, and no overflow interrupt is needed (arm64)");
 
-/* The errno of the PMU that failed last: that of a probe does not come out of the driver core. */
+/* Errno of the PMU that failed last: the driver core does not return the errno of a probe. */
 static int probe_error;
 
 /* PMUs that are registered with perf core */
 static unsigned int nr_added;
 
-/* A PMU that is registered, or was, has NMIs. */
+/* Set when a PMU with NMIs has been set up; stays set. */
 static bool nmi_used;
 
 /*
- * Does PMCCNTR_EL0 count on while such a CPU waits (WFI, WFE)? DDI 0487, D13.1.3 leaves that open;
- * the list is that of arm_pmuv3.c's armv8pmu_avoid_pmccntr_cpus[] in Linux 7.3.
+ * Check for a CPU model whose PMCCNTR_EL0 counts while the CPU waits (WFI, WFE), which DDI 0487,
+ * D13.1.3 allows. The list is armv8pmu_avoid_pmccntr_cpus[] of arm_pmuv3.c in Linux 7.3.
  */
 static bool is_clock_on_while_waiting(u32 midr)
 {
@@ -51,12 +51,12 @@ static bool is_clock_on_while_waiting(u32 midr)
 }
 
 /**
- * pmuv3_describe() - read from the CPU what its PMU has
- * @pmuv3: the PMU; its private part and its counters are filled in
+ * pmuv3_describe() - read a PMU's features from the CPU
+ * @pmuv3: the PMU; the function sets its private part and its counters
  *
  * On one of the PMU's CPUs, not preemptible.
  *
- * Return: 0, or -ENODEV when there is no PMUv3
+ * Return: 0, or -ENODEV if the CPU has no PMUv3
  */
 int pmuv3_describe(struct pmuv3 *pmuv3)
 {
@@ -66,7 +66,7 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	bool wide;
 	int idx;
 
-	/* D23.7: 0xf is a PMU of another architecture. */
+	/* D23.7: 0xf is an IMPLEMENTATION DEFINED PMU, not PMUv3. */
 	pmuv3->pmuver = FIELD_GET(DFR0_PMUVER, pmuv3_read_dfr0());
 	if (pmuv3->pmuver == PMUVER_NONE || pmuv3->pmuver == PMUVER_IMPDEF)
 		return -ENODEV;
@@ -75,7 +75,7 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	pmuv3->has_el2 = !is_kernel_in_hyp_mode() && FIELD_GET(PFR0_EL2, pfr0);
 	pmuv3->has_el3 = is_kernel_in_hyp_mode() && FIELD_GET(PFR0_EL3, pfr0);
 
-	/* A hypervisor that keeps counters for itself is taken into account. */
+	/* PMCR_EL0.N excludes counters that a hypervisor keeps for itself. */
 	nr = FIELD_GET(PMCR_N, pmuv3_read_pmcr());
 	event_counters = nr ? GENMASK_ULL(nr - 1, 0) : 0;
 
@@ -96,7 +96,7 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	pmu->width[PMUV3_CYCLE_COUNTER] = 64;
 	pmu->width[PMUV3_INSTR_COUNTER] = 64;
 
-	/* The upper words are the events from 0x4000 on. */
+	/* The upper words of PMCEID<n>_EL0 are the events from 0x4000 on. */
 	ceid0 = pmuv3_read_pmceid0();
 	ceid1 = pmuv3_read_pmceid1();
 	pmuv3->pmceid[0] = lower_32_bits(ceid0) | (u64)lower_32_bits(ceid1) << 32;
@@ -138,8 +138,8 @@ static struct pmuv3 *pmuv3_alloc(struct device *parent)
 	if (!pmuv3_sampling)
 		pmuv3->pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
 	/*
-	 * On arm64 the built-in driver and this one cannot hold the same PMU:
-	 * either owns the interrupt. Whoever has it answers generic events.
+	 * A PMU belongs to either the built-in driver or this one, since only one can own the
+	 * interrupt. The owner answers generic events.
 	 */
 	pmuv3->pmu->claims_generic = true;
 
@@ -152,13 +152,13 @@ static void pmuv3_free(struct pmuv3 *pmuv3)
 	kfree(pmuv3);
 }
 
-/* Describe a PMU whose CPUs and interrupts are known, request these and register it. */
+/* Describe a PMU whose CPUs and interrupts are known, request the interrupts, and register it. */
 static int pmuv3_add(struct pmuv3 *pmuv3)
 {
 	int ret;
 
 	if (nr_added && cpumask_equal(&pmuv3->pmu->supported_cpus, cpu_possible_mask)) {
-		pr_err("there are several PMUs, and this one does not say whose CPUs it is of\n");
+		pr_err("a PMU node does not name its CPUs (interrupt-affinity or PPI partition), which is required with more than one PMU node\n");
 		return -EINVAL;
 	}
 
@@ -178,14 +178,14 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 	ret = pmuv3_request_irqs(pmuv3);
 	if (ret)
 		return ret;
-	/* The backend is one for all PMUs: if one has NMIs, the others use its backend too. */
+	/* All PMUs share one backend: if one PMU has NMIs, the others use the NMI backend, too. */
 	if (pmuv3->nmi || nmi_used)
 		pmuv3->pmu->backend = &pmuv3_nmi_backend;
 	if (pmuv3->nmi && !nmi_used)
 		pr_info("overflow interrupts are NMIs\n");
 	nmi_used |= pmuv3->nmi;
 
-	/* The type that was asked for is the first one's. */
+	/* The PMU type that the user asked for is the first PMU's. */
 	pmuv3->pmu->secondary = nr_added;
 	ret = corepmu_register(pmuv3->pmu);
 	if (ret)
@@ -213,7 +213,7 @@ static void pmuv3_device_gone(void *data)
 	pmuv3_free(pmuv3);
 }
 
-/* Compatible with, what the built-in driver calls it, caches' events of its own */
+/* Compatible string, the built-in driver's name of the PMU, model-specific cache events */
 #define PMUV3_OF(_compatible, _name, _cache_events)			\
 	{								\
 		.compatible = _compatible,				\
@@ -223,7 +223,7 @@ static void pmuv3_device_gone(void *data)
 		},							\
 	}
 
-/* armv8_pmu_of_device_ids[] in drivers/perf/arm_pmuv3.c, whose functions have the names */
+/* armv8_pmu_of_device_ids[] in drivers/perf/arm_pmuv3.c; the names are set by its functions */
 static const struct of_device_id pmuv3_of_ids[] = {
 	PMUV3_OF("arm,armv8-pmuv3", "armv8_pmuv3", NULL),
 	PMUV3_OF("arm,c1-nano-pmu", "armv8_c1_nano", NULL),
@@ -274,10 +274,10 @@ static const struct of_device_id pmuv3_of_ids[] = {
 };
 
 /**
- * pmuv3_of_kind() - what is known of a kind of CPU that the devicetree names
- * @np: the node of its PMU
+ * pmuv3_of_kind() - return the PMU type that a devicetree node names
+ * @np: the PMU's node
  *
- * Return: the kind, NULL of a node that this driver does not know
+ * Return: the PMU type, or NULL for an unknown compatible string
  */
 const struct pmuv3_of_kind *pmuv3_of_kind(const struct device_node *np)
 {
@@ -286,7 +286,7 @@ const struct pmuv3_of_kind *pmuv3_of_kind(const struct device_node *np)
 	return id ? id->data : NULL;
 }
 
-/* Two nodes may name the same kind, of which the built-in driver has the first one's PMU alone. */
+/* Two nodes may name the same type; the built-in driver's name is for the first one's PMU only. */
 static int pmuv3_is_of_kind(struct device *dev, void *kind)
 {
 	return pmuv3_of_kind(dev->of_node) == kind;
@@ -298,7 +298,7 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 	struct pmuv3 *pmuv3;
 	int ret;
 
-	/* Whoever sets driver_override binds any device to any driver. */
+	/* With driver_override in sysfs, any device may be bound to this driver. */
 	if (!kind)
 		return -ENODEV;
 	pmuv3 = pmuv3_alloc(&pdev->dev);
@@ -313,7 +313,9 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 		ret = pmuv3_add(pmuv3);
 	if (ret) {
 		pmuv3_free(pmuv3);
-		/* The reason has been logged; for another errno the driver core logs a line too. */
+		/*
+		 * A message has been logged; for other errnos the driver core would log one, too.
+		 */
 		probe_error = ret;
 		return -ENODEV;
 	}
@@ -322,10 +324,10 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 }
 
 /*
- * The module loads by itself for PMUs that the kernel's own driver does not know. For others
- * it would be refused at each boot, with a message, since that driver has them. These lists
- * are of the kernels that were looked at; in between nothing is loaded by itself that might
- * not be wanted.
+ * The module loads automatically for PMUs that the built-in driver does not know. For other PMUs,
+ * each boot would load the module in vain and log a message, since the built-in driver has the PMU.
+ * The lists are those of the kernel versions that have been checked; other versions use the next
+ * shorter list.
  */
 #if COMPAT_BUILTIN_LACKS_PMUS_OF_7_3
 static const struct of_device_id pmuv3_alone_of_ids[] = {
@@ -365,7 +367,7 @@ static struct platform_driver pmuv3_driver = {
 	.probe	= pmuv3_device_probe,
 };
 
-/* Say why no node could be bound to. */
+/* Log why the driver was bound to no node. */
 static int explain_no_device(void)
 {
 	struct platform_device *pdev;
@@ -422,7 +424,7 @@ static void pmuv3_drop_kind(struct pmuv3 *pmuv3)
 	pmuv3_free(pmuv3);
 }
 
-/* A PMU for each kind of CPU that is online, in the order of the CPUs; none is set up yet. */
+/* Allocate a PMU for each CPU type that is online, in the order of the CPUs, without setup. */
 static int pmuv3_find_kinds(void)
 {
 	static struct cpumask left;
@@ -447,7 +449,7 @@ static int pmuv3_add_kind(struct pmuv3 *pmuv3)
 	if (ret)
 		return ret;
 
-	/* arm_pmu_acpi_probe() numbers them, be there several or one. */
+	/* arm_pmu_acpi_probe() numbers the PMUs, even a single one. */
 	if (corepmu_standin) {
 		snprintf(pmuv3->number, sizeof(pmuv3->number), "%u", nr_added);
 		pmuv3->pmu->kind = pmuv3->number;
@@ -455,7 +457,7 @@ static int pmuv3_add_kind(struct pmuv3 *pmuv3)
 	return pmuv3_add(pmuv3);
 }
 
-/* A kind whose PMU cannot be had, after saying why, leaves the others theirs. */
+/* Set up a PMU for each CPU type. If one fails, after a message, the others stay. */
 static int pmuv3_init_acpi(void)
 {
 	struct pmuv3 *pmuv3, *next;
@@ -489,8 +491,7 @@ static void pmuv3_exit_acpi(void)
  *
  * Process context, at load.
  *
- * Return: 0 when there is at least one, or a negative errno after saying why
- * there is none
+ * Return: 0 if there is at least one PMU, or a negative errno after a message
  */
 int corepmu_arch_init(void)
 {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: arm64: counters read from user space
+ * corepmu: arm64: counters that user space reads
  *
- * Documentation/arch/arm64/perf.rst, "Perf Userspace PMU Hardware Counter
- * Access": kernel.perf_user_access allows it, config1:1 asks for it, and a task
- * that has such an event may read the counters of the CPU that it is on.
- * PMUSERENR_EL0 (DDI 0487, D23.5) opens them, from when the task is scheduled
- * in until it is scheduled out. It stays open while the event is stopped or has
- * no counter: a reader may have been interrupted between the page's index and
- * the counter, and is to find out from the page's lock, not from a SIGILL.
+ * Documentation/arch/arm64/perf.rst, "Perf Userspace PMU Hardware Counter Access":
+ * kernel.perf_user_access allows access, config1:1 asks for it. A task with such an event may read
+ * the counters of the CPU that it runs on. PMUSERENR_EL0 (DDI 0487, D23.5) gives access from the
+ * task's sched_in to its sched_out. Access stays while the event is stopped or has no counter: a
+ * reader may have been interrupted between reading the page's index and the counter. The reader
+ * must then see the change in the page's lock, and not get a SIGILL.
  *
- * From PMUv3p9 on PMUACR_EL1 leaves the counters of others reading as zero.
- * That has not been run: nothing at hand implements it.
+ * From PMUv3p9 on, PMUACR_EL1 makes the counters of other events read as zero. The driver's use of
+ * PMUACR_EL1 has not been tested: no CPU or emulator at hand implements it.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -36,10 +35,10 @@
 static int perf_user_access;
 static struct ctl_table_header *user_access_header;
 
-/* What PMUSERENR_EL0 has is not known. */
+/* The driver does not know the value of PMUSERENR_EL0. */
 #define ACCESS_UNKNOWN	(~0ULL)
 
-/* PMUSERENR_EL0 of this CPU as the driver has written it, or KVM is to */
+/* PMUSERENR_EL0 of this CPU, as written by the driver or given to KVM */
 static DEFINE_PER_CPU(u64, user_access);
 
 static bool has_access_mask(const struct pmuv3 *pmuv3)
@@ -47,7 +46,7 @@ static bool has_access_mask(const struct pmuv3 *pmuv3)
 	return pmuv3->pmuver >= PMUVER_V3P9 && pmuv3_reaches_v3p9(pmuv3);
 }
 
-/* Has the current task a readable event, and is its context scheduled in? */
+/* Check whether the current task has a readable event and its context is scheduled in. */
 static bool task_reads(void)
 {
 	struct perf_event_context *ctx = compat_task_context(current);
@@ -55,7 +54,9 @@ static bool task_reads(void)
 	return ctx && ctx->is_active && ctx->nr_user;
 }
 
-/* Counters with readable events; these are the current task's, as events of a CPU never are. */
+/*
+ * Return the counters with readable events. All are the current task's: CPU-wide events have none.
+ */
 static u64 readable_counters(struct corepmu_cpu *cpuc)
 {
 	u64 left, readable = 0;
@@ -71,13 +72,13 @@ static u64 readable_counters(struct corepmu_cpu *cpuc)
 }
 
 /**
- * pmuv3_user_switch() - the backend's user_switch()
- * @unused: the state of the PMU that perf core enables, which may be that of another kind of CPU
+ * pmuv3_user_switch() - give or remove the current task's access: the backend's user_switch()
+ * @unused: state of the PMU that perf core enables, which may have another CPU type
  *
- * For a task whose events are of another kind of CPU, and before Linux 6.2 for all of them but
- * those of the PMU that was registered first, perf core enables another PMU than this CPU's
- * (perf_ctx_enable() and, before 6.2, ctx->pmu in perf_event_context_sched_out(), both in
- * kernel/events/core.c). The register is the CPU's. IRQs off.
+ * perf core may enable another PMU than this CPU's: for a task whose events have another CPU type,
+ * and before Linux 6.2 for all tasks, always the PMU that was registered first (perf_ctx_enable()
+ * and, before 6.2, ctx->pmu in perf_event_context_sched_out(), both in kernel/events/core.c).
+ * PMUSERENR_EL0 belongs to this CPU, so the function looks up this CPU's PMU. IRQs off.
  */
 void pmuv3_user_switch(struct corepmu_cpu *unused)
 {
@@ -91,7 +92,7 @@ void pmuv3_user_switch(struct corepmu_cpu *unused)
 	cpuc = this_cpu_ptr(pmu->cpu);
 	if (READ_ONCE(corepmu_user_allowed) && task_reads()) {
 		access = PMUSERENR_ER;
-		/* With avoid_pmccntr no event uses PMCCNTR_EL0: a task need not read it. */
+		/* With avoid_pmccntr no event uses PMCCNTR_EL0, so no task needs to read it. */
 		if (!to_pmuv3(pmu)->avoid_pmccntr)
 			access |= PMUSERENR_CR;
 		if (has_access_mask(to_pmuv3(pmu))) {
@@ -109,7 +110,7 @@ void pmuv3_user_switch(struct corepmu_cpu *unused)
 }
 
 /**
- * pmuv3_user_close() - nobody may read counters on this CPU, whatever the register had
+ * pmuv3_user_close() - remove access on this CPU, whatever value the register has
  *
  * IRQs off.
  */
@@ -120,9 +121,10 @@ void pmuv3_user_close(void)
 }
 
 /**
- * pmuv3_user_renew() - the register may have been written by somebody else
+ * pmuv3_user_renew() - handle that other software may have written PMUSERENR_EL0
  *
- * Where tasks read counters, pmuv3_user_switch() is called before the PMU is started. IRQs off.
+ * While tasks read counters, only mark the value as unknown: pmuv3_user_switch() runs before the
+ * next start of the PMU. IRQs off.
  */
 void pmuv3_user_renew(void)
 {
@@ -143,11 +145,11 @@ static void user_switch_cpu(void *unused)
 }
 
 /**
- * pmuv3_user_gone() - the backend's user_gone()
+ * pmuv3_user_gone() - remove the access of a closed event's task: the backend's user_gone()
  * @pmu: the PMU
  *
- * Perf core does not enable the PMU when an event leaves that was not counting. The task that had
- * it may be on a CPU of another kind. Process context.
+ * perf core does not enable the PMU when an event that was not counting goes. The event's task may
+ * run on a CPU of another type. Process context.
  */
 void pmuv3_user_gone(struct corepmu *pmu)
 {
@@ -155,12 +157,12 @@ void pmuv3_user_gone(struct corepmu *pmu)
 }
 
 /**
- * pmuv3_event_idx() - the backend's event_idx()
- * @event: an event that is placed and counts
+ * pmuv3_event_idx() - return the counter's index for the user page: the backend's event_idx()
+ * @event: event that is placed and counts
  *
  * IRQs off, or NMI.
  *
- * Return: n + 1 for PMEVCNTR<n>_EL0, 32 for PMCCNTR_EL0; 0 when user space cannot read it
+ * Return: n + 1 for PMEVCNTR<n>_EL0, 32 for PMCCNTR_EL0; 0 if user space cannot read the counter
  */
 int pmuv3_event_idx(struct perf_event *event)
 {
@@ -168,11 +170,11 @@ int pmuv3_event_idx(struct perf_event *event)
 }
 
 /*
- * May a task come to CPUs that are not the PMU's? With ACPI a CPU that is offline is nobody's until
- * it comes: it does not count. If it turns out to be of another kind then, events that have been
- * opened before have no counter there, and their pages no index (pmuv3_joins() says so to the
- * administrator); those that are opened from then on are asked for their type. A CPU is active from
- * when corepmu_cpu_online() has been called for it.
+ * Check whether a task may run on CPUs of other PMUs. With ACPI an offline CPU has no PMU until it
+ * comes online, so it does not count. If it then has another CPU type, events that were opened
+ * before have no counter there, and their pages no index (pmuv3_joins() logs the CPU). Events
+ * opened later must name their PMU type. A CPU becomes active after corepmu_cpu_online() has run
+ * for it.
  */
 static bool kinds_differ(const struct corepmu *pmu)
 {
@@ -181,15 +183,15 @@ static bool kinds_differ(const struct corepmu *pmu)
 }
 
 /**
- * pmuv3_encode_user() - may this event be read from user space, as it asks?
+ * pmuv3_encode_user() - set up an event that user space wants to read
  * @pmuv3: the PMU
- * @event: an event with config1:1 whose counters have been set
- * @is_long: it wants 64 bits
+ * @event: event with config1:1; its counters have been set
+ * @is_long: the event wants 64 bits
  *
  * Process context.
  *
- * Return: 0, its flags set and its counters narrowed to those that user space
- * can read, or an errno of perf_event_open(2)
+ * Return: 0 after setting the flags and restricting the counters to those that user space can read,
+ * or an errno of perf_event_open(2)
  */
 int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long)
 {
@@ -198,21 +200,24 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 	int idx;
 
 	if (!(event->attach_state & PERF_ATTACH_TASK))
-		return corepmu_refuse(-EINVAL, "rdpmc: only a task's event can be read from user space");
+		return corepmu_refuse(-EINVAL,
+				      "rdpmc=1 needs a task's event: user space cannot read CPU-wide events");
 
 	/*
-	 * "About heterogeneous systems". Not of an event that is inherited: fork() would fail, long
-	 * after its parent was opened. Its task may run on CPUs of another kind, where perf core
-	 * gives it no counter, and its page has no index.
+	 * perf.rst, "About heterogeneous systems". Inherited events are exempt: fork() would fail
+	 * long after the parent's event was opened. The child may run on CPUs of another type,
+	 * where the event has no counter and its page no index.
 	 */
 	if (!event->parent && kinds_differ(pmu)) {
 		if (event->attr.type != pmu->perf_pmu.type)
-			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: with several kinds of CPU, open the event by the PMU's own type");
+			return corepmu_refuse(-EOPNOTSUPP,
+					      "rdpmc=1 with several CPU types: open the event by the PMU's own type");
 		if (!cpumask_subset(event->hw.target->cpus_ptr, &pmu->supported_cpus))
-			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: the task must be bound to CPUs of one kind");
+			return corepmu_refuse(-EOPNOTSUPP,
+					      "rdpmc=1 with several CPU types: bind the task to CPUs of this PMU");
 	}
 
-	/* One counter each, and one that readers know. */
+	/* User space can read neither pairs nor PMICNTR_EL0. */
 	hwc->flags &= ~COREPMU_EVENT_PAIR;
 	corepmu_hw_limit_counters(hwc, ~BIT_ULL(PMUV3_INSTR_COUNTER));
 	if (is_long) {
@@ -220,7 +225,8 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 			if (pmu->width[idx] < 64)
 				corepmu_hw_limit_counters(hwc, ~BIT_ULL(idx));
 		if (!corepmu_hw_counters(hwc))
-			return corepmu_refuse(-EOPNOTSUPP, "rdpmc: a counter of 64 bits is not there");
+			return corepmu_refuse(-EOPNOTSUPP,
+					      "rdpmc=1 with long=1: no counter has 64 bits; omit long=1");
 	} else {
 		hwc->flags |= COREPMU_EVENT_32BIT;
 	}
@@ -238,8 +244,8 @@ static int user_access_handler(compat_ctl_table *table, int write, void *buffer,
 		return ret;
 
 	/*
-	 * corepmu_enable() calls user_switch() only while corepmu_user_reads is set: when it is
-	 * cleared, corepmu_user_refresh() takes the access back on all CPUs.
+	 * corepmu_enable() calls user_switch() only while corepmu_user_reads is set. When this
+	 * clears it, corepmu_user_refresh() removes the access on all CPUs.
 	 */
 	WRITE_ONCE(corepmu_user_allowed, perf_user_access);
 	WRITE_ONCE(corepmu_user_reads, perf_user_access);
@@ -262,12 +268,12 @@ static struct ctl_table user_access_table[] = {
 };
 
 /**
- * pmuv3_sysctl_exists() - is kernel.perf_user_access another driver's?
+ * pmuv3_sysctl_exists() - check whether another driver has registered kernel.perf_user_access
  *
- * It is looked for in a mount of its own of /proc, since the process that loads the module
- * need not have one. Process context.
+ * The function mounts /proc for the check, since the process that loads the module may have no
+ * /proc. Process context.
  *
- * Return: whether it is, also if it cannot be looked for
+ * Return: true if it exists, and if the check fails
  */
 bool pmuv3_sysctl_exists(void)
 {
@@ -291,15 +297,14 @@ bool pmuv3_sysctl_exists(void)
 }
 
 /**
- * pmuv3_user_init() - offer kernel.perf_user_access
- * @taken: there is one already
+ * pmuv3_user_init() - register kernel.perf_user_access
+ * @taken: another driver has registered it: the built-in driver, which has another PMU
  *
- * Process context. Without it counters cannot be read from user space: the
- * built-in driver, of which a part holds another PMU, has its own.
+ * If @taken, user space cannot read counters. Process context.
  *
- * To find out by registering a second one will not do: when that fails the kernel
- * takes out of the directory what it never put in, and all of /proc/sys/kernel is
- * gone (erase_header() in fs/proc/proc_sysctl.c; seen on 6.12).
+ * The caller must check first, rather than let a second registration fail. In this case the kernel
+ * removes entries that it has not added, and all of /proc/sys/kernel is gone (erase_header() in
+ * fs/proc/proc_sysctl.c; seen on 6.12).
  */
 void pmuv3_user_init(bool taken)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: arm64: registers of PMUv3
+ * corepmu: arm64: registers of PMUv3, and access to them
  *
  * Names and fields: Arm Architecture Reference Manual for A-profile, DDI 0487,
  * "Performance Monitors registers" in chapter D23 (AArch64 system registers).
@@ -14,8 +14,8 @@
 #include <linux/types.h>
 
 /*
- * All of the hardware that the backend touches is reached from here. In kunit/
- * it is compiled a second time, against registers in software.
+ * All hardware accesses of the arm64 backend go through this header. kunit/ compiles the backend a
+ * second time, with registers in software.
  */
 #ifdef COREPMU_KUNIT
 #include <models/arm64/access.h>
@@ -27,7 +27,7 @@
 #include <asm/sysreg.h>
 #include <asm/virt.h>
 
-/* The number of a CPU among the threads of its core, -1 where a core is one CPU. */
+/* Number of a CPU among the threads of its core, -1 if cores have one thread */
 #define topology_thread_id(cpu)	(cpu_topology[cpu].thread_id)
 
 #define kernel_has_kvm()		IS_ENABLED(CONFIG_KVM)
@@ -51,14 +51,14 @@
 #define PMEVTYPER_TH		GENMASK_ULL(43, 32)
 #define PMEVTYPER_TC		GENMASK_ULL(63, 61)
 
-/* Bits of no register: an event whose levels are the host's alone, or those of KVM's guests */
+/* Software bits of an event's config: it counts only the host, or only guests; in no register */
 #define PMUV3_HOST_ALONE	BIT_ULL(44)
 #define PMUV3_GUESTS_ALONE	BIT_ULL(45)
 
 /* PMUSERENR_EL0 */
 #define PMUSERENR_CR		BIT(2)	/* EL0 reads the cycle counter */
 #define PMUSERENR_ER		BIT(3)	/* EL0 reads the event counters */
-#define PMUSERENR_UEN		BIT(4)	/* ... those that PMUACR_EL1 names */
+#define PMUSERENR_UEN		BIT(4)	/* ... only those in PMUACR_EL1 */
 
 /* PMMIR_EL1 */
 #define PMMIR_SLOTS		GENMASK_ULL(7, 0)
@@ -94,9 +94,9 @@
 #define PMUV3_MAX_EVENT_COUNTERS	31
 #define PMUV3_CYCLE_COUNTER		31
 #define PMUV3_INSTR_COUNTER		32	/* FEAT_PMUv3_ICNTR */
-#define PMUV3_ODD_COUNTERS		0xaaaaaaaaULL	/* those that can count CHAIN */
+#define PMUV3_ODD_COUNTERS		0xaaaaaaaaULL	/* counters that can count CHAIN */
 
-/* Registers that a kernel's headers may not name yet */
+/* Registers that the kernel's headers may not define yet */
 #define PMUV3_PMMIR_EL1		sys_reg(3, 0, 9, 14, 6)
 #define PMUV3_PMUACR_EL1	sys_reg(3, 0, 9, 14, 4)
 #define PMUV3_PMICNTR_EL0	sys_reg(3, 3, 9, 4, 0)
@@ -108,7 +108,7 @@
 #define PMUV3_PMEVCNTR(n)	(sys_reg(3, 3, 14, 8, 0) | ((n) << PMUV3_PMEV_N_SHIFT))
 #define PMUV3_PMEVTYPER(n)	(sys_reg(3, 3, 14, 12, 0) | ((n) << PMUV3_PMEV_N_SHIFT))
 
-/* A register's number is part of the instruction: one case each. */
+/* The instruction encodes the register's number: one case for each register. */
 static __always_inline u64 pmuv3_read_pmevcntr(int n)
 {
 	switch (n) {

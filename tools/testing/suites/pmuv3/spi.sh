@@ -23,7 +23,7 @@ taken()
 
 log_says()
 {
-	guess='does not say whose its interrupts are: taking CPUs in their order'
+	guess='lacks interrupt-affinity: assigning its interrupts to CPUs in order'
 	said=$(dmesg | grep -cE "corepmu: .*$guess")
 	if [ -n "$BUILTIN" ]; then
 		said=$(dmesg | grep -c 'no interrupt-affinity property')
