@@ -225,8 +225,8 @@ static bool has_unknown_bits(const struct perf_event_attr *attr)
  * Return PMCCNTR_EL0 or PMICNTR_EL0 if the event may use it. PMCCNTR_EL0 counts a clock that may
  * run while the CPU waits, such as the clock of a core with several threads (DDI 0487, D13.1.3).
  * There an event counter counts cycles, as in armv8pmu_can_use_pmccntr() in
- * drivers/perf/arm_pmuv3.c. Nor may an event with branch records use PMCCNTR_EL0, whose overflow
- * does not pause BRBE.
+ * drivers/perf/arm_pmuv3.c. An event with branch records may not use PMCCNTR_EL0 either: the
+ * overflow of this counter does not pause BRBE.
  */
 static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hwc,
 			     unsigned int number)

@@ -20,12 +20,13 @@
  * cannot access the registers either, since KVM sets MDCR_EL2.TPM
  * (kvm_arm_setup_mdcr_el2() in arch/arm64/kvm/debug.c).
  *
- * With VHE, and a PMU, KVM owns PMUSERENR_EL0 of a CPU while a vCPU is loaded there. KVM saves the
- * value when it loads the vCPU, and restores it when it puts the vCPU, after perf core has
- * scheduled out the thread's events (__activate_traps_common(), __deactivate_traps_common() in
- * arch/arm64/kvm/hyp/include/hyp/switch.h). "A PMU" means one of the built-in driver, of any CPU
- * type, on 6.1 and 6.12; on 7.x it means that the CPUs have one. A write meanwhile would affect the
- * guest, and be lost when the vCPU is put. So the driver gives the value to KVM instead, see
+ * With VHE, and a PMU, KVM owns PMUSERENR_EL0 of a CPU while a vCPU is loaded there. "A PMU" means
+ * one of the built-in driver, of any CPU type, on 6.1 and 6.12; on 7.x it means that the CPUs have
+ * one. KVM saves the register's value when it loads the vCPU. When KVM puts the vCPU, perf core has
+ * already scheduled out the thread's events, and KVM restores the value
+ * (__activate_traps_common(), __deactivate_traps_common() in
+ * arch/arm64/kvm/hyp/include/hyp/switch.h). A write by the driver meanwhile would affect the guest,
+ * and be lost when KVM puts the vCPU. So the driver gives the value to KVM instead, see
  * pmuv3_kvm_write_pmuserenr().
  */
 #define pr_fmt(fmt) "corepmu: " fmt
@@ -170,10 +171,11 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
  * pmuv3_kvm_write_pmuserenr() - set PMUSERENR_EL0 for the host's user space on this CPU
  * @value: PMUSERENR_EL0
  *
- * As update_pmuserenr() in drivers/perf/arm_pmuv3.c: while a vCPU is loaded, KVM takes the value
- * and writes it when the vCPU is put, before user space of the host runs. Kernels before 6.4 lack
- * the function. There, if the built-in driver has a PMU of another CPU type, putting a vCPU
- * overwrites the value. IRQs off: KVM also loads and puts vCPUs with IRQs off, for this purpose.
+ * As update_pmuserenr() in drivers/perf/arm_pmuv3.c. While a vCPU is loaded, KVM takes the value.
+ * KVM writes the value when it puts the vCPU, before user space of the host runs. Kernels before
+ * 6.4 lack the function. There, if the built-in driver has a PMU of another CPU type, putting a
+ * vCPU overwrites the value. IRQs off: KVM also loads and puts vCPUs with IRQs off, for this
+ * purpose.
  */
 void pmuv3_kvm_write_pmuserenr(u64 value)
 {

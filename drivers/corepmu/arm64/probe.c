@@ -326,8 +326,8 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 /*
  * The module loads automatically for PMUs that the built-in driver does not know. For other PMUs,
  * each boot would load the module in vain and log a message, since the built-in driver has the PMU.
- * The lists are those of the kernel versions that have been checked; other versions use the next
- * shorter list.
+ * The lists are those of the kernel versions that have been checked; another version
+ * uses the list of the next newer checked version.
  */
 #if COMPAT_BUILTIN_LACKS_PMUS_OF_7_3
 static const struct of_device_id pmuv3_alone_of_ids[] = {

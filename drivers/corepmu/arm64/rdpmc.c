@@ -75,9 +75,9 @@ static u64 readable_counters(struct corepmu_cpu *cpuc)
  * pmuv3_user_switch() - give or remove the current task's access: the backend's user_switch()
  * @unused: state of the PMU that perf core enables, which may have another CPU type
  *
- * perf core may enable another PMU than this CPU's: for a task whose events have another CPU type,
- * and before Linux 6.2 for all tasks, always the PMU that was registered first (perf_ctx_enable()
- * and, before 6.2, ctx->pmu in perf_event_context_sched_out(), both in kernel/events/core.c).
+ * perf core may enable another PMU than this CPU's. For a task with events of another CPU type, it
+ * enables that type's PMU (perf_ctx_enable() in kernel/events/core.c). Before Linux 6.2 it enables
+ * the PMU that was registered first, for all tasks (ctx->pmu in perf_event_context_sched_out()).
  * PMUSERENR_EL0 belongs to this CPU, so the function looks up this CPU's PMU. IRQs off.
  */
 void pmuv3_user_switch(struct corepmu_cpu *unused)

@@ -126,9 +126,9 @@ static u64 fixed_bits(u64 select)
 /* Backend with a global control register */
 
 /*
- * CPU A reads active. The NMI of an overflow from before the stop then comes; its sample makes perf
- * core stop an event, and clears a bit of active. The write would start that event's counter again:
- * compare active afterwards, and write once more.
+ * An NMI may come between the read of active and the register write, for an overflow from before
+ * the stop. If its sample makes perf core stop an event, the NMI clears a bit of active. The write
+ * then starts the stopped event's counter again. So compare active afterwards, and write once more.
  */
 static void x86_enable_global(struct corepmu_cpu *cpuc)
 {

@@ -51,7 +51,7 @@ static ssize_t generic_show(struct device *dev, struct device_attribute *attr, c
 	return len + sysfs_emit_at(page, len, "\n");
 }
 
-/* The names have dashes, which PMU_EVENT_ATTR_ID() would make C of. */
+/* PMU_EVENT_ATTR_ID() does not work here: it makes C identifiers, and the names have dashes. */
 #define EVENT_ATTR(_name, _show, _id)					\
 	(&((struct perf_pmu_events_attr) {				\
 		.attr = {						\
@@ -375,7 +375,7 @@ static struct attribute *x86_event_attrs[] = {
 	NULL
 };
 
-/* Is a name shown whose text find_text() has? */
+/* Check whether sysfs shows a name that has a text for this microarchitecture. */
 static bool text_is_visible(const struct x86_desc *desc, unsigned int name)
 {
 	if (name >= TEXT_TX_START)
@@ -383,7 +383,7 @@ static bool text_is_visible(const struct x86_desc *desc, unsigned int name)
 	if (name >= TEXT_MEM_LOADS)
 		return x86_pebs_has_latency(desc);
 
-	/* Slots are of no use to the perf tool where they are not divided. */
+	/* The perf tool uses slots only together with topdown metrics. */
 	return !(NEW_CORES & BIT(desc->uarch - intel_uarches)) || desc->metrics;
 }
 

@@ -106,9 +106,10 @@ int x86_exclusive_open(void)
 				      "branch records and precise_ip exclude intel_bts and intel_pt: close the open event of these PMUs");
 
 	/*
-	 * At this moment no event of Intel PT is counted: it would exclude this one. So the count
-	 * of these stays balanced. For the same reason the member is not reset at unload: events of
-	 * Intel PT that are open then have not been counted, and would be subtracted when closed.
+	 * Intel PT has no counted event at this moment: it would exclude this event. So the
+	 * kernel's count of Intel PT's events stays balanced. At unload the member is not reset,
+	 * for the same reason: open events of Intel PT have not been counted, but would be
+	 * subtracted when closed.
 	 */
 	if (pt_coexists && !READ_ONCE(*pt_coexists))
 		WRITE_ONCE(*pt_coexists, true);

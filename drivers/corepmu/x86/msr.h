@@ -288,7 +288,7 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define LBR_CTL_RET		BIT_ULL(21)
 #define LBR_CTL_OTHER		BIT_ULL(22)
 
-/* MSRs of AMD's SAMP_BR_FROM and SAMP_BR_TO: APM volume 2, "Last Branch Stack Registers" */
+/* AMD's SAMP_BR_FROM and SAMP_BR_TO: APM volume 2, "Last Branch Stack Registers" */
 #define SAMP_BR_FROM_MISPRED	BIT_ULL(63)
 #define SAMP_BR_TO_VALID	BIT_ULL(63)
 #define SAMP_BR_TO_SPEC		BIT_ULL(62)

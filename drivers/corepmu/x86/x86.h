@@ -304,7 +304,7 @@ bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
 bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
 
-/* x86/pebs/core.c, x86/pebs/event.c, x86/pebs/latency.c: precise samples of Intel's CPUs */
+/* x86/pebs/core.c, x86/pebs/event.c, x86/pebs/latency.c: Intel PEBS */
 void x86_describe_precise(struct x86_desc *desc);
 void x86_pebs_reset(struct corepmu_cpu *cpuc);
 void x86_pebs_quiesce(struct corepmu_cpu *cpuc);

@@ -202,7 +202,7 @@ out:
 	}
 	if (ret || !corepmu_hw_counters(&event->hw))
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: acr_mask names an event that no counter able to cause a reload can count",
+				      "config2 %#llx: no counter that can count a named event can cause a reload (acr_mask)",
 				      event->attr.config2);
 
 	return 0;
@@ -212,8 +212,8 @@ out:
  * x86_reload_encode() - set up auto counter reload of an event with acr_mask (attr.config2)
  * @desc: the PMU description
  * @event: the event; its possible counters are known
- * @generic: the event is generic: most programs leave arbitrary values in config2 of such an event,
- *	so config2 is ignored, not rejected, if the event does not sample with a period
+ * @generic: the event is generic. Most programs leave arbitrary values in its config2. If the event
+ *	does not sample with a period, config2 is ignored, not rejected
  *
  * Process context.
  *

@@ -415,8 +415,8 @@ int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u
 }
 
 /*
- * Check whether extra register @other can replace @reg. Not on Westmere, where perf's lists allow
- * only counter 2 for one of the two event codes, nor on Arctic Wolf, where each register belongs to
+ * Check whether extra register @other can replace @reg. On Westmere it cannot: perf's lists allow
+ * only counter 2 for one of the two event codes. On Arctic Wolf it cannot: each register belongs to
  * one counter.
  */
 static bool is_alike(const struct x86_desc *desc, unsigned int reg, unsigned int other, u64 value)

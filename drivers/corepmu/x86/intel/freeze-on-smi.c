@@ -35,8 +35,8 @@ static bool has_freeze(const struct x86_desc *desc)
  * x86_smi_reset() - set or clear FREEZE_WHILE_SMM on this CPU
  * @cpuc: state of this CPU; its counters and branch records are stopped
  *
- * Other code changes other bits of IA32_DEBUGCTL while the PMU is stopped, or from a counter's NMI,
- * which does not occur while the PMU is stopped. IRQs off.
+ * Other code changes other bits of IA32_DEBUGCTL with the PMU stopped, or in a counter's NMI. No
+ * such NMI comes while the PMU is stopped. IRQs off.
  */
 void x86_smi_reset(struct corepmu_cpu *cpuc)
 {

@@ -319,8 +319,8 @@ u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 
 /*
  * Check for an interrupt or exception, which may occur at any instruction, even at a branch. The
- * record is one if control left user space without an instruction for that, or if there is no
- * branch at the source address in the kernel.
+ * record is an interrupt if control left user space without an instruction for that. So is a record
+ * within the kernel if there is no branch at the source address.
  */
 static u32 decode(struct perf_branch_entry *entry, bool fused)
 {

@@ -11,10 +11,10 @@
  *   "Architectural Last Branch Records").
  *
  * Both freeze at the PMI of an overflow (IA32_DEBUGCTL[11], FREEZE_LBRS_ON_PMI), and keep their
- * records while disabled. The LBR call stack must not freeze: after a PMI next to a call or a
- * return it could have a record too many or too few (intel_pmu_lbr_enable_all() in the kernel's
- * arch/x86/events/intel/lbr.c). It needs no freeze: it records user space only, and the PMI handler
- * is in the kernel.
+ * records while disabled. The LBR call stack must not freeze: a PMI next to a call or a return
+ * would leave a record too many or too few (intel_pmu_lbr_enable_all() in the kernel's
+ * arch/x86/events/intel/lbr.c). The call stack needs no freeze: it records user space only, and the
+ * PMI handler is in the kernel.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -175,10 +175,10 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 }
 
 /*
- * Records in PEBS begin with the youngest, and do not have its place in the ring. If each PEBS
- * record raises a PMI, hw_idx is the present top of the ring, which may be a few places ahead, as
- * with the built-in driver (intel_pmu_store_pebs_lbrs() in arch/x86/events/intel/lbr.c). perf
- * report --stitch-lbr uses hw_idx.
+ * Branches in a PEBS record begin with the youngest, without its place in the ring. If each PEBS
+ * record raises a PMI, the sample's hw_idx is the present top of the ring. The top may be a few
+ * places ahead, as with the built-in driver (intel_pmu_store_pebs_lbrs() in
+ * arch/x86/events/intel/lbr.c). perf report --stitch-lbr uses hw_idx.
  */
 static void ring_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr, bool waited,
 		       struct corepmu_branch_list *list)

@@ -97,9 +97,9 @@ void x86_pebs_arch_rewind(void)
 }
 
 /*
- * Write IA32_PEBS_INDEX, which includes the write position. If an NMI drains the buffer between the
- * read of the position and this write, the position is stale, and all records would become samples
- * again. Then write position 0: the counters are stopped, so there are no new records.
+ * Write IA32_PEBS_INDEX, which includes the write position. An NMI may drain the buffer between the
+ * read of the position and this write. The position is stale then, and all records would become
+ * samples again. So write position 0: the counters are stopped, so there are no new records.
  */
 static void write_index(u64 index, u64 wr, unsigned int rewinds)
 {

@@ -161,7 +161,7 @@ static noinline void tell_of_guests(void)
 /*
  * Check whether the CPU can reload the event's counter with its period. perf core may change the
  * period at any time. If less of the period is left than a counter can be set to, the overflow
- * comes late and the next period must be shorter, which a reload in hardware cannot do.
+ * comes late. The next period must then be shorter: the CPU cannot reload the counter for that one.
  */
 static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {

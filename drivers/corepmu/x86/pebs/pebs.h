@@ -183,7 +183,8 @@ struct x86_pebs_sample {
  * @nr: number of records of each counter in the buffer
  * @longest: largest number of events that one counter's records in the buffer stand for
  * @large: an event that is on the CPU allows large PEBS
- * @told: the debug store and IA32_PEBS_ENABLE are up to date, and no event reloads in hardware
+ * @told: the debug store and IA32_PEBS_ENABLE are up to date, and need no update at each start:
+ *	no event reloads in hardware or allows large PEBS
  * @enabled: counters in IA32_PEBS_ENABLE, a bit each
  * @barred: the CPU has been owned by KVM since the last start of the PMU: no records were written
  * @index: IA32_PEBS_INDEX without its write position
