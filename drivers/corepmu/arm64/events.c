@@ -188,7 +188,7 @@ int pmuv3_precise(struct corepmu *pmu, struct perf_event *event)
 		return 0;
 
 	return corepmu_refuse(-EOPNOTSUPP,
-			      "precise_ip %u: this PMU's maximum is 0 (samples have skid); use arm_spe where the CPU has it, or lenient=1 to ignore precise_ip",
+			      "precise_ip is %u: this PMU's maximum is 0 (samples have skid); use arm_spe where the CPU has it, or lenient=1 to ignore precise_ip",
 			      event->attr.precise_ip);
 }
 

@@ -99,22 +99,22 @@ int amd_precise(struct corepmu *pmu, struct perf_event *event)
 	type = ibs_op_type(pmu);
 	if (!type)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip %u: this PMU's maximum is 0, and there is no PMU ibs_op; use precise_ip 0",
+				      "precise_ip is %u: this PMU's maximum is 0, and there is no PMU ibs_op; use precise_ip 0",
 				      attr->precise_ip);
 	if (attr->precise_ip > IBS_MAX_PRECISE)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip %u: the maximum of ibs_op is 2; use :pp",
+				      "precise_ip is %u: the maximum of ibs_op is 2; use :pp",
 				      attr->precise_ip);
 
 	config = ibs_config(attr);
 	if (config < 0)
 		return corepmu_refuse(config,
-				      "precise_ip %u: ibs_op can sample only cycles and micro-ops (0x76, 0xc1), not config %#llx",
+				      "precise_ip is %u: ibs_op can sample only cycles and micro-ops (0x76, 0xc1), not config %#llx",
 				      attr->precise_ip, attr->config);
 
 	if (!is_ibs_op_asked(pmu, attr))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip %u: before Linux 6.5, name this PMU (%s/cycles/p) or load the module with standin=1 to use ibs_op",
+				      "precise_ip is %u: before Linux 6.5, name this PMU (%s/cycles/p) or load the module with standin=1 to use ibs_op",
 				      attr->precise_ip, pmu->perf_pmu.name);
 
 	attr->type = type;

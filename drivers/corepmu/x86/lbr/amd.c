@@ -131,7 +131,7 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *lis
 static struct corepmu_branch_backend lbrv2_backend = {
 	.name		= "last branch stack",
 	.empty_stacks	= true,
-	.kernel_reason	= "they do not freeze at an overflow, and would show the handler",
+	.kernel_reason	= "the LBR does not freeze at an overflow and would show the handler",
 	.decodes_all	= true,
 	.reset		= lbrv2_reset,
 	.start		= lbrv2_start,

@@ -305,28 +305,28 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 				      "show instructions of" : "be written into");
 	if (config & EVNTSEL_ANY)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip %u, config %#llx: precise_ip cannot be combined with any=1",
+				      "precise_ip is %u, config %#llx: precise_ip cannot be combined with any=1",
 				      attr->precise_ip, attr->config);
 	/* hsw_hw_config() in arch/x86/events/intel/core.c */
 	if (config & (EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip %u, config %#llx: precise_ip cannot be combined with in_tx or in_tx_cp",
+				      "precise_ip is %u, config %#llx: precise_ip cannot be combined with in_tx or in_tx_cp",
 				      attr->precise_ip, attr->config);
 	if (code_of(config) == EVENT_SLOTS || (hwc->flags & COREPMU_EVENT_TOPDOWN))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip %u: slots and topdown metrics cannot be precise; use precise_ip 0",
+				      "precise_ip is %u: slots and topdown metrics cannot be precise; use precise_ip 0",
 				      attr->precise_ip);
 
 	corepmu_hw_set_counters(hwc, precise_counters(desc, attr, config,
 						      corepmu_hw_counters(hwc)));
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip %u, config %#llx: no counter that can count the event supports this precise_ip",
+				      "precise_ip is %u, config %#llx: no counter that can count the event supports this precise_ip",
 				      attr->precise_ip, attr->config);
 
 	if (lacks_group(desc, event))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip %u, sample_type %#llx: the CPU's PEBS records lack a field of this sample_type",
+				      "precise_ip is %u, sample_type %#llx: the CPU's PEBS records lack a field of this sample_type",
 				      attr->precise_ip, attr->sample_type);
 
 	/* The PMI comes from the records, not from the overflow. */
