@@ -237,8 +237,8 @@ static void hybrid_events(struct kunit *test)
 
 		event = hybrid_event(test, pmu, type, table[i].config, cpu);
 		ret = pmu->perf_pmu.event_init(event);
-		KUNIT_EXPECT_EQ_MSG(test, ret ?: (s64)corepmu_hw_counters(&event->hw), table[i].counters,
-				    "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, ret ?: (s64)corepmu_hw_counters(&event->hw),
+				    table[i].counters, "row %u", i);
 		if (event->destroy)
 			event->destroy(event);
 	}

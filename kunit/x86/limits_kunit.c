@@ -69,7 +69,8 @@ static void limits_has_shortest_periods(struct kunit *test)
 		bench_del(event);
 		local64_set(&event->hw.period_left, 1);
 		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		left = (0 - local64_read(&event->hw.prev_count)) & corepmu_hw_value_mask(&event->hw);
+		left = (0 - local64_read(&event->hw.prev_count)) &
+		       corepmu_hw_value_mask(&event->hw);
 		KUNIT_EXPECT_EQ(test, left, max(table[i].min_left, table[i].shortest));
 		/* Nor is it when the limiter takes back what it has blamed the event for. */
 		corepmu_hw_set_min_period(&event->hw, BIT(20));

@@ -140,8 +140,8 @@ static s64 change_period(struct hw_perf_event *hwc, u64 period)
 }
 
 /*
- * The clock of a cgroup's events is private to perf core, so that their rate is unknown. Their period
- * is a guess, and perf core adjusts it. Return how many events are left of the period.
+ * The clock of a cgroup's events is private to perf core, so that their rate is unknown. Their
+ * period is a guess, and perf core adjusts it. Return how many events are left of the period.
  */
 static noinline s64 guess_period(struct perf_event *event)
 {
