@@ -34,6 +34,8 @@ out:
 /* A ring of one page that nobody empties for a while. */
 static void lost_adds_up(void)
 {
+	/* More samples than a buffer of one page holds, whatever its size */
+	const unsigned long rounds = TEN_MILLION / 2 * (sysconf(_SC_PAGESIZE) / 4096);
 	struct sampler *s = &sampler;
 	u64 values[2];
 	int i;
@@ -43,7 +45,7 @@ static void lost_adds_up(void)
 	if (!sampler_open(s, -1, 1))
 		goto out;
 	for (i = 0; i < 5; i++)
-		sampler_run(s, TEN_MILLION / 2);
+		sampler_run(s, rounds);
 	expect_ne("samples lost", 0, s->sum.lost);
 	/* What is lost is told with the next sample that finds room. */
 	sampler_run(s, 25000 / LOOP_INSNS);
