@@ -198,7 +198,7 @@ help:
 	@echo 'ARCH=   $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/arches.cfg | xargs)'
 	@echo '        and for make validate: $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/arches-stock.cfg | xargs)'
 	@echo 'CPU=    $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/cpus.cfg | xargs), or a CPU model of QEMU'
-	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg | xargs)'
+	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg scripts/kernels-flavours.cfg | xargs)'
 	@echo 'ACCEL=  kvm: guests have the CPU and the PMU of this machine, if they can'
 	@echo 'WERROR= 1: warnings of the compiler are errors in tools/ and KUnit (0: nowhere)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'

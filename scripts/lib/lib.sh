@@ -238,12 +238,16 @@ need_backend() {
 		die -2 "ARCH=$1 has no corepmu, and is there for make validate alone; choose one of: $(table_rows "$TOP/scripts/arches.cfg" | xargs)."
 }
 
-# load_kernel KERNEL: the row of a kernel series, into K[].
+# load_kernel KERNEL: the row of a kernel series or of a flavour, into K[].
 load_kernel() {
 	declare -gA K
 	table_row "$TOP/scripts/kernels.cfg" "$1" K ||
-		die -2 "KERNEL=$1 is not known; choose one of: $(table_rows "$TOP/scripts/kernels.cfg" | xargs)."
+		table_row "$TOP/scripts/kernels-flavours.cfg" "$1" K ||
+		die -2 "KERNEL=$1 is not known; choose one of: $(all_kernels | xargs)."
 }
+
+# all_kernels: the names of the series and the flavours.
+all_kernels() { table_rows "$TOP/scripts/kernels.cfg"; table_rows "$TOP/scripts/kernels-flavours.cfg"; }
 
 default_kernel() {
 	sed -n '/^\[/h; /^default *= *yes$/{ g; s/[][]//gp; q; }' "$TOP/scripts/kernels.cfg"
