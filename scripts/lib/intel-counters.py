@@ -358,7 +358,7 @@ def compare(trees):
     return compare_incomplete(trees[2]) | bad
 
 
-# Events that need a second register: the driver refuses those that it cannot set the register of
+# Events that need an extra register: the driver refuses those that it cannot set the register of
 
 def incomplete_events():
     """{code: microarchitectures} of the driver's incomplete_events[], but for rows that look at
@@ -387,7 +387,7 @@ def incomplete_events():
 
 
 def compare_incomplete(newest):
-    """Print each event that is refused though perf's events name no second register for it
+    """Print each event that is refused though perf's events name no extra register for it
     (MSRIndex), and each that has one and is counted without. The status is 1 if there is one."""
     incomplete, second = incomplete_events()
     bad = 0

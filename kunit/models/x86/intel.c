@@ -18,7 +18,7 @@
 /* LBR, BTF, and FREEZE_LBRS_ON_PMI */
 #define DEBUGCTL_LBR		(BIT_ULL(0) | BIT_ULL(1) | BIT_ULL(11))
 #define FIXED_BASE		32
-/* Of the second registers, after MSR_OFFCORE_RSP_0 and 1 */
+/* Of the extra registers, after MSR_OFFCORE_RSP_0 and 1 */
 #define FRONTEND		2
 #define OMR			3
 /* MSR_OMR_0 to 3, by asm/msr-index.h from 7.1 on */

@@ -70,7 +70,7 @@ struct x86_model;
  * @pebs: format of the records of precise events, 0 for none (Intel)
  * @lbr_freeze: they can stand still at an overflow (AMD)
  * @stale_monitors: errata AAK100, AAP53 and BD53: counters do not count a new event, see intel.c
- * @second: second registers of events that are there, a bit each: of MSR_OFFCORE_RSP_0 and 1,
+ * @second: extra registers of events that are there, a bit each: of MSR_OFFCORE_RSP_0 and 1,
  *	MSR_PEBS_FRONTEND, and MSR_OMR_0 to 3 (Intel)
  */
 struct x86_model_cpu {

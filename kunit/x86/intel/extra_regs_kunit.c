@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of events that have a second register
+ * corepmu: KUnit suite of events that have an extra register
  */
 #include <kunit/test.h>
 
@@ -89,7 +89,7 @@ static void second_has_the_kernels_bits(struct kunit *test)
 }
 
 /*
- * Codes that stand for an event with a second register on one microarchitecture, of which nobody
+ * Codes that stand for an event with an extra register on one microarchitecture, of which nobody
  * knows how to use it, and for an event without on another: by "MSRIndex" of perf's events.
  */
 static void second_is_not_of_all(struct kunit *test)

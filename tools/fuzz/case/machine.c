@@ -2,7 +2,7 @@
 /*
  * machine.c - events of real microarchitectures, by number
  *
- * Rows that stand together have counters, or a second register, in common: a group takes several of
+ * Rows that stand together have counters, or an extra register, in common: a group takes several of
  * them. Numbers are those of perf's pmu-events ("EventCode", "UMask", "MSRValue"), and of the Arm
  * ARM's common events. What a CPU does not have is a case too: all CPUs of a vendor
  * get the same rows.
@@ -16,7 +16,7 @@
 /**
  * struct row - an event
  * @config: its number, with what belongs to it
- * @config1: what is in its second register
+ * @config1: what is in its extra register
  * @alike: what user space counts of it depends on what it executes alone
  */
 struct row {

@@ -655,7 +655,7 @@ static const struct model_test tests[] = {
 	{ "Alder Lake: two kinds of CPU",		test_hybrid },
 	{ "Lunar Lake: leaf 0x23, fixed-function counters 4 to 6", test_lunar_lake },
 	{ "slots are divided into metrics",		test_metrics },
-	{ "events with a second register",		test_second },
+	{ "events with an extra register",		test_second },
 	{ "cache misses are at most the accesses",	test_cache_pairs },
 	{ "the architecture alone has no such rules",	test_without_uarch },
 };

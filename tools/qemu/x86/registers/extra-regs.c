@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events with a second register. Which event has which register, and which of its bits can be
+ * Events with an extra register. Which event has which register, and which of its bits can be
  * written, is in uarch-intel.c. What is counted is made up from what can be counted exactly, so
  * that another value makes another count: see x86-pmu.rst.
  */
@@ -34,7 +34,7 @@ static uint64_t bits_of(const struct x86_pmu_config *config, enum x86_second reg
 }
 
 /**
- * x86_second_config_error() - could there be such second registers?
+ * x86_second_config_error() - could there be such extra registers?
  * @config: the PMU
  *
  * Return: NULL, or half a sentence about what is wrong.
@@ -42,7 +42,7 @@ static uint64_t bits_of(const struct x86_pmu_config *config, enum x86_second reg
 const char *x86_second_config_error(const struct x86_pmu_config *config)
 {
 	if (config->has_second && !(config->uarch && config->uarch->nr_second))
-		return "has no events with a second register";
+		return "has no events with an extra register";
 	return NULL;
 }
 
@@ -154,13 +154,13 @@ static void frontend(uint64_t value, struct x86_pmu_event *event)
 }
 
 /**
- * x86_second_event() - what a selector makes its counter count of a second register
+ * x86_second_event() - what a selector makes its counter count of an extra register
  * @pmu: the PMU
  * @select: its value
  * @counts: whether it counts anything
  * @event: what
  *
- * Return: false if its event has no second register.
+ * Return: false if its event has no extra register.
  */
 bool x86_second_event(const struct x86_pmu *pmu, uint64_t select, bool *counts,
 		      struct x86_pmu_event *event)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events that count what a second register says besides the selector: MSR_OFFCORE_RSP_0 and 1,
+ * Events that count what an extra register says besides the selector: MSR_OFFCORE_RSP_0 and 1,
  * MSR_PEBS_FRONTEND.
  */
 #ifndef TOOLS_QEMU_X86_SECOND_H
@@ -22,7 +22,7 @@ enum x86_second {
 };
 
 /**
- * struct x86_second_row - an event of a microarchitecture that has a second register
+ * struct x86_second_row - an event of a microarchitecture that has an extra register
  * @code: the event's number
  * @umask: its unit mask
  * @reg: the register

@@ -80,7 +80,7 @@ enum x86_pmu_version {
  * @ibs: its instruction-based sampling
  * @bts: IA32_MISC_ENABLE says that there are branch trace stores; needs precise samples
  * @reload: counters can have others reloaded (Intel, auto counter reload)
- * @has_second: the second registers of events are there
+ * @has_second: the extra registers of events are there
  * @misplaced: a counter counts cycles instead of an event that it cannot count
  * @denied: counters that do not count, by their bits in the global registers
  * @missing: counters that CPUID tells of and that are not there, likewise
@@ -213,7 +213,7 @@ struct x86_pmu_accesses {
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
  * @reload: its reloads
- * @second: the second registers of events
+ * @second: the extra registers of events
  * @alarm_set: there is an alarm
  * @alarm: at which number of instructions it rings
  * @rdpmc: how often RDPMC was executed

@@ -161,7 +161,7 @@ static const struct x86_uarch_rule golden_cove_rules[] = {
 	RANGE(0xd0, 0xdf, COUNTERS_0_3),
 };
 
-/* ---- events with a second register: struct extra_reg ---- */
+/* ---- events with an extra register: struct extra_reg ---- */
 
 /* intel_snbep_extra_regs[] */
 static const struct x86_second_row haswell_second[] = {

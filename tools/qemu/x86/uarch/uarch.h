@@ -66,7 +66,7 @@ struct x86_uarch_rule {
  * @common: events that it has and that not all of the maker's CPUs have; those of the maker
  *	count besides
  * @nr_common: how many
- * @second: events with a second register
+ * @second: events with an extra register
  * @nr_second: how many
  * @rules: events that not all counters count; the first one that fits holds
  * @nr_rules: how many

@@ -390,7 +390,7 @@ static const struct ktap_case cases[] = {
 	{ "reference and bus cycles", slow_cycles },
 	{ "events of one microarchitecture are placed on the counters that all have",
 	  common_counters },
-	{ "events that need a second register are refused", incomplete_events },
+	{ "events that need an extra register are refused", incomplete_events },
 	{ "an event that needs two counters merged has two, or is refused", merged_event },
 };
 

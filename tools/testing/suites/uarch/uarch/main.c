@@ -433,12 +433,12 @@ static void run_tests(const struct uarch *uarch)
 		}
 	}
 	for (i = 0; uarch_second_get(uarch, i, &second); i++) {
-		ktap_begin("%s: second register: %s", uarch->name, second.name);
+		ktap_begin("%s: extra register: %s", uarch->name, second.name);
 		test_second(&second);
 		ktap_end();
 	}
 	if (i) {
-		ktap_begin("%s: values of a second register take turns", uarch->name);
+		ktap_begin("%s: values of an extra register take turns", uarch->name);
 		test_second_turns(uarch);
 		ktap_end();
 	}

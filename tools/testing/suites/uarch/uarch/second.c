@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * second.c - events of Intel's that have a second register
+ * second.c - events of Intel's that have an extra register
  *
  * Numbers and values are those of perf's pmu-events/arch/x86 ("MSRValue"), but for those that are
  * to be refused. The virtual PMU counts another number for each value.
@@ -118,7 +118,7 @@ static const struct second_lists {
 };
 
 /**
- * uarch_second_get() - the groups of events with a second register, one by one
+ * uarch_second_get() - the groups of events with an extra register, one by one
  * @uarch: of this microarchitecture
  * @index: which one, from 0 on
  * @second: the result

@@ -73,15 +73,15 @@ struct uarch_groups {
 	unsigned int nr;
 };
 
-/* Events with a second register, in a group: no more are needed */
+/* Events with an extra register, in a group: no more are needed */
 #define SECOND_MAX	7
 
 /**
- * struct uarch_second - events with a second register, that are to count at the same time
+ * struct uarch_second - events with an extra register, that are to count at the same time
  * @name: what is peculiar to them
  * @error: what the last of them is refused with, 0 if all count
  * @counts: they count something
- * @events: their numbers, and values of the second register, up to the first without a number
+ * @events: their numbers, and values of the extra register, up to the first without a number
  */
 struct uarch_second {
 	const char *name;
@@ -118,7 +118,7 @@ enum uarch_second_lists {
  *	events of the last cache and of the node, which perf's events contradict
  * @events: events that count something in uarch_work(): those of several, and its own
  * @groups: groups of them
- * @second: events with a second register
+ * @second: events with an extra register
  */
 struct uarch {
 	const char *name;
