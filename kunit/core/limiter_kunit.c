@@ -421,6 +421,24 @@ static void limiter_inherits(struct kunit *test)
 	bench_close(parent);
 }
 
+/* x86's handler sees the NMIs of others, too: where they come says nothing about overflows. */
+static void limiter_ignores_other_nmis(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct corepmu_cpu *cpuc = b->cpuc;
+	unsigned int ours;
+
+	cpuc->limiter.user_hit = false;
+	for (ours = 0; ours <= 1; ours++) {
+		begin_window(b);
+		preempt_disable();
+		corepmu_overflow_begin(cpuc, model_regs(true));
+		corepmu_overflow_end(cpuc, ours);
+		preempt_enable();
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.user_hit, ours);
+	}
+}
+
 static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_windows, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_long, machine_gen_params),
@@ -434,6 +452,7 @@ static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_neighbour, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_frequency, machine_gen_params),
 	KUNIT_CASE_PARAM(limiter_inherits, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_ignores_other_nmis, machine_gen_params),
 	{ }
 };
 

@@ -243,15 +243,16 @@ void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
  */
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
 {
+	bool user = user_mode(cpuc->regs);
 	u64 end, took;
 
-	cpuc->limiter.user_hit |= user_mode(cpuc->regs);
 	cpuc->regs = NULL;
 	if (cpuc->overflow_resume)
 		corepmu_start_cpu(cpuc);
 	if (!ours)
 		return;
 
+	cpuc->limiter.user_hit |= user;
 	end = sched_clock();
 	took = end - cpuc->overflow_start;
 	corepmu_limiter_account(&cpuc->limiter, took);
