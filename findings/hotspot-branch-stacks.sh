@@ -10,8 +10,8 @@
 # - hotspot-perfparser takes branch records for callers whenever there are some. The call chains of
 #   `perf record -b -g`, whose branch records are the last branches taken, become lists of branches.
 #
-# The script writes three perf.data files of one sample each, prints their chains with perf if it is
-# installed, and as hotspot-perfparser hands them to hotspot. It needs python3 and Debian 12's archive.
+# The script writes three perf.data files of one sample each. It prints their chains as hotspot-perfparser
+# hands them to hotspot, and with perf if it is installed. It needs python3 and Debian 12's archive.
 # Status: 0 if the program behaves as described, 1 if not, 77 if it cannot be tested.
 set -eu
 

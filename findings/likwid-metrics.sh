@@ -9,7 +9,7 @@
 # - POWER8, L3: "L3D load bandwidth" and "L3 bandwidth" add demand loads and subtract them again. Only
 #   prefetches remain: 10^6 cache lines loaded in a second are 0 MBytes/s, not 128.
 # - Neoverse N1, TLB: two metrics have the name "L1 DTLB refill ratio". The second is that of the L2 TLB.
-#   With 10 refills of 1000 L1 accesses, and 5 of 10 in the L2 TLB, both 0.01 and 0.5 have the name.
+#   With 10 refills of 1000 L1 accesses, and 5 of 10 in the L2 TLB, the two metrics of that name are 0.01 and 0.5.
 # - ThunderX2, FLOPS_SP: a vector instruction is 2 operations, as in FLOPS_DP. A vector has 4 single-precision
 #   numbers, and the description says 4.
 #

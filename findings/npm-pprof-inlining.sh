@@ -8,9 +8,9 @@
 # - react-pprof 1.5.1 takes the first line of each location: inlining functions vanish from all chains. It
 #   also drops locations without a symbol: their callers get the time. It reads the unit and ignores it:
 #   5000 microseconds are shown as 5.00 us.
-# - pprof-to-md 0.2.0 reverses the order of locations, but not that of their lines: an inlined function
-#   is shown as the caller of the function that it is part of, which gets the time of the leaf. In
-#   the list of hotspots both have the time, so that the sum of self times is more than the total. Of the
+# - pprof-to-md 0.2.0 reverses the order of locations, but not the order of their lines. An inlined
+#   function becomes the caller of its own caller, which gets the time of the leaf. The list of
+#   hotspots gives the time to both functions, so that the sum of self times is more than the total. Of the
 #   sample types "samples" and "cpu" it takes whichever is first: counts of samples, not CPU time.
 #
 # The profile has two samples: 5000 us in inner(), inlined into outer(), called by main(); and 3000 us at an

@@ -7,8 +7,8 @@
 # - PAPI_L2_DCW and PAPI_L2_TCW, "cache writes", of Skylake and Cascade Lake servers are the sum of two
 #   native events that are aliases in libpfm4: 24/c2. Write hits count twice, misses do not count.
 # - PAPI_VEC_DP and PAPI_VEC_SP, "vector/SIMD instructions", are operations on Sandy Bridge: 2 or 4 for an
-#   instruction. On Skylake and Ice Lake they are instructions, but those of scalars are included: a
-#   program without any has as many "vector instructions" as scalar floating-point ones.
+#   instruction. On Skylake and Ice Lake they are instructions, but include scalar ones. A program
+#   without vector code has as many "vector instructions" as scalar floating-point instructions.
 # - PAPI_FP_OPS of Sandy Bridge and Ivy Bridge has no packed operations: vectorized code has none.
 # - PAPI_BR_MSP, "conditional branch instructions mispredicted", of Ivy Bridge counts all branches.
 #   PAPI_BR_PRC subtracts it from the conditional ones: mispredicted indirect calls and returns make it

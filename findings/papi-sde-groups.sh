@@ -7,7 +7,7 @@
 # - PAPI_SDE_MIN of 30, 20 and 25 is 0: the minimum begins at 0. PAPI_SDE_MAX of -5 and -7 is 0 likewise.
 # - PAPI_SDE_SUM of two PAPI_SDE_int of 2e9 is -294967296. Each of them alone is 2e9, in 64 bits.
 # - PAPI_SDE_DELTA counters do not begin at PAPI_start() in a group, but at 0. Counters that grow by 1 and 2
-#   from 100 and 200 have the sum 303, not 3. It is 203 if the event set has the first counter too.
+#   from 100 and 200 have the sum 303, not 3. The sum is 203 if the event set has the first counter too.
 #
 # The script registers counters, adds them to groups and reads the groups. It needs cc and Debian 12's
 # archive; no PMU is needed.

@@ -9,7 +9,7 @@
 #   `perf record -e '{a,b}:S' -g` fail with "unexpected end of file". Samples of a single event with
 #   PERF_SAMPLE_READ fail likewise.
 # - PERF_SAMPLE_REGS_INTR: the crates take the number of registers from sample_regs_user, not from
-#   sample_regs_intr. With `perf record -I --phys-data` and no user registers there is no error, but
+#   sample_regs_intr. With `perf record -I --phys-data` and no user registers there is no error. But
 #   the physical address of each sample is the value of register AX.
 #
 # The script writes three perf.data files of one sample each, prints them with perf if it is

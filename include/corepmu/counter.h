@@ -2,8 +2,8 @@
 /*
  * corepmu: counter arithmetic that is inline in the backends
  *
- * Every stop and every overflow of an event runs this code. Inline in the backend's update(), it
- * costs one call of a function that calls no other.
+ * Every stop and every overflow of an event runs this code. It is inline in the backend's update(),
+ * so a stop makes one call, of a leaf function.
  */
 #ifndef _COREPMU_COUNTER_H
 #define _COREPMU_COUNTER_H

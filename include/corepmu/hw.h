@@ -6,7 +6,7 @@
  * Only the accessors below use these four members:
  *
  *   config            counters:	the counters the event may be placed on, a bit each
- *   event_base        value_mask:	the value bits of the counter it is placed on
+ *   event_base        value_mask:	the value bits of the counter that the event is placed on
  *   event_base_rdpmc  min_period:	the fewest counts after which the counter may be set to
  *					overflow: struct corepmu's min_left, or more if the event or
  *					the limiter needs more
@@ -17,11 +17,13 @@
  *
  *   config_base  what the backend writes to select and filter the event
  *   branch_reg   .config: COREPMU_BRANCH_* that the event wants
- *   extra_reg    .idx, .config: the extra register and its value, with COREPMU_EVENT_SECOND
+ *   extra_reg    .idx, .reg, .config: the extra register, its MSR and its value, with
+ *		  COREPMU_EVENT_SECOND; .config alone: the load-latency threshold, with
+ *		  EVENT_LATENCY
  *   idx          the counter, -1 while not placed; the upper one of a pair
  *   last_cpu     the frequency that sample_period fits, COREPMU_FREQ_YOUNG until the period is
  *		  found (core/frequency.c); 0 without a frequency
- *   flags        COREPMU_EVENT_*
+ *   flags        COREPMU_EVENT_*, flags of the backend, PERF_EVENT_FLAG_USER_READ_CNT
  *   state        PERF_HES_*
  *   prev_count   last value that was read from the counter, or written, sign-extended: see
  *		  corepmu_extend_sign()
@@ -66,7 +68,7 @@ static inline s64 corepmu_hw_min_period(const struct hw_perf_event *hwc)
 	return hwc->event_base_rdpmc;
 }
 
-/* The overflow interrupt of another CPU may set it: see limiter_throttle(). */
+/* For readers that race with the overflow interrupt of another CPU: see limiter_throttle(). */
 static inline s64 corepmu_hw_read_min_period(const struct hw_perf_event *hwc)
 {
 	return READ_ONCE(hwc->event_base_rdpmc);

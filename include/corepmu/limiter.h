@@ -20,7 +20,7 @@ struct corepmu_cpu;
 /* Initial and lowest max_irq_ns */
 #define COREPMU_LIMITER_MIN_IRQ_NS	(150 * NSEC_PER_USEC)
 
-/* On a debug kernel the entry to an interrupt and its exit may take thousands of instructions. */
+/* A debug kernel: the entry to an interrupt and its exit may take thousands of instructions. */
 #define COREPMU_KERNEL_CHECKS_ITSELF	(IS_ENABLED(CONFIG_PROVE_LOCKING) ||	\
 					 IS_ENABLED(CONFIG_KASAN_GENERIC) ||	\
 					 IS_ENABLED(CONFIG_KCSAN))

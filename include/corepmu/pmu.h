@@ -198,9 +198,9 @@ struct corepmu_cpu {
  *	counter idx
  * @self_test_end: called after a self-test round in which overflow interrupts came: learn how they
  *	behave; or NULL. On the CPU, IRQs off, while nothing counts
- * @entering_regs: check whether the interrupt with registers @regs hit the kernel's entry code
- *	before that saved user space's registers; if so, fill in @user with them. NULL where
- *	the entry code masks the interrupt
+ * @entering_regs: check whether the interrupt with @regs hit the kernel's entry code before the
+ *	entry code saved the user's registers; if so, copy the user's registers to @user. NULL
+ *	where the entry code masks the interrupt
  * @irq_enable: unmask this CPU's overflow interrupt. On the CPU
  * @irq_disable: mask this CPU's overflow interrupt. On the CPU
  * @clear: set counters without an event to 0. IRQs off

@@ -127,9 +127,10 @@ u64 pmuv3_kvm_filter(u64 config)
  * @attr: attributes of the event, with exclude_host, exclude_guest or both
  * @hwc: the event; config_base already has the levels that guests and host do not share
  *
- * Process context.
+ * Without KVM's tracepoints, an event with exclude_guest also counts the levels that guests and
+ * host share. Process context.
  *
- * Return: 0, or -EOPNOTSUPP if the driver cannot tell guests from the host
+ * Return: 0, or -EOPNOTSUPP for exclude_host if the driver cannot tell guests from the host
  */
 int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 		     struct hw_perf_event *hwc)
@@ -158,7 +159,7 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 	}
 	if (!told_of_guests)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_host: KVM does not notify this driver when guests run");
+				      "exclude_host is 1: not supported, KVM does not notify this driver when guests run (see the log at load)");
 	if (!vhe && !attr->exclude_kernel)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "exclude_host: without VHE the guests' kernels cannot be told from the host's; also set exclude_kernel");

@@ -281,9 +281,9 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
  * @cpuc: this CPU's state; it has events with branch records
  *
  * If an event wants the kernel's branches, this function stops recording. Records of user branches
- * do not change while the kernel runs: recording stays enabled. But where an overflow ends
- * recording, this function stops it, too: an overflow with a pending interrupt may have ended it.
- * From corepmu_stop_cpu().
+ * do not change while the kernel runs: recording stays enabled. If freeze_ends is set, an overflow
+ * with a pending interrupt may have ended recording: the function then stops recording, too. From
+ * corepmu_stop_cpu().
  */
 void corepmu_branch_pause(struct corepmu_cpu *cpuc)
 {

@@ -76,7 +76,7 @@ int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event,
 
 	if (!leader_has_branches(event))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: the group's leader needs branch records (not stack) for event counts",
+				      "branch_sample_type is %#llx: event counts need a group leader with branch records other than stack: add -j any,u to the leader",
 				      asked);
 	if (!(*wanted & COREPMU_BRANCH_ANY))
 		*wanted |= event->group_leader->hw.branch_reg.config & COREPMU_BRANCH_ANY;

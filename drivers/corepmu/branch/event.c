@@ -123,7 +123,7 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 	if (!pmu->nr_branches)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "branch_sample_type is %#llx: there are no branch records: %s",
-				      asked, pmu->branch_reason ?: "none known on this CPU");
+				      asked, pmu->branch_reason ?: "this driver supports none on this CPU");
 
 	wanted = branch_wants(asked, &unknown);
 	/* EINVAL, as on a kernel that does not know these bits: perf then tries without them. */

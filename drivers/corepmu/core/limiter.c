@@ -7,36 +7,39 @@
  * took too much of a window if they took more than a third of it. The limiter then throttles the
  * events that interrupt most: their counters are set to overflow after min_left counts at least.
  * min_left doubles with each such window. It is halved with each window of which overflows took
- * less than a twelfth. Counts stay exact, and other events keep their periods.
+ * less than a twelfth. Counts stay exact, and other events keep their periods until min_left
+ * reaches LIMITER_ALL_LEFT. min_left grows to LIMITER_MAX_LEFT at most.
  *
  * Why a third: the handler does not see the entry to an interrupt and its exit. With a GICv3 these
- * take longer than the handler: 52 of 100 instructions on Linux 7.3, in a storm that left no time
- * to the interrupted task.
+ * take longer than the handler: 52 of each 100 instructions on Linux 7.3, while overflows left no
+ * time to the interrupted task.
  *
  * From LIMITER_LONG_LEFT on the interrupted code makes progress between two overflows. min_left
- * then doubles only if overflows left less than a quarter of the window, and is halved if they
- * took less than a third: on a slow machine the samples of several events with long periods may
- * take half of the time, and these events keep their periods.
+ * then doubles only if overflows left less than a quarter of the window. Above LIMITER_LONG_LEFT,
+ * min_left is halved if overflows took less than a third. On a slow machine the samples of several
+ * events with long periods may take half of the time: these events keep their periods.
  *
- * On a debug kernel LIMITER_LONG_LEFT counts may pass before the kernel has left the interrupt, and
- * the interrupted code makes no progress although overflows leave half of the time. All overflows
- * come in the kernel then. So if no overflow of the window came in user space, min_left doubles
- * unless overflows took less than a twelfth. It is halved if they took less than a 24th. Overflows
- * of an event with exclude_user or exclude_host never come in user space. If such an event
- * interrupts most, this rule does not apply, except on a debug kernel.
+ * On a debug kernel LIMITER_LONG_LEFT counts may pass before the kernel has left the interrupt. The
+ * interrupted code then makes no progress although overflows leave half of the time, and all
+ * overflows come in the kernel. So another rule applies from LIMITER_LONG_LEFT on if no overflow of
+ * the window came in user space. min_left then doubles unless overflows took less than a twelfth,
+ * and is halved if they took less than a 24th. Overflows of an event with exclude_user or
+ * exclude_host never come in user space. If such an event interrupts most, this rule does not
+ * apply, except on a debug kernel.
  *
  * Overflows of an event with exclude_kernel never keep the kernel from making progress, nor user
  * space if the event's periods are LIMITER_USER_LEFT or more. The limiter stretches the periods of
  * such an event to LIMITER_USER_LEFT at most. While only such events interrupt often, min_left does
  * not grow from LIMITER_USER_LEFT on.
  *
- * A window ends with an overflow. After a window longer than LIMITER_FORGET_NS, min_left says
- * nothing about today's events: the limiter throttles no event any more.
+ * A window ends with an overflow. After a window longer than LIMITER_FORGET_NS min_left is out of
+ * date: the limiter resets it and throttles no event.
  *
- * A hypervisor may take the CPU away during an interrupt, for longer than a window. An interrupt
- * that takes longer than max_irq_ns counts as max_irq_ns; the window is longer by the rest.
- * max_irq_ns grows by a half each time: where all interrupts take that long, a dozen are enough.
- * It shrinks when interrupts take less than a quarter of it.
+ * A hypervisor may take the CPU away during an interrupt, for longer than a window. The limiter
+ * counts only max_irq_ns of an interrupt that takes longer, and moves the start of the window by
+ * the rest: the rest counts neither as busy nor as idle. max_irq_ns grows by a half each time:
+ * where all interrupts take that long, a dozen are enough. It shrinks when interrupts take less
+ * than a quarter of it.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -67,7 +70,7 @@
 #define LIMITER_USER_LEFT	BIT(9)
 #define LIMITER_LONG_LEFT	BIT(12)
 #define LIMITER_MAX_LEFT	BIT(20)
-/* If overflows still take too much, the limiter throttles all events. */
+/* From this min_left on, the limiter throttles all events. */
 #define LIMITER_ALL_LEFT	BIT(17)
 
 static DEFINE_RATELIMIT_STATE(limiter_log, 60 * HZ, 10);
@@ -135,8 +138,8 @@ static void limiter_throttle(struct corepmu_cpu *cpuc)
 
 /*
  * If the event that interrupts most has a period shorter than min_left, periods are stretched from
- * here on: log that event. The rate limit decides whether the log has it; only then
- * limiter_log_end() logs the end. From the overflow interrupt.
+ * here on: log that event. limiter_log_end() logs the end only if this message passed the rate
+ * limit. From the overflow interrupt.
  */
 static noinline void limiter_log_begin(struct corepmu_cpu *cpuc)
 {
@@ -170,8 +173,9 @@ static noinline void limiter_log_end(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Check whether the interrupted kernel code may make no progress at all: no overflow came in user
- * space, although the event that interrupts most counts user space, or this is a debug kernel.
+ * Check whether the interrupted kernel code may make no progress at all. The conditions: min_left
+ * is LIMITER_LONG_LEFT or more, and no overflow came in user space. Except on a debug kernel, the
+ * event that interrupts most must also count user space.
  */
 static bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
 {

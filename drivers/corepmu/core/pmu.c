@@ -60,7 +60,7 @@ static void write_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 
 }
 
 /**
- * corepmu_use_none() - make perf core's calls change and start no counter from now on
+ * corepmu_use_none() - turn perf core's calls that start, stop or write counters into no-ops
  *
  * Reads of counters still work. Process context; corepmu_use_backend() undoes it.
  */

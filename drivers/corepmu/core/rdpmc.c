@@ -137,9 +137,9 @@ void corepmu_user_refresh(void)
  * @event: the event
  * @mm: the mm that has mapped the event's page
  *
- * A per-task event has a counter only while its task runs: no other task can read the counter. So
- * overflows update the page only if the task itself has mapped it. Process context, mmap_lock held
- * for writing.
+ * Overflows update the page of a per-task event only if the task itself has mapped the page: other
+ * tasks cannot read the counter, which the event has only while its task runs. A per-CPU event's
+ * page is always updated once mapped. Process context, mmap_lock held for writing.
  */
 void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 {
@@ -160,11 +160,11 @@ void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 }
 
 /**
- * corepmu_event_unmapped() - undo corepmu_event_mapped(): pmu.event_unmapped of perf core
+ * corepmu_event_unmapped() - remove counter reads after an unmap: pmu.event_unmapped of perf core
  * @event: the event
  * @mm: the mm that has unmapped the event's page
  *
- * Process context.
+ * COREPMU_EVENT_MAPPED stays set: another mapping may remain. Process context.
  */
 void corepmu_event_unmapped(struct perf_event *event, struct mm_struct *mm)
 {

@@ -288,9 +288,10 @@ static const struct static_call_key *builtin_handler_key(void)
 }
 
 /*
- * Do the same as perf_guest_handle_intel_pt_intr(): its static call key is not exported. KVM sets
- * the key's function. Before KVM removes the function, KVM waits for running NMIs
- * (perf_unregister_guest_info_callbacks()).
+ * Do the same as perf_guest_handle_intel_pt_intr(): its static call key is not exported. Perf core
+ * sets the key's function for KVM. When KVM unregisters, perf core resets the key and then waits
+ * for running NMIs (perf_unregister_guest_info_callbacks()): a function that an NMI has read stays
+ * valid until the NMI ends.
  */
 static unsigned int handle_guest_trace(void)
 {

@@ -44,16 +44,17 @@ DEFINE_STATIC_CALL(x86_exclusive_add, add_none);
 DEFINE_STATIC_CALL(x86_exclusive_del, del_none);
 
 /*
- * x86_pmu.lbr_pt_coexist, which the built-in driver sets: Intel PT and branch records do not
- * exclude each other, and events of Intel PT are not counted. NULL if they do exclude each other,
- * or if BTF lacks the member.
+ * x86_pmu.lbr_pt_coexist. If true, Intel PT and branch records do not exclude each other, and the
+ * kernel does not account events of Intel PT (x86_add_exclusive()). The built-in driver sets the
+ * member; in its absence x86_exclusive_open() does. NULL where they exclude each other, or if BTF
+ * lacks the member.
  */
 static bool *pt_coexists;
 
 static bool is_known;
 
 /**
- * x86_exclusive_is_known() - check whether events can be counted as users of branch records
+ * x86_exclusive_is_known() - check whether the kernel can account events as users of branch records
  *
  * Process context, after x86_exclusive_init().
  *
@@ -65,7 +66,7 @@ bool x86_exclusive_is_known(void)
 }
 
 /**
- * x86_exclusive_init() - look up the kernel functions that count events
+ * x86_exclusive_init() - look up the kernel functions that account events
  * @desc: description of one of the PMUs, without branch records and PEBS yet
  *
  * Process context.

@@ -314,7 +314,7 @@ static int amd_refuse(const struct x86_desc *desc, u64 config)
 	if (is_northbridge(config) && boot_cpu_data.x86 < FAMILY_ZEN &&
 	    !boot_cpu_has(X86_FEATURE_PERFCTR_CORE))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: northbridge events are not supported: all cores share their counters",
+				      "config %#llx: northbridge events are not supported: their counters belong to all cores",
 				      config);
 
 	/* Hypervisors may show CPUs of these families without the core extension. */

@@ -88,7 +88,8 @@ static bool is_ibs_op_asked(const struct corepmu *pmu, const struct perf_event_a
  * Process context.
  *
  * Return: -ENOENT if @event->attr has been changed to an event of ibs_op, or if ibs_op has no such
- *	event; -EOPNOTSUPP if there is no ibs_op, or perf core would not try it
+ *	event; -EOPNOTSUPP if there is no ibs_op, if precise_ip exceeds its maximum, or if perf
+ *	core would not try ibs_op
  */
 int amd_precise(struct corepmu *pmu, struct perf_event *event)
 {

@@ -426,6 +426,6 @@ int intel_describe(struct x86_desc *desc)
 
 	pr_debug("Intel architectural perfmon %u, %u counters of %u bits, %s\n",
 		 version, desc->nr_gp, width,
-		 desc->uarch ? desc->uarch->name : "of no microarchitecture that is known");
+		 desc->uarch ? desc->uarch->name : "unknown microarchitecture");
 	return 0;
 }

@@ -41,9 +41,9 @@
 #define METRIC_WHOLE	255
 
 /*
- * A read of a metric does not update the group before this many slots (a few microseconds): one
- * 255th of fewer is too coarse. So when a group is read, all its metrics are fractions of the same
- * slots, those of the leader's read.
+ * A read of a metric updates the group only if this many slots (a few microseconds) have passed
+ * since the last update: one 255th of fewer is too coarse. So when a group is read, the leader's
+ * read updates all metrics, as fractions of the same slots.
  */
 #define FEW_SLOTS	BIT_ULL(16)
 

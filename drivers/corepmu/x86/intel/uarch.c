@@ -234,7 +234,7 @@ const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTURAL] = {
 };
 
 /**
- * intel_is_architectural() - check whether an event code is that of an architectural event
+ * intel_is_architectural() - check for the event code of an architectural event
  * @config: event code; only event and unit mask are compared
  *
  * Return: true for an architectural event, even if this CPU lacks the event
@@ -465,7 +465,7 @@ int intel_refuse_uarch(const struct x86_desc *desc, u64 config)
 
 	if (corrupts_sibling(desc, event))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: event %#x corrupts the counts of the core's other hyperthread: write \"forceoff\" to cpu/smt/control",
+				      "config %#llx: event %#x corrupts the counts of the core's other hyperthread: write \"forceoff\" to /sys/devices/system/cpu/smt/control",
 				      config, event);
 
 	return 0;

@@ -257,12 +257,12 @@ int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event
 
 	if (config & ~(EVNTSEL_EVENT | EVNTSEL_UMASK))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: branch counters support only event and umask, not the other bits of config %#llx",
+				      "branch_sample_type is %#llx: event counts in branch records support only event and umask, not the other bits of config %#llx",
 				      asked, config);
 	corepmu_hw_limit_counters(hwc, desc->pmu->branch_backend->counters);
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: no counter that can count the event supports branch counters",
+				      "branch_sample_type is %#llx: no counter that can count the event supports event counts in branch records: leave out counter",
 				      asked);
 	hwc->config_base |= EVNTSEL_LBR_LOG;
 

@@ -114,8 +114,8 @@ static void parse_basic(const u64 *word, struct x86_pebs_record *record)
 }
 
 /*
- * Check whether the groups of a piece have the size of the piece. The branch group comes last; its
- * header may have the number of branches.
+ * Check whether the size of a fragment fits its groups, and set @record's branches. The branch
+ * group comes last; its header may have the number of branches.
  */
 static bool is_as_long(const u64 *word, u64 groups, size_t size, struct x86_pebs_record *record)
 {

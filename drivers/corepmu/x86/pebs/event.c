@@ -114,9 +114,9 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 }
 
 /*
- * Before Ice Lake, events with edge, inversion or threshold do not support PEBS. The exception is
- * ALL_CYCLES, on Skylake only ("Allow all events as PEBS with no flags"). For Goldmont Plus see
- * glp_get_event_constraints() in arch/x86/events/intel/core.c
+ * Before Ice Lake, events with a bit of MODIFIERS do not support PEBS ("Allow all events as PEBS
+ * with no flags"). The exception is ALL_CYCLES, except on Goldmont. For Goldmont Plus see
+ * glp_get_event_constraints() in arch/x86/events/intel/core.c.
  */
 static u64 basic_counters(const struct x86_desc *desc, unsigned int precise, u64 config,
 			  u64 counters)
@@ -321,7 +321,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 						      corepmu_hw_counters(hwc)));
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u, config %#llx: no counter that can count the event supports this precise_ip",
+				      "precise_ip is %u, config %#llx: no counter that can count the event supports this precise_ip; try a lower one",
 				      attr->precise_ip, attr->config);
 
 	if (lacks_group(desc, event))
@@ -351,8 +351,8 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 			 PERF_SAMPLE_DATA_PAGE_SIZE)
 
 /*
- * Check whether records can have the registers for the sample fields that show user-space
- * registers. An architectural record may lack them: then the sample uses the interrupt's registers.
+ * Check whether records can have the registers that SAMPLE_USER_REGS needs. Architectural records
+ * may lack them: the sample then shows the interrupt's registers.
  */
 static bool has_user_regs(const struct perf_event *event)
 {

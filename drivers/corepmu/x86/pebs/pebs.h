@@ -174,8 +174,8 @@ struct x86_pebs_sample {
  * @latency: wanted load-latency threshold in cycles (MSR_PEBS_LD_LAT_THRESHOLD), or 0
  * @threshold: value that is in MSR_PEBS_LD_LAT_THRESHOLD, 0 if unknown
  * @gathering: the CPU reloads counters in hardware with their next period, from @reload
- * @patient: large PEBS: all counters reload in hardware, and the threshold is near the end of
- *	the buffer
+ * @patient: large PEBS: all counters reload in hardware, and the threshold is MAX_RECORDS records,
+ *	or near the end of a buffer that holds fewer
  * @now: local_clock() at the start of the drain, in ns
  * @now_tsc: time stamp counter at the start of the drain
  * @period: for each counter with records, the period that has ended

@@ -41,8 +41,8 @@ static bool has_branches(const struct x86_desc *desc)
 #define LATENCY_PROBE		5
 
 /*
- * Read CPUID and registers. On hybrid CPUs they differ by CPU type: then IRQs are off, on such a
- * CPU.
+ * Describe PEBS of this CPU from CPUID and its registers. Return NULL, or why PEBS is not
+ * available. On hybrid CPUs the function runs on a CPU of the type, IRQs off.
  */
 static const char *ask_this_cpu(struct x86_desc *desc)
 {

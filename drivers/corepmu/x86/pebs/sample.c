@@ -172,11 +172,12 @@ static bool is_entering(struct pt_regs *iregs, struct pt_regs *user)
  * an earlier entry:
  *
  * - Before the entry code saves registers, the interrupt's registers are the user's.
- * - While the entry code saves registers, there are none. Nor are there any on the stack of the
- *   cpu_entry_area, where interrupts and exceptions from user space begin (perf_get_regs_user() in
+ * - While the entry code saves registers, and on the stack of the cpu_entry_area, where interrupts
+ *   and exceptions from user space begin, no user registers are available (perf_get_regs_user() in
  *   arch/x86/kernel/perf_regs.c).
  *
- * A kernel thread has none: the record's task has left the CPU.
+ * If current is a kernel thread, the record's task has left the CPU, and no user registers are
+ * available.
  */
 static void get_user_regs(struct pt_regs *iregs, struct pt_regs *to)
 {

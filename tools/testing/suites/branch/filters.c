@@ -2,9 +2,10 @@
 /*
  * filters.c - the suite "filters": which combinations of attr.branch_sample_type an open takes
  *
- * Each level filter, with up to three branch types and with each flag. The table below says what
- * the built-in driver answers, and what corepmu answers: where both differ, a rule says why. The
- * suite runs under either driver.
+ * The suite opens an event with six level filters (levels[]), up to three branch types (types[])
+ * and each flag (flags[]). The table below has the errno that the built-in driver returns, and the
+ * one that corepmu returns. Where both differ, the rule's text says why. The suite runs under
+ * either driver.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@
 #define STACK			PERF_SAMPLE_BRANCH_CALL_STACK
 #define TX			(PERF_SAMPLE_BRANCH_ABORT_TX | PERF_SAMPLE_BRANCH_IN_TX | \
 				 PERF_SAMPLE_BRANCH_NO_TX)
-/* Types that no driver has beside a call stack */
+/* Branch types that both drivers reject together with a call stack */
 #define NOT_BESIDE_STACK	(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_ANY_CALL | \
 				 PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_IND_CALL | \
 				 PERF_SAMPLE_BRANCH_COND | TX)
@@ -47,22 +48,22 @@ static const u64 flags[] = {
 	COUNTERS,
 };
 
-/* No flag: the event counts neither user space nor the kernel. */
+/* Not a bit of branch_sample_type: the event excludes user space and the kernel. */
 #define OF_NOTHING		(1ULL << 63)
 
-/* Records of which CPUs */
+/* rule.records: CPUs with these branch records */
 #define INTEL			1
 #define AMD			2
 #define BRBE			4
 #define EVERY			(INTEL | AMD | BRBE)
 
 /**
- * struct rule - an errno
+ * struct rule - combinations that a driver rejects
  * @what: the reason
  * @records: the CPUs
- * @has: bits of branch_sample_type, all of which match
- * @any: further bits, one of which matches, 0 if none is needed
- * @lacks: further bits, none of which matches
+ * @has: bits of branch_sample_type that must all be set
+ * @any: bits of which one must be set, or 0
+ * @lacks: bits that must be clear
  * @built_in: the built-in driver's errno
  * @ours: corepmu's errno
  */
@@ -125,7 +126,7 @@ static int expected(u64 mask)
 	return 0;
 }
 
-/* Levels of an event that has no level filter are those of the event. */
+/* Return branch_sample_type. Without a level filter it has the event's levels, as in perf core. */
 static u64 with_levels(const struct perf_event_attr *attr)
 {
 	u64 mask = attr->branch_sample_type;
@@ -144,7 +145,7 @@ struct tally {
 	unsigned int wrong;
 };
 
-/* Messages about combinations */
+/* Most messages per case */
 #define SHOWN			8
 
 static void try(struct perf_event_attr *attr, struct tally *t)
@@ -164,7 +165,7 @@ static void try(struct perf_event_attr *attr, struct tally *t)
 		  error ? strerror(error) : "success", got ? strerror(got) : "success");
 }
 
-/* @attr without branch_sample_type, and with all that have up to three types */
+/* Open @attr without branch_sample_type, and with @others and up to three types. */
 static void try_types(struct perf_event_attr *attr, u64 others, struct tally *t)
 {
 	const unsigned int nr = ARRAY_SIZE(types);
@@ -172,7 +173,7 @@ static void try_types(struct perf_event_attr *attr, u64 others, struct tally *t)
 
 	attr->branch_sample_type = others;
 	try(attr, t);
-	/* The same type twice or three times makes single types and pairs. */
+	/* i == j == k opens a single type, i == j < k a pair. */
 	for (i = 0; i < nr; i++)
 		for (j = i; j < nr; j++)
 			for (k = j; k < nr; k++) {
@@ -183,7 +184,7 @@ static void try_types(struct perf_event_attr *attr, u64 others, struct tally *t)
 			}
 }
 
-/* Kernels that lack the flag, and records that have counts: other suites test these. */
+/* Skip COUNTERS if the kernel lacks it, and if records have counts: see suite branchcounts. */
 static bool is_tested(u64 flag)
 {
 	char path[256];
@@ -255,7 +256,7 @@ static void of_counting(void)
 	struct perf_event_attr attr;
 
 	if (target.in_tree && target.kernel <= 601 && records() == AMD) {
-		ktap_skip("the built-in driver of Linux 6.1 wants branches of sampling events alone");
+		ktap_skip("the built-in driver of Linux 6.1 rejects branch records of events that do not sample");
 		return;
 	}
 	init_sampling(&attr);
@@ -278,10 +279,11 @@ static void of_precise(void)
 
 static const struct ktap_case cases[] = {
 	{ "a user event takes the filters of the table", of_user },
-	{ "an event of user space and the kernel takes them", of_kernel_too },
-	{ "an event that excludes user space and the kernel takes them", of_nothing },
-	{ "an event that does not sample takes them", of_counting },
-	{ "a precise event takes them", of_precise },
+	{ "an event of user space and the kernel takes the filters of the table", of_kernel_too },
+	{ "an event that excludes user space and the kernel takes the filters of the table",
+	  of_nothing },
+	{ "an event that does not sample takes the filters of the table", of_counting },
+	{ "a precise event takes the filters of the table", of_precise },
 };
 
 int main(int argc, char **argv)
