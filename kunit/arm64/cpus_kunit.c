@@ -10,7 +10,7 @@
 
 #include <corepmu/counter.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/arm64/access.h"
 #include "arm64/pmuv3.h"
 #include "arm64/sysreg.h"

@@ -13,7 +13,7 @@
 #include <linux/sched.h>
 #include <linux/sysctl.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "fixture/userpage.h"
 #include "models/arm64/access.h"
 #include "arm64/pmuv3.h"

@@ -12,7 +12,7 @@
 
 #include <corepmu/branch.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/x86/access.h"
 
 /* Where branches are and lead to: see branch_code[] */

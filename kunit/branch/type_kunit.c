@@ -12,7 +12,7 @@
 
 #include <corepmu/branch.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/x86/access.h"
 #include "x86/x86.h"
 

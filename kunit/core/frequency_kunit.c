@@ -12,7 +12,7 @@
 
 #include <corepmu/pmu.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 
 #define RATE	1000
 /* The first period for 500 million events a second at RATE, and a quarter of it for the probe */

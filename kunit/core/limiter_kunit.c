@@ -11,7 +11,7 @@
 
 #include <corepmu/pmu.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 
 /* An overflow of @event in user space or in the kernel, @gap ns later, that takes @ns */
 static void one_overflow_in(struct bench *b, struct perf_event *event, bool user, u64 gap, u64 ns)

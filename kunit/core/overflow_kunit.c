@@ -17,7 +17,7 @@
 
 #include <corepmu/counter.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 
 /* A sample with the count that ends a period, not before, and each of its period */
 static void overflow_periods(struct kunit *test)

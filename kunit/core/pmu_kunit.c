@@ -9,7 +9,7 @@
 #include <linux/perf_event.h>
 #include <linux/prandom.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "fixture/stride.h"
 
 /* The whole way of an event: open, add, count, read, stop, start, delete. */

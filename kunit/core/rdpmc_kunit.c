@@ -12,7 +12,7 @@
 /* The page's buffer is perf core's own. */
 #include <../kernel/events/internal.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "fixture/userpage.h"
 #include "models/arm64/access.h"
 #include "models/x86/access.h"

@@ -15,7 +15,7 @@
 #include <linux/reboot.h>
 #include <linux/smp.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/arm64/access.h"
 #include "models/x86/access.h"
 #include "arm64/pmuv3.h"

@@ -14,7 +14,7 @@
 #include <linux/syscore_ops.h>
 #include <linux/sysfs.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/arm64/access.h"
 #include "models/x86/access.h"
 #include "x86/x86.h"

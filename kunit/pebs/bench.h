@@ -9,7 +9,7 @@
 
 #include <linux/perf_event.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/x86/access.h"
 
 /* Where the instruction of all records is */

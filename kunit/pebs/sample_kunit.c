@@ -15,7 +15,7 @@
 
 #include <asm/cpu_entry_area.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
 #include "bench.h"

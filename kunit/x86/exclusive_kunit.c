@@ -9,7 +9,7 @@
 #include <uapi/linux/btf.h>
 
 #include "branch/bench.h"
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "pebs/bench.h"
 #include "x86/intel/intel.h"
 #include "x86/x86.h"

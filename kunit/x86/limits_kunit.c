@@ -10,7 +10,7 @@
 
 #include <corepmu/counter.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/msr.h"

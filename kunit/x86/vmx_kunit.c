@@ -9,7 +9,7 @@
 
 #include <asm/perf_event.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/x86/access.h"
 #include "pebs/bench.h"
 #include "x86/intel/intel.h"

@@ -10,7 +10,7 @@
 
 #include <corepmu/pmu.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
 

@@ -8,7 +8,7 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/msr.h"

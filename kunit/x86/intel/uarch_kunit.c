@@ -6,7 +6,7 @@
 
 #include <linux/perf_event.h>
 
-#include "fixture/machine.h"
+#include "fixture/testbed.h"
 #include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/msr.h"

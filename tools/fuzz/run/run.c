@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "arch.h"
-#include "case/call.h"
+#include "case/syscall.h"
 #include "cgroup.h"
 #include "child.h"
 #include "loop.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * call.h - system calls on descriptors of events
+ * syscall.h - system calls on descriptors of events
  */
 #ifndef CALL_H
 #define CALL_H

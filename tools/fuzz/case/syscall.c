@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * call.c - system calls on descriptors of events
+ * syscall.c - system calls on descriptors of events
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "arch.h"
-#include "call.h"
+#include "syscall.h"
 #include "ktap.h"
 
 #define RACE_WAITS_USEC		200
