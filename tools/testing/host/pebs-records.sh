@@ -28,7 +28,7 @@ build()
 	sed -n -E '/^#define COREPMU_(MAX_BRANCHES|MAX_COUNTERS|EVENT_BACKEND)\>/p' include/corepmu/*.h \
 		>>"$work/include/corepmu/pmu.h"
 	gcc -O1 -g -Wall -Werror -fsanitize=address,undefined -fno-sanitize-recover=all \
-		-I "$work/include" -I "$here" -I drivers/corepmu/x86 \
+		-I "$work/include" -I "$here" -I drivers/corepmu/x86/pebs \
 		-o "$work/records" "$here/main.c" "${sources[@]}"
 }
 
