@@ -67,13 +67,15 @@ lists()
 	rm -f "$cache/apt"/*/updated
 }
 
-# get ARCH: sets status, and release to the kernel's release; the file err has the messages.
+# get ARCH [KERNEL]: sets status, and release to the kernel's release; the file err has the messages.
 get()
 {
+	local kernel=${2:-6.12}
+
 	status=0
-	timeout 120 scripts/fetch/get-kernel --refresh "$1" 6.12 >"$work/out" 2>"$work/err" </dev/null ||
+	timeout 120 scripts/fetch/get-kernel --refresh "$1" "$kernel" >"$work/out" 2>"$work/err" </dev/null ||
 		status=$?
-	release=$(cat "$cache/kernels/$1-6.12/release" 2>/dev/null)
+	release=$(cat "$cache/kernels/$1-$kernel/release" 2>/dev/null)
 }
 
 ktap_details()
@@ -131,7 +133,8 @@ arch=x86_64 deb=amd64
 echo "deb file:$archive bookworm main" >"$work/sources.list"
 for version in 6.12.8 6.12.9; do
 	package "linux-image-$version-$deb" "$version-1" $deb "" "boot/vmlinuz-$version" "boot/config-$version"
-	package "linux-headers-$version-$deb" "$version-1" $deb "linux-kbuild-$version" \
+	package "linux-headers-$version-$deb" "$version-1" $deb \
+		"linux-headers-$version-common, linux-kbuild-$version" \
 		"usr/src/linux-headers-$version-$deb/Makefile" \
 		"usr/src/linux-headers-$version-$deb/.kernelvariables"
 	package "linux-kbuild-$version" "$version-1" "$host"
@@ -151,4 +154,23 @@ rm "$archive/pool"/linux-kbuild-6.12.9_*
 get $arch
 said 'lacks a package of 6.12.9-amd64' && said 'linux-headers-6.12.8-amd64 does not name its compiler'
 result "if the archive lacks build tools, get-kernel takes the version before"
+
+# A flavour's headers may have common headers of their own.
+package linux-image-6.12.8-rt-$deb 6.12.8-1 $deb "" boot/vmlinuz-6.12.8-rt boot/config-6.12.8-rt
+package linux-headers-6.12.8-rt-$deb 6.12.8-1 $deb \
+	"linux-headers-6.12.8-common-rt, linux-kbuild-6.12.8" \
+	usr/src/linux-headers-6.12.8-rt-$deb/Makefile usr/src/linux-headers-6.12.8-rt-$deb/.kernelvariables
+lists bookworm $deb "$host"
+get $arch 6.12-rt
+[ $status -ne 0 ] && said 'no package linux-headers-6.12.8-common-rt'
+result "a flavour's common headers are those that its headers depend on"
+package linux-headers-6.12.8-common-rt 6.12.8-1 all
+lists bookworm $deb "$host"
+get $arch 6.12-rt
+said 'linux-headers-6.12.8-rt-amd64 does not name its compiler'
+result "a flavour's kernel is that of its name"
+
+get $arch 6.12-16k
+[ $status -eq 2 ] && said 'KERNEL=6.12-16k is for ARCH=arm64, not for ARCH=x86_64'
+result "a flavour that an architecture has not is refused"
 finish
