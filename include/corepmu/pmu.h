@@ -560,7 +560,7 @@ static inline bool corepmu_event_may_be_read(const struct perf_event *event)
 	return corepmu_event_is_readable(&event->hw) && READ_ONCE(corepmu_user_allowed);
 }
 
-/* Save the call where no page is mapped: perf core would write most of the page for nobody. */
+/* Save the call where no page is mapped: perf core would write a page that no process reads. */
 static inline void corepmu_update_userpage(struct perf_event *event)
 {
 	if (unlikely(READ_ONCE(event->rb)))

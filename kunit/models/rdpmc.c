@@ -240,7 +240,7 @@ void x86_model_user_power_on(void)
 
 #else
 
-/* x86/rdpmc.c has x86's mm_context_t and static keys: nobody reads here. */
+/* x86/rdpmc.c has x86's mm_context_t and static keys: no test reads here. */
 
 void x86_exclusive_init(const struct x86_desc *desc)
 {

@@ -6,7 +6,7 @@
  * volume 3). At each switch of the mm the kernel sets CR4.PCE if mm->context.perf_rdpmc_allowed is
  * not 0 (arch/x86/mm/tlb.c). Two static keys override this: "never" and "always". As with the
  * built-in driver, a process may read while it maps an event's page. The PMU's sysfs file rdpmc
- * says 0 (nobody may read), 1 (processes with a mapped page) or 2 (everybody).
+ * says 0 (no process may read), 1 (processes with a mapped page) or 2 (all processes).
  *
  * perf core does not say which task runs next, and a forked mm keeps the count of its parent. So
  * from the first mapped page on, the driver clears every counter that loses its event.

@@ -17,8 +17,8 @@
  * an event keeps its register.
  *
  * The driver writes a register when the first event that needs it is placed on the CPU, while the
- * PMU is stopped. Until the last such event has gone nobody else writes the register: the built-in
- * driver, if present, has no events then.
+ * PMU is stopped. The built-in driver, if present, has no events until the last such event has
+ * gone, so it does not write the register.
  *
  * Events and registers are those of perf's lists ("MSRIndex" in tools/perf/pmu-events/arch/x86).
  * The valid bits are from the SDM, volume 3, "Off-core Response Performance Monitoring" of each
