@@ -374,9 +374,13 @@ static void test_cache(const struct uarch *uarch)
 			continue;
 		for (operation = 0; operation < ARRAY_SIZE(operations); operation++) {
 			for (result = 0; result < ARRAY_SIZE(results); result++) {
-				/* The virtual PMU's prefetches are its misses. */
+				/*
+				 * The virtual PMU's prefetches are its misses. A node's
+				 * accesses are the misses of the last level.
+				 */
 				if (result || operation == PERF_COUNT_HW_CACHE_OP_PREFETCH ||
-				    cache == PERF_COUNT_HW_CACHE_DTLB)
+				    cache == PERF_COUNT_HW_CACHE_DTLB ||
+				    cache == PERF_COUNT_HW_CACHE_NODE)
 					precision = UARCH_MISSES;
 				else
 					precision = UARCH_EXACT;
