@@ -362,9 +362,9 @@ def compare(trees):
 
 def incomplete_events():
     """{code: microarchitectures} of the driver's incomplete_events[], but for rows that look at
-    features of the CPU, and of second_events[], which it does not refuse."""
+    features of the CPU, and of extra_reg_events[], which it does not refuse."""
     names, found = list(UARCHES), []
-    for file, table in ("intel.c", "incomplete_events"), ("intel-second.c", "second_events"):
+    for file, table in ("intel/core.c", "incomplete_events"), ("intel/extra-regs.c", "extra_reg_events"):
         text = (DRIVER / file).read_text(encoding="utf-8")
         words = {f"UARCH_{name.upper()}": i for i, name in enumerate(names)}
         words |= {"NR_UARCHES": len(names), "BIT": lambda bit: 1 << bit,
