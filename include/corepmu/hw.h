@@ -18,7 +18,7 @@
  *   config_base  what the backend writes to select and filter the event
  *   branch_reg   .config: COREPMU_BRANCH_* that the event wants
  *   extra_reg    .idx, .reg, .config: the extra register, its MSR and its value, with
- *		  COREPMU_EVENT_SECOND; .config alone: the load-latency threshold, with
+ *		  COREPMU_EVENT_EXTRA_REG; .config alone: the load-latency threshold, with
  *		  EVENT_LATENCY
  *   idx          the counter, -1 while not placed; the upper one of a pair
  *   last_cpu     the frequency that sample_period fits, COREPMU_FREQ_YOUNG until the period is

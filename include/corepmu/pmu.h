@@ -60,7 +60,7 @@ struct corepmu;
  * The event needs a value in an extra register besides its event selection (Intel's OFFCORE_RSP).
  * Events that need the same value share the register.
  */
-#define COREPMU_EVENT_SECOND	BIT(6)
+#define COREPMU_EVENT_EXTRA_REG	BIT(6)
 /* Auto counter reload (ACR): overflows of other group members reload the event's counter. */
 #define COREPMU_EVENT_RELOAD	BIT(7)
 /* PERF_SAMPLE_BRANCH_COUNTERS: each branch record has a count of the event. */
@@ -70,14 +70,14 @@ struct corepmu;
 
 /* Features: an event with one of these flags needs more than a counter (core/features.c). */
 #define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
-				 COREPMU_EVENT_SECOND | COREPMU_EVENT_RELOAD |	\
+				 COREPMU_EVENT_EXTRA_REG | COREPMU_EVENT_RELOAD |	\
 				 COREPMU_EVENT_COUNTED)
 
 /* Value of hw_perf_event.last_cpu while the driver measures the event's rate (core/frequency.c) */
 #define COREPMU_FREQ_YOUNG	(-1)
 
 /* Extra registers that the driver handles per CPU, at most */
-#define COREPMU_MAX_SECOND	7
+#define COREPMU_MAX_EXTRA_REGS	7
 
 /* Bits of corepmu_cpu.trusted_others: registers that all counters share */
 #define COREPMU_TRUST_SHARED	BIT(0)
@@ -85,14 +85,14 @@ struct corepmu;
 #define COREPMU_TRUST_BRANCHES	BIT(1)
 #define COREPMU_TRUST_PRECISE	BIT(2)
 #define COREPMU_TRUST_RELOAD	BIT(3)
-#define COREPMU_TRUST_SECOND(n)	BIT(8 + (n))
+#define COREPMU_TRUST_EXTRA_REG(n)	BIT(8 + (n))
 
 /**
- * struct corepmu_second - an extra register that events share
+ * struct corepmu_extra_reg - an extra register that events share
  * @value: the value that all its users need
  * @users: number of placed events that need @value
  */
-struct corepmu_second {
+struct corepmu_extra_reg {
 	u64		value;
 	unsigned int	users;
 };
@@ -128,7 +128,7 @@ struct corepmu_second {
  *	counters' control register)
  * @events: event on each counter; only the upper counter of a pair has an event here
  * @selected: value of each counter's event selection register
- * @second: extra registers
+ * @extra_regs: extra registers
  * @demands: scratch memory for place_by_moving()
  * @sample: buffer for samples of the overflow interrupt, which never nests
  *
@@ -164,7 +164,7 @@ struct corepmu_cpu {
 	u64			shared_select;
 	struct perf_event	*events[COREPMU_MAX_COUNTERS];
 	u64			selected[COREPMU_MAX_COUNTERS];
-	struct corepmu_second	second[COREPMU_MAX_SECOND];
+	struct corepmu_extra_reg	extra_regs[COREPMU_MAX_EXTRA_REGS];
 	struct corepmu_demand	demands[COREPMU_MAX_DEMANDS];
 	struct perf_sample_data	sample;
 };
@@ -204,11 +204,12 @@ struct corepmu_cpu {
  * @irq_enable: unmask this CPU's overflow interrupt. On the CPU
  * @irq_disable: mask this CPU's overflow interrupt. On the CPU
  * @clear: set counters without an event to 0. IRQs off
- * @second_choose: choose the extra register of @second for an event with COREPMU_EVENT_SECOND.
+ * @extra_reg_choose: choose one of @extra_regs for an event with COREPMU_EVENT_EXTRA_REG.
  *	Return -EAGAIN while other events need other values there. NULL, as the next two, where
  *	the CPU has no extra registers
- * @second_use: assign extra register @reg to the event; config_base may change. IRQs off
- * @second_write: write corepmu_cpu.second[@reg] to the hardware. IRQs off, and the PMU stopped
+ * @extra_reg_use: assign extra register @reg to the event; config_base may change. IRQs off
+ * @extra_reg_write: write corepmu_cpu.extra_regs[@reg] to the hardware. IRQs off, and the PMU
+ *	stopped
  * @reload_start: write the ACR registers of events with COREPMU_EVENT_RELOAD: which overflows
  *	reload which counters. NULL, as the next two, where the CPU has no ACR. IRQs off, or NMI,
  *	and counters are stopped
@@ -264,10 +265,10 @@ struct corepmu_backend {
 	void (*irq_enable)(struct corepmu_cpu *cpuc);
 	void (*irq_disable)(struct corepmu_cpu *cpuc);
 	void (*clear)(struct corepmu_cpu *cpuc, u64 counters);
-	int (*second_choose)(struct corepmu *pmu, const struct corepmu_second *second,
-			     const struct perf_event *event);
-	void (*second_use)(struct corepmu *pmu, struct perf_event *event, int reg);
-	void (*second_write)(struct corepmu_cpu *cpuc, int reg);
+	int (*extra_reg_choose)(struct corepmu *pmu, const struct corepmu_extra_reg *extra_regs,
+				const struct perf_event *event);
+	void (*extra_reg_use)(struct corepmu *pmu, struct perf_event *event, int reg);
+	void (*extra_reg_write)(struct corepmu_cpu *cpuc, int reg);
 	void (*reload_start)(struct corepmu_cpu *cpuc);
 	void (*reload_forget)(struct corepmu_cpu *cpuc);
 	void (*reload_end)(struct corepmu_cpu *cpuc);
@@ -450,9 +451,9 @@ static inline bool corepmu_sibling_counts(const struct perf_event *event)
 }
 
 /* core/features.c: branch records, precise samples, extra registers, auto counter reload */
-bool corepmu_second_fits_group(struct perf_event *event);
+bool corepmu_extra_reg_fits_group(struct perf_event *event);
 bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_second_reset(struct corepmu_cpu *cpuc);
+void corepmu_extra_regs_reset(struct corepmu_cpu *cpuc);
 void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_start_extras(struct corepmu_cpu *cpuc);

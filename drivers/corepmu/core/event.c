@@ -84,7 +84,7 @@ static int validate_group(struct corepmu *pmu, struct perf_event *event)
 	if (!corepmu_precise_fits_group(event))
 		return corepmu_refuse(-EINVAL,
 				      "the group has a load-latency event with another ldlat: the CPU has one threshold");
-	if (!corepmu_second_fits_group(event))
+	if (!corepmu_extra_reg_fits_group(event))
 		return corepmu_refuse(-EINVAL,
 				      "the group needs two values in one extra register (offcore_rsp, frontend): open its events one by one");
 

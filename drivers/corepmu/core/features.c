@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * corepmu: features of events: branch records, precise samples, extra registers (struct
- * corepmu_second), and auto counter reload (ACR)
+ * corepmu_extra_reg), and auto counter reload (ACR)
  *
  * None of these functions is inline: events without features do not pay for them.
  */
@@ -53,65 +53,65 @@ void corepmu_interrupt_extras(struct corepmu_cpu *cpuc)
 		corepmu_branch_interrupt(cpuc);
 }
 
-static bool is_second(const struct corepmu *pmu, const struct perf_event *event)
+static bool has_extra_reg(const struct corepmu *pmu, const struct perf_event *event)
 {
-	return event->pmu == &pmu->perf_pmu && (event->hw.flags & COREPMU_EVENT_SECOND);
+	return event->pmu == &pmu->perf_pmu && (event->hw.flags & COREPMU_EVENT_EXTRA_REG);
 }
 
-/* Assign a register of @second to one more event. Return false if all hold other values. */
-static bool take_second(struct corepmu *pmu, struct corepmu_second *second,
-			const struct perf_event *event)
+/* Assign a register of @extra_regs to one more event. Return false if all hold other values. */
+static bool take_extra_reg(struct corepmu *pmu, struct corepmu_extra_reg *extra_regs,
+			   const struct perf_event *event)
 {
-	int reg = pmu->backend->second_choose(pmu, second, event);
+	int reg = pmu->backend->extra_reg_choose(pmu, extra_regs, event);
 
 	if (reg < 0)
 		return false;
-	second[reg].value = event->hw.extra_reg.config;
-	second[reg].users++;
+	extra_regs[reg].value = event->hw.extra_reg.config;
+	extra_regs[reg].users++;
 
 	return true;
 }
 
 /**
- * corepmu_second_fits_group() - check whether the extra registers suffice for an event's group
+ * corepmu_extra_reg_fits_group() - check whether the extra registers suffice for an event's group
  * @event: an event that is being opened
  *
  * Process context.
  *
  * Return: false if the group needs more values than there are extra registers
  */
-bool corepmu_second_fits_group(struct perf_event *event)
+bool corepmu_extra_reg_fits_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	struct corepmu_second second[COREPMU_MAX_SECOND] = { };
+	struct corepmu_extra_reg extra_regs[COREPMU_MAX_EXTRA_REGS] = { };
 	struct corepmu *pmu = to_corepmu(event->pmu);
 
-	if (!is_second(pmu, event))
+	if (!has_extra_reg(pmu, event))
 		return true;
 
 	/* The order is the one in which perf core will add the events. */
-	if (is_second(pmu, leader) && !take_second(pmu, second, leader))
+	if (has_extra_reg(pmu, leader) && !take_extra_reg(pmu, extra_regs, leader))
 		return false;
 	for_each_sibling_event(sibling, leader)
-		if (is_second(pmu, sibling) && corepmu_sibling_counts(sibling) &&
-		    !take_second(pmu, second, sibling))
+		if (has_extra_reg(pmu, sibling) && corepmu_sibling_counts(sibling) &&
+		    !take_extra_reg(pmu, extra_regs, sibling))
 			return false;
 
-	return take_second(pmu, second, event);
+	return take_extra_reg(pmu, extra_regs, event);
 }
 
 /*
  * Find an extra register for the event. The event's number in config_base may depend on the
- * register: second_use() changes the number.
+ * register: extra_reg_use() changes the number.
  */
-static bool second_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
+static bool extra_reg_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	const struct corepmu_backend *backend = cpuc->pmu->backend;
-	int reg = backend->second_choose(cpuc->pmu, cpuc->second, event);
+	int reg = backend->extra_reg_choose(cpuc->pmu, cpuc->extra_regs, event);
 
 	if (reg < 0)
 		return false;
-	backend->second_use(cpuc->pmu, event, reg);
+	backend->extra_reg_use(cpuc->pmu, event, reg);
 
 	return true;
 }
@@ -121,24 +121,24 @@ static bool second_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
  * since another agent may have written it meanwhile. Of the events that perf core adds in one go,
  * only the first one writes.
  */
-static void second_add(struct corepmu_cpu *cpuc, struct perf_event *event)
+static void extra_reg_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	int reg = event->hw.extra_reg.idx;
-	struct corepmu_second *second = &cpuc->second[reg];
+	struct corepmu_extra_reg *extra_reg = &cpuc->extra_regs[reg];
 
-	if (second->users++ && (cpuc->trusted_others & COREPMU_TRUST_SECOND(reg)))
+	if (extra_reg->users++ && (cpuc->trusted_others & COREPMU_TRUST_EXTRA_REG(reg)))
 		return;
-	cpuc->trusted_others |= COREPMU_TRUST_SECOND(reg);
-	second->value = event->hw.extra_reg.config;
-	cpuc->pmu->backend->second_write(cpuc, reg);
+	cpuc->trusted_others |= COREPMU_TRUST_EXTRA_REG(reg);
+	extra_reg->value = event->hw.extra_reg.config;
+	cpuc->pmu->backend->extra_reg_write(cpuc, reg);
 }
 
-static void second_del(struct corepmu_cpu *cpuc, struct perf_event *event)
+static void extra_reg_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	int reg = event->hw.extra_reg.idx;
 
-	cpuc->second[reg].users--;
-	cpuc->trusted_others |= COREPMU_TRUST_SECOND(reg);
+	cpuc->extra_regs[reg].users--;
+	cpuc->trusted_others |= COREPMU_TRUST_EXTRA_REG(reg);
 }
 
 static void reload_add(struct corepmu_cpu *cpuc)
@@ -157,18 +157,18 @@ static void reload_del(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_second_reset() - write the extra registers that the CPU's events use
+ * corepmu_extra_regs_reset() - write the extra registers that the CPU's events use
  * @cpuc: this CPU's state
  *
  * For a backend's reset(): another driver or a power-down may have changed the registers.
  */
-void corepmu_second_reset(struct corepmu_cpu *cpuc)
+void corepmu_extra_regs_reset(struct corepmu_cpu *cpuc)
 {
 	int reg;
 
-	for (reg = 0; reg < COREPMU_MAX_SECOND; reg++)
-		if (cpuc->second[reg].users)
-			cpuc->pmu->backend->second_write(cpuc, reg);
+	for (reg = 0; reg < COREPMU_MAX_EXTRA_REGS; reg++)
+		if (cpuc->extra_regs[reg].users)
+			cpuc->pmu->backend->extra_reg_write(cpuc, reg);
 }
 
 /**
@@ -187,7 +187,7 @@ bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
 	if (!corepmu_precise_fits(cpuc, event))
 		return false;
 
-	return !(event->hw.flags & COREPMU_EVENT_SECOND) || second_fits(cpuc, event);
+	return !(event->hw.flags & COREPMU_EVENT_EXTRA_REG) || extra_reg_fits(cpuc, event);
 }
 
 /**
@@ -203,8 +203,8 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 		corepmu_branch_add(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)
 		corepmu_precise_add(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_SECOND)
-		second_add(cpuc, event);
+	if (event->hw.flags & COREPMU_EVENT_EXTRA_REG)
+		extra_reg_add(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_RELOAD)
 		reload_add(cpuc);
 	if (event->hw.flags & COREPMU_EVENT_COUNTED)
@@ -224,8 +224,8 @@ void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 		corepmu_branch_del_counted(cpuc);
 	if (event->hw.flags & COREPMU_EVENT_RELOAD)
 		reload_del(cpuc);
-	if (event->hw.flags & COREPMU_EVENT_SECOND)
-		second_del(cpuc, event);
+	if (event->hw.flags & COREPMU_EVENT_EXTRA_REG)
+		extra_reg_del(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)
 		corepmu_precise_del(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_BRANCHES)

@@ -488,7 +488,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	x86_smi_reset(cpuc);
 	x86_reload_reset(cpuc);
 	x86_pebs_reset(cpuc);
-	corepmu_second_reset(cpuc);
+	corepmu_extra_regs_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
 		x86_write_msr(desc->global_ctrl, each_global_ctrl(cpuc));
 }
@@ -532,9 +532,9 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.irq_enable		= x86_irq_enable,	\
 	.irq_disable		= x86_irq_disable,	\
 	.clear			= x86_clear,		\
-	.second_choose		= x86_second_choose,	\
-	.second_use		= x86_second_use,	\
-	.second_write		= x86_second_write,	\
+	.extra_reg_choose	= x86_extra_reg_choose,	\
+	.extra_reg_use		= x86_extra_reg_use,	\
+	.extra_reg_write	= x86_extra_reg_write,	\
 	.reload_start		= x86_reload_start,	\
 	.reload_forget		= x86_reload_forget,	\
 	.reload_end		= x86_reload_end,	\

@@ -54,7 +54,7 @@ static bool is_senseless(u64 config)
 	}
 }
 
-static s64 map_cache(const struct x86_desc *desc, u64 config, u64 *second)
+static s64 map_cache(const struct x86_desc *desc, u64 config, u64 *value)
 {
 	u64 known;
 	unsigned int cache, op;
@@ -68,7 +68,7 @@ static s64 map_cache(const struct x86_desc *desc, u64 config, u64 *second)
 		return ret;
 
 	config &= GENMASK_ULL(23, 0);
-	known = intel_second_cache(desc, config, second) ?: desc->cache(desc, config);
+	known = intel_extra_reg_cache(desc, config, value) ?: desc->cache(desc, config);
 
 	return known ?: -ENOENT;
 }
@@ -78,18 +78,18 @@ static bool is_generic(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
 }
 
-/* Return the event code; set @second to the value for the extra register, if the event has one. */
+/* Return the event code; set @value to the extra register's value, if the event has one. */
 static s64 encode_config(const struct x86_desc *desc, const struct perf_event_attr *attr,
-			 u64 *second)
+			 u64 *value)
 {
 	u64 generic = attr->config & PERF_HW_EVENT_MASK;
 	u64 config;
 
-	*second = attr->config1;
+	*value = attr->config1;
 	if (attr->type == PERF_TYPE_HARDWARE)
 		return map_hardware(desc, generic);
 	if (attr->type == PERF_TYPE_HW_CACHE)
-		return map_cache(desc, generic, second);
+		return map_cache(desc, generic, value);
 
 	config = attr->config & ~CONFIG_IGNORED;
 	if (config & ~desc->config_known)
@@ -266,7 +266,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	const struct perf_event_attr *attr = &event->attr;
 	struct x86_desc *desc = to_x86(pmu);
 	struct hw_perf_event *hwc = &event->hw;
-	u64 select = EVNTSEL_INT, second;
+	u64 select = EVNTSEL_INT, value;
 	bool latency;
 	s64 config;
 	int ret;
@@ -280,7 +280,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers need precise_ip on a CPU whose PEBS records have them",
 				      attr->sample_regs_user, attr->sample_regs_intr);
 
-	config = encode_config(desc, attr, &second);
+	config = encode_config(desc, attr, &value);
 	if (config < 0)
 		return config;
 	config = x86_pebs_config(desc, attr, config);
@@ -291,7 +291,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	latency = x86_pebs_wants_latency(desc, attr, config);
 	/* Ignore config1 to config3 of generic events: programs leave arbitrary values there. */
 	if (!is_generic(attr) && !latency &&
-	    ((attr->config1 && !intel_has_second(desc, config)) ||
+	    ((attr->config1 && !intel_has_extra_reg(desc, config)) ||
 	     (attr->config2 && !desc->reload) || compat_attr_more_config(attr)))
 		return corepmu_refuse(-EINVAL,
 				      "config1 %#llx, config2 %#llx: this event uses no bit of config1, config2 and config3",
@@ -319,7 +319,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 				      attr->config);
 	}
 	hwc->config_base = select | config;
-	ret = latency ? 0 : intel_second_encode(desc, event, config, second);
+	ret = latency ? 0 : intel_extra_reg_encode(desc, event, config, value);
 	if (ret)
 		return ret;
 	if (desc->metrics &&

@@ -197,7 +197,7 @@ static int can_share(void)
 
 static void describe_registers(void *desc)
 {
-	intel_describe_second(desc);
+	intel_describe_extra_regs(desc);
 	x86_describe_reload(desc);
 }
 

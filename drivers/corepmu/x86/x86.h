@@ -73,7 +73,7 @@ struct intel_uarch;
  * @hardware: event code for each PERF_COUNT_HW_*, 0 if there is none
  * @listed: hashes of the event codes that have a row in one of Intel's tables, see
  *	intel_is_listed()
- * @second: extra registers that the CPU has, a bit each
+ * @extra_regs: extra registers that the CPU has, a bit each
  * @uarch: Intel microarchitecture, or NULL
  * @cache: return the event code for a PERF_TYPE_HW_CACHE event, or 0
  * @min_period: return the shortest sampling period of an event; NULL if periods of 1 are allowed
@@ -124,7 +124,7 @@ struct x86_desc {
 	u64		counts_only;
 	u64		hardware[PERF_COUNT_HW_MAX];
 	DECLARE_BITMAP(listed, X86_NR_LISTED);
-	unsigned int	second;
+	unsigned int	extra_regs;
 	const struct intel_uarch *uarch;
 	u64		(*cache)(const struct x86_desc *desc, u64 generic);
 	unsigned int	(*min_period)(const struct x86_desc *desc, u64 config);
@@ -212,20 +212,20 @@ int x86_precise(struct corepmu *pmu, struct perf_event *event);
 int x86_check_period(const struct perf_event *event, u64 period);
 
 /* x86/intel/extra-regs.c */
-void intel_describe_second(struct x86_desc *desc);
-void intel_list_second(struct x86_desc *desc);
-int intel_refuse_second(const struct x86_desc *desc, u64 config);
-bool intel_has_second(const struct x86_desc *desc, u64 config);
+void intel_describe_extra_regs(struct x86_desc *desc);
+void intel_list_extra_reg_events(struct x86_desc *desc);
+int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config);
+bool intel_has_extra_reg(const struct x86_desc *desc, u64 config);
 bool intel_has_offcore(const struct x86_desc *desc);
 bool intel_has_omr(const struct x86_desc *desc);
 bool intel_has_frontend(const struct x86_desc *desc);
-u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value);
-int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
-			u64 value);
-int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
-		      const struct perf_event *event);
-void x86_second_use(struct corepmu *pmu, struct perf_event *event, int reg);
-void x86_second_write(struct corepmu_cpu *cpuc, int reg);
+u64 intel_extra_reg_cache(const struct x86_desc *desc, u64 generic, u64 *value);
+int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
+			   u64 value);
+int x86_extra_reg_choose(struct corepmu *pmu, const struct corepmu_extra_reg *extra_regs,
+			 const struct perf_event *event);
+void x86_extra_reg_use(struct corepmu *pmu, struct perf_event *event, int reg);
+void x86_extra_reg_write(struct corepmu_cpu *cpuc, int reg);
 
 /* x86/amd/ibs.c */
 int amd_precise(struct corepmu *pmu, struct perf_event *event);

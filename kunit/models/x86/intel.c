@@ -266,17 +266,17 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 	case MSR_OFFCORE_RSP_0 ... MSR_OFFCORE_RSP_1:
 		*name = "OFFCORE_RSP";
 		*index = msr - MSR_OFFCORE_RSP_0;
-		*value = m->second[*index];
-		return cpu->second & BIT(*index);
+		*value = m->extra_regs[*index];
+		return cpu->extra_regs & BIT(*index);
 	case MSR_PEBS_FRONTEND:
 		*name = "PEBS_FRONTEND";
-		*value = m->second[FRONTEND];
-		return cpu->second & BIT(FRONTEND);
+		*value = m->extra_regs[FRONTEND];
+		return cpu->extra_regs & BIT(FRONTEND);
 	case FIRST_OMR ... LAST_OMR:
 		*name = "OMR";
 		*index = msr - FIRST_OMR;
-		*value = m->second[OMR + *index];
-		return cpu->second & BIT(OMR + *index);
+		*value = m->extra_regs[OMR + *index];
+		return cpu->extra_regs & BIT(OMR + *index);
 	default:
 		if (pebs_model_read(m, msr, value, name))
 			return true;
@@ -357,13 +357,13 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 		return !(value & ~(DEBUGCTL_FREEZE | (cpu->smm_freeze ? DEBUGCTL_FREEZE_SMM : 0) |
 				   (cpu->lbr_nr ? DEBUGCTL_LBR : 0)));
 	case MSR_OFFCORE_RSP_0 ... MSR_OFFCORE_RSP_1:
-		m->second[*index] = value;
+		m->extra_regs[*index] = value;
 		return true;
 	case MSR_PEBS_FRONTEND:
-		m->second[FRONTEND] = value;
+		m->extra_regs[FRONTEND] = value;
 		return true;
 	case FIRST_OMR ... LAST_OMR:
-		m->second[OMR + *index] = value;
+		m->extra_regs[OMR + *index] = value;
 		return true;
 	case MSR_CORE_PERF_GLOBAL_STATUS:
 	case MSR_IA32_PERF_CAPABILITIES:

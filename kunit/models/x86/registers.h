@@ -12,7 +12,7 @@
 #define X86_MODEL_MAX_GP	32
 #define X86_MODEL_MAX_FIXED	4
 #define X86_MODEL_MAX_LBR	32
-#define X86_MODEL_MAX_SECOND	7
+#define X86_MODEL_MAX_EXTRA_REGS	7
 
 /* x86_pmu: its size, and where its width is */
 #define X86_MODEL_PMU_WORDS	256
@@ -70,7 +70,7 @@ struct x86_model;
  * @pebs: format of the records of precise events, 0 for none (Intel)
  * @lbr_freeze: they can stand still at an overflow (AMD)
  * @stale_monitors: errata AAK100, AAP53 and BD53: counters do not count a new event, see intel.c
- * @second: extra registers of events that are there, a bit each: of MSR_OFFCORE_RSP_0 and 1,
+ * @extra_regs: extra registers of events that are there, a bit each: of MSR_OFFCORE_RSP_0 and 1,
  *	MSR_PEBS_FRONTEND, and MSR_OMR_0 to 3 (Intel)
  */
 struct x86_model_cpu {
@@ -112,7 +112,7 @@ struct x86_model_cpu {
 	bool		lbr_freeze;
 	unsigned int	pebs;
 	bool		stale_monitors;
-	unsigned int	second;
+	unsigned int	extra_regs;
 };
 
 /* Kinds of branches: the bits of MSR_LBR_SELECT that suppress them */
@@ -163,7 +163,7 @@ struct x86_model_lbr {
  * @lbr_select: MSR_LBR_SELECT of either maker
  * @lbr_ctl: IA32_LBR_CTL, or AMD's DBG_EXTN_CFG
  * @lbr_absent: the registers of records do not keep what is written
- * @second: MSR_OFFCORE_RSP_0 and 1, MSR_PEBS_FRONTEND, and MSR_OMR_0 to 3
+ * @extra_regs: MSR_OFFCORE_RSP_0 and 1, MSR_PEBS_FRONTEND, and MSR_OMR_0 to 3
  * @ds_area: IA32_DS_AREA
  * @pebs_enable: IA32_PEBS_ENABLE
  * @pebs_data: IA32_PEBS_DATA_CFG
@@ -204,7 +204,7 @@ struct x86_model {
 	u64		lbr_select;
 	u64		lbr_ctl;
 	bool		lbr_absent;
-	u64		second[X86_MODEL_MAX_SECOND];
+	u64		extra_regs[X86_MODEL_MAX_EXTRA_REGS];
 	u64		ds_area;
 	u64		pebs_enable;
 	u64		pebs_data;

@@ -13,21 +13,21 @@
 #include "x86/x86.h"
 #include "uarch.h"
 
-#define ALL_SECOND	GENMASK(2, 0)
+#define ALL_EXTRA_REGS	GENMASK(2, 0)
 
 static const struct x86_model_cpu plain = {
 	.name = "plain", .family = 6, .version = 4, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
-	.fixed_width = 48, .full_width = true, .nr_events = 7, .second = ALL_SECOND,
+	.fixed_width = 48, .full_width = true, .nr_events = 7, .extra_regs = ALL_EXTRA_REGS,
 };
 
 static struct perf_event *start(struct kunit *test, unsigned int model, unsigned int kind,
-				unsigned int second)
+				unsigned int extra_regs)
 {
 	struct x86_model_cpu cpu = plain;
 
 	cpu.model = model;
 	cpu.kind = kind;
-	cpu.second = second;
+	cpu.extra_regs = extra_regs;
 
 	return uarch_start(test, &cpu);
 }
@@ -66,13 +66,13 @@ static const struct {
 	{ 0xaf, 0, 0x01b7, 0x800ff3ffffffffff }, { 0xaf, 0, 0x02b7, 0xff3ffffffffff },
 };
 
-static void second_has_the_kernels_bits(struct kunit *test)
+static void extra_reg_has_the_kernels_bits(struct kunit *test)
 {
 	unsigned int i, bit;
 
 	for (i = 0; i < ARRAY_SIZE(extra_regs); i++) {
 		struct perf_event *event = start(test, extra_regs[i].model, extra_regs[i].kind,
-						 ALL_SECOND);
+						 ALL_EXTRA_REGS);
 
 		for (bit = 0; bit < 64; bit++) {
 			event->attr.config1 = BIT_ULL(bit);
@@ -82,7 +82,7 @@ static void second_has_the_kernels_bits(struct kunit *test)
 					    "model %#x event %#x bit %u", extra_regs[i].model,
 					    extra_regs[i].code, bit);
 		}
-		KUNIT_EXPECT_TRUE(test, event->hw.flags & COREPMU_EVENT_SECOND ||
+		KUNIT_EXPECT_TRUE(test, event->hw.flags & COREPMU_EVENT_EXTRA_REG ||
 				  !(extra_regs[i].bits >> 63));
 		uarch_end(test);
 	}
@@ -92,7 +92,7 @@ static void second_has_the_kernels_bits(struct kunit *test)
  * Codes that stand for an event with an extra register on one microarchitecture, of which nobody
  * knows how to use it, and for an event without on another: by "MSRIndex" of perf's events.
  */
-static void second_is_not_of_all(struct kunit *test)
+static void extra_reg_is_not_of_all(struct kunit *test)
 {
 	static const struct {
 		u8	model;
@@ -151,7 +151,7 @@ static void second_is_not_of_all(struct kunit *test)
  * differ in the unit mask alone, of which perf's events name one, and the kernel has no constraint
  * for either. On Westmere they do differ: there an event keeps its number.)
  */
-static void second_has_the_same_counters(struct kunit *test)
+static void extra_reg_has_the_same_counters(struct kunit *test)
 {
 	unsigned int i;
 
@@ -162,7 +162,7 @@ static void second_has_the_same_counters(struct kunit *test)
 
 		if ((code != 0x01bb && code != 0x012b) || extra_regs[i].model == 0x2c)
 			continue;
-		start(test, extra_regs[i].model, extra_regs[i].kind, ALL_SECOND);
+		start(test, extra_regs[i].model, extra_regs[i].kind, ALL_EXTRA_REGS);
 		b = test->priv;
 		uarch = to_x86(b->pmu)->uarch;
 		KUNIT_EXPECT_EQ(test, intel_general_counters(uarch, code),
@@ -171,7 +171,7 @@ static void second_has_the_same_counters(struct kunit *test)
 	}
 }
 
-static void second_may_be_kept(struct kunit *test)
+static void extra_reg_may_be_kept(struct kunit *test)
 {
 	struct perf_event *event = start(test, 0x5e, 0, 0);
 
@@ -194,16 +194,16 @@ static void second_may_be_kept(struct kunit *test)
 	uarch_end(test);
 
 	/* Not of an event without one, nor of CPUs that have no such event */
-	event = start(test, 0x5e, 0, ALL_SECOND);
+	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	event->attr.config1 = 0x10001;
 	KUNIT_EXPECT_EQ(test, -EINVAL, uarch_counters(test, event, 0x00c4));
 	uarch_end(test);
-	event = start(test, 0xff, 0, ALL_SECOND);
+	event = start(test, 0xff, 0, ALL_EXTRA_REGS);
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
 	uarch_end(test);
 }
 
-static struct perf_event *open_second(struct kunit *test, u64 config, u64 value)
+static struct perf_event *open_extra_reg(struct kunit *test, u64 config, u64 value)
 {
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_RAW, .config = config, .config1 = value,
@@ -215,9 +215,9 @@ static struct perf_event *open_second(struct kunit *test, u64 config, u64 value)
 }
 
 /* Nehalem's and Westmere's are one for both threads of a core. */
-static void second_may_be_the_other_threads(struct kunit *test)
+static void extra_reg_may_be_the_other_threads(struct kunit *test)
 {
-	struct perf_event *other, *event = start(test, 0x2c, 0, ALL_SECOND);
+	struct perf_event *other, *event = start(test, 0x2c, 0, ALL_EXTRA_REGS);
 	struct bench *b;
 
 	event->attr.config = 0x01b7;
@@ -228,32 +228,32 @@ static void second_may_be_the_other_threads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
 	x86_model_threads = false;
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x0101);
-	other = open_second(test, 0x01b7, 0x0102);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x0101);
+	other = open_extra_reg(test, 0x01b7, 0x0102);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(other, PERF_EF_START));
 	bench_close(other);
 	bench_del(event);
 	bench_close(event);
 	uarch_end(test);
 
-	event = start(test, 0x5e, 0, ALL_SECOND);
+	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
 	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01b7), 0);
 	x86_model_threads = true;
-	KUNIT_EXPECT_EQ(test, x86_second_choose(b->pmu, b->cpuc->second, event), 0);
+	KUNIT_EXPECT_EQ(test, x86_extra_reg_choose(b->pmu, b->cpuc->extra_regs, event), 0);
 	x86_model_threads = false;
 	uarch_end(test);
 }
 
 /* Silvermont's are one for both cores of a module; those of Goldmont are a core's own. */
-static void second_may_be_the_other_cores(struct kunit *test)
+static void extra_reg_may_be_the_other_cores(struct kunit *test)
 {
 	static const u8 models[] = { 0x37, 0x4c, 0x75 };
 	struct perf_event *event;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(models); i++) {
-		event = start(test, models[i], 0, ALL_SECOND);
+		event = start(test, models[i], 0, ALL_EXTRA_REGS);
 		event->attr.config = 0x01b7;
 		event->attr.config1 = 0x10001;
 		KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
@@ -263,13 +263,13 @@ static void second_may_be_the_other_cores(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x02b7));
 		x86_model_cores = false;
 		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+		KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
 		bench_del(event);
 		bench_close(event);
 		uarch_end(test);
 	}
 
-	event = start(test, 0x5c, 0, ALL_SECOND);
+	event = start(test, 0x5c, 0, ALL_EXTRA_REGS);
 	x86_model_cores = true;
 	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01b7), 0);
 	uarch_end(test);
@@ -281,31 +281,31 @@ static u16 selected(const struct perf_event *event)
 	return model_state()->select[event->hw.idx];
 }
 
-static void second_is_shared(struct kunit *test)
+static void extra_reg_is_shared(struct kunit *test)
 {
 	struct perf_event *first, *same, *another, *third, *front, *other;
 	struct bench *b;
 
-	start(test, 0x5e, 0, ALL_SECOND);
+	start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
-	first = open_second(test, 0x01b7, 0x10001);
-	same = open_second(test, 0x01b7, 0x10001);
-	another = open_second(test, 0x01b7, 0x10002);
-	third = open_second(test, 0x01bb, 0x18000);
-	front = open_second(test, 0x01c6, 0x11);
-	other = open_second(test, 0x01c6, 0x12);
+	first = open_extra_reg(test, 0x01b7, 0x10001);
+	same = open_extra_reg(test, 0x01b7, 0x10001);
+	another = open_extra_reg(test, 0x01b7, 0x10002);
+	third = open_extra_reg(test, 0x01bb, 0x18000);
+	front = open_extra_reg(test, 0x01c6, 0x11);
+	other = open_extra_reg(test, 0x01c6, 0x12);
 
 	KUNIT_EXPECT_EQ(test, bench_add(first, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
 	KUNIT_EXPECT_EQ(test, bench_add(same, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, bench_add(another, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, model_state()->second[1], 0x10002);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0x10002);
 	KUNIT_EXPECT_EQ(test, selected(first), 0x01b7);
 	KUNIT_EXPECT_EQ(test, selected(same), 0x01b7);
 	KUNIT_EXPECT_EQ(test, selected(another), 0x01bb);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(third, PERF_EF_START));
 	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, model_state()->second[2], 0x11);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x11);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(other, PERF_EF_START));
 
 	/* One of the two that share it goes: the other keeps it. */
@@ -314,25 +314,25 @@ static void second_is_shared(struct kunit *test)
 	/* Both have gone: it is the third's, under that register's number. */
 	bench_del(same);
 	KUNIT_EXPECT_EQ(test, bench_add(third, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x18000);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x18000);
 	KUNIT_EXPECT_EQ(test, selected(third), 0x01b7);
-	KUNIT_EXPECT_EQ(test, model_state()->second[1], 0x10002);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0x10002);
 
 	/* A register that has lost its value, as in sleep, has it again with its events. */
-	model_state()->second[0] = 0;
+	model_state()->extra_regs[0] = 0;
 	b->pmu->backend->reset(b->cpuc);
-	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x18000);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x18000);
 
 	bench_del(third);
 	bench_del(front);
 	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, model_state()->second[2], 0x12);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x12);
 	bench_del(other);
 	bench_del(another);
 	/* Without events they are left alone. */
-	model_state()->second[1] = 0xabc;
+	model_state()->extra_regs[1] = 0xabc;
 	b->pmu->backend->reset(b->cpuc);
-	KUNIT_EXPECT_EQ(test, model_state()->second[1], 0xabc);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0xabc);
 
 	bench_close(first);
 	bench_close(same);
@@ -344,33 +344,33 @@ static void second_is_shared(struct kunit *test)
 }
 
 /* Somebody else writes the registers: the next event has its value, beside one that stays, too. */
-static void second_after_an_agent(struct kunit *test)
+static void extra_reg_after_an_agent(struct kunit *test)
 {
 	struct perf_event *stays, *event, *front;
 	struct bench *b;
 
-	start(test, 0x5e, 0, ALL_SECOND);
+	start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
-	stays = open_second(test, 0x01b7, 0x10001);
-	event = open_second(test, 0x01b7, 0x10001);
-	front = open_second(test, 0x01c6, 0x11);
+	stays = open_extra_reg(test, 0x01b7, 0x10001);
+	event = open_extra_reg(test, 0x01b7, 0x10001);
+	front = open_extra_reg(test, 0x01c6, 0x11);
 
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
 	bench_del(event);
 	bench_del(front);
-	model_state()->second[0] = 0;
-	model_state()->second[2] = 0;
+	model_state()->extra_regs[0] = 0;
+	model_state()->extra_regs[2] = 0;
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
-	KUNIT_EXPECT_EQ(test, model_state()->second[2], 0x11);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x11);
 	bench_del(event);
 
 	KUNIT_EXPECT_EQ(test, bench_add(stays, PERF_EF_START), 0);
-	model_state()->second[0] = 0;
+	model_state()->extra_regs[0] = 0;
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, model_state()->second[0], 0x10001);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
 
 	bench_remove(event);
 	bench_remove(front);
@@ -378,7 +378,7 @@ static void second_after_an_agent(struct kunit *test)
 }
 
 /* skl_, hsw_, snb_, glc_ and tnt_hw_cache_extra_regs[] */
-static void second_counts_generic_events(struct kunit *test)
+static void extra_reg_counts_generic_events(struct kunit *test)
 {
 	static const struct {
 		u8	model;
@@ -429,7 +429,8 @@ static void second_counts_generic_events(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct perf_event *event = start(test, table[i].model, table[i].kind, ALL_SECOND);
+		struct perf_event *event = start(test, table[i].model, table[i].kind,
+						 ALL_EXTRA_REGS);
 		struct bench *b = test->priv;
 		u64 code;
 
@@ -441,28 +442,28 @@ static void second_counts_generic_events(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, event->hw.extra_reg.config, table[i].value,
 				    "model %#x generic %#x", table[i].model, table[i].generic);
 		code = event->hw.config_base & (EVNTSEL_EVENT | EVNTSEL_UMASK);
-		KUNIT_EXPECT_TRUE(test, intel_has_second(to_x86(b->pmu), code));
+		KUNIT_EXPECT_TRUE(test, intel_has_extra_reg(to_x86(b->pmu), code));
 		uarch_end(test);
 	}
 }
 
-static struct kunit_case second_cases[] = {
-	KUNIT_CASE(second_has_the_kernels_bits),
-	KUNIT_CASE(second_is_not_of_all),
-	KUNIT_CASE(second_has_the_same_counters),
-	KUNIT_CASE(second_may_be_kept),
-	KUNIT_CASE(second_may_be_the_other_threads),
-	KUNIT_CASE(second_may_be_the_other_cores),
-	KUNIT_CASE(second_is_shared),
-	KUNIT_CASE(second_after_an_agent),
-	KUNIT_CASE(second_counts_generic_events),
+static struct kunit_case extra_regs_cases[] = {
+	KUNIT_CASE(extra_reg_has_the_kernels_bits),
+	KUNIT_CASE(extra_reg_is_not_of_all),
+	KUNIT_CASE(extra_reg_has_the_same_counters),
+	KUNIT_CASE(extra_reg_may_be_kept),
+	KUNIT_CASE(extra_reg_may_be_the_other_threads),
+	KUNIT_CASE(extra_reg_may_be_the_other_cores),
+	KUNIT_CASE(extra_reg_is_shared),
+	KUNIT_CASE(extra_reg_after_an_agent),
+	KUNIT_CASE(extra_reg_counts_generic_events),
 	{}
 };
 
-static struct kunit_suite second_suite = {
+static struct kunit_suite extra_regs_suite = {
 	.name		= "corepmu_x86_extra_regs",
 	.exit		= machine_exit,
-	.test_cases	= second_cases,
+	.test_cases	= extra_regs_cases,
 };
 
-kunit_test_suite(second_suite);
+kunit_test_suite(extra_regs_suite);

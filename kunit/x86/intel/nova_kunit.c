@@ -19,14 +19,14 @@
 #define NOVA_LAKE	18
 #define DIAMOND_RAPIDS	19
 
-#define ALL_SECOND	GENMASK(6, 0)
-/* Where x86_model.second has MSR_OMR_0 */
+#define ALL_EXTRA_REGS	GENMASK(6, 0)
+/* Where x86_model.extra_regs has MSR_OMR_0 */
 #define OMR		3
 
 static const struct x86_model_cpu plain = {
 	.name = "nova", .version = 6, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
 	.fixed_map = 0x7f, .fixed_width = 48, .full_width = true, .nr_events = 7,
-	.second = ALL_SECOND,
+	.extra_regs = ALL_EXTRA_REGS,
 };
 
 static struct perf_event *start(struct kunit *test, unsigned int family, unsigned int model,
@@ -176,7 +176,7 @@ static void nova_fixed_counters(struct kunit *test)
 struct extra_reg {
 	u16	code;
 	u64	bits;
-	/* Where x86_model.second has it */
+	/* Where x86_model.extra_regs has it */
 	u8	reg;
 };
 
@@ -277,7 +277,7 @@ static void nova_refuses(struct kunit *test)
 	/* A hypervisor that keeps the registers */
 	cpu.family = DIAMOND_RAPIDS;
 	cpu.model = 0x01;
-	cpu.second = BIT(0) | BIT(1);
+	cpu.extra_regs = BIT(0) | BIT(1);
 	event = uarch_start(test, &cpu);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x012a), -ENXIO);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x03c6), -ENXIO);
@@ -353,7 +353,7 @@ static void nova_generic_events(struct kunit *test)
 			KUNIT_EXPECT_EQ_MSG(test, event->hw.config_base &
 					    (EVNTSEL_EVENT | EVNTSEL_UMASK), table[i].code,
 					    "row %u", i);
-			KUNIT_EXPECT_EQ_MSG(test, event->hw.flags & COREPMU_EVENT_SECOND ?
+			KUNIT_EXPECT_EQ_MSG(test, event->hw.flags & COREPMU_EVENT_EXTRA_REG ?
 					    event->hw.extra_reg.config : 0, table[i].value,
 					    "row %u", i);
 		}
@@ -395,7 +395,8 @@ static void nova_registers_are_shared(struct kunit *test)
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_EQ(test, bench_add(events[i], PERF_EF_START), 0);
 		KUNIT_EXPECT_EQ_MSG(test, selected(events[i]), placed[i], "event %u", i);
-		KUNIT_EXPECT_EQ_MSG(test, model_state()->second[OMR + i], values[i], "event %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, model_state()->extra_regs[OMR + i], values[i],
+				    "event %u", i);
 	}
 	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(events[5], PERF_EF_START));
 	bench_del(events[0]);
@@ -405,7 +406,7 @@ static void nova_registers_are_shared(struct kunit *test)
 	bench_del(events[2]);
 	KUNIT_EXPECT_EQ(test, bench_add(events[5], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, selected(events[5]), 0x012a);
-	KUNIT_EXPECT_EQ(test, model_state()->second[OMR], 16);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 16);
 
 	bench_del(events[1]);
 	bench_del(events[3]);
@@ -431,12 +432,12 @@ static void nova_atoms_keep_their_register(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, first->hw.idx, 0);
 	KUNIT_EXPECT_EQ(test, second->hw.idx, 1);
 	KUNIT_EXPECT_EQ(test, selected(second), 0x02b7);
-	KUNIT_EXPECT_EQ(test, model_state()->second[OMR], 1);
-	KUNIT_EXPECT_EQ(test, model_state()->second[OMR + 1], 2);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 1);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR + 1], 2);
 	bench_del(first);
 	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, selected(other), 0x01b7);
-	KUNIT_EXPECT_EQ(test, model_state()->second[OMR], 2);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 2);
 	bench_del(other);
 	bench_del(second);
 	bench_close(first);

@@ -580,7 +580,7 @@ static void test_cache_pairs(void)
 }
 
 /* Values are MSRValue of perf's pmu-events, names likewise. */
-static void test_second(void)
+static void test_extra_reg(void)
 {
 	EXPECT(make("skylake"));
 	/* OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE, .DEMAND_RFO.ANY_RESPONSE, .OTHER. */
@@ -620,11 +620,11 @@ static void test_second(void)
 
 	EXPECT(make("haswell"));
 	EXPECT(!put(MSR_PEBS_FRONTEND, 0) && put(MSR_OFFCORE_RSP_1, 0x3fffff8fff));
-	cpu.config.has_second = false;
+	cpu.config.has_extra_regs = false;
 	EXPECT(!put(MSR_OFFCORE_RSP_0, 0) && !put(MSR_OFFCORE_RSP_1, 0));
 	EXPECT(second(0x1b7, IA32_PMC, 0) == 0);
 	EXPECT(make("zen4"));
-	cpu.config.has_second = true;
+	cpu.config.has_extra_regs = true;
 	EXPECT(x86_pmu_config_error(&cpu.config));
 }
 
@@ -655,7 +655,7 @@ static const struct model_test tests[] = {
 	{ "Alder Lake: two kinds of CPU",		test_hybrid },
 	{ "Lunar Lake: leaf 0x23, fixed-function counters 4 to 6", test_lunar_lake },
 	{ "slots are divided into metrics",		test_metrics },
-	{ "events with an extra register",		test_second },
+	{ "events with an extra register",		test_extra_reg },
 	{ "cache misses are at most the accesses",	test_cache_pairs },
 	{ "the architecture alone has no such rules",	test_without_uarch },
 };

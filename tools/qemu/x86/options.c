@@ -21,7 +21,7 @@ static struct {
 	uint64_t fixed_width;
 	const char *full_width;
 	const char *metrics;
-	const char *second;
+	const char *extra_regs;
 	const char *misplaced;
 	const char *lbr;
 	uint64_t lbr_depth;
@@ -71,7 +71,7 @@ static const struct option options[] = {
 	{ .name = "fixed-width", .number = &opt.fixed_width },
 	{ .name = "full-width",	 .text = &opt.full_width },
 	{ .name = "metrics",	 .text = &opt.metrics },
-	{ .name = "second",	 .text = &opt.second },
+	{ .name = "extra-regs",	 .text = &opt.extra_regs },
 	{ .name = "misplaced",	 .text = &opt.misplaced },
 	{ .name = "atoms",	 .number = &opt.atoms },
 	{ .name = "deny",	 .number = &opt.deny },
@@ -227,7 +227,7 @@ static int configure(struct x86_pmu_config *c)
 	c->sticky_status = opt.sticky_status;
 	if (options_switch("full-width", opt.full_width, &c->full_width) ||
 	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
-	    options_switch("second", opt.second, &c->has_second) ||
+	    options_switch("extra-regs", opt.extra_regs, &c->has_extra_regs) ||
 	    options_switch("bts", opt.bts, &c->bts) ||
 	    options_switch("ibs", opt.ibs, &c->ibs.present) ||
 	    options_switch("reload", opt.reload, &c->reload) ||

@@ -12,7 +12,7 @@
  *	events		what event selectors mean
  *	lbr		records of branches, likewise
  *	pebs, ibs	precise samples, likewise
- *	second		events with an extra register
+ *	extra-regs	events with an extra register
  *	count		what the guest does
  *	branch		which branches it takes
  *	step		each of its instructions

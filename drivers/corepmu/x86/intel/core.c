@@ -179,7 +179,7 @@ static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 	if (!intel_is_listed(desc, config))
 		return 0;
 	config &= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_UMASK2;
-	if (intel_has_second(desc, config))
+	if (intel_has_extra_reg(desc, config))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++) {
 		event = &incomplete_events[i];
@@ -232,7 +232,7 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 	ret = intel_refuse_uarch(desc, config);
 	if (ret)
 		return ret;
-	ret = intel_refuse_second(desc, config);
+	ret = intel_refuse_extra_reg(desc, config);
 
 	return ret ?: refuse_incomplete(desc, config);
 }
@@ -419,7 +419,7 @@ int intel_describe(struct x86_desc *desc)
 	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++)
 		intel_list(desc, incomplete_events[i].config);
 	intel_list_codes(desc);
-	intel_list_second(desc);
+	intel_list_extra_reg_events(desc);
 	desc->cache = intel_cache;
 	desc->allowed_counters = intel_allowed_counters;
 	desc->refuse = intel_refuse;

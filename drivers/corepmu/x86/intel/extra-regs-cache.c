@@ -85,20 +85,20 @@ enum which {
 };
 
 /**
- * struct second_generic - value of an extra register for a generic cache event
+ * struct extra_reg_generic - value of an extra register for a generic cache event
  * @uarches: microarchitectures of the row, a bit each
  * @which: CPUs of these microarchitectures: enum which
  * @generic: perf_event_attr.config
  * @value: value of an MSR_OFFCORE_RSP_n or MSR_OMR_n register
  */
-struct second_generic {
+struct extra_reg_generic {
 	u32		uarches;
 	enum which	which;
 	u32		generic;
 	u64		value;
 };
 
-static const struct second_generic cache_events[] = {
+static const struct extra_reg_generic cache_events[] = {
 	{ SNB, ALL, X86_CACHE(LL, READ, ACCESS), SNB_READ | ANY },
 	{ SNB, ALL, X86_CACHE(LL, READ, MISS), SNB_READ | SNB_MISS },
 	{ SNB, ALL, X86_CACHE(LL, WRITE, ACCESS), SNB_WRITE | ANY },
@@ -211,7 +211,7 @@ static enum which which_is_this(void)
 #define GENERIC_MISSES	(X86_CACHE(LL, READ, MISS) & ~X86_CACHE(LL, READ, ACCESS))
 
 /**
- * intel_second_cache_register() - choose the extra register for a PERF_TYPE_HW_CACHE event
+ * intel_extra_reg_cache_register() - choose the extra register for a PERF_TYPE_HW_CACHE event
  * @uarch: the microarchitecture
  * @generic: cache, operation << 8, result << 16
  *
@@ -220,7 +220,7 @@ static enum which which_is_this(void)
  *
  * Return: offset from the first register; meaningless for events without a value
  */
-unsigned int intel_second_cache_register(const struct intel_uarch *uarch, u64 generic)
+unsigned int intel_extra_reg_cache_register(const struct intel_uarch *uarch, u64 generic)
 {
 	if (uarch != &intel_uarches[UARCH_ARCTIC_WOLF])
 		return 0;
@@ -229,7 +229,7 @@ unsigned int intel_second_cache_register(const struct intel_uarch *uarch, u64 ge
 }
 
 /**
- * intel_second_cache_value() - return the value of OFFCORE_RSP or OMR for a PERF_TYPE_HW_CACHE
+ * intel_extra_reg_cache_value() - return the value of OFFCORE_RSP or OMR for a PERF_TYPE_HW_CACHE
  * event
  * @uarch: the microarchitecture
  * @generic: cache, operation << 8, result << 16
@@ -237,10 +237,10 @@ unsigned int intel_second_cache_register(const struct intel_uarch *uarch, u64 ge
  *
  * Return: true if there is such an event
  */
-bool intel_second_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value)
+bool intel_extra_reg_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value)
 {
 	enum which own = which_is_this();
-	const struct second_generic *event;
+	const struct extra_reg_generic *event;
 
 	for (event = cache_events; event < cache_events + ARRAY_SIZE(cache_events); event++) {
 		if (event->generic != generic || !(event->uarches & BIT(uarch - intel_uarches)) ||

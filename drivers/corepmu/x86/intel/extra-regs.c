@@ -36,7 +36,7 @@
 #include "../msr.h"
 #include "../x86.h"
 
-enum second {
+enum intel_extra_reg {
 	RSP_0,
 	RSP_1,
 	FRONTEND,
@@ -44,12 +44,12 @@ enum second {
 	OMR_1,
 	OMR_2,
 	OMR_3,
-	NR_SECOND,
+	NR_EXTRA_REGS,
 };
 
-static_assert(NR_SECOND <= COREPMU_MAX_SECOND);
+static_assert(NR_EXTRA_REGS <= COREPMU_MAX_EXTRA_REGS);
 
-static const u32 second_msrs[NR_SECOND] = {
+static const u32 extra_reg_msrs[NR_EXTRA_REGS] = {
 	[RSP_0]		= MSR_OFFCORE_RSP_0,
 	[RSP_1]		= MSR_OFFCORE_RSP_1,
 	[FRONTEND]	= MSR_PEBS_FRONTEND,
@@ -108,20 +108,20 @@ static const u32 second_msrs[NR_SECOND] = {
 #define FRONTEND_MS	BIT_ULL(3)
 
 /**
- * struct second_event - an event that needs an extra register
+ * struct extra_reg_event - an event that needs an extra register
  * @uarches: microarchitectures that have the event, a bit each
  * @code: unit mask and event
- * @reg: the extra register, enum second
+ * @reg: the extra register, enum intel_extra_reg
  * @bits: bits of the extra register that the CPU implements
  */
-struct second_event {
+struct extra_reg_event {
 	u32		uarches;
 	u16		code;
 	u8		reg;
 	u64		bits;
 };
 
-static const struct second_event second_events[] = {
+static const struct extra_reg_event extra_reg_events[] = {
 	/* OFFCORE_RESPONSE, OCR */
 	{ NHM | WSM, 0x01b7, RSP_0, GENMASK_ULL(15, 0) },
 	{ WSM, 0x01bb, RSP_1, GENMASK_ULL(15, 0) },
@@ -172,31 +172,35 @@ static const struct second_event second_events[] = {
 	{ GLC | RWC | LNC | PNC, 0x04c2, FRONTEND, FRONTEND_MS },
 };
 
+#define for_each_extra_reg_event(event) \
+	for (event = extra_reg_events; \
+	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
+
 static u32 own_bit(const struct x86_desc *desc)
 {
 	return desc->uarch ? BIT(desc->uarch - intel_uarches) : 0;
 }
 
-static const struct second_event *find_event(const struct x86_desc *desc, u64 config)
+static const struct extra_reg_event *find_event(const struct x86_desc *desc, u64 config)
 {
 	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
-	const struct second_event *event;
+	const struct extra_reg_event *event;
 
-	/* intel_list_second() has listed all codes of this table. */
+	/* intel_list_extra_reg_events() has listed all codes of this table. */
 	if (!intel_is_listed(desc, config))
 		return NULL;
-	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
+	for_each_extra_reg_event(event)
 		if ((event->uarches & own_bit(desc)) && event->code == code)
 			return event;
 
 	return NULL;
 }
 
-static const struct second_event *find_register(const struct x86_desc *desc, unsigned int reg)
+static const struct extra_reg_event *find_register(const struct x86_desc *desc, unsigned int reg)
 {
-	const struct second_event *event;
+	const struct extra_reg_event *event;
 
-	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
+	for_each_extra_reg_event(event)
 		if ((event->uarches & own_bit(desc)) && event->reg == reg)
 			return event;
 
@@ -209,12 +213,12 @@ static bool is_omr(unsigned int reg)
 }
 
 /* Return the event that counts the same as @config with extra register @reg, or NULL. */
-static const struct second_event *find_same(const struct x86_desc *desc, u64 config,
-					    unsigned int reg)
+static const struct extra_reg_event *find_same(const struct x86_desc *desc, u64 config,
+					       unsigned int reg)
 {
-	const struct second_event *event = find_register(desc, reg);
+	const struct extra_reg_event *event = find_register(desc, reg);
 
-		/* Several events use OMR: keep the event, and take only the unit mask. */
+	/* Several events use OMR: keep the event, and take only the unit mask. */
 	if (is_omr(reg))
 		event = find_event(desc, (config & EVNTSEL_EVENT) | (event->code & EVNTSEL_UMASK));
 
@@ -225,7 +229,7 @@ static const struct second_event *find_same(const struct x86_desc *desc, u64 con
 #define MODEL_SANDY_BRIDGE	0x2a
 #define MODEL_IVY_BRIDGE	0x3a
 
-static u64 bits_of(const struct second_event *event)
+static u64 bits_of(const struct extra_reg_event *event)
 {
 	if ((event->uarches & SNB) && (intel_p6_model() == MODEL_SANDY_BRIDGE ||
 				       intel_p6_model() == MODEL_IVY_BRIDGE))
@@ -246,39 +250,39 @@ static bool is_shared(const struct x86_desc *desc)
 }
 
 /**
- * intel_describe_second() - find out which extra registers exist
+ * intel_describe_extra_regs() - find out which extra registers exist
  * @desc: the PMU description; its counters have been reserved
  *
  * A hypervisor may hide the registers (KVM does); a write then raises #GP. All CPUs of one type
  * have the same registers. Process context.
  */
-void intel_describe_second(struct x86_desc *desc)
+void intel_describe_extra_regs(struct x86_desc *desc)
 {
 	unsigned int reg;
 
-	for (reg = 0; reg < NR_SECOND; reg++) {
-		const struct second_event *event = find_register(desc, reg);
+	for (reg = 0; reg < NR_EXTRA_REGS; reg++) {
+		const struct extra_reg_event *event = find_register(desc, reg);
 
-		if (event && x86_keeps(second_msrs[reg], event->bits & -event->bits))
-			desc->second |= BIT(reg);
+		if (event && x86_keeps(extra_reg_msrs[reg], event->bits & -event->bits))
+			desc->extra_regs |= BIT(reg);
 	}
 }
 
 /**
- * intel_list_second() - put this microarchitecture's events with extra registers in desc->listed
+ * intel_list_extra_reg_events() - put the CPU's events with extra registers in desc->listed
  * @desc: the PMU description, being filled in
  */
-void intel_list_second(struct x86_desc *desc)
+void intel_list_extra_reg_events(struct x86_desc *desc)
 {
-	const struct second_event *event;
+	const struct extra_reg_event *event;
 
-	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
+	for_each_extra_reg_event(event)
 		if (event->uarches & own_bit(desc))
 			intel_list(desc, event->code);
 }
 
 /**
- * intel_refuse_second() - reject OMR events whose unit mask does not select one OMR register
+ * intel_refuse_extra_reg() - reject OMR events whose unit mask does not select one OMR register
  * @desc: the PMU description
  * @config: event code
  *
@@ -286,13 +290,13 @@ void intel_list_second(struct x86_desc *desc)
  *
  * Return: 0, or -EOPNOTSUPP after corepmu_refuse()
  */
-int intel_refuse_second(const struct x86_desc *desc, u64 config)
+int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config)
 {
-	const struct second_event *event;
+	const struct extra_reg_event *event;
 
 	if (!(own_bit(desc) & (PNC | ARW)) || find_event(desc, config))
 		return 0;
-	for (event = second_events; event < second_events + ARRAY_SIZE(second_events); event++)
+	for_each_extra_reg_event(event)
 		if ((event->uarches & own_bit(desc)) && is_omr(event->reg) &&
 		    !((event->code ^ config) & EVNTSEL_EVENT))
 			return corepmu_refuse(-EOPNOTSUPP,
@@ -303,13 +307,13 @@ int intel_refuse_second(const struct x86_desc *desc, u64 config)
 }
 
 /**
- * intel_has_second() - check whether an event needs an extra register
+ * intel_has_extra_reg() - check whether an event needs an extra register
  * @desc: the PMU description
  * @config: event code
  *
  * Return: true if it does, even if the register is hidden by a hypervisor
  */
-bool intel_has_second(const struct x86_desc *desc, u64 config)
+bool intel_has_extra_reg(const struct x86_desc *desc, u64 config)
 {
 	return find_event(desc, config);
 }
@@ -348,23 +352,23 @@ bool intel_has_frontend(const struct x86_desc *desc)
 }
 
 /**
- * intel_second_cache() - map a PERF_TYPE_HW_CACHE event to an event with an extra register
+ * intel_extra_reg_cache() - map a PERF_TYPE_HW_CACHE event to an event with an extra register
  * @desc: the PMU description
  * @generic: cache, operation << 8, result << 16
  * @value: set to the value for the extra register
  *
  * Return: event and unit mask; 0 if there is no such event, or no register for this CPU alone
  */
-u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value)
+u64 intel_extra_reg_cache(const struct x86_desc *desc, u64 generic, u64 *value)
 {
 	unsigned int reg = intel_has_omr(desc) ? OMR_0 : RSP_0;
-	const struct second_event *event;
+	const struct extra_reg_event *event;
 
-	event = find_register(desc, reg + intel_second_cache_register(desc->uarch, generic));
-	if (!event || !(desc->second & BIT(event->reg)) || is_shared(desc))
+	event = find_register(desc, reg + intel_extra_reg_cache_register(desc->uarch, generic));
+	if (!event || !(desc->extra_regs & BIT(event->reg)) || is_shared(desc))
 		return 0;
 
-	if (!intel_second_cache_value(desc->uarch, generic, value))
+	if (!intel_extra_reg_cache_value(desc->uarch, generic, value))
 		return 0;
 	*value &= bits_of(event);
 
@@ -372,7 +376,7 @@ u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value)
 }
 
 /**
- * intel_second_encode() - set up the extra register of an event that needs one
+ * intel_extra_reg_encode() - set up the extra register of an event that needs one
  * @desc: the PMU description
  * @event: the event
  * @config: event code
@@ -383,22 +387,22 @@ u64 intel_second_cache(const struct x86_desc *desc, u64 generic, u64 *value)
  * Return: 0, also for events without an extra register; or an errno after corepmu_refuse(), the
  * same as the built-in driver's, x86_pmu_extra_regs() in arch/x86/events/core.c
  */
-int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
-			u64 value)
+int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
+			   u64 value)
 {
-	const struct second_event *second = find_event(desc, config);
+	const struct extra_reg_event *entry = find_event(desc, config);
 	struct hw_perf_event_extra *reg = &event->hw.extra_reg;
 
-	if (!second)
+	if (!entry)
 		return 0;
-	if (value & ~bits_of(second))
+	if (value & ~bits_of(entry))
 		return corepmu_refuse(-EINVAL,
 				      "config %#llx: config1 %#llx has bits that the extra register lacks: %#llx",
-				      config, value, value & ~bits_of(second));
-	if (!(desc->second & BIT(second->reg)))
+				      config, value, value & ~bits_of(entry));
+	if (!(desc->extra_regs & BIT(entry->reg)))
 		return corepmu_refuse(-ENXIO,
 				      "config %#llx: its extra register, MSR %#x, does not exist (hidden by the hypervisor?)",
-				      config, second_msrs[second->reg]);
+				      config, extra_reg_msrs[entry->reg]);
 	if (is_shared(desc))
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx: its extra register is shared with %s",
@@ -406,10 +410,10 @@ int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u
 				      own_bit(desc) & SLM ? "the module's other core" :
 				      "the core's other hyperthread");
 
-	reg->idx = second->reg;
-	reg->reg = second_msrs[second->reg];
+	reg->idx = entry->reg;
+	reg->reg = extra_reg_msrs[entry->reg];
 	reg->config = value;
-	event->hw.flags |= COREPMU_EVENT_SECOND;
+	event->hw.flags |= COREPMU_EVENT_EXTRA_REG;
 
 	return 0;
 }
@@ -421,48 +425,48 @@ int intel_second_encode(const struct x86_desc *desc, struct perf_event *event, u
  */
 static bool is_alike(const struct x86_desc *desc, unsigned int reg, unsigned int other, u64 value)
 {
-	const struct second_event *event = find_register(desc, other);
+	const struct extra_reg_event *event = find_register(desc, other);
 
 	if (!event || (own_bit(desc) & (WSM | ARW)) || reg == FRONTEND || other == FRONTEND ||
 	    is_omr(reg) != is_omr(other))
 		return false;
 
-	return (desc->second & BIT(other)) && !(value & ~bits_of(event));
+	return (desc->extra_regs & BIT(other)) && !(value & ~bits_of(event));
 }
 
 /* With @held, check whether events use @reg with the same value; without, whether none uses it. */
-static bool is_free(const struct corepmu_second *second, unsigned int reg, u64 value, bool held)
+static bool is_free(const struct corepmu_extra_reg *extra_reg, u64 value, bool held)
 {
-	return held ? second[reg].users && second[reg].value == value : !second[reg].users;
+	return held ? extra_reg->users && extra_reg->value == value : !extra_reg->users;
 }
 
-static int find_free(const struct x86_desc *desc, const struct corepmu_second *second,
+static int find_free(const struct x86_desc *desc, const struct corepmu_extra_reg *extra_regs,
 		     const struct perf_event *event, bool held)
 {
 	unsigned int own = event->hw.extra_reg.idx, reg;
 	u64 value = event->hw.extra_reg.config;
 
-	if (is_free(second, own, value, held))
+	if (is_free(&extra_regs[own], value, held))
 		return own;
-	for (reg = 0; reg < NR_SECOND; reg++)
-		if (is_free(second, reg, value, held) && is_alike(desc, own, reg, value))
+	for (reg = 0; reg < NR_EXTRA_REGS; reg++)
+		if (is_free(&extra_regs[reg], value, held) && is_alike(desc, own, reg, value))
 			return reg;
 
 	return -EAGAIN;
 }
 
 /**
- * x86_second_choose() - choose an extra register: the backend's second_choose()
+ * x86_extra_reg_choose() - choose an extra register: the backend's extra_reg_choose()
  * @pmu: the PMU
- * @second: values and users of the extra registers
- * @event: event with COREPMU_EVENT_SECOND
+ * @extra_regs: values and users of the extra registers
+ * @event: event with COREPMU_EVENT_EXTRA_REG
  *
  * Any context.
  *
  * Return: number of the register, or -EAGAIN while other events occupy all suitable registers
  */
-int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
-		      const struct perf_event *event)
+int x86_extra_reg_choose(struct corepmu *pmu, const struct corepmu_extra_reg *extra_regs,
+			 const struct perf_event *event)
 {
 	const struct x86_desc *desc = to_x86(pmu);
 	int reg;
@@ -470,20 +474,20 @@ int x86_second_choose(struct corepmu *pmu, const struct corepmu_second *second,
 	/* Since the event was opened, the other hyperthread or core may have come online. */
 	if (is_shared(desc))
 		return -EAGAIN;
-	reg = find_free(desc, second, event, true);
+	reg = find_free(desc, extra_regs, event, true);
 
-	return reg >= 0 ? reg : find_free(desc, second, event, false);
+	return reg >= 0 ? reg : find_free(desc, extra_regs, event, false);
 }
 
 /**
- * x86_second_use() - change the event code to use another extra register: second_use()
+ * x86_extra_reg_use() - change the event code to use another extra register: extra_reg_use()
  * @pmu: the PMU
  * @event: event that is about to be placed
- * @reg: number of the register, from x86_second_choose()
+ * @reg: number of the register, from x86_extra_reg_choose()
  *
  * IRQs off.
  */
-void x86_second_use(struct corepmu *pmu, struct perf_event *event, int reg)
+void x86_extra_reg_use(struct corepmu *pmu, struct perf_event *event, int reg)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	u16 code;
@@ -495,17 +499,17 @@ void x86_second_use(struct corepmu *pmu, struct perf_event *event, int reg)
 	hwc->config_base &= ~(EVNTSEL_EVENT | EVNTSEL_UMASK);
 	hwc->config_base |= code;
 	hwc->extra_reg.idx = reg;
-	hwc->extra_reg.reg = second_msrs[reg];
+	hwc->extra_reg.reg = extra_reg_msrs[reg];
 }
 
 /**
- * x86_second_write() - write an extra register: the backend's second_write()
+ * x86_extra_reg_write() - write an extra register: the backend's extra_reg_write()
  * @cpuc: state of this CPU
  * @reg: number of the register
  *
  * IRQs off, and the PMU stopped.
  */
-void x86_second_write(struct corepmu_cpu *cpuc, int reg)
+void x86_extra_reg_write(struct corepmu_cpu *cpuc, int reg)
 {
-	x86_write_msr(second_msrs[reg], cpuc->second[reg].value);
+	x86_write_msr(extra_reg_msrs[reg], cpuc->extra_regs[reg].value);
 }

@@ -164,8 +164,8 @@ u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic);
 void intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware);
 
 /* extra-regs-cache.c */
-unsigned int intel_second_cache_register(const struct intel_uarch *uarch, u64 generic);
-bool intel_second_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value);
+unsigned int intel_extra_reg_cache_register(const struct intel_uarch *uarch, u64 generic);
+bool intel_extra_reg_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value);
 
 /* nehalem.c */
 bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_gp);

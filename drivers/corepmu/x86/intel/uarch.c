@@ -332,7 +332,7 @@ void intel_list_codes(struct x86_desc *desc)
  * @desc: the PMU description
  * @config: event code
  *
- * Return: false if none of intel_uarch.codes, second_events[] and incomplete_events[] has one
+ * Return: false if none of intel_uarch.codes, extra_reg_events[] and incomplete_events[] has one
  */
 bool intel_is_listed(const struct x86_desc *desc, u64 config)
 {

@@ -19,93 +19,93 @@
 #define FRONTEND_EVENT		UINT64_C(0xf)
 #define FRONTEND_REST		(~UINT64_C(0xff))
 
-static uint64_t bits_of(const struct x86_pmu_config *config, enum x86_second reg)
+static uint64_t bits_of(const struct x86_pmu_config *config, enum x86_extra_reg reg)
 {
 	const struct x86_uarch *uarch = config->uarch;
 	uint64_t bits = 0;
 	size_t i;
 
-	if (!uarch || !config->has_second)
+	if (!uarch || !config->has_extra_regs)
 		return 0;
-	for (i = 0; i < uarch->nr_second; i++)
-		if (uarch->second[i].reg == reg)
-			bits |= uarch->second[i].bits;
+	for (i = 0; i < uarch->nr_extra_regs; i++)
+		if (uarch->extra_regs[i].reg == reg)
+			bits |= uarch->extra_regs[i].bits;
 	return bits;
 }
 
 /**
- * x86_second_config_error() - could there be such extra registers?
+ * x86_extra_reg_config_error() - could there be such extra registers?
  * @config: the PMU
  *
  * Return: NULL, or half a sentence about what is wrong.
  */
-const char *x86_second_config_error(const struct x86_pmu_config *config)
+const char *x86_extra_reg_config_error(const struct x86_pmu_config *config)
 {
-	if (config->has_second && !(config->uarch && config->uarch->nr_second))
+	if (config->has_extra_regs && !(config->uarch && config->uarch->nr_extra_regs))
 		return "has no events with an extra register";
 	return NULL;
 }
 
-bool x86_second_has_rsp_0(const struct x86_pmu_config *config)
+bool x86_extra_reg_has_rsp_0(const struct x86_pmu_config *config)
 {
-	return bits_of(config, X86_SECOND_RSP_0);
+	return bits_of(config, X86_EXTRA_REG_RSP_0);
 }
 
-bool x86_second_has_rsp_1(const struct x86_pmu_config *config)
+bool x86_extra_reg_has_rsp_1(const struct x86_pmu_config *config)
 {
-	return bits_of(config, X86_SECOND_RSP_1);
+	return bits_of(config, X86_EXTRA_REG_RSP_1);
 }
 
-bool x86_second_has_frontend(const struct x86_pmu_config *config)
+bool x86_extra_reg_has_frontend(const struct x86_pmu_config *config)
 {
-	return bits_of(config, X86_SECOND_FRONTEND);
+	return bits_of(config, X86_EXTRA_REG_FRONTEND);
 }
 
-static bool write(struct x86_pmu *pmu, enum x86_second reg, uint64_t value)
+static bool write(struct x86_pmu *pmu, enum x86_extra_reg reg, uint64_t value)
 {
 	if (value & ~bits_of(pmu->config, reg))
 		return false;
-	pmu->second[reg] = value;
+	pmu->extra_regs[reg] = value;
 	return true;
 }
 
-bool x86_second_read_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+bool x86_extra_reg_read_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
 	(void)i;
-	*value = pmu->second[X86_SECOND_RSP_0];
+	*value = pmu->extra_regs[X86_EXTRA_REG_RSP_0];
 	return true;
 }
 
-bool x86_second_read_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+bool x86_extra_reg_read_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
 	(void)i;
-	*value = pmu->second[X86_SECOND_RSP_1];
+	*value = pmu->extra_regs[X86_EXTRA_REG_RSP_1];
 	return true;
 }
 
-bool x86_second_read_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+bool x86_extra_reg_read_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
 	(void)i;
-	*value = pmu->second[X86_SECOND_FRONTEND];
+	*value = pmu->extra_regs[X86_EXTRA_REG_FRONTEND];
 	return true;
 }
 
-bool x86_second_write_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+bool x86_extra_reg_write_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	(void)i;
-	return write(pmu, X86_SECOND_RSP_0, value);
+	return write(pmu, X86_EXTRA_REG_RSP_0, value);
 }
 
-bool x86_second_write_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+bool x86_extra_reg_write_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	(void)i;
-	return write(pmu, X86_SECOND_RSP_1, value);
+	return write(pmu, X86_EXTRA_REG_RSP_1, value);
 }
 
-bool x86_second_write_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+bool x86_extra_reg_write_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	(void)i;
-	return write(pmu, X86_SECOND_FRONTEND, value);
+	return write(pmu, X86_EXTRA_REG_FRONTEND, value);
 }
 
 static uint8_t nr_bits(uint64_t value)
@@ -154,7 +154,7 @@ static void frontend(uint64_t value, struct x86_pmu_event *event)
 }
 
 /**
- * x86_second_event() - what a selector makes its counter count of an extra register
+ * x86_extra_reg_event() - what a selector makes its counter count of an extra register
  * @pmu: the PMU
  * @select: its value
  * @counts: whether it counts anything
@@ -162,26 +162,26 @@ static void frontend(uint64_t value, struct x86_pmu_event *event)
  *
  * Return: false if its event has no extra register.
  */
-bool x86_second_event(const struct x86_pmu *pmu, uint64_t select, bool *counts,
-		      struct x86_pmu_event *event)
+bool x86_extra_reg_event(const struct x86_pmu *pmu, uint64_t select, bool *counts,
+			 struct x86_pmu_event *event)
 {
 	unsigned int code = x86_pmu_event_code(select), umask = x86_pmu_event_umask(select);
 	const struct x86_uarch *uarch = pmu->config->uarch;
-	const struct x86_second_row *s;
+	const struct x86_extra_reg_row *s;
 	struct x86_pmu_event_row row;
 	uint64_t value;
 
-	if (!uarch || !pmu->config->has_second)
+	if (!uarch || !pmu->config->has_extra_regs)
 		return false;
-	for (s = uarch->second; s < uarch->second + uarch->nr_second; s++) {
+	for (s = uarch->extra_regs; s < uarch->extra_regs + uarch->nr_extra_regs; s++) {
 		if (s->code != code || s->umask != umask)
 			continue;
-		value = pmu->second[s->reg] & s->bits;
+		value = pmu->extra_regs[s->reg] & s->bits;
 		row = (struct x86_pmu_event_row) {
 			.code = s->code, .umask = s->umask,
 			.event = { .less = X86_PMU_NOTHING, .per = 1 },
 		};
-		if (s->reg == X86_SECOND_FRONTEND)
+		if (s->reg == X86_EXTRA_REG_FRONTEND)
 			frontend(value, &row.event);
 		else
 			offcore(value, s->bits, &row.event);

@@ -3,8 +3,8 @@
  * Events that count what an extra register says besides the selector: MSR_OFFCORE_RSP_0 and 1,
  * MSR_PEBS_FRONTEND.
  */
-#ifndef TOOLS_QEMU_X86_SECOND_H
-#define TOOLS_QEMU_X86_SECOND_H
+#ifndef TOOLS_QEMU_X86_EXTRA_REGS_H
+#define TOOLS_QEMU_X86_EXTRA_REGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,41 +14,41 @@
 struct x86_pmu;
 struct x86_pmu_config;
 
-enum x86_second {
-	X86_SECOND_RSP_0,
-	X86_SECOND_RSP_1,
-	X86_SECOND_FRONTEND,
-	X86_SECONDS,
+enum x86_extra_reg {
+	X86_EXTRA_REG_RSP_0,
+	X86_EXTRA_REG_RSP_1,
+	X86_EXTRA_REG_FRONTEND,
+	X86_EXTRA_REGS,
 };
 
 /**
- * struct x86_second_row - an event of a microarchitecture that has an extra register
+ * struct x86_extra_reg_row - an event of a microarchitecture that has an extra register
  * @code: the event's number
  * @umask: its unit mask
  * @reg: the register
  * @bits: what the event takes of it; the register itself has the bits of all its events
  */
-struct x86_second_row {
+struct x86_extra_reg_row {
 	uint16_t code;
 	uint8_t umask;
-	enum x86_second reg;
+	enum x86_extra_reg reg;
 	uint64_t bits;
 };
 
-const char *x86_second_config_error(const struct x86_pmu_config *config);
+const char *x86_extra_reg_config_error(const struct x86_pmu_config *config);
 
-bool x86_second_has_rsp_0(const struct x86_pmu_config *config);
-bool x86_second_has_rsp_1(const struct x86_pmu_config *config);
-bool x86_second_has_frontend(const struct x86_pmu_config *config);
+bool x86_extra_reg_has_rsp_0(const struct x86_pmu_config *config);
+bool x86_extra_reg_has_rsp_1(const struct x86_pmu_config *config);
+bool x86_extra_reg_has_frontend(const struct x86_pmu_config *config);
 
-bool x86_second_read_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
-bool x86_second_read_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
-bool x86_second_read_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
-bool x86_second_write_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t value);
-bool x86_second_write_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t value);
-bool x86_second_write_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_extra_reg_read_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_extra_reg_read_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_extra_reg_read_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
+bool x86_extra_reg_write_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_extra_reg_write_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t value);
+bool x86_extra_reg_write_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t value);
 
-bool x86_second_event(const struct x86_pmu *pmu, uint64_t select, bool *counts,
-		      struct x86_pmu_event *event);
+bool x86_extra_reg_event(const struct x86_pmu *pmu, uint64_t select, bool *counts,
+			 struct x86_pmu_event *event);
 
-#endif /* TOOLS_QEMU_X86_SECOND_H */
+#endif /* TOOLS_QEMU_X86_EXTRA_REGS_H */

@@ -87,7 +87,7 @@ void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarc
 	config->lbr.depth = x86_lbr_default_depth(uarch->lbr);
 	config->pebs.format = uarch->pebs;
 	config->ibs.present = uarch->ibs;
-	config->has_second = uarch->nr_second;
+	config->has_extra_regs = uarch->nr_extra_regs;
 }
 
 /**
@@ -116,7 +116,7 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	if (!error)
 		error = x86_reload_config_error(config);
 	if (!error)
-		error = x86_second_config_error(config);
+		error = x86_extra_reg_config_error(config);
 	if (error)
 		return error;
 	if (config->stuck < X86_PMU_GP_MAX ? config->stuck >= config->gp :
@@ -541,7 +541,7 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	pmu->debugctl = 0;
 	pmu->svme = false;
 	pmu->alarm_set = false;
-	memset(pmu->second, 0, sizeof(pmu->second));
+	memset(pmu->extra_regs, 0, sizeof(pmu->extra_regs));
 	x86_lbr_reset(pmu);
 	x86_pebs_reset(pmu);
 	x86_ibs_reset(pmu);

@@ -80,7 +80,7 @@ enum x86_pmu_version {
  * @ibs: its instruction-based sampling
  * @bts: IA32_MISC_ENABLE says that there are branch trace stores; needs precise samples
  * @reload: counters can have others reloaded (Intel, auto counter reload)
- * @has_second: the extra registers of events are there
+ * @has_extra_regs: the extra registers of events are there
  * @misplaced: a counter counts cycles instead of an event that it cannot count
  * @denied: counters that do not count, by their bits in the global registers
  * @missing: counters that CPUID tells of and that are not there, likewise
@@ -111,7 +111,7 @@ struct x86_pmu_config {
 	struct x86_ibs_config ibs;
 	bool bts;
 	bool reload;
-	bool has_second;
+	bool has_extra_regs;
 	bool misplaced;
 	uint64_t denied;
 	uint64_t missing;
@@ -213,7 +213,7 @@ struct x86_pmu_accesses {
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
  * @reload: its reloads
- * @second: the extra registers of events
+ * @extra_regs: the extra registers of events
  * @alarm_set: there is an alarm
  * @alarm: at which number of instructions it rings
  * @rdpmc: how often RDPMC was executed
@@ -238,7 +238,7 @@ struct x86_pmu {
 	struct x86_pebs pebs;
 	struct x86_ibs ibs;
 	struct x86_reload reload;
-	uint64_t second[X86_SECONDS];
+	uint64_t extra_regs[X86_EXTRA_REGS];
 	bool alarm_set;
 	uint64_t alarm;
 

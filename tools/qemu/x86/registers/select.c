@@ -78,7 +78,7 @@ static bool selected_event(const struct x86_pmu *pmu, unsigned int i, struct x86
 		*event = (struct x86_pmu_event) { X86_PMU_CYCLES, X86_PMU_NOTHING, 1, 1 };
 		return pmu->config->misplaced;
 	}
-	if (x86_second_event(pmu, select, &counts, event))
+	if (x86_extra_reg_event(pmu, select, &counts, event))
 		return counts;
 	if (uarch && (x86_pmu_event_select(uarch->events, uarch->nr_events, select, event) ||
 		      x86_pmu_event_select(uarch->common, uarch->nr_common, select, event)))

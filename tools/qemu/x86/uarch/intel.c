@@ -20,7 +20,7 @@
 #define ANY(code, counters)		{ code, 0, X86_PMU_ANY_UMASK, counters }
 #define RANGE(first, last, counters)	{ first, last, X86_PMU_ANY_UMASK, counters }
 
-#define SECOND(code, umask, reg, bits) { code, umask, X86_SECOND_##reg, UINT64_C(bits) }
+#define EXTRA_REG(code, umask, reg, bits) { code, umask, X86_EXTRA_REG_##reg, UINT64_C(bits) }
 
 /* A miss has its line ten cycles later. */
 #define PENDING			10
@@ -164,37 +164,37 @@ static const struct x86_uarch_rule golden_cove_rules[] = {
 /* ---- events with an extra register: struct extra_reg ---- */
 
 /* intel_snbep_extra_regs[] */
-static const struct x86_second_row haswell_second[] = {
-	SECOND(0xb7, 0x01, RSP_0, 0x3fffff8fff),
-	SECOND(0xbb, 0x01, RSP_1, 0x3fffff8fff),
+static const struct x86_extra_reg_row haswell_extra_regs[] = {
+	EXTRA_REG(0xb7, 0x01, RSP_0, 0x3fffff8fff),
+	EXTRA_REG(0xbb, 0x01, RSP_1, 0x3fffff8fff),
 };
 
 /* intel_skl_extra_regs[] */
-static const struct x86_second_row skylake_second[] = {
-	SECOND(0xb7, 0x01, RSP_0, 0x3fffff8fff),
-	SECOND(0xbb, 0x01, RSP_1, 0x3fffff8fff),
-	SECOND(0xc6, 0x01, FRONTEND, 0x7fff17),
+static const struct x86_extra_reg_row skylake_extra_regs[] = {
+	EXTRA_REG(0xb7, 0x01, RSP_0, 0x3fffff8fff),
+	EXTRA_REG(0xbb, 0x01, RSP_1, 0x3fffff8fff),
+	EXTRA_REG(0xc6, 0x01, FRONTEND, 0x7fff17),
 };
 
 /* intel_icl_extra_regs[] */
-static const struct x86_second_row icelake_second[] = {
-	SECOND(0xb7, 0x01, RSP_0, 0x3fffffbfff),
-	SECOND(0xbb, 0x01, RSP_1, 0x3fffffbfff),
-	SECOND(0xc6, 0x01, FRONTEND, 0x7fff17),
+static const struct x86_extra_reg_row icelake_extra_regs[] = {
+	EXTRA_REG(0xb7, 0x01, RSP_0, 0x3fffffbfff),
+	EXTRA_REG(0xbb, 0x01, RSP_1, 0x3fffffbfff),
+	EXTRA_REG(0xc6, 0x01, FRONTEND, 0x7fff17),
 };
 
 /* intel_glc_extra_regs[] */
-static const struct x86_second_row golden_cove_second[] = {
-	SECOND(0x2a, 0x01, RSP_0, 0x3fffffffff),
-	SECOND(0x2b, 0x01, RSP_1, 0x3fffffffff),
-	SECOND(0xc6, 0x01, FRONTEND, 0x7fff1f),
-	SECOND(0xad, 0x40, FRONTEND, 0x7),
-	SECOND(0xc2, 0x04, FRONTEND, 0x8),
+static const struct x86_extra_reg_row golden_cove_extra_regs[] = {
+	EXTRA_REG(0x2a, 0x01, RSP_0, 0x3fffffffff),
+	EXTRA_REG(0x2b, 0x01, RSP_1, 0x3fffffffff),
+	EXTRA_REG(0xc6, 0x01, FRONTEND, 0x7fff1f),
+	EXTRA_REG(0xad, 0x40, FRONTEND, 0x7),
+	EXTRA_REG(0xc2, 0x04, FRONTEND, 0x8),
 };
 
 #define TABLES(uarch)							\
 	.common = common_events, .nr_common = ARRAY_SIZE(common_events), \
-	.second = uarch##_second, .nr_second = ARRAY_SIZE(uarch##_second), \
+	.extra_regs = uarch##_extra_regs, .nr_extra_regs = ARRAY_SIZE(uarch##_extra_regs), \
 	.events = uarch##_events, .nr_events = ARRAY_SIZE(uarch##_events), \
 	.rules = uarch##_rules, .nr_rules = ARRAY_SIZE(uarch##_rules)
 
@@ -206,16 +206,16 @@ static const struct x86_pmu_event_row gracemont_events[] = {
 };
 
 /* intel_grt_extra_regs[] */
-static const struct x86_second_row gracemont_second[] = {
-	SECOND(0xb7, 0x01, RSP_0, 0x3fffffffff),
-	SECOND(0xb7, 0x02, RSP_1, 0x3fffffffff),
+static const struct x86_extra_reg_row gracemont_extra_regs[] = {
+	EXTRA_REG(0xb7, 0x01, RSP_0, 0x3fffffffff),
+	EXTRA_REG(0xb7, 0x02, RSP_1, 0x3fffffffff),
 };
 
 /* intel_grt_event_constraints[]: those of fixed-function counters alone */
 static const struct x86_uarch gracemont = {
 	.name = "gracemont", .version = X86_PMU_INTEL_V5, .gp = 6, .fixed = 0x7,
 	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
-	.second = gracemont_second, .nr_second = ARRAY_SIZE(gracemont_second),
+	.extra_regs = gracemont_extra_regs, .nr_extra_regs = ARRAY_SIZE(gracemont_extra_regs),
 	.events = gracemont_events, .nr_events = ARRAY_SIZE(gracemont_events),
 };
 
@@ -254,13 +254,13 @@ static const struct x86_uarch_rule lion_cove_rules[] = {
 };
 
 /* intel_lnc_extra_regs[] */
-static const struct x86_second_row lion_cove_second[] = {
-	SECOND(0x2a, 0x01, RSP_0, 0xfffffffffff),
-	SECOND(0x2b, 0x01, RSP_1, 0xfffffffffff),
-	SECOND(0xc6, 0x02, FRONTEND, 0x9),
-	SECOND(0xc6, 0x03, FRONTEND, 0x7fff1f),
-	SECOND(0xad, 0x40, FRONTEND, 0xf),
-	SECOND(0xc2, 0x04, FRONTEND, 0x8),
+static const struct x86_extra_reg_row lion_cove_extra_regs[] = {
+	EXTRA_REG(0x2a, 0x01, RSP_0, 0xfffffffffff),
+	EXTRA_REG(0x2b, 0x01, RSP_1, 0xfffffffffff),
+	EXTRA_REG(0xc6, 0x02, FRONTEND, 0x9),
+	EXTRA_REG(0xc6, 0x03, FRONTEND, 0x7fff1f),
+	EXTRA_REG(0xad, 0x40, FRONTEND, 0xf),
+	EXTRA_REG(0xc2, 0x04, FRONTEND, 0x8),
 };
 
 static const struct x86_pmu_event_row skymont_events[] = {
@@ -272,9 +272,9 @@ static const struct x86_pmu_event_row skymont_events[] = {
 };
 
 /* intel_cmt_extra_regs[] */
-static const struct x86_second_row skymont_second[] = {
-	SECOND(0xb7, 0x01, RSP_0, 0x800ff3ffffffffff),
-	SECOND(0xb7, 0x02, RSP_1, 0xff3ffffffffff),
+static const struct x86_extra_reg_row skymont_extra_regs[] = {
+	EXTRA_REG(0xb7, 0x01, RSP_0, 0x800ff3ffffffffff),
+	EXTRA_REG(0xb7, 0x02, RSP_1, 0xff3ffffffffff),
 };
 
 /* intel_skt_event_constraints[]: those of fixed-function counters alone, 4 to 6 among them */
@@ -282,7 +282,7 @@ static const struct x86_uarch skymont = {
 	.name = "skymont", .version = X86_PMU_INTEL_V6, .gp = 8, .fixed = 0x77,
 	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
 	.untold = UINT64_C(0x70) << X86_PMU_GLOBAL_FIXED,
-	.second = skymont_second, .nr_second = ARRAY_SIZE(skymont_second),
+	.extra_regs = skymont_extra_regs, .nr_extra_regs = ARRAY_SIZE(skymont_extra_regs),
 	.events = skymont_events, .nr_events = ARRAY_SIZE(skymont_events),
 };
 

@@ -66,8 +66,8 @@ struct x86_uarch_rule {
  * @common: events that it has and that not all of the maker's CPUs have; those of the maker
  *	count besides
  * @nr_common: how many
- * @second: events with an extra register
- * @nr_second: how many
+ * @extra_regs: events with an extra register
+ * @nr_extra_regs: how many
  * @rules: events that not all counters count; the first one that fits holds
  * @nr_rules: how many
  */
@@ -91,8 +91,8 @@ struct x86_uarch {
 	size_t nr_events;
 	const struct x86_pmu_event_row *common;
 	size_t nr_common;
-	const struct x86_second_row *second;
-	size_t nr_second;
+	const struct x86_extra_reg_row *extra_regs;
+	size_t nr_extra_regs;
 	const struct x86_uarch_rule *rules;
 	size_t nr_rules;
 };

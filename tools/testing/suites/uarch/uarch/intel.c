@@ -326,7 +326,7 @@ static const struct uarch_group skymont_groups[] = {
 const struct uarch uarch_intel[] = {
 	{
 		.name = "haswell", .family = 6, .model = 0x3c,
-		.second = UARCH_SECOND_HASWELL,
+		.extra_regs = UARCH_EXTRA_REGS_HASWELL,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ haswell_events, ARRAY_SIZE(haswell_events) },
@@ -336,7 +336,7 @@ const struct uarch uarch_intel[] = {
 		},
 	}, {
 		.name = "skylake", .family = 6, .model = 0x5e,
-		.second = UARCH_SECOND_SKYLAKE,
+		.extra_regs = UARCH_EXTRA_REGS_SKYLAKE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ skylake_events, ARRAY_SIZE(skylake_events) },
@@ -347,7 +347,7 @@ const struct uarch uarch_intel[] = {
 	}, {
 		.name = "icelake", .family = 6, .model = 0x6a,
 		.corrected = true,
-		.second = UARCH_SECOND_SKYLAKE,
+		.extra_regs = UARCH_EXTRA_REGS_SKYLAKE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ icelake_events, ARRAY_SIZE(icelake_events) },
@@ -358,7 +358,7 @@ const struct uarch uarch_intel[] = {
 	}, {
 		.name = "sapphire-rapids", .family = 6, .model = 0x8f,
 		.corrected = true,
-		.second = UARCH_SECOND_GOLDEN_COVE,
+		.extra_regs = UARCH_EXTRA_REGS_GOLDEN_COVE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ sapphire_rapids_events, ARRAY_SIZE(sapphire_rapids_events) },
@@ -371,7 +371,7 @@ const struct uarch uarch_intel[] = {
 		/* CPUs of two kinds: the first is the one, the second the other. */
 		.name = "golden-cove", .family = 6, .model = 0x97, .kind = "core", .cpu = 0,
 		.corrected = true,
-		.second = UARCH_SECOND_GOLDEN_COVE,
+		.extra_regs = UARCH_EXTRA_REGS_GOLDEN_COVE,
 		.events = {
 			{ common_events, ARRAY_SIZE(common_events) },
 			{ sapphire_rapids_events, ARRAY_SIZE(sapphire_rapids_events) },
@@ -383,7 +383,7 @@ const struct uarch uarch_intel[] = {
 	}, {
 		.name = "gracemont", .family = 6, .model = 0x97, .kind = "atom", .cpu = 1,
 		.corrected = true,
-		.second = UARCH_SECOND_GRACEMONT,
+		.extra_regs = UARCH_EXTRA_REGS_GRACEMONT,
 		.nameless = PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
 		.events = {
 			{ gracemont_events, ARRAY_SIZE(gracemont_events) },
@@ -395,7 +395,7 @@ const struct uarch uarch_intel[] = {
 		.name = "lion-cove", .family = 6, .model = 0xbd, .kind = "core", .cpu = 0,
 		.other_model = 0xc6,
 		.corrected = true,
-		.second = UARCH_SECOND_LION_COVE,
+		.extra_regs = UARCH_EXTRA_REGS_LION_COVE,
 		.events = {
 			{ lion_cove_events, ARRAY_SIZE(lion_cove_events) },
 		},
@@ -406,7 +406,7 @@ const struct uarch uarch_intel[] = {
 		.name = "skymont", .family = 6, .model = 0xbd, .kind = "atom", .cpu = 1,
 		.other_model = 0xc6,
 		.corrected = true,
-		.second = UARCH_SECOND_GRACEMONT,
+		.extra_regs = UARCH_EXTRA_REGS_GRACEMONT,
 		.events = {
 			{ skymont_events, ARRAY_SIZE(skymont_events) },
 		},

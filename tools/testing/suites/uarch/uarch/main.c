@@ -211,48 +211,49 @@ static void test_group(const struct uarch *uarch, const struct uarch_group *grou
 	}
 }
 
-static void count_second(int type, const struct uarch_second *second, struct result *result)
+static void count_extra_reg(int type, const struct uarch_extra_reg *extra_reg,
+			    struct result *result)
 {
-	struct perf_event_attr attrs[SECOND_MAX];
+	struct perf_event_attr attrs[EXTRA_REG_EVENTS_MAX];
 	unsigned int nr;
 
-	for (nr = 0; second->events[nr].config; nr++) {
-		attr_init(&attrs[nr], second->events[nr].config);
-		attrs[nr].config1 = second->events[nr].config1;
+	for (nr = 0; extra_reg->events[nr].config; nr++) {
+		attr_init(&attrs[nr], extra_reg->events[nr].config);
+		attrs[nr].config1 = extra_reg->events[nr].config1;
 		attrs[nr].type = type;
 	}
 	count(attrs, nr, result);
 }
 
-static void test_second(const struct uarch_second *second)
+static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 {
 	struct result own, ours;
 	unsigned int i;
 
 	/* This one first: it is not to find in the register what the other has written. */
-	count_second(target.type, second, &ours);
-	count_second(own_type, second, &own);
-	expect_eq("error of the kernel's own driver", second->error, own.error);
-	expect_eq("error of this one", second->error, ours.error);
+	count_extra_reg(target.type, extra_reg, &ours);
+	count_extra_reg(own_type, extra_reg, &own);
+	expect_eq("error of the kernel's own driver", extra_reg->error, own.error);
+	expect_eq("error of this one", extra_reg->error, ours.error);
 	if (own.error || ours.error)
 		return;
 	expect_eq("all of this one have a counter all the time", 1, ours.all_running);
-	for (i = 0; second->events[i].config; i++) {
-		if (second->counts)
+	for (i = 0; extra_reg->events[i].config; i++) {
+		if (extra_reg->counts)
 			expect_ne("count of the kernel's own driver", 0, own.counts[i]);
-		same_count(second->name, UARCH_EXACT, own.counts[i], ours.counts[i]);
+		same_count(extra_reg->name, UARCH_EXACT, own.counts[i], ours.counts[i]);
 	}
 }
 
 /* Two that want other values of a register take turns: here the first has it all the time. */
-static void test_turns(const struct uarch_second *second, int type, struct result *results)
+static void test_turns(const struct uarch_extra_reg *extra_reg, int type, struct result *results)
 {
 	struct perf_event_attr attr;
 	int fds[2], i;
 
 	for (i = 0; i < 2; i++) {
-		attr_init(&attr, second->events[i].config);
-		attr.config1 = second->events[i].config1;
+		attr_init(&attr, extra_reg->events[i].config);
+		attr.config1 = extra_reg->events[i].config1;
 		attr.type = type;
 		attr.disabled = 0;
 		attr.read_format = FORMAT_TIMES;
@@ -273,20 +274,20 @@ static void test_turns(const struct uarch_second *second, int type, struct resul
 	close_all(fds, i);
 }
 
-static void test_second_turns(const struct uarch *uarch)
+static void test_extra_reg_turns(const struct uarch *uarch)
 {
-	struct uarch_second second;
+	struct uarch_extra_reg extra_reg;
 	unsigned int i, tried = 0;
 
-	for (i = 0; uarch_second_get(uarch, i, &second); i++) {
+	for (i = 0; uarch_extra_reg_get(uarch, i, &extra_reg); i++) {
 		struct result own = { }, ours = { };
 
 		/* Of those that are refused as a group */
-		if (!second.error || !second.events[1].config || second.events[2].config)
+		if (!extra_reg.error || !extra_reg.events[1].config || extra_reg.events[2].config)
 			continue;
 		tried++;
-		test_turns(&second, target.type, &ours);
-		test_turns(&second, own_type, &own);
+		test_turns(&extra_reg, target.type, &ours);
+		test_turns(&extra_reg, own_type, &own);
 		expect_eq("one waits under the kernel's own driver", 0, own.all_running);
 		expect_eq("one waits under this one", 0, ours.all_running);
 		expect_ne("one counts under this one", 0, ours.counts[0] + ours.counts[1]);
@@ -405,10 +406,10 @@ static void test_names(const struct uarch *uarch)
 
 static unsigned int nr_tests(const struct uarch *uarch)
 {
-	struct uarch_second second;
+	struct uarch_extra_reg extra_reg;
 	unsigned int list, nr = 0;
 
-	while (uarch_second_get(uarch, nr, &second))
+	while (uarch_extra_reg_get(uarch, nr, &extra_reg))
 		nr++;
 	/* Values that take turns, names, generic events and those of caches */
 	nr += nr ? 4 : 3;
@@ -419,7 +420,7 @@ static unsigned int nr_tests(const struct uarch *uarch)
 
 static void run_tests(const struct uarch *uarch)
 {
-	struct uarch_second second;
+	struct uarch_extra_reg extra_reg;
 	unsigned int list, i;
 
 	for (list = 0; list < UARCH_LISTS; list++) {
@@ -436,14 +437,14 @@ static void run_tests(const struct uarch *uarch)
 			ktap_end();
 		}
 	}
-	for (i = 0; uarch_second_get(uarch, i, &second); i++) {
-		ktap_begin("%s: extra register: %s", uarch->name, second.name);
-		test_second(&second);
+	for (i = 0; uarch_extra_reg_get(uarch, i, &extra_reg); i++) {
+		ktap_begin("%s: extra register: %s", uarch->name, extra_reg.name);
+		test_extra_reg(&extra_reg);
 		ktap_end();
 	}
 	if (i) {
 		ktap_begin("%s: values of an extra register take turns", uarch->name);
-		test_second_turns(uarch);
+		test_extra_reg_turns(uarch);
 		ktap_end();
 	}
 	ktap_begin("%s: format/, events/ and caps/", uarch->name);

@@ -74,32 +74,32 @@ struct uarch_groups {
 };
 
 /* Events with an extra register, in a group: no more are needed */
-#define SECOND_MAX	7
+#define EXTRA_REG_EVENTS_MAX	7
 
 /**
- * struct uarch_second - events with an extra register, that are to count at the same time
+ * struct uarch_extra_reg - events with an extra register, that are to count at the same time
  * @name: what is peculiar to them
  * @error: what the last of them is refused with, 0 if all count
  * @counts: they count something
  * @events: their numbers, and values of the extra register, up to the first without a number
  */
-struct uarch_second {
+struct uarch_extra_reg {
 	const char *name;
 	int error;
 	bool counts;
 	struct {
 		u64 config;
 		u64 config1;
-	} events[SECOND_MAX + 1];
+	} events[EXTRA_REG_EVENTS_MAX + 1];
 };
 
-enum uarch_second_lists {
-	UARCH_SECOND_NONE,
-	UARCH_SECOND_HASWELL,
-	UARCH_SECOND_SKYLAKE,
-	UARCH_SECOND_GOLDEN_COVE,
-	UARCH_SECOND_LION_COVE,
-	UARCH_SECOND_GRACEMONT,
+enum uarch_extra_reg_lists {
+	UARCH_EXTRA_REGS_NONE,
+	UARCH_EXTRA_REGS_HASWELL,
+	UARCH_EXTRA_REGS_SKYLAKE,
+	UARCH_EXTRA_REGS_GOLDEN_COVE,
+	UARCH_EXTRA_REGS_LION_COVE,
+	UARCH_EXTRA_REGS_GRACEMONT,
 };
 
 #define UARCH_LISTS	2
@@ -118,7 +118,7 @@ enum uarch_second_lists {
  *	events of the last cache and of the node, which perf's events contradict
  * @events: events that count something in uarch_work(): those of several, and its own
  * @groups: groups of them
- * @second: events with an extra register
+ * @extra_regs: events with an extra register
  */
 struct uarch {
 	const char *name;
@@ -131,11 +131,12 @@ struct uarch {
 	bool corrected;
 	struct uarch_events events[UARCH_LISTS];
 	struct uarch_groups groups[UARCH_LISTS];
-	enum uarch_second_lists second;
+	enum uarch_extra_reg_lists extra_regs;
 };
 
 void uarch_names(const char *own, const char *ours);
-bool uarch_second_get(const struct uarch *uarch, unsigned int index, struct uarch_second *second);
+bool uarch_extra_reg_get(const struct uarch *uarch, unsigned int index,
+			 struct uarch_extra_reg *extra_reg);
 
 /* Up to the first without a name */
 extern const struct uarch uarch_intel[], uarch_amd[];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * second.c - events of Intel's that have an extra register
+ * extra-regs.c - events of Intel's that have an extra register
  *
  * Numbers and values are those of perf's pmu-events/arch/x86 ("MSRValue"), but for those that are
  * to be refused. The virtual PMU counts another number for each value.
@@ -21,14 +21,14 @@
 #define MS		0x8	/* UOPS_RETIRED.MS */
 
 /* In place of events' numbers in what several microarchitectures have */
-enum second_number {
+enum extra_reg_number {
 	RSP_0 = 1,
 	RSP_1,
 	FRONTEND,
 	NR_NUMBERS,
 };
 
-static const struct uarch_second offcore[] = {
+static const struct uarch_extra_reg offcore[] = {
 	{ "a request and its response", 0, true, { { RSP_0, DATA_RD } } },
 	{ "another request", 0, true, { { RSP_0, RFO } } },
 	{ "another response", 0, true, { { RSP_0, TWO_RESPONSES } } },
@@ -47,7 +47,7 @@ static const struct uarch_second offcore[] = {
 	  { { RSP_0, DATA_RD }, { RSP_0, RFO }, { RSP_1, OTHER } } },
 };
 
-static const struct uarch_second front_end[] = {
+static const struct uarch_extra_reg front_end[] = {
 	{ "trouble of the front end", 0, true, { { FRONTEND, STLB_MISS } } },
 	{ "how long it took", 0, true, { { FRONTEND, LATENCY } } },
 	{ "reserved bits of the front end's", -EINVAL, true, { { FRONTEND, RESERVED } } },
@@ -56,12 +56,12 @@ static const struct uarch_second front_end[] = {
 	{ "two troubles", -EINVAL, true, { { FRONTEND, DSB_MISS }, { FRONTEND, STLB_MISS } } },
 };
 
-static const struct uarch_second skylake[] = {
+static const struct uarch_extra_reg skylake[] = {
 	{ "trouble and two requests", 0, true,
 	  { { FRONTEND, DSB_MISS }, { RSP_0, DATA_RD }, { RSP_0, RFO } } },
 };
 
-static const struct uarch_second golden_cove[] = {
+static const struct uarch_extra_reg golden_cove[] = {
 	{ "unknown branches", 0, true, { { 0x40ad, UNKNOWN_BRANCH } } },
 	{ "bits of another event's", -EINVAL, true, { { 0x40ad, MS } } },
 	{ "micro-operations of the sequencer", 0, true, { { 0x4c2, MS } } },
@@ -69,7 +69,7 @@ static const struct uarch_second golden_cove[] = {
 	  { { 0x40ad, UNKNOWN_BRANCH }, { 0x4c2, MS } } },
 };
 
-static const struct uarch_second lion_cove[] = {
+static const struct uarch_extra_reg lion_cove[] = {
 	{ "unknown branches", 0, true, { { 0x40ad, UNKNOWN_BRANCH } } },
 	{ "another branch", 0, true, { { 0x40ad, MS } } },
 	{ "bits of another event's", -EINVAL, true, { { 0x4c2, UNKNOWN_BRANCH } } },
@@ -84,50 +84,51 @@ static const struct uarch_second lion_cove[] = {
 };
 
 /* What a microarchitecture has: numbers, and lists of groups */
-static const struct second_lists {
+static const struct extra_reg_lists {
 	u64 numbers[NR_NUMBERS];
 	struct {
-		const struct uarch_second *rows;
+		const struct uarch_extra_reg *rows;
 		unsigned int nr;
 	} lists[3];
 } uarches[] = {
-	[UARCH_SECOND_NONE] = { },
-	[UARCH_SECOND_HASWELL] = {
+	[UARCH_EXTRA_REGS_NONE] = { },
+	[UARCH_EXTRA_REGS_HASWELL] = {
 		{ [RSP_0] = 0x1b7, [RSP_1] = 0x1bb },
 		{ { offcore, ARRAY_SIZE(offcore) } },
 	},
-	[UARCH_SECOND_SKYLAKE] = {
+	[UARCH_EXTRA_REGS_SKYLAKE] = {
 		{ [RSP_0] = 0x1b7, [RSP_1] = 0x1bb, [FRONTEND] = 0x1c6 },
 		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },
 		  { skylake, ARRAY_SIZE(skylake) } },
 	},
-	[UARCH_SECOND_GOLDEN_COVE] = {
+	[UARCH_EXTRA_REGS_GOLDEN_COVE] = {
 		{ [RSP_0] = 0x12a, [RSP_1] = 0x12b, [FRONTEND] = 0x1c6 },
 		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },
 		  { golden_cove, ARRAY_SIZE(golden_cove) } },
 	},
-	[UARCH_SECOND_LION_COVE] = {
+	[UARCH_EXTRA_REGS_LION_COVE] = {
 		{ [RSP_0] = 0x12a, [RSP_1] = 0x12b, [FRONTEND] = 0x3c6 },
 		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },
 		  { lion_cove, ARRAY_SIZE(lion_cove) } },
 	},
-	[UARCH_SECOND_GRACEMONT] = {
+	[UARCH_EXTRA_REGS_GRACEMONT] = {
 		{ [RSP_0] = 0x1b7, [RSP_1] = 0x2b7 },
 		{ { offcore, ARRAY_SIZE(offcore) } },
 	},
 };
 
 /**
- * uarch_second_get() - the groups of events with an extra register, one by one
+ * uarch_extra_reg_get() - the groups of events with an extra register, one by one
  * @uarch: of this microarchitecture
  * @index: which one, from 0 on
- * @second: the result
+ * @extra_reg: the result
  *
  * Return: whether there is such a group
  */
-bool uarch_second_get(const struct uarch *uarch, unsigned int index, struct uarch_second *second)
+bool uarch_extra_reg_get(const struct uarch *uarch, unsigned int index,
+			 struct uarch_extra_reg *extra_reg)
 {
-	const struct second_lists *its = &uarches[uarch->second];
+	const struct extra_reg_lists *its = &uarches[uarch->extra_regs];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(its->lists) && index >= its->lists[i].nr; i++)
@@ -135,9 +136,9 @@ bool uarch_second_get(const struct uarch *uarch, unsigned int index, struct uarc
 	if (i == ARRAY_SIZE(its->lists))
 		return false;
 
-	*second = its->lists[i].rows[index];
-	for (i = 0; second->events[i].config; i++)
-		if (second->events[i].config < NR_NUMBERS)
-			second->events[i].config = its->numbers[second->events[i].config];
+	*extra_reg = its->lists[i].rows[index];
+	for (i = 0; extra_reg->events[i].config; i++)
+		if (extra_reg->events[i].config < NR_NUMBERS)
+			extra_reg->events[i].config = its->numbers[extra_reg->events[i].config];
 	return true;
 }
