@@ -62,7 +62,7 @@ struct corepmu;
  */
 #define COREPMU_EVENT_EXTRA_REG	BIT(6)
 /* Auto counter reload (ACR): overflows of other group members reload the event's counter. */
-#define COREPMU_EVENT_RELOAD	BIT(7)
+#define COREPMU_EVENT_ACR	BIT(7)
 /* PERF_SAMPLE_BRANCH_COUNTERS: each branch record has a count of the event. */
 #define COREPMU_EVENT_COUNTED	BIT(10)
 /* Flags from this bit on belong to the backends. */
@@ -70,7 +70,7 @@ struct corepmu;
 
 /* Features: an event with one of these flags needs more than a counter (core/features.c). */
 #define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
-				 COREPMU_EVENT_EXTRA_REG | COREPMU_EVENT_RELOAD |	\
+				 COREPMU_EVENT_EXTRA_REG | COREPMU_EVENT_ACR |		\
 				 COREPMU_EVENT_COUNTED)
 
 /* Value of hw_perf_event.last_cpu while the driver measures the event's rate (core/frequency.c) */
@@ -84,7 +84,7 @@ struct corepmu;
 /* Registers of branch records, precise samples, auto counter reload, and each extra register */
 #define COREPMU_TRUST_BRANCHES	BIT(1)
 #define COREPMU_TRUST_PRECISE	BIT(2)
-#define COREPMU_TRUST_RELOAD	BIT(3)
+#define COREPMU_TRUST_ACR	BIT(3)
 #define COREPMU_TRUST_EXTRA_REG(n)	BIT(8 + (n))
 
 /**
@@ -121,7 +121,7 @@ struct corepmu_extra_reg {
  * @irq: Linux IRQ number of this CPU's overflow interrupt
  * @branch_users: number of placed events with COREPMU_EVENT_BRANCHES
  * @precise_users: number of placed events with COREPMU_EVENT_PRECISE
- * @reload_users: number of placed events with COREPMU_EVENT_RELOAD
+ * @acr_users: number of placed events with COREPMU_EVENT_ACR
  * @extras: the three numbers above in one word: 0 if all are 0
  * @branches: branch records of this CPU, NULL where the hardware has none
  * @shared_select: value of the register that selects events of several counters (x86: the fixed
@@ -156,7 +156,7 @@ struct corepmu_cpu {
 		struct {
 			unsigned int	branch_users;
 			u16		precise_users;
-			u16		reload_users;
+			u16		acr_users;
 		};
 		u64		extras;
 	};
@@ -210,12 +210,12 @@ struct corepmu_cpu {
  * @extra_reg_use: assign extra register @reg to the event; config_base may change. IRQs off
  * @extra_reg_write: write corepmu_cpu.extra_regs[@reg] to the hardware. IRQs off, and the PMU
  *	stopped
- * @reload_start: write the ACR registers of events with COREPMU_EVENT_RELOAD: which overflows
+ * @acr_start: write the ACR registers of events with COREPMU_EVENT_ACR: which overflows
  *	reload which counters. NULL, as the next two, where the CPU has no ACR. IRQs off, or NMI,
  *	and counters are stopped
- * @reload_forget: forget the ACR registers' values, since another agent may have written these
+ * @acr_forget: forget the ACR registers' values, since another agent may have written these
  *	registers. IRQs off, and the PMU stopped
- * @reload_end: the last event with COREPMU_EVENT_RELOAD has lost its counter. IRQs off, and the
+ * @acr_end: the last event with COREPMU_EVENT_ACR has lost its counter. IRQs off, and the
  *	PMU stopped
  * @event_idx: pmu.event_idx: return the number by which user space reads the counter of an active
  *	event, plus 1; 0 if user space cannot read it, see corepmu_event_may_be_read(). IRQs off,
@@ -269,9 +269,9 @@ struct corepmu_backend {
 				const struct perf_event *event);
 	void (*extra_reg_use)(struct corepmu *pmu, struct perf_event *event, int reg);
 	void (*extra_reg_write)(struct corepmu_cpu *cpuc, int reg);
-	void (*reload_start)(struct corepmu_cpu *cpuc);
-	void (*reload_forget)(struct corepmu_cpu *cpuc);
-	void (*reload_end)(struct corepmu_cpu *cpuc);
+	void (*acr_start)(struct corepmu_cpu *cpuc);
+	void (*acr_forget)(struct corepmu_cpu *cpuc);
+	void (*acr_end)(struct corepmu_cpu *cpuc);
 	int (*event_idx)(struct perf_event *event);
 	void (*user_switch)(struct corepmu_cpu *cpuc);
 	void (*user_mapped)(struct perf_event *event, struct mm_struct *mm);

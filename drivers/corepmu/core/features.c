@@ -22,8 +22,8 @@ void corepmu_start_extras(struct corepmu_cpu *cpuc)
 		corepmu_branch_start(cpuc);
 	if (cpuc->precise_users)
 		corepmu_precise_start(cpuc);
-	if (cpuc->reload_users)
-		cpuc->pmu->backend->reload_start(cpuc);
+	if (cpuc->acr_users)
+		cpuc->pmu->backend->acr_start(cpuc);
 }
 
 /**
@@ -141,19 +141,19 @@ static void extra_reg_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 	cpuc->trusted_others |= COREPMU_TRUST_EXTRA_REG(reg);
 }
 
-static void reload_add(struct corepmu_cpu *cpuc)
+static void acr_add(struct corepmu_cpu *cpuc)
 {
-	if (!(cpuc->trusted_others & COREPMU_TRUST_RELOAD))
-		cpuc->pmu->backend->reload_forget(cpuc);
-	cpuc->trusted_others |= COREPMU_TRUST_RELOAD;
-	cpuc->reload_users++;
+	if (!(cpuc->trusted_others & COREPMU_TRUST_ACR))
+		cpuc->pmu->backend->acr_forget(cpuc);
+	cpuc->trusted_others |= COREPMU_TRUST_ACR;
+	cpuc->acr_users++;
 }
 
-static void reload_del(struct corepmu_cpu *cpuc)
+static void acr_del(struct corepmu_cpu *cpuc)
 {
-	cpuc->trusted_others |= COREPMU_TRUST_RELOAD;
-	if (!--cpuc->reload_users)
-		cpuc->pmu->backend->reload_end(cpuc);
+	cpuc->trusted_others |= COREPMU_TRUST_ACR;
+	if (!--cpuc->acr_users)
+		cpuc->pmu->backend->acr_end(cpuc);
 }
 
 /**
@@ -205,8 +205,8 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 		corepmu_precise_add(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_EXTRA_REG)
 		extra_reg_add(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_RELOAD)
-		reload_add(cpuc);
+	if (event->hw.flags & COREPMU_EVENT_ACR)
+		acr_add(cpuc);
 	if (event->hw.flags & COREPMU_EVENT_COUNTED)
 		corepmu_branch_add_counted(cpuc);
 }
@@ -222,8 +222,8 @@ void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (event->hw.flags & COREPMU_EVENT_COUNTED)
 		corepmu_branch_del_counted(cpuc);
-	if (event->hw.flags & COREPMU_EVENT_RELOAD)
-		reload_del(cpuc);
+	if (event->hw.flags & COREPMU_EVENT_ACR)
+		acr_del(cpuc);
 	if (event->hw.flags & COREPMU_EVENT_EXTRA_REG)
 		extra_reg_del(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_PRECISE)

@@ -371,13 +371,13 @@ static __always_inline u64 read_plain(struct corepmu_cpu *cpuc, struct hw_perf_e
 static bool is_plain(const struct hw_perf_event *hwc)
 {
 	return likely(!(hwc->flags & (COREPMU_EVENT_TOPDOWN | COREPMU_EVENT_LARGE |
-				      COREPMU_EVENT_PAIR | COREPMU_EVENT_RELOAD)));
+				      COREPMU_EVENT_PAIR | COREPMU_EVENT_ACR)));
 }
 
 static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event,
 				      bool nmi_safe)
 {
-	if ((event->hw.flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_RELOAD)) &&
+	if ((event->hw.flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_ACR)) &&
 	    (event->hw.flags & COREPMU_EVENT_PRECISE)) {
 		if (x86_pebs_update(cpuc, event))
 			return;
@@ -385,8 +385,8 @@ static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_even
 	}
 	if ((event->hw.flags & COREPMU_EVENT_TOPDOWN) && x86_topdown_update(cpuc, event))
 		return;
-	if (event->hw.flags & COREPMU_EVENT_RELOAD)
-		x86_reload_update(cpuc, event, x86_read);
+	if (event->hw.flags & COREPMU_EVENT_ACR)
+		x86_acr_update(cpuc, event, x86_read);
 	else if (nmi_safe)
 		corepmu_count_event_nmi_safe(cpuc, event, x86_read);
 	else
@@ -486,7 +486,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 			      desc->ds_bit);
 	corepmu_branch_reset(cpuc);
 	x86_smi_reset(cpuc);
-	x86_reload_reset(cpuc);
+	x86_acr_reset(cpuc);
 	x86_pebs_reset(cpuc);
 	corepmu_extra_regs_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
@@ -535,9 +535,9 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.extra_reg_choose	= x86_extra_reg_choose,	\
 	.extra_reg_use		= x86_extra_reg_use,	\
 	.extra_reg_write	= x86_extra_reg_write,	\
-	.reload_start		= x86_reload_start,	\
-	.reload_forget		= x86_reload_forget,	\
-	.reload_end		= x86_reload_end,	\
+	.acr_start		= x86_acr_start,	\
+	.acr_forget		= x86_acr_forget,	\
+	.acr_end		= x86_acr_end,		\
 	.event_idx		= x86_event_idx,	\
 	.user_switch		= x86_user_switch,	\
 	.user_mapped		= x86_user_mapped,	\

@@ -190,7 +190,7 @@ static int check_period(const struct perf_event *event, u64 period, int trace_er
 	unsigned int shortest = corepmu_hw_period_floor(&event->hw);
 	int ret;
 
-	ret = x86_reload_check_period(event, period);
+	ret = x86_acr_check_period(event, period);
 	if (ret)
 		return ret;
 	if (period < shortest)
@@ -248,7 +248,7 @@ static void encode_readers(const struct x86_desc *desc, struct perf_event *event
 		return;
 	}
 	/* User space cannot interpret a counter that the CPU reloads. */
-	if (!(hwc->flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_RELOAD)))
+	if (!(hwc->flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_ACR)))
 		hwc->flags |= x86_user_flags();
 }
 
@@ -292,7 +292,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	/* Ignore config1 to config3 of generic events: programs leave arbitrary values there. */
 	if (!is_generic(attr) && !latency &&
 	    ((attr->config1 && !intel_has_extra_reg(desc, config)) ||
-	     (attr->config2 && !desc->reload) || compat_attr_more_config(attr)))
+	     (attr->config2 && !desc->acr_counters) || compat_attr_more_config(attr)))
 		return corepmu_refuse(-EINVAL,
 				      "config1 %#llx, config2 %#llx: this event uses no bit of config1, config2 and config3",
 				      attr->config1, attr->config2);
@@ -328,8 +328,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (ret)
 			return ret;
 	}
-	if (desc->reload) {
-		ret = x86_reload_encode(desc, event, is_generic(attr));
+	if (desc->acr_counters) {
+		ret = x86_acr_encode(desc, event, is_generic(attr));
 		if (ret)
 			return ret;
 	}
@@ -436,7 +436,7 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 	if (attr == &format_attr_frontend.attr)
 		return intel_has_frontend(desc) ? attr->mode : 0;
 	if (attr == &format_attr_acr_mask.attr)
-		return desc->reload ? attr->mode : 0;
+		return desc->acr_counters ? attr->mode : 0;
 	if (attr == &format_attr_any.attr)
 		bit = EVNTSEL_ANY;
 	else if (attr == &format_attr_eq.attr)

@@ -198,7 +198,7 @@ static int can_share(void)
 static void describe_registers(void *desc)
 {
 	intel_describe_extra_regs(desc);
-	x86_describe_reload(desc);
+	x86_describe_acr(desc);
 }
 
 /*

@@ -55,9 +55,9 @@ struct intel_uarch;
  * @trace_bit: bit of @global_status and @global_clear: Intel PT's handler must run; or 0
  * @special: status bits that need more than the overflow handling of a counter: @frozen,
  *	@metrics_bit, @ds_bit, @trace_bit, and the bit of the slots counter
- * @has_reload: CPUID has a leaf for auto counter reload (ACR)
- * @reload: counters that ACR can reload, a bit each
- * @reload_causes: counters whose overflow can reload the counters of @reload, a bit each
+ * @has_acr: CPUID has a leaf for auto counter reload (ACR)
+ * @acr_counters: counters that ACR can reload, a bit each
+ * @acr_causes: counters whose overflow can reload the counters of @acr_counters, a bit each
  * @user_disable: user space can be kept from reading one counter while it reads others
  * @masks_lvtpc: a PMI masks the local APIC's LVTPC entry
  * @late_nmis: an NMI may arrive after its overflow has been handled
@@ -109,9 +109,9 @@ struct x86_desc {
 	u64		ds_bit;
 	u64		trace_bit;
 	u64		special;
-	bool		has_reload;
-	u64		reload;
-	u64		reload_causes;
+	bool		has_acr;
+	u64		acr_counters;
+	u64		acr_causes;
 	bool		user_disable;
 	bool		masks_lvtpc;
 	bool		late_nmis;
@@ -153,15 +153,15 @@ unsigned int x86_lbr_nr_counted(const struct x86_desc *desc);
 int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config);
 
 /* x86/intel/acr.c */
-void x86_describe_reload(struct x86_desc *desc);
-int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
-int x86_reload_check_period(const struct perf_event *event, u64 period);
-void x86_reload_start(struct corepmu_cpu *cpuc);
-void x86_reload_forget(struct corepmu_cpu *cpuc);
-void x86_reload_end(struct corepmu_cpu *cpuc);
-void x86_reload_update(struct corepmu_cpu *cpuc, struct perf_event *event,
-		       u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc));
-void x86_reload_reset(struct corepmu_cpu *cpuc);
+void x86_describe_acr(struct x86_desc *desc);
+int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
+int x86_acr_check_period(const struct perf_event *event, u64 period);
+void x86_acr_start(struct corepmu_cpu *cpuc);
+void x86_acr_forget(struct corepmu_cpu *cpuc);
+void x86_acr_end(struct corepmu_cpu *cpuc);
+void x86_acr_update(struct corepmu_cpu *cpuc, struct perf_event *event,
+		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc));
+void x86_acr_reset(struct corepmu_cpu *cpuc);
 u32 x86_cfg_c_msr(int idx);
 void x86_set_cfg_c(int idx, u64 value);
 void x86_forget_cfg_c(int idx);

@@ -130,8 +130,8 @@ void x86_model_cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, 
 		*ebx = intel_model_fixed();
 #ifdef CONFIG_X86
 	} else if (leaf == 0x23 && cpu->pebs == PEBS_MODEL_ARCH && subleaf == 2) {
-		*eax = reload_model_counters();
-		*ebx = reload_model_counters() >> 32;
+		*eax = acr_model_counters();
+		*ebx = acr_model_counters() >> 32;
 		*ecx = *eax;
 		*edx = *ebx;
 	} else if (leaf == 0x23 && cpu->pebs == PEBS_MODEL_ARCH && subleaf == 4) {

@@ -72,15 +72,15 @@ static u64 *cfg_c_of(struct x86_model *m, u32 msr)
 
 static u64 *cfg_b_of(struct x86_model *m, u32 msr)
 {
-	return register_of(msr, GP_CFG_B, FX_CFG_B, m->reload_cfg_b);
+	return register_of(msr, GP_CFG_B, FX_CFG_B, m->acr_cfg_b);
 }
 
 /**
- * reload_model_counters() - CPUID leaf 0x23, subleaf 2
+ * acr_model_counters() - CPUID leaf 0x23, subleaf 2
  *
  * Return: the counters that begin anew, and that have others do so: all but the first
  */
-u64 reload_model_counters(void)
+u64 acr_model_counters(void)
 {
 	return GENMASK_ULL(x86_model_this()->nr_gp - 1, 1) | BIT_ULL(FIXED_BASE);
 }
@@ -95,7 +95,7 @@ static void reload(struct x86_model *m, int idx, bool itself)
 }
 
 /**
- * reload_model_overflow() - counters overflow: others begin anew
+ * acr_model_overflow() - counters overflow: others begin anew
  * @m: this CPU
  * @set: those that do
  *
@@ -103,17 +103,17 @@ static void reload(struct x86_model *m, int idx, bool itself)
  *
  * Return: those of @set that tell
  */
-u64 reload_model_overflow(struct x86_model *m, u64 set)
+u64 acr_model_overflow(struct x86_model *m, u64 set)
 {
 	u64 left, told = set;
 
 	if (x86_model_this()->pebs != PEBS_MODEL_ARCH)
 		return set;
-	for (left = reload_model_counters(); left; left &= left - 1) {
+	for (left = acr_model_counters(); left; left &= left - 1) {
 		int idx = __ffs64(left);
-		bool itself = m->reload_cfg_b[idx] & set & BIT_ULL(idx);
+		bool itself = m->acr_cfg_b[idx] & set & BIT_ULL(idx);
 
-		if (!(m->reload_cfg_b[idx] & set))
+		if (!(m->acr_cfg_b[idx] & set))
 			continue;
 		reload(m, idx, itself);
 		if (itself)
@@ -177,9 +177,9 @@ bool pebs_arch_model_write(struct x86_model *m, u32 msr, u64 value)
 	default:
 		if (cfg_b_of(m, msr)) {
 			*cfg_b_of(m, msr) = value;
-			return !(value & ~reload_model_counters()) &&
-			       (!value || (reload_model_counters() & BIT_ULL(cfg_b_of(m, msr) -
-									     m->reload_cfg_b)));
+			return !(value & ~acr_model_counters()) &&
+			       (!value || (acr_model_counters() & BIT_ULL(cfg_b_of(m, msr) -
+									  m->acr_cfg_b)));
 		}
 		*cfg_c_of(m, msr) = value;
 		return !(value & ~(RELOAD | groups | GROUP_BASIC));

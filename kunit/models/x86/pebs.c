@@ -289,7 +289,7 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 	return set;
 }
 
-u64 reload_model_overflow(struct x86_model *m, u64 set)
+u64 acr_model_overflow(struct x86_model *m, u64 set)
 {
 	return set;
 }

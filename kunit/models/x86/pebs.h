@@ -39,8 +39,8 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt);
 
 /* pebs-arch.c */
 u32 pebs_arch_model_groups(void);
-u64 reload_model_counters(void);
-u64 reload_model_overflow(struct x86_model *m, u64 set);
+u64 acr_model_counters(void);
+u64 acr_model_overflow(struct x86_model *m, u64 set);
 bool pebs_arch_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name);
 bool pebs_arch_model_write(struct x86_model *m, u32 msr, u64 value);
 u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt);

@@ -242,7 +242,7 @@ static void overflow(struct x86_model *m, u64 set)
 {
 	bool pmi = false;
 
-	set = reload_model_overflow(m, set);
+	set = acr_model_overflow(m, set);
 	set = pebs_model_overflow(m, set, &pmi);
 	for (; set; set &= set - 1) {
 		int idx = __ffs64(set);

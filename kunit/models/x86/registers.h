@@ -171,7 +171,7 @@ struct x86_model_lbr {
  * @pebs_base: IA32_PEBS_BASE
  * @pebs_index: IA32_PEBS_INDEX
  * @pebs_cfg_c: IA32_PMC_GPn_CFG_C, and from 32 on IA32_PMC_FXm_CFG_C
- * @reload_cfg_b: IA32_PMC_GPn_CFG_B, and from 32 on IA32_PMC_FXm_CFG_B
+ * @acr_cfg_b: IA32_PMC_GPn_CFG_B, and from 32 on IA32_PMC_FXm_CFG_B
  * @pebs_ip: the instruction that events happen at
  * @pebs_records: records since the CPU was powered on
  * @pebs_lost: they are not written
@@ -212,7 +212,7 @@ struct x86_model {
 	u64		pebs_base;
 	u64		pebs_index;
 	u64		pebs_cfg_c[32 + X86_MODEL_MAX_FIXED];
-	u64		reload_cfg_b[32 + X86_MODEL_MAX_FIXED];
+	u64		acr_cfg_b[32 + X86_MODEL_MAX_FIXED];
 	u64		pebs_ip;
 	unsigned int	pebs_records;
 	bool		pebs_lost;

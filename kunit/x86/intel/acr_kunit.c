@@ -14,7 +14,7 @@
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
 
-static bool has_reload(const struct machine *machine)
+static bool has_acr(const struct machine *machine)
 {
 	const struct x86_model_cpu *cpu = machine->cpu;
 
@@ -23,7 +23,7 @@ static bool has_reload(const struct machine *machine)
 
 static const void *gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, has_reload);
+	return machine_gen_those(prev, desc, has_acr);
 }
 
 static struct x86_model *model(void)
@@ -69,7 +69,7 @@ static void drop(struct perf_event *event)
 }
 
 /* Branches are sampled where there are 100 before 300 instructions have gone by. */
-static void reload_samples(struct kunit *test)
+static void acr_samples(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event *branches, *instructions;
@@ -79,9 +79,9 @@ static void reload_samples(struct kunit *test)
 	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
 	place(b, branches);
 	place(b, instructions);
-	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[branches->hw.idx],
+	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[branches->hw.idx],
 			BIT_ULL(instructions->hw.idx));
-	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[instructions->hw.idx],
+	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[instructions->hw.idx],
 			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
 	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
 	bench_forget(b);
@@ -104,7 +104,7 @@ static void reload_samples(struct kunit *test)
 }
 
 /* One that is read before and after it begins anew goes back, and has a whole period before it. */
-static void reload_read(struct kunit *test)
+static void acr_read(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event *branches, *instructions;
@@ -134,7 +134,7 @@ static void reload_read(struct kunit *test)
  * A precise event of a task, whose records may gather, beside one that begins anew, whose records
  * interrupt: so do both.
  */
-static void reload_beside_gathering(struct kunit *test)
+static void acr_beside_large_pebs(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
@@ -166,7 +166,7 @@ static void reload_beside_gathering(struct kunit *test)
 }
 
 /* With the last of them the registers are as before. */
-static void reload_ends(struct kunit *test)
+static void acr_ends(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event *first, *second;
@@ -177,15 +177,15 @@ static void reload_ends(struct kunit *test)
 	place(b, first);
 	place(b, second);
 	idx = first->hw.idx;
-	KUNIT_EXPECT_NE(test, model()->reload_cfg_b[idx], 0);
+	KUNIT_EXPECT_NE(test, model()->acr_cfg_b[idx], 0);
 	bench_del(first);
-	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[idx], 0);
+	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[idx], 0);
 	bench_close(first);
 	drop(second);
 }
 
 /* An event that is named is on a counter that has others begin anew, whoever comes first. */
-static void reload_counters(struct kunit *test)
+static void acr_counters(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event *first, *second;
@@ -193,13 +193,13 @@ static void reload_counters(struct kunit *test)
 	first = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
 	KUNIT_EXPECT_TRUE(test, corepmu_hw_counters(&first->hw) & BIT(0));
 	second = member(b, first, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0x1);
-	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&first->hw) & ~reload_model_counters(), 0);
-	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&second->hw) & ~reload_model_counters(), 0);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&first->hw) & ~acr_model_counters(), 0);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&second->hw) & ~acr_model_counters(), 0);
 	bench_close(second);
 	bench_close(first);
 }
 
-static void reload_refused(struct kunit *test)
+static void acr_refused(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event_attr attr = {
@@ -223,12 +223,12 @@ static void reload_refused(struct kunit *test)
 	/* What a generic event has there means nothing to most, unless it could. */
 	attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 0, 0xabc);
 	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_FALSE(test, event->hw.flags & COREPMU_EVENT_RELOAD);
+	KUNIT_EXPECT_FALSE(test, event->hw.flags & COREPMU_EVENT_ACR);
 	bench_close(event);
 }
 
 /* Somebody else writes the registers while the group is away. */
-static void reload_after_an_agent(struct kunit *test)
+static void acr_after_an_agent(struct kunit *test)
 {
 	struct bench *b = test->priv;
 	struct perf_event *branches, *instructions;
@@ -239,35 +239,35 @@ static void reload_after_an_agent(struct kunit *test)
 	place(b, instructions);
 	bench_del(instructions);
 	bench_del(branches);
-	memset(model()->reload_cfg_b, 0, sizeof(model()->reload_cfg_b));
+	memset(model()->acr_cfg_b, 0, sizeof(model()->acr_cfg_b));
 	memset(model()->pebs_cfg_c, 0, sizeof(model()->pebs_cfg_c));
 	place(b, branches);
 	place(b, instructions);
-	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[branches->hw.idx],
+	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[branches->hw.idx],
 			BIT_ULL(instructions->hw.idx));
-	KUNIT_EXPECT_EQ(test, model()->reload_cfg_b[instructions->hw.idx],
+	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[instructions->hw.idx],
 			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
 	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
 	drop(instructions);
 	drop(branches);
 }
 
-static struct kunit_case reload_cases[] = {
-	KUNIT_CASE_PARAM(reload_samples, gen_params),
-	KUNIT_CASE_PARAM(reload_read, gen_params),
-	KUNIT_CASE_PARAM(reload_beside_gathering, gen_params),
-	KUNIT_CASE_PARAM(reload_ends, gen_params),
-	KUNIT_CASE_PARAM(reload_after_an_agent, gen_params),
-	KUNIT_CASE_PARAM(reload_counters, gen_params),
-	KUNIT_CASE_PARAM(reload_refused, gen_params),
+static struct kunit_case acr_cases[] = {
+	KUNIT_CASE_PARAM(acr_samples, gen_params),
+	KUNIT_CASE_PARAM(acr_read, gen_params),
+	KUNIT_CASE_PARAM(acr_beside_large_pebs, gen_params),
+	KUNIT_CASE_PARAM(acr_ends, gen_params),
+	KUNIT_CASE_PARAM(acr_after_an_agent, gen_params),
+	KUNIT_CASE_PARAM(acr_counters, gen_params),
+	KUNIT_CASE_PARAM(acr_refused, gen_params),
 	{ }
 };
 
-static struct kunit_suite reload_suite = {
+static struct kunit_suite acr_suite = {
 	.name		= "corepmu_x86_acr",
 	.init		= machine_init,
 	.exit		= machine_exit,
-	.test_cases	= reload_cases,
+	.test_cases	= acr_cases,
 };
 
-kunit_test_suite(reload_suite);
+kunit_test_suite(acr_suite);

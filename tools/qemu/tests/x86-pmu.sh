@@ -113,7 +113,7 @@ model_test x86-decode-model "what instructions are taken for"
 model_test x86-uarch-model "microarchitectures"
 model_test x86-lbr-model "branch records"
 model_test x86-pebs-model "precise samples"
-model_test x86-reload-model "auto counter reload"
+model_test x86-acr-model "auto counter reload"
 model_test x86-ibs-model "instruction-based sampling"
 
 needs_qemu "$qemu" qemu-system-x86_64

@@ -30,7 +30,7 @@ static struct {
 	uint64_t pebs_fragments;
 	const char *bts;
 	const char *ibs;
-	const char *reload;
+	const char *acr;
 	uint64_t atoms;
 	uint64_t deny;
 	const char *deny_event;
@@ -86,7 +86,7 @@ static const struct option options[] = {
 	{ .name = "pebs-fragments", .number = &opt.pebs_fragments },
 	{ .name = "bts",	 .text = &opt.bts },
 	{ .name = "ibs",	 .text = &opt.ibs },
-	{ .name = "reload",	 .text = &opt.reload },
+	{ .name = "acr",	 .text = &opt.acr },
 	{ .name = "skid",	 .number = &deliver_config.skid },
 	{ .name = "stats",	 .text = &stats_file },
 	{ .name = "verbose",	 .text = &opt.verbose },
@@ -230,7 +230,7 @@ static int configure(struct x86_pmu_config *c)
 	    options_switch("extra-regs", opt.extra_regs, &c->has_extra_regs) ||
 	    options_switch("bts", opt.bts, &c->bts) ||
 	    options_switch("ibs", opt.ibs, &c->ibs.present) ||
-	    options_switch("reload", opt.reload, &c->reload) ||
+	    options_switch("acr", opt.acr, &c->acr) ||
 	    read_lbr(c) || read_misplaced(c) || read_denied_events(c) || read_stuck_counter(c))
 		return 1;
 

@@ -266,8 +266,8 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	fprintf(f, "cpu%u.pebs.full %lu\n", vcpu, pmu->pebs.full);
 	fprintf(f, "cpu%u.pebs.unmapped %lu\n", vcpu, pmu->pebs.unmapped);
 	fprintf(f, "cpu%u.pebs.inexact %lu\n", vcpu, pmu->pebs.inexact);
-	if (pmu->config->reload)
-		fprintf(f, "cpu%u.reloads %lu\n", vcpu, pmu->reload.reloads);
+	if (pmu->config->acr)
+		fprintf(f, "cpu%u.reloads %lu\n", vcpu, pmu->acr.reloads);
 	fprintf(f, "cpu%u.ibs.samples %lu\n", vcpu, pmu->ibs.samples);
 	fprintf(f, "cpu%u.ibs.inexact %lu\n", vcpu, pmu->ibs.inexact);
 	deliver_print(f, vcpu);
@@ -331,7 +331,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	if (x86_options_read(info, argc, argv) || deliver_init(info, x86_deliver_take, set_alarm) ||
 	    x86_qemu_find(info))
 		return 1;
-	if ((config->pebs.format || config->ibs.present || config->reload) &&
+	if ((config->pebs.format || config->ibs.present || config->acr) &&
 	    (pmu_qemu_find_single() || x86_state_find()))
 		return 1;
 	if (config->ibs.present && x86_eilvt_find())

@@ -13,7 +13,6 @@
  * the register when the PMU is started, since then all events are placed. What an event has counted
  * before a reload is lost: the event's count is the distance of its counter from where the counter
  * first began, as with the built-in driver.
- * driver.
  */
 #include <linux/bitops.h>
 #include <linux/hardirq.h>
@@ -28,7 +27,7 @@
 #include "../x86.h"
 
 #define CPUID_PERFMON_EXT	0x23
-#define PERFMON_EXT_RELOAD	2
+#define PERFMON_EXT_ACR		2
 
 /* A reload value has 31 bits; all bits above are 1. */
 #define MAX_RELOAD		BIT_ULL(31)
@@ -38,17 +37,17 @@
 #define UNKNOWN			(~0ULL)
 
 /**
- * struct x86_reload - values of a CPU's ACR registers, or UNKNOWN
+ * struct x86_acr - values of a CPU's ACR registers, or UNKNOWN
  * @cfg_b: IA32_PMC_GPn_CFG_B and IA32_PMC_FXm_CFG_B of each counter
  * @cfg_c: IA32_PMC_GPn_CFG_C and IA32_PMC_FXm_CFG_C of each counter; architectural PEBS uses them
  *	too
  */
-struct x86_reload {
+struct x86_acr {
 	u64	cfg_b[COREPMU_MAX_COUNTERS];
 	u64	cfg_c[COREPMU_MAX_COUNTERS];
 };
 
-static DEFINE_PER_CPU(struct x86_reload, reloads);
+static DEFINE_PER_CPU(struct x86_acr, acr_regs);
 
 static u32 msr_of(int idx, u32 gp, u32 fixed)
 {
@@ -81,7 +80,7 @@ static u32 cfg_b_msr(int idx)
  */
 void x86_set_cfg_c(int idx, u64 value)
 {
-	u64 *had = this_cpu_ptr(&reloads.cfg_c[idx]);
+	u64 *had = this_cpu_ptr(&acr_regs.cfg_c[idx]);
 
 	if (*had == value)
 		return;
@@ -97,12 +96,12 @@ void x86_set_cfg_c(int idx, u64 value)
  */
 void x86_forget_cfg_c(int idx)
 {
-	this_cpu_write(reloads.cfg_c[idx], UNKNOWN);
+	this_cpu_write(acr_regs.cfg_c[idx], UNKNOWN);
 }
 
 static void set_cfg_b(int idx, u64 value)
 {
-	u64 *had = this_cpu_ptr(&reloads.cfg_b[idx]);
+	u64 *had = this_cpu_ptr(&acr_regs.cfg_b[idx]);
 
 	if (*had == value)
 		return;
@@ -111,26 +110,26 @@ static void set_cfg_b(int idx, u64 value)
 }
 
 /**
- * x86_describe_reload() - find out which counters support ACR
+ * x86_describe_acr() - find out which counters support ACR
  * @desc: the PMU description; its counters are known and reserved
  *
  * On a CPU of this CPU type, IRQs off.
  */
-void x86_describe_reload(struct x86_desc *desc)
+void x86_describe_acr(struct x86_desc *desc)
 {
 	u32 eax, ebx, ecx, edx;
 	u64 value;
 
-	if (!desc->has_reload || !desc->global_ctrl)
+	if (!desc->has_acr || !desc->global_ctrl)
 		return;
-	cpuid_count(CPUID_PERFMON_EXT, PERFMON_EXT_RELOAD, &eax, &ebx, &ecx, &edx);
-	desc->reload = (eax | (u64)ebx << FIXED_COUNTER_BASE) & desc->pmu->counters;
-	desc->reload_causes = (ecx | (u64)edx << FIXED_COUNTER_BASE) & desc->pmu->counters;
+	cpuid_count(CPUID_PERFMON_EXT, PERFMON_EXT_ACR, &eax, &ebx, &ecx, &edx);
+	desc->acr_counters = (eax | (u64)ebx << FIXED_COUNTER_BASE) & desc->pmu->counters;
+	desc->acr_causes = (ecx | (u64)edx << FIXED_COUNTER_BASE) & desc->pmu->counters;
 	/* A hypervisor may pass the CPUID leaf on but hide the registers. */
-	if (!desc->reload || !desc->reload_causes ||
-	    x86_read_msr_safe(cfg_b_msr(__ffs64(desc->reload)), &value) ||
-	    x86_read_msr_safe(x86_cfg_c_msr(__ffs64(desc->reload)), &value))
-		desc->reload = 0;
+	if (!desc->acr_counters || !desc->acr_causes ||
+	    x86_read_msr_safe(cfg_b_msr(__ffs64(desc->acr_counters)), &value) ||
+	    x86_read_msr_safe(x86_cfg_c_msr(__ffs64(desc->acr_counters)), &value))
+		desc->acr_counters = 0;
 }
 
 /* Groups */
@@ -138,7 +137,7 @@ void x86_describe_reload(struct x86_desc *desc)
 /* Return the acr_mask of an ACR event: the group members that it names, a bit each. */
 static u64 named_by(const struct perf_event *event)
 {
-	return event->hw.flags & COREPMU_EVENT_RELOAD ? event->attr.config2 : 0;
+	return event->hw.flags & COREPMU_EVENT_ACR ? event->attr.config2 : 0;
 }
 
 static bool is_ours(const struct perf_event *event, const struct perf_event *other)
@@ -155,12 +154,12 @@ static int narrow(const struct x86_desc *desc, struct perf_event *event, struct 
 		  unsigned int nr, unsigned int mine)
 {
 	if (named_by(other) >> mine & 1)
-		corepmu_hw_limit_counters(&event->hw, desc->reload_causes);
+		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
 	if (!(named_by(event) >> nr & 1))
 		return 0;
-	if (!(corepmu_hw_counters(&other->hw) & desc->reload_causes))
+	if (!(corepmu_hw_counters(&other->hw) & desc->acr_causes))
 		return -EINVAL;
-	corepmu_hw_limit_counters(&other->hw, desc->reload_causes);
+	corepmu_hw_limit_counters(&other->hw, desc->acr_causes);
 
 	return 0;
 }
@@ -194,7 +193,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 			ret = narrow(desc, event, sibling, nr++, mine);
 out:
 	if (named_by(event) >> mine & 1) {
-		corepmu_hw_limit_counters(&event->hw, desc->reload_causes);
+		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
 			/*
 			 * The CPU does not report this overflow: an interrupt would find no flag.
 			 */
@@ -209,7 +208,7 @@ out:
 }
 
 /**
- * x86_reload_encode() - set up auto counter reload of an event with acr_mask (attr.config2)
+ * x86_acr_encode() - set up auto counter reload of an event with acr_mask (attr.config2)
  * @desc: the PMU description
  * @event: the event; its possible counters are known
  * @generic: the event is generic. Most programs leave arbitrary values in its config2. If the event
@@ -219,7 +218,7 @@ out:
  *
  * Return: 0, or an errno after corepmu_refuse()
  */
-int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, bool generic)
+int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool generic)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	struct hw_perf_event *hwc = &event->hw;
@@ -238,26 +237,26 @@ int x86_reload_encode(const struct x86_desc *desc, struct perf_event *event, boo
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx, precise_ip %u: the maximum with acr_mask is 2; use :pp",
 				      attr->config2, attr->precise_ip);
-	corepmu_hw_limit_counters(hwc, desc->reload);
+	corepmu_hw_limit_counters(hwc, desc->acr_counters);
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: no counter that can count the event supports acr_mask",
 				      attr->config2);
-	hwc->flags |= COREPMU_EVENT_RELOAD;
+	hwc->flags |= COREPMU_EVENT_ACR;
 
 	return check_group(desc, event);
 }
 
 /**
- * x86_reload_check_period() - check whether ACR can reload a counter from a period
+ * x86_acr_check_period() - check whether ACR can reload a counter from a period
  * @event: the event
  * @period: sample period
  *
  * Return: 0, or -EINVAL after corepmu_refuse()
  */
-int x86_reload_check_period(const struct perf_event *event, u64 period)
+int x86_acr_check_period(const struct perf_event *event, u64 period)
 {
-	if (!(event->hw.flags & COREPMU_EVENT_RELOAD) || period <= MAX_RELOAD)
+	if (!(event->hw.flags & COREPMU_EVENT_ACR) || period <= MAX_RELOAD)
 		return 0;
 
 	return corepmu_refuse(-EINVAL,
@@ -279,7 +278,7 @@ static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *other, u64 m
 	if (!(mask >> nr & 1) || idx < 0 || cpuc->events[idx] != other)
 		return 0;
 
-	return BIT_ULL(idx) & to_x86(cpuc->pmu)->reload_causes;
+	return BIT_ULL(idx) & to_x86(cpuc->pmu)->acr_causes;
 }
 
 static u64 causes_of(struct corepmu_cpu *cpuc, const struct perf_event *event)
@@ -303,24 +302,24 @@ static bool has_groups(struct corepmu_cpu *cpuc, const struct perf_event *event)
 }
 
 /**
- * x86_reload_start() - write the ACR registers at the start of the PMU: reload_start()
+ * x86_acr_start() - write the ACR registers at the start of the PMU: acr_start()
  * @cpuc: state of this CPU
  *
  * Does nothing in an NMI. No event is placed or moved during an interrupt, so the registers are up
  * to date. An NMI may also interrupt a change of the group, which it must not read.
  */
-void x86_reload_start(struct corepmu_cpu *cpuc)
+void x86_acr_start(struct corepmu_cpu *cpuc)
 {
 	u64 left;
 
 	if (in_nmi())
 		return;
-	for (left = cpuc->used & to_x86(cpuc->pmu)->reload; left; left &= left - 1) {
+	for (left = cpuc->used & to_x86(cpuc->pmu)->acr_counters; left; left &= left - 1) {
 		int idx = __ffs64(left);
 		const struct perf_event *event = cpuc->events[idx];
 		u64 causes = 0;
 
-		if (event && (event->hw.flags & COREPMU_EVENT_RELOAD)) {
+		if (event && (event->hw.flags & COREPMU_EVENT_ACR)) {
 			causes = causes_of(cpuc, event);
 			if (!has_groups(cpuc, event))
 				x86_set_cfg_c(idx, -event->hw.sample_period & CFG_C_RELOAD);
@@ -330,17 +329,17 @@ void x86_reload_start(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_reload_forget() - mark the ACR registers as unknown: the backend's reload_forget()
+ * x86_acr_forget() - mark the ACR registers as unknown: the backend's acr_forget()
  * @cpuc: state of this CPU
  *
  * The next start of the PMU writes the registers of counters with events. IRQs off, PMU stopped.
  */
-void x86_reload_forget(struct corepmu_cpu *cpuc)
+void x86_acr_forget(struct corepmu_cpu *cpuc)
 {
-	struct x86_reload *r = this_cpu_ptr(&reloads);
+	struct x86_acr *r = this_cpu_ptr(&acr_regs);
 	u64 left;
 
-	for (left = to_x86(cpuc->pmu)->reload; left; left &= left - 1) {
+	for (left = to_x86(cpuc->pmu)->acr_counters; left; left &= left - 1) {
 		int idx = __ffs64(left);
 
 		x86_forget_cfg_c(idx);
@@ -349,30 +348,30 @@ void x86_reload_forget(struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_reload_end() - clear CFG_B of all counters: the backend's reload_end()
+ * x86_acr_end() - clear CFG_B of all counters: the backend's acr_end()
  * @cpuc: state of this CPU
  *
  * The counters' next events do not use ACR, so no later start of the PMU clears the registers.
  */
-void x86_reload_end(struct corepmu_cpu *cpuc)
+void x86_acr_end(struct corepmu_cpu *cpuc)
 {
 	u64 left;
 
-	for (left = to_x86(cpuc->pmu)->reload; left; left &= left - 1)
+	for (left = to_x86(cpuc->pmu)->acr_counters; left; left &= left - 1)
 		set_cfg_b(__ffs64(left), 0);
 }
 
 /**
- * x86_reload_update() - update the count of an event whose counter ACR may have reloaded
+ * x86_acr_update() - update the count of an event whose counter ACR may have reloaded
  * @cpuc: state of this CPU
- * @event: event with COREPMU_EVENT_RELOAD
+ * @event: event with COREPMU_EVENT_ACR
  * @read: the backend's read()
  *
  * A reload sets the counter back, so the difference to the last value may be negative. The
  * counter's value always says what is left of the period. IRQs off, or NMI.
  */
-void x86_reload_update(struct corepmu_cpu *cpuc, struct perf_event *event,
-		       u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+void x86_acr_update(struct corepmu_cpu *cpuc, struct perf_event *event,
+		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
 {
 	u64 prev, now = corepmu_follow_counter(cpuc, &event->hw, &prev, read);
 
@@ -381,17 +380,17 @@ void x86_reload_update(struct corepmu_cpu *cpuc, struct perf_event *event,
 }
 
 /**
- * x86_reload_reset() - clear CFG_B of all counters, and mark CFG_C as unknown
+ * x86_acr_reset() - clear CFG_B of all counters, and mark CFG_C as unknown
  * @cpuc: state of this CPU
  *
  * From the backend's reset(), before x86_pebs_reset().
  */
-void x86_reload_reset(struct corepmu_cpu *cpuc)
+void x86_acr_reset(struct corepmu_cpu *cpuc)
 {
-	struct x86_reload *r = this_cpu_ptr(&reloads);
+	struct x86_acr *r = this_cpu_ptr(&acr_regs);
 	u64 left;
 
-	for (left = to_x86(cpuc->pmu)->reload; left; left &= left - 1) {
+	for (left = to_x86(cpuc->pmu)->acr_counters; left; left &= left - 1) {
 		int idx = __ffs64(left);
 
 		x86_forget_cfg_c(idx);

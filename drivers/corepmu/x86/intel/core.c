@@ -38,7 +38,7 @@
 #define EBX_EQ			BIT(1)
 #define EBX_RDPMC_USR_DISABLE	BIT(2)
 #define EAX_HAS_COUNTERS	BIT(1)
-#define EAX_HAS_RELOAD		BIT(2)
+#define EAX_HAS_ACR		BIT(2)
 #define PERFMON_EXT_COUNTERS	1
 
 /*
@@ -283,7 +283,7 @@ static void describe_extension(struct x86_desc *desc)
 	if (ebx & EBX_EQ)
 		desc->config_known |= EVNTSEL_EQ;
 	desc->user_disable = ebx & EBX_RDPMC_USR_DISABLE;
-	desc->has_reload = eax & EAX_HAS_RELOAD;
+	desc->has_acr = eax & EAX_HAS_ACR;
 	if (!(eax & EAX_HAS_COUNTERS))
 		return;
 

@@ -129,7 +129,7 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 		u64 cfg_c = 0;
 
 		event = cpuc->events[idx];
-		if (event && (event->hw.flags & COREPMU_EVENT_RELOAD) &&
+		if (event && (event->hw.flags & COREPMU_EVENT_ACR) &&
 		    !x86_pebs_is_precise(event))
 			continue;
 		if (enable & BIT_ULL(idx))

@@ -192,10 +192,10 @@ static bool all_can_gather(const struct corepmu_cpu *cpuc, u64 counters)
  * uses the same reset value as PEBS. So after a record, too, the CPU reloads the counter with its
  * next period, even if each record raises a PMI.
  */
-static bool has_reload(const struct corepmu_cpu *cpuc, u64 counters)
+static bool has_acr_event(const struct corepmu_cpu *cpuc, u64 counters)
 {
 	for (; counters; counters &= counters - 1)
-		if (cpuc->events[__ffs64(counters)]->hw.flags & COREPMU_EVENT_RELOAD)
+		if (cpuc->events[__ffs64(counters)]->hw.flags & COREPMU_EVENT_ACR)
 			return true;
 
 	return false;
@@ -207,7 +207,7 @@ static void choose_gathering(const struct corepmu_cpu *cpuc, struct x86_pebs *p)
 	u64 counters = precise_of(cpuc, cpuc->used);
 
 	p->patient = all_can_gather(cpuc, counters);
-	p->gathering = p->patient || (cpuc->reload_users && has_reload(cpuc, counters));
+	p->gathering = p->patient || (cpuc->acr_users && has_acr_event(cpuc, counters));
 }
 
 static unsigned int reset_slot(const struct corepmu_cpu *cpuc, int idx)
@@ -234,7 +234,7 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 		int idx = __ffs64(counters);
 		const struct hw_perf_event *hwc = &cpuc->events[idx]->hw;
 
-		p->reload[idx] = p->patient || (hwc->flags & COREPMU_EVENT_RELOAD) ?
+		p->reload[idx] = p->patient || (hwc->flags & COREPMU_EVENT_ACR) ?
 				 hwc->sample_period : 0;
 		ds->reset[reset_slot(cpuc, idx)] = -p->reload[idx] & corepmu_hw_value_mask(hwc);
 	}

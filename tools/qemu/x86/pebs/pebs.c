@@ -202,7 +202,7 @@ bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps)
  */
 bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps)
 {
-	return (x86_pebs_takes(pmu, i) || x86_reload_is_cause(pmu, i)) &&
+	return (x86_pebs_takes(pmu, i) || x86_acr_is_cause(pmu, i)) &&
 	       x86_pebs_is_in_window(pmu->counter[i].event.kind, steps);
 }
 
@@ -323,7 +323,7 @@ static void reload(struct x86_pmu *pmu, unsigned int i)
 	struct x86_pmu_counter *c = &pmu->counter[i];
 	uint64_t value = 0;
 
-	if (x86_reload_is_done(pmu, i))
+	if (x86_acr_is_done(pmu, i))
 		return;
 	if (x86_pebs_architectural(pmu->config))
 		value = x86_pebs_arch_reload(pmu, i);

@@ -14,7 +14,7 @@
  */
 #include "x86/registers/maker.h"
 
-_Static_assert(X86_RELOAD_COUNTERS == X86_PMU_COUNTERS_MAX, "X86_RELOAD_COUNTERS");
+_Static_assert(X86_ACR_COUNTERS == X86_PMU_COUNTERS_MAX, "X86_ACR_COUNTERS");
 
 /* Which counters can be reloaded, and have others reloaded: not the first two, like Skymont's. */
 #define RELOADABLE_GP		UINT64_C(0x3fc)
@@ -22,43 +22,43 @@ _Static_assert(X86_RELOAD_COUNTERS == X86_PMU_COUNTERS_MAX, "X86_RELOAD_COUNTERS
 
 #define RELOADABLE		(RELOADABLE_GP | RELOADABLE_FIXED << X86_PMU_GLOBAL_FIXED)
 
-bool x86_reload_present(const struct x86_pmu_config *config)
+bool x86_acr_present(const struct x86_pmu_config *config)
 {
-	return config->reload;
+	return config->acr;
 }
 
 /**
- * x86_reload_has_cfg_c() - is there a register with a value to go on from?
+ * x86_acr_has_cfg_c() - is there a register with a value to go on from?
  * @config: the PMU
  */
-bool x86_reload_has_cfg_c(const struct x86_pmu_config *config)
+bool x86_acr_has_cfg_c(const struct x86_pmu_config *config)
 {
-	return config->reload || x86_pebs_architectural(config);
+	return config->acr || x86_pebs_architectural(config);
 }
 
 /**
- * x86_reload_config_error() - could there be reloads?
+ * x86_acr_config_error() - could there be reloads?
  * @config: the PMU
  *
  * Return: NULL, or half a sentence about what is wrong.
  */
-const char *x86_reload_config_error(const struct x86_pmu_config *config)
+const char *x86_acr_config_error(const struct x86_pmu_config *config)
 {
-	if (config->reload && config->version != X86_PMU_INTEL_V6)
+	if (config->acr && config->version != X86_PMU_INTEL_V6)
 		return "has no CPUID leaf to tell of reloads";
 	return NULL;
 }
 
 /**
- * x86_reload_leaf() - CPUID leaf 0x23, subleaf 2
+ * x86_acr_leaf() - CPUID leaf 0x23, subleaf 2
  * @config: the PMU
  * @told: the counters that CPUID tells of
  * @regs: the result
  */
-void x86_reload_leaf(const struct x86_pmu_config *config, uint64_t told,
-		     struct x86_pmu_cpuid *regs)
+void x86_acr_leaf(const struct x86_pmu_config *config, uint64_t told,
+		  struct x86_pmu_cpuid *regs)
 {
-	uint64_t counters = config->reload ? told & RELOADABLE : 0;
+	uint64_t counters = config->acr ? told & RELOADABLE : 0;
 
 	regs->eax = counters;
 	regs->ebx = counters >> X86_PMU_GLOBAL_FIXED;
@@ -67,12 +67,12 @@ void x86_reload_leaf(const struct x86_pmu_config *config, uint64_t told,
 }
 
 /**
- * x86_reload_reset() - the values of power-up and RESET
+ * x86_acr_reset() - the values of power-up and RESET
  * @pmu: the PMU
  */
-void x86_reload_reset(struct x86_pmu *pmu)
+void x86_acr_reset(struct x86_pmu *pmu)
 {
-	pmu->reload = (struct x86_reload) { .reloads = pmu->reload.reloads };
+	pmu->acr = (struct x86_acr) { .reloads = pmu->acr.reloads };
 }
 
 /* All counters that have others reloaded, by their bits in the global registers */
@@ -82,27 +82,27 @@ static uint64_t causes(const struct x86_pmu *pmu)
 	unsigned int i;
 
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
-		all |= pmu->reload.cfg_b[i];
+		all |= pmu->acr.cfg_b[i];
 	return all;
 }
 
 /**
- * x86_reload_is_on() - is any counter to be reloaded?
+ * x86_acr_is_on() - is any counter to be reloaded?
  * @pmu: the PMU
  */
-bool x86_reload_is_on(const struct x86_pmu *pmu)
+bool x86_acr_is_on(const struct x86_pmu *pmu)
 {
-	return pmu->config->reload && causes(pmu);
+	return pmu->config->acr && causes(pmu);
 }
 
 /**
- * x86_reload_is_cause() - does the overflow of a counter have any reloaded?
+ * x86_acr_is_cause() - does the overflow of a counter have any reloaded?
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  */
-bool x86_reload_is_cause(const struct x86_pmu *pmu, unsigned int i)
+bool x86_acr_is_cause(const struct x86_pmu *pmu, unsigned int i)
 {
-	return pmu->config->reload && causes(pmu) >> x86_pmu_global_bit(i) & 1;
+	return pmu->config->acr && causes(pmu) >> x86_pmu_global_bit(i) & 1;
 }
 
 static void reload(struct x86_pmu *pmu, unsigned int i, bool itself)
@@ -114,52 +114,52 @@ static void reload(struct x86_pmu *pmu, unsigned int i, bool itself)
 				  x86_pmu_low_bits(x86_pmu_width(pmu->config, i)));
 	if (!itself)
 		c->fraction = 0;
-	pmu->reload.reloads++;
+	pmu->acr.reloads++;
 }
 
 /**
- * x86_reload_overflow() - counters have overflowed, and all are up to date
+ * x86_acr_overflow() - counters have overflowed, and all are up to date
  * @pmu: the PMU
  * @overflowed: these, a bit for each index in struct x86_pmu
  *
  * Return: those of them that tell of it.
  */
-uint32_t x86_reload_overflow(struct x86_pmu *pmu, uint32_t overflowed)
+uint32_t x86_acr_overflow(struct x86_pmu *pmu, uint32_t overflowed)
 {
 	uint64_t bits = 0;
 	unsigned int i;
 
-	pmu->reload.anew &= ~overflowed;
-	if (!overflowed || !x86_reload_is_on(pmu))
+	pmu->acr.anew &= ~overflowed;
+	if (!overflowed || !x86_acr_is_on(pmu))
 		return overflowed;
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (overflowed >> i & 1)
 			bits |= UINT64_C(1) << x86_pmu_global_bit(i);
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
-		bool itself = pmu->reload.cfg_b[i] & bits & UINT64_C(1) << x86_pmu_global_bit(i);
+		bool itself = pmu->acr.cfg_b[i] & bits & UINT64_C(1) << x86_pmu_global_bit(i);
 
-		if (!(pmu->reload.cfg_b[i] & bits))
+		if (!(pmu->acr.cfg_b[i] & bits))
 			continue;
 		reload(pmu, i, itself);
 		if (itself)
 			overflowed &= ~(UINT32_C(1) << i);
-		pmu->reload.anew |= overflowed & UINT32_C(1) << i;
+		pmu->acr.anew |= overflowed & UINT32_C(1) << i;
 	}
 	return overflowed;
 }
 
 /**
- * x86_reload_is_done() - has another counter reloaded one whose record has been made?
+ * x86_acr_is_done() - has another counter reloaded one whose record has been made?
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  *
  * Return: whether it has; then it is forgotten.
  */
-bool x86_reload_is_done(struct x86_pmu *pmu, unsigned int i)
+bool x86_acr_is_done(struct x86_pmu *pmu, unsigned int i)
 {
-	bool done = pmu->reload.anew >> i & 1;
+	bool done = pmu->acr.anew >> i & 1;
 
-	pmu->reload.anew &= ~(UINT32_C(1) << i);
+	pmu->acr.anew &= ~(UINT32_C(1) << i);
 	return done;
 }
 
@@ -171,28 +171,28 @@ static bool write_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 
 	if (value & ~counters || (value && !(counters >> x86_pmu_global_bit(i) & 1)))
 		return false;
-	pmu->reload.cfg_b[i] = value;
+	pmu->acr.cfg_b[i] = value;
 	return true;
 }
 
-bool x86_reload_read_gp_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+bool x86_acr_read_gp_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
-	*value = pmu->reload.cfg_b[i];
+	*value = pmu->acr.cfg_b[i];
 	return true;
 }
 
-bool x86_reload_write_gp_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+bool x86_acr_write_gp_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	return write_cfg_b(pmu, i, value);
 }
 
-bool x86_reload_read_fx_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+bool x86_acr_read_fx_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
-	*value = pmu->reload.cfg_b[X86_PMU_GP_MAX + i];
+	*value = pmu->acr.cfg_b[X86_PMU_GP_MAX + i];
 	return true;
 }
 
-bool x86_reload_write_fx_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+bool x86_acr_write_fx_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	return write_cfg_b(pmu, X86_PMU_GP_MAX + i, value);
 }

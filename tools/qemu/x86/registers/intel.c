@@ -396,13 +396,13 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	{ "IA32_PMC_FX_CTR",             0x1980, 4, X86_PMU_BANK_FIXED, 16,
 	  has_v6,         read_fixed,               write_fixed },
 	{ "IA32_PMC_GP_CFG_B",           0x1902, 4, X86_PMU_BANK_GP,   10,
-	  x86_reload_present, x86_reload_read_gp_cfg_b, x86_reload_write_gp_cfg_b },
+	  x86_acr_present, x86_acr_read_gp_cfg_b, x86_acr_write_gp_cfg_b },
 	{ "IA32_PMC_FX_CFG_B",           0x1982, 4, X86_PMU_BANK_FIXED, 16,
-	  x86_reload_present, x86_reload_read_fx_cfg_b, x86_reload_write_fx_cfg_b },
+	  x86_acr_present, x86_acr_read_fx_cfg_b, x86_acr_write_fx_cfg_b },
 	{ "IA32_PMC_GP_CFG_C",           0x1903, 4, X86_PMU_BANK_GP,   10,
-	  x86_reload_has_cfg_c, x86_pebs_read_gp_cfg_c, x86_pebs_write_gp_cfg_c },
+	  x86_acr_has_cfg_c, x86_pebs_read_gp_cfg_c, x86_pebs_write_gp_cfg_c },
 	{ "IA32_PMC_FX_CFG_C",           0x1983, 4, X86_PMU_BANK_FIXED, 16,
-	  x86_reload_has_cfg_c, x86_pebs_read_fx_cfg_c, x86_pebs_write_fx_cfg_c },
+	  x86_acr_has_cfg_c, x86_pebs_read_fx_cfg_c, x86_pebs_write_fx_cfg_c },
 	/* records before Nehalem: these are not there */
 	{ "MSR_LASTBRANCH_FROM_IP of Core", 0x040, 1, X86_PMU_BANK_LBR, 8,
 	  x86_lbr_has_info, NULL,                   NULL },
@@ -510,7 +510,7 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 #define EXT_USER_DISABLE	4
 #define EXT_SUBLEAVES		UINT32_C(0xb)
 #define EXT_PEBS		UINT32_C(0x30)
-#define EXT_RELOAD		UINT32_C(0x04)
+#define EXT_ACR			UINT32_C(0x04)
 
 static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t subleaf,
 			     struct x86_pmu_cpuid *regs)
@@ -521,7 +521,7 @@ static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t suble
 	switch (subleaf) {
 	case 0:
 		regs->eax = EXT_SUBLEAVES | (x86_pebs_architectural(config) ? EXT_PEBS : 0) |
-			    (config->reload ? EXT_RELOAD : 0);
+			    (config->acr ? EXT_ACR : 0);
 		regs->ebx = EXT_UMASK2 | EXT_EQ | EXT_USER_DISABLE;
 		break;
 	case 1:
@@ -529,7 +529,7 @@ static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t suble
 		regs->ebx = told >> X86_PMU_GLOBAL_FIXED;
 		break;
 	case 2:
-		x86_reload_leaf(config, told, regs);
+		x86_acr_leaf(config, told, regs);
 		break;
 	case 3:
 		regs->eax = x86_pmu_low_bits(told >> X86_PMU_GLOBAL_FIXED & 8 ?

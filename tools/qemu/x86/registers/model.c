@@ -114,7 +114,7 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	if (!error)
 		error = x86_ibs_config_error(config);
 	if (!error)
-		error = x86_reload_config_error(config);
+		error = x86_acr_config_error(config);
 	if (!error)
 		error = x86_extra_reg_config_error(config);
 	if (error)
@@ -318,7 +318,7 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 
 	x86_ibs_advance(pmu, counts, except >> X86_PMU_COUNTERS_MAX);
 	reloaded = overflowed;
-	overflowed = x86_reload_overflow(pmu, overflowed);
+	overflowed = x86_acr_overflow(pmu, overflowed);
 	reloaded &= ~overflowed;
 
 	/* Counters that overflow together do so before any of them freezes the rest. */
@@ -479,7 +479,7 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 		if (c->event.less != X86_PMU_NOTHING)
 			need |= X86_PMU_KIND_BIT(c->event.less);
 	}
-	if (x86_pebs_is_on(pmu) || x86_reload_is_on(pmu))
+	if (x86_pebs_is_on(pmu) || x86_acr_is_on(pmu))
 		need |= X86_PMU_KIND_BIT(X86_PMU_STEPS);
 	need |= x86_ibs_needs(pmu);
 	if (need)
@@ -545,7 +545,7 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	x86_lbr_reset(pmu);
 	x86_pebs_reset(pmu);
 	x86_ibs_reset(pmu);
-	x86_reload_reset(pmu);
+	x86_acr_reset(pmu);
 	watch(pmu);
 }
 

@@ -79,7 +79,7 @@ enum x86_pmu_version {
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
  * @bts: IA32_MISC_ENABLE says that there are branch trace stores; needs precise samples
- * @reload: counters can have others reloaded (Intel, auto counter reload)
+ * @acr: counters can have others reloaded (Intel, auto counter reload)
  * @has_extra_regs: the extra registers of events are there
  * @misplaced: a counter counts cycles instead of an event that it cannot count
  * @denied: counters that do not count, by their bits in the global registers
@@ -110,7 +110,7 @@ struct x86_pmu_config {
 	struct x86_pebs_config pebs;
 	struct x86_ibs_config ibs;
 	bool bts;
-	bool reload;
+	bool acr;
 	bool has_extra_regs;
 	bool misplaced;
 	uint64_t denied;
@@ -212,7 +212,7 @@ struct x86_pmu_accesses {
  * @lbr: its branch records
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
- * @reload: its reloads
+ * @acr: its reloads
  * @extra_regs: the extra registers of events
  * @alarm_set: there is an alarm
  * @alarm: at which number of instructions it rings
@@ -237,7 +237,7 @@ struct x86_pmu {
 	struct x86_lbr lbr;
 	struct x86_pebs pebs;
 	struct x86_ibs ibs;
-	struct x86_reload reload;
+	struct x86_acr acr;
 	uint64_t extra_regs[X86_EXTRA_REGS];
 	bool alarm_set;
 	uint64_t alarm;

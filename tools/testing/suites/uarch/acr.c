@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reload - counters that begin anew when another of their group overflows (auto counter reload)
+ * acr - counters that reload when another one of their group overflows (auto counter reload)
  *
  * Branches are to be sampled where they are many: an event of branches begins anew with each period
  * of instructions, and so do instructions with each period of branches, and with their own.
@@ -223,7 +223,7 @@ static void run(const struct member *group, u64 loops, bool in_loop)
 	close_group(fds, rings);
 }
 
-static bool has_reload(void)
+static bool has_acr(void)
 {
 	char path[256];
 
@@ -232,11 +232,11 @@ static bool has_reload(void)
 	return !access(path, R_OK);
 }
 
-static bool need_reload(void)
+static bool need_acr(void)
 {
-	if (!has_reload())
+	if (!has_acr())
 		ktap_skip("this PMU has no counters that begin anew");
-	return has_reload();
+	return has_acr();
 }
 
 /* ---- tests ---- */
@@ -246,7 +246,7 @@ static void told(void)
 	char path[256], line[64] = "";
 	FILE *file;
 
-	if (!need_reload())
+	if (!need_acr())
 		return;
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/acr_mask",
 		 target.pmu);
@@ -266,7 +266,7 @@ static void many(void)
 		{ EVENT_BRANCHES, 307, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
 	};
 
-	if (need_reload())
+	if (need_acr())
 		run(group, LOOPS, true);
 }
 
@@ -277,7 +277,7 @@ static void precise(void)
 		{ EVENT_BRANCHES, 307, 0x2, 2 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
 	};
 
-	if (need_reload())
+	if (need_acr())
 		run(group, LOOPS, true);
 }
 
@@ -288,7 +288,7 @@ static void both_precise(void)
 		{ EVENT_BRANCHES, 307, 0x2, 2 }, { EVENT_INSTRUCTIONS, 1009, 0, 2 },
 	};
 
-	if (need_reload())
+	if (need_acr())
 		run(group, LOOPS, false);
 }
 
@@ -299,7 +299,7 @@ static void too_few(void)
 		{ EVENT_BRANCHES, 601, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
 	};
 
-	if (need_reload())
+	if (need_acr())
 		run(group, LOOPS, true);
 }
 
@@ -310,7 +310,7 @@ static void cause_alone(void)
 		{ EVENT_BRANCHES, 307, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0, 0 },
 	};
 
-	if (need_reload())
+	if (need_acr())
 		run(group, LOOPS, false);
 }
 
@@ -321,7 +321,7 @@ static void by_leader(void)
 		{ EVENT_INSTRUCTIONS, 1009, 0, 0 }, { EVENT_BRANCHES, 307, 0x1, 0 },
 	};
 
-	if (need_reload())
+	if (need_acr())
 		run(group, LOOPS, false);
 }
 
@@ -332,7 +332,7 @@ static void plain_after(void)
 		{ EVENT_BRANCHES, 307, 0, 0 }, { EVENT_INSTRUCTIONS, 1009, 0, 0 },
 	};
 
-	if (!need_reload())
+	if (!need_acr())
 		return;
 	many();
 	run(group, LOOPS, false);
@@ -343,7 +343,7 @@ static void refused(void)
 	const struct member m = { EVENT_BRANCHES, 307, 0x1, 0 };
 	struct perf_event_attr attr;
 
-	if (!need_reload())
+	if (!need_acr())
 		return;
 	member_attr(&m, &attr);
 	attr.freq = 1;

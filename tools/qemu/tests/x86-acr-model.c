@@ -67,7 +67,7 @@ static void make(void)
 {
 	memset(&cpu, 0, sizeof(cpu));
 	x86_pmu_defaults(&cpu.config, X86_PMU_INTEL_V6);
-	cpu.config.reload = true;
+	cpu.config.acr = true;
 	EXPECT(!x86_pmu_config_error(&cpu.config));
 	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
 }
@@ -101,13 +101,13 @@ static void test_told(void)
 	EXPECT((regs.eax & 0x34) == 4);
 	x86_pmu_cpuid(&cpu.config, 0x23, 2, &regs);
 	EXPECT(regs.eax == 0xfc && regs.ebx == 3 && regs.ecx == 0xfc && regs.edx == 3);
-	cpu.config.reload = false;
+	cpu.config.acr = false;
 	x86_pmu_cpuid(&cpu.config, 0x23, 0, &regs);
 	EXPECT(!(regs.eax & 4));
 	x86_pmu_cpuid(&cpu.config, 0x23, 2, &regs);
 	EXPECT(!regs.eax && !regs.ebx && !regs.ecx && !regs.edx);
 	x86_pmu_defaults(&cpu.config, X86_PMU_INTEL_V5);
-	cpu.config.reload = true;
+	cpu.config.acr = true;
 	EXPECT(x86_pmu_config_error(&cpu.config));
 }
 
@@ -124,7 +124,7 @@ static void test_registers(void)
 	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_C, BIT(63)) && put(MSR_IA32_PMC_V6_GP0_CFG_C, -1U));
 	x86_pmu_reset(&cpu.pmu);
 	EXPECT(!get(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP));
-	cpu.config.reload = false;
+	cpu.config.acr = false;
 	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP, 0));
 }
 
@@ -156,7 +156,7 @@ static void test_itself(void)
 	steps(2, 4);
 	EXPECT(get(MSR_P6_PMC0 + 2) == BEFORE(10) && get(MSR_P6_PMC0 + 3) == BEFORE(100));
 	EXPECT(!get(MSR_CORE_PERF_GLOBAL_STATUS) && !cpu.interrupts);
-	EXPECT(cpu.pmu.reload.reloads == 4 && cpu.pmu.overflows == 0);
+	EXPECT(cpu.pmu.acr.reloads == 4 && cpu.pmu.overflows == 0);
 	steps(99, 0);
 	EXPECT(get(MSR_P6_PMC0 + 3) == BEFORE(1) && !cpu.interrupts);
 	steps(1, 0);
