@@ -69,7 +69,7 @@ struct corepmu;
 #define COREPMU_EVENT_BACKEND	12
 
 /* Features: an event with one of these flags needs more than a counter (core/features.c). */
-#define COREPMU_EVENT_EXTRAS	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
+#define COREPMU_EVENT_FEATURES	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
 				 COREPMU_EVENT_EXTRA_REG | COREPMU_EVENT_ACR |		\
 				 COREPMU_EVENT_COUNTED)
 
@@ -122,7 +122,7 @@ struct corepmu_extra_reg {
  * @branch_users: number of placed events with COREPMU_EVENT_BRANCHES
  * @precise_users: number of placed events with COREPMU_EVENT_PRECISE
  * @acr_users: number of placed events with COREPMU_EVENT_ACR
- * @extras: the three numbers above in one word: 0 if all are 0
+ * @features: the three numbers above in one word: 0 if all are 0
  * @branches: branch records of this CPU, NULL where the hardware has none
  * @shared_select: value of the register that selects events of several counters (x86: the fixed
  *	counters' control register)
@@ -158,7 +158,7 @@ struct corepmu_cpu {
 			u16		precise_users;
 			u16		acr_users;
 		};
-		u64		extras;
+		u64		features;
 	};
 	struct corepmu_branches	*branches;
 	u64			shared_select;
@@ -452,13 +452,13 @@ static inline bool corepmu_sibling_counts(const struct perf_event *event)
 
 /* core/features.c: branch records, precise samples, extra registers, auto counter reload */
 bool corepmu_extra_reg_fits_group(struct perf_event *event);
-bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event);
+bool corepmu_features_fit(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_extra_regs_reset(struct corepmu_cpu *cpuc);
-void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_start_extras(struct corepmu_cpu *cpuc);
-void corepmu_stop_extras(struct corepmu_cpu *cpuc);
-void corepmu_interrupt_extras(struct corepmu_cpu *cpuc);
+void corepmu_features_add(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_features_del(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_features_start(struct corepmu_cpu *cpuc);
+void corepmu_features_stop(struct corepmu_cpu *cpuc);
+void corepmu_features_interrupt(struct corepmu_cpu *cpuc);
 
 /*
  * Start and stop a CPU's PMU as a whole. IRQs off.
@@ -471,8 +471,8 @@ static inline void corepmu_start_cpu(struct corepmu_cpu *cpuc)
 {
 	cpuc->running = true;
 	barrier();
-	if (unlikely(cpuc->extras))
-		corepmu_start_extras(cpuc);
+	if (unlikely(cpuc->features))
+		corepmu_features_start(cpuc);
 	static_call(corepmu_enable_counters)(cpuc);
 }
 
@@ -481,8 +481,8 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 	cpuc->running = false;
 	barrier();
 	static_call(corepmu_disable_counters)(cpuc);
-	if (unlikely(cpuc->extras))
-		corepmu_stop_extras(cpuc);
+	if (unlikely(cpuc->features))
+		corepmu_features_stop(cpuc);
 }
 
 /**
@@ -506,8 +506,8 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
 	cpuc->running = false;
 	barrier();
 	static_call(corepmu_disable_counters)(cpuc);
-	if (unlikely(cpuc->extras))
-		corepmu_interrupt_extras(cpuc);
+	if (unlikely(cpuc->features))
+		corepmu_features_interrupt(cpuc);
 }
 
 void corepmu_use_backend(const struct corepmu_backend *backend);

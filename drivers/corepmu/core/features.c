@@ -11,12 +11,12 @@
 #include <corepmu/precise.h>
 
 /**
- * corepmu_start_extras() - start branch records, precise samples and ACR before the counters
- * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
+ * corepmu_features_start() - start branch records, precise samples and ACR before the counters
+ * @cpuc: this CPU's state; it has events with COREPMU_EVENT_FEATURES
  *
  * From corepmu_start_cpu().
  */
-void corepmu_start_extras(struct corepmu_cpu *cpuc)
+void corepmu_features_start(struct corepmu_cpu *cpuc)
 {
 	if (cpuc->branch_users)
 		corepmu_branch_start(cpuc);
@@ -27,12 +27,12 @@ void corepmu_start_extras(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_stop_extras() - stop branch records and precise samples, after the counters
- * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
+ * corepmu_features_stop() - stop branch records and precise samples, after the counters
+ * @cpuc: this CPU's state; it has events with COREPMU_EVENT_FEATURES
  *
  * From corepmu_stop_cpu().
  */
-void corepmu_stop_extras(struct corepmu_cpu *cpuc)
+void corepmu_features_stop(struct corepmu_cpu *cpuc)
 {
 	if (cpuc->precise_users)
 		cpuc->pmu->precise_backend->stop(cpuc);
@@ -41,13 +41,13 @@ void corepmu_stop_extras(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_interrupt_extras() - stop branch records at the start of an overflow interrupt
- * @cpuc: this CPU's state; it has events with COREPMU_EVENT_EXTRAS
+ * corepmu_features_interrupt() - stop branch records at the start of an overflow interrupt
+ * @cpuc: this CPU's state; it has events with COREPMU_EVENT_FEATURES
  *
  * From corepmu_overflow_begin(). Precise samples go on: without counts the hardware writes no
  * record.
  */
-void corepmu_interrupt_extras(struct corepmu_cpu *cpuc)
+void corepmu_features_interrupt(struct corepmu_cpu *cpuc)
 {
 	if (cpuc->branch_users)
 		corepmu_branch_interrupt(cpuc);
@@ -172,15 +172,15 @@ void corepmu_extra_regs_reset(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_extras_fit() - check whether an event's features are free on this CPU
+ * corepmu_features_fit() - check whether an event's features are free on this CPU
  * @cpuc: this CPU's state
- * @event: an event with COREPMU_EVENT_EXTRAS that is about to be placed
+ * @event: an event with COREPMU_EVENT_FEATURES that is about to be placed
  *
  * IRQs off.
  *
  * Return: false while other events use a feature in another way
  */
-bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
+bool corepmu_features_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if ((event->hw.flags & COREPMU_EVENT_BRANCHES) && !corepmu_branch_fits(cpuc, event))
 		return false;
@@ -191,13 +191,13 @@ bool corepmu_extras_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_add_extras() - set up the features of an event that has been placed
+ * corepmu_features_add() - set up the features of an event that has been placed
  * @cpuc: this CPU's state
- * @event: an event with COREPMU_EVENT_EXTRAS
+ * @event: an event with COREPMU_EVENT_FEATURES
  *
  * IRQs off, and the PMU stopped.
  */
-void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
+void corepmu_features_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
 		corepmu_branch_add(cpuc, event);
@@ -212,13 +212,13 @@ void corepmu_add_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_del_extras() - undo corepmu_add_extras()
+ * corepmu_features_del() - undo corepmu_features_add()
  * @cpuc: this CPU's state
- * @event: an event with COREPMU_EVENT_EXTRAS
+ * @event: an event with COREPMU_EVENT_FEATURES
  *
  * IRQs off, and the PMU stopped.
  */
-void corepmu_del_extras(struct corepmu_cpu *cpuc, struct perf_event *event)
+void corepmu_features_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (event->hw.flags & COREPMU_EVENT_COUNTED)
 		corepmu_branch_del_counted(cpuc);

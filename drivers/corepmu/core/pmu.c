@@ -331,7 +331,7 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 	if (!cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
 		return -ENOENT;
 
-	if (unlikely(hwc->flags & COREPMU_EVENT_EXTRAS) && !corepmu_extras_fit(cpuc, event))
+	if (unlikely(hwc->flags & COREPMU_EVENT_FEATURES) && !corepmu_features_fit(cpuc, event))
 		return -EAGAIN;
 
 	idx = find_counter(cpuc, event);
@@ -340,8 +340,8 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	event_place(cpuc, event, idx);
-	if (unlikely(hwc->flags & COREPMU_EVENT_EXTRAS))
-		corepmu_add_extras(cpuc, event);
+	if (unlikely(hwc->flags & COREPMU_EVENT_FEATURES))
+		corepmu_features_add(cpuc, event);
 
 	if (flags & PERF_EF_START)
 		event_resume(cpuc, event);
@@ -356,8 +356,8 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 	event_stop(cpuc, event);
 	event_unplace(cpuc, event);
-	if (unlikely(event->hw.flags & COREPMU_EVENT_EXTRAS))
-		corepmu_del_extras(cpuc, event);
+	if (unlikely(event->hw.flags & COREPMU_EVENT_FEATURES))
+		corepmu_features_del(cpuc, event);
 	corepmu_update_userpage(event);
 }
 

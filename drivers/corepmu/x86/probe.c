@@ -205,7 +205,7 @@ static void describe_registers(void *desc)
  * Find out about branch records, extra registers, ACR and PEBS. All CPU types of a machine have the
  * same branch records; the rest differs, and is read on a CPU of each type.
  */
-static int describe_extras(void)
+static int describe_features(void)
 {
 	struct x86_desc *desc;
 	unsigned int i;
@@ -290,7 +290,7 @@ int corepmu_arch_init(void)
 	if (ret)
 		goto out_kinds;
 
-	ret = describe_extras();
+	ret = describe_features();
 	if (ret)
 		goto out_reserve;
 
