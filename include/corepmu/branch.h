@@ -97,7 +97,7 @@ union corepmu_branch_words {
  * @nr: number of records in @entries; @nr, @hw_idx and @entries form a struct perf_branch_stack
  * @hw_idx: index of the youngest record in the hardware
  * @entries: the records, the youngest first
- * @kind: branch type of each record, COREPMU_BRANCH_*; 0 if not decoded yet
+ * @type: branch type of each record, COREPMU_BRANCH_*; 0 if not decoded yet
  * @counts: event counts of each record, since the previous branch: COREPMU_BRANCH_COUNT_BITS for
  *	each counter, counter 0 in the lowest bits
  */
@@ -106,7 +106,7 @@ struct corepmu_branch_list {
 	u64				nr;
 	u64				hw_idx;
 	struct perf_branch_entry	entries[COREPMU_MAX_BRANCHES];
-	u32				kind[COREPMU_MAX_BRANCHES];
+	u32				type[COREPMU_MAX_BRANCHES];
 	u8				counts[COREPMU_MAX_BRANCHES];
 };
 
@@ -225,9 +225,9 @@ struct corepmu_call_stack {
  * @wipe: clear all records while recording is stopped. IRQs off, or NMI
  * @renew: do @stop, @wipe and @start in one call; NULL: the caller calls all three. IRQs off, or
  *	NMI
- * @read: fill in hw_idx, nr, entries and kind (0 where the hardware does not know the branch
+ * @read: fill in hw_idx, nr, entries and type (0 where the hardware does not know the branch
  *	type), and counts if corepmu_branches.counted is not 0. Entries have all flags and cycles,
- *	or only those that an event wants. Write an entry before its kind. Recording is stopped
+ *	or only those that an event wants. Write an entry before its type. Recording is stopped
  *	meanwhile. IRQs off, or NMI
  * @parse: fill in the same from a PEBS record, @words: three words per branch, as in the registers;
  *	NULL where PEBS records have no branches. @waited: large PEBS: the record may be old, and
@@ -318,7 +318,7 @@ void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *eve
 				struct corepmu_branch_list *list,
 				struct perf_sample_data *data);
 void corepmu_branch_sample_end(struct corepmu_cpu *cpuc);
-u32 corepmu_branch_kind(const struct corepmu_branch_backend *backend,
+u32 corepmu_branch_type(const struct corepmu_branch_backend *backend,
 			struct corepmu_branch_list *list, unsigned int i);
 
 /* branch/snapshot.c */

@@ -177,7 +177,7 @@ struct corepmu_cpu {
  * @standin_type: type of the built-in driver's PMU, or -1 for the next free one
  * @attr_groups: format, events and caps in sysfs
  * @capabilities: PERF_PMU_CAP_* of the architecture
- * @raw_of_first_kind: with several CPU types, only the first type's PMU accepts PERF_TYPE_RAW,
+ * @raw_of_first_cpu_type: with several CPU types, only the first type's PMU accepts PERF_TYPE_RAW,
  *	since a raw number is another event on the other types. Otherwise each PMU accepts it
  * @encode: turn event->attr into config_base, flags and the counters that the event may be placed
  *	on. Return 0, or an errno of perf_event_open(2), see corepmu_refuse(). Process context
@@ -249,7 +249,7 @@ struct corepmu_backend {
 	int standin_type;
 	const struct attribute_group **attr_groups;
 	int capabilities;
-	bool raw_of_first_kind;
+	bool raw_of_first_cpu_type;
 	int (*encode)(struct corepmu *pmu, struct perf_event *event);
 	int (*precise)(struct corepmu *pmu, struct perf_event *event);
 	int (*check_period)(const struct perf_event *event, u64 period);
@@ -303,10 +303,10 @@ struct corepmu_backend {
  * @min_left: lowest number of counts after which a counter may be set to overflow
  * @counting_period: period of events that do not sample, in counts; an event with
  *	COREPMU_EVENT_LONG, COREPMU_EVENT_PAIR or COREPMU_EVENT_32BIT has a period of its own
- * @kind: name of the CPU type, the end of the PMU's name; NULL with one CPU type, or if the types
- *	have no names
+ * @cpu_type: name of the CPU type, the end of the PMU's name; NULL with one CPU type, or if the
+ *	types have no names
  * @standin_name: name of the built-in driver's PMU for this CPU type, if the name does not follow
- *	from the backend's standin_name and @kind; or NULL
+ *	from the backend's standin_name and @cpu_type; or NULL
  * @secondary: this is not the first CPU type: the first type's PMU has the type that the user asks
  *	for
  * @claims_generic: there is no other driver's core PMU: accept PERF_TYPE_RAW, and generic events
@@ -339,7 +339,7 @@ struct corepmu {
 	s64				max_left;
 	s64				min_left;
 	u64				counting_period;
-	const char			*kind;
+	const char			*cpu_type;
 	char				*standin_name;
 	bool				secondary;
 	bool				claims_generic;

@@ -440,7 +440,7 @@ static void pmuv3_irq_of_other(struct kunit *test)
 }
 
 /* An SPI that comes to a CPU of another kind, whose counters are not to be touched */
-static void pmuv3_irq_of_other_kind(struct kunit *test)
+static void pmuv3_irq_of_other_cpu_type(struct kunit *test)
 {
 	struct bench *b = bench_start_on(test, "pmuv3p5");
 	struct pmuv3_model *model = per_cpu_ptr(&pmuv3_model_state, b->cpu);
@@ -472,7 +472,7 @@ static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE(pmuv3_describes),
 	KUNIT_CASE(pmuv3_events),
 	KUNIT_CASE(pmuv3_irq_of_other),
-	KUNIT_CASE(pmuv3_irq_of_other_kind),
+	KUNIT_CASE(pmuv3_irq_of_other_cpu_type),
 	{ }
 };
 

@@ -333,16 +333,16 @@ static void pmuv3_names_of_devicetree(struct kunit *test)
 		kunit_skip(test, "a kernel without devicetrees");
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		const struct pmuv3_of_kind *kind;
+		const struct pmuv3_of_type *type;
 
 		compatible.value = (void *)table[i].compatible;
 		compatible.length = strlen(table[i].compatible) + 1;
-		kind = pmuv3_of_kind(&node);
-		KUNIT_EXPECT_STREQ(test, kind ? kind->name : "-", table[i].name ?: "-");
+		type = pmuv3_of_type(&node);
+		KUNIT_EXPECT_STREQ(test, type ? type->name : "-", table[i].name ?: "-");
 	}
 }
 
-/* With standin=1: kinds that the built-in driver has names for, a second one of a kind */
+/* With standin=1: types that the built-in driver has names for, a second one of a type */
 static void pmuv3_stands_in(struct kunit *test)
 {
 	static char * const given[] = { "armv8_cortex_a53", "armv8_cortex_a72", NULL };

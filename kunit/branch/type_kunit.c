@@ -23,9 +23,9 @@ struct instruction {
 	const char	*name;
 	u8		code[16];
 	u8		len;
-	u32		kind;
+	u32		type;
 	bool		other_32bit;
-	u32		kind_32bit;
+	u32		type_32bit;
 };
 
 static const struct instruction instructions[] = {
@@ -83,14 +83,14 @@ static void type_kinds(struct kunit *test)
 	const struct instruction *i = test->param_value;
 	unsigned int offset = 99, len;
 
-	KUNIT_EXPECT_EQ(test, x86_branch_kind(i->code, i->len, true, false, &offset), i->kind);
+	KUNIT_EXPECT_EQ(test, x86_branch_type(i->code, i->len, true, false, &offset), i->type);
 	KUNIT_EXPECT_EQ(test, offset, 0);
-	KUNIT_EXPECT_EQ(test, x86_branch_kind(i->code, i->len, false, false, &offset),
-			i->other_32bit ? i->kind_32bit : i->kind);
+	KUNIT_EXPECT_EQ(test, x86_branch_type(i->code, i->len, false, false, &offset),
+			i->other_32bit ? i->type_32bit : i->type);
 	/* What is behind the known bytes is not looked at, and is no branch of its own. */
 	for (len = 0; len < i->len; len++)
-		x86_branch_kind(i->code, len, true, true, &offset);
-	KUNIT_EXPECT_EQ(test, x86_branch_kind(i->code, 0, true, true, &offset), 0);
+		x86_branch_type(i->code, len, true, true, &offset);
+	KUNIT_EXPECT_EQ(test, x86_branch_type(i->code, 0, true, true, &offset), 0);
 }
 
 /* What a branch may be fused with: its length is how far the branch is behind. */
@@ -146,12 +146,12 @@ static void type_fused(struct kunit *test)
 
 	memcpy(code, f->code, f->len);
 	code[f->len] = 0x75;	/* jne */
-	KUNIT_EXPECT_EQ(test, x86_branch_kind(code, sizeof(code), true, true, &offset),
+	KUNIT_EXPECT_EQ(test, x86_branch_type(code, sizeof(code), true, true, &offset),
 			f->can ? COREPMU_BRANCH_COND : 0);
 	KUNIT_EXPECT_EQ(test, offset, f->can ? f->len : 0);
-	KUNIT_EXPECT_EQ(test, x86_branch_kind(code, sizeof(code), true, false, &offset), 0);
+	KUNIT_EXPECT_EQ(test, x86_branch_type(code, sizeof(code), true, false, &offset), 0);
 	/* The branch is behind what is known. */
-	KUNIT_EXPECT_EQ(test, x86_branch_kind(code, f->len, true, true, &offset), 0);
+	KUNIT_EXPECT_EQ(test, x86_branch_type(code, f->len, true, true, &offset), 0);
 }
 
 /* A record: the instruction, and where it leads from and to */
@@ -170,7 +170,7 @@ static void type_records(struct kunit *test)
 	};
 	static const struct {
 		u64 from, to;
-		u32 kind, kind_fused;
+		u32 type, type_fused;
 		unsigned int offset;
 	} table[] = {
 		{ USER, KERNEL, COREPMU_BRANCH_SYSCALL, COREPMU_BRANCH_SYSCALL },
@@ -197,9 +197,9 @@ static void type_records(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_branch_entry entry = { .from = table[i].from, .to = table[i].to };
 
-		KUNIT_EXPECT_EQ_MSG(test, x86_branch_decode(&entry), table[i].kind, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, x86_branch_decode(&entry), table[i].type, "row %u", i);
 		KUNIT_EXPECT_EQ(test, entry.from, table[i].from);
-		KUNIT_EXPECT_EQ_MSG(test, x86_branch_decode_fused(&entry), table[i].kind_fused,
+		KUNIT_EXPECT_EQ_MSG(test, x86_branch_decode_fused(&entry), table[i].type_fused,
 				    "row %u", i);
 		KUNIT_EXPECT_EQ(test, entry.from, table[i].from + table[i].offset);
 		/* The same when it is looked at once more */

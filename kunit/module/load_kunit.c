@@ -129,8 +129,8 @@ static void load_learns_lvtpc(struct kunit *test)
 		power_on(machine_by_name(names[i]), LIVELY, false);
 		x86_model_masks_all = true;
 		KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
-		KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->counters, GENMASK_ULL(5, 0));
-		KUNIT_EXPECT_TRUE(test, x86_kind(0)->masks_lvtpc);
+		KUNIT_EXPECT_EQ(test, x86_cpu_type(0)->pmu->counters, GENMASK_ULL(5, 0));
+		KUNIT_EXPECT_TRUE(test, x86_cpu_type(0)->masks_lvtpc);
 		for_each_online_cpu(cpu)
 			KUNIT_EXPECT_EQ(test, per_cpu_ptr(&x86_model_state, cpu)->lvtpc,
 					APIC_DM_NMI);
@@ -145,8 +145,8 @@ static void load_missing(struct kunit *test)
 	power_on(machine_by_name("amd-core"), LIVELY, false);
 	x86_model_missing = BIT(3) | BIT(5);
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
-	KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->counters, 0x17);
-	KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->pair_counters, 0x2);
+	KUNIT_EXPECT_EQ(test, x86_cpu_type(0)->pmu->counters, 0x17);
+	KUNIT_EXPECT_EQ(test, x86_cpu_type(0)->pmu->pair_counters, 0x2);
 	corepmu_arch_exit();
 	x86_model_missing = 0;
 }
@@ -167,17 +167,17 @@ static void load_leaves_nothing(struct kunit *test)
 		for (i = 0; i < 8; i++)
 			m->counter[i] = 123;
 	}
-	x86_release(x86_kind(0)->pmu);
+	x86_release(x86_cpu_type(0)->pmu);
 	for_each_online_cpu(cpu) {
 		m = per_cpu_ptr(&x86_model_state, cpu);
-		KUNIT_EXPECT_EQ(test, per_cpu_ptr(x86_kind(0)->pmu->cpu, cpu)->dirty, 0);
+		KUNIT_EXPECT_EQ(test, per_cpu_ptr(x86_cpu_type(0)->pmu->cpu, cpu)->dirty, 0);
 		for (i = 0; i < 8; i++)
 			KUNIT_EXPECT_EQ(test, m->counter[i], 0);
 	}
 	/* One that comes online meanwhile leaves them alone. */
-	per_cpu_ptr(x86_kind(0)->pmu->cpu, 0)->dirty = 0xff;
-	x86_kind(0)->pmu->backend->reset(per_cpu_ptr(x86_kind(0)->pmu->cpu, 0));
-	KUNIT_EXPECT_EQ(test, per_cpu_ptr(x86_kind(0)->pmu->cpu, 0)->dirty, 0);
+	per_cpu_ptr(x86_cpu_type(0)->pmu->cpu, 0)->dirty = 0xff;
+	x86_cpu_type(0)->pmu->backend->reset(per_cpu_ptr(x86_cpu_type(0)->pmu->cpu, 0));
+	KUNIT_EXPECT_EQ(test, per_cpu_ptr(x86_cpu_type(0)->pmu->cpu, 0)->dirty, 0);
 	corepmu_arch_exit();
 }
 
@@ -516,7 +516,7 @@ static struct corepmu *start_acpi(struct kunit *test, struct cpumask *left)
 
 	pmu = machine->ops->start(machine);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
-	pmuv3_take_kind(to_pmuv3(pmu), left);
+	pmuv3_cpu_type_take(to_pmuv3(pmu), left);
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(pmu->cpu, cpu)->irq = 1;
 
@@ -525,7 +525,7 @@ static struct corepmu *start_acpi(struct kunit *test, struct cpumask *left)
 
 static void end_acpi(struct corepmu *pmu)
 {
-	pmuv3_forget_kind(to_pmuv3(pmu));
+	pmuv3_cpu_type_forget(to_pmuv3(pmu));
 	machine_by_name("pmuv3p5")->ops->end(pmu);
 }
 

@@ -25,7 +25,7 @@
 
 struct generic {
 	u8 model;
-	u8 kind;
+	u8 core_type;
 	u32 type;
 	u64 config;
 	s64 code;
@@ -134,8 +134,8 @@ static const struct generic generics[] = {
 
 static void generic_desc(const struct generic *g, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "model %#x kind %#x type %u config %#llx", g->model,
-		 g->kind, g->type, g->config);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "model %#x core type %#x type %u config %#llx", g->model,
+		 g->core_type, g->type, g->config);
 }
 
 KUNIT_ARRAY_PARAM(generic, generics, generic_desc);
@@ -159,7 +159,7 @@ static void expect_generic(struct kunit *test, struct perf_event *event, u32 typ
 static void generic_is_the_named_event(struct kunit *test)
 {
 	const struct generic *g = test->param_value;
-	struct perf_event *event = uarch_start_model(test, g->model, g->kind, 8);
+	struct perf_event *event = uarch_start_model(test, g->model, g->core_type, 8);
 
 	expect_generic(test, event, g->type, g->config, g->code);
 }
@@ -350,7 +350,7 @@ static const struct {
 static void generic_names_of_transactions(struct kunit *test)
 {
 	static const struct {
-		u8 model, kind;
+		u8 model, core_type;
 		bool rtm;
 		unsigned int sets;
 	} table[] = {
@@ -365,7 +365,8 @@ static void generic_names_of_transactions(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		struct x86_model_cpu cpu = {
-			.name = "TSX", .family = 6, .model = table[i].model, .kind = table[i].kind,
+			.name = "TSX", .family = 6, .model = table[i].model,
+			.core_type = table[i].core_type,
 			.version = 5, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
 			.fixed_map = 0x7, .fixed_width = 48, .nr_events = 7, .rtm = table[i].rtm,
 		};

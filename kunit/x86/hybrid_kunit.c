@@ -24,13 +24,13 @@
 
 /* Alder Lake. Leaf 0xA of a core tells of the counters that an atom has too. */
 static const struct x86_model_cpu core = {
-	.name = "Golden Cove", .family = 6, .model = 0x97, .kind = INTEL_CORE, .native = 1,
+	.name = "Golden Cove", .family = 6, .model = 0x97, .core_type = INTEL_CORE, .native = 1,
 	.version = 5, .nr_gp = 8, .told_gp = 6, .gp_width = 48, .nr_fixed = 3,
 	.fixed_width = 48, .full_width = true, .nr_events = 7, .hybrid = true,
 };
 
 static const struct x86_model_cpu atom = {
-	.name = "Gracemont", .family = 6, .model = 0x97, .kind = INTEL_ATOM, .native = 1,
+	.name = "Gracemont", .family = 6, .model = 0x97, .core_type = INTEL_ATOM, .native = 1,
 	.version = 5, .nr_gp = 6, .gp_width = 48, .nr_fixed = 3, .fixed_width = 48,
 	.full_width = true, .nr_events = 7, .hybrid = true,
 };
@@ -42,11 +42,11 @@ static const struct x86_model_cpu atom = {
 	.pebs = PEBS_MODEL_ARCH
 
 static const struct x86_model_cpu arch_core = {
-	.name = "Cougar Cove", .kind = INTEL_CORE, .nr_gp = 8, PANTHER_LAKE_CPU,
+	.name = "Cougar Cove", .core_type = INTEL_CORE, .nr_gp = 8, PANTHER_LAKE_CPU,
 };
 
 static const struct x86_model_cpu arch_atom = {
-	.name = "Darkmont", .kind = INTEL_ATOM, .nr_gp = 6, PANTHER_LAKE_CPU,
+	.name = "Darkmont", .core_type = INTEL_ATOM, .nr_gp = 6, PANTHER_LAKE_CPU,
 };
 
 /* Nova Lake, with the fixed counters that both of its kinds have */
@@ -56,11 +56,11 @@ static const struct x86_model_cpu arch_atom = {
 	.nr_events = 7, .hybrid = true
 
 static const struct x86_model_cpu nova_core = {
-	.name = "Coyote Cove", .kind = INTEL_CORE, NOVA_LAKE_CPU,
+	.name = "Coyote Cove", .core_type = INTEL_CORE, NOVA_LAKE_CPU,
 };
 
 static const struct x86_model_cpu nova_atom = {
-	.name = "Arctic Wolf", .kind = INTEL_ATOM, NOVA_LAKE_CPU,
+	.name = "Arctic Wolf", .core_type = INTEL_ATOM, NOVA_LAKE_CPU,
 };
 
 /* The CPU that is an atom, or is not there and comes */
@@ -104,7 +104,7 @@ static void hybrid_exit(struct kunit *test)
 		faults += per_cpu_ptr(&model_log, cpu)->faults;
 	KUNIT_EXPECT_EQ(test, faults, 0);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
-	KUNIT_EXPECT_EQ(test, x86_nr_kinds(), 0);
+	KUNIT_EXPECT_EQ(test, x86_nr_cpu_types(), 0);
 }
 
 /* As insmod and rmmod do it: each kind has a PMU, its counters and its CPUs. */
@@ -117,13 +117,13 @@ static void hybrid_two_kinds(struct kunit *test)
 		power_on(&core, last, &atom);
 		x86_model_builtin = builtin;
 		KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
-		KUNIT_ASSERT_EQ(test, x86_nr_kinds(), 2);
-		pmu[0] = x86_kind(0)->pmu;
-		pmu[1] = x86_kind(1)->pmu;
+		KUNIT_ASSERT_EQ(test, x86_nr_cpu_types(), 2);
+		pmu[0] = x86_cpu_type(0)->pmu;
+		pmu[1] = x86_cpu_type(1)->pmu;
 		KUNIT_EXPECT_STREQ(test, pmu[0]->perf_pmu.name, "corepmu_core");
 		KUNIT_EXPECT_STREQ(test, pmu[1]->perf_pmu.name, "corepmu_atom");
-		KUNIT_EXPECT_STREQ(test, x86_kind(0)->uarch->name, "golden_cove");
-		KUNIT_EXPECT_STREQ(test, x86_kind(1)->uarch->name, "gracemont");
+		KUNIT_EXPECT_STREQ(test, x86_cpu_type(0)->uarch->name, "golden_cove");
+		KUNIT_EXPECT_STREQ(test, x86_cpu_type(1)->uarch->name, "gracemont");
 		KUNIT_EXPECT_EQ(test, pmu[0]->counters, GP(8) | ALL_FIXED);
 		KUNIT_EXPECT_EQ(test, pmu[1]->counters, GP(6) | ALL_FIXED);
 		KUNIT_EXPECT_TRUE(test, cpumask_equal(&pmu[1]->supported_cpus, cpumask_of(last)));
@@ -151,11 +151,11 @@ static void hybrid_records(struct kunit *test)
 		kunit_skip(test, "there are no precise events");
 	power_on(&arch_core, last, &arch_atom);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
-	KUNIT_ASSERT_EQ(test, x86_nr_kinds(), 2);
-	KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->max_precise, 3);
-	KUNIT_EXPECT_EQ(test, x86_kind(1)->pmu->max_precise, 3);
-	KUNIT_EXPECT_EQ(test, x86_kind(0)->pebs_counters, GP(8 - 1) | ALL_FIXED);
-	KUNIT_EXPECT_EQ(test, x86_kind(1)->pebs_counters, GP(6 - 1) | ALL_FIXED);
+	KUNIT_ASSERT_EQ(test, x86_nr_cpu_types(), 2);
+	KUNIT_EXPECT_EQ(test, x86_cpu_type(0)->pmu->max_precise, 3);
+	KUNIT_EXPECT_EQ(test, x86_cpu_type(1)->pmu->max_precise, 3);
+	KUNIT_EXPECT_EQ(test, x86_cpu_type(0)->pebs_counters, GP(8 - 1) | ALL_FIXED);
+	KUNIT_EXPECT_EQ(test, x86_cpu_type(1)->pebs_counters, GP(6 - 1) | ALL_FIXED);
 	corepmu_arch_exit();
 }
 
@@ -165,13 +165,13 @@ static void hybrid_nova_lake(struct kunit *test)
 
 	power_on(&nova_core, last, &nova_atom);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
-	KUNIT_ASSERT_EQ(test, x86_nr_kinds(), 2);
-	KUNIT_EXPECT_STREQ(test, x86_kind(0)->pmu->perf_pmu.name, "corepmu_core");
-	KUNIT_EXPECT_STREQ(test, x86_kind(1)->pmu->perf_pmu.name, "corepmu_atom");
-	KUNIT_EXPECT_STREQ(test, x86_kind(0)->uarch->name, "coyote_cove");
-	KUNIT_EXPECT_STREQ(test, x86_kind(1)->uarch->name, "arctic_wolf");
-	KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->counters, GP(8) | ALL_FIXED);
-	KUNIT_EXPECT_EQ(test, x86_kind(1)->pmu->counters, GP(8) | ALL_FIXED);
+	KUNIT_ASSERT_EQ(test, x86_nr_cpu_types(), 2);
+	KUNIT_EXPECT_STREQ(test, x86_cpu_type(0)->pmu->perf_pmu.name, "corepmu_core");
+	KUNIT_EXPECT_STREQ(test, x86_cpu_type(1)->pmu->perf_pmu.name, "corepmu_atom");
+	KUNIT_EXPECT_STREQ(test, x86_cpu_type(0)->uarch->name, "coyote_cove");
+	KUNIT_EXPECT_STREQ(test, x86_cpu_type(1)->uarch->name, "arctic_wolf");
+	KUNIT_EXPECT_EQ(test, x86_cpu_type(0)->pmu->counters, GP(8) | ALL_FIXED);
+	KUNIT_EXPECT_EQ(test, x86_cpu_type(1)->pmu->counters, GP(8) | ALL_FIXED);
 	corepmu_arch_exit();
 }
 
@@ -198,7 +198,7 @@ static void hybrid_events(struct kunit *test)
 	static const struct {
 		bool atom, generic, own;
 		u64 config;
-		/* -1: a task's; 0 or 1: of a CPU of the other kind, of the kind's own */
+		/* -1: a task's; 0 or 1: of a CPU of the other CPU type, of its own */
 		int where;
 		s64 counters;
 	} table[] = {
@@ -228,7 +228,7 @@ static void hybrid_events(struct kunit *test)
 	power_on(&core, last, &atom);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct corepmu *pmu = x86_kind(table[i].atom)->pmu;
+		struct corepmu *pmu = x86_cpu_type(table[i].atom)->pmu;
 		u32 type = table[i].own ? pmu->perf_pmu.type :
 			   table[i].generic ? PERF_TYPE_HARDWARE : PERF_TYPE_RAW;
 		int cpu = table[i].where < 0 ? -1 : table[i].where == table[i].atom ? last : 0;
@@ -264,20 +264,20 @@ static void expect_untouched(struct kunit *test)
 static void hybrid_refused(struct kunit *test)
 {
 	static const struct {
-		unsigned int kind, native;
+		unsigned int core_type, native;
 	} unknown[] = { { 0, 0 }, { 0x30, 1 }, { INTEL_CORE, 2 } };
 	int last = last_cpu(test);
 	struct x86_model_cpu other = atom;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(unknown); i++) {
-		other.kind = unknown[i].kind;
+		other.core_type = unknown[i].core_type;
 		other.native = unknown[i].native;
 		x86_model_power_on(&core);
 		x86_model_power_on_other(last, &other);
 		KUNIT_EXPECT_EQ_MSG(test, corepmu_arch_init(), -ENODEV, "row %u", i);
 		expect_untouched(test);
-		KUNIT_EXPECT_EQ(test, x86_nr_kinds(), 0);
+		KUNIT_EXPECT_EQ(test, x86_nr_cpu_types(), 0);
 	}
 
 	x86_model_power_on(&core);
@@ -312,12 +312,12 @@ static void hybrid_low_power(struct kunit *test)
 	crestmont.native = 2;
 	power_on(&skymont, last, &crestmont);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
-	KUNIT_ASSERT_EQ(test, x86_nr_kinds(), 2);
-	KUNIT_EXPECT_STREQ(test, x86_kind(0)->pmu->perf_pmu.name, "corepmu_atom");
-	KUNIT_EXPECT_STREQ(test, x86_kind(1)->pmu->perf_pmu.name, "corepmu_lowpower");
-	KUNIT_EXPECT_STREQ(test, x86_kind(0)->uarch->name, "skymont");
-	KUNIT_EXPECT_STREQ(test, x86_kind(1)->uarch->name, "crestmont");
-	KUNIT_EXPECT_TRUE(test, cpumask_equal(&x86_kind(1)->pmu->supported_cpus,
+	KUNIT_ASSERT_EQ(test, x86_nr_cpu_types(), 2);
+	KUNIT_EXPECT_STREQ(test, x86_cpu_type(0)->pmu->perf_pmu.name, "corepmu_atom");
+	KUNIT_EXPECT_STREQ(test, x86_cpu_type(1)->pmu->perf_pmu.name, "corepmu_lowpower");
+	KUNIT_EXPECT_STREQ(test, x86_cpu_type(0)->uarch->name, "skymont");
+	KUNIT_EXPECT_STREQ(test, x86_cpu_type(1)->uarch->name, "crestmont");
+	KUNIT_EXPECT_TRUE(test, cpumask_equal(&x86_cpu_type(1)->pmu->supported_cpus,
 					      cpumask_of(last)));
 	corepmu_arch_exit();
 
@@ -325,8 +325,8 @@ static void hybrid_low_power(struct kunit *test)
 	crestmont.model = 0xaa;
 	power_on(&crestmont, 0, NULL);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
-	KUNIT_ASSERT_EQ(test, x86_nr_kinds(), 1);
-	KUNIT_EXPECT_STREQ(test, x86_kind(0)->pmu->perf_pmu.name, "corepmu_atom");
+	KUNIT_ASSERT_EQ(test, x86_nr_cpu_types(), 1);
+	KUNIT_EXPECT_STREQ(test, x86_cpu_type(0)->pmu->perf_pmu.name, "corepmu_atom");
 	corepmu_arch_exit();
 }
 
@@ -338,8 +338,8 @@ static void hybrid_fewer_counters(struct kunit *test)
 	fewer.nr_gp = 7;
 	power_on(&fewer, 0, NULL);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
-	KUNIT_EXPECT_EQ(test, x86_nr_kinds(), 1);
-	KUNIT_EXPECT_EQ(test, x86_kind(0)->pmu->counters, GP(7) | ALL_FIXED);
+	KUNIT_EXPECT_EQ(test, x86_nr_cpu_types(), 1);
+	KUNIT_EXPECT_EQ(test, x86_cpu_type(0)->pmu->counters, GP(7) | ALL_FIXED);
 	corepmu_arch_exit();
 }
 
@@ -361,8 +361,8 @@ static void hybrid_joins(struct kunit *test)
 		power_on(&core, last, comes[i]);
 		KUNIT_EXPECT_EQ(test, remove_cpu(last), 0);
 		KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
-		KUNIT_EXPECT_EQ(test, x86_nr_kinds(), 1);
-		pmu = x86_kind(0)->pmu;
+		KUNIT_EXPECT_EQ(test, x86_nr_cpu_types(), 1);
+		pmu = x86_cpu_type(0)->pmu;
 		KUNIT_EXPECT_FALSE(test, cpumask_test_cpu(last, &pmu->supported_cpus));
 
 		KUNIT_EXPECT_EQ(test, add_cpu(last), 0);
@@ -381,8 +381,8 @@ static void hybrid_joins(struct kunit *test)
 	model->select[3] = 0x5300c0;
 	KUNIT_EXPECT_EQ(test, add_cpu(last), 0);
 	KUNIT_EXPECT_EQ(test, model->select[3], 0);
-	KUNIT_EXPECT_FALSE(test, corepmu_filter(&x86_kind(1)->pmu->perf_pmu, last));
-	KUNIT_EXPECT_TRUE(test, corepmu_filter(&x86_kind(0)->pmu->perf_pmu, last));
+	KUNIT_EXPECT_FALSE(test, corepmu_filter(&x86_cpu_type(1)->pmu->perf_pmu, last));
+	KUNIT_EXPECT_TRUE(test, corepmu_filter(&x86_cpu_type(0)->pmu->perf_pmu, last));
 	corepmu_arch_exit();
 }
 

@@ -181,7 +181,7 @@ static void limits_any_thread_is_privileged(struct kunit *test)
 static void limits_tsx_bits(struct kunit *test)
 {
 	static const struct {
-		u8 model, kind;
+		u8 model, core_type;
 		bool rtm;
 		s64 counters;
 	} table[] = {
@@ -196,7 +196,7 @@ static void limits_tsx_bits(struct kunit *test)
 		struct x86_model_cpu cpu = plain;
 
 		cpu.model = table[i].model;
-		cpu.kind = table[i].kind;
+		cpu.core_type = table[i].core_type;
 		cpu.rtm = table[i].rtm;
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start(test, &cpu), 0x1000000c4ULL),
 				table[i].counters);

@@ -128,7 +128,7 @@ static void read_record(unsigned int n, struct corepmu_branch_record *record)
 	record->to = brbe_read_tgt(n);
 }
 
-static u32 kind_of(u64 info)
+static u32 type_of(u64 info)
 {
 	switch (FIELD_GET(BRBINF_TYPE, info)) {
 	case BRBINF_DIRECT_UNCOND:
@@ -201,7 +201,7 @@ static unsigned int read_bank(struct corepmu_branch_list *list, u64 wanted, unsi
 		if (!(record.info & BRBINF_VALID))
 			break;
 		fill_entry(&list->entries[first + i], &record, wanted);
-		list->kind[first + i] = kind_of(record.info);
+		list->type[first + i] = type_of(record.info);
 	}
 
 	return i;

@@ -38,7 +38,7 @@ static void note_identity(void *unused)
 }
 
 /* Changed with cpus_read_lock() held, so that CPUs that come online find a complete list. */
-LIST_HEAD(pmuv3_kinds);
+LIST_HEAD(pmuv3_cpu_types);
 
 /**
  * pmuv3_note_cpus() - read the identification registers of all online CPUs
@@ -55,13 +55,13 @@ void pmuv3_note_cpus(struct cpumask *cpus)
 }
 
 /**
- * pmuv3_take_kind() - make a PMU that of the first CPU's type
- * @pmuv3: the PMU; its midr and supported_cpus are set, and it is added to pmuv3_kinds
+ * pmuv3_cpu_type_take() - make a PMU that of the first CPU's type
+ * @pmuv3: the PMU; its midr and supported_cpus are set, and it is added to pmuv3_cpu_types
  * @left: CPUs of pmuv3_note_cpus() without a PMU, at least one; CPUs of the type are removed
  *
  * Process context.
  */
-void pmuv3_take_kind(struct pmuv3 *pmuv3, struct cpumask *left)
+void pmuv3_cpu_type_take(struct pmuv3 *pmuv3, struct cpumask *left)
 {
 	struct cpumask *cpus = &pmuv3->pmu->supported_cpus;
 	int cpu;
@@ -74,17 +74,17 @@ void pmuv3_take_kind(struct pmuv3 *pmuv3, struct cpumask *left)
 	cpumask_andnot(left, left, cpus);
 
 	cpus_read_lock();
-	list_add_tail(&pmuv3->node, &pmuv3_kinds);
+	list_add_tail(&pmuv3->node, &pmuv3_cpu_types);
 	cpus_read_unlock();
 }
 
 /**
- * pmuv3_forget_kind() - undo pmuv3_take_kind()
+ * pmuv3_cpu_type_forget() - undo pmuv3_cpu_type_take()
  * @pmuv3: a PMU that is not registered
  *
  * Process context.
  */
-void pmuv3_forget_kind(struct pmuv3 *pmuv3)
+void pmuv3_cpu_type_forget(struct pmuv3 *pmuv3)
 {
 	cpus_read_lock();
 	list_del(&pmuv3->node);
@@ -103,18 +103,18 @@ void pmuv3_forget_kind(struct pmuv3 *pmuv3)
  */
 const struct pmuv3 *pmuv3_irq_owner(const struct pmuv3 *pmuv3, int irq)
 {
-	const struct pmuv3 *kind;
+	const struct pmuv3 *other;
 	int cpu;
 
 	if (!pmuv3->midr)
 		return NULL;
 
-	list_for_each_entry(kind, &pmuv3_kinds, node) {
-		if (kind == pmuv3)
+	list_for_each_entry(other, &pmuv3_cpu_types, node) {
+		if (other == pmuv3)
 			break;
-		for_each_cpu(cpu, &kind->pmu->supported_cpus)
-			if (per_cpu_ptr(kind->pmu->cpu, cpu)->irq == irq)
-				return kind;
+		for_each_cpu(cpu, &other->pmu->supported_cpus)
+			if (per_cpu_ptr(other->pmu->cpu, cpu)->irq == irq)
+				return other;
 	}
 
 	return NULL;
@@ -122,7 +122,7 @@ const struct pmuv3 *pmuv3_irq_owner(const struct pmuv3 *pmuv3, int irq)
 
 /**
  * pmuv3_cpu_of_mpidr() - find the CPU of a MADT entry
- * @pmuv3: PMU that pmuv3_take_kind() has set up
+ * @pmuv3: PMU that pmuv3_cpu_type_take() has set up
  * @mpidr: ACPI 6.5, table 5.37, "MPIDR"
  *
  * The kernel does not export its own map.
@@ -140,11 +140,11 @@ int pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr)
 	return -ENODEV;
 }
 
-static bool is_known_kind(u32 midr)
+static bool is_known_cpu_type(u32 midr)
 {
 	const struct pmuv3 *pmuv3;
 
-	list_for_each_entry(pmuv3, &pmuv3_kinds, node)
+	list_for_each_entry(pmuv3, &pmuv3_cpu_types, node)
 		if (pmuv3->midr == midr)
 			return true;
 
@@ -171,7 +171,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc)
 	midr = pmuv3_read_midr();
 	if (midr != pmuv3->midr) {
 		/* Called for every PMU: only the first one logs a CPU of unknown type. */
-		if (list_is_first(&pmuv3->node, &pmuv3_kinds) && !is_known_kind(midr))
+		if (list_is_first(&pmuv3->node, &pmuv3_cpu_types) && !is_known_cpu_type(midr))
 			pr_warn("CPU%u has a CPU type of which no CPU was online at load (MIDR_EL1 %#x): no event counts there until corepmu is loaded again\n",
 				smp_processor_id(), midr);
 		return false;

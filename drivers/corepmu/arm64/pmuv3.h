@@ -50,11 +50,11 @@ struct pmuv3_cache_event {
 };
 
 /**
- * struct pmuv3_of_kind - a PMU type that a devicetree names
+ * struct pmuv3_of_type - a PMU type that a devicetree names
  * @name: name of the built-in driver's PMU for this type
  * @cache_events: model-specific cache events besides the common ones, or NULL
  */
-struct pmuv3_of_kind {
+struct pmuv3_of_type {
 	char	*name;
 	const struct pmuv3_cache_event *cache_events;
 };
@@ -62,7 +62,7 @@ struct pmuv3_of_kind {
 /**
  * struct pmuv3 - the PMUv3 of one CPU type
  * @pmu: generic part of the PMU
- * @node: ACPI: entry in the list of CPU types (pmuv3_kinds)
+ * @node: ACPI: entry in the list of CPU types (pmuv3_cpu_types)
  * @number: ACPI: number at the end of the built-in driver's name for the PMU
  * @midr: ACPI: MIDR_EL1 of the CPUs; 0 with a devicetree, which lists the CPUs
  * @pmuver: ID_AA64DFR0_EL1.PMUVer
@@ -135,7 +135,7 @@ void pmuv3_select_again(struct corepmu_cpu *cpuc);
 /* probe.c */
 extern bool pmuv3_sampling;
 int pmuv3_describe(struct pmuv3 *pmuv3);
-const struct pmuv3_of_kind *pmuv3_of_kind(const struct device_node *np);
+const struct pmuv3_of_type *pmuv3_of_type(const struct device_node *np);
 
 /* events.c */
 extern bool pmuv3_lenient;
@@ -171,10 +171,10 @@ void pmuv3_user_renew(void);
 void pmuv3_user_gone(struct corepmu *pmu);
 
 /* cpu-types.c */
-extern struct list_head pmuv3_kinds;
+extern struct list_head pmuv3_cpu_types;
 void pmuv3_note_cpus(struct cpumask *cpus);
-void pmuv3_take_kind(struct pmuv3 *pmuv3, struct cpumask *left);
-void pmuv3_forget_kind(struct pmuv3 *pmuv3);
+void pmuv3_cpu_type_take(struct pmuv3 *pmuv3, struct cpumask *left);
+void pmuv3_cpu_type_forget(struct pmuv3 *pmuv3);
 const struct pmuv3 *pmuv3_irq_owner(const struct pmuv3 *pmuv3, int irq);
 int pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr);
 bool pmuv3_joins(struct corepmu_cpu *cpuc);

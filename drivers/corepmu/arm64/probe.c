@@ -217,7 +217,7 @@ static void pmuv3_device_gone(void *data)
 #define PMUV3_OF(_compatible, _name, _cache_events)			\
 	{								\
 		.compatible = _compatible,				\
-		.data = &(const struct pmuv3_of_kind){			\
+		.data = &(const struct pmuv3_of_type){			\
 			.name		= _name,			\
 			.cache_events	= _cache_events,		\
 		},							\
@@ -274,12 +274,12 @@ static const struct of_device_id pmuv3_of_ids[] = {
 };
 
 /**
- * pmuv3_of_kind() - return the PMU type that a devicetree node names
+ * pmuv3_of_type() - return the PMU type that a devicetree node names
  * @np: the PMU's node
  *
  * Return: the PMU type, or NULL for an unknown compatible string
  */
-const struct pmuv3_of_kind *pmuv3_of_kind(const struct device_node *np)
+const struct pmuv3_of_type *pmuv3_of_type(const struct device_node *np)
 {
 	const struct of_device_id *id = of_match_node(pmuv3_of_ids, np);
 
@@ -287,27 +287,27 @@ const struct pmuv3_of_kind *pmuv3_of_kind(const struct device_node *np)
 }
 
 /* Two nodes may name the same type; the built-in driver's name is for the first one's PMU only. */
-static int pmuv3_is_of_kind(struct device *dev, void *kind)
+static int pmuv3_is_of_type(struct device *dev, void *type)
 {
-	return pmuv3_of_kind(dev->of_node) == kind;
+	return pmuv3_of_type(dev->of_node) == type;
 }
 
 static int pmuv3_device_probe(struct platform_device *pdev)
 {
-	const struct pmuv3_of_kind *kind = pmuv3_of_kind(pdev->dev.of_node);
+	const struct pmuv3_of_type *type = pmuv3_of_type(pdev->dev.of_node);
 	struct pmuv3 *pmuv3;
 	int ret;
 
 	/* With driver_override in sysfs, any device may be bound to this driver. */
-	if (!kind)
+	if (!type)
 		return -ENODEV;
 	pmuv3 = pmuv3_alloc(&pdev->dev);
 	if (!pmuv3)
 		return -ENOMEM;
 
-	if (!driver_for_each_device(pdev->dev.driver, NULL, (void *)kind, pmuv3_is_of_kind))
-		pmuv3->pmu->standin_name = kind->name;
-	pmuv3->cache_events = kind->cache_events;
+	if (!driver_for_each_device(pdev->dev.driver, NULL, (void *)type, pmuv3_is_of_type))
+		pmuv3->pmu->standin_name = type->name;
+	pmuv3->cache_events = type->cache_events;
 	ret = pmuv3_parse_irqs_of(pmuv3, pdev);
 	if (!ret)
 		ret = pmuv3_add(pmuv3);
@@ -418,14 +418,14 @@ static int pmuv3_init_of(void)
 
 /* ACPI */
 
-static void pmuv3_drop_kind(struct pmuv3 *pmuv3)
+static void pmuv3_drop_cpu_type(struct pmuv3 *pmuv3)
 {
-	pmuv3_forget_kind(pmuv3);
+	pmuv3_cpu_type_forget(pmuv3);
 	pmuv3_free(pmuv3);
 }
 
 /* Allocate a PMU for each CPU type that is online, in the order of the CPUs, without setup. */
-static int pmuv3_find_kinds(void)
+static int pmuv3_find_cpu_types(void)
 {
 	static struct cpumask left;
 
@@ -435,13 +435,13 @@ static int pmuv3_find_kinds(void)
 
 		if (!pmuv3)
 			return -ENOMEM;
-		pmuv3_take_kind(pmuv3, &left);
+		pmuv3_cpu_type_take(pmuv3, &left);
 	}
 
 	return 0;
 }
 
-static int pmuv3_add_kind(struct pmuv3 *pmuv3)
+static int pmuv3_add_cpu_type(struct pmuv3 *pmuv3)
 {
 	int ret;
 
@@ -452,7 +452,7 @@ static int pmuv3_add_kind(struct pmuv3 *pmuv3)
 	/* arm_pmu_acpi_probe() numbers the PMUs, even a single one. */
 	if (corepmu_standin) {
 		snprintf(pmuv3->number, sizeof(pmuv3->number), "%u", nr_added);
-		pmuv3->pmu->kind = pmuv3->number;
+		pmuv3->pmu->cpu_type = pmuv3->number;
 	}
 	return pmuv3_add(pmuv3);
 }
@@ -463,12 +463,12 @@ static int pmuv3_init_acpi(void)
 	struct pmuv3 *pmuv3, *next;
 	int ret, error = -ENODEV;
 
-	ret = pmuv3_find_kinds();
-	list_for_each_entry_safe(pmuv3, next, &pmuv3_kinds, node) {
+	ret = pmuv3_find_cpu_types();
+	list_for_each_entry_safe(pmuv3, next, &pmuv3_cpu_types, node) {
 		if (!ret)
-			error = pmuv3_add_kind(pmuv3);
+			error = pmuv3_add_cpu_type(pmuv3);
 		if (ret || error)
-			pmuv3_drop_kind(pmuv3);
+			pmuv3_drop_cpu_type(pmuv3);
 	}
 
 	if (ret)
@@ -480,9 +480,9 @@ static void pmuv3_exit_acpi(void)
 {
 	struct pmuv3 *pmuv3, *next;
 
-	list_for_each_entry_safe_reverse(pmuv3, next, &pmuv3_kinds, node) {
+	list_for_each_entry_safe_reverse(pmuv3, next, &pmuv3_cpu_types, node) {
 		pmuv3_remove(pmuv3);
-		pmuv3_drop_kind(pmuv3);
+		pmuv3_drop_cpu_type(pmuv3);
 	}
 }
 

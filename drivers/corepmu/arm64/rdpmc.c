@@ -176,7 +176,7 @@ int pmuv3_event_idx(struct perf_event *event)
  * opened later must name their PMU type. A CPU becomes active after corepmu_cpu_online() has run
  * for it.
  */
-static bool kinds_differ(const struct corepmu *pmu)
+static bool cpu_types_differ(const struct corepmu *pmu)
 {
 	return corepmu_user_has_others(pmu) ||
 	       !cpumask_subset(cpu_active_mask, &pmu->supported_cpus);
@@ -208,7 +208,7 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 	 * long after the parent's event was opened. The child may run on CPUs of another type,
 	 * where the event has no counter and its page no index.
 	 */
-	if (!event->parent && kinds_differ(pmu)) {
+	if (!event->parent && cpu_types_differ(pmu)) {
 		if (event->attr.type != pmu->perf_pmu.type)
 			return corepmu_refuse(-EOPNOTSUPP,
 					      "rdpmc=1 with several CPU types: open the event by the PMU's own type");

@@ -14,7 +14,7 @@
 static const struct {
 	u64	asked;
 	u64	wanted;
-} branch_kinds[] = {
+} branch_filters[] = {
 	{ PERF_SAMPLE_BRANCH_USER, COREPMU_BRANCH_USER },
 	{ PERF_SAMPLE_BRANCH_KERNEL, COREPMU_BRANCH_KERNEL },
 	/* With HV only, samples have no branches: the hardware records none of a hypervisor. */
@@ -51,11 +51,11 @@ static u64 branch_wants(u64 asked, u64 *unknown)
 	u64 wanted = 0;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(branch_kinds); i++) {
-		if (!(asked & branch_kinds[i].asked))
+	for (i = 0; i < ARRAY_SIZE(branch_filters); i++) {
+		if (!(asked & branch_filters[i].asked))
 			continue;
-		wanted |= branch_kinds[i].wanted;
-		asked &= ~branch_kinds[i].asked;
+		wanted |= branch_filters[i].wanted;
+		asked &= ~branch_filters[i].asked;
 	}
 	*unknown = asked;
 

@@ -22,7 +22,7 @@ static const u8 branch_types[] = {
 };
 
 /**
- * corepmu_branch_kind() - return the branch type of a record
+ * corepmu_branch_type() - return the branch type of a record
  * @backend: backend of the records
  * @list: the records
  * @i: index of the record
@@ -32,14 +32,14 @@ static const u8 branch_types[] = {
  *
  * Return: one bit of COREPMU_BRANCH_ANY
  */
-u32 corepmu_branch_kind(const struct corepmu_branch_backend *backend,
+u32 corepmu_branch_type(const struct corepmu_branch_backend *backend,
 			struct corepmu_branch_list *list, unsigned int i)
 {
-	if (!list->kind[i])
-		list->kind[i] = list->entries[i].abort ? COREPMU_BRANCH_ABORT :
+	if (!list->type[i])
+		list->type[i] = list->entries[i].abort ? COREPMU_BRANCH_ABORT :
 				backend->decode(&list->entries[i]);
 
-	return list->kind[i];
+	return list->type[i];
 }
 
 /*
@@ -120,7 +120,7 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 	const u64 bits = bits_wanted(wanted);
 	const unsigned int nr = list->nr;
 	unsigned int i, shown = 0;
-	u32 kind = 0;
+	u32 type = 0;
 
 	stack->hw_idx = list->hw_idx;
 	for (i = 0; i < nr; i++) {
@@ -131,15 +131,15 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 		    !transaction_is_wanted(wanted, &from->entry))
 			continue;
 		if (look) {
-			kind = corepmu_branch_kind(backend, list, i);
-			if (!(kind & wanted))
+			type = corepmu_branch_type(backend, list, i);
+			if (!(type & wanted))
 				continue;
 		}
 		to->words[0] = from->words[0];
 		to->words[1] = from->words[1];
 		to->words[COREPMU_BRANCH_BITS] = from->words[COREPMU_BRANCH_BITS] & bits;
 		if (wanted & COREPMU_BRANCH_TYPE)
-			to->entry.type = branch_types[__ffs(kind)];
+			to->entry.type = branch_types[__ffs(type)];
 		if (wanted & COREPMU_BRANCH_LEVEL)
 			to->entry.priv = level_of(from->entry.to);
 		if (counted->nr)

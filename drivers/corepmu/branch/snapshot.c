@@ -31,7 +31,7 @@ static unsigned int show(struct corepmu_cpu *cpuc, struct perf_branch_entry *ent
 		    !(branches->wanted & COREPMU_BRANCH_KERNEL))
 			continue;
 		if (backend->decodes_all)
-			corepmu_branch_kind(backend, list, i);
+			corepmu_branch_type(backend, list, i);
 		entries[nr++] = *entry;
 	}
 

@@ -124,7 +124,7 @@ static bool event_is_ours(struct corepmu *pmu, struct perf_event *event)
 		return !extended || extended == pmu->perf_pmu.type;
 	case PERF_TYPE_RAW:
 		return pmu->claims_generic &&
-		       !(pmu->secondary && pmu->backend->raw_of_first_kind);
+		       !(pmu->secondary && pmu->backend->raw_of_first_cpu_type);
 	default:
 		return false;
 	}

@@ -83,8 +83,8 @@ static const char *pmu_name(const struct corepmu *pmu)
 {
 	int instance = atomic_read(&corepmu_instances);
 
-	if (pmu->kind)
-		return kasprintf(GFP_KERNEL, "%s_%s", corepmu_name, pmu->kind);
+	if (pmu->cpu_type)
+		return kasprintf(GFP_KERNEL, "%s_%s", corepmu_name, pmu->cpu_type);
 	if (!instance || (corepmu_standin && pmu->standin_name))
 		return kstrdup(corepmu_name, GFP_KERNEL);
 

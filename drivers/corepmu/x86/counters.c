@@ -518,7 +518,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.standin_name		= "cpu",		\
 	.standin_type		= PERF_TYPE_RAW,	\
 	.attr_groups		= x86_attr_groups,	\
-	.raw_of_first_kind	= true,			\
+	.raw_of_first_cpu_type	= true,			\
 	.encode			= x86_encode,		\
 	.precise		= x86_precise,		\
 	.check_period		= x86_check_period,	\

@@ -283,7 +283,7 @@ const char *x86_kernel_name(const struct x86_desc *desc)
 			return kernel_model_names[i].name;
 	uarch = desc->uarch - intel_uarches;
 
-	return intel_model_has_kinds() ? kernel_names[uarch].hybrid : kernel_names[uarch].name;
+	return intel_model_is_hybrid() ? kernel_names[uarch].hybrid : kernel_names[uarch].name;
 }
 
 static ssize_t pmu_name_show(struct device *dev, struct device_attribute *attr, char *page)

@@ -27,8 +27,8 @@
 #define EAX_CORE_TYPE		GENMASK(31, 24)
 
 /* Filled before the first overflow interrupt, and emptied after the last */
-static struct x86_desc *kinds[X86_MAX_KINDS];
-static unsigned int nr_kinds;
+static struct x86_desc *cpu_types[X86_MAX_CPU_TYPES];
+static unsigned int nr_cpu_types;
 
 DEFINE_PER_CPU(struct corepmu *, x86_own_pmu);
 
@@ -54,30 +54,30 @@ unsigned int x86_core_type(u32 native_model)
 }
 
 /**
- * x86_add_kind() - add a CPU type, for at most X86_MAX_KINDS
+ * x86_cpu_type_add() - add a CPU type, for at most X86_MAX_CPU_TYPES
  * @desc: the PMU description
  *
  * Process context, before the NMI handler is registered.
  */
-void x86_add_kind(struct x86_desc *desc)
+void x86_cpu_type_add(struct x86_desc *desc)
 {
 	unsigned int cpu;
 
 	for_each_cpu(cpu, &desc->pmu->supported_cpus)
 		per_cpu(x86_own_pmu, cpu) = desc->pmu;
-	kinds[nr_kinds++] = desc;
+	cpu_types[nr_cpu_types++] = desc;
 }
 
 /**
- * x86_remove_kind() - undo the last x86_add_kind()
+ * x86_cpu_type_remove() - undo the last x86_cpu_type_add()
  *
  * Process context, after the NMI handler has been unregistered.
  *
  * Return: the PMU description, or NULL if none is left
  */
-struct x86_desc *x86_remove_kind(void)
+struct x86_desc *x86_cpu_type_remove(void)
 {
-	struct x86_desc *desc = nr_kinds ? kinds[--nr_kinds] : NULL;
+	struct x86_desc *desc = nr_cpu_types ? cpu_types[--nr_cpu_types] : NULL;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
@@ -88,24 +88,24 @@ struct x86_desc *x86_remove_kind(void)
 }
 
 /**
- * x86_kind() - return one of the CPU types
- * @nr: number, from 0 on, in the order of x86_add_kind()
+ * x86_cpu_type() - return one of the CPU types
+ * @nr: number, from 0 on, in the order of x86_cpu_type_add()
  *
  * Return: the PMU description, or NULL if there are no more
  */
-struct x86_desc *x86_kind(unsigned int nr)
+struct x86_desc *x86_cpu_type(unsigned int nr)
 {
-	return nr < nr_kinds ? kinds[nr] : NULL;
+	return nr < nr_cpu_types ? cpu_types[nr] : NULL;
 }
 
 /**
- * x86_nr_kinds() - return the number of CPU types
+ * x86_nr_cpu_types() - return the number of CPU types
  *
- * Return: number of x86_add_kind() calls that have not been undone
+ * Return: number of x86_cpu_type_add() calls that have not been undone
  */
-unsigned int x86_nr_kinds(void)
+unsigned int x86_nr_cpu_types(void)
 {
-	return nr_kinds;
+	return nr_cpu_types;
 }
 
 /**
@@ -128,10 +128,10 @@ bool x86_joins(struct corepmu_cpu *cpuc)
 		return true;
 	}
 
-	for (i = 0; i < nr_kinds; i++)
-		if (kinds[i]->native_model == model)
+	for (i = 0; i < nr_cpu_types; i++)
+		if (cpu_types[i]->native_model == model)
 			return false;
-	if (desc == kinds[0])
+	if (desc == cpu_types[0])
 		pr_warn("CPU%u has a CPU type of which no CPU was online at load (CPUID leaf 0x1a: %#x): no event counts there until corepmu is loaded again\n",
 			smp_processor_id(), model);
 

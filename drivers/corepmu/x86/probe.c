@@ -48,7 +48,7 @@ static void describe_cpu(void *data)
 /* CPU types */
 
 /* Describe the PMU of the CPUs @cpus, by CPUID on one of them. */
-static int find_kind(const char *name, u32 native_model, const struct cpumask *cpus)
+static int find_cpu_type(const char *name, u32 native_model, const struct cpumask *cpus)
 {
 	struct x86_desc *desc;
 	struct corepmu *pmu;
@@ -65,7 +65,7 @@ static int find_kind(const char *name, u32 native_model, const struct cpumask *c
 	desc->pmu = pmu;
 	desc->native_model = native_model;
 	pmu->private = desc;
-	pmu->kind = name;
+	pmu->cpu_type = name;
 	cpumask_copy(&pmu->supported_cpus, cpus);
 
 	ret = smp_call_function_any(cpus, describe_cpu, desc, 1);
@@ -74,7 +74,7 @@ static int find_kind(const char *name, u32 native_model, const struct cpumask *c
 	if (ret)
 		goto out_pmu;
 
-	x86_add_kind(desc);
+	x86_cpu_type_add(desc);
 	return 0;
 
 out_pmu:
@@ -84,11 +84,11 @@ out_desc:
 	return ret;
 }
 
-static void forget_kinds(void)
+static void forget_cpu_types(void)
 {
 	struct x86_desc *desc;
 
-	while ((desc = x86_remove_kind())) {
+	while ((desc = x86_cpu_type_remove())) {
 		corepmu_free(desc->pmu);
 		kfree(desc);
 	}
@@ -103,15 +103,15 @@ static void note_native_model(void *unused)
 
 /* The first type gets the generic events without a PMU type, as with the built-in driver. */
 static const struct {
-	unsigned int	kind;
+	unsigned int	core_type;
 	const char	*name;
-} hybrid_kinds[] = {
+} hybrid_cpu_types[] = {
 	{ INTEL_CORE, "core" },
 	{ INTEL_ATOM, "atom" },
 	{ INTEL_LOWPOWER, "lowpower" },
 };
 
-static int find_hybrid_kind(unsigned int kind, const char *name, struct cpumask *left)
+static int find_hybrid_cpu_type(unsigned int core_type, const char *name, struct cpumask *left)
 {
 		/* Static, since it is too large for the stack; the module is loaded once. */
 	static struct cpumask cpus;
@@ -123,7 +123,7 @@ static int find_hybrid_kind(unsigned int kind, const char *name, struct cpumask 
 		u32 own = per_cpu(native_models, cpu);
 
 		/* Two native models of the same core type are two CPU types. */
-		if (intel_core_kind(own) != kind || (model && own != model))
+		if (intel_core_type(own) != core_type || (model && own != model))
 			continue;
 		model = own;
 		cpumask_set_cpu(cpu, &cpus);
@@ -132,7 +132,7 @@ static int find_hybrid_kind(unsigned int kind, const char *name, struct cpumask 
 		return 0;
 	cpumask_andnot(left, left, &cpus);
 
-	return find_kind(name, model, &cpus);
+	return find_cpu_type(name, model, &cpus);
 }
 
 /* Hybrid machine: find a PMU for each CPU type; fail if a type is unknown. */
@@ -145,8 +145,9 @@ static int find_hybrid(void)
 	cpus_read_lock();
 	cpumask_copy(&left, cpu_online_mask);
 	on_each_cpu(note_native_model, NULL, 1);
-	for (i = 0; i < ARRAY_SIZE(hybrid_kinds) && !ret; i++)
-		ret = find_hybrid_kind(hybrid_kinds[i].kind, hybrid_kinds[i].name, &left);
+	for (i = 0; i < ARRAY_SIZE(hybrid_cpu_types) && !ret; i++)
+		ret = find_hybrid_cpu_type(hybrid_cpu_types[i].core_type,
+					   hybrid_cpu_types[i].name, &left);
 	cpus_read_unlock();
 	if (ret || cpumask_empty(&left))
 		return ret;
@@ -163,11 +164,11 @@ static void choose_backend(bool shares_counters)
 	struct x86_desc *desc;
 	unsigned int i;
 
-	for (i = 0; (desc = x86_kind(i)); i++)
+	for (i = 0; (desc = x86_cpu_type(i)); i++)
 		if (!desc->global_ctrl || shares_counters)
 			backend = &x86_each_backend;
 
-	for (i = 0; (desc = x86_kind(i)); i++) {
+	for (i = 0; (desc = x86_cpu_type(i)); i++) {
 		desc->shares_counters = shares_counters;
 		desc->pmu->backend = backend;
 		desc->pmu->claims_generic = !shares_counters;
@@ -185,7 +186,7 @@ static int can_share(void)
 	struct x86_desc *desc;
 	unsigned int i;
 
-	for (i = 0; (desc = x86_kind(i)); i++) {
+	for (i = 0; (desc = x86_cpu_type(i)); i++) {
 		if (!desc->shares_counters || !desc->aliased)
 			continue;
 		pr_err("perfmon version 6: the built-in driver does not reserve its counters: corepmu can only replace that driver, not coexist\n");
@@ -211,8 +212,8 @@ static int describe_features(void)
 	unsigned int i;
 	int ret;
 
-	x86_exclusive_init(x86_kind(0));
-	for (i = 0; (desc = x86_kind(i)); i++) {
+	x86_exclusive_init(x86_cpu_type(0));
+	for (i = 0; (desc = x86_cpu_type(i)); i++) {
 		ret = x86_describe_branches(desc);
 		if (ret)
 			return ret;
@@ -228,26 +229,26 @@ static int describe_features(void)
 }
 
 /* Order of registration, such that perf core tries the first CPU type first */
-static struct corepmu *kind_to_register(unsigned int i)
+static struct corepmu *cpu_type_to_register(unsigned int i)
 {
-	return x86_kind(COMPAT_NEWEST_PMU_FIRST ? x86_nr_kinds() - 1 - i : i)->pmu;
+	return x86_cpu_type(COMPAT_NEWEST_PMU_FIRST ? x86_nr_cpu_types() - 1 - i : i)->pmu;
 }
 
-static void unregister_kinds(unsigned int nr)
+static void unregister_cpu_types(unsigned int nr)
 {
 	while (nr--)
-		corepmu_unregister(kind_to_register(nr));
+		corepmu_unregister(cpu_type_to_register(nr));
 }
 
-static int register_kinds(void)
+static int register_cpu_types(void)
 {
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < x86_nr_kinds(); i++) {
-		ret = corepmu_register(kind_to_register(i));
+	for (i = 0; i < x86_nr_cpu_types(); i++) {
+		ret = corepmu_register(cpu_type_to_register(i));
 		if (ret) {
-			unregister_kinds(i);
+			unregister_cpu_types(i);
 			return ret;
 		}
 	}
@@ -268,18 +269,18 @@ int corepmu_arch_init(void)
 	int ret;
 
 	ret = boot_cpu_has(X86_FEATURE_HYBRID_CPU) ? find_hybrid() :
-						     find_kind(NULL, 0, cpu_possible_mask);
+						     find_cpu_type(NULL, 0, cpu_possible_mask);
 	if (ret)
-		goto out_kinds;
+		goto out_cpu_types;
 
 	ret = corepmu_has_builtin_pmu();
 	if (ret < 0)
-		goto out_kinds;
+		goto out_cpu_types;
 	choose_backend(ret);
-	desc = x86_kind(0);
+	desc = x86_cpu_type(0);
 	ret = can_share();
 	if (ret)
-		goto out_kinds;
+		goto out_cpu_types;
 
 	ret = x86_reserve();
 	if (ret == -EBUSY)
@@ -288,7 +289,7 @@ int corepmu_arch_init(void)
 	else if (ret)
 		pr_err("the counters do not keep written values (hidden by the hypervisor?)\n");
 	if (ret)
-		goto out_kinds;
+		goto out_cpu_types;
 
 	ret = describe_features();
 	if (ret)
@@ -301,7 +302,7 @@ int corepmu_arch_init(void)
 	x86_user_init(desc);
 	x86_svm_init();
 	x86_vmx_init(desc);
-	ret = register_kinds();
+	ret = register_cpu_types();
 	if (ret)
 		goto out_virt;
 
@@ -320,8 +321,8 @@ out_virt:
 	x86_nmi_exit(desc);
 out_reserve:
 	x86_release(desc->pmu);
-out_kinds:
-	forget_kinds();
+out_cpu_types:
+	forget_cpu_types();
 	return ret;
 }
 
@@ -330,10 +331,10 @@ out_kinds:
  */
 void corepmu_arch_exit(void)
 {
-	struct x86_desc *desc = x86_kind(0);
+	struct x86_desc *desc = x86_cpu_type(0);
 
 	x86_snapshot_exit();
-	unregister_kinds(x86_nr_kinds());
+	unregister_cpu_types(x86_nr_cpu_types());
 	x86_vmx_exit();
 	x86_svm_exit();
 	x86_user_exit(desc);
@@ -341,5 +342,5 @@ void corepmu_arch_exit(void)
 	x86_nmi_exit(desc);
 	if (!desc->shares_counters)
 		x86_release(desc->pmu);
-	forget_kinds();
+	forget_cpu_types();
 }

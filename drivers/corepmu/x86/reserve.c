@@ -143,12 +143,12 @@ static void leave_out_missing(struct x86_desc *desc)
 }
 
 /* Return the CPU type with the most counters: reserving these reserves all. */
-static struct x86_desc *largest_kind(void)
+static struct x86_desc *largest_cpu_type(void)
 {
-	struct x86_desc *desc, *largest = x86_kind(0);
+	struct x86_desc *desc, *largest = x86_cpu_type(0);
 	unsigned int i;
 
-	for (i = 1; (desc = x86_kind(i)); i++)
+	for (i = 1; (desc = x86_cpu_type(i)); i++)
 		if (desc->nr_gp > largest->nr_gp)
 			largest = desc;
 
@@ -158,7 +158,7 @@ static struct x86_desc *largest_kind(void)
 /* Reserve first: no register may be written without the reservation. */
 static int take_all(void)
 {
-	struct x86_desc *desc = largest_kind();
+	struct x86_desc *desc = largest_cpu_type();
 	int ret;
 
 	ret = reserve_all(desc);
@@ -229,7 +229,7 @@ void x86_release(struct corepmu *pmu)
 	if (!--reserve_users) {
 		on_each_cpu(leave_this_cpu, NULL, 1);
 		WRITE_ONCE(x86_reserved, false);
-		release_below(largest_kind(), largest_kind()->nr_gp);
+		release_below(largest_cpu_type(), largest_cpu_type()->nr_gp);
 	}
 	mutex_unlock(&reserve_lock);
 }

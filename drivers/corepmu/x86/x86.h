@@ -167,19 +167,19 @@ void x86_set_cfg_c(int idx, u64 value);
 void x86_forget_cfg_c(int idx);
 
 /* x86/lbr/branch-type.c */
-u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
+u32 x86_branch_type(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 		    unsigned int *offset);
 u32 x86_branch_decode(struct perf_branch_entry *entry);
 u32 x86_branch_decode_fused(struct perf_branch_entry *entry);
 
 /* hybrid.c */
-#define X86_MAX_KINDS	3
+#define X86_MAX_CPU_TYPES	3
 u32 x86_native_model(void);
 unsigned int x86_core_type(u32 native_model);
-void x86_add_kind(struct x86_desc *desc);
-struct x86_desc *x86_remove_kind(void);
-struct x86_desc *x86_kind(unsigned int nr);
-unsigned int x86_nr_kinds(void);
+void x86_cpu_type_add(struct x86_desc *desc);
+struct x86_desc *x86_cpu_type_remove(void);
+struct x86_desc *x86_cpu_type(unsigned int nr);
+unsigned int x86_nr_cpu_types(void);
 bool x86_joins(struct corepmu_cpu *cpuc);
 DECLARE_PER_CPU(struct corepmu *, x86_own_pmu);
 

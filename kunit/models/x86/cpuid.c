@@ -86,7 +86,7 @@ void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		if (!cpu->untold_fixed)
 			*edx |= cpu->nr_fixed | cpu->fixed_width << 5;
 	} else if (leaf == 0x1a && !cpu->amd) {
-		*eax = cpu->kind << 24 | cpu->native;
+		*eax = cpu->core_type << 24 | cpu->native;
 	} else if (leaf == 0x1c && cpu->arch_lbr) {
 		*eax = GENMASK(cpu->lbr_nr / 8 - 1, 0);
 		*ebx = GENMASK(2, 0);

@@ -36,7 +36,7 @@ struct x86_model;
  * @hygon: made by Hygon, with AMD's counters
  * @family: family of the CPU
  * @model: model of that family
- * @kind: CPUID.1AH:EAX[31:24], 0 of a CPU without that leaf
+ * @core_type: CPUID.1AH:EAX[31:24], 0 of a CPU without that leaf
  * @native: CPUID.1AH:EAX[23:0]
  * @version: Intel: version of architectural performance monitoring;
  *	AMD: 0 legacy, 1 core extension, 2 PerfMonV2
@@ -79,7 +79,7 @@ struct x86_model_cpu {
 	bool		hygon;
 	unsigned int	family;
 	unsigned int	model;
-	unsigned int	kind;
+	unsigned int	core_type;
 	unsigned int	native;
 	unsigned int	version;
 	unsigned int	nr_gp;

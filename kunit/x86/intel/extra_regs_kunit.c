@@ -20,13 +20,13 @@ static const struct x86_model_cpu plain = {
 	.fixed_width = 48, .full_width = true, .nr_events = 7, .extra_regs = ALL_EXTRA_REGS,
 };
 
-static struct perf_event *start(struct kunit *test, unsigned int model, unsigned int kind,
+static struct perf_event *start(struct kunit *test, unsigned int model, unsigned int core_type,
 				unsigned int extra_regs)
 {
 	struct x86_model_cpu cpu = plain;
 
 	cpu.model = model;
-	cpu.kind = kind;
+	cpu.core_type = core_type;
 	cpu.extra_regs = extra_regs;
 
 	return uarch_start(test, &cpu);
@@ -40,7 +40,7 @@ static struct x86_model *model_state(void)
 /* The kernel's: struct extra_reg, arch/x86/events/intel/core.c; the driver's are the manual's. */
 static const struct {
 	u8	model;
-	u8	kind;
+	u8	core_type;
 	u16	code;
 	u64	bits;
 } extra_regs[] = {
@@ -71,7 +71,7 @@ static void extra_reg_has_the_kernels_bits(struct kunit *test)
 	unsigned int i, bit;
 
 	for (i = 0; i < ARRAY_SIZE(extra_regs); i++) {
-		struct perf_event *event = start(test, extra_regs[i].model, extra_regs[i].kind,
+		struct perf_event *event = start(test, extra_regs[i].model, extra_regs[i].core_type,
 						 ALL_EXTRA_REGS);
 
 		for (bit = 0; bit < 64; bit++) {
@@ -96,7 +96,7 @@ static void extra_reg_is_not_of_all(struct kunit *test)
 {
 	static const struct {
 		u8	model;
-		u8	kind;
+		u8	core_type;
 		bool	incomplete;
 		u16	code;
 	} table[] = {
@@ -135,9 +135,9 @@ static void extra_reg_is_not_of_all(struct kunit *test)
 		struct perf_event *event;
 
 		cpu.model = table[i].model;
-		cpu.kind = table[i].kind;
+		cpu.core_type = table[i].core_type;
 		/* And AVX-VNNI, which both kinds of a hybrid machine's CPUs have */
-		cpu.amx = cpu.kind;
+		cpu.amx = cpu.core_type;
 		event = uarch_start(test, &cpu);
 		KUNIT_EXPECT_EQ_MSG(test, table[i].incomplete ? -EOPNOTSUPP : 0,
 				    min_t(s64, 0, uarch_counters(test, event, table[i].code)),
@@ -162,7 +162,7 @@ static void extra_reg_has_the_same_counters(struct kunit *test)
 
 		if ((code != 0x01bb && code != 0x012b) || extra_regs[i].model == 0x2c)
 			continue;
-		start(test, extra_regs[i].model, extra_regs[i].kind, ALL_EXTRA_REGS);
+		start(test, extra_regs[i].model, extra_regs[i].core_type, ALL_EXTRA_REGS);
 		b = test->priv;
 		uarch = to_x86(b->pmu)->uarch;
 		KUNIT_EXPECT_EQ(test, intel_general_counters(uarch, code),
@@ -382,7 +382,7 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 {
 	static const struct {
 		u8	model;
-		u8	kind;
+		u8	core_type;
 		u32	generic;
 		u64	value;
 	} table[] = {
@@ -429,7 +429,7 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct perf_event *event = start(test, table[i].model, table[i].kind,
+		struct perf_event *event = start(test, table[i].model, table[i].core_type,
 						 ALL_EXTRA_REGS);
 		struct bench *b = test->priv;
 		u64 code;

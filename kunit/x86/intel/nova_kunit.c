@@ -30,13 +30,13 @@ static const struct x86_model_cpu plain = {
 };
 
 static struct perf_event *start(struct kunit *test, unsigned int family, unsigned int model,
-				unsigned int kind)
+				unsigned int core_type)
 {
 	struct x86_model_cpu cpu = plain;
 
 	cpu.family = family;
 	cpu.model = model;
-	cpu.kind = kind;
+	cpu.core_type = core_type;
 
 	return uarch_start(test, &cpu);
 }
@@ -57,7 +57,7 @@ static struct x86_model *model_state(void)
 struct cpu_id {
 	u8 family;
 	u8 model;
-	u8 kind;
+	u8 core_type;
 };
 
 static const struct cpu_id cores[] = {
@@ -98,7 +98,7 @@ static const struct constraint arw_constraints[] = {
 static void expect_constraints(struct kunit *test, const struct cpu_id *id,
 			       const struct constraint *rows, unsigned int nr)
 {
-	struct perf_event *event = start(test, id->family, id->model, id->kind);
+	struct perf_event *event = start(test, id->family, id->model, id->core_type);
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
@@ -149,7 +149,7 @@ static void nova_fixed_counters(struct kunit *test)
 	unsigned int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(cores); i++) {
-		event = start(test, cores[i].family, cores[i].model, cores[i].kind);
+		event = start(test, cores[i].family, cores[i].model, cores[i].core_type);
 		for (j = 0; j < ARRAY_SIZE(both); j++)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, both[j].code),
 					with_fixed(&both[j]));
@@ -160,7 +160,7 @@ static void nova_fixed_counters(struct kunit *test)
 		uarch_end(test);
 	}
 	for (i = 0; i < ARRAY_SIZE(atoms); i++) {
-		event = start(test, atoms[i].family, atoms[i].model, atoms[i].kind);
+		event = start(test, atoms[i].family, atoms[i].model, atoms[i].core_type);
 		for (j = 0; j < ARRAY_SIZE(both); j++)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, both[j].code),
 					with_fixed(&both[j]));
@@ -204,7 +204,7 @@ static const struct extra_reg arw_extra_regs[] = {
 static void expect_extra_regs(struct kunit *test, const struct cpu_id *id,
 			      const struct extra_reg *rows, unsigned int nr)
 {
-	struct perf_event *event = start(test, id->family, id->model, id->kind);
+	struct perf_event *event = start(test, id->family, id->model, id->core_type);
 	unsigned int i, bit;
 
 	for (i = 0; i < nr; i++) {
@@ -256,7 +256,7 @@ static void nova_refuses(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cores); i++) {
 		unsigned int j;
 
-		event = start(test, cores[i].family, cores[i].model, cores[i].kind);
+		event = start(test, cores[i].family, cores[i].model, cores[i].core_type);
 		for (j = 0; j < ARRAY_SIZE(of_cores); j++)
 			KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, of_cores[j]),
 					    -EOPNOTSUPP, "event %#x", of_cores[j]);
@@ -341,7 +341,7 @@ static void nova_generic_events(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct cpu_id *id = &table[i].id;
-		struct perf_event *event = start(test, id->family, id->model, id->kind);
+		struct perf_event *event = start(test, id->family, id->model, id->core_type);
 		s64 counters;
 
 		event->attr.type = PERF_TYPE_HW_CACHE;
@@ -473,7 +473,7 @@ static void nova_models(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct cpu_id *id = &table[i].id;
-		struct perf_event *event = start(test, id->family, id->model, id->kind);
+		struct perf_event *event = start(test, id->family, id->model, id->core_type);
 		struct bench *b = test->priv;
 		const struct intel_uarch *uarch = own_uarch(test);
 		bool hybrid = id->family == NOVA_LAKE && (id->model == 0x01 || id->model == 0x03);
@@ -482,7 +482,7 @@ static void nova_models(struct kunit *test)
 				   table[i].uarch ?: "(none)");
 		KUNIT_EXPECT_STREQ(test, x86_kernel_name(to_x86(b->pmu)) ?: "(none)",
 				   table[i].name ?: "(none)");
-		KUNIT_EXPECT_EQ(test, intel_model_has_kinds(), hybrid);
+		KUNIT_EXPECT_EQ(test, intel_model_is_hybrid(), hybrid);
 		/* Of what is not known events are refused, but for the architectural ones. */
 		if (!uarch && id->family != FAMILY_P6)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0148), -EOPNOTSUPP);

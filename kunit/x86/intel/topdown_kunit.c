@@ -232,7 +232,7 @@ static void topdown_hybrid(struct kunit *test)
 
 	own_cpu = sapphire_rapids;
 	own_cpu.model = 0x97;
-	own_cpu.kind = INTEL_CORE;
+	own_cpu.core_type = INTEL_CORE;
 	own_cpu.hybrid = true;
 	/* Neither has the model slots then. */
 	own_cpu.nr_fixed = 3;

@@ -18,9 +18,10 @@ struct x86_model_cpu;
 
 struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *cpu);
 struct perf_event *uarch_start_family(struct kunit *test, unsigned int family,
-				      unsigned int model, unsigned int kind, unsigned int nr_gp);
+				      unsigned int model, unsigned int core_type,
+				      unsigned int nr_gp);
 struct perf_event *uarch_start_model(struct kunit *test, unsigned int model,
-				     unsigned int kind, unsigned int nr_gp);
+				     unsigned int core_type, unsigned int nr_gp);
 s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config);
 void uarch_end(struct kunit *test);
 

@@ -48,19 +48,20 @@ struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *c
  * @test: the test
  * @family: its family
  * @model: its model
- * @kind: CPUID.1AH:EAX[31:24], or 0
+ * @core_type: CPUID.1AH:EAX[31:24], or 0
  * @nr_gp: general-purpose counters
  *
  * Return: the event
  */
 struct perf_event *uarch_start_family(struct kunit *test, unsigned int family,
-				      unsigned int model, unsigned int kind, unsigned int nr_gp)
+				      unsigned int model, unsigned int core_type,
+				      unsigned int nr_gp)
 {
 	struct x86_model_cpu cpu = plain;
 
 	cpu.family = family;
 	cpu.model = model;
-	cpu.kind = kind;
+	cpu.core_type = core_type;
 	cpu.nr_gp = nr_gp;
 
 	return uarch_start(test, &cpu);
@@ -70,15 +71,15 @@ struct perf_event *uarch_start_family(struct kunit *test, unsigned int family,
  * uarch_start_model() - the same on a CPU of family 6
  * @test: the test
  * @model: of that family
- * @kind: CPUID.1AH:EAX[31:24], or 0
+ * @core_type: CPUID.1AH:EAX[31:24], or 0
  * @nr_gp: general-purpose counters
  *
  * Return: the event
  */
 struct perf_event *uarch_start_model(struct kunit *test, unsigned int model,
-				     unsigned int kind, unsigned int nr_gp)
+				     unsigned int core_type, unsigned int nr_gp)
 {
-	return uarch_start_family(test, FAMILY_P6, model, kind, nr_gp);
+	return uarch_start_family(test, FAMILY_P6, model, core_type, nr_gp);
 }
 
 /**
@@ -116,7 +117,7 @@ void uarch_end(struct kunit *test)
  */
 struct constraint {
 	u8 model;
-	u8 kind;
+	u8 core_type;
 	u16 code;
 	u16 counters;
 };
@@ -264,14 +265,14 @@ static unsigned int nr_of(const struct constraint *c)
 	case 0xbe:
 		return 6;
 	default:
-		return c->kind == INTEL_ATOM ? 6 : 8;
+		return c->core_type == INTEL_ATOM ? 6 : 8;
 	}
 }
 
 static void constraint_desc(const struct constraint *c, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "model %#x kind %#x event %#x", c->model, c->kind,
-		 c->code);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "model %#x core type %#x event %#x", c->model,
+		 c->core_type, c->code);
 }
 
 KUNIT_ARRAY_PARAM(constraint, constraints, constraint_desc);
@@ -279,7 +280,7 @@ KUNIT_ARRAY_PARAM(constraint, constraints, constraint_desc);
 static void uarch_has_the_kernels_constraints(struct kunit *test)
 {
 	const struct constraint *c = test->param_value;
-	struct perf_event *event = uarch_start_model(test, c->model, c->kind, nr_of(c));
+	struct perf_event *event = uarch_start_model(test, c->model, c->core_type, nr_of(c));
 
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, c->code), c->counters);
 	/* Edge, inversion and threshold do not change it. */
@@ -295,8 +296,8 @@ static const void *model_gen_params(const void *prev, char *desc)
 
 	if (model == intel_models + intel_nr_models)
 		return NULL;
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "family %u model %#x kind %#x", model->family,
-		 model->model, model->kind);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "family %u model %#x core type %#x", model->family,
+		 model->model, model->core_type);
 
 	return model;
 }
@@ -372,7 +373,7 @@ static void uarch_has_every_row(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u64 all = GP(sizes[i]);
 		struct perf_event *event = uarch_start_family(test, model->family, model->model,
-							      model->kind, sizes[i]);
+							      model->core_type, sizes[i]);
 		struct bench *b = test->priv;
 
 		all &= b->pmu->counters;
@@ -393,7 +394,7 @@ static void uarch_has_every_row(struct kunit *test)
 static void uarch_is_not_known(struct kunit *test)
 {
 	static const struct {
-		unsigned int family, model, kind;
+		unsigned int family, model, core_type;
 		bool hybrid;
 	} cpus[] = {
 		{ 6, 0xff, 0 }, { 6, 0x00, 0 }, { 15, 0x5e, 0 }, { 19, 0x02, 0 },
@@ -409,7 +410,7 @@ static void uarch_is_not_known(struct kunit *test)
 
 		cpu.family = cpus[i].family;
 		cpu.model = cpus[i].model;
-		cpu.kind = cpus[i].kind;
+		cpu.core_type = cpus[i].core_type;
 		cpu.hybrid = cpus[i].hybrid;
 		event = uarch_start(test, &cpu);
 		b = test->priv;
@@ -492,7 +493,7 @@ static void uarch_spares_the_sibling(struct kunit *test)
 static void uarch_kernel_names(struct kunit *test)
 {
 	static const struct {
-		u8 model, kind;
+		u8 model, core_type;
 		const char *name;
 	} table[] = {
 		{ 0x0e, 0, "core" }, { 0x16, 0, "core2" }, { 0x1a, 0, "nehalem" },
@@ -514,7 +515,7 @@ static void uarch_kernel_names(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		struct bench *b;
 
-		uarch_start_model(test, table[i].model, table[i].kind, 8);
+		uarch_start_model(test, table[i].model, table[i].core_type, 8);
 		b = test->priv;
 		KUNIT_EXPECT_STREQ(test, x86_kernel_name(to_x86(b->pmu)) ?: "(none)",
 				   table[i].name);
@@ -526,7 +527,7 @@ static void uarch_kernel_names(struct kunit *test)
 static void uarch_reference_cycles(struct kunit *test)
 {
 	static const struct {
-		u8 model, kind;
+		u8 model, core_type;
 		bool fixed;
 	} table[] = {
 		{ 0x5e, 0, false }, { 0x6a, 0, false }, { 0x9c, 0, false }, { 0x8f, 0, true },
@@ -536,8 +537,8 @@ static void uarch_reference_cycles(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct perf_event *event = uarch_start_model(test, table[i].model, table[i].kind,
-							     8);
+		struct perf_event *event = uarch_start_model(test, table[i].model,
+							     table[i].core_type, 8);
 
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x013c),
 				GP(8) | (table[i].fixed ? FIXED(2) : 0));
@@ -554,7 +555,7 @@ static void uarch_reference_cycles(struct kunit *test)
 static void uarch_prec_dist(struct kunit *test)
 {
 	static const struct {
-		u8 model, kind;
+		u8 model, core_type;
 		s64 counters[2];
 	} table[] = {
 		{ 0x1e, 0, { -EINVAL, -EINVAL } }, { 0x2c, 0, { -EINVAL, -EINVAL } },
@@ -572,7 +573,7 @@ static void uarch_prec_dist(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event = uarch_start_model(test, table[i].model,
-							     table[i].kind, 8);
+							     table[i].core_type, 8);
 
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), table[i].counters[0]);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0200), table[i].counters[1]);
@@ -603,7 +604,7 @@ static void uarch_skymont_fixed(struct kunit *test)
 	unsigned int i;
 
 	cpu.model = 0xbd;
-	cpu.kind = INTEL_ATOM;
+	cpu.core_type = INTEL_ATOM;
 	cpu.version = 5;
 	cpu.fixed_map = 0x7f;
 	event = uarch_start(test, &cpu);
@@ -616,7 +617,7 @@ static void uarch_skymont_fixed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), -EINVAL);
 	uarch_end(test);
 
-	cpu.kind = INTEL_CORE;
+	cpu.core_type = INTEL_CORE;
 	event = uarch_start(test, &cpu);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), FIXED(3));

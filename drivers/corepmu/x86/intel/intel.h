@@ -97,13 +97,13 @@ struct intel_uarch {
  * struct intel_model - the microarchitecture of a CPU model
  * @family: boot_cpu_data.x86
  * @model: boot_cpu_data.x86_model
- * @kind: INTEL_ATOM, INTEL_CORE or INTEL_LOWPOWER on hybrid models, else 0
+ * @core_type: INTEL_ATOM, INTEL_CORE or INTEL_LOWPOWER on hybrid models, else 0
  * @uarch: enum intel_uarch_id
  */
 struct intel_model {
 	u8	family;
 	u8	model;
-	u8	kind;
+	u8	core_type;
 	u8	uarch;
 };
 
@@ -138,10 +138,10 @@ extern const unsigned int intel_nr_models;
 /* uarch.c */
 extern const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTURAL];
 int intel_p6_model(void);
-unsigned int intel_core_kind(u32 native_model);
+unsigned int intel_core_type(u32 native_model);
 const struct intel_uarch *intel_find_uarch(void);
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);
-bool intel_model_has_kinds(void);
+bool intel_model_is_hybrid(void);
 bool intel_hides_metrics(void);
 bool intel_traces_beside_branches(const struct intel_uarch *uarch);
 bool intel_is_architectural(u64 config);

@@ -48,25 +48,26 @@ int intel_p6_model(void)
 }
 
 /**
- * intel_core_kind() - return the CPU type of a core
+ * intel_core_type() - return the CPU type of a core
  * @native_model: from x86_native_model()
  *
  * Arrow Lake H has atoms of two microarchitectures; the native model tells which one it is.
  *
  * Return: INTEL_ATOM, INTEL_CORE, INTEL_LOWPOWER, or an unknown type
  */
-unsigned int intel_core_kind(u32 native_model)
+unsigned int intel_core_type(u32 native_model)
 {
-	unsigned int i, kind = x86_core_type(native_model);
+	unsigned int i, core_type = x86_core_type(native_model);
 
-	if (kind != INTEL_ATOM || FIELD_GET(EAX_NATIVE_MODEL, native_model) != NATIVE_CRESTMONT)
-		return kind;
+	if (core_type != INTEL_ATOM ||
+	    FIELD_GET(EAX_NATIVE_MODEL, native_model) != NATIVE_CRESTMONT)
+		return core_type;
 
 	for (i = 0; i < intel_nr_models; i++)
-		if (is_this(&intel_models[i]) && intel_models[i].kind == INTEL_LOWPOWER)
+		if (is_this(&intel_models[i]) && intel_models[i].core_type == INTEL_LOWPOWER)
 			return INTEL_LOWPOWER;
 
-	return kind;
+	return core_type;
 }
 
 /*
@@ -75,7 +76,7 @@ unsigned int intel_core_kind(u32 native_model)
  * virtual PMU. The cores are Golden Cove: adl_get_hybrid_cpu_type() in
  * arch/x86/events/intel/core.c assumes the same.
  */
-static unsigned int kind_without_atoms(void)
+static unsigned int core_type_without_atoms(void)
 {
 	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU))
 		return 0;
@@ -142,11 +143,13 @@ bool intel_traces_beside_branches(const struct intel_uarch *uarch)
 const struct intel_uarch *intel_find_uarch(void)
 {
 	const struct intel_model *model;
-	unsigned int i, kind = intel_core_kind(x86_native_model()) ?: kind_without_atoms();
+	unsigned int i, core_type = intel_core_type(x86_native_model());
 
+	if (!core_type)
+		core_type = core_type_without_atoms();
 	for (i = 0; i < intel_nr_models; i++) {
 		model = &intel_models[i];
-		if (is_this(model) && (!model->kind || model->kind == kind))
+		if (is_this(model) && (!model->core_type || model->core_type == core_type))
 			return &intel_uarches[model->uarch];
 	}
 
@@ -154,17 +157,17 @@ const struct intel_uarch *intel_find_uarch(void)
 }
 
 /**
- * intel_model_has_kinds() - check whether this CPU model is hybrid, by the table
+ * intel_model_is_hybrid() - check whether this CPU model is hybrid, by the table
  *
  * Return: true for a hybrid model, even if this CPU has only one type of core
  */
-bool intel_model_has_kinds(void)
+bool intel_model_is_hybrid(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < intel_nr_models; i++)
 		if (is_this(&intel_models[i]))
-			return intel_models[i].kind;
+			return intel_models[i].core_type;
 
 	return false;
 }

@@ -123,7 +123,7 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *lis
 		entry.predicted = !entry.mispred;
 		entry.spec = speculation(to);
 		list->entries[nr] = entry;
-		list->kind[nr++] = 0;
+		list->type[nr++] = 0;
 	}
 	list->nr = nr;
 }

@@ -93,15 +93,15 @@ static void arch_renew(struct corepmu_cpu *cpuc)
 }
 
 /* LBR_INFO[59:56]; all other values are "other" branches. */
-static u32 arch_kind(u64 info)
+static u32 arch_type(u64 info)
 {
-	static const u32 kinds[] = {
+	static const u32 types[] = {
 		COREPMU_BRANCH_COND, COREPMU_BRANCH_IND_JUMP, COREPMU_BRANCH_JUMP,
 		COREPMU_BRANCH_IND_CALL, COREPMU_BRANCH_CALL, COREPMU_BRANCH_RET,
 	};
 	unsigned int type = FIELD_GET(LBR_INFO_BR_TYPE, info);
 
-	return (arch_tells & ECX_TYPE) && type < ARRAY_SIZE(kinds) ? kinds[type] : 0;
+	return (arch_tells & ECX_TYPE) && type < ARRAY_SIZE(types) ? types[type] : 0;
 }
 
 /*
@@ -134,7 +134,7 @@ static inline void put_record(struct corepmu_branch_list *list, unsigned int i, 
 
 	x86_lbr_put_entry(list, i, from, to, bits);
 	list->counts[i] = FIELD_GET(LBR_INFO_COUNTS, value);
-	list->kind[i] = info && !(bits & ENTRY_ABORT) ? arch_kind(value) : 0;
+	list->type[i] = info && !(bits & ENTRY_ABORT) ? arch_type(value) : 0;
 }
 
 static void arch_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)

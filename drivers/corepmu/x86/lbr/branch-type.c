@@ -106,7 +106,7 @@ static u8 byte_at(const struct insn *insn, unsigned int offset)
 	return i < insn->len ? insn->code[i] : 0;
 }
 
-static u32 kind_of_0f(const struct insn *insn)
+static u32 type_of_0f(const struct insn *insn)
 {
 	switch (byte_at(insn, 1)) {
 	case 0x01:
@@ -125,7 +125,7 @@ static u32 kind_of_0f(const struct insn *insn)
 	}
 }
 
-static u32 kind_of_ff(const struct insn *insn)
+static u32 type_of_ff(const struct insn *insn)
 {
 	switch (MODRM_REG(byte_at(insn, 1))) {
 	case GROUP_CALL:
@@ -139,11 +139,11 @@ static u32 kind_of_ff(const struct insn *insn)
 	}
 }
 
-static u32 kind_of(const struct insn *insn)
+static u32 type_of(const struct insn *insn)
 {
 	switch (byte_at(insn, 0)) {
 	case 0x0f:
-		return kind_of_0f(insn);
+		return type_of_0f(insn);
 	case 0x70 ... 0x7f:
 	case 0xe0 ... 0xe3:
 		return COREPMU_BRANCH_COND;
@@ -170,7 +170,7 @@ static u32 kind_of(const struct insn *insn)
 	case 0xeb:
 		return COREPMU_BRANCH_JUMP;
 	case 0xff:
-		return kind_of_ff(insn);
+		return type_of_ff(insn);
 	default:
 		return 0;
 	}
@@ -282,7 +282,7 @@ static unsigned int fusible_size(const struct insn *insn)
 }
 
 /**
- * x86_branch_kind() - decode the type of a branch instruction
+ * x86_branch_type() - decode the type of a branch instruction
  * @code: bytes at the branch's source address
  * @len: number of known bytes, including the next instructions
  * @is_64bit: the code is 64-bit code
@@ -291,7 +291,7 @@ static unsigned int fusible_size(const struct insn *insn)
  *
  * Return: COREPMU_BRANCH_*, or 0 if there is no branch
  */
-u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
+u32 x86_branch_type(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 		    unsigned int *offset)
 {
 	unsigned int at = 0, i;
@@ -300,13 +300,13 @@ u32 x86_branch_kind(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 	for (i = 0; i < (fused ? MAX_FUSED : 1); i++) {
 		struct insn insn = skip_prefixes(code + at, len - at, is_64bit);
 		unsigned int size;
-		u32 kind = 0;
+		u32 type = 0;
 
 		if (insn.opcode < insn.len)
-			kind = kind_of(&insn);
-		if (kind) {
+			type = type_of(&insn);
+		if (type) {
 			*offset = at;
-			return kind;
+			return type;
 		}
 		size = fusible_size(&insn);
 		if (!size || at + size >= len)
@@ -328,22 +328,22 @@ static u32 decode(struct perf_branch_entry *entry, bool fused)
 	bool to_kernel = corepmu_branch_is_kernel(entry->to);
 	unsigned int len, offset;
 	u8 code[MAX_INSN + 1];
-	u32 kind;
+	u32 type;
 
 	len = x86_read_code(entry->from, code, sizeof(code));
 	/* The CPU does not fuse instructions that leave user space. */
 	fused = fused && from_kernel == to_kernel;
-	kind = x86_branch_kind(code, len, x86_is_64bit_code(entry->from), fused, &offset);
+	type = x86_branch_type(code, len, x86_is_64bit_code(entry->from), fused, &offset);
 	if (!from_kernel && to_kernel) {
-		if (kind == COREPMU_BRANCH_SYSCALL || kind == COREPMU_BRANCH_SOFT_INT)
-			return kind;
+		if (type == COREPMU_BRANCH_SYSCALL || type == COREPMU_BRANCH_SOFT_INT)
+			return type;
 		return COREPMU_BRANCH_IRQ;
 	}
 	entry->from += offset;
-	if (!kind && len && to_kernel)
+	if (!type && len && to_kernel)
 		return COREPMU_BRANCH_IRQ;
 
-	return kind ?: COREPMU_BRANCH_UNKNOWN;
+	return type ?: COREPMU_BRANCH_UNKNOWN;
 }
 
 /**

@@ -169,7 +169,7 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 			bits = x86_lbr_entry_bits(value) | x86_lbr_entry_cycles(value);
 		}
 		x86_lbr_put_entry(list, i, from, to, bits);
-		list->kind[i] = 0;
+		list->type[i] = 0;
 	}
 	list->nr = i;
 }
@@ -192,7 +192,7 @@ static void ring_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int 
 
 		x86_lbr_put_entry(list, i, words[LBR_WORD_FROM], words[LBR_WORD_TO], info ?
 				  x86_lbr_entry_bits(value) | x86_lbr_entry_cycles(value) : 0);
-		list->kind[i] = 0;
+		list->type[i] = 0;
 	}
 	list->nr = i;
 }

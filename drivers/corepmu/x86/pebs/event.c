@@ -189,7 +189,7 @@ static bool lacks_retirement(const struct x86_desc *desc, const struct perf_even
 		return false;
 
 	return uarch_of(desc) == UARCH_LION_COVE || uarch_of(desc) == UARCH_COYOTE_COVE ||
-	       (uarch_of(desc) == UARCH_REDWOOD_COVE && intel_model_has_kinds());
+	       (uarch_of(desc) == UARCH_REDWOOD_COVE && intel_model_is_hybrid());
 }
 
 /*
