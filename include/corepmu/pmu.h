@@ -173,8 +173,8 @@ struct corepmu_cpu {
  * struct corepmu_backend - functions that the architecture provides to the generic code
  * @name: name in messages
  * @remedy: advice in messages where no overflow interrupt comes; or NULL
- * @standin_name: name of the built-in driver's PMU, or the beginning of the names of its PMUs
- * @standin_type: type of the built-in driver's PMU, or -1 for the next free one
+ * @builtin_name: name of the built-in driver's PMU, or the beginning of the names of its PMUs
+ * @builtin_type: type of the built-in driver's PMU, or -1 for the next free one
  * @attr_groups: format, events and caps in sysfs
  * @capabilities: PERF_PMU_CAP_* of the architecture
  * @raw_of_first_cpu_type: with several CPU types, only the first type's PMU accepts PERF_TYPE_RAW,
@@ -245,8 +245,8 @@ struct corepmu_cpu {
 struct corepmu_backend {
 	const char *name;
 	const char *remedy;
-	char *standin_name;
-	int standin_type;
+	char *builtin_name;
+	int builtin_type;
 	const struct attribute_group **attr_groups;
 	int capabilities;
 	bool raw_of_first_cpu_type;
@@ -305,8 +305,8 @@ struct corepmu_backend {
  *	COREPMU_EVENT_LONG, COREPMU_EVENT_PAIR or COREPMU_EVENT_32BIT has a period of its own
  * @cpu_type: name of the CPU type, the end of the PMU's name; NULL with one CPU type, or if the
  *	types have no names
- * @standin_name: name of the built-in driver's PMU for this CPU type, if the name does not follow
- *	from the backend's standin_name and @cpu_type; or NULL
+ * @builtin_name: name of the built-in driver's PMU for this CPU type, if the name does not follow
+ *	from the backend's builtin_name and @cpu_type; or NULL
  * @secondary: this is not the first CPU type: the first type's PMU has the type that the user asks
  *	for
  * @claims_generic: there is no other driver's core PMU: accept PERF_TYPE_RAW, and generic events
@@ -340,7 +340,7 @@ struct corepmu {
 	s64				min_left;
 	u64				counting_period;
 	const char			*cpu_type;
-	char				*standin_name;
+	char				*builtin_name;
 	bool				secondary;
 	bool				claims_generic;
 	bool				open;
@@ -417,7 +417,7 @@ static inline bool corepmu_has_interrupt(const struct corepmu *pmu)
 /* module/register.c */
 extern char *corepmu_name;
 extern int corepmu_type;
-extern bool corepmu_standin;
+extern bool corepmu_as_builtin;
 struct corepmu *corepmu_alloc(const struct corepmu_backend *backend);
 void corepmu_free(struct corepmu *pmu);
 int corepmu_register(struct corepmu *pmu);
@@ -591,20 +591,20 @@ int corepmu_self_test(struct corepmu *pmu);
 
 /* module/stale-pmu.c */
 #if COMPAT_PMU_OUTLIVES_MODULE
-int corepmu_generations_init(void);
-void corepmu_generations_lead(struct corepmu *pmu);
-bool corepmu_generations_leave(struct corepmu *pmu);
+int corepmu_stale_pmus_init(void);
+void corepmu_stale_pmus_redirect(struct corepmu *pmu);
+bool corepmu_stale_pmus_add(struct corepmu *pmu);
 #else
-static inline int corepmu_generations_init(void)
+static inline int corepmu_stale_pmus_init(void)
 {
 	return 0;
 }
 
-static inline void corepmu_generations_lead(struct corepmu *pmu)
+static inline void corepmu_stale_pmus_redirect(struct corepmu *pmu)
 {
 }
 
-static inline bool corepmu_generations_leave(struct corepmu *pmu)
+static inline bool corepmu_stale_pmus_add(struct corepmu *pmu)
 {
 	return true;
 }

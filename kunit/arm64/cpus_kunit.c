@@ -358,11 +358,11 @@ static void pmuv3_stands_in(struct kunit *test)
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(&pmuv3_model_state, cpu)->counts_itself = 500;
 	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
-	corepmu_standin = true;
+	corepmu_as_builtin = true;
 	for (i = 0; i < ARRAY_SIZE(given); i++) {
 		pmu[i] = machine->ops->start(machine);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[i]);
-		pmu[i]->standin_name = given[i];
+		pmu[i]->builtin_name = given[i];
 		KUNIT_ASSERT_EQ(test, corepmu_register(pmu[i]), 0);
 		KUNIT_EXPECT_STREQ(test, pmu[i]->perf_pmu.name, names[i]);
 	}
@@ -370,7 +370,7 @@ static void pmuv3_stands_in(struct kunit *test)
 		corepmu_unregister(pmu[i]);
 		machine->ops->end(pmu[i]);
 	}
-	corepmu_standin = false;
+	corepmu_as_builtin = false;
 	corepmu_name = name;
 	corepmu_type = type;
 	corepmu_hotplug_exit();

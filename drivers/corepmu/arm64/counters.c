@@ -317,8 +317,8 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 #define PMUV3_BACKEND_COMMON					\
 	.name			= "PMUv3",			\
 	.remedy			= "sampling=0 counts without samples", \
-	.standin_name		= "armv8_pmuv3",		\
-	.standin_type		= -1,				\
+	.builtin_name		= "armv8_pmuv3",		\
+	.builtin_type		= -1,				\
 	.attr_groups		= pmuv3_attr_groups,		\
 	.capabilities		= PERF_PMU_CAP_EXTENDED_REGS,	\
 	.encode			= pmuv3_encode,			\

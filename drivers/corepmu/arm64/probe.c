@@ -306,7 +306,7 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 		return -ENOMEM;
 
 	if (!driver_for_each_device(pdev->dev.driver, NULL, (void *)type, pmuv3_is_of_type))
-		pmuv3->pmu->standin_name = type->name;
+		pmuv3->pmu->builtin_name = type->name;
 	pmuv3->cache_events = type->cache_events;
 	ret = pmuv3_parse_irqs_of(pmuv3, pdev);
 	if (!ret)
@@ -450,7 +450,7 @@ static int pmuv3_add_cpu_type(struct pmuv3 *pmuv3)
 		return ret;
 
 	/* arm_pmu_acpi_probe() numbers the PMUs, even a single one. */
-	if (corepmu_standin) {
+	if (corepmu_as_builtin) {
 		snprintf(pmuv3->number, sizeof(pmuv3->number), "%u", nr_added);
 		pmuv3->pmu->cpu_type = pmuv3->number;
 	}

@@ -26,7 +26,7 @@ MODULE_PARM_DESC(name, "name of the PMU in sysfs (default: corepmu)");
 module_param_named(type, corepmu_type, int, 0444);
 MODULE_PARM_DESC(type, "type of the PMU (default: the next free one)");
 
-module_param_named(standin, corepmu_standin, bool, 0444);
+module_param_named(standin, corepmu_as_builtin, bool, 0444);
 MODULE_PARM_DESC(standin,
 		 "take the name and the type of the built-in driver's PMU, where that driver is not running");
 
@@ -73,7 +73,7 @@ static int __init corepmu_init(void)
 	if (COMPAT_NEWER_THAN_TESTED)
 		pr_notice("this kernel is newer than any that was tested\n");
 
-	if (corepmu_standin && (corepmu_type != -1 || strcmp(corepmu_name, "corepmu"))) {
+	if (corepmu_as_builtin && (corepmu_type != -1 || strcmp(corepmu_name, "corepmu"))) {
 		pr_err("standin=1 sets name and type: leave out name= and type=\n");
 		return -EINVAL;
 	}
@@ -94,7 +94,7 @@ static int __init corepmu_init(void)
 	if (ret)
 		return ret;
 
-	ret = corepmu_generations_init();
+	ret = corepmu_stale_pmus_init();
 	if (ret)
 		return ret;
 

@@ -26,7 +26,7 @@
 /* Parameters of the module */
 char *corepmu_name = "corepmu";
 int corepmu_type = -1;
-bool corepmu_standin;
+bool corepmu_as_builtin;
 
 /* Time between two attempts to unregister a PMU, see corepmu_unregister() */
 #define UNREGISTER_RETRY_MS	1
@@ -71,7 +71,7 @@ void corepmu_free(struct corepmu *pmu)
 {
 	corepmu_branch_cleanup(pmu);
 	free_percpu(pmu->cpu);
-	if (corepmu_generations_leave(pmu))
+	if (corepmu_stale_pmus_add(pmu))
 		kfree(pmu);
 }
 
@@ -85,7 +85,7 @@ static const char *pmu_name(const struct corepmu *pmu)
 
 	if (pmu->cpu_type)
 		return kasprintf(GFP_KERNEL, "%s_%s", corepmu_name, pmu->cpu_type);
-	if (!instance || (corepmu_standin && pmu->standin_name))
+	if (!instance || (corepmu_as_builtin && pmu->builtin_name))
 		return kstrdup(corepmu_name, GFP_KERNEL);
 
 	return kasprintf(GFP_KERNEL, "%s_%d", corepmu_name, instance);
@@ -97,8 +97,8 @@ static const char *pmu_name(const struct corepmu *pmu)
  */
 static bool is_wanted_by_name(const struct corepmu *pmu)
 {
-	return pmu->claims_generic && !corepmu_standin &&
-	       pmu->backend->standin_type == PERF_TYPE_RAW &&
+	return pmu->claims_generic && !corepmu_as_builtin &&
+	       pmu->backend->builtin_type == PERF_TYPE_RAW &&
 	       pmu->perf_pmu.type != PERF_TYPE_RAW;
 }
 
@@ -167,7 +167,7 @@ static int check_free(const char *name, int type)
 
 	if (same_name || same_type)
 		ret = -EEXIST;
-	if (ret && corepmu_standin)
+	if (ret && corepmu_as_builtin)
 		pr_err("standin=1: the built-in driver has registered the PMU %s: boot without that driver, or leave out standin=1\n",
 		       dev_name(same_name ?: same_type));
 	else if (same_name)
@@ -191,18 +191,18 @@ static int check_free(const char *name, int type)
  * Reject the built-in driver's names without standin=1. perf and other tools take a PMU with such a
  * name for the built-in one, and expect it to have PERF_TYPE_RAW.
  */
-static int check_standin_name(const struct corepmu *pmu, const char *name)
+static int check_builtin_name(const struct corepmu *pmu, const char *name)
 {
-	const char *standin = pmu->backend->standin_name;
-	size_t len = strlen(standin);
+	const char *builtin = pmu->backend->builtin_name;
+	size_t len = strlen(builtin);
 
-	if (corepmu_standin || pmu->backend->standin_type < 0)
+	if (corepmu_as_builtin || pmu->backend->builtin_type < 0)
 		return 0;
-	if (strncmp(name, standin, len) || (name[len] && name[len] != '_'))
+	if (strncmp(name, builtin, len) || (name[len] && name[len] != '_'))
 		return 0;
 
 	pr_err("name=%s: %s is a name of the built-in driver's PMU, which has type %d: load with standin=1, or give another name\n",
-	       corepmu_name, name, pmu->backend->standin_type);
+	       corepmu_name, name, pmu->backend->builtin_type);
 	return -EINVAL;
 }
 
@@ -231,9 +231,9 @@ int corepmu_register(struct corepmu *pmu)
 	if (ret)
 		goto out_hotplug;
 
-	if (corepmu_standin) {
-		corepmu_name = pmu->standin_name ?: pmu->backend->standin_name;
-		corepmu_type = pmu->backend->standin_type;
+	if (corepmu_as_builtin) {
+		corepmu_name = pmu->builtin_name ?: pmu->backend->builtin_name;
+		corepmu_type = pmu->backend->builtin_type;
 	}
 	type = pmu->secondary ? -1 : corepmu_type;
 	name = pmu_name(pmu);
@@ -241,7 +241,7 @@ int corepmu_register(struct corepmu *pmu)
 		ret = -ENOMEM;
 		goto out_hotplug;
 	}
-	ret = check_standin_name(pmu, name);
+	ret = check_builtin_name(pmu, name);
 	if (!ret)
 		ret = check_free(name, type);
 	if (ret)
@@ -256,7 +256,7 @@ int corepmu_register(struct corepmu *pmu)
 	}
 	atomic_inc(&corepmu_instances);
 	corepmu_shutdown_add(pmu);
-	corepmu_generations_lead(pmu);
+	corepmu_stale_pmus_redirect(pmu);
 	WRITE_ONCE(pmu->open, true);
 
 	pr_info("PMU %s: %s, %u counters on CPUs %*pbl, type %d%s%s\n", name, pmu->backend->name,

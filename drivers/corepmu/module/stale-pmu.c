@@ -30,30 +30,30 @@
 #define REGISTRY_NAME	"corepmu-generations"
 
 /* Earlier and later loads share this structure: never change it. */
-struct corepmu_generation {
+struct corepmu_stale_pmu {
 	struct list_head	node;
 	struct pmu		*pmu;
 };
 
-static struct list_head *registry;
+static struct list_head *stale_pmus;
 
 /*
  * pmu_enable() and pmu_disable() of stale PMUs. Perf core calls them for a context that points to a
  * stale PMU. The context's events belong to the present PMU, which perf core also disables and
  * enables.
  */
-static void generation_nop(struct pmu *pmu)
+static void stale_pmu_nop(struct pmu *pmu)
 {
 }
 
 /**
- * corepmu_generations_init() - find the list of stale PMUs, or create it
+ * corepmu_stale_pmus_init() - find the list of stale PMUs, or create it
  *
  * Process context.
  *
  * Return: 0 or -ENOMEM
  */
-int corepmu_generations_init(void)
+int corepmu_stale_pmus_init(void)
 {
 	struct platform_device *pdev;
 	struct device *dev;
@@ -61,81 +61,81 @@ int corepmu_generations_init(void)
 
 	dev = bus_find_device_by_name(&platform_bus_type, NULL, REGISTRY_NAME);
 	if (dev) {
-		registry = *(struct list_head **)dev_get_platdata(dev);
+		stale_pmus = *(struct list_head **)dev_get_platdata(dev);
 		put_device(dev);
 		return 0;
 	}
 
-	registry = kmalloc(sizeof(*registry), GFP_KERNEL);
-	if (!registry)
+	stale_pmus = kmalloc(sizeof(*stale_pmus), GFP_KERNEL);
+	if (!stale_pmus)
 		return -ENOMEM;
-	INIT_LIST_HEAD(registry);
+	INIT_LIST_HEAD(stale_pmus);
 
 	pdev = platform_device_register_data(NULL, REGISTRY_NAME, PLATFORM_DEVID_NONE,
-					     &registry, sizeof(registry));
+					     &stale_pmus, sizeof(stale_pmus));
 	ret = PTR_ERR_OR_ZERO(pdev);
 	if (ret) {
-		kfree(registry);
-		registry = NULL;
+		kfree(stale_pmus);
+		stale_pmus = NULL;
 	}
 
 	return ret;
 }
 
 /**
- * corepmu_generations_lead() - redirect all stale PMUs to a PMU
+ * corepmu_stale_pmus_redirect() - redirect all stale PMUs to a PMU
  * @pmu: a registered PMU without events: corepmu.open is still false
  *
  * Process context.
  */
-void corepmu_generations_lead(struct corepmu *pmu)
+void corepmu_stale_pmus_redirect(struct corepmu *pmu)
 {
-	struct corepmu_generation *generation;
+	struct corepmu_stale_pmu *stale;
 
-	list_for_each_entry(generation, registry, node) {
+	list_for_each_entry(stale, stale_pmus, node) {
 		/* The previous load left functions of the kernel here, or none. */
-		WRITE_ONCE(generation->pmu->pmu_enable, generation_nop);
-		WRITE_ONCE(generation->pmu->pmu_disable, generation_nop);
-		WRITE_ONCE(generation->pmu->pmu_cpu_context, pmu->perf_pmu.pmu_cpu_context);
+		WRITE_ONCE(stale->pmu->pmu_enable, stale_pmu_nop);
+		WRITE_ONCE(stale->pmu->pmu_disable, stale_pmu_nop);
+		WRITE_ONCE(stale->pmu->pmu_cpu_context, pmu->perf_pmu.pmu_cpu_context);
 		/* Perf core calls sched_task of the PMU that the context points to. */
-		WRITE_ONCE(generation->pmu->sched_task, pmu->perf_pmu.sched_task);
+		WRITE_ONCE(stale->pmu->sched_task, pmu->perf_pmu.sched_task);
 	}
 }
 
 /**
- * corepmu_generations_leave() - make a PMU stale if perf core may still point to it
+ * corepmu_stale_pmus_add() - make a PMU stale if perf core may still point to it
  * @pmu: a PMU that is not registered any more, or never was
  *
  * Process context.
  *
  * Return: true if the PMU was never registered: the caller may free it
  */
-bool corepmu_generations_leave(struct corepmu *pmu)
+bool corepmu_stale_pmus_add(struct corepmu *pmu)
 {
-	struct corepmu_generation *generation;
+	struct corepmu_stale_pmu *stale;
 	void (*nop)(struct pmu *pmu);
 
 	if (!pmu->perf_pmu.pmu_cpu_context)
 		return true;
 
-	generation = kmalloc(sizeof(*generation), GFP_KERNEL);
+	stale = kmalloc(sizeof(*stale), GFP_KERNEL);
 	pmu->perf_pmu.pmu_disable_count = alloc_percpu(int);
-	if (!generation || !pmu->perf_pmu.pmu_disable_count) {
+	if (!stale || !pmu->perf_pmu.pmu_disable_count) {
 		/* The PMU stays in memory, but the next load cannot redirect it. */
 		pr_warn("out of memory: loading this module again before a reboot may crash (Linux < 6.2)\n");
-		kfree(generation);
+		kfree(stale);
 		return false;
 	}
 
-	generation->pmu = &pmu->perf_pmu;
-	list_add(&generation->node, registry);
+	stale->pmu = &pmu->perf_pmu;
+	list_add(&stale->node, stale_pmus);
 	/* With events of the built-in driver, perf core may call these after the unload. */
 	nop = (void (*)(struct pmu *pmu))corepmu_find_symbol("perf_pmu_nop_void");
-	list_for_each_entry(generation, registry, node) {
-		WRITE_ONCE(generation->pmu->sched_task, NULL);
+	list_for_each_entry(stale, stale_pmus, node) {
+		WRITE_ONCE(stale->pmu->sched_task, NULL);
 		if (nop) {
-			WRITE_ONCE(generation->pmu->pmu_enable, nop);
-			WRITE_ONCE(generation->pmu->pmu_disable, nop);
+			WRITE_ONCE(stale->pmu->pmu_enable, nop);
+			WRITE_ONCE(stale->pmu->pmu_disable, nop);
 		}
 	}
 

@@ -515,8 +515,8 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 
 /* Members that both backends share */
 #define X86_BACKEND_COMMON				\
-	.standin_name		= "cpu",		\
-	.standin_type		= PERF_TYPE_RAW,	\
+	.builtin_name		= "cpu",		\
+	.builtin_type		= PERF_TYPE_RAW,	\
 	.attr_groups		= x86_attr_groups,	\
 	.raw_of_first_cpu_type	= true,			\
 	.encode			= x86_encode,		\
