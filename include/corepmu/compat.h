@@ -131,7 +131,7 @@ static inline void compat_pmu_set_filter(struct pmu *pmu)
  * another PMU called perf_sched_cb_inc() (__perf_pmu_sched_task()). That PMU is the same on all
  * CPUs.
  */
-static inline bool compat_sched_task_is_told(const struct pmu *pmu)
+static inline bool compat_sched_task_is_called(const struct pmu *pmu)
 {
 #if COMPAT_PMU_OUTLIVES_MODULE
 	return raw_cpu_ptr(pmu->pmu_cpu_context)->ctx.pmu == pmu;

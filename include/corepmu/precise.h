@@ -65,7 +65,7 @@ bool corepmu_precise_fits(const struct corepmu_cpu *cpuc, const struct perf_even
 void corepmu_precise_on(void);
 void corepmu_precise_off(void);
 void corepmu_precise_start(struct corepmu_cpu *cpuc);
-bool corepmu_precise_may_gather(const struct perf_event *event);
+bool corepmu_precise_allows_large(const struct perf_event *event);
 bool corepmu_precise_interrupts(const struct perf_event *event);
 void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event);

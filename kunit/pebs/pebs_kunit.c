@@ -344,7 +344,7 @@ static void precise_encodes(struct kunit *test)
 }
 
 /* Records gather; counts and places are what they are with an interrupt each. */
-static void precise_gathers(struct kunit *test)
+static void precise_is_large(struct kunit *test)
 {
 	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct bench *b = test->priv;
@@ -580,7 +580,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_stops_for_guests, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_refused, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_encodes, pebs_gen_params),
-	KUNIT_CASE_PARAM(precise_gathers, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_is_large, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_one_overflow, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_latency, pebs_gen_params),
 	KUNIT_CASE_PARAM(arch_registers, pebs_gen_params),

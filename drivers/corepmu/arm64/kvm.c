@@ -49,7 +49,7 @@
 static DEFINE_PER_CPU(bool, runs_guest);
 
 /* The tracepoints are registered: the driver is notified when KVM enters and leaves guests. */
-static bool told_of_guests;
+static bool is_notified;
 
 /* kvm_set_pmuserenr(), arch/arm64/kvm/pmu.c: not exported; NULL before Linux 6.4 and without KVM */
 static bool (*set_pmuserenr)(u64 value);
@@ -153,11 +153,11 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 		return 0;
 
 	if (!attr->exclude_host) {
-		if (told_of_guests)
+		if (is_notified)
 			hwc->config_base |= PMUV3_HOST_ALONE;
 		return 0;
 	}
-	if (!told_of_guests)
+	if (!is_notified)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "exclude_host is 1: not supported, KVM does not notify this driver when guests run (see the log at load)");
 	if (!vhe && !attr->exclude_kernel)
@@ -222,7 +222,7 @@ void pmuv3_kvm_init(void)
 
 	set_pmuserenr = (void *)kernel_find_symbol("kvm_set_pmuserenr");
 	ret = register_hooks();
-	told_of_guests = !ret;
+	is_notified = !ret;
 	if (ret)
 		pr_notice("no probe on KVM's tracepoints (%d): exclude_guest has no effect on user space\n",
 			  ret);
@@ -238,11 +238,11 @@ void pmuv3_kvm_exit(void)
 	int i;
 
 	set_pmuserenr = NULL;
-	if (!kernel_has_tracepoints() || !told_of_guests)
+	if (!kernel_has_tracepoints() || !is_notified)
 		return;
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].probe, NULL);
 	tracepoint_synchronize_unregister();
-	told_of_guests = false;
+	is_notified = false;
 }

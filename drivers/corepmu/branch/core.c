@@ -79,16 +79,16 @@ void corepmu_branch_cleanup(struct corepmu *pmu)
 }
 
 /**
- * corepmu_branch_is_told() - check whether perf core notifies a PMU of task switches
+ * corepmu_branch_is_notified() - check whether perf core notifies a PMU of task switches
  * @pmu: a PMU with branch records
  *
  * Any context.
  *
  * Return: true if perf core calls this PMU's sched_task
  */
-bool corepmu_branch_is_told(const struct corepmu *pmu)
+bool corepmu_branch_is_notified(const struct corepmu *pmu)
 {
-	return corepmu_has_sched_cb() && compat_sched_task_is_told(&pmu->perf_pmu);
+	return corepmu_has_sched_cb() && compat_sched_task_is_called(&pmu->perf_pmu);
 }
 
 /* Events that are placed and deleted */
@@ -134,7 +134,7 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 	barrier();
 	cpuc->branch_users++;
 	this_cpu_write(branch_cpuc, cpuc);
-	if (corepmu_branch_is_told(cpuc->pmu))
+	if (corepmu_branch_is_notified(cpuc->pmu))
 		corepmu_perf_sched_cb_inc(event->pmu);
 }
 
@@ -152,7 +152,7 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 	int idx;
 
 	cpuc->trusted_others |= COREPMU_TRUST_BRANCHES;
-	if (corepmu_branch_is_told(cpuc->pmu))
+	if (corepmu_branch_is_notified(cpuc->pmu))
 		corepmu_perf_sched_cb_dec(event->pmu);
 	if (!--cpuc->branch_users)
 		this_cpu_write(branch_cpuc, NULL);

@@ -80,7 +80,7 @@ static int check_call_stack(const struct corepmu *pmu, u64 asked, u64 wanted)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "branch_sample_type is %#llx: LBR call stacks are of user space only: leave out the kernel (-j stack,u)",
 				      asked);
-	if (!corepmu_branch_is_told(pmu))
+	if (!corepmu_branch_is_notified(pmu))
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "branch_sample_type is %#llx: LBR call stacks need task switch notifications, which this kernel does not give this PMU",
 				      asked);

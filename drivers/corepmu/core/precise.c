@@ -165,13 +165,13 @@ void corepmu_precise_on(void)
 }
 
 /* Check whether perf core notifies this PMU of task switches (pmu.sched_task). */
-static bool is_told(const struct pmu *pmu)
+static bool is_notified(const struct pmu *pmu)
 {
-	return corepmu_has_sched_cb() && compat_sched_task_is_told(pmu);
+	return corepmu_has_sched_cb() && compat_sched_task_is_called(pmu);
 }
 
 /**
- * corepmu_precise_may_gather() - check whether an event may use large PEBS
+ * corepmu_precise_allows_large() - check whether an event may use large PEBS
  * @event: a precise event that is being opened
  *
  * A record does not name its task: the driver must make the samples before the task is scheduled
@@ -181,9 +181,9 @@ static bool is_told(const struct pmu *pmu)
  *
  * Return: true for a per-task event of a PMU that is notified
  */
-bool corepmu_precise_may_gather(const struct perf_event *event)
+bool corepmu_precise_allows_large(const struct perf_event *event)
 {
-	return event->hw.target && is_told(event->pmu);
+	return event->hw.target && is_notified(event->pmu);
 }
 
 /**

@@ -64,15 +64,15 @@ bool x86_has_changed(const struct corepmu_cpu *cpuc)
  */
 void x86_note_changes(struct corepmu *pmu)
 {
-	static bool told;
+	static bool has_warned;
 	unsigned long flags;
 
-	if (READ_ONCE(told))
+	if (READ_ONCE(has_warned))
 		return;
 
 	local_irq_save(flags);
 	if (x86_this_pmu() == pmu && x86_has_changed(this_cpu_ptr(pmu->cpu))) {
-		WRITE_ONCE(told, true);
+		WRITE_ONCE(has_warned, true);
 		corepmu_warn_changed(smp_processor_id());
 	}
 	local_irq_restore(flags);

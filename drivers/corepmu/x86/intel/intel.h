@@ -140,7 +140,7 @@ extern const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTUR
 int intel_p6_model(void);
 unsigned int intel_core_type(u32 native_model);
 const struct intel_uarch *intel_find_uarch(void);
-unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told);
+unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int reported);
 bool intel_model_is_hybrid(void);
 bool intel_hides_metrics(void);
 bool intel_traces_beside_branches(const struct intel_uarch *uarch);
@@ -150,7 +150,7 @@ u64 intel_unlisted_counters(const struct intel_uarch *uarch, u64 config);
 void intel_list(struct x86_desc *desc, u64 config);
 void intel_list_codes(struct x86_desc *desc);
 bool intel_is_listed(const struct x86_desc *desc, u64 config);
-u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told);
+u64 intel_known_fixed(const struct intel_uarch *uarch, u64 reported);
 u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config);
 bool intel_since_alder_lake(const struct intel_uarch *uarch);
 bool intel_counts_tsc(const struct intel_uarch *uarch);

@@ -175,7 +175,7 @@ bool intel_model_is_hybrid(void)
 /**
  * intel_nr_general() - return the number of general-purpose counters of this CPU
  * @uarch: its microarchitecture, NULL if unknown
- * @told: number of general-purpose counters in CPUID leaf 0xA
+ * @reported: number of general-purpose counters in CPUID leaf 0xA
  *
  * On hybrid CPUs leaf 0xA reports only the counters that all CPU types have: six on Golden Cove
  * with Gracemont (intel_pmu_init() in arch/x86/events/intel/core.c). This function adds the
@@ -184,20 +184,20 @@ bool intel_model_is_hybrid(void)
  *
  * Return: number of counters, numbered from 0
  */
-unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int told)
+unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int reported)
 {
 	unsigned int i, known = 0;
 	u64 value;
 
 	if (!uarch || !boot_cpu_has(X86_FEATURE_HYBRID_CPU))
-		return told;
+		return reported;
 
 	for (i = 0; i < uarch->nr_codes; i++)
 		known = max_t(unsigned int, known, fls(uarch->codes[i].counters));
-	while (told < known && !x86_read_msr_safe(MSR_P6_EVNTSEL0 + told, &value))
-		told++;
+	while (reported < known && !x86_read_msr_safe(MSR_P6_EVNTSEL0 + reported, &value))
+		reported++;
 
-	return told;
+	return reported;
 }
 
 /* From Golden Cove and Gracemont on */
@@ -386,11 +386,11 @@ static const u16 *fixed_events_of(const struct intel_uarch *uarch, unsigned int 
 /**
  * intel_known_fixed() - return the fixed counters whose event the driver knows
  * @uarch: the microarchitecture, NULL if unknown
- * @told: fixed counters that CPUID reports, from bit 0 on
+ * @reported: fixed counters that CPUID reports, from bit 0 on
  *
  * Return: a bit for each fixed counter, from FIXED_COUNTER_BASE on
  */
-u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told)
+u64 intel_known_fixed(const struct intel_uarch *uarch, u64 reported)
 {
 	unsigned int nr, i;
 	const u16 *events = fixed_events_of(uarch, &nr);
@@ -400,7 +400,7 @@ u64 intel_known_fixed(const struct intel_uarch *uarch, u64 told)
 		if (events[i])
 			known |= BIT_ULL(i);
 
-	return (told & known) << FIXED_COUNTER_BASE;
+	return (reported & known) << FIXED_COUNTER_BASE;
 }
 
 /**

@@ -23,7 +23,7 @@
 DEFINE_PER_CPU(u64, x86_select_masked);
 
 /* The kprobes are registered: the driver is notified whenever EFER.SVME changes. */
-static bool told_of_changes;
+static bool is_notified;
 
 /*
  * Update the event selections when KVM has enabled or disabled SVM on this CPU. From a kprobe: in
@@ -89,7 +89,7 @@ u64 x86_svm_filter(const struct perf_event_attr *attr)
 	if (attr->exclude_host)
 		return EVNTSEL_AMD_GUESTONLY;
 
-	return attr->exclude_guest && told_of_changes ? EVNTSEL_AMD_HOSTONLY : 0;
+	return attr->exclude_guest && is_notified ? EVNTSEL_AMD_HOSTONLY : 0;
 }
 
 /**
@@ -118,7 +118,7 @@ void x86_svm_init(void)
 		return;
 
 	ret = register_kprobes(svm_probes, ARRAY_SIZE(svm_probes));
-	told_of_changes = !ret;
+	is_notified = !ret;
 	if (ret)
 		pr_notice("no kprobe on KVM's SVM functions (%d): exclude_guest has no effect\n",
 			  ret);
@@ -131,9 +131,9 @@ void x86_svm_init(void)
  */
 void x86_svm_exit(void)
 {
-	if (!told_of_changes)
+	if (!is_notified)
 		return;
 
 	unregister_kprobes(svm_probes, ARRAY_SIZE(svm_probes));
-	told_of_changes = false;
+	is_notified = false;
 }

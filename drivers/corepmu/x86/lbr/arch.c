@@ -28,7 +28,7 @@
 #define ECX_COUNTERS		GENMASK(19, 16)
 
 /* CPUID.1CH:ECX of this machine: fields that the records have */
-static u32 arch_tells;
+static u32 arch_features;
 
 static u64 lbr_ctl(u64 wanted)
 {
@@ -101,7 +101,7 @@ static u32 arch_type(u64 info)
 	};
 	unsigned int type = FIELD_GET(LBR_INFO_BR_TYPE, info);
 
-	return (arch_tells & ECX_TYPE) && type < ARRAY_SIZE(types) ? types[type] : 0;
+	return (arch_features & ECX_TYPE) && type < ARRAY_SIZE(types) ? types[type] : 0;
 }
 
 /*
@@ -119,9 +119,9 @@ static u64 arch_bits(u64 info)
 {
 	u64 bits = x86_lbr_entry_bits(info);
 
-	if (!(arch_tells & ECX_MISPRED))
+	if (!(arch_features & ECX_MISPRED))
 		bits &= ~(ENTRY_MISPRED | ENTRY_PREDICTED);
-	if ((arch_tells & ECX_TIMED) && (info & LBR_INFO_CYC_CNT_VALID))
+	if ((arch_features & ECX_TIMED) && (info & LBR_INFO_CYC_CNT_VALID))
 		bits |= x86_lbr_entry_cycles(info);
 
 	return bits;
@@ -292,7 +292,7 @@ int x86_lbr_describe_arch(struct x86_desc *desc)
 		desc->pmu->branch_reason = "IA32_LBR_DEPTH rejects the depth of CPUID leaf 0x1C";
 		return 0;
 	}
-	arch_tells = ecx;
+	arch_features = ecx;
 	arch_backend.counters = FIELD_GET(ECX_COUNTERS, ecx);
 
 	return x86_lbr_setup(desc, &arch_backend, nr, COREPMU_BRANCH_ANY_TX |

@@ -134,11 +134,11 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 	u64 left, data = 0;
 
 	/* Drain first: the new set of events may change how records are counted. */
-	if (p->gathering)
+	if (p->hw_reload)
 		pebs_drain(cpuc, &none);
 	p->latency = 0;
-	p->large = false;
-	p->told = false;
+	p->large_allowed = false;
+	p->up_to_date = false;
 	for (left = precise_of(cpuc, cpuc->used); left; left &= left - 1) {
 		const struct perf_event *event = cpuc->events[__ffs64(left)];
 
@@ -146,7 +146,7 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 			data |= x86_pebs_data(event);
 		if (event->hw.flags & EVENT_LATENCY)
 			p->latency = event->hw.extra_reg.config;
-		p->large |= !!(event->hw.flags & COREPMU_EVENT_LARGE);
+		p->large_allowed |= !!(event->hw.flags & COREPMU_EVENT_LARGE);
 	}
 	p->data = data;
 	p->size = x86_pebs_size(desc->pebs_format, data);
@@ -166,7 +166,7 @@ static noinline void tell_of_guests(void)
  * period at any time. If less of the period is left than a counter can be set to, the overflow
  * comes late. The next period must then be shorter: the CPU cannot reload the counter for that one.
  */
-static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *event)
+static bool can_reload_in_hw(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	u64 period = event->hw.sample_period;
 	s64 least = corepmu_hw_min_period(&event->hw);
@@ -178,10 +178,10 @@ static bool can_reload(const struct corepmu_cpu *cpuc, const struct perf_event *
 }
 
 /* Check all events: one event that does not allow large PEBS requires a PMI for each record. */
-static bool all_can_gather(const struct corepmu_cpu *cpuc, u64 counters)
+static bool all_can_reload_in_hw(const struct corepmu_cpu *cpuc, u64 counters)
 {
 	for (; counters; counters &= counters - 1)
-		if (!can_reload(cpuc, cpuc->events[__ffs64(counters)]))
+		if (!can_reload_in_hw(cpuc, cpuc->events[__ffs64(counters)]))
 			return false;
 
 	return true;
@@ -202,12 +202,12 @@ static bool has_acr_event(const struct corepmu_cpu *cpuc, u64 counters)
 }
 
 /* Choose the mode. The buffer is empty: no record has been counted in another mode. */
-static void choose_gathering(const struct corepmu_cpu *cpuc, struct x86_pebs *p)
+static void choose_mode(const struct corepmu_cpu *cpuc, struct x86_pebs *p)
 {
 	u64 counters = precise_of(cpuc, cpuc->used);
 
-	p->patient = all_can_gather(cpuc, counters);
-	p->gathering = p->patient || (cpuc->acr_users && has_acr_event(cpuc, counters));
+	p->large = all_can_reload_in_hw(cpuc, counters);
+	p->hw_reload = p->large || (cpuc->acr_users && has_acr_event(cpuc, counters));
 }
 
 static unsigned int reset_slot(const struct corepmu_cpu *cpuc, int idx)
@@ -220,7 +220,7 @@ static unsigned int reset_slot(const struct corepmu_cpu *cpuc, int idx)
 }
 
 /* Leave room for one more record of each counter: these may be written before the PMI is taken. */
-static u64 gathering_threshold(const struct corepmu_cpu *cpuc, const struct x86_ds *ds, size_t size)
+static u64 large_threshold(const struct corepmu_cpu *cpuc, const struct x86_ds *ds, size_t size)
 {
 	return min(ds->maximum - hweight64(cpuc->pmu->counters) * size,
 		   ds->base + MAX_RECORDS * size);
@@ -234,7 +234,7 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 		int idx = __ffs64(counters);
 		const struct hw_perf_event *hwc = &cpuc->events[idx]->hw;
 
-		p->reload[idx] = p->patient || (hwc->flags & COREPMU_EVENT_ACR) ?
+		p->reload[idx] = p->large || (hwc->flags & COREPMU_EVENT_ACR) ?
 				 hwc->sample_period : 0;
 		ds->reset[reset_slot(cpuc, idx)] = -p->reload[idx] & corepmu_hw_value_mask(hwc);
 	}
@@ -249,17 +249,17 @@ static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
 	x86_pebs_arch_fetch(ds);
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
 	if (ds->index == ds->base)
-		choose_gathering(cpuc, p);
+		choose_mode(cpuc, p);
 	set_resets(cpuc, ds, enable);
-	ds->threshold = p->patient ? gathering_threshold(cpuc, ds, p->size) :
-				       ds->base + X86_PEBS_ARCH_UNIT;
+	ds->threshold = p->large ? large_threshold(cpuc, ds, p->size) :
+				  ds->base + X86_PEBS_ARCH_UNIT;
 	x86_pebs_arch_start(cpuc, ds, enable, rewinds);
-	p->told = !p->large && !p->gathering;
+	p->up_to_date = !p->large_allowed && !p->hw_reload;
 }
 
 static void pebs_stop(struct corepmu_cpu *cpuc)
 {
-	this_cpu_write(x86_pebs.told, false);
+	this_cpu_write(x86_pebs.up_to_date, false);
 	if (is_arch(cpuc)) {
 		x86_pebs_arch_stop();
 		return;
@@ -282,8 +282,8 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 	/* An NMI during a drain: the end of the drain starts the PMU again. */
 	if (p->busy)
 		return;
-	p->barred = false;
-	if (p->gathering) {
+	p->owned_by_kvm = false;
+	if (p->hw_reload) {
 		cpuc->running = false;
 		barrier();
 		pebs_drain(cpuc, cpuc->regs ?: &none);
@@ -294,7 +294,7 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 		struct perf_event *event = cpuc->events[__ffs64(left)];
 		struct hw_perf_event *hwc = &event->hw;
 
-		if (!p->gathering)
+		if (!p->hw_reload)
 			corepmu_counter_update(cpuc, event);
 		if (local64_read(&hwc->prev_count) < 0)
 			continue;
@@ -317,15 +317,15 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	if (unlikely(!x86_vmx_isolates &&
 		     (x86_may_run_guests() || this_cpu_read(x86_vmx_begins)))) {
 		pebs_stop(cpuc);
-		p->barred = true;
+		p->owned_by_kvm = true;
 		tell_of_guests();
 		return;
 	}
-	if (unlikely(p->barred))
+	if (unlikely(p->owned_by_kvm))
 		resume_records(cpuc);
 	enable = precise_of(cpuc, cpuc->active);
 	/* As a rule after an interrupt: nothing has changed since the last start. */
-	if (p->told && p->enabled == enable)
+	if (p->up_to_date && p->enabled == enable)
 		return;
 	p->enabled = enable;
 	if (is_arch(cpuc)) {
@@ -348,12 +348,12 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE / p->size * p->size;
 	/* Records in the buffer must be counted in the mode they were written in: keep the mode. */
 	if (ds->index == ds->base)
-		choose_gathering(cpuc, p);
+		choose_mode(cpuc, p);
 	set_resets(cpuc, ds, precise_of(cpuc, cpuc->active));
-	ds->threshold = p->patient ? gathering_threshold(cpuc, ds, p->size) :
+	ds->threshold = p->large ? large_threshold(cpuc, ds, p->size) :
 				       ds->base + p->size;
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, enable);
-	p->told = !p->large && !p->gathering;
+	p->up_to_date = !p->large_allowed && !p->hw_reload;
 }
 
 static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
@@ -376,8 +376,8 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 		x86_pebs_arch_fetch(ds);
 	base = (const void *)(unsigned long)ds->base;
 	end = (const void *)(unsigned long)min(ds->index, ds->base + X86_PEBS_BUFFER_SIZE);
-	if (base < end || p->gathering) {
-		if (p->gathering) {
+	if (base < end || p->hw_reload) {
+		if (p->hw_reload) {
 			p->now = local_clock();
 			p->now_tsc = rdtsc();
 		}
@@ -386,7 +386,7 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 		ds->index = ds->base;
 		if (is_arch(cpuc))
 			x86_pebs_arch_rewind();
-		if (interrupt && p->gathering && p->longest >= LONG_WAY)
+		if (interrupt && p->hw_reload && p->max_pending >= LONG_WAY)
 			corepmu_overflow_excuse(cpuc);
 	}
 	barrier();
@@ -418,7 +418,7 @@ bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	struct pt_regs none = { };
 
-	if (!this_cpu_read(x86_pebs.gathering) || !this_cpu_read(x86_pebs.reload[event->hw.idx]))
+	if (!this_cpu_read(x86_pebs.hw_reload) || !this_cpu_read(x86_pebs.reload[event->hw.idx]))
 		return false;
 	pebs_drain(cpuc, cpuc->regs ?: &none);
 

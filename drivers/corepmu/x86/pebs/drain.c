@@ -41,7 +41,7 @@ static u64 time_of(const struct x86_pebs_record *record)
 /* Return 0, for the present time, unless records may have waited in the buffer. */
 static u64 sample_time(const struct perf_event *event, const struct x86_pebs_record *record)
 {
-	if (!(event->attr.sample_type & PERF_SAMPLE_TIME) || !this_cpu_read(x86_pebs.gathering))
+	if (!(event->attr.sample_type & PERF_SAMPLE_TIME) || !this_cpu_read(x86_pebs.hw_reload))
 		return 0;
 
 	return time_of(record);
@@ -59,7 +59,7 @@ static noinline void tell_of_garbage(const void *at)
  * period; the rest is the difference of the counter's values. The counter's value is what is left
  * of the period. A stopped event has no records in the buffer.
  */
-static void account_gathered(struct corepmu_cpu *cpuc, int idx)
+static void account_hw_reloads(struct corepmu_cpu *cpuc, int idx)
 {
 	struct perf_event *event = cpuc->events[idx];
 	struct hw_perf_event *hwc = &event->hw;
@@ -67,7 +67,7 @@ static void account_gathered(struct corepmu_cpu *cpuc, int idx)
 	u64 now;
 
 	p->period[idx] = p->reload[idx];
-	p->longest = max(p->longest, p->nr[idx] * p->reload[idx]);
+	p->max_pending = max(p->max_pending, p->nr[idx] * p->reload[idx]);
 	if (hwc->state & PERF_HES_STOPPED)
 		return;
 
@@ -117,15 +117,15 @@ u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 	at = x86_pebs_count(to_x86(cpuc->pmu)->pebs_format, at, end, mine, p->nr, &overflowed);
 	if (at)
 		tell_of_garbage(at);
-	p->longest = 0;
-	for (left = p->gathering ? mine : 0; left; left &= left - 1)
+	p->max_pending = 0;
+	for (left = p->hw_reload ? mine : 0; left; left &= left - 1)
 		if (p->reload[__ffs64(left)])
-			account_gathered(cpuc, __ffs64(left));
+			account_hw_reloads(cpuc, __ffs64(left));
 
 	for (; overflowed; overflowed &= overflowed - 1) {
 		int idx = __ffs64(overflowed);
 
-		if (p->gathering && p->reload[idx]) {
+		if (p->hw_reload && p->reload[idx]) {
 			ended |= BIT_ULL(idx);
 			continue;
 		}
@@ -216,7 +216,7 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 	struct x86_pebs_sample *sample = &p->sample;
 	struct x86_pebs_record record;
 
-	if (p->patient && is_power_of_2(ended)) {
+	if (p->large && is_power_of_2(ended)) {
 		emit_batches(cpuc, at, end, __ffs64(ended), regs, interrupt);
 		return;
 	}
@@ -226,13 +226,13 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 		u64 left = record.counters & ended;
 
 		/* Reset to 0, a counter overflows only once between two interrupts. */
-		if (!p->gathering)
+		if (!p->hw_reload)
 			ended &= ~left;
 		for (; left; left &= left - 1) {
 			int idx = __ffs64(left);
 			struct perf_event *event = cpuc->events[idx];
 			/* An interrupt is one overflow for each event; any other drain is none. */
-			bool more = p->gathering && p->reload[idx] && (--p->nr[idx] || !interrupt);
+			bool more = p->hw_reload && p->reload[idx] && (--p->nr[idx] || !interrupt);
 
 			if (!x86_pebs_is_precise(event))
 				continue;

@@ -240,7 +240,7 @@ static int data_flags(const struct x86_desc *desc, u64 config)
 }
 
 /* Sample fields that a record has, or that do not change until the task is scheduled out */
-#define GATHERING_SAMPLE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |		\
+#define LARGE_SAMPLE		(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |		\
 				 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |	\
 				 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER | \
 				 PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC |		\
@@ -269,14 +269,14 @@ static u64 in_records(const struct x86_desc *desc)
 }
 
 /* Large PEBS is not allowed for a frequency, or if the reader is woken for each sample. */
-static bool may_gather(const struct x86_desc *desc, const struct perf_event *event)
+static bool allows_large(const struct x86_desc *desc, const struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
 	return !attr->freq && !(attr->wakeup_events && !attr->watermark) && !attr->use_clockid &&
 	       !attr->sigtrap &&
-	       !(attr->sample_type & ~(GATHERING_SAMPLE | in_records(desc))) &&
-	       !(attr->sample_regs_intr & SEGMENT_REGS) && corepmu_precise_may_gather(event);
+	       !(attr->sample_type & ~(LARGE_SAMPLE | in_records(desc))) &&
+	       !(attr->sample_regs_intr & SEGMENT_REGS) && corepmu_precise_allows_large(event);
 }
 
 /**
@@ -337,7 +337,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	ret = x86_pebs_encode_latency(desc, event, config);
 	if (ret)
 		return ret;
-	if (may_gather(desc, event)) {
+	if (allows_large(desc, event)) {
 		hwc->flags |= COREPMU_EVENT_LARGE;
 		event->attach_state |= PERF_ATTACH_SCHED_CB;
 	}

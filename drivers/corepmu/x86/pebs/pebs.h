@@ -173,20 +173,20 @@ struct x86_pebs_sample {
  * @size: size of a record with the groups of @data, in bytes
  * @latency: wanted load-latency threshold in cycles (MSR_PEBS_LD_LAT_THRESHOLD), or 0
  * @threshold: value that is in MSR_PEBS_LD_LAT_THRESHOLD, 0 if unknown
- * @gathering: the CPU reloads counters in hardware with their next period, from @reload
- * @patient: large PEBS: all counters reload in hardware, and the threshold is MAX_RECORDS records,
+ * @hw_reload: the CPU reloads counters in hardware with their next period, from @reload
+ * @large: large PEBS: all counters reload in hardware, and the threshold is MAX_RECORDS records,
  *	or near the end of a buffer that holds fewer
  * @now: local_clock() at the start of the drain, in ns
  * @now_tsc: time stamp counter at the start of the drain
  * @period: for each counter with records, the period that has ended
- * @reload: for each counter, the period that the CPU reloads it with, while @gathering
+ * @reload: for each counter, the period that the CPU reloads it with, while @hw_reload
  * @nr: number of records of each counter in the buffer
- * @longest: largest number of events that one counter's records in the buffer stand for
- * @large: an event that is on the CPU allows large PEBS
- * @told: the debug store and IA32_PEBS_ENABLE are up to date, and need no update at each start:
- *	no event reloads in hardware or allows large PEBS
+ * @max_pending: largest number of events that one counter's records in the buffer stand for
+ * @large_allowed: an event that is on the CPU allows large PEBS
+ * @up_to_date: the debug store and IA32_PEBS_ENABLE need no update at each start: no event reloads
+ *	in hardware or allows large PEBS
  * @enabled: counters in IA32_PEBS_ENABLE, a bit each
- * @barred: the CPU has been owned by KVM since the last start of the PMU: no records were written
+ * @owned_by_kvm: KVM has owned the CPU since the last start of the PMU: no records were written
  * @index: IA32_PEBS_INDEX without its write position
  * @rewinds: number of times that IA32_PEBS_INDEX has been rewound to 0
  * @sample: scratch space for samples, in use while @busy
@@ -200,18 +200,18 @@ struct x86_pebs {
 	size_t	size;
 	u64	latency;
 	u64	threshold;
-	bool	gathering;
-	bool	patient;
+	bool	hw_reload;
+	bool	large;
 	u64	now;
 	u64	now_tsc;
 	u64	period[COREPMU_MAX_COUNTERS];
 	u64	reload[COREPMU_MAX_COUNTERS];
 	u16	nr[COREPMU_MAX_COUNTERS];
-	u64	longest;
-	bool	large;
-	bool	told;
+	u64	max_pending;
+	bool	large_allowed;
+	bool	up_to_date;
 	u64	enabled;
-	bool	barred;
+	bool	owned_by_kvm;
 	u64	index;
 	unsigned int rewinds;
 	struct x86_pebs_sample sample;

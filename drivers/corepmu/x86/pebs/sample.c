@@ -271,7 +271,7 @@ static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_recor
 			   struct x86_pebs_sample *sample)
 {
 	struct corepmu_branch_list *list = &sample->branches;
-	bool waited = this_cpu_read(x86_pebs.patient);
+	bool waited = this_cpu_read(x86_pebs.large);
 
 	sample->has_branches = true;
 	if (waited || corepmu_branch_is_current(cpuc->branches)) {
