@@ -125,8 +125,8 @@ struct corepmu_branch_list {
  * @read: @list is a copy of the hardware's records
  * @task: task that the hardware's records belong to, NULL if unknown
  * @switches: number of times that @task had been scheduled out when @task was set
- * @leaving: @task is being scheduled out: the scheduler has counted this switch, and no branch has
- *	been recorded since
+ * @in_sched_out: @task is being scheduled out: the scheduler has counted this switch, and no branch
+ *	has been recorded since
  * @version: number that grows whenever the hardware's records may change
  * @counted: number of placed events with COREPMU_EVENT_COUNTED
  * @nesting: number of samples that are being emitted
@@ -147,7 +147,7 @@ struct corepmu_branches {
 	bool				read;
 	const struct task_struct	*task;
 	unsigned long			switches;
-	bool				leaving;
+	bool				in_sched_out;
 	unsigned long			version;
 	unsigned int			counted;
 	unsigned int			nesting;
@@ -222,8 +222,8 @@ struct corepmu_call_stack {
  * @reset: stop recording, and forget what struct corepmu_branches keeps of the registers. IRQs off
  * @start: record the branches in corepmu_branches.wanted. IRQs off, or NMI
  * @stop: stop recording and keep the records. IRQs off, or NMI
- * @wipe: clear all records while recording is stopped. IRQs off, or NMI
- * @renew: do @stop, @wipe and @start in one call; NULL: the caller calls all three. IRQs off, or
+ * @clear: clear all records while recording is stopped. IRQs off, or NMI
+ * @restart: do @stop, @clear and @start in one call; NULL: the caller calls all three. IRQs off, or
  *	NMI
  * @read: fill in hw_idx, nr, entries and type (0 where the hardware does not know the branch
  *	type), and counts if corepmu_branches.counted is not 0. Entries have all flags and cycles,
@@ -256,8 +256,8 @@ struct corepmu_branch_backend {
 	void		(*reset)(struct corepmu_cpu *cpuc);
 	void		(*start)(struct corepmu_cpu *cpuc);
 	void		(*stop)(struct corepmu_cpu *cpuc);
-	void		(*wipe)(struct corepmu_cpu *cpuc);
-	void		(*renew)(struct corepmu_cpu *cpuc);
+	void		(*clear)(struct corepmu_cpu *cpuc);
+	void		(*restart)(struct corepmu_cpu *cpuc);
 	void		(*read)(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list);
 	void		(*parse)(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr,
 				 bool waited, struct corepmu_branch_list *list);
@@ -290,12 +290,12 @@ void corepmu_branch_on(void);
 
 /* branch/task.c */
 bool corepmu_branch_is_current(const struct corepmu_branches *branches);
-void corepmu_branch_wipe(struct corepmu_cpu *cpuc);
-void corepmu_branch_renew(struct corepmu_cpu *cpuc);
+void corepmu_branch_clear(struct corepmu_cpu *cpuc);
+void corepmu_branch_restart(struct corepmu_cpu *cpuc);
 int corepmu_branch_open(struct perf_event *event);
 void corepmu_branch_close(struct perf_event *event);
-void corepmu_branch_leave(struct corepmu_cpu *cpuc);
-void corepmu_branch_come(struct corepmu_cpu *cpuc);
+void corepmu_branch_sched_out(struct corepmu_cpu *cpuc);
+void corepmu_branch_sched_in(struct corepmu_cpu *cpuc);
 
 /* branch/event.c */
 int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event);

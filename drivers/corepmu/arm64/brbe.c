@@ -111,7 +111,7 @@ static void brbe_reset(struct corepmu_cpu *cpuc)
 	isb();
 }
 
-static void brbe_wipe(struct corepmu_cpu *cpuc)
+static void brbe_clear(struct corepmu_cpu *cpuc)
 {
 	/* Branches before this point are not recorded after the reset. */
 	isb();
@@ -245,7 +245,7 @@ static const struct corepmu_branch_backend brbe_backend = {
 	.reset		= brbe_reset,
 	.start		= brbe_start,
 	.stop		= brbe_stop,
-	.wipe		= brbe_wipe,
+	.clear		= brbe_clear,
 	.read		= brbe_read,
 	.decode		= brbe_decode,
 };

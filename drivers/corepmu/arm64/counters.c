@@ -134,12 +134,12 @@ static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u6
 }
 
 /**
- * pmuv3_select_again() - rewrite the filters when a guest is entered or left
+ * pmuv3_rewrite_selections() - rewrite the filters when a guest is entered or left
  * @cpuc: state of this CPU
  *
  * IRQs off.
  */
-void pmuv3_select_again(struct corepmu_cpu *cpuc)
+void pmuv3_rewrite_selections(struct corepmu_cpu *cpuc)
 {
 	u64 filtered = this_cpu_read(filtered_counters);
 	u64 left;

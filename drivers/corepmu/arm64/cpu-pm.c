@@ -34,7 +34,7 @@ static DEFINE_PER_CPU(u64, interrupts_set);
 
 static bool hooked;
 
-static void set_up_again(struct corepmu *pmu, unsigned int cpu, bool is_idle)
+static void handle_change(struct corepmu *pmu, unsigned int cpu, bool is_idle)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
 
@@ -62,7 +62,7 @@ static void idle_changes(void *data, unsigned int state, unsigned int cpu)
 	local_irq_save(flags);
 	pmu = pmuv3_this_pmu();
 	if (pmu)
-		set_up_again(pmu, cpu, state != (u32)PWR_EVENT_EXIT);
+		handle_change(pmu, cpu, state != (u32)PWR_EVENT_EXIT);
 	local_irq_restore(flags);
 }
 

@@ -64,7 +64,7 @@ static void guest_changes(bool guest)
 	this_cpu_write(runs_guest, guest);
 	pmu = pmuv3_this_pmu();
 	if (pmu)
-		pmuv3_select_again(this_cpu_ptr(pmu->cpu));
+		pmuv3_rewrite_selections(this_cpu_ptr(pmu->cpu));
 	local_irq_restore(flags);
 }
 

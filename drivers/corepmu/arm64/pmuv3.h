@@ -130,7 +130,7 @@ static inline bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event
 /* counters.c */
 extern const struct corepmu_backend pmuv3_backend;
 extern const struct corepmu_backend pmuv3_nmi_backend;
-void pmuv3_select_again(struct corepmu_cpu *cpuc);
+void pmuv3_rewrite_selections(struct corepmu_cpu *cpuc);
 
 /* probe.c */
 extern bool pmuv3_sampling;

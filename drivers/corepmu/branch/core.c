@@ -191,9 +191,9 @@ static noinline void branch_switch(struct corepmu_cpu *cpuc, bool sched_in)
 	if (resume)
 		corepmu_stop_cpu(cpuc);
 	if (sched_in)
-		corepmu_branch_come(cpuc);
+		corepmu_branch_sched_in(cpuc);
 	else
-		corepmu_branch_leave(cpuc);
+		corepmu_branch_sched_out(cpuc);
 	if (resume)
 		corepmu_start_cpu(cpuc);
 }
@@ -215,7 +215,7 @@ void corepmu_branch_switch(bool sched_in)
 	else if (sched_in)
 		cpuc->branches->stale = true;
 	else
-		cpuc->branches->leaving = cpuc->branches->task == current;
+		cpuc->branches->in_sched_out = cpuc->branches->task == current;
 }
 
 /* The hardware */
@@ -240,14 +240,14 @@ static noinline void branch_start(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	const struct corepmu_branch_backend *backend = to_backend(cpuc);
 
-	if (branches->recording && backend->renew) {
-		corepmu_branch_renew(cpuc);
+	if (branches->recording && backend->restart) {
+		corepmu_branch_restart(cpuc);
 		return;
 	}
 	if (branches->recording)
 		corepmu_branch_stop(cpuc);
 	if (branches->stale)
-		corepmu_branch_wipe(cpuc);
+		corepmu_branch_clear(cpuc);
 	branches->read = false;
 	barrier();
 	backend->start(cpuc);
@@ -269,7 +269,7 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
 		return;
 
 	branches->version++;
-	branches->leaving = false;
+	branches->in_sched_out = false;
 	if (branches->recording && !branches->stale)
 		branches->read = false;
 	else

@@ -70,52 +70,52 @@ static unsigned long times_switched(const struct task_struct *task)
 bool corepmu_branch_is_current(const struct corepmu_branches *branches)
 {
 	return branches->task == current &&
-	       branches->switches + branches->leaving == times_switched(current);
+	       branches->switches + branches->in_sched_out == times_switched(current);
 }
 
 /* Claim the hardware's records for the current task. */
-static void own(struct corepmu_branches *branches)
+static void claim(struct corepmu_branches *branches)
 {
 	barrier();
 	branches->read = false;
 	branches->switches = times_switched(current);
-	branches->leaving = false;
+	branches->in_sched_out = false;
 	branches->task = current;
 	branches->stale = false;
 }
 
 /**
- * corepmu_branch_wipe() - clear all records while recording is stopped
+ * corepmu_branch_clear() - clear all records while recording is stopped
  * @cpuc: this CPU's state
  *
  * An NMI that comes meanwhile finds task set to NULL and shows no records. The NMI clears the
  * records, too, before it starts recording. IRQs off, or NMI.
  */
-void corepmu_branch_wipe(struct corepmu_cpu *cpuc)
+void corepmu_branch_clear(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
 
 	branches->task = NULL;
 	branches->version++;
 	barrier();
-	to_backend(cpuc)->wipe(cpuc);
-	own(branches);
+	to_backend(cpuc)->clear(cpuc);
+	claim(branches);
 }
 
 /**
- * corepmu_branch_renew() - clear all records and go on recording
+ * corepmu_branch_restart() - clear all records and go on recording
  * @cpuc: this CPU's state; the hardware records the wanted branches
  *
- * The same as a stop, corepmu_branch_wipe() and a start. IRQs off, or NMI.
+ * The same as a stop, corepmu_branch_clear() and a start. IRQs off, or NMI.
  */
-void corepmu_branch_renew(struct corepmu_cpu *cpuc)
+void corepmu_branch_restart(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
 
 	branches->task = NULL;
 	barrier();
-	to_backend(cpuc)->renew(cpuc);
-	own(branches);
+	to_backend(cpuc)->restart(cpuc);
+	claim(branches);
 }
 
 /* LBR call stacks */
@@ -239,17 +239,17 @@ void corepmu_branch_close(struct perf_event *event)
 }
 
 /**
- * corepmu_branch_leave() - save the LBR call stack of the current task before it is scheduled out
+ * corepmu_branch_sched_out() - save the LBR call stack of the task that is scheduled out
  * @cpuc: this CPU's state; it has events with branch records, and the PMU is stopped
  *
  * IRQs off.
  */
-void corepmu_branch_leave(struct corepmu_cpu *cpuc)
+void corepmu_branch_sched_out(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
 	struct corepmu_call_stack *stack;
 
-	branches->leaving = branches->task == current;
+	branches->in_sched_out = branches->task == current;
 	/* The scheduler has counted this switch already. */
 	if (!(branches->wanted & COREPMU_BRANCH_CALL_STACK) || branches->stale ||
 	    branches->task != current || branches->switches + 1 != times_switched(current))
@@ -288,12 +288,12 @@ static bool is_good(const struct corepmu_branches *branches, const struct corepm
 }
 
 /**
- * corepmu_branch_come() - restore the LBR call stack of the current task after it was scheduled in
+ * corepmu_branch_sched_in() - restore the LBR call stack of the task that was scheduled in
  * @cpuc: this CPU's state; it has events with branch records, and the PMU is stopped
  *
  * IRQs off.
  */
-void corepmu_branch_come(struct corepmu_cpu *cpuc)
+void corepmu_branch_sched_in(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
 	struct corepmu_call_stack *stack;
@@ -316,5 +316,5 @@ void corepmu_branch_come(struct corepmu_cpu *cpuc)
 	}
 	/* From here on the task makes calls that the saved call stack lacks. */
 	stack->saved = false;
-	own(branches);
+	claim(branches);
 }

@@ -211,13 +211,13 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 }
 
 /**
- * x86_select_again() - rewrite the event selections after a change of x86_select_masked
+ * x86_rewrite_selections() - rewrite the event selections after a change of x86_select_masked
  * @cpuc: state of this CPU; the PMU is stopped
  *
  * Does nothing for x86_each_backend, which writes selections when it starts counters. IRQs off, or
  * NMI.
  */
-void x86_select_again(struct corepmu_cpu *cpuc)
+void x86_rewrite_selections(struct corepmu_cpu *cpuc)
 {
 	int idx;
 

@@ -196,7 +196,7 @@ static inline struct corepmu *x86_this_pmu(void)
 }
 
 /* counters.c */
-void x86_select_again(struct corepmu_cpu *cpuc);
+void x86_rewrite_selections(struct corepmu_cpu *cpuc);
 u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed);
 extern const struct corepmu_backend x86_global_backend;
 extern const struct corepmu_backend x86_each_backend;

@@ -43,7 +43,7 @@ static void svm_change(bool on)
 		resume = cpuc->running;
 		if (resume)
 			corepmu_stop_cpu(cpuc);
-		x86_select_again(cpuc);
+		x86_rewrite_selections(cpuc);
 		if (resume)
 			corepmu_start_cpu(cpuc);
 	}

@@ -87,7 +87,7 @@ static void lbrv2_reset(struct corepmu_cpu *cpuc)
 }
 
 /* A record is empty if it is neither valid nor speculative, or has SAMP_BR_TO_RESERVED. */
-static void lbrv2_wipe(struct corepmu_cpu *cpuc)
+static void lbrv2_clear(struct corepmu_cpu *cpuc)
 {
 	unsigned int i;
 
@@ -136,7 +136,7 @@ static struct corepmu_branch_backend lbrv2_backend = {
 	.reset		= lbrv2_reset,
 	.start		= lbrv2_start,
 	.stop		= lbrv2_stop,
-	.wipe		= lbrv2_wipe,
+	.clear		= lbrv2_clear,
 	.read		= lbrv2_read,
 	.decode		= x86_branch_decode_fused,
 };

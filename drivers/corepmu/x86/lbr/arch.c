@@ -80,12 +80,12 @@ static void arch_reset(struct corepmu_cpu *cpuc)
 }
 
 /* "All LBR entries are reset to 0 when IA32_LBR_DEPTH is written" */
-static void arch_wipe(struct corepmu_cpu *cpuc)
+static void arch_clear(struct corepmu_cpu *cpuc)
 {
 	x86_write_msr(MSR_ARCH_LBR_DEPTH, cpuc->pmu->nr_branches);
 }
 
-static void arch_renew(struct corepmu_cpu *cpuc)
+static void arch_restart(struct corepmu_cpu *cpuc)
 {
 	x86_write_msr(MSR_ARCH_LBR_CTL, 0);
 	x86_write_msr(MSR_ARCH_LBR_DEPTH, cpuc->pmu->nr_branches);
@@ -191,7 +191,7 @@ static void arch_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_sta
 	unsigned int i;
 
 	if (stack->nr < cpuc->pmu->nr_branches)
-		arch_wipe(cpuc);
+		arch_clear(cpuc);
 	for (i = 0; i < stack->nr; i++) {
 		const struct corepmu_branch_record *record = &stack->records[i];
 
@@ -215,8 +215,8 @@ static struct corepmu_branch_backend arch_backend = {
 	.reset		= arch_reset,
 	.start		= arch_start,
 	.stop		= arch_stop,
-	.wipe		= arch_wipe,
-	.renew		= arch_renew,
+	.clear		= arch_clear,
+	.restart	= arch_restart,
 	.read		= arch_read,
 	.parse		= arch_parse,
 	.save		= arch_save,

@@ -115,7 +115,7 @@ static void ring_stop(struct corepmu_cpu *cpuc)
 }
 
 /* A record whose source address is 0 is empty; its other registers do not matter. */
-static void ring_wipe(struct corepmu_cpu *cpuc)
+static void ring_clear(struct corepmu_cpu *cpuc)
 {
 	unsigned int i;
 
@@ -251,7 +251,7 @@ static struct corepmu_branch_backend ring_backend = {
 	.reset		= ring_stop,
 	.start		= ring_start,
 	.stop		= ring_stop,
-	.wipe		= ring_wipe,
+	.clear		= ring_clear,
 	.read		= ring_read,
 	.parse		= ring_parse,
 	.has_ended	= ring_has_ended,
