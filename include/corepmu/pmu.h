@@ -220,13 +220,13 @@ struct corepmu_cpu {
  * @event_idx: pmu.event_idx: return the number by which user space reads the counter of an active
  *	event, plus 1; 0 if user space cannot read it, see corepmu_event_may_be_read(). IRQs off,
  *	or NMI
- * @user_switch: let the current task read the counters of its own events, and no other task's.
+ * @rdpmc_switch: let the current task read the counters of its own events, and no other task's.
  *	Called before the PMU is enabled; this CPU may have another PMU. IRQs off
- * @user_mapped: @mm has mapped the event's page: allow @mm to read counters; NULL where access
+ * @rdpmc_mapped: @mm has mapped the event's page: allow @mm to read counters; NULL where access
  *	does not depend on the mapping. Process context, mmap_lock held for writing
- * @user_unmapped: @mm has unmapped the event's page: undo @user_mapped; NULL without
- *	@user_mapped. Process context
- * @user_gone: perf core is about to free an event that user space could read; NULL where that
+ * @rdpmc_unmapped: @mm has unmapped the event's page: undo @rdpmc_mapped; NULL without
+ *	@rdpmc_mapped. Process context
+ * @rdpmc_gone: perf core is about to free an event that user space could read; NULL where that
  *	changes no access. Process context
  * @read: return the value of counter hw.idx; bits above its value mask are undefined. IRQs off
  * @enable: make the hardware count on exactly the counters in corepmu_cpu.active. IRQs off
@@ -273,10 +273,10 @@ struct corepmu_backend {
 	void (*acr_forget)(struct corepmu_cpu *cpuc);
 	void (*acr_end)(struct corepmu_cpu *cpuc);
 	int (*event_idx)(struct perf_event *event);
-	void (*user_switch)(struct corepmu_cpu *cpuc);
-	void (*user_mapped)(struct perf_event *event, struct mm_struct *mm);
-	void (*user_unmapped)(struct perf_event *event, struct mm_struct *mm);
-	void (*user_gone)(struct corepmu *pmu);
+	void (*rdpmc_switch)(struct corepmu_cpu *cpuc);
+	void (*rdpmc_mapped)(struct perf_event *event, struct mm_struct *mm);
+	void (*rdpmc_unmapped)(struct perf_event *event, struct mm_struct *mm);
+	void (*rdpmc_gone)(struct corepmu *pmu);
 	u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 
 	void (*enable)(struct corepmu_cpu *cpuc);
@@ -291,7 +291,7 @@ struct corepmu_backend {
  * struct corepmu - one PMU: all CPUs of one CPU type
  * @perf_pmu: the PMU as perf core knows it
  * @node: entry in the list of PMUs that follow CPU hotplug
- * @user_node: entry in the list of PMUs that corepmu_user_refresh() goes through
+ * @rdpmc_node: entry in the list of PMUs that corepmu_rdpmc_refresh() goes through
  * @backend: the architecture's functions
  * @supported_cpus: CPUs of this PMU; a CPU that comes online may be added
  * @cpu: state of each CPU
@@ -328,7 +328,7 @@ struct corepmu_backend {
 struct corepmu {
 	struct pmu			perf_pmu;
 	struct hlist_node		node;
-	struct list_head		user_node;
+	struct list_head		rdpmc_node;
 	const struct corepmu_backend	*backend;
 	cpumask_t			supported_cpus;
 	struct corepmu_cpu __percpu	*cpu;
@@ -538,14 +538,14 @@ void corepmu_freq_probe(struct corepmu_cpu *cpuc, struct perf_event *event);
 s64 corepmu_freq_restart(struct perf_event *event);
 
 /* core/rdpmc.c */
-extern bool corepmu_user_reads;
-extern bool corepmu_user_allowed;
-void corepmu_user_add(struct corepmu *pmu);
-void corepmu_user_remove(struct corepmu *pmu);
-bool corepmu_user_has_others(const struct corepmu *pmu);
-void corepmu_user_switch(struct corepmu_cpu *cpuc);
-void corepmu_user_clear(struct corepmu_cpu *cpuc);
-void corepmu_user_refresh(void);
+extern bool corepmu_rdpmc_in_use;
+extern bool corepmu_rdpmc_allowed;
+void corepmu_rdpmc_add(struct corepmu *pmu);
+void corepmu_rdpmc_remove(struct corepmu *pmu);
+bool corepmu_rdpmc_has_others(const struct corepmu *pmu);
+void corepmu_rdpmc_switch(struct corepmu_cpu *cpuc);
+void corepmu_rdpmc_clear(struct corepmu_cpu *cpuc);
+void corepmu_rdpmc_refresh(void);
 void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm);
 void corepmu_event_unmapped(struct perf_event *event, struct mm_struct *mm);
 
@@ -558,7 +558,7 @@ static inline bool corepmu_event_is_readable(const struct hw_perf_event *hwc)
 /* Check whether user space may read the event's counter now: the administrator allows it. */
 static inline bool corepmu_event_may_be_read(const struct perf_event *event)
 {
-	return corepmu_event_is_readable(&event->hw) && READ_ONCE(corepmu_user_allowed);
+	return corepmu_event_is_readable(&event->hw) && READ_ONCE(corepmu_rdpmc_allowed);
 }
 
 /* Save the call where no page is mapped: perf core would write a page that no process reads. */

@@ -25,7 +25,7 @@ static u64 open_counters(struct bench *b)
 }
 
 /* A task has the counters open from when it comes until it goes. */
-static void userpage_arm64_task(struct kunit *test)
+static void rdpmc_arm64_task(struct kunit *test)
 {
 	const struct machine *machine = machine_by_name(test->param_value);
 	struct bench *b = readable_bench(test, machine);
@@ -118,7 +118,7 @@ static void end_task_event(struct perf_event *event)
  * The PMU of another kind of CPU is enabled where the task runs, as for a task whose events are of
  * that kind, and by Linux 6.1 for all: the register follows the task all the same.
  */
-static void userpage_arm64_other_kind(struct kunit *test)
+static void rdpmc_arm64_other_kind(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("pmuv3p5"));
 	const u64 open = PMUSERENR_ER | PMUSERENR_CR;
@@ -132,10 +132,10 @@ static void userpage_arm64_other_kind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, open_counters(b), open);
 
 	/* As if another task were the current one, and then this one again */
-	WRITE_ONCE(corepmu_user_allowed, false);
+	WRITE_ONCE(corepmu_rdpmc_allowed, false);
 	enable_pmu(other);
 	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
-	WRITE_ONCE(corepmu_user_allowed, true);
+	WRITE_ONCE(corepmu_rdpmc_allowed, true);
 	enable_pmu(other);
 	KUNIT_EXPECT_EQ(test, open_counters(b), open);
 
@@ -149,7 +149,7 @@ static void userpage_arm64_other_kind(struct kunit *test)
 }
 
 /* User space may not read PMCCNTR_EL0 if no event uses it. */
-static void userpage_arm64_no_pmccntr(struct kunit *test)
+static void rdpmc_arm64_no_pmccntr(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("pmuv3p5"));
 	struct perf_event *event;
@@ -165,7 +165,7 @@ static void userpage_arm64_no_pmccntr(struct kunit *test)
 }
 
 /* KVM has the register while a vCPU is loaded, and writes what the host wants when it is put. */
-static void userpage_arm64_vcpu(struct kunit *test)
+static void rdpmc_arm64_vcpu(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("pmuv3p4-vhe"));
 	const u64 open = PMUSERENR_ER | PMUSERENR_CR;
@@ -209,7 +209,7 @@ static void userpage_arm64_vcpu(struct kunit *test)
 }
 
 /* A kernel whose KVM cannot be told: as without a vCPU */
-static void userpage_arm64_untold(struct kunit *test)
+static void rdpmc_arm64_untold(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("pmuv3p4-vhe"));
 	struct perf_event *event;
@@ -242,7 +242,7 @@ static const void *task_gen_params(const void *prev, char *desc)
 }
 
 /* What can be read at all */
-static void userpage_arm64_asks(struct kunit *test)
+static void rdpmc_arm64_asks(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("pmuv3p9"));
 	struct perf_event_attr attr = {
@@ -287,7 +287,7 @@ static void userpage_arm64_asks(struct kunit *test)
 }
 
 /* A CPU that is offline at load is nobody's with ACPI, and makes no second kind. */
-static void userpage_arm64_asks_kinds(struct kunit *test)
+static void rdpmc_arm64_asks_kinds(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("pmuv3p9"));
 	struct perf_event_attr attr = {
@@ -314,16 +314,16 @@ static void userpage_arm64_asks_kinds(struct kunit *test)
 	/* A PMU of CPUs that are all offline */
 	other = corepmu_alloc(&pmuv3_backend);
 	KUNIT_ASSERT_NOT_NULL(test, other);
-	corepmu_user_add(other);
+	corepmu_rdpmc_add(other);
 	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
-	corepmu_user_remove(other);
+	corepmu_rdpmc_remove(other);
 	corepmu_free(other);
 	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
 	end_readable(b);
 }
 
 /* Without counters of 64 bits the cycle counter alone is long. */
-static void userpage_arm64_asks_long(struct kunit *test)
+static void rdpmc_arm64_asks_long(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("pmuv3"));
 	struct perf_event_attr attr = {
@@ -344,53 +344,53 @@ static void userpage_arm64_asks_long(struct kunit *test)
 }
 
 /* kernel.perf_user_access */
-static void userpage_arm64_sysctl(struct kunit *test)
+static void rdpmc_arm64_sysctl(struct kunit *test)
 {
 	char buffer[8] = "";
 	size_t len = sizeof(buffer);
 	loff_t pos = 0;
 
-	pmuv3_user_init(false);
+	pmuv3_rdpmc_init(false);
 	KUNIT_ASSERT_NOT_NULL(test, pmuv3_model_sysctl);
 	KUNIT_EXPECT_STREQ(test, pmuv3_model_sysctl->procname, "perf_user_access");
 	KUNIT_EXPECT_EQ(test, write_user_access("2"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, write_user_access("-1"), -EINVAL);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
 	KUNIT_EXPECT_EQ(test, write_user_access("1"), 0);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_reads);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_in_use);
 	KUNIT_EXPECT_EQ(test, pmuv3_model_sysctl->proc_handler((void *)pmuv3_model_sysctl, 0,
 							       buffer, &len, &pos), 0);
 	KUNIT_EXPECT_STREQ(test, buffer, "1\n");
 	KUNIT_EXPECT_EQ(test, write_user_access("0"), 0);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
-	pmuv3_user_exit();
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_in_use);
+	pmuv3_rdpmc_exit();
 	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
 
 	/* One that there is already must not be registered: the kernel does not mend that. */
-	pmuv3_user_init(true);
+	pmuv3_rdpmc_init(true);
 	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
-	pmuv3_user_exit();
+	pmuv3_rdpmc_exit();
 }
 
-static struct kunit_case userpage_arm64_cases[] = {
-	KUNIT_CASE_PARAM(userpage_arm64_task, task_gen_params),
-	KUNIT_CASE(userpage_arm64_other_kind),
-	KUNIT_CASE(userpage_arm64_no_pmccntr),
-	KUNIT_CASE(userpage_arm64_vcpu),
-	KUNIT_CASE(userpage_arm64_untold),
-	KUNIT_CASE(userpage_arm64_asks),
-	KUNIT_CASE(userpage_arm64_asks_kinds),
-	KUNIT_CASE(userpage_arm64_asks_long),
-	KUNIT_CASE(userpage_arm64_sysctl),
+static struct kunit_case rdpmc_arm64_cases[] = {
+	KUNIT_CASE_PARAM(rdpmc_arm64_task, task_gen_params),
+	KUNIT_CASE(rdpmc_arm64_other_kind),
+	KUNIT_CASE(rdpmc_arm64_no_pmccntr),
+	KUNIT_CASE(rdpmc_arm64_vcpu),
+	KUNIT_CASE(rdpmc_arm64_untold),
+	KUNIT_CASE(rdpmc_arm64_asks),
+	KUNIT_CASE(rdpmc_arm64_asks_kinds),
+	KUNIT_CASE(rdpmc_arm64_asks_long),
+	KUNIT_CASE(rdpmc_arm64_sysctl),
 	{ }
 };
 
-static struct kunit_suite userpage_arm64_suite = {
+static struct kunit_suite rdpmc_arm64_suite = {
 	.name		= "corepmu_arm64_rdpmc",
 	.exit		= machine_exit,
-	.test_cases	= userpage_arm64_cases,
+	.test_cases	= rdpmc_arm64_cases,
 };
 
-kunit_test_suite(userpage_arm64_suite);
+kunit_test_suite(rdpmc_arm64_suite);

@@ -55,14 +55,14 @@ struct bench *readable_bench(struct kunit *test, const struct machine *machine)
 	struct bench *b = bench_start(test, machine);
 
 	test->priv = b;
-	corepmu_user_add(b->pmu);
+	corepmu_rdpmc_add(b->pmu);
 	if (is_x86(b)) {
-		x86_user_init(to_x86(b->pmu));
+		x86_rdpmc_init(to_x86(b->pmu));
 	} else {
-		pmuv3_user_init(false);
+		pmuv3_rdpmc_init(false);
 		KUNIT_ASSERT_EQ(test, write_user_access("1"), 0);
 	}
-	KUNIT_ASSERT_TRUE(test, corepmu_user_allowed);
+	KUNIT_ASSERT_TRUE(test, corepmu_rdpmc_allowed);
 
 	return b;
 }
@@ -74,14 +74,14 @@ struct bench *readable_bench(struct kunit *test, const struct machine *machine)
 void end_readable(struct bench *b)
 {
 	if (is_x86(b)) {
-		x86_user_exit(to_x86(b->pmu));
+		x86_rdpmc_exit(to_x86(b->pmu));
 	} else {
 		KUNIT_EXPECT_EQ(b->test, write_user_access("0"), 0);
-		pmuv3_user_exit();
+		pmuv3_rdpmc_exit();
 	}
-	corepmu_user_remove(b->pmu);
-	KUNIT_EXPECT_FALSE(b->test, corepmu_user_allowed);
-	KUNIT_EXPECT_FALSE(b->test, corepmu_user_reads);
+	corepmu_rdpmc_remove(b->pmu);
+	KUNIT_EXPECT_FALSE(b->test, corepmu_rdpmc_allowed);
+	KUNIT_EXPECT_FALSE(b->test, corepmu_rdpmc_in_use);
 }
 
 /**
@@ -168,7 +168,7 @@ void unmap_page(struct perf_event *event)
 }
 
 /* User space reads what the kernel would, whatever happens to the event. */
-static void userpage_counts(struct kunit *test)
+static void rdpmc_counts(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, test->param_value);
 	struct perf_event *event = readable_event(b, 0);
@@ -200,7 +200,7 @@ static void userpage_counts(struct kunit *test)
 }
 
 /* Each overflow sets the counter anew. */
-static void userpage_samples(struct kunit *test)
+static void rdpmc_samples(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, test->param_value);
 	struct perf_event *event = readable_event(b, 1000);
@@ -227,7 +227,7 @@ static void userpage_samples(struct kunit *test)
 }
 
 /* The administrator says no while events are there, and yes again. */
-static void userpage_allowed(struct kunit *test)
+static void rdpmc_allowed(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, test->param_value);
 	struct perf_event *event = readable_event(b, 0);
@@ -246,14 +246,14 @@ static void userpage_allowed(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, page->index, index);
 	}
 
-	WRITE_ONCE(corepmu_user_allowed, false);
-	corepmu_user_refresh();
+	WRITE_ONCE(corepmu_rdpmc_allowed, false);
+	corepmu_rdpmc_refresh();
 	KUNIT_EXPECT_EQ(test, page->index, 0);
 	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_EQ(test, bench_read(event), 2000);
 
-	WRITE_ONCE(corepmu_user_allowed, true);
-	corepmu_user_refresh();
+	WRITE_ONCE(corepmu_rdpmc_allowed, true);
+	corepmu_rdpmc_refresh();
 	KUNIT_EXPECT_EQ(test, page->index, index);
 	KUNIT_EXPECT_EQ(test, read_page(event), 2000);
 
@@ -264,7 +264,7 @@ static void userpage_allowed(struct kunit *test)
 }
 
 /* An event that nobody asked to read has no index, though others may be read. */
-static void userpage_unreadable(struct kunit *test)
+static void rdpmc_unreadable(struct kunit *test)
 {
 	struct bench *b = bench_start(test, test->param_value);
 	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
@@ -272,15 +272,15 @@ static void userpage_unreadable(struct kunit *test)
 	test->priv = b;
 	KUNIT_EXPECT_FALSE(test, corepmu_event_is_readable(&event->hw));
 	map_page(b, event);
-	WRITE_ONCE(corepmu_user_allowed, true);
+	WRITE_ONCE(corepmu_rdpmc_allowed, true);
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
 	/* Neither gives it access to anything. */
 	b->pmu->perf_pmu.event_mapped(event, NULL);
 	b->pmu->perf_pmu.event_unmapped(event, NULL);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_in_use);
 	bench_del(event);
-	WRITE_ONCE(corepmu_user_allowed, false);
+	WRITE_ONCE(corepmu_rdpmc_allowed, false);
 	unmap_page(event);
 	bench_close(event);
 }
@@ -296,18 +296,18 @@ static const void *readable_gen_params(const void *prev, char *desc)
 	return machine_gen_those(prev, desc, can_be_read);
 }
 
-static struct kunit_case userpage_cases[] = {
-	KUNIT_CASE_PARAM(userpage_counts, readable_gen_params),
-	KUNIT_CASE_PARAM(userpage_samples, readable_gen_params),
-	KUNIT_CASE_PARAM(userpage_allowed, readable_gen_params),
-	KUNIT_CASE_PARAM(userpage_unreadable, machine_gen_params),
+static struct kunit_case rdpmc_cases[] = {
+	KUNIT_CASE_PARAM(rdpmc_counts, readable_gen_params),
+	KUNIT_CASE_PARAM(rdpmc_samples, readable_gen_params),
+	KUNIT_CASE_PARAM(rdpmc_allowed, readable_gen_params),
+	KUNIT_CASE_PARAM(rdpmc_unreadable, machine_gen_params),
 	{ }
 };
 
-static struct kunit_suite userpage_suite = {
+static struct kunit_suite rdpmc_suite = {
 	.name		= "corepmu_rdpmc",
 	.exit		= machine_exit,
-	.test_cases	= userpage_cases,
+	.test_cases	= rdpmc_cases,
 };
 
-kunit_test_suite(userpage_suite);
+kunit_test_suite(rdpmc_suite);

@@ -262,14 +262,14 @@ void x86_exclusive_close(void)
 
 static struct attribute *no_attrs[] = { NULL };
 
-const struct attribute_group x86_user_group = { .attrs = no_attrs };
+const struct attribute_group x86_rdpmc_group = { .attrs = no_attrs };
 
-int x86_user_flags(void)
+int x86_rdpmc_flags(void)
 {
 	return 0;
 }
 
-bool x86_user_is_everybody(void)
+bool x86_rdpmc_is_for_all(void)
 {
 	return false;
 }
@@ -279,27 +279,27 @@ int x86_event_idx(struct perf_event *event)
 	return 0;
 }
 
-void x86_user_take_over(void)
+void x86_rdpmc_take_over(void)
 {
 }
 
-void x86_user_switch(struct corepmu_cpu *cpuc)
+void x86_rdpmc_switch(struct corepmu_cpu *cpuc)
 {
 }
 
-void x86_user_mapped(struct perf_event *event, struct mm_struct *mm)
+void x86_rdpmc_mapped(struct perf_event *event, struct mm_struct *mm)
 {
 }
 
-void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm)
+void x86_rdpmc_unmapped(struct perf_event *event, struct mm_struct *mm)
 {
 }
 
-void x86_user_init(struct x86_desc *desc)
+void x86_rdpmc_init(struct x86_desc *desc)
 {
 }
 
-void x86_user_exit(struct x86_desc *desc)
+void x86_rdpmc_exit(struct x86_desc *desc)
 {
 }
 

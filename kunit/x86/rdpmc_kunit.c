@@ -26,15 +26,15 @@
 
 /*
  * While anybody may read, nothing is left in counters without an event. On arm64 a task has
- * them open, see userpage_arm64_task().
+ * them open, see rdpmc_arm64_task().
  */
-static void userpage_x86_clears(struct kunit *test)
+static void rdpmc_x86_clears(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, test->param_value);
 	struct perf_event *event = readable_event(b, 0), *other;
 	u32 index;
 
-	WRITE_ONCE(corepmu_user_reads, false);
+	WRITE_ONCE(corepmu_rdpmc_in_use, false);
 	map_page(b, event);
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	index = event->rb->user_page->index;
@@ -43,7 +43,7 @@ static void userpage_x86_clears(struct kunit *test)
 	KUNIT_EXPECT_NE(test, x86_rdpmc(index - 1), 0);
 	KUNIT_EXPECT_NE(test, b->cpuc->dirty, 0);
 
-	WRITE_ONCE(corepmu_user_reads, true);
+	WRITE_ONCE(corepmu_rdpmc_in_use, true);
 	other = readable_event(b, 0);
 	corepmu_hw_limit_counters(&other->hw, ~BIT_ULL(0));
 	if (corepmu_hw_counters(&other->hw)) {
@@ -71,7 +71,7 @@ static const void *clearing_gen_params(const void *prev, char *desc)
 
 static ssize_t show_rdpmc(struct bench *b, char *page)
 {
-	struct device_attribute *attr = container_of(x86_user_group.attrs[0],
+	struct device_attribute *attr = container_of(x86_rdpmc_group.attrs[0],
 						     struct device_attribute, attr);
 
 	return attr->show(b->pmu->perf_pmu.dev, attr, page);
@@ -79,7 +79,7 @@ static ssize_t show_rdpmc(struct bench *b, char *page)
 
 static ssize_t store_rdpmc(struct bench *b, const char *text)
 {
-	struct device_attribute *attr = container_of(x86_user_group.attrs[0],
+	struct device_attribute *attr = container_of(x86_rdpmc_group.attrs[0],
 						     struct device_attribute, attr);
 
 	return attr->store(b->pmu->perf_pmu.dev, attr, text, strlen(text));
@@ -87,11 +87,11 @@ static ssize_t store_rdpmc(struct bench *b, const char *text)
 
 static umode_t rdpmc_mode(void)
 {
-	return x86_user_group.is_visible(NULL, x86_user_group.attrs[0], 0);
+	return x86_rdpmc_group.is_visible(NULL, x86_rdpmc_group.attrs[0], 0);
 }
 
 /* The file rdpmc */
-static void userpage_x86_rdpmc(struct kunit *test)
+static void rdpmc_x86_rdpmc(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("intel-v4"));
 	struct perf_event *event;
@@ -113,16 +113,16 @@ static void userpage_x86_rdpmc(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "0"), 1);
 	KUNIT_EXPECT_TRUE(test, x86_model_rdpmc_never());
-	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
 	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
 	KUNIT_EXPECT_EQ(test, x86_model_pce_updates, num_online_cpus());
-	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_in_use);
 
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "2"), 1);
 	KUNIT_EXPECT_FALSE(test, x86_model_rdpmc_never());
 	KUNIT_EXPECT_TRUE(test, x86_model_rdpmc_always());
-	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_reads);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_in_use);
 	KUNIT_EXPECT_GT(test, event->rb->user_page->index, 0);
 
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "0"), 1);
@@ -141,7 +141,7 @@ static void userpage_x86_rdpmc(struct kunit *test)
 }
 
 /* An mm may read while it has a page. */
-static void userpage_x86_mapped(struct kunit *test)
+static void rdpmc_x86_mapped(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("intel-v4"));
 	struct perf_event *event = readable_event(b, 0);
@@ -151,12 +151,12 @@ static void userpage_x86_mapped(struct kunit *test)
 	cpumask_set_cpu(b->cpu, mm_cpumask(mm));
 	b->cpuc->dirty = BIT_ULL(0);
 	x86_write_msr(MSR_IA32_PMC0, 1234);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_reads);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_in_use);
 
 	b->pmu->perf_pmu.event_mapped(event, mm);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mm->context.perf_rdpmc_allowed), 1);
 	KUNIT_EXPECT_EQ(test, x86_model_pce_updates, 1);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_reads);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_in_use);
 	KUNIT_EXPECT_EQ(test, x86_rdpmc(0), 0);
 	b->pmu->perf_pmu.event_mapped(event, mm);
 	KUNIT_EXPECT_EQ(test, x86_model_pce_updates, 1);
@@ -173,16 +173,16 @@ static void userpage_x86_mapped(struct kunit *test)
 	/* A load finds an mm that an earlier one has let read. */
 	atomic_set(&mm->context.perf_rdpmc_allowed, 1);
 	kthread_use_mm(mm);
-	x86_user_init(to_x86(b->pmu));
-	KUNIT_EXPECT_TRUE(test, corepmu_user_reads);
-	x86_user_exit(to_x86(b->pmu));
+	x86_rdpmc_init(to_x86(b->pmu));
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_in_use);
+	x86_rdpmc_exit(to_x86(b->pmu));
 	kthread_unuse_mm(mm);
 	atomic_set(&mm->context.perf_rdpmc_allowed, 0);
 	mmput(mm);
 }
 
 /* Where the width comes from, in whatever shape a compiler gives it */
-static void userpage_x86_width(struct kunit *test)
+static void rdpmc_x86_width(struct kunit *test)
 {
 	struct bench *b = bench_start(test, machine_by_name("intel-v4"));
 	struct x86_desc *desc = to_x86(b->pmu);
@@ -195,21 +195,21 @@ static void userpage_x86_width(struct kunit *test)
 	};
 
 	test->priv = b;
-	x86_user_init(desc);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
 	KUNIT_EXPECT_EQ(test, *width, 48);
-	x86_user_exit(desc);
+	x86_rdpmc_exit(desc);
 	KUNIT_EXPECT_EQ(test, *width, 0);
 
 	/* The kernel's own driver has written it. */
 	*width = 48;
-	x86_user_init(desc);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
-	x86_user_exit(desc);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
+	x86_rdpmc_exit(desc);
 	KUNIT_EXPECT_EQ(test, *width, 48);
 	*width = 40;
-	x86_user_init(desc);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
 	KUNIT_EXPECT_EQ(test, *width, 40);
 	*width = 0;
 
@@ -217,56 +217,56 @@ static void userpage_x86_width(struct kunit *test)
 	x86_model_load(10, false, &elsewhere);
 	x86_model_load(20, false, (u8 *)x86_model_pmu + 6);
 	x86_model_load(60, true, width);
-	x86_user_init(desc);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
 	KUNIT_EXPECT_EQ(test, *width, 48);
-	x86_user_exit(desc);
+	x86_rdpmc_exit(desc);
 
 	/* What is behind the function's end is its neighbour's. */
 	x86_model_code_size = 80;
 	x86_model_load(80, false, &x86_model_pmu[3]);
-	x86_user_init(desc);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
-	x86_user_exit(desc);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
+	x86_rdpmc_exit(desc);
 	x86_model_code_size = 0;
-	x86_user_init(desc);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
 	x86_model_code_size = 192;
 
 	/* It might be either. */
 	x86_model_load(80, false, &x86_model_pmu[3]);
-	x86_user_init(desc);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
 
 	x86_model_forget_loads();
 	x86_model_load(50, true, width);
-	x86_user_init(desc);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
-	x86_user_exit(desc);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
+	x86_rdpmc_exit(desc);
 
 	x86_model_forget_loads();
-	x86_user_init(desc);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
 	KUNIT_EXPECT_EQ(test, rdpmc_mode(), 0);
 
 	/* An x86_pmu in read-only data is not written. One before read-only data is written. */
 	x86_model_user_power_on();
 	x86_model_rodata = (const char *)x86_model_pmu;
 	x86_model_rodata_end = x86_model_rodata + sizeof(x86_model_pmu);
-	x86_user_init(desc);
-	KUNIT_EXPECT_FALSE(test, corepmu_user_allowed);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
 	KUNIT_EXPECT_EQ(test, *width, 0);
 	x86_model_rodata = x86_model_rodata_end;
 	x86_model_rodata_end += sizeof(x86_model_pmu);
-	x86_user_init(desc);
-	KUNIT_EXPECT_TRUE(test, corepmu_user_allowed);
-	x86_user_exit(desc);
+	x86_rdpmc_init(desc);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
+	x86_rdpmc_exit(desc);
 
 	x86_model_user_power_on();
 	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
 		x86_model_hidden = hidden[i];
-		x86_user_init(desc);
-		KUNIT_EXPECT_FALSE_MSG(test, corepmu_user_allowed, "%s", hidden[i]);
+		x86_rdpmc_init(desc);
+		KUNIT_EXPECT_FALSE_MSG(test, corepmu_rdpmc_allowed, "%s", hidden[i]);
 		KUNIT_EXPECT_EQ(test, *width, 0);
 	}
 }
@@ -345,15 +345,15 @@ static bool btf_tells(struct x86_desc *desc, const struct btf_of_test *btf)
 
 	x86_model_btf = btf;
 	x86_model_btf_end = btf->names + sizeof(btf->names);
-	x86_user_init(desc);
-	found = corepmu_user_allowed && x86_model_pmu[X86_MODEL_PMU_WIDTH] == 48;
-	x86_user_exit(desc);
+	x86_rdpmc_init(desc);
+	found = corepmu_rdpmc_allowed && x86_model_pmu[X86_MODEL_PMU_WIDTH] == 48;
+	x86_rdpmc_exit(desc);
 
 	return found;
 }
 
 /* BTF says where the width is, and is not believed in what it cannot say. */
-static void userpage_x86_btf(struct kunit *test)
+static void rdpmc_x86_btf(struct kunit *test)
 {
 	struct bench *b = bench_start(test, machine_by_name("intel-v4"));
 	struct btf_of_test *btf = kunit_kzalloc(test, sizeof(*btf), GFP_KERNEL);
@@ -414,7 +414,7 @@ static void userpage_x86_btf(struct kunit *test)
 }
 
 /* A counter that is narrower than the page says cannot be read. */
-static void userpage_x86_narrow(struct kunit *test)
+static void rdpmc_x86_narrow(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("intel-v4"));
 	struct perf_event *event = readable_event(b, 0);
@@ -424,7 +424,7 @@ static void userpage_x86_narrow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_GT(test, event->rb->user_page->index, 0);
 	b->pmu->width[event->hw.idx] = 47;
-	corepmu_user_refresh();
+	corepmu_rdpmc_refresh();
 	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
 	b->pmu->width[event->hw.idx] = 48;
 	bench_del(event);
@@ -434,7 +434,7 @@ static void userpage_x86_narrow(struct kunit *test)
 }
 
 /* Counters are written because another event comes: a reader goes on to read what is right. */
-static void userpage_x86_nehalem(struct kunit *test)
+static void rdpmc_x86_nehalem(struct kunit *test)
 {
 	static const char * const names[] = { "intel-wsm", "intel-wsm-beside" };
 	unsigned int i;
@@ -466,13 +466,13 @@ static void userpage_x86_nehalem(struct kunit *test)
 }
 
 /* Counters that were the built-in driver's are cleared by it. */
-static void userpage_x86_take_over(struct kunit *test)
+static void rdpmc_x86_take_over(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("intel-v4-beside"));
 	struct perf_event *event;
 	unsigned int before;
 
-	KUNIT_EXPECT_TRUE(test, corepmu_user_reads);
+	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_in_use);
 	x86_release(b->pmu);
 	before = x86_model_clears;
 	event = readable_event(b, 0);
@@ -483,7 +483,7 @@ static void userpage_x86_take_over(struct kunit *test)
 }
 
 /* Where a counter can be kept from readers, that of a CPU's event is, unless everybody may read. */
-static void userpage_x86_hidden(struct kunit *test)
+static void rdpmc_x86_hidden(struct kunit *test)
 {
 	struct bench *b = readable_bench(test, machine_by_name("intel-v6"));
 	struct perf_event *event;
@@ -518,23 +518,23 @@ static void userpage_x86_hidden(struct kunit *test)
 	end_readable(b);
 }
 
-static struct kunit_case userpage_x86_cases[] = {
-	KUNIT_CASE_PARAM(userpage_x86_clears, clearing_gen_params),
-	KUNIT_CASE(userpage_x86_rdpmc),
-	KUNIT_CASE(userpage_x86_mapped),
-	KUNIT_CASE(userpage_x86_width),
-	KUNIT_CASE(userpage_x86_btf),
-	KUNIT_CASE(userpage_x86_narrow),
-	KUNIT_CASE(userpage_x86_nehalem),
-	KUNIT_CASE(userpage_x86_take_over),
-	KUNIT_CASE(userpage_x86_hidden),
+static struct kunit_case rdpmc_x86_cases[] = {
+	KUNIT_CASE_PARAM(rdpmc_x86_clears, clearing_gen_params),
+	KUNIT_CASE(rdpmc_x86_rdpmc),
+	KUNIT_CASE(rdpmc_x86_mapped),
+	KUNIT_CASE(rdpmc_x86_width),
+	KUNIT_CASE(rdpmc_x86_btf),
+	KUNIT_CASE(rdpmc_x86_narrow),
+	KUNIT_CASE(rdpmc_x86_nehalem),
+	KUNIT_CASE(rdpmc_x86_take_over),
+	KUNIT_CASE(rdpmc_x86_hidden),
 	{ }
 };
 
-static struct kunit_suite userpage_x86_suite = {
+static struct kunit_suite rdpmc_x86_suite = {
 	.name		= "corepmu_x86_rdpmc",
 	.exit		= machine_exit,
-	.test_cases	= userpage_x86_cases,
+	.test_cases	= rdpmc_x86_cases,
 };
 
-kunit_test_suite(userpage_x86_suite);
+kunit_test_suite(rdpmc_x86_suite);

@@ -117,7 +117,7 @@ static noinline void write_shared(struct corepmu_cpu *cpuc)
 	cpuc->hw_active = 0;
 	if (corepmu_has_interrupt(pmu))
 		pmuv3_write_pmintenset(pmu->counters);
-	pmuv3_user_renew();
+	pmuv3_rdpmc_reset();
 }
 
 static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
@@ -271,7 +271,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	pmuv3_write_pmintenclr(pmu->counters);
 	isb();
 	pmuv3_write_pmovsclr(pmu->counters);
-	pmuv3_user_close();
+	pmuv3_rdpmc_close();
 	if (corepmu_has_interrupt(pmu))
 		pmuv3_write_pmintenset(pmu->counters);
 	pmuv3_idle_expect(corepmu_has_interrupt(pmu) ? pmu->counters : 0);
@@ -290,7 +290,7 @@ static void pmuv3_quiesce(struct corepmu_cpu *cpuc)
 
 	pmuv3_idle_expect(0);
 	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
-	pmuv3_user_close();
+	pmuv3_rdpmc_close();
 	pmuv3_write_pmcntenclr(counters);
 	pmuv3_write_pmintenclr(counters);
 	isb();
@@ -332,8 +332,8 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 	.irq_disable		= pmuv3_irq_disable,		\
 	.clear			= pmuv3_clear,			\
 	.event_idx		= pmuv3_event_idx,		\
-	.user_switch		= pmuv3_user_switch,		\
-	.user_gone		= pmuv3_user_gone,		\
+	.rdpmc_switch		= pmuv3_rdpmc_switch,		\
+	.rdpmc_gone		= pmuv3_rdpmc_gone,		\
 	.disable		= pmuv3_disable,		\
 	.select			= pmuv3_select,			\
 	.read			= pmuv3_read,			\

@@ -161,14 +161,14 @@ extern const struct attribute_group *pmuv3_attr_groups[];
 
 /* rdpmc.c */
 bool pmuv3_sysctl_exists(void);
-void pmuv3_user_init(bool taken);
-void pmuv3_user_exit(void);
+void pmuv3_rdpmc_init(bool taken);
+void pmuv3_rdpmc_exit(void);
 int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long);
 int pmuv3_event_idx(struct perf_event *event);
-void pmuv3_user_switch(struct corepmu_cpu *unused);
-void pmuv3_user_close(void);
-void pmuv3_user_renew(void);
-void pmuv3_user_gone(struct corepmu *pmu);
+void pmuv3_rdpmc_switch(struct corepmu_cpu *unused);
+void pmuv3_rdpmc_close(void);
+void pmuv3_rdpmc_reset(void);
+void pmuv3_rdpmc_gone(struct corepmu *pmu);
 
 /* cpu-types.c */
 extern struct list_head pmuv3_cpu_types;

@@ -507,7 +507,7 @@ int corepmu_arch_init(void)
 		return ret;
 	}
 
-	pmuv3_user_init(pmuv3_sysctl_exists());
+	pmuv3_rdpmc_init(pmuv3_sysctl_exists());
 	return 0;
 }
 
@@ -516,7 +516,7 @@ int corepmu_arch_init(void)
  */
 void corepmu_arch_exit(void)
 {
-	pmuv3_user_exit();
+	pmuv3_rdpmc_exit();
 	if (acpi_disabled)
 		platform_driver_unregister(&pmuv3_driver);
 	else

@@ -72,7 +72,7 @@ static u64 readable_counters(struct corepmu_cpu *cpuc)
 }
 
 /**
- * pmuv3_user_switch() - give or remove the current task's access: the backend's user_switch()
+ * pmuv3_rdpmc_switch() - give or remove the current task's access: the backend's rdpmc_switch()
  * @unused: state of the PMU that perf core enables, which may have another CPU type
  *
  * perf core may enable another PMU than this CPU's. For a task with events of another CPU type, it
@@ -80,7 +80,7 @@ static u64 readable_counters(struct corepmu_cpu *cpuc)
  * the PMU that was registered first, for all tasks (ctx->pmu in perf_event_context_sched_out()).
  * PMUSERENR_EL0 belongs to this CPU, so the function looks up this CPU's PMU. IRQs off.
  */
-void pmuv3_user_switch(struct corepmu_cpu *unused)
+void pmuv3_rdpmc_switch(struct corepmu_cpu *unused)
 {
 	struct corepmu *pmu = pmuv3_this_pmu();
 	struct corepmu_cpu *cpuc;
@@ -90,7 +90,7 @@ void pmuv3_user_switch(struct corepmu_cpu *unused)
 		return;
 
 	cpuc = this_cpu_ptr(pmu->cpu);
-	if (READ_ONCE(corepmu_user_allowed) && task_reads()) {
+	if (READ_ONCE(corepmu_rdpmc_allowed) && task_reads()) {
 		access = PMUSERENR_ER;
 		/* With avoid_pmccntr no event uses PMCCNTR_EL0, so no task needs to read it. */
 		if (!to_pmuv3(pmu)->avoid_pmccntr)
@@ -99,7 +99,7 @@ void pmuv3_user_switch(struct corepmu_cpu *unused)
 			access |= PMUSERENR_UEN;
 			pmuv3_write_pmuacr(readable_counters(cpuc));
 		} else {
-			corepmu_user_clear(cpuc);
+			corepmu_rdpmc_clear(cpuc);
 		}
 	}
 
@@ -110,28 +110,28 @@ void pmuv3_user_switch(struct corepmu_cpu *unused)
 }
 
 /**
- * pmuv3_user_close() - remove access on this CPU, whatever value the register has
+ * pmuv3_rdpmc_close() - remove access on this CPU, whatever value the register has
  *
  * IRQs off.
  */
-void pmuv3_user_close(void)
+void pmuv3_rdpmc_close(void)
 {
 	this_cpu_write(user_access, 0);
 	pmuv3_kvm_write_pmuserenr(0);
 }
 
 /**
- * pmuv3_user_renew() - handle that other software may have written PMUSERENR_EL0
+ * pmuv3_rdpmc_reset() - handle that other software may have written PMUSERENR_EL0
  *
- * While tasks read counters, only mark the value as unknown: pmuv3_user_switch() runs before the
+ * While tasks read counters, only mark the value as unknown: pmuv3_rdpmc_switch() runs before the
  * next start of the PMU. IRQs off.
  */
-void pmuv3_user_renew(void)
+void pmuv3_rdpmc_reset(void)
 {
-	if (READ_ONCE(corepmu_user_reads))
+	if (READ_ONCE(corepmu_rdpmc_in_use))
 		this_cpu_write(user_access, ACCESS_UNKNOWN);
 	else
-		pmuv3_user_close();
+		pmuv3_rdpmc_close();
 }
 
 static bool cpu_has_access(int cpu, void *unused)
@@ -141,17 +141,17 @@ static bool cpu_has_access(int cpu, void *unused)
 
 static void user_switch_cpu(void *unused)
 {
-	pmuv3_user_switch(NULL);
+	pmuv3_rdpmc_switch(NULL);
 }
 
 /**
- * pmuv3_user_gone() - remove the access of a closed event's task: the backend's user_gone()
+ * pmuv3_rdpmc_gone() - remove the access of a closed event's task: the backend's rdpmc_gone()
  * @pmu: the PMU
  *
  * perf core does not enable the PMU when an event that was not counting goes. The event's task may
  * run on a CPU of another type. Process context.
  */
-void pmuv3_user_gone(struct corepmu *pmu)
+void pmuv3_rdpmc_gone(struct corepmu *pmu)
 {
 	on_each_cpu_cond(cpu_has_access, user_switch_cpu, NULL, true);
 }
@@ -178,7 +178,7 @@ int pmuv3_event_idx(struct perf_event *event)
  */
 static bool cpu_types_differ(const struct corepmu *pmu)
 {
-	return corepmu_user_has_others(pmu) ||
+	return corepmu_rdpmc_has_others(pmu) ||
 	       !cpumask_subset(cpu_active_mask, &pmu->supported_cpus);
 }
 
@@ -244,12 +244,12 @@ static int user_access_handler(compat_ctl_table *table, int write, void *buffer,
 		return ret;
 
 	/*
-	 * corepmu_enable() calls user_switch() only while corepmu_user_reads is set. When this
-	 * clears it, corepmu_user_refresh() removes the access on all CPUs.
+	 * corepmu_enable() calls rdpmc_switch() only while corepmu_rdpmc_in_use is set. When this
+	 * clears it, corepmu_rdpmc_refresh() removes the access on all CPUs.
 	 */
-	WRITE_ONCE(corepmu_user_allowed, perf_user_access);
-	WRITE_ONCE(corepmu_user_reads, perf_user_access);
-	corepmu_user_refresh();
+	WRITE_ONCE(corepmu_rdpmc_allowed, perf_user_access);
+	WRITE_ONCE(corepmu_rdpmc_in_use, perf_user_access);
+	corepmu_rdpmc_refresh();
 
 	return 0;
 }
@@ -297,7 +297,7 @@ bool pmuv3_sysctl_exists(void)
 }
 
 /**
- * pmuv3_user_init() - register kernel.perf_user_access
+ * pmuv3_rdpmc_init() - register kernel.perf_user_access
  * @taken: another driver has registered it: the built-in driver, which has another PMU
  *
  * If @taken, user space cannot read counters. Process context.
@@ -306,7 +306,7 @@ bool pmuv3_sysctl_exists(void)
  * removes entries that it has not added, and all of /proc/sys/kernel is gone (erase_header() in
  * fs/proc/proc_sysctl.c; seen on 6.12).
  */
-void pmuv3_user_init(bool taken)
+void pmuv3_rdpmc_init(bool taken)
 {
 	if (!taken)
 		user_access_header = register_sysctl("kernel", user_access_table);
@@ -315,9 +315,9 @@ void pmuv3_user_init(bool taken)
 }
 
 /**
- * pmuv3_user_exit() - undo pmuv3_user_init()
+ * pmuv3_rdpmc_exit() - undo pmuv3_rdpmc_init()
  */
-void pmuv3_user_exit(void)
+void pmuv3_rdpmc_exit(void)
 {
 	unregister_sysctl_table(user_access_header);
 	user_access_header = NULL;

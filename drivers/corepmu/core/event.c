@@ -196,8 +196,8 @@ static void corepmu_event_destroy(struct perf_event *event)
 
 	corepmu_precise_close(event);
 	corepmu_branch_close(event);
-	if (corepmu_event_is_readable(&event->hw) && pmu->backend->user_gone)
-		pmu->backend->user_gone(pmu);
+	if (corepmu_event_is_readable(&event->hw) && pmu->backend->rdpmc_gone)
+		pmu->backend->rdpmc_gone(pmu);
 	if (pmu->backend->release)
 		pmu->backend->release(pmu);
 }

@@ -89,8 +89,8 @@ static void corepmu_enable(struct pmu *pmu)
 	 * Even without an event: the task that was scheduled out may have had access to counters,
 	 * which the next task must not have.
 	 */
-	if (unlikely(READ_ONCE(corepmu_user_reads)))
-		corepmu_user_switch(cpuc);
+	if (unlikely(READ_ONCE(corepmu_rdpmc_in_use)))
+		corepmu_rdpmc_switch(cpuc);
 
 	/* A CPU without events has nothing to start, and neither has a CPU of another PMU. */
 	if (cpuc->used)

@@ -20,55 +20,55 @@
 #include <corepmu/pmu.h>
 
 /* A task has access to counters, now or when it is scheduled in. */
-bool corepmu_user_reads __read_mostly;
+bool corepmu_rdpmc_in_use __read_mostly;
 
 /* The administrator allows counter reads from user space. */
-bool corepmu_user_allowed __read_mostly;
+bool corepmu_rdpmc_allowed __read_mostly;
 
-static LIST_HEAD(user_pmus);
+static LIST_HEAD(rdpmc_pmus);
 static DEFINE_MUTEX(user_lock);
 
 /**
- * corepmu_user_add() - add a PMU to those that corepmu_user_refresh() updates
+ * corepmu_rdpmc_add() - add a PMU to those that corepmu_rdpmc_refresh() updates
  * @pmu: the PMU, not registered yet
  *
  * Process context.
  */
-void corepmu_user_add(struct corepmu *pmu)
+void corepmu_rdpmc_add(struct corepmu *pmu)
 {
 	mutex_lock(&user_lock);
-	list_add(&pmu->user_node, &user_pmus);
+	list_add(&pmu->rdpmc_node, &rdpmc_pmus);
 	mutex_unlock(&user_lock);
 }
 
 /**
- * corepmu_user_remove() - undo corepmu_user_add()
+ * corepmu_rdpmc_remove() - undo corepmu_rdpmc_add()
  * @pmu: the PMU, which has no events
  *
  * Process context.
  */
-void corepmu_user_remove(struct corepmu *pmu)
+void corepmu_rdpmc_remove(struct corepmu *pmu)
 {
 	mutex_lock(&user_lock);
-	list_del(&pmu->user_node);
+	list_del(&pmu->rdpmc_node);
 	mutex_unlock(&user_lock);
 }
 
 /**
- * corepmu_user_has_others() - check whether there are PMUs of other CPU types
+ * corepmu_rdpmc_has_others() - check whether there are PMUs of other CPU types
  * @pmu: a PMU
  *
  * Process context.
  *
  * Return: true if there is another PMU
  */
-bool corepmu_user_has_others(const struct corepmu *pmu)
+bool corepmu_rdpmc_has_others(const struct corepmu *pmu)
 {
 	const struct corepmu *other;
 	bool found = false;
 
 	mutex_lock(&user_lock);
-	list_for_each_entry(other, &user_pmus, user_node)
+	list_for_each_entry(other, &rdpmc_pmus, rdpmc_node)
 		found |= other != pmu;
 	mutex_unlock(&user_lock);
 
@@ -76,12 +76,12 @@ bool corepmu_user_has_others(const struct corepmu *pmu)
 }
 
 /**
- * corepmu_user_clear() - set counters to 0 that still hold values of deleted events
+ * corepmu_rdpmc_clear() - set counters to 0 that still hold values of deleted events
  * @cpuc: this CPU's state
  *
  * IRQs off.
  */
-void corepmu_user_clear(struct corepmu_cpu *cpuc)
+void corepmu_rdpmc_clear(struct corepmu_cpu *cpuc)
 {
 	if (!cpuc->dirty)
 		return;
@@ -91,14 +91,14 @@ void corepmu_user_clear(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_user_switch() - give the current task access to its own events' counters only
+ * corepmu_rdpmc_switch() - give the current task access to its own events' counters only
  * @cpuc: a PMU's state on this CPU, which may have another PMU
  *
  * IRQs off.
  */
-void corepmu_user_switch(struct corepmu_cpu *cpuc)
+void corepmu_rdpmc_switch(struct corepmu_cpu *cpuc)
 {
-	cpuc->pmu->backend->user_switch(cpuc);
+	cpuc->pmu->backend->rdpmc_switch(cpuc);
 }
 
 static void refresh_cpu(void *data)
@@ -114,20 +114,20 @@ static void refresh_cpu(void *data)
 		if (event && corepmu_event_is_readable(&event->hw))
 			corepmu_update_userpage(event);
 	}
-	corepmu_user_switch(cpuc);
+	corepmu_rdpmc_switch(cpuc);
 }
 
 /**
- * corepmu_user_refresh() - apply a change of corepmu_user_allowed on all CPUs
+ * corepmu_rdpmc_refresh() - apply a change of corepmu_rdpmc_allowed on all CPUs
  *
  * The change is complete when the function returns. Process context.
  */
-void corepmu_user_refresh(void)
+void corepmu_rdpmc_refresh(void)
 {
 	struct corepmu *pmu;
 
 	mutex_lock(&user_lock);
-	list_for_each_entry(pmu, &user_pmus, user_node)
+	list_for_each_entry(pmu, &rdpmc_pmus, rdpmc_node)
 		on_each_cpu_mask(&pmu->supported_cpus, refresh_cpu, pmu, 1);
 	mutex_unlock(&user_lock);
 }
@@ -149,8 +149,8 @@ void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 	if (!corepmu_event_is_readable(hwc))
 		return;
 
-	if (pmu->backend->user_mapped)
-		pmu->backend->user_mapped(event, mm);
+	if (pmu->backend->rdpmc_mapped)
+		pmu->backend->rdpmc_mapped(event, mm);
 
 	if (!(event->attach_state & PERF_ATTACH_TASK) || READ_ONCE(hwc->target->mm) == mm) {
 		WRITE_ONCE(hwc->flags, hwc->flags | COREPMU_EVENT_MAPPED);
@@ -170,6 +170,6 @@ void corepmu_event_unmapped(struct perf_event *event, struct mm_struct *mm)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
 
-	if (corepmu_event_is_readable(&event->hw) && pmu->backend->user_unmapped)
-		pmu->backend->user_unmapped(event, mm);
+	if (corepmu_event_is_readable(&event->hw) && pmu->backend->rdpmc_unmapped)
+		pmu->backend->rdpmc_unmapped(event, mm);
 }

@@ -248,7 +248,7 @@ int corepmu_register(struct corepmu *pmu)
 		goto out_free;
 
 	corepmu_init_pmu(pmu);
-	corepmu_user_add(pmu);
+	corepmu_rdpmc_add(pmu);
 	ret = perf_pmu_register(&pmu->perf_pmu, name, type);
 	if (ret) {
 		pr_err("perf core refused the PMU %s of type %d (%d)\n", name, type, ret);
@@ -266,7 +266,7 @@ int corepmu_register(struct corepmu *pmu)
 	return 0;
 
 out_user:
-	corepmu_user_remove(pmu);
+	corepmu_rdpmc_remove(pmu);
 	/* For corepmu_free(): perf core has no pointer to this PMU, which may be freed. */
 	pmu->perf_pmu = (struct pmu) { };
 out_free:
@@ -313,7 +313,7 @@ void corepmu_unregister(struct corepmu *pmu)
 	 */
 	while (compat_pmu_unregister(&pmu->perf_pmu))
 		msleep(UNREGISTER_RETRY_MS);
-	corepmu_user_remove(pmu);
+	corepmu_rdpmc_remove(pmu);
 	atomic_dec(&corepmu_instances);
 	corepmu_hotplug_remove(pmu);
 	kfree(name);

@@ -461,7 +461,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 		cpuc->dirty = 0;
 		return;
 	}
-	x86_user_take_over();
+	x86_rdpmc_take_over();
 
 	x86_svm_reset();
 	if (desc->global_ctrl)
@@ -485,7 +485,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 			      cpuc->pmu->counters | desc->frozen | desc->metrics_bit |
 			      desc->ds_bit);
 	corepmu_branch_reset(cpuc);
-	x86_smi_reset(cpuc);
+	x86_freeze_on_smi_reset(cpuc);
 	x86_acr_reset(cpuc);
 	x86_pebs_reset(cpuc);
 	corepmu_extra_regs_reset(cpuc);
@@ -539,9 +539,9 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.acr_forget		= x86_acr_forget,	\
 	.acr_end		= x86_acr_end,		\
 	.event_idx		= x86_event_idx,	\
-	.user_switch		= x86_user_switch,	\
-	.user_mapped		= x86_user_mapped,	\
-	.user_unmapped		= x86_user_unmapped,	\
+	.rdpmc_switch		= x86_rdpmc_switch,	\
+	.rdpmc_mapped		= x86_rdpmc_mapped,	\
+	.rdpmc_unmapped		= x86_rdpmc_unmapped,	\
 	.read			= x86_read,		\
 	.update			= x86_update,		\
 	.update_nmi_safe	= x86_update_nmi_safe,	\

@@ -243,13 +243,13 @@ static void encode_readers(const struct x86_desc *desc, struct perf_event *event
 	struct hw_perf_event *hwc = &event->hw;
 
 	if (desc->user_disable && !(event->attach_state & PERF_ATTACH_TASK) &&
-	    !x86_user_is_everybody()) {
+	    !x86_rdpmc_is_for_all()) {
 		hwc->config_base |= EVNTSEL_RDPMC_USR_DISABLE;
 		return;
 	}
 	/* User space cannot interpret a counter that the CPU reloads. */
 	if (!(hwc->flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_ACR)))
-		hwc->flags |= x86_user_flags();
+		hwc->flags |= x86_rdpmc_flags();
 }
 
 /**
@@ -509,7 +509,7 @@ const struct attribute_group *x86_attr_groups[] = {
 	&x86_events_group,
 	&x86_format_group,
 	&x86_caps_group,
-	&x86_user_group,
-	&x86_smi_group,
+	&x86_rdpmc_group,
+	&x86_freeze_on_smi_group,
 	NULL
 };

@@ -299,7 +299,7 @@ int corepmu_arch_init(void)
 	if (ret)
 		goto out_reserve;
 
-	x86_user_init(desc);
+	x86_rdpmc_init(desc);
 	x86_svm_init();
 	x86_vmx_init(desc);
 	ret = register_cpu_types();
@@ -317,7 +317,7 @@ int corepmu_arch_init(void)
 out_virt:
 	x86_vmx_exit();
 	x86_svm_exit();
-	x86_user_exit(desc);
+	x86_rdpmc_exit(desc);
 	x86_nmi_exit(desc);
 out_reserve:
 	x86_release(desc->pmu);
@@ -337,7 +337,7 @@ void corepmu_arch_exit(void)
 	unregister_cpu_types(x86_nr_cpu_types());
 	x86_vmx_exit();
 	x86_svm_exit();
-	x86_user_exit(desc);
+	x86_rdpmc_exit(desc);
 	/* Keep the reservation until then: only its owner handles late NMIs. */
 	x86_nmi_exit(desc);
 	if (!desc->shares_counters)

@@ -86,17 +86,17 @@ static void clear_cpu(void *unused)
 	struct corepmu *pmu = x86_this_pmu();
 
 	if (pmu)
-		corepmu_user_clear(this_cpu_ptr(pmu->cpu));
+		corepmu_rdpmc_clear(this_cpu_ptr(pmu->cpu));
 }
 
 /**
- * x86_user_take_over() - clear the counters that the built-in driver's events have left dirty
+ * x86_rdpmc_take_over() - clear the counters that the built-in driver's events have left dirty
  *
  * The built-in driver notes these counters, and the kernel sets them to 0 at the next switch to a
  * reader. By then, corepmu may use the counters. So let the kernel clear them now. IRQs off, on
  * each CPU.
  */
-void x86_user_take_over(void)
+void x86_rdpmc_take_over(void)
 {
 	static_call_cond(x86_clear_builtin)();
 }
@@ -104,10 +104,10 @@ void x86_user_take_over(void)
 /* Clear all counters without an event; from now on, clear each counter that loses its event. */
 static void expect_readers(void)
 {
-	if (READ_ONCE(corepmu_user_reads))
+	if (READ_ONCE(corepmu_rdpmc_in_use))
 		return;
 
-	WRITE_ONCE(corepmu_user_reads, true);
+	WRITE_ONCE(corepmu_rdpmc_in_use, true);
 	on_each_cpu(clear_cpu, NULL, 1);
 }
 
@@ -133,14 +133,14 @@ static bool somebody_may_read(void)
 }
 
 /**
- * x86_user_mapped() - give an mm access to RDPMC: the backend's user_mapped()
+ * x86_rdpmc_mapped() - give an mm access to RDPMC: the backend's rdpmc_mapped()
  * @event: a readable event
  * @mm: the mm that has just mapped the event's page
  *
  * Process context, mmap_lock held for writing: no other thread of @mm returns from mapping a page
  * before all CPUs have updated CR4.PCE.
  */
-void x86_user_mapped(struct perf_event *event, struct mm_struct *mm)
+void x86_rdpmc_mapped(struct perf_event *event, struct mm_struct *mm)
 {
 	expect_readers();
 	if (atomic_inc_return(&mm->context.perf_rdpmc_allowed) == 1)
@@ -148,29 +148,29 @@ void x86_user_mapped(struct perf_event *event, struct mm_struct *mm)
 }
 
 /**
- * x86_user_unmapped() - undo x86_user_mapped(): the backend's user_unmapped()
+ * x86_rdpmc_unmapped() - undo x86_rdpmc_mapped(): the backend's rdpmc_unmapped()
  * @event: a readable event
  * @mm: the mm that has just unmapped the event's page
  *
  * Process context.
  */
-void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm)
+void x86_rdpmc_unmapped(struct perf_event *event, struct mm_struct *mm)
 {
 	if (atomic_dec_and_test(&mm->context.perf_rdpmc_allowed))
 		on_each_cpu_mask(mm_cpumask(mm), update_pce, NULL, 1);
 }
 
 /**
- * x86_user_switch() - clear counters without an event before a task runs: user_switch()
+ * x86_rdpmc_switch() - clear counters without an event before a task runs: rdpmc_switch()
  * @cpuc: state of this CPU
  *
  * IRQs off.
  */
-void x86_user_switch(struct corepmu_cpu *cpuc)
+void x86_rdpmc_switch(struct corepmu_cpu *cpuc)
 {
 	/* perf core also enables PMUs of other CPU types here; this CPU lacks their counters. */
 	if (cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
-		corepmu_user_clear(cpuc);
+		corepmu_rdpmc_clear(cpuc);
 }
 
 /**
@@ -195,21 +195,21 @@ int x86_event_idx(struct perf_event *event)
 }
 
 /**
- * x86_user_flags() - return the hw_perf_event.flags that make a new event readable
+ * x86_rdpmc_flags() - return the hw_perf_event.flags that make a new event readable
  *
  * Return: PERF_EVENT_FLAG_USER_READ_CNT, or 0 if user space may not read counters
  */
-int x86_user_flags(void)
+int x86_rdpmc_flags(void)
 {
-	return READ_ONCE(corepmu_user_allowed) ? PERF_EVENT_FLAG_USER_READ_CNT : 0;
+	return READ_ONCE(corepmu_rdpmc_allowed) ? PERF_EVENT_FLAG_USER_READ_CNT : 0;
 }
 
 /**
- * x86_user_is_everybody() - check whether all tasks may read counters
+ * x86_rdpmc_is_for_all() - check whether all tasks may read counters
  *
  * Return: true if the sysfs file rdpmc says 2
  */
-bool x86_user_is_everybody(void)
+bool x86_rdpmc_is_for_all(void)
 {
 	return READ_ONCE(rdpmc_mode) == RDPMC_ALWAYS;
 }
@@ -225,8 +225,8 @@ static void apply_mode(unsigned int mode)
 		return;
 
 	if (mode == RDPMC_NEVER) {
-		WRITE_ONCE(corepmu_user_allowed, false);
-		corepmu_user_refresh();
+		WRITE_ONCE(corepmu_rdpmc_allowed, false);
+		corepmu_rdpmc_refresh();
 		static_branch_inc(never_key);
 	} else if (rdpmc_mode == RDPMC_NEVER) {
 		static_branch_dec(never_key);
@@ -243,8 +243,8 @@ static void apply_mode(unsigned int mode)
 	rdpmc_mode = mode;
 
 	if (mode != RDPMC_NEVER) {
-		WRITE_ONCE(corepmu_user_allowed, true);
-		corepmu_user_refresh();
+		WRITE_ONCE(corepmu_rdpmc_allowed, true);
+		corepmu_rdpmc_refresh();
 	}
 }
 
@@ -275,28 +275,28 @@ static ssize_t rdpmc_store(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_ADMIN_RW(rdpmc);
 
-static struct attribute *x86_user_attrs[] = {
+static struct attribute *x86_rdpmc_attrs[] = {
 	&dev_attr_rdpmc.attr,
 	NULL
 };
 
-static umode_t x86_user_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
+static umode_t x86_rdpmc_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
 {
 	return page_width ? attr->mode : 0;
 }
 
-const struct attribute_group x86_user_group = {
-	.attrs		= x86_user_attrs,
-	.is_visible	= x86_user_is_visible,
+const struct attribute_group x86_rdpmc_group = {
+	.attrs		= x86_rdpmc_attrs,
+	.is_visible	= x86_rdpmc_is_visible,
 };
 
 /**
- * x86_user_init() - let user space read counters, if the kernel allows the driver to
+ * x86_rdpmc_init() - let user space read counters, if the kernel allows the driver to
  * @desc: description of the only or first PMU, which is not yet registered
  *
  * If something is missing, the log names it and no event is readable. Process context.
  */
-void x86_user_init(struct x86_desc *desc)
+void x86_rdpmc_init(struct x86_desc *desc)
 {
 	unsigned long pce = corepmu_find_symbol("cr4_update_pce");
 	unsigned long clear = corepmu_find_symbol("perf_clear_dirty_counters");
@@ -314,25 +314,25 @@ void x86_user_init(struct x86_desc *desc)
 
 	page_width = set_page_width(desc->pmu->width[0]);
 	if (!page_width) {
-		x86_user_exit(desc);
+		x86_rdpmc_exit(desc);
 		return;
 	}
 
 	/* If the built-in driver is present, its sysfs file rdpmc may allow all tasks to read. */
-	WRITE_ONCE(corepmu_user_reads, desc->shares_counters || somebody_may_read());
-	WRITE_ONCE(corepmu_user_allowed, true);
+	WRITE_ONCE(corepmu_rdpmc_in_use, desc->shares_counters || somebody_may_read());
+	WRITE_ONCE(corepmu_rdpmc_allowed, true);
 }
 
 /**
- * x86_user_exit() - undo x86_user_init()
+ * x86_rdpmc_exit() - undo x86_rdpmc_init()
  * @desc: description of the only or first PMU; no PMU is registered any more
  */
-void x86_user_exit(struct x86_desc *desc)
+void x86_rdpmc_exit(struct x86_desc *desc)
 {
 	if (page_width)
 		apply_mode(RDPMC_MAPPED);
-	WRITE_ONCE(corepmu_user_allowed, false);
-	WRITE_ONCE(corepmu_user_reads, false);
+	WRITE_ONCE(corepmu_rdpmc_allowed, false);
+	WRITE_ONCE(corepmu_rdpmc_in_use, false);
 	if (page_width_set)
 		WRITE_ONCE(*page_width_set, 0);
 	page_width_set = NULL;

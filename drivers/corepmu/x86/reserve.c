@@ -83,7 +83,7 @@ static void leave_this_cpu(void *unused)
 
 	reset_this_cpu(NULL);
 	if (pmu && to_x86(pmu)->shares_counters)
-		corepmu_user_clear(this_cpu_ptr(pmu->cpu));
+		corepmu_rdpmc_clear(this_cpu_ptr(pmu->cpu));
 }
 
 /**

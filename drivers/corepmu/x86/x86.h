@@ -236,8 +236,8 @@ extern struct device_attribute x86_attr_pmu_name;
 const char *x86_kernel_name(const struct x86_desc *desc);
 
 /* x86/intel/freeze-on-smi.c */
-extern const struct attribute_group x86_smi_group;
-void x86_smi_reset(struct corepmu_cpu *cpuc);
+extern const struct attribute_group x86_freeze_on_smi_group;
+void x86_freeze_on_smi_reset(struct corepmu_cpu *cpuc);
 
 /**
  * struct x86_claimed_call - a static call of the kernel that this driver has taken over
@@ -347,16 +347,16 @@ void *x86_pmu_member(const char *name, size_t size);
 int *x86_find_cntval_bits(void);
 
 /* rdpmc.c */
-extern const struct attribute_group x86_user_group;
-void x86_user_init(struct x86_desc *desc);
-void x86_user_exit(struct x86_desc *desc);
-int x86_user_flags(void);
-bool x86_user_is_everybody(void);
+extern const struct attribute_group x86_rdpmc_group;
+void x86_rdpmc_init(struct x86_desc *desc);
+void x86_rdpmc_exit(struct x86_desc *desc);
+int x86_rdpmc_flags(void);
+bool x86_rdpmc_is_for_all(void);
 int x86_event_idx(struct perf_event *event);
-void x86_user_take_over(void);
-void x86_user_switch(struct corepmu_cpu *cpuc);
-void x86_user_mapped(struct perf_event *event, struct mm_struct *mm);
-void x86_user_unmapped(struct perf_event *event, struct mm_struct *mm);
+void x86_rdpmc_take_over(void);
+void x86_rdpmc_switch(struct corepmu_cpu *cpuc);
+void x86_rdpmc_mapped(struct perf_event *event, struct mm_struct *mm);
+void x86_rdpmc_unmapped(struct perf_event *event, struct mm_struct *mm);
 
 /* reserve.c */
 bool x86_keeps(u32 msr, u64 probe);

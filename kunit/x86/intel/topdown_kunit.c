@@ -483,12 +483,12 @@ static void topdown_cleared(struct kunit *test)
 	run(1000, 51, 102);
 	group_out(&g);
 	KUNIT_EXPECT_NE(test, model()->fixed[3], 0);
-	corepmu_user_clear(b->cpuc);
+	corepmu_rdpmc_clear(b->cpuc);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
 	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
 	group_in(b, &g);
 	run(0, 51, 102);
-	corepmu_user_clear(b->cpuc);
+	corepmu_rdpmc_clear(b->cpuc);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
 	KUNIT_EXPECT_NE(test, model()->metrics, 0);
 	group_out(&g);

@@ -32,13 +32,13 @@ static bool has_freeze(const struct x86_desc *desc)
 }
 
 /**
- * x86_smi_reset() - set or clear FREEZE_WHILE_SMM on this CPU
+ * x86_freeze_on_smi_reset() - set or clear FREEZE_WHILE_SMM on this CPU
  * @cpuc: state of this CPU; its counters and branch records are stopped
  *
  * Other code changes other bits of IA32_DEBUGCTL with the PMU stopped, or in a counter's NMI. No
  * such NMI comes while the PMU is stopped. IRQs off.
  */
-void x86_smi_reset(struct corepmu_cpu *cpuc)
+void x86_freeze_on_smi_reset(struct corepmu_cpu *cpuc)
 {
 	u64 old, debugctl;
 
@@ -66,7 +66,7 @@ static void apply(void *unused)
 	running = cpuc->running;
 	if (running)
 		corepmu_stop_cpu(cpuc);
-	x86_smi_reset(cpuc);
+	x86_freeze_on_smi_reset(cpuc);
 	if (running)
 		corepmu_start_cpu(cpuc);
 }
@@ -89,7 +89,7 @@ static ssize_t freeze_on_smi_store(struct device *dev, struct device_attribute *
 		return -EINVAL;
 
 	mutex_lock(&smi_mutex);
-	/* x86_smi_reset() applies the setting to CPUs that come online later. */
+	/* x86_freeze_on_smi_reset() applies the setting to CPUs that come online later. */
 	WRITE_ONCE(freeze_on_smi, value);
 	cpus_read_lock();
 	on_each_cpu(apply, NULL, 1);
@@ -100,19 +100,20 @@ static ssize_t freeze_on_smi_store(struct device *dev, struct device_attribute *
 }
 static DEVICE_ATTR_RW(freeze_on_smi);
 
-static struct attribute *x86_smi_attrs[] = {
+static struct attribute *x86_freeze_on_smi_attrs[] = {
 	&dev_attr_freeze_on_smi.attr,
 	NULL
 };
 
-static umode_t x86_smi_is_visible(struct kobject *kobj, struct attribute *attr, int unused)
+static umode_t x86_freeze_on_smi_is_visible(struct kobject *kobj, struct attribute *attr,
+					    int unused)
 {
 	struct device *dev = kobj_to_dev(kobj);
 
 	return has_freeze(to_x86(to_corepmu(dev_get_drvdata(dev)))) ? attr->mode : 0;
 }
 
-const struct attribute_group x86_smi_group = {
-	.attrs		= x86_smi_attrs,
-	.is_visible	= x86_smi_is_visible,
+const struct attribute_group x86_freeze_on_smi_group = {
+	.attrs		= x86_freeze_on_smi_attrs,
+	.is_visible	= x86_freeze_on_smi_is_visible,
 };
