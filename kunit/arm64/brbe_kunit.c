@@ -11,7 +11,7 @@
 
 #include <corepmu/branch.h>
 
-#include "branch/bench.h"
+#include "branch/fixture.h"
 #include "models/arm64/access.h"
 
 #define ARM_KERNEL	0xffff800080000000ULL
@@ -72,7 +72,7 @@ static const struct {
 /* Each kind that can be asked for. The first sample has nobody else's branches. */
 static void brbe_kinds(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	unsigned int nr, i;
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -96,7 +96,7 @@ static void brbe_kinds(struct kunit *test)
 /* Of the kernel alone: exceptions and their returns have one address. */
 static void brbe_halves(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY |
 						     PERF_SAMPLE_BRANCH_KERNEL |
 						     PERF_SAMPLE_BRANCH_TYPE_SAVE |
@@ -125,7 +125,7 @@ static void brbe_halves(struct kunit *test)
 /* An event of user space has no address of the kernel that another's sample shows. */
 static void brbe_union(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *all = branch_open_stack(b, ANY_LEVEL);
 	struct perf_event *user = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY_CALL |
 						    PERF_SAMPLE_BRANCH_USER);
@@ -144,15 +144,15 @@ static void brbe_union(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, branch_seen[i].entries[0].to, USER_TO);
 	}
 	KUNIT_EXPECT_GT(test, branch_seen[0].nr + branch_seen[1].nr, 8);
-	bench_del(user);
+	fixture_del(user);
 	branch_end(all, flags);
-	bench_close(user);
+	fixture_close(user);
 }
 
 /* Both banks; the youngest comes first. */
 static void brbe_banks(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 	unsigned int i;
@@ -178,7 +178,7 @@ static const struct {
 /* Cycles, flags and types, for those who ask */
 static void brbe_flags(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *all = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE);
 	struct perf_event *none = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
 						    PERF_SAMPLE_BRANCH_NO_CYCLES);
@@ -197,7 +197,7 @@ static void brbe_flags(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, (u64)entry[i].predicted, !!i);
 		KUNIT_EXPECT_EQ(test, (u64)entry[i].type, i ? PERF_BR_RET : PERF_BR_COND);
 	}
-	bench_del(all);
+	fixture_del(all);
 
 	b->nr_samples = 0;
 	branch_add(none);
@@ -206,13 +206,13 @@ static void brbe_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
 	KUNIT_EXPECT_EQ(test, entry[0].mispred + entry[0].predicted + entry[0].cycles, 0);
 	branch_end(none, flags);
-	bench_close(all);
+	fixture_close(all);
 }
 
 /* Nothing is recorded from the overflow on, nor once nobody wants it. */
 static void brbe_freezes(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
 	unsigned long flags = branch_begin(b);
 
@@ -244,7 +244,7 @@ static void brbe_freezes(struct kunit *test)
 /* What is refused, and how */
 static void brbe_refuses(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	static const struct {
 		u64 type;
 		int err;
@@ -264,29 +264,30 @@ static void brbe_refuses(struct kunit *test)
 		struct perf_event_attr attr = { STACK(table[i].type) };
 		struct perf_event *event;
 
-		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &attr, &event), table[i].err, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &attr, &event), table[i].err,
+				    "row %u", i);
 		if (!table[i].err)
-			bench_close(event);
+			fixture_close(event);
 		/* A sample in a guest would have the host's. */
 		attr.exclude_host = 1;
-		KUNIT_EXPECT_NE_MSG(test, bench_open(b, &attr, &event), 0, "row %u", i);
+		KUNIT_EXPECT_NE_MSG(test, fixture_open(b, &attr, &event), 0, "row %u", i);
 	}
 }
 
-static bool has_brbe(const struct machine *machine)
+static bool has_brbe(const struct testbed *testbed)
 {
-	return !strcmp(machine->name, "pmuv3-brbe") || !strcmp(machine->name, "pmuv3-brbe-vhe");
+	return !strcmp(testbed->name, "pmuv3-brbe") || !strcmp(testbed->name, "pmuv3-brbe-vhe");
 }
 
 static const void *brbe_gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, has_brbe);
+	return testbed_gen_those(prev, desc, has_brbe);
 }
 
 /* BRBCR and BRBFCR are written by somebody else while no event wants records. */
 static void brbe_after_an_agent(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
 	unsigned long flags = branch_begin(b);
 	unsigned int before, i;
@@ -297,7 +298,7 @@ static void brbe_after_an_agent(struct kunit *test)
 	before = branch_seen[0].nr;
 	KUNIT_EXPECT_GT(test, before, 0);
 	for (i = 0; i < 2; i++) {
-		bench_del(event);
+		fixture_del(event);
 		*this_cpu_ptr(&pmuv3_model_state.brbcr[0]) = 0;
 		*this_cpu_ptr(&pmuv3_model_state.brbcr[1]) = 0;
 		this_cpu_write(pmuv3_model_state.brbfcr, 0);
@@ -325,8 +326,8 @@ static struct kunit_case brbe_cases[] = {
 
 static struct kunit_suite brbe_suite = {
 	.name		= "corepmu_arm64_brbe",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= brbe_cases,
 };
 
@@ -337,7 +338,7 @@ static struct kunit_suite brbe_suite = {
 static void brbe_describes(struct kunit *test)
 {
 	static const struct {
-		const char *machine;
+		const char *testbed;
 		unsigned int nr;
 		bool el3;
 	} table[] = {
@@ -355,29 +356,29 @@ static void brbe_describes(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event_attr attr = { STACK(ANY_USER) };
 		struct perf_event *event;
-		struct bench *b;
+		struct fixture *b;
 
 		pmuv3_model_el3 = table[i].el3;
-		b = bench_start(test, machine_by_name(table[i].machine));
+		b = fixture_start(test, testbed_by_name(table[i].testbed));
 		pmuv3_model_el3 = false;
-		KUNIT_EXPECT_EQ_MSG(test, b->pmu->nr_branches, table[i].nr, "%s", table[i].machine);
+		KUNIT_EXPECT_EQ_MSG(test, b->pmu->nr_branches, table[i].nr, "%s", table[i].testbed);
 		KUNIT_EXPECT_EQ(test, !b->pmu->branch_reason, !!table[i].nr);
-		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event),
+		KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event),
 				table[i].nr ? 0 : -EOPNOTSUPP);
 		if (table[i].nr)
-			bench_close(event);
-		bench_end(b);
+			fixture_close(event);
+		fixture_end(b);
 	}
 }
 
-static struct kunit_case brbe_machine_cases[] = {
+static struct kunit_case brbe_testbed_cases[] = {
 	KUNIT_CASE(brbe_describes),
 	{ }
 };
 
-static struct kunit_suite brbe_machine_suite = {
+static struct kunit_suite brbe_testbed_suite = {
 	.name		= "corepmu_arm64_brbe_machine",
-	.test_cases	= brbe_machine_cases,
+	.test_cases	= brbe_testbed_cases,
 };
 
-kunit_test_suites(&brbe_suite, &brbe_machine_suite);
+kunit_test_suites(&brbe_suite, &brbe_testbed_suite);

@@ -27,7 +27,7 @@
 #define NOT_EL1		0x80000000ULL
 
 struct encoding {
-	const char *machine;
+	const char *testbed;
 	struct perf_event_attr attr;
 	int err;
 	u64 type;
@@ -112,7 +112,7 @@ static const struct encoding encodings[] = {
 
 static void encoding_desc(const struct encoding *e, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s type %u config %#llx, row %d", e->machine,
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s type %u config %#llx, row %d", e->testbed,
 		 e->attr.type, e->attr.config, (int)(e - encodings));
 }
 
@@ -121,10 +121,10 @@ KUNIT_ARRAY_PARAM(encoding, encodings, encoding_desc);
 static void pmuv3_encodes(struct kunit *test)
 {
 	const struct encoding *e = test->param_value;
-	struct bench *b = bench_start_on(test, e->machine);
+	struct fixture *b = fixture_start_on(test, e->testbed);
 	struct perf_event *event;
 
-	KUNIT_EXPECT_EQ(test, bench_open(b, &e->attr, &event), e->err);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &e->attr, &event), e->err);
 	if (e->err)
 		return;
 	KUNIT_EXPECT_EQ(test, event->hw.config_base, e->type);
@@ -133,26 +133,26 @@ static void pmuv3_encodes(struct kunit *test)
 			e->flags);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Threads of a core: PMCCNTR_EL0 counts while a thread waits. */
 static void pmuv3_smt_cycles(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct fixture *b = fixture_start_on(test, "pmuv3p5");
 	struct perf_event_attr attr = { HW(CPU_CYCLES) };
 	struct perf_event *event;
 
 	to_pmuv3(b->pmu)->avoid_pmccntr = true;
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), 0x3f);
-	bench_close(event);
+	fixture_close(event);
 }
 
 struct sequence {
-	const char *machine;
+	const char *testbed;
 	u64 event;
 	const char *add, *read, *overflow, *del;
 };
@@ -187,7 +187,7 @@ static const struct sequence sequences[] = {
 
 static void sequence_desc(const struct sequence *s, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s event %llu", s->machine, s->event);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s event %llu", s->testbed, s->event);
 }
 
 KUNIT_ARRAY_PARAM(sequence, sequences, sequence_desc);
@@ -195,98 +195,98 @@ KUNIT_ARRAY_PARAM(sequence, sequences, sequence_desc);
 static void pmuv3_sequences(struct kunit *test)
 {
 	const struct sequence *s = test->param_value;
-	struct bench *b = bench_start_on(test, s->machine);
-	struct perf_event *event = bench_event(b, s->event, 1000);
-	enum machine_event what = s->event == PERF_COUNT_HW_CPU_CYCLES ? MACHINE_CYCLES :
-				  MACHINE_INSTRUCTIONS;
+	struct fixture *b = fixture_start_on(test, s->testbed);
+	struct perf_event *event = fixture_event(b, s->event, 1000);
+	enum testbed_event what = s->event == PERF_COUNT_HW_CPU_CYCLES ? TESTBED_CYCLES :
+				  TESTBED_INSTRUCTIONS;
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	expect_accesses(test, s->add);
-	bench_read(event);
+	fixture_read(event);
 	expect_accesses(test, s->read);
-	bench_run(b, what, 1000);
+	fixture_run(b, what, 1000);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	expect_accesses(test, s->overflow);
-	bench_del(event);
+	fixture_del(event);
 	expect_accesses(test, s->del);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	/* Somebody else may have written the registers meanwhile. */
 	expect_accesses(test, s->add);
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Every event counter has registers of its own. */
 static void pmuv3_every_counter(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3p9");
+	struct fixture *b = fixture_start_on(test, "pmuv3p9");
 	struct perf_event *event[PMUV3_MAX_EVENT_COUNTERS];
 	char name[64];
 	int i;
 
 	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
-		event[i] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+		event[i] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 		corepmu_hw_set_counters(&event[i]->hw, BIT_ULL(i));
 		/* Each counts something of its own, where two would be told apart. */
 		event[i]->hw.config_base += i;
-		KUNIT_ASSERT_EQ(test, bench_add(event[i], PERF_EF_START), 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event[i], PERF_EF_START), 0);
 	}
 	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++)
 		pmuv3_model_run(PMUV3_EVENT_BR_RETIRED + i, 0, 100 + i);
 	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
 		model_forget();
-		KUNIT_EXPECT_EQ(test, bench_read(event[i]), 100 + i);
+		KUNIT_EXPECT_EQ(test, fixture_read(event[i]), 100 + i);
 		snprintf(name, sizeof(name), "PMEVCNTR%d", i);
 		expect_accesses(test, name);
-		bench_del(event[i]);
-		bench_close(event[i]);
+		fixture_del(event[i]);
+		fixture_close(event[i]);
 	}
 }
 
 /* Two chained counters: carries, periods, and what is read while one happens */
 static void pmuv3_pairs(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3");
+	struct fixture *b = fixture_start_on(test, "pmuv3");
 	struct perf_event_attr attr = { RAW(0x08), .config1 = 1 };
 	struct perf_event *event, *other;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.idx, 1);
 	KUNIT_EXPECT_EQ(test, b->cpuc->used, 0x3);
-	bench_run(b, MACHINE_INSTRUCTIONS, 12345678901ULL);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 12345678901ULL);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1ULL << 40);
-	KUNIT_EXPECT_EQ(test, bench_read(event), (1ULL << 40) + 12345678901ULL);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 12345678901ULL);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 12345678901ULL);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1ULL << 40);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), (1ULL << 40) + 12345678901ULL);
 
 	/* The next pair below, and no more than three. */
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &other), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &other), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, other->hw.idx, 3);
-	bench_run(b, MACHINE_INSTRUCTIONS, 100);
-	KUNIT_EXPECT_EQ(test, bench_read(other), 100);
-	bench_del(other);
-	bench_close(other);
-	bench_del(event);
-	bench_close(event);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+	KUNIT_EXPECT_EQ(test, fixture_read(other), 100);
+	fixture_del(other);
+	fixture_close(other);
+	fixture_del(event);
+	fixture_close(event);
 
 	/* A period longer than one counter has bits */
 	attr.sample_period = 3ULL << 32;
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, attr.sample_period - 1);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, attr.sample_period - 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), attr.sample_period);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), attr.sample_period);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* The lower counter wraps between the reads of its halves. */
 static void pmuv3_pair_carry(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3");
+	struct fixture *b = fixture_start_on(test, "pmuv3");
 	struct perf_event_attr attr = { RAW(0x11), .config1 = 1 };
 	struct perf_event *event;
 	u64 last, count;
@@ -294,26 +294,26 @@ static void pmuv3_pair_carry(struct kunit *test)
 
 	/* Every look at a counter takes some cycles: it wraps before each of them once. */
 	for (near = 90; near < 110; near++) {
-		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 		corepmu_hw_set_counters(&event->hw, 0x2a);
 		corepmu_start_near_wrap = near;
-		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		this_cpu_write(pmuv3_model_state.counts_itself, 3);
 		for (i = 0, last = 0; i < 30; i++, last = count) {
-			count = bench_read(event);
+			count = fixture_read(event);
 			KUNIT_EXPECT_GT(test, count, last);
 			KUNIT_EXPECT_LT(test, count, last + 20);
 		}
 		this_cpu_write(pmuv3_model_state.counts_itself, 0);
-		bench_del(event);
-		bench_close(event);
+		fixture_del(event);
+		fixture_close(event);
 	}
 }
 
 /* From whatever state to a known one, and to one that another driver expects */
 static void pmuv3_resets(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3p9");
+	struct fixture *b = fixture_start_on(test, "pmuv3p9");
 	unsigned long flags;
 
 	local_irq_save(flags);
@@ -332,21 +332,21 @@ static void pmuv3_resets(struct kunit *test)
 /* After a reset nothing that was known of the registers is. */
 static void pmuv3_reset_forgets(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3p5");
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	struct fixture *b = fixture_start_on(test, "pmuv3p5");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 	unsigned long flags;
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_del(event);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_del(event);
 	local_irq_save(flags);
 	b->pmu->backend->reset(b->cpuc);
 	local_irq_restore(flags);
 	model_forget();
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_accesses("PMEVTYPER"), 1);
 	KUNIT_EXPECT_EQ(test, model_accesses("PMCNTENSET"), 1);
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 static void pmuv3_describes(struct kunit *test)
@@ -418,8 +418,8 @@ static void pmuv3_events(struct kunit *test)
 /* An SPI of another CPU: what overflowed is this one's. */
 static void pmuv3_irq_of_other(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3p5");
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	struct fixture *b = fixture_start_on(test, "pmuv3p5");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 	int cpu = cpumask_any_but(cpu_possible_mask, b->cpu);
 	struct corepmu_cpu *before;
 
@@ -429,20 +429,20 @@ static void pmuv3_irq_of_other(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, before);
 	memcpy(before, per_cpu_ptr(b->pmu->cpu, cpu), sizeof(*before));
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	pmuv3_model_irq_cpu = cpu;
-	bench_run(b, MACHINE_INSTRUCTIONS, 3000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 3000);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 3000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 3000);
 	KUNIT_EXPECT_MEMEQ(test, per_cpu_ptr(b->pmu->cpu, cpu), before, sizeof(*before));
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* An SPI that comes to a CPU of another kind, whose counters are not to be touched */
 static void pmuv3_irq_of_other_cpu_type(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct fixture *b = fixture_start_on(test, "pmuv3p5");
 	struct pmuv3_model *model = per_cpu_ptr(&pmuv3_model_state, b->cpu);
 
 	model->overflowed = BIT(3);
@@ -453,7 +453,7 @@ static void pmuv3_irq_of_other_cpu_type(struct kunit *test)
 	if (pmuv3_model_irq_cpu >= nr_cpu_ids)
 		pmuv3_model_irq_cpu = -1;
 	model_forget();
-	b->machine->ops->spurious();
+	b->testbed->ops->spurious();
 	b->unknown_expected = 1;
 	KUNIT_EXPECT_EQ(test, model->unknown_irqs, 1);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
@@ -478,7 +478,7 @@ static struct kunit_case pmuv3_cases[] = {
 
 static struct kunit_suite pmuv3_suite = {
 	.name		= "corepmu_arm64_counters",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= pmuv3_cases,
 };
 

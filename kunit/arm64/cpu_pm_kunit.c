@@ -11,14 +11,14 @@
 #include "arm64/pmuv3.h"
 #include "arm64/sysreg.h"
 
-static const char * const machine_names[] = { "pmuv3", "pmuv3p5", "pmuv3p9" };
+static const char * const testbed_names[] = { "pmuv3", "pmuv3p5", "pmuv3p9" };
 
 static void name_desc(const char * const *name, char *desc)
 {
 	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(machine_name, machine_names, name_desc);
+KUNIT_ARRAY_PARAM(testbed_name, testbed_names, name_desc);
 
 static int idle_test_init(struct kunit *test)
 {
@@ -28,66 +28,66 @@ static int idle_test_init(struct kunit *test)
 
 static void idle_test_exit(struct kunit *test)
 {
-	machine_exit(test);
+	testbed_exit(test);
 	pmuv3_idle_exit();
 }
 
-static struct bench *bench_of(struct kunit *test)
+static struct fixture *fixture_of(struct kunit *test)
 {
 	const char * const *name = test->param_value;
-	struct bench *b = bench_start(test, machine_by_name(*name));
+	struct fixture *b = fixture_start(test, testbed_by_name(*name));
 
 	test->priv = b;
 	return b;
 }
 
-static struct perf_event *started(struct bench *b, u64 hardware, u64 period)
+static struct perf_event *started(struct fixture *b, u64 hardware, u64 period)
 {
-	struct perf_event *event = bench_event(b, hardware, period);
+	struct perf_event *event = fixture_event(b, hardware, period);
 
-	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 	return event;
 }
 
 static void done_with(struct perf_event *event)
 {
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* The kernel's idle loop, and a CPU that is off meanwhile */
-static void be_idle(struct bench *b, bool lose)
+static void be_idle(struct fixture *b, bool lose)
 {
 	pmuv3_model_idle(1);
 	if (lose)
-		b->machine->ops->lose_state();
+		b->testbed->ops->lose_state();
 	pmuv3_model_idle(PWR_EVENT_EXIT);
 }
 
 /* What had been read is kept, what had not is lost; periods go on from there. */
 static void idle_lost(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *counting = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	struct perf_event *sampling = started(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 	struct perf_event *cycles = started(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 
-	bench_run(b, MACHINE_INSTRUCTIONS, 300);
-	bench_run(b, MACHINE_CYCLES, 500);
-	KUNIT_EXPECT_EQ(test, bench_read(counting), 300);
-	KUNIT_EXPECT_EQ(test, bench_read(sampling), 300);
-	KUNIT_EXPECT_EQ(test, bench_read(cycles), 500);
-	bench_run(b, MACHINE_INSTRUCTIONS, 50);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
+	fixture_run(b, TESTBED_CYCLES, 500);
+	KUNIT_EXPECT_EQ(test, fixture_read(counting), 300);
+	KUNIT_EXPECT_EQ(test, fixture_read(sampling), 300);
+	KUNIT_EXPECT_EQ(test, fixture_read(cycles), 500);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 50);
 	be_idle(b, true);
-	KUNIT_EXPECT_EQ(test, bench_read(counting), 300);
-	KUNIT_EXPECT_EQ(test, bench_read(cycles), 500);
-	bench_run(b, MACHINE_INSTRUCTIONS, 699);
+	KUNIT_EXPECT_EQ(test, fixture_read(counting), 300);
+	KUNIT_EXPECT_EQ(test, fixture_read(cycles), 500);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 699);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	bench_run(b, MACHINE_CYCLES, 7);
-	KUNIT_EXPECT_EQ(test, bench_read(counting), 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(cycles), 507);
+	fixture_run(b, TESTBED_CYCLES, 7);
+	KUNIT_EXPECT_EQ(test, fixture_read(counting), 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(cycles), 507);
 	done_with(cycles);
 	done_with(sampling);
 	done_with(counting);
@@ -96,14 +96,14 @@ static void idle_lost(struct kunit *test)
 /* Nothing was placed: what comes next is selected, enabled and may interrupt. */
 static void idle_lost_without_events(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 100);
 
-	bench_del(event);
+	fixture_del(event);
 	be_idle(b, true);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 250);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 250);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 250);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 250);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	done_with(event);
 }
@@ -111,16 +111,16 @@ static void idle_lost_without_events(struct kunit *test)
 /* An event that is throttled, placed and stopped */
 static void idle_lost_while_stopped(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
-	bench_run(b, MACHINE_INSTRUCTIONS, 30);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 30);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	be_idle(b, true);
-	bench_run(b, MACHINE_INSTRUCTIONS, 55);
-	bench_start_event(event, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 4);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 34);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 55);
+	fixture_start_event(event, 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 4);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 34);
 	done_with(event);
 }
 
@@ -130,22 +130,22 @@ static void idle_lost_while_stopped(struct kunit *test)
  */
 static void lose_interrupts(struct kunit *test, bool in_idle)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *counting = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	struct perf_event *sampling = started(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 
-	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	if (in_idle)
 		pmuv3_model_idle(1);
 	pmuv3_write_pmintenclr(b->pmu->counters);
 	if (!in_idle)
 		pmuv3_model_idle(1);
 	pmuv3_model_idle(PWR_EVENT_EXIT);
-	KUNIT_EXPECT_EQ(test, bench_read(counting), 300);
-	bench_run(b, MACHINE_INSTRUCTIONS, 700);
+	KUNIT_EXPECT_EQ(test, fixture_read(counting), 300);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 700);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(counting), 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(sampling), 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(counting), 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(sampling), 1000);
 	done_with(sampling);
 	done_with(counting);
 }
@@ -163,23 +163,23 @@ static void idle_meets_an_agent(struct kunit *test)
 /* One that has written all registers is told from a CPU that was off, before that is idle. */
 static void idle_after_an_agent_of_all(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
-	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	pmuv3_write_pmintenclr(b->pmu->counters);
 	pmuv3_write_pmcr(0);
 	be_idle(b, false);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 300);
-	bench_run(b, MACHINE_INSTRUCTIONS, 7);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 307);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 300);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 7);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 307);
 	done_with(event);
 }
 
 /* What it costs where all is well */
 static void idle_costs_two_reads(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	model_forget();
@@ -191,7 +191,7 @@ static void idle_costs_two_reads(struct kunit *test)
 /* A PMU that has been put to rest stays so. */
 static void idle_leaves_the_quiet(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 
 	b->pmu->backend->quiesce(b->cpuc);
 	model_forget();
@@ -200,14 +200,14 @@ static void idle_leaves_the_quiet(struct kunit *test)
 }
 
 static struct kunit_case idle_cases[] = {
-	KUNIT_CASE_PARAM(idle_lost, machine_name_gen_params),
-	KUNIT_CASE_PARAM(idle_lost_without_events, machine_name_gen_params),
-	KUNIT_CASE_PARAM(idle_lost_while_stopped, machine_name_gen_params),
-	KUNIT_CASE_PARAM(idle_after_an_agent, machine_name_gen_params),
-	KUNIT_CASE_PARAM(idle_meets_an_agent, machine_name_gen_params),
-	KUNIT_CASE_PARAM(idle_after_an_agent_of_all, machine_name_gen_params),
-	KUNIT_CASE_PARAM(idle_costs_two_reads, machine_name_gen_params),
-	KUNIT_CASE_PARAM(idle_leaves_the_quiet, machine_name_gen_params),
+	KUNIT_CASE_PARAM(idle_lost, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_lost_without_events, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_lost_while_stopped, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_after_an_agent, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_meets_an_agent, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_after_an_agent_of_all, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_costs_two_reads, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_leaves_the_quiet, testbed_name_gen_params),
 	{ }
 };
 

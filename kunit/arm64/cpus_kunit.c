@@ -103,42 +103,42 @@ static void pmuv3_ignores(struct kunit *test)
 		{ { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL, -EINVAL },
 		{ { RAW(0x08), .exclude_idle = 1 }, -EOPNOTSUPP, -EOPNOTSUPP },
 	};
-	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct fixture *b = fixture_start_on(test, "pmuv3p5");
 	struct perf_event *event;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event), table[i].err,
+		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &table[i].attr, &event), table[i].err,
 				    "row %u", i);
 		pmuv3_lenient = true;
-		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event),
+		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &table[i].attr, &event),
 				    table[i].lenient_err, "row %u", i);
 		pmuv3_lenient = false;
 		if (table[i].lenient_err)
 			continue;
 		KUNIT_EXPECT_EQ_MSG(test, event->hw.config_base, table[i].type, "row %u", i);
-		bench_close(event);
+		fixture_close(event);
 	}
 }
 
 /* A bit that no file of format/ names is refused, and ignored with lenient=1. */
-static void expect_unknown(struct bench *b, const char *field, unsigned int bit,
+static void expect_unknown(struct fixture *b, const char *field, unsigned int bit,
 			   const struct perf_event_attr *attr)
 {
 	struct perf_event *event;
 
-	KUNIT_EXPECT_EQ_MSG(b->test, bench_open(b, attr, &event), -EINVAL, "%s bit %u", field,
+	KUNIT_EXPECT_EQ_MSG(b->test, fixture_open(b, attr, &event), -EINVAL, "%s bit %u", field,
 			    bit);
 	pmuv3_lenient = true;
-	KUNIT_ASSERT_EQ_MSG(b->test, bench_open(b, attr, &event), 0, "%s bit %u", field, bit);
+	KUNIT_ASSERT_EQ_MSG(b->test, fixture_open(b, attr, &event), 0, "%s bit %u", field, bit);
 	pmuv3_lenient = false;
 	KUNIT_EXPECT_EQ_MSG(b->test, event->hw.config_base, NSH | 0x08, "%s bit %u", field, bit);
-	bench_close(event);
+	fixture_close(event);
 }
 
 static void pmuv3_unknown_bits(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3p9");
+	struct fixture *b = fixture_start_on(test, "pmuv3p9");
 	unsigned int bit;
 
 	for (bit = 0; bit < 64; bit++) {
@@ -173,7 +173,7 @@ static void pmuv3_waiting_cycles(struct kunit *test)
 		{ 0x411fd070, false },
 		{ 0x410f0100, false },
 	};
-	struct bench *b = bench_start_on(test, "pmuv3p5");
+	struct fixture *b = fixture_start_on(test, "pmuv3p5");
 	struct pmuv3 *pmuv3 = to_pmuv3(b->pmu);
 	int cpu;
 	unsigned int i;
@@ -194,7 +194,7 @@ static void pmuv3_waiting_cycles(struct kunit *test)
 static void pmuv3_v3p9_reached(struct kunit *test)
 {
 	static const struct {
-		const char *machine;
+		const char *testbed;
 		bool el3, reached;
 	} table[] = {
 		{ "pmuv3p9", false, true },
@@ -206,16 +206,16 @@ static void pmuv3_v3p9_reached(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b;
+		struct fixture *b;
 
 		pmuv3_model_el3 = table[i].el3;
-		b = bench_start_on(test, table[i].machine);
+		b = fixture_start_on(test, table[i].testbed);
 		pmuv3_model_el3 = false;
 		KUNIT_EXPECT_EQ_MSG(test, !!(b->pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER)),
 				    table[i].reached, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, pmuv3_reaches_v3p9(to_pmuv3(b->pmu)), table[i].reached,
 				    "row %u", i);
-		bench_end(b);
+		fixture_end(b);
 		test->priv = NULL;
 	}
 }
@@ -224,7 +224,7 @@ static void pmuv3_v3p9_reached(struct kunit *test)
 static void pmuv3_no_samples(struct kunit *test)
 {
 	static const struct {
-		const char *machine;
+		const char *testbed;
 		struct perf_event_attr attr;
 		int err;
 		u64 allowed;
@@ -238,18 +238,18 @@ static void pmuv3_no_samples(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b = bench_start_on(test, table[i].machine);
+		struct fixture *b = fixture_start_on(test, table[i].testbed);
 		struct perf_event *event;
 
 		b->pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
-		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event), table[i].err,
+		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &table[i].attr, &event), table[i].err,
 				    "row %u", i);
 		if (!table[i].err) {
 			KUNIT_EXPECT_EQ_MSG(test, corepmu_hw_counters(&event->hw),
 					    table[i].allowed, "row %u", i);
-			bench_close(event);
+			fixture_close(event);
 		}
-		bench_end(b);
+		fixture_end(b);
 		test->priv = NULL;
 	}
 }
@@ -257,34 +257,34 @@ static void pmuv3_no_samples(struct kunit *test)
 /* A counter of 32 bits wraps, and nobody is told. */
 static void pmuv3_wrap_unheard(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "pmuv3");
+	struct fixture *b = fixture_start_on(test, "pmuv3");
 	struct perf_event_attr attr = { HW(INSTRUCTIONS) };
 	struct perf_event *event;
 
 	b->pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
 	b->pmu->backend->reset(b->cpuc);
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 3ULL << 32);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 3ULL << 32);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 3ULL << 32);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 3ULL << 32);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* The self-test looks for no interrupt where none is wanted, and registers have none enabled. */
 static void pmuv3_tested_without_interrupt(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("pmuv3");
+	const struct testbed *testbed = testbed_by_name("pmuv3");
 	struct corepmu *pmu;
 	int cpu, with, ret;
 
 	for (with = 1; with >= 0; with--) {
-		machine->ops->power_on(machine);
+		testbed->ops->power_on(testbed);
 		for_each_possible_cpu(cpu) {
 			per_cpu_ptr(&pmuv3_model_state, cpu)->counts_itself = 500;
 			per_cpu_ptr(&pmuv3_model_state, cpu)->hold = true;
 		}
-		pmu = machine->ops->start(machine);
+		pmu = testbed->ops->start(testbed);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
 		if (!with)
 			pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
@@ -300,7 +300,7 @@ static void pmuv3_tested_without_interrupt(struct kunit *test)
 			corepmu_unregister(pmu);
 		}
 		corepmu_hotplug_exit();
-		machine->ops->end(pmu);
+		testbed->ops->end(pmu);
 	}
 }
 
@@ -349,18 +349,18 @@ static void pmuv3_stands_in(struct kunit *test)
 	static const char * const names[] = {
 		"armv8_cortex_a53", "armv8_cortex_a72", "armv8_pmuv3_2",
 	};
-	const struct machine *machine = machine_by_name("pmuv3p5");
+	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	struct corepmu *pmu[ARRAY_SIZE(given)];
 	char *name = corepmu_name;
 	int type = corepmu_type, cpu, i;
 
-	machine->ops->power_on(machine);
+	testbed->ops->power_on(testbed);
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(&pmuv3_model_state, cpu)->counts_itself = 500;
 	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
 	corepmu_as_builtin = true;
 	for (i = 0; i < ARRAY_SIZE(given); i++) {
-		pmu[i] = machine->ops->start(machine);
+		pmu[i] = testbed->ops->start(testbed);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[i]);
 		pmu[i]->builtin_name = given[i];
 		KUNIT_ASSERT_EQ(test, corepmu_register(pmu[i]), 0);
@@ -368,7 +368,7 @@ static void pmuv3_stands_in(struct kunit *test)
 	}
 	while (i--) {
 		corepmu_unregister(pmu[i]);
-		machine->ops->end(pmu[i]);
+		testbed->ops->end(pmu[i]);
 	}
 	corepmu_as_builtin = false;
 	corepmu_name = name;
@@ -380,7 +380,7 @@ static void pmuv3_cpus_exit(struct kunit *test)
 {
 	pmuv3_lenient = false;
 	if (test->priv)
-		bench_end(test->priv);
+		fixture_end(test->priv);
 }
 
 static struct kunit_case pmuv3_cpus_cases[] = {

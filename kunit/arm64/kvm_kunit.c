@@ -18,7 +18,7 @@
 static void kvm_test_exit(struct kunit *test)
 {
 	pmuv3_model_enter_guest(false);
-	machine_exit(test);
+	testbed_exit(test);
 	pmuv3_kvm_exit();
 	KUNIT_EXPECT_EQ(test, pmuv3_model_nr_probes(), 0);
 	pmuv3_model_has_kvm = false;
@@ -26,9 +26,9 @@ static void kvm_test_exit(struct kunit *test)
 }
 
 /* A kernel with KVM, which hides a tracepoint or does not */
-static struct bench *bench_of(struct kunit *test, const char *machine, const char *hidden)
+static struct fixture *fixture_of(struct kunit *test, const char *testbed, const char *hidden)
 {
-	struct bench *b = bench_start(test, machine_by_name(machine));
+	struct fixture *b = fixture_start(test, testbed_by_name(testbed));
 
 	test->priv = b;
 	pmuv3_model_has_kvm = true;
@@ -45,19 +45,19 @@ static const struct perf_event_attr guests_alone = {
 	.type = PERF_TYPE_RAW, .config = INSTRUCTIONS, .exclude_host = 1,
 };
 
-static struct perf_event *opened(struct bench *b, const struct perf_event_attr *attr)
+static struct perf_event *opened(struct fixture *b, const struct perf_event_attr *attr)
 {
 	struct perf_event *event;
 
-	KUNIT_ASSERT_EQ(b->test, bench_open(b, attr, &event), 0);
-	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_open(b, attr, &event), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 	return event;
 }
 
 static void done_with(struct perf_event *event)
 {
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Host, guest at both levels, host again. At EL1 there is the host's kernel or the guest's. */
@@ -73,7 +73,7 @@ static void run_a_guest(void)
 
 static void kvm_vhe(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p4-vhe", NULL);
+	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
 	struct perf_event_attr user = no_guests;
 	struct perf_event *host = opened(b, &no_guests), *guest = opened(b, &guests_alone);
 	struct perf_event *both;
@@ -81,15 +81,15 @@ static void kvm_vhe(struct kunit *test)
 	user.exclude_guest = 0;
 	both = opened(b, &user);
 	run_a_guest();
-	KUNIT_EXPECT_EQ(test, bench_read(host), 1001);
-	KUNIT_EXPECT_EQ(test, bench_read(guest), 110);
-	KUNIT_EXPECT_EQ(test, bench_read(both), 1111);
+	KUNIT_EXPECT_EQ(test, fixture_read(host), 1001);
+	KUNIT_EXPECT_EQ(test, fixture_read(guest), 110);
+	KUNIT_EXPECT_EQ(test, fixture_read(both), 1111);
 	/* The host's kernel, at EL2 */
 	pmuv3_model_enter_guest(true);
 	pmuv3_model_run(INSTRUCTIONS, 2, 7);
 	pmuv3_model_enter_guest(false);
-	KUNIT_EXPECT_EQ(test, bench_read(host), 1008);
-	KUNIT_EXPECT_EQ(test, bench_read(guest), 110);
+	KUNIT_EXPECT_EQ(test, fixture_read(host), 1008);
+	KUNIT_EXPECT_EQ(test, fixture_read(guest), 110);
 	done_with(both);
 	done_with(guest);
 	done_with(host);
@@ -97,16 +97,16 @@ static void kvm_vhe(struct kunit *test)
 
 static void kvm_nvhe(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3", NULL);
+	struct fixture *b = fixture_of(test, "pmuv3", NULL);
 	struct perf_event_attr attr = guests_alone;
 	struct perf_event *host = opened(b, &no_guests), *guest;
 
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &guest), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &guest), -EOPNOTSUPP);
 	attr.exclude_kernel = 1;
 	guest = opened(b, &attr);
 	run_a_guest();
-	KUNIT_EXPECT_EQ(test, bench_read(host), 1001);
-	KUNIT_EXPECT_EQ(test, bench_read(guest), 100);
+	KUNIT_EXPECT_EQ(test, fixture_read(host), 1001);
+	KUNIT_EXPECT_EQ(test, fixture_read(guest), 100);
 	done_with(guest);
 	done_with(host);
 }
@@ -114,32 +114,32 @@ static void kvm_nvhe(struct kunit *test)
 /* An interrupt while the guest is left takes one event off, and puts another in its place. */
 static void kvm_placed_meanwhile(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p4-vhe", NULL);
+	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
 	struct perf_event *event = opened(b, &no_guests);
 
 	pmuv3_model_enter_guest(true);
-	bench_del(event);
+	fixture_del(event);
 	pmuv3_model_enter_guest(false);
 	/* The counter's filter was that of the guest when it was left. */
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	pmuv3_model_run(INSTRUCTIONS, EL0, 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 	done_with(event);
 
 	pmuv3_model_enter_guest(true);
 	event = opened(b, &no_guests);
 	pmuv3_model_run(INSTRUCTIONS, EL0, 100);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 0);
 	pmuv3_model_enter_guest(false);
 	pmuv3_model_run(INSTRUCTIONS, EL0, 10);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 10);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 10);
 	done_with(event);
 }
 
 /* Other events' counters are not touched when a guest comes and goes. */
 static void kvm_touches_no_others(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p4-vhe", NULL);
+	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
 	struct perf_event_attr attr = no_guests;
 	struct perf_event *plain, *kernel;
 
@@ -159,7 +159,7 @@ static void kvm_touches_no_others(struct kunit *test)
 /* Nor is a counter whose event has gone, however many guests come: the next one has it written. */
 static void kvm_forgets(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p4-vhe", NULL);
+	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
 	struct perf_event *event = opened(b, &no_guests);
 
 	done_with(event);
@@ -170,24 +170,24 @@ static void kvm_forgets(struct kunit *test)
 
 	event = opened(b, &no_guests);
 	run_a_guest();
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1001);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1001);
 	done_with(event);
 }
 
 /* A kernel whose KVM does not tell */
 static void kvm_untold(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p4-vhe", "kvm_exit");
+	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", "kvm_exit");
 	struct perf_event_attr attr = guests_alone;
 	struct perf_event *event;
 
 	KUNIT_EXPECT_EQ(test, pmuv3_model_nr_probes(), 0);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	/* At EL1 there are guests alone. */
 	attr.exclude_user = 1;
 	event = opened(b, &attr);
 	run_a_guest();
-	KUNIT_EXPECT_EQ(test, bench_read(event), 10);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 10);
 	done_with(event);
 	event = opened(b, &no_guests);
 	done_with(event);
@@ -196,12 +196,12 @@ static void kvm_untold(struct kunit *test)
 /* A CPU that cannot have guests */
 static void kvm_no_el2(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "pmuv3p5", NULL);
+	struct fixture *b = fixture_of(test, "pmuv3p5", NULL);
 	struct perf_event *event = opened(b, &guests_alone);
 
 	pmuv3_model_run(INSTRUCTIONS, EL0, 100);
 	pmuv3_model_run(INSTRUCTIONS, EL1, 100);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 0);
 	done_with(event);
 }
 

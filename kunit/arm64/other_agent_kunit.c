@@ -12,40 +12,40 @@
 #include "arm64/pmuv3.h"
 #include "arm64/sysreg.h"
 
-static const char * const machine_names[] = { "pmuv3", "pmuv3p4-vhe", "pmuv3p5", "pmuv3p9" };
+static const char * const testbed_names[] = { "pmuv3", "pmuv3p4-vhe", "pmuv3p5", "pmuv3p9" };
 
 static void name_desc(const char * const *name, char *desc)
 {
 	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(machine_name, machine_names, name_desc);
+KUNIT_ARRAY_PARAM(testbed_name, testbed_names, name_desc);
 
-static struct bench *bench_of(struct kunit *test)
+static struct fixture *fixture_of(struct kunit *test)
 {
 	const char * const *name = test->param_value;
 
-	return bench_start_on(test, *name);
+	return fixture_start_on(test, *name);
 }
 
-static bool has_instr_counter(const struct bench *b)
+static bool has_instr_counter(const struct fixture *b)
 {
 	return b->pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);
 }
 
 /* What an agent does to a CPU's registers */
 
-static void disable_counters(struct bench *b)
+static void disable_counters(struct fixture *b)
 {
 	pmuv3_write_pmcntenclr(b->pmu->counters);
 }
 
-static void enable_all_counters(struct bench *b)
+static void enable_all_counters(struct fixture *b)
 {
 	pmuv3_write_pmcntenset(b->pmu->counters);
 }
 
-static void change_types(struct bench *b)
+static void change_types(struct fixture *b)
 {
 	int idx;
 
@@ -55,33 +55,33 @@ static void change_types(struct bench *b)
 }
 
 /* Nothing is counted at any level; or, with 0, at all of them. */
-static void exclude_all(struct bench *b)
+static void exclude_all(struct fixture *b)
 {
 	pmuv3_write_pmccfiltr(PMEVTYPER_P | PMEVTYPER_U);
 	if (has_instr_counter(b))
 		pmuv3_write_pmicfiltr(PMEVTYPER_P | PMEVTYPER_U);
 }
 
-static void include_all(struct bench *b)
+static void include_all(struct fixture *b)
 {
 	pmuv3_write_pmccfiltr(PMEVTYPER_NSH);
 	if (has_instr_counter(b))
 		pmuv3_write_pmicfiltr(PMEVTYPER_NSH);
 }
 
-static void disable_interrupts(struct bench *b)
+static void disable_interrupts(struct fixture *b)
 {
 	pmuv3_write_pmintenclr(b->pmu->counters);
 }
 
-static void clear_pmcr(struct bench *b)
+static void clear_pmcr(struct fixture *b)
 {
 	pmuv3_write_pmcr(0);
 }
 
 static const struct {
 	const char *name;
-	void (*write)(struct bench *b);
+	void (*write)(struct fixture *b);
 } agents[] = {
 	{ "PMCNTENCLR", disable_counters },
 	{ "PMCNTENSET", enable_all_counters },
@@ -94,7 +94,7 @@ static const struct {
 
 #define NR_EVENTS	3
 
-static void open_events(struct bench *b, struct perf_event **event)
+static void open_events(struct fixture *b, struct perf_event **event)
 {
 	static const struct perf_event_attr attrs[NR_EVENTS] = {
 		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
@@ -107,31 +107,31 @@ static void open_events(struct bench *b, struct perf_event **event)
 	unsigned int i;
 
 	for (i = 0; i < NR_EVENTS; i++)
-		KUNIT_ASSERT_EQ(b->test, bench_open(b, &attrs[i], &event[i]), 0);
+		KUNIT_ASSERT_EQ(b->test, fixture_open(b, &attrs[i], &event[i]), 0);
 }
 
 /* The kernel's are counted by none of them. */
-static void count_events(struct bench *b, struct perf_event **event, const char *agent,
+static void count_events(struct fixture *b, struct perf_event **event, const char *agent,
 			 const char *when)
 {
-	static const enum machine_event whats[NR_EVENTS] = {
-		MACHINE_INSTRUCTIONS, MACHINE_CYCLES, MACHINE_BRANCHES,
+	static const enum testbed_event whats[NR_EVENTS] = {
+		TESTBED_INSTRUCTIONS, TESTBED_CYCLES, TESTBED_BRANCHES,
 	};
 	u64 before[NR_EVENTS];
 	unsigned int i;
 
-	bench_forget(b);
+	fixture_forget(b);
 	for (i = 0; i < NR_EVENTS; i++) {
-		before[i] = bench_read(event[i]);
-		KUNIT_ASSERT_EQ(b->test, bench_add(event[i], PERF_EF_START), 0);
+		before[i] = fixture_read(event[i]);
+		KUNIT_ASSERT_EQ(b->test, fixture_add(event[i], PERF_EF_START), 0);
 	}
 	for (i = 0; i < NR_EVENTS; i++) {
-		bench_run(b, whats[i], 250);
-		b->machine->ops->run(whats[i], false, 33);
+		fixture_run(b, whats[i], 250);
+		b->testbed->ops->run(whats[i], false, 33);
 	}
 	for (i = 0; i < NR_EVENTS; i++) {
-		bench_del(event[i]);
-		KUNIT_EXPECT_EQ_MSG(b->test, bench_read(event[i]) - before[i], 250,
+		fixture_del(event[i]);
+		KUNIT_EXPECT_EQ_MSG(b->test, fixture_read(event[i]) - before[i], 250,
 				    "%s, %s: event %u", agent, when, i);
 	}
 	KUNIT_EXPECT_GE_MSG(b->test, b->nr_samples, 2, "%s, %s", agent, when);
@@ -142,13 +142,13 @@ static void close_events(struct perf_event **event)
 	unsigned int i;
 
 	for (i = 0; i < NR_EVENTS; i++)
-		bench_close(event[i]);
+		fixture_close(event[i]);
 }
 
 /* The registers are written while no event is open. */
 static void agent_while_closed(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *event[NR_EVENTS];
 	unsigned int i;
 
@@ -167,82 +167,82 @@ static void agent_while_closed(struct kunit *test)
 /* They are written while a task's event counts: it is right after the next switch. */
 static void agent_while_open(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *event[NR_EVENTS], *counts;
 	unsigned int i;
 
 	open_events(b, event);
-	counts = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	counts = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	for (i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_events(b, event, agents[i].name, "before");
-		KUNIT_ASSERT_EQ(test, bench_add(counts, PERF_EF_START), 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(counts, PERF_EF_START), 0);
 		agents[i].write(b);
-		bench_del(counts);
+		fixture_del(counts);
 		count_events(b, event, agents[i].name, "after the switch");
 	}
 	close_events(event);
-	bench_close(counts);
+	fixture_close(counts);
 }
 
 /* A CPU's event stays all the time. What becomes of itself is not asked. */
 static void agent_beside_an_event(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
-	struct perf_event *stays = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct fixture *b = fixture_of(test);
+	struct perf_event *stays = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	struct perf_event *event[NR_EVENTS];
 	unsigned int i;
 
 	open_events(b, event);
-	KUNIT_ASSERT_EQ(test, bench_add(stays, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(stays, PERF_EF_START), 0);
 	for (i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_events(b, event, agents[i].name, "before");
 		agents[i].write(b);
 		count_events(b, event, agents[i].name, "after");
 	}
-	bench_del(stays);
+	fixture_del(stays);
 	close_events(event);
-	bench_close(stays);
+	fixture_close(stays);
 }
 
 /* A stopped event counts nothing, even if another agent enables its counter. */
 static void agent_enables_a_stopped_one(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	struct perf_event *runs = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct fixture *b = fixture_of(test);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *runs = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 
 	enable_all_counters(b);
-	KUNIT_ASSERT_EQ(test, bench_add(runs, PERF_EF_START), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, 0), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 50);
-	bench_start_event(event, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 7);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 7);
-	bench_remove(event);
-	bench_remove(runs);
+	KUNIT_ASSERT_EQ(test, fixture_add(runs, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, 0), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 50);
+	fixture_start_event(event, 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 7);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
+	fixture_remove(event);
+	fixture_remove(runs);
 }
 
 /* What user space may read is written anew, too: nobody may, here. */
 static void agent_opens_user_access(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct fixture *b = fixture_of(test);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	pmuv3_write_pmuserenr(PMUSERENR_ER | PMUSERENR_CR);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, read_sysreg(pmuserenr_el0), 0);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* Perf core takes a task's events off, and puts them on again, to enable one more of them. */
 static void agent_costs_nothing_in_between(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	struct fixture *b = fixture_of(test);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	struct pmu *pmu = event->pmu;
 	unsigned long irqs;
 
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	local_irq_save(irqs);
 	pmu->pmu_disable(pmu);
 	model_forget();
@@ -255,9 +255,9 @@ static void agent_costs_nothing_in_between(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses("PMINTENSET"), 0);
 	KUNIT_EXPECT_EQ(test, model_accesses("PMUSERENR"), 0);
 	local_irq_restore(irqs);
-	bench_run(b, MACHINE_BRANCHES, 7);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 7);
-	bench_remove(event);
+	fixture_run(b, TESTBED_BRANCHES, 7);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
+	fixture_remove(event);
 }
 
 /* Events that come in one switch: what they share is written once. */
@@ -266,7 +266,7 @@ static void agent_costs_a_write(struct kunit *test)
 	static const char * const shared[] = {
 		"PMCNTENCLR", "PMCNTENSET", "PMINTENSET", "PMUSERENR", "PMCR",
 	};
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *event[NR_EVENTS];
 	struct pmu *pmu = &b->pmu->perf_pmu;
 	unsigned long irqs;
@@ -283,23 +283,23 @@ static void agent_costs_a_write(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, model_accesses(shared[i]), 1, "%s", shared[i]);
 	local_irq_restore(irqs);
 	for (i = 0; i < NR_EVENTS; i++)
-		bench_remove(event[i]);
+		fixture_remove(event[i]);
 }
 
 static struct kunit_case agent_cases[] = {
-	KUNIT_CASE_PARAM(agent_while_closed, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_while_open, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_beside_an_event, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_enables_a_stopped_one, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_opens_user_access, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_costs_nothing_in_between, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_costs_a_write, machine_name_gen_params),
+	KUNIT_CASE_PARAM(agent_while_closed, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_while_open, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_beside_an_event, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_enables_a_stopped_one, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_opens_user_access, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_costs_nothing_in_between, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_costs_a_write, testbed_name_gen_params),
 	{ }
 };
 
 static struct kunit_suite agent_suite = {
 	.name		= "corepmu_arm64_other_agent",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= agent_cases,
 };
 

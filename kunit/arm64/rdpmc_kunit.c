@@ -19,7 +19,7 @@
 #include "arm64/pmuv3.h"
 #include "arm64/sysreg.h"
 
-static u64 open_counters(struct bench *b)
+static u64 open_counters(struct fixture *b)
 {
 	return per_cpu_ptr(&pmuv3_model_state, b->cpu)->pmuserenr;
 }
@@ -27,9 +27,9 @@ static u64 open_counters(struct bench *b)
 /* A task has the counters open from when it comes until it goes. */
 static void rdpmc_arm64_task(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name(test->param_value);
-	struct bench *b = readable_bench(test, machine);
-	bool has_mask = !strcmp(machine->name, "pmuv3p9");
+	const struct testbed *testbed = testbed_by_name(test->param_value);
+	struct fixture *b = readable_fixture(test, testbed);
+	bool has_mask = !strcmp(testbed->name, "pmuv3p9");
 	u64 open = PMUSERENR_ER | PMUSERENR_CR | (has_mask ? PMUSERENR_UEN : 0);
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .config = PMUV3_EVENT_INST_RETIRED,
@@ -44,14 +44,14 @@ static void rdpmc_arm64_task(struct kunit *test)
 
 	/* What others left behind: the event takes the first one's counter. */
 	for (i = 0; i < ARRAY_SIZE(before); i++) {
-		before[i] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-		KUNIT_EXPECT_EQ(test, bench_add(before[i], PERF_EF_START), 0);
+		before[i] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+		KUNIT_EXPECT_EQ(test, fixture_add(before[i], PERF_EF_START), 0);
 		idx[i] = before[i]->hw.idx;
 	}
-	bench_run(b, MACHINE_BRANCHES, 4711);
+	fixture_run(b, TESTBED_BRANCHES, 4711);
 	for (i = 0; i < ARRAY_SIZE(before); i++) {
-		bench_del(before[i]);
-		bench_close(before[i]);
+		fixture_del(before[i]);
+		fixture_close(before[i]);
 	}
 	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
 
@@ -93,8 +93,8 @@ static void enable_pmu(struct corepmu *pmu)
 	local_irq_restore(flags);
 }
 
-/* A task's event that it may read, on a bench whose PMU is registered */
-static struct perf_event *task_event(struct bench *b)
+/* A task's event that it may read, on a fixture whose PMU is registered */
+static struct perf_event *task_event(struct fixture *b)
 {
 	struct perf_event_attr attr = {
 		.type = b->pmu->perf_pmu.type, .size = sizeof(attr),
@@ -120,7 +120,7 @@ static void end_task_event(struct perf_event *event)
  */
 static void rdpmc_arm64_other_kind(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("pmuv3p5"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p5"));
 	const u64 open = PMUSERENR_ER | PMUSERENR_CR;
 	struct corepmu *other = corepmu_alloc(&pmuv3_backend);
 	struct perf_event *event;
@@ -151,7 +151,7 @@ static void rdpmc_arm64_other_kind(struct kunit *test)
 /* User space may not read PMCCNTR_EL0 if no event uses it. */
 static void rdpmc_arm64_no_pmccntr(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("pmuv3p5"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p5"));
 	struct perf_event *event;
 
 	to_pmuv3(b->pmu)->avoid_pmccntr = true;
@@ -167,7 +167,7 @@ static void rdpmc_arm64_no_pmccntr(struct kunit *test)
 /* KVM has the register while a vCPU is loaded, and writes what the host wants when it is put. */
 static void rdpmc_arm64_vcpu(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("pmuv3p4-vhe"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p4-vhe"));
 	const u64 open = PMUSERENR_ER | PMUSERENR_CR;
 	struct perf_event *event;
 	u64 guests;
@@ -211,7 +211,7 @@ static void rdpmc_arm64_vcpu(struct kunit *test)
 /* A kernel whose KVM cannot be told: as without a vCPU */
 static void rdpmc_arm64_untold(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("pmuv3p4-vhe"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p4-vhe"));
 	struct perf_event *event;
 
 	pmuv3_model_has_kvm = true;
@@ -244,40 +244,40 @@ static const void *task_gen_params(const void *prev, char *desc)
 /* What can be read at all */
 static void rdpmc_arm64_asks(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("pmuv3p9"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p9"));
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
 		.config1 = CONFIG1_RDPMC,
 	};
-	struct perf_event *event = bench_alloc(b, &attr);
+	struct perf_event *event = fixture_alloc(b, &attr);
 
 	/* Of a CPU */
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
 
 	/* One counter that readers know, so wide that the page can say it */
 	event->attach_state |= PERF_ATTACH_TASK;
 	event->hw.target = current;
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), GENMASK_ULL(30, 0));
 	KUNIT_EXPECT_EQ(test, event->hw.flags,
 			(int)(COREPMU_EVENT_32BIT | PERF_EVENT_FLAG_USER_READ_CNT));
 	event->attr.config1 |= CONFIG1_LONG;
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.flags,
 			(int)(COREPMU_EVENT_LONG | PERF_EVENT_FLAG_USER_READ_CNT));
 
 	/* One kind of CPU of several: by its own type, and for a task that stays on them */
 	if (nr_cpu_ids > 1) {
 		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
-		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EOPNOTSUPP);
 		event->attr.type = b->pmu->perf_pmu.type;
 		event->attr.config = PMUV3_EVENT_INST_RETIRED;
-		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+		KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
 		set_cpus_allowed_ptr(current, cpu_possible_mask);
-		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EOPNOTSUPP);
 		/* One that is inherited is not asked again: fork() must not fail. */
-		event->parent = bench_alloc(b, &attr);
-		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+		event->parent = fixture_alloc(b, &attr);
+		KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
 		KUNIT_EXPECT_TRUE(test, corepmu_event_is_readable(&event->hw));
 		event->parent = NULL;
 		set_cpus_allowed_ptr(current, cpumask_of(b->cpu));
@@ -289,12 +289,12 @@ static void rdpmc_arm64_asks(struct kunit *test)
 /* A CPU that is offline at load is nobody's with ACPI, and makes no second kind. */
 static void rdpmc_arm64_asks_kinds(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("pmuv3p9"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p9"));
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
 		.config1 = CONFIG1_RDPMC,
 	};
-	struct perf_event *event = bench_alloc(b, &attr);
+	struct perf_event *event = fixture_alloc(b, &attr);
 	int absent = cpumask_any_but(cpu_online_mask, b->cpu);
 	struct corepmu *other;
 
@@ -304,10 +304,10 @@ static void rdpmc_arm64_asks_kinds(struct kunit *test)
 	if (absent < nr_cpu_ids && !get_cpu_device(absent)->offline_disabled) {
 		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
 		KUNIT_EXPECT_EQ(test, remove_cpu(absent), 0);
-		KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+		KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
 		/* It comes, and is of another kind. */
 		KUNIT_EXPECT_EQ(test, add_cpu(absent), 0);
-		KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EOPNOTSUPP);
 		cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
 	}
 
@@ -315,28 +315,28 @@ static void rdpmc_arm64_asks_kinds(struct kunit *test)
 	other = corepmu_alloc(&pmuv3_backend);
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	corepmu_rdpmc_add(other);
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EOPNOTSUPP);
 	corepmu_rdpmc_remove(other);
 	corepmu_free(other);
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
 	end_readable(b);
 }
 
 /* Without counters of 64 bits the cycle counter alone is long. */
 static void rdpmc_arm64_asks_long(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("pmuv3"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3"));
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
 		.config1 = CONFIG1_RDPMC | CONFIG1_LONG,
 	};
-	struct perf_event *event = bench_alloc(b, &attr);
+	struct perf_event *event = fixture_alloc(b, &attr);
 
 	event->attach_state |= PERF_ATTACH_TASK;
 	event->hw.target = current;
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EOPNOTSUPP);
 	event->attr.config = PERF_COUNT_HW_CPU_CYCLES;
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), BIT_ULL(PMUV3_CYCLE_COUNTER));
 	KUNIT_EXPECT_EQ(test, event->hw.flags,
 			(int)(COREPMU_EVENT_LONG | PERF_EVENT_FLAG_USER_READ_CNT));
@@ -389,7 +389,7 @@ static struct kunit_case rdpmc_arm64_cases[] = {
 
 static struct kunit_suite rdpmc_arm64_suite = {
 	.name		= "corepmu_arm64_rdpmc",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= rdpmc_arm64_cases,
 };
 

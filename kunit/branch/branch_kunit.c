@@ -9,14 +9,14 @@
 
 #include <corepmu/branch.h>
 
-#include "bench.h"
+#include "fixture.h"
 
 #define MISPREDICTED	BIT_ULL(63)
 
 /* The youngest comes first, and no more than there are. */
 static void branch_order(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 	unsigned int i;
@@ -36,13 +36,13 @@ static void branch_order(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, branch_seen[1].entries[i].to, USER_TO + 99 - i);
 	branch_end(event, flags);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	KUNIT_EXPECT_EQ(test, machine_cb_users, 0);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
 }
 
 /* Each kind that can be asked for, in user space and in the kernel */
 static void branch_kinds(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	static const struct {
 		u64 type;
 		u64 from[8];
@@ -90,7 +90,7 @@ static void branch_kinds(struct kunit *test)
 /* Without the kernel no address of it, not even where a branch to user space comes from */
 static void branch_levels(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
@@ -122,7 +122,7 @@ static void branch_levels(struct kunit *test)
 /* Two events: the hardware records what either wants, each sample has its own. */
 static void branch_union(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *calls = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY_CALL |
 					      PERF_SAMPLE_BRANCH_USER);
 	struct perf_event *conds = branch_open_stack(b, PERF_SAMPLE_BRANCH_COND |
@@ -151,20 +151,20 @@ static void branch_union(struct kunit *test)
 
 	/* The one that is left has what was recorded for both. */
 	branch_all();
-	bench_del(conds);
+	fixture_del(conds);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[1].from, USER + 0x10);
 	branch_end(calls, flags);
-	bench_close(conds);
+	fixture_close(conds);
 }
 
 /* Flags, cycles, types and levels, for those who ask */
 static void branch_flags(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	bool amd = !strncmp(b->machine->name, "amd", 3);
+	struct fixture *b = test->priv;
+	bool amd = !strncmp(b->testbed->name, "amd", 3);
 	struct perf_event *all = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE |
 					    PERF_SAMPLE_BRANCH_PRIV_SAVE |
 					    PERF_SAMPLE_BRANCH_HW_INDEX);
@@ -190,7 +190,7 @@ static void branch_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].spec, amd ? PERF_BR_NON_SPEC_CORRECT_PATH :
 						   PERF_BR_SPEC_NA);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, this_cpu_read(x86_model_state.lbr_tos));
-	bench_del(all);
+	fixture_del(all);
 
 	b->nr_samples = 0;
 	branch_add(none);
@@ -200,13 +200,13 @@ static void branch_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry[0].mispred + entry[0].predicted + entry[0].cycles, 0);
 	KUNIT_EXPECT_EQ(test, entry[0].type + entry[0].priv + entry[0].spec, 0);
 	branch_end(none, flags);
-	bench_close(all);
+	fixture_close(all);
 }
 
 /* Of no kind: a stack without branches, and a place of the youngest, alone and beside others */
 static void branch_of_no_kind(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *none = branch_open_stack(b, PERF_SAMPLE_BRANCH_USER |
 						    PERF_SAMPLE_BRANCH_HW_INDEX);
 	struct perf_event *all = branch_open_stack(b, ANY_USER);
@@ -227,16 +227,16 @@ static void branch_of_no_kind(struct kunit *test)
 	KUNIT_EXPECT_GT(test, max(branch_seen[0].nr, branch_seen[1].nr), 0);
 	KUNIT_EXPECT_EQ(test, max(branch_seen[0].hw_idx, branch_seen[1].hw_idx),
 			this_cpu_read(x86_model_state.lbr_tos));
-	bench_del(all);
+	fixture_del(all);
 	branch_end(none, flags);
-	bench_close(all);
+	fixture_close(all);
 }
 
 /* What is refused, and how */
 static void branch_refuses(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	bool amd = !strncmp(b->machine->name, "amd", 3);
+	struct fixture *b = test->priv;
+	bool amd = !strncmp(b->testbed->name, "amd", 3);
 	struct {
 		u64 type;
 		int err;
@@ -251,7 +251,7 @@ static void branch_refuses(struct kunit *test)
 		{ CALLS_USER | PERF_SAMPLE_BRANCH_NO_TX, amd ? -EOPNOTSUPP : -EINVAL },
 		/* perf leaves these away when it is told EINVAL, and not otherwise. */
 		{ ANY_USER | PERF_SAMPLE_BRANCH_COUNTERS,
-		  branch_has_counts(b->machine) ? 0 : -EINVAL },
+		  branch_has_counts(b->testbed) ? 0 : -EINVAL },
 		{ ANY_USER | 1ULL << 40, -EINVAL },
 		{ ANY_USER | PERF_SAMPLE_BRANCH_ABORT_TX, amd ? -EOPNOTSUPP : 0 },
 		{ ANY_USER | PERF_SAMPLE_BRANCH_IN_TX, amd ? -EOPNOTSUPP : 0 },
@@ -261,7 +261,7 @@ static void branch_refuses(struct kunit *test)
 		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
 		  PERF_SAMPLE_BRANCH_NO_CYCLES, 0 },
 		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_COUNTERS,
-		  branch_has_counts(b->machine) ? 0 : -EINVAL },
+		  branch_has_counts(b->testbed) ? 0 : -EINVAL },
 		{ PERF_SAMPLE_BRANCH_HV | PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
 		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HV, 0 },
 		{ PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_HV, amd ? -EOPNOTSUPP : 0 },
@@ -272,12 +272,12 @@ static void branch_refuses(struct kunit *test)
 		struct perf_event_attr attr = { STACK(table[i].type) };
 		struct perf_event *event;
 
-		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &attr, &event), table[i].err,
+		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &attr, &event), table[i].err,
 				    "row %u", i);
 		if (table[i].err)
 			continue;
 		KUNIT_EXPECT_TRUE(test, event->attach_state & PERF_ATTACH_SCHED_CB);
-		bench_close(event);
+		fixture_close(event);
 	}
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 }
@@ -285,7 +285,7 @@ static void branch_refuses(struct kunit *test)
 /* A sample of HV alone has no branches, even while another event records some. */
 static void branch_no_level(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY |
 							PERF_SAMPLE_BRANCH_HV);
 	struct perf_event *other = branch_open_stack(b, branch_records_kernel(b) ? ANY_LEVEL :
@@ -297,7 +297,7 @@ static void branch_no_level(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
-	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	b->nr_samples = 0;
 	branch_all();
 	/* As if hardware filtered nothing */
@@ -306,15 +306,15 @@ static void branch_no_level(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, !branch_seen[0].nr + !branch_seen[1].nr, 1);
-	bench_del(other);
+	fixture_del(other);
 	branch_end(event, flags);
-	bench_close(other);
+	fixture_close(other);
 }
 
 /* Transactions: in, out, and aborted */
 static void branch_transactions(struct kunit *test)
 {
-	struct bench *b = bench_start(test, machine_by_name("intel-lbr-v3"));
+	struct fixture *b = fixture_start(test, testbed_by_name("intel-lbr-v3"));
 	static const struct {
 		u64 type;
 		u64 from[3];
@@ -352,7 +352,7 @@ static void branch_transactions(struct kunit *test)
 /* Without transactions no branch is in one, and none is an abort. */
 static void branch_never_in_transactions(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	static const struct {
 		u64 type;
 		unsigned int nr;
@@ -369,8 +369,8 @@ static void branch_never_in_transactions(struct kunit *test)
 	unsigned int i;
 
 	if (!b->pmu->branch_backend->never_in_tx) {
-		KUNIT_EXPECT_TRUE(test, !strncmp(b->machine->name, "amd", 3) ||
-				  !strcmp(b->machine->name, "intel-lbr-v3"));
+		KUNIT_EXPECT_TRUE(test, !strncmp(b->testbed->name, "amd", 3) ||
+				  !strcmp(b->testbed->name, "intel-lbr-v3"));
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
@@ -391,13 +391,13 @@ static void branch_never_in_transactions(struct kunit *test)
 /* Without samples, or without the flag, nothing is recorded. */
 static void branch_counting(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr = { STACK(ANY_USER) };
 	struct perf_event *event;
 	unsigned long flags;
 
 	attr.sample_period = 0;
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	flags = branch_begin(b);
 	branch_add(event);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branch_users, 0);
@@ -405,7 +405,7 @@ static void branch_counting(struct kunit *test)
 
 	attr.sample_period = PERIOD;
 	attr.sample_type = 0;
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	flags = branch_begin(b);
 	branch_add(event);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branch_users, 0);
@@ -415,7 +415,7 @@ static void branch_counting(struct kunit *test)
 /* What the CPU's events want, for whoever asks; recording is left as it was found. */
 static void branch_snapshot(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	struct perf_branch_entry entries[8];
 	unsigned long flags;
@@ -461,7 +461,7 @@ static void branch_registers_change(void)
 	m->debugctl = 0;
 }
 
-static unsigned int branch_sampled(struct bench *b)
+static unsigned int branch_sampled(struct fixture *b)
 {
 	b->nr_samples = 0;
 	branch_all();
@@ -474,7 +474,7 @@ static unsigned int branch_sampled(struct bench *b)
 /* Registers are written by somebody else while no event wants records, or a task's is away. */
 static void branch_after_an_agent(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	u64 levels = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
 	struct perf_event *event = branch_open_stack(b, levels);
 	unsigned long flags = branch_begin(b);
@@ -484,7 +484,7 @@ static void branch_after_an_agent(struct kunit *test)
 	branch_add(event);
 	before = branch_sampled(b);
 	KUNIT_EXPECT_GT(test, before, 0);
-	bench_del(event);
+	fixture_del(event);
 	branch_registers_change();
 	branch_add(event);
 	KUNIT_EXPECT_EQ(test, branch_sampled(b), before);
@@ -495,7 +495,7 @@ static void branch_after_an_agent(struct kunit *test)
 /* A CPU's event has the hardware record all the time, and a task's comes. */
 static void branch_beside_an_event(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *stays = branch_open_stack(b, ANY_USER), *event;
 	unsigned long flags;
 
@@ -511,9 +511,9 @@ static void branch_beside_an_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_GT(test, branch_seen[0].nr, 0);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, branch_seen[1].nr);
-	bench_del(stays);
+	fixture_del(stays);
 	branch_end(event, flags);
-	bench_close(stays);
+	fixture_close(stays);
 }
 
 static struct kunit_case branch_cases[] = {
@@ -535,16 +535,16 @@ static struct kunit_case branch_cases[] = {
 
 static struct kunit_suite branch_suite = {
 	.name		= "corepmu_branch",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= branch_cases,
 };
 
 /* A machine, and an event of it that has the branches of user space and counts */
-static struct perf_event *branch_on_machine(struct kunit *test, const char *machine,
+static struct perf_event *branch_on_testbed(struct kunit *test, const char *testbed,
 					    unsigned long *flags)
 {
-	struct bench *b = bench_start(test, machine_by_name(machine));
+	struct fixture *b = fixture_start(test, testbed_by_name(testbed));
 	struct perf_event *event;
 
 	test->priv = b;
@@ -559,7 +559,7 @@ static struct perf_event *branch_on_machine(struct kunit *test, const char *mach
 static void branch_leaves_out_erroneous(struct kunit *test)
 {
 	unsigned long flags;
-	struct perf_event *event = branch_on_machine(test, "amd-lbr", &flags);
+	struct perf_event *event = branch_on_testbed(test, "amd-lbr", &flags);
 
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
@@ -575,7 +575,7 @@ static void branch_after_debug_exception(struct kunit *test)
 {
 	struct perf_branch_entry entries[4];
 	unsigned long flags;
-	struct perf_event *event = branch_on_machine(test, "intel-lbr", &flags);
+	struct perf_event *event = branch_on_testbed(test, "intel-lbr", &flags);
 
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
@@ -595,17 +595,17 @@ static void branch_after_debug_exception(struct kunit *test)
 }
 
 /* These start a machine of their own. */
-static struct kunit_case branch_machine_cases[] = {
+static struct kunit_case branch_testbed_cases[] = {
 	KUNIT_CASE(branch_transactions),
 	KUNIT_CASE(branch_leaves_out_erroneous),
 	KUNIT_CASE(branch_after_debug_exception),
 	{ }
 };
 
-static struct kunit_suite branch_machine_suite = {
+static struct kunit_suite branch_testbed_suite = {
 	.name		= "corepmu_branch_machine",
-	.exit		= machine_exit,
-	.test_cases	= branch_machine_cases,
+	.exit		= testbed_exit,
+	.test_cases	= branch_testbed_cases,
 };
 
-kunit_test_suites(&branch_suite, &branch_machine_suite);
+kunit_test_suites(&branch_suite, &branch_testbed_suite);

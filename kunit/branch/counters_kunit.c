@@ -10,7 +10,7 @@
 #include <corepmu/branch.h>
 #include <corepmu/pmu.h>
 
-#include "bench.h"
+#include "fixture.h"
 
 /* The kernel's LBR_INFO_BR_CNTR_OFFSET and _BITS, and ARCH_PERFMON_EVENTSEL_BR_CNTR */
 #define INFO_COUNT(idx, n)	((u64)(n) << (32 + 2 * (idx)))
@@ -28,7 +28,7 @@ struct group {
 	struct perf_event *event[MEMBERS];
 };
 
-static struct perf_event *open_member(struct bench *b, struct group *g, u64 hardware,
+static struct perf_event *open_member(struct fixture *b, struct group *g, u64 hardware,
 				      u64 branches, unsigned int i)
 {
 	struct perf_event_attr attr = { STACK(branches) };
@@ -41,7 +41,7 @@ static struct perf_event *open_member(struct bench *b, struct group *g, u64 hard
 	return branch_open_member(b, &attr, i ? g->event[0] : NULL);
 }
 
-static void open_group(struct bench *b, struct group *g, const u64 branches[MEMBERS])
+static void open_group(struct fixture *b, struct group *g, const u64 branches[MEMBERS])
 {
 	static const u64 hardware[MEMBERS] = {
 		PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
@@ -66,12 +66,12 @@ static void end_group(struct group *g, unsigned long flags)
 	unsigned int i;
 
 	for (i = MEMBERS - 1; i; i--)
-		bench_del(g->event[i]);
-	bench_del(g->event[0]);
+		fixture_del(g->event[i]);
+	fixture_del(g->event[0]);
 	local_irq_restore(flags);
 	for (i = MEMBERS - 1; i; i--)
-		bench_close(g->event[i]);
-	bench_close(g->event[0]);
+		fixture_close(g->event[i]);
+	fixture_close(g->event[0]);
 }
 
 /* What the hardware has in a record: for event i of the group the number n[i] */
@@ -87,7 +87,7 @@ static u64 info_of(const struct group *g, const unsigned int n[MEMBERS])
 	return info;
 }
 
-static void forget_samples(struct bench *b)
+static void forget_samples(struct fixture *b)
 {
 	b->nr_samples = 0;
 	memset(branch_seen, 0, sizeof(branch_seen));
@@ -98,7 +98,7 @@ static void count_order(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
 	static const unsigned int n[MEMBERS] = { 1, 2, 0, 3 }, none[MEMBERS];
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	unsigned long flags;
 	struct group g;
 
@@ -125,7 +125,7 @@ static void count_select(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
 	const struct x86_model *m = this_cpu_ptr(&x86_model_state);
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	unsigned long flags;
 	struct group g;
 	unsigned int i;
@@ -151,14 +151,14 @@ static void count_of_disabled(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_USER, COUNTED_USER, COUNTED_USER, COUNTED_USER };
 	static const unsigned int n[MEMBERS] = { 3, 1, 2, 3 };
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	unsigned long flags;
 	struct group g;
 
 	open_group(b, &g, branches);
 	flags = branch_begin(b);
 	add_group(&g);
-	bench_del(g.event[2]);
+	fixture_del(g.event[2]);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, n) | INFO_COUNT(0, 3) |
 			 INFO_COUNT(1, 3) | INFO_COUNT(2, 3) | INFO_COUNT(3, 3));
 	branch_overflow(b);
@@ -173,7 +173,7 @@ static void count_stale(struct kunit *test)
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, ANY_USER, ANY_USER, ANY_USER };
 	const struct perf_event_attr attr = { STACK(ANY_COUNTED) };
 	static const unsigned int n[MEMBERS] = { 1 };
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *other;
 	unsigned long flags;
 	struct group g;
@@ -190,9 +190,9 @@ static void count_stale(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
 	EXPECT_FROM(test, &branch_seen[1], USER + 0x10);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0] + branch_seen[1].counts[0], 2);
-	bench_del(other);
+	fixture_del(other);
 	end_group(&g, flags);
-	bench_close(other);
+	fixture_close(other);
 }
 
 /* Likewise when it is moved to make room. */
@@ -202,26 +202,26 @@ static void count_moved(struct kunit *test)
 	const struct perf_event_attr plain = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_MISSES,
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_attr(b, &attr), *other;
 	unsigned long flags;
 	int before;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &plain, &other), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &plain, &other), 0);
 	flags = branch_begin(b);
 	branch_add(event);
 	before = event->hw.idx;
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, INFO_COUNT(before, 1));
 	corepmu_hw_set_counters(&other->hw, BIT_ULL(before));
-	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_NE(test, event->hw.idx, before);
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, INFO_COUNT(event->hw.idx, 2));
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 2);
-	bench_del(other);
+	fixture_del(other);
 	branch_end(event, flags);
-	bench_close(other);
+	fixture_close(other);
 }
 
 /* Records that the sample does not show are left out of the counts as well. */
@@ -232,7 +232,7 @@ static void count_chosen(struct kunit *test)
 	};
 	static const unsigned int first[MEMBERS] = { 1, 1, 1, 1 }, second[MEMBERS] = { 2, 2, 2, 2 };
 	struct perf_event *all;
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	unsigned long flags;
 	struct group g;
 
@@ -246,22 +246,22 @@ static void count_chosen(struct kunit *test)
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, info_of(&g, second));
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	forget_samples(b);
-	bench_stop_event(all, PERF_EF_UPDATE);
+	fixture_stop_event(all, PERF_EF_UPDATE);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER, USER);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 0);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[1], 1 | 1 << 2 | 1 << 4 | 1 << 6);
-	bench_del(all);
+	fixture_del(all);
 	end_group(&g, flags);
-	bench_close(all);
+	fixture_close(all);
 }
 
 /* Samples of groups that do not ask have none. */
 static void count_others(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, ANY_USER, ANY_USER, ANY_USER };
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *other;
 	unsigned long flags;
 	struct group g;
@@ -274,28 +274,28 @@ static void count_others(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].has_counts + branch_seen[1].has_counts, 1);
-	bench_del(g.event[0]);
+	fixture_del(g.event[0]);
 	forget_samples(b);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_FALSE(test, branch_seen[0].has_counts);
 	branch_add(g.event[0]);
-	bench_del(other);
+	fixture_del(other);
 	end_group(&g, flags);
-	bench_close(other);
+	fixture_close(other);
 }
 
-static int open_errno(struct bench *b, const struct perf_event_attr *attr,
+static int open_errno(struct fixture *b, const struct perf_event_attr *attr,
 		      struct perf_event *leader)
 {
-	struct perf_event *event = bench_alloc(b, attr);
+	struct perf_event *event = fixture_alloc(b, attr);
 	int ret;
 
 	if (leader)
 		event->group_leader = leader;
-	ret = bench_init_event(event);
+	ret = fixture_init_event(event);
 	if (!ret)
-		bench_close(event);
+		fixture_close(event);
 
 	return ret;
 }
@@ -304,7 +304,7 @@ static void count_refused(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, COUNTED_USER, ANY_USER };
 	struct perf_event_attr attr = { STACK(COUNTED_USER) };
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *calls, *plain;
 	struct group g;
 
@@ -327,21 +327,21 @@ static void count_refused(struct kunit *test)
 	attr.branch_sample_type = COUNTED_USER;
 	plain = branch_open_attr(b, &(struct perf_event_attr) { .type = PERF_TYPE_HARDWARE });
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, plain), -EINVAL);
-	bench_close(plain);
+	fixture_close(plain);
 	calls = branch_open_stack(b, CALLS_USER);
 	attr.sample_period = 0;
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, calls), -EINVAL);
-	bench_close(calls);
+	fixture_close(calls);
 
 	/* A fourth one, and a fifth */
 	open_group(b, &g, branches);
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, g.event[0]), 0);
 	g.event[3]->hw.flags |= COREPMU_EVENT_COUNTED;
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, g.event[0]), -EINVAL);
-	bench_close(g.event[3]);
-	bench_close(g.event[2]);
-	bench_close(g.event[1]);
-	bench_close(g.event[0]);
+	fixture_close(g.event[3]);
+	fixture_close(g.event[2]);
+	fixture_close(g.event[1]);
+	fixture_close(g.event[0]);
 }
 
 static struct kunit_case branch_count_cases[] = {
@@ -358,8 +358,8 @@ static struct kunit_case branch_count_cases[] = {
 
 static struct kunit_suite branch_count_suite = {
 	.name		= "corepmu_branch_counters",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= branch_count_cases,
 };
 

@@ -10,17 +10,17 @@
 
 #include <corepmu/branch.h>
 
-#include "bench.h"
+#include "fixture.h"
 
 /* Records of another task, or of a gap: wiped, or not shown */
 static void branch_tasks(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
 	branch_add(event);
-	KUNIT_EXPECT_EQ(test, machine_cb_users, 1);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 1);
 	branch_all();
 	/* Perf core tells of a switch. */
 	event->pmu->pmu_disable(event->pmu);
@@ -54,8 +54,8 @@ static void branch_tasks(struct kunit *test)
 
 	/* An event that was away */
 	branch_all();
-	bench_del(event);
-	KUNIT_EXPECT_EQ(test, machine_cb_users, 0);
+	fixture_del(event);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
 	branch_all();
 	branch_add(event);
 	branch_overflow(b);
@@ -67,20 +67,20 @@ static void branch_tasks(struct kunit *test)
 /* The records stand still at the overflow, and go on after the interrupt. */
 static void branch_freeze(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 	unsigned int i;
 
 	branch_add(event);
 	for (i = 0; i < 3; i++) {
-		bench_forget(b);
+		fixture_forget(b);
 		x86_model_branch(USER, USER_TO + i, X86_MODEL_COND, 0);
-		b->machine->ops->hold(true);
+		b->testbed->ops->hold(true);
 		branch_overflow(b);
 		if (branch_records_kernel(b))
 			x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
-		b->machine->ops->hold(false);
+		b->testbed->ops->hold(false);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 		KUNIT_EXPECT_EQ(test, branch_seen[0].nr, i + 1);
 		KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].to, USER_TO + i);
@@ -91,11 +91,11 @@ static void branch_freeze(struct kunit *test)
 /* What the handler does itself is in no sample of its own, however many it writes. */
 static void branch_handler(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	u64 kinds = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
 	struct perf_event *one = branch_open_stack(b, kinds);
 	struct perf_event *two = branch_open_stack(b, kinds);
-	struct perf_event *plain = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD / 2);
+	struct perf_event *plain = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD / 2);
 	unsigned long flags = branch_begin(b);
 	const struct branch_seen *s;
 
@@ -110,28 +110,28 @@ static void branch_handler(struct kunit *test)
 
 	/* An overflow of an event that wants none: they go on after it. */
 	branch_noise = false;
-	bench_del(two);
+	fixture_del(two);
 	branch_add(plain);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	bench_run(b, MACHINE_CYCLES, PERIOD / 2);
+	fixture_run(b, TESTBED_CYCLES, PERIOD / 2);
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
 	branch_seen[0].nr = 0;
-	bench_run(b, MACHINE_CYCLES, PERIOD / 2);
+	fixture_run(b, TESTBED_CYCLES, PERIOD / 2);
 	/* The other one's sample may be the first. */
 	s = branch_seen[0].nr ? &branch_seen[0] : &branch_seen[1];
 	KUNIT_EXPECT_GE(test, s->nr, 2);
 	KUNIT_EXPECT_EQ(test, s->entries[0].from, USER + 0x10);
 	KUNIT_EXPECT_EQ(test, s->entries[1].from, USER);
-	bench_del(plain);
+	fixture_del(plain);
 	branch_end(one, flags);
-	bench_close(two);
-	bench_close(plain);
+	fixture_close(two);
+	fixture_close(plain);
 }
 
 static void make_noise(struct perf_event *event, struct perf_sample_data *data,
 		       struct pt_regs *regs)
 {
-	struct bench *b = event->overflow_handler_context;
+	struct fixture *b = event->overflow_handler_context;
 
 	b->nr_samples++;
 	x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_IND_CALL, 0);
@@ -140,11 +140,11 @@ static void make_noise(struct perf_event *event, struct perf_sample_data *data,
 /* Nor is what it does for other events' samples that come first, on a lower or a higher counter. */
 static void branch_handler_of_others(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	u64 kinds = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
 	struct perf_event *other[] = {
-		bench_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD),
-		bench_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD),
+		fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD),
+		fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD),
 	};
 	struct perf_event *one = branch_open_stack(b, kinds);
 	unsigned long flags = branch_begin(b);
@@ -162,49 +162,49 @@ static void branch_handler_of_others(struct kunit *test)
 	s = branch_seen[0].nr ? &branch_seen[0] : &branch_seen[1];
 	KUNIT_EXPECT_EQ(test, s->nr, 1);
 	KUNIT_EXPECT_EQ(test, s->entries[0].from, USER);
-	bench_del(other[0]);
-	bench_del(other[1]);
+	fixture_del(other[0]);
+	fixture_del(other[1]);
 	branch_end(one, flags);
-	bench_close(other[0]);
-	bench_close(other[1]);
+	fixture_close(other[0]);
+	fixture_close(other[1]);
 }
 
 /* The event's counter overflows after a branch, and the interrupt does not come yet. */
-static void overflow_unheard(struct bench *b, struct perf_event *event)
+static void overflow_unheard(struct fixture *b, struct perf_event *event)
 {
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	b->machine->ops->hold(true);
+	b->testbed->ops->hold(true);
 	branch_overflow(b);
 }
 
 /* An overflow that a stop has overtaken has the records of when it came. */
 static void branch_late(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
 	overflow_unheard(b, event);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER);
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
 	/* With the PMU running, which perf core does not do */
-	bench_start_event(event, PERF_EF_RELOAD);
+	fixture_start_event(event, PERF_EF_RELOAD);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	b->machine->ops->hold(true);
+	b->testbed->ops->hold(true);
 	branch_overflow(b);
 	event->pmu->stop(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].entries[0].from, USER);
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, 0);
 	branch_end(event, flags);
-	b->unknown_expected = b->machine->ops->unknown();
+	b->unknown_expected = b->testbed->ops->unknown();
 }
 
 /*
@@ -213,7 +213,7 @@ static void branch_late(struct kunit *test)
  */
 static void branch_late_at_switch(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
@@ -221,13 +221,13 @@ static void branch_late_at_switch(struct kunit *test)
 	event->pmu->pmu_disable(event->pmu);
 	current->nvcsw++;
 	corepmu_branch_switch(false);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER);
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(false);
 
 	/* Of the task from here on */
-	bench_del(event);
+	fixture_del(event);
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	event->pmu->pmu_disable(event->pmu);
@@ -238,13 +238,13 @@ static void branch_late_at_switch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 	branch_end(event, flags);
-	b->unknown_expected = b->machine->ops->unknown();
+	b->unknown_expected = b->testbed->ops->unknown();
 }
 
 /* Only so many samples have records at a time, each a stack of its own. */
 static void branch_nesting(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	/* Levels are written into each sample's own. */
 	struct perf_event *event = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_PRIV_SAVE);
 	struct perf_branch_stack *outer = (void *)b->cpuc->branches->stack[0];
@@ -270,7 +270,7 @@ static void branch_nesting(struct kunit *test)
 /* A system that ends records no more. */
 static void branch_off(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
@@ -307,7 +307,7 @@ static void leave(struct perf_event *event)
 
 static void come(struct perf_event *event)
 {
-	struct bench *b = event->overflow_handler_context;
+	struct fixture *b = event->overflow_handler_context;
 
 	event->pmu->pmu_disable(event->pmu);
 	KUNIT_EXPECT_EQ(b->test, event->pmu->add(event, PERF_EF_START), 0);
@@ -316,7 +316,7 @@ static void come(struct perf_event *event)
 }
 
 /* The next sample has calls that lead to USER_TO and that number, the youngest first. */
-static void expect_calls(struct bench *b, const unsigned int *to, unsigned int nr)
+static void expect_calls(struct fixture *b, const unsigned int *to, unsigned int nr)
 {
 	unsigned int i;
 
@@ -337,7 +337,7 @@ static void expect_calls(struct bench *b, const unsigned int *to, unsigned int n
 /* Calls come, and go with their returns; other branches do neither. */
 static void branch_calls(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE);
 	unsigned long flags = branch_begin(b);
 	unsigned int i;
@@ -351,11 +351,11 @@ static void branch_calls(struct kunit *test)
 	EXPECT_CALLS(b, 2, 1);
 	KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[0].type, PERF_BR_CALL);
 	/* It goes on while the interrupt is waited for: its address is that of then. */
-	b->machine->ops->hold(true);
+	b->testbed->ops->hold(true);
 	b->nr_samples = 0;
 	branch_overflow(b);
 	call(4);
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 3);
 	for (i = 0; i < 3; i++)
@@ -369,7 +369,7 @@ static void branch_calls(struct kunit *test)
 /* While the task is away somebody else has the registers, or nobody. */
 static void branch_calls_kept(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
 	struct perf_event *other = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
@@ -384,7 +384,7 @@ static void branch_calls_kept(struct kunit *test)
 	leave(event);
 	branch_add(other);
 	branch_all();
-	bench_del(other);
+	fixture_del(other);
 	come(event);
 	EXPECT_CALLS(b, 2, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, top);
@@ -407,13 +407,13 @@ static void branch_calls_kept(struct kunit *test)
 	come(event);
 	EXPECT_CALLS(b, 1);
 	branch_end(event, flags);
-	bench_close(other);
+	fixture_close(other);
 }
 
 /* A freeze ends recording as well before version 4: that it has ended says nothing there. */
-static bool ends_by_debug_exception(struct bench *b)
+static bool ends_by_debug_exception(struct fixture *b)
 {
-	const struct x86_model_cpu *cpu = b->machine->cpu;
+	const struct x86_model_cpu *cpu = b->testbed->cpu;
 
 	return !cpu->arch_lbr && !b->cpuc->pmu->branch_backend->freeze_ends;
 }
@@ -421,7 +421,7 @@ static bool ends_by_debug_exception(struct bench *b)
 /* What is not known to be the task's own stack without a gap is not shown. */
 static void branch_calls_lost(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
 	struct perf_event *other = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
@@ -435,7 +435,7 @@ static void branch_calls_lost(struct kunit *test)
 	call(2);
 	EXPECT_CALLS(b, 2);
 	/* The event had no place for a while. */
-	bench_del(event);
+	fixture_del(event);
 	branch_add(event);
 	call(3);
 	EXPECT_CALLS(b, 3);
@@ -458,25 +458,25 @@ static void branch_calls_lost(struct kunit *test)
 		leave(event);
 		branch_add(other);
 		branch_all();
-		bench_del(other);
+		fixture_del(other);
 		come(event);
 		call(6);
 		EXPECT_CALLS(b, 6);
 	}
 	branch_end(event, flags);
-	bench_close(other);
+	fixture_close(other);
 }
 
 /* An event of a CPU has no task's stack to keep. */
 static void branch_calls_of_cpu(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
 	unsigned long flags;
 
-	bench_close(event);
+	fixture_close(event);
 	event->hw.target = NULL;
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	flags = branch_begin(b);
 	branch_add(event);
 	call(1);
@@ -490,12 +490,12 @@ static void branch_calls_of_cpu(struct kunit *test)
 /* Two events of a task have one stack, which goes with the last. */
 static void branch_calls_shared(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *one = branch_open_stack(b, CALLS_USER);
 	struct perf_event *two = branch_open_stack(b, CALLS_USER);
 	unsigned long flags;
 
-	bench_close(one);
+	fixture_close(one);
 	flags = branch_begin(b);
 	branch_add(two);
 	call(1);
@@ -508,23 +508,23 @@ static void branch_calls_shared(struct kunit *test)
 /* Where calls are followed no other branches are: the events wait for each other. */
 static void branch_calls_alone(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *calls = branch_open_stack(b, CALLS_USER);
 	struct perf_event *any = branch_open_stack(b, ANY_USER);
 	struct perf_event_attr attr = { STACK(ANY_USER) };
-	struct perf_event *sibling = bench_alloc(b, &attr);
+	struct perf_event *sibling = fixture_alloc(b, &attr);
 	unsigned long flags = branch_begin(b);
 
 	branch_add(calls);
-	KUNIT_EXPECT_EQ(test, bench_add(any, PERF_EF_START), -EAGAIN);
-	bench_del(calls);
+	KUNIT_EXPECT_EQ(test, fixture_add(any, PERF_EF_START), -EAGAIN);
+	fixture_del(calls);
 	branch_add(any);
-	KUNIT_EXPECT_EQ(test, bench_add(calls, PERF_EF_START), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fixture_add(calls, PERF_EF_START), -EAGAIN);
 	branch_end(any, flags);
 
 	sibling->group_leader = calls;
-	KUNIT_EXPECT_EQ(test, bench_init_event(sibling), -EINVAL);
-	bench_close(calls);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(sibling), -EINVAL);
+	fixture_close(calls);
 }
 
 /*
@@ -533,7 +533,7 @@ static void branch_calls_alone(struct kunit *test)
  * @debugctl: accesses to DEBUGCTL in an interrupt; a ring is asked whether it still records.
  */
 struct accesses {
-	const char *machine;
+	const char *testbed;
 	const char *start;
 	const char *stop;
 	const char *reset;
@@ -561,7 +561,7 @@ static const struct accesses accesses[] = {
 
 static void accesses_desc(const struct accesses *a, char *desc)
 {
-	strscpy(desc, a->machine, KUNIT_PARAM_DESC_SIZE);
+	strscpy(desc, a->testbed, KUNIT_PARAM_DESC_SIZE);
 }
 
 KUNIT_ARRAY_PARAM(accesses, accesses, accesses_desc);
@@ -569,12 +569,12 @@ KUNIT_ARRAY_PARAM(accesses, accesses, accesses_desc);
 static void branch_accesses(struct kunit *test)
 {
 	const struct accesses *a = test->param_value;
-	struct bench *b = bench_start(test, machine_by_name(a->machine));
+	struct fixture *b = fixture_start(test, testbed_by_name(a->testbed));
 	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
 	unsigned long flags = branch_begin(b);
 
 	test->priv = b;
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	event->pmu->pmu_disable(event->pmu);
 	b->cpuc->branches->selected = ~0ULL;
 	b->cpuc->branches->freezes = false;
@@ -611,12 +611,12 @@ static void branch_accesses(struct kunit *test)
 static void branch_accesses_user(struct kunit *test)
 {
 	const struct accesses *a = test->param_value;
-	struct bench *b = bench_start(test, machine_by_name(a->machine));
+	struct fixture *b = fixture_start(test, testbed_by_name(a->testbed));
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
 	test->priv = b;
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	model_forget();
 	event->pmu->pmu_disable(event->pmu);
 	local_irq_restore(flags);
@@ -636,18 +636,18 @@ static void branch_accesses_user(struct kunit *test)
 static void branch_accesses_less(struct kunit *test)
 {
 	const struct accesses *a = test->param_value;
-	struct bench *b = bench_start(test, machine_by_name(a->machine));
+	struct fixture *b = fixture_start(test, testbed_by_name(a->testbed));
 	struct perf_event *both = branch_open_stack(b, ANY_LEVEL);
 	struct perf_event *user = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 	struct perf_branch_entry entries[8];
 
 	test->priv = b;
-	KUNIT_EXPECT_EQ(test, bench_add(both, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(user, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(both, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(user, PERF_EF_START), 0);
 	x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_COND, 0);
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 1);
-	bench_del(both);
+	fixture_del(both);
 	x86_model_branch(KERNEL + 0x40, KERNEL, X86_MODEL_COND, 0);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 1);
@@ -656,7 +656,7 @@ static void branch_accesses_less(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.nr, 2);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.entries[1].from, KERNEL);
 	branch_end(user, flags);
-	bench_close(both);
+	fixture_close(both);
 }
 
 static struct kunit_case branch_cases[] = {
@@ -679,23 +679,23 @@ static struct kunit_case branch_cases[] = {
 
 static struct kunit_suite branch_suite = {
 	.name		= "corepmu_branch_task",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= branch_cases,
 };
 
 /* These start a machine of their own. */
-static struct kunit_case branch_machine_cases[] = {
+static struct kunit_case branch_testbed_cases[] = {
 	KUNIT_CASE_PARAM(branch_accesses, accesses_gen_params),
 	KUNIT_CASE_PARAM(branch_accesses_user, accesses_gen_params),
 	KUNIT_CASE_PARAM(branch_accesses_less, accesses_gen_params),
 	{ }
 };
 
-static struct kunit_suite branch_machine_suite = {
+static struct kunit_suite branch_testbed_suite = {
 	.name		= "corepmu_branch_accesses",
-	.exit		= machine_exit,
-	.test_cases	= branch_machine_cases,
+	.exit		= testbed_exit,
+	.test_cases	= branch_testbed_cases,
 };
 
-kunit_test_suites(&branch_suite, &branch_machine_suite);
+kunit_test_suites(&branch_suite, &branch_testbed_suite);

@@ -19,7 +19,7 @@
 #define GUESS	499999
 #define PROBE	125000
 
-static struct perf_event *open_with_rate(struct bench *b, u64 rate)
+static struct perf_event *open_with_rate(struct fixture *b, u64 rate)
 {
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
@@ -27,20 +27,20 @@ static struct perf_event *open_with_rate(struct bench *b, u64 rate)
 	};
 	struct perf_event *event;
 
-	KUNIT_ASSERT_EQ(b->test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_open(b, &attr, &event), 0);
 
 	return event;
 }
 
 /* Open an event and start it now. */
-static struct perf_event *start_with_rate(struct bench *b, u64 rate)
+static struct perf_event *start_with_rate(struct fixture *b, u64 rate)
 {
 	struct perf_event *event = open_with_rate(b, rate);
 
 	event->state = PERF_EVENT_STATE_ACTIVE;
-	event->tstamp = machine_time;
-	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
-	bench_forget(b);
+	event->tstamp = testbed_time;
+	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
 
 	return event;
 }
@@ -51,18 +51,18 @@ static s64 counter_left(const struct perf_event *event)
 }
 
 /* Count @nr events in @ns. */
-static void count_in(struct bench *b, u64 nr, u64 ns)
+static void count_in(struct fixture *b, u64 nr, u64 ns)
 {
-	machine_time += ns;
-	bench_run(b, MACHINE_CYCLES, nr);
+	testbed_time += ns;
+	fixture_run(b, TESTBED_CYCLES, nr);
 }
 
 /* Do as perf core in a tick. @period: the period that perf core finds by the tick's count */
 static void tick(struct perf_event *event, u64 period)
 {
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	event->hw.sample_period = period;
-	bench_start_event(event, PERF_EF_RELOAD);
+	fixture_start_event(event, PERF_EF_RELOAD);
 }
 
 /* The first probe comes after a quarter of the period that is guessed from the event's type. */
@@ -76,7 +76,7 @@ static void freq_starts_with_guess(struct kunit *test)
 		{ PERF_COUNT_HW_CPU_CYCLES, 1, 499999999, 125000000 },
 		{ PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 4000, 124999, 7812 },
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 	unsigned int i;
 
@@ -86,21 +86,21 @@ static void freq_starts_with_guess(struct kunit *test)
 			.freq = 1, .sample_freq = table[i].rate,
 		};
 
-		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 		KUNIT_EXPECT_EQ(test, event->hw.sample_period, table[i].period);
 		KUNIT_EXPECT_EQ(test, event->hw.last_period, table[i].period);
 		KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), table[i].period);
-		event->tstamp = machine_time;
-		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		event->tstamp = testbed_time;
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		KUNIT_EXPECT_EQ(test, counter_left(event), table[i].probe);
-		bench_remove(event);
+		fixture_remove(event);
 	}
 }
 
 /* A probe emits no sample. The first sample comes after one period, and shows that period. */
 static void freq_probe_finds_period(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 	/* PROBE events take a tenth of the time between two samples. */
 	const u64 period = 10 * PROBE;
@@ -110,7 +110,7 @@ static void freq_probe_finds_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, period);
 	KUNIT_EXPECT_EQ(test, counter_left(event), period - PROBE);
-	KUNIT_EXPECT_EQ(test, bench_read(event), PROBE);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), PROBE);
 
 	count_in(b, period - PROBE - 1, 0);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
@@ -120,13 +120,13 @@ static void freq_probe_finds_period(struct kunit *test)
 	count_in(b, period, 0);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, b->sample[1], period);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* Another probe follows a probe that comes before the rate is known. */
 static void freq_probe_is_repeated(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
 	/* A period of 2.5 million fits this rate: the next probe comes after an eighth of it. */
@@ -137,13 +137,13 @@ static void freq_probe_is_repeated(struct kunit *test)
 	count_in(b, 312500, 125 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2500000);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* A rare event gets its period in the first tick. */
 static void freq_tick_finds_period(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 	const u64 ticks = TICK_NSEC * RATE / NSEC_PER_SEC ?: 1;
 
@@ -156,13 +156,13 @@ static void freq_tick_finds_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_GT(test, b->sample[0], 4096 * ticks);
 	KUNIT_EXPECT_LE(test, b->sample[0], 4096 * ticks + 32);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* The driver replaces perf core's period in the first tick, and keeps it after two ticks. */
 static void freq_is_young_for_two_ticks(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
 	count_in(b, PROBE, NSEC_PER_SEC / RATE / 10);
@@ -170,18 +170,18 @@ static void freq_is_young_for_two_ticks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
 
-	machine_time += 2 * TICK_NSEC;
+	testbed_time += 2 * TICK_NSEC;
 	tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, RATE);
 	tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 9 * PROBE);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* At a low frequency the rate is not yet known after two ticks. */
 static void freq_low_rate_stays_young(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, 1);
 
 	count_in(b, 1000, 3 * TICK_NSEC);
@@ -193,70 +193,70 @@ static void freq_low_rate_stays_young(struct kunit *test)
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2000);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* The rate excludes the time in which the event had no counter. */
 static void freq_counts_own_time(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 	const u64 half = NSEC_PER_SEC / RATE / 20;
 
 	count_in(b, PROBE / 2, half);
-	bench_del(event);
+	fixture_del(event);
 	event->total_time_running = half;
-	machine_time += NSEC_PER_SEC;
-	event->tstamp = machine_time;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	machine_time += half;
-	bench_run(b, MACHINE_CYCLES, PROBE - PROBE / 2);
+	testbed_time += NSEC_PER_SEC;
+	event->tstamp = testbed_time;
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	testbed_time += half;
+	fixture_run(b, TESTBED_CYCLES, PROBE - PROBE / 2);
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* A tenth of the frequency makes the period ten times as long (PERF_EVENT_IOC_PERIOD). */
 static void freq_changes_period(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
 	count_in(b, 1000, 3 * TICK_NSEC);
 	tick(event, 5000);
 	KUNIT_ASSERT_EQ(test, event->hw.last_cpu, RATE);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	event->hw.sample_period = 5000;
 	event->attr.sample_freq = RATE / 10;
 	local64_set(&event->hw.period_left, 0);
-	bench_start_event(event, PERF_EF_RELOAD);
+	fixture_start_event(event, PERF_EF_RELOAD);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 50000);
 	KUNIT_EXPECT_EQ(test, counter_left(event), 50000);
 
 	/* The period stays when perf core sets period_left to 0 and the frequency is the same. */
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	local64_set(&event->hw.period_left, 0);
-	bench_start_event(event, PERF_EF_RELOAD);
+	fixture_start_event(event, PERF_EF_RELOAD);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 50000);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 static struct kunit_case frequency_cases[] = {
-	KUNIT_CASE_PARAM(freq_starts_with_guess, machine_gen_params),
-	KUNIT_CASE_PARAM(freq_probe_finds_period, machine_gen_params),
-	KUNIT_CASE_PARAM(freq_probe_is_repeated, machine_gen_params),
-	KUNIT_CASE_PARAM(freq_tick_finds_period, machine_gen_params),
-	KUNIT_CASE_PARAM(freq_is_young_for_two_ticks, machine_gen_params),
-	KUNIT_CASE_PARAM(freq_counts_own_time, machine_gen_params),
-	KUNIT_CASE_PARAM(freq_changes_period, machine_gen_params),
-	KUNIT_CASE_PARAM(freq_low_rate_stays_young, machine_gen_params),
+	KUNIT_CASE_PARAM(freq_starts_with_guess, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_probe_finds_period, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_probe_is_repeated, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_tick_finds_period, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_is_young_for_two_ticks, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_counts_own_time, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_changes_period, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_low_rate_stays_young, testbed_gen_params),
 	{ }
 };
 
 static struct kunit_suite frequency_suite = {
 	.name		= "corepmu_frequency",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= frequency_cases,
 };
 

@@ -14,26 +14,26 @@
 #include "fixture/testbed.h"
 
 /* An overflow of @event in user space or in the kernel, @gap ns later, that takes @ns */
-static void one_overflow_in(struct bench *b, struct perf_event *event, bool user, u64 gap, u64 ns)
+static void one_overflow_in(struct fixture *b, struct perf_event *event, bool user, u64 gap, u64 ns)
 {
 	u64 left = (0 - local64_read(&event->hw.prev_count)) & corepmu_hw_value_mask(&event->hw);
 
-	machine_time += gap;
-	machine_sample_ns = ns;
-	bench_forget(b);
-	b->machine->ops->run(MACHINE_CYCLES, user, left);
+	testbed_time += gap;
+	testbed_sample_ns = ns;
+	fixture_forget(b);
+	b->testbed->ops->run(TESTBED_CYCLES, user, left);
 	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
 }
 
-static void one_overflow(struct bench *b, struct perf_event *event, u64 gap, u64 ns)
+static void one_overflow(struct fixture *b, struct perf_event *event, u64 gap, u64 ns)
 {
 	one_overflow_in(b, event, true, gap, ns);
 }
 
 /* A window begins now, in which interrupts count as long as they take. */
-static void begin_window(struct bench *b)
+static void begin_window(struct fixture *b)
 {
-	b->cpuc->limiter.window = machine_time;
+	b->cpuc->limiter.window = testbed_time;
 	b->cpuc->limiter.max_irq_ns = 20 * NSEC_PER_MSEC;
 }
 
@@ -44,8 +44,8 @@ static void begin_window(struct bench *b)
  */
 static void limiter_windows(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	struct corepmu_cpu *cpuc = b->cpuc;
 	u64 sum = 0, left;
 	s64 expected;
@@ -62,11 +62,11 @@ static void limiter_windows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(20));
 
 	/* So far are they stretched, and all is counted. */
-	sum = bench_read(event);
+	sum = fixture_read(event);
 	left = (0 - local64_read(&event->hw.prev_count)) & corepmu_hw_value_mask(&event->hw);
 	KUNIT_EXPECT_EQ(test, left, BIT(20));
 	one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, bench_read(event), sum + BIT(20));
+	KUNIT_EXPECT_EQ(test, fixture_read(event), sum + BIT(20));
 
 	/* Neither much nor little: all stays as it is. */
 	one_overflow(b, event, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
@@ -91,15 +91,15 @@ static void limiter_windows(struct kunit *test)
 	/* Four tenths, and as much for entering and leaving interrupts: hardly anything is left. */
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* Periods of 4096 and more are stretched when overflows leave less than a quarter of the time. */
 static void limiter_long(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
-	struct perf_event *other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct perf_event *other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	struct corepmu_cpu *cpuc = b->cpuc;
 	unsigned int i;
 
@@ -118,8 +118,8 @@ static void limiter_long(struct kunit *test)
 
 	one_overflow(b, event, 2 * NSEC_PER_MSEC, 9 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
-	bench_remove(other);
-	bench_remove(event);
+	fixture_remove(other);
+	fixture_remove(event);
 }
 
 /*
@@ -129,8 +129,8 @@ static void limiter_long(struct kunit *test)
  */
 static void limiter_kernel(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	struct corepmu_cpu *cpuc = b->cpuc;
 	unsigned int i;
 
@@ -158,7 +158,7 @@ static void limiter_kernel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
 	one_overflow(b, event, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /*
@@ -173,15 +173,15 @@ static void limiter_kernel_alone(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
 		.sample_period = 10, .exclude_user = 1,
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	const bool doubt = COREPMU_KERNEL_CHECKS_ITSELF;
 	struct perf_event *event, *other;
 	struct corepmu_cpu *cpuc = b->cpuc;
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	begin_window(b);
 	for (i = 0; i < 8; i++) {
 		/* A model runs no guest: its overflows are those of an event of the kernel's. */
@@ -201,8 +201,8 @@ static void limiter_kernel_alone(struct kunit *test)
 	cpuc->limiter.min_left = 4096;
 	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
-	bench_remove(other);
-	bench_remove(event);
+	fixture_remove(other);
+	fixture_remove(event);
 }
 
 /*
@@ -215,13 +215,13 @@ static void limiter_user_alone(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
 		.sample_period = 10, .exclude_kernel = 1,
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct corepmu_cpu *cpuc = b->cpuc;
 	struct perf_event *event, *other;
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	begin_window(b);
 	for (i = 0; i < 20; i++)
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
@@ -229,15 +229,15 @@ static void limiter_user_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 512);
 	KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
 
-	other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	other->hw.interrupts = event->hw.interrupts;
 	for (i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 512);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), 4096);
-	bench_remove(other);
-	bench_remove(event);
+	fixture_remove(other);
+	fixture_remove(event);
 }
 
 /* The limiter does not begin where it would stretch no period. */
@@ -247,27 +247,27 @@ static void limiter_does_not_begin(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
 		.sample_period = 1009, .exclude_kernel = 1,
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	begin_window(b);
 	for (i = 0; i < 20; i++) {
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 		KUNIT_EXPECT_EQ(test, b->sample[0], 1009);
 	}
 	KUNIT_EXPECT_FALSE(test, b->cpuc->limiter.is_raised);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 20 * 1009);
-	bench_remove(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 20 * 1009);
+	fixture_remove(event);
 }
 
 /* A sample shows its period as stretched: the sum of the samples' periods is the count. */
 static void limiter_samples_say_what_they_stand_for(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	u64 sum = 0;
 	unsigned int i;
 
@@ -275,11 +275,11 @@ static void limiter_samples_say_what_they_stand_for(struct kunit *test)
 	for (i = 0; i < 20; i++) {
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 		sum += b->sample[0];
-		KUNIT_EXPECT_LE(test, sum, bench_read(event));
-		KUNIT_EXPECT_LT(test, bench_read(event), sum + 10);
+		KUNIT_EXPECT_LE(test, sum, fixture_read(event));
+		KUNIT_EXPECT_LT(test, fixture_read(event), sum + 10);
 	}
 	KUNIT_EXPECT_GT(test, b->sample[0], 1000);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /*
@@ -288,8 +288,8 @@ static void limiter_samples_say_what_they_stand_for(struct kunit *test)
  */
 static void limiter_forgets(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 30000);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 30000);
 	struct corepmu_cpu *cpuc = b->cpuc;
 	unsigned int i;
 
@@ -300,13 +300,13 @@ static void limiter_forgets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(16));
 	KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
 
-	machine_time += 180 * NSEC_PER_SEC;
+	testbed_time += 180 * NSEC_PER_SEC;
 	for (i = 0; i < 40; i++)
 		one_overflow_in(b, event, false, 8 * NSEC_PER_MSEC, 1200 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), b->pmu->min_left);
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_raised);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /*
@@ -315,13 +315,13 @@ static void limiter_forgets(struct kunit *test)
  */
 static void limiter_stall(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	struct corepmu_cpu *cpuc = b->cpuc;
 	s64 lowest = b->pmu->min_left;
 	unsigned int i, stall;
 
-	cpuc->limiter.window = machine_time;
+	cpuc->limiter.window = testbed_time;
 	for (stall = 0; stall < 10; stall++) {
 		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, lowest);
@@ -332,15 +332,15 @@ static void limiter_stall(struct kunit *test)
 	for (i = 0; i < 20; i++)
 		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_GE(test, cpuc->limiter.min_left, 16);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* Neighbours of an event that is limited have the periods that they ask for. */
 static void limiter_neighbour(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *storm = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
-	struct perf_event *other = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *storm = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct perf_event *other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	struct corepmu_cpu *cpuc = b->cpuc;
 	s64 lowest = b->pmu->min_left, left;
 	unsigned int i;
@@ -348,29 +348,29 @@ static void limiter_neighbour(struct kunit *test)
 	begin_window(b);
 	for (i = 0; i < 8; i++)
 		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
-	machine_sample_ns = 1;
+	testbed_sample_ns = 1;
 	KUNIT_EXPECT_GT(test, cpuc->limiter.min_left, 100);
 	KUNIT_EXPECT_GT(test, corepmu_hw_min_period(&storm->hw), 100);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
 
 	/* What is left of a neighbour's period is not stretched. */
-	bench_run(b, MACHINE_BRANCHES, 95);
-	bench_stop_event(other, PERF_EF_UPDATE);
-	bench_start_event(other, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_BRANCHES, 95);
+	fixture_stop_event(other, PERF_EF_UPDATE);
+	fixture_start_event(other, PERF_EF_RELOAD);
 	left = (0 - local64_read(&other->hw.prev_count)) & corepmu_hw_value_mask(&other->hw);
 	KUNIT_EXPECT_EQ(test, left, max_t(s64, local64_read(&other->hw.period_left), lowest));
 	KUNIT_EXPECT_LE(test, left, 5);
-	bench_run(b, MACHINE_BRANCHES, left);
+	fixture_run(b, TESTBED_BRANCHES, left);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
 
 	/* One that has come from another CPU has been limited there: here nothing is. */
 	corepmu_hw_set_min_period(&other->hw, BIT(20));
 	cpuc->limiter.min_left = lowest;
-	bench_run(b, MACHINE_BRANCHES, local64_read(&other->hw.period_left));
+	fixture_run(b, TESTBED_BRANCHES, local64_read(&other->hw.period_left));
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
 
-	bench_remove(other);
-	bench_remove(storm);
+	fixture_remove(other);
+	fixture_remove(storm);
 }
 
 /* Perf core takes a stretched period of a frequency for the one that it has asked for. */
@@ -380,27 +380,27 @@ static void limiter_frequency(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
 		.freq = 1, .sample_freq = 1000,
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	/* Its period has been found: the overflow is no probe. */
 	event->hw.last_cpu = attr.sample_freq;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->cpuc->limiter.min_left = 4096;
 	corepmu_hw_set_min_period(&event->hw, 4096);
 	event->hw.sample_period = 3;
 	one_overflow(b, event, 0, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, 4096);
 	b->cpuc->limiter.min_left = b->pmu->min_left;
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* One that is inherited is limited as its parent, but no longer than this CPU limits any. */
 static void limiter_inherits(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *parent = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 100), *child;
+	struct fixture *b = test->priv;
+	struct perf_event *parent = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100), *child;
 	s64 lowest = b->pmu->min_left;
 	const struct {
 		s64 limit, first;
@@ -409,22 +409,22 @@ static void limiter_inherits(struct kunit *test)
 
 	corepmu_hw_set_min_period(&parent->hw, 4096);
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		child = bench_alloc(b, &parent->attr);
+		child = fixture_alloc(b, &parent->attr);
 		KUNIT_ASSERT_NOT_NULL(test, child);
 		child->parent = parent;
 		b->cpuc->limiter.min_left = table[i].limit;
-		KUNIT_ASSERT_EQ(test, bench_init_event(child), 0);
+		KUNIT_ASSERT_EQ(test, fixture_init_event(child), 0);
 		KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&child->hw), table[i].first);
 		child->parent = NULL;
-		bench_close(child);
+		fixture_close(child);
 	}
-	bench_close(parent);
+	fixture_close(parent);
 }
 
 /* x86's handler sees the NMIs of others, too: where they come says nothing about overflows. */
 static void limiter_ignores_other_nmis(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct corepmu_cpu *cpuc = b->cpuc;
 	unsigned int ours;
 
@@ -440,26 +440,26 @@ static void limiter_ignores_other_nmis(struct kunit *test)
 }
 
 static struct kunit_case limiter_cases[] = {
-	KUNIT_CASE_PARAM(limiter_windows, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_long, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_kernel, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_kernel_alone, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_user_alone, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_does_not_begin, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_samples_say_what_they_stand_for, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_forgets, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_stall, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_neighbour, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_frequency, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_inherits, machine_gen_params),
-	KUNIT_CASE_PARAM(limiter_ignores_other_nmis, machine_gen_params),
+	KUNIT_CASE_PARAM(limiter_windows, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_long, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_kernel, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_kernel_alone, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_user_alone, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_does_not_begin, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_samples_say_what_they_stand_for, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_forgets, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_stall, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_neighbour, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_frequency, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_inherits, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_ignores_other_nmis, testbed_gen_params),
 	{ }
 };
 
 static struct kunit_suite limiter_suite = {
 	.name		= "corepmu_limiter",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= limiter_cases,
 };
 

@@ -3,7 +3,7 @@
  * corepmu: KUnit suite of core/overflow.c: what overflows do, on every machine
  *
  * Samples come through perf_event_overflow() itself; what would go to the ring
- * buffer comes to the bench instead.
+ * buffer comes to the fixture instead.
  */
 #include <kunit/test.h>
 
@@ -22,26 +22,26 @@
 /* A sample with the count that ends a period, not before, and each of its period */
 static void overflow_periods(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 	unsigned int i;
 
-	bench_run(b, MACHINE_CYCLES, 999);
+	fixture_run(b, TESTBED_CYCLES, 999);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_CYCLES, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	bench_run(b, MACHINE_CYCLES, 9999);
+	fixture_run(b, TESTBED_CYCLES, 9999);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
 	for (i = 0; i < 10; i++) {
 		KUNIT_EXPECT_EQ(test, b->sample[i], 1000);
 		KUNIT_EXPECT_TRUE(test, b->sample_user[i]);
 	}
-	KUNIT_EXPECT_EQ(test, bench_read(event), 10999);
-	bench_remove(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 10999);
+	fixture_remove(event);
 }
 
 /* How late a period ends whose last piece is shorter than a counter can be set to. */
-static u64 late_by(struct bench *b, const struct perf_event *event, u64 period)
+static u64 late_by(struct fixture *b, const struct perf_event *event, u64 period)
 {
 	u64 piece = min_t(u64, corepmu_hw_value_mask(&event->hw) >> 1, b->pmu->max_left);
 	u64 last = period % piece;
@@ -53,81 +53,81 @@ static u64 late_by(struct bench *b, const struct perf_event *event, u64 period)
 static void overflow_long_periods(struct kunit *test)
 {
 	static const u64 periods[] = { 1ULL << 31, 1ULL << 33, (1ULL << 40) + 12345, 1ULL << 50 };
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	unsigned int i;
 	u64 late;
 
 	for (i = 0; i < ARRAY_SIZE(periods); i++) {
-		struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_INSTRUCTIONS,
-							  periods[i]);
+		struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_INSTRUCTIONS,
+							    periods[i]);
 
 		/* Not one interrupt after another for days. */
 		if (periods[i] >> (b->pmu->width[event->hw.idx] + 9) ||
 		    periods[i] / b->pmu->max_left > 1000) {
-			bench_remove(event);
+			fixture_remove(event);
 			continue;
 		}
 		late = late_by(b, event, periods[i]);
-		bench_run(b, MACHINE_INSTRUCTIONS, periods[i] - 1 + late);
+		fixture_run(b, TESTBED_INSTRUCTIONS, periods[i] - 1 + late);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-		bench_run(b, MACHINE_INSTRUCTIONS, 1);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-		bench_run(b, MACHINE_INSTRUCTIONS, periods[i] - late);
+		fixture_run(b, TESTBED_INSTRUCTIONS, periods[i] - late);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-		KUNIT_EXPECT_EQ(test, bench_read(event), 2 * periods[i]);
-		bench_remove(event);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), 2 * periods[i]);
+		fixture_remove(event);
 	}
 }
 
 /* Several counters overflow in one interrupt: each has its sample and its count. */
 static void overflow_several(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *first, *second, *third = NULL;
 	bool room = hweight64(b->pmu->counters) > 2;
 
-	first = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
-	second = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	first = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	second = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 	if (room)
-		third = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 300);
+		third = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 300);
 	/* All are at their beginning: nothing has been counted. */
-	bench_run(b, MACHINE_CYCLES, 100);
+	fixture_run(b, TESTBED_CYCLES, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	bench_run(b, MACHINE_CYCLES, 200);
+	fixture_run(b, TESTBED_CYCLES, 200);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, room ? 7 : 6);
 
-	KUNIT_EXPECT_EQ(test, bench_read(first), 300);
-	KUNIT_EXPECT_EQ(test, bench_read(second), 300);
-	bench_remove(first);
-	bench_remove(second);
+	KUNIT_EXPECT_EQ(test, fixture_read(first), 300);
+	KUNIT_EXPECT_EQ(test, fixture_read(second), 300);
+	fixture_remove(first);
+	fixture_remove(second);
 	if (room) {
-		KUNIT_EXPECT_EQ(test, bench_read(third), 300);
-		bench_remove(third);
+		KUNIT_EXPECT_EQ(test, fixture_read(third), 300);
+		fixture_remove(third);
 	}
 }
 
 /* The interrupt comes late: counts are exact, and periods do not drift. */
 static void overflow_skid(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 	unsigned int i;
 
 	for (i = 0; i < 10; i++) {
-		b->machine->ops->hold(true);
-		bench_run(b, MACHINE_CYCLES, 1000 + 37);
+		b->testbed->ops->hold(true);
+		fixture_run(b, TESTBED_CYCLES, 1000 + 37);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, i);
-		b->machine->ops->hold(false);
+		b->testbed->ops->hold(false);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, i + 1);
 		/* Up to the next end of a period, less one. */
-		bench_run(b, MACHINE_CYCLES, 1000 - 37 - 1);
+		fixture_run(b, TESTBED_CYCLES, 1000 - 37 - 1);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, i + 1);
-		bench_run(b, MACHINE_CYCLES, 1);
+		fixture_run(b, TESTBED_CYCLES, 1);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, i + 2);
 		b->nr_samples--;
 	}
-	KUNIT_EXPECT_EQ(test, bench_read(event), 20000);
-	bench_remove(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 20000);
+	fixture_remove(event);
 }
 
 /*
@@ -136,7 +136,7 @@ static void overflow_skid(struct kunit *test)
  */
 static void overflow_place(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
 		.sample_period = 1000, .exclude_kernel = 1,
@@ -144,52 +144,52 @@ static void overflow_place(struct kunit *test)
 	struct perf_event *event;
 	unsigned long flags;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)model_regs(true));
 
-	b->machine->ops->hold(true);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
+	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)model_regs(false));
 
-	b->machine->ops->hold(true);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	local_irq_save(flags);
 	current->flags &= ~PF_KTHREAD;
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(false);
 	current->flags |= PF_KTHREAD;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)task_pt_regs(current));
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
 
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* An interrupt without an overflow, with events and without */
 static void overflow_spurious(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 
 	/* After an overflow, of another machine even, AMD's are believed for 100 ms. */
-	if (!strncmp(b->machine->name, "amd", 3))
+	if (!strncmp(b->testbed->name, "amd", 3))
 		msleep(150);
-	b->machine->ops->spurious();
+	b->testbed->ops->spurious();
 	b->unknown_expected++;
-	event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
-	bench_run(b, MACHINE_CYCLES, 500);
-	b->machine->ops->spurious();
+	event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	fixture_run(b, TESTBED_CYCLES, 500);
+	b->testbed->ops->spurious();
 	b->unknown_expected++;
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_CYCLES, 499);
+	fixture_run(b, TESTBED_CYCLES, 499);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_CYCLES, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
-	bench_remove(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
+	fixture_remove(event);
 }
 
 /*
@@ -198,29 +198,29 @@ static void overflow_spurious(struct kunit *test)
  */
 static void overflow_without_trace(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 	struct perf_event *trace = kunit_kzalloc(test, sizeof(*trace), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, trace);
 	trace->state = PERF_EVENT_STATE_INACTIVE;
 	event->aux_event = trace;
 	event->attr.sample_type |= PERF_SAMPLE_AUX;
-	b->machine->ops->hold(true);
-	bench_run(b, MACHINE_CYCLES, 1010);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1010);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	b->unknown_expected = b->machine->ops->unknown();
+	b->unknown_expected = b->testbed->ops->unknown();
 
 	trace->state = PERF_EVENT_STATE_ACTIVE;
-	bench_start_event(event, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_CYCLES, b->pmu->min_left);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_CYCLES, b->pmu->min_left);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1010 + b->pmu->min_left);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010 + b->pmu->min_left);
 	event->aux_event = NULL;
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /*
@@ -229,66 +229,66 @@ static void overflow_without_trace(struct kunit *test)
  */
 static void overflow_during_stop(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 	unsigned int unknown;
 
-	b->machine->ops->hold(true);
-	bench_run(b, MACHINE_CYCLES, 1010);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1010);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, b->sample[0], 1000);
-	unknown = b->machine->ops->unknown();
-	b->machine->ops->hold(false);
+	unknown = b->testbed->ops->unknown();
+	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	/* With no status register nothing tells whose the NMI was. */
-	b->unknown_expected = b->machine->ops->unknown();
+	b->unknown_expected = b->testbed->ops->unknown();
 	KUNIT_EXPECT_LE(test, b->unknown_expected - unknown, 1);
 
-	bench_start_event(event, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_CYCLES, 989);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_CYCLES, 989);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	bench_run(b, MACHINE_CYCLES, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 2000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 
 	/* The same with del() in place of stop() */
-	b->machine->ops->hold(true);
-	bench_run(b, MACHINE_CYCLES, 1005);
-	bench_del(event);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1005);
+	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
-	b->unknown_expected = b->machine->ops->unknown();
+	b->unknown_expected = b->testbed->ops->unknown();
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 3005);
-	bench_close(event);
+	fixture_close(event);
 }
 
 /* The counter of an event that left, with its overflow pending, goes to another. */
 static void overflow_of_another(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000), *next;
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000), *next;
 
-	b->machine->ops->hold(true);
-	bench_run(b, MACHINE_CYCLES, 1001);
-	bench_del(event);
-	bench_close(event);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1001);
+	fixture_del(event);
+	fixture_close(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
-	next = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 500);
-	b->machine->ops->hold(false);
-	b->unknown_expected = b->machine->ops->unknown();
+	next = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 500);
+	b->testbed->ops->hold(false);
+	b->unknown_expected = b->testbed->ops->unknown();
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_CYCLES, 499);
+	fixture_run(b, TESTBED_CYCLES, 499);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_CYCLES, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(next), 500);
-	bench_remove(next);
+	KUNIT_EXPECT_EQ(test, fixture_read(next), 500);
+	fixture_remove(next);
 }
 
-static void stop_event(struct bench *b, struct perf_event *event)
+static void stop_event(struct fixture *b, struct perf_event *event)
 {
 	event->pmu->stop(event, 0);
 }
@@ -296,58 +296,58 @@ static void stop_event(struct bench *b, struct perf_event *event)
 /* The handler of a sample stops its event: no more is counted, nothing is lost. */
 static void overflow_stops(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
 	b->on_sample = stop_event;
-	bench_run(b, MACHINE_CYCLES, 1500);
+	fixture_run(b, TESTBED_CYCLES, 1500);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, b->cpuc->active, 0);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 	b->on_sample = NULL;
-	bench_start_event(event, 0);
-	bench_run(b, MACHINE_CYCLES, 1000);
+	fixture_start_event(event, 0);
+	fixture_run(b, TESTBED_CYCLES, 1000);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 2000);
-	bench_remove(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
+	fixture_remove(event);
 }
 
 /* perf core's own limit: an event that interrupts too often in a tick is stopped. */
 static void overflow_throttle(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 	unsigned long flags;
 	u64 count;
 
 	/* No tick meanwhile, which would begin to count anew. */
 	local_irq_save(flags);
 	b->throttle = true;
-	bench_run(b, MACHINE_CYCLES, 100);
+	fixture_run(b, TESTBED_CYCLES, 100);
 	KUNIT_EXPECT_FALSE(test, event->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, event->hw.interrupts, 1);
 	event->hw.interrupts = S64_MAX;
-	bench_run(b, MACHINE_CYCLES, 100);
+	fixture_run(b, TESTBED_CYCLES, 100);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, event->hw.interrupts, ~0ULL);
 	count = local64_read(&event->count);
-	bench_run(b, MACHINE_CYCLES, 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(event), count);
+	fixture_run(b, TESTBED_CYCLES, 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), count);
 
 	/* perf_adjust_freq_unthr_context(), with the next tick */
 	event->hw.interrupts = 0;
 	event->pmu->start(event, 0);
 	local_irq_restore(flags);
-	bench_run(b, MACHINE_CYCLES, 100);
-	KUNIT_EXPECT_EQ(test, bench_read(event), count + 100);
-	bench_remove(event);
+	fixture_run(b, TESTBED_CYCLES, 100);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), count + 100);
+	fixture_remove(event);
 }
 
 static struct perf_event *sampled_first;
 
 /* perf_event_throttle_group() of 6.16 and later stops the other events of the group, too. */
-static void stop_others(struct bench *b, struct perf_event *event)
+static void stop_others(struct fixture *b, struct perf_event *event)
 {
 	unsigned int i;
 
@@ -369,28 +369,28 @@ static void stop_others(struct bench *b, struct perf_event *event)
  */
 static void overflow_throttles_group(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *first = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
-	struct perf_event *second = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000), *other;
+	struct fixture *b = test->priv;
+	struct perf_event *first = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct perf_event *second = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000), *other;
 
 	sampled_first = NULL;
 	b->on_sample = stop_others;
-	bench_run(b, MACHINE_CYCLES, 1000);
+	fixture_run(b, TESTBED_CYCLES, 1000);
 	b->on_sample = NULL;
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	other = sampled_first == first ? second : first;
 	KUNIT_EXPECT_TRUE(test, other->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_FALSE(test, sampled_first->hw.state & PERF_HES_STOPPED);
 
-	bench_start_event(other, 0);
-	bench_run(b, MACHINE_CYCLES, 999);
+	fixture_start_event(other, 0);
+	fixture_run(b, TESTBED_CYCLES, 999);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	bench_run(b, MACHINE_CYCLES, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
-	KUNIT_EXPECT_EQ(test, bench_read(first), 2000);
-	KUNIT_EXPECT_EQ(test, bench_read(second), 2000);
-	bench_remove(first);
-	bench_remove(second);
+	KUNIT_EXPECT_EQ(test, fixture_read(first), 2000);
+	KUNIT_EXPECT_EQ(test, fixture_read(second), 2000);
+	fixture_remove(first);
+	fixture_remove(second);
 }
 
 /* A frequency: perf core changes the period with the samples, and counts stay exact. */
@@ -400,32 +400,32 @@ static void overflow_freq(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
 		.freq = 1, .sample_freq = 1000,
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 	u64 sum = 0;
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	/* The model is faster than any CPU: the period soon gets out of hand. */
 	for (i = 0; i < 50 && event->hw.sample_period < BIT_ULL(40); i++) {
 		u64 samples = b->nr_samples;
 
-		bench_run(b, MACHINE_CYCLES, max_t(s64, local64_read(&event->hw.period_left),
-						   b->cpuc->limiter.min_left));
+		fixture_run(b, TESTBED_CYCLES, max_t(s64, local64_read(&event->hw.period_left),
+						     b->cpuc->limiter.min_left));
 		KUNIT_EXPECT_GT(test, b->nr_samples, samples);
 	}
-	for (i = 0; i < min_t(unsigned int, b->nr_samples, MACHINE_SAMPLES); i++)
+	for (i = 0; i < min_t(unsigned int, b->nr_samples, TESTBED_SAMPLES); i++)
 		sum += b->sample[i];
-	if (b->nr_samples <= MACHINE_SAMPLES)
-		KUNIT_EXPECT_LE(test, sum, bench_read(event));
+	if (b->nr_samples <= TESTBED_SAMPLES)
+		KUNIT_EXPECT_LE(test, sum, fixture_read(event));
 	KUNIT_EXPECT_GT(test, i, 2);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 static u64 period_seen;
 
-static void see_period(struct bench *b, struct perf_event *event)
+static void see_period(struct fixture *b, struct perf_event *event)
 {
 	period_seen = event->hw.last_period;
 }
@@ -437,24 +437,24 @@ static void overflow_freq_has_ended_period(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
 		.freq = 1, .sample_freq = 1000,
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 	const u64 ended = 10000, begins = 20000;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	event->hw.sample_period = ended;
 	event->hw.last_period = ended;
 	local64_set(&event->hw.period_left, ended);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	event->hw.sample_period = begins;
 	b->on_sample = see_period;
-	bench_run(b, MACHINE_CYCLES, ended);
+	fixture_run(b, TESTBED_CYCLES, ended);
 	b->on_sample = NULL;
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, b->sample[0], ended);
 	KUNIT_EXPECT_EQ(test, period_seen, ended);
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, begins);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* A sample of an event that does not count the kernel tells no place in it. */
@@ -464,78 +464,78 @@ static void overflow_regs(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
 		.sample_period = 10,
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	b->machine->ops->run(MACHINE_CYCLES, false, 10);
-	b->machine->ops->run(MACHINE_CYCLES, true, 10);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	b->testbed->ops->run(TESTBED_CYCLES, false, 10);
+	b->testbed->ops->run(TESTBED_CYCLES, true, 10);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_FALSE(test, b->sample_user[0]);
 	KUNIT_EXPECT_TRUE(test, b->sample_user[1]);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 /* Perf core hears of every interrupt with an overflow, and of no other. */
 static void overflow_took(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
-	machine_sample_ns = 700;
-	bench_run(b, MACHINE_CYCLES, 3000);
-	KUNIT_EXPECT_EQ(test, machine_took_calls, 3);
-	KUNIT_EXPECT_EQ(test, machine_took_ns, 3 * 700);
-	b->machine->ops->spurious();
-	b->unknown_expected = b->machine->ops->unknown();
-	KUNIT_EXPECT_EQ(test, machine_took_calls, 3);
-	bench_remove(event);
+	testbed_sample_ns = 700;
+	fixture_run(b, TESTBED_CYCLES, 3000);
+	KUNIT_EXPECT_EQ(test, testbed_took_calls, 3);
+	KUNIT_EXPECT_EQ(test, testbed_took_ns, 3 * 700);
+	b->testbed->ops->spurious();
+	b->unknown_expected = b->testbed->ops->unknown();
+	KUNIT_EXPECT_EQ(test, testbed_took_calls, 3);
+	fixture_remove(event);
 }
 
 /* A counting event's counter wraps: no sample, and an exact count. */
 static void overflow_counting(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 	u64 beyond;
 
 	corepmu_start_near_wrap = 1000;
-	event = bench_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	event = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	beyond = b->pmu->width[event->hw.idx] == 64 ? 1ULL << 33 : 5000;
-	bench_run(b, MACHINE_BRANCHES, 900);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 900);
-	bench_run(b, MACHINE_BRANCHES, beyond);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 900 + beyond);
+	fixture_run(b, TESTBED_BRANCHES, 900);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 900);
+	fixture_run(b, TESTBED_BRANCHES, beyond);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 900 + beyond);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_remove(event);
+	fixture_remove(event);
 }
 
 static struct kunit_case overflow_cases[] = {
-	KUNIT_CASE_PARAM(overflow_periods, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_long_periods, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_several, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_skid, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_place, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_spurious, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_without_trace, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_during_stop, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_of_another, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_stops, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_throttle, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_throttles_group, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_freq, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_freq_has_ended_period, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_regs, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_took, machine_gen_params),
-	KUNIT_CASE_PARAM(overflow_counting, machine_gen_params),
+	KUNIT_CASE_PARAM(overflow_periods, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_long_periods, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_several, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_skid, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_place, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_spurious, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_without_trace, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_during_stop, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_of_another, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_stops, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_throttle, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_throttles_group, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_freq, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_freq_has_ended_period, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_regs, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_took, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_counting, testbed_gen_params),
 	{ }
 };
 
 static struct kunit_suite overflow_suite = {
 	.name		= "corepmu_overflow",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= overflow_cases,
 };
 

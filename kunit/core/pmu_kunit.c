@@ -15,34 +15,34 @@
 /* The whole way of an event: open, add, count, read, stop, start, delete. */
 static void pmu_counts(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
-	bench_run(b, MACHINE_INSTRUCTIONS, 5);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 5);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.state, 0);
 	KUNIT_EXPECT_GE(test, event->hw.idx, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
-	bench_run(b, MACHINE_CYCLES, 77);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
+	fixture_run(b, TESTBED_CYCLES, 77);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 1000);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 
-	bench_start_event(event, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_INSTRUCTIONS, 234);
-	bench_del(event);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 234);
+	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 1234);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 1234);
 
-	bench_close(event);
+	fixture_close(event);
 }
 
 /*
@@ -83,27 +83,28 @@ static void do_op(struct kunit *test, struct perf_event *event, struct reference
 	switch (op) {
 	case OP_ADD:
 	case OP_ADD_START:
-		KUNIT_EXPECT_EQ(test, bench_add(event, op == OP_ADD_START ? PERF_EF_START : 0), 0);
+		KUNIT_EXPECT_EQ(test, 0,
+				fixture_add(event, op == OP_ADD_START ? PERF_EF_START : 0));
 		ref->placed = true;
 		ref->started = op == OP_ADD_START;
 		break;
 	case OP_DEL:
-		bench_del(event);
+		fixture_del(event);
 		ref->placed = false;
 		ref->started = false;
 		break;
 	case OP_START:
 	case OP_START_RELOAD:
-		bench_start_event(event, op == OP_START_RELOAD ? PERF_EF_RELOAD : 0);
+		fixture_start_event(event, op == OP_START_RELOAD ? PERF_EF_RELOAD : 0);
 		ref->started = true;
 		break;
 	case OP_STOP:
 	case OP_STOP_UPDATE:
-		bench_stop_event(event, op == OP_STOP_UPDATE ? PERF_EF_UPDATE : 0);
+		fixture_stop_event(event, op == OP_STOP_UPDATE ? PERF_EF_UPDATE : 0);
 		ref->started = false;
 		break;
 	case OP_READ:
-		KUNIT_EXPECT_EQ(test, bench_read(event), ref->count);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), ref->count);
 		break;
 	default:
 		break;
@@ -112,30 +113,30 @@ static void do_op(struct kunit *test, struct perf_event *event, struct reference
 
 static void try_order(struct kunit *test, unsigned int order, u64 period)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, period);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, period);
 	struct reference ref = { };
 	unsigned int i;
 
-	bench_forget(b);
+	fixture_forget(b);
 	for (i = 0; i < ORDER_LENGTH; i++, order /= NR_OPS) {
 		enum op op = order % NR_OPS;
 
 		if (!is_allowed(&ref, op))
 			break;
 		do_op(test, event, &ref, op);
-		bench_run(b, MACHINE_CYCLES, EACH_RUN);
+		fixture_run(b, TESTBED_CYCLES, EACH_RUN);
 		if (ref.started)
 			ref.count += EACH_RUN;
 		KUNIT_EXPECT_EQ(test, !!(event->hw.state & PERF_HES_STOPPED), !ref.started);
 	}
 	if (ref.placed)
-		bench_del(event);
+		fixture_del(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), ref.count);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, period ? div64_u64(ref.count, period) : 0);
 	KUNIT_EXPECT_EQ(test, b->cpuc->used, 0);
 	KUNIT_EXPECT_EQ(test, b->cpuc->active, 0);
-	bench_close(event);
+	fixture_close(event);
 	kunit_kfree(test, event);
 }
 
@@ -157,73 +158,73 @@ static void pmu_every_order(struct kunit *test)
 /* A BPF program may read an event whose counter perf core is still looking for. */
 static void pmu_reads_before_a_counter(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 0);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 0);
+	fixture_close(event);
 }
 
 /* Started twice, stopped twice: nothing is lost and nothing counted twice. */
 static void pmu_idempotent(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_CYCLES, 300);
-	bench_start_event(event, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_CYCLES, 300);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_CYCLES, 300);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_CYCLES, 300);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	model_forget();
-	bench_stop_event(event, PERF_EF_UPDATE);
-	bench_run(b, MACHINE_CYCLES, 300);
-	bench_start_event(event, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_CYCLES, 399);
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	fixture_run(b, TESTBED_CYCLES, 300);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_CYCLES, 399);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_CYCLES, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	bench_del(event);
+	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 1000);
-	bench_close(event);
+	fixture_close(event);
 }
 
 /* Events of a kind, until no counter is left; the one too many leaves nothing. */
 static void pmu_fills_up(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event[COREPMU_MAX_COUNTERS + 1];
 	unsigned int nr, i, room;
 	u64 used;
 
-	event[0] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	event[0] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	room = hweight64(corepmu_hw_counters(&event[0]->hw));
 	for (nr = 0; nr < room; nr++) {
 		if (nr)
-			event[nr] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-		KUNIT_ASSERT_EQ(test, bench_add(event[nr], PERF_EF_START), 0);
+			event[nr] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event[nr], PERF_EF_START), 0);
 	}
 	used = b->cpuc->used;
 	KUNIT_EXPECT_EQ(test, hweight64(used), room);
-	bench_run(b, MACHINE_BRANCHES, 100);
+	fixture_run(b, TESTBED_BRANCHES, 100);
 
-	event[nr] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	event[nr] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	model_forget();
-	KUNIT_EXPECT_EQ(test, bench_add(event[nr], PERF_EF_START), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fixture_add(event[nr], PERF_EF_START), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, event[nr]->hw.idx, -1);
 	KUNIT_EXPECT_EQ(test, b->cpuc->used, used);
 	KUNIT_EXPECT_EQ(test, b->cpuc->active, used);
-	bench_run(b, MACHINE_BRANCHES, 100);
+	fixture_run(b, TESTBED_BRANCHES, 100);
 
 	for (i = 0; i <= nr; i++) {
 		if (i < nr) {
-			KUNIT_EXPECT_EQ(test, bench_read(event[i]), 200);
-			bench_del(event[i]);
+			KUNIT_EXPECT_EQ(test, fixture_read(event[i]), 200);
+			fixture_del(event[i]);
 		} else {
 			KUNIT_EXPECT_EQ(test, local64_read(&event[i]->count), 0);
 		}
-		bench_close(event[i]);
+		fixture_close(event[i]);
 	}
 }
 
@@ -233,13 +234,13 @@ static void pmu_fills_up(struct kunit *test)
  */
 static void pmu_moves(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event[COREPMU_MAX_COUNTERS + 1], *last;
-	struct perf_event *first = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 5000);
+	struct perf_event *first = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 5000);
 	unsigned int nr = 0, room, i;
 	u64 others;
 
-	event[0] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	event[0] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	others = corepmu_hw_counters(&event[0]->hw);
 	KUNIT_ASSERT_NE(test, corepmu_hw_counters(&first->hw) & ~others, 0);
 
@@ -247,101 +248,101 @@ static void pmu_moves(struct kunit *test)
 	room = hweight64(others);
 	for (nr = 0; nr < room - 1; nr++) {
 		if (nr)
-			event[nr] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-		KUNIT_ASSERT_EQ(test, bench_add(event[nr], PERF_EF_START), 0);
+			event[nr] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event[nr], PERF_EF_START), 0);
 	}
 	corepmu_hw_limit_counters(&first->hw, others);
-	KUNIT_ASSERT_EQ(test, bench_add(first, PERF_EF_START), 0);
-	bench_run(b, MACHINE_CYCLES, 1234);
+	KUNIT_ASSERT_EQ(test, fixture_add(first, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_CYCLES, 1234);
 	corepmu_hw_set_counters(&first->hw, corepmu_hw_counters(&first->hw) |
 					    (b->pmu->counters & ~others));
 	/* Of the dedicated counters those of cycles. */
-	last = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	last = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	corepmu_hw_set_counters(&first->hw, corepmu_hw_counters(&last->hw));
-	bench_close(last);
+	fixture_close(last);
 
-	last = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-	KUNIT_EXPECT_EQ(test, bench_add(last, PERF_EF_START), 0);
+	last = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(last, PERF_EF_START), 0);
 	KUNIT_EXPECT_FALSE(test, others & BIT_ULL(first->hw.idx));
-	bench_run(b, MACHINE_CYCLES, 1000);
-	bench_run(b, MACHINE_BRANCHES, 50);
-	KUNIT_EXPECT_EQ(test, bench_read(first), 2234);
-	KUNIT_EXPECT_EQ(test, bench_read(last), 50);
+	fixture_run(b, TESTBED_CYCLES, 1000);
+	fixture_run(b, TESTBED_BRANCHES, 50);
+	KUNIT_EXPECT_EQ(test, fixture_read(first), 2234);
+	KUNIT_EXPECT_EQ(test, fixture_read(last), 50);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_CYCLES, 5000 - 2234);
+	fixture_run(b, TESTBED_CYCLES, 5000 - 2234);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
 	for (i = 0; i < nr; i++) {
-		KUNIT_EXPECT_EQ(test, bench_read(event[i]), 50);
-		bench_del(event[i]);
-		bench_close(event[i]);
+		KUNIT_EXPECT_EQ(test, fixture_read(event[i]), 50);
+		fixture_del(event[i]);
+		fixture_close(event[i]);
 	}
-	bench_del(first);
-	bench_del(last);
-	bench_close(first);
-	bench_close(last);
+	fixture_del(first);
+	fixture_del(last);
+	fixture_close(first);
+	fixture_close(last);
 }
 
 /* An event that is stopped moves without being started. */
 static void pmu_moves_stopped(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *mover, *first, *second;
 	u64 config;
 
-	mover = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
-	first = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	mover = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	first = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	config = corepmu_hw_counters(&mover->hw);
 	corepmu_hw_set_counters(&first->hw, BIT_ULL(corepmu_first_choice(config)));
-	KUNIT_ASSERT_EQ(test, bench_add(mover, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(mover, PERF_EF_START), 0);
 	KUNIT_ASSERT_EQ(test, mover->hw.idx, corepmu_first_choice(config));
-	bench_run(b, MACHINE_CYCLES, 10);
-	bench_stop_event(mover, PERF_EF_UPDATE);
+	fixture_run(b, TESTBED_CYCLES, 10);
+	fixture_stop_event(mover, PERF_EF_UPDATE);
 
-	KUNIT_EXPECT_EQ(test, bench_add(first, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(first, PERF_EF_START), 0);
 	KUNIT_EXPECT_NE(test, mover->hw.idx, first->hw.idx);
 	KUNIT_EXPECT_TRUE(test, mover->hw.state & PERF_HES_STOPPED);
-	bench_run(b, MACHINE_CYCLES, 10);
-	KUNIT_EXPECT_EQ(test, bench_read(mover), 10);
-	bench_start_event(mover, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_CYCLES, 10);
-	KUNIT_EXPECT_EQ(test, bench_read(mover), 20);
-	KUNIT_EXPECT_EQ(test, bench_read(first), 20);
+	fixture_run(b, TESTBED_CYCLES, 10);
+	KUNIT_EXPECT_EQ(test, fixture_read(mover), 10);
+	fixture_start_event(mover, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_CYCLES, 10);
+	KUNIT_EXPECT_EQ(test, fixture_read(mover), 20);
+	KUNIT_EXPECT_EQ(test, fixture_read(first), 20);
 
 	/* And two that want the same one do not both fit. */
-	second = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	second = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	corepmu_hw_set_counters(&second->hw, corepmu_hw_counters(&first->hw));
-	KUNIT_EXPECT_EQ(test, bench_add(second, PERF_EF_START), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fixture_add(second, PERF_EF_START), -EAGAIN);
 
-	bench_del(mover);
-	bench_del(first);
-	bench_close(mover);
-	bench_close(first);
-	bench_close(second);
+	fixture_del(mover);
+	fixture_del(first);
+	fixture_close(mover);
+	fixture_close(first);
+	fixture_close(second);
 }
 
 /* A group that can never be placed is refused when it is opened, others are not. */
 static void pmu_groups(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 	};
-	struct perf_event *leader = bench_event(b, attr.config, 0), *member;
+	struct perf_event *leader = fixture_event(b, attr.config, 0), *member;
 	unsigned int room = hweight64(corepmu_hw_counters(&leader->hw)), nr;
 	struct pmu other = { };
 
 	for (nr = 1; nr < room; nr++) {
-		member = bench_alloc(b, &attr);
+		member = fixture_alloc(b, &attr);
 		member->group_leader = leader;
-		KUNIT_ASSERT_EQ(test, bench_init_event(member), 0);
+		KUNIT_ASSERT_EQ(test, fixture_init_event(member), 0);
 		list_add_tail(&member->sibling_list, &leader->sibling_list);
-		bench_close(member);
+		fixture_close(member);
 	}
 
-	member = bench_alloc(b, &attr);
+	member = fixture_alloc(b, &attr);
 	member->group_leader = leader;
-	KUNIT_EXPECT_EQ(test, bench_init_event(member), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(member), -EINVAL);
 
 	/* One that is off does not count; one that exec turns on does. */
 	if (room > 1) {
@@ -349,36 +350,36 @@ static void pmu_groups(struct kunit *test)
 							  struct perf_event, sibling_list);
 
 		off->state = PERF_EVENT_STATE_OFF;
-		KUNIT_EXPECT_EQ(test, bench_init_event(member), 0);
-		bench_close(member);
+		KUNIT_EXPECT_EQ(test, fixture_init_event(member), 0);
+		fixture_close(member);
 		off->attr.enable_on_exec = 1;
-		member = bench_alloc(b, &attr);
+		member = fixture_alloc(b, &attr);
 		member->group_leader = leader;
-		KUNIT_EXPECT_EQ(test, bench_init_event(member), -EINVAL);
+		KUNIT_EXPECT_EQ(test, fixture_init_event(member), -EINVAL);
 	}
 
 	/* Of another PMU: hardware is refused, software is welcome. */
 	other.task_ctx_nr = perf_hw_context;
 	leader->pmu = &other;
-	KUNIT_EXPECT_EQ(test, bench_init_event(member), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(member), -EINVAL);
 	/* Perf core asks the PMU of the others next, where there may be one. */
 	b->pmu->claims_generic = false;
-	KUNIT_EXPECT_EQ(test, bench_init_event(member), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(member), -ENOENT);
 	b->pmu->claims_generic = true;
 	other.task_ctx_nr = perf_sw_context;
 	leader->event_caps |= PERF_EV_CAP_SOFTWARE;
 	INIT_LIST_HEAD(&leader->sibling_list);
-	KUNIT_EXPECT_EQ(test, bench_init_event(member), 0);
-	bench_close(member);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(member), 0);
+	fixture_close(member);
 
 	leader->pmu = &b->pmu->perf_pmu;
-	bench_close(leader);
+	fixture_close(leader);
 }
 
 /* What is refused, and how */
 static void pmu_refuses(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	static const struct {
 		struct perf_event_attr attr;
 		int err;
@@ -411,12 +412,12 @@ static void pmu_refuses(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++)
-		KUNIT_EXPECT_EQ_MSG(test, bench_open(b, &table[i].attr, &event), table[i].err,
+		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &table[i].attr, &event), table[i].err,
 				    "row %u", i);
 	/* Of samples, and there are none */
-	KUNIT_EXPECT_EQ(test, bench_open(b, &precise, &event),
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &precise, &event),
 			b->pmu->max_precise ? -EINVAL : -EOPNOTSUPP);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &branches, &event),
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &branches, &event),
 			b->pmu->nr_branches ? -EINVAL : -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 }
@@ -424,44 +425,44 @@ static void pmu_refuses(struct kunit *test)
 /* Which types of events it answers to */
 static void pmu_types(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr generic = { .type = PERF_TYPE_HARDWARE };
 	struct perf_event_attr raw = { .type = PERF_TYPE_RAW, .config = 0x11 };
 	struct perf_event_attr own = { .type = b->pmu->perf_pmu.type, .config = 0x11 };
 	struct perf_event *event;
 
-	KUNIT_EXPECT_EQ(test, bench_open(b, &raw, &event), 0);
-	bench_close(event);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &own, &event), 0);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &raw, &event), 0);
+	fixture_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), 0);
+	fixture_close(event);
 
 	/*
 	 * Beside another core PMU: its own type alone, and extended ones, whose
 	 * type perf core takes out of config.
 	 */
 	b->pmu->claims_generic = false;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &raw, &event), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &raw, &event), -ENOENT);
 	generic.config |= (u64)(b->pmu->perf_pmu.type + 1) << PERF_PMU_TYPE_SHIFT;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &generic, &event), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &generic, &event), -ENOENT);
 	generic.config &= PERF_HW_EVENT_MASK;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &generic, &event), 0);
-	bench_close(event);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &own, &event), 0);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &generic, &event), 0);
+	fixture_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), 0);
+	fixture_close(event);
 
 	/* Before it is ready, and on a CPU that has another. */
 	b->pmu->open = false;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &own, &event), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), -ENODEV);
 	b->pmu->open = true;
 	cpumask_clear(&b->pmu->supported_cpus);
-	event = bench_alloc(b, &own);
+	event = fixture_alloc(b, &own);
 	event->cpu = raw_smp_processor_id();
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -ENOENT);
 	KUNIT_EXPECT_TRUE(test, corepmu_filter(&b->pmu->perf_pmu, event->cpu));
-	event = bench_alloc(b, &own);
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), -ENOENT);
-	bench_close(event);
+	event = fixture_alloc(b, &own);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), -ENOENT);
+	fixture_close(event);
 	cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
 	KUNIT_EXPECT_FALSE(test, corepmu_filter(&b->pmu->perf_pmu, 0));
 }
@@ -469,7 +470,7 @@ static void pmu_types(struct kunit *test)
 /* User space and the kernel, each by itself and both */
 static void pmu_excludes(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
 	};
@@ -480,21 +481,21 @@ static void pmu_excludes(struct kunit *test)
 		attr.exclude_user = i & 1;
 		attr.exclude_kernel = i >> 1;
 		attr.exclude_hv = attr.exclude_kernel;
-		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		b->machine->ops->run(MACHINE_INSTRUCTIONS, true, 1000);
-		b->machine->ops->run(MACHINE_INSTRUCTIONS, false, 77);
-		bench_del(event);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		b->testbed->ops->run(TESTBED_INSTRUCTIONS, true, 1000);
+		b->testbed->ops->run(TESTBED_INSTRUCTIONS, false, 77);
+		fixture_del(event);
 		KUNIT_EXPECT_EQ(test, local64_read(&event->count),
 				(attr.exclude_user ? 0 : 1000) + (attr.exclude_kernel ? 0 : 77));
-		bench_close(event);
+		fixture_close(event);
 	}
 }
 
 /* A CPU without events is left alone. */
 static void pmu_idle_costs_nothing(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct pmu *pmu = &b->pmu->perf_pmu;
 	unsigned long flags;
 
@@ -511,52 +512,52 @@ static void pmu_idle_costs_nothing(struct kunit *test)
 /* start() and stop() while the PMU runs, as the handler of an overflow may. */
 static void pmu_running(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	struct pmu *pmu = event->pmu;
 	unsigned long flags;
 
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_CYCLES, 10);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_CYCLES, 10);
 	local_irq_save(flags);
 	pmu->stop(event, PERF_EF_UPDATE);
 	local_irq_restore(flags);
-	bench_run(b, MACHINE_CYCLES, 10);
+	fixture_run(b, TESTBED_CYCLES, 10);
 	local_irq_save(flags);
 	pmu->start(event, 0);
 	local_irq_restore(flags);
-	bench_run(b, MACHINE_CYCLES, 10);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 20);
-	bench_del(event);
-	bench_close(event);
+	fixture_run(b, TESTBED_CYCLES, 10);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 20);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 static const void *cycle_counter_gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, machine_has_cycle_counter);
+	return testbed_gen_those(prev, desc, testbed_has_cycle_counter);
 }
 
 static struct kunit_case pmu_cases[] = {
-	KUNIT_CASE_PARAM(pmu_counts, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_every_order, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_reads_before_a_counter, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_idempotent, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_fills_up, machine_gen_params),
+	KUNIT_CASE_PARAM(pmu_counts, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_every_order, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_reads_before_a_counter, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_idempotent, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_fills_up, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_moves, cycle_counter_gen_params),
-	KUNIT_CASE_PARAM(pmu_moves_stopped, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_groups, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_refuses, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_types, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_excludes, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_idle_costs_nothing, machine_gen_params),
-	KUNIT_CASE_PARAM(pmu_running, machine_gen_params),
+	KUNIT_CASE_PARAM(pmu_moves_stopped, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_groups, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_refuses, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_types, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_excludes, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_idle_costs_nothing, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_running, testbed_gen_params),
 	{ }
 };
 
 static struct kunit_suite pmu_suite = {
 	.name		= "corepmu_pmu",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= pmu_cases,
 };
 

@@ -21,9 +21,9 @@
 #include "x86/msr.h"
 #include "x86/x86.h"
 
-static bool is_x86(const struct bench *b)
+static bool is_x86(const struct fixture *b)
 {
-	return machine_is_x86(b->machine);
+	return testbed_is_x86(b->testbed);
 }
 
 /**
@@ -44,15 +44,15 @@ int write_user_access(const char *text)
 }
 
 /**
- * readable_bench() - a bench whose events user space may read
+ * readable_fixture() - a fixture whose events user space may read
  * @test: the test
- * @machine: the machine; of x86 on an x86 kernel alone, whose headers x86/rdpmc.c wants
+ * @testbed: the machine; of x86 on an x86 kernel alone, whose headers x86/rdpmc.c wants
  *
- * Return: the bench, for end_readable(); the test ends when there is none
+ * Return: the fixture, for end_readable(); the test ends when there is none
  */
-struct bench *readable_bench(struct kunit *test, const struct machine *machine)
+struct fixture *readable_fixture(struct kunit *test, const struct testbed *testbed)
 {
-	struct bench *b = bench_start(test, machine);
+	struct fixture *b = fixture_start(test, testbed);
 
 	test->priv = b;
 	corepmu_rdpmc_add(b->pmu);
@@ -69,9 +69,9 @@ struct bench *readable_bench(struct kunit *test, const struct machine *machine)
 
 /**
  * end_readable() - user space may read no more, and nothing is left of it
- * @b: from readable_bench()
+ * @b: from readable_fixture()
  */
-void end_readable(struct bench *b)
+void end_readable(struct fixture *b)
 {
 	if (is_x86(b)) {
 		x86_rdpmc_exit(to_x86(b->pmu));
@@ -86,12 +86,12 @@ void end_readable(struct bench *b)
 
 /**
  * readable_event() - an event as perf core has it when its task asked to read it
- * @b: from readable_bench()
+ * @b: from readable_fixture()
  * @period: sample period, 0 for an event that counts
  *
- * Return: an event of instructions, for bench_close()
+ * Return: an event of instructions, for fixture_close()
  */
-struct perf_event *readable_event(struct bench *b, u64 period)
+struct perf_event *readable_event(struct fixture *b, u64 period)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_HARDWARE,
@@ -99,18 +99,18 @@ struct perf_event *readable_event(struct bench *b, u64 period)
 		.sample_period	= period,
 		.config1	= is_x86(b) ? 0 : CONFIG1_RDPMC,
 	};
-	struct perf_event *event = bench_alloc(b, &attr);
+	struct perf_event *event = fixture_alloc(b, &attr);
 
 	event->attach_state |= PERF_ATTACH_TASK;
 	event->hw.target = current;
-	KUNIT_ASSERT_EQ(b->test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_init_event(event), 0);
 	KUNIT_EXPECT_TRUE(b->test, corepmu_event_is_readable(&event->hw));
 
 	return event;
 }
 
 /* What RDPMC, or MRS, reads for an index of the page */
-static u64 read_counter(struct bench *b, u32 index)
+static u64 read_counter(struct fixture *b, u32 index)
 {
 	if (is_x86(b))
 		return x86_rdpmc(index - 1);
@@ -128,7 +128,7 @@ static u64 read_counter(struct bench *b, u32 index)
  */
 u64 read_page(struct perf_event *event)
 {
-	struct bench *b = event->overflow_handler_context;
+	struct fixture *b = event->overflow_handler_context;
 	struct perf_event_mmap_page *page = event->rb->user_page;
 	unsigned int shift = 64 - fls64(corepmu_hw_value_mask(&event->hw));
 	u64 count = page->offset;
@@ -146,10 +146,10 @@ u64 read_page(struct perf_event *event)
 
 /**
  * map_page() - give an event a page, as mmap() does, before it is added
- * @b: the bench
+ * @b: the fixture
  * @event: the event
  */
-void map_page(struct bench *b, struct perf_event *event)
+void map_page(struct fixture *b, struct perf_event *event)
 {
 	event->rb = rb_alloc(0, 0, b->cpu, 0);
 	KUNIT_ASSERT_NOT_NULL(b->test, event->rb);
@@ -170,75 +170,75 @@ void unmap_page(struct perf_event *event)
 /* User space reads what the kernel would, whatever happens to the event. */
 static void rdpmc_counts(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, test->param_value);
+	struct fixture *b = readable_fixture(test, test->param_value);
 	struct perf_event *event = readable_event(b, 0);
 	struct perf_event_mmap_page *page;
 
 	map_page(b, event);
 	page = event->rb->user_page;
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_GT(test, page->index, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 12345);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 12345);
 	KUNIT_EXPECT_EQ(test, read_page(event), 12345);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 12345);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 12345);
 	KUNIT_EXPECT_EQ(test, read_page(event), 12345);
 
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, page->index, 0);
 	KUNIT_EXPECT_EQ(test, read_page(event), 12345);
-	bench_run(b, MACHINE_INSTRUCTIONS, 100);
-	bench_start_event(event, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 655);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+	fixture_start_event(event, 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 655);
 	KUNIT_EXPECT_EQ(test, read_page(event), 13000);
 
-	bench_del(event);
+	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, page->index, 0);
 	KUNIT_EXPECT_EQ(test, read_page(event), 13000);
 	unmap_page(event);
-	bench_close(event);
+	fixture_close(event);
 	end_readable(b);
 }
 
 /* Each overflow sets the counter anew. */
 static void rdpmc_samples(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, test->param_value);
+	struct fixture *b = readable_fixture(test, test->param_value);
 	struct perf_event *event = readable_event(b, 1000);
 	struct mm_struct *mm = mm_alloc();
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, mm);
 	map_page(b, event);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	/* As it is for an event of a CPU: whoever has the page follows the overflows. */
 	event->attach_state &= ~PERF_ATTACH_TASK;
 	b->pmu->perf_pmu.event_mapped(event, mm);
 	for (i = 1; i <= 10; i++) {
-		bench_run(b, MACHINE_INSTRUCTIONS, 700);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 700);
 		KUNIT_EXPECT_EQ(test, read_page(event), 700 * i);
 	}
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 7);
-	bench_del(event);
+	fixture_del(event);
 	b->pmu->perf_pmu.event_unmapped(event, mm);
 	mmput(mm);
 	unmap_page(event);
-	bench_close(event);
+	fixture_close(event);
 	end_readable(b);
 }
 
 /* The administrator says no while events are there, and yes again. */
 static void rdpmc_allowed(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, test->param_value);
+	struct fixture *b = readable_fixture(test, test->param_value);
 	struct perf_event *event = readable_event(b, 0);
 	struct perf_event_mmap_page *page;
 	u32 index;
 
 	map_page(b, event);
 	page = event->rb->user_page;
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	index = page->index;
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	/* On arm64 having the page gives no access. */
 	if (!is_x86(b)) {
 		b->pmu->perf_pmu.event_mapped(event, NULL);
@@ -249,64 +249,64 @@ static void rdpmc_allowed(struct kunit *test)
 	WRITE_ONCE(corepmu_rdpmc_allowed, false);
 	corepmu_rdpmc_refresh();
 	KUNIT_EXPECT_EQ(test, page->index, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 2000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 
 	WRITE_ONCE(corepmu_rdpmc_allowed, true);
 	corepmu_rdpmc_refresh();
 	KUNIT_EXPECT_EQ(test, page->index, index);
 	KUNIT_EXPECT_EQ(test, read_page(event), 2000);
 
-	bench_del(event);
+	fixture_del(event);
 	unmap_page(event);
-	bench_close(event);
+	fixture_close(event);
 	end_readable(b);
 }
 
 /* An event that nobody asked to read has no index, though others may be read. */
 static void rdpmc_unreadable(struct kunit *test)
 {
-	struct bench *b = bench_start(test, test->param_value);
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct fixture *b = fixture_start(test, test->param_value);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	test->priv = b;
 	KUNIT_EXPECT_FALSE(test, corepmu_event_is_readable(&event->hw));
 	map_page(b, event);
 	WRITE_ONCE(corepmu_rdpmc_allowed, true);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
 	/* Neither gives it access to anything. */
 	b->pmu->perf_pmu.event_mapped(event, NULL);
 	b->pmu->perf_pmu.event_unmapped(event, NULL);
 	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_in_use);
-	bench_del(event);
+	fixture_del(event);
 	WRITE_ONCE(corepmu_rdpmc_allowed, false);
 	unmap_page(event);
-	bench_close(event);
+	fixture_close(event);
 }
 
 /* x86/rdpmc.c wants the headers of an x86 kernel. */
-static bool can_be_read(const struct machine *machine)
+static bool can_be_read(const struct testbed *testbed)
 {
-	return IS_ENABLED(CONFIG_X86) || !machine_is_x86(machine);
+	return IS_ENABLED(CONFIG_X86) || !testbed_is_x86(testbed);
 }
 
 static const void *readable_gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, can_be_read);
+	return testbed_gen_those(prev, desc, can_be_read);
 }
 
 static struct kunit_case rdpmc_cases[] = {
 	KUNIT_CASE_PARAM(rdpmc_counts, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_samples, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_allowed, readable_gen_params),
-	KUNIT_CASE_PARAM(rdpmc_unreadable, machine_gen_params),
+	KUNIT_CASE_PARAM(rdpmc_unreadable, testbed_gen_params),
 	{ }
 };
 
 static struct kunit_suite rdpmc_suite = {
 	.name		= "corepmu_rdpmc",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= rdpmc_cases,
 };
 

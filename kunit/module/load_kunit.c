@@ -25,11 +25,11 @@
 #define LIVELY	500
 
 /* Counters that count without anybody's help, on every CPU */
-static void power_on(const struct machine *machine, unsigned int counts, bool deaf)
+static void power_on(const struct testbed *testbed, unsigned int counts, bool deaf)
 {
 	int cpu;
 
-	machine->ops->power_on(machine);
+	testbed->ops->power_on(testbed);
 	for_each_possible_cpu(cpu) {
 		per_cpu_ptr(&x86_model_state, cpu)->counts_itself = counts;
 		per_cpu_ptr(&x86_model_state, cpu)->hold = deaf;
@@ -65,25 +65,25 @@ static void load_exit(struct kunit *test)
 /* As insmod and rmmod do it; a second time nothing is in the way. */
 static void load_unload(struct kunit *test)
 {
-	const struct machine *machine = test->param_value;
+	const struct testbed *testbed = test->param_value;
 	struct corepmu *pmu;
 	int round;
 
 	for (round = 0; round < 2; round++) {
-		power_on(machine, LIVELY, false);
-		if (machine_is_x86(machine)) {
+		power_on(testbed, LIVELY, false);
+		if (testbed_is_x86(testbed)) {
 			KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
 			/* Beside another driver counters are held for events alone. */
-			KUNIT_EXPECT_EQ(test, !x86_model_reserved(), machine->has_builtin);
+			KUNIT_EXPECT_EQ(test, !x86_model_reserved(), testbed->has_builtin);
 			corepmu_arch_exit();
 			continue;
 		}
-		pmu = machine->ops->start(machine);
+		pmu = testbed->ops->start(testbed);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
 		KUNIT_EXPECT_EQ(test, corepmu_register(pmu), 0);
 		KUNIT_EXPECT_TRUE(test, pmu->open);
 		corepmu_unregister(pmu);
-		machine->ops->end(pmu);
+		testbed->ops->end(pmu);
 	}
 }
 
@@ -94,20 +94,20 @@ static void load_self_test(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		const struct machine *machine = machine_by_name(names[i]);
+		const struct testbed *testbed = testbed_by_name(names[i]);
 		struct corepmu *pmu;
 		bool deaf;
 
 		for (deaf = false; ; deaf = true) {
-			power_on(machine, deaf ? LIVELY : 0, deaf);
-			if (machine_is_x86(machine)) {
+			power_on(testbed, deaf ? LIVELY : 0, deaf);
+			if (testbed_is_x86(testbed)) {
 				KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EIO);
 			} else {
-				pmu = machine->ops->start(machine);
+				pmu = testbed->ops->start(testbed);
 				KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
 				KUNIT_EXPECT_EQ(test, corepmu_register(pmu), -EIO);
 				KUNIT_EXPECT_FALSE(test, pmu->open);
-				machine->ops->end(pmu);
+				testbed->ops->end(pmu);
 			}
 			if (deaf)
 				break;
@@ -126,7 +126,7 @@ static void load_learns_lvtpc(struct kunit *test)
 	int cpu;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		power_on(machine_by_name(names[i]), LIVELY, false);
+		power_on(testbed_by_name(names[i]), LIVELY, false);
 		x86_model_masks_all = true;
 		KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
 		KUNIT_EXPECT_EQ(test, x86_cpu_type(0)->pmu->counters, GENMASK_ULL(5, 0));
@@ -142,7 +142,7 @@ static void load_learns_lvtpc(struct kunit *test)
 /* A hypervisor has fewer counters than all CPUs of the family: nothing reads those. */
 static void load_missing(struct kunit *test)
 {
-	power_on(machine_by_name("amd-core"), LIVELY, false);
+	power_on(testbed_by_name("amd-core"), LIVELY, false);
 	x86_model_missing = BIT(3) | BIT(5);
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
 	KUNIT_EXPECT_EQ(test, x86_cpu_type(0)->pmu->counters, 0x17);
@@ -154,11 +154,11 @@ static void load_missing(struct kunit *test)
 /* Beside the built-in driver: what is left in the counters is gone when it has them again. */
 static void load_leaves_nothing(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("intel-v4-beside");
+	const struct testbed *testbed = testbed_by_name("intel-v4-beside");
 	struct x86_model *m;
 	int cpu, i;
 
-	power_on(machine, LIVELY, false);
+	power_on(testbed, LIVELY, false);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
 	KUNIT_ASSERT_EQ(test, x86_reserve(), 0);
 	for_each_online_cpu(cpu) {
@@ -182,9 +182,9 @@ static void load_leaves_nothing(struct kunit *test)
 }
 
 /* The PMU of a machine, registered. */
-static struct corepmu *load(struct kunit *test, const struct machine *machine)
+static struct corepmu *load(struct kunit *test, const struct testbed *testbed)
 {
-	struct corepmu *pmu = machine->ops->start(machine);
+	struct corepmu *pmu = testbed->ops->start(testbed);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
 	KUNIT_ASSERT_EQ(test, corepmu_register(pmu), 0);
@@ -192,17 +192,17 @@ static struct corepmu *load(struct kunit *test, const struct machine *machine)
 	return pmu;
 }
 
-static void unload(const struct machine *machine, struct corepmu *pmu)
+static void unload(const struct testbed *testbed, struct corepmu *pmu)
 {
 	corepmu_unregister(pmu);
-	machine->ops->end(pmu);
+	testbed->ops->end(pmu);
 }
 
 /* Counters that fail the self-test are left out, and the others are had. */
 static void load_left_out(struct kunit *test)
 {
 	static const struct {
-		const char *machine;
+		const char *testbed;
 		/* The counters that fail on the last CPU, and those that are to be left */
 		u64 dead, deaf;
 		unsigned int room;
@@ -230,26 +230,26 @@ static void load_left_out(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		const struct machine *machine = machine_by_name(table[i].machine);
+		const struct testbed *testbed = testbed_by_name(table[i].testbed);
 		struct corepmu *pmu;
 
-		power_on(machine, LIVELY, false);
+		power_on(testbed, LIVELY, false);
 		per_cpu_ptr(&x86_model_state, cpu)->dead = table[i].dead;
 		per_cpu_ptr(&x86_model_state, cpu)->deaf = table[i].deaf;
 		per_cpu_ptr(&x86_model_state, cpu)->room = table[i].room;
 		per_cpu_ptr(&pmuv3_model_state, cpu)->dead = table[i].dead;
-		pmu = load(test, machine);
+		pmu = load(test, testbed);
 		KUNIT_EXPECT_EQ_MSG(test, pmu->counters, table[i].counters, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, pmu->pair_counters, table[i].pairs, "row %u", i);
-		unload(machine, pmu);
+		unload(testbed, pmu);
 	}
 }
 
 /* An event whose counters are all left out is refused, as one that is not there. */
 static void load_left_out_event(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("intel-v4");
-	struct bench *b = bench_start(test, machine);
+	const struct testbed *testbed = testbed_by_name("intel-v4");
+	struct fixture *b = fixture_start(test, testbed);
 	struct perf_event_attr raw = { .type = PERF_TYPE_RAW, .config = 0x0300 };
 	struct perf_event_attr generic = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_REF_CPU_CYCLES,
@@ -257,19 +257,19 @@ static void load_left_out_event(struct kunit *test)
 	struct perf_event *event;
 
 	b->pmu->counters &= ~BIT_ULL(34);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &raw, &event), -EINVAL);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &generic, &event), -ENOENT);
-	bench_end(b);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &raw, &event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &generic, &event), -ENOENT);
+	fixture_end(b);
 }
 
 /* A CPU's registers are let alone until they are reserved. */
 static void load_writes_nothing_unreserved(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("intel-v4");
+	const struct testbed *testbed = testbed_by_name("intel-v4");
 	const struct x86_model *model;
 	int cpu;
 
-	power_on(machine, 0, false);
+	power_on(testbed, 0, false);
 	x86_model_use(true);
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EBUSY);
 	for_each_possible_cpu(cpu) {
@@ -289,19 +289,19 @@ static void load_shutdown(struct kunit *test)
 	unsigned int i, idx;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct bench *b = bench_start(test, machine_by_name(names[i]));
+		struct fixture *b = fixture_start(test, testbed_by_name(names[i]));
 		struct perf_event *counting, *later;
 		struct notifier_block *nb = &b->pmu->reboot_nb;
 
-		counting = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-		later = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
-		KUNIT_ASSERT_EQ(test, bench_add(counting, PERF_EF_START), 0);
+		counting = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+		later = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+		KUNIT_ASSERT_EQ(test, fixture_add(counting, PERF_EF_START), 0);
 
 		corepmu_shutdown_add(b->pmu);
 		nb->notifier_call(nb, SYS_RESTART, NULL);
-		KUNIT_EXPECT_EQ(test, bench_add(later, PERF_EF_START), 0);
-		bench_stop_event(counting, PERF_EF_UPDATE);
-		bench_start_event(counting, PERF_EF_RELOAD);
+		KUNIT_EXPECT_EQ(test, fixture_add(later, PERF_EF_START), 0);
+		fixture_stop_event(counting, PERF_EF_UPDATE);
+		fixture_start_event(counting, PERF_EF_RELOAD);
 
 		model = this_cpu_ptr(&x86_model_state);
 		for (idx = 0; idx < x86_model_this()->nr_gp; idx++)
@@ -310,53 +310,53 @@ static void load_shutdown(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, model->global_ctrl, 0);
 
 		corepmu_shutdown_remove(b->pmu);
-		bench_del(counting);
-		bench_del(later);
+		fixture_del(counting);
+		fixture_del(later);
 		corepmu_use_backend(b->pmu->backend);
-		bench_close(counting);
-		bench_close(later);
-		bench_end(b);
+		fixture_close(counting);
+		fixture_close(later);
+		fixture_end(b);
 	}
 }
 
 /* What else can be in the way, on x86; nothing is left behind. */
 static void load_refused(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("intel-v4");
+	const struct testbed *testbed = testbed_by_name("intel-v4");
 
-	power_on(machine, LIVELY, false);
+	power_on(testbed, LIVELY, false);
 	x86_model_nmi_refused = true;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 
-	power_on(machine, LIVELY, false);
+	power_on(testbed, LIVELY, false);
 	x86_model_use(true);
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EBUSY);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 
-	power_on(machine, LIVELY, false);
+	power_on(testbed, LIVELY, false);
 	x86_model_cpuinfo.x86_vendor = 0x7f;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
 
-	power_on(machine, LIVELY, false);
+	power_on(testbed, LIVELY, false);
 	x86_model_no_apic = true;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
 	x86_model_no_apic = false;
 
-	power_on(machine, LIVELY, false);
+	power_on(testbed, LIVELY, false);
 	x86_model_builtin = -ENOENT;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENOENT);
 
 	/* Nobody knows there whose the counters are. */
-	power_on(machine_by_name("intel-v6"), LIVELY, false);
+	power_on(testbed_by_name("intel-v6"), LIVELY, false);
 	x86_model_builtin = 1;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EBUSY);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
-	power_on(machine_by_name("intel-v6"), LIVELY, false);
+	power_on(testbed_by_name("intel-v6"), LIVELY, false);
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
 	corepmu_arch_exit();
 
-	power_on(machine, LIVELY, false);
+	power_on(testbed, LIVELY, false);
 	x86_model_no_msrs = true;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
 }
@@ -382,7 +382,7 @@ static int clock_type(struct kunit *test)
 /* Names and types of other PMUs are refused before perf core and sysfs warn of them. */
 static void load_taken(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("intel-v4");
+	const struct testbed *testbed = testbed_by_name("intel-v4");
 	const int clock = clock_type(test);
 	const struct {
 		char *name;
@@ -402,7 +402,7 @@ static void load_taken(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		power_on(machine, LIVELY, false);
+		power_on(testbed, LIVELY, false);
 		corepmu_name = table[i].name;
 		corepmu_type = table[i].type;
 		KUNIT_EXPECT_EQ_MSG(test, corepmu_arch_init(), table[i].ret, "row %u", i);
@@ -417,41 +417,41 @@ static void load_taken(struct kunit *test)
 /* A second kind of CPU has a number, and without CPU hotplug there is no PMU. */
 static void load_two(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("pmuv3p5");
+	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	struct corepmu *pmu[2];
 	int i;
 
-	power_on(machine, LIVELY, false);
+	power_on(testbed, LIVELY, false);
 	for (i = 0; i < 2; i++) {
-		pmu[i] = machine->ops->start(machine);
+		pmu[i] = testbed->ops->start(testbed);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[i]);
 		KUNIT_EXPECT_EQ(test, corepmu_register(pmu[i]), 0);
 		KUNIT_EXPECT_STREQ(test, pmu[i]->perf_pmu.name, i ? "corepmu_1" : "corepmu");
 	}
 	for (i = 0; i < 2; i++) {
 		corepmu_unregister(pmu[i]);
-		machine->ops->end(pmu[i]);
+		testbed->ops->end(pmu[i]);
 	}
 
 	corepmu_hotplug_exit();
-	pmu[0] = machine->ops->start(machine);
+	pmu[0] = testbed->ops->start(testbed);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[0]);
 	KUNIT_EXPECT_EQ(test, corepmu_register(pmu[0]), -EINVAL);
 	KUNIT_EXPECT_FALSE(test, pmu[0]->open);
-	machine->ops->end(pmu[0]);
+	testbed->ops->end(pmu[0]);
 	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
 }
 
 /* A CPU goes and comes back with registers that are not what they were. */
 static void load_hotplug(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("intel-v4");
+	const struct testbed *testbed = testbed_by_name("intel-v4");
 	int cpu = cpumask_last(cpu_online_mask);
 
 	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU) || !cpu)
 		kunit_skip(test, "there is no second CPU that could go");
 
-	power_on(machine, LIVELY, false);
+	power_on(testbed, LIVELY, false);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
 	KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
 	KUNIT_EXPECT_TRUE(test, per_cpu_ptr(&x86_model_state, cpu)->lvtpc & APIC_LVT_MASKED);
@@ -480,7 +480,7 @@ static void power_call(void *data)
 /* A CPU of another kind comes and goes, and is powered down, with its registers let alone. */
 static void load_other_kind(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("pmuv3p5");
+	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	int cpu = cpumask_last(cpu_online_mask);
 	struct power_call call = { };
 	struct pmuv3_model *model;
@@ -488,8 +488,8 @@ static void load_other_kind(struct kunit *test)
 	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU) || !cpu)
 		kunit_skip(test, "there is no second CPU that could go");
 
-	power_on(machine, LIVELY, false);
-	call.pmu = machine->ops->start(machine);
+	power_on(testbed, LIVELY, false);
+	call.pmu = testbed->ops->start(testbed);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, call.pmu);
 	cpumask_clear_cpu(cpu, &call.pmu->supported_cpus);
 	model = per_cpu_ptr(&pmuv3_model_state, cpu);
@@ -504,17 +504,17 @@ static void load_other_kind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model->type[3], 0x11);
 	corepmu_unregister(call.pmu);
 	KUNIT_EXPECT_EQ(test, model->enabled, BIT(3));
-	machine->ops->end(call.pmu);
+	testbed->ops->end(call.pmu);
 }
 
 /* A PMU of a machine with ACPI, on those of the CPUs @left that are of the first one's kind */
 static struct corepmu *start_acpi(struct kunit *test, struct cpumask *left)
 {
-	const struct machine *machine = machine_by_name("pmuv3p5");
+	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	struct corepmu *pmu;
 	int cpu;
 
-	pmu = machine->ops->start(machine);
+	pmu = testbed->ops->start(testbed);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
 	pmuv3_cpu_type_take(to_pmuv3(pmu), left);
 	for_each_possible_cpu(cpu)
@@ -526,7 +526,7 @@ static struct corepmu *start_acpi(struct kunit *test, struct cpumask *left)
 static void end_acpi(struct corepmu *pmu)
 {
 	pmuv3_cpu_type_forget(to_pmuv3(pmu));
-	machine_by_name("pmuv3p5")->ops->end(pmu);
+	testbed_by_name("pmuv3p5")->ops->end(pmu);
 }
 
 /* Where the firmware does not tell kinds of CPU apart their MIDR_EL1 does. */
@@ -536,7 +536,7 @@ static void load_kinds(struct kunit *test)
 	struct corepmu *pmu, *other;
 	static struct cpumask left;
 
-	power_on(machine_by_name("pmuv3p5"), LIVELY, false);
+	power_on(testbed_by_name("pmuv3p5"), LIVELY, false);
 	pmuv3_note_cpus(&left);
 	KUNIT_EXPECT_TRUE(test, cpumask_equal(&left, cpu_online_mask));
 	pmu = start_acpi(test, &left);
@@ -583,7 +583,7 @@ static void load_joins(struct kunit *test)
 		/* The interrupt of its own was not to be known. */
 		{ PMUV3_MODEL_MIDR, 0, false },
 	};
-	const struct machine *machine = machine_by_name("pmuv3p5");
+	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	int cpu = cpumask_last(cpu_online_mask);
 	static struct cpumask left;
 	struct pmuv3_model *model;
@@ -595,7 +595,7 @@ static void load_joins(struct kunit *test)
 
 	model = per_cpu_ptr(&pmuv3_model_state, cpu);
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		power_on(machine, LIVELY, false);
+		power_on(testbed, LIVELY, false);
 		KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
 		pmuv3_note_cpus(&left);
 		pmu = start_acpi(test, &left);
@@ -632,17 +632,17 @@ static void reset_watched(struct corepmu_cpu *cpuc)
 /* A CPU may be powered down as soon as it has been set up. */
 static void load_power_followed(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("pmuv3p5");
+	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	struct corepmu_backend backend = pmuv3_backend;
 
 	backend.reset = reset_watched;
-	power_on(machine, LIVELY, false);
-	last_told = machine->ops->start(machine);
+	power_on(testbed, LIVELY, false);
+	last_told = testbed->ops->start(testbed);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, last_told);
 	last_told->pm_nb.priority = -1;
 	KUNIT_ASSERT_EQ(test, corepmu_register(last_told), 0);
 
-	followed = machine->ops->start(machine);
+	followed = testbed->ops->start(testbed);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, followed);
 	followed->backend = &backend;
 	atomic_set(&resets, 0);
@@ -653,19 +653,19 @@ static void load_power_followed(struct kunit *test)
 
 	corepmu_unregister(followed);
 	corepmu_unregister(last_told);
-	machine->ops->end(followed);
-	machine->ops->end(last_told);
+	testbed->ops->end(followed);
+	testbed->ops->end(last_told);
 }
 
 /* Without memory for its name there is no PMU. */
 static void load_no_name(struct kunit *test)
 {
-	const struct machine *machine = machine_by_name("pmuv3p5");
+	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	char *name = corepmu_name;
 	struct corepmu *pmu;
 
-	power_on(machine, LIVELY, false);
-	pmu = machine->ops->start(machine);
+	power_on(testbed, LIVELY, false);
+	pmu = testbed->ops->start(testbed);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
 	/* What kstrdup() makes of it is what it makes without memory. */
 	corepmu_name = NULL;
@@ -674,11 +674,11 @@ static void load_no_name(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pmu->open);
 	KUNIT_EXPECT_EQ(test, corepmu_register(pmu), 0);
 	corepmu_unregister(pmu);
-	machine->ops->end(pmu);
+	testbed->ops->end(pmu);
 }
 
 static struct kunit_case load_cases[] = {
-	KUNIT_CASE_PARAM(load_unload, machine_gen_params),
+	KUNIT_CASE_PARAM(load_unload, testbed_gen_params),
 	KUNIT_CASE_SLOW(load_self_test),
 	KUNIT_CASE(load_learns_lvtpc),
 	KUNIT_CASE(load_missing),

@@ -20,7 +20,7 @@
 #include "x86/x86.h"
 
 /* A file, NULL when it is not shown */
-static struct device_attribute *find_file(struct bench *b, const char *group, const char *name)
+static struct device_attribute *find_file(struct fixture *b, const char *group, const char *name)
 {
 	struct device *dev = b->pmu->perf_pmu.dev;
 	const struct attribute_group **groups;
@@ -44,7 +44,7 @@ static struct device_attribute *find_file(struct bench *b, const char *group, co
 }
 
 /* The text of a file, NULL when it is not shown */
-static char *show(struct kunit *test, struct bench *b, const char *group, const char *name)
+static char *show(struct kunit *test, struct fixture *b, const char *group, const char *name)
 {
 	struct device_attribute *attr = find_file(b, group, name);
 	char *page;
@@ -58,19 +58,19 @@ static char *show(struct kunit *test, struct bench *b, const char *group, const 
 	return page;
 }
 
-static void offer(struct bench *b)
+static void offer(struct fixture *b)
 {
 	KUNIT_ASSERT_EQ(b->test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
 }
 
-static void withdraw(struct bench *b)
+static void withdraw(struct fixture *b)
 {
 	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
 /* @text is NULL for a file that is not to be there. */
 struct sysfs_file {
-	const char *machine;
+	const char *testbed;
 	const char *group;
 	const char *name;
 	const char *text;
@@ -152,7 +152,7 @@ static const struct sysfs_file files[] = {
 
 static void file_desc(const struct sysfs_file *f, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s %s/%s", f->machine, f->group, f->name);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s %s/%s", f->testbed, f->group, f->name);
 }
 
 KUNIT_ARRAY_PARAM(file, files, file_desc);
@@ -160,7 +160,7 @@ KUNIT_ARRAY_PARAM(file, files, file_desc);
 static void sysfs_files(struct kunit *test)
 {
 	const struct sysfs_file *f = test->param_value;
-	struct bench *b = bench_start(test, machine_by_name(f->machine));
+	struct fixture *b = fixture_start(test, testbed_by_name(f->testbed));
 	char *text;
 
 	test->priv = b;
@@ -176,7 +176,7 @@ static void sysfs_files(struct kunit *test)
 /* Every file that is shown has one line, and none of them touches a register. */
 static void sysfs_every_file(struct kunit *test)
 {
-	struct bench *b = bench_start(test, test->param_value);
+	struct fixture *b = fixture_start(test, test->param_value);
 	const struct attribute_group **groups;
 	unsigned int nr = 0;
 
@@ -212,7 +212,7 @@ static int others_online(int cpu, bool online)
 	return ret;
 }
 
-static void expect_cpus(struct bench *b, const struct cpumask *mask)
+static void expect_cpus(struct fixture *b, const struct cpumask *mask)
 {
 	char cpus[32];
 
@@ -223,10 +223,10 @@ static void expect_cpus(struct bench *b, const struct cpumask *mask)
 /* Where it is the core PMU there is a list of its CPUs that are online, and nowhere else. */
 static void sysfs_cpus(struct kunit *test)
 {
-	struct bench *b;
+	struct fixture *b;
 
 	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
-	b = bench_start(test, test->param_value);
+	b = fixture_start(test, test->param_value);
 	test->priv = b;
 	offer(b);
 	expect_cpus(b, cpu_online_mask);
@@ -245,7 +245,7 @@ static void sysfs_cpus(struct kunit *test)
 static void sysfs_freeze_on_smi(struct kunit *test)
 {
 	const u64 own = DEBUGCTLMSR_FREEZE_IN_SMM, others = BIT_ULL(12);
-	struct bench *b = bench_start(test, machine_by_name("intel-skl"));
+	struct fixture *b = fixture_start(test, testbed_by_name("intel-skl"));
 	struct device_attribute *attr;
 	struct perf_event *event;
 	struct device *dev;
@@ -258,20 +258,20 @@ static void sysfs_freeze_on_smi(struct kunit *test)
 	attr = find_file(b, "", "freeze_on_smi");
 	KUNIT_ASSERT_NOT_NULL(test, attr);
 
-	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "0\n", 2), 2);
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), others);
 	KUNIT_EXPECT_STREQ(test, show(test, b, "", "freeze_on_smi"), "0\n");
-	bench_run(b, MACHINE_INSTRUCTIONS, 44);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 44);
 	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "2\n", 2), -EINVAL);
 	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "on\n", 3), -EINVAL);
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), others);
 
-	KUNIT_EXPECT_EQ(test, bench_read(event), 344);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 344);
+	fixture_del(event);
+	fixture_close(event);
 
 	/* A CPU that others have left otherwise, and one that has lost all, has it from reset(). */
 	x86_write_msr(MSR_IA32_DEBUGCTLMSR, own);
@@ -290,12 +290,12 @@ static void sysfs_freeze_on_smi(struct kunit *test)
 static void note_overflow(struct perf_event *event, struct perf_sample_data *data,
 			  struct pt_regs *regs)
 {
-	struct bench *b = event->overflow_handler_context;
+	struct fixture *b = event->overflow_handler_context;
 
 	b->nr_samples++;
 }
 
-static struct perf_event *create(struct bench *b, u64 config, u64 period)
+static struct perf_event *create(struct fixture *b, u64 config, u64 period)
 {
 	struct perf_event_attr attr = {
 		.type = b->pmu->perf_pmu.type, .size = sizeof(attr), .config = config,
@@ -314,15 +314,15 @@ static u64 value_of(struct perf_event *event)
 
 static void perf_core_events(struct kunit *test)
 {
-	struct bench *b = bench_start(test, test->param_value);
+	struct fixture *b = fixture_start(test, test->param_value);
 	struct perf_event *counting, *sampling, *refused;
 	/* cycles, instructions */
 	u64 config[2] = { 0x3c, 0xc0 };
 
 	test->priv = b;
-	if (!strncmp(b->machine->name, "amd", 3)) {
+	if (!strncmp(b->testbed->name, "amd", 3)) {
 		config[0] = 0x76;
-	} else if (!strncmp(b->machine->name, "pmuv3", 5)) {
+	} else if (!strncmp(b->testbed->name, "pmuv3", 5)) {
 		config[0] = 0x11;
 		config[1] = 0x08;
 	}
@@ -335,24 +335,24 @@ static void perf_core_events(struct kunit *test)
 	refused = create(b, ~0ULL, 0);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(refused), -EINVAL);
 
-	bench_run(b, MACHINE_INSTRUCTIONS, 1234567);
-	bench_run(b, MACHINE_CYCLES, 2500000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1234567);
+	fixture_run(b, TESTBED_CYCLES, 2500000);
 	KUNIT_EXPECT_EQ(test, value_of(counting), 1234567);
 	KUNIT_EXPECT_EQ(test, value_of(sampling), 2500000);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 
 	perf_event_disable(counting);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_EQ(test, value_of(counting), 1234567);
 	perf_event_enable(counting);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_EQ(test, value_of(counting), 1235567);
 
 	/* PERF_EVENT_IOC_PERIOD: what is left of the old period is forgotten. */
 	KUNIT_EXPECT_EQ(test, perf_event_period(sampling, 400000), 0);
-	bench_run(b, MACHINE_CYCLES, 399999);
+	fixture_run(b, TESTBED_CYCLES, 399999);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	bench_run(b, MACHINE_CYCLES, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
 
 	perf_event_release_kernel(counting);
@@ -360,10 +360,10 @@ static void perf_core_events(struct kunit *test)
 	withdraw(b);
 }
 
-/* A bench whose PMU follows what becomes of its CPU */
-static struct bench *start_followed(struct kunit *test)
+/* A fixture whose PMU follows what becomes of its CPU */
+static struct fixture *start_followed(struct kunit *test)
 {
-	struct bench *b = bench_start(test, test->param_value);
+	struct fixture *b = fixture_start(test, test->param_value);
 
 	test->priv = b;
 	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
@@ -372,40 +372,40 @@ static struct bench *start_followed(struct kunit *test)
 	return b;
 }
 
-static void end_followed(struct bench *b)
+static void end_followed(struct fixture *b)
 {
 	corepmu_hotplug_remove(b->pmu);
 	corepmu_hotplug_exit();
 }
 
 /* An event that has counted 300 instructions */
-static struct perf_event *start_counting(struct bench *b)
+static struct perf_event *start_counting(struct fixture *b)
 {
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
-	KUNIT_EXPECT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 300);
+	KUNIT_EXPECT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 
 	return event;
 }
 
-static void end_counting(struct bench *b, struct perf_event *event, u64 count)
+static void end_counting(struct fixture *b, struct perf_event *event, u64 count)
 {
-	KUNIT_EXPECT_EQ(b->test, bench_read(event), count);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(b->test, fixture_read(event), count);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* A CPU is powered down with events on it, and comes back having forgotten all. */
 static void perf_core_power(struct kunit *test)
 {
-	struct bench *b = start_followed(test);
+	struct fixture *b = start_followed(test);
 	struct perf_event *counting, *sampling;
 	struct notifier_block *nb;
 	unsigned long flags;
 	u64 config = 0xc0;
 
-	if (!strncmp(b->machine->name, "pmuv3", 5))
+	if (!strncmp(b->testbed->name, "pmuv3", 5))
 		config = 0x08;
 	offer(b);
 	counting = create(b, config, 0);
@@ -414,20 +414,20 @@ static void perf_core_power(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sampling);
 	perf_event_disable(counting);
 	perf_event_enable(counting);
-	bench_run(b, MACHINE_INSTRUCTIONS, 300000);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 300000);
 
 	nb = &b->pmu->pm_nb;
 	local_irq_save(flags);
 	nb->notifier_call(nb, CPU_PM_ENTER, NULL);
 	/* Nobody is to count what happens now. */
-	bench_run(b, MACHINE_INSTRUCTIONS, 55);
-	b->machine->ops->lose_state();
+	fixture_run(b, TESTBED_INSTRUCTIONS, 55);
+	b->testbed->ops->lose_state();
 	nb->notifier_call(nb, CPU_PM_EXIT, NULL);
 	local_irq_restore(flags);
 
-	bench_run(b, MACHINE_INSTRUCTIONS, 699999);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 699999);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
 	/* It was not powered down after all. */
@@ -436,7 +436,7 @@ static void perf_core_power(struct kunit *test)
 	nb->notifier_call(nb, CPU_PM_ENTER_FAILED, NULL);
 	KUNIT_EXPECT_EQ(test, nb->notifier_call(nb, CPU_CLUSTER_PM_ENTER, NULL), NOTIFY_DONE);
 	local_irq_restore(flags);
-	bench_run(b, MACHINE_INSTRUCTIONS, 234);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 234);
 	KUNIT_EXPECT_EQ(test, value_of(counting), 1000234);
 	KUNIT_EXPECT_EQ(test, value_of(sampling), 1000234);
 
@@ -449,23 +449,23 @@ static void perf_core_power(struct kunit *test)
 /* An event that is throttled, placed and stopped, has its value back too. */
 static void perf_core_power_stopped(struct kunit *test)
 {
-	struct bench *b = start_followed(test);
+	struct fixture *b = start_followed(test);
 	struct perf_event *event = start_counting(b);
 	struct notifier_block *nb;
 	unsigned long flags;
 
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 
 	nb = &b->pmu->pm_nb;
 	local_irq_save(flags);
 	nb->notifier_call(nb, CPU_PM_ENTER, NULL);
-	b->machine->ops->lose_state();
+	b->testbed->ops->lose_state();
 	nb->notifier_call(nb, CPU_PM_EXIT, NULL);
 	local_irq_restore(flags);
 
-	bench_run(b, MACHINE_INSTRUCTIONS, 55);
-	bench_start_event(event, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 44);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 55);
+	fixture_start_event(event, 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 44);
 	end_counting(b, event, 344);
 	end_followed(b);
 }
@@ -475,7 +475,7 @@ static void perf_core_sleep(struct kunit *test)
 {
 	struct perf_event *event;
 	unsigned long flags;
-	struct bench *b;
+	struct fixture *b;
 	int ret;
 
 	if (!IS_ENABLED(CONFIG_PM_SLEEP))
@@ -488,34 +488,34 @@ static void perf_core_sleep(struct kunit *test)
 	local_irq_save(flags);
 	ret = syscore_suspend();
 	if (!ret) {
-		bench_run(b, MACHINE_INSTRUCTIONS, 55);
-		b->machine->ops->lose_state();
+		fixture_run(b, TESTBED_INSTRUCTIONS, 55);
+		b->testbed->ops->lose_state();
 		syscore_resume();
 	}
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, others_online(b->cpu, true), 0);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 
-	bench_run(b, MACHINE_INSTRUCTIONS, 44);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 44);
 	end_counting(b, event, 344);
 	end_followed(b);
 }
 
 static struct kunit_case sysfs_cases[] = {
 	KUNIT_CASE_PARAM(sysfs_files, file_gen_params),
-	KUNIT_CASE_PARAM(sysfs_every_file, machine_gen_params),
+	KUNIT_CASE_PARAM(sysfs_every_file, testbed_gen_params),
 	KUNIT_CASE(sysfs_freeze_on_smi),
-	KUNIT_CASE_PARAM(sysfs_cpus, machine_gen_params),
-	KUNIT_CASE_PARAM(perf_core_events, machine_gen_params),
-	KUNIT_CASE_PARAM(perf_core_power, machine_gen_params),
-	KUNIT_CASE_PARAM(perf_core_power_stopped, machine_gen_params),
-	KUNIT_CASE_PARAM(perf_core_sleep, machine_gen_params),
+	KUNIT_CASE_PARAM(sysfs_cpus, testbed_gen_params),
+	KUNIT_CASE_PARAM(perf_core_events, testbed_gen_params),
+	KUNIT_CASE_PARAM(perf_core_power, testbed_gen_params),
+	KUNIT_CASE_PARAM(perf_core_power_stopped, testbed_gen_params),
+	KUNIT_CASE_PARAM(perf_core_sleep, testbed_gen_params),
 	{ }
 };
 
 static struct kunit_suite sysfs_suite = {
 	.name		= "corepmu_sysfs",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= sysfs_cases,
 };
 

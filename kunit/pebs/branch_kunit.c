@@ -10,26 +10,26 @@
 #include <corepmu/branch.h>
 #include <corepmu/pmu.h>
 
-#include "branch/bench.h"
+#include "branch/fixture.h"
 #include "models/x86/pebs.h"
 #include "x86/pebs/pebs.h"
 
 #define RECORD_PERIOD	100
 
 /* From format 4 on records have branches. */
-static bool has_branches(const struct machine *machine)
+static bool has_branches(const struct testbed *testbed)
 {
-	const struct x86_model_cpu *cpu = machine->cpu;
+	const struct x86_model_cpu *cpu = testbed->cpu;
 
-	return machine_is_x86(machine) && !cpu->amd && cpu->pebs >= 4 && cpu->lbr_nr;
+	return testbed_is_x86(testbed) && !cpu->amd && cpu->pebs >= 4 && cpu->lbr_nr;
 }
 
 static const void *gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, has_branches);
+	return testbed_gen_those(prev, desc, has_branches);
 }
 
-static struct perf_event *open_precise(struct bench *b, u64 branches)
+static struct perf_event *open_precise(struct fixture *b, u64 branches)
 {
 	struct perf_event_attr attr = { STACK(branches) };
 
@@ -46,19 +46,19 @@ static struct perf_event *open_precise(struct bench *b, u64 branches)
  */
 static void branches_of_the_moment(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
 	KUNIT_EXPECT_TRUE(test, event->hw.flags & COREPMU_EVENT_LARGE);
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
+	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
 	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
+	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
 	x86_model_branch(USER + 0x20, USER_TO + 4, X86_MODEL_RET, 0);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 2 * RECORD_PERIOD);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2 * RECORD_PERIOD);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	EXPECT_FROM(test, &branch_seen[0], USER);
 	EXPECT_FROM(test, &branch_seen[1], USER + 0x10, USER);
@@ -70,8 +70,8 @@ static void branches_of_the_moment(struct kunit *test)
 /* With a record an interrupt they are where a ring has its youngest. */
 static void branches_in_the_ring(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	const struct x86_model_cpu *cpu = b->machine->cpu;
+	struct fixture *b = test->priv;
+	const struct x86_model_cpu *cpu = b->testbed->cpu;
 	struct perf_event *event = open_precise(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
@@ -80,7 +80,7 @@ static void branches_in_the_ring(struct kunit *test)
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
+	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, cpu->arch_lbr ? COREPMU_BRANCH_NOWHERE :
@@ -91,7 +91,7 @@ static void branches_in_the_ring(struct kunit *test)
 /* Samples get those that their own event asked for. */
 static void branches_are_chosen(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *calls = open_precise(b, PERF_SAMPLE_BRANCH_ANY_CALL |
 						PERF_SAMPLE_BRANCH_USER);
 	unsigned long flags = branch_begin(b);
@@ -100,8 +100,8 @@ static void branches_are_chosen(struct kunit *test)
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
 	x86_model_branch(USER + 0x20, USER_TO + 4, X86_MODEL_RET, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
-	bench_read(calls);
+	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
+	fixture_read(calls);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
 	branch_end(calls, flags);
@@ -110,7 +110,7 @@ static void branches_are_chosen(struct kunit *test)
 /* As many as the CPU has, and what it says of them */
 static void branches_all(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 	unsigned int i;
@@ -118,8 +118,8 @@ static void branches_all(struct kunit *test)
 	branch_add(event);
 	for (i = 0; i < 100; i++)
 		x86_model_branch(USER, USER_TO + i, X86_MODEL_COND, i & 1 ? BIT_ULL(63) : 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, RECORD_PERIOD);
-	bench_read(event);
+	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
+	fixture_read(event);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, b->pmu->nr_branches);
 	for (i = 0; i < branch_seen[0].nr; i++) {
 		KUNIT_EXPECT_EQ(test, branch_seen[0].entries[i].to, USER_TO + 99 - i);
@@ -154,8 +154,8 @@ static struct kunit_case pebs_branch_cases[] = {
 
 static struct kunit_suite pebs_branch_suite = {
 	.name		= "corepmu_pebs_branch",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= pebs_branch_cases,
 };
 

@@ -146,17 +146,17 @@ static void precise_loads_need_threshold(struct kunit *test)
 		.sample_period = 1000,
 	};
 	struct perf_event *event;
-	struct bench *b;
+	struct fixture *b;
 
 	pebs_model_no_latency = true;
-	b = bench_start_on(test, "intel-pebs-skl");
+	b = fixture_start_on(test, "intel-pebs-skl");
 	pebs_model_no_latency = false;
 	KUNIT_EXPECT_EQ(test, b->pmu->max_precise, 3);
 	KUNIT_EXPECT_FALSE(test, x86_pebs_has_latency(to_x86(b->pmu)));
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	attr.config1 = 30;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
-	bench_end(b);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
+	fixture_end(b);
 	test->priv = NULL;
 }
 

@@ -13,7 +13,7 @@
 #include "fixture/testbed.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
-#include "bench.h"
+#include "fixture.h"
 #include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"
 #include "x86/x86.h"
@@ -22,7 +22,7 @@
 
 static u64 shown_ip, shown_flags, shown_ax, shown_sp, shown_r15;
 
-static void note_regs(struct bench *b, struct perf_event *event)
+static void note_regs(struct fixture *b, struct perf_event *event)
 {
 	shown_ip = b->sample_regs->ip;
 	shown_flags = b->sample_regs->flags;
@@ -34,7 +34,7 @@ static void note_regs(struct bench *b, struct perf_event *event)
 /* A sample is of the record; counts and periods are as those of any other event. */
 static void precise_samples(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	unsigned int precise;
 
 	for (precise = 1; precise <= 3; precise++) {
@@ -43,15 +43,15 @@ static void precise_samples(struct kunit *test)
 		event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, precise, 100);
 		b->on_sample = note_regs;
 		pebs_model()->skid = 30;
-		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		bench_forget(b);
-		bench_run(b, MACHINE_INSTRUCTIONS, 1050);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		fixture_forget(b);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 1050);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
-		KUNIT_EXPECT_EQ(test, bench_read(event), 1050);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), 1050);
 		KUNIT_EXPECT_EQ(test, shown_ip, precise == 1 ? IP + PEBS_MODEL_LENGTH : IP);
 		KUNIT_EXPECT_EQ(test, !!(shown_flags & PERF_EFLAGS_EXACT), precise > 1);
-		bench_del(event);
-		bench_close(event);
+		fixture_del(event);
+		fixture_close(event);
 		b->on_sample = NULL;
 	}
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, 0);
@@ -63,62 +63,62 @@ static void precise_samples(struct kunit *test)
 
 static void precise_regs(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct perf_event *event;
 
 	attr.sample_type = PERF_SAMPLE_REGS_INTR;
 	attr.sample_regs_intr = BIT(PERF_REG_X86_AX);
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	pebs_model()->pebs_ip = IP;
 	b->on_sample = note_regs;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	KUNIT_EXPECT_EQ(test, shown_ax, PEBS_MODEL_REGS);
 	KUNIT_EXPECT_EQ(test, shown_sp, PEBS_MODEL_REGS + 7);
 	KUNIT_EXPECT_EQ(test, shown_r15, PEBS_MODEL_REGS + 15);
 	KUNIT_EXPECT_EQ(test, shown_flags, PEBS_MODEL_FLAGS | PERF_EFLAGS_EXACT);
 	b->on_sample = NULL;
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Stopped between the overflow and its interrupt: the record becomes a sample of then. */
 static void precise_late(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 
 	b->on_sample = note_regs;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_forget(b);
-	b->machine->ops->hold(true);
-	bench_run(b, MACHINE_INSTRUCTIONS, 120);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 120);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	shown_ip = 0;
-	bench_del(event);
+	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, shown_ip, IP);
 	/* The interrupt finds nothing, and is known. */
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
 	/* The next period is shorter by what has been counted of it. */
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 79);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 79);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 200);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 200);
 	b->on_sample = NULL;
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* A record is no sample where that would have trace data of an event that has been stopped. */
 static void precise_late_without_trace(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct perf_event *trace = kunit_kzalloc(test, sizeof(*trace), GFP_KERNEL);
 
@@ -126,44 +126,44 @@ static void precise_late_without_trace(struct kunit *test)
 	trace->state = PERF_EVENT_STATE_INACTIVE;
 	event->aux_event = trace;
 	event->attr.sample_type |= PERF_SAMPLE_AUX;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_forget(b);
-	b->machine->ops->hold(true);
-	bench_run(b, MACHINE_INSTRUCTIONS, 120);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 120);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	b->machine->ops->hold(false);
+	b->testbed->ops->hold(false);
 
 	trace->state = PERF_EVENT_STATE_ACTIVE;
-	bench_start_event(event, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_INSTRUCTIONS, 79);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 79);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 200);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 200);
 	event->aux_event = NULL;
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Read between the overflow and its record, which then sets the counter back. */
 static void precise_read_before_record(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct x86_model *m = pebs_model();
 	bool interrupt;
 
 	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH) {
-		bench_close(event);
+		fixture_close(event);
 		return;
 	}
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_forget(b);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
 	m->pebs_lost = true;
-	bench_run(b, MACHINE_INSTRUCTIONS, 105);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 105);
 	m->pebs_lost = false;
-	KUNIT_EXPECT_EQ(test, bench_read(event), 105);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 105);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	pebs_model_overflow(m, BIT_ULL(event->hw.idx), &interrupt);
 	if (event->hw.idx >= 32)
@@ -172,58 +172,58 @@ static void precise_read_before_record(struct kunit *test)
 		m->counter[event->hw.idx] = 2;
 	x86_model_spurious_nmi();
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 107);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 107);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* One record of two events makes two samples; an event without precision has its own. */
 static void precise_several(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *two[2], *plain;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
 		two[i] = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-		KUNIT_ASSERT_EQ(test, bench_add(two[i], PERF_EF_START), 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(two[i], PERF_EF_START), 0);
 	}
-	plain = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
-	KUNIT_ASSERT_EQ(test, bench_add(plain, PERF_EF_START), 0);
-	bench_forget(b);
-	bench_run(b, MACHINE_INSTRUCTIONS, 200);
+	plain = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
+	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
+	fixture_forget(b);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 200);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2 * 2 + 4);
-	KUNIT_EXPECT_EQ(test, bench_read(two[0]), 200);
-	KUNIT_EXPECT_EQ(test, bench_read(two[1]), 200);
-	KUNIT_EXPECT_EQ(test, bench_read(plain), 200);
+	KUNIT_EXPECT_EQ(test, fixture_read(two[0]), 200);
+	KUNIT_EXPECT_EQ(test, fixture_read(two[1]), 200);
+	KUNIT_EXPECT_EQ(test, fixture_read(plain), 200);
 	for (i = 0; i < 2; i++) {
-		bench_del(two[i]);
-		bench_close(two[i]);
+		fixture_del(two[i]);
+		fixture_close(two[i]);
 	}
-	bench_del(plain);
-	bench_close(plain);
+	fixture_del(plain);
+	fixture_close(plain);
 }
 
 /* No record, or one that makes no sense: counts are right, and nothing is made up. */
 static void precise_without_records(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_forget(b);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
 	pebs_model()->pebs_lost = true;
-	bench_run(b, MACHINE_INSTRUCTIONS, 150);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 150);
 	pebs_model()->pebs_lost = false;
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_start_event(event, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_INSTRUCTIONS, 2);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 152);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 152);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /*
@@ -232,67 +232,67 @@ static void precise_without_records(struct kunit *test)
  */
 static void precise_stops_for_guests(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100), *child;
 	/* Architectural records have no such register. */
 	bool has_enable = pebs_cpu(b)->pebs != PEBS_MODEL_ARCH;
 
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, !!pebs_model()->pebs_enable, has_enable);
 	x86_vmx_change(true);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, 0);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
-	bench_forget(b);
-	bench_run(b, MACHINE_INSTRUCTIONS, 250);
+	fixture_forget(b);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 250);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 250);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 250);
 
 	pebs_model_guests = true;
-	child = bench_alloc(b, &event->attr);
+	child = fixture_alloc(b, &event->attr);
 	KUNIT_ASSERT_NOT_NULL(test, child);
 	child->parent = event;
-	KUNIT_EXPECT_EQ(test, bench_init_event(child), 0);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(child), 0);
 	child->parent = NULL;
-	bench_close(child);
+	fixture_close(child);
 	pebs_model_guests = false;
 
 	x86_vmx_change(false);
 	KUNIT_EXPECT_EQ(test, !!pebs_model()->pebs_enable, has_enable);
 	/* The period that ended meanwhile ends now, and those that follow are whole ones. */
-	bench_run(b, MACHINE_INSTRUCTIONS, 350);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 350);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 600);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 600);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 static void precise_refused(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct perf_event *event;
 
 	attr.sample_period = 0;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 	attr.sample_period = 100;
 	pebs_model_guests = true;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	pebs_model_guests = false;
 	attr.config = PERF_COUNT_HW_REF_CPU_CYCLES;
 	if (pebs_cpu(b)->pebs < PEBS_FORMAT_ADAPTIVE)
-		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 
 	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
 	attr.sample_type = PERF_SAMPLE_REGS_INTR;
 	attr.sample_regs_intr = BIT_ULL(PERF_REG_X86_XMM0);
 	if (pebs_cpu(b)->pebs < PEBS_FORMAT_ADAPTIVE)
-		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+		KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 
 	/* How often instructions began to retire */
 	attr = precise_attr(0x010400c0, 2, 1000);
 	attr.type = PERF_TYPE_RAW;
 	if (pebs_cpu(b)->pebs < PEBS_FORMAT_ADAPTIVE)
-		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, pebs_model_mapped, 0);
 }
 
@@ -325,7 +325,7 @@ static const struct {
 
 static void precise_encodes(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr;
 	struct perf_event *event;
 	unsigned int i;
@@ -335,11 +335,11 @@ static void precise_encodes(struct kunit *test)
 			continue;
 		attr = precise_attr(encodings[i].config, encodings[i].precise, 1000);
 		attr.type = encodings[i].type;
-		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 		KUNIT_EXPECT_EQ_MSG(test, event->hw.config_base, encodings[i].select, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, corepmu_hw_counters(&event->hw),
 				    encodings[i].counters, "row %u", i);
-		bench_close(event);
+		fixture_close(event);
 	}
 }
 
@@ -347,83 +347,83 @@ static void precise_encodes(struct kunit *test)
 static void precise_is_large(struct kunit *test)
 {
 	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_alloc(b, &attr);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_alloc(b, &attr);
 	unsigned int before, samples, most = 0, i;
 
 	event->hw.target = current;
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	pebs_model()->pebs_ip = IP;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, machine_cb_users, 1);
-	bench_forget(b);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 1);
+	fixture_forget(b);
 	before = pebs_model()->nmis;
-	bench_run(b, MACHINE_INSTRUCTIONS, 1050);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1050);
 	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1050);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1050);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
-	bench_run(b, MACHINE_INSTRUCTIONS, 149);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 149);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 11);
 
 	/* One is left, and the counter cannot be set to it: the next period is the shorter. */
-	bench_start_event(event, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_INSTRUCTIONS, 2);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 12);
-	bench_run(b, MACHINE_INSTRUCTIONS, 99);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1300);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 99);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1300);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 13);
 
 	/* A full buffer interrupts, and so do 512 records. Architectural records may be shorter. */
 	for (i = 0; i < 4200; i++) {
 		samples = b->nr_samples;
-		bench_run(b, MACHINE_INSTRUCTIONS, 100);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 		most = max(most, b->nr_samples - samples);
 	}
 	KUNIT_EXPECT_LT(test, most, 1000);
 	KUNIT_EXPECT_GT(test, most, 200);
 	KUNIT_EXPECT_LT(test, pebs_model()->nmis, before + 20);
-	bench_del(event);
+	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4213);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 421300);
-	KUNIT_EXPECT_EQ(test, machine_cb_users, 0);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
+	fixture_close(event);
 }
 
 /* Perf core throttles by overflows: an interrupt is one, whatever it brings. */
 static void precise_one_overflow(struct kunit *test)
 {
 	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_alloc(b, &attr);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_alloc(b, &attr);
 	unsigned int before;
 
 	event->hw.target = current;
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	pebs_model()->pebs_ip = IP;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_forget(b);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
 	b->throttle = true;
 	event->hw.interrupts_seq = 0;
 	event->hw.interrupts = 0;
 	before = pebs_model()->nmis;
-	bench_run(b, MACHINE_INSTRUCTIONS, 4200 * 100);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 4200 * 100);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 4200 * 100);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 4200 * 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4200);
 	KUNIT_EXPECT_EQ(test, event->hw.interrupts, pebs_model()->nmis - before);
 
 	/* Whoever is told of overflows has an interrupt each, and is in time. */
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	atomic_set(&event->event_limit, 1000);
-	bench_start_event(event, PERF_EF_RELOAD);
+	fixture_start_event(event, PERF_EF_RELOAD);
 	before = pebs_model()->nmis;
-	bench_run(b, MACHINE_INSTRUCTIONS, 10 * 100);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 10 * 100);
 	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before + 10);
 	KUNIT_EXPECT_EQ(test, atomic_read(&event->event_limit), 990);
 	b->throttle = false;
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 static void latency_attr(struct perf_event_attr *attr, u64 cycles)
@@ -440,7 +440,7 @@ static void latency_attr(struct perf_event_attr *attr, u64 cycles)
 /* The register with the least latency is shared: others wait, and cannot be in one group. */
 static void precise_latency(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *events[3];
 	struct perf_event_attr attr;
 	static const u64 cycles[] = { 30, 40, 30 };
@@ -450,68 +450,68 @@ static void precise_latency(struct kunit *test)
 		return;
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		latency_attr(&attr, cycles[i]);
-		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &events[i]), 0);
-		KUNIT_EXPECT_EQ(test, bench_add(events[i], PERF_EF_START), i == 1 ? -EAGAIN : 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &events[i]), 0);
+		KUNIT_EXPECT_EQ(test, fixture_add(events[i], PERF_EF_START), i == 1 ? -EAGAIN : 0);
 	}
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_latency, 30);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable,
 			pebs_cpu(b)->pebs == 3 ? 0x300000003 : 0x3);
-	bench_del(events[0]);
-	bench_del(events[2]);
-	KUNIT_EXPECT_EQ(test, bench_add(events[1], PERF_EF_START), 0);
+	fixture_del(events[0]);
+	fixture_del(events[2]);
+	KUNIT_EXPECT_EQ(test, fixture_add(events[1], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_latency, 40);
-	bench_del(events[1]);
+	fixture_del(events[1]);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
-		bench_close(events[i]);
+		fixture_close(events[i]);
 
 	latency_attr(&attr, 1 << 16);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &events[0]), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &events[0]), -EINVAL);
 	latency_attr(&attr, 30);
 	attr.precise_ip = 0;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &events[0]), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &events[0]), -EINVAL);
 }
 
 /* A counter has a register that says what its records have, and goes on from it. */
 static void arch_registers(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event, *plain;
 
 	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
 		return;
 	attr.sample_type = PERF_SAMPLE_ADDR;
-	event = bench_alloc(b, &attr);
+	event = fixture_alloc(b, &attr);
 	event->hw.target = current;
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	pebs_model()->pebs_ip = IP;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32],
 			ARCH_BASIC | PEBS_ARCH_AUX | (-100U & GENMASK_ULL(31, 0)));
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_base & GENMASK_ULL(11, 0), 4);
-	bench_del(event);
+	fixture_del(event);
 	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
 
 	/* One whose records do not gather: nothing is drained after it. */
 	plain = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	KUNIT_ASSERT_EQ(test, bench_add(plain, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
 	KUNIT_EXPECT_TRUE(test, pebs_model()->pebs_index & BIT_ULL(32));
-	bench_del(plain);
+	fixture_del(plain);
 	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
-	bench_close(plain);
+	fixture_close(plain);
 
 	/* An event without precision that comes to that counter has an overflow of its own. */
-	plain = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
-	KUNIT_ASSERT_EQ(test, bench_add(plain, PERF_EF_START), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	plain = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
+	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[plain->hw.idx], 0);
-	bench_forget(b);
-	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	fixture_forget(b);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	bench_del(plain);
-	bench_del(event);
-	bench_close(plain);
-	bench_close(event);
+	fixture_del(plain);
+	fixture_del(event);
+	fixture_close(plain);
+	fixture_close(event);
 }
 
 /* A period that the register has no room for: each record interrupts. */
@@ -519,24 +519,24 @@ static void arch_long_period(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2,
 						   BIT_ULL(31) + 1);
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 
 	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
 		return;
-	event = bench_alloc(b, &attr);
+	event = fixture_alloc(b, &attr);
 	event->hw.target = current;
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32], ARCH_BASIC);
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Registers of records are written by somebody else while a precise event is open, and away. */
 static void precise_after_an_agent(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct x86_model *m = pebs_model();
 	struct perf_event *event;
@@ -544,19 +544,19 @@ static void precise_after_an_agent(struct kunit *test)
 
 	attr.sample_type = PERF_SAMPLE_REGS_INTR;
 	attr.sample_regs_intr = BIT(PERF_REG_X86_AX);
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	m->pebs_ip = IP;
 	b->on_sample = note_regs;
 	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		bench_forget(b);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		fixture_forget(b);
 		shown_ip = 0;
 		shown_ax = 0;
-		bench_run(b, MACHINE_INSTRUCTIONS, 250);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 250);
 		KUNIT_EXPECT_GE_MSG(test, b->nr_samples, 2, "round %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, shown_ip, IP, "round %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, shown_ax, PEBS_MODEL_REGS, "round %u", i);
-		bench_del(event);
+		fixture_del(event);
 		m->ds_area = 0;
 		m->pebs_enable = 0;
 		m->pebs_data = 0;
@@ -566,7 +566,7 @@ static void precise_after_an_agent(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, m->unknown_nmis, 0);
 	b->on_sample = NULL;
-	bench_close(event);
+	fixture_close(event);
 }
 
 static struct kunit_case pebs_cases[] = {
@@ -591,8 +591,8 @@ static struct kunit_case pebs_cases[] = {
 
 static struct kunit_suite pebs_suite = {
 	.name		= "corepmu_pebs",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= pebs_cases,
 };
 

@@ -18,7 +18,7 @@
 #include "fixture/testbed.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
-#include "bench.h"
+#include "fixture.h"
 #include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"
 #include "x86/x86.h"
@@ -32,7 +32,7 @@
 /* The registers of the last sample, as perf core has had them, for a look at all */
 static struct pt_regs seen_regs;
 
-static void keep_regs(struct bench *b, struct perf_event *event)
+static void keep_regs(struct fixture *b, struct perf_event *event)
 {
 	seen_regs = *b->sample_regs;
 }
@@ -56,13 +56,13 @@ static bool shows_kernel(const struct pt_regs *regs)
  * An overflow in user space, whose interrupt comes in the kernel, in a task that has left user
  * space, or in a kernel thread; or, instead of an interrupt, the event is stopped.
  */
-static void overflow_into_kernel(struct bench *b, struct perf_event *event, bool kthread,
+static void overflow_into_kernel(struct fixture *b, struct perf_event *event, bool kthread,
 				 bool interrupt)
 {
 	struct pt_regs *task = task_pt_regs(current), saved = *task;
 	unsigned long flags;
 
-	bench_forget(b);
+	fixture_forget(b);
 	b->on_sample = keep_regs;
 	memset(&seen_regs, 0xff, sizeof(seen_regs));
 	local_irq_save(flags);
@@ -73,17 +73,17 @@ static void overflow_into_kernel(struct bench *b, struct perf_event *event, bool
 	task->cs = __USER_CS;
 	if (!kthread)
 		current->flags &= ~PF_KTHREAD;
-	b->machine->ops->hold(true);
-	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	if (!interrupt)
-		bench_stop_event(event, PERF_EF_UPDATE);
-	b->machine->ops->hold(false);
+		fixture_stop_event(event, PERF_EF_UPDATE);
+	b->testbed->ops->hold(false);
 	current->flags |= PF_KTHREAD;
 	*task = saved;
 	memset(model_regs(false), 0, sizeof(saved));
 	local_irq_restore(flags);
 	if (!interrupt)
-		bench_start_event(event, PERF_EF_RELOAD);
+		fixture_start_event(event, PERF_EF_RELOAD);
 	b->on_sample = NULL;
 	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
 }
@@ -100,7 +100,7 @@ static void sample_user_regs(struct kunit *test)
 		PERF_SAMPLE_REGS_INTR, PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER,
 		PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER,
 	};
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	unsigned int i;
 
 	for (i = 0; i < 8 * ARRAY_SIZE(types); i++) {
@@ -114,9 +114,9 @@ static void sample_user_regs(struct kunit *test)
 		attr.sample_regs_intr = BIT(PERF_REG_X86_AX);
 		attr.sample_stack_user = 256;
 		attr.exclude_kernel = !(i & 1);
-		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 		pebs_model()->pebs_ip = IP;
-		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		overflow_into_kernel(b, event, i & 2, i & 4);
 		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ip, IP, "row %u", i);
 		KUNIT_EXPECT_TRUE_MSG(test, user_mode(&seen_regs), "row %u", i);
@@ -132,8 +132,8 @@ static void sample_user_regs(struct kunit *test)
 		KUNIT_EXPECT_TRUE_MSG(test, user_mode(&seen_regs), "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, seen_regs.sp, i & 2 ? 0 : TASK_SP, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ax, i & 2 ? 0 : TASK_AX, "row %u", i);
-		bench_del(event);
-		bench_close(event);
+		fixture_del(event);
+		fixture_close(event);
 	}
 }
 
@@ -146,15 +146,15 @@ static void sample_entering_regs(struct kunit *test)
 	static const struct pt_regs entering = { .sp = ENTERING_SP, .cs = __USER_CS };
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	const struct pt_regs *task = task_pt_regs(current);
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 
 	attr.sample_type = PERF_SAMPLE_REGS_USER;
 	attr.sample_regs_user = BIT(PERF_REG_X86_SP);
 	attr.exclude_kernel = 1;
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	pebs_model()->pebs_ip = BIT_ULL(63) - PEBS_MODEL_LENGTH;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 
 	x86_model_entering = &entering;
 	overflow_into_kernel(b, event, false, true);
@@ -172,35 +172,35 @@ static void sample_entering_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen_regs.sp, TASK_SP);
 	kernel_sp = KERNEL_REG;
 
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* A place in the kernel is one, also if the interrupt came in user space. */
 static void sample_kernel_place(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event;
 
 	attr.sample_type = PERF_SAMPLE_REGS_USER;
 	attr.sample_regs_user = BIT(PERF_REG_X86_SP);
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	pebs_model()->pebs_ip = KERNEL_REG;
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->on_sample = keep_regs;
-	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	KUNIT_EXPECT_EQ(test, seen_regs.ip, KERNEL_REG);
 	KUNIT_EXPECT_FALSE(test, user_mode(&seen_regs));
 	b->on_sample = NULL;
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 static u16 seen_instruction_latency;
 static u32 seen_latency;
 
-static void note_latencies(struct bench *b, struct perf_event *event)
+static void note_latencies(struct fixture *b, struct perf_event *event)
 {
 	const struct perf_sample_data *data = this_cpu_ptr(&x86_pebs.sample.data);
 
@@ -221,7 +221,7 @@ static void sample_two_latencies(struct kunit *test)
 		{ UARCH_PANTHER_COVE, true }, { UARCH_ARCTIC_WOLF, true },
 	};
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct x86_desc *desc = to_x86(b->pmu);
 	const struct intel_uarch *uarch = desc->uarch;
 	struct perf_event *event;
@@ -230,12 +230,12 @@ static void sample_two_latencies(struct kunit *test)
 	if (pebs_cpu(b)->pebs != PEBS_FORMAT_ADAPTIVE)
 		kunit_skip(test, "records of these have one latency, or always two");
 	attr.sample_type = PERF_SAMPLE_WEIGHT_STRUCT;
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->on_sample = note_latencies;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		desc->uarch = &intel_uarches[rows[i].uarch];
-		bench_run(b, MACHINE_INSTRUCTIONS, 100);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 		KUNIT_EXPECT_EQ_MSG(test, seen_instruction_latency,
 				    rows[i].two ? PEBS_MODEL_LATENCY : 0, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, seen_latency, rows[i].two ? 0 : PEBS_MODEL_LATENCY,
@@ -243,8 +243,8 @@ static void sample_two_latencies(struct kunit *test)
 	}
 	desc->uarch = uarch;
 	b->on_sample = NULL;
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 static struct kunit_case sample_cases[] = {
@@ -257,8 +257,8 @@ static struct kunit_case sample_cases[] = {
 
 static struct kunit_suite sample_suite = {
 	.name		= "corepmu_pebs_sample",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= sample_cases,
 };
 

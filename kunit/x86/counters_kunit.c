@@ -20,7 +20,7 @@
 			.config = PERF_COUNT_HW_CACHE_##id | (miss) << 16
 
 struct encoding {
-	const char *machine;
+	const char *testbed;
 	struct perf_event_attr attr;
 	int err;
 	u64 select;
@@ -174,7 +174,7 @@ static const struct encoding encodings[] = {
 
 static void encoding_desc(const struct encoding *e, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s type %u config %#llx, row %d", e->machine,
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s type %u config %#llx, row %d", e->testbed,
 		 e->attr.type, e->attr.config, (int)(e - encodings));
 }
 
@@ -183,10 +183,10 @@ KUNIT_ARRAY_PARAM(encoding, encodings, encoding_desc);
 static void x86_encodes(struct kunit *test)
 {
 	const struct encoding *e = test->param_value;
-	struct bench *b = bench_start_on(test, e->machine);
+	struct fixture *b = fixture_start_on(test, e->testbed);
 	struct perf_event *event;
 
-	KUNIT_EXPECT_EQ(test, bench_open(b, &e->attr, &event), e->err);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &e->attr, &event), e->err);
 	if (e->err)
 		return;
 	KUNIT_EXPECT_EQ(test, event->hw.config_base, e->select);
@@ -195,9 +195,9 @@ static void x86_encodes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 
 	/* And the hardware takes it. */
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /*
@@ -205,7 +205,7 @@ static void x86_encodes(struct kunit *test)
  * out, scheduled in again on the same counter.
  */
 struct sequence {
-	const char *machine;
+	const char *testbed;
 	u64 event;
 	const char *add, *read, *overflow, *del;
 };
@@ -259,7 +259,7 @@ static const struct sequence sequences[] = {
 
 static void sequence_desc(const struct sequence *s, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s event %llu", s->machine, s->event);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s event %llu", s->testbed, s->event);
 }
 
 KUNIT_ARRAY_PARAM(sequence, sequences, sequence_desc);
@@ -267,55 +267,55 @@ KUNIT_ARRAY_PARAM(sequence, sequences, sequence_desc);
 static void x86_sequences(struct kunit *test)
 {
 	const struct sequence *s = test->param_value;
-	struct bench *b = bench_start_on(test, s->machine);
-	struct perf_event *event = bench_event(b, s->event, 1000);
-	enum machine_event what = s->event == PERF_COUNT_HW_CPU_CYCLES ? MACHINE_CYCLES :
-				  MACHINE_BRANCHES;
+	struct fixture *b = fixture_start_on(test, s->testbed);
+	struct perf_event *event = fixture_event(b, s->event, 1000);
+	enum testbed_event what = s->event == PERF_COUNT_HW_CPU_CYCLES ? TESTBED_CYCLES :
+				  TESTBED_BRANCHES;
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	expect_accesses(test, s->add);
-	bench_read(event);
+	fixture_read(event);
 	expect_accesses(test, s->read);
-	bench_run(b, what, 1000);
+	fixture_run(b, what, 1000);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	expect_accesses(test, s->overflow);
-	bench_del(event);
+	fixture_del(event);
 	expect_accesses(test, s->del);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	/* Somebody else may have written the registers meanwhile. */
 	expect_accesses(test, s->add);
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* To a known state, from whatever firmware or another driver left */
 struct reset {
-	const char *machine;
+	const char *testbed;
 	const char *accesses;
 };
 
 static const struct reset resets[] = {
 	{
-		.machine = "intel-v1",
+		.testbed = "intel-v1",
 		.accesses = "PERFEVTSEL0=0 PERFEVTSEL1=0",
 	}, {
-		.machine = "intel-v2",
+		.testbed = "intel-v2",
 		.accesses = "GLOBAL_CTRL=0 PERFEVTSEL0=0 PERFEVTSEL1=0 FIXED_CTR_CTRL=0 GLOBAL_STATUS_RESET=700000003",
 	}, {
-		.machine = "intel-v4-beside",
+		.testbed = "intel-v4-beside",
 		.accesses = "GLOBAL_CTRL=0 PERFEVTSEL0=0 PERFEVTSEL1=0 PERFEVTSEL2=0 PERFEVTSEL3=0 PERFEVTSEL4=0 PERFEVTSEL5=0 PERFEVTSEL6=0 PERFEVTSEL7=0 FIXED_CTR_CTRL=0 GLOBAL_STATUS_RESET=7000000ff GLOBAL_CTRL=7000000ff",
 	}, {
-		.machine = "amd-legacy",
+		.testbed = "amd-legacy",
 		.accesses = "PERF_CTL0=0 PERF_CTL1=0 PERF_CTL2=0 PERF_CTL3=0",
 	}, {
-		.machine = "amd-v2",
+		.testbed = "amd-v2",
 		.accesses = "GLOBAL_CTL=0 PERF_CTL0=0 PERF_CTL1=0 PERF_CTL2=0 PERF_CTL3=0 PERF_CTL4=0 PERF_CTL5=0 GLOBAL_STATUS_CLR=3f",
 	},
 };
 
 static void reset_desc(const struct reset *r, char *desc)
 {
-	strscpy(desc, r->machine, KUNIT_PARAM_DESC_SIZE);
+	strscpy(desc, r->testbed, KUNIT_PARAM_DESC_SIZE);
 }
 
 KUNIT_ARRAY_PARAM(reset, resets, reset_desc);
@@ -323,7 +323,7 @@ KUNIT_ARRAY_PARAM(reset, resets, reset_desc);
 static void x86_resets(struct kunit *test)
 {
 	const struct reset *r = test->param_value;
-	struct bench *b = bench_start_on(test, r->machine);
+	struct fixture *b = fixture_start_on(test, r->testbed);
 	unsigned long flags;
 
 	local_irq_save(flags);
@@ -336,7 +336,7 @@ static void x86_resets(struct kunit *test)
 static void x86_describes(struct kunit *test)
 {
 	static const struct {
-		const char *machine;
+		const char *testbed;
 		u64 counters;
 		unsigned int width;
 		s64 max_left;
@@ -354,7 +354,7 @@ static void x86_describes(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b = bench_start(test, machine_by_name(table[i].machine));
+		struct fixture *b = fixture_start(test, testbed_by_name(table[i].testbed));
 		struct x86_desc *desc = to_x86(b->pmu);
 
 		KUNIT_EXPECT_EQ(test, b->pmu->counters, table[i].counters);
@@ -362,7 +362,7 @@ static void x86_describes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, b->pmu->max_left, table[i].max_left);
 		KUNIT_EXPECT_EQ(test, desc->masks_lvtpc, table[i].masks_lvtpc);
 		KUNIT_EXPECT_EQ(test, desc->late_nmis, table[i].late_nmis);
-		bench_end(b);
+		fixture_end(b);
 	}
 }
 
@@ -421,7 +421,7 @@ static void x86_describes_less(struct kunit *test)
 /* Beside: the counters are had with the first event, and given back with the last. */
 static void x86_reserves(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v4-beside");
+	struct fixture *b = fixture_start_on(test, "intel-v4-beside");
 	struct perf_event_attr attr = { HW(CPU_CYCLES) };
 	struct perf_event_attr own = { .type = b->pmu->perf_pmu.type, .config = 0x3c };
 	struct perf_event *event, *other;
@@ -439,23 +439,23 @@ static void x86_reserves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 
 	x86_model_use(true);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &own, &event), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), -EBUSY);
 	KUNIT_EXPECT_NULL(test, event->destroy);
 	/* It may have named no PMU: perf core is to ask the next one. */
 	b->pmu->claims_generic = false;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -ENOENT);
 	KUNIT_EXPECT_NULL(test, event->destroy);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &own, &event), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), -EBUSY);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 	x86_model_use(false);
 
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 16);
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &other), 0);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &other), 0);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 16);
-	bench_close(event);
+	fixture_close(event);
 	KUNIT_EXPECT_TRUE(test, x86_is_reserved());
-	bench_close(other);
+	fixture_close(other);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 
 	KUNIT_EXPECT_EQ(test, x86_reserve(), 0);
@@ -464,25 +464,25 @@ static void x86_reserves(struct kunit *test)
 /* Two fixed counters share a register: one's bits are not the other's. */
 static void x86_fixed_shared(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v4");
+	struct fixture *b = fixture_start_on(test, "intel-v4");
 	struct perf_event_attr user = { HW(CPU_CYCLES), .exclude_kernel = 1 };
 	struct perf_event_attr kernel = { HW(INSTRUCTIONS), .exclude_user = 1 };
 	struct perf_event *cycles, *instructions;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &user, &cycles), 0);
-	KUNIT_ASSERT_EQ(test, bench_open(b, &kernel, &instructions), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(cycles, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(instructions, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &user, &cycles), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &kernel, &instructions), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(cycles, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(instructions, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.fixed_ctrl), 0xa9);
-	b->machine->ops->run(MACHINE_INSTRUCTIONS, false, 33);
-	b->machine->ops->run(MACHINE_CYCLES, false, 44);
-	b->machine->ops->run(MACHINE_CYCLES, true, 55);
-	KUNIT_EXPECT_EQ(test, bench_read(cycles), 55);
-	KUNIT_EXPECT_EQ(test, bench_read(instructions), 33);
-	bench_del(cycles);
-	bench_del(instructions);
-	bench_close(cycles);
-	bench_close(instructions);
+	b->testbed->ops->run(TESTBED_INSTRUCTIONS, false, 33);
+	b->testbed->ops->run(TESTBED_CYCLES, false, 44);
+	b->testbed->ops->run(TESTBED_CYCLES, true, 55);
+	KUNIT_EXPECT_EQ(test, fixture_read(cycles), 55);
+	KUNIT_EXPECT_EQ(test, fixture_read(instructions), 33);
+	fixture_del(cycles);
+	fixture_del(instructions);
+	fixture_close(cycles);
+	fixture_close(instructions);
 }
 
 static struct kunit_case x86_cases[] = {
@@ -498,7 +498,7 @@ static struct kunit_case x86_cases[] = {
 
 static struct kunit_suite x86_suite = {
 	.name		= "corepmu_x86_counters",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= x86_cases,
 };
 

@@ -8,9 +8,9 @@
 
 #include <uapi/linux/btf.h>
 
-#include "branch/bench.h"
+#include "branch/fixture.h"
 #include "fixture/testbed.h"
-#include "pebs/bench.h"
+#include "pebs/fixture.h"
 #include "x86/intel/intel.h"
 #include "x86/x86.h"
 
@@ -24,31 +24,31 @@ static bool gets_in(enum x86_model_user user)
 	return true;
 }
 
-static int open_branches(struct bench *b, struct perf_event **event)
+static int open_branches(struct fixture *b, struct perf_event **event)
 {
 	const struct perf_event_attr attr = { STACK(ANY_USER) };
 
-	return bench_open(b, &attr, event);
+	return fixture_open(b, &attr, event);
 }
 
-static int open_records(struct bench *b, struct perf_event **event)
+static int open_records(struct fixture *b, struct perf_event **event)
 {
 	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 1000);
 
-	return bench_open(b, &attr, event);
+	return fixture_open(b, &attr, event);
 }
 
-static int open_plain(struct bench *b, struct perf_event **event)
+static int open_plain(struct fixture *b, struct perf_event **event)
 {
 	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 0, 1000);
 
-	return bench_open(b, &attr, event);
+	return fixture_open(b, &attr, event);
 }
 
 /* Either order: whoever comes second is refused, and gets in once the first has gone. */
 static void exclusive_order(struct kunit *test)
 {
-	static int (* const open[])(struct bench *b, struct perf_event **event) = {
+	static int (* const open[])(struct fixture *b, struct perf_event **event) = {
 		open_branches, open_records,
 	};
 	static const char * const names[] = { "intel-lbr", "intel-pebs-icl" };
@@ -56,32 +56,32 @@ static void exclusive_order(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct bench *b = bench_start_on(test, names[i]);
+		struct fixture *b = fixture_start_on(test, names[i]);
 
 		KUNIT_ASSERT_EQ_MSG(test, open[i](b, &event), 0, "%s", names[i]);
 		KUNIT_EXPECT_FALSE(test, gets_in(X86_MODEL_BTS));
 		KUNIT_ASSERT_EQ(test, open[i](b, &other), 0);
-		bench_close(event);
+		fixture_close(event);
 		KUNIT_EXPECT_FALSE(test, gets_in(X86_MODEL_BTS));
-		bench_close(other);
+		fixture_close(other);
 		KUNIT_EXPECT_TRUE(test, gets_in(X86_MODEL_BTS));
 
 		KUNIT_EXPECT_EQ(test, x86_model_add_exclusive(X86_MODEL_BTS), 0);
 		KUNIT_EXPECT_EQ(test, open[i](b, &event), -EBUSY);
 		KUNIT_ASSERT_EQ(test, open_plain(b, &event), 0);
-		bench_close(event);
+		fixture_close(event);
 		x86_model_del_exclusive(X86_MODEL_BTS);
 		KUNIT_ASSERT_EQ(test, open[i](b, &event), 0);
-		bench_close(event);
+		fixture_close(event);
 		KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
-		bench_end(b);
+		fixture_end(b);
 	}
 }
 
 /* While there is no precise event the debug store is not this driver's to point at. */
 static void exclusive_area(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-pebs-icl");
+	struct fixture *b = fixture_start_on(test, "intel-pebs-icl");
 	struct perf_event *event;
 
 	pebs_model()->ds_area = 0xabc000;
@@ -92,29 +92,29 @@ static void exclusive_area(struct kunit *test)
 	pebs_model()->ds_area = 0;
 	b->pmu->backend->reset(b->cpuc);
 	KUNIT_EXPECT_NE(test, pebs_model()->ds_area, 0);
-	bench_close(event);
+	fixture_close(event);
 	KUNIT_EXPECT_EQ(test, pebs_model()->ds_area, 0);
-	bench_end(b);
+	fixture_end(b);
 }
 
 /* Architectural records have no debug store; beside the built-in driver nothing is counted. */
 static void exclusive_uncounted(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-pebs-arch");
+	struct fixture *b = fixture_start_on(test, "intel-pebs-arch");
 	struct perf_event *event;
 
 	KUNIT_ASSERT_EQ(test, open_records(b, &event), 0);
 	KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
-	bench_close(event);
+	fixture_close(event);
 	KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
-	bench_end(b);
+	fixture_end(b);
 
-	b = bench_start_on(test, "intel-lbr-beside");
+	b = fixture_start_on(test, "intel-lbr-beside");
 	KUNIT_ASSERT_EQ(test, open_branches(b, &event), 0);
 	KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
-	bench_close(event);
+	fixture_close(event);
 	KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
-	bench_end(b);
+	fixture_end(b);
 }
 
 /* A kernel that does not tell how to exclude others has no such events. */
@@ -125,7 +125,7 @@ static void exclusive_hidden(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
-		struct bench *b = bench_start_on(test, "intel-pebs-icl");
+		struct fixture *b = fixture_start_on(test, "intel-pebs-icl");
 
 		x86_model_hidden = hidden[i];
 		x86_exclusive_init(to_x86(b->pmu));
@@ -139,7 +139,7 @@ static void exclusive_hidden(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, b->pmu->precise_backend, NULL);
 		KUNIT_EXPECT_EQ(test, open_records(b, &event), -EOPNOTSUPP);
 		x86_model_hidden = NULL;
-		bench_end(b);
+		fixture_end(b);
 	}
 }
 
@@ -178,7 +178,7 @@ static struct btf_of_test btf_of_test = {
 static void exclusive_trace(struct kunit *test)
 {
 	static const struct {
-		const char *machine;
+		const char *testbed;
 		bool btf, coexist;
 	} table[] = {
 		{ "intel-pebs-icl", true, true },
@@ -191,7 +191,7 @@ static void exclusive_trace(struct kunit *test)
 
 	memcpy(btf_of_test.names, btf_names, sizeof(btf_names));
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b = bench_start_on(test, table[i].machine);
+		struct fixture *b = fixture_start_on(test, table[i].testbed);
 
 		x86_model_btf = table[i].btf ? &btf_of_test : NULL;
 		x86_model_btf_end = table[i].btf ? &btf_of_test + 1 : NULL;
@@ -207,13 +207,13 @@ static void exclusive_trace(struct kunit *test)
 				    table[i].coexist ? 0 : -EBUSY, "row %u", i);
 		KUNIT_EXPECT_FALSE(test, gets_in(X86_MODEL_BTS));
 		KUNIT_EXPECT_EQ(test, open_records(b, &other), 0);
-		bench_close(other);
-		bench_close(event);
+		fixture_close(other);
+		fixture_close(event);
 		if (table[i].coexist)
 			x86_model_del_exclusive(X86_MODEL_PT);
 		KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
 		KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_PT], 0);
-		bench_end(b);
+		fixture_end(b);
 	}
 }
 

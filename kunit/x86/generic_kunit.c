@@ -297,7 +297,7 @@ static void generic_before_zen(struct kunit *test)
 static const char *event_text(struct kunit *test, const char *name)
 {
 	const struct attribute_group *group = &x86_events_group;
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct attribute **attrs;
 	static struct device dev;
 	char *page;
@@ -392,7 +392,7 @@ static struct kunit_case generic_cases[] = {
 
 static struct kunit_suite generic_suite = {
 	.name		= "corepmu_x86_generic",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= generic_cases,
 };
 

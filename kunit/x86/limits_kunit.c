@@ -40,7 +40,7 @@ static void limits_has_shortest_periods(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event = uarch_start_model(test, table[i].model, 0, 8);
 		u64 shorter = table[i].shortest - 1;
-		struct bench *b = test->priv;
+		struct fixture *b = test->priv;
 		s64 left;
 
 		KUNIT_EXPECT_EQ(test, b->cpuc->limiter.min_left, table[i].min_left);
@@ -64,11 +64,11 @@ static void limits_has_shortest_periods(struct kunit *test)
 
 		/* What is left of a period is not less either. */
 		event->attr.sample_period = 1000;
-		KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
-		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		bench_del(event);
+		KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		fixture_del(event);
 		local64_set(&event->hw.period_left, 1);
-		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		left = (0 - local64_read(&event->hw.prev_count)) &
 		       corepmu_hw_value_mask(&event->hw);
 		KUNIT_EXPECT_EQ(test, left, max(table[i].min_left, table[i].shortest));
@@ -77,8 +77,8 @@ static void limits_has_shortest_periods(struct kunit *test)
 		corepmu_counter_limit(b->cpuc, event);
 		KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw),
 				max(table[i].min_left, table[i].shortest));
-		bench_del(event);
-		bench_close(event);
+		fixture_del(event);
+		fixture_close(event);
 		uarch_end(test);
 	}
 }
@@ -102,7 +102,7 @@ static void limits_has_no_branch_trace(struct kunit *test)
 	};
 	struct x86_model_cpu skylake = plain;
 	struct perf_event *event;
-	struct bench *b;
+	struct fixture *b;
 	unsigned int i;
 
 	skylake.model = 0x5e;
@@ -112,17 +112,17 @@ static void limits_has_no_branch_trace(struct kunit *test)
 		struct perf_event_attr attr = table[i];
 
 		attr.sample_period = 1;
-		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 		attr.sample_period = 2;
-		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), -EINVAL);
 		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 3), 0);
-		bench_close(event);
+		fixture_close(event);
 	}
 	for (i = 0; i < ARRAY_SIZE(others); i++) {
-		KUNIT_ASSERT_EQ(test, bench_open(b, &others[i], &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &others[i], &event), 0);
 		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), 0);
-		bench_close(event);
+		fixture_close(event);
 	}
 	uarch_end(test);
 }
@@ -137,7 +137,7 @@ static void limits_has_first_periods_of_frequencies(struct kunit *test)
 	};
 	struct x86_model_cpu haswell = plain;
 	struct perf_event *event;
-	struct bench *b;
+	struct fixture *b;
 	unsigned int i;
 
 	haswell.model = 0x3c;
@@ -149,9 +149,9 @@ static void limits_has_first_periods_of_frequencies(struct kunit *test)
 			.freq = 1, .sample_freq = table[i].freq,
 		};
 
-		KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 		KUNIT_EXPECT_EQ(test, event->hw.sample_period, table[i].period);
-		bench_close(event);
+		fixture_close(event);
 	}
 	uarch_end(test);
 }
@@ -278,15 +278,15 @@ static void limits_merges(struct kunit *test)
 	unsigned int i, round;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct bench *b = bench_start(test, machine_by_name(names[i]));
+		struct fixture *b = fixture_start(test, testbed_by_name(names[i]));
 		const struct x86_model *model = this_cpu_ptr(&x86_model_state);
 		struct perf_event *event, *other;
 
-		KUNIT_ASSERT_EQ(test, bench_open(b, &merged, &event), 0);
-		KUNIT_ASSERT_EQ(test, bench_open(b, &plain_event, &other), 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &merged, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &plain_event, &other), 0);
 		for (round = 1; round < 3; round++) {
-			bench_forget(b);
-			KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+			fixture_forget(b);
+			KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 			KUNIT_EXPECT_EQ(test, event->hw.idx, 1);
 			KUNIT_EXPECT_EQ(test, b->cpuc->used, 0x3);
 			KUNIT_EXPECT_EQ(test, model->select[0], 0x53ff03);
@@ -295,23 +295,23 @@ static void limits_merges(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, model->counter[1], 0xffff);
 			x86_model_run(0xff03, true, 5500);
 			KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
-			KUNIT_EXPECT_EQ(test, bench_read(event), 5500 * round);
+			KUNIT_EXPECT_EQ(test, fixture_read(event), 5500 * round);
 			KUNIT_EXPECT_EQ(test, model->counter[1], 0xffff);
-			bench_del(event);
+			fixture_del(event);
 			local64_set(&event->hw.period_left, 1000);
 
 			/* The even one for itself, nothing merged with it */
-			KUNIT_ASSERT_EQ(test, bench_add(other, PERF_EF_START), 0);
+			KUNIT_ASSERT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 			KUNIT_EXPECT_EQ(test, other->hw.idx, 0);
 			KUNIT_EXPECT_EQ(test, model->select[0], 0x5300c0);
 			KUNIT_EXPECT_EQ(test, model->select[1] & BIT_ULL(22), 0);
 			x86_model_run(0x00c0, true, 70);
-			KUNIT_EXPECT_EQ(test, bench_read(other), 70 * round);
-			bench_del(other);
+			KUNIT_EXPECT_EQ(test, fixture_read(other), 70 * round);
+			fixture_del(other);
 		}
-		bench_close(event);
-		bench_close(other);
-		bench_end(b);
+		fixture_close(event);
+		fixture_close(other);
+		fixture_end(b);
 	}
 }
 
@@ -336,7 +336,7 @@ static void limits_cannot_merge(struct kunit *test)
 static void limits_merge_is_no_event(struct kunit *test)
 {
 	static const struct {
-		const char *machine;
+		const char *testbed;
 		int err;
 	} table[] = {
 		{ "amd-v2", -EINVAL }, { "amd-hygon", -EINVAL },
@@ -349,11 +349,11 @@ static void limits_merge_is_no_event(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b = bench_start(test, machine_by_name(table[i].machine));
+		struct fixture *b = fixture_start(test, testbed_by_name(table[i].testbed));
 		struct perf_event *event;
 
-		KUNIT_EXPECT_EQ(test, bench_open(b, &merge, &event), table[i].err);
-		bench_end(b);
+		KUNIT_EXPECT_EQ(test, fixture_open(b, &merge, &event), table[i].err);
+		fixture_end(b);
 	}
 }
 
@@ -366,7 +366,7 @@ static void limits_fixed_counters_are_not_told(struct kunit *test)
 		.bare = true, .nr_events = 7,
 	};
 	struct perf_event *event = uarch_start(test, &cpu);
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2) | FIXED(0) | FIXED(1) | FIXED(2));
@@ -375,12 +375,12 @@ static void limits_fixed_counters_are_not_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), GP(2) | FIXED(0));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x003c), GP(2) | FIXED(1));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0300), FIXED(2));
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	x86_model_run(0x0300, true, 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
+	fixture_del(event);
+	fixture_close(event);
 	uarch_end(test);
 
 	cpu.bare = false;
@@ -424,7 +424,7 @@ static struct kunit_case limits_cases[] = {
 
 static struct kunit_suite limits_suite = {
 	.name		= "corepmu_x86_limits",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= limits_cases,
 };
 

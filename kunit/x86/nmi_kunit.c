@@ -18,15 +18,15 @@
 /* Intel masks the APIC's entry with each NMI: without a word no other comes. */
 static void x86_unmasks_lvtpc(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v2");
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	struct fixture *b = fixture_start_on(test, "intel-v2");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_CYCLES, 1000);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_CYCLES, 1000);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
 	KUNIT_EXPECT_FALSE(test, this_cpu_read(x86_model_state.lvtpc) & APIC_LVT_MASKED);
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 	b->pmu->backend->irq_disable(b->cpuc);
 	KUNIT_EXPECT_TRUE(test, this_cpu_read(x86_model_state.lvtpc) & APIC_LVT_MASKED);
 }
@@ -34,7 +34,7 @@ static void x86_unmasks_lvtpc(struct kunit *test)
 /* Beside the built-in driver the entry is left as it is. */
 static void x86_leaves_lvtpc(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v4-beside");
+	struct fixture *b = fixture_start_on(test, "intel-v4-beside");
 
 	b->pmu->backend->irq_disable(b->cpuc);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.lvtpc), APIC_DM_NMI);
@@ -43,110 +43,110 @@ static void x86_leaves_lvtpc(struct kunit *test)
 /* The built-in driver's handler holds all counters back, and is called after ours. */
 static void x86_counts_after_builtin(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v4-beside");
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	struct fixture *b = fixture_start_on(test, "intel-v4-beside");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	x86_model_builtin_stops = true;
-	bench_run(b, MACHINE_CYCLES, 1000);
+	fixture_run(b, TESTBED_CYCLES, 1000);
 	x86_model_builtin_stops = false;
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* An NMI in corepmu_stop_cpu(), between the flag and the register, stops the PMU. */
 static void x86_nmi_in_stop(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v4");
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct fixture *b = fixture_start_on(test, "intel-v4");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->cpuc->running = false;
 	model_forget();
-	bench_run(b, MACHINE_BRANCHES, 100);
+	fixture_run(b, TESTBED_BRANCHES, 100);
 	expect_accesses(test,
 			"GLOBAL_CTRL=0 GLOBAL_STATUS GLOBAL_STATUS_RESET=1 rdpmc0 A_PMC0=ffffffffff9c GLOBAL_STATUS LVTPC=400");
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* AMD: an NMI whose overflow the one before has dealt with is known, for a while. */
 static void x86_late_nmi(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "amd-v2");
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	struct fixture *b = fixture_start_on(test, "amd-v2");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 	unsigned int took_calls;
 	unsigned long flags;
 
 	/* From another test's event, at most. */
 	msleep(150);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	x86_model_spurious_nmi();
-	KUNIT_EXPECT_EQ(test, b->machine->ops->unknown(), 1);
+	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 1);
 	/* No tick in between: it is the same moment. */
 	local_irq_save(flags);
-	bench_run(b, MACHINE_CYCLES, 100);
-	took_calls = machine_took_calls;
-	b->cpuc->limiter.window = machine_time - NSEC_PER_SEC;
+	fixture_run(b, TESTBED_CYCLES, 100);
+	took_calls = testbed_took_calls;
+	b->cpuc->limiter.window = testbed_time - NSEC_PER_SEC;
 	x86_model_spurious_nmi();
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, b->machine->ops->unknown(), 1);
+	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 1);
 	/* The limiter knows of it; perf core is told of samples. */
-	KUNIT_EXPECT_EQ(test, b->cpuc->limiter.window, machine_time);
-	KUNIT_EXPECT_EQ(test, machine_took_calls, took_calls);
+	KUNIT_EXPECT_EQ(test, b->cpuc->limiter.window, testbed_time);
+	KUNIT_EXPECT_EQ(test, testbed_took_calls, took_calls);
 	msleep(150);
 	x86_model_spurious_nmi();
-	KUNIT_EXPECT_EQ(test, b->machine->ops->unknown(), 2);
+	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 2);
 	b->unknown_expected = 2;
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Status bits that do not go away do not keep the CPU in the handler. */
 static void x86_sticky_status(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v4");
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct fixture *b = fixture_start_on(test, "intel-v4");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	this_cpu_write(x86_model_state.sticky, BIT_ULL(3));
 	this_cpu_write(x86_model_state.global_status, BIT_ULL(3));
 	model_forget();
-	bench_run(b, MACHINE_BRANCHES, 100);
+	fixture_run(b, TESTBED_BRANCHES, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, model_accesses("GLOBAL_STATUS"), 16);
 	this_cpu_write(x86_model_state.sticky, 0);
 	this_cpu_write(x86_model_state.global_status, 0);
-	bench_run(b, MACHINE_BRANCHES, 100);
+	fixture_run(b, TESTBED_BRANCHES, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Another event's overflow, and meanwhile Intel PT's buffer is to be emptied. */
-static void trace_and_overflow(struct bench *b)
+static void trace_and_overflow(struct fixture *b)
 {
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 
-	KUNIT_EXPECT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 	this_cpu_write(x86_model_state.global_status, STATUS_TRACE_TOPA_PMI);
 	model_forget();
-	bench_run(b, MACHINE_BRANCHES, 100);
+	fixture_run(b, TESTBED_BRANCHES, 100);
 	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
 	/* Nor does it keep the CPU in the handler. */
 	KUNIT_EXPECT_EQ(b->test, model_accesses("GLOBAL_STATUS"), 2);
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Beside the built-in driver that one calls Intel PT's and acknowledges, or nobody does. */
 static void x86_leaves_others_status(struct kunit *test)
 {
 	static const struct {
-		const char *machine;
+		const char *testbed;
 		bool no_trace;
 	} table[] = {
 		{ "intel-v4-beside" },
@@ -156,17 +156,17 @@ static void x86_leaves_others_status(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b;
+		struct fixture *b;
 
 		x86_model_no_trace = table[i].no_trace;
-		b = bench_start_on(test, table[i].machine);
+		b = fixture_start_on(test, table[i].testbed);
 		x86_model_no_trace = false;
 		trace_and_overflow(b);
 		KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status),
 				STATUS_TRACE_TOPA_PMI);
 		KUNIT_EXPECT_EQ(test, x86_model_traced, 0);
 		this_cpu_write(x86_model_state.global_status, 0);
-		bench_end(b);
+		fixture_end(b);
 		test->priv = NULL;
 	}
 }
@@ -174,7 +174,7 @@ static void x86_leaves_others_status(struct kunit *test)
 /* In the built-in driver's place the interrupt is passed on, with an overflow and alone. */
 static void x86_passes_trace_on(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v4");
+	struct fixture *b = fixture_start_on(test, "intel-v4");
 
 	trace_and_overflow(b);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), 0);
@@ -187,13 +187,13 @@ static void x86_passes_trace_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 }
 
-static struct bench *read_bench;
+static struct fixture *read_fixture;
 static unsigned int read_late;
 
 static void overflow_after_read(void)
 {
 	this_cpu_write(x86_model_state.skid, read_late);
-	bench_run(read_bench, MACHINE_BRANCHES, 100 + read_late);
+	fixture_run(read_fixture, TESTBED_BRANCHES, 100 + read_late);
 	this_cpu_write(x86_model_state.skid, 0);
 }
 
@@ -203,46 +203,46 @@ static void overflow_after_read(void)
  */
 static void x86_read_and_overflow(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v4");
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1000);
+	struct fixture *b = fixture_start_on(test, "intel-v4");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1000);
 
-	read_bench = b;
+	read_fixture = b;
 	for (read_late = 0; read_late < 6; read_late += 3) {
-		bench_forget(b);
+		fixture_forget(b);
 		local64_set(&event->count, 0);
 		local64_set(&event->hw.period_left, 0);
-		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		bench_run(b, MACHINE_BRANCHES, 1900);
+		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		fixture_run(b, TESTBED_BRANCHES, 1900);
 		x86_model_after_rdpmc = overflow_after_read;
-		KUNIT_EXPECT_EQ(test, bench_read(event), 2000 + read_late);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), 2000 + read_late);
 		KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-		bench_run(b, MACHINE_BRANCHES, 5);
-		KUNIT_EXPECT_EQ(test, bench_read(event), 2005 + read_late);
+		fixture_run(b, TESTBED_BRANCHES, 5);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), 2005 + read_late);
 		KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 995 - read_late);
-		bench_del(event);
+		fixture_del(event);
 	}
-	bench_close(event);
+	fixture_close(event);
 }
 
 /* An NMI comes when read(2) has noted the counter's value and not added it yet. */
 static void x86_read_then_overflow(struct kunit *test)
 {
-	struct bench *b = bench_start_on(test, "intel-v4");
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1000);
+	struct fixture *b = fixture_start_on(test, "intel-v4");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1000);
 	struct hw_perf_event *hwc = &event->hw;
 	u64 prev, now;
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_run(b, MACHINE_BRANCHES, 1900);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_BRANCHES, 1900);
 	prev = local64_read(&hwc->prev_count);
 	now = corepmu_extend_sign(b->pmu->backend->read(b->cpuc, hwc), corepmu_hw_value_mask(hwc));
 	local64_set(&hwc->prev_count, now);
-	bench_run(b, MACHINE_BRANCHES, 107);
+	fixture_run(b, TESTBED_BRANCHES, 107);
 	corepmu_count_overtaken(event, prev, now);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 2007);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2007);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 static struct kunit_case nmi_cases[] = {
@@ -261,7 +261,7 @@ static struct kunit_case nmi_cases[] = {
 
 static struct kunit_suite nmi_suite = {
 	.name		= "corepmu_x86_nmi",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= nmi_cases,
 };
 

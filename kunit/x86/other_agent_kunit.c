@@ -12,7 +12,7 @@
 #include "x86/msr.h"
 #include "x86/x86.h"
 
-static const char * const machine_names[] = {
+static const char * const testbed_names[] = {
 	"intel-v1", "intel-v2", "intel-v3", "intel-v4", "intel-v4-beside", "intel-v5", "intel-v6",
 	"intel-wsm", "intel-wsm-beside", "amd-legacy", "amd-core", "amd-v2",
 };
@@ -22,13 +22,13 @@ static void name_desc(const char * const *name, char *desc)
 	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(machine_name, machine_names, name_desc);
+KUNIT_ARRAY_PARAM(testbed_name, testbed_names, name_desc);
 
-static struct bench *bench_of(struct kunit *test)
+static struct fixture *fixture_of(struct kunit *test)
 {
 	const char * const *name = test->param_value;
 
-	return bench_start_on(test, *name);
+	return fixture_start_on(test, *name);
 }
 
 /* Another event than any of these tests has, which counts user space and does not interrupt */
@@ -36,7 +36,7 @@ static struct bench *bench_of(struct kunit *test)
 /* User space alone, without an interrupt, of fixed counters 0 to 2 */
 #define OTHER_FIXED	0x222
 
-static void write_selects(struct bench *b, u64 value)
+static void write_selects(struct fixture *b, u64 value)
 {
 	const struct x86_desc *desc = to_x86(b->pmu);
 	unsigned int idx;
@@ -46,39 +46,39 @@ static void write_selects(struct bench *b, u64 value)
 			x86_write_msr(desc->select_msr + desc->step * idx, value);
 }
 
-static void clear_selects(struct bench *b)
+static void clear_selects(struct fixture *b)
 {
 	write_selects(b, 0);
 }
 
-static void change_selects(struct bench *b)
+static void change_selects(struct fixture *b)
 {
 	write_selects(b, OTHER_SELECT);
 }
 
-static void write_fixed(struct bench *b, u64 value)
+static void write_fixed(struct fixture *b, u64 value)
 {
 	if (b->pmu->counters >> FIXED_COUNTER_BASE)
 		x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, value);
 }
 
-static void clear_fixed(struct bench *b)
+static void clear_fixed(struct fixture *b)
 {
 	write_fixed(b, 0);
 }
 
-static void change_fixed(struct bench *b)
+static void change_fixed(struct fixture *b)
 {
 	write_fixed(b, OTHER_FIXED);
 }
 
-static void clear_global(struct bench *b)
+static void clear_global(struct fixture *b)
 {
 	if (to_x86(b->pmu)->global_ctrl)
 		x86_write_msr(to_x86(b->pmu)->global_ctrl, 0);
 }
 
-static void set_global(struct bench *b)
+static void set_global(struct fixture *b)
 {
 	if (to_x86(b->pmu)->global_ctrl)
 		x86_write_msr(to_x86(b->pmu)->global_ctrl, b->pmu->counters);
@@ -86,7 +86,7 @@ static void set_global(struct bench *b)
 
 static const struct {
 	const char *name;
-	void (*write)(struct bench *b);
+	void (*write)(struct fixture *b);
 } agents[] = {
 	{ "event selects cleared", clear_selects },
 	{ "event selects changed", change_selects },
@@ -101,30 +101,30 @@ struct trio {
 	struct perf_event *event[3];
 };
 
-static void open_trio(struct bench *b, struct trio *t)
+static void open_trio(struct fixture *b, struct trio *t)
 {
-	t->event[0] = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	t->event[1] = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-	t->event[2] = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	t->event[0] = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	t->event[1] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	t->event[2] = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 }
 
 /* The counters of CPUs of old are two: one event after the other. */
-static void count_trio(struct bench *b, struct trio *t, const char *agent, const char *when)
+static void count_trio(struct fixture *b, struct trio *t, const char *agent, const char *when)
 {
-	static const enum machine_event whats[] = {
-		MACHINE_INSTRUCTIONS, MACHINE_BRANCHES, MACHINE_CYCLES,
+	static const enum testbed_event whats[] = {
+		TESTBED_INSTRUCTIONS, TESTBED_BRANCHES, TESTBED_CYCLES,
 	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(t->event); i++) {
-		u64 before = bench_read(t->event[i]);
+		u64 before = fixture_read(t->event[i]);
 
-		bench_forget(b);
-		KUNIT_ASSERT_EQ(b->test, bench_add(t->event[i], PERF_EF_START), 0);
-		bench_run(b, whats[i], 250);
-		KUNIT_EXPECT_EQ_MSG(b->test, bench_read(t->event[i]) - before, 250,
+		fixture_forget(b);
+		KUNIT_ASSERT_EQ(b->test, fixture_add(t->event[i], PERF_EF_START), 0);
+		fixture_run(b, whats[i], 250);
+		KUNIT_EXPECT_EQ_MSG(b->test, fixture_read(t->event[i]) - before, 250,
 				    "%s, %s: event %u", agent, when, i);
-		bench_del(t->event[i]);
+		fixture_del(t->event[i]);
 		if (i == 2)
 			KUNIT_EXPECT_GE_MSG(b->test, b->nr_samples, 2, "%s, %s", agent, when);
 	}
@@ -135,13 +135,13 @@ static void close_trio(struct trio *t)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(t->event); i++)
-		bench_close(t->event[i]);
+		fixture_close(t->event[i]);
 }
 
 /* The registers are written while no event is open. */
 static void agent_while_closed(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct trio t;
 	unsigned int i;
 
@@ -160,56 +160,56 @@ static void agent_while_closed(struct kunit *test)
 /* They are written while a task's events are open and scheduled out, or in. */
 static void agent_while_open(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *event;
 	struct trio t;
 	unsigned int i;
 
 	open_trio(b, &t);
-	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	for (i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_trio(b, &t, agents[i].name, "before");
 		agents[i].write(b);
 		count_trio(b, &t, agents[i].name, "scheduled out");
 
-		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		agents[i].write(b);
-		bench_del(event);
+		fixture_del(event);
 		count_trio(b, &t, agents[i].name, "after the switch");
 	}
 	close_trio(&t);
-	bench_close(event);
+	fixture_close(event);
 }
 
 /* A CPU's event stays all the time. What becomes of itself is not asked. */
 static void agent_beside_an_event(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
-	struct perf_event *stays = bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct fixture *b = fixture_of(test);
+	struct perf_event *stays = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	struct trio t;
 	unsigned int i;
 
 	open_trio(b, &t);
-	KUNIT_ASSERT_EQ(test, bench_add(stays, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(stays, PERF_EF_START), 0);
 	for (i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_trio(b, &t, agents[i].name, "before");
 		agents[i].write(b);
 		count_trio(b, &t, agents[i].name, "after");
 	}
-	bench_del(stays);
+	fixture_del(stays);
 	close_trio(&t);
-	bench_close(stays);
+	fixture_close(stays);
 }
 
 /* Perf core takes a task's events off, and puts them on again, to enable one more of them. */
 static void agent_costs_nothing_in_between(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	struct fixture *b = fixture_of(test);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	struct pmu *pmu = event->pmu;
 	unsigned long irqs;
 
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	local_irq_save(irqs);
 	pmu->pmu_disable(pmu);
 	model_forget();
@@ -222,18 +222,18 @@ static void agent_costs_nothing_in_between(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses("GLOBAL_CTL"), 0);
 	pmu->pmu_enable(pmu);
 	local_irq_restore(irqs);
-	bench_run(b, MACHINE_BRANCHES, 7);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 7);
-	bench_remove(event);
+	fixture_run(b, TESTBED_BRANCHES, 7);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
+	fixture_remove(event);
 }
 
 /* Two events of fixed counters come in one switch: what selects for both is written once. */
 static void agent_costs_a_write(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
+	struct fixture *b = fixture_of(test);
 	struct perf_event *event[] = {
-		bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0),
-		bench_event(b, PERF_COUNT_HW_CPU_CYCLES, 0),
+		fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0),
+		fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0),
 	};
 	struct pmu *pmu = event[0]->pmu;
 	unsigned int i, round;
@@ -252,53 +252,53 @@ static void agent_costs_a_write(struct kunit *test)
 		    b->pmu->counters >> FIXED_COUNTER_BASE)
 			KUNIT_EXPECT_EQ(test, model_accesses("FIXED_CTR_CTRL"), 1);
 		for (i = 0; i < ARRAY_SIZE(event); i++)
-			bench_del(event[i]);
+			fixture_del(event[i]);
 	}
 	for (i = 0; i < ARRAY_SIZE(event); i++)
-		bench_close(event[i]);
+		fixture_close(event[i]);
 }
 
 /* What an event that is opened makes the log say */
 static void agent_is_noticed(struct kunit *test)
 {
-	struct bench *b = bench_of(test);
-	struct perf_event *event = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-	struct perf_event *fixed = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct fixture *b = fixture_of(test);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+	struct perf_event *fixed = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	bool looks = b->pmu->backend == &x86_global_backend;
 
 	KUNIT_EXPECT_FALSE(test, x86_has_changed(b->cpuc));
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_FALSE(test, x86_has_changed(b->cpuc));
-	bench_del(event);
+	fixture_del(event);
 	KUNIT_EXPECT_FALSE(test, x86_has_changed(b->cpuc));
 	clear_selects(b);
 	KUNIT_EXPECT_EQ(test, x86_has_changed(b->cpuc), looks);
 
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(fixed, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(fixed, PERF_EF_START), 0);
 	KUNIT_EXPECT_FALSE(test, x86_has_changed(b->cpuc));
-	bench_del(event);
-	bench_del(fixed);
+	fixture_del(event);
+	fixture_del(fixed);
 	clear_fixed(b);
 	KUNIT_EXPECT_EQ(test, x86_has_changed(b->cpuc),
 			looks && b->pmu->counters >> FIXED_COUNTER_BASE);
-	bench_close(event);
-	bench_close(fixed);
+	fixture_close(event);
+	fixture_close(fixed);
 }
 
 static struct kunit_case agent_cases[] = {
-	KUNIT_CASE_PARAM(agent_while_closed, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_while_open, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_beside_an_event, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_costs_nothing_in_between, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_costs_a_write, machine_name_gen_params),
-	KUNIT_CASE_PARAM(agent_is_noticed, machine_name_gen_params),
+	KUNIT_CASE_PARAM(agent_while_closed, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_while_open, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_beside_an_event, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_costs_nothing_in_between, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_costs_a_write, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_is_noticed, testbed_name_gen_params),
 	{ }
 };
 
 static struct kunit_suite agent_suite = {
 	.name		= "corepmu_x86_other_agent",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= agent_cases,
 };
 

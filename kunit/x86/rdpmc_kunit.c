@@ -30,16 +30,16 @@
  */
 static void rdpmc_x86_clears(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, test->param_value);
+	struct fixture *b = readable_fixture(test, test->param_value);
 	struct perf_event *event = readable_event(b, 0), *other;
 	u32 index;
 
 	WRITE_ONCE(corepmu_rdpmc_in_use, false);
 	map_page(b, event);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	index = event->rb->user_page->index;
-	bench_run(b, MACHINE_INSTRUCTIONS, 777);
-	bench_del(event);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 777);
+	fixture_del(event);
 	KUNIT_EXPECT_NE(test, x86_rdpmc(index - 1), 0);
 	KUNIT_EXPECT_NE(test, b->cpuc->dirty, 0);
 
@@ -48,10 +48,10 @@ static void rdpmc_x86_clears(struct kunit *test)
 	corepmu_hw_limit_counters(&other->hw, ~BIT_ULL(0));
 	if (corepmu_hw_counters(&other->hw)) {
 		/* It leaves alone what an event is on. */
-		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		bench_run(b, MACHINE_INSTRUCTIONS, 100);
-		KUNIT_EXPECT_EQ(test, bench_read(event), 877);
-		bench_del(event);
+		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), 877);
+		fixture_del(event);
 	}
 	b->pmu->perf_pmu.pmu_disable(&b->pmu->perf_pmu);
 	b->pmu->perf_pmu.pmu_enable(&b->pmu->perf_pmu);
@@ -59,17 +59,17 @@ static void rdpmc_x86_clears(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->cpuc->dirty, 0);
 
 	unmap_page(event);
-	bench_close(other);
-	bench_close(event);
+	fixture_close(other);
+	fixture_close(event);
 	end_readable(b);
 }
 
 static const void *clearing_gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, machine_is_x86);
+	return testbed_gen_those(prev, desc, testbed_is_x86);
 }
 
-static ssize_t show_rdpmc(struct bench *b, char *page)
+static ssize_t show_rdpmc(struct fixture *b, char *page)
 {
 	struct device_attribute *attr = container_of(x86_rdpmc_group.attrs[0],
 						     struct device_attribute, attr);
@@ -77,7 +77,7 @@ static ssize_t show_rdpmc(struct bench *b, char *page)
 	return attr->show(b->pmu->perf_pmu.dev, attr, page);
 }
 
-static ssize_t store_rdpmc(struct bench *b, const char *text)
+static ssize_t store_rdpmc(struct fixture *b, const char *text)
 {
 	struct device_attribute *attr = container_of(x86_rdpmc_group.attrs[0],
 						     struct device_attribute, attr);
@@ -93,7 +93,7 @@ static umode_t rdpmc_mode(void)
 /* The file rdpmc */
 static void rdpmc_x86_rdpmc(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("intel-v4"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v4"));
 	struct perf_event *event;
 	char *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 
@@ -104,7 +104,7 @@ static void rdpmc_x86_rdpmc(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, page, "1\n");
 	event = readable_event(b, 0);
 	map_page(b, event);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "3"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "x"), -EINVAL);
@@ -129,9 +129,9 @@ static void rdpmc_x86_rdpmc(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, x86_model_rdpmc_always());
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "2"), 1);
 
-	bench_del(event);
+	fixture_del(event);
 	unmap_page(event);
-	bench_close(event);
+	fixture_close(event);
 	perf_pmu_unregister(&b->pmu->perf_pmu);
 	/* The keys are left as they were found. */
 	end_readable(b);
@@ -143,7 +143,7 @@ static void rdpmc_x86_rdpmc(struct kunit *test)
 /* An mm may read while it has a page. */
 static void rdpmc_x86_mapped(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("intel-v4"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v4"));
 	struct perf_event *event = readable_event(b, 0);
 	struct mm_struct *mm = mm_alloc();
 
@@ -167,7 +167,7 @@ static void rdpmc_x86_mapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&mm->context.perf_rdpmc_allowed), 0);
 	KUNIT_EXPECT_EQ(test, x86_model_pce_updates, 2);
 
-	bench_close(event);
+	fixture_close(event);
 	end_readable(b);
 
 	/* A load finds an mm that an earlier one has let read. */
@@ -184,7 +184,7 @@ static void rdpmc_x86_mapped(struct kunit *test)
 /* Where the width comes from, in whatever shape a compiler gives it */
 static void rdpmc_x86_width(struct kunit *test)
 {
-	struct bench *b = bench_start(test, machine_by_name("intel-v4"));
+	struct fixture *b = fixture_start(test, testbed_by_name("intel-v4"));
 	struct x86_desc *desc = to_x86(b->pmu);
 	int *width = &x86_model_pmu[X86_MODEL_PMU_WIDTH];
 	static int elsewhere;
@@ -355,7 +355,7 @@ static bool btf_tells(struct x86_desc *desc, const struct btf_of_test *btf)
 /* BTF says where the width is, and is not believed in what it cannot say. */
 static void rdpmc_x86_btf(struct kunit *test)
 {
-	struct bench *b = bench_start(test, machine_by_name("intel-v4"));
+	struct fixture *b = fixture_start(test, testbed_by_name("intel-v4"));
 	struct btf_of_test *btf = kunit_kzalloc(test, sizeof(*btf), GFP_KERNEL);
 	struct x86_desc *desc = to_x86(b->pmu);
 
@@ -416,20 +416,20 @@ static void rdpmc_x86_btf(struct kunit *test)
 /* A counter that is narrower than the page says cannot be read. */
 static void rdpmc_x86_narrow(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("intel-v4"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v4"));
 	struct perf_event *event = readable_event(b, 0);
 
 	map_page(b, event);
 	b->pmu->width[COREPMU_MAX_COUNTERS - 1] = 40;
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_GT(test, event->rb->user_page->index, 0);
 	b->pmu->width[event->hw.idx] = 47;
 	corepmu_rdpmc_refresh();
 	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
 	b->pmu->width[event->hw.idx] = 48;
-	bench_del(event);
+	fixture_del(event);
 	unmap_page(event);
-	bench_close(event);
+	fixture_close(event);
 	end_readable(b);
 }
 
@@ -440,27 +440,27 @@ static void rdpmc_x86_nehalem(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct bench *b = readable_bench(test, machine_by_name(names[i]));
+		struct fixture *b = readable_fixture(test, testbed_by_name(names[i]));
 		/* Longer than a counter reaches: it is set to the same value again. */
 		struct perf_event *event = readable_event(b, 1ULL << 40), *other;
 
 		corepmu_hw_limit_counters(&event->hw, GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0));
 		map_page(b, event);
-		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-		bench_run(b, MACHINE_INSTRUCTIONS, 500);
-		other = bench_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-		KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 500);
+		other = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+		KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 		KUNIT_EXPECT_GT(test, event->rb->user_page->index, 0);
 		KUNIT_EXPECT_EQ(test, read_page(event), 500);
-		bench_run(b, MACHINE_INSTRUCTIONS, 250);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 250);
 		KUNIT_EXPECT_EQ(test, read_page(event), 750);
-		KUNIT_EXPECT_EQ(test, bench_read(event), 750);
-		bench_remove(other);
-		bench_del(event);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), 750);
+		fixture_remove(other);
+		fixture_del(event);
 		unmap_page(event);
-		bench_close(event);
+		fixture_close(event);
 		end_readable(b);
-		bench_end(b);
+		fixture_end(b);
 		test->priv = NULL;
 	}
 }
@@ -468,7 +468,7 @@ static void rdpmc_x86_nehalem(struct kunit *test)
 /* Counters that were the built-in driver's are cleared by it. */
 static void rdpmc_x86_take_over(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("intel-v4-beside"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v4-beside"));
 	struct perf_event *event;
 	unsigned int before;
 
@@ -477,7 +477,7 @@ static void rdpmc_x86_take_over(struct kunit *test)
 	before = x86_model_clears;
 	event = readable_event(b, 0);
 	KUNIT_EXPECT_EQ(test, x86_model_clears, before + num_online_cpus());
-	bench_close(event);
+	fixture_close(event);
 	KUNIT_EXPECT_EQ(test, x86_reserve(), 0);
 	end_readable(b);
 }
@@ -485,17 +485,17 @@ static void rdpmc_x86_take_over(struct kunit *test)
 /* Where a counter can be kept from readers, that of a CPU's event is, unless everybody may read. */
 static void rdpmc_x86_hidden(struct kunit *test)
 {
-	struct bench *b = readable_bench(test, machine_by_name("intel-v6"));
+	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v6"));
 	struct perf_event *event;
 
 	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
-	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	KUNIT_EXPECT_TRUE(test, event->hw.config_base & EVNTSEL_RDPMC_USR_DISABLE);
 	KUNIT_EXPECT_FALSE(test, event->hw.flags & PERF_EVENT_FLAG_USER_READ_CNT);
 	/* Instructions are on fixed counter 0. */
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_TRUE(test, this_cpu_read(x86_model_state.fixed_ctrl) & BIT_ULL(33));
-	bench_del(event);
+	fixture_del(event);
 
 	/* The same event, of a task */
 	event->attach_state |= PERF_ATTACH_TASK;
@@ -503,17 +503,17 @@ static void rdpmc_x86_hidden(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, b->pmu->backend->encode(b->pmu, event), 0);
 	KUNIT_EXPECT_FALSE(test, event->hw.config_base & EVNTSEL_RDPMC_USR_DISABLE);
 	KUNIT_EXPECT_TRUE(test, event->hw.flags & PERF_EVENT_FLAG_USER_READ_CNT);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_FALSE(test, this_cpu_read(x86_model_state.fixed_ctrl) & BIT_ULL(33));
-	bench_del(event);
+	fixture_del(event);
 	event->attach_state &= ~PERF_ATTACH_TASK;
-	bench_close(event);
+	fixture_close(event);
 
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "2"), 1);
-	event = bench_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	KUNIT_EXPECT_FALSE(test, event->hw.config_base & EVNTSEL_RDPMC_USR_DISABLE);
 	KUNIT_EXPECT_TRUE(test, event->hw.flags & PERF_EVENT_FLAG_USER_READ_CNT);
-	bench_close(event);
+	fixture_close(event);
 	perf_pmu_unregister(&b->pmu->perf_pmu);
 	end_readable(b);
 }
@@ -533,7 +533,7 @@ static struct kunit_case rdpmc_x86_cases[] = {
 
 static struct kunit_suite rdpmc_x86_suite = {
 	.name		= "corepmu_x86_rdpmc",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= rdpmc_x86_cases,
 };
 

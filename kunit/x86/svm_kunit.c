@@ -13,15 +13,15 @@
 
 #define HG_ONLY		(EVNTSEL_AMD_GUESTONLY | EVNTSEL_AMD_HOSTONLY)
 
-static struct bench *bench_of(struct kunit *test, const char *machine)
+static struct fixture *fixture_of(struct kunit *test, const char *testbed)
 {
-	struct bench *b = bench_start(test, machine_by_name(machine));
+	struct fixture *b = fixture_start(test, testbed_by_name(testbed));
 
 	test->priv = b;
 	return b;
 }
 
-static struct perf_event *filtered(struct bench *b, bool exclude_host, bool exclude_guest)
+static struct perf_event *filtered(struct fixture *b, bool exclude_host, bool exclude_guest)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_HARDWARE,
@@ -32,7 +32,7 @@ static struct perf_event *filtered(struct bench *b, bool exclude_host, bool excl
 	};
 	struct perf_event *event;
 
-	KUNIT_ASSERT_EQ(b->test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_open(b, &attr, &event), 0);
 	return event;
 }
 
@@ -46,45 +46,45 @@ static u64 select_of(const struct perf_event *event)
  * A host-only counter stands still while EFER.SVME is 0, and counts in guests if it is not
  * host-only: the bit comes and goes with SVME, and nothing that was counted is lost.
  */
-static void svm_comes_and_goes(struct kunit *test, const char *machine)
+static void svm_comes_and_goes(struct kunit *test, const char *testbed)
 {
-	struct bench *b = bench_of(test, machine);
+	struct fixture *b = fixture_of(test, testbed);
 	struct perf_event *event, *plain;
 
 	x86_svm_init();
 	event = filtered(b, false, true);
 	plain = filtered(b, false, false);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, EVNTSEL_AMD_HOSTONLY);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(plain, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 
 	x86_model_switch_svm(true);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
 	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, EVNTSEL_AMD_HOSTONLY);
 	KUNIT_EXPECT_EQ(test, select_of(plain) & HG_ONLY, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 10);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 110);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 10);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 110);
 
 	x86_model_switch_svm(false);
 	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, 0);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 111);
-	KUNIT_EXPECT_EQ(test, bench_read(plain), 111);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 111);
+	KUNIT_EXPECT_EQ(test, fixture_read(plain), 111);
 
 	/* It comes while the event has no counter. */
-	bench_del(event);
+	fixture_del(event);
 	x86_model_switch_svm(true);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, EVNTSEL_AMD_HOSTONLY);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 112);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 112);
 
-	bench_del(plain);
-	bench_del(event);
-	bench_close(plain);
-	bench_close(event);
+	fixture_del(plain);
+	fixture_del(event);
+	fixture_close(plain);
+	fixture_close(event);
 	x86_svm_exit();
 }
 
@@ -101,7 +101,7 @@ static void svm_one_by_one(struct kunit *test)
 /* A CPU that KVM has already when the module is loaded, or that comes online */
 static void svm_reset_reads(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "amd-lbr");
+	struct fixture *b = fixture_of(test, "amd-lbr");
 
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_select_masked), EVNTSEL_AMD_HOSTONLY);
 	x86_model_svm = true;
@@ -114,17 +114,17 @@ static void svm_reset_reads(struct kunit *test)
 
 static void svm_filters(struct kunit *test)
 {
-	struct bench *b = bench_of(test, "amd-lbr");
+	struct fixture *b = fixture_of(test, "amd-lbr");
 	struct perf_event *event;
 
 	x86_svm_init();
 	event = filtered(b, true, false);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, EVNTSEL_AMD_GUESTONLY);
-	bench_close(event);
+	fixture_close(event);
 	/* Both bits would count both: nobody is counted. */
 	event = filtered(b, true, true);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & (HG_ONLY | EVNTSEL_USR | EVNTSEL_OS), 0);
-	bench_close(event);
+	fixture_close(event);
 	x86_svm_exit();
 
 	/* Nobody would say when the bit has to go. */
@@ -132,7 +132,7 @@ static void svm_filters(struct kunit *test)
 	x86_svm_init();
 	event = filtered(b, false, true);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, 0);
-	bench_close(event);
+	fixture_close(event);
 	x86_svm_exit();
 }
 
@@ -144,19 +144,19 @@ static void svm_kept(struct kunit *test)
 		.config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_host = 1,
 	};
 	struct perf_event *event;
-	struct bench *b;
+	struct fixture *b;
 
 	x86_model_ctl_kept = HG_ONLY;
-	b = bench_of(test, "amd-lbr");
+	b = fixture_of(test, "amd-lbr");
 	x86_model_ctl_kept = 0;
 	x86_svm_init();
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	event = filtered(b, false, true);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, 0);
-	bench_close(event);
+	fixture_close(event);
 	event = filtered(b, true, true);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & (HG_ONLY | EVNTSEL_USR | EVNTSEL_OS), 0);
-	bench_close(event);
+	fixture_close(event);
 	x86_svm_exit();
 }
 
@@ -167,16 +167,16 @@ static void svm_intel(struct kunit *test)
 		.type = PERF_TYPE_RAW, .size = sizeof(attr), .config = BIT_ULL(41) | 0xc4,
 		.exclude_guest = 1,
 	};
-	struct bench *b = bench_of(test, "intel-v6");
+	struct fixture *b = fixture_of(test, "intel-v6");
 	struct perf_event *event;
 
 	x86_svm_init();
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_select_masked), 0);
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_TRUE(test, select_of(event) & BIT_ULL(41));
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 	x86_svm_exit();
 }
 
@@ -192,7 +192,7 @@ static struct kunit_case svm_cases[] = {
 
 static struct kunit_suite svm_suite = {
 	.name		= "corepmu_x86_svm",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= svm_cases,
 };
 

@@ -11,21 +11,21 @@
 
 #include "fixture/testbed.h"
 #include "models/x86/access.h"
-#include "pebs/bench.h"
+#include "pebs/fixture.h"
 #include "x86/intel/intel.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
 
-static struct bench *vmx_bench(struct kunit *test, const char *machine)
+static struct fixture *vmx_fixture(struct kunit *test, const char *testbed)
 {
-	struct bench *b = bench_start(test, machine_by_name(machine));
+	struct fixture *b = fixture_start(test, testbed_by_name(testbed));
 
 	test->priv = b;
 	x86_vmx_init(to_x86(b->pmu));
 	return b;
 }
 
-static struct perf_event *add_filtered(struct bench *b, bool exclude_host, bool exclude_guest)
+static struct perf_event *add_filtered(struct fixture *b, bool exclude_host, bool exclude_guest)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_HARDWARE,
@@ -36,23 +36,23 @@ static struct perf_event *add_filtered(struct bench *b, bool exclude_host, bool 
 	};
 	struct perf_event *event;
 
-	KUNIT_ASSERT_EQ(b->test, bench_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 	return event;
 }
 
 static void remove_event(struct perf_event *event)
 {
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 static void run_ten(void *b)
 {
-	bench_run(b, MACHINE_INSTRUCTIONS, 10);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 10);
 }
 
-static void run_guest(struct bench *b)
+static void run_guest(struct fixture *b)
 {
 	preempt_disable();
 	vmx_model_run(run_ten, b);
@@ -61,28 +61,28 @@ static void run_guest(struct bench *b)
 
 static void each_event_counts_whom_it_does_not_exclude(struct kunit *test)
 {
-	struct bench *b = vmx_bench(test, "intel-pebs-icl");
+	struct fixture *b = vmx_fixture(test, "intel-pebs-icl");
 	struct perf_event *both, *host, *guest, *none;
 
 	both = add_filtered(b, false, false);
 	host = add_filtered(b, false, true);
 	guest = add_filtered(b, true, false);
 	none = add_filtered(b, true, true);
-	bench_run(b, MACHINE_INSTRUCTIONS, 100);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	run_guest(b);
-	bench_run(b, MACHINE_INSTRUCTIONS, 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(both), 1110);
-	KUNIT_EXPECT_EQ(test, bench_read(host), 1100);
-	KUNIT_EXPECT_EQ(test, bench_read(guest), 10);
-	KUNIT_EXPECT_EQ(test, bench_read(none), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(both), 1110);
+	KUNIT_EXPECT_EQ(test, fixture_read(host), 1100);
+	KUNIT_EXPECT_EQ(test, fixture_read(guest), 10);
+	KUNIT_EXPECT_EQ(test, fixture_read(none), 0);
 
 	/* After an event is stopped, KVM is given the counters that are left. */
-	bench_stop_event(host, PERF_EF_UPDATE);
-	bench_stop_event(guest, PERF_EF_UPDATE);
+	fixture_stop_event(host, PERF_EF_UPDATE);
+	fixture_stop_event(guest, PERF_EF_UPDATE);
 	run_guest(b);
-	KUNIT_EXPECT_EQ(test, bench_read(both), 1120);
-	KUNIT_EXPECT_EQ(test, bench_read(host), 1100);
-	KUNIT_EXPECT_EQ(test, bench_read(guest), 10);
+	KUNIT_EXPECT_EQ(test, fixture_read(both), 1120);
+	KUNIT_EXPECT_EQ(test, fixture_read(host), 1100);
+	KUNIT_EXPECT_EQ(test, fixture_read(guest), 10);
 	remove_event(both);
 	remove_event(host);
 	remove_event(guest);
@@ -96,7 +96,7 @@ static void each_event_counts_whom_it_does_not_exclude(struct kunit *test)
  */
 static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test)
 {
-	struct bench *b = vmx_bench(test, "intel-pebs-icl");
+	struct fixture *b = vmx_fixture(test, "intel-pebs-icl");
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_HARDWARE,
 		.size		= sizeof(attr),
@@ -107,11 +107,11 @@ static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test
 	struct perf_event *event;
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	bench_forget(b);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
 	for (i = 0; i < 5; i++) {
-		bench_run(b, MACHINE_INSTRUCTIONS, 100);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 		run_guest(b);
 	}
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
@@ -125,24 +125,24 @@ static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct bench *b = vmx_bench(test, names[i]);
+		struct fixture *b = vmx_fixture(test, names[i]);
 		struct perf_event *event;
 
 		pebs_model_guests = true;
 		event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-		KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		KUNIT_EXPECT_NE(test, pebs_model()->pebs_enable, 0);
-		bench_forget(b);
-		bench_run(b, MACHINE_INSTRUCTIONS, 95);
+		fixture_forget(b);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 95);
 		run_guest(b);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-		bench_run(b, MACHINE_INSTRUCTIONS, 5);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 5);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-		KUNIT_EXPECT_EQ(test, bench_read(event), 100);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), 100);
 		remove_event(event);
 		pebs_model_guests = false;
 		x86_vmx_exit();
-		bench_end(b);
+		fixture_end(b);
 		test->priv = NULL;
 	}
 }
@@ -150,7 +150,7 @@ static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test
 static void old_microcode_has_no_precise_events_beside_kvm(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct bench *b = bench_start(test, machine_by_name("intel-pebs-skl"));
+	struct fixture *b = fixture_start(test, testbed_by_name("intel-pebs-skl"));
 	struct perf_event *event;
 
 	test->priv = b;
@@ -158,7 +158,7 @@ static void old_microcode_has_no_precise_events_beside_kvm(struct kunit *test)
 	x86_model_cpuinfo.microcode = 0x7b;
 	x86_vmx_init(to_x86(b->pmu));
 	pebs_model_guests = true;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	pebs_model_guests = false;
 	/* Counters are switched all the same. */
 	event = add_filtered(b, true, false);
@@ -169,7 +169,7 @@ static void old_microcode_has_no_precise_events_beside_kvm(struct kunit *test)
 static void kvm_switches_nothing_without_events(struct kunit *test)
 {
 	const struct perf_guest_switch_msr *msr;
-	struct bench *b = vmx_bench(test, "intel-pebs-icl");
+	struct fixture *b = vmx_fixture(test, "intel-pebs-icl");
 	struct perf_event *event = add_filtered(b, false, true);
 	int nr = 0;
 
@@ -199,7 +199,7 @@ static void without_the_call_exclude_host_is_rejected(struct kunit *test)
 		.config		= PERF_COUNT_HW_INSTRUCTIONS,
 		.exclude_host	= 1,
 	};
-	struct bench *b = bench_start(test, machine_by_name("intel-pebs-icl"));
+	struct fixture *b = fixture_start(test, testbed_by_name("intel-pebs-icl"));
 	struct perf_event *event;
 	unsigned int i;
 	int nr;
@@ -210,7 +210,7 @@ static void without_the_call_exclude_host_is_rejected(struct kunit *test)
 		x86_vmx_init(to_x86(b->pmu));
 		x86_model_hidden = NULL;
 		KUNIT_EXPECT_NULL(test, vmx_model_ask(&nr));
-		KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 		x86_vmx_exit();
 	}
 }
@@ -218,11 +218,11 @@ static void without_the_call_exclude_host_is_rejected(struct kunit *test)
 static void a_precise_event_cannot_exclude_the_host(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct bench *b = vmx_bench(test, "intel-pebs-icl");
+	struct fixture *b = vmx_fixture(test, "intel-pebs-icl");
 	struct perf_event *event;
 
 	attr.exclude_host = 1;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	x86_vmx_exit();
 }
 
@@ -239,7 +239,7 @@ static struct kunit_case vmx_cases[] = {
 
 static struct kunit_suite vmx_suite = {
 	.name		= "corepmu_x86_vmx",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= vmx_cases,
 };
 

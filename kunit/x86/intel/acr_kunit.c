@@ -14,16 +14,16 @@
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
 
-static bool has_acr(const struct machine *machine)
+static bool has_acr(const struct testbed *testbed)
 {
-	const struct x86_model_cpu *cpu = machine->cpu;
+	const struct x86_model_cpu *cpu = testbed->cpu;
 
-	return machine_is_x86(machine) && !cpu->amd && cpu->pebs == PEBS_MODEL_ARCH;
+	return testbed_is_x86(testbed) && !cpu->amd && cpu->pebs == PEBS_MODEL_ARCH;
 }
 
 static const void *gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, has_acr);
+	return testbed_gen_those(prev, desc, has_acr);
 }
 
 static struct x86_model *model(void)
@@ -42,36 +42,36 @@ static struct perf_event_attr attr_of(u64 hardware, u64 period, u64 mask)
 }
 
 /* An event of a group; NULL for its leader */
-static struct perf_event *member(struct bench *b, struct perf_event *leader, u64 hardware,
+static struct perf_event *member(struct fixture *b, struct perf_event *leader, u64 hardware,
 				 u64 period, u64 mask)
 {
 	const struct perf_event_attr attr = attr_of(hardware, period, mask);
-	struct perf_event *event = bench_alloc(b, &attr);
+	struct perf_event *event = fixture_alloc(b, &attr);
 
 	if (leader)
 		event->group_leader = leader;
-	KUNIT_ASSERT_EQ(b->test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_init_event(event), 0);
 	if (leader)
 		list_add_tail(&event->sibling_list, &leader->sibling_list);
 
 	return event;
 }
 
-static void place(struct bench *b, struct perf_event *event)
+static void place(struct fixture *b, struct perf_event *event)
 {
-	KUNIT_ASSERT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 }
 
 static void drop(struct perf_event *event)
 {
-	bench_del(event);
-	bench_close(event);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 /* Branches are sampled where there are 100 before 300 instructions have gone by. */
 static void acr_samples(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *branches, *instructions;
 	unsigned int i;
 
@@ -84,19 +84,19 @@ static void acr_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[instructions->hw.idx],
 			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
 	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
-	bench_forget(b);
+	fixture_forget(b);
 	for (i = 0; i < 3; i++) {
-		bench_run(b, MACHINE_BRANCHES, 99);
-		bench_run(b, MACHINE_INSTRUCTIONS, 300);
+		fixture_run(b, TESTBED_BRANCHES, 99);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	}
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	/* The instructions' period begins with the sample of branches. */
-	bench_run(b, MACHINE_INSTRUCTIONS, 299);
-	bench_run(b, MACHINE_BRANCHES, 100);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 299);
+	fixture_run(b, TESTBED_BRANCHES, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	bench_run(b, MACHINE_BRANCHES, 99);
-	bench_run(b, MACHINE_INSTRUCTIONS, 299);
-	bench_run(b, MACHINE_BRANCHES, 1);
+	fixture_run(b, TESTBED_BRANCHES, 99);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 299);
+	fixture_run(b, TESTBED_BRANCHES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
 	drop(instructions);
@@ -106,26 +106,26 @@ static void acr_samples(struct kunit *test)
 /* One that is read before and after it begins anew goes back, and has a whole period before it. */
 static void acr_read(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *branches, *instructions;
 
 	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
 	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
 	place(b, branches);
 	place(b, instructions);
-	bench_forget(b);
-	bench_run(b, MACHINE_BRANCHES, 60);
-	KUNIT_EXPECT_EQ(test, bench_read(branches), 60);
-	bench_run(b, MACHINE_INSTRUCTIONS, 300);
-	KUNIT_EXPECT_EQ(test, bench_read(branches), 0);
-	bench_run(b, MACHINE_BRANCHES, 50);
-	bench_stop_event(branches, PERF_EF_UPDATE);
-	bench_start_event(branches, PERF_EF_RELOAD);
-	bench_run(b, MACHINE_BRANCHES, 49);
+	fixture_forget(b);
+	fixture_run(b, TESTBED_BRANCHES, 60);
+	KUNIT_EXPECT_EQ(test, fixture_read(branches), 60);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
+	KUNIT_EXPECT_EQ(test, fixture_read(branches), 0);
+	fixture_run(b, TESTBED_BRANCHES, 50);
+	fixture_stop_event(branches, PERF_EF_UPDATE);
+	fixture_start_event(branches, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_BRANCHES, 49);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	bench_run(b, MACHINE_BRANCHES, 1);
+	fixture_run(b, TESTBED_BRANCHES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(branches), 100);
+	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
 	drop(instructions);
 	drop(branches);
 }
@@ -136,31 +136,31 @@ static void acr_read(struct kunit *test)
  */
 static void acr_beside_large_pebs(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
 	struct perf_event *branches, *instructions;
 	unsigned int i;
 
 	attr.precise_ip = 2;
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &branches), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &branches), 0);
 	attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 300, 0);
 	attr.precise_ip = 2;
-	instructions = bench_alloc(b, &attr);
+	instructions = fixture_alloc(b, &attr);
 	instructions->hw.target = current;
 	instructions->group_leader = branches;
-	KUNIT_ASSERT_EQ(test, bench_init_event(instructions), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(instructions), 0);
 	list_add_tail(&instructions->sibling_list, &branches->sibling_list);
 	KUNIT_EXPECT_FALSE(test, branches->hw.flags & COREPMU_EVENT_LARGE);
 	KUNIT_EXPECT_TRUE(test, instructions->hw.flags & COREPMU_EVENT_LARGE);
 	place(b, branches);
 	place(b, instructions);
-	bench_forget(b);
+	fixture_forget(b);
 	for (i = 0; i < 4; i++) {
-		bench_run(b, MACHINE_BRANCHES, 99);
-		bench_run(b, MACHINE_INSTRUCTIONS, 310);
+		fixture_run(b, TESTBED_BRANCHES, 99);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 310);
 	}
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
-	KUNIT_EXPECT_EQ(test, bench_read(instructions), 4 * 310);
+	KUNIT_EXPECT_EQ(test, fixture_read(instructions), 4 * 310);
 	drop(instructions);
 	drop(branches);
 }
@@ -168,7 +168,7 @@ static void acr_beside_large_pebs(struct kunit *test)
 /* With the last of them the registers are as before. */
 static void acr_ends(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *first, *second;
 	unsigned int idx;
 
@@ -178,16 +178,16 @@ static void acr_ends(struct kunit *test)
 	place(b, second);
 	idx = first->hw.idx;
 	KUNIT_EXPECT_NE(test, model()->acr_cfg_b[idx], 0);
-	bench_del(first);
+	fixture_del(first);
 	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[idx], 0);
-	bench_close(first);
+	fixture_close(first);
 	drop(second);
 }
 
 /* An event that is named is on a counter that has others begin anew, whoever comes first. */
 static void acr_counters(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *first, *second;
 
 	first = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
@@ -195,50 +195,50 @@ static void acr_counters(struct kunit *test)
 	second = member(b, first, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0x1);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&first->hw) & ~acr_model_counters(), 0);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&second->hw) & ~acr_model_counters(), 0);
-	bench_close(second);
-	bench_close(first);
+	fixture_close(second);
+	fixture_close(first);
 }
 
 static void acr_refused(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_RAW, .config = 0xc4, .config2 = 1, .sample_period = 100,
 	};
 	struct perf_event *event;
 
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), 0);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), 0);
+	fixture_close(event);
 	attr.precise_ip = 3;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 	attr.precise_ip = 0;
 	attr.sample_period = BIT_ULL(31) + 1;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 	attr.sample_period = 0;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 	attr.freq = 1;
 	attr.sample_freq = 1000;
-	KUNIT_EXPECT_EQ(test, bench_open(b, &attr, &event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 
 	/* What a generic event has there means nothing to most, unless it could. */
 	attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 0, 0xabc);
-	KUNIT_ASSERT_EQ(test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_FALSE(test, event->hw.flags & COREPMU_EVENT_ACR);
-	bench_close(event);
+	fixture_close(event);
 }
 
 /* Somebody else writes the registers while the group is away. */
 static void acr_after_an_agent(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *branches, *instructions;
 
 	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
 	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
 	place(b, branches);
 	place(b, instructions);
-	bench_del(instructions);
-	bench_del(branches);
+	fixture_del(instructions);
+	fixture_del(branches);
 	memset(model()->acr_cfg_b, 0, sizeof(model()->acr_cfg_b));
 	memset(model()->pebs_cfg_c, 0, sizeof(model()->pebs_cfg_c));
 	place(b, branches);
@@ -265,8 +265,8 @@ static struct kunit_case acr_cases[] = {
 
 static struct kunit_suite acr_suite = {
 	.name		= "corepmu_x86_acr",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= acr_cases,
 };
 

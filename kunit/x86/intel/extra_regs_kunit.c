@@ -158,7 +158,7 @@ static void extra_reg_has_the_same_counters(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(extra_regs); i++) {
 		const struct intel_uarch *uarch;
 		u16 code = extra_regs[i].code;
-		struct bench *b;
+		struct fixture *b;
 
 		if ((code != 0x01bb && code != 0x012b) || extra_regs[i].model == 0x2c)
 			continue;
@@ -208,9 +208,9 @@ static struct perf_event *open_extra_reg(struct kunit *test, u64 config, u64 val
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_RAW, .config = config, .config1 = value,
 	};
-	struct perf_event *event = bench_alloc(test->priv, &attr);
+	struct perf_event *event = fixture_alloc(test->priv, &attr);
 
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	return event;
 }
 
@@ -218,22 +218,22 @@ static struct perf_event *open_extra_reg(struct kunit *test, u64 config, u64 val
 static void extra_reg_may_be_the_other_threads(struct kunit *test)
 {
 	struct perf_event *other, *event = start(test, 0x2c, 0, ALL_EXTRA_REGS);
-	struct bench *b;
+	struct fixture *b;
 
 	event->attr.config = 0x01b7;
 	event->attr.config1 = 0x0101;
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	x86_model_threads = true;
-	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(event, PERF_EF_START));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(event, PERF_EF_START));
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
 	x86_model_threads = false;
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x0101);
 	other = open_extra_reg(test, 0x01b7, 0x0102);
-	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(other, PERF_EF_START));
-	bench_close(other);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(other, PERF_EF_START));
+	fixture_close(other);
+	fixture_del(event);
+	fixture_close(event);
 	uarch_end(test);
 
 	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
@@ -256,16 +256,16 @@ static void extra_reg_may_be_the_other_cores(struct kunit *test)
 		event = start(test, models[i], 0, ALL_EXTRA_REGS);
 		event->attr.config = 0x01b7;
 		event->attr.config1 = 0x10001;
-		KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 		x86_model_cores = true;
-		KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(event, PERF_EF_START));
+		KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(event, PERF_EF_START));
 		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
 		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x02b7));
 		x86_model_cores = false;
-		KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
-		bench_del(event);
-		bench_close(event);
+		fixture_del(event);
+		fixture_close(event);
 		uarch_end(test);
 	}
 
@@ -284,7 +284,7 @@ static u16 selected(const struct perf_event *event)
 static void extra_reg_is_shared(struct kunit *test)
 {
 	struct perf_event *first, *same, *another, *third, *front, *other;
-	struct bench *b;
+	struct fixture *b;
 
 	start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
@@ -295,25 +295,25 @@ static void extra_reg_is_shared(struct kunit *test)
 	front = open_extra_reg(test, 0x01c6, 0x11);
 	other = open_extra_reg(test, 0x01c6, 0x12);
 
-	KUNIT_EXPECT_EQ(test, bench_add(first, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(first, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
-	KUNIT_EXPECT_EQ(test, bench_add(same, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(another, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(same, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(another, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0x10002);
 	KUNIT_EXPECT_EQ(test, selected(first), 0x01b7);
 	KUNIT_EXPECT_EQ(test, selected(same), 0x01b7);
 	KUNIT_EXPECT_EQ(test, selected(another), 0x01bb);
-	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(third, PERF_EF_START));
-	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(third, PERF_EF_START));
+	KUNIT_EXPECT_EQ(test, fixture_add(front, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x11);
-	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(other, PERF_EF_START));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(other, PERF_EF_START));
 
 	/* One of the two that share it goes: the other keeps it. */
-	bench_del(first);
-	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(third, PERF_EF_START));
+	fixture_del(first);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(third, PERF_EF_START));
 	/* Both have gone: it is the third's, under that register's number. */
-	bench_del(same);
-	KUNIT_EXPECT_EQ(test, bench_add(third, PERF_EF_START), 0);
+	fixture_del(same);
+	KUNIT_EXPECT_EQ(test, fixture_add(third, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x18000);
 	KUNIT_EXPECT_EQ(test, selected(third), 0x01b7);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0x10002);
@@ -323,23 +323,23 @@ static void extra_reg_is_shared(struct kunit *test)
 	b->pmu->backend->reset(b->cpuc);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x18000);
 
-	bench_del(third);
-	bench_del(front);
-	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	fixture_del(third);
+	fixture_del(front);
+	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x12);
-	bench_del(other);
-	bench_del(another);
+	fixture_del(other);
+	fixture_del(another);
 	/* Without events they are left alone. */
 	model_state()->extra_regs[1] = 0xabc;
 	b->pmu->backend->reset(b->cpuc);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0xabc);
 
-	bench_close(first);
-	bench_close(same);
-	bench_close(another);
-	bench_close(third);
-	bench_close(front);
-	bench_close(other);
+	fixture_close(first);
+	fixture_close(same);
+	fixture_close(another);
+	fixture_close(third);
+	fixture_close(front);
+	fixture_close(other);
 	uarch_end(test);
 }
 
@@ -347,7 +347,7 @@ static void extra_reg_is_shared(struct kunit *test)
 static void extra_reg_after_an_agent(struct kunit *test)
 {
 	struct perf_event *stays, *event, *front;
-	struct bench *b;
+	struct fixture *b;
 
 	start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
@@ -355,26 +355,26 @@ static void extra_reg_after_an_agent(struct kunit *test)
 	event = open_extra_reg(test, 0x01b7, 0x10001);
 	front = open_extra_reg(test, 0x01c6, 0x11);
 
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
-	bench_del(event);
-	bench_del(front);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(front, PERF_EF_START), 0);
+	fixture_del(event);
+	fixture_del(front);
 	model_state()->extra_regs[0] = 0;
 	model_state()->extra_regs[2] = 0;
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, bench_add(front, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(front, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x11);
-	bench_del(event);
+	fixture_del(event);
 
-	KUNIT_EXPECT_EQ(test, bench_add(stays, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(stays, PERF_EF_START), 0);
 	model_state()->extra_regs[0] = 0;
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
 
-	bench_remove(event);
-	bench_remove(front);
-	bench_remove(stays);
+	fixture_remove(event);
+	fixture_remove(front);
+	fixture_remove(stays);
 }
 
 /* skl_, hsw_, snb_, glc_ and tnt_hw_cache_extra_regs[] */
@@ -431,7 +431,7 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event = start(test, table[i].model, table[i].core_type,
 						 ALL_EXTRA_REGS);
-		struct bench *b = test->priv;
+		struct fixture *b = test->priv;
 		u64 code;
 
 		event->attr.type = PERF_TYPE_HW_CACHE;
@@ -462,7 +462,7 @@ static struct kunit_case extra_regs_cases[] = {
 
 static struct kunit_suite extra_regs_suite = {
 	.name		= "corepmu_x86_extra_regs",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= extra_regs_cases,
 };
 

@@ -29,16 +29,16 @@ static const u16 codes[NR_COUNTERS] = { 0x00c4, 0x00c5, 0x4f2e, 0x412e };
 #define CORE_CYCLES	0x003c
 #define BUS_CYCLES	0x013c
 
-static bool has_erratum(const struct machine *machine)
+static bool has_erratum(const struct testbed *testbed)
 {
-	const struct x86_model_cpu *cpu = machine->cpu;
+	const struct x86_model_cpu *cpu = testbed->cpu;
 
-	return machine_is_x86(machine) && cpu->stale_monitors;
+	return testbed_is_x86(testbed) && cpu->stale_monitors;
 }
 
 static const void *gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, has_erratum);
+	return testbed_gen_those(prev, desc, has_erratum);
 }
 
 /* Each of the events happens so often more than the one before, cycles besides. */
@@ -52,11 +52,11 @@ static void run_all(unsigned int times)
 	x86_model_run(CORE_CYCLES, true, 100 * times);
 }
 
-static struct perf_event *add_counting(struct bench *b, u64 hardware)
+static struct perf_event *add_counting(struct fixture *b, u64 hardware)
 {
-	struct perf_event *event = bench_event(b, hardware, 0);
+	struct perf_event *event = fixture_event(b, hardware, 0);
 
-	KUNIT_EXPECT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 
 	return event;
 }
@@ -64,7 +64,7 @@ static struct perf_event *add_counting(struct bench *b, u64 hardware)
 /* Events that come one after the other count what they are to, and no other loses by it. */
 static void nehalem_counts(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *events[NR_COUNTERS], *other;
 	u64 expected[NR_COUNTERS] = { };
 	unsigned int i, j;
@@ -74,37 +74,37 @@ static void nehalem_counts(struct kunit *test)
 		run_all(1000);
 		for (j = 0; j <= i; j++) {
 			expected[j] += 1000 + j;
-			KUNIT_EXPECT_EQ_MSG(test, bench_read(events[j]), expected[j],
+			KUNIT_EXPECT_EQ_MSG(test, fixture_read(events[j]), expected[j],
 					    "event %u of %u", j, i + 1);
 		}
 	}
 
 	/* One goes, another has its counter; then the first is back, on the same. */
 	for (i = 0; i < 2; i++) {
-		bench_del(events[2]);
+		fixture_del(events[2]);
 		other = add_counting(b, PERF_COUNT_HW_BUS_CYCLES);
 		KUNIT_EXPECT_EQ(test, b->cpuc->used, GENMASK_ULL(NR_COUNTERS - 1, 0));
 		run_all(77);
-		KUNIT_EXPECT_EQ(test, bench_read(other), 77);
-		bench_remove(other);
-		KUNIT_EXPECT_EQ(test, bench_add(events[2], PERF_EF_START), 0);
+		KUNIT_EXPECT_EQ(test, fixture_read(other), 77);
+		fixture_remove(other);
+		KUNIT_EXPECT_EQ(test, fixture_add(events[2], PERF_EF_START), 0);
 		run_all(55);
 		expected[2] += 55 + 2;
 		for (j = 0; j < NR_COUNTERS; j++) {
 			expected[j] += j == 2 ? 0 : 77 + j + 55 + j;
-			KUNIT_EXPECT_EQ(test, bench_read(events[j]), expected[j]);
+			KUNIT_EXPECT_EQ(test, fixture_read(events[j]), expected[j]);
 		}
 	}
 
 	for (i = 0; i < NR_COUNTERS; i++)
-		bench_remove(events[i]);
+		fixture_remove(events[i]);
 }
 
 /* What a program counts with periods has its samples where they are due. */
 static void nehalem_samples(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, general[0], 1000), *others[3];
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, general[0], 1000), *others[3];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(others); i++) {
@@ -116,18 +116,18 @@ static void nehalem_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	x86_model_run(codes[0], true, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 
 	for (i = 0; i < ARRAY_SIZE(others); i++)
-		bench_remove(others[i]);
-	bench_remove(event);
+		fixture_remove(others[i]);
+	fixture_remove(event);
 }
 
 /* The overflow's NMI comes when the other event has been added: its sample is there, once. */
 static void nehalem_nmi_after(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, general[0], 1000), *other;
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, general[0], 1000), *other;
 
 	x86_model_hold(true);
 	x86_model_run(codes[0], true, 1010);
@@ -136,15 +136,15 @@ static void nehalem_nmi_after(struct kunit *test)
 	x86_model_hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, b->sample[0], 1000);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1010);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
 	x86_model_run(codes[0], true, 989);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	x86_model_run(codes[0], true, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 2000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 
-	bench_remove(other);
-	bench_remove(event);
+	fixture_remove(other);
+	fixture_remove(event);
 }
 
 static void let_nmi_come(void)
@@ -158,8 +158,8 @@ static void let_nmi_come(void)
  */
 static void nehalem_nmi_between(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, general[0], 1000), *other;
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, general[0], 1000), *other;
 	unsigned int nmis = this_cpu_read(x86_model_state.nmis);
 
 	x86_model_hold(true);
@@ -169,61 +169,61 @@ static void nehalem_nmi_between(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.nmis), nmis + 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1010);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
 	x86_model_run(codes[0], true, b->pmu->min_left);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1010 + b->pmu->min_left);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010 + b->pmu->min_left);
 	x86_model_run(codes[0], true, 989 - b->pmu->min_left);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	x86_model_run(codes[0], true, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 2000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 
-	bench_remove(other);
-	bench_remove(event);
+	fixture_remove(other);
+	fixture_remove(event);
 }
 
 /* An event that stands still keeps its counter's value: it goes on from there. */
 static void nehalem_stopped(struct kunit *test)
 {
-	struct bench *b = test->priv;
-	struct perf_event *event = bench_sampling(b, general[0], 1000), *other;
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, general[0], 1000), *other;
 
 	x86_model_run(codes[0], true, 400);
-	bench_stop_event(event, PERF_EF_UPDATE);
+	fixture_stop_event(event, PERF_EF_UPDATE);
 	other = add_counting(b, general[1]);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
 	run_all(50);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 400);
-	bench_start_event(event, 0);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 400);
+	fixture_start_event(event, 0);
 	x86_model_run(codes[0], true, 599);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	x86_model_run(codes[0], true, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 
-	bench_remove(other);
-	bench_remove(event);
+	fixture_remove(other);
+	fixture_remove(event);
 }
 
 /* Fixed counters have no select register, and an event that comes back changes none. */
 static void nehalem_leaves_alone(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	struct perf_event *event = add_counting(b, general[0]), *fixed;
 
 	model_forget();
 	fixed = add_counting(b, PERF_COUNT_HW_CPU_CYCLES);
 	KUNIT_EXPECT_GE(test, fixed->hw.idx, FIXED_COUNTER_BASE);
 	KUNIT_EXPECT_EQ(test, model_accesses("PMC"), 0);
-	bench_remove(fixed);
-	bench_del(event);
+	fixture_remove(fixed);
+	fixture_del(event);
 	model_forget();
-	KUNIT_EXPECT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_accesses("PMC"), 1);
 	run_all(1000);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 1000);
-	bench_remove(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
+	fixture_remove(event);
 }
 
 static struct kunit_case nehalem_cases[] = {
@@ -238,8 +238,8 @@ static struct kunit_case nehalem_cases[] = {
 
 static struct kunit_suite nehalem_suite = {
 	.name		= "corepmu_x86_nehalem",
-	.init		= machine_init,
-	.exit		= machine_exit,
+	.init		= testbed_init,
+	.exit		= testbed_exit,
 	.test_cases	= nehalem_cases,
 };
 

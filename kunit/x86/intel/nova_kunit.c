@@ -43,7 +43,7 @@ static struct perf_event *start(struct kunit *test, unsigned int family, unsigne
 
 static const struct intel_uarch *own_uarch(struct kunit *test)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 
 	return to_x86(b->pmu)->uarch;
 }
@@ -366,9 +366,9 @@ static struct perf_event *open_omr(struct kunit *test, u64 config, u64 value)
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_RAW, .config = config, .config1 = value,
 	};
-	struct perf_event *event = bench_alloc(test->priv, &attr);
+	struct perf_event *event = fixture_alloc(test->priv, &attr);
 
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	return event;
 }
 
@@ -393,27 +393,27 @@ static void nova_registers_are_shared(struct kunit *test)
 		events[i] = open_omr(test, codes[i], values[i]);
 	/* They may have counters 0 to 3, and so four at a time. */
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_EQ(test, bench_add(events[i], PERF_EF_START), 0);
+		KUNIT_EXPECT_EQ(test, fixture_add(events[i], PERF_EF_START), 0);
 		KUNIT_EXPECT_EQ_MSG(test, selected(events[i]), placed[i], "event %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, model_state()->extra_regs[OMR + i], values[i],
 				    "event %u", i);
 	}
-	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(events[5], PERF_EF_START));
-	bench_del(events[0]);
-	KUNIT_EXPECT_EQ(test, bench_add(events[4], PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(events[5], PERF_EF_START));
+	fixture_del(events[0]);
+	KUNIT_EXPECT_EQ(test, fixture_add(events[4], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, selected(events[4]), placed[4]);
 	/* Register 0 has been left, and a counter is with the third. */
-	bench_del(events[2]);
-	KUNIT_EXPECT_EQ(test, bench_add(events[5], PERF_EF_START), 0);
+	fixture_del(events[2]);
+	KUNIT_EXPECT_EQ(test, fixture_add(events[5], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, selected(events[5]), 0x012a);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 16);
 
-	bench_del(events[1]);
-	bench_del(events[3]);
-	bench_del(events[4]);
-	bench_del(events[5]);
+	fixture_del(events[1]);
+	fixture_del(events[3]);
+	fixture_del(events[4]);
+	fixture_del(events[5]);
 	for (i = 0; i < ARRAY_SIZE(codes); i++)
-		bench_close(events[i]);
+		fixture_close(events[i]);
 	uarch_end(test);
 }
 
@@ -426,23 +426,23 @@ static void nova_atoms_keep_their_register(struct kunit *test)
 	first = open_omr(test, 0x01b7, 1);
 	other = open_omr(test, 0x01b7, 2);
 	second = open_omr(test, 0x02b7, 2);
-	KUNIT_EXPECT_EQ(test, bench_add(first, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, -EAGAIN, bench_add(other, PERF_EF_START));
-	KUNIT_EXPECT_EQ(test, bench_add(second, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(first, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(other, PERF_EF_START));
+	KUNIT_EXPECT_EQ(test, fixture_add(second, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, first->hw.idx, 0);
 	KUNIT_EXPECT_EQ(test, second->hw.idx, 1);
 	KUNIT_EXPECT_EQ(test, selected(second), 0x02b7);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 1);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR + 1], 2);
-	bench_del(first);
-	KUNIT_EXPECT_EQ(test, bench_add(other, PERF_EF_START), 0);
+	fixture_del(first);
+	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, selected(other), 0x01b7);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 2);
-	bench_del(other);
-	bench_del(second);
-	bench_close(first);
-	bench_close(other);
-	bench_close(second);
+	fixture_del(other);
+	fixture_del(second);
+	fixture_close(first);
+	fixture_close(other);
+	fixture_close(second);
 	uarch_end(test);
 }
 
@@ -474,7 +474,7 @@ static void nova_models(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct cpu_id *id = &table[i].id;
 		struct perf_event *event = start(test, id->family, id->model, id->core_type);
-		struct bench *b = test->priv;
+		struct fixture *b = test->priv;
 		const struct intel_uarch *uarch = own_uarch(test);
 		bool hybrid = id->family == NOVA_LAKE && (id->model == 0x01 || id->model == 0x03);
 
@@ -505,7 +505,7 @@ static struct kunit_case nova_cases[] = {
 
 static struct kunit_suite nova_suite = {
 	.name		= "corepmu_x86_nova",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= nova_cases,
 };
 

@@ -38,16 +38,16 @@ static const struct x86_model_cpu sapphire_rapids = {
 	.nr_events = 8, .metrics = 8,
 };
 
-static struct machine this_machine;
+static struct testbed this_testbed;
 
-static struct bench *start(struct kunit *test, const struct x86_model_cpu *cpu, bool builtin)
+static struct fixture *start(struct kunit *test, const struct x86_model_cpu *cpu, bool builtin)
 {
-	struct bench *b;
+	struct fixture *b;
 
-	this_machine = *machine_by_name("intel-v5");
-	this_machine.cpu = cpu;
-	this_machine.has_builtin = builtin;
-	b = bench_start(test, &this_machine);
+	this_testbed = *testbed_by_name("intel-v5");
+	this_testbed.cpu = cpu;
+	this_testbed.has_builtin = builtin;
+	b = fixture_start(test, &this_testbed);
 	test->priv = b;
 
 	return b;
@@ -56,7 +56,7 @@ static struct bench *start(struct kunit *test, const struct x86_model_cpu *cpu, 
 static void topdown_exit(struct kunit *test)
 {
 	if (test->priv)
-		bench_end(test->priv);
+		fixture_end(test->priv);
 }
 
 static struct x86_model *model(void)
@@ -64,10 +64,10 @@ static struct x86_model *model(void)
 	return this_cpu_ptr(&x86_model_state);
 }
 
-static struct perf_event *alloc(struct bench *b, struct perf_event *leader, u64 config)
+static struct perf_event *alloc(struct fixture *b, struct perf_event *leader, u64 config)
 {
 	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .config = config };
-	struct perf_event *event = bench_alloc(b, &attr);
+	struct perf_event *event = fixture_alloc(b, &attr);
 
 	if (leader)
 		event->group_leader = leader;
@@ -75,11 +75,11 @@ static struct perf_event *alloc(struct bench *b, struct perf_event *leader, u64 
 	return event;
 }
 
-static struct perf_event *open_event(struct bench *b, struct perf_event *leader, u64 config)
+static struct perf_event *open_event(struct fixture *b, struct perf_event *leader, u64 config)
 {
 	struct perf_event *event = alloc(b, leader, config);
 
-	KUNIT_ASSERT_EQ(b->test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_init_event(event), 0);
 	if (leader)
 		list_add_tail(&event->sibling_list, &leader->sibling_list);
 
@@ -93,19 +93,19 @@ struct group {
 	struct perf_event *event[GROUP];
 };
 
-static void group_open(struct bench *b, struct group *g)
+static void group_open(struct fixture *b, struct group *g)
 {
 	g->event[0] = open_event(b, NULL, SLOTS);
 	g->event[1] = open_event(b, g->event[0], METRIC(0));
 	g->event[2] = open_event(b, g->event[0], METRIC(3));
 }
 
-static void group_in(struct bench *b, struct group *g)
+static void group_in(struct fixture *b, struct group *g)
 {
 	unsigned int i;
 
 	for (i = 0; i < GROUP; i++)
-		KUNIT_ASSERT_EQ(b->test, bench_add(g->event[i], PERF_EF_START), 0);
+		KUNIT_ASSERT_EQ(b->test, fixture_add(g->event[i], PERF_EF_START), 0);
 }
 
 /* As perf core does: the leader first */
@@ -114,7 +114,7 @@ static void group_out(struct group *g)
 	unsigned int i;
 
 	for (i = 0; i < GROUP; i++)
-		bench_del(g->event[i]);
+		fixture_del(g->event[i]);
 }
 
 static void group_close(struct group *g)
@@ -122,7 +122,7 @@ static void group_close(struct group *g)
 	unsigned int i;
 
 	for (i = 0; i < GROUP; i++)
-		bench_close(g->event[i]);
+		fixture_close(g->event[i]);
 }
 
 /* So many more slots, and what all since the registers were 0 are divided into. */
@@ -143,14 +143,14 @@ static void expect_counts(struct kunit *test, const struct group *g, s64 slots, 
 				    "event %u of the group", i);
 }
 
-static s64 counters_for(struct bench *b, struct perf_event *leader, u64 config)
+static s64 counters_for(struct fixture *b, struct perf_event *leader, u64 config)
 {
 	struct perf_event *event = alloc(b, leader, config);
-	int ret = bench_init_event(event);
+	int ret = fixture_init_event(event);
 	s64 counters = ret ?: corepmu_hw_counters(&event->hw);
 
 	if (!ret)
-		bench_close(event);
+		fixture_close(event);
 
 	return counters;
 }
@@ -162,7 +162,7 @@ static struct x86_model_cpu own_cpu;
 static void topdown_encode(struct kunit *test)
 {
 	struct perf_event *slots, *cycles, *event;
-	struct bench *b = start(test, &ice_lake, false);
+	struct fixture *b = start(test, &ice_lake, false);
 
 	slots = open_event(b, NULL, SLOTS);
 	cycles = open_event(b, NULL, CYCLES);
@@ -178,17 +178,17 @@ static void topdown_encode(struct kunit *test)
 
 	event = alloc(b, slots, METRIC(0));
 	event->attr.sample_period = 1000;
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
 	event = alloc(b, slots, METRIC(0));
 	event->attr.exclude_kernel = true;
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
 	event = alloc(b, slots, METRIC(0));
 	event->attr.exclude_user = true;
-	KUNIT_EXPECT_EQ(test, bench_init_event(event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
 	/* It ends with its leader. */
 	event = open_event(b, slots, METRIC(0));
 	KUNIT_EXPECT_TRUE(test, event->event_caps & PERF_EV_CAP_SIBLING);
-	bench_close(event);
+	fixture_close(event);
 	slots->attr.sample_period = 1000;
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(1)), -EINVAL);
 
@@ -197,16 +197,16 @@ static void topdown_encode(struct kunit *test)
 	b->pmu->counters &= ~FIXED(3);
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(1)), -EINVAL);
 	b->pmu->counters |= FIXED(3);
-	bench_close(cycles);
-	bench_close(slots);
-	bench_end(b);
+	fixture_close(cycles);
+	fixture_close(slots);
+	fixture_end(b);
 
 	b = start(test, &sapphire_rapids, false);
 	slots = open_event(b, NULL, SLOTS);
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(7)), PAPER(7));
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(8)), -EINVAL);
-	bench_close(slots);
-	bench_end(b);
+	fixture_close(slots);
+	fixture_end(b);
 
 	/* A hypervisor that has none, and a CPU that is not known */
 	own_cpu = sapphire_rapids;
@@ -215,20 +215,20 @@ static void topdown_encode(struct kunit *test)
 	slots = open_event(b, NULL, SLOTS);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&slots->hw), FIXED(3));
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), -EINVAL);
-	bench_close(slots);
-	bench_end(b);
+	fixture_close(slots);
+	fixture_end(b);
 	own_cpu.metrics = 8;
 	own_cpu.model = 0xff;
 	b = start(test, &own_cpu, false);
 	slots = open_event(b, NULL, SLOTS);
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), -EINVAL);
-	bench_close(slots);
+	fixture_close(slots);
 }
 
 /* Where kinds differ, CPUID and PERF_CAPABILITIES tell of what all have. */
 static void topdown_hybrid(struct kunit *test)
 {
-	struct bench *b;
+	struct fixture *b;
 
 	own_cpu = sapphire_rapids;
 	own_cpu.model = 0x97;
@@ -240,11 +240,11 @@ static void topdown_hybrid(struct kunit *test)
 	b = start(test, &own_cpu, false);
 	KUNIT_EXPECT_EQ(test, b->pmu->counters & FIXED(3), 0);
 	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, 0);
-	bench_end(b);
+	fixture_end(b);
 	own_cpu.nr_fixed = 4;
 	b = start(test, &own_cpu, false);
 	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, GENMASK_ULL(55, 48));
-	bench_end(b);
+	fixture_end(b);
 	own_cpu.metrics = 0;
 	b = start(test, &own_cpu, false);
 	KUNIT_EXPECT_EQ(test, b->pmu->counters & FIXED(3), FIXED(3));
@@ -270,7 +270,7 @@ static void topdown_raptor_lake(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b;
+		struct fixture *b;
 
 		own_cpu = sapphire_rapids;
 		own_cpu.model = table[i].model;
@@ -278,33 +278,33 @@ static void topdown_raptor_lake(struct kunit *test)
 		own_cpu.hides_metrics = true;
 		b = start(test, &own_cpu, false);
 		KUNIT_EXPECT_EQ_MSG(test, to_x86(b->pmu)->metrics, table[i].found, "row %u", i);
-		bench_end(b);
+		fixture_end(b);
 	}
 	test->priv = NULL;
 }
 
 static void count_group(struct kunit *test, bool builtin)
 {
-	struct bench *b = start(test, &sapphire_rapids, builtin);
+	struct fixture *b = start(test, &sapphire_rapids, builtin);
 	struct group g;
 
 	group_open(b, &g);
 	group_in(b, &g);
 	KUNIT_EXPECT_TRUE(test, model()->global_ctrl & ENABLE_METRICS);
 	run(MANY, 51, 102);
-	bench_read(g.event[0]);
+	fixture_read(g.event[0]);
 	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
 	/* They begin anew. */
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
 	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
 	run(MANY, 255, 0);
-	bench_read(g.event[1]);
+	fixture_read(g.event[1]);
 	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
 	/* Few slots are left for the next time. */
 	run(255, 0, 255);
-	bench_read(g.event[2]);
+	fixture_read(g.event[2]);
 	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
-	bench_read(g.event[0]);
+	fixture_read(g.event[0]);
 	expect_counts(test, &g, 2 * MANY + 255, MANY / 5 + MANY, MANY / 5 * 2 + 255);
 	group_out(&g);
 	if (!builtin)
@@ -326,7 +326,7 @@ static void topdown_beside(struct kunit *test)
 /* Out and in: the registers are kept, by whoever else they are used meanwhile. */
 static void topdown_kept(struct kunit *test)
 {
-	struct bench *b = start(test, &sapphire_rapids, false);
+	struct fixture *b = start(test, &sapphire_rapids, false);
 	struct perf_event *alone;
 	struct group g, other;
 
@@ -339,10 +339,10 @@ static void topdown_kept(struct kunit *test)
 	group_out(&g);
 	expect_counts(test, &g, 1000, 200, 400);
 
-	KUNIT_ASSERT_EQ(test, bench_add(alone, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(alone, PERF_EF_START), 0);
 	KUNIT_EXPECT_FALSE(test, model()->global_ctrl & ENABLE_METRICS);
 	run(77, 9, 9);
-	bench_del(alone);
+	fixture_del(alone);
 	KUNIT_EXPECT_EQ(test, local64_read(&alone->count), 77);
 	group_in(b, &other);
 	run(5, 255, 255);
@@ -369,7 +369,7 @@ static void topdown_kept(struct kunit *test)
 	group_out(&other);
 	expect_counts(test, &other, 255, 51, 51);
 
-	bench_close(alone);
+	fixture_close(alone);
 	group_close(&other);
 	group_close(&g);
 }
@@ -377,25 +377,25 @@ static void topdown_kept(struct kunit *test)
 /* One that comes later has no part of what was before, one that goes leaves the others theirs. */
 static void topdown_members(struct kunit *test)
 {
-	struct bench *b = start(test, &sapphire_rapids, false);
+	struct fixture *b = start(test, &sapphire_rapids, false);
 	struct group g;
 
 	group_open(b, &g);
-	KUNIT_ASSERT_EQ(test, bench_add(g.event[0], PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(g.event[0], PERF_EF_START), 0);
 	run(1000, 255, 255);
-	KUNIT_ASSERT_EQ(test, bench_add(g.event[1], PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(g.event[1], PERF_EF_START), 0);
 	expect_counts(test, &g, 1000, 0, 0);
 	run(1000, 51, 255);
-	KUNIT_ASSERT_EQ(test, bench_add(g.event[2], PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(g.event[2], PERF_EF_START), 0);
 	expect_counts(test, &g, 2000, 200, 0);
 	run(1000, 51, 102);
-	bench_del(g.event[1]);
+	fixture_del(g.event[1]);
 	expect_counts(test, &g, 3000, 400, 400);
 	run(1000, 51, 102);
-	bench_del(g.event[2]);
+	fixture_del(g.event[2]);
 	expect_counts(test, &g, 4000, 400, 800);
 	run(1000, 51, 102);
-	bench_del(g.event[0]);
+	fixture_del(g.event[0]);
 	expect_counts(test, &g, 5000, 400, 800);
 	group_close(&g);
 }
@@ -403,7 +403,7 @@ static void topdown_members(struct kunit *test)
 /* 2^48 slots: the overflow is counted, of slots and of what they are divided into. */
 static void topdown_overflow(struct kunit *test)
 {
-	struct bench *b = start(test, &sapphire_rapids, false);
+	struct fixture *b = start(test, &sapphire_rapids, false);
 	struct group g;
 
 	group_open(b, &g);
@@ -430,20 +430,20 @@ static void topdown_overflow(struct kunit *test)
 /* Slots that sample are an event as any other. */
 static void topdown_sample(struct kunit *test)
 {
-	struct bench *b = start(test, &sapphire_rapids, false);
+	struct fixture *b = start(test, &sapphire_rapids, false);
 	struct perf_event *event = alloc(b, NULL, SLOTS);
 
 	event->attr.sample_period = 1000;
 	event->hw.sample_period = 1000;
 	event->hw.last_period = 1000;
 	local64_set(&event->hw.period_left, 1000);
-	KUNIT_ASSERT_EQ(test, bench_init_event(event), 0);
-	KUNIT_ASSERT_EQ(test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	x86_model_run(SLOTS, true, 5500);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
-	KUNIT_EXPECT_EQ(test, bench_read(event), 5500);
-	bench_del(event);
-	bench_close(event);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 5500);
+	fixture_del(event);
+	fixture_close(event);
 }
 
 static struct group *interrupted;
@@ -457,7 +457,7 @@ static void read_in_nmi(void)
 
 static void topdown_nmi(struct kunit *test)
 {
-	struct bench *b = start(test, &sapphire_rapids, false);
+	struct fixture *b = start(test, &sapphire_rapids, false);
 	struct group g;
 
 	group_open(b, &g);
@@ -465,7 +465,7 @@ static void topdown_nmi(struct kunit *test)
 	interrupted = &g;
 	run(MANY, 51, 102);
 	x86_model_after_rdpmc = read_in_nmi;
-	bench_read(g.event[0]);
+	fixture_read(g.event[0]);
 	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
 	group_out(&g);
@@ -475,7 +475,7 @@ static void topdown_nmi(struct kunit *test)
 /* What the group has left is cleared for those who may read counters, slots before metrics. */
 static void topdown_cleared(struct kunit *test)
 {
-	struct bench *b = start(test, &sapphire_rapids, false);
+	struct fixture *b = start(test, &sapphire_rapids, false);
 	struct group g;
 
 	group_open(b, &g);

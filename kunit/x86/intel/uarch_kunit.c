@@ -19,12 +19,12 @@ static const struct x86_model_cpu plain = {
 	.fixed_width = 48, .full_width = true, .nr_events = 7,
 };
 
-static struct machine uarch_machine;
+static struct testbed uarch_testbed;
 static struct x86_model_cpu uarch_cpu;
 
 /**
  * uarch_start() - a PMU on a CPU, and an event to be encoded there
- * @test: the test, whose priv is the bench from then on
+ * @test: the test, whose priv is the fixture from then on
  * @cpu: the CPU
  *
  * Return: the event
@@ -32,15 +32,15 @@ static struct x86_model_cpu uarch_cpu;
 struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *cpu)
 {
 	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW };
-	struct bench *b;
+	struct fixture *b;
 
 	uarch_cpu = *cpu;
-	uarch_machine = *machine_by_name("intel-v4");
-	uarch_machine.cpu = &uarch_cpu;
-	b = bench_start(test, &uarch_machine);
+	uarch_testbed = *testbed_by_name("intel-v4");
+	uarch_testbed.cpu = &uarch_cpu;
+	b = fixture_start(test, &uarch_testbed);
 	test->priv = b;
 
-	return bench_alloc(b, &attr);
+	return fixture_alloc(b, &attr);
 }
 
 /**
@@ -92,7 +92,7 @@ struct perf_event *uarch_start_model(struct kunit *test, unsigned int model,
  */
 s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config)
 {
-	struct bench *b = test->priv;
+	struct fixture *b = test->priv;
 	int ret;
 
 	event->attr.config = config;
@@ -107,7 +107,7 @@ s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config)
  */
 void uarch_end(struct kunit *test)
 {
-	bench_end(test->priv);
+	fixture_end(test->priv);
 	test->priv = NULL;
 }
 
@@ -374,7 +374,7 @@ static void uarch_has_every_row(struct kunit *test)
 		u64 all = GP(sizes[i]);
 		struct perf_event *event = uarch_start_family(test, model->family, model->model,
 							      model->core_type, sizes[i]);
-		struct bench *b = test->priv;
+		struct fixture *b = test->priv;
 
 		all &= b->pmu->counters;
 		KUNIT_EXPECT_PTR_EQ(test, to_x86(b->pmu)->uarch, uarch);
@@ -406,7 +406,7 @@ static void uarch_is_not_known(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cpus); i++) {
 		struct x86_model_cpu cpu = plain;
 		struct perf_event *event;
-		struct bench *b;
+		struct fixture *b;
 
 		cpu.family = cpus[i].family;
 		cpu.model = cpus[i].model;
@@ -513,7 +513,7 @@ static void uarch_kernel_names(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct bench *b;
+		struct fixture *b;
 
 		uarch_start_model(test, table[i].model, table[i].core_type, 8);
 		b = test->priv;
@@ -660,7 +660,7 @@ static struct kunit_case uarch_cases[] = {
 
 static struct kunit_suite uarch_suite = {
 	.name		= "corepmu_x86_uarch",
-	.exit		= machine_exit,
+	.exit		= testbed_exit,
 	.test_cases	= uarch_cases,
 };
 

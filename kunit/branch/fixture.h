@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: events with branch records on the bench, and what their samples have
+ * corepmu: events with branch records on the fixture, and what their samples have
  */
 #ifndef _COREPMU_KUNIT_BRANCH_BENCH_H
 #define _COREPMU_KUNIT_BRANCH_BENCH_H
@@ -54,16 +54,16 @@ extern bool branch_noise;
 const void *branch_gen_params(const void *prev, char *desc);
 const void *branch_gen_calls_params(const void *prev, char *desc);
 const void *branch_gen_counts_params(const void *prev, char *desc);
-bool branch_has_counts(const struct machine *machine);
-bool branch_records_kernel(struct bench *b);
-struct perf_event *branch_open_stack(struct bench *b, u64 type);
-struct perf_event *branch_open_attr(struct bench *b, const struct perf_event_attr *attr);
-struct perf_event *branch_open_member(struct bench *b, const struct perf_event_attr *attr,
+bool branch_has_counts(const struct testbed *testbed);
+bool branch_records_kernel(struct fixture *b);
+struct perf_event *branch_open_stack(struct fixture *b, u64 type);
+struct perf_event *branch_open_attr(struct fixture *b, const struct perf_event_attr *attr);
+struct perf_event *branch_open_member(struct fixture *b, const struct perf_event_attr *attr,
 				      struct perf_event *leader);
-unsigned long branch_begin(struct bench *b);
+unsigned long branch_begin(struct fixture *b);
 void branch_add(struct perf_event *event);
 void branch_end(struct perf_event *event, unsigned long flags);
-void branch_overflow(struct bench *b);
+void branch_overflow(struct fixture *b);
 void branch_all(void);
 void branch_expect_from(struct kunit *test, const struct branch_seen *s, const u64 *from,
 			unsigned int nr);

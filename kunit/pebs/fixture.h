@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: precise events on the bench, of the machines that write records
+ * corepmu: precise events on the fixture, of the machines that write records
  */
 #ifndef _COREPMU_KUNIT_PEBS_BENCH_H
 #define _COREPMU_KUNIT_PEBS_BENCH_H
@@ -15,16 +15,16 @@
 /* Where the instruction of all records is */
 #define IP	0x401000ULL
 
-static inline bool pebs_is_there(const struct machine *machine)
+static inline bool pebs_is_there(const struct testbed *testbed)
 {
-	const struct x86_model_cpu *cpu = machine->cpu;
+	const struct x86_model_cpu *cpu = testbed->cpu;
 
-	return machine_is_x86(machine) && !cpu->amd && cpu->pebs;
+	return testbed_is_x86(testbed) && !cpu->amd && cpu->pebs;
 }
 
 static inline const void *pebs_gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, pebs_is_there);
+	return testbed_gen_those(prev, desc, pebs_is_there);
 }
 
 static inline struct x86_model *pebs_model(void)
@@ -32,9 +32,9 @@ static inline struct x86_model *pebs_model(void)
 	return this_cpu_ptr(&x86_model_state);
 }
 
-static inline const struct x86_model_cpu *pebs_cpu(const struct bench *b)
+static inline const struct x86_model_cpu *pebs_cpu(const struct fixture *b)
 {
-	return b->machine->cpu;
+	return b->testbed->cpu;
 }
 
 static inline struct perf_event_attr precise_attr(u64 config, unsigned int precise, u64 period)
@@ -47,13 +47,13 @@ static inline struct perf_event_attr precise_attr(u64 config, unsigned int preci
 	};
 }
 
-static inline struct perf_event *open_precise(struct bench *b, u64 config, unsigned int precise,
+static inline struct perf_event *open_precise(struct fixture *b, u64 config, unsigned int precise,
 					      u64 period)
 {
 	const struct perf_event_attr attr = precise_attr(config, precise, period);
 	struct perf_event *event;
 
-	KUNIT_ASSERT_EQ(b->test, bench_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_open(b, &attr, &event), 0);
 	pebs_model()->pebs_ip = IP;
 
 	return event;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: events with branch records on the bench
+ * corepmu: events with branch records on the fixture
  *
  * Branches happen where the test says; the models record, filter and freeze them. Records are
  * of the task that runs: a test is not scheduled away while it has some.
  */
-#include "bench.h"
+#include "fixture.h"
 
 /* Instructions at the addresses that branches come from */
 static const struct x86_model_code branch_code[] = {
@@ -25,7 +25,7 @@ bool branch_noise;
 static void note_branches(struct perf_event *event, struct perf_sample_data *data,
 			  struct pt_regs *regs)
 {
-	struct bench *b = event->overflow_handler_context;
+	struct fixture *b = event->overflow_handler_context;
 	struct branch_seen *s = &branch_seen[b->nr_samples++ % ARRAY_SIZE(branch_seen)];
 
 	*s = (struct branch_seen) { };
@@ -46,12 +46,12 @@ static void note_branches(struct perf_event *event, struct perf_sample_data *dat
 
 /**
  * branch_open_stack() - an event of the current task whose samples have branch records
- * @b: the bench
+ * @b: the fixture
  * @type: attr.branch_sample_type
  *
  * Return: the event; the test ends when it is refused
  */
-struct perf_event *branch_open_stack(struct bench *b, u64 type)
+struct perf_event *branch_open_stack(struct fixture *b, u64 type)
 {
 	const struct perf_event_attr attr = { STACK(type) };
 
@@ -60,34 +60,34 @@ struct perf_event *branch_open_stack(struct bench *b, u64 type)
 
 /**
  * branch_open_attr() - likewise
- * @b: the bench
+ * @b: the fixture
  * @attr: what is asked for
  *
  * Return: the event; the test ends when it is refused
  */
-struct perf_event *branch_open_attr(struct bench *b, const struct perf_event_attr *attr)
+struct perf_event *branch_open_attr(struct fixture *b, const struct perf_event_attr *attr)
 {
 	return branch_open_member(b, attr, NULL);
 }
 
 /**
  * branch_open_member() - likewise, of a group
- * @b: the bench
+ * @b: the fixture
  * @attr: what is asked for
  * @leader: its leader; NULL for itself
  *
  * Return: the event; the test ends when it is refused
  */
-struct perf_event *branch_open_member(struct bench *b, const struct perf_event_attr *attr,
+struct perf_event *branch_open_member(struct fixture *b, const struct perf_event_attr *attr,
 				      struct perf_event *leader)
 {
-	struct perf_event *event = bench_alloc(b, attr);
+	struct perf_event *event = fixture_alloc(b, attr);
 
 	event->overflow_handler = note_branches;
 	event->hw.target = current;
 	if (leader)
 		event->group_leader = leader;
-	KUNIT_ASSERT_EQ(b->test, bench_init_event(event), 0);
+	KUNIT_ASSERT_EQ(b->test, fixture_init_event(event), 0);
 	if (leader)
 		list_add_tail(&event->sibling_list, &leader->sibling_list);
 
@@ -96,11 +96,11 @@ struct perf_event *branch_open_member(struct bench *b, const struct perf_event_a
 
 /**
  * branch_begin() - the code is there that branches, and the test stays on its CPU
- * @b: the bench
+ * @b: the fixture
  *
  * Return: for branch_end()
  */
-unsigned long branch_begin(struct bench *b)
+unsigned long branch_begin(struct fixture *b)
 {
 	unsigned long flags;
 
@@ -117,9 +117,9 @@ unsigned long branch_begin(struct bench *b)
  */
 void branch_add(struct perf_event *event)
 {
-	struct bench *b = event->overflow_handler_context;
+	struct fixture *b = event->overflow_handler_context;
 
-	KUNIT_EXPECT_EQ(b->test, bench_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 }
 
 /**
@@ -131,32 +131,32 @@ void branch_add(struct perf_event *event)
  */
 void branch_end(struct perf_event *event, unsigned long flags)
 {
-	bench_del(event);
+	fixture_del(event);
 	local_irq_restore(flags);
-	bench_close(event);
+	fixture_close(event);
 }
 
 /**
  * branch_overflow() - a period ends
- * @b: the bench
+ * @b: the fixture
  */
-void branch_overflow(struct bench *b)
+void branch_overflow(struct fixture *b)
 {
-	bench_run(b, MACHINE_CYCLES, PERIOD);
+	fixture_run(b, TESTBED_CYCLES, PERIOD);
 }
 
-static bool has_branches(const struct machine *machine)
+static bool has_branches(const struct testbed *testbed)
 {
-	const struct x86_model_cpu *cpu = machine->cpu;
+	const struct x86_model_cpu *cpu = testbed->cpu;
 
-	return machine_is_x86(machine) && cpu->lbr_nr;
+	return testbed_is_x86(testbed) && cpu->lbr_nr;
 }
 
-static bool has_calls(const struct machine *machine)
+static bool has_calls(const struct testbed *testbed)
 {
-	const struct x86_model_cpu *cpu = machine->cpu;
+	const struct x86_model_cpu *cpu = testbed->cpu;
 
-	return has_branches(machine) && !cpu->amd;
+	return has_branches(testbed) && !cpu->amd;
 }
 
 /**
@@ -168,7 +168,7 @@ static bool has_calls(const struct machine *machine)
  */
 const void *branch_gen_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, has_branches);
+	return testbed_gen_those(prev, desc, has_branches);
 }
 
 /**
@@ -180,20 +180,20 @@ const void *branch_gen_params(const void *prev, char *desc)
  */
 const void *branch_gen_calls_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, has_calls);
+	return testbed_gen_those(prev, desc, has_calls);
 }
 
 /**
  * branch_has_counts() - do a machine's branch records have counts of events?
- * @machine: the machine
+ * @testbed: the machine
  *
  * Return: whether they do, and the kernel knows of them
  */
-bool branch_has_counts(const struct machine *machine)
+bool branch_has_counts(const struct testbed *testbed)
 {
-	const struct x86_model_cpu *cpu = machine->cpu;
+	const struct x86_model_cpu *cpu = testbed->cpu;
 
-	return COMPAT_SAMPLE_BRANCH_COUNTERS && has_branches(machine) && cpu->lbr_tells >> 16;
+	return COMPAT_SAMPLE_BRANCH_COUNTERS && has_branches(testbed) && cpu->lbr_tells >> 16;
 }
 
 /**
@@ -205,18 +205,18 @@ bool branch_has_counts(const struct machine *machine)
  */
 const void *branch_gen_counts_params(const void *prev, char *desc)
 {
-	return machine_gen_those(prev, desc, branch_has_counts);
+	return testbed_gen_those(prev, desc, branch_has_counts);
 }
 
 /**
  * branch_records_kernel() - does the machine record branches of the kernel?
- * @b: the bench
+ * @b: the fixture
  *
  * Return: whether it does
  */
-bool branch_records_kernel(struct bench *b)
+bool branch_records_kernel(struct fixture *b)
 {
-	return strcmp(b->machine->name, "amd-lbr-runs");
+	return strcmp(b->testbed->name, "amd-lbr-runs");
 }
 
 /**
