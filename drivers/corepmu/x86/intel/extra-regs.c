@@ -172,10 +172,6 @@ static const struct extra_reg_event extra_reg_events[] = {
 	{ GLC | RWC | LNC | PNC, 0x04c2, FRONTEND, FRONTEND_MS },
 };
 
-#define for_each_extra_reg_event(event) \
-	for (event = extra_reg_events; \
-	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
-
 static u32 own_bit(const struct x86_desc *desc)
 {
 	return desc->uarch ? BIT(desc->uarch - intel_uarches) : 0;
@@ -189,7 +185,8 @@ static const struct extra_reg_event *find_event(const struct x86_desc *desc, u64
 	/* intel_list_extra_reg_events() has listed all codes of this table. */
 	if (!intel_is_listed(desc, config))
 		return NULL;
-	for_each_extra_reg_event(event)
+	for (event = extra_reg_events;
+	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
 		if ((event->uarches & own_bit(desc)) && event->code == code)
 			return event;
 
@@ -200,7 +197,8 @@ static const struct extra_reg_event *find_register(const struct x86_desc *desc, 
 {
 	const struct extra_reg_event *event;
 
-	for_each_extra_reg_event(event)
+	for (event = extra_reg_events;
+	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
 		if ((event->uarches & own_bit(desc)) && event->reg == reg)
 			return event;
 
@@ -276,7 +274,8 @@ void intel_list_extra_reg_events(struct x86_desc *desc)
 {
 	const struct extra_reg_event *event;
 
-	for_each_extra_reg_event(event)
+	for (event = extra_reg_events;
+	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
 		if (event->uarches & own_bit(desc))
 			intel_list(desc, event->code);
 }
@@ -296,7 +295,8 @@ int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config)
 
 	if (!(own_bit(desc) & (PNC | ARW)) || find_event(desc, config))
 		return 0;
-	for_each_extra_reg_event(event)
+	for (event = extra_reg_events;
+	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
 		if ((event->uarches & own_bit(desc)) && is_omr(event->reg) &&
 		    !((event->code ^ config) & EVNTSEL_EVENT))
 			return corepmu_refuse(-EOPNOTSUPP,
