@@ -33,9 +33,50 @@
 #ifndef COREPMU_HW_H
 #define COREPMU_HW_H
 
+#include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
+
+/*
+ * Flags in hw_perf_event.flags. LONG: the event counts in 64 bits, even where a single counter is
+ * narrower. The bit is ARMPMU_EVT_64BIT (drivers/perf/arm_pmuv3.c): the kernel's
+ * arch_perf_update_userpage() tells user space that the counter has 64 bits.
+ */
+#define COREPMU_EVENT_LONG	BIT(0)
+/* On a counter of corepmu.pair_counters, the event takes the next lower counter too. */
+#define COREPMU_EVENT_PAIR	BIT(1)
+/* User space reads the low 32 bits of the counter: the driver uses only these. */
+#define COREPMU_EVENT_32BIT	BIT(2)
+/* Per-task event: the task has mapped the event's page. Per-CPU event: any task has mapped it. */
+#define COREPMU_EVENT_MAPPED	BIT(3)
+/* The event's samples have branch records. */
+#define COREPMU_EVENT_BRANCHES	BIT(4)
+/* Topdown slots or metric: the event shares its counter with other events of its group. */
+#define COREPMU_EVENT_TOPDOWN	BIT(8)
+/* Precise event: the hardware writes the records that its samples are made from (PEBS). */
+#define COREPMU_EVENT_PRECISE	BIT(5)
+/* Large PEBS: the hardware may write several records of the event before it interrupts. */
+#define COREPMU_EVENT_LARGE	BIT(9)
+/*
+ * The event needs a value in an extra register besides its event selection (Intel's OFFCORE_RSP).
+ * Events that need the same value share the register.
+ */
+#define COREPMU_EVENT_EXTRA_REG	BIT(6)
+/* Auto counter reload (ACR): overflows of other group members reload the event's counter. */
+#define COREPMU_EVENT_ACR	BIT(7)
+/* PERF_SAMPLE_BRANCH_COUNTERS: each branch record has a count of the event. */
+#define COREPMU_EVENT_COUNTED	BIT(10)
+/* Flags from this bit on belong to the backends. */
+#define COREPMU_EVENT_BACKEND	12
+
+/* Features: an event with one of these flags needs more than a counter (core/features.c). */
+#define COREPMU_EVENT_FEATURES	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
+				 COREPMU_EVENT_EXTRA_REG | COREPMU_EVENT_ACR |		\
+				 COREPMU_EVENT_COUNTED)
+
+/* Value of hw_perf_event.last_cpu while the driver measures the event's rate (core/frequency.c) */
+#define COREPMU_FREQ_YOUNG	(-1)
 
 static inline u64 corepmu_hw_counters(const struct hw_perf_event *hwc)
 {

@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/module.h>
 
 #include "fixture/testbed.h"
 #include "models/arm64/access.h"

@@ -13,6 +13,9 @@
 #include <linux/sched.h>
 #include <linux/sysctl.h>
 
+#include <corepmu/module.h>
+#include <corepmu/rdpmc.h>
+
 #include "fixture/testbed.h"
 #include "fixture/userpage.h"
 #include "models/arm64/access.h"

@@ -9,6 +9,8 @@
 #include <linux/perf_event.h>
 #include <linux/time64.h>
 
+#include <corepmu/limiter.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
 #include "fixture/testbed.h"

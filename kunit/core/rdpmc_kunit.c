@@ -12,6 +12,8 @@
 /* The page's buffer is perf core's own. */
 #include <../kernel/events/internal.h>
 
+#include <corepmu/rdpmc.h>
+
 #include "fixture/testbed.h"
 #include "fixture/userpage.h"
 #include "models/arm64/access.h"

@@ -15,6 +15,8 @@
 #include <linux/reboot.h>
 #include <linux/smp.h>
 
+#include <corepmu/module.h>
+
 #include "fixture/testbed.h"
 #include "models/arm64/access.h"
 #include "models/x86/access.h"

@@ -14,6 +14,8 @@
 #include <linux/syscore_ops.h>
 #include <linux/sysfs.h>
 
+#include <corepmu/module.h>
+
 #include "fixture/testbed.h"
 #include "models/arm64/access.h"
 #include "models/x86/access.h"

@@ -6,6 +6,8 @@
 
 #include <linux/perf_event.h>
 
+#include <corepmu/module.h>
+
 #include "fixture/testbed.h"
 #include "models/x86/access.h"
 #include "x86/msr.h"

@@ -9,6 +9,8 @@
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 
+#include <corepmu/module.h>
+
 #include "models/model.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"

@@ -18,6 +18,8 @@
 /* The page's buffer is perf core's own. */
 #include <../kernel/events/internal.h>
 
+#include <corepmu/rdpmc.h>
+
 #include "fixture/testbed.h"
 #include "fixture/userpage.h"
 #include "models/x86/access.h"

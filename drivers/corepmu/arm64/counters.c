@@ -22,6 +22,7 @@
 #include <linux/printk.h>
 #include <linux/string.h>
 
+#include <corepmu/branch.h>
 #include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 

@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <linux/sysfs.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"

@@ -25,6 +25,7 @@
 
 #include <asm/irq_regs.h>
 
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"

@@ -40,6 +40,7 @@
 #include <linux/tracepoint.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"

@@ -22,6 +22,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"

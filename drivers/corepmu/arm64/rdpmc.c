@@ -27,7 +27,9 @@
 #include <linux/smp.h>
 #include <linux/sysctl.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
+#include <corepmu/rdpmc.h>
 
 #include "pmuv3.h"
 #include "sysreg.h"

@@ -17,6 +17,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 static bool is_counted(const struct perf_event *event, const struct pmu *pmu)

@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 /* COREPMU_BRANCH_* for each PERF_SAMPLE_BRANCH_*; 0 if the bit asks nothing of the hardware */

@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
 /*

@@ -10,9 +10,13 @@
 #include <linux/slab.h>
 
 #include <corepmu/assign.h>
+#include <corepmu/branch.h>
 #include <corepmu/counter.h>
+#include <corepmu/module.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
+#include <corepmu/rdpmc.h>
 
 /*
  * Return the errno for a rejected event: @err, or -ENOENT for a generic event if another core PMU

@@ -7,6 +7,7 @@
  */
 #include <linux/perf_event.h>
 
+#include <corepmu/branch.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 

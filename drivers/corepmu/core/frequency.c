@@ -24,6 +24,7 @@
 #include <linux/time64.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
 /*

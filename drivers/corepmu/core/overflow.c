@@ -14,9 +14,11 @@
 #include <asm/irq_regs.h>
 #include <asm/ptrace.h>
 
+#include <corepmu/branch.h>
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
 #include <corepmu/limiter.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 

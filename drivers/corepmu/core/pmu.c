@@ -18,9 +18,13 @@
 #include <linux/static_call.h>
 
 #include <corepmu/assign.h>
+#include <corepmu/branch.h>
 #include <corepmu/counter.h>
+#include <corepmu/limiter.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
+#include <corepmu/rdpmc.h>
 
 DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_enable_none);
 DEFINE_STATIC_CALL_NULL(corepmu_disable_counters, corepmu_enable_none);

@@ -14,8 +14,11 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/branch.h>
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 

@@ -18,6 +18,7 @@
 #include <linux/smp.h>
 
 #include <corepmu/pmu.h>
+#include <corepmu/rdpmc.h>
 
 /* A task has access to counters, now or when it is scheduled in. */
 bool corepmu_rdpmc_in_use __read_mostly;

@@ -13,6 +13,7 @@
 #include <linux/printk.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 static enum cpuhp_state corepmu_cpuhp_state;

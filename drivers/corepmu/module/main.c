@@ -14,6 +14,7 @@
 
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #if COMPAT_NEWER_THAN_TESTED

@@ -20,6 +20,7 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #define REFUSALS	32

@@ -21,7 +21,10 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
+#include <corepmu/branch.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
+#include <corepmu/rdpmc.h>
 
 /* Parameters of the module */
 char *corepmu_name = "corepmu";

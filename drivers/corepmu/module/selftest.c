@@ -18,6 +18,7 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 /* Number of counts until a counter overflows */

@@ -10,6 +10,7 @@
 #include <linux/reboot.h>
 #include <linux/smp.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 static void quiesce_cpu(void *data)

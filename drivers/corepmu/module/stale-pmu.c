@@ -23,6 +23,7 @@
 #include <linux/slab.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #if COMPAT_PMU_OUTLIVES_MODULE

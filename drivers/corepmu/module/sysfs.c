@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <linux/sysfs.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 /*

@@ -20,6 +20,7 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/branch.h>
 #include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 

@@ -13,7 +13,9 @@
 #include <linux/printk.h>
 #include <linux/sysfs.h>
 
+#include <corepmu/branch.h>
 #include <corepmu/counter.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "intel/intel.h"

@@ -22,6 +22,7 @@
 #include <linux/static_call.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "intel/intel.h"

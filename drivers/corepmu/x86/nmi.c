@@ -11,6 +11,8 @@
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
+#include <corepmu/branch.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
 #include "msr.h"

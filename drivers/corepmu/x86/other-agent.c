@@ -12,6 +12,7 @@
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "msr.h"

@@ -12,6 +12,7 @@
 #include <linux/smp.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "intel/intel.h"

@@ -33,6 +33,7 @@
 
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
+#include <corepmu/rdpmc.h>
 
 #include "msr.h"
 #include "x86.h"

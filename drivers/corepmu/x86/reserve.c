@@ -14,7 +14,9 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
+#include <corepmu/rdpmc.h>
 
 #include "msr.h"
 #include "x86.h"

@@ -8,6 +8,8 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/rdpmc.h>
+
 #include "fixture/testbed.h"
 #include "models/x86/access.h"
 #include "x86/intel/intel.h"

@@ -13,6 +13,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/compat.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "../msr.h"

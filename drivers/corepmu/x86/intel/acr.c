@@ -21,6 +21,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "../msr.h"

@@ -15,6 +15,7 @@
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "intel.h"

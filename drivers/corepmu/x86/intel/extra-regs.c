@@ -30,6 +30,7 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "intel.h"

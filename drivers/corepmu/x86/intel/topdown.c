@@ -31,6 +31,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "intel.h"

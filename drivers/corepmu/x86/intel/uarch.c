@@ -13,6 +13,7 @@
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "intel.h"

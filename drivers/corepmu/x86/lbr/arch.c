@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "lbr.h"

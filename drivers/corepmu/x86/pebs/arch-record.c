@@ -12,6 +12,8 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
+#include <corepmu/branch.h>
+
 #include "pebs.h"
 
 /* First word of a header; the second word is unused */

@@ -29,6 +29,7 @@
 
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 

@@ -17,7 +17,9 @@
 #include <linux/perf_event.h>
 #include <linux/perf_regs.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
+#include <corepmu/precise.h>
 
 #include "../intel/intel.h"
 #include "../msr.h"

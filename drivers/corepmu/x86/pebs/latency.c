@@ -17,6 +17,7 @@
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "../intel/intel.h"

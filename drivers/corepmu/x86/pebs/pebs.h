@@ -12,6 +12,7 @@
 
 #include <corepmu/branch.h>
 #include <corepmu/pmu.h>
+#include <corepmu/precise.h>
 
 struct x86_desc;
 

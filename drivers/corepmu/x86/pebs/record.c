@@ -12,6 +12,8 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
+#include <corepmu/branch.h>
+
 #include "pebs.h"
 
 /* Words of a format 3 record; the registers come first */

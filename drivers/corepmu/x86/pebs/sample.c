@@ -16,6 +16,7 @@
 #include <asm/cpu_entry_area.h>
 #include <asm/ptrace.h>
 
+#include <corepmu/branch.h>
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: functions that the architecture provides
+ */
+#ifndef _COREPMU_BACKEND_H
+#define _COREPMU_BACKEND_H
+
+#include <linux/types.h>
+
+struct attribute_group;
+struct corepmu;
+struct corepmu_cpu;
+struct corepmu_extra_reg;
+struct hw_perf_event;
+struct mm_struct;
+struct perf_event;
+struct pt_regs;
+
+/* Size in bytes of the buffer that corepmu_backend.counter_name() fills in */
+#define COREPMU_COUNTER_NAME	24
+
+/**
+ * struct corepmu_backend - functions that the architecture provides to the generic code
+ * @name: name in messages
+ * @remedy: advice in messages where no overflow interrupt comes; or NULL
+ * @builtin_name: name of the built-in driver's PMU, or the beginning of the names of its PMUs
+ * @builtin_type: type of the built-in driver's PMU, or -1 for the next free one
+ * @attr_groups: format, events and caps in sysfs
+ * @capabilities: PERF_PMU_CAP_* of the architecture
+ * @raw_of_first_cpu_type: with several CPU types, only the first type's PMU accepts PERF_TYPE_RAW,
+ *	since a raw number is another event on the other types. Otherwise each PMU accepts it
+ * @encode: turn event->attr into config_base, flags and the counters that the event may be placed
+ *	on. Return 0, or an errno of perf_event_open(2), see corepmu_refuse(). Process context
+ * @precise: check whether an event with attr.precise_ip is available. Return 0, or an errno, see
+ *	corepmu_refuse(); -ENOENT after changing attr.type to the PMU that has it. Process context
+ * @check_period: check the period of a sampling event. Return 0 or -EINVAL; NULL where every
+ *	period is valid. Process context
+ * @acquire: reserve the hardware for one more event. Return 0 or -EBUSY, see corepmu_refuse();
+ *	NULL where the module reserves the hardware at load. Process context
+ * @release: undo @acquire. Process context
+ * @reset: bring this CPU's PMU to a known, stopped state, and reset the copies of its registers in
+ *	struct corepmu_cpu. IRQs off or from a CPU hotplug callback
+ * @quiesce: leave this CPU's PMU in the state that another driver expects
+ * @joins: check whether a CPU that was offline at load belongs to this PMU; NULL where firmware
+ *	lists all CPUs. From a CPU hotplug callback
+ * @counter_name: write the name of counter idx for messages, at most COREPMU_COUNTER_NAME bytes
+ * @self_test_config: return config_base of an event that counts in a busy loop of the kernel, on
+ *	counter idx
+ * @self_test_end: called after a self-test round in which overflow interrupts came: learn how they
+ *	behave; or NULL. On the CPU, IRQs off, while nothing counts
+ * @entering_regs: check whether the interrupt with @regs hit the kernel's entry code before the
+ *	entry code saved the user's registers; if so, copy the user's registers to @user. NULL
+ *	where the entry code masks the interrupt
+ * @irq_enable: unmask this CPU's overflow interrupt. On the CPU
+ * @irq_disable: mask this CPU's overflow interrupt. On the CPU
+ * @clear: set counters without an event to 0. IRQs off
+ * @extra_reg_choose: choose one of @extra_regs for an event with COREPMU_EVENT_EXTRA_REG.
+ *	Return -EAGAIN while other events need other values there. NULL, as the next two, where
+ *	the CPU has no extra registers
+ * @extra_reg_use: assign extra register @reg to the event; config_base may change. IRQs off
+ * @extra_reg_write: write corepmu_cpu.extra_regs[@reg] to the hardware. IRQs off, and the PMU
+ *	stopped
+ * @acr_start: write the ACR registers of events with COREPMU_EVENT_ACR: which overflows
+ *	reload which counters. NULL, as the next two, where the CPU has no ACR. IRQs off, or NMI,
+ *	and counters are stopped
+ * @acr_forget: forget the ACR registers' values, since another agent may have written these
+ *	registers. IRQs off, and the PMU stopped
+ * @acr_end: the last event with COREPMU_EVENT_ACR has lost its counter. IRQs off, and the
+ *	PMU stopped
+ * @event_idx: pmu.event_idx: return the number by which user space reads the counter of an active
+ *	event, plus 1; 0 if user space cannot read it, see corepmu_event_may_be_read(). IRQs off,
+ *	or NMI
+ * @rdpmc_switch: let the current task read the counters of its own events, and no other task's.
+ *	Called before the PMU is enabled; this CPU may have another PMU. IRQs off
+ * @rdpmc_mapped: @mm has mapped the event's page: allow @mm to read counters; NULL where access
+ *	does not depend on the mapping. Process context, mmap_lock held for writing
+ * @rdpmc_unmapped: @mm has unmapped the event's page: undo @rdpmc_mapped; NULL without
+ *	@rdpmc_mapped. Process context
+ * @rdpmc_gone: perf core is about to free an event that user space could read; NULL where that
+ *	changes no access. Process context
+ * @read: return the value of counter hw.idx; bits above its value mask are undefined. IRQs off
+ * @enable: make the hardware count on exactly the counters in corepmu_cpu.active. IRQs off
+ * @disable: stop all counters and keep their values. IRQs off
+ * @select: program the event selection of counter hw.idx, which is not counting. IRQs off
+ * @update: corepmu_count_event() with @read. From the overflow interrupt, or where the overflow
+ *	interrupt does not update the event. IRQs off, or NMI
+ * @update_nmi_safe: the same where the overflow interrupt may update the event meanwhile:
+ *	corepmu_count_event_nmi_safe() if that interrupt is an NMI. IRQs off
+ * @write: set the value of counter hw.idx. The PMU as a whole is stopped, or the counter is not
+ *	enabled. IRQs off
+ *
+ * @enable, @disable, @select, @update, @update_nmi_safe and @write are hot paths, called
+ * through static calls.
+ */
+struct corepmu_backend {
+	const char *name;
+	const char *remedy;
+	char *builtin_name;
+	int builtin_type;
+	const struct attribute_group **attr_groups;
+	int capabilities;
+	bool raw_of_first_cpu_type;
+	int (*encode)(struct corepmu *pmu, struct perf_event *event);
+	int (*precise)(struct corepmu *pmu, struct perf_event *event);
+	int (*check_period)(const struct perf_event *event, u64 period);
+	int (*acquire)(struct corepmu *pmu);
+	void (*release)(struct corepmu *pmu);
+	void (*reset)(struct corepmu_cpu *cpuc);
+	void (*quiesce)(struct corepmu_cpu *cpuc);
+	bool (*joins)(struct corepmu_cpu *cpuc);
+	void (*counter_name)(int idx, char *name);
+	u64 (*self_test_config)(struct corepmu *pmu, int idx);
+	void (*self_test_end)(struct corepmu_cpu *cpuc);
+	bool (*entering_regs)(const struct pt_regs *regs, struct pt_regs *user);
+	void (*irq_enable)(struct corepmu_cpu *cpuc);
+	void (*irq_disable)(struct corepmu_cpu *cpuc);
+	void (*clear)(struct corepmu_cpu *cpuc, u64 counters);
+	int (*extra_reg_choose)(struct corepmu *pmu, const struct corepmu_extra_reg *extra_regs,
+				const struct perf_event *event);
+	void (*extra_reg_use)(struct corepmu *pmu, struct perf_event *event, int reg);
+	void (*extra_reg_write)(struct corepmu_cpu *cpuc, int reg);
+	void (*acr_start)(struct corepmu_cpu *cpuc);
+	void (*acr_forget)(struct corepmu_cpu *cpuc);
+	void (*acr_end)(struct corepmu_cpu *cpuc);
+	int (*event_idx)(struct perf_event *event);
+	void (*rdpmc_switch)(struct corepmu_cpu *cpuc);
+	void (*rdpmc_mapped)(struct perf_event *event, struct mm_struct *mm);
+	void (*rdpmc_unmapped)(struct perf_event *event, struct mm_struct *mm);
+	void (*rdpmc_gone)(struct corepmu *pmu);
+	u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+
+	void (*enable)(struct corepmu_cpu *cpuc);
+	void (*disable)(struct corepmu_cpu *cpuc);
+	void (*select)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+	void (*update)(struct corepmu_cpu *cpuc, struct perf_event *event);
+	void (*update_nmi_safe)(struct corepmu_cpu *cpuc, struct perf_event *event);
+	void (*write)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
+};
+
+#endif /* _COREPMU_BACKEND_H */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: state of one CPU
+ */
+#ifndef _COREPMU_CPU_H
+#define _COREPMU_CPU_H
+
+#include <linux/bits.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+#include <corepmu/assign.h>
+#include <corepmu/limiter.h>
+
+struct corepmu;
+struct corepmu_branches;
+struct pt_regs;
+
+#define COREPMU_MAX_COUNTERS	64
+
+/* Extra registers that the driver handles per CPU, at most */
+#define COREPMU_MAX_EXTRA_REGS	7
+
+/* Bits of corepmu_cpu.trusted_others: registers that all counters share */
+#define COREPMU_TRUST_SHARED	BIT(0)
+/* Registers of branch records, precise samples, auto counter reload, and each extra register */
+#define COREPMU_TRUST_BRANCHES	BIT(1)
+#define COREPMU_TRUST_PRECISE	BIT(2)
+#define COREPMU_TRUST_ACR	BIT(3)
+#define COREPMU_TRUST_EXTRA_REG(n)	BIT(8 + (n))
+
+/**
+ * struct corepmu_extra_reg - an extra register that events share
+ * @value: the value that all its users need
+ * @users: number of placed events that need @value
+ */
+struct corepmu_extra_reg {
+	u64		value;
+	unsigned int	users;
+};
+
+/**
+ * struct corepmu_cpu - one PMU's state on one CPU
+ * @pmu: the PMU
+ * @used: mask of counters that hold an event, or are the lower counter of a pair
+ * @active: mask of counters that must count while the PMU runs
+ * @hw_active: mask of counters that are enabled in the hardware
+ * @dirty: mask of counters without an event that may still hold an earlier event's value
+ * @trusted: mask of counters that lost their event since perf core last disabled the PMU: their
+ *	selection registers still hold @selected or @shared_select. Another agent, firmware or a
+ *	hypervisor may have written the other counters' registers: the backend writes these again
+ *	when an event is placed
+ * @trusted_others: COREPMU_TRUST_*: the same for registers besides the event selections
+ * @running: the PMU as a whole is started
+ * @regs: registers that the current overflow interrupt interrupted, NULL outside of one
+ * @overflow_start: sched_clock() at the start of the current overflow interrupt, in ns
+ * @overflow_resume: @running at the start of the overflow interrupt: its end restarts the PMU
+ * @overflow_handled: number of events that the current overflow interrupt has handled
+ * @limiter: the limiter's state
+ * @suspended: mask of counters that were active when the CPU was powered down
+ * @last_late: time, in jiffies, when a stop last handled an overflow before its interrupt
+ * @stray: mask of counters that overflowed without an event, for the self-test
+ * @irq: Linux IRQ number of this CPU's overflow interrupt
+ * @branch_users: number of placed events with COREPMU_EVENT_BRANCHES
+ * @precise_users: number of placed events with COREPMU_EVENT_PRECISE
+ * @acr_users: number of placed events with COREPMU_EVENT_ACR
+ * @features: the three numbers above in one word: 0 if all are 0
+ * @branches: branch records of this CPU, NULL where the hardware has none
+ * @shared_select: value of the register that selects events of several counters (x86: the fixed
+ *	counters' control register)
+ * @events: event on each counter; only the upper counter of a pair has an event here
+ * @selected: value of each counter's event selection register
+ * @extra_regs: extra registers
+ * @demands: scratch memory for place_by_moving()
+ * @sample: buffer for samples of the overflow interrupt, which never nests
+ *
+ * Only the CPU itself accesses its state, with interrupts disabled.
+ */
+struct corepmu_cpu {
+	struct corepmu		*pmu;
+	u64			used;
+	u64			active;
+	u64			hw_active;
+	u64			dirty;
+	u64			trusted;
+	unsigned int		trusted_others;
+	bool			running;
+	struct pt_regs		*regs;
+	u64			overflow_start;
+	bool			overflow_resume;
+	unsigned int		overflow_handled;
+	struct corepmu_limiter	limiter;
+	u64			suspended;
+	unsigned long		last_late;
+	u64			stray;
+	int			irq;
+	union {
+		struct {
+			unsigned int	branch_users;
+			u16		precise_users;
+			u16		acr_users;
+		};
+		u64		features;
+	};
+	struct corepmu_branches	*branches;
+	u64			shared_select;
+	struct perf_event	*events[COREPMU_MAX_COUNTERS];
+	u64			selected[COREPMU_MAX_COUNTERS];
+	struct corepmu_extra_reg	extra_regs[COREPMU_MAX_EXTRA_REGS];
+	struct corepmu_demand	demands[COREPMU_MAX_DEMANDS];
+	struct perf_sample_data	sample;
+};
+
+#endif /* _COREPMU_CPU_H */

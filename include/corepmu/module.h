@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: load, unload, CPUs that come and go, refusals
+ */
+#ifndef _COREPMU_MODULE_H
+#define _COREPMU_MODULE_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include <corepmu/compat.h>
+
+struct attribute_group;
+struct corepmu;
+struct corepmu_backend;
+struct corepmu_cpu;
+struct device_attribute;
+
+/* module/register.c */
+extern char *corepmu_name;
+extern int corepmu_type;
+extern bool corepmu_as_builtin;
+struct corepmu *corepmu_alloc(const struct corepmu_backend *backend);
+void corepmu_free(struct corepmu *pmu);
+int corepmu_register(struct corepmu *pmu);
+void corepmu_unregister(struct corepmu *pmu);
+
+/* module/hotplug.c */
+int corepmu_hotplug_init(void);
+void corepmu_hotplug_exit(void);
+int corepmu_hotplug_add(struct corepmu *pmu);
+void corepmu_power_lost(struct corepmu_cpu *cpuc);
+void corepmu_warn_changed(unsigned int cpu);
+void corepmu_registers_changed(struct corepmu_cpu *cpuc);
+void corepmu_hotplug_remove(struct corepmu *pmu);
+
+/* module/shutdown.c */
+void corepmu_shutdown_add(struct corepmu *pmu);
+void corepmu_shutdown_remove(struct corepmu *pmu);
+
+/* module/refuse.c */
+int __printf(2, 3) corepmu_refuse(int err, const char *fmt, ...);
+void corepmu_refuse_init(void);
+void corepmu_refuse_exit(void);
+
+/* module/selftest.c */
+int corepmu_self_test(struct corepmu *pmu);
+
+/* module/stale-pmu.c */
+#if COMPAT_PMU_OUTLIVES_MODULE
+int corepmu_stale_pmus_init(void);
+void corepmu_stale_pmus_redirect(struct corepmu *pmu);
+bool corepmu_stale_pmus_add(struct corepmu *pmu);
+#else
+static inline int corepmu_stale_pmus_init(void)
+{
+	return 0;
+}
+
+static inline void corepmu_stale_pmus_redirect(struct corepmu *pmu)
+{
+}
+
+static inline bool corepmu_stale_pmus_add(struct corepmu *pmu)
+{
+	return true;
+}
+#endif
+
+/* module/sysfs.c */
+extern const struct attribute_group corepmu_common_group;
+extern struct device_attribute corepmu_attr_max_precise;
+extern struct device_attribute corepmu_attr_branches;
+
+/* arm64/ and x86/: find the PMUs of this machine and register them */
+int corepmu_arch_init(void);
+void corepmu_arch_exit(void);
+
+#endif /* _COREPMU_MODULE_H */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: overflow interrupts, and events with a frequency
+ */
+#ifndef _COREPMU_OVERFLOW_H
+#define _COREPMU_OVERFLOW_H
+
+#include <linux/compiler.h>
+#include <linux/perf_event.h>
+#include <linux/sched/clock.h>
+#include <linux/static_call.h>
+#include <linux/types.h>
+
+#include <corepmu/pmu.h>
+
+struct perf_sample_data;
+
+/**
+ * corepmu_overflow_begin() - stop the PMU at the start of an overflow interrupt
+ * @cpuc: this CPU's state
+ * @regs: the interrupted registers
+ *
+ * Nothing counts until corepmu_overflow_end(): no event counts the handler, and the events of a
+ * group count the same instructions. This function stops the PMU even if corepmu_cpu.running is
+ * false: CPU A clears running in corepmu_stop_cpu(), and an NMI comes before CPU A has stopped the
+ * counters. Without the stop here, the NMI would lose counts between its read and its write of a
+ * counter. From the overflow interrupt, before the backend reads the overflow status: IRQs off, or
+ * NMI.
+ */
+static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_regs *regs)
+{
+	cpuc->overflow_start = sched_clock();
+	cpuc->overflow_resume = cpuc->running;
+	cpuc->overflow_handled = 0;
+	cpuc->regs = regs;
+	cpuc->running = false;
+	barrier();
+	static_call(corepmu_disable_counters)(cpuc);
+	if (unlikely(cpuc->features))
+		corepmu_features_interrupt(cpuc);
+}
+
+/* core/overflow.c */
+void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
+void corepmu_overflow_excuse(struct corepmu_cpu *cpuc);
+void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours);
+int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,
+				struct pt_regs *regs);
+bool corepmu_aux_has_stopped(const struct perf_event *event);
+void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
+
+/* core/frequency.c */
+void corepmu_freq_open(struct perf_event *event);
+s64 corepmu_freq_find(struct perf_event *event);
+void corepmu_freq_probe(struct corepmu_cpu *cpuc, struct perf_event *event);
+s64 corepmu_freq_restart(struct perf_event *event);
+
+#endif /* _COREPMU_OVERFLOW_H */
