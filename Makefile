@@ -33,7 +33,8 @@ module-deps	= $(if $(KERNEL),module,build $(if $(ARCH),--arch $(ARCH)))
 # checked, since they may be meant for other programs.
 takes-KERNELDIR	:= all modules modules_install run boot-guest shell
 takes-KERNEL	:= $(takes-KERNELDIR) check check-all kunit validate clients bench soak fuzz-diff update
-takes-ARCH	:= $(takes-KERNEL) lint
+takes-ARCH	:= $(takes-KERNEL) lint verdict
+takes-BASE	:= verdict
 takes-CPU	:= run boot-guest shell validate clients bench soak fuzz-diff
 takes-ACCEL	:= run boot-guest shell
 takes-CMD	:= run boot-guest
@@ -47,7 +48,7 @@ takes-PLOT	:= bench
 takes-MINUTES	:= soak
 takes-SEED	:= fuzz-diff
 takes-CASES	:= fuzz-diff
-variables	:= KERNELDIR KERNEL ARCH CPU ACCEL CMD FILTER PMU REPORT OPTIONS DEBUG DIR PLOT MINUTES SEED CASES
+variables	:= KERNELDIR KERNEL ARCH BASE CPU ACCEL CMD FILTER PMU REPORT OPTIONS DEBUG DIR PLOT MINUTES SEED CASES
 # Variables that make passes on in the environment, to the programs that it starts
 settings	:= WERROR COREPMU_CACHE COREPMU_QUIET COREPMU_CHECK_SECONDS COREPMU_ARCHES COREPMU_CPUS COREPMU_KEEP \
 		   COREPMU_RELEASES COREPMU_ROUNDS COREPMU_SEED CROSS_COMPILE INSTALL_MOD_PATH INSTALL_MOD_DIR \
@@ -84,6 +85,7 @@ all modules modules_install: export COREPMU_DEPS = $(module-deps)
 boot-guest shell validate update: export COREPMU_DEPS = guest --arch $(guest-arch)
 bench: export COREPMU_DEPS = $(if $(PLOT),plot,guest) --arch $(guest-arch)
 check check-all: export COREPMU_DEPS = $@ $(if $(ARCH),--arch $(ARCH),$(both))
+verdict: export COREPMU_DEPS = check $(if $(ARCH),--arch $(ARCH),$(both))
 kunit: export COREPMU_DEPS = kunit --arch $(or $(ARCH),$(native))
 validate-here: export COREPMU_DEPS = build
 clients: export COREPMU_DEPS = clients --arch $(or $(ARCH),x86_64)
@@ -125,6 +127,9 @@ shell:
 check check-all:
 	@$(scripts)/check $(if $(filter check-all,$@),--all) $(if $(ARCH),--arch '$(ARCH)') \
 		$(if $(KERNEL),--kernel '$(KERNEL)')
+
+verdict:
+	@$(scripts)/verdict $(if $(ARCH),--arch '$(ARCH)') $(if $(BASE),--base '$(BASE)')
 
 kunit:
 	@$(scripts)/kunit --arch '$(or $(ARCH),$(native))' $(if $(KERNEL),--kernel '$(KERNEL)') \
@@ -182,6 +187,7 @@ help:
 	@echo 'make shell                        an interactive guest with the module loaded'
 	@echo 'make check                        all tests, the shared figures on all kernels'
 	@echo 'make check-all                    all tests on all kernels'
+	@echo 'make verdict [BASE=HEAD]          the tests that know what differs from a commit'
 	@echo 'make kunit [DEBUG=1] [FILTER=..]  the sources on register models, in a kernel of their own'
 	@echo 'make validate [PMU=cpu]           judge a perf PMU: ours, the built-in one, or both'
 	@echo 'make validate-here [PMU=cpu]      judge the PMU of this machine, and write a report'
@@ -203,7 +209,7 @@ help:
 	@echo 'WERROR= 1: warnings of the compiler are errors in tools/ and KUnit (0: nowhere)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
-.PHONY: all modules modules_install run boot-guest shell check check-all kunit validate validate-here clients kvm-unit-tests \
+.PHONY: all modules modules_install run boot-guest shell check check-all verdict kunit validate validate-here clients kvm-unit-tests \
 	bench soak fuzz-diff lint intel-counters update clean help
 
 endif
