@@ -14,6 +14,7 @@
 
 #include "fixture/testbed.h"
 #include "models/x86/access.h"
+#include "x86/lbr/lbr.h"
 #include "x86/x86.h"
 
 #define USER	0x401000ULL

@@ -16,6 +16,7 @@
 #include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"
 #include "x86/x86.h"
+#include "x86/pebs/precise.h"
 
 static const struct {
 	enum intel_uarch_id	uarch;

@@ -17,6 +17,7 @@
 #include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"
 #include "x86/x86.h"
+#include "x86/kvm/kvm.h"
 
 #define ARCH_BASIC	BIT_ULL(63)
 

@@ -14,6 +14,7 @@
 #include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"
+#include "x86/pebs/precise.h"
 #include "x86/x86.h"
 
 /* Precise distribution wants 128 events at least, where it is other than what is precise. */

@@ -10,6 +10,8 @@
 
 #include "fixture/testbed.h"
 #include "models/x86/access.h"
+#include "x86/amd/amd.h"
+#include "x86/intel/intel.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
 

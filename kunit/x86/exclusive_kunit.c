@@ -12,6 +12,8 @@
 #include "fixture/testbed.h"
 #include "pebs/fixture.h"
 #include "x86/intel/intel.h"
+#include "x86/lbr/lbr.h"
+#include "x86/pebs/precise.h"
 #include "x86/x86.h"
 
 /* Do events of that user get in? */

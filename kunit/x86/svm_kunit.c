@@ -8,6 +8,7 @@
 
 #include "fixture/testbed.h"
 #include "models/x86/access.h"
+#include "x86/kvm/kvm.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
 

@@ -13,6 +13,7 @@
 #include "models/x86/access.h"
 #include "pebs/fixture.h"
 #include "x86/intel/intel.h"
+#include "x86/kvm/kvm.h"
 #include "x86/msr.h"
 #include "x86/x86.h"
 

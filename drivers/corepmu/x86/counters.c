@@ -24,7 +24,10 @@
 #include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
+#include "intel/intel.h"
+#include "kvm/kvm.h"
 #include "msr.h"
+#include "pebs/precise.h"
 #include "x86.h"
 
 static bool is_fixed(int idx)

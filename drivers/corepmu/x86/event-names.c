@@ -18,6 +18,7 @@
 
 #include "intel/intel.h"
 #include "msr.h"
+#include "pebs/precise.h"
 #include "x86.h"
 
 static const struct x86_desc *dev_to_x86(struct device *dev)

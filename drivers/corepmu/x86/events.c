@@ -19,7 +19,10 @@
 #include <corepmu/pmu.h>
 
 #include "intel/intel.h"
+#include "kvm/kvm.h"
+#include "lbr/lbr.h"
 #include "msr.h"
+#include "pebs/precise.h"
 #include "x86.h"
 
 /*

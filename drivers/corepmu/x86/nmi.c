@@ -15,7 +15,9 @@
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
+#include "intel/intel.h"
 #include "msr.h"
+#include "pebs/precise.h"
 #include "x86.h"
 
 /* Maximum number of status reads in one NMI: a faulty status bit may never clear. */

@@ -15,8 +15,12 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
+#include "amd/amd.h"
 #include "intel/intel.h"
+#include "kvm/kvm.h"
+#include "lbr/lbr.h"
 #include "msr.h"
+#include "pebs/precise.h"
 #include "x86.h"
 
 /* Errno of the last CPU that could not be described */

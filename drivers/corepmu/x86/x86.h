@@ -13,8 +13,8 @@
 #include <corepmu/pmu.h>
 
 struct device_attribute;
-struct static_call_key;
 struct intel_uarch;
+struct static_call_key;
 
 /* perf_event_attr.config of a PERF_TYPE_HW_CACHE event */
 #define X86_CACHE(cache, op, result)			\
@@ -139,39 +139,6 @@ static inline struct x86_desc *to_x86(struct corepmu *pmu)
 	return pmu->private;
 }
 
-/* x86/intel/core.c, x86/amd/core.c */
-int intel_describe(struct x86_desc *desc);
-int amd_describe(struct x86_desc *desc);
-
-/* x86/lbr/core.c, x86/lbr/amd.c: call after the counters have been reserved */
-int x86_describe_branches(struct x86_desc *desc);
-int amd_describe_branches(struct x86_desc *desc);
-u64 x86_lbr_select(u64 wanted);
-
-/* x86/lbr/arch.c */
-unsigned int x86_lbr_nr_counted(const struct x86_desc *desc);
-int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config);
-
-/* x86/intel/acr.c */
-void x86_describe_acr(struct x86_desc *desc);
-int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
-int x86_acr_check_period(const struct perf_event *event, u64 period);
-void x86_acr_start(struct corepmu_cpu *cpuc);
-void x86_acr_forget(struct corepmu_cpu *cpuc);
-void x86_acr_end(struct corepmu_cpu *cpuc);
-void x86_acr_update(struct corepmu_cpu *cpuc, struct perf_event *event,
-		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc));
-void x86_acr_reset(struct corepmu_cpu *cpuc);
-u32 x86_cfg_c_msr(int idx);
-void x86_set_cfg_c(int idx, u64 value);
-void x86_forget_cfg_c(int idx);
-
-/* x86/lbr/branch-type.c */
-u32 x86_branch_type(const u8 *code, unsigned int len, bool is_64bit, bool fused,
-		    unsigned int *offset);
-u32 x86_branch_decode(struct perf_branch_entry *entry);
-u32 x86_branch_decode_fused(struct perf_branch_entry *entry);
-
 /* hybrid.c */
 #define X86_MAX_CPU_TYPES	3
 u32 x86_native_model(void);
@@ -211,34 +178,12 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event);
 int x86_precise(struct corepmu *pmu, struct perf_event *event);
 int x86_check_period(const struct perf_event *event, u64 period);
 
-/* x86/intel/extra-regs.c */
-void intel_describe_extra_regs(struct x86_desc *desc);
-void intel_list_extra_reg_events(struct x86_desc *desc);
-int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config);
-bool intel_has_extra_reg(const struct x86_desc *desc, u64 config);
-bool intel_has_offcore(const struct x86_desc *desc);
-bool intel_has_omr(const struct x86_desc *desc);
-bool intel_has_frontend(const struct x86_desc *desc);
-u64 intel_extra_reg_cache(const struct x86_desc *desc, u64 generic, u64 *value);
-int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
-			   u64 value);
-int x86_extra_reg_choose(struct corepmu *pmu, const struct corepmu_extra_reg *extra_regs,
-			 const struct perf_event *event);
-void x86_extra_reg_use(struct corepmu *pmu, struct perf_event *event, int reg);
-void x86_extra_reg_write(struct corepmu_cpu *cpuc, int reg);
-
-/* x86/amd/ibs.c */
-int amd_precise(struct corepmu *pmu, struct perf_event *event);
-
 /* event-names.c */
 extern const struct attribute_group x86_events_group;
 extern struct device_attribute x86_attr_pmu_name;
 const char *x86_kernel_name(const struct x86_desc *desc);
 
-/* x86/intel/freeze-on-smi.c */
-extern const struct attribute_group x86_freeze_on_smi_group;
-void x86_freeze_on_smi_reset(struct corepmu_cpu *cpuc);
-
+/* static-call.c */
 /**
  * struct x86_claimed_call - a static call of the kernel that this driver has taken over
  * @key: the static call's key, or NULL while the driver does not answer the call
@@ -251,75 +196,9 @@ struct x86_claimed_call {
 	void			*unanswered;
 };
 
-/* static-call.c */
 bool x86_claim_call(struct x86_claimed_call *call, const char *key, const char *trampoline,
 		    void *answer);
 void x86_release_call(struct x86_claimed_call *call);
-
-/* x86/lbr/snapshot.c */
-void x86_snapshot_init(const struct x86_desc *desc);
-void x86_snapshot_exit(void);
-
-/* x86/kvm/svm.c: bits that are cleared in all event selection registers of this CPU for now */
-DECLARE_PER_CPU(u64, x86_select_masked);
-u64 x86_svm_filter(const struct perf_event_attr *attr);
-void x86_svm_reset(void);
-void x86_svm_init(void);
-void x86_svm_exit(void);
-
-/* x86/kvm/vmx-msrs.c */
-#ifdef CONFIG_X86
-bool x86_vmx_msrs_init(const struct x86_desc *desc);
-void x86_vmx_msrs_exit(void);
-#else
-static inline bool x86_vmx_msrs_init(const struct x86_desc *desc)
-{
-	return false;
-}
-
-static inline void x86_vmx_msrs_exit(void)
-{
-}
-#endif
-
-/* x86/kvm/vmx.c: KVM is about to enable VMX on this CPU, and CR4.VMXE is not yet set */
-DECLARE_PER_CPU(bool, x86_vmx_begins);
-/*
- * x86_vmx_switches: KVM switches counters off and on at VM entry and exit.
- * x86_vmx_isolates: besides, no PEBS record is written while a guest runs.
- */
-extern bool x86_vmx_switches, x86_vmx_isolates;
-u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters);
-u64 x86_host_only(const struct corepmu_cpu *cpuc, u64 counters);
-void x86_vmx_change(bool on);
-void x86_vmx_init(const struct x86_desc *desc);
-void x86_vmx_exit(void);
-
-/* x86/intel/nehalem.c */
-void intel_clear_monitors(struct corepmu_cpu *cpuc, u64 enable, u64 global_ctrl);
-
-/* x86/intel/topdown.c */
-int x86_topdown_encode(struct perf_event *event);
-bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
-bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
-u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
-
-/* x86/pebs/core.c, x86/pebs/event.c, x86/pebs/latency.c: Intel PEBS */
-void x86_describe_precise(struct x86_desc *desc);
-void x86_pebs_reset(struct corepmu_cpu *cpuc);
-void x86_pebs_quiesce(struct corepmu_cpu *cpuc);
-bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event);
-void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event);
-u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
-u64 x86_pebs_counters(const struct corepmu_cpu *cpuc);
-u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config);
-unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr);
-int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event);
-bool x86_pebs_has_latency(const struct x86_desc *desc);
-bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
-			    u64 config);
-int x86_pebs_refuse_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
-			    u64 config);
 
 /* nmi.c */
 void x86_describe_status(struct x86_desc *desc);

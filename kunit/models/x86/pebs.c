@@ -273,6 +273,7 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 #include <corepmu/precise.h>
 
 #include "x86/x86.h"
+#include "x86/pebs/precise.h"
 
 bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name)
 {

@@ -16,6 +16,7 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
+#include "amd.h"
 #include "../msr.h"
 #include "../x86.h"
 

@@ -24,6 +24,7 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
+#include "intel.h"
 #include "../msr.h"
 #include "../x86.h"
 

@@ -16,6 +16,7 @@
 
 #include <corepmu/pmu.h>
 
+#include "intel.h"
 #include "../msr.h"
 #include "../x86.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: tables and helpers for Intel microarchitectures
+ * corepmu: x86: Intel: microarchitectures, and the features that only Intel has
  */
 #ifndef _COREPMU_X86_INTEL_H
 #define _COREPMU_X86_INTEL_H
@@ -9,6 +9,12 @@
 
 #include "../msr.h"
 
+struct attribute_group;
+struct corepmu;
+struct corepmu_cpu;
+struct corepmu_extra_reg;
+struct hw_perf_event;
+struct perf_event;
 struct x86_desc;
 
 /* Core microarchitectures. All CPUs of one microarchitecture have the same events. */
@@ -130,6 +136,9 @@ static inline bool intel_is_slots(u64 config)
 	return (config & (EVNTSEL_EVENT | EVNTSEL_UMASK)) == EVENT_SLOTS;
 }
 
+/* core.c */
+int intel_describe(struct x86_desc *desc);
+
 /* constraints.c */
 extern const struct intel_uarch intel_uarches[];
 extern const struct intel_model intel_models[];
@@ -168,9 +177,48 @@ unsigned int intel_extra_reg_cache_register(const struct intel_uarch *uarch, u64
 bool intel_extra_reg_cache_value(const struct intel_uarch *uarch, u64 generic, u64 *value);
 
 /* nehalem.c */
+void intel_clear_monitors(struct corepmu_cpu *cpuc, u64 enable, u64 global_ctrl);
 bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_gp);
 
 /* topdown.c */
+int x86_topdown_encode(struct perf_event *event);
+bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
+bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
 u64 intel_metric_counters(const struct intel_uarch *uarch);
+
+/* acr.c */
+void x86_describe_acr(struct x86_desc *desc);
+int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
+int x86_acr_check_period(const struct perf_event *event, u64 period);
+void x86_acr_start(struct corepmu_cpu *cpuc);
+void x86_acr_forget(struct corepmu_cpu *cpuc);
+void x86_acr_end(struct corepmu_cpu *cpuc);
+void x86_acr_update(struct corepmu_cpu *cpuc, struct perf_event *event,
+		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc));
+void x86_acr_reset(struct corepmu_cpu *cpuc);
+u32 x86_cfg_c_msr(int idx);
+void x86_set_cfg_c(int idx, u64 value);
+void x86_forget_cfg_c(int idx);
+
+/* extra-regs.c */
+void intel_describe_extra_regs(struct x86_desc *desc);
+void intel_list_extra_reg_events(struct x86_desc *desc);
+int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config);
+bool intel_has_extra_reg(const struct x86_desc *desc, u64 config);
+bool intel_has_offcore(const struct x86_desc *desc);
+bool intel_has_omr(const struct x86_desc *desc);
+bool intel_has_frontend(const struct x86_desc *desc);
+u64 intel_extra_reg_cache(const struct x86_desc *desc, u64 generic, u64 *value);
+int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
+			   u64 value);
+int x86_extra_reg_choose(struct corepmu *pmu, const struct corepmu_extra_reg *extra_regs,
+			 const struct perf_event *event);
+void x86_extra_reg_use(struct corepmu *pmu, struct perf_event *event, int reg);
+void x86_extra_reg_write(struct corepmu_cpu *cpuc, int reg);
+
+/* freeze-on-smi.c */
+extern const struct attribute_group x86_freeze_on_smi_group;
+void x86_freeze_on_smi_reset(struct corepmu_cpu *cpuc);
 
 #endif /* _COREPMU_X86_INTEL_H */

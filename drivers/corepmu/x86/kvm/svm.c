@@ -17,6 +17,7 @@
 
 #include <corepmu/pmu.h>
 
+#include "kvm.h"
 #include "../msr.h"
 #include "../x86.h"
 

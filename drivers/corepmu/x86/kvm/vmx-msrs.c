@@ -24,7 +24,9 @@
 
 #include <corepmu/pmu.h>
 
+#include "kvm.h"
 #include "../msr.h"
+#include "../pebs/precise.h"
 #include "../x86.h"
 
 static DEFINE_PER_CPU(struct perf_guest_switch_msr, switched_msr);

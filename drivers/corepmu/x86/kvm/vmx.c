@@ -24,6 +24,7 @@
 
 #include <corepmu/pmu.h>
 
+#include "kvm.h"
 #include "../intel/intel.h"
 #include "../msr.h"
 #include "../pebs/pebs.h"

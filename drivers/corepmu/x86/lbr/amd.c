@@ -15,6 +15,7 @@
 #include <corepmu/branch.h>
 #include <corepmu/pmu.h>
 
+#include "lbr.h"
 #include "../msr.h"
 #include "../x86.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: helpers that Intel's legacy and architectural LBR share
+ * corepmu: x86: branch records: Intel's legacy and architectural LBR, AMD's LbrExtV2
  */
 #ifndef _COREPMU_X86_LBR_H
 #define _COREPMU_X86_LBR_H
@@ -92,11 +92,28 @@ x86_lbr_control(struct corepmu_branches *branches, u64 (*make)(u64 wanted))
 	return branches->control;
 }
 
+/* core.c, amd.c: call after the counters have been reserved */
+int x86_describe_branches(struct x86_desc *desc);
+int amd_describe_branches(struct x86_desc *desc);
+u64 x86_lbr_select(u64 wanted);
+
 /* core.c */
 int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
 		  unsigned int nr, u64 offers);
 
 /* arch.c */
+unsigned int x86_lbr_nr_counted(const struct x86_desc *desc);
+int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config);
 int x86_lbr_describe_arch(struct x86_desc *desc);
+
+/* branch-type.c */
+u32 x86_branch_type(const u8 *code, unsigned int len, bool is_64bit, bool fused,
+		    unsigned int *offset);
+u32 x86_branch_decode(struct perf_branch_entry *entry);
+u32 x86_branch_decode_fused(struct perf_branch_entry *entry);
+
+/* snapshot.c */
+void x86_snapshot_init(const struct x86_desc *desc);
+void x86_snapshot_exit(void);
 
 #endif /* _COREPMU_X86_LBR_H */

@@ -14,6 +14,7 @@
 
 #include <corepmu/branch.h>
 
+#include "lbr.h"
 #include "../x86.h"
 
 static struct x86_claimed_call snapshot;

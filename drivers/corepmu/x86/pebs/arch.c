@@ -20,8 +20,9 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
-#include "../msr.h"
 #include "pebs.h"
+#include "../intel/intel.h"
+#include "../msr.h"
 #include "../x86.h"
 
 #define CPUID_PERFMON_EXT	0x23

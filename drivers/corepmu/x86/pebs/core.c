@@ -33,9 +33,11 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
-#include "../intel/intel.h"
-#include "../msr.h"
 #include "pebs.h"
+#include "precise.h"
+#include "../intel/intel.h"
+#include "../kvm/kvm.h"
+#include "../msr.h"
 #include "../x86.h"
 
 DEFINE_PER_CPU(struct x86_pebs, x86_pebs);

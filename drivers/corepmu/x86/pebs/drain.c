@@ -20,8 +20,9 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
-#include "../msr.h"
 #include "pebs.h"
+#include "precise.h"
+#include "../msr.h"
 #include "../x86.h"
 
 /*

@@ -21,9 +21,11 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
-#include "../intel/intel.h"
-#include "../msr.h"
 #include "pebs.h"
+#include "precise.h"
+#include "../intel/intel.h"
+#include "../kvm/kvm.h"
+#include "../msr.h"
 #include "../x86.h"
 
 #define EVENT_CYCLES		0x003c

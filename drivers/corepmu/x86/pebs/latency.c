@@ -20,9 +20,10 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
+#include "pebs.h"
+#include "precise.h"
 #include "../intel/intel.h"
 #include "../msr.h"
-#include "pebs.h"
 #include "../x86.h"
 
 #define EVENT_LOAD_LATENCY	0x01cd

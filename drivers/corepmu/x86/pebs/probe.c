@@ -17,9 +17,10 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
+#include "pebs.h"
+#include "precise.h"
 #include "../intel/intel.h"
 #include "../msr.h"
-#include "pebs.h"
 #include "../x86.h"
 
 static bool format_is_known(const struct x86_desc *desc, unsigned int format, bool all)

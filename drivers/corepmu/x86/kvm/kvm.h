@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: x86: beside KVM, which changes counters at VM entry and exit
+ */
+#ifndef _COREPMU_X86_KVM_H
+#define _COREPMU_X86_KVM_H
+
+#include <linux/percpu-defs.h>
+#include <linux/types.h>
+
+struct corepmu_cpu;
+struct perf_event_attr;
+struct x86_desc;
+
+/* svm.c: bits that are cleared in all event selection registers of this CPU for now */
+DECLARE_PER_CPU(u64, x86_select_masked);
+u64 x86_svm_filter(const struct perf_event_attr *attr);
+void x86_svm_reset(void);
+void x86_svm_init(void);
+void x86_svm_exit(void);
+
+/* vmx-msrs.c */
+#ifdef CONFIG_X86
+bool x86_vmx_msrs_init(const struct x86_desc *desc);
+void x86_vmx_msrs_exit(void);
+#else
+static inline bool x86_vmx_msrs_init(const struct x86_desc *desc)
+{
+	return false;
+}
+
+static inline void x86_vmx_msrs_exit(void)
+{
+}
+#endif
+
+/* vmx.c: KVM is about to enable VMX on this CPU, and CR4.VMXE is not yet set */
+DECLARE_PER_CPU(bool, x86_vmx_begins);
+/*
+ * x86_vmx_switches: KVM switches counters off and on at VM entry and exit.
+ * x86_vmx_isolates: besides, no PEBS record is written while a guest runs.
+ */
+extern bool x86_vmx_switches, x86_vmx_isolates;
+u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters);
+u64 x86_host_only(const struct corepmu_cpu *cpuc, u64 counters);
+void x86_vmx_change(bool on);
+void x86_vmx_init(const struct x86_desc *desc);
+void x86_vmx_exit(void);
+
+#endif /* _COREPMU_X86_KVM_H */
