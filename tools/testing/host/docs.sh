@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The documents: links and file names in them lead somewhere, and what a stranger reads first is short.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
+
+readme_lines=120
+guide_lines=300
+driver_api_lines=1500
+
+mapfile -t pages < <(find Documentation -name '*.rst')
+ktap_details() { echo "$said"; }
+
+# longer LINES FILE...: print how many lines the files have if they have more.
+longer()
+{
+	local lines
+
+	lines=$(cat "${@:2}" | wc -l)
+	[ "$lines" -le "$1" ] || echo "${*:2}: $lines lines; at most $1"
+}
+
+# absent_links FILE...: links of Markdown to files that are not there.
+absent_links()
+{
+	local page link
+
+	for page in "$@"; do
+		grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//; /^https:/d; s/#.*//' | while read -r link; do
+			[ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
+		done
+	done
+}
+
+# absent_pages FILE...: :doc: roles whose page is not there.
+# shellcheck disable=SC2016 # backquotes are the page's
+absent_pages()
+{
+	local page target
+
+	for page in "$@"; do
+		grep -oE ':doc:`[^`]+`' "$page" | sed 's/^:doc:`//; s/`$//' | while read -r target; do
+			case $target in
+			/*) target=Documentation$target ;;
+			*) target=$(dirname "$page")/$target ;;
+			esac
+			[ -e "$target.rst" ] || echo "$page: $target"
+		done
+	done
+}
+
+# absent_files FILE...: names of files and folders of this tree, and of the driver's, in literals. Names that
+# begin otherwise are the kernel's.
+# shellcheck disable=SC2016 # backquotes are the page's
+absent_files()
+{
+	local page name
+
+	for page in "$@"; do
+		grep -oE '`[a-z0-9]+/[A-Za-z0-9_./-]+`' "$page" | tr -d '`' | sort -u | while read -r name; do
+			[ -e "${name%%/*}" ] || [ -e "drivers/corepmu/${name%%/*}" ] || continue
+			[ -e "$name" ] || [ -e "drivers/corepmu/$name" ] ||
+				case $name in
+				build/* | *NAME* | *FOLDER* | tools/perf/* | kernel/*) ;;
+				*) echo "$page: $name" ;;
+				esac
+		done
+	done
+}
+
+plan
+said=$(longer $readme_lines README.md; longer $guide_lines Documentation/admin-guide/perf/corepmu.rst
+       longer $driver_api_lines Documentation/driver-api/*.rst)
+[ -z "$said" ]
+result "README, admin guide and driver-api are short"
+
+said=$(absent_links README.md tools/qemu/README.md)
+[ -z "$said" ]
+result "links lead to files"
+
+said=$(absent_pages "${pages[@]}")
+[ -z "$said" ]
+result "pages name pages that are there"
+
+said=$(absent_files README.md "${pages[@]}")
+[ -z "$said" ]
+result "pages name files that are there"
+
+what="Sphinx builds the pages without a warning"
+if command -v sphinx-build >/dev/null; then
+	out=$(mktemp -d)
+	trap 'rm -rf "$out"' EXIT
+	said=$(sphinx-build -q -n -C -D master_doc=admin-guide/perf/corepmu -D suppress_warnings=toc.not_included \
+		Documentation "$out" 2>&1 | grep -v "isn't included in any toctree")
+	[ -z "$said" ]
+	result "$what"
+else
+	skipped "$what" "sphinx-build is missing"
+fi
+finish
