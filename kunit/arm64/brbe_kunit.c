@@ -37,7 +37,7 @@ static void user_branch(u64 from, unsigned int type, u64 info)
 }
 
 /* In user space one of each kind, into the kernel, there a call, and back */
-static void every_kind(void)
+static void every_type(void)
 {
 	user_branch(USER, COND, 0);
 	user_branch(USER + 0x10, CALL, 0);
@@ -53,7 +53,7 @@ static void every_kind(void)
 static const struct {
 	u64 type;
 	u64 from[10];
-} kinds[] = {
+} types[] = {
 	{ ANY_USER, { USER + 0x50, USER + 0x40, USER + 0x30, USER + 0x20, USER + 0x10, USER } },
 	{ PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_USER, { USER } },
 	{ PERF_SAMPLE_BRANCH_CALL | PERF_SAMPLE_BRANCH_USER, { USER + 0x10 } },
@@ -70,25 +70,25 @@ static const struct {
 };
 
 /* Each kind that can be asked for. The first sample has nobody else's branches. */
-static void brbe_kinds(struct kunit *test)
+static void brbe_by_type(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	unsigned int nr, i;
 
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		struct perf_event *event = branch_open_stack(b, kinds[i].type);
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		struct perf_event *event = branch_open_stack(b, types[i].type);
 		unsigned long flags = branch_begin(b);
 
 		b->nr_samples = 0;
 		branch_add(event);
-		every_kind();
+		every_type();
 		branch_overflow(b);
 		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 1, "row %u", i);
-		for (nr = 0; kinds[i].from[nr]; nr++)
+		for (nr = 0; types[i].from[nr]; nr++)
 			;
 		if (nr > b->pmu->nr_branches)
 			nr = b->pmu->nr_branches;
-		branch_expect_from(test, &branch_seen[0], kinds[i].from, nr);
+		branch_expect_from(test, &branch_seen[0], types[i].from, nr);
 		branch_end(event, flags);
 	}
 }
@@ -105,7 +105,7 @@ static void brbe_halves(struct kunit *test)
 	unsigned long flags = branch_begin(b);
 
 	branch_add(event);
-	every_kind();
+	every_type();
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, 0);
 	KUNIT_EXPECT_EQ(test, entry[0].to, 0);
@@ -134,7 +134,7 @@ static void brbe_union(struct kunit *test)
 
 	branch_add(all);
 	branch_add(user);
-	every_kind();
+	every_type();
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	for (i = 0; i < 2; i++) {
@@ -281,7 +281,7 @@ static bool has_brbe(const struct testbed *testbed)
 
 static const void *brbe_gen_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, has_brbe);
+	return testbed_gen_matching(prev, desc, has_brbe);
 }
 
 /* BRBCR and BRBFCR are written by somebody else while no event wants records. */
@@ -293,7 +293,7 @@ static void brbe_after_an_agent(struct kunit *test)
 	unsigned int before, i;
 
 	branch_add(event);
-	every_kind();
+	every_type();
 	branch_overflow(b);
 	before = branch_seen[0].nr;
 	KUNIT_EXPECT_GT(test, before, 0);
@@ -304,7 +304,7 @@ static void brbe_after_an_agent(struct kunit *test)
 		this_cpu_write(pmuv3_model_state.brbfcr, 0);
 		branch_add(event);
 		b->nr_samples = 0;
-		every_kind();
+		every_type();
 		branch_overflow(b);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 		KUNIT_EXPECT_EQ(test, branch_seen[0].nr, before);
@@ -313,7 +313,7 @@ static void brbe_after_an_agent(struct kunit *test)
 }
 
 static struct kunit_case brbe_cases[] = {
-	KUNIT_CASE_PARAM(brbe_kinds, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_by_type, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_halves, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_union, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_banks, brbe_gen_params),

@@ -155,7 +155,7 @@ static void idle_after_an_agent(struct kunit *test)
 	lose_interrupts(test, false);
 }
 
-static void idle_meets_an_agent(struct kunit *test)
+static void idle_agent_while_idle(struct kunit *test)
 {
 	lose_interrupts(test, true);
 }
@@ -189,7 +189,7 @@ static void idle_costs_two_reads(struct kunit *test)
 }
 
 /* A PMU that has been put to rest stays so. */
-static void idle_leaves_the_quiet(struct kunit *test)
+static void idle_ignores_quiesced_pmu(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
 
@@ -204,10 +204,10 @@ static struct kunit_case idle_cases[] = {
 	KUNIT_CASE_PARAM(idle_lost_without_events, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(idle_lost_while_stopped, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(idle_after_an_agent, testbed_name_gen_params),
-	KUNIT_CASE_PARAM(idle_meets_an_agent, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_agent_while_idle, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(idle_after_an_agent_of_all, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(idle_costs_two_reads, testbed_name_gen_params),
-	KUNIT_CASE_PARAM(idle_leaves_the_quiet, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_ignores_quiesced_pmu, testbed_name_gen_params),
 	{ }
 };
 

@@ -256,7 +256,7 @@ static void pmuv3_no_samples(struct kunit *test)
 }
 
 /* A counter of 32 bits wraps, and nobody is told. */
-static void pmuv3_wrap_unheard(struct kunit *test)
+static void pmuv3_wrap_without_interrupt(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3");
 	struct perf_event_attr attr = { HW(INSTRUCTIONS) };
@@ -344,7 +344,7 @@ static void pmuv3_names_of_devicetree(struct kunit *test)
 }
 
 /* With standin=1: types that the built-in driver has names for, a second one of a type */
-static void pmuv3_stands_in(struct kunit *test)
+static void pmuv3_as_builtin(struct kunit *test)
 {
 	static char * const given[] = { "armv8_cortex_a53", "armv8_cortex_a72", NULL };
 	static const char * const names[] = {
@@ -391,10 +391,10 @@ static struct kunit_case pmuv3_cpus_cases[] = {
 	KUNIT_CASE(pmuv3_waiting_cycles),
 	KUNIT_CASE(pmuv3_v3p9_reached),
 	KUNIT_CASE(pmuv3_no_samples),
-	KUNIT_CASE(pmuv3_wrap_unheard),
+	KUNIT_CASE(pmuv3_wrap_without_interrupt),
 	KUNIT_CASE_SLOW(pmuv3_tested_without_interrupt),
 	KUNIT_CASE(pmuv3_names_of_devicetree),
-	KUNIT_CASE(pmuv3_stands_in),
+	KUNIT_CASE(pmuv3_as_builtin),
 	{ }
 };
 

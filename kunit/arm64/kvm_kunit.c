@@ -175,7 +175,7 @@ static void kvm_forgets(struct kunit *test)
 }
 
 /* A kernel whose KVM does not tell */
-static void kvm_untold(struct kunit *test)
+static void kvm_hidden_tracepoint(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", "kvm_exit");
 	struct perf_event_attr attr = guests_alone;
@@ -211,7 +211,7 @@ static struct kunit_case kvm_cases[] = {
 	KUNIT_CASE(kvm_placed_meanwhile),
 	KUNIT_CASE(kvm_touches_no_others),
 	KUNIT_CASE(kvm_forgets),
-	KUNIT_CASE(kvm_untold),
+	KUNIT_CASE(kvm_hidden_tracepoint),
 	KUNIT_CASE(kvm_no_el2),
 	{ }
 };

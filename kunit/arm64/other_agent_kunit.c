@@ -114,7 +114,7 @@ static void open_events(struct fixture *b, struct perf_event **event)
 static void count_events(struct fixture *b, struct perf_event **event, const char *agent,
 			 const char *when)
 {
-	static const enum testbed_event whats[NR_EVENTS] = {
+	static const enum testbed_event counted[NR_EVENTS] = {
 		TESTBED_INSTRUCTIONS, TESTBED_CYCLES, TESTBED_BRANCHES,
 	};
 	u64 before[NR_EVENTS];
@@ -126,8 +126,8 @@ static void count_events(struct fixture *b, struct perf_event **event, const cha
 		KUNIT_ASSERT_EQ(b->test, fixture_add(event[i], PERF_EF_START), 0);
 	}
 	for (i = 0; i < NR_EVENTS; i++) {
-		fixture_run(b, whats[i], 250);
-		b->testbed->ops->run(whats[i], false, 33);
+		fixture_run(b, counted[i], 250);
+		b->testbed->ops->run(counted[i], false, 33);
 	}
 	for (i = 0; i < NR_EVENTS; i++) {
 		fixture_del(event[i]);
@@ -185,23 +185,23 @@ static void agent_while_open(struct kunit *test)
 }
 
 /* A CPU's event stays all the time. What becomes of itself is not asked. */
-static void agent_beside_an_event(struct kunit *test)
+static void agent_while_another_counts(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
-	struct perf_event *stays = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct perf_event *permanent = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	struct perf_event *event[NR_EVENTS];
 	unsigned int i;
 
 	open_events(b, event);
-	KUNIT_ASSERT_EQ(test, fixture_add(stays, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(permanent, PERF_EF_START), 0);
 	for (i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_events(b, event, agents[i].name, "before");
 		agents[i].write(b);
 		count_events(b, event, agents[i].name, "after");
 	}
-	fixture_del(stays);
+	fixture_del(permanent);
 	close_events(event);
-	fixture_close(stays);
+	fixture_close(permanent);
 }
 
 /* A stopped event counts nothing, even if another agent enables its counter. */
@@ -289,7 +289,7 @@ static void agent_costs_a_write(struct kunit *test)
 static struct kunit_case agent_cases[] = {
 	KUNIT_CASE_PARAM(agent_while_closed, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(agent_while_open, testbed_name_gen_params),
-	KUNIT_CASE_PARAM(agent_beside_an_event, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_while_another_counts, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(agent_enables_a_stopped_one, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(agent_opens_user_access, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(agent_costs_nothing_in_between, testbed_name_gen_params),

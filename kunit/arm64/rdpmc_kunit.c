@@ -121,7 +121,7 @@ static void end_task_event(struct perf_event *event)
  * The PMU of another kind of CPU is enabled where the task runs, as for a task whose events are of
  * that kind, and by Linux 6.1 for all: the register follows the task all the same.
  */
-static void rdpmc_arm64_other_kind(struct kunit *test)
+static void rdpmc_arm64_other_cpu_type(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p5"));
 	const u64 open = PMUSERENR_ER | PMUSERENR_CR;
@@ -212,7 +212,7 @@ static void rdpmc_arm64_vcpu(struct kunit *test)
 }
 
 /* A kernel whose KVM cannot be told: as without a vCPU */
-static void rdpmc_arm64_untold(struct kunit *test)
+static void rdpmc_arm64_hidden_kvm(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p4-vhe"));
 	struct perf_event *event;
@@ -245,7 +245,7 @@ static const void *task_gen_params(const void *prev, char *desc)
 }
 
 /* What can be read at all */
-static void rdpmc_arm64_asks(struct kunit *test)
+static void rdpmc_arm64_accepts(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p9"));
 	struct perf_event_attr attr = {
@@ -290,7 +290,7 @@ static void rdpmc_arm64_asks(struct kunit *test)
 }
 
 /* A CPU that is offline at load is nobody's with ACPI, and makes no second kind. */
-static void rdpmc_arm64_asks_kinds(struct kunit *test)
+static void rdpmc_arm64_one_cpu_type(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p9"));
 	struct perf_event_attr attr = {
@@ -326,7 +326,7 @@ static void rdpmc_arm64_asks_kinds(struct kunit *test)
 }
 
 /* Without counters of 64 bits the cycle counter alone is long. */
-static void rdpmc_arm64_asks_long(struct kunit *test)
+static void rdpmc_arm64_long(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3"));
 	struct perf_event_attr attr = {
@@ -379,13 +379,13 @@ static void rdpmc_arm64_sysctl(struct kunit *test)
 
 static struct kunit_case rdpmc_arm64_cases[] = {
 	KUNIT_CASE_PARAM(rdpmc_arm64_task, task_gen_params),
-	KUNIT_CASE(rdpmc_arm64_other_kind),
+	KUNIT_CASE(rdpmc_arm64_other_cpu_type),
 	KUNIT_CASE(rdpmc_arm64_no_pmccntr),
 	KUNIT_CASE(rdpmc_arm64_vcpu),
-	KUNIT_CASE(rdpmc_arm64_untold),
-	KUNIT_CASE(rdpmc_arm64_asks),
-	KUNIT_CASE(rdpmc_arm64_asks_kinds),
-	KUNIT_CASE(rdpmc_arm64_asks_long),
+	KUNIT_CASE(rdpmc_arm64_hidden_kvm),
+	KUNIT_CASE(rdpmc_arm64_accepts),
+	KUNIT_CASE(rdpmc_arm64_one_cpu_type),
+	KUNIT_CASE(rdpmc_arm64_long),
 	KUNIT_CASE(rdpmc_arm64_sysctl),
 	{ }
 };

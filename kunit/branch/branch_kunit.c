@@ -40,7 +40,7 @@ static void branch_order(struct kunit *test)
 }
 
 /* Each kind that can be asked for, in user space and in the kernel */
-static void branch_kinds(struct kunit *test)
+static void branch_by_type(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	static const struct {
@@ -204,7 +204,7 @@ static void branch_flags(struct kunit *test)
 }
 
 /* Of no kind: a stack without branches, and a place of the youngest, alone and beside others */
-static void branch_of_no_kind(struct kunit *test)
+static void branch_of_no_type(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *none = branch_open_stack(b, PERF_SAMPLE_BRANCH_USER |
@@ -493,15 +493,15 @@ static void branch_after_an_agent(struct kunit *test)
 }
 
 /* A CPU's event has the hardware record all the time, and a task's comes. */
-static void branch_beside_an_event(struct kunit *test)
+static void branch_agent_while_recording(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *stays = branch_open_stack(b, ANY_USER), *event;
+	struct perf_event *permanent = branch_open_stack(b, ANY_USER), *event;
 	unsigned long flags;
 
 	event = branch_open_stack(b, ANY_USER);
 	flags = branch_begin(b);
-	branch_add(stays);
+	branch_add(permanent);
 	branch_all();
 	branch_registers_change();
 	branch_add(event);
@@ -511,25 +511,25 @@ static void branch_beside_an_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_GT(test, branch_seen[0].nr, 0);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, branch_seen[1].nr);
-	fixture_del(stays);
+	fixture_del(permanent);
 	branch_end(event, flags);
-	fixture_close(stays);
+	fixture_close(permanent);
 }
 
 static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_order, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_kinds, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_by_type, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_levels, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_union, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_flags, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_of_no_kind, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_of_no_type, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_refuses, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_no_level, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_never_in_transactions, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_snapshot, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_counting, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_after_an_agent, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_beside_an_event, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_agent_while_recording, branch_gen_params),
 	{ }
 };
 

@@ -168,7 +168,7 @@ static bool has_calls(const struct testbed *testbed)
  */
 const void *branch_gen_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, has_branches);
+	return testbed_gen_matching(prev, desc, has_branches);
 }
 
 /**
@@ -180,7 +180,7 @@ const void *branch_gen_params(const void *prev, char *desc)
  */
 const void *branch_gen_calls_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, has_calls);
+	return testbed_gen_matching(prev, desc, has_calls);
 }
 
 /**
@@ -193,7 +193,7 @@ bool branch_has_counts(const struct testbed *testbed)
 {
 	const struct x86_model_cpu *cpu = testbed->cpu;
 
-	return COMPAT_SAMPLE_BRANCH_COUNTERS && has_branches(testbed) && cpu->lbr_tells >> 16;
+	return COMPAT_SAMPLE_BRANCH_COUNTERS && has_branches(testbed) && cpu->lbr_ecx >> 16;
 }
 
 /**
@@ -205,7 +205,7 @@ bool branch_has_counts(const struct testbed *testbed)
  */
 const void *branch_gen_counts_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, branch_has_counts);
+	return testbed_gen_matching(prev, desc, branch_has_counts);
 }
 
 /**

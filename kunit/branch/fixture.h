@@ -2,8 +2,8 @@
 /*
  * corepmu: events with branch records on the fixture, and what their samples have
  */
-#ifndef _COREPMU_KUNIT_BRANCH_BENCH_H
-#define _COREPMU_KUNIT_BRANCH_BENCH_H
+#ifndef _COREPMU_KUNIT_BRANCH_FIXTURE_H
+#define _COREPMU_KUNIT_BRANCH_FIXTURE_H
 
 #include <kunit/test.h>
 
@@ -21,9 +21,9 @@
 #define KERNEL		0xffffffff81000000ULL
 #define PERIOD		1000
 
-#define STACK(kinds)	.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,	\
+#define STACK(types)	.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,	\
 			.sample_period = PERIOD, .sample_type = PERF_SAMPLE_BRANCH_STACK,	\
-			.branch_sample_type = (kinds)
+			.branch_sample_type = (types)
 
 #define ANY_USER	(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER)
 #define ANY_LEVEL	(ANY_USER | PERF_SAMPLE_BRANCH_KERNEL)
@@ -72,4 +72,4 @@ void branch_expect_from(struct kunit *test, const struct branch_seen *s, const u
 	branch_expect_from(test, s, (const u64[]) { __VA_ARGS__ },		\
 			   ARRAY_SIZE(((const u64[]) { __VA_ARGS__ })))
 
-#endif /* _COREPMU_KUNIT_BRANCH_BENCH_H */
+#endif /* _COREPMU_KUNIT_BRANCH_FIXTURE_H */

@@ -92,9 +92,9 @@ static void branch_freeze(struct kunit *test)
 static void branch_handler(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	u64 kinds = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
-	struct perf_event *one = branch_open_stack(b, kinds);
-	struct perf_event *two = branch_open_stack(b, kinds);
+	u64 types = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
+	struct perf_event *one = branch_open_stack(b, types);
+	struct perf_event *two = branch_open_stack(b, types);
 	struct perf_event *plain = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD / 2);
 	unsigned long flags = branch_begin(b);
 	const struct branch_seen *s;
@@ -141,12 +141,12 @@ static void make_noise(struct perf_event *event, struct perf_sample_data *data,
 static void branch_handler_of_others(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	u64 kinds = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
+	u64 types = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
 	struct perf_event *other[] = {
 		fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD),
 		fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD),
 	};
-	struct perf_event *one = branch_open_stack(b, kinds);
+	struct perf_event *one = branch_open_stack(b, types);
 	unsigned long flags = branch_begin(b);
 	const struct branch_seen *s;
 
@@ -170,7 +170,7 @@ static void branch_handler_of_others(struct kunit *test)
 }
 
 /* The event's counter overflows after a branch, and the interrupt does not come yet. */
-static void overflow_unheard(struct fixture *b, struct perf_event *event)
+static void overflow_pending(struct fixture *b, struct perf_event *event)
 {
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
@@ -185,7 +185,7 @@ static void branch_late(struct kunit *test)
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
-	overflow_unheard(b, event);
+	overflow_pending(b, event);
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER);
@@ -217,7 +217,7 @@ static void branch_late_at_switch(struct kunit *test)
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
-	overflow_unheard(b, event);
+	overflow_pending(b, event);
 	event->pmu->pmu_disable(event->pmu);
 	current->nvcsw++;
 	corepmu_branch_switch(false);
@@ -296,7 +296,7 @@ static void ret(void)
 }
 
 /* The current task is switched away from, and it is another one's turn. */
-static void leave(struct perf_event *event)
+static void schedule_out(struct perf_event *event)
 {
 	event->pmu->pmu_disable(event->pmu);
 	current->nvcsw++;
@@ -305,7 +305,7 @@ static void leave(struct perf_event *event)
 	event->pmu->pmu_enable(event->pmu);
 }
 
-static void come(struct perf_event *event)
+static void schedule_in(struct perf_event *event)
 {
 	struct fixture *b = event->overflow_handler_context;
 
@@ -381,11 +381,11 @@ static void branch_calls_kept(struct kunit *test)
 	EXPECT_CALLS(b, 2, 1);
 	top = branch_seen[0].hw_idx;
 
-	leave(event);
+	schedule_out(event);
 	branch_add(other);
 	branch_all();
 	fixture_del(other);
-	come(event);
+	schedule_in(event);
 	EXPECT_CALLS(b, 2, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, top);
 	call(3);
@@ -395,16 +395,16 @@ static void branch_calls_kept(struct kunit *test)
 	EXPECT_CALLS(b, 1);
 
 	/* Nothing is written that is still there. */
-	leave(event);
+	schedule_out(event);
 	model_forget();
-	come(event);
+	schedule_in(event);
 	KUNIT_EXPECT_EQ(test, model_accesses("LBR_TO"), 0);
 	EXPECT_CALLS(b, 1);
 
 	/* A CPU that has been powered down has nothing any more. */
-	leave(event);
+	schedule_out(event);
 	this_cpu_write(x86_model_state.lbr[branch_seen[0].hw_idx].from, 0);
-	come(event);
+	schedule_in(event);
 	EXPECT_CALLS(b, 1);
 	branch_end(event, flags);
 	fixture_close(other);
@@ -429,9 +429,9 @@ static void branch_calls_lost(struct kunit *test)
 	branch_add(event);
 	call(1);
 	/* It has been elsewhere since, where the event had no place. */
-	leave(event);
+	schedule_out(event);
 	current->nvcsw++;
-	come(event);
+	schedule_in(event);
 	call(2);
 	EXPECT_CALLS(b, 2);
 	/* The event had no place for a while. */
@@ -441,13 +441,13 @@ static void branch_calls_lost(struct kunit *test)
 	EXPECT_CALLS(b, 3);
 	/* A switch that nobody told of: what is there is not saved. */
 	current->nvcsw++;
-	leave(event);
-	come(event);
+	schedule_out(event);
+	schedule_in(event);
 	call(4);
 	EXPECT_CALLS(b, 4);
 	/* Twice: what was saved is old. */
-	leave(event);
-	come(event);
+	schedule_out(event);
+	schedule_in(event);
 	corepmu_branch_switch(true);
 	call(5);
 	EXPECT_CALLS(b, 5);
@@ -455,11 +455,11 @@ static void branch_calls_lost(struct kunit *test)
 	if (ends_by_debug_exception(b)) {
 		this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
 		ret();
-		leave(event);
+		schedule_out(event);
 		branch_add(other);
 		branch_all();
 		fixture_del(other);
-		come(event);
+		schedule_in(event);
 		call(6);
 		EXPECT_CALLS(b, 6);
 	}
@@ -480,8 +480,8 @@ static void branch_calls_of_cpu(struct kunit *test)
 	flags = branch_begin(b);
 	branch_add(event);
 	call(1);
-	leave(event);
-	come(event);
+	schedule_out(event);
+	schedule_in(event);
 	call(2);
 	EXPECT_CALLS(b, 2);
 	branch_end(event, flags);
@@ -499,8 +499,8 @@ static void branch_calls_shared(struct kunit *test)
 	flags = branch_begin(b);
 	branch_add(two);
 	call(1);
-	leave(two);
-	come(two);
+	schedule_out(two);
+	schedule_in(two);
 	EXPECT_CALLS(b, 1);
 	branch_end(two, flags);
 }

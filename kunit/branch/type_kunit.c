@@ -79,7 +79,7 @@ static void instruction_desc(const struct instruction *i, char *desc)
 
 KUNIT_ARRAY_PARAM(instruction, instructions, instruction_desc);
 
-static void type_kinds(struct kunit *test)
+static void type_of_instruction(struct kunit *test)
 {
 	const struct instruction *i = test->param_value;
 	unsigned int offset = 99, len;
@@ -209,7 +209,7 @@ static void type_records(struct kunit *test)
 }
 
 static struct kunit_case type_cases[] = {
-	KUNIT_CASE_PARAM(type_kinds, instruction_gen_params),
+	KUNIT_CASE_PARAM(type_of_instruction, instruction_gen_params),
 	KUNIT_CASE_PARAM(type_fused, fused_gen_params),
 	KUNIT_CASE(type_records),
 	{ }

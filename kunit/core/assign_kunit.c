@@ -217,7 +217,7 @@ static void try_graph(struct graphs *g, unsigned int nr)
 	u8 counter[GRAPH_COUNTERS], event[GRAPH_COUNTERS];
 	unsigned int i, j;
 
-	if (g->sets++ % BENCH_STRIDE)
+	if (g->sets++ % CASE_STRIDE)
 		return;
 	shuffle(&g->rnd, counter, GRAPH_COUNTERS);
 	shuffle(&g->rnd, event, nr);
@@ -267,7 +267,7 @@ static void assign_every_graph(struct kunit *test)
 	if (g->wrong)
 		say(test, g->demands, g->nr, g->wrong);
 	kunit_info(test, "%u graphs of up to %u events, every %uth of them\n", g->sets,
-		   GRAPH_EVENTS, BENCH_STRIDE);
+		   GRAPH_EVENTS, CASE_STRIDE);
 }
 
 /* A random set: some of the events placed already, where they may be. */

@@ -188,7 +188,7 @@ static void counter_no_sign(struct kunit *test)
 }
 
 /* A value that was read too low is made good by the next read. */
-static void counter_heals(struct kunit *test)
+static void counter_corrects_low_read(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
 
@@ -447,7 +447,7 @@ static void counter_random(struct kunit *test)
 static struct kunit_case counter_cases[] = {
 	KUNIT_CASE_PARAM(counter_update, width_gen_params),
 	KUNIT_CASE_PARAM(counter_no_sign, width_gen_params),
-	KUNIT_CASE_PARAM(counter_heals, width_gen_params),
+	KUNIT_CASE_PARAM(counter_corrects_low_read, width_gen_params),
 	KUNIT_CASE_PARAM(counter_start, width_gen_params),
 	KUNIT_CASE_PARAM(counter_periods, width_gen_params),
 	KUNIT_CASE_PARAM(counter_late, width_gen_params),

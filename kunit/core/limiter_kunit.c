@@ -169,7 +169,7 @@ static void limiter_kernel(struct kunit *test)
  * interrupts. It keeps its period of 4096 when overflows take half of the time, but for a kernel
  * that checks itself.
  */
-static void limiter_kernel_alone(struct kunit *test)
+static void limiter_kernel_events(struct kunit *test)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
@@ -211,7 +211,7 @@ static void limiter_kernel_alone(struct kunit *test)
  * The limiter stretches the periods of an event with exclude_kernel to 512 and no further, however
  * much time its overflows take. It stretches periods of other events further.
  */
-static void limiter_user_alone(struct kunit *test)
+static void limiter_user_events(struct kunit *test)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
@@ -243,7 +243,7 @@ static void limiter_user_alone(struct kunit *test)
 }
 
 /* The limiter does not begin where it would stretch no period. */
-static void limiter_does_not_begin(struct kunit *test)
+static void limiter_spares_long_user_periods(struct kunit *test)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
@@ -266,7 +266,7 @@ static void limiter_does_not_begin(struct kunit *test)
 }
 
 /* A sample shows its period as stretched: the sum of the samples' periods is the count. */
-static void limiter_samples_say_what_they_stand_for(struct kunit *test)
+static void limiter_samples_show_stretched_periods(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
@@ -445,10 +445,10 @@ static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_windows, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_long, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel, testbed_gen_params),
-	KUNIT_CASE_PARAM(limiter_kernel_alone, testbed_gen_params),
-	KUNIT_CASE_PARAM(limiter_user_alone, testbed_gen_params),
-	KUNIT_CASE_PARAM(limiter_does_not_begin, testbed_gen_params),
-	KUNIT_CASE_PARAM(limiter_samples_say_what_they_stand_for, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_kernel_events, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_user_events, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_spares_long_user_periods, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_samples_show_stretched_periods, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_forgets, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_stall, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_neighbour, testbed_gen_params),

@@ -265,7 +265,7 @@ static void overflow_during_stop(struct kunit *test)
 }
 
 /* The counter of an event that left, with its overflow pending, goes to another. */
-static void overflow_of_another(struct kunit *test)
+static void overflow_of_previous_event(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000), *next;
@@ -439,21 +439,21 @@ static void overflow_freq_has_ended_period(struct kunit *test)
 	};
 	struct fixture *b = test->priv;
 	struct perf_event *event;
-	const u64 ended = 10000, begins = 20000;
+	const u64 ended = 10000, next = 20000;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	event->hw.sample_period = ended;
 	event->hw.last_period = ended;
 	local64_set(&event->hw.period_left, ended);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	event->hw.sample_period = begins;
+	event->hw.sample_period = next;
 	b->on_sample = see_period;
 	fixture_run(b, TESTBED_CYCLES, ended);
 	b->on_sample = NULL;
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, b->sample[0], ended);
 	KUNIT_EXPECT_EQ(test, period_seen, ended);
-	KUNIT_EXPECT_EQ(test, event->hw.last_period, begins);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, next);
 	fixture_remove(event);
 }
 
@@ -478,7 +478,7 @@ static void overflow_regs(struct kunit *test)
 }
 
 /* Perf core hears of every interrupt with an overflow, and of no other. */
-static void overflow_took(struct kunit *test)
+static void overflow_reports_duration(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
@@ -520,14 +520,14 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_spurious, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_without_trace, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_during_stop, testbed_gen_params),
-	KUNIT_CASE_PARAM(overflow_of_another, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_of_previous_event, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_stops, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_throttle, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_throttles_group, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_freq, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_freq_has_ended_period, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_regs, testbed_gen_params),
-	KUNIT_CASE_PARAM(overflow_took, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_reports_duration, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_counting, testbed_gen_params),
 	{ }
 };

@@ -146,7 +146,7 @@ static void pmu_every_order(struct kunit *test)
 
 	for (i = 0; i < ORDER_LENGTH; i++)
 		orders *= NR_OPS;
-	for (order = 0; order < orders; order += BENCH_STRIDE) {
+	for (order = 0; order < orders; order += CASE_STRIDE) {
 		/* What begins with anything but add() ends at once. */
 		if (order % NR_OPS > OP_ADD_START)
 			continue;
@@ -534,7 +534,7 @@ static void pmu_running(struct kunit *test)
 
 static const void *cycle_counter_gen_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, testbed_has_cycle_counter);
+	return testbed_gen_matching(prev, desc, testbed_has_cycle_counter);
 }
 
 static struct kunit_case pmu_cases[] = {

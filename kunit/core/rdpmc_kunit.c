@@ -295,7 +295,7 @@ static bool can_be_read(const struct testbed *testbed)
 
 static const void *readable_gen_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, can_be_read);
+	return testbed_gen_matching(prev, desc, can_be_read);
 }
 
 static struct kunit_case rdpmc_cases[] = {

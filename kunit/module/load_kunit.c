@@ -382,7 +382,7 @@ static int clock_type(struct kunit *test)
 }
 
 /* Names and types of other PMUs are refused before perf core and sysfs warn of them. */
-static void load_taken(struct kunit *test)
+static void load_rejects_taken_names(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("intel-v4");
 	const int clock = clock_type(test);
@@ -480,7 +480,7 @@ static void power_call(void *data)
 }
 
 /* A CPU of another kind comes and goes, and is powered down, with its registers let alone. */
-static void load_other_kind(struct kunit *test)
+static void load_other_cpu_type(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	int cpu = cpumask_last(cpu_online_mask);
@@ -532,7 +532,7 @@ static void end_acpi(struct corepmu *pmu)
 }
 
 /* Where the firmware does not tell kinds of CPU apart their MIDR_EL1 does. */
-static void load_kinds(struct kunit *test)
+static void load_cpu_types(struct kunit *test)
 {
 	int cpu = cpumask_last(cpu_online_mask);
 	struct corepmu *pmu, *other;
@@ -618,7 +618,7 @@ static void load_joins(struct kunit *test)
 }
 
 /* A PMU that is told of power-down after those that have come since */
-static struct corepmu *last_told;
+static struct corepmu *last_notified;
 static struct corepmu *followed;
 static atomic_t resets, unfollowed_resets;
 
@@ -626,7 +626,7 @@ static atomic_t resets, unfollowed_resets;
 static void reset_watched(struct corepmu_cpu *cpuc)
 {
 	atomic_inc(&resets);
-	if (READ_ONCE(followed->pm_nb.next) != &last_told->pm_nb)
+	if (READ_ONCE(followed->pm_nb.next) != &last_notified->pm_nb)
 		atomic_inc(&unfollowed_resets);
 	pmuv3_backend.reset(cpuc);
 }
@@ -639,10 +639,10 @@ static void load_power_followed(struct kunit *test)
 
 	backend.reset = reset_watched;
 	power_on(testbed, LIVELY, false);
-	last_told = testbed->ops->start(testbed);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, last_told);
-	last_told->pm_nb.priority = -1;
-	KUNIT_ASSERT_EQ(test, corepmu_register(last_told), 0);
+	last_notified = testbed->ops->start(testbed);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, last_notified);
+	last_notified->pm_nb.priority = -1;
+	KUNIT_ASSERT_EQ(test, corepmu_register(last_notified), 0);
 
 	followed = testbed->ops->start(testbed);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, followed);
@@ -654,9 +654,9 @@ static void load_power_followed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&unfollowed_resets), 0);
 
 	corepmu_unregister(followed);
-	corepmu_unregister(last_told);
+	corepmu_unregister(last_notified);
 	testbed->ops->end(followed);
-	testbed->ops->end(last_told);
+	testbed->ops->end(last_notified);
 }
 
 /* Without memory for its name there is no PMU. */
@@ -690,11 +690,11 @@ static struct kunit_case load_cases[] = {
 	KUNIT_CASE(load_writes_nothing_unreserved),
 	KUNIT_CASE(load_shutdown),
 	KUNIT_CASE(load_refused),
-	KUNIT_CASE(load_taken),
+	KUNIT_CASE(load_rejects_taken_names),
 	KUNIT_CASE(load_two),
 	KUNIT_CASE(load_hotplug),
-	KUNIT_CASE(load_other_kind),
-	KUNIT_CASE(load_kinds),
+	KUNIT_CASE(load_other_cpu_type),
+	KUNIT_CASE(load_cpu_types),
 	KUNIT_CASE(load_joins),
 	KUNIT_CASE(load_power_followed),
 	KUNIT_CASE(load_no_name),

@@ -26,7 +26,7 @@ static bool has_branches(const struct testbed *testbed)
 
 static const void *gen_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, has_branches);
+	return testbed_gen_matching(prev, desc, has_branches);
 }
 
 static struct perf_event *open_precise(struct fixture *b, u64 branches)

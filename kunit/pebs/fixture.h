@@ -2,8 +2,8 @@
 /*
  * corepmu: precise events on the fixture, of the machines that write records
  */
-#ifndef _COREPMU_KUNIT_PEBS_BENCH_H
-#define _COREPMU_KUNIT_PEBS_BENCH_H
+#ifndef _COREPMU_KUNIT_PEBS_FIXTURE_H
+#define _COREPMU_KUNIT_PEBS_FIXTURE_H
 
 #include <kunit/test.h>
 
@@ -24,7 +24,7 @@ static inline bool pebs_is_there(const struct testbed *testbed)
 
 static inline const void *pebs_gen_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, pebs_is_there);
+	return testbed_gen_matching(prev, desc, pebs_is_there);
 }
 
 static inline struct x86_model *pebs_model(void)
@@ -59,4 +59,4 @@ static inline struct perf_event *open_precise(struct fixture *b, u64 config, uns
 	return event;
 }
 
-#endif /* _COREPMU_KUNIT_PEBS_BENCH_H */
+#endif /* _COREPMU_KUNIT_PEBS_FIXTURE_H */

@@ -165,7 +165,7 @@ static void generic_is_the_named_event(struct kunit *test)
 }
 
 /* What would corrupt the other hyperthread's counts is no generic event either. */
-static void generic_is_not_what_is_refused(struct kunit *test)
+static void generic_rejects_erratum_events(struct kunit *test)
 {
 	struct perf_event *event = uarch_start_model(test, 0x3c, 0, 4);
 
@@ -383,7 +383,7 @@ static void generic_names_of_transactions(struct kunit *test)
 
 static struct kunit_case generic_cases[] = {
 	KUNIT_CASE_PARAM(generic_is_the_named_event, generic_gen_params),
-	KUNIT_CASE(generic_is_not_what_is_refused),
+	KUNIT_CASE(generic_rejects_erratum_events),
 	KUNIT_CASE(generic_of_zen_generations),
 	KUNIT_CASE(generic_before_zen),
 	KUNIT_CASE(generic_names_of_transactions),

@@ -27,7 +27,7 @@
 /* Alder Lake. Leaf 0xA of a core tells of the counters that an atom has too. */
 static const struct x86_model_cpu core = {
 	.name = "Golden Cove", .family = 6, .model = 0x97, .core_type = INTEL_CORE, .native = 1,
-	.version = 5, .nr_gp = 8, .told_gp = 6, .gp_width = 48, .nr_fixed = 3,
+	.version = 5, .nr_gp = 8, .reported_gp = 6, .gp_width = 48, .nr_fixed = 3,
 	.fixed_width = 48, .full_width = true, .nr_events = 7, .hybrid = true,
 };
 
@@ -110,7 +110,7 @@ static void hybrid_exit(struct kunit *test)
 }
 
 /* As insmod and rmmod do it: each kind has a PMU, its counters and its CPUs. */
-static void hybrid_two_kinds(struct kunit *test)
+static void hybrid_two_cpu_types(struct kunit *test)
 {
 	int last = last_cpu(test), builtin;
 	struct corepmu *pmu[2];
@@ -348,7 +348,7 @@ static void hybrid_fewer_counters(struct kunit *test)
 /* A CPU that was offline is one of the kind that it is, when that has a PMU. */
 static void hybrid_joins(struct kunit *test)
 {
-	static const struct x86_model_cpu * const comes[] = { &core, &atom };
+	static const struct x86_model_cpu * const joining[] = { &core, &atom };
 	int last = last_cpu(test);
 	struct x86_model *model;
 	struct corepmu *pmu;
@@ -359,8 +359,8 @@ static void hybrid_joins(struct kunit *test)
 		kunit_skip(test, "no CPU goes");
 
 	model = per_cpu_ptr(&x86_model_state, last);
-	for (i = 0; i < ARRAY_SIZE(comes); i++) {
-		power_on(&core, last, comes[i]);
+	for (i = 0; i < ARRAY_SIZE(joining); i++) {
+		power_on(&core, last, joining[i]);
 		KUNIT_EXPECT_EQ(test, remove_cpu(last), 0);
 		KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
 		KUNIT_EXPECT_EQ(test, x86_nr_cpu_types(), 1);
@@ -368,7 +368,7 @@ static void hybrid_joins(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, cpumask_test_cpu(last, &pmu->supported_cpus));
 
 		KUNIT_EXPECT_EQ(test, add_cpu(last), 0);
-		joins = comes[i] == &core;
+		joins = joining[i] == &core;
 		KUNIT_EXPECT_EQ(test, cpumask_test_cpu(last, &pmu->supported_cpus), joins);
 		KUNIT_EXPECT_EQ(test, model->select[3], joins ? 0 : 0x5300c0);
 		KUNIT_EXPECT_EQ(test, model->lvtpc, joins ? APIC_DM_NMI : APIC_LVT_MASKED);
@@ -389,7 +389,7 @@ static void hybrid_joins(struct kunit *test)
 }
 
 static struct kunit_case hybrid_cases[] = {
-	KUNIT_CASE(hybrid_two_kinds),
+	KUNIT_CASE(hybrid_two_cpu_types),
 	KUNIT_CASE(hybrid_nova_lake),
 	KUNIT_CASE(hybrid_records),
 	KUNIT_CASE(hybrid_events),

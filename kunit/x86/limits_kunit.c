@@ -358,11 +358,11 @@ static void limits_merge_is_no_event(struct kunit *test)
 }
 
 /* Core 2 of 65 nm has fixed counters that CPUID does not tell of; a hypervisor tells of its own. */
-static void limits_fixed_counters_are_not_told(struct kunit *test)
+static void limits_fixed_counters_are_not_reported(struct kunit *test)
 {
 	struct x86_model_cpu cpu = {
 		.name = "merom", .family = 6, .model = 0x0f, .version = 2, .nr_gp = 2,
-		.gp_width = 40, .nr_fixed = 3, .fixed_width = 40, .untold_fixed = true,
+		.gp_width = 40, .nr_fixed = 3, .fixed_width = 40, .hides_fixed = true,
 		.bare = true, .nr_events = 7,
 	};
 	struct perf_event *event = uarch_start(test, &cpu);
@@ -411,7 +411,7 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_has_shortest_periods),
 	KUNIT_CASE(limits_has_no_branch_trace),
 	KUNIT_CASE(limits_has_first_periods_of_frequencies),
-	KUNIT_CASE(limits_fixed_counters_are_not_told),
+	KUNIT_CASE(limits_fixed_counters_are_not_reported),
 	KUNIT_CASE(limits_any_thread_is_privileged),
 	KUNIT_CASE(limits_tsx_bits),
 	KUNIT_CASE(limits_family_15h),

@@ -143,7 +143,7 @@ static void trace_and_overflow(struct fixture *b)
 }
 
 /* Beside the built-in driver that one calls Intel PT's and acknowledges, or nobody does. */
-static void x86_leaves_others_status(struct kunit *test)
+static void x86_leaves_trace_status(struct kunit *test)
 {
 	static const struct {
 		const char *testbed;
@@ -252,7 +252,7 @@ static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE(x86_nmi_in_stop),
 	KUNIT_CASE(x86_late_nmi),
 	KUNIT_CASE(x86_sticky_status),
-	KUNIT_CASE(x86_leaves_others_status),
+	KUNIT_CASE(x86_leaves_trace_status),
 	KUNIT_CASE(x86_passes_trace_on),
 	KUNIT_CASE(x86_read_and_overflow),
 	KUNIT_CASE(x86_read_then_overflow),

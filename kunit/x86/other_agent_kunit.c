@@ -111,7 +111,7 @@ static void open_trio(struct fixture *b, struct trio *t)
 /* The counters of CPUs of old are two: one event after the other. */
 static void count_trio(struct fixture *b, struct trio *t, const char *agent, const char *when)
 {
-	static const enum testbed_event whats[] = {
+	static const enum testbed_event counted[] = {
 		TESTBED_INSTRUCTIONS, TESTBED_BRANCHES, TESTBED_CYCLES,
 	};
 	unsigned int i;
@@ -121,7 +121,7 @@ static void count_trio(struct fixture *b, struct trio *t, const char *agent, con
 
 		fixture_forget(b);
 		KUNIT_ASSERT_EQ(b->test, fixture_add(t->event[i], PERF_EF_START), 0);
-		fixture_run(b, whats[i], 250);
+		fixture_run(b, counted[i], 250);
 		KUNIT_EXPECT_EQ_MSG(b->test, fixture_read(t->event[i]) - before, 250,
 				    "%s, %s: event %u", agent, when, i);
 		fixture_del(t->event[i]);
@@ -182,23 +182,23 @@ static void agent_while_open(struct kunit *test)
 }
 
 /* A CPU's event stays all the time. What becomes of itself is not asked. */
-static void agent_beside_an_event(struct kunit *test)
+static void agent_while_another_counts(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
-	struct perf_event *stays = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct perf_event *permanent = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	struct trio t;
 	unsigned int i;
 
 	open_trio(b, &t);
-	KUNIT_ASSERT_EQ(test, fixture_add(stays, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(permanent, PERF_EF_START), 0);
 	for (i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_trio(b, &t, agents[i].name, "before");
 		agents[i].write(b);
 		count_trio(b, &t, agents[i].name, "after");
 	}
-	fixture_del(stays);
+	fixture_del(permanent);
 	close_trio(&t);
-	fixture_close(stays);
+	fixture_close(permanent);
 }
 
 /* Perf core takes a task's events off, and puts them on again, to enable one more of them. */
@@ -289,7 +289,7 @@ static void agent_is_noticed(struct kunit *test)
 static struct kunit_case agent_cases[] = {
 	KUNIT_CASE_PARAM(agent_while_closed, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(agent_while_open, testbed_name_gen_params),
-	KUNIT_CASE_PARAM(agent_beside_an_event, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(agent_while_another_counts, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(agent_costs_nothing_in_between, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(agent_costs_a_write, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(agent_is_noticed, testbed_name_gen_params),

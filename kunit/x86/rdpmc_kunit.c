@@ -68,7 +68,7 @@ static void rdpmc_x86_clears(struct kunit *test)
 
 static const void *clearing_gen_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, testbed_is_x86);
+	return testbed_gen_matching(prev, desc, testbed_is_x86);
 }
 
 static ssize_t show_rdpmc(struct fixture *b, char *page)
@@ -341,7 +341,7 @@ static const struct btf_of_test btf_of_test = {
 };
 
 /* Does the driver find the width by BTF, in a kernel whose code tells nothing? */
-static bool btf_tells(struct x86_desc *desc, const struct btf_of_test *btf)
+static bool btf_has_width(struct x86_desc *desc, const struct btf_of_test *btf)
 {
 	bool found;
 
@@ -366,53 +366,53 @@ static void rdpmc_x86_btf(struct kunit *test)
 	*btf = btf_of_test;
 	memcpy(btf->names, btf_names, sizeof(btf_names));
 	x86_model_forget_loads();
-	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 
 	/* It has the last word. */
 	x86_model_load(40, false, &x86_model_pmu[3]);
-	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 	x86_model_forget_loads();
 
 	/* Bit-fields elsewhere in the struct; the width as one */
 	btf->pmu.info |= BTF_WITH_BIT_FIELDS;
-	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1].offset |= 8 << 24;
-	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1] = btf_of_test.pmu_of[1];
 	btf->pmu.info = btf_of_test.pmu.info;
 
 	/* Of another type, beyond the struct's end, between two ints */
 	btf->pmu_of[1].type = 2;
-	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1].type = 1;
 	btf->pmu_of[1].offset = 1024 * 8;
-	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1].offset = btf_of_test.pmu_of[1].offset + 8;
-	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1].offset = btf_of_test.pmu_of[1].offset;
 
 	/* A name that ends nowhere, a kind of a later kernel, an end too early */
 	btf->names[sizeof(btf_names) - 1] = 'x';
-	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->names[sizeof(btf_names) - 1] = 0;
 	btf->tag.info = BTF_INFO(NR_BTF_KINDS, 0);
-	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->tag.info = btf_of_test.tag.info;
 	btf->header.type_len -= sizeof(struct btf_member);
-	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->header.type_len = btf_of_test.header.type_len;
 	btf->header.str_len++;
-	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->header.str_len--;
 	btf->header.magic = 0;
-	KUNIT_EXPECT_FALSE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->header.magic = BTF_MAGIC;
-	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 
 	/* Then the code is looked at. */
 	btf->header.magic = 0;
 	x86_model_load(40, false, &x86_model_pmu[X86_MODEL_PMU_WIDTH]);
-	KUNIT_EXPECT_TRUE(test, btf_tells(desc, btf));
+	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 }
 
 /* A counter that is narrower than the page says cannot be read. */

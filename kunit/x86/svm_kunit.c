@@ -47,7 +47,7 @@ static u64 select_of(const struct perf_event *event)
  * A host-only counter stands still while EFER.SVME is 0, and counts in guests if it is not
  * host-only: the bit comes and goes with SVME, and nothing that was counted is lost.
  */
-static void svm_comes_and_goes(struct kunit *test, const char *testbed)
+static void svm_follows_svme(struct kunit *test, const char *testbed)
 {
 	struct fixture *b = fixture_of(test, testbed);
 	struct perf_event *event, *plain;
@@ -91,12 +91,12 @@ static void svm_comes_and_goes(struct kunit *test, const char *testbed)
 
 static void svm_global(struct kunit *test)
 {
-	svm_comes_and_goes(test, "amd-lbr");
+	svm_follows_svme(test, "amd-lbr");
 }
 
 static void svm_one_by_one(struct kunit *test)
 {
-	svm_comes_and_goes(test, "amd-core");
+	svm_follows_svme(test, "amd-core");
 }
 
 /* A CPU that KVM has already when the module is loaded, or that comes online */

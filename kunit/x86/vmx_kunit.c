@@ -148,7 +148,7 @@ static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test
 	}
 }
 
-static void old_microcode_has_no_precise_events_beside_kvm(struct kunit *test)
+static void old_microcode_has_no_precise_events_with_kvm(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct fixture *b = fixture_start(test, testbed_by_name("intel-pebs-skl"));
@@ -231,7 +231,7 @@ static struct kunit_case vmx_cases[] = {
 	KUNIT_CASE(each_event_counts_whom_it_does_not_exclude),
 	KUNIT_CASE(an_event_that_excludes_the_host_samples_the_guest),
 	KUNIT_CASE(a_precise_event_counts_and_samples_the_host_alone),
-	KUNIT_CASE(old_microcode_has_no_precise_events_beside_kvm),
+	KUNIT_CASE(old_microcode_has_no_precise_events_with_kvm),
 	KUNIT_CASE(kvm_switches_nothing_without_events),
 	KUNIT_CASE(without_the_call_exclude_host_is_rejected),
 	KUNIT_CASE(a_precise_event_cannot_exclude_the_host),

@@ -78,19 +78,19 @@ void x86_model_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 	*ecx = 0;
 	*edx = 0;
 	if (leaf == 0xa && !cpu->amd) {
-		*eax = cpu->version | (cpu->told_gp ?: cpu->nr_gp) << 8 | cpu->gp_width << 16 |
+		*eax = cpu->version | (cpu->reported_gp ?: cpu->nr_gp) << 8 | cpu->gp_width << 16 |
 		       cpu->nr_events << 24;
 		*ebx = cpu->missing;
 		*ecx = cpu->version >= 5 ? cpu->fixed_map : 0;
 		*edx = cpu->any ? 0 : BIT(15);
-		if (!cpu->untold_fixed)
+		if (!cpu->hides_fixed)
 			*edx |= cpu->nr_fixed | cpu->fixed_width << 5;
 	} else if (leaf == 0x1a && !cpu->amd) {
 		*eax = cpu->core_type << 24 | cpu->native;
 	} else if (leaf == 0x1c && cpu->arch_lbr) {
 		*eax = GENMASK(cpu->lbr_nr / 8 - 1, 0);
 		*ebx = GENMASK(2, 0);
-		*ecx = cpu->lbr_tells;
+		*ecx = cpu->lbr_ecx;
 	} else if (leaf == 0x80000022 && cpu->amd && cpu->version >= 2) {
 		*eax = BIT(0) | (cpu->lbr_nr ? BIT(1) : 0) | (cpu->lbr_freeze ? BIT(2) : 0);
 		*ebx = cpu->nr_gp | cpu->lbr_nr << 4;

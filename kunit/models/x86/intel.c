@@ -87,7 +87,7 @@ static u64 select_bits(unsigned int i)
 	if (has_adaptive())
 		bits |= BIT_ULL(34);
 	/* CPUID.1CH:ECX[19:16]: counters whose events branch records can have counts of */
-	if (x86_model_this()->lbr_tells >> 16 & BIT(i))
+	if (x86_model_this()->lbr_ecx >> 16 & BIT(i))
 		bits |= BIT_ULL(35);
 	/* EQ, RDPMC user disable, UnitMask2 */
 	if (x86_model_this()->version >= 6)

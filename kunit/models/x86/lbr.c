@@ -229,7 +229,7 @@ static bool records(struct x86_model *m)
 }
 
 /* 19.1.1: bits that enable, against those of MSR_LBR_SELECT, which suppress */
-static bool arch_passes(u64 ctl, bool user, enum x86_model_branch kind)
+static bool arch_passes(u64 ctl, bool user, enum x86_model_branch type)
 {
 	static const u8 bits[] = {
 		[X86_MODEL_COND] = 16, [X86_MODEL_JUMP] = 17, [X86_MODEL_IND_JUMP] = 18,
@@ -237,22 +237,22 @@ static bool arch_passes(u64 ctl, bool user, enum x86_model_branch kind)
 		[X86_MODEL_FAR] = 22,
 	};
 
-	return (ctl & (user ? BIT_ULL(2) : BIT_ULL(1))) && (ctl & BIT_ULL(bits[kind]));
+	return (ctl & (user ? BIT_ULL(2) : BIT_ULL(1))) && (ctl & BIT_ULL(bits[type]));
 }
 
-static bool passes(struct x86_model *m, u64 to, enum x86_model_branch kind)
+static bool passes(struct x86_model *m, u64 to, enum x86_model_branch type)
 {
 	bool user = (s64)to >= 0;
 
 	if (x86_model_this()->arch_lbr)
-		return arch_passes(m->lbr_ctl, user, kind);
+		return arch_passes(m->lbr_ctl, user, type);
 
 	return !(m->lbr_select & (user ? BIT_ULL(1) : BIT_ULL(0))) &&
-	       !(m->lbr_select & BIT_ULL(kind));
+	       !(m->lbr_select & BIT_ULL(type));
 }
 
 /* 19.1.3.3: BR_TYPE */
-static u64 type_of(enum x86_model_branch kind)
+static u64 type_of(enum x86_model_branch type)
 {
 	static const u8 types[] = {
 		[X86_MODEL_COND] = 0, [X86_MODEL_IND_JUMP] = 1, [X86_MODEL_JUMP] = 2,
@@ -260,7 +260,7 @@ static u64 type_of(enum x86_model_branch kind)
 		[X86_MODEL_FAR] = 8,
 	};
 
-	return (u64)types[kind] << 56 | BIT_ULL(60);
+	return (u64)types[type] << 56 | BIT_ULL(60);
 }
 
 /* 18.12.2 and 19.1.2.4: calls are recorded, and a return takes the youngest record away. */
@@ -292,14 +292,14 @@ static void pop(struct x86_model *m)
  * @kind: what it is
  * @flags: what else INFO has, or AMD's TO and FROM: bit 63 for FROM, 62 for TO
  */
-void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags)
+void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags)
 {
 	struct x86_model *m = this_cpu_ptr(&x86_model_state);
 	struct x86_model_lbr record = { .from = from, .to = to, .info = flags };
 
-	if (!records(m) || !passes(m, to, kind))
+	if (!records(m) || !passes(m, to, type))
 		return;
-	if (follows_calls(m) && kind == X86_MODEL_RET) {
+	if (follows_calls(m) && type == X86_MODEL_RET) {
 		pop(m);
 		return;
 	}
@@ -313,7 +313,7 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags)
 		record.from = (from & GENMASK_ULL(57, 0)) | (flags & BIT_ULL(63));
 		record.to = (to & GENMASK_ULL(57, 0)) | (flags & BIT_ULL(62)) | BIT_ULL(63);
 	} else {
-		record.info |= type_of(kind);
+		record.info |= type_of(type);
 	}
 	memmove(&m->lbr[1], &m->lbr[0], (x86_model_this()->lbr_nr - 1) * sizeof(m->lbr[0]));
 	m->lbr[0] = record;

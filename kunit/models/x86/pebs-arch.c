@@ -105,7 +105,7 @@ static void reload(struct x86_model *m, int idx, bool itself)
  */
 u64 acr_model_overflow(struct x86_model *m, u64 set)
 {
-	u64 left, told = set;
+	u64 left, reported = set;
 
 	if (x86_model_this()->pebs != PEBS_MODEL_ARCH)
 		return set;
@@ -117,10 +117,10 @@ u64 acr_model_overflow(struct x86_model *m, u64 set)
 			continue;
 		reload(m, idx, itself);
 		if (itself)
-			told &= ~BIT_ULL(idx);
+			reported &= ~BIT_ULL(idx);
 	}
 
-	return told;
+	return reported;
 }
 
 /**

@@ -41,9 +41,9 @@ struct x86_model;
  * @version: Intel: version of architectural performance monitoring;
  *	AMD: 0 legacy, 1 core extension, 2 PerfMonV2
  * @nr_gp: general-purpose counters
- * @told_gp: those that CPUID tells of, 0 for all (Intel)
+ * @reported_gp: those that CPUID tells of, 0 for all (Intel)
  * @nr_fixed: fixed counters told as a number
- * @untold_fixed: CPUID tells nothing of those (Intel, version 2)
+ * @hides_fixed: CPUID tells nothing of those (Intel, version 2)
  * @fixed_map: fixed counters told as a bitmap (Intel, version 5)
  * @gp_width: bits of a general-purpose counter
  * @fixed_width: bits of a fixed counter
@@ -65,7 +65,7 @@ struct x86_model;
  * @smm_freeze: counters can stand still in SMM (Intel)
  * @lbr_format: format of branch records in PERF_CAPABILITIES (Intel)
  * @arch_lbr: architectural branch records (Intel)
- * @lbr_tells: CPUID.1CH:ECX (Intel)
+ * @lbr_ecx: CPUID.1CH:ECX (Intel)
  * @lbr_nr: how many branch records there are
  * @pebs: format of the records of precise events, 0 for none (Intel)
  * @lbr_freeze: they can stand still at an overflow (AMD)
@@ -83,10 +83,10 @@ struct x86_model_cpu {
 	unsigned int	native;
 	unsigned int	version;
 	unsigned int	nr_gp;
-	unsigned int	told_gp;
+	unsigned int	reported_gp;
 	u32		holes;
 	unsigned int	nr_fixed;
-	bool		untold_fixed;
+	bool		hides_fixed;
 	u32		fixed_map;
 	unsigned int	gp_width;
 	unsigned int	fixed_width;
@@ -107,7 +107,7 @@ struct x86_model_cpu {
 	unsigned int	metrics;
 	unsigned int	lbr_format;
 	bool		arch_lbr;
-	u32		lbr_tells;
+	u32		lbr_ecx;
 	unsigned int	lbr_nr;
 	bool		lbr_freeze;
 	unsigned int	pebs;
@@ -240,7 +240,7 @@ bool lbr_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name,
 bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index);
 void lbr_model_freeze(struct x86_model *m);
 u64 *lbr_model_put(const struct x86_model *m, u64 *at, unsigned int nr);
-void x86_model_branch(u64 from, u64 to, enum x86_model_branch kind, u64 flags);
+void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags);
 
 /**
  * struct x86_model_code - an instruction that a branch record is of

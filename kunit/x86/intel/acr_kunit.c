@@ -23,7 +23,7 @@ static bool has_acr(const struct testbed *testbed)
 
 static const void *gen_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, has_acr);
+	return testbed_gen_matching(prev, desc, has_acr);
 }
 
 static struct x86_model *model(void)
@@ -134,7 +134,7 @@ static void acr_read(struct kunit *test)
  * A precise event of a task, whose records may gather, beside one that begins anew, whose records
  * interrupt: so do both.
  */
-static void acr_beside_large_pebs(struct kunit *test)
+static void acr_with_large_pebs(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
@@ -255,7 +255,7 @@ static void acr_after_an_agent(struct kunit *test)
 static struct kunit_case acr_cases[] = {
 	KUNIT_CASE_PARAM(acr_samples, gen_params),
 	KUNIT_CASE_PARAM(acr_read, gen_params),
-	KUNIT_CASE_PARAM(acr_beside_large_pebs, gen_params),
+	KUNIT_CASE_PARAM(acr_with_large_pebs, gen_params),
 	KUNIT_CASE_PARAM(acr_ends, gen_params),
 	KUNIT_CASE_PARAM(acr_after_an_agent, gen_params),
 	KUNIT_CASE_PARAM(acr_counters, gen_params),

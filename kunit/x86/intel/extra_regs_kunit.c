@@ -171,7 +171,7 @@ static void extra_reg_has_the_same_counters(struct kunit *test)
 	}
 }
 
-static void extra_reg_may_be_kept(struct kunit *test)
+static void extra_reg_may_be_missing(struct kunit *test)
 {
 	struct perf_event *event = start(test, 0x5e, 0, 0);
 
@@ -346,12 +346,12 @@ static void extra_reg_is_shared(struct kunit *test)
 /* Somebody else writes the registers: the next event has its value, beside one that stays, too. */
 static void extra_reg_after_an_agent(struct kunit *test)
 {
-	struct perf_event *stays, *event, *front;
+	struct perf_event *permanent, *event, *front;
 	struct fixture *b;
 
 	start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
-	stays = open_extra_reg(test, 0x01b7, 0x10001);
+	permanent = open_extra_reg(test, 0x01b7, 0x10001);
 	event = open_extra_reg(test, 0x01b7, 0x10001);
 	front = open_extra_reg(test, 0x01c6, 0x11);
 
@@ -367,14 +367,14 @@ static void extra_reg_after_an_agent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x11);
 	fixture_del(event);
 
-	KUNIT_EXPECT_EQ(test, fixture_add(stays, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(permanent, PERF_EF_START), 0);
 	model_state()->extra_regs[0] = 0;
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
 
 	fixture_remove(event);
 	fixture_remove(front);
-	fixture_remove(stays);
+	fixture_remove(permanent);
 }
 
 /* skl_, hsw_, snb_, glc_ and tnt_hw_cache_extra_regs[] */
@@ -451,7 +451,7 @@ static struct kunit_case extra_regs_cases[] = {
 	KUNIT_CASE(extra_reg_has_the_kernels_bits),
 	KUNIT_CASE(extra_reg_is_not_of_all),
 	KUNIT_CASE(extra_reg_has_the_same_counters),
-	KUNIT_CASE(extra_reg_may_be_kept),
+	KUNIT_CASE(extra_reg_may_be_missing),
 	KUNIT_CASE(extra_reg_may_be_the_other_threads),
 	KUNIT_CASE(extra_reg_may_be_the_other_cores),
 	KUNIT_CASE(extra_reg_is_shared),

@@ -38,7 +38,7 @@ static bool has_erratum(const struct testbed *testbed)
 
 static const void *gen_params(const void *prev, char *desc)
 {
-	return testbed_gen_those(prev, desc, has_erratum);
+	return testbed_gen_matching(prev, desc, has_erratum);
 }
 
 /* Each of the events happens so often more than the one before, cycles besides. */
@@ -147,7 +147,7 @@ static void nehalem_nmi_after(struct kunit *test)
 	fixture_remove(event);
 }
 
-static void let_nmi_come(void)
+static void take_held_nmi(void)
 {
 	x86_model_hold(false);
 }
@@ -164,7 +164,7 @@ static void nehalem_nmi_between(struct kunit *test)
 
 	x86_model_hold(true);
 	x86_model_run(codes[0], true, 1010);
-	x86_model_after_rdpmc = let_nmi_come;
+	x86_model_after_rdpmc = take_held_nmi;
 	other = add_counting(b, general[1]);
 	KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.nmis), nmis + 1);

@@ -41,7 +41,7 @@ static struct perf_event *start(struct kunit *test, unsigned int family, unsigne
 	return uarch_start(test, &cpu);
 }
 
-static const struct intel_uarch *own_uarch(struct kunit *test)
+static const struct intel_uarch *this_uarch(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 
@@ -119,7 +119,7 @@ static void nova_has_the_kernels_constraints(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cores); i++) {
 		expect_constraints(test, &cores[i], pnc_constraints, ARRAY_SIZE(pnc_constraints));
 		/* Load latency counts where it is precise, on these. */
-		KUNIT_EXPECT_EQ(test, intel_general_counters(own_uarch(test), 0x01cd), 0xfc);
+		KUNIT_EXPECT_EQ(test, intel_general_counters(this_uarch(test), 0x01cd), 0xfc);
 		uarch_end(test);
 	}
 	for (i = 0; i < ARRAY_SIZE(atoms); i++) {
@@ -155,7 +155,7 @@ static void nova_fixed_counters(struct kunit *test)
 					with_fixed(&both[j]));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), FIXED(3));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
-		KUNIT_EXPECT_EQ(test, intel_metric_counters(own_uarch(test)),
+		KUNIT_EXPECT_EQ(test, intel_metric_counters(this_uarch(test)),
 				GENMASK_ULL(METRIC_COUNTER_BASE + 7, METRIC_COUNTER_BASE));
 		uarch_end(test);
 	}
@@ -168,7 +168,7 @@ static void nova_fixed_counters(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, arw[j].code),
 					with_fixed(&arw[j]));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), -EINVAL);
-		KUNIT_EXPECT_EQ(test, intel_metric_counters(own_uarch(test)), 0);
+		KUNIT_EXPECT_EQ(test, intel_metric_counters(this_uarch(test)), 0);
 		uarch_end(test);
 	}
 }
@@ -475,7 +475,7 @@ static void nova_models(struct kunit *test)
 		const struct cpu_id *id = &table[i].id;
 		struct perf_event *event = start(test, id->family, id->model, id->core_type);
 		struct fixture *b = test->priv;
-		const struct intel_uarch *uarch = own_uarch(test);
+		const struct intel_uarch *uarch = this_uarch(test);
 		bool hybrid = id->family == NOVA_LAKE && (id->model == 0x01 || id->model == 0x03);
 
 		KUNIT_EXPECT_STREQ(test, uarch ? uarch->name : "(none)",

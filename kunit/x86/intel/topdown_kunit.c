@@ -158,7 +158,7 @@ static s64 counters_for(struct fixture *b, struct perf_event *leader, u64 config
 }
 
 /* A CPU that differs from the others */
-static struct x86_model_cpu own_cpu;
+static struct x86_model_cpu changed_cpu;
 
 /* Which metrics there are, and what they need */
 static void topdown_encode(struct kunit *test)
@@ -211,17 +211,17 @@ static void topdown_encode(struct kunit *test)
 	fixture_end(b);
 
 	/* A hypervisor that has none, and a CPU that is not known */
-	own_cpu = sapphire_rapids;
-	own_cpu.metrics = 0;
-	b = start(test, &own_cpu, false);
+	changed_cpu = sapphire_rapids;
+	changed_cpu.metrics = 0;
+	b = start(test, &changed_cpu, false);
 	slots = open_event(b, NULL, SLOTS);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&slots->hw), FIXED(3));
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), -EINVAL);
 	fixture_close(slots);
 	fixture_end(b);
-	own_cpu.metrics = 8;
-	own_cpu.model = 0xff;
-	b = start(test, &own_cpu, false);
+	changed_cpu.metrics = 8;
+	changed_cpu.model = 0xff;
+	b = start(test, &changed_cpu, false);
 	slots = open_event(b, NULL, SLOTS);
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), -EINVAL);
 	fixture_close(slots);
@@ -232,23 +232,23 @@ static void topdown_hybrid(struct kunit *test)
 {
 	struct fixture *b;
 
-	own_cpu = sapphire_rapids;
-	own_cpu.model = 0x97;
-	own_cpu.core_type = INTEL_CORE;
-	own_cpu.hybrid = true;
+	changed_cpu = sapphire_rapids;
+	changed_cpu.model = 0x97;
+	changed_cpu.core_type = INTEL_CORE;
+	changed_cpu.hybrid = true;
 	/* Neither has the model slots then. */
-	own_cpu.nr_fixed = 3;
-	own_cpu.fixed_map = 0x7;
-	b = start(test, &own_cpu, false);
+	changed_cpu.nr_fixed = 3;
+	changed_cpu.fixed_map = 0x7;
+	b = start(test, &changed_cpu, false);
 	KUNIT_EXPECT_EQ(test, b->pmu->counters & FIXED(3), 0);
 	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, 0);
 	fixture_end(b);
-	own_cpu.nr_fixed = 4;
-	b = start(test, &own_cpu, false);
+	changed_cpu.nr_fixed = 4;
+	b = start(test, &changed_cpu, false);
 	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, GENMASK_ULL(55, 48));
 	fixture_end(b);
-	own_cpu.metrics = 0;
-	b = start(test, &own_cpu, false);
+	changed_cpu.metrics = 0;
+	b = start(test, &changed_cpu, false);
 	KUNIT_EXPECT_EQ(test, b->pmu->counters & FIXED(3), FIXED(3));
 	KUNIT_EXPECT_EQ(test, to_x86(b->pmu)->metrics, 0);
 }
@@ -274,11 +274,11 @@ static void topdown_raptor_lake(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b;
 
-		own_cpu = sapphire_rapids;
-		own_cpu.model = table[i].model;
-		own_cpu.metrics = table[i].metrics;
-		own_cpu.hides_metrics = true;
-		b = start(test, &own_cpu, false);
+		changed_cpu = sapphire_rapids;
+		changed_cpu.model = table[i].model;
+		changed_cpu.metrics = table[i].metrics;
+		changed_cpu.hides_metrics = true;
+		b = start(test, &changed_cpu, false);
 		KUNIT_EXPECT_EQ_MSG(test, to_x86(b->pmu)->metrics, table[i].found, "row %u", i);
 		fixture_end(b);
 	}
@@ -320,7 +320,7 @@ static void topdown_counts(struct kunit *test)
 	count_group(test, false);
 }
 
-static void topdown_beside(struct kunit *test)
+static void topdown_coexists(struct kunit *test)
 {
 	count_group(test, true);
 }
@@ -502,7 +502,7 @@ static struct kunit_case topdown_cases[] = {
 	KUNIT_CASE(topdown_hybrid),
 	KUNIT_CASE(topdown_raptor_lake),
 	KUNIT_CASE(topdown_counts),
-	KUNIT_CASE(topdown_beside),
+	KUNIT_CASE(topdown_coexists),
 	KUNIT_CASE(topdown_kept),
 	KUNIT_CASE(topdown_members),
 	KUNIT_CASE(topdown_overflow),

@@ -391,7 +391,7 @@ static void uarch_has_every_row(struct kunit *test)
 }
 
 /* A model that is in no table, another family, and a kind of core that CPUID does not tell */
-static void uarch_is_not_known(struct kunit *test)
+static void uarch_unknown_model(struct kunit *test)
 {
 	static const struct {
 		unsigned int family, model, core_type;
@@ -424,7 +424,7 @@ static void uarch_is_not_known(struct kunit *test)
 }
 
 /* From version 6 on such a CPU counts what is architectural, and has what fixed counters have. */
-static void uarch_refuses_what_is_not_known(struct kunit *test)
+static void uarch_rejects_unknown_events(struct kunit *test)
 {
 	struct x86_model_cpu cpu = plain;
 	struct perf_event *event;
@@ -625,7 +625,7 @@ static void uarch_skymont_fixed(struct kunit *test)
 }
 
 /* Counter 3 is microcode's where transactions take it. */
-static void uarch_leaves_tsx_its_counter(struct kunit *test)
+static void uarch_reserves_counter_of_tsx(struct kunit *test)
 {
 	struct x86_model_cpu cpu = plain;
 	struct perf_event *event;
@@ -646,15 +646,15 @@ static void uarch_leaves_tsx_its_counter(struct kunit *test)
 static struct kunit_case uarch_cases[] = {
 	KUNIT_CASE_PARAM(uarch_has_the_kernels_constraints, constraint_gen_params),
 	KUNIT_CASE_PARAM(uarch_has_every_row, model_gen_params),
-	KUNIT_CASE(uarch_is_not_known),
-	KUNIT_CASE(uarch_refuses_what_is_not_known),
+	KUNIT_CASE(uarch_unknown_model),
+	KUNIT_CASE(uarch_rejects_unknown_events),
 	KUNIT_CASE(uarch_without_atoms),
 	KUNIT_CASE(uarch_spares_the_sibling),
 	KUNIT_CASE(uarch_kernel_names),
 	KUNIT_CASE(uarch_reference_cycles),
 	KUNIT_CASE(uarch_prec_dist),
 	KUNIT_CASE(uarch_skymont_fixed),
-	KUNIT_CASE(uarch_leaves_tsx_its_counter),
+	KUNIT_CASE(uarch_reserves_counter_of_tsx),
 	{ }
 };
 
