@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what the register models share: a log of every access
+ * corepmu: common part of the register models: a log of every access
  */
 #define pr_fmt(fmt) "corepmu_kunit: " fmt
 
@@ -18,12 +18,12 @@ static DEFINE_PER_CPU(struct pt_regs, model_user_regs);
 static DEFINE_PER_CPU(struct pt_regs, model_kernel_regs);
 
 /**
- * model_regs() - where an interrupt of a model comes
- * @user: in user space, or in the kernel
+ * model_regs() - return the registers of the code that a model's interrupt hits
+ * @user: user space, or the kernel
  *
  * Not preemptible.
  *
- * Return: registers that user_mode() is true, or false, for
+ * Return: registers for which user_mode() returns @user
  */
 struct pt_regs *model_regs(bool user)
 {
@@ -38,11 +38,11 @@ struct pt_regs *model_regs(bool user)
 }
 
 /**
- * model_note() - note an access
+ * model_note() - log a register access
  * @name: the register
- * @index: which of several, or -1
- * @write: it is written
- * @value: with what, or what it reads as
+ * @index: index of the register, or -1 if there is only one
+ * @write: the access is a write
+ * @value: value that was written or read
  */
 void model_note(const char *name, int index, bool write, u64 value)
 {
@@ -54,11 +54,11 @@ void model_note(const char *name, int index, bool write, u64 value)
 }
 
 /**
- * model_fault() - note an access that the hardware refuses
+ * model_fault() - report an access that faults in hardware
  * @name: the register
- * @index: which of several, or -1
- * @write: it is written
- * @value: with what
+ * @index: index of the register, or -1 if there is only one
+ * @write: the access is a write
+ * @value: value of a write
  */
 void model_fault(const char *name, int index, bool write, u64 value)
 {
@@ -68,7 +68,7 @@ void model_fault(const char *name, int index, bool write, u64 value)
 }
 
 /**
- * model_forget() - begin a new log
+ * model_forget() - clear the log
  */
 void model_forget(void)
 {
@@ -76,10 +76,10 @@ void model_forget(void)
 }
 
 /**
- * model_accesses() - how often was a register accessed?
- * @name: its name; that of several covers all of them; NULL for any register
+ * model_accesses() - count the accesses to a register
+ * @name: the register, with all indices; NULL for any register
  *
- * Return: reads and writes since model_forget(), within the first MODEL_LOG
+ * Return: reads and writes since model_forget(), among the first MODEL_LOG accesses
  */
 unsigned int model_accesses(const char *name)
 {
@@ -93,9 +93,9 @@ unsigned int model_accesses(const char *name)
 }
 
 /**
- * model_format() - the log as text
- * @text: filled in: "NAME=VALUE" for a write, "NAME" for a read, blanks between
- * @size: room in @text
+ * model_format() - print the log
+ * @text: filled in: "NAME=VALUE" for a write, "NAME" for a read, separated by blanks
+ * @size: size of @text
  *
  * Return: @text
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: what the register models share: a log of every access
+ * corepmu: common part of the register models: a log of every access
  */
 #ifndef _COREPMU_KUNIT_MODEL_H
 #define _COREPMU_KUNIT_MODEL_H
@@ -12,10 +12,10 @@
 
 /**
  * struct model_access - an access to a register
- * @name: its name, that of the manual
- * @index: which of several it is, or -1
- * @write: it was written
- * @value: what was written or read
+ * @name: the register's name in the manual
+ * @index: index of the register, or -1 if there is only one
+ * @write: the access is a write
+ * @value: value that was written or read
  */
 struct model_access {
 	const char	*name;
@@ -26,8 +26,8 @@ struct model_access {
 
 /**
  * struct model_log - accesses on one CPU since model_forget()
- * @nr: how many they were; those beyond MODEL_LOG are only counted
- * @faults: accesses that the hardware would have refused (#GP, UNDEFINED)
+ * @nr: number of accesses; @access holds the first MODEL_LOG
+ * @faults: number of accesses that fault in hardware (#GP, UNDEFINED)
  * @access: the accesses
  */
 struct model_log {

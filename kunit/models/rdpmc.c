@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what lets user space read counters, in software
+ * corepmu: model of user access to counters (rdpmc)
  *
- * Arm: kernel.perf_user_access. x86: what x86/rdpmc.c finds in a kernel that does
- * not export it: CR4.PCE, the static keys that overrule it, and the width that
- * arch_perf_update_userpage() has from x86_pmu. CR4 itself is the machine's own
- * and is left alone.
+ * Arm: the sysctl kernel.perf_user_access. x86: the symbols that x86/rdpmc.c looks up because the
+ * kernel does not export them. They are cr4_update_pce(), the static keys that override CR4.PCE,
+ * and x86_pmu.cntval_bits for arch_perf_update_userpage(). CR4 is the real CPU's register: tests do
+ * not write it.
  */
 #include <linux/array_size.h>
 #include <linux/jump_label.h>
@@ -19,15 +19,15 @@
 
 /* Arm */
 
-/* The table that was registered, or NULL. */
+/* The registered table, or NULL */
 const struct ctl_table *pmuv3_model_sysctl;
 
 static struct ctl_table_header sysctl_header;
 
 /**
  * pmuv3_model_register_sysctl() - register_sysctl()
- * @path: its directory
- * @table: one file
+ * @path: directory of the table
+ * @table: table with one file
  *
  * Return: a header
  */
@@ -51,26 +51,26 @@ void pmuv3_model_unregister_sysctl(struct ctl_table_header *header)
 
 /* x86 */
 
-/* Events that are counted of each user */
+/* Number of events of each user in the kernel's exclusion count */
 int x86_model_exclusive[X86_MODEL_USERS];
 
 #ifdef CONFIG_X86
 
-/* A symbol that this kernel does not tell, or NULL */
+/* Symbol that kallsyms does not show, or NULL */
 const char *x86_model_hidden;
-/* x86_pmu, of which [X86_MODEL_PMU_WIDTH] is cntval_bits */
+/* x86_pmu; word X86_MODEL_PMU_WIDTH is cntval_bits */
 int x86_model_pmu[X86_MODEL_PMU_WORDS];
 /* Start and end of the kernel's read-only data */
 const char *x86_model_rodata, *x86_model_rodata_end;
 /* Calls of cr4_update_pce() and of perf_clear_dirty_counters() */
 unsigned int x86_model_pce_updates, x86_model_clears;
 
-/* Types of the kernel, from __start_BTF to __stop_BTF; NULL: a kernel without */
+/* BTF of the kernel, from __start_BTF to __stop_BTF; NULL: a kernel without BTF */
 const void *x86_model_btf, *x86_model_btf_end;
-/* What kallsyms says of the size of arch_perf_update_userpage() */
+/* Size of arch_perf_update_userpage() in kallsyms */
 unsigned long x86_model_code_size;
 
-/* arch_perf_update_userpage(): never run, only looked at */
+/* Code of arch_perf_update_userpage(): the driver parses it, and nothing executes it */
 static u8 function[192];
 
 static DEFINE_STATIC_KEY_FALSE(never_key);
@@ -86,7 +86,7 @@ static void clear_dirty_counters(void)
 	x86_model_clears++;
 }
 
-/* x86_pmu.lbr_pt_coexist: events of Intel PT are not counted. */
+/* With x86_pmu.lbr_pt_coexist, the kernel does not count events of Intel PT. */
 static bool coexists(unsigned int what)
 {
 	return what == X86_MODEL_PT && *(bool *)&x86_model_pmu[X86_MODEL_PMU_COEXIST];
@@ -94,9 +94,9 @@ static bool coexists(unsigned int what)
 
 /**
  * x86_model_add_exclusive() - x86_add_exclusive()
- * @what: a user that has one more event
+ * @what: user that opens an event
  *
- * Return: 0, or -EBUSY while another one has some
+ * Return: 0, or -EBUSY while another user has an event
  */
 int x86_model_add_exclusive(unsigned int what)
 {
@@ -114,7 +114,7 @@ int x86_model_add_exclusive(unsigned int what)
 
 /**
  * x86_model_del_exclusive() - x86_del_exclusive()
- * @what: a user that has one event less
+ * @what: user that closes an event
  */
 void x86_model_del_exclusive(unsigned int what)
 {
@@ -123,9 +123,9 @@ void x86_model_del_exclusive(unsigned int what)
 }
 
 /**
- * x86_model_rdpmc_never() - does a key keep RDPMC from everybody?
+ * x86_model_rdpmc_never() - check whether the static key forbids RDPMC to all tasks
  *
- * Return: whether it is on
+ * Return: true if the key is enabled
  */
 bool x86_model_rdpmc_never(void)
 {
@@ -133,9 +133,9 @@ bool x86_model_rdpmc_never(void)
 }
 
 /**
- * x86_model_rdpmc_always() - does a key let everybody use RDPMC?
+ * x86_model_rdpmc_always() - check whether the static key allows RDPMC to all tasks
  *
- * Return: whether it is on
+ * Return: true if the key is enabled
  */
 bool x86_model_rdpmc_always(void)
 {
@@ -143,7 +143,7 @@ bool x86_model_rdpmc_always(void)
 }
 
 /**
- * x86_model_forget_loads() - make arch_perf_update_userpage() one without loads
+ * x86_model_forget_loads() - fill arch_perf_update_userpage() with NOPs
  */
 void x86_model_forget_loads(void)
 {
@@ -151,10 +151,10 @@ void x86_model_forget_loads(void)
 }
 
 /**
- * x86_model_load() - have arch_perf_update_userpage() load something
- * @offset: where in the function
- * @movzx: MOVZX EAX, word, 0f b7 /r, and not MOV EAX, 8b /r (SDM volume 2)
- * @from: what, RIP-relative
+ * x86_model_load() - write a load instruction into arch_perf_update_userpage()
+ * @offset: offset in the function
+ * @movzx: MOVZX EAX, word, 0f b7 /r, instead of MOV EAX, 8b /r (SDM volume 2)
+ * @from: RIP-relative address of the load
  */
 void x86_model_load(unsigned int offset, bool movzx, const void *from)
 {
@@ -174,9 +174,9 @@ void x86_model_load(unsigned int offset, bool movzx, const void *from)
 
 /**
  * x86_model_symbol_size() - corepmu_symbol_size()
- * @addr: where arch_perf_update_userpage() is
+ * @addr: address of a symbol
  *
- * Return: its size
+ * Return: size of arch_perf_update_userpage(), 0 for other symbols
  */
 unsigned long x86_model_symbol_size(unsigned long addr)
 {
@@ -187,7 +187,7 @@ unsigned long x86_model_symbol_size(unsigned long addr)
  * x86_model_find_symbol() - corepmu_find_symbol()
  * @name: a symbol
  *
- * Return: its address, 0 when the kernel hides it
+ * Return: its address, 0 if the kernel hides the symbol
  */
 unsigned long x86_model_find_symbol(const char *name)
 {
@@ -220,7 +220,7 @@ unsigned long x86_model_find_symbol(const char *name)
 }
 
 /**
- * x86_model_user_power_on() - a kernel as it boots without a PMU of its own
+ * x86_model_user_power_on() - set the symbols as in a kernel without a built-in PMU driver
  */
 void x86_model_user_power_on(void)
 {
@@ -240,7 +240,10 @@ void x86_model_user_power_on(void)
 
 #else
 
-/* x86/rdpmc.c has x86's mm_context_t and static keys: no test reads here. */
+/*
+ * x86/rdpmc.c uses x86's mm_context_t and static keys: on other architectures no test reads
+ * counters from user space.
+ */
 
 void x86_exclusive_init(const struct x86_desc *desc)
 {

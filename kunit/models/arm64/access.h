@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: what arm64/sysreg.h has in the driver, of the model
+ * corepmu: the model in place of arm64/sysreg.h: accesses to registers go to the model
  *
- * The names are the kernel's, so that the sources need not know. The kernel's
- * own headers come first: whatever of theirs uses such a name has been read.
+ * The macros have the kernel's names, so that the driver's sources compile unchanged. The kernel's
+ * own headers are included first, before the macros replace those names.
  */
 #ifndef _COREPMU_KUNIT_ARM64_ACCESS_H
 #define _COREPMU_KUNIT_ARM64_ACCESS_H
@@ -24,7 +24,7 @@
 #include <asm/sysreg.h>
 #include <asm/virt.h>
 #else
-/* DDI 0487, C5.1.3: how MRS and MSR name a register; bit 5 of it is op2's first. */
+/* DDI 0487, C5.1.3: encoding of a register in MRS and MSR; bit 5 is the lowest bit of op2. */
 #define sys_reg(op0, op1, crn, crm, op2)	\
 	(((op0) << 19) | ((op1) << 16) | ((crn) << 12) | ((crm) << 8) | ((op2) << 5))
 #define SYS_ID_AA64PFR0_EL1	sys_reg(3, 0, 0, 4, 0)
@@ -32,7 +32,7 @@
 
 #include "registers.h"
 
-/* DDI 0487, D23.5 and D23.2: the registers that have names in assembly language */
+/* DDI 0487, D23.5 and D23.2: registers that have names in assembly language */
 #define PMUV3_MODEL_pmcr_el0		sys_reg(3, 3, 9, 12, 0)
 #define PMUV3_MODEL_pmcntenset_el0	sys_reg(3, 3, 9, 12, 1)
 #define PMUV3_MODEL_pmcntenclr_el0	sys_reg(3, 3, 9, 12, 2)
@@ -76,7 +76,7 @@ u64 pmuv3_model_feature(u32 reg);
 #define is_kernel_in_hyp_mode()		(pmuv3_model_cpu->hyp)
 #define topology_thread_id(cpu)		((void)(cpu), -1)
 
-/* The model interrupts without a number. */
+/* The model raises its interrupt without an interrupt number. */
 #define irq_is_percpu_devid(irq)	((void)(irq), true)
 #define enable_percpu_irq(irq, type)	((void)(irq))
 #define disable_percpu_irq(irq)		((void)(irq))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: the Branch Record Buffer Extension of an Arm CPU, in software
+ * corepmu: model of the Branch Record Buffer Extension (BRBE)
  *
- * Arm Architecture Reference Manual for A-profile, DDI 0487: chapter D18 and D23.3, "Branch
- * Record Buffer Extension registers". What branches happen, and of what kind, the test says.
+ * Arm Architecture Reference Manual for A-profile, DDI 0487: chapter D18 and D23.3, "Branch Record
+ * Buffer Extension registers". The tests say which branches the CPU takes.
  */
 #include <linux/bitfield.h>
 #include <linux/bits.h>
@@ -52,7 +52,7 @@ static unsigned int nr_records(void)
 	return FIELD_GET(NUMREC, pmuv3_model_cpu->brbidr0);
 }
 
-/* The kernel's own BRBCR_EL1 is EL2's at EL2. */
+/* At EL2 (VHE), an access to BRBCR_EL1 goes to EL2's register. */
 static u64 *cr_of(struct pmuv3_model *m, u32 reg, const char **name)
 {
 	switch (reg) {
@@ -72,7 +72,9 @@ static u64 *cr_of(struct pmuv3_model *m, u32 reg, const char **name)
 
 static bool is_ours(u32 reg)
 {
-	/* op0 is 2 with CRn 8 or 9, of op1 1 and those of EL2; or an instruction */
+	/*
+	 * op0 is 2, and CRn is 8 or 9 with op1 1, or EL2's registers; or the instruction BRB IALL
+	 */
 	return reg == BRB_IALL || reg == BRBCR_EL2 || reg == BRBCR_EL12 ||
 	       (reg & ~GENMASK(12, 5)) == sys_reg(2, 1, 8, 0, 0);
 }
@@ -106,9 +108,9 @@ static bool read_record(struct pmuv3_model *m, u32 reg, u64 *value, const char *
 /**
  * pmuv3_model_read_brbe() - MRS
  * @reg: a register
- * @value: its value
+ * @value: filled in with its value
  *
- * Return: whether it is one of these
+ * Return: true if the register is BRBE's
  */
 bool pmuv3_model_read_brbe(u32 reg, u64 *value)
 {
@@ -146,7 +148,7 @@ bool pmuv3_model_read_brbe(u32 reg, u64 *value)
  * @reg: a register
  * @value: its value
  *
- * Return: whether it is one of these
+ * Return: true if the register is BRBE's
  */
 bool pmuv3_model_write_brbe(u32 reg, u64 value)
 {
@@ -188,9 +190,9 @@ static bool is_allowed(const struct pmuv3_model *m, unsigned int el)
 }
 
 /**
- * pmuv3_model_freeze() - an event counter has overflowed
+ * pmuv3_model_freeze() - freeze the records after an overflow of an event counter
  * @m: the CPU
- * @el: at this exception level
+ * @el: exception level of the overflow
  */
 void pmuv3_model_freeze(struct pmuv3_model *m, unsigned int el)
 {
@@ -198,7 +200,7 @@ void pmuv3_model_freeze(struct pmuv3_model *m, unsigned int el)
 		m->brbfcr |= FCR_PAUSED;
 }
 
-/* FilterBranchRecord(): a bit of BRBFCR_EL1 for each type */
+/* FilterBranchRecord(): BRBFCR_EL1 has a bit for each branch type. */
 static bool is_chosen(const struct pmuv3_model *m, unsigned int type)
 {
 	static const u8 bits[] = {
@@ -214,12 +216,12 @@ static bool both_have(const struct pmuv3_model *m, u64 bit)
 }
 
 /**
- * pmuv3_model_branch() - a branch is taken
- * @from: where, or where an exception would return to
- * @to: where it leads
+ * pmuv3_model_branch() - take a branch
+ * @from: source; for an exception, the address that it would return to
+ * @to: target
  * @type: BRBINF<n>_EL1.TYPE
- * @from_el: the exception level it comes from
- * @to_el: and that it leads to
+ * @from_el: exception level of the source
+ * @to_el: exception level of the target
  * @info: MPRED and CC of BRBINF<n>_EL1
  */
 void pmuv3_model_branch(u64 from, u64 to, unsigned int type, unsigned int from_el,

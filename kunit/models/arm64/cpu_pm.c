@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: CPUs of arm64 that are idle, in software: the tracepoint cpu_idle
+ * corepmu: model of idle CPUs (arm64): the tracepoint cpu_idle
  */
 #include <linux/errno.h>
 #include <linux/smp.h>
@@ -11,7 +11,7 @@ static void (*idle_probe)(void *data, unsigned int state, unsigned int cpu);
 
 /**
  * pmuv3_model_register_idle() - register_trace_cpu_idle()
- * @probe: what is to be called
+ * @probe: function to call
  * @data: its first argument, NULL
  *
  * Return: 0, or -EEXIST
@@ -28,7 +28,7 @@ int pmuv3_model_register_idle(void (*probe)(void *data, unsigned int state, unsi
 
 /**
  * pmuv3_model_unregister_idle() - unregister_trace_cpu_idle()
- * @probe: what was called
+ * @probe: the registered function
  * @data: NULL
  *
  * Return: 0, or -ENOENT
@@ -44,7 +44,7 @@ int pmuv3_model_unregister_idle(void (*probe)(void *data, unsigned int state, un
 }
 
 /**
- * pmuv3_model_idle() - this CPU begins or ends to be idle
+ * pmuv3_model_idle() - this CPU enters or leaves an idle state
  * @state: an idle state, or PWR_EVENT_EXIT
  */
 void pmuv3_model_idle(unsigned int state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KVM of arm64, in software: a kernel that has it, and guests that it enters and leaves
+ * corepmu: model of KVM (arm64): its tracepoints, VM entry and exit
  */
 #include <linux/bits.h>
 #include <linux/errno.h>
@@ -14,7 +14,7 @@
 /* The kernel has KVM. */
 bool pmuv3_model_has_kvm;
 
-/* A tracepoint that this kernel does not have, or NULL */
+/* Tracepoint that the kernel hides, or NULL */
 const char *pmuv3_model_hidden_tracepoint;
 
 static struct tracepoint tracepoints[] = {
@@ -26,12 +26,12 @@ static struct tracepoint tracepoints[] = {
 #define KVM_ENTRY	(&tracepoints[1])
 #define KVM_EXIT	(&tracepoints[2])
 
-/* What was registered, or NULL */
+/* Registered functions, or NULL */
 static void *probes[ARRAY_SIZE(tracepoints)];
 
 /**
  * pmuv3_model_for_each_tracepoint() - for_each_kernel_tracepoint()
- * @fn: what is called
+ * @fn: function to call
  * @priv: its second argument
  */
 void pmuv3_model_for_each_tracepoint(void (*fn)(struct tracepoint *tp, void *priv), void *priv)
@@ -47,7 +47,7 @@ void pmuv3_model_for_each_tracepoint(void (*fn)(struct tracepoint *tp, void *pri
 /**
  * pmuv3_model_register_probe() - tracepoint_probe_register()
  * @tp: the tracepoint
- * @probe: what it is to call
+ * @probe: function to call
  * @data: its first argument, NULL
  *
  * Return: 0, or -EEXIST
@@ -64,7 +64,7 @@ int pmuv3_model_register_probe(struct tracepoint *tp, void *probe, void *data)
 /**
  * pmuv3_model_unregister_probe() - tracepoint_probe_unregister()
  * @tp: the tracepoint
- * @probe: what it called
+ * @probe: the registered function
  * @data: NULL
  *
  * Return: 0, or -ENOENT
@@ -79,7 +79,7 @@ int pmuv3_model_unregister_probe(struct tracepoint *tp, void *probe, void *data)
 }
 
 /**
- * pmuv3_model_nr_probes() - how many are registered?
+ * pmuv3_model_nr_probes() - count the registered functions
  *
  * Return: their number
  */
@@ -93,10 +93,10 @@ unsigned int pmuv3_model_nr_probes(void)
 }
 
 /**
- * pmuv3_model_enter_guest() - KVM enters a guest on this CPU, or leaves it
- * @enter: which of them
+ * pmuv3_model_enter_guest() - enter or leave a guest on this CPU
+ * @enter: true: KVM enters the guest
  *
- * arch/arm64/kvm/trace_arm.h: what the tracepoints are called with.
+ * arch/arm64/kvm/trace_arm.h declares the arguments of the tracepoints.
  */
 void pmuv3_model_enter_guest(bool enter)
 {
@@ -112,23 +112,25 @@ void pmuv3_model_enter_guest(bool enter)
 
 /* PMUSERENR_EL0 */
 
-/* ARMV8_PMU_USERENR_MASK of Linux 6.12 (include/linux/perf/arm_pmuv3.h): what a guest has there */
+/*
+ * ARMV8_PMU_USERENR_MASK of Linux 6.12 (include/linux/perf/arm_pmuv3.h): PMUSERENR_EL0 in a guest
+ */
 #define GUEST_USERENR	GENMASK(3, 0)
 
-/* This kernel has no kvm_set_pmuserenr(), as before 6.4. */
+/* The kernel has no kvm_set_pmuserenr(), as before 6.4. */
 bool pmuv3_model_hides_pmuserenr;
 
-/* A vCPU is loaded on this CPU, and what the host's register is to be when it is put */
+/* A vCPU is loaded on this CPU; and the value that KVM restores when it puts the vCPU */
 static DEFINE_PER_CPU(bool, has_vcpu);
 static DEFINE_PER_CPU(u64, host_pmuserenr);
 
 /**
  * pmuv3_model_set_pmuserenr() - kvm_set_pmuserenr(), arch/arm64/kvm/pmu.c
- * @value: what user space of the host may read
+ * @value: the host's value of PMUSERENR_EL0
  *
  * IRQs off.
  *
- * Return: whether KVM takes care of it
+ * Return: true if KVM writes the value when it puts the vCPU
  */
 bool pmuv3_model_set_pmuserenr(u64 value)
 {
@@ -144,7 +146,7 @@ bool pmuv3_model_set_pmuserenr(u64 value)
  * pmuv3_model_find_symbol() - corepmu_find_symbol()
  * @name: a symbol
  *
- * Return: its address, 0 when this kernel does not have it
+ * Return: its address, 0 if the kernel does not have the symbol
  */
 unsigned long pmuv3_model_find_symbol(const char *name)
 {
@@ -155,8 +157,8 @@ unsigned long pmuv3_model_find_symbol(const char *name)
 }
 
 /**
- * pmuv3_model_load_vcpu() - KVM loads a vCPU on this CPU, or puts it
- * @load: which of them
+ * pmuv3_model_load_vcpu() - load or put a vCPU on this CPU
+ * @load: true: KVM loads the vCPU
  *
  * With VHE: __activate_traps_common() and __deactivate_traps_common() in
  * arch/arm64/kvm/hyp/include/hyp/switch.h.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: the PMUv3 of an Arm CPU, in software
+ * corepmu: model of the PMUv3 of an Arm CPU
  *
- * Arm Architecture Reference Manual for A-profile, DDI 0487: chapter D13, "The
- * Performance Monitors Extension", and D23.5, "Performance Monitors registers".
+ * Arm Architecture Reference Manual for A-profile, DDI 0487: chapter D13, "The Performance Monitors
+ * Extension", and D23.5, "Performance Monitors registers".
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -46,7 +46,7 @@ DEFINE_PER_CPU(struct pmuv3_model, pmuv3_model_state);
 static irq_handler_t irq_handler;
 static void __percpu *irq_dev;
 
-/* The CPU whose interrupt comes, -1 for that where it comes */
+/* CPU whose PMU interrupts (an SPI); -1: the CPU that takes the interrupt */
 int pmuv3_model_irq_cpu;
 
 static const struct {
@@ -112,7 +112,7 @@ static bool is_wide(void)
 	return pmuv3_model_cpu->pmuver >= PMUVER_3P5;
 }
 
-/* All counters that there are; the bits of others are RAZ/WI in every set. */
+/* Return the counters that exist; bits of other counters are RAZ/WI in all registers. */
 static u64 all_counters(void)
 {
 	u64 all = BIT_ULL(CYCLE);
@@ -125,19 +125,19 @@ static u64 all_counters(void)
 	return all;
 }
 
-/* PMSELR_EL0.SEL and the direct registers: UNDEFINED or worse beyond PMCR_EL0.N. */
+/* PMSELR_EL0.SEL and the direct registers: accesses beyond PMCR_EL0.N are UNDEFINED or worse. */
 static bool is_event_counter(unsigned int n)
 {
 	return n < pmuv3_model_cpu->nr;
 }
 
-/* D23.5.x, PMEVCNTR<n>_EL0: 32 bits, with FEAT_PMUv3p5 64. */
+/* D23.5.x, PMEVCNTR<n>_EL0: 32 bits, with FEAT_PMUv3p5 64 bits. */
 static u64 counter_mask(unsigned int n)
 {
 	return n >= CYCLE || is_wide() ? U64_MAX : GENMASK_ULL(31, 0);
 }
 
-/* Where a counter wraps as far as PMOVSSET_EL0 knows: LC and LP of PMCR_EL0. */
+/* Return the value at which a counter sets its bit in PMOVSSET_EL0: LC and LP of PMCR_EL0. */
 static u64 overflow_mask(struct pmuv3_model *m, unsigned int n)
 {
 	if (n == INSTR || (n == CYCLE && (m->pmcr & CR_LC)))
@@ -148,7 +148,7 @@ static u64 overflow_mask(struct pmuv3_model *m, unsigned int n)
 	return GENMASK_ULL(31, 0);
 }
 
-/* D13.5: filtering by exception level; there is no secure state here. */
+/* D13.5: filtering by exception level; the model has no secure state. */
 static bool passes(u64 type, unsigned int el)
 {
 	switch (el) {
@@ -190,8 +190,8 @@ static u64 counting(struct pmuv3_model *m, unsigned int event, unsigned int el)
 static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el);
 
 /*
- * D13.11.3, CHAIN: an odd counter that selects it counts when the even one below
- * wraps at 32 bits; nothing on an even counter, nothing with PMCR_EL0.LP.
+ * D13.11.3, CHAIN: an odd counter with this event counts when the even counter below wraps at 32
+ * bits. CHAIN counts nothing on an even counter, and nothing with PMCR_EL0.LP.
  */
 static void wrapped(struct pmuv3_model *m, unsigned int n, unsigned int el)
 {
@@ -213,12 +213,12 @@ static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el
 	u64 before = m->counter[n], at = overflow_mask(m, n);
 
 	m->counter[n] = (before + step) & counter_mask(n);
-	/* Callers step to a wrap and no further. */
+	/* Callers step up to a wrap and not beyond. */
 	if (step > at - (before & at))
 		wrapped(m, n, el);
 }
 
-/* Count @times, as far as no counter overflows before. Returns what is left. */
+/* Count up to @times events, but stop at the first overflow. Return the number that is left. */
 static u64 advance(struct pmuv3_model *m, unsigned int event, unsigned int el, u64 times)
 {
 	u64 set = counting(m, event, el) & ~m->dead, left, step = times;
@@ -227,7 +227,7 @@ static u64 advance(struct pmuv3_model *m, unsigned int event, unsigned int el, u
 		unsigned int n = __ffs64(left);
 		u64 at = overflow_mask(m, n), room = at - (m->counter[n] & at);
 
-		/* The wrap is one count further; 2^64 are never asked for. */
+		/* The wrap comes one count later. Callers never ask for 2^64. */
 		if (room < step)
 			step = room + 1;
 	}
@@ -237,7 +237,10 @@ static u64 advance(struct pmuv3_model *m, unsigned int event, unsigned int el, u
 	return times - step;
 }
 
-/* D13.1.1: the request is there while E and a flag with its enable are set. */
+/*
+ * D13.1.1: the interrupt is requested while PMCR_EL0.E and an overflow flag with its enable bit are
+ * set.
+ */
 static bool is_requested(struct pmuv3_model *m)
 {
 	return (m->pmcr & CR_E) && (m->overflowed & m->interrupts);
@@ -254,7 +257,10 @@ static void take_irq(struct pmuv3_model *m, bool user)
 	set_irq_regs(old);
 }
 
-/* A request that stays would be taken again and again: not here. */
+/*
+ * The CPU would take an interrupt that stays requested again and again; the model stops after
+ * eight.
+ */
 static void take_irqs(struct pmuv3_model *m, bool user)
 {
 	unsigned int tries = 0;
@@ -264,13 +270,12 @@ static void take_irqs(struct pmuv3_model *m, bool user)
 }
 
 /**
- * pmuv3_model_run() - the CPU executes
- * @event: number of the event that happens
- * @el: at which exception level
- * @times: how often
+ * pmuv3_model_run() - execute: an event happens
+ * @event: number of the event
+ * @el: exception level
+ * @times: number of times
  *
- * Interrupts are taken as they come. With IRQs off, as far as callers are
- * concerned.
+ * The CPU takes interrupts as they come. Callers may assume that IRQs are off.
  */
 void pmuv3_model_run(unsigned int event, unsigned int el, u64 times)
 {
@@ -293,7 +298,7 @@ void pmuv3_model_run(unsigned int event, unsigned int el, u64 times)
 }
 
 /**
- * pmuv3_model_spurious_irq() - an interrupt without an overflow
+ * pmuv3_model_spurious_irq() - raise an interrupt without an overflow
  */
 void pmuv3_model_spurious_irq(void)
 {
@@ -305,8 +310,8 @@ void pmuv3_model_spurious_irq(void)
 }
 
 /**
- * pmuv3_model_hold() - keep interrupts waiting
- * @hold: or let them come, as it were from the kernel
+ * pmuv3_model_hold() - hold interrupts back
+ * @hold: false: take a pending interrupt, in the kernel
  */
 void pmuv3_model_hold(bool hold)
 {
@@ -319,7 +324,7 @@ void pmuv3_model_hold(bool hold)
 	local_irq_restore(flags);
 }
 
-/* A CPU that executes by itself: some cycles with every look at a counter. */
+/* Make counters count by themselves: each read of a counter takes some cycles and instructions. */
 static void count_itself(struct pmuv3_model *m)
 {
 	if (!m->counts_itself)
@@ -330,7 +335,7 @@ static void count_itself(struct pmuv3_model *m)
 
 /**
  * pmuv3_model_read() - MRS
- * @reg: which register
+ * @reg: the register
  *
  * Return: its value
  */
@@ -440,7 +445,7 @@ static void write_pmcr(struct pmuv3_model *m, u64 value)
 {
 	u64 held = CR_E | BIT(3) | BIT(4) | BIT(5) | CR_LC | (is_wide() ? CR_LP : 0);
 
-	/* P does not reset the cycle counter nor the instruction counter. */
+	/* P resets neither the cycle counter nor the instruction counter. */
 	if (value & CR_P)
 		memset(m->counter, 0, CYCLE * sizeof(m->counter[0]));
 	if (value & CR_C)
@@ -450,7 +455,7 @@ static void write_pmcr(struct pmuv3_model *m, u64 value)
 
 /**
  * pmuv3_model_write() - MSR
- * @reg: which register
+ * @reg: the register
  * @value: its value
  */
 void pmuv3_model_write(u32 reg, u64 value)
@@ -525,7 +530,7 @@ void pmuv3_model_write(u32 reg, u64 value)
 			m->type[n] = n == CYCLE ? value & ~TYPE_EVENT : value;
 		break;
 	default:
-		ok = false;	/* read only, or not there */
+		ok = false;	/* read only, or missing */
 	}
 
 	if (!ok)
@@ -536,7 +541,8 @@ void pmuv3_model_write(u32 reg, u64 value)
 /**
  * pmuv3_model_isb() - ISB
  *
- * Noted, for its place among the accesses; here writes take effect at once.
+ * The log shows the ISB, for its place among the accesses. In the model, writes take effect at
+ * once.
  */
 void pmuv3_model_isb(void)
 {
@@ -548,9 +554,9 @@ bool pmuv3_model_el3;
 
 /**
  * pmuv3_model_feature() - read_sanitised_ftr_reg()
- * @reg: an identification register
+ * @reg: ID_AA64PFR0_EL1; other registers fault
  *
- * Return: what all CPUs have; ID_AA64PFR0_EL1 alone is known
+ * Return: value that all CPUs have in common
  */
 u64 pmuv3_model_feature(u32 reg)
 {
@@ -564,9 +570,9 @@ u64 pmuv3_model_feature(u32 reg)
 }
 
 /**
- * pmuv3_model_connect() - who takes the interrupt
+ * pmuv3_model_connect() - connect the interrupt
  * @handler: its handler, or NULL
- * @dev: what it gets, for each CPU
+ * @dev: per-CPU argument of the handler
  */
 void pmuv3_model_connect(irq_handler_t handler, void __percpu *dev)
 {
@@ -575,11 +581,11 @@ void pmuv3_model_connect(irq_handler_t handler, void __percpu *dev)
 }
 
 /**
- * pmuv3_model_power_on() - make all CPUs such a CPU, as it comes out of reset
- * @cpu: what it is
+ * pmuv3_model_power_on() - reset all CPUs to the state after power-on
+ * @cpu: description of the CPUs
  *
- * Process context. D13.1: but for PMCR_EL0.E the registers are UNKNOWN, and
- * here are what the driver is not to rely on.
+ * Process context. D13.1: except PMCR_EL0.E, the registers are UNKNOWN after reset. The model fills
+ * them with values that the driver must not rely on.
  */
 void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
 {
@@ -605,7 +611,7 @@ void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
 			m->counter[n] = 0x1234 + n;
 			m->type[n] = EVENT_CYCLES;
 		}
-		/* Somebody's branches */
+		/* Records of another user's branches */
 		for (n = 0; n < ARRAY_SIZE(m->record); n++)
 			m->record[n] = (struct pmuv3_model_record) { 0xdead0000, 0xdead0004, 3 };
 		*per_cpu_ptr(&model_log, i) = (struct model_log) { };

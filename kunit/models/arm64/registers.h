@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: the PMUv3 of an Arm CPU, in software
+ * corepmu: model of the PMUv3 of an Arm CPU
  */
 #ifndef _COREPMU_KUNIT_PMUV3_H
 #define _COREPMU_KUNIT_PMUV3_H
@@ -13,12 +13,12 @@
 
 #define PMUV3_MODEL_MAX_EVENT_COUNTERS	31
 
-/* MIDR_EL1 of every CPU: Implementer Arm, Architecture by its features, PartNum 0xd0c, r4p1 */
+/* MIDR_EL1 of the CPUs: Implementer Arm, Architecture given by features, PartNum 0xd0c, r4p1 */
 #define PMUV3_MODEL_MIDR		0x414fd0c1
 
 /**
- * struct pmuv3_model_cpu - a CPU as its identification registers tell of it
- * @name: for messages
+ * struct pmuv3_model_cpu - description of a CPU, by its ID registers
+ * @name: name in messages
  * @pmuver: ID_AA64DFR0_EL1.PMUVer
  * @nr: PMCR_EL0.N
  * @instr_counter: FEAT_PMUv3_ICNTR
@@ -48,7 +48,7 @@ extern bool pmuv3_model_el3;
 
 #define PMUV3_MODEL_MAX_RECORDS	64
 
-/* What BRBSRC<n>_EL1, BRBTGT<n>_EL1 and BRBINF<n>_EL1 show */
+/* BRBSRC<n>_EL1, BRBTGT<n>_EL1 and BRBINF<n>_EL1 */
 struct pmuv3_model_record {
 	u64		source;
 	u64		target;
@@ -56,7 +56,7 @@ struct pmuv3_model_record {
 };
 
 /**
- * struct pmuv3_model - the state of one CPU
+ * struct pmuv3_model - state of one CPU
  * @midr: MIDR_EL1
  * @pmcr: PMCR_EL0 without N
  * @pmselr: PMSELR_EL0
@@ -67,12 +67,12 @@ struct pmuv3_model_record {
  * @overflowed: PMOVSSET_EL0
  * @counter: PMEVCNTR<n>_EL0; [31] PMCCNTR_EL0, [32] PMICNTR_EL0
  * @type: PMEVTYPER<n>_EL0; [31] PMCCFILTR_EL0, [32] PMICFILTR_EL0
- * @skid: counts after an overflow before its interrupt comes
- * @hold: the interrupt waits until this is false again
- * @irqs: interrupts that were taken
- * @unknown_irqs: of these, those that the handler did not know
- * @counts_itself: every read of a counter counts, for the self-test
- * @dead: counters that do not count
+ * @skid: number of events between an overflow and its interrupt
+ * @hold: interrupts stay pending while this is true
+ * @irqs: number of interrupts that were taken
+ * @unknown_irqs: number of interrupts that the handler did not claim
+ * @counts_itself: number of events that each read of a counter makes, for the self-test
+ * @dead: bitmap of counters that do not count
  * @brbcr: BRBCR_EL1 and BRBCR_EL2
  * @brbfcr: BRBFCR_EL1
  * @record: branch records, the youngest first
@@ -116,13 +116,13 @@ void pmuv3_model_freeze(struct pmuv3_model *m, unsigned int el);
 void pmuv3_model_branch(u64 from, u64 to, unsigned int type, unsigned int from_el,
 			unsigned int to_el, u64 info);
 
-/* user.c: kernel.perf_user_access */
+/* models/rdpmc.c: kernel.perf_user_access */
 extern const struct ctl_table *pmuv3_model_sysctl;
 struct ctl_table_header *pmuv3_model_register_sysctl(const char *path,
 						     const struct ctl_table *table);
 void pmuv3_model_unregister_sysctl(struct ctl_table_header *header);
 
-/* idle.c */
+/* cpu_pm.c */
 int pmuv3_model_register_idle(void (*probe)(void *data, unsigned int state, unsigned int cpu),
 			      void *data);
 int pmuv3_model_unregister_idle(void (*probe)(void *data, unsigned int state, unsigned int cpu),

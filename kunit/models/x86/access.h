@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: what x86/msr.h has in the driver, of the model
+ * corepmu: the model in place of x86/msr.h: accesses to registers go to the model
  *
- * The names are the kernel's, so that the sources need not know. The kernel's
- * own headers come first: whatever of theirs uses such a name has been read.
+ * The macros have the kernel's names, so that the driver's sources compile unchanged. The kernel's
+ * own headers are included first, before the macros replace those names.
  */
 #ifndef _COREPMU_KUNIT_X86_ACCESS_H
 #define _COREPMU_KUNIT_X86_ACCESS_H
@@ -21,7 +21,7 @@
 #include <asm/perf_event.h>
 #include <asm/processor.h>
 #else
-/* Of x86's headers those are of use elsewhere that have nothing but numbers. */
+/* Of x86's headers, other architectures can include only those that define numbers. */
 #include <../arch/x86/include/asm/msr-index.h>
 #include <../arch/x86/include/asm/apicdef.h>
 #define X86_VENDOR_INTEL		0
@@ -49,7 +49,7 @@
 #define NMI_HANDLED			1
 #endif
 
-/* ksyms.h declares them for x86 alone. */
+/* ksyms.h declares these functions only for x86. */
 int corepmu_has_builtin_pmu(void);
 bool corepmu_has_trace_interrupt(void);
 void corepmu_trace_interrupt(void);
@@ -141,7 +141,7 @@ void x86_model_release(u32 msr);
 #define reserve_evntsel_nmi x86_model_reserve
 #define release_evntsel_nmi x86_model_release
 
-/* What the user has while the kernel is being entered, or NULL: nobody enters it. */
+/* User registers while a task enters the kernel; NULL: no task is entering it. */
 extern const struct pt_regs *x86_model_entering;
 
 static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs *user)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: registers of AMD's core performance counters, in software
+ * corepmu: model of AMD's core performance counters
  *
- * AMD64 Architecture Programmer's Manual, volume 2, 13.2 "Performance Monitoring
- * Counters"; the sections are named below.
+ * AMD64 Architecture Programmer's Manual, volume 2, 13.2 "Performance Monitoring Counters";
+ * comments name the sections.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -14,20 +14,20 @@
 #define NR_CORE		6
 
 /*
- * 13.2.1, figure 13-5: reserved are 63-42, 39-36, 21 and 19. Processors do not fault on them,
- * nor on those of the global registers, 13.2.4. In-tree clears them for guests: commit
+ * 13.2.1, figure 13-5: bits 63-42, 39-36, 21 and 19 are reserved. Processors do not fault on them,
+ * nor on reserved bits of the global registers, 13.2.4. In-tree, KVM clears them for guests: commit
  * 9b026073db2f ("KVM: x86/svm: Clear reserved bits written to PerfEvtSeln MSRs"), and
  * kvm_pmu_set_msr().
  */
 #define CTL_RESERVED	(GENMASK_ULL(63, 42) | GENMASK_ULL(39, 36) | BIT_ULL(21) | BIT_ULL(19))
 
-/* The counter that a register belongs to, or -1; *ctl: it is PERF_CTL. */
+/* Return the counter that a register belongs to, or -1; *ctl is true for PERF_CTL. */
 static int decode(u32 msr, bool *ctl)
 {
 	unsigned int version = x86_model_this()->version;
 	int index = -1;
 
-	/* 13.2.1: the first four have their old numbers too. */
+	/* 13.2.1: the first four counters have their legacy register numbers, too. */
 	if (msr >= MSR_K7_EVNTSEL0 && msr < MSR_K7_EVNTSEL0 + 2 * NR_LEGACY) {
 		*ctl = msr < MSR_K7_EVNTSEL0 + NR_LEGACY;
 		index = (msr - MSR_K7_EVNTSEL0) % NR_LEGACY;
@@ -47,7 +47,7 @@ static int decode(u32 msr, bool *ctl)
  * @msr: ECX
  * @value: EDX:EAX
  * @name: name of the register
- * @index: which of several
+ * @index: filled in with the index of the register
  *
  * Return: false for #GP
  */
@@ -93,7 +93,7 @@ bool amd_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name,
  * @msr: ECX
  * @value: EDX:EAX
  * @name: name of the register
- * @index: which of several
+ * @index: filled in with the index of the register
  *
  * Return: false for #GP, on which nothing is written
  */
@@ -108,7 +108,7 @@ bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 	if (decode(msr, &ctl) >= 0) {
 		if (ctl)
 			m->select[*index] = value & ~(CTL_RESERVED | x86_model_ctl_kept);
-		else	/* 13.2.1, figure 13-6: 48 bits, the others are reserved */
+		else	/* 13.2.1, figure 13-6: 48 bits; the upper bits are reserved */
 			m->counter[*index] = value & GENMASK_ULL(x86_model_this()->gp_width - 1, 0);
 		return true;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: what CPUID says on an x86 CPU in software
+ * corepmu: model of the CPUID instruction
  */
 #include <linux/bits.h>
 
@@ -12,7 +12,7 @@
  * x86_model_has() - boot_cpu_has()
  * @feature: X86_FEATURE_*
  *
- * Return: whether the CPU has it
+ * Return: true if the CPU has the feature
  */
 bool x86_model_has(unsigned int feature)
 {
@@ -137,7 +137,7 @@ void x86_model_cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, 
 	} else if (leaf == 0x23 && cpu->pebs == PEBS_MODEL_ARCH && subleaf == 4) {
 		*ebx = pebs_arch_model_groups();
 	} else if (leaf == 0x23 && cpu->pebs == PEBS_MODEL_ARCH && subleaf == 5) {
-		/* All but one counter, and three that are most precise */
+		/* Records of all counters but one; three counters support PDIR */
 		*eax = GENMASK(cpu->nr_gp - 2, 0);
 		*ebx = GENMASK(1, 0);
 		*ecx = intel_model_fixed();
@@ -147,8 +147,8 @@ void x86_model_cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, 
 }
 
 /**
- * x86_model_cpuid_eax() - CPUID, EAX alone
- * @leaf: EAX
+ * x86_model_cpuid_eax() - read EAX of a CPUID leaf
+ * @leaf: EAX before the instruction
  *
  * Return: EAX
  */
@@ -161,8 +161,8 @@ u32 x86_model_cpuid_eax(u32 leaf)
 }
 
 /**
- * x86_model_cpuid_ebx() - CPUID, EBX alone
- * @leaf: EAX
+ * x86_model_cpuid_ebx() - read EBX of a CPUID leaf
+ * @leaf: EAX before the instruction
  *
  * Return: EBX
  */

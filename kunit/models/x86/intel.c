@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: registers of Intel's architectural performance monitoring, in software
+ * corepmu: model of Intel's architectural performance monitoring registers
  *
- * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3,
- * chapter 20 "Performance Monitoring"; the sections are named below.
+ * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, chapter 20 "Performance
+ * Monitoring"; comments name the sections.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -18,13 +18,13 @@
 /* LBR, BTF, and FREEZE_LBRS_ON_PMI */
 #define DEBUGCTL_LBR		(BIT_ULL(0) | BIT_ULL(1) | BIT_ULL(11))
 #define FIXED_BASE		32
-/* Of the extra registers, after MSR_OFFCORE_RSP_0 and 1 */
+/* Indices in x86_model.extra_regs, after MSR_OFFCORE_RSP_0 and 1 */
 #define FRONTEND		2
 #define OMR			3
-/* MSR_OMR_0 to 3, by asm/msr-index.h from 7.1 on */
+/* MSR_OMR_0 to 3; asm/msr-index.h defines them from 7.1 on */
 #define FIRST_OMR		0x3e0
 #define LAST_OMR		0x3e3
-/* 20.3.9.3, "Performance Metrics": EN_PERF_METRICS, OVF_PERF_METRICS; a byte for each */
+/* 20.3.9.3, "Performance Metrics": EN_PERF_METRICS and OVF_PERF_METRICS; each metric is a byte */
 #define PERF_METRICS		BIT_ULL(48)
 #define METRIC_BITS		8
 /* IA32_PERF_GLOBAL_STATUS, 20.2.4: CTR_FRZ, ASCI, OvfBuf, CondChgd */
@@ -38,11 +38,11 @@ static u64 width_mask(unsigned int width)
 }
 
 /**
- * intel_model_fixed() - the fixed counters that there are, a bit each
+ * intel_model_fixed() - return the fixed counters that the CPU has
  *
  * 20.2.5.1: FxCtr[i]_is_supported := ECX[i] || (EDX[4:0] > i); none in version 1.
  *
- * Return: the bitmap
+ * Return: bitmap, a bit for each fixed counter
  */
 u32 intel_model_fixed(void)
 {
@@ -63,7 +63,7 @@ static u64 all_counters(void)
 	       (u64)intel_model_fixed() << FIXED_BASE;
 }
 
-/* GLOBAL_CTRL of a CPU that divides its slots has one bit more. */
+/* On a CPU with topdown metrics, GLOBAL_CTRL has one more bit. */
 static u64 global_bits(void)
 {
 	return all_counters() | (x86_model_this()->metrics ? PERF_METRICS : 0);
@@ -75,8 +75,8 @@ static bool has_adaptive(void)
 }
 
 /*
- * 20.2.1.1, figure 20-1: bits 63-32 are reserved, but for two of CPUs with transactions;
- * AnyThread is of version 3 (20.2.3), until CPUID says that it is deprecated.
+ * 20.2.1.1, figure 20-1: bits 63-32 are reserved, except two bits on CPUs with transactions.
+ * AnyThread is in version 3 (20.2.3), until CPUID says that it is deprecated.
  */
 static u64 select_bits(unsigned int i)
 {
@@ -86,7 +86,7 @@ static u64 select_bits(unsigned int i)
 		bits |= GENMASK_ULL(33, 32);
 	if (has_adaptive())
 		bits |= BIT_ULL(34);
-	/* CPUID.1CH:ECX[19:16]: counters whose events branch records can have counts of */
+	/* CPUID.1CH:ECX[19:16]: counters that branch records can have event counts of */
 	if (x86_model_this()->lbr_ecx >> 16 & BIT(i))
 		bits |= BIT_ULL(35);
 	/* EQ, RDPMC user disable, UnitMask2 */
@@ -96,7 +96,7 @@ static u64 select_bits(unsigned int i)
 	return x86_model_this()->any ? bits : bits & ~BIT_ULL(21);
 }
 
-/* 20.2.2, figure 20-2: four bits for each fixed counter, the third AnyThread. */
+/* 20.2.2, figure 20-2: four bits for each fixed counter; bit 2 of them is AnyThread. */
 static u64 fixed_ctrl_bits(void)
 {
 	u64 bits = 0;
@@ -111,7 +111,7 @@ static u64 fixed_ctrl_bits(void)
 	return bits;
 }
 
-/* 20.2.4.2: overflow bits, and CTR_FRZ, LBR_FRZ and Intel PT's, from version 4 on. */
+/* 20.2.4.2: overflow bits; from version 4 on CTR_FRZ, LBR_FRZ and the bit of Intel PT. */
 static u64 status_bits(void)
 {
 	u64 bits = global_bits() | GENMASK_ULL(63, 62) |
@@ -127,9 +127,9 @@ static u64 status_bits(void)
 /*
  * Errata AAK100, AAP53, BD53 of Nehalem and Westmere: a counter "may count at core frequency or not
  * count at all instead of counting the programmed event". Before a select register is programmed
- * "the internal monitoring hardware must be cleared": the events 0x4300D2, 0x4300B1 and 0x4300B5
- * are in the select registers, all of them, one at least in each, and the counters are enabled in
- * IA32_PERF_GLOBAL_CTRL[3:0].
+ * "the internal monitoring hardware must be cleared". To clear it, the select registers hold the
+ * events 0x4300D2, 0x4300B1 and 0x4300B5. Each register holds one of them, each event is in at
+ * least one register, and IA32_PERF_GLOBAL_CTRL[3:0] enables the counters.
  */
 #define STALE_COUNTERS		4
 #define EVENT_BITS		GENMASK_ULL(15, 0)
@@ -137,7 +137,7 @@ static u64 status_bits(void)
 
 static const u32 clearing_selects[] = { 0x4300d2, 0x4300b1, 0x4300b5 };
 
-/* Which of the three an event select register has, a bit; 0 for another event */
+/* Return a bit for the clearing event in a select register; 0 for another event. */
 static unsigned int clearing_select(u64 select)
 {
 	unsigned int i;
@@ -149,7 +149,10 @@ static unsigned int clearing_select(u64 select)
 	return 0;
 }
 
-/* Another event is about to be selected. */
+/*
+ * An event select register is about to be written: the counter counts wrongly unless the monitors
+ * are cleared.
+ */
 static void stale_select(struct x86_model *m, unsigned int i, u64 value)
 {
 	if (!x86_model_this()->stale_monitors || !((m->select[i] ^ value) & EVENT_BITS))
@@ -160,7 +163,7 @@ static void stale_select(struct x86_model *m, unsigned int i, u64 value)
 		m->miscounting |= BIT_ULL(i);
 }
 
-/* A select register or GLOBAL_CTRL has been written: are the monitors cleared now? */
+/* Update monitors_cleared after a write of a select register or of GLOBAL_CTRL. */
 static void stale_look(struct x86_model *m)
 {
 	unsigned int i, seen = 0;
@@ -178,7 +181,7 @@ static void stale_look(struct x86_model *m)
 }
 
 /**
- * intel_model_runs() - the CPU executes: what it counts now are no clearing events
+ * intel_model_runs() - note that the CPU executes: counters with normal events use the monitors
  * @m: this CPU
  */
 void intel_model_runs(struct x86_model *m)
@@ -197,7 +200,7 @@ void intel_model_runs(struct x86_model *m)
  * @msr: ECX
  * @value: EDX:EAX
  * @name: name of the register
- * @index: which of several
+ * @index: filled in with the index of the register
  *
  * Return: false for #GP
  */
@@ -290,16 +293,16 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
  * @msr: ECX
  * @value: EDX:EAX
  * @name: name of the register
- * @index: which of several
+ * @index: filled in with the index of the register
  *
- * Return: false for #GP, on which nothing is written
+ * Return: false for #GP; the register keeps its value then
  */
 bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index)
 {
 	const struct x86_model_cpu *cpu = x86_model_this();
 	u64 old;
 
-	/* What can be read can be written, but for what follows. */
+	/* Registers that can be read can be written, with these exceptions. */
 	if (!intel_model_read(m, msr, &old, name, index))
 		return false;
 
@@ -312,11 +315,11 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 		stale_look(m);
 		return true;
 	case MSR_P6_PERFCTR0 ... MSR_P6_PERFCTR0 + X86_MODEL_MAX_GP - 1:
-		/* 20.2.8: bits 31-0 are written, and bit 31 sign-extended. */
+		/* 20.2.8: the write sets bits 31-0, and sign-extends bit 31. */
 		m->counter[*index] = (u64)(s32)value & width_mask(cpu->gp_width);
 		return true;
 	case MSR_IA32_PMC0 ... MSR_IA32_PMC0 + X86_MODEL_MAX_GP - 1:
-		/* 20.2.8: bits beyond the width are reserved. */
+		/* 20.2.8: bits beyond the counter's width are reserved. */
 		if (value & ~width_mask(cpu->gp_width))
 			return false;
 		m->counter[*index] = value;

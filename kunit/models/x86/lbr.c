@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: branch records of x86, in software
+ * corepmu: model of x86's branch records (LBR)
  *
  * SDM volume 3, chapter 18 "Debug, Branch Profile, ...": 18.4 for IA32_DEBUGCTL and the freeze,
- * 18.12 for the registers of Skylake; chapter 19 for the architectural ones. AMD: APM volume 2,
- * 13.1.1.9 "Last Branch Stack". What branches happen, and of what kind, the test says.
+ * 18.12 for the registers of Skylake; chapter 19 for architectural LBR. AMD: APM volume 2, 13.1.1.9
+ * "Last Branch Stack". The tests say which branches the CPU takes.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -65,7 +65,7 @@ static bool read_amd(struct x86_model *m, u32 msr, u64 *value, const char **name
 	return true;
 }
 
-/* One of @nr registers from @base on? */
+/* Check whether @msr is one of @nr registers from @base on, and set @index. */
 static bool is_one(u32 msr, u32 base, unsigned int nr, int *index)
 {
 	if (msr < base || msr >= base + nr)
@@ -99,12 +99,12 @@ static const u32 ring_base[] = { LBR_FROM, LBR_TO, LBR_INFO };
 static const u32 arch_base[] = { ARCH_LBR_FROM, ARCH_LBR_TO, ARCH_LBR_INFO };
 
 /**
- * lbr_model_read() - RDMSR of what the counters' models do not know
+ * lbr_model_read() - RDMSR of a register that is not a counter's
  * @m: this CPU
  * @msr: ECX
  * @value: EDX:EAX
  * @name: name of the register
- * @index: which of several
+ * @index: filled in with the index of the register
  *
  * Return: false for #GP
  */
@@ -155,12 +155,12 @@ static void write_record(struct x86_model *m, const char *name, int index, u64 v
 }
 
 /**
- * lbr_model_write() - WRMSR of what the counters' models do not know
+ * lbr_model_write() - WRMSR of a register that is not a counter's
  * @m: this CPU
  * @msr: ECX
  * @value: EDX:EAX
  * @name: name of the register
- * @index: which of several
+ * @index: filled in with the index of the register
  *
  * Return: false for #GP
  */
@@ -190,7 +190,10 @@ bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 		m->lbr_ctl = value;
 		return true;
 	case ARCH_LBR_DEPTH:
-		/* 19.1.3: a depth that CPUID does not name is refused; all records are reset. */
+		/*
+		 * 19.1.3: a write of a depth that CPUID does not list faults; a valid one clears
+		 * all records.
+		 */
 		if (!value || value % 8 || value > x86_model_this()->lbr_nr)
 			return false;
 		memset(m->lbr, 0, sizeof(m->lbr));
@@ -202,14 +205,14 @@ bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 }
 
 /**
- * lbr_model_freeze() - an overflow interrupts
+ * lbr_model_freeze() - freeze the records when an overflow interrupts
  * @m: this CPU
  */
 void lbr_model_freeze(struct x86_model *m)
 {
 	if (!x86_model_this()->lbr_nr || !(m->debugctl & DEBUGCTL_FREEZE_LBR))
 		return;
-	/* 18.4.7: until version 3 the enable bit is cleared. */
+	/* 18.4.7: until version 3 the freeze clears the enable bit. */
 	if (x86_model_this()->amd || x86_model_this()->version >= 4)
 		m->global_status |= STATUS_LBR_FRZ;
 	else
@@ -228,7 +231,7 @@ static bool records(struct x86_model *m)
 	return cpu->arch_lbr ? m->lbr_ctl & BIT_ULL(0) : m->debugctl & DEBUGCTL_LBR;
 }
 
-/* 19.1.1: bits that enable, against those of MSR_LBR_SELECT, which suppress */
+/* 19.1.1: bits of IA32_LBR_CTL enable branch types; bits of MSR_LBR_SELECT suppress them. */
 static bool arch_passes(u64 ctl, bool user, enum x86_model_branch type)
 {
 	static const u8 bits[] = {
@@ -263,7 +266,7 @@ static u64 type_of(enum x86_model_branch type)
 	return (u64)types[type] << 56 | BIT_ULL(60);
 }
 
-/* 18.12.2 and 19.1.2.4: calls are recorded, and a return takes the youngest record away. */
+/* 18.12.2 and 19.1.2.4: in call-stack mode a return removes the youngest record. */
 static bool follows_calls(const struct x86_model *m)
 {
 	if (x86_model_this()->amd)
@@ -286,11 +289,11 @@ static void pop(struct x86_model *m)
 }
 
 /**
- * x86_model_branch() - the CPU branches
- * @from: where the branch is
- * @to: where it leads
- * @kind: what it is
- * @flags: what else INFO has, or AMD's TO and FROM: bit 63 for FROM, 62 for TO
+ * x86_model_branch() - take a branch
+ * @from: address of the branch
+ * @to: its target
+ * @type: branch type
+ * @flags: further bits of INFO; on AMD bit 63 of FROM and bit 62 of TO
  */
 void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags)
 {
@@ -320,14 +323,14 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags)
 }
 
 /**
- * lbr_model_put() - branches in a record of a precise event
+ * lbr_model_put() - write branches into a PEBS record
  * @m: this CPU
- * @at: where to
- * @nr: how many
+ * @at: where to write
+ * @nr: number of branches
  *
- * 20.9.2.3 "LBR": from, to and information of each, the youngest first; zeros where there is none.
+ * 20.9.2.3 "LBR": FROM, TO and INFO of each branch, the youngest first; zeros for missing ones.
  *
- * Return: behind them
+ * Return: the address behind the branches
  */
 u64 *lbr_model_put(const struct x86_model *m, u64 *at, unsigned int nr)
 {
@@ -359,12 +362,12 @@ static const struct x86_model_code *find_code(u64 addr)
 }
 
 /**
- * x86_read_code() - the bytes at an address
+ * x86_read_code() - read the code at an address
  * @addr: the address
  * @code: filled in
- * @size: so many at most
+ * @size: size of @code
  *
- * Return: how many there are
+ * Return: number of bytes that can be read
  */
 unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size)
 {
@@ -379,10 +382,10 @@ unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size)
 }
 
 /**
- * x86_is_64bit_code() - is it code of 64 bits?
- * @addr: where it is
+ * x86_is_64bit_code() - check whether the code at an address is 64-bit code
+ * @addr: the address
  *
- * Return: whether it is
+ * Return: true for 64-bit code
  */
 bool x86_is_64bit_code(u64 addr)
 {

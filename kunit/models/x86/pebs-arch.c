@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: architectural records of precise events, in software
+ * corepmu: model of architectural PEBS and of auto counter reload (ACR)
  *
- * As the virtual hardware of tools/qemu/x86/pebs/arch.c, which Linux' own driver takes. Every
- * other record is in pieces.
+ * The records are as those of the virtual hardware in tools/qemu/x86/pebs/arch.c, which Linux'
+ * built-in driver accepts. Every second record consists of several fragments.
  */
 #include <linux/bits.h>
 #include <linux/io.h>
@@ -50,7 +50,7 @@ u32 pebs_arch_model_groups(void)
 	return (GROUP_LBR | GROUP_XMM | GROUP_GPR | GROUP_AUX) >> 32;
 }
 
-/* The register of a counter, of those from @gp and @fixed on; NULL if there is no such counter */
+/* Return the register of a counter in the ranges from @gp and @fixed on; NULL: no such counter. */
 static u64 *register_of(u32 msr, u32 gp, u32 fixed, u64 *registers)
 {
 	unsigned int nr = (msr - gp) / STEP;
@@ -78,7 +78,7 @@ static u64 *cfg_b_of(struct x86_model *m, u32 msr)
 /**
  * acr_model_counters() - CPUID leaf 0x23, subleaf 2
  *
- * Return: the counters that begin anew, and that have others do so: all but the first
+ * Return: counters that support ACR: all but the first
  */
 u64 acr_model_counters(void)
 {
@@ -95,13 +95,14 @@ static void reload(struct x86_model *m, int idx, bool itself)
 }
 
 /**
- * acr_model_overflow() - counters overflow: others begin anew
+ * acr_model_overflow() - reload the counters that name an overflowing one in their ACR mask
  * @m: this CPU
- * @set: those that do
+ * @set: the counters that overflow
  *
- * SDM volume 3, "Auto Counter Reload". One that names itself does not tell.
+ * SDM volume 3, "Auto Counter Reload". A counter that reloads on its own overflow sets no overflow
+ * status bit.
  *
- * Return: those of @set that tell
+ * Return: counters of @set that set their overflow status bit
  */
 u64 acr_model_overflow(struct x86_model *m, u64 set)
 {
@@ -156,7 +157,7 @@ bool pebs_arch_model_read(struct x86_model *m, u32 msr, u64 *value, const char *
 }
 
 /**
- * pebs_arch_model_write() - WRMSR of one that can be read
+ * pebs_arch_model_write() - WRMSR of a register that pebs_arch_model_read() knows
  * @m: this CPU
  * @msr: ECX
  * @value: EDX:EAX
@@ -234,7 +235,7 @@ static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
 		for (i = 0; i < 32; i++)
 			*at++ = PEBS_MODEL_XMM + i;
 	}
-	/* A header, with how many there are in its third word */
+	/* The LBR group starts with a header; its third word is the number of branches. */
 	if (groups & GROUP_LBR) {
 		memset(at, 0, 6 * sizeof(*at));
 		at[1] = m->lbr_ctl;
@@ -264,12 +265,12 @@ static size_t write_record(const struct x86_model *m, u64 *start, u64 counters, 
 }
 
 /**
- * pebs_arch_model_overflow() - counters overflow
+ * pebs_arch_model_overflow() - write a record for counters that overflow
  * @m: this CPU
- * @set: those that do
- * @interrupt: set when there is to be one
+ * @set: the counters that overflow
+ * @interrupt: set to true if the PEBS buffer interrupts
  *
- * Return: those of @set that no record is for
+ * Return: counters of @set without a record
  */
 u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 {
@@ -292,7 +293,7 @@ u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 			continue;
 		mine |= BIT_ULL(idx);
 		groups |= cfg_c & (GROUP_LBR | GROUP_XMM | GROUP_GPR | GROUP_AUX);
-		/* What is beyond the overflow has been counted. */
+		/* Keep the counts since the overflow: add the reload value. */
 		if (idx < FIXED_BASE)
 			m->counter[idx] += reload & gp_mask;
 		else

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: records of precise events, in software
+ * corepmu: model of PEBS with a DS area
  *
- * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3: 20.6.2.4 "Processor
- * Event Based Sampling", 20.3.6.1 "PEBS Record Format" of Skylake, 20.9.2 "Adaptive PEBS". The
- * record is of the very event that overflows, and the counter is set by it.
+ * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3: 20.6.2.4 "Processor Event
+ * Based Sampling", 20.3.6.1 "PEBS Record Format" of Skylake, 20.9.2 "Adaptive PEBS". The model has
+ * no shadow: the event that overflows gets the record, and the record resets the counter.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -14,11 +14,11 @@
 #include "access.h"
 #include "pebs.h"
 
-/* How many buffers are mapped */
+/* Number of mapped buffers */
 unsigned int pebs_model_mapped;
-/* The CPU may be in a guest. */
+/* The CPU may run guests. */
 bool pebs_model_guests;
-/* A hypervisor keeps the threshold for loads. */
+/* The hypervisor does not provide the load-latency threshold register. */
 bool pebs_model_no_latency;
 
 #ifdef CONFIG_X86
@@ -27,7 +27,9 @@ bool pebs_model_no_latency;
 #define STATUS_OVFBUF		BIT_ULL(62)
 #define DATA_CFG_BITS		(GENMASK_ULL(3, 0) | GENMASK_ULL(31, 24))
 
-/* DS area, table 20-8: words; counter resets of format 4 are of 8 counters, then fixed ones */
+/*
+ * DS area, table 20-8: index in words. Format 4 has reset values of 8 counters, then of fixed ones.
+ */
 #define DS_INDEX		5
 #define DS_MAXIMUM		6
 #define DS_THRESHOLD		7
@@ -38,7 +40,7 @@ bool pebs_model_no_latency;
 static DEFINE_PER_CPU(u64 [DS_WORDS], ds_areas);
 
 /**
- * x86_ds_find() - in place of the one in ds-map.c
+ * x86_ds_find() - replaces the function of ds-map.c
  *
  * Return: 0
  */
@@ -48,7 +50,7 @@ int x86_ds_find(void)
 }
 
 /**
- * x86_ds_area() - likewise
+ * x86_ds_area() - replaces the function of ds-map.c
  * @cpu: the CPU
  *
  * Return: its DS area
@@ -59,11 +61,11 @@ struct x86_ds *x86_ds_area(int cpu)
 }
 
 /**
- * x86_ds_map() - likewise
+ * x86_ds_map() - replaces the function of ds-map.c
  * @cpu: the CPU
  * @page: memory
  *
- * Return: where it is
+ * Return: address of the memory
  */
 void *x86_ds_map(int cpu, struct page *page)
 {
@@ -73,7 +75,7 @@ void *x86_ds_map(int cpu, struct page *page)
 }
 
 /**
- * x86_ds_unmap() - likewise
+ * x86_ds_unmap() - replaces the function of ds-map.c
  * @cpu: the CPU
  */
 void x86_ds_unmap(int cpu)
@@ -224,12 +226,12 @@ static size_t write_groups(const struct x86_model *m, u64 *at, u64 counters)
 }
 
 /**
- * pebs_model_overflow() - counters overflow
+ * pebs_model_overflow() - write a record for counters that overflow
  * @m: this CPU
- * @set: those that do
- * @interrupt: set when there is to be one
+ * @set: the counters that overflow
+ * @interrupt: set to true if the PEBS buffer interrupts
  *
- * Return: those of @set that no record is for
+ * Return: counters of @set without a record
  */
 u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 {
@@ -244,7 +246,7 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 	for (left = mine; left; left &= left - 1) {
 		int idx = __ffs64(left);
 
-		/* What is beyond the overflow has been counted. */
+		/* Keep the counts since the overflow: add the reset value. */
 		if (idx < FIXED_BASE)
 			m->counter[idx] += ds[DS_RESETS + idx];
 		else
@@ -295,7 +297,7 @@ u64 acr_model_overflow(struct x86_model *m, u64 set)
 	return set;
 }
 
-/* The driver's, whose registers of a sample are x86's */
+/* Replaces the driver's function, which uses x86's registers */
 void x86_describe_precise(struct x86_desc *desc)
 {
 	desc->precise = corepmu_precise_check;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: what records of the model say, all of them the same
+ * corepmu: contents of the model's PEBS records, which all have the same values
  */
 #ifndef _COREPMU_KUNIT_PEBS_H
 #define _COREPMU_KUNIT_PEBS_H
@@ -11,14 +11,14 @@ struct page;
 struct x86_ds;
 struct x86_model;
 
-/* RAX, and each further register one more, in the order of format 3 */
+/* RAX; each further register is one more, in the order of format 3 */
 #define PEBS_MODEL_REGS		0x1000
 #define PEBS_MODEL_XMM		0x2000
 #define PEBS_MODEL_FLAGS	0x202
 #define PEBS_MODEL_ADDRESS	0x7ffff000ULL
 #define PEBS_MODEL_LATENCY	77
 #define PEBS_MODEL_TSC		123456
-/* Bytes of an instruction */
+/* Length of an instruction in bytes */
 #define PEBS_MODEL_LENGTH	4
 
 extern unsigned int pebs_model_mapped;
@@ -34,7 +34,7 @@ bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name
 bool pebs_model_write(struct x86_model *m, u32 msr, u64 value);
 u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt);
 
-/* The format of architectural records */
+/* x86_model_cpu.pebs for architectural PEBS */
 #define PEBS_MODEL_ARCH		15
 
 /* pebs-arch.c */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: the counters of an x86 CPU, in software
+ * corepmu: model of x86's counters: the common part
  *
- * What is common to Intel (SDM volume 3, chapter 20) and AMD (APM volume 2,
- * 13.2): how counters count, overflow and interrupt.
+ * Counting, overflow and interrupt, as Intel (SDM volume 3, chapter 20) and AMD (APM volume 2,
+ * 13.2) have in common.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -28,13 +28,13 @@
 #define SELECT_HOST_ONLY	BIT_ULL(41)
 #define SELECT_EVENT_AMD	(GENMASK_ULL(35, 32) | GENMASK_ULL(15, 0))
 
-/* What a counter of Intel's counts that does not count its event */
+/* Event that a counter with a wrong event (errata) counts on Intel CPUs */
 #define CORE_CYCLES		0x003c
 
 #define STATUS_CTR_FRZ		BIT_ULL(59)
 #define DEBUGCTL_FREEZE		BIT_ULL(12)
 
-/* All CPUs, but for one that is of another kind */
+/* Description of all CPUs, and of CPU @other if that CPU has another type */
 static const struct x86_model_cpu *all_cpus, *other_cpu;
 static int other;
 
@@ -43,41 +43,41 @@ DEFINE_PER_CPU(struct x86_model, x86_model_state);
 
 static x86_model_nmi_t nmi_handler, last_nmi_handler;
 
-/* Does the kernel have a driver of its own for the counters? Or does it not tell (-ENOENT)? */
+/* Result of corepmu_has_builtin_pmu(): 0, 1, or -ENOENT if the kernel hides it */
 int x86_model_builtin;
-/* NMIs cannot be had. */
+/* register_nmi_handler() fails. */
 bool x86_model_nmi_refused;
-/* The built-in driver's handler leaves the global register at 0. */
+/* The built-in driver's handler leaves GLOBAL_CTRL at 0. */
 bool x86_model_builtin_stops;
-/* Counters of AMD's CPUs that a hypervisor does not have, a bit each */
+/* Counters of AMD's CPUs that the hypervisor does not provide, a bit each */
 unsigned int x86_model_missing;
-/* Bits of their event selectors that it keeps */
+/* Bits of PERF_CTL that a hypervisor forces to 0 */
 u64 x86_model_ctl_kept;
-/* The local APIC masks the entry on AMD's CPUs too, as some hypervisor's. */
+/* A PMI masks LVTPC on AMD's CPUs, too, as with some hypervisors. */
 bool x86_model_masks_all;
 /* The CPU has no local APIC. */
 bool x86_model_no_apic;
-/* The counters are not there, whatever CPUID says. */
+/* Accesses to the counters' MSRs fault, although CPUID reports the counters. */
 bool x86_model_no_msrs;
-/* The kernel has nobody to pass Intel PT's interrupt on to. */
+/* The kernel has no handler for interrupts of Intel PT. */
 bool x86_model_no_trace;
-/* How often it was passed on */
+/* Number of interrupts that the driver has passed to the handler of Intel PT */
 unsigned int x86_model_traced;
-/* Cores run several threads. */
+/* Cores have several hardware threads. */
 bool x86_model_threads;
-/* What the user has while the kernel is being entered. */
+/* User registers while a task enters the kernel */
 const struct pt_regs *x86_model_entering;
-/* There are several cores, two to a module. */
+/* There are several cores, two per module. */
 bool x86_model_cores;
-/* What happens right after the next RDPMC. */
+/* Called once, right after the next RDPMC */
 void (*x86_model_after_rdpmc)(void);
 
-/* Somebody else holds the reservations; how many this driver has. */
+/* Another driver holds reservations; number of registers that this driver has reserved */
 static bool in_use;
 static unsigned int reserved;
 
 /**
- * x86_model_this() - the CPU that this runs on
+ * x86_model_this() - find the description of the CPU that this code runs on
  *
  * Return: its description
  */
@@ -87,9 +87,9 @@ const struct x86_model_cpu *x86_model_this(void)
 }
 
 /**
- * corepmu_has_builtin_pmu() - in place of the one in ksyms.c
+ * corepmu_has_builtin_pmu() - replaces the function of ksyms.c
  *
- * Return: what the test has set
+ * Return: the value that the test has set
  */
 int corepmu_has_builtin_pmu(void)
 {
@@ -97,9 +97,9 @@ int corepmu_has_builtin_pmu(void)
 }
 
 /**
- * corepmu_has_trace_interrupt() - in place of the one in ksyms.c
+ * corepmu_has_trace_interrupt() - replaces the function of ksyms.c
  *
- * Return: what the test has set
+ * Return: the value that the test has set
  */
 bool corepmu_has_trace_interrupt(void)
 {
@@ -107,14 +107,14 @@ bool corepmu_has_trace_interrupt(void)
 }
 
 /**
- * corepmu_trace_interrupt() - in place of the one in ksyms.c
+ * corepmu_trace_interrupt() - replaces the function of ksyms.c
  */
 void corepmu_trace_interrupt(void)
 {
 	x86_model_traced++;
 }
 
-/* How counters count */
+/* Counting */
 
 static u64 counter_mask(int idx)
 {
@@ -132,7 +132,10 @@ static bool has_global_ctrl(void)
 	return x86_model_this()->version >= 2;
 }
 
-/* Nobody is a guest here. With EFER.SVME 0 neither of AMD's bits counts anything. */
+/*
+ * The model runs no guests. While EFER.SVME is 0, a counter with a host-only or guest-only bit
+ * counts nothing.
+ */
 static bool counts_host(u64 select)
 {
 	if (!x86_model_this()->amd)
@@ -146,7 +149,7 @@ static bool gp_counts(struct x86_model *m, int idx, u64 event, bool user)
 	u64 select = m->select[idx];
 	u64 what = x86_model_this()->amd ? SELECT_EVENT_AMD : GENMASK_ULL(15, 0);
 
-	/* Whatever it is to count, see intel.c. */
+	/* The erratum replaces the event, see intel.c. */
 	if (m->miscounting & BIT_ULL(idx))
 		select = (select & ~what) | CORE_CYCLES;
 
@@ -164,7 +167,7 @@ static bool fixed_counts(struct x86_model *m, int nr, u64 event, bool user)
 	       (ctrl & (user ? BIT(1) : BIT(0)));
 }
 
-/* The lowest @nr of @set. */
+/* Return the lowest @nr bits of @set. */
 static u64 lowest(u64 set, unsigned int nr)
 {
 	u64 rest = set;
@@ -175,7 +178,7 @@ static u64 lowest(u64 set, unsigned int nr)
 	return set & ~rest;
 }
 
-/* Those that a hypervisor has counters for. */
+/* Return the counters that the hypervisor backs with hardware counters. */
 static u64 backed(struct x86_model *m)
 {
 	u64 set = 0;
@@ -196,7 +199,7 @@ static u64 backed(struct x86_model *m)
 	return lowest(set, m->room) & ~m->dead;
 }
 
-/* The counters that count @event now. */
+/* Return the counters that count @event now. */
 static u64 counting(struct x86_model *m, u64 event, bool user)
 {
 	u64 set = 0;
@@ -213,7 +216,7 @@ static u64 counting(struct x86_model *m, u64 event, bool user)
 	set &= backed(m);
 	if (!has_global_ctrl())
 		return set;
-	/* SDM 20.2.4.1: frozen counters do not count, whatever GLOBAL_CTRL says. */
+	/* SDM 20.2.4.1: CTR_FRZ stops all counters, whatever GLOBAL_CTRL says. */
 	return m->global_status & STATUS_CTR_FRZ ? 0 : set & m->global_ctrl;
 }
 
@@ -226,8 +229,8 @@ static bool interrupts(struct x86_model *m, int idx)
 }
 
 /*
- * The local APIC takes a PMI when its entry is not masked; on Intel the entry
- * is masked by it (SDM 11.5.1, "Local Vector Table"), on AMD not.
+ * The local APIC takes a PMI if LVTPC is not masked. On Intel the PMI masks LVTPC (SDM 11.5.1,
+ * "Local Vector Table"), on AMD it does not.
  */
 static void raise_pmi(struct x86_model *m)
 {
@@ -255,7 +258,7 @@ static void overflow(struct x86_model *m, u64 set)
 		return;
 
 	if (!x86_model_this()->amd && (m->debugctl & DEBUGCTL_FREEZE)) {
-		/* 20.4.7: until version 3 GLOBAL_CTRL is cleared, then CTR_FRZ set. */
+		/* 20.4.7: until version 3 the freeze clears GLOBAL_CTRL; later it sets CTR_FRZ. */
 		if (x86_model_this()->version >= 4)
 			m->global_status |= STATUS_CTR_FRZ;
 		else
@@ -265,7 +268,7 @@ static void overflow(struct x86_model *m, u64 set)
 	raise_pmi(m);
 }
 
-/* Count @times, as far as no counter overflows before. Returns what is left. */
+/* Count up to @times events, but stop at the first overflow. Return the number that is left. */
 static u64 advance(struct x86_model *m, u64 event, bool user, u64 times)
 {
 	u64 set = counting(m, event, user), full = 0, left, step = times;
@@ -274,7 +277,7 @@ static u64 advance(struct x86_model *m, u64 event, bool user, u64 times)
 		int idx = __ffs64(left);
 		u64 room = counter_mask(idx) - *counter_value(m, idx);
 
-		/* The wrap is one count further; 2^64 are never asked for. */
+		/* The wrap comes one count later. Callers never ask for 2^64. */
 		if (room < step)
 			step = room + 1;
 	}
@@ -306,12 +309,12 @@ static void take_nmi(struct x86_model *m, bool user)
 }
 
 /**
- * x86_model_run() - the CPU executes
- * @event: what happens, as an event select register has it: unit mask << 8 | event
+ * x86_model_run() - execute: an event happens
+ * @event: the event, as in an event select register: unit mask << 8 | event
  * @user: in user space, or in the kernel
- * @times: how often
+ * @times: number of times
  *
- * NMIs are taken as they come. With IRQs off, as far as callers are concerned.
+ * The CPU takes NMIs as they come. Callers may assume that IRQs are off.
  */
 void x86_model_run(u64 event, bool user, u64 times)
 {
@@ -337,7 +340,7 @@ void x86_model_run(u64 event, bool user, u64 times)
 }
 
 /**
- * x86_model_spurious_nmi() - an NMI that is nobody's
+ * x86_model_spurious_nmi() - raise an NMI without a cause
  */
 void x86_model_spurious_nmi(void)
 {
@@ -349,8 +352,8 @@ void x86_model_spurious_nmi(void)
 }
 
 /**
- * x86_model_hold() - keep NMIs waiting
- * @hold: or let them come, as it were from the kernel
+ * x86_model_hold() - hold NMIs back
+ * @hold: false: take a pending NMI, in the kernel
  */
 void x86_model_hold(bool hold)
 {
@@ -364,7 +367,7 @@ void x86_model_hold(bool hold)
 	local_irq_restore(flags);
 }
 
-/* A CPU that executes by itself: some cycles with every access. */
+/* Make counters count by themselves: each access takes some cycles and instructions. */
 static void count_itself(struct x86_model *m)
 {
 	if (!m->counts_itself)
@@ -377,7 +380,7 @@ static void count_itself(struct x86_model *m)
 	}
 }
 
-/* What the driver calls */
+/* Functions that the driver calls */
 
 static bool read_msr(u32 msr, u64 *value, const char **name, int *index)
 {
@@ -505,7 +508,7 @@ u64 x86_rdpmc(u32 counter)
 	return value;
 }
 
-/* Not noted: it is for NMIs that no counter explains. */
+/* The log does not show this read: the driver reads LVTPC only for NMIs without an overflow. */
 static u32 read_apic(u32 reg)
 {
 	if (reg != APIC_LVTPC) {
@@ -536,10 +539,10 @@ const struct x86_model_apic x86_model_apic = {
  * x86_model_register_nmi() - register_nmi_handler()
  * @type: NMI_LOCAL
  * @handler: called for every NMI
- * @flags: NMI_FLAG_FIRST, before the built-in driver, or 0, after it
- * @name: of no consequence
+ * @flags: NMI_FLAG_FIRST: before the built-in driver; 0: after it
+ * @name: not used
  *
- * Return: 0, or -ENOMEM when the test has told so
+ * Return: 0, or -ENOMEM if the test asks for it
  */
 int x86_model_register_nmi(unsigned int type, x86_model_nmi_t handler, unsigned long flags,
 			   const char *name)
@@ -556,7 +559,7 @@ int x86_model_register_nmi(unsigned int type, x86_model_nmi_t handler, unsigned 
 /**
  * x86_model_unregister_nmi() - unregister_nmi_handler()
  * @type: NMI_LOCAL
- * @name: "corepmu" is that of the first
+ * @name: "corepmu" is the name of the first handler
  */
 void x86_model_unregister_nmi(unsigned int type, const char *name)
 {
@@ -567,8 +570,8 @@ void x86_model_unregister_nmi(unsigned int type, const char *name)
 }
 
 /**
- * x86_model_use() - let somebody else have the last counter
- * @use: or give it back
+ * x86_model_use() - let another driver reserve the last event select register
+ * @use: false: release it
  */
 void x86_model_use(bool use)
 {
@@ -577,15 +580,15 @@ void x86_model_use(bool use)
 
 /**
  * x86_model_reserve() - reserve_perfctr_nmi(), reserve_evntsel_nmi()
- * @msr: the register to be had
+ * @msr: register to reserve
  *
- * arch/x86/kernel/cpu/perfctr-watchdog.c
+ * As arch/x86/kernel/cpu/perfctr-watchdog.c.
  *
- * Return: whether it is
+ * Return: 1 if the register is reserved, 0 if it was in use
  */
 int x86_model_reserve(u32 msr)
 {
-	/* The other has the last event select register, which is asked for last. */
+	/* The other driver has the last event select register, which the driver reserves last. */
 	if (in_use && reserved == 2 * x86_model_this()->nr_gp - 1)
 		return 0;
 	reserved++;
@@ -602,9 +605,9 @@ void x86_model_release(u32 msr)
 }
 
 /**
- * x86_model_reserved() - registers that are reserved
+ * x86_model_reserved() - count the registers that the driver has reserved
  *
- * Return: how many
+ * Return: their number
  */
 unsigned int x86_model_reserved(void)
 {
@@ -633,12 +636,11 @@ static void power_on_cpu(int which, const struct x86_model_cpu *cpu)
 }
 
 /**
- * x86_model_power_on() - make all CPUs such a CPU, as it comes out of reset
- * @cpu: what it is
+ * x86_model_power_on() - reset all CPUs to the state after power-on
+ * @cpu: description of the CPUs
  *
- * Process context. SDM volume 3, table 10-1: GLOBAL_CTRL has the general-purpose
- * counters enabled; what is in the other registers is of no consequence, and
- * here is what firmware might have left.
+ * Process context. SDM volume 3, table 10-1: GLOBAL_CTRL enables the general-purpose counters. The
+ * other registers get values that firmware may have left.
  */
 void x86_model_power_on(const struct x86_model_cpu *cpu)
 {
@@ -676,11 +678,11 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 }
 
 /**
- * x86_model_power_on_other() - one CPU is of another kind
+ * x86_model_power_on_other() - give one CPU another type
  * @which: the CPU
- * @cpu: what it is
+ * @cpu: description of this CPU
  *
- * After x86_model_power_on(), which makes it one of the others again.
+ * After x86_model_power_on(), which gives all CPUs the same type again.
  */
 void x86_model_power_on_other(int which, const struct x86_model_cpu *cpu)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: the counters of an x86 CPU, in software
+ * corepmu: model of the counters of an x86 CPU
  */
 #ifndef _COREPMU_KUNIT_X86_H
 #define _COREPMU_KUNIT_X86_H
@@ -14,12 +14,12 @@
 #define X86_MODEL_MAX_LBR	32
 #define X86_MODEL_MAX_EXTRA_REGS	7
 
-/* x86_pmu: its size, and where its width is */
+/* x86_pmu: its size in words, and the words of cntval_bits and of lbr_pt_coexist */
 #define X86_MODEL_PMU_WORDS	256
 #define X86_MODEL_PMU_WIDTH	37
 #define X86_MODEL_PMU_COEXIST	91
 
-/* Users that exclude each other: branch records, BTS, Intel PT */
+/* Users that exclude each other: LBR, BTS, Intel PT */
 enum x86_model_user {
 	X86_MODEL_LBR,
 	X86_MODEL_BTS,
@@ -30,34 +30,34 @@ enum x86_model_user {
 struct x86_model;
 
 /**
- * struct x86_model_cpu - a CPU as CPUID tells of it
- * @name: for messages
- * @amd: AMD's counters, not Intel's
- * @hygon: made by Hygon, with AMD's counters
+ * struct x86_model_cpu - description of a CPU
+ * @name: name in messages
+ * @amd: the CPU has AMD's counters; otherwise Intel's
+ * @hygon: a CPU of Hygon, which has AMD's counters
  * @family: family of the CPU
- * @model: model of that family
- * @core_type: CPUID.1AH:EAX[31:24], 0 of a CPU without that leaf
+ * @model: model in the family
+ * @core_type: CPUID.1AH:EAX[31:24], 0 without this leaf
  * @native: CPUID.1AH:EAX[23:0]
  * @version: Intel: version of architectural performance monitoring;
  *	AMD: 0 legacy, 1 core extension, 2 PerfMonV2
- * @nr_gp: general-purpose counters
- * @reported_gp: those that CPUID tells of, 0 for all (Intel)
- * @nr_fixed: fixed counters told as a number
- * @hides_fixed: CPUID tells nothing of those (Intel, version 2)
- * @fixed_map: fixed counters told as a bitmap (Intel, version 5)
- * @gp_width: bits of a general-purpose counter
- * @fixed_width: bits of a fixed counter
- * @holes: numbers below @nr_gp that no counter has (Intel, version 6)
+ * @nr_gp: number of general-purpose counters
+ * @reported_gp: number that CPUID leaf 0AH reports, if not @nr_gp (Intel)
+ * @nr_fixed: number of fixed counters, in CPUID.0AH:EDX
+ * @hides_fixed: CPUID reports no fixed counters (Intel, version 2)
+ * @fixed_map: bitmap of fixed counters, CPUID.0AH:ECX (Intel, version 5)
+ * @gp_width: width of a general-purpose counter
+ * @fixed_width: width of a fixed counter
+ * @holes: bitmap of missing counters below @nr_gp (Intel, version 6)
  * @full_width: all bits of a counter can be written (Intel)
- * @nr_events: architectural events that @missing tells of (Intel)
- * @missing: architectural events that are missing (Intel)
- * @any: events can be counted of both hyperthreads (Intel, version 3)
+ * @nr_events: number of architectural events that @missing covers (Intel)
+ * @missing: bitmap of missing architectural events (Intel)
+ * @any: AnyThread: counters can count both hyperthreads (Intel, version 3)
  * @rtm: the CPU has transactions
- * @bare: it is no hypervisor's
+ * @bare: not a virtual machine: X86_FEATURE_HYPERVISOR is 0
  * @trace: the CPU has Intel PT
  * @virt: the CPU can run guests
  * @amx: the CPU has AMX, and AVX-VNNI
- * @hybrid: the machine has CPUs of several kinds
+ * @hybrid: the machine has CPUs of several types
  * @hides_metrics: PERF_CAPABILITIES lacks the bit of PERF_METRICS
  * @tsx_force_abort: microcode takes counter 3 for transactions, or aborts them
  * @tsx_deprecated: transactions always abort
@@ -115,7 +115,7 @@ struct x86_model_cpu {
 	unsigned int	extra_regs;
 };
 
-/* Kinds of branches: the bits of MSR_LBR_SELECT that suppress them */
+/* Branch types; each value is the bit of MSR_LBR_SELECT that suppresses the type */
 enum x86_model_branch {
 	X86_MODEL_COND = 2,
 	X86_MODEL_CALL,
@@ -139,30 +139,30 @@ struct x86_model_lbr {
 };
 
 /**
- * struct x86_model - the state of one CPU
+ * struct x86_model - state of one CPU
  * @select: PERFEVTSEL or PERF_CTL
  * @counter: values of the general-purpose counters
  * @fixed: values of the fixed counters
- * @metrics: PERF_METRICS, which a test sets to what the slots are divided into
+ * @metrics: PERF_METRICS; a test sets it to the shares of the slots
  * @fixed_ctrl: FIXED_CTR_CTRL
  * @global_ctrl: GLOBAL_CTRL
  * @global_status: GLOBAL_STATUS
- * @sticky: bits of GLOBAL_STATUS that do not go away
- * @debugctl: FREEZE_PERFMON_ON_PMI, bit 12 of IA32_DEBUGCTL
- * @lvtpc: the local APIC's entry
- * @pending: an NMI waits to be taken
- * @skid: counts after an overflow before its NMI comes
- * @hold: NMIs wait until this is false again
- * @nmis: NMIs that were taken
- * @unknown_nmis: of these, those that the handler did not know
- * @counts_itself: every access to a register counts, for the self-test
- * @dead: counters that do not count
- * @deaf: counters whose overflow does not interrupt
- * @lbr: branch records; of architectural and AMD's ones the first is the youngest
- * @lbr_tos: the youngest of a ring
- * @lbr_select: MSR_LBR_SELECT of either maker
+ * @sticky: bits of GLOBAL_STATUS that cannot be cleared
+ * @debugctl: IA32_DEBUGCTL
+ * @lvtpc: LVTPC, the local APIC's entry for PMIs
+ * @pending: an NMI is pending
+ * @skid: number of events between an overflow and its NMI
+ * @hold: NMIs stay pending while this is true
+ * @nmis: number of NMIs that were taken
+ * @unknown_nmis: number of NMIs that the handler did not claim
+ * @counts_itself: number of events that each register access makes, for the self-test
+ * @dead: bitmap of counters that do not count
+ * @deaf: bitmap of counters whose overflow does not interrupt
+ * @lbr: branch records; architectural and AMD's records: the youngest first
+ * @lbr_tos: MSR_LASTBRANCH_TOS: index of the youngest record
+ * @lbr_select: MSR_LBR_SELECT (Intel or AMD)
  * @lbr_ctl: IA32_LBR_CTL, or AMD's DBG_EXTN_CFG
- * @lbr_absent: the registers of records do not keep what is written
+ * @lbr_absent: branch record registers read as 0
  * @extra_regs: MSR_OFFCORE_RSP_0 and 1, MSR_PEBS_FRONTEND, and MSR_OMR_0 to 3
  * @ds_area: IA32_DS_AREA
  * @pebs_enable: IA32_PEBS_ENABLE
@@ -170,15 +170,15 @@ struct x86_model_lbr {
  * @pebs_latency: MSR_PEBS_LD_LAT
  * @pebs_base: IA32_PEBS_BASE
  * @pebs_index: IA32_PEBS_INDEX
- * @pebs_cfg_c: IA32_PMC_GPn_CFG_C, and from 32 on IA32_PMC_FXm_CFG_C
- * @acr_cfg_b: IA32_PMC_GPn_CFG_B, and from 32 on IA32_PMC_FXm_CFG_B
- * @pebs_ip: the instruction that events happen at
- * @pebs_records: records since the CPU was powered on
- * @pebs_lost: they are not written
- * @pebs_garbage: they make no sense
- * @monitors_cleared: a select register may be given another event (@stale_monitors)
- * @miscounting: counters that count core cycles, whatever they are to count
- * @room: how many counters count at the same time, 0 for all: the lowest that are enabled
+ * @pebs_cfg_c: IA32_PMC_GPn_CFG_C, from 32 on IA32_PMC_FXm_CFG_C
+ * @acr_cfg_b: IA32_PMC_GPn_CFG_B, from 32 on IA32_PMC_FXm_CFG_B
+ * @pebs_ip: address of the instruction that makes events happen
+ * @pebs_records: number of records since power-on
+ * @pebs_lost: the CPU writes no records
+ * @pebs_garbage: the CPU writes invalid records
+ * @monitors_cleared: select registers may change their event (@stale_monitors)
+ * @miscounting: bitmap of counters that count core cycles instead of their event
+ * @room: number of enabled counters that count, the lowest ones first; 0 for all
  */
 struct x86_model {
 	u64		select[X86_MODEL_MAX_GP];
@@ -224,11 +224,10 @@ struct x86_model {
 
 typedef int (*x86_model_nmi_t)(unsigned int type, struct pt_regs *regs);
 
-/* The CPU that this runs on */
 const struct x86_model_cpu *x86_model_this(void);
 DECLARE_PER_CPU(struct x86_model, x86_model_state);
 
-/* The registers of a vendor; both return false for #GP. */
+/* MSRs of a vendor; the functions return false for #GP. */
 bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index);
 bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **name, int *index);
 bool amd_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name, int *index);
@@ -243,11 +242,11 @@ u64 *lbr_model_put(const struct x86_model *m, u64 *at, unsigned int nr);
 void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags);
 
 /**
- * struct x86_model_code - an instruction that a branch record is of
- * @addr: where it is; elsewhere nothing can be read
- * @code: its bytes, and those after it
- * @len: how many of them can be read, 0 for all
- * @is_32bit: it is not code of 64 bits
+ * struct x86_model_code - code at the source of a branch
+ * @addr: address; other addresses cannot be read
+ * @code: the instruction, and bytes after it
+ * @len: number of bytes that can be read, 0 for all
+ * @is_32bit: 32-bit code
  */
 struct x86_model_code {
 	u64	addr;
@@ -278,7 +277,7 @@ extern unsigned int x86_model_missing;
 extern u64 x86_model_ctl_kept;
 extern unsigned int x86_model_traced;
 
-/* user.c: what the kernel does not export, for x86/rdpmc.c; only of x86's kernels */
+/* models/rdpmc.c: symbols that the kernel does not export, for x86/rdpmc.c; x86 kernels only */
 extern const char *x86_model_hidden;
 extern int x86_model_pmu[X86_MODEL_PMU_WORDS];
 extern const char *x86_model_rodata, *x86_model_rodata_end;
@@ -290,13 +289,13 @@ extern unsigned long x86_model_code_size;
 extern unsigned int x86_model_pce_updates, x86_model_clears;
 void x86_model_user_power_on(void);
 
-/* vmx.c, likewise */
+/* vmx.c; x86 kernels only */
 struct perf_guest_switch_msr;
 unsigned long vmx_model_find_symbol(const char *name);
 const struct perf_guest_switch_msr *vmx_model_ask(int *nr);
 void vmx_model_run(void (*run)(void *data), void *data);
 
-/* user.c */
+/* models/rdpmc.c */
 void x86_model_forget_loads(void);
 void x86_model_load(unsigned int offset, bool movzx, const void *from);
 bool x86_model_rdpmc_never(void);

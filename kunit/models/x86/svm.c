@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KVM on AMD's CPUs, as far as counters hear of it: EFER.SVME, and whom it tells
+ * corepmu: model of KVM on AMD's CPUs: EFER.SVME, and the functions that the driver probes
  */
 #include <linux/errno.h>
 #include <linux/kprobes.h>
@@ -11,7 +11,7 @@
 /* EFER.SVME of all CPUs */
 bool x86_model_svm;
 
-/* There are no kprobes in this kernel. */
+/* The kernel has no kprobes. */
 bool x86_model_no_kprobes;
 
 static struct kprobe **probes;
@@ -20,7 +20,7 @@ static int nr_probes;
 /**
  * x86_model_register_kprobes() - register_kprobes()
  * @list: the probes
- * @nr: how many
+ * @nr: number of probes
  *
  * Return: 0 or a negative errno
  */
@@ -37,7 +37,7 @@ int x86_model_register_kprobes(struct kprobe **list, int nr)
 /**
  * x86_model_unregister_kprobes() - unregister_kprobes()
  * @list: the probes
- * @nr: how many
+ * @nr: number of probes
  */
 void x86_model_unregister_kprobes(struct kprobe **list, int nr)
 {
@@ -46,11 +46,11 @@ void x86_model_unregister_kprobes(struct kprobe **list, int nr)
 }
 
 /**
- * x86_model_switch_svm() - KVM begins or ends to run guests on this CPU
- * @on: whether it begins
+ * x86_model_switch_svm() - KVM starts or stops running guests on this CPU
+ * @on: true: KVM starts
  *
  * As svm_enable_virtualization_cpu() and svm_disable_virtualization_cpu() in
- * arch/x86/kvm/svm/svm.c: the register first.
+ * arch/x86/kvm/svm/svm.c: KVM writes the register first.
  */
 void x86_model_switch_svm(bool on)
 {

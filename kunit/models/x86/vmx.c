@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KVM's side of a VM entry on Intel CPUs, in software
+ * corepmu: model of KVM's VM entry on Intel CPUs
  *
- * As atomic_switch_perf_msrs() in arch/x86/kvm/vmx/vmx.c: a register is switched if its values for
+ * As atomic_switch_perf_msrs() in arch/x86/kvm/vmx/vmx.c: KVM switches a register if its values for
  * host and guest differ.
  */
 #include <linux/perf_event.h>
@@ -13,14 +13,14 @@
 
 #include "access.h"
 
-/* In place of the kernel's x86_pmu_guest_get_msrs */
+/* Replaces the kernel's x86_pmu_guest_get_msrs */
 DEFINE_STATIC_CALL_RET0(vmx_model_guest_msrs, perf_guest_get_msrs);
 
 /**
- * vmx_model_find_symbol() - the symbols of the static call that KVM makes
+ * vmx_model_find_symbol() - find the symbols of KVM's static call
  * @name: a symbol
  *
- * Return: its address, 0 for another symbol
+ * Return: its address, 0 for other symbols
  */
 unsigned long vmx_model_find_symbol(const char *name)
 {
@@ -35,10 +35,10 @@ unsigned long vmx_model_find_symbol(const char *name)
 }
 
 /**
- * vmx_model_ask() - ask which registers to switch, as KVM does
- * @nr: filled in with how many, if there is an answer
+ * vmx_model_ask() - ask for the registers to switch, as KVM does
+ * @nr: filled in with the number of registers, if a driver answers
  *
- * Return: the answer, NULL if no driver answers
+ * Return: the registers, NULL if no driver answers
  */
 const struct perf_guest_switch_msr *vmx_model_ask(int *nr)
 {
@@ -47,8 +47,8 @@ const struct perf_guest_switch_msr *vmx_model_ask(int *nr)
 
 /**
  * vmx_model_run() - run a guest: VM entry, some events, VM exit
- * @run: has the CPU count in the guest
- * @data: for @run
+ * @run: called in the guest
+ * @data: argument of @run
  *
  * Not preemptible.
  */
