@@ -24,7 +24,7 @@ static u64 occupied_by(const struct corepmu_demand *demand, int counter)
 	return demand->pairs & bit ? bit | bit >> 1 : bit;
 }
 
-/* Is there any placement? Tries everything. */
+/* Check whether a placement exists, by trying all. */
 static bool exists(const struct corepmu_demand *demands, unsigned int nr, u64 taken)
 {
 	u64 left;
@@ -43,8 +43,8 @@ static bool exists(const struct corepmu_demand *demands, unsigned int nr, u64 ta
 }
 
 /*
- * The fewest placed events that have to move so that all are placed, or nr + 1;
- * @best: no more than so many are of interest.
+ * Return the fewest placed events that must move so that all events have a counter, or nr + 1. The
+ * search gives up at @best moves.
  */
 static unsigned int fewest_moves(const struct corepmu_demand *demands, unsigned int nr,
 				 u64 taken, unsigned int best)
@@ -68,7 +68,7 @@ static unsigned int fewest_moves(const struct corepmu_demand *demands, unsigned 
 	return best;
 }
 
-/* Every event is on a counter that it may have, and has it for itself. */
+/* Check that every event has a counter that it may use, and shares it with no other event. */
 static bool is_valid(const struct corepmu_demand *demands, unsigned int nr)
 {
 	u64 taken = 0;
@@ -131,22 +131,24 @@ static void say(struct kunit *test, const struct corepmu_demand *demands, unsign
 }
 
 /*
- * Every constraint graph of up to 6 events on up to 6 counters. Whether a placement
- * exists does not depend on the names of events and counters: of the graphs that
- * differ in names alone, those are tried whose masks do not fall from event to
- * event, and whose counters are wanted by no fewer events than the next one is, or
- * by as many and by an earlier one; names are given at random. Hall's theorem
- * decides what is possible: all events fit exactly when every set of them reaches
- * as many counters.
+ * Try every constraint graph of up to 6 events on up to 6 counters.
+ *
+ * A placement does not depend on the names of events and counters. Of graphs that differ only in
+ * names, the test tries one: the masks of its events are in ascending order. Its counters are in
+ * descending order of the number of events that want them, and then by the first event. The test
+ * gives random names to events and counters.
+ *
+ * Hall's theorem says when a placement exists: every set of events reaches at least as many
+ * counters.
  */
 #define GRAPH_COUNTERS	6
-/* With KASAN an hour of six events would prove nothing more. */
+/* With KASAN six events take an hour and find nothing more. */
 #define GRAPH_EVENTS	(IS_ENABLED(CONFIG_KASAN) ? 4 : 6)
 
 struct graphs {
 	struct rnd_state rnd;
 	u8 mask[GRAPH_COUNTERS];
-	/* how many events want each counter, four bits each: up to each event */
+	/* for the first n events: how many of them want each counter, four bits each */
 	u32 wanted[GRAPH_COUNTERS + 1];
 	u32 spread[BIT(GRAPH_COUNTERS)];
 	struct corepmu_demand demands[GRAPH_COUNTERS];
@@ -169,7 +171,7 @@ static bool fits(const u8 *mask, unsigned int nr)
 	return true;
 }
 
-/* Does the first event that wants just one of two counters want the first of them? */
+/* Check whether the first event that wants only one of two counters wants the first of them. */
 static bool is_first(const u8 *mask, unsigned int nr, unsigned int counter)
 {
 	unsigned int i;
@@ -270,7 +272,7 @@ static void assign_every_graph(struct kunit *test)
 		   GRAPH_EVENTS, CASE_STRIDE);
 }
 
-/* A random set: some of the events placed already, where they may be. */
+/* Make a random set of events; some of them have a counter already. */
 static unsigned int random_set(struct rnd_state *rnd, struct corepmu_demand *demands,
 			       unsigned int max_events, unsigned int max_counters, bool pairs)
 {
@@ -287,7 +289,7 @@ static unsigned int random_set(struct rnd_state *rnd, struct corepmu_demand *dem
 		if (prandom_u32_state(rnd) % 2)
 			allowed &= (u64)prandom_u32_state(rnd) << 32 | prandom_u32_state(rnd);
 		*d = (struct corepmu_demand) { .allowed = allowed, .counter = -1 };
-		/* The upper ones of pairs are odd, as PMUv3 has them. */
+		/* The upper counters of pairs are odd, as in PMUv3. */
 		if (pairs && prandom_u32_state(rnd) % 2)
 			d->pairs = allowed & 0xaaaaaaaaaaaaaaaaULL;
 		if (prandom_u32_state(rnd) % 3 == 0)
@@ -325,12 +327,12 @@ static void assign_random(struct kunit *test)
 		}
 		cond_resched();
 	}
-	/* The sets are worth something: there are many of both kinds. */
+	/* The sets are useful: many have a placement, and many have none. */
 	KUNIT_EXPECT_GT(test, placed, RANDOM_SETS / 10);
 	KUNIT_EXPECT_LT(test, placed, RANDOM_SETS * 9 / 10);
 }
 
-/* One event is added to events that are placed: as few as possible move. */
+/* Adding one event moves as few placed events as possible. */
 static void assign_moves_fewest(struct kunit *test)
 {
 	struct corepmu_demand demands[RANDOM_EVENTS], after[RANDOM_EVENTS];
@@ -362,13 +364,15 @@ static void assign_moves_fewest(struct kunit *test)
 	KUNIT_EXPECT_GT(test, had_to, 50);
 }
 
-/* As many events as there can be counters, the last of which chains to the first */
+/* The longest chain: as many events as counters; the last event moves all others. */
 static void assign_longest_chain(struct kunit *test)
 {
 	struct corepmu_demand demands[COREPMU_MAX_DEMANDS];
 	int i;
 
-	/* Event i may be on counters i and i + 1, and is on i; the last wants 0. */
+	/*
+	 * Event i may use counters i and i + 1, and has counter i; the last event needs counter 0.
+	 */
 	for (i = 0; i < 63; i++)
 		demands[i] = (struct corepmu_demand) {
 			.allowed = BIT_ULL(i) | BIT_ULL(i + 1), .counter = i,
@@ -395,7 +399,7 @@ static void assign_too_many(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_valid(demands, 64));
 }
 
-/* Of free counters a dedicated one is taken, or the lowest, and nobody moves. */
+/* A new event gets a dedicated counter, or else the lowest free one; no other event moves. */
 static void assign_takes_dedicated_then_lowest(struct kunit *test)
 {
 	struct corepmu_demand demands[] = {
@@ -410,7 +414,7 @@ static void assign_takes_dedicated_then_lowest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, demands[2].counter, 0);
 }
 
-/* Two singles sit where a pair has to go, and one of them has nowhere else. */
+/* Two events have counters that a pair needs; one of them has no other counter. */
 static void assign_pairs(struct kunit *test)
 {
 	struct corepmu_demand demands[] = {

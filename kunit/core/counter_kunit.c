@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of core/counter.c: periods and counters of any width
+ * corepmu: KUnit suite of core/counter.c: periods, and counters of any width
  *
- * The backend here is a plain variable of the width under test.
+ * The backend of the suite is a variable of the width under test.
  */
 #include <kunit/test.h>
 
@@ -16,7 +16,7 @@
 #include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
-/* The counter of the backend below, and how often it was read and written */
+/* The backend's counter, and the number of reads and writes */
 static u64 counter;
 static unsigned int reads, writes;
 
@@ -89,7 +89,7 @@ static void set_width(struct fixture *f, unsigned int width)
 	corepmu_hw_set_value_mask(&f->event.hw, GENMASK_ULL(width - 1, 0));
 }
 
-/* An event with a period; 0 for one that only counts, which has half the counter's range. */
+/* Set up an event with a period; 0 for a counting event: its period is half the counter's range. */
 static void set_event(struct fixture *f, u64 period)
 {
 	struct hw_perf_event *hwc = &f->event.hw;
@@ -101,7 +101,7 @@ static void set_event(struct fixture *f, u64 period)
 	local64_set(&f->event.count, 0);
 }
 
-/* The hardware counts; returns whether the counter wraps. */
+/* Count @n events. Return true if the counter wraps. */
 static bool count(struct fixture *f, u64 n)
 {
 	u64 mask = corepmu_hw_value_mask(&f->event.hw), before = counter;
@@ -126,7 +126,7 @@ static u64 total(struct fixture *f)
 	return local64_read(&f->event.count);
 }
 
-/* All widths that counters have */
+/* All widths of hardware counters */
 static const void *width_gen_params(const void *prev, char *desc)
 {
 	uintptr_t width = prev ? (uintptr_t)prev + 1 : 32;
@@ -147,7 +147,7 @@ static struct fixture *of_width(struct kunit *test)
 	return f;
 }
 
-/* What is counted arrives, whatever the counter had and however often it wraps. */
+/* Updates add up to the events, for any start value and any number of wraps. */
 static void counter_update(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -175,7 +175,7 @@ static void counter_update(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, writes, 0);
 }
 
-/* A counter that is one off full reads as a number without a sign. */
+/* The all-ones value of a counter counts as a positive number. */
 static void counter_no_sign(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -187,7 +187,7 @@ static void counter_no_sign(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, total(f), corepmu_hw_value_mask(&f->event.hw));
 }
 
-/* A value that was read too low is made good by the next read. */
+/* The next read corrects a value that was read too low. */
 static void counter_corrects_low_read(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -203,7 +203,9 @@ static void counter_corrects_low_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, total(f) & corepmu_hw_value_mask(&f->event.hw), 1100);
 }
 
-/* A counter is set so that it overflows at the end of the period, or half way. */
+/*
+ * A start sets the counter so that it overflows at the end of the period, or after half its range.
+ */
 static void counter_start(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -225,7 +227,7 @@ static void counter_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reads, 0);
 }
 
-/* From overflow to overflow: a period ends when it has been counted, not before. */
+/* A period ends when all its events are counted, and not before. */
 static void counter_periods(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -258,7 +260,7 @@ static void counter_periods(struct kunit *test)
 	}
 }
 
-/* An interrupt that comes late does not shift the periods that follow. */
+/* A late interrupt does not shift the following periods. */
 static void counter_late(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -268,11 +270,11 @@ static void counter_late(struct kunit *test)
 		{ 1000, 0, 1000 },
 		{ 1000, 1, 999 },
 		{ 1000, 999, 1 },
-		/* A whole period late: a new one begins. */
+		/* A whole period late: a new period starts. */
 		{ 1000, 1000, 1000 },
 		{ 1000, 1001, 1000 },
 		{ 1000, 123456, 1000 },
-		/* Shorter than the interrupt takes. */
+		/* Periods shorter than the interrupt takes */
 		{ 1, 0, 1 },
 		{ 1, 50, 1 },
 		{ 2, 1, 1 },
@@ -292,7 +294,7 @@ static void counter_late(struct kunit *test)
 	}
 }
 
-/* Counting events: half a counter's range, which goes on where it stopped. */
+/* A counting event overflows after half the counter's range, and goes on where it stopped. */
 static void counter_counting(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -305,17 +307,17 @@ static void counter_counting(struct kunit *test)
 	corepmu_counter_update(&f->cpuc, &f->event);
 	corepmu_counter_start(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), (mask >> 1) - 12345);
-	/* What a page's offset is made of */
+	/* perf_event_update_userpage() computes offset from these */
 	KUNIT_EXPECT_EQ(test, total(f) - local64_read(&f->event.hw.prev_count), mask >> 1);
 
-	/* Stopped before the interrupt of its overflow */
+	/* Stopped after an overflow, before its interrupt */
 	count(f, overflows_after(f) + 5);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	corepmu_counter_start(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), (mask >> 1) - 5);
 	KUNIT_EXPECT_EQ(test, total(f), (mask >> 1) + 5);
 
-	/* For tests: near where 32 bits wrap. */
+	/* For tests: start near the 32-bit wrap. */
 	corepmu_start_near_wrap = 100;
 	set_event(f, 0);
 	corepmu_counter_start(&f->cpuc, &f->event);
@@ -328,7 +330,7 @@ static void counter_counting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, total(f), 500);
 	KUNIT_EXPECT_FALSE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
 
-	/* Or where 64 do, and narrower ones as ever. */
+	/* Start near the 64-bit wrap; narrower counters start as usual. */
 	corepmu_start_near_wrap = BIT_ULL(32) + 100;
 	set_event(f, 0);
 	corepmu_counter_start(&f->cpuc, &f->event);
@@ -338,13 +340,13 @@ static void counter_counting(struct kunit *test)
 	corepmu_counter_update(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, total(f), 500);
 
-	/* Not so events with a period. */
+	/* Events with a period ignore corepmu_start_near_wrap. */
 	set_event(f, 5000);
 	corepmu_counter_start(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 5000);
 }
 
-/* Counters that can be written in part only, and a limited rate of overflows */
+/* Counters with a limit on the values that can be written, and with a minimum period */
 static void counter_limits(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -354,7 +356,7 @@ static void counter_limits(struct kunit *test)
 	set_event(f, 0xffffffffULL);
 	corepmu_counter_start(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), min_t(u64, half, 0x7fffffff));
-	/* The upper half of the bits is that of bit 31. */
+	/* Writes set the lower 32 bits and sign-extend them. */
 	KUNIT_EXPECT_EQ(test, counter, (s32)counter & corepmu_hw_value_mask(&f->event.hw));
 
 	f->cpuc.limiter.min_left = 64;
@@ -362,7 +364,7 @@ static void counter_limits(struct kunit *test)
 	set_event(f, 10);
 	corepmu_counter_start(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 64);
-	/* Counts stay exact, and a stretched period is a late one. */
+	/* The count stays exact, and the stretched period counts as a late one. */
 	count(f, 64);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, total(f), 64);
@@ -370,7 +372,7 @@ static void counter_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, left(f), 10);
 }
 
-/* Perf core changes the period: PERF_EVENT_IOC_PERIOD, and the adjustment of a frequency */
+/* Perf core changes the period: PERF_EVENT_IOC_PERIOD, or the adjustment of a frequency. */
 static void counter_change(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -382,11 +384,11 @@ static void counter_change(struct kunit *test)
 	corepmu_counter_update(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, left(f), 700);
 
-	/* Without a change the rest of the period is what follows a stop. */
+	/* Without a change, a restart continues the rest of the period. */
 	corepmu_counter_start(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 700);
 
-	/* A new period with the next one: this one ends as it was. */
+	/* A new sample_period applies from the next period on. */
 	hwc->sample_period = 50;
 	count(f, 700);
 	corepmu_counter_update(&f->cpuc, &f->event);
@@ -394,7 +396,7 @@ static void counter_change(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 50);
 	KUNIT_EXPECT_EQ(test, hwc->last_period, 50);
 
-	/* Emptied, a period is begun anew and no sample is due. */
+	/* With period_left 0, a new period starts without a sample. */
 	hwc->sample_period = 2000;
 	local64_set(&hwc->period_left, 0);
 	corepmu_counter_start(&f->cpuc, &f->event);
@@ -403,7 +405,7 @@ static void counter_change(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwc->last_period, 2000);
 }
 
-/* A period that has not ended is not begun anew. */
+/* A period that has not ended does not restart. */
 static void counter_not_ended(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -418,7 +420,7 @@ static void counter_not_ended(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 1);
 }
 
-/* Random updates and overflows against plain arithmetic */
+/* Random updates and overflows match plain arithmetic. */
 static void counter_random(struct kunit *test)
 {
 	struct fixture *f = of_width(test);

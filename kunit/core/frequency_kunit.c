@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * corepmu: KUnit suite of core/frequency.c: the first period of an event with a frequency, on every
- * machine
+ * testbed
  */
 #include <kunit/test.h>
 
@@ -233,7 +233,7 @@ static void freq_changes_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 50000);
 	KUNIT_EXPECT_EQ(test, counter_left(event), 50000);
 
-	/* The period stays when perf core sets period_left to 0 and the frequency is the same. */
+	/* The period stays if perf core sets period_left to 0 and the frequency is the same. */
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	local64_set(&event->hw.period_left, 0);
 	fixture_start_event(event, PERF_EF_RELOAD);

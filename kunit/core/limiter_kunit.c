@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of core/limiter.c: which periods are stretched, how far and how long,
- * on every machine
+ * corepmu: KUnit suite of core/limiter.c: which periods the limiter stretches, how far and how
+ * long, on every testbed
  */
 #include <kunit/test.h>
 
@@ -15,7 +15,7 @@
 
 #include "fixture/testbed.h"
 
-/* An overflow of @event in user space or in the kernel, @gap ns later, that takes @ns */
+/* Make @event overflow after @gap ns, in user space or in the kernel; the overflow takes @ns. */
 static void one_overflow_in(struct fixture *b, struct perf_event *event, bool user, u64 gap, u64 ns)
 {
 	u64 left = (0 - local64_read(&event->hw.prev_count)) & corepmu_hw_value_mask(&event->hw);
@@ -32,7 +32,7 @@ static void one_overflow(struct fixture *b, struct perf_event *event, u64 gap, u
 	one_overflow_in(b, event, true, gap, ns);
 }
 
-/* A window begins now, in which interrupts count as long as they take. */
+/* Start a window of the limiter, in which interrupts count as long as they take. */
 static void begin_window(struct fixture *b)
 {
 	b->cpuc->limiter.window = testbed_time;
@@ -40,9 +40,9 @@ static void begin_window(struct fixture *b)
 }
 
 /*
- * The limiter: when overflows take more than a third of a window of 10 ms, short
- * periods are stretched, further from window to window; when they take less than
- * a twelfth, less far again.
+ * If overflows take more than a third of a window of 10 ms, the limiter stretches short periods. It
+ * raises the minimum period from window to window. If overflows take less than a twelfth, the
+ * limiter lowers the minimum period.
  */
 static void limiter_windows(struct kunit *test)
 {
@@ -53,7 +53,7 @@ static void limiter_windows(struct kunit *test)
 	s64 expected;
 
 	begin_window(b);
-	/* Half a window is not yet over; then all of it has gone into overflows. */
+	/* After 6 ms the window has not ended. Then overflows have taken all of it. */
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
@@ -63,19 +63,19 @@ static void limiter_windows(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(20));
 
-	/* So far are they stretched, and all is counted. */
+	/* Periods are stretched to 2^20, and no count is lost. */
 	sum = fixture_read(event);
 	left = (0 - local64_read(&event->hw.prev_count)) & corepmu_hw_value_mask(&event->hw);
 	KUNIT_EXPECT_EQ(test, left, BIT(20));
 	one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), sum + BIT(20));
 
-	/* Neither much nor little: all stays as it is. */
+	/* Overflows take neither much nor little time: the minimum period stays. */
 	one_overflow(b, event, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
 	one_overflow(b, event, 7 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(20));
 
-	/* The machine breathes: step by step back to what was asked for. */
+	/* Overflows take little time: the minimum period falls step by step to its lowest value. */
 	for (expected = BIT(20); expected > 4096; expected /= 2) {
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, expected);
 		one_overflow(b, event, 8 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
@@ -90,13 +90,19 @@ static void limiter_windows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 
 	cpuc->limiter.max_irq_ns = 20 * NSEC_PER_MSEC;
-	/* Four tenths, and as much for entering and leaving interrupts: hardly anything is left. */
+	/*
+	 * Overflows take four tenths, and entry and exit of interrupts as much: hardly any time is
+	 * left.
+	 */
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16);
 	fixture_remove(event);
 }
 
-/* Periods of 4096 and more are stretched when overflows leave less than a quarter of the time. */
+/*
+ * The limiter stretches periods of 4096 and more if overflows leave less than a quarter of the
+ * time.
+ */
 static void limiter_long(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -112,7 +118,7 @@ static void limiter_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 4096);
 
-	/* Others that interrupt as often are blamed all the same. */
+	/* The limiter also throttles other events that interrupt as often. */
 	other->hw.interrupts = event->hw.interrupts + 1;
 	one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), 4096);
@@ -125,9 +131,9 @@ static void limiter_long(struct kunit *test)
 }
 
 /*
- * Periods of 4096 and more are stretched too when overflows take half of the time and all of them
- * come in the kernel: each may have interrupted the way out of the one before, and nothing else
- * gets on.
+ * The limiter also stretches periods of 4096 and more if overflows take half of the time and all of
+ * them hit the kernel. Each overflow may then have interrupted the exit from the previous one, and
+ * nothing else makes progress.
  */
 static void limiter_kernel(struct kunit *test)
 {
@@ -138,7 +144,7 @@ static void limiter_kernel(struct kunit *test)
 
 	begin_window(b);
 	cpuc->limiter.min_left = 4096;
-	/* One in user space in each window */
+	/* One overflow of each window hits user space. */
 	for (i = 0; i < 4; i++) {
 		one_overflow_in(b, event, i & 1, 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
 		one_overflow_in(b, event, !(i & 1), 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
@@ -151,7 +157,10 @@ static void limiter_kernel(struct kunit *test)
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
 
-	/* A sixth is too much as long as nothing else gets on, and a sixtieth is little. */
+	/*
+	 * While nothing else makes progress, a sixth of the time is too much, and a sixtieth is
+	 * little.
+	 */
 	one_overflow_in(b, event, false, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16384);
 	one_overflow_in(b, event, false, 15 * NSEC_PER_MSEC, NSEC_PER_MSEC);
@@ -164,10 +173,10 @@ static void limiter_kernel(struct kunit *test)
 }
 
 /*
- * That no overflow comes in user space says nothing where the event that interrupts most has none
- * there: it excludes user space, or it is one of KVM's guests, which have been left when it
- * interrupts. It keeps its period of 4096 when overflows take half of the time, but for a kernel
- * that checks itself.
+ * If the busiest event cannot overflow in user space, the limiter ignores that no overflow hits
+ * user space. Such an event excludes user space, or counts KVM's guests, which KVM has left when
+ * the PMI comes. The event keeps its period of 4096 while overflows take half of the time, except
+ * on debug kernels.
  */
 static void limiter_kernel_events(struct kunit *test)
 {
@@ -186,19 +195,22 @@ static void limiter_kernel_events(struct kunit *test)
 	other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	begin_window(b);
 	for (i = 0; i < 8; i++) {
-		/* A model runs no guest: its overflows are those of an event of the kernel's. */
+		/*
+		 * The model runs no guest: an event with exclude_host overflows as one of the
+		 * kernel's.
+		 */
 		event->attr.exclude_user = !(i & 1);
 		event->attr.exclude_host = i & 1;
 		cpuc->limiter.min_left = 4096;
 		one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, doubt ? 8192 : 4096);
-		/* It comes down to 4096 as soon as with others. */
+		/* The minimum period falls to 4096 as fast as with other events. */
 		cpuc->limiter.min_left = 16384;
 		one_overflow_in(b, event, false, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, doubt ? 32768 : 8192);
 	}
 
-	/* Besides, there is one that interrupts more, and could have come in user space. */
+	/* A busier event could overflow in user space: the limiter raises the minimum period. */
 	other->hw.interrupts = event->hw.interrupts + 1;
 	cpuc->limiter.min_left = 4096;
 	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
@@ -242,7 +254,7 @@ static void limiter_user_events(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* The limiter does not begin where it would stretch no period. */
+/* The limiter is not raised if it would stretch no period. */
 static void limiter_spares_long_user_periods(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -265,7 +277,7 @@ static void limiter_spares_long_user_periods(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* A sample shows its period as stretched: the sum of the samples' periods is the count. */
+/* A sample has the stretched period: the sum of the samples' periods is the count. */
 static void limiter_samples_show_stretched_periods(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -285,8 +297,8 @@ static void limiter_samples_show_stretched_periods(struct kunit *test)
 }
 
 /*
- * Where nothing has overflowed for long there is no storm any more: the first events after it,
- * the kernel's or not, have their periods.
+ * After a long time without overflows the limiter starts from the lowest minimum period. The first
+ * events then have their own periods, in user space and in the kernel.
  */
 static void limiter_forgets(struct kunit *test)
 {
@@ -312,8 +324,8 @@ static void limiter_forgets(struct kunit *test)
 }
 
 /*
- * An interrupt in the middle of which the CPU is gone for two windows is not what overflows take:
- * periods stay what they are. When all interrupts take that long they are stretched after some.
+ * The limiter ignores an interrupt in which the CPU is stalled for two windows (by a hypervisor).
+ * If all interrupts take that long, the limiter stretches periods.
  */
 static void limiter_stall(struct kunit *test)
 {
@@ -337,7 +349,7 @@ static void limiter_stall(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* Neighbours of an event that is limited have the periods that they ask for. */
+/* Events beside a throttled event keep their own periods. */
 static void limiter_neighbour(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -355,7 +367,7 @@ static void limiter_neighbour(struct kunit *test)
 	KUNIT_EXPECT_GT(test, corepmu_hw_min_period(&storm->hw), 100);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
 
-	/* What is left of a neighbour's period is not stretched. */
+	/* The limiter does not stretch the rest of the other event's period. */
 	fixture_run(b, TESTBED_BRANCHES, 95);
 	fixture_stop_event(other, PERF_EF_UPDATE);
 	fixture_start_event(other, PERF_EF_RELOAD);
@@ -365,7 +377,9 @@ static void limiter_neighbour(struct kunit *test)
 	fixture_run(b, TESTBED_BRANCHES, left);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
 
-	/* One that has come from another CPU has been limited there: here nothing is. */
+	/*
+	 * An event that comes from another CPU has that CPU's minimum period: this CPU resets it.
+	 */
 	corepmu_hw_set_min_period(&other->hw, BIT(20));
 	cpuc->limiter.min_left = lowest;
 	fixture_run(b, TESTBED_BRANCHES, local64_read(&other->hw.period_left));
@@ -375,7 +389,7 @@ static void limiter_neighbour(struct kunit *test)
 	fixture_remove(storm);
 }
 
-/* Perf core takes a stretched period of a frequency for the one that it has asked for. */
+/* For an event with a frequency, perf core sees the stretched period as the requested one. */
 static void limiter_frequency(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -386,7 +400,7 @@ static void limiter_frequency(struct kunit *test)
 	struct perf_event *event;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	/* Its period has been found: the overflow is no probe. */
+	/* The event has found its period: the overflow is no probe. */
 	event->hw.last_cpu = attr.sample_freq;
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->cpuc->limiter.min_left = 4096;
@@ -398,7 +412,7 @@ static void limiter_frequency(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* One that is inherited is limited as its parent, but no longer than this CPU limits any. */
+/* An inherited event has its parent's minimum period, but at most the CPU's. */
 static void limiter_inherits(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -423,7 +437,9 @@ static void limiter_inherits(struct kunit *test)
 	fixture_close(parent);
 }
 
-/* x86's handler sees the NMIs of others, too: where they come says nothing about overflows. */
+/*
+ * x86's handler also sees NMIs of others; whether they hit user space says nothing about overflows.
+ */
 static void limiter_ignores_other_nmis(struct kunit *test)
 {
 	struct fixture *b = test->priv;

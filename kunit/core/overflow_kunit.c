@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of core/overflow.c: what overflows do, on every machine
+ * corepmu: KUnit suite of core/overflow.c, on every testbed
  *
- * Samples come through perf_event_overflow() itself; what would go to the ring
- * buffer comes to the fixture instead.
+ * Samples pass through perf_event_overflow(). The fixture's overflow handler gets them instead of
+ * the ring buffer.
  */
 #include <kunit/test.h>
 
@@ -19,7 +19,7 @@
 
 #include "fixture/testbed.h"
 
-/* A sample with the count that ends a period, not before, and each of its period */
+/* The count that ends a period makes a sample, and no count before; each sample has the period. */
 static void overflow_periods(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -40,7 +40,7 @@ static void overflow_periods(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* How late a period ends whose last piece is shorter than a counter can be set to. */
+/* Return how late a period ends if its last part is shorter than the counter's minimum period. */
 static u64 late_by(struct fixture *b, const struct perf_event *event, u64 period)
 {
 	u64 piece = min_t(u64, corepmu_hw_value_mask(&event->hw) >> 1, b->pmu->max_left);
@@ -49,7 +49,7 @@ static u64 late_by(struct fixture *b, const struct perf_event *event, u64 period
 	return last && last < b->pmu->min_left ? b->pmu->min_left - last : 0;
 }
 
-/* Long periods: further than a counter reaches, or can be written */
+/* Periods longer than a counter's range, or longer than the values that can be written */
 static void overflow_long_periods(struct kunit *test)
 {
 	static const u64 periods[] = { 1ULL << 31, 1ULL << 33, (1ULL << 40) + 12345, 1ULL << 50 };
@@ -61,7 +61,7 @@ static void overflow_long_periods(struct kunit *test)
 		struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_INSTRUCTIONS,
 							    periods[i]);
 
-		/* Not one interrupt after another for days. */
+		/* Skip periods that take days of interrupts. */
 		if (periods[i] >> (b->pmu->width[event->hw.idx] + 9) ||
 		    periods[i] / b->pmu->max_left > 1000) {
 			fixture_remove(event);
@@ -79,7 +79,7 @@ static void overflow_long_periods(struct kunit *test)
 	}
 }
 
-/* Several counters overflow in one interrupt: each has its sample and its count. */
+/* Several counters overflow in one interrupt: each event gets its sample and its count. */
 static void overflow_several(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -90,7 +90,7 @@ static void overflow_several(struct kunit *test)
 	second = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 	if (room)
 		third = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 300);
-	/* All are at their beginning: nothing has been counted. */
+	/* All events start at 0. */
 	fixture_run(b, TESTBED_CYCLES, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	fixture_run(b, TESTBED_CYCLES, 200);
@@ -106,7 +106,7 @@ static void overflow_several(struct kunit *test)
 	}
 }
 
-/* The interrupt comes late: counts are exact, and periods do not drift. */
+/* A late interrupt: counts are exact, and periods do not drift. */
 static void overflow_skid(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -119,7 +119,7 @@ static void overflow_skid(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, b->nr_samples, i);
 		b->testbed->ops->hold(false);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, i + 1);
-		/* Up to the next end of a period, less one. */
+		/* Up to one event before the end of the next period */
 		fixture_run(b, TESTBED_CYCLES, 1000 - 37 - 1);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, i + 1);
 		fixture_run(b, TESTBED_CYCLES, 1);
@@ -131,8 +131,8 @@ static void overflow_skid(struct kunit *test)
 }
 
 /*
- * The interrupt of an event that does not count the kernel comes when the kernel
- * has been entered: the place is where the task left user space, if it has one.
+ * With exclude_kernel, an interrupt may hit the kernel after an overflow in user space. The sample
+ * then has the registers at which the task left user space, if the task has a user space.
  */
 static void overflow_place(struct kunit *test)
 {
@@ -168,13 +168,16 @@ static void overflow_place(struct kunit *test)
 	fixture_close(event);
 }
 
-/* An interrupt without an overflow, with events and without */
+/* Interrupts without an overflow, with and without events */
 static void overflow_spurious(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event;
 
-	/* After an overflow, of another machine even, AMD's are believed for 100 ms. */
+	/*
+	 * On AMD, the driver claims unknown NMIs for 100 ms after an overflow, even of another
+	 * testbed.
+	 */
 	if (!strncmp(b->testbed->name, "amd", 3))
 		msleep(150);
 	b->testbed->ops->spurious();
@@ -193,8 +196,8 @@ static void overflow_spurious(struct kunit *test)
 }
 
 /*
- * The sample of a stop would have trace data of an event that has been stopped before: it comes
- * when the event counts again.
+ * A sample at a stop would lack the trace data of an event that has been stopped before. The sample
+ * comes when the event counts again.
  */
 static void overflow_without_trace(struct kunit *test)
 {
@@ -224,8 +227,8 @@ static void overflow_without_trace(struct kunit *test)
 }
 
 /*
- * A counter overflows, and its event is stopped before the interrupt is taken:
- * the sample is emitted by the stop, once, and the interrupt finds nothing more.
+ * A counter overflows, and perf core stops the event before the interrupt. The stop emits the
+ * sample, once; the interrupt finds nothing.
  */
 static void overflow_during_stop(struct kunit *test)
 {
@@ -241,7 +244,7 @@ static void overflow_during_stop(struct kunit *test)
 	unknown = b->testbed->ops->unknown();
 	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	/* With no status register nothing tells whose the NMI was. */
+	/* Without a status register, the handler cannot tell which driver the NMI belongs to. */
 	b->unknown_expected = b->testbed->ops->unknown();
 	KUNIT_EXPECT_LE(test, b->unknown_expected - unknown, 1);
 
@@ -252,7 +255,7 @@ static void overflow_during_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 
-	/* The same with del() in place of stop() */
+	/* The same with del() instead of stop() */
 	b->testbed->ops->hold(true);
 	fixture_run(b, TESTBED_CYCLES, 1005);
 	fixture_del(event);
@@ -264,7 +267,7 @@ static void overflow_during_stop(struct kunit *test)
 	fixture_close(event);
 }
 
-/* The counter of an event that left, with its overflow pending, goes to another. */
+/* An event loses its counter with an overflow pending; another event gets the counter. */
 static void overflow_of_previous_event(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -293,7 +296,7 @@ static void stop_event(struct fixture *b, struct perf_event *event)
 	event->pmu->stop(event, 0);
 }
 
-/* The handler of a sample stops its event: no more is counted, nothing is lost. */
+/* The overflow handler stops its event: the event counts no more, and no count is lost. */
 static void overflow_stops(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -313,7 +316,7 @@ static void overflow_stops(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* perf core's own limit: an event that interrupts too often in a tick is stopped. */
+/* Perf core's own limit stops an event that interrupts too often in a tick. */
 static void overflow_throttle(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -321,7 +324,7 @@ static void overflow_throttle(struct kunit *test)
 	unsigned long flags;
 	u64 count;
 
-	/* No tick meanwhile, which would begin to count anew. */
+	/* No tick comes meanwhile: it would reset the count of interrupts. */
 	local_irq_save(flags);
 	b->throttle = true;
 	fixture_run(b, TESTBED_CYCLES, 100);
@@ -335,7 +338,7 @@ static void overflow_throttle(struct kunit *test)
 	fixture_run(b, TESTBED_CYCLES, 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), count);
 
-	/* perf_adjust_freq_unthr_context(), with the next tick */
+	/* As perf_adjust_freq_unthr_context() at the next tick */
 	event->hw.interrupts = 0;
 	event->pmu->start(event, 0);
 	local_irq_restore(flags);
@@ -363,9 +366,10 @@ static void stop_others(struct fixture *b, struct perf_event *event)
 }
 
 /*
- * Two counters overflow at a time, and the sample of one has perf core stop the event of the other,
- * whose overflow is acknowledged by then. It has its sample, and when it is started again, as
- * by perf_event_unthrottle(), it overflows after its period and not after a whole round.
+ * Two counters overflow at the same time. The sample of one event makes perf core stop the other
+ * event, after its overflow is acknowledged. The other event still gets its sample. After a
+ * restart, as by perf_event_unthrottle(), it overflows after its period, not after the counter's
+ * full range.
  */
 static void overflow_throttles_group(struct kunit *test)
 {
@@ -393,7 +397,7 @@ static void overflow_throttles_group(struct kunit *test)
 	fixture_remove(second);
 }
 
-/* A frequency: perf core changes the period with the samples, and counts stay exact. */
+/* With a frequency, perf core changes the period at samples; counts stay exact. */
 static void overflow_freq(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -407,7 +411,7 @@ static void overflow_freq(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	/* The model is faster than any CPU: the period soon gets out of hand. */
+	/* The model overflows faster than any CPU: the period soon becomes very large. */
 	for (i = 0; i < 50 && event->hw.sample_period < BIT_ULL(40); i++) {
 		u64 samples = b->nr_samples;
 
@@ -430,7 +434,7 @@ static void see_period(struct fixture *b, struct perf_event *event)
 	period_seen = event->hw.last_period;
 }
 
-/* Perf core sees the ended period in hw.last_period, not the period that begins. */
+/* In hw.last_period, perf core sees the ended period, not the new one. */
 static void overflow_freq_has_ended_period(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -457,7 +461,7 @@ static void overflow_freq_has_ended_period(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* A sample of an event that does not count the kernel tells no place in it. */
+/* A sample has the registers of the code that the interrupt hits. */
 static void overflow_regs(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -477,7 +481,7 @@ static void overflow_regs(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* Perf core hears of every interrupt with an overflow, and of no other. */
+/* Perf core gets the duration of every interrupt with an overflow, and of no other. */
 static void overflow_reports_duration(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -493,7 +497,7 @@ static void overflow_reports_duration(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* A counting event's counter wraps: no sample, and an exact count. */
+/* The counter of a counting event wraps: no sample, and an exact count. */
 static void overflow_counting(struct kunit *test)
 {
 	struct fixture *b = test->priv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of core/pmu.c: the contract of struct pmu, on every machine
+ * corepmu: KUnit suite of core/pmu.c: the contract of struct pmu, on every testbed
  */
 #include <kunit/test.h>
 
@@ -12,7 +12,7 @@
 #include "fixture/testbed.h"
 #include "fixture/stride.h"
 
-/* The whole way of an event: open, add, count, read, stop, start, delete. */
+/* The life of an event: open, add, count, read, stop, start, delete. */
 static void pmu_counts(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -46,8 +46,8 @@ static void pmu_counts(struct kunit *test)
 }
 
 /*
- * Every order of operations of a length, each with and without its flag, against
- * plain arithmetic: counted is what happens between a start and a stop.
+ * Try all sequences of four operations, with and without their flags, against plain arithmetic. The
+ * event counts from a start to a stop.
  */
 enum op {
 	OP_ADD,
@@ -71,7 +71,7 @@ struct reference {
 	u64 samples;
 };
 
-/* Perf core adds what is not placed, and does the rest with what is. */
+/* Perf core adds events without a counter, and does all else with events that have one. */
 static bool is_allowed(const struct reference *ref, enum op op)
 {
 	return (op == OP_ADD || op == OP_ADD_START) != ref->placed;
@@ -147,7 +147,7 @@ static void pmu_every_order(struct kunit *test)
 	for (i = 0; i < ORDER_LENGTH; i++)
 		orders *= NR_OPS;
 	for (order = 0; order < orders; order += CASE_STRIDE) {
-		/* What begins with anything but add() ends at once. */
+		/* A sequence that does not start with add() ends at once. */
 		if (order % NR_OPS > OP_ADD_START)
 			continue;
 		try_order(test, order, 0);
@@ -155,7 +155,7 @@ static void pmu_every_order(struct kunit *test)
 	}
 }
 
-/* A BPF program may read an event whose counter perf core is still looking for. */
+/* A BPF program may read an event before perf core has placed it. */
 static void pmu_reads_before_a_counter(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -166,7 +166,7 @@ static void pmu_reads_before_a_counter(struct kunit *test)
 	fixture_close(event);
 }
 
-/* Started twice, stopped twice: nothing is lost and nothing counted twice. */
+/* Starting twice or stopping twice loses no count and counts nothing twice. */
 static void pmu_idempotent(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -190,7 +190,7 @@ static void pmu_idempotent(struct kunit *test)
 	fixture_close(event);
 }
 
-/* Events of a kind, until no counter is left; the one too many leaves nothing. */
+/* Add equal events until no counter is left: adding one more fails and changes nothing. */
 static void pmu_fills_up(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -229,8 +229,8 @@ static void pmu_fills_up(struct kunit *test)
 }
 
 /*
- * Dedicated counters: an event that could be elsewhere makes room for one that
- * could not, and goes on counting where it is now.
+ * An event moves to a dedicated counter to make room for an event that has no other counter. The
+ * moved event goes on counting.
  */
 static void pmu_moves(struct kunit *test)
 {
@@ -244,7 +244,7 @@ static void pmu_moves(struct kunit *test)
 	others = corepmu_hw_counters(&event[0]->hw);
 	KUNIT_ASSERT_NE(test, corepmu_hw_counters(&first->hw) & ~others, 0);
 
-	/* All counters but one taken, the cycles on a general one by force. */
+	/* All counters but one are taken; the test forces cycles onto a general counter. */
 	room = hweight64(others);
 	for (nr = 0; nr < room - 1; nr++) {
 		if (nr)
@@ -256,7 +256,7 @@ static void pmu_moves(struct kunit *test)
 	fixture_run(b, TESTBED_CYCLES, 1234);
 	corepmu_hw_set_counters(&first->hw, corepmu_hw_counters(&first->hw) |
 					    (b->pmu->counters & ~others));
-	/* Of the dedicated counters those of cycles. */
+	/* Find the dedicated counters that count cycles. */
 	last = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	corepmu_hw_set_counters(&first->hw, corepmu_hw_counters(&last->hw));
 	fixture_close(last);
@@ -283,7 +283,7 @@ static void pmu_moves(struct kunit *test)
 	fixture_close(last);
 }
 
-/* An event that is stopped moves without being started. */
+/* A stopped event moves and stays stopped. */
 static void pmu_moves_stopped(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -309,7 +309,7 @@ static void pmu_moves_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(mover), 20);
 	KUNIT_EXPECT_EQ(test, fixture_read(first), 20);
 
-	/* And two that want the same one do not both fit. */
+	/* Two events that need the same counter do not both fit. */
 	second = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	corepmu_hw_set_counters(&second->hw, corepmu_hw_counters(&first->hw));
 	KUNIT_EXPECT_EQ(test, fixture_add(second, PERF_EF_START), -EAGAIN);
@@ -321,7 +321,7 @@ static void pmu_moves_stopped(struct kunit *test)
 	fixture_close(second);
 }
 
-/* A group that can never be placed is refused when it is opened, others are not. */
+/* A group that can never be placed is rejected at open; other groups are not. */
 static void pmu_groups(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -344,7 +344,7 @@ static void pmu_groups(struct kunit *test)
 	member->group_leader = leader;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(member), -EINVAL);
 
-	/* One that is off does not count; one that exec turns on does. */
+	/* A disabled event does not count; one with enable_on_exec does. */
 	if (room > 1) {
 		struct perf_event *off = list_first_entry(&leader->sibling_list,
 							  struct perf_event, sibling_list);
@@ -358,11 +358,11 @@ static void pmu_groups(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fixture_init_event(member), -EINVAL);
 	}
 
-	/* Of another PMU: hardware is refused, software is welcome. */
+	/* A leader of another PMU: a hardware PMU is rejected, a software PMU is accepted. */
 	other.task_ctx_nr = perf_hw_context;
 	leader->pmu = &other;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(member), -EINVAL);
-	/* Perf core asks the PMU of the others next, where there may be one. */
+	/* Without the generic types, perf core tries the next PMU. */
 	b->pmu->claims_generic = false;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(member), -ENOENT);
 	b->pmu->claims_generic = true;
@@ -376,7 +376,7 @@ static void pmu_groups(struct kunit *test)
 	fixture_close(leader);
 }
 
-/* What is refused, and how */
+/* Rejected attributes and their errno */
 static void pmu_refuses(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -414,7 +414,7 @@ static void pmu_refuses(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++)
 		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &table[i].attr, &event), table[i].err,
 				    "row %u", i);
-	/* Of samples, and there are none */
+	/* precise_ip without samples */
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &precise, &event),
 			b->pmu->max_precise ? -EINVAL : -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &branches, &event),
@@ -422,7 +422,7 @@ static void pmu_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 }
 
-/* Which types of events it answers to */
+/* Types of events that the PMU accepts */
 static void pmu_types(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -437,8 +437,8 @@ static void pmu_types(struct kunit *test)
 	fixture_close(event);
 
 	/*
-	 * Beside another core PMU: its own type alone, and extended ones, whose
-	 * type perf core takes out of config.
+	 * In coexist mode the PMU accepts only its own type, and extended types: perf core takes
+	 * the type out of config.
 	 */
 	b->pmu->claims_generic = false;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &raw, &event), -ENOENT);
@@ -450,7 +450,7 @@ static void pmu_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), 0);
 	fixture_close(event);
 
-	/* Before it is ready, and on a CPU that has another. */
+	/* Before the PMU is open, and on a CPU of another PMU */
 	b->pmu->open = false;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), -ENODEV);
 	b->pmu->open = true;
@@ -467,7 +467,7 @@ static void pmu_types(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, corepmu_filter(&b->pmu->perf_pmu, 0));
 }
 
-/* User space and the kernel, each by itself and both */
+/* exclude_user and exclude_kernel, alone and together */
 static void pmu_excludes(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -492,7 +492,7 @@ static void pmu_excludes(struct kunit *test)
 	}
 }
 
-/* A CPU without events is left alone. */
+/* A CPU without events makes no register accesses. */
 static void pmu_idle_costs_nothing(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -509,7 +509,7 @@ static void pmu_idle_costs_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 }
 
-/* start() and stop() while the PMU runs, as the handler of an overflow may. */
+/* start() and stop() while the PMU is enabled, as an overflow handler may call them */
 static void pmu_running(struct kunit *test)
 {
 	struct fixture *b = test->priv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of counters that user space reads, on any machine: the page that perf
+ * corepmu: KUnit suite of user access to counters (rdpmc), on any testbed: the mmap page that perf
  * core writes
  */
 #include <kunit/test.h>
@@ -9,7 +9,7 @@
 #include <linux/sched.h>
 #include <linux/sysctl.h>
 
-/* The page's buffer is perf core's own. */
+/* The page's buffer is internal to perf core. */
 #include <../kernel/events/internal.h>
 
 #include <corepmu/rdpmc.h>
@@ -30,9 +30,9 @@ static bool is_x86(const struct fixture *b)
 
 /**
  * write_user_access() - write kernel.perf_user_access, as the administrator does
- * @text: what is written
+ * @text: the text to write
  *
- * Return: 0, or what the sysctl refuses it with
+ * Return: 0, or the errno of the sysctl
  */
 int write_user_access(const char *text)
 {
@@ -46,11 +46,11 @@ int write_user_access(const char *text)
 }
 
 /**
- * readable_fixture() - a fixture whose events user space may read
+ * readable_fixture() - start a fixture with events that user space may read
  * @test: the test
- * @testbed: the machine; of x86 on an x86 kernel alone, whose headers x86/rdpmc.c wants
+ * @testbed: the testbed; an x86 one only on x86 kernels: x86/rdpmc.c needs their headers
  *
- * Return: the fixture, for end_readable(); the test ends when there is none
+ * Return: the fixture, for end_readable(); without one, the test ends
  */
 struct fixture *readable_fixture(struct kunit *test, const struct testbed *testbed)
 {
@@ -70,7 +70,7 @@ struct fixture *readable_fixture(struct kunit *test, const struct testbed *testb
 }
 
 /**
- * end_readable() - user space may read no more, and nothing is left of it
+ * end_readable() - disable user access, and check that nothing of it is left
  * @b: from readable_fixture()
  */
 void end_readable(struct fixture *b)
@@ -87,11 +87,11 @@ void end_readable(struct fixture *b)
 }
 
 /**
- * readable_event() - an event as perf core has it when its task asked to read it
+ * readable_event() - open an event that its task may read
  * @b: from readable_fixture()
- * @period: sample period, 0 for an event that counts
+ * @period: sample period, 0 for a counting event
  *
- * Return: an event of instructions, for fixture_close()
+ * Return: an event that counts instructions, for fixture_close()
  */
 struct perf_event *readable_event(struct fixture *b, u64 period)
 {
@@ -111,7 +111,7 @@ struct perf_event *readable_event(struct fixture *b, u64 period)
 	return event;
 }
 
-/* What RDPMC, or MRS, reads for an index of the page */
+/* Read a counter by its index in the page, with RDPMC or MRS. */
 static u64 read_counter(struct fixture *b, u32 index)
 {
 	if (is_x86(b))
@@ -123,7 +123,7 @@ static u64 read_counter(struct fixture *b, u32 index)
 }
 
 /**
- * read_page() - a reader as include/uapi/linux/perf_event.h describes it
+ * read_page() - read a count as include/uapi/linux/perf_event.h describes
  * @event: an event with the page of map_page()
  *
  * Return: its count
@@ -138,7 +138,7 @@ u64 read_page(struct perf_event *event)
 	KUNIT_EXPECT_EQ(b->test, page->lock & 1, 0);
 	if (page->index) {
 		count += (s64)(read_counter(b, page->index) << shift) >> shift;
-		/* The page of an arm64 kernel says it by the event's flags. */
+		/* On arm64 kernels, the page's width follows the event's flags. */
 		if (IS_ENABLED(CONFIG_ARM64) && !is_x86(b))
 			KUNIT_EXPECT_EQ(b->test, page->pmc_width, 64 - shift);
 	}
@@ -147,7 +147,7 @@ u64 read_page(struct perf_event *event)
 }
 
 /**
- * map_page() - give an event a page, as mmap() does, before it is added
+ * map_page() - give an event a page, as mmap() does, before add()
  * @b: the fixture
  * @event: the event
  */
@@ -155,13 +155,13 @@ void map_page(struct fixture *b, struct perf_event *event)
 {
 	event->rb = rb_alloc(0, 0, b->cpu, 0);
 	KUNIT_ASSERT_NOT_NULL(b->test, event->rb);
-	/* perf core says so before it calls add() */
+	/* As perf core does before it calls add() */
 	event->state = PERF_EVENT_STATE_ACTIVE;
 }
 
 /**
- * unmap_page() - take the page of map_page() away
- * @event: the event, off its counter
+ * unmap_page() - free the page of map_page()
+ * @event: the event, which has no counter
  */
 void unmap_page(struct perf_event *event)
 {
@@ -169,7 +169,7 @@ void unmap_page(struct perf_event *event)
 	event->rb = NULL;
 }
 
-/* User space reads what the kernel would, whatever happens to the event. */
+/* User space reads the same count as the kernel, whatever happens to the event. */
 static void rdpmc_counts(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, test->param_value);
@@ -201,7 +201,7 @@ static void rdpmc_counts(struct kunit *test)
 	end_readable(b);
 }
 
-/* Each overflow sets the counter anew. */
+/* User space reads the count of a sampling event, although each overflow writes the counter. */
 static void rdpmc_samples(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, test->param_value);
@@ -212,7 +212,7 @@ static void rdpmc_samples(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, mm);
 	map_page(b, event);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	/* As it is for an event of a CPU: whoever has the page follows the overflows. */
+	/* As with a per-CPU event: once it is mapped, overflows always update its page. */
 	event->attach_state &= ~PERF_ATTACH_TASK;
 	b->pmu->perf_pmu.event_mapped(event, mm);
 	for (i = 1; i <= 10; i++) {
@@ -228,7 +228,7 @@ static void rdpmc_samples(struct kunit *test)
 	end_readable(b);
 }
 
-/* The administrator says no while events are there, and yes again. */
+/* The administrator disables user access while events exist, and enables it again. */
 static void rdpmc_allowed(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, test->param_value);
@@ -241,7 +241,7 @@ static void rdpmc_allowed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	index = page->index;
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
-	/* On arm64 having the page gives no access. */
+	/* On arm64 mapping the page gives no access. */
 	if (!is_x86(b)) {
 		b->pmu->perf_pmu.event_mapped(event, NULL);
 		b->pmu->perf_pmu.event_unmapped(event, NULL);
@@ -265,7 +265,7 @@ static void rdpmc_allowed(struct kunit *test)
 	end_readable(b);
 }
 
-/* An event that nobody asked to read has no index, though others may be read. */
+/* An event without user access has no index, although other events may be read. */
 static void rdpmc_unreadable(struct kunit *test)
 {
 	struct fixture *b = fixture_start(test, test->param_value);
@@ -277,7 +277,7 @@ static void rdpmc_unreadable(struct kunit *test)
 	WRITE_ONCE(corepmu_rdpmc_allowed, true);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
-	/* Neither gives it access to anything. */
+	/* Mapping the page gives no access, either. */
 	b->pmu->perf_pmu.event_mapped(event, NULL);
 	b->pmu->perf_pmu.event_unmapped(event, NULL);
 	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_in_use);
@@ -287,7 +287,7 @@ static void rdpmc_unreadable(struct kunit *test)
 	fixture_close(event);
 }
 
-/* x86/rdpmc.c wants the headers of an x86 kernel. */
+/* x86/rdpmc.c needs the headers of an x86 kernel. */
 static bool can_be_read(const struct testbed *testbed)
 {
 	return IS_ENABLED(CONFIG_X86) || !testbed_is_x86(testbed);
