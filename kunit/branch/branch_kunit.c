@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of branch records: what events ask for, what their samples get
+ * corepmu: KUnit suite of branch records: attributes of events, and branch stacks of their samples
  */
 #include <kunit/test.h>
 
@@ -13,7 +13,7 @@
 
 #define MISPREDICTED	BIT_ULL(63)
 
-/* The youngest comes first, and no more than there are. */
+/* The youngest record comes first, and a sample has no more records than the hardware. */
 static void branch_order(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -39,7 +39,7 @@ static void branch_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
 }
 
-/* Each kind that can be asked for, in user space and in the kernel */
+/* Each branch type that an event may select, in user space and in the kernel */
 static void branch_by_type(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -87,7 +87,7 @@ static void branch_by_type(struct kunit *test)
 	}
 }
 
-/* Without the kernel no address of it, not even where a branch to user space comes from */
+/* Without PERF_SAMPLE_BRANCH_KERNEL, a sample shows no kernel address, not even as a source. */
 static void branch_levels(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -96,7 +96,7 @@ static void branch_levels(struct kunit *test)
 
 	branch_add(event);
 	branch_all();
-	/* As if hardware filtered nothing */
+	/* As if the hardware did not filter */
 	this_cpu_write(x86_model_state.lbr_select, 0);
 	branch_all();
 	branch_overflow(b);
@@ -112,14 +112,17 @@ static void branch_levels(struct kunit *test)
 		branch_add(event);
 		branch_all();
 		branch_overflow(b);
-		/* To the kernel is what counts. */
+		/* The privilege level of the target decides. */
 		EXPECT_FROM(test, &branch_seen[0], KERNEL + 0x20, KERNEL, USER + 0x40);
 		KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[0].priv, PERF_BR_PRIV_KERNEL);
 		branch_end(event, flags);
 	}
 }
 
-/* Two events: the hardware records what either wants, each sample has its own. */
+/*
+ * The hardware records the union of two events' branch types; each sample has its own event's
+ * types.
+ */
 static void branch_union(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -132,7 +135,7 @@ static void branch_union(struct kunit *test)
 
 	branch_add(calls);
 	branch_all();
-	/* There were conditional branches, too, which nobody recorded: none is better. */
+	/* The hardware has not recorded conditional branches so far: the sample has no records. */
 	branch_add(conds);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
@@ -145,11 +148,11 @@ static void branch_union(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].from + branch_seen[1].entries[0].from,
 			USER + USER + 0x10);
-	/* A type for the event that asks for it */
+	/* Only the event with PERF_SAMPLE_BRANCH_TYPE_SAVE gets types. */
 	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].type + branch_seen[1].entries[0].type,
 			PERF_BR_COND);
 
-	/* The one that is left has what was recorded for both. */
+	/* The remaining event still gets the records from before. */
 	branch_all();
 	fixture_del(conds);
 	branch_overflow(b);
@@ -160,7 +163,7 @@ static void branch_union(struct kunit *test)
 	fixture_close(conds);
 }
 
-/* Flags, cycles, types and levels, for those who ask */
+/* Flags, cycles, types and privilege levels, only for events that ask for them */
 static void branch_flags(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -203,7 +206,10 @@ static void branch_flags(struct kunit *test)
 	fixture_close(all);
 }
 
-/* Of no kind: a stack without branches, and a place of the youngest, alone and beside others */
+/*
+ * Without branch types, a sample has an empty branch stack and hw_idx, also with another event's
+ * records.
+ */
 static void branch_of_no_type(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -232,7 +238,7 @@ static void branch_of_no_type(struct kunit *test)
 	fixture_close(all);
 }
 
-/* What is refused, and how */
+/* Rejected branch_sample_type values and their errno */
 static void branch_refuses(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -249,14 +255,14 @@ static void branch_refuses(struct kunit *test)
 		{ CALLS_USER | PERF_SAMPLE_BRANCH_CALL, amd ? -EOPNOTSUPP : -EINVAL },
 		{ CALLS_USER | PERF_SAMPLE_BRANCH_IND_JUMP, amd ? -EOPNOTSUPP : -EINVAL },
 		{ CALLS_USER | PERF_SAMPLE_BRANCH_NO_TX, amd ? -EOPNOTSUPP : -EINVAL },
-		/* perf leaves these away when it is told EINVAL, and not otherwise. */
+		/* perf retries without these only after EINVAL. */
 		{ ANY_USER | PERF_SAMPLE_BRANCH_COUNTERS,
 		  branch_has_counts(b->testbed) ? 0 : -EINVAL },
 		{ ANY_USER | 1ULL << 40, -EINVAL },
 		{ ANY_USER | PERF_SAMPLE_BRANCH_ABORT_TX, amd ? -EOPNOTSUPP : 0 },
 		{ ANY_USER | PERF_SAMPLE_BRANCH_IN_TX, amd ? -EOPNOTSUPP : 0 },
 		{ ANY_USER | PERF_SAMPLE_BRANCH_NO_TX, amd ? -EOPNOTSUPP : 0 },
-		/* perf sees by these which details of branches there are. */
+		/* perf opens these to find out which branch details the kernel supports. */
 		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
 		{ PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
 		  PERF_SAMPLE_BRANCH_NO_CYCLES, 0 },
@@ -282,7 +288,7 @@ static void branch_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 }
 
-/* A sample of HV alone has no branches, even while another event records some. */
+/* With PERF_SAMPLE_BRANCH_HV only, a sample has no branches, even while another event records. */
 static void branch_no_level(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -300,7 +306,7 @@ static void branch_no_level(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	b->nr_samples = 0;
 	branch_all();
-	/* As if hardware filtered nothing */
+	/* As if the hardware did not filter */
 	this_cpu_write(x86_model_state.lbr_select, 0);
 	branch_all();
 	branch_overflow(b);
@@ -311,7 +317,7 @@ static void branch_no_level(struct kunit *test)
 	fixture_close(other);
 }
 
-/* Transactions: in, out, and aborted */
+/* Transactions: branches inside, outside, and aborts */
 static void branch_transactions(struct kunit *test)
 {
 	struct fixture *b = fixture_start(test, testbed_by_name("intel-lbr-v3"));
@@ -349,7 +355,7 @@ static void branch_transactions(struct kunit *test)
 	}
 }
 
-/* Without transactions no branch is in one, and none is an abort. */
+/* On a CPU without transactions, IN_TX and ABORT_TX select no branch. */
 static void branch_never_in_transactions(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -388,7 +394,7 @@ static void branch_never_in_transactions(struct kunit *test)
 	}
 }
 
-/* Without samples, or without the flag, nothing is recorded. */
+/* A counting event, or one without PERF_SAMPLE_BRANCH_STACK, records nothing. */
 static void branch_counting(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -412,7 +418,7 @@ static void branch_counting(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* What the CPU's events want, for whoever asks; recording is left as it was found. */
+/* A snapshot has the branches that the CPU's events want, and does not change recording. */
 static void branch_snapshot(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -435,7 +441,7 @@ static void branch_snapshot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries[0].from, USER);
 	KUNIT_EXPECT_EQ(test, entries[4].from, USER);
 
-	/* As where an NMI asks in the middle of a stop */
+	/* As in an NMI in the middle of a stop */
 	corepmu_stop_cpu(b->cpuc);
 	recording = b->cpuc->branches->recording;
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 5);
@@ -451,7 +457,10 @@ static void branch_snapshot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
 }
 
-/* What an agent does to the registers: nothing is recorded, of no kind, and nothing freezes it. */
+/*
+ * Another agent writes the registers: recording is off, all types are suppressed, and the freeze is
+ * off.
+ */
 static void branch_registers_change(void)
 {
 	struct x86_model *m = this_cpu_ptr(&x86_model_state);
@@ -471,7 +480,7 @@ static unsigned int branch_sampled(struct fixture *b)
 	return branch_seen[0].nr;
 }
 
-/* Registers are written by somebody else while no event wants records, or a task's is away. */
+/* The driver repairs the registers after another agent wrote them while no event recorded. */
 static void branch_after_an_agent(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -492,7 +501,7 @@ static void branch_after_an_agent(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* A CPU's event has the hardware record all the time, and a task's comes. */
+/* The driver also repairs them while a per-CPU event records: adding another event writes them. */
 static void branch_agent_while_recording(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -540,7 +549,7 @@ static struct kunit_suite branch_suite = {
 	.test_cases	= branch_cases,
 };
 
-/* A machine, and an event of it that has the branches of user space and counts */
+/* Start a testbed, with an event that records user branches and counts */
 static struct perf_event *branch_on_testbed(struct kunit *test, const char *testbed,
 					    unsigned long *flags)
 {
@@ -555,7 +564,7 @@ static struct perf_event *branch_on_testbed(struct kunit *test, const char *test
 	return event;
 }
 
-/* AMD's erratum 1452: a record with the reserved bit is of no branch. */
+/* AMD's erratum 1452: a record with the reserved bit is invalid; samples exclude it. */
 static void branch_leaves_out_erroneous(struct kunit *test)
 {
 	unsigned long flags;
@@ -570,7 +579,10 @@ static void branch_leaves_out_erroneous(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* A debug exception has ended recording: no old branches, and new ones from the next start on. */
+/*
+ * A debug exception ends recording: the sample has no old branches, and the next start records
+ * again.
+ */
 static void branch_after_debug_exception(struct kunit *test)
 {
 	struct perf_branch_entry entries[4];
@@ -585,7 +597,7 @@ static void branch_after_debug_exception(struct kunit *test)
 	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 0);
 	branch_overflow(test->priv);
 	EXPECT_FROM(test, &branch_seen[1], USER + 0x20);
-	/* Somebody asks for them who stops recording first. */
+	/* A snapshot stops recording first. */
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	KUNIT_EXPECT_GT(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
@@ -594,7 +606,7 @@ static void branch_after_debug_exception(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* These start a machine of their own. */
+/* These tests start a testbed of their own. */
 static struct kunit_case branch_testbed_cases[] = {
 	KUNIT_CASE(branch_transactions),
 	KUNIT_CASE(branch_leaves_out_erroneous),

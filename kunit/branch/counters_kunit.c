@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of counts of events in branch records
+ * corepmu: KUnit suite of event counts in branch records
  */
 #include <kunit/test.h>
 
@@ -21,7 +21,7 @@
 #define COUNTED_USER		(PERF_SAMPLE_BRANCH_USER | COUNTERS)
 #define ANY_COUNTED		(ANY_USER | COUNTERS)
 
-/* Events of a group, of which each has another number in a record: @n of the one on counter i */
+/* Group of events; in a record, each event has another count */
 #define MEMBERS			4
 
 struct group {
@@ -34,7 +34,7 @@ static struct perf_event *open_member(struct fixture *b, struct group *g, u64 ha
 	struct perf_event_attr attr = { STACK(branches) };
 
 	attr.config = hardware;
-	/* The leader alone has samples, every PERIOD cycles. */
+	/* Only the leader samples, every PERIOD cycles. */
 	if (i)
 		attr.sample_period = 0;
 
@@ -74,7 +74,7 @@ static void end_group(struct group *g, unsigned long flags)
 	fixture_close(g->event[0]);
 }
 
-/* What the hardware has in a record: for event i of the group the number n[i] */
+/* Return LBR_INFO of a record in which event i of the group has the count n[i]. */
 static u64 info_of(const struct group *g, const unsigned int n[MEMBERS])
 {
 	u64 info = 0;
@@ -93,7 +93,10 @@ static void forget_samples(struct fixture *b)
 	memset(branch_seen, 0, sizeof(branch_seen));
 }
 
-/* Those that asked, in the order of the group, from the lowest bits on */
+/*
+ * The sample has the counts of the events with PERF_SAMPLE_BRANCH_COUNTERS, in the group's order,
+ * from the lowest bits on.
+ */
 static void count_order(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
@@ -104,7 +107,7 @@ static void count_order(struct kunit *test)
 
 	open_group(b, &g, branches);
 	flags = branch_begin(b);
-	/* The last one first, so that their counters are in another order. */
+	/* Add the last event first: the order of counters differs from the group's order. */
 	branch_add(g.event[3]);
 	branch_add(g.event[0]);
 	branch_add(g.event[2]);
@@ -120,7 +123,7 @@ static void count_order(struct kunit *test)
 	end_group(&g, flags);
 }
 
-/* On counters of which records have counts, and with the bit that asks for them */
+/* Events with counts use the counters that records have counts of, and set EVENTSEL_BR_CNTR. */
 static void count_select(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
@@ -146,7 +149,7 @@ static void count_select(struct kunit *test)
 	end_group(&g, flags);
 }
 
-/* An event that has no counter, since it is disabled, keeps its place. */
+/* A disabled event has no counter, but keeps its position in the counts. */
 static void count_of_disabled(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_USER, COUNTED_USER, COUNTED_USER, COUNTED_USER };
@@ -167,7 +170,10 @@ static void count_of_disabled(struct kunit *test)
 	end_group(&g, flags);
 }
 
-/* Records from before an event came have counts of whoever was on its counter. */
+/*
+ * A sample excludes records from before its event was added: they count the counter's previous
+ * event.
+ */
 static void count_stale(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, ANY_USER, ANY_USER, ANY_USER };
@@ -195,7 +201,7 @@ static void count_stale(struct kunit *test)
 	fixture_close(other);
 }
 
-/* Likewise when it is moved to make room. */
+/* A sample excludes records from before its event moved to another counter. */
 static void count_moved(struct kunit *test)
 {
 	const struct perf_event_attr attr = { STACK(ANY_COUNTED) };
@@ -224,7 +230,7 @@ static void count_moved(struct kunit *test)
 	fixture_close(other);
 }
 
-/* Records that the sample does not show are left out of the counts as well. */
+/* The counts exclude records that the sample excludes. */
 static void count_chosen(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = {
@@ -239,7 +245,7 @@ static void count_chosen(struct kunit *test)
 	open_group(b, &g, branches);
 	all = branch_open_stack(b, ANY_USER);
 	flags = branch_begin(b);
-	/* The hardware records calls, too. */
+	/* For this event the hardware records calls, too. */
 	branch_add(all);
 	add_group(&g);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, first));
@@ -257,7 +263,7 @@ static void count_chosen(struct kunit *test)
 	fixture_close(all);
 }
 
-/* Samples of groups that do not ask have none. */
+/* Samples of groups without PERF_SAMPLE_BRANCH_COUNTERS have no counts. */
 static void count_others(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, ANY_USER, ANY_USER, ANY_USER };
@@ -308,9 +314,11 @@ static void count_refused(struct kunit *test)
 	struct perf_event *calls, *plain;
 	struct group g;
 
-	/* perf sees by an event of no branch whether there are counts. */
+	/*
+	 * perf opens an event without branch types to find out whether the kernel supports counts.
+	 */
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), 0);
-	/* Of a stack of calls, and of what an edge makes of an event */
+	/* LBR call stacks have no counts, and events with edge detection have none. */
 	attr.branch_sample_type = CALLS_USER | COUNTERS;
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), -EINVAL);
 	attr.branch_sample_type = ANY_COUNTED;
@@ -319,7 +327,7 @@ static void count_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), -EINVAL);
 	attr.config = 0xc4;
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), 0);
-	/* Fixed counter 2 alone counts these */
+	/* Only fixed counter 2 counts this event. */
 	attr.config = 0x0300;
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, NULL), -EINVAL);
 
@@ -333,7 +341,7 @@ static void count_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, calls), -EINVAL);
 	fixture_close(calls);
 
-	/* A fourth one, and a fifth */
+	/* A fourth event with counts fits, a fifth does not. */
 	open_group(b, &g, branches);
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, g.event[0]), 0);
 	g.event[3]->hw.flags |= COREPMU_EVENT_COUNTED;

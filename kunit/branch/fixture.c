@@ -2,12 +2,12 @@
 /*
  * corepmu: events with branch records on the fixture
  *
- * Branches happen where the test says; the models record, filter and freeze them. Records are
- * of the task that runs: a test is not scheduled away while it has some.
+ * The tests say which branches the CPU takes; the models record, filter and freeze them. Records
+ * belong to the current task: tests with records have IRQs off and are not scheduled out.
  */
 #include "fixture.h"
 
-/* Instructions at the addresses that branches come from */
+/* Instructions at the sources of branches */
 static const struct x86_model_code branch_code[] = {
 	{ USER, { 0x74, 0x10 } },			/* je */
 	{ USER + 0x10, { 0xe8, 1, 0, 0, 0 } },		/* call */
@@ -45,11 +45,11 @@ static void note_branches(struct perf_event *event, struct perf_sample_data *dat
 }
 
 /**
- * branch_open_stack() - an event of the current task whose samples have branch records
+ * branch_open_stack() - open a per-task event with branch records, on the current task
  * @b: the fixture
  * @type: attr.branch_sample_type
  *
- * Return: the event; the test ends when it is refused
+ * Return: the event; if the driver rejects it, the test ends
  */
 struct perf_event *branch_open_stack(struct fixture *b, u64 type)
 {
@@ -59,11 +59,11 @@ struct perf_event *branch_open_stack(struct fixture *b, u64 type)
 }
 
 /**
- * branch_open_attr() - likewise
+ * branch_open_attr() - open an event with branch records and other attributes
  * @b: the fixture
- * @attr: what is asked for
+ * @attr: attributes
  *
- * Return: the event; the test ends when it is refused
+ * Return: the event; if the driver rejects it, the test ends
  */
 struct perf_event *branch_open_attr(struct fixture *b, const struct perf_event_attr *attr)
 {
@@ -71,12 +71,12 @@ struct perf_event *branch_open_attr(struct fixture *b, const struct perf_event_a
 }
 
 /**
- * branch_open_member() - likewise, of a group
+ * branch_open_member() - open an event with branch records in a group
  * @b: the fixture
- * @attr: what is asked for
- * @leader: its leader; NULL for itself
+ * @attr: attributes
+ * @leader: group leader; NULL: the event is the leader
  *
- * Return: the event; the test ends when it is refused
+ * Return: the event; if the driver rejects it, the test ends
  */
 struct perf_event *branch_open_member(struct fixture *b, const struct perf_event_attr *attr,
 				      struct perf_event *leader)
@@ -95,10 +95,10 @@ struct perf_event *branch_open_member(struct fixture *b, const struct perf_event
 }
 
 /**
- * branch_begin() - the code is there that branches, and the test stays on its CPU
+ * branch_begin() - provide the code at the branches, and disable IRQs
  * @b: the fixture
  *
- * Return: for branch_end()
+ * Return: flags for branch_end()
  */
 unsigned long branch_begin(struct fixture *b)
 {
@@ -123,11 +123,11 @@ void branch_add(struct perf_event *event)
 }
 
 /**
- * branch_end() - the end of an event that is scheduled in
- * @event: the event
+ * branch_end() - schedule an event out and close it
+ * @event: the event, which is scheduled in
  * @flags: from branch_begin()
  *
- * The counters are released with interrupts enabled.
+ * Closing the event releases the counters, which needs enabled interrupts.
  */
 void branch_end(struct perf_event *event, unsigned long flags)
 {
@@ -137,7 +137,7 @@ void branch_end(struct perf_event *event, unsigned long flags)
 }
 
 /**
- * branch_overflow() - a period ends
+ * branch_overflow() - end a period
  * @b: the fixture
  */
 void branch_overflow(struct fixture *b)
@@ -160,11 +160,11 @@ static bool has_calls(const struct testbed *testbed)
 }
 
 /**
- * branch_gen_params() - machines that have branch records
- * @prev: the one before
- * @desc: its name
+ * branch_gen_params() - generate testbeds with branch records
+ * @prev: the previous testbed
+ * @desc: filled in with the name of the next testbed
  *
- * Return: the next one
+ * Return: the next testbed
  */
 const void *branch_gen_params(const void *prev, char *desc)
 {
@@ -172,11 +172,11 @@ const void *branch_gen_params(const void *prev, char *desc)
 }
 
 /**
- * branch_gen_calls_params() - machines whose branch records follow calls
- * @prev: the one before
- * @desc: its name
+ * branch_gen_calls_params() - generate testbeds with LBR call stacks
+ * @prev: the previous testbed
+ * @desc: filled in with the name of the next testbed
  *
- * Return: the next one
+ * Return: the next testbed
  */
 const void *branch_gen_calls_params(const void *prev, char *desc)
 {
@@ -184,10 +184,10 @@ const void *branch_gen_calls_params(const void *prev, char *desc)
 }
 
 /**
- * branch_has_counts() - do a machine's branch records have counts of events?
- * @testbed: the machine
+ * branch_has_counts() - check whether branch records have event counts
+ * @testbed: the testbed
  *
- * Return: whether they do, and the kernel knows of them
+ * Return: true if the testbed and the kernel support event counts
  */
 bool branch_has_counts(const struct testbed *testbed)
 {
@@ -197,11 +197,11 @@ bool branch_has_counts(const struct testbed *testbed)
 }
 
 /**
- * branch_gen_counts_params() - machines whose branch records have counts of events
- * @prev: the one before
- * @desc: its name
+ * branch_gen_counts_params() - generate testbeds with event counts in branch records
+ * @prev: the previous testbed
+ * @desc: filled in with the name of the next testbed
  *
- * Return: the next one
+ * Return: the next testbed
  */
 const void *branch_gen_counts_params(const void *prev, char *desc)
 {
@@ -209,10 +209,10 @@ const void *branch_gen_counts_params(const void *prev, char *desc)
 }
 
 /**
- * branch_records_kernel() - does the machine record branches of the kernel?
+ * branch_records_kernel() - check whether a testbed records the kernel's branches
  * @b: the fixture
  *
- * Return: whether it does
+ * Return: true if it does
  */
 bool branch_records_kernel(struct fixture *b)
 {
@@ -220,7 +220,7 @@ bool branch_records_kernel(struct fixture *b)
 }
 
 /**
- * branch_all() - a conditional branch, a call, its return; the kernel and back
+ * branch_all() - take a branch of each type, into the kernel and back
  */
 void branch_all(void)
 {
@@ -235,11 +235,11 @@ void branch_all(void)
 }
 
 /**
- * branch_expect_from() - the records of a sample come from there, and are no others
+ * branch_expect_from() - expect the sources of a sample's branches
  * @test: the test
  * @s: the sample
  * @from: addresses, the youngest first
- * @nr: how many
+ * @nr: number of addresses
  */
 void branch_expect_from(struct kunit *test, const struct branch_seen *s, const u64 *from,
 			unsigned int nr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: events with branch records on the fixture, and what their samples have
+ * corepmu: events with branch records on the fixture, and the records of their samples
  */
 #ifndef _COREPMU_KUNIT_BRANCH_FIXTURE_H
 #define _COREPMU_KUNIT_BRANCH_FIXTURE_H
@@ -15,7 +15,7 @@
 #include "fixture/testbed.h"
 #include "models/x86/access.h"
 
-/* Where branches are and lead to: see branch_code[] */
+/* Sources and targets of branches, see branch_code[] */
 #define USER		0x401000ULL
 #define USER_TO		0x402000ULL
 #define KERNEL		0xffffffff81000000ULL
@@ -30,12 +30,12 @@
 #define CALLS_USER	(PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER)
 
 /**
- * struct branch_seen - what a sample had
- * @nr: how many records
- * @hw_idx: where the hardware had the youngest
+ * struct branch_seen - branch stack of a sample
+ * @nr: number of records
+ * @hw_idx: index of the youngest record in the hardware
  * @entries: the records
- * @has_counts: they come with counts of events
- * @counts: of each record
+ * @has_counts: the sample has event counts
+ * @counts: event counts of each record
  */
 struct branch_seen {
 	unsigned int	nr;
@@ -48,7 +48,7 @@ struct branch_seen {
 /* The last two samples */
 extern struct branch_seen branch_seen[2];
 
-/* The kernel branches while it writes a sample. */
+/* The kernel takes a branch while it writes a sample. */
 extern bool branch_noise;
 
 const void *branch_gen_params(const void *prev, char *desc);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of branch records: whose they are, and when they are recorded
+ * corepmu: KUnit suite of branch records: which task they belong to, and when the hardware records
  */
 #include <kunit/test.h>
 
@@ -12,7 +12,7 @@
 
 #include "fixture.h"
 
-/* Records of another task, or of a gap: wiped, or not shown */
+/* Samples never show records of another task, or records from before a gap. */
 static void branch_tasks(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -22,7 +22,7 @@ static void branch_tasks(struct kunit *test)
 	branch_add(event);
 	KUNIT_EXPECT_EQ(test, testbed_cb_users, 1);
 	branch_all();
-	/* Perf core tells of a switch. */
+	/* Perf core notifies the PMU of a switch. */
 	event->pmu->pmu_disable(event->pmu);
 	corepmu_branch_switch(false);
 	corepmu_branch_switch(true);
@@ -31,19 +31,19 @@ static void branch_tasks(struct kunit *test)
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], USER);
 
-	/* The same while the PMU runs, as before 6.2 it may */
+	/* The same while the PMU is enabled, as before 6.2 */
 	branch_all();
 	corepmu_branch_switch(true);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 
-	/* It does not tell: somebody else has run meanwhile. */
+	/* Perf core does not notify the PMU: another task has run meanwhile. */
 	branch_all();
 	current->nvcsw++;
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
-	/* From then on they are known to be of this task. */
+	/* From here on the records belong to this task. */
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[1], USER);
@@ -52,7 +52,7 @@ static void branch_tasks(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 
-	/* An event that was away */
+	/* An event that had no counter for a while */
 	branch_all();
 	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
@@ -64,7 +64,7 @@ static void branch_tasks(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* The records stand still at the overflow, and go on after the interrupt. */
+/* An overflow freezes the records; recording resumes after the interrupt. */
 static void branch_freeze(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -88,7 +88,7 @@ static void branch_freeze(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* What the handler does itself is in no sample of its own, however many it writes. */
+/* No sample shows branches of the overflow handler, even with several samples per interrupt. */
 static void branch_handler(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -108,7 +108,7 @@ static void branch_handler(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[0], USER);
 	EXPECT_FROM(test, &branch_seen[1], USER);
 
-	/* An overflow of an event that wants none: they go on after it. */
+	/* After an overflow of an event without branch records, recording resumes. */
 	branch_noise = false;
 	fixture_del(two);
 	branch_add(plain);
@@ -117,7 +117,7 @@ static void branch_handler(struct kunit *test)
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
 	branch_seen[0].nr = 0;
 	fixture_run(b, TESTBED_CYCLES, PERIOD / 2);
-	/* The other one's sample may be the first. */
+	/* The other event's sample may come first. */
 	s = branch_seen[0].nr ? &branch_seen[0] : &branch_seen[1];
 	KUNIT_EXPECT_GE(test, s->nr, 2);
 	KUNIT_EXPECT_EQ(test, s->entries[0].from, USER + 0x10);
@@ -137,7 +137,9 @@ static void make_noise(struct perf_event *event, struct perf_sample_data *data,
 	x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_IND_CALL, 0);
 }
 
-/* Nor is what it does for other events' samples that come first, on a lower or a higher counter. */
+/*
+ * No sample shows the handler's branches for other events' samples, on a lower or a higher counter.
+ */
 static void branch_handler_of_others(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -169,7 +171,7 @@ static void branch_handler_of_others(struct kunit *test)
 	fixture_close(other[1]);
 }
 
-/* The event's counter overflows after a branch, and the interrupt does not come yet. */
+/* Make the event's counter overflow after a branch, and hold the interrupt back. */
 static void overflow_pending(struct fixture *b, struct perf_event *event)
 {
 	branch_add(event);
@@ -178,7 +180,7 @@ static void overflow_pending(struct fixture *b, struct perf_event *event)
 	branch_overflow(b);
 }
 
-/* An overflow that a stop has overtaken has the records of when it came. */
+/* A sample at a stop, before the overflow's interrupt, has the records of the overflow. */
 static void branch_late(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -192,7 +194,7 @@ static void branch_late(struct kunit *test)
 	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
-	/* With the PMU running, which perf core does not do */
+	/* The same while the PMU is enabled, as perf core never does */
 	fixture_start_event(event, PERF_EF_RELOAD);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	b->testbed->ops->hold(true);
@@ -208,8 +210,8 @@ static void branch_late(struct kunit *test)
 }
 
 /*
- * So has one that is stopped since its task is switched away from, which the scheduler has
- * counted by then; but not once something may have been recorded since.
+ * The scheduler counts the switch, then perf core stops the events: a late overflow still has its
+ * records. After recording has resumed, a sample has no records.
  */
 static void branch_late_at_switch(struct kunit *test)
 {
@@ -226,7 +228,7 @@ static void branch_late_at_switch(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[0], USER);
 	b->testbed->ops->hold(false);
 
-	/* Of the task from here on */
+	/* From here on the records belong to the task again. */
 	fixture_del(event);
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
@@ -241,18 +243,18 @@ static void branch_late_at_switch(struct kunit *test)
 	b->unknown_expected = b->testbed->ops->unknown();
 }
 
-/* Only so many samples have records at a time, each a stack of its own. */
+/* A limited number of nested samples has records, each in a stack of its own. */
 static void branch_nesting(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	/* Levels are written into each sample's own. */
+	/* The driver writes privilege levels into the sample's own stack. */
 	struct perf_event *event = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_PRIV_SAVE);
 	struct perf_branch_stack *outer = (void *)b->cpuc->branches->stack[0];
 	unsigned long flags = branch_begin(b);
 
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	/* Of a sample that is under way */
+	/* Stack of a sample that is being emitted */
 	outer->nr = COREPMU_MAX_BRANCHES;
 	b->cpuc->branches->nesting = COREPMU_BRANCH_NESTING - 1;
 	branch_overflow(b);
@@ -267,7 +269,7 @@ static void branch_nesting(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* A system that ends records no more. */
+/* After a reboot notification, the hardware records nothing. */
 static void branch_off(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -283,7 +285,7 @@ static void branch_off(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* Stacks of calls */
+/* LBR call stacks */
 
 static void call(unsigned int i)
 {
@@ -295,7 +297,7 @@ static void ret(void)
 	x86_model_branch(USER + 0x20, USER, X86_MODEL_RET, 0);
 }
 
-/* The current task is switched away from, and it is another one's turn. */
+/* Schedule the current task out. */
 static void schedule_out(struct perf_event *event)
 {
 	event->pmu->pmu_disable(event->pmu);
@@ -315,7 +317,9 @@ static void schedule_in(struct perf_event *event)
 	event->pmu->pmu_enable(event->pmu);
 }
 
-/* The next sample has calls that lead to USER_TO and that number, the youngest first. */
+/*
+ * Expect the call stack of the next sample: calls to USER_TO plus each number, the youngest first.
+ */
 static void expect_calls(struct fixture *b, const unsigned int *to, unsigned int nr)
 {
 	unsigned int i;
@@ -334,7 +338,7 @@ static void expect_calls(struct fixture *b, const unsigned int *to, unsigned int
 	expect_calls(b, (const unsigned int[]) { __VA_ARGS__ },			\
 		     ARRAY_SIZE(((const unsigned int[]) { __VA_ARGS__ })))
 
-/* Calls come, and go with their returns; other branches do neither. */
+/* Calls add records, and returns remove them; other branches do neither. */
 static void branch_calls(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -350,7 +354,7 @@ static void branch_calls(struct kunit *test)
 	ret();
 	EXPECT_CALLS(b, 2, 1);
 	KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[0].type, PERF_BR_CALL);
-	/* It goes on while the interrupt is waited for: its address is that of then. */
+	/* Call stacks do not freeze: a late interrupt shows the calls of its own moment. */
 	b->testbed->ops->hold(true);
 	b->nr_samples = 0;
 	branch_overflow(b);
@@ -366,7 +370,10 @@ static void branch_calls(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* While the task is away somebody else has the registers, or nobody. */
+/*
+ * The call stack survives while the task is scheduled out, even if another event uses the
+ * registers.
+ */
 static void branch_calls_kept(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -394,14 +401,14 @@ static void branch_calls_kept(struct kunit *test)
 	ret();
 	EXPECT_CALLS(b, 1);
 
-	/* Nothing is written that is still there. */
+	/* The driver does not write records that the registers still hold. */
 	schedule_out(event);
 	model_forget();
 	schedule_in(event);
 	KUNIT_EXPECT_EQ(test, model_accesses("LBR_TO"), 0);
 	EXPECT_CALLS(b, 1);
 
-	/* A CPU that has been powered down has nothing any more. */
+	/* A powered-down CPU has lost the records: the driver restores them. */
 	schedule_out(event);
 	this_cpu_write(x86_model_state.lbr[branch_seen[0].hw_idx].from, 0);
 	schedule_in(event);
@@ -410,7 +417,7 @@ static void branch_calls_kept(struct kunit *test)
 	fixture_close(other);
 }
 
-/* A freeze ends recording as well before version 4: that it has ended says nothing there. */
+/* Before version 4 a freeze also ends recording: the driver cannot see a debug exception there. */
 static bool ends_by_debug_exception(struct fixture *b)
 {
 	const struct x86_model_cpu *cpu = b->testbed->cpu;
@@ -418,7 +425,7 @@ static bool ends_by_debug_exception(struct fixture *b)
 	return !cpu->arch_lbr && !b->cpuc->pmu->branch_backend->freeze_ends;
 }
 
-/* What is not known to be the task's own stack without a gap is not shown. */
+/* A call stack with a gap, or of another task, is not shown. */
 static void branch_calls_lost(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -428,30 +435,30 @@ static void branch_calls_lost(struct kunit *test)
 
 	branch_add(event);
 	call(1);
-	/* It has been elsewhere since, where the event had no place. */
+	/* The task has run meanwhile on a CPU where the event had no counter. */
 	schedule_out(event);
 	current->nvcsw++;
 	schedule_in(event);
 	call(2);
 	EXPECT_CALLS(b, 2);
-	/* The event had no place for a while. */
+	/* The event had no counter for a while. */
 	fixture_del(event);
 	branch_add(event);
 	call(3);
 	EXPECT_CALLS(b, 3);
-	/* A switch that nobody told of: what is there is not saved. */
+	/* A switch without notification: the driver does not save the records. */
 	current->nvcsw++;
 	schedule_out(event);
 	schedule_in(event);
 	call(4);
 	EXPECT_CALLS(b, 4);
-	/* Twice: what was saved is old. */
+	/* The second notification makes the saved call stack stale. */
 	schedule_out(event);
 	schedule_in(event);
 	corepmu_branch_switch(true);
 	call(5);
 	EXPECT_CALLS(b, 5);
-	/* A debug exception ended recording: a return is missing of what is there. */
+	/* A debug exception ended recording: the records lack a return. */
 	if (ends_by_debug_exception(b)) {
 		this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
 		ret();
@@ -467,7 +474,7 @@ static void branch_calls_lost(struct kunit *test)
 	fixture_close(other);
 }
 
-/* An event of a CPU has no task's stack to keep. */
+/* For a per-CPU event the driver keeps no task's call stack. */
 static void branch_calls_of_cpu(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -487,7 +494,7 @@ static void branch_calls_of_cpu(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* Two events of a task have one stack, which goes with the last. */
+/* Two events of a task share a call stack, which lives until the last event is closed. */
 static void branch_calls_shared(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -505,7 +512,9 @@ static void branch_calls_shared(struct kunit *test)
 	branch_end(two, flags);
 }
 
-/* Where calls are followed no other branches are: the events wait for each other. */
+/*
+ * LBR call stacks exclude other branch records: the events rotate, and do not fit into one group.
+ */
 static void branch_calls_alone(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -528,9 +537,10 @@ static void branch_calls_alone(struct kunit *test)
 }
 
 /*
- * The accesses of a sample, of a start and a stop, and of a reset. Records of user space alone stay
- * as they are in the kernel without a stop, unless a freeze has ended recording by itself.
- * @debugctl: accesses to DEBUGCTL in an interrupt; a ring is asked whether it still records.
+ * Register accesses of a start, a stop and a reset. While only user branches are recorded, a stop
+ * of the PMU does not stop recording, unless a freeze has ended recording (version 3). @debugctl:
+ * number of DEBUGCTL accesses in an interrupt; with a ring the driver checks that the hardware
+ * still records.
  */
 struct accesses {
 	const char *testbed;
@@ -595,7 +605,7 @@ static void branch_accesses(struct kunit *test)
 	expect_accesses(test, a->reset);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->branches->stale);
 
-	/* In an interrupt records are read, and nothing is turned off and on. */
+	/* An interrupt reads the records, and neither stops nor starts recording. */
 	local_irq_save(flags);
 	event->pmu->pmu_enable(event->pmu);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
@@ -632,7 +642,7 @@ static void branch_accesses_user(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, b->cpuc->branches->recording);
 }
 
-/* The kernel's are not recorded any more when the event has gone that wanted them. */
+/* When the event that wants the kernel's branches is deleted, the hardware stops recording them. */
 static void branch_accesses_less(struct kunit *test)
 {
 	const struct accesses *a = test->param_value;
@@ -652,7 +662,7 @@ static void branch_accesses_less(struct kunit *test)
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 1);
 	KUNIT_EXPECT_EQ(test, entries[0].from, USER);
-	/* As the hardware has them */
+	/* The hardware's records still include the kernel's branch. */
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.nr, 2);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.entries[1].from, KERNEL);
 	branch_end(user, flags);
@@ -684,7 +694,7 @@ static struct kunit_suite branch_suite = {
 	.test_cases	= branch_cases,
 };
 
-/* These start a machine of their own. */
+/* These tests start a testbed of their own. */
 static struct kunit_case branch_testbed_cases[] = {
 	KUNIT_CASE_PARAM(branch_accesses, accesses_gen_params),
 	KUNIT_CASE_PARAM(branch_accesses_user, accesses_gen_params),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of x86/lbr/branch-type.c: kinds of branches from their instructions
+ * corepmu: KUnit suite of x86/lbr/branch-type.c: branch types of instructions
  *
- * Bytes and lengths are those that GNU as and objdump make of the instructions named.
+ * GNU as and objdump give the bytes and lengths of these instructions.
  */
 #include <kunit/test.h>
 
@@ -88,13 +88,13 @@ static void type_of_instruction(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, offset, 0);
 	KUNIT_EXPECT_EQ(test, x86_branch_type(i->code, i->len, false, false, &offset),
 			i->other_32bit ? i->type_32bit : i->type);
-	/* What is behind the known bytes is not looked at, and is no branch of its own. */
+	/* The decoder does not read beyond the known bytes, and finds no branch without bytes. */
 	for (len = 0; len < i->len; len++)
 		x86_branch_type(i->code, len, true, true, &offset);
 	KUNIT_EXPECT_EQ(test, x86_branch_type(i->code, 0, true, true, &offset), 0);
 }
 
-/* What a branch may be fused with: its length is how far the branch is behind. */
+/* Instructions that a branch may be fused with; @len is the offset of the branch. */
 struct fused {
 	const char	*name;
 	u8		code[12];
@@ -151,11 +151,11 @@ static void type_fused(struct kunit *test)
 			f->can ? COREPMU_BRANCH_COND : 0);
 	KUNIT_EXPECT_EQ(test, offset, f->can ? f->len : 0);
 	KUNIT_EXPECT_EQ(test, x86_branch_type(code, sizeof(code), true, false, &offset), 0);
-	/* The branch is behind what is known. */
+	/* The branch lies beyond the known bytes. */
 	KUNIT_EXPECT_EQ(test, x86_branch_type(code, f->len, true, true, &offset), 0);
 }
 
-/* A record: the instruction, and where it leads from and to */
+/* Branch type of a record: by the instruction, and by the privilege levels of source and target */
 static void type_records(struct kunit *test)
 {
 	static const struct x86_model_code code[] = {
@@ -176,7 +176,9 @@ static void type_records(struct kunit *test)
 	} table[] = {
 		{ USER, KERNEL, COREPMU_BRANCH_SYSCALL, COREPMU_BRANCH_SYSCALL },
 		{ USER + 0x50, KERNEL, COREPMU_BRANCH_SOFT_INT, COREPMU_BRANCH_SOFT_INT },
-		/* An interrupt, at any instruction, at a branch too, and where nothing is known */
+		/*
+		 * An interrupt comes at any instruction, also at a branch and at unreadable code.
+		 */
 		{ USER + 0x10, KERNEL, COREPMU_BRANCH_IRQ, COREPMU_BRANCH_IRQ },
 		{ USER + 0x20, KERNEL, COREPMU_BRANCH_IRQ, COREPMU_BRANCH_IRQ },
 		{ USER + 0x30, KERNEL, COREPMU_BRANCH_IRQ, COREPMU_BRANCH_IRQ },
@@ -203,7 +205,7 @@ static void type_records(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, x86_branch_decode_fused(&entry), table[i].type_fused,
 				    "row %u", i);
 		KUNIT_EXPECT_EQ(test, entry.from, table[i].from + table[i].offset);
-		/* The same when it is looked at once more */
+		/* A second decode gives the same result. */
 		KUNIT_EXPECT_EQ(test, entry.to, table[i].to);
 	}
 }
