@@ -15,7 +15,7 @@
 #include "x86/msr.h"
 #include "x86/x86.h"
 
-/* What attributes become: the event select register, and the counters */
+/* Expected values for attributes: event select register, and counters */
 #define GP(n)		GENMASK_ULL((n) - 1, 0)
 #define FIXED(n)	BIT_ULL(FIXED_COUNTER_BASE + (n))
 #define HW(id)		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##id
@@ -32,7 +32,7 @@ struct encoding {
 };
 
 static const struct encoding encodings[] = {
-	/* Figure 20-1: USR 16, OS 17, INT 20; EN is the counters' matter. */
+	/* Figure 20-1: USR 16, OS 17, INT 20; the driver sets EN at start. */
 	{ "intel-v4", { HW(CPU_CYCLES) }, 0, 0x13003c, GP(8) | FIXED(1) },
 	{ "intel-v4", { HW(INSTRUCTIONS) }, 0, 0x1300c0, GP(8) | FIXED(0) },
 	{ "intel-v4", { HW(BRANCH_INSTRUCTIONS) }, 0, 0x1300c4, GP(8) },
@@ -52,13 +52,13 @@ static const struct encoding encodings[] = {
 	{ "intel-skl", { CACHE(BPU, 1) }, 0, 0x1300c5, GP(8) },
 	{ "intel-v4", { CACHE(L1D, 0) }, -ENOENT },
 	{ "intel-v4", { RAW(0xc0) }, 0, 0x1300c0, GP(8) | FIXED(0) },
-	/* Edge, inverted and with a threshold it is no longer a fixed counter's. */
+	/* With edge, inv or cmask, no fixed counter counts the event. */
 	{ "intel-v4", { RAW(0x018400c0) }, 0, 0x019700c0, GP(8) },
 	{ "intel-v4", { RAW(0xff84ffffULL) }, 0, 0xff97ffff, GP(4) },
 	{ "intel-v4", { RAW(0x5300c0) }, 0, 0x1300c0, GP(8) | FIXED(0) },
 	{ "intel-v4", { RAW(0x2000c0) }, -EINVAL },
 	{ "intel-v4", { RAW(0x1000000c0ULL) }, -EINVAL },
-	/* Both hyperthreads; in transactions, and what an abort takes back */
+	/* any; in_tx and in_tx_cp */
 	{ "intel-v3", { RAW(0x2000c0) }, 0, 0x3300c0, GP(4) },
 	{ "intel-v3", { RAW(0x2001c0) }, 0, 0x3301c0, GP(4) },
 	{ "intel-v3", { RAW(0x1000000c0ULL) }, -EINVAL },
@@ -72,18 +72,18 @@ static const struct encoding encodings[] = {
 	{ "intel-skl", { RAW(0x1002000c4ULL) }, -EOPNOTSUPP },
 	{ "intel-skl", { RAW(0x2002000c4ULL) }, -EOPNOTSUPP },
 	{ "intel-skl", { RAW(0x4000000c4ULL) }, -EINVAL },
-	/* A unit mask of event 0 is a fixed counter's. */
+	/* Unit masks of event 0 select fixed counters. */
 	{ "intel-v4", { RAW(0) }, 0, 0x130000, GP(4) },
 	{ "intel-v4", { RAW(0x0100) }, -EINVAL },
 	{ "intel-v4", { RAW(0x0300) }, 0, 0x130300, FIXED(2) },
-	/* What is not architectural has the counters that count it on every CPU. */
+	/* Events that are not architectural get the counters that count them on every CPU. */
 	{ "intel-v4", { RAW(0x0151) }, 0, 0x130151, GP(4) },
 	{ "intel-v4", { RAW(0x01040151) }, 0, 0x01170151, GP(4) },
 	{ "intel-v4", { RAW(0x20c4) }, 0, 0x1320c4, GP(4) },
 	{ "intel-v5", { RAW(0x20c4) }, 0, 0x1320c4, GP(4) },
 	{ "intel-v5", { RAW(0x4f2e) }, 0, 0x134f2e, GP(8) },
 	{ "intel-v2", { RAW(0x0151) }, 0, 0x130151, GP(2) },
-	/* Events that count what another register says */
+	/* Events with an extra register */
 	{ "intel-v4", { RAW(0x01b7) }, -EOPNOTSUPP },
 	{ "intel-v4", { RAW(0x01bb) }, -EOPNOTSUPP },
 	{ "intel-v4", { RAW(0x02b7) }, -EOPNOTSUPP },
@@ -100,13 +100,13 @@ static const struct encoding encodings[] = {
 	{ "intel-v4", { RAW(0x40ad) }, -EOPNOTSUPP },
 	{ "intel-v4", { RAW(0x01c601b7) }, -EOPNOTSUPP },
 	{ "intel-v4", { RAW(0x02bb) }, 0, 0x1302bb, GP(4) },
-	/* Of two CPUs one alone has it complete. */
+	/* Only one of these CPUs has the event without an extra register. */
 	{ "intel-v4", { RAW(0x04c2) }, 0, 0x1304c2, GP(4) },
 	{ "intel-v5", { RAW(0x04c2) }, -EOPNOTSUPP },
 	{ "intel-v5", { RAW(0x02b7) }, 0, 0x1302b7, GP(4) },
 	{ "intel-v4", { RAW(0xc0), .config1 = 1 }, -EINVAL },
 	{ "intel-v4", { RAW(0xc0), .config3 = 1 }, -EINVAL },
-	/* A generic event says in config all that there is to say. */
+	/* For a generic event, the driver ignores all fields but config. */
 	{ "intel-v4", { HW(INSTRUCTIONS), .config1 = 1, .config2 = 1, .config3 = 1 }, 0, 0x1300c0,
 	  GP(8) | FIXED(0) },
 	{ "amd-v2", { CACHE(L1D, 0), .config1 = 1 }, 0, 0x130040, GP(6) },
@@ -117,8 +117,8 @@ static const struct encoding encodings[] = {
 	{ "intel-v2", { HW(INSTRUCTIONS) }, 0, 0x1300c0, GP(2) | FIXED(0) },
 	{ "intel-v5", { HW(REF_CPU_CYCLES) }, 0, 0x130300, FIXED(2) },
 	/*
-	 * A second unit mask makes another event; equality makes it another to fixed counters.
-	 * User space does not read what is of no task.
+	 * umask2 makes another event; with eq=1, no fixed counter counts the event. User space must
+	 * not read counters of per-CPU events.
 	 */
 	{ "intel-v6", { RAW(0xc4) }, 0, 0x20001300c4ULL, 0x67 },
 	{ "intel-v6", { RAW(0x10000004f2eULL) }, 0, 0x12000134f2eULL, 0x7 },
@@ -158,13 +158,13 @@ static const struct encoding encodings[] = {
 	{ "amd-v2", { CACHE(BPU, 0) }, 0, 0x1300c2, GP(6) },
 	{ "amd-v2", { CACHE(BPU, 1) }, 0, 0x1300c3, GP(6) },
 	{ "amd-v2", { CACHE(LL, 0) }, -ENOENT },
-	/* Bits 35-32 are the event's too. */
+	/* Bits 35-32 belong to the event code. */
 	{ "amd-v2", { RAW(0xf000000feULL) }, 0, 0xf001300feULL, GP(6) },
 	{ "amd-v2", { RAW(0xf000000ffULL) }, -EINVAL },
 	{ "amd-v2", { RAW(0x1000000000ULL) }, -EINVAL },
 	{ "amd-v2", { RAW(0) }, 0, 0x130000, GP(6) },
 	/* Zen, Zen 2, Zen 3, and Hygon's Zen */
-	/* Two counters, by the number of the odd one */
+	/* Merged events: the number of a pair is the odd counter's. */
 	{ "amd-v2", { RAW(0x003) }, 0, 0x130003, 0x2a },
 	{ "amd-core", { RAW(0x003) }, 0, 0x130003, 0x2a },
 	{ "amd-zen2", { RAW(0x003) }, 0, 0x130003, 0x2a },
@@ -195,19 +195,16 @@ static void x86_encodes(struct kunit *test)
 		return;
 	KUNIT_EXPECT_EQ(test, event->hw.config_base, e->select);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), e->allowed);
-	/* Opening an event is no business of the hardware's. */
+	/* Opening an event makes no register accesses. */
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 
-	/* And the hardware takes it. */
+	/* The registers accept the value. */
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	fixture_del(event);
 	fixture_close(event);
 }
 
-/*
- * Every access of the way of an event: scheduled in, read, an overflow, scheduled
- * out, scheduled in again on the same counter.
- */
+/* All register accesses of an event: add, read, overflow, del, add on the same counter. */
 struct sequence {
 	const char *testbed;
 	u64 event;
@@ -234,7 +231,7 @@ static const struct sequence sequences[] = {
 		.overflow = "FIXED_CTR_CTRL=0 GLOBAL_STATUS GLOBAL_STATUS_RESET=200000000 rdpmc-fixed1 FIXED_CTR1=fffffffffc18 GLOBAL_STATUS LVTPC=400 FIXED_CTR_CTRL=b0 GLOBAL_CTRL=7000000ff",
 		.del = "FIXED_CTR_CTRL=0 rdpmc-fixed1",
 	}, {
-		/* Bits 31-0 are what can be written. */
+		/* Only bits 31-0 can be written. */
 		"intel-v1", PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 		.add = "PMC0=fffffffc18 PERFEVTSEL0=5300c4",
 		.read = "rdpmc0",
@@ -286,13 +283,13 @@ static void x86_sequences(struct kunit *test)
 	fixture_del(event);
 	expect_accesses(test, s->del);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	/* Somebody else may have written the registers meanwhile. */
+	/* Another agent may have written the registers meanwhile. */
 	expect_accesses(test, s->add);
 	fixture_del(event);
 	fixture_close(event);
 }
 
-/* To a known state, from whatever firmware or another driver left */
+/* reset() puts the registers into a known state, whatever firmware or another driver has left. */
 struct reset {
 	const char *testbed;
 	const char *accesses;
@@ -336,7 +333,7 @@ static void x86_resets(struct kunit *test)
 	expect_accesses(test, r->accesses);
 }
 
-/* What CPUID tells, and what is made of it */
+/* Descriptions of CPUs, from CPUID */
 static void x86_describes(struct kunit *test)
 {
 	static const struct {
@@ -370,7 +367,7 @@ static void x86_describes(struct kunit *test)
 	}
 }
 
-/* CPUs without such counters, and events that CPUID says are missing */
+/* CPUs without fixed counters, and without some architectural events */
 static void x86_describes_less(struct kunit *test)
 {
 	struct x86_model_cpu cpu = {
@@ -392,7 +389,7 @@ static void x86_describes_less(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, desc->hardware[PERF_COUNT_HW_CACHE_MISSES], 0x412e);
 	KUNIT_EXPECT_EQ(test, desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES], 0);
 
-	/* Events that CPUID does not tell of are not there either. */
+	/* The CPU lacks events beyond the number that CPUID reports. */
 	cpu.nr_events = 2;
 	memset(desc->hardware, 0, sizeof(desc->hardware));
 	KUNIT_EXPECT_EQ(test, intel_describe(desc), 0);
@@ -422,7 +419,9 @@ static void x86_describes_less(struct kunit *test)
 	corepmu_free(pmu);
 }
 
-/* Beside: the counters are had with the first event, and given back with the last. */
+/*
+ * In coexist mode the first event reserves the counters, and closing the last event releases them.
+ */
 static void x86_reserves(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v4-beside");
@@ -465,7 +464,7 @@ static void x86_reserves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_reserve(), 0);
 }
 
-/* Two fixed counters share a register: one's bits are not the other's. */
+/* Two fixed counters share a register: each has its own bits. */
 static void x86_fixed_shared(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v4");

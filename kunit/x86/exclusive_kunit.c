@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of events that exclude intel_bts and Intel PT. On x86 kernels
+ * corepmu: KUnit suite of events that exclude intel_bts and Intel PT; x86 kernels only
  */
 #include <kunit/test.h>
 
@@ -16,7 +16,7 @@
 #include "x86/pebs/precise.h"
 #include "x86/x86.h"
 
-/* Do events of that user get in? */
+/* Check whether another user can open an event. */
 static bool gets_in(enum x86_model_user user)
 {
 	if (x86_model_add_exclusive(user))
@@ -47,7 +47,7 @@ static int open_plain(struct fixture *b, struct perf_event **event)
 	return fixture_open(b, &attr, event);
 }
 
-/* Either order: whoever comes second is refused, and gets in once the first has gone. */
+/* In either order, the second user is rejected until the first user's last event is closed. */
 static void exclusive_order(struct kunit *test)
 {
 	static int (* const open[])(struct fixture *b, struct perf_event **event) = {
@@ -80,7 +80,7 @@ static void exclusive_order(struct kunit *test)
 	}
 }
 
-/* While there is no precise event the debug store is not this driver's to point at. */
+/* Without a precise event, the driver does not write DS_AREA. */
 static void exclusive_area(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-pebs-icl");
@@ -99,7 +99,10 @@ static void exclusive_area(struct kunit *test)
 	fixture_end(b);
 }
 
-/* Architectural records have no debug store; beside the built-in driver nothing is counted. */
+/*
+ * Architectural PEBS needs no DS area: nothing to exclude. In coexist mode the driver excludes
+ * nothing.
+ */
 static void exclusive_uncounted(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-pebs-arch");
@@ -119,7 +122,10 @@ static void exclusive_uncounted(struct kunit *test)
 	fixture_end(b);
 }
 
-/* A kernel that does not tell how to exclude others has no such events. */
+/*
+ * If the kernel hides the exclusion functions, the driver offers neither branch records nor precise
+ * events.
+ */
 static void exclusive_hidden(struct kunit *test)
 {
 	static const char * const hidden[] = { "x86_add_exclusive", "x86_del_exclusive" };
@@ -145,7 +151,7 @@ static void exclusive_hidden(struct kunit *test)
 	}
 }
 
-/* BTF of bool, as the kernel's C has it, and of x86_pmu with a member of that type */
+/* BTF of bool, as the kernel's C defines it, and of x86_pmu with a bool member */
 static const char btf_names[] = "\0_Bool\0bool\0x86_pmu\0lbr_pt_coexist";
 
 struct btf_of_test {
@@ -173,9 +179,9 @@ static struct btf_of_test btf_of_test = {
 };
 
 /*
- * Where Intel PT and branch records can be used at once, events of Intel PT are no longer counted
- * from the first event with records on. One that was counted before is in the way, and leaves no
- * count behind.
+ * With x86_pmu.lbr_pt_coexist, the kernel counts no events of Intel PT after the first event with
+ * records. An earlier event of Intel PT is counted and excludes records; closing it leaves no count
+ * behind.
  */
 static void exclusive_trace(struct kunit *test)
 {

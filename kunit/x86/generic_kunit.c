@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of x86's generic events and of names in sysfs, which differ between
+ * corepmu: KUnit suite of x86's generic events and event names in sysfs, which differ between
  * microarchitectures
  */
 #include <kunit/test.h>
@@ -17,8 +17,8 @@
 #include "x86/intel/uarch.h"
 
 /*
- * Codes of perf's events, by name: tools/perf/pmu-events/arch/x86, and of Zen 4 and 5
- * amdzen4 and amdzen5 there. The driver has the numbers of the kernel's tables.
+ * The event codes come from perf's named events, tools/perf/pmu-events/arch/x86; for Zen 4 and 5
+ * from amdzen4 and amdzen5. The driver's codes come from the kernel's tables.
  */
 #define ANY_OP(cache, op, miss)	(PERF_COUNT_HW_CACHE_##cache |				\
 				 PERF_COUNT_HW_CACHE_OP_##op << 8 | (miss) << 16)
@@ -54,7 +54,7 @@ static const struct generic generics[] = {
 	{ 0x1e, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 0), 0x0f40 },
 	{ 0x1e, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 0x0180010e },
 	{ 0x1e, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 0x01803fb1 },
-	/* CPU_CLK_UNHALTED.REF_TSC on fixed counter 2, and REF_TSC_P there and elsewhere */
+	/* CPU_CLK_UNHALTED.REF_TSC on fixed counter 2, or REF_TSC_P */
 	{ 0x6a, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, 0x0300 },
 	{ 0x8f, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, 0x013c },
 	{ 0xbe, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, 0x013c },
@@ -66,7 +66,7 @@ static const struct generic generics[] = {
 	{ 0x2a, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 1), 0x024e },
 	{ 0x2a, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 0), 0x1085 },
 	{ 0x2a, 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 0x018001b1 },
-	/* Ivy Bridge: DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK; it has no such cache events */
+	/* Ivy Bridge: DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK; it lacks these L1D events */
 	{ 0x3a, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 1), 0x8108 },
 	{ 0x3a, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 1), -ENOENT },
 	{ 0x3a, 0, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 1), -ENOENT },
@@ -94,10 +94,10 @@ static const struct generic generics[] = {
 	{ 0x55, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x0e85 },
 	{ 0x55, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 0), 0x2085 },
 	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), 0x00c5 },
-	/* These need OFFCORE_RSP. */
+	/* These events need OFFCORE_RSP. */
 	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), -ENOENT },
 	{ 0x5e, 0, PERF_TYPE_HW_CACHE, ANY_OP(NODE, READ, 0), -ENOENT },
-	/* Ice Lake has the hits in the second level of the ITLB no more. */
+	/* Ice Lake has no event for hits in the second-level ITLB. */
 	{ 0x6a, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 0), -ENOENT },
 	{ 0x6a, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x0e85 },
 	{ 0x6a, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 0), 0x81d0 },
@@ -122,7 +122,7 @@ static const struct generic generics[] = {
 	{ 0xaf, 0, PERF_TYPE_HW_CACHE, ANY_OP(DTLB, READ, 1), 0x0e08 },
 	{ 0xaf, 0, PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), -ENOENT },
 	{ 0x97, INTEL_ATOM, PERF_TYPE_HW_CACHE, ANY_OP(L1I, READ, 1), 0x0280 },
-	/* A model that is not known has none of caches, but what is architectural. */
+	/* An unknown model has no cache events, except the architectural ones. */
 	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), -ENOENT },
 	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 1), -ENOENT },
 	{ 0xff, 0, PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 0), -ENOENT },
@@ -164,7 +164,7 @@ static void generic_is_the_named_event(struct kunit *test)
 	expect_generic(test, event, g->type, g->config, g->code);
 }
 
-/* What would corrupt the other hyperthread's counts is no generic event either. */
+/* Generic events are rejected where their event would corrupt the other hyperthread's counts. */
 static void generic_rejects_erratum_events(struct kunit *test)
 {
 	struct perf_event *event = uarch_start_model(test, 0x3c, 0, 4);
@@ -176,7 +176,7 @@ static void generic_rejects_erratum_events(struct kunit *test)
 	expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, READ, 1), 0x0151);
 }
 
-/* Zen: the models of the families, and what each generation brought */
+/* Zen: the models of each family, and the events of each generation */
 static void generic_of_zen_generations(struct kunit *test)
 {
 	static const struct {
@@ -214,7 +214,7 @@ static void generic_of_zen_generations(struct kunit *test)
 			       PERF_COUNT_HW_STALLED_CYCLES_BACKEND, table[i].backend);
 		expect_generic(test, event, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES,
 			       table[i].ref_cycles);
-		/* ls_hw_pf_dc_fills, from Zen 2 on; stores have none. */
+		/* ls_hw_pf_dc_fills, from Zen 2 on; there is no event for stores. */
 		expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, PREFETCH, 0),
 			       table[i].frontend == 0x00a9 ? 0xff5a : -ENOENT);
 		expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 0), -ENOENT);
@@ -268,7 +268,7 @@ static void generic_before_zen(struct kunit *test)
 		{ PERF_TYPE_HW_CACHE, ANY_OP(ITLB, READ, 1), 0x0385, 0x07 },
 		{ PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 0), 0x00c2, 0x3f },
 		{ PERF_TYPE_HW_CACHE, ANY_OP(BPU, READ, 1), 0x00c3, 0x3f },
-		/* The kernel's 0xb8e9 and 0x98e9 are of the northbridge. */
+		/* The kernel's 0xb8e9 and 0x98e9 are northbridge events. */
 		{ PERF_TYPE_HW_CACHE, ANY_OP(NODE, READ, 0), -ENOENT },
 		{ PERF_TYPE_HW_CACHE, ANY_OP(NODE, READ, 1), -ENOENT },
 	};
@@ -293,7 +293,7 @@ static void generic_before_zen(struct kunit *test)
 	}
 }
 
-/* What a file of events/ says, "-" if it is not there */
+/* Return the text of a file in events/, "-" if it is not shown. */
 static const char *event_text(struct kunit *test, const char *name)
 {
 	const struct attribute_group *group = &x86_events_group;
@@ -317,7 +317,7 @@ static const char *event_text(struct kunit *test, const char *name)
 
 /*
  * hsw_tsx_events_attrs[], icl_tsx_events_attrs[], glc_tsx_events_attrs[] and adl_hybrid_tsx_attrs[]
- * in arch/x86/events/intel/core.c; the last two have the same
+ * in arch/x86/events/intel/core.c; the last two are equal
  */
 #define HSW_TSX	BIT(0)
 #define ICL_TSX	BIT(1)
@@ -346,7 +346,7 @@ static const struct {
 	{ "cycles-ct", HSW_TSX | ICL_TSX | GLC_TSX, "event=0x3c,in_tx=1,in_tx_cp=1\n" },
 };
 
-/* They are shown where the CPU has X86_FEATURE_RTM: tsx_is_visible() there */
+/* The names are shown if the CPU has X86_FEATURE_RTM, as with tsx_is_visible(). */
 static void generic_names_of_transactions(struct kunit *test)
 {
 	static const struct {

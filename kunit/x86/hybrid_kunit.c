@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of x86 machines with CPUs of two kinds
+ * corepmu: KUnit suite of hybrid x86 machines
  */
 #include <kunit/test.h>
 
@@ -19,12 +19,12 @@
 #include "x86/x86.h"
 #include "x86/intel/uarch.h"
 
-/* How many counts each access is, so that counters move by themselves */
+/* Number of events that each register access makes: counters count by themselves */
 #define LIVELY	500
 
 #define ALL_FIXED	(FIXED(0) | FIXED(1) | FIXED(2))
 
-/* Alder Lake. Leaf 0xA of a core tells of the counters that an atom has too. */
+/* Alder Lake. CPUID leaf 0xA of a core reports only the counters that an atom has, too. */
 static const struct x86_model_cpu core = {
 	.name = "Golden Cove", .family = 6, .model = 0x97, .core_type = INTEL_CORE, .native = 1,
 	.version = 5, .nr_gp = 8, .reported_gp = 6, .gp_width = 48, .nr_fixed = 3,
@@ -37,7 +37,7 @@ static const struct x86_model_cpu atom = {
 	.full_width = true, .nr_events = 7, .hybrid = true,
 };
 
-/* Panther Lake, whose kinds have architectural records of other counters */
+/* Panther Lake: the CPU types have architectural PEBS on different counters */
 #define PANTHER_LAKE_CPU							\
 	.family = 6, .model = 0xcc, .native = 3, .version = 6, .gp_width = 48, .nr_fixed = 3,	\
 	.fixed_map = 0x7, .fixed_width = 48, .full_width = true, .nr_events = 7, .hybrid = true, \
@@ -51,7 +51,7 @@ static const struct x86_model_cpu arch_atom = {
 	.name = "Darkmont", .core_type = INTEL_ATOM, .nr_gp = 6, PANTHER_LAKE_CPU,
 };
 
-/* Nova Lake, with the fixed counters that both of its kinds have */
+/* Nova Lake, with the fixed counters that both CPU types have */
 #define NOVA_LAKE_CPU								\
 	.family = 18, .model = 0x01, .native = 4, .version = 6, .nr_gp = 8, .gp_width = 48,	\
 	.nr_fixed = 3, .fixed_map = 0x7, .fixed_width = 48, .full_width = true,		\
@@ -65,7 +65,7 @@ static const struct x86_model_cpu nova_atom = {
 	.name = "Arctic Wolf", .core_type = INTEL_ATOM, NOVA_LAKE_CPU,
 };
 
-/* The CPU that is an atom, or is not there and comes */
+/* Return the last CPU: tests make it an atom, or take it offline. */
 static int last_cpu(struct kunit *test)
 {
 	int cpu = cpumask_last(cpu_online_mask);
@@ -76,7 +76,7 @@ static int last_cpu(struct kunit *test)
 	return cpu;
 }
 
-/* All CPUs are @cpus, but for @other, if there is an @other_cpu. */
+/* Reset all CPUs to @cpus, except CPU @other to @other_cpu if that is not NULL. */
 static void power_on(const struct x86_model_cpu *cpus, int other,
 		     const struct x86_model_cpu *other_cpu)
 {
@@ -101,7 +101,7 @@ static void hybrid_exit(struct kunit *test)
 	int cpu;
 
 	corepmu_hotplug_exit();
-	/* No CPU has been asked for a register that the other kind has. */
+	/* The driver has accessed no register that only the other CPU type has. */
 	for_each_possible_cpu(cpu)
 		faults += per_cpu_ptr(&model_log, cpu)->faults;
 	KUNIT_EXPECT_EQ(test, faults, 0);
@@ -109,7 +109,7 @@ static void hybrid_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_nr_cpu_types(), 0);
 }
 
-/* As insmod and rmmod do it: each kind has a PMU, its counters and its CPUs. */
+/* Load and unload: each CPU type has a PMU with its own counters and CPUs. */
 static void hybrid_two_cpu_types(struct kunit *test)
 {
 	int last = last_cpu(test), builtin;
@@ -138,13 +138,16 @@ static void hybrid_two_cpu_types(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, pmu[0]->backend, pmu[1]->backend);
 		KUNIT_EXPECT_PTR_EQ(test, pmu[0]->backend,
 				    builtin ? &x86_each_backend : &x86_global_backend);
-		/* Those of the kind that has more; beside another driver, events bring them. */
+		/*
+		 * Reservations cover the CPU type with more counters; in coexist mode events
+		 * reserve them.
+		 */
 		KUNIT_EXPECT_EQ(test, x86_model_reserved(), builtin ? 0 : 2 * 8);
 		corepmu_arch_exit();
 	}
 }
 
-/* A CPU of each kind says of which counters there are records; the first tells of one less. */
+/* A CPU of each type reports its counters with architectural PEBS. */
 static void hybrid_records(struct kunit *test)
 {
 	int last = last_cpu(test);
@@ -194,13 +197,13 @@ static struct perf_event *hybrid_event(struct kunit *test, struct corepmu *pmu, 
 	return event;
 }
 
-/* Which events are a kind's, and on which counters */
+/* Events that a PMU accepts, and their counters */
 static void hybrid_events(struct kunit *test)
 {
 	static const struct {
 		bool atom, generic, own;
 		u64 config;
-		/* -1: a task's; 0 or 1: of a CPU of the other CPU type, of its own */
+		/* -1: per task; otherwise CPU: 0 of the other type, 1 of the PMU's own type */
 		int where;
 		s64 counters;
 	} table[] = {
@@ -208,13 +211,13 @@ static void hybrid_events(struct kunit *test)
 		{ .config = 0x04a4, .where = -1, .counters = GP(1) },
 		{ .config = 0x00c4, .where = 1, .counters = GP(8) },
 		{ .config = 0x00c4, .where = 0, .counters = -ENOENT },
-		/* A number that names no PMU is one of the cores. */
+		/* A raw event without a PMU's type belongs to the cores. */
 		{ .atom = true, .config = 0x00c4, .where = -1, .counters = -ENOENT },
 		{ .atom = true, .config = 0x00c4, .where = 1, .counters = -ENOENT },
 		{ .atom = true, .own = true, .config = 0x00c4, .where = -1, .counters = GP(6) },
 		{ .atom = true, .own = true, .config = 0x00c4, .where = 1, .counters = GP(6) },
 		{ .atom = true, .own = true, .config = 0x00c4, .where = 0, .counters = -ENOENT },
-		/* Generic events: perf core asks the cores first. */
+		/* Generic events: perf core asks the cores' PMU first. */
 		{ .generic = true, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS, .where = -1,
 		  .counters = GP(8) },
 		{ .generic = true, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS, .where = 0,
@@ -262,7 +265,9 @@ static void expect_untouched(struct kunit *test)
 	}
 }
 
-/* CPUs of a kind that is not known: nothing is written, on no CPU. Nor before the reservation. */
+/*
+ * With a CPU of unknown type, or before the reservation, the driver writes no register on any CPU.
+ */
 static void hybrid_refused(struct kunit *test)
 {
 	static const struct {
@@ -289,7 +294,7 @@ static void hybrid_refused(struct kunit *test)
 	expect_untouched(test);
 }
 
-/* A kind whose counters do not count takes the others' PMU along. */
+/* If the counters of one CPU type fail the self-test, the other type has no PMU, either. */
 static void hybrid_one_dead(struct kunit *test)
 {
 	int last = last_cpu(test);
@@ -302,7 +307,7 @@ static void hybrid_one_dead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EIO);
 }
 
-/* Arrow Lake H has atoms of two microarchitectures, which the native model tells apart. */
+/* Arrow Lake H has atoms of two microarchitectures, with different native model IDs. */
 static void hybrid_low_power(struct kunit *test)
 {
 	struct x86_model_cpu skymont = atom, crestmont = atom;
@@ -323,7 +328,7 @@ static void hybrid_low_power(struct kunit *test)
 					      cpumask_of(last)));
 	corepmu_arch_exit();
 
-	/* Meteor Lake has Crestmont alone. */
+	/* Meteor Lake has only Crestmont atoms. */
 	crestmont.model = 0xaa;
 	power_on(&crestmont, 0, NULL);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
@@ -332,7 +337,7 @@ static void hybrid_low_power(struct kunit *test)
 	corepmu_arch_exit();
 }
 
-/* Counters that the table knows of and the CPU has not */
+/* The driver uses no counter that the CPU lacks, although the table has it. */
 static void hybrid_fewer_counters(struct kunit *test)
 {
 	struct x86_model_cpu fewer = core;
@@ -345,7 +350,7 @@ static void hybrid_fewer_counters(struct kunit *test)
 	corepmu_arch_exit();
 }
 
-/* A CPU that was offline is one of the kind that it is, when that has a PMU. */
+/* A CPU that comes online joins its CPU type's PMU, if there is one. */
 static void hybrid_joins(struct kunit *test)
 {
 	static const struct x86_model_cpu * const joining[] = { &core, &atom };
@@ -376,7 +381,7 @@ static void hybrid_joins(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, model->select[3], joins ? 0 : 0x5300c0);
 	}
 
-	/* One that goes and comes is of its kind still. */
+	/* A CPU that goes offline and online again stays with its PMU. */
 	power_on(&core, last, &atom);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
 	KUNIT_EXPECT_EQ(test, remove_cpu(last), 0);

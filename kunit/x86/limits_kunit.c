@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of what some x86 CPUs cannot do, or not for everybody
+ * corepmu: KUnit suite of limits of some x86 CPUs, and of events that need privileges
  */
 #include <kunit/test.h>
 
@@ -17,13 +17,13 @@
 #include "x86/x86.h"
 #include "x86/intel/uarch.h"
 
-/* What all of these CPUs have */
+/* Properties that all CPUs of these tests share */
 static const struct x86_model_cpu plain = {
 	.name = "plain", .family = 6, .version = 4, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
 	.fixed_width = 48, .full_width = true, .nr_events = 7,
 };
 
-/* nhm_limit_period(), hsw_limit_period(), bdw_limit_period() of the kernel */
+/* Minimum periods are the kernel's: nhm_limit_period(), hsw_limit_period(), bdw_limit_period(). */
 static void limits_has_shortest_periods(struct kunit *test)
 {
 	static const struct {
@@ -55,14 +55,14 @@ static void limits_has_shortest_periods(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, -EINVAL, b->pmu->perf_pmu.check_period(event,
 										     shorter));
 		}
-		/* Perf core chooses the periods of a frequency. */
+		/* For an event with a frequency, any period is valid: perf core chooses it. */
 		event->attr.freq = 1;
 		event->attr.sample_freq = 1;
 		KUNIT_EXPECT_GT(test, uarch_counters(test, event, table[i].config), 0);
 		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), 0);
 		event->attr.freq = 0;
 
-		/* What is left of a period is not less either. */
+		/* The rest of a period is not shorter than the minimum either. */
 		event->attr.sample_period = 1000;
 		KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
@@ -72,7 +72,7 @@ static void limits_has_shortest_periods(struct kunit *test)
 		left = (0 - local64_read(&event->hw.prev_count)) &
 		       corepmu_hw_value_mask(&event->hw);
 		KUNIT_EXPECT_EQ(test, left, max(table[i].min_left, table[i].shortest));
-		/* Nor is it when the limiter takes back what it has blamed the event for. */
+		/* The minimum also holds after the limiter has reset the event's own minimum. */
 		corepmu_hw_set_min_period(&event->hw, BIT(20));
 		corepmu_counter_limit(b->cpuc, event);
 		KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw),
@@ -84,7 +84,7 @@ static void limits_has_shortest_periods(struct kunit *test)
 }
 
 /*
- * Branch instructions with a period of 1 are a trace of branches with the kernel's driver:
+ * Branch instructions with period 1 are rejected: with the built-in driver they are a branch trace,
  * intel_pmu_has_bts_period().
  */
 static void limits_has_no_branch_trace(struct kunit *test)
@@ -156,7 +156,7 @@ static void limits_has_first_periods_of_frequencies(struct kunit *test)
 	uarch_end(test);
 }
 
-/* The other hyperthread's counts may be another user's. */
+/* any=1 needs privileges: the other hyperthread may run another user's task. */
 static void limits_any_thread_is_privileged(struct kunit *test)
 {
 	struct x86_model_cpu cpu = plain;
@@ -177,7 +177,7 @@ static void limits_any_thread_is_privileged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), GP(8));
 }
 
-/* Transactions: Haswell to Lion Cove, where the CPU has them */
+/* in_tx is accepted from Haswell to Lion Cove if the CPU has transactions. */
 static void limits_tsx_bits(struct kunit *test)
 {
 	static const struct {
@@ -204,20 +204,20 @@ static void limits_tsx_bits(struct kunit *test)
 	}
 }
 
-/* The table in arch/x86/events/amd/core.c, "AMD family 15h event code/PMC mappings" */
+/* Counters of family 15h: arch/x86/events/amd/core.c, "AMD family 15h event code/PMC mappings" */
 static void limits_family_15h(struct kunit *test)
 {
 	static const struct {
 		u64 config;
 		s64 counters;
 	} table[] = {
-		/* The units: FP, LS, DC, CU, IC/DE, none, EX/LS, DE, northbridge */
+		/* Units: FP, LS, DC, CU, IC/DE, none, EX/LS, DE, northbridge */
 		{ 0x0001, 0x38 }, { 0x0010, 0x38 }, { 0x0020, 0x3f }, { 0x0037, 0x3f },
 		{ 0x0040, 0x3f }, { 0x0052, 0x3f }, { 0x0060, 0x07 }, { 0x0076, 0x07 },
 		{ 0x0080, 0x07 }, { 0x0095, 0x07 }, { 0x00a0, -EINVAL }, { 0x00b8, -EINVAL },
 		{ 0x00c0, 0x3f }, { 0x00c2, 0x3f }, { 0x00d0, 0x07 }, { 0x00e0, -EINVAL },
 		{ 0x00f7, -EINVAL },
-		/* The exceptions */
+		/* Exceptions */
 		{ 0x0100, 0x38 }, { 0x1100, 0x08 }, { 0x3000, 0x38 }, { 0x0003, 0x08 },
 		{ 0x0104, 0x38 }, { 0x0304, 0x08 }, { 0x000b, 0x08 }, { 0x000d, 0x08 },
 		{ 0x0023, 0x07 }, { 0x002d, 0x08 }, { 0x002e, 0x09 }, { 0x0131, 0x07 },
@@ -239,14 +239,14 @@ static void limits_family_15h(struct kunit *test)
 				    table[i].counters, "config %#llx", table[i].config);
 	uarch_end(test);
 
-	/* The next family has no such differences. */
+	/* Family 16h has no such constraints. */
 	cpu.family = 0x16;
 	event = uarch_start(test, &cpu);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0003), GP(6));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), GP(6));
 }
 
-/* Cores without counters of their own for it share those of the northbridge. */
+/* On older families, cores share the northbridge's counters: northbridge events are rejected. */
 static void limits_shared_northbridge(struct kunit *test)
 {
 	struct x86_model_cpu cpu = {
@@ -259,13 +259,13 @@ static void limits_shared_northbridge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00df), GP(4));
 	uarch_end(test);
 
-	/* What hypervisors make of a Zen */
+	/* A virtual Zen without the core extension */
 	cpu.family = 0x17;
 	event = uarch_start(test, &cpu);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), GP(4));
 }
 
-/* Two counters for an event that happens often in a cycle: PPR, "Large Increment per Cycle" */
+/* Merged events use two counters: PPR, "Large Increment per Cycle" */
 static void limits_merges(struct kunit *test)
 {
 	static const char * const names[] = { "amd-v2", "amd-core", "amd-hygon" };
@@ -300,7 +300,7 @@ static void limits_merges(struct kunit *test)
 			fixture_del(event);
 			local64_set(&event->hw.period_left, 1000);
 
-			/* The even one for itself, nothing merged with it */
+			/* Another event gets the even counter, and merging is off. */
 			KUNIT_ASSERT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 			KUNIT_EXPECT_EQ(test, other->hw.idx, 0);
 			KUNIT_EXPECT_EQ(test, model->select[0], 0x5300c0);
@@ -315,7 +315,7 @@ static void limits_merges(struct kunit *test)
 	}
 }
 
-/* Where there is no core extension nothing can be merged. */
+/* Without the core extension, merged events are rejected. */
 static void limits_cannot_merge(struct kunit *test)
 {
 	struct x86_model_cpu cpu = {
@@ -332,7 +332,7 @@ static void limits_cannot_merge(struct kunit *test)
 	uarch_end(test);
 }
 
-/* What merges a counter with the one below is no event that a program may have. */
+/* The merge event (0xfff) is rejected: only the driver uses it. */
 static void limits_merge_is_no_event(struct kunit *test)
 {
 	static const struct {
@@ -340,7 +340,7 @@ static void limits_merge_is_no_event(struct kunit *test)
 		int err;
 	} table[] = {
 		{ "amd-v2", -EINVAL }, { "amd-hygon", -EINVAL },
-		/* There it is one of the northbridge. */
+		/* On this CPU its code is a northbridge event's. */
 		{ "amd-legacy", -EOPNOTSUPP },
 	};
 	static const struct perf_event_attr merge = {
@@ -357,7 +357,10 @@ static void limits_merge_is_no_event(struct kunit *test)
 	}
 }
 
-/* Core 2 of 65 nm has fixed counters that CPUID does not tell of; a hypervisor tells of its own. */
+/*
+ * CPUID does not report the fixed counters of 65 nm Core 2; a hypervisor's CPUID reports all it
+ * has.
+ */
 static void limits_fixed_counters_are_not_reported(struct kunit *test)
 {
 	struct x86_model_cpu cpu = {
@@ -390,7 +393,7 @@ static void limits_fixed_counters_are_not_reported(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), GP(2));
 	uarch_end(test);
 
-	/* One that does not say that it is a hypervisor's, and has none */
+	/* A hypervisor without the hypervisor bit, and without fixed counters */
 	cpu.bare = true;
 	cpu.nr_fixed = 0;
 	uarch_start(test, &cpu);
@@ -398,7 +401,7 @@ static void limits_fixed_counters_are_not_reported(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
 	uarch_end(test);
 
-	/* From version 5 on what CPUID does not tell of is not there. */
+	/* From version 5 on, fixed counters that CPUID does not report do not exist. */
 	cpu.version = 5;
 	cpu.nr_fixed = 3;
 	uarch_start(test, &cpu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: tests of x86's overflow interrupts: whose they are, and what they come in the middle of
+ * corepmu: KUnit suite of x86's overflow NMIs: which driver they belong to, and what they interrupt
  */
 #include <kunit/test.h>
 
@@ -15,7 +15,7 @@
 #include "x86/msr.h"
 #include "x86/x86.h"
 
-/* Intel masks the APIC's entry with each NMI: without a word no other comes. */
+/* Intel's PMI masks LVTPC: the handler has to unmask it, or no other PMI comes. */
 static void x86_unmasks_lvtpc(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v2");
@@ -31,7 +31,7 @@ static void x86_unmasks_lvtpc(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, this_cpu_read(x86_model_state.lvtpc) & APIC_LVT_MASKED);
 }
 
-/* Beside the built-in driver the entry is left as it is. */
+/* In coexist mode, irq_disable() leaves LVTPC unmasked. */
 static void x86_leaves_lvtpc(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v4-beside");
@@ -40,7 +40,7 @@ static void x86_leaves_lvtpc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.lvtpc), APIC_DM_NMI);
 }
 
-/* The built-in driver's handler holds all counters back, and is called after ours. */
+/* The built-in driver's handler runs after ours and stops all counters; they go on counting. */
 static void x86_counts_after_builtin(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v4-beside");
@@ -56,7 +56,7 @@ static void x86_counts_after_builtin(struct kunit *test)
 	fixture_close(event);
 }
 
-/* An NMI in corepmu_stop_cpu(), between the flag and the register, stops the PMU. */
+/* An NMI in corepmu_stop_cpu(), between the flag and the register, leaves the PMU stopped. */
 static void x86_nmi_in_stop(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v4");
@@ -73,7 +73,7 @@ static void x86_nmi_in_stop(struct kunit *test)
 	fixture_close(event);
 }
 
-/* AMD: an NMI whose overflow the one before has dealt with is known, for a while. */
+/* AMD: for a while the handler claims an NMI whose overflow an earlier NMI has handled. */
 static void x86_late_nmi(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "amd-v2");
@@ -81,12 +81,12 @@ static void x86_late_nmi(struct kunit *test)
 	unsigned int took_calls;
 	unsigned long flags;
 
-	/* From another test's event, at most. */
+	/* Wait: another test's overflow may be recent. */
 	msleep(150);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	x86_model_spurious_nmi();
 	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 1);
-	/* No tick in between: it is the same moment. */
+	/* No tick may come: the overflow must stay recent. */
 	local_irq_save(flags);
 	fixture_run(b, TESTBED_CYCLES, 100);
 	took_calls = testbed_took_calls;
@@ -94,7 +94,7 @@ static void x86_late_nmi(struct kunit *test)
 	x86_model_spurious_nmi();
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 1);
-	/* The limiter knows of it; perf core is told of samples. */
+	/* The limiter counts the NMI's time; perf core gets the times of NMIs with samples only. */
 	KUNIT_EXPECT_EQ(test, b->cpuc->limiter.window, testbed_time);
 	KUNIT_EXPECT_EQ(test, testbed_took_calls, took_calls);
 	msleep(150);
@@ -105,7 +105,7 @@ static void x86_late_nmi(struct kunit *test)
 	fixture_close(event);
 }
 
-/* Status bits that do not go away do not keep the CPU in the handler. */
+/* Status bits that stay set do not keep the CPU in the handler. */
 static void x86_sticky_status(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v4");
@@ -126,7 +126,7 @@ static void x86_sticky_status(struct kunit *test)
 	fixture_close(event);
 }
 
-/* Another event's overflow, and meanwhile Intel PT's buffer is to be emptied. */
+/* Make an event overflow while a PMI of Intel PT is pending. */
 static void trace_and_overflow(struct fixture *b)
 {
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
@@ -136,13 +136,13 @@ static void trace_and_overflow(struct fixture *b)
 	model_forget();
 	fixture_run(b, TESTBED_BRANCHES, 100);
 	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
-	/* Nor does it keep the CPU in the handler. */
+	/* The status bit does not keep the CPU in the handler. */
 	KUNIT_EXPECT_EQ(b->test, model_accesses("GLOBAL_STATUS"), 2);
 	fixture_del(event);
 	fixture_close(event);
 }
 
-/* Beside the built-in driver that one calls Intel PT's and acknowledges, or nobody does. */
+/* Without Intel PT, or in coexist mode, the handler leaves Intel PT's status bit alone. */
 static void x86_leaves_trace_status(struct kunit *test)
 {
 	static const struct {
@@ -171,7 +171,7 @@ static void x86_leaves_trace_status(struct kunit *test)
 	}
 }
 
-/* In the built-in driver's place the interrupt is passed on, with an overflow and alone. */
+/* In replace mode the handler passes Intel PT's PMI on, with an overflow and alone. */
 static void x86_passes_trace_on(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v4");
@@ -198,8 +198,8 @@ static void overflow_after_read(void)
 }
 
 /*
- * An NMI comes when read(2) has the counter's value and has not noted it yet: as late as
- * the one before, so that it leaves prev_count as it was, and later.
+ * An NMI comes after read(2) has read the counter, before it updates prev_count. The NMI is as late
+ * as the previous one, so that prev_count stays the same, or later. No count is lost.
  */
 static void x86_read_and_overflow(struct kunit *test)
 {
@@ -225,7 +225,10 @@ static void x86_read_and_overflow(struct kunit *test)
 	fixture_close(event);
 }
 
-/* An NMI comes when read(2) has noted the counter's value and not added it yet. */
+/*
+ * An NMI comes after read(2) has updated prev_count, before it adds the difference. No count is
+ * lost.
+ */
 static void x86_read_then_overflow(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v4");

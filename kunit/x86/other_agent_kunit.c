@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of registers that somebody else writes (x86): an agent that has
- * /dev/cpu/N/msr, firmware, a hypervisor that has lost state
+ * corepmu: KUnit suite of registers that another agent writes (x86): /dev/cpu/N/msr, firmware, a
+ * hypervisor that has lost state
  */
 #include <kunit/test.h>
 
@@ -31,9 +31,9 @@ static struct fixture *fixture_of(struct kunit *test)
 	return fixture_start_on(test, *name);
 }
 
-/* Another event than any of these tests has, which counts user space and does not interrupt */
+/* An event that no test uses, which counts user space and does not interrupt */
 #define OTHER_SELECT	(0x0151 | EVNTSEL_USR | EVNTSEL_EN)
-/* User space alone, without an interrupt, of fixed counters 0 to 2 */
+/* Fixed counters 0 to 2: user space only, no interrupt */
 #define OTHER_FIXED	0x222
 
 static void write_selects(struct fixture *b, u64 value)
@@ -96,7 +96,7 @@ static const struct {
 	{ "global control set", set_global },
 };
 
-/* One that has a fixed counter where there is any, one that has none, and one that samples */
+/* Three events: one that can use a fixed counter, one that cannot, and one that samples */
 struct trio {
 	struct perf_event *event[3];
 };
@@ -108,7 +108,7 @@ static void open_trio(struct fixture *b, struct trio *t)
 	t->event[2] = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 }
 
-/* The counters of CPUs of old are two: one event after the other. */
+/* Older CPUs have two counters: count one event after the other. */
 static void count_trio(struct fixture *b, struct trio *t, const char *agent, const char *when)
 {
 	static const enum testbed_event counted[] = {
@@ -138,7 +138,7 @@ static void close_trio(struct trio *t)
 		fixture_close(t->event[i]);
 }
 
-/* The registers are written while no event is open. */
+/* The agent writes the registers while no event is open. */
 static void agent_while_closed(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -157,7 +157,7 @@ static void agent_while_closed(struct kunit *test)
 	}
 }
 
-/* They are written while a task's events are open and scheduled out, or in. */
+/* The agent writes them while a task's events are scheduled out, or in. */
 static void agent_while_open(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -181,7 +181,7 @@ static void agent_while_open(struct kunit *test)
 	fixture_close(event);
 }
 
-/* A CPU's event stays all the time. What becomes of itself is not asked. */
+/* The agent writes them while a per-CPU event counts; the count of that event is not checked. */
 static void agent_while_another_counts(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -201,7 +201,7 @@ static void agent_while_another_counts(struct kunit *test)
 	fixture_close(permanent);
 }
 
-/* Perf core takes a task's events off, and puts them on again, to enable one more of them. */
+/* Perf core deletes and adds a task's events when it enables one more: no register is written. */
 static void agent_costs_nothing_in_between(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -227,7 +227,7 @@ static void agent_costs_nothing_in_between(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* Two events of fixed counters come in one switch: what selects for both is written once. */
+/* Two events on fixed counters are added at once: FIXED_CTR_CTRL is written once. */
 static void agent_costs_a_write(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -247,7 +247,7 @@ static void agent_costs_a_write(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, pmu->add(event[i], PERF_EF_START), 0);
 		pmu->pmu_enable(pmu);
 		local_irq_restore(irqs);
-		/* The first time neither has its bits in there. */
+		/* In the first round the register lacks their bits. */
 		if (round && b->pmu->backend == &x86_global_backend &&
 		    b->pmu->counters >> FIXED_COUNTER_BASE)
 			KUNIT_EXPECT_EQ(test, model_accesses("FIXED_CTR_CTRL"), 1);
@@ -258,7 +258,7 @@ static void agent_costs_a_write(struct kunit *test)
 		fixture_close(event[i]);
 }
 
-/* What an event that is opened makes the log say */
+/* Opening an event detects changed registers (for a message in the log). */
 static void agent_is_noticed(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of counters that user space reads, x86: who may read, and what is left
- * in counters. On x86 kernels, whose headers x86/rdpmc.c wants
+ * corepmu: KUnit suite of user access to counters on x86 (rdpmc): who may read, and cleared
+ * counters. On x86 kernels only: x86/rdpmc.c needs their headers
  */
 #include <kunit/test.h>
 
@@ -15,7 +15,7 @@
 
 #include <uapi/linux/btf.h>
 
-/* The page's buffer is perf core's own. */
+/* The page's buffer is internal to perf core. */
 #include <../kernel/events/internal.h>
 
 #include <corepmu/rdpmc.h>
@@ -27,8 +27,8 @@
 #include "x86/x86.h"
 
 /*
- * While anybody may read, nothing is left in counters without an event. On arm64 a task has
- * them open, see rdpmc_arm64_task().
+ * While a task may read counters, the driver clears counters without an event. On arm64
+ * rdpmc_arm64_task() tests this.
  */
 static void rdpmc_x86_clears(struct kunit *test)
 {
@@ -49,7 +49,7 @@ static void rdpmc_x86_clears(struct kunit *test)
 	other = readable_event(b, 0);
 	corepmu_hw_limit_counters(&other->hw, ~BIT_ULL(0));
 	if (corepmu_hw_counters(&other->hw)) {
-		/* It leaves alone what an event is on. */
+		/* The driver does not clear the counter of an event. */
 		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 		KUNIT_EXPECT_EQ(test, fixture_read(event), 877);
@@ -92,7 +92,7 @@ static umode_t rdpmc_mode(void)
 	return x86_rdpmc_group.is_visible(NULL, x86_rdpmc_group.attrs[0], 0);
 }
 
-/* The file rdpmc */
+/* The file rdpmc in sysfs */
 static void rdpmc_x86_rdpmc(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v4"));
@@ -135,14 +135,14 @@ static void rdpmc_x86_rdpmc(struct kunit *test)
 	unmap_page(event);
 	fixture_close(event);
 	perf_pmu_unregister(&b->pmu->perf_pmu);
-	/* The keys are left as they were found. */
+	/* Unregistering restores the static keys. */
 	end_readable(b);
 	KUNIT_EXPECT_FALSE(test, x86_model_rdpmc_never());
 	KUNIT_EXPECT_FALSE(test, x86_model_rdpmc_always());
 	KUNIT_EXPECT_EQ(test, rdpmc_mode(), 0);
 }
 
-/* An mm may read while it has a page. */
+/* An mm may read counters while it maps an event's page. */
 static void rdpmc_x86_mapped(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v4"));
@@ -172,7 +172,7 @@ static void rdpmc_x86_mapped(struct kunit *test)
 	fixture_close(event);
 	end_readable(b);
 
-	/* A load finds an mm that an earlier one has let read. */
+	/* A new load of the module finds an mm that may read counters since an earlier load. */
 	atomic_set(&mm->context.perf_rdpmc_allowed, 1);
 	kthread_use_mm(mm);
 	x86_rdpmc_init(to_x86(b->pmu));
@@ -183,7 +183,7 @@ static void rdpmc_x86_mapped(struct kunit *test)
 	mmput(mm);
 }
 
-/* Where the width comes from, in whatever shape a compiler gives it */
+/* The driver finds cntval_bits in the kernel's code, for each shape of the load instruction. */
 static void rdpmc_x86_width(struct kunit *test)
 {
 	struct fixture *b = fixture_start(test, testbed_by_name("intel-v4"));
@@ -203,7 +203,7 @@ static void rdpmc_x86_width(struct kunit *test)
 	x86_rdpmc_exit(desc);
 	KUNIT_EXPECT_EQ(test, *width, 0);
 
-	/* The kernel's own driver has written it. */
+	/* The built-in driver has set the width. */
 	*width = 48;
 	x86_rdpmc_init(desc);
 	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
@@ -215,7 +215,7 @@ static void rdpmc_x86_width(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *width, 40);
 	*width = 0;
 
-	/* Loads of something else are none of ours, and one may come twice. */
+	/* Other loads do not matter, and the load of the width may occur twice. */
 	x86_model_load(10, false, &elsewhere);
 	x86_model_load(20, false, (u8 *)x86_model_pmu + 6);
 	x86_model_load(60, true, width);
@@ -224,7 +224,7 @@ static void rdpmc_x86_width(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *width, 48);
 	x86_rdpmc_exit(desc);
 
-	/* What is behind the function's end is its neighbour's. */
+	/* Code behind the end of the function belongs to the next function. */
 	x86_model_code_size = 80;
 	x86_model_load(80, false, &x86_model_pmu[3]);
 	x86_rdpmc_init(desc);
@@ -235,7 +235,7 @@ static void rdpmc_x86_width(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
 	x86_model_code_size = 192;
 
-	/* It might be either. */
+	/* Two loads from x86_pmu are ambiguous. */
 	x86_model_load(80, false, &x86_model_pmu[3]);
 	x86_rdpmc_init(desc);
 	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
@@ -251,7 +251,10 @@ static void rdpmc_x86_width(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_allowed);
 	KUNIT_EXPECT_EQ(test, rdpmc_mode(), 0);
 
-	/* An x86_pmu in read-only data is not written. One before read-only data is written. */
+	/*
+	 * The driver does not write an x86_pmu in read-only data. It writes one that lies before
+	 * the read-only data.
+	 */
 	x86_model_user_power_on();
 	x86_model_rodata = (const char *)x86_model_pmu;
 	x86_model_rodata_end = x86_model_rodata + sizeof(x86_model_pmu);
@@ -273,7 +276,7 @@ static void rdpmc_x86_width(struct kunit *test)
 	}
 }
 
-/* BTF: its names, and a type of each shape that comes before the one that is looked for */
+/* BTF for the test: names, and a type of each shape before the struct that the driver looks for */
 #define BTF_INFO(kind, nr)	((u32)(kind) << 24 | (nr))
 #define BTF_WITH_BIT_FIELDS	BIT(31)
 
@@ -340,7 +343,7 @@ static const struct btf_of_test btf_of_test = {
 			    { NAME_BITS, 1, X86_MODEL_PMU_WIDTH * 32 } },
 };
 
-/* Does the driver find the width by BTF, in a kernel whose code tells nothing? */
+/* Check whether the driver finds the width with BTF, in a kernel whose code has no load of it. */
 static bool btf_has_width(struct x86_desc *desc, const struct btf_of_test *btf)
 {
 	bool found;
@@ -354,7 +357,7 @@ static bool btf_has_width(struct x86_desc *desc, const struct btf_of_test *btf)
 	return found;
 }
 
-/* BTF says where the width is, and is not believed in what it cannot say. */
+/* The driver finds the width with BTF, and rejects invalid BTF. */
 static void rdpmc_x86_btf(struct kunit *test)
 {
 	struct fixture *b = fixture_start(test, testbed_by_name("intel-v4"));
@@ -368,12 +371,12 @@ static void rdpmc_x86_btf(struct kunit *test)
 	x86_model_forget_loads();
 	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 
-	/* It has the last word. */
+	/* BTF has precedence over the code. */
 	x86_model_load(40, false, &x86_model_pmu[3]);
 	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 	x86_model_forget_loads();
 
-	/* Bit-fields elsewhere in the struct; the width as one */
+	/* Bit-fields elsewhere in the struct are fine; the width must not be one. */
 	btf->pmu.info |= BTF_WITH_BIT_FIELDS;
 	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1].offset |= 8 << 24;
@@ -381,7 +384,7 @@ static void rdpmc_x86_btf(struct kunit *test)
 	btf->pmu_of[1] = btf_of_test.pmu_of[1];
 	btf->pmu.info = btf_of_test.pmu.info;
 
-	/* Of another type, beyond the struct's end, between two ints */
+	/* The width has another type, lies beyond the struct's end, or between two ints. */
 	btf->pmu_of[1].type = 2;
 	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1].type = 1;
@@ -391,7 +394,7 @@ static void rdpmc_x86_btf(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1].offset = btf_of_test.pmu_of[1].offset;
 
-	/* A name that ends nowhere, a kind of a later kernel, an end too early */
+	/* An unterminated name, an unknown BTF kind, and a truncated section */
 	btf->names[sizeof(btf_names) - 1] = 'x';
 	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->names[sizeof(btf_names) - 1] = 0;
@@ -409,13 +412,13 @@ static void rdpmc_x86_btf(struct kunit *test)
 	btf->header.magic = BTF_MAGIC;
 	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 
-	/* Then the code is looked at. */
+	/* Without BTF the driver parses the code. */
 	btf->header.magic = 0;
 	x86_model_load(40, false, &x86_model_pmu[X86_MODEL_PMU_WIDTH]);
 	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
 }
 
-/* A counter that is narrower than the page says cannot be read. */
+/* A counter that is narrower than the page's pmc_width cannot be read. */
 static void rdpmc_x86_narrow(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v4"));
@@ -435,7 +438,7 @@ static void rdpmc_x86_narrow(struct kunit *test)
 	end_readable(b);
 }
 
-/* Counters are written because another event comes: a reader goes on to read what is right. */
+/* Clearing the monitors (Nehalem) writes all counters: readers still get correct counts. */
 static void rdpmc_x86_nehalem(struct kunit *test)
 {
 	static const char * const names[] = { "intel-wsm", "intel-wsm-beside" };
@@ -443,7 +446,10 @@ static void rdpmc_x86_nehalem(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		struct fixture *b = readable_fixture(test, testbed_by_name(names[i]));
-		/* Longer than a counter reaches: it is set to the same value again. */
+		/*
+		 * Longer than the counter's range: the driver sets the counter to the same value
+		 * again.
+		 */
 		struct perf_event *event = readable_event(b, 1ULL << 40), *other;
 
 		corepmu_hw_limit_counters(&event->hw, GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0));
@@ -467,7 +473,7 @@ static void rdpmc_x86_nehalem(struct kunit *test)
 	}
 }
 
-/* Counters that were the built-in driver's are cleared by it. */
+/* The built-in driver clears the counters that it hands over. */
 static void rdpmc_x86_take_over(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v4-beside"));
@@ -484,7 +490,7 @@ static void rdpmc_x86_take_over(struct kunit *test)
 	end_readable(b);
 }
 
-/* Where a counter can be kept from readers, that of a CPU's event is, unless everybody may read. */
+/* With RDPMC user disable, user space cannot read per-CPU events, unless all tasks may read. */
 static void rdpmc_x86_hidden(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("intel-v6"));
@@ -494,12 +500,12 @@ static void rdpmc_x86_hidden(struct kunit *test)
 	event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	KUNIT_EXPECT_TRUE(test, event->hw.config_base & EVNTSEL_RDPMC_USR_DISABLE);
 	KUNIT_EXPECT_FALSE(test, event->hw.flags & PERF_EVENT_FLAG_USER_READ_CNT);
-	/* Instructions are on fixed counter 0. */
+	/* Instructions use fixed counter 0. */
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_TRUE(test, this_cpu_read(x86_model_state.fixed_ctrl) & BIT_ULL(33));
 	fixture_del(event);
 
-	/* The same event, of a task */
+	/* The same event, per task */
 	event->attach_state |= PERF_ATTACH_TASK;
 	event->hw.flags = 0;
 	KUNIT_ASSERT_EQ(test, b->pmu->backend->encode(b->pmu, event), 0);

@@ -37,15 +37,15 @@ static struct perf_event *filtered(struct fixture *b, bool exclude_host, bool ex
 	return event;
 }
 
-/* What the register of the event's counter has */
+/* Return the value of the event's PERF_CTL. */
 static u64 select_of(const struct perf_event *event)
 {
 	return this_cpu_read(x86_model_state.select[event->hw.idx]);
 }
 
 /*
- * A host-only counter stands still while EFER.SVME is 0, and counts in guests if it is not
- * host-only: the bit comes and goes with SVME, and nothing that was counted is lost.
+ * While EFER.SVME is 0, a host-only counter does not count. While SVME is 1, a counter without the
+ * host-only bit counts guests. The driver sets and clears the bit with SVME, and no count is lost.
  */
 static void svm_follows_svme(struct kunit *test, const char *testbed)
 {
@@ -74,7 +74,7 @@ static void svm_follows_svme(struct kunit *test, const char *testbed)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 111);
 	KUNIT_EXPECT_EQ(test, fixture_read(plain), 111);
 
-	/* It comes while the event has no counter. */
+	/* KVM starts while the event has no counter. */
 	fixture_del(event);
 	x86_model_switch_svm(true);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
@@ -99,7 +99,9 @@ static void svm_one_by_one(struct kunit *test)
 	svm_follows_svme(test, "amd-core");
 }
 
-/* A CPU that KVM has already when the module is loaded, or that comes online */
+/*
+ * reset() reads EFER.SVME: KVM may run before the module is loaded, or before a CPU comes online.
+ */
 static void svm_reset_reads(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "amd-lbr");
@@ -122,13 +124,13 @@ static void svm_filters(struct kunit *test)
 	event = filtered(b, true, false);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, EVNTSEL_AMD_GUESTONLY);
 	fixture_close(event);
-	/* Both bits would count both: nobody is counted. */
+	/* Both bits together would count host and guest; the driver counts neither. */
 	event = filtered(b, true, true);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & (HG_ONLY | EVNTSEL_USR | EVNTSEL_OS), 0);
 	fixture_close(event);
 	x86_svm_exit();
 
-	/* Nobody would say when the bit has to go. */
+	/* Without kprobes, the driver cannot learn when SVME changes. */
 	x86_model_no_kprobes = true;
 	x86_svm_init();
 	event = filtered(b, false, true);
@@ -137,7 +139,7 @@ static void svm_filters(struct kunit *test)
 	x86_svm_exit();
 }
 
-/* A hypervisor keeps the bits: guests cannot be told from the host. */
+/* A hypervisor clears the bits: the counters cannot separate guests from the host. */
 static void svm_kept(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -161,7 +163,7 @@ static void svm_kept(struct kunit *test)
 	x86_svm_exit();
 }
 
-/* Where bit 41 is of the second unit mask it is left alone. */
+/* On Intel, bit 41 belongs to umask2: the driver does not mask it. */
 static void svm_intel(struct kunit *test)
 {
 	struct perf_event_attr attr = {

@@ -77,7 +77,7 @@ static void each_event_counts_whom_it_does_not_exclude(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(guest), 10);
 	KUNIT_EXPECT_EQ(test, fixture_read(none), 0);
 
-	/* After an event is stopped, KVM is given the counters that are left. */
+	/* After an event is stopped, KVM gets the remaining counters. */
 	fixture_stop_event(host, PERF_EF_UPDATE);
 	fixture_stop_event(guest, PERF_EF_UPDATE);
 	run_guest(b);
@@ -92,8 +92,8 @@ static void each_event_counts_whom_it_does_not_exclude(struct kunit *test)
 }
 
 /*
- * The overflow of a counter that is off in the host comes from the guest. Its NMI ends the guest's
- * run, so that a period of the model ends with a run.
+ * A counter that is off in the host overflows in the guest. The NMI ends the guest's run; in the
+ * model a period ends with a run.
  */
 static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test)
 {
@@ -155,13 +155,13 @@ static void old_microcode_has_no_precise_events_with_kvm(struct kunit *test)
 	struct perf_event *event;
 
 	test->priv = b;
-	/* One less than the first revision that isolates a Skylake's records from guests */
+	/* One less than the first microcode revision that isolates PEBS from guests on Skylake */
 	x86_model_cpuinfo.microcode = 0x7b;
 	x86_vmx_init(to_x86(b->pmu));
 	pebs_model_guests = true;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	pebs_model_guests = false;
-	/* Counters are switched all the same. */
+	/* KVM still switches counters. */
 	event = add_filtered(b, true, false);
 	remove_event(event);
 	x86_vmx_exit();
@@ -186,7 +186,7 @@ static void kvm_switches_nothing_without_events(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, vmx_model_ask(&nr));
 }
 
-/* The kernel hides the call, or the built-in driver is there to answer it. */
+/* The kernel hides the static call, or the built-in driver answers it. */
 static void without_the_call_exclude_host_is_rejected(struct kunit *test)
 {
 	static const char * const hidden[] = {

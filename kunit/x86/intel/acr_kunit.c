@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: tests of counters that begin anew when others overflow (auto counter reload)
+ * corepmu: KUnit suite of auto counter reload (ACR)
  */
 #include <kunit/test.h>
 
@@ -41,7 +41,7 @@ static struct perf_event_attr attr_of(u64 hardware, u64 period, u64 mask)
 	};
 }
 
-/* An event of a group; NULL for its leader */
+/* Open an event in a group; @leader NULL: the event is the leader. */
 static struct perf_event *member(struct fixture *b, struct perf_event *leader, u64 hardware,
 				 u64 period, u64 mask)
 {
@@ -68,7 +68,7 @@ static void drop(struct perf_event *event)
 	fixture_close(event);
 }
 
-/* Branches are sampled where there are 100 before 300 instructions have gone by. */
+/* Branches sample only if 100 come before 300 instructions. */
 static void acr_samples(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -90,7 +90,7 @@ static void acr_samples(struct kunit *test)
 		fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	}
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	/* The instructions' period begins with the sample of branches. */
+	/* A sample of branches starts the period of the instructions again. */
 	fixture_run(b, TESTBED_INSTRUCTIONS, 299);
 	fixture_run(b, TESTBED_BRANCHES, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
@@ -103,7 +103,9 @@ static void acr_samples(struct kunit *test)
 	drop(branches);
 }
 
-/* One that is read before and after it begins anew goes back, and has a whole period before it. */
+/*
+ * After an ACR reload the count goes back to the start of the period, and a whole period follows.
+ */
 static void acr_read(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -130,10 +132,7 @@ static void acr_read(struct kunit *test)
 	drop(branches);
 }
 
-/*
- * A precise event of a task, whose records may gather, beside one that begins anew, whose records
- * interrupt: so do both.
- */
+/* Each record of an event with ACR interrupts; then each record of a large PEBS event does, too. */
 static void acr_with_large_pebs(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -165,7 +164,7 @@ static void acr_with_large_pebs(struct kunit *test)
 	drop(branches);
 }
 
-/* With the last of them the registers are as before. */
+/* When the last event with ACR is deleted, the driver clears its registers. */
 static void acr_ends(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -184,7 +183,7 @@ static void acr_ends(struct kunit *test)
 	drop(second);
 }
 
-/* An event that is named is on a counter that has others begin anew, whoever comes first. */
+/* An event in another's acr_mask uses a counter that supports ACR, whichever is opened first. */
 static void acr_counters(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -220,14 +219,14 @@ static void acr_refused(struct kunit *test)
 	attr.sample_freq = 1000;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 
-	/* What a generic event has there means nothing to most, unless it could. */
+	/* A generic event without a sample period ignores acr_mask. */
 	attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 0, 0xabc);
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_FALSE(test, event->hw.flags & COREPMU_EVENT_ACR);
 	fixture_close(event);
 }
 
-/* Somebody else writes the registers while the group is away. */
+/* Another agent writes the registers while the group is scheduled out. */
 static void acr_after_an_agent(struct kunit *test)
 {
 	struct fixture *b = test->priv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of events that have an extra register
+ * corepmu: KUnit suite of events with an extra register
  */
 #include <kunit/test.h>
 
@@ -37,7 +37,10 @@ static struct x86_model *model_state(void)
 	return this_cpu_ptr(&x86_model_state);
 }
 
-/* The kernel's: struct extra_reg, arch/x86/events/intel/core.c; the driver's are the manual's. */
+/*
+ * Valid bits in the kernel: struct extra_reg, arch/x86/events/intel/core.c; the driver's come from
+ * the manual.
+ */
 static const struct {
 	u8	model;
 	u8	core_type;
@@ -89,8 +92,8 @@ static void extra_reg_has_the_kernels_bits(struct kunit *test)
 }
 
 /*
- * Codes that stand for an event with an extra register on one microarchitecture, of which nobody
- * knows how to use it, and for an event without on another: by "MSRIndex" of perf's events.
+ * Event codes that need an extra register on one microarchitecture, and none on another, by
+ * "MSRIndex" of perf's named events. The driver does not know how to use these extra registers.
  */
 static void extra_reg_is_not_of_all(struct kunit *test)
 {
@@ -124,7 +127,7 @@ static void extra_reg_is_not_of_all(struct kunit *test)
 		{ 0xbd, INTEL_ATOM, false, 0x04c2 }, { 0x5e, 0, false, 0x04c2 },
 		/* OFFCORE_RESPONSE_1; EXE.AMX_BUSY, whether the CPU has AMX or not */
 		{ 0x5e, 0, true, 0x02b7 }, { 0x8f, 0, false, 0x02b7 },
-		/* A model that is not known may have any of them. */
+		/* An unknown model may have any of them. */
 		{ 0xff, 0, true, 0x0127 }, { 0xff, 0, true, 0x100b }, { 0xff, 0, true, 0x01cd },
 		{ 0xff, 0, true, 0x05d0 }, { 0xff, 0, true, 0x02c6 },
 	};
@@ -136,7 +139,7 @@ static void extra_reg_is_not_of_all(struct kunit *test)
 
 		cpu.model = table[i].model;
 		cpu.core_type = table[i].core_type;
-		/* And AVX-VNNI, which both kinds of a hybrid machine's CPUs have */
+		/* Also for AVX-VNNI, which both CPU types of a hybrid machine have */
 		cpu.amx = cpu.core_type;
 		event = uarch_start(test, &cpu);
 		KUNIT_EXPECT_EQ_MSG(test, table[i].incomplete ? -EOPNOTSUPP : 0,
@@ -147,9 +150,9 @@ static void extra_reg_is_not_of_all(struct kunit *test)
 }
 
 /*
- * Either number of an event is for the same counters: it may have to be the other one. (The atoms'
- * differ in the unit mask alone, of which perf's events name one, and the kernel has no constraint
- * for either. On Westmere they do differ: there an event keeps its number.)
+ * Both codes of an event have the same counters: the driver may replace one code by the other. The
+ * atoms' codes differ in the unit mask; perf's named events have one of them, and the kernel has no
+ * constraint. On Westmere the counters differ: the driver does not replace the code.
  */
 static void extra_reg_has_the_same_counters(struct kunit *test)
 {
@@ -177,7 +180,7 @@ static void extra_reg_may_be_missing(struct kunit *test)
 
 	event->attr.config1 = 0x10001;
 	KUNIT_EXPECT_EQ(test, -ENXIO, uarch_counters(test, event, 0x01b7));
-	/* The built-in driver looks at the value first. */
+	/* As in the built-in driver, the value is checked first. */
 	event->attr.config1 = BIT_ULL(63);
 	KUNIT_EXPECT_EQ(test, -EINVAL, uarch_counters(test, event, 0x01b7));
 	event->attr.config1 = 0;
@@ -186,14 +189,17 @@ static void extra_reg_may_be_missing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, uarch_counters(test, event, PERF_COUNT_HW_CACHE_LL));
 	uarch_end(test);
 
-	/* One of the two alone */
+	/* Only one of the two registers exists. */
 	event = start(test, 0x5e, 0, BIT(1));
 	event->attr.config1 = 0x10001;
 	KUNIT_EXPECT_EQ(test, -ENXIO, uarch_counters(test, event, 0x01b7));
 	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01bb), 0);
 	uarch_end(test);
 
-	/* Not of an event without one, nor of CPUs that have no such event */
+	/*
+	 * config1 is rejected for events without an extra register, and the event on CPUs that lack
+	 * it.
+	 */
 	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	event->attr.config1 = 0x10001;
 	KUNIT_EXPECT_EQ(test, -EINVAL, uarch_counters(test, event, 0x00c4));
@@ -214,7 +220,7 @@ static struct perf_event *open_extra_reg(struct kunit *test, u64 config, u64 val
 	return event;
 }
 
-/* Nehalem's and Westmere's are one for both threads of a core. */
+/* On Nehalem and Westmere both threads of a core share the registers. */
 static void extra_reg_may_be_the_other_threads(struct kunit *test)
 {
 	struct perf_event *other, *event = start(test, 0x2c, 0, ALL_EXTRA_REGS);
@@ -245,7 +251,7 @@ static void extra_reg_may_be_the_other_threads(struct kunit *test)
 	uarch_end(test);
 }
 
-/* Silvermont's are one for both cores of a module; those of Goldmont are a core's own. */
+/* On Silvermont both cores of a module share the registers; on Goldmont each core has its own. */
 static void extra_reg_may_be_the_other_cores(struct kunit *test)
 {
 	static const u8 models[] = { 0x37, 0x4c, 0x75 };
@@ -275,7 +281,7 @@ static void extra_reg_may_be_the_other_cores(struct kunit *test)
 	uarch_end(test);
 }
 
-/* What the counter that the event is on selects */
+/* Return the event code in the select register of the event's counter. */
 static u16 selected(const struct perf_event *event)
 {
 	return model_state()->select[event->hw.idx];
@@ -308,17 +314,17 @@ static void extra_reg_is_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x11);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(other, PERF_EF_START));
 
-	/* One of the two that share it goes: the other keeps it. */
+	/* One of two events with this value is deleted: the register keeps the value. */
 	fixture_del(first);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(third, PERF_EF_START));
-	/* Both have gone: it is the third's, under that register's number. */
+	/* Both are deleted: the third event gets the register, with that register's event code. */
 	fixture_del(same);
 	KUNIT_EXPECT_EQ(test, fixture_add(third, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x18000);
 	KUNIT_EXPECT_EQ(test, selected(third), 0x01b7);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0x10002);
 
-	/* A register that has lost its value, as in sleep, has it again with its events. */
+	/* reset() restores a register that has lost its value, as in suspend. */
 	model_state()->extra_regs[0] = 0;
 	b->pmu->backend->reset(b->cpuc);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x18000);
@@ -329,7 +335,7 @@ static void extra_reg_is_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x12);
 	fixture_del(other);
 	fixture_del(another);
-	/* Without events they are left alone. */
+	/* Without events, reset() leaves the registers alone. */
 	model_state()->extra_regs[1] = 0xabc;
 	b->pmu->backend->reset(b->cpuc);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0xabc);
@@ -343,7 +349,10 @@ static void extra_reg_is_shared(struct kunit *test)
 	uarch_end(test);
 }
 
-/* Somebody else writes the registers: the next event has its value, beside one that stays, too. */
+/*
+ * Another agent writes the registers: adding an event writes its value again, even while another
+ * event uses the same register.
+ */
 static void extra_reg_after_an_agent(struct kunit *test)
 {
 	struct perf_event *permanent, *event, *front;
@@ -377,7 +386,7 @@ static void extra_reg_after_an_agent(struct kunit *test)
 	fixture_remove(permanent);
 }
 
-/* skl_, hsw_, snb_, glc_ and tnt_hw_cache_extra_regs[] */
+/* Values of skl_, hsw_, snb_, glc_ and tnt_hw_cache_extra_regs[] */
 static void extra_reg_counts_generic_events(struct kunit *test)
 {
 	static const struct {
@@ -404,7 +413,7 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 		{ 0x2d, 0, X86_CACHE(LL, READ, ACCESS), 0x10081 },
 		{ 0x2d, 0, X86_CACHE(LL, PREFETCH, MISS), 0x3fffc00030 },
 		{ 0x2d, 0, X86_CACHE(NODE, WRITE, MISS), 0x1fff800102 },
-		/* Clients have no remote memory. */
+		/* Client CPUs have no remote memory. */
 		{ 0x2a, 0, X86_CACHE(LL, READ, MISS), 0x3f80400081 },
 		{ 0x8f, 0, X86_CACHE(LL, READ, MISS), 0x3fbfc00001 },
 		{ 0x8f, 0, X86_CACHE(LL, WRITE, ACCESS), 0x3f3ffc0002 },
@@ -435,7 +444,7 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 		u64 code;
 
 		event->attr.type = PERF_TYPE_HW_CACHE;
-		/* What is there is no matter: the event is named by config alone. */
+		/* The driver ignores config1: config alone names a generic event. */
 		event->attr.config1 = ~0ULL;
 		KUNIT_EXPECT_GT_MSG(test, uarch_counters(test, event, table[i].generic), 0,
 				    "model %#x", table[i].model);

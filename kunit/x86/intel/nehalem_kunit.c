@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of x86/intel/nehalem.c: counters that do not count a new event by themselves
+ * corepmu: KUnit suite of x86/intel/nehalem.c: counters that do not count a new event without help
  *
- * The registers in software have the erratum: a counter whose event select changes counts core
- * cycles, unless the monitors have been cleared before. See models/x86/intel.c.
+ * The model has the erratum: a counter whose event select changes counts core cycles, unless the
+ * monitors were cleared before. See models/x86/intel.c.
  */
 #include <kunit/test.h>
 
@@ -18,7 +18,7 @@
 
 #define NR_COUNTERS	4
 
-/* Of these no fixed counter counts one. */
+/* No fixed counter counts any of these events. */
 static const u64 general[NR_COUNTERS] = {
 	PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_MISSES,
 	PERF_COUNT_HW_CACHE_REFERENCES, PERF_COUNT_HW_CACHE_MISSES,
@@ -41,7 +41,7 @@ static const void *gen_params(const void *prev, char *desc)
 	return testbed_gen_matching(prev, desc, has_erratum);
 }
 
-/* Each of the events happens so often more than the one before, cycles besides. */
+/* Make each event happen once more than the one before, and cycles besides. */
 static void run_all(unsigned int times)
 {
 	unsigned int i;
@@ -61,7 +61,7 @@ static struct perf_event *add_counting(struct fixture *b, u64 hardware)
 	return event;
 }
 
-/* Events that come one after the other count what they are to, and no other loses by it. */
+/* Events added one after another count their own event, and no other event loses counts. */
 static void nehalem_counts(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -79,7 +79,10 @@ static void nehalem_counts(struct kunit *test)
 		}
 	}
 
-	/* One goes, another has its counter; then the first is back, on the same. */
+	/*
+	 * Another event uses the counter for a while; then the first event is back on the same
+	 * counter.
+	 */
 	for (i = 0; i < 2; i++) {
 		fixture_del(events[2]);
 		other = add_counting(b, PERF_COUNT_HW_BUS_CYCLES);
@@ -100,7 +103,7 @@ static void nehalem_counts(struct kunit *test)
 		fixture_remove(events[i]);
 }
 
-/* What a program counts with periods has its samples where they are due. */
+/* An event with a period has its samples on time while others are added. */
 static void nehalem_samples(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -123,7 +126,7 @@ static void nehalem_samples(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* The overflow's NMI comes when the other event has been added: its sample is there, once. */
+/* The overflow's NMI comes after another event was added: the event has one sample. */
 static void nehalem_nmi_after(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -153,8 +156,8 @@ static void take_held_nmi(void)
 }
 
 /*
- * It comes while the registers have what clears the monitors: nothing of that is counted, and
- * the sample is there after as few more events as a counter can be set to.
+ * The NMI comes while the driver clears the monitors: clearing adds no counts. The sample comes
+ * late, after the fewest events that a counter can be set to.
  */
 static void nehalem_nmi_between(struct kunit *test)
 {
@@ -183,7 +186,7 @@ static void nehalem_nmi_between(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* An event that stands still keeps its counter's value: it goes on from there. */
+/* A stopped event keeps its counter's value and continues from there. */
 static void nehalem_stopped(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -206,7 +209,7 @@ static void nehalem_stopped(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* Fixed counters have no select register, and an event that comes back changes none. */
+/* Adding an event on a fixed counter, or the same event again, does not clear the monitors. */
 static void nehalem_leaves_alone(struct kunit *test)
 {
 	struct fixture *b = test->priv;

@@ -2,8 +2,8 @@
 /*
  * corepmu: KUnit suite of Intel's families 18 and 19: Nova Lake and Diamond Rapids
  *
- * What is expected is what arch/x86/events/intel/core.c of Linux 7.3 has for them, by the names of
- * its tables; the driver's counters come from perf's events, as far as the two agree.
+ * Expected values are those of arch/x86/events/intel/core.c of Linux 7.3; comments name its tables.
+ * The driver's counters come from perf's named events, where both sources agree.
  */
 #include <kunit/test.h>
 
@@ -20,7 +20,7 @@
 #define DIAMOND_RAPIDS	19
 
 #define ALL_EXTRA_REGS	GENMASK(6, 0)
-/* Where x86_model.extra_regs has MSR_OMR_0 */
+/* Index of MSR_OMR_0 in x86_model.extra_regs */
 #define OMR		3
 
 static const struct x86_model_cpu plain = {
@@ -53,7 +53,7 @@ static struct x86_model *model_state(void)
 	return this_cpu_ptr(&x86_model_state);
 }
 
-/* The CPUs that have the same tables */
+/* CPUs with the same tables */
 struct cpu_id {
 	u8 family;
 	u8 model;
@@ -74,7 +74,7 @@ struct constraint {
 	u16 counters;
 };
 
-/* intel_pnc_event_constraints: of rows for an event, some of its unit masks */
+/* intel_pnc_event_constraints; for rows without a unit mask, some of them */
 static const struct constraint pnc_constraints[] = {
 	{ 0x0120, 0xf }, { 0xff20, 0xf }, { 0x0179, 0xf }, { 0x0879, 0xf }, { 0x2079, 0xf },
 	{ 0x0275, 0xf }, { 0x0176, 0xf }, { 0x04a4, 0x1 }, { 0x08a4, 0x1 }, { 0x02cd, 0x3 },
@@ -82,7 +82,9 @@ static const struct constraint pnc_constraints[] = {
 	{ 0x02d4, 0xf }, { 0x01d6, 0xf }, { 0x08d6, 0xf }, { 0x01df, 0xf }, { 0x01ce, 0x1 },
 	{ 0x80ce, 0x1 }, { 0x01b1, 0x8 }, { 0x01b2, 0xf }, { 0x02b2, 0xf }, { 0x0847, 0xf },
 	{ 0x0446, 0xf }, { 0x0846, 0xf }, { 0x0148, 0xf },
-	/* No row: on all, as in perf's list, which has counter 3 alone for the last */
+	/*
+	 * No row: all counters, as in perf's list; in that list, the last one uses counter 3 only
+	 */
 	{ 0xe124, 0xff }, { 0x0246, 0xff }, { 0x4847, 0xff }, { 0x04b2, 0xff }, { 0x10b1, 0xff },
 	{ 0x02a4, 0xff }, { 0x0e11, 0xff }, { 0x10a4, 0x8 },
 };
@@ -106,7 +108,7 @@ static void expect_constraints(struct kunit *test, const struct cpu_id *id,
 
 		KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, code), rows[i].counters,
 				    "family %u model %#x event %#llx", id->family, id->model, code);
-		/* Edge, inversion and threshold do not change it. */
+		/* Edge, inv and cmask do not change the counters. */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x1840000 | code),
 				rows[i].counters);
 	}
@@ -118,7 +120,7 @@ static void nova_has_the_kernels_constraints(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(cores); i++) {
 		expect_constraints(test, &cores[i], pnc_constraints, ARRAY_SIZE(pnc_constraints));
-		/* Load latency counts where it is precise, on these. */
+		/* On these CPUs load latency counts on the counters where it is precise. */
 		KUNIT_EXPECT_EQ(test, intel_general_counters(this_uarch(test), 0x01cd), 0xfc);
 		uarch_end(test);
 	}
@@ -128,7 +130,7 @@ static void nova_has_the_kernels_constraints(struct kunit *test)
 	}
 }
 
-/* A fixed counter, and all general-purpose ones of what is not named by a fixed counter */
+/* Return a fixed counter, and all general-purpose counters unless the code is a fixed counter's. */
 static s64 with_fixed(const struct constraint *c)
 {
 	return FIXED(c->counters) | (c->code & EVNTSEL_EVENT ? GP(8) : 0);
@@ -176,7 +178,7 @@ static void nova_fixed_counters(struct kunit *test)
 struct extra_reg {
 	u16	code;
 	u64	bits;
-	/* Where x86_model.extra_regs has it */
+	/* Index in x86_model.extra_regs */
 	u8	reg;
 };
 
@@ -194,13 +196,13 @@ static const struct extra_reg pnc_extra_regs[] = {
 	{ 0x04c2, 0x8, FRONTEND },
 };
 
-/* intel_arw_extra_regs, but for snoop responses, and loads by latency */
+/* intel_arw_extra_regs, except snoop responses and load latency */
 static const struct extra_reg arw_extra_regs[] = {
 	{ 0x01b7, ARW_BITS, OMR }, { 0x02b7, ARW_BITS, OMR + 1 }, { 0x04b7, ARW_BITS, OMR + 2 },
 	{ 0x08b7, ARW_BITS, OMR + 3 },
 };
 
-/* Each bit is taken or refused as there, and is written into the register of the event. */
+/* The driver accepts and rejects the same bits as the kernel, and uses the event's register. */
 static void expect_extra_regs(struct kunit *test, const struct cpu_id *id,
 			      const struct extra_reg *rows, unsigned int nr)
 {
@@ -236,12 +238,12 @@ static void nova_has_the_kernels_registers(struct kunit *test)
 		expect_extra_regs(test, &atoms[i], arw_extra_regs, ARRAY_SIZE(arw_extra_regs));
 }
 
-/* A unit mask of several registers, or of none, counts what nobody has asked for. */
+/* Unit masks of several registers, or of none, are rejected. */
 static void nova_refuses(struct kunit *test)
 {
 	static const u16 of_cores[] = {
 		0x032a, 0x002a, 0x102a, 0xff2a, 0x004f, 0x0c4f, 0x00d6, 0x0fd6, 0x11d6,
-		/* Load latency, whose records have other words than those that are known */
+		/* Load latency: its records have words that the driver does not know */
 		0x01cd,
 	};
 	static const u16 of_atoms[] = {
@@ -260,7 +262,7 @@ static void nova_refuses(struct kunit *test)
 		for (j = 0; j < ARRAY_SIZE(of_cores); j++)
 			KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, of_cores[j]),
 					    -EOPNOTSUPP, "event %#x", of_cores[j]);
-		/* The atoms' number is none of theirs. */
+		/* The cores reject the atoms' event code. */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01b7), -EOPNOTSUPP);
 		uarch_end(test);
 	}
@@ -269,12 +271,15 @@ static void nova_refuses(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, of_atoms[i]), -EOPNOTSUPP,
 				    "event %#x", of_atoms[i]);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x012a), -EOPNOTSUPP);
-	/* What is load latency and UOPS_RETIRED.MS with a register on cores is none here. */
+	/*
+	 * On atoms, the codes of load latency and UOPS_RETIRED.MS are other events without a
+	 * register.
+	 */
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01cd), GP(8));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x04c2), GP(8));
 	uarch_end(test);
 
-	/* A hypervisor that keeps the registers */
+	/* A hypervisor without the OMR registers */
 	cpu.family = DIAMOND_RAPIDS;
 	cpu.model = 0x01;
 	cpu.extra_regs = BIT(0) | BIT(1);
@@ -286,7 +291,7 @@ static void nova_refuses(struct kunit *test)
 	uarch_end(test);
 }
 
-/* pnc_, cyc_, glp_ and arw_hw_cache_event_ids[] and _extra_regs[], less what has no name */
+/* pnc_, cyc_, glp_ and arw_hw_cache_event_ids[] and _extra_regs[], except events without a name */
 static void nova_generic_events(struct kunit *test)
 {
 	static const struct {
@@ -327,7 +332,10 @@ static void nova_generic_events(struct kunit *test)
 		{ { NOVA_LAKE, 3, INTEL_ATOM }, X86_CACHE(DTLB, READ, MISS), 0x0e08 },
 		{ { NOVA_LAKE, 3, INTEL_ATOM }, X86_CACHE(DTLB, WRITE, MISS), 0x0e49 },
 		{ { NOVA_LAKE, 3, INTEL_ATOM }, X86_CACHE(ITLB, READ, MISS), -ENOENT },
-		/* The kernel has 0x01b7 for all: here each has a register and a counter. */
+		/*
+		 * The kernel uses 0x01b7 for all; the driver gives each event its own register and
+		 * counter.
+		 */
 		{ { NOVA_LAKE, 1, INTEL_ATOM }, X86_CACHE(LL, READ, ACCESS), 0x01b7,
 		  0x4000000000000009 },
 		{ { NOVA_LAKE, 3, INTEL_ATOM }, X86_CACHE(LL, READ, MISS), 0x02b7,
@@ -372,18 +380,20 @@ static struct perf_event *open_omr(struct kunit *test, u64 config, u64 value)
 	return event;
 }
 
-/* What the counter that the event is on selects */
+/* Return the event code in the select register of the event's counter. */
 static u16 selected(const struct perf_event *event)
 {
 	return model_state()->select[event->hw.idx];
 }
 
-/* intel_alt_er(), intel_fixup_er(): an event goes to a register that is left, and stays itself. */
+/*
+ * As intel_alt_er() and intel_fixup_er(): an event moves to a free register and keeps its meaning.
+ */
 static void nova_registers_are_shared(struct kunit *test)
 {
 	static const u16 codes[] = { 0x012a, 0x01d6, 0x014f, 0x012a, 0x08d6, 0x022a };
 	static const u64 values[] = { 1, 2, 4, 8, 2, 16 };
-	/* The fifth has what the second one has, and no register is left for the sixth. */
+	/* The fifth event has the second's value; no register is left for the sixth. */
 	static const u16 placed[] = { 0x012a, 0x02d6, 0x044f, 0x082a, 0x02d6 };
 	struct perf_event *events[ARRAY_SIZE(codes)];
 	unsigned int i;
@@ -391,7 +401,7 @@ static void nova_registers_are_shared(struct kunit *test)
 	start(test, DIAMOND_RAPIDS, 0x01, 0);
 	for (i = 0; i < ARRAY_SIZE(codes); i++)
 		events[i] = open_omr(test, codes[i], values[i]);
-	/* They may have counters 0 to 3, and so four at a time. */
+	/* These events use counters 0 to 3: four at a time. */
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_EQ(test, fixture_add(events[i], PERF_EF_START), 0);
 		KUNIT_EXPECT_EQ_MSG(test, selected(events[i]), placed[i], "event %u", i);
@@ -402,7 +412,7 @@ static void nova_registers_are_shared(struct kunit *test)
 	fixture_del(events[0]);
 	KUNIT_EXPECT_EQ(test, fixture_add(events[4], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, selected(events[4]), placed[4]);
-	/* Register 0 has been left, and a counter is with the third. */
+	/* Register 0 is free, and deleting the third event frees a counter. */
 	fixture_del(events[2]);
 	KUNIT_EXPECT_EQ(test, fixture_add(events[5], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, selected(events[5]), 0x012a);
@@ -417,7 +427,7 @@ static void nova_registers_are_shared(struct kunit *test)
 	uarch_end(test);
 }
 
-/* A counter for each register: the number stays. */
+/* On atoms each register belongs to one counter: the event code stays. */
 static void nova_atoms_keep_their_register(struct kunit *test)
 {
 	struct perf_event *first, *other, *second;
@@ -446,7 +456,7 @@ static void nova_atoms_keep_their_register(struct kunit *test)
 	uarch_end(test);
 }
 
-/* intel-family.h: IFM(18, 1), IFM(18, 3), IFM(19, 1), and no others; "name" of intel_pmu_init() */
+/* intel-family.h: only IFM(18, 1), IFM(18, 3) and IFM(19, 1); names of intel_pmu_init() */
 static void nova_models(struct kunit *test)
 {
 	static const struct {
@@ -463,7 +473,7 @@ static void nova_models(struct kunit *test)
 		{ { NOVA_LAKE, 0x02, INTEL_CORE } }, { { NOVA_LAKE, 0x04, INTEL_ATOM } },
 		{ { DIAMOND_RAPIDS, 0x00, 0 } }, { { DIAMOND_RAPIDS, 0x02, 0 } },
 		{ { DIAMOND_RAPIDS, 0x03, 0 } }, { { 17, 0x01, 0 } }, { { 20, 0x01, 0 } },
-		/* Numbers of one family in another */
+		/* Model numbers of one family in another */
 		{ { FAMILY_P6, 0x01, 0 } }, { { FAMILY_P6, 0x01, INTEL_CORE } },
 		{ { FAMILY_P6, 0x03, INTEL_ATOM } }, { { NOVA_LAKE, 0xc6, INTEL_CORE } },
 		{ { NOVA_LAKE, 0x97, 0 } }, { { DIAMOND_RAPIDS, 0x8f, 0 } },
@@ -483,7 +493,7 @@ static void nova_models(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, x86_kernel_name(to_x86(b->pmu)) ?: "(none)",
 				   table[i].name ?: "(none)");
 		KUNIT_EXPECT_EQ(test, intel_model_is_hybrid(), hybrid);
-		/* Of what is not known events are refused, but for the architectural ones. */
+		/* On unknown models, only architectural events are accepted. */
 		if (!uarch && id->family != FAMILY_P6)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0148), -EOPNOTSUPP);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c5), GP(8));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of Intel's slots and the metrics that they are divided into
+ * corepmu: KUnit suite of Intel's slots and topdown metrics
  */
 #include <kunit/test.h>
 
@@ -22,7 +22,7 @@
 #define CYCLES		0x003c
 #define WHOLE		255
 
-/* More than what is not worth being divided when a metric is read */
+/* More slots than the minimum for an update of metrics at a read */
 #define MANY		(WHOLE * 1000)
 
 #define PAPER(n)	BIT_ULL(METRIC_COUNTER_BASE + (n))
@@ -127,7 +127,7 @@ static void group_close(struct group *g)
 		fixture_close(g->event[i]);
 }
 
-/* So many more slots, and what all since the registers were 0 are divided into. */
+/* Count slots, and set PERF_METRICS to the shares of all slots since the registers were 0. */
 static void run(u64 slots, u8 retiring, u8 backend)
 {
 	x86_model_run(SLOTS, true, slots);
@@ -157,10 +157,10 @@ static s64 counters_for(struct fixture *b, struct perf_event *leader, u64 config
 	return counters;
 }
 
-/* A CPU that differs from the others */
+/* A CPU that a test changes */
 static struct x86_model_cpu changed_cpu;
 
-/* Which metrics there are, and what they need */
+/* Metrics of each CPU, and the attributes that they need */
 static void topdown_encode(struct kunit *test)
 {
 	struct perf_event *slots, *cycles, *event;
@@ -187,14 +187,14 @@ static void topdown_encode(struct kunit *test)
 	event = alloc(b, slots, METRIC(0));
 	event->attr.exclude_user = true;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
-	/* It ends with its leader. */
+	/* The event ends with its leader. */
 	event = open_event(b, slots, METRIC(0));
 	KUNIT_EXPECT_TRUE(test, event->event_caps & PERF_EV_CAP_SIBLING);
 	fixture_close(event);
 	slots->attr.sample_period = 1000;
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(1)), -EINVAL);
 
-	/* Slots that do not count have no parts. */
+	/* Without the slots counter there are no metrics. */
 	slots->attr.sample_period = 0;
 	b->pmu->counters &= ~FIXED(3);
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(1)), -EINVAL);
@@ -210,7 +210,7 @@ static void topdown_encode(struct kunit *test)
 	fixture_close(slots);
 	fixture_end(b);
 
-	/* A hypervisor that has none, and a CPU that is not known */
+	/* A hypervisor without metrics, and an unknown CPU */
 	changed_cpu = sapphire_rapids;
 	changed_cpu.metrics = 0;
 	b = start(test, &changed_cpu, false);
@@ -227,7 +227,7 @@ static void topdown_encode(struct kunit *test)
 	fixture_close(slots);
 }
 
-/* Where kinds differ, CPUID and PERF_CAPABILITIES tell of what all have. */
+/* On hybrid machines, CPUID and PERF_CAPABILITIES report what all CPU types have in common. */
 static void topdown_hybrid(struct kunit *test)
 {
 	struct fixture *b;
@@ -236,7 +236,7 @@ static void topdown_hybrid(struct kunit *test)
 	changed_cpu.model = 0x97;
 	changed_cpu.core_type = INTEL_CORE;
 	changed_cpu.hybrid = true;
-	/* Neither has the model slots then. */
+	/* The model has no slots counter then. */
 	changed_cpu.nr_fixed = 3;
 	changed_cpu.fixed_map = 0x7;
 	b = start(test, &changed_cpu, false);
@@ -296,13 +296,13 @@ static void count_group(struct kunit *test, bool builtin)
 	run(MANY, 51, 102);
 	fixture_read(g.event[0]);
 	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
-	/* They begin anew. */
+	/* The update has cleared both registers. */
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
 	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
 	run(MANY, 255, 0);
 	fixture_read(g.event[1]);
 	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
-	/* Few slots are left for the next time. */
+	/* Few slots: the metrics are updated at a later read. */
 	run(255, 0, 255);
 	fixture_read(g.event[2]);
 	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
@@ -325,7 +325,10 @@ static void topdown_coexists(struct kunit *test)
 	count_group(test, true);
 }
 
-/* Out and in: the registers are kept, by whoever else they are used meanwhile. */
+/*
+ * The registers are saved and restored when the group is scheduled out and in, whoever uses them
+ * meanwhile.
+ */
 static void topdown_kept(struct kunit *test)
 {
 	struct fixture *b = start(test, &sapphire_rapids, false);
@@ -354,17 +357,17 @@ static void topdown_kept(struct kunit *test)
 	group_in(b, &g);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
 	KUNIT_EXPECT_EQ(test, model()->metrics, 102 << 24 | 51);
-	/* 2550 of all 2550 + 1000; the fifth that retired has become less, and counts no more */
+	/* Of 2550 slots, 170 retire: fewer than the 200 counted before, so the count stays. */
 	run(1550, 17, 153);
 	group_out(&g);
 	expect_counts(test, &g, 2550, 200, 1530);
-	/* What is between 170 and 200 has been counted already. */
+	/* The counts from 170 to 200 were counted before. */
 	group_in(b, &g);
 	run(2550, 17, 153);
 	group_out(&g);
 	expect_counts(test, &g, 5100, 340, 3060);
 
-	/* The other's goes on too, and is no member of that one. */
+	/* The other group continues from its own values. */
 	group_in(b, &other);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 5);
 	run(250, 51, 51);
@@ -376,7 +379,7 @@ static void topdown_kept(struct kunit *test)
 	group_close(&g);
 }
 
-/* One that comes later has no part of what was before, one that goes leaves the others theirs. */
+/* An event added later gets no earlier counts; a deleted event does not change the others. */
 static void topdown_members(struct kunit *test)
 {
 	struct fixture *b = start(test, &sapphire_rapids, false);
@@ -402,7 +405,7 @@ static void topdown_members(struct kunit *test)
 	group_close(&g);
 }
 
-/* 2^48 slots: the overflow is counted, of slots and of what they are divided into. */
+/* After 2^48 slots the overflow is counted, for slots and for metrics. */
 static void topdown_overflow(struct kunit *test)
 {
 	struct fixture *b = start(test, &sapphire_rapids, false);
@@ -417,7 +420,7 @@ static void topdown_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model()->nmis, 1);
 	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
 	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
-	/* That of the metrics alone is acknowledged, and explained. */
+	/* An overflow of the metrics only is acknowledged and claimed. */
 	run(1000, 51, 102);
 	model()->global_status = ENABLE_METRICS;
 	x86_model_spurious_nmi();
@@ -429,7 +432,7 @@ static void topdown_overflow(struct kunit *test)
 	group_close(&g);
 }
 
-/* Slots that sample are an event as any other. */
+/* A sampling slots event is like any other event. */
 static void topdown_sample(struct kunit *test)
 {
 	struct fixture *b = start(test, &sapphire_rapids, false);
@@ -452,7 +455,7 @@ static struct group *interrupted;
 
 static void read_in_nmi(void)
 {
-	/* As a sample of the group's would: nothing is counted twice. */
+	/* As a sample of the group would read: nothing is counted twice. */
 	interrupted->event[0]->pmu->read(interrupted->event[0]);
 	interrupted->event[1]->pmu->read(interrupted->event[1]);
 }
@@ -474,7 +477,9 @@ static void topdown_nmi(struct kunit *test)
 	group_close(&g);
 }
 
-/* What the group has left is cleared for those who may read counters, slots before metrics. */
+/*
+ * The driver clears the group's old values for tasks that may read counters, slots before metrics.
+ */
 static void topdown_cleared(struct kunit *test)
 {
 	struct fixture *b = start(test, &sapphire_rapids, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: what the suites of x86's microarchitectures share
+ * corepmu: helpers of the suites of Intel's microarchitectures
  */
 #ifndef _COREPMU_KUNIT_X86_UARCH_H
 #define _COREPMU_KUNIT_X86_UARCH_H
@@ -8,7 +8,7 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
-/* The first general-purpose counters, and a fixed one */
+/* Lowest general-purpose counters, and a fixed counter */
 #define GP(n)		GENMASK_ULL((n) - 1, 0)
 #define FIXED(n)	BIT_ULL(FIXED_COUNTER_BASE + (n))
 

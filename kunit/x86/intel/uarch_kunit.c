@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of microarchitectures: which counters count which event
+ * corepmu: KUnit suite of Intel's microarchitectures: event constraints
  */
 #include <kunit/test.h>
 
@@ -13,7 +13,7 @@
 #include "x86/x86.h"
 #include "uarch.h"
 
-/* What all of these CPUs have */
+/* Properties that all CPUs of these tests share */
 static const struct x86_model_cpu plain = {
 	.name = "plain", .family = 6, .version = 4, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
 	.fixed_width = 48, .full_width = true, .nr_events = 7,
@@ -23,11 +23,11 @@ static struct testbed uarch_testbed;
 static struct x86_model_cpu uarch_cpu;
 
 /**
- * uarch_start() - a PMU on a CPU, and an event to be encoded there
- * @test: the test, whose priv is the fixture from then on
+ * uarch_start() - start a PMU on a CPU, and allocate an event
+ * @test: the test; its priv becomes the fixture
  * @cpu: the CPU
  *
- * Return: the event
+ * Return: the event, for uarch_counters()
  */
 struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *cpu)
 {
@@ -44,14 +44,14 @@ struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *c
 }
 
 /**
- * uarch_start_family() - the same on a CPU of Intel's
+ * uarch_start_family() - start a PMU on an Intel CPU
  * @test: the test
  * @family: its family
  * @model: its model
  * @core_type: CPUID.1AH:EAX[31:24], or 0
- * @nr_gp: general-purpose counters
+ * @nr_gp: number of general-purpose counters
  *
- * Return: the event
+ * Return: an event, as with uarch_start()
  */
 struct perf_event *uarch_start_family(struct kunit *test, unsigned int family,
 				      unsigned int model, unsigned int core_type,
@@ -68,13 +68,13 @@ struct perf_event *uarch_start_family(struct kunit *test, unsigned int family,
 }
 
 /**
- * uarch_start_model() - the same on a CPU of family 6
+ * uarch_start_model() - start a PMU on a CPU of family 6
  * @test: the test
- * @model: of that family
+ * @model: its model
  * @core_type: CPUID.1AH:EAX[31:24], or 0
- * @nr_gp: general-purpose counters
+ * @nr_gp: number of general-purpose counters
  *
- * Return: the event
+ * Return: an event, as with uarch_start()
  */
 struct perf_event *uarch_start_model(struct kunit *test, unsigned int model,
 				     unsigned int core_type, unsigned int nr_gp)
@@ -86,9 +86,9 @@ struct perf_event *uarch_start_model(struct kunit *test, unsigned int model,
  * uarch_counters() - encode an event
  * @test: the test
  * @event: from uarch_start()
- * @config: what it counts
+ * @config: its attr.config
  *
- * Return: the counters for it, or the errno that it is refused with
+ * Return: the counters for it, or a negative errno if the driver rejects it
  */
 s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config)
 {
@@ -102,7 +102,7 @@ s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config)
 }
 
 /**
- * uarch_end() - take the PMU away, for another one
+ * uarch_end() - end the fixture; the test may start another one
  * @test: the test
  */
 void uarch_end(struct kunit *test)
@@ -112,8 +112,8 @@ void uarch_end(struct kunit *test)
 }
 
 /*
- * What the kernel's tables have, intel_*_event_constraints[] in
- * arch/x86/events/intel/core.c; the driver's come from perf's events.
+ * Constraints of the kernel's tables, intel_*_event_constraints[] in arch/x86/events/intel/core.c;
+ * the driver's come from perf's named events.
  */
 struct constraint {
 	u8 model;
@@ -186,7 +186,7 @@ static const struct constraint constraints[] = {
 	{ 0x55, 0, 0x81d0, 0xf },
 	{ 0x9e, 0, 0x04d1, 0xf },
 	{ 0x8e, 0, 0x0151, 0xff },
-	/* Ice Lake: on eight counters and on four */
+	/* Ice Lake: events on eight counters, and on four */
 	{ 0x7e, 0, 0x0151, 0xf },
 	{ 0x6a, 0, 0x0148, 0xf },
 	{ 0x6a, 0, 0x81d0, 0xf },
@@ -207,7 +207,7 @@ static const struct constraint constraints[] = {
 	{ 0xad, 0, 0x04a4, 0x1 },
 	{ 0xaa, INTEL_CORE, 0x02cd, 0x1 },
 	{ 0x8f, 0, 0x20c4, 0xff },
-	/* Lion Cove, of whose ten counters this CPU has eight, and Skymont */
+	/* Lion Cove: this CPU has eight of its ten counters; and Skymont */
 	{ 0xbd, INTEL_CORE, 0x0148, 0x4 },
 	{ 0xbd, INTEL_CORE, 0x01b1, 0x8 },
 	{ 0xbd, INTEL_CORE, 0x08a4, 0x1 },
@@ -222,7 +222,7 @@ static const struct constraint constraints[] = {
 	{ 0xc5, INTEL_CORE, 0x08a4, 0x1 },
 	{ 0xcc, INTEL_CORE, 0x01b1, 0x8 },
 	{ 0xd5, INTEL_CORE, 0x02cd, 0x3 },
-	/* The atoms have all on all */
+	/* Atoms count all events on all counters. */
 	{ 0x1c, 0, 0x01c2, 0x3 },
 	{ 0x37, 0, 0x01c2, 0x3 },
 	{ 0x75, 0, 0x01c2, 0x3 },
@@ -237,7 +237,7 @@ static const struct constraint constraints[] = {
 	{ 0xdd, 0, 0x02a4, 0xff },
 };
 
-/* How many counters a CPU with these constraints has */
+/* Return the number of counters of a CPU with these constraints. */
 static unsigned int nr_of(const struct constraint *c)
 {
 	switch (c->model) {
@@ -283,11 +283,11 @@ static void uarch_has_the_kernels_constraints(struct kunit *test)
 	struct perf_event *event = uarch_start_model(test, c->model, c->core_type, nr_of(c));
 
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, c->code), c->counters);
-	/* Edge, inversion and threshold do not change it. */
+	/* Edge, inv and cmask do not change the counters. */
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x1840000 | c->code), c->counters);
 }
 
-/* Every model there is */
+/* All models of the driver's table */
 
 static const void *model_gen_params(const void *prev, char *desc)
 {
@@ -312,13 +312,13 @@ static void expect_codes(struct kunit *test, struct perf_event *event,
 		u64 code = set->codes[i];
 		s64 counters = uarch_counters(test, event, code);
 
-		/* In order, and so each but once. */
+		/* Codes are in order, so that each occurs once. */
 		KUNIT_EXPECT_TRUE(test, !i || set->codes[i - 1] < code);
 		KUNIT_EXPECT_TRUE(test, code & EVNTSEL_EVENT);
-		/* Fixed counters, or a refusal with another reason */
+		/* Fixed counters only, or rejected for another reason */
 		if (counters == -EOPNOTSUPP || counters == -ENXIO)
 			continue;
-		/* STALL_CYCLES has a threshold. Without, it is PREC_DIST: uarch_prec_dist() */
+		/* STALL_CYCLES has a cmask. Without it the code is PREC_DIST: uarch_prec_dist() */
 		if (code == 0x01c0 && counters == FIXED(0))
 			continue;
 		counters = counters == -EINVAL ? 0 : counters & GP(FIXED_COUNTER_BASE);
@@ -326,7 +326,7 @@ static void expect_codes(struct kunit *test, struct perf_event *event,
 	}
 }
 
-/* How often @code is in the sets. */
+/* Return the number of times that @code occurs in the sets. */
 static unsigned int times_in(const struct intel_codes *sets, unsigned int nr, u16 code)
 {
 	unsigned int i, j, times = 0;
@@ -338,7 +338,7 @@ static unsigned int times_in(const struct intel_codes *sets, unsigned int nr, u1
 	return times;
 }
 
-/* Unit masks that no row names have what the rest of their event has. */
+/* Unit masks without a row have the counters of the event's other unit masks. */
 static void expect_rest(struct kunit *test, struct perf_event *event,
 			const struct intel_uarch *uarch, const struct intel_codes *set, u64 all)
 {
@@ -382,7 +382,9 @@ static void uarch_has_every_row(struct kunit *test)
 			expect_codes(test, event, &uarch->codes[j], all);
 		for (j = 0; j < uarch->nr_rest; j++)
 			expect_rest(test, event, uarch, &uarch->rest[j], all);
-		/* What is architectural is counted everywhere, what nobody knows on 0 to 3. */
+		/*
+		 * Every counter counts architectural events; counters 0 to 3 count unknown events.
+		 */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), all | FIXED(0));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x4f2e), all);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x55ff), all & GP(4));
@@ -390,7 +392,7 @@ static void uarch_has_every_row(struct kunit *test)
 	}
 }
 
-/* A model that is in no table, another family, and a kind of core that CPUID does not tell */
+/* An unknown model, another family, and a core without a core type */
 static void uarch_unknown_model(struct kunit *test)
 {
 	static const struct {
@@ -423,7 +425,10 @@ static void uarch_unknown_model(struct kunit *test)
 	}
 }
 
-/* From version 6 on such a CPU counts what is architectural, and has what fixed counters have. */
+/*
+ * From version 6 on, an unknown model accepts only architectural events and those of fixed
+ * counters.
+ */
 static void uarch_rejects_unknown_events(struct kunit *test)
 {
 	struct x86_model_cpu cpu = plain;
@@ -437,11 +442,11 @@ static void uarch_rejects_unknown_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x022a), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0300), FIXED(2));
-	/* With a threshold it is still that event. */
+	/* With a cmask the event is still architectural. */
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x10000c4), GP(8));
 }
 
-/* Alder Lake and Raptor Lake without atoms need not tell a kind: all cores are large ones. */
+/* Alder Lake and Raptor Lake without atoms may report no core type: all cores are P-cores. */
 static void uarch_without_atoms(struct kunit *test)
 {
 	static const u8 models[] = { 0x97, 0x9a, 0xb7, 0xba, 0xbf };
@@ -458,7 +463,7 @@ static void uarch_without_atoms(struct kunit *test)
 	}
 }
 
-/* Sandy Bridge to Haswell: 0xd0 to 0xd3 are refused where a core has two threads. */
+/* Sandy Bridge to Haswell: 0xd0 to 0xd3 are rejected if cores have two threads (erratum). */
 static void uarch_spares_the_sibling(struct kunit *test)
 {
 	static const u8 models[] = { 0x2a, 0x2d, 0x3a, 0x3e, 0x3c, 0x3f, 0x45, 0x46 };
@@ -489,7 +494,7 @@ static void uarch_spares_the_sibling(struct kunit *test)
 	uarch_end(test);
 }
 
-/* "name" in the kernel's intel_pmu_init(), of which caps/pmu_name is made */
+/* Names in the kernel's intel_pmu_init(), for caps/pmu_name */
 static void uarch_kernel_names(struct kunit *test)
 {
 	static const struct {
@@ -523,7 +528,7 @@ static void uarch_kernel_names(struct kunit *test)
 	}
 }
 
-/* From Golden Cove on the architectural reference cycles are fixed counter 2's, too. */
+/* From Golden Cove on, fixed counter 2 also counts the architectural reference cycles. */
 static void uarch_reference_cycles(struct kunit *test)
 {
 	static const struct {
@@ -548,8 +553,8 @@ static void uarch_reference_cycles(struct kunit *test)
 }
 
 /*
- * Fixed counters are named by unit masks of event 0, "EventCode": "0x00" of Intel's lists: 0 by
- * that of INST_RETIRED.ANY and PREC_DIST, 1 by that of CPU_CLK_UNHALTED.THREAD. Skymont has three
+ * Unit masks of event 0 select fixed counters ("EventCode": "0x00" in Intel's lists):
+ * INST_RETIRED.ANY and PREC_DIST counter 0, CPU_CLK_UNHALTED.THREAD counter 1. Skymont has three
  * more.
  */
 static void uarch_prec_dist(struct kunit *test)
@@ -577,14 +582,14 @@ static void uarch_prec_dist(struct kunit *test)
 
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), table[i].counters[0]);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0200), table[i].counters[1]);
-		/* No more counters than that */
+		/* Unit masks of other counters are rejected. */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
-		/* A fixed counter has no threshold. */
+		/* A fixed counter has no cmask. */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x1000100), -EINVAL);
 		uarch_end(test);
 	}
 
-	/* Ice Lake has it by Skylake's number, too. */
+	/* Ice Lake also accepts Skylake's code of PREC_DIST. */
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start_model(test, 0x6a, 0, 8), 0x01c0),
 			FIXED(0));
 	uarch_end(test);
@@ -595,7 +600,7 @@ static void uarch_prec_dist(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start(test, &cpu), 0x0100), -EINVAL);
 }
 
-/* Skymont has fixed counters 4 to 6 and no 3; others' with that number are nobody's. */
+/* Skymont has fixed counters 4 to 6 and no 3; on other CPUs their unit masks are rejected. */
 static void uarch_skymont_fixed(struct kunit *test)
 {
 	static const u16 events[] = { 0x0073, 0x019c, 0x02c2 };
@@ -624,7 +629,7 @@ static void uarch_skymont_fixed(struct kunit *test)
 	uarch_end(test);
 }
 
-/* Counter 3 is microcode's where transactions take it. */
+/* On CPUs where microcode uses counter 3 for transactions, no event uses it. */
 static void uarch_reserves_counter_of_tsx(struct kunit *test)
 {
 	struct x86_model_cpu cpu = plain;
