@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: tests of precise samples that have the last branches
+ * corepmu: KUnit suite of precise samples with branch records
  */
 #include <kunit/test.h>
 
@@ -16,7 +16,7 @@
 
 #define RECORD_PERIOD	100
 
-/* From format 4 on records have branches. */
+/* PEBS records have branches from format 4 on. */
 static bool has_branches(const struct testbed *testbed)
 {
 	const struct x86_model_cpu *cpu = testbed->cpu;
@@ -41,8 +41,8 @@ static struct perf_event *open_precise(struct fixture *b, u64 branches)
 }
 
 /*
- * Records gather, and each sample has the branches of its own moment: what the CPU has done since
- * is not there. Where they were in the registers is not told.
+ * With large PEBS, each sample has the branches of its own record, not later ones. Their index in
+ * the hardware is unknown.
  */
 static void branches_of_the_moment(struct kunit *test)
 {
@@ -67,7 +67,7 @@ static void branches_of_the_moment(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* With a record an interrupt they are where a ring has its youngest. */
+/* With an interrupt for each record, hw_idx is the index of the youngest record in the ring. */
 static void branches_in_the_ring(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -75,7 +75,7 @@ static void branches_in_the_ring(struct kunit *test)
 	struct perf_event *event = open_precise(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
-	/* Somebody is to be told of each. */
+	/* Request a notification for each sample: this disables large PEBS. */
 	atomic_set(&event->event_limit, 1000);
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
@@ -88,7 +88,7 @@ static void branches_in_the_ring(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* Samples get those that their own event asked for. */
+/* A sample has the branch types that its event selects. */
 static void branches_are_chosen(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -107,7 +107,7 @@ static void branches_are_chosen(struct kunit *test)
 	branch_end(calls, flags);
 }
 
-/* As many as the CPU has, and what it says of them */
+/* As many branches as the CPU has, and their flags */
 static void branches_all(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -128,7 +128,7 @@ static void branches_all(struct kunit *test)
 	branch_end(event, flags);
 }
 
-/* More than any CPU has: a record that says so is none, or is not believed. */
+/* More branches than any CPU has: the parser limits their number, or rejects the record. */
 static void branches_too_many(struct kunit *test)
 {
 	static u64 words[4 + 3 * 256], arch[2 + 6 + 6 + 3 * 72];

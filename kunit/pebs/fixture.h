@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: precise events on the fixture, of the machines that write records
+ * corepmu: precise events on the fixture, on testbeds with PEBS
  */
 #ifndef _COREPMU_KUNIT_PEBS_FIXTURE_H
 #define _COREPMU_KUNIT_PEBS_FIXTURE_H
@@ -12,7 +12,7 @@
 #include "fixture/testbed.h"
 #include "models/x86/access.h"
 
-/* Where the instruction of all records is */
+/* Address of the instruction in all records */
 #define IP	0x401000ULL
 
 static inline bool pebs_is_there(const struct testbed *testbed)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: tests of loads and stores that take long, of Intel's CPUs
+ * corepmu: KUnit suite of load and store latency, Intel CPUs
  */
 #include <kunit/test.h>
 
@@ -29,7 +29,7 @@ static const struct {
 	    .mem_lvl_num = PERF_MEM_LVLNUM_L1, .mem_snoop = PERF_MEM_SNOOP_NONE,
 	    .mem_dtlb = PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
 	    .mem_blk = PERF_MEM_BLK_NA } },
-	/* Bits 6 and 7 say nothing before Golden Cove. */
+	/* Before Golden Cove, bits 6 and 7 have no meaning. */
 	{ UARCH_ICE_LAKE, EVENT_LATENCY, 0xfa,
 	  { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM,
 	    .mem_lvl_num = PERF_MEM_LVLNUM_RAM, .mem_snoop = PERF_MEM_SNOOP_HIT,
@@ -45,7 +45,7 @@ static const struct {
 	    .mem_lvl_num = PERF_MEM_LVLNUM_L2, .mem_snoop = PERF_MEM_SNOOP_NONE,
 	    .mem_dtlb = PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
 	    .mem_blk = PERF_MEM_BLK_NA } },
-	/* Those bits are of loads. */
+	/* Bits 6 and 7 have a meaning for loads only. */
 	{ UARCH_GOLDEN_COVE, EVENT_STORE_LATENCY, 0xf3,
 	  { .mem_op = PERF_MEM_OP_STORE, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2,
 	    .mem_lvl_num = PERF_MEM_LVLNUM_L2, .mem_snoop = PERF_MEM_SNOOP_NONE,
@@ -87,7 +87,7 @@ static struct perf_event *bare_event(struct kunit *test, struct perf_event *lead
 #define STORE_SAMPLE	0x02cd
 #define LOADS_AUX	0x8203
 
-/* The group of a load latency event has another one before it, on Golden Cove alone. */
+/* On Golden Cove only, a load-latency event needs an auxiliary event before it in its group. */
 static void precise_loads_aux(struct kunit *test)
 {
 	struct x86_desc desc = {
@@ -101,7 +101,7 @@ static void precise_loads_aux(struct kunit *test)
 	struct perf_event *third = bare_event(test, other, LOAD_LATENCY);
 	struct perf_event_context *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 
-	/* Perf core holds the context of a group while its next event is set up. */
+	/* Perf core locks a group's context while it initializes another event of the group. */
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
 	mutex_init(&ctx->mutex);
 	leader->ctx = ctx;
@@ -122,7 +122,7 @@ static void precise_loads_aux(struct kunit *test)
 	mutex_unlock(&ctx->mutex);
 }
 
-/* Loads by latency are refused without records, where there would be some. */
+/* On CPUs with PEBS, load latency without precise_ip is rejected. */
 static void precise_loads_need_records(struct kunit *test)
 {
 	struct x86_desc desc = {
@@ -139,7 +139,10 @@ static void precise_loads_need_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_pebs_refuse_latency(&desc, &attr, LOAD_LATENCY), 0);
 }
 
-/* Where a hypervisor keeps the threshold they are refused, and there is no format/ldlat. */
+/*
+ * Without the threshold register (hypervisor), load latency is rejected and format/ldlat is not
+ * shown.
+ */
 static void precise_loads_need_threshold(struct kunit *test)
 {
 	struct perf_event_attr attr = {

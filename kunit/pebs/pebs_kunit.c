@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: tests of precise samples of Intel's CPUs
+ * corepmu: KUnit suite of precise samples, Intel CPUs
  */
 #include <kunit/test.h>
 
@@ -32,7 +32,7 @@ static void note_regs(struct fixture *b, struct perf_event *event)
 	shown_r15 = b->sample_regs->r15;
 }
 
-/* A sample is of the record; counts and periods are as those of any other event. */
+/* Samples have the IP of their record; counts and periods are as with other events. */
 static void precise_samples(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -84,7 +84,7 @@ static void precise_regs(struct kunit *test)
 	fixture_close(event);
 }
 
-/* Stopped between the overflow and its interrupt: the record becomes a sample of then. */
+/* Stopped after the overflow, before its interrupt: the stop emits the record's sample. */
 static void precise_late(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -100,11 +100,11 @@ static void precise_late(struct kunit *test)
 	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, shown_ip, IP);
-	/* The interrupt finds nothing, and is known. */
+	/* The interrupt finds no record, and the handler claims it. */
 	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
-	/* The next period is shorter by what has been counted of it. */
+	/* The counts since the overflow belong to the next period. */
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 79);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
@@ -116,7 +116,7 @@ static void precise_late(struct kunit *test)
 	fixture_close(event);
 }
 
-/* A record is no sample where that would have trace data of an event that has been stopped. */
+/* The drain emits no sample with trace data of an event that has been stopped before. */
 static void precise_late_without_trace(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -147,7 +147,7 @@ static void precise_late_without_trace(struct kunit *test)
 	fixture_close(event);
 }
 
-/* Read between the overflow and its record, which then sets the counter back. */
+/* A read after the overflow, before its record: the record resets the counter afterwards. */
 static void precise_read_before_record(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -178,7 +178,7 @@ static void precise_read_before_record(struct kunit *test)
 	fixture_close(event);
 }
 
-/* One record of two events makes two samples; an event without precision has its own. */
+/* One record of two events makes two samples; an event that is not precise gets its own. */
 static void precise_several(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -205,7 +205,7 @@ static void precise_several(struct kunit *test)
 	fixture_close(plain);
 }
 
-/* No record, or one that makes no sense: counts are right, and nothing is made up. */
+/* Without a record, counts are correct and no sample is made up. */
 static void precise_without_records(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -228,14 +228,14 @@ static void precise_without_records(struct kunit *test)
 }
 
 /*
- * KVM takes the CPU on while a precise event counts, and CR4 does not say so yet: no more records
- * are written. One that a task inherits meanwhile is opened all the same: fork(2) does not fail.
+ * KVM starts on the CPU while a precise event counts, before CR4 shows it: the driver disables
+ * PEBS. A child event is still accepted: fork(2) must not fail.
  */
 static void precise_stops_for_guests(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100), *child;
-	/* Architectural records have no such register. */
+	/* Architectural PEBS has no IA32_PEBS_ENABLE. */
 	bool has_enable = pebs_cpu(b)->pebs != PEBS_MODEL_ARCH;
 
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
@@ -259,7 +259,7 @@ static void precise_stops_for_guests(struct kunit *test)
 
 	x86_vmx_change(false);
 	KUNIT_EXPECT_EQ(test, !!pebs_model()->pebs_enable, has_enable);
-	/* The period that ended meanwhile ends now, and those that follow are whole ones. */
+	/* The period that ended meanwhile ends now; the following periods are complete. */
 	fixture_run(b, TESTBED_INSTRUCTIONS, 350);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 600);
@@ -289,7 +289,7 @@ static void precise_refused(struct kunit *test)
 	if (pebs_cpu(b)->pebs < PEBS_FORMAT_ADAPTIVE)
 		KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 
-	/* How often instructions began to retire */
+	/* Edge: how often instructions start to retire */
 	attr = precise_attr(0x010400c0, 2, 1000);
 	attr.type = PERF_TYPE_RAW;
 	if (pebs_cpu(b)->pebs < PEBS_FORMAT_ADAPTIVE)
@@ -305,20 +305,20 @@ static const struct {
 	u64		counters;
 	u32		type;
 } encodings[] = {
-	/* Cycles: INST_RETIRED, inverted, 16; the most precise, INST_RETIRED.PREC_DIST */
+	/* Cycles: INST_RETIRED with inv and cmask 16; at precise_ip 3, INST_RETIRED.PREC_DIST */
 	{ 3, PERF_COUNT_HW_CPU_CYCLES, 1, 0x108300c0, 0xf },
 	{ 3, PERF_COUNT_HW_CPU_CYCLES, 3, 0x108301c0, 0x2 },
 	{ 3, PERF_COUNT_HW_INSTRUCTIONS, 2, 0x300c0, 0xf },
-	/* Adaptive records of all counters; fixed counter 0 alone is most precise. */
+	/* Adaptive PEBS on all counters; only fixed counter 0 supports PDIR. */
 	{ 4, PERF_COUNT_HW_CPU_CYCLES, 2, 0x40003003c, 0x2000000ff },
 	{ 4, PERF_COUNT_HW_INSTRUCTIONS, 2, 0x4000300c0, 0x1000000ff },
 	{ 4, PERF_COUNT_HW_INSTRUCTIONS, 3, 0x4000300c0, 0x100000000 },
-	/* How often instructions began to retire, which fixed counters do not count */
+	/* With edge, fixed counters do not count the event. */
 	{ 4, 0x010400c0, 3, 0x4010700c0, 0xff, PERF_TYPE_RAW },
-	/* INST_RETIRED.PREC_DIST by its number on Skylake */
+	/* INST_RETIRED.PREC_DIST by its code on Skylake */
 	{ 4, 0x01c0, 2, 0x4000301c0, 0x100000000, PERF_TYPE_RAW },
 	{ 3, 0x108000c0, 2, 0x108300c0, 0xf, PERF_TYPE_RAW },
-	/* What CPUID says: all but one, and three that are most precise; not for user space */
+	/* By CPUID: all counters but one; three support PDIR; RDPMC user disable */
 	{ 15, PERF_COUNT_HW_CPU_CYCLES, 2, 0x200003003c, 0x20000007f },
 	{ 15, PERF_COUNT_HW_INSTRUCTIONS, 1, 0x20000300c0, 0x10000007f },
 	{ 15, PERF_COUNT_HW_INSTRUCTIONS, 3, 0x20000300c0, 0x100000003 },
@@ -344,7 +344,7 @@ static void precise_encodes(struct kunit *test)
 	}
 }
 
-/* Records gather; counts and places are what they are with an interrupt each. */
+/* Large PEBS: counts and IPs are as with an interrupt for each record. */
 static void precise_is_large(struct kunit *test)
 {
 	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
@@ -368,7 +368,7 @@ static void precise_is_large(struct kunit *test)
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 11);
 
-	/* One is left, and the counter cannot be set to it: the next period is the shorter. */
+	/* One event is left, but the counter cannot be set to 1: the next period is shorter. */
 	fixture_start_event(event, PERF_EF_RELOAD);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 12);
@@ -392,7 +392,9 @@ static void precise_is_large(struct kunit *test)
 	fixture_close(event);
 }
 
-/* Perf core throttles by overflows: an interrupt is one, whatever it brings. */
+/*
+ * Perf core throttles by overflows: an interrupt is one overflow, whatever its number of records.
+ */
 static void precise_one_overflow(struct kunit *test)
 {
 	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
@@ -414,7 +416,9 @@ static void precise_one_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4200);
 	KUNIT_EXPECT_EQ(test, event->hw.interrupts, pebs_model()->nmis - before);
 
-	/* Whoever is told of overflows has an interrupt each, and is in time. */
+	/*
+	 * An event with notifications has an interrupt for each record, so that they are on time.
+	 */
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	atomic_set(&event->event_limit, 1000);
 	fixture_start_event(event, PERF_EF_RELOAD);
@@ -438,7 +442,7 @@ static void latency_attr(struct perf_event_attr *attr, u64 cycles)
 	};
 }
 
-/* The register with the least latency is shared: others wait, and cannot be in one group. */
+/* Events share the load-latency threshold: an event with another ldlat waits. */
 static void precise_latency(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -472,7 +476,7 @@ static void precise_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &events[0]), -EINVAL);
 }
 
-/* A counter has a register that says what its records have, and goes on from it. */
+/* Each counter has a register with its record groups and its reload value. */
 static void arch_registers(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
@@ -493,7 +497,7 @@ static void arch_registers(struct kunit *test)
 	fixture_del(event);
 	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
 
-	/* One whose records do not gather: nothing is drained after it. */
+	/* An event without large PEBS: del() drains nothing afterwards. */
 	plain = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
 	KUNIT_EXPECT_TRUE(test, pebs_model()->pebs_index & BIT_ULL(32));
@@ -501,7 +505,7 @@ static void arch_registers(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
 	fixture_close(plain);
 
-	/* An event without precision that comes to that counter has an overflow of its own. */
+	/* An event that is not precise overflows on its own on this counter. */
 	plain = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
 	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
@@ -515,7 +519,7 @@ static void arch_registers(struct kunit *test)
 	fixture_close(event);
 }
 
-/* A period that the register has no room for: each record interrupts. */
+/* The reload field is too small for this period: each record interrupts. */
 static void arch_long_period(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2,
@@ -534,7 +538,7 @@ static void arch_long_period(struct kunit *test)
 	fixture_close(event);
 }
 
-/* Registers of records are written by somebody else while a precise event is open, and away. */
+/* Another agent writes the PEBS registers while a precise event is open and scheduled out. */
 static void precise_after_an_agent(struct kunit *test)
 {
 	struct fixture *b = test->priv;

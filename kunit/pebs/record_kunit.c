@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: tests of the parser of records of Intel's CPUs
+ * corepmu: KUnit suite of the parser of PEBS records, and of constraints of precise events
  */
 #include <kunit/test.h>
 
@@ -17,7 +17,9 @@
 #include "x86/pebs/precise.h"
 #include "x86/x86.h"
 
-/* Precise distribution wants 128 events at least, where it is other than what is precise. */
+/*
+ * Precise distribution needs a period of 128 at least, on CPUs where it differs from precise_ip 2.
+ */
 static void precise_periods(struct kunit *test)
 {
 	struct x86_desc desc = { .uarch = &intel_uarches[UARCH_GOLDEN_COVE] };
@@ -44,8 +46,7 @@ static void precise_periods(struct kunit *test)
 #define PANTHER_LAKE	0xcc
 
 /*
- * Where a precise event can be counted that others could be at any counter: on which CPU, how
- * precise, with which samples; 0 if nowhere.
+ * Counters of precise events that without precise_ip may use any counter; 0: the event is rejected.
  */
 static const struct {
 	enum intel_uarch_id	uarch;
@@ -56,7 +57,7 @@ static const struct {
 	u8			model;
 	unsigned int		format;
 } placements[] = {
-	/* Instructions, most precise: fixed counter 0, as they are; the atoms have others, too */
+	/* Instructions at precise_ip 3: fixed counter 0; on atoms other counters, too */
 	{ UARCH_ICE_LAKE, 3, 0x00c0, FIXED },
 	{ UARCH_GOLDEN_COVE, 3, 0x00c0, FIXED },
 	{ UARCH_REDWOOD_COVE, 3, 0x00c0, FIXED },
@@ -68,7 +69,7 @@ static const struct {
 	{ UARCH_COYOTE_COVE, 3, 0x00c0, FIXED },
 	{ UARCH_PANTHER_COVE, 3, 0x00c0, FIXED },
 	{ UARCH_ARCTIC_WOLF, 3, 0x00c0, FIXED | GENMASK_ULL(1, 0) },
-	/* With an edge or a mask, or of one kind alone, no counter of the cores is. */
+	/* With edge, cmask or a unit mask, no counter of the cores supports precise_ip 3. */
 	{ UARCH_GOLDEN_COVE, 3, 0x00c0 | CMASK_1, 0 },
 	{ UARCH_GOLDEN_COVE, 3, 0x10c0, 0 },
 	{ UARCH_REDWOOD_COVE, 3, 0x00c0 | EDGE, 0 },
@@ -77,14 +78,14 @@ static const struct {
 	{ UARCH_PANTHER_COVE, 3, 0x10c0, 0 },
 	{ UARCH_TREMONT, 3, 0x00c0 | CMASK_1, BIT_ULL(0) },
 	{ UARCH_SKYMONT, 3, 0x00c0 | CMASK_1, GENMASK_ULL(1, 0) },
-	/* Others: counter 0 */
+	/* Other events: counter 0 */
 	{ UARCH_GOLDEN_COVE, 3, 0x00c4, BIT_ULL(0) },
 	{ UARCH_LION_COVE, 3, 0x00c4, BIT_ULL(0) },
 	{ UARCH_CRESTMONT, 3, 0x00c4, GENMASK_ULL(1, 0) },
 	{ UARCH_COYOTE_COVE, 3, 0x00c4, BIT_ULL(0) },
 	{ UARCH_PANTHER_COVE, 3, 0x00c4, BIT_ULL(0) },
 	{ UARCH_ARCTIC_WOLF, 3, 0x00c4, GENMASK_ULL(1, 0) },
-	/* Less precise */
+	/* precise_ip 2 */
 	{ UARCH_GOLDEN_COVE, 2, 0x00c0, GENMASK_ULL(7, 1) },
 	{ UARCH_GOLDEN_COVE, 2, 0x00c0 | CMASK_1, GENMASK_ULL(7, 1) },
 	{ UARCH_LION_COVE, 2, 0x00c0, GENERAL | FIXED },
@@ -95,7 +96,7 @@ static const struct {
 	{ UARCH_GOLDEN_COVE, 2, 0x012b, GENERAL },
 	{ UARCH_COYOTE_COVE, 2, 0x012a, GENERAL },
 	{ UARCH_PANTHER_COVE, 1, 0x012a, GENERAL },
-	/* With a weight fixed counter 0 has no records of instructions, where there are atoms */
+	/* With a weight, hybrid cores have no records of instructions on fixed counter 0 */
 	{ UARCH_LION_COVE, 2, 0x00c0, GENMASK_ULL(7, 1), PERF_SAMPLE_WEIGHT_STRUCT, LUNAR_LAKE },
 	{ UARCH_LION_COVE, 2, 0x00c0, GENMASK_ULL(7, 1), PERF_SAMPLE_WEIGHT, LUNAR_LAKE },
 	{ UARCH_LION_COVE, 3, 0x00c0, 0, PERF_SAMPLE_WEIGHT_STRUCT, LUNAR_LAKE },
@@ -108,10 +109,10 @@ static const struct {
 	{ UARCH_REDWOOD_COVE, 3, 0x00c0, FIXED, PERF_SAMPLE_WEIGHT, GRANITE_RAPIDS },
 	{ UARCH_GOLDEN_COVE, 3, 0x00c0, FIXED, PERF_SAMPLE_WEIGHT },
 	{ UARCH_SKYMONT, 2, 0x00c0, GENERAL | FIXED, PERF_SAMPLE_WEIGHT, LUNAR_LAKE },
-	/* Most precise on Goldmont Plus */
+	/* Goldmont Plus at precise_ip 3 */
 	{ UARCH_GOLDMONT_PLUS, 3, 0x00c4, BIT_ULL(0), .format = 3 },
 	{ UARCH_GOLDMONT_PLUS, 2, 0x00c4, GENMASK_ULL(3, 0), .format = 3 },
-	/* Architectural records: CPUID has counters 0 and 1 most precise, and fixed counter 0 */
+	/* Architectural PEBS: CPUID reports counters 0 and 1 and fixed counter 0 with PDIR */
 	{ UARCH_LION_COVE, 3, 0x00c0, FIXED, .format = PEBS_FORMAT_ARCH },
 	{ UARCH_LION_COVE, 3, 0x00c4, BIT_ULL(0), .format = PEBS_FORMAT_ARCH },
 	{ UARCH_LION_COVE, 2, 0x012a, BIT_ULL(0), .format = PEBS_FORMAT_ARCH },
@@ -123,13 +124,13 @@ static const struct {
 	{ NR_UARCHES, 2, 0x012a, GENERAL, .format = PEBS_FORMAT_ARCH },
 };
 
-/* INST_RETIRED.ANY, as it is, is on its fixed counter, too. */
+/* INST_RETIRED.ANY without modifiers can also use its fixed counter. */
 static u64 all_counters(u64 config)
 {
 	return config == EVENT_INSTRUCTIONS ? GENERAL | FIXED : GENERAL;
 }
 
-/* A weight and an address are of groups that all these records have. */
+/* All these record formats have the groups of weights and addresses. */
 static void describe_placement(struct x86_desc *desc, unsigned int i)
 {
 	bool known = placements[i].uarch < NR_UARCHES;
@@ -171,7 +172,9 @@ static void precise_placements(struct kunit *test)
 	boot_cpu_data.x86_model = model;
 }
 
-/* Of events in transactions alone there are no records; and they are bits of such CPUs only. */
+/*
+ * Events with in_tx or in_tx_cp are not precise; on CPUs without transactions these are other bits.
+ */
 static void precise_transactions(struct kunit *test)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
@@ -199,7 +202,7 @@ static void precise_transactions(struct kunit *test)
 #define NOISE_WORDS	128
 #define NOISE_ROUNDS	20000
 
-/* Headers of pieces of architectural records one after the other, most of which are right */
+/* Make headers of architectural fragments, most of them valid. */
 static void make_pieces(u64 *words, struct rnd_state *rnd)
 {
 	unsigned int at = 0;
@@ -212,7 +215,7 @@ static void make_pieces(u64 *words, struct rnd_state *rnd)
 		groups = (noise & 1 ? PEBS_ARCH_AUX : 0) | (noise & 2 ? PEBS_ARCH_GPR : 0) |
 			 (noise & 4 ? PEBS_ARCH_XMM : 0) |
 			 (noise & 0x3000 ? 0 : FIELD_PREP(PEBS_ARCH_LBR, 1));
-		/* As long as it is without the room for more pieces, and a basic group */
+		/* Size without room for more fragments, and without a basic group */
 		size = 2 + (noise & 1 ? 8 : 0) + (noise & 2 ? 20 : 0) + (noise & 4 ? 34 : 0) +
 		       (noise & 0x3000 ? 0 : 6 + 8 * 3);
 		if (first && (noise & 0x70)) {
@@ -232,7 +235,7 @@ static void make_pieces(u64 *words, struct rnd_state *rnd)
 
 static u16 noise_counts[COREPMU_MAX_COUNTERS];
 
-/* As many bytes as there are said to be, and no more: KASAN sees to that. */
+/* Parse exactly @left bytes: with KASAN, reading more is an error. */
 static bool parse_bytes(struct kunit *test, unsigned int format, const u64 *words, size_t left)
 {
 	void *bytes = kmemdup(words, left, GFP_KERNEL);
@@ -259,7 +262,7 @@ static bool parse_bytes(struct kunit *test, unsigned int format, const u64 *word
 	return right;
 }
 
-/* Whatever the bytes are: what a record points to is in it, and it ends where they do at last. */
+/* For any bytes, a parsed record points only into itself, and ends within the bytes. */
 static void record_noise(struct kunit *test)
 {
 	u64 *words = kunit_kcalloc(test, NOISE_WORDS, sizeof(*words), GFP_KERNEL);
@@ -274,7 +277,7 @@ static void record_noise(struct kunit *test)
 		for (i = 0; i < NOISE_WORDS; i++)
 			words[i] = (u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd);
 		format = round % 5 == 4 ? PEBS_FORMAT_ARCH : 3 + round % 4;
-		/* Often what it says of itself is nearly right. */
+		/* Often the header is nearly valid. */
 		if (round & 4)
 			words[0] = (words[0] & 0xf) | (x86_pebs_size(4, words[0] & 0xf) +
 						       (round & 8)) << 48;
@@ -292,7 +295,7 @@ static void record_noise(struct kunit *test)
 #define ARCH_BASIC	BIT_ULL(63)
 #define ARCH_CONTINUED	BIT_ULL(31)
 
-/* What is no architectural record: each differs from one in the first word of a piece. */
+/* Valid and invalid architectural records, by the headers of their fragments */
 static void record_pieces(struct kunit *test)
 {
 	static const struct {
@@ -330,7 +333,7 @@ static void record_pieces(struct kunit *test)
 	}
 }
 
-/* Of what no event asks for there is room, in as many pieces as a record may be. */
+/* The size has room for the selected groups, in as many fragments as a record may have. */
 static void record_sizes(struct kunit *test)
 {
 	u64 all = PEBS_DATA_MEMINFO | PEBS_DATA_GPRS | PEBS_DATA_XMMS;

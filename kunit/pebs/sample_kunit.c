@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: tests of what precise samples show: whose registers, and latencies
+ * corepmu: KUnit suite of precise samples: their registers and latencies
  */
 #include <kunit/test.h>
 
@@ -23,13 +23,13 @@
 #include "x86/pebs/pebs.h"
 #include "x86/x86.h"
 
-/* What nobody may see who is not to see the kernel, and what the task has in user space */
+/* A register value of the kernel, which user space must not see; and the task's user registers */
 #define KERNEL_REG	0xffffffff81c0ffeeULL
 #define TASK_SP		0x7ffc0ffee000ULL
 #define TASK_AX		0xabcd
 #define ENTERING_SP	0x7ffc0dead000ULL
 
-/* The registers of the last sample, as perf core has had them, for a look at all */
+/* Registers of the last sample */
 static struct pt_regs seen_regs;
 
 static void keep_regs(struct fixture *b, struct perf_event *event)
@@ -37,7 +37,7 @@ static void keep_regs(struct fixture *b, struct perf_event *event)
 	seen_regs = *b->sample_regs;
 }
 
-/* The stack pointer where the interrupt comes in the kernel */
+/* Stack pointer of the kernel code that the interrupt hits */
 static unsigned long kernel_sp = KERNEL_REG;
 
 static bool shows_kernel(const struct pt_regs *regs)
@@ -53,8 +53,8 @@ static bool shows_kernel(const struct pt_regs *regs)
 }
 
 /*
- * An overflow in user space, whose interrupt comes in the kernel, in a task that has left user
- * space, or in a kernel thread; or, instead of an interrupt, the event is stopped.
+ * Make the counter overflow in user space. The interrupt hits the kernel: in a task that has left
+ * user space, or in a kernel thread. Or, without @interrupt, the event is stopped.
  */
 static void overflow_into_kernel(struct fixture *b, struct perf_event *event, bool kthread,
 				 bool interrupt)
@@ -89,8 +89,8 @@ static void overflow_into_kernel(struct fixture *b, struct perf_event *event, bo
 }
 
 /*
- * Perf core takes a place in user space for one with the user's registers: it gets no others,
- * wherever the interrupt came, and whoever opened the event.
+ * Perf core takes registers with a user-space IP as the user's. So a sample with such an IP has no
+ * kernel registers, wherever the interrupt hit and whoever opened the event.
  */
 static void sample_user_regs(struct kunit *test)
 {
@@ -126,7 +126,10 @@ static void sample_user_regs(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ax,
 				    own ? PEBS_MODEL_REGS : i & 2 ? 0 : TASK_AX, "row %u", i);
 
-		/* After the instruction that has entered the kernel they are not the user's. */
+		/*
+		 * After the instruction that enters the kernel, the record's registers are not the
+		 * user's.
+		 */
 		pebs_model()->pebs_ip = BIT_ULL(63) - PEBS_MODEL_LENGTH;
 		overflow_into_kernel(b, event, i & 2, i & 4);
 		KUNIT_EXPECT_TRUE_MSG(test, user_mode(&seen_regs), "row %u", i);
@@ -138,8 +141,8 @@ static void sample_user_regs(struct kunit *test)
 }
 
 /*
- * SYSCALL is sampled, and the interrupt comes before the kernel has saved the user's registers,
- * while it does, and afterwards. Those of the time before are not shown.
+ * SYSCALL is sampled. The interrupt hits before, while and after the kernel saves the user
+ * registers. Before and while, the old saved registers are not shown.
  */
 static void sample_entering_regs(struct kunit *test)
 {
@@ -176,7 +179,7 @@ static void sample_entering_regs(struct kunit *test)
 	fixture_close(event);
 }
 
-/* A place in the kernel is one, also if the interrupt came in user space. */
+/* A kernel IP stays a kernel IP, even if the interrupt hits user space. */
 static void sample_kernel_place(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
@@ -208,7 +211,7 @@ static void note_latencies(struct fixture *b, struct perf_event *event)
 	seen_latency = data->weight.var1_dw;
 }
 
-/* The word of the latency is two numbers from Golden Cove and Gracemont on. */
+/* From Golden Cove and Gracemont on, the latency word has two latencies. */
 static void sample_two_latencies(struct kunit *test)
 {
 	static const struct {
