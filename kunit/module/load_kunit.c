@@ -23,10 +23,10 @@
 #include "arm64/pmuv3.h"
 #include "x86/x86.h"
 
-/* How many counts each access is, so that counters move by themselves */
+/* Number of events that each register access makes: counters count by themselves */
 #define LIVELY	500
 
-/* Counters that count without anybody's help, on every CPU */
+/* Reset all CPUs; counters count by themselves, and with @deaf interrupts are held back. */
 static void power_on(const struct testbed *testbed, unsigned int counts, bool deaf)
 {
 	int cpu;
@@ -64,7 +64,7 @@ static void load_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 }
 
-/* As insmod and rmmod do it; a second time nothing is in the way. */
+/* Load and unload as insmod and rmmod do, twice: the first unload leaves nothing in the way. */
 static void load_unload(struct kunit *test)
 {
 	const struct testbed *testbed = test->param_value;
@@ -75,7 +75,7 @@ static void load_unload(struct kunit *test)
 		power_on(testbed, LIVELY, false);
 		if (testbed_is_x86(testbed)) {
 			KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
-			/* Beside another driver counters are held for events alone. */
+			/* In coexist mode the driver reserves counters only for events. */
 			KUNIT_EXPECT_EQ(test, !x86_model_reserved(), testbed->has_builtin);
 			corepmu_arch_exit();
 			continue;
@@ -89,7 +89,7 @@ static void load_unload(struct kunit *test)
 	}
 }
 
-/* Counters that do not count, and overflows that nobody hears of */
+/* The self-test rejects counters that do not count, and overflows without an interrupt. */
 static void load_self_test(struct kunit *test)
 {
 	static const char * const names[] = { "intel-v2", "amd-core", "pmuv3" };
@@ -118,8 +118,8 @@ static void load_self_test(struct kunit *test)
 }
 
 /*
- * An interrupt of AMD's counters does not mask the local APIC's entry, but in a virtual machine it
- * may: the self-test finds out with the first one, and no counter is left out for want of another.
+ * On AMD a PMI does not mask LVTPC, but in a virtual machine it may. The self-test detects this
+ * with the first PMI, and leaves out no counter because of it.
  */
 static void load_learns_lvtpc(struct kunit *test)
 {
@@ -141,7 +141,10 @@ static void load_learns_lvtpc(struct kunit *test)
 	}
 }
 
-/* A hypervisor has fewer counters than all CPUs of the family: nothing reads those. */
+/*
+ * A hypervisor provides fewer counters than the family has: the driver does not access missing
+ * ones.
+ */
 static void load_missing(struct kunit *test)
 {
 	power_on(testbed_by_name("amd-core"), LIVELY, false);
@@ -153,7 +156,7 @@ static void load_missing(struct kunit *test)
 	x86_model_missing = 0;
 }
 
-/* Beside the built-in driver: what is left in the counters is gone when it has them again. */
+/* In coexist mode the driver clears its counters before the built-in driver gets them back. */
 static void load_leaves_nothing(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("intel-v4-beside");
@@ -176,14 +179,14 @@ static void load_leaves_nothing(struct kunit *test)
 		for (i = 0; i < 8; i++)
 			KUNIT_EXPECT_EQ(test, m->counter[i], 0);
 	}
-	/* One that comes online meanwhile leaves them alone. */
+	/* A CPU that comes online without a reservation has its counters left alone. */
 	per_cpu_ptr(x86_cpu_type(0)->pmu->cpu, 0)->dirty = 0xff;
 	x86_cpu_type(0)->pmu->backend->reset(per_cpu_ptr(x86_cpu_type(0)->pmu->cpu, 0));
 	KUNIT_EXPECT_EQ(test, per_cpu_ptr(x86_cpu_type(0)->pmu->cpu, 0)->dirty, 0);
 	corepmu_arch_exit();
 }
 
-/* The PMU of a machine, registered. */
+/* Start and register a testbed's PMU. */
 static struct corepmu *load(struct kunit *test, const struct testbed *testbed)
 {
 	struct corepmu *pmu = testbed->ops->start(testbed);
@@ -200,12 +203,12 @@ static void unload(const struct testbed *testbed, struct corepmu *pmu)
 	testbed->ops->end(pmu);
 }
 
-/* Counters that fail the self-test are left out, and the others are had. */
+/* Counters that fail the self-test are left out; the others are available. */
 static void load_left_out(struct kunit *test)
 {
 	static const struct {
 		const char *testbed;
-		/* The counters that fail on the last CPU, and those that are to be left */
+		/* Counters that fail on the last CPU, and the expected counters */
 		u64 dead, deaf;
 		unsigned int room;
 		u64 counters, pairs;
@@ -214,11 +217,11 @@ static void load_left_out(struct kunit *test)
 		{ "intel-v4", .dead = BIT_ULL(33), .counters = 0x5000000ff },
 		{ "intel-v4", .deaf = BIT_ULL(0) | BIT_ULL(34), .counters = 0x3000000fe },
 		{ "intel-v4", .dead = BIT_ULL(2), .deaf = BIT_ULL(5), .counters = 0x7000000db },
-		/* All fixed counters and five others are more than the machine has. */
+		/* The hypervisor backs fewer counters than three fixed and five others. */
 		{ "intel-v4", .room = 8, .counters = 0xff },
 		{ "intel-v4", .room = 1, .counters = 0x1 },
 		{ "intel-v1", .dead = BIT_ULL(0), .counters = 0x2 },
-		/* Counters keep what they are set to while others are given their events. */
+		/* Counters keep their value while others get their events (errata). */
 		{ "intel-wsm", .counters = 0x70000000f },
 		{ "intel-wsm", .deaf = BIT_ULL(1), .counters = 0x70000000d },
 		{ "intel-wsm-beside", .counters = 0x70000000f },
@@ -247,7 +250,7 @@ static void load_left_out(struct kunit *test)
 	}
 }
 
-/* An event whose counters are all left out is refused, as one that is not there. */
+/* An event that only left-out counters could count is rejected. */
 static void load_left_out_event(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("intel-v4");
@@ -264,7 +267,7 @@ static void load_left_out_event(struct kunit *test)
 	fixture_end(b);
 }
 
-/* A CPU's registers are let alone until they are reserved. */
+/* The driver writes no register before it has reserved them. */
 static void load_writes_nothing_unreserved(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("intel-v4");
@@ -283,7 +286,7 @@ static void load_writes_nothing_unreserved(struct kunit *test)
 	}
 }
 
-/* When the system ends the counters are disabled, and perf core enables none any more. */
+/* A reboot notification disables the counters; later starts of events enable none. */
 static void load_shutdown(struct kunit *test)
 {
 	static const char * const names[] = { "intel-v4", "intel-v1", "amd-core", "amd-v2" };
@@ -321,7 +324,7 @@ static void load_shutdown(struct kunit *test)
 	}
 }
 
-/* What else can be in the way, on x86; nothing is left behind. */
+/* Other reasons to reject a load on x86; nothing is left behind. */
 static void load_refused(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("intel-v4");
@@ -349,7 +352,10 @@ static void load_refused(struct kunit *test)
 	x86_model_builtin = -ENOENT;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENOENT);
 
-	/* Nobody knows there whose the counters are. */
+	/*
+	 * In coexist mode, version 6 is rejected: the kernel's reservation does not cover its
+	 * counters.
+	 */
 	power_on(testbed_by_name("intel-v6"), LIVELY, false);
 	x86_model_builtin = 1;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EBUSY);
@@ -381,7 +387,7 @@ static int clock_type(struct kunit *test)
 	return type;
 }
 
-/* Names and types of other PMUs are refused before perf core and sysfs warn of them. */
+/* Names and types of other PMUs are rejected before perf core and sysfs warn about them. */
 static void load_rejects_taken_names(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("intel-v4");
@@ -416,7 +422,7 @@ static void load_rejects_taken_names(struct kunit *test)
 	corepmu_type = -1;
 }
 
-/* A second kind of CPU has a number, and without CPU hotplug there is no PMU. */
+/* A second CPU type's PMU has a number in its name. Without CPU hotplug there is no PMU. */
 static void load_two(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");
@@ -444,7 +450,7 @@ static void load_two(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
 }
 
-/* A CPU goes and comes back with registers that are not what they were. */
+/* A CPU that comes back online gets its registers reset. */
 static void load_hotplug(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("intel-v4");
@@ -479,7 +485,10 @@ static void power_call(void *data)
 	call->ret = nb->notifier_call(nb, CPU_PM_EXIT, NULL);
 }
 
-/* A CPU of another kind comes and goes, and is powered down, with its registers let alone. */
+/*
+ * The driver does not touch a CPU of another type that goes offline, comes online or is powered
+ * down.
+ */
 static void load_other_cpu_type(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");
@@ -509,7 +518,7 @@ static void load_other_cpu_type(struct kunit *test)
 	testbed->ops->end(call.pmu);
 }
 
-/* A PMU of a machine with ACPI, on those of the CPUs @left that are of the first one's kind */
+/* Start a PMU as with ACPI, on the CPUs of @left that have the first CPU's type. */
 static struct corepmu *start_acpi(struct kunit *test, struct cpumask *left)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");
@@ -531,7 +540,7 @@ static void end_acpi(struct corepmu *pmu)
 	testbed_by_name("pmuv3p5")->ops->end(pmu);
 }
 
-/* Where the firmware does not tell kinds of CPU apart their MIDR_EL1 does. */
+/* Where the firmware does not report CPU types, MIDR_EL1 tells them apart. */
 static void load_cpu_types(struct kunit *test)
 {
 	int cpu = cpumask_last(cpu_online_mask);
@@ -553,7 +562,7 @@ static void load_cpu_types(struct kunit *test)
 	if (!cpu)
 		kunit_skip(test, "there is no second CPU that could be of another kind");
 
-	/* Another revision is another kind, as it is for the built-in driver. */
+	/* Another revision is another CPU type, as for the built-in driver. */
 	per_cpu_ptr(&pmuv3_model_state, cpu)->midr++;
 	pmuv3_note_cpus(&left);
 	pmu = start_acpi(test, &left);
@@ -564,7 +573,10 @@ static void load_cpu_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(pmu), cpu), -ENODEV);
 	KUNIT_EXPECT_EQ(test, pmuv3_cpu_of_mpidr(to_pmuv3(other), cpu), cpu);
 
-	/* Which of them requests their interrupt, the later one alone if it has another */
+	/*
+	 * The first PMU requests the shared interrupt; a second PMU requests only an interrupt of
+	 * its own.
+	 */
 	KUNIT_EXPECT_PTR_EQ(test, pmuv3_irq_owner(to_pmuv3(pmu), 1), NULL);
 	KUNIT_EXPECT_PTR_EQ(test, pmuv3_irq_owner(to_pmuv3(other), 1), to_pmuv3(pmu));
 	KUNIT_EXPECT_PTR_EQ(test, pmuv3_irq_owner(to_pmuv3(other), 2), NULL);
@@ -572,7 +584,7 @@ static void load_cpu_types(struct kunit *test)
 	end_acpi(pmu);
 }
 
-/* A CPU that was offline becomes one of the PMU's if it is of the same kind. */
+/* A CPU that comes online joins the PMU of its CPU type. */
 static void load_joins(struct kunit *test)
 {
 	static const struct {
@@ -582,7 +594,7 @@ static void load_joins(struct kunit *test)
 	} table[] = {
 		{ PMUV3_MODEL_MIDR, 1, true },
 		{ PMUV3_MODEL_MIDR + 1, 1, false },
-		/* The interrupt of its own was not to be known. */
+		/* The CPU's interrupt is unknown. */
 		{ PMUV3_MODEL_MIDR, 0, false },
 	};
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");
@@ -617,12 +629,12 @@ static void load_joins(struct kunit *test)
 	}
 }
 
-/* A PMU that is told of power-down after those that have come since */
+/* A PMU whose power-down notifier is called after those of later PMUs */
 static struct corepmu *last_notified;
 static struct corepmu *followed;
 static atomic_t resets, unfollowed_resets;
 
-/* reset() of a backend: is the PMU told yet when the CPU is powered down? */
+/* reset() of a backend: check that the PMU's power-down notifier is registered. */
 static void reset_watched(struct corepmu_cpu *cpuc)
 {
 	atomic_inc(&resets);
@@ -631,7 +643,10 @@ static void reset_watched(struct corepmu_cpu *cpuc)
 	pmuv3_backend.reset(cpuc);
 }
 
-/* A CPU may be powered down as soon as it has been set up. */
+/*
+ * The power-down notifier is registered before the first reset: a CPU may power down right after
+ * it.
+ */
 static void load_power_followed(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");
@@ -659,7 +674,7 @@ static void load_power_followed(struct kunit *test)
 	testbed->ops->end(last_notified);
 }
 
-/* Without memory for its name there is no PMU. */
+/* Without memory for its name, a PMU is not registered. */
 static void load_no_name(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");
@@ -669,7 +684,7 @@ static void load_no_name(struct kunit *test)
 	power_on(testbed, LIVELY, false);
 	pmu = testbed->ops->start(testbed);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
-	/* What kstrdup() makes of it is what it makes without memory. */
+	/* kstrdup(NULL) returns NULL, as without memory. */
 	corepmu_name = NULL;
 	KUNIT_EXPECT_EQ(test, corepmu_register(pmu), -ENOMEM);
 	corepmu_name = name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of what sysfs shows, and of a PMU that perf core knows
+ * corepmu: KUnit suite of sysfs files, and of a PMU registered with perf core
  */
 #include <kunit/test.h>
 
@@ -21,7 +21,7 @@
 #include "models/x86/access.h"
 #include "x86/x86.h"
 
-/* A file, NULL when it is not shown */
+/* Find a file; NULL if it is not shown. */
 static struct device_attribute *find_file(struct fixture *b, const char *group, const char *name)
 {
 	struct device *dev = b->pmu->perf_pmu.dev;
@@ -45,7 +45,7 @@ static struct device_attribute *find_file(struct fixture *b, const char *group, 
 	return NULL;
 }
 
-/* The text of a file, NULL when it is not shown */
+/* Return the text of a file; NULL if it is not shown. */
 static char *show(struct kunit *test, struct fixture *b, const char *group, const char *name)
 {
 	struct device_attribute *attr = find_file(b, group, name);
@@ -70,7 +70,7 @@ static void withdraw(struct fixture *b)
 	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
-/* @text is NULL for a file that is not to be there. */
+/* File and expected text; @text NULL: the file must not be shown */
 struct sysfs_file {
 	const char *testbed;
 	const char *group;
@@ -175,7 +175,7 @@ static void sysfs_files(struct kunit *test)
 	withdraw(b);
 }
 
-/* Every file that is shown has one line, and none of them touches a register. */
+/* Every file shows one line, and makes no register access. */
 static void sysfs_every_file(struct kunit *test)
 {
 	struct fixture *b = fixture_start(test, test->param_value);
@@ -222,7 +222,7 @@ static void expect_cpus(struct fixture *b, const struct cpumask *mask)
 	KUNIT_EXPECT_STREQ(b->test, show(b->test, b, "", "cpus") ?: "(not shown)", cpus);
 }
 
-/* Where it is the core PMU there is a list of its CPUs that are online, and nowhere else. */
+/* The file cpus lists the online CPUs; it is shown only for the core PMU. */
 static void sysfs_cpus(struct kunit *test)
 {
 	struct fixture *b;
@@ -243,7 +243,7 @@ static void sysfs_cpus(struct kunit *test)
 	withdraw(b);
 }
 
-/* Of no other driver's bits of the register, and of those of this one, is anything lost. */
+/* Writes of freeze_on_smi change neither other bits of DEBUGCTL nor counts. */
 static void sysfs_freeze_on_smi(struct kunit *test)
 {
 	const u64 own = DEBUGCTLMSR_FREEZE_IN_SMM, others = BIT_ULL(12);
@@ -275,7 +275,7 @@ static void sysfs_freeze_on_smi(struct kunit *test)
 	fixture_del(event);
 	fixture_close(event);
 
-	/* A CPU that others have left otherwise, and one that has lost all, has it from reset(). */
+	/* reset() writes freeze_on_smi, after another agent changed DEBUGCTL or the CPU lost it. */
 	x86_write_msr(MSR_IA32_DEBUGCTLMSR, own);
 	b->pmu->backend->reset(b->cpuc);
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), 0);
@@ -287,7 +287,7 @@ static void sysfs_freeze_on_smi(struct kunit *test)
 	withdraw(b);
 }
 
-/* Perf core's own events on the PMU: the whole way, scheduled by perf core */
+/* Events that perf core schedules on the PMU */
 
 static void note_overflow(struct perf_event *event, struct perf_sample_data *data,
 			  struct pt_regs *regs)
@@ -333,7 +333,7 @@ static void perf_core_events(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, counting);
 	sampling = create(b, config[0], 1000000);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sampling);
-	/* ~0 is nobody's event. */
+	/* No event has the code ~0. */
 	refused = create(b, ~0ULL, 0);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(refused), -EINVAL);
 
@@ -350,7 +350,7 @@ static void perf_core_events(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_EQ(test, value_of(counting), 1235567);
 
-	/* PERF_EVENT_IOC_PERIOD: what is left of the old period is forgotten. */
+	/* PERF_EVENT_IOC_PERIOD drops the rest of the old period. */
 	KUNIT_EXPECT_EQ(test, perf_event_period(sampling, 400000), 0);
 	fixture_run(b, TESTBED_CYCLES, 399999);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
@@ -362,7 +362,7 @@ static void perf_core_events(struct kunit *test)
 	withdraw(b);
 }
 
-/* A fixture whose PMU follows what becomes of its CPU */
+/* Start a fixture whose PMU handles hotplug and power-down of its CPU. */
 static struct fixture *start_followed(struct kunit *test)
 {
 	struct fixture *b = fixture_start(test, test->param_value);
@@ -380,7 +380,7 @@ static void end_followed(struct fixture *b)
 	corepmu_hotplug_exit();
 }
 
-/* An event that has counted 300 instructions */
+/* Start an event, and count 300 instructions. */
 static struct perf_event *start_counting(struct fixture *b)
 {
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
@@ -398,7 +398,7 @@ static void end_counting(struct fixture *b, struct perf_event *event, u64 count)
 	fixture_close(event);
 }
 
-/* A CPU is powered down with events on it, and comes back having forgotten all. */
+/* Events survive a power-down of their CPU, which loses all registers. */
 static void perf_core_power(struct kunit *test)
 {
 	struct fixture *b = start_followed(test);
@@ -421,7 +421,7 @@ static void perf_core_power(struct kunit *test)
 	nb = &b->pmu->pm_nb;
 	local_irq_save(flags);
 	nb->notifier_call(nb, CPU_PM_ENTER, NULL);
-	/* Nobody is to count what happens now. */
+	/* No event counts between CPU_PM_ENTER and CPU_PM_EXIT. */
 	fixture_run(b, TESTBED_INSTRUCTIONS, 55);
 	b->testbed->ops->lose_state();
 	nb->notifier_call(nb, CPU_PM_EXIT, NULL);
@@ -432,7 +432,7 @@ static void perf_core_power(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
-	/* It was not powered down after all. */
+	/* The power-down fails. */
 	local_irq_save(flags);
 	nb->notifier_call(nb, CPU_PM_ENTER, NULL);
 	nb->notifier_call(nb, CPU_PM_ENTER_FAILED, NULL);
@@ -448,7 +448,7 @@ static void perf_core_power(struct kunit *test)
 	end_followed(b);
 }
 
-/* An event that is throttled, placed and stopped, has its value back too. */
+/* A stopped event survives a power-down, too. */
 static void perf_core_power_stopped(struct kunit *test)
 {
 	struct fixture *b = start_followed(test);
@@ -472,7 +472,7 @@ static void perf_core_power_stopped(struct kunit *test)
 	end_followed(b);
 }
 
-/* The system sleeps: the last CPU forgets all, too, and does not go offline before. */
+/* Events survive suspend: the last CPU loses its registers without going offline. */
 static void perf_core_sleep(struct kunit *test)
 {
 	struct perf_event *event;
