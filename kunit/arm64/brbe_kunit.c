@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of arm64's branch records, BRBE
+ * corepmu: KUnit suite of arm64's branch records (BRBE)
  *
- * The rules of corepmu_branch that registers have a part in, on registers that are not x86's.
+ * The assertions of corepmu_branch that depend on registers, with BRBE's registers.
  */
 #include <kunit/test.h>
 
@@ -16,7 +16,7 @@
 
 #define ARM_KERNEL	0xffff800080000000ULL
 
-/* BRBINF<n>_EL1: MPRED, and CC as exponent and mantissa */
+/* BRBINF<n>_EL1: MPRED; and CC with exponent and mantissa */
 #define MPRED		BIT_ULL(5)
 #define CC(exponent, mantissa)	((u64)(exponent) << 40 | (u64)(mantissa) << 32)
 
@@ -36,7 +36,7 @@ static void user_branch(u64 from, unsigned int type, u64 info)
 	pmuv3_model_branch(from, USER_TO, type, 0, 0, info);
 }
 
-/* In user space one of each kind, into the kernel, there a call, and back */
+/* Take one branch of each type in user space, a system call, a call in the kernel, and return. */
 static void every_type(void)
 {
 	user_branch(USER, COND, 0);
@@ -69,7 +69,7 @@ static const struct {
 	  { ARM_KERNEL + 0x20, USER + 0x20 } },
 };
 
-/* Each kind that can be asked for. The first sample has nobody else's branches. */
+/* Each branch type that an event may select. The first sample has no branches from before. */
 static void brbe_by_type(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -93,7 +93,7 @@ static void brbe_by_type(struct kunit *test)
 	}
 }
 
-/* Of the kernel alone: exceptions and their returns have one address. */
+/* With branches of the kernel only, exceptions and their returns have only one address. */
 static void brbe_halves(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -112,17 +112,17 @@ static void brbe_halves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].type, PERF_BR_ERET);
 	KUNIT_EXPECT_EQ(test, entry[2].to, ARM_KERNEL);
 	KUNIT_EXPECT_EQ(test, (u64)entry[2].type, PERF_BR_SYSCALL);
-	/* Where it leads to is known of what has a target. */
+	/* The privilege level of the target is known if the record has a target. */
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].priv, PERF_BR_PRIV_UNKNOWN);
 	KUNIT_EXPECT_EQ(test, (u64)entry[1].priv, PERF_BR_PRIV_KERNEL);
 	KUNIT_EXPECT_EQ(test, (u64)entry[2].priv, PERF_BR_PRIV_KERNEL);
-	/* What was predicted is known of what has a source. */
+	/* The prediction is known if the record has a source. */
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].predicted, 1);
 	KUNIT_EXPECT_EQ(test, (u64)entry[2].predicted, 0);
 	branch_end(event, flags);
 }
 
-/* An event of user space has no address of the kernel that another's sample shows. */
+/* A sample of user space only has no kernel address, even if another event's sample has. */
 static void brbe_union(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -149,7 +149,7 @@ static void brbe_union(struct kunit *test)
 	fixture_close(user);
 }
 
-/* Both banks; the youngest comes first. */
+/* The driver reads both banks; the youngest record comes first. */
 static void brbe_banks(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -175,7 +175,7 @@ static const struct {
 	{ CC(2, 1), 514 }, { CC(8, 255), 65408 }, { CC(9, 0), 65535 }, { CC(63, 255), 65535 },
 };
 
-/* Cycles, flags and types, for those who ask */
+/* Cycles, flags and types, only for events that ask for them */
 static void brbe_flags(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -209,14 +209,14 @@ static void brbe_flags(struct kunit *test)
 	fixture_close(all);
 }
 
-/* Nothing is recorded from the overflow on, nor once nobody wants it. */
+/* The hardware records nothing after an overflow, and nothing without an event. */
 static void brbe_freezes(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
 	unsigned long flags = branch_begin(b);
 
-	/* Its overflow would not pause records. */
+	/* The cycle counter is excluded: its overflow does not freeze the records. */
 	KUNIT_EXPECT_FALSE(test, corepmu_hw_counters(&event->hw) & BIT_ULL(31));
 	branch_add(event);
 	user_branch(USER, COND, 0);
@@ -226,7 +226,9 @@ static void brbe_freezes(struct kunit *test)
 	pmuv3_model_branch(USER + 0x20, ARM_KERNEL, IRQ, 0, kernel_el(), 0);
 	pmuv3_model_hold(false);
 	EXPECT_FROM(test, &branch_seen[0], USER);
-	/* What follows does not follow what was before the overflow, but a stop loses nothing. */
+	/*
+	 * After the interrupt, records from before the overflow are gone; a stop keeps the records.
+	 */
 	user_branch(USER + 0x30, COND, 0);
 	b->pmu->perf_pmu.pmu_disable(&b->pmu->perf_pmu);
 	b->pmu->perf_pmu.pmu_enable(&b->pmu->perf_pmu);
@@ -241,7 +243,7 @@ static void brbe_freezes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.record[0].source), USER + 0x38);
 }
 
-/* What is refused, and how */
+/* Rejected branch_sample_type values and their errno */
 static void brbe_refuses(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -268,7 +270,7 @@ static void brbe_refuses(struct kunit *test)
 				    "row %u", i);
 		if (!table[i].err)
 			fixture_close(event);
-		/* A sample in a guest would have the host's. */
+		/* A sample in a guest would have the host's branches: exclude_host is rejected. */
 		attr.exclude_host = 1;
 		KUNIT_EXPECT_NE_MSG(test, fixture_open(b, &attr, &event), 0, "row %u", i);
 	}
@@ -284,7 +286,7 @@ static const void *brbe_gen_params(const void *prev, char *desc)
 	return testbed_gen_matching(prev, desc, has_brbe);
 }
 
-/* BRBCR and BRBFCR are written by somebody else while no event wants records. */
+/* The driver repairs BRBCR and BRBFCR after another agent wrote them while no event recorded. */
 static void brbe_after_an_agent(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -332,8 +334,8 @@ static struct kunit_suite brbe_suite = {
 };
 
 /*
- * Below EL2 a kernel has what it has seen to itself, and below EL3 what it has asked firmware for;
- * an unknown format is not had at all.
+ * BRBE is used if EL2 opened it, or EL3 where the kernel asks firmware; an unknown BRBIDR0.FORMAT
+ * is rejected.
  */
 static void brbe_describes(struct kunit *test)
 {
@@ -343,7 +345,7 @@ static void brbe_describes(struct kunit *test)
 		bool el3;
 	} table[] = {
 		{ "pmuv3-brbe", 64 },
-		/* Of a virtual machine's it is the hypervisor that decides. */
+		/* In a virtual machine the hypervisor decides. */
 		{ "pmuv3-brbe", 64, true },
 		{ "pmuv3-brbe-vhe", 8 },
 		{ "pmuv3-brbe-vhe", COMPAT_EL2_OPENS_BRBE ? 8 : 0, true },

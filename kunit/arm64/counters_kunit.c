@@ -65,13 +65,13 @@ static const struct encoding encodings[] = {
 	{ "pmuv3p9", { CACHE(BPU, 1) }, 0, NSH | 0x10, 0x7fffffff },
 	{ "pmuv3p9", { CACHE(NODE, 0) }, -ENOENT },
 
-	/* Exception levels, the kernel at EL1 ... */
+	/* exclude_*, with the kernel at EL1 */
 	{ "pmuv3p5", { RAW(0x08), .exclude_user = 1 }, 0, NSH | NOT_EL0 | 0x08, 0x3f },
 	{ "pmuv3p5", { RAW(0x08), .exclude_kernel = 1 }, 0, NSH | NOT_EL1 | 0x08, 0x3f },
 	{ "pmuv3p5", { RAW(0x08), .exclude_hv = 1 }, 0, 0x08, 0x3f },
 	{ "pmuv3p5", { RAW(0x08), .exclude_host = 1 }, 0, NOT_EL0 | NOT_EL1 | 0x08, 0x3f },
 	{ "pmuv3", { RAW(0x08), .exclude_host = 1 }, 0, NOT_EL0 | NOT_EL1 | 0x08, 0x3f },
-	/* ... and at EL2 */
+	/* exclude_*, with the kernel at EL2 */
 	{ "pmuv3p4-vhe", { RAW(0x08) }, 0, NSH | 0x08, 0x3f },
 	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_kernel = 1 }, 0, NOT_EL1 | 0x08, 0x3f },
 	{ "pmuv3p4-vhe", { RAW(0x08), .exclude_user = 1 }, 0, NSH | NOT_EL0 | 0x08, 0x3f },
@@ -84,7 +84,7 @@ static const struct encoding encodings[] = {
 	{ "pmuv3p5", { RAW(0x08), .config1 = 1ULL << 17 }, -EINVAL },
 	{ "pmuv3p5", { RAW(0x08), .config2 = 1 }, -EINVAL },
 	{ "pmuv3p5", { RAW(0x08), .config3 = 1 }, -EINVAL },
-	/* Generic events, whose config says what they are: what others leave there is ignored. */
+	/* For a generic event, the driver ignores all fields but config. */
 	{ "pmuv3p5", { HW(INSTRUCTIONS), .config1 = 1ULL << 17, .config2 = 1, .config3 = 1 }, 0,
 	  NSH | 0x08, 0x3f },
 	{ "pmuv3p5", { CACHE(L1D, 0), .config1 = ~0x1ffffULL, .config2 = ~0ULL }, 0,
@@ -97,7 +97,7 @@ static const struct encoding encodings[] = {
 	{ "pmuv3", { RAW(0x11), .config1 = 1 }, 0, NSH | 0x11, 0x2a | CYCLE,
 	  COREPMU_EVENT_LONG | COREPMU_EVENT_PAIR },
 
-	/* Thresholds: PMMIR_EL1.THWIDTH is 5 on this one. */
+	/* Thresholds: on this CPU PMMIR_EL1.THWIDTH is 5. */
 	{ "pmuv3p9", { RAW(0x08), .config1 = 31ULL << 5 }, 0, 0x1f00000000ULL | NSH | 0x08,
 	  0x7fffffff },
 	{ "pmuv3p9", { RAW(0x11), .config1 = 3ULL << 5 | 2 << 3 | 1 << 2 }, 0,
@@ -105,7 +105,7 @@ static const struct encoding encodings[] = {
 	{ "pmuv3p9", { RAW(0x08), .config1 = 32ULL << 5 }, -EINVAL },
 	{ "pmuv3p9", { RAW(0x08), .config1 = 1ULL << 16 }, -EINVAL },
 	{ "pmuv3p5", { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL },
-	/* Without a threshold, how it compares and what it counts mean nothing. */
+	/* Without a threshold, the driver ignores its compare and count bits. */
 	{ "pmuv3p9", { RAW(0x08), .config1 = 3 << 3 | 1 << 2 }, 0, NSH | 0x08,
 	  0x7fffffff | INSTR },
 	{ "pmuv3p5", { RAW(0x08), .config1 = 3 << 3 | 1 << 2 }, 0, NSH | 0x08, 0x3f },
@@ -139,7 +139,7 @@ static void pmuv3_encodes(struct kunit *test)
 	fixture_close(event);
 }
 
-/* Threads of a core: PMCCNTR_EL0 counts while a thread waits. */
+/* With several threads per core PMCCNTR_EL0 is not used: it also counts while a thread waits. */
 static void pmuv3_smt_cycles(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p5");
@@ -211,13 +211,13 @@ static void pmuv3_sequences(struct kunit *test)
 	fixture_del(event);
 	expect_accesses(test, s->del);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	/* Somebody else may have written the registers meanwhile. */
+	/* Another agent may have written the registers meanwhile. */
 	expect_accesses(test, s->add);
 	fixture_del(event);
 	fixture_close(event);
 }
 
-/* Every event counter has registers of its own. */
+/* Every event counter has its own registers. */
 static void pmuv3_every_counter(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p9");
@@ -228,7 +228,7 @@ static void pmuv3_every_counter(struct kunit *test)
 	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
 		event[i] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 		corepmu_hw_set_counters(&event[i]->hw, BIT_ULL(i));
-		/* Each counts something of its own, where two would be told apart. */
+		/* Each counter counts another event, so that a mix-up is visible. */
 		event[i]->hw.config_base += i;
 		KUNIT_ASSERT_EQ(test, fixture_add(event[i], PERF_EF_START), 0);
 	}
@@ -244,7 +244,7 @@ static void pmuv3_every_counter(struct kunit *test)
 	}
 }
 
-/* Two chained counters: carries, periods, and what is read while one happens */
+/* Two chained counters count carries and long periods. */
 static void pmuv3_pairs(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3");
@@ -260,7 +260,7 @@ static void pmuv3_pairs(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1ULL << 40);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), (1ULL << 40) + 12345678901ULL);
 
-	/* The next pair below, and no more than three. */
+	/* The next event gets the next pair; the CPU has three. */
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &other), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, other->hw.idx, 3);
@@ -271,7 +271,7 @@ static void pmuv3_pairs(struct kunit *test)
 	fixture_del(event);
 	fixture_close(event);
 
-	/* A period longer than one counter has bits */
+	/* A period longer than one counter's range */
 	attr.sample_period = 3ULL << 32;
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
@@ -284,7 +284,7 @@ static void pmuv3_pairs(struct kunit *test)
 	fixture_close(event);
 }
 
-/* The lower counter wraps between the reads of its halves. */
+/* A read is correct if the lower counter wraps between the reads of both halves. */
 static void pmuv3_pair_carry(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3");
@@ -293,7 +293,10 @@ static void pmuv3_pair_carry(struct kunit *test)
 	u64 last, count;
 	int near, i;
 
-	/* Every look at a counter takes some cycles: it wraps before each of them once. */
+	/*
+	 * Each read of a counter takes some cycles: the counter wraps before each of the reads
+	 * once.
+	 */
 	for (near = 90; near < 110; near++) {
 		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 		corepmu_hw_set_counters(&event->hw, 0x2a);
@@ -311,7 +314,10 @@ static void pmuv3_pair_carry(struct kunit *test)
 	}
 }
 
-/* From whatever state to a known one, and to one that another driver expects */
+/*
+ * reset() puts the registers into a known state, quiesce() into the state that another driver
+ * expects.
+ */
 static void pmuv3_resets(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p9");
@@ -330,7 +336,7 @@ static void pmuv3_resets(struct kunit *test)
 			"PMCR=c0 PMUSERENR=0 PMCNTENCLR=1ffffffff PMINTENCLR=1ffffffff isb PMOVSCLR=1ffffffff isb");
 }
 
-/* After a reset nothing that was known of the registers is. */
+/* After reset(), the driver writes all registers again. */
 static void pmuv3_reset_forgets(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p5");
@@ -389,7 +395,7 @@ static void pmuv3_describes(struct kunit *test)
 	corepmu_free(pmuv3.pmu);
 }
 
-/* PMCEID<n>_EL0: the upper words are the events from 0x4000 on. */
+/* PMCEID<n>_EL0: the upper words have the events from 0x4000 on. */
 static void pmuv3_events(struct kunit *test)
 {
 	struct pmuv3 pmuv3 = {
@@ -406,7 +412,7 @@ static void pmuv3_events(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pmuv3_has_event(&pmuv3, 0x8000));
 	KUNIT_EXPECT_FALSE(test, pmuv3_has_event(&pmuv3, 0xffff));
 
-	/* Branches: retired ones, or else those that wrote the PC. */
+	/* Branches: BR_RETIRED, or else PC_WRITE_RETIRED. */
 	pmuv3.pmceid[0] = BIT_ULL(0x0c);
 	KUNIT_EXPECT_EQ(test, pmuv3_map_hardware(&pmuv3, PERF_COUNT_HW_BRANCH_INSTRUCTIONS), 0x0c);
 	pmuv3.pmceid[0] |= BIT_ULL(0x21);
@@ -416,7 +422,7 @@ static void pmuv3_events(struct kunit *test)
 			-ENOENT);
 }
 
-/* An SPI of another CPU: what overflowed is this one's. */
+/* An SPI of another CPU's PMU: the handler handles the overflow of this CPU. */
 static void pmuv3_irq_of_other(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p5");
@@ -440,14 +446,14 @@ static void pmuv3_irq_of_other(struct kunit *test)
 	fixture_close(event);
 }
 
-/* An SPI that comes to a CPU of another kind, whose counters are not to be touched */
+/* An SPI comes to a CPU of another type: the handler does not touch its counters. */
 static void pmuv3_irq_of_other_cpu_type(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p5");
 	struct pmuv3_model *model = per_cpu_ptr(&pmuv3_model_state, b->cpu);
 
 	model->overflowed = BIT(3);
-	/* No PMU's interrupt has been enabled there. */
+	/* On this CPU no PMU has enabled its interrupt. */
 	b->pmu->backend->irq_disable(b->cpuc);
 	cpumask_clear_cpu(b->cpu, &b->pmu->supported_cpus);
 	pmuv3_model_irq_cpu = cpumask_any_but(cpu_possible_mask, b->cpu);

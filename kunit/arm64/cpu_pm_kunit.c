@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of registers that are lost while a CPU is idle, unannounced (arm64)
+ * corepmu: KUnit suite of registers that idle CPUs lose without a notification (arm64)
  */
 #include <kunit/test.h>
 
@@ -55,7 +55,7 @@ static void done_with(struct perf_event *event)
 	fixture_close(event);
 }
 
-/* The kernel's idle loop, and a CPU that is off meanwhile */
+/* Enter and leave idle; with @lose the CPU is powered down meanwhile. */
 static void be_idle(struct fixture *b, bool lose)
 {
 	pmuv3_model_idle(1);
@@ -64,7 +64,7 @@ static void be_idle(struct fixture *b, bool lose)
 	pmuv3_model_idle(PWR_EVENT_EXIT);
 }
 
-/* What had been read is kept, what had not is lost; periods go on from there. */
+/* Counts up to the last read are kept, later ones are lost; periods continue from there. */
 static void idle_lost(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -93,7 +93,7 @@ static void idle_lost(struct kunit *test)
 	done_with(counting);
 }
 
-/* Nothing was placed: what comes next is selected, enabled and may interrupt. */
+/* After a power-down without events, the next event counts and interrupts. */
 static void idle_lost_without_events(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -108,7 +108,7 @@ static void idle_lost_without_events(struct kunit *test)
 	done_with(event);
 }
 
-/* An event that is throttled, placed and stopped */
+/* A stopped event survives an unannounced power-down. */
 static void idle_lost_while_stopped(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -125,8 +125,8 @@ static void idle_lost_while_stopped(struct kunit *test)
 }
 
 /*
- * Somebody else has written the registers, and the CPU was not off: what has been counted is kept,
- * and events go on. Seen when the CPU begins to be idle, or, with @in_idle, when it ends.
+ * Another agent has written the registers, but the CPU kept its power: counts are kept, and events
+ * go on. The driver detects this when the CPU enters idle, or, with @in_idle, when it leaves idle.
  */
 static void lose_interrupts(struct kunit *test, bool in_idle)
 {
@@ -160,7 +160,9 @@ static void idle_agent_while_idle(struct kunit *test)
 	lose_interrupts(test, true);
 }
 
-/* One that has written all registers is told from a CPU that was off, before that is idle. */
+/*
+ * The driver detects an agent that wrote all registers before the CPU enters idle: counts are kept.
+ */
 static void idle_after_an_agent_of_all(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -176,7 +178,7 @@ static void idle_after_an_agent_of_all(struct kunit *test)
 	done_with(event);
 }
 
-/* What it costs where all is well */
+/* Without lost registers, entry and exit cost one read each. */
 static void idle_costs_two_reads(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -188,7 +190,7 @@ static void idle_costs_two_reads(struct kunit *test)
 	done_with(event);
 }
 
-/* A PMU that has been put to rest stays so. */
+/* After quiesce(), the driver leaves the PMU alone. */
 static void idle_ignores_quiesced_pmu(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);

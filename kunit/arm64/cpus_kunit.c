@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of the PMUv3 backend: CPUs with particulars, and parameters of the module
+ * corepmu: KUnit suite of the PMUv3 backend: CPU-specific events and registers, and module
+ * parameters
  */
 #include <kunit/test.h>
 
@@ -21,9 +22,9 @@
 #define NSH		0x08000000ULL
 
 /*
- * Caches' events that only some CPUs have. Numbers: those of the names in perf's
- * pmu-events/arch/arm64 (recommended.json, and each CPU's core-imp-def.json); ThunderX has no
- * directory there, and its own numbers are in no source but the kernel's.
+ * Cache events that only some CPUs have. The codes come from perf's pmu-events/arch/arm64:
+ * recommended.json, and each CPU's core-imp-def.json. ThunderX has no directory there; only the
+ * kernel has its codes.
  */
 static void pmuv3_caches(struct kunit *test)
 {
@@ -60,10 +61,12 @@ static void pmuv3_caches(struct kunit *test)
 		{ pmuv3_vulcan_events, ROW(DTLB, WRITE, 0), 0x4f },
 		{ pmuv3_vulcan_events, ROW(DTLB, WRITE, 1), 0x4d },
 		{ pmuv3_vulcan_events, ROW(NODE, WRITE, 0), 0x61 },
-		/* Common events, which this CPU has, go first. */
+		/* Common events that the CPU has come first. */
 		{ pmuv3_a57_events, ROW(L1D, READ, 0), 0x04 },
 		{ pmuv3_vulcan_events, ROW(L1D, READ, 1), 0x03 },
-		/* And those that it has not are the CPU's own, or none. */
+		/*
+		 * For common events that the CPU lacks, its own events are used, if there are any.
+		 */
 		{ pmuv3_thunderx_events, ROW(DTLB, READ, 0), 0x4e },
 		{ pmuv3_vulcan_events, ROW(DTLB, READ, 1), 0x4c },
 		{ pmuv3_a57_events, ROW(DTLB, READ, 1), 0x4c },
@@ -85,7 +88,7 @@ static void pmuv3_caches(struct kunit *test)
 	}
 }
 
-/* lenient=1: what the built-in driver ignores is ignored, and nothing else. */
+/* lenient=1 ignores what the built-in driver ignores, and nothing else. */
 static void pmuv3_ignores(struct kunit *test)
 {
 	static const struct {
@@ -99,7 +102,7 @@ static void pmuv3_ignores(struct kunit *test)
 		{ { RAW(0x08), .config1 = 1ULL << 17 }, -EINVAL, 0, NSH | 0x08 },
 		{ { RAW(0x08), .config2 = ~0ULL }, -EINVAL, 0, NSH | 0x08 },
 		{ { RAW(0x08), .config3 = 1 }, -EINVAL, 0, NSH | 0x08 },
-		/* What it does not ignore */
+		/* The built-in driver rejects these. */
 		{ { RAW(0x1001e) }, -EINVAL, -EINVAL },
 		{ { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL, -EINVAL },
 		{ { RAW(0x08), .exclude_idle = 1 }, -EOPNOTSUPP, -EOPNOTSUPP },
@@ -122,7 +125,7 @@ static void pmuv3_ignores(struct kunit *test)
 	}
 }
 
-/* A bit that no file of format/ names is refused, and ignored with lenient=1. */
+/* A bit without a file in format/ is rejected, and ignored with lenient=1. */
 static void expect_unknown(struct fixture *b, const char *field, unsigned int bit,
 			   const struct perf_event_attr *attr)
 {
@@ -158,7 +161,7 @@ static void pmuv3_unknown_bits(struct kunit *test)
 	}
 }
 
-/* Where PMCCNTR_EL0 counts while the CPU waits, by MIDR_EL1 */
+/* By MIDR_EL1: CPUs on which PMCCNTR_EL0 also counts while the CPU waits */
 static void pmuv3_waiting_cycles(struct kunit *test)
 {
 	static const struct {
@@ -169,7 +172,7 @@ static void pmuv3_waiting_cycles(struct kunit *test)
 		/* Olympus, revisions r0p0 and r1p2 */
 		{ 0x4e0f0100, true },
 		{ 0x4e1f0102, true },
-		/* Carmel; Cortex-A57; a part of that number by somebody else */
+		/* Carmel; Cortex-A57; the same part number of another implementer */
 		{ 0x4e0f0040, false },
 		{ 0x411fd070, false },
 		{ 0x410f0100, false },
@@ -188,9 +191,9 @@ static void pmuv3_waiting_cycles(struct kunit *test)
 }
 
 /*
- * The instruction counter, and who may read which counter: not where EL2 or firmware at EL3 may
- * have the registers trap, which this kernel has not told it not to. In a virtual machine, which
- * may see EL3 but no EL2, it is the hypervisor that decides.
+ * The driver uses the instruction counter and PMUACR_EL1 unless EL2, or firmware at EL3, may trap
+ * them. This kernel must have opened them. A virtual machine may see EL3 but no EL2: the hypervisor
+ * decides.
  */
 static void pmuv3_v3p9_reached(struct kunit *test)
 {
@@ -221,7 +224,7 @@ static void pmuv3_v3p9_reached(struct kunit *test)
 	}
 }
 
-/* sampling=0: no sample, no interrupt, and no count that wraps unheard of */
+/* sampling=0: no samples, no interrupts, and no counter that wraps without a notice */
 static void pmuv3_no_samples(struct kunit *test)
 {
 	static const struct {
@@ -255,7 +258,7 @@ static void pmuv3_no_samples(struct kunit *test)
 	}
 }
 
-/* A counter of 32 bits wraps, and nobody is told. */
+/* Without interrupts, the driver counts beyond the wrap of a 32-bit counter. */
 static void pmuv3_wrap_without_interrupt(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3");
@@ -272,7 +275,7 @@ static void pmuv3_wrap_without_interrupt(struct kunit *test)
 	fixture_close(event);
 }
 
-/* The self-test looks for no interrupt where none is wanted, and registers have none enabled. */
+/* With sampling=0, the self-test expects no interrupt, and no interrupt is enabled. */
 static void pmuv3_tested_without_interrupt(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3");
@@ -305,7 +308,7 @@ static void pmuv3_tested_without_interrupt(struct kunit *test)
 	}
 }
 
-/* Names of functions in drivers/perf/arm_pmuv3.c, by armv8_pmu_of_device_ids[] there */
+/* Names of functions in drivers/perf/arm_pmuv3.c, by its armv8_pmu_of_device_ids[] */
 static void pmuv3_names_of_devicetree(struct kunit *test)
 {
 	static const struct {
@@ -343,7 +346,7 @@ static void pmuv3_names_of_devicetree(struct kunit *test)
 	}
 }
 
-/* With standin=1: types that the built-in driver has names for, a second one of a type */
+/* standin=1: PMUs get the built-in driver's names; a type without a name gets a number */
 static void pmuv3_as_builtin(struct kunit *test)
 {
 	static char * const given[] = { "armv8_cortex_a53", "armv8_cortex_a72", NULL };

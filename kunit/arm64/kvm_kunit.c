@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of events that leave guests of KVM out, or count them alone (arm64)
+ * corepmu: KUnit suite of exclude_guest and exclude_host with KVM (arm64)
  */
 #include <kunit/test.h>
 
@@ -25,7 +25,7 @@ static void kvm_test_exit(struct kunit *test)
 	pmuv3_model_hidden_tracepoint = NULL;
 }
 
-/* A kernel with KVM, which hides a tracepoint or does not */
+/* Start a fixture in a kernel with KVM, which may hide a tracepoint. */
 static struct fixture *fixture_of(struct kunit *test, const char *testbed, const char *hidden)
 {
 	struct fixture *b = fixture_start(test, testbed_by_name(testbed));
@@ -60,7 +60,7 @@ static void done_with(struct perf_event *event)
 	fixture_close(event);
 }
 
-/* Host, guest at both levels, host again. At EL1 there is the host's kernel or the guest's. */
+/* Run the host, a guest at both levels, and the host. The guest's kernel is at EL1. */
 static void run_a_guest(void)
 {
 	pmuv3_model_run(INSTRUCTIONS, EL0, 1000);
@@ -84,7 +84,7 @@ static void kvm_vhe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(host), 1001);
 	KUNIT_EXPECT_EQ(test, fixture_read(guest), 110);
 	KUNIT_EXPECT_EQ(test, fixture_read(both), 1111);
-	/* The host's kernel, at EL2 */
+	/* The host's kernel is at EL2. */
 	pmuv3_model_enter_guest(true);
 	pmuv3_model_run(INSTRUCTIONS, 2, 7);
 	pmuv3_model_enter_guest(false);
@@ -111,7 +111,7 @@ static void kvm_nvhe(struct kunit *test)
 	done_with(host);
 }
 
-/* An interrupt while the guest is left takes one event off, and puts another in its place. */
+/* An interrupt at VM exit deletes an event, and adds another on its counter. */
 static void kvm_placed_meanwhile(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
@@ -120,7 +120,7 @@ static void kvm_placed_meanwhile(struct kunit *test)
 	pmuv3_model_enter_guest(true);
 	fixture_del(event);
 	pmuv3_model_enter_guest(false);
-	/* The counter's filter was that of the guest when it was left. */
+	/* The counter has had the filter for guests since the VM entry. */
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	pmuv3_model_run(INSTRUCTIONS, EL0, 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
@@ -136,7 +136,7 @@ static void kvm_placed_meanwhile(struct kunit *test)
 	done_with(event);
 }
 
-/* Other events' counters are not touched when a guest comes and goes. */
+/* VM entry and exit do not touch other events' counters. */
 static void kvm_touches_no_others(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
@@ -156,7 +156,9 @@ static void kvm_touches_no_others(struct kunit *test)
 	done_with(kernel);
 }
 
-/* Nor is a counter whose event has gone, however many guests come: the next one has it written. */
+/*
+ * VM entry and exit do not touch the counter of a deleted event; the next event writes its filter.
+ */
 static void kvm_forgets(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
@@ -174,7 +176,7 @@ static void kvm_forgets(struct kunit *test)
 	done_with(event);
 }
 
-/* A kernel whose KVM does not tell */
+/* If the kernel hides a tracepoint, exclude_host needs a filter that selects only guests. */
 static void kvm_hidden_tracepoint(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", "kvm_exit");
@@ -183,7 +185,7 @@ static void kvm_hidden_tracepoint(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, pmuv3_model_nr_probes(), 0);
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
-	/* At EL1 there are guests alone. */
+	/* At EL1 there are only guests. */
 	attr.exclude_user = 1;
 	event = opened(b, &attr);
 	run_a_guest();
@@ -193,7 +195,7 @@ static void kvm_hidden_tracepoint(struct kunit *test)
 	done_with(event);
 }
 
-/* A CPU that cannot have guests */
+/* On a CPU without EL2, an event with exclude_host counts nothing. */
 static void kvm_no_el2(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p5", NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of registers that somebody else writes (arm64): another module, firmware, a
+ * corepmu: KUnit suite of registers that another agent writes (arm64): another module, firmware, a
  * hypervisor that has lost state
  */
 #include <kunit/test.h>
@@ -33,7 +33,7 @@ static bool has_instr_counter(const struct fixture *b)
 	return b->pmu->counters & BIT_ULL(PMUV3_INSTR_COUNTER);
 }
 
-/* What an agent does to a CPU's registers */
+/* Writes of the agent */
 
 static void disable_counters(struct fixture *b)
 {
@@ -54,7 +54,7 @@ static void change_types(struct fixture *b)
 			pmuv3_write_pmevtyper(idx, 0);
 }
 
-/* Nothing is counted at any level; or, with 0, at all of them. */
+/* exclude_all(): count at no exception level; include_all(): at all levels */
 static void exclude_all(struct fixture *b)
 {
 	pmuv3_write_pmccfiltr(PMEVTYPER_P | PMEVTYPER_U);
@@ -110,7 +110,7 @@ static void open_events(struct fixture *b, struct perf_event **event)
 		KUNIT_ASSERT_EQ(b->test, fixture_open(b, &attrs[i], &event[i]), 0);
 }
 
-/* The kernel's are counted by none of them. */
+/* Count the events: user events count, the kernel's do not. */
 static void count_events(struct fixture *b, struct perf_event **event, const char *agent,
 			 const char *when)
 {
@@ -145,7 +145,7 @@ static void close_events(struct perf_event **event)
 		fixture_close(event[i]);
 }
 
-/* The registers are written while no event is open. */
+/* The agent writes the registers while no event is open. */
 static void agent_while_closed(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -164,7 +164,7 @@ static void agent_while_closed(struct kunit *test)
 	}
 }
 
-/* They are written while a task's event counts: it is right after the next switch. */
+/* The agent writes them while a task's event counts; after the next switch, events count right. */
 static void agent_while_open(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -184,7 +184,7 @@ static void agent_while_open(struct kunit *test)
 	fixture_close(counts);
 }
 
-/* A CPU's event stays all the time. What becomes of itself is not asked. */
+/* The agent writes them while a per-CPU event counts; the count of that event is not checked. */
 static void agent_while_another_counts(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -222,7 +222,7 @@ static void agent_enables_a_stopped_one(struct kunit *test)
 	fixture_remove(runs);
 }
 
-/* What user space may read is written anew, too: nobody may, here. */
+/* Adding an event also writes PMUSERENR_EL0: here, no task may read counters. */
 static void agent_opens_user_access(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -234,7 +234,7 @@ static void agent_opens_user_access(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* Perf core takes a task's events off, and puts them on again, to enable one more of them. */
+/* Perf core deletes and adds a task's events when it enables one more: no register is written. */
 static void agent_costs_nothing_in_between(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
@@ -260,7 +260,7 @@ static void agent_costs_nothing_in_between(struct kunit *test)
 	fixture_remove(event);
 }
 
-/* Events that come in one switch: what they share is written once. */
+/* Events are added at once: registers that they share are written once. */
 static void agent_costs_a_write(struct kunit *test)
 {
 	static const char * const shared[] = {

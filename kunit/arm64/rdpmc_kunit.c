@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of counters that user space reads, arm64: who may read what
+ * corepmu: KUnit suite of user access to counters on arm64 (rdpmc): which task may read which
+ * counter
  */
 #include <kunit/test.h>
 
@@ -27,7 +28,7 @@ static u64 open_counters(struct fixture *b)
 	return per_cpu_ptr(&pmuv3_model_state, b->cpu)->pmuserenr;
 }
 
-/* A task has the counters open from when it comes until it goes. */
+/* A task can read counters while its event is scheduled in. */
 static void rdpmc_arm64_task(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name(test->param_value);
@@ -45,7 +46,7 @@ static void rdpmc_arm64_task(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
 	attr.type = b->pmu->perf_pmu.type;
 
-	/* What others left behind: the event takes the first one's counter. */
+	/* Other events leave values in two counters; the task's event gets the first of them. */
 	for (i = 0; i < ARRAY_SIZE(before); i++) {
 		before[i] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 		KUNIT_EXPECT_EQ(test, fixture_add(before[i], PERF_EF_START), 0);
@@ -66,7 +67,7 @@ static void rdpmc_arm64_task(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.pmuacr), BIT_ULL(idx[0]));
 	KUNIT_EXPECT_EQ(test, !pmuv3_read_pmevcntr(idx[1]), !has_mask);
 
-	/* It sleeps, and the CPU is another's. */
+	/* The task sleeps, and another task runs on the CPU. */
 	set_current_state(TASK_UNINTERRUPTIBLE);
 	schedule_timeout(1);
 	KUNIT_EXPECT_EQ(test, open_counters(b), open);
@@ -86,7 +87,7 @@ static void rdpmc_arm64_task(struct kunit *test)
 	end_readable(b);
 }
 
-/* What perf core does at a switch of tasks */
+/* Enable the PMU, as perf core does at a task switch. */
 static void enable_pmu(struct corepmu *pmu)
 {
 	unsigned long flags;
@@ -96,7 +97,7 @@ static void enable_pmu(struct corepmu *pmu)
 	local_irq_restore(flags);
 }
 
-/* A task's event that it may read, on a fixture whose PMU is registered */
+/* Open an event that its task may read, on a registered PMU. */
 static struct perf_event *task_event(struct fixture *b)
 {
 	struct perf_event_attr attr = {
@@ -118,8 +119,8 @@ static void end_task_event(struct perf_event *event)
 }
 
 /*
- * The PMU of another kind of CPU is enabled where the task runs, as for a task whose events are of
- * that kind, and by Linux 6.1 for all: the register follows the task all the same.
+ * PMUSERENR_EL0 follows the task, even if perf core enables the PMU of another CPU type on the CPU.
+ * Perf core does so for a task with events of that type, and Linux 6.1 for all tasks.
  */
 static void rdpmc_arm64_other_cpu_type(struct kunit *test)
 {
@@ -134,7 +135,7 @@ static void rdpmc_arm64_other_cpu_type(struct kunit *test)
 	event = task_event(b);
 	KUNIT_EXPECT_EQ(test, open_counters(b), open);
 
-	/* As if another task were the current one, and then this one again */
+	/* As if another task were current, and then this task again */
 	WRITE_ONCE(corepmu_rdpmc_allowed, false);
 	enable_pmu(other);
 	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
@@ -146,7 +147,7 @@ static void rdpmc_arm64_other_cpu_type(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, open_counters(b), 0);
 	perf_pmu_unregister(&b->pmu->perf_pmu);
 	end_readable(b);
-	/* Perf core never had it. */
+	/* The PMU was never registered with perf core. */
 	other->perf_pmu = (struct pmu) { };
 	corepmu_free(other);
 }
@@ -167,7 +168,10 @@ static void rdpmc_arm64_no_pmccntr(struct kunit *test)
 	end_readable(b);
 }
 
-/* KVM has the register while a vCPU is loaded, and writes what the host wants when it is put. */
+/*
+ * While a vCPU is loaded, KVM owns PMUSERENR_EL0; KVM writes the host's value when it puts the
+ * vCPU.
+ */
 static void rdpmc_arm64_vcpu(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p4-vhe"));
@@ -179,7 +183,7 @@ static void rdpmc_arm64_vcpu(struct kunit *test)
 	pmuv3_kvm_init();
 	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
 
-	/* An event comes: the guest has its own value until then. */
+	/* An event is added: the guest's value stays until KVM puts the vCPU. */
 	pmuv3_model_load_vcpu(true);
 	guests = open_counters(b);
 	event = task_event(b);
@@ -187,7 +191,7 @@ static void rdpmc_arm64_vcpu(struct kunit *test)
 	pmuv3_model_load_vcpu(false);
 	KUNIT_EXPECT_EQ(test, open_counters(b), open);
 
-	/* The administrator takes the access away, and gives it back. */
+	/* The administrator disables user access, and enables it again. */
 	pmuv3_model_load_vcpu(true);
 	KUNIT_EXPECT_EQ(test, write_user_access("0"), 0);
 	KUNIT_EXPECT_EQ(test, open_counters(b), guests);
@@ -198,7 +202,7 @@ static void rdpmc_arm64_vcpu(struct kunit *test)
 	pmuv3_model_load_vcpu(false);
 	KUNIT_EXPECT_EQ(test, open_counters(b), open);
 
-	/* The thread's events leave first, and the next one may read nothing. */
+	/* The thread's events are deleted: the next task may read nothing. */
 	pmuv3_model_load_vcpu(true);
 	end_task_event(event);
 	KUNIT_EXPECT_EQ(test, open_counters(b), guests);
@@ -211,7 +215,7 @@ static void rdpmc_arm64_vcpu(struct kunit *test)
 	pmuv3_model_has_kvm = false;
 }
 
-/* A kernel whose KVM cannot be told: as without a vCPU */
+/* If the kernel hides kvm_set_pmuserenr(), the driver writes the register as without a vCPU. */
 static void rdpmc_arm64_hidden_kvm(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p4-vhe"));
@@ -244,7 +248,7 @@ static const void *task_gen_params(const void *prev, char *desc)
 	return next;
 }
 
-/* What can be read at all */
+/* Events that user space may read */
 static void rdpmc_arm64_accepts(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p9"));
@@ -254,10 +258,10 @@ static void rdpmc_arm64_accepts(struct kunit *test)
 	};
 	struct perf_event *event = fixture_alloc(b, &attr);
 
-	/* Of a CPU */
+	/* A per-CPU event is rejected. */
 	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
 
-	/* One counter that readers know, so wide that the page can say it */
+	/* A single counter that user space can address, with a width that the page can show */
 	event->attach_state |= PERF_ATTACH_TASK;
 	event->hw.target = current;
 	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
@@ -269,7 +273,7 @@ static void rdpmc_arm64_accepts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.flags,
 			(int)(COREPMU_EVENT_LONG | PERF_EVENT_FLAG_USER_READ_CNT));
 
-	/* One kind of CPU of several: by its own type, and for a task that stays on them */
+	/* With several CPU types, the event needs its PMU's type and a task bound to these CPUs. */
 	if (nr_cpu_ids > 1) {
 		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
 		KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EOPNOTSUPP);
@@ -278,7 +282,7 @@ static void rdpmc_arm64_accepts(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
 		set_cpus_allowed_ptr(current, cpu_possible_mask);
 		KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EOPNOTSUPP);
-		/* One that is inherited is not asked again: fork() must not fail. */
+		/* An inherited event is not checked: fork() must not fail. */
 		event->parent = fixture_alloc(b, &attr);
 		KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
 		KUNIT_EXPECT_TRUE(test, corepmu_event_is_readable(&event->hw));
@@ -289,7 +293,9 @@ static void rdpmc_arm64_accepts(struct kunit *test)
 	end_readable(b);
 }
 
-/* A CPU that is offline at load is nobody's with ACPI, and makes no second kind. */
+/*
+ * With ACPI, a CPU that is offline at load has no CPU type yet, and does not count as another type.
+ */
 static void rdpmc_arm64_one_cpu_type(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p9"));
@@ -303,18 +309,18 @@ static void rdpmc_arm64_one_cpu_type(struct kunit *test)
 
 	event->attach_state |= PERF_ATTACH_TASK;
 	event->hw.target = current;
-	/* x86's CPU 0 cannot be taken off line. */
+	/* x86's CPU 0 cannot go offline. */
 	if (absent < nr_cpu_ids && !get_cpu_device(absent)->offline_disabled) {
 		cpumask_copy(&b->pmu->supported_cpus, cpumask_of(b->cpu));
 		KUNIT_EXPECT_EQ(test, remove_cpu(absent), 0);
 		KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
-		/* It comes, and is of another kind. */
+		/* The CPU comes online and has another type. */
 		KUNIT_EXPECT_EQ(test, add_cpu(absent), 0);
 		KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EOPNOTSUPP);
 		cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
 	}
 
-	/* A PMU of CPUs that are all offline */
+	/* A PMU whose CPUs are all offline */
 	other = corepmu_alloc(&pmuv3_backend);
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	corepmu_rdpmc_add(other);
@@ -325,7 +331,7 @@ static void rdpmc_arm64_one_cpu_type(struct kunit *test)
 	end_readable(b);
 }
 
-/* Without counters of 64 bits the cycle counter alone is long. */
+/* Without 64-bit event counters, only the cycle counter is long. */
 static void rdpmc_arm64_long(struct kunit *test)
 {
 	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3"));
@@ -371,7 +377,10 @@ static void rdpmc_arm64_sysctl(struct kunit *test)
 	pmuv3_rdpmc_exit();
 	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
 
-	/* One that there is already must not be registered: the kernel does not mend that. */
+	/*
+	 * An existing kernel.perf_user_access is not registered again: the kernel would not
+	 * recover.
+	 */
 	pmuv3_rdpmc_init(true);
 	KUNIT_EXPECT_NULL(test, pmuv3_model_sysctl);
 	pmuv3_rdpmc_exit();
