@@ -423,7 +423,7 @@ static void pmuv3_events(struct kunit *test)
 }
 
 /* An SPI of another CPU's PMU: the handler handles the overflow of this CPU. */
-static void pmuv3_irq_of_other(struct kunit *test)
+static void pmuv3_irq_of_other_cpu(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p5");
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
@@ -478,7 +478,7 @@ static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE(pmuv3_reset_forgets),
 	KUNIT_CASE(pmuv3_describes),
 	KUNIT_CASE(pmuv3_events),
-	KUNIT_CASE(pmuv3_irq_of_other),
+	KUNIT_CASE(pmuv3_irq_of_other_cpu),
 	KUNIT_CASE(pmuv3_irq_of_other_cpu_type),
 	{ }
 };

@@ -112,7 +112,7 @@ static void kvm_nvhe(struct kunit *test)
 }
 
 /* An interrupt at VM exit deletes an event, and adds another on its counter. */
-static void kvm_placed_meanwhile(struct kunit *test)
+static void kvm_event_added_at_exit(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
 	struct perf_event *event = opened(b, &no_guests);
@@ -137,7 +137,7 @@ static void kvm_placed_meanwhile(struct kunit *test)
 }
 
 /* VM entry and exit do not touch other events' counters. */
-static void kvm_touches_no_others(struct kunit *test)
+static void kvm_skips_unfiltered_events(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
 	struct perf_event_attr attr = no_guests;
@@ -159,7 +159,7 @@ static void kvm_touches_no_others(struct kunit *test)
 /*
  * VM entry and exit do not touch the counter of a deleted event; the next event writes its filter.
  */
-static void kvm_forgets(struct kunit *test)
+static void kvm_skips_deleted_events(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
 	struct perf_event *event = opened(b, &no_guests);
@@ -210,9 +210,9 @@ static void kvm_no_el2(struct kunit *test)
 static struct kunit_case kvm_cases[] = {
 	KUNIT_CASE(kvm_vhe),
 	KUNIT_CASE(kvm_nvhe),
-	KUNIT_CASE(kvm_placed_meanwhile),
-	KUNIT_CASE(kvm_touches_no_others),
-	KUNIT_CASE(kvm_forgets),
+	KUNIT_CASE(kvm_event_added_at_exit),
+	KUNIT_CASE(kvm_skips_unfiltered_events),
+	KUNIT_CASE(kvm_skips_deleted_events),
 	KUNIT_CASE(kvm_hidden_tracepoint),
 	KUNIT_CASE(kvm_no_el2),
 	{ }

@@ -97,7 +97,7 @@ static void forget_samples(struct fixture *b)
  * The sample has the counts of the events with PERF_SAMPLE_BRANCH_COUNTERS, in the group's order,
  * from the lowest bits on.
  */
-static void count_order(struct kunit *test)
+static void counts_in_group_order(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
 	static const unsigned int n[MEMBERS] = { 1, 2, 0, 3 }, none[MEMBERS];
@@ -124,7 +124,7 @@ static void count_order(struct kunit *test)
 }
 
 /* Events with counts use the counters that records have counts of, and set EVENTSEL_BR_CNTR. */
-static void count_select(struct kunit *test)
+static void counts_select_counters(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
 	const struct x86_model *m = this_cpu_ptr(&x86_model_state);
@@ -150,7 +150,7 @@ static void count_select(struct kunit *test)
 }
 
 /* A disabled event has no counter, but keeps its position in the counts. */
-static void count_of_disabled(struct kunit *test)
+static void counts_keep_place_of_disabled(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_USER, COUNTED_USER, COUNTED_USER, COUNTED_USER };
 	static const unsigned int n[MEMBERS] = { 3, 1, 2, 3 };
@@ -174,7 +174,7 @@ static void count_of_disabled(struct kunit *test)
  * A sample excludes records from before its event was added: they count the counter's previous
  * event.
  */
-static void count_stale(struct kunit *test)
+static void counts_exclude_earlier_records(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, ANY_USER, ANY_USER, ANY_USER };
 	const struct perf_event_attr attr = { STACK(ANY_COUNTED) };
@@ -202,7 +202,7 @@ static void count_stale(struct kunit *test)
 }
 
 /* A sample excludes records from before its event moved to another counter. */
-static void count_moved(struct kunit *test)
+static void counts_exclude_records_before_move(struct kunit *test)
 {
 	const struct perf_event_attr attr = { STACK(ANY_COUNTED) };
 	const struct perf_event_attr plain = {
@@ -231,7 +231,7 @@ static void count_moved(struct kunit *test)
 }
 
 /* The counts exclude records that the sample excludes. */
-static void count_chosen(struct kunit *test)
+static void counts_only_of_shown_records(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = {
 		PERF_SAMPLE_BRANCH_COND | COUNTED_USER, COUNTED_USER, COUNTED_USER, COUNTED_USER
@@ -264,7 +264,7 @@ static void count_chosen(struct kunit *test)
 }
 
 /* Samples of groups without PERF_SAMPLE_BRANCH_COUNTERS have no counts. */
-static void count_others(struct kunit *test)
+static void counts_only_where_asked(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, ANY_USER, ANY_USER, ANY_USER };
 	struct fixture *b = test->priv;
@@ -306,7 +306,7 @@ static int open_errno(struct fixture *b, const struct perf_event_attr *attr,
 	return ret;
 }
 
-static void count_refused(struct kunit *test)
+static void counts_rejected(struct kunit *test)
 {
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, COUNTED_USER, ANY_USER };
 	struct perf_event_attr attr = { STACK(COUNTED_USER) };
@@ -353,14 +353,14 @@ static void count_refused(struct kunit *test)
 }
 
 static struct kunit_case branch_count_cases[] = {
-	KUNIT_CASE_PARAM(count_order, branch_gen_counts_params),
-	KUNIT_CASE_PARAM(count_select, branch_gen_counts_params),
-	KUNIT_CASE_PARAM(count_of_disabled, branch_gen_counts_params),
-	KUNIT_CASE_PARAM(count_stale, branch_gen_counts_params),
-	KUNIT_CASE_PARAM(count_moved, branch_gen_counts_params),
-	KUNIT_CASE_PARAM(count_chosen, branch_gen_counts_params),
-	KUNIT_CASE_PARAM(count_others, branch_gen_counts_params),
-	KUNIT_CASE_PARAM(count_refused, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(counts_in_group_order, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(counts_select_counters, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(counts_keep_place_of_disabled, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(counts_exclude_earlier_records, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(counts_exclude_records_before_move, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(counts_only_of_shown_records, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(counts_only_where_asked, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(counts_rejected, branch_gen_counts_params),
 	{ }
 };
 

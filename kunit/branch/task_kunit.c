@@ -13,7 +13,7 @@
 #include "fixture.h"
 
 /* Samples never show records of another task, or records from before a gap. */
-static void branch_tasks(struct kunit *test)
+static void branch_not_of_other_tasks(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
@@ -89,7 +89,7 @@ static void branch_freeze(struct kunit *test)
 }
 
 /* No sample shows branches of the overflow handler, even with several samples per interrupt. */
-static void branch_handler(struct kunit *test)
+static void branch_not_of_handler(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	u64 types = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
@@ -140,7 +140,7 @@ static void make_noise(struct perf_event *event, struct perf_sample_data *data,
 /*
  * No sample shows the handler's branches for other events' samples, on a lower or a higher counter.
  */
-static void branch_handler_of_others(struct kunit *test)
+static void branch_not_of_other_samples(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	u64 types = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
@@ -181,7 +181,7 @@ static void overflow_pending(struct fixture *b, struct perf_event *event)
 }
 
 /* A sample at a stop, before the overflow's interrupt, has the records of the overflow. */
-static void branch_late(struct kunit *test)
+static void branch_sample_at_stop(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
@@ -213,7 +213,7 @@ static void branch_late(struct kunit *test)
  * The scheduler counts the switch, then perf core stops the events: a late overflow still has its
  * records. After recording has resumed, a sample has no records.
  */
-static void branch_late_at_switch(struct kunit *test)
+static void branch_sample_at_sched_out(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
@@ -270,7 +270,7 @@ static void branch_nesting(struct kunit *test)
 }
 
 /* After a reboot notification, the hardware records nothing. */
-static void branch_off(struct kunit *test)
+static void branch_off_after_reboot(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
@@ -374,7 +374,7 @@ static void branch_calls(struct kunit *test)
  * The call stack survives while the task is scheduled out, even if another event uses the
  * registers.
  */
-static void branch_calls_kept(struct kunit *test)
+static void branch_calls_saved_at_switch(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
@@ -426,7 +426,7 @@ static bool ends_by_debug_exception(struct fixture *b)
 }
 
 /* A call stack with a gap, or of another task, is not shown. */
-static void branch_calls_lost(struct kunit *test)
+static void branch_calls_with_gap_hidden(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
@@ -475,7 +475,7 @@ static void branch_calls_lost(struct kunit *test)
 }
 
 /* For a per-CPU event the driver keeps no task's call stack. */
-static void branch_calls_of_cpu(struct kunit *test)
+static void branch_calls_per_cpu_not_saved(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
@@ -515,7 +515,7 @@ static void branch_calls_shared(struct kunit *test)
 /*
  * LBR call stacks exclude other branch records: the events rotate, and do not fit into one group.
  */
-static void branch_calls_alone(struct kunit *test)
+static void branch_calls_exclude_other_records(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *calls = branch_open_stack(b, CALLS_USER);
@@ -670,20 +670,20 @@ static void branch_accesses_less(struct kunit *test)
 }
 
 static struct kunit_case branch_cases[] = {
-	KUNIT_CASE_PARAM(branch_tasks, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_not_of_other_tasks, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_freeze, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_handler, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_handler_of_others, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_late, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_late_at_switch, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_not_of_handler, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_not_of_other_samples, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_sample_at_stop, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_sample_at_sched_out, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_nesting, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_off, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_off_after_reboot, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_calls, branch_gen_calls_params),
-	KUNIT_CASE_PARAM(branch_calls_kept, branch_gen_calls_params),
-	KUNIT_CASE_PARAM(branch_calls_lost, branch_gen_calls_params),
-	KUNIT_CASE_PARAM(branch_calls_of_cpu, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(branch_calls_saved_at_switch, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(branch_calls_with_gap_hidden, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(branch_calls_per_cpu_not_saved, branch_gen_calls_params),
 	KUNIT_CASE_PARAM(branch_calls_shared, branch_gen_calls_params),
-	KUNIT_CASE_PARAM(branch_calls_alone, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(branch_calls_exclude_other_records, branch_gen_calls_params),
 	{ }
 };
 

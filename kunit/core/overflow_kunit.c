@@ -107,7 +107,7 @@ static void overflow_several(struct kunit *test)
 }
 
 /* A late interrupt: counts are exact, and periods do not drift. */
-static void overflow_skid(struct kunit *test)
+static void overflow_late_keeps_periods(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
@@ -134,7 +134,7 @@ static void overflow_skid(struct kunit *test)
  * With exclude_kernel, an interrupt may hit the kernel after an overflow in user space. The sample
  * then has the registers at which the task left user space, if the task has a user space.
  */
-static void overflow_place(struct kunit *test)
+static void overflow_shows_user_registers(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event_attr attr = {
@@ -199,7 +199,7 @@ static void overflow_spurious(struct kunit *test)
  * A sample at a stop would lack the trace data of an event that has been stopped before. The sample
  * comes when the event counts again.
  */
-static void overflow_without_trace(struct kunit *test)
+static void overflow_stop_without_trace(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
@@ -519,10 +519,10 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_periods, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_long_periods, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_several, testbed_gen_params),
-	KUNIT_CASE_PARAM(overflow_skid, testbed_gen_params),
-	KUNIT_CASE_PARAM(overflow_place, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_late_keeps_periods, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_shows_user_registers, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_spurious, testbed_gen_params),
-	KUNIT_CASE_PARAM(overflow_without_trace, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_stop_without_trace, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_during_stop, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_of_previous_event, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_stops, testbed_gen_params),

@@ -145,7 +145,7 @@ static void load_learns_lvtpc(struct kunit *test)
  * A hypervisor provides fewer counters than the family has: the driver does not access missing
  * ones.
  */
-static void load_missing(struct kunit *test)
+static void load_uses_no_missing_counters(struct kunit *test)
 {
 	power_on(testbed_by_name("amd-core"), LIVELY, false);
 	x86_model_missing = BIT(3) | BIT(5);
@@ -157,7 +157,7 @@ static void load_missing(struct kunit *test)
 }
 
 /* In coexist mode the driver clears its counters before the built-in driver gets them back. */
-static void load_leaves_nothing(struct kunit *test)
+static void load_clears_released_counters(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("intel-v4-beside");
 	struct x86_model *m;
@@ -423,7 +423,7 @@ static void load_rejects_taken_names(struct kunit *test)
 }
 
 /* A second CPU type's PMU has a number in its name. Without CPU hotplug there is no PMU. */
-static void load_two(struct kunit *test)
+static void load_numbers_second_cpu_type(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	struct corepmu *pmu[2];
@@ -698,15 +698,15 @@ static struct kunit_case load_cases[] = {
 	KUNIT_CASE_PARAM(load_unload, testbed_gen_params),
 	KUNIT_CASE_SLOW(load_self_test),
 	KUNIT_CASE(load_learns_lvtpc),
-	KUNIT_CASE(load_missing),
-	KUNIT_CASE(load_leaves_nothing),
+	KUNIT_CASE(load_uses_no_missing_counters),
+	KUNIT_CASE(load_clears_released_counters),
 	KUNIT_CASE_SLOW(load_left_out),
 	KUNIT_CASE(load_left_out_event),
 	KUNIT_CASE(load_writes_nothing_unreserved),
 	KUNIT_CASE(load_shutdown),
 	KUNIT_CASE(load_refused),
 	KUNIT_CASE(load_rejects_taken_names),
-	KUNIT_CASE(load_two),
+	KUNIT_CASE(load_numbers_second_cpu_type),
 	KUNIT_CASE(load_hotplug),
 	KUNIT_CASE(load_other_cpu_type),
 	KUNIT_CASE(load_cpu_types),

@@ -44,7 +44,7 @@ static struct perf_event *open_precise(struct fixture *b, u64 branches)
  * With large PEBS, each sample has the branches of its own record, not later ones. Their index in
  * the hardware is unknown.
  */
-static void branches_of_the_moment(struct kunit *test)
+static void branches_of_the_record(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, ANY_USER);
@@ -144,7 +144,7 @@ static void branches_too_many(struct kunit *test)
 }
 
 static struct kunit_case pebs_branch_cases[] = {
-	KUNIT_CASE_PARAM(branches_of_the_moment, gen_params),
+	KUNIT_CASE_PARAM(branches_of_the_record, gen_params),
 	KUNIT_CASE_PARAM(branches_in_the_ring, gen_params),
 	KUNIT_CASE_PARAM(branches_are_chosen, gen_params),
 	KUNIT_CASE_PARAM(branches_all, gen_params),

@@ -85,7 +85,7 @@ static void precise_regs(struct kunit *test)
 }
 
 /* Stopped after the overflow, before its interrupt: the stop emits the record's sample. */
-static void precise_late(struct kunit *test)
+static void precise_record_at_stop(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
@@ -117,7 +117,7 @@ static void precise_late(struct kunit *test)
 }
 
 /* The drain emits no sample with trace data of an event that has been stopped before. */
-static void precise_late_without_trace(struct kunit *test)
+static void precise_stop_without_trace(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
@@ -577,8 +577,8 @@ static void precise_after_an_agent(struct kunit *test)
 static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_samples, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_regs, pebs_gen_params),
-	KUNIT_CASE_PARAM(precise_late, pebs_gen_params),
-	KUNIT_CASE_PARAM(precise_late_without_trace, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_record_at_stop, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_stop_without_trace, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_read_before_record, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_several, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, pebs_gen_params),

@@ -180,7 +180,7 @@ static void sample_entering_regs(struct kunit *test)
 }
 
 /* A kernel IP stays a kernel IP, even if the interrupt hits user space. */
-static void sample_kernel_place(struct kunit *test)
+static void sample_kernel_ip(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct fixture *b = test->priv;
@@ -253,7 +253,7 @@ static void sample_two_latencies(struct kunit *test)
 static struct kunit_case sample_cases[] = {
 	KUNIT_CASE_PARAM(sample_user_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_entering_regs, pebs_gen_params),
-	KUNIT_CASE_PARAM(sample_kernel_place, pebs_gen_params),
+	KUNIT_CASE_PARAM(sample_kernel_ip, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_two_latencies, pebs_gen_params),
 	{ }
 };

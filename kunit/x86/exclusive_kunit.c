@@ -81,7 +81,7 @@ static void exclusive_order(struct kunit *test)
 }
 
 /* Without a precise event, the driver does not write DS_AREA. */
-static void exclusive_area(struct kunit *test)
+static void exclusive_keeps_ds_area(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-pebs-icl");
 	struct perf_event *event;
@@ -227,7 +227,7 @@ static void exclusive_trace(struct kunit *test)
 
 static struct kunit_case exclusive_cases[] = {
 	KUNIT_CASE(exclusive_order),
-	KUNIT_CASE(exclusive_area),
+	KUNIT_CASE(exclusive_keeps_ds_area),
 	KUNIT_CASE(exclusive_uncounted),
 	KUNIT_CASE(exclusive_hidden),
 	KUNIT_CASE(exclusive_trace),

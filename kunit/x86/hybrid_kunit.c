@@ -295,7 +295,7 @@ static void hybrid_refused(struct kunit *test)
 }
 
 /* If the counters of one CPU type fail the self-test, the other type has no PMU, either. */
-static void hybrid_one_dead(struct kunit *test)
+static void hybrid_fails_with_one_dead_type(struct kunit *test)
 {
 	int last = last_cpu(test);
 
@@ -399,7 +399,7 @@ static struct kunit_case hybrid_cases[] = {
 	KUNIT_CASE(hybrid_records),
 	KUNIT_CASE(hybrid_events),
 	KUNIT_CASE(hybrid_refused),
-	KUNIT_CASE_SLOW(hybrid_one_dead),
+	KUNIT_CASE_SLOW(hybrid_fails_with_one_dead_type),
 	KUNIT_CASE(hybrid_low_power),
 	KUNIT_CASE(hybrid_fewer_counters),
 	KUNIT_CASE(hybrid_joins),

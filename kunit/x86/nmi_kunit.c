@@ -74,7 +74,7 @@ static void x86_nmi_in_stop(struct kunit *test)
 }
 
 /* AMD: for a while the handler claims an NMI whose overflow an earlier NMI has handled. */
-static void x86_late_nmi(struct kunit *test)
+static void x86_claims_late_nmi(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "amd-v2");
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
@@ -253,7 +253,7 @@ static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE(x86_leaves_lvtpc),
 	KUNIT_CASE(x86_counts_after_builtin),
 	KUNIT_CASE(x86_nmi_in_stop),
-	KUNIT_CASE(x86_late_nmi),
+	KUNIT_CASE(x86_claims_late_nmi),
 	KUNIT_CASE(x86_sticky_status),
 	KUNIT_CASE(x86_leaves_trace_status),
 	KUNIT_CASE(x86_passes_trace_on),

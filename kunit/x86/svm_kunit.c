@@ -89,12 +89,12 @@ static void svm_follows_svme(struct kunit *test, const char *testbed)
 	x86_svm_exit();
 }
 
-static void svm_global(struct kunit *test)
+static void svm_with_global_ctrl(struct kunit *test)
 {
 	svm_follows_svme(test, "amd-lbr");
 }
 
-static void svm_one_by_one(struct kunit *test)
+static void svm_without_global_ctrl(struct kunit *test)
 {
 	svm_follows_svme(test, "amd-core");
 }
@@ -140,7 +140,7 @@ static void svm_filters(struct kunit *test)
 }
 
 /* A hypervisor clears the bits: the counters cannot separate guests from the host. */
-static void svm_kept(struct kunit *test)
+static void svm_bits_cleared_by_hypervisor(struct kunit *test)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
@@ -184,11 +184,11 @@ static void svm_intel(struct kunit *test)
 }
 
 static struct kunit_case svm_cases[] = {
-	KUNIT_CASE(svm_global),
-	KUNIT_CASE(svm_one_by_one),
+	KUNIT_CASE(svm_with_global_ctrl),
+	KUNIT_CASE(svm_without_global_ctrl),
 	KUNIT_CASE(svm_reset_reads),
 	KUNIT_CASE(svm_filters),
-	KUNIT_CASE(svm_kept),
+	KUNIT_CASE(svm_bits_cleared_by_hypervisor),
 	KUNIT_CASE(svm_intel),
 	{ }
 };

@@ -60,7 +60,7 @@ static void run_guest(struct fixture *b)
 	preempt_enable();
 }
 
-static void each_event_counts_whom_it_does_not_exclude(struct kunit *test)
+static void exclude_host_and_guest_select_counts(struct kunit *test)
 {
 	struct fixture *b = vmx_fixture(test, "intel-pebs-icl");
 	struct perf_event *both, *host, *guest, *none;
@@ -228,7 +228,7 @@ static void a_precise_event_cannot_exclude_the_host(struct kunit *test)
 }
 
 static struct kunit_case vmx_cases[] = {
-	KUNIT_CASE(each_event_counts_whom_it_does_not_exclude),
+	KUNIT_CASE(exclude_host_and_guest_select_counts),
 	KUNIT_CASE(an_event_that_excludes_the_host_samples_the_guest),
 	KUNIT_CASE(a_precise_event_counts_and_samples_the_host_alone),
 	KUNIT_CASE(old_microcode_has_no_precise_events_with_kvm),

@@ -165,7 +165,7 @@ static void acr_with_large_pebs(struct kunit *test)
 }
 
 /* When the last event with ACR is deleted, the driver clears its registers. */
-static void acr_ends(struct kunit *test)
+static void acr_ends_with_last_event(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *first, *second;
@@ -255,7 +255,7 @@ static struct kunit_case acr_cases[] = {
 	KUNIT_CASE_PARAM(acr_samples, gen_params),
 	KUNIT_CASE_PARAM(acr_read, gen_params),
 	KUNIT_CASE_PARAM(acr_with_large_pebs, gen_params),
-	KUNIT_CASE_PARAM(acr_ends, gen_params),
+	KUNIT_CASE_PARAM(acr_ends_with_last_event, gen_params),
 	KUNIT_CASE_PARAM(acr_after_an_agent, gen_params),
 	KUNIT_CASE_PARAM(acr_counters, gen_params),
 	KUNIT_CASE_PARAM(acr_refused, gen_params),

@@ -95,7 +95,7 @@ static void extra_reg_has_the_kernels_bits(struct kunit *test)
  * Event codes that need an extra register on one microarchitecture, and none on another, by
  * "MSRIndex" of perf's named events. The driver does not know how to use these extra registers.
  */
-static void extra_reg_is_not_of_all(struct kunit *test)
+static void extra_reg_depends_on_uarch(struct kunit *test)
 {
 	static const struct {
 		u8	model;
@@ -221,7 +221,7 @@ static struct perf_event *open_extra_reg(struct kunit *test, u64 config, u64 val
 }
 
 /* On Nehalem and Westmere both threads of a core share the registers. */
-static void extra_reg_may_be_the_other_threads(struct kunit *test)
+static void extra_reg_shared_by_threads(struct kunit *test)
 {
 	struct perf_event *other, *event = start(test, 0x2c, 0, ALL_EXTRA_REGS);
 	struct fixture *b;
@@ -252,7 +252,7 @@ static void extra_reg_may_be_the_other_threads(struct kunit *test)
 }
 
 /* On Silvermont both cores of a module share the registers; on Goldmont each core has its own. */
-static void extra_reg_may_be_the_other_cores(struct kunit *test)
+static void extra_reg_shared_by_cores(struct kunit *test)
 {
 	static const u8 models[] = { 0x37, 0x4c, 0x75 };
 	struct perf_event *event;
@@ -287,7 +287,7 @@ static u16 selected(const struct perf_event *event)
 	return model_state()->select[event->hw.idx];
 }
 
-static void extra_reg_is_shared(struct kunit *test)
+static void extra_reg_shared_by_events(struct kunit *test)
 {
 	struct perf_event *first, *same, *another, *third, *front, *other;
 	struct fixture *b;
@@ -458,12 +458,12 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 
 static struct kunit_case extra_regs_cases[] = {
 	KUNIT_CASE(extra_reg_has_the_kernels_bits),
-	KUNIT_CASE(extra_reg_is_not_of_all),
+	KUNIT_CASE(extra_reg_depends_on_uarch),
 	KUNIT_CASE(extra_reg_has_the_same_counters),
 	KUNIT_CASE(extra_reg_may_be_missing),
-	KUNIT_CASE(extra_reg_may_be_the_other_threads),
-	KUNIT_CASE(extra_reg_may_be_the_other_cores),
-	KUNIT_CASE(extra_reg_is_shared),
+	KUNIT_CASE(extra_reg_shared_by_threads),
+	KUNIT_CASE(extra_reg_shared_by_cores),
+	KUNIT_CASE(extra_reg_shared_by_events),
 	KUNIT_CASE(extra_reg_after_an_agent),
 	KUNIT_CASE(extra_reg_counts_generic_events),
 	{}

@@ -329,7 +329,7 @@ static void topdown_coexists(struct kunit *test)
  * The registers are saved and restored when the group is scheduled out and in, whoever uses them
  * meanwhile.
  */
-static void topdown_kept(struct kunit *test)
+static void topdown_saved_at_switch(struct kunit *test)
 {
 	struct fixture *b = start(test, &sapphire_rapids, false);
 	struct perf_event *alone;
@@ -380,7 +380,7 @@ static void topdown_kept(struct kunit *test)
 }
 
 /* An event added later gets no earlier counts; a deleted event does not change the others. */
-static void topdown_members(struct kunit *test)
+static void topdown_members_count_from_add(struct kunit *test)
 {
 	struct fixture *b = start(test, &sapphire_rapids, false);
 	struct group g;
@@ -508,8 +508,8 @@ static struct kunit_case topdown_cases[] = {
 	KUNIT_CASE(topdown_raptor_lake),
 	KUNIT_CASE(topdown_counts),
 	KUNIT_CASE(topdown_coexists),
-	KUNIT_CASE(topdown_kept),
-	KUNIT_CASE(topdown_members),
+	KUNIT_CASE(topdown_saved_at_switch),
+	KUNIT_CASE(topdown_members_count_from_add),
 	KUNIT_CASE(topdown_overflow),
 	KUNIT_CASE(topdown_sample),
 	KUNIT_CASE(topdown_nmi),
