@@ -93,7 +93,7 @@ static u64 self_test_look(struct corepmu_cpu *cpuc, u64 counters)
 	return moved;
 }
 
-static void self_test_blame(struct corepmu *pmu, u64 counters, const char *what)
+static void self_test_report(struct corepmu *pmu, u64 counters, const char *what)
 {
 	char name[COREPMU_COUNTER_NAME];
 
@@ -170,8 +170,8 @@ static long self_test_cpu(void *arg)
 		       remedy ? "; " : "", remedy ?: "");
 		return -EIO;
 	}
-	self_test_blame(pmu, test->stuck & ~stuck, "does not count");
-	self_test_blame(pmu, test->silent & ~silent, "has no overflow interrupt");
+	self_test_report(pmu, test->stuck & ~stuck, "does not count");
+	self_test_report(pmu, test->silent & ~silent, "has no overflow interrupt");
 
 	return 0;
 }

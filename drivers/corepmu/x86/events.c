@@ -110,7 +110,7 @@ static bool can_exclude_host(const struct x86_desc *desc, const struct perf_even
 	if (boot_cpu_has(X86_FEATURE_VMX))
 		return x86_vmx_switches;
 
-	return !boot_cpu_has(X86_FEATURE_SVM) || desc->tells_guests || attr->exclude_guest;
+	return !boot_cpu_has(X86_FEATURE_SVM) || desc->has_guest_filter || attr->exclude_guest;
 }
 
 static int encode_filter(struct x86_desc *desc, const struct perf_event_attr *attr, u64 *select)
@@ -133,7 +133,7 @@ static int encode_filter(struct x86_desc *desc, const struct perf_event_attr *at
 			WRITE_ONCE(desc->has_guest_only, true);
 		}
 	}
-	if (desc->tells_guests)
+	if (desc->has_guest_filter)
 		*select |= x86_svm_filter(attr);
 
 	if (!attr->exclude_user)

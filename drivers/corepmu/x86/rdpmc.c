@@ -116,7 +116,7 @@ static void expect_readers(void)
  * Check for an mm with access from before the module was loaded. An mm that was forked while its
  * parent had a mapped page keeps the parent's count forever.
  */
-static bool somebody_may_read(void)
+static bool any_task_may_read(void)
 {
 	struct task_struct *process, *task;
 	bool found = false;
@@ -320,7 +320,7 @@ void x86_rdpmc_init(struct x86_desc *desc)
 	}
 
 	/* If the built-in driver is present, its sysfs file rdpmc may allow all tasks to read. */
-	WRITE_ONCE(corepmu_rdpmc_in_use, desc->shares_counters || somebody_may_read());
+	WRITE_ONCE(corepmu_rdpmc_in_use, desc->shares_counters || any_task_may_read());
 	WRITE_ONCE(corepmu_rdpmc_allowed, true);
 }
 

@@ -173,8 +173,8 @@ static int take_all(void)
 	}
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL && !desc->shares_counters)
 		leave_out_missing(desc);
-	desc->tells_guests = boot_cpu_has(X86_FEATURE_SVM) &&
-			     x86_keeps(desc->select_msr, EVNTSEL_AMD_GUESTONLY);
+	desc->has_guest_filter = boot_cpu_has(X86_FEATURE_SVM) &&
+				 x86_keeps(desc->select_msr, EVNTSEL_AMD_GUESTONLY);
 
 	WRITE_ONCE(x86_reserved, true);
 	on_each_cpu(reset_this_cpu, NULL, 1);

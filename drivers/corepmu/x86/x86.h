@@ -62,7 +62,7 @@ struct static_call_key;
  * @masks_lvtpc: a PMI masks the local APIC's LVTPC entry
  * @late_nmis: an NMI may arrive after its overflow has been handled
  * @stale_monitors: a counter may miscount a new event until intel_clear_monitors() has run
- * @tells_guests: AMD: counters can count the host alone or guests alone; KVM may give its
+ * @has_guest_filter: AMD: counters can count the host alone or guests alone; KVM may give its
  *	guests CPUs that cannot
  * @shares_counters: the built-in driver is present too, and uses the counters while this driver
  *	has no event
@@ -116,7 +116,7 @@ struct x86_desc {
 	bool		masks_lvtpc;
 	bool		late_nmis;
 	bool		stale_monitors;
-	bool		tells_guests;
+	bool		has_guest_filter;
 	bool		shares_counters;
 	bool		has_pairs;
 	bool		has_guest_only;

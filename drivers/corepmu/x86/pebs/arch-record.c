@@ -122,14 +122,14 @@ static void parse_basic(const u64 *word, struct x86_pebs_record *record)
 static bool is_as_long(const u64 *word, u64 groups, size_t size, struct x86_pebs_record *record)
 {
 	size_t words = NR_HEADER_WORDS + group_words(groups);
-	unsigned int kind = FIELD_GET(PEBS_ARCH_LBR, groups);
+	unsigned int lbr_group = FIELD_GET(PEBS_ARCH_LBR, groups);
 	u64 nr;
 
-	if (!kind)
+	if (!lbr_group)
 		return size == words * sizeof(u64);
 	if (size < (words + NR_LBR_HEADER_WORDS) * sizeof(u64))
 		return false;
-	nr = kind == LBR_AS_HEADER ? word[words + LBR_DEPTH] : kind * LBR_UNIT;
+	nr = lbr_group == LBR_AS_HEADER ? word[words + LBR_DEPTH] : lbr_group * LBR_UNIT;
 	words += NR_LBR_HEADER_WORDS;
 	if (nr > COREPMU_MAX_BRANCHES || size != (words + nr * NR_LBR_WORDS) * sizeof(u64))
 		return false;
