@@ -70,6 +70,40 @@ absent_files()
 	done
 }
 
+# source_options FILE...: names of a QEMU plugin's options in its sources, with "=", and of its faults.
+source_options()
+{
+	awk '
+	/^static const struct (plugin_)?option options\[\]/ { table = 1 }
+	/^}.*faults\[\] = \{/ { prefix = "fault=" }
+	/^};/ { table = 0; prefix = "" }
+	(table || /strncmp\(argv\[0\], "/) && match($0, /"[a-z-]+(=[a-z-]*)?"/) {
+		name = prefix substr($0, RSTART + 1, RLENGTH - 2)
+		if (name !~ /^fault=/)
+			sub(/=.*|$/, "=", name)
+		print name
+	}' "$@" | sort
+}
+
+# page_options PAGE: names of options and faults that begin a row of a table in a page.
+# shellcheck disable=SC2016 # backquotes are the page's
+page_options()
+{
+	sed -nE '/^``[^`]*``(  |$)/! d; s/^``(fault=[a-z-]+).*/\1/p; t; s/^``([a-z-]+=).*/\1/p' "$1" | sort
+}
+
+# differing_options PAGE FILE...: print options that are in a plugin's page or in its sources alone.
+differing_options()
+{
+	local page=$1 options
+
+	shift
+	options=$(source_options "$@")
+	[ -n "$options" ] || echo "$*: no options found"
+	diff <(page_options "$page") <(echo "$options") | sed -n "s,^< \(.*\),$page: \1 is in no source,p
+		s,^> \(.*\),$page: \1 is missing,p"
+}
+
 plan
 said=$(longer $readme_lines README.md; longer $guide_lines Documentation/admin-guide/perf/corepmu.rst
        longer $driver_api_lines Documentation/driver-api/*.rst)
@@ -87,6 +121,14 @@ result "pages name pages that are there"
 said=$(absent_files README.md "${pages[@]}")
 [ -z "$said" ]
 result "pages name files that are there"
+
+said=$(cd tools/qemu || exit
+       differing_options x86/x86-pmu.rst x86/options.c
+       differing_options arm64/arm64-pmu.rst arm64/options.c
+       differing_options repair/arm64-pmu-repair.rst repair/arm64-pmu-repair.c
+       differing_options access/pmu-access.rst access/pmu-access.c)
+[ -z "$said" ]
+result "pages of QEMU plugins list the options of the sources"
 
 what="Sphinx builds the pages without a warning"
 if command -v sphinx-build >/dev/null; then
