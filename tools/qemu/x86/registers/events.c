@@ -2,7 +2,7 @@
 /*
  * How event selectors name what the virtual x86 PMU can count: what is the same in
  * the selectors of Intel and AMD. Their events are in intel.c and amd.c, with the
- * numbers of the manuals, and in uarch-intel.c and uarch-amd.c. The event 0xfe is no
+ * numbers of the manuals, and in uarch/intel.c and uarch/amd.c. The event 0xfe is no
  * hardware's; it gives both what has no number of its own.
  */
 #include "x86/registers/events.h"

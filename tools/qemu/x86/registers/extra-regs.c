@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Events with an extra register. Which event has which register, and which of its bits can be
- * written, is in uarch-intel.c. What is counted is made up from what can be counted exactly, so
+ * written, is in uarch/intel.c. What is counted is made up from what can be counted exactly, so
  * that another value makes another count: see x86-pmu.rst.
  */
 #include "common/plugin.h"

@@ -87,7 +87,7 @@ static const struct x86_pmu_event_row intel_umask2_events[] = {
 
 /*
  * The fixed-function counters, by number. From 4 on they are Skymont's: slots of bad speculation,
- * frontend bound and retiring, which count as its events of these names do (uarch-intel.c).
+ * frontend bound and retiring, which count as its events of these names do (uarch/intel.c).
  */
 static const struct x86_pmu_event fixed_events[] = {
 	{ X86_PMU_INSTRUCTIONS,	X86_PMU_NOTHING, 1, 1 },

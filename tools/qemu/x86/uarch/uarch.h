@@ -97,7 +97,7 @@ struct x86_uarch {
 	size_t nr_rules;
 };
 
-/* uarch-intel.c, uarch-amd.c: up to the first without a name */
+/* intel.c, amd.c: up to the first without a name */
 extern const struct x86_uarch x86_uarch_intel[];
 extern const struct x86_uarch x86_uarch_amd[];
 
