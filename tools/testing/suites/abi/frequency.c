@@ -34,6 +34,13 @@
 #define GAP_PERIODS	2
 #define NR_PERCENT	5
 
+/* Intel's built-in driver puts the period that begins into a sample, not the one that ended. */
+#ifdef __x86_64__
+#define HAS_ENDED_PERIODS	(!target.in_tree || arch_is_amd())
+#else
+#define HAS_ENDED_PERIODS	true
+#endif
+
 /**
  * struct run - an event to sample at each of the rates
  * @name: the event's name in descriptions
@@ -199,7 +206,8 @@ static void judge(const struct perf_event_attr *attr, u64 rate, u64 start, u64 e
 		  (unsigned long long)rate, name, (unsigned long long)nr,
 		  (unsigned long long)wanted, (unsigned long long)(longest / NS_PER_US));
 	expect_ne("samples", 0, nr);
-	expect_range("sum of the periods, no more than the count", 1, count, periods);
+	if (HAS_ENDED_PERIODS)
+		expect_range("sum of the periods, no more than the count", 1, count, periods);
 	if (target.in_tree)
 		return;
 	expect_range("us without a sample", 0, GAP_PERIODS * NS_PER_SECOND / NS_PER_US / rate,
