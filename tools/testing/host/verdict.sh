@@ -47,14 +47,15 @@ for program in check kunit; do
 said="${0##*/} $*"
 config=${said##*--config }
 [ "$config" = "$said" ] || said="${said%% --config*} $(sed -n 's/^suites = //p' "$config")"
-echo "ran $said"
+grep -qxF "$said" silent || echo "ran $said"
+! grep -qxF "$said" silent || { exec >&-; exit 1; }
 ! grep -qxF "$said" fails || { echo "not ok 2 - $said"; echo "0 passed"; exit 1; }
 EOT
 done
 chmod +x "$work"/scripts/*
 printf '%s\n' '#!/bin/sh' 'exit 0' >"$work/tools/testing/host/own.sh"
 chmod +x "$work/tools/testing/host/own.sh"
-touch "$work"/{fails,README} "$work"/drivers/corepmu/core/{a,b}.c "$work/tools/testing/suites/abi/count.c"
+touch "$work"/{fails,silent,README} "$work"/drivers/corepmu/core/{a,b}.c "$work/tools/testing/suites/abi/count.c"
 echo '	.name = "corepmu_own",' >"$work/kunit/core/own_kunit.c"
 
 # verdict WORD...: sets said and status.
@@ -97,6 +98,17 @@ kunit --timeout 900 corepmu_own
 check --guests --arch x86_64 --kernel 6.1 count" ] && grep -q '\[1/4\] host own.sh' <<<"$said"
 result "a test that has changed is run itself"
 
+verdict --list README drivers/corepmu/core/b.c
+[ $status -eq 0 ] && grep -q 'guest one arm64 6.12: count' <<<"$said" &&
+	grep -q 'no test is known for README: make check' <<<"$said"
+result "a file that no test knows is named beside others"
+
+echo 'kunit --timeout 900 corepmu_?[!s]*' >"$work/silent"
+verdict drivers/corepmu/core/b.c
+[ $status -eq 1 ] && grep -q '^FAILED after .*: status 1' <<<"$said"
+result "a program that fails without a word is a failure"
+: >"$work/silent"
+
 verdict README
 [ $status -eq 2 ] && grep -q 'no test is known for README: make check' <<<"$said"
 result "a file that no test knows is named"
@@ -115,3 +127,5 @@ verdict --list
 [ $none -eq 2 ] && [ $status -eq 0 ] && grep -q 'guest one arm64 6.12: count' <<<"$said" &&
 	grep -q 'host new.sh' <<<"$said"
 result "without names, the files that differ from the last commit are tested"
+
+finish
