@@ -54,15 +54,15 @@ struct pt_regs;
  * @irq_enable: unmask this CPU's overflow interrupt. On the CPU
  * @irq_disable: mask this CPU's overflow interrupt. On the CPU
  * @clear: set counters without an event to 0. IRQs off
- * @extra_reg_choose: choose one of @extra_regs for an event with COREPMU_EVENT_EXTRA_REG.
- *	Return -EAGAIN while other events need other values there. NULL, as the next two, where
- *	the CPU has no extra registers
+ * @extra_reg_choose: return the number of an extra register for an event with
+ *	COREPMU_EVENT_EXTRA_REG, or -EAGAIN while events with other values use all suitable
+ *	registers. The three extra_reg functions are NULL if the CPU has no extra registers
  * @extra_reg_use: assign extra register @reg to the event; config_base may change. IRQs off
  * @extra_reg_write: write corepmu_cpu.extra_regs[@reg] to the hardware. IRQs off, and the PMU
  *	stopped
  * @acr_start: write the ACR registers of events with COREPMU_EVENT_ACR: which overflows
- *	reload which counters. NULL, as the next two, where the CPU has no ACR. IRQs off, or NMI,
- *	and counters are stopped
+ *	reload which counters. The three acr functions are NULL if the CPU has no ACR. IRQs off,
+ *	or NMI, and counters are stopped
  * @acr_forget: forget the ACR registers' values, since another agent may have written these
  *	registers. IRQs off, and the PMU stopped
  * @acr_end: the last event with COREPMU_EVENT_ACR has lost its counter. IRQs off, and the
@@ -70,8 +70,8 @@ struct pt_regs;
  * @event_idx: pmu.event_idx: return the number by which user space reads the counter of an active
  *	event, plus 1; 0 if user space cannot read it, see corepmu_event_may_be_read(). IRQs off,
  *	or NMI
- * @rdpmc_switch: let the current task read the counters of its own events, and no other task's.
- *	Called before the PMU is enabled; this CPU may have another PMU. IRQs off
+ * @rdpmc_switch: let the current task read the counters of its own events only. Called on every
+ *	CPU before a PMU is enabled, also on CPUs of other CPU types. IRQs off
  * @rdpmc_mapped: @mm has mapped the event's page: allow @mm to read counters; NULL where access
  *	does not depend on the mapping. Process context, mmap_lock held for writing
  * @rdpmc_unmapped: @mm has unmapped the event's page: undo @rdpmc_mapped; NULL without

@@ -128,7 +128,7 @@ struct corepmu_branch_list {
  * @in_sched_out: @task is being scheduled out: the scheduler has counted this switch, and no branch
  *	has been recorded since
  * @version: number that grows whenever the hardware's records may change
- * @counted: number of placed events with COREPMU_EVENT_COUNTED
+ * @counted: number of placed events with COREPMU_EVENT_BRANCH_COUNTERS
  * @nesting: number of samples that are being emitted
  * @list: records that were read last
  * @stack: a struct perf_branch_stack for each sample that is being emitted

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: state of one CPU
+ * corepmu: state of a PMU on one CPU
  */
 #ifndef _COREPMU_CPU_H
 #define _COREPMU_CPU_H
@@ -64,7 +64,8 @@ struct corepmu_extra_reg {
  * @branch_users: number of placed events with COREPMU_EVENT_BRANCHES
  * @precise_users: number of placed events with COREPMU_EVENT_PRECISE
  * @acr_users: number of placed events with COREPMU_EVENT_ACR
- * @features: the three numbers above in one word: 0 if all are 0
+ * @features: the three numbers above in one word. 0 if all are 0: then a start or stop of the PMU
+ *	is one of the counters only
  * @branches: branch records of this CPU, NULL where the hardware has none
  * @shared_select: value of the register that selects events of several counters (x86: the fixed
  *	counters' control register)

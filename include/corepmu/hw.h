@@ -2,8 +2,8 @@
 /*
  * corepmu: what the driver keeps in struct hw_perf_event
  *
- * Perf core leaves these members to drivers. Their names describe what other drivers store there.
- * Only the accessors below use these four members:
+ * Perf core leaves these members to drivers, and names them after what other drivers store. The
+ * driver accesses four of them by the accessors below only:
  *
  *   config            counters:	the counters the event may be placed on, a bit each
  *   event_base        value_mask:	the value bits of the counter that the event is placed on
@@ -30,8 +30,8 @@
  *
  * x86/intel/topdown.c uses further members for topdown metrics.
  */
-#ifndef COREPMU_HW_H
-#define COREPMU_HW_H
+#ifndef _COREPMU_HW_H
+#define _COREPMU_HW_H
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
@@ -66,14 +66,14 @@
 /* Auto counter reload (ACR): overflows of other group members reload the event's counter. */
 #define COREPMU_EVENT_ACR	BIT(7)
 /* PERF_SAMPLE_BRANCH_COUNTERS: each branch record has a count of the event. */
-#define COREPMU_EVENT_COUNTED	BIT(10)
+#define COREPMU_EVENT_BRANCH_COUNTERS	BIT(10)
 /* Flags from this bit on belong to the backends. */
 #define COREPMU_EVENT_BACKEND	12
 
 /* Features: an event with one of these flags needs more than a counter (core/features.c). */
 #define COREPMU_EVENT_FEATURES	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
 				 COREPMU_EVENT_EXTRA_REG | COREPMU_EVENT_ACR |		\
-				 COREPMU_EVENT_COUNTED)
+				 COREPMU_EVENT_BRANCH_COUNTERS)
 
 /* Value of hw_perf_event.last_cpu while the driver measures the event's rate (core/frequency.c) */
 #define COREPMU_FREQ_YOUNG	(-1)
@@ -130,4 +130,4 @@ static inline void corepmu_hw_set_period_floor(struct hw_perf_event *hwc, unsign
 	hwc->extra_reg.alloc = counts;
 }
 
-#endif /* COREPMU_HW_H */
+#endif /* _COREPMU_HW_H */

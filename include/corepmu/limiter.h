@@ -4,8 +4,8 @@
  *
  * core/limiter.c has the rules.
  */
-#ifndef COREPMU_LIMITER_H
-#define COREPMU_LIMITER_H
+#ifndef _COREPMU_LIMITER_H
+#define _COREPMU_LIMITER_H
 
 #include <linux/compiler.h>
 #include <linux/kconfig.h>
@@ -66,4 +66,4 @@ static __always_inline void corepmu_limiter_account(struct corepmu_limiter *limi
 	limiter->busy_ns += ns;
 }
 
-#endif /* COREPMU_LIMITER_H */
+#endif /* _COREPMU_LIMITER_H */

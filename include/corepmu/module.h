@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: load, unload, CPUs that come and go, refusals
+ * corepmu: registration, CPU hotplug, shutdown, refusals, self-test and sysfs files
  */
 #ifndef _COREPMU_MODULE_H
 #define _COREPMU_MODULE_H

@@ -42,7 +42,7 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
 
 /* core/overflow.c */
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
-void corepmu_overflow_excuse(struct corepmu_cpu *cpuc);
+void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc);
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours);
 int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs);

@@ -344,7 +344,7 @@ static void counts_rejected(struct kunit *test)
 	/* A fourth event with counts fits, a fifth does not. */
 	open_group(b, &g, branches);
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, g.event[0]), 0);
-	g.event[3]->hw.flags |= COREPMU_EVENT_COUNTED;
+	g.event[3]->hw.flags |= COREPMU_EVENT_BRANCH_COUNTERS;
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, g.event[0]), -EINVAL);
 	fixture_close(g.event[3]);
 	fixture_close(g.event[2]);

@@ -240,7 +240,7 @@ static void precise_stops_for_guests(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, !!pebs_model()->pebs_enable, has_enable);
-	x86_vmx_change(true);
+	x86_vmx_restart_pebs(true);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, 0);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
 	fixture_forget(b);
@@ -257,7 +257,7 @@ static void precise_stops_for_guests(struct kunit *test)
 	fixture_close(child);
 	pebs_model_guests = false;
 
-	x86_vmx_change(false);
+	x86_vmx_restart_pebs(false);
 	KUNIT_EXPECT_EQ(test, !!pebs_model()->pebs_enable, has_enable);
 	/* The period that ended meanwhile ends now; the following periods are complete. */
 	fixture_run(b, TESTBED_INSTRUCTIONS, 350);

@@ -22,7 +22,7 @@
 
 static bool is_counted(const struct perf_event *event, const struct pmu *pmu)
 {
-	return event->pmu == pmu && (event->hw.flags & COREPMU_EVENT_COUNTED);
+	return event->pmu == pmu && (event->hw.flags & COREPMU_EVENT_BRANCH_COUNTERS);
 }
 
 /* Return the number of events with counts that are already open in the group of sibling @event. */
@@ -71,7 +71,7 @@ int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event,
 		return corepmu_refuse(-EINVAL,
 				      "branch_sample_type is %#llx: an LBR call stack has no event counts: leave out counter or stack",
 				      asked);
-	event->hw.flags |= COREPMU_EVENT_COUNTED;
+	event->hw.flags |= COREPMU_EVENT_BRANCH_COUNTERS;
 	if (event->group_leader == event)
 		return 0;
 
@@ -90,7 +90,7 @@ int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event,
 }
 
 /**
- * corepmu_branch_add_counted() - account an event with COREPMU_EVENT_COUNTED that has been placed
+ * corepmu_branch_add_counted() - add a placed event with COREPMU_EVENT_BRANCH_COUNTERS
  * @cpuc: this CPU's state
  *
  * The records so far have counts of the counter's previous event: mark them stale. IRQs off, and
@@ -127,9 +127,9 @@ void corepmu_branch_move_counted(struct corepmu_cpu *cpuc)
 /**
  * corepmu_branch_find_counted() - find the counters that a sample shows counts of
  * @event: the event of the sample
- * @counters: filled in: counters of the group's events with COREPMU_EVENT_COUNTED, in the order of
- *	the group; -1 for an event without a counter. The array has COREPMU_MAX_BRANCH_COUNTS
- *	elements
+ * @counters: filled in: counters of the group's events with COREPMU_EVENT_BRANCH_COUNTERS, in the
+ *	order of the group; -1 for an event without a counter. The array has
+ *	COREPMU_MAX_BRANCH_COUNTS elements
  *
  * The events of a group are on the CPU together, but one of them may be disabled. From the overflow
  * interrupt, or with IRQs off.

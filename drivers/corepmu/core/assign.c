@@ -20,13 +20,13 @@
 #include <corepmu/assign.h>
 
 #define NR_COUNTERS	64
-#define NOBODY		(-1)
+#define NO_EVENT	(-1)
 
 /**
  * struct matching - a placement during the search
  * @demands: the events
  * @nr: number of events
- * @owner: event on each counter, as an index into @demands, or NOBODY; both counters of a pair
+ * @owner: event on each counter, as an index into @demands, or NO_EVENT; both counters of a pair
  *	have the same event
  * @blocked: mask of counters that are part of a pair
  */
@@ -44,7 +44,7 @@ static bool is_pair(const struct corepmu_demand *demand)
 
 static int is_taken(const struct matching *m, int counter)
 {
-	return m->owner[counter] != NOBODY;
+	return m->owner[counter] != NO_EVENT;
 }
 
 static void matching_place(struct matching *m, int event, int counter)
@@ -64,9 +64,9 @@ static void matching_unplace(struct matching *m, int event)
 	struct corepmu_demand *demand = &m->demands[event];
 	int counter = demand->counter;
 
-	m->owner[counter] = NOBODY;
+	m->owner[counter] = NO_EVENT;
 	if (is_pair(demand)) {
-		m->owner[counter - 1] = NOBODY;
+		m->owner[counter - 1] = NO_EVENT;
 		m->blocked &= ~(BIT_ULL(counter) | BIT_ULL(counter - 1));
 	}
 	demand->counter = -1;
@@ -80,7 +80,7 @@ static void matching_init(struct matching *m, struct corepmu_demand *demands,
 	m->demands = demands;
 	m->nr = nr;
 	m->blocked = 0;
-	memset(m->owner, NOBODY, sizeof(m->owner));
+	memset(m->owner, NO_EVENT, sizeof(m->owner));
 
 	for (i = 0; i < nr; i++)
 		if (demands[i].counter >= 0)
@@ -154,13 +154,13 @@ static bool matching_take_pair(struct matching *m, int event, int upper)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		if (evicted[i] != NOBODY)
+		if (evicted[i] != NO_EVENT)
 			matching_unplace(m, evicted[i]);
 
 	matching_place(m, event, upper);
 
 	for (i = 0; i < 2; i++)
-		if (evicted[i] != NOBODY && !matching_augment(m, evicted[i]))
+		if (evicted[i] != NO_EVENT && !matching_augment(m, evicted[i]))
 			return false;
 
 	return true;

@@ -13,7 +13,7 @@
 
 /**
  * corepmu_features_start() - start branch records, precise samples and ACR before the counters
- * @cpuc: this CPU's state; it has events with COREPMU_EVENT_FEATURES
+ * @cpuc: this CPU's state; its features is not 0
  *
  * From corepmu_start_cpu().
  */
@@ -29,7 +29,7 @@ void corepmu_features_start(struct corepmu_cpu *cpuc)
 
 /**
  * corepmu_features_stop() - stop branch records and precise samples, after the counters
- * @cpuc: this CPU's state; it has events with COREPMU_EVENT_FEATURES
+ * @cpuc: this CPU's state; its features is not 0
  *
  * From corepmu_stop_cpu().
  */
@@ -43,7 +43,7 @@ void corepmu_features_stop(struct corepmu_cpu *cpuc)
 
 /**
  * corepmu_features_interrupt() - stop branch records at the start of an overflow interrupt
- * @cpuc: this CPU's state; it has events with COREPMU_EVENT_FEATURES
+ * @cpuc: this CPU's state; its features is not 0
  *
  * From corepmu_overflow_begin(). Precise samples go on: without counts the hardware writes no
  * record.
@@ -208,7 +208,7 @@ void corepmu_features_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 		extra_reg_add(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_ACR)
 		acr_add(cpuc);
-	if (event->hw.flags & COREPMU_EVENT_COUNTED)
+	if (event->hw.flags & COREPMU_EVENT_BRANCH_COUNTERS)
 		corepmu_branch_add_counted(cpuc);
 }
 
@@ -221,7 +221,7 @@ void corepmu_features_add(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 void corepmu_features_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (event->hw.flags & COREPMU_EVENT_COUNTED)
+	if (event->hw.flags & COREPMU_EVENT_BRANCH_COUNTERS)
 		corepmu_branch_del_counted(cpuc);
 	if (event->hw.flags & COREPMU_EVENT_ACR)
 		acr_del(cpuc);

@@ -220,13 +220,13 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 }
 
 /**
- * corepmu_overflow_excuse() - hide the time of this interrupt so far from the limiter
+ * corepmu_limiter_exclude_irq() - hide the time of this interrupt so far from the limiter
  * @cpuc: this CPU's state
  *
  * For large PEBS: an interrupt with many records takes long, but does not come often. From the
  * overflow interrupt, once.
  */
-void corepmu_overflow_excuse(struct corepmu_cpu *cpuc)
+void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc)
 {
 	u64 took = sched_clock() - cpuc->overflow_start;
 

@@ -298,7 +298,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		if (idx == events[i]->hw.idx)
 			continue;
 		event_place(cpuc, events[i], idx);
-		if (events[i]->hw.flags & COREPMU_EVENT_COUNTED)
+		if (events[i]->hw.flags & COREPMU_EVENT_BRANCH_COUNTERS)
 			corepmu_branch_move_counted(cpuc);
 		if (restart & BIT_ULL(i))
 			event_resume(cpuc, events[i]);

@@ -143,7 +143,7 @@ static void x86_enable_global(struct corepmu_cpu *cpuc)
 		active = READ_ONCE(cpuc->active);
 		host = active;
 		if (unlikely(READ_ONCE(desc->has_guest_only)))
-			host &= ~x86_guest_only(cpuc, active);
+			host &= ~x86_vmx_guest_counters(cpuc, active);
 		x86_write_msr(desc->global_ctrl, x86_global_ctrl(host));
 	} while (unlikely(READ_ONCE(cpuc->active) != active));
 }

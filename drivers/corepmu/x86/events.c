@@ -342,8 +342,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx cannot sample: an abort of a transaction (in_tx_cp) also undoes the overflow",
 				      attr->config);
-	if (hwc->flags & COREPMU_EVENT_COUNTED) {
-		ret = x86_lbr_encode_counted(desc, event, config);
+	if (hwc->flags & COREPMU_EVENT_BRANCH_COUNTERS) {
+		ret = x86_lbr_encode_counters(desc, event, config);
 		if (ret)
 			return ret;
 	}
@@ -468,7 +468,7 @@ static const struct attribute_group x86_format_group = {
 static ssize_t branch_counter_nr_show(struct device *dev, struct device_attribute *attr,
 				      char *page)
 {
-	return sysfs_emit(page, "%u\n", x86_lbr_nr_counted(dev_to_x86(dev)));
+	return sysfs_emit(page, "%u\n", x86_lbr_nr_counters(dev_to_x86(dev)));
 }
 
 static ssize_t branch_counter_width_show(struct device *dev, struct device_attribute *attr,
@@ -498,7 +498,7 @@ static umode_t x86_caps_is_visible(struct kobject *kobj, struct attribute *attr,
 		return x86_kernel_name(desc) ? attr->mode : 0;
 	if (attr == &caps_attr_branch_counter_nr.attr ||
 	    attr == &caps_attr_branch_counter_width.attr)
-		return x86_lbr_nr_counted(desc) ? attr->mode : 0;
+		return x86_lbr_nr_counters(desc) ? attr->mode : 0;
 
 	return attr != &corepmu_attr_branches.attr || desc->pmu->nr_branches ? attr->mode : 0;
 }

@@ -90,7 +90,7 @@ void x86_exclusive_init(const struct x86_desc *desc)
 		return;
 	static_call_update(x86_exclusive_add, (typeof(x86_add_exclusive) *)add);
 	static_call_update(x86_exclusive_del, (typeof(x86_del_exclusive) *)del);
-	if (intel_traces_beside_branches(desc->uarch))
+	if (intel_lbr_pt_coexist(desc->uarch))
 		pt_coexists = x86_pmu_member("lbr_pt_coexist", sizeof(*pt_coexists));
 }
 

@@ -43,12 +43,12 @@ u32 x86_native_model(void)
 }
 
 /**
- * x86_core_type() - return the core type in a native model
+ * x86_native_core_type() - return the core type in a native model
  * @native_model: from x86_native_model()
  *
  * Return: INTEL_ATOM, INTEL_CORE, or an unknown type
  */
-unsigned int x86_core_type(u32 native_model)
+unsigned int x86_native_core_type(u32 native_model)
 {
 	return FIELD_GET(EAX_CORE_TYPE, native_model);
 }

@@ -128,7 +128,7 @@ static int find_hybrid_cpu_type(unsigned int core_type, const char *name, struct
 		u32 own = per_cpu(native_models, cpu);
 
 		/* Two native models of the same core type are two CPU types. */
-		if (intel_core_type(own) != core_type || (model && own != model))
+		if (intel_cpu_type(own) != core_type || (model && own != model))
 			continue;
 		model = own;
 		cpumask_set_cpu(cpu, &cpus);

@@ -89,7 +89,7 @@ static void leave_this_cpu(void *unused)
 }
 
 /**
- * x86_keeps() - check whether a register exists and keeps written values
+ * x86_msr_keeps() - check whether a register exists and keeps written values
  * @msr: MSR number
  * @probe: bits that the check may change for a moment
  *
@@ -98,7 +98,7 @@ static void leave_this_cpu(void *unused)
  *
  * Return: true if the register keeps the bits
  */
-bool x86_keeps(u32 msr, u64 probe)
+bool x86_msr_keeps(u32 msr, u64 probe)
 {
 	u64 old, value;
 
@@ -174,7 +174,7 @@ static int take_all(void)
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL && !desc->shares_counters)
 		leave_out_missing(desc);
 	desc->has_guest_filter = boot_cpu_has(X86_FEATURE_SVM) &&
-				 x86_keeps(desc->select_msr, EVNTSEL_AMD_GUESTONLY);
+				 x86_msr_keeps(desc->select_msr, EVNTSEL_AMD_GUESTONLY);
 
 	WRITE_ONCE(x86_reserved, true);
 	on_each_cpu(reset_this_cpu, NULL, 1);

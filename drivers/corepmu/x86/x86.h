@@ -142,7 +142,7 @@ static inline struct x86_desc *to_x86(struct corepmu *pmu)
 /* hybrid.c */
 #define X86_MAX_CPU_TYPES	3
 u32 x86_native_model(void);
-unsigned int x86_core_type(u32 native_model);
+unsigned int x86_native_core_type(u32 native_model);
 void x86_cpu_type_add(struct x86_desc *desc);
 struct x86_desc *x86_cpu_type_remove(void);
 struct x86_desc *x86_cpu_type(unsigned int nr);
@@ -165,6 +165,7 @@ static inline struct corepmu *x86_this_pmu(void)
 /* counters.c */
 void x86_rewrite_selections(struct corepmu_cpu *cpuc);
 u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed);
+void x86_restore_global(struct corepmu_cpu *cpuc);
 extern const struct corepmu_backend x86_global_backend;
 extern const struct corepmu_backend x86_each_backend;
 
@@ -202,7 +203,6 @@ void x86_release_call(struct x86_claimed_call *call);
 
 /* nmi.c */
 void x86_describe_status(struct x86_desc *desc);
-void x86_restore_global(struct corepmu_cpu *cpuc);
 int x86_nmi_init(const struct x86_desc *desc);
 void x86_nmi_exit(struct x86_desc *desc);
 void x86_irq_learn(struct corepmu_cpu *cpuc);
@@ -238,7 +238,7 @@ void x86_rdpmc_mapped(struct perf_event *event, struct mm_struct *mm);
 void x86_rdpmc_unmapped(struct perf_event *event, struct mm_struct *mm);
 
 /* reserve.c */
-bool x86_keeps(u32 msr, u64 probe);
+bool x86_msr_keeps(u32 msr, u64 probe);
 int x86_reserve(void);
 int x86_acquire(struct corepmu *pmu);
 void x86_release(struct corepmu *pmu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: AMD
+ * corepmu: x86: functions of amd/ that files of other folders call
  */
 #ifndef _COREPMU_X86_AMD_H
 #define _COREPMU_X86_AMD_H

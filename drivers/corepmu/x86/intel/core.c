@@ -244,20 +244,21 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
  * events, so assume at least 3 events, when not running in a hypervisor" (intel_pmu_init() in
  * arch/x86/events/intel/core.c). Must run on the CPU.
  */
-#define FIRST_TELLING	5
-#define NR_UNTOLD_FIXED	3
+#define FIRST_WITH_FIXED_BITMAP	5
+#define NR_UNREPORTED_FIXED	3
 
 static u64 fixed_counters(const struct intel_uarch *uarch, unsigned int version, u32 ecx, u32 edx)
 {
 	unsigned int nr = version >= 2 ? FIELD_GET(EDX_NR_FIXED, edx) : 0;
 	u64 fixed, value;
 
-	if (version >= 2 && version < FIRST_TELLING && !boot_cpu_has(X86_FEATURE_HYPERVISOR))
-		while (nr < NR_UNTOLD_FIXED &&
+	if (version >= 2 && version < FIRST_WITH_FIXED_BITMAP &&
+	    !boot_cpu_has(X86_FEATURE_HYPERVISOR))
+		while (nr < NR_UNREPORTED_FIXED &&
 		       !x86_read_msr_safe(MSR_CORE_PERF_FIXED_CTR0 + nr, &value))
 			nr++;
 	fixed = nr ? GENMASK_ULL(nr - 1, 0) : 0;
-	if (version >= FIRST_TELLING)
+	if (version >= FIRST_WITH_FIXED_BITMAP)
 		fixed |= ecx;
 
 	return intel_known_fixed(uarch, fixed);

@@ -262,7 +262,7 @@ void intel_describe_extra_regs(struct x86_desc *desc)
 	for (reg = 0; reg < NR_EXTRA_REGS; reg++) {
 		const struct extra_reg_event *event = find_register(desc, reg);
 
-		if (event && x86_keeps(extra_reg_msrs[reg], event->bits & -event->bits))
+		if (event && x86_msr_keeps(extra_reg_msrs[reg], event->bits & -event->bits))
 			desc->extra_regs |= BIT(reg);
 	}
 }

@@ -147,12 +147,12 @@ extern const unsigned int intel_nr_models;
 /* uarch.c */
 extern const struct intel_architectural intel_architectural[INTEL_NR_ARCHITECTURAL];
 int intel_p6_model(void);
-unsigned int intel_core_type(u32 native_model);
+unsigned int intel_cpu_type(u32 native_model);
 const struct intel_uarch *intel_find_uarch(void);
 unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int reported);
 bool intel_model_is_hybrid(void);
 bool intel_hides_metrics(void);
-bool intel_traces_beside_branches(const struct intel_uarch *uarch);
+bool intel_lbr_pt_coexist(const struct intel_uarch *uarch);
 bool intel_is_architectural(u64 config);
 u64 intel_general_counters(const struct intel_uarch *uarch, u64 config);
 u64 intel_unlisted_counters(const struct intel_uarch *uarch, u64 config);

@@ -49,16 +49,16 @@ int intel_p6_model(void)
 }
 
 /**
- * intel_core_type() - return the CPU type of a core
+ * intel_cpu_type() - return the CPU type of a core
  * @native_model: from x86_native_model()
  *
  * Arrow Lake H has atoms of two microarchitectures; the native model tells which one it is.
  *
  * Return: INTEL_ATOM, INTEL_CORE, INTEL_LOWPOWER, or an unknown type
  */
-unsigned int intel_core_type(u32 native_model)
+unsigned int intel_cpu_type(u32 native_model)
 {
-	unsigned int i, core_type = x86_core_type(native_model);
+	unsigned int i, core_type = x86_native_core_type(native_model);
 
 	if (core_type != INTEL_ATOM ||
 	    FIELD_GET(EAX_NATIVE_MODEL, native_model) != NATIVE_CRESTMONT)
@@ -119,14 +119,14 @@ bool intel_hides_metrics(void)
 }
 
 /**
- * intel_traces_beside_branches() - check whether the CPU can use LBR and Intel PT simultaneously
+ * intel_lbr_pt_coexist() - check whether the CPU can use LBR and Intel PT simultaneously
  * @uarch: its microarchitecture, NULL if unknown
  *
  * As lbr_pt_coexist in intel_pmu_init(), arch/x86/events/intel/core.c.
  *
  * Return: true if it can
  */
-bool intel_traces_beside_branches(const struct intel_uarch *uarch)
+bool intel_lbr_pt_coexist(const struct intel_uarch *uarch)
 {
 	enum intel_uarch_id id = uarch ? uarch - intel_uarches : UARCH_CORE;
 
@@ -144,7 +144,7 @@ bool intel_traces_beside_branches(const struct intel_uarch *uarch)
 const struct intel_uarch *intel_find_uarch(void)
 {
 	const struct intel_model *model;
-	unsigned int i, core_type = intel_core_type(x86_native_model());
+	unsigned int i, core_type = intel_cpu_type(x86_native_model());
 
 	if (!core_type)
 		core_type = core_type_without_atoms();

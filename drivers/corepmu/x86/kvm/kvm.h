@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: beside KVM, which changes counters at VM entry and exit
+ * corepmu: x86: counters of the host and of KVM guests (AMD SVM, Intel VMX)
  */
 #ifndef _COREPMU_X86_KVM_H
 #define _COREPMU_X86_KVM_H
@@ -19,7 +19,7 @@ void x86_svm_reset(void);
 void x86_svm_init(void);
 void x86_svm_exit(void);
 
-/* vmx-msrs.c */
+/* vmx-msrs.c, which KUnit on arm64 does not build */
 #ifdef CONFIG_X86
 bool x86_vmx_msrs_init(const struct x86_desc *desc);
 void x86_vmx_msrs_exit(void);
@@ -35,15 +35,15 @@ static inline void x86_vmx_msrs_exit(void)
 #endif
 
 /* vmx.c: KVM is about to enable VMX on this CPU, and CR4.VMXE is not yet set */
-DECLARE_PER_CPU(bool, x86_vmx_begins);
+DECLARE_PER_CPU(bool, x86_vmx_is_enabling);
 /*
  * x86_vmx_switches: KVM switches counters off and on at VM entry and exit.
  * x86_vmx_isolates: besides, no PEBS record is written while a guest runs.
  */
 extern bool x86_vmx_switches, x86_vmx_isolates;
-u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters);
-u64 x86_host_only(const struct corepmu_cpu *cpuc, u64 counters);
-void x86_vmx_change(bool on);
+u64 x86_vmx_guest_counters(const struct corepmu_cpu *cpuc, u64 counters);
+u64 x86_vmx_host_counters(const struct corepmu_cpu *cpuc, u64 counters);
+void x86_vmx_restart_pebs(bool on);
 void x86_vmx_init(const struct x86_desc *desc);
 void x86_vmx_exit(void);
 

@@ -27,10 +27,10 @@
 #include "kvm.h"
 #include "../intel/intel.h"
 #include "../msr.h"
-#include "../pebs/pebs.h"
+#include "../pebs/precise.h"
 #include "../x86.h"
 
-DEFINE_PER_CPU(bool, x86_vmx_begins);
+DEFINE_PER_CPU(bool, x86_vmx_is_enabling);
 
 bool x86_vmx_switches, x86_vmx_isolates;
 
@@ -89,7 +89,7 @@ static u64 excluding(const struct corepmu_cpu *cpuc, u64 counters, bool host)
 }
 
 /**
- * x86_guest_only() - return the counters of events that exclude the host
+ * x86_vmx_guest_counters() - return the counters of events that exclude the host
  * @cpuc: this CPU's state
  * @counters: counters with an event
  *
@@ -97,13 +97,13 @@ static u64 excluding(const struct corepmu_cpu *cpuc, u64 counters, bool host)
  *
  * Return: a bit for each counter
  */
-u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters)
+u64 x86_vmx_guest_counters(const struct corepmu_cpu *cpuc, u64 counters)
 {
 	return excluding(cpuc, counters, true);
 }
 
 /**
- * x86_host_only() - return the counters of events that exclude guests
+ * x86_vmx_host_counters() - return the counters of events that exclude guests
  * @cpuc: this CPU's state
  * @counters: counters with an event
  *
@@ -111,25 +111,25 @@ u64 x86_guest_only(const struct corepmu_cpu *cpuc, u64 counters)
  *
  * Return: a bit for each counter
  */
-u64 x86_host_only(const struct corepmu_cpu *cpuc, u64 counters)
+u64 x86_vmx_host_counters(const struct corepmu_cpu *cpuc, u64 counters)
 {
 	return excluding(cpuc, counters, false);
 }
 
 /**
- * x86_vmx_change() - restart PEBS because KVM is enabling VMX on this CPU, or has disabled VMX
+ * x86_vmx_restart_pebs() - restart PEBS since KVM is enabling VMX on this CPU or has disabled it
  * @on: KVM is about to enable VMX; CR4.VMXE is not yet set
  *
  * From a kprobe: in KVM's context or as an NMI, on that CPU.
  */
-void x86_vmx_change(bool on)
+void x86_vmx_restart_pebs(bool on)
 {
 	struct corepmu *pmu = x86_this_pmu();
 	struct corepmu_cpu *cpuc;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	this_cpu_write(x86_vmx_begins, on);
+	this_cpu_write(x86_vmx_is_enabling, on);
 	if (pmu && x86_is_reserved()) {
 		cpuc = this_cpu_ptr(pmu->cpu);
 		if (cpuc->running && cpuc->precise_users) {
@@ -142,7 +142,7 @@ void x86_vmx_change(bool on)
 
 static int handle_vmx(struct kprobe *probe, struct pt_regs *regs)
 {
-	x86_vmx_change((int)regs_get_kernel_argument(regs, 0));
+	x86_vmx_restart_pebs((int)regs_get_kernel_argument(regs, 0));
 	return 0;
 }
 

@@ -227,12 +227,12 @@ static struct corepmu_branch_backend arch_backend = {
 };
 
 /**
- * x86_lbr_nr_counted() - return the number of events whose counts a branch record can have
+ * x86_lbr_nr_counters() - return the number of events whose counts a branch record can have
  * @desc: the PMU description
  *
  * Return: 0 if records have no counts, or if the kernel does not support them
  */
-unsigned int x86_lbr_nr_counted(const struct x86_desc *desc)
+unsigned int x86_lbr_nr_counters(const struct x86_desc *desc)
 {
 	if (!COMPAT_SAMPLE_BRANCH_COUNTERS || !desc->pmu->nr_branches)
 		return 0;
@@ -241,9 +241,10 @@ unsigned int x86_lbr_nr_counted(const struct x86_desc *desc)
 }
 
 /**
- * x86_lbr_encode_counted() - set up an event whose counts branch records should have
+ * x86_lbr_encode_counters() - set up an event whose counts branch records should have
  * @desc: the PMU description
- * @event: event with COREPMU_EVENT_COUNTED that is being opened; its possible counters are known
+ * @event: event with COREPMU_EVENT_BRANCH_COUNTERS that is being opened; its possible counters are
+ *	known
  * @config: event code
  *
  * As in intel_pmu_hw_config() of arch/x86/events/intel/core.c, only for an event code and a unit
@@ -251,7 +252,7 @@ unsigned int x86_lbr_nr_counted(const struct x86_desc *desc)
  *
  * Return: 0, or -EINVAL after corepmu_refuse()
  */
-int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config)
+int x86_lbr_encode_counters(const struct x86_desc *desc, struct perf_event *event, u64 config)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	u64 asked = event->attr.branch_sample_type;

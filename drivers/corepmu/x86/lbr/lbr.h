@@ -102,8 +102,8 @@ int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
 		  unsigned int nr, u64 offers);
 
 /* arch.c */
-unsigned int x86_lbr_nr_counted(const struct x86_desc *desc);
-int x86_lbr_encode_counted(const struct x86_desc *desc, struct perf_event *event, u64 config);
+unsigned int x86_lbr_nr_counters(const struct x86_desc *desc);
+int x86_lbr_encode_counters(const struct x86_desc *desc, struct perf_event *event, u64 config);
 int x86_lbr_describe_arch(struct x86_desc *desc);
 
 /* branch-type.c */

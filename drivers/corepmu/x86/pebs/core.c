@@ -34,7 +34,6 @@
 #include <corepmu/precise.h>
 
 #include "pebs.h"
-#include "precise.h"
 #include "../intel/intel.h"
 #include "../kvm/kvm.h"
 #include "../msr.h"
@@ -318,7 +317,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	if (!ds)
 		return;
 	if (unlikely(!x86_vmx_isolates &&
-		     (x86_may_run_guests() || this_cpu_read(x86_vmx_begins)))) {
+		     (x86_may_run_guests() || this_cpu_read(x86_vmx_is_enabling)))) {
 		pebs_stop(cpuc);
 		p->owned_by_kvm = true;
 		tell_of_guests();
@@ -390,7 +389,7 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 		if (is_arch(cpuc))
 			x86_pebs_arch_rewind();
 		if (interrupt && p->hw_reload && p->max_pending >= LONG_WAY)
-			corepmu_overflow_excuse(cpuc);
+			corepmu_limiter_exclude_irq(cpuc);
 	}
 	barrier();
 	p->busy = false;

@@ -21,7 +21,6 @@
 #include <corepmu/precise.h>
 
 #include "pebs.h"
-#include "precise.h"
 #include "../msr.h"
 #include "../x86.h"
 

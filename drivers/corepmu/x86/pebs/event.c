@@ -22,7 +22,6 @@
 #include <corepmu/precise.h>
 
 #include "pebs.h"
-#include "precise.h"
 #include "../intel/intel.h"
 #include "../kvm/kvm.h"
 #include "../msr.h"

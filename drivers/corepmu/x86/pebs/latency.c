@@ -21,7 +21,6 @@
 #include <corepmu/pmu.h>
 
 #include "pebs.h"
-#include "precise.h"
 #include "../intel/intel.h"
 #include "../msr.h"
 #include "../x86.h"

@@ -14,6 +14,8 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
+#include "precise.h"
+
 struct x86_desc;
 
 /* Indices in x86_ds.reset: general-purpose counters from 0 on, fixed counters from these on */
@@ -51,11 +53,6 @@ struct x86_ds {
 #define PEBS_DATA_LBRS		BIT_ULL(3)
 #define PEBS_DATA_NR_LBRS	GENMASK_ULL(31, 24)
 
-#define PEBS_FORMAT_SKYLAKE	3
-#define PEBS_FORMAT_ADAPTIVE	4
-#define PEBS_FORMAT_LAST	6
-/* Architectural PEBS; CPUID leaf 0x23 enumerates the groups and counters */
-#define PEBS_FORMAT_ARCH	15
 #define X86_PEBS_ARCH_UNIT	16
 
 /* IA32_PMC_GPn_CFG_C, and the first word of an architectural record: the record's groups */

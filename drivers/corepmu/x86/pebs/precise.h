@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: Intel PEBS as the other files see it; pebs.h is for the files of this folder
+ * corepmu: x86: Intel PEBS: functions that files outside of pebs/ call
  */
 #ifndef _COREPMU_X86_PRECISE_H
 #define _COREPMU_X86_PRECISE_H
@@ -12,17 +12,32 @@ struct perf_event;
 struct perf_event_attr;
 struct x86_desc;
 
-/* core.c, event.c, latency.c */
+/* Formats of records: IA32_PERF_CAPABILITIES.PEBS_FMT */
+#define PEBS_FORMAT_SKYLAKE	3
+#define PEBS_FORMAT_ADAPTIVE	4
+#define PEBS_FORMAT_LAST	6
+/* Architectural PEBS; CPUID leaf 0x23 enumerates the groups and counters */
+#define PEBS_FORMAT_ARCH	15
+
+/* probe.c */
 void x86_describe_precise(struct x86_desc *desc);
+
+/* core.c */
 void x86_pebs_reset(struct corepmu_cpu *cpuc);
 void x86_pebs_quiesce(struct corepmu_cpu *cpuc);
 bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event);
-void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event);
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 u64 x86_pebs_counters(const struct corepmu_cpu *cpuc);
+
+/* drain.c */
+void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event);
+
+/* event.c */
 u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config);
 unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr);
 int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event);
+
+/* latency.c */
 bool x86_pebs_has_latency(const struct x86_desc *desc);
 bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			    u64 config);

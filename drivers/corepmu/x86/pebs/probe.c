@@ -18,7 +18,6 @@
 #include <corepmu/precise.h>
 
 #include "pebs.h"
-#include "precise.h"
 #include "../intel/intel.h"
 #include "../msr.h"
 #include "../x86.h"
@@ -60,9 +59,9 @@ static const char *ask_this_cpu(struct x86_desc *desc)
 		return "samples have skid: this driver does not know the CPU's PEBS format";
 	if (x86_read_msr_safe(MSR_IA32_PEBS_ENABLE, &value) ||
 	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value) ||
-	    (format >= PEBS_FORMAT_ADAPTIVE && !x86_keeps(MSR_PEBS_DATA_CFG, PEBS_DATA_GPRS)))
+	    (format >= PEBS_FORMAT_ADAPTIVE && !x86_msr_keeps(MSR_PEBS_DATA_CFG, PEBS_DATA_GPRS)))
 		return "samples have skid: the hypervisor hides the PEBS registers";
-	desc->pebs_latency = x86_keeps(MSR_PEBS_LD_LAT_THRESHOLD, BIT_ULL(LATENCY_PROBE));
+	desc->pebs_latency = x86_msr_keeps(MSR_PEBS_LD_LAT_THRESHOLD, BIT_ULL(LATENCY_PROBE));
 
 	return NULL;
 }
