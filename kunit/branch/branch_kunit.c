@@ -58,7 +58,7 @@ static void branch_by_type(struct kunit *test)
 		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL,
 		  { KERNEL + 0x10, KERNEL + 0x20, KERNEL, USER + 0x40, USER + 0x30, USER + 0x20,
 		    USER + 0x10, USER } },
-		/* A system call, an indirect call, and an interrupt in the kernel */
+		/* In the kernel an interrupt and an indirect call, in user space two calls */
 		{ PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_KERNEL,
 		  { KERNEL + 0x20, KERNEL, USER + 0x40, USER + 0x10 } },
 		{ PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_KERNEL,

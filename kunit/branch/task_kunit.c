@@ -210,8 +210,9 @@ static void branch_sample_at_stop(struct kunit *test)
 }
 
 /*
- * The scheduler counts the switch, then perf core stops the events: a late overflow still has its
- * records. After recording has resumed, a sample has no records.
+ * sched_out: the scheduler increments nvcsw, then perf core stops the event. The sample of a late
+ * overflow has branches. If the PMU is enabled again before the task is gone, the next sample has
+ * none.
  */
 static void branch_sample_at_sched_out(struct kunit *test)
 {

@@ -400,7 +400,7 @@ static void limiter_frequency(struct kunit *test)
 	struct perf_event *event;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	/* The event has found its period: the overflow is no probe. */
+	/* As after the measurement of the rate: overflows emit samples. */
 	event->hw.last_cpu = attr.sample_freq;
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->cpuc->limiter.min_left = 4096;

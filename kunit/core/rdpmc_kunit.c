@@ -9,7 +9,7 @@
 #include <linux/sched.h>
 #include <linux/sysctl.h>
 
-/* The page's buffer is internal to perf core. */
+/* struct perf_buffer, which perf core keeps to itself */
 #include <../kernel/events/internal.h>
 
 #include <corepmu/rdpmc.h>
@@ -70,7 +70,7 @@ struct fixture *readable_fixture(struct kunit *test, const struct testbed *testb
 }
 
 /**
- * end_readable() - disable user access, and check that nothing of it is left
+ * end_readable() - disable user access, and check that no counter stays readable
  * @b: from readable_fixture()
  */
 void end_readable(struct fixture *b)

@@ -231,7 +231,7 @@ static const struct sequence sequences[] = {
 		.overflow = "FIXED_CTR_CTRL=0 GLOBAL_STATUS GLOBAL_STATUS_RESET=200000000 rdpmc-fixed1 FIXED_CTR1=fffffffffc18 GLOBAL_STATUS LVTPC=400 FIXED_CTR_CTRL=b0 GLOBAL_CTRL=7000000ff",
 		.del = "FIXED_CTR_CTRL=0 rdpmc-fixed1",
 	}, {
-		/* Only bits 31-0 can be written. */
+		/* Without full-width writes, WRMSR sign-extends bits 31-0. */
 		"intel-v1", PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 		.add = "PMC0=fffffffc18 PERFEVTSEL0=5300c4",
 		.read = "rdpmc0",

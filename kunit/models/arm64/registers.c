@@ -258,8 +258,8 @@ static void take_irq(struct pmuv3_model *m, bool user)
 }
 
 /*
- * The CPU would take an interrupt that stays requested again and again; the model stops after
- * eight.
+ * An interrupt that the handler does not acknowledge is taken again at once. The model takes it
+ * eight times at most.
  */
 static void take_irqs(struct pmuv3_model *m, bool user)
 {

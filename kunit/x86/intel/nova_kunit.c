@@ -74,7 +74,7 @@ struct constraint {
 	u16 counters;
 };
 
-/* intel_pnc_event_constraints; for rows without a unit mask, some of them */
+/* Rows of intel_pnc_event_constraints[]; of a row for all unit masks, some of them */
 static const struct constraint pnc_constraints[] = {
 	{ 0x0120, 0xf }, { 0xff20, 0xf }, { 0x0179, 0xf }, { 0x0879, 0xf }, { 0x2079, 0xf },
 	{ 0x0275, 0xf }, { 0x0176, 0xf }, { 0x04a4, 0x1 }, { 0x08a4, 0x1 }, { 0x02cd, 0x3 },
@@ -120,7 +120,7 @@ static void nova_has_the_kernels_constraints(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(cores); i++) {
 		expect_constraints(test, &cores[i], pnc_constraints, ARRAY_SIZE(pnc_constraints));
-		/* On these CPUs load latency counts on the counters where it is precise. */
+		/* Load latency uses counters 2 to 7, which support it with precise_ip. */
 		KUNIT_EXPECT_EQ(test, intel_general_counters(this_uarch(test), 0x01cd), 0xfc);
 		uarch_end(test);
 	}
