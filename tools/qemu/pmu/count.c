@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counting what vCPUs do, whatever their architecture.
+ * Count what vCPUs do, on any architecture.
  *
- * For each kind and level, a vCPU has a slot of 64 bits that generated code adds
- * to. The slot does not start at 0, but at minus the distance to the next
- * overflow: when the last instruction of a block begins and the slot is not
- * negative any more, the PMU is told. How far a slot is from the count proper is
- * its origin.
+ * For each kind and level, a vCPU has a slot of 64 bits that generated code adds to. The slot
+ * starts at minus the distance to the next overflow. If the slot is not negative when the last
+ * instruction of a block begins, generated code calls the PMU. A count is its slot plus its origin.
  *
- * What nobody has asked for is not instrumented. When a counter is enabled that
- * counts something new, all translated code is thrown away; that happens before
- * the vCPU goes on to the block after the write that enabled it.
+ * Kinds that no counter needs are not instrumented. If a guest enables a counter with a new kind,
+ * all translated code is discarded. This happens before the vCPU executes the block after the write
+ * that enables the counter.
  */
 #include <stdlib.h>
 
 #include "pmu/count.h"
 
-/* A slot below this has reached what it was set to watch for. */
+/* A slot below this value has reached the distance of count_watch(). */
 #define REACHED			(UINT64_C(1) << 61)
 
 #define PREDICTOR_ENTRIES	1024
-#define PREDICTOR_TAKEN		2	/* of 0 to 3, from here on */
+#define PREDICTOR_TAKEN		2	/* from this value on, the prediction is "taken" */
 #define PREDICTOR_MAX		3
 
 #define CACHE_LINE_SHIFT	6
@@ -31,16 +29,16 @@
 
 #define NOWHERE			UINT64_MAX
 
-/* In score.not_taken, above the offset in the page */
+/* Flags of score.not_taken, above the offset in the page */
 #define PENDING			COUNT_PAGE_SIZE
 #define TWINS			(COUNT_PAGE_SIZE << 1)
 
 /**
- * struct score - what generated code writes, one for each vCPU
+ * struct score - the fields of a vCPU that generated code writes
  * @slot: see above
- * @not_taken: where in its page the instruction is that the conditional branch executed
- *	last goes to if it is not taken, and PENDING; and TWINS if it goes to the same
- *	offset in another page if it is taken; 0 if this has been looked at
+ * @not_taken: about the last conditional branch: the page offset of the next instruction, PENDING,
+ *	and TWINS if the branch's target has the same offset in another page; 0 once the branch is
+ *	counted
  */
 struct score {
 	uint64_t slot[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
@@ -48,16 +46,15 @@ struct score {
 };
 
 /**
- * struct counting - what else there is to know of a vCPU
- * @origin: count less slot
- * @wanted: kinds this vCPU waits for
- * @next: the address of what follows the branch that this block, or the last one, ends
- *	with, if it is one with TWINS
- * @quiet: interrupts since it needed the kind of count_unused() last
+ * struct counting - the fields of a vCPU that only C code uses
+ * @origin: count minus slot
+ * @wanted: bitmap of the kinds that this vCPU needs
+ * @next: the address after the branch at the end of this or the last block; only with TWINS
+ * @quiet: interrupts since the vCPU's last count_used()
  * @predictor: two-bit counters of conditional branches
- * @mispredicted: the last of them that was looked at was
- * @cache: which line is in which place of the direct-mapped cache
- * @tlb: likewise, pages of the TLB
+ * @mispredicted: the last conditional branch was mispredicted
+ * @cache: the line in each entry of the direct-mapped cache
+ * @tlb: the page in each entry of the TLB
  */
 struct counting {
 	uint64_t origin[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
@@ -77,8 +74,8 @@ static struct qemu_plugin_scoreboard *scores;
 static struct counting *countings[PMU_VCPUS_MAX];
 
 /*
- * The kinds that generated code counts, and those it will after the next time
- * the guest is instrumented. They change only while all vCPUs are stopped.
+ * The kinds that generated code counts now, and after the next instrumentation. They change only
+ * while all vCPUs are stopped.
  */
 static uint32_t live;
 static uint32_t live_next;
@@ -110,9 +107,9 @@ static struct plugin_slot not_taken_slot(void)
 /* ---- for the PMU ---- */
 
 /**
- * count_read() - how often each kind has happened so far
- * @vcpu: where; in its thread
- * @counts: the result, [kind][level]
+ * count_read() - read all counts of a vCPU
+ * @vcpu: index of the vCPU; called in its thread
+ * @counts: set to the counts, [kind][level]
  */
 void count_read(unsigned int vcpu, uint64_t *counts)
 {
@@ -125,11 +122,11 @@ void count_read(unsigned int vcpu, uint64_t *counts)
 }
 
 /**
- * count_cells() - where it is how often something has happened, for who looks often
- * @vcpu: where; in its thread, with all CPUs there: scores do not move any more
- * @kind: what
+ * count_cells() - return pointers to the counts of a kind, for code that reads them often
+ * @vcpu: index of the vCPU; called in its thread, once all vCPUs exist: no score moves any more
+ * @kind: the kind
  *
- * Return: the places, which stay.
+ * Return: the pointers, which stay valid.
  */
 struct count_cells count_cells(unsigned int vcpu, unsigned int kind)
 {
@@ -139,9 +136,9 @@ struct count_cells count_cells(unsigned int vcpu, unsigned int kind)
 }
 
 /**
- * count_of_kind() - how often something has happened so far at any level
- * @vcpu: where; likewise
- * @kind: what
+ * count_of_kind() - return the count of a kind over all levels
+ * @vcpu: index of the vCPU; called as count_cells()
+ * @kind: the kind
  */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 {
@@ -151,9 +148,9 @@ uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 }
 
 /**
- * count_watch() - have the PMU told before anything happens more often than this
- * @vcpu: where; in its thread
- * @distance: from now on, [kind][level]
+ * count_watch() - have config->reached() called before a count advances by more than @distance
+ * @vcpu: index of the vCPU; called in its thread
+ * @distance: the distances from the present counts, [kind][level]
  */
 void count_watch(unsigned int vcpu, const uint64_t *distance)
 {
@@ -176,8 +173,8 @@ static void instrumented(void)
 }
 
 /*
- * In work of its own, every other vCPU being stopped. Another vCPU may be about
- * to have the guest instrumented: then wait for it.
+ * Runs as exclusive work, with every other vCPU stopped. If another vCPU has requested an
+ * instrumentation already, the work is queued again until that is done.
  */
 static void instrument_for(unsigned int vcpu)
 {
@@ -193,9 +190,9 @@ static void instrument_for(unsigned int vcpu)
 }
 
 /**
- * count_need() - kinds that will be read from now on
- * @vcpu: where; in its thread
- * @kinds: a bit each
+ * count_need() - have kinds counted from now on
+ * @vcpu: index of the vCPU; called in its thread
+ * @kinds: bitmap of the kinds
  */
 void count_need(unsigned int vcpu, uint32_t kinds)
 {
@@ -208,19 +205,19 @@ void count_need(unsigned int vcpu, uint32_t kinds)
 }
 
 /*
- * Interrupts without a use after which a kind is dropped. To instrument the guest takes time: twice
- * as many each time, for what is needed now and then.
+ * A kind is dropped after this many interrupts without a use. Instrumenting the guest takes time:
+ * the number doubles with each drop, for kinds that are needed now and then.
  */
 #define QUIET_INTERRUPTS	1000
 #define QUIET_INTERRUPTS_MAX	(1u << 20)
 
 static unsigned int quiet_interrupts = QUIET_INTERRUPTS;
 
-/* What count_unused() was asked for last */
+/* Arguments of the last count_unused() */
 static unsigned int drop_kind;
 static bool (*drop_is_unneeded)(void);
 
-/* In work of its own. Where others have the guest instrumented there will be another time. */
+/* Runs as exclusive work. If an instrumentation is pending, a later call drops the kind. */
 static void drop(unsigned int vcpu)
 {
 	uint32_t kind = UINT32_C(1) << drop_kind;
@@ -239,8 +236,8 @@ static void drop(unsigned int vcpu)
 }
 
 /**
- * count_used() - a vCPU needs the kind of count_unused()
- * @vcpu: where; in its thread
+ * count_used() - note that a vCPU needs the kind of count_unused()
+ * @vcpu: index of the vCPU; called in its thread
  */
 void count_used(unsigned int vcpu)
 {
@@ -248,12 +245,13 @@ void count_used(unsigned int vcpu)
 }
 
 /**
- * count_unused() - an interrupt has come, and the vCPU does not need a kind for now
- * @vcpu: where; in its thread
- * @kind: one that generated code does not count, and the same at each call
- * @is_unneeded: does none of them need it? Asked while all vCPUs stand still
+ * count_unused() - note an interrupt while the vCPU does not need a kind
+ * @vcpu: index of the vCPU; called in its thread
+ * @kind: a kind that generated code does not count; the same in each call
+ * @is_unneeded: check that no vCPU needs the kind; called with all vCPUs stopped
  *
- * After so many the guest is instrumented without the kind, since it runs slower with it.
+ * The guest runs slower with the kind. After quiet_interrupts of these calls, the guest is
+ * instrumented without it.
  */
 void count_unused(unsigned int vcpu, unsigned int kind, bool (*is_unneeded)(void))
 {
@@ -267,10 +265,10 @@ void count_unused(unsigned int vcpu, unsigned int kind, bool (*is_unneeded)(void
 	pmu_qemu_exclusive_work(vcpu, drop);
 }
 
-/* ---- counting here rather than in generated code ---- */
+/* ---- counting outside of generated code ---- */
 
 /**
- * count_is_live() - does generated code count a kind?
+ * count_is_live() - check whether generated code counts a kind
  * @kind: the kind
  */
 bool count_is_live(unsigned int kind)
@@ -278,7 +276,7 @@ bool count_is_live(unsigned int kind)
 	return kind < config->kinds && live >> kind & 1;
 }
 
-/* With the slots looked up, which takes as long as the rest of counting a branch does. */
+/* @s: the caller looks the score up; that takes as long as the rest of counting a branch */
 static void add(unsigned int vcpu, struct score *s, unsigned int kind, unsigned int level)
 {
 	if (!count_is_live(kind))
@@ -288,10 +286,10 @@ static void add(unsigned int vcpu, struct score *s, unsigned int kind, unsigned 
 }
 
 /**
- * count_add() - something has happened
- * @vcpu: where; in its thread
- * @kind: what
- * @level: at which level
+ * count_add() - add one to a count
+ * @vcpu: index of the vCPU; called in its thread
+ * @kind: the kind
+ * @level: the level
  */
 void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 {
@@ -299,10 +297,10 @@ void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 }
 
 /**
- * count_take_back() - something that was counted has not happened
- * @vcpu: where; in its thread
- * @kind: what
- * @level: at which level
+ * count_take_back() - subtract one from a count: the counted instruction has not completed
+ * @vcpu: index of the vCPU; called in its thread
+ * @kind: the kind
+ * @level: the level
  */
 void count_take_back(unsigned int vcpu, unsigned int kind, unsigned int level)
 {
@@ -319,8 +317,8 @@ static void reached_in_block(unsigned int vcpu, void *userdata)
 /* ---- conditional branches ---- */
 
 /*
- * A branch goes to one of two addresses, which mostly have different offsets in their
- * pages: no more of them need be known, at whatever addresses the code is executed.
+ * The two targets of a branch mostly differ in their page offsets. If they do, the offset tells
+ * them apart, at whatever address the page is mapped.
  */
 static bool is_taken(const struct counting *c, uint64_t not_taken, uint64_t target)
 {
@@ -329,7 +327,7 @@ static bool is_taken(const struct counting *c, uint64_t not_taken, uint64_t targ
 	return count_page_offset(target) != count_page_offset(not_taken);
 }
 
-/* The predictor learns where a branch went. Return: whether it was wrong. */
+/* Train the predictor with a branch. Return: true if the prediction was wrong */
 static bool mispredicted(struct counting *c, uint64_t next, bool taken)
 {
 	uint8_t *p = &c->predictor[count_page_offset(next) % PREDICTOR_ENTRIES];
@@ -357,9 +355,9 @@ static void went(unsigned int vcpu, struct score *s, uint64_t target)
 }
 
 /**
- * count_branch_went() - where a conditional branch, if any, went
- * @vcpu: where; in its thread, still at the level of the branch
- * @target: the instruction that comes after it
+ * count_branch_went() - count the pending conditional branch, if any
+ * @vcpu: index of the vCPU; called in its thread, at the level of the branch
+ * @target: address of the instruction executed after the branch
  */
 void count_branch_went(unsigned int vcpu, uint64_t target)
 {
@@ -369,7 +367,7 @@ void count_branch_went(unsigned int vcpu, uint64_t target)
 		went(vcpu, s, target);
 }
 
-/* After a branch a block begins, at this offset in its page. */
+/* Called at the start of the block after a branch. @offset: the block's page offset */
 static void branch_went(unsigned int vcpu, void *offset)
 {
 	struct score *s = score_of(vcpu);
@@ -377,7 +375,7 @@ static void branch_went(unsigned int vcpu, void *offset)
 	went(vcpu, s, s->not_taken & TWINS ? config->pc(vcpu) : (uintptr_t)offset);
 }
 
-/* A block begins that ends with a branch with TWINS. */
+/* Called at the start of a block that ends with a TWINS branch. @length: bytes of the block */
 static void remember_next(unsigned int vcpu, void *length)
 {
 	countings[vcpu]->next = config->pc(vcpu) + (uintptr_t)length;
@@ -390,13 +388,13 @@ static bool follows_branches(void)
 }
 
 /**
- * count_mispredicted() - did a conditional branch go where the predictor did not say?
- * @vcpu: where; in its thread
- * @next: what follows the branch
- * @taken: where it went
+ * count_mispredicted() - check whether a conditional branch was mispredicted
+ * @vcpu: index of the vCPU; called in its thread
+ * @next: address of the instruction after the branch
+ * @taken: the branch was taken
  *
- * It is asked once for each, after count_branch_went() where that is called. The predictor
- * learns from each branch once, whoever follows it.
+ * Called once for each branch, after count_branch_went() if the caller calls both. A branch trains
+ * the predictor once: if generated code follows branches, count_branch_went() has done it.
  */
 bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken)
 {
@@ -407,7 +405,7 @@ bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken)
 
 /* ---- the cache and the TLB ---- */
 
-/* Return: whether the entry was another's. */
+/* Return: true if the entry was not present (a miss) */
 static bool enter(uint64_t *places, unsigned int nr, uint64_t entry)
 {
 	bool miss = places[entry % nr] != entry;
@@ -436,7 +434,7 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
 /* ---- generated code ---- */
 
 /**
- * count_gen_start() - a block begins
+ * count_gen_start() - instrument the start of a block
  * @b: the block
  */
 void count_gen_start(const struct count_block *b)
@@ -449,7 +447,7 @@ void count_gen_start(const struct count_block *b)
 		plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, branch_went, 0, PLUGIN_COND_NE,
 							 not_taken_slot(), 0, (void *)offset);
 
-	/* Accesses come after the checks of their own block. */
+	/* Accesses come after the checks of their block, so check them in the next one. */
 	for (i = 0; i < ARRAY_SIZE(memory); i++)
 		if (count_is_live(memory[i]))
 			plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, reached_in_block, 0,
@@ -459,11 +457,11 @@ void count_gen_start(const struct count_block *b)
 }
 
 /**
- * count_gen_add() - with an instruction something happens
- * @insn: the instruction; it counts when it begins
+ * count_gen_add() - have an instruction add to a count
+ * @insn: the instruction; it adds when it begins
  * @b: its block
- * @kind: what happens
- * @n: how often
+ * @kind: the kind
+ * @n: the number to add
  */
 void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int kind,
 		   unsigned int n)
@@ -476,10 +474,10 @@ void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigne
 }
 
 /**
- * count_gen_conditional() - an instruction is a conditional branch
- * @insn: the instruction
- * @b: its block, which it ends
- * @distance: from the instruction after it to where it goes if it is taken, in bytes
+ * count_gen_conditional() - instrument a conditional branch
+ * @insn: the branch
+ * @b: its block, which the branch ends
+ * @distance: bytes from the next instruction to the branch's target
  *
  * A branch to the instruction after it counts as not taken.
  */
@@ -502,7 +500,7 @@ void count_gen_conditional(struct qemu_plugin_insn *insn, const struct count_blo
 }
 
 /**
- * count_gen_memory() - an instruction may access memory
+ * count_gen_memory() - instrument an instruction that may access memory
  * @insn: the instruction
  * @b: its block
  */
@@ -523,8 +521,8 @@ void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b
 }
 
 /**
- * count_gen_checks() - tell the PMU if a block has gone far enough
- * @last: its last instruction
+ * count_gen_checks() - have the end of a block check the counts that the block adds to
+ * @last: the block's last instruction
  * @b: the block
  */
 void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b)
@@ -539,11 +537,11 @@ void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b
 								   REACHED, NULL);
 }
 
-/* ---- beginning ---- */
+/* ---- initialization ---- */
 
 /**
  * count_init() - prepare for counting
- * @c: what there is to count; it stays in use
+ * @c: the configuration; must stay valid
  */
 void count_init(const struct count_config *c)
 {

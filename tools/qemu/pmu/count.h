@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counting what vCPUs do, whatever their architecture.
+ * Count what vCPUs do, on any architecture.
  *
- * What happens has a kind, and happens at a level of privilege. A vCPU's counts
- * are a table of [kind][level], in memory one row after the other.
+ * Each count has a kind (instructions, loads, ...) and a level of privilege. A vCPU's counts are a
+ * table of [kind][level], one row after the other.
  */
 #ifndef TOOLS_QEMU_PMU_COUNT_H
 #define TOOLS_QEMU_PMU_COUNT_H
@@ -16,28 +16,28 @@
 #define COUNT_KINDS_MAX		32
 #define COUNT_LEVELS_MAX	4
 
-/* The smallest page of any architecture here */
+/* The smallest page size of the supported architectures */
 #define COUNT_PAGE_SHIFT	12
 #define COUNT_PAGE_SIZE		(UINT64_C(1) << COUNT_PAGE_SHIFT)
 
 /**
- * struct count_config - what there is to count
- * @kinds: how many kinds, see COUNT_KINDS_MAX
- * @levels: how many levels
- * @taken: conditional branches that are taken
- * @not_taken: those that are not
- * @mispredicted: those that did not go where the model of a predictor said
- * @cache_refs: accesses to the model of a cache
- * @cache_misses: those that miss
- * @load_misses: loads that miss the model of a cache; @kinds if they are not counted separately
- * @tlb_misses: likewise of the model of a TLB; @kinds if there is none
- * @loads: loads; @kinds if they are counted otherwise
- * @stores: likewise
- * @level: the level a vCPU is at, asked in its thread
- * @pc: the address that a vCPU is at; asked in its thread, at the head of a block
- * @translate: instruments a block
- * @reached: a vCPU has done what was watched for; in its thread
- * @at_exit: QEMU exits
+ * struct count_config - the kinds and levels of an architecture, and its callbacks
+ * @kinds: number of kinds, at most COUNT_KINDS_MAX
+ * @levels: number of levels, at most COUNT_LEVELS_MAX
+ * @taken: kind: taken conditional branches
+ * @not_taken: kind: conditional branches that are not taken
+ * @mispredicted: kind: conditional branches that the predictor's model predicts wrongly
+ * @cache_refs: kind: accesses to the cache's model
+ * @cache_misses: kind: accesses that miss the cache's model
+ * @load_misses: kind: loads that miss the cache's model; @kinds if not counted separately
+ * @tlb_misses: kind: accesses that miss the TLB's model; @kinds if there is no TLB
+ * @loads: kind: loads; @kinds if the architecture counts loads itself
+ * @stores: kind: stores; @kinds if the architecture counts stores itself
+ * @level: return a vCPU's level; called in the vCPU's thread
+ * @pc: return a vCPU's PC; called in the vCPU's thread, at the start of a block
+ * @translate: instrument a block
+ * @reached: a count has reached the distance of count_watch(); called in the vCPU's thread
+ * @at_exit: called when QEMU exits
  */
 struct count_config {
 	unsigned int kinds;
@@ -59,9 +59,9 @@ struct count_config {
 };
 
 /**
- * struct count_cells - where it is how often something has happened, one for each level
- * @slot: what generated code changes
- * @origin: what is to be added to that
+ * struct count_cells - the counts of one kind, one for each level; each is slot plus origin
+ * @slot: the parts that generated code changes
+ * @origin: the other parts
  */
 struct count_cells {
 	const uint64_t *slot;
@@ -69,9 +69,9 @@ struct count_cells {
 };
 
 /**
- * count_sum() - how often something has happened so far at any level
- * @c: of count_cells()
- * @levels: how many levels there are, known where it is called
+ * count_sum() - return the count of a kind over all levels
+ * @c: the cells, from count_cells()
+ * @levels: number of levels; a constant of the caller
  */
 static inline uint64_t count_sum(const struct count_cells *c, unsigned int levels)
 {
@@ -83,39 +83,39 @@ static inline uint64_t count_sum(const struct count_cells *c, unsigned int level
 	return sum;
 }
 
-/* How often the guest was instrumented anew because something new is counted. */
+/* Number of times that the guest was instrumented because the counted kinds changed */
 extern unsigned int count_instrumentations;
 
 void count_init(const struct count_config *config);
 void count_vcpu_init(unsigned int vcpu);
 
-/* For the PMU; tables of [kind][level]. */
+/* For the PMU; the tables are [kind][level]. */
 void count_read(unsigned int vcpu, uint64_t *counts);
 void count_watch(unsigned int vcpu, const uint64_t *distance);
 void count_need(unsigned int vcpu, uint32_t kinds);
 void count_used(unsigned int vcpu);
 void count_unused(unsigned int vcpu, unsigned int kind, bool (*is_unneeded)(void));
 
-/* Counting other than in generated code */
+/* Counting outside of generated code */
 bool count_is_live(unsigned int kind);
 void count_add(unsigned int vcpu, unsigned int kind, unsigned int level);
 void count_take_back(unsigned int vcpu, unsigned int kind, unsigned int level);
 void count_branch_went(unsigned int vcpu, uint64_t target);
 
-/* For those who follow branches themselves, in a vCPU's thread */
+/* For code that follows branches itself; called in a vCPU's thread */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind);
 struct count_cells count_cells(unsigned int vcpu, unsigned int kind);
 bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken);
 
 /**
- * count_page_offset() - what an address known at translation tells
- * @addr: the virtual address of an instruction
+ * count_page_offset() - return the part of an address that is the same in each mapping of a page
+ * @addr: the virtual address of an instruction, known at translation
  *
- * QEMU's blocks belong to physical memory (CF_PCREL in its sources): what it translates
- * where it runs first runs at every other address that the page is mapped at. The offset
- * in the page alone is the same at all of them.
+ * QEMU's blocks belong to physical memory (CF_PCREL in its sources). QEMU translates a block at one
+ * virtual address, and runs it at all others that the page is mapped at. Only the offset in the
+ * page is the same.
  *
- * Return: that offset.
+ * Return: the offset in the page.
  */
 static inline uint64_t count_page_offset(uint64_t addr)
 {
@@ -124,9 +124,9 @@ static inline uint64_t count_page_offset(uint64_t addr)
 
 /**
  * struct count_block - the block being instrumented
- * @tb: QEMU's name for it
- * @level: its level
- * @counted: kinds that it adds to
+ * @tb: QEMU's handle of the block
+ * @level: the block's level
+ * @counted: bitmap of the kinds that the block adds to
  */
 struct count_block {
 	struct qemu_plugin_tb *tb;

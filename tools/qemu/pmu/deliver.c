@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interrupts of a PMU on their way to the CPU, and what can go wrong there.
+ * Delivery of a PMU's interrupts to the CPU, and faults of the delivery.
  *
- * A device cannot be used, nor a CPU be interrupted, in the middle of a block.
- * Both wait for its end, where the interrupt is then taken.
+ * In the middle of a block, no device can be used and no CPU be interrupted. So the CPU takes the
+ * interrupt at the end of the block.
  */
 #include "pmu/deliver.h"
 #include "pmu/qemu.h"
@@ -11,12 +11,16 @@
 struct deliver_config deliver_config;
 
 /**
- * struct delivery - one CPU
- * @pending: work is on its way to deliver an interrupt
- * @due: one that a counter of this CPU has caused
- * @alarm_set: so is the alarm
- * @alarm_due: likewise
- * @signalled: by counters; and what became of them
+ * struct delivery - delivery of interrupts to one CPU
+ * @pending: work that delivers an interrupt is queued
+ * @due: a counter of this CPU has caused the pending interrupt
+ * @alarm_set: an alarm is set for a late interrupt
+ * @alarm_due: a counter of this CPU has caused the late interrupt
+ * @signalled: statistics: interrupts that counters have signalled
+ * @lost: statistics: lost interrupts
+ * @delayed: statistics: delayed interrupts
+ * @spurious: statistics: interrupts without a cause
+ * @misdirected: statistics: interrupts that went to the next CPU
  */
 struct delivery {
 	bool pending;
@@ -33,10 +37,10 @@ struct delivery {
 static struct delivery deliveries[PMU_VCPUS_MAX];
 
 /**
- * deliver_init() - begin, with the options in deliver_config
- * @info: what QEMU says of itself
- * @take: as in struct deliver_config
- * @set_alarm: likewise
+ * deliver_init() - check the options in deliver_config, and complete it
+ * @info: QEMU's information for plugins
+ * @take: see struct deliver_config
+ * @set_alarm: see struct deliver_config
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -82,10 +86,10 @@ static bool is_due(const struct delivery *d, uint64_t every)
 }
 
 /**
- * deliver_interrupt() - a counter that interrupts has overflowed
- * @vcpu: where; in its thread
+ * deliver_interrupt() - signal the overflow of a counter
+ * @vcpu: index of the vCPU; called in its thread
  *
- * Overflows that happen together make one interrupt.
+ * An overflow while an interrupt is pending causes no second interrupt.
  */
 void deliver_interrupt(unsigned int vcpu)
 {
@@ -93,7 +97,7 @@ void deliver_interrupt(unsigned int vcpu)
 
 	if (__atomic_load_n(&d->pending, __ATOMIC_RELAXED))
 		return;
-	/* One that is on its way for so long tells of this overflow, too. */
+	/* The interrupt that still skids signals this overflow, too. */
 	if (deliver_config.skid && d->alarm_set)
 		return;
 	d->signalled++;
@@ -118,8 +122,8 @@ void deliver_interrupt(unsigned int vcpu)
 }
 
 /**
- * deliver_alarm() - it is time for the interrupt that was put off
- * @vcpu: where; in its thread
+ * deliver_alarm() - deliver the late interrupt: its alarm has expired
+ * @vcpu: index of the vCPU; called in its thread
  */
 void deliver_alarm(unsigned int vcpu)
 {
@@ -128,7 +132,7 @@ void deliver_alarm(unsigned int vcpu)
 }
 
 /**
- * deliver_reset() - the machine is reset
+ * deliver_reset() - clear all alarms: the machine is reset
  */
 void deliver_reset(void)
 {
@@ -139,9 +143,9 @@ void deliver_reset(void)
 }
 
 /**
- * deliver_print() - statistics of a CPU: how often its counters signalled
- * @f: where to
- * @vcpu: its index
+ * deliver_print() - print how many interrupts the counters of a CPU have signalled
+ * @f: the file of statistics
+ * @vcpu: index of the CPU
  */
 void deliver_print(FILE *f, unsigned int vcpu)
 {
@@ -149,9 +153,9 @@ void deliver_print(FILE *f, unsigned int vcpu)
 }
 
 /**
- * deliver_print_faults() - statistics of a CPU: what became of its interrupts
- * @f: where to
- * @vcpu: its index
+ * deliver_print_faults() - print how many interrupts of a CPU had which fault
+ * @f: the file of statistics
+ * @vcpu: index of the CPU
  */
 void deliver_print_faults(FILE *f, unsigned int vcpu)
 {

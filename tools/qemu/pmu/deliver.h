@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interrupts of a PMU on their way to the CPU, and what can go wrong there.
+ * Delivery of a PMU's interrupts to the CPU, and faults of the delivery.
  */
 #ifndef TOOLS_QEMU_PMU_DELIVER_H
 #define TOOLS_QEMU_PMU_DELIVER_H
@@ -12,17 +12,16 @@
 #include "common/plugin.h"
 
 /**
- * struct deliver_config - how interrupts are delivered, the same for all CPUs; the numbers are the
- * user's options
- * @lose: every so manieth is lost, 0 for none; likewise the others
- * @delay: is delayed
- * @spurious: is followed by another, without cause
- * @wrong_cpu: goes to the next CPU
- * @skid: instructions after the overflow that each comes, which is no fault
- * @cpus: how many CPUs there are
- * @take: an interrupt has arrived; @due is false if nothing in this CPU has
- *	caused it. In work of the vCPU, which may touch its devices.
- * @set_alarm: have deliver_alarm() called after so many instructions
+ * struct deliver_config - how interrupts are delivered, the same for all CPUs
+ * @lose: every @lose-th interrupt is lost; this and the next three are options, 0 for never
+ * @delay: every @delay-th interrupt is delayed
+ * @spurious: every @spurious-th interrupt is followed by a second one without a cause
+ * @wrong_cpu: every @wrong_cpu-th interrupt goes to the next CPU
+ * @skid: option: instructions between an overflow and its interrupt; not a fault
+ * @cpus: number of CPUs
+ * @take: take an interrupt; @due is false if no counter of this CPU has caused it. Called in work
+ *	of the vCPU, which may access the vCPU's devices.
+ * @set_alarm: have deliver_alarm() called after this many instructions
  */
 struct deliver_config {
 	uint64_t lose;
@@ -35,7 +34,7 @@ struct deliver_config {
 	void (*set_alarm)(unsigned int vcpu, uint64_t instructions);
 };
 
-/* In instructions: when a delayed or a spurious interrupt comes. */
+/* Delay of a delayed or a spurious interrupt, in instructions */
 #define DELIVER_LATER	10000
 
 extern struct deliver_config deliver_config;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a virtual PMU needs of QEMU on any architecture.
+ * Access to QEMU for a virtual PMU of any architecture.
  *
- * A QEMU built with loadable modules exports its functions. Pointers to some of
- * them stand in tables, where they can be replaced. (Names of QEMU's functions
- * and types below are those of its sources.)
+ * A QEMU built with loadable modules exports its functions. Tables hold pointers to some of them,
+ * which can be replaced. (QEMU's functions and types below have the names of QEMU's sources.)
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -17,10 +16,10 @@
 #error "the virtual PMUs decode x86-64 code and need an x86-64 host"
 #endif
 
-/* From this interface version on, every callback carries user data. */
+/* From this interface version on, every callback has an argument for user data. */
 #define VERSION_USERDATA	7
 
-/* How far apart the functions of interest stand in a table, in no certain order. */
+/* The greatest distance in a table between functions of interest; their order varies */
 #define NEIGHBOURHOOD		10
 
 union work_data {
@@ -28,7 +27,7 @@ union work_data {
 	void (*fn)(unsigned int vcpu);
 };
 
-/* Any callback; what its arguments are depends on the version. */
+/* Any callback; its arguments depend on the interface version. */
 typedef void (*callback)(void);
 
 typedef void (*work_fn)(struct qemu_cpu *cpu, union work_data data);
@@ -41,15 +40,16 @@ struct plugin_api plugin_api;
 int32_t pmu_qemu_exception_index;
 
 /*
- * CPUState.tcg_cflags: what blocks are translated with, and looked up by. Its lowest bits are the
- * most instructions of a block; QEMU's -one-insn-per-tb sets these two (curr_cflags()).
+ * CPUState.tcg_cflags: the flags that QEMU translates blocks with, and looks blocks up by. The
+ * lowest bits limit the instructions of a block. QEMU's -one-insn-per-tb sets the bits of
+ * CF_ONE_INSN (curr_cflags()).
  */
 static int32_t cflags_offset;
 #define CF_COUNT_MASK		0x1ffu
 #define CF_NO_GOTO_TB		0x200u
 #define CF_ONE_INSN		(CF_NO_GOTO_TB | 1)
 
-/* Functions of QEMU, each found by its name. */
+/* Functions of QEMU, found by their names */
 static struct {
 	struct qemu_cpu *(*qemu_get_cpu)(int index);
 	void (*async_run_on_cpu)(struct qemu_cpu *cpu, work_fn fn, union work_data data);
@@ -105,12 +105,12 @@ static int machine_cpus;
 static bool userdata_callbacks;
 static qemu_plugin_id_t plugin_id;
 
-/* ---- finding things ---- */
+/* ---- finding functions and fields ---- */
 
 /**
  * pmu_qemu_find_imports() - find functions and variables by their names
- * @imports: the names, and where the pointers go
- * @len: how many
+ * @imports: the names, and the pointers to set
+ * @len: number of @imports
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -121,7 +121,7 @@ int pmu_qemu_find_imports(const struct pmu_import *imports, size_t len)
 	for (i = 0; i < len; i++) {
 		*imports[i].place = dlsym(RTLD_DEFAULT, imports[i].name);
 		if (!*imports[i].place)
-			return plugin_refuse("this QEMU does not export %s(), one like 10.0 to 11.1 built with modules does",
+			return plugin_refuse("this QEMU does not export %s(): use QEMU 10.0 to 11.1, built with modules",
 					     imports[i].name);
 	}
 	return 0;
@@ -161,21 +161,22 @@ static int check_accelerator(const struct qemu_info *info)
 	const bool *tcg = dlsym(RTLD_DEFAULT, "tcg_allowed");
 
 	if (!tcg || !*tcg)
-		return plugin_refuse("needs QEMU's own emulation, run it with -accel tcg");
+		return plugin_refuse("needs QEMU's own emulation: run QEMU with -accel tcg");
 	if (info->max_vcpus > PMU_VCPUS_MAX)
-		return plugin_refuse("works with up to %d CPUs", PMU_VCPUS_MAX);
+		return plugin_refuse("%d CPUs: the maximum is %d, use a smaller -smp",
+				     info->max_vcpus, PMU_VCPUS_MAX);
 	if (info->max_vcpus != info->smp_vcpus)
-		return plugin_refuse("all CPUs must be there from the start, without maxcpus=");
+		return plugin_refuse("all CPUs must be there from the start: use -smp without maxcpus=");
 	if (info->max_vcpus > 1 && !is_parallel())
 		return plugin_refuse("several CPUs in one thread (-icount, thread=single) crash in QEMU's plugin code, use -smp 1 or -accel tcg,thread=multi");
 	return 0;
 }
 
 /**
- * pmu_qemu_find() - find what is needed of QEMU, changing nothing
- * @info: what QEMU says of itself
- * @imports: what else must be there by its name
- * @len: how many
+ * pmu_qemu_find() - find the functions and fields of QEMU that every PMU needs; change nothing
+ * @info: QEMU's information for plugins
+ * @imports: further functions and variables that this PMU needs
+ * @len: number of @imports
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -188,14 +189,14 @@ int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports
 	if (!dlsym(RTLD_DEFAULT, "current_cpu"))
 		return plugin_refuse("this QEMU does not export current_cpu");
 	if (!find_exception_index())
-		return plugin_refuse("cannot tell where this QEMU keeps the exception of a CPU, it is not like 10.0 to 11.1");
+		return plugin_refuse("cannot tell where this QEMU keeps CPUState.exception_index: use QEMU 10.0 to 11.1");
 	userdata_callbacks = info->version.cur >= VERSION_USERDATA;
 	machine_cpus = info->smp_vcpus;
 	return 0;
 }
 
 /**
- * pmu_qemu_find_single() - find what pmu_qemu_single() needs, changing nothing
+ * pmu_qemu_find_single() - find the field that pmu_qemu_single() sets; change nothing
  *
  * tcg_cflags_set() has one instruction besides its return: or %esi,tcg_cflags(%rdi)
  *
@@ -215,15 +216,15 @@ int pmu_qemu_find_single(void)
 		if (cflags_offset > 0 && cflags_offset % sizeof(uint32_t) == 0)
 			return 0;
 	}
-	return plugin_refuse("cannot tell where this QEMU keeps what a CPU's blocks are translated with, it is not like 10.0 to 11.1");
+	return plugin_refuse("cannot tell where this QEMU keeps CPUState.tcg_cflags: use QEMU 10.0 to 11.1");
 }
 
 /**
- * pmu_qemu_neighbour() - find a function in the table that another one is in
- * @place: where the other one is
+ * pmu_qemu_neighbour() - find a function's entry in a table, near a known entry
+ * @place: the known entry
  * @fn: the function
  *
- * Return: where it is, NULL if it is not near, or twice.
+ * Return: the entry; NULL if @fn has none, or more than one, within NEIGHBOURHOOD.
  */
 void **pmu_qemu_neighbour(void **place, const void *fn)
 {
@@ -243,12 +244,12 @@ void **pmu_qemu_neighbour(void **place, const void *fn)
 }
 
 /**
- * pmu_qemu_replace() - put a function in the place of another
- * @place: a pointer to it in a table of QEMU
- * @fn: the new one
- * @old: where the pointer to the old one goes
+ * pmu_qemu_replace() - replace a function in a table of QEMU
+ * @place: the function's entry in the table
+ * @fn: the new function
+ * @old: the function pointer to set to the old function
  *
- * Return: whether it was possible.
+ * Return: true if the entry could be changed.
  */
 bool pmu_qemu_replace(void *place, const void *fn, void *old)
 {
@@ -259,10 +260,10 @@ bool pmu_qemu_replace(void *place, const void *fn, void *old)
 /* ---- vCPUs ---- */
 
 /**
- * pmu_qemu_vcpu_init() - get to know a vCPU, which may not be complete yet
- * @vcpu: its index
+ * pmu_qemu_vcpu_init() - note a new vCPU, which QEMU may not have completed yet
+ * @vcpu: index of the vCPU
  *
- * Return: QEMU's name for it.
+ * Return: the vCPU's CPUState.
  */
 struct qemu_cpu *pmu_qemu_vcpu_init(unsigned int vcpu)
 {
@@ -273,8 +274,8 @@ struct qemu_cpu *pmu_qemu_vcpu_init(unsigned int vcpu)
 }
 
 /**
- * pmu_qemu_cpu() - QEMU's name for a vCPU that is known
- * @vcpu: its index
+ * pmu_qemu_cpu() - return the CPUState of a known vCPU
+ * @vcpu: index of the vCPU
  */
 struct qemu_cpu *pmu_qemu_cpu(unsigned int vcpu)
 {
@@ -282,7 +283,7 @@ struct qemu_cpu *pmu_qemu_cpu(unsigned int vcpu)
 }
 
 /**
- * pmu_qemu_vcpus() - how many vCPUs are known so far
+ * pmu_qemu_vcpus() - return the number of known vCPUs
  */
 unsigned int pmu_qemu_vcpus(void)
 {
@@ -290,8 +291,8 @@ unsigned int pmu_qemu_vcpus(void)
 }
 
 /**
- * pmu_qemu_vcpu_of() - the index of a vCPU that is known
- * @cpu: QEMU's name for it
+ * pmu_qemu_vcpu_of() - return the index of a known vCPU; QEMU exits if the vCPU is unknown
+ * @cpu: the vCPU's CPUState
  */
 unsigned int pmu_qemu_vcpu_of(const struct qemu_cpu *cpu)
 {
@@ -315,7 +316,7 @@ static struct qemu_cpu **current_cpu(void)
 }
 
 /**
- * pmu_qemu_current_cpu() - the vCPU whose thread this is
+ * pmu_qemu_current_cpu() - return the vCPU that this thread executes
  */
 struct qemu_cpu *pmu_qemu_current_cpu(void)
 {
@@ -323,7 +324,7 @@ struct qemu_cpu *pmu_qemu_current_cpu(void)
 }
 
 /**
- * pmu_qemu_exception() - the exception that a vCPU is about to take
+ * pmu_qemu_exception() - return the exception that a vCPU is about to take
  * @cpu: the vCPU
  */
 int pmu_qemu_exception(const struct qemu_cpu *cpu)
@@ -337,12 +338,12 @@ static uint32_t *cflags_of(struct qemu_cpu *cpu)
 }
 
 /**
- * pmu_qemu_single() - have a vCPU execute blocks of one instruction, or as many as there are
- * @vcpu: its index; in its thread
- * @single: of one
+ * pmu_qemu_single() - have a vCPU execute blocks of one instruction, or of the usual size
+ * @vcpu: index of the vCPU; called in its thread
+ * @single: blocks of one instruction
  *
- * It holds for the next block that QEMU looks up. Blocks that are chained to the present one are
- * not looked up; work that is queued makes the vCPU leave them.
+ * This holds from the next block that QEMU looks up. QEMU does not look up blocks that are chained
+ * to the present one; queued work makes the vCPU leave them.
  */
 void pmu_qemu_single(unsigned int vcpu, bool single)
 {
@@ -354,7 +355,7 @@ void pmu_qemu_single(unsigned int vcpu, bool single)
 }
 
 /**
- * pmu_qemu_is_single() - is the code being translated a block of one instruction?
+ * pmu_qemu_is_single() - check whether QEMU is translating a block of one instruction
  */
 bool pmu_qemu_is_single(void)
 {
@@ -365,7 +366,7 @@ static void run_work(struct qemu_cpu *cpu, union work_data data)
 {
 	struct qemu_cpu *before = *current_cpu();
 
-	/* One thread may do the work of several CPUs. */
+	/* One thread may run the work of several CPUs. */
 	*current_cpu() = cpu;
 	data.fn(pmu_qemu_vcpu_of(cpu));
 	*current_cpu() = before;
@@ -395,7 +396,7 @@ static void check_cpus(void)
 
 		if (!cpu || is_cpu_reset(cpu))
 			continue;
-		plugin_refuse("finds a CPU that is not in the state of reset at power-up: this QEMU is unlike 10.0 to 11.1");
+		plugin_refuse("finds a CPU that is not in the state of reset at power-up: use QEMU 10.0 to 11.1");
 		exit(1);
 	}
 }
@@ -418,8 +419,8 @@ static void on_reset(void *opaque)
 
 /**
  * pmu_qemu_on_reset() - have a function called when the machine is reset
- * @is_reset: check whether a CPU is in the state of reset; called for each CPU at power-up. QEMU
- *	exits if a CPU is not: the plugin does not know the layout of this QEMU's CPU
+ * @is_reset: check whether a CPU is in its state of reset; called for each CPU at power-up. If a
+ *	CPU is not, QEMU exits: the plugin does not know the layout of this QEMU's CPU
  * @fn: the function
  */
 void pmu_qemu_on_reset(bool (*is_reset)(const struct qemu_cpu *cpu), void (*fn)(void))
@@ -474,7 +475,7 @@ static void on_exit_callback(void)
 	exit_handler();
 }
 
-/* Runs with all vCPUs stopped and no translated code left. */
+/* Runs with all vCPUs stopped, after QEMU has discarded all translated code. */
 static void register_all(void)
 {
 	callback translated = (callback)translate_plain;
@@ -487,13 +488,13 @@ static void register_all(void)
 }
 
 /**
- * pmu_qemu_instrument() - have blocks instrumented, from the next one on
- * @translate: called for each block that is translated
- * @done: called when nothing is left that was translated before
+ * pmu_qemu_instrument() - have all blocks translated again, and instrumented
+ * @translate: called for each block that QEMU translates
+ * @done: called when all translated code is discarded
  * @at_exit: called when QEMU exits
  *
- * To be called in the work of a vCPU, after pmu_qemu_at_exit(). It happens
- * before the vCPU's next block.
+ * Called in work of a vCPU, after pmu_qemu_at_exit(). QEMU discards the translated code before the
+ * vCPU's next block.
  */
 void pmu_qemu_instrument(void (*translate)(struct qemu_plugin_tb *tb), void (*done)(void),
 			 void (*at_exit)(void))
@@ -506,7 +507,7 @@ void pmu_qemu_instrument(void (*translate)(struct qemu_plugin_tb *tb), void (*do
 
 /**
  * pmu_qemu_at_exit() - have a function called when QEMU exits
- * @id: this plugin, as QEMU named it
+ * @id: QEMU's identifier of this plugin
  * @at_exit: the function
  */
 void pmu_qemu_at_exit(qemu_plugin_id_t id, void (*at_exit)(void))

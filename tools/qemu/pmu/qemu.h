@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a virtual PMU needs of QEMU on any architecture: the plugin interface,
- * vCPUs and their threads, and QEMU's table of functions for exceptions.
+ * Access to QEMU for a virtual PMU of any architecture: the plugin interface, vCPUs and their
+ * threads, reset, and QEMU's tables of functions.
  */
 #ifndef TOOLS_QEMU_PMU_QEMU_H
 #define TOOLS_QEMU_PMU_QEMU_H
@@ -20,7 +20,7 @@ struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_plugin_scoreboard;
 
-/* A field of every vCPU's entry in a scoreboard (its qemu_plugin_u64). */
+/* A field of every vCPU's entry in a scoreboard (QEMU's qemu_plugin_u64) */
 struct plugin_slot {
 	struct qemu_plugin_scoreboard *score;
 	size_t offset;
@@ -34,9 +34,9 @@ typedef void (*plugin_exec_cb)(unsigned int vcpu, void *userdata);
 typedef void (*plugin_mem_cb)(unsigned int vcpu, uint32_t info, uint64_t addr, void *userdata);
 
 /**
- * struct plugin_api - QEMU's functions of the same names, less "qemu_plugin_"
+ * struct plugin_api - QEMU's functions of these names with the prefix "qemu_plugin_"
  *
- * Flags of callbacks are always 0: they use no registers.
+ * The flags of callbacks are always 0: the callbacks use no registers.
  */
 struct plugin_api {
 	size_t (*tb_n_insns)(const struct qemu_plugin_tb *tb);
@@ -75,18 +75,18 @@ struct plugin_api {
 
 extern struct plugin_api plugin_api;
 
-/* ---- beyond it ---- */
+/* ---- QEMU's functions outside of the plugin interface ---- */
 
-/* QEMU's CPUState, of which little is known. */
+/* QEMU's CPUState; this plugin knows few of its fields */
 struct qemu_cpu;
 
-/* A function of QEMU, or a variable, and where the pointer to it goes. */
+/* The name of a function or variable of QEMU, and the pointer to set to it */
 struct pmu_import {
 	const char *name;
 	void **place;
 };
 
-/* Where CPUState.exception_index is. */
+/* Offset of CPUState.exception_index */
 extern int32_t pmu_qemu_exception_index;
 
 int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports, size_t len);
@@ -106,11 +106,11 @@ unsigned int pmu_qemu_vcpu_of(const struct qemu_cpu *cpu);
 struct qemu_cpu *pmu_qemu_current_cpu(void);
 int pmu_qemu_exception(const struct qemu_cpu *cpu);
 
-/* @fn will run in the vCPU's thread before its next block; "exclusive": alone. */
+/* Run @fn in the vCPU's thread before its next block; exclusive: with all other vCPUs stopped. */
 void pmu_qemu_work(unsigned int vcpu, void (*fn)(unsigned int vcpu));
 void pmu_qemu_exclusive_work(unsigned int vcpu, void (*fn)(unsigned int vcpu));
 
-/* Instrument the guest with @translate, from now on; forget what was before. */
+/* Instrument the guest with @translate from now on, and discard all translated code. */
 void pmu_qemu_instrument(void (*translate)(struct qemu_plugin_tb *tb), void (*done)(void),
 			 void (*at_exit)(void));
 void pmu_qemu_at_exit(qemu_plugin_id_t id, void (*at_exit)(void));

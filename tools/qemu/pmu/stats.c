@@ -16,7 +16,7 @@ const char *stats_file;
  * stats_print() - write the statistics
  * @print_vcpu: write the lines of a CPU, nothing if it has no PMU
  *
- * Without a file they go to standard error, and that with verbose=on only.
+ * Without a file, the statistics go to standard error, and only with verbose=on.
  */
 void stats_print(void (*print_vcpu)(FILE *f, unsigned int vcpu))
 {

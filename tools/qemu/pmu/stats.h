@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* The user's option: where they go. */
+/* Option: the file of statistics; NULL for standard error */
 extern const char *stats_file;
 
 void stats_print(void (*print_vcpu)(FILE *f, unsigned int vcpu));

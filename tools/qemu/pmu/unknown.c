@@ -9,7 +9,7 @@
 #include "pmu/qemu.h"
 #include "pmu/unknown.h"
 
-/* At most this many different events are listed for each CPU */
+/* Maximum of different events that are listed for each CPU */
 #define EVENTS_MAX	32
 
 static struct unknown {
@@ -22,7 +22,7 @@ static struct unknown {
 
 /**
  * unknown_event() - note that the guest enables a counter with an event that the PMU does not count
- * @vcpu: index of the CPU, in whose thread this is called
+ * @vcpu: index of the CPU; called in its thread
  * @event: number of the event, on x86 with the unit mask
  */
 void unknown_event(unsigned int vcpu, uint64_t event)
