@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * QEMU's own executable as the dynamic loader mapped it.
+ * QEMU's executable as the dynamic loader mapped it.
  *
- * Nothing here trusts an address: whoever follows a pointer found in QEMU asks
- * first whether it lies in a segment of the executable, and of which kind.
+ * No function trusts an address: before a plugin follows a pointer found in QEMU, it checks that
+ * the pointer lies in a segment of the executable, of code or of data.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 
 #include "common/image.h"
 
-/* What image_walk() looks for and finds. */
+/* The bytes that image_walk() looks for, and the flags of their segment */
 struct walk {
 	uintptr_t addr;
 	size_t len;
@@ -46,7 +46,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
 		}
 	}
 
-	/* The main program comes first, and only it is of interest. */
+	/* Stop after the first object, which is the main program. */
 	return 1;
 }
 
@@ -59,9 +59,9 @@ static struct walk image_walk(const void *p, size_t len)
 }
 
 /**
- * image_is_text() - do these bytes lie in QEMU's code?
- * @p: the first
- * @len: how many
+ * image_is_text() - check whether bytes lie in QEMU's code
+ * @p: the first byte
+ * @len: number of bytes
  */
 bool image_is_text(const void *p, size_t len)
 {
@@ -71,9 +71,9 @@ bool image_is_text(const void *p, size_t len)
 }
 
 /**
- * image_is_data() - do these bytes lie in QEMU's data, constant or not?
- * @p: the first
- * @len: how many
+ * image_is_data() - check whether bytes lie in QEMU's data, constant or not
+ * @p: the first byte
+ * @len: number of bytes
  */
 bool image_is_data(const void *p, size_t len)
 {
@@ -84,10 +84,10 @@ bool image_is_data(const void *p, size_t len)
 
 /**
  * image_function() - find a function that QEMU exports
- * @name: its name
- * @code: its bytes
+ * @name: the function's name
+ * @code: set to the function's bytes
  *
- * Return: whether there is such a function, of known size, in QEMU itself.
+ * Return: true if QEMU's executable has the function, with a known size.
  */
 bool image_function(const char *name, struct image_code *code)
 {
@@ -104,9 +104,9 @@ bool image_function(const char *name, struct image_code *code)
 }
 
 /**
- * image_code_at() - the bytes of a function that has no name
- * @start: where it begins
- * @max: how many to look at
+ * image_code_at() - return the bytes of a function without a name
+ * @start: the function's first byte
+ * @max: maximum of bytes to return
  *
  * Return: at most @max bytes, none if @start is not in QEMU's code.
  */
@@ -119,7 +119,7 @@ struct image_code image_code_at(const uint8_t *start, size_t max)
 	return code;
 }
 
-/* What the pages around an address are now: the kernel knows best. */
+/* The present protection of the page at an address, from the kernel; -1 if unknown */
 static int current_protection(const void *p)
 {
 	unsigned long start, end;
@@ -146,13 +146,13 @@ static int current_protection(const void *p)
 
 /**
  * image_patch() - change data of QEMU, even constant data
- * @dst: what to change
+ * @dst: the data to change
  * @src: the new bytes
- * @len: how many
+ * @len: number of bytes
  *
- * The protection of the pages is what it was afterwards.
+ * The pages get back the protection that they had before.
  *
- * Return: whether it was possible; if not, nothing has changed.
+ * Return: true if the data could be changed; otherwise nothing has changed.
  */
 bool image_patch(void *dst, const void *src, size_t len)
 {
@@ -161,7 +161,7 @@ bool image_patch(void *dst, const void *src, size_t len)
 	uintptr_t end = ((uintptr_t)dst + len + page - 1) & -page;
 	int prot = current_protection(dst);
 
-	/* One protection for all of it, or hands off. */
+	/* Refuse if the first and the last page differ in their protection. */
 	if (!image_is_data(dst, len) || prot < 0 ||
 	    prot != current_protection((char *)dst + len - 1))
 		return false;
@@ -173,7 +173,7 @@ bool image_patch(void *dst, const void *src, size_t len)
 	return true;
 }
 
-/* What image_find_pointer() looks for and finds. */
+/* The pointer that image_find_pointer() looks for, and its places */
 struct hunt {
 	const void *value;
 	bool (*matches)(void **place);
@@ -191,7 +191,7 @@ static int hunt_in(struct dl_phdr_info *info, size_t size, void *data)
 		const Elf64_Phdr *ph = &info->dlpi_phdr[i];
 		void **p, **end;
 
-		/* What the file does not hold is no constant. */
+		/* Look at the part of a segment that the file holds: a table is not in .bss. */
 		if (ph->p_type != PT_LOAD || ph->p_flags & PF_X)
 			continue;
 		p = (void **)((info->dlpi_addr + ph->p_vaddr + sizeof(*p) - 1) & -sizeof(*p));
@@ -209,9 +209,9 @@ static int hunt_in(struct dl_phdr_info *info, size_t size, void *data)
 /**
  * image_find_pointer() - find a pointer in a table that has no name
  * @value: the pointer
- * @matches: is the table around this place the right one?
+ * @matches: check whether the table around a place is the right one
  *
- * Return: where it is, NULL if in no or in several places.
+ * Return: the pointer's place; NULL if there is none, or more than one.
  */
 void **image_find_pointer(const void *value, bool (*matches)(void **place))
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * QEMU's own executable as the dynamic loader mapped it: where its functions
- * are, what is code, what is data, and how to change constant data.
+ * QEMU's executable as the dynamic loader mapped it: find functions, tell code from data, and
+ * change constant data.
  */
 #ifndef TOOLS_QEMU_COMMON_IMAGE_H
 #define TOOLS_QEMU_COMMON_IMAGE_H
@@ -13,7 +13,7 @@
 /**
  * struct image_code - the bytes of one function
  * @start: its first byte
- * @len: how many may be looked at
+ * @len: number of bytes that may be read
  */
 struct image_code {
 	const uint8_t *start;
@@ -28,8 +28,8 @@ bool image_patch(void *dst, const void *src, size_t len);
 void **image_find_pointer(const void *value, bool (*matches)(void **place));
 
 /**
- * image_disp32() - a number of four bytes, anywhere
- * @p: the first
+ * image_disp32() - return a number of four bytes, which may be unaligned
+ * @p: the first byte
  */
 static inline int32_t image_disp32(const void *p)
 {
@@ -40,8 +40,8 @@ static inline int32_t image_disp32(const void *p)
 }
 
 /**
- * image_rel32() - the target of a PC-relative operand
- * @operand: its four bytes, the last of their instruction
+ * image_rel32() - return the target of a PC-relative operand
+ * @operand: the operand's four bytes, the last of the instruction
  */
 static inline const uint8_t *image_rel32(const uint8_t *operand)
 {

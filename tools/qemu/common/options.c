@@ -70,15 +70,16 @@ static int read_fault(const char *arg, const char *fault, const struct option_ta
 	if (set_option(option, arg, value + 1))
 		return 1;
 	if (option->number && (!*option->number || *option->number > UINT32_MAX))
-		return plugin_refuse("'%s': every how manieth? 1 is each of them", arg);
+		return plugin_refuse("'%s': give a number from 1 to %u: every Nth one goes wrong",
+				     arg, UINT32_MAX);
 	return 0;
 }
 
 /**
  * options_read() - read the options given after the plugin's file name
- * @argc: how many
- * @argv: the options; their values stay in use
- * @table: those the plugin knows
+ * @argc: number of options
+ * @argv: the options; must stay valid, @table's texts point to them
+ * @table: the options that the plugin knows
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -106,9 +107,9 @@ int options_read(int argc, char **argv, const struct option_table *table)
 
 /**
  * options_switch() - read a value that is on or off
- * @name: the option's
- * @value: as given, or NULL
- * @result: what it says; left alone if not given
+ * @name: the option's name
+ * @value: the option's value; NULL if the user has not given the option
+ * @result: set to true for "on", false for "off"; unchanged without a value
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -122,10 +123,7 @@ int options_switch(const char *name, const char *value, bool *result)
 	return 0;
 }
 
-/*
- * Numbers with '+' between them. Returns how many they are, 0 if @list is anything else,
- * @max + 1 if they are too many.
- */
+/* Read numbers with '+' between them. Return their number; 0 on an error; @max + 1 if too many */
 static unsigned int read_numbers(const char *list, uint64_t *numbers, unsigned int max)
 {
 	unsigned int n = 0;
@@ -149,11 +147,11 @@ static unsigned int read_numbers(const char *list, uint64_t *numbers, unsigned i
  * @name: the option
  * @list: numbers of events with '+' between them, or NULL if the option was not given
  * @known: the bits that a number may have
- * @events: where they go
- * @max: how many there may be
- * @nr: set to how many they are
+ * @events: set to the events
+ * @max: maximum number of events
+ * @nr: set to the number of events
  *
- * Return: 0, or -1 when the list has been refused.
+ * Return: 0, or non-zero after a refusal.
  */
 int options_events(const char *name, const char *list, uint64_t known, uint64_t *events,
 		   unsigned int max, unsigned int *nr)

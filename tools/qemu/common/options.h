@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a number is until it is given. */
+/* The value of a number that the user has not given */
 #define OPTION_UNSET	UINT64_MAX
 
 /**
- * struct option - one option; exactly one of the pointers is there
- * @name: all before the "=", or before the ":" in a fault
- * @number: where its value goes if that is a number
- * @text: where it goes if that is anything else
- * @flag: set if it is given; a fault without a value
+ * struct option - one option; exactly one of the pointers is set
+ * @name: the part before the "=", or before the ":" of a fault
+ * @number: set to the value of an option that takes a number
+ * @text: set to the value of an option that takes a text
+ * @flag: set to true by a fault without a value
  */
 struct option {
 	const char *name;
@@ -27,11 +27,11 @@ struct option {
 };
 
 /**
- * struct option_table - what may be given
- * @options: with "="
- * @nr_options: how many
- * @faults: with "fault="; their numbers are every how manieth goes wrong
- * @nr_faults: how many
+ * struct option_table - all options of a plugin
+ * @options: options "name=value"
+ * @nr_options: number of @options
+ * @faults: faults, "fault=name:value"; a number N means that every Nth goes wrong
+ * @nr_faults: number of @faults
  */
 struct option_table {
 	const struct option *options;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What every plugin of this directory needs: the interface version, options,
- * refusals, the vCPU callback.
+ * Common to all plugins: the interface version, options, refusals, the vCPU callback.
  */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -10,7 +9,7 @@
 
 #include "common/plugin.h"
 
-/* From this version on, every callback carries user data. */
+/* From this interface version on, every callback has an argument for user data. */
 #define VERSION_USERDATA	7
 
 /*
@@ -21,14 +20,14 @@
  *	10.0	2..4
  *	11.1	7..7
  *
- * No number satisfies all, so choose_version() replaces it before QEMU looks.
- * All that is used of the interface is the install function and one callback.
+ * No number is in all ranges, so choose_version() replaces it before QEMU reads it. The common code
+ * uses the install function and one callback of the interface.
  */
 PLUGIN_EXPORT int qemu_plugin_version = 2;
 
 bool plugin_verbose;
 
-/* QEMU's reply to query-version: the start of its VersionInfo. */
+/* The start of VersionInfo, QEMU's reply to query-version */
 struct version_info {
 	const struct {
 		int64_t major;
@@ -38,8 +37,8 @@ struct version_info {
 };
 
 /*
- * Runs during dlopen(). Without an answer from QEMU the default stays, and QEMU
- * itself tells the user should that not do.
+ * Runs during dlopen(). If QEMU has no qmp_query_version(), the default stays; QEMU prints an error
+ * if it does not accept the default.
  */
 static void __attribute__((constructor)) choose_version(void)
 {
@@ -60,7 +59,7 @@ static void __attribute__((constructor)) choose_version(void)
 }
 
 /**
- * plugin_refuse() - say why the plugin does not load
+ * plugin_refuse() - print why the plugin does not load
  * @fmt: one sentence, without a newline
  *
  * Return: the non-zero value that makes QEMU exit, for the caller to return.
@@ -78,7 +77,7 @@ int plugin_refuse(const char *fmt, ...)
 }
 
 /**
- * plugin_note() - say something if the user asked for it
+ * plugin_note() - print a message if the user has asked for messages
  * @fmt: one sentence, without a newline
  */
 void plugin_note(const char *fmt, ...)
@@ -112,8 +111,8 @@ static int refuse_option(const char *arg, const struct plugin_option *table, siz
  * plugin_options() - read the options given after the plugin's file name
  * @argc: number of options
  * @argv: the options, each "name=value"
- * @table: those the plugin knows
- * @len: entries of @table
+ * @table: the options that the plugin knows
+ * @len: number of entries of @table
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -134,9 +133,9 @@ int plugin_options(int argc, char **argv, const struct plugin_option *table, siz
 }
 
 /**
- * plugin_check_target() - is this the emulator the plugin is for?
- * @info: what QEMU says of itself
- * @target: the architecture wanted
+ * plugin_check_target() - check that QEMU emulates a machine of the plugin's architecture
+ * @info: QEMU's information for plugins
+ * @target: the plugin's architecture
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -167,8 +166,8 @@ static void vcpu_init_userdata(unsigned int vcpu, void *userdata)
 
 /**
  * plugin_on_vcpu_init() - have a function called once for each vCPU
- * @id: this plugin, as QEMU named it
- * @info: what QEMU says of itself
+ * @id: QEMU's identifier of this plugin
+ * @info: QEMU's information for plugins
  * @init: called in the vCPU's thread before its first instruction
  *
  * Return: 0, or non-zero after a refusal.

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every plugin of this directory needs: the few declarations of QEMU's
- * plugin interface, options, and refusals.
+ * Common to all plugins: the few declarations of QEMU's plugin interface, options, and refusals.
  *
- * QEMU's own qemu-plugin.h is not used: distributions do not package it
- * everywhere, it wants the headers of glib, and it describes one interface
- * version, where one binary of ours serves several.
+ * QEMU's qemu-plugin.h is not used. Not all distributions package it, and it needs glib's headers.
+ * It also describes one version of the interface, while one binary here works with several.
  */
 #ifndef TOOLS_QEMU_COMMON_PLUGIN_H
 #define TOOLS_QEMU_COMMON_PLUGIN_H
@@ -21,11 +19,11 @@
 typedef uint64_t qemu_plugin_id_t;
 
 /**
- * struct qemu_info - what QEMU says of itself at load (its qemu_info_t)
+ * struct qemu_info - QEMU's information for plugins (its qemu_info_t)
  * @target_name: the architecture of the guest, "aarch64", "x86_64", ...
- * @version.min: oldest interface version QEMU accepts
- * @version.cur: the interface version QEMU implements
- * @system_emulation: a whole machine, not one user program
+ * @version.min: oldest interface version that QEMU accepts
+ * @version.cur: the interface version that QEMU implements
+ * @system_emulation: QEMU emulates a machine, not one user program
  * @smp_vcpus: CPUs at start, if @system_emulation
  * @max_vcpus: CPUs possible, if @system_emulation
  */
@@ -43,16 +41,16 @@ struct qemu_info {
 PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 				      int argc, char **argv);
 
-/* Begins every message; each plugin defines its own. */
+/* The start of every message; each plugin defines this. */
 extern const char *const plugin_name;
 
-/* Whether plugin_note() speaks. */
+/* plugin_note() prints its messages. */
 extern bool plugin_verbose;
 
 /**
  * struct plugin_option - one accepted "name=value"
- * @text: the option as written on the command line, both halves
- * @flag: set to true when it is there
+ * @text: the option as on the command line, "name=value"
+ * @flag: set to true if the user has given the option
  */
 struct plugin_option {
 	const char *text;

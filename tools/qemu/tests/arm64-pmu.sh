@@ -117,7 +117,7 @@ needs_qemu "$qemu" qemu-system-aarch64
 refuses_option colour=blue "unknown option 'colour=blue'"
 refuses_option fault=fire "unknown option 'fault=fire'"
 refuses_option fault=lose-pmi "takes a value"
-refuses_option fault=lose-pmi:0 "every how manieth"
+refuses_option fault=lose-pmi:0 "every Nth one"
 refuses_option fault=sticky-status:1 "takes no value"
 refuses_option version=v4 "unknown version 'v4'"
 refuses_option counters=7 "registers for 6 event counters only"

@@ -123,7 +123,7 @@ needs_qemu "$qemu" qemu-system-x86_64
 refuses_option colour=blue "unknown option 'colour=blue'"
 refuses_option fault=fire "unknown option 'fault=fire'"
 refuses_option fault=lose-pmi "takes a value"
-refuses_option fault=lose-pmi:0 "every how manieth"
+refuses_option fault=lose-pmi:0 "every Nth one"
 refuses_option counters=many "'many' is no number"
 refuses_option model=intel-v9 "unknown model 'intel-v9'"
 refuses_option model=intel-v4,counters=9 "has no such number of counters"
