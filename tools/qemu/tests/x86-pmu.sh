@@ -139,7 +139,7 @@ refuses_option model=amd-core,missing=0x40 "all of the counters to be denied or 
 refuses_option deny-event=0x100c4 "numbers of events"
 refuses_option deny-event=0xc4+ "numbers of events"
 refuses_option model=skylake,atoms=1 "'atoms' wants a model that has two kinds of CPU"
-refuses_option model=alder-lake,perfmon=5 "tells of no such version"
+refuses_option model=alder-lake,perfmon=5 "cannot report this version in CPUID leaf 0xa"
 refuses_option model=lunar-lake,fixed=0x1f "has fixed-function counters 0 to 3 only"
 refuses_option model=alder-lake,atoms=2 "names more CPUs than there are"
 refuses_option model=skylake,metrics=on "has no metrics without fixed-function counter 3"

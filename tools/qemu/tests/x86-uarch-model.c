@@ -406,7 +406,7 @@ static void test_hybrid(void)
 	EXPECT(make_uarch(core));
 	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
 	EXPECT(regs.eax == (5 | 8 << 8 | 48 << 16 | 8 << 24) && regs.ecx == 0xf);
-	cpu.config.untold = core->untold;
+	cpu.config.unreported = core->unreported;
 	x86_pmu_cpuid(&cpu.config, 0xa, 0, &common);
 	EXPECT(common.eax == (5 | 6 << 8 | 48 << 16 | 7 << 24) && common.ecx == 7);
 	EXPECT((common.edx & 0x1f) == 3);
@@ -445,7 +445,7 @@ static void test_lunar_lake(void)
 	struct x86_pmu_cpuid regs = { 0 }, common;
 
 	EXPECT(make_uarch(core));
-	cpu.config.untold = core->untold;
+	cpu.config.unreported = core->unreported;
 	x86_pmu_cpuid(&cpu.config, 0xa, 0, &common);
 	EXPECT(common.eax == (6 | 8 << 8 | 48 << 16 | 7 << 24) && common.ecx == 7);
 	x86_pmu_cpuid(&cpu.config, 0x23, 1, &regs);
@@ -459,7 +459,7 @@ static void test_lunar_lake(void)
 	EXPECT(x86_pmu_config_error(&cpu.config));
 
 	EXPECT(make_uarch(core->other));
-	cpu.config.untold = core->other->untold;
+	cpu.config.unreported = core->other->unreported;
 	EXPECT(!x86_pmu_config_error(&cpu.config));
 	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
 	EXPECT(!memcmp(&regs, &common, sizeof(regs)));

@@ -248,9 +248,9 @@ static int configure_uarch(const struct x86_uarch *uarch)
 	x86_pmu_uarch_defaults(&config, uarch);
 	if (opt.atoms == OPTION_UNSET || !opt.atoms)
 		return configure(&config);
-	config.untold = uarch->untold;
+	config.unreported = uarch->unreported;
 	x86_pmu_uarch_defaults(&other_config, uarch->other);
-	other_config.untold = uarch->other->untold;
+	other_config.unreported = uarch->other->unreported;
 	return configure(&config) || configure(&other_config);
 }
 

@@ -44,20 +44,20 @@ static uint64_t groups_there(const struct x86_pmu_config *config)
 /**
  * x86_pebs_arch_leaf() - CPUID leaf 0x23, subleaves 4 and 5
  * @config: the PMU
- * @told: the counters that CPUID tells of
+ * @reported: the counters that CPUID reports, by their bits in the global registers
  * @subleaf: which
  * @regs: the result, of others unchanged
  */
-void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t told, uint32_t subleaf,
+void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t reported, uint32_t subleaf,
 			struct x86_pmu_cpuid *regs)
 {
-	uint64_t fixed = told >> X86_PMU_GLOBAL_FIXED;
+	uint64_t fixed = reported >> X86_PMU_GLOBAL_FIXED;
 
 	if (subleaf == LEAF_CAPABILITIES) {
 		regs->ebx = groups_there(config) >> CFG_C_GROUPS_SHIFT;
 	} else if (subleaf == LEAF_COUNTERS) {
-		regs->eax = told;
-		regs->ebx = told & PDIST_GP;
+		regs->eax = reported;
+		regs->ebx = reported & PDIST_GP;
 		regs->ecx = fixed;
 		regs->edx = fixed & PDIST_FIXED;
 	}

@@ -142,7 +142,7 @@ static inline uint64_t x86_pebs_begin(uint64_t beyond, uint64_t value, uint64_t 
 bool x86_pebs_arch_is_on(const struct x86_pmu *pmu);
 bool x86_pebs_arch_takes(const struct x86_pmu *pmu, unsigned int i);
 uint64_t x86_pebs_arch_reload(const struct x86_pmu *pmu, unsigned int i);
-void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t told, uint32_t subleaf,
+void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t reported, uint32_t subleaf,
 			struct x86_pmu_cpuid *regs);
 
 /* For rows of registers: @present, @read and @write of struct x86_pmu_msr_row */

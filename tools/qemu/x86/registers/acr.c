@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Auto counter reload of an x86 core PMU.
+ * Auto counter reload (ACR) of an x86 core PMU.
  *
  * Intel SDM, volume 3B, "Auto Counter Reload"; CPUID leaf 0x23, subleaf 2. A counter's
- * IA32_PMC_GP_CFG_B or IA32_PMC_FX_CFG_B has a bit for each counter whose overflow has it go on
- * from the value in its IA32_PMC_GP_CFG_C or IA32_PMC_FX_CFG_C. One that reloads itself does not
- * tell of its overflow, neither in the status nor by an interrupt ("HW won't set overflow bit in
- * GLOBAL_STATUS", intel_pmu_enable_event() in arch/x86/events/intel/core.c of Linux 7.0).
+ * IA32_PMC_GP_CFG_B or IA32_PMC_FX_CFG_B is a bitmap of counters. The overflow of each of them
+ * reloads the counter from its IA32_PMC_GP_CFG_C or IA32_PMC_FX_CFG_C. A counter that reloads
+ * itself signals no overflow, neither in the status nor by an interrupt ("HW won't set overflow bit
+ * in GLOBAL_STATUS", intel_pmu_enable_event() in arch/x86/events/intel/core.c of Linux 7.0).
  *
- * What counters count of the instruction at which one overflows is counted before the reload. Of a
- * counter that reloads itself what is beyond the overflow is not lost: its overflows keep their
- * distance.
+ * Counts of the instruction at an overflow are added before the reload. A counter that reloads
+ * itself keeps the counts beyond its overflow, so that its overflows keep their distance.
  */
 #include "x86/registers/maker.h"
 
 _Static_assert(X86_ACR_COUNTERS == X86_PMU_COUNTERS_MAX, "X86_ACR_COUNTERS");
 
-/* Which counters can be reloaded, and have others reloaded: not the first two, like Skymont's. */
+/* Counters that can be reloaded, and reload others: as on Skymont, all but the first two. */
 #define RELOADABLE_GP		UINT64_C(0x3fc)
 #define RELOADABLE_FIXED	UINT64_C(0x3)
 
@@ -28,7 +27,7 @@ bool x86_acr_present(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_acr_has_cfg_c() - is there a register with a value to go on from?
+ * x86_acr_has_cfg_c() - check whether the PMU has registers with reload values
  * @config: the PMU
  */
 bool x86_acr_has_cfg_c(const struct x86_pmu_config *config)
@@ -37,28 +36,28 @@ bool x86_acr_has_cfg_c(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_acr_config_error() - could there be reloads?
+ * x86_acr_config_error() - check that the PMU can have auto counter reload
  * @config: the PMU
  *
- * Return: NULL, or half a sentence about what is wrong.
+ * Return: NULL, or half a sentence about the error.
  */
 const char *x86_acr_config_error(const struct x86_pmu_config *config)
 {
 	if (config->acr && config->version != X86_PMU_INTEL_V6)
-		return "has no CPUID leaf to tell of reloads";
+		return "has no CPUID leaf that reports auto counter reload";
 	return NULL;
 }
 
 /**
- * x86_acr_leaf() - CPUID leaf 0x23, subleaf 2
+ * x86_acr_leaf() - return CPUID leaf 0x23, subleaf 2
  * @config: the PMU
- * @told: the counters that CPUID tells of
- * @regs: the result
+ * @reported: the counters that CPUID reports
+ * @regs: set to the leaf
  */
-void x86_acr_leaf(const struct x86_pmu_config *config, uint64_t told,
+void x86_acr_leaf(const struct x86_pmu_config *config, uint64_t reported,
 		  struct x86_pmu_cpuid *regs)
 {
-	uint64_t counters = config->acr ? told & RELOADABLE : 0;
+	uint64_t counters = config->acr ? reported & RELOADABLE : 0;
 
 	regs->eax = counters;
 	regs->ebx = counters >> X86_PMU_GLOBAL_FIXED;
@@ -67,7 +66,7 @@ void x86_acr_leaf(const struct x86_pmu_config *config, uint64_t told,
 }
 
 /**
- * x86_acr_reset() - the values of power-up and RESET
+ * x86_acr_reset() - set the registers to their values after power-up and RESET
  * @pmu: the PMU
  */
 void x86_acr_reset(struct x86_pmu *pmu)
@@ -75,7 +74,7 @@ void x86_acr_reset(struct x86_pmu *pmu)
 	pmu->acr = (struct x86_acr) { .reloads = pmu->acr.reloads };
 }
 
-/* All counters that have others reloaded, by their bits in the global registers */
+/* Return the counters that reload any counter, by their bits in the global registers. */
 static uint64_t causes(const struct x86_pmu *pmu)
 {
 	uint64_t all = 0;
@@ -87,7 +86,7 @@ static uint64_t causes(const struct x86_pmu *pmu)
 }
 
 /**
- * x86_acr_is_on() - is any counter to be reloaded?
+ * x86_acr_is_on() - check whether any counter is to be reloaded
  * @pmu: the PMU
  */
 bool x86_acr_is_on(const struct x86_pmu *pmu)
@@ -96,7 +95,7 @@ bool x86_acr_is_on(const struct x86_pmu *pmu)
 }
 
 /**
- * x86_acr_is_cause() - does the overflow of a counter have any reloaded?
+ * x86_acr_is_cause() - check whether the overflow of a counter reloads any counter
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  */
@@ -118,18 +117,18 @@ static void reload(struct x86_pmu *pmu, unsigned int i, bool itself)
 }
 
 /**
- * x86_acr_overflow() - counters have overflowed, and all are up to date
- * @pmu: the PMU
- * @overflowed: these, a bit for each index in struct x86_pmu
+ * x86_acr_overflow() - reload counters after overflows
+ * @pmu: the PMU; all its counters are up to date
+ * @overflowed: bitmap of the overflowed counters, by index in struct x86_pmu
  *
- * Return: those of them that tell of it.
+ * Return: bitmap of the counters that signal their overflow.
  */
 uint32_t x86_acr_overflow(struct x86_pmu *pmu, uint32_t overflowed)
 {
 	uint64_t bits = 0;
 	unsigned int i;
 
-	pmu->acr.anew &= ~overflowed;
+	pmu->acr.reloaded &= ~overflowed;
 	if (!overflowed || !x86_acr_is_on(pmu))
 		return overflowed;
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
@@ -143,23 +142,25 @@ uint32_t x86_acr_overflow(struct x86_pmu *pmu, uint32_t overflowed)
 		reload(pmu, i, itself);
 		if (itself)
 			overflowed &= ~(UINT32_C(1) << i);
-		pmu->acr.anew |= overflowed & UINT32_C(1) << i;
+		pmu->acr.reloaded |= overflowed & UINT32_C(1) << i;
 	}
 	return overflowed;
 }
 
 /**
- * x86_acr_is_done() - has another counter reloaded one whose record has been made?
+ * x86_acr_is_done() - check, for a PEBS record, whether another counter has reloaded a counter
  * @pmu: the PMU
- * @i: the counter, its index in struct x86_pmu
+ * @i: the counter of the record, its index in struct x86_pmu
  *
- * Return: whether it has; then it is forgotten.
+ * Clears the note of the reload.
+ *
+ * Return: true if another counter has reloaded the counter at its overflow.
  */
 bool x86_acr_is_done(struct x86_pmu *pmu, unsigned int i)
 {
-	bool done = pmu->acr.anew >> i & 1;
+	bool done = pmu->acr.reloaded >> i & 1;
 
-	pmu->acr.anew &= ~(UINT32_C(1) << i);
+	pmu->acr.reloaded &= ~(UINT32_C(1) << i);
 	return done;
 }
 

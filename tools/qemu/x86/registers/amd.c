@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The PMU of AMD: four counters of old, those of the core, and version 2 of performance
- * monitoring.
+ * The PMU of AMD: four legacy counters, the core counters, and version 2 of performance monitoring.
  *
  * Registers as in the AMD APM, volume 2, "Performance Monitoring Counters". Events have
  * the numbers of families 10h to 19h.
@@ -12,7 +11,7 @@
 /* DbgCtl */
 #define DEBUGCTL_WRITABLE	UINT64_C(0x1803f)
 
-/* Without the global registers of version 2 nothing freezes. */
+/* Only version 2 has the global registers, and can freeze. */
 static const struct x86_pmu_version_info amd_versions[X86_PMU_VERSIONS] = {
 	[X86_PMU_AMD_LEGACY]	= { "amd-legacy", 4,  4, 0x0, 48, true, false, false },
 	[X86_PMU_AMD_CORE]	= { "amd-core",   6,  6, 0x0, 48, true, false, false },
@@ -34,12 +33,12 @@ static const struct x86_pmu_event_row amd_events[] = {
 	X86_PMU_EVENT(0x40, X86_PMU_ANY_UMASK, CACHE_REFS, 1, 1),
 	X86_PMU_EVENT(0x2c, X86_PMU_ANY_UMASK, INTERRUPTS, 1, 1),
 	X86_PMU_EVENT(0xcf, X86_PMU_ANY_UMASK, INTERRUPTS, 1, 1),
-	/* the second level: of family 17h on, and before */
+	/* the L2 cache: of family 17h on, and before */
 	X86_PMU_EVENT(0x60, X86_PMU_ANY_UMASK, CACHE_REFS, 1, 1),
 	X86_PMU_EVENT(0x64, X86_PMU_ANY_UMASK, CACHE_MISSES, 1, 1),
 	X86_PMU_EVENT(0x7d, X86_PMU_ANY_UMASK, CACHE_REFS, 1, 1),
 	X86_PMU_EVENT(0x7e, X86_PMU_ANY_UMASK, CACHE_MISSES, 1, 1),
-	/* of this model */
+	/* only of this model */
 	X86_PMU_EVENT(0xfe, 0x01, EXCEPTIONS, 1, 1),
 	X86_PMU_EVENT(0xfe, 0x02, CALLS, 1, 1),
 	X86_PMU_EVENT(0xfe, 0x04, NOT_TAKEN, 1, 1),
@@ -166,9 +165,9 @@ static void amd_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32
 }
 
 /*
- * EPYC processors do not fault when reserved bits of an event selector are set, and clear most
- * of them: Linux commit 9b026073db2f ("KVM: x86/svm: Clear reserved bits written to PerfEvtSeln
- * MSRs"). Here all are cleared. Of the global control register KVM leaves them out likewise:
+ * EPYC processors do not fault at a write of reserved bits to an event selector, and clear most of
+ * the bits: Linux commit 9b026073db2f ("KVM: x86/svm: Clear reserved bits written to PerfEvtSeln
+ * MSRs"). The model clears all. KVM also clears the reserved bits of the global control register:
  * kvm_pmu_set_msr() in arch/x86/kvm/pmu.c.
  */
 const struct x86_pmu_maker x86_pmu_amd = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How event selectors name what the virtual x86 PMU can count: what is the same in
- * the selectors of Intel and AMD. Their events are in intel.c and amd.c, with the
- * numbers of the manuals, and in uarch/intel.c and uarch/amd.c. The event 0xfe is no
- * hardware's; it gives both what has no number of its own.
+ * Decode event selectors: the part that Intel and AMD have in common.
+ *
+ * The events are in intel.c and amd.c, with the manuals' numbers, and in uarch/intel.c and
+ * uarch/amd.c. No hardware has event 0xfe: it encodes counts without a number in the manuals.
  */
 #include "x86/registers/events.h"
 
@@ -20,10 +20,9 @@ static const struct x86_pmu_event_row *find(const struct x86_pmu_event_row *rows
 }
 
 /*
- * In a cycle at most one instruction retires, and with it at most one of each
- * event; a branch retires in the second of its two cycles. From this follows how
- * often an event starts to happen: instructions retire in an uninterrupted row
- * up to each branch, all else is a pulse of its own, and the clock never stops.
+ * Change an event to count its rising edges. In a cycle at most one instruction retires, and with
+ * it at most one of each event; a branch retires in the second of its two cycles. So instructions
+ * have one edge per branch, cycles have none, and any other event has an edge each time.
  */
 static void count_edges(struct x86_pmu_event *event)
 {
@@ -33,7 +32,7 @@ static void count_edges(struct x86_pmu_event *event)
 		event->kind = X86_PMU_BRANCHES;
 }
 
-/* Count the cycles in which at least, or with @invert fewer than, @cmask happen. */
+/* Change an event to count the cycles with at least, or with @invert less than, @cmask of it. */
 static void count_threshold(struct x86_pmu_event *event, unsigned int cmask, bool invert)
 {
 	unsigned int in_a_cycle = event->times;
@@ -51,13 +50,13 @@ static void count_threshold(struct x86_pmu_event *event, unsigned int cmask, boo
 }
 
 /**
- * x86_pmu_event_select() - what an event selector makes its counter count
- * @rows: the events that there are
- * @len: how many
- * @selector: its value
- * @event: the result
+ * x86_pmu_event_select() - decode an event selector
+ * @rows: the known events
+ * @len: number of @rows
+ * @selector: the selector's value
+ * @event: set to the event
  *
- * Return: whether the model has the event. If not the counter stands still.
+ * Return: true if the model has the event and it counts. Otherwise the counter does not count.
  */
 bool x86_pmu_event_select(const struct x86_pmu_event_row *rows, size_t len, uint64_t selector,
 			  struct x86_pmu_event *event)
@@ -70,7 +69,7 @@ bool x86_pmu_event_select(const struct x86_pmu_event_row *rows, size_t len, uint
 		return false;
 
 	*event = found->event;
-	/* Equal instead of at least: the same where once in a cycle is the most, but for 0. */
+	/* EQ compares for equality. With one per cycle at most, it differs only for cmask 0. */
 	if (!cmask && selector & X86_PMU_SEL_EQ)
 		count_threshold(event, 1, !(selector & X86_PMU_SEL_INV));
 	else if (cmask && cmask != found->cmask)

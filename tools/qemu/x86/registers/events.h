@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the virtual x86 PMU can count, and how event selectors name it.
+ * The events of the virtual x86 PMU, and their encoding in event selectors.
  */
 #ifndef TOOLS_QEMU_X86_EVENTS_H
 #define TOOLS_QEMU_X86_EVENTS_H
@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What happens in a vCPU, counted apart for user and kernel. */
+/* The kinds of counts of a vCPU; each has a count for user and one for kernel */
 enum x86_pmu_kind {
 	X86_PMU_INSTRUCTIONS,
-	X86_PMU_CYCLES,		/* one an instruction, one more a branch */
-	X86_PMU_BRANCHES,	/* all of them, near and far */
+	X86_PMU_CYCLES,		/* one for each instruction, and one more for a branch */
+	X86_PMU_BRANCHES,	/* all branches, near and far */
 	X86_PMU_CONDITIONAL,
 	X86_PMU_TAKEN,		/* near branches that were taken */
 	X86_PMU_NOT_TAKEN,
@@ -29,8 +29,8 @@ enum x86_pmu_kind {
 	X86_PMU_INTERRUPTS,
 	X86_PMU_EXCEPTIONS,
 	X86_PMU_SLOW_LOADS,	/* longer than MSR_PEBS_LD_LAT_THRESHOLD */
-	X86_PMU_RECORDS,	/* not counted: branches are reported one by one */
-	X86_PMU_STEPS,		/* not counted: so are instructions, near an overflow */
+	X86_PMU_RECORDS,	/* not a count: branches are reported one by one */
+	X86_PMU_STEPS,		/* not a count: instructions are reported, near an overflow */
 	X86_PMU_KINDS,
 	X86_PMU_NOTHING = X86_PMU_KINDS,
 };
@@ -38,11 +38,11 @@ enum x86_pmu_kind {
 #define X86_PMU_KIND_BIT(kind)	(UINT32_C(1) << (kind))
 
 /**
- * struct x86_pmu_event - what a counter counts: (kind - less) * times / per
- * @kind: what makes it advance
- * @less: what is taken off that, X86_PMU_NOTHING for none
- * @times: the increment, 0 for an event that never happens
- * @per: so many of them are one
+ * struct x86_pmu_event - an event: its count is (kind - less) * times / per
+ * @kind: the kind that advances the count
+ * @less: the kind that is subtracted, X86_PMU_NOTHING for none
+ * @times: the factor, 0 for an event that never happens
+ * @per: the divisor
  */
 struct x86_pmu_event {
 	enum x86_pmu_kind kind;
@@ -54,11 +54,11 @@ struct x86_pmu_event {
 #define X86_PMU_ANY_UMASK	-1
 
 /**
- * struct x86_pmu_event_row - an event that selectors can name
+ * struct x86_pmu_event_row - an event's encoding in a selector
  * @code: the event's number
- * @umask: the unit mask, X86_PMU_ANY_UMASK if it is not looked at
- * @cmask: a counter mask that is a part of the name and no threshold, 0 if there is none
- * @event: what is counted
+ * @umask: the unit mask, X86_PMU_ANY_UMASK if every unit mask selects the event
+ * @cmask: a counter mask that is part of the encoding and not a threshold, 0 if there is none
+ * @event: the event
  */
 struct x86_pmu_event_row {
 	uint16_t code;
@@ -70,7 +70,7 @@ struct x86_pmu_event_row {
 #define X86_PMU_EVENT(code, umask, kind, times, per) \
 	{ code, umask, 0, { X86_PMU_##kind, X86_PMU_NOTHING, times, per } }
 
-/* Event selectors: the bits that both vendors have. */
+/* Bits of event selectors; of both vendors, unless a comment names one */
 #define X86_PMU_SEL_EVENT	UINT64_C(0xff)
 #define X86_PMU_SEL_UMASK	UINT64_C(0xff00)
 #define X86_PMU_SEL_USR		(UINT64_C(1) << 16)
@@ -93,16 +93,16 @@ struct x86_pmu_event_row {
 #define X86_PMU_SEL_HOST_ONLY	(UINT64_C(1) << 41)	/* AMD only */
 #define X86_PMU_SEL_HG_ONLY	(UINT64_C(3) << 40)	/* AMD only: with host only */
 
-/* What names an event in a selector. */
+/* The bits of a selector that encode the event. */
 #define X86_PMU_SEL_NAME	(X86_PMU_SEL_EVENT | X86_PMU_SEL_UMASK | X86_PMU_SEL_EVENT_HIGH)
 
-/* The number of the event that a selector names. */
+/* Return the event number in a selector. */
 static inline unsigned int x86_pmu_event_code(uint64_t selector)
 {
 	return (selector & X86_PMU_SEL_EVENT) | (selector & X86_PMU_SEL_EVENT_HIGH) >> 24;
 }
 
-/* The unit mask of it. */
+/* Return the unit mask in a selector. */
 static inline unsigned int x86_pmu_event_umask(uint64_t selector)
 {
 	return (selector & X86_PMU_SEL_UMASK) >> 8;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events with an extra register. Which event has which register, and which of its bits can be
- * written, is in uarch/intel.c. What is counted is made up from what can be counted exactly, so
- * that another value makes another count: see x86-pmu.rst.
+ * Events with an extra register. uarch/intel.c has the register of each event, and the bits that
+ * can be written. The events count combinations of exact counts, so that each value of the register
+ * gives another count: see x86-pmu.rst.
  */
 #include "common/plugin.h"
 #include "x86/registers/maker.h"
@@ -15,7 +15,7 @@
 #define DEMAND_DATA_RD		(UINT64_C(1) << 0)
 #define DEMAND_RFO		(UINT64_C(1) << 1)
 
-/* MSR_PEBS_FRONTEND: what happened, and above it for how long */
+/* MSR_PEBS_FRONTEND: the event, and above it the latency */
 #define FRONTEND_EVENT		UINT64_C(0xf)
 #define FRONTEND_REST		(~UINT64_C(0xff))
 
@@ -34,10 +34,10 @@ static uint64_t bits_of(const struct x86_pmu_config *config, enum x86_extra_reg 
 }
 
 /**
- * x86_extra_reg_config_error() - could there be such extra registers?
+ * x86_extra_reg_config_error() - check that the PMU can have extra registers
  * @config: the PMU
  *
- * Return: NULL, or half a sentence about what is wrong.
+ * Return: NULL, or half a sentence about the error.
  */
 const char *x86_extra_reg_config_error(const struct x86_pmu_config *config)
 {
@@ -154,13 +154,13 @@ static void frontend(uint64_t value, struct x86_pmu_event *event)
 }
 
 /**
- * x86_extra_reg_event() - what a selector makes its counter count of an extra register
+ * x86_extra_reg_event() - decode the selector of an event with an extra register
  * @pmu: the PMU
- * @select: its value
- * @counts: whether it counts anything
- * @event: what
+ * @select: the selector's value
+ * @counts: set to whether the event counts anything
+ * @event: set to the event
  *
- * Return: false if its event has no extra register.
+ * Return: false if the event has no extra register.
  */
 bool x86_extra_reg_event(const struct x86_pmu *pmu, uint64_t select, bool *counts,
 			 struct x86_pmu_event *event)

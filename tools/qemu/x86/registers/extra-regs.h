@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events that count what an extra register says besides the selector: MSR_OFFCORE_RSP_0 and 1,
- * MSR_PEBS_FRONTEND.
+ * Events that a selector and an extra register encode: MSR_OFFCORE_RSP_0 and 1, MSR_PEBS_FRONTEND.
  */
 #ifndef TOOLS_QEMU_X86_EXTRA_REGS_H
 #define TOOLS_QEMU_X86_EXTRA_REGS_H
@@ -26,7 +25,7 @@ enum x86_extra_reg {
  * @code: the event's number
  * @umask: its unit mask
  * @reg: the register
- * @bits: what the event takes of it; the register itself has the bits of all its events
+ * @bits: the register's bits that the event uses; the register has the bits of all its events
  */
 struct x86_extra_reg_row {
 	uint16_t code;

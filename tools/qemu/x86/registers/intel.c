@@ -3,13 +3,13 @@
  * The PMU of Intel: architectural performance monitoring, versions 1 to 6.
  *
  * Registers as in the Intel SDM, volume 3B, "Performance Monitoring" and volume 4.
- * Events have the numbers of the architectural ones, and of the cores since Skylake.
+ * Events have the numbers of the architectural events, and of the cores since Skylake.
  */
 #include "common/plugin.h"
 #include "x86/registers/maker.h"
 #include "x86/uarch/uarch.h"
 
-/* IA32_FIXED_CTR_CTRL has four bits a counter: enable OS and USR, AnyThread, PMI. */
+/* IA32_FIXED_CTR_CTRL has four bits for each counter: enable OS and USR, AnyThread, PMI. */
 #define FIXED_OS		1
 #define FIXED_USR		2
 #define FIXED_ANY		4
@@ -34,10 +34,10 @@
 #define CAPABILITIES_METRICS	(UINT64_C(1) << 15)
 
 /*
- * MSR_PERF_METRICS: a byte for each metric, how many 255ths of the slots it has. These are
- * retiring, bad speculation, frontend and backend bound; from Golden Cove on heavy operations,
- * mispredicted branches, fetch latency and memory bound. Nothing here is bound by anything, so all
- * slots have the same.
+ * MSR_PERF_METRICS: a byte for each metric, its share of the slots in 255ths. The metrics are
+ * retiring, bad speculation, frontend and backend bound; from Golden Cove on also heavy operations,
+ * mispredicted branches, fetch latency and memory bound. The model has no bottlenecks: the shares
+ * are constant.
  */
 #define METRICS			UINT64_C(0x302010204c331a66)
 #define METRIC_BITS		8
@@ -62,7 +62,7 @@ static const struct x86_pmu_event_row intel_events[] = {
 	X86_PMU_EVENT(0xc4, 0x00, BRANCHES, 1, 1),
 	X86_PMU_EVENT(0xc5, 0x00, MISPREDICTED, 1, 1),
 	X86_PMU_EVENT(0xa4, 0x01, CYCLES, 4, 1),	/* issue slots */
-	/* of the core */
+	/* of cores since Skylake */
 	X86_PMU_EVENT(0xc4, 0x01, CONDITIONAL, 1, 1),
 	X86_PMU_EVENT(0xc4, 0x02, CALLS, 1, 1),
 	X86_PMU_EVENT(0xc4, 0x04, BRANCHES, 1, 1),
@@ -75,19 +75,20 @@ static const struct x86_pmu_event_row intel_events[] = {
 	X86_PMU_EVENT(0xd0, 0x81, LOADS, 1, 1),
 	X86_PMU_EVENT(0xd0, 0x82, STORES, 1, 1),
 	X86_PMU_EVENT(0xcb, 0x01, INTERRUPTS, 1, 1),
-	/* of this model */
+	/* only of this model */
 	X86_PMU_EVENT(0xfe, 0x01, EXCEPTIONS, 1, 1),
 };
 
-/* With the second unit mask 1, from version 6 on */
+/* Events with the second unit mask 1, from version 6 on */
 static const struct x86_pmu_event_row intel_umask2_events[] = {
-	/* of this model */
+	/* only of this model */
 	X86_PMU_EVENT(0xfe, 0x02, BRANCHES, 2, 1),
 };
 
 /*
- * The fixed-function counters, by number. From 4 on they are Skymont's: slots of bad speculation,
- * frontend bound and retiring, which count as its events of these names do (uarch/intel.c).
+ * The events of fixed-function counters, by number. From 4 on they are Skymont's: slots of bad
+ * speculation, frontend bound and retiring. They count as Skymont's events of these names
+ * (uarch/intel.c).
  */
 static const struct x86_pmu_event fixed_events[] = {
 	{ X86_PMU_INSTRUCTIONS,	X86_PMU_NOTHING, 1, 1 },
@@ -99,9 +100,9 @@ static const struct x86_pmu_event fixed_events[] = {
 	{ X86_PMU_INSTRUCTIONS,	X86_PMU_NOTHING, 1, 1 },
 };
 
-#define FIXED_COMMON		4	/* those that not only one microarchitecture has */
+#define FIXED_COMMON		4	/* the counters of more than one microarchitecture */
 
-/* Before version 5, fixed-function counters are told by their number alone. */
+/* Before version 5, CPUID reports only the number of fixed-function counters, not a bitmap. */
 static bool is_contiguous(uint32_t mask)
 {
 	return !(mask & (mask + 1));
@@ -115,7 +116,7 @@ static bool has_v6(const struct x86_pmu_config *config)
 static const char *intel_config_error(const struct x86_pmu_config *config)
 {
 	if (config->perfmon && (config->perfmon < 5 || !has_v6(config)))
-		return "tells of no such version";
+		return "cannot report this version in CPUID leaf 0xa";
 	if (config->fixed && !intel_versions[config->version].fixed)
 		return "has no fixed-function counters";
 	if (config->fixed >> FIXED_COMMON && !(config->uarch && config->fixed >> FIXED_COMMON ==
@@ -172,7 +173,7 @@ static void intel_activate_fixed(struct x86_pmu *pmu, unsigned int i)
 	c->interrupts = ctrl & FIXED_PMI;
 }
 
-/* Bits above the 31st are copies of it. */
+/* A write to IA32_PMC sign-extends the value from bit 31. */
 static bool write_gp_short(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	x86_msr_set_counter(pmu, i, (uint64_t)(int64_t)(int32_t)value);
@@ -216,9 +217,9 @@ static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *val
 }
 
 /*
- * What was written is of the slots that there were then, and those counted since are divided
- * as all are: so a guest that writes back what it has read goes on. Slots that were written
- * after it are of no metric.
+ * The metrics as written belong to the slots counted until then; METRICS divides the slots counted
+ * since. So a guest can write back the metrics that it has read. Slots that the guest writes after
+ * the metrics belong to no metric.
  */
 static bool read_metrics(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
@@ -320,7 +321,7 @@ static uint64_t intel_status(const struct x86_pmu_config *config)
 	return bits;
 }
 
-/* RDPMC has a type in the upper half of the selector. */
+/* The upper half of RDPMC's selector is a type. */
 #define RDPMC_FIXED	UINT32_C(0x40000000)
 
 #define RDPMC_METRICS	UINT32_C(0x20000000)
@@ -388,7 +389,7 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  x86_pebs_in_ds, x86_pebs_read_ds_area,  x86_pebs_write_ds_area },
 	{ "IA32_A_PMC",                  0x4c1, 1, X86_PMU_BANK_GP,    10,
 	  has_full_width, x86_msr_read_gp,          write_gp_full },
-	/* Other names of the same registers */
+	/* The numbers of version 6 for the same registers, and ACR's registers */
 	{ "IA32_PMC_GP_CTR",             0x1900, 4, X86_PMU_BANK_GP,   10,
 	  has_v6,         x86_msr_read_gp,          write_gp_full },
 	{ "IA32_PMC_GP_CFG_A",           0x1901, 4, X86_PMU_BANK_GP,   10,
@@ -403,7 +404,7 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  x86_acr_has_cfg_c, x86_pebs_read_gp_cfg_c, x86_pebs_write_gp_cfg_c },
 	{ "IA32_PMC_FX_CFG_C",           0x1983, 4, X86_PMU_BANK_FIXED, 16,
 	  x86_acr_has_cfg_c, x86_pebs_read_fx_cfg_c, x86_pebs_write_fx_cfg_c },
-	/* records before Nehalem: these are not there */
+	/* branch records before Nehalem: this PMU lacks them, accesses fault */
 	{ "MSR_LASTBRANCH_FROM_IP of Core", 0x040, 1, X86_PMU_BANK_LBR, 8,
 	  x86_lbr_has_info, NULL,                   NULL },
 	{ "MSR_LASTBRANCH_TO_IP of Core", 0x060, 1, X86_PMU_BANK_LBR,  8,
@@ -455,19 +456,19 @@ _Static_assert(ARRAY_SIZE(intel_msrs) < X86_PMU_MSR_ROWS, "X86_PMU_MSR_ROWS");
 #define HZ_PER_MHZ		UINT32_C(1000000)
 #define LAPIC_HZ		(1000 * HZ_PER_MHZ)
 
-/* Of the architectural events, all but the slots exist in every version. */
+/* Architectural events: every version has all but the slots. */
 #define EVENTS_COMMON		7
 #define EVENTS_WITH_SLOTS	8
 
 static void perfmon_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *regs)
 {
 	unsigned int version = config->perfmon ?: config->version - X86_PMU_INTEL_V1 + 1u;
-	uint64_t told = x86_pmu_global_counters(config) & ~config->untold;
-	uint32_t fixed = told >> X86_PMU_GLOBAL_FIXED;
+	uint64_t reported = x86_pmu_global_counters(config) & ~config->unreported;
+	uint32_t fixed = reported >> X86_PMU_GLOBAL_FIXED;
 	unsigned int events = fixed & 8 ? EVENTS_WITH_SLOTS : EVENTS_COMMON;
 	unsigned int gp = 0, contiguous = 0;
 
-	while (gp < config->gp && told >> gp & 1)
+	while (gp < config->gp && reported >> gp & 1)
 		gp++;
 	while (fixed >> contiguous & 1)
 		contiguous++;
@@ -481,8 +482,9 @@ static void perfmon_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpu
 }
 
 /*
- * Intel SDM, volume 2A, "CPUID", leaf 0x15: the crystal's Hz in ECX, and EBX / EAX of it are the
- * time-stamp counter's. QEMU's local APIC counts 1 GHz, which Linux takes the crystal's rate for.
+ * Intel SDM, volume 2A, "CPUID", leaf 0x15: ECX is the crystal's frequency in Hz, and the
+ * time-stamp counter's is ECX * EBX / EAX. Linux takes the crystal's frequency for the local APIC
+ * timer's, which is 1 GHz in QEMU.
  */
 static void tsc_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *regs)
 {
@@ -491,7 +493,7 @@ static void tsc_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *
 	};
 }
 
-/* A machine with several kinds of CPU: Intel SDM, volume 2A, "CPUID", leaves 0x7 and 0x1a */
+/* A hybrid machine: Intel SDM, volume 2A, "CPUID", leaves 0x7 and 0x1a */
 static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *regs)
 {
 	*regs = (struct x86_pmu_cpuid) {
@@ -500,10 +502,9 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 }
 
 /*
- * Intel SDM, volume 2A, "CPUID", leaf 0x23: which subleaves there are; which bits event selectors
- * have; in subleaf 1 which counters this CPU has, be it alone of its kind; in subleaf 2 which of
- * them can be reloaded; in subleaf 3 which architectural events. Subleaves 4 and 5 are those of
- * precise samples.
+ * Intel SDM, volume 2A, "CPUID", leaf 0x23. Subleaf 0 reports the subleaves and the selector bits;
+ * subleaf 1 the counters of this CPU, also on hybrid machines; subleaf 2 the counters with auto
+ * counter reload; subleaf 3 the architectural events. Subleaves 4 and 5 report architectural PEBS.
  */
 #define EXT_UMASK2		1
 #define EXT_EQ			2
@@ -515,7 +516,7 @@ static void hybrid_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpui
 static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t subleaf,
 			     struct x86_pmu_cpuid *regs)
 {
-	uint64_t told = x86_pmu_global_counters(config);
+	uint64_t reported = x86_pmu_global_counters(config);
 
 	*regs = (struct x86_pmu_cpuid) { 0 };
 	switch (subleaf) {
@@ -525,19 +526,19 @@ static void perfmon_ext_leaf(const struct x86_pmu_config *config, uint32_t suble
 		regs->ebx = EXT_UMASK2 | EXT_EQ | EXT_USER_DISABLE;
 		break;
 	case 1:
-		regs->eax = told;
-		regs->ebx = told >> X86_PMU_GLOBAL_FIXED;
+		regs->eax = reported;
+		regs->ebx = reported >> X86_PMU_GLOBAL_FIXED;
 		break;
 	case 2:
-		x86_acr_leaf(config, told, regs);
+		x86_acr_leaf(config, reported, regs);
 		break;
 	case 3:
-		regs->eax = x86_pmu_low_bits(told >> X86_PMU_GLOBAL_FIXED & 8 ?
+		regs->eax = x86_pmu_low_bits(reported >> X86_PMU_GLOBAL_FIXED & 8 ?
 					     EVENTS_WITH_SLOTS : EVENTS_COMMON);
 		break;
 	default:
 		if (x86_pebs_architectural(config))
-			x86_pebs_arch_leaf(config, told, subleaf, regs);
+			x86_pebs_arch_leaf(config, reported, subleaf, regs);
 		break;
 	}
 }

@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the model of the PMU (model.c, select.c, msr.c, lbr.c, pebs.c, pebs-arch.c, ibs.c) asks of
- * its makers (intel.c, amd.c), and what it offers them. For these files only.
+ * The interface between the model of the PMU (this folder, lbr, pebs, ibs) and the vendors' parts
+ * (intel.c, amd.c). Only for the model.
  */
 #ifndef TOOLS_QEMU_X86_MAKER_H
 #define TOOLS_QEMU_X86_MAKER_H
 
 #include "x86/registers/model.h"
 
-/* IA32_PERF_GLOBAL_STATUS, PerfCntrGlobalStatus: the bits that both makers have. */
+/* IA32_PERF_GLOBAL_STATUS, PerfCntrGlobalStatus: the bits that both vendors have */
 #define X86_PMU_STATUS_LBR_FROZEN	(UINT64_C(1) << 58)
 #define X86_PMU_STATUS_FROZEN		(UINT64_C(1) << 59)
 
-/* Intel's IA32_PERF_GLOBAL_STATUS: the buffer of the DS area is as full as software wants it. */
+/* Intel's IA32_PERF_GLOBAL_STATUS: the PEBS buffer of the DS area has reached its threshold. */
 #define X86_PMU_STATUS_BUFFER		(UINT64_C(1) << 62)
 
-/* Likewise the buffer of architectural precise samples. */
+/* Intel's IA32_PERF_GLOBAL_STATUS: the buffer of architectural PEBS has reached its threshold. */
 #define X86_PMU_STATUS_PEBS		(UINT64_C(1) << 54)
 
-/* Intel's IA32_FIXED_CTR_CTRL: a fixed-function counter's records have all groups. */
+/* Intel's IA32_FIXED_CTR_CTRL: the PEBS records of a counter have all groups; RDPMC user disable */
 #define X86_PMU_FIXED_ADAPTIVE(n)	(UINT64_C(1) << (32 + 4 * (n)))
 #define X86_PMU_FIXED_USER_DISABLE(n)	(UINT64_C(1) << (33 + 4 * (n)))
 
-/* Likewise, and in IA32_PERF_GLOBAL_CTRL: the metrics. */
+/* Intel's IA32_PERF_GLOBAL_STATUS and IA32_PERF_GLOBAL_CTRL: the topdown metrics */
 #define X86_PMU_GLOBAL_METRICS		(UINT64_C(1) << 48)
 
-/* IA32_DEBUGCTL, DbgCtl: records and counters freeze on an interrupt. */
+/* IA32_DEBUGCTL, DbgCtl: freeze branch records and counters at a PMI. */
 #define X86_PMU_DEBUGCTL_FREEZE		(UINT64_C(3) << 11)
 
-/* Selector bits that can be set, whoever made it. */
+/* Selector bits that software can set on a PMU of either vendor */
 #define X86_PMU_SEL_COMMON	(X86_PMU_SEL_EVENT | X86_PMU_SEL_UMASK | X86_PMU_SEL_USR | \
 				 X86_PMU_SEL_OS | X86_PMU_SEL_EDGE | X86_PMU_SEL_INT | \
 				 X86_PMU_SEL_EN | X86_PMU_SEL_INV | X86_PMU_SEL_CMASK)
 
 /**
- * struct x86_pmu_version_info - one version of a maker's PMU
- * @name: what the user calls it
- * @gp: how many general-purpose counters it usually has
- * @gp_max: how many it may have
- * @fixed: which fixed-function counters it usually has, a bit each
- * @width: bits of its counters
+ * struct x86_pmu_version_info - one version of a vendor's PMU
+ * @name: the version's name in options
+ * @gp: default number of general-purpose counters
+ * @gp_max: maximum number of general-purpose counters
+ * @fixed: bitmap of the default fixed-function counters
+ * @width: width of a counter, in bits
  * @full_width: counters can be written with all their bits
- * @global: there are the global registers
- * @streamlined_freeze: an overflow that freezes sets X86_PMU_STATUS_FROZEN; if not it
- *	clears the global control register
+ * @global: the PMU has the global registers
+ * @streamlined_freeze: an overflow that freezes sets X86_PMU_STATUS_FROZEN; otherwise it clears
+ *	the global control register
  */
 struct x86_pmu_version_info {
 	const char *name;
@@ -56,27 +56,27 @@ struct x86_pmu_version_info {
 	bool streamlined_freeze;
 };
 
-/* How many registers a row stands for. */
+/* The registers that a row stands for. */
 enum x86_pmu_bank {
 	X86_PMU_BANK_ONE,
 	X86_PMU_BANK_GP,	/* one for each general-purpose counter */
 	X86_PMU_BANK_FIXED,	/* one for each fixed-function counter */
-	X86_PMU_BANK_LBR,	/* one of the branch records' */
-	X86_PMU_BANK_PEBS,	/* one of the precise samples' */
-	X86_PMU_BANK_IBS,	/* so many of instruction-based sampling as there is room for */
-	X86_PMU_BANK_RECORD,	/* one for each branch record: nothing depends on their values */
+	X86_PMU_BANK_LBR,	/* control registers of branch records */
+	X86_PMU_BANK_PEBS,	/* registers of precise samples */
+	X86_PMU_BANK_IBS,	/* registers of instruction-based sampling, @room of them */
+	X86_PMU_BANK_RECORD,	/* one for each branch record; the counters do not use the values */
 };
 
 /**
- * struct x86_pmu_msr_row - one register, or one for each counter
- * @name: in the words of the manual
- * @first: the number of the first
- * @stride: from one to the next
- * @bank: how many there are
- * @room: how many numbers are set aside; those without a counter fault
- * @present: whether this PMU has it; if not an access faults
- * @read: its value; NULL if reading faults
- * @write: false for #GP; NULL if writing faults
+ * struct x86_pmu_msr_row - one MSR, or a row of MSRs, such as one for each counter
+ * @name: the manual's name
+ * @first: number of the first MSR
+ * @stride: distance from one MSR of the row to the next
+ * @bank: the registers that the row has
+ * @room: numbers that the row takes; an access to a number without a register faults
+ * @present: check whether this PMU has the row; if not, an access faults
+ * @read: read the MSR, false for #GP; NULL if reading faults
+ * @write: write the MSR, false for #GP; NULL if writing faults
  */
 struct x86_pmu_msr_row {
 	const char *name;
@@ -90,24 +90,23 @@ struct x86_pmu_msr_row {
 };
 
 /**
- * struct x86_pmu_maker - what one maker's PMUs have of their own
- * @versions: by enum x86_pmu_version, those of this maker
+ * struct x86_pmu_maker - the part of the model that depends on the vendor
+ * @versions: this vendor's versions, by enum x86_pmu_version
  * @msrs: the registers
- * @msr_rows: how many rows @msrs has
- * @select: bits of an event selector that can be set
- * @debugctl: bits of IA32_DEBUGCTL or DbgCtl that may be written
- * @reserved_ignored: writes to event selectors and global registers leave reserved bits out,
- *	they do not fault
- * @config_error: as x86_pmu_config_error(), for what this maker alone demands
- * @status: bits of the global status register besides those of counters
- * @events: what event selectors can name on any CPU
- * @nr_events: how many
- * @umask2_events: what they can name with a second unit mask (Intel)
- * @nr_umask2_events: how many
- * @activate_fixed: find out what counter @i does, a fixed-function one; NULL if there are
- *	none
- * @metrics: the metrics, if ECX names them for RDPMC; NULL if there are none
- * @rdpmc: the counter that ECX names for RDPMC, X86_PMU_NO_COUNTER for #GP
+ * @msr_rows: number of rows of @msrs
+ * @select: bits of an event selector that software can set
+ * @debugctl: bits of IA32_DEBUGCTL or DbgCtl that software can set
+ * @reserved_ignored: a write of reserved bits to event selectors and global registers drops the
+ *	bits; it does not fault
+ * @config_error: as x86_pmu_config_error(), for this vendor's limits
+ * @status: return the bits of the global status register that are not counters' bits
+ * @events: events of any of the vendor's CPUs
+ * @nr_events: number of @events
+ * @umask2_events: events with a second unit mask (Intel)
+ * @nr_umask2_events: number of @umask2_events
+ * @activate_fixed: set the event of a fixed-function counter; NULL if there are none
+ * @metrics: read the topdown metrics, if ECX of RDPMC selects them; NULL if there are none
+ * @rdpmc: return the counter that ECX of RDPMC selects, X86_PMU_NO_COUNTER for #GP
  * @cpuid: see x86_pmu_cpuid()
  */
 struct x86_pmu_maker {
@@ -133,26 +132,26 @@ struct x86_pmu_maker {
 extern const struct x86_pmu_maker x86_pmu_intel;
 extern const struct x86_pmu_maker x86_pmu_amd;
 
-/* The maker of a PMU. */
+/* Return the vendor's part of a PMU's model. */
 static inline const struct x86_pmu_maker *x86_pmu_maker(const struct x86_pmu_config *config)
 {
 	return x86_pmu_is_amd(config) ? &x86_pmu_amd : &x86_pmu_intel;
 }
 
-/* The version that a PMU is of. */
+/* Return the properties of a PMU's version. */
 static inline const struct x86_pmu_version_info *
 x86_pmu_version(const struct x86_pmu_config *config)
 {
 	return &x86_pmu_maker(config)->versions[config->version];
 }
 
-/* A mask of the @n lowest bits. */
+/* Return a mask of the @n lowest bits. */
 static inline uint64_t x86_pmu_low_bits(unsigned int n)
 {
 	return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
 }
 
-/* Set or clear @bit of a register of CPUID. */
+/* Set or clear @bit in a register of CPUID. */
 static inline void x86_pmu_cpuid_bit(uint32_t *reg, uint32_t bit, bool value)
 {
 	*reg = value ? *reg | bit : *reg & ~bit;
@@ -178,7 +177,7 @@ uint64_t x86_ibs_distance(const struct x86_pmu *pmu, enum x86_ibs_unit unit,
 bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i);
 void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i);
 
-/* msr.c: @present, @read and @write of registers that both makers have */
+/* msr.c: @present, @read and @write of registers that both vendors have */
 bool x86_msr_always(const struct x86_pmu_config *config);
 void x86_msr_set_counter(struct x86_pmu *pmu, unsigned int i, uint64_t value);
 bool x86_msr_read_gp(struct x86_pmu *pmu, unsigned int i, uint64_t *value);

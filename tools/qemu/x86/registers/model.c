@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The registers of an x86 core PMU and the counters behind them.
+ * The registers and counters of an x86 core PMU.
  *
  * Registers as in the Intel SDM, volume 3B, "Performance Monitoring" and volume
  * 4, and in the AMD APM, volume 2, "Performance Monitoring Counters".
  *
- * A counter is not advanced by what it counts. It remembers at which count it
- * was right last, and is brought up to date whenever somebody looks, or when the
- * CPU says that the next overflow has been reached.
+ * An instruction does not advance a counter. The model updates a counter when the guest accesses a
+ * register, or when a count reaches the distance to the next overflow. Each counter holds the count
+ * of its last update.
  *
- * This file counts. select.c says what general-purpose counters count, lbr.c has the records
- * of branches, pebs.c the precise samples, msr.c the accesses to the registers, intel.c and amd.c
- * what only PMUs of that maker have, uarch*.c what those of one microarchitecture have.
+ * This file counts. select.c decodes selectors, msr.c has accesses to registers, and intel.c and
+ * amd.c have the vendors' parts. The folders lbr, pebs, ibs and uarch hold branch records, precise
+ * samples, instruction-based sampling and microarchitectures.
  */
 #include <string.h>
 
@@ -23,14 +23,14 @@
 
 #define FAR_AWAY	(UINT64_MAX / 4)
 
-/* What a counter has of another's that it is merged with: bits 48 to 63. See select.c. */
+/* Width of the upper part (bits 48 to 63) that a merged counter holds, see select.c */
 #define MERGED_BITS	16
 
-/* ---- kinds of PMU ---- */
+/* ---- properties of PMUs ---- */
 
 /**
- * x86_pmu_version_name() - what the user calls a version
- * @version: which
+ * x86_pmu_version_name() - return the name of a version in options
+ * @version: the version
  */
 const char *x86_pmu_version_name(enum x86_pmu_version version)
 {
@@ -40,7 +40,7 @@ const char *x86_pmu_version_name(enum x86_pmu_version version)
 }
 
 /**
- * x86_pmu_name() - what the user calls a PMU
+ * x86_pmu_name() - return the name of a PMU in options
  * @config: the PMU
  */
 const char *x86_pmu_name(const struct x86_pmu_config *config)
@@ -49,9 +49,9 @@ const char *x86_pmu_name(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_pmu_defaults() - a PMU of some version as it is usually built
- * @config: the result
- * @version: which
+ * x86_pmu_defaults() - set the default properties of a version
+ * @config: the properties to set
+ * @version: the version
  */
 void x86_pmu_defaults(struct x86_pmu_config *config, enum x86_pmu_version version)
 {
@@ -68,9 +68,9 @@ void x86_pmu_defaults(struct x86_pmu_config *config, enum x86_pmu_version versio
 }
 
 /**
- * x86_pmu_uarch_defaults() - the PMU of a microarchitecture
- * @config: the result
- * @uarch: which
+ * x86_pmu_uarch_defaults() - set the properties of a microarchitecture
+ * @config: the properties to set
+ * @uarch: the microarchitecture
  */
 void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarch *uarch)
 {
@@ -91,10 +91,10 @@ void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarc
 }
 
 /**
- * x86_pmu_config_error() - could there be such a PMU?
+ * x86_pmu_config_error() - check the properties of a PMU
  * @config: the PMU
  *
- * Return: NULL, or half a sentence about what is wrong.
+ * Return: NULL, or half a sentence about the error.
  */
 const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 {
@@ -131,7 +131,7 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_pmu_width() - how many bits a counter has
+ * x86_pmu_width() - return the width of a counter, in bits
  * @config: the PMU
  * @i: the counter, its index in struct x86_pmu
  */
@@ -141,7 +141,7 @@ unsigned int x86_pmu_width(const struct x86_pmu_config *config, unsigned int i)
 }
 
 /**
- * x86_pmu_global_bit() - the bit of a counter in the global registers
+ * x86_pmu_global_bit() - return the bit of a counter in the global registers
  * @i: the counter, its index in struct x86_pmu
  */
 unsigned int x86_pmu_global_bit(unsigned int i)
@@ -150,7 +150,7 @@ unsigned int x86_pmu_global_bit(unsigned int i)
 }
 
 /**
- * x86_pmu_global_counters() - all counters, by their bits in the global registers
+ * x86_pmu_global_counters() - return all counters, by their bits in the global registers
  * @config: the PMU
  */
 uint64_t x86_pmu_global_counters(const struct x86_pmu_config *config)
@@ -160,7 +160,7 @@ uint64_t x86_pmu_global_counters(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_pmu_is_missing() - is a counter not there, though one with a higher number may be?
+ * x86_pmu_is_missing() - check whether a counter is absent, by @missing or @holes
  * @config: the PMU
  * @i: the counter, its index in struct x86_pmu
  */
@@ -196,7 +196,7 @@ static bool is_frozen(const struct x86_pmu *pmu)
 	return pmu->status & X86_PMU_STATUS_FROZEN;
 }
 
-/* Stop the counters, if the interrupt about to be signalled is to do so. */
+/* Freeze the counters at an interrupt, if IA32_DEBUGCTL or DbgCtl says so. */
 static void freeze(struct x86_pmu *pmu)
 {
 	if (!(pmu->debugctl & DEBUGCTL_FREEZE))
@@ -208,10 +208,8 @@ static void freeze(struct x86_pmu *pmu)
 }
 
 /*
- * A counter has gone through all of its values. If another has its upper bits, these go on
- * by one.
- *
- * Return: whether it overflows.
+ * A counter has wrapped. If the next counter holds the upper bits, add one to them. Return true if
+ * the whole counter overflows.
  */
 static bool carry(struct x86_pmu *pmu, unsigned int i)
 {
@@ -233,8 +231,8 @@ static void interrupt(struct x86_pmu *pmu)
 }
 
 /**
- * x86_pmu_buffer_overflow() - software wants to look at the buffer of precise samples
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_pmu_buffer_overflow() - signal that the PEBS buffer has reached its threshold
+ * @pmu: the PMU of this thread's CPU
  */
 void x86_pmu_buffer_overflow(struct x86_pmu *pmu)
 {
@@ -256,7 +254,7 @@ static void overflow(struct x86_pmu *pmu, unsigned int i)
 }
 
 /**
- * x86_pmu_counter_value() - what a counter shows
+ * x86_pmu_counter_value() - return the value that a read of a counter returns
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  */
@@ -268,9 +266,9 @@ uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i)
 }
 
 /*
- * Less has happened than the counter was told of: an interrupt has come into a repeated
- * instruction, which has not retired, and is counted when it goes on. An overflow is not taken
- * back: the counter stays then until it is exceeded.
+ * The count of an event has decreased: an interrupt has hit a repeated instruction, which has not
+ * retired and is counted again when it continues. An overflow is not undone: then the counter does
+ * not change until the count exceeds @seen.
  */
 static void take_back(struct x86_pmu *pmu, struct x86_pmu_counter *c, uint64_t now)
 {
@@ -321,7 +319,7 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 	overflowed = x86_acr_overflow(pmu, overflowed);
 	reloaded &= ~overflowed;
 
-	/* Counters that overflow together do so before any of them freezes the rest. */
+	/* All counters are up to date: a freeze at one overflow affects no other counter. */
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (overflowed >> i & 1)
 			overflow(pmu, i);
@@ -336,12 +334,12 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 }
 
 /**
- * x86_pmu_advance() - bring all counters up to date
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_pmu_advance() - update all counters
+ * @pmu: the PMU of this thread's CPU
  *
- * An instruction that does not retire is taken back, so a count may be less than it was.
+ * An instruction that does not retire is taken back, so a count may decrease.
  *
- * Return: whether there was an overflow.
+ * Return: true if a counter has overflowed.
  */
 bool x86_pmu_advance(struct x86_pmu *pmu)
 {
@@ -349,10 +347,10 @@ bool x86_pmu_advance(struct x86_pmu *pmu)
 }
 
 /**
- * x86_pmu_ahead() - by how much counters will go on when they are brought up to date
- * @pmu: the PMU of the CPU whose thread this is
- * @ahead: the result, for each counter from 0 on
- * @nr: how many counters
+ * x86_pmu_ahead() - return by how much the next update will advance counters
+ * @pmu: the PMU of this thread's CPU
+ * @ahead: set to the advance of each counter from 0 on
+ * @nr: number of counters
  */
 void x86_pmu_ahead(struct x86_pmu *pmu, int64_t *ahead, unsigned int nr)
 {
@@ -369,15 +367,15 @@ void x86_pmu_ahead(struct x86_pmu *pmu, int64_t *ahead, unsigned int nr)
 	}
 }
 
-/* Nothing of @kind, in none of @rings, may happen @n times unnoticed. */
+/* Reduce the distance of @kind in @rings, so that no overflow after @n is missed. */
 static void shorten(x86_pmu_counts distance, enum x86_pmu_kind kind, unsigned int rings,
 		    uint64_t n)
 {
 	int ring;
 
 	/*
-	 * What happens in the other ring is not known in time. With half of the
-	 * rest for each, the overflow is approached in a few steps, not missed.
+	 * Each ring has its own count. If each gets half of the distance, the model approaches the
+	 * overflow in a few steps, and does not miss it.
 	 */
 	if (rings == (1 << X86_PMU_USER | 1 << X86_PMU_KERNEL))
 		n = (n + 1) / 2;
@@ -403,7 +401,7 @@ static void watch_ibs(struct x86_pmu *pmu, x86_pmu_counts distance)
 	}
 }
 
-/* Tell the CPU when to call x86_pmu_check(). */
+/* Set the distances after which the CPU calls x86_pmu_check(). */
 static void watch(struct x86_pmu *pmu)
 {
 	x86_pmu_counts distance, counts;
@@ -448,8 +446,8 @@ static bool same_event(const struct x86_pmu_counter *a, const struct x86_pmu_cou
 }
 
 /**
- * x86_pmu_activate() - a register has changed: which counters count what from here on?
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_pmu_activate() - set the events of all counters after the change of a register
+ * @pmu: the PMU of this thread's CPU
  */
 void x86_pmu_activate(struct x86_pmu *pmu)
 {
@@ -489,25 +487,25 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 }
 
 /**
- * x86_pmu_check() - find out whether a counter has overflowed
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_pmu_check() - check whether a counter has overflowed
+ * @pmu: the PMU of this thread's CPU
  *
- * The instruction that is being executed is counted already. Whether it retires is known, and its
- * record is made, at the next step: a counter that each instruction is looked at for waits.
+ * The instruction being executed is counted already. Only the next step shows whether it retires,
+ * and writes its record. So this function does not update counters in pmu->pebs.near.
  */
 void x86_pmu_check(struct x86_pmu *pmu)
 {
 	pmu->checks++;
 	if (advance(pmu, pmu->pebs.near))
-		x86_pmu_activate(pmu);	/* it may have frozen the counters */
+		x86_pmu_activate(pmu);	/* the overflow may have frozen the counters */
 	else
 		watch(pmu);
 }
 
 /**
  * x86_pmu_set_alarm() - have the alarm callback called
- * @pmu: the PMU of the CPU whose thread this is
- * @instructions: when so many more have been executed
+ * @pmu: the PMU of this thread's CPU
+ * @instructions: number of instructions until the call
  */
 void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions)
 {
@@ -522,10 +520,10 @@ void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions)
 }
 
 /**
- * x86_pmu_reset() - the values of power-up and RESET (INIT changes nothing)
+ * x86_pmu_reset() - set the registers to their values after power-up and RESET
  * @pmu: the PMU
  *
- * What is counted about the PMU itself goes on.
+ * INIT changes no register. The statistics are not reset.
  */
 void x86_pmu_reset(struct x86_pmu *pmu)
 {
@@ -550,10 +548,10 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 }
 
 /**
- * x86_pmu_init() - make a PMU
+ * x86_pmu_init() - initialize a PMU
  * @pmu: the PMU
- * @config: its kind; it stays in use
- * @ops: the CPU; they stay in use
+ * @config: its properties; must stay valid
+ * @ops: functions of the CPU; must stay valid
  */
 void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
 		  const struct x86_pmu_ops *ops)
@@ -563,11 +561,11 @@ void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
 }
 
 /**
- * x86_pmu_cpuid() - what the PMU changes of CPUID
+ * x86_pmu_cpuid() - add the PMU to the result of CPUID
  * @config: the PMU
  * @leaf: EAX before the instruction
  * @subleaf: ECX before the instruction
- * @regs: the result of a CPU without the PMU, then of one with it
+ * @regs: the result without the PMU; set to the result with the PMU
  */
 void x86_pmu_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 		   struct x86_pmu_cpuid *regs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers of an x86 core PMU and the counters behind them, apart from
- * whatever executes the instructions.
+ * The registers and counters of an x86 core PMU. The model does not depend on what executes the
+ * instructions.
  */
 #ifndef TOOLS_QEMU_X86_MODEL_H
 #define TOOLS_QEMU_X86_MODEL_H
@@ -24,10 +24,10 @@
 
 #define X86_PMU_DENIED_MAX	8
 
-/* The position of the fixed-function counters in Intel's global registers. */
+/* The first bit of the fixed-function counters in Intel's global registers */
 #define X86_PMU_GLOBAL_FIXED	32
 
-/* The local APIC's entry for the PMU, as an MSR of x2APIC: its writes are counted. */
+/* The local APIC's LVTPC as an MSR of x2APIC: the model counts its accesses. */
 #define X86_PMU_X2APIC_LVTPC	0x834
 
 enum x86_pmu_ring {
@@ -49,46 +49,45 @@ enum x86_pmu_version {
 	X86_PMU_VERSIONS
 };
 
-/* Intel's kinds of CPU in one machine: CPUID leaf 0x1a, EAX[31:24] */
-#define X86_PMU_CORE_NONE	0	/* there is one kind only */
+/* Intel's CPU types of hybrid machines: CPUID leaf 0x1a, EAX[31:24] */
+#define X86_PMU_CORE_NONE	0	/* not hybrid */
 #define X86_PMU_CORE_ATOM	0x20
 #define X86_PMU_CORE_CORE	0x40
 
-/* Metrics of level 1 and 2 */
+/* Topdown metrics of level 1 and 2 */
 #define X86_PMU_METRICS_MAX	8
 
 /**
- * struct x86_pmu_config - what kind of PMU it is; the same for all CPUs
- * @version: which registers there are
- * @uarch: whose events and rules hold besides; NULL for the architecture alone
- * @perfmon: the version that CPUID leaf 0xa tells of; 0 for that of the registers (Intel)
- * @gp: how many general-purpose counters
- * @fixed: which of Intel's fixed-function counters, a bit each
- * @holes: general-purpose counters that are not there though one with a higher number is
- * @untold: counters that CPUID leaf 0xa does not tell of, by their bits in the global registers
- * @core_type: the kind of CPU where a machine has several, X86_PMU_CORE_*
- * @gp_width: bits of a general-purpose counter
- * @fixed_width: bits of a fixed-function counter
+ * struct x86_pmu_config - the properties of a PMU, the same for all CPUs of a type
+ * @version: the version, which determines the registers
+ * @uarch: microarchitecture with further events and rules; NULL for the architecture alone
+ * @perfmon: the version in CPUID leaf 0xa; 0 for the version of the registers (Intel)
+ * @gp: number of general-purpose counters
+ * @fixed: bitmap of the fixed-function counters (Intel)
+ * @holes: bitmap of absent general-purpose counters below the highest one
+ * @unreported: counters that CPUID leaf 0xa does not report, by their bits in the global registers
+ * @core_type: the CPU type in a hybrid machine, X86_PMU_CORE_*
+ * @gp_width: width of a general-purpose counter, in bits
+ * @fixed_width: width of a fixed-function counter, in bits
  * @full_width: counters can be written with all their bits (Intel)
- * @any_thread: events can be counted of all threads of a core, of which there is one (Intel)
- * @perf_metrics: the slots are divided into metrics (Intel)
- * @nr_metrics: how many
- * @tsc_mhz: MHz of the time-stamp counter that CPUID tells of; 0 for what QEMU says (Intel)
- * @svme: EFER.SVME, which is kept by QEMU
- * @lbr: its branch records
- * @pebs: its precise samples
- * @ibs: its instruction-based sampling
- * @bts: IA32_MISC_ENABLE says that there are branch trace stores; needs precise samples
- * @acr: counters can have others reloaded (Intel, auto counter reload)
- * @has_extra_regs: the extra registers of events are there
- * @misplaced: a counter counts cycles instead of an event that it cannot count
+ * @any_thread: the AnyThread bits exist; a core has one thread (Intel)
+ * @perf_metrics: the PMU has topdown metrics (Intel)
+ * @nr_metrics: number of topdown metrics
+ * @tsc_mhz: frequency of the time-stamp counter in CPUID leaf 0x15, in MHz; 0 for QEMU's (Intel)
+ * @lbr: properties of its branch records
+ * @pebs: properties of its precise samples
+ * @ibs: properties of its instruction-based sampling
+ * @bts: IA32_MISC_ENABLE reports branch trace stores; needs precise samples
+ * @acr: the PMU has auto counter reload (Intel)
+ * @has_extra_regs: the extra registers of events exist
+ * @misplaced: a counter counts cycles if its event is not permitted on this counter
  * @denied: counters that do not count, by their bits in the global registers
- * @missing: counters that CPUID tells of and that are not there, likewise
- * @denied_events: events that do not count on general-purpose counters, the bits
+ * @missing: absent counters that CPUID reports, by their bits in the global registers
+ * @denied_events: events that do not count on general-purpose counters, as the bits
  *	X86_PMU_SEL_NAME of a selector
- * @nr_denied_events: how many
- * @stuck: a counter that never counts, or X86_PMU_NO_COUNTER
- * @sticky_status: status bits do not clear at the first write
+ * @nr_denied_events: number of @denied_events
+ * @stuck: fault: a counter that never counts, or X86_PMU_NO_COUNTER
+ * @sticky_status: fault: the first write does not clear a status bit
  */
 struct x86_pmu_config {
 	enum x86_pmu_version version;
@@ -97,7 +96,7 @@ struct x86_pmu_config {
 	unsigned int gp;
 	uint32_t fixed;
 	uint32_t holes;
-	uint64_t untold;
+	uint64_t unreported;
 	uint8_t core_type;
 	unsigned int gp_width;
 	unsigned int fixed_width;
@@ -128,22 +127,22 @@ struct x86_uarch;
 typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
 
 /**
- * struct x86_pmu_ops - what the model needs of the CPU it is part of
- * @read: how often each kind has happened so far
- * @watch: call x86_pmu_check() before any kind has happened more often than this
- * @need: kinds that will be read from now on, a bit each
- * @interrupt: a counter that interrupts has overflowed
- * @alarm: the alarm set with x86_pmu_set_alarm() rings
- * @record: call x86_pmu_branch() for each branch taken that ends in one of these rings, a bit
- *	each, and for no other; if none, the branch that is being executed is the last one. It
- *	returns the cycles of the CPU so far
- * @single: call x86_pmu_step() after each instruction that retires in one of these rings, a bit
- *	each, beginning with the next one; it may be called after others, too. If the CPU is in the
- *	middle of a row of instructions it need not be for those
- * @state: what its registers are, between two instructions; those for vectors if asked for
+ * struct x86_pmu_ops - the functions of the CPU that the model calls
+ * @read: read all counts
+ * @watch: have x86_pmu_check() called before a count advances by more than its @distance
+ * @need: have these kinds counted from now on, a bit each
+ * @interrupt: signal an interrupt
+ * @alarm: the alarm of x86_pmu_set_alarm() has expired
+ * @record: have x86_pmu_branch() called for each taken branch that ends in one of these rings (a
+ *	bit each), and for no other. If there are none, the branch being executed is the last one.
+ *	Return the cycles of the CPU so far
+ * @single: have x86_pmu_step() called after each instruction that retires in one of these rings (a
+ *	bit each), from the next one on. Calls for other rings are permitted. In the middle of a
+ *	block, the rest of the block may cause no calls
+ * @state: read the registers between two instructions; the vector registers only if @vectors
  * @sampled: instruction-based sampling has a sample
- * @memory: read or write at a linear address; false if there is no memory
- * @write_physical: write at a physical address; likewise
+ * @memory: read or write memory at a linear address; false if there is no memory
+ * @write_physical: write memory at a physical address; false if there is no memory
  * @unknown: the guest enables a counter with an event that the PMU, or this counter, does not
  *	count; may be NULL
  */
@@ -164,16 +163,16 @@ struct x86_pmu_ops {
 
 /**
  * struct x86_pmu_counter - one counter
- * @value: what it shows
- * @select: the event selector of a general-purpose one
- * @unknown: its selector if it is enabled and counts nothing; 0 if it counts or is disabled
- * @active: it counts; what follows is meaningful only then
- * @rings: which rings it counts, a bit each
- * @merged: the next counter has its upper bits
- * @interrupts: overflow is signalled
- * @event: what it counts
- * @seen: the count up to which @value is right
- * @fraction: what is too little for another step of @value
+ * @value: the value, as of the count @seen
+ * @select: the event selector of a general-purpose counter
+ * @unknown: the selector of an enabled counter without a known event; otherwise 0
+ * @active: the counter counts; the fields below are valid only then
+ * @rings: bitmap of the rings that it counts
+ * @merged: the next counter holds the upper bits
+ * @interrupts: an overflow signals an interrupt
+ * @event: the event
+ * @seen: the count of the event at the last update of @value
+ * @fraction: the remainder of @event.times * count, less than @event.per
  */
 struct x86_pmu_counter {
 	uint64_t value;
@@ -193,33 +192,34 @@ struct x86_pmu_accesses {
 	uint64_t writes;
 };
 
-/* Enough for the table of any maker, see x86_pmu_msr_name(). */
+/* Rows that the largest table of a vendor fits in, see x86_pmu_msr_name() */
 #define X86_PMU_MSR_ROWS	48
 
 /**
  * struct x86_pmu - the PMU of one CPU
- * @config: its kind
- * @ops: the CPU
+ * @config: the PMU's properties
+ * @ops: functions of the CPU
  * @counter: general-purpose counters, then fixed-function ones
  * @perf_metrics: MSR_PERF_METRICS as written
- * @metrics_slots: the slots that this is of
- * @slots_written: the slots' counter as written, or when MSR_PERF_METRICS was
+ * @metrics_slots: value of the slots counter that @perf_metrics belongs to
+ * @slots_written: value of the slots counter at the last write of it or of MSR_PERF_METRICS
  * @fixed_ctrl: IA32_FIXED_CTR_CTRL
  * @global_ctrl: IA32_PERF_GLOBAL_CTRL, PerfCntrGlobalCtl
  * @status: IA32_PERF_GLOBAL_STATUS, PerfCntrGlobalStatus
- * @sticky: bits of @status that have resisted a write already
+ * @sticky: bits of @status that have ignored their first write (fault)
  * @debugctl: IA32_DEBUGCTL, DbgCtl
+ * @svme: EFER.SVME; QEMU holds the register
  * @lbr: its branch records
  * @pebs: its precise samples
  * @ibs: its instruction-based sampling
- * @acr: its reloads
+ * @acr: its auto counter reload
  * @extra_regs: the extra registers of events
- * @alarm_set: there is an alarm
- * @alarm: at which number of instructions it rings
- * @rdpmc: how often RDPMC was executed
- * @msr: accesses of the MSRs, by row of the table
- * @overflows: how often counters overflowed
- * @checks: how often x86_pmu_check() was called
+ * @alarm_set: an alarm is set
+ * @alarm: count of instructions at which the alarm expires
+ * @rdpmc: statistics: executed RDPMC
+ * @msr: statistics: accesses of the MSRs, by row of the table
+ * @overflows: statistics: overflows of counters
+ * @checks: statistics: calls of x86_pmu_check()
  */
 struct x86_pmu {
 	const struct x86_pmu_config *config;
@@ -248,14 +248,14 @@ struct x86_pmu {
 	uint64_t checks;
 };
 
-/* What an access does. */
+/* The result of an access. */
 enum x86_pmu_access {
 	X86_PMU_NOT_HERE,	/* no register of the PMU */
 	X86_PMU_DONE,
 	X86_PMU_FAULT,		/* #GP(0) */
 };
 
-/* Registers of CPUID, in the order of their numbers. */
+/* Registers of CPUID, in the order of their numbers */
 struct x86_pmu_cpuid {
 	uint32_t eax;
 	uint32_t ecx;

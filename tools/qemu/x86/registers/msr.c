@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Accesses to the registers of the virtual x86 PMU: which register a number is,
- * and what those do that PMUs of Intel and of AMD have alike.
+ * Accesses to the registers of the virtual x86 PMU: look up a register by its number, and access
+ * the registers that Intel and AMD have in common.
  */
 #include "x86/registers/maker.h"
 
-/*
- * Registers that both makers have, for their tables: see struct x86_pmu_msr_row for
- * what its functions take and return.
- */
+/* Functions for the vendors' tables of registers, see struct x86_pmu_msr_row. */
 
 bool x86_msr_always(const struct x86_pmu_config *config)
 {
@@ -17,10 +14,10 @@ bool x86_msr_always(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_msr_set_counter() - have a counter go on from a value
+ * x86_msr_set_counter() - set the value of a counter
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
- * @value: the value; bits that the counter does not have are left out
+ * @value: the value; bits above the counter's width are ignored
  */
 void x86_msr_set_counter(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
@@ -40,7 +37,7 @@ bool x86_msr_read_select(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 	return true;
 }
 
-/* Does the write of a register set reserved bits, and fault? */
+/* Check whether a write to a register sets reserved bits and faults. */
 static bool reserved(const struct x86_pmu *pmu, uint64_t value, uint64_t allowed)
 {
 	return !x86_pmu_maker(pmu->config)->reserved_ignored && (value & ~allowed);
@@ -92,7 +89,7 @@ bool x86_msr_write_global_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t val
 	return true;
 }
 
-/* Bits of the global status register. */
+/* Return the bits that the global status register has. */
 static uint64_t status_bits(const struct x86_pmu_config *config)
 {
 	return x86_pmu_global_counters(config) | x86_pmu_maker(config)->status(config);
@@ -150,7 +147,7 @@ bool x86_msr_write_debugctl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-/* The last row is the local APIC's: only counted. */
+/* The last row is x2APIC's LVTPC: the model only counts its accesses. */
 #define ROW_LVTPC	(X86_PMU_MSR_ROWS - 1)
 
 static bool bank_has(const struct x86_pmu_config *config, enum x86_pmu_bank bank, unsigned int i)
@@ -180,9 +177,9 @@ static bool is_absent(const struct x86_pmu_config *config, const struct x86_pmu_
 }
 
 /*
- * The row of a register, and which of its registers it is; NULL if not of the PMU. A PMU without
- * branch records leaves their registers to QEMU, which lets what it does not know pass; likewise
- * those of precise samples, and of instruction-based sampling.
+ * Return the row of a register, and set @i to its index in the row; NULL if the register is not the
+ * PMU's. If the PMU lacks branch records, precise samples or instruction-based sampling, QEMU
+ * handles the registers of the absent feature; it ignores accesses to registers it does not know.
  */
 static const struct x86_pmu_msr_row *find_msr(const struct x86_pmu_config *config,
 					      uint32_t msr, size_t *row, unsigned int *i)
@@ -209,10 +206,10 @@ static bool msr_exists(const struct x86_pmu_config *config,
 }
 
 /**
- * x86_pmu_rdmsr() - RDMSR
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_pmu_rdmsr() - execute RDMSR
+ * @pmu: the PMU of this thread's CPU
  * @msr: the register's number
- * @value: its value, if X86_PMU_DONE
+ * @value: set to the register's value if the result is X86_PMU_DONE
  */
 enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *value)
 {
@@ -234,17 +231,17 @@ enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *v
 	return r->read(pmu, i, value) ? X86_PMU_DONE : X86_PMU_FAULT;
 }
 
-/* IA32_MISC_ENABLE: with precise samples, bit 11 says that there is no BTS unless bts=on. */
+/* IA32_MISC_ENABLE: with precise samples, bit 11 reports that BTS is absent, unless bts=on. */
 #define MSR_MISC_ENABLE		0x1a0
 #define MISC_ENABLE_PERFMON	(UINT32_C(1) << 7)
 #define MISC_ENABLE_NO_BTS	(UINT32_C(1) << 11)
 
 /**
- * x86_pmu_rdmsr_more() - what the PMU adds to a register that is not its own
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_pmu_rdmsr_more() - return the bits that the PMU adds to a register of QEMU's
+ * @pmu: the PMU of this thread's CPU
  * @msr: the register's number
  *
- * Return: bits that are set besides.
+ * Return: the bits to set in the value.
  */
 uint32_t x86_pmu_rdmsr_more(const struct x86_pmu *pmu, uint32_t msr)
 {
@@ -257,7 +254,7 @@ uint32_t x86_pmu_rdmsr_more(const struct x86_pmu *pmu, uint32_t msr)
 #define MSR_EFER		0xc0000080
 #define EFER_SVME		(UINT64_C(1) << 12)
 
-/* A register that is QEMU's is written: what does it change for the counters? */
+/* Note a write to a register of QEMU's that the PMU depends on. */
 static void note_write(struct x86_pmu *pmu, uint32_t msr, uint64_t value)
 {
 	if (msr == X86_PMU_X2APIC_LVTPC)
@@ -270,10 +267,10 @@ static void note_write(struct x86_pmu *pmu, uint32_t msr, uint64_t value)
 }
 
 /**
- * x86_pmu_wrmsr() - WRMSR
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_pmu_wrmsr() - execute WRMSR
+ * @pmu: the PMU of this thread's CPU
  * @msr: the register's number
- * @value: what to write
+ * @value: the value to write
  */
 enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t value)
 {
@@ -309,11 +306,11 @@ static bool is_disabled_for_user(const struct x86_pmu *pmu, unsigned int i)
 }
 
 /**
- * x86_pmu_rdpmc() - RDPMC, where it is allowed
- * @pmu: the PMU of the CPU whose thread this is
- * @ring: where
+ * x86_pmu_rdpmc() - execute RDPMC, which the caller has found to be allowed
+ * @pmu: the PMU of this thread's CPU
+ * @ring: the ring of the instruction
  * @selector: ECX
- * @value: the counter, if X86_PMU_DONE
+ * @value: set to the counter's value if the result is X86_PMU_DONE
  */
 enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, enum x86_pmu_ring ring,
 				  uint32_t selector, uint64_t *value)
@@ -335,11 +332,11 @@ enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, enum x86_pmu_ring ring,
 }
 
 /**
- * x86_pmu_msr_name() - names for the accesses counted in struct x86_pmu
+ * x86_pmu_msr_name() - return the name of a row of struct x86_pmu's msr[]
  * @config: the PMU
- * @row: index into its msr[]
+ * @row: index into msr[]
  *
- * Return: NULL where nothing is counted.
+ * Return: the name; NULL if the row is unused.
  */
 const char *x86_pmu_msr_name(const struct x86_pmu_config *config, unsigned int row)
 {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a general-purpose counter counts: what its selector names, if there is such an event,
- * and if this counter can count it.
+ * Decode the selector of a general-purpose counter, and check that the counter can count the event.
  */
 #include "x86/registers/maker.h"
 #include "x86/uarch/uarch.h"
 
 /*
- * AMD PPR, "Large Increment per Cycle Events": a counter alone takes up to 15 in a cycle. Two
- * adjacent ones do if the second, whose number is odd, is enabled with event 0xfff. It then
- * has bits 48 to 63 of the count.
+ * AMD PPR, "Large Increment per Cycle Events": a single counter counts up to 15 per cycle. Larger
+ * increments need two adjacent counters. The second has an odd number and is enabled with event
+ * 0xfff (merge); it then holds bits 48 to 63 of the count.
  */
 #define ALONE_MAX	15
 #define EVENT_MERGE	0xfff
 
-/* The only second unit mask of Intel's that some event has here */
+/* The only second unit mask that the model's events use (Intel) */
 #define UMASK2_KNOWN	(UINT64_C(1) << 40)
 
 static bool gp_enabled(const struct x86_pmu *pmu, unsigned int i)
@@ -23,7 +22,7 @@ static bool gp_enabled(const struct x86_pmu *pmu, unsigned int i)
 	       (!x86_pmu_version(pmu->config)->global || pmu->global_ctrl >> i & 1);
 }
 
-/* The selector of a counter, as far as it says what is counted: Intel's have no such number. */
+/* Return a counter's selector without the bits of Intel's that do not encode the event. */
 static uint64_t select_of(const struct x86_pmu *pmu, unsigned int i)
 {
 	uint64_t select = pmu->counter[i].select;
@@ -32,7 +31,7 @@ static uint64_t select_of(const struct x86_pmu *pmu, unsigned int i)
 	       select & ~(X86_PMU_SEL_ADAPTIVE | X86_PMU_SEL_LBR_LOG);
 }
 
-/* Can this counter count the event that its selector names? */
+/* Check that the event of a counter's selector is permitted on the counter. */
 static bool is_well_placed(const struct x86_pmu *pmu, unsigned int i)
 {
 	const struct x86_uarch *uarch = pmu->config->uarch;
@@ -43,11 +42,11 @@ static bool is_well_placed(const struct x86_pmu *pmu, unsigned int i)
 }
 
 /**
- * x86_pmu_is_denied() - does the hypervisor keep a counter from counting?
+ * x86_pmu_is_denied() - check whether the (simulated) hypervisor keeps a counter from counting
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  *
- * Return: whether it does, be it for the counter's sake or for what it is to count.
+ * Return: true if the configuration denies the counter or its event.
  */
 bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i)
 {
@@ -62,7 +61,7 @@ bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i)
 	return false;
 }
 
-/* What the selector of a counter makes it count; false if nothing. */
+/* Set @event to the event of a counter's selector; return false if the counter counts nothing. */
 static bool selected_event(const struct x86_pmu *pmu, unsigned int i, struct x86_pmu_event *event)
 {
 	const struct x86_pmu_maker *maker = x86_pmu_maker(pmu->config);
@@ -86,7 +85,7 @@ static bool selected_event(const struct x86_pmu *pmu, unsigned int i, struct x86
 	return x86_pmu_event_select(maker->events, maker->nr_events, select, event);
 }
 
-/* Has this counter another for its upper bits? */
+/* Check whether the next counter holds the upper bits of this one. */
 static bool is_merged(const struct x86_pmu *pmu, unsigned int i)
 {
 	const struct x86_uarch *uarch = pmu->config->uarch;
@@ -97,8 +96,8 @@ static bool is_merged(const struct x86_pmu *pmu, unsigned int i)
 }
 
 /*
- * Guests are not told from the host here: all is the host's. With EFER.SVME 0 either bit keeps the
- * counter from counting (Linux commit 1018faa6cf23).
+ * Check whether a selector excludes the host. The model has no nested guests: all code is the
+ * host's. If EFER.SVME is 0, HostOnly alone also stops the counter (Linux commit 1018faa6cf23).
  */
 static bool counts_no_host(const struct x86_pmu *pmu, uint64_t select)
 {
@@ -110,7 +109,7 @@ static bool counts_no_host(const struct x86_pmu *pmu, uint64_t select)
 }
 
 /* Report an event that is not counted, once each time that the guest enables a counter with it. */
-static void tell_unknown(struct x86_pmu *pmu, unsigned int i, bool counts)
+static void report_unknown(struct x86_pmu *pmu, unsigned int i, bool counts)
 {
 	const uint64_t name = x86_pmu_is_amd(pmu->config) ? X86_PMU_SEL_NAME :
 			      X86_PMU_SEL_NAME | X86_PMU_SEL_UMASK2;
@@ -127,7 +126,7 @@ static void tell_unknown(struct x86_pmu *pmu, unsigned int i, bool counts)
 }
 
 /**
- * x86_pmu_activate_gp() - what does a general-purpose counter count from here on?
+ * x86_pmu_activate_gp() - set the event and the rings of a general-purpose counter
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  */
@@ -138,7 +137,7 @@ void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i)
 
 	c->merged = is_merged(pmu, i);
 	c->active = counts;
-	tell_unknown(pmu, i, counts);
+	report_unknown(pmu, i, counts);
 	if (x86_pmu_is_amd(pmu->config) && !c->merged && c->event.times > ALONE_MAX)
 		c->event.times = ALONE_MAX;
 	c->rings = (c->select & X86_PMU_SEL_USR ? 1 << X86_PMU_USER : 0) |

@@ -281,7 +281,7 @@ static const struct x86_extra_reg_row skymont_extra_regs[] = {
 static const struct x86_uarch skymont = {
 	.name = "skymont", .version = X86_PMU_INTEL_V6, .gp = 8, .fixed = 0x77,
 	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
-	.untold = UINT64_C(0x70) << X86_PMU_GLOBAL_FIXED,
+	.unreported = UINT64_C(0x70) << X86_PMU_GLOBAL_FIXED,
 	.extra_regs = skymont_extra_regs, .nr_extra_regs = ARRAY_SIZE(skymont_extra_regs),
 	.events = skymont_events, .nr_events = ARRAY_SIZE(skymont_events),
 };
@@ -317,7 +317,7 @@ const struct x86_uarch x86_uarch_intel[] = {
 		.name = "alder-lake", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
 		.core_type = X86_PMU_CORE_CORE, .other = &gracemont, .nr_metrics = 8,
 		.lbr = X86_LBR_ARCH,
-		.untold = UINT64_C(0xc0) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
+		.unreported = UINT64_C(0xc0) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
 		.models = { { 6, 0x97, 0x97 }, { 6, 0x9a, 0x9a }, { 6, 0xb7, 0xb7 },
 			    { 6, 0xba, 0xba }, { 6, 0xbf, 0xbf } },
 		TABLES(golden_cove),
@@ -326,7 +326,7 @@ const struct x86_uarch x86_uarch_intel[] = {
 		.name = "lunar-lake", .version = X86_PMU_INTEL_V6, .gp = 10, .fixed = 0xf,
 		.core_type = X86_PMU_CORE_CORE, .other = &skymont, .nr_metrics = 8,
 		.lbr = X86_LBR_ARCH,
-		.untold = UINT64_C(0x300) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
+		.unreported = UINT64_C(0x300) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
 		.models = { { 6, 0xbd, 0xbd }, { 6, 0xc5, 0xc6 }, { 6, 0xcc, 0xcc } },
 		TABLES(lion_cove),
 	},

@@ -51,7 +51,7 @@ struct x86_uarch_rule {
  * @fixed: which fixed-function counters
  * @core_type: of its CPUs in a machine that has several kinds, X86_PMU_CORE_*
  * @other: the other kind there; NULL if there is none
- * @untold: counters that CPUID leaf 0xa does not tell of where the other kind is there, as it
+ * @unreported: counters that CPUID leaf 0xa does not tell of where the other kind is there, as it
  *	does not have them; by their bits in the global registers
  * @any_thread: events can be counted of all threads of a core
  * @nr_metrics: metrics that it divides its slots into: 4 are level 1, 8 level 2 too
@@ -78,7 +78,7 @@ struct x86_uarch {
 	uint32_t fixed;
 	uint8_t core_type;
 	const struct x86_uarch *other;
-	uint64_t untold;
+	uint64_t unreported;
 	bool any_thread;
 	uint8_t nr_metrics;
 	enum x86_lbr_kind lbr;
