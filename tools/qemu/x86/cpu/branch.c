@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Telling the PMU of each branch that an x86 vCPU takes.
+ * Report each branch that an x86 vCPU takes to the PMU.
  *
- * A branch ends its block. When it begins, generated code leaves behind how far into the
- * block it is; where it went is seen at the head of the next block. The address of a block is
- * read from the CPU, not known from translation: QEMU's blocks belong to physical memory
- * (CF_PCREL in its sources) and run at all addresses that is mapped at.
+ * A branch ends its block. Generated code stores the branch's offset in the block when the branch
+ * begins; the start of the next block shows the target. The address of a block is read from the
+ * CPU, and is not known at translation: QEMU's blocks belong to physical memory (CF_PCREL in its
+ * sources), and run at all virtual addresses that map it.
  *
- * Blocks of a ring whose branches nobody wants do not call back, except those that may leave
- * the ring: they end with a far branch, whose own address is wanted if it ends in the other.
- * Exceptions and interrupts are told by QEMU's functions that deliver them.
+ * If a ring's branches are not reported, its blocks do not call back. Blocks that end with a far
+ * branch do: the branch may end in the other ring, and then its address is needed. QEMU's functions
+ * that deliver exceptions and interrupts report them.
  */
 #include "pmu/count.h"
 #include "x86/cpu/branch.h"
@@ -18,9 +18,9 @@
 
 #define VECTOR_DB	1
 
-/* In score.pending */
+/* Fields of score.pending */
 #define PENDING			(UINT64_C(1) << 63)
-#define PENDING_OFFSET		UINT64_C(0xffff)	/* from the head of its block */
+#define PENDING_OFFSET		UINT64_C(0xffff)	/* from the start of its block */
 #define PENDING_LENGTH_SHIFT	16
 #define PENDING_LENGTH		UINT64_C(0xff)
 #define PENDING_CLASS_SHIFT	24
@@ -29,10 +29,10 @@
 #define PENDING_RING		UINT64_C(1)
 
 /**
- * struct score - what generated code reads and writes, one for each vCPU
- * @heads: the heads of blocks in this ring call back
- * @any: those of some ring do
- * @pending: the branch that was begun last, 0 if it has been looked at
+ * struct score - the fields of a vCPU that generated code reads and writes
+ * @heads: by ring: the starts of blocks in this ring call back
+ * @any: the starts of blocks in any ring call back
+ * @pending: the branch that began last, 0 once it is handled
  */
 struct score {
 	uint64_t heads[X86_PMU_RINGS];
@@ -41,12 +41,12 @@ struct score {
 };
 
 /**
- * struct trail - what else there is to know of a vCPU
- * @score: its score, which does not move once all CPUs are there, and they are when software
- *	turns records on; NULL before
- * @block: where the block begins that has called back last
- * @ending: the branch that is pending is the last one to be told
- * @cycles: where its cycles are
+ * struct trail - the fields of a vCPU that only C code uses
+ * @score: the vCPU's score, NULL before software turns branch records on. All vCPUs exist then, so
+ *	the score does not move
+ * @block: address of the block that called back last
+ * @ending: the pending branch is the last one to report
+ * @cycles: the vCPU's count of cycles
  */
 static struct trail {
 	struct score *score;
@@ -80,7 +80,7 @@ static unsigned int class_of(uint64_t pending)
 	return pending >> PENDING_CLASS_SHIFT & PENDING_CLASS;
 }
 
-/* Did the block of a branch call back at its head? Only then its address is known. */
+/* Check whether the address of a branch is known: its block has called back at its start. */
 static bool is_known(const struct score *s, uint64_t pending)
 {
 	return pending && (class_of(pending) & X86_INSN_FAR ||
@@ -99,7 +99,7 @@ static void set_heads(struct score *s, bool kernel, bool user)
 	s->any = kernel || user;
 }
 
-static void tell(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to)
+static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to)
 {
 	unsigned int class = class_of(pending);
 	uint64_t from = address_of(t, pending);
@@ -107,8 +107,8 @@ static void tell(unsigned int vcpu, const struct trail *t, uint64_t pending, uin
 	struct x86_lbr_branch b = { .from = from, .to = to, .next = to == next };
 
 	/*
-	 * QEMU has begun the branch anew without an exception: where it wrote to the page of
-	 * its own code, or accessed a device.
+	 * QEMU restarts the branch without an exception if the branch writes to the page of its
+	 * own code, or accesses a device.
 	 */
 	if (class & X86_INSN_FAULTING && to == from)
 		return;
@@ -129,7 +129,7 @@ static void end(struct trail *t)
 	set_heads(t->score, false, false);
 }
 
-/* The branch that is pending, if any, has gone there. */
+/* Report the pending branch, if any, with its target. */
 static void went(unsigned int vcpu, uint64_t to)
 {
 	struct trail *t = &trails[vcpu];
@@ -140,7 +140,7 @@ static void went(unsigned int vcpu, uint64_t to)
 		return;
 	s->pending = 0;
 	if (is_known(s, pending))
-		tell(vcpu, t, pending, to);
+		report_pending(vcpu, t, pending, to);
 	if (t->ending)
 		end(t);
 }
@@ -162,10 +162,10 @@ static bool is_recording(unsigned int vcpu)
 /* ---- for the PMU ---- */
 
 /**
- * x86_branch_record() - which branches to tell the PMU of from now on
- * @vcpu: whose; in its thread
- * @rings: those that end in these rings, a bit each; if none, the branch that is being
- *	executed is the last one
+ * x86_branch_record() - set the rings with reported branches
+ * @vcpu: index of the vCPU; called in its thread
+ * @rings: bitmap of the rings that a reported branch ends in; if 0, the branch being executed is
+ *	the last one
  *
  * Return: the cycles of the vCPU so far.
  */
@@ -178,7 +178,7 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 	t->cycles = count_cells(vcpu, X86_PMU_CYCLES);
 	count_used(vcpu);
 	if (!rings && s->any && is_known(s, s->pending)) {
-		/* Whatever comes next has to call back. */
+		/* The next block has to call back, in either ring. */
 		t->ending = true;
 		set_heads(s, true, true);
 	} else {
@@ -189,7 +189,7 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 	return count_sum(&t->cycles, X86_PMU_RINGS);
 }
 
-static bool nobody_records(void)
+static bool is_unrecorded(void)
 {
 	unsigned int i;
 
@@ -202,14 +202,14 @@ static bool nobody_records(void)
 /* ---- exceptions and interrupts ---- */
 
 /**
- * x86_branch_exception() - an exception is about to be taken
- * @vcpu: where
- * @vector: its number
- * @pc: the instruction that did not complete, or the one to come
- * @in_fetch: the instruction could not be read, so it has not begun
+ * x86_branch_exception() - handle the pending branch before an exception is taken
+ * @vcpu: index of the vCPU
+ * @vector: the exception's vector
+ * @pc: address of the instruction that has not completed, or of the next one
+ * @in_fetch: the fetch at @pc has faulted: the instruction has not begun
  *
- * A branch that has faulted was not taken. INT n is in the same place: it is told when it has
- * been delivered.
+ * A branch that has faulted was not taken. For INT n the branch at @pc is dropped, too:
+ * x86_branch_delivered() reports it.
  */
 void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch)
 {
@@ -225,23 +225,23 @@ void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fe
 }
 
 /**
- * x86_branch_interrupt() - an interrupt is about to be taken
- * @vcpu: where
- * @pc: the instruction to come
+ * x86_branch_interrupt() - report the pending branch before an interrupt is taken
+ * @vcpu: index of the vCPU
+ * @pc: address of the next instruction
  */
 void x86_branch_interrupt(unsigned int vcpu, uint64_t pc)
 {
 	if (is_recording(vcpu))
 		went(vcpu, pc);
 	else
-		count_unused(vcpu, X86_PMU_RECORDS, nobody_records);
+		count_unused(vcpu, X86_PMU_RECORDS, is_unrecorded);
 }
 
 /**
- * x86_branch_delivered() - an exception or interrupt has been taken
- * @vcpu: where
- * @from: the instruction that was interrupted
- * @to: its handler
+ * x86_branch_delivered() - report the branch to the handler of an exception or interrupt
+ * @vcpu: index of the vCPU
+ * @from: address of the interrupted instruction
+ * @to: address of the handler
  */
 void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 {
@@ -262,7 +262,7 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 /* ---- generated code ---- */
 
 /**
- * x86_branch_gen_start() - a block begins
+ * x86_branch_gen_start() - instrument the start of a block
  * @tb: the block
  * @ring: its ring
  * @class: the class of its last instruction
@@ -282,9 +282,9 @@ void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 }
 
 /**
- * x86_branch_gen() - an instruction is a branch
+ * x86_branch_gen() - instrument a branch
  * @tb: its block
- * @insn: the instruction
+ * @insn: the branch
  * @ring: its ring
  * @class: its class
  */
@@ -303,8 +303,8 @@ void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
 }
 
 /**
- * x86_branch_init() - prepare for telling branches
- * @taken: called for each
+ * x86_branch_init() - prepare for reporting branches
+ * @taken: called for each reported branch
  */
 void x86_branch_init(void (*taken)(unsigned int vcpu, const struct x86_lbr_branch *branch))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Telling the PMU of each branch that an x86 vCPU takes: from where, to where.
+ * Report each branch that an x86 vCPU takes to the PMU, with source and target.
  */
 #ifndef TOOLS_QEMU_X86_BRANCH_H
 #define TOOLS_QEMU_X86_BRANCH_H
@@ -14,12 +14,12 @@
 void x86_branch_init(void (*taken)(unsigned int vcpu, const struct x86_lbr_branch *branch));
 uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings);
 
-/* As the hooks of struct x86_qemu_hooks, called by those. */
+/* Called by the hooks of struct x86_qemu_hooks */
 void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch);
 void x86_branch_interrupt(unsigned int vcpu, uint64_t pc);
 void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to);
 
-/* For the translation of a block: @class is its last instruction's. */
+/* Instrument a block; @class: the class of its last instruction */
 void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 			  unsigned int class);
 void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,

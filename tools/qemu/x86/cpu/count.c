@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counting what x86 vCPUs do: what there is besides pmu/count.c.
+ * Count what x86 vCPUs do: the part that pmu/count.c does not have.
  *
- * An instruction is counted when it begins. One that faults has then not retired
- * and will begin again, so it is taken back. The generated code leaves behind
- * what is needed to know what to take back.
+ * Generated code counts an instruction when it begins. An instruction that faults has not retired
+ * and will begin again, so its counts are taken back. Generated code stores the class of the
+ * instruction for that.
  */
 #include "pmu/count.h"
 #include "x86/cpu/branch.h"
@@ -16,13 +16,13 @@
 
 #define VECTOR_DB	1
 
-/* In score.last: the class of the instruction, above its offset in the page */
+/* score.last has the class of the instruction above its offset in the page */
 #define LAST_CLASS_SHIFT	COUNT_PAGE_SHIFT
 
 /**
- * struct score - what generated code writes, one for each vCPU
- * @last: the repeated string instruction, or the branch that may fault, that was begun
- *	last, if no block began after it; 0 otherwise. Both end their block.
+ * struct score - the fields of a vCPU that generated code writes
+ * @last: the repeated string instruction, or the branch that may fault, that began last. 0 if a
+ *	block has begun since: both kinds of instructions end their block.
  */
 struct score {
 	uint64_t last;
@@ -45,11 +45,12 @@ static uint64_t last_value(unsigned int class, uint64_t pc)
 }
 
 /*
- * The class of the instruction at @pc, if it is the one in score.last. Offsets are enough
- * to tell: no block has begun since, so @pc is that instruction or what comes after it.
- * What comes after a string instruction is its neighbour, at another offset. What comes
- * after a branch may have the same offset in another page, but then @pc could not be read
- * or an interrupt goes before it, and for neither a branch is taken back.
+ * Return the class of the instruction at @pc if it is the one in score.last, and clear score.last.
+ *
+ * It is enough to compare page offsets. No block has begun since, so @pc is the address of that
+ * instruction or of the next one. After a string instruction, the next one has another offset. The
+ * target of a branch may have the same offset in another page. But then the fetch at @pc has
+ * faulted, or an interrupt comes before it: neither takes a branch back.
  */
 static unsigned int forget_last(unsigned int vcpu, uint64_t pc)
 {
@@ -79,14 +80,14 @@ static void take_back_instruction(unsigned int vcpu, unsigned int class, unsigne
 }
 
 /**
- * x86_count_exception() - an exception is about to be taken
- * @vcpu: where
- * @vector: its number
- * @pc: the instruction that did not complete, or the one to come
- * @in_fetch: the instruction could not be read, so it has not begun
- * @nested: it comes from delivering another, no instruction is at fault
+ * x86_count_exception() - count an exception that is about to be taken
+ * @vcpu: index of the vCPU
+ * @vector: the exception's vector
+ * @pc: address of the instruction that has not completed, or of the next one
+ * @in_fetch: the fetch at @pc has faulted: the instruction has not begun
+ * @nested: the delivery of another exception has caused this one, not an instruction
  *
- * Return: what has become of the instruction at @pc, or of the one before it.
+ * Return: the state of the instruction at @pc, or of the one before it.
  */
 enum x86_step_end x86_count_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch,
 				      bool nested)
@@ -97,7 +98,7 @@ enum x86_step_end x86_count_exception(unsigned int vcpu, int vector, uint64_t pc
 
 	count_branch_went(vcpu, pc);
 	x86_branch_exception(vcpu, vector, pc, in_fetch);
-	/* INT n and INT3 have retired; they are no exceptions here. */
+	/* INT n and INT3 have retired, and do not count as exceptions. */
 	if (class & X86_INSN_SOFTWARE_INT)
 		return X86_STEP_RETIRED;
 	if (!in_fetch && !nested && vector != VECTOR_DB) {
@@ -109,11 +110,11 @@ enum x86_step_end x86_count_exception(unsigned int vcpu, int vector, uint64_t pc
 }
 
 /**
- * x86_count_interrupt() - an interrupt is about to be taken
- * @vcpu: where
- * @pc: the instruction to come
+ * x86_count_interrupt() - update the counts before an interrupt is taken
+ * @vcpu: index of the vCPU
+ * @pc: address of the next instruction
  *
- * Return: what has become of the instruction before it.
+ * Return: the state of the last instruction.
  */
 enum x86_step_end x86_count_interrupt(unsigned int vcpu, uint64_t pc)
 {
@@ -137,8 +138,8 @@ void x86_count_interrupted(unsigned int vcpu, enum x86_pmu_ring ring)
 /* ---- repeated string instructions ---- */
 
 /*
- * QEMU jumps back to such an instruction after some of its iterations; the rest
- * is still the same instruction.
+ * Count a repeated instruction when it begins. QEMU jumps back to the instruction after some of its
+ * iterations; the caller does not call this function then.
  */
 static void repeated(unsigned int vcpu, void *userdata)
 {
@@ -150,8 +151,8 @@ static void repeated(unsigned int vcpu, void *userdata)
 }
 
 /**
- * x86_count_is_unfinished() - does a block begin with the rest of a repeated instruction?
- * @vcpu: where; in its thread, at the head of the block
+ * x86_count_is_unfinished() - check whether a block begins with the rest of a repeated instruction
+ * @vcpu: index of the vCPU; called in its thread, at the start of the block
  * @pc: the address of the block
  */
 bool x86_count_is_unfinished(unsigned int vcpu, uint64_t pc)
@@ -161,7 +162,7 @@ bool x86_count_is_unfinished(unsigned int vcpu, uint64_t pc)
 
 /* ---- generated code ---- */
 
-/* The bytes of an instruction, which are no more than 15 */
+/* Buffer size for an instruction, which has at most 15 bytes */
 #define INSN_BYTES	16
 
 static size_t bytes_of(const struct qemu_plugin_insn *insn, uint8_t *bytes)
@@ -202,7 +203,7 @@ static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, uns
 		gen_last(insn, last_value(class, plugin_api.insn_vaddr(insn)));
 }
 
-/* Only the first instruction of a block can be one that is continued. */
+/* Only the first instruction of a block can be the rest of a repeated instruction. */
 static void gen_repeated(struct qemu_plugin_insn *insn, bool first)
 {
 	uint64_t last = last_value(X86_INSN_REPEATED, plugin_api.insn_vaddr(insn));
@@ -221,8 +222,8 @@ static unsigned int class_of(const struct qemu_plugin_insn *insn)
 }
 
 /*
- * Instructions that cannot leave the block are added together with the next one
- * that can, which makes no difference that anybody could see.
+ * Instrument a block. Instructions that cannot leave the block are counted together with the next
+ * one that can; no read of a counter can see the difference.
  */
 static void translate(struct qemu_plugin_tb *tb)
 {
@@ -250,7 +251,7 @@ static void translate(struct qemu_plugin_tb *tb)
 
 		if (class & X86_INSN_REPEATED) {
 			gen_repeated(insn, !i);
-			/* repeated() counts it. */
+			/* repeated() counts this instruction. */
 			if (!i)
 				pending = 0;
 		}
@@ -267,7 +268,7 @@ static void translate(struct qemu_plugin_tb *tb)
 	}
 }
 
-/* ---- beginning ---- */
+/* ---- initialization ---- */
 
 static const struct count_config count_config = {
 	.kinds		= X86_PMU_KINDS,
@@ -288,7 +289,7 @@ static const struct count_config count_config = {
 
 /**
  * x86_count_init() - prepare for counting
- * @reached: called when a vCPU has done what was watched for
+ * @reached: see struct count_config
  * @at_exit: called when QEMU exits
  */
 void x86_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counting what x86 vCPUs do: what there is besides pmu/count.h.
+ * Count what x86 vCPUs do: the part that pmu/count.h does not have.
  */
 #ifndef TOOLS_QEMU_X86_COUNT_H
 #define TOOLS_QEMU_X86_COUNT_H
@@ -13,7 +13,7 @@
 
 void x86_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void));
 
-/* As the hooks of the same names in struct x86_qemu_hooks. */
+/* Hooks of struct x86_qemu_hooks */
 enum x86_step_end x86_count_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch,
 				      bool nested);
 enum x86_step_end x86_count_interrupt(unsigned int vcpu, uint64_t pc);

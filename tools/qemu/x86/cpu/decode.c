@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What kind of instruction these bytes are, as far as counting is concerned.
+ * Decode the class of an instruction, as far as counting needs it.
  *
- * QEMU has decoded the instruction and tells its length. That is why the mode of
- * the CPU need not be known: an INC of 32-bit code looks like a REX prefix, but
- * one that nothing follows.
+ * QEMU has decoded the instruction and reports its length. So the decoder need not know the CPU's
+ * mode: an INC of 32-bit code looks like a REX prefix, but no byte follows it.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -120,7 +119,7 @@ static bool is_simple_0f(uint8_t opcode, uint8_t modrm)
 	return false;
 }
 
-/* Only what is sure; all else is treated as if it could fault. */
+/* Return true only for known simple instructions; others are treated as if they could fault. */
 static bool is_simple(const uint8_t *p, size_t left)
 {
 	uint8_t next = left > 1 ? p[1] : 0;
@@ -169,12 +168,12 @@ static size_t skip_prefixes(const uint8_t *insn, size_t len)
 }
 
 /**
- * x86_insn_distance() - how far does a conditional branch go?
- * @insn: its bytes
- * @len: how many
+ * x86_insn_distance() - return the distance to a conditional branch's target
+ * @insn: the instruction's bytes
+ * @len: number of bytes
  *
- * Return: from the instruction after it to its target, in bytes; Intel's manual has it as
- * the operand rel8, rel16 or rel32 (SDM volume 2, Jcc, LOOP and JCXZ).
+ * Return: bytes from the next instruction to the target: the operand rel8, rel16 or rel32 (Intel
+ * SDM, volume 2, Jcc, LOOP and JCXZ).
  */
 int32_t x86_insn_distance(const uint8_t *insn, size_t len)
 {
@@ -195,9 +194,9 @@ int32_t x86_insn_distance(const uint8_t *insn, size_t len)
 }
 
 /**
- * x86_insn_class() - what kind of instruction is it?
- * @insn: its bytes
- * @len: how many
+ * x86_insn_class() - return the class of an instruction
+ * @insn: the instruction's bytes
+ * @len: number of bytes
  *
  * Return: bits X86_INSN_*.
  */
@@ -222,7 +221,7 @@ unsigned int x86_insn_class(const uint8_t *insn, size_t len)
 		return class;
 	if (repeat)
 		return is_string(insn[0]) ? X86_INSN_REPEATED : 0;
-	/* With a prefix it may be another instruction, or none. */
+	/* With a LOCK prefix the bytes may be another instruction, or invalid. */
 	if (!locked && is_simple(insn, len))
 		return X86_INSN_SIMPLE;
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What kind of instruction these bytes are, as far as counting is concerned.
+ * Decode the class of an instruction, as far as counting needs it.
  */
 #ifndef TOOLS_QEMU_X86_DECODE_H
 #define TOOLS_QEMU_X86_DECODE_H

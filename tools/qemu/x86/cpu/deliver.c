@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interrupts of the PMU as they reach the local APIC: what its entry for the
- * PMU, LVTPC, says happens.
+ * Delivery of the PMU's interrupts by the local APIC, as its entry LVTPC says.
  */
 #include "x86/cpu/deliver.h"
 #include "x86/qemu.h"
@@ -15,7 +14,7 @@
 
 bool x86_deliver_auto_mask;
 
-/* What has become of the interrupts of one CPU. */
+/* Statistics of one CPU: interrupts by their delivery */
 static struct {
 	uint64_t nmi;
 	uint64_t fixed;
@@ -23,9 +22,9 @@ static struct {
 } counts[PMU_VCPUS_MAX];
 
 /**
- * x86_deliver_take() - an interrupt has arrived at the local APIC
- * @vcpu: of this CPU; in its work
- * @due: whether by a counter of this CPU, which the APIC does not ask
+ * x86_deliver_take() - have the local APIC deliver an interrupt
+ * @vcpu: index of the CPU; called in its work
+ * @due: a counter of this CPU has caused the interrupt; not used
  */
 void x86_deliver_take(unsigned int vcpu, bool due)
 {
@@ -55,11 +54,11 @@ void x86_deliver_take(unsigned int vcpu, bool due)
 }
 
 /**
- * x86_deliver_sample() - instruction-based sampling has a sample
- * @vcpu: of this CPU; in its thread
+ * x86_deliver_sample() - deliver the interrupt of instruction-based sampling (IBS)
+ * @vcpu: index of the CPU; called in its thread
  *
- * It has an entry of its own in the local APIC, in the extended vector table, which QEMU's
- * has not. Software that is known has NMIs made there.
+ * IBS has an entry in the local APIC's extended LVT, which QEMU does not have. All known software
+ * sets that entry to NMI.
  */
 void x86_deliver_sample(unsigned int vcpu)
 {
@@ -67,9 +66,9 @@ void x86_deliver_sample(unsigned int vcpu)
 }
 
 /**
- * x86_deliver_print() - statistics of a CPU
- * @f: where to
- * @vcpu: its index
+ * x86_deliver_print() - print how the interrupts of a CPU were delivered
+ * @f: the file of statistics
+ * @vcpu: index of the CPU
  */
 void x86_deliver_print(FILE *f, unsigned int vcpu)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The extended vector table of AMD's local APIC, in memory.
+ * The extended LVT of AMD's local APIC, as memory-mapped registers.
  *
- * AMD APM, volume 2, "Extended APIC Registers". QEMU's local APIC has none: there such registers
- * read as 0, which is "not masked", and Linux takes them for somebody else's. Four of them are put
- * above QEMU's in the memory of the machine. (Names of QEMU's functions and types are those of
- * its sources.)
+ * AMD APM, volume 2, "Extended APIC Registers". QEMU's local APIC has no extended LVT: the
+ * registers read as 0, which means "not masked", and Linux takes the entries as used. This file
+ * maps four entries over QEMU's local APIC. (QEMU's functions and types have the names of QEMU's
+ * sources.)
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,12 +17,12 @@
 #define EILVT_BASE		0xfee00500
 #define EILVT_STRIDE		16
 
-/* Above APIC's own in struct MemoryRegion's list of who has an address (x86_cpu_apic_realize()) */
+/* A priority above the local APIC's memory region (x86_cpu_apic_realize()) */
 #define PRIORITY		0x2000
 
 #define DEVICE_LITTLE_ENDIAN	2
 
-/* struct MemoryRegionOps, and some room for what newer ones have more */
+/* struct MemoryRegionOps, with room for further members of newer versions */
 struct memory_region_ops {
 	uint64_t (*read)(void *opaque, uint64_t addr, unsigned int size);
 	void (*write)(void *opaque, uint64_t addr, uint64_t data, unsigned int size);
@@ -36,7 +36,7 @@ static uint64_t region[128];
 
 static const struct x86_eilvt_hooks *hooks;
 
-/* Functions of QEMU, each found by its name. */
+/* Functions of QEMU, found by their names */
 static struct {
 	void *(*get_system_memory)(void);
 	void (*memory_region_init_io)(void *mr, void *owner, const struct memory_region_ops *ops,
@@ -53,7 +53,7 @@ static const struct pmu_import imports[] = {
 	IN_QEMU(memory_region_add_subregion_overlap),
 };
 
-/* CPUs alone access it: they are told from each other by who is executing. */
+/* Only CPUs access the table: the executing CPU selects whose entries are accessed. */
 static uint64_t read_entry(void *opaque, uint64_t addr, unsigned int size)
 {
 	struct qemu_cpu *cpu = pmu_qemu_current_cpu();
@@ -80,7 +80,7 @@ static const struct memory_region_ops ops = {
 };
 
 /**
- * x86_eilvt_find() - find all that is needed of QEMU, changing nothing
+ * x86_eilvt_find() - find the functions of QEMU that this file needs; change nothing
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -90,10 +90,10 @@ int x86_eilvt_find(void)
 }
 
 /**
- * x86_eilvt_add() - put the table into the memory of the machine, once
- * @h: whose entries they are; it stays in use
+ * x86_eilvt_add() - map the table into the memory of the machine, once
+ * @h: access to the entries; must stay valid
  *
- * From QEMU's main thread, when there is a machine.
+ * Called from QEMU's main thread, once the machine exists.
  */
 void x86_eilvt_add(const struct x86_eilvt_hooks *h)
 {

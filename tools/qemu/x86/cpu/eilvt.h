@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The extended vector table of AMD's local APIC, in memory.
+ * The extended LVT of AMD's local APIC, as memory-mapped registers.
  */
 #ifndef TOOLS_QEMU_X86_EILVT_H
 #define TOOLS_QEMU_X86_EILVT_H
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /**
- * struct x86_eilvt_hooks - whose entries they are
- * @read: an entry of a vCPU
- * @write: likewise
+ * struct x86_eilvt_hooks - access to the entries of the table
+ * @read: read an entry of a vCPU
+ * @write: write an entry of a vCPU
  */
 struct x86_eilvt_hooks {
 	uint32_t (*read)(unsigned int vcpu, unsigned int entry);

@@ -2,9 +2,9 @@
 /*
  * The registers and the memory of an x86 vCPU between two blocks.
  *
- * In a block, QEMU has registers of the guest in registers of the host, and flags as what they are
- * to be computed from. Between two blocks all are in its CPUX86State. (Names of QEMU's functions
- * and types below are those of its sources.)
+ * In a block, QEMU keeps registers of the guest in registers of the host, and computes flags only
+ * when they are needed. Between two blocks all are in CPUX86State. (QEMU's functions and types
+ * below have the names of QEMU's sources.)
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -13,21 +13,21 @@
 #include "x86/cpu/state.h"
 
 /*
- * gdb's numbers of registers differ between versions of QEMU. XMM0 is the first of 128 bits, after
- * the general ones; there is none unless the vCPU runs 64-bit code.
+ * gdb's register numbers differ between versions of QEMU. XMM0 is the first register of 128 bits
+ * after the general-purpose registers. Outside of 64-bit code there are no XMM registers.
  */
 #define GDB_FIRST		X86_REGISTERS
 #define GDB_LAST		80
 
 #define VECTOR_SIZE		16
 
-/* GLib's, of which these are public */
+/* GLib's GByteArray; these are its public members */
 struct byte_array {
 	uint8_t *data;
 	unsigned int len;
 };
 
-/* Functions of QEMU and GLib, each found by its name. */
+/* Functions of QEMU and GLib, found by their names */
 static struct {
 	int (*cpu_memory_rw_debug)(struct qemu_cpu *cpu, uint64_t addr, void *buf, size_t len,
 				   bool is_write);
@@ -57,7 +57,7 @@ static const struct pmu_import imports[] = {
 };
 
 /**
- * x86_state_find() - find all that is needed of QEMU, changing nothing
+ * x86_state_find() - find the functions of QEMU that this file needs; change nothing
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -85,16 +85,16 @@ static void read_vectors(unsigned int vcpu, struct x86_pebs_state *state)
 }
 
 /**
- * x86_state_read() - what the registers of a vCPU are
- * @vcpu: its index; in its thread, at the head of a block or between two
- * @state: the result
- * @vectors: those for vectors, too
+ * x86_state_read() - read the registers of a vCPU
+ * @vcpu: index of the vCPU; called in its thread, at the start of a block or between two blocks
+ * @state: set to the registers
+ * @vectors: read the vector registers, too; otherwise they are 0
  */
 void x86_state_read(unsigned int vcpu, struct x86_pebs_state *state, bool vectors)
 {
 	void *env = x86_qemu_env(vcpu);
 
-	/* CPUX86State begins with them. */
+	/* CPUX86State begins with the general-purpose registers. */
 	memcpy(state->regs, env, sizeof(state->regs));
 	state->ip = x86_qemu_pc(vcpu);
 	state->flags = qemu.helper_read_eflags(env);
@@ -105,14 +105,14 @@ void x86_state_read(unsigned int vcpu, struct x86_pebs_state *state, bool vector
 }
 
 /**
- * x86_state_memory() - read or write the memory of a vCPU, by the page tables it uses
- * @vcpu: its index; in its thread
+ * x86_state_memory() - read or write the memory of a vCPU, by the vCPU's page tables
+ * @vcpu: index of the vCPU; called in its thread
  * @addr: the linear address
- * @buf: what is written, or read
- * @len: how many bytes
- * @write: which of the two
+ * @buf: the data to write, or the buffer to read into
+ * @len: number of bytes
+ * @write: write, otherwise read
  *
- * Rights are not looked at, and nothing faults.
+ * Access rights are not checked, and the guest takes no fault.
  *
  * Return: false if there is no memory.
  */
@@ -124,10 +124,10 @@ bool x86_state_memory(unsigned int vcpu, uint64_t addr, void *buf, size_t len, b
 /**
  * x86_state_write_physical() - write physical memory
  * @addr: the address
- * @buf: what is written
- * @len: how many bytes
+ * @buf: the data
+ * @len: number of bytes
  *
- * (MemTxAttrs of no particular device are a word of zeros, MEMTX_OK is 0.)
+ * (MemTxAttrs without a device are a word of zeros; MEMTX_OK is 0.)
  *
  * Return: false if there is no memory.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looking at each instruction that an x86 vCPU executes, as long as somebody wants it.
+ * Report each instruction that an x86 vCPU executes, while the PMU needs it.
  *
- * The vCPU then executes blocks of one instruction. At the head of a block the instruction before
- * it has retired, and all registers are in memory. An exception or an interrupt comes between: it
- * is told before it is taken. Where the ring changes otherwise, by a far branch, the first block
- * of the other ring has one instruction too, and finds out whether to go on so.
+ * The vCPU then executes blocks of one instruction. At the start of a block, the last instruction
+ * has retired, and all registers are in memory. Exceptions and interrupts are reported before they
+ * are taken. A far branch may also change the ring: the first block after it has one instruction,
+ * and determines whether to continue this way.
  *
  * Addresses are read from the CPU: see branch.c.
  */
@@ -18,25 +18,25 @@
 #include "x86/cpu/step.h"
 
 /**
- * struct score - what generated code reads, one for each vCPU
- * @any: instructions are looked at in some ring
+ * struct score - the fields of a vCPU that generated code reads
+ * @any: instructions of any ring are reported
  */
 struct score {
 	uint64_t any;
 };
 
-/* What an instruction adds to before it is known whether it retires. */
+/* The counts that an instruction adds to before it is known whether it retires */
 static const enum x86_pmu_kind accesses[] = {
 	X86_PMU_LOADS, X86_PMU_STORES, X86_PMU_SLOW_LOADS,
 	X86_PMU_CACHE_REFS, X86_PMU_CACHE_MISSES, X86_PMU_LOAD_MISSES,
 };
 
 /**
- * struct walk - what else there is to know of a vCPU
- * @rings: in which rings instructions are looked at, a bit each
- * @pc: the instruction that has begun, 0 if none has since the vCPU was somewhere else
- * @access: what it has accessed
- * @before: counts of @accesses before it
+ * struct walk - the fields of a vCPU that only C code uses
+ * @rings: bitmap of the rings with reported instructions
+ * @pc: address of the instruction being executed, 0 if it is not reported
+ * @access: accesses of the instruction
+ * @before: the counts of accesses[] before the instruction
  */
 struct walk {
 	unsigned int rings;
@@ -56,16 +56,16 @@ static bool is_wanted(const struct walk *w, unsigned int ring)
 	return w->rings >> ring & 1;
 }
 
-/* The vCPU has been kicked, and has left the blocks that were chained. */
+/* Work with no effect but that the vCPU leaves the chained blocks */
 static void leave(unsigned int vcpu)
 {
 	(void)vcpu;
 }
 
 /**
- * x86_step_single() - in which rings to look at each instruction from now on
- * @vcpu: whose; in its thread
- * @rings: a bit each
+ * x86_step_single() - set the rings with reported instructions
+ * @vcpu: index of the vCPU; called in its thread
+ * @rings: bitmap of the rings
  */
 void x86_step_single(unsigned int vcpu, unsigned int rings)
 {
@@ -151,7 +151,7 @@ static void loads_slowly(unsigned int vcpu, uint32_t info, uint64_t addr, void *
 		count_add(vcpu, X86_PMU_SLOW_LOADS, x86_qemu_ring(vcpu));
 }
 
-/* A far branch, after which the ring may be another */
+/* Called at a far branch, which may change the ring */
 static void far(unsigned int vcpu, void *userdata)
 {
 	(void)userdata;
@@ -159,9 +159,9 @@ static void far(unsigned int vcpu, void *userdata)
 }
 
 /**
- * x86_step_interrupted() - an exception or an interrupt is about to be taken
- * @vcpu: where; its counts are right
- * @end: what has become of the instruction before
+ * x86_step_interrupted() - handle an exception or an interrupt that is about to be taken
+ * @vcpu: index of the vCPU; its counts are up to date
+ * @end: the state of the last instruction
  */
 void x86_step_interrupted(unsigned int vcpu, enum x86_step_end end)
 {
@@ -178,7 +178,7 @@ void x86_step_interrupted(unsigned int vcpu, enum x86_step_end end)
 			hooks->retired(vcpu, w->pc, &w->access);
 	}
 	w->pc = 0;
-	/* Its handler is in the kernel. */
+	/* The handler is in the kernel. */
 	if (w->rings)
 		pmu_qemu_single(vcpu, is_wanted(w, X86_PMU_KERNEL));
 }
@@ -186,7 +186,7 @@ void x86_step_interrupted(unsigned int vcpu, enum x86_step_end end)
 /* ---- generated code ---- */
 
 /**
- * x86_step_gen_start() - a block begins
+ * x86_step_gen_start() - instrument the start of a block
  * @tb: the block
  */
 void x86_step_gen_start(struct qemu_plugin_tb *tb)
@@ -197,7 +197,7 @@ void x86_step_gen_start(struct qemu_plugin_tb *tb)
 }
 
 /**
- * x86_step_gen() - an instruction
+ * x86_step_gen() - instrument an instruction
  * @insn: the instruction
  * @class: its class
  */
@@ -218,11 +218,11 @@ void x86_step_gen(struct qemu_plugin_insn *insn, unsigned int class)
 	}
 }
 
-/* ---- beginning ---- */
+/* ---- initialization ---- */
 
 /**
- * x86_step_init() - prepare for looking at instructions
- * @h: who wants to know; it stays in use
+ * x86_step_init() - prepare for reporting instructions
+ * @h: callbacks; must stay valid
  */
 void x86_step_init(const struct x86_step_hooks *h)
 {
@@ -231,8 +231,8 @@ void x86_step_init(const struct x86_step_hooks *h)
 }
 
 /**
- * x86_step_vcpu_init() - prepare for those of a vCPU
- * @vcpu: its index
+ * x86_step_vcpu_init() - prepare for reporting the instructions of a vCPU
+ * @vcpu: index of the vCPU
  */
 void x86_step_vcpu_init(unsigned int vcpu)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking at each instruction that an x86 vCPU executes, as long as somebody wants it.
+ * Report each instruction that an x86 vCPU executes, while the PMU needs it.
  */
 #ifndef TOOLS_QEMU_X86_STEP_H
 #define TOOLS_QEMU_X86_STEP_H
@@ -8,20 +8,18 @@
 #include "pmu/qemu.h"
 #include "x86/registers/model.h"
 
-/* What has become of the instruction before an exception or an interrupt. */
+/* The state of the last instruction at an exception or an interrupt. */
 enum x86_step_end {
 	X86_STEP_RETIRED,
-	X86_STEP_FAULTED,	/* it will begin anew */
-	X86_STEP_UNFINISHED,	/* a repeated string instruction that will go on */
+	X86_STEP_FAULTED,	/* the instruction will be executed again */
+	X86_STEP_UNFINISHED,	/* a repeated string instruction, which will continue */
 };
 
 /**
- * struct x86_step_hooks - who wants to know
- * @retired: an instruction has retired: where it is, 0 if that is not known, and what it accessed
- * @check: a block was left in its middle: look at the counters
- * @is_slow: does a load count as one that takes long?
- *
- * All are called in the vCPU's thread.
+ * struct x86_step_hooks - callbacks, all called in the vCPU's thread
+ * @retired: an instruction has retired; @ip: its address, 0 if unknown; @access: its accesses
+ * @check: check the counters: the vCPU has left a block in its middle
+ * @is_slow: check whether a load at an address counts as slow
  */
 struct x86_step_hooks {
 	void (*retired)(unsigned int vcpu, uint64_t ip, const struct x86_pebs_access *access);
@@ -34,7 +32,7 @@ void x86_step_vcpu_init(unsigned int vcpu);
 void x86_step_single(unsigned int vcpu, unsigned int rings);
 void x86_step_interrupted(unsigned int vcpu, enum x86_step_end end);
 
-/* For generated code, in the order of a block */
+/* Instrument a block: its start, then each of its instructions in order */
 void x86_step_gen_start(struct qemu_plugin_tb *tb);
 void x86_step_gen(struct qemu_plugin_insn *insn, unsigned int class);
 
