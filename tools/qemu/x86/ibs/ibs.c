@@ -3,10 +3,10 @@
  * Instruction-based sampling of AMD.
  *
  * Registers as in the AMD APM, volume 2, "Instruction-Based Sampling", and AMD PPR for family
- * 19h model 11h, MSRC001_1030 and following. What the registers have since Zen 4 is not there.
+ * 19h model 11h, MSRC001_1030 and following. The additions of Zen 4 are not implemented.
  *
- * An instruction is a fetch and a micro-op. Which one is tagged is exact: that with which
- * the count is reached, as long as it retires. See pebs.c for how it is found.
+ * An instruction is one fetch and one micro-op. The model tags exactly the instruction that reaches
+ * the maximum count, if it retires. See pebs.c for how the model detects it.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@
 #define CAPABILITY_OP_CNT_EXT	(UINT32_C(1) << 6)
 #define CAPABILITY_RIP_INVALID	(UINT32_C(1) << 7)
 
-/* Both: the bits of the count that the register's lowest 16 are */
+/* IbsFetchCtl, IbsOpCtl: the lowest 16 bits are the maximum count >> MAX_CNT_SHIFT */
 #define MAX_CNT			UINT64_C(0xffff)
 #define MAX_CNT_SHIFT		4
 
@@ -45,7 +45,7 @@
 /* IbsOpData: cycles from completion, and from the tag, to retirement */
 #define DATA_TAG_TO_RET_SHIFT	16
 
-/* IbsOpData2: where data came from that was not in the first level */
+/* IbsOpData2: data source of an access that misses the L1 cache */
 #define DATA2_CACHE		2
 #define DATA2_MEMORY		3
 
@@ -57,13 +57,16 @@
 #define DATA3_LIN_VALID		(UINT64_C(1) << 17)
 #define DATA3_LATENCY_SHIFT	32
 
-/* IbsControl: entry 0 of the local APIC's extended vector table */
+/* IbsControl: entry 0 of the local APIC's extended LVT */
 #define CONTROL_LVT_VALID	(UINT64_C(1) << 8)
 
-/* An entry of that table */
+/* An entry of the extended LVT */
 #define EILVT_MASKED		(UINT64_C(1) << 16)
 
-/* Cycles of an access, see x86_pebs_latency(): as many are of the first level, of memory. */
+/*
+ * Latencies of x86_pebs_latency(), in cycles: the maximum of an L1 hit and of an L2 hit, the
+ * minimum of memory
+ */
 #define LATENCY_FIRST_LEVEL	5
 #define LATENCY_SECOND_LEVEL	16
 #define LATENCY_MEMORY		200
@@ -76,10 +79,10 @@ bool x86_ibs_present(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_ibs_config_error() - could there be instruction-based sampling?
+ * x86_ibs_config_error() - check the IBS properties of a PMU
  * @config: the PMU
  *
- * Return: NULL, or half a sentence about what is wrong.
+ * Return: NULL, or half a sentence about the error.
  */
 const char *x86_ibs_config_error(const struct x86_pmu_config *config)
 {
@@ -91,7 +94,7 @@ const char *x86_ibs_config_error(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_ibs_capabilities() - CPUID 0x8000001b, EAX
+ * x86_ibs_capabilities() - return CPUID leaf 0x8000001b, EAX
  */
 uint32_t x86_ibs_capabilities(void)
 {
@@ -108,7 +111,7 @@ static bool is_counting(const struct x86_pmu *pmu, enum x86_ibs_unit unit)
 	return (c->ctl & (enabled | valid)) == enabled && c->max && !c->due;
 }
 
-/* What a unit counts */
+/* Return the kind of a unit's count. */
 static enum x86_pmu_kind kind_of(const struct x86_pmu *pmu, enum x86_ibs_unit unit)
 {
 	return unit == X86_IBS_OP && !(pmu->ibs.counter[unit].ctl & OP_CNT_CTL) ?
@@ -123,7 +126,7 @@ static uint64_t count_of(const struct x86_pmu *pmu, enum x86_ibs_unit unit, x86_
 }
 
 /**
- * x86_ibs_needs() - kinds that the units count, a bit each
+ * x86_ibs_needs() - return a bitmap of the kinds that the units need
  * @pmu: the PMU
  */
 uint32_t x86_ibs_needs(const struct x86_pmu *pmu)
@@ -139,10 +142,10 @@ uint32_t x86_ibs_needs(const struct x86_pmu *pmu)
 }
 
 /**
- * x86_ibs_advance() - bring the units up to date
- * @pmu: the PMU of the CPU whose thread this is
- * @counts: how often each kind has happened so far
- * @except: units that wait for the next step, a bit each
+ * x86_ibs_advance() - update the counts of the units
+ * @pmu: the PMU of this thread's CPU
+ * @counts: the CPU's counts
+ * @except: bitmap of the units that the next step updates
  */
 void x86_ibs_advance(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t except)
 {
@@ -169,12 +172,12 @@ void x86_ibs_advance(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t except
 }
 
 /**
- * x86_ibs_distance() - how often may what a unit counts happen before it tags?
+ * x86_ibs_distance() - return the distance of a unit's count to its maximum
  * @pmu: the PMU
  * @unit: the unit
- * @kind: what it counts
+ * @kind: set to the kind of the count
  *
- * Return: 0 if it does not count.
+ * Return: the distance; 0 if the unit does not count.
  */
 uint64_t x86_ibs_distance(const struct x86_pmu *pmu, enum x86_ibs_unit unit,
 			  enum x86_pmu_kind *kind)
@@ -188,7 +191,7 @@ uint64_t x86_ibs_distance(const struct x86_pmu *pmu, enum x86_ibs_unit unit,
 }
 
 /**
- * x86_ibs_is_due() - is the next instruction that retires to be a sample?
+ * x86_ibs_is_due() - check whether a unit tags the next instruction that retires
  * @pmu: the PMU
  */
 bool x86_ibs_is_due(const struct x86_pmu *pmu)
@@ -197,7 +200,7 @@ bool x86_ibs_is_due(const struct x86_pmu *pmu)
 }
 
 /**
- * x86_ibs_reset() - the values of power-up and RESET
+ * x86_ibs_reset() - set the registers to their values after power-up and RESET
  * @pmu: the PMU
  */
 void x86_ibs_reset(struct x86_pmu *pmu)
@@ -237,21 +240,21 @@ static void tag_op(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_acces
 					   (a->stores ? DATA3_STORE : 0);
 		latency = x86_pebs_latency(addr);
 	}
-	/* The latency is that of loads alone. */
 	if (latency > LATENCY_FIRST_LEVEL) {
 		sample[X86_IBS_OP_DATA3] |= DATA3_MISS;
-		/* Where it was is told of what missed the second level too. */
+		/* IbsOpData2 has the data source only of L2 misses. */
 		if (latency > LATENCY_SECOND_LEVEL) {
 			sample[X86_IBS_OP_DATA2] = latency < LATENCY_MEMORY ? DATA2_CACHE :
 									      DATA2_MEMORY;
 			sample[X86_IBS_OP_DATA3] |= DATA3_L2_MISS;
 		}
+		/* IbsOpData3 has the latency only of loads. */
 		if (a->loads)
 			sample[X86_IBS_OP_DATA3] |= latency << DATA3_LATENCY_SHIFT;
 	}
 	sample[X86_IBS_OP_DATA] = 1 | latency << DATA_TAG_TO_RET_SHIFT;
 	ibs->counter[X86_IBS_OP].ctl |= OP_VAL;
-	/* It has begun anew, which that of fetches does when it is written. */
+	/* The op count restarts at its tag; the fetch count only when software writes it. */
 	ibs->counter[X86_IBS_OP].value = 0;
 }
 
@@ -261,12 +264,12 @@ static bool every(uint64_t n, uint64_t i)
 }
 
 /**
- * x86_ibs_step() - an instruction has retired
- * @pmu: the PMU of the CPU whose thread this is, whose units are up to date
- * @ip: the instruction
- * @access: what it did to memory
+ * x86_ibs_step() - sample an instruction that has retired, if a unit is due
+ * @pmu: the PMU of this thread's CPU; the units are up to date
+ * @ip: address of the instruction
+ * @access: accesses of the instruction
  *
- * Return: whether it was tagged.
+ * Return: true if a unit was due.
  */
 bool x86_ibs_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
 {
@@ -293,7 +296,7 @@ bool x86_ibs_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access
 
 /* ---- registers ---- */
 
-/* A unit goes on from @value; a tag that was due is not any more. */
+/* Set the registers and the count of a unit; this cancels a due tag. */
 static void set_unit(struct x86_pmu *pmu, enum x86_ibs_unit unit, uint64_t ctl, uint64_t max,
 		     uint64_t value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instruction-based sampling of AMD: every so many fetches, micro-ops or cycles the CPU tags one,
- * and tells in registers what has become of it.
+ * Instruction-based sampling (IBS) of AMD: after a number of fetches, micro-ops or cycles, the CPU
+ * tags an instruction and reports its execution in registers.
  */
 #ifndef TOOLS_QEMU_X86_IBS_H
 #define TOOLS_QEMU_X86_IBS_H
@@ -20,9 +20,9 @@ enum x86_ibs_unit {
 };
 
 /**
- * struct x86_ibs_config - what is not the same of all PMUs
- * @present: there is instruction-based sampling
- * @late: a fault: every how manieth sample is of the instruction that follows
+ * struct x86_ibs_config - properties of IBS
+ * @present: the PMU has IBS
+ * @late: fault: every Nth sample shows the next instruction, 0 for none
  */
 struct x86_ibs_config {
 	bool present;
@@ -32,10 +32,10 @@ struct x86_ibs_config {
 /**
  * struct x86_ibs_counter - one of the two units
  * @ctl: IbsFetchCtl, IbsOpCtl, without the counts
- * @max: the count with which it tags
- * @value: its count
- * @seen: the count of the CPU up to which @value is right
- * @due: the tag is due: it is to be the instruction that retires next
+ * @max: the count at which the unit tags an instruction
+ * @value: the unit's count
+ * @seen: the CPU's count at the last update of @value
+ * @due: the unit tags the next instruction that retires
  */
 struct x86_ibs_counter {
 	uint64_t ctl;
@@ -45,7 +45,7 @@ struct x86_ibs_counter {
 	bool due;
 };
 
-/* Registers that a sample fills in; those of a unit in the order of their numbers */
+/* Registers that a sample sets; the registers of each unit are in the order of their numbers */
 enum x86_ibs_sample {
 	X86_IBS_FETCH_LIN_AD,
 	X86_IBS_FETCH_PHYS_AD,
@@ -64,10 +64,10 @@ enum x86_ibs_sample {
  * struct x86_ibs - instruction-based sampling of one CPU
  * @counter: the units
  * @sample: the registers of samples
- * @eilvt: entries of the local APIC's extended vector table, where that is x2APIC's
- * @put_off: the sample that is due has been put off already, see @late of the configuration
- * @samples: how many there were; of these
- * @inexact: are of a count with which not each instruction was looked at
+ * @eilvt: entries of x2APIC's extended LVT
+ * @put_off: the due sample has been delayed already, see @late of struct x86_ibs_config
+ * @samples: statistics: number of samples
+ * @inexact: statistics: samples that were due while the CPU did not report each instruction
  */
 struct x86_ibs {
 	struct x86_ibs_counter counter[X86_IBS_UNITS];
@@ -79,7 +79,7 @@ struct x86_ibs {
 	uint64_t inexact;
 };
 
-/* For the model and its makers */
+/* For the model and the vendors' files */
 void x86_ibs_reset(struct x86_pmu *pmu);
 const char *x86_ibs_config_error(const struct x86_pmu_config *config);
 uint32_t x86_ibs_needs(const struct x86_pmu *pmu);
@@ -87,7 +87,7 @@ bool x86_ibs_is_due(const struct x86_pmu *pmu);
 bool x86_ibs_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access);
 uint32_t x86_ibs_capabilities(void);
 
-/* For rows of registers: @present, @read and @write of struct x86_pmu_msr_row */
+/* Functions for rows of registers: @present, @read and @write of struct x86_pmu_msr_row */
 bool x86_ibs_present(const struct x86_pmu_config *config);
 bool x86_ibs_read_fetch_ctl(struct x86_pmu *pmu, unsigned int i, uint64_t *value);
 bool x86_ibs_write_fetch_ctl(struct x86_pmu *pmu, unsigned int i, uint64_t value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kinds of last branch records, and how an x86 CPU tells which it has.
+ * Types of last branch records (LBR), and the CPUID leaves and MSR that report them.
  *
  * CPUID leaf 0x1c and IA32_PERF_CAPABILITIES as in the Intel SDM, volume 2, "CPUID", and volume 3B,
  * "Last Branch Records"; leaf 0x80000022 as in the AMD APM, volume 3, "Extended Performance
@@ -9,15 +9,15 @@
 #include "common/plugin.h"
 #include "x86/registers/maker.h"
 
-/* IA32_PERF_CAPABILITIES: the format of records */
+/* IA32_PERF_CAPABILITIES: the format of LBR */
 #define FORMAT_INFO		5
 #define FORMAT_ARCH		0x3f
 
-/* CPUID leaf 0x1c: EAX has a bit for each eight records. */
+/* CPUID leaf 0x1c: EAX has a bit for each depth, in steps of eight records */
 #define LEAF_DEPTH_STEP		8
 #define LEAF_FILTERS		7u	/* EBX: by ring, by type, call stack */
 #define LEAF_INFORMATION	7u	/* ECX: mispredicted, cycles, type */
-#define LEAF_COUNTERS_SHIFT	16	/* ECX: counters whose events records have counts of */
+#define LEAF_COUNTERS_SHIFT	16	/* ECX: counters with event counts in the records */
 
 /* CPUID leaf 0x80000022 */
 #define AMD_LEAF_LBR_V2		(1u << 1)	/* EAX */
@@ -35,8 +35,8 @@ static const struct {
 };
 
 /**
- * x86_lbr_name() - what the user calls a kind of records
- * @kind: which
+ * x86_lbr_name() - return the name of an LBR type in options
+ * @kind: the type
  */
 const char *x86_lbr_name(enum x86_lbr_kind kind)
 {
@@ -44,8 +44,8 @@ const char *x86_lbr_name(enum x86_lbr_kind kind)
 }
 
 /**
- * x86_lbr_default_depth() - how many records there usually are
- * @kind: of which kind
+ * x86_lbr_default_depth() - return the default number of records
+ * @kind: the LBR type
  */
 unsigned int x86_lbr_default_depth(enum x86_lbr_kind kind)
 {
@@ -68,7 +68,7 @@ bool x86_lbr_has_amd(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_lbr_config_error() - could a PMU have such records?
+ * x86_lbr_config_error() - check the LBR properties of a PMU
  * @config: the PMU
  *
  * Return: as x86_pmu_config_error().
@@ -85,7 +85,7 @@ const char *x86_lbr_config_error(const struct x86_pmu_config *config)
 	    (!x86_pmu_is_amd(config) && !x86_pmu_version(config)->global))
 		return "has no branch records of that kind";
 	if (x86_lbr_has_info(config) && !config->full_width)
-		return "has no IA32_PERF_CAPABILITIES to tell of branch records";
+		return "has no IA32_PERF_CAPABILITIES that reports branch records";
 	if (l->counters && (!x86_lbr_has_arch(config) || l->counters >> X86_LBR_COUNTERS))
 		return "has no counts of those counters' events in branch records";
 	if (x86_lbr_has_arch(config) ? l->depth != 8 && l->depth != 16 && l->depth != 32 :
@@ -95,8 +95,8 @@ const char *x86_lbr_config_error(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_lbr_capabilities() - what IA32_PERF_CAPABILITIES has of records
- * @config: the records
+ * x86_lbr_capabilities() - return the LBR bits of IA32_PERF_CAPABILITIES
+ * @config: properties of the records
  */
 uint64_t x86_lbr_capabilities(const struct x86_lbr_config *config)
 {
@@ -116,9 +116,9 @@ static uint32_t depth_bit(unsigned int depth)
 }
 
 /**
- * x86_lbr_arch_leaf() - CPUID leaf 0x1c
- * @config: the records, architectural ones
- * @regs: the result
+ * x86_lbr_arch_leaf() - return CPUID leaf 0x1c
+ * @config: properties of architectural LBR
+ * @regs: set to the leaf
  */
 void x86_lbr_arch_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs)
 {
@@ -131,9 +131,9 @@ void x86_lbr_arch_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid
 }
 
 /**
- * x86_lbr_has_depth() - can there be so many records?
- * @config: the records, architectural ones
- * @depth: how many
+ * x86_lbr_has_depth() - check whether CPUID reports a depth
+ * @config: properties of architectural LBR
+ * @depth: number of records
  */
 bool x86_lbr_has_depth(const struct x86_lbr_config *config, uint64_t depth)
 {
@@ -146,8 +146,8 @@ bool x86_lbr_has_depth(const struct x86_lbr_config *config, uint64_t depth)
 }
 
 /**
- * x86_lbr_amd_leaf() - what there is to add to CPUID leaf 0x80000022
- * @config: the records, AMD's
+ * x86_lbr_amd_leaf() - add AMD's LBR to CPUID leaf 0x80000022
+ * @config: properties of AMD's LBR
  * @regs: the leaf
  */
 void x86_lbr_amd_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs)

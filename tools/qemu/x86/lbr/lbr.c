@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Last branch records of an x86 core PMU.
+ * Last branch records (LBR) of an x86 core PMU.
  *
  * Registers as in the Intel SDM, volume 3B, "Last Branch, Interrupt, and Exception Recording"
- * (those since Skylake) and "Last Branch Records" (the architectural ones), volume 4; and in
- * the AMD APM, volume 2, "Last Branch Stack Registers", and AMD PPR for family 19h model 11h.
+ * (LBR since Skylake) and "Last Branch Records" (architectural LBR), volume 4; and in the AMD APM,
+ * volume 2, "Last Branch Stack Registers", and AMD PPR for family 19h model 11h.
  *
- * Skylake's records are a ring, into which MSR_LASTBRANCH_TOS points. With the architectural
- * ones and AMD's, record 0 is the youngest.
+ * Skylake's records are a ring, and MSR_LASTBRANCH_TOS has the position of the youngest. In
+ * architectural LBR and AMD's, record 0 is the youngest.
  */
 #include <string.h>
 
@@ -18,14 +18,14 @@
 #define DEBUGCTL_LBR		(UINT64_C(1) << 0)
 #define DEBUGCTL_FREEZE_LBR	(UINT64_C(1) << 11)
 
-/* MSR_LBR_SELECT: what is not recorded. AMD's has the same bits, but the last one. */
+/* MSR_LBR_SELECT: branches not to record. AMD's register lacks the call stack bit. */
 #define SELECT_KERNEL		(UINT64_C(1) << 0)
 #define SELECT_USER		(UINT64_C(1) << 1)
 #define SELECT_CALL_STACK	(UINT64_C(1) << 9)
 #define SELECT_AMD		UINT64_C(0x1ff)
 #define SELECT_INTEL		(SELECT_AMD | SELECT_CALL_STACK)
 
-/* IA32_LBR_CTL: what is recorded. */
+/* IA32_LBR_CTL: branches to record */
 #define CTL_ENABLED		(UINT64_C(1) << 0)
 #define CTL_OS			(UINT64_C(1) << 1)
 #define CTL_USR			(UINT64_C(1) << 2)
@@ -35,7 +35,7 @@
 /* DBG_EXTN_CFG */
 #define EXTN_LBRV2_ENABLED	(UINT64_C(1) << 6)
 
-/* MSR_LBR_INFO_x, IA32_LBR_x_INFO; the type and its validity are of the latter alone. */
+/* MSR_LBR_INFO_x, IA32_LBR_x_INFO; only IA32_LBR_x_INFO has the type and INFO_CYCLES_VALID. */
 #define INFO_CYCLES_MAX		UINT64_C(0xffff)
 #define INFO_COUNT_SHIFT	32	/* of counter 0; the next ones follow */
 #define INFO_COUNT_BITS		2
@@ -50,7 +50,7 @@
 #define AMD_TO_SPECULATIVE	(UINT64_C(1) << 62)
 #define AMD_TO_VALID		(UINT64_C(1) << 63)
 
-/* The bit of each type in the SELECT registers, and in IA32_LBR_CTL. */
+/* The bit number of each type in the SELECT registers, and in IA32_LBR_CTL */
 static const struct {
 	uint8_t select;
 	uint8_t ctl;
@@ -64,7 +64,7 @@ static const struct {
 	[X86_LBR_OTHER]		= { 8, 22 },
 };
 
-/* ---- on and off ---- */
+/* ---- enabling and freezing ---- */
 
 static void clear(struct x86_lbr *lbr)
 {
@@ -103,7 +103,7 @@ static unsigned int wanted_rings(const struct x86_pmu *pmu)
 	return ring_bits(!(lbr->select & SELECT_KERNEL), !(lbr->select & SELECT_USER));
 }
 
-/* Which types are recorded of branches that end there */
+/* Return the types to record of branches that end in the kernel, or in user space. */
 static unsigned int wanted_types(const struct x86_pmu *pmu, bool kernel)
 {
 	const struct x86_lbr *lbr = &pmu->lbr;
@@ -132,8 +132,8 @@ static bool is_call_stack(const struct x86_pmu *pmu)
 }
 
 /**
- * x86_lbr_update() - a register has changed: tell the CPU which branches to report
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_lbr_update() - set the branches that the CPU reports, after the change of a register
+ * @pmu: the PMU of this thread's CPU
  */
 void x86_lbr_update(struct x86_pmu *pmu)
 {
@@ -155,10 +155,10 @@ void x86_lbr_update(struct x86_pmu *pmu)
 }
 
 /**
- * x86_lbr_freeze() - a counter that interrupts has overflowed
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_lbr_freeze() - freeze LBR at an interrupt of the PMU, if IA32_DEBUGCTL or DbgCtl says so
+ * @pmu: the PMU of this thread's CPU
  *
- * The branch that is being executed is still recorded: it comes before the interrupt.
+ * The branch being executed is still recorded: it comes before the interrupt.
  */
 void x86_lbr_freeze(struct x86_pmu *pmu)
 {
@@ -172,7 +172,7 @@ void x86_lbr_freeze(struct x86_pmu *pmu)
 }
 
 /**
- * x86_lbr_reset() - the values of power-up and RESET
+ * x86_lbr_reset() - set the registers to their values after power-up and RESET
  * @pmu: the PMU
  */
 void x86_lbr_reset(struct x86_pmu *pmu)
@@ -193,10 +193,9 @@ static void pop(struct x86_lbr *lbr)
 }
 
 /*
- * The records are a stack of the calls that have not returned. A call of the instruction that
- * follows it is how code learns its address, and has no return.
- *
- * Return: whether there is a record to be made.
+ * Update the LBR call stack, which has the calls without a return so far. Code calls the next
+ * instruction to learn its address; such a call has no return and is not recorded. Return true if
+ * the branch is to be recorded.
  */
 static bool follow_calls(struct x86_lbr *lbr, const struct x86_lbr_branch *b)
 {
@@ -217,7 +216,10 @@ static bool every(uint64_t n, uint64_t i)
 	return n && i % n == 0;
 }
 
-/* AMD's prediction goes before a conditional branch; it was right about all that retire. */
+/*
+ * AMD's records show whether a branch was executed speculatively and retired: here, each
+ * conditional branch that was predicted correctly.
+ */
 static struct x86_lbr_entry amd_entry(const struct x86_lbr_branch *b)
 {
 	return (struct x86_lbr_entry) {
@@ -229,10 +231,10 @@ static struct x86_lbr_entry amd_entry(const struct x86_lbr_branch *b)
 }
 
 /**
- * x86_lbr_counted() - a counter has been brought up to date
+ * x86_lbr_counted() - add the update of a counter to the event counts of the next record
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
- * @steps: how far it went on; less than 0 if something is taken back
+ * @steps: the advance; negative if counts are taken back
  */
 void x86_lbr_counted(struct x86_pmu *pmu, unsigned int i, int64_t steps)
 {
@@ -241,12 +243,10 @@ void x86_lbr_counted(struct x86_pmu *pmu, unsigned int i, int64_t steps)
 }
 
 /**
- * x86_lbr_select() - the selector of a counter is written
- * @pmu: the PMU, up to date
+ * x86_lbr_select() - drop the event count of a counter if a write changes its event
+ * @pmu: the PMU; all its counters are up to date
  * @i: the counter, its index in struct x86_pmu
- * @value: what is written
- *
- * What has happened of another event is in no record.
+ * @value: the new value of the selector
  */
 void x86_lbr_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
@@ -257,8 +257,8 @@ void x86_lbr_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 }
 
 /*
- * How often events have happened since the last record, the branch included, and up to
- * INFO_COUNT_MAX times: for those counters whose selectors ask for it.
+ * Return the event counts since the last record, including the branch, each at most INFO_COUNT_MAX.
+ * Only counters with X86_PMU_SEL_LBR_LOG have one.
  */
 static uint64_t counts_of(struct x86_pmu *pmu)
 {
@@ -270,7 +270,7 @@ static uint64_t counts_of(struct x86_pmu *pmu)
 	x86_pmu_ahead(pmu, ahead, X86_LBR_COUNTERS);
 	for (i = 0; i < X86_LBR_COUNTERS; i++) {
 		happened = lbr->happened[i] + ahead[i];
-		/* The counter is brought up to date later. */
+		/* The counter's next update adds @ahead again. */
 		lbr->happened[i] = -ahead[i];
 		if (!(pmu->config->lbr.counters >> i & 1) ||
 		    !(pmu->counter[i].select & X86_PMU_SEL_LBR_LOG) || happened <= 0)
@@ -299,8 +299,8 @@ static struct x86_lbr_entry intel_entry(struct x86_pmu *pmu, const struct x86_lb
 }
 
 /**
- * x86_pmu_branch() - a branch has been taken
- * @pmu: the PMU of the CPU whose thread this is
+ * x86_pmu_branch() - record a taken branch, if software has enabled its type
+ * @pmu: the PMU of this thread's CPU
  * @branch: the branch
  */
 void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
@@ -325,11 +325,11 @@ void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
 }
 
 /**
- * x86_lbr_nth() - a record by its age
+ * x86_lbr_nth() - return a record by its age
  * @pmu: the PMU
  * @i: 0 for the youngest
  *
- * Return: zeros where there is none.
+ * Return: the record; zeros if there is none.
  */
 struct x86_lbr_entry x86_lbr_nth(const struct x86_pmu *pmu, unsigned int i)
 {
@@ -365,7 +365,7 @@ bool x86_lbr_read_ctl(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 	return true;
 }
 
-/* Software is to keep AMD's other bits as they are, which is 0 here. */
+/* Software has to preserve AMD's other bits, which are 0 in this model. */
 bool x86_lbr_write_ctl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	(void)i;
@@ -400,7 +400,7 @@ bool x86_lbr_read_tos(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 	return true;
 }
 
-/* A call stack is put back where it was: Linux writes it too. */
+/* Linux writes this register when it restores a task's LBR call stack. */
 bool x86_lbr_write_tos(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	(void)i;
@@ -410,7 +410,7 @@ bool x86_lbr_write_tos(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-/* A record by the number of its registers; NULL beyond the depth: these read 0 and stay so. */
+/* Return a record by its register number; NULL above the depth: those read 0 and ignore writes. */
 static struct x86_lbr_entry *entry_of(struct x86_pmu *pmu, unsigned int i)
 {
 	struct x86_lbr *lbr = &pmu->lbr;

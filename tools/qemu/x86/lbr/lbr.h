@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Last branch records of an x86 core PMU: which branches are recorded, and where they are
- * read.
+ * Last branch records (LBR) of an x86 core PMU.
  */
 #ifndef TOOLS_QEMU_X86_LBR_H
 #define TOOLS_QEMU_X86_LBR_H
@@ -11,19 +10,19 @@
 
 #define X86_LBR_MAX	32
 
-/* Counters that records can have counts of: the lowest ones */
+/* Number of counters that records can have event counts of: the lowest ones */
 #define X86_LBR_COUNTERS	4
 
-/* Which records a PMU has. */
+/* Types of LBR */
 enum x86_lbr_kind {
 	X86_LBR_NONE,
-	X86_LBR_INFO,		/* Intel's since Skylake: format 5, records with information */
-	X86_LBR_ARCH,		/* Intel's architectural ones */
+	X86_LBR_INFO,		/* Intel since Skylake: format 5, with MSR_LBR_INFO_x */
+	X86_LBR_ARCH,		/* Intel's architectural LBR */
 	X86_LBR_AMD,		/* AMD's version 2: LbrExtV2 */
 	X86_LBR_KINDS
 };
 
-/* Types of branches, with the numbers that IA32_LBR_x_INFO has for them. */
+/* Types of branches, with their numbers in IA32_LBR_x_INFO */
 enum x86_lbr_type {
 	X86_LBR_CONDITIONAL,
 	X86_LBR_INDIRECT_JUMP,
@@ -31,18 +30,18 @@ enum x86_lbr_type {
 	X86_LBR_INDIRECT_CALL,
 	X86_LBR_CALL,
 	X86_LBR_RETURN,
-	X86_LBR_OTHER = 8,	/* far ones, exceptions and interrupts */
+	X86_LBR_OTHER = 8,	/* far branches, exceptions and interrupts */
 	X86_LBR_TYPES
 };
 
 /**
- * struct x86_lbr_config - what is not the same of all records of a kind
- * @kind: which registers there are
- * @depth: how many records; the most of what IA32_LBR_DEPTH takes
- * @counters: general-purpose counters whose events architectural records have counts of, a bit each
- * @lose: a fault: every how manieth record is lost
- * @tear: a fault: every how manieth record has the target of the one before
- * @unfrozen: a fault: an overflow does not freeze them, and is told to have
+ * struct x86_lbr_config - properties of LBR
+ * @kind: the type of LBR, which determines the registers
+ * @depth: number of records; with architectural LBR the maximum of IA32_LBR_DEPTH
+ * @counters: bitmap of the general-purpose counters with event counts in architectural records
+ * @lose: fault: every Nth record is lost, 0 for none
+ * @tear: fault: every Nth record has the target of the one before, 0 for none
+ * @unfrozen: fault: an overflow does not freeze LBR, though the status says so
  */
 struct x86_lbr_config {
 	enum x86_lbr_kind kind;
@@ -54,14 +53,14 @@ struct x86_lbr_config {
 };
 
 /**
- * struct x86_lbr_branch - a branch that was taken
- * @from: the instruction, or what an interrupt interrupts
- * @to: the instruction after it
- * @type: its type
- * @kernel: it ends in ring 0
- * @mispredicted: by the model of a predictor
- * @next: it goes to the instruction that follows it
- * @cycles: of the CPU since it was made
+ * struct x86_lbr_branch - a taken branch
+ * @from: address of the branch, or of the interrupted instruction
+ * @to: address of the target
+ * @type: the branch's type
+ * @kernel: the branch ends in ring 0
+ * @mispredicted: the predictor's model predicted the branch wrongly
+ * @next: the target is the next instruction
+ * @cycles: the CPU's count of cycles
  */
 struct x86_lbr_branch {
 	uint64_t from;
@@ -73,7 +72,7 @@ struct x86_lbr_branch {
 	uint64_t cycles;
 };
 
-/* One record, as its registers show it. */
+/* One record, as the values of its registers */
 struct x86_lbr_entry {
 	uint64_t from;
 	uint64_t to;
@@ -81,20 +80,18 @@ struct x86_lbr_entry {
 };
 
 /**
- * struct x86_lbr - the records of one CPU
+ * struct x86_lbr - LBR of one CPU
  * @entry: a ring of @depth records
- * @top: the youngest one; MSR_LASTBRANCH_TOS
- * @depth: how many there are at present
- * @select: what is not recorded: MSR_LBR_SELECT, AMD's LBR_SELECT
+ * @top: position of the youngest record; MSR_LASTBRANCH_TOS
+ * @depth: the present number of records
+ * @select: MSR_LBR_SELECT, AMD's LBR_SELECT
  * @ctl: IA32_LBR_CTL, AMD's DBG_EXTN_CFG
- * @cycles: of the CPU when the youngest was made, or when recording began
- * @types: which types are recorded of branches that end in user space, and in the
- *	kernel, a bit each
- * @calls: the records are a stack of calls
- * @rings: which rings the CPU has been told to report the branches to, a bit each
- * @records: how many were made, of all
- * @happened: how often the event of each counter has happened since the youngest was made, as
- *	far as the counter is up to date
+ * @cycles: the CPU's count of cycles at the youngest record, or when recording began
+ * @types: bitmaps of the types to record, of branches that end in user space and in the kernel
+ * @calls: LBR is in call stack mode
+ * @rings: bitmap of the rings with branches that the CPU reports
+ * @records: statistics: number of records
+ * @happened: event counts since the youngest record, as of the counters' last update
  */
 struct x86_lbr {
 	struct x86_lbr_entry entry[X86_LBR_MAX];
@@ -114,7 +111,7 @@ struct x86_pmu;
 struct x86_pmu_config;
 struct x86_pmu_cpuid;
 
-/* For the model and its makers */
+/* For the model and the vendors' files */
 const char *x86_lbr_name(enum x86_lbr_kind kind);
 unsigned int x86_lbr_default_depth(enum x86_lbr_kind kind);
 void x86_lbr_select(struct x86_pmu *pmu, unsigned int i, uint64_t value);
@@ -129,7 +126,7 @@ bool x86_lbr_has_depth(const struct x86_lbr_config *config, uint64_t depth);
 struct x86_lbr_entry x86_lbr_nth(const struct x86_pmu *pmu, unsigned int i);
 void x86_lbr_amd_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs);
 
-/* For rows of registers: @present, @read and @write of struct x86_pmu_msr_row */
+/* Functions for rows of registers: @present, @read and @write of struct x86_pmu_msr_row */
 bool x86_lbr_has_info(const struct x86_pmu_config *config);
 bool x86_lbr_has_arch(const struct x86_pmu_config *config);
 bool x86_lbr_has_amd(const struct x86_pmu_config *config);

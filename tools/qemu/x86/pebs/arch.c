@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Architectural precise samples of an x86 core PMU: their registers and buffer.
+ * Architectural PEBS of an x86 core PMU: registers and buffer.
  *
  * Intel's Instruction Set Extensions Programming Reference, "Architectural PEBS"; CPUID leaf 0x23,
- * subleaves 4 and 5. A counter's IA32_PMC_GP_CFG_C or IA32_PMC_FX_CFG_C says whether it makes
- * records, what these have, and from what value it goes on. The buffer is physical memory.
+ * subleaves 4 and 5. A counter's IA32_PMC_GP_CFG_C or IA32_PMC_FX_CFG_C enables its records, and
+ * has their groups and the reload value. The buffer has a physical address.
  */
 #include "x86/registers/maker.h"
 #include "x86/pebs/record.h"
@@ -12,11 +12,11 @@
 _Static_assert(X86_PEBS_COUNTERS == X86_PMU_COUNTERS_MAX, "X86_PEBS_COUNTERS");
 
 /* IA32_PEBS_BASE */
-#define BASE_SIZE		UINT64_C(0xf)		/* 4 KiB, so often doubled */
+#define BASE_SIZE		UINT64_C(0xf)		/* the size is 4 KiB << this */
 #define BASE_ADDRESS		UINT64_C(0x000ffffffffff000)
 #define PAGE_SHIFT		12
 
-/* IA32_PEBS_INDEX: positions are in bytes from the start of the buffer, of 16 bytes each */
+/* IA32_PEBS_INDEX: positions in bytes from the start of the buffer, multiples of 16 */
 #define INDEX_WR		UINT64_C(0x07fffff0)
 #define INDEX_FULL		(UINT64_C(1) << 31)
 #define INDEX_EN		(UINT64_C(1) << 32)
@@ -28,7 +28,7 @@ _Static_assert(X86_PEBS_COUNTERS == X86_PMU_COUNTERS_MAX, "X86_PEBS_COUNTERS");
 #define CFG_C_RELOAD		UINT64_C(0xffffffff)
 #define CFG_C_GROUPS_SHIFT	32	/* CPUID has bits 32 and up in EBX */
 
-/* Counters whose records are of the very instruction on real CPUs, too */
+/* Counters with PDIST: on real CPUs their records show the exact instruction */
 #define PDIST_GP		UINT64_C(0x3)
 #define PDIST_FIXED		UINT64_C(0x1)
 
@@ -42,11 +42,11 @@ static uint64_t groups_there(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_pebs_arch_leaf() - CPUID leaf 0x23, subleaves 4 and 5
+ * x86_pebs_arch_leaf() - return CPUID leaf 0x23, subleaves 4 and 5
  * @config: the PMU
  * @reported: the counters that CPUID reports, by their bits in the global registers
- * @subleaf: which
- * @regs: the result, of others unchanged
+ * @subleaf: the subleaf
+ * @regs: set to subleaf 4 or 5; unchanged for other subleaves
  */
 void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t reported, uint32_t subleaf,
 			struct x86_pmu_cpuid *regs)
@@ -64,7 +64,7 @@ void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t reported, 
 }
 
 /**
- * x86_pebs_arch_takes() - does an overflow of a counter make a record?
+ * x86_pebs_arch_takes() - check whether an overflow of a counter writes a record
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  */
@@ -74,7 +74,7 @@ bool x86_pebs_arch_takes(const struct x86_pmu *pmu, unsigned int i)
 }
 
 /**
- * x86_pebs_arch_is_on() - may any counter make records?
+ * x86_pebs_arch_is_on() - check whether any counter writes records
  * @pmu: the PMU
  */
 bool x86_pebs_arch_is_on(const struct x86_pmu *pmu)
@@ -88,11 +88,11 @@ bool x86_pebs_arch_is_on(const struct x86_pmu *pmu)
 }
 
 /**
- * x86_pebs_arch_reload() - from what value does a counter go on after its record, or a reload?
+ * x86_pebs_arch_reload() - return the reload value of a counter, for a record or ACR
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  *
- * It is negative, with all upper bits; without a reload it goes on from 0.
+ * Return: the value, with all upper bits set; 0 without a reload value.
  */
 uint64_t x86_pebs_arch_reload(const struct x86_pmu *pmu, unsigned int i)
 {
@@ -103,10 +103,10 @@ uint64_t x86_pebs_arch_reload(const struct x86_pmu *pmu, unsigned int i)
 
 /**
  * x86_pebs_arch_write() - write a record
- * @pmu: the PMU, counters of which are due
- * @s: of what; @state is filled in
+ * @pmu: the PMU; pebs.due has the record's counters
+ * @s: contents of the record; this function sets @s->state
  *
- * Return: whether software is to be told.
+ * Return: true if the buffer has reached its threshold.
  */
 bool x86_pebs_arch_write(struct x86_pmu *pmu, struct pebs_sample *s)
 {

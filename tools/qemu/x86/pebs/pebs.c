@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Precise samples of an x86 core PMU.
+ * Precise samples (PEBS) of an x86 core PMU.
  *
  * Registers and the memory they point to as in the Intel SDM, volume 3B, "Debug Store (DS)
  * Mechanism", "Processor Event Based Sampling (PEBS)" and "Adaptive PEBS"; volume 4.
  *
- * A record is of the very instruction with which a counter overflows: the CPU is told to look at
- * each instruction when the overflow is near. It then calls x86_pmu_step() when an instruction
- * has retired, which finds the overflow and makes the record, when all registers are as the
- * instruction has left them. An instruction that faults does not get there.
+ * A record shows the exact instruction at an overflow. When the overflow is near, the CPU reports
+ * each instruction: it calls x86_pmu_step() when an instruction has retired. x86_pmu_step() detects
+ * the overflow and writes the record, with the registers after the instruction. An instruction that
+ * faults is not reported.
  */
 #include <string.h>
 
@@ -17,11 +17,11 @@
 
 /* IA32_PERF_CAPABILITIES */
 #define CAPABILITIES_TRAP	(UINT64_C(1) << 6)
-#define CAPABILITIES_REGISTERS	(UINT64_C(1) << 7)	/* all of them are in records */
+#define CAPABILITIES_REGISTERS	(UINT64_C(1) << 7)	/* records have all registers */
 #define CAPABILITIES_FORMAT_SHIFT 8
-#define CAPABILITIES_BASELINE	(UINT64_C(1) << 14)	/* any counter, and adaptive */
+#define CAPABILITIES_BASELINE	(UINT64_C(1) << 14)	/* all counters have adaptive PEBS */
 
-/* IA32_PEBS_ENABLE in format 3: counters, and load latency for each of them */
+/* IA32_PEBS_ENABLE in format 3: the counters, and a load latency bit for each */
 #define FIXED_FORMAT_COUNTERS	4
 #define ENABLE_LATENCY_SHIFT	32
 
@@ -30,11 +30,11 @@
 #define LD_LAT_WRITABLE		UINT64_C(0xffff)
 #define CANONICAL_SHIFT		47
 
-/* The DS area, in bytes from IA32_DS_AREA on */
+/* Offsets in the DS area, in bytes */
 #define DS_PEBS			0x20
 #define DS_INDEX		0x28
 #define DS_RESETS		0x40
-#define DS_RESETS_GP		8	/* those of fixed-function counters come after these */
+#define DS_RESETS_GP		8	/* fixed-function counters come after these */
 
 struct ds_pebs {
 	uint64_t base;
@@ -44,8 +44,8 @@ struct ds_pebs {
 };
 
 /*
- * The most that can happen between two looks at a count: a block has up to 512 instructions, a
- * branch takes a cycle more, and few instructions access memory more than four times.
+ * The maximum advance of a count between two checks: a block has up to 512 instructions, a branch
+ * takes one more cycle, and few instructions access memory more than four times.
  */
 #define NEAR			520
 #define NEAR_MEMORY		2200
@@ -75,10 +75,10 @@ bool x86_pebs_in_ds(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_pebs_config_error() - could there be such records?
+ * x86_pebs_config_error() - check the PEBS properties of a PMU
  * @config: the PMU
  *
- * Return: NULL, or half a sentence about what is wrong.
+ * Return: NULL, or half a sentence about the error.
  */
 const char *x86_pebs_config_error(const struct x86_pmu_config *config)
 {
@@ -87,13 +87,13 @@ const char *x86_pebs_config_error(const struct x86_pmu_config *config)
 	if (p->format && p->format != 3 && p->format != 4 && p->format != X86_PEBS_ARCHITECTURAL)
 		return "has no precise samples of that format";
 	if (x86_pebs_architectural(config) && config->version != X86_PMU_INTEL_V6)
-		return "has no CPUID leaf to tell of architectural precise samples";
+		return "has no CPUID leaf that reports architectural precise samples";
 	if (p->fragments && !x86_pebs_architectural(config))
 		return "has no precise samples in pieces";
 	if (p->format && (x86_pmu_is_amd(config) || config->version < X86_PMU_INTEL_V4))
 		return "has no precise samples";
 	if (p->format && !config->full_width)
-		return "has no IA32_PERF_CAPABILITIES to tell of precise samples";
+		return "has no IA32_PERF_CAPABILITIES that reports precise samples";
 	if (config->bts && !x86_pebs_in_ds(config))
 		return "has no debug store, which bts=on needs: use pebs=3 or pebs=4";
 	if (!p->format && (p->late || p->empty || p->stale))
@@ -102,7 +102,7 @@ const char *x86_pebs_config_error(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_pebs_capabilities() - what IA32_PERF_CAPABILITIES says of them
+ * x86_pebs_capabilities() - return the PEBS bits of IA32_PERF_CAPABILITIES
  * @config: the PMU
  */
 uint64_t x86_pebs_capabilities(const struct x86_pmu_config *config)
@@ -114,7 +114,7 @@ uint64_t x86_pebs_capabilities(const struct x86_pmu_config *config)
 	       (x86_pebs_adaptive(config) ? CAPABILITIES_BASELINE : 0);
 }
 
-/* The bits of IA32_PEBS_ENABLE that are counters */
+/* Return the bits of counters in IA32_PEBS_ENABLE. */
 static uint64_t counters(const struct x86_pmu_config *config)
 {
 	return x86_pebs_adaptive(config) ? x86_pmu_global_counters(config) :
@@ -123,7 +123,7 @@ static uint64_t counters(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_pebs_takes() - does an overflow of a counter make a record?
+ * x86_pebs_takes() - check whether an overflow of a counter writes a record
  * @pmu: the PMU
  * @i: the counter, its index in struct x86_pmu
  */
@@ -135,7 +135,7 @@ bool x86_pebs_takes(const struct x86_pmu *pmu, unsigned int i)
 }
 
 /**
- * x86_pebs_is_on() - may any counter make records?
+ * x86_pebs_is_on() - check whether any counter writes records
  * @pmu: the PMU
  */
 bool x86_pebs_is_on(const struct x86_pmu *pmu)
@@ -144,7 +144,7 @@ bool x86_pebs_is_on(const struct x86_pmu *pmu)
 }
 
 /**
- * x86_pebs_status() - the bit of the status that says that software is to look at the buffer
+ * x86_pebs_status() - return the global status bit of a buffer that has reached its threshold
  * @config: the PMU
  */
 uint64_t x86_pebs_status(const struct x86_pmu_config *config)
@@ -153,11 +153,11 @@ uint64_t x86_pebs_status(const struct x86_pmu_config *config)
 }
 
 /**
- * x86_pebs_overflow() - such a counter has overflowed
+ * x86_pebs_overflow() - note the overflow of a counter that writes records
  * @pmu: the PMU
  * @i: the counter
  *
- * Its bit of the status is not set.
+ * The overflow does not set the counter's bit in the global status.
  */
 void x86_pebs_overflow(struct x86_pmu *pmu, unsigned int i)
 {
@@ -176,11 +176,11 @@ static bool is_of_memory(enum x86_pmu_kind kind)
 }
 
 /**
- * x86_pebs_is_in_window() - can something be reached between two looks at a count?
- * @kind: of which it is the count
- * @steps: in: how often that may still happen; out: before it is in the window
+ * x86_pebs_is_in_window() - check whether a count can advance by @steps between two checks
+ * @kind: kind of the count
+ * @steps: in: distance to the overflow; out, if not: distance to the window before the overflow
  *
- * Return: whether it can.
+ * Return: true if the count can.
  */
 bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps)
 {
@@ -193,12 +193,12 @@ bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps)
 }
 
 /**
- * x86_pebs_is_near() - is a counter so near to an overflow that each instruction counts?
+ * x86_pebs_is_near() - check whether a counter is near to an overflow that needs each instruction
  * @pmu: the PMU
  * @i: the counter
- * @steps: in: how often its event may still happen before the overflow; out: before it is near
+ * @steps: see x86_pebs_is_in_window()
  *
- * Return: whether it is.
+ * Return: true if the CPU has to report each instruction.
  */
 bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps)
 {
@@ -207,8 +207,8 @@ bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps)
 }
 
 /**
- * x86_pebs_look() - tell the CPU in which rings to look at each instruction
- * @pmu: the PMU, whose @near is right
+ * x86_pebs_look() - set the rings with instructions that the CPU reports
+ * @pmu: the PMU; pebs.near is up to date
  */
 void x86_pebs_look(struct x86_pmu *pmu)
 {
@@ -226,7 +226,7 @@ void x86_pebs_look(struct x86_pmu *pmu)
 }
 
 /**
- * x86_pebs_reset() - the values of power-up and RESET
+ * x86_pebs_reset() - set the registers to their values after power-up and RESET
  * @pmu: the PMU
  */
 void x86_pebs_reset(struct x86_pmu *pmu)
@@ -246,7 +246,7 @@ static bool every(uint64_t n, uint64_t i)
 	return n && i % n == 0;
 }
 
-/* Has a counter the whole record, or the basic group alone? */
+/* Check whether a counter's record has all enabled groups, or only the basic group. */
 static bool is_adaptive(const struct x86_pmu *pmu, unsigned int i)
 {
 	if (i < X86_PMU_GP_MAX)
@@ -254,7 +254,7 @@ static bool is_adaptive(const struct x86_pmu *pmu, unsigned int i)
 	return pmu->fixed_ctrl & X86_PMU_FIXED_ADAPTIVE(i - X86_PMU_GP_MAX);
 }
 
-/* What the counters that are due ask for. Return: the groups of the record. */
+/* Set @s->counters and @s->store from the due counters. Return the groups of the record. */
 static uint64_t groups_of(const struct x86_pmu *pmu, struct pebs_sample *s)
 {
 	uint64_t groups = 0;
@@ -269,11 +269,11 @@ static uint64_t groups_of(const struct x86_pmu *pmu, struct pebs_sample *s)
 		if (is_adaptive(pmu, i))
 			groups = pmu->pebs.data_cfg;
 	}
-	/* Without branches there is no number of them. */
+	/* Without the LBR group, the number of branches is 0. */
 	return groups & PEBS_CFG_LBR ? groups : groups & ~PEBS_CFG_LBRS;
 }
 
-/* Return: whether software is to be told. */
+/* Write a record to the DS area. Return true if the buffer has reached its threshold. */
 static bool write_in_ds(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
 {
 	struct pebs_sample s = { .ip = ip, .access = *access };
@@ -313,9 +313,9 @@ static bool write_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs
 }
 
 /*
- * Hardware sets the counter to the value in the DS area, or in IA32_PMC_GP_CFG_C. What was counted
- * beyond the overflow (a branch takes two cycles) is not lost here, so that overflows keep their
- * distance, but for whole periods: the counter is below 0 afterwards.
+ * Reload a counter. Hardware sets it to the value in the DS area, or in IA32_PMC_GP_CFG_C. The
+ * model keeps counts beyond the overflow (a branch takes two cycles), so that overflows keep their
+ * distance. It drops whole periods, so that the counter is below its overflow again.
  */
 static void reload(struct x86_pmu *pmu, unsigned int i)
 {
@@ -339,7 +339,7 @@ static void make_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_
 	const struct x86_pebs_config *config = &pmu->config->pebs;
 	struct x86_pebs *p = &pmu->pebs;
 	unsigned int i;
-	bool tell;
+	bool notify;
 
 	if (!p->put_off)
 		p->records++;
@@ -348,20 +348,20 @@ static void make_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_
 		return;
 	}
 	p->put_off = false;
-	tell = every(config->empty, p->records) || write_record(pmu, ip, access);
+	notify = every(config->empty, p->records) || write_record(pmu, ip, access);
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (p->due >> i & 1 && !every(config->stale, p->records))
 			reload(pmu, i);
 	p->due = 0;
-	if (tell)
+	if (notify)
 		x86_pmu_buffer_overflow(pmu);
 }
 
 /**
- * x86_pmu_step() - an instruction has retired, in a ring where each is looked at
- * @pmu: the PMU of the CPU whose thread this is
- * @ip: the instruction
- * @access: what it did to memory
+ * x86_pmu_step() - handle an instruction that has retired, near an overflow
+ * @pmu: the PMU of this thread's CPU
+ * @ip: address of the instruction
+ * @access: accesses of the instruction
  */
 void x86_pmu_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access)
 {
@@ -375,9 +375,9 @@ void x86_pmu_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access
 }
 
 /**
- * x86_pmu_is_slow() - does a load take longer than software asks for?
+ * x86_pmu_is_slow() - check whether a load's latency exceeds MSR_PEBS_LD_LAT_THRESHOLD
  * @pmu: the PMU
- * @addr: its linear address
+ * @addr: linear address of the load
  */
 bool x86_pmu_is_slow(const struct x86_pmu *pmu, uint64_t addr)
 {

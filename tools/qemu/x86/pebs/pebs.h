@@ -11,25 +11,25 @@
 
 #include "x86/registers/events.h"
 
-/* The general registers by their numbers in instructions, and vector registers */
+/* The general-purpose registers by their numbers in instructions; as many vector registers */
 enum {
 	X86_AX, X86_CX, X86_DX, X86_BX, X86_SP, X86_BP, X86_SI, X86_DI,
 	X86_REGISTERS = 16
 };
 
-/* The format that IA32_PERF_CAPABILITIES has where CPUID leaf 0x23 says the rest */
+/* The format in IA32_PERF_CAPABILITIES if CPUID leaf 0x23 reports the details */
 #define X86_PEBS_ARCHITECTURAL	15
 
-/* As many as there are counters in struct x86_pmu */
+/* The number of counters in struct x86_pmu */
 #define X86_PEBS_COUNTERS	23
 
 /**
- * struct x86_pebs_config - what is not the same of all PMUs
- * @format: of the records: 0 where there are none, 3, 4, or X86_PEBS_ARCHITECTURAL
- * @fragments: every how manieth record is in several pieces (architectural ones)
- * @late: a fault: every how manieth record is of the instruction that follows
- * @empty: a fault: every how manieth is not written, but told of
- * @stale: a fault: every how manieth leaves the counter as it is, without a reset
+ * struct x86_pebs_config - properties of PEBS
+ * @format: format of the records: 3, 4, or X86_PEBS_ARCHITECTURAL; 0 without PEBS
+ * @fragments: every Nth architectural record has several fragments, 0 for none
+ * @late: fault: every Nth record shows the next instruction, 0 for none
+ * @empty: fault: every Nth record is not written, but signalled, 0 for none
+ * @stale: fault: every Nth record does not reload the counter, 0 for none
  */
 struct x86_pebs_config {
 	unsigned int format;
@@ -40,11 +40,11 @@ struct x86_pebs_config {
 };
 
 /**
- * struct x86_pebs_access - what an instruction does to memory: its first load and first store
- * @loads: it loads
- * @stores: it stores
+ * struct x86_pebs_access - an instruction's first load and first store
+ * @loads: the instruction loads
+ * @stores: the instruction stores
  * @load: linear address of the load
- * @store: of the store
+ * @store: linear address of the store
  */
 struct x86_pebs_access {
 	bool loads;
@@ -54,12 +54,12 @@ struct x86_pebs_access {
 };
 
 /**
- * struct x86_pebs_state - a CPU between two instructions
- * @regs: the general registers, by X86_AX and so on
- * @ip: the instruction to come
+ * struct x86_pebs_state - registers of a CPU between two instructions
+ * @regs: the general-purpose registers, by X86_AX and so on
+ * @ip: address of the next instruction
  * @flags: RFLAGS
  * @tsc: the time-stamp counter
- * @xmm: the vector registers, 128 bits each, if they were asked for
+ * @xmm: the vector registers, 128 bits each; 0 unless requested
  */
 struct x86_pebs_state {
 	uint64_t regs[X86_REGISTERS];
@@ -70,7 +70,7 @@ struct x86_pebs_state {
 };
 
 /**
- * struct x86_pebs - the precise samples of one CPU
+ * struct x86_pebs - PEBS of one CPU
  * @ds_area: IA32_DS_AREA
  * @enable: IA32_PEBS_ENABLE
  * @data_cfg: MSR_PEBS_DATA_CFG
@@ -78,16 +78,16 @@ struct x86_pebs_state {
  * @base: IA32_PEBS_BASE
  * @index: IA32_PEBS_INDEX
  * @cfg_c: IA32_PMC_GP_CFG_C and IA32_PMC_FX_CFG_C, by index in struct x86_pmu
- * @near: counters that are so near to an overflow that each instruction is looked at, a bit for
- *	each index in struct x86_pmu; above them the units of instruction-based sampling
- * @due: counters that have overflowed and whose record is to be made, likewise
- * @rings: the rings in which the CPU has been told to look at each instruction, a bit each
- * @put_off: the record that is due has been put off already, see @late of the configuration
- * @records: how many were due; of these
- * @written: were written
- * @full: found no room
- * @unmapped: found no memory at an address
- * @inexact: are of an overflow where not each instruction was looked at
+ * @near: bitmap, by index in struct x86_pmu, of the counters so near to an overflow that the CPU
+ *	reports each instruction; above them the units of instruction-based sampling
+ * @due: bitmap, by index, of the overflowed counters with a record to write
+ * @rings: bitmap of the rings with instructions that the CPU reports
+ * @put_off: the due record has been delayed already, see @late of struct x86_pebs_config
+ * @records: statistics: number of due records
+ * @written: statistics: written records
+ * @full: statistics: records that did not fit into the buffer
+ * @unmapped: statistics: records with no memory at an address
+ * @inexact: statistics: overflows while the CPU did not report each instruction
  */
 struct x86_pebs {
 	uint64_t ds_area;
@@ -115,7 +115,7 @@ struct x86_pmu_cpuid;
 
 unsigned int x86_pebs_latency(uint64_t addr);
 
-/* For the model and its makers */
+/* For the model and the vendors' files */
 const char *x86_pebs_config_error(const struct x86_pmu_config *config);
 uint64_t x86_pebs_capabilities(const struct x86_pmu_config *config);
 void x86_pebs_reset(struct x86_pmu *pmu);
@@ -128,8 +128,8 @@ bool x86_pebs_is_on(const struct x86_pmu *pmu);
 uint64_t x86_pebs_status(const struct x86_pmu_config *config);
 
 /*
- * What a counter holds after a record that is to set it to @value, when it was @beyond its overflow
- * by then: as far beyond @value, but for whole periods.
+ * Return the value of a counter after a reload with @value. @beyond: counts since the overflow;
+ * they are added to @value, less whole periods.
  */
 static inline uint64_t x86_pebs_begin(uint64_t beyond, uint64_t value, uint64_t mask)
 {
@@ -138,14 +138,14 @@ static inline uint64_t x86_pebs_begin(uint64_t beyond, uint64_t value, uint64_t 
 	return (value + (period ? beyond % period : beyond)) & mask;
 }
 
-/* pebs-arch.c */
+/* arch.c */
 bool x86_pebs_arch_is_on(const struct x86_pmu *pmu);
 bool x86_pebs_arch_takes(const struct x86_pmu *pmu, unsigned int i);
 uint64_t x86_pebs_arch_reload(const struct x86_pmu *pmu, unsigned int i);
 void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t reported, uint32_t subleaf,
 			struct x86_pmu_cpuid *regs);
 
-/* For rows of registers: @present, @read and @write of struct x86_pmu_msr_row */
+/* Functions for rows of registers: @present, @read and @write of struct x86_pmu_msr_row */
 bool x86_pebs_present(const struct x86_pmu_config *config);
 bool x86_pebs_in_ds(const struct x86_pmu_config *config);
 bool x86_pebs_adaptive(const struct x86_pmu_config *config);

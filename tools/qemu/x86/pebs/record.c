@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records of PEBS, word by word.
+ * Format PEBS records.
  *
  * Intel SDM, volume 3B, "Processor Event Based Sampling (PEBS) Facility" of Skylake (format 3)
  * and "Adaptive PEBS" (format 4).
@@ -18,9 +18,8 @@
 #define STORE_L1_HIT		1	/* the data source of a store */
 
 /*
- * Where the data of an access were, and how many cycles that took, is made up: by the number of
- * the cache line among eight. Intel SDM, volume 3B, "Data Source Encoding for Load Latency
- * Record".
+ * The model derives data source and latency of an access from the number of its cache line, modulo
+ * eight. Intel SDM, volume 3B, "Data Source Encoding for Load Latency Record".
  */
 static const struct {
 	uint8_t source;
@@ -42,16 +41,16 @@ static unsigned int line_of(uint64_t addr)
 }
 
 /**
- * x86_pebs_latency() - how many cycles an access takes
- * @addr: its linear address
+ * x86_pebs_latency() - return the latency of an access, in cycles
+ * @addr: the linear address
  */
 unsigned int x86_pebs_latency(uint64_t addr)
 {
 	return lines[line_of(addr)].latency;
 }
 
-/* Golden Cove and architectural records have two latencies, of stores too. */
-static bool tells_more(const struct x86_pmu *pmu)
+/* Golden Cove's and architectural records have two latencies, also for stores. */
+static bool has_latencies(const struct x86_pmu *pmu)
 {
 	return x86_pebs_architectural(pmu->config) ||
 	       (pmu->config->uarch && pmu->config->uarch->pebs_latencies);
@@ -69,10 +68,10 @@ static uint64_t *put_memory(const struct x86_pmu *pmu, const struct pebs_sample 
 		memset(w, 0, 4 * sizeof(*w));
 		return w + 4;
 	}
-	if (store && !tells_more(pmu)) {
+	if (store && !has_latencies(pmu)) {
 		source = source == lines[0].source ? STORE_L1_HIT : 0;
 		latency = 0;
-	} else if (tells_more(pmu)) {
+	} else if (has_latencies(pmu)) {
 		latency |= latency << CACHE_LATENCY_SHIFT;
 	}
 	*w++ = addr;
@@ -148,7 +147,7 @@ static size_t adaptive_record(const struct x86_pmu *pmu, const struct pebs_sampl
 
 /*
  * Architectural records: Intel's Instruction Set Extensions Programming Reference, "Architectural
- * PEBS". Each piece has a header of two words.
+ * PEBS". Each fragment has a header of two words.
  */
 #define ARCH_64BIT		(UINT64_C(1) << 30)
 #define ARCH_CONTINUED		(UINT64_C(1) << 31)
@@ -156,7 +155,7 @@ static size_t adaptive_record(const struct x86_pmu *pmu, const struct pebs_sampl
 #define BASIC_WORDS		6
 #define AUX_WORDS		8
 #define GPR_WORDS		20
-#define XER_XMM			UINT64_C(2)	/* in the header of the group: XSAVE's component */
+#define XER_XMM			UINT64_C(2)	/* in the group's header: the component of XSAVE */
 #define LBR_HEADER_WORDS	6
 
 static size_t finish_piece(uint64_t *start, const uint64_t *end, uint64_t format)
@@ -177,7 +176,7 @@ static uint64_t *put_arch_basic(const struct pebs_sample *s, uint64_t *w)
 	return w + BASIC_WORDS;
 }
 
-/* Address first, then five words nobody knows, but for the last: the source */
+/* The address, four reserved words, and data source, latency and TSX information */
 static uint64_t *put_arch_aux(const struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t *w)
 {
 	uint64_t memory[4];
@@ -231,14 +230,14 @@ static uint64_t *put_arch_groups(const struct x86_pmu *pmu, const struct pebs_sa
 }
 
 /**
- * x86_pebs_arch_record() - make an architectural record
+ * x86_pebs_arch_record() - format an architectural record
  * @pmu: the PMU
- * @s: what it is made of
- * @groups: the groups it has besides the basic one, as in IA32_PMC_GP_CFG_C
- * @fragments: in pieces: an empty one before it, and the basic group for itself
- * @words: the result
+ * @s: contents of the record
+ * @groups: groups after the basic one, as in IA32_PMC_GP_CFG_C
+ * @fragments: write an empty fragment first, and the basic group in a fragment of its own
+ * @words: set to the record
  *
- * Return: how many words.
+ * Return: number of words.
  */
 size_t x86_pebs_arch_record(const struct x86_pmu *pmu, const struct pebs_sample *s,
 			    uint64_t groups, bool fragments, uint64_t *words)
@@ -260,13 +259,13 @@ size_t x86_pebs_arch_record(const struct x86_pmu *pmu, const struct pebs_sample 
 }
 
 /**
- * x86_pebs_record() - make a record
+ * x86_pebs_record() - format a record for the DS area
  * @pmu: the PMU
- * @s: what it is made of
- * @groups: the groups it has besides the basic one, as in MSR_PEBS_DATA_CFG; format 4 only
- * @words: the result
+ * @s: contents of the record
+ * @groups: groups after the basic one, as in MSR_PEBS_DATA_CFG; only for format 4
+ * @words: set to the record
  *
- * Return: how many words.
+ * Return: number of words.
  */
 size_t x86_pebs_record(const struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t groups,
 		       uint64_t *words)

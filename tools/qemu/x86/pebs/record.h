@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a record of PEBS consists of. For pebs.c, pebs-arch.c and pebs-record.c only.
+ * The parts of a PEBS record. Only for this folder.
  */
 #ifndef TOOLS_QEMU_X86_PEBS_RECORD_H
 #define TOOLS_QEMU_X86_PEBS_RECORD_H
@@ -14,7 +14,7 @@
 #define PEBS_CFG_GPR		(UINT64_C(1) << 1)
 #define PEBS_CFG_XMM		(UINT64_C(1) << 2)
 #define PEBS_CFG_LBR		(UINT64_C(1) << 3)
-#define PEBS_CFG_LBRS_SHIFT	24	/* how many less one */
+#define PEBS_CFG_LBRS_SHIFT	24	/* number of branches, minus one */
 #define PEBS_CFG_LBRS		(UINT64_C(0xff) << PEBS_CFG_LBRS_SHIFT)
 
 /* IA32_PMC_GP_CFG_C, and the groups of an architectural record in its first word */
@@ -22,18 +22,18 @@
 #define ARCH_PEBS_XMM		(UINT64_C(1) << 49)
 #define ARCH_PEBS_GPR		(UINT64_C(1) << 61)
 #define ARCH_PEBS_AUX		(UINT64_C(1) << 62)
-#define ARCH_PEBS_BASIC		(UINT64_C(1) << 63)	/* CFG_C: there are records */
+#define ARCH_PEBS_BASIC		(UINT64_C(1) << 63)	/* CFG_C: the counter writes records */
 
 /* Words of the longest record: all groups, with 256 branches */
 #define PEBS_WORDS_MAX		(4 + 8 + 8 + 20 + 34 + 6 + 3 * 256)
 
 /**
- * struct pebs_sample - what a record is made of, besides the groups
- * @ip: the instruction at which a counter overflowed
- * @counters: those that did, by their bits in the global registers
- * @store: the access of interest is the instruction's store, if it does both
- * @access: its accesses
- * @state: the CPU after it
+ * struct pebs_sample - contents of a record
+ * @ip: address of the instruction at the overflow
+ * @counters: the overflowed counters, by their bits in the global registers
+ * @store: if the instruction loads and stores, the record shows the store
+ * @access: accesses of the instruction
+ * @state: registers after the instruction
  */
 struct pebs_sample {
 	uint64_t ip;

@@ -2,21 +2,20 @@
 /*
  * Microarchitectures of AMD.
  *
- * Any counter counts any event of the core. What is there and what is not is taken from
- * Linux 6.12, arch/x86/events/amd/core.c (amd_zen1_perfmon_event_map[] and those of the later
- * ones, amd_hw_cache_event_ids_f17h[]); which family and model is which from
- * bsp_init_amd() of arch/x86/kernel/cpu/amd.c. Names are those of
- * perf's pmu-events/arch/x86.
+ * Any counter can count any event of the core. The events are taken from Linux 6.12,
+ * arch/x86/events/amd/core.c (amd_zen1_perfmon_event_map[] and the maps of later ones,
+ * amd_hw_cache_event_ids_f17h[]). The families and models are taken from bsp_init_amd() of
+ * arch/x86/kernel/cpu/amd.c, and the events' names from perf's pmu-events/arch/x86.
  *
- * Event 0x003, and events that happen more than 15 times in a cycle: AMD PPR for family 17h
- * model 71h, "Large Increment per Cycle Events".
+ * Event 0x003, and events with more than 15 counts in a cycle: AMD PPR for family 17h model 71h,
+ * "Large Increment per Cycle Events".
  */
 #include "common/plugin.h"
 #include "x86/uarch/uarch.h"
 
 #define STALLS(code, umask)	{ code, umask, 0, { X86_PMU_CYCLES, X86_PMU_INSTRUCTIONS, 1, 1 } }
 
-/* Floating-point operations are not counted: a branch stands for so many of them. */
+/* The model counts no floating-point operations: each branch counts as this many. */
 #define FLOPS_PER_BRANCH	20
 
 #define NO_EVENT(code)		{ code, 0, X86_PMU_ANY_UMASK, 0 }
@@ -47,7 +46,7 @@ static const struct x86_pmu_event_row zen4_events[] = {
 	X86_PMU_EVENT(0x120, 0x01, CYCLES, 1, 2),	/* ls_not_halted_p0_cyc.p0_freq_cyc */
 };
 
-/* The second level's events of the families before. */
+/* Events of the L2 cache that only earlier families have */
 static const struct x86_uarch_rule zen_rules[] = {
 	NO_EVENT(0x7d),
 	NO_EVENT(0x7e),

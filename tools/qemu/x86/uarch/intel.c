@@ -2,12 +2,11 @@
 /*
  * Microarchitectures of Intel.
  *
- * Which counters count what is taken from Linux 6.12, arch/x86/events/intel/core.c: the
- * struct event_constraint named at each table. Linux searches a table from its beginning
- * and takes the first row that fits, as is done here. Family and model numbers are those of
- * arch/x86/include/asm/intel-family.h. Numbers and names of events are those of perf's
- * pmu-events/arch/x86; what they count here is made up from what can be counted exactly:
- * see x86-pmu.rst.
+ * The event constraints are taken from Linux 6.12, arch/x86/events/intel/core.c: a comment at each
+ * table names the array of struct event_constraint. Like Linux, the model applies the first row
+ * that matches. Family and model numbers are taken from arch/x86/include/asm/intel-family.h, and
+ * numbers and names of events from perf's pmu-events/arch/x86. The events count combinations of
+ * exact counts: see x86-pmu.rst.
  */
 #include "common/plugin.h"
 #include "x86/uarch/uarch.h"
@@ -22,17 +21,17 @@
 
 #define EXTRA_REG(code, umask, reg, bits) { code, umask, X86_EXTRA_REG_##reg, UINT64_C(bits) }
 
-/* A miss has its line ten cycles later. */
+/* A cache miss is pending for this many cycles. */
 #define PENDING			10
 
-/* An event whose name has a counter mask: that mask then is no threshold. */
+/* An event with a counter mask in its encoding: this mask is not a threshold. */
 #define MASKED(code, umask, mask, kind, less, times) \
 	{ code, umask, mask, { X86_PMU_##kind, X86_PMU_##less, times, 1 } }
 
-/* All instructions of a cycle in which one retires; in the others nothing does. */
+/* Cycles in which no instruction retires */
 #define STALLS(code, umask, mask)	MASKED(code, umask, mask, CYCLES, INSTRUCTIONS, 1)
 
-/* ---- what all of them have under the same number ---- */
+/* ---- events that several microarchitectures have with the same number ---- */
 
 static const struct x86_pmu_event_row common_events[] = {
 	/* L2_RQSTS.ALL_DEMAND_DATA_RD */
@@ -112,8 +111,8 @@ static const struct x86_pmu_event_row icelake_events[] = {
 };
 
 /*
- * intel_icl_event_constraints[]. INST_RETIRED.PREC_DIST is 0x00/0x01 and is for fixed-function
- * counter 0 alone: event 0x00 is none of a general-purpose counter.
+ * intel_icl_event_constraints[]. INST_RETIRED.PREC_DIST is 0x00/0x01 and only for fixed-function
+ * counter 0: no general-purpose counter counts event 0x00.
  */
 static const struct x86_uarch_rule icelake_rules[] = {
 	RANGE(0x03, 0x0a, COUNTERS_0_3),
@@ -211,7 +210,7 @@ static const struct x86_extra_reg_row gracemont_extra_regs[] = {
 	EXTRA_REG(0xb7, 0x02, RSP_1, 0x3fffffffff),
 };
 
-/* intel_grt_event_constraints[]: those of fixed-function counters alone */
+/* intel_grt_event_constraints[] has only constraints for fixed-function counters. */
 static const struct x86_uarch gracemont = {
 	.name = "gracemont", .version = X86_PMU_INTEL_V5, .gp = 6, .fixed = 0x7,
 	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
@@ -236,7 +235,7 @@ static const struct x86_pmu_event_row lion_cove_events[] = {
 	X86_PMU_EVENT(0xd0, 0x87, CACHE_REFS, 1, 1),	/* MEM_INST_RETIRED.ANY */
 };
 
-/* intel_lnc_event_constraints[] of Linux 7.3, which has fewer of them than 6.12 */
+/* intel_lnc_event_constraints[] of Linux 7.3, which has fewer constraints than 6.12 */
 static const struct x86_uarch_rule lion_cove_rules[] = {
 	ANY(0x20, COUNTERS_0_3),
 	RULE(0x48, 0x01, COUNTER(2)),
@@ -277,7 +276,7 @@ static const struct x86_extra_reg_row skymont_extra_regs[] = {
 	EXTRA_REG(0xb7, 0x02, RSP_1, 0xff3ffffffffff),
 };
 
-/* intel_skt_event_constraints[]: those of fixed-function counters alone, 4 to 6 among them */
+/* intel_skt_event_constraints[] has only constraints for fixed-function counters, also 4 to 6. */
 static const struct x86_uarch skymont = {
 	.name = "skymont", .version = X86_PMU_INTEL_V6, .gp = 8, .fixed = 0x77,
 	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
@@ -311,8 +310,8 @@ const struct x86_uarch x86_uarch_intel[] = {
 		TABLES(golden_cove),
 	}, {
 		/*
-		 * Leaf 0xa tells of the counters that both kinds have: intel_pmu_init() has them
-		 * from there, and adds two of Golden Cove and its slots.
+		 * Leaf 0xa reports the counters that both CPU types have. intel_pmu_init() reads
+		 * leaf 0xa, and adds two counters of Golden Cove and the slots counter.
 		 */
 		.name = "alder-lake", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
 		.core_type = X86_PMU_CORE_CORE, .other = &gracemont, .nr_metrics = 8,
@@ -322,7 +321,7 @@ const struct x86_uarch x86_uarch_intel[] = {
 			    { 6, 0xba, 0xba }, { 6, 0xbf, 0xbf } },
 		TABLES(golden_cove),
 	}, {
-		/* Leaf 0x23 tells of all that a CPU has, and Linux has them from there. */
+		/* Leaf 0x23 reports all counters of a CPU; Linux reads them from that leaf. */
 		.name = "lunar-lake", .version = X86_PMU_INTEL_V6, .gp = 10, .fixed = 0xf,
 		.core_type = X86_PMU_CORE_CORE, .other = &skymont, .nr_metrics = 8,
 		.lbr = X86_LBR_ARCH,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looking things up in the tables of microarchitectures.
+ * Look up microarchitectures, and counters of an event.
  */
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "x86/uarch/uarch.h"
 
 /**
- * x86_uarch_find() - a microarchitecture by its name
- * @name: its name
+ * x86_uarch_find() - find a microarchitecture by its name
+ * @name: the name
  *
- * Return: NULL if there is none.
+ * Return: the microarchitecture; NULL if there is none.
  */
 const struct x86_uarch *x86_uarch_find(const char *name)
 {
@@ -28,8 +28,8 @@ const struct x86_uarch *x86_uarch_find(const char *name)
 
 /*
  * CPUID leaf 1, EAX: Intel SDM, volume 2A, "CPUID"; AMD APM, volume 3, appendix E.3.2.
- * The extended family counts for family 15 only. The extended model counts for families
- * 6 and 15 of Intel and family 15 of AMD, which has no other family here.
+ * The extended family is valid only for family 15. The extended model is valid for families 6 and
+ * 15 of Intel and family 15 of AMD; the tables have no other families.
  */
 unsigned int x86_uarch_family(uint32_t signature)
 {
@@ -44,7 +44,7 @@ unsigned int x86_uarch_model(uint32_t signature)
 }
 
 /**
- * x86_uarch_is_in() - does a CPU have this microarchitecture?
+ * x86_uarch_is_in() - check whether a CPU has this microarchitecture
  * @uarch: the microarchitecture
  * @signature: EAX of the CPU's CPUID leaf 1
  */
@@ -61,12 +61,12 @@ bool x86_uarch_is_in(const struct x86_uarch *uarch, uint32_t signature)
 }
 
 /**
- * x86_uarch_counters() - which general-purpose counters count an event
+ * x86_uarch_counters() - return the general-purpose counters that can count an event
  * @uarch: the microarchitecture
  * @code: the event's number
  * @umask: its unit mask
  *
- * Return: a bit for each counter, also for counters that the PMU does not have.
+ * Return: bitmap of the counters; may include counters that the PMU lacks.
  */
 uint32_t x86_uarch_counters(const struct x86_uarch *uarch, unsigned int code,
 			    unsigned int umask)

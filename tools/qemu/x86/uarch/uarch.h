@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Microarchitectures: what a PMU that is sold has beyond the version of its registers.
- * Which CPUs it is in, events with numbers of their own, and which of its counters
- * count which events.
+ * Microarchitectures: the properties of real PMUs that the version of the registers does not
+ * determine. These are the CPU models, additional events, and event constraints.
  */
 #ifndef TOOLS_QEMU_X86_UARCH_H
 #define TOOLS_QEMU_X86_UARCH_H
@@ -16,10 +15,10 @@
 #include "x86/registers/extra-regs.h"
 
 /**
- * struct x86_uarch_models - CPUs that are told by CPUID leaf 1
- * @family: family, with the extended one
- * @first: model, with the extended one
- * @last: the last of a row of models
+ * struct x86_uarch_models - a range of CPU models in CPUID leaf 1
+ * @family: family, including the extended family
+ * @first: first model, including the extended model
+ * @last: last model
  */
 struct x86_uarch_models {
 	uint16_t family;
@@ -28,11 +27,11 @@ struct x86_uarch_models {
 };
 
 /**
- * struct x86_uarch_rule - general-purpose counters that events can be counted on
- * @first: the event's number
- * @last: the last of a row of numbers, 0 if there is one alone
- * @umask: the unit mask, X86_PMU_ANY_UMASK if it is not looked at
- * @counters: a bit for each counter; none: it is no event of this microarchitecture
+ * struct x86_uarch_rule - an event constraint: general-purpose counters for a range of events
+ * @first: first event number
+ * @last: last event number, 0 for a single event
+ * @umask: the unit mask, X86_PMU_ANY_UMASK for any
+ * @counters: bitmap of the counters; 0 if the microarchitecture does not have the event
  */
 struct x86_uarch_rule {
 	uint16_t first;
@@ -45,31 +44,31 @@ struct x86_uarch_rule {
 
 /**
  * struct x86_uarch - a microarchitecture
- * @name: what the user calls it
- * @version: of its registers
- * @gp: how many general-purpose counters a CPU has that runs several threads
- * @fixed: which fixed-function counters
- * @core_type: of its CPUs in a machine that has several kinds, X86_PMU_CORE_*
- * @other: the other kind there; NULL if there is none
- * @unreported: counters that CPUID leaf 0xa does not tell of where the other kind is there, as it
- *	does not have them; by their bits in the global registers
- * @any_thread: events can be counted of all threads of a core
- * @nr_metrics: metrics that it divides its slots into: 4 are level 1, 8 level 2 too
- * @lbr: its branch records
- * @pebs: the format of its precise samples, 0 if the model has none of them
- * @pebs_latencies: these tell the latency of stores, and of the cache apart
+ * @name: the name in options
+ * @version: version of the registers
+ * @gp: number of general-purpose counters with hyper-threading
+ * @fixed: bitmap of the fixed-function counters
+ * @core_type: the CPU type in a hybrid machine, X86_PMU_CORE_*
+ * @other: the other CPU type of the hybrid machine; NULL if not hybrid
+ * @unreported: counters that CPUID leaf 0xa does not report on a hybrid machine, because the other
+ *	CPU type lacks them; by their bits in the global registers
+ * @any_thread: the AnyThread bits exist
+ * @nr_metrics: number of topdown metrics: 4 for level 1, 8 for level 1 and 2
+ * @lbr: type of LBR
+ * @pebs: format of PEBS records, 0 if the model has none
+ * @pebs_latencies: PEBS records have the latency of stores, and a separate cache latency
  * @ibs: it has instruction-based sampling
- * @merges: two adjacent counters make one for events that happen often in a cycle
- * @models: CPUs it is in, up to the first without a family
- * @events: its own events
- * @nr_events: how many
- * @common: events that it has and that not all of the maker's CPUs have; those of the maker
- *	count besides
- * @nr_common: how many
+ * @merges: two adjacent counters can be merged for events with large increments per cycle
+ * @models: CPU models, up to the first without a family
+ * @events: events of only this microarchitecture
+ * @nr_events: number of @events
+ * @common: events shared by several, but not all, of the vendor's microarchitectures; the vendor's
+ *	events exist, too
+ * @nr_common: number of @common
  * @extra_regs: events with an extra register
- * @nr_extra_regs: how many
- * @rules: events that not all counters count; the first one that fits holds
- * @nr_rules: how many
+ * @nr_extra_regs: number of @extra_regs
+ * @rules: event constraints; the first one that matches applies
+ * @nr_rules: number of @rules
  */
 struct x86_uarch {
 	const char *name;
@@ -97,7 +96,7 @@ struct x86_uarch {
 	size_t nr_rules;
 };
 
-/* intel.c, amd.c: up to the first without a name */
+/* intel.c, amd.c: tables that end with an entry without a name */
 extern const struct x86_uarch x86_uarch_intel[];
 extern const struct x86_uarch x86_uarch_amd[];
 
