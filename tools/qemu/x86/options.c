@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the user asks of the x86 PMU: its options, and what they make of the model.
+ * Options of the x86 PMU, and the configuration of the model by them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "x86/options.h"
 #include "x86/uarch/uarch.h"
 
-/* The options as given. */
+/* The values of the options */
 static struct {
 	const char *model;
 	uint64_t perfmon;
@@ -110,10 +110,10 @@ static const struct option_table option_table = {
 	options, ARRAY_SIZE(options), faults, ARRAY_SIZE(faults)
 };
 
-/* Of all CPUs, or of those that are of the first kind; of those of the other. */
+/* The PMU of all CPUs, or of the first CPU type of a hybrid machine; the PMU of the other type */
 static struct x86_pmu_config config, other_config;
 
-/* No model was named: the maker decides. */
+/* There is no option "model": the CPU's vendor determines the model. */
 static bool default_model;
 
 static int read_stuck_counter(struct x86_pmu_config *c)
@@ -128,7 +128,7 @@ static int read_stuck_counter(struct x86_pmu_config *c)
 		number += 5;
 	n = strtoul(number, &end, 0);
 	if (!*number || *end || n >= X86_PMU_GP_MAX)
-		return plugin_refuse("'fault=stuck-counter:%s': give its number, with 'fixed' before that of a fixed-function counter",
+		return plugin_refuse("'fault=stuck-counter:%s': give the number of a counter, or 'fixed' and the number of a fixed-function counter",
 				     opt.stuck);
 	c->stuck = number == opt.stuck ? n : X86_PMU_GP_MAX + n;
 	if (c->stuck >= X86_PMU_COUNTERS_MAX)
@@ -142,10 +142,10 @@ static int read_misplaced(struct x86_pmu_config *c)
 	if (!opt.misplaced || !strcmp(opt.misplaced, "nothing"))
 		return 0;
 	if (strcmp(opt.misplaced, "other"))
-		return plugin_refuse("'misplaced=%s': what a counter counts instead of an event that it cannot count is 'nothing' or 'other'",
+		return plugin_refuse("'misplaced=%s': the count of an event on a wrong counter is 'nothing' or 'other'",
 				     opt.misplaced);
 	if (!c->uarch)
-		return plugin_refuse("the model %s has counters that count any event, 'misplaced' wants a microarchitecture",
+		return plugin_refuse("the model %s has no event constraints: 'misplaced' needs a microarchitecture, such as model=skylake",
 				     x86_pmu_name(c));
 	c->misplaced = true;
 	return 0;
@@ -157,7 +157,7 @@ static int read_denied_events(struct x86_pmu_config *c)
 			      X86_PMU_DENIED_MAX, &c->nr_denied_events);
 }
 
-/* Microarchitectures have records, unless what tells of them is taken away. */
+/* Without the option, a microarchitecture has its LBR if IA32_PERF_CAPABILITIES exists. */
 static int read_lbr(struct x86_pmu_config *c)
 {
 	enum x86_lbr_kind kind;
@@ -185,7 +185,7 @@ static int read_lbr(struct x86_pmu_config *c)
 	return 0;
 }
 
-/* Likewise precise samples. */
+/* Without the option, a microarchitecture has its PEBS if IA32_PERF_CAPABILITIES exists. */
 static void read_pebs(struct x86_pmu_config *c)
 {
 	unsigned int format = c->full_width ? c->pebs.format : 0;
@@ -201,7 +201,7 @@ static void read_pebs(struct x86_pmu_config *c)
 	};
 }
 
-/* The options, on top of what the model says. */
+/* Apply the options to a model's properties. */
 static int configure(struct x86_pmu_config *c)
 {
 	const char *error;
@@ -242,7 +242,7 @@ static int configure(struct x86_pmu_config *c)
 	return 0;
 }
 
-/* A microarchitecture, and the other that its machine may have. */
+/* Configure a microarchitecture, and the other one of a hybrid machine. */
 static int configure_uarch(const struct x86_uarch *uarch)
 {
 	x86_pmu_uarch_defaults(&config, uarch);
@@ -260,7 +260,7 @@ static int read_model(void)
 	int i;
 
 	if (opt.atoms != OPTION_UNSET && (!uarch || !uarch->other))
-		return plugin_refuse("'atoms' wants a model that has two kinds of CPU: alder-lake, lunar-lake");
+		return plugin_refuse("'atoms' needs a hybrid model: use model=alder-lake or model=lunar-lake");
 
 	if (!opt.model) {
 		default_model = true;
@@ -286,29 +286,29 @@ static bool is_atom(unsigned int vcpu)
 static int check_atoms(const struct qemu_info *info)
 {
 	if (opt.atoms != OPTION_UNSET && info->max_vcpus < 64 && opt.atoms >> info->max_vcpus)
-		return plugin_refuse("'atoms=%#llx' names more CPUs than there are",
-				     (unsigned long long)opt.atoms);
+		return plugin_refuse("'atoms=%#llx' names more CPUs than there are: use bits 0 to %d",
+				     (unsigned long long)opt.atoms, info->max_vcpus - 1);
 	return 0;
 }
 
-/* Does the PMU suit the CPU? */
+/* Check that the PMU's model suits the CPU. */
 static int check_cpu(bool amd, uint32_t signature)
 {
 	if (amd != x86_pmu_is_amd(&config))
-		return plugin_refuse("the model %s does not suit a CPU of %s, choose another -cpu",
+		return plugin_refuse("the model %s does not suit a CPU of %s: use another -cpu or model",
 				     x86_pmu_name(&config), amd ? "AMD" : "Intel");
 	if (config.uarch && !x86_uarch_is_in(config.uarch, signature))
-		return plugin_refuse("the model %s does not suit a CPU of family %u, model %u, choose another -cpu",
+		return plugin_refuse("the model %s does not suit a CPU of family %u, model %u: use another -cpu or model",
 				     x86_pmu_name(&config), x86_uarch_family(signature),
 				     x86_uarch_model(signature));
 	return 0;
 }
 
 /**
- * x86_options_read() - read the plugin's options, and the model that they name
- * @info: what QEMU says of itself
+ * x86_options_read() - read the plugin's options, and configure the model
+ * @info: QEMU's information for plugins
  * @argc: number of options
- * @argv: the options; their values stay in use
+ * @argv: the options; must stay valid
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -322,9 +322,9 @@ int x86_options_read(const struct qemu_info *info, int argc, char **argv)
 }
 
 /**
- * x86_options_common() - the PMU of all CPUs, or of those of the first kind
+ * x86_options_common() - return the PMU of all CPUs, or of the first CPU type
  *
- * Return: its configuration, empty until x86_options_config() where no model was named.
+ * Return: the configuration; without the option "model", empty until x86_options_config().
  */
 const struct x86_pmu_config *x86_options_common(void)
 {
@@ -332,13 +332,12 @@ const struct x86_pmu_config *x86_options_common(void)
 }
 
 /**
- * x86_options_config() - the PMU of a CPU that has come to be
- * @vcpu: its index
- * @amd: it is of AMD, or else of Intel, which is known only now: of the CPU model, not of the
- *	command line
- * @signature: its family and model, CPUID.1.EAX
+ * x86_options_config() - return the PMU of a new CPU
+ * @vcpu: index of the CPU
+ * @amd: the CPU's vendor is AMD, otherwise Intel; known only once QEMU has created the CPU
+ * @signature: family and model of the CPU, CPUID.1.EAX
  *
- * Return: its configuration, or NULL after a refusal.
+ * Return: the configuration, or NULL after a refusal.
  */
 const struct x86_pmu_config *x86_options_config(unsigned int vcpu, bool amd, uint32_t signature)
 {

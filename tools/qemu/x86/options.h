@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the user asks of the x86 PMU: its options, and what they make of the model.
+ * Options of the x86 PMU, and the configuration of the model by them.
  */
 #ifndef TOOLS_QEMU_X86_OPTIONS_H
 #define TOOLS_QEMU_X86_OPTIONS_H

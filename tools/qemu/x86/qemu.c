@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the virtual x86 PMU needs of QEMU.
+ * Access to QEMU for the virtual x86 PMU.
  *
- * See pmu/qemu.c for what is the same on other architectures. RDMSR, WRMSR, RDPMC
- * and CPUID are "helpers": generated code calls them through a pointer that the
- * translator takes from a record, helper_info_*. Exceptions and interrupts go
- * through a table of functions, x86_tcg_ops. In both, functions of QEMU are
- * replaced by functions of the plugin. Where things are in QEMU's CPU state is
- * read from the code of small functions, and compared with others or with the
- * values after reset. (Names of QEMU's functions and types below are those of
- * its sources.)
+ * pmu/qemu.c has the part that is common to all architectures. RDMSR, WRMSR, RDPMC and CPUID are
+ * "helpers": generated code calls them through a pointer that the translator takes from a record,
+ * helper_info_*. Exceptions and interrupts go through a table of functions, x86_tcg_ops. The plugin
+ * replaces functions in both. It reads the layout of QEMU's CPU state from the code of small
+ * functions, and compares it with other functions or with the values after reset. (QEMU's functions
+ * and types below have the names of QEMU's sources.)
  *
- * This reads x86-64 code: it works for a QEMU that runs on that architecture.
+ * The plugin decodes x86-64 code, so it needs a QEMU that runs on an x86-64 host.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -21,7 +19,7 @@
 #include "common/image.h"
 #include "x86/qemu.h"
 
-/* The first leaf of CPUID that is no basic one */
+/* The first CPUID leaf after the basic leaves */
 #define LEAF_HYPERVISOR		0x40000000
 
 #define CPU_INTERRUPT_HARD	0x0002
@@ -37,7 +35,7 @@ enum { R_EAX, R_ECX, R_EDX, R_EBX };
 #define HF_INHIBIT_IRQ		(1u << 3)
 #define CR4_PCE			(1u << 8)
 
-/* The distance from CPUX86State.eip to .hflags, in all versions known */
+/* The distance from CPUX86State.eip to .hflags, in all known versions */
 #define EIP_TO_HFLAGS		0x30
 #define EIP_AT_RESET		0xfff0
 
@@ -47,7 +45,7 @@ enum { R_EAX, R_ECX, R_EDX, R_EBX };
 #define APIC_ICR_SELF		(1u << 18)
 #define APIC_ICR_ASSERT		(1u << 14)
 
-/* QEMU's CPUX86State, of which little is known. */
+/* QEMU's CPUX86State; this plugin knows few of its fields */
 struct x86_env {
 	uint64_t regs[R_EBX + 1];
 };
@@ -58,7 +56,7 @@ struct helper_info {
 	const char *name;
 };
 
-/* Functions of QEMU, each found by its name. */
+/* Functions of QEMU, found by their names */
 static struct {
 	void (*cpu_interrupt)(struct qemu_cpu *cpu, int mask);
 	void (*cpu_loop_exit)(struct qemu_cpu *cpu) __attribute__((noreturn));
@@ -97,7 +95,7 @@ static const struct pmu_import imports[] = {
 	IN_QEMU(x86_cpu_tlb_fill),
 };
 
-/* Where things are: in CPUX86State, in CPUState, and the one in the other. */
+/* Offsets of fields in CPUX86State, and of CPUX86State in CPUState */
 static struct {
 	int32_t hflags;
 	int32_t eip;
@@ -105,7 +103,7 @@ static struct {
 	int32_t env;
 } offset;
 
-/* The places that x86_qemu_hook() changes. */
+/* The entries of QEMU's tables that x86_qemu_hook() changes */
 static struct helper_info *rdmsr_info, *wrmsr_info, *rdpmc_info, *cpuid_info;
 static void **do_interrupt_place, **exec_interrupt_place, **tlb_fill_place;
 
@@ -115,7 +113,7 @@ static const struct x86_qemu_hooks *hooks;
 
 /**
  * struct vcpu - one CPU
- * @env: QEMU's CPUX86State
+ * @env: the CPUX86State
  * @in_fetch: the MMU is translating the address of an instruction
  * @in_exception: an exception or interrupt is being delivered
  */
@@ -151,10 +149,10 @@ static void set_env_u64(struct x86_env *env, int32_t at, uint64_t value)
 	memcpy((char *)env + at, &value, sizeof(value));
 }
 
-/* ---- finding things ---- */
+/* ---- finding functions and fields ---- */
 
 /*
- * QEMU's RDPMC begins
+ * helper_rdpmc() begins
  *
  *	if (!(env->cr[4] & CR4_PCE_MASK) && (env->hflags & HF_CPL_MASK))
  *						testb $1,cr4+1(%rdi)
@@ -224,7 +222,7 @@ static struct helper_info *find_helper(const char *name)
 
 	if (!info || !func || !image_is_data(info, sizeof(*info)) || info->func != func ||
 	    !image_is_data(info->name, strlen(name) + 1) || strcmp(info->name, name)) {
-		plugin_refuse("helper_info_%s is not as expected: another PMU plugin is loaded, or this QEMU is not like 10.0 to 11.1",
+		plugin_refuse("helper_info_%s is not as expected: another PMU plugin is loaded (load one), or this QEMU is not 10.0 to 11.1",
 			      name);
 		return NULL;
 	}
@@ -247,7 +245,7 @@ static bool find_ops(void)
 	return true;
 }
 
-/* apic_msr_read() finds the APIC itself (10.0), or is given it (11.1). */
+/* apic_msr_read() finds the APIC itself (10.0), or takes it as an argument (11.1). */
 static bool find_apic_call(void)
 {
 	struct image_code code;
@@ -264,8 +262,8 @@ static bool find_apic_call(void)
 }
 
 /**
- * x86_qemu_find() - find all that is needed of QEMU, changing nothing
- * @info: what QEMU says of itself
+ * x86_qemu_find() - find the functions and fields of QEMU that the PMU needs; change nothing
+ * @info: QEMU's information for plugins
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -274,11 +272,11 @@ int x86_qemu_find(const struct qemu_info *info)
 	if (pmu_qemu_find(info, imports, ARRAY_SIZE(imports)))
 		return 1;
 	if (!find_env_fields() || !find_env())
-		return plugin_refuse("cannot tell where this QEMU keeps the state of a CPU, it is not like 10.0 to 11.1");
+		return plugin_refuse("cannot tell where this QEMU keeps the state of a CPU: use QEMU 10.0 to 11.1");
 	if (!find_ops())
-		return plugin_refuse("finds no table of QEMU's functions for interrupts: another PMU plugin is loaded, or this QEMU is not like 10.0 to 11.1");
+		return plugin_refuse("finds no table of QEMU's functions for interrupts: another PMU plugin is loaded (load one), or this QEMU is not 10.0 to 11.1");
 	if (!find_apic_call())
-		return plugin_refuse("cannot tell how to call this QEMU's apic_msr_read()");
+		return plugin_refuse("cannot tell how to call this QEMU's apic_msr_read(): use QEMU 10.0 to 11.1");
 
 	rdmsr_info = find_helper("rdmsr");
 	wrmsr_info = rdmsr_info ? find_helper("wrmsr") : NULL;
@@ -290,8 +288,8 @@ int x86_qemu_find(const struct qemu_info *info)
 /* ---- vCPUs ---- */
 
 /**
- * x86_qemu_vcpu_init() - get to know a vCPU, which may not be complete yet
- * @vcpu: its index
+ * x86_qemu_vcpu_init() - note a new vCPU, which QEMU may not have completed yet
+ * @vcpu: index of the vCPU
  */
 void x86_qemu_vcpu_init(unsigned int vcpu)
 {
@@ -299,8 +297,8 @@ void x86_qemu_vcpu_init(unsigned int vcpu)
 }
 
 /**
- * x86_qemu_vcpu_is_amd() - is this vCPU of AMD, as far as CPUID says?
- * @vcpu: its index
+ * x86_qemu_vcpu_is_amd() - check whether CPUID reports AMD or Hygon as a vCPU's vendor
+ * @vcpu: index of the vCPU
  */
 bool x86_qemu_vcpu_is_amd(unsigned int vcpu)
 {
@@ -312,8 +310,8 @@ bool x86_qemu_vcpu_is_amd(unsigned int vcpu)
 }
 
 /**
- * x86_qemu_vcpu_signature() - EAX of CPUID leaf 1: family, model and stepping
- * @vcpu: its index
+ * x86_qemu_vcpu_signature() - return EAX of CPUID leaf 1: family, model and stepping
+ * @vcpu: index of the vCPU
  */
 uint32_t x86_qemu_vcpu_signature(unsigned int vcpu)
 {
@@ -334,8 +332,8 @@ static enum x86_pmu_ring ring_of(const struct x86_env *env)
 }
 
 /**
- * x86_qemu_ring() - the ring a vCPU is in
- * @vcpu: its index
+ * x86_qemu_ring() - return the ring of a vCPU
+ * @vcpu: index of the vCPU
  */
 unsigned int x86_qemu_ring(unsigned int vcpu)
 {
@@ -343,10 +341,10 @@ unsigned int x86_qemu_ring(unsigned int vcpu)
 }
 
 /**
- * x86_qemu_pc() - RIP of a vCPU
- * @vcpu: its index; in its thread, at the head of a block or between two
+ * x86_qemu_pc() - return RIP of a vCPU
+ * @vcpu: index of the vCPU; called in its thread, at the start of a block or between two blocks
  *
- * QEMU has it right there since the code of its blocks goes by it: CF_PCREL.
+ * RIP in CPUX86State is valid there, because the code of a block reads it (CF_PCREL).
  *
  * Return: the address, within the code segment.
  */
@@ -356,8 +354,8 @@ uint64_t x86_qemu_pc(unsigned int vcpu)
 }
 
 /**
- * x86_qemu_env() - QEMU's CPUX86State of a vCPU
- * @vcpu: its index
+ * x86_qemu_env() - return the CPUX86State of a vCPU
+ * @vcpu: index of the vCPU
  */
 void *x86_qemu_env(unsigned int vcpu)
 {
@@ -365,7 +363,7 @@ void *x86_qemu_env(unsigned int vcpu)
 }
 
 /**
- * x86_qemu_translating_ring() - the ring of the code being translated
+ * x86_qemu_translating_ring() - return the ring of the code being translated
  */
 enum x86_pmu_ring x86_qemu_translating_ring(void)
 {
@@ -374,7 +372,7 @@ enum x86_pmu_ring x86_qemu_translating_ring(void)
 
 /* ---- the local APIC ---- */
 
-/* Fails unless the APIC is in x2APIC mode. */
+/* Read a register of the local APIC; fails unless the APIC is in x2APIC mode. */
 static bool apic_msr_read(unsigned int reg, uint64_t *value)
 {
 	if (apic_msr_wants_apic)
@@ -431,9 +429,9 @@ void x86_qemu_fixed_interrupt(unsigned int vcpu, uint8_t vector)
 	apic_write(APIC_ICR, APIC_ICR_SELF | APIC_ICR_ASSERT | vector);
 }
 
-/* ---- in place of QEMU's functions ---- */
+/* ---- replacements of QEMU's functions ---- */
 
-/* The return address, as QEMU wants it to find the instruction. */
+/* The return address, as QEMU needs it to find the instruction */
 #define RETADDR()	((uintptr_t)__builtin_return_address(0) - 2)
 
 static void (*helper_rdmsr)(struct x86_env *env);
@@ -480,8 +478,8 @@ static void hook_wrmsr(struct x86_env *env)
 }
 
 /*
- * The translator believes that RDPMC never returns, and ends the block: go to
- * the next instruction through QEMU's main loop.
+ * Execute RDPMC. The translator assumes that RDPMC never returns, and ends the block. So this
+ * function sets the next instruction's address and goes to QEMU's main loop.
  */
 static void hook_rdpmc(struct x86_env *env)
 {
@@ -499,7 +497,7 @@ static void hook_rdpmc(struct x86_env *env)
 	qemu.cpu_loop_exit(pmu_qemu_cpu(vcpu));
 }
 
-/* QEMU answers a leaf that it does not have with its last one. */
+/* Check whether QEMU lacks a leaf: it returns its last leaf instead. */
 static bool is_beyond_last(struct x86_env *env, uint32_t leaf)
 {
 	uint32_t last, unused;
@@ -529,7 +527,7 @@ static void hook_cpuid(struct x86_env *env)
 	env->regs[R_EBX] = regs.ebx;
 }
 
-/* QEMU's function does not return if the delivery of the exception faults. */
+/* QEMU's function does not return if the delivery faults: then in_exception stays true. */
 static void hook_do_interrupt(struct qemu_cpu *cpu)
 {
 	unsigned int vcpu = pmu_qemu_vcpu_of(cpu);
@@ -567,7 +565,7 @@ static bool hook_exec_interrupt(struct qemu_cpu *cpu, int request)
 	return taken;
 }
 
-/* Neither does this return if the address has no translation. */
+/* QEMU's function does not return if the address has no translation: in_fetch stays true. */
 static bool hook_tlb_fill(struct qemu_cpu *cpu, uint64_t addr, int size, int access,
 			  int mmu_idx, bool probe, uintptr_t ra)
 {
@@ -604,8 +602,8 @@ static void on_reset(void)
 }
 
 /**
- * x86_qemu_hook() - put the PMU into QEMU, after x86_qemu_find()
- * @h: what is to be called; it stays in use
+ * x86_qemu_hook() - have QEMU call the PMU's functions; called after x86_qemu_find()
+ * @h: the functions; must stay valid
  *
  * Return: 0, or non-zero after a refusal.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the virtual x86 PMU needs of QEMU beyond what any PMU does.
+ * Access to QEMU for the virtual x86 PMU, beyond pmu/qemu.h.
  */
 #ifndef TOOLS_QEMU_X86_QEMU_H
 #define TOOLS_QEMU_X86_QEMU_H
@@ -13,18 +13,18 @@
 #include "x86/registers/model.h"
 
 /**
- * struct x86_qemu_hooks - what the PMU does in place of, or besides, QEMU
- * @rdmsr: RDMSR in ring 0
- * @wrmsr: WRMSR in ring 0
- * @rdpmc: RDPMC where CR4.PCE and the ring allow it
+ * struct x86_qemu_hooks - functions of the PMU that QEMU's functions call
+ * @rdmsr: execute RDMSR in ring 0
+ * @wrmsr: execute WRMSR in ring 0
+ * @rdpmc: execute RDPMC if CR4.PCE and the ring permit it
  * @cpuid: change the result of CPUID
- * @delivered: an exception or interrupt has been taken: from which instruction, and where its
- *	handler is
- * @exception: an exception is about to be taken; pc is where
- * @interrupt: an interrupt (of any kind) is about to be taken
- * @interrupted: an interrupt request of a device has been taken, in this ring
+ * @delivered: an exception or interrupt has been taken; @from: the interrupted instruction, @to:
+ *	the handler
+ * @exception: an exception is about to be taken; @pc: the address of the instruction
+ * @interrupt: an interrupt of any type is about to be taken
+ * @interrupted: an interrupt of a device has been taken in this ring
  * @reset: the machine is reset
- * @read: bits that are set besides in what RDMSR of a register of QEMU's reads, of the lower 32
+ * @read: return bits to set in the lower 32 bits of a register that QEMU has read for RDMSR
  *
  * All but @reset are called in the vCPU's thread.
  */
@@ -49,13 +49,13 @@ void x86_qemu_vcpu_init(unsigned int vcpu);
 bool x86_qemu_vcpu_is_amd(unsigned int vcpu);
 uint32_t x86_qemu_vcpu_signature(unsigned int vcpu);
 
-/* Called in a vCPU's thread. */
+/* Called in a vCPU's thread */
 uint64_t x86_qemu_pc(unsigned int vcpu);
 void *x86_qemu_env(unsigned int vcpu);
 unsigned int x86_qemu_ring(unsigned int vcpu);
 enum x86_pmu_ring x86_qemu_translating_ring(void);
 
-/* Called in work of the vCPU. */
+/* Called in work of the vCPU */
 uint32_t x86_qemu_lvtpc(unsigned int vcpu);
 void x86_qemu_set_lvtpc(unsigned int vcpu, uint32_t lvtpc);
 void x86_qemu_nmi(unsigned int vcpu);

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gives a stock qemu-system-x86_64 a core PMU of Intel or AMD.
+ * Add a core PMU of Intel or AMD to a stock qemu-system-x86_64.
  *
- * This file ties the parts together:
+ * This file connects the parts:
  *
- *	options		what the user asks for
- *	model, msr	counters and registers, know nothing of QEMU
- *	select		what a general-purpose counter counts
- *	intel, amd	what they have of their own
- *	uarch		what microarchitectures have of their own
- *	events		what event selectors mean
- *	lbr		records of branches, likewise
- *	pebs, ibs	precise samples, likewise
- *	extra-regs	events with an extra register
- *	count		what the guest does
- *	branch		which branches it takes
- *	step		each of its instructions
- *	state		its registers and memory
- *	decode		what its instructions are
- *	deliver, eilvt	interrupts
- *	qemu		all that depends on QEMU
+ *	registers/	counters and registers, independent of QEMU
+ *	lbr/		branch records, independent of QEMU
+ *	pebs/, ibs/	precise samples, independent of QEMU
+ *	uarch/		microarchitectures
+ *	cpu/		count and report the instructions and branches of a vCPU, deliver interrupts
+ *	options		the plugin's options
+ *	qemu		access to QEMU
  *
- * Files of pmu/ and common/ are shared with the arm64 PMU. See x86-pmu.rst for the
- * options, and for what the numbers mean.
+ * The arm64 PMU shares the files of pmu/ and common/. See x86-pmu.rst for the options, and for the
+ * statistics.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,7 +278,7 @@ static void print_stats(void)
 	stats_print(print_vcpu);
 }
 
-/* ---- beginning ---- */
+/* ---- initialization ---- */
 
 static void vcpu_init(unsigned int vcpu)
 {
@@ -313,13 +304,13 @@ static void vcpu_init(unsigned int vcpu)
 }
 
 /**
- * qemu_plugin_install() - QEMU's call when it loads the plugin
- * @id: this plugin, as QEMU names it
- * @info: what QEMU says of itself
+ * qemu_plugin_install() - install the plugin; QEMU calls this function when it loads the plugin
+ * @id: QEMU's identifier of this plugin
+ * @info: QEMU's information for plugins
  * @argc: number of options
  * @argv: the options
  *
- * QEMU is changed only after everything that can be checked has been.
+ * The plugin changes QEMU only after all checks.
  *
  * Return: 0, or non-zero to make QEMU exit.
  */
