@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gives the CPUs of a stock qemu-system-aarch64 a PMU (PMUv3) of their own.
+ * Replace the PMU (PMUv3) of a stock qemu-system-aarch64.
  *
- * This file ties the parts together:
+ * This file connects the parts:
  *
- *	options		what the user asks for
- *	model		registers and counters, knows nothing of QEMU
- *	events		what event types mean
- *	count		what the guest does
- *	decode		what its instructions are
- *	deliver		interrupts
- *	branch		where its branches go
- *	brbe		records of them, knows nothing of QEMU
- *	qemu		all that depends on QEMU
+ *	registers/		counters and registers (sysregs: add them to QEMU)
+ *	brbe/			branch records (regs: add their registers to QEMU)
+ *	cpu/			count and report instructions and branches, deliver interrupts
+ *	options			the plugin's options
+ *	qemu, internals		access to QEMU
  *
- * Files of pmu/ and common/ are shared with the x86 PMU. See arm64-pmu.rst for the
- * options, and for what the numbers mean.
+ * The x86 PMU shares the files of pmu/ and common/. See arm64-pmu.rst for the options, and for the
+ * statistics.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,7 +214,7 @@ static void print_stats(void)
 	stats_print(print_vcpu);
 }
 
-/* ---- beginning ---- */
+/* ---- initialization ---- */
 
 static int make_pmu(unsigned int vcpu)
 {
@@ -259,13 +255,13 @@ static void vcpu_init(unsigned int vcpu)
 }
 
 /**
- * qemu_plugin_install() - QEMU's call when it loads the plugin
- * @id: this plugin, as QEMU names it
- * @info: what QEMU says of itself
+ * qemu_plugin_install() - install the plugin; QEMU calls this function when it loads the plugin
+ * @id: QEMU's identifier of this plugin
+ * @info: QEMU's information for plugins
  * @argc: number of options
  * @argv: the options
  *
- * QEMU is changed only after everything that can be checked has been.
+ * The plugin changes QEMU only after all checks, except for checks of a vCPU.
  *
  * Return: 0, or non-zero to make QEMU exit.
  */

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finding the PMU inside qemu-system-aarch64.
+ * Find the PMU of qemu-system-aarch64.
  *
- * Neither the table of events nor the functions that use it have names in the
- * executable. The functions around them have, so their code is searched for the
- * references. What is found is believed only if it looks in every respect as it
- * must: see the checks of each function. (Names of QEMU's functions and types
- * below are those of its target/arm sources.)
+ * In the executable, neither the table of events nor the functions that use it have names. The
+ * functions that refer to them have names, so the plugin searches their code. Each function below
+ * checks all known properties of its result. (QEMU's functions and types below have the names of
+ * its target/arm sources.)
  *
- * This reads x86-64 code: it works for a QEMU that runs on that architecture.
+ * The plugin decodes x86-64 code, so it needs a QEMU that runs on an x86-64 host.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -29,15 +28,15 @@ _Static_assert(offsetof(struct arm64_sysreg, fieldoffset) == 0x38, "ARMCPRegInfo
 _Static_assert(offsetof(struct arm64_sysreg, readfn) == 0x58, "ARMCPRegInfo");
 _Static_assert(offsetof(struct arm64_sysreg, writefn) == 0x60, "ARMCPRegInfo");
 
-/* As much of an unnamed function as is looked at. */
+/* Maximum of bytes to search in a function without a name */
 #define FUNCTION_MAX	0x180
 
-/* What arm64_sysreg_init() finds. */
+/* Set by arm64_sysreg_init() */
 static int32_t env_offset;
 static void *(*qemu_get_cpu)(int index);
 static struct arm64_sysreg *(*lookup_cp_reg)(struct arm64_env *env, uint32_t key);
 
-/* lea disp32(%rip),%r64: seven bytes. Returns what it points to, or NULL. */
+/* Return the address in lea disp32(%rip),%r64 (seven bytes); NULL for another instruction. */
 static const void *lea_rip(const uint8_t *p)
 {
 	if ((p[0] & 0xfb) != 0x48 || p[1] != 0x8d || (p[2] & 0xc7) != 0x05)
@@ -51,9 +50,9 @@ static bool is_text_pointer(uintptr_t fn)
 }
 
 /*
- * All that can be known of the table: where it is, the six event numbers in
- * their order, and that each entry has three functions of QEMU. (One that
- * another plugin has replaced is not a function of QEMU.)
+ * Check all known properties of the table: it lies in QEMU's data, it has the six event numbers in
+ * order, and each entry has three functions of QEMU. (If another plugin has replaced a function,
+ * that is not a function of QEMU.)
  */
 static bool is_event_table(const struct arm64_qemu_event *events)
 {
@@ -87,7 +86,7 @@ static bool is_event_table(const struct arm64_qemu_event *events)
 /**
  * arm64_pmu_events() - find QEMU's table of PMU events, pm_events[]
  *
- * pmu_init() walks it, so it refers to it.
+ * pmu_init() walks the table, so its code has the table's address.
  *
  * Return: the table, or NULL after a refusal.
  */
@@ -97,7 +96,7 @@ struct arm64_qemu_event *arm64_pmu_events(void)
 	size_t i;
 
 	if (!image_function("pmu_init", &code)) {
-		plugin_refuse("this QEMU does not export pmu_init(), cannot find its PMU");
+		plugin_refuse("this QEMU does not export pmu_init(): use QEMU 7.2 to 11.1, built with modules");
 		return NULL;
 	}
 
@@ -108,12 +107,12 @@ struct arm64_qemu_event *arm64_pmu_events(void)
 			return (struct arm64_qemu_event *)target;
 	}
 
-	plugin_refuse("pmu_init() refers to no table of the six events known: another PMU plugin is loaded, or this QEMU is not like 7.2 to 11.1");
+	plugin_refuse("pmu_init() refers to no table of the six known events: another PMU plugin is loaded (load one), or this QEMU is not 7.2 to 11.1");
 	return NULL;
 }
 
 /*
- * In pmevcntr_op_finish(), the only caller of ns_per_count(), the compiler makes
+ * pmevcntr_op_finish() is the only caller of ns_per_count(). Its code is
  *
  *	delta = -(count + 1);				not	%reg
  *	if (!64 bit)
@@ -121,7 +120,7 @@ struct arm64_qemu_event *arm64_pmu_events(void)
  *	overflow_in = pm_events[i].ns_per_count(delta);	lea	pm_events,%reg
  *							call	*0x18(%reg,%reg)
  *
- * and would make "neg %reg" of -count.
+ * For -count the compiler would generate "neg %reg".
  */
 static enum arm64_pmu_distance distance_in(struct image_code code,
 					   const struct arm64_qemu_event *events)
@@ -155,11 +154,11 @@ static enum arm64_pmu_distance distance_in(struct image_code code,
 }
 
 /**
- * arm64_pmu_distance() - is the distance to an overflow one event short?
+ * arm64_pmu_distance() - find out how QEMU computes the distance to an overflow
  * @events: QEMU's table
  *
- * pmu_op_finish() calls pmevcntr_op_finish(): each function it calls is a
- * candidate, and so is itself, should the compiler have inlined it.
+ * pmu_op_finish() calls pmevcntr_op_finish(), which the compiler may have inlined. So this function
+ * searches pmu_op_finish() and each function that it calls.
  */
 enum arm64_pmu_distance arm64_pmu_distance(const struct arm64_qemu_event *events)
 {
@@ -224,10 +223,10 @@ static int32_t env_offset_in_timer(void)
 }
 
 /**
- * arm64_sysreg_init() - find the way to the system registers of a CPU
+ * arm64_sysreg_init() - find the functions and the offset for access to system registers
  *
- * A CPU's registers hang off its CPUARMState, which is a member of the ARMCPU
- * that QEMU hands out; two functions must agree where.
+ * QEMU looks up registers by CPUARMState, which is a member of the ARMCPU that qemu_get_cpu()
+ * returns. The code of two functions must have the same offset of that member.
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -236,22 +235,22 @@ int arm64_sysreg_init(void)
 	struct image_code code;
 
 	if (!image_function("qemu_get_cpu", &code))
-		return plugin_refuse("this QEMU does not export qemu_get_cpu(), cannot find its CPUs");
+		return plugin_refuse("this QEMU does not export qemu_get_cpu(): use QEMU 10.0 to 11.1, built with modules");
 	qemu_get_cpu = (void *(*)(int))(uintptr_t)code.start;
 
 	if (!image_function("helper_lookup_cp_reg", &code))
-		return plugin_refuse("this QEMU does not export helper_lookup_cp_reg(), cannot find its system registers (QEMU 10.0 does)");
+		return plugin_refuse("this QEMU does not export helper_lookup_cp_reg(): use QEMU 10.0 to 11.1, built with modules");
 	lookup_cp_reg = (struct arm64_sysreg *(*)(struct arm64_env *, uint32_t))
 			(uintptr_t)code.start;
 
 	env_offset = env_offset_in_pmu_init();
 	if (env_offset <= 0 || env_offset != env_offset_in_timer())
-		return plugin_refuse("cannot tell where this QEMU keeps the state of a CPU");
+		return plugin_refuse("cannot tell where this QEMU keeps the state of a CPU: use QEMU 10.0 to 11.1");
 	return 0;
 }
 
 /**
- * arm64_env_offset() - where in an ARMCPU its CPUARMState is
+ * arm64_env_offset() - return the offset of CPUARMState in ARMCPU
  */
 int32_t arm64_env_offset(void)
 {
@@ -259,8 +258,8 @@ int32_t arm64_env_offset(void)
 }
 
 /**
- * arm64_env() - the state of a CPU
- * @vcpu: its number
+ * arm64_env() - return the CPUARMState of a vCPU
+ * @vcpu: index of the vCPU
  */
 struct arm64_env *arm64_env(unsigned int vcpu)
 {
@@ -269,14 +268,14 @@ struct arm64_env *arm64_env(unsigned int vcpu)
 
 static struct arm64_sysreg *look_up(struct arm64_env *env, struct arm64_sysreg_id id)
 {
-	/* ENCODE_AA64_CP_REG(): the marks of AArch64, then as in an instruction */
+	/* ENCODE_AA64_CP_REG(): bits that mark AArch64, then the operands as in an instruction */
 	uint32_t key = 1u << 28 | 0x13u << 16 | id.op0 << 14 | id.op1 << 11 |
 		       id.crn << 7 | id.crm << 3 | id.op2;
 
 	return lookup_cp_reg(env, key);
 }
 
-/* The encoding is compared first: it tells a table of another shape. */
+/* Compare the encoding first: it differs if QEMU's structure has another layout. */
 static bool is_like(const struct arm64_sysreg *reg, const char *name, struct arm64_sysreg_id id)
 {
 	return reg && reg->op0 == id.op0 && reg->op1 == id.op1 && reg->crn == id.crn &&
@@ -284,9 +283,9 @@ static bool is_like(const struct arm64_sysreg *reg, const char *name, struct arm
 }
 
 /**
- * arm64_sysreg_added() - is a register there that a plugin has added?
+ * arm64_sysreg_added() - check whether QEMU has a register that a plugin has added
  * @env: the CPU
- * @name: as it was given to QEMU
+ * @name: the register's name
  * @id: its encoding
  */
 bool arm64_sysreg_added(struct arm64_env *env, const char *name, struct arm64_sysreg_id id)
@@ -300,8 +299,8 @@ bool arm64_sysreg_added(struct arm64_env *env, const char *name, struct arm64_sy
  * @name: the register's name in the architecture
  * @id: its encoding
  *
- * QEMU itself stops at an assertion if the CPU has no such register. (All that
- * have AArch64 at all have those of the PMU.)
+ * If the CPU has no such register, QEMU aborts at an assertion. (All CPUs with AArch64 have the
+ * PMU's registers.)
  *
  * Return: the register, or NULL after a refusal.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the arm64 plugins know of the PMU inside qemu-system-aarch64: its table
- * of events and its system registers. See arm64/internals.c for how each is found and
- * checked.
+ * The PMU of qemu-system-aarch64 as the arm64 plugins know it: its table of events and its system
+ * registers. arm64/internals.c finds and checks them.
  */
 #ifndef TOOLS_QEMU_ARM64_INTERNALS_H
 #define TOOLS_QEMU_ARM64_INTERNALS_H
@@ -11,16 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* QEMU's CPUARMState, never looked into but at offsets that QEMU itself gives. */
+/* QEMU's CPUARMState; the plugins use only offsets found in QEMU */
 struct arm64_env;
 
 /**
  * struct arm64_qemu_event - one event of QEMU's PMU (its pm_event)
  * @number: the architecture's event number
- * @supported: whether this CPU has it
- * @get_count: how often it has happened since the beginning of time
- * @ns_per_count: how long until it has happened that often again; negative if
- *	there is nothing to wait for. QEMU sets its overflow timer by this.
+ * @supported: check whether this CPU has the event
+ * @get_count: return the event's count since power-up
+ * @ns_per_count: return the time in ns that @count events take; negative if no time can be given.
+ *	QEMU sets its overflow timer by this.
  */
 struct arm64_qemu_event {
 	uint16_t number;
@@ -29,7 +28,7 @@ struct arm64_qemu_event {
 	int64_t (*ns_per_count)(uint64_t count);
 };
 
-/* The table, in QEMU's order. */
+/* Indexes of the table, in QEMU's order */
 enum {
 	ARM64_PMU_SW_INCR,
 	ARM64_PMU_INST_RETIRED,
@@ -40,7 +39,7 @@ enum {
 	ARM64_PMU_EVENTS
 };
 
-/* How QEMU computes the distance of an event counter from its overflow. */
+/* How QEMU computes the distance of an event counter to its overflow */
 enum arm64_pmu_distance {
 	ARM64_PMU_DISTANCE_UNKNOWN,	/* code not recognised */
 	ARM64_PMU_DISTANCE_SHORT,	/* -(count + 1): one event short */
@@ -50,16 +49,16 @@ enum arm64_pmu_distance {
 /**
  * struct arm64_sysreg - one system register of one CPU (QEMU's ARMCPRegInfo)
  *
- * Only what is needed here has a name.
- * @name: as in the architecture
+ * Members that the plugins do not use are not described.
+ * @name: name in the architecture
  * @type: ARM64_SYSREG_CONST and other bits
- * @access: from which levels it may be read and written
- * @fgt: the fine-grained trap that it has
- * @nv2: where in memory it is for a nested hypervisor, 0 if nowhere
- * @opaque: whatever whoever added it likes
- * @fieldoffset: where in struct arm64_env its value is, 0 if nowhere
- * @readfn: what an access calls instead of reading the value, or NULL
- * @writefn: likewise for writing
+ * @access: the levels that may read and write the register
+ * @fgt: the register's fine-grained trap
+ * @nv2: offset in the memory of a nested hypervisor (FEAT_NV2), 0 for none
+ * @opaque: private to the code that adds the register
+ * @fieldoffset: offset of the value in struct arm64_env, 0 for none
+ * @readfn: called to read the register, or NULL
+ * @writefn: called to write the register, or NULL
  */
 struct arm64_sysreg {
 	const char *name;
@@ -84,17 +83,17 @@ struct arm64_sysreg {
 	void (*writefn)(struct arm64_env *env, const struct arm64_sysreg *reg, uint64_t value);
 };
 
-/* struct arm64_sysreg.type: its value becomes part of the code that is generated */
+/* struct arm64_sysreg.type: the register's value becomes part of generated code */
 #define ARM64_SYSREG_CONST	(1u << 4)
 
-/* struct arm64_sysreg.access: what one level may, the levels above it may too. */
+/* struct arm64_sysreg.access: a level's rights, which the levels above have, too */
 #define ARM64_SYSREG_EL0_RW	0xffu
 #define ARM64_SYSREG_EL1_RW	0xfcu
 #define ARM64_SYSREG_EL1_R	0xa8u
 #define ARM64_SYSREG_EL1_W	0x54u
 #define ARM64_SYSREG_EL2_RW	0xf0u
 
-/* The operands of MRS and MSR that name a system register. */
+/* The operands of MRS and MSR that encode a system register */
 struct arm64_sysreg_id {
 	uint8_t op0;
 	uint8_t op1;
@@ -113,7 +112,7 @@ struct arm64_sysreg *arm64_sysreg(struct arm64_env *env, const char *name,
 bool arm64_sysreg_added(struct arm64_env *env, const char *name, struct arm64_sysreg_id id);
 
 /**
- * arm64_sysreg_value() - the value that QEMU keeps for a register
+ * arm64_sysreg_value() - return the value of a register in CPUARMState
  * @env: the CPU
  * @reg: the register, which must have a @fieldoffset
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the user asks of the arm64 PMU: its options, and what they and a CPU make of it.
+ * Options of the arm64 PMU, and the configuration of the model by options and CPU.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
 
-/* PMMIR_EL1.SLOTS unless something else is asked for. */
+/* PMMIR_EL1.SLOTS without the option "slots" */
 #define DEFAULT_SLOTS	4
 
-/* SPIs that the machine "virt" has (QEMU, include/hw/arm/virt.h: NUM_IRQS) */
+/* Number of SPIs of the machine "virt" (QEMU, include/hw/arm/virt.h: NUM_IRQS) */
 #define MACHINE_SPIS	256
 
-/* The options as given. */
+/* The values of the options */
 static struct {
 	const char *version;
 	uint64_t counters;
@@ -86,13 +86,13 @@ static const struct version_name {
 };
 
 /**
- * struct kind - what a kind of CPU was asked to have
- * @version: ID_AA64DFR0_EL1.PMUVer, 0 for that of the CPU
- * @counters: event counters, or OPTION_UNSET
+ * struct kind - options of a CPU type, and its PMU
+ * @version: ID_AA64DFR0_EL1.PMUVer, 0 for the version of the CPU
+ * @counters: number of event counters, or OPTION_UNSET
  * @slots: PMMIR_EL1.SLOTS, or OPTION_UNSET
- * @midr: MIDR_EL1, 0 for that of the CPU
- * @config: what its PMU is
- * @configured: @config has been filled in
+ * @midr: MIDR_EL1, 0 for the value of the CPU
+ * @config: properties of the PMU
+ * @configured: @config is set
  */
 struct kind {
 	uint64_t version;
@@ -103,7 +103,7 @@ struct kind {
 	bool configured;
 };
 
-/* All CPUs, and those from first to last that are of another kind, if there are any */
+/* The CPU type of all CPUs but first_other to last_other, and of those */
 static struct kind common;
 static struct kind other;
 static unsigned long first_other = 1;
@@ -148,7 +148,7 @@ static int read_stuck_counter(void)
 	}
 	n = strtoul(opt.stuck, &end, 0);
 	if (!*opt.stuck || *end || n >= ARM64_PMU_EVENT_COUNTERS_MAX)
-		return plugin_refuse("'fault=stuck-counter:%s': give its number, or 'cycles', or 'instructions'",
+		return plugin_refuse("'fault=stuck-counter:%s': give the number of a counter, 'cycles' or 'instructions'",
 				     opt.stuck);
 	stuck_counter = n;
 	return 0;
@@ -240,7 +240,7 @@ static unsigned int small(uint64_t number)
 	return number < UINT32_MAX ? number : UINT32_MAX;
 }
 
-/* The CPU model decides, which is known only now. */
+/* Set the properties of a CPU type's PMU, once QEMU has created a CPU. */
 static int configure(struct kind *kind, const struct arm64_qemu_cpu *cpu)
 {
 	struct arm64_pmu_config *config = &kind->config;
@@ -270,7 +270,7 @@ static int configure(struct kind *kind, const struct arm64_qemu_cpu *cpu)
 	config->sticky_status = opt.sticky_status;
 
 	if (config->version >= ARM64_PMU_V3P4 && cpu->version < ARM64_PMU_V3P4)
-		return plugin_refuse("this -cpu has no PMMIR_EL1, so its PMU cannot be of a version from v3p4 on");
+		return plugin_refuse("this -cpu has no PMMIR_EL1, which v3p4 and later need: use version=v3p1 or another -cpu");
 	if (config->counters > cpu->counters)
 		return plugin_refuse("this -cpu has registers for %u event counters only",
 				     cpu->counters);
@@ -283,9 +283,9 @@ static int configure(struct kind *kind, const struct arm64_qemu_cpu *cpu)
 
 /**
  * arm64_options_read() - read the plugin's options
- * @info: what QEMU says of itself
+ * @info: QEMU's information for plugins
  * @argc: number of options
- * @argv: the options; their values stay in use
+ * @argv: the options; must stay valid
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -300,11 +300,11 @@ int arm64_options_read(const struct qemu_info *info, int argc, char **argv)
 }
 
 /**
- * arm64_options_config() - the PMU of a CPU that has come to be
- * @vcpu: its index
- * @cpu: what it is
+ * arm64_options_config() - return the PMU of a new CPU
+ * @vcpu: index of the CPU
+ * @cpu: properties of the CPU
  *
- * Return: its configuration, or NULL after a refusal.
+ * Return: the configuration, or NULL after a refusal.
  */
 const struct arm64_pmu_config *arm64_options_config(unsigned int vcpu,
 						    const struct arm64_qemu_cpu *cpu)
@@ -317,10 +317,10 @@ const struct arm64_pmu_config *arm64_options_config(unsigned int vcpu,
 }
 
 /**
- * arm64_options_midr() - the MIDR_EL1 that a CPU is to have
- * @vcpu: its index
+ * arm64_options_midr() - return MIDR_EL1 of a CPU
+ * @vcpu: index of the CPU
  *
- * Return: its value, 0 for that of the CPU model.
+ * Return: the value; 0 for the value of the CPU model.
  */
 uint64_t arm64_options_midr(unsigned int vcpu)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the user asks of the arm64 PMU: its options, and what they and a CPU make of it.
+ * Options of the arm64 PMU, and the configuration of the model by options and CPU.
  */
 #ifndef TOOLS_QEMU_ARM64_OPTIONS_H
 #define TOOLS_QEMU_ARM64_OPTIONS_H

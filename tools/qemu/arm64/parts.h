@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What counting (model.c) and the registers (registers.c) of an arm64 PMU share.
+ * Shared by the counters (model.c), registers (registers.c) and BRBE of an arm64 PMU.
  */
 #ifndef TOOLS_QEMU_ARM64_PARTS_H
 #define TOOLS_QEMU_ARM64_PARTS_H

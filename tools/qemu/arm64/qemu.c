@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the virtual arm64 PMU needs of QEMU.
- *
- * See pmu/qemu.c for what is the same on other architectures, arm64/registers/sysregs.c for
- * the registers.
+ * Access to QEMU for the virtual arm64 PMU. pmu/qemu.c has the part that is common to all
+ * architectures, arm64/registers/sysregs.c the registers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +20,7 @@
 #define CPSR_HYP		0x1a
 #define CPSR_MON		0x16
 
-/* Functions of QEMU, each found by its name. */
+/* Functions of QEMU, found by their names */
 static struct {
 	uint32_t (*cpsr_read)(struct arm64_env *env);
 	int (*cpu_memory_rw_debug)(struct qemu_cpu *cpu, uint64_t addr, void *buf, size_t len,
@@ -48,7 +46,7 @@ static const struct pmu_import imports[] = {
 	IN_QEMU(arm_cpu_tlb_fill_align),
 };
 
-/* Where things are in CPUARMState. */
+/* Offsets of fields in CPUARMState */
 static struct {
 	int32_t pc;
 	int32_t pstate;
@@ -60,10 +58,10 @@ static void **do_interrupt_place;
 const struct arm64_qemu_hooks *arm64_hooks;
 struct arm64_vcpu arm64_vcpus[PMU_VCPUS_MAX];
 
-/* ---- finding things ---- */
+/* ---- finding functions and fields ---- */
 
 /*
- * helper_msr_i_daifclear() asks for the exception level:
+ * helper_msr_i_daifclear() reads the exception level:
  *
  *	if (is_a64(env))		cmpb	$0,aarch64(%rdi)
  *	extract32(env->pstate, 2, 2)	testb	$0xc,pstate(%rdi)
@@ -84,13 +82,13 @@ static bool find_pstate(void)
 		    !offset.pstate)
 			offset.pstate = image_disp32(p + 2);
 	}
-	/* They are neighbours, and follow the program counter. */
+	/* The two fields are adjacent, after the program counter. */
 	return offset.pstate > 0 && offset.aarch64 > offset.pstate &&
 	       offset.aarch64 - offset.pstate <= 8;
 }
 
 /*
- * arm_cpu_synchronize_from_tb() knows all of ARMCPU:
+ * arm_cpu_synchronize_from_tb() has offsets in ARMCPU:
  *
  *	if (is_a64(env))		cmpb	$0,env+aarch64(%rdi)
  *		env->pc = tb->pc;	mov	(%rsi),%rax
@@ -122,8 +120,8 @@ static bool is_ops(void **place)
 }
 
 /**
- * arm64_qemu_find() - find all that is needed of QEMU, changing nothing
- * @info: what QEMU says of itself
+ * arm64_qemu_find() - find the functions and fields of QEMU that the PMU needs; change nothing
+ * @info: QEMU's information for plugins
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -132,10 +130,10 @@ int arm64_qemu_find(const struct qemu_info *info)
 	if (pmu_qemu_find(info, imports, ARRAY_SIZE(imports)) || arm64_sysreg_init())
 		return 1;
 	if (!find_pstate() || !find_pc())
-		return plugin_refuse("cannot tell where this QEMU keeps the state of a CPU, it is not like 10.0 to 11.1");
+		return plugin_refuse("cannot tell where this QEMU keeps the state of a CPU: use QEMU 10.0 to 11.1");
 	do_interrupt_place = image_find_pointer(qemu.arm_cpu_do_interrupt, is_ops);
 	if (!do_interrupt_place)
-		return plugin_refuse("finds no table of QEMU's functions for exceptions: another PMU plugin is loaded, or this QEMU is not like 10.0 to 11.1");
+		return plugin_refuse("finds no table of QEMU's functions for exceptions: another PMU plugin is loaded (load one), or this QEMU is not 10.0 to 11.1");
 	return 0;
 }
 
@@ -169,8 +167,8 @@ static unsigned int level_of(struct arm64_env *env)
 }
 
 /**
- * arm64_qemu_level() - the exception level a vCPU is at
- * @vcpu: its index
+ * arm64_qemu_level() - return the exception level of a vCPU
+ * @vcpu: index of the vCPU
  */
 unsigned int arm64_qemu_level(unsigned int vcpu)
 {
@@ -178,11 +176,11 @@ unsigned int arm64_qemu_level(unsigned int vcpu)
 }
 
 /**
- * arm64_qemu_pc() - the program counter of a vCPU
- * @vcpu: its index; in its thread, at the head of a block or between two
+ * arm64_qemu_pc() - return the program counter of a vCPU
+ * @vcpu: index of the vCPU; called in its thread, at the start of a block or between two blocks
  *
- * QEMU has it right there since the code of its blocks goes by it: CF_PCREL. When an
- * exception is about to be taken it is the address of the instruction interrupted.
+ * The PC in CPUARMState is valid there, because the code of a block reads it (CF_PCREL). When an
+ * exception is about to be taken, it is the address of the interrupted instruction.
  */
 uint64_t arm64_qemu_pc(unsigned int vcpu)
 {
@@ -193,8 +191,8 @@ uint64_t arm64_qemu_pc(unsigned int vcpu)
 }
 
 /**
- * arm64_qemu_is_a64() - does a vCPU execute AArch64 code?
- * @vcpu: its index
+ * arm64_qemu_is_a64() - check whether a vCPU executes AArch64 code
+ * @vcpu: index of the vCPU
  */
 bool arm64_qemu_is_a64(unsigned int vcpu)
 {
@@ -203,10 +201,10 @@ bool arm64_qemu_is_a64(unsigned int vcpu)
 
 /**
  * arm64_qemu_insn() - read the instruction that an exception is about to interrupt
- * @vcpu: its index
- * @insn: the result
+ * @vcpu: index of the vCPU
+ * @insn: set to the instruction
  *
- * Return: whether it is one of A64, and can be read.
+ * Return: true if it is an A64 instruction that can be read.
  */
 bool arm64_qemu_insn(unsigned int vcpu, uint32_t *insn)
 {
@@ -216,8 +214,8 @@ bool arm64_qemu_insn(unsigned int vcpu, uint32_t *insn)
 }
 
 /**
- * arm64_qemu_mdcr_el2() - MDCR_EL2
- * @vcpu: the index of a CPU that has EL2
+ * arm64_qemu_mdcr_el2() - return MDCR_EL2
+ * @vcpu: index of a vCPU with EL2
  */
 uint64_t arm64_qemu_mdcr_el2(unsigned int vcpu)
 {
@@ -225,8 +223,8 @@ uint64_t arm64_qemu_mdcr_el2(unsigned int vcpu)
 }
 
 /**
- * arm64_qemu_hcr_el2() - HCR_EL2
- * @vcpu: the index of a CPU that has EL2 and branch records
+ * arm64_qemu_hcr_el2() - return HCR_EL2
+ * @vcpu: index of a vCPU with EL2 and branch records
  */
 uint64_t arm64_qemu_hcr_el2(unsigned int vcpu)
 {
@@ -239,7 +237,7 @@ static struct arm64_env *translating_env(void)
 }
 
 /**
- * arm64_qemu_translating_level() - the exception level of the code being translated
+ * arm64_qemu_translating_level() - return the exception level of the code being translated
  */
 unsigned int arm64_qemu_translating_level(void)
 {
@@ -247,7 +245,7 @@ unsigned int arm64_qemu_translating_level(void)
 }
 
 /**
- * arm64_qemu_translating_a64() - is the code being translated AArch64's?
+ * arm64_qemu_translating_a64() - check whether the code being translated is AArch64 code
  */
 bool arm64_qemu_translating_a64(void)
 {
@@ -259,8 +257,8 @@ static bool uses_spis;
 static unsigned int first_spi;
 
 /**
- * arm64_qemu_use_spis() - have SPIs in place of the machine's PPI
- * @first: that of the first CPU; those of the others follow
+ * arm64_qemu_use_spis() - use an SPI for each CPU, instead of the machine's PPI
+ * @first: the first CPU's SPI; the other CPUs use the following ones
  */
 void arm64_qemu_use_spis(unsigned int first)
 {
@@ -268,7 +266,7 @@ void arm64_qemu_use_spis(unsigned int first)
 	first_spi = first;
 }
 
-/* Inputs of an interrupt controller are its SPIs first, from 0 on. */
+/* The first inputs of an interrupt controller, from 0 on, are its SPIs. */
 static void *find_spi(unsigned int n)
 {
 	static const char *const types[] = { "arm-gicv3-common", "arm_gic_common" };
@@ -278,7 +276,7 @@ static void *find_spi(unsigned int n)
 	for (i = 0; i < ARRAY_SIZE(types) && !gic; i++)
 		gic = qemu.object_resolve_path_type("", types[i], NULL);
 	if (!gic) {
-		plugin_refuse("finds no interrupt controller that has SPIs in this machine");
+		plugin_refuse("finds no interrupt controller with SPIs: use -M virt, or no spi=");
 		exit(1);
 	}
 	return qemu.qdev_get_gpio_in(gic, n);
@@ -292,22 +290,22 @@ static void *find_line(unsigned int vcpu)
 }
 
 /**
- * arm64_qemu_set_line() - set the PMU's interrupt
- * @vcpu: of this CPU
- * @high: whether it asks for one
+ * arm64_qemu_set_line() - set the PMU's interrupt line
+ * @vcpu: index of the vCPU
+ * @high: the level
  */
 void arm64_qemu_set_line(unsigned int vcpu, bool high)
 {
 	struct arm64_vcpu *v = &arm64_vcpus[vcpu];
 
-	/* The machine has been put together by now. */
+	/* QEMU connects the line after it has created the CPU: find it at its first use. */
 	if (!v->line)
 		v->line = find_line(vcpu);
 	if (v->line)
 		qemu.qemu_set_irq(v->line, high);
 }
 
-/* ---- in place of QEMU's functions ---- */
+/* ---- replacements of QEMU's functions ---- */
 
 static void hook_do_interrupt(struct qemu_cpu *cpu)
 {
@@ -322,7 +320,7 @@ static void hook_do_interrupt(struct qemu_cpu *cpu)
 	arm64_hooks->delivered(vcpu, &e);
 }
 
-/* A CPU begins at the highest of its levels, on that level's own stack. */
+/* After reset, a CPU is at its highest exception level, with that level's stack pointer. */
 static bool is_reset(const struct qemu_cpu *cpu)
 {
 	const struct arm64_env *env =
@@ -334,8 +332,8 @@ static bool is_reset(const struct qemu_cpu *cpu)
 }
 
 /**
- * arm64_qemu_hook() - put the PMU into QEMU, after arm64_qemu_find()
- * @h: what is to be called; it stays in use
+ * arm64_qemu_hook() - have QEMU call the PMU's functions; called after arm64_qemu_find()
+ * @h: the functions; must stay valid
  *
  * Return: 0, or non-zero after a refusal.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the virtual arm64 PMU needs of QEMU beyond what any PMU does.
+ * Access to QEMU for the virtual arm64 PMU, beyond pmu/qemu.h.
  */
 #ifndef TOOLS_QEMU_ARM64_QEMU_H
 #define TOOLS_QEMU_ARM64_QEMU_H
@@ -12,11 +12,11 @@
 #include "pmu/qemu.h"
 
 /**
- * struct arm64_qemu_exception - an exception that was taken
- * @number: QEMU's
- * @pc: where it would return to
- * @level: at which level that is
- * @is_a64: and that is AArch64 code
+ * struct arm64_qemu_exception - a taken exception
+ * @number: QEMU's number of the exception
+ * @pc: the return address
+ * @level: the exception level that was interrupted
+ * @is_a64: that level executes AArch64 code
  */
 struct arm64_qemu_exception {
 	int number;
@@ -26,14 +26,14 @@ struct arm64_qemu_exception {
 };
 
 /**
- * struct arm64_qemu_hooks - what the PMU does in place of, or besides, QEMU
- * @read: MRS, where the exception level may
- * @write: MSR, likewise
- * @read_brbe: MRS of a register of branch records; @n is the record, where it has one
- * @write_brbe: MSR of one, or an instruction
+ * struct arm64_qemu_hooks - functions of the PMU that QEMU's functions call
+ * @read: execute MRS, if the exception level may
+ * @write: execute MSR, if the exception level may
+ * @read_brbe: execute MRS of a BRBE register; @n: the record of a record's register
+ * @write_brbe: execute MSR of a BRBE register, or a BRB instruction
  * @mdcr_changed: MDCR_EL2 has been written
- * @exception: an exception is about to be taken; its number is QEMU's
- * @delivered: it has been
+ * @exception: an exception is about to be taken; the number is QEMU's
+ * @delivered: the exception has been taken
  * @reset: the machine is reset
  *
  * All but @reset are called in the vCPU's thread, all with QEMU's lock held.
@@ -50,11 +50,11 @@ struct arm64_qemu_hooks {
 };
 
 /**
- * struct arm64_qemu_cpu - what a vCPU is
+ * struct arm64_qemu_cpu - properties of a vCPU
  * @version: ID_AA64DFR0_EL1.PMUVer
- * @counters: how many event counters it has
- * @has_el2: it has EL2
- * @has_el3: it has EL3
+ * @counters: number of event counters
+ * @has_el2: the CPU has EL2
+ * @has_el3: the CPU has EL3
  */
 struct arm64_qemu_cpu {
 	unsigned int version;
@@ -72,7 +72,7 @@ int arm64_qemu_vcpu_hook(unsigned int vcpu, const struct arm64_pmu_config *confi
 int arm64_qemu_set_midr(unsigned int vcpu, uint64_t midr);
 void arm64_qemu_use_spis(unsigned int first);
 
-/* Called in a vCPU's thread. */
+/* Called in a vCPU's thread */
 unsigned int arm64_qemu_level(unsigned int vcpu);
 uint64_t arm64_qemu_pc(unsigned int vcpu);
 bool arm64_qemu_is_a64(unsigned int vcpu);
@@ -82,7 +82,7 @@ uint64_t arm64_qemu_hcr_el2(unsigned int vcpu);
 unsigned int arm64_qemu_translating_level(void);
 bool arm64_qemu_translating_a64(void);
 
-/* Called with QEMU's lock held. */
+/* Called with QEMU's lock held */
 void arm64_qemu_set_line(unsigned int vcpu, bool high);
 
 #endif /* TOOLS_QEMU_ARM64_QEMU_H */

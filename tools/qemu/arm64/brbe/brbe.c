@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The Branch Record Buffer Extension of an arm64 CPU.
+ * The Branch Record Buffer Extension (BRBE) of an arm64 CPU.
  *
- * Arm Architecture Reference Manual, DDI 0487: D18 for what it does, D23 for the registers;
- * for what is recorded when, the pseudocode of BRBEBranch(), BRBEException(),
- * BRBEExceptionReturn(), BranchRecordAllowed() and CheckPMUOverflowCondition().
+ * Arm Architecture Reference Manual, DDI 0487: D18 for the function, D23 for the registers. The
+ * rules for records are the pseudocode of BRBEBranch(), BRBEException(), BRBEExceptionReturn(),
+ * BranchRecordAllowed() and CheckPMUOverflowCondition().
  */
 #include <string.h>
 
@@ -53,21 +53,21 @@
 #define INF_WRITABLE	(UINT64_C(0x7fff) << INF_CC_SHIFT | UINT64_C(0x3f) << INF_TYPE_SHIFT | \
 			 UINT64_C(3) << INF_EL_SHIFT | INF_MPRED | INF_TARGET | INF_SOURCE)
 
-/* The counter of cycles has so many bits: BRBIDR0_EL1.CC */
+/* Width of the cycle count, BRBIDR0_EL1.CC */
 #define CYCLE_BITS	20
 #define IDR0_CC_20_BIT	(UINT64_C(5) << 12)
 
 #define HCR_TGE		BIT(27)
 #define HCR_E2H		BIT(34)
 
-/* Of struct arm64_brbe.cr */
+/* Indexes of struct arm64_brbe.cr */
 enum { EL1, EL2 };
 
 /**
- * arm64_brbe_config_error() - could there be such records?
+ * arm64_brbe_config_error() - check the BRBE properties of a PMU
  * @config: the PMU
  *
- * Return: NULL, or half a sentence about what is wrong.
+ * Return: NULL, or half a sentence about the error.
  */
 const char *arm64_brbe_config_error(const struct arm64_pmu_config *config)
 {
@@ -85,7 +85,7 @@ const char *arm64_brbe_config_error(const struct arm64_pmu_config *config)
 				      config->brbe.unfrozen))
 		return "has no branch records to be faulty";
 	if (config->brbe.records && config->has_el3)
-		return "cannot have branch records beside EL3, whose MDCR_EL3.SBRBE is not there";
+		return "cannot have branch records with EL3: the model has no MDCR_EL3.SBRBE";
 	return NULL;
 }
 
@@ -94,7 +94,7 @@ static uint64_t hcr_el2(struct arm64_pmu *pmu)
 	return pmu->config->has_el2 ? pmu->ops->hcr_el2(pmu) : 0;
 }
 
-/* BranchRecordAllowed(), but for what AArch32 does and BRBFCR_EL1.PAUSED */
+/* BranchRecordAllowed() without AArch32 and BRBFCR_EL1.PAUSED, which callers check */
 static bool is_allowed(struct arm64_pmu *pmu, enum arm64_pmu_level level)
 {
 	const uint64_t *cr = pmu->brbe.cr;
@@ -111,7 +111,7 @@ static bool is_allowed(struct arm64_pmu *pmu, enum arm64_pmu_level level)
 	}
 }
 
-/* Levels of which there may be records; HCR_EL2.TGE may change without a word on it. */
+/* Return the levels that may have records. QEMU does not report changes of HCR_EL2.TGE. */
 static unsigned int levels_of(const struct arm64_pmu *pmu)
 {
 	const struct arm64_brbe *b = &pmu->brbe;
@@ -123,7 +123,7 @@ static unsigned int levels_of(const struct arm64_pmu *pmu)
 	       (b->cr[EL2] & CR_EXBRE ? 1 << ARM64_PMU_EL2 : 0);
 }
 
-/* A register has changed: tell the CPU which branches to report. */
+/* Set the levels with branches that the CPU reports, after the change of a register. */
 static uint64_t update(struct arm64_pmu *pmu)
 {
 	unsigned int levels = levels_of(pmu);
@@ -136,19 +136,19 @@ static uint64_t update(struct arm64_pmu *pmu)
 				    ARM64_PMU_KIND_BIT(ARM64_PMU_CYCLES));
 	cycles = pmu->ops->record(pmu, levels);
 	pmu->brbe.levels = levels;
-	/* The last branch before they stop has its cycles. */
+	/* If recording stops, the branch being executed still gets its cycle count. */
 	if (levels)
 		pmu->brbe.gap = true;
 	return cycles;
 }
 
 /**
- * arm64_brbe_overflowed() - overflow flags are set
- * @pmu: the PMU of the CPU whose thread this is
- * @lower: of an event counter that is not EL2's own, or the instruction counter
- * @upper: of one of EL2's own
+ * arm64_brbe_overflowed() - freeze BRBE if an overflow flag is set and BRBCR_ELx.FZP says so
+ * @pmu: the PMU of this thread's CPU
+ * @lower: the flag of an event counter that EL2 has not reserved, or of the instruction counter
+ * @upper: the flag of an event counter that EL2 has reserved
  *
- * The branch that is being executed is still recorded: it comes before the interrupt.
+ * The branch being executed is still recorded: it comes before the interrupt.
  */
 void arm64_brbe_overflowed(struct arm64_pmu *pmu, bool lower, bool upper)
 {
@@ -210,7 +210,7 @@ static bool is_chosen(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 	return !(b->fcr & bit) != !(b->fcr & FCR_ENI);
 }
 
-/* Both BRBCR_EL1 and, with EL2, BRBCR_EL2 must have the bit. */
+/* Check that BRBCR_EL1 and, with EL2, BRBCR_EL2 have a bit. */
 static bool both_have(const struct arm64_pmu *pmu, uint64_t bit)
 {
 	return pmu->brbe.cr[EL1] & bit && (!pmu->config->has_el2 || pmu->brbe.cr[EL2] & bit);
@@ -264,9 +264,9 @@ static void record(struct arm64_pmu *pmu, const struct arm64_branch *branch, boo
 }
 
 /**
- * arm64_brbe_branch() - a branch has been taken, at a level that records are made of
- * @pmu: the PMU of the CPU whose thread this is
- * @branch: the branch, or an exception or its return, from another level or to another
+ * arm64_brbe_branch() - record a reported branch, if software has enabled its type
+ * @pmu: the PMU of this thread's CPU
+ * @branch: the branch, exception or exception return
  */
 void arm64_brbe_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 {
@@ -277,7 +277,7 @@ void arm64_brbe_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 		record(pmu, branch, source_valid, target_valid);
 	if (!target_valid)
 		pmu->brbe.gap = true;
-	/* One may have overflowed where records are prohibited. */
+	/* A counter may have overflowed at a level that prohibits records. */
 	if (branch->source != branch->target)
 		arm64_pmu_check_freeze(pmu);
 }
@@ -294,7 +294,7 @@ static const struct arm64_brbe_record *record_of(const struct arm64_pmu *pmu, un
 	return n < nr ? &b->record[(b->top + nr - n) % nr] : &none;
 }
 
-/* With HCR_EL2.E2H, EL2 has its own register by the name of EL1's. */
+/* With HCR_EL2.E2H, BRBCR_EL1 at EL2 accesses BRBCR_EL2. */
 static unsigned int cr_of(struct arm64_pmu *pmu, enum arm64_brbe_reg reg)
 {
 	if (reg == ARM64_BRBCR_EL2)
@@ -304,10 +304,10 @@ static unsigned int cr_of(struct arm64_pmu *pmu, enum arm64_brbe_reg reg)
 }
 
 /**
- * arm64_brbe_read() - MRS
- * @pmu: the PMU of the CPU that executes it
+ * arm64_brbe_read() - execute MRS
+ * @pmu: the PMU of this thread's CPU
  * @reg: the register
- * @n: whose, if it is that of a record
+ * @n: the record of a record's register
  */
 uint64_t arm64_brbe_read(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, unsigned int n)
 {
@@ -352,10 +352,10 @@ static void write_cr(struct arm64_pmu *pmu, unsigned int i, uint64_t value)
 }
 
 /**
- * arm64_brbe_write() - MSR, or BRB IALL and BRB INJ
- * @pmu: the PMU of the CPU that executes it
- * @reg: the register
- * @value: what is written
+ * arm64_brbe_write() - execute MSR, BRB IALL or BRB INJ
+ * @pmu: the PMU of this thread's CPU
+ * @reg: the register or instruction
+ * @value: the value to write
  */
 void arm64_brbe_write(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, uint64_t value)
 {
@@ -396,7 +396,7 @@ void arm64_brbe_write(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, uint64_t v
 }
 
 /**
- * arm64_brbe_reset() - all registers 0, no records
+ * arm64_brbe_reset() - set all registers to 0, and drop all records
  * @pmu: the PMU
  */
 void arm64_brbe_reset(struct arm64_pmu *pmu)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The Branch Record Buffer Extension of an arm64 CPU: which branches are recorded, and where
- * they are read.
+ * The Branch Record Buffer Extension (BRBE) of an arm64 CPU.
  */
 #ifndef TOOLS_QEMU_ARM64_BRBE_H
 #define TOOLS_QEMU_ARM64_BRBE_H
@@ -13,10 +12,10 @@
 
 #define ARM64_BRBE_RECORDS_MAX	64
 
-/* Registers are there for so many records; BRBFCR_EL1.BANK says which. */
+/* Number of records that have registers; BRBFCR_EL1.BANK selects the records. */
 #define ARM64_BRBE_BANK		32
 
-/* What a branch is, with the numbers that BRBINF<n>_EL1.TYPE has for it. */
+/* Types of branches, with their numbers in BRBINF<n>_EL1.TYPE */
 enum arm64_branch_type {
 	ARM64_BRANCH_JUMP		= 0x00,
 	ARM64_BRANCH_INDIRECT		= 0x01,
@@ -25,7 +24,7 @@ enum arm64_branch_type {
 	ARM64_BRANCH_RETURN		= 0x05,
 	ARM64_BRANCH_ERET		= 0x07,
 	ARM64_BRANCH_CONDITIONAL	= 0x08,
-	/* Exceptions, from here on */
+	/* Exceptions from here on */
 	ARM64_BRANCH_EXCEPTION		= 0x20,
 	ARM64_BRANCH_SYSCALL		= 0x22,
 	ARM64_BRANCH_TRAP		= 0x23,
@@ -39,11 +38,11 @@ enum arm64_branch_type {
 };
 
 /**
- * struct arm64_brbe_config - what records a CPU has
- * @records: how many: 8, 16, 32 or 64; 0 for none at all
- * @lose: a fault: every how manieth record is lost
- * @tear: a fault: every how manieth record has the target of the one before
- * @unfrozen: a fault: an overflow does not freeze them
+ * struct arm64_brbe_config - properties of BRBE
+ * @records: number of records: 8, 16, 32 or 64; 0 without BRBE
+ * @lose: fault: every Nth record is lost, 0 for none
+ * @tear: fault: every Nth record has the target of the one before, 0 for none
+ * @unfrozen: fault: an overflow does not freeze BRBE
  */
 struct arm64_brbe_config {
 	unsigned int records;
@@ -53,16 +52,16 @@ struct arm64_brbe_config {
 };
 
 /**
- * struct arm64_branch - a branch that was taken
- * @from: the instruction, or where an exception would return to
- * @to: the instruction after it
- * @type: what it is
- * @source: the level that it comes from
- * @target: the level that it leads to
- * @from_a32: that was AArch32 code
- * @to_a32: this is
- * @mispredicted: by the model of a predictor
- * @cycles: of the CPU since it was made
+ * struct arm64_branch - a taken branch
+ * @from: address of the branch, or return address of an exception
+ * @to: address of the target
+ * @type: the branch's type
+ * @source: exception level of the source
+ * @target: exception level of the target
+ * @from_a32: the source is AArch32 code
+ * @to_a32: the target is AArch32 code
+ * @mispredicted: the predictor's model predicted the branch wrongly
+ * @cycles: the CPU's count of cycles
  */
 struct arm64_branch {
 	uint64_t from;
@@ -76,7 +75,7 @@ struct arm64_branch {
 	uint64_t cycles;
 };
 
-/* System registers and instructions; those of a record are followed by its number in the bank. */
+/* System registers and instructions; a record's register also needs its number in the bank */
 enum arm64_brbe_reg {
 	ARM64_BRBCR_EL1,
 	ARM64_BRBCR_EL2,
@@ -94,7 +93,7 @@ enum arm64_brbe_reg {
 	ARM64_BRB_INJ,
 };
 
-/* One record, as its registers show it. */
+/* One record, as the values of its registers */
 struct arm64_brbe_record {
 	uint64_t source;
 	uint64_t target;
@@ -102,17 +101,17 @@ struct arm64_brbe_record {
 };
 
 /**
- * struct arm64_brbe - the records of one CPU
- * @record: a ring
- * @top: the youngest one
+ * struct arm64_brbe - BRBE of one CPU
+ * @record: a ring of records
+ * @top: index of the youngest record
  * @cr: BRBCR_EL1 and BRBCR_EL2
  * @fcr: BRBFCR_EL1
  * @ts: BRBTS_EL1
  * @inject: BRBINFINJ_EL1, BRBSRCINJ_EL1 and BRBTGTINJ_EL1
- * @levels: those that the CPU has been told to report the branches of, a bit each
+ * @levels: bitmap of the levels with branches that the CPU reports
  * @gap: the next record is the first one after a prohibited region
- * @cycles: of the CPU when the youngest was made
- * @records: how many were made, of all
+ * @cycles: the CPU's count of cycles at the youngest record
+ * @records: statistics: number of records
  */
 struct arm64_brbe {
 	struct arm64_brbe_record record[ARM64_BRBE_RECORDS_MAX];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The virtual arm64 PMU's registers of branch records, BRBE, in QEMU.
+ * Add the BRBE registers of the virtual arm64 PMU to QEMU.
  */
 #include <stdio.h>
 
 #include "arm64/brbe/brbe.h"
 #include "arm64/registers/sysregs.h"
 
-/* Registers of branch records; those of a record have its number in CRm, and its bit 4 in op2. */
+/* BRBE registers; a record's registers have the record's number in CRm, and its bit 4 in op2. */
 static const struct brbe_reg {
 	const char *name;
 	struct arm64_sysreg_id id;
@@ -79,11 +79,11 @@ static int add_record_regs(unsigned int vcpu, unsigned int n)
 }
 
 /**
- * arm64_add_brbe() - describe the registers of branch records to QEMU
- * @vcpu: of this CPU; in its thread, before its first instruction
- * @config: what the PMU is
+ * arm64_add_brbe() - add the BRBE registers to QEMU
+ * @vcpu: index of the vCPU; called in its thread, before its first instruction
+ * @config: properties of the PMU
  *
- * What EL1 reads of ID_AA64DFR0_EL1 is arm64_qemu_vcpu_hook()'s work.
+ * arm64_qemu_vcpu_hook() sets ID_AA64DFR0_EL1.BRBE.
  *
  * Return: 0, or non-zero after a refusal.
  */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Telling the PMU of each branch that an arm64 vCPU takes.
+ * Report each branch that an arm64 vCPU takes to the PMU.
  *
- * A branch ends its block. When it begins, generated code leaves behind how far into the
- * block it is; where it went is seen at the head of the next block. The address of a block is
- * read from the CPU, not known from translation: QEMU's blocks belong to physical memory
- * (CF_PCREL in its sources) and run at all addresses that is mapped at.
+ * A branch ends its block. Generated code stores the branch's offset in the block when the branch
+ * begins; the start of the next block shows the target. The address of a block is read from the
+ * CPU, and is not known at translation: QEMU's blocks belong to physical memory (CF_PCREL in its
+ * sources), and run at all virtual addresses that map it.
  *
- * Blocks of a level whose branches nobody wants do not call back, but for the one that an
- * exception returns to. Exceptions are told by QEMU's function that delivers them.
+ * If a level's branches are not reported, its blocks do not call back, except for the block that an
+ * exception returns to. QEMU's function that delivers exceptions reports them.
  */
 #include "arm64/cpu/branch.h"
 #include "arm64/cpu/decode.h"
@@ -17,9 +17,9 @@
 
 #define INSN_SIZE	4
 
-/* In score.pending */
+/* Fields of score.pending */
 #define PENDING			(UINT64_C(1) << 63)
-#define PENDING_OFFSET		UINT64_C(0xffff)	/* from the head of its block */
+#define PENDING_OFFSET		UINT64_C(0xffff)	/* from the start of its block */
 #define PENDING_CLASS_SHIFT	16
 #define PENDING_CLASS		UINT64_C(0xffff)
 #define PENDING_LEVEL_SHIFT	32
@@ -28,10 +28,10 @@
 #define ALL_LEVELS		((1u << ARM64_PMU_LEVELS) - 1)
 
 /**
- * struct score - what generated code reads and writes, one for each vCPU
- * @heads: the heads of blocks at this level call back
- * @any: those of some level do
- * @pending: the branch that was begun last, 0 if it has been looked at
+ * struct score - the fields of a vCPU that generated code reads and writes
+ * @heads: by level: the starts of blocks at this level call back
+ * @any: the starts of blocks at any level call back
+ * @pending: the branch that began last, 0 once it is handled
  */
 struct score {
 	uint64_t heads[ARM64_PMU_LEVELS];
@@ -40,14 +40,14 @@ struct score {
 };
 
 /**
- * struct trail - what else there is to know of a vCPU
- * @score: its score, which does not move once all CPUs are there, and they are when software
- *	turns records on; NULL before
- * @levels: whose branches are wanted, a bit each
- * @block: where the block begins that has called back last
- * @wide: the next block calls back, at whatever level
- * @ending: the branch that is pending is the last one to be told
- * @cycles: where its cycles are
+ * struct trail - the fields of a vCPU that only C code uses
+ * @score: the vCPU's score, NULL before software turns branch records on. All vCPUs exist then, so
+ *	the score does not move
+ * @levels: bitmap of the levels with reported branches
+ * @block: address of the block that called back last
+ * @wide: the next block calls back, at any level
+ * @ending: the pending branch is the last one to report
+ * @cycles: the vCPU's count of cycles
  */
 static struct trail {
 	struct score *score;
@@ -120,8 +120,8 @@ static enum arm64_pmu_level level_of(uint64_t pending)
 }
 
 /*
- * Is there anything to tell of a branch? If its block has called back its address is known; that
- * of a return from an exception is not needed where nobody wants the branches of its level.
+ * Check whether a branch can be reported: its block has called back, so that its address is known.
+ * An exception return needs no address if the branches of its level are not reported.
  */
 static bool is_known(const struct trail *t, uint64_t pending)
 {
@@ -143,7 +143,7 @@ static void set_heads(struct score *s, unsigned int levels)
 	s->any = levels;
 }
 
-static void tell(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to)
+static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to)
 {
 	unsigned int class = class_of(pending);
 	struct arm64_branch b = {
@@ -163,7 +163,7 @@ static void tell(unsigned int vcpu, const struct trail *t, uint64_t pending, uin
 	report(vcpu, &b);
 }
 
-/* The branch that was pending has been told, or there was none. */
+/* Restore the callbacks of blocks, once the pending branch, if any, is reported. */
 static void settle(struct trail *t)
 {
 	if (!t->ending && !t->wide)
@@ -175,7 +175,7 @@ static void settle(struct trail *t)
 	set_heads(t->score, t->levels);
 }
 
-/* The branch that is pending, if any, has gone there. */
+/* Report the pending branch, if any, with its target. */
 static void went(unsigned int vcpu, uint64_t to)
 {
 	struct trail *t = &trails[vcpu];
@@ -183,7 +183,7 @@ static void went(unsigned int vcpu, uint64_t to)
 
 	t->score->pending = 0;
 	if (is_known(t, pending))
-		tell(vcpu, t, pending, to);
+		report_pending(vcpu, t, pending, to);
 	settle(t);
 }
 
@@ -196,7 +196,7 @@ static void block_begins(unsigned int vcpu, void *userdata)
 	trails[vcpu].block = pc;
 }
 
-/* Whatever level it leads to, the next block has to call back. */
+/* Called when an exception return begins: the next block has to call back, at any level. */
 static void eret_begins(unsigned int vcpu, void *userdata)
 {
 	struct trail *t = &trails[vcpu];
@@ -214,10 +214,10 @@ static bool is_recording(unsigned int vcpu)
 /* ---- for the PMU ---- */
 
 /**
- * arm64_branch_record() - which branches to tell the PMU of from now on
- * @vcpu: whose; in its thread
- * @levels: those of these levels, a bit each, and those that lead there from others; if none,
- *	the branch that is being executed is the last one
+ * arm64_branch_record() - set the levels with reported branches
+ * @vcpu: index of the vCPU; called in its thread
+ * @levels: bitmap of the levels; branches from other levels to these are reported, too. If 0, the
+ *	branch being executed is the last one
  *
  * Return: the cycles of the vCPU so far.
  */
@@ -231,7 +231,7 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 	count_used(vcpu);
 	t->ending = !levels && s->any && is_known(t, s->pending);
 	if (t->ending) {
-		/* Whatever comes next has to call back. */
+		/* The next block has to call back, at any level. */
 		set_heads(s, ALL_LEVELS);
 	} else {
 		s->pending = 0;
@@ -242,7 +242,7 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 	return count_sum(&t->cycles, ARM64_PMU_LEVELS);
 }
 
-static bool nobody_records(void)
+static bool is_unrecorded(void)
 {
 	unsigned int i;
 
@@ -255,11 +255,11 @@ static bool nobody_records(void)
 /* ---- exceptions ---- */
 
 /**
- * arm64_branch_exception() - an exception is about to be taken
- * @vcpu: where; in its thread
- * @exception: its number
+ * arm64_branch_exception() - handle the pending branch before an exception is taken
+ * @vcpu: index of the vCPU; called in its thread
+ * @exception: QEMU's number of the exception
  *
- * A branch that has faulted was not taken: authentication of its target has failed, or it was
+ * A branch that has faulted was not taken: its pointer authentication has failed, or it was
  * trapped.
  */
 void arm64_branch_exception(unsigned int vcpu, int exception)
@@ -269,7 +269,7 @@ void arm64_branch_exception(unsigned int vcpu, int exception)
 
 	if (!is_recording(vcpu)) {
 		if (exception == EXCP_IRQ || exception == EXCP_FIQ)
-			count_unused(vcpu, ARM64_PMU_RECORDS, nobody_records);
+			count_unused(vcpu, ARM64_PMU_RECORDS, is_unrecorded);
 		return;
 	}
 	pc = arm64_qemu_pc(vcpu);
@@ -283,9 +283,9 @@ void arm64_branch_exception(unsigned int vcpu, int exception)
 }
 
 /**
- * arm64_branch_delivered() - an exception has been taken
- * @vcpu: where; in its thread
- * @e: from where
+ * arm64_branch_delivered() - report the branch to the handler of an exception
+ * @vcpu: index of the vCPU; called in its thread
+ * @e: the exception
  */
 void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception *e)
 {
@@ -293,7 +293,7 @@ void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception
 	unsigned int level = arm64_qemu_level(vcpu);
 	struct arm64_branch b;
 
-	/* A call of QEMU's own firmware has returned already. */
+	/* A call of QEMU's built-in firmware (PSCI) has returned already. */
 	if (!is_recording(vcpu) || (to == e->pc && level == e->level))
 		return;
 	b = (struct arm64_branch) {
@@ -308,7 +308,7 @@ void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception
 /* ---- generated code ---- */
 
 /**
- * arm64_branch_gen_start() - a block begins
+ * arm64_branch_gen_start() - instrument the start of a block
  * @tb: the block
  * @level: its level
  */
@@ -324,9 +324,9 @@ void arm64_branch_gen_start(struct qemu_plugin_tb *tb, enum arm64_pmu_level leve
 }
 
 /**
- * arm64_branch_gen() - an instruction is a branch
+ * arm64_branch_gen() - instrument a branch
  * @tb: its block
- * @insn: the instruction
+ * @insn: the branch
  * @level: its level
  * @class: its class
  */
@@ -347,8 +347,8 @@ void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
 }
 
 /**
- * arm64_branch_init() - prepare for telling branches
- * @taken: called for each
+ * arm64_branch_init() - prepare for reporting branches
+ * @taken: called for each reported branch
  */
 void arm64_branch_init(void (*taken)(unsigned int vcpu, const struct arm64_branch *branch))
 {

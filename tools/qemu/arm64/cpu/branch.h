@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Telling the PMU of each branch that an arm64 vCPU takes: from where, to where.
+ * Report each branch that an arm64 vCPU takes to the PMU, with source and target.
  */
 #ifndef TOOLS_QEMU_ARM64_BRANCH_H
 #define TOOLS_QEMU_ARM64_BRANCH_H
@@ -14,11 +14,11 @@
 void arm64_branch_init(void (*taken)(unsigned int vcpu, const struct arm64_branch *branch));
 uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels);
 
-/* An exception is about to be taken, its number is QEMU's; and has been. */
+/* An exception is about to be taken (the number is QEMU's); an exception has been taken */
 void arm64_branch_exception(unsigned int vcpu, int exception);
 void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception *e);
 
-/* For the translation of a block */
+/* Instrument a block */
 void arm64_branch_gen_start(struct qemu_plugin_tb *tb, enum arm64_pmu_level level);
 void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
 		      enum arm64_pmu_level level, unsigned int class);

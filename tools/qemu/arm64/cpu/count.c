@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counting what arm64 vCPUs do: what there is besides pmu/count.c.
+ * Count what arm64 vCPUs do: the part that pmu/count.c does not have.
  *
- * An instruction is counted when it begins. One that faults has then not retired
- * and will begin again, so it is taken back. What it was is read from the
- * guest's memory: that it could be executed says that it is there.
+ * Generated code counts an instruction when it begins. An instruction that faults has not retired
+ * and will begin again, so its counts are taken back. The plugin reads the instruction from the
+ * guest's memory: it must be mapped, because it was executed.
  */
 #include "arm64/cpu/branch.h"
 #include "arm64/cpu/count.h"
@@ -35,16 +35,16 @@ static void take_back(unsigned int vcpu, uint32_t insn, unsigned int level)
 }
 
 /**
- * arm64_count_exception() - an exception is about to be taken
- * @vcpu: where; in its thread
- * @exception: its number
+ * arm64_count_exception() - count an exception that is about to be taken
+ * @vcpu: index of the vCPU; called in its thread
+ * @exception: QEMU's number of the exception
  */
 void arm64_count_exception(unsigned int vcpu, int exception)
 {
 	unsigned int level = arm64_qemu_level(vcpu);
 	uint32_t insn;
 
-	/* QEMU's own call of the host */
+	/* Semihosting is no exception of the guest. */
 	if (exception == EXCP_SEMIHOST)
 		return;
 	count_branch_went(vcpu, arm64_qemu_pc(vcpu));
@@ -73,9 +73,9 @@ void arm64_count_exception(unsigned int vcpu, int exception)
 }
 
 /**
- * arm64_count_delivered() - an exception has been taken
- * @vcpu: where; in its thread
- * @e: from where
+ * arm64_count_delivered() - report a taken exception as a branch
+ * @vcpu: index of the vCPU; called in its thread
+ * @e: the exception
  */
 void arm64_count_delivered(unsigned int vcpu, const struct arm64_qemu_exception *e)
 {
@@ -121,15 +121,15 @@ static void gen_memory(struct qemu_plugin_insn *insn, struct count_block *b, uns
 	count_gen_memory(insn, b);
 }
 
-/* Of AArch32 code, instructions alone are known. */
+/* AArch32 instructions are counted, but not decoded. */
 static unsigned int class_of(const struct qemu_plugin_insn *insn)
 {
 	return arm64_qemu_translating_a64() ? arm64_insn_class(word_of(insn)) : 0;
 }
 
 /*
- * Instructions that cannot leave the block are added together with the next one
- * that can, which makes no difference that anybody could see.
+ * Instrument a block. Instructions that cannot leave the block are counted together with the next
+ * one that can; no read of a counter can see the difference.
  */
 static void translate(struct qemu_plugin_tb *tb)
 {
@@ -160,11 +160,11 @@ static void translate(struct qemu_plugin_tb *tb)
 	}
 }
 
-/* ---- beginning ---- */
+/* ---- initialization ---- */
 
 /**
  * arm64_count_init() - prepare for counting
- * @reached: called when a vCPU has done what was watched for
+ * @reached: see struct count_config
  * @at_exit: called when QEMU exits
  */
 void arm64_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void))

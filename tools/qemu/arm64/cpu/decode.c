@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What A64 instructions are, as far as the PMU's events tell them apart.
+ * Decode the class of an A64 instruction, as far as the PMU's events need it.
  *
- * Arm Architecture Reference Manual, DDI 0487, C4.1, "A64 instruction set
- * encoding". Instructions that are not there are not told from those that are:
- * they fault, and the PMU is told of that.
+ * Arm Architecture Reference Manual, DDI 0487, C4.1, "A64 instruction set encoding". Undefined
+ * instructions may get the class of a defined one: they fault, and are then taken back.
  */
 #include "arm64/cpu/decode.h"
 
@@ -64,12 +63,12 @@ static unsigned int register_class(uint32_t insn)
 	unsigned int size = bits(insn, 31, 30), opc = bits(insn, 23, 22), op4 = bits(insn, 11, 10);
 
 	if (!bit(insn, 24) && bit(insn, 21) && !bit(insn, 26)) {
-		if (op4 == 0)		/* atomics, and LDAPR among them */
+		if (op4 == 0)		/* atomics, and LDAPR */
 			return bits(insn, 15, 12) == 12 ? ARM64_INSN_LOAD : BOTH;
 		if (op4 & 1)		/* LDRAA, LDRAB */
 			return ARM64_INSN_LOAD;
 	}
-	if (bit(insn, 26))		/* SIMD: 128 bits have an opc of their own */
+	if (bit(insn, 26))		/* SIMD: 128 bits have another opc */
 		return load_if(opc & 1);
 	if (size == 3 && opc == 2)	/* PRFM */
 		return 0;
@@ -115,24 +114,24 @@ static unsigned int memory_class(uint32_t insn)
 }
 
 /**
- * arm64_insn_distance() - how far does a conditional branch go?
- * @insn: its four bytes
+ * arm64_insn_distance() - return the distance to a conditional branch's target
+ * @insn: the instruction
  *
- * Return: from the instruction after it to its target, in bytes: imm19, of TBZ and TBNZ
- * imm14, which are counted from the branch itself (DDI 0487, C4.1, "Branches").
+ * Return: bytes from the next instruction to the target. The operand imm19 (imm14 of TBZ and TBNZ)
+ * is relative to the branch itself (DDI 0487, C4.1, "Branches").
  */
 int32_t arm64_insn_distance(uint32_t insn)
 {
 	unsigned int imm_bits = (insn & 0x7e000000) == 0x36000000 ? 14 : 19;
 	unsigned int above = 32 - imm_bits;
 
-	/* Without what is below bit 5 and, by its sign, what is above the field */
+	/* Extract the field from bit 5 on, with its sign */
 	return ((int32_t)(insn >> 5 << above) >> above) * 4 - 4;
 }
 
 /**
- * arm64_insn_class() - what is an instruction?
- * @insn: its four bytes
+ * arm64_insn_class() - return the class of an instruction
+ * @insn: the instruction
  *
  * Return: ARM64_INSN_* bits.
  */
@@ -144,7 +143,7 @@ unsigned int arm64_insn_class(uint32_t insn)
 		return branch_class(insn);
 	if ((op0 & 0x5) == 0x4)
 		return memory_class(insn);
-	/* SVE: the upper half of its space is memory. */
+	/* SVE: the upper half of the encodings accesses memory. */
 	if (op0 == 2 && bit(insn, 31))
 		return load_if(bits(insn, 31, 29) != 7);
 	/* Data processing of general-purpose registers */

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The PMU's interrupt line, which the interrupt controller sees the level of.
+ * The PMU's level-triggered interrupt line.
  *
- * It is high while an overflow flag is set whose interrupt is enabled. After an
- * overflow it is held low until the interrupt is delivered: at the end of the
- * block, or when the fault that delays it says so, or, if the interrupt is lost
- * or goes elsewhere, until the next overflow or until all flags are cleared. An
- * interrupt without a cause keeps it high until somebody looks at the flags.
+ * The line is high while an overflow flag with an enabled interrupt is set. After an overflow, the
+ * line is held low until the interrupt is delivered: at the end of the block, or after the delay of
+ * a fault. If the interrupt is lost or misdirected, the line stays low until the next overflow, or
+ * until all flags are cleared. An interrupt without a cause keeps the line high until the guest
+ * accesses the flags.
  */
 #include "arm64/cpu/deliver.h"
 #include "arm64/qemu.h"
 #include "pmu/deliver.h"
 
 /**
- * struct line - one CPU
- * @high: what the interrupt controller was told last
- * @held: the interrupt has not been delivered
- * @spurious: there is one without cause
- * @raised: how often the line went high
- * @causeless: how often an interrupt without cause arrived
+ * struct line - the interrupt line of one CPU
+ * @high: the present level
+ * @held: the line is held low: the interrupt has not been delivered
+ * @spurious: an interrupt without a cause keeps the line high
+ * @raised: statistics: how often the line went high
+ * @causeless: statistics: interrupts without a cause
  */
 static struct line {
 	bool high;
@@ -43,23 +43,23 @@ static void set(unsigned int vcpu)
 }
 
 /**
- * arm64_deliver_overflow() - a counter that interrupts has overflowed
- * @vcpu: where; in its thread
+ * arm64_deliver_overflow() - signal the overflow of a counter with an enabled interrupt
+ * @vcpu: index of the vCPU; called in its thread
  */
 void arm64_deliver_overflow(unsigned int vcpu)
 {
 	struct line *l = &lines[vcpu];
 
-	/* Another interrupt adds nothing to one that is there. */
+	/* A line that is high already stays high. */
 	if (!l->high)
 		l->held = true;
 	deliver_interrupt(vcpu);
 }
 
 /**
- * arm64_deliver_take() - an interrupt has arrived
- * @vcpu: at this CPU; in its work
- * @due: whether by a counter of this CPU
+ * arm64_deliver_take() - deliver an interrupt
+ * @vcpu: index of the CPU; called in its work
+ * @due: a counter of this CPU has caused the interrupt
  */
 void arm64_deliver_take(unsigned int vcpu, bool due)
 {
@@ -75,9 +75,9 @@ void arm64_deliver_take(unsigned int vcpu, bool due)
 }
 
 /**
- * arm64_deliver_update() - registers have been accessed
- * @vcpu: by this CPU; in its thread
- * @flags_seen: the overflow flags among them
+ * arm64_deliver_update() - update the line after an access to a register
+ * @vcpu: index of the vCPU; called in its thread
+ * @flags_seen: the register has the overflow flags
  */
 void arm64_deliver_update(unsigned int vcpu, bool flags_seen)
 {
@@ -91,8 +91,8 @@ void arm64_deliver_update(unsigned int vcpu, bool flags_seen)
 }
 
 /**
- * arm64_deliver_reset() - the machine is reset
- * @vcpu: for each of its CPUs, after its PMU
+ * arm64_deliver_reset() - reset the line of a CPU, after the CPU's PMU
+ * @vcpu: index of the CPU
  */
 void arm64_deliver_reset(unsigned int vcpu)
 {
@@ -102,9 +102,9 @@ void arm64_deliver_reset(unsigned int vcpu)
 }
 
 /**
- * arm64_deliver_print() - statistics of a CPU
- * @f: where to
- * @vcpu: its index
+ * arm64_deliver_print() - print the statistics of a CPU's line
+ * @f: the file of statistics
+ * @vcpu: index of the CPU
  */
 void arm64_deliver_print(FILE *f, unsigned int vcpu)
 {
@@ -114,7 +114,7 @@ void arm64_deliver_print(FILE *f, unsigned int vcpu)
 
 /**
  * arm64_deliver_init() - prepare for delivering interrupts
- * @pmus: the PMU of each vCPU; it stays in use
+ * @pmus: the PMU of each vCPU; must stay valid
  */
 void arm64_deliver_init(struct arm64_pmu *const *pmus)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PMU's interrupt line, which the interrupt controller sees the level of.
+ * The PMU's level-triggered interrupt line.
  */
 #ifndef TOOLS_QEMU_ARM64_DELIVER_H
 #define TOOLS_QEMU_ARM64_DELIVER_H
@@ -15,7 +15,7 @@ void arm64_deliver_init(struct arm64_pmu *const *pmus);
 /* deliver_config.take */
 void arm64_deliver_take(unsigned int vcpu, bool due);
 
-/* All but the first are called with QEMU's lock held. */
+/* All but arm64_deliver_overflow() are called with QEMU's lock held. */
 void arm64_deliver_overflow(unsigned int vcpu);
 void arm64_deliver_update(unsigned int vcpu, bool flags_seen);
 void arm64_deliver_reset(unsigned int vcpu);

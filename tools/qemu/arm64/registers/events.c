@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How event types name what the virtual arm64 PMU can count.
+ * Decode event types of the virtual arm64 PMU.
  *
  * Numbers and names: Arm Architecture Reference Manual, DDI 0487, D13.11.
  */
@@ -52,16 +52,16 @@ static const struct event_row *find(unsigned int number, unsigned int slots)
 }
 
 /**
- * arm64_pmu_has_event() - is there such an event?
- * @number: its number
- * @slots: PMMIR_EL1.SLOTS, 0 if there is no such register
+ * arm64_pmu_has_event() - check whether the PMU has an event
+ * @number: the event's number
+ * @slots: PMMIR_EL1.SLOTS, 0 without this register
  */
 bool arm64_pmu_has_event(unsigned int number, unsigned int slots)
 {
 	return find(number, slots);
 }
 
-/* PMEVTYPER<n>_EL0.TC, D23: what a cycle with @value adds to the counter */
+/* PMEVTYPER<n>_EL0.TC, D23: return the increment of a cycle with @value events */
 static unsigned int threshold(unsigned int value, unsigned int th, unsigned int tc)
 {
 	bool reached;
@@ -85,14 +85,13 @@ static unsigned int threshold(unsigned int value, unsigned int th, unsigned int 
 }
 
 /**
- * arm64_pmu_event_select() - what an event type makes its counter count
- * @type: PMEVTYPER<n>_EL0, with no bits that the PMU does not have
- * @slots: PMMIR_EL1.SLOTS, 0 if there is no such register
- * @event: the result
+ * arm64_pmu_event_select() - decode an event type
+ * @type: PMEVTYPER<n>_EL0, with only bits that the PMU has
+ * @slots: PMMIR_EL1.SLOTS, 0 without this register
+ * @event: set to the event
  *
- * In a cycle at most one instruction retires, and with it at most one of each
- * event; a branch takes two cycles. No slot is used in the first of them, one in
- * every other cycle.
+ * In a cycle at most one instruction retires, and with it at most one of each event. A branch takes
+ * two cycles: the first uses no slot. Every other cycle uses one slot.
  */
 void arm64_pmu_event_select(uint64_t type, unsigned int slots, struct arm64_pmu_event *event)
 {
@@ -111,7 +110,7 @@ void arm64_pmu_event_select(uint64_t type, unsigned int slots, struct arm64_pmu_
 		event->in = slots - 1;
 		event->out = slots;
 	}
-	/* Not equal to 0, by value: no threshold. */
+	/* TH 0 and TC 0 (not equal to 0, by value) disable the threshold. */
 	if (row->source == ARM64_PMU_BY_KIND && (th || tc)) {
 		event->in = threshold(event->in, th, tc);
 		event->out = threshold(event->out, th, tc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the virtual arm64 PMU can count, and how event types name it.
+ * The events of the virtual arm64 PMU, and their encoding in event types.
  */
 #ifndef TOOLS_QEMU_ARM64_EVENTS_H
 #define TOOLS_QEMU_ARM64_EVENTS_H
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What happens in a vCPU, counted apart for each exception level. */
+/* The kinds of counts of a vCPU; each has a count for each exception level */
 enum arm64_pmu_kind {
 	ARM64_PMU_INSTRUCTIONS,
-	ARM64_PMU_CYCLES,		/* one an instruction, one more a branch */
+	ARM64_PMU_CYCLES,		/* one for each instruction, one more for a branch */
 	ARM64_PMU_BRANCHES,
 	ARM64_PMU_IMMEDIATE,		/* branches to an address in the instruction */
 	ARM64_PMU_RETURNS,
@@ -26,7 +26,7 @@ enum arm64_pmu_kind {
 	ARM64_PMU_TLB_MISSES,
 	ARM64_PMU_EXCEPTIONS,
 	ARM64_PMU_EXCEPTION_RETURNS,
-	ARM64_PMU_RECORDS,	/* not counted: branches are reported one by one */
+	ARM64_PMU_RECORDS,	/* not a count: branches are reported one by one */
 	ARM64_PMU_KINDS,
 };
 
@@ -40,7 +40,7 @@ enum arm64_pmu_level {
 	ARM64_PMU_LEVELS
 };
 
-/* How a counter gets its event. */
+/* What advances a counter */
 enum arm64_pmu_source {
 	ARM64_PMU_NO_EVENT,
 	ARM64_PMU_BY_KIND,
@@ -49,11 +49,11 @@ enum arm64_pmu_source {
 };
 
 /**
- * struct arm64_pmu_event - what a counter counts
- * @source: see there; the rest is for ARM64_PMU_BY_KIND only
- * @kind: what divides cycles into those in which it happens, and others
- * @in: what is added in a cycle in which it happens
- * @out: what is added in any other cycle
+ * struct arm64_pmu_event - an event; all but @source are valid only with ARM64_PMU_BY_KIND
+ * @source: what advances the counter
+ * @kind: the kind that the event depends on
+ * @in: increment of a cycle with this kind
+ * @out: increment of a cycle without it
  */
 struct arm64_pmu_event {
 	enum arm64_pmu_source source;

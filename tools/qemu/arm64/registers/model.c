@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The counters of an arm64 PMU (PMUv3): what counts when, and what an overflow does. Their
- * registers are in registers.c.
+ * The counters of an arm64 PMU (PMUv3): counting, filters and overflows. registers.c has the
+ * registers.
  *
  * Arm Architecture Reference Manual, DDI 0487: D13, and the pseudocode of CountPMUEvents() and
  * CheckForPMUOverflow().
  *
- * A counter is not advanced by what it counts. It remembers at which count it
- * was right last, and is brought up to date whenever somebody looks, or when the
- * CPU says that the next overflow has been reached.
+ * An instruction does not advance a counter. The model updates a counter when the guest accesses a
+ * register, or when a count reaches the distance to the next overflow. Each counter holds the count
+ * of its last update.
  */
 #include <string.h>
 
@@ -26,13 +26,13 @@
 
 #define FAR_AWAY	(UINT64_MAX / 4)
 
-/* ---- kinds of PMU ---- */
+/* ---- properties of PMUs ---- */
 
 /**
- * arm64_pmu_config_error() - could there be such a PMU?
+ * arm64_pmu_config_error() - check the properties of a PMU
  * @config: the PMU
  *
- * Return: NULL, or half a sentence about what is wrong.
+ * Return: NULL, or half a sentence about the error.
  */
 const char *arm64_pmu_config_error(const struct arm64_pmu_config *config)
 {
@@ -62,8 +62,8 @@ static uint64_t mdcr_el2(struct arm64_pmu *pmu)
 }
 
 /**
- * arm64_pmu_first_of_el2() - how many event counters are not EL2's own
- * @pmu: the PMU of the CPU whose thread this is
+ * arm64_pmu_first_of_el2() - return the number of event counters that EL2 has not reserved
+ * @pmu: the PMU of this thread's CPU
  */
 unsigned int arm64_pmu_first_of_el2(struct arm64_pmu *pmu)
 {
@@ -79,7 +79,7 @@ static bool is_of_el2(struct arm64_pmu *pmu, unsigned int i)
 	return i < ARM64_PMU_EVENT_COUNTERS_MAX && i >= arm64_pmu_first_of_el2(pmu);
 }
 
-/* The bit that a counter's overflow carries into, 64 for none that is there */
+/* Return the bit that a counter's overflow carries into; 64 for the carry out of 64 bits. */
 static unsigned int overflow_bit(struct arm64_pmu *pmu, unsigned int i)
 {
 	if (i == ARM64_PMU_INSTR_COUNTER)
@@ -94,7 +94,7 @@ static unsigned int overflow_bit(struct arm64_pmu *pmu, unsigned int i)
 }
 
 /**
- * arm64_pmu_value_bits() - how wide a counter is
+ * arm64_pmu_value_bits() - return the width of a counter, in bits
  * @pmu: the PMU
  * @i: the counter
  */
@@ -105,7 +105,7 @@ unsigned int arm64_pmu_value_bits(const struct arm64_pmu *pmu, unsigned int i)
 }
 
 /**
- * arm64_pmu_divider() - how many of what a counter counts advance it by one
+ * arm64_pmu_divider() - return the number of events that advance a counter by one
  * @pmu: the PMU
  * @i: the counter
  */
@@ -123,8 +123,8 @@ static bool group_enabled(struct arm64_pmu *pmu, unsigned int i)
 }
 
 /**
- * arm64_pmu_line() - does the PMU ask for an interrupt?
- * @pmu: the PMU of the CPU whose thread this is
+ * arm64_pmu_line() - check whether the PMU's interrupt line is to be high
+ * @pmu: the PMU of this thread's CPU
  */
 bool arm64_pmu_line(struct arm64_pmu *pmu)
 {
@@ -138,10 +138,10 @@ bool arm64_pmu_line(struct arm64_pmu *pmu)
 }
 
 /**
- * arm64_pmu_flagged() - has a counter overflowed that may interrupt?
- * @pmu: the PMU of the CPU whose thread this is
+ * arm64_pmu_flagged() - check for the overflow flag of a counter with an enabled interrupt
+ * @pmu: the PMU of this thread's CPU
  *
- * Unlike arm64_pmu_line() this does not change when the PMU is disabled.
+ * Unlike arm64_pmu_line(), this does not depend on PMCR_EL0.E and MDCR_EL2.HPME.
  */
 bool arm64_pmu_flagged(const struct arm64_pmu *pmu)
 {
@@ -149,10 +149,10 @@ bool arm64_pmu_flagged(const struct arm64_pmu *pmu)
 }
 
 /**
- * arm64_pmu_check_freeze() - freeze branch records, should an overflow flag say so
- * @pmu: the PMU of the CPU whose thread this is
+ * arm64_pmu_check_freeze() - freeze branch records if an overflow flag is set
+ * @pmu: the PMU of this thread's CPU
  *
- * The cycle counter's does not. (CheckPMUOverflowCondition(): exclude_cyc.)
+ * The cycle counter's flag freezes nothing (CheckPMUOverflowCondition(): exclude_cyc).
  */
 void arm64_pmu_check_freeze(struct arm64_pmu *pmu)
 {
@@ -166,7 +166,7 @@ void arm64_pmu_check_freeze(struct arm64_pmu *pmu)
 
 /* ---- counting ---- */
 
-/* PMCR_EL0.FZO, MDCR_EL2.HPMFZO: event counters stop when one has overflowed. */
+/* PMCR_EL0.FZO, MDCR_EL2.HPMFZO: event counters freeze when one has overflowed. */
 static bool is_frozen(struct arm64_pmu *pmu, unsigned int i)
 {
 	uint64_t lower = arm64_pmu_low_bits(arm64_pmu_first_of_el2(pmu));
@@ -179,7 +179,7 @@ static bool is_frozen(struct arm64_pmu *pmu, unsigned int i)
 	return pmu->pmcr & PMCR_FZO && pmu->overflows & lower;
 }
 
-/* At EL2, MDCR_EL2.HPMD prohibits the counters that are not EL2's own. */
+/* MDCR_EL2.HPMD stops the counters that EL2 has not reserved from counting at EL2. */
 static bool is_prohibited_at_el2(struct arm64_pmu *pmu, unsigned int i)
 {
 	uint64_t mdcr = mdcr_el2(pmu);
@@ -231,7 +231,7 @@ static void overflow(struct arm64_pmu *pmu, unsigned int i, uint64_t times)
 	arm64_pmu_check_freeze(pmu);
 	if (pmu->interrupts >> i & 1)
 		pmu->ops->overflowed(pmu);
-	/* 64-bit overflows chain nothing: kvm_pmu_counter_can_chain(), arch/arm64/kvm/pmu-emul.c */
+	/* Only 32-bit overflows chain: kvm_pmu_counter_can_chain(), arch/arm64/kvm/pmu-emul.c */
 	if (i < ARM64_PMU_EVENT_COUNTERS_MAX && !(i & 1) && overflow_bit(pmu, i) == 32 &&
 	    above->active && above->event.source == ARM64_PMU_BY_CHAIN)
 		arm64_pmu_add_steps(pmu, i + 1, times);
@@ -239,11 +239,11 @@ static void overflow(struct arm64_pmu *pmu, unsigned int i, uint64_t times)
 
 /**
  * arm64_pmu_add_steps() - advance a counter
- * @pmu: the PMU of the CPU whose thread this is
+ * @pmu: the PMU of this thread's CPU
  * @i: the counter
- * @steps: by so much
+ * @steps: the number to add
  *
- * Return: whether there was an overflow.
+ * Return: true if the counter has overflowed.
  */
 bool arm64_pmu_add_steps(struct arm64_pmu *pmu, unsigned int i, uint64_t steps)
 {
@@ -260,13 +260,13 @@ bool arm64_pmu_add_steps(struct arm64_pmu *pmu, unsigned int i, uint64_t steps)
 }
 
 /**
- * arm64_pmu_advance() - bring all counters up to date
- * @pmu: the PMU of the CPU whose thread this is
+ * arm64_pmu_advance() - update all counters
+ * @pmu: the PMU of this thread's CPU
  *
- * An instruction that faults is taken back, so a count may be less than it was: the counter stays
- * until it is exceeded.
+ * An instruction that faults is taken back, so a count may decrease. Then the counter does not
+ * change until the count exceeds @seen.
  *
- * Return: whether there was an overflow, after which arm64_pmu_activate() is to be called.
+ * Return: true if a counter has overflowed; the caller then calls arm64_pmu_activate().
  */
 bool arm64_pmu_advance(struct arm64_pmu *pmu)
 {
@@ -276,7 +276,7 @@ bool arm64_pmu_advance(struct arm64_pmu *pmu)
 	uint64_t instructions = 0;
 	unsigned int i;
 
-	/* All of them first: an overflow may freeze the others. */
+	/* Read all counts first: an overflow may freeze other counters. */
 	pmu->ops->read(pmu, counts);
 	for (i = 0; i < ARM64_PMU_COUNTERS; i++) {
 		struct arm64_pmu_counter *c = &pmu->counter[i];
@@ -307,7 +307,7 @@ bool arm64_pmu_advance(struct arm64_pmu *pmu)
 	return overflowed;
 }
 
-/* Nothing of @kind, at none of @levels, may happen @n times unnoticed. */
+/* Reduce the distance of @kind at @levels, so that no overflow after @n is missed. */
 static void shorten(arm64_pmu_counts distance, enum arm64_pmu_kind kind, unsigned int levels,
 		    uint64_t n)
 {
@@ -315,8 +315,8 @@ static void shorten(arm64_pmu_counts distance, enum arm64_pmu_kind kind, unsigne
 	int level;
 
 	/*
-	 * What happens at the other levels is not known in time. With its share of
-	 * the rest for each, the overflow is approached in a few steps, not missed.
+	 * Each level has its own count. If each gets its share of the distance, the model
+	 * approaches the overflow in a few steps, and does not miss it.
 	 */
 	n = n / nr + !!(n % nr);
 	for (level = 0; level < ARM64_PMU_LEVELS; level++)
@@ -324,7 +324,7 @@ static void shorten(arm64_pmu_counts distance, enum arm64_pmu_kind kind, unsigne
 			distance[kind][level] = n;
 }
 
-/* Levels that the CPU has: nothing happens at the others. */
+/* Return a bitmap of the levels that the CPU has. */
 static unsigned int all_levels(const struct arm64_pmu *pmu)
 {
 	return 1 << ARM64_PMU_EL0 | 1 << ARM64_PMU_EL1 |
@@ -344,8 +344,8 @@ static uint64_t to_overflow(struct arm64_pmu *pmu, unsigned int i)
 }
 
 /**
- * arm64_pmu_watch() - tell the CPU when to call arm64_pmu_check()
- * @pmu: the PMU of the CPU whose thread this is
+ * arm64_pmu_watch() - set the distances after which the CPU calls arm64_pmu_check()
+ * @pmu: the PMU of this thread's CPU
  */
 void arm64_pmu_watch(struct arm64_pmu *pmu)
 {
@@ -365,7 +365,7 @@ void arm64_pmu_watch(struct arm64_pmu *pmu)
 		if (!c->active || c->event.source != ARM64_PMU_BY_KIND || !most)
 			continue;
 		steps = to_overflow(pmu, i);
-		/* Cycles happen at least as often as anything in them. */
+		/* The count of cycles advances at least as fast as any other kind. */
 		shorten(distance, c->event.out ? ARM64_PMU_CYCLES : c->event.kind,
 			c->levels, (steps + most - 1) / most);
 	}
@@ -386,9 +386,9 @@ static bool same_event(const struct arm64_pmu_counter *a, const struct arm64_pmu
 }
 
 /**
- * arm64_pmu_denies() - is an event one that no counter counts?
+ * arm64_pmu_denies() - check whether the configuration denies an event
  * @config: the PMU
- * @event: its number
+ * @event: the event's number
  */
 bool arm64_pmu_denies(const struct arm64_pmu_config *config, unsigned int event)
 {
@@ -401,7 +401,7 @@ bool arm64_pmu_denies(const struct arm64_pmu_config *config, unsigned int event)
 }
 
 /* Report an event that is not counted, once each time that the guest enables a counter with it. */
-static void tell_unknown(struct arm64_pmu *pmu, unsigned int i)
+static void report_unknown(struct arm64_pmu *pmu, unsigned int i)
 {
 	struct arm64_pmu_counter *c = &pmu->counter[i];
 	bool unknown = c->active && c->event.source == ARM64_PMU_NO_EVENT;
@@ -432,14 +432,14 @@ static void activate_counter(struct arm64_pmu *pmu, unsigned int i)
 		return;
 	}
 	arm64_pmu_event_select(type, pmu->config->slots, &c->event);
-	/* CHAIN is there for odd counters only. */
+	/* Only odd counters have the event CHAIN. */
 	if (c->event.source == ARM64_PMU_BY_CHAIN && !(i & 1))
 		c->event.source = ARM64_PMU_NO_EVENT;
 }
 
 /**
- * arm64_pmu_activate() - a register has changed: see which counters are to count what from here on
- * @pmu: the PMU of the CPU whose thread this is
+ * arm64_pmu_activate() - set the events of all counters after the change of a register
+ * @pmu: the PMU of this thread's CPU
  */
 void arm64_pmu_activate(struct arm64_pmu *pmu)
 {
@@ -453,7 +453,7 @@ void arm64_pmu_activate(struct arm64_pmu *pmu)
 		struct arm64_pmu_counter before = *c;
 
 		activate_counter(pmu, i);
-		tell_unknown(pmu, i);
+		report_unknown(pmu, i);
 		if (!c->active || c->event.source != ARM64_PMU_BY_KIND)
 			continue;
 		if (!before.active || !same_event(c, &before))
@@ -468,21 +468,21 @@ void arm64_pmu_activate(struct arm64_pmu *pmu)
 }
 
 /**
- * arm64_pmu_check() - find out whether a counter has overflowed
- * @pmu: the PMU of the CPU whose thread this is
+ * arm64_pmu_check() - check whether a counter has overflowed
+ * @pmu: the PMU of this thread's CPU
  */
 void arm64_pmu_check(struct arm64_pmu *pmu)
 {
 	pmu->checks++;
 	if (arm64_pmu_advance(pmu))
-		arm64_pmu_activate(pmu);	/* it may have frozen the counters */
+		arm64_pmu_activate(pmu);	/* the overflow may have frozen counters */
 	else
 		arm64_pmu_watch(pmu);
 }
 
 /**
- * arm64_pmu_refresh() - MDCR_EL2 has changed
- * @pmu: the PMU of the CPU whose thread this is
+ * arm64_pmu_refresh() - update counters and their events after a change of MDCR_EL2
+ * @pmu: the PMU of this thread's CPU
  */
 void arm64_pmu_refresh(struct arm64_pmu *pmu)
 {
@@ -492,8 +492,8 @@ void arm64_pmu_refresh(struct arm64_pmu *pmu)
 
 /**
  * arm64_pmu_set_alarm() - have the alarm callback called
- * @pmu: the PMU of the CPU whose thread this is
- * @instructions: when so many more have been executed
+ * @pmu: the PMU of this thread's CPU
+ * @instructions: number of instructions until the call
  */
 void arm64_pmu_set_alarm(struct arm64_pmu *pmu, uint64_t instructions)
 {
@@ -510,11 +510,11 @@ void arm64_pmu_set_alarm(struct arm64_pmu *pmu, uint64_t instructions)
 }
 
 /**
- * arm64_pmu_reset() - all registers 0
+ * arm64_pmu_reset() - set all registers to 0
  * @pmu: the PMU
  *
- * Most are unknown after a reset; PMCR_EL0.E is 0. What is counted about the PMU
- * itself goes on.
+ * By the architecture, PMCR_EL0.E is 0 after a reset, and most registers are unknown. The
+ * statistics are not reset.
  */
 void arm64_pmu_reset(struct arm64_pmu *pmu)
 {
@@ -530,10 +530,10 @@ void arm64_pmu_reset(struct arm64_pmu *pmu)
 }
 
 /**
- * arm64_pmu_init() - make a PMU
+ * arm64_pmu_init() - initialize a PMU
  * @pmu: the PMU
- * @config: its kind; it stays in use
- * @ops: the CPU; they stay in use
+ * @config: its properties; must stay valid
+ * @ops: functions of the CPU; must stay valid
  */
 void arm64_pmu_init(struct arm64_pmu *pmu, const struct arm64_pmu_config *config,
 		    const struct arm64_pmu_ops *ops)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers of an arm64 PMU (PMUv3) and the counters behind them, apart from
- * whatever executes the instructions.
+ * The registers and counters of an arm64 PMU (PMUv3). The model does not depend on what executes
+ * the instructions.
  */
 #ifndef TOOLS_QEMU_ARM64_MODEL_H
 #define TOOLS_QEMU_ARM64_MODEL_H
@@ -15,7 +15,7 @@
 
 #define ARM64_PMU_EVENT_COUNTERS_MAX	31
 
-/* The counters by their bits in PMCNTENSET_EL0 and others */
+/* Indexes of counters: their bits in PMCNTENSET_EL0 and other registers */
 #define ARM64_PMU_CYCLE_COUNTER		31
 #define ARM64_PMU_INSTR_COUNTER		32	/* FEAT_PMUv3_ICNTR */
 #define ARM64_PMU_COUNTERS		33
@@ -35,20 +35,20 @@ enum arm64_pmu_version {
 };
 
 /**
- * struct arm64_pmu_config - what kind of PMU it is
- * @version: which registers and bits there are
- * @counters: how many event counters
+ * struct arm64_pmu_config - properties of a PMU
+ * @version: the version, which determines registers and bits
+ * @counters: number of event counters
  * @slots: PMMIR_EL1.SLOTS, from PMUv3p4 on
- * @threshold: bits of PMEVTYPER<n>_EL0.TH, PMMIR_EL1.THWIDTH
- * @instr_counter: there is PMICNTR_EL0
+ * @threshold: width of PMEVTYPER<n>_EL0.TH in bits, PMMIR_EL1.THWIDTH
+ * @instr_counter: the PMU has PMICNTR_EL0
  * @has_el2: the CPU has EL2
  * @has_el3: the CPU has EL3
- * @brbe: its branch records
- * @denied: counters that stand still, by their bits in PMCNTENSET_EL0
+ * @brbe: properties of its branch records
+ * @denied: counters that do not count, by their bits in PMCNTENSET_EL0
  * @denied_events: events that no counter counts
- * @nr_denied_events: how many
- * @stuck: a counter that never counts, or ARM64_PMU_NO_COUNTER
- * @sticky_status: overflow flags do not clear at the first write
+ * @nr_denied_events: number of @denied_events
+ * @stuck: fault: a counter that never counts, or ARM64_PMU_NO_COUNTER
+ * @sticky_status: fault: the first write does not clear an overflow flag
  */
 struct arm64_pmu_config {
 	enum arm64_pmu_version version;
@@ -72,18 +72,18 @@ struct arm64_pmu;
 typedef uint64_t arm64_pmu_counts[ARM64_PMU_KINDS][ARM64_PMU_LEVELS];
 
 /**
- * struct arm64_pmu_ops - what the model needs of the CPU it is part of
- * @read: how often each kind has happened so far
- * @watch: call arm64_pmu_check() before any kind has happened more often than this
- * @need: kinds that will be read from now on, a bit each
- * @level: the exception level that executes an access
- * @mdcr_el2: MDCR_EL2; only if the CPU has EL2
- * @hcr_el2: HCR_EL2; likewise, and branch records
- * @record: from now on call arm64_brbe_branch() for each branch that is taken at these levels, a
- *	bit each, and each exception or return from one that leads there or comes from there. If
- *	none, the branch that is being executed is the last one. Returns the CPU's cycles so far
- * @overflowed: a counter that interrupts has overflowed
- * @alarm: the alarm set with arm64_pmu_set_alarm() rings
+ * struct arm64_pmu_ops - the functions of the CPU that the model calls
+ * @read: read all counts
+ * @watch: have arm64_pmu_check() called before a count advances by more than its @distance
+ * @need: have these kinds counted from now on, a bit each
+ * @level: return the exception level of the CPU
+ * @mdcr_el2: return MDCR_EL2; called only if the CPU has EL2
+ * @hcr_el2: return HCR_EL2; called only if the CPU has EL2 and branch records
+ * @record: have arm64_brbe_branch() called for each taken branch at these levels (a bit each), and
+ *	each exception or exception return from or to them. If there are none, the branch being
+ *	executed is the last one. Return the CPU's cycles so far
+ * @overflowed: a counter with an enabled interrupt has overflowed
+ * @alarm: the alarm of arm64_pmu_set_alarm() has expired
  * @unknown: the guest enables a counter with an event that this PMU does not count; may be NULL
  */
 struct arm64_pmu_ops {
@@ -101,14 +101,14 @@ struct arm64_pmu_ops {
 
 /**
  * struct arm64_pmu_counter - one counter
- * @value: what it shows
+ * @value: the value, as of the count @seen
  * @type: its PMEVTYPER<n>_EL0, PMCCFILTR_EL0 or PMICFILTR_EL0
- * @unknown: it is enabled with an event that the PMU does not count
- * @active: it counts; what follows is meaningful only then
- * @levels: at which levels, a bit each
- * @event: what it counts
- * @seen: the count up to which @value is right
- * @fraction: what is too little for another step of @value
+ * @unknown: the counter is enabled with an event that the PMU does not count
+ * @active: the counter counts; the fields below are valid only then
+ * @levels: bitmap of the levels that it counts
+ * @event: the event
+ * @seen: the count of the event at the last update of @value
+ * @fraction: the remainder of the count, less than arm64_pmu_divider()
  */
 struct arm64_pmu_counter {
 	uint64_t value;
@@ -121,7 +121,7 @@ struct arm64_pmu_counter {
 	uint64_t fraction;
 };
 
-/* System registers; those of a counter are followed by its number. */
+/* System registers; a counter's register also needs the counter's number */
 enum arm64_pmu_reg {
 	ARM64_PMCR,
 	ARM64_PMCNTENSET,
@@ -138,21 +138,21 @@ enum arm64_pmu_reg {
 
 /**
  * struct arm64_pmu - the PMU of one CPU
- * @config: its kind
- * @ops: the CPU
- * @counter: by number
- * @pmcr: what can be written of PMCR_EL0 and stays
+ * @config: the PMU's properties
+ * @ops: functions of the CPU
+ * @counter: counters, by index
+ * @pmcr: the stored bits of PMCR_EL0
  * @enabled: PMCNTENSET_EL0
  * @interrupts: PMINTENSET_EL1
  * @overflows: PMOVSSET_EL0
- * @sticky: bits of @overflows that have resisted a write already
+ * @sticky: bits of @overflows that have ignored their first write (fault)
  * @brbe: branch records
- * @alarm_set: there is an alarm
- * @alarm: at which number of instructions it rings
- * @reads: accesses, by register
- * @writes: likewise
- * @overflowed: how often counters overflowed
- * @checks: how often arm64_pmu_check() was called
+ * @alarm_set: an alarm is set
+ * @alarm: count of instructions at which the alarm expires
+ * @reads: statistics: reads, by register
+ * @writes: statistics: writes, by register
+ * @overflowed: statistics: overflows of counters
+ * @checks: statistics: calls of arm64_pmu_check()
  */
 struct arm64_pmu {
 	const struct arm64_pmu_config *config;

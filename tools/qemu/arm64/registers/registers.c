@@ -16,21 +16,21 @@
 
 #define PMMIR_THWIDTH_SHIFT	20
 
-/* How many event counters the level that executes an access can see */
+/* Return the number of event counters that the CPU's exception level can access. */
 static unsigned int visible_event_counters(struct arm64_pmu *pmu)
 {
 	return pmu->ops->level(pmu) >= ARM64_PMU_EL2 ? pmu->config->counters :
 						       arm64_pmu_first_of_el2(pmu);
 }
 
-/* The counters that it can see, a bit each */
+/* Return a bitmap of the counters that the CPU's exception level can access. */
 static uint64_t visible_counters(struct arm64_pmu *pmu)
 {
 	return arm64_pmu_low_bits(visible_event_counters(pmu)) | BIT(ARM64_PMU_CYCLE_COUNTER) |
 	       (pmu->config->instr_counter ? BIT(ARM64_PMU_INSTR_COUNTER) : 0);
 }
 
-/* The bits of a counter's type that are not RES0 */
+/* Return the bits of a counter's type that are not RES0. */
 static uint64_t type_mask(const struct arm64_pmu *pmu, unsigned int i)
 {
 	uint64_t mask = TYPE_P | TYPE_U;
@@ -50,7 +50,7 @@ static uint64_t type_mask(const struct arm64_pmu *pmu, unsigned int i)
 }
 
 /**
- * arm64_pmu_reg_name() - what a register is called in statistics
+ * arm64_pmu_reg_name() - return the name of a register in the statistics
  * @reg: the register
  */
 const char *arm64_pmu_reg_name(enum arm64_pmu_reg reg)
@@ -117,7 +117,7 @@ static void software_increment(struct arm64_pmu *pmu, uint64_t bits)
 }
 
 /**
- * arm64_pmu_ceid() - PMCEID<n>_EL0
+ * arm64_pmu_ceid() - return PMCEID<n>_EL0
  * @pmu: the PMU
  * @n: 0 or 1
  */
@@ -134,7 +134,7 @@ uint64_t arm64_pmu_ceid(const struct arm64_pmu *pmu, unsigned int n)
 }
 
 /**
- * arm64_pmu_mmir() - PMMIR_EL1
+ * arm64_pmu_mmir() - return PMMIR_EL1
  * @pmu: the PMU
  */
 uint64_t arm64_pmu_mmir(const struct arm64_pmu *pmu)
@@ -148,15 +148,15 @@ static bool can_access(struct arm64_pmu *pmu, unsigned int n)
 }
 
 /**
- * arm64_pmu_read() - MRS
- * @pmu: the PMU of the CPU that executes it
+ * arm64_pmu_read() - execute MRS
+ * @pmu: the PMU of this thread's CPU
  * @reg: the register
- * @n: whose, if it is that of a counter
+ * @n: the counter of a counter's register
  */
 uint64_t arm64_pmu_read(struct arm64_pmu *pmu, enum arm64_pmu_reg reg, unsigned int n)
 {
 	pmu->reads[reg]++;
-	/* Nobody is to see a flag later than the counter that has set it. */
+	/* A guest must not see a counter's overflow before the counter's flag. */
 	if (arm64_pmu_advance(pmu))
 		arm64_pmu_activate(pmu);
 	else
@@ -194,11 +194,11 @@ static void write_counter(struct arm64_pmu *pmu, unsigned int n, uint64_t value)
 }
 
 /**
- * arm64_pmu_write() - MSR
- * @pmu: the PMU of the CPU that executes it
+ * arm64_pmu_write() - execute MSR
+ * @pmu: the PMU of this thread's CPU
  * @reg: the register
- * @n: whose, if it is that of a counter
- * @value: what is written
+ * @n: the counter of a counter's register
+ * @value: the value to write
  */
 void arm64_pmu_write(struct arm64_pmu *pmu, enum arm64_pmu_reg reg, unsigned int n,
 		     uint64_t value)

@@ -2,12 +2,11 @@
 /*
  * The virtual arm64 PMU's system registers in QEMU.
  *
- * arm64/internals.c finds them. Generated code calls functions which are in a
- * register's description, or has the constant which is there as its value; then it is
- * made to call a function, too. Both are replaced for the registers of the PMU;
- * QEMU's PMU behind them then stays as it is after reset, and silent. A register that
- * QEMU does not have is described to it like one that it has. What may be accessed
- * from where, PMSELR_EL0 and PMUSERENR_EL0 remain QEMU's.
+ * arm64/internals.c finds QEMU's descriptions of registers. A description has functions that
+ * generated code calls, or a constant that becomes part of generated code. For the registers of the
+ * PMU, this file replaces both by its own functions. QEMU's PMU then keeps its state after reset,
+ * and has no interrupts. If QEMU lacks a register, the plugin adds a description, copied from
+ * another register's. QEMU still handles access rights, PMSELR_EL0 and PMUSERENR_EL0.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -28,7 +27,7 @@
 
 #define PMSELR_SEL		0x1f
 
-/* The largest description of a register that is believed, in bytes */
+/* The maximum plausible size of a register's description, in bytes */
 #define SYSREG_SIZE_MAX		0x100
 
 static const struct pmu_reg {
@@ -49,7 +48,7 @@ static const struct pmu_reg {
 	{ "PMCCFILTR_EL0",  { 3, 3, 14, 15, 7 }, ARM64_PMEVTYPER,  ARM64_PMU_CYCLE_COUNTER },
 };
 
-/* Those whose description says which counter they are of, or PMSELR_EL0 does. */
+/* Registers of event counters: CRm and op2, or PMSELR_EL0, select the counter. */
 #define CRN_COUNTER	14
 #define CRM_TYPER	12
 
@@ -59,8 +58,8 @@ static const struct arm64_sysreg_id pmicntr_id = { 3, 3, 9, 4, 0 };
 static const struct arm64_sysreg_id pmicfiltr_id = { 3, 3, 9, 6, 0 };
 
 /**
- * arm64_vcpu_of_env() - whose state it is
- * @env: QEMU's CPUARMState
+ * arm64_vcpu_of_env() - return the index of the vCPU of a CPUARMState
+ * @env: the CPUARMState
  */
 unsigned int arm64_vcpu_of_env(const struct arm64_env *env)
 {
@@ -74,7 +73,7 @@ static bool is_id(const struct arm64_sysreg *reg, const struct arm64_sysreg_id *
 	       reg->op2 == id->op2;
 }
 
-/* What a register is to the PMU. */
+/* Return the PMU's register of a description, and its counter. */
 static struct pmu_reg pmu_reg_of(unsigned int vcpu, const struct arm64_sysreg *reg)
 {
 	const struct arm64_vcpu *v = &arm64_vcpus[vcpu];
@@ -137,7 +136,7 @@ static int hook_reg(struct arm64_env *env, const char *name, struct arm64_sysreg
 	return 0;
 }
 
-/* A register whose value QEMU puts into the code it generates. */
+/* Find a register with a constant value, which is part of generated code. */
 static struct arm64_sysreg *constant(struct arm64_env *env, const char *name,
 				     struct arm64_sysreg_id id)
 {
@@ -157,9 +156,9 @@ static struct arm64_sysreg *dfr0_of(struct arm64_env *env)
 }
 
 /**
- * arm64_qemu_vcpu_describe() - get to know a vCPU
- * @vcpu: its index; in its thread, before its first instruction
- * @cpu: the result
+ * arm64_qemu_vcpu_describe() - note a vCPU, and read its properties
+ * @vcpu: index of the vCPU; called in its thread, before its first instruction
+ * @cpu: set to the properties
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -179,7 +178,7 @@ int arm64_qemu_vcpu_describe(unsigned int vcpu, struct arm64_qemu_cpu *cpu)
 		return 1;
 	cpu->version = dfr0->resetvalue >> DFR0_PMUVER_SHIFT & ID_FIELD;
 	if (!cpu->version || cpu->version == PMUVER_IMPDEF)
-		return plugin_refuse("CPU %u has no PMU, run it with -cpu ...,pmu=on", vcpu);
+		return plugin_refuse("CPU %u has no PMU: run QEMU with -cpu ...,pmu=on", vcpu);
 
 	pmcr = arm64_sysreg(env, "PMCR_EL0", (struct arm64_sysreg_id) { 3, 3, 9, 12, 0 });
 	if (!pmcr)
@@ -192,12 +191,13 @@ int arm64_qemu_vcpu_describe(unsigned int vcpu, struct arm64_qemu_cpu *cpu)
 }
 
 /**
- * arm64_add_reg() - describe a register to QEMU that it does not have
- * @vcpu: of this CPU; in its thread, before its first instruction
- * @reg: what it is; an access of 0 is that of PMXEVTYPER_EL0
+ * arm64_add_reg() - add a register that QEMU does not have
+ * @vcpu: index of the vCPU; called in its thread, before its first instruction
+ * @reg: the register; @access 0 takes the access rights and traps of PMXEVTYPER_EL0
  *
- * Like PMXEVTYPER_EL0, of which QEMU keeps no value either, but for what @reg says. QEMU
- * copies the description. It is as long as the way to the name, which QEMU keeps after it.
+ * The description is a copy of PMXEVTYPER_EL0's, with the values of @reg: QEMU keeps no value of
+ * that register either. QEMU stores a description's name behind the description; the distance is
+ * the size of the description.
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -240,7 +240,7 @@ int arm64_add_reg(unsigned int vcpu, const struct arm64_sysreg *reg)
 	copy.reg.opaque = reg->opaque;
 	copy.reg.readfn = reg->readfn;
 	copy.reg.writefn = reg->writefn;
-	/* What else may trap the like of PMXEVTYPER_EL0 is not for these. */
+	/* The traps of PMXEVTYPER_EL0 do not apply to this register. */
 	if (reg->access) {
 		copy.reg.access = reg->access;
 		copy.reg.fgt = 0;
@@ -253,7 +253,7 @@ int arm64_add_reg(unsigned int vcpu, const struct arm64_sysreg *reg)
 	return 0;
 }
 
-/* As PMXEVTYPER_EL0, which registers of counters are */
+/* Add a counter's register, with the access rights and traps of PMXEVTYPER_EL0. */
 static int add_counter_reg(unsigned int vcpu, const char *name, struct arm64_sysreg_id id)
 {
 	return arm64_add_reg(vcpu, &(const struct arm64_sysreg) {
@@ -298,8 +298,8 @@ static void write_constant(struct arm64_env *env, const struct arm64_sysreg *reg
 }
 
 /*
- * CPUs share the code that QEMU has generated, with the constant of the one that was first.
- * Those of another kind have another one: so it is asked for at each access.
+ * CPUs share generated code, which has the constant of the CPU that executed it first. The constant
+ * differs between CPU types, so each access calls a function that returns it.
  */
 static void set_constant(struct arm64_sysreg *reg, uint64_t value)
 {
@@ -343,9 +343,9 @@ static int set_constants(struct arm64_env *env, const struct arm64_pmu_config *c
 }
 
 /**
- * arm64_qemu_vcpu_hook() - put the PMU in the place of the vCPU's own
- * @vcpu: its index; in its thread, before its first instruction
- * @config: what the PMU is
+ * arm64_qemu_vcpu_hook() - replace the PMU of a vCPU
+ * @vcpu: index of the vCPU; called in its thread, before its first instruction
+ * @config: properties of the new PMU
  * @pmceid0: PMCEID0_EL0
  * @pmceid1: PMCEID1_EL0
  * @pmmir: PMMIR_EL1
@@ -401,9 +401,9 @@ static uint64_t read_midr(struct arm64_env *env, const struct arm64_sysreg *reg)
 }
 
 /**
- * arm64_qemu_set_midr() - have a vCPU say that it is of another kind
- * @vcpu: its index; in its thread, after arm64_qemu_vcpu_describe()
- * @midr: MIDR_EL1. QEMU knows no other way to have CPUs of several kinds
+ * arm64_qemu_set_midr() - have a vCPU report another CPU type
+ * @vcpu: index of the vCPU; called in its thread, after arm64_qemu_vcpu_describe()
+ * @midr: MIDR_EL1. QEMU has no other way to have several CPU types
  *
  * Return: 0, or non-zero after a refusal.
  */
@@ -414,7 +414,7 @@ int arm64_qemu_set_midr(unsigned int vcpu, uint64_t midr)
 
 	if (!reg)
 		return 1;
-	/* What EL1 reads may be another register's, so QEMU calls a function for it. */
+	/* EL1 may read VPIDR_EL2 instead, so QEMU has a function for this register. */
 	if (!reg->readfn)
 		return plugin_refuse("this QEMU implements MIDR_EL1 in a way not known");
 	arm64_vcpus[vcpu].midr = midr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * System registers of the virtual arm64 PMU: how they are put into QEMU.
+ * Add the system registers of the virtual arm64 PMU to QEMU.
  */
 #ifndef TOOLS_QEMU_ARM64_SYSREGS_H
 #define TOOLS_QEMU_ARM64_SYSREGS_H
@@ -10,12 +10,12 @@
 
 /**
  * struct arm64_vcpu - one CPU
- * @env: QEMU's CPUARMState
+ * @env: the CPUARMState
  * @pmselr: PMSELR_EL0
- * @mdcr_el2: MDCR_EL2, if there is EL2
- * @hcr_el2: HCR_EL2, if there are branch records besides
+ * @mdcr_el2: MDCR_EL2, if the CPU has EL2
+ * @hcr_el2: HCR_EL2, if the CPU has EL2 and branch records
  * @midr: MIDR_EL1, once arm64_qemu_set_midr() has set it
- * @line: the interrupt, once it has been asked for
+ * @line: the interrupt line, from its first use on
  */
 struct arm64_vcpu {
 	struct arm64_env *env;
