@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts the accesses of a guest's kernel to the registers of its PMU, between
- * marks that the guest sets: MRS and MSR on aarch64; RDMSR, WRMSR and RDPMC on
- * x86_64. Works beside the plugins that are a PMU. For a single CPU.
+ * Count the accesses of a guest's kernel to the registers of its PMU, between marks that the guest
+ * sets: MRS and MSR on aarch64; RDMSR, WRMSR and RDPMC on x86_64. The guest has one CPU. A PMU
+ * plugin may be loaded, too.
  *
- * A mark is an instruction that does nothing and that no compiler emits:
+ * A mark is an instruction without effect that no compiler emits:
  *
  *	aarch64		movz xzr, #0xbec5
  *	x86_64		nopl 0xbec5bec5(%rax)
  *
- * At each mark a line "mark N" is written, and a line "KIND REGISTER COUNT" for
- * each register that was accessed since the one before. Option: out=FILE.
+ * At each mark the plugin writes a line "mark N", and a line "INSTRUCTION REGISTER COUNT" for each
+ * register accessed since the last mark. Option: out=FILE.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static unsigned int nr_accesses, nr_marks;
 static FILE *out;
 static bool is_x86;
 
-/* QEMU's interface, versions 3 to 6. */
+/* QEMU's plugin interface, versions 3 to 6 */
 enum { CB_NO_REGS, CB_R_REGS };
 
 struct register_descriptor {
@@ -82,7 +82,8 @@ static struct access *find_access(const char *kind, uint32_t number)
 		if (!strcmp(accesses[i].kind, kind) && accesses[i].number == number)
 			return &accesses[i];
 	if (nr_accesses == MAX_REGISTERS) {
-		plugin_refuse("more than %d registers are accessed", MAX_REGISTERS);
+		plugin_refuse("the guest accesses more than %d registers, the maximum",
+			      MAX_REGISTERS);
 		abort();
 	}
 	accesses[nr_accesses] = (struct access){ .kind = kind, .number = number };
@@ -111,19 +112,19 @@ static void on_access(unsigned int vcpu, void *access)
 	((struct access *)access)->count++;
 }
 
-/* ---- aarch64: the instruction names the register ---- */
+/* ---- aarch64: the instruction encodes the register ---- */
 
 #define A64_MARK		0xd297d8bf	/* movz xzr, #0xbec5 */
 #define A64_SYSREG_MASK		0xffd00000	/* MSR (register) and MRS */
 #define A64_SYSREG		0xd5100000
-/* BRB IALL and BRB INJ are SYS, whose op0 is 1; their last bit, of op2, says which. */
+/* BRB IALL and BRB INJ are SYS instructions (op0 is 1); they differ in the last bit of op2. */
 #define A64_BRB_MASK		0xffffffdf
 #define A64_BRB			0xd509729f
 #define A64_READ		(1u << 21)
 #define A64_REGISTER		0x001fffe0
 /*
- * op0 and op1 say who may; CRn is 9 for the PMU and for branch recording, 14 with CRm from 8 for
- * counters, 8 for records.
+ * CRn is 9 for registers of the PMU and of BRBE, 14 with CRm from 8 on for counters, and 8 for
+ * BRBE's records.
  */
 #define A64_CRN(insn)		((insn) >> 12 & 0xf)
 #define A64_CRM(insn)		((insn) >> 8 & 0xf)
@@ -156,7 +157,7 @@ static void translate_a64(void *instruction)
 					      (insn & A64_REGISTER) >> 5));
 }
 
-/* ---- x86: RCX does ---- */
+/* ---- x86: RCX has the register's number ---- */
 
 static const unsigned char x86_mark[] = { 0x0f, 0x1f, 0x80, 0xc5, 0xbe, 0xc5, 0xbe };
 
@@ -190,7 +191,7 @@ static void on_x86_access(unsigned int vcpu, void *kind)
 	qemu.bytes_resize(bytes, 0);
 	if (qemu.read_register(find_rcx(), bytes) >= (int)sizeof(number))
 		memcpy(&number, bytes->data, sizeof(number));
-	/* AMD's fixed and time stamp registers, APIC and others are none of the PMU. */
+	/* This counts all registers: the reader of the file selects the PMU's. */
 	find_access(kind, number)->count++;
 }
 
@@ -227,11 +228,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	if (plugin_check_target(info, is_x86 ? "x86_64" : "aarch64"))
 		return 1;
 	if (info->version.cur < 3 || info->version.cur > 6)
-		return plugin_refuse("needs QEMU 9 to 11.0, for the interface of plugins has changed");
+		return plugin_refuse("needs QEMU 9.0 to 11.0: other versions have another plugin interface");
 	if (info->smp_vcpus != 1)
-		return plugin_refuse("counts for one CPU, and there are %d", info->smp_vcpus);
+		return plugin_refuse("%d CPUs: the maximum is 1, use -smp 1", info->smp_vcpus);
 	if (argc != 1 || strncmp(argv[0], "out=", 4))
-		return plugin_refuse("wants one option, out=FILE");
+		return plugin_refuse("needs one option, out=FILE");
 	for (i = 0; i < ARRAY_SIZE(symbols); i++) {
 		*symbols[i].function = dlsym(RTLD_DEFAULT, symbols[i].name);
 		if (!*symbols[i].function)
@@ -239,7 +240,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	}
 	out = fopen(argv[0] + 4, "w");
 	if (!out)
-		return plugin_refuse("cannot write %s", argv[0] + 4);
+		return plugin_refuse("cannot write '%s'", argv[0] + 4);
 	qemu.on_translation(id, on_translation);
 	return 0;
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the event counters of QEMU's arm64 PMU interrupt when they overflow, or,
- * to test those who test their PMU, makes them fail to.
+ * Repair the overflow interrupts of event counters in QEMU's arm64 PMU, or break them on purpose,
+ * to test software that checks its PMU.
  *
- * After every access QEMU sets a timer to the next overflow. For an event
- * counter pmevcntr_op_finish() computes the distance as -(count + 1). Time being
- * counted instructions (-icount), the timer is exactly one event early: nothing
- * has overflowed, the distance is 0 now, for which no timer is set, and the
- * overflow goes unnoticed until something else makes QEMU look, such as a change
- * of the exception level. The cycle counter, PMCCNTR_EL0, is right.
+ * After every access, QEMU sets a timer to the next overflow. For an event counter,
+ * pmevcntr_op_finish() computes the distance as -(count + 1). With -icount, time is a count of
+ * instructions, and the timer expires exactly one event early. The counter has not overflowed then,
+ * and its distance is 0, for which QEMU sets no timer. So QEMU misses the overflow, until another
+ * reason makes it update the counter, such as a change of the exception level. The cycle counter,
+ * PMCCNTR_EL0, has the right distance.
  *
- * QEMU converts the distance to time with a function of the event. Of the events
- * it implements two happen: the functions of these are replaced by others which
- * add the missing one. Nothing in the guest's code is instrumented, so nothing
- * is slower.
+ * QEMU converts the distance to time with a function of the event. Two of its events ever happen.
+ * The plugin replaces the functions of both by functions that add the missing event. It does not
+ * instrument the guest's code, so the guest runs as fast as before.
  *
  * See arm64-pmu-repair.rst for the options.
  */
@@ -27,7 +26,7 @@
 
 const char *const plugin_name = "arm64-pmu-repair";
 
-/* PMU registers have a bit for each event counter, and bit 31 for the cycles. */
+/* PMU registers have a bit for each event counter, and bit 31 for the cycle counter. */
 #define CYCLE_COUNTER	(UINT64_C(1) << 31)
 #define EVENT_COUNTERS	(CYCLE_COUNTER - 1)
 
@@ -57,8 +56,8 @@ static int64_t (*instructions_to_ns)(uint64_t count);
 static int64_t (*cycles_to_ns)(uint64_t count);
 
 /*
- * A count of 0 makes the distance UINT64_MAX if the counter has 64 bits. The sum
- * is 0 then, and no timer is set: the overflow is 2^64 events away.
+ * If a 64-bit counter is 0, the distance is UINT64_MAX and the sum is 0. QEMU sets no timer then:
+ * the overflow is 2^64 events away.
  */
 static int64_t instructions_to_ns_repaired(uint64_t distance)
 {
@@ -112,17 +111,16 @@ static int change_events(struct arm64_qemu_event *events)
 /* ---- faults that the table cannot express ---- */
 
 /*
- * QEMU notices an overflow not only by its timer, but whenever it looks at a
- * counter. That is beyond the table's reach, so what follows from an overflow is
- * cut off: bits of counters which never overflow cannot be set in the interrupt
- * enable register, and read as 0 in the overflow flag register. Likewise a
- * counter which never counts cannot be enabled. As the guest is not to notice,
- * enable bits that were kept back are remembered for reading.
+ * QEMU detects an overflow not only by its timer, but at each update of a counter, which the table
+ * cannot prevent. So the plugin suppresses the effects of an overflow. The guest cannot set the
+ * interrupt enable bits of counters that never overflow, and their overflow flags read as 0. A
+ * counter that never counts cannot be enabled. To hide this from the guest, the plugin stores the
+ * enable bits that it does not pass on, and returns them to reads.
  */
 enum fault_effect {
-	HIDE_OVERFLOW,		/* flag reads as 0 */
-	KEEP_INTERRUPT,		/* enable bit kept back */
-	KEEP_COUNTER,
+	HIDE_OVERFLOW,		/* the overflow flag reads as 0 */
+	KEEP_INTERRUPT,		/* the interrupt enable bit is not passed on */
+	KEEP_COUNTER,		/* the counter enable bit is not passed on */
 	NR_EFFECTS
 };
 
@@ -157,7 +155,7 @@ static struct faulty_vcpu *find_vcpu(struct arm64_env *env)
 {
 	struct faulty_vcpu *vcpu = faulty_vcpus;
 
-	/* Only CPUs entered by break_vcpu() have changed registers. */
+	/* Only CPUs that break_vcpu() has entered have changed registers. */
 	while (vcpu->env != env)
 		vcpu++;
 	return vcpu;
@@ -211,7 +209,7 @@ static void break_vcpu(unsigned int index)
 	size_t i;
 
 	if (index >= VCPUS_MAX) {
-		plugin_refuse("faults work with up to %d CPUs", VCPUS_MAX);
+		plugin_refuse("faults work with up to %d CPUs: use a smaller -smp", VCPUS_MAX);
 		exit(1);
 	}
 
@@ -226,7 +224,7 @@ static void break_vcpu(unsigned int index)
 		regs[i] = arm64_sysreg(vcpu->env, r->name, r->id);
 		if (!regs[i])
 			exit(1);
-		/* A pair shares its value, read without and written with a function. */
+		/* The two registers of a pair share a value; only writes call a function. */
 		if (regs[i]->readfn || !regs[i]->writefn || regs[i]->fieldoffset <= 0 ||
 		    regs[i]->fieldoffset != regs[i & ~1]->fieldoffset) {
 			plugin_refuse("this QEMU implements %s in a way not known", r->name);
@@ -278,7 +276,7 @@ static int break_registers(qemu_plugin_id_t id, const struct qemu_info *info)
 	register_reset = (void (*)(void (*)(void *), void *))
 			 dlsym(RTLD_DEFAULT, "qemu_register_reset");
 	if (!register_reset)
-		return plugin_refuse("this QEMU does not export qemu_register_reset(), which faults need");
+		return plugin_refuse("this QEMU does not export qemu_register_reset(), which faults need: use QEMU 10.0 to 11.1");
 	if (arm64_sysreg_init() || plugin_on_vcpu_init(id, info, break_vcpu))
 		return 1;
 	register_reset(forget_kept, NULL);
@@ -286,13 +284,13 @@ static int break_registers(qemu_plugin_id_t id, const struct qemu_info *info)
 }
 
 /**
- * qemu_plugin_install() - QEMU's call when it loads the plugin
- * @id: this plugin, as QEMU names it
- * @info: what QEMU says of itself
+ * qemu_plugin_install() - install the plugin; QEMU calls this function when it loads the plugin
+ * @id: QEMU's identifier of this plugin
+ * @info: QEMU's information for plugins
  * @argc: number of options
  * @argv: the options
  *
- * QEMU is changed only after everything that can be checked has been.
+ * The plugin changes QEMU only after all checks, except for checks of a vCPU.
  *
  * Return: 0, or non-zero to make QEMU exit.
  */
@@ -315,7 +313,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	case ARM64_PMU_DISTANCE_RIGHT:
 		return plugin_refuse("this QEMU computes the distance to an overflow correctly: run it without this plugin");
 	default:
-		return plugin_refuse("cannot tell whether this QEMU computes the distance to an overflow wrongly");
+		return plugin_refuse("cannot tell whether this QEMU computes the distance to an overflow wrongly: use QEMU 7.2 to 11.1");
 	}
 
 	if (break_registers(id, info) || change_events(events))
