@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the branch records of the virtual arm64 PMU, without QEMU. KTAP on stdout.
+ * Tests of the branch records of the virtual arm64 PMU, without QEMU. KTAP on stdout.
  *
- * Names and bits are those of Linux (arch/arm64/tools/sysreg), where the model goes by the
+ * Names and bits are taken from Linux (arch/arm64/tools/sysreg), those of the model from the
  * Architecture Reference Manual.
  */
 #include <stdio.h>
@@ -75,7 +75,7 @@ static enum arm64_pmu_level cpu_level(struct arm64_pmu *pmu)
 	return cpu.level;
 }
 
-/* All counters are EL1's. */
+/* EL2 reserves no counter. */
 static uint64_t cpu_mdcr(struct arm64_pmu *pmu)
 {
 	return pmu->config->counters;
@@ -176,7 +176,7 @@ static void syscall_and_back(void)
 
 /* ---- tests ---- */
 
-static void test_kinds(void)
+static void test_types(void)
 {
 	static const struct {
 		enum arm64_branch_type type;
@@ -240,7 +240,7 @@ static void test_levels(void)
 	EXPECT(!cpu.levels);
 }
 
-/* At EL2, with E2H: its own register by EL1's name, and E0BRE of that one with TGE */
+/* At EL2 with E2H, BRBCR_EL1 accesses BRBCR_EL2, and with TGE its E0BRE applies to EL0. */
 static void test_el2(void)
 {
 	make(8, true);
@@ -400,14 +400,14 @@ static void test_config(void)
 }
 
 static const struct model_test tests[] = {
-	{ "kinds of branches", test_kinds },
-	{ "levels", test_levels },
-	{ "EL2", test_el2 },
-	{ "cycles", test_cycles },
-	{ "banks and injection", test_banks },
-	{ "freeze", test_freeze },
-	{ "faults", test_faults },
-	{ "impossible records", test_config },
+	{ "BRBFCR_EL1 selects types of branches", test_types },
+	{ "records show only levels that are enabled", test_levels },
+	{ "E2H and TGE select BRBCR_EL2", test_el2 },
+	{ "records have cycle counts", test_cycles },
+	{ "banks select records, and BRB INJ adds one", test_banks },
+	{ "an overflow freezes the records", test_freeze },
+	{ "faults lose and tear records", test_faults },
+	{ "impossible numbers of records are rejected", test_config },
 };
 
 int main(void)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests what the virtual arm64 PMU takes instructions for, without QEMU. KTAP on stdout.
+ * Tests of the instruction decoder of the virtual arm64 PMU, without QEMU. KTAP on stdout.
  */
 #include "arm64/cpu/decode.h"
 #include "common/plugin.h"
 #include "tests/model-test.h"
 
-/* As the GNU assembler makes them. */
+/* Encodings of the GNU assembler */
 static void test_decode(void)
 {
 	static const struct {
@@ -77,7 +77,7 @@ static void test_decode(void)
 		}
 }
 
-/* Likewise; the target's distance from the branch is in the comment. */
+/* Encodings of the GNU assembler; comments have the target's distance from the branch. */
 static void test_distance(void)
 {
 	static const struct {
@@ -100,8 +100,8 @@ static void test_distance(void)
 }
 
 static const struct model_test tests[] = {
-	{ "instructions", test_decode },
-	{ "how far conditional branches go", test_distance },
+	{ "instructions have their classes", test_decode },
+	{ "conditional branches have their distances", test_distance },
 };
 
 int main(void)

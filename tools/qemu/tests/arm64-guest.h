@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the bare-metal programs of the arm64 tests share: the machine "virt" of QEMU
- * (GICv2, EL1), and output and exit by semihosting.
+ * Shared by the bare-metal programs of the arm64 tests: the machine "virt" of QEMU (GICv2, EL1),
+ * and output and exit by semihosting.
  */
 #ifndef TOOLS_QEMU_TESTS_ARM64_GUEST_H
 #define TOOLS_QEMU_TESTS_ARM64_GUEST_H
@@ -62,8 +62,8 @@ static inline void say(const char *what)
 	semihosting(SYS_WRITE0, what);
 }
 
-/* A line "what value". */
-static inline void tell(const char *what, u64 value)
+/* Print a line "what value". */
+static inline void print(const char *what, u64 value)
 {
 	char digits[24], *p = digits + sizeof(digits);
 
@@ -98,7 +98,7 @@ static inline u32 gic_read(u64 addr)
 	return *(volatile u32 *)addr;
 }
 
-/* Let interrupts of the PMU come. */
+/* Enable the PMU's interrupt. */
 static inline void gic_init(void)
 {
 	gic_write(GICD + 0x000, 1);
@@ -107,7 +107,7 @@ static inline void gic_init(void)
 	gic_write(GICC + 0x00, 1);
 }
 
-/* Two instructions a round. */
+/* Execute a number of instructions: two per round */
 static inline void loop(u64 instructions)
 {
 	u64 rounds = instructions / 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * arm64-model-cpu.h - a CPU that does what it is told, for tests of the virtual arm64 PMU
+ * arm64-model-cpu.h - a CPU with counts that tests set, for the virtual arm64 PMU
  */
 #ifndef TOOLS_QEMU_TESTS_ARM64_MODEL_CPU_H
 #define TOOLS_QEMU_TESTS_ARM64_MODEL_CPU_H
@@ -89,7 +89,7 @@ static inline void make(enum arm64_pmu_version version)
 	arm64_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
 }
 
-/* It happens, one at a time. */
+/* Advance a count by @n, one at a time. */
 static inline void happens(enum arm64_pmu_kind kind, enum arm64_pmu_level level, unsigned int n)
 {
 	while (n--)
@@ -135,7 +135,7 @@ static inline uint64_t type(unsigned int n)
 	return arm64_pmu_read(&cpu.pmu, ARM64_PMEVTYPER, n);
 }
 
-/* Have a counter count, from a value. */
+/* Set a counter's event and value, and enable it. */
 static inline void start(unsigned int n, uint64_t event, uint64_t value)
 {
 	put_type(n, event);

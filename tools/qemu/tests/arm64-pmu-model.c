@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the registers and counters of the virtual arm64 PMU without QEMU. KTAP on stdout.
+ * Tests of the registers and counters of the virtual arm64 PMU, without QEMU. KTAP on stdout.
  */
 #include "common/plugin.h"
 #include "tests/arm64-model-cpu.h"
@@ -160,7 +160,7 @@ static void test_overflow(void)
 	EXPECT(get(ARM64_PMOVSCLR) >> CYCLES == 1 && counter(CYCLES) == 0);
 }
 
-/* What happens at several levels is noticed in time all the same. */
+/* The model detects an overflow in time, though each level has its own count. */
 static void test_levels(void)
 {
 	make(ARM64_PMU_V3);
@@ -279,7 +279,7 @@ static void test_divider(void)
 	EXPECT(counter(CYCLES) == 132);
 }
 
-/* In 13 cycles 10 instructions retire, 3 of them branches. */
+/* In 13 cycles 10 instructions retire; 3 of them are branches. */
 static uint64_t thresholded(uint64_t event)
 {
 	put_type(0, event);
@@ -399,7 +399,7 @@ static void test_faults(void)
 	EXPECT(cpu.alarms == 1);
 }
 
-/* Counters and events that a hypervisor keeps from counting */
+/* Counters and events that the configuration denies do not count. */
 static void test_denied(void)
 {
 	make(ARM64_PMU_V3);
@@ -463,24 +463,24 @@ static void test_reset(void)
 }
 
 static const struct model_test tests[] = {
-	{ "counts", test_counts },
-	{ "reserved bits", test_reserved },
-	{ "identification", test_ids },
-	{ "exception levels", test_filters },
-	{ "overflow", test_overflow },
-	{ "overflow of what happens at several levels", test_levels },
-	{ "64-bit event counters", test_wide },
-	{ "CHAIN", test_chain },
-	{ "software increment", test_software },
-	{ "freeze on overflow", test_freeze },
-	{ "clock divider", test_divider },
-	{ "threshold", test_threshold },
-	{ "instruction counter", test_instruction_counter },
-	{ "counters of EL2", test_el2 },
-	{ "faults", test_faults },
-	{ "counters and events that are denied", test_denied },
-	{ "impossible PMUs", test_config },
-	{ "reset", test_reset },
+	{ "counters count their events", test_counts },
+	{ "reserved bits read as 0", test_reserved },
+	{ "PMCEIDx and PMMIR report events and slots", test_ids },
+	{ "filters select exception levels", test_filters },
+	{ "an overflow sets its flag and interrupts", test_overflow },
+	{ "an overflow of several levels is detected in time", test_levels },
+	{ "event counters can have 64 bits", test_wide },
+	{ "CHAIN counts overflows of the counter below", test_chain },
+	{ "PMSWINC_EL0 increments counters", test_software },
+	{ "counters freeze on overflow", test_freeze },
+	{ "the cycle counter can count every 64th cycle", test_divider },
+	{ "thresholds compare the count of a cycle", test_threshold },
+	{ "PMICNTR_EL0 counts instructions", test_instruction_counter },
+	{ "EL2 can reserve counters", test_el2 },
+	{ "faults stop a counter and keep flags", test_faults },
+	{ "denied counters and events do not count", test_denied },
+	{ "impossible PMUs are rejected", test_config },
+	{ "reset clears the registers", test_reset },
 };
 
 int main(void)

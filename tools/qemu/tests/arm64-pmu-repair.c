@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A bare-metal program for QEMU's machine "virt" (GICv2, EL1, -icount shift=0,
- * semihosting) that says how its PMU treats overflows. Output is one
+ * semihosting) that tests the overflows of its PMU. Output is one
  * "counter.what value" per line, for a script to judge:
  *
- * flag		overflow flag after the counter has wrapped, nothing but the flag
- *		having been looked at
- * pending	likewise, the interrupt seen from the CPU
+ * flag		overflow flag after the counter has wrapped; no other register
+ *		has been read
+ * pending	the interrupt is pending in the CPU at that time
  * count	the counter after that
  * flag-late	overflow flag after the counter has been read
- * enabled	the interrupt is enabled, says the register
- * interrupts	how often it interrupts in LOOP instructions, each time set up
- *		PERIOD before its overflow
+ * enabled	the interrupt enable bit of the register
+ * interrupts	number of interrupts in LOOP instructions; each interrupt sets the
+ *		counter to PERIOD before its overflow
  * skid		largest value found in the counter by the interrupt handler
  */
 #include "tests/arm64-guest.h"
@@ -21,11 +21,11 @@
 static int counter;
 static volatile u64 interrupts, skid;
 
-/* A line "counter.what value"; the dot is part of @what. */
+/* Print a line "counter.what value"; the dot is part of @what. */
 static void say_value(const char *name, const char *what, u64 value)
 {
 	say(name);
-	tell(what, value);
+	print(what, value);
 }
 
 void died(void)

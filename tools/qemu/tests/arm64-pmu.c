@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A bare-metal program for QEMU's machine "virt" (GICv2, EL1, semihosting) that
- * programs the PMU and tells what it sees, "what value" a line. It judges
- * nothing.
+ * A bare-metal program for QEMU's machine "virt" (GICv2, EL1, semihosting) that programs the PMU
+ * and prints the results, one line "what value" each. The test script judges them.
  */
 #include "tests/arm64-guest.h"
 
@@ -22,7 +21,7 @@
 #define PMICFILTR	s3_3_c9_c6_0
 #define INSTR_COUNTER	32
 
-/* Pieces of code whose instructions are known. */
+/* Code with known numbers of instructions */
 void piece_loop(void);
 void piece_memory(void);
 void piece_calls(void);
@@ -31,7 +30,7 @@ void piece_udf(void);
 void piece_lines(void);
 void piece_pages(void);
 
-/* The same of code at two addresses, see arm64-alias.S. */
+/* Code that is mapped twice, see arm64-alias.S */
 void alias_map(void);
 void alias_branches(void);
 void alias_twins(void);
@@ -105,7 +104,7 @@ asm("	.pushsection .text\n"
 "	b.ne	1b\n"
 "	ret\n"
 
-/* 12 instructions; an undefined one is skipped, of one that is not there x30 tells */
+/* 12 instructions: skip an undefined instruction; after an instruction abort return to x30 */
 "	.globl	synchronous\n"
 "synchronous:\n"
 "	stp	x0, x1, [sp, #-16]!\n"
@@ -139,7 +138,7 @@ static void pmu_clear(void)
 	write_reg(pmccfiltr_el0, 0);
 }
 
-/* What a counter sees of a piece of code, of the call and of the last read */
+/* Return the count of a piece of code, of its call, and of the last read. */
 #define MEASURE(reg)							\
 static u64 measure_##reg(void (*piece)(void))				\
 {									\
@@ -161,7 +160,7 @@ static void measure(const char *what, u64 type, void (*piece)(void))
 	write_reg(pmevtyper0_el0, type);
 	write_reg(pmcntenset_el0, 1);
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E);
-	tell(what, measure_pmevcntr0_el0(piece));
+	print(what, measure_pmevcntr0_el0(piece));
 }
 
 static void counts(void)
@@ -193,7 +192,7 @@ static void counts(void)
 	pmu_clear();
 	write_reg(pmcntenset_el0, 1UL << CYCLE_COUNTER);
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E);
-	tell("loop.cycle-counter", measure_pmccntr_el0(piece_loop));
+	print("loop.cycle-counter", measure_pmccntr_el0(piece_loop));
 }
 
 static void aliases(void)
@@ -222,9 +221,9 @@ static void chain(const char *low, const char *high, const char *flags, u64 uppe
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E);
 	piece_loop();
 	write_reg(pmcr_el0, PMCR_LC);
-	tell(low, (u32)read_reg(pmevcntr2_el0));
-	tell(high, (u32)read_reg(pmevcntr3_el0));
-	tell(flags, read_reg(pmovsclr_el0));
+	print(low, (u32)read_reg(pmevcntr2_el0));
+	print(high, (u32)read_reg(pmevcntr3_el0));
+	print(flags, read_reg(pmovsclr_el0));
 }
 
 static void software(void)
@@ -240,8 +239,8 @@ static void software(void)
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E);
 	for (i = 0; i < 5; i++)
 		write_reg(pmswinc_el0, 3);
-	tell("swinc.low", (u32)read_reg(pmevcntr0_el0));
-	tell("swinc.high", (u32)read_reg(pmevcntr1_el0));
+	print("swinc.low", (u32)read_reg(pmevcntr0_el0));
+	print("swinc.high", (u32)read_reg(pmevcntr1_el0));
 }
 
 static u64 get(void)
@@ -294,10 +293,7 @@ static void start(int which, u64 event, u64 before)
 	write_reg(pmcntenset_el0, bit());
 }
 
-/*
- * Twice: looking at nothing but the flag and the interrupt, then interrupted
- * again and again.
- */
+/* Test overflows twice: first only read the flag and the interrupt, then take many interrupts. */
 static void overflow(const char *flag, const char *pending, const char *taken, const char *far,
 		     int which, u64 event)
 {
@@ -306,8 +302,8 @@ static void overflow(const char *flag, const char *pending, const char *taken, c
 	start(which, event, BEFORE);
 	loop(LOOP);
 	seen = read_reg(isr_el1);
-	tell(pending, !!(seen & ISR_I));
-	tell(flag, !!(read_reg(pmovsclr_el0) & bit()));
+	print(pending, !!(seen & ISR_I));
+	print(flag, !!(read_reg(pmovsclr_el0) & bit()));
 
 	interrupts = 0;
 	skid = 0;
@@ -317,19 +313,19 @@ static void overflow(const char *flag, const char *pending, const char *taken, c
 	asm volatile("msr daifset, #2" ::: "memory");
 	pmu_clear();
 	write_reg(pmovsclr_el0, ~0UL);
-	tell(taken, interrupts);
-	tell(far, skid);
+	print(taken, interrupts);
+	print(far, skid);
 }
 
-/* While the PMU is disabled it asks for nothing. */
+/* A disabled PMU has no interrupt pending. */
 static void disabled(void)
 {
 	start(0, INST_RETIRED, PERIOD);
 	loop(LOOP);
 	write_reg(pmcr_el0, PMCR_LC);
-	tell("disabled.pending", !!(read_reg(isr_el1) & ISR_I));
+	print("disabled.pending", !!(read_reg(isr_el1) & ISR_I));
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E);
-	tell("enabled.pending", !!(read_reg(isr_el1) & ISR_I));
+	print("enabled.pending", !!(read_reg(isr_el1) & ISR_I));
 	pmu_clear();
 }
 
@@ -338,7 +334,7 @@ static void freeze(void)
 	start(0, INST_RETIRED, PERIOD);
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E | PMCR_FZO);
 	loop(LOOP);
-	tell("fzo.count", (u32)get());
+	print("fzo.count", (u32)get());
 	pmu_clear();
 }
 
@@ -349,11 +345,11 @@ static void instruction_counter(void)
 	write_reg(PMICNTR, 0);
 	write_reg(pmcntenset_el0, 1UL << INSTR_COUNTER);
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E);
-	tell("icntr.instructions", measure_s3_3_c9_c4_0(piece_loop));
+	print("icntr.instructions", measure_s3_3_c9_c4_0(piece_loop));
 	write_reg(PMICNTR, -100UL);
 	loop(LOOP);
-	tell("icntr.flags", read_reg(pmovsclr_el0));
-	tell("icntr.filter", read_reg(PMICFILTR));
+	print("icntr.flags", read_reg(pmovsclr_el0));
+	print("icntr.filter", read_reg(PMICFILTR));
 	pmu_clear();
 }
 
@@ -361,17 +357,17 @@ static void reserved(void)
 {
 	pmu_clear();
 	write_reg(pmcr_el0, ~7UL);
-	tell("reserved.pmcr", read_reg(pmcr_el0));
+	print("reserved.pmcr", read_reg(pmcr_el0));
 	write_reg(pmevtyper0_el0, ~0UL);
-	tell("reserved.type", read_reg(pmevtyper0_el0));
+	print("reserved.type", read_reg(pmevtyper0_el0));
 	write_reg(pmselr_el0, 31);
 	write_reg(pmxevtyper_el0, 1UL << 31);
-	tell("reserved.ccfiltr", read_reg(pmccfiltr_el0));
+	print("reserved.ccfiltr", read_reg(pmccfiltr_el0));
 	write_reg(pmselr_el0, 1);
 	write_reg(pmxevcntr_el0, 77);
-	tell("reserved.counter", read_reg(pmevcntr1_el0));
+	print("reserved.counter", read_reg(pmevcntr1_el0));
 	write_reg(pmcntenset_el0, ~0UL);
-	tell("reserved.enabled", read_reg(pmcntenclr_el0));
+	print("reserved.enabled", read_reg(pmcntenclr_el0));
 	pmu_clear();
 }
 
@@ -381,14 +377,14 @@ void run(void)
 
 	gic_init();
 
-	tell("id.midr", read_reg(midr_el1));
+	print("id.midr", read_reg(midr_el1));
 	version = read_reg(id_aa64dfr0_el1) >> 8 & 0xf;
-	tell("id.version", version);
-	tell("id.ceid0", read_reg(pmceid0_el0));
-	tell("id.ceid1", read_reg(pmceid1_el0));
+	print("id.version", version);
+	print("id.ceid0", read_reg(pmceid0_el0));
+	print("id.ceid1", read_reg(pmceid1_el0));
 	if (version >= 5)
 		mmir = read_reg(PMMIR);
-	tell("id.mmir", mmir);
+	print("id.mmir", mmir);
 
 	reserved();
 	counts();
@@ -410,7 +406,7 @@ void run(void)
 	if (read_reg(id_aa64dfr1_el1) >> 36 & 0xf)
 		instruction_counter();
 	aliases();
-	tell("without-flag", without_flag);
-	tell("end", 1);
+	print("without-flag", without_flag);
+	print("end", 1);
 	stop(0);
 }

@@ -3,8 +3,8 @@
  * A bare-metal program that prints the registers of an arm64 PMU at each of three boots, and a
  * count of instructions: a line is "N.what value", where N is the number of the boot. Before each
  * reset the program enables all that it can. In the first boot it prints "ready" and waits at EL0
- * until the test resets the machine; in the second boot it resets the machine itself. It judges
- * nothing.
+ * until the test resets the machine; in the second boot it resets the machine itself. The test
+ * script judges the results.
  */
 #include "tests/arm64-guest.h"
 
@@ -17,27 +17,27 @@
 #define TYPE_PRIVILEGED		(1UL << 31)
 #define COUNTERS		(1UL << CYCLE_COUNTER | 3)
 
-static void tell_boot(const char *what, u64 value)
+static void print_boot(const char *what, u64 value)
 {
 	char name[32] = { '0' + BOOTS, '.' };
 	unsigned int n = 2;
 
 	while (*what && n < sizeof(name) - 1)
 		name[n++] = *what++;
-	tell(name, value);
+	print(name, value);
 }
 
-static void tell_registers(void)
+static void print_registers(void)
 {
-	tell_boot("enabled", read_reg(pmcr_el0) & PMCR_E);
-	tell_boot("counters", read_reg(pmcntenset_el0));
-	tell_boot("interrupts", read_reg(pmintenset_el1));
-	tell_boot("overflows", read_reg(pmovsset_el0));
-	tell_boot("type", read_reg(pmevtyper0_el0));
-	tell_boot("counter", read_reg(pmevcntr0_el0));
-	tell_boot("cycles", read_reg(pmccntr_el0));
-	tell_boot("filter", read_reg(pmccfiltr_el0));
-	tell_boot("pending", !!(gic_read(GICD + 0x200) & 1U << PMU_INTERRUPT));
+	print_boot("enabled", read_reg(pmcr_el0) & PMCR_E);
+	print_boot("counters", read_reg(pmcntenset_el0));
+	print_boot("interrupts", read_reg(pmintenset_el1));
+	print_boot("overflows", read_reg(pmovsset_el0));
+	print_boot("type", read_reg(pmevtyper0_el0));
+	print_boot("counter", read_reg(pmevcntr0_el0));
+	print_boot("cycles", read_reg(pmccntr_el0));
+	print_boot("filter", read_reg(pmccfiltr_el0));
+	print_boot("pending", !!(gic_read(GICD + 0x200) & 1U << PMU_INTERRUPT));
 }
 
 static void count(void)
@@ -55,7 +55,7 @@ static void count(void)
 		     "msr	pmcr_el0, %2\n"
 		     "isb\n"
 		     : "+r" (rounds) : "r" ((u64)(PMCR_LC | PMCR_E)), "r" ((u64)PMCR_LC) : "cc");
-	tell_boot("instructions", (u32)read_reg(pmevcntr0_el0));
+	print_boot("instructions", (u32)read_reg(pmevcntr0_el0));
 }
 
 /* Leave the interrupt of an overflow pending at the reset, and all counters on. */
@@ -104,15 +104,15 @@ static void reset_machine(void)
 void run(void)
 {
 	BOOTS = BOOTS + 1;
-	tell_registers();
+	print_registers();
 	count();
 	if (BOOTS == LAST_BOOT) {
-		tell("end", 1);
+		print("end", 1);
 		stop(0);
 	}
 	enable();
 	if (BOOTS == 1) {
-		tell("ready", 1);
+		print("ready", 1);
 		wait_at_el0();
 	}
 	reset_machine();

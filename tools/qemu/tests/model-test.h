@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * model-test.h - what the tests of the PMUs' models share: one program each, which prints KTAP
+ * model-test.h - shared by the tests of the PMUs' models; each is a program that prints KTAP
  */
 #ifndef TOOLS_QEMU_TESTS_MODEL_TEST_H
 #define TOOLS_QEMU_TESTS_MODEL_TEST_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What the running test expected first and did not get, of which row of its table, and where */
+/* The running test's first failed condition, its row in a table, and its line */
 static const char *broken;
 static const char *broken_row;
 static int broken_line;
@@ -30,7 +30,7 @@ struct model_test {
 	void (*run)(void);
 };
 
-/* Run @nr tests. Returns whether one of them failed. */
+/* Run @nr tests. Return true if one of them failed. */
 static inline bool run_model_tests(const struct model_test *tests, size_t nr)
 {
 	bool failed = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the reloads of the virtual x86 PMU (auto counter reload), without QEMU. KTAP on stdout.
+ * Tests of auto counter reload in the virtual x86 PMU, without QEMU. KTAP on stdout.
  *
- * Numbers of registers and bits are those of Linux' driver (msr-index.h, perf_event.h,
- * events/intel/core.c), where the model goes by the manual.
+ * Numbers of registers and bits are taken from Linux' driver (msr-index.h, perf_event.h,
+ * events/intel/core.c), those of the model from the manual.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@
 #define EVENT_LOADS			0x5381d0
 #define BEFORE(n)			((BIT(48) - (n)) & (BIT(48) - 1))
 
-/* For architectural records: a CPU that does not matter, and no memory */
+/* For architectural PEBS records: registers that no test reads, and no memory */
 static void cpu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
 {
 	(void)pmu;
@@ -72,7 +72,7 @@ static void make(void)
 	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
 }
 
-/* A counter of an event that overflows after @period, and goes on so when @causes overflow. */
+/* Start a counter that overflows after @period; an overflow of @causes reloads the counter. */
 static void count(unsigned int n, uint64_t select, uint32_t period, uint64_t causes)
 {
 	EXPECT(put(MSR_P6_EVNTSEL0 + n, select) && put(MSR_P6_PMC0 + n, BEFORE(period)));
@@ -80,7 +80,7 @@ static void count(unsigned int n, uint64_t select, uint32_t period, uint64_t cau
 	       put(MSR_IA32_PMC_V6_GP0_CFG_B + STEP * n, causes));
 }
 
-/* Instructions of user space, with so many loads each */
+/* Retire user instructions, with this many loads each. */
 static void steps(unsigned int n, unsigned int loads)
 {
 	static const struct x86_pebs_access none;
@@ -92,7 +92,7 @@ static void steps(unsigned int n, unsigned int loads)
 	}
 }
 
-static void test_told(void)
+static void test_reported(void)
 {
 	struct x86_pmu_cpuid regs = { 0 };
 
@@ -128,7 +128,7 @@ static void test_registers(void)
 	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP, 0));
 }
 
-/* Loads begin anew with each period of instructions, which tells of itself. */
+/* The overflow of an instruction counter reloads a counter of loads, and is signalled. */
 static void test_other(void)
 {
 	make();
@@ -144,7 +144,7 @@ static void test_other(void)
 	EXPECT(get(MSR_CORE_PERF_GLOBAL_STATUS) == 0xc && cpu.interrupts == 2);
 }
 
-/* One that reloads itself keeps its distance and does not tell. */
+/* A counter that reloads itself keeps its distance and signals no overflow. */
 static void test_itself(void)
 {
 	make();
@@ -178,7 +178,7 @@ static void test_fixed(void)
 	EXPECT(get(MSR_CORE_PERF_GLOBAL_STATUS) == 4);
 }
 
-/* Of a counter that has others reloaded each instruction is looked at when it is near. */
+/* Near the overflow of a counter that reloads others, the CPU reports each instruction. */
 static void test_near(void)
 {
 	make();
@@ -194,7 +194,7 @@ static void test_near(void)
 	EXPECT(cpu.rings == (1 << X86_PMU_USER | 1 << X86_PMU_KERNEL));
 }
 
-/* Of a counter that makes a record as another reloads it, there is one reload. */
+/* If a counter writes a record and another counter reloads it, it is reloaded once. */
 static void test_with_record(void)
 {
 	make();
@@ -212,13 +212,13 @@ static void test_with_record(void)
 }
 
 static const struct model_test tests[] = {
-	{ "what tells of reloads", test_told },
-	{ "registers and their reserved bits", test_registers },
-	{ "another counter begins anew", test_other },
-	{ "a counter that reloads itself does not tell", test_itself },
-	{ "a fixed-function counter", test_fixed },
-	{ "each instruction is looked at near an overflow", test_near },
-	{ "a counter that makes a record then", test_with_record },
+	{ "CPUID reports auto counter reload", test_reported },
+	{ "reserved bits of registers fault", test_registers },
+	{ "an overflow reloads another counter", test_other },
+	{ "a counter that reloads itself signals no overflow", test_itself },
+	{ "a fixed-function counter is reloaded", test_fixed },
+	{ "each instruction is reported near an overflow", test_near },
+	{ "a counter with a record is reloaded once", test_with_record },
 };
 
 int main(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests what the virtual x86 PMU takes instructions for, without QEMU. KTAP on stdout.
+ * Tests of the instruction decoder of the virtual x86 PMU, without QEMU. KTAP on stdout.
  */
 #include <stdint.h>
 
@@ -76,8 +76,8 @@ static void test_distance(void)
 }
 
 static const struct model_test tests[] = {
-	{ "instructions are told apart",		test_decode },
-	{ "how far conditional branches go",		test_distance },
+	{ "instructions have their classes",		test_decode },
+	{ "conditional branches have their distances",	test_distance },
 };
 
 int main(void)

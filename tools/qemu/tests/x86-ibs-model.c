@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the instruction-based sampling of the virtual x86 PMU, without QEMU. KTAP on stdout.
+ * Tests of instruction-based sampling in the virtual x86 PMU, without QEMU. KTAP on stdout.
  *
- * Numbers of registers and their bits are those of Linux' driver (msr-index.h, perf_event.h,
- * amd/ibs.h), where the model goes by the manual.
+ * Numbers of registers and their bits are taken from Linux' driver (msr-index.h, perf_event.h,
+ * amd/ibs.h), those of the model from the manual.
  */
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,7 @@
 #define IBS_DATA_SRC_DRAM		3
 
 #define IP				UINT64_C(0x401000)
-/* Of the line that takes longest, and of the first level: see x86-pmu.rst */
+/* Latencies of the slowest cache line, and of an L1 hit: see x86-pmu.rst */
 #define ADDR_MEMORY			UINT64_C(0x7001c0)
 #define ADDR_SECOND_LEVEL		UINT64_C(0x700080)
 #define ADDR_FIRST_LEVEL		UINT64_C(0x700000)
@@ -78,7 +78,7 @@ static void make(const char *uarch)
 	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
 }
 
-/* Instructions of which each takes two cycles retire, one after the other from IP + @first on. */
+/* Retire instructions of two cycles each, at consecutive addresses from IP + @first on. */
 static void run(unsigned int first, unsigned int n, const struct x86_pebs_access *access)
 {
 	static const struct x86_pebs_access none;
@@ -93,7 +93,7 @@ static void run(unsigned int first, unsigned int n, const struct x86_pebs_access
 
 /* ---- tests ---- */
 
-static void test_told(void)
+static void test_reported(void)
 {
 	struct x86_pmu_cpuid regs = { 0 };
 
@@ -117,7 +117,7 @@ static void test_told(void)
 	EXPECT(x86_pmu_config_error(&cpu.config));
 }
 
-/* MaxCnt has the bits 4 to 19 of the count with which it tags, and 20 to 26 where they are. */
+/* IbsOpMaxCnt has bits 4 to 19 of the maximum count, and bits 20 to 26 in place. */
 static void test_micro_ops(void)
 {
 	make("zen3");
@@ -210,7 +210,7 @@ static void test_fetches(void)
 	EXPECT(get(MSR_AMD64_IBSFETCHLINAD) == IP + 0x3f);
 }
 
-/* Disabled when the tag was due */
+/* Software disables the unit when the tag is due. */
 static void test_stopped(void)
 {
 	make("zen3");
@@ -239,14 +239,14 @@ static void test_late(void)
 }
 
 static const struct model_test tests[] = {
-	{ "what tells of instruction-based sampling", test_told },
-	{ "micro-ops", test_micro_ops },
-	{ "cycles", test_cycles },
-	{ "each instruction is looked at near a tag", test_near },
-	{ "what the instruction accesses", test_access },
-	{ "fetches", test_fetches },
-	{ "stopped in time", test_stopped },
-	{ "fault: late", test_late },
+	{ "CPUID reports instruction-based sampling", test_reported },
+	{ "micro-ops are tagged at the maximum count", test_micro_ops },
+	{ "cycles are tagged at the maximum count", test_cycles },
+	{ "each instruction is reported near a tag", test_near },
+	{ "samples show the accesses of the instruction", test_access },
+	{ "fetches are tagged at the maximum count", test_fetches },
+	{ "a unit disabled before its tag takes no sample", test_stopped },
+	{ "fault: a late sample shows the next instruction", test_late },
 };
 
 int main(void)

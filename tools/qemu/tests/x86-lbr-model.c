@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the branch records of the virtual x86 PMU, without QEMU. KTAP on stdout.
+ * Tests of LBR in the virtual x86 PMU, without QEMU. KTAP on stdout.
  *
- * Numbers of registers and bits are those of perf's and Linux' headers (msr-index.h,
- * perf_event.h), where the model goes by the manuals.
+ * Numbers of registers and bits are taken from perf's and Linux' headers (msr-index.h,
+ * perf_event.h), those of the model from the manuals.
  */
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,7 @@
 
 #define NOTHING_THERE			UINT64_C(0xdeaddeaddeaddead)
 
-/* ---- a CPU that takes the branches it is told to ---- */
+/* ---- a CPU with branches that tests take ---- */
 
 static struct cpu {
 	struct x86_pmu_config config;
@@ -150,7 +150,7 @@ static void branch(enum x86_lbr_type type, uint64_t from, uint64_t to, bool kern
 		x86_pmu_branch(&cpu.pmu, &b);
 }
 
-/* Conditional branches of user space, from @first on. */
+/* Take conditional branches of user space, from @first on. */
 static void branches(uint64_t first, unsigned int n)
 {
 	unsigned int i;
@@ -159,7 +159,7 @@ static void branches(uint64_t first, unsigned int n)
 		branch(X86_LBR_CONDITIONAL, first + i, first + i + 0x1000, false);
 }
 
-/* Counter 0 counts instructions in user space, and is about to overflow. */
+/* Have counter 0 count instructions in user space, close to its overflow. */
 static void overflow(uint32_t select, uint32_t counter, uint32_t global)
 {
 	EXPECT(put(select, X86_PMU_SEL_USR | X86_PMU_SEL_INT | X86_PMU_SEL_EN | 0xc0));
@@ -176,7 +176,7 @@ static void overflow_intel(void)
 
 /* ---- tests ---- */
 
-static void test_told(void)
+static void test_reported(void)
 {
 	struct x86_pmu_cpuid regs = { 0 };
 
@@ -474,7 +474,7 @@ static void test_faults(void)
 	EXPECT(get(IA32_PERF_GLOBAL_STATUS) == (LBRS_FROZEN | 1) && cpu.rings == 3);
 }
 
-/* The counts of the youngest record, by Linux' LBR_INFO_BR_CNTR_OFFSET and _FULL_MASK */
+/* Return the youngest record's event counts: LBR_INFO_BR_CNTR_OFFSET and _FULL_MASK of Linux. */
 static uint64_t counts(void)
 {
 	return get(MSR_ARCH_LBR_INFO_0) >> 32 & 0xff;
@@ -485,7 +485,7 @@ static void happens(enum x86_pmu_kind kind, unsigned int n)
 	cpu.counts[kind][X86_PMU_USER] += n;
 }
 
-/* What has happened since the record before, and then a branch */
+/* Advance counts since the last record, and then take a branch. */
 static uint64_t counts_after(unsigned int instructions, unsigned int mispredicted)
 {
 	happens(X86_PMU_INSTRUCTIONS, instructions);
@@ -551,17 +551,17 @@ static void test_counts(void)
 }
 
 static const struct model_test tests[] = {
-	{ "registers and CPUID tell the records",	test_told },
-	{ "what cannot be is refused",			test_config },
+	{ "registers and CPUID report LBR",		test_reported },
+	{ "impossible LBR is rejected",			test_config },
 	{ "Skylake's records are a ring",		test_ring },
-	{ "branches are chosen by type",		test_filter },
-	{ "and by ring",				test_rings },
-	{ "the depth of architectural records",		test_depth },
-	{ "cycles, prediction and type",		test_information },
-	{ "call stack",					test_call_stack },
-	{ "an overflow freezes them",			test_freeze },
-	{ "counts of events",				test_counts },
-	{ "faults",					test_faults },
+	{ "branches are filtered by type",		test_filter },
+	{ "branches are filtered by ring",		test_rings },
+	{ "IA32_LBR_DEPTH sets the number of records",	test_depth },
+	{ "records have cycles, prediction and type",	test_information },
+	{ "a call stack has the calls without a return", test_call_stack },
+	{ "an overflow freezes LBR",			test_freeze },
+	{ "records have counts of events",		test_counts },
+	{ "faults lose and tear records",		test_faults },
 };
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * x86-model-ops.h - what a CPU need not do for the tests of a model that do not look at it
+ * x86-model-ops.h - functions of a CPU that do nothing, for tests that do not depend on them
  */
 #ifndef TOOLS_QEMU_TESTS_X86_MODEL_OPS_H
 #define TOOLS_QEMU_TESTS_X86_MODEL_OPS_H

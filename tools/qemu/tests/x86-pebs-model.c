@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the precise samples of the virtual x86 PMU, without QEMU. KTAP on stdout.
+ * Tests of PEBS in the virtual x86 PMU, without QEMU. KTAP on stdout.
  *
- * Numbers of registers, and what records and the DS area look like, are those of Linux' driver
- * (msr-index.h, perf_event.h, intel_ds.h, events/intel/ds.c), where the model goes by the manual.
+ * Numbers of registers, and the layouts of records and DS area, are taken from Linux' driver
+ * (msr-index.h, perf_event.h, intel_ds.h, events/intel/ds.c), those of the model from the manual.
  */
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +63,7 @@
 #define LOW(n)				(BIT(n) - 1)
 #define BEFORE(n)			((BIT(48) - (n)) & LOW(48))
 
-/* struct debug_store; resets of fixed-function counters come after those of eight others */
+/* struct debug_store: reset values of eight general-purpose counters, then of fixed ones */
 #define AREA				UINT64_C(0xfffffe0000001000)
 #define DS_BASE				4
 #define DS_INDEX			5
@@ -79,7 +79,7 @@
 
 /* ---- a CPU with some memory ---- */
 
-/* A register shows its number, so that each can be told in a record. */
+/* Each register has its number as its value, to identify the register in a record. */
 static void cpu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
 {
 	unsigned int i;
@@ -109,7 +109,7 @@ static bool cpu_memory(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len
 	return true;
 }
 
-/* The buffer of architectural records, behind where the DS area would be */
+/* The buffer of architectural records, behind the place of the DS area */
 static bool cpu_write_physical(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len)
 {
 	(void)pmu;
@@ -150,7 +150,7 @@ static void make(const char *uarch)
 	start();
 }
 
-/* Counter 0 makes records of an event, so many before it overflows, and again and again. */
+/* Have counter 0 write a record of an event in each period. */
 static void sample(uint64_t select, uint64_t period)
 {
 	EXPECT(put(MSR_P6_EVNTSEL0, select) && put(MSR_P6_PMC0, BEFORE(period)));
@@ -158,7 +158,7 @@ static void sample(uint64_t select, uint64_t period)
 	EXPECT(put(MSR_IA32_PEBS_ENABLE, 1) && put(MSR_CORE_PERF_GLOBAL_CTRL, 1));
 }
 
-/* An instruction of user space has retired, with a load and a store. */
+/* Retire an instruction of user space with a load and a store. */
 static void step(void)
 {
 	static const struct x86_pebs_access access = {
@@ -189,7 +189,7 @@ static uint64_t written(void)
 
 /* ---- tests ---- */
 
-static void test_told(void)
+static void test_reported(void)
 {
 	const uint64_t common = PERF_CAP_PEBS_TRAP | PERF_CAP_ARCH_REG;
 	struct x86_pmu_cpuid regs = { 0 };
@@ -282,7 +282,7 @@ static void test_fixed_record(void)
 	EXPECT(written() == 2 * sizeof(want));
 }
 
-/* Instructions that store many times: the counter is beyond its overflow by more than a period. */
+/* An instruction with many stores advances the counter by more than a period. */
 static void test_far_beyond(void)
 {
 	static const struct x86_pebs_access access = { .stores = true, .store = 0x700000 };
@@ -405,7 +405,7 @@ static void sample_arch(uint64_t cfg_c)
 	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 1));
 }
 
-static void test_arch_told(void)
+static void test_arch_reported(void)
 {
 	struct x86_pmu_cpuid regs = { 0 };
 
@@ -520,23 +520,23 @@ static void test_faults(void)
 }
 
 static const struct model_test tests[] = {
-	{ "what tells of precise samples", test_told },
-	{ "registers and their reserved bits", test_registers },
-	{ "each instruction is looked at near an overflow", test_near },
-	{ "format 3, and the reset", test_fixed_record },
-	{ "far beyond an overflow", test_far_beyond },
-	{ "a store", test_store },
-	{ "format 4", test_adaptive_record },
-	{ "a fixed-function counter", test_fixed_counter },
-	{ "threshold, no room, no memory", test_buffer },
-	{ "a counter that makes no records", test_not_enabled },
-	{ "loads that take long", test_latency },
-	{ "architectural: what tells of them, registers", test_arch_told },
-	{ "architectural: a record", test_arch_record },
-	{ "architectural: a record in pieces", test_arch_fragments },
-	{ "architectural: threshold, no room, no memory, off", test_arch_buffer },
-	{ "architectural: a fixed-function counter", test_arch_fixed_counter },
-	{ "faults", test_faults },
+	{ "IA32_PERF_CAPABILITIES reports PEBS", test_reported },
+	{ "reserved bits of registers fault", test_registers },
+	{ "each instruction is reported near an overflow", test_near },
+	{ "format 3: a record has all registers, and reloads", test_fixed_record },
+	{ "a reload drops whole periods", test_far_beyond },
+	{ "a record of a store shows the store", test_store },
+	{ "format 4: a record has the enabled groups", test_adaptive_record },
+	{ "a fixed-function counter writes records", test_fixed_counter },
+	{ "the buffer has a threshold, and may be full or unmapped", test_buffer },
+	{ "a counter without PEBS signals its overflow", test_not_enabled },
+	{ "loads above the latency threshold count", test_latency },
+	{ "architectural: CPUID and registers report PEBS", test_arch_reported },
+	{ "architectural: a record has the enabled groups", test_arch_record },
+	{ "architectural: a record can have fragments", test_arch_fragments },
+	{ "architectural: the buffer may be full, unmapped or off", test_arch_buffer },
+	{ "architectural: a fixed-function counter writes records", test_arch_fixed_counter },
+	{ "faults delay and drop records, and leave the counter", test_faults },
 };
 
 int main(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the registers and counters of the virtual x86 PMU without QEMU. KTAP on stdout.
+ * Tests of the registers and counters of the virtual x86 PMU, without QEMU. KTAP on stdout.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #define BIT(n)	(UINT64_C(1) << (n))
 #define MASK(n)	(BIT(n) - 1)
 
-/* ---- a CPU that does what it is told ---- */
+/* ---- a CPU with counts that tests set ---- */
 
 static struct cpu {
 	struct x86_pmu_config config;
@@ -84,7 +84,7 @@ static void make(enum x86_pmu_version version)
 	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
 }
 
-/* It happens, one at a time. */
+/* Advance a count, one at a time. */
 static void happens(enum x86_pmu_kind kind, enum x86_pmu_ring ring, unsigned int n)
 {
 	while (n--)
@@ -116,7 +116,7 @@ static bool put(uint32_t msr, uint64_t value)
 	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_DONE;
 }
 
-/* A value no register has, if there is none to read. */
+/* Return a value that no register has if the read faults. */
 static uint64_t get(uint32_t msr)
 {
 	uint64_t value;
@@ -376,7 +376,7 @@ static void test_intel_v6(void)
 	EXPECT(faults_read(0x1900) && faults_write(0x186, BIT(36)));
 }
 
-/* Ring 3 reads 0 of a counter that is kept from it, and what there is of the others. */
+/* Ring 3 reads 0 from a counter with RDPMC user disable, and the value of other counters. */
 static void test_intel_user_disable(void)
 {
 	uint64_t value;
@@ -586,7 +586,7 @@ static void test_faults(void)
 	EXPECT(put(0x390, 1) && get(0x38e) == 0);
 }
 
-/* Counters and events that a hypervisor keeps from counting. */
+/* Counters and events that the configuration denies do not count. */
 static void test_denied(void)
 {
 	make(X86_PMU_INTEL_V5);
@@ -616,7 +616,7 @@ static void test_denied(void)
 	EXPECT(x86_pmu_config_error(&cpu.config));
 }
 
-/* Counters that CPUID tells of and that are not there. */
+/* Absent counters that CPUID reports */
 static void test_missing(void)
 {
 	struct x86_pmu_cpuid regs = { 0 };
@@ -669,31 +669,31 @@ static void test_accesses(void)
 
 static const struct model_test tests[] = {
 	{ "Intel: events count by ring",		test_intel_counts },
-	{ "Intel: fixed-function counters",		test_intel_fixed },
-	{ "Intel: writes of counters",			test_intel_writes },
+	{ "Intel: fixed-function counters count",	test_intel_fixed },
+	{ "Intel: writes set counters by their width",	test_intel_writes },
 	{ "Intel: reserved bits and registers fault",	test_intel_reserved },
-	{ "Intel: version 1",				test_intel_v1 },
-	{ "Intel: overflow, status and interrupt",	test_intel_overflow },
-	{ "Intel: version 4's status registers",	test_intel_v4_status },
-	{ "Intel: CPUID tells the rate of the clock when told",	test_intel_tsc_leaf },
-	{ "Intel: version 5's fixed-counter bitmap",	test_intel_v5_bitmap },
-	{ "Intel: version 6",				test_intel_v6 },
-	{ "Intel: RDPMC user disable",			test_intel_user_disable },
-	{ "Intel: freeze on interrupt",			test_freeze },
-	{ "edge, invert and counter mask",		test_edge_invert_cmask },
-	{ "AMD: four legacy counters",			test_amd_legacy },
-	{ "AMD: six core counters and their aliases",	test_amd_core },
-	{ "AMD: version 2's global registers",		test_amd_v2 },
-	{ "RDPMC",					test_rdpmc },
-	{ "overflow is seen when two rings take turns",	test_both_rings },
+	{ "Intel: version 1 has no global registers",	test_intel_v1 },
+	{ "Intel: an overflow sets the status and interrupts", test_intel_overflow },
+	{ "Intel: version 4 can set status bits",	test_intel_v4_status },
+	{ "Intel: CPUID reports the TSC's rate of tsc-mhz", test_intel_tsc_leaf },
+	{ "Intel: version 5 reports a bitmap of fixed counters", test_intel_v5_bitmap },
+	{ "Intel: version 6 has leaf 0x23 and its registers", test_intel_v6 },
+	{ "Intel: RDPMC user disable hides a counter",	test_intel_user_disable },
+	{ "Intel: counters freeze on an interrupt",	test_freeze },
+	{ "edge, invert and counter mask change the count", test_edge_invert_cmask },
+	{ "AMD: a legacy PMU has four counters",	test_amd_legacy },
+	{ "AMD: a core PMU has six counters, four with aliases", test_amd_core },
+	{ "AMD: version 2 has global registers",	test_amd_v2 },
+	{ "RDPMC reads counters",			test_rdpmc },
+	{ "an overflow of two rings is detected in time", test_both_rings },
 	{ "an instruction taken back counts once",	test_taken_back },
-	{ "a counter that stops before it goes on",	test_taken_back_and_stopped },
-	{ "reset",					test_reset },
-	{ "faults of registers",			test_faults },
-	{ "counters and events that are denied",	test_denied },
-	{ "counters that are missing",			test_missing },
-	{ "alarm",					test_alarm },
-	{ "accesses are counted",			test_accesses },
+	{ "an instruction taken back counts once after a stop", test_taken_back_and_stopped },
+	{ "reset sets the registers to their defaults",	test_reset },
+	{ "faults stop a counter and keep status bits",	test_faults },
+	{ "denied counters and events do not count",	test_denied },
+	{ "missing counters fault",			test_missing },
+	{ "an alarm expires after its instructions",	test_alarm },
+	{ "accesses to registers are counted",		test_accesses },
 };
 
 int main(void)

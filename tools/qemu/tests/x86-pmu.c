@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A bare-metal program that programs the PMU of an x86 CPU and tells what it
- * sees, "what value" a line, on QEMU's debug console. It judges nothing.
+ * A bare-metal program that programs the PMU of an x86 CPU and prints the results on QEMU's debug
+ * console, one line "what value" each. The test script judges them.
  */
 #include "tests/x86-guest.h"
 
@@ -11,7 +11,7 @@
 #define CR4_PSE		0x010
 #define CR4_PCE		0x100
 
-/* Of 32-bit paging: tables of PAGE_ENTRIES, and what an entry says */
+/* 32-bit paging: entries of a table, and bits of an entry */
 #define PAGE_ENTRIES	1024
 #define PAGE_SHIFT	12
 #define LARGE_SHIFT	22
@@ -20,11 +20,11 @@
 #define PAGE_USER	0x04
 #define PAGE_LARGE	0x80
 
-/* Where x86-alias.S has its pages once more, the first of them alone */
+/* Address of the second mapping of the first pages of x86-alias.S, and their number */
 #define ALIAS		0x40000000
 #define ALIAS_PAGES	2
 
-/* Code at two addresses, and what it goes on with after a fault: x86-alias.S */
+/* Code that is mapped twice, and the code that continues after a fault: x86-alias.S */
 extern const char aliased[], past_fetch[];
 extern const uint32_t hole_pointer, return_pointer;
 void alias_branches(void);
@@ -35,7 +35,7 @@ void alias_calls(void);
 void alias_offset(void);
 void alias_fetch(void);
 
-/* The registers of the first counter, and of what enables all. */
+/* The registers of the first counter, and the register that enables all counters */
 static struct pmu {
 	bool amd;
 	uint32_t select;
@@ -74,7 +74,7 @@ static uint32_t rdpmc_faults(uint32_t selector)
 	return faulted;
 }
 
-/* Set the counter for an interrupt again, and see how late this one is. */
+/* Note how late this interrupt is, and set the counter for the next one. */
 static void on_interrupt(void)
 {
 	uint64_t late = rdmsr(pmu.counter);
@@ -93,7 +93,7 @@ static void on_interrupt(void)
 	wrmsr(pmu.counter, -(uint64_t)PERIOD);
 }
 
-/* Return: whether x86-alias.S expects it. */
+/* Handle an exception that x86-alias.S expects; return false for any other. */
 static bool page_fault(struct frame *frame)
 {
 	uint32_t address;
@@ -146,7 +146,7 @@ void handle(struct frame *frame)
 	}
 }
 
-/* Do not count before start(); the selector may be what enables. */
+/* Do not count before start(): without global registers, the selector enables the counter. */
 static void prepare(uint32_t select, uint64_t value)
 {
 	wrmsr(pmu.enable, 0);
@@ -155,7 +155,7 @@ static void prepare(uint32_t select, uint64_t value)
 	wrmsr(pmu.counter, value);
 }
 
-/* Events, in the order of enum event. */
+/* Events, in the order of enum event */
 enum event {
 	INSTRUCTIONS, CYCLES, BRANCHES, TAKEN, MISSED, CALLS, RETURNS, LOADS, STORES, EXCEPTIONS,
 	CACHE_REFS, CACHE_MISSES, NOT_TAKEN, UNKNOWN, EVENTS
@@ -333,7 +333,7 @@ static void test_interrupts(void)
 	print("masked.interrupts", interrupts);
 }
 
-/* Every address is its own, but for those of the pages that are there twice. */
+/* Map each address to itself, and the pages of x86-alias.S a second time. */
 static void enable_paging(void)
 {
 	static uint32_t directory[PAGE_ENTRIES] __attribute__((aligned(1 << PAGE_SHIFT)));

@@ -3,8 +3,8 @@
  * A bare-metal program that prints the registers of an x86 PMU at each of three boots, and a count
  * of instructions: a line is "N.what value", where N is the number of the boot. Before each reset
  * the program enables all that it can. In the first boot it prints "ready" and waits in user space
- * until the test resets the machine; in the second boot it resets the machine itself. It judges
- * nothing.
+ * until the test resets the machine; in the second boot it resets the machine itself. The test
+ * script judges the results.
  */
 #include "tests/x86-guest.h"
 
@@ -58,7 +58,7 @@ static const struct reg {
 	{ "global-ctrl", AMD_GLOBAL_CTRL,    0x3f },
 };
 
-static void tell(const char *what, uint64_t value)
+static void print_boot(const char *what, uint64_t value)
 {
 	char name[32] = { '0' + BOOTS, '.' };
 	unsigned int n = 2;
@@ -68,14 +68,14 @@ static void tell(const char *what, uint64_t value)
 	print(name, value);
 }
 
-static void tell_registers(const struct reg *regs, unsigned int len)
+static void print_registers(const struct reg *regs, unsigned int len)
 {
 	unsigned int i;
 
 	for (i = 0; i < len; i++)
-		tell(regs[i].name, rdmsr(regs[i].msr));
-	tell("status", rdmsr(is_amd() ? 0xc0000300 : 0x38e));
-	tell("branch", rdmsr(is_amd() ? 0xc0010300 : 0x680));
+		print_boot(regs[i].name, rdmsr(regs[i].msr));
+	print_boot("status", rdmsr(is_amd() ? 0xc0000300 : 0x38e));
+	print_boot("branch", rdmsr(is_amd() ? 0xc0010300 : 0x680));
 }
 
 static void count(uint32_t select, uint32_t counter, uint32_t global)
@@ -84,7 +84,7 @@ static void count(uint32_t select, uint32_t counter, uint32_t global)
 	wrmsr(counter, 0);
 	wrmsr(select, INSTRUCTIONS | SEL_OS | SEL_EN);
 	counted_loop(global, 1);
-	tell("instructions", rdmsr(counter));
+	print_boot("instructions", rdmsr(counter));
 }
 
 static void enable(const struct reg *regs, unsigned int len)
@@ -118,7 +118,7 @@ int main(void)
 	unsigned int len = is_intel ? ARRAY_SIZE(intel) : ARRAY_SIZE(amd);
 
 	BOOTS = BOOTS + 1;
-	tell_registers(regs, len);
+	print_registers(regs, len);
 	count(regs[0].msr, is_intel ? 0xc1 : AMD_SELECT + 1,
 	      is_intel ? INTEL_GLOBAL_CTRL : AMD_GLOBAL_CTRL);
 	if (BOOTS == LAST_BOOT) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the microarchitectures of the virtual x86 PMU without QEMU: which CPUs they are in,
- * their events, and which counter counts what. KTAP on stdout.
+ * Tests of the microarchitectures of the virtual x86 PMU, without QEMU: CPU models, events, and
+ * event constraints. KTAP on stdout.
  *
- * Placements here are what perf's pmu-events/arch/x86 say ("Counter"), which the tables of
- * x86/uarch/intel.c do not come from.
+ * The expected constraints are taken from perf's pmu-events/arch/x86 ("Counter"). The tables of
+ * x86/uarch/intel.c have another source.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,11 +40,11 @@
 #define PERF_CTL(n)		(0xc0010200 + 2 * (n))
 #define PERF_CTR(n)		(0xc0010201 + 2 * (n))
 
-/* AMD: bits 11 to 8 of the event's number are bits 35 to 32 of its selector. */
+/* AMD: bits 11 to 8 of the event's number are bits 35 to 32 of the selector. */
 #define AMD_MERGE		UINT64_C(0xf000000ff)
 #define AMD_P0_FREQ_CYC		UINT64_C(0x100000120)
 
-/* ---- a CPU in which everything has happened equally often, but cycles ---- */
+/* ---- a CPU with the same count of each kind, except for cycles ---- */
 
 static struct {
 	struct x86_pmu_config config;
@@ -96,7 +96,7 @@ static void happens(enum x86_pmu_kind kind, unsigned int n)
 	x86_pmu_check(&cpu.pmu);
 }
 
-/* Ten of each, and twenty cycles. */
+/* Advance each count by ten, and cycles by twenty. */
 static void everything_happens(void)
 {
 	int kind;
@@ -110,7 +110,7 @@ static bool put(uint32_t msr, uint64_t value)
 	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_DONE;
 }
 
-/* A value no register has, if there is none to read. */
+/* Return a value that no register has if the read faults. */
 static uint64_t get(uint32_t msr)
 {
 	uint64_t value;
@@ -130,7 +130,7 @@ static uint32_t counter_of(unsigned int i)
 	return x86_pmu_is_amd(&cpu.config) ? PERF_CTR(i) : IA32_PMC + i;
 }
 
-/* What a counter counts of everything. */
+/* Return the count of an event on a counter after everything_happens(). */
 static uint64_t counted(unsigned int i, uint64_t event)
 {
 	uint64_t count;
@@ -143,7 +143,7 @@ static uint64_t counted(unsigned int i, uint64_t event)
 	return count;
 }
 
-/* The counters that count an event, a bit each. */
+/* Return a bitmap of the counters that count an event. */
 static uint32_t counters_of(uint64_t event)
 {
 	uint32_t counters = 0;
@@ -217,7 +217,7 @@ static void test_cpuid(void)
 	EXPECT(regs.eax == 7 && regs.ebx == (16 << 4 | 6));
 }
 
-/* Events and the counters that count them. Named at each: perf's name. */
+/* Events with perf's names, and the counters that count them */
 static void test_placement(void)
 {
 	static const struct {
@@ -310,7 +310,7 @@ static void test_placement(void)
 	}
 }
 
-/* With more counters than four: those of a Skylake whose core runs one thread. */
+/* Without hyper-threading, Skylake has more than four counters. */
 static void test_one_thread(void)
 {
 	EXPECT(make("skylake"));
@@ -351,7 +351,7 @@ static void test_misplaced(void)
 	EXPECT(counted(7, 0xc0) == 10);
 }
 
-/* Without a partner a counter takes 15 of an event in a cycle. */
+/* A counter that is not merged counts at most 15 per cycle. */
 static void test_saturation(void)
 {
 	unsigned int i;
@@ -397,7 +397,7 @@ static void test_merge(void)
 	EXPECT(get(PERF_CTR(0)) == 199);
 }
 
-/* Two kinds of CPU in one machine: leaf 0xa has the counters of both. */
+/* A hybrid machine: leaf 0xa reports the counters that both CPU types have. */
 static void test_hybrid(void)
 {
 	const struct x86_uarch *core = x86_uarch_find("alder-lake");
@@ -438,7 +438,7 @@ static void test_hybrid(void)
 	EXPECT(regs.edx == BIT(19) && !regs.eax);
 }
 
-/* Version 6: leaf 0xa has what both kinds have, leaf 0x23 what each has. */
+/* Version 6: leaf 0xa reports the counters that both CPU types have, leaf 0x23 all of the CPU. */
 static void test_lunar_lake(void)
 {
 	const struct x86_uarch *core = x86_uarch_find("lunar-lake");
@@ -579,7 +579,7 @@ static void test_cache_pairs(void)
 	}
 }
 
-/* Values are MSRValue of perf's pmu-events, names likewise. */
+/* Values are MSRValue, and names are EventName, of perf's pmu-events. */
 static void test_extra_reg(void)
 {
 	EXPECT(make("skylake"));
@@ -645,19 +645,19 @@ static void test_without_uarch(void)
 
 static const struct model_test tests[] = {
 	{ "a CPU has the microarchitecture of its family and model", test_models },
-	{ "CPUID tells its counters and version",	test_cpuid },
-	{ "a counter counts what it can",		test_placement },
-	{ "counters above the fourth of Skylake",	test_one_thread },
-	{ "what events of a microarchitecture count",	test_counts },
+	{ "CPUID reports counters and version",		test_cpuid },
+	{ "a counter counts only its permitted events",	test_placement },
+	{ "Skylake can have more than four counters",	test_one_thread },
+	{ "events of a microarchitecture count",	test_counts },
 	{ "a misplaced event can count cycles",		test_misplaced },
-	{ "AMD: a counter alone saturates",		test_saturation },
-	{ "AMD: merged counters",			test_merge },
-	{ "Alder Lake: two kinds of CPU",		test_hybrid },
-	{ "Lunar Lake: leaf 0x23, fixed-function counters 4 to 6", test_lunar_lake },
-	{ "slots are divided into metrics",		test_metrics },
-	{ "events with an extra register",		test_extra_reg },
+	{ "AMD: a counter that is not merged saturates", test_saturation },
+	{ "AMD: merged counters count large increments", test_merge },
+	{ "Alder Lake has two CPU types",		test_hybrid },
+	{ "Lunar Lake has leaf 0x23 and fixed counters 4 to 6", test_lunar_lake },
+	{ "topdown metrics divide the slots",		test_metrics },
+	{ "extra registers change the counts of events", test_extra_reg },
 	{ "cache misses are at most the accesses",	test_cache_pairs },
-	{ "the architecture alone has no such rules",	test_without_uarch },
+	{ "the architecture alone has no constraints",	test_without_uarch },
 };
 
 int main(void)
