@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * about.c - which machine, which kernel and which PMU it was
+ * about.c - facts about the machine, the kernel and the PMU
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -12,7 +12,7 @@
 
 #define DEVICES	"/sys/bus/event_source/devices"
 
-/* The first line of /proc/cpuinfo that begins with a name. */
+/* Read the value of the first line of /proc/cpuinfo with a name. */
 static bool cpu_says(const char *name, char *text, size_t size)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");
@@ -34,7 +34,7 @@ static bool cpu_says(const char *name, char *text, size_t size)
 	return found;
 }
 
-static void tell_cpu(void (*tell)(const char *name, const char *fact))
+static void report_cpu(void (*report)(const char *name, const char *fact))
 {
 	static const char *const names[] = {
 		/* x86 */
@@ -51,13 +51,13 @@ static void tell_cpu(void (*tell)(const char *name, const char *fact))
 		if (!cpu_says(names[i], text, sizeof(text)))
 			continue;
 		snprintf(name, sizeof(name), "CPU: %s", names[i]);
-		tell(name, text);
+		report(name, text);
 	}
 }
 
-/* Files of the PMU's directory: their names, or with @values what they hold. */
-static void tell_files(void (*tell)(const char *name, const char *fact), const char *dir,
-		       bool values)
+/* Report the files of a directory of the PMU: their names, or with @values their contents. */
+static void report_files(void (*report)(const char *name, const char *fact), const char *dir,
+			 bool values)
 {
 	char path[512], text[256], name[300], all[2048] = "";
 	struct dirent **entries;
@@ -78,40 +78,40 @@ static void tell_files(void (*tell)(const char *name, const char *fact), const c
 		snprintf(path, sizeof(path), DEVICES "/%s/%s/%s", pmu.name, dir, file);
 		snprintf(name, sizeof(name), "PMU: %s/%s", dir, file);
 		if (read_text(path, text, sizeof(text)))
-			tell(name, text);
+			report(name, text);
 	}
 	if (all[0]) {
 		snprintf(name, sizeof(name), "PMU: %s", dir);
-		tell(name, all);
+		report(name, all);
 	}
 }
 
-static void tell_pmu(void (*tell)(const char *name, const char *fact))
+static void report_pmu(void (*report)(const char *name, const char *fact))
 {
 	char path[256], text[256], module[128];
 
 	if (!pmu.name)
 		return;
 	snprintf(text, sizeof(text), "%d", pmu.type);
-	tell("PMU: type", text);
+	report("PMU: type", text);
 	snprintf(path, sizeof(path), DEVICES "/%s/cpus", pmu.name);
 	if (read_text(path, text, sizeof(text)))
-		tell("PMU: cpus", text);
+		report("PMU: cpus", text);
 	if (module_of_pmu(module, sizeof(module))) {
-		tell("PMU: module", module);
+		report("PMU: module", module);
 		snprintf(path, sizeof(path), "/sys/module/%s/version", module);
 		if (read_text(path, text, sizeof(text)))
-			tell("PMU: version of the module", text);
+			report("PMU: version of the module", text);
 		snprintf(path, sizeof(path), "/sys/module/%s/srcversion", module);
 		if (read_text(path, text, sizeof(text)))
-			tell("PMU: sources of the module", text);
+			report("PMU: sources of the module", text);
 	}
-	tell_files(tell, "caps", true);
-	tell_files(tell, "format", true);
-	tell_files(tell, "events", false);
+	report_files(report, "caps", true);
+	report_files(report, "format", true);
+	report_files(report, "events", false);
 }
 
-void about_machine(void (*tell)(const char *name, const char *fact))
+void about_machine(void (*report)(const char *name, const char *fact))
 {
 	static const struct {
 		const char *name;
@@ -135,16 +135,16 @@ void about_machine(void (*tell)(const char *name, const char *fact))
 	unsigned int i;
 
 	uname(&uts);
-	tell("kernel", uts.release);
-	tell("kernel build", uts.version);
-	tell("architecture", uts.machine);
+	report("kernel", uts.release);
+	report("kernel build", uts.version);
+	report("architecture", uts.machine);
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		if (read_text(files[i].path, text, sizeof(text)))
-			tell(files[i].name, text);
-	tell_cpu(tell);
-	tell_pmu(tell);
-	tell("user", geteuid() ? "not root" : "root");
+			report(files[i].name, text);
+	report_cpu(report);
+	report_pmu(report);
+	report("user", geteuid() ? "not root" : "root");
 	snprintf(text, sizeof(text), "%u", pmu.group);
-	tell("events in a group", text);
-	tell("how exact", pmu.exactness);
+	report("events in a group", text);
+	report("how exact", pmu.exactness);
 }

@@ -2,13 +2,13 @@
 /*
  * expect.c - expectations that several checks share
  *
- * A bound that is computed from a measured number does not wrap below 0. A measured 0 fails: a
- * comparison with 0 would say nothing of the PMU.
+ * Bounds that are computed from a measured number do not wrap below 0. A measured 0 fails: a
+ * comparison with 0 would prove nothing.
  */
 #define _GNU_SOURCE
 #include "validate.h"
 
-/* Where the clock does not count instructions, interrupts of the machine may add to a count. */
+/* If the clock does not count instructions, interrupts may add to a count. */
 u64 count_slack(u64 count)
 {
 	return pmu.exact ? 200 : 2000 + count / 500;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * guard.c - what the checks change of the machine, and who puts it back
+ * guard.c - changes of the machine by checks, and their restoration
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,11 +18,11 @@
 
 #define ARRAY_LEN(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* Files that the checks of one run change at a time, and bytes of what they held */
+/* Maximum of changes at a time, and of bytes of an old value */
 #define MAX_CHANGES	16
 #define MAX_TEXT	128
 
-/* Without @before it is a directory that was not there. */
+/* A change; an empty @before is for a new directory. */
 struct change {
 	char path[256];
 	char before[MAX_TEXT];
@@ -36,7 +36,7 @@ struct changes {
 };
 
 static struct changes *changes;
-/* The program alone has it: it is closed when the program ends. */
+/* The write end of the keeper's pipe, only in the program: it closes when the program ends. */
 static int alive = -1;
 
 static int write_text(const char *path, const char *text)
@@ -51,7 +51,7 @@ static int write_text(const char *path, const char *text)
 	return ret;
 }
 
-/* The first line; of words with one in brackets that one. */
+/* Read the first line of a file; if a word is in brackets, only that word. */
 static int read_choice(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -77,7 +77,7 @@ static int read_choice(const char *path, char *text, size_t size)
 	return 0;
 }
 
-/* Whoever is left of the check must not write behind our back. */
+/* Kill the processes of a check, so that none changes a value after its restoration. */
 static void end_group(pid_t group)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
@@ -100,7 +100,7 @@ static void keep(int from)
 	setsid();
 	for (i = 0; i < ARRAY_LEN(ignored); i++)
 		signal(ignored[i], SIG_IGN);
-	/* Who reads the program's output does not wait for the keeper. */
+	/* A reader of the program's output must not wait for the keeper. */
 	i = open("/dev/null", O_RDWR);
 	dup2(i, STDIN_FILENO);
 	dup2(i, STDOUT_FILENO);
@@ -165,7 +165,7 @@ void guard_restore(void)
 			    rmdir(change->path) ? -errno : 0;
 
 		if (error)
-			fprintf(stderr, "pmu-validate: %s cannot be as it was, %s: %s\n",
+			fprintf(stderr, "pmu-validate: %s: cannot restore '%s': %s\n",
 				change->path, change->before, strerror(-error));
 		changes->nr--;
 	}
@@ -191,7 +191,7 @@ static bool is_known(const char *path)
 	return false;
 }
 
-/* For the test of all this, which wants to find a check in the middle. */
+/* Wait after a change, for tests that kill the program at this point. */
 static void hold(void)
 {
 	const char *seconds = getenv("PMU_VALIDATE_HOLD");
@@ -200,7 +200,7 @@ static void hold(void)
 		sleep(atoi(seconds));
 }
 
-/* From here on it is put back, whoever ends us before or after what is changed. */
+/* Note a change. From now on it is undone, also if the program is killed before it is made. */
 static int remember(const char *path, const char *before)
 {
 	struct change *change = &changes->made[changes->nr];
@@ -222,7 +222,7 @@ int change_text(const char *path, const char *text)
 		return -EPERM;
 	if (!is_known(path)) {
 		ret = read_choice(path, before, sizeof(before));
-		/* What cannot be told from a directory is not for us to change. */
+		/* An empty value would stand for a new directory. */
 		if (!ret && !before[0])
 			ret = -EINVAL;
 		if (!ret)
@@ -282,7 +282,7 @@ void watch_begin(void)
 			seen[i][0] = '\0';
 }
 
-void watch_end(void (*tell)(const char *sentence))
+void watch_end(void (*report)(const char *sentence))
 {
 	char now[MAX_TEXT], sentence[2048];
 	unsigned int i;
@@ -297,8 +297,8 @@ void watch_end(void (*tell)(const char *sentence))
 		snprintf(sentence, sizeof(sentence), "%s was %s and became %s%s%s", watched[i],
 			 seen[i], now,
 			 strstr(watched[i], "sample_rate") ?
-			 ", which is the kernel's doing where samples take long" : "",
-			 back ? "; it is put back" : "");
-		tell(sentence);
+			 ": the kernel lowers it if samples take long" : "",
+			 back ? "; it is restored" : "");
+		report(sentence);
 	}
 }

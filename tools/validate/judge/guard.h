@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * guard.h - what the checks change of the machine, and who puts it back
+ * guard.h - changes of the machine by checks, and their restoration
  *
- * What is to be put back is known outside of the check that changed it, in memory that all
- * processes of the program share. It is put back by the program when the check has ended,
- * however that was; by a process that only waits for this, the keeper, when the program itself
- * is killed.
+ * Memory that all processes of the program share has the values to restore. The program restores
+ * them when a check has ended in any way. If the program itself is killed, a process that only
+ * waits for this, the keeper, restores them.
  */
 #ifndef GUARD_H
 #define GUARD_H
@@ -14,55 +13,55 @@
 #include <sys/types.h>
 
 /**
- * guard_start() - allow changes from here on, and start the keeper
+ * guard_start() - allow changes from now on, and start the keeper
  *
- * Return: false when there can be no keeper; then changes stay refused.
+ * Return: false if the keeper cannot be started; then changes stay refused.
  */
 bool guard_start(void);
 
 /**
- * guard_judge() - tell the keeper whom to end before it puts anything back
+ * guard_judge() - set the processes that the keeper kills before it restores anything
  * @group: the process group of the running check, or 0
  */
 void guard_judge(pid_t group);
 
 /**
- * guard_leave() - in a process that is not to hold the keeper back, the program's children
+ * guard_leave() - close a child's end of the keeper's pipe, so that the keeper does not wait for it
  */
 void guard_leave(void);
 
 /**
- * guard_restore() - put everything back, the latest change first
+ * guard_restore() - undo all changes, the latest first
  */
 void guard_restore(void);
 
 /**
- * guard_stop() - put everything back, and let the keeper go
+ * guard_stop() - undo all changes, and end the keeper
  */
 void guard_stop(void);
 
 /**
- * change_text() - change a file of /proc or /sys for as long as the check runs
+ * change_text() - change a file of /proc or /sys while the check runs
  * @path: the file
- * @text: what to write
+ * @text: the text to write
  *
- * Of a file that lists words with the chosen one in brackets, that word is put back.
+ * If the file lists words with the selected one in brackets, that word is restored.
  *
- * Return: 0, or a negative errno: -EPERM without guard_start(), and then nothing is written.
+ * Return: 0, or a negative errno; -EPERM without guard_start(): nothing is written.
  */
 int change_text(const char *path, const char *text);
 
 /**
- * change_number() - the same with a number
+ * change_number() - change a file to a number while the check runs
  * @path: the file
- * @value: what to write
+ * @value: the number to write
  *
  * Return: as change_text().
  */
 int change_number(const char *path, long value);
 
 /**
- * make_dir() - make a directory, a cgroup, for as long as the check runs
+ * make_dir() - make a directory, such as a cgroup, while the check runs
  * @path: the directory
  *
  * Return: as change_text().
@@ -70,20 +69,20 @@ int change_number(const char *path, long value);
 int make_dir(const char *path);
 
 /**
- * watch_begin() - remember what the machine is like
+ * watch_begin() - note the machine's settings
  */
 void watch_begin(void);
 
 /**
- * watch_end() - see whether the machine is as it was
- * @tell: called with a sentence for each difference
+ * watch_end() - check that the machine's settings have not changed
+ * @report: called with a sentence for each difference
  *
- * The kernel itself lowers perf_event_max_sample_rate while samples take long. Where changes
- * are allowed this is put back, too.
+ * The kernel lowers perf_event_max_sample_rate if samples take long. If changes are allowed, this
+ * function restores the settings.
  */
-void watch_end(void (*tell)(const char *sentence));
+void watch_end(void (*report)(const char *sentence));
 
-/* Perf core throttles an event that had so many samples since the last tick: rate / HZ. */
+/* Perf core throttles an event with more than rate / HZ samples since the last tick. */
 #define RATE_FILE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_HZ		1000
 

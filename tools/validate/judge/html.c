@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * html.c - results as a page that needs nothing beside it
+ * html.c - results as a self-contained HTML page
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -85,7 +85,7 @@ static void title(FILE *out, const struct json *report)
 	put(out, json_text(report, "kernel"));
 }
 
-/* Facts of both; those that differ are what to look at. */
+/* Write the facts of one or two reports. */
 static void about(FILE *out, const struct json *report, const struct json *other)
 {
 	const struct json *ours = json_member(report, "about");
@@ -134,7 +134,7 @@ static void counts(FILE *out, const struct json *report, const char *area)
 	}
 }
 
-/* Whether a check is the first of its area. */
+/* Check whether a check is the first of its area. */
 static bool begins_area(const struct json *report, const struct json *check)
 {
 	const struct json *before;
@@ -190,7 +190,7 @@ static void expected(FILE *out, const struct json *seen)
 		fprintf(out, "%lld..%lld", low, high);
 }
 
-/* What one check of one report has to say. */
+/* Write the details of a check in one report. */
 static void detail(FILE *out, const struct json *check)
 {
 	const struct json *seen, *line;
@@ -285,7 +285,7 @@ static void remarks(FILE *out, const struct json *report)
 	if (json_text(report, "incomplete")[0]) {
 		fputs("<p class=\"fail\">", out);
 		title(out, report);
-		fputs(": not all was run: ", out);
+		fputs(": not all checks were run: ", out);
 		put(out, json_text(report, "incomplete"));
 		fputs("</p>\n", out);
 	}
@@ -304,12 +304,12 @@ void html_report(FILE *out, const struct json *report, const struct json *other)
 	fputs("<h1>pmu-validate: ", out);
 	title(out, report);
 	if (other) {
-		fputs(", beside ", out);
+		fputs(", compared with ", out);
 		title(out, other);
 	}
-	fputs("</h1>\n<p>Whether a PMU of perf does what perf_event_open(2) says. ", out);
-	fputs("Each check names the sentence that it holds the driver to; ", out);
-	fputs("what was expected and seen is below its name.</p>\n", out);
+	fputs("</h1>\n<p>Does a PMU of perf follow perf_event_open(2)? ", out);
+	fputs("Each check quotes a sentence that the driver has to follow, ", out);
+	fputs("and has its expected and measured values below its name.</p>\n", out);
 	remarks(out, report);
 	if (other)
 		remarks(out, other);

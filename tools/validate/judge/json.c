@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * json.c - JSON, as much of it as the program itself writes
+ * json.c - a parser for the JSON that the program writes
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 #include "json.h"
 
-/* Values in values: more than any report has, less than the stack. */
+/* Maximum depth of values in values: more than any report has, and safe for the stack */
 #define MAX_DEPTH	32
 
 static const char *skip_space(const char *at)
@@ -18,7 +18,7 @@ static const char *skip_space(const char *at)
 	return at + strspn(at, " \t\r\n");
 }
 
-/* "\u00e9" and all others below U+0800, which is what we write; '?' for what is above. */
+/* Write a character as UTF-8; '?' for characters from U+0800 on, which the program never writes. */
 static char *put_character(char *to, unsigned long code)
 {
 	if (code < 0x80) {
@@ -32,7 +32,7 @@ static char *put_character(char *to, unsigned long code)
 	return to;
 }
 
-/* From behind the first quote on; NULL where there is no second one. */
+/* Parse a string after its first quote. Return its end, or NULL if there is no second quote. */
 static const char *parse_string(const char *at, char **text)
 {
 	char *to = malloc(strlen(at) + 1), digits[5];

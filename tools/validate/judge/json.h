@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * json.h - JSON, as much of it as the program itself writes
+ * json.h - a parser for the JSON that the program writes
  */
 #ifndef JSON_H
 #define JSON_H
@@ -10,13 +10,13 @@
 enum json_kind { JSON_OTHER, JSON_STRING, JSON_NUMBER, JSON_ARRAY, JSON_OBJECT };
 
 /**
- * struct json - a value, and those beside and in it
- * @kind: of what kind it is
- * @key: of a member of an object its name
- * @text: of a string its characters; of what is none of the others its letters
- * @number: of a number its value, without a fraction
- * @first: of an array or an object its first value
- * @next: the value after this one
+ * struct json - a JSON value
+ * @kind: the value's type
+ * @key: name, if the value is a member of an object
+ * @text: characters of a string, or letters of another word (true, false, null)
+ * @number: value of a number, without a fraction
+ * @first: first value in an array or an object
+ * @next: next value in the array or object
  */
 struct json {
 	enum json_kind kind;
@@ -28,7 +28,7 @@ struct json {
 };
 
 /**
- * json_parse() - parse a text; what is made of it stays until the program ends
+ * json_parse() - parse a text; the values stay until the program ends
  * @text: the text
  *
  * Return: the value, or NULL if it is not JSON.
@@ -36,7 +36,7 @@ struct json {
 const struct json *json_parse(const char *text);
 
 /**
- * json_member() - a member of an object
+ * json_member() - find a member of an object
  * @object: the object, or NULL
  * @key: its name
  *
@@ -45,20 +45,20 @@ const struct json *json_parse(const char *text);
 const struct json *json_member(const struct json *object, const char *key);
 
 /**
- * json_text() - a string of an object
+ * json_text() - find a string in an object
  * @object: the object, or NULL
- * @key: its name
+ * @key: the string's name
  *
- * Return: its characters, none if there is no such string.
+ * Return: the characters; "" if there is no such string.
  */
 const char *json_text(const struct json *object, const char *key);
 
 /**
- * json_number() - a number of an object
+ * json_number() - find a number in an object
  * @object: the object, or NULL
- * @key: its name
+ * @key: the number's name
  *
- * Return: its value, 0 if there is no such number.
+ * Return: the value; 0 if there is no such number.
  */
 long long json_number(const struct json *object, const char *key);
 

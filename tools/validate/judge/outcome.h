@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * outcome.h - how checks ended, from the process that ran them to whoever tells of it
+ * outcome.h - results of checks, for reports
  */
 #ifndef OUTCOME_H
 #define OUTCOME_H
@@ -14,12 +14,12 @@ struct check;
 enum result { PASS, FAIL, SKIP };
 
 /**
- * struct seen - a number that was expected, and seen
- * @what: which one
- * @lo: the lowest it may be
- * @hi: the highest it may be
- * @got: what it was, the last time or when it was wrong
- * @times: how often it was looked at
+ * struct seen - a measured number and its expected range
+ * @what: name of the number
+ * @lo: lowest expected value
+ * @hi: highest expected value
+ * @got: the last value, or a wrong one
+ * @times: how often it was compared
  */
 struct seen {
 	char what[96];
@@ -30,13 +30,13 @@ struct seen {
 #define MAX_SEEN	24
 
 /**
- * struct outcome - how a check ended
+ * struct outcome - the result of a check
  * @result: PASS, FAIL or SKIP
- * @reason: of a check that was skipped
- * @lines: what it said, and what was expected and seen where that differs
- * @nr_lines: how many
- * @seen: the first of all numbers that were expected
- * @nr_seen: how many
+ * @reason: why the check was skipped
+ * @lines: messages of the check, and failed expectations
+ * @nr_lines: number of @lines
+ * @seen: the first numbers that the check compared
+ * @nr_seen: number of @seen
  */
 struct outcome {
 	enum result result;
@@ -48,10 +48,8 @@ struct outcome {
 };
 
 /**
- * as_expected() - whether a number is one of those that it may be
+ * as_expected() - check whether a number is in its expected range
  * @seen: the number
- *
- * Return: whether it is so.
  */
 static inline bool as_expected(const struct seen *seen)
 {
@@ -59,27 +57,27 @@ static inline bool as_expected(const struct seen *seen)
 }
 
 /**
- * find_out() - find out what the PMU can do, into pmu
- * @disrupt: the machine may be changed and disturbed
- * @patient: what takes minutes in an emulator may take them
+ * find_out() - probe the PMU, and fill in @pmu
+ * @disrupt: checks may change and disturb the machine
+ * @allow_long: checks may take minutes in an emulator
  *
- * Return: NULL, or why nothing can be judged.
+ * Return: NULL, or why the PMU cannot be judged.
  */
-const char *find_out(bool disrupt, bool patient);
+const char *find_out(bool disrupt, bool allow_long);
 
 /**
- * may_run() - whether the PMU and the user have what a check needs
+ * may_run() - check whether a check's needs are met
  * @check: the check
- * @outcome: skipped, with the reason, if not
+ * @outcome: set to SKIP, with the reason, if they are not
  *
- * Return: whether it may run.
+ * Return: true if the check may run.
  */
 bool may_run(const struct check *check, struct outcome *outcome);
 
 /**
- * run_check() - run a check, and undo what it did to the machine
+ * run_check() - run a check, and undo its changes of the machine
  * @check: the check
- * @outcome: how it ended
+ * @outcome: set to the result
  */
 void run_check(const struct check *check, struct outcome *outcome);
 
@@ -89,9 +87,9 @@ void run_check(const struct check *check, struct outcome *outcome);
 void catch_signals(void);
 
 /**
- * signal_caught() - which of them came
+ * signal_caught() - return the signal that was caught
  *
- * Return: its number, or 0.
+ * Return: the signal's number, or 0.
  */
 int signal_caught(void);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * probe.c - what the PMU can do, found out from sysfs and by trying, and the events that the
- * checks are made with
+ * probe.c - probe the PMU by sysfs and by opening events, and choose the events of the checks
  */
 #define _GNU_SOURCE
 #include <glob.h>
@@ -65,7 +64,7 @@ u64 now_ns(int clock)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Finding out what there is */
+/* ---- probing ---- */
 
 static void lacks(unsigned int need, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -92,7 +91,7 @@ static void probe(unsigned int need, struct perf_event_attr *attr, pid_t pid, in
 	}
 }
 
-/* The generic event of this very PMU, one of its own, or whoever answers. */
+/* Choose the PMU's generic event or one of its named events; without a PMU a generic event. */
 static bool choose_event(struct perf_event_attr *attr, u64 generic, const char *const *names)
 {
 	int fd;
@@ -125,7 +124,7 @@ static const bool watchdog_has_event = true;
 static const bool watchdog_has_event;
 #endif
 
-/* The most that a group takes and that then also counts; @opened: that may be opened in one. */
+/* Return the size of the largest group that counts; @opened: of the largest that can be opened. */
 static unsigned int largest_group(unsigned int *opened)
 {
 	int fds[64], nr;
@@ -142,9 +141,9 @@ static unsigned int largest_group(unsigned int *opened)
 	while (nr > 1 && event_count_loop(fds[0], 1000) < 1000)
 		close(fds[--nr]);
 	/*
-	 * The NMI watchdog's event has a counter, which whoever judges a group does not know of:
-	 * one event more than count may be opened. On x86 alone: elsewhere the watchdog of these
-	 * kernels has no event, and the file says 1 all the same.
+	 * The NMI watchdog's event takes a counter that the driver's check of a group does not know
+	 * of: one event more than count may be opened. Only x86's watchdog has an event; on other
+	 * architectures the file has 1, too.
 	 */
 	if (!watchdog_has_event || *opened != nr + 1U ||
 	    !read_number("/proc/sys/kernel/nmi_watchdog"))
@@ -153,7 +152,7 @@ static unsigned int largest_group(unsigned int *opened)
 	return nr;
 }
 
-/* Rounds of the known loop that show whether clock and counts are exact: interrupts spoil some. */
+/* Rounds of the known loop, and exact rounds that suffice: interrupts disturb some rounds. */
 #define EXACT_ROUNDS		6
 #define EXACT_ENOUGH		4
 #define EXACT_ITERATIONS	10000UL
@@ -206,8 +205,8 @@ static void probe_counts(void)
 			 (long long)wrong, (unsigned long long)want);
 }
 
-/* Where CPUs are of several kinds an event without a name is of one kind. */
-static bool has_several_kinds(void)
+/* Check for a hybrid machine: there, a generic event counts on one CPU type. */
+static bool is_hybrid(void)
 {
 	glob_t found;
 	bool several;
@@ -218,7 +217,7 @@ static bool has_several_kinds(void)
 	return several;
 }
 
-/* Checks run where the PMU is. False when it has no CPU that this process may use. */
+/* Bind the checks to the PMU's CPUs. Return false if this process may use none of them. */
 static bool stay_on_its_cpus(void)
 {
 	char path[256], text[1024] = "";
@@ -242,25 +241,25 @@ static bool stay_on_its_cpus(void)
 	return true;
 }
 
-const char *find_out(bool disrupt, bool patient)
+const char *find_out(bool disrupt, bool allow_long)
 {
 	static const char *const instructions[] = { "instructions", "inst_retired", NULL };
 	static const char *const cycles[] = { "cpu-cycles", "cpu_cycles", "cycles", NULL };
 	struct perf_event_attr attr;
 
-	if (!pmu.name && has_several_kinds())
-		return "CPUs are of several kinds here: name the PMU of one by --pmu";
+	if (!pmu.name && is_hybrid())
+		return "the machine has several CPU types: choose the PMU of one with --pmu";
 	if (!stay_on_its_cpus())
 		return "this process may use none of the PMU's CPUs";
 	pmu.exact = clock_counts_instructions();
-	if (patient || !pmu.exact)
-		pmu.has |= NEED_PATIENCE;
+	if (allow_long || !pmu.exact)
+		pmu.has |= NEED_LONG;
 	else
-		lacks(NEED_PATIENCE, "it takes minutes in an emulator: --long allows that");
+		lacks(NEED_LONG, "it takes minutes in an emulator: use --long");
 	if (pmu.name)
 		pmu.has |= NEED_PMU;
 	else
-		lacks(NEED_PMU, "no --pmu was given");
+		lacks(NEED_PMU, "it needs the PMU's name: use --pmu NAME");
 	if (!choose_event(&pmu.instructions, PERF_COUNT_HW_INSTRUCTIONS, instructions))
 		return "it counts no instructions for this user";
 	probe_counts();
@@ -273,7 +272,7 @@ const char *find_out(bool disrupt, bool patient)
 	probe(NEED_SAMPLING, &attr, 0, -1, "it does not sample");
 	attr_instructions(&attr);
 	attr.exclude_kernel = 0;
-	probe(NEED_KERNEL, &attr, 0, -1, "the kernel is not counted");
+	probe(NEED_KERNEL, &attr, 0, -1, "the kernel cannot be counted");
 	attr_instructions(&attr);
 	probe(NEED_CPU_WIDE, &attr, -1, pmu.cpu, "CPU-wide events are refused");
 	pmu.group = largest_group(&pmu.group_opened);
@@ -288,10 +287,10 @@ const char *find_out(bool disrupt, bool patient)
 	if (!geteuid())
 		pmu.has |= NEED_ROOT;
 	else
-		lacks(NEED_ROOT, "it takes root");
+		lacks(NEED_ROOT, "it needs root");
 	if (disrupt)
 		pmu.has |= NEED_DISRUPT;
 	else
-		lacks(NEED_DISRUPT, "it changes the machine or disturbs it: --disrupt allows that");
+		lacks(NEED_DISRUPT, "it changes the machine or disturbs it: use --disrupt");
 	return NULL;
 }

@@ -10,14 +10,14 @@
 #include "report.h"
 #include "validate.h"
 
-/* All results, and the notes, which have a place behind them */
+/* The results as JSON, and the notes, which follow the results */
 static char *results, *notes;
 static size_t results_size, notes_size;
 static FILE *json, *noted;
-/* Standard output is for the JSON. */
+/* Standard output gets JSON, not KTAP. */
 static bool quiet;
 
-/* Whatever bytes there are: what is not plain ASCII is escaped. */
+/* Write a JSON string; bytes that are not printable ASCII are escaped. */
 static void put_string(FILE *out, const char *text)
 {
 	putc('"', out);

@@ -13,46 +13,46 @@ struct json;
 struct outcome;
 
 /**
- * report_begin() - say what is judged
- * @json: results go to standard output as JSON, and at the end, not as KTAP
- * @nr: checks that follow
+ * report_begin() - begin a report with the PMU and the machine
+ * @json: write JSON to standard output at the end, instead of KTAP
+ * @nr: number of checks
  */
 void report_begin(bool json, unsigned int nr);
 
 /**
- * report_check() - say how a check ended
+ * report_check() - report the result of a check
  * @check: the check
- * @outcome: how it ended
- * @number: from 1 on
+ * @outcome: the result
+ * @number: number of the check, from 1 on
  */
 void report_check(const struct check *check, const struct outcome *outcome, unsigned int number);
 
 /**
- * report_note() - something about the whole run
- * @sentence: what
+ * report_note() - report a note about the whole run
+ * @sentence: the note
  */
 void report_note(const char *sentence);
 
 /**
- * report_end() - how many passed, failed and were skipped
- * @totals: by enum result
- * @why: NULL, or why not all was run
+ * report_end() - end the report with the totals
+ * @totals: numbers of checks, by enum result
+ * @why: NULL, or why not all checks were run
  *
- * Return: all of it as JSON.
+ * Return: the whole report as JSON.
  */
 const char *report_end(const unsigned int *totals, const char *why);
 
 /**
- * about_machine() - what a reader has to know of the machine, the kernel and the PMU
- * @tell: called with the name of each fact and the fact
+ * about_machine() - report facts about the machine, the kernel and the PMU
+ * @report: called with the name and the value of each fact
  */
-void about_machine(void (*tell)(const char *name, const char *fact));
+void about_machine(void (*report)(const char *name, const char *fact));
 
 /**
- * html_report() - write a page that needs nothing beside it
- * @out: where to
+ * html_report() - write a self-contained HTML page
+ * @out: the file
  * @report: the JSON of report_end()
- * @other: NULL, or another one to show beside it
+ * @other: NULL, or a second report to compare with
  */
 void html_report(FILE *out, const struct json *report, const struct json *other);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * run.c - one check, in a process of its own
+ * run.c - run a check in a separate process
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "outcome.h"
 #include "validate.h"
 
-/* Seconds of a clock that a check may take. */
+/* Maximum duration of a check */
 #define CHECK_SECONDS	120
 
 static void add_line(struct outcome *outcome, const char *fmt, ...)
@@ -34,8 +34,8 @@ static void add_line(struct outcome *outcome, const char *fmt, ...)
 }
 
 /*
- * In the check's process. Expectations stand between reads of running events: to note one takes
- * few instructions, and all else is done when the check has ended.
+ * Expectations, noted in the check's process. A check compares numbers between reads of running
+ * events, so noting one takes few instructions. The rest is done when the check has ended.
  */
 static struct expectation {
 	const char *what;
@@ -45,7 +45,7 @@ static unsigned int nr_noted;
 
 static void observe(const char *what, long long lo, long long hi, long long got)
 {
-	/* When there is no room, the last one is of no use but to be replaced. */
+	/* If the array is full, each further expectation overwrites the last element. */
 	noted[nr_noted] = (struct expectation) { what, lo, hi, got };
 	nr_noted += nr_noted < ARRAY_SIZE(noted) - 1;
 }
@@ -68,7 +68,7 @@ static void print_seen(void)
 			snprintf(at->what, sizeof(at->what), "%s", noted[i].what);
 			nr++;
 		}
-		/* One that is wrong stays. */
+		/* Keep a wrong value. */
 		if (at->times++ && !as_expected(at))
 			continue;
 		at->lo = noted[i].lo;
@@ -90,7 +90,7 @@ static void read_seen(const char *line, struct outcome *outcome)
 		outcome->nr_seen++;
 }
 
-/* What a check's process wrote: diagnostics, and at last how it ended. */
+/* Parse the output of a check's process: diagnostics, and the result at the end. */
 static void read_outcome(char *text, bool complete, struct outcome *outcome)
 {
 	char *line, *skip;
@@ -119,13 +119,13 @@ static void on_signal(int number)
 
 void catch_signals(void)
 {
-	/* Not restarted: whoever waits for a check hears of it. */
+	/* Without SA_RESTART, a signal interrupts the wait for a check. */
 	const struct sigaction action = { .sa_handler = on_signal };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
-	/* Children of checks that were killed end here, so that all are known to have ended. */
+	/* The program reaps the children of killed checks, so that it knows that all have ended. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -153,7 +153,7 @@ static void __attribute__((noreturn)) be_check(const struct check *check, int ou
 	exit(0);
 }
 
-/* All that the check says until it ends; false when it takes too long, or a signal came. */
+/* Read the check's output until it ends; return false after a timeout or a signal. */
 static bool listen_to(int from, char *text, size_t size)
 {
 	time_t deadline = time(NULL) + CHECK_SECONDS;
@@ -177,7 +177,7 @@ static bool listen_to(int from, char *text, size_t size)
 	return !caught;
 }
 
-/* The check and its children: nobody is left who could change anything. */
+/* Kill and reap the check and its children, so that no process is left to change anything. */
 static int end_check(pid_t pid)
 {
 	int status = 0, other;
@@ -211,12 +211,12 @@ void run_check(const struct check *check, struct outcome *outcome)
 		close(fds[0]);
 		be_check(check, fds[1]);
 	}
-	/* Whichever of us is first: the group is there when it is to be killed. */
+	/* Parent and child both set the group: it exists when either continues. */
 	setpgid(pid, pid);
 	guard_judge(pid);
 	close(fds[1]);
 	whole = listen_to(fds[0], text, sizeof(text));
-	/* The group is killed when it has said all: by then its status says nothing. */
+	/* After complete output the status is of no use: end_check() kills the group. */
 	said = strstr(text, "ok ");
 	status = end_check(pid);
 	guard_judge(0);
@@ -224,7 +224,7 @@ void run_check(const struct check *check, struct outcome *outcome)
 	close(fds[0]);
 	read_outcome(text, whole, outcome);
 	if (caught)
-		add_line(outcome, "expected to end, pmu-validate was stopped by signal %d (%s)",
+		add_line(outcome, "expected to end, signal %d (%s) stopped pmu-validate",
 			 caught, strsignal(caught));
 	else if (!whole)
 		add_line(outcome, "expected to end within %d seconds, it did not", CHECK_SECONDS);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * validate.c - pmu-validate: does a perf PMU do what perf_event_open(2) says?
+ * validate.c - pmu-validate: check that a perf PMU follows perf_event_open(2)
  *
- * Each check runs in a process of its own, so that one that crashes or never
- * ends fails alone. What a PMU can do is found out from sysfs and by trying; a
- * check of something else is skipped and says why.
+ * Each check runs in a separate process, so that a crash or a hang fails only that check. The
+ * program probes the PMU's features by sysfs and by opening events. Checks of other features are
+ * skipped, with the reason.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -35,21 +35,21 @@ static bool is_called(const struct check *check, const char *text)
 
 static const char help[] =
 	"usage: pmu-validate [OPTION]...\n"
-	"Judge a PMU of Linux' perf by perf_event_open(2). Nothing of the machine changes\n"
-	"without --disrupt.\n"
+	"Judge a PMU of Linux' perf by perf_event_open(2). Without --disrupt, no setting of the\n"
+	"machine changes.\n"
 	"\n"
 	"  --pmu NAME      a PMU of /sys/bus/event_source/devices (without: generic events)\n"
 	"  --filter TEXT   only checks whose \"area: name\" has this text; may be repeated\n"
-	"  --except TEXT   but none that has this one\n"
+	"  --except TEXT   skip checks whose \"area: name\" has this text\n"
 	"  --disrupt       also change settings for a while, make storms, take CPUs off line,\n"
 	"                  suspend and try to unload the module; as root\n"
-	"  --long          also what takes minutes where an emulator counts instructions\n"
+	"  --long          also checks that take minutes if an emulator counts instructions\n"
 	"  --json          JSON instead of KTAP\n"
-	"  --save FILE     the same into a file, besides\n"
-	"  --report FILE   a page of HTML besides\n"
-	"  --against FILE  in the page, results that were saved of another driver beside these\n"
-	"  --from FILE     make the page of results that were saved, and judge nothing\n"
-	"  --list          what is checked, and by which rule\n"
+	"  --save FILE     also write the JSON to a file\n"
+	"  --report FILE   also write a page of HTML\n"
+	"  --against FILE  in the page, compare with saved results of another driver\n"
+	"  --from FILE     write the page from saved results, and run no check\n"
+	"  --list          list the checks, and their rules\n"
 	"\n"
 	"examples:\n"
 	"  pmu-validate --pmu cpu\n"
@@ -58,8 +58,8 @@ static const char help[] =
 	"  pmu-validate --pmu cpu --save cpu.json\n"
 	"  pmu-validate --pmu corepmu --against cpu.json --report both.html\n"
 	"\n"
-	"The status is 0 when nothing failed, 1 when something did or not all could be run, 2 for a\n"
-	"wrong argument.\n";
+	"The status is 0 if no check failed, 1 if one failed or not all could be run, 2 for a wrong\n"
+	"argument.\n";
 
 static void usage(FILE *out)
 {
@@ -72,10 +72,10 @@ static struct {
 	const char *filters[MAX_FILTERS];
 	unsigned int nr_filters;
 	const char *except, *save, *report, *against, *from;
-	bool json, list, disrupt, patient;
+	bool json, list, disrupt, allow_long;
 } options;
 
-/* False after a complaint; then the status is for main() to return. */
+/* Parse the options. Return false after --help or an error: main() returns @status then. */
 static bool parse_options(int argc, char **argv, int *status)
 {
 	static const struct option names[] = {
@@ -103,7 +103,7 @@ static bool parse_options(int argc, char **argv, int *status)
 			break;
 		case 'f':
 			if (options.nr_filters == MAX_FILTERS) {
-				fprintf(stderr, "pmu-validate: more than %u filters.\n",
+				fprintf(stderr, "pmu-validate: --filter: the maximum is %u filters.\n",
 					MAX_FILTERS);
 				return false;
 			}
@@ -116,7 +116,7 @@ static bool parse_options(int argc, char **argv, int *status)
 			options.disrupt = true;
 			break;
 		case 'L':
-			options.patient = true;
+			options.allow_long = true;
 			break;
 		case 'j':
 			options.json = true;
@@ -150,17 +150,17 @@ static bool parse_options(int argc, char **argv, int *status)
 		return false;
 	}
 	if ((options.against || options.from) && !options.report) {
-		fprintf(stderr, "pmu-validate: --against and --from go with --report.\n");
+		fprintf(stderr, "pmu-validate: --against and --from need --report FILE.\n");
 		return false;
 	}
 	if (options.disrupt && geteuid()) {
-		fprintf(stderr, "pmu-validate: --disrupt is for root.\n");
+		fprintf(stderr, "pmu-validate: --disrupt needs root.\n");
 		return false;
 	}
 	return true;
 }
 
-/* Whether it has the text of any filter in its name; without one it has. */
+/* Check whether any filter's text is in a check's name, or there is no filter. */
 static bool is_chosen(const struct check *check)
 {
 	unsigned int i;
@@ -171,7 +171,7 @@ static bool is_chosen(const struct check *check)
 	return !options.nr_filters;
 }
 
-/* The checks that were chosen, in order. */
+/* Return the checks that the filters select, in order. */
 static const struct check **choose_checks(unsigned int *nr)
 {
 	static const struct check *chosen[1024];
@@ -200,7 +200,7 @@ static bool find_pmu(void)
 	return false;
 }
 
-/* Results that were saved, or NULL with a complaint. */
+/* Load saved results; return NULL after an error. */
 static const struct json *load_results(const char *path)
 {
 	const struct json *results = NULL;
@@ -251,13 +251,13 @@ static bool save(const char *text)
 	return close_file(file, options.save);
 }
 
-/* All that was chosen; @why says why not all was. */
+/* Run the checks; @why: set to the reason if not all could be run. */
 static const char *judge(const struct check **checks, unsigned int nr, unsigned int *totals,
 			 const char **why)
 {
 	unsigned int i;
 
-	*why = find_out(options.disrupt, options.patient);
+	*why = find_out(options.disrupt, options.allow_long);
 	report_begin(options.json, *why ? 0 : nr);
 	for (i = 0; !*why && i < nr && !signal_caught(); i++) {
 		static struct outcome outcome;
@@ -278,7 +278,7 @@ static const char *judge(const struct check **checks, unsigned int nr, unsigned 
 	watch_end(report_note);
 	guard_stop();
 	if (signal_caught())
-		*why = "it was stopped by a signal";
+		*why = "a signal stopped it";
 	return report_end(totals, *why);
 }
 
@@ -323,7 +323,7 @@ int main(int argc, char **argv)
 	watch_begin();
 	catch_signals();
 	if (options.disrupt && !guard_start()) {
-		perror("pmu-validate: nobody could put changes back");
+		perror("pmu-validate: cannot start the process that undoes changes");
 		return 1;
 	}
 	text = judge(checks, nr, totals, &why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * validate.h - what the checks of pmu-validate share
+ * validate.h - shared by the checks of pmu-validate
  */
 #ifndef VALIDATE_H
 #define VALIDATE_H
@@ -18,12 +18,12 @@
 #include "task.h"
 
 /*
- * Where the sentences of rules stand, between quotation marks in them as the page has them, but for
- * what "[...]" leaves out.
+ * The source of the rules' sentences. Rules quote the page word by word between quotation marks;
+ * "[...]" stands for omitted words.
  */
 #define MAN	"perf_event_open(2), man-pages 6.03: "
 
-/* What a check needs, or is skipped for. */
+/* Needs of a check: it is skipped if one is not met. */
 #define NEED_SAMPLING	(1U << 0)
 #define NEED_KERNEL	(1U << 1)
 #define NEED_CPU_WIDE	(1U << 2)
@@ -33,14 +33,14 @@
 #define NEED_ROOT	(1U << 6)
 #define NEED_DISRUPT	(1U << 7)
 #define NEED_CYCLES	(1U << 8)
-#define NEED_PATIENCE	(1U << 9)
+#define NEED_LONG	(1U << 9)
 
 /**
- * struct check - one thing that a PMU has to do
- * @area: a word to filter by
- * @name: what is checked
- * @rule: the sentence that a failure breaks, and where it stands
- * @run: checks it; each failed expectation says what was expected and seen
+ * struct check - one check of a PMU
+ * @area: the check's area, a single word
+ * @name: the check's name
+ * @rule: the sentence that a failure breaks, with its source
+ * @run: run the check; each failed expectation prints the expected and the measured value
  * @needs: NEED_*
  */
 struct check {
@@ -70,17 +70,19 @@ extern const struct check_list identity_checks, count_checks, level_checks, task
 
 /**
  * struct pmu - the PMU that is judged
- * @name: in sysfs, or NULL for whoever answers to generic events
- * @type: perf_event_attr.type, that of generic events without @name
- * @has: NEED_* that it has
- * @missing: why it has not, for each bit
- * @group: events that fit in one group and count
- * @group_opened: events that can be opened in one, see largest_group()
+ * @name: name in sysfs, or NULL for any PMU that accepts generic events
+ * @type: perf_event_attr.type; without @name the type of generic events
+ * @has: bitmap of the NEED_* that are met
+ * @missing: for each bit, why a need is not met
+ * @group: size of the largest group that counts
+ * @group_opened: size of the largest group that can be opened, see largest_group()
  * @exact: the clock counts instructions, so that every count has to be exact
  * @counts_exact: the counts of the known loop are exact
  * @exactness: @exact and @counts_exact in words
- * @cpu: the first CPU that the PMU is for and that we may use
- * @nr_cpus: how many there are of those
+ * @cpu: the first CPU of the PMU that this process may use
+ * @nr_cpus: number of the PMU's CPUs that this process may use
+ * @instructions: attributes of an event of instructions
+ * @cycles: attributes of an event of cycles
  */
 struct pmu {
 	const char *name;
@@ -100,59 +102,59 @@ struct pmu {
 
 extern struct pmu pmu;
 
-/* Events that one task has in a check at most. */
+/* Maximum of a task's events in a check */
 #define MANY	64
 
-/* In user space, disabled, of the calling task. */
+/* Attributes of a disabled event of user space */
 void attr_instructions(struct perf_event_attr *attr);
 void attr_cycles(struct perf_event_attr *attr);
 int open_instructions(void);
-/* nr events of a group, all but the leader born enabled; fewer on failure. */
+/* Open a group of @nr events, only the leader disabled. Return their number, less on failure. */
 unsigned int open_group(int *fds, unsigned int nr, u64 read_format);
-/* A sampling event with these fields. */
+/* Attributes of a sampling event with these fields */
 void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type);
-/* Of the calling task, with a buffer; a descriptor, or a negative errno and a failed check. */
+/* Open an event of this task with a buffer. Return a descriptor, or a negative errno on failure. */
 int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages);
 void close_sampling(struct ring *ring, int fd);
 
 /*
- * Whether a record that is no sample ends as sample_id_all asks for: with TID, TIME, ID, STREAM_ID,
- * CPU and IDENTIFIER of the event with this id, which are so many bytes.
+ * Check that a record that is not a sample ends with the fields of sample_id_all: TID, TIME, ID,
+ * STREAM_ID, CPU and IDENTIFIER of the event with this id.
  */
 bool ids_agree(const struct perf_event_header *header, u64 id);
 #define SAMPLE_ID_BYTES	(6 * sizeof(u64))
 
-/* A BPF program for samples that returns a number: a descriptor, or -1 with errno. */
+/* Load a BPF program for samples that returns @number. Return a descriptor, or -1 with errno. */
 int load_program(int number);
 
-/* By how many a count of so many instructions may be off. */
+/* Return the tolerance of a count of instructions. */
 u64 count_slack(u64 count);
 bool expect_count(const char *what, u64 want, u64 got);
 /* Expect @got to differ from @measured by at most @off. */
 bool expect_near(const char *what, u64 measured, u64 off, u64 got);
-/* Expect at least @least of the @measured ones, which messages call @whole, and at most all. */
+/* Expect @got to be from @least to @measured; messages call @measured @whole. */
 bool expect_part(const char *what, u64 least, const char *whole, u64 measured, u64 got);
-/* Expect all of the @measured ones, or up to @missing fewer. */
+/* Expect @got to be @measured, or up to @missing less. */
 bool expect_most(const char *what, u64 missing, const char *whole, u64 measured, u64 got);
 /* Expect a sample for each period that ended in @count, up to @fewer fewer or @more more. */
 bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more, u64 got);
-/* That the PMU counts as it should after whatever was done to it. */
+/* Expect the PMU to count correctly after a check. */
 void expect_sane(void);
 
-/* User instructions per iteration of known_loop(), and enough of them. */
+/* The usual iterations of known_loop(), and their user instructions */
 #define ITERATIONS	1000000UL
 #define LOOP		(LOOP_INSNS * ITERATIONS)
 
 u64 now_ns(int clock);
 /* sysfs */
 bool read_text(const char *path, char *text, size_t size);
-/* A term list such as "event=0x3c,umask=1" of the PMU's format/; false if it cannot be parsed. */
+/* Parse a term list such as "event=0x3c,umask=1" by the PMU's format/; return false on an error. */
 bool parse_terms(const char *terms, struct perf_event_attr *attr);
 bool find_event(const char *const *names, struct perf_event_attr *attr);
-/* "0-3,8": which CPUs; false if it cannot be parsed. */
+/* Parse a list of CPUs such as "0-3,8"; return false on an error. */
 bool parse_cpus(const char *list, cpu_set_t *set);
 
-/* The module of the PMU's driver, by links in sysfs; false where they name none. */
+/* Find the module of the PMU's driver by links in sysfs; return false if there is none. */
 bool module_of_pmu(char *name, size_t size);
 
 #endif /* VALIDATE_H */

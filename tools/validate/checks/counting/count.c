@@ -411,7 +411,7 @@ static const struct check checks[] = {
 	  read_formats },
 	{ "count", "beyond 2^32",
 	  MAN "value: \"An unsigned 64-bit value containing the counter result.\"",
-	  beyond_32_bits, NEED_PATIENCE },
+	  beyond_32_bits, NEED_LONG },
 	{ "count", "read often or seldom", COUNTED, read_seldom,
 	  NEED_CYCLES | NEED_CPU_WIDE | NEED_KERNEL | NEED_GROUPS },
 	{ "count", "a sleeping task costs nothing",
