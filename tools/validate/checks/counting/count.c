@@ -160,11 +160,11 @@ static void reset_zeroes(void)
 	close(fd);
 }
 
-/* What clocks said of two halves of some work, and what an event did, in nanoseconds */
+/* Durations of two halves of some work by clocks, and an event's times, in nanoseconds */
 struct clocked {
-	u64 worked[2];		/* the task's clock: what each half took */
-	u64 passed[2];		/* CLOCK_MONOTONIC's from before the first half to behind each */
-	u64 task;		/* the task's clock: both */
+	u64 worked[2];		/* the task's clock: duration of each half */
+	u64 passed[2];		/* CLOCK_MONOTONIC: from before the first half to the end of each */
+	u64 task;		/* the task's clock: duration of both halves */
 	struct event_times first, second;
 };
 
@@ -192,14 +192,13 @@ static bool clock_halves(int fd, struct clocked *c)
 }
 
 /*
- * An event of the task is enabled for no shorter than the task has run since, and for no longer
- * than time has passed: the former is CLOCK_THREAD_CPUTIME_ID's, which may leave out interrupts
- * and what a host took, the latter CLOCK_MONOTONIC's. Read around each other they say nothing of
- * how long the halves of the work take.
+ * The time enabled of a task's event is at least the task's run time, and at most the time that has
+ * passed. CLOCK_THREAD_CPUTIME_ID has the run time, which may lack interrupts and stolen time;
+ * CLOCK_MONOTONIC has the time that has passed. The durations of the halves do not matter.
  *
- * Where the CPU goes from one task to another, the scheduler looks at the clock first and perf
- * later: a host that takes the CPU away between the two makes the event's time shorter than the
- * task's. So it is tried again, up to ten times, while the task was switched meanwhile.
+ * At a context switch, the scheduler reads the clock first, and perf reads it later. If a host
+ * takes the CPU away in between, the event's time is shorter than the task's. So the check is
+ * repeated up to ten times if the task was switched.
  */
 static void times_are_times(void)
 {
@@ -222,7 +221,7 @@ static void times_are_times(void)
 		alone = clock_halves(fd, &c);
 	} while (!alone && --tries);
 
-	/* Clocks may be corrected: by 500 in a million (adjtimex(2)). */
+	/* Clocks may be corrected by up to 500 parts per million (adjtimex(2)). */
 	expect_range("time enabled in the middle", c.worked[0] - c.worked[0] / 20,
 		     c.passed[0] + c.passed[0] / 20, c.first.enabled);
 	expect_eq("time running of a single event", c.second.enabled, c.second.running);
@@ -354,7 +353,7 @@ static void open_and_close_often(void)
 	expect_sane();
 }
 
-/* What a counter of few bits has counted since it was looked at last is not lost. */
+/* A narrow counter loses no counts between two reads that are far apart. */
 static void read_seldom(void)
 {
 	const struct timespec pause = { .tv_nsec = 250000000 };
@@ -390,17 +389,17 @@ static const struct check checks[] = {
 	{ "count", "instructions of a known loop, ten times", COUNTED, loop_is_exact },
 	{ "count", "a loop twice as long counts twice", COUNTED, twice_is_twice },
 	{ "count", "cycles advance with the work", COUNTED, cycles_advance, NEED_CYCLES },
-	{ "count", "disabled it stands still",
+	{ "count", "a disabled event does not count",
 	  MAN "\"When an event is disabled it does not count or generate overflows but does continue to exist and maintain its count value.\"",
 	  disabled_is_still },
-	{ "count", "not disabled it counts at once",
+	{ "count", "an event that is not disabled counts at once",
 	  MAN "\"The disabled bit specifies whether the counter starts out disabled or enabled.\"",
 	  enabled_at_open },
-	{ "count", "enabled twice it counts once",
+	{ "count", "an event enabled twice counts once",
 	  MAN "PERF_EVENT_IOC_ENABLE: \"This enables the individual event or event group specified by the file descriptor argument.\"",
 	  enable_twice },
 	{ "count", "reads of a running event only grow", COUNTED, reads_only_grow },
-	{ "count", "reset zeroes the count alone",
+	{ "count", "reset zeroes only the count",
 	  MAN "\"Reset the event count specified by the file descriptor argument to zero. This resets only the counts; there is no way to reset the multiplexing time_enabled or time_running values.\"",
 	  reset_zeroes },
 	{ "count", "times are those of a clock",

@@ -11,7 +11,7 @@
 
 #include "judge/validate.h"
 
-/* Group reads: nr, enabled, running, then value and id of each. */
+/* A group read: nr, enabled, running, then value and id of each event */
 struct group_read {
 	u64 nr, enabled, running;
 	struct {

@@ -47,8 +47,8 @@ static void threads_alone(void)
 }
 
 /*
- * Parent and child run in turns, each with the event that they have in common: whatever the
- * kernel exchanges between them instead of stopping and starting, the sum is right.
+ * Parent and child run in turns, both with the inherited event. The sum of the counts is right,
+ * even if the kernel exchanges the two contexts instead of stopping and starting the events.
  */
 static void counts_move(void)
 {
@@ -110,7 +110,7 @@ static void of_a_loop(void)
 		return;
 	}
 	base = event_count_loop(fd, 1);
-	/* A branch for each round; what interrupts the loop adds some. */
+	/* One branch for each round; interrupts add some. */
 	expect_range("branches of the loop", ITERATIONS - 1,
 		     ITERATIONS - 1 + (pmu.exact ? 0 : count_slack(ITERATIONS)),
 		     event_count_loop(fd, ITERATIONS) - base);

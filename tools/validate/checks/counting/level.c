@@ -8,8 +8,8 @@
 #include "judge/validate.h"
 
 /*
- * Events of @attr, of this task, that count user space, the kernel, and both: one group, disabled.
- * Returns whether they opened.
+ * Open a disabled group of three events @attr of this task, which count user space, the kernel, and
+ * both. Return true if all were opened.
  */
 static bool open_levels(struct perf_event_attr *attr, int fds[3])
 {
@@ -39,7 +39,7 @@ static void levels_add_up(void)
 		event_disable(fds[0]);
 		sum = event_read(fds[0]) + event_read(fds[1]);
 		both = event_read(fds[2]);
-		/* Counters may start and stop one after the other. */
+		/* The counters may not start and stop at the same time. */
 		expect_near("both levels", sum, sum / 1000 + 100, both);
 		expect_range("kernel instructions of 1000 system calls", 20000, 100000000,
 			     event_read(fds[1]));
@@ -49,8 +49,8 @@ static void levels_add_up(void)
 }
 
 /*
- * Of cycles, whose counter may have a filter of its own: a cycle is of the user or of the kernel,
- * but for those that the change from one to the other takes.
+ * The counter of cycles may have another filter. A cycle belongs to user space or the kernel,
+ * except for the cycles of the transitions.
  */
 static void cycles_add_up(void)
 {
@@ -129,8 +129,8 @@ static void nothing_left(void)
 }
 
 /*
- * Where no guest has ever run there is nothing to count. Others than x86 may ignore the setting,
- * and in a guest it "does not change counts".
+ * If no guest has run, exclude_host counts nothing. Architectures other than x86 may ignore the
+ * setting, and in a guest it "does not change counts".
  */
 static void guests_alone(void)
 {
@@ -166,7 +166,7 @@ static const struct check checks[] = {
 	{ "count", "both excluded count nothing",
 	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
 	  nothing_left },
-	{ "count", "exclude_host counts none without guests",
+	{ "count", "exclude_host counts nothing without guests",
 	  MAN "exclude_host: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), only measure events happening inside a guest instance.\"",
 	  guests_alone },
 };

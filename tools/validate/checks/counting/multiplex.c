@@ -8,7 +8,7 @@
 
 #include "judge/validate.h"
 
-/* As many single events as it takes to fill all counters, and more. */
+/* Open @nr single events, more than there are counters. Return the number of opened events. */
 static int open_many(int *fds, int nr)
 {
 	struct perf_event_attr attr;
@@ -25,15 +25,16 @@ static int open_many(int *fds, int nr)
 }
 
 /*
- * What each of some that share counters gets at least. Whose turn it is when a host takes the CPU
- * away has all of that time; elsewhere than on a clock of instructions nothing but a turn is sure.
+ * Return the minimum running time of an event that shares counters. If a host takes the CPU away,
+ * the running event gets all of that time. So unless the clock counts instructions, the only
+ * certainty is that each event has a turn.
  */
 static u64 least_turn(u64 share)
 {
 	return pmu.exact ? share : 1;
 }
 
-/* Work in equal pieces, and how long each of them took. */
+/* Work in equal pieces, and the duration of each piece */
 #define PIECES		16384
 #define PIECE_NS	50000
 
@@ -57,7 +58,7 @@ static void work_for(u64 ns)
 	work.total = last - start;
 }
 
-/* A piece has its length where nobody else takes the CPU. */
+/* Choose the iterations of a piece so that it takes PIECE_NS if no other task takes the CPU. */
 static void choose_pieces(void)
 {
 	u64 start, took, best = ~0ULL;
@@ -80,7 +81,7 @@ static int by_value(const void *a, const void *b)
 	return *first < *second ? -1 : *first > *second;
 }
 
-/* Instructions of the pieces, the fastest or the slowest of them, that fit into so much time */
+/* Return the instructions that the fastest, or the slowest, pieces of the work execute in @ns. */
 static u64 work_in(u64 ns, bool slowest)
 {
 	unsigned int i;
@@ -97,13 +98,14 @@ static u64 work_in(u64 ns, bool slowest)
 }
 
 /*
- * Turns go by a clock, counts by instructions. Where the clock counts instructions each scaled
- * count is near the truth. Elsewhere a CPU does now more and now less in a turn, and a virtual
- * one's host may take it away for several turns of one event: scaled counts scatter as the
- * machine likes, and say nothing of the driver. But the machine is watched: an event that ran for
- * some time has counted what the slowest pieces of the work are that take so long, if it was
- * unlucky, and the fastest if it was lucky. A turn may begin and end within a piece: two pieces
- * for each. Turns have a length in sysfs; they are not shorter but when one before was late.
+ * Check the count of an event that ran in turns. Turns depend on time, counts on instructions. If
+ * the clock counts instructions, each scaled count is near the truth. Otherwise a CPU executes
+ * varying numbers of instructions in a turn, and a host may take it away for several turns. Then
+ * scaled counts scatter, and prove nothing about the driver. But the check knows the duration of
+ * each piece of the work. The event's count is at least that of the slowest pieces, and at most
+ * that of the fastest pieces, in its running time. A turn may begin and end within a piece: this
+ * adds two pieces per turn. sysfs has the length of a turn; only a turn after a late one is
+ * shorter.
  */
 static void check_luck(const struct event_times *times)
 {
@@ -119,7 +121,7 @@ static void check_luck(const struct event_times *times)
 	if (turn_ms < 1)
 		turn_ms = 1;
 	slack = 2 * work.iterations * LOOP_INSNS * (times->enabled / 1000000 / turn_ms + 2);
-	/* Before the first piece and after the last nothing was worked. */
+	/* No work was done before the first piece and after the last one. */
 	outside = times->enabled > work.total ? times->enabled - work.total : 0;
 	low = work_in(times->running > outside ? times->running - outside : 0, true);
 	high = work_in(times->running, false) + slack;
@@ -128,14 +130,14 @@ static void check_luck(const struct event_times *times)
 }
 
 /*
- * No matter what the clock is, every instruction is counted by as many events as were on counters:
- * all counts together are that many times the truth.
+ * With any clock, each instruction is counted by all events on counters. So the sum of all counts
+ * is the number of instructions times the number of events on counters.
  */
 static void check_sum(double on, u64 sum, u64 whole)
 {
 	int counters = on + 0.5;
 
-	/* Unless others had counters now and then: of the PMU, or of its CPU. */
+	/* Skip this if other events of the PMU or the CPU took counters at times. */
 	if (on > counters - 0.1 && on < counters + 0.1)
 		expect_range("counts of all events", counters * (whole - whole / 20),
 			     counters * (whole + whole / 20), sum);
@@ -186,7 +188,7 @@ static void turns(void)
 	expect_sane();
 }
 
-/* Any of them fits and no two together do: one is on, always, and takes turns with the others. */
+/* Each of three groups fits, but no two together: at any time one of them runs, in turns. */
 static void groups_take_turns(void)
 {
 	u64 start, begin, running = 0, longest = 0;
@@ -217,12 +219,12 @@ static void groups_take_turns(void)
 				running += times.running;
 				longest = times.enabled > longest ? times.enabled : longest;
 			}
-			/* On and off together, many times. */
+			/* The members start and stop together, many times. */
 			expect_near("count of a member", first, first / 1000 + 1000, times.count);
 		}
 		close_all(fds[g], nr[g]);
 	}
-	/* Between two turns there is a moment without any, and the two clocks are not one. */
+	/* Between two turns no group runs for a moment, and the two clocks differ. */
 	expect_range("time running of all groups", longest - longest / 20, begin + begin / 100,
 		     running);
 }
@@ -299,7 +301,7 @@ static void exclusive_alone(void)
 	event_disable(fd);
 	event_read_times(exclusive, &one);
 	event_read_times(fd, &other);
-	/* The other was enabled first and disabled last. */
+	/* The other event was enabled first and disabled last. */
 	expect_range("time running of both together", 1, other.enabled + other.enabled / 20,
 		     one.running + other.running);
 	close(exclusive);

@@ -46,7 +46,7 @@ static void at_rest(void)
 	expect_eq("lock", 0, page->lock & 1);
 	expect_eq("index of a disabled event", 0, page->index);
 	expect_eq("offset of a disabled event", times.count, page->offset);
-	/* Written when the event is stopped, which ends a little later. */
+	/* The kernel writes the page while it stops the event; the event's times end later. */
 	expect_range("time_enabled", times.enabled - times.enabled / 20,
 		     times.enabled + times.enabled / 20 + 10000, page->time_enabled);
 	expect_range("time_running", times.running - times.running / 20,
@@ -59,10 +59,10 @@ static void at_rest(void)
 }
 
 /*
- * The kernel's clock is local_clock(), the page's what the page makes of the CPU's counter of
- * time. Where that counter can be relied upon, which is where the page tells time_zero too, they
- * are one, but for the rounding of time_mult. Elsewhere local_clock() is kept to within a tick
- * of another clock (kernel/sched/clock.c), which is 10 ms at most.
+ * Return the tolerance of times of the page. The kernel's clock is local_clock(); the page computes
+ * time from the CPU's time counter. If that counter is stable, the page has time_zero, and the two
+ * clocks differ only by the rounding of time_mult. Otherwise local_clock() follows another clock
+ * within a tick (kernel/sched/clock.c), which is at most 10 ms.
  */
 static u64 clock_slack(const struct perf_event_mmap_page *page, u64 time)
 {
@@ -89,7 +89,7 @@ static void times_from_the_page(void)
 		ktap_skip("the page has no time");
 	} else {
 		for (i = 0; i < 10; i++) {
-			/* Whatever comes between two of the three takes time: it is in order. */
+			/* The page's time lies between the two reads, however long they take. */
 			event_read_times(fd, &before);
 			expect_true("the page has a time", user_read_enabled(page, &now));
 			event_read_times(fd, &times);
@@ -105,10 +105,10 @@ static void times_from_the_page(void)
 	close(fd);
 }
 
-/* Whether user space may read counters, on arm64 and RISC-V: admin-guide/sysctl/kernel.rst */
+/* Permits user space to read counters, on arm64 and RISC-V: admin-guide/sysctl/kernel.rst */
 #define USER_ACCESS	"/proc/sys/kernel/perf_user_access"
 
-/* An enabled event whose counter user space may read, or -1 after a skip. */
+/* Open and enable an event with a counter that user space may read; return -1 after a skip. */
 static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
 {
 	struct perf_event_attr attr;
@@ -120,10 +120,10 @@ static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
 		ktap_skip("kernel.perf_user_access is 0, and --disrupt was not given");
 		return -1;
 	}
-	/* Where it has to be asked for, the PMU's format says how. */
+	/* If an event has to request the access, the PMU has the format rdpmc. */
 	if (pmu.name && parse_terms("rdpmc", &attr)) {
 		fd = event_open(&attr, 0, -1, -1, 0);
-		/* Only for a counter of 64 bits, perhaps. */
+		/* The PMU may permit the access only to a 64-bit counter (format long). */
 		if ((fd == -EINVAL || fd == -EOPNOTSUPP) && parse_terms("long", &attr))
 			fd = event_open(&attr, 0, -1, -1, 0);
 		if (fd == -EINVAL || fd == -EOPNOTSUPP) {
@@ -191,7 +191,7 @@ static void after_a_reset(void)
 	close(fd);
 }
 
-/* Every overflow sets the counter anew. */
+/* Read the counter from user space while each overflow sets it to a new period. */
 static void while_sampling(void)
 {
 	struct perf_event_mmap_page *page = NULL;
@@ -217,7 +217,7 @@ static const struct check checks[] = {
 	{ "page", "the page of a disabled event",
 	  MAN "offset: \"When using rdpmc for reads this offset value must be added to the one returned by rdpmc to get the current total event count.\", time_enabled: \"Time the event was active.\", time_running: \"Time the event was running.\"",
 	  at_rest },
-	{ "page", "the time that the page tells",
+	{ "page", "times of the page",
 	  MAN "\"these fields can be used to compute the time delta since time_enabled (in nanoseconds) using rdtsc or similar.\"",
 	  times_from_the_page },
 	{ "page", "counters read from user space",

@@ -115,7 +115,7 @@ static void inherited_by_threads(void)
 	close(fd);
 }
 
-/* inherit reads what the living children have counted so far. */
+/* A read of an inherited event includes the counts of living children. */
 static void inherited_alive(void)
 {
 	struct perf_event_attr attr;
@@ -139,7 +139,7 @@ static void inherited_alive(void)
 	close(fd);
 }
 
-/* What a child does: it runs the loop, and executes another program. */
+/* A child's code: run the loop, and execute another program. */
 static void loop_and_exec(unsigned long iterations)
 {
 	static char *const argv[] = { "pmu-validate", "--list", NULL };
@@ -209,7 +209,7 @@ static void removed_on_exec(void)
 	child_run_last(&child);
 	if (fd < 0)
 		return;
-	/* Starting up alone, an exec'd program counts more. */
+	/* The start of the exec'd program would already exceed this range. */
 	expect_range("instructions before exec", 1, 20000, event_read(fd));
 	close(fd);
 }
@@ -325,7 +325,7 @@ static void outlives_owner(void)
 	count = event_read(fd);
 	expect_range("instructions of a task that lives", LOOP, LOOP + LOOP / 2, count);
 	child_kill(&child);
-	/* It executes no more in user space than what it was about to. */
+	/* A killed task executes at most its next few instructions in user space. */
 	expect_range("instructions of a task that was killed", count, count + 1000,
 		     event_read(fd));
 	close(fd);
@@ -351,7 +351,7 @@ static const struct check checks[] = {
 	{ "task", "enable_on_exec",
 	  MAN "enable_on_exec: \"If this bit is set, a counter is automatically enabled after a call to execve(2).\"",
 	  counts_from_exec },
-	{ "task", "an event goes on over exec(2)",
+	{ "task", "an event continues over exec(2)",
 	  MAN "\"This measures the specified process/thread on any CPU.\"; execve(2), man-pages 6.03: \"By default, file descriptors remain open across an execve().\"",
 	  goes_on_over_exec },
 	{ "task", "remove_on_exec",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * branch.c - branch stacks, where the PMU has them
+ * branch.c - branch stacks, if the PMU has them
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 
 #define USER		PERF_SAMPLE_BRANCH_USER
 
-/* As far as code goes on without a branch that is taken */
+/* Maximum distance of code without a taken branch, in bytes */
 #define STRAIGHT_MAX	0x10000
 
 static struct ring ring;
 
-/* What was found in the stacks of all samples that lie in the known loop */
+/* Results from the stacks of all samples in the known loop */
 struct found {
 	unsigned int samples;
 	unsigned int longest;
@@ -52,13 +52,13 @@ static void look(struct found *f, const struct sample *s)
 		if (in_loop(e->from) && in_loop(e->to)) {
 			f->own++;
 			f->from = f->from ?: e->from;
-			/* It has one branch, from its end to its beginning. */
+			/* The loop has one branch, from its end to its start. */
 			f->astray += e->from != f->from || e->to != (u64)known_loop_start;
 		}
 		f->empty += !e->from && !e->to;
 		f->kernel += e->to >> 63;
 		f->flagged += e->mispred || e->predicted || e->cycles;
-		/* Each branch comes behind the target of the one before it, shown later. */
+		/* A branch lies behind the target of the branch before it, the next entry. */
 		if (n)
 			f->disordered += e[-1].from < e->to || e[-1].from > e->to + STRAIGHT_MAX;
 	}
@@ -72,7 +72,7 @@ static void run(void (*code)(void))
 		known_loop(10 * ITERATIONS);
 }
 
-/* False when the PMU has no such branches. */
+/* Sample branches of @code. Return false if the PMU cannot filter them. */
 static bool sample_branches(u64 branches, void (*code)(void), struct found *f)
 {
 	const struct perf_event_header *header;
@@ -118,7 +118,7 @@ static void any_branch(void)
 	expect_eq("entries without an address", 0, f.empty);
 	expect_eq("entries out of order", 0, f.disordered);
 	expect_eq("entries of another branch than the loop's", 0, f.astray);
-	/* Whatever interrupts it, of a loop without end nearly all is the loop's. */
+	/* Interrupts add few branches to a long loop. */
 	expect_range("entries of the loop's own branch",
 		     (unsigned long)f.samples * f.longest * 9 / 10,
 		     (unsigned long)f.samples * f.longest, f.own);
@@ -132,7 +132,7 @@ static void user_only(void)
 		expect_eq("branches into the kernel", 0, f.kernel);
 }
 
-/* The loop is made of a conditional branch. */
+/* The loop has only a conditional branch. */
 static void other_kinds(void)
 {
 	static const u64 kinds[] = {
@@ -168,7 +168,7 @@ static void __attribute__((noinline)) outer(void)
 	asm volatile("" ::: "memory");
 }
 
-/* run(), outer(), inner(), known_loop() */
+/* The calls of run(), outer(), inner(), known_loop() */
 #define CALLS	4
 
 static void call_stack(void)
@@ -199,17 +199,17 @@ static void counting(void)
 
 static const struct check checks[] = {
 	{ "branch", "the branch of a loop", BRANCHES, any_branch, NEED_SAMPLING },
-	{ "branch", "user space alone",
+	{ "branch", "only user space",
 	  MAN "PERF_SAMPLE_BRANCH_USER: \"Branch target is in user space.\"", user_only,
 	  NEED_SAMPLING },
-	{ "branch", "kinds that the loop has none of",
+	{ "branch", "types that the loop does not have",
 	  MAN "\"If PERF_SAMPLE_BRANCH_STACK is enabled, then this specifies what branches to include in the branch record.\"",
 	  other_kinds,
 	  NEED_SAMPLING },
 	{ "branch", "without flags and cycles",
 	  MAN "\"Support for mispred, predicted, and cycles is optional; if not supported, those values will be 0.\"; linux/perf_event.h: PERF_SAMPLE_BRANCH_NO_FLAGS, PERF_SAMPLE_BRANCH_NO_CYCLES",
 	  without_flags, NEED_SAMPLING },
-	{ "branch", "a stack of calls",
+	{ "branch", "a call stack",
 	  MAN "\"Branch is part of a hardware-generated call stack.\"",
 	  call_stack, NEED_SAMPLING },
 	{ "branch", "levels and no branches are EINVAL",

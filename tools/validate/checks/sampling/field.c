@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * field.c - what samples and other records say, against what is known
+ * field.c - fields of samples and other records, compared with known values
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -38,7 +38,7 @@
 
 static struct ring ring;
 
-/* One sampling event that has sampled the known loop. */
+/* Open a sampling event, and sample the known loop. Return the descriptor, negative on failure. */
 static int sample_loop(struct perf_event_attr *attr, unsigned long iterations)
 {
 	int fd = open_sampling(&ring, attr, PAGES);
@@ -56,7 +56,7 @@ static bool in_loop(u64 ip)
 	return ip >= (unsigned long)known_loop_start && ip <= (unsigned long)known_loop_end;
 }
 
-/* Every fixed-size field alone, and all of them: the size of a sample is theirs. */
+/* The size of a sample is the sum of its fields: test each fixed-size field, and all together. */
 static void sizes(void)
 {
 	static const struct {
@@ -178,7 +178,7 @@ static void clocks(void)
 		attr.use_clockid = 1;
 		attr.clockid = ids[i];
 		fd = event_open(&attr, 0, -1, -1, 0);
-		/* NMIs can ask few clocks. */
+		/* Few clocks can be read in an NMI. */
 		if (fd == -EINVAL) {
 			ktap_diag("clock %d: %s", ids[i], strerror(-fd));
 			continue;
@@ -363,7 +363,7 @@ static void chain_parts(void)
 	}
 }
 
-/* After the fields before it: abi, then the registers asked for. */
+/* The field has the ABI, and then the requested registers. */
 static void registers(u64 sample_type, const char *what)
 {
 	const struct perf_event_header *header;
@@ -431,7 +431,7 @@ static void user_stack(void)
 			continue;
 		nr++;
 		size = at[1];
-		/* As much as there is: not more than was asked for. */
+		/* The stack may be smaller than requested. */
 		if (!expect_range("bytes of stack", 512, 4096, size) ||
 		    !expect_eq("bytes of the record", 8 + 8 + 8 + size + 8, header->size) ||
 		    !expect_range("bytes of stack that are valid", 1, size, at[2 + size / 8]))
@@ -450,7 +450,7 @@ bool ids_agree(const struct perf_event_header *header, u64 id)
 {
 	const u64 *end = (const u64 *)((const char *)header + header->size);
 
-	/* TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER in this order. */
+	/* The order is TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER. */
 	return (end[-6] & 0xffffffff) != 0 && end[-4] == id && end[-3] == id && end[-1] == id;
 }
 

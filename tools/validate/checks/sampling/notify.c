@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * notify.c - who is told of samples: signals, poll(2), PERF_EVENT_IOC_REFRESH
+ * notify.c - notification of samples: signals, poll(2), PERF_EVENT_IOC_REFRESH
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -162,7 +162,7 @@ static void watermark(void)
 
 	attr_sampling(&attr, 100000, PERF_SAMPLE_IP);
 	attr.watermark = 1;
-	/* A sample of IP has 16 bytes. */
+	/* A sample with only IP has 16 bytes. */
 	attr.wakeup_watermark = 160;
 	fd = open_sampling(&ring, &attr, PAGES);
 	if (fd < 0)

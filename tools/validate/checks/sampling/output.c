@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * output.c - where samples go: another event's buffer, nobody's, a program's; how much memory
- * that may take, and who is told when a task has gone
+ * output.c - output of samples: to another event's buffer, to none, to a BPF program; limits of
+ * memory, and POLLHUP when a task has ended
  */
 #define _GNU_SOURCE
 #include <linux/bpf.h>
@@ -31,7 +31,7 @@ static void no_group(void)
 	attr_instructions(&attr);
 	fd = event_open(&attr, 0, -1, leader, PERF_FLAG_FD_NO_GROUP);
 	if (expect_true("PERF_FLAG_FD_NO_GROUP is taken", fd >= 0)) {
-		/* The other one is never enabled: a member would not count. */
+		/* The leader is never enabled: a member of its group would not count. */
 		expect_count("instructions", LOOP, event_count_loop(fd, ITERATIONS));
 		close(fd);
 	}
@@ -72,7 +72,7 @@ static void fd_output(void)
 	close_sampling(&ring, fd);
 }
 
-/* With an error EINVAL, whatever else there is. */
+/* Expect PERF_EVENT_IOC_SET_OUTPUT to fail with EINVAL. */
 static void expect_refused(const char *what, int fd, int to)
 {
 	errno = 0;
@@ -110,7 +110,7 @@ static void outputs_that_cannot_be(void)
 	close_sampling(&ring, fd);
 }
 
-/* As a user without privileges; its status has a bit for each thing that is wrong. */
+/* Map buffers as a user without privileges. Return a bitmap of the failed expectations. */
 static int map_as_nobody(int fd)
 {
 	size_t page = sysconf(_SC_PAGESIZE), most = page;
@@ -125,7 +125,7 @@ static int map_as_nobody(int fd)
 	wrong |= map == MAP_FAILED;
 	if (map != MAP_FAILED)
 		munmap(map, 2 * page);
-	/* What the file allows, for each CPU. */
+	/* perf_event_mlock_kb limits the memory for each CPU. */
 	while (most <= 1024UL * kilobytes * sysconf(_SC_NPROCESSORS_ONLN))
 		most *= 2;
 	errno = 0;
@@ -232,7 +232,7 @@ static void programs(void)
 	struct perf_event_attr attr;
 	int number, program, fd;
 
-	/* A sample that the program returns 0 for is not written. */
+	/* If the program returns 0, the kernel does not write the sample. */
 	for (number = 0; number < 2; number++) {
 		struct ring_sum sum = { 0 };
 

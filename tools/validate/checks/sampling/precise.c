@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * precise.c - samples without skid, where the PMU has them: place, registers and address of
- * accesses that are known
+ * precise.c - samples without skid, if the PMU has them: address of the instruction, registers,
+ * and data address of known accesses
  */
 #define _GNU_SOURCE
 #ifdef __x86_64__
@@ -15,10 +15,10 @@
 
 static struct ring ring;
 
-/* Those with 0 skid, asked for and granted */
+/* precise_ip: request 0 skid */
 #define NO_SKID		2
 
-/* A descriptor, or negative where the PMU has no such samples: then the check is skipped. */
+/* Open a precise event. Return a descriptor; negative, after a skip, if the PMU has none. */
 static int open_precise(struct perf_event_attr *attr)
 {
 	int fd = event_open(attr, 0, -1, -1, 0);
@@ -41,7 +41,7 @@ static bool in_loop(u64 addr)
 	return addr >= (u64)known_loop_start && addr < (u64)known_loop_end;
 }
 
-/* Instructions of the loop have numbers, in the order of their addresses: samples go round. */
+/* Maximum of different instructions in the loop that samples show */
 #define PLACES_MAX	8
 
 static void place(void)
@@ -77,7 +77,7 @@ static void place(void)
 	expect_range("samples", LOOP / PERIOD - 1, LOOP / PERIOD + 1, samples);
 	expect_most("samples inside the loop", 2, "samples", samples, inside);
 	expect_eq("samples that are not said to be exact", 0, inexact);
-	/* The period is odd: no instruction of the loop has all of them. */
+	/* The period is odd, so the samples show different instructions of the loop. */
 	if (pmu.exact)
 		expect_eq("instructions of the loop that have samples", LOOP_INSNS, nr);
 	else
@@ -87,7 +87,7 @@ static void place(void)
 
 #ifdef __x86_64__
 
-/* AX is 1 when the access has been made, and no other instruction. */
+/* AX is 1 before and after the access; the next instruction changes it. */
 void store_loop(unsigned long rounds, u64 *cell);
 void load_loop(unsigned long rounds, u64 *cell);
 extern const char store_insn[], load_insn[];
@@ -113,7 +113,7 @@ asm(".pushsection .text\n"
 
 static u64 cell __attribute__((aligned(64)));
 
-/* So many samples are enough to look at. */
+/* A sufficient number of samples */
 #define FEW		10
 
 #define REGISTERS	(1ULL << PERF_REG_X86_AX | 1ULL << PERF_REG_X86_SI)
@@ -140,7 +140,7 @@ static void accesses(const char *const *names, void (*code)(unsigned long rounds
 	fd = open_precise(&attr);
 	if (fd < 0)
 		return;
-	/* Events of loads may count some of them alone, which the CPU chooses. */
+	/* An event of loads may count only some loads, which the CPU selects. */
 	event_enable(fd);
 	for (rounds = 0; rounds < FEW * FEW && event_read(fd) < FEW * PERIOD; rounds++)
 		code(ITERATIONS, &cell);
@@ -155,12 +155,12 @@ static void accesses(const char *const *names, void (*code)(unsigned long rounds
 			continue;
 		}
 		addresses += s.addr != (u64)&cell;
-		/* AX comes first. */
+		/* AX is the first register. */
 		registers += s.nr_regs != 2 || s.regs[0] != 1 || s.regs[1] != (u64)&cell;
 	}
 	expect_range("accesses counted", FEW * PERIOD, rounds * (ITERATIONS + 1000), count);
 	expect_samples("samples", count, PERIOD, 1, 1, samples);
-	/* What surrounds the loop accesses memory, too. */
+	/* Code around the loop accesses memory, too. */
 	expect_range("samples that are not at the access", 0, rounds, elsewhere);
 	expect_eq("samples with another address", 0, addresses);
 	expect_eq("samples with registers of another moment", 0, registers);

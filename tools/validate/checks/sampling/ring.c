@@ -21,7 +21,7 @@ static int open_ring(struct perf_event_attr *attr, unsigned int pages)
 	return open_sampling(&ring, attr, pages);
 }
 
-/* How often a buffer of a page is larger than that of 4096 bytes which numbers of rounds are for */
+/* Return the size of a page in units of 4096 bytes: numbers of rounds are for such a buffer. */
 static unsigned int page_factor(void)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -59,10 +59,10 @@ static void wraps(void)
 }
 
 /*
- * How many records there may be besides so many samples: THROTTLE and UNTHROTTLE. They are lost as
- * samples are, and counted with them. Where the clock counts instructions a period takes a
- * nanosecond for each, and an event is throttled if the kernel allows fewer samples than that
- * (it lowers the limit by itself where samples take long).
+ * Return the maximum of THROTTLE and UNTHROTTLE records for a number of samples. These records can
+ * be lost like samples, and are counted with them. If the clock counts instructions, an instruction
+ * takes a nanosecond. The kernel throttles the event if that exceeds the permitted rate, which the
+ * kernel lowers if samples take long.
  */
 static u64 other_records(u64 samples)
 {
@@ -97,7 +97,7 @@ static void lost_adds_up(void)
 	known_loop(10 * ITERATIONS * page_factor());
 	event_disable(fd);
 	ring_drain(&ring, &attr, &sum);
-	/* A LOST record is written when there is room again. */
+	/* The kernel writes a LOST record when the buffer has room again. */
 	event_enable(fd);
 	known_loop(PERIOD);
 	event_disable(fd);
@@ -113,7 +113,7 @@ static void lost_adds_up(void)
 	close_sampling(&ring, fd);
 }
 
-/* The newest samples, from the head backwards, as far as they are whole. */
+/* Read the newest samples, from the head backwards, until one has been overwritten. */
 static void backwards(void)
 {
 	size_t page = sysconf(_SC_PAGESIZE), length = 2 * page;
@@ -148,7 +148,7 @@ static void backwards(void)
 
 		if (!header->size || at - head + header->size > page)
 			break;
-		/* Records are multiples of 8: no field is torn. */
+		/* Records have multiples of 8 bytes: no field wraps. */
 		if (header->type == PERF_RECORD_SAMPLE) {
 			memcpy(&time, data + ((at + 16) & (page - 1)), sizeof(time));
 			if (!nr)
@@ -167,8 +167,8 @@ static void backwards(void)
 }
 
 /*
- * Run until an event has counted a loop's worth: one that is throttled stands still until the next
- * tick. Returns how much it has counted since it had @from.
+ * Run until an event has counted a loop's instructions: a throttled event does not count until the
+ * next tick. Return the count since @from.
  */
 static u64 count_a_loop(int fd, u64 from)
 {
@@ -243,7 +243,7 @@ static void shared_buffer(void)
 		theirs += sample.id == ids[1];
 		none += sample.id != ids[0] && sample.id != ids[1];
 	}
-	/* Either may have been throttled. */
+	/* The kernel may have throttled either event. */
 	expect_samples("samples of the buffer's event", event_read(fd), PERIOD, 2, 2, mine);
 	expect_samples("samples of the other event", event_read(other), PERIOD, 2, 2, theirs);
 	expect_true("samples of both", mine && theirs);
@@ -282,7 +282,7 @@ static void close_under_map(void)
 			return;
 		event_enable(fd);
 		known_loop(PERIOD);
-		/* The mapping keeps the event. */
+		/* The mapping still refers to the event. */
 		close(fd);
 		known_loop(PERIOD);
 		ring_unmap(&ring);
@@ -309,7 +309,7 @@ static const struct check checks[] = {
 	{ "ring", "two events share a buffer",
 	  MAN "PERF_EVENT_IOC_SET_OUTPUT: \"This tells the kernel to report event notifications to the specified file descriptor rather than the default one.\"",
 	  shared_buffer, NEED_SAMPLING },
-	{ "ring", "mappings that cannot be",
+	{ "ring", "impossible mappings are refused",
 	  MAN "\"The mmap size should be 1+2^n pages, where the first page is a metadata page\"",
 	  maps_that_cannot_be },
 	{ "ring", "the descriptor closes before the mapping",

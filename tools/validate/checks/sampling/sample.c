@@ -81,7 +81,7 @@ static void stops_between(void)
 	close_sampling(&ring, fd);
 }
 
-/* Wherever in the kernel it is stopped, what it has counted by then is sampled. */
+/* If an event is stopped anywhere in the kernel, the periods counted until then have samples. */
 static void stops_anywhere(void)
 {
 	struct ring_sum sum = { 0 };
@@ -108,7 +108,7 @@ static void stops_anywhere(void)
 	close_sampling(&ring, fd);
 }
 
-/* One that is taken late is no reason for the next to be late. */
+/* A late sample must not delay the next one. */
 static void periods_follow(void)
 {
 	const struct perf_event_header *header;
@@ -139,7 +139,7 @@ static void periods_follow(void)
 	close_sampling(&ring, fd);
 }
 
-/* While the kernel looks for the period that makes a frequency, it changes. */
+/* The period changes while the kernel searches for the one that matches the frequency. */
 static void period_is_counted(void)
 {
 	const struct perf_event_header *header;
@@ -169,13 +169,13 @@ static void period_is_counted(void)
 			 sample.period + counted / 16 + 500 < counted;
 	}
 	expect_range("samples", 20, 100000, nr);
-	/* Now and then the kernel cuts a period short. */
+	/* The kernel shortens a running period at times. */
 	expect_range("samples with another PERIOD than was counted since the one before", 0,
 		     3 + nr / 50, wrong);
 	close_sampling(&ring, fd);
 }
 
-/* The first finds the period. */
+/* In the first round, the kernel finds the period. */
 #define FREQUENCY_ROUNDS	6
 
 static int by_size(const void *a, const void *b)
@@ -184,15 +184,15 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * A tick that comes late, of a CPU that a busy host has taken away, makes perf core choose a period
- * as if all the time had been the task's: of some rounds it is the one in the middle that counts.
+ * If a busy host delays a tick, perf core chooses a period as if the task had run all the time. So
+ * the check uses the median of several rounds.
  */
 static void frequency(void)
 {
 	unsigned int samples[FREQUENCY_ROUNDS];
 	struct ring_sum sum;
 	struct perf_event_attr attr;
-	/* Where the clock counts instructions no tick is late. */
+	/* If the clock counts instructions, no tick is late. */
 	int rounds = pmu.exact ? 2 : FREQUENCY_ROUNDS;
 	u64 start, wall;
 	int fd, round;
@@ -253,7 +253,7 @@ static void period_set(void)
 	close_sampling(&ring, fd);
 }
 
-/* The new period begins at once, not when the long one before it has ended. */
+/* The new period begins at once, and not at the end of the long one. */
 static void period_cut_short(void)
 {
 	struct ring_sum sum = { 0 };
@@ -272,7 +272,7 @@ static void period_cut_short(void)
 	known_loop(ITERATIONS);
 	event_disable(fd);
 	ring_drain(&ring, &attr, &sum);
-	/* None ends at once: what was counted before is of the long period. */
+	/* No period ends at the change: earlier counts belong to the long period. */
 	expect_range("samples with the new period", LOOP / period - 2,
 		     LOOP / period + !pmu.exact, sum.samples);
 	close_sampling(&ring, fd);
@@ -307,7 +307,7 @@ static void kernel_samples(void)
 		wrong += mode == PERF_RECORD_MISC_USER && sample.ip >> 63;
 	}
 	expect_range("samples in the kernel", 20, 100000, kernel);
-	/* An overflow on the way back is taken there. */
+	/* The interrupt of an overflow on the return to user space shows user space. */
 	expect_range("samples in user space", 0, kernel, user);
 	expect_eq("samples whose mode and address disagree", 0, wrong);
 	close_sampling(&ring, fd);
@@ -371,7 +371,7 @@ static void inherited(void)
 	run_on(pmu.cpu);
 	attr_sampling(&attr, 100000, USUAL);
 	attr.inherit = 1;
-	/* Children share a buffer only of an event that is for one CPU. */
+	/* Children can share the buffer only if the event is for one CPU. */
 	fd = event_open(&attr, 0, pmu.cpu, -1, 0);
 	if (fd < 0 || ring_map(&ring, fd, PAGES)) {
 		ktap_fail("an inherited sampling event: expected a buffer");
@@ -393,7 +393,7 @@ static void inherited(void)
 	close_sampling(&ring, fd);
 }
 
-/* Two events that sample, and one that does not, side by side. */
+/* Run two sampling events and a counting event at the same time. */
 static void side_by_side(void)
 {
 	static struct ring other;

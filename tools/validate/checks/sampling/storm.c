@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * storm.c - periods shorter than what an overflow takes
+ * storm.c - periods shorter than the handling of an overflow
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -10,7 +10,7 @@
 
 static struct ring ring;
 
-/* What a storm may take, of time and of interrupts. */
+/* Limits of a storm: time and samples */
 #define STORM_NS	2000000000ULL
 #define STORM_SAMPLES	500000
 #define STORM_PARTS	100
@@ -46,7 +46,7 @@ static void storm_of(u64 period, bool kernel)
 	event_disable(fd);
 	count = event_read(fd);
 	ring_drain(&ring, &attr, &sum);
-	/* It goes down while overflows take too long, and never up by itself. */
+	/* The kernel lowers the rate if overflows take too long, and never raises it. */
 	rate = read_number(RATE_FILE);
 	expect_eq("lost samples", 0, sum.lost);
 	expect_part("samples", 1 + sum.throttles * (rate / MAX_HZ), "periods counted",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * beside.c - events beside others: that come and go, that overflow together, that are stopped
- * in the kernel together
+ * beside.c - events next to others: opened and closed meanwhile, overflowing together, stopped
+ * together
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -9,9 +9,9 @@
 #include "judge/validate.h"
 
 /*
- * Each time one comes all are stopped, and started on a counter that may be another: it goes on as
- * if nothing had been. Here the first event is closed, which had the best counter, and another kind
- * comes, once for each counter.
+ * When an event is added, perf core stops all events of the task, and starts them again, maybe on
+ * other counters. This must not change their counts. The check closes the first event, which had
+ * the best counter, and opens events of another type, one for each counter.
  */
 static void come_and_go(void)
 {
@@ -46,7 +46,7 @@ static void come_and_go(void)
 	}
 	event_disable(kept);
 	event_read_times(kept, &times);
-	/* Some system calls in a round, of some tens of instructions in user space. */
+	/* A round has a few system calls, with some tens of instructions in user space. */
 	expect_range("instructions while others came and went", nr * LOOP / 5,
 		     nr * LOOP / 5 + count_slack(nr * LOOP / 5) + nr * 1000, times.count);
 	expect_eq("time running of an event that there is always room for", times.enabled,
@@ -55,7 +55,7 @@ static void come_and_go(void)
 	close(kept);
 }
 
-/* Open two events of the PMU's CPU, enabled. Returns whether both were opened. */
+/* Open two enabled events of the PMU's CPU. Return true if both were opened. */
 static bool open_two_of_cpu(int *fds, struct perf_event_attr *attr)
 {
 	int i;
@@ -70,9 +70,9 @@ static bool open_two_of_cpu(int *fds, struct perf_event_attr *attr)
 }
 
 /*
- * Events of a CPU run on when those of a task come, which perf core does not do to events of the
- * same task: it stops them all first. So this is where a running event is moved. The first event,
- * which had the best counter, is gone when the task's comes.
+ * Events of a CPU keep running when perf core adds a task's events; it stops only events of the
+ * same task. So here the driver moves a running event. The check closes the first event, which had
+ * the best counter, before it opens the task's event.
  */
 static void cpu_beside_task(void)
 {
@@ -91,14 +91,14 @@ static void cpu_beside_task(void)
 	known_loop(ITERATIONS);
 	event_disable(of_cpu[1]);
 	event_disable(own);
-	/* Of other tasks, too. */
+	/* The event of the CPU also counts other tasks. */
 	expect_range("instructions of the CPU", 3 * LOOP, 100 * LOOP, event_read(of_cpu[1]));
 	expect_count("instructions of the task since its event came", LOOP, event_read(own));
 	close(own);
 	close(of_cpu[1]);
 }
 
-/* Whether every event has been on a counter for all the time that it was enabled. */
+/* Check that every event was on a counter for all of its enabled time. */
 static bool all_run(const int *fds, int nr)
 {
 	struct event_times times = { 0 };
@@ -110,7 +110,7 @@ static bool all_run(const int *fds, int nr)
 	return all;
 }
 
-/* Open @nr events of instructions of this task, enabled. Returns whether all were opened. */
+/* Open @nr enabled events of this task's instructions. Return true if all were opened. */
 static bool open_enabled(int *fds, int nr)
 {
 	struct perf_event_attr attr;
@@ -129,14 +129,14 @@ static bool open_enabled(int *fds, int nr)
 	return true;
 }
 
-/* How often the loop is run before and after the event is moved. */
+/* Rounds of the loop before and after the move of the event */
 #define ROUNDS		10
 
 /*
- * Cycles may have a counter that nothing else can be on. Of two events of cycles one is there, the
- * other on a counter that instructions could use. When the first is closed there is room for one
- * more of instructions, if the other is moved. They are of the CPU, whose events run on while those
- * of a task come, and instructions are of the task.
+ * Cycles may have a counter that takes no other event. Of two events of cycles, one is on that
+ * counter, and the other on a counter that instructions could use. If the first is closed and the
+ * other is moved, one more event of instructions fits. The events of cycles belong to the CPU, so
+ * that they keep running when the task's events of instructions are added.
  */
 static void room_by_moving(void)
 {
@@ -167,7 +167,7 @@ static void room_by_moving(void)
 	for (i = 0; i < ROUNDS; i++)
 		known_loop(ITERATIONS);
 	expect_true("no event waits for a counter when there is one for each", all_run(own, nr));
-	/* Of other tasks, too; without those of before or after it was moved it is half of them. */
+	/* Includes other tasks. A move that lost counts would halve the number. */
 	expect_range("cycles of the CPU", cycles * ROUNDS * 3 / 2, cycles * ROUNDS * 100,
 		     event_read(of_cpu[1]));
 	event_read_times(own[nr - 1], &times);
@@ -179,7 +179,7 @@ static void room_by_moving(void)
 
 #define PERIOD	20011
 
-/* What events of a group did that sample instructions, all with one period */
+/* Results of a group of sampling events of instructions with the same period */
 struct together {
 	int nr;
 	unsigned int throttles;
@@ -188,8 +188,8 @@ struct together {
 };
 
 /*
- * A group of as many as there is room for. They count the same from the same instruction on, and so
- * overflow at the same one. Returns whether it opened.
+ * Sample with the largest group. All events count the same instructions, and so overflow at the
+ * same instruction. Return true if the group was opened.
  */
 static bool sample_together(u64 period, struct together *all)
 {
@@ -222,8 +222,8 @@ static bool sample_together(u64 period, struct together *all)
 }
 
 /*
- * An event that the kernel has throttled counts nothing until the next tick; on newer kernels its
- * whole group does not. The period is a longer one then.
+ * A throttled event does not count until the next tick; on newer kernels its whole group does not.
+ * If this happens, the check repeats with a longer period.
  */
 static void overflow_together(void)
 {
@@ -247,7 +247,7 @@ static void overflow_together(void)
 		ktap_skip("the kernel throttles twenty samples of each event");
 }
 
-/* Samples of a loop with so long a period, on the next counter: the kernel may throttle them. */
+/* Sample a loop on the next counter. The kernel may throttle the event. */
 static bool sample_loop(u64 period, struct ring_sum *sum)
 {
 	struct perf_event_attr attr;
@@ -268,9 +268,9 @@ static bool sample_loop(u64 period, struct ring_sum *sum)
 }
 
 /*
- * The overflow of a counter may be served with that of another one that interrupts. Events that
- * only count are put before the one that samples, one more in each round: its counter is another
- * then. Where the kernel allows no more samples a second the period is a longer one.
+ * A driver may miss an overflow that no other counter's interrupt handles. Each round opens one
+ * more counting event before the sampling event, so that the sampling event gets another counter.
+ * If the kernel throttles it, the check repeats with a longer period.
  */
 static void samples_alone(void)
 {
@@ -301,10 +301,10 @@ static void samples_alone(void)
 }
 
 /*
- * Of user space and kernel, so that what the kernel does between stopping one event and the next
- * would be in one count and not in the other. The PMU is stopped by a context switch, by opening
- * another event and by an overflow of the leader. Off icount some instructions are allowed for each
- * of those, fewer than it takes to stop an event by itself.
+ * The events count user space and kernel. So kernel instructions between the stops of two events
+ * would be in one count and not in the other. The PMU is stopped by a context switch, by the
+ * opening of another event, and by an overflow of the leader. Without icount a few instructions are
+ * allowed for each stop, less than the stop of a single event takes.
  */
 #define STOPS		200
 #define BETWEEN		16
@@ -347,7 +347,7 @@ static void same_instructions(void)
 }
 
 static const struct check checks[] = {
-	{ "count", "it goes on while others come and go", COUNTED, come_and_go, NEED_GROUPS },
+	{ "count", "opening other events changes no count", COUNTED, come_and_go, NEED_GROUPS },
 	{ "count", "an event of a CPU goes on beside those of tasks", COUNTED, cpu_beside_task,
 	  NEED_CPU_WIDE | NEED_GROUPS },
 	{ "multiplex", "an event is moved to make room for another",

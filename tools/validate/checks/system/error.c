@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * error.c - documented errors, and that nothing is left behind by them
+ * error.c - documented errors, which leave nothing behind
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct open_case {
 
 CHANGE(small, attr->size = 32)
 CHANGE(big, attr->size = 1 << 20)
-/* The lowest may be one that a newer kernel knows. */
+/* The lowest reserved bit may be a flag of a newer kernel. */
 CHANGE(flags_unknown, attr->__reserved_1 = -1)
 CHANGE(sample_type_unknown, attr->sample_type = 1ULL << 60)
 CHANGE(read_format_unknown, attr->read_format = 1ULL << 40)
@@ -108,7 +108,7 @@ static void opens(void)
 	expect_sane();
 }
 
-/* What samples of an event that was not refused have to say. */
+/* Expect the samples of an accepted event to agree with its attributes. */
 static void check_samples(int fd, bool (*agrees)(const struct perf_event_header *header),
 			  const char *what)
 {
@@ -140,7 +140,7 @@ static bool has_branches(const struct perf_event_header *header)
 	return *(const u64 *)(header + 1) > 0;
 }
 
-/* Hardware may lack it: then it is refused, or else it is there. */
+/* If the hardware lacks a feature, the event is refused; otherwise the samples have it. */
 static void unfeasible(void)
 {
 	struct perf_event_attr attr;
@@ -263,7 +263,7 @@ static void descriptors(void)
 	close(fd);
 }
 
-/* In a child without privileges. */
+/* Test each level of perf_event_paranoid in a child without privileges. */
 static void paranoid(void)
 {
 	static const char path[] = "/proc/sys/kernel/perf_event_paranoid";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * identity.c - what a PMU says of itself in sysfs, and whether it is true
+ * identity.c - a PMU's files in sysfs, and whether they are true
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -56,7 +56,7 @@ bool parse_cpus(const char *list, cpu_set_t *set)
 	return !*end;
 }
 
-/* "config1:0-7,32-35": which word, and which bits of it. */
+/* Parse a format such as "config1:0-7,32-35": the word, and its bits. */
 static bool parse_format(const char *text, int *word, u64 *mask)
 {
 	char *end;
@@ -124,7 +124,7 @@ bool parse_terms(const char *terms, struct perf_event_attr *attr)
 		value = strchr(term, '=');
 		if (value)
 			*value++ = '\0';
-		/* To be filled in by the user. */
+		/* The user has to give a value. */
 		if (value && *value == '?')
 			continue;
 		if (!set_term(attr, term, value ? strtoull(value, NULL, 0) : 1))
@@ -236,8 +236,8 @@ static bool has_suffix(const char *name, const char *suffix)
 }
 
 /*
- * Events that cannot be opened by what events/ says: those with a term that the user gives,
- * those of Intel that want the leader "slots" or precise samples.
+ * Check whether events/ is not enough to open an event: a term has a value of the user, or an Intel
+ * event needs the leader "slots" or precise samples.
  */
 static bool wants_more(const char *name, const char *text)
 {

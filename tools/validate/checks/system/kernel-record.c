@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel-record.c - records of what happens in the kernel: name spaces that are entered, cgroups
- * that are made, BPF programs that come and go with their symbols, code that is changed
+ * kernel-record.c - records of changes in the kernel: entered name spaces, new cgroups, loaded and
+ * unloaded BPF programs with their symbols, changed code
  *
- * Each has the ids of sample_id_all behind it. Rules are quoted from man-pages 6.03.
+ * Each record ends with the ids of sample_id_all. Rules are quoted from man-pages 6.03.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 static struct ring ring;
 static u64 own_id;
 
-/* An event that never overflows, with all of sample_id_all; the caller asks for records. */
+/* Attributes of an event without overflows, with all ids; the caller adds the records' bits. */
 static void attr_of_records(struct perf_event_attr *attr)
 {
 	attr_sampling(attr, 1ULL << 40, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
@@ -31,7 +31,7 @@ static void attr_of_records(struct perf_event_attr *attr)
 	attr->disabled = 0;
 }
 
-/* It runs when this returns; negative after a skip or a failure. */
+/* Open a running event with a buffer. Return a descriptor, negative after a skip or a failure. */
 static int open_records(struct perf_event_attr *attr, const char *what)
 {
 	int fd = event_open(attr, 0, -1, -1, 0), error;
@@ -52,8 +52,8 @@ static int open_records(struct perf_event_attr *attr, const char *what)
 }
 
 /*
- * The record, if it is of this type; its ids are looked at then. What is before them has a length
- * that the caller knows, @bytes, or 0: then it has a string, which ends with padding.
+ * Return a record's data if the record has this type, and check its ids. @bytes: length of the data
+ * before the ids, or 0 if it ends with a padded string.
  */
 static const void *record_of(const struct perf_event_header *header, unsigned int type,
 			     size_t bytes)
@@ -66,7 +66,7 @@ static const void *record_of(const struct perf_event_header *header, unsigned in
 	return header + 1;
 }
 
-/* PERF_RECORD_NAMESPACES; the second is that of UTS (UTS_NS_INDEX). */
+/* PERF_RECORD_NAMESPACES; the second name space is UTS (UTS_NS_INDEX). */
 struct namespaces_record {
 	u32 pid, tid;
 	u64 nr;
@@ -77,7 +77,7 @@ struct namespaces_record {
 
 #define UTS	1
 
-/* As the kernel has it in records: new_encode_dev() of include/linux/kdev_t.h */
+/* Encode a device as records do: new_encode_dev() of include/linux/kdev_t.h */
 static u64 encode_dev(dev_t dev)
 {
 	return (minor(dev) & 0xff) | (major(dev) << 8) | ((u64)(minor(dev) & ~0xff) << 12);
@@ -96,7 +96,7 @@ static void name_spaces(void)
 	fd = open_records(&attr, "namespaces");
 	if (fd < 0)
 		return;
-	/* Of this process alone, which ends soon. */
+	/* The name space is only for this process, which ends soon. */
 	if (stat("/proc/self/ns/uts", &before) || unshare(CLONE_NEWUTS) ||
 	    stat("/proc/self/ns/uts", &after)) {
 		ktap_skip("unshare(2): %s", strerror(errno));
@@ -130,7 +130,7 @@ struct cgroup_record {
 #define CGROUPS		"/sys/fs/cgroup"
 #define NEW_CGROUP	"/pmu-validate-new"
 
-/* What name_to_handle_at(2) says of a cgroup, or 0 */
+/* Return the id of a cgroup by name_to_handle_at(2), or 0. */
 static u64 cgroup_id(const char *path)
 {
 	union {
@@ -156,7 +156,7 @@ static void new_cgroup(void)
 	u64 id;
 	int fd;
 
-	/* Until some controller was enabled for children they lack perf's, too. */
+	/* Children have perf's controller only once some controller was enabled for them. */
 	if (!read_text(CGROUPS "/cgroup.subtree_control", control, sizeof(control)) ||
 	    !strpbrk(control, "abcdefghijklmnopqrstuvwxyz")) {
 		ktap_skip("cgroups lack perf's controller: write +pids to " CGROUPS
@@ -200,7 +200,7 @@ struct ksymbol_record {
 	char name[];
 };
 
-/* What the kernel says of a program that is loaded */
+/* The kernel's information about a loaded program */
 struct program {
 	struct bpf_prog_info info;
 	u64 symbol;
@@ -229,7 +229,7 @@ static bool ask_program(int fd, struct program *program)
 	return true;
 }
 
-/* How many records, since they were read last, say that the program came, or that it went. */
+/* Expect one record of each type, since the last read, that the program was loaded or unloaded. */
 static void expect_program(const struct program *program, bool gone)
 {
 	const struct perf_event_header *header;
@@ -248,7 +248,7 @@ static void expect_program(const struct program *program, bool gone)
 		if (!symbol || strncmp(symbol->name, program->name, strlen(program->name)))
 			continue;
 		expect_eq("type of the symbol", PERF_RECORD_KSYMBOL_TYPE_BPF, symbol->ksym_type);
-		/* Not told to who may not see addresses of the kernel */
+		/* The symbol is 0 for users that may not see kernel addresses. */
 		if (program->symbol)
 			expect_eq("address of the symbol, from that of the program", 0,
 				  (long long)(symbol->addr - program->symbol));
@@ -300,7 +300,7 @@ struct poke {
 	uint8_t from[MOST_BYTES], to[MOST_BYTES];
 };
 
-/* The changes since they were read last */
+/* Read the changes since the last read. */
 static unsigned int read_pokes(struct poke *pokes)
 {
 	const struct perf_event_header *header;
@@ -315,7 +315,7 @@ static unsigned int read_pokes(struct poke *pokes)
 			     2 * sizeof(uint16_t) + poke->old_len + poke->new_len + SAMPLE_ID_BYTES,
 			     sizeof(*header) + sizeof(*poke) + poke->old_len + poke->new_len + 8 +
 			     SAMPLE_ID_BYTES, header->size);
-		/* Trampolines come and go, of others. */
+		/* Ignore trampolines, which other users add and remove. */
 		if (poke->old_len != poke->new_len || poke->old_len > MOST_BYTES ||
 		    nr == MOST_POKES)
 			continue;
@@ -339,10 +339,10 @@ static bool is_undone(const struct poke *poke, const struct poke *by, unsigned i
 }
 
 /*
- * Does the kernel tell of code that it changes by itself? x86 does, if there is such code: a kernel
- * without CONFIG_JUMP_LABEL has none, and none of its functions.
+ * Check whether the kernel has records of its code changes. x86 has, unless the kernel has no such
+ * code: without CONFIG_JUMP_LABEL it also lacks the functions.
  */
-static bool tells_of_changes(void)
+static bool records_changes(void)
 {
 #if defined(__x86_64__)
 	FILE *symbols = fopen("/proc/kallsyms", "r");
@@ -361,8 +361,8 @@ static bool tells_of_changes(void)
 }
 
 /*
- * The kernel has branches of code for its software events, which it changes when the first event
- * of a kind is opened, and changes back when the last is closed (perf_swevent_enabled).
+ * The kernel has patched branches for its software events. It changes a branch when the first event
+ * of a type is opened, and back when the last one is closed (perf_swevent_enabled).
  */
 static void code_changes(void)
 {
@@ -396,7 +396,7 @@ static void code_changes(void)
 			changed += memcmp(there[j].from, there[j].to, there[j].len) != 0;
 		}
 	}
-	if (!nr && !tells_of_changes()) {
+	if (!nr && !records_changes()) {
 		ktap_skip("no record: this kernel changes no code by itself, or tells of none");
 		close_sampling(&ring, fd);
 		return;

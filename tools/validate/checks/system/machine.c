@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * machine.c - several CPUs and threads, CPUs that come and go, sleep, unloading
+ * machine.c - several CPUs and threads, CPU hotplug, suspend, unloading of the module
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "judge/guard.h"
 #include "judge/validate.h"
 
-/* CPUs that this process may run on, at most so many. */
+/* Return the number of CPUs that this process may run on, at most @max, and set @cpus to them. */
 static int usable_cpus(int *cpus, int max)
 {
 	cpu_set_t set;
@@ -217,7 +217,7 @@ static void sleeps(void)
 		ktap_skip("this kernel cannot rehearse suspending (CONFIG_PM_DEBUG)");
 		return;
 	}
-	/* By itself a rehearsal takes five seconds. */
+	/* The default delay of a suspend test is five seconds. */
 	change_number("/sys/module/suspend/parameters/pm_test_delay", 0);
 	fd = open_instructions();
 	if (fd < 0)
@@ -238,7 +238,7 @@ static void sleeps(void)
 	close(fd);
 }
 
-/* The last part of where a link leads to. */
+/* Read the last part of a link's target. */
 static bool link_name(const char *path, char *name, size_t size)
 {
 	char target[PATH_MAX];
@@ -259,7 +259,7 @@ bool module_of_pmu(char *name, size_t size)
 	char *end;
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", pmu.name);
-	/* The PMU's parent, or one of that one's, is the device that the driver is bound to. */
+	/* One of the PMU's ancestors is the device that the driver is bound to. */
 	if (realpath(path, device)) {
 		while ((end = strrchr(device, '/')) && end > device + strlen("/sys")) {
 			snprintf(path, sizeof(path), "%s/driver/module", device);
@@ -268,7 +268,7 @@ bool module_of_pmu(char *name, size_t size)
 			*end = '\0';
 		}
 	}
-	/* Without a parent: the module of its name, if there is one that can be unloaded. */
+	/* Without a parent, try a module with the PMU's name that can be unloaded. */
 	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", pmu.name);
 	if (!read_text(path, refs, sizeof(refs)))
 		return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * program.c - counts that a BPF program reads: of an event that it finds in a map, and of the event
- * whose overflow it is called for
+ * program.c - counts that a BPF program reads: of an event in a map, and of the event that has
+ * overflowed
  */
 #define _GNU_SOURCE
 #include <linux/bpf.h>
@@ -12,13 +12,13 @@
 #define PERIOD	100000
 #define PAGES	8
 
-/* What a program says: the values, and what the function that read them returned. */
+/* Result of a program: the values, and the return value of the function that read them */
 struct result {
 	struct bpf_perf_event_value value;
 	s64 error;
 };
 
-/* Where the programs below keep what they have read on their stack, and the key 0. */
+/* Offsets of the result, the error and the key 0 on the programs' stack */
 #define AT_RESULT	(-(int)sizeof(struct result))
 #define AT_ERROR	(AT_RESULT + (int)offsetof(struct result, error))
 #define AT_KEY		(AT_RESULT - 8)
@@ -57,7 +57,7 @@ static void emit_call(struct code *code, __s32 function)
 	emit(code, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
-/* What R0 has is the error; the result becomes the map's element, and the program returns. */
+/* Emit code: store R0 as the error, copy the result to the map's element, and return. */
 static void emit_end(struct code *code, int results, __s32 returned)
 {
 	emit(code, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_10, BPF_REG_0, AT_ERROR, 0);
@@ -105,7 +105,7 @@ static int load(unsigned int type, const struct code *code)
 	return bpf(BPF_PROG_LOAD, &attr);
 }
 
-/* The event of a map; the program is run by bpf(2), for the task that asks. */
+/* Load a program that reads the event in a map; bpf(2) runs the program in the calling task. */
 static int load_reader(int events, int results)
 {
 	struct code code = { .nr = 0 };
@@ -119,7 +119,7 @@ static int load_reader(int events, int results)
 	return load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
 }
 
-/* The event that the program is called for; the sample is to be written after it. */
+/* Load a program that reads the overflowed event, and has the kernel write the sample. */
 static int load_overflow_reader(int results)
 {
 	struct code code = { .nr = 0 };
@@ -201,7 +201,7 @@ static void read_at_overflow(void)
 	if (fd < 0)
 		return;
 	expect_eq("PERF_EVENT_IOC_SET_BPF", 0, ioctl(fd, PERF_EVENT_IOC_SET_BPF, program));
-	/* The map has what was read at the last overflow of each round. */
+	/* After each round, the map has the values of the last overflow. */
 	for (i = 0; i < 20; i++) {
 		unsigned int samples = 0;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record.c - records and fields of records that need more than a loop: tasks that come and go,
- * cgroups, pages of code
+ * record.c - records and fields that need more than a loop: fork and exit, cgroups, page sizes
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,7 +16,7 @@
 
 static struct ring ring;
 
-/* PERF_RECORD_FORK and PERF_RECORD_EXIT, with the ids of sample_id_all behind them */
+/* PERF_RECORD_FORK and PERF_RECORD_EXIT, followed by the ids of sample_id_all */
 struct task_record {
 	struct perf_event_header header;
 	u32 pid, ppid, tid, ptid;
@@ -71,7 +70,7 @@ static void forks_and_exits(void)
 	close_sampling(&ring, fd);
 }
 
-/* PERF_RECORD_READ without any read_format, and the ids */
+/* PERF_RECORD_READ without a read_format, followed by the ids of sample_id_all */
 struct read_record {
 	struct perf_event_header header;
 	u32 pid, tid;
@@ -82,10 +81,10 @@ struct read_record {
 };
 
 /*
- * With inherit_stat a child's event tells what it has counted when it is taken off the child. Linux
- * forgets that when the child exits, as the task is no longer known then (sync_child_event() of
- * 6.12); it does not when remove_on_exec closes the event. An event that is not inherited keeps it
- * from exchanging the events of parent and child instead of switching between them.
+ * With inherit_stat, the kernel writes a READ record with the count when a child's event is
+ * removed. Linux writes none when the child exits, because the event has no task then
+ * (sync_child_event() of 6.12). It writes one when remove_on_exec closes the event. An additional
+ * event that is not inherited keeps Linux from exchanging the contexts of parent and child.
  */
 static void read_of_child(void)
 {
@@ -134,7 +133,7 @@ static void read_of_child(void)
 	}
 	expect_eq("READ records of the child", 1, reads);
 	expect_eq("those of another task or with a wrong id", 0, wrong);
-	/* A fork and an exec, too. */
+	/* The count includes a fork and an exec. */
 	expect_range("what it tells", LOOP, LOOP + LOOP / 2, value);
 	close(own);
 	close_sampling(&ring, fd);
@@ -168,9 +167,9 @@ static void page_sizes(void)
 		nr++;
 		if (!expect_eq("bytes", sizeof(*header) + 3 * sizeof(u64), header->size))
 			break;
-		/* An address that there is none of has none. */
+		/* Without a data address there is no page size. */
 		data += !at[1] || !(at[1] % page);
-		/* This program is mapped from a file: by pages of the usual size, or larger. */
+		/* This program is mapped from a file, with pages of the usual size or larger. */
 		code += at[2] && !(at[2] % page) && !(at[2] & (at[2] - 1));
 	}
 	expect_range("samples", LOOP / PERIOD - 1, LOOP / PERIOD + 1, nr);
@@ -208,7 +207,7 @@ static void short_chains(void)
 		if (!sample_parse(header, &attr, &sample))
 			continue;
 		nr++;
-		/* PERF_CONTEXT_USER is no frame. */
+		/* PERF_CONTEXT_USER is an entry, but not a frame. */
 		if (!expect_range("entries of a chain of two frames", 2, 3, sample.nr_ips))
 			break;
 	}
@@ -236,7 +235,7 @@ static bool opens_precisely(int level)
 	return fd >= 0;
 }
 
-/* What caps/ promises and not more. */
+/* The PMU accepts precise_ip up to caps/max_precise, and refuses more. */
 static void levels_of_precision(void)
 {
 	char path[256];
@@ -283,7 +282,7 @@ static void of_a_cgroup(void)
 	if (fd == -EINVAL) {
 		ktap_skip("this kernel has no events of cgroups");
 	} else if (fd == -ENOENT) {
-		/* Until some controller was enabled for children they lack perf's, too. */
+		/* Children have perf's controller only once one was enabled for them. */
 		ktap_skip("cgroups lack perf's controller: write +pids to " CGROUPS
 			  "/cgroup.subtree_control");
 	} else if (expect_or_say(fd >= 0, "an event of a cgroup: expected a descriptor, got %s",
