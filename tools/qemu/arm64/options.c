@@ -103,7 +103,7 @@ struct kind {
 	bool configured;
 };
 
-/* The CPU type of all CPUs but first_other to last_other, and of those */
+/* The CPU type of CPUs first_other to last_other is other, that of all other CPUs common. */
 static struct kind common;
 static struct kind other;
 static unsigned long first_other = 1;

@@ -318,7 +318,7 @@ static void reached_in_block(unsigned int vcpu, void *userdata)
 
 /*
  * The two targets of a branch mostly differ in their page offsets. If they do, the offset tells
- * them apart, at whatever address the page is mapped.
+ * them apart, at any address that the page is mapped at.
  */
 static bool is_taken(const struct counting *c, uint64_t not_taken, uint64_t target)
 {

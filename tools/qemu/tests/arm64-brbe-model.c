@@ -288,7 +288,7 @@ static void test_cycles(void)
 		user(0x1000, ARM64_BRANCH_CALL);
 		EXPECT((info(0) >> 32 & 0x7fff) == counts[i].cc);
 	}
-	/* The first one after a prohibited region has none. */
+	/* The first record after a prohibited region has no cycle count. */
 	syscall_and_back();
 	user(0x1000, ARM64_BRANCH_CALL);
 	EXPECT(info(0) & BRBINFx_CCU);
@@ -351,10 +351,10 @@ static void test_freeze(void)
 	overflows(2);
 	EXPECT(get(ARM64_BRBFCR, 0) == (fcr | BRBFCR_EL1_PAUSED) && !cpu.levels);
 	EXPECT(get(ARM64_BRBTS, 0) == cycles());
-	/* The branch that was being executed is still told of. */
+	/* The branch being executed is still recorded. */
 	user(0x1000, ARM64_BRANCH_JUMP);
 	EXPECT(nr_records() == 1);
-	/* While the flag is set they do not go on for long. */
+	/* If the flag is still set, recording freezes again at once. */
 	put(ARM64_BRBFCR, fcr);
 	EXPECT(get(ARM64_BRBFCR, 0) & BRBFCR_EL1_PAUSED);
 	cpu.level = ARM64_PMU_EL1;

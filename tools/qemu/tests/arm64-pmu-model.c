@@ -54,7 +54,7 @@ static void test_counts(void)
 	EXPECT(counter(0) == 0 && counter(2) == 0 && counter(CYCLES) == 37);
 	put(ARM64_PMCR, PMCR_E | PMCR_LC | PMCR_C);
 	EXPECT(counter(CYCLES) == 0 && !cpu.overflows);
-	/* An event that is not there */
+	/* An event that the PMU does not have */
 	put_type(2, 0x3e);
 	runs(ARM64_PMU_EL0, 10, 0);
 	EXPECT(counter(2) == 0);
@@ -96,7 +96,7 @@ static void test_ids(void)
 	cpu.config.threshold = 8;
 	EXPECT(arm64_pmu_mmir(&cpu.pmu) == 0x800004 && arm64_pmu_ceid(&cpu.pmu, 1) >> 31 == 1);
 	EXPECT(arm64_pmu_ceid(&cpu.pmu, 0) >> CHAIN & 1);
-	/* What PMUv3p1 requires */
+	/* PMUv3p1 requires STALL_BACKEND. */
 	EXPECT(arm64_pmu_ceid(&cpu.pmu, 1) >> (STALL_BACKEND - 32) & 1);
 	EXPECT(!(arm64_pmu_ceid(&cpu.pmu, 0) >> 1 & 1));
 }
@@ -133,7 +133,7 @@ static void test_overflow(void)
 	EXPECT(cpu.overflows == 1 && arm64_pmu_line(&cpu.pmu));
 	EXPECT(get(ARM64_PMOVSCLR) == BIT(0) && counter(0) == 0);
 	EXPECT(counter(CYCLES) == BIT(32));
-	/* The interrupt is there while the PMU is enabled. */
+	/* The interrupt is pending only while the PMU is enabled. */
 	put(ARM64_PMCR, PMCR_LC);
 	EXPECT(!arm64_pmu_line(&cpu.pmu) && arm64_pmu_flagged(&cpu.pmu));
 	put(ARM64_PMCR, PMCR_E | PMCR_LC);
@@ -145,10 +145,10 @@ static void test_overflow(void)
 	EXPECT(!arm64_pmu_line(&cpu.pmu) && !get(ARM64_PMOVSSET));
 	put(ARM64_PMOVSSET, BIT(0));
 	EXPECT(arm64_pmu_line(&cpu.pmu));
-	/* Without an interrupt there is a flag all the same. */
+	/* With its interrupt disabled, an overflow still sets the flag. */
 	runs(ARM64_PMU_EL0, 10, 0);
 	EXPECT(get(ARM64_PMOVSCLR) == (BIT(0) | BIT(1)) && cpu.overflows == 1);
-	/* PMCR_EL0.LC decides where the cycle counter overflows. */
+	/* PMCR_EL0.LC selects the bit at which the cycle counter overflows. */
 	put_counter(CYCLES, UINT32_MAX);
 	put(ARM64_PMCR, PMCR_E);
 	runs(ARM64_PMU_EL1, 1, 0);
@@ -195,7 +195,7 @@ static void test_chain(void)
 	put(ARM64_PMINTENSET, MASK(6));
 	start(1, CHAIN, 7);
 	start(0, INST_RETIRED, UINT32_MAX);
-	/* An odd counter's overflow, and CHAIN on an even one, chain nothing. */
+	/* Neither an overflow of an odd counter nor CHAIN on an even counter chains. */
 	start(3, INST_RETIRED, UINT32_MAX);
 	start(4, CHAIN, 0);
 	runs(ARM64_PMU_EL1, 1, 0);
@@ -214,12 +214,12 @@ static void test_chain(void)
 	put_counter(0, UINT32_MAX);
 	runs(ARM64_PMU_EL1, 1, 0);
 	EXPECT(counter(0) == 0 && counter(1) == 0);
-	/* By software too */
+	/* An overflow by a software increment chains, too. */
 	start(1, CHAIN, 7);
 	start(0, SW_INCR, UINT32_MAX);
 	put(ARM64_PMSWINC, MASK(6));
 	EXPECT(counter(0) == 0 && counter(1) == 8);
-	/* Not where the even counter overflows at 64 bits, whichever half wraps */
+	/* If the even counter overflows at 64 bits, neither half chains. */
 	make(ARM64_PMU_V3P5);
 	put(ARM64_PMCR, PMCR_E | PMCR_LP);
 	start(1, CHAIN, 7);
@@ -312,7 +312,7 @@ static void test_threshold(void)
 	EXPECT(thresholded(BR_RETIRED | TH(1, 7)) == 10);
 	EXPECT(thresholded(BR_RETIRED | TH(2, 5)) == 0);
 
-	/* The overflow of what happens in other cycles is found in time. */
+	/* An overflow by cycles without the event is detected in time. */
 	put(ARM64_PMINTENSET, BIT(0));
 	put_type(0, STALL_SLOT | TH(4, 5));
 	put_counter(0, UINT32_MAX - 9);
@@ -335,7 +335,7 @@ static void test_instruction_counter(void)
 	runs(ARM64_PMU_EL1, 1, 0);
 	EXPECT(counter(INSTRUCTIONS) == 0 && get(ARM64_PMOVSCLR) == BIT(32));
 	EXPECT(cpu.overflows == 1 && get(ARM64_PMCNTENSET) == BIT(32));
-	/* 64 bits, whatever PMCR_EL0.LP says of the others */
+	/* It has 64 bits; PMCR_EL0.LP affects only event counters. */
 	put(ARM64_PMOVSCLR, BIT(32));
 	put_counter(INSTRUCTIONS, UINT32_MAX);
 	runs(ARM64_PMU_EL1, 10, 0);
@@ -363,7 +363,7 @@ static void test_el2(void)
 	put(ARM64_PMCR, PMCR_E | PMCR_P);
 	cpu.level = ARM64_PMU_EL2;
 	EXPECT(counter(4) == BIT(32) + 9);
-	/* HPMD prohibits the others at EL2, the cycle counter with PMCR_EL0.DP. */
+	/* HPMD stops the other counters at EL2; the cycle counter only with PMCR_EL0.DP. */
 	cpu.mdcr |= BIT(17);
 	arm64_pmu_refresh(&cpu.pmu);
 	start(3, INST_RETIRED | TYPE_NSH, 0);

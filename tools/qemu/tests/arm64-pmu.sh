@@ -107,7 +107,7 @@ begin 60
 
 build_tests arm64
 model_test arm64-pmu-model "registers and counters"
-model_test arm64-decode-model "what instructions are taken for"
+model_test arm64-decode-model "instruction decoder"
 model_test arm64-brbe-model "branch records"
 
 needs_qemu "$qemu" qemu-system-aarch64

@@ -116,7 +116,7 @@ static void test_registers(void)
 	make();
 	EXPECT(put(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP, 0xfc | BIT(32) | BIT(33)));
 	EXPECT(get(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP) == (0xfc | BIT(32) | BIT(33)));
-	/* The first two counters neither are reloaded nor have others reloaded. */
+	/* The first two counters have no auto counter reload. */
 	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_B, 4) && put(MSR_IA32_PMC_V6_GP0_CFG_B, 0));
 	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_B + 2 * STEP, 1));
 	EXPECT(put(MSR_IA32_PMC_V6_FX0_CFG_B, BIT(33)) && !put(MSR_IA32_PMC_V6_FX0_CFG_B, BIT(34)));

@@ -128,7 +128,7 @@ static void test_micro_ops(void)
 	run(0x2f, 1, NULL);
 	EXPECT(cpu.samples == 1 && get(MSR_AMD64_IBSOPCTL) & IBS_OP_VAL && !cpu.interrupts);
 	EXPECT(get(MSR_AMD64_IBSOPRIP) == IP + 0x2f && !get(MSR_AMD64_IBSOPDATA3));
-	/* It stands still until software says so. */
+	/* The unit does not count until software restarts it. */
 	run(0x30, 0x100, NULL);
 	EXPECT(cpu.samples == 1 && get(MSR_AMD64_IBSOPRIP) == IP + 0x2f && !cpu.rings);
 	EXPECT(put(MSR_AMD64_IBSOPCTL, IBS_OP_CUR_CNT(0x10) | IBS_OP_ENABLE | IBS_OP_CNT_CTL |
@@ -159,11 +159,11 @@ static void test_near(void)
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] = 0x110000 - 100;
 	x86_pmu_check(&cpu.pmu);
 	EXPECT(cpu.rings == 3 && !cpu.samples);
-	/* What is counted has begun, and not retired yet. */
+	/* The counted instruction has begun, and has not retired yet. */
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] += 100;
 	x86_pmu_check(&cpu.pmu);
 	EXPECT(!cpu.samples);
-	/* It faults, and is taken back; another that retires is not the one. */
+	/* The instruction faults and is taken back: the next one that retires is not tagged. */
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]--;
 	x86_pmu_step(&cpu.pmu, IP + 7, &none);
 	EXPECT(!cpu.samples);
@@ -219,7 +219,7 @@ static void test_stopped(void)
 	EXPECT(put(MSR_AMD64_IBSOPCTL, IBS_OP_CNT_CTL | 1));
 	run(0, 100, NULL);
 	EXPECT(!cpu.samples && !(get(MSR_AMD64_IBSOPCTL) & IBS_OP_VAL));
-	/* A count of none is none. */
+	/* A maximum count of 0 disables the unit. */
 	EXPECT(put(MSR_AMD64_IBSOPCTL, IBS_OP_ENABLE | IBS_OP_CNT_CTL));
 	run(0, 100, NULL);
 	EXPECT(!cpu.samples);

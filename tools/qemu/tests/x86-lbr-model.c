@@ -208,7 +208,7 @@ static void test_reported(void)
 	EXPECT((regs.eax & 6) == 6 && (regs.ebx >> 4 & 0x3f) == 16);
 	EXPECT(get(MSR_AMD_SAMP_BR_FROM + 31) == 0 && !put(MSR_AMD64_LBR_SELECT, BIT(9)));
 
-	/* CPUs without records leave their registers to QEMU. */
+	/* If the PMU lacks LBR, QEMU handles the registers. */
 	make("zen3");
 	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_AMD64_LBR_SELECT, 0) == X86_PMU_NOT_HERE);
 	make("haswell");
@@ -255,7 +255,7 @@ static void test_ring(void)
 	branches(200, 32);
 	EXPECT(get(MSR_LBR_TOS) == 1 && get(MSR_LBR_NHM_FROM + 1) == 231);
 	EXPECT(get(MSR_LBR_NHM_FROM + 2) == 200 && get(MSR_LBR_NHM_FROM) == 230);
-	/* Software can write them, and have the ring go on elsewhere. */
+	/* Software can write records, and the position in the ring. */
 	EXPECT(put(MSR_LBR_TOS, 9) && put(MSR_LBR_NHM_FROM + 10, 7));
 	EXPECT(get(MSR_LBR_NHM_FROM + 10) == 7);
 	branches(300, 1);
@@ -265,7 +265,7 @@ static void test_ring(void)
 
 static void test_filter(void)
 {
-	/* By Linux' names: lbr_sel_map of events/intel/lbr.c, ARCH_LBR_*_BIT. */
+	/* Linux' names: lbr_sel_map of events/intel/lbr.c, ARCH_LBR_*_BIT */
 	static const struct {
 		enum x86_lbr_type type;
 		unsigned int select;
@@ -342,7 +342,7 @@ static void test_depth(void)
 	branches(200, 20);
 	EXPECT(get(MSR_ARCH_LBR_FROM_0) == 219 && get(MSR_ARCH_LBR_FROM_0 + 7) == 212);
 	EXPECT(put(MSR_ARCH_LBR_FROM_0 + 8, 5) && get(MSR_ARCH_LBR_FROM_0 + 8) == 0);
-	/* Eight calls are kept of twelve, and four are left of them. */
+	/* The records keep eight of twelve calls; four are left after the returns. */
 	EXPECT(put(MSR_ARCH_LBR_DEPTH, 8));
 	EXPECT(put(MSR_ARCH_LBR_CTL, ARCH_LBR_CTL_ALL | ARCH_LBR_CTL_STACK));
 	for (unsigned int i = 0; i < 12; i++)
@@ -407,7 +407,7 @@ static void test_call_stack(void)
 	branch(X86_LBR_RETURN, 301, 225, false);
 	EXPECT(get(MSR_LBR_TOS) == 1 && get(MSR_LBR_NHM_FROM + 1) == 100);
 	EXPECT(!get(MSR_LBR_NHM_FROM + 2) && !get(MSR_LBR_NHM_TO + 2));
-	/* More returns than calls: the ring turns back. */
+	/* More returns than calls: the position wraps backwards. */
 	branch(X86_LBR_RETURN, 1, 2, false);
 	branch(X86_LBR_RETURN, 1, 2, false);
 	EXPECT(get(MSR_LBR_TOS) == 31);
@@ -417,7 +417,7 @@ static void test_call_stack(void)
 
 static void test_freeze(void)
 {
-	/* Before version 4 the bit that has them on is cleared, */
+	/* Before version 4, a freeze clears the enable bit of LBR. */
 	make("skylake");
 	cpu.config.version = X86_PMU_INTEL_V2;
 	EXPECT(put(IA32_DEBUGCTL, DEBUGCTLMSR_LBR | DEBUGCTLMSR_FREEZE_LBRS_ON_PMI));
@@ -426,7 +426,7 @@ static void test_freeze(void)
 	EXPECT(get(IA32_DEBUGCTL) == DEBUGCTLMSR_FREEZE_LBRS_ON_PMI);
 	EXPECT(get(IA32_PERF_GLOBAL_STATUS) == 1);
 
-	/* then the status has a bit: they go on when it is cleared. */
+	/* From version 4 on, a freeze sets a status bit; LBR continues when it is cleared. */
 	make("skylake");
 	EXPECT(put(IA32_DEBUGCTL, DEBUGCTLMSR_LBR | DEBUGCTLMSR_FREEZE_LBRS_ON_PMI));
 	overflow_intel();
@@ -518,22 +518,22 @@ static void test_counts(void)
 	EXPECT(counts_after(3, 1) == 0x4c);
 	EXPECT(counts_after(1000, 2) == 0x8c);
 	EXPECT(counts_after(0, 0) == 0);
-	/* What comes before a branch that is not recorded is told with the next one. */
+	/* Counts before a branch that is not recorded belong to the next record. */
 	happens(X86_PMU_INSTRUCTIONS, 1);
 	branch(X86_LBR_CALL, 1, 2, false);
 	EXPECT(counts_after(1, 0) == 0x08);
-	/* That somebody looks at the counters in between makes no difference. */
+	/* A read of the counters in between changes no count of a record. */
 	happens(X86_PMU_INSTRUCTIONS, 1);
 	EXPECT(get(IA32_PMC0 + 1) == 1008);
 	EXPECT(counts_after(1, 0) == 0x08);
 	EXPECT(get(IA32_PMC0 + 1) == 1009 && counts_after(0, 0) == 0);
-	/* Nor that they stand still. */
+	/* Neither does a stop of the counters. */
 	happens(X86_PMU_INSTRUCTIONS, 1);
 	EXPECT(put(IA32_PERF_GLOBAL_CTRL, 0));
 	happens(X86_PMU_INSTRUCTIONS, 7);
 	EXPECT(put(IA32_PERF_GLOBAL_CTRL, 0xe));
 	EXPECT(counts_after(1, 0) == 0x08);
-	/* They begin with another event, and when the records are cleared. */
+	/* A new event, and a clear of the records, restart the counts. */
 	happens(X86_PMU_INSTRUCTIONS, 3);
 	EXPECT(put(MSR_ARCH_LBR_DEPTH, 32));
 	EXPECT(counts_after(1, 0) == 0x04);

@@ -249,7 +249,7 @@ static void test_near(void)
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] = 99600;
 	x86_pmu_check(&cpu.pmu);
 	EXPECT(cpu.rings == 1 << X86_PMU_USER);
-	/* An instruction that has only begun makes no record. */
+	/* An instruction that has not retired yet writes no record. */
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] = 100000;
 	x86_pmu_check(&cpu.pmu);
 	EXPECT(!written());
@@ -306,7 +306,7 @@ static void test_store(void)
 	make("skylake");
 	sample(EVENT_STORES, 1);
 	step();
-	/* The first level's hit, and no latency */
+	/* An L1 hit without a latency */
 	EXPECT(record()[19] == 0x700000 && record()[20] == 1 && !record()[21]);
 	make("sapphire-rapids");
 	EXPECT(put(MSR_PEBS_DATA_CFG, PEBS_DATACFG_MEMINFO));
@@ -333,7 +333,7 @@ static void test_adaptive_record(void)
 	EXPECT(written() == words * 8 && record()[0] == (all | words * 8ULL << 48));
 	EXPECT(record()[1] == IP && record()[2] == 1 && record()[3] == 0x12345);
 	EXPECT(record()[4] == 0x7000c0 && record()[5] == 4 && record()[6] == 44);
-	/* struct pebs_gprs: in the order of instructions' numbers */
+	/* struct pebs_gprs: in the order of register numbers in instructions */
 	EXPECT(record()[8] == 0x246 && record()[9] == IP + 4 && record()[10] == 0x100);
 	EXPECT(record()[14] == 0x104 && record()[25] == 0x10f);
 	EXPECT(record()[26] == 0x200 && record()[26 + 30] == 0x20f && !record()[58]);

@@ -200,13 +200,13 @@ static void test_intel_reserved(void)
 	EXPECT(faults_write(0x390, BIT(4)));
 	EXPECT(faults_write(0x390, BIT(59)));
 	EXPECT(put(0x390, BIT(63) | BIT(62) | 7));
-	/* counters that are not there */
+	/* absent counters */
 	EXPECT(faults_write(0xc5, 0) && faults_read(0xc5));
 	EXPECT(faults_write(0x18a, 0) && faults_read(0x4c5));
 	EXPECT(faults_read(0x30c));
 	/* registers of version 4 */
 	EXPECT(faults_read(0x391) && faults_write(0x391, 0) && faults_read(0x392));
-	/* not of the PMU */
+	/* a register that is not the PMU's */
 	EXPECT(x86_pmu_wrmsr(&cpu.pmu, 0x10, 0) == X86_PMU_NOT_HERE);
 }
 
@@ -346,12 +346,12 @@ static void test_intel_v6(void)
 	x86_pmu_cpuid(&cpu.config, 0x23, 1, &regs);
 	EXPECT(regs.eax == 0xef && regs.ebx == 0xf);
 
-	/* The hole, under either number */
+	/* The absent counter, by both register numbers */
 	EXPECT(faults_read(0x18a) && faults_read(0xc5) && faults_read(0x4c5));
 	EXPECT(faults_read(0x1910) && faults_read(0x1911) && faults_write(0x38f, BIT(4)));
 	x86_pmu_reset(&cpu.pmu);
 	EXPECT(get(0x38f) == 0xef && put(0x38f, 0xef));
-	/* The last counter, under either */
+	/* The last counter, by both register numbers */
 	EXPECT(put(0x191d, 0x41003c) && get(0x18d) == 0x41003c);
 	EXPECT(put(0x18d, 0x4100c0) && get(0x191d) == 0x4100c0);
 	EXPECT(put(0x191c, 5) && get(0xc8) == 5);
@@ -462,7 +462,7 @@ static void test_amd_core(void)
 	EXPECT(get(0xc0010200) == (BIT(40) | BIT(41) | UINT64_C(0xf) << 32));
 	EXPECT(put(0xc0010201, UINT64_MAX) && get(0xc0010201) == MASK(48));
 
-	/* Guest only: nothing; both bits: all. */
+	/* GuestOnly alone counts nothing; both bits count everything. */
 	EXPECT(put(0xc0010206, BIT(40) | EN | USR | 0xc0));
 	runs(X86_PMU_USER, 12, 3);
 	EXPECT(get(0xc0010207) == 12);
@@ -470,7 +470,7 @@ static void test_amd_core(void)
 	runs(X86_PMU_USER, 12, 3);
 	EXPECT(get(0xc0010207) == 24);
 
-	/* Host only: nothing before EFER.SVME, which is QEMU's, is set. */
+	/* HostOnly alone counts only while EFER.SVME, a register of QEMU's, is set. */
 	EXPECT(put(0xc0010206, BIT(41) | EN | USR | 0xc0));
 	runs(X86_PMU_USER, 12, 3);
 	EXPECT(get(0xc0010207) == 24);
@@ -531,7 +531,7 @@ static void test_taken_back(void)
 	EXPECT(put(0x186, EN | INT | USR | 0xc0));
 	runs(X86_PMU_USER, 10, 0);
 	EXPECT(cpu.interrupts == 1);
-	/* the last one has faulted, and runs again */
+	/* the last instruction has faulted, and runs again */
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]--;
 	EXPECT(get(0xc1) == 0);
 	EXPECT(put(0x187, 0));
@@ -547,7 +547,7 @@ static void test_taken_back_and_stopped(void)
 	EXPECT(put(0x187, EN | USR | 0xc0) && put(0x186, EN | USR | 0xc4));
 	runs(X86_PMU_USER, 10, 0);
 	EXPECT(get(0xc2) == 10);
-	/* the last one goes on when the counter counts for its task again */
+	/* the last instruction continues once the counter counts its task again */
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]--;
 	EXPECT(get(0xc2) == 9);
 	EXPECT(put(0x187, 0) && put(0x187, EN | USR | 0xc0));
@@ -579,7 +579,7 @@ static void test_faults(void)
 	EXPECT(get(0x38e) == 1);
 	EXPECT(put(0x390, 1) && get(0x38e) == 1);
 	EXPECT(put(0x390, 1) && get(0x38e) == 0);
-	/* and so again the next time */
+	/* a status bit that is set again ignores its first write again */
 	EXPECT(put(0x4c1, MASK(48)));
 	runs(X86_PMU_USER, 1, 0);
 	EXPECT(put(0x390, 1) && get(0x38e) == 1);
@@ -603,7 +603,7 @@ static void test_denied(void)
 	EXPECT(get(0xc1) == 100 && get(0xc3) == 7);
 	EXPECT(get(0x309) == 100 && get(0x30a) == 0 && get(0x30b) == 55);
 	EXPECT(get(0xc2) == 5 && get(0xc4) == 0);
-	/* Only by its whole name, whatever else the selector has. */
+	/* The event and unit mask have to match; other bits of the selector do not matter. */
 	cpu.config.denied_events[0] = 0xc4;
 	EXPECT(put(0x187, EN | USR | 0x40c4) && put(0x189, EN | INT | USR | OS | EDGE | 0xc4));
 	runs(X86_PMU_USER, 100, 10);

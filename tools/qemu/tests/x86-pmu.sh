@@ -109,7 +109,7 @@ begin 90
 
 build_tests x86
 model_test x86-pmu-model "registers and counters"
-model_test x86-decode-model "what instructions are taken for"
+model_test x86-decode-model "instruction decoder"
 model_test x86-uarch-model "microarchitectures"
 model_test x86-lbr-model "branch records"
 model_test x86-pebs-model "precise samples"

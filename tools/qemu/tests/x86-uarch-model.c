@@ -185,7 +185,7 @@ static void test_models(void)
 				   x86_uarch_is_in(cpu.config.uarch, rows[j].signature));
 	}
 	EXPECT(!x86_uarch_find("penryn"));
-	/* Snow Ridge, whose number QEMU's first Icelake-Server has */
+	/* Snow Ridge's model number, which QEMU's first Icelake-Server has */
 	EXPECT(!x86_uarch_is_in(x86_uarch_find("icelake"), 0x00080660));
 }
 
@@ -331,7 +331,7 @@ static void test_counts(void)
 	EXPECT(counted(0, 0x8a3 | CMASK(8)) == 100);
 	EXPECT(counted(0, 0x4a3 | CMASK(4)) == 10);
 	EXPECT(counted(0, 0x4a3 | CMASK(5)) == 0);	/* no part of that name */
-	/* fixed-function counter 0 counts instructions, however the event is called */
+	/* fixed-function counter 0 counts instructions */
 	EXPECT(put(IA32_FIXED_CTR_CTRL, 2) && put(IA32_PERF_GLOBAL_CTRL, BIT(32)));
 	everything_happens();
 	EXPECT(get(IA32_FIXED_CTR) == 10);
@@ -370,7 +370,7 @@ static void test_merge(void)
 	everything_happens();
 	EXPECT(get(PERF_CTR(2)) == 200 && get(PERF_CTR(3)) == 0);
 
-	/* 64 bits, of which the second counter has the upper 16 */
+	/* the second counter has the upper 16 of 64 bits */
 	EXPECT(put(PERF_CTR(2), MASK(48) - 99));
 	everything_happens();
 	EXPECT(get(PERF_CTR(2)) == BIT(48) + 100 && get(PERF_CTR(3)) == 1);
@@ -380,14 +380,14 @@ static void test_merge(void)
 	EXPECT(get(PERF_CTR(2)) == 100 && get(PERF_CTR(3)) == 0);
 	EXPECT(cpu.interrupts == 1);
 
-	/* the partner of an even one is the next, and has to be enabled */
+	/* an even counter merges with the next one, which has to be enabled */
 	EXPECT(put(PERF_CTL(3), AMD_MERGE));
 	EXPECT(counted(2, 0xff03) == 150);
 	EXPECT(put(PERF_CTL(4), EN | AMD_MERGE));
 	EXPECT(counted(3, 0xff03) == 150);
 	EXPECT(counted(2, 0xff03) == 150);
 
-	/* version 2: by the global register too; the status is the even one's */
+	/* version 2: the global register enables both; the even counter has the status bit */
 	EXPECT(make("zen4"));
 	EXPECT(put(PERF_CTR(0), MASK(48)) && put(PERF_CTR(1), MASK(16)));
 	EXPECT(put(PERF_CTL(1), EN | AMD_MERGE));
@@ -430,7 +430,7 @@ static void test_hybrid(void)
 	EXPECT(counters_of(0xc0) == 0x3f && counters_of(0x83d0) == 0x3f);
 	EXPECT(counters_of(0x1ae) == 0 && get(IA32_PMC + 6) == 0xdeaddeaddeaddead);
 
-	/* One kind: nothing of all this */
+	/* Not hybrid: no leaf reports CPU types */
 	EXPECT(make("sapphire-rapids"));
 	regs = (struct x86_pmu_cpuid) { 0 };
 	x86_pmu_cpuid(&cpu.config, 7, 0, &regs);
@@ -467,7 +467,7 @@ static void test_lunar_lake(void)
 	EXPECT(regs.eax == 0xff && regs.ebx == 0x77);
 	x86_pmu_cpuid(&cpu.config, 0x1a, 0, &regs);
 	EXPECT(regs.eax == X86_PMU_CORE_ATOM << 24);
-	/* Slots by a fixed-function counter: OS and USR, as what a selector makes of the event */
+	/* Skymont has fixed-function counter 6, but not 3. */
 	EXPECT(put(IA32_FIXED_CTR_CTRL, UINT64_C(3) << 24) && !put(IA32_FIXED_CTR_CTRL, 3 << 12));
 	cpu.config.fixed = 0x17;
 	EXPECT(x86_pmu_config_error(&cpu.config));
@@ -487,14 +487,14 @@ static void test_metrics(void)
 	EXPECT(put(IA32_PERF_GLOBAL_OVF_CTRL, BIT(48)));
 	everything_happens();
 	EXPECT(get(IA32_FIXED_CTR + 3) == 80);
-	/* The first four share all slots. */
+	/* The first four metrics add up to all slots. */
 	value = get(MSR_PERF_METRICS);
 	for (i = 0; i < 4; i++)
 		sum += value >> 8 * i & 0xff;
 	EXPECT(sum == 0xff);
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, RDPMC_METRICS, &sum) == X86_PMU_DONE &&
 	       sum == value);
-	/* What was read can be written, and goes on: half of the slots are one metric's. */
+	/* Metrics can be written, and then include new slots: half of the slots are written. */
 	EXPECT(put(IA32_FIXED_CTR + 3, 80) && get(MSR_PERF_METRICS) == 0);
 	EXPECT(put(MSR_PERF_METRICS, 0xff) && get(MSR_PERF_METRICS) == 0xff);
 	everything_happens();
@@ -503,7 +503,7 @@ static void test_metrics(void)
 	       (((value >> 24) + 1) / 2 << 8));
 	EXPECT(put(IA32_FIXED_CTR + 3, 0) && put(MSR_PERF_METRICS, 0));
 	EXPECT(get(MSR_PERF_METRICS) == 0);
-	/* The second level came later. */
+	/* Ice Lake has no metrics of level 2. */
 	EXPECT(!(value >> 32) && !put(MSR_PERF_METRICS, BIT(32)));
 	EXPECT(make("sapphire-rapids"));
 	EXPECT(put(MSR_PERF_METRICS, BIT(63)) && get(MSR_PERF_METRICS) == BIT(63));
@@ -591,7 +591,7 @@ static void test_extra_reg(void)
 	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x30001) == SHARES + 1);
 	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x10000) == 0);
 	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x00001) == 0);
-	/* of the other register */
+	/* the event of the other register */
 	EXPECT(put(MSR_OFFCORE_RSP_0, 0x10001));
 	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_1, 0x10002) == SHARES);
 	/* FRONTEND_RETIRED.DSB_MISS, .STLB_MISS, .LATENCY_GE_1 */
@@ -605,7 +605,7 @@ static void test_extra_reg(void)
 	EXPECT(make("sapphire-rapids"));
 	EXPECT(second(0x12b, MSR_OFFCORE_RSP_1, 0x10001) == SHARES);
 	EXPECT(second(0x1b7, MSR_OFFCORE_RSP_0, 0x10001) == 0);
-	/* INT_MISC.UNKNOWN_BRANCH_CYCLES, UOPS_RETIRED.MS: each has its bits of the register */
+	/* INT_MISC.UNKNOWN_BRANCH_CYCLES, UOPS_RETIRED.MS: each uses other bits of the register */
 	EXPECT(second(0x40ad, MSR_PEBS_FRONTEND, 0x7) == 49 * SHARES);
 	EXPECT(second(0x4c2, MSR_PEBS_FRONTEND, 0x8) == 56 * SHARES);
 	EXPECT(second(0x4c2, MSR_PEBS_FRONTEND, 0x7) == 0);

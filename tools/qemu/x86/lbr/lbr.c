@@ -410,7 +410,7 @@ bool x86_lbr_write_tos(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-/* Return a record by its register number; NULL above the depth: those read 0 and ignore writes. */
+/* Return a record by its register number; NULL above the depth: reads are 0, writes are ignored. */
 static struct x86_lbr_entry *entry_of(struct x86_pmu *pmu, unsigned int i)
 {
 	struct x86_lbr *lbr = &pmu->lbr;
