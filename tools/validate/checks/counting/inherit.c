@@ -29,7 +29,7 @@ static void threads_alone(void)
 		ktap_skip("inherit_thread is not known to this kernel");
 		return;
 	}
-	expect_true("inherit_thread is taken", fd >= 0);
+	expect_true("inherit_thread is accepted", fd >= 0);
 	event_enable(fd);
 	if (!fork()) {
 		known_loop(5 * ITERATIONS);
@@ -86,7 +86,7 @@ static void host_without_guests(void)
 	attr_instructions(&attr);
 	attr.exclude_guest = 1;
 	fd = event_open(&attr, 0, -1, -1, 0);
-	if (expect_true("exclude_guest is taken or EINVAL, EOPNOTSUPP",
+	if (expect_true("exclude_guest is accepted, or EINVAL, EOPNOTSUPP",
 			fd >= 0 || fd == -EINVAL || fd == -EOPNOTSUPP) && fd >= 0) {
 		expect_count("instructions of the host without guests", LOOP,
 			     event_count_loop(fd, ITERATIONS));

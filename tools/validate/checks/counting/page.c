@@ -117,7 +117,7 @@ static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
 	attr_instructions(&attr);
 	attr.sample_period = period;
 	if (!read_number(USER_ACCESS) && change_number(USER_ACCESS, 1)) {
-		ktap_skip("kernel.perf_user_access is 0, and --disrupt was not given");
+		ktap_skip("kernel.perf_user_access is 0: set it to 1, or use --disrupt");
 		return -1;
 	}
 	/* If an event has to request the access, the PMU has the format rdpmc. */
@@ -140,7 +140,7 @@ static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
 	event_enable(fd);
 	if ((*page)->cap_user_rdpmc)
 		return fd;
-	ktap_skip("the page says that counters cannot be read (kernel.perf_user_access, rdpmc)");
+	ktap_skip("the page does not permit reads of counters (kernel.perf_user_access, rdpmc)");
 	unmap_page(*page);
 	close(fd);
 	return -1;

@@ -163,7 +163,7 @@ static void counts_from_exec(void)
 	attr_instructions(&attr);
 	attr.enable_on_exec = 1;
 	fd = event_open(&attr, child.pid, -1, -1, 0);
-	expect_true("enable_on_exec is taken", fd >= 0);
+	expect_true("enable_on_exec is accepted", fd >= 0);
 	child_run_last(&child);
 	if (fd < 0)
 		return;
@@ -205,7 +205,7 @@ static void removed_on_exec(void)
 	if (fd == -EINVAL)
 		ktap_skip("remove_on_exec is not known to this kernel");
 	else
-		expect_true("remove_on_exec is taken", fd >= 0);
+		expect_true("remove_on_exec is accepted", fd >= 0);
 	child_run_last(&child);
 	if (fd < 0)
 		return;

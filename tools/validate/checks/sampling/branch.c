@@ -85,8 +85,8 @@ static bool sample_branches(u64 branches, void (*code)(void), struct found *f)
 	attr.branch_sample_type = branches;
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd < 0) {
-		expect_true("an errno that says so", fd == -EOPNOTSUPP || fd == -EINVAL);
-		ktap_skip("the PMU has none: %s", strerror(-fd));
+		expect_true("an errno of a missing feature", fd == -EOPNOTSUPP || fd == -EINVAL);
+		ktap_skip("the PMU does not have them: %s", strerror(-fd));
 		return false;
 	}
 	if (!ring_map(&ring, fd, PAGES)) {

@@ -119,7 +119,7 @@ static void sigtrap(void)
 		ktap_skip("sigtrap is not known to this kernel");
 		return;
 	}
-	expect_true("sigtrap is taken", fd >= 0);
+	expect_true("sigtrap is accepted", fd >= 0);
 	traps = 0;
 	wrong_traps = 0;
 	sigaction(SIGTRAP, &action, NULL);

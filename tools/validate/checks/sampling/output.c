@@ -30,7 +30,7 @@ static void no_group(void)
 		return;
 	attr_instructions(&attr);
 	fd = event_open(&attr, 0, -1, leader, PERF_FLAG_FD_NO_GROUP);
-	if (expect_true("PERF_FLAG_FD_NO_GROUP is taken", fd >= 0)) {
+	if (expect_true("PERF_FLAG_FD_NO_GROUP is accepted", fd >= 0)) {
 		/* The leader is never enabled: a member of its group would not count. */
 		expect_count("instructions", LOOP, event_count_loop(fd, ITERATIONS));
 		close(fd);
@@ -52,7 +52,7 @@ static void fd_output(void)
 	if (fd < 0)
 		return;
 	other = event_open(&attr, 0, -1, fd, PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT);
-	if (expect_true("PERF_FLAG_FD_OUTPUT is taken", other >= 0)) {
+	if (expect_true("PERF_FLAG_FD_OUTPUT is accepted", other >= 0)) {
 		ioctl(fd, PERF_EVENT_IOC_ID, &ids[0]);
 		ioctl(other, PERF_EVENT_IOC_ID, &ids[1]);
 		event_enable(other);
@@ -203,11 +203,11 @@ static void no_aux_area(void)
 	event_enable(fd);
 	known_loop(ITERATIONS);
 	event_disable(fd);
-	expect_true("the buffer is written all the same", ring_next(&ring));
+	expect_true("the kernel still writes the buffer", ring_next(&ring));
 	close_sampling(&ring, fd);
 	attr.aux_output = 1;
 	fd = event_open(&attr, 0, -1, -1, 0);
-	expect_true("aux_output without a leader of that kind is EINVAL or EOPNOTSUPP",
+	expect_true("aux_output without an AUX leader is EINVAL or EOPNOTSUPP",
 		    fd == -EINVAL || fd == -EOPNOTSUPP);
 }
 

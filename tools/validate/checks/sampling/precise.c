@@ -24,9 +24,9 @@ static int open_precise(struct perf_event_attr *attr)
 	int fd = event_open(attr, 0, -1, -1, 0);
 
 	if (fd < 0) {
-		expect_true("an errno that says so", fd == -EOPNOTSUPP || fd == -EINVAL ||
+		expect_true("an errno of a missing feature", fd == -EOPNOTSUPP || fd == -EINVAL ||
 			    fd == -ENOENT || fd == -ENODATA);
-		ktap_skip("the PMU has none: %s", strerror(-fd));
+		ktap_skip("the PMU does not have them: %s", strerror(-fd));
 		return fd;
 	}
 	if (ring_map(&ring, fd, PAGES)) {
@@ -185,7 +185,7 @@ static void loads(void)
 
 static void stores(void)
 {
-	ktap_skip("no accesses of this architecture are known");
+	ktap_skip("this architecture has no known accesses");
 }
 
 static void loads(void)

@@ -155,7 +155,7 @@ static void room_by_moving(void)
 		return;
 	known_loop(ITERATIONS);
 	if (!all_run(own, nr - 1)) {
-		ktap_skip("cycles have no counter of their own, or another event has it");
+		ktap_skip("cycles have no separate counter, or another event has it");
 		return;
 	}
 	close_all(own, nr - 1);
@@ -166,7 +166,7 @@ static void room_by_moving(void)
 		return;
 	for (i = 0; i < ROUNDS; i++)
 		known_loop(ITERATIONS);
-	expect_true("no event waits for a counter when there is one for each", all_run(own, nr));
+	expect_true("every event has a counter all the time", all_run(own, nr));
 	/* Includes other tasks. A move that lost counts would halve the number. */
 	expect_range("cycles of the CPU", cycles * ROUNDS * 3 / 2, cycles * ROUNDS * 100,
 		     event_read(of_cpu[1]));

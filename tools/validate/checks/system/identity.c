@@ -312,7 +312,7 @@ static void generic_is_own(void)
 	attr.config = PERF_COUNT_HW_INSTRUCTIONS | (u64)pmu.type << PERF_PMU_TYPE_SHIFT;
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd == -ENOENT || fd == -EINVAL) {
-		ktap_skip("it takes no generic events with its type");
+		ktap_skip("it accepts no generic events with its type");
 		return;
 	}
 	expect_true("the event opens", fd >= 0);

@@ -62,7 +62,7 @@ static const void *record_of(const struct perf_event_header *header, unsigned in
 		return NULL;
 	if (bytes && !expect_eq("bytes of a record", bytes + SAMPLE_ID_BYTES, header->size))
 		return NULL;
-	expect_true("a record has its own event's ids behind it", ids_agree(header, own_id));
+	expect_true("a record ends with the ids of its event", ids_agree(header, own_id));
 	return header + 1;
 }
 
@@ -276,7 +276,7 @@ static void programs_come_and_go(void)
 	if (loaded < 0 || !ask_program(loaded, &program)) {
 		ktap_skip("bpf(2): %s", strerror(errno));
 	} else if (!program.info.jited_prog_len) {
-		ktap_skip("programs are interpreted: they have no symbols");
+		ktap_skip("BPF programs are interpreted: they have no symbols");
 	} else {
 		expect_program(&program, false);
 		close(loaded);
@@ -397,7 +397,7 @@ static void code_changes(void)
 		}
 	}
 	if (!nr && !records_changes()) {
-		ktap_skip("no record: this kernel changes no code by itself, or tells of none");
+		ktap_skip("no record: this kernel changes no code, or has no records of it");
 		close_sampling(&ring, fd);
 		return;
 	}

@@ -214,7 +214,7 @@ static void sleeps(void)
 	int fd;
 
 	if (change_text("/sys/power/pm_test", "core")) {
-		ktap_skip("this kernel cannot rehearse suspending (CONFIG_PM_DEBUG)");
+		ktap_skip("this kernel has no test of suspend (CONFIG_PM_DEBUG)");
 		return;
 	}
 	/* The default delay of a suspend test is five seconds. */

@@ -134,7 +134,7 @@ static void read_of_child(void)
 	expect_eq("READ records of the child", 1, reads);
 	expect_eq("those of another task or with a wrong id", 0, wrong);
 	/* The count includes a fork and an exec. */
-	expect_range("what it tells", LOOP, LOOP + LOOP / 2, value);
+	expect_range("count of the READ record", LOOP, LOOP + LOOP / 2, value);
 	close(own);
 	close_sampling(&ring, fd);
 }
@@ -154,7 +154,7 @@ static void page_sizes(void)
 		ktap_skip("page sizes are not known to this kernel");
 		return;
 	}
-	if (!expect_true("page sizes are taken", fd >= 0) || ring_map(&ring, fd, PAGES))
+	if (!expect_true("page sizes are accepted", fd >= 0) || ring_map(&ring, fd, PAGES))
 		return;
 	event_enable(fd);
 	known_loop(ITERATIONS);
