@@ -295,7 +295,7 @@ static void two_events_one_truth(void)
 }
 
 static const struct check checks[] = {
-	{ "group", "disabled members want no counter",
+	{ "group", "disabled members take no counter",
 	  MAN "\"The disabled bit specifies whether the counter starts out disabled or enabled. If disabled, the event can later be enabled by ioctl(2), prctl(2), or enable_on_exec.\"",
 	  disabled_members, NEED_GROUPS },
 	{ "group", "members of the largest group agree", SCHEDULED, members_agree, NEED_GROUPS },
@@ -318,7 +318,7 @@ static const struct check checks[] = {
 	{ "group", "a software event leads",
 	  SCHEDULED, with_software },
 	{ "group", "a software event joins", SCHEDULED, software_joins },
-	{ "group", "leaders that cannot be",
+	{ "group", "impossible leaders are refused",
 	  MAN "EINVAL: \"exclusive or pinned set and the event is not a group leader;\", \"The rest of the group members are created with subsequent perf_event_open() calls with group_fd being set to the file descriptor of the group leader.\"",
 	  wrong_leaders },
 	{ "group", "cycles and instructions together", SCHEDULED, two_events_one_truth,

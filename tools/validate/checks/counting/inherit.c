@@ -36,12 +36,12 @@ static void threads_alone(void)
 		_exit(0);
 	}
 	wait(NULL);
-	expect_range("instructions without those of a child process", 1, LOOP, event_read(fd));
+	expect_range("instructions without a child process", 1, LOOP, event_read(fd));
 	event_reset(fd);
 	if (!pthread_create(&thread, NULL, thread_loop, NULL))
 		pthread_join(thread, NULL);
 	event_disable(fd);
-	expect_range("instructions with those of a thread", LOOP, LOOP + LOOP / 2,
+	expect_range("instructions with a thread", LOOP, LOOP + LOOP / 2,
 		     event_read(fd));
 	close(fd);
 }

@@ -123,7 +123,7 @@ static void nothing_left(void)
 		ktap_skip("an event that excludes everything is refused");
 		return;
 	}
-	expect_true("it opens", fd >= 0);
+	expect_true("the event opens", fd >= 0);
 	expect_eq("count", 0, event_count_loop(fd, ITERATIONS));
 	close(fd);
 }

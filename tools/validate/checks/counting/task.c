@@ -55,7 +55,7 @@ static void not_the_children(void)
 	}
 	wait(NULL);
 	event_disable(fd);
-	expect_range("instructions without those of a child", 1, LOOP, event_read(fd));
+	expect_range("instructions without the child's", 1, LOOP, event_read(fd));
 	close(fd);
 }
 
@@ -336,16 +336,16 @@ static const struct check checks[] = {
 	{ "task", "an event on another task",
 	  MAN "pid > 0 and cpu == -1: \"This measures the specified process/thread on any CPU.\"",
 	  other_task },
-	{ "task", "children are not counted unasked",
+	{ "task", "without inherit, children are not counted",
 	  MAN "\"The inherit bit specifies that this counter should count events of child tasks as well as the task specified.\"",
 	  not_the_children },
-	{ "task", "children and theirs are inherited",
+	{ "task", "children and grandchildren are inherited",
 	  MAN "\"The inherit bit specifies that this counter should count events of child tasks as well as the task specified.\"",
 	  inherited },
 	{ "task", "threads are inherited",
 	  MAN "\"The inherit bit specifies that this counter should count events of child tasks as well as the task specified.\"",
 	  inherited_by_threads },
-	{ "task", "living children are read",
+	{ "task", "a read includes living children",
 	  MAN "\"The inherit bit specifies that this counter should count events of child tasks as well as the task specified.\"",
 	  inherited_alive },
 	{ "task", "enable_on_exec",

@@ -501,7 +501,7 @@ static void other_records(void)
 }
 
 static const struct check checks[] = {
-	{ "field", "each has its size",
+	{ "field", "each field has its size",
 	  MAN "\"The order in which the values are saved in the sample are documented in the MMAP Layout subsection below; it is not the enum perf_event_sample_format order.\"",
 	  sizes,
 	  NEED_SAMPLING },

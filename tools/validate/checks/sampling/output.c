@@ -286,7 +286,7 @@ static const struct check checks[] = {
 	{ "ring", "PERF_FLAG_FD_OUTPUT",
 	  MAN "PERF_FLAG_FD_OUTPUT: \"This flag re-routes the event's sampled output to instead be included in the mmap buffer of the event specified by group_fd.\"",
 	  fd_output, NEED_SAMPLING },
-	{ "ring", "outputs that cannot be",
+	{ "ring", "impossible outputs are refused",
 	  MAN "PERF_EVENT_IOC_SET_OUTPUT: \"This tells the kernel to report event notifications to the specified file descriptor rather than the default one.\"",
 	  outputs_that_cannot_be, NEED_SAMPLING },
 	{ "ring", "perf_event_mlock_kb and RLIMIT_MEMLOCK",

@@ -247,7 +247,7 @@ static void shared_buffer(void)
 	expect_samples("samples of the buffer's event", event_read(fd), PERIOD, 2, 2, mine);
 	expect_samples("samples of the other event", event_read(other), PERIOD, 2, 2, theirs);
 	expect_true("samples of both", mine && theirs);
-	expect_eq("samples of nobody", 0, none);
+	expect_eq("samples with another id", 0, none);
 	close(other);
 	close_sampling(&ring, fd);
 }

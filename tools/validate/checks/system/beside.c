@@ -348,8 +348,8 @@ static void same_instructions(void)
 
 static const struct check checks[] = {
 	{ "count", "opening other events changes no count", COUNTED, come_and_go, NEED_GROUPS },
-	{ "count", "an event of a CPU goes on beside those of tasks", COUNTED, cpu_beside_task,
-	  NEED_CPU_WIDE | NEED_GROUPS },
+	{ "count", "adding a task's event changes no count of a CPU's event", COUNTED,
+	  cpu_beside_task, NEED_CPU_WIDE | NEED_GROUPS },
 	{ "multiplex", "an event is moved to make room for another",
 	  MAN "\"Multiplexing happens if the number of events is more than the number of available PMU counter slots.\"",
 	  room_by_moving, NEED_GROUPS | NEED_CYCLES | NEED_CPU_WIDE },

@@ -189,7 +189,7 @@ static void attr_sizes(void)
 	future.more[7] = 1;
 	future.attr.size = sizeof(future);
 	expect_eq("attributes of the future", -E2BIG, event_open(&future.attr, 0, -1, -1, 0));
-	expect_range("the size that the kernel wants", PERF_ATTR_SIZE_VER0, sizeof(future) - 1,
+	expect_range("the size that the kernel returns", PERF_ATTR_SIZE_VER0, sizeof(future) - 1,
 		     future.attr.size);
 	attr_instructions(&future.attr);
 	future.attr.size = 0;
@@ -329,10 +329,10 @@ static void no_descriptor_left(void)
 }
 
 static const struct check checks[] = {
-	{ "error", "attributes and arguments that cannot be",
+	{ "error", "impossible attributes and arguments are refused",
 	  MAN "EINVAL: \"Returned if the specified event is invalid.\", E2BIG: \"too big (larger than the page size)\", ENOENT: \"Returned if the type setting is not valid.\", EOVERFLOW: \"Returned if PERF_SAMPLE_CALLCHAIN is requested and sample_max_stack is larger than the maximum specified in /proc/sys/kernel/perf_event_max_stack.\", ESRCH: \"Returned if attempting to attach to a process that does not exist.\", EBADF: \"Returned if the group_fd file descriptor is not valid\"",
 	  opens },
-	{ "error", "what hardware may lack",
+	{ "error", "features that hardware may lack",
 	  MAN "EOPNOTSUPP: \"Returned if an event requiring a specific hardware feature is requested but there is no hardware support.\"",
 	  unfeasible },
 	{ "error", "sizes of perf_event_attr",

@@ -321,10 +321,10 @@ static void generic_is_own(void)
 }
 
 static const struct check checks[] = {
-	{ "identity", "its type is its own",
+	{ "identity", "no other PMU has its type",
 	  MAN "type: \"This contains an integer that can be used in the type field of perf_event_attr to indicate that you wish to use this PMU.\"",
 	  type_is_unique, NEED_PMU },
-	{ "identity", "an event of its own type counts",
+	{ "identity", "an event with its type counts",
 	  MAN "\"This contains an integer that can be used in the type field of perf_event_attr to indicate that you wish to use this PMU.\"",
 	  own_type_opens, NEED_PMU },
 	{ "identity", "formats parse",

@@ -132,7 +132,7 @@ static void read_of_child(void)
 		wrong += record->pid != (u32)pid || record->tid != (u32)pid || record->id != id;
 	}
 	expect_eq("READ records of the child", 1, reads);
-	expect_eq("those of another task or with a wrong id", 0, wrong);
+	expect_eq("READ records of another task or with a wrong id", 0, wrong);
 	/* The count includes a fork and an exec. */
 	expect_range("count of the READ record", LOOP, LOOP + LOOP / 2, value);
 	close(own);
