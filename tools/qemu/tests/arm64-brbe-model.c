@@ -2,7 +2,7 @@
 /*
  * Tests of the branch records of the virtual arm64 PMU, without QEMU. KTAP on stdout.
  *
- * Names and bits are taken from Linux (arch/arm64/tools/sysreg), those of the model from the
+ * Names and bits are taken from Linux (arch/arm64/tools/sysreg). The model's are taken from the
  * Architecture Reference Manual.
  */
 #include <stdio.h>

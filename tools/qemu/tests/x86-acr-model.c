@@ -3,7 +3,7 @@
  * Tests of auto counter reload in the virtual x86 PMU, without QEMU. KTAP on stdout.
  *
  * Numbers of registers and bits are taken from Linux' driver (msr-index.h, perf_event.h,
- * events/intel/core.c), those of the model from the manual.
+ * events/intel/core.c). The model's numbers are taken from the manual.
  */
 #include <stdio.h>
 #include <string.h>

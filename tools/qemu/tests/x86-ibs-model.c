@@ -3,7 +3,7 @@
  * Tests of instruction-based sampling in the virtual x86 PMU, without QEMU. KTAP on stdout.
  *
  * Numbers of registers and their bits are taken from Linux' driver (msr-index.h, perf_event.h,
- * amd/ibs.h), those of the model from the manual.
+ * amd/ibs.h). The model's numbers are taken from the manual.
  */
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Tests of LBR in the virtual x86 PMU, without QEMU. KTAP on stdout.
  *
  * Numbers of registers and bits are taken from perf's and Linux' headers (msr-index.h,
- * perf_event.h), those of the model from the manuals.
+ * perf_event.h). The model's numbers are taken from the manuals.
  */
 #include <stdio.h>
 #include <string.h>

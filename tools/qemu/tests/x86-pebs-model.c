@@ -3,7 +3,7 @@
  * Tests of PEBS in the virtual x86 PMU, without QEMU. KTAP on stdout.
  *
  * Numbers of registers, and the layouts of records and DS area, are taken from Linux' driver
- * (msr-index.h, perf_event.h, intel_ds.h, events/intel/ds.c), those of the model from the manual.
+ * (msr-index.h, perf_event.h, intel_ds.h, events/intel/ds.c). The model follows the manual.
  */
 #include <stdio.h>
 #include <string.h>

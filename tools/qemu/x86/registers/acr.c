@@ -5,8 +5,9 @@
  * Intel SDM, volume 3B, "Auto Counter Reload"; CPUID leaf 0x23, subleaf 2. A counter's
  * IA32_PMC_GP_CFG_B or IA32_PMC_FX_CFG_B is a bitmap of counters. The overflow of each of them
  * reloads the counter from its IA32_PMC_GP_CFG_C or IA32_PMC_FX_CFG_C. A counter that reloads
- * itself signals no overflow, neither in the status nor by an interrupt ("HW won't set overflow bit
- * in GLOBAL_STATUS", intel_pmu_enable_event() in arch/x86/events/intel/core.c of Linux 7.0).
+ * itself signals no overflow, neither in the status nor by an interrupt. Source: "HW won't set
+ * overflow bit in GLOBAL_STATUS", intel_pmu_enable_event() in arch/x86/events/intel/core.c of Linux
+ * 7.0.
  *
  * Counts of the instruction at an overflow are added before the reload. A counter that reloads
  * itself keeps the counts beyond its overflow, so that its overflows keep their distance.
