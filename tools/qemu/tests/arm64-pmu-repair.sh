@@ -31,7 +31,7 @@ bare_metal() {
 		-kernel "$guest" "$@"
 }
 
-# What the guest sees of a counter that works, fails to interrupt, stands still.
+# What the guest sees of a counter that works, fails to interrupt, does not count.
 works() {
 	echo "$1.flag = 1
 $1.pending = 1
@@ -187,7 +187,7 @@ $(silent cycles 0)
 $(works cycle-counter)" \
 	-plugin "$plugin,fault=no-overflow"
 
-guest_test "fault=no-count: event counters stand still" "" \
+guest_test "fault=no-count: event counters do not count" "" \
 	"$(stands_still instructions $STILL_32)
 $(stands_still cycles $STILL_32)
 $(works cycle-counter)" \
@@ -199,7 +199,7 @@ $(works cycles)
 $(silent cycle-counter 0)" \
 	-plugin "$plugin,fault=cycles-no-overflow"
 
-guest_test "fault=cycles-no-count: the cycle counter stands still" needs \
+guest_test "fault=cycles-no-count: the cycle counter does not count" needs \
 	"$(works instructions)
 $(works cycles)
 $(stands_still cycle-counter $STILL_64)" \

@@ -2,8 +2,8 @@
 /*
  * acr - counters that reload when another one of their group overflows (auto counter reload)
  *
- * Branches are to be sampled where they are many: an event of branches begins anew with each period
- * of instructions, and so do instructions with each period of branches, and with their own.
+ * Branches are to be sampled where they are many. Each period of instructions reloads the counter of
+ * branches. Each period of branches, and their own, reloads the counter of instructions.
  * The program is known instruction by instruction, and with it how many samples there are. For a
  * virtual PMU that counts exactly.
  */
