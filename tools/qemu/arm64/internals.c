@@ -51,8 +51,8 @@ static bool is_text_pointer(uintptr_t fn)
 
 /*
  * Check all known properties of the table: it lies in QEMU's data, it has the six event numbers in
- * order, and each entry has three functions of QEMU. (If another plugin has replaced a function,
- * that is not a function of QEMU.)
+ * order, and each entry has three functions of QEMU. (A function that another plugin has installed
+ * fails this check.)
  */
 static bool is_event_table(const struct arm64_qemu_event *events)
 {

@@ -123,7 +123,7 @@ int options_switch(const char *name, const char *value, bool *result)
 	return 0;
 }
 
-/* Read numbers with '+' between them. Return their number; 0 on an error; @max + 1 if too many */
+/* Read a list separated by '+'. Return its length, 0 on an error, @max + 1 if it is too long. */
 static unsigned int read_numbers(const char *list, uint64_t *numbers, unsigned int max)
 {
 	unsigned int n = 0;

@@ -34,7 +34,7 @@ typedef void (*plugin_exec_cb)(unsigned int vcpu, void *userdata);
 typedef void (*plugin_mem_cb)(unsigned int vcpu, uint32_t info, uint64_t addr, void *userdata);
 
 /**
- * struct plugin_api - QEMU's functions of these names with the prefix "qemu_plugin_"
+ * struct plugin_api - pointers to QEMU's plugin functions; member x is qemu_plugin_x()
  *
  * The flags of callbacks are always 0: the callbacks use no registers.
  */

@@ -10,9 +10,9 @@
  * reason makes it update the counter, such as a change of the exception level. The cycle counter,
  * PMCCNTR_EL0, has the right distance.
  *
- * QEMU converts the distance to time with a function of the event. Two of its events ever happen.
- * The plugin replaces the functions of both by functions that add the missing event. It does not
- * instrument the guest's code, so the guest runs as fast as before.
+ * QEMU converts the distance to time with a function per event. Only CPU_CYCLES and INST_RETIRED
+ * advance with time. The plugin replaces the functions of both by functions that add the missing
+ * event. It does not instrument the guest's code, so the guest runs as fast as before.
  *
  * See arm64-pmu-repair.rst for the options.
  */

@@ -194,7 +194,7 @@ static void test_near(void)
 	EXPECT(cpu.rings == (1 << X86_PMU_USER | 1 << X86_PMU_KERNEL));
 }
 
-/* If a counter writes a record and another counter reloads it, it is reloaded once. */
+/* A counter writes a record while another counter reloads it: only one reload happens. */
 static void test_with_record(void)
 {
 	make();

@@ -470,7 +470,7 @@ static void test_amd_core(void)
 	runs(X86_PMU_USER, 12, 3);
 	EXPECT(get(0xc0010207) == 24);
 
-	/* HostOnly alone counts only while EFER.SVME, a register of QEMU's, is set. */
+	/* HostOnly alone counts only while EFER.SVME is set. QEMU, not the model, handles EFER. */
 	EXPECT(put(0xc0010206, BIT(41) | EN | USR | 0xc0));
 	runs(X86_PMU_USER, 12, 3);
 	EXPECT(get(0xc0010207) == 24);

@@ -62,8 +62,10 @@ static uint64_t mdcr_el2(struct arm64_pmu *pmu)
 }
 
 /**
- * arm64_pmu_first_of_el2() - return the number of event counters that EL2 has not reserved
+ * arm64_pmu_first_of_el2() - return the index of EL2's first event counter (MDCR_EL2.HPMN)
  * @pmu: the PMU of this thread's CPU
+ *
+ * Return: the index, or the number of event counters if EL2 reserves none
  */
 unsigned int arm64_pmu_first_of_el2(struct arm64_pmu *pmu)
 {
