@@ -7,10 +7,11 @@
 
 #include <linux/types.h>
 
+#include <corepmu/features.h>
+
 struct attribute_group;
 struct corepmu;
 struct corepmu_cpu;
-struct corepmu_extra_reg;
 struct hw_perf_event;
 struct mm_struct;
 struct perf_event;
@@ -29,10 +30,11 @@ struct pt_regs;
  * @capabilities: PERF_PMU_CAP_* of the architecture
  * @raw_of_first_cpu_type: with several CPU types, only the first type's PMU accepts PERF_TYPE_RAW,
  *	since a raw number is another event on the other types. Otherwise each PMU accepts it
+ * @features: functions of the features that events may have on this architecture; NULL for a
+ *	feature that the architecture lacks
  * @encode: turn event->attr into config_base, flags and the counters that the event may be placed
- *	on. Return 0, or an errno of perf_event_open(2), see corepmu_refuse(). Process context
- * @precise: check whether an event with attr.precise_ip is available. Return 0, or an errno, see
- *	corepmu_refuse(); -ENOENT after changing attr.type to the PMU that has it. Process context
+ *	on. Return 0, or an errno of perf_event_open(2), see corepmu_refuse(); -ENOENT after
+ *	changing attr.type to the PMU that has the event. Process context
  * @check_period: check the period of a sampling event. Return 0 or -EINVAL; NULL where every
  *	period is valid. Process context
  * @acquire: reserve the hardware for one more event. Return 0 or -EBUSY, see corepmu_refuse();
@@ -54,19 +56,6 @@ struct pt_regs;
  * @irq_enable: unmask this CPU's overflow interrupt. On the CPU
  * @irq_disable: mask this CPU's overflow interrupt. On the CPU
  * @clear: set counters without an event to 0. IRQs off
- * @extra_reg_choose: return the number of an extra register for an event with
- *	COREPMU_EVENT_EXTRA_REG, or -EAGAIN while events with other values use all suitable
- *	registers. The three extra_reg functions are NULL if the CPU has no extra registers
- * @extra_reg_use: assign extra register @reg to the event; config_base may change. IRQs off
- * @extra_reg_write: write corepmu_cpu.extra_regs[@reg] to the hardware. IRQs off, and the PMU
- *	stopped
- * @acr_start: write the ACR registers of events with COREPMU_EVENT_ACR: which overflows
- *	reload which counters. The three acr functions are NULL if the CPU has no ACR. IRQs off,
- *	or NMI, and counters are stopped
- * @acr_forget: forget the ACR registers' values, since another agent may have written these
- *	registers. IRQs off, and the PMU stopped
- * @acr_end: the last event with COREPMU_EVENT_ACR has lost its counter. IRQs off, and the
- *	PMU stopped
  * @event_idx: pmu.event_idx: return the number by which user space reads the counter of an active
  *	event, plus 1; 0 if user space cannot read it, see corepmu_event_may_be_read(). IRQs off,
  *	or NMI
@@ -100,8 +89,8 @@ struct corepmu_backend {
 	const struct attribute_group **attr_groups;
 	int capabilities;
 	bool raw_of_first_cpu_type;
+	const struct corepmu_feature_ops *features[COREPMU_NR_FEATURES];
 	int (*encode)(struct corepmu *pmu, struct perf_event *event);
-	int (*precise)(struct corepmu *pmu, struct perf_event *event);
 	int (*check_period)(const struct perf_event *event, u64 period);
 	int (*acquire)(struct corepmu *pmu);
 	void (*release)(struct corepmu *pmu);
@@ -115,13 +104,6 @@ struct corepmu_backend {
 	void (*irq_enable)(struct corepmu_cpu *cpuc);
 	void (*irq_disable)(struct corepmu_cpu *cpuc);
 	void (*clear)(struct corepmu_cpu *cpuc, u64 counters);
-	int (*extra_reg_choose)(struct corepmu *pmu, const struct corepmu_extra_reg *extra_regs,
-				const struct perf_event *event);
-	void (*extra_reg_use)(struct corepmu *pmu, struct perf_event *event, int reg);
-	void (*extra_reg_write)(struct corepmu_cpu *cpuc, int reg);
-	void (*acr_start)(struct corepmu_cpu *cpuc);
-	void (*acr_forget)(struct corepmu_cpu *cpuc);
-	void (*acr_end)(struct corepmu_cpu *cpuc);
 	int (*event_idx)(struct perf_event *event);
 	void (*rdpmc_switch)(struct corepmu_cpu *cpuc);
 	void (*rdpmc_mapped)(struct perf_event *event, struct mm_struct *mm);

@@ -16,6 +16,7 @@
 
 struct corepmu;
 struct corepmu_cpu;
+struct corepmu_feature_ops;
 struct task_struct;
 
 /* Branch types: each record has one. */
@@ -277,16 +278,15 @@ void corepmu_branch_cleanup(struct corepmu *pmu);
 bool corepmu_branch_is_notified(const struct corepmu *pmu);
 void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_branch_switch(bool sched_in);
-struct corepmu_cpu *corepmu_branch_this_cpu(void);
+void corepmu_branch_switch(struct corepmu_cpu *cpuc, bool sched_in);
 void corepmu_branch_start(struct corepmu_cpu *cpuc);
 void corepmu_branch_stop(struct corepmu_cpu *cpuc);
 void corepmu_branch_pause(struct corepmu_cpu *cpuc);
 void corepmu_branch_interrupt(struct corepmu_cpu *cpuc);
-void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen);
 void corepmu_branch_reset(struct corepmu_cpu *cpuc);
-void corepmu_branch_off(void);
-void corepmu_branch_on(void);
+
+/* branch/feature.c */
+extern const struct corepmu_feature_ops corepmu_branch_feature;
 
 /* branch/task.c */
 bool corepmu_branch_is_current(const struct corepmu_branches *branches);
@@ -299,19 +299,18 @@ void corepmu_branch_sched_in(struct corepmu_cpu *cpuc);
 
 /* branch/event.c */
 int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event);
-bool corepmu_branch_fits_group(struct perf_event *event);
-bool corepmu_branch_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event);
+int corepmu_branch_check_group(struct perf_event *event);
+int corepmu_branch_fits(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* branch/counters.c */
+extern const struct corepmu_feature_ops corepmu_branch_counters_feature;
 int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event, u64 *wanted);
-void corepmu_branch_add_counted(struct corepmu_cpu *cpuc);
-void corepmu_branch_del_counted(struct corepmu_cpu *cpuc);
-void corepmu_branch_move_counted(struct corepmu_cpu *cpuc);
 unsigned int corepmu_branch_find_counted(const struct perf_event *event, s8 *counters);
 u64 corepmu_branch_counts(u8 counts, const s8 *counters, unsigned int nr);
 
 /* branch/sample.c */
 void corepmu_branch_read(struct corepmu_cpu *cpuc);
+void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen);
 void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct perf_sample_data *data);
 void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *event,

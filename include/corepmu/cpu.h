@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #include <corepmu/assign.h>
+#include <corepmu/features.h>
 #include <corepmu/limiter.h>
 
 struct corepmu;
@@ -61,11 +62,9 @@ struct corepmu_extra_reg {
  * @last_late: time, in jiffies, when a stop last handled an overflow before its interrupt
  * @stray: mask of counters that overflowed without an event, for the self-test
  * @irq: Linux IRQ number of this CPU's overflow interrupt
- * @branch_users: number of placed events with COREPMU_EVENT_BRANCHES
- * @precise_users: number of placed events with COREPMU_EVENT_PRECISE
- * @acr_users: number of placed events with COREPMU_EVENT_ACR
- * @features: the three numbers above in one word. 0 if all are 0: then a start or stop of the PMU
- *	is one of the counters only
+ * @feature_users: number of placed events with each of the features that start with the PMU
+ * @features: the numbers above in one word. 0 if all are 0: then a start or stop of the PMU is one
+ *	of the counters only
  * @branches: branch records of this CPU, NULL where the hardware has none
  * @shared_select: value of the register that selects events of several counters (x86: the fixed
  *	counters' control register)
@@ -96,11 +95,7 @@ struct corepmu_cpu {
 	u64			stray;
 	int			irq;
 	union {
-		struct {
-			unsigned int	branch_users;
-			u16		precise_users;
-			u16		acr_users;
-		};
+		u8		feature_users[COREPMU_NR_STARTED];
 		u64		features;
 	};
 	struct corepmu_branches	*branches;
@@ -111,5 +106,11 @@ struct corepmu_cpu {
 	struct corepmu_demand	demands[COREPMU_MAX_DEMANDS];
 	struct perf_sample_data	sample;
 };
+
+/* Check whether a placed event has a feature that starts with the PMU. */
+static inline bool corepmu_uses(const struct corepmu_cpu *cpuc, enum corepmu_feature nr)
+{
+	return cpuc->feature_users[nr];
+}
 
 #endif /* _COREPMU_CPU_H */

@@ -38,6 +38,8 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
+#include <corepmu/features.h>
+
 /*
  * Flags in hw_perf_event.flags. LONG: the event counts in 64 bits, even where a single counter is
  * narrower. The bit is ARMPMU_EVT_64BIT (drivers/perf/arm_pmuv3.c): the kernel's
@@ -50,30 +52,32 @@
 #define COREPMU_EVENT_32BIT	BIT(2)
 /* Per-task event: the task has mapped the event's page. Per-CPU event: any task has mapped it. */
 #define COREPMU_EVENT_MAPPED	BIT(3)
+/* Flags of the event's features, one for each of enum corepmu_feature, see core/features.c */
+#define COREPMU_EVENT_FIRST_FEATURE	4
+#define COREPMU_EVENT_FEATURE(nr)	BIT(COREPMU_EVENT_FIRST_FEATURE + (nr))
+#define COREPMU_EVENT_FEATURES	\
+	GENMASK(COREPMU_EVENT_FIRST_FEATURE + COREPMU_NR_FEATURES - 1, COREPMU_EVENT_FIRST_FEATURE)
+#define COREPMU_EVENT_SAMPLED	\
+	GENMASK(COREPMU_EVENT_FIRST_FEATURE + COREPMU_NR_SAMPLED - 1, COREPMU_EVENT_FIRST_FEATURE)
 /* The event's samples have branch records. */
-#define COREPMU_EVENT_BRANCHES	BIT(4)
-/* Topdown slots or metric: the event shares its counter with other events of its group. */
-#define COREPMU_EVENT_TOPDOWN	BIT(8)
+#define COREPMU_EVENT_BRANCHES	COREPMU_EVENT_FEATURE(COREPMU_FEATURE_BRANCHES)
 /* Precise event: the hardware writes the records that its samples are made from (PEBS). */
-#define COREPMU_EVENT_PRECISE	BIT(5)
-/* Large PEBS: the hardware may write several records of the event before it interrupts. */
-#define COREPMU_EVENT_LARGE	BIT(9)
+#define COREPMU_EVENT_PRECISE	COREPMU_EVENT_FEATURE(COREPMU_FEATURE_PRECISE)
+/* Auto counter reload (ACR): overflows of other group members reload the event's counter. */
+#define COREPMU_EVENT_ACR	COREPMU_EVENT_FEATURE(COREPMU_FEATURE_ACR)
 /*
  * The event needs a value in an extra register besides its event selection (Intel's OFFCORE_RSP).
  * Events that need the same value share the register.
  */
-#define COREPMU_EVENT_EXTRA_REG	BIT(6)
-/* Auto counter reload (ACR): overflows of other group members reload the event's counter. */
-#define COREPMU_EVENT_ACR	BIT(7)
+#define COREPMU_EVENT_EXTRA_REG	COREPMU_EVENT_FEATURE(COREPMU_FEATURE_EXTRA_REG)
 /* PERF_SAMPLE_BRANCH_COUNTERS: each branch record has a count of the event. */
-#define COREPMU_EVENT_BRANCH_COUNTERS	BIT(10)
+#define COREPMU_EVENT_BRANCH_COUNTERS	COREPMU_EVENT_FEATURE(COREPMU_FEATURE_BRANCH_COUNTERS)
+/* Topdown slots or metric: the event shares its counter with other events of its group. */
+#define COREPMU_EVENT_TOPDOWN	BIT(9)
+/* Large PEBS: the hardware may write several records of the event before it interrupts. */
+#define COREPMU_EVENT_LARGE	BIT(10)
 /* Flags from this bit on belong to the backends. */
 #define COREPMU_EVENT_BACKEND	12
-
-/* Features: an event with one of these flags needs more than a counter (core/features.c). */
-#define COREPMU_EVENT_FEATURES	(COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE | \
-				 COREPMU_EVENT_EXTRA_REG | COREPMU_EVENT_ACR |		\
-				 COREPMU_EVENT_BRANCH_COUNTERS)
 
 /* Value of hw_perf_event.last_cpu while the driver measures the event's rate (core/frequency.c) */
 #define COREPMU_FREQ_YOUNG	(-1)

@@ -56,6 +56,7 @@ struct corepmu_precise_backend;
  * @claims_generic: there is no other driver's core PMU: accept PERF_TYPE_RAW, and generic events
  *	that name no PMU
  * @open: registration is complete: events may be opened
+ * @follows_tasks: a feature needs notice of task switches (pmu.sched_task)
  * @nr_branches: number of branch records that the hardware keeps
  * @branch_backend: functions for the branch record registers, or NULL
  * @branch_reason: reason in messages why there are no branch records; or NULL
@@ -88,6 +89,7 @@ struct corepmu {
 	bool				secondary;
 	bool				claims_generic;
 	bool				open;
+	bool				follows_tasks;
 	unsigned int			nr_branches;
 	const struct corepmu_branch_backend *branch_backend;
 	const char			*branch_reason;

@@ -15,6 +15,7 @@
 struct corepmu;
 struct corepmu_branch_list;
 struct corepmu_cpu;
+struct corepmu_feature_ops;
 
 /**
  * struct corepmu_precise_backend - functions for the hardware of precise samples
@@ -23,9 +24,9 @@ struct corepmu_cpu;
  * @close: undo @open. Process context
  * @fits: check whether two precise events can be on a CPU at the same time. Any context
  * @forget: forget what is known of the registers, since another agent may have written them.
- *	Called before an event is placed: corepmu_cpu.precise_users does not include this event.
+ *	Called before an event is placed: corepmu_cpu.feature_users does not include this event.
  *	IRQs off, and the PMU stopped
- * @change: adapt the hardware after corepmu_cpu.precise_users has changed. IRQs off, and the PMU
+ * @change: adapt the hardware after corepmu_cpu.feature_users has changed. IRQs off, and the PMU
  *	stopped
  * @start: enable records of the active events, see corepmu_start_cpu(). IRQs off, or NMI
  * @stop: disable records, see corepmu_stop_cpu(). IRQs off, or NMI
@@ -57,21 +58,10 @@ struct corepmu_precise_batch {
 };
 
 /* core/precise.c */
+extern const struct corepmu_feature_ops corepmu_precise_feature;
 int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event);
-int corepmu_precise_open(struct perf_event *event);
-void corepmu_precise_close(struct perf_event *event);
-bool corepmu_precise_fits_group(struct perf_event *event);
-bool corepmu_precise_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event);
-void corepmu_precise_on(void);
-void corepmu_precise_off(void);
-void corepmu_precise_start(struct corepmu_cpu *cpuc);
 bool corepmu_precise_allows_large(const struct perf_event *event);
 bool corepmu_precise_interrupts(const struct perf_event *event);
-void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_precise_switch(bool sched_in);
-void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
-			  struct pt_regs *regs);
 u64 corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs,

@@ -24,8 +24,8 @@ static void branch_not_of_other_tasks(struct kunit *test)
 	branch_all();
 	/* Perf core notifies the PMU of a switch. */
 	event->pmu->pmu_disable(event->pmu);
-	corepmu_branch_switch(false);
-	corepmu_branch_switch(true);
+	corepmu_features_sched_task(false);
+	corepmu_features_sched_task(true);
 	event->pmu->pmu_enable(event->pmu);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	branch_overflow(b);
@@ -33,7 +33,7 @@ static void branch_not_of_other_tasks(struct kunit *test)
 
 	/* The same while the PMU is enabled, as before 6.2 */
 	branch_all();
-	corepmu_branch_switch(true);
+	corepmu_features_sched_task(true);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 
@@ -223,7 +223,7 @@ static void branch_sample_at_sched_out(struct kunit *test)
 	overflow_pending(b, event);
 	event->pmu->pmu_disable(event->pmu);
 	current->nvcsw++;
-	corepmu_branch_switch(false);
+	corepmu_features_sched_task(false);
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER);
@@ -235,7 +235,7 @@ static void branch_sample_at_sched_out(struct kunit *test)
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	event->pmu->pmu_disable(event->pmu);
 	current->nvcsw++;
-	corepmu_branch_switch(false);
+	corepmu_features_sched_task(false);
 	event->pmu->pmu_enable(event->pmu);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
@@ -275,15 +275,16 @@ static void branch_off_after_reboot(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
+	unsigned long flags;
 
-	corepmu_branch_off();
+	corepmu_features_off();
+	flags = branch_begin(b);
 	branch_add(event);
 	branch_all();
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
-	corepmu_branch_on();
 	branch_end(event, flags);
+	corepmu_features_use(b->pmu->backend);
 }
 
 /* LBR call stacks */
@@ -303,7 +304,7 @@ static void schedule_out(struct perf_event *event)
 {
 	event->pmu->pmu_disable(event->pmu);
 	current->nvcsw++;
-	corepmu_branch_switch(false);
+	corepmu_features_sched_task(false);
 	event->pmu->del(event, 0);
 	event->pmu->pmu_enable(event->pmu);
 }
@@ -314,7 +315,7 @@ static void schedule_in(struct perf_event *event)
 
 	event->pmu->pmu_disable(event->pmu);
 	KUNIT_EXPECT_EQ(b->test, event->pmu->add(event, PERF_EF_START), 0);
-	corepmu_branch_switch(true);
+	corepmu_features_sched_task(true);
 	event->pmu->pmu_enable(event->pmu);
 }
 
@@ -456,7 +457,7 @@ static void branch_calls_with_gap_hidden(struct kunit *test)
 	/* The second notification makes the saved call stack stale. */
 	schedule_out(event);
 	schedule_in(event);
-	corepmu_branch_switch(true);
+	corepmu_features_sched_task(true);
 	call(5);
 	EXPECT_CALLS(b, 5);
 	/* A debug exception ended recording: the records lack a return. */

@@ -322,8 +322,8 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 	.builtin_type		= -1,				\
 	.attr_groups		= pmuv3_attr_groups,		\
 	.capabilities		= PERF_PMU_CAP_EXTENDED_REGS,	\
+	.features[COREPMU_FEATURE_BRANCHES] = &corepmu_branch_feature, \
 	.encode			= pmuv3_encode,			\
-	.precise		= pmuv3_precise,		\
 	.reset			= pmuv3_reset,			\
 	.quiesce		= pmuv3_quiesce,		\
 	.joins			= pmuv3_joins,			\

@@ -12,6 +12,7 @@
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
+#include <corepmu/branch.h>
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
@@ -172,20 +173,16 @@ static int encode_event(struct corepmu *pmu, const struct perf_event_attr *attr)
 	return number;
 }
 
-/**
- * pmuv3_precise() - reject attr.precise_ip, unless lenient=1: the backend's precise()
- * @pmu: the PMU
- * @event: event that is being opened, with attr.precise_ip
+/*
+ * Reject attr.precise_ip, unless lenient=1.
  *
  * The interrupt comes some instructions after the overflow. Precise samples are those of the
  * Statistical Profiling Extension (SPE), a PMU of its own (drivers/perf/arm_spe_pmu.c) without the
- * core events. The built-in driver ignores precise_ip. Process context.
- *
- * Return: 0 with lenient=1, otherwise -EOPNOTSUPP
+ * core events. The built-in driver ignores precise_ip.
  */
-int pmuv3_precise(struct corepmu *pmu, struct perf_event *event)
+static int check_precise(const struct perf_event *event)
 {
-	if (pmuv3_lenient)
+	if (!event->attr.precise_ip || pmuv3_lenient)
 		return 0;
 
 	return corepmu_refuse(-EOPNOTSUPP,
@@ -260,6 +257,15 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	struct hw_perf_event *hwc = &event->hw;
 	int number, ret;
 	bool is_long;
+
+	ret = check_precise(event);
+	if (ret)
+		return ret;
+	if (has_branch_stack(event)) {
+		ret = corepmu_branch_encode(pmu, event);
+		if (ret)
+			return ret;
+	}
 
 	number = encode_event(pmu, attr);
 	if (number < 0)

@@ -140,7 +140,6 @@ const struct pmuv3_of_type *pmuv3_of_type(const struct device_node *np);
 /* events.c */
 extern bool pmuv3_lenient;
 int pmuv3_encode(struct corepmu *pmu, struct perf_event *event);
-int pmuv3_precise(struct corepmu *pmu, struct perf_event *event);
 int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config);
 unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3);
 

@@ -23,12 +23,6 @@
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 
-/* State of the PMU that has events with branch records on this CPU, or NULL */
-static DEFINE_PER_CPU(struct corepmu_cpu *, branch_cpuc);
-
-/* The system reboots: the hardware records no more branches. */
-static bool branches_off;
-
 static const struct corepmu_branch_backend *to_backend(const struct corepmu_cpu *cpuc)
 {
 	return cpuc->pmu->branch_backend;
@@ -54,6 +48,7 @@ int corepmu_branch_setup(struct corepmu *pmu, const struct corepmu_branch_backen
 		return -ENOMEM;
 
 	pmu->branch_backend = backend;
+	pmu->follows_tasks = true;
 	pmu->nr_branches = min_t(unsigned int, nr, COREPMU_MAX_BRANCHES);
 	for_each_possible_cpu(cpu) {
 		struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);
@@ -132,8 +127,7 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 	}
 	branches->wanted = wanted;
 	barrier();
-	cpuc->branch_users++;
-	this_cpu_write(branch_cpuc, cpuc);
+	cpuc->feature_users[COREPMU_FEATURE_BRANCHES]++;
 	if (corepmu_branch_is_notified(cpuc->pmu))
 		corepmu_perf_sched_cb_inc(event->pmu);
 }
@@ -149,15 +143,15 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct corepmu_branches *branches = cpuc->branches;
 	u64 wanted = 0;
+	bool is_used;
 	int idx;
 
 	cpuc->trusted_others |= COREPMU_TRUST_BRANCHES;
 	if (corepmu_branch_is_notified(cpuc->pmu))
 		corepmu_perf_sched_cb_dec(event->pmu);
-	if (!--cpuc->branch_users)
-		this_cpu_write(branch_cpuc, NULL);
+	is_used = --cpuc->feature_users[COREPMU_FEATURE_BRANCHES];
 
-	for (idx = 0; cpuc->branch_users && idx < COREPMU_MAX_COUNTERS; idx++) {
+	for (idx = 0; is_used && idx < COREPMU_MAX_COUNTERS; idx++) {
 		const struct perf_event *other = cpuc->events[idx];
 
 		if (other && (other->hw.flags & COREPMU_EVENT_BRANCHES))
@@ -168,18 +162,6 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 		corepmu_branch_stop(cpuc);
 	/* For the next event that wants more, corepmu_branch_add() marks the records stale. */
 	branches->wanted = wanted;
-}
-
-/**
- * corepmu_branch_this_cpu() - return the PMU that has events with branch records on this CPU
- *
- * IRQs off, or NMI.
- *
- * Return: the PMU's state on this CPU, or NULL
- */
-struct corepmu_cpu *corepmu_branch_this_cpu(void)
-{
-	return this_cpu_read(branch_cpuc);
 }
 
 /* Not inline: at most switches there is no LBR call stack, and the PMU is disabled. */
@@ -200,16 +182,13 @@ static noinline void branch_switch(struct corepmu_cpu *cpuc, bool sched_in)
 
 /**
  * corepmu_branch_switch() - handle a task switch: from pmu.sched_task
+ * @cpuc: this CPU's state; it has events with branch records
  * @sched_in: true: the current task has been scheduled in; false: it is about to be scheduled out
  *
  * IRQs off.
  */
-void corepmu_branch_switch(bool sched_in)
+void corepmu_branch_switch(struct corepmu_cpu *cpuc, bool sched_in)
 {
-	struct corepmu_cpu *cpuc = this_cpu_read(branch_cpuc);
-
-	if (!cpuc)
-		return;
 	if ((cpuc->branches->wanted & COREPMU_BRANCH_CALL_STACK) || cpuc->running)
 		branch_switch(cpuc, sched_in);
 	else if (sched_in)
@@ -265,9 +244,6 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
 
-	if (READ_ONCE(branches_off))
-		return;
-
 	branches->version++;
 	branches->in_sched_out = false;
 	if (branches->recording && !branches->stale)
@@ -305,41 +281,6 @@ void corepmu_branch_interrupt(struct corepmu_cpu *cpuc)
 		corepmu_branch_stop(cpuc);
 }
 
-static bool wants_records(const struct corepmu_cpu *cpuc, u64 overflowed)
-{
-	for (overflowed &= cpuc->active; overflowed; overflowed &= overflowed - 1) {
-		const struct perf_event *event = cpuc->events[__ffs64(overflowed)];
-
-		if (event && (event->hw.flags & COREPMU_EVENT_BRANCHES))
-			return true;
-	}
-
-	return false;
-}
-
-/**
- * corepmu_branch_acknowledge() - save the kernel's branch records before an acknowledgment
- * @cpuc: this CPU's state
- * @overflowed: mask of counters with overflows that the backend is about to acknowledge
- * @frozen: the hardware reports that its records are frozen
- *
- * The acknowledgment resumes recording, and branches of the handler replace the records. So this
- * function reads the records if an event that overflowed needs them. Otherwise it stops recording:
- * perf core may stop another event in this interrupt, which then needs them. From the overflow
- * interrupt.
- */
-void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen)
-{
-	const struct corepmu_branches *branches = cpuc->branches;
-
-	if (!branches->recording || branches->read || !(branches->wanted & COREPMU_BRANCH_KERNEL))
-		return;
-	if (frozen && wants_records(cpuc, overflowed))
-		corepmu_branch_read(cpuc);
-	else
-		corepmu_branch_stop(cpuc);
-}
-
 /**
  * corepmu_branch_reset() - stop recording, and forget what is known of the registers
  * @cpuc: this CPU's state
@@ -356,20 +297,4 @@ void corepmu_branch_reset(struct corepmu_cpu *cpuc)
 	cpuc->branches->recording = false;
 	cpuc->branches->freezes = false;
 	to_backend(cpuc)->reset(cpuc);
-}
-
-/**
- * corepmu_branch_off() - keep recording disabled from now on
- */
-void corepmu_branch_off(void)
-{
-	WRITE_ONCE(branches_off, true);
-}
-
-/**
- * corepmu_branch_on() - undo corepmu_branch_off()
- */
-void corepmu_branch_on(void)
-{
-	WRITE_ONCE(branches_off, false);
 }

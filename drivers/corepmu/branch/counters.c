@@ -89,40 +89,28 @@ int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event,
 	return 0;
 }
 
-/**
- * corepmu_branch_add_counted() - add a placed event with COREPMU_EVENT_BRANCH_COUNTERS
- * @cpuc: this CPU's state
- *
- * The records so far have counts of the counter's previous event: mark them stale. IRQs off, and
- * the PMU stopped.
- */
-void corepmu_branch_add_counted(struct corepmu_cpu *cpuc)
+/* The records so far have counts of the counter's previous event: mark them stale. */
+static void move_counted(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	cpuc->branches->counted++;
-	corepmu_branch_move_counted(cpuc);
+	cpuc->branches->stale = true;
 }
 
-/**
- * corepmu_branch_del_counted() - undo corepmu_branch_add_counted()
- * @cpuc: this CPU's state
- *
- * IRQs off, and the PMU stopped.
- */
-void corepmu_branch_del_counted(struct corepmu_cpu *cpuc)
+static void add_counted(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	cpuc->branches->counted++;
+	move_counted(cpuc, event);
+}
+
+static void del_counted(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	cpuc->branches->counted--;
 }
 
-/**
- * corepmu_branch_move_counted() - mark records stale after an event with counts has changed counter
- * @cpuc: this CPU's state
- *
- * IRQs off, and the PMU stopped.
- */
-void corepmu_branch_move_counted(struct corepmu_cpu *cpuc)
-{
-	cpuc->branches->stale = true;
-}
+const struct corepmu_feature_ops corepmu_branch_counters_feature = {
+	.add	= add_counted,
+	.moved	= move_counted,
+	.del	= del_counted,
+};
 
 /**
  * corepmu_branch_find_counted() - find the counters that a sample shows counts of

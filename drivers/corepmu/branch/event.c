@@ -187,26 +187,26 @@ static bool differ_in_group(const struct perf_event *event, const struct perf_ev
 }
 
 /**
- * corepmu_branch_fits_group() - check whether an event's branch records exclude its group's
- * @event: an event that is being opened, with branch records or without
+ * corepmu_branch_check_group() - check whether an event's branch records exclude its group's
+ * @event: an event with branch records that is being opened
  *
  * Process context.
  *
- * Return: false if one event needs an LBR call stack, and another event other branch records
+ * Return: 0, or -EINVAL after corepmu_refuse() if one event needs an LBR call stack, and another
+ * event other branch records
  */
-bool corepmu_branch_fits_group(struct perf_event *event)
+int corepmu_branch_check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
+	bool differs = differ_in_group(event, leader);
 
-	if (!(event->hw.flags & COREPMU_EVENT_BRANCHES))
-		return true;
-	if (differ_in_group(event, leader))
-		return false;
 	for_each_sibling_event(sibling, leader)
-		if (differ_in_group(event, sibling))
-			return false;
+		differs |= differ_in_group(event, sibling);
+	if (!differs)
+		return 0;
 
-	return true;
+	return corepmu_refuse(-EINVAL,
+			      "the group has LBR call stacks and other branch records: the hardware records only one of them");
 }
 
 /**
@@ -216,10 +216,11 @@ bool corepmu_branch_fits_group(struct perf_event *event)
  *
  * IRQs off.
  *
- * Return: false if the event needs an LBR call stack and placed events do not, or vice versa
+ * Return: 0, or -EAGAIN if the event needs an LBR call stack and placed events do not, or vice
+ * versa
  */
-bool corepmu_branch_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event)
+int corepmu_branch_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	return !cpuc->branch_users ||
-	       !differ(event->hw.branch_reg.config, cpuc->branches->wanted);
+	return corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES) &&
+	       differ(event->hw.branch_reg.config, cpuc->branches->wanted) ? -EAGAIN : 0;
 }

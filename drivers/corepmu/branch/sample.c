@@ -217,6 +217,41 @@ void corepmu_branch_read(struct corepmu_cpu *cpuc)
 	branches->read = true;
 }
 
+static bool wants_records(const struct corepmu_cpu *cpuc, u64 overflowed)
+{
+	for (overflowed &= cpuc->active; overflowed; overflowed &= overflowed - 1) {
+		const struct perf_event *event = cpuc->events[__ffs64(overflowed)];
+
+		if (event && (event->hw.flags & COREPMU_EVENT_BRANCHES))
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * corepmu_branch_acknowledge() - save the kernel's branch records before an acknowledgment
+ * @cpuc: this CPU's state
+ * @overflowed: mask of counters with overflows that the backend is about to acknowledge
+ * @frozen: the hardware reports that its records are frozen
+ *
+ * The acknowledgment resumes recording, and branches of the handler replace the records. So this
+ * function reads the records if an event that overflowed needs them. Otherwise it stops recording:
+ * perf core may stop another event in this interrupt, which then needs them. From the overflow
+ * interrupt.
+ */
+void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen)
+{
+	const struct corepmu_branches *branches = cpuc->branches;
+
+	if (!branches->recording || branches->read || !(branches->wanted & COREPMU_BRANCH_KERNEL))
+		return;
+	if (frozen && wants_records(cpuc, overflowed))
+		corepmu_branch_read(cpuc);
+	else
+		corepmu_branch_stop(cpuc);
+}
+
 static struct perf_branch_stack *as_stack(struct corepmu_branch_list *list)
 {
 	BUILD_BUG_ON(offsetof(struct corepmu_branch_list, entries) -

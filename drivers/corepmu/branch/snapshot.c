@@ -57,8 +57,8 @@ int corepmu_branch_snapshot(struct perf_branch_entry *entries, unsigned int max)
 	int nr = 0;
 
 	local_irq_save(flags);
-	cpuc = corepmu_branch_this_cpu();
-	if (!cpuc)
+	cpuc = corepmu_features_this_cpu();
+	if (!cpuc || !corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES))
 		goto out;
 
 	recording = cpuc->branches->recording;

@@ -133,11 +133,13 @@ static struct corepmu_call_stack *find_call_stack(const struct task_struct *task
 	return NULL;
 }
 
-/* Check whether the event needs a call stack that is saved while its task is scheduled out. */
+/*
+ * Check whether an event with branch records needs a call stack that is saved while its task is
+ * scheduled out.
+ */
 static bool is_kept(const struct perf_event *event)
 {
-	return (event->hw.flags & COREPMU_EVENT_BRANCHES) &&
-	       (event->hw.branch_reg.config & COREPMU_BRANCH_CALL_STACK) && event->hw.target;
+	return (event->hw.branch_reg.config & COREPMU_BRANCH_CALL_STACK) && event->hw.target;
 }
 
 static int call_stack_open(struct perf_event *event)
@@ -196,19 +198,16 @@ static const struct corepmu_branch_backend *backend_of(const struct perf_event *
 
 /**
  * corepmu_branch_open() - reserve the branch record hardware for an event
- * @event: an event that is being opened, or inherited
+ * @event: an event with branch records that is being opened, or inherited
  *
- * Does nothing for an event without branch records. For an event with an LBR call stack, this
- * function also allocates the task's call stack. Process context; corepmu_branch_close() undoes it.
+ * For an event with an LBR call stack, this function also allocates the task's call stack. Process
+ * context; corepmu_branch_close() undoes it.
  *
  * Return: 0, or an errno after corepmu_refuse()
  */
 int corepmu_branch_open(struct perf_event *event)
 {
 	int ret;
-
-	if (!(event->hw.flags & COREPMU_EVENT_BRANCHES))
-		return 0;
 
 	if (backend_of(event)->open) {
 		ret = backend_of(event)->open();
@@ -230,9 +229,6 @@ int corepmu_branch_open(struct perf_event *event)
  */
 void corepmu_branch_close(struct perf_event *event)
 {
-	if (!(event->hw.flags & COREPMU_EVENT_BRANCHES))
-		return;
-
 	call_stack_close(event);
 	if (backend_of(event)->close)
 		backend_of(event)->close();

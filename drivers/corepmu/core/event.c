@@ -10,12 +10,11 @@
 #include <linux/slab.h>
 
 #include <corepmu/assign.h>
-#include <corepmu/branch.h>
 #include <corepmu/counter.h>
+#include <corepmu/features.h>
 #include <corepmu/module.h>
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
-#include <corepmu/precise.h>
 #include <corepmu/rdpmc.h>
 
 /*
@@ -77,20 +76,14 @@ static int collect_demands(struct corepmu *pmu, struct perf_event *event,
 static int validate_group(struct corepmu *pmu, struct perf_event *event)
 {
 	struct corepmu_demand *demands;
-	int nr, ret = 0;
+	int nr, ret;
 
 	if (event->group_leader == event)
 		return 0;
 
-	if (!corepmu_branch_fits_group(event))
-		return corepmu_refuse(-EINVAL,
-				      "the group has LBR call stacks and other branch records: the hardware records only one of them");
-	if (!corepmu_precise_fits_group(event))
-		return corepmu_refuse(-EINVAL,
-				      "the group has a load-latency event with another ldlat: the CPU has one threshold");
-	if (!corepmu_extra_reg_fits_group(event))
-		return corepmu_refuse(-EINVAL,
-				      "the group needs two values in one extra register (offcore_rsp, frontend): open its events one by one");
+	ret = corepmu_features_check_group(event);
+	if (ret)
+		return ret;
 
 	demands = kcalloc(COREPMU_MAX_DEMANDS, sizeof(*demands), GFP_KERNEL);
 	if (!demands)
@@ -198,8 +191,7 @@ static void corepmu_event_destroy(struct perf_event *event)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
 
-	corepmu_precise_close(event);
-	corepmu_branch_close(event);
+	corepmu_features_close(event);
 	if (corepmu_event_is_readable(&event->hw) && pmu->backend->rdpmc_gone)
 		pmu->backend->rdpmc_gone(pmu);
 	if (pmu->backend->release)
@@ -209,8 +201,7 @@ static void corepmu_event_destroy(struct perf_event *event)
 /* Check whether the event needs corepmu_event_destroy(): most events reserve nothing. */
 static bool takes_more(struct corepmu *pmu, const struct perf_event *event)
 {
-	return (event->hw.flags & (COREPMU_EVENT_BRANCHES | COREPMU_EVENT_PRECISE |
-				   PERF_EVENT_FLAG_USER_READ_CNT)) ||
+	return (event->hw.flags & (COREPMU_EVENT_FEATURES | PERF_EVENT_FLAG_USER_READ_CNT)) ||
 	       pmu->backend->acquire;
 }
 
@@ -219,28 +210,16 @@ static int event_acquire(struct corepmu *pmu, struct perf_event *event)
 {
 	int ret;
 
-	ret = corepmu_branch_open(event);
-	if (ret)
+	ret = corepmu_features_open(event);
+	if (ret || !pmu->backend->acquire)
 		return ret;
 
-	ret = corepmu_precise_open(event);
+	ret = pmu->backend->acquire(pmu);
+	if (ret == -EBUSY)
+		ret = refusal_of_generic(pmu, event, ret);
 	if (ret)
-		goto out_branches;
+		corepmu_features_close(event);
 
-	if (pmu->backend->acquire) {
-		ret = pmu->backend->acquire(pmu);
-		if (ret == -EBUSY)
-			ret = refusal_of_generic(pmu, event, ret);
-		if (ret)
-			goto out_precise;
-	}
-
-	return 0;
-
-out_precise:
-	corepmu_precise_close(event);
-out_branches:
-	corepmu_branch_close(event);
 	return ret;
 }
 
@@ -282,24 +261,12 @@ int corepmu_event_init(struct perf_event *event)
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &pmu->supported_cpus))
 		return -ENOENT;
 
-	if (event->attr.precise_ip) {
-		ret = pmu->backend->precise(pmu, event);
-		if (ret)
-			return ret;
-	}
-
 	hwc->idx = -1;
 	hwc->last_cpu = 0;
 	/* A BPF program may read an event without a counter: the read must find it stopped. */
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	corepmu_hw_set_min_period(hwc, first_min_left(pmu, event));
 	hwc->flags = 0;
-
-	if (has_branch_stack(event)) {
-		ret = corepmu_branch_encode(pmu, event);
-		if (ret)
-			return ret;
-	}
 
 	ret = pmu->backend->encode(pmu, event);
 	if (ret)

@@ -1,176 +1,204 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: features of events: branch records, precise samples, extra registers (struct
- * corepmu_extra_reg), and auto counter reload (ACR)
+ * corepmu: features of events: call the functions of the features that an event or a CPU has
  *
- * None of these functions is inline: events without features do not pay for them.
+ * An event has a flag for each of its features, and a CPU has a number of events for each feature
+ * that starts with the PMU. Features are visited by number. Without a feature none of these
+ * functions is called.
+ *
+ * Each function of a hot path is a static call for each feature, since an indirect call costs more
+ * than most of the features' functions.
  */
+#include <linux/bitops.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/static_call.h>
 
-#include <corepmu/branch.h>
+#include <corepmu/backend.h>
+#include <corepmu/cpu.h>
+#include <corepmu/features.h>
+#include <corepmu/hw.h>
 #include <corepmu/pmu.h>
-#include <corepmu/precise.h>
+
+/* State of the PMU that has events with features on this CPU, or NULL */
+static DEFINE_PER_CPU(struct corepmu_cpu *, features_cpuc);
+
+/* Static calls of features 0 and up: see the bounds in enum corepmu_feature */
+
+static_assert(COREPMU_NR_SAMPLED == 1);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_interrupt_0, corepmu_feature_cpu);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_sample_0, corepmu_feature_sample);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_sample_end_0, corepmu_feature_cpu);
+
+static_assert(COREPMU_NR_STOPPED == 2);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_stop_0, corepmu_feature_cpu);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_stop_1, corepmu_feature_cpu);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_sched_task_0, corepmu_feature_switch);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_sched_task_1, corepmu_feature_switch);
+
+static_assert(COREPMU_NR_STARTED == 3);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_start_0, corepmu_feature_cpu);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_start_1, corepmu_feature_cpu);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_start_2, corepmu_feature_cpu);
+
+static_assert(COREPMU_NR_SHARED == 4);
+DEFINE_STATIC_CALL_RET0(corepmu_feature_fits_0, corepmu_feature_fits);
+DEFINE_STATIC_CALL_RET0(corepmu_feature_fits_1, corepmu_feature_fits);
+DEFINE_STATIC_CALL_RET0(corepmu_feature_fits_2, corepmu_feature_fits);
+DEFINE_STATIC_CALL_RET0(corepmu_feature_fits_3, corepmu_feature_fits);
+
+static_assert(COREPMU_NR_FEATURES == 5);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_add_0, corepmu_feature_event);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_add_1, corepmu_feature_event);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_add_2, corepmu_feature_event);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_add_3, corepmu_feature_event);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_add_4, corepmu_feature_event);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_del_0, corepmu_feature_event);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_del_1, corepmu_feature_event);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_del_2, corepmu_feature_event);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_del_3, corepmu_feature_event);
+DEFINE_STATIC_CALL_NULL(corepmu_feature_del_4, corepmu_feature_event);
+
+static const struct corepmu_feature_ops none;
+
+static const struct corepmu_feature_ops *feature(const struct corepmu_backend *backend,
+						 unsigned int nr)
+{
+	return backend->features[nr] ?: &none;
+}
+
+static void *fits(const struct corepmu_backend *backend, unsigned int nr)
+{
+	return (void *)feature(backend, nr)->fits ?: (void *)__static_call_return0;
+}
 
 /**
- * corepmu_features_start() - start branch records, precise samples and ACR before the counters
+ * corepmu_features_use() - make the static calls call the features of @backend
+ * @backend: the backend of this machine
+ *
+ * Process context, before any PMU is registered. The update of a static call that has its function
+ * already costs nothing.
+ */
+void corepmu_features_use(const struct corepmu_backend *backend)
+{
+	static_call_update(corepmu_feature_interrupt_0, feature(backend, 0)->interrupt);
+	static_call_update(corepmu_feature_sample_0, feature(backend, 0)->sample);
+	static_call_update(corepmu_feature_sample_end_0, feature(backend, 0)->sample_end);
+	static_call_update(corepmu_feature_stop_0, feature(backend, 0)->stop);
+	static_call_update(corepmu_feature_stop_1, feature(backend, 1)->stop);
+	static_call_update(corepmu_feature_sched_task_0, feature(backend, 0)->sched_task);
+	static_call_update(corepmu_feature_sched_task_1, feature(backend, 1)->sched_task);
+	static_call_update(corepmu_feature_start_0, feature(backend, 0)->start);
+	static_call_update(corepmu_feature_start_1, feature(backend, 1)->start);
+	static_call_update(corepmu_feature_start_2, feature(backend, 2)->start);
+	static_call_update(corepmu_feature_fits_0, fits(backend, 0));
+	static_call_update(corepmu_feature_fits_1, fits(backend, 1));
+	static_call_update(corepmu_feature_fits_2, fits(backend, 2));
+	static_call_update(corepmu_feature_fits_3, fits(backend, 3));
+	static_call_update(corepmu_feature_add_0, feature(backend, 0)->add);
+	static_call_update(corepmu_feature_add_1, feature(backend, 1)->add);
+	static_call_update(corepmu_feature_add_2, feature(backend, 2)->add);
+	static_call_update(corepmu_feature_add_3, feature(backend, 3)->add);
+	static_call_update(corepmu_feature_add_4, feature(backend, 4)->add);
+	static_call_update(corepmu_feature_del_0, feature(backend, 0)->del);
+	static_call_update(corepmu_feature_del_1, feature(backend, 1)->del);
+	static_call_update(corepmu_feature_del_2, feature(backend, 2)->del);
+	static_call_update(corepmu_feature_del_3, feature(backend, 3)->del);
+	static_call_update(corepmu_feature_del_4, feature(backend, 4)->del);
+}
+
+/**
+ * corepmu_features_off() - start no feature any more
+ *
+ * Process context; corepmu_features_use() undoes it.
+ */
+void corepmu_features_off(void)
+{
+	static_call_update(corepmu_feature_start_0, NULL);
+	static_call_update(corepmu_feature_start_1, NULL);
+	static_call_update(corepmu_feature_start_2, NULL);
+}
+
+/* Features of a CPU */
+
+#define CALL(op, nr, ...)						\
+do {									\
+	if (cpuc->feature_users[nr])					\
+		static_call_cond(corepmu_feature_##op##_##nr)(cpuc, ##__VA_ARGS__); \
+} while (0)
+
+/**
+ * corepmu_features_start() - start the features of this CPU's events, before the counters
  * @cpuc: this CPU's state; its features is not 0
  *
  * From corepmu_start_cpu().
  */
 void corepmu_features_start(struct corepmu_cpu *cpuc)
 {
-	if (cpuc->branch_users)
-		corepmu_branch_start(cpuc);
-	if (cpuc->precise_users)
-		corepmu_precise_start(cpuc);
-	if (cpuc->acr_users)
-		cpuc->pmu->backend->acr_start(cpuc);
+	CALL(start, 0);
+	CALL(start, 1);
+	CALL(start, 2);
 }
 
 /**
- * corepmu_features_stop() - stop branch records and precise samples, after the counters
+ * corepmu_features_stop() - stop the features of this CPU's events, after the counters
  * @cpuc: this CPU's state; its features is not 0
  *
  * From corepmu_stop_cpu().
  */
 void corepmu_features_stop(struct corepmu_cpu *cpuc)
 {
-	if (cpuc->precise_users)
-		cpuc->pmu->precise_backend->stop(cpuc);
-	if (cpuc->branch_users)
-		corepmu_branch_pause(cpuc);
+	CALL(stop, 1);
+	CALL(stop, 0);
 }
 
 /**
- * corepmu_features_interrupt() - stop branch records at the start of an overflow interrupt
+ * corepmu_features_interrupt() - prepare the features of this CPU's events for an interrupt
  * @cpuc: this CPU's state; its features is not 0
  *
- * From corepmu_overflow_begin(). Precise samples go on: without counts the hardware writes no
- * record.
+ * From corepmu_overflow_begin().
  */
 void corepmu_features_interrupt(struct corepmu_cpu *cpuc)
 {
-	if (cpuc->branch_users)
-		corepmu_branch_interrupt(cpuc);
-}
-
-static bool has_extra_reg(const struct corepmu *pmu, const struct perf_event *event)
-{
-	return event->pmu == &pmu->perf_pmu && (event->hw.flags & COREPMU_EVENT_EXTRA_REG);
-}
-
-/* Assign a register of @extra_regs to one more event. Return false if all hold other values. */
-static bool take_extra_reg(struct corepmu *pmu, struct corepmu_extra_reg *extra_regs,
-			   const struct perf_event *event)
-{
-	int reg = pmu->backend->extra_reg_choose(pmu, extra_regs, event);
-
-	if (reg < 0)
-		return false;
-	extra_regs[reg].value = event->hw.extra_reg.config;
-	extra_regs[reg].users++;
-
-	return true;
+	CALL(interrupt, 0);
 }
 
 /**
- * corepmu_extra_reg_fits_group() - check whether the extra registers suffice for an event's group
- * @event: an event that is being opened
+ * corepmu_features_sched_task() - notify the features of this CPU's events of a task switch
+ * @sched_in: true: the current task has been scheduled in; false: it is about to be scheduled out
  *
- * Process context.
- *
- * Return: false if the group needs more values than there are extra registers
+ * From pmu.sched_task, which perf core may call for another PMU than this CPU's. IRQs off.
  */
-bool corepmu_extra_reg_fits_group(struct perf_event *event)
+void corepmu_features_sched_task(bool sched_in)
 {
-	struct perf_event *leader = event->group_leader, *sibling;
-	struct corepmu_extra_reg extra_regs[COREPMU_MAX_EXTRA_REGS] = { };
-	struct corepmu *pmu = to_corepmu(event->pmu);
+	struct corepmu_cpu *cpuc = this_cpu_read(features_cpuc);
 
-	if (!has_extra_reg(pmu, event))
-		return true;
-
-	/* The order is the one in which perf core will add the events. */
-	if (has_extra_reg(pmu, leader) && !take_extra_reg(pmu, extra_regs, leader))
-		return false;
-	for_each_sibling_event(sibling, leader)
-		if (has_extra_reg(pmu, sibling) && corepmu_sibling_counts(sibling) &&
-		    !take_extra_reg(pmu, extra_regs, sibling))
-			return false;
-
-	return take_extra_reg(pmu, extra_regs, event);
-}
-
-/*
- * Find an extra register for the event. The event's number in config_base may depend on the
- * register: extra_reg_use() changes the number.
- */
-static bool extra_reg_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	const struct corepmu_backend *backend = cpuc->pmu->backend;
-	int reg = backend->extra_reg_choose(cpuc->pmu, cpuc->extra_regs, event);
-
-	if (reg < 0)
-		return false;
-	backend->extra_reg_use(cpuc->pmu, event, reg);
-
-	return true;
-}
-
-/*
- * The first event that uses an extra register writes the register. A later event writes it again,
- * since another agent may have written it meanwhile. Of the events that perf core adds in one go,
- * only the first one writes.
- */
-static void extra_reg_add(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	int reg = event->hw.extra_reg.idx;
-	struct corepmu_extra_reg *extra_reg = &cpuc->extra_regs[reg];
-
-	if (extra_reg->users++ && (cpuc->trusted_others & COREPMU_TRUST_EXTRA_REG(reg)))
+	if (!cpuc)
 		return;
-	cpuc->trusted_others |= COREPMU_TRUST_EXTRA_REG(reg);
-	extra_reg->value = event->hw.extra_reg.config;
-	cpuc->pmu->backend->extra_reg_write(cpuc, reg);
-}
-
-static void extra_reg_del(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	int reg = event->hw.extra_reg.idx;
-
-	cpuc->extra_regs[reg].users--;
-	cpuc->trusted_others |= COREPMU_TRUST_EXTRA_REG(reg);
-}
-
-static void acr_add(struct corepmu_cpu *cpuc)
-{
-	if (!(cpuc->trusted_others & COREPMU_TRUST_ACR))
-		cpuc->pmu->backend->acr_forget(cpuc);
-	cpuc->trusted_others |= COREPMU_TRUST_ACR;
-	cpuc->acr_users++;
-}
-
-static void acr_del(struct corepmu_cpu *cpuc)
-{
-	cpuc->trusted_others |= COREPMU_TRUST_ACR;
-	if (!--cpuc->acr_users)
-		cpuc->pmu->backend->acr_end(cpuc);
+	/* Samples of feature 1 may show what feature 0 is about to discard. */
+	CALL(sched_task, 1, sched_in);
+	CALL(sched_task, 0, sched_in);
 }
 
 /**
- * corepmu_extra_regs_reset() - write the extra registers that the CPU's events use
- * @cpuc: this CPU's state
+ * corepmu_features_this_cpu() - return the PMU that has events with features on this CPU
  *
- * For a backend's reset(): another driver or a power-down may have changed the registers.
+ * IRQs off, or NMI.
+ *
+ * Return: the PMU's state on this CPU, or NULL
  */
-void corepmu_extra_regs_reset(struct corepmu_cpu *cpuc)
+struct corepmu_cpu *corepmu_features_this_cpu(void)
 {
-	int reg;
-
-	for (reg = 0; reg < COREPMU_MAX_EXTRA_REGS; reg++)
-		if (cpuc->extra_regs[reg].users)
-			cpuc->pmu->backend->extra_reg_write(cpuc, reg);
+	return this_cpu_read(features_cpuc);
 }
+
+/* Features of an event: hot paths */
+
+#define FIT(nr)								\
+do {									\
+	if (!ret && (event->hw.flags & COREPMU_EVENT_FEATURE(nr)))	\
+		ret = static_call(corepmu_feature_fits_##nr)(cpuc, event); \
+} while (0)
 
 /**
  * corepmu_features_fit() - check whether an event's features are free on this CPU
@@ -179,17 +207,25 @@ void corepmu_extra_regs_reset(struct corepmu_cpu *cpuc)
  *
  * IRQs off.
  *
- * Return: false while other events use a feature in another way
+ * Return: 0, or -EAGAIN while other events use a feature in another way
  */
-bool corepmu_features_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
+int corepmu_features_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if ((event->hw.flags & COREPMU_EVENT_BRANCHES) && !corepmu_branch_fits(cpuc, event))
-		return false;
-	if (!corepmu_precise_fits(cpuc, event))
-		return false;
+	int ret = 0;
 
-	return !(event->hw.flags & COREPMU_EVENT_EXTRA_REG) || extra_reg_fits(cpuc, event);
+	FIT(0);
+	FIT(1);
+	FIT(2);
+	FIT(3);
+
+	return ret;
 }
+
+#define CALL_EVENT(op, nr)						\
+do {									\
+	if (event->hw.flags & COREPMU_EVENT_FEATURE(nr))		\
+		static_call(corepmu_feature_##op##_##nr)(cpuc, event);	\
+} while (0)
 
 /**
  * corepmu_features_add() - set up the features of an event that has been placed
@@ -200,16 +236,12 @@ bool corepmu_features_fit(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 void corepmu_features_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
-		corepmu_branch_add(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_PRECISE)
-		corepmu_precise_add(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_EXTRA_REG)
-		extra_reg_add(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_ACR)
-		acr_add(cpuc);
-	if (event->hw.flags & COREPMU_EVENT_BRANCH_COUNTERS)
-		corepmu_branch_add_counted(cpuc);
+	CALL_EVENT(add, 0);
+	CALL_EVENT(add, 1);
+	CALL_EVENT(add, 2);
+	CALL_EVENT(add, 3);
+	CALL_EVENT(add, 4);
+	this_cpu_write(features_cpuc, cpuc);
 }
 
 /**
@@ -221,14 +253,132 @@ void corepmu_features_add(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 void corepmu_features_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (event->hw.flags & COREPMU_EVENT_BRANCH_COUNTERS)
-		corepmu_branch_del_counted(cpuc);
-	if (event->hw.flags & COREPMU_EVENT_ACR)
-		acr_del(cpuc);
-	if (event->hw.flags & COREPMU_EVENT_EXTRA_REG)
-		extra_reg_del(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_PRECISE)
-		corepmu_precise_del(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_BRANCHES)
-		corepmu_branch_del(cpuc, event);
+	CALL_EVENT(del, 4);
+	CALL_EVENT(del, 3);
+	CALL_EVENT(del, 2);
+	CALL_EVENT(del, 1);
+	CALL_EVENT(del, 0);
+	if (!cpuc->features)
+		this_cpu_write(features_cpuc, NULL);
+}
+
+/* Features of an event: rare calls */
+
+static unsigned long features_of(const struct perf_event *event)
+{
+	return (event->hw.flags & COREPMU_EVENT_FEATURES) >> COREPMU_EVENT_FIRST_FEATURE;
+}
+
+static const struct corepmu_feature_ops *ops_of(const struct perf_event *event, unsigned int nr)
+{
+	return to_corepmu(event->pmu)->backend->features[nr];
+}
+
+static void close_features(struct perf_event *event, unsigned long features)
+{
+	unsigned int nr;
+
+	for_each_set_bit(nr, &features, COREPMU_NR_FEATURES)
+		if (ops_of(event, nr)->close)
+			ops_of(event, nr)->close(event);
+}
+
+/**
+ * corepmu_features_open() - reserve what an event's features need
+ * @event: an event that is being opened, or inherited
+ *
+ * Process context; corepmu_features_close() undoes it.
+ *
+ * Return: 0, or an errno after corepmu_refuse()
+ */
+int corepmu_features_open(struct perf_event *event)
+{
+	unsigned long features = features_of(event);
+	unsigned int nr;
+	int ret;
+
+	for_each_set_bit(nr, &features, COREPMU_NR_FEATURES) {
+		ret = ops_of(event, nr)->open ? ops_of(event, nr)->open(event) : 0;
+		if (ret) {
+			close_features(event, features & (BIT(nr) - 1));
+			return ret;
+		}
+	}
+
+	return 0;
+}
+
+/**
+ * corepmu_features_close() - undo corepmu_features_open()
+ * @event: an event that is being freed
+ *
+ * Process context.
+ */
+void corepmu_features_close(struct perf_event *event)
+{
+	close_features(event, features_of(event));
+}
+
+/**
+ * corepmu_features_check_group() - check whether an event's group can use its features together
+ * @event: an event that is being opened
+ *
+ * Process context.
+ *
+ * Return: 0, or an errno after corepmu_refuse()
+ */
+int corepmu_features_check_group(struct perf_event *event)
+{
+	unsigned long features = features_of(event);
+	unsigned int nr;
+	int ret = 0;
+
+	for_each_set_bit(nr, &features, COREPMU_NR_FEATURES)
+		if (!ret && ops_of(event, nr)->check_group)
+			ret = ops_of(event, nr)->check_group(event);
+
+	return ret;
+}
+
+/**
+ * corepmu_features_moved() - notify an event's features that the event has changed its counter
+ * @cpuc: this CPU's state
+ * @event: an event with COREPMU_EVENT_FEATURES
+ *
+ * IRQs off, and the PMU stopped.
+ */
+void corepmu_features_moved(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	unsigned long features = features_of(event);
+	unsigned int nr;
+
+	for_each_set_bit(nr, &features, COREPMU_NR_FEATURES)
+		if (ops_of(event, nr)->moved)
+			ops_of(event, nr)->moved(cpuc, event);
+}
+
+/**
+ * corepmu_features_late() - let a feature emit the sample of an overflow before its interrupt comes
+ * @cpuc: this CPU's state
+ * @event: a stopped sampling event with COREPMU_EVENT_FEATURES and an ended period
+ * @regs: the interrupted registers, or the caller's
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: false if the caller must emit the sample
+ */
+bool corepmu_features_late(struct corepmu_cpu *cpuc, struct perf_event *event,
+			   struct pt_regs *regs)
+{
+	unsigned long features = features_of(event);
+	unsigned int nr;
+
+	for_each_set_bit(nr, &features, COREPMU_NR_FEATURES) {
+		if (!ops_of(event, nr)->late)
+			continue;
+		ops_of(event, nr)->late(cpuc, event, regs);
+		return true;
+	}
+
+	return false;
 }

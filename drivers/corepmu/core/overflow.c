@@ -14,13 +14,12 @@
 #include <asm/irq_regs.h>
 #include <asm/ptrace.h>
 
-#include <corepmu/branch.h>
 #include <corepmu/counter.h>
+#include <corepmu/features.h>
 #include <corepmu/ksyms.h>
 #include <corepmu/limiter.h>
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
-#include <corepmu/precise.h>
 
 /**
  * corepmu_emit_with_frequency() - hand the sample of an event with a frequency to perf core
@@ -90,15 +89,15 @@ static __always_inline int emit_data(struct perf_event *event, struct perf_sampl
 	return emit_shown(event, data, regs);
 }
 
-static noinline int emit_with_branches(struct perf_event *event, struct perf_sample_data *data,
+static noinline int emit_with_features(struct perf_event *event, struct perf_sample_data *data,
 				       struct pt_regs *regs)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(event->pmu)->cpu);
 	int stop;
 
-	corepmu_branch_sample(cpuc, event, data);
+	corepmu_features_sample(cpuc, event, data);
 	stop = emit_data(event, data, regs);
-	corepmu_branch_sample_end(cpuc);
+	corepmu_features_sample_end(cpuc);
 
 	return stop;
 }
@@ -111,8 +110,8 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
 				       u64 period, struct pt_regs *regs)
 {
 	perf_sample_data_init(data, 0, period);
-	if (unlikely(event->hw.flags & COREPMU_EVENT_BRANCHES))
-		return emit_with_branches(event, data, regs);
+	if (unlikely(event->hw.flags & COREPMU_EVENT_SAMPLED))
+		return emit_with_features(event, data, regs);
 
 	return emit_data(event, data, regs);
 }
@@ -167,10 +166,8 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	}
 
 	cpuc->last_late = jiffies;
-	if (event->hw.flags & COREPMU_EVENT_PRECISE) {
-		corepmu_precise_late(cpuc, event, regs);
+	if ((event->hw.flags & COREPMU_EVENT_FEATURES) && corepmu_features_late(cpuc, event, regs))
 		return;
-	}
 	if (corepmu_aux_has_stopped(event)) {
 		corepmu_counter_postpone(&event->hw);
 		return;

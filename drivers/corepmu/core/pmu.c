@@ -18,12 +18,11 @@
 #include <linux/static_call.h>
 
 #include <corepmu/assign.h>
-#include <corepmu/branch.h>
 #include <corepmu/counter.h>
+#include <corepmu/features.h>
 #include <corepmu/limiter.h>
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
-#include <corepmu/precise.h>
 #include <corepmu/rdpmc.h>
 
 DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_enable_none);
@@ -47,8 +46,7 @@ void corepmu_use_backend(const struct corepmu_backend *backend)
 	static_call_update(corepmu_counter_update, backend->update);
 	static_call_update(corepmu_counter_update_nmi_safe, backend->update_nmi_safe);
 	static_call_update(corepmu_write_counter, backend->write);
-	corepmu_branch_on();
-	corepmu_precise_on();
+	corepmu_features_use(backend);
 }
 
 static void enable_none(struct corepmu_cpu *cpuc)
@@ -74,8 +72,7 @@ void corepmu_use_none(void)
 	static_call_update(corepmu_disable_counters, enable_none);
 	static_call_update(corepmu_select_event, select_none);
 	static_call_update(corepmu_write_counter, write_none);
-	corepmu_branch_off();
-	corepmu_precise_off();
+	corepmu_features_off();
 }
 
 static struct corepmu_cpu *this_cpuc(struct perf_event *event)
@@ -298,8 +295,8 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		if (idx == events[i]->hw.idx)
 			continue;
 		event_place(cpuc, events[i], idx);
-		if (events[i]->hw.flags & COREPMU_EVENT_BRANCH_COUNTERS)
-			corepmu_branch_move_counted(cpuc);
+		if (events[i]->hw.flags & COREPMU_EVENT_FEATURES)
+			corepmu_features_moved(cpuc, events[i]);
 		if (restart & BIT_ULL(i))
 			event_resume(cpuc, events[i]);
 		corepmu_update_userpage(events[i]);
@@ -329,14 +326,17 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 {
 	struct corepmu_cpu *cpuc = this_cpuc(event);
 	struct hw_perf_event *hwc = &event->hw;
-	int idx;
+	int idx, ret;
 
 	/* Perf core adds a task's event on every CPU that the task runs on. */
 	if (!cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
 		return -ENOENT;
 
-	if (unlikely(hwc->flags & COREPMU_EVENT_FEATURES) && !corepmu_features_fit(cpuc, event))
-		return -EAGAIN;
+	if (unlikely(hwc->flags & COREPMU_EVENT_FEATURES)) {
+		ret = corepmu_features_fit(cpuc, event);
+		if (ret)
+			return ret;
+	}
 
 	idx = find_counter(cpuc, event);
 	if (idx < 0)
@@ -367,9 +367,7 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 static void corepmu_sched_task(COMPAT_SCHED_TASK_ARGS)
 {
-	/* The outgoing task's samples first: they need its branch records, which go stale next. */
-	corepmu_precise_switch(sched_in);
-	corepmu_branch_switch(sched_in);
+	corepmu_features_sched_task(sched_in);
 }
 
 /**
@@ -426,7 +424,7 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		.event_unmapped	= corepmu_event_unmapped,
 		.check_period	= corepmu_check_period,
 	};
-	if (pmu->nr_branches || pmu->precise_backend)
+	if (pmu->follows_tasks)
 		pmu->perf_pmu.sched_task = corepmu_sched_task;
 	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
 		compat_pmu_set_filter(&pmu->perf_pmu);

@@ -22,12 +22,6 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
-/* The system reboots: no more records are written. */
-static bool precise_off;
-
-/* State of the PMU that has precise events on this CPU, or NULL */
-static DEFINE_PER_CPU(struct corepmu_cpu *, precise_cpuc);
-
 /**
  * corepmu_precise_check() - check whether an event's attr.precise_ip is available
  * @pmu: the PMU
@@ -56,33 +50,16 @@ int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event)
 	return 0;
 }
 
-/**
- * corepmu_precise_open() - reserve the hardware of precise samples for an event
- * @event: an event that is being opened, or inherited
- *
- * Does nothing for an event without COREPMU_EVENT_PRECISE. Process context;
- * corepmu_precise_close() undoes it.
- *
- * Return: 0, or an errno after corepmu_refuse()
- */
-int corepmu_precise_open(struct perf_event *event)
-{
-	if (!(event->hw.flags & COREPMU_EVENT_PRECISE))
-		return 0;
+/* The feature's functions: see struct corepmu_feature_ops */
 
+static int precise_open(struct perf_event *event)
+{
 	return to_corepmu(event->pmu)->precise_backend->open();
 }
 
-/**
- * corepmu_precise_close() - undo corepmu_precise_open()
- * @event: an event that is being freed
- *
- * Process context.
- */
-void corepmu_precise_close(struct perf_event *event)
+static void precise_close(struct perf_event *event)
 {
-	if (event->hw.flags & COREPMU_EVENT_PRECISE)
-		to_corepmu(event->pmu)->precise_backend->close();
+	to_corepmu(event->pmu)->precise_backend->close();
 }
 
 static bool fits(const struct perf_event *event, const struct perf_event *other)
@@ -91,80 +68,44 @@ static bool fits(const struct perf_event *event, const struct perf_event *other)
 	       to_corepmu(event->pmu)->precise_backend->fits(event, other);
 }
 
-/**
- * corepmu_precise_fits_group() - check whether a precise event can be on a CPU with its group
- * @event: an event that is being opened
- *
- * Process context.
- *
- * Return: false if the event and another precise event of the group exclude each other
- */
-bool corepmu_precise_fits_group(struct perf_event *event)
+static int precise_check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
+	bool all_fit = fits(event, leader);
 
-	if (!(event->hw.flags & COREPMU_EVENT_PRECISE))
-		return true;
-	if (!fits(event, leader))
-		return false;
 	for_each_sibling_event(sibling, leader)
-		if (!fits(event, sibling))
-			return false;
+		all_fit &= fits(event, sibling);
+	if (all_fit)
+		return 0;
 
-	return true;
+	return corepmu_refuse(-EINVAL,
+			      "the group has a load-latency event with another ldlat: the CPU has one threshold");
 }
 
-/**
- * corepmu_precise_fits() - check whether an event can be on this CPU with the placed events
- * @cpuc: this CPU's state
- * @event: an event that is about to be placed, precise or not
- *
- * IRQs off.
- *
- * Return: false while a placed precise event excludes the event
- */
-bool corepmu_precise_fits(const struct corepmu_cpu *cpuc, const struct perf_event *event)
+static int precise_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	u64 left;
 
-	if (!cpuc->precise_users || !(event->hw.flags & COREPMU_EVENT_PRECISE))
-		return true;
+	if (!corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))
+		return 0;
 	for (left = cpuc->used; left; left &= left - 1) {
 		const struct perf_event *other = cpuc->events[__ffs64(left)];
 
 		if (other && !fits(event, other))
-			return false;
+			return -EAGAIN;
 	}
 
-	return true;
+	return 0;
 }
 
-/**
- * corepmu_precise_start() - enable the records of precise events
- * @cpuc: this CPU's state; it has precise events
- *
- * From corepmu_start_cpu().
- */
-void corepmu_precise_start(struct corepmu_cpu *cpuc)
+static void precise_start(struct corepmu_cpu *cpuc)
 {
-	if (!READ_ONCE(precise_off))
-		cpuc->pmu->precise_backend->start(cpuc);
+	cpuc->pmu->precise_backend->start(cpuc);
 }
 
-/**
- * corepmu_precise_off() - keep records disabled from now on
- */
-void corepmu_precise_off(void)
+static void precise_stop(struct corepmu_cpu *cpuc)
 {
-	WRITE_ONCE(precise_off, true);
-}
-
-/**
- * corepmu_precise_on() - undo corepmu_precise_off()
- */
-void corepmu_precise_on(void)
-{
-	WRITE_ONCE(precise_off, false);
+	cpuc->pmu->precise_backend->stop(cpuc);
 }
 
 /* Check whether perf core notifies this PMU of task switches (pmu.sched_task). */
@@ -207,79 +148,63 @@ bool corepmu_precise_interrupts(const struct perf_event *event)
 	       READ_ONCE(parent->fasync) || event->aux_event;
 }
 
-/**
- * corepmu_precise_switch() - make samples of all records before the current task is scheduled out
- * @sched_in: the current task has been scheduled in: nothing to do
- *
- * From pmu.sched_task. IRQs off.
- */
-void corepmu_precise_switch(bool sched_in)
+/* Make samples of all records before the current task is scheduled out. */
+static void precise_switch(struct corepmu_cpu *cpuc, bool sched_in)
 {
-	struct corepmu_cpu *cpuc = this_cpu_read(precise_cpuc);
 	struct pt_regs none = { };
 
-	if (cpuc && !sched_in)
+	if (!sched_in)
 		cpuc->pmu->precise_backend->drain(cpuc, &none);
 }
 
-/**
- * corepmu_precise_add() - set up the hardware for a precise event that has been placed
- * @cpuc: this CPU's state
- * @event: the event
- *
- * IRQs off, and the PMU stopped.
- */
-void corepmu_precise_add(struct corepmu_cpu *cpuc, struct perf_event *event)
+static void precise_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (event->hw.flags & COREPMU_EVENT_LARGE)
 		corepmu_perf_sched_cb_inc(event->pmu);
-	this_cpu_write(precise_cpuc, cpuc);
 	if (!(cpuc->trusted_others & COREPMU_TRUST_PRECISE))
 		cpuc->pmu->precise_backend->forget(cpuc);
 	cpuc->trusted_others |= COREPMU_TRUST_PRECISE;
-	cpuc->precise_users++;
+	cpuc->feature_users[COREPMU_FEATURE_PRECISE]++;
 	cpuc->pmu->precise_backend->change(cpuc);
 }
 
-/**
- * corepmu_precise_del() - undo corepmu_precise_add()
- * @cpuc: this CPU's state
- * @event: the event, which has lost its counter
- *
- * IRQs off, and the PMU stopped.
- */
-void corepmu_precise_del(struct corepmu_cpu *cpuc, struct perf_event *event)
+static void precise_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	cpuc->trusted_others |= COREPMU_TRUST_PRECISE;
 	if (event->hw.flags & COREPMU_EVENT_LARGE)
 		corepmu_perf_sched_cb_dec(event->pmu);
 	/* Without precise events no stop of the PMU disables records: disable them here. */
-	if (cpuc->precise_users == 1)
+	if (cpuc->feature_users[COREPMU_FEATURE_PRECISE] == 1)
 		cpuc->pmu->precise_backend->stop(cpuc);
-	cpuc->precise_users--;
-	if (!cpuc->precise_users)
-		this_cpu_write(precise_cpuc, NULL);
+	cpuc->feature_users[COREPMU_FEATURE_PRECISE]--;
 	cpuc->pmu->precise_backend->change(cpuc);
 }
 
-/**
- * corepmu_precise_late() - emit the sample of a precise event's overflow before its interrupt comes
- * @cpuc: this CPU's state
- * @event: a stopped event with an ended period
- * @regs: the interrupted registers, or the caller's
- *
+/*
  * The CPU has not taken the interrupt yet: make samples of all records now. Some hardware writes
  * the record only with the next event after the overflow, so that the event's record may be
  * missing. The event then overflows with its first count after its next start, and the sample shows
- * that moment. IRQs off, or NMI.
+ * that moment.
  */
-void corepmu_precise_late(struct corepmu_cpu *cpuc, struct perf_event *event,
-			  struct pt_regs *regs)
+static void precise_late(struct corepmu_cpu *cpuc, struct perf_event *event, struct pt_regs *regs)
 {
 	if (cpuc->pmu->precise_backend->drain(cpuc, regs) &&
 	    local64_read(&event->hw.period_left) <= 0)
 		corepmu_counter_postpone(&event->hw);
 }
+
+const struct corepmu_feature_ops corepmu_precise_feature = {
+	.open		= precise_open,
+	.close		= precise_close,
+	.check_group	= precise_check_group,
+	.fits		= precise_fits,
+	.add		= precise_add,
+	.del		= precise_del,
+	.start		= precise_start,
+	.stop		= precise_stop,
+	.late		= precise_late,
+	.sched_task	= precise_switch,
+};
 
 /**
  * corepmu_precise_account() - update an event after an overflow with a record

@@ -23,6 +23,7 @@
 #include <corepmu/branch.h>
 #include <corepmu/counter.h>
 #include <corepmu/pmu.h>
+#include <corepmu/precise.h>
 
 #include "intel/intel.h"
 #include "kvm/kvm.h"
@@ -492,7 +493,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	x86_freeze_on_smi_reset(cpuc);
 	x86_acr_reset(cpuc);
 	x86_pebs_reset(cpuc);
-	corepmu_extra_regs_reset(cpuc);
+	x86_extra_regs_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
 		x86_write_msr(desc->global_ctrl, each_global_ctrl(cpuc));
 }
@@ -523,8 +524,14 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.builtin_type		= PERF_TYPE_RAW,	\
 	.attr_groups		= x86_attr_groups,	\
 	.raw_of_first_cpu_type	= true,			\
+	.features		= {			\
+		[COREPMU_FEATURE_BRANCHES]	= &corepmu_branch_feature,	\
+		[COREPMU_FEATURE_PRECISE]	= &corepmu_precise_feature,	\
+		[COREPMU_FEATURE_ACR]		= &x86_acr_feature,		\
+		[COREPMU_FEATURE_EXTRA_REG]	= &x86_extra_reg_feature,	\
+		[COREPMU_FEATURE_BRANCH_COUNTERS] = &corepmu_branch_counters_feature, \
+	},						\
 	.encode			= x86_encode,		\
-	.precise		= x86_precise,		\
 	.check_period		= x86_check_period,	\
 	.reset			= x86_reset,		\
 	.quiesce		= x86_quiesce,		\
@@ -536,12 +543,6 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 	.irq_enable		= x86_irq_enable,	\
 	.irq_disable		= x86_irq_disable,	\
 	.clear			= x86_clear,		\
-	.extra_reg_choose	= x86_extra_reg_choose,	\
-	.extra_reg_use		= x86_extra_reg_use,	\
-	.extra_reg_write	= x86_extra_reg_write,	\
-	.acr_start		= x86_acr_start,	\
-	.acr_forget		= x86_acr_forget,	\
-	.acr_end		= x86_acr_end,		\
 	.event_idx		= x86_event_idx,	\
 	.rdpmc_switch		= x86_rdpmc_switch,	\
 	.rdpmc_mapped		= x86_rdpmc_mapped,	\

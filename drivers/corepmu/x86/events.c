@@ -144,16 +144,8 @@ static int encode_filter(struct x86_desc *desc, const struct perf_event_attr *at
 	return 0;
 }
 
-/**
- * x86_precise() - check an event with attr.precise_ip: the backend's precise()
- * @pmu: the PMU
- * @event: event that is being opened
- *
- * Process context.
- *
- * Return: an errno, see struct corepmu_backend
- */
-int x86_precise(struct corepmu *pmu, struct perf_event *event)
+/* Check whether attr.precise_ip of an event is available. Return an errno for encode(). */
+static int check_precise(struct corepmu *pmu, struct perf_event *event)
 {
 	const struct x86_desc *desc = to_x86(pmu);
 
@@ -275,6 +267,17 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	bool latency;
 	s64 config;
 	int ret;
+
+	if (attr->precise_ip) {
+		ret = check_precise(pmu, event);
+		if (ret)
+			return ret;
+	}
+	if (has_branch_stack(event)) {
+		ret = corepmu_branch_encode(pmu, event);
+		if (ret)
+			return ret;
+	}
 
 	x86_note_changes(pmu);
 	/* Only some PEBS records have XMM registers; an interrupt's registers never do. */

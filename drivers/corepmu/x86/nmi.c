@@ -80,7 +80,7 @@ static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_c
 		overflowed &= ~desc->trace_bit;
 		corepmu_trace_interrupt();
 	}
-	if ((overflowed & desc->ds_bit) || cpuc->precise_users)
+	if ((overflowed & desc->ds_bit) || corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))
 		overflowed = x86_pebs_overflow(cpuc, overflowed);
 	if (overflowed & (desc->metrics_bit | BIT_ULL(SLOTS_COUNTER)))
 		overflowed = x86_topdown_overflow(cpuc, overflowed);
@@ -117,14 +117,14 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		if (!status)
 			break;
 		overflowed = status & ~desc->frozen;
-		if (unlikely(cpuc->branch_users))
+		if (unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES)))
 			acknowledge_branches(desc, cpuc, status);
 		x86_write_msr(desc->global_clear, status);
 			/*
 			 * The overflow explains the NMI even if the event has been stopped since.
 			 */
 		handled += hweight64(overflowed);
-		if (unlikely(overflowed & desc->special) || unlikely(cpuc->precise_users))
+		if (unlikely(overflowed & desc->special) || unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE)))
 			overflowed = handle_special(desc, cpuc, overflowed);
 		corepmu_handle_overflow(cpuc, overflows_of(desc, cpuc, overflowed));
 	} while (desc->masks_lvtpc && ++rounds < MAX_ROUNDS);

@@ -80,7 +80,8 @@ struct static_call_key;
  * @allowed_counters: return the counters that can count an event code, a bit each
  * @needs_pair: check whether an event needs two counters; NULL if no event does
  * @refuse: return an errno for an event code that this CPU cannot count, or 0
- * @precise: the backend's precise(); NULL if samples have skid
+ * @precise: check whether an event with attr.precise_ip is available, and return an errno as the
+ *	backend's encode(); NULL if samples have skid
  */
 struct x86_desc {
 	struct corepmu	*pmu;
@@ -176,7 +177,6 @@ void x86_note_changes(struct corepmu *pmu);
 /* events.c */
 extern const struct attribute_group *x86_attr_groups[];
 int x86_encode(struct corepmu *pmu, struct perf_event *event);
-int x86_precise(struct corepmu *pmu, struct perf_event *event);
 int x86_check_period(const struct perf_event *event, u64 period);
 
 /* event-names.c */

@@ -303,14 +303,12 @@ static bool has_groups(struct corepmu_cpu *cpuc, const struct perf_event *event)
 	return (event->hw.flags & COREPMU_EVENT_PRECISE) && to_x86(cpuc->pmu)->pebs_counters;
 }
 
-/**
- * x86_acr_start() - write the ACR registers at the start of the PMU: acr_start()
- * @cpuc: state of this CPU
- *
+/*
+ * Write the ACR registers of events with COREPMU_EVENT_ACR: which overflows reload which counters.
  * Does nothing in an NMI. No event is placed or moved during an interrupt, so the registers are up
  * to date. An NMI may also interrupt a change of the group, which it must not read.
  */
-void x86_acr_start(struct corepmu_cpu *cpuc)
+static void acr_start(struct corepmu_cpu *cpuc)
 {
 	u64 left;
 
@@ -330,13 +328,11 @@ void x86_acr_start(struct corepmu_cpu *cpuc)
 	}
 }
 
-/**
- * x86_acr_forget() - mark the ACR registers as unknown: the backend's acr_forget()
- * @cpuc: state of this CPU
- *
- * The next start of the PMU writes the registers of counters with events. IRQs off, PMU stopped.
+/*
+ * Mark the ACR registers as unknown: another agent may have written them. The next start of the PMU
+ * writes the registers of counters with events.
  */
-void x86_acr_forget(struct corepmu_cpu *cpuc)
+static void acr_forget(struct corepmu_cpu *cpuc)
 {
 	struct x86_acr *r = this_cpu_ptr(&acr_regs);
 	u64 left;
@@ -349,19 +345,38 @@ void x86_acr_forget(struct corepmu_cpu *cpuc)
 	}
 }
 
-/**
- * x86_acr_end() - clear CFG_B of all counters: the backend's acr_end()
- * @cpuc: state of this CPU
- *
- * The counters' next events do not use ACR, so no later start of the PMU clears the registers.
+/*
+ * Clear CFG_B of all counters. The counters' next events do not use ACR, so no later start of the
+ * PMU clears the registers.
  */
-void x86_acr_end(struct corepmu_cpu *cpuc)
+static void acr_end(struct corepmu_cpu *cpuc)
 {
 	u64 left;
 
 	for (left = to_x86(cpuc->pmu)->acr_counters; left; left &= left - 1)
 		set_cfg_b(__ffs64(left), 0);
 }
+
+static void acr_add(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	if (!(cpuc->trusted_others & COREPMU_TRUST_ACR))
+		acr_forget(cpuc);
+	cpuc->trusted_others |= COREPMU_TRUST_ACR;
+	cpuc->feature_users[COREPMU_FEATURE_ACR]++;
+}
+
+static void acr_del(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	cpuc->trusted_others |= COREPMU_TRUST_ACR;
+	if (!--cpuc->feature_users[COREPMU_FEATURE_ACR])
+		acr_end(cpuc);
+}
+
+const struct corepmu_feature_ops x86_acr_feature = {
+	.add	= acr_add,
+	.del	= acr_del,
+	.start	= acr_start,
+};
 
 /**
  * x86_acr_update() - update the count of an event whose counter ACR may have reloaded

@@ -457,7 +457,7 @@ static int find_free(const struct x86_desc *desc, const struct corepmu_extra_reg
 }
 
 /**
- * x86_extra_reg_choose() - choose an extra register: the backend's extra_reg_choose()
+ * x86_extra_reg_choose() - choose an extra register
  * @pmu: the PMU
  * @extra_regs: values and users of the extra registers
  * @event: event with COREPMU_EVENT_EXTRA_REG
@@ -481,7 +481,7 @@ int x86_extra_reg_choose(struct corepmu *pmu, const struct corepmu_extra_reg *ex
 }
 
 /**
- * x86_extra_reg_use() - change the event code to use another extra register: extra_reg_use()
+ * x86_extra_reg_use() - change the event code to use another extra register
  * @pmu: the PMU
  * @event: event that is about to be placed
  * @reg: number of the register, from x86_extra_reg_choose()
@@ -504,7 +504,7 @@ void x86_extra_reg_use(struct corepmu *pmu, struct perf_event *event, int reg)
 }
 
 /**
- * x86_extra_reg_write() - write an extra register: the backend's extra_reg_write()
+ * x86_extra_reg_write() - write corepmu_cpu.extra_regs to the hardware
  * @cpuc: state of this CPU
  * @reg: number of the register
  *

@@ -13,6 +13,7 @@ struct attribute_group;
 struct corepmu;
 struct corepmu_cpu;
 struct corepmu_extra_reg;
+struct corepmu_feature_ops;
 struct hw_perf_event;
 struct perf_event;
 struct x86_desc;
@@ -188,12 +189,10 @@ u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);
 u64 intel_metric_counters(const struct intel_uarch *uarch);
 
 /* acr.c */
+extern const struct corepmu_feature_ops x86_acr_feature;
 void x86_describe_acr(struct x86_desc *desc);
 int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
 int x86_acr_check_period(const struct perf_event *event, u64 period);
-void x86_acr_start(struct corepmu_cpu *cpuc);
-void x86_acr_forget(struct corepmu_cpu *cpuc);
-void x86_acr_end(struct corepmu_cpu *cpuc);
 void x86_acr_update(struct corepmu_cpu *cpuc, struct perf_event *event,
 		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc));
 void x86_acr_reset(struct corepmu_cpu *cpuc);
@@ -216,6 +215,10 @@ int x86_extra_reg_choose(struct corepmu *pmu, const struct corepmu_extra_reg *ex
 			 const struct perf_event *event);
 void x86_extra_reg_use(struct corepmu *pmu, struct perf_event *event, int reg);
 void x86_extra_reg_write(struct corepmu_cpu *cpuc, int reg);
+
+/* extra-regs-feature.c */
+extern const struct corepmu_feature_ops x86_extra_reg_feature;
+void x86_extra_regs_reset(struct corepmu_cpu *cpuc);
 
 /* freeze-on-smi.c */
 extern const struct attribute_group x86_freeze_on_smi_group;

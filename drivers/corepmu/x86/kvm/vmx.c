@@ -132,7 +132,7 @@ void x86_vmx_restart_pebs(bool on)
 	this_cpu_write(x86_vmx_is_enabling, on);
 	if (pmu && x86_is_reserved()) {
 		cpuc = this_cpu_ptr(pmu->cpu);
-		if (cpuc->running && cpuc->precise_users) {
+		if (cpuc->running && corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE)) {
 			corepmu_stop_cpu(cpuc);
 			corepmu_start_cpu(cpuc);
 		}

@@ -72,7 +72,7 @@ static void lbrv2_start(struct corepmu_cpu *cpuc)
 static void lbrv2_stop(struct corepmu_cpu *cpuc)
 {
 	lbrv2_enable(false);
-	if (!cpuc->branch_users && cpuc->branches->freezes) {
+	if (!corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES) && cpuc->branches->freezes) {
 		x86_write_msr(MSR_IA32_DEBUGCTLMSR,
 			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) & ~DEBUGCTL_FREEZE_LBR);
 		cpuc->branches->freezes = false;

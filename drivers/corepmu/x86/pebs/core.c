@@ -96,7 +96,7 @@ static u64 precise_of(const struct corepmu_cpu *cpuc, u64 counters)
  */
 u64 x86_pebs_counters(const struct corepmu_cpu *cpuc)
 {
-	return cpuc->precise_users ? precise_of(cpuc, cpuc->used) : 0;
+	return corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE) ? precise_of(cpuc, cpuc->used) : 0;
 }
 
 static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs);
@@ -121,9 +121,9 @@ static void pebs_forget(struct corepmu_cpu *cpuc)
 		x86_forget_cfg_c(__ffs64(left));
 	if (!ds)
 		return;
-	if (!cpuc->precise_users)
+	if (!corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))
 		ds->index = ds->base;
-	if (!is_arch(cpuc) || !cpuc->precise_users)
+	if (!is_arch(cpuc) || !corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))
 		x86_ds_point(true);
 }
 
@@ -209,7 +209,8 @@ static void choose_mode(const struct corepmu_cpu *cpuc, struct x86_pebs *p)
 	u64 counters = precise_of(cpuc, cpuc->used);
 
 	p->large = all_can_reload_in_hw(cpuc, counters);
-	p->hw_reload = p->large || (cpuc->acr_users && has_acr_event(cpuc, counters));
+	p->hw_reload = p->large || (corepmu_uses(cpuc, COREPMU_FEATURE_ACR) &&
+				    has_acr_event(cpuc, counters));
 }
 
 static unsigned int reset_slot(const struct corepmu_cpu *cpuc, int idx)

@@ -99,6 +99,7 @@ static const char *describe_arch(struct x86_desc *desc)
 	desc->pebs_timing = true;
 	desc->ds_bit = STATUS_PEBS_THRESHOLD;
 	desc->pmu->precise_backend = &x86_pebs_backend;
+	desc->pmu->follows_tasks = true;
 	desc->pebs_branches = has_branches(desc) &&
 			      (desc->pebs_groups & PEBS_ARCH_LBR) == PEBS_ARCH_LBR;
 	if (desc->pebs_groups & PEBS_ARCH_XMM)
@@ -134,6 +135,7 @@ static const char *describe(struct x86_desc *desc)
 	desc->pebs_timing = desc->capabilities & PERF_CAP_PEBS_TIMING;
 	desc->ds_bit = STATUS_DS_BUFFER;
 	desc->pmu->precise_backend = &x86_pebs_backend;
+	desc->pmu->follows_tasks = true;
 	desc->pebs_branches = desc->pebs_all && has_branches(desc);
 	if (desc->pebs_all)
 		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
