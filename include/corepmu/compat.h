@@ -83,16 +83,16 @@
  *   registered again after an unload counts as a second one;
  * - perf core calls the CPU filter for each event, not for each PMU.
  */
-bool corepmu_filter(struct pmu *pmu, int cpu);
-
 #if COMPAT_HAVE_PMU_FILTER
 
 #define COMPAT_PMU_OUTLIVES_MODULE		0
 #define COMPAT_PMU_CAP_HETEROGENEOUS_CPUS	0
 
-static inline void compat_pmu_set_filter(struct pmu *pmu)
+static inline void compat_pmu_set_filter(struct pmu *pmu,
+					 bool (*filter)(struct pmu *pmu, int cpu),
+					 int (*filter_match)(struct perf_event *event))
 {
-	pmu->filter = corepmu_filter;
+	pmu->filter = filter;
 }
 
 #else /* !COMPAT_HAVE_PMU_FILTER */
@@ -100,14 +100,11 @@ static inline void compat_pmu_set_filter(struct pmu *pmu)
 #define COMPAT_PMU_OUTLIVES_MODULE		1
 #define COMPAT_PMU_CAP_HETEROGENEOUS_CPUS	PERF_PMU_CAP_HETEROGENEOUS_CPUS
 
-static inline int compat_pmu_filter_match(struct perf_event *event)
+static inline void compat_pmu_set_filter(struct pmu *pmu,
+					 bool (*filter)(struct pmu *pmu, int cpu),
+					 int (*filter_match)(struct perf_event *event))
 {
-	return !corepmu_filter(event->pmu, smp_processor_id());
-}
-
-static inline void compat_pmu_set_filter(struct pmu *pmu)
-{
-	pmu->filter_match = compat_pmu_filter_match;
+	pmu->filter_match = filter_match;
 }
 
 #endif /* COMPAT_HAVE_PMU_FILTER */

@@ -18,7 +18,6 @@
 
 /* core/counter.c */
 extern u64 corepmu_start_near_wrap;
-void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /*

@@ -2,9 +2,9 @@
 /*
  * corepmu: struct corepmu, a PMU, and its hot paths
  *
- * Perf core adds an event through core/pmu.c. core/assign.c chooses the counter, core/counter.c
+ * Perf core adds an event through core/pmu.c. core/assign.c chooses the counter, corepmu/counter.h
  * computes the counter's initial value, and the backend writes the registers. An overflow goes from
- * the backend to core/overflow.c, core/counter.c and perf core. corepmu/hw.h lists what the driver
+ * the backend to core/overflow.c, corepmu/counter.h and perf core. corepmu/hw.h lists what the driver
  * keeps in struct hw_perf_event. See Documentation/driver-api/corepmu.rst.
  */
 #ifndef _COREPMU_PMU_H
@@ -106,18 +106,6 @@ struct corepmu {
 
 #define to_corepmu(p) container_of(p, struct corepmu, perf_pmu)
 
-/* Return the mask of counters that an event on counter @idx occupies: one, or two of a pair. */
-static inline u64 corepmu_event_counters(struct corepmu *pmu,
-					 const struct hw_perf_event *hwc, int idx)
-{
-	u64 counters = BIT_ULL(idx);
-
-	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & counters))
-		counters |= counters >> 1;
-
-	return counters;
-}
-
 /* Return the value mask of an event on counter @idx: the bits of the counter, or of its pair. */
 static __always_inline u64 corepmu_event_mask(struct corepmu *pmu,
 					      const struct hw_perf_event *hwc, int idx)
@@ -215,8 +203,10 @@ static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 void corepmu_use_backend(const struct corepmu_backend *backend);
 void corepmu_use_none(void);
 void corepmu_init_pmu(struct corepmu *pmu);
+bool corepmu_filter(struct pmu *pmu, int cpu);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
+void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* core/event.c */
 int corepmu_event_init(struct perf_event *event);

@@ -11,7 +11,6 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/counter.h>
-#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
 /*
@@ -42,30 +41,6 @@ void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
 		corepmu_counter_update_nmi_safe(this_cpu_ptr(to_corepmu(event->pmu)->cpu), event);
 	else
 		corepmu_add_count(event, prev, now);
-}
-
-/**
- * corepmu_counter_start() - set the counter to overflow at the end of the current period
- * @cpuc: this CPU's state
- * @event: an event placed on a counter that is not counting
- *
- * A new period begins if period_left is not positive. There are two causes. Perf core set
- * period_left to 0 to change the period. Or an event that does not sample was stopped between the
- * overflow of its counter and the interrupt. IRQs off.
- */
-void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	u64 ended;
-	s64 left;
-
-	if (unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG)) {
-		left = corepmu_freq_find(event);
-	} else {
-		left = corepmu_counter_period_left(event, &ended);
-		if (unlikely(ended) && event->hw.last_cpu)
-			left = corepmu_freq_restart(event);
-	}
-	corepmu_counter_load(cpuc, event, left);
 }
 
 /**

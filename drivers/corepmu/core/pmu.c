@@ -80,6 +80,18 @@ static struct corepmu_cpu *this_cpuc(struct perf_event *event)
 	return this_cpu_ptr(to_corepmu(event->pmu)->cpu);
 }
 
+/* Return the mask of counters that an event on counter @idx occupies: one, or two of a pair. */
+static inline u64 corepmu_event_counters(struct corepmu *pmu,
+					 const struct hw_perf_event *hwc, int idx)
+{
+	u64 counters = BIT_ULL(idx);
+
+	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & counters))
+		counters |= counters >> 1;
+
+	return counters;
+}
+
 /* The whole PMU: enable and disable */
 
 static void corepmu_enable(struct pmu *pmu)
@@ -113,6 +125,30 @@ static void corepmu_disable(struct pmu *pmu)
 }
 
 /* One event: start, stop, read */
+
+/**
+ * corepmu_counter_start() - set the counter to overflow at the end of the current period
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter that is not counting
+ *
+ * A new period begins if period_left is not positive. There are two causes. Perf core set
+ * period_left to 0 to change the period. Or an event that does not sample was stopped between the
+ * overflow of its counter and the interrupt. IRQs off.
+ */
+void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	u64 ended;
+	s64 left;
+
+	if (unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG)) {
+		left = corepmu_freq_find(event);
+	} else {
+		left = corepmu_counter_period_left(event, &ended);
+		if (unlikely(ended) && event->hw.last_cpu)
+			left = corepmu_freq_restart(event);
+	}
+	corepmu_counter_load(cpuc, event, left);
+}
 
 static __always_inline void active_changed(struct corepmu_cpu *cpuc)
 {
@@ -384,6 +420,12 @@ bool corepmu_filter(struct pmu *pmu, int cpu)
 	return !cpumask_test_cpu(cpu, &to_corepmu(pmu)->supported_cpus);
 }
 
+/* pmu.filter_match of perf core, before 6.2 */
+static int filter_match(struct perf_event *event)
+{
+	return !corepmu_filter(event->pmu, smp_processor_id());
+}
+
 /**
  * corepmu_init_pmu() - initialise a PMU's limits, limiters and struct pmu
  * @pmu: a PMU that is not registered yet, with known counters
@@ -427,6 +469,6 @@ void corepmu_init_pmu(struct corepmu *pmu)
 	if (pmu->follows_tasks)
 		pmu->perf_pmu.sched_task = corepmu_sched_task;
 	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
-		compat_pmu_set_filter(&pmu->perf_pmu);
+		compat_pmu_set_filter(&pmu->perf_pmu, corepmu_filter, filter_match);
 	compat_pmu_set_parent(&pmu->perf_pmu, pmu->parent);
 }
