@@ -25,6 +25,7 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
+#include "amd/amd.h"
 #include "intel/intel.h"
 #include "kvm/kvm.h"
 #include "msr.h"
@@ -45,12 +46,6 @@ static bool is_metric(int idx)
 }
 
 #define FIXED_COUNTERS	GENMASK_ULL(METRIC_COUNTER_BASE - 1, FIXED_COUNTER_BASE)
-
-static void write_select(const struct x86_desc *desc, int idx, u64 value)
-{
-	x86_write_msr(desc->select_msr + desc->step * idx,
-		      value & ~this_cpu_read(x86_select_masked));
-}
 
 static bool fixed_has(const struct corepmu_cpu *cpuc, int idx, u64 bits)
 {
@@ -87,36 +82,6 @@ static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 static int value_counter(const struct hw_perf_event *hwc)
 {
 	return unlikely(hwc->flags & COREPMU_EVENT_PAIR) ? hwc->idx - 1 : hwc->idx;
-}
-
-/* Check whether counter @idx, which has or had an event, is the even one of two merged counters. */
-static bool is_merged(const struct corepmu_cpu *cpuc, int idx)
-{
-	return ((cpuc->pmu->pair_counters >> 1) & BIT_ULL(idx)) &&
-	       cpuc->selected[idx + 1] == EVNTSEL_AMD_MERGE;
-}
-
-/**
- * x86_merged_overflows() - convert overflows of merged counters to those of their pairs
- * @cpuc: state of this CPU
- * @overflowed: counters that overflowed, a bit each
- *
- * IRQs off, or NMI.
- *
- * Return: @overflowed, with the odd counter of a merged pair in place of the even one
- */
-u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed)
-{
-	u64 left = overflowed & (cpuc->pmu->pair_counters >> 1);
-
-	for (; left; left &= left - 1) {
-		u64 even = left & -left;
-
-		if (is_merged(cpuc, __ffs64(even)))
-			overflowed = (overflowed & ~even) | even << 1;
-	}
-
-	return overflowed;
 }
 
 static u64 fixed_bits(u64 select)
@@ -183,7 +148,7 @@ static void select_global(struct corepmu_cpu *cpuc, int idx, u64 select)
 		intel_clear_monitors(cpuc, EVNTSEL_EN, 0);
 	}
 	cpuc->selected[idx] = select;
-	write_select(desc, idx, select | EVNTSEL_EN);
+	x86_write_select(desc, idx, select | EVNTSEL_EN);
 }
 
 /* One register write sets the selections of all fixed counters. */
@@ -207,51 +172,15 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR)) {
 		select_global(cpuc, idx, EVNTSEL_AMD_MERGE);
 		idx--;
-	} else if (unlikely(is_merged(cpuc, idx))) {
+	} else if (unlikely(amd_is_merged(cpuc, idx))) {
 			/* The counter was the even one of a merged pair, whose event has left. */
 		cpuc->selected[idx + 1] = 0;
-		write_select(to_x86(cpuc->pmu), idx + 1, 0);
+		x86_write_select(to_x86(cpuc->pmu), idx + 1, 0);
 	}
 	select_global(cpuc, idx, hwc->config_base);
 }
 
-/**
- * x86_rewrite_selections() - rewrite the event selections after a change of x86_select_masked
- * @cpuc: state of this CPU; the PMU is stopped
- *
- * Does nothing for x86_each_backend, which writes selections when it starts counters. IRQs off, or
- * NMI.
- */
-void x86_rewrite_selections(struct corepmu_cpu *cpuc)
-{
-	int idx;
-
-	if (cpuc->pmu->backend != &x86_global_backend)
-		return;
-
-	for (idx = 0; idx < to_x86(cpuc->pmu)->nr_gp; idx++)
-		if (cpuc->selected[idx])
-			write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
-}
-
 /* Backend that enables each counter separately */
-
-/* Value of the global control register, if there is one, that stops no counter */
-static u64 each_global_ctrl(const struct corepmu_cpu *cpuc)
-{
-	return cpuc->pmu->counters | to_x86(cpuc->pmu)->metrics_bit;
-}
-
-/**
- * x86_restore_global() - write the global control register so that it stops no counter
- * @cpuc: state of this CPU
- *
- * From an NMI, if the built-in driver is present: its handler may have left 0 in the register.
- */
-void x86_restore_global(struct corepmu_cpu *cpuc)
-{
-	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, each_global_ctrl(cpuc));
-}
 
 /*
  * An NMI stops the counters of hw_active and starts them again. A counter's bit is set before the
@@ -272,7 +201,7 @@ static void enable_one(struct corepmu_cpu *cpuc, int idx)
 	if (is_fixed(idx))
 		switch_fixed(cpuc, idx, fixed_bits(cpuc->selected[idx]));
 	else
-		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
+		x86_write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
 	barrier();
 		/*
 		 * An NMI before the write clears the bit; the write then enables the counter again.
@@ -286,7 +215,7 @@ static void disable_one(struct corepmu_cpu *cpuc, int idx)
 	if (is_fixed(idx))
 		switch_fixed(cpuc, idx, 0);
 	else
-		write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx]);
+		x86_write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx]);
 	barrier();
 	cpuc->hw_active &= ~BIT_ULL(idx);
 }
@@ -302,7 +231,7 @@ static void x86_enable_each(struct corepmu_cpu *cpuc)
 		 * Enable the odd counter first and disable it last: without it the even one
 		 * miscounts.
 		 */
-		if ((cpuc->active & BIT_ULL(idx)) && unlikely(is_merged(cpuc, idx)) &&
+		if ((cpuc->active & BIT_ULL(idx)) && unlikely(amd_is_merged(cpuc, idx)) &&
 		    (change & BIT_ULL(idx + 1)))
 			idx++;
 		if (cpuc->active & BIT_ULL(idx))
@@ -323,7 +252,7 @@ static void x86_disable_each(struct corepmu_cpu *cpuc)
 /* Clear the selection of a merged pair's odd counter, which is disabled; its event has left. */
 static noinline void end_merge(struct corepmu_cpu *cpuc, int idx)
 {
-	write_select(to_x86(cpuc->pmu), idx, 0);
+	x86_write_select(to_x86(cpuc->pmu), idx, 0);
 	cpuc->selected[idx] = 0;
 }
 
@@ -331,7 +260,7 @@ static noinline void end_merge(struct corepmu_cpu *cpuc, int idx)
 static noinline void trust_global(struct corepmu_cpu *cpuc)
 {
 	cpuc->trusted_others |= COREPMU_TRUST_SHARED;
-	x86_restore_global(cpuc);
+	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, x86_each_global_ctrl(to_x86(cpuc->pmu)));
 }
 
 /*
@@ -351,12 +280,12 @@ static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 	    (cpuc->selected[idx] != hwc->config_base ||
 	     (!is_trusted(cpuc, idx) && holds_another(desc, idx, hwc->config_base)))) {
 		cpuc->selected[idx] = hwc->config_base;
-		intel_clear_monitors(cpuc, 0, each_global_ctrl(cpuc));
+		intel_clear_monitors(cpuc, 0, x86_each_global_ctrl(desc));
 	}
 	cpuc->selected[idx] = hwc->config_base;
 	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR))
 		cpuc->selected[hwc->idx] = EVNTSEL_AMD_MERGE;
-	else if (unlikely(is_merged(cpuc, hwc->idx)))
+	else if (unlikely(amd_is_merged(cpuc, hwc->idx)))
 		end_merge(cpuc, hwc->idx + 1);
 }
 
@@ -474,7 +403,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	for (idx = 0; idx < desc->nr_gp; idx++) {
 		if (desc->holes & BIT_ULL(idx))
 			continue;
-		write_select(desc, idx, 0);
+		x86_write_select(desc, idx, 0);
 		cpuc->selected[idx] = 0;
 	}
 	if (cpuc->pmu->counters >> FIXED_COUNTER_BASE)
@@ -495,7 +424,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	x86_pebs_reset(cpuc);
 	x86_extra_regs_reset(cpuc);
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
-		x86_write_msr(desc->global_ctrl, each_global_ctrl(cpuc));
+		x86_write_msr(desc->global_ctrl, x86_each_global_ctrl(desc));
 }
 
 /* The PMU is stopped, so no PEBS record is written: clear the address of the buffer, too. */

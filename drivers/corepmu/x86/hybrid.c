@@ -119,19 +119,20 @@ unsigned int x86_nr_cpu_types(void)
  */
 bool x86_joins(struct corepmu_cpu *cpuc)
 {
-	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	u32 model = x86_native_model();
+	bool is_known = false;
 	unsigned int i;
 
-	if (desc->native_model == model) {
-		this_cpu_write(x86_own_pmu, cpuc->pmu);
-		return true;
+	for (i = 0; i < nr_cpu_types; i++) {
+		if (cpu_types[i]->native_model != model)
+			continue;
+		is_known = true;
+		if (cpu_types[i]->pmu == cpuc->pmu) {
+			this_cpu_write(x86_own_pmu, cpuc->pmu);
+			return true;
+		}
 	}
-
-	for (i = 0; i < nr_cpu_types; i++)
-		if (cpu_types[i]->native_model == model)
-			return false;
-	if (desc == cpu_types[0])
+	if (!is_known && cpuc->pmu == cpu_types[0]->pmu)
 		pr_warn("CPU%u has a CPU type of which no CPU was online at load (CPUID leaf 0x1a: %#x): no event counts there until corepmu is loaded again\n",
 			smp_processor_id(), model);
 

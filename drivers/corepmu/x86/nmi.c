@@ -15,6 +15,7 @@
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
+#include "amd/amd.h"
 #include "intel/intel.h"
 #include "msr.h"
 #include "pebs/precise.h"
@@ -53,10 +54,25 @@ static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 	return overflowed;
 }
 
+/* Replace the even counter of each merged pair in @overflowed by the odd one. */
+static noinline u64 merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed)
+{
+	u64 left = overflowed & (cpuc->pmu->pair_counters >> 1);
+
+	for (; left; left &= left - 1) {
+		u64 even = left & -left;
+
+		if (amd_is_merged(cpuc, __ffs64(even)))
+			overflowed = (overflowed & ~even) | even << 1;
+	}
+
+	return overflowed;
+}
+
 /* Skip the conversion of merged pairs unless an event has used one: most programs have none. */
 static u64 overflows_of(const struct x86_desc *desc, struct corepmu_cpu *cpuc, u64 overflowed)
 {
-	return unlikely(READ_ONCE(desc->has_pairs)) ? x86_merged_overflows(cpuc, overflowed) :
+	return unlikely(READ_ONCE(desc->has_pairs)) ? merged_overflows(cpuc, overflowed) :
 						      overflowed;
 }
 
@@ -124,7 +140,8 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 			 * The overflow explains the NMI even if the event has been stopped since.
 			 */
 		handled += hweight64(overflowed);
-		if (unlikely(overflowed & desc->special) || unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE)))
+		if (unlikely(overflowed & desc->special) ||
+		    unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE)))
 			overflowed = handle_special(desc, cpuc, overflowed);
 		corepmu_handle_overflow(cpuc, overflows_of(desc, cpuc, overflowed));
 	} while (desc->masks_lvtpc && ++rounds < MAX_ROUNDS);
@@ -270,7 +287,7 @@ static int restore_after_builtin(unsigned int type, struct pt_regs *regs)
 	struct corepmu *pmu = x86_this_pmu();
 
 	if (pmu && x86_is_reserved())
-		x86_restore_global(this_cpu_ptr(pmu->cpu));
+		x86_write_msr(to_x86(pmu)->global_ctrl, x86_each_global_ctrl(to_x86(pmu)));
 
 	return NMI_DONE;
 }

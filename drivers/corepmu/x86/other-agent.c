@@ -53,7 +53,7 @@ static bool fixed_has_changed(const struct corepmu_cpu *cpuc)
  */
 bool x86_has_changed(const struct corepmu_cpu *cpuc)
 {
-	return cpuc->pmu->backend == &x86_global_backend &&
+	return x86_is_global(to_x86(cpuc->pmu)) &&
 	       (select_has_changed(cpuc) || fixed_has_changed(cpuc));
 }
 

@@ -169,12 +169,13 @@ static void choose_backend(bool shares_counters)
 	struct x86_desc *desc;
 	unsigned int i;
 
-	for (i = 0; (desc = x86_cpu_type(i)); i++)
-		if (!desc->global_ctrl || shares_counters)
-			backend = &x86_each_backend;
-
 	for (i = 0; (desc = x86_cpu_type(i)); i++) {
 		desc->shares_counters = shares_counters;
+		if (!x86_is_global(desc))
+			backend = &x86_each_backend;
+	}
+
+	for (i = 0; (desc = x86_cpu_type(i)); i++) {
 		desc->pmu->backend = backend;
 		desc->pmu->claims_generic = !shares_counters;
 		/* KVM gives guests a virtual PMU only if the built-in driver is present. */
@@ -199,6 +200,27 @@ static int can_share(void)
 	}
 
 	return 0;
+}
+
+/**
+ * x86_describe_branches() - find out what branch records the CPUs have
+ * @desc: the PMU description; its counters are known and reserved
+ *
+ * Process context.
+ *
+ * Return: 0, also if there are none, or -ENOMEM
+ */
+int x86_describe_branches(struct x86_desc *desc)
+{
+	/* The driver tells kernel addresses from user addresses by bit 63. */
+	if (!IS_ENABLED(CONFIG_64BIT)) {
+		desc->pmu->branch_reason = "32-bit kernels are not supported";
+		return 0;
+	}
+	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)
+		return x86_lbr_describe(desc);
+
+	return amd_describe_branches(desc);
 }
 
 static void describe_registers(void *desc)

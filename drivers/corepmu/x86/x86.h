@@ -140,6 +140,21 @@ static inline struct x86_desc *to_x86(struct corepmu *pmu)
 	return pmu->private;
 }
 
+/* Check whether one register starts and stops all counters: x86_global_backend. */
+static inline bool x86_is_global(const struct x86_desc *desc)
+{
+	return desc->global_ctrl && !desc->shares_counters;
+}
+
+/* x86_each_backend: value of the global control register, if there is one, that stops no counter */
+static inline u64 x86_each_global_ctrl(const struct x86_desc *desc)
+{
+	return desc->pmu->counters | desc->metrics_bit;
+}
+
+/* probe.c */
+int x86_describe_branches(struct x86_desc *desc);
+
 /* hybrid.c */
 #define X86_MAX_CPU_TYPES	3
 u32 x86_native_model(void);
@@ -164,9 +179,6 @@ static inline struct corepmu *x86_this_pmu(void)
 }
 
 /* counters.c */
-void x86_rewrite_selections(struct corepmu_cpu *cpuc);
-u64 x86_merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed);
-void x86_restore_global(struct corepmu_cpu *cpuc);
 extern const struct corepmu_backend x86_global_backend;
 extern const struct corepmu_backend x86_each_backend;
 

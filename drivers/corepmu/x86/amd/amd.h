@@ -5,9 +5,21 @@
 #ifndef _COREPMU_X86_AMD_H
 #define _COREPMU_X86_AMD_H
 
-struct corepmu;
-struct perf_event;
+#include <linux/bits.h>
+#include <linux/types.h>
+
+#include <corepmu/pmu.h>
+
+#include "../msr.h"
+
 struct x86_desc;
+
+/* Check whether counter @idx, which has or had an event, is the even one of two merged counters. */
+static inline bool amd_is_merged(const struct corepmu_cpu *cpuc, int idx)
+{
+	return ((cpuc->pmu->pair_counters >> 1) & BIT_ULL(idx)) &&
+	       cpuc->selected[idx + 1] == EVNTSEL_AMD_MERGE;
+}
 
 /* core.c */
 int amd_describe(struct x86_desc *desc);

@@ -8,12 +8,22 @@
 #include <linux/percpu-defs.h>
 #include <linux/types.h>
 
+#include "../msr.h"
+#include "../x86.h"
+
 struct corepmu_cpu;
 struct perf_event_attr;
-struct x86_desc;
 
 /* svm.c: bits that are cleared in all event selection registers of this CPU for now */
 DECLARE_PER_CPU(u64, x86_select_masked);
+
+/* Write the event selection register of a general-purpose counter. */
+static inline void x86_write_select(const struct x86_desc *desc, int idx, u64 value)
+{
+	x86_write_msr(desc->select_msr + desc->step * idx,
+		      value & ~this_cpu_read(x86_select_masked));
+}
+
 u64 x86_svm_filter(const struct perf_event_attr *attr);
 void x86_svm_reset(void);
 void x86_svm_init(void);

@@ -27,6 +27,23 @@ DEFINE_PER_CPU(u64, x86_select_masked);
 static bool is_notified;
 
 /*
+ * Rewrite the event selections after a change of x86_select_masked. The PMU is stopped. Does
+ * nothing for x86_each_backend, which writes selections when it starts counters.
+ */
+static void x86_rewrite_selections(struct corepmu_cpu *cpuc)
+{
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+	unsigned int idx;
+
+	if (!x86_is_global(desc))
+		return;
+
+	for (idx = 0; idx < desc->nr_gp; idx++)
+		if (cpuc->selected[idx])
+			x86_write_select(desc, idx, cpuc->selected[idx] | EVNTSEL_EN);
+}
+
+/*
  * Update the event selections when KVM has enabled or disabled SVM on this CPU. From a kprobe: in
  * KVM's context or as an NMI, on that CPU.
  */

@@ -67,7 +67,7 @@ static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
  */
 bool x86_vmx_msrs_init(const struct x86_desc *desc)
 {
-	return desc->pmu->backend == &x86_global_backend &&
+	return x86_is_global(desc) &&
 	       x86_claim_call(&guest_msrs, STATIC_CALL_KEY_STR(x86_pmu_guest_get_msrs),
 			      STATIC_CALL_TRAMP_STR(x86_pmu_guest_get_msrs), guest_get_msrs);
 }

@@ -309,7 +309,15 @@ static bool ring_answers(void)
 	       !x86_write_msr_safe(MSR_LBR_SELECT, 0);
 }
 
-static int describe_intel(struct x86_desc *desc)
+/**
+ * x86_lbr_describe() - find out what LBR the CPUs have
+ * @desc: the PMU description; its counters are known and reserved
+ *
+ * Process context.
+ *
+ * Return: 0, also if there are none, or -ENOMEM
+ */
+int x86_lbr_describe(struct x86_desc *desc)
 {
 	unsigned int format = 0;
 
@@ -336,25 +344,4 @@ static int describe_intel(struct x86_desc *desc)
 
 	return x86_lbr_setup(desc, &ring_backend, NR_RING_RECORDS, COREPMU_BRANCH_CALL_STACK |
 			    (format == LBR_FORMAT_INFO_TSX ? COREPMU_BRANCH_ANY_TX : 0));
-}
-
-/**
- * x86_describe_branches() - find out what branch records the CPUs have
- * @desc: the PMU description; its counters are known and reserved
- *
- * Process context.
- *
- * Return: 0, also if there are none, or -ENOMEM
- */
-int x86_describe_branches(struct x86_desc *desc)
-{
-	/* The driver tells kernel addresses from user addresses by bit 63. */
-	if (!IS_ENABLED(CONFIG_64BIT)) {
-		desc->pmu->branch_reason = "32-bit kernels are not supported";
-		return 0;
-	}
-	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)
-		return describe_intel(desc);
-
-	return amd_describe_branches(desc);
 }
