@@ -29,12 +29,6 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/*
- * Counters whose present or last event has PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE. The bit of a
- * counter without an event goes at the next entry into or exit from a guest.
- */
-static DEFINE_PER_CPU(u64, filtered_counters);
-
 /* Registers */
 
 static __always_inline void enable_counters(struct corepmu_cpu *cpuc, u64 active)
@@ -89,21 +83,6 @@ static void pmuv3_disable(struct corepmu_cpu *cpuc)
 	isb();
 }
 
-static noinline void write_selection(int idx, u64 config)
-{
-	if (config & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE)) {
-		this_cpu_or(filtered_counters, BIT_ULL(idx));
-		config = pmuv3_kvm_filter(config);
-	}
-
-	if (idx == PMUV3_CYCLE_COUNTER)
-		pmuv3_write_pmccfiltr(config & ~PMEVTYPER_EVTCOUNT);
-	else if (idx == PMUV3_INSTR_COUNTER)
-		pmuv3_write_pmicfiltr(config & ~PMEVTYPER_EVTCOUNT);
-	else
-		pmuv3_write_pmevtyper(idx, config);
-}
-
 /*
  * Write the registers that all counters share and that nothing else writes. Called when an event
  * comes to a counter whose registers other software may have written. Counters without an event, or
@@ -131,32 +110,7 @@ static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u6
 	}
 
 	cpuc->selected[idx] = config;
-	write_selection(idx, config);
-}
-
-/**
- * pmuv3_rewrite_selections() - rewrite the filters when a guest is entered or left
- * @cpuc: state of this CPU
- *
- * IRQs off.
- */
-void pmuv3_rewrite_selections(struct corepmu_cpu *cpuc)
-{
-	u64 filtered = this_cpu_read(filtered_counters);
-	u64 left;
-
-	/*
-	 * Forget counters without an event: their filter is not updated, and the next event writes
-	 * it.
-	 */
-	if (filtered & ~cpuc->used)
-		this_cpu_write(filtered_counters, filtered & cpuc->used);
-	for (left = filtered & cpuc->used; left; left &= left - 1) {
-		int idx = __ffs64(left);
-
-		if (cpuc->selected[idx] & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE))
-			write_selection(idx, cpuc->selected[idx]);
-	}
+	pmuv3_write_selection(idx, config);
 }
 
 static void pmuv3_select(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
@@ -281,7 +235,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	cpuc->dirty = 0;
 	cpuc->trusted = 0;
 	cpuc->trusted_others = 0;
-	this_cpu_write(filtered_counters, 0);
+	pmuv3_kvm_reset();
 	corepmu_branch_reset(cpuc);
 }
 

@@ -17,6 +17,7 @@
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
+#include <linux/moduleparam.h>
 #include <linux/of.h>
 #include <linux/percpu.h>
 #include <linux/platform_device.h>
@@ -30,6 +31,10 @@
 
 #include "pmuv3.h"
 #include "sysreg.h"
+
+bool pmuv3_sampling = true;
+module_param_named(sampling, pmuv3_sampling, bool, 0444);
+MODULE_PARM_DESC(sampling, "0: no samples, and no overflow interrupt is needed (arm64)");
 
 /* The PMU that is set up on this CPU, with its overflow interrupt enabled, or NULL */
 static DEFINE_PER_CPU(struct corepmu *, cpu_pmu);

@@ -55,6 +55,83 @@ static bool is_notified;
 /* kvm_set_pmuserenr(), arch/arm64/kvm/pmu.c: not exported; NULL before Linux 6.4 and without KVM */
 static bool (*set_pmuserenr)(u64 value);
 
+/*
+ * Counters whose present or last event has PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE. The bit of a
+ * counter without an event goes at the next entry into or exit from a guest.
+ */
+static DEFINE_PER_CPU(u64, filtered_counters);
+
+/*
+ * Return the bits of PMEVTYPER<n>_EL0 for the present moment, of an event with PMUV3_HOST_ALONE or
+ * PMUV3_GUESTS_ALONE.
+ */
+static u64 filter_now(u64 config)
+{
+	u64 others = this_cpu_read(runs_guest) ? PMUV3_HOST_ALONE : PMUV3_GUESTS_ALONE;
+	bool counts = !(config & others);
+
+	config &= ~(PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE);
+	if (!counts) {
+		config |= PMEVTYPER_U;
+		if (!is_kernel_in_hyp_mode())
+			config |= PMEVTYPER_P;
+	}
+
+	return config;
+}
+
+/**
+ * pmuv3_write_selection() - write the event and the filter of a counter
+ * @idx: the counter
+ * @config: bits of PMEVTYPER<n>_EL0, PMUV3_HOST_ALONE and PMUV3_GUESTS_ALONE
+ *
+ * On the CPU of the counter, IRQs off.
+ */
+void pmuv3_write_selection(int idx, u64 config)
+{
+	if (config & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE)) {
+		this_cpu_or(filtered_counters, BIT_ULL(idx));
+		config = filter_now(config);
+	}
+
+	if (idx == PMUV3_CYCLE_COUNTER)
+		pmuv3_write_pmccfiltr(config & ~PMEVTYPER_EVTCOUNT);
+	else if (idx == PMUV3_INSTR_COUNTER)
+		pmuv3_write_pmicfiltr(config & ~PMEVTYPER_EVTCOUNT);
+	else
+		pmuv3_write_pmevtyper(idx, config);
+}
+
+/**
+ * pmuv3_kvm_reset() - forget the filters of this CPU's counters
+ *
+ * From the backend's reset().
+ */
+void pmuv3_kvm_reset(void)
+{
+	this_cpu_write(filtered_counters, 0);
+}
+
+/* Rewrite the filters when a guest is entered or left. */
+static void pmuv3_rewrite_selections(struct corepmu_cpu *cpuc)
+{
+	u64 filtered = this_cpu_read(filtered_counters);
+	u64 left;
+
+	/*
+	 * Forget counters without an event: their filter is not updated, and the next event writes
+	 * it.
+	 */
+	if (filtered & ~cpuc->used)
+		this_cpu_write(filtered_counters, filtered & cpuc->used);
+	for (left = filtered & cpuc->used; left; left &= left - 1) {
+		int idx = __ffs64(left);
+
+		if (cpuc->selected[idx] & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE))
+			pmuv3_write_selection(idx, cpuc->selected[idx]);
+	}
+}
+
 static void guest_changes(bool guest)
 {
 	struct corepmu *pmu;
@@ -97,29 +174,6 @@ static void find_hook(struct tracepoint *tracepoint, void *unused)
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		if (!strcmp(tracepoint->name, hooks[i].name))
 			hooks[i].tracepoint = tracepoint;
-}
-
-/**
- * pmuv3_kvm_filter() - return an event's filter for the present moment
- * @config: bits of PMEVTYPER<n>_EL0, with PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE
- *
- * On the CPU of the counter, IRQs off.
- *
- * Return: bits of PMEVTYPER<n>_EL0 only
- */
-u64 pmuv3_kvm_filter(u64 config)
-{
-	u64 others = this_cpu_read(runs_guest) ? PMUV3_HOST_ALONE : PMUV3_GUESTS_ALONE;
-	bool counts = !(config & others);
-
-	config &= ~(PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE);
-	if (!counts) {
-		config |= PMEVTYPER_U;
-		if (!is_kernel_in_hyp_mode())
-			config |= PMEVTYPER_P;
-	}
-
-	return config;
 }
 
 /**

@@ -130,10 +130,8 @@ static inline bool pmuv3_has_event(const struct pmuv3 *pmuv3, unsigned int event
 /* counters.c */
 extern const struct corepmu_backend pmuv3_backend;
 extern const struct corepmu_backend pmuv3_nmi_backend;
-void pmuv3_rewrite_selections(struct corepmu_cpu *cpuc);
 
 /* probe.c */
-extern bool pmuv3_sampling;
 int pmuv3_describe(struct pmuv3 *pmuv3);
 const struct pmuv3_of_type *pmuv3_of_type(const struct device_node *np);
 
@@ -182,6 +180,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc);
 #define PMUV3_BUILTIN_INITCALL		"armv8_pmu_driver_init"
 
 /* irq.c */
+extern bool pmuv3_sampling;
 struct corepmu *pmuv3_this_pmu(void);
 irqreturn_t pmuv3_interrupt(int irq, void *dev);
 int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev);
@@ -207,7 +206,8 @@ void pmuv3_idle_init(void);
 void pmuv3_idle_exit(void);
 
 /* kvm.c */
-u64 pmuv3_kvm_filter(u64 config);
+void pmuv3_write_selection(int idx, u64 config);
+void pmuv3_kvm_reset(void);
 void pmuv3_kvm_write_pmuserenr(u64 value);
 int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 		     struct hw_perf_event *hwc);

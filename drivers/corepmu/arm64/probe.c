@@ -14,7 +14,6 @@
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/module.h>
-#include <linux/moduleparam.h>
 #include <linux/of.h>
 #include <linux/of_platform.h>
 #include <linux/platform_device.h>
@@ -27,10 +26,6 @@
 
 #include "pmuv3.h"
 #include "sysreg.h"
-
-bool pmuv3_sampling = true;
-module_param_named(sampling, pmuv3_sampling, bool, 0444);
-MODULE_PARM_DESC(sampling, "0: no samples, and no overflow interrupt is needed (arm64)");
 
 /* Errno of the PMU that failed last: the driver core does not return the errno of a probe. */
 static int probe_error;
