@@ -76,6 +76,28 @@ said=$(cat "$work/out" "$work/err")
 [ $status -eq 2 ] && [[ $said == *"nothing is not a directory"* ]]
 result "an argument that is not a directory is refused"
 
+said=$(scripts/file-circles --most 3 "$work/src" 2>&1)
+[ $? -eq 0 ] && [ -z "$said" ]
+result "--most prints no circle of that many files, and the status is 0"
+
+status=0
+said=$(scripts/file-circles --most 2 "$work/src" 2>&1) || status=$?
+said=${said//$work\/src\//}
+[ $status -eq 1 ] && [ "$said" = \
+	"3 files call each other in a circle, 2 at most may: four.c six.h three.c" ]
+result "--most names a circle of more files in one sentence, and the status is 1"
+
+for number in "" 0 x; do
+	status=0
+	said=$(scripts/file-circles --most "$number" 2>&1) || status=$?
+	[ $status -eq 2 ] && [[ $said == *"--most needs a number of files"* ]] || break
+done
+[ $status -eq 2 ] && [[ $said == *"--most needs a number of files"* ]]
+result "--most without a number is refused"
+
 said=$(scripts/file-circles 2>&1) && ! grep -v '^[0-9]* files: \(\(drivers\|include\)/corepmu/[^ ]*\.[ch] *\)*$' <<<"${said:-0 files: }"
 result "without an argument the driver's files are examined"
+
+said=$(scripts/file-circles --most 2 2>&1)
+result "no more than two files of the driver call each other in a circle"
 finish
