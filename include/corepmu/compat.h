@@ -498,6 +498,30 @@ static inline void compat_inc_pmi_count(void)
 #define COMPAT_BUILTIN_LACKS_PMUS_OF_7_3	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
 #define COMPAT_BUILTIN_LACKS_PMUS_OF_6_12	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
 
+/*
+ * Cache levels and memory regions of perf_mem_data_src that newer headers have: L2_MHB and MSC,
+ * then L0 and regions. On earlier kernels the numbers and the bits were unused, and a newer perf
+ * tool shows them.
+ */
+#ifndef PERF_MEM_LVLNUM_L2_MHB
+#define PERF_MEM_LVLNUM_L2_MHB		0x05
+#endif
+#ifndef PERF_MEM_LVLNUM_MSC
+#define PERF_MEM_LVLNUM_MSC		0x06
+#endif
+#ifndef PERF_MEM_LVLNUM_L0
+#define PERF_MEM_LVLNUM_L0		0x07
+#endif
+#ifndef PERF_MEM_REGION_SHIFT
+#define PERF_MEM_REGION_NA		0x00
+#define PERF_MEM_REGION_RSVD		0x01
+#define PERF_MEM_REGION_L_SHARE		0x02
+#define PERF_MEM_REGION_L_NON_SHARE	0x03
+#define PERF_MEM_REGION_O_NON_SHARE	0x06
+#define PERF_MEM_REGION_MMIO		0x07
+#define PERF_MEM_REGION_SHIFT		46
+#endif
+
 /* Return the bits that are set in attr.config3 (PERF_ATTR_SIZE_VER8) or attr.config4 (VER9). */
 static inline u64 compat_attr_more_config(const struct perf_event_attr *attr)
 {

@@ -249,6 +249,8 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 /* latency.c */
 int x86_pebs_encode_latency(const struct x86_desc *desc, struct perf_event *event, u64 config);
 bool x86_pebs_fits(const struct perf_event *event, const struct perf_event *other);
+
+/* data-source.c */
 u64 x86_pebs_latency_source(const struct x86_desc *desc, const struct perf_event *event,
 			    u64 source);
 
