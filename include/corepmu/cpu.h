@@ -20,7 +20,7 @@ struct pt_regs;
 #define COREPMU_MAX_COUNTERS	64
 
 /* Extra registers that the driver handles per CPU, at most */
-#define COREPMU_MAX_EXTRA_REGS	7
+#define COREPMU_MAX_EXTRA_REGS	9
 
 /* Bits of corepmu_cpu.trusted_others: registers that all counters share */
 #define COREPMU_TRUST_SHARED	BIT(0)

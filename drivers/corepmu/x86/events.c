@@ -408,6 +408,7 @@ PMU_FORMAT_ATTR(in_tx_cp, "config:33");
 PMU_FORMAT_ATTR(ldlat, "config1:0-15");
 PMU_FORMAT_ATTR(offcore_rsp, "config1:0-63");
 PMU_FORMAT_ATTR(offmodule_rsp, "config1:0-63");
+PMU_FORMAT_ATTR(snoop_rsp, "config1:0-63");
 PMU_FORMAT_ATTR(frontend, "config1:0-23");
 PMU_FORMAT_ATTR(acr_mask, "config2:0-63");
 
@@ -424,6 +425,7 @@ static struct attribute *x86_format_attrs[] = {
 	&format_attr_ldlat.attr,
 	&format_attr_offcore_rsp.attr,
 	&format_attr_offmodule_rsp.attr,
+	&format_attr_snoop_rsp.attr,
 	&format_attr_frontend.attr,
 	&format_attr_acr_mask.attr,
 	NULL
@@ -441,6 +443,8 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 		return intel_has_offcore(desc) ? attr->mode : 0;
 	if (attr == &format_attr_offmodule_rsp.attr)
 		return intel_has_omr(desc) ? attr->mode : 0;
+	if (attr == &format_attr_snoop_rsp.attr)
+		return intel_has_snoop(desc) ? attr->mode : 0;
 	if (attr == &format_attr_frontend.attr)
 		return intel_has_frontend(desc) ? attr->mode : 0;
 	if (attr == &format_attr_acr_mask.attr)

@@ -320,6 +320,9 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define MSR_OMR_1		0x000003e1
 #define MSR_OMR_2		0x000003e2
 #define MSR_OMR_3		0x000003e3
+/* The same for snoop responses of the atoms, defined from 6.7 on */
+#define MSR_SNOOP_RSP_0		0x00001328
+#define MSR_SNOOP_RSP_1		0x00001329
 
 /* Fixed counter n is bit 32 + n of the global registers, and the driver's counter 32 + n. */
 #define FIXED_COUNTER_BASE	32

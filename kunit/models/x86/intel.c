@@ -24,6 +24,10 @@
 /* MSR_OMR_0 to 3; asm/msr-index.h defines them from 7.1 on */
 #define FIRST_OMR		0x3e0
 #define LAST_OMR		0x3e3
+/* MSR_SNOOP_RSP_0 and 1 */
+#define SNOOP			7
+#define FIRST_SNOOP		0x1328
+#define LAST_SNOOP		0x1329
 /* 20.3.9.3, "Performance Metrics": EN_PERF_METRICS and OVF_PERF_METRICS; each metric is a byte */
 #define PERF_METRICS		BIT_ULL(48)
 #define METRIC_BITS		8
@@ -280,6 +284,11 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*index = msr - FIRST_OMR;
 		*value = m->extra_regs[OMR + *index];
 		return cpu->extra_regs & BIT(OMR + *index);
+	case FIRST_SNOOP ... LAST_SNOOP:
+		*name = "SNOOP_RSP";
+		*index = msr - FIRST_SNOOP;
+		*value = m->extra_regs[SNOOP + *index];
+		return cpu->extra_regs & BIT(SNOOP + *index);
 	default:
 		if (pebs_model_read(m, msr, value, name))
 			return true;
@@ -367,6 +376,9 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 		return true;
 	case FIRST_OMR ... LAST_OMR:
 		m->extra_regs[OMR + *index] = value;
+		return true;
+	case FIRST_SNOOP ... LAST_SNOOP:
+		m->extra_regs[SNOOP + *index] = value;
 		return true;
 	case MSR_CORE_PERF_GLOBAL_STATUS:
 	case MSR_IA32_PERF_CAPABILITIES:

@@ -12,7 +12,7 @@
 #define X86_MODEL_MAX_GP	32
 #define X86_MODEL_MAX_FIXED	4
 #define X86_MODEL_MAX_LBR	32
-#define X86_MODEL_MAX_EXTRA_REGS	7
+#define X86_MODEL_MAX_EXTRA_REGS	9
 
 /* x86_pmu: its size in words, and the words of cntval_bits and of lbr_pt_coexist */
 #define X86_MODEL_PMU_WORDS	256
@@ -71,7 +71,7 @@ struct x86_model;
  * @lbr_freeze: they can stand still at an overflow (AMD)
  * @stale_monitors: errata AAK100, AAP53 and BD53: counters do not count a new event, see intel.c
  * @extra_regs: extra registers of events that are there, a bit each: of MSR_OFFCORE_RSP_0 and 1,
- *	MSR_PEBS_FRONTEND, and MSR_OMR_0 to 3 (Intel)
+ *	MSR_PEBS_FRONTEND, MSR_OMR_0 to 3, and MSR_SNOOP_RSP_0 and 1 (Intel)
  */
 struct x86_model_cpu {
 	const char	*name;
@@ -163,7 +163,7 @@ struct x86_model_lbr {
  * @lbr_select: MSR_LBR_SELECT (Intel or AMD)
  * @lbr_ctl: IA32_LBR_CTL, or AMD's DBG_EXTN_CFG
  * @lbr_absent: branch record registers read as 0
- * @extra_regs: MSR_OFFCORE_RSP_0 and 1, MSR_PEBS_FRONTEND, and MSR_OMR_0 to 3
+ * @extra_regs: MSR_OFFCORE_RSP_0 and 1, MSR_PEBS_FRONTEND, MSR_OMR_0 to 3, MSR_SNOOP_RSP_0 and 1
  * @ds_area: IA32_DS_AREA
  * @pebs_enable: IA32_PEBS_ENABLE
  * @pebs_data: IA32_PEBS_DATA_CFG

@@ -13,7 +13,9 @@
 #include "x86/x86.h"
 #include "uarch.h"
 
-#define ALL_EXTRA_REGS	GENMASK(2, 0)
+/* Without OMR, which only Nova Lake and Diamond Rapids have */
+#define SNOOP		7
+#define ALL_EXTRA_REGS	(GENMASK(2, 0) | BIT(SNOOP) | BIT(SNOOP + 1))
 
 static const struct x86_model_cpu plain = {
 	.name = "plain", .family = 6, .version = 4, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
@@ -67,6 +69,9 @@ static const struct {
 	{ 0x86, 0, 0x01b7, 0x800ff0ffffff9fff }, { 0x86, 0, 0x02b7, 0xff0ffffff9fff },
 	{ 0x97, INTEL_ATOM, 0x01b7, 0x3fffffffff }, { 0x97, INTEL_ATOM, 0x02b7, 0x3fffffffff },
 	{ 0xaf, 0, 0x01b7, 0x800ff3ffffffffff }, { 0xaf, 0, 0x02b7, 0xff3ffffffffff },
+	{ 0xaa, INTEL_ATOM, 0x0127, U64_MAX }, { 0xaf, 0, 0x0127, U64_MAX },
+	{ 0xaf, 0, 0x0227, U64_MAX }, { 0xbd, INTEL_ATOM, 0x0127, U64_MAX },
+	{ 0xdd, 0, 0x0227, U64_MAX },
 };
 
 static void extra_reg_has_the_kernels_bits(struct kunit *test)
@@ -116,8 +121,8 @@ static void extra_reg_depends_on_uarch(struct kunit *test)
 		{ 0x97, INTEL_ATOM, true, 0x05d0 }, { 0xaf, 0, true, 0x05d0 },
 		{ 0xbd, INTEL_ATOM, true, 0x05d0 },
 		/* OCR; L2_WRITE.RFO, L2_STORE_LOCK_RQSTS.MISS, CORE_SNOOP_RESPONSE */
-		{ 0xaf, 0, true, 0x0127 }, { 0xaf, 0, true, 0x0227 },
-		{ 0xbd, INTEL_ATOM, true, 0x0127 }, { 0xbd, INTEL_ATOM, true, 0x0227 },
+		{ 0xaf, 0, false, 0x0127 }, { 0xaf, 0, false, 0x0227 },
+		{ 0x97, INTEL_ATOM, false, 0x0127 }, { 0x97, INTEL_ATOM, false, 0x0227 },
 		{ 0x1e, 0, false, 0x0127 }, { 0x2c, 0, false, 0x0227 }, { 0x2a, 0, false, 0x0127 },
 		{ 0x3a, 0, false, 0x0127 }, { 0x8f, 0, false, 0x0127 }, { 0x8f, 0, false, 0x0227 },
 		/* The atoms' FRONTEND_RETIRED, CYCLES_INT_MASKED, UOPS_RETIRED.MS; MACRO_FUSED */
@@ -172,6 +177,39 @@ static void extra_reg_has_the_same_counters(struct kunit *test)
 				intel_general_counters(uarch, code == 0x01bb ? 0x01b7 : 0x012a));
 		uarch_end(test);
 	}
+}
+
+/*
+ * Events of snoop responses with different values take turns: the built-in driver does not move
+ * them to the other register either.
+ */
+static void extra_reg_keeps_snoop_responses(struct kunit *test)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .config = 0x0127, .config1 = 0x1 };
+	struct perf_event *first, *second, *other;
+	struct fixture *b;
+
+	start(test, 0xaf, 0, ALL_EXTRA_REGS);
+	b = test->priv;
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &first), 0);
+	attr.config1 = BIT_ULL(63);
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &second), 0);
+	attr.config = 0x0227;
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &other), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(first, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(second, PERF_EF_START), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[SNOOP], 0x1);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[SNOOP + 1], BIT_ULL(63));
+	fixture_del(first);
+	KUNIT_EXPECT_EQ(test, fixture_add(second, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[SNOOP], BIT_ULL(63));
+	fixture_del(second);
+	fixture_del(other);
+	fixture_close(other);
+	fixture_close(second);
+	fixture_close(first);
+	uarch_end(test);
 }
 
 static void extra_reg_may_be_missing(struct kunit *test)
@@ -460,6 +498,7 @@ static struct kunit_case extra_regs_cases[] = {
 	KUNIT_CASE(extra_reg_has_the_kernels_bits),
 	KUNIT_CASE(extra_reg_depends_on_uarch),
 	KUNIT_CASE(extra_reg_has_the_same_counters),
+	KUNIT_CASE(extra_reg_keeps_snoop_responses),
 	KUNIT_CASE(extra_reg_may_be_missing),
 	KUNIT_CASE(extra_reg_shared_by_threads),
 	KUNIT_CASE(extra_reg_shared_by_cores),

@@ -19,9 +19,11 @@
 #define NOVA_LAKE	18
 #define DIAMOND_RAPIDS	19
 
-#define ALL_EXTRA_REGS	GENMASK(6, 0)
+#define ALL_EXTRA_REGS	GENMASK(8, 0)
 /* Index of MSR_OMR_0 in x86_model.extra_regs */
 #define OMR		3
+/* Index of MSR_SNOOP_RSP_0 */
+#define SNOOP		7
 
 static const struct x86_model_cpu plain = {
 	.name = "nova", .version = 6, .nr_gp = 8, .gp_width = 48, .nr_fixed = 3,
@@ -196,11 +198,19 @@ static const struct extra_reg pnc_extra_regs[] = {
 	{ 0x04c2, 0x8, FRONTEND },
 };
 
-/* intel_arw_extra_regs, except snoop responses and load latency */
+/* intel_arw_extra_regs, except load latency */
 static const struct extra_reg arw_extra_regs[] = {
 	{ 0x01b7, ARW_BITS, OMR }, { 0x02b7, ARW_BITS, OMR + 1 }, { 0x04b7, ARW_BITS, OMR + 2 },
-	{ 0x08b7, ARW_BITS, OMR + 3 },
+	{ 0x08b7, ARW_BITS, OMR + 3 }, { 0x0127, U64_MAX, SNOOP }, { 0x0227, U64_MAX, SNOOP + 1 },
 };
+
+static u32 msr_of(unsigned int reg)
+{
+	if (reg == FRONTEND)
+		return 0x3f7;
+
+	return reg >= SNOOP ? 0x1328 + reg - SNOOP : 0x3e0 + reg - OMR;
+}
 
 /* The driver accepts and rejects the same bits as the kernel, and uses the event's register. */
 static void expect_extra_regs(struct kunit *test, const struct cpu_id *id,
@@ -220,9 +230,7 @@ static void expect_extra_regs(struct kunit *test, const struct cpu_id *id,
 		}
 		event->attr.config1 = rows[i].bits;
 		KUNIT_EXPECT_GT(test, uarch_counters(test, event, rows[i].code), 0);
-		KUNIT_EXPECT_EQ(test, event->hw.extra_reg.reg,
-				rows[i].reg == FRONTEND ? MSR_PEBS_FRONTEND :
-							  0x3e0 + rows[i].reg - OMR);
+		KUNIT_EXPECT_EQ(test, event->hw.extra_reg.reg, msr_of(rows[i].reg));
 	}
 	event->attr.config1 = 0;
 	uarch_end(test);
@@ -248,8 +256,8 @@ static void nova_refuses(struct kunit *test)
 	};
 	static const u16 of_atoms[] = {
 		0x00b7, 0x03b7, 0x10b7, 0xffb7,
-		/* MSR_SNOOP_RSP_0 and 1; load latency */
-		0x0127, 0x0227, 0x05d0,
+		/* Load latency */
+		0x05d0,
 	};
 	struct x86_model_cpu cpu = plain;
 	struct perf_event *event;

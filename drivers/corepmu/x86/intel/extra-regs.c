@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel extra registers: OFFCORE_RSP, OMR and FRONTEND
+ * corepmu: x86: Intel extra registers: OFFCORE_RSP, OMR, SNOOP_RSP and FRONTEND
  *
  * Some events also need a value in an extra register. MSR_OFFCORE_RSP_0 and 1 select requests and
  * responses of the off-core events, MSR_PEBS_FRONTEND a kind of front-end stall. Each hyperthread
@@ -15,6 +15,9 @@
  * driver may change the event's bit, as intel_fixup_er() does. On Arctic Wolf each register belongs
  * to one counter (intel_arw_event_constraints). The counter is chosen later than the register, so
  * an event keeps its register.
+ *
+ * From Crestmont on, two events of the atoms count snoop responses, which MSR_SNOOP_RSP_0 and 1
+ * select. The built-in driver keeps each event with its register; so does this driver.
  *
  * The driver writes a register when the first event that needs it is placed on the CPU, while the
  * PMU is stopped. The built-in driver, if present, has no events until the last such event has
@@ -45,6 +48,8 @@ enum intel_extra_reg {
 	OMR_1,
 	OMR_2,
 	OMR_3,
+	SNOOP_0,
+	SNOOP_1,
 	NR_EXTRA_REGS,
 };
 
@@ -58,6 +63,8 @@ static const u32 extra_reg_msrs[NR_EXTRA_REGS] = {
 	[OMR_1]		= MSR_OMR_1,
 	[OMR_2]		= MSR_OMR_2,
 	[OMR_3]		= MSR_OMR_3,
+	[SNOOP_0]	= MSR_SNOOP_RSP_0,
+	[SNOOP_1]	= MSR_SNOOP_RSP_1,
 };
 
 #define NHM	BIT(UARCH_NEHALEM)
@@ -163,6 +170,9 @@ static const struct extra_reg_event extra_reg_events[] = {
 	{ ARW, 0x02b7, OMR_1, ARW_OMR_BITS },
 	{ ARW, 0x04b7, OMR_2, ARW_OMR_BITS },
 	{ ARW, 0x08b7, OMR_3, ARW_OMR_BITS },
+	/* Snoop responses: intel_cmt_extra_regs and intel_arw_extra_regs */
+	{ CMT | ARW, 0x0127, SNOOP_0, GENMASK_ULL(63, 0) },
+	{ CMT | ARW, 0x0227, SNOOP_1, GENMASK_ULL(63, 0) },
 	/* FRONTEND_RETIRED, INT_MISC.UNKNOWN_BRANCH_CYCLES, UOPS_RETIRED.MS */
 	{ SKL | ICL, 0x01c6, FRONTEND, FRONTEND_BITS },
 	{ GLC, 0x01c6, FRONTEND, FRONTEND_BITS | FRONTEND_MS },
@@ -204,6 +214,11 @@ static const struct extra_reg_event *find_register(const struct x86_desc *desc, 
 			return event;
 
 	return NULL;
+}
+
+static bool is_offcore(unsigned int reg)
+{
+	return reg == RSP_0 || reg == RSP_1;
 }
 
 static bool is_omr(unsigned int reg)
@@ -342,6 +357,17 @@ bool intel_has_omr(const struct x86_desc *desc)
 }
 
 /**
+ * intel_has_snoop() - check whether the microarchitecture has events with MSR_SNOOP_RSP_0
+ * @desc: the PMU description
+ *
+ * Return: true if it has, even if the register is hidden by a hypervisor
+ */
+bool intel_has_snoop(const struct x86_desc *desc)
+{
+	return find_register(desc, SNOOP_0);
+}
+
+/**
  * intel_has_frontend() - check whether the microarchitecture has events with MSR_PEBS_FRONTEND
  * @desc: the PMU description
  *
@@ -428,8 +454,8 @@ static bool is_alike(const struct x86_desc *desc, unsigned int reg, unsigned int
 {
 	const struct extra_reg_event *event = find_register(desc, other);
 
-	if (!event || (own_bit(desc) & (WSM | ARW)) || reg == FRONTEND || other == FRONTEND ||
-	    is_omr(reg) != is_omr(other))
+	if (!event || (own_bit(desc) & (WSM | ARW)) ||
+	    !((is_offcore(reg) && is_offcore(other)) || (is_omr(reg) && is_omr(other))))
 		return false;
 
 	return (desc->extra_regs & BIT(other)) && !(value & ~bits_of(event));

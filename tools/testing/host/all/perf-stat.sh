@@ -41,8 +41,6 @@ explained=(
 	'^< sysfs: .*/format/ldlat='
 	# Pin control: shown, and left out of what is written
 	'^< sysfs: .*/format/pc='
-	# Of 0x0127 and 0x0227 of the atoms from Crestmont on, which are refused
-	'^< sysfs: .*/format/snoop_rsp='
 	# Where it is the core PMU, which is the built-in driver by its name
 	'^> sysfs: .*/cpus='
 	# On arm64 of this driver alone

@@ -26,8 +26,6 @@ struct difference {
 static const struct difference differences[] = {
 	/* A bit that the kernel shows and leaves out. */
 	{ "format/pc", false },
-	/* Of 0x0127 and 0x0227 of the atoms from Crestmont on, which are refused. */
-	{ "format/snoop_rsp", false },
 	/* Of precise events, which there are none of beside the kernel's own driver. */
 	{ "format/ldlat", false },
 	{ "events/mem-loads", false },
