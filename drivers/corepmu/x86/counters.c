@@ -89,6 +89,7 @@ static u64 fixed_bits(u64 select)
 	return (select & EVNTSEL_INT ? FIXED_CTRL_PMI : 0) |
 	       (select & EVNTSEL_OS ? FIXED_CTRL_OS : 0) |
 	       (select & EVNTSEL_USR ? FIXED_CTRL_USR : 0) |
+	       (select & EVNTSEL_METRICS_CLEAR ? FIXED_CTRL_METRICS_CLEAR : 0) |
 	       (select & EVNTSEL_ADAPTIVE ? FIXED_CTRL_ADAPTIVE : 0) |
 	       (select & EVNTSEL_RDPMC_USR_DISABLE ? FIXED_CTRL_RDPMC_USR_DISABLE : 0);
 }

@@ -249,6 +249,17 @@ static void encode_readers(const struct x86_desc *desc, struct perf_event *event
 		hwc->flags |= x86_rdpmc_flags();
 }
 
+/* Check whether an event uses config1 to config3 as far as they are set. */
+static bool uses_config1(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			 u64 config)
+{
+	if ((attr->config2 && !desc->acr_counters) || compat_attr_more_config(attr))
+		return false;
+
+	return !attr->config1 || intel_has_extra_reg(desc, config) ||
+	       x86_topdown_clears(desc, attr, config);
+}
+
 /**
  * x86_encode() - encode an event: the backend's encode()
  * @pmu: the PMU
@@ -298,9 +309,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return ret;
 	latency = x86_pebs_wants_latency(desc, attr, config);
 	/* Ignore config1 to config3 of generic events: programs leave arbitrary values there. */
-	if (!is_generic(attr) && !latency &&
-	    ((attr->config1 && !intel_has_extra_reg(desc, config)) ||
-	     (attr->config2 && !desc->acr_counters) || compat_attr_more_config(attr)))
+	if (!is_generic(attr) && !latency && !uses_config1(desc, attr, config))
 		return corepmu_refuse(-EINVAL,
 				      "config1 %#llx, config2 %#llx: this event uses no bit of config1, config2 and config3",
 				      attr->config1, attr->config2);
@@ -410,6 +419,7 @@ PMU_FORMAT_ATTR(offcore_rsp, "config1:0-63");
 PMU_FORMAT_ATTR(offmodule_rsp, "config1:0-63");
 PMU_FORMAT_ATTR(snoop_rsp, "config1:0-63");
 PMU_FORMAT_ATTR(frontend, "config1:0-23");
+PMU_FORMAT_ATTR(metrics_clear, "config1:0");
 PMU_FORMAT_ATTR(acr_mask, "config2:0-63");
 
 static struct attribute *x86_format_attrs[] = {
@@ -427,6 +437,7 @@ static struct attribute *x86_format_attrs[] = {
 	&format_attr_offmodule_rsp.attr,
 	&format_attr_snoop_rsp.attr,
 	&format_attr_frontend.attr,
+	&format_attr_metrics_clear.attr,
 	&format_attr_acr_mask.attr,
 	NULL
 };
@@ -447,6 +458,8 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 		return intel_has_snoop(desc) ? attr->mode : 0;
 	if (attr == &format_attr_frontend.attr)
 		return intel_has_frontend(desc) ? attr->mode : 0;
+	if (attr == &format_attr_metrics_clear.attr)
+		return desc->metrics_clear ? attr->mode : 0;
 	if (attr == &format_attr_acr_mask.attr)
 		return desc->acr_counters ? attr->mode : 0;
 	if (attr == &format_attr_any.attr)

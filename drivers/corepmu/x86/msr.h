@@ -229,9 +229,17 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define EVNTSEL_AMD_GUESTONLY	BIT_ULL(40)
 #define EVNTSEL_AMD_HOSTONLY	BIT_ULL(41)
 
+/*
+ * Not a bit of the register, since only fixed counter 3 counts slots: a slots event with
+ * metrics_clear
+ */
+#define EVNTSEL_METRICS_CLEAR	BIT_ULL(63)
+
 /* IA32_FIXED_CTR_CTRL: four bits per fixed counter */
 #define FIXED_CTRL_OS		BIT_ULL(0)
 #define FIXED_CTRL_USR		BIT_ULL(1)
+/* Fixed counter 3: RDPMC of PERF_METRICS by user space clears PERF_METRICS and the counter. */
+#define FIXED_CTRL_METRICS_CLEAR BIT_ULL(2)
 #define FIXED_CTRL_PMI		BIT_ULL(3)
 /* The record groups of the fixed counter are those of IA32_PEBS_DATA_CFG. */
 #define FIXED_CTRL_ADAPTIVE	BIT_ULL(32)
@@ -244,6 +252,7 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 #define PERF_CAP_FREEZE_IN_SMM	BIT_ULL(12)
 #define PERF_CAP_FW_WRITE	BIT_ULL(13)
 #define PERF_CAP_METRICS	BIT_ULL(15)
+#define PERF_CAP_METRICS_CLEAR	BIT_ULL(19)
 /* SDM volume 3, "PEBS": record format; PEBS baseline (all counters and events); retire latency */
 #define PERF_CAP_PEBS_VERSION	GENMASK_ULL(11, 8)
 #define PERF_CAP_PEBS_ALL	BIT_ULL(14)

@@ -42,6 +42,7 @@ struct static_call_key;
  * @frozen: bit of @global_status and @global_clear: the branch records are frozen; or 0
  * @metrics: topdown metrics, a bit each, numbered as counters (METRIC_COUNTER_BASE and up), or 0
  * @metrics_bit: bit of the topdown metrics in all global registers, or 0
+ * @metrics_clear: a user-space read of the metrics can clear them (metrics_clear)
  * @capabilities: IA32_PERF_CAPABILITIES, 0 on CPUs without this register
  * @pebs_format: format of the PEBS records, 0 without PEBS
  * @pebs_all: all counters and events support PEBS, and records have selectable groups
@@ -98,6 +99,7 @@ struct x86_desc {
 	u64		frozen;
 	u64		metrics;
 	u64		metrics_bit;
+	bool		metrics_clear;
 	u64		capabilities;
 	unsigned int	pebs_format;
 	bool		pebs_all;

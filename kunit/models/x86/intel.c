@@ -109,6 +109,7 @@ static u64 fixed_ctrl_bits(void)
 	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
 		if (intel_model_fixed() & BIT(i))
 			bits |= ((x86_model_this()->any ? 0xfULL : 0xbULL) |
+				 (i == 3 && x86_model_this()->metrics_clear ? BIT_ULL(2) : 0) |
 				 (has_adaptive() ? BIT_ULL(32) : 0) |
 				 (x86_model_this()->version >= 6 ? BIT_ULL(33) : 0)) << (4 * i);
 
@@ -218,6 +219,7 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		/* FREEZE_WHILE_SMM, 17.4.1; FW_WRITE, 20.2.8; PERF_METRICS_AVAILABLE; LBR format */
 		*value = (cpu->full_width ? BIT_ULL(13) : 0) | cpu->lbr_format |
 			 (cpu->metrics && !cpu->hybrid && !cpu->hides_metrics ? BIT_ULL(15) : 0) |
+			 (cpu->metrics_clear ? BIT_ULL(19) : 0) |
 			 (cpu->smm_freeze ? BIT_ULL(12) : 0) |
 			 /* 20.6.2.4.2: format of records, and "PEBS baseline" */
 			 (u64)cpu->pebs << 8 | (has_adaptive() ? BIT_ULL(14) : 0);

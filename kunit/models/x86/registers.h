@@ -59,6 +59,7 @@ struct x86_model;
  * @amx: the CPU has AMX, and AVX-VNNI
  * @hybrid: the machine has CPUs of several types
  * @hides_metrics: PERF_CAPABILITIES lacks the bit of PERF_METRICS
+ * @metrics_clear: a user-space read of PERF_METRICS can clear it
  * @tsx_force_abort: microcode takes counter 3 for transactions, or aborts them
  * @tsx_deprecated: transactions always abort
  * @metrics: parts of the slots in PERF_METRICS (Intel)
@@ -101,6 +102,7 @@ struct x86_model_cpu {
 	bool		amx;
 	bool		hybrid;
 	bool		hides_metrics;
+	bool		metrics_clear;
 	bool		tsx_force_abort;
 	bool		tsx_deprecated;
 	bool		smm_freeze;

@@ -285,6 +285,65 @@ static void topdown_raptor_lake(struct kunit *test)
 	test->priv = NULL;
 }
 
+static int open_config1(struct fixture *b, struct perf_event *leader, u64 config, u64 config1,
+			struct perf_event **event)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW, .config = config, .config1 = config1,
+	};
+
+	*event = fixture_alloc(b, &attr);
+	if (leader)
+		(*event)->group_leader = leader;
+
+	return fixture_init_event(*event);
+}
+
+/* Bit 14 of IA32_FIXED_CTR_CTRL, METRICS_CLEAR_EN */
+#define METRICS_CLEAR	BIT_ULL(14)
+
+/* With metrics_clear, RDPMC of user space clears both registers: the counts go on from there. */
+static void topdown_metrics_clear(struct kunit *test)
+{
+	struct perf_event *slots, *other;
+	struct fixture *b;
+	struct group g, plain;
+
+	b = start(test, &sapphire_rapids, false);
+	KUNIT_EXPECT_EQ(test, open_config1(b, NULL, SLOTS, 1, &other), -EINVAL);
+	fixture_end(b);
+
+	changed_cpu = sapphire_rapids;
+	changed_cpu.metrics_clear = true;
+	b = start(test, &changed_cpu, false);
+	group_open(b, &plain);
+	KUNIT_EXPECT_EQ(test, open_config1(b, NULL, SLOTS, 2, &other), -EINVAL);
+	KUNIT_EXPECT_EQ(test, open_config1(b, NULL, CYCLES, 1, &other), -EINVAL);
+	KUNIT_ASSERT_EQ(test, open_config1(b, NULL, SLOTS, 1, &slots), 0);
+	KUNIT_EXPECT_EQ(test, open_config1(b, slots, METRIC(0), 1, &other), -EINVAL);
+	g.event[0] = slots;
+	g.event[1] = open_event(b, slots, METRIC(0));
+	g.event[2] = open_event(b, slots, METRIC(3));
+
+	group_in(b, &g);
+	KUNIT_EXPECT_NE(test, model()->fixed_ctrl & METRICS_CLEAR, 0);
+	run(1000, 51, 102);
+	group_out(&g);
+	expect_counts(test, &g, 1000, 200, 400);
+	group_in(b, &g);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
+	model()->fixed[3] = 0;
+	run(500, 51, 102);
+	group_out(&g);
+	expect_counts(test, &g, 1500, 300, 600);
+
+	group_in(b, &plain);
+	KUNIT_EXPECT_EQ(test, model()->fixed_ctrl & METRICS_CLEAR, 0);
+	group_out(&plain);
+	group_close(&plain);
+	group_close(&g);
+}
+
 static void count_group(struct kunit *test, bool builtin)
 {
 	struct fixture *b = start(test, &sapphire_rapids, builtin);
@@ -506,6 +565,7 @@ static struct kunit_case topdown_cases[] = {
 	KUNIT_CASE(topdown_encode),
 	KUNIT_CASE(topdown_hybrid),
 	KUNIT_CASE(topdown_raptor_lake),
+	KUNIT_CASE(topdown_metrics_clear),
 	KUNIT_CASE(topdown_counts),
 	KUNIT_CASE(topdown_coexists),
 	KUNIT_CASE(topdown_saved_at_switch),

@@ -322,6 +322,7 @@ static void describe_metrics(struct x86_desc *desc)
 	}
 	desc->metrics = metrics;
 	desc->metrics_bit = GLOBAL_PERF_METRICS;
+	desc->metrics_clear = desc->capabilities & PERF_CAP_METRICS_CLEAR;
 }
 
 /**

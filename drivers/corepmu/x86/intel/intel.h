@@ -16,6 +16,7 @@ struct corepmu_extra_reg;
 struct corepmu_feature_ops;
 struct hw_perf_event;
 struct perf_event;
+struct perf_event_attr;
 struct x86_desc;
 
 /* Core microarchitectures. All CPUs of one microarchitecture have the same events. */
@@ -182,6 +183,8 @@ void intel_clear_monitors(struct corepmu_cpu *cpuc, u64 enable, u64 global_ctrl)
 bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_gp);
 
 /* topdown.c */
+bool x86_topdown_clears(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			u64 config);
 int x86_topdown_encode(struct perf_event *event);
 bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
 bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);

@@ -13,8 +13,9 @@
  * to 0, since a 255th of many slots is coarse. When the group is scheduled out, the driver keeps
  * the register values, and restores them when the group is scheduled in, on any CPU. So a program
  * that reads the registers by RDPMC sees them grow (tools/perf/Documentation/topdown.txt;
- * icl_update_topdown_event() in arch/x86/events/intel/core.c does the same). For this, struct
- * hw_perf_event has
+ * icl_update_topdown_event() in arch/x86/events/intel/core.c does the same). With metrics_clear
+ * (CPUs with bit 19 of IA32_PERF_CAPABILITIES), RDPMC of PERF_METRICS in user space clears both
+ * registers; read(2) does not count what such a read has cleared. struct hw_perf_event has
  *
  *   last_tag          value of the slots register when the group was last scheduled out, or 0
  *   extra_reg.config  slots event: PERF_METRICS at that time. Metric event: the metric's count
@@ -37,6 +38,9 @@
 #include "intel.h"
 #include "../msr.h"
 #include "../x86.h"
+
+/* format/metrics_clear */
+#define CONFIG1_CLEAR	BIT_ULL(0)
 
 #define METRIC_BITS	8
 #define METRIC_WHOLE	255
@@ -117,6 +121,13 @@ static void count_part(struct perf_event *event, u64 part)
 	set_part(event, part);
 }
 
+/* User space has cleared the registers: metrics count from 0 again. */
+static void forget_parts(struct corepmu_cpu *cpuc, u64 members)
+{
+	for (; members; members &= members - 1)
+		set_part(cpuc->events[__ffs64(members)], 0);
+}
+
 /* Begin to share the slots counter with metrics, from the values at the last sched_out. */
 static void share(struct corepmu_cpu *cpuc, struct perf_event *slots)
 {
@@ -147,13 +158,17 @@ static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u
 	u64 before = slots_before(slots), wrapped = xchg(&t->wrapped, 0);
 	u64 now = read_slots() + wrapped, metrics = x86_rdpmc(RDPMC_METRICS), left;
 
-		/*
-		 * An unhandled overflow: its interrupt will update the events, and no slots are
-		 * lost.
-		 */
 	if (now < before) {
-		t->wrapped += wrapped;
-		return;
+		if (!(slots->hw.config_base & EVNTSEL_METRICS_CLEAR)) {
+			/*
+			 * An unhandled overflow: its interrupt will update the events, and no
+			 * slots are lost.
+			 */
+			t->wrapped += wrapped;
+			return;
+		}
+		before = 0;
+		forget_parts(cpuc, members);
 	}
 
 	local64_add(now - before, &slots->count);
@@ -307,6 +322,20 @@ u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status)
 }
 
 /**
+ * x86_topdown_clears() - check for a slots event whose metrics user space clears as it reads them
+ * @desc: the PMU description
+ * @attr: attributes of the event
+ * @config: event code
+ *
+ * Return: true for slots with metrics_clear (config1) on a CPU that has this mode
+ */
+bool x86_topdown_clears(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			u64 config)
+{
+	return desc->metrics_clear && config == EVENT_SLOTS && attr->config1 == CONFIG1_CLEAR;
+}
+
+/**
  * x86_topdown_encode() - check whether a slots or metric event can be opened in its group
  * @event: event that is being opened; its hw.config_base is set
  *
@@ -321,8 +350,11 @@ int x86_topdown_encode(struct perf_event *event)
 
 	event->hw.flags |= COREPMU_EVENT_TOPDOWN;
 	event->hw.last_tag = 0;
-	if (intel_is_slots(event->hw.config_base))
+	if (intel_is_slots(event->hw.config_base)) {
+		if (attr->config1)
+			event->hw.config_base |= EVNTSEL_METRICS_CLEAR;
 		return 0;
+	}
 
 	if (is_sampling_event(event))
 		return corepmu_refuse(-EINVAL,
