@@ -9,8 +9,8 @@
 
 #include "precise.h"
 
-#define LOAD_LATENCY		0x01cd	/* MEM_TRANS_RETIRED.LOAD_LATENCY */
 #define STORE_SAMPLE		0x02cd	/* MEM_TRANS_RETIRED.STORE_SAMPLE */
+#define STORE_LATENCY		0x06d0	/* MEM_UOPS_RETIRED.STORE_LATENCY of atoms */
 #define LOADS_AUX		0x8203	/* Golden Cove wants this in the group */
 #define THRESHOLD		10
 #define PERIOD			13
@@ -26,14 +26,55 @@ static const struct {
 	{ 16, PERF_MEM_LVL_L2 }, { 230, PERF_MEM_LVL_LOC_RAM },
 };
 
+/* Return event and unit mask of an event in sysfs, 0 if the PMU does not have it. */
+static u64 event_of(const char *name)
+{
+	unsigned int event, umask;
+	char path[128];
+	FILE *file;
+	int nr;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/%s",
+		 target.pmu, name);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	nr = fscanf(file, "event=%x,umask=%x", &event, &umask);
+	fclose(file);
+	return nr == 2 ? umask << 8 | event : 0;
+}
+
+/* The CPU is an atom: its data sources differ from those of cores. */
+static bool is_atom;
+
 #define LINE(addr)		((addr) >> 6 & (ARRAY_SIZE(lines) - 1))
+
+/* The last line's accesses miss the second-level TLB on atoms, and on cores none does. */
+static bool is_tlb_right(union perf_mem_data_src source, unsigned int line)
+{
+	bool misses = is_atom && line == ARRAY_SIZE(lines) - 1;
+
+	return source.mem_dtlb == (misses ? PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2 :
+				   PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2) &&
+	       source.mem_lock != PERF_MEM_LOCK_LOCKED;
+}
+
+/* Of the two lines in L3, another core has the second one; on atoms, it has modified the line. */
+static bool is_snoop_right(union perf_mem_data_src source, unsigned int line)
+{
+	unsigned int other = is_atom ? PERF_MEM_SNOOP_HITM : PERF_MEM_SNOOP_HIT;
+
+	return lines[line].level != PERF_MEM_LVL_L3 ||
+	       source.mem_snoop == (line == 5 ? other : PERF_MEM_SNOOP_NONE);
+}
 
 static bool is_latency_right(const struct sample *s, const struct moment *m, enum counted what)
 {
 	union perf_mem_data_src source = { .val = s->data_src };
 	unsigned int line = LINE(m->addr);
 
-	return s->weight == lines[line].latency &&
+	return s->weight == lines[line].latency && is_tlb_right(source, line) &&
+	       is_snoop_right(source, line) &&
 	       source.mem_op == (what == LOADS ? PERF_MEM_OP_LOAD : PERF_MEM_OP_STORE) &&
 	       source.mem_lvl == (lines[line].level | PERF_MEM_LVL_HIT);
 }
@@ -96,15 +137,6 @@ static void judge_slow(const struct run *run, enum counted what, struct ring *ri
 	ktap_diag("%u samples, %u shifts", samples, shifts);
 }
 
-static bool has_event(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/%s",
-		 target.pmu, name);
-	return !access(path, F_OK);
-}
-
 static void slow_attr(struct perf_event_attr *attr, u64 config)
 {
 	attr_init(attr, config);
@@ -121,6 +153,7 @@ static void sample_slow(struct perf_event_attr *attr, enum counted what, int lea
 	unsigned int before;
 	int fd;
 
+	is_atom = event_of("mem-stores") == STORE_LATENCY;
 	fd = event_open_self(attr, leader);
 	run.fd = fd;
 	if (fd >= 0 && make_tables(&run, false) && !ring_map(&ring, fd, RING_PAGES)) {
@@ -135,19 +168,22 @@ static void sample_slow(struct perf_event_attr *attr, enum counted what, int lea
 void slow_loads(void)
 {
 	struct perf_event_attr aux, attr;
-	int leader;
+	int leader = -1;
 
-	if (!has_event("mem-loads")) {
+	if (!event_of("mem-loads")) {
 		ktap_skip("this PMU does not have mem-loads");
 		return;
 	}
-	attr_init(&aux, LOADS_AUX);
-	aux.disabled = 0;
-	leader = event_open_self(&aux, -1);
-	slow_attr(&attr, LOAD_LATENCY);
+	if (event_of("mem-loads-aux")) {
+		attr_init(&aux, LOADS_AUX);
+		aux.disabled = 0;
+		leader = event_open_self(&aux, -1);
+	}
+	slow_attr(&attr, event_of("mem-loads"));
 	attr.config1 = THRESHOLD;
 	sample_slow(&attr, LOADS, leader);
-	close(leader);
+	if (leader >= 0)
+		close(leader);
 	/* The kernel's own driver opens it, and counts what has no threshold. */
 	if (!target.in_tree) {
 		attr.precise_ip = 0;
@@ -163,20 +199,20 @@ void slow_loads_alone(void)
 	struct perf_event_attr attr;
 	int leader, aux, fd;
 
-	if (!has_event("mem-loads-aux")) {
+	if (!event_of("mem-loads-aux")) {
 		ktap_skip("this PMU does not have mem-loads-aux");
 		return;
 	}
-	slow_attr(&attr, LOAD_LATENCY);
+	slow_attr(&attr, event_of("mem-loads"));
 	expect_eq("the event alone", -ENODATA, event_open(&attr, 0, -1, -1, 0));
 	attr.sample_type &= ~PERF_SAMPLE_DATA_SRC;
 	leader = event_open_self(&attr, -1);
 	expect_true("without the source of data", leader >= 0);
-	slow_attr(&attr, LOAD_LATENCY);
+	slow_attr(&attr, event_of("mem-loads"));
 	expect_eq("a group without it", -ENODATA, event_open(&attr, 0, -1, leader, 0));
 	attr_init(&attr, LOADS_AUX);
 	aux = event_open_self(&attr, leader);
-	slow_attr(&attr, LOAD_LATENCY);
+	slow_attr(&attr, event_of("mem-loads"));
 	fd = event_open_self(&attr, leader);
 	expect_true("a group that has it, but not first", fd >= 0);
 	close(fd);
@@ -186,12 +222,13 @@ void slow_loads_alone(void)
 
 void slow_stores(void)
 {
+	u64 stores = event_of("mem-stores");
 	struct perf_event_attr attr;
 
-	if (!has_event("mem-loads-aux")) {
+	if (stores != STORE_SAMPLE && stores != STORE_LATENCY) {
 		ktap_skip("this PMU does not have latencies of stores");
 		return;
 	}
-	slow_attr(&attr, STORE_SAMPLE);
+	slow_attr(&attr, stores);
 	sample_slow(&attr, STORES, -1);
 }
