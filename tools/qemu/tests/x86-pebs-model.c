@@ -60,6 +60,8 @@
 
 #define EVENT_INSTRUCTIONS		0x4300c0	/* enabled, in both rings */
 #define EVENT_STORES			0x4382d0
+#define EVENT_LOAD_LATENCY		0x4305d0
+#define EVENT_STORE_LATENCY		0x4306d0
 #define LOW(n)				(BIT(n) - 1)
 #define BEFORE(n)			((BIT(48) - (n)) & LOW(48))
 
@@ -386,16 +388,21 @@ static void test_latency(void)
 	EXPECT(put(MSR_PEBS_LD_LAT_THRESHOLD, 230) && !x86_pmu_is_slow(&cpu.pmu, 0x11ff));
 }
 
+static void start_arch(uint64_t threshold)
+{
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+	EXPECT(put(MSR_IA32_PEBS_BASE, PHYSICAL) &&
+	       put(MSR_IA32_PEBS_INDEX, ARCH_PEBS_INDEX_EN | threshold << ARCH_PEBS_THRESH_SHIFT));
+}
+
 static void make_arch(uint64_t threshold)
 {
 	memset(&cpu, 0, sizeof(cpu));
 	x86_pmu_defaults(&cpu.config, X86_PMU_INTEL_V6);
 	cpu.config.pebs.format = 15;
 	cpu.config.lbr = (struct x86_lbr_config) { .kind = X86_LBR_ARCH, .depth = 8 };
-	EXPECT(!x86_pmu_config_error(&cpu.config));
-	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
-	EXPECT(put(MSR_IA32_PEBS_BASE, PHYSICAL) &&
-	       put(MSR_IA32_PEBS_INDEX, ARCH_PEBS_INDEX_EN | threshold << ARCH_PEBS_THRESH_SHIFT));
+	start_arch(threshold);
 }
 
 static void sample_arch(uint64_t cfg_c)
@@ -450,6 +457,28 @@ static void test_arch_record(void)
 	EXPECT(cpu.interrupts == 1 && !get(MSR_P6_PMC0));
 	EXPECT(put(MSR_CORE_PERF_GLOBAL_OVF_CTRL, GLOBAL_STATUS_ARCH_PEBS_THRESHOLD));
 	EXPECT(!get(MSR_CORE_PERF_GLOBAL_STATUS));
+}
+
+/* MEM_UOPS_RETIRED.STORE_LATENCY, .LOAD_LATENCY; data sources of Crestmont and later atoms */
+static void test_arch_atom(void)
+{
+	static const struct x86_pebs_access memory = { .stores = true, .store = 0x7001c0 };
+
+	memset(&cpu, 0, sizeof(cpu));
+	x86_pmu_uarch_defaults(&cpu.config, x86_uarch_find("clearwater-forest"));
+	start_arch(1);
+	EXPECT(put(MSR_P6_EVNTSEL0, EVENT_STORE_LATENCY) && put(MSR_P6_PMC0, BEFORE(2)));
+	EXPECT(put(MSR_IA32_PMC_V6_GP0_CFG_C, ARCH_PEBS_EN | ARCH_PEBS_AUX));
+	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 1));
+	step();
+	cpu.counts[X86_PMU_STORES][X86_PMU_USER]++;
+	x86_pmu_step(&cpu.pmu, IP, &memory);
+	EXPECT(cpu.memory[8] == 0x7001c0 && cpu.memory[13] == 0x4a &&
+	       cpu.memory[14] == (230 | 230ULL << 32));
+
+	EXPECT(put(MSR_P6_EVNTSEL0, EVENT_LOAD_LATENCY) && put(MSR_P6_PMC0, 0));
+	cpu.counts[X86_PMU_SLOW_LOADS][X86_PMU_USER] += 5;
+	EXPECT(get(MSR_P6_PMC0) == 5);
 }
 
 static void test_arch_fragments(void)
@@ -533,6 +562,7 @@ static const struct model_test tests[] = {
 	{ "loads above the latency threshold count", test_latency },
 	{ "architectural: CPUID and registers report PEBS", test_arch_reported },
 	{ "architectural: a record has the enabled groups", test_arch_record },
+	{ "architectural: atoms have load latency and store latency", test_arch_atom },
 	{ "architectural: a record can have fragments", test_arch_fragments },
 	{ "architectural: the buffer may be full, unmapped or off", test_arch_buffer },
 	{ "architectural: a fixed-function counter writes records", test_arch_fixed_counter },

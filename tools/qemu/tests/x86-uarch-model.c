@@ -169,6 +169,7 @@ static void test_models(void)
 		{ "sapphire-rapids", 0x000806f8 },	/* Xeon Platinum 8480 */
 		{ "alder-lake", 0x00090672 },		/* Core i9-12900K */
 		{ "lunar-lake", 0x000b06d1 },		/* Core Ultra 7 258V */
+		{ "clearwater-forest", 0x000d06d0 },	/* Xeon 6+ */
 		{ "zen1", 0x00800f12 },			/* EPYC 7601 */
 		{ "zen2", 0x00830f10 },			/* EPYC 7742 */
 		{ "zen3", 0x00a00f11 },			/* EPYC 7763 */

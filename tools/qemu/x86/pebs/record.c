@@ -24,7 +24,7 @@
 static const struct {
 	uint8_t source;
 	uint16_t latency;
-} lines[] = {
+} lines[X86_PEBS_LINES] = {
 	{ 0x1, 4 },	/* L1 */
 	{ 0x2, 9 },	/* being fetched already */
 	{ 0x3, 14 },	/* L2 */
@@ -49,6 +49,15 @@ unsigned int x86_pebs_latency(uint64_t addr)
 	return lines[line_of(addr)].latency;
 }
 
+static uint64_t source_of(const struct x86_pmu *pmu, uint64_t addr)
+{
+	const struct x86_uarch *uarch = pmu->config->uarch;
+
+	if (uarch && uarch->pebs_sources)
+		return uarch->pebs_sources[line_of(addr)];
+	return lines[line_of(addr)].source;
+}
+
 /* Golden Cove's and architectural records have two latencies, also for stores. */
 static bool has_latencies(const struct x86_pmu *pmu)
 {
@@ -62,7 +71,7 @@ static uint64_t *put_memory(const struct x86_pmu *pmu, const struct pebs_sample 
 	const struct x86_pebs_access *a = &s->access;
 	bool store = a->stores && (s->store || !a->loads);
 	uint64_t addr = store ? a->store : a->load;
-	uint64_t latency = x86_pebs_latency(addr), source = lines[line_of(addr)].source;
+	uint64_t latency = x86_pebs_latency(addr), source = source_of(pmu, addr);
 
 	if (!a->loads && !a->stores) {
 		memset(w, 0, 4 * sizeof(*w));

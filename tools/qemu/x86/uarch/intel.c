@@ -267,7 +267,18 @@ static const struct x86_pmu_event_row skymont_events[] = {
 	STALLS(0x9c, 0x01, 0),				/* TOPDOWN_FE_BOUND.ALL */
 	STALLS(0xa4, 0x02, 0),				/* TOPDOWN_BE_BOUND.ALL */
 	X86_PMU_EVENT(0xc2, 0x02, INSTRUCTIONS, 1, 1),	/* TOPDOWN_RETIRING.ALL */
+	X86_PMU_EVENT(0xd0, 0x05, SLOW_LOADS, 1, 1),	/* MEM_UOPS_RETIRED.LOAD_LATENCY */
+	X86_PMU_EVENT(0xd0, 0x06, STORES, 1, 1),	/* MEM_UOPS_RETIRED.STORE_LATENCY */
 	X86_PMU_EVENT(0xd0, 0x83, CACHE_REFS, 1, 1),	/* MEM_UOPS_RETIRED.ALL */
+};
+
+/*
+ * Data sources of Crestmont and later atoms, union intel_x86_pebs_dse and
+ * __intel_pmu_pebs_data_source_cmt() in Linux' arch/x86/events/intel/ds.c. An access to memory also
+ * misses the second-level TLB (bit 6). Another core has modified one of the lines in L3.
+ */
+static const uint8_t crestmont_sources[X86_PEBS_LINES] = {
+	0x01, 0x02, 0x03, 0x04, 0x01, 0x08, 0x03, 0x4a,
 };
 
 /* intel_cmt_extra_regs[] */
@@ -328,6 +339,13 @@ const struct x86_uarch x86_uarch_intel[] = {
 		.unreported = UINT64_C(0x300) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
 		.models = { { 6, 0xbd, 0xbd }, { 6, 0xc5, 0xc6 }, { 6, 0xcc, 0xcc } },
 		TABLES(lion_cove),
+	}, {
+		/* Darkmont: events and extra registers of Skymont */
+		.name = "clearwater-forest", .version = X86_PMU_INTEL_V6, .gp = 8, .fixed = 0x77,
+		.lbr = X86_LBR_ARCH, .pebs = X86_PEBS_ARCHITECTURAL,
+		.pebs_sources = crestmont_sources, .models = { { 6, 0xdd, 0xdd } },
+		.extra_regs = skymont_extra_regs, .nr_extra_regs = ARRAY_SIZE(skymont_extra_regs),
+		.events = skymont_events, .nr_events = ARRAY_SIZE(skymont_events),
 	},
 	{ .name = NULL }
 };

@@ -42,6 +42,9 @@ struct x86_uarch_rule {
 
 #define X86_UARCH_MODELS_MAX	6
 
+/* Cache lines differ in latency and data source by their number, modulo this. */
+#define X86_PEBS_LINES		8
+
 /**
  * struct x86_uarch - a microarchitecture
  * @name: the name in options
@@ -56,6 +59,7 @@ struct x86_uarch_rule {
  * @nr_metrics: number of topdown metrics: 4 for level 1, 8 for level 1 and 2
  * @lbr: type of LBR
  * @pebs: format of PEBS records, 0 if the model has none
+ * @pebs_sources: data source of each of the X86_PEBS_LINES kinds of cache lines; NULL: Skylake's
  * @pebs_latencies: PEBS records have the latency of stores, and a separate cache latency
  * @ibs: it has instruction-based sampling
  * @merges: two adjacent counters can be merged for events with large increments per cycle
@@ -82,6 +86,7 @@ struct x86_uarch {
 	uint8_t nr_metrics;
 	enum x86_lbr_kind lbr;
 	uint8_t pebs;
+	const uint8_t *pebs_sources;
 	bool pebs_latencies;
 	bool ibs;
 	bool merges;
