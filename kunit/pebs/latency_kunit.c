@@ -10,6 +10,7 @@
 
 #include <corepmu/pmu.h>
 
+#include "fixture.h"
 #include "fixture/testbed.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
@@ -17,57 +18,6 @@
 #include "x86/pebs/pebs.h"
 #include "x86/x86.h"
 #include "x86/pebs/precise.h"
-
-static const struct {
-	enum intel_uarch_id	uarch;
-	int			flags;
-	u64			record;
-	union perf_mem_data_src	source;
-} sources[] = {
-	{ UARCH_ICE_LAKE, EVENT_LATENCY, 0x01,
-	  { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L1,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_L1, .mem_snoop = PERF_MEM_SNOOP_NONE,
-	    .mem_dtlb = PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
-	    .mem_blk = PERF_MEM_BLK_NA } },
-	/* Before Golden Cove, bits 6 and 7 have no meaning. */
-	{ UARCH_ICE_LAKE, EVENT_LATENCY, 0xfa,
-	  { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_RAM, .mem_snoop = PERF_MEM_SNOOP_HIT,
-	    .mem_dtlb = PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2,
-	    .mem_lock = PERF_MEM_LOCK_LOCKED, .mem_blk = PERF_MEM_BLK_NA } },
-	{ UARCH_GOLDEN_COVE, EVENT_LATENCY, 0xca,
-	  { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_RAM, .mem_snoop = PERF_MEM_SNOOP_HIT,
-	    .mem_dtlb = PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
-	    .mem_blk = PERF_MEM_BLK_DATA | PERF_MEM_BLK_ADDR } },
-	{ UARCH_REDWOOD_COVE, EVENT_LATENCY, 0x03,
-	  { .mem_op = PERF_MEM_OP_LOAD, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_L2, .mem_snoop = PERF_MEM_SNOOP_NONE,
-	    .mem_dtlb = PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
-	    .mem_blk = PERF_MEM_BLK_NA } },
-	/* Bits 6 and 7 have a meaning for loads only. */
-	{ UARCH_GOLDEN_COVE, EVENT_STORE_LATENCY, 0xf3,
-	  { .mem_op = PERF_MEM_OP_STORE, .mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2,
-	    .mem_lvl_num = PERF_MEM_LVLNUM_L2, .mem_snoop = PERF_MEM_SNOOP_NONE,
-	    .mem_dtlb = PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2,
-	    .mem_lock = PERF_MEM_LOCK_LOCKED, .mem_blk = PERF_MEM_BLK_NA } },
-};
-
-static void precise_sources(struct kunit *test)
-{
-	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
-	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
-	unsigned int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_ASSERT_NOT_NULL(test, desc);
-	for (i = 0; i < ARRAY_SIZE(sources); i++) {
-		desc->uarch = &intel_uarches[sources[i].uarch];
-		event->hw.flags = sources[i].flags;
-		KUNIT_EXPECT_EQ_MSG(test, x86_pebs_source(desc, event, sources[i].record),
-				    sources[i].source.val, "row %u", i);
-	}
-}
 
 static struct perf_event *bare_event(struct kunit *test, struct perf_event *leader, u64 config)
 {
@@ -179,8 +129,127 @@ static void precise_stores(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.flags, 0);
 }
 
+#define COUNTERS(last, first)	GENMASK_ULL(last, first)
+
+/*
+ * CPUs with load latency and store latency: their events, and the counters that can count them,
+ * from "Counter" in tools/perf/pmu-events/arch/x86 of Linux 7.3. Nova Lake's atoms have no list:
+ * the kernel's constraints, limited to counters 0 to 3. pebs 15 is architectural PEBS.
+ */
+static const struct {
+	unsigned int	family;
+	unsigned int	model;
+	unsigned int	core_type;
+	unsigned int	nr_gp;
+	unsigned int	pebs;
+	u64		loads;
+	u64		load_counters;
+	u64		stores;
+	u64		store_counters;
+} cpus[] = {
+	/* Sapphire Rapids, and Granite Rapids */
+	{ 6, 0x8f, 0, 8, 4, 0x01cd, COUNTERS(7, 1), 0x02cd, COUNTERS(0, 0) },
+	{ 6, 0xad, 0, 8, 4, 0x01cd, COUNTERS(7, 1), 0x02cd, COUNTERS(0, 0) },
+	/* Lunar Lake, Arrow Lake H and Panther Lake, cores */
+	{ 6, 0xbd, INTEL_CORE, 10, 6, 0x01cd, COUNTERS(9, 2), 0x02cd, COUNTERS(1, 0) },
+	{ 6, 0xc5, INTEL_CORE, 10, 6, 0x01cd, COUNTERS(9, 2), 0x02cd, COUNTERS(1, 0) },
+	{ 6, 0xcc, INTEL_CORE, 10, 15, 0x01cd, COUNTERS(9, 2), 0x02cd, COUNTERS(1, 0) },
+	/* Nova Lake, cores, and Diamond Rapids */
+	{ 18, 0x01, INTEL_CORE, 8, 15, 0x01cd, COUNTERS(7, 2), 0x02cd, COUNTERS(1, 0) },
+	{ 19, 0x01, 0, 8, 15, 0x01cd, COUNTERS(7, 2), 0x02cd, COUNTERS(1, 0) },
+	/* Alder Lake, atoms, and Alder Lake-N */
+	{ 6, 0x97, INTEL_ATOM, 6, 4, 0x05d0, COUNTERS(1, 0), 0x06d0, COUNTERS(5, 0) },
+	{ 6, 0xbe, 0, 6, 4, 0x05d0, COUNTERS(1, 0), 0x06d0, COUNTERS(5, 0) },
+	/* Meteor Lake, atoms, Sierra Forest, and Arrow Lake H, slower atoms */
+	{ 6, 0xaa, INTEL_ATOM, 8, 4, 0x05d0, COUNTERS(1, 0), 0x06d0, COUNTERS(7, 0) },
+	{ 6, 0xaf, 0, 8, 4, 0x05d0, COUNTERS(1, 0), 0x06d0, COUNTERS(7, 0) },
+	/* Lunar Lake, atoms, and Clearwater Forest */
+	{ 6, 0xbd, INTEL_ATOM, 8, 6, 0x05d0, COUNTERS(1, 0), 0x06d0, COUNTERS(7, 0) },
+	{ 6, 0xdd, 0, 8, 15, 0x05d0, COUNTERS(1, 0), 0x06d0, COUNTERS(7, 0) },
+	/* Nova Lake, atoms */
+	{ 18, 0x01, INTEL_ATOM, 8, 15, 0x05d0, COUNTERS(3, 0), 0x06d0, COUNTERS(3, 0) },
+};
+
+/* The model's last counter does not support architectural PEBS: add one that the CPU lacks. */
+static struct fixture *start_cpu(struct kunit *test, unsigned int row)
+{
+	static struct x86_model_cpu cpu;
+	static struct testbed testbed;
+
+	cpu = (struct x86_model_cpu) {
+		.name = "latency", .family = cpus[row].family, .model = cpus[row].model,
+		.core_type = cpus[row].core_type,
+		.nr_gp = cpus[row].nr_gp + (cpus[row].pebs == PEBS_MODEL_ARCH),
+		.pebs = cpus[row].pebs, .version = cpus[row].pebs == PEBS_MODEL_ARCH ? 6 : 5,
+		.gp_width = 48, .nr_fixed = 3, .fixed_map = 0x7, .fixed_width = 48,
+		.full_width = true, .nr_events = 7,
+	};
+	testbed = *testbed_by_name("intel-pebs-icl");
+	testbed.cpu = &cpu;
+
+	return fixture_start(test, &testbed);
+}
+
+static int open_latency(struct fixture *b, u64 config, u64 threshold, struct perf_event **event)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW, .config = config, .config1 = threshold, .precise_ip = 2,
+		.sample_period = 1000, .sample_type = PERF_SAMPLE_IP,
+	};
+
+	return fixture_open(b, &attr, event);
+}
+
+static void expect_latency(struct kunit *test, unsigned int row)
+{
+	struct perf_event *loads, *more, *stores, *other;
+	struct fixture *b = start_cpu(test, row);
+	u64 others = cpus[row].loads == 0x01cd ? 0x05d0 : 0x01cd;
+
+	KUNIT_EXPECT_TRUE(test, x86_pebs_has_latency(to_x86(b->pmu)));
+	KUNIT_ASSERT_EQ(test, open_latency(b, cpus[row].loads, 30, &loads), 0);
+	KUNIT_ASSERT_EQ(test, open_latency(b, cpus[row].loads, 40, &more), 0);
+	KUNIT_ASSERT_EQ(test, open_latency(b, cpus[row].stores, 0, &stores), 0);
+	KUNIT_EXPECT_EQ(test, open_latency(b, cpus[row].stores, 30, &other), -EINVAL);
+	KUNIT_EXPECT_EQ(test, open_latency(b, others, 30, &other), -EINVAL);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&loads->hw), cpus[row].load_counters);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&stores->hw), cpus[row].store_counters);
+	KUNIT_EXPECT_EQ(test, loads->hw.flags & (EVENT_LATENCY | EVENT_STORE_LATENCY),
+			EVENT_LATENCY);
+	KUNIT_EXPECT_EQ(test, stores->hw.flags & (EVENT_LATENCY | EVENT_STORE_LATENCY),
+			EVENT_STORE_LATENCY);
+
+	/* One threshold: the second load-latency event waits. */
+	KUNIT_EXPECT_EQ(test, fixture_add(loads, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(more, PERF_EF_START), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fixture_add(stores, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_latency, 30);
+	fixture_del(loads);
+	KUNIT_EXPECT_EQ(test, fixture_add(more, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_latency, 40);
+	fixture_del(more);
+	fixture_del(stores);
+	fixture_close(stores);
+	fixture_close(more);
+	fixture_close(loads);
+	fixture_end(b);
+}
+
+/* Cores and atoms: events, counters and the threshold register of load and store latency. */
+static void precise_latency_cpus(struct kunit *test)
+{
+	unsigned int row;
+
+	for (row = 0; row < ARRAY_SIZE(cpus); row++) {
+		kunit_info(test, "model %u, %#x, type %#x\n", cpus[row].family, cpus[row].model,
+			   cpus[row].core_type);
+		expect_latency(test, row);
+	}
+	test->priv = NULL;
+}
+
 static struct kunit_case latency_cases[] = {
-	KUNIT_CASE(precise_sources),
+	KUNIT_CASE(precise_latency_cpus),
 	KUNIT_CASE(precise_loads_aux),
 	KUNIT_CASE(precise_loads_need_records),
 	KUNIT_CASE(precise_loads_need_threshold),

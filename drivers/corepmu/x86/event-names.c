@@ -119,7 +119,6 @@ enum text_name {
 #define SKL		BIT(UARCH_SKYLAKE)
 #define ICL		BIT(UARCH_ICE_LAKE)
 #define GLC		BIT(UARCH_GOLDEN_COVE)
-#define RWC		BIT(UARCH_REDWOOD_COVE)
 #define SLM		BIT(UARCH_SILVERMONT)
 #define GLM		(BIT(UARCH_GOLDMONT) | BIT(UARCH_GOLDMONT_PLUS))
 #define TNT		BIT(UARCH_TREMONT)
@@ -189,12 +188,15 @@ static const struct event_text event_texts[] = {
 	{ SLM, TEXT_BUBBLES_SCALE, "2" },
 	{ GLM, TEXT_RECOVERY, "event=0xca,umask=0x02" },
 	/*
-	 * MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_INST_RETIRED.ALL_STORES,
-	 * MEM_TRANS_RETIRED.STORE_SAMPLE and LD_BLOCKS.STORE_FORWARD: perf mem, perf c2c
+	 * For perf mem and perf c2c: MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_INST_RETIRED.ALL_STORES,
+	 * MEM_TRANS_RETIRED.STORE_SAMPLE and LD_BLOCKS.STORE_FORWARD of the cores,
+	 * MEM_UOPS_RETIRED.LOAD_LATENCY and .STORE_LATENCY of the atoms
 	 */
-	{ SKL | ICL | GLC | RWC, TEXT_MEM_LOADS, "event=0xcd,umask=0x1,ldlat=3" },
+	{ SKL | NEW_CORES, TEXT_MEM_LOADS, "event=0xcd,umask=0x1,ldlat=3" },
+	{ GRT | CMT | SKT, TEXT_MEM_LOADS, "event=0xd0,umask=0x5,ldlat=3" },
 	{ SKL | ICL, TEXT_MEM_STORES, "event=0xd0,umask=0x82" },
-	{ GLC | RWC, TEXT_MEM_STORES, "event=0xcd,umask=0x2" },
+	{ LEVEL_2_CORES, TEXT_MEM_STORES, "event=0xcd,umask=0x2" },
+	{ GRT | CMT | SKT, TEXT_MEM_STORES, "event=0xd0,umask=0x6" },
 	{ GLC, TEXT_MEM_LOADS_AUX, "event=0x03,umask=0x82" },
 	/*
 	 * RTM_RETIRED (tx), HLE_RETIRED (el) and TX_MEM (both), for perf stat -T:

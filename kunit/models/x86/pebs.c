@@ -101,6 +101,11 @@ bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name
 {
 	if (!x86_model_this()->pebs)
 		return false;
+	if (msr == MSR_PEBS_LD_LAT_THRESHOLD) {
+		*name = "PEBS_LD_LAT";
+		*value = m->pebs_latency;
+		return !pebs_model_no_latency;
+	}
 	if (x86_model_this()->pebs == PEBS_MODEL_ARCH)
 		return pebs_arch_model_read(m, msr, value, name);
 
@@ -117,10 +122,6 @@ bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name
 		*name = "PEBS_DATA_CFG";
 		*value = m->pebs_data;
 		return has_groups();
-	case MSR_PEBS_LD_LAT_THRESHOLD:
-		*name = "PEBS_LD_LAT";
-		*value = m->pebs_latency;
-		return !pebs_model_no_latency;
 	default:
 		return false;
 	}
@@ -138,6 +139,10 @@ bool pebs_model_write(struct x86_model *m, u32 msr, u64 value)
 {
 	u64 counters = GENMASK_ULL(x86_model_this()->nr_gp - 1, 0);
 
+	if (msr == MSR_PEBS_LD_LAT_THRESHOLD) {
+		m->pebs_latency = value;
+		return !pebs_model_no_latency && !(value & ~GENMASK_ULL(15, 0));
+	}
 	if (x86_model_this()->pebs == PEBS_MODEL_ARCH)
 		return pebs_arch_model_write(m, msr, value);
 
@@ -150,9 +155,6 @@ bool pebs_model_write(struct x86_model *m, u32 msr, u64 value)
 					  GENMASK_ULL(3, 0) | GENMASK_ULL(35, 32);
 		m->pebs_enable = value;
 		return !(value & ~counters);
-	case MSR_PEBS_LD_LAT_THRESHOLD:
-		m->pebs_latency = value;
-		return !pebs_model_no_latency && !(value & ~GENMASK_ULL(15, 0));
 	default:
 		m->pebs_data = value;
 		return !(value & ~DATA_CFG_BITS);

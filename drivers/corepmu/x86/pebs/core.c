@@ -243,12 +243,21 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 	}
 }
 
+static void set_latency(struct x86_pebs *p)
+{
+	if (!p->latency || p->threshold == p->latency)
+		return;
+	x86_write_msr(MSR_PEBS_LD_LAT_THRESHOLD, p->latency);
+	p->threshold = p->latency;
+}
+
 /* Without large PEBS the smallest record reaches the threshold. */
 static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	unsigned int rewinds = READ_ONCE(p->rewinds);
 
+	set_latency(p);
 	x86_pebs_arch_fetch(ds);
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
 	if (ds->index == ds->base)
@@ -344,10 +353,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	for (left = p->latency && !to_desc(cpuc)->pebs_all ? enable : 0; left; left &= left - 1)
 		if (cpuc->events[__ffs64(left)]->hw.flags & EVENT_LATENCY)
 			enable |= (left & -left) << LATENCY_SHIFT;
-	if (p->latency && p->threshold != p->latency) {
-		x86_write_msr(MSR_PEBS_LD_LAT_THRESHOLD, p->latency);
-		p->threshold = p->latency;
-	}
+	set_latency(p);
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE / p->size * p->size;
 	/* Records in the buffer must be counted in the mode they were written in: keep the mode. */
 	if (ds->index == ds->base)

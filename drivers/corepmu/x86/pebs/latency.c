@@ -2,17 +2,15 @@
 /*
  * corepmu: x86: Intel PEBS: load latency and store latency
  *
- * MEM_TRANS_RETIRED.LOAD_LATENCY counts loads, chosen at random, that take more cycles than
- * MSR_PEBS_LD_LAT_THRESHOLD. Its records have the latency and the data source (SDM volume 3, "Load
- * Latency Performance Monitoring Facility"). Each hyperthread has one threshold: events with
- * different thresholds take turns. From Golden Cove on, records of
- * MEM_TRANS_RETIRED.STORE_SAMPLE have both for stores, of all that retire.
+ * MEM_TRANS_RETIRED.LOAD_LATENCY of the cores and MEM_UOPS_RETIRED.LOAD_LATENCY of the atoms count
+ * loads that take more cycles than MSR_PEBS_LD_LAT_THRESHOLD. The CPU chooses the loads at random.
+ * The records have the latency and the data source (SDM volume 3, "Load Latency Performance
+ * Monitoring Facility"). Each hyperthread has one threshold: events with different thresholds take
+ * turns. From Golden Cove and Gracemont on, records of STORE_SAMPLE and STORE_LATENCY have both for
+ * stores, of all that retire. data-source.c converts the data source.
  *
- * The driver supports the cores from Skylake to Redwood Cove. On Lion Cove the words of a record
- * change their meaning, and again on Coyote Cove. The atoms' records differ, too.
+ * The driver supports the cores from Skylake on, and the atoms from Gracemont on.
  */
-#include <linux/bitfield.h>
-#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
@@ -25,14 +23,41 @@
 #include "../msr.h"
 #include "../x86.h"
 
-#define EVENT_LOAD_LATENCY	0x01cd
-#define EVENT_STORE_SAMPLE	0x02cd
+/* MEM_TRANS_RETIRED of the cores, MEM_UOPS_RETIRED of the atoms */
+#define CORE_LOAD_LATENCY	0x01cd
+#define CORE_STORE_SAMPLE	0x02cd
+#define ATOM_LOAD_LATENCY	0x05d0
+#define ATOM_STORE_LATENCY	0x06d0
 /* LD_BLOCKS.STORE_FORWARD, MEM_LOADS_AUX of the kernel */
 #define EVENT_LOADS_AUX		0x8203
 
 /* "The minimum value that may be programmed" */
 #define MIN_THRESHOLD		3
 #define MAX_THRESHOLD		GENMASK_ULL(15, 0)
+
+static bool is_between(const struct x86_desc *desc, enum intel_uarch_id first,
+		       enum intel_uarch_id last)
+{
+	return desc->uarch >= &intel_uarches[first] && desc->uarch <= &intel_uarches[last];
+}
+
+/* Return the CPU's load-latency event, or 0. */
+static u16 load_event(const struct x86_desc *desc)
+{
+	if (is_between(desc, UARCH_SKYLAKE, UARCH_PANTHER_COVE))
+		return CORE_LOAD_LATENCY;
+
+	return is_between(desc, UARCH_GRACEMONT, UARCH_ARCTIC_WOLF) ? ATOM_LOAD_LATENCY : 0;
+}
+
+/* Return the CPU's store-latency event, or 0. */
+static u16 store_event(const struct x86_desc *desc)
+{
+	if (is_between(desc, UARCH_GOLDEN_COVE, UARCH_PANTHER_COVE))
+		return CORE_STORE_SAMPLE;
+
+	return is_between(desc, UARCH_GRACEMONT, UARCH_ARCTIC_WOLF) ? ATOM_STORE_LATENCY : 0;
+}
 
 /**
  * x86_pebs_has_latency() - check whether the driver supports load latency on this CPU
@@ -42,19 +67,7 @@
  */
 bool x86_pebs_has_latency(const struct x86_desc *desc)
 {
-	return desc->pebs_format && desc->pebs_latency &&
-	       desc->uarch >= &intel_uarches[UARCH_SKYLAKE] &&
-	       desc->uarch <= &intel_uarches[UARCH_REDWOOD_COVE];
-}
-
-/*
- * Check whether records have the latency of stores. On the same CPUs a record tells whether a store
- * has blocked a load: "pebs_block" in arch/x86/events/intel/core.c.
- */
-static bool has_stores(const struct x86_desc *desc)
-{
-	return desc->uarch == &intel_uarches[UARCH_GOLDEN_COVE] ||
-	       desc->uarch == &intel_uarches[UARCH_REDWOOD_COVE];
+	return desc->pebs_format && desc->pebs_latency && load_event(desc);
 }
 
 /**
@@ -68,7 +81,7 @@ static bool has_stores(const struct x86_desc *desc)
 bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			    u64 config)
 {
-	return attr->precise_ip && config == EVENT_LOAD_LATENCY && x86_pebs_has_latency(desc) &&
+	return attr->precise_ip && x86_pebs_has_latency(desc) && config == load_event(desc) &&
 	       attr->config1 <= MAX_THRESHOLD && !attr->config2 && !compat_attr_more_config(attr);
 }
 
@@ -85,7 +98,7 @@ bool x86_pebs_wants_latency(const struct x86_desc *desc, const struct perf_event
 int x86_pebs_refuse_latency(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			    u64 config)
 {
-	if (attr->precise_ip || config != EVENT_LOAD_LATENCY || !x86_pebs_has_latency(desc))
+	if (attr->precise_ip || !x86_pebs_has_latency(desc) || config != load_event(desc))
 		return 0;
 
 	return corepmu_refuse(-EINVAL,
@@ -134,7 +147,7 @@ static bool lacks_loads_aux(const struct x86_desc *desc, const struct perf_event
  */
 int x86_pebs_encode_latency(const struct x86_desc *desc, struct perf_event *event, u64 config)
 {
-	if (config == EVENT_STORE_SAMPLE && has_stores(desc))
+	if (store_event(desc) && config == store_event(desc))
 		event->hw.flags |= EVENT_STORE_LATENCY;
 	if (!x86_pebs_wants_latency(desc, &event->attr, config))
 		return 0;

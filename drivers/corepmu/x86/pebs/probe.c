@@ -37,20 +37,10 @@ static bool has_branches(const struct x86_desc *desc)
 	return desc->pmu->nr_branches && desc->pmu->branch_backend->parse;
 }
 
-/* A bit to test the load-latency threshold with: any bit */
-#define LATENCY_PROBE		5
-
-/*
- * Describe PEBS of this CPU from CPUID and its registers. Return NULL, or why PEBS is not
- * available. On hybrid CPUs the function runs on a CPU of the type, IRQs off.
- */
-static const char *ask_this_cpu(struct x86_desc *desc)
+static const char *ask_debug_store(const struct x86_desc *desc, unsigned int format)
 {
-	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
 	u64 value;
 
-	if (format == PEBS_FORMAT_ARCH && desc->global_ctrl)
-		return x86_pebs_arch_describe(desc);
 	if (!boot_cpu_has(X86_FEATURE_PEBS) || !boot_cpu_has(X86_FEATURE_DTES64) ||
 	    !desc->global_ctrl)
 		return "samples have skid: the CPU has no PEBS";
@@ -61,9 +51,29 @@ static const char *ask_this_cpu(struct x86_desc *desc)
 	    x86_read_msr_safe(MSR_IA32_DS_AREA, &value) ||
 	    (format >= PEBS_FORMAT_ADAPTIVE && !x86_msr_keeps(MSR_PEBS_DATA_CFG, PEBS_DATA_GPRS)))
 		return "samples have skid: the hypervisor hides the PEBS registers";
-	desc->pebs_latency = x86_msr_keeps(MSR_PEBS_LD_LAT_THRESHOLD, BIT_ULL(LATENCY_PROBE));
 
 	return NULL;
+}
+
+/* A bit to test the load-latency threshold with: any bit */
+#define LATENCY_PROBE		5
+
+/*
+ * Describe PEBS of this CPU from CPUID and its registers. Return NULL, or why PEBS is not
+ * available. On hybrid CPUs the function runs on a CPU of the type, IRQs off.
+ */
+static const char *ask_this_cpu(struct x86_desc *desc)
+{
+	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
+	const char *reason;
+
+	reason = format == PEBS_FORMAT_ARCH && desc->global_ctrl ?
+		 x86_pebs_arch_describe(desc) : ask_debug_store(desc, format);
+	if (!reason)
+		desc->pebs_latency = x86_msr_keeps(MSR_PEBS_LD_LAT_THRESHOLD,
+						   BIT_ULL(LATENCY_PROBE));
+
+	return reason;
 }
 
 struct question {

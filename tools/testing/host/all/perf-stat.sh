@@ -36,7 +36,7 @@ cpus_of()
 
 # What differs, as extended regular expressions of lines of diff: "<" has the built-in driver
 explained=(
-	# Load latency, which is known of format 3 and 4 before Golden Cove's alone
+	# Load latency: only with precise samples, from Skylake's cores and Gracemont on
 	'^<.*[ /]mem-(loads|stores|loads-aux)( |/|=|$)'
 	'^< sysfs: .*/format/ldlat='
 	# Pin control: shown, and left out of what is written
