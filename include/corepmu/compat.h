@@ -138,6 +138,18 @@ static inline bool compat_sched_task_is_called(const struct pmu *pmu)
 }
 
 /*
+ * Perf core notifies a PMU of every task switch on a CPU where perf_sched_cb_inc() was called.
+ * Before 7.3 it gives no notice if the task has events of other PMUs only (perf_pmu_sched_task() in
+ * kernel/events/core.c). No header shows the change: the version decides.
+ */
+#ifdef COREPMU_KUNIT
+extern bool testbed_every_switch;
+#define COMPAT_NOTIFIES_EVERY_SWITCH	testbed_every_switch
+#else
+#define COMPAT_NOTIFIES_EVERY_SWITCH	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0))
+#endif
+
+/*
  * Return the timer by which perf core rotates a PMU's events on a CPU. perf_pmu_unregister() does
  * not cancel the timer. Before 6.2 the timer is in memory that outlives the module: return NULL.
  */

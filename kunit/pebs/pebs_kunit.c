@@ -393,6 +393,49 @@ static void precise_is_large(struct kunit *test)
 }
 
 /*
+ * If perf core notifies of every task switch, per-CPU events use large PEBS too, except with branch
+ * records: a sched_out makes the samples.
+ */
+static void precise_large_per_cpu(struct kunit *test)
+{
+	struct perf_event_attr branches = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *event;
+	unsigned int before;
+
+	branches.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	branches.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	KUNIT_EXPECT_EQ(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
+	fixture_close(event);
+
+	testbed_every_switch = true;
+	if (to_x86(b->pmu)->pebs_branches) {
+		KUNIT_EXPECT_EQ(test, fixture_open(b, &branches, &event), 0);
+		KUNIT_EXPECT_EQ(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
+		fixture_close(event);
+	}
+	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	testbed_every_switch = false;
+	KUNIT_EXPECT_NE(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
+	KUNIT_EXPECT_NE(test, event->attach_state & PERF_ATTACH_SCHED_CB, 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 1);
+	fixture_forget(b);
+	before = pebs_model()->nmis;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	corepmu_features_sched_task(true);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	corepmu_features_sched_task(false);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+	fixture_del(event);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
+	fixture_close(event);
+}
+
+/*
  * Perf core throttles by overflows: an interrupt is one overflow, whatever its number of records.
  */
 static void precise_one_overflow(struct kunit *test)
@@ -586,6 +629,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_refused, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_encodes, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_is_large, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_large_per_cpu, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_one_overflow, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_latency, pebs_gen_params),
 	KUNIT_CASE_PARAM(arch_registers, pebs_gen_params),

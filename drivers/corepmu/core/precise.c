@@ -120,14 +120,22 @@ static bool is_notified(const struct pmu *pmu)
  *
  * A record does not name its task: the driver must make the samples before the task is scheduled
  * out. For a per-task event perf core notifies the PMU of each sched_out, even where two tasks
- * exchange their contexts and no event is stopped. For a per-CPU event perf core gives no notice if
- * the outgoing task has events of other PMUs only (branch/task.c). Process context.
+ * exchange their contexts and no event is stopped. For a per-CPU event older kernels give no notice
+ * if the outgoing task has events of other PMUs only (branch/task.c). After the notice a per-CPU
+ * event still counts the kernel's switch to the next task; samples show that part as the next
+ * task's, as with the built-in driver. So a per-CPU event with branch records does not use large
+ * PEBS: its samples would show the branches of another task. Process context.
  *
- * Return: true for a per-task event of a PMU that is notified
+ * Return: true for an event of a PMU that is notified of each sched_out while the event counts
  */
 bool corepmu_precise_allows_large(const struct perf_event *event)
 {
-	return event->hw.target && is_notified(event->pmu);
+	bool has_branches = event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK;
+
+	if (!event->hw.target && (!COMPAT_NOTIFIES_EVERY_SWITCH || has_branches))
+		return false;
+
+	return is_notified(event->pmu);
 }
 
 /**
