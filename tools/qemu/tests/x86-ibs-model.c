@@ -26,6 +26,9 @@
 #define MSR_AMD64_IBSDCLINAD		0xc0011038
 #define MSR_AMD64_IBSCTL		0xc001103a
 
+#define MSR_EFER			0xc0000080
+#define EFER_SVME			BIT(12)
+
 #define IBSCTL_LVT_OFFSET_VALID		BIT(8)
 
 #define IBS_FETCH_VAL			BIT(49)
@@ -225,6 +228,20 @@ static void test_stopped(void)
 	EXPECT(!cpu.samples);
 }
 
+/* IBS counts guests, too. */
+static void test_guests(void)
+{
+	make("zen3");
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_EFER, EFER_SVME) == X86_PMU_NOT_HERE);
+	EXPECT(put(MSR_AMD64_IBSOPCTL, IBS_OP_ENABLE | IBS_OP_CNT_CTL | 0x30 >> 4));
+	EXPECT(cpu.rings == X86_PMU_ALL_RINGS);
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_GUEST_USER] += 0x10;
+	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_GUEST_KERNEL] += 0x10;
+	x86_pmu_check(&cpu.pmu);
+	run(0x20, 0x10, NULL);
+	EXPECT(cpu.samples == 1);
+}
+
 static void test_late(void)
 {
 	make("zen3");
@@ -246,6 +263,7 @@ static const struct model_test tests[] = {
 	{ "samples show the accesses of the instruction", test_access },
 	{ "fetches are tagged at the maximum count", test_fetches },
 	{ "a unit disabled before its tag takes no sample", test_stopped },
+	{ "instructions of guests are tagged",	test_guests },
 	{ "fault: a late sample shows the next instruction", test_late },
 };
 

@@ -59,6 +59,8 @@
 #define ARCH_LBR_CTL_ALL		(ARCH_LBR_CTL_LBREN | ARCH_LBR_CTL_CPL_OS | \
 					 ARCH_LBR_CTL_CPL_USR | ARCH_LBR_CTL_FILTER)
 #define DBG_EXTN_CFG_LBRV2EN		BIT(6)
+#define MSR_EFER			0xc0000080
+#define EFER_SVME			BIT(12)
 
 #define NOTHING_THERE			UINT64_C(0xdeaddeaddeaddead)
 
@@ -319,6 +321,17 @@ static void test_rings(void)
 	EXPECT(put(MSR_AMD64_LBR_SELECT, LBR_USER | LBR_KERNEL) && !cpu.rings);
 	EXPECT(put(MSR_AMD64_LBR_SELECT, 0) && cpu.rings == 3);
 	EXPECT(put(MSR_AMD_DBG_EXTN_CFG, 0) && !cpu.rings);
+
+	/* LbrExtV2 does not tell guests from the host. */
+	EXPECT(put(MSR_AMD_DBG_EXTN_CFG, DBG_EXTN_CFG_LBRV2EN) && cpu.rings == 3);
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_EFER, EFER_SVME) == X86_PMU_NOT_HERE);
+	EXPECT(cpu.rings == X86_PMU_ALL_RINGS);
+	EXPECT(put(MSR_AMD64_LBR_SELECT, LBR_USER));
+	EXPECT(cpu.rings == (1 << X86_PMU_KERNEL | 1 << X86_PMU_GUEST_KERNEL));
+	branch(X86_LBR_JUMP, 0x1000, 0x2000, true);
+	EXPECT(get(MSR_AMD_SAMP_BR_FROM) == 0x1000);
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_EFER, 0) == X86_PMU_NOT_HERE);
+	EXPECT(cpu.rings == 1 << X86_PMU_KERNEL);
 
 	make("sapphire-rapids");
 	EXPECT(put(MSR_ARCH_LBR_CTL, ARCH_LBR_CTL_ALL & ~ARCH_LBR_CTL_CPL_OS));

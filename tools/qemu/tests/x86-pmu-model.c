@@ -461,25 +461,69 @@ static void test_amd_core(void)
 	EXPECT(put(0xc0010200, BIT(40) | BIT(41) | UINT64_C(0xf) << 32));
 	EXPECT(get(0xc0010200) == (BIT(40) | BIT(41) | UINT64_C(0xf) << 32));
 	EXPECT(put(0xc0010201, UINT64_MAX) && get(0xc0010201) == MASK(48));
+}
 
-	/* GuestOnly alone counts nothing; both bits count everything. */
-	EXPECT(put(0xc0010206, BIT(40) | EN | USR | 0xc0));
-	runs(X86_PMU_USER, 12, 3);
-	EXPECT(get(0xc0010207) == 12);
-	EXPECT(put(0xc0010206, BIT(41) | BIT(40) | EN | USR | 0xc0));
-	runs(X86_PMU_USER, 12, 3);
-	EXPECT(get(0xc0010207) == 24);
+/* The instructions that a selector counts of 1 in the host's user space, and 2, 4 and 8 elsewhere */
+static uint64_t counts_where(uint64_t select)
+{
+	EXPECT(put(0xc0010200, EN | 0xc0 | select) && put(0xc0010201, 0));
+	runs(X86_PMU_USER, 1, 0);
+	runs(X86_PMU_KERNEL, 2, 0);
+	runs(X86_PMU_GUEST_USER, 4, 0);
+	runs(X86_PMU_GUEST_KERNEL, 8, 0);
+	return get(0xc0010201);
+}
 
-	/* HostOnly alone counts only while EFER.SVME is set. QEMU, not the model, handles EFER. */
-	EXPECT(put(0xc0010206, BIT(41) | EN | USR | 0xc0));
-	runs(X86_PMU_USER, 12, 3);
-	EXPECT(get(0xc0010207) == 24);
-	EXPECT(x86_pmu_wrmsr(&cpu.pmu, 0xc0000080, 0x1d01) == X86_PMU_NOT_HERE);
-	runs(X86_PMU_USER, 12, 3);
-	EXPECT(get(0xc0010207) == 36);
-	EXPECT(x86_pmu_wrmsr(&cpu.pmu, 0xc0000080, 0xd01) == X86_PMU_NOT_HERE);
-	runs(X86_PMU_USER, 12, 3);
-	EXPECT(get(0xc0010207) == 36);
+/* QEMU, not the model, handles EFER. */
+static void set_svme(bool on)
+{
+	EXPECT(x86_pmu_wrmsr(&cpu.pmu, 0xc0000080, on ? 0x1d01 : 0xd01) == X86_PMU_NOT_HERE);
+}
+
+/* Linux: AMD64_EVENTSEL_GUESTONLY, AMD64_EVENTSEL_HOSTONLY */
+#define GUESTONLY	BIT(40)
+#define HOSTONLY	BIT(41)
+
+static void test_guests(void)
+{
+	make(X86_PMU_AMD_CORE);
+	EXPECT(counts_where(HOSTONLY | USR | OS) == 0);
+	EXPECT(counts_where(GUESTONLY | USR | OS) == 0);
+	EXPECT(counts_where(GUESTONLY | HOSTONLY | USR | OS) == 0);
+	set_svme(true);
+	EXPECT(counts_where(USR) == 5 && counts_where(OS) == 10 && counts_where(USR | OS) == 15);
+	EXPECT(counts_where(HOSTONLY | USR) == 1 && counts_where(HOSTONLY | OS) == 2);
+	EXPECT(counts_where(GUESTONLY | USR) == 4 && counts_where(GUESTONLY | OS) == 8);
+	EXPECT(counts_where(GUESTONLY | HOSTONLY | USR) == 5);
+	EXPECT(counts_where(GUESTONLY | HOSTONLY | OS) == 10);
+
+	/* A change of EFER.SVME stops and starts counters. */
+	EXPECT(counts_where(HOSTONLY | USR) == 1);
+	set_svme(false);
+	runs(X86_PMU_USER, 12, 0);
+	EXPECT(get(0xc0010201) == 1);
+	set_svme(true);
+	runs(X86_PMU_USER, 12, 0);
+	EXPECT(get(0xc0010201) == 13);
+	x86_pmu_reset(&cpu.pmu);
+	EXPECT(counts_where(HOSTONLY | USR | OS) == 0);
+}
+
+static void test_guest_overflow(void)
+{
+	unsigned int i;
+
+	make(X86_PMU_AMD_CORE);
+	set_svme(true);
+	EXPECT(put(0xc0010200, EN | INT | USR | OS | 0xc0));
+	EXPECT(put(0xc0010201, MASK(48) - 1000));
+	for (i = 0; i < 250; i++) {
+		runs(X86_PMU_GUEST_KERNEL, 3, 0);
+		runs(X86_PMU_USER, 1, 0);
+	}
+	EXPECT(!cpu.interrupts);
+	runs(X86_PMU_GUEST_USER, 1, 0);
+	EXPECT(cpu.interrupts == 1);
 }
 
 static void test_amd_v2(void)
@@ -684,6 +728,8 @@ static const struct model_test tests[] = {
 	{ "AMD: a legacy PMU has four counters",	test_amd_legacy },
 	{ "AMD: a core PMU has six counters, four with aliases", test_amd_core },
 	{ "AMD: version 2 has global registers",	test_amd_v2 },
+	{ "AMD: HostOnly and GuestOnly select host and guests while EFER.SVME is 1", test_guests },
+	{ "AMD: an overflow of host and guest is detected in time", test_guest_overflow },
 	{ "RDPMC reads counters",			test_rdpmc },
 	{ "an overflow of two rings is detected in time", test_both_rings },
 	{ "an instruction taken back counts once",	test_taken_back },

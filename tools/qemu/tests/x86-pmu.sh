@@ -12,6 +12,7 @@ top=${here%/*}
 plugin=$top/build/x86-pmu.so
 guest=$top/build/tests/x86-pmu.elf
 reset_guest=$top/build/tests/x86-reset.elf
+svm_guest=$top/build/tests/x86-svm.elf
 
 qemu=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
 qemu_arm=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
@@ -103,7 +104,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 90
+begin 92
 
 # ---- registers, without QEMU ----
 
@@ -324,6 +325,49 @@ for mode in "" "-icount shift=0,sleep=off" "-accel tcg,thread=single"; do
 	# shellcheck disable=SC2086
 	reset_test EPYC-Genoa zen4 "$reset_amd" $mode
 done
+
+# Guests of SVM: each program in $guest that follows runs one. The numbers follow from its source.
+guest=$svm_guest
+svm_counts="all.user.guest3 = 200001
+all.user.guest0 = 0
+all.kernel.guest3 -le 10000
+all.kernel.guest0 -ge 200001
+guest.user.guest3 = 200001
+guest.user.guest0 = 0
+guest.kernel.guest3 = 0
+guest.kernel.guest0 = 200001
+guest.any.guest0 = 200001
+host.user.guest3 = 0
+host.any.guest3 -ge 1
+host.any.guest3 -le 10000
+host.any.guest0 -le 10000
+both.user.guest3 = 200001
+off.all -ge 2000
+off.guest = 0
+off.host = 0
+off.both = 0
+exit.ud = 70
+exit.exceptions = 0
+exit.instructions = 1
+exit.handler = 129
+exit.injected = 0
+exit.rdpmc = 111
+exit.rdmsr = 124
+exit.rdmsr-passed = 129
+nmi.guest.guest3 -ge 198
+nmi.guest.guest3 -le 200
+nmi.guest.guest0 -ge 198
+nmi.guest.guest0 -le 200
+nmi.host.guest3 = 0
+ibs.nmis = 1
+ibs.guest3 -ge 5
+ibs.guest3 -le 6
+end = 1"
+guest_test "zen2 counts and samples an SVM guest" values "$svm_counts" EPYC-Rome ",model=zen2"
+guest_test "zen4 counts and samples an SVM guest" values "$svm_counts
+lbr.guest3 = 6
+lbr.guest0 = 4294967295" EPYC-Genoa ",model=zen4"
+guest=$top/build/tests/x86-pmu.elf
 
 snapshot_tests running ,model=skylake "$qemu" -M q35 -cpu Skylake-Client -kernel "$reset_guest" \
 	-chardev "file,id=c,path=$tmp/values" -device isa-debugcon,chardev=c,iobase=0xe9

@@ -33,7 +33,12 @@ enum { R_EAX, R_ECX, R_EDX, R_EBX };
 
 #define HF_CPL_MASK		3u
 #define HF_INHIBIT_IRQ		(1u << 3)
+#define HF_GUEST_MASK		(1u << 21)	/* an SVM guest runs */
 #define CR4_PCE			(1u << 8)
+
+/* Exit codes of SVM's intercepts: AMD APM, volume 2, "SVM Intercept Exit Codes" */
+#define SVM_EXIT_RDPMC		0x06f
+#define SVM_EXIT_MSR		0x07c
 
 /* The distance from CPUX86State.eip to .hflags, in all known versions */
 #define EIP_TO_HFLAGS		0x30
@@ -70,6 +75,8 @@ static struct {
 	void *apic_msr_write;
 	void (*cpu_x86_cpuid)(struct x86_env *env, uint32_t leaf, uint32_t subleaf,
 			      uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
+	void (*cpu_svm_check_intercept_param)(struct x86_env *env, uint32_t code, uint64_t param,
+					      uintptr_t ra);
 	int (*x86_cpu_pending_interrupt)(struct qemu_cpu *cpu, int request);
 	void (*x86_cpu_do_interrupt)(struct qemu_cpu *cpu);
 	bool (*x86_cpu_exec_interrupt)(struct qemu_cpu *cpu, int request);
@@ -89,6 +96,7 @@ static const struct pmu_import imports[] = {
 	IN_QEMU(apic_msr_read),
 	IN_QEMU(apic_msr_write),
 	IN_QEMU(cpu_x86_cpuid),
+	IN_QEMU(cpu_svm_check_intercept_param),
 	IN_QEMU(x86_cpu_pending_interrupt),
 	IN_QEMU(x86_cpu_do_interrupt),
 	IN_QEMU(x86_cpu_exec_interrupt),
@@ -104,7 +112,7 @@ static struct {
 } offset;
 
 /* The entries of QEMU's tables that x86_qemu_hook() changes */
-static struct helper_info *rdmsr_info, *wrmsr_info, *rdpmc_info, *cpuid_info;
+static struct helper_info *rdmsr_info, *wrmsr_info, *rdpmc_info, *cpuid_info, *vmrun_info;
 static void **do_interrupt_place, **exec_interrupt_place, **tlb_fill_place;
 
 static bool apic_msr_wants_apic;
@@ -115,7 +123,7 @@ static const struct x86_qemu_hooks *hooks;
  * struct vcpu - one CPU
  * @env: the CPUX86State
  * @in_fetch: the MMU is translating the address of an instruction
- * @in_exception: an exception or interrupt is being delivered
+ * @in_exception: an exception or interrupt is being delivered, or VMRUN is being executed
  */
 static struct vcpu {
 	struct x86_env *env;
@@ -282,7 +290,8 @@ int x86_qemu_find(const struct qemu_info *info)
 	wrmsr_info = rdmsr_info ? find_helper("wrmsr") : NULL;
 	rdpmc_info = wrmsr_info ? find_helper("rdpmc") : NULL;
 	cpuid_info = rdpmc_info ? find_helper("cpuid") : NULL;
-	return !cpuid_info;
+	vmrun_info = cpuid_info ? find_helper("vmrun") : NULL;
+	return !vmrun_info;
 }
 
 /* ---- vCPUs ---- */
@@ -326,9 +335,17 @@ static unsigned int vcpu_of_env(const struct x86_env *env)
 	return pmu_qemu_vcpu_of((const struct qemu_cpu *)((const char *)env - offset.env));
 }
 
+static bool is_guest(const struct x86_env *env)
+{
+	return env_u32(env, offset.hflags) & HF_GUEST_MASK;
+}
+
 static enum x86_pmu_ring ring_of(const struct x86_env *env)
 {
-	return env_u32(env, offset.hflags) & HF_CPL_MASK ? X86_PMU_USER : X86_PMU_KERNEL;
+	uint32_t hflags = env_u32(env, offset.hflags);
+
+	return (hflags & HF_CPL_MASK ? X86_PMU_USER : X86_PMU_KERNEL) +
+	       (hflags & HF_GUEST_MASK ? X86_PMU_GUEST_USER : 0);
 }
 
 /**
@@ -439,6 +456,18 @@ static void (*helper_wrmsr)(struct x86_env *env);
 static void (*helper_rdpmc)(struct x86_env *env);
 static void (*helper_cpuid)(struct x86_env *env);
 
+static void (*helper_vmrun)(struct x86_env *env, int aflag, int next);
+
+/*
+ * End the run of an SVM guest if its hypervisor intercepts the instruction: then the function does
+ * not return. QEMU checks the intercept too late, in the functions that are replaced.
+ */
+static void check_intercept(struct x86_env *env, uint32_t code, bool write, uintptr_t ra)
+{
+	if (is_guest(env))
+		qemu.cpu_svm_check_intercept_param(env, code, write, ra);
+}
+
 static void set_edx_eax(struct x86_env *env, uint64_t value)
 {
 	env->regs[R_EAX] = (uint32_t)value;
@@ -450,6 +479,7 @@ static void hook_rdmsr(struct x86_env *env)
 	uint64_t value;
 	uint32_t msr;
 
+	check_intercept(env, SVM_EXIT_MSR, false, RETADDR());
 	switch (hooks->rdmsr(vcpu_of_env(env), env->regs[R_ECX], &value)) {
 	case X86_PMU_DONE:
 		set_edx_eax(env, value);
@@ -467,6 +497,7 @@ static void hook_wrmsr(struct x86_env *env)
 {
 	uint64_t value = (uint32_t)env->regs[R_EAX] | env->regs[R_EDX] << 32;
 
+	check_intercept(env, SVM_EXIT_MSR, true, RETADDR());
 	switch (hooks->wrmsr(vcpu_of_env(env), env->regs[R_ECX], value)) {
 	case X86_PMU_DONE:
 		return;
@@ -486,8 +517,9 @@ static void hook_rdpmc(struct x86_env *env)
 	unsigned int vcpu = vcpu_of_env(env);
 	uint64_t value;
 
-	if (ring_of(env) != X86_PMU_KERNEL && !(env_u32(env, offset.cr4) & CR4_PCE))
+	if (!x86_pmu_is_kernel(ring_of(env)) && !(env_u32(env, offset.cr4) & CR4_PCE))
 		helper_rdpmc(env);
+	check_intercept(env, SVM_EXIT_RDPMC, false, RETADDR());
 	if (hooks->rdpmc(vcpu, ring_of(env), env->regs[R_ECX], &value) != X86_PMU_DONE)
 		qemu.raise_exception_err_ra(env, EXCP_GP, 0, RETADDR());
 
@@ -525,6 +557,19 @@ static void hook_cpuid(struct x86_env *env)
 	env->regs[R_ECX] = regs.ecx;
 	env->regs[R_EDX] = regs.edx;
 	env->regs[R_EBX] = regs.ebx;
+}
+
+/*
+ * VMRUN may inject an exception into the guest, which no instruction of the guest has caused. Then,
+ * or if the guest's state is invalid, QEMU's function does not return: in_exception stays true.
+ */
+static void hook_vmrun(struct x86_env *env, int aflag, int next)
+{
+	struct vcpu *v = &vcpus[vcpu_of_env(env)];
+
+	v->in_exception = true;
+	helper_vmrun(env, aflag, next);
+	v->in_exception = false;
 }
 
 /* QEMU's function does not return if the delivery faults: then in_exception stays true. */
@@ -614,6 +659,7 @@ int x86_qemu_hook(const struct x86_qemu_hooks *h)
 	    !pmu_qemu_replace(&wrmsr_info->func, hook_wrmsr, &helper_wrmsr) ||
 	    !pmu_qemu_replace(&rdpmc_info->func, hook_rdpmc, &helper_rdpmc) ||
 	    !pmu_qemu_replace(&cpuid_info->func, hook_cpuid, &helper_cpuid) ||
+	    !pmu_qemu_replace(&vmrun_info->func, hook_vmrun, &helper_vmrun) ||
 	    !pmu_qemu_replace(do_interrupt_place, hook_do_interrupt, &qemu.x86_cpu_do_interrupt) ||
 	    !pmu_qemu_replace(exec_interrupt_place, hook_exec_interrupt,
 			      &qemu.x86_cpu_exec_interrupt) ||

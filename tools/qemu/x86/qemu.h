@@ -12,6 +12,9 @@
 #include "pmu/qemu.h"
 #include "x86/registers/model.h"
 
+/* The vector of an exception that ends the run of an SVM guest (EXCP_VMEXIT of QEMU) */
+#define X86_QEMU_VMEXIT		0x100
+
 /**
  * struct x86_qemu_hooks - functions of the PMU that QEMU's functions call
  * @rdmsr: execute RDMSR in ring 0

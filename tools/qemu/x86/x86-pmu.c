@@ -271,6 +271,10 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 		counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]);
 	fprintf(f, "cpu%u.instructions.kernel %lu\n", vcpu,
 		counts[X86_PMU_INSTRUCTIONS][X86_PMU_KERNEL]);
+	fprintf(f, "cpu%u.instructions.guest-user %lu\n", vcpu,
+		counts[X86_PMU_INSTRUCTIONS][X86_PMU_GUEST_USER]);
+	fprintf(f, "cpu%u.instructions.guest-kernel %lu\n", vcpu,
+		counts[X86_PMU_INSTRUCTIONS][X86_PMU_GUEST_KERNEL]);
 }
 
 static void print_stats(void)

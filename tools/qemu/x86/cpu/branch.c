@@ -8,7 +8,7 @@
  * sources), and run at all virtual addresses that map it.
  *
  * If a ring's branches are not reported, its blocks do not call back. Blocks that end with a far
- * branch do: the branch may end in the other ring, and then its address is needed. QEMU's functions
+ * branch do: the branch may end in another ring, and then its address is needed. QEMU's functions
  * that deliver exceptions and interrupts report them.
  */
 #include "pmu/count.h"
@@ -26,7 +26,7 @@
 #define PENDING_CLASS_SHIFT	24
 #define PENDING_CLASS		UINT64_C(0xff)
 #define PENDING_RING_SHIFT	32
-#define PENDING_RING		UINT64_C(1)
+#define PENDING_RING		UINT64_C(3)
 
 /**
  * struct score - the fields of a vCPU that generated code reads and writes
@@ -92,11 +92,13 @@ static uint64_t address_of(const struct trail *t, uint64_t pending)
 	return t->block + (pending & PENDING_OFFSET);
 }
 
-static void set_heads(struct score *s, bool kernel, bool user)
+static void set_heads(struct score *s, unsigned int rings)
 {
-	s->heads[X86_PMU_KERNEL] = kernel;
-	s->heads[X86_PMU_USER] = user;
-	s->any = kernel || user;
+	unsigned int ring;
+
+	for (ring = 0; ring < X86_PMU_RINGS; ring++)
+		s->heads[ring] = rings >> ring & 1;
+	s->any = rings;
 }
 
 static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to)
@@ -118,7 +120,7 @@ static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pe
 			return;
 	}
 	b.type = type_of(class);
-	b.kernel = x86_qemu_ring(vcpu) == X86_PMU_KERNEL;
+	b.kernel = x86_pmu_is_kernel(x86_qemu_ring(vcpu));
 	b.cycles = count_sum(&t->cycles, X86_PMU_RINGS);
 	report(vcpu, &b);
 }
@@ -126,7 +128,7 @@ static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pe
 static void end(struct trail *t)
 {
 	t->ending = false;
-	set_heads(t->score, false, false);
+	set_heads(t->score, 0);
 }
 
 /* Report the pending branch, if any, with its target. */
@@ -178,13 +180,13 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 	t->cycles = count_cells(vcpu, X86_PMU_CYCLES);
 	count_used(vcpu);
 	if (!rings && s->any && is_known(s, s->pending)) {
-		/* The next block has to call back, in either ring. */
+		/* The next block has to call back, in any ring. */
 		t->ending = true;
-		set_heads(s, true, true);
+		set_heads(s, X86_PMU_ALL_RINGS);
 	} else {
 		t->ending = false;
 		s->pending = 0;
-		set_heads(s, rings & 1 << X86_PMU_KERNEL, rings & 1 << X86_PMU_USER);
+		set_heads(s, rings);
 	}
 	return count_sum(&t->cycles, X86_PMU_RINGS);
 }
@@ -251,7 +253,7 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 		return;
 	b = (struct x86_lbr_branch) {
 		.from = from, .to = to, .type = X86_LBR_OTHER,
-		.kernel = x86_qemu_ring(vcpu) == X86_PMU_KERNEL,
+		.kernel = x86_pmu_is_kernel(x86_qemu_ring(vcpu)),
 		.cycles = count_sum(&trails[vcpu].cycles, X86_PMU_RINGS),
 	};
 	report(vcpu, &b);

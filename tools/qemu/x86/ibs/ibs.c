@@ -121,8 +121,12 @@ static enum x86_pmu_kind kind_of(const struct x86_pmu *pmu, enum x86_ibs_unit un
 static uint64_t count_of(const struct x86_pmu *pmu, enum x86_ibs_unit unit, x86_pmu_counts counts)
 {
 	const uint64_t *rings = counts[kind_of(pmu, unit)];
+	uint64_t sum = 0;
+	int ring;
 
-	return rings[X86_PMU_USER] + rings[X86_PMU_KERNEL];
+	for (ring = 0; ring < X86_PMU_RINGS; ring++)
+		sum += rings[ring];
+	return sum;
 }
 
 /**

@@ -73,11 +73,6 @@ static void clear(struct x86_lbr *lbr)
 	lbr->top = 0;
 }
 
-static unsigned int ring_bits(bool kernel, bool user)
-{
-	return (kernel ? 1 << X86_PMU_KERNEL : 0) | (user ? 1 << X86_PMU_USER : 0);
-}
-
 static unsigned int wanted_rings(const struct x86_pmu *pmu)
 {
 	const struct x86_lbr *lbr = &pmu->lbr;
@@ -92,7 +87,7 @@ static unsigned int wanted_rings(const struct x86_pmu *pmu)
 	case X86_LBR_ARCH:
 		if (!(lbr->ctl & CTL_ENABLED))
 			return 0;
-		return ring_bits(lbr->ctl & CTL_OS, lbr->ctl & CTL_USR);
+		return x86_pmu_rings(pmu, lbr->ctl & CTL_USR, lbr->ctl & CTL_OS);
 	case X86_LBR_AMD:
 		if (!(lbr->ctl & EXTN_LBRV2_ENABLED))
 			return 0;
@@ -100,7 +95,7 @@ static unsigned int wanted_rings(const struct x86_pmu *pmu)
 	default:
 		return 0;
 	}
-	return ring_bits(!(lbr->select & SELECT_KERNEL), !(lbr->select & SELECT_USER));
+	return x86_pmu_rings(pmu, !(lbr->select & SELECT_USER), !(lbr->select & SELECT_KERNEL));
 }
 
 /* Return the types to record of branches that end in the kernel, or in user space. */

@@ -57,7 +57,7 @@ struct x86_lbr_config {
  * @from: address of the branch, or of the interrupted instruction
  * @to: address of the target
  * @type: the branch's type
- * @kernel: the branch ends in ring 0
+ * @kernel: the branch ends in ring 0, of the host or of a guest
  * @mispredicted: the predictor's model predicted the branch wrongly
  * @next: the target is the next instruction
  * @cycles: the CPU's count of cycles

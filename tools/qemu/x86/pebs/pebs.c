@@ -50,7 +50,6 @@ struct ds_pebs {
 #define NEAR			520
 #define NEAR_MEMORY		2200
 
-#define ALL_RINGS		(1 << X86_PMU_USER | 1 << X86_PMU_KERNEL)
 
 /* ---- for the model ---- */
 
@@ -214,7 +213,7 @@ void x86_pebs_look(struct x86_pmu *pmu)
 {
 	struct x86_pebs *p = &pmu->pebs;
 	bool all = p->due || x86_ibs_is_due(pmu) || p->near >> X86_PMU_COUNTERS_MAX;
-	unsigned int rings = all ? ALL_RINGS : 0, i;
+	unsigned int rings = all ? x86_pmu_rings(pmu, true, true) : 0, i;
 
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (p->near >> i & 1)

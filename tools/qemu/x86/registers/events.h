@@ -91,7 +91,7 @@ struct x86_pmu_event_row {
 #define X86_PMU_SEL_EVENT_HIGH	(UINT64_C(0xf) << 32)	/* AMD only */
 #define X86_PMU_SEL_GUEST_ONLY	(UINT64_C(1) << 40)	/* AMD only */
 #define X86_PMU_SEL_HOST_ONLY	(UINT64_C(1) << 41)	/* AMD only */
-#define X86_PMU_SEL_HG_ONLY	(UINT64_C(3) << 40)	/* AMD only: with host only */
+#define X86_PMU_SEL_HG_ONLY	(UINT64_C(3) << 40)	/* AMD only: both of these bits */
 
 /* The bits of a selector that encode the event. */
 #define X86_PMU_SEL_NAME	(X86_PMU_SEL_EVENT | X86_PMU_SEL_UMASK | X86_PMU_SEL_EVENT_HIGH)

@@ -168,8 +168,7 @@ static void intel_activate_fixed(struct x86_pmu *pmu, unsigned int i)
 	c->active = (pmu->config->fixed >> n & 1) &&
 		    (pmu->global_ctrl >> x86_pmu_global_bit(i) & 1);
 	c->event = fixed_events[n];
-	c->rings = (ctrl & FIXED_USR ? 1 << X86_PMU_USER : 0) |
-		   (ctrl & FIXED_OS ? 1 << X86_PMU_KERNEL : 0);
+	c->rings = x86_pmu_rings(pmu, ctrl & FIXED_USR, ctrl & FIXED_OS);
 	c->interrupts = ctrl & FIXED_PMI;
 }
 

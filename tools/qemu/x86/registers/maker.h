@@ -151,6 +151,15 @@ static inline uint64_t x86_pmu_low_bits(unsigned int n)
 	return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
 }
 
+/* Return a bitmap of user and kernel rings. Only if EFER.SVME is 1, there are guests with rings. */
+static inline unsigned int x86_pmu_rings(const struct x86_pmu *pmu, bool user, bool kernel)
+{
+	unsigned int rings = (user ? 1u << X86_PMU_USER : 0) |
+			     (kernel ? 1u << X86_PMU_KERNEL : 0);
+
+	return pmu->svme ? rings | rings << X86_PMU_GUEST_USER : rings;
+}
+
 /* Set or clear @bit in a register of CPUID. */
 static inline void x86_pmu_cpuid_bit(uint32_t *reg, uint32_t bit, bool value)
 {

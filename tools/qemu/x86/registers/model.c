@@ -191,6 +191,16 @@ static uint64_t count_of(const struct x86_pmu_counter *c, x86_pmu_counts counts)
 	return sum;
 }
 
+static uint64_t instructions(x86_pmu_counts counts)
+{
+	uint64_t sum = 0;
+	int ring;
+
+	for (ring = 0; ring < X86_PMU_RINGS; ring++)
+		sum += counts[X86_PMU_INSTRUCTIONS][ring];
+	return sum;
+}
+
 static bool is_frozen(const struct x86_pmu *pmu)
 {
 	return pmu->status & X86_PMU_STATUS_FROZEN;
@@ -324,9 +334,7 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 		if (overflowed >> i & 1)
 			overflow(pmu, i);
 
-	if (pmu->alarm_set && (int64_t)(counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] +
-					counts[X86_PMU_INSTRUCTIONS][X86_PMU_KERNEL] -
-					pmu->alarm) >= 0) {
+	if (pmu->alarm_set && (int64_t)(instructions(counts) - pmu->alarm) >= 0) {
 		pmu->alarm_set = false;
 		pmu->ops->alarm(pmu);
 	}
@@ -371,14 +379,15 @@ void x86_pmu_ahead(struct x86_pmu *pmu, int64_t *ahead, unsigned int nr)
 static void shorten(x86_pmu_counts distance, enum x86_pmu_kind kind, unsigned int rings,
 		    uint64_t n)
 {
+	unsigned int nr = __builtin_popcount(rings);
 	int ring;
 
 	/*
-	 * Each ring has its own count. If each gets half of the distance, the model approaches the
-	 * overflow in a few steps, and does not miss it.
+	 * Each ring has its own count. If each gets its part of the distance, the model approaches
+	 * the overflow in a few steps, and does not miss it.
 	 */
-	if (rings == (1 << X86_PMU_USER | 1 << X86_PMU_KERNEL))
-		n = (n + 1) / 2;
+	if (nr > 1)
+		n = (n + nr - 1) / nr;
 	for (ring = 0; ring < X86_PMU_RINGS; ring++)
 		if (rings & 1 << ring && n < distance[kind][ring])
 			distance[kind][ring] = n;
@@ -397,7 +406,7 @@ static void watch_ibs(struct x86_pmu *pmu, x86_pmu_counts distance)
 		if (x86_pebs_is_in_window(kind, &steps))
 			pmu->pebs.near |= UINT32_C(1) << (X86_PMU_COUNTERS_MAX + unit);
 		else
-			shorten(distance, kind, 1 << X86_PMU_USER | 1 << X86_PMU_KERNEL, steps);
+			shorten(distance, kind, x86_pmu_rings(pmu, true, true), steps);
 	}
 }
 
@@ -430,10 +439,8 @@ static void watch(struct x86_pmu *pmu)
 	x86_pebs_look(pmu);
 	if (pmu->alarm_set) {
 		pmu->ops->read(pmu, counts);
-		shorten(distance, X86_PMU_INSTRUCTIONS,
-			1 << X86_PMU_USER | 1 << X86_PMU_KERNEL,
-			pmu->alarm - counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] -
-			counts[X86_PMU_INSTRUCTIONS][X86_PMU_KERNEL]);
+		shorten(distance, X86_PMU_INSTRUCTIONS, x86_pmu_rings(pmu, true, true),
+			pmu->alarm - instructions(counts));
 	}
 	pmu->ops->watch(pmu, distance);
 }
@@ -505,16 +512,15 @@ void x86_pmu_check(struct x86_pmu *pmu)
 /**
  * x86_pmu_set_alarm() - have the alarm callback called
  * @pmu: the PMU of this thread's CPU
- * @instructions: number of instructions until the call
+ * @distance: number of instructions until the call
  */
-void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions)
+void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t distance)
 {
 	x86_pmu_counts counts;
 
 	pmu->ops->need(pmu, X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS));
 	pmu->ops->read(pmu, counts);
-	pmu->alarm = counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] +
-		     counts[X86_PMU_INSTRUCTIONS][X86_PMU_KERNEL] + instructions;
+	pmu->alarm = instructions(counts) + distance;
 	pmu->alarm_set = true;
 	watch(pmu);
 }

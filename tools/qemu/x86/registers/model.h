@@ -30,11 +30,18 @@
 /* The local APIC's LVTPC as an MSR of x2APIC: the model counts its accesses. */
 #define X86_PMU_X2APIC_LVTPC	0x834
 
+/* Code of SVM guests has rings of its own. The model takes rings 1 and 2 for user space. */
 enum x86_pmu_ring {
 	X86_PMU_USER,
 	X86_PMU_KERNEL,
+	X86_PMU_GUEST_USER,
+	X86_PMU_GUEST_KERNEL,
 	X86_PMU_RINGS
 };
+
+/* Bitmaps of rings: a shift by X86_PMU_GUEST_USER makes a guest's rings of the host's. */
+#define X86_PMU_HOST_RINGS	(1u << X86_PMU_USER | 1u << X86_PMU_KERNEL)
+#define X86_PMU_ALL_RINGS	(X86_PMU_HOST_RINGS | X86_PMU_HOST_RINGS << X86_PMU_GUEST_USER)
 
 enum x86_pmu_version {
 	X86_PMU_INTEL_V1,
@@ -263,6 +270,11 @@ struct x86_pmu_cpuid {
 	uint32_t ebx;
 };
 
+static inline bool x86_pmu_is_kernel(enum x86_pmu_ring ring)
+{
+	return ring == X86_PMU_KERNEL || ring == X86_PMU_GUEST_KERNEL;
+}
+
 static inline bool x86_pmu_is_amd(const struct x86_pmu_config *config)
 {
 	return config->version >= X86_PMU_AMD_LEGACY;
@@ -278,7 +290,7 @@ void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
 		  const struct x86_pmu_ops *ops);
 void x86_pmu_reset(struct x86_pmu *pmu);
 void x86_pmu_check(struct x86_pmu *pmu);
-void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t instructions);
+void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t distance);
 void x86_pmu_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access);
 bool x86_pmu_is_slow(const struct x86_pmu *pmu, uint64_t addr);
 void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch);

@@ -326,7 +326,7 @@ enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, enum x86_pmu_ring ring,
 	i = maker->rdpmc(pmu->config, selector);
 	if (i == X86_PMU_NO_COUNTER || x86_pmu_is_missing(pmu->config, i))
 		return X86_PMU_FAULT;
-	*value = ring == X86_PMU_USER && is_disabled_for_user(pmu, i) ?
+	*value = !x86_pmu_is_kernel(ring) && is_disabled_for_user(pmu, i) ?
 		 0 : x86_pmu_counter_value(pmu, i);
 	return X86_PMU_DONE;
 }

@@ -96,16 +96,21 @@ static bool is_merged(const struct x86_pmu *pmu, unsigned int i)
 }
 
 /*
- * Check whether a selector excludes the host. The model has no nested guests: all code is the
- * host's. If EFER.SVME is 0, HostOnly alone also stops the counter (Linux commit 1018faa6cf23).
+ * Return the rings that a selector counts. AMD APM, volume 2, "Host/Guest Only Bits": with one of
+ * the bits or both, the counter counts only while EFER.SVME is 1.
  */
-static bool counts_no_host(const struct x86_pmu *pmu, uint64_t select)
+static unsigned int selected_rings(const struct x86_pmu *pmu, uint64_t select)
 {
-	if (!x86_pmu_is_amd(pmu->config))
-		return false;
-	select &= X86_PMU_SEL_HG_ONLY;
-	return select == X86_PMU_SEL_GUEST_ONLY ||
-	       (select == X86_PMU_SEL_HOST_ONLY && !pmu->svme);
+	unsigned int rings = x86_pmu_rings(pmu, select & X86_PMU_SEL_USR, select & X86_PMU_SEL_OS);
+	unsigned int host = X86_PMU_HOST_RINGS;
+
+	if (!x86_pmu_is_amd(pmu->config) || !(select & X86_PMU_SEL_HG_ONLY))
+		return rings;
+	if (!pmu->svme)
+		return 0;
+	if (!(select & X86_PMU_SEL_GUEST_ONLY))
+		return rings & host;
+	return select & X86_PMU_SEL_HOST_ONLY ? rings : rings & ~host;
 }
 
 /* Report an event that is not counted, once each time that the guest enables a counter with it. */
@@ -140,9 +145,6 @@ void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i)
 	report_unknown(pmu, i, counts);
 	if (x86_pmu_is_amd(pmu->config) && !c->merged && c->event.times > ALONE_MAX)
 		c->event.times = ALONE_MAX;
-	c->rings = (c->select & X86_PMU_SEL_USR ? 1 << X86_PMU_USER : 0) |
-		   (c->select & X86_PMU_SEL_OS ? 1 << X86_PMU_KERNEL : 0);
-	if (counts_no_host(pmu, c->select))
-		c->rings = 0;
+	c->rings = selected_rings(pmu, c->select);
 	c->interrupts = c->select & X86_PMU_SEL_INT;
 }
