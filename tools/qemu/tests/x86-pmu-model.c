@@ -526,6 +526,20 @@ static void test_guest_overflow(void)
 	EXPECT(cpu.interrupts == 1);
 }
 
+static void test_blind_to_guests(void)
+{
+	make(X86_PMU_AMD_CORE);
+	cpu.config.blind_to_guests = true;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	set_svme(true);
+	EXPECT(counts_where(USR | OS) == 15 && counts_where(GUESTONLY | HOSTONLY | USR | OS) == 15);
+	EXPECT(counts_where(HOSTONLY | USR | OS) == 15 && counts_where(GUESTONLY | USR | OS) == 0);
+
+	make(X86_PMU_INTEL_V5);
+	cpu.config.blind_to_guests = true;
+	EXPECT(x86_pmu_config_error(&cpu.config));
+}
+
 static void test_amd_v2(void)
 {
 	struct x86_pmu_cpuid regs = { .eax = 0x8000001e };
@@ -730,6 +744,7 @@ static const struct model_test tests[] = {
 	{ "AMD: version 2 has global registers",	test_amd_v2 },
 	{ "AMD: HostOnly and GuestOnly select host and guests while EFER.SVME is 1", test_guests },
 	{ "AMD: an overflow of host and guest is detected in time", test_guest_overflow },
+	{ "AMD: the fault blind-to-guests counts guests as the host", test_blind_to_guests },
 	{ "RDPMC reads counters",			test_rdpmc },
 	{ "an overflow of two rings is detected in time", test_both_rings },
 	{ "an instruction taken back counts once",	test_taken_back },

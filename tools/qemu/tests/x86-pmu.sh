@@ -104,7 +104,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 92
+begin 94
 
 # ---- registers, without QEMU ----
 
@@ -132,6 +132,7 @@ refuses_option model=intel-v2,width=64 "no counters of that width"
 refuses_option model=intel-v4,fixed=5 "leave out fixed-function counters at the end"
 refuses_option model=amd-core,fixed=1 "has no fixed-function counters"
 refuses_option model=amd-core,fault=sticky-status "no status register to be sticky"
+refuses_option model=intel-v2,fault=blind-to-guests "no host-only and guest-only bits to be blind"
 refuses_option model=intel-v2,fault=stuck-counter:4 "not have the counter to be stuck"
 refuses_option model=intel-v5,misplaced=other "'misplaced' needs a microarchitecture"
 refuses_option model=skylake,misplaced=maybe "is 'nothing' or 'other'"
@@ -367,6 +368,14 @@ guest_test "zen2 counts and samples an SVM guest" values "$svm_counts" EPYC-Rome
 guest_test "zen4 counts and samples an SVM guest" values "$svm_counts
 lbr.guest3 = 6
 lbr.guest0 = 4294967295" EPYC-Genoa ",model=zen4"
+guest_test "fault=blind-to-guests" values "guest.user.guest3 = 0
+guest.kernel.guest0 = 0
+host.user.guest3 = 200001
+host.any.guest0 -ge 200001
+off.host = 0
+nmi.guest.guest3 = 0
+nmi.host.guest3 -ge 198
+end = 1" EPYC-Rome ",model=zen2,fault=blind-to-guests"
 guest=$top/build/tests/x86-pmu.elf
 
 snapshot_tests running ,model=skylake "$qemu" -M q35 -cpu Skylake-Client -kernel "$reset_guest" \

@@ -38,6 +38,7 @@ static struct {
 	uint64_t holes;
 	const char *stuck;
 	bool sticky_status;
+	bool blind_to_guests;
 	uint64_t lose_record;
 	uint64_t tear_record;
 	bool unfrozen_lbr;
@@ -97,6 +98,7 @@ static const struct option options[] = {
 	{ .name = "wrong-cpu-pmi", .number = &deliver_config.wrong_cpu },
 	{ .name = "stuck-counter", .text = &opt.stuck },
 	{ .name = "sticky-status", .flag = &opt.sticky_status },
+	{ .name = "blind-to-guests", .flag = &opt.blind_to_guests },
 	{ .name = "lose-record",   .number = &opt.lose_record },
 	{ .name = "tear-record",   .number = &opt.tear_record },
 	{ .name = "unfrozen-lbr",  .flag = &opt.unfrozen_lbr },
@@ -225,6 +227,7 @@ static int configure(struct x86_pmu_config *c)
 	if (opt.tsc_mhz != OPTION_UNSET)
 		c->tsc_mhz = opt.tsc_mhz < UINT32_MAX ? opt.tsc_mhz : UINT32_MAX;
 	c->sticky_status = opt.sticky_status;
+	c->blind_to_guests = opt.blind_to_guests;
 	if (options_switch("full-width", opt.full_width, &c->full_width) ||
 	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
 	    options_switch("extra-regs", opt.extra_regs, &c->has_extra_regs) ||

@@ -127,6 +127,8 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 		return "does not have all of the counters to be denied or missing";
 	if (config->sticky_status && !v->global)
 		return "has no status register to be sticky";
+	if (config->blind_to_guests && !x86_pmu_is_amd(config))
+		return "has no host-only and guest-only bits to be blind";
 	return NULL;
 }
 

@@ -95,6 +95,7 @@ enum x86_pmu_version {
  * @nr_denied_events: number of @denied_events
  * @stuck: fault: a counter that never counts, or X86_PMU_NO_COUNTER
  * @sticky_status: fault: the first write does not clear a status bit
+ * @blind_to_guests: fault: HostOnly and GuestOnly take an SVM guest's code for the host's (AMD)
  */
 struct x86_pmu_config {
 	enum x86_pmu_version version;
@@ -125,6 +126,7 @@ struct x86_pmu_config {
 	unsigned int nr_denied_events;
 	unsigned int stuck;
 	bool sticky_status;
+	bool blind_to_guests;
 };
 
 struct x86_pmu;

@@ -108,6 +108,8 @@ static unsigned int selected_rings(const struct x86_pmu *pmu, uint64_t select)
 		return rings;
 	if (!pmu->svme)
 		return 0;
+	if (pmu->config->blind_to_guests)
+		host = X86_PMU_ALL_RINGS;
 	if (!(select & X86_PMU_SEL_GUEST_ONLY))
 		return rings & host;
 	return select & X86_PMU_SEL_HOST_ONLY ? rings : rings & ~host;
