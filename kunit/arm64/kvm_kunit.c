@@ -8,6 +8,7 @@
 
 #include "fixture/testbed.h"
 #include "models/arm64/access.h"
+#include "models/tracepoint.h"
 #include "arm64/pmuv3.h"
 #include "arm64/sysreg.h"
 
@@ -20,9 +21,9 @@ static void kvm_test_exit(struct kunit *test)
 	pmuv3_model_enter_guest(false);
 	testbed_exit(test);
 	pmuv3_kvm_exit();
-	KUNIT_EXPECT_EQ(test, pmuv3_model_nr_probes(), 0);
+	KUNIT_EXPECT_EQ(test, tracepoint_model_nr_probes(), 0);
 	pmuv3_model_has_kvm = false;
-	pmuv3_model_hidden_tracepoint = NULL;
+	tracepoint_model_reset();
 }
 
 /* Start a fixture in a kernel with KVM, which may hide a tracepoint. */
@@ -32,7 +33,7 @@ static struct fixture *fixture_of(struct kunit *test, const char *testbed, const
 
 	test->priv = b;
 	pmuv3_model_has_kvm = true;
-	pmuv3_model_hidden_tracepoint = hidden;
+	tracepoint_model_hidden = hidden;
 	pmuv3_kvm_init();
 	return b;
 }
@@ -183,7 +184,7 @@ static void kvm_hidden_tracepoint(struct kunit *test)
 	struct perf_event_attr attr = guests_alone;
 	struct perf_event *event;
 
-	KUNIT_EXPECT_EQ(test, pmuv3_model_nr_probes(), 0);
+	KUNIT_EXPECT_EQ(test, tracepoint_model_nr_probes(), 0);
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	/* At EL1 there are only guests. */
 	attr.exclude_user = 1;

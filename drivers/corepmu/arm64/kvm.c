@@ -36,10 +36,9 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
-#include <linux/string.h>
-#include <linux/tracepoint.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/kvm-trace.h>
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
@@ -158,24 +157,6 @@ static void guest_left(void *data, int ret, unsigned int esr_ec, unsigned long v
 	guest_changes(false);
 }
 
-static struct {
-	const char *name;
-	void *probe;
-	struct tracepoint *tracepoint;
-} hooks[] = {
-	{ "kvm_entry", guest_entered },
-	{ "kvm_exit", guest_left },
-};
-
-static void find_hook(struct tracepoint *tracepoint, void *unused)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		if (!strcmp(tracepoint->name, hooks[i].name))
-			hooks[i].tracepoint = tracepoint;
-}
-
 /**
  * pmuv3_kvm_encode() - set up an event with exclude_host or exclude_guest
  * @pmuv3: the PMU
@@ -241,28 +222,6 @@ void pmuv3_kvm_write_pmuserenr(u64 value)
 	pmuv3_write_pmuserenr(value);
 }
 
-static int register_hooks(void)
-{
-	int i, ret = 0;
-
-	if (!kernel_has_tracepoints())
-		return -ENOENT;
-
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		hooks[i].tracepoint = NULL;
-	for_each_kernel_tracepoint(find_hook, NULL);
-	for (i = 0; i < ARRAY_SIZE(hooks) && !ret; i++) {
-		ret = -ENOENT;
-		if (hooks[i].tracepoint)
-			ret = tracepoint_probe_register(hooks[i].tracepoint, hooks[i].probe, NULL);
-	}
-	/* Undo all but the last one, which has failed. */
-	for (i -= 2; ret && i >= 0; i--)
-		tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].probe, NULL);
-
-	return ret;
-}
-
 /**
  * pmuv3_kvm_init() - register with KVM's tracepoints, and look up kvm_set_pmuserenr()
  *
@@ -276,7 +235,7 @@ void pmuv3_kvm_init(void)
 		return;
 
 	set_pmuserenr = (void *)kernel_find_symbol("kvm_set_pmuserenr");
-	ret = register_hooks();
+	ret = corepmu_kvm_trace_init(guest_entered, guest_left);
 	is_notified = !ret;
 	if (ret)
 		pr_notice("no probe on KVM's tracepoints (%d): exclude_guest has no effect on user space\n",
@@ -290,14 +249,10 @@ void pmuv3_kvm_init(void)
  */
 void pmuv3_kvm_exit(void)
 {
-	int i;
-
 	set_pmuserenr = NULL;
-	if (!kernel_has_tracepoints() || !is_notified)
+	if (!is_notified)
 		return;
 
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].probe, NULL);
-	tracepoint_synchronize_unregister();
+	corepmu_kvm_trace_exit();
 	is_notified = false;
 }

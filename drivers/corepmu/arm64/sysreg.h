@@ -31,7 +31,6 @@
 #define topology_thread_id(cpu)	(cpu_topology[cpu].thread_id)
 
 #define kernel_has_kvm()		IS_ENABLED(CONFIG_KVM)
-#define kernel_has_tracepoints()	IS_ENABLED(CONFIG_TRACEPOINTS)
 #define kernel_find_symbol(name)	corepmu_find_symbol(name)
 #endif
 

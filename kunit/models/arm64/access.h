@@ -86,14 +86,9 @@ u64 pmuv3_model_feature(u32 reg);
 #define unregister_sysctl_table(header)	pmuv3_model_unregister_sysctl(header)
 
 #define kernel_has_kvm()		pmuv3_model_has_kvm
-#define kernel_has_tracepoints()	true
 #define kernel_find_symbol(name)	pmuv3_model_find_symbol(name)
-#define for_each_kernel_tracepoint(fn, priv)	pmuv3_model_for_each_tracepoint(fn, priv)
-#define tracepoint_probe_register(tp, probe, data)	pmuv3_model_register_probe(tp, probe, data)
-#define tracepoint_probe_unregister(tp, probe, data)			\
-	pmuv3_model_unregister_probe(tp, probe, data)
+#define tracepoint_synchronize_unregister()	do { } while (0)
 #define register_trace_cpu_idle(probe, data)	pmuv3_model_register_idle(probe, data)
 #define unregister_trace_cpu_idle(probe, data)	pmuv3_model_unregister_idle(probe, data)
-#define tracepoint_synchronize_unregister()	do { } while (0)
 
 #endif /* _COREPMU_KUNIT_ARM64_ACCESS_H */

@@ -131,11 +131,6 @@ void pmuv3_model_idle(unsigned int state);
 
 /* kvm.c */
 extern bool pmuv3_model_has_kvm;
-extern const char *pmuv3_model_hidden_tracepoint;
-void pmuv3_model_for_each_tracepoint(void (*fn)(struct tracepoint *tp, void *priv), void *priv);
-int pmuv3_model_register_probe(struct tracepoint *tp, void *probe, void *data);
-int pmuv3_model_unregister_probe(struct tracepoint *tp, void *probe, void *data);
-unsigned int pmuv3_model_nr_probes(void);
 void pmuv3_model_enter_guest(bool enter);
 extern bool pmuv3_model_hides_pmuserenr;
 unsigned long pmuv3_model_find_symbol(const char *name);
