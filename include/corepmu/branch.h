@@ -62,6 +62,9 @@ struct task_struct;
 /* The event wants some branch types only: software has to filter the records by type. */
 #define COREPMU_BRANCH_CHOSEN	BIT_ULL(25)
 
+/* The event excludes guests: no branch of a guest may be recorded, for any event of the CPU. */
+#define COREPMU_BRANCH_NO_GUESTS	BIT_ULL(26)
+
 /* Branch types that the hardware makes an LBR call stack of */
 #define COREPMU_BRANCH_NEAR_CALLS					\
 	(COREPMU_BRANCH_CALL | COREPMU_BRANCH_IND_CALL | COREPMU_BRANCH_RET)

@@ -415,6 +415,20 @@ static struct syscore_ops _name = {				\
 #define COMPAT_ACPI_PMU_INITCALL	"armv8_pmu_driver_init"
 #endif
 
+/*
+ * Parameters of probes on KVM's tracepoints on x86, after the probe's data (arch/x86/kvm/trace.h).
+ * 6.9 added force_immediate_exit. No header shows the change: the version decides. Only a kernel
+ * with CFI compares the parameters.
+ */
+struct kvm_vcpu;
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+#define COMPAT_KVM_ENTRY_ARGS	struct kvm_vcpu *vcpu, bool force_immediate_exit
+#else
+#define COMPAT_KVM_ENTRY_ARGS	struct kvm_vcpu *vcpu
+#endif
+#define COMPAT_KVM_EXIT_ARGS	struct kvm_vcpu *vcpu, u32 isa
+
 #ifdef CONFIG_X86
 
 #include <asm/hardirq.h>

@@ -164,6 +164,8 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 	if (!(wanted & COREPMU_BRANCH_CALL_STACK) &&
 	    (wanted & COREPMU_BRANCH_ANY) != COREPMU_BRANCH_ANY)
 		wanted |= COREPMU_BRANCH_CHOSEN;
+	if (event->attr.exclude_guest)
+		wanted |= pmu->branch_backend->offers & COREPMU_BRANCH_NO_GUESTS;
 	event->hw.branch_reg.config = wanted;
 
 	/* An event without samples needs no branch records. */

@@ -328,6 +328,7 @@ int corepmu_arch_init(void)
 
 	x86_rdpmc_init(desc);
 	x86_svm_init();
+	x86_guest_init(desc);
 	x86_vmx_init(desc);
 	ret = register_cpu_types();
 	if (ret)
@@ -343,6 +344,7 @@ int corepmu_arch_init(void)
 
 out_virt:
 	x86_vmx_exit();
+	x86_guest_exit();
 	x86_svm_exit();
 	x86_rdpmc_exit(desc);
 	x86_nmi_exit(desc);
@@ -363,6 +365,7 @@ void corepmu_arch_exit(void)
 	x86_snapshot_exit();
 	unregister_cpu_types(x86_nr_cpu_types());
 	x86_vmx_exit();
+	x86_guest_exit();
 	x86_svm_exit();
 	x86_rdpmc_exit(desc);
 	/* Keep the reservation until then: only its owner handles late NMIs. */

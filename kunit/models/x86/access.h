@@ -95,12 +95,16 @@ extern bool pebs_model_guests;
 #define x86_may_run_guests() pebs_model_guests
 
 struct kprobe;
+struct kvm_vcpu;
 
 extern bool x86_model_svm, x86_model_no_kprobes;
 #define x86_svm_is_on() x86_model_svm
 int x86_model_register_kprobes(struct kprobe **list, int nr);
 void x86_model_unregister_kprobes(struct kprobe **list, int nr);
 void x86_model_switch_svm(bool on);
+void x86_model_enter_guest(void);
+void x86_model_end_guest(void);
+void x86_model_trace_exit(void);
 #define register_kprobes x86_model_register_kprobes
 #define unregister_kprobes x86_model_unregister_kprobes
 

@@ -29,6 +29,12 @@ void x86_svm_reset(void);
 void x86_svm_init(void);
 void x86_svm_exit(void);
 
+/* guest.c: KVM runs a guest of SVM on this CPU */
+bool x86_guest_runs(void);
+bool x86_guest_exit_is_missing(void);
+void x86_guest_init(const struct x86_desc *desc);
+void x86_guest_exit(void);
+
 /* vmx-msrs.c, which KUnit on arm64 does not build */
 #ifdef CONFIG_X86
 bool x86_vmx_msrs_init(const struct x86_desc *desc);

@@ -13,9 +13,11 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/features.h>
 #include <corepmu/pmu.h>
 
 #include "lbr.h"
+#include "../kvm/kvm.h"
 #include "../msr.h"
 #include "../x86.h"
 
@@ -49,6 +51,42 @@ static void lbrv2_enable(bool enable)
 						     config & ~DBG_EXTN_CFG_LBRV2EN);
 }
 
+static bool excludes_guests(const struct corepmu_branches *branches)
+{
+	return branches->wanted & COREPMU_BRANCH_NO_GUESTS;
+}
+
+/**
+ * amd_lbr_switch_guest() - stop recording while KVM runs a guest, if an event excludes guests
+ * @enter: true: KVM enters the guest; false: KVM has left the guest
+ *
+ * The hardware does not tell guests from the host, and records on in guests. x86_guest_runs()
+ * already has the new state. IRQs off.
+ */
+void amd_lbr_switch_guest(bool enter)
+{
+	struct corepmu_cpu *cpuc = corepmu_features_this_cpu();
+	const struct corepmu_branches *branches;
+
+	if (!cpuc || !corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES))
+		return;
+	branches = cpuc->branches;
+	if (!READ_ONCE(branches->recording) || !excludes_guests(branches))
+		return;
+
+	lbrv2_enable(!enter);
+	/* An NMI before that write may have stopped recording. */
+	barrier();
+	if (!READ_ONCE(branches->recording))
+		lbrv2_enable(false);
+}
+
+/* KVM has not entered the guest after all, and recording has not resumed. */
+static bool lbrv2_has_ended(const struct corepmu_cpu *cpuc)
+{
+	return excludes_guests(cpuc->branches) && x86_guest_exit_is_missing();
+}
+
 static void lbrv2_start(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
@@ -63,7 +101,9 @@ static void lbrv2_start(struct corepmu_cpu *cpuc)
 			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_FREEZE_LBR);
 		branches->freezes = true;
 	}
-	lbrv2_enable(true);
+	/* Otherwise kvm_exit enables recording. */
+	if (!excludes_guests(branches) || !x86_guest_runs())
+		lbrv2_enable(true);
 }
 
 /*
@@ -111,6 +151,13 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *lis
 	unsigned int sign = boot_cpu_data.x86_virt_bits - 1, i, nr = 0;
 	u64 from, to;
 
+	/* Later branches are missing: show none. Recording restarts after this sample. */
+	if (lbrv2_has_ended(cpuc)) {
+		cpuc->branches->stale = true;
+		list->nr = 0;
+		return;
+	}
+
 	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
 		struct perf_branch_entry entry = { };
 
@@ -139,6 +186,7 @@ static struct corepmu_branch_backend lbrv2_backend = {
 	.stop		= lbrv2_stop,
 	.clear		= lbrv2_clear,
 	.read		= lbrv2_read,
+	.has_ended	= lbrv2_has_ended,
 	.decode		= x86_branch_decode_fused,
 };
 
@@ -174,6 +222,8 @@ int amd_describe_branches(struct x86_desc *desc)
 
 	can_freeze = eax & EAX_LBR_FREEZE;
 	lbrv2_backend.offers = can_freeze ? COREPMU_BRANCH_KERNEL : 0;
+	if (boot_cpu_has(X86_FEATURE_SVM))
+		lbrv2_backend.offers |= COREPMU_BRANCH_NO_GUESTS;
 	desc->frozen = can_freeze ? STATUS_LBR_FROZEN : 0;
 
 	return corepmu_branch_setup(desc->pmu, &lbrv2_backend, nr);
