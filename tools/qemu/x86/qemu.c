@@ -610,20 +610,24 @@ static bool hook_exec_interrupt(struct qemu_cpu *cpu, int request)
 	return taken;
 }
 
-/* QEMU's function does not return if the address has no translation: in_fetch stays true. */
+/*
+ * QEMU's function does not return if the address has no translation: in_fetch stays true. For an
+ * SVM guest, the function calls itself for the nested page table, and the inner call may return.
+ */
 static bool hook_tlb_fill(struct qemu_cpu *cpu, uint64_t addr, int size, int access,
 			  int mmu_idx, bool probe, uintptr_t ra)
 {
 	struct vcpu *v;
-	bool filled;
+	bool filled, nested;
 
 	if (access != MMU_INST_FETCH)
 		return qemu.x86_cpu_tlb_fill(cpu, addr, size, access, mmu_idx, probe, ra);
 
 	v = &vcpus[pmu_qemu_vcpu_of(cpu)];
+	nested = v->in_fetch;
 	v->in_fetch = true;
 	filled = qemu.x86_cpu_tlb_fill(cpu, addr, size, access, mmu_idx, probe, ra);
-	v->in_fetch = false;
+	v->in_fetch = nested;
 	return filled;
 }
 
