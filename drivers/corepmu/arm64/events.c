@@ -89,7 +89,7 @@ static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr
 {
 	if (attr->exclude_idle)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_idle: the PMU cannot tell idle from busy");
+				      "exclude_idle is 1: the PMU cannot tell idle from busy; leave out modifier I");
 
 	if (is_kernel_in_hyp_mode()) {
 		if (!attr->exclude_kernel && !attr->exclude_host)
@@ -139,7 +139,7 @@ static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *a
 		return 0;
 	if (threshold > pmuv3_threshold_max(pmuv3))
 		return corepmu_refuse(-EINVAL,
-				      "threshold %u: the maximum (caps/threshold_max) is %u",
+				      "threshold %u: the maximum (caps/threshold_max) is %u; use a lower one",
 				      threshold, pmuv3_threshold_max(pmuv3));
 
 	hwc->config_base |= FIELD_PREP(PMEVTYPER_TH, threshold) |
@@ -286,7 +286,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 		return ret;
 	if (attr->exclude_host && has_branch_stack(event))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_host cannot be combined with branch records: guests have none");
+				      "exclude_host is 1: guests have no branch records; leave out modifier G or the branch records");
 	ret = encode_threshold(pmuv3, attr, hwc);
 	if (ret)
 		return ret;
@@ -304,7 +304,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx: no counter of this CPU can count the event",
+				      "config %#llx: no counter of this CPU can count the event; see perf list pmu",
 				      attr->config);
 
 	return 0;

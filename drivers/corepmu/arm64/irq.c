@@ -59,7 +59,8 @@ static struct corepmu_cpu *cpuc_of(struct pmuv3 *pmuv3, int cpu)
 static int set_irq(struct pmuv3 *pmuv3, int cpu, int irq)
 {
 	if (cpuc_of(pmuv3, cpu)->irq) {
-		pr_err("CPU%d has more than one PMU interrupt\n", cpu);
+		pr_err("CPU%d has more than one PMU interrupt: mend the devicetree or the MADT\n",
+		       cpu);
 		return -EINVAL;
 	}
 
@@ -169,7 +170,7 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 
 		if (irq_is_percpu_devid(irq)) {
 			if (nr > 1) {
-				pr_err("%pOF has both PPIs and SPIs: only one kind is supported\n",
+				pr_err("%pOF has both PPIs and SPIs, and one kind is supported: mend the devicetree\n",
 				       np);
 				return -EINVAL;
 			}
@@ -177,7 +178,7 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 		}
 
 		if (!i && nr > 1 && !has_affinity(np))
-			pr_notice("%pOF lacks interrupt-affinity: assigning its interrupts to CPUs in order\n",
+			pr_notice("%pOF lacks interrupt-affinity: assigning its interrupts to CPUs in order; if counters are left out below, add it\n",
 				  np);
 		ret = parse_spi_of(pmuv3, np, i, irq);
 		if (ret)
@@ -222,7 +223,8 @@ static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *g
 	 */
 	irq = acpi_register_gsi(NULL, gsi, ACPI_LEVEL_SENSITIVE, ACPI_ACTIVE_HIGH);
 	if (irq < 0) {
-		pr_err("cannot map the PMU interrupt %u (%d)\n", gsi, irq);
+		pr_err("cannot map the PMU interrupt %u of the MADT (%d): mend the MADT\n",
+		       gsi, irq);
 		return irq;
 	}
 
@@ -250,7 +252,7 @@ static int drop_cpus_without_irq(struct pmuv3 *pmuv3)
 		pr_err("the MADT has no PMU interrupt; sampling=0 counts without samples\n");
 		return -ENODEV;
 	}
-	pr_warn("the MADT has no PMU interrupt for CPUs %*pbl: no event counts there\n",
+	pr_warn("the MADT has no PMU interrupt for CPUs %*pbl: no event counts there; sampling=0 counts everywhere without samples\n",
 		cpumask_pr_args(&without));
 	cpumask_andnot(cpus, cpus, &without);
 	return 0;
@@ -271,7 +273,7 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 	int ret = 0;
 
 	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MADT, 0, &madt))) {
-		pr_err("no MADT in the ACPI tables: the PMU interrupt is unknown\n");
+		pr_err("no MADT in the ACPI tables: the PMU interrupt is unknown; mend the firmware\n");
 		return -ENODEV;
 	}
 

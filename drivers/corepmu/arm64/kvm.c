@@ -195,10 +195,10 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 	}
 	if (!is_notified)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_host is 1: not supported, KVM does not notify this driver when guests run (see the log at load)");
+				      "exclude_host is 1: KVM does not notify this driver when guests run (see the log at load); leave out modifier G");
 	if (!vhe && !attr->exclude_kernel)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_host: without VHE the guests' kernels cannot be told from the host's; also set exclude_kernel");
+				      "exclude_host is 1: without VHE the guests' kernels cannot be told from the host's; also set exclude_kernel");
 
 	hwc->config_base |= PMUV3_GUESTS_ALONE;
 	return 0;
@@ -238,7 +238,7 @@ void pmuv3_kvm_init(void)
 	ret = corepmu_kvm_trace_init(guest_entered, guest_left);
 	is_notified = !ret;
 	if (ret)
-		pr_notice("no probe on KVM's tracepoints (%d): exclude_guest has no effect on user space\n",
+		pr_notice("no probe on KVM's tracepoints (%d): exclude_guest has no effect on user space; use a kernel with CONFIG_TRACEPOINTS\n",
 			  ret);
 }
 

@@ -162,7 +162,7 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 	if (!ret)
 		ret = probe_error;
 	if (ret) {
-		pr_err("CPUs %*pbl have no PMUv3\n",
+		pr_err("CPUs %*pbl of a PMU node have no PMUv3 (ID_AA64DFR0_EL1): in a virtual machine, enable its PMU\n",
 		       cpumask_pr_args(&pmuv3->pmu->supported_cpus));
 		return ret;
 	}
@@ -372,7 +372,7 @@ static int explain_no_device(void)
 
 	np = of_find_matching_node(NULL, pmuv3_of_ids);
 	if (!np) {
-		pr_err("the devicetree has no PMUv3 node\n");
+		pr_err("the devicetree has no PMUv3 node: in a virtual machine, enable its PMU\n");
 		return ret;
 	}
 
@@ -382,7 +382,7 @@ static int explain_no_device(void)
 		       np, pdev->dev.driver->name, PMUV3_BUILTIN_INITCALL);
 		ret = -EBUSY;
 	} else {
-		pr_err("%pOF has no device to bind to\n", np);
+		pr_err("%pOF has no platform device: enable the node (status = \"okay\")\n", np);
 	}
 
 	if (pdev)

@@ -203,7 +203,7 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 
 	if (!(event->attach_state & PERF_ATTACH_TASK))
 		return corepmu_refuse(-EINVAL,
-				      "rdpmc=1 needs a task's event: user space cannot read CPU-wide events");
+				      "rdpmc=1 needs a task's event: user space cannot read CPU-wide events; leave out rdpmc=1 or -a");
 
 	/*
 	 * perf.rst, "About heterogeneous systems". Inherited events are exempt: fork() would fail
@@ -313,7 +313,7 @@ void pmuv3_rdpmc_init(bool taken)
 	if (!taken)
 		user_access_header = register_sysctl("kernel", user_access_table);
 	if (!user_access_header)
-		pr_notice("another driver has kernel.perf_user_access: user space cannot read counters\n");
+		pr_notice("the built-in driver has kernel.perf_user_access: user space cannot read counters; boot without that driver\n");
 }
 
 /**

@@ -83,7 +83,7 @@ static int check_call_stack(const struct corepmu *pmu, u64 asked, u64 wanted)
 				      asked);
 	if (!corepmu_branch_is_notified(pmu))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: LBR call stacks need task switch notifications, which this kernel does not give this PMU",
+				      "branch_sample_type is %#llx: LBR call stacks beside the built-in driver need Linux 6.2: use --call-graph fp or dwarf",
 				      asked);
 
 	return 0;
@@ -123,7 +123,7 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 
 	if (!pmu->nr_branches)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: there are no branch records: %s",
+				      "branch_sample_type is %#llx: there are no branch records (leave out -b and -j): %s",
 				      asked, pmu->branch_reason ?: "this driver supports none on this CPU");
 
 	wanted = branch_wants(asked, &unknown);
@@ -208,7 +208,7 @@ int corepmu_branch_check_group(struct perf_event *event)
 		return 0;
 
 	return corepmu_refuse(-EINVAL,
-			      "the group has LBR call stacks and other branch records: the hardware records only one of them");
+			      "the group has LBR call stacks and other branch records, and the hardware records one kind: use two groups");
 }
 
 /**

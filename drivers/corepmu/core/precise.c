@@ -40,7 +40,7 @@ int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event)
 				      precise, pmu->precise_reason ?: "samples have skid");
 	if (precise > pmu->max_precise)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u: this PMU's maximum is %u (caps/max_precise)",
+				      "precise_ip is %u: this PMU's maximum is %u (caps/max_precise); use a lower one",
 				      precise, pmu->max_precise);
 	if (!is_sampling_event(event))
 		return corepmu_refuse(-EINVAL,
@@ -79,7 +79,7 @@ static int precise_check_group(struct perf_event *event)
 		return 0;
 
 	return corepmu_refuse(-EINVAL,
-			      "the group has a load-latency event with another ldlat: the CPU has one threshold");
+			      "the group has a load-latency event with another ldlat, and the CPU has one threshold: use two groups");
 }
 
 static int precise_fits(struct corepmu_cpu *cpuc, struct perf_event *event)

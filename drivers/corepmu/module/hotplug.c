@@ -309,7 +309,8 @@ int corepmu_hotplug_init(void)
 	ret = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "perf/corepmu:online",
 				      corepmu_cpu_online, corepmu_cpu_offline);
 	if (ret < 0) {
-		pr_err("cannot register CPU hotplug callbacks (%d)\n", ret);
+		pr_err("cannot register CPU hotplug callbacks (%d): report this fault of corepmu\n",
+		       ret);
 		return ret;
 	}
 

@@ -152,7 +152,8 @@ static unsigned long corepmu_lookup(const char *name)
 	unsigned long addr = corepmu_find_symbol(name);
 
 	if (!addr)
-		pr_err("the function %s is missing in this kernel's kallsyms: cannot load\n", name);
+		pr_err("the function %s is missing in /proc/kallsyms: use a stock kernel, or report this kernel's version and configuration\n",
+		       name);
 
 	return addr;
 }

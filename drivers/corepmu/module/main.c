@@ -72,7 +72,7 @@ static int __init corepmu_init(void)
 	int ret;
 
 	if (COMPAT_NEWER_THAN_TESTED)
-		pr_notice("this kernel is newer than any that was tested\n");
+		pr_notice("this kernel is newer than any that was tested: report what fails\n");
 
 	if (corepmu_as_builtin && (corepmu_type != -1 || strcmp(corepmu_name, "corepmu"))) {
 		pr_err("standin=1 sets name and type: leave out name= and type=\n");

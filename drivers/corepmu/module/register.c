@@ -226,7 +226,8 @@ int corepmu_register(struct corepmu *pmu)
 
 	ret = corepmu_hotplug_add(pmu);
 	if (ret) {
-		pr_err("cannot set up the PMU on its CPUs (%d)\n", ret);
+		pr_err("cannot set up the PMU on its CPUs (%d): report this fault of corepmu\n",
+		       ret);
 		return ret;
 	}
 
@@ -254,7 +255,8 @@ int corepmu_register(struct corepmu *pmu)
 	corepmu_rdpmc_add(pmu);
 	ret = perf_pmu_register(&pmu->perf_pmu, name, type);
 	if (ret) {
-		pr_err("perf core refused the PMU %s of type %d (%d)\n", name, type, ret);
+		pr_err("perf core refused the PMU %s of type %d (%d): give another name= and type=\n",
+		       name, type, ret);
 		goto out_user;
 	}
 	atomic_inc(&corepmu_instances);

@@ -93,13 +93,15 @@ static u64 self_test_look(struct corepmu_cpu *cpuc, u64 counters)
 	return moved;
 }
 
-static void self_test_report(struct corepmu *pmu, u64 counters, const char *what)
+static void self_test_report(struct corepmu *pmu, u64 counters, bool silent)
 {
 	char name[COREPMU_COUNTER_NAME];
 
 	for (; counters; counters &= counters - 1) {
 		pmu->backend->counter_name(__ffs64(counters), name);
-		pr_warn("CPU%u: counter %s %s: left out\n", smp_processor_id(), name, what);
+		pr_warn("CPU%u: counter %s %s (used by the host or firmware?): left out\n",
+			smp_processor_id(), name,
+			silent ? "has no overflow interrupt" : "does not count");
 	}
 }
 
@@ -170,8 +172,8 @@ static long self_test_cpu(void *arg)
 		       remedy ? "; " : "", remedy ?: "");
 		return -EIO;
 	}
-	self_test_report(pmu, test->stuck & ~stuck, "does not count");
-	self_test_report(pmu, test->silent & ~silent, "has no overflow interrupt");
+	self_test_report(pmu, test->stuck & ~stuck, false);
+	self_test_report(pmu, test->silent & ~silent, true);
 
 	return 0;
 }

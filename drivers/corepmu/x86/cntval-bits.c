@@ -82,13 +82,13 @@ int *x86_find_cntval_bits(void)
 	int *bits;
 
 	if (!function || !data) {
-		pr_notice("this kernel hides the address of %s (CONFIG_KALLSYMS_ALL is needed): rdpmc is disabled\n",
+		pr_notice("this kernel hides the address of %s (CONFIG_KALLSYMS_ALL is needed): rdpmc is disabled; use read()\n",
 			  function ? "x86_pmu" : "arch_perf_update_userpage");
 		return NULL;
 	}
 
 	if (x86_is_read_only(data)) {
-		pr_notice("x86_pmu is read-only in this kernel, so cntval_bits cannot be set: rdpmc is disabled\n");
+		pr_notice("x86_pmu is read-only in this kernel, so cntval_bits cannot be set: rdpmc is disabled; use read()\n");
 		return NULL;
 	}
 
@@ -96,7 +96,7 @@ int *x86_find_cntval_bits(void)
 	if (!bits)
 		bits = find_by_code(data, function);
 	if (!bits)
-		pr_notice("x86_pmu.cntval_bits not found: no BTF (CONFIG_DEBUG_INFO_BTF), and arch_perf_update_userpage() has unknown code: rdpmc is disabled\n");
+		pr_notice("x86_pmu.cntval_bits not found: no BTF (CONFIG_DEBUG_INFO_BTF), and arch_perf_update_userpage() has unknown code: rdpmc is disabled; use read()\n");
 
 	return bits;
 }

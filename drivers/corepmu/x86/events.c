@@ -99,7 +99,7 @@ static s64 encode_config(const struct x86_desc *desc, const struct perf_event_at
 	config = attr->config & ~CONFIG_IGNORED;
 	if (config & ~desc->config_known)
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx has bits that format/ does not name: %#llx",
+				      "config %#llx has bits that format/ does not name: leave out %#llx",
 				      attr->config, config & ~desc->config_known);
 
 	return config;
@@ -120,7 +120,7 @@ static int encode_filter(struct x86_desc *desc, const struct perf_event_attr *at
 	if (attr->exclude_host) {
 		if (!can_exclude_host(desc, attr))
 			return corepmu_refuse(-EOPNOTSUPP,
-					      "exclude_host: this CPU or kernel cannot count guests separately from the host");
+					      "exclude_host is 1: this CPU or kernel cannot count guests separately from the host; leave out modifier G");
 		/* Such an event must count nothing: give it no privilege level. */
 		if (attr->exclude_guest ||
 		    !(boot_cpu_has(X86_FEATURE_VMX) || boot_cpu_has(X86_FEATURE_SVM)))
@@ -311,7 +311,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	/* Ignore config1 to config3 of generic events: programs leave arbitrary values there. */
 	if (!is_generic(attr) && !latency && !uses_config1(desc, attr, config))
 		return corepmu_refuse(-EINVAL,
-				      "config1 %#llx, config2 %#llx: this event uses no bit of config1, config2 and config3",
+				      "config1 %#llx, config2 %#llx: this event uses no bit of config1, config2 and config3: leave them out",
 				      attr->config1, attr->config2);
 
 	/* A generic event that the CPU miscounts is treated as one that the CPU lacks. */
@@ -332,7 +332,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (is_generic(attr))
 			return -ENOENT;
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx: no counter of this CPU can count the event",
+				      "config %#llx: no counter of this CPU can count the event; see perf list pmu",
 				      attr->config);
 	}
 	hwc->config_base = select | config;
@@ -352,7 +352,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	}
 	if (is_sampling_event(event) && (config & desc->counts_only))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx cannot sample: an abort of a transaction (in_tx_cp) also undoes the overflow",
+				      "config %#llx cannot sample: an abort of a transaction (in_tx_cp) also undoes the overflow; use perf stat",
 				      attr->config);
 	if (hwc->flags & COREPMU_EVENT_BRANCH_COUNTERS) {
 		ret = x86_lbr_encode_counters(desc, event, config);

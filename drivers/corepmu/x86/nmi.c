@@ -326,7 +326,7 @@ int x86_nmi_init(const struct x86_desc *desc)
 
 out:
 	if (ret)
-		pr_err("cannot register an NMI handler (%d)\n", ret);
+		pr_err("cannot register an NMI handler (%d): report this fault of corepmu\n", ret);
 
 	return ret;
 }

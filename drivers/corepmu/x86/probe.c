@@ -29,7 +29,7 @@ static int describe_error;
 static int describe(struct x86_desc *desc)
 {
 	if (!boot_cpu_has(X86_FEATURE_APIC)) {
-		pr_err("no local APIC: without it overflow interrupts would be lost\n");
+		pr_err("no local APIC: without it overflow interrupts would be lost; boot without nolapic\n");
 		return -ENODEV;
 	}
 
@@ -40,7 +40,7 @@ static int describe(struct x86_desc *desc)
 	case X86_VENDOR_HYGON:
 		return amd_describe(desc);
 	default:
-		pr_err("CPU vendor not supported: only Intel, AMD and Hygon are\n");
+		pr_err("the CPU's vendor is not Intel, AMD or Hygon: use the built-in driver\n");
 		return -ENODEV;
 	}
 }
@@ -314,7 +314,7 @@ int corepmu_arch_init(void)
 		pr_err("the counters are held by %s: " X86_REMEDY "\n",
 		       desc->shares_counters ? "the built-in driver" : "another driver");
 	else if (ret)
-		pr_err("the counters do not keep written values (hidden by the hypervisor?)\n");
+		pr_err("the counters do not keep written values (hidden by the hypervisor?): enable the PMU of the virtual machine\n");
 	if (ret)
 		goto out_cpu_types;
 

@@ -69,7 +69,7 @@ static unsigned int set_page_width(unsigned int width)
 	if (*bits == width)
 		return width;
 
-	pr_notice("the built-in driver set pmc_width to %d but counters are %u bits wide: rdpmc is disabled\n",
+	pr_notice("the built-in driver set pmc_width to %d but counters are %u bits wide: rdpmc is disabled; use read()\n",
 		  *bits, width);
 
 	return 0;
@@ -308,7 +308,7 @@ void x86_rdpmc_init(struct x86_desc *desc)
 	never_key = (void *)corepmu_find_symbol("rdpmc_never_available_key");
 	always_key = (void *)corepmu_find_symbol("rdpmc_always_available_key");
 	if (!pce || !never_key || !always_key) {
-		pr_notice("this kernel hides the functions that set CR4.PCE: rdpmc is disabled\n");
+		pr_notice("this kernel hides the functions that set CR4.PCE: rdpmc is disabled; use read()\n");
 		return;
 	}
 	static_call_update(x86_update_pce, (typeof(cr4_update_pce) *)pce);

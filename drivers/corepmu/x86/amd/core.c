@@ -316,13 +316,13 @@ static int amd_refuse(const struct x86_desc *desc, u64 config)
 	if (is_northbridge(config) && boot_cpu_data.x86 < FAMILY_ZEN &&
 	    !boot_cpu_has(X86_FEATURE_PERFCTR_CORE))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: northbridge events are not supported: their counters belong to all cores",
+				      "config %#llx: northbridge events are not supported, since all cores share their counters: use the built-in driver",
 				      config);
 
 	/* Hypervisors may show CPUs of these families without the core extension. */
 	if (amd_needs_pair(config) && !desc->pmu->pair_counters)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: event 0x003 needs two merged counters, which the CPU lacks",
+				      "config %#llx: event 0x003 needs two merged counters, which the CPU lacks (hypervisor?): count it on the host",
 				      config);
 
 	/*

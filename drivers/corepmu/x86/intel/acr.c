@@ -187,7 +187,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	/* acr_mask numbers the members of the group; perf tool and built-in driver agree. */
 	if (!is_ours(event, leader) || (other && named_by(event)))
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: acr_mask numbers group members: the group must have no events of other PMUs",
+				      "config2 %#llx: acr_mask numbers group members: take events of other PMUs out of the group",
 				      event->attr.config2);
 	ret = narrow(desc, event, leader, nr++, mine);
 	for_each_sibling_event(sibling, leader)
@@ -203,7 +203,7 @@ out:
 	}
 	if (ret || !corepmu_hw_counters(&event->hw))
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: no counter that can count a named event can cause a reload (acr_mask)",
+				      "config2 %#llx: no counter that can count a named event can cause a reload: name other events in acr_mask",
 				      event->attr.config2);
 
 	return 0;
@@ -229,7 +229,7 @@ int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool g
 		return check_group(desc, event);
 	if (hwc->flags & COREPMU_EVENT_TOPDOWN)
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: slots and topdown metrics cannot have acr_mask",
+				      "config2 %#llx: slots and topdown metrics cannot have acr_mask: leave it out",
 				      attr->config2);
 	if (!is_sampling_event(event) || attr->freq)
 		return corepmu_refuse(-EINVAL,
@@ -242,7 +242,7 @@ int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool g
 	corepmu_hw_limit_counters(hwc, desc->acr_counters);
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: no counter that can count the event supports acr_mask",
+				      "config2 %#llx: no counter that can count the event supports acr_mask: leave it out",
 				      attr->config2);
 	hwc->flags |= COREPMU_EVENT_ACR;
 
@@ -262,7 +262,7 @@ int x86_acr_check_period(const struct perf_event *event, u64 period)
 		return 0;
 
 	return corepmu_refuse(-EINVAL,
-				      "config2 %#llx, period %llu: the longest period with acr_mask is %llu",
+				      "config2 %#llx, period %llu: the longest period with acr_mask is %llu; use a shorter one",
 			      event->attr.config2, period, MAX_RELOAD);
 }
 

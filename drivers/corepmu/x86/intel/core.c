@@ -189,7 +189,7 @@ static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 		    (event->without && boot_cpu_has(event->without)))
 			continue;
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx (%s) needs the extra register %s, which the driver cannot set on this CPU",
+				      "config %#llx (%s) needs the extra register %s, which the driver cannot set on this CPU; use another event",
 				      config, event->name, event->msr);
 	}
 
@@ -203,7 +203,7 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 	/* A unit mask of event 0 names a fixed counter; general-purpose counters count nothing. */
 	if (is_fixed_alone(desc, config) && !fixed_counters_of(desc, config))
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx: no fixed counter for this unit mask of event 0",
+				      "config %#llx: no fixed counter for this unit mask of event 0; see perf list pmu",
 				      config);
 
 	/*
@@ -222,11 +222,11 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 		 */
 		if (!perfmon_capable())
 			return corepmu_refuse(-EACCES,
-					      "config %#llx: any=1 also counts the core's other hyperthread: CAP_PERFMON needed",
+					      "config %#llx: any=1 also counts the core's other hyperthread, which needs CAP_PERFMON: leave it out, or run as root",
 					      config);
 		if (config & (EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP))
 			return corepmu_refuse(-EOPNOTSUPP,
-					      "config %#llx: any=1 cannot be combined with in_tx or in_tx_cp",
+					      "config %#llx: any=1 cannot be combined with in_tx or in_tx_cp: leave out one of them",
 					      config);
 	}
 
@@ -338,7 +338,7 @@ int intel_describe(struct x86_desc *desc)
 	u32 eax, ebx, ecx, edx;
 
 	if (boot_cpu_data.cpuid_level < 0xa) {
-		pr_err("the CPU has no architectural performance monitoring\n");
+		pr_err("the CPU has no architectural performance monitoring (CPUID leaf 0xa): in a virtual machine, enable its PMU\n");
 		return -ENODEV;
 	}
 
@@ -350,7 +350,7 @@ int intel_describe(struct x86_desc *desc)
 	/* For fixed counters that CPUID does not report, see fixed_counters() */
 	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;
 	if (!version || !desc->nr_gp || width < 32 || width > 64) {
-		pr_err("the CPU has no architectural performance monitoring\n");
+		pr_err("the CPU has no architectural performance monitoring (CPUID leaf 0xa): in a virtual machine, enable its PMU\n");
 		return -ENODEV;
 	}
 

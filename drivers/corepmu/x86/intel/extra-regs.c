@@ -424,15 +424,15 @@ int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event
 		return 0;
 	if (value & ~bits_of(entry))
 		return corepmu_refuse(-EINVAL,
-				      "config %#llx: config1 %#llx has bits that the extra register lacks: %#llx",
+				      "config %#llx: config1 %#llx has bits that the extra register lacks: leave out %#llx",
 				      config, value, value & ~bits_of(entry));
 	if (!(desc->extra_regs & BIT(entry->reg)))
 		return corepmu_refuse(-ENXIO,
-				      "config %#llx: its extra register, MSR %#x, does not exist (hidden by the hypervisor?)",
+				      "config %#llx: its extra register, MSR %#x, does not exist (hidden by the hypervisor?); count it on the host",
 				      config, extra_reg_msrs[entry->reg]);
 	if (is_shared(desc))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx: its extra register is shared with %s",
+				      "config %#llx: its extra register is shared with %s; use another event",
 				      config,
 				      own_bit(desc) & SLM ? "the module's other core" :
 				      "the core's other hyperthread");

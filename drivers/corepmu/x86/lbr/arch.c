@@ -259,7 +259,7 @@ int x86_lbr_encode_counters(const struct x86_desc *desc, struct perf_event *even
 
 	if (config & ~(EVNTSEL_EVENT | EVNTSEL_UMASK))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: event counts in branch records support only event and umask, not the other bits of config %#llx",
+				      "branch_sample_type is %#llx: event counts in branch records support only event and umask, not the other bits of config %#llx; leave them out",
 				      asked, config);
 	corepmu_hw_limit_counters(hwc, desc->pmu->branch_backend->counters);
 	if (!corepmu_hw_counters(hwc))

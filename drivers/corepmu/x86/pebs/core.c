@@ -160,7 +160,7 @@ static void pebs_change(struct corepmu_cpu *cpuc)
  */
 static noinline void tell_of_guests(void)
 {
-	pr_warn_once("KVM has enabled VMX on a CPU: no precise samples until KVM disables VMX\n");
+	pr_warn_once("KVM has enabled VMX on a CPU: no precise samples until KVM disables VMX; unload KVM\n");
 }
 
 /*

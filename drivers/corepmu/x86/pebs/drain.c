@@ -50,7 +50,7 @@ static u64 sample_time(const struct perf_event *event, const struct x86_pebs_rec
 /* The record's length is invalid, so the start of the next record is unknown, too. */
 static noinline void tell_of_garbage(const void *at)
 {
-	pr_warn_once("a PEBS record is invalid (it begins with %#llx): dropped, with all records after it\n",
+	pr_warn_once("a PEBS record is invalid (it begins with %#llx): dropped, with all records after it; update the microcode or the hypervisor\n",
 		     *(const u64 *)at);
 }
 

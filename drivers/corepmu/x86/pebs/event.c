@@ -308,12 +308,12 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 				      "show instructions of" : "be written into");
 	if (config & EVNTSEL_ANY)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u, config %#llx: precise_ip cannot be combined with any=1",
+				      "precise_ip is %u, config %#llx: any=1 cannot be precise; leave out one of them",
 				      attr->precise_ip, attr->config);
 	/* hsw_hw_config() in arch/x86/events/intel/core.c */
 	if (config & (EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u, config %#llx: precise_ip cannot be combined with in_tx or in_tx_cp",
+				      "precise_ip is %u, config %#llx: in_tx and in_tx_cp cannot be precise; leave out one of them",
 				      attr->precise_ip, attr->config);
 	if (code_of(config) == EVENT_SLOTS || (hwc->flags & COREPMU_EVENT_TOPDOWN))
 		return corepmu_refuse(-EOPNOTSUPP,
@@ -329,7 +329,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 
 	if (lacks_group(desc, event))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "precise_ip is %u, sample_type %#llx: the CPU's PEBS records lack a field of this sample_type",
+				      "precise_ip is %u, sample_type %#llx: the CPU's PEBS records lack a field of this sample_type; leave it out (--data, --weight, -d)",
 				      attr->precise_ip, attr->sample_type);
 
 	/* The PMI comes from the records, not from the overflow. */

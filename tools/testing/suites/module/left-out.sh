@@ -35,7 +35,7 @@ count_at_once()
 named()
 {
 	expect_equal "what is said" \
-		"corepmu: CPU0: counter $name does not count: left out" \
+		"corepmu: CPU0: counter $name does not count (used by the host or firmware?): left out" \
 		"$(dmesg | sed 's/^\[[^]]*\] //' | grep 'left out')"
 }
 
