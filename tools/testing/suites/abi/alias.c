@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * alias.c - code that is in memory once and has two addresses, as that of a shared
- * library has in two processes: it counts the same at both
+ * alias.c - code that is in memory once and has two addresses, as a shared library has in two
+ * processes: it counts the same at both
  *
- * For the virtual PMUs (tools/qemu), whose QEMU translates such code once. What they
- * call mispredicted is told in tools/qemu/x86/x86-pmu.rst.
+ * For the virtual PMUs (tools/qemu): QEMU translates such code once. tools/qemu/x86/x86-pmu.rst
+ * says which branches they count as mispredicted.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,13 +17,13 @@
 
 #define ROUNDS		10000UL
 
-/* What the kernel does meanwhile changes some places of the predictor. */
+/* The kernel's own branches change some entries of the predictor. */
 #define DISTURBED	16
 
 /*
- * aliased_code has a branch that is taken if a register is 0. aliased_rounds() calls it
- * at both its addresses: at first taken here and not taken there, so that each address
- * is the first for some of it; then, in each round, not taken at both and taken at both.
+ * aliased_code has a branch that is taken if a register is 0. aliased_rounds() calls it at both
+ * addresses. First it is taken at one and not at the other, so that each address executes one path
+ * first. Then, in each round, it is not taken at both and taken at both.
  */
 void aliased_rounds(const void *here, const void *there, unsigned long rounds);
 extern const char aliased_code[], aliased_code_end[];
@@ -94,10 +94,10 @@ asm(".pushsection .text\n"
 
 #endif
 
-/* Of a round: four calls, branches and returns, and the end of the round. */
+/* In a round: four calls, branches and returns, and the branch that ends the round. */
 #define BRANCHES	13
 #define TAKEN		11
-#define MISSED		3	/* after it went the other way twice, but for one */
+#define MISSED		3	/* missed after two in the other direction, but for one */
 
 static const void *here, *there;
 

@@ -2,8 +2,8 @@
 /*
  * basic.c - what every core PMU must do, on every architecture
  *
- * Nothing here depends on how many counters there are or on what a cycle is:
- * instructions of a known loop, sampled and not, alone, in groups and in turns.
+ * Nothing here depends on the number of counters or on the length of a cycle. The tests count and
+ * sample the instructions of a known loop: alone, in groups and multiplexed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void generic_counts_exactly(void)
 	close(fd);
 }
 
-/* Cycles are whatever the machine says, but they are the same every time. */
+/* The length of a cycle is unknown, but two runs take the same number of cycles. */
 static void cycles_advance(void)
 {
 	struct perf_event_attr attr;
@@ -65,7 +65,7 @@ static void cycles_advance(void)
 	close(fd);
 }
 
-/* How often this task has been scheduled out so far. */
+/* Return how often this task has been scheduled out. */
 static long times_switched(void)
 {
 	struct rusage usage;
@@ -100,8 +100,8 @@ static void kernel_is_told_apart(void)
 		event_disable(user);
 		sum = event_read(user) + event_read(kernel);
 		/*
-		 * Counters without a common switch start and stop one after the other, as often
-		 * as the task does.
+		 * If counters have no common enable bit, they start and stop one after the other
+		 * at each task switch.
 		 */
 		skew = 32 * (1 + times_switched() - switches);
 		expect_range("user and kernel together", sum - skew, sum + skew,
@@ -163,7 +163,7 @@ static void samples_20011(void)
 	samples(20011);
 }
 
-/* A member for each event until one is refused: the others still count. */
+/* Add members to a group until one is rejected: the others still count. */
 static void largest_group(void)
 {
 	int fds[MANY] = { }, nr, i;
@@ -194,12 +194,12 @@ static void largest_group(void)
 	ktap_diag("%d events in a group", nr);
 }
 
-/* More events than counters: each has its turn, and scales to the whole. */
+/* With more events than counters, each event has a turn and scales to the whole. */
 static void turns(void)
 {
 	struct event_times times[MANY];
 	struct perf_event_attr attr;
-	/* Beside other CPUs turns go by a clock that is not this task's. */
+	/* With several CPUs the clock that ends a turn is not this task's. */
 	u64 slack = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 : 20;
 	u64 whole = LOOP_INSNS * 200 * ITERATIONS;
 	unsigned int waited = 0;
@@ -258,7 +258,7 @@ static void inherited(void)
 	close(fd);
 }
 
-/* Short periods: the machine lives, and counts exactly afterwards. */
+/* Short periods: the guest survives, and counts exactly afterwards. */
 static void storm(void)
 {
 	static const u64 periods[] = { 1, 100 };
@@ -308,7 +308,7 @@ static void refusals(void)
 	expect_eq("an unknown bit of config", -22,
 		  event_open(&attr, 0, -1, -1, 0));
 
-	/* Where branches are counted, their writes are still nothing. */
+	/* The event of branch-unit writes is rejected even if branches are counted. */
 	attr_init(&attr, 0);
 	attr.type = PERF_TYPE_HW_CACHE;
 	attr.config = PERF_COUNT_HW_CACHE_BPU | PERF_COUNT_HW_CACHE_OP_WRITE << 8;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * exclude.c - every combination of the exclude bits, on whatever exception
- * level the kernel runs
+ * exclude.c - every combination of the exclude bits, at any exception level of the kernel
  *
- * What a bit means to a kernel at EL1, at EL1 below a hypervisor of its own
- * and at EL2 is laid down in the kernel's Documentation/arm64/perf.rst. On x86
- * it is the same for all: only KVM could tell guests apart.
+ * Documentation/arm64/perf.rst of the kernel defines the bits for a kernel at EL1, at EL1 below
+ * its own hypervisor, and at EL2. On x86 the bits mean the same everywhere: only KVM could tell
+ * guests apart.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ static void check(u64 config, unsigned int bits, bool has_guests)
 	attr.exclude_host = !!(bits & HOST);
 	attr.exclude_guest = !!(bits & GUEST);
 	fd = event_open(&attr, 0, -1, -1, 0);
-	/* The kernel's own work around a guest cannot be told from the guest's kernel. */
+	/* The hardware cannot tell the kernel's work around a guest from the guest's kernel. */
 	if (has_guests && bits & HOST && !(bits & (K | GUEST)) && !target.in_tree) {
 		expect_eq("open with exclude_host", -EOPNOTSUPP, fd);
 		if (fd >= 0)
@@ -46,7 +45,7 @@ static void check(u64 config, unsigned int bits, bool has_guests)
 		return;
 	}
 
-	/* exclude_hv and exclude_guest say nothing about this kernel. */
+	/* exclude_hv and exclude_guest do not affect this kernel. */
 	user = !(bits & (U | HOST));
 	kernel = !(bits & (K | HOST));
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * loop.c - the known loop to the unit: what it counts, how many samples it makes
- * at which period, how many interrupts that takes, and that a second driver in
- * the same guest says the same
+ * loop.c - exact counts of the known loop: events, samples and interrupts for each period, and the
+ * same from a second driver in the same guest
  *
- * Samples are told with one CPU alone.
+ * Samples are checked with one CPU only.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 
 static struct ring ring;
 
-/* The kernel's own driver, when it is there and not the one under test. */
+/* PMU type of the built-in driver, if it is present and not under test */
 static int other_type = -1;
 
 enum kind { INSTRUCTIONS, BRANCHES, CYCLES, NR_KINDS };
@@ -37,7 +36,7 @@ static u64 config_of(enum kind kind)
 	}
 }
 
-/* Nothing beside the loop changes from run to run, so that all are equal. */
+/* Nothing but the loop runs, so that all counts are equal. */
 static u64 count_ten_times(int type, enum kind kind)
 {
 	const u64 loop = loop_counts(config_of(kind), ITERATIONS - 1);
@@ -91,7 +90,7 @@ static void cycles(void)
 	counts_of(CYCLES);
 }
 
-/* A generic event of this PMU's, whatever other there is. */
+/* A generic event with the type of this PMU in config, beside another PMU. */
 static void extended_type(void)
 {
 	struct perf_event_attr attr;
@@ -189,7 +188,9 @@ static void run_sampling(const struct sampling *s, u64 period)
 	expect_eq("times that the event was throttled", 0, sum.throttles);
 	expect_eq("sum of the periods", sum.samples * period, sum.periods);
 	expect_eq("samples older than the one before", 0, sum.backwards);
-	/* An overflow that a stop overtakes may have both, and others have none. */
+	/*
+	 * An overflow that a stop overtakes may cause a sample and an interrupt; others cause one.
+	 */
 	expect_range("interrupts", sum.samples * 9 / 10, sum.samples * 2 + 1,
 		     after - before);
 	if (s->mode == USER)
@@ -203,7 +204,7 @@ static void run_sampling(const struct sampling *s, u64 period)
 	}
 }
 
-/* Counting takes no interrupt, and sampling that has ended leaves none behind. */
+/* Counting causes no interrupts, and neither does an event that has stopped sampling. */
 static void quiet(void)
 {
 	int fds[NR_KINDS];
@@ -228,8 +229,8 @@ static void quiet(void)
 }
 
 /*
- * Where the CPU has one counter for cycles alone and one for instructions, these
- * two leave the others free.
+ * If the CPU has dedicated counters for cycles and for instructions, these two events leave the
+ * others free.
  */
 static void fills_all_counters(void)
 {

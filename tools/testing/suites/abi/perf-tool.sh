@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# perf-tool - the perf tool on the PMU, as its users run it
+# perf-tool - the perf tool on the PMU, as users run it
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 data=/tmp/perf.data
 
-# 12 million instructions are enough to count, but not to tell shares at the default rate.
+# 12 million instructions are enough to count, but too few for shares at the default rate.
 whole=5000
 export ROUNDS=300
 
-# Events of instructions that fit besides one of cycles. x86: six counters, or four and
-# one for each of the two alone.
+# The number of instructions events that fit together with one cycles event. x86: six counters, or
+# four general and two dedicated.
 homes=6
 [ "$VENDOR" = arm ] || homes=5
 full=$(i=0; while [ $i -lt $homes ]; do printf ",%s" "$PMU/$INSTRUCTIONS/u"; i=$((i + 1)); done)
@@ -22,7 +22,7 @@ cleanup()
 	rm -f "$data" "$data.old" /tmp/out
 }
 
-# perf to a file, so that it never takes a pipe for its output.
+# Run perf with its output in a file, so that perf does not use its format for pipes.
 perf_to()
 {
 	perf "$@" >/tmp/out 2>&1
@@ -39,7 +39,7 @@ stat_plain()
 		expect_not "cycles and instructions" '<not.* (cycles|instructions)' "$said"
 }
 
-# Nothing but the PMU under test may have counted that.
+# Only the PMU under test may have counted.
 stat_is_ours()
 {
 	generic=$(stat_count instructions:u workload)
@@ -53,7 +53,7 @@ stat_group()
 	group=$PMU/$INSTRUCTIONS/u,$PMU/$CYCLES/u
 	[ "$VENDOR" = arm ] || group=$group,$PMU/branch-instructions/u
 	perf stat -x, -o /tmp/out -e "{$group}" workload || return 1
-	# QEMU has a cycle for each instruction, the virtual PMU of x86 one more for each branch.
+	# QEMU counts one cycle per instruction; the virtual PMU of x86 adds one per branch.
 	a=$(counted "$INSTRUCTIONS")
 	b=$(counted "$CYCLES")
 	expect_range "instructions" 1000000 10000000000 "$a" || return 1
@@ -75,7 +75,7 @@ stat_full_group()
 			"$(counted "$INSTRUCTIONS" | sort -u | wc -l)"
 }
 
-# :W lets perf take a group apart that does not fit.
+# With :W perf splits a group that does not fit.
 stat_weak_group()
 {
 	perf stat -x, -o /tmp/out -e "{$PMU/$CYCLES/u$full,$PMU/$INSTRUCTIONS/u}:W" \
@@ -132,11 +132,11 @@ stat_one_cpu()
 
 stat_interval()
 {
-	# Three times 40 million instructions are intervals enough.
+	# Three times 40 million instructions last for enough intervals.
 	ROUNDS=1000 perf stat -I 20 -x, -o /tmp/out -e "$PMU/$CYCLES/u" \
 		sh -c 'workload; workload; workload' || return 1
 	expect_range "intervals" 3 1000 "$(grep -c "$CYCLES" /tmp/out)" &&
-		# The last one may have begun when the program had come to its end.
+		# The last interval may have started after the program's end.
 		expect_not "counts" ',(<not|0,)' "$(sed '$d' /tmp/out)"
 }
 
@@ -152,7 +152,7 @@ stat_pid()
 		expect_range "instructions" 1 100000000000 "$(counted "$INSTRUCTIONS")"
 }
 
-# The functions of the workload say their share.
+# perf report shows the expected share of each function.
 report_shares()
 {
 	said=$(perf report --stdio -i "$data" --sort symbol 2>/dev/null)
@@ -223,7 +223,7 @@ record_kernel()
 	kernel_symbols shown
 	perf_to record -o "$data" -e "$PMU/$CYCLES/k" -c 50000 sh -c 'ls -lR /sys/class >/dev/null'
 	status=$?
-	# One command: each reads the kernel's symbols first.
+	# One command for all: each perf report reads the kernel's symbols first.
 	said=$(perf report --stdio -n -i "$data" --sort symbol 2>/dev/null)
 	kernel_symbols hidden
 	[ "$status" -eq 0 ] &&
@@ -247,7 +247,7 @@ record_branches()
 
 top_bounded()
 {
-	# With pauses, in which perf top has the CPU to itself
+	# With pauses, in which perf top has the CPU for itself
 	sh -c 'while :; do workload; sleep 0.4; done' &
 	pid=$!
 	: >/tmp/out
@@ -264,8 +264,8 @@ top_bounded()
 	expect_says "perf top" 'spin_70_percent' "$(cat /tmp/out)"
 }
 
-# With corepmu_test.perf=short, for a guest that differs from another in the PMU's name, what
-# follows the name: perf stat, and perf record of the workload.
+# With corepmu_test.perf=short, run only the tests that depend on the PMU's name: perf stat, and
+# perf record of the workload.
 long=1
 ! grep -q 'corepmu_test\.perf=short' /proc/cmdline || long=
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# sysfs - the PMU's files, and that what they name can be counted
+# sysfs - the PMU's files, and the events that they name
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -9,9 +9,9 @@ pmu=$DEVICES/$PMU
 # 16 million instructions are enough to count.
 export ROUNDS=400
 
-# Events, those that must count something, those of one microarchitecture, and generic ones that
-# the CPU does not have.
-# Of x86 they are what the built-in driver shows of a virtual CPU, and a bit more there.
+# Lists of event names: all; those that must count something; those of one microarchitecture;
+# generic events that the CPU lacks. On x86 the built-in driver shows the same names for a virtual
+# CPU, except some.
 of_model=
 of_precise=
 case $VENDOR in
@@ -19,13 +19,13 @@ intel)
 	events="branch-instructions branch-misses bus-cycles cache-misses cache-references"
 	events="$events cpu-cycles instructions ref-cycles"
 	counting="branch-instructions branch-misses bus-cycles cpu-cycles instructions ref-cycles"
-	# Of the guest's CPU model, Skylake; perf-stat.sh of the host compares what they say.
+	# Events of the guest's CPU model, Skylake; perf-stat.sh on the host compares their texts.
 	of_model="topdown-fetch-bubbles topdown-recovery-bubbles topdown-recovery-bubbles.scale"
 	of_model="$of_model topdown-slots-issued topdown-slots-retired topdown-total-slots"
 	of_model="$of_model topdown-total-slots.scale"
 	formats="cmask edge event frontend inv offcore_rsp umask"
 	no_generic=stalled-cycles
-	# Where samples are precise; without, these are refused.
+	# For PMUs with precise samples; other PMUs reject these events.
 	if [ -z "$BUILTIN" ] && [ "$(cat "$pmu/caps/max_precise")" -gt 0 ]; then
 		formats="cmask edge event frontend inv ldlat offcore_rsp umask"
 		of_precise="mem-loads mem-stores"
@@ -61,7 +61,7 @@ for name in $formats; do
 	files="$files $pmu/format/$name"
 done
 
-# What the manuals say, in the words of the built-in drivers.
+# Expect the text of the manual, written as the built-in drivers write it.
 event_is()
 {
 	case $VENDOR:$1 in
@@ -137,7 +137,7 @@ formats()
 formats_do_not_overlap()
 {
 	[ -z "$BUILTIN" ] || skip "the built-in driver has one field for several uses"
-	# Of Intel's events each has its own use of config1, if any.
+	# Every Intel event uses the bits of config1 in its own way, if at all.
 	expect_equal "bits with two names" '' "$(cat "$pmu"/format/* |
 		grep -v "^$([ "$VENDOR" = intel ] && echo config1:)" | awk -F '[:,]' '
 	{
@@ -170,7 +170,7 @@ event_numbers()
 	done
 }
 
-# Four events a run: the CPUs of the guests that run this count as many at once.
+# Four events per run: the CPUs of the guests that run this suite count four at once.
 events_count()
 {
 	# shellcheck disable=SC2086 # one word per event
@@ -217,7 +217,7 @@ esac
 
 caps()
 {
-	# QEMU's CPUs have no slots, and no thresholds.
+	# QEMU's CPUs have no slots and no thresholds.
 	for file in "$pmu"/caps/*slots "$pmu"/caps/bus_width "$pmu"/caps/threshold_max; do
 		[ ! -e "$file" ] || expect_equal "$file" 0x00000000 "$(cat "$file")" || return 1
 	done
@@ -226,7 +226,7 @@ caps()
 		"$(cd "$pmu/caps" && printf '%s ' *)" || return 1
 	[ ! -e "$pmu/caps/branches" ] || expect_true "caps/branches to be a number above 0" \
 		test "$(cat "$pmu/caps/branches")" -gt 0 || return 1
-	# precise_ip has two bits; on arm64 samples have skid, and so have AMD's and old Intel's.
+	# precise_ip has two bits. On arm64, AMD and old Intel CPUs samples have skid.
 	[ ! -e "$pmu/caps/max_precise" ] ||
 		expect_range "max_precise" 0 "$most_precise" "$(cat "$pmu/caps/max_precise")"
 }

@@ -2,10 +2,9 @@
 /*
  * wrap.c - counts of 64 bits from counters that wrap at 2^32
  *
- * The module parameter start_near_wrap makes every counting event start that
- * many events below a wrap, again and again, so that a loop of ten million
- * instructions crosses several. Without the parameter one long loop crosses a
- * wrap the hard way. For the exact lane.
+ * The module parameter start_near_wrap makes every counting event start that many events below a
+ * wrap, again and again. So a loop of ten million instructions crosses several wraps. Without the
+ * parameter one long loop crosses one. For the exact lane.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +19,10 @@
 
 static long near_wrap;
 
-/* One function for all iterations: a copy of its own for 1 would have other instructions. */
+/*
+ * One function for all numbers of iterations: a specialised copy for 1 would have other
+ * instructions.
+ */
 static __attribute__((noipa)) u64 sum_of_five(int fd, unsigned long iterations)
 {
 	int i;
@@ -54,7 +56,7 @@ static void check_wraps(u64 config, u64 config1)
 			first = count;
 		expect_eq("count of another run", first, count);
 	}
-	/* Without a reset in between, a sum of all wraps. */
+	/* Without a reset in between, the count is the sum over all wraps. */
 	base = sum_of_five(fd, 1);
 	expect_eq("sum of five loops", 5 * loop_counts(config, TEN_MILLION - 1),
 		  sum_of_five(fd, TEN_MILLION) - base);
@@ -120,7 +122,7 @@ static void wide_counters_are_quiet(void)
 	close_all(fds, 2);
 }
 
-/* Reads in small steps, among them those next to a wrap. */
+/* Read in small steps, also right before and after a wrap. */
 static void reads_across(void)
 {
 	int fd = event_open_user(ARCH_EVENT_INSTRUCTIONS, -1);
@@ -146,13 +148,13 @@ static void reads_across(void)
 	close(fd);
 }
 
-/* Every counter wraps, at the same instruction. */
+/* Every counter wraps at the same instruction. */
 static void all_together(void)
 {
 	int fds[ARCH_MAX_COUNTERS];
 	const unsigned int nr = target.all;
 	u64 base[ARCH_MAX_COUNTERS];
-	/* In memory, so that both take as many instructions to load. */
+	/* In memory, so that loading either takes the same instructions */
 	volatile unsigned long loops[2] = { 1, TEN_MILLION };
 	unsigned int i, run;
 
@@ -206,7 +208,7 @@ static void user_and_kernel(void)
 	expect_true("the kernel's counter to wrap",
 		    event_read(fds[1]) > (u64)near_wrap);
 	both = event_read(fds[2]);
-	/* Each wrap stops them and starts them again. */
+	/* Each wrap stops the group's counters one after the other, and starts them again. */
 	slack = (pmu_interrupts() - interrupts + 1) * arch_group_slack();
 	expect_range("user and kernel together", both - slack, both + slack,
 		     event_read(fds[0]) + event_read(fds[1]));
@@ -314,7 +316,7 @@ static void inherited(void)
 	close(fd);
 }
 
-/* The parameter is for counting events; periods stay what they are. */
+/* The parameter affects counting events only, not sampling periods. */
 static void sampling(void)
 {
 	struct perf_event_attr attr;
@@ -340,18 +342,18 @@ static void sampling(void)
 	close(counting);
 }
 
-/* 2^32 instructions and some more, from one counter of each kind at once. */
+/* Count more than 2^32 instructions, on one counter of each type at once. */
 static void the_hard_way(void)
 {
 	const unsigned long iterations = (1UL << 32) / LOOP_INSNS + 12345;
-	/* In memory, so that both take as many instructions to load. */
+	/* In memory, so that loading either takes the same instructions */
 	volatile unsigned long loops[2] = { 1, iterations };
 	int fds[3] = { -1, -1, -1 }, cpu[2];
 	struct perf_event_attr attr;
 	u64 base[3], count, least;
 	unsigned int i;
 
-	/* The CPU's stay on their counters, unread, whichever task runs. */
+	/* Events of the CPU keep their counters, and nobody reads them, while the tasks switch. */
 	for (i = 0; i < 2; i++) {
 		attr_init(&attr, i ? ARCH_EVENT_INSTRUCTIONS :
 			  ARCH_EVENT_CYCLES);

@@ -144,7 +144,7 @@ static void reads_while_running(void)
 	close(fd);
 }
 
-/* What a read with this format looks like: the layout of perf_event_open(2). */
+/* Check a read with this format against the layout of perf_event_open(2). */
 static void check_format(u64 format)
 {
 	bool group = format & PERF_FORMAT_GROUP;

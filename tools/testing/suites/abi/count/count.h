@@ -2,7 +2,7 @@
 /*
  * count.h - the tests of the suite "count": what counting events count
  *
- * For the exact lane: one CPU, whose cycles are known as well as its instructions.
+ * For the exact lane: one CPU, whose cycles and instructions are known.
  */
 #ifndef COUNT_H
 #define COUNT_H

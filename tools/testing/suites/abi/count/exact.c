@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * exact.c - counts of the known loop, and of user space and kernel apart
+ * exact.c - counts of the known loop, separately for user space and the kernel
  */
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "count.h"
 
-/* What a loop of ten million instructions has more than one of a single iteration. */
+/* The difference of a loop of ten million instructions and a loop of one iteration */
 #define INSTRUCTIONS	(LOOP_INSNS * (TEN_MILLION - 1))
 #define CYCLES		(target.loop_cycles * (TEN_MILLION - 1))
 
@@ -81,7 +81,7 @@ static void long_instructions(void)
 	run_exact(&attr, INSTRUCTIONS, "long_instructions_u");
 }
 
-/* A user, a kernel and a both event that count the same stretch of time. */
+/* Open a user, a kernel and a both event that count the same time. */
 static void open_three(int *fds, u64 config)
 {
 	struct perf_event_attr attr;

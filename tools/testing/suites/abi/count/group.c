@@ -30,7 +30,7 @@ static void pinned_error(void)
 			    event_read(fds[i]) >= LOOP_INSNS * SHORT);
 	len = read(fds[nr - 1], &value, sizeof(value));
 	expect_eq("read of a pinned event that cannot be scheduled", 0, len);
-	/* With a counter free, enabling takes it out of the error state. */
+	/* If a counter is free, enabling takes the event out of the error state. */
 	close(fds[0]);
 	fds[0] = -1;
 	event_disable(fds[nr - 1]);
@@ -43,7 +43,7 @@ out:
 	close_all(fds, nr);
 }
 
-/* A pinned event never shares its counter, whatever the others do. */
+/* A pinned event never shares its counter, whatever other events do. */
 static void pinned_runs_always(void)
 {
 	int fds[ARCH_MAX_COUNTERS];
@@ -211,7 +211,7 @@ static void with_software_events(void)
 	struct perf_event_attr attr;
 	int fds[3];
 
-	/* A software leader, which the hardware event moves to its own. */
+	/* A software leader: the hardware event moves the group to its own PMU. */
 	attr_init(&attr, PERF_COUNT_SW_TASK_CLOCK);
 	attr.type = PERF_TYPE_SOFTWARE;
 	fds[0] = event_open_self(&attr, -1);

@@ -14,7 +14,10 @@ static const struct ktap_list *const lists[] = {
 
 int main(int argc, char **argv)
 {
-	/* What enable_on_exec() runs; both take the same way to their loop. */
+	/*
+	 * What enable_on_exec() executes. Both programs run the same instructions before their
+	 * loop.
+	 */
 	if (argc == 2 && !strncmp(argv[1], "loop-", 5)) {
 		known_loop(exec_loops[argv[1][5] & 1]);
 		return 0;

@@ -10,7 +10,7 @@
 
 #include "count.h"
 
-/* A loop longer than what a C library does before main(): glibc 2.41 takes 187000 instructions. */
+/* More instructions than a C library executes before main(): glibc 2.41 has 187000. */
 #define BEFORE_EXEC	1000000UL
 
 static u64 count_in_child(unsigned long iterations, bool ended)
@@ -80,7 +80,7 @@ static void stays_with_its_task(void)
 	close(fd);
 }
 
-/* Run ourselves again in a child, with an event that its exec enables. */
+/* Execute this program again in a child, with an event that exec(2) enables. */
 static u64 count_exec(const char *what)
 {
 	struct perf_event_attr attr;
@@ -223,7 +223,7 @@ static u64 count_threads(unsigned long iterations)
 	for (i = 0; i < 4; i++)
 		if (read(thread_pipe[0][0], &c, 1) != 1)
 			ktap_fail("expected a thread to work, it died");
-	/* Let the last thread arrive at its second pipe. */
+	/* Let the last thread reach its second pipe. */
 	usleep(1000);
 	event_disable(fd);
 	count = event_read(fd);
@@ -243,7 +243,7 @@ static u64 count_threads(unsigned long iterations)
 static void inherit_threads(void)
 {
 	u64 expected = 4 * LOOP_INSNS * (TEN_MILLION - 1);
-	/* A new thread may or may not find its creator done with its lock. */
+	/* A new thread may or may not find the lock that its creator releases. */
 	u64 slack = 64, base;
 
 	/* The first threads also allocate their stacks. */
@@ -273,7 +273,7 @@ static void cpu_wide(void)
 	event_disable(cpu);
 	mine = event_read(task);
 	all = event_read(cpu);
-	/* Whoever passes our results on runs as well. */
+	/* The program that forwards the test's output counts too. */
 	expect_range("user counts of the whole CPU", mine, mine + 50000, all);
 	close(cpu);
 	close(task);
@@ -303,7 +303,7 @@ static void cpu_wide_children(void)
 	close(fd);
 }
 
-/* A cpu event and a task event share the counters. */
+/* An event of the CPU and an event of the task share the counters. */
 static void task_on_cpu(void)
 {
 	struct perf_event_attr attr;
@@ -370,7 +370,7 @@ static void context_switches(void)
 			}
 			_exit(0);
 		}
-		/* Long enough for it to block on its pipe. */
+		/* Long enough for the child to block on its pipe. */
 		usleep(1000);
 		attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 		fds[0] = event_open_self(&attr, -1);
@@ -394,7 +394,7 @@ static void context_switches(void)
 		close(back[0]);
 		close(back[1]);
 	}
-	/* read() and write() take a lock of the C library's once there were threads. */
+	/* After a thread has existed, read() and write() take a lock of the C library. */
 	expect_range("counts of the parent",
 		     200 * LOOP_INSNS * (20000 - 2) - slack,
 		     200 * LOOP_INSNS * (20000 - 2) + slack,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * descriptor.c - what the descriptor of an event refuses: ioctls, mmap, read
+ * descriptor.c - requests on an event's descriptor that are rejected: ioctl(2), mmap(2), read(2)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static void fd_flags(void)
 	fd = event_open(&attr, 0, -1, leader, PERF_FLAG_FD_NO_GROUP);
 	expect_error("PERF_FLAG_FD_NO_GROUP", 0, fd);
 	if (fd >= 0) {
-		/* No sibling: it counts though the leader does not. */
+		/* The event is no sibling: it counts while the leader is disabled. */
 		event_is_exact(fd, 5000);
 		close(fd);
 	}

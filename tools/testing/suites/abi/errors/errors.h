@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * errors.h - system calls whose error is looked at, and the tests of the suite "errors"
+ * errors.h - system calls whose error is checked, and the tests of the suite "errors"
  */
 #ifndef ERRORS_H
 #define ERRORS_H
@@ -46,19 +46,19 @@ int try_map(int fd, size_t length, int flags, off_t offset);
  * @error: errno, 0 for success
  * @ret: a negative errno, or anything else for success
  *
- * Return: whether it is so.
+ * Return: true if the expectation holds.
  */
 bool expect_error(const char *what, int error, int ret);
 
 /**
- * errors_open_cases() - how many tests errors_run_open_cases() runs
+ * errors_open_cases() - return the number of tests that errors_run_open_cases() runs
  *
  * Return: their number.
  */
 unsigned int errors_open_cases(void);
 
 /**
- * errors_run_open_cases() - a test for each line of a table of attributes
+ * errors_run_open_cases() - run a test for each entry of a table of attributes
  */
 void errors_run_open_cases(void);
 

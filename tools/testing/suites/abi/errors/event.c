@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * event.c - events that cannot be: attributes, siblings, numbers, user access
+ * event.c - events that are rejected: attributes, siblings, numbers, user access
  */
 #include <errno.h>
 #include <signal.h>
@@ -122,7 +122,7 @@ static void inherit_group_read(void)
 	attr.sample_period = 100000;
 	attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
 	fd = open_on_self(&attr, -1);
-	/* Allowed since 6.12. */
+	/* Accepted since Linux 6.12. */
 	expect_error("inherit with PERF_SAMPLE_READ and PERF_SAMPLE_TID",
 		     target.kernel < 612 ? EINVAL : 0, fd);
 	if (fd >= 0)
@@ -151,7 +151,7 @@ static void extended_types(void)
 	attr.config = (u64)target.type << 32 | CACHE(0x77, 0, 0);
 	expect_error("a cache that does not exist", EINVAL,
 		     open_on_self(&attr, -1));
-	/* Perf core of 6.1 does not find the software PMU by its type. */
+	/* Perf core of Linux 6.1 does not find the software PMU by its type. */
 	attr.config = (u64)PERF_TYPE_TRACEPOINT << 32 | CACHE(0, 0, 0);
 	expect_error("a cache event of the tracepoint PMU", ENOENT,
 		     open_on_self(&attr, -1));
@@ -171,7 +171,7 @@ static void missing_events(void)
 	expect_error("accesses to a cache", ENOENT, open_on_self(&attr, -1));
 }
 
-/* An event number that the CPU does not announce may still exist. */
+/* The CPU may count an event that its identification registers do not list. */
 static void unannounced_event(void)
 {
 	struct perf_event_attr attr;
@@ -185,7 +185,7 @@ static void unannounced_event(void)
 	close(fd);
 }
 
-/* Counters that the user space of one task reads, not of a whole CPU. */
+/* User space can read the counters of one task, not those of a whole CPU. */
 static void user_access(void)
 {
 	struct perf_event_attr attr;

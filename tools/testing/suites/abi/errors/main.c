@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - the suite "errors": what is refused, with which error, and that the PMU still counts
- * to the instruction after every refusal
+ * main.c - the suite "errors": requests that are rejected, with their errors; the PMU still counts
+ * exactly after each
  *
- * Errors are those of perf_event_open(2), and where it is silent those of the
- * kernel's own driver. For the exact lane.
+ * The errors are those of perf_event_open(2), and where it says nothing, those of the built-in
+ * driver. For the exact lane.
  */
 #include <errno.h>
 #include <string.h>

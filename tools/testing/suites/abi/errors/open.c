@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * open.c - what perf_event_open(2) refuses, a line each
+ * open.c - attributes that perf_event_open(2) rejects, one per line
  */
 #include <errno.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 
 #include "errors.h"
 
-/* A table's entry starts from the usual attributes and sets some again. */
+/* An entry of the table starts from the usual attributes and overrides some. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 
-/* Stands for the type of the PMU under test, which is not known yet. */
+/* Stands for the type of the PMU under test, which is known at run time. */
 #define OWN_TYPE	0xfffffff0U
 
 #define OPEN(...)							\
@@ -31,13 +31,13 @@
  */
 #define RESERVED_3_HIGHEST	(-(1 << 28))
 
-/* Ours must refuse it; the kernel's own driver may answer what it likes. */
+/* corepmu must reject the case; the built-in driver may answer anything. */
 #define OURS_ONLY		1
-/* The case is one of PMUs that have no branch records. */
+/* The case is for PMUs without branch records. */
 #define NO_RECORDS		2
-/* Or whose samples have skid */
+/* The case is for PMUs whose samples have skid. */
 #define NO_PRECISE		4
-/* Or whose samples can have none */
+/* The case is for PMUs with precise samples. */
 #define PRECISE			8
 
 struct open_case {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * paranoid.c - what perf_event_paranoid and perf_event_mlock_kb refuse
+ * paranoid.c - events that perf_event_paranoid and perf_event_mlock_kb reject
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "errors.h"
 
-/* Run a check as user 1000 in a child; its results come back as text. */
+/* Run a check as user 1000 in a child, and read its results as text. */
 static void unprivileged(void (*check)(void))
 {
 	int status = 0;
@@ -91,7 +91,7 @@ static void check_paranoid_2(void)
 	expect_error("generic kernel cycles", EACCES, open_on_self(&attr, -1));
 }
 
-/* Debian's kernels know more than upstream's 2. */
+/* Debian's kernels have level 3; upstream's highest is 2. */
 static void check_paranoid_3(void)
 {
 	try_unprivileged(EACCES, EACCES, EACCES);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fit.c - what fits into a group counts all the time, what can never fit is refused
+ * fit.c - a group that fits the counters counts all the time; a group that can never fit is
+ * rejected
  */
 #include <errno.h>
 #include <unistd.h>
@@ -100,8 +101,8 @@ out:
 }
 
 /*
- * The kernel's own driver leaves a disabled leader out when it sees whether a
- * group fits, accepts the group, and never schedules it.
+ * The built-in driver ignores a disabled leader when it checks whether a group fits. It accepts
+ * such a group and never schedules it.
  */
 static bool kernel_forgets_leader(void)
 {
@@ -170,7 +171,7 @@ static void impossible_without_cycles_disabled(void)
 	check_impossible_without_cycles();
 }
 
-/* Refused while the group runs: the members must not notice. */
+/* A rejection while the group runs must not disturb the members. */
 static void impossible_while_running(void)
 {
 	struct event_times times;
@@ -201,7 +202,7 @@ out:
 	group_stop();
 }
 
-/* A member that leaves makes room for another. */
+/* Closing a member makes room for another. */
 static void check_room_after_close(void)
 {
 	if (group_open_instructions(target.counters, -1) < 0)
@@ -229,7 +230,7 @@ static void room_after_close_disabled(void)
 	check_room_after_close();
 }
 
-/* Not scheduled while it is disabled, so the group can run beside it. */
+/* A disabled member is not scheduled, so the rest of the group can count. */
 static void disabled_member(void)
 {
 	struct perf_event_attr attr;
@@ -258,7 +259,7 @@ out:
 	group_stop();
 }
 
-/* A member that is disabled leaves its counter to one that is not. */
+/* A disabled member leaves its counter to an enabled one. */
 static void disabled_member_makes_room(void)
 {
 	struct perf_event_attr attr;
@@ -271,7 +272,7 @@ static void disabled_member_makes_room(void)
 	fd = event_open_self(&attr, group_fds[0]);
 	if (group_open(ARCH_EVENT_INSTRUCTIONS, group_fds[0]) >= 0)
 		group_check(SHORT);
-	/* The kernel's own driver leaves out a leader that is disabled. */
+	/* The built-in driver ignores a disabled leader. */
 	event_enable(group_fds[0]);
 	expect_eq("open of one event too many", -EINVAL,
 		  group_try_open(ARCH_EVENT_INSTRUCTIONS, group_fds[0]));

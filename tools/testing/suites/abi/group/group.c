@@ -75,7 +75,10 @@ int group_open_instructions(unsigned int nr, int group)
 	return group_open_events(ARCH_EVENT_INSTRUCTIONS, nr, group);
 }
 
-/* One function for all iterations: a copy of its own for 1 would have other instructions. */
+/*
+ * One function for all numbers of iterations: a specialised copy for 1 would have other
+ * instructions.
+ */
 static __attribute__((noipa)) void run_group(unsigned long iterations)
 {
 	ioctl(group_fds[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);

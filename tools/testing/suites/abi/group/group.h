@@ -2,7 +2,7 @@
 /*
  * group.h - the events of one test, and the tests of the suite "group"
  *
- * For the exact lane: one CPU, whose cycles are known as well as its instructions.
+ * For the exact lane: one CPU, whose cycles and instructions are known.
  */
 #ifndef GROUP_H
 #define GROUP_H
@@ -11,7 +11,7 @@
 
 #define SHORT		50000UL
 #define MAX_EVENTS	32
-/* About 30 turns of the default 4 ms when a nanosecond is an instruction. */
+/* About 30 turns of the default 4 ms, at one instruction per nanosecond */
 #define LONG		(120000000UL / LOOP_INSNS)
 
 /**
@@ -20,12 +20,12 @@
 extern int group_fds[MAX_EVENTS];
 
 /**
- * group_configs - what each of them counts: ARCH_EVENT_*
+ * group_configs - what each event counts: ARCH_EVENT_*
  */
 extern u64 group_configs[MAX_EVENTS];
 
 /**
- * group_nr - how many there are
+ * group_nr - number of open events
  */
 extern unsigned int group_nr;
 
@@ -35,16 +35,16 @@ extern unsigned int group_nr;
 extern bool group_leader_enabled;
 
 /**
- * group_start() - begin without events
+ * group_start() - begin a test without events
  *
- * Leaders will be disabled, with siblings that wait for them, as perf(1) opens its groups.
+ * Leaders are opened disabled, and their siblings wait for them, as perf(1) opens groups.
  */
 void group_start(void);
 
 /**
- * group_start_enabled() - begin without events
+ * group_start_enabled() - begin a test without events
  *
- * Leaders will be enabled when they are opened.
+ * Leaders are opened enabled.
  */
 void group_start_enabled(void);
 

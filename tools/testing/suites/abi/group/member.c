@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * member.c - members that pause, are read, and move to other counters
+ * member.c - members that are disabled, read, and moved to other counters
  */
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "group.h"
 
-/* Members switched off and on again keep their own stretches exactly. */
+/* Members that are disabled and enabled again count exactly while they are enabled. */
 static void members_pause(void)
 {
 	struct event_times times;
@@ -42,7 +42,7 @@ out:
 	group_stop();
 }
 
-/* All events at once, in one read, from one group. */
+/* One read of the group returns all events at once. */
 static void group_read(void)
 {
 	u64 buffer[3 + 16];
@@ -89,8 +89,8 @@ out:
 }
 
 /*
- * A cycles event of the CPU that found the cycle counter taken stays on an event
- * counter. When a task comes with a group that needs them all it has to move.
+ * A cycles event of the CPU is on an event counter, since the cycle counter was in use. It must
+ * move if a task has a group that needs all event counters.
  */
 static void events_move(void)
 {
@@ -124,7 +124,7 @@ static void events_move(void)
 	before = times.count;
 	if (group_open_instructions(target.counters, -1) < 0)
 		goto out;
-	/* Counted before it moves, and read by nobody before. */
+	/* The event counts before it moves, and nobody reads it in between. */
 	known_loop(10 * SHORT);
 	for (i = 0; i < 5; i++) {
 		event_enable(group_fds[0]);
@@ -155,8 +155,8 @@ out:
 }
 
 /*
- * An instructions event of the CPU is on a counter that any event may have, since
- * its own was taken, and stays there. A group of other events needs them all.
+ * An instructions event of the CPU is on a general counter, since its dedicated counter was in
+ * use. A group of other events needs all general counters.
  */
 static void instructions_move(void)
 {
@@ -192,7 +192,7 @@ static void instructions_move(void)
 	group_stop();
 }
 
-/* Cycles, instructions and others that fit only one way, in whatever order. */
+/* Cycles, instructions and other events have only one placement, whatever their order. */
 static void fixed_counters_in_any_order(void)
 {
 	static const unsigned int orders[6][3] = {
@@ -222,7 +222,7 @@ static void fixed_counters_in_any_order(void)
 	}
 }
 
-/* Where cycles and instructions are as many, where they count tells them apart. */
+/* If cycles and instructions are equal, the counter shows which of them an event counts. */
 static void generic_instructions_are_none(void)
 {
 	struct perf_event_attr attr;

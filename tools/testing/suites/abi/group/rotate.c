@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rotate.c - multiplexing: what fits in turns is scaled right
+ * rotate.c - multiplexing: perf core rotates the events, and their counts scale to the exact count
  */
 #include <string.h>
 #include <unistd.h>
 
 #include "group.h"
 
-/* Single events that take turns; what each would have counted is the loop. */
+/* Single events are multiplexed; each scaled count must be that of the whole loop. */
 static void check_multiplex(u64 config, unsigned int nr, unsigned int room,
 			    bool cycles)
 {
-	/* Where cycles have no counter of their own they take part. */
+	/* Without a dedicated counter, cycles are multiplexed too. */
 	unsigned int sharers = nr + (cycles && target.all == room);
 	unsigned int waited = 0, i;
 
@@ -76,10 +76,10 @@ static void multiplex_thrice(void)
 	check_instructions(3 * target.counters + 1, true);
 }
 
-/* Events that no counter of their own helps out. */
+/* Multiplex events that have no dedicated counter. */
 static void multiplex_branches(void)
 {
-	/* QEMU's own PMU, whose cycles are instructions */
+	/* QEMU's own PMU counts instructions as cycles. */
 	if (target.loop_cycles == LOOP_INSNS)
 		ktap_skip("the PMU of QEMU does not count branches");
 	else
@@ -87,7 +87,7 @@ static void multiplex_branches(void)
 				target.branches, false);
 }
 
-/* Groups in turns: members of one group always count the same stretches. */
+/* Rotate groups: members of one group always count the same time. */
 static void check_rotation(unsigned int groups, unsigned int size)
 {
 	u64 truth = LOOP_INSNS * LONG;
@@ -175,7 +175,7 @@ out:
 	group_stop();
 }
 
-/* Events of the CPU come before those of the task; together they share. */
+/* Events of the CPU come before events of the task; together they share the counters. */
 static void cpu_and_task(void)
 {
 	struct perf_event_attr attr;
@@ -218,7 +218,7 @@ out:
 	group_stop();
 }
 
-/* Opening and closing beside a running group does not disturb it. */
+/* Opening and closing other events does not disturb a running group. */
 static void neighbours_come_and_go(void)
 {
 	struct event_times times;

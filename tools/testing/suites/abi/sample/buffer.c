@@ -31,7 +31,7 @@ out:
 	sampler_close(s);
 }
 
-/* A ring of one page that nobody empties for a while. */
+/* A ring of one page that is not emptied for a while */
 static void lost_adds_up(void)
 {
 	/* More samples than a buffer of one page holds, whatever its size */
@@ -47,7 +47,7 @@ static void lost_adds_up(void)
 	for (i = 0; i < 5; i++)
 		sampler_run(s, rounds);
 	expect_ne("samples lost", 0, s->sum.lost);
-	/* What is lost is told with the next sample that finds room. */
+	/* The next sample that finds space is preceded by the number of lost samples. */
 	sampler_run(s, 25000 / LOOP_INSNS);
 	expect_eq("samples and lost ones", sampler_count(s) / 20000,
 		  s->sum.samples + s->sum.lost);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * events.c - several events at once, those of CPUs and of children
+ * events.c - several events at once, and events of CPUs and of children
  */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -137,7 +137,7 @@ static void cpu_wide_samples(void)
 	}
 	sampler_run(s, TEN_MILLION);
 	sampler_check(s, 100000);
-	/* Whoever passes our results on runs as well. */
+	/* The program that forwards the test's output counts too. */
 	expect_range("samples inside the loop", s->sum.samples - 1,
 		     s->sum.samples, s->sum.inside);
 out:

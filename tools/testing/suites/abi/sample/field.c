@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * field.c - what a sample and the mapped page say
+ * field.c - the fields of a sample and of the mapped page
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static struct sampler sampler;
 
-/* Where counters cannot be read from user space the page has the count. */
+/* If user space cannot read counters, the page has the count. */
 static void page_has_the_count(void)
 {
 	volatile struct perf_event_mmap_page *page;
@@ -68,7 +68,7 @@ static void sample_contents(void)
 		expect_eq("period", 100000, sample.period);
 		expect_true("time to advance", sample.time > last_time);
 		expect_eq("id of the value", id, sample.ids[0]);
-		/* One period after the other, and how late the interrupt is. */
+		/* Samples follow at the period, and each is late by the interrupt's delay. */
 		expect_range("value", samples * 100000, samples * 100000 + 200,
 			     sample.read.count);
 		expect_eq("time running, as enabled", sample.read.enabled,
@@ -88,7 +88,7 @@ out:
 	sampler_close(s);
 }
 
-/* The values of the whole group in every sample. */
+/* Every sample has the values of the whole group. */
 static void group_values(void)
 {
 	const struct perf_event_header *header;
@@ -124,7 +124,7 @@ static void group_values(void)
 			break;
 		for (i = 0; i < 4; i++) {
 			expect_eq("id of a value", ids[i], sample.ids[i]);
-			/* All of them are inside the loop. */
+			/* All samples are inside the loop. */
 			value = sample.values[0];
 			if (i == 1)
 				value = value * target.loop_cycles / LOOP_INSNS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel.c - samples of the kernel, and where it has interrupts off
+ * kernel.c - samples of the kernel, and of code with interrupts off
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void kernel_samples(void)
 	struct sampler *s = &sampler;
 	const struct perf_event_header *header;
 	struct sample sample;
-	/* Copied: DC ZVA would clear 512 bytes in an instruction. */
+	/* read(2) copies this data; DC ZVA would clear 512 bytes in one instruction. */
 	int file = memfd_create("kernel_samples", 0);
 	unsigned int user = 0, samples = 0;
 	static char buffer[65536];
@@ -43,16 +43,16 @@ static void kernel_samples(void)
 		user += sample.ip < 1ULL << 63;
 	}
 	/*
-	 * The handler itself is kernel code that runs while interrupts are
-	 * off: what it counts of itself delays the next sample.
+	 * The handler is kernel code with interrupts off. The counts that the handler adds to
+	 * itself delay the next sample.
 	 */
 	expect_range("samples", count / 50000 * 9 / 10, count / 50000 + 1,
 		     samples);
 	expect_range("kernel counts", 1000000, 500000000, count);
 	/*
-	 * The way out to user space has interrupts off: what overflows there is told in user
-	 * space. Of a system call that does next to nothing it is the greater part, and how many
-	 * samples it gets depends on the period's phase.
+	 * The return to user space runs with interrupts off: an overflow there has a sample in
+	 * user space. The return is the greater part of a short system call. The number of such
+	 * samples depends on the period's phase.
 	 */
 	expect_range("samples in user space", 0, samples / 10, user);
 out:
@@ -61,8 +61,8 @@ out:
 }
 
 /*
- * An overflow while the kernel has interrupts off is served late, and not
- * counted while it is: what it is late by is not added to the next period.
+ * An overflow with interrupts off has a late interrupt. The driver does not count the delay, and
+ * does not add it to the next period.
  */
 static void late_overflows(void)
 {
@@ -88,8 +88,8 @@ out:
 }
 
 /*
- * An event is stopped with interrupts off: an overflow just before is not served
- * any more, and its sample is not lost all the same.
+ * The kernel stops an event with interrupts off. A counter that overflows just before has no
+ * interrupt any more, but a sample.
  */
 static void stops_overtake(void)
 {
@@ -120,8 +120,8 @@ out:
 }
 
 /*
- * The last instruction before the kernel may be the one that overflows, and is
- * told when the kernel runs: not with an address of the kernel's.
+ * The last user instruction may overflow, and its interrupt comes in the kernel. The sample must
+ * not have a kernel address.
  */
 static void no_kernel_addresses(void)
 {
@@ -154,7 +154,7 @@ out:
 	sampler_close(s);
 }
 
-/* Overflows do not part the counts of a group that counts the kernel too. */
+/* Overflows do not separate the counts of a group that also counts the kernel. */
 static void group_in_the_kernel(void)
 {
 	struct sampler *s = &sampler;
@@ -179,7 +179,7 @@ static void group_in_the_kernel(void)
 	event_disable(s->fd);
 	ring_drain(&s->ring, &s->attr, &s->sum);
 	expect_true("a hundred samples", s->sum.samples > 100);
-	/* Each overflow stops them and starts them again. */
+	/* Each overflow stops the group's counters one after the other, and starts them again. */
 	slack = s->sum.samples * arch_group_slack();
 	for (i = 0; i < 3; i++)
 		expect_range("count of a sibling, as the leader's",
@@ -225,8 +225,8 @@ out:
 }
 
 /*
- * The way out of a task has interrupts off: what overflows there is not served
- * before the event is taken from its counter.
+ * The kernel switches tasks with interrupts off: a counter that overflows there loses its event
+ * before the interrupt.
  */
 static void overflows_before_switches(void)
 {

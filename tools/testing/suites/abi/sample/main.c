@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - the suite "sample": periods, frequencies, what a sample says, the buffer,
- * signals and wakeups
+ * main.c - the suite "sample": periods, frequencies, fields of samples, buffers, signals and
+ * wakeups
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +14,9 @@ static const struct ktap_list *const lists[] = {
 };
 
 /*
- * In the smp lane time is the host's, which may stop a CPU at any time: a frequency is missed,
- * and corepmu's limiter may stretch short periods, since overflows take most of what is left. And
- * a child, or an interrupt, may be another CPU's.
+ * In the smp lane the host's clock counts, and the host may stop a CPU at any time. So a frequency
+ * is missed, and corepmu's limiter may stretch short periods: overflows take most of the remaining
+ * time. Children and interrupts may be on other CPUs.
  */
 static bool is_exact_lane(void)
 {
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	target_init(argc, argv);
-	/* No rate here is a storm; the storm suite has those. */
+	/* No rate here is a storm; the suite "storm" has those. */
 	limit_sample_rate(100000);
 	return ktap_run_lists(lists, ARRAY_SIZE(lists));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * period.c - periods and frequencies, and what they go on over
+ * period.c - periods and frequencies, and events across which a period continues
  */
 #include <errno.h>
 #include <stdio.h>
@@ -61,13 +61,13 @@ static void instructions_20000(void)
 	check_period(ARCH_EVENT_INSTRUCTIONS, 20000, TEN_MILLION);
 }
 
-/* No power of two, no divisor of anything. */
+/* A period that is no power of two and divides no other number here */
 static void instructions_odd(void)
 {
 	check_period(ARCH_EVENT_INSTRUCTIONS, 77777, TEN_MILLION);
 }
 
-/* A second cycles event has to make do with an event counter. */
+/* A second cycles event is placed on an event counter. */
 static void cycles_on_event_counter(void)
 {
 	struct perf_event_attr attr;
@@ -99,7 +99,7 @@ static void long_instructions(void)
 	sampler_close(s);
 }
 
-/* Stopped and started in the middle of periods, which go on where they were. */
+/* Events are stopped in the middle of a period. The period continues at the start. */
 static void periods_survive_disable(void)
 {
 	struct sampler *s = &sampler;
@@ -117,7 +117,7 @@ static void periods_survive_disable(void)
 	sampler_close(s);
 }
 
-/* Settle, then compare with the guest's own clock. */
+/* Let the frequency settle, then compare it with the guest's clock. */
 static void check_frequency(u64 config, u64 frequency)
 {
 	struct sampler *s = &sampler;
@@ -264,7 +264,7 @@ out:
 	sampler_close(s);
 }
 
-/* More events than counters; a period goes on where its event lost its turn. */
+/* More events than counters: the period continues at the event's next turn. */
 static void multiplexed_periods(void)
 {
 	static struct sampler samplers[ARCH_MAX_COUNTERS];
@@ -297,7 +297,7 @@ out:
 		sampler_close(&samplers[i]);
 }
 
-/* Two tasks in turns on one CPU: each one's period survives the other. */
+/* Two tasks alternate on one CPU: the period of each continues. */
 static void periods_survive_switches(void)
 {
 	struct sampler *s = &sampler;
@@ -341,7 +341,7 @@ out:
 	sampler_close(s);
 }
 
-/* A period that no run reaches: the count is exact all the same. */
+/* With a period that no run reaches, the count is exact. */
 static void huge_period(void)
 {
 	static const u64 periods[] = { 1ULL << 32, (1ULL << 33) + 12345,

@@ -2,8 +2,8 @@
 /*
  * sampler.h - one sampling event and its buffer, and the tests of the suite "sample"
  *
- * For the exact lane: one CPU, whose cycles are known as well as its instructions,
- * one instruction per nanosecond.
+ * For the exact lane: one CPU, whose cycles and instructions are known, with one instruction per
+ * nanosecond.
  */
 #ifndef SAMPLER_H
 #define SAMPLER_H
@@ -19,9 +19,9 @@
 
 /**
  * struct sampler - one sampling event and its buffer
- * @attr: its attributes
+ * @attr: the event's attributes
  * @ring: its buffer
- * @sum: what the buffer has held
+ * @sum: totals of the records that were read
  * @fd: the event, or -1
  */
 struct sampler {
@@ -45,8 +45,8 @@ void sampler_init(struct sampler *s, u64 config, u64 period);
  * @group: its leader, or -1
  * @pages: pages of data of the buffer
  *
- * Return: whether that went well; if not, the running test has failed, and
- * sampler_close() is still to be called.
+ * Return: true on success. On failure the running test has failed, and the caller must still call
+ * sampler_close().
  */
 bool sampler_open(struct sampler *s, int group, unsigned int pages);
 
@@ -57,14 +57,15 @@ bool sampler_open(struct sampler *s, int group, unsigned int pages);
 void sampler_close(struct sampler *s);
 
 /**
- * sampler_run() - enable, loop, disable, empty the buffer into the sum
+ * sampler_run() - enable the event, run the loop, disable the event, and add its records to the
+ * sum
  * @s: the event
  * @iterations: of known_loop()
  */
 void sampler_run(struct sampler *s, unsigned long iterations);
 
 /**
- * sampler_count() - read the event, whatever its read_format
+ * sampler_count() - read the event, whatever its read_format is
  * @s: the event
  *
  * Return: its count, or the number of its group's members with PERF_FORMAT_GROUP.
@@ -72,7 +73,7 @@ void sampler_run(struct sampler *s, unsigned long iterations);
 u64 sampler_count(struct sampler *s);
 
 /**
- * sampler_check() - expect a sample per period, none lost, none late
+ * sampler_check() - expect one sample per period, none lost and none late
  * @s: the event
  * @period: its period
  */

@@ -43,7 +43,7 @@ static void signals_start(int fd)
 	fcntl(fd, F_SETOWN, getpid());
 }
 
-/* All refreshes so far, this one's too, have been for @total overflows. */
+/* Expect all refreshes so far, including this one, to have allowed @total overflows. */
 static void check_refresh(struct sampler *s, u64 refreshes, u64 total)
 {
 	u64 after;
@@ -56,7 +56,7 @@ static void check_refresh(struct sampler *s, u64 refreshes, u64 total)
 	after = sampler_count(s);
 	expect_eq("signals with POLL_IN", refreshes - 1, signals_in);
 	expect_eq("signals with POLL_HUP", 1, signals_hup);
-	/* It goes on for an instruction or two, as it was late the last time. */
+	/* The event counts on for some instructions: its interrupt is late. */
 	expect_range("counts until the event is disabled", total * 100000,
 		     total * 100000 + 2000, after);
 	known_loop(TEN_MILLION);
@@ -82,7 +82,7 @@ out:
 	sampler_close(s);
 }
 
-/* A refresh while the event is on adds to what is left. */
+/* A refresh of an enabled event adds to the remaining overflows. */
 static void refresh_adds(void)
 {
 	struct sampler *s = &sampler;
@@ -175,7 +175,7 @@ out:
 	sampler_close(s);
 }
 
-/* A task that sleeps in poll() is woken by another task's samples. */
+/* Another task's samples wake a task that sleeps in poll(). */
 static void poll_wakes(void)
 {
 	struct sampler *s = &sampler;
