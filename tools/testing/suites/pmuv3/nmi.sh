@@ -3,8 +3,8 @@
 #
 # nmi - overflow interrupts that are NMIs, with irqchip.gicv3_pseudo_nmi=1, and without it
 #
-# For a kernel with CONFIG_ARM64_PSEUDO_NMI, which Debian's do not have, and either driver: see
-# corepmu-contributing.rst. The driver of the console writes with interrupts off.
+# For a kernel with CONFIG_ARM64_PSEUDO_NMI, which Debian's kernels lack, and for either driver:
+# see corepmu-contributing.rst. The console driver writes with interrupts off.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -12,7 +12,7 @@ WRITING='pl011_console_putchar|pl011_read|uart_console_write'
 nmis=
 ! grep -q 'irqchip.gicv3_pseudo_nmi=1' /proc/cmdline || nmis=1
 
-# A program, for perf to run
+# A program that perf runs
 cat >/tmp/messages <<'EOT'
 #!/bin/sh
 line=$(printf '%064d' 0)
@@ -37,7 +37,7 @@ log_says()
 	fi
 }
 
-# Without NMIs they come where interrupts are enabled again. From some kernel on a thread writes.
+# Without NMIs, samples show the place that enables interrupts. On newer kernels a thread writes.
 with_interrupts_off()
 {
 	kernel_symbols shown
@@ -57,7 +57,7 @@ with_interrupts_off()
 	fi
 }
 
-# each_sample [COMMAND...]: of a workload there is one for each period
+# each_sample [COMMAND...]: a workload has one sample per period
 each_sample()
 {
 	perf stat -x, -o /tmp/out -e "$PMU/$INSTRUCTIONS/u" workload || return 1
@@ -67,7 +67,7 @@ each_sample()
 	expect_range "samples" $((all - 4)) $((all + 4)) "$(samples | wc -l)"
 }
 
-# A counter that is read while its period, or another's, ends again and again
+# Read a counter while its period, or another counter's, ends again and again.
 read_meanwhile()
 {
 	perf record -a -c 1009 -e "$PMU/$INSTRUCTIONS/" -o /tmp/perf.data \

@@ -3,7 +3,7 @@
 #
 # no-samples - sampling=0 on a PMU whose overflow interrupt never comes
 #
-# Its counters have 32 bits and begin below 2^32, so that each event wraps.
+# The counters have 32 bits and start below 2^32, so that each event wraps.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -14,7 +14,8 @@ no_interrupt()
 	expect_equal "interrupts that are the PMU's" 0 "$(grep -c corepmu /proc/interrupts)"
 }
 
-# Twice the same: what wrapped and was lost would be 2^32, or less than nothing.
+# Two counts of the same work are equal. A lost wrap would make a difference of 2^32 or a negative
+# one.
 counts_go_on()
 {
 	perf stat -x, -o /tmp/one -e "$i" workload || return 1

@@ -3,19 +3,19 @@
 #
 # spi - overflow interrupts that are SPIs, one for each of two CPUs
 #
-# The guest's devicetree was edited (run-guest --devicetree affinity or no-affinity). Of the latter
-# the kernel's command line has corepmu_test.spi=guessed. Either driver.
+# run-guest --devicetree affinity or no-affinity has edited the guest's devicetree. With
+# no-affinity the kernel's command line has corepmu_test.spi=guessed. For either driver.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
-# What a guest can do in seconds
+# Work that a guest finishes in seconds
 export ROUNDS=300
 
 PERIOD=100003
 guessed=
 ! grep -q 'corepmu_test\.spi=guessed' /proc/cmdline || guessed=1
 
-# How often each CPU took the PMU's interrupts, one line for each of them: "CPU0 CPU1"
+# Print how often each CPU took the PMU's interrupts, one line per interrupt: "CPU0 CPU1"
 taken()
 {
 	awk '/corepmu|arm-pmu/ { print $2, $3 }' /proc/interrupts
@@ -36,8 +36,8 @@ two_interrupts()
 	expect_equal "the PMU's interrupts" 2 "$(taken | wc -l)"
 }
 
-# sampled_on CPU: a sample for each period of a task there, by that CPU's interrupt. What the task did
-# before it got there may have been a period on the other CPU.
+# sampled_on CPU: a task there has one sample per period, by that CPU's interrupt. The task may
+# have ended one period on the other CPU before.
 sampled_on()
 {
 	taken >/tmp/before
@@ -80,7 +80,8 @@ go_and_come()
 	sampled_on 1 && sampled_on 0
 }
 
-# A CPU that goes while its counters overflow: what comes to another CPU disturbs nobody.
+# A CPU goes offline while its counters overflow: an interrupt that another CPU takes disturbs no
+# event.
 go_while_sampling()
 {
 	until_told

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * chain.c - 64-bit events among single ones
+ * chain.c - 64-bit events beside single ones
  */
 #include <errno.h>
 #include <unistd.h>
 
 #include "pmuv3.h"
 
-/* Does an event run all the time, and count every instruction? */
+/* Check whether an event has a counter all the time and counts every instruction. */
 static void check_running(const char *what, int fd, u64 base)
 {
 	struct event_times times;
@@ -29,31 +29,31 @@ static int open_at_once(bool is_long)
 	attr.config1 = is_long ? LONG : 0;
 	attr.read_format = FORMAT_TIMES;
 	attr.disabled = 0;
-	/* Perf core does not place these anew when others come. */
+	/* Perf core does not place pinned events anew when others are added. */
 	attr.pinned = !is_long;
 	return event_open_self(&attr, -1);
 }
 
-/* How many 64-bit events have room in counters that are free. */
+/* Return the number of 64-bit events that fit in free counters. */
 static unsigned int room_for(unsigned int free)
 {
 	if (arch_long_counters())
 		return __builtin_popcount(free);
-	/* The kernel's own driver moves nothing: an even one and the next. */
+	/* The built-in driver moves no event: it needs an even counter and the next one. */
 	if (target.in_tree)
 		return __builtin_popcount(free & (free >> 1) & 0x55555555);
 	return __builtin_popcount(free) / 2;
 }
 
 /*
- * Fill the event counters with single events, close some of them, and see that
- * as many 64-bit events fit as there are two counters for, wherever they are.
+ * Fill the event counters with single events and close some of them. One 64-bit event fits for
+ * every two free counters, wherever they are.
  */
 static void holes(void)
 {
 	unsigned int nr = target.counters, fitting, mask, i;
 	int singles[ARCH_MAX_COUNTERS], longs[ARCH_MAX_COUNTERS];
-	/* INST_RETIRED may have a counter of its own besides. */
+	/* INST_RETIRED may have a dedicated counter as well. */
 	u64 bases[ARCH_MAX_COUNTERS], memory = 0;
 	struct event_times times;
 
@@ -96,9 +96,8 @@ static void holes(void)
 }
 
 /*
- * Every mix of single and 64-bit events in a group: fits, or is refused. The
- * kernel's own driver does not reckon with a leader that is disabled, and takes
- * groups that are too large by it.
+ * Open every mix of single and 64-bit events in a group: it fits or is rejected. The built-in
+ * driver ignores a disabled leader and so accepts groups that are too large.
  */
 static void mixed_groups(void)
 {

@@ -22,7 +22,7 @@ static void exceptions(void)
 	close(fd);
 }
 
-/* An instruction that faults and is repeated counts once. */
+/* An instruction that faults and is executed again counts once. */
 static void first_touches(void)
 {
 	static const u64 events[] = { INST_RETIRED, ST_RETIRED, BR_RETIRED };
@@ -38,7 +38,7 @@ static void first_touches(void)
 			char *memory = mmap(NULL, pages[1] * 4096, PROT_READ | PROT_WRITE,
 					    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-			/* A page at a time */
+			/* One page per fault */
 			madvise(memory, pages[1] * 4096, MADV_NOHUGEPAGE);
 			event_reset(fd);
 			event_enable(fd);
@@ -65,7 +65,7 @@ static void branches(void)
 	close(missed);
 }
 
-/* The cycle counter, and event counters that count cycles */
+/* Count cycles on the cycle counter and on event counters. */
 static void cycles(void)
 {
 	struct perf_event_attr attr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * everywhere.c - every CPU counts and samples at once
+ * everywhere.c - all CPUs count and sample at once
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 /**
  * struct job - one CPU's part of a test
- * @cpu: its number
- * @error: of the first system call that failed
- * @run: the last run: the first that was not exact
- * @nr: how many events it had
- * @counts: what they counted
- * @sum: what its buffer held
- * @count: what its sampling event counted
+ * @cpu: the CPU's number
+ * @error: errno of the first system call that failed
+ * @run: number of the last run: the first run that was not exact
+ * @nr: number of events
+ * @counts: their counts
+ * @sum: totals of the buffer's records
+ * @count: count of the sampling event
  */
 struct job {
 	pthread_t thread;
@@ -52,7 +52,7 @@ static void everywhere(void *(*fn)(void *), struct job *jobs, u64 config1)
 	pthread_barrier_destroy(&barrier);
 }
 
-/* Open one event of each kind in a group; with long ones, as many as fit. */
+/* Open one event of each type in a group; of long events, as many as fit. */
 static unsigned int open_kinds(struct job *job, int *fds)
 {
 	unsigned int nr = job->config1 & LONG && !arch_long_counters() ?
@@ -184,8 +184,8 @@ static void long_samples_everywhere(void)
 }
 
 /*
- * A period of 2^32 and some more sets the lower half of a pair so that it
- * overflows in the middle of the loop, once with a carry that matters.
+ * A period above 2^32 sets the lower half of a pair so that the half overflows in the middle of
+ * the loop. Once this carry matters.
  */
 static void beyond_32_bits(void)
 {

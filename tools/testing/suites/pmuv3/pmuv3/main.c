@@ -2,8 +2,8 @@
 /*
  * main.c - the suite "pmuv3", and its known work
  *
- * The kernel's command line says with corepmu_test.pmuv3=v3p9 that there are
- * thresholds and an instruction counter.
+ * corepmu_test.pmuv3=v3p9 on the kernel's command line says that the PMU has thresholds and an
+ * instruction counter.
  */
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static const struct ktap_list *const v3p9_lists[] = {
 	&pmuv3_everywhere_cases, &pmuv3_v3p9_cases,
 };
 
-/* Not inlined: however many rounds there are, they take as many instructions to load. */
+/* Not inlined: loading the number of rounds takes the same instructions for all numbers. */
 __attribute__((noinline)) void pmuv3_work(int leader, unsigned long rounds)
 {
 	u64 memory = 0;
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	pmuv3_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (pmuv3_cpus > MAX_CPUS)
 		pmuv3_cpus = MAX_CPUS;
-	/* Whatever the host does meanwhile, no sample is to be held back. */
+	/* Perf core must not throttle samples if the host delays the guest. */
 	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
 	if (is_v3p9())
 		return ktap_run_lists(v3p9_lists, ARRAY_SIZE(v3p9_lists));

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pmuv3.h - known work, and the tests of the suite "pmuv3": what an arm64 PMU that counts
- * exactly lets be told
+ * pmuv3.h - known work, and the tests of the suite "pmuv3": an arm64 PMU that counts exactly
  *
- * For guests with QEMU's plugin arm64-pmu, on any number of CPUs, with -icount
- * or without: instructions, branches, loads and stores of each CPU are exact,
- * a cycle is an instruction, and a branch takes two (tools/qemu/arm64/arm64-pmu.rst).
+ * For guests with QEMU's plugin arm64-pmu, on any number of CPUs, with -icount or without.
+ * Instructions, branches, loads and stores of each CPU are exact. A cycle is an instruction, and a
+ * branch takes two (tools/qemu/arm64/arm64-pmu.rst).
  */
 #ifndef PMUV3_H
 #define PMUV3_H
@@ -35,7 +34,7 @@
 #define THRESHOLD(n)		((u64)(n) << 5)
 enum { NOT_EQUAL, EQUAL, AT_LEAST, LESS };
 
-/* What one round of work_loop() and touch_pages() makes. */
+/* Counts of one round of work_loop() and touch_pages() */
 #define WORK_INSTRUCTIONS	4
 #define WORK_CYCLES		5
 
@@ -50,10 +49,10 @@ extern unsigned int pmuv3_cpus;
 #define NR_KINDS	5
 
 /**
- * struct pmuv3_kind - an event of which each CPU's counts are exact
- * @name: what it counts
+ * struct pmuv3_kind - an event with exact counts on each CPU
+ * @name: what the event counts
  * @event: its number
- * @each: counts of one round of work_loop()
+ * @each: its counts in one round of work_loop()
  */
 struct pmuv3_kind {
 	const char *name;
@@ -78,17 +77,17 @@ void work_loop(unsigned long rounds, void *memory);
 void touch_pages(unsigned long pages, void *memory);
 
 /**
- * pmuv3_work() - reset an event's group, and have it count work_loop()
+ * pmuv3_work() - reset an event's group, and let it count work_loop()
  * @leader: the leader
- * @rounds: of work_loop(); however many, what surrounds them is the same instructions
+ * @rounds: of work_loop(); the instructions around the loop do not depend on this number
  */
 void pmuv3_work(int leader, unsigned long rounds);
 
 /**
- * pmuv3_count() - read a count where no test runs: in threads
+ * pmuv3_count() - read a count in a thread, where no test runs
  * @fd: the event
  *
- * Return: the count, or ~0 when it cannot be read.
+ * Return: the count, or ~0 if it cannot be read.
  */
 u64 pmuv3_count(int fd);
 

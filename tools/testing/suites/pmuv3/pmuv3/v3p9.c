@@ -7,12 +7,12 @@
 
 #include "pmuv3.h"
 
-/* Slots of a cycle of the virtual CPU */
+/* Slots of one cycle of the virtual CPU */
 #define SLOTS	4
 
 /*
- * Of the five cycles of a round, four use one of the slots, and one none. All
- * the rest happens at most once in a cycle.
+ * A round has five cycles: four use one slot each, and one uses none. All other events happen at
+ * most once per cycle.
  */
 static void threshold(void)
 {
@@ -29,9 +29,9 @@ static void threshold(void)
 		{ STALL_SLOT, THRESHOLD(SLOTS) | COMPARE(NOT_EQUAL) | COUNT, 4 },
 		{ STALL_SLOT, THRESHOLD(SLOTS) | COMPARE(NOT_EQUAL), 4 * (SLOTS - 1) },
 		{ STALL_SLOT, THRESHOLD(255) | COMPARE(AT_LEAST) | COUNT, 0 },
-		/* Without a threshold, the rest of it has no effect. */
+		/* Without a threshold, the other threshold fields have no effect. */
 		{ STALL_SLOT, COMPARE(LESS) | COUNT, 4 * (SLOTS - 1) + SLOTS },
-		/* These have counters of their own, without a threshold. */
+		/* These events are placed on dedicated counters, which have no threshold. */
 		{ CPU_CYCLES, THRESHOLD(1) | COMPARE(AT_LEAST) | COUNT, 5 },
 		{ CPU_CYCLES, THRESHOLD(2) | COMPARE(AT_LEAST) | COUNT, 0 },
 		{ INST_RETIRED, THRESHOLD(1) | COMPARE(LESS) | COUNT, 1 },
@@ -60,7 +60,7 @@ static void threshold(void)
 	close(fd);
 }
 
-/* Every counter there is: cycles, instructions, and six others. */
+/* Use every counter: cycles, instructions and six others. */
 static void full_house(void)
 {
 	static const unsigned int which[] = { 4, 0, 1, 2, 3, 1, 2, 3 };
@@ -87,7 +87,7 @@ out:
 	close_all(fds, i);
 }
 
-/* Instructions sample while every event counter is another's. */
+/* Sample instructions while other events hold all event counters. */
 static void instruction_counter_samples(void)
 {
 	static struct ring ring;
