@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * readers.c - what readers of an event's page make of it, each in its own way
+ * readers.c - counts that different readers compute from an event's page
  *
- * perf_event_open(2) and <linux/perf_event.h> say that a count is the page's offset plus
- * the counter's value, extended by its sign from pmc_width bits on; libperf does that
- * (perf_mmap__read_self()). PAPI extends the offset in the same way before it adds the two
- * (mmap_read_self() in its perf_event component): it is right for as long as the offset is
- * a positive number of pmc_width bits.
+ * perf_event_open(2) and <linux/perf_event.h> define a count as the page's offset plus the
+ * counter's value, sign-extended from pmc_width bits. libperf computes this
+ * (perf_mmap__read_self()). PAPI also sign-extends the offset before it adds the two
+ * (mmap_read_self() in its perf_event component). So PAPI is right while the offset is a positive
+ * number of pmc_width bits.
  *
- * For the exact lane and the smp lane: counts are those of read(2) before and after.
+ * For the exact lane and the smp lane: read(2) before and after bounds each count.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -22,14 +22,14 @@
 
 #define ROUNDS		200
 
-/* What one look at the page and its counter gives. */
+/* The values of one read of the page and its counter */
 struct look {
 	u64 offset;
 	u64 counter;
 	unsigned int width;
 };
 
-/* How often each reader was asked, and how often its count was not between two read(2)s. */
+/* Numbers of reads by each reader, and of counts that were not between two read(2)s */
 static struct {
 	unsigned int reads;
 	unsigned int without;
@@ -37,7 +37,7 @@ static struct {
 	unsigned int papi_wrong;
 } sum;
 
-/* False when user space can read no counter of the event now. */
+/* Return false if user space can read no counter of the event now. */
 static bool look_at_page(const struct perf_event_mmap_page *page, struct look *look)
 {
 	u32 seq, index;
@@ -62,7 +62,7 @@ static s64 extend_sign(u64 value, unsigned int width)
 	return (s64)(value << (64 - width)) >> (64 - width);
 }
 
-/* All readers on the same look, between two read(2)s. */
+/* Let all readers compute a count from the same values, between two read(2)s. */
 static void check_readers(struct reader *reader, const char *when)
 {
 	u64 before = event_read(reader->fd), after, page, papi;
@@ -92,7 +92,7 @@ static void expect_right(unsigned int least)
 	expect_eq("wrong counts by PAPI's", 0, sum.papi_wrong);
 }
 
-/* Do something to a running event ROUNDS times, and read it after each. */
+/* Do something to a running event ROUNDS times, and read the event after each. */
 static void after_each(u64 config, u64 config1, const char *what,
 		       void (*act)(struct reader *reader, unsigned int round))
 {
@@ -113,7 +113,7 @@ static void after_each(u64 config, u64 config1, const char *what,
 	reader_close(&reader);
 }
 
-/* ... for every kind of counter that the event may have. */
+/* As after_each(), for every type of counter that the event may have */
 static void after_each_kind(const char *what,
 			    void (*act)(struct reader *reader, unsigned int round))
 {
@@ -190,7 +190,7 @@ static void migrated(void)
 	after_each_kind("moved to another CPU", do_migrate);
 }
 
-/* More events than counters: each goes from counter to counter, or without. */
+/* With more events than counters, each event changes its counter or loses it. */
 static void rotated(void)
 {
 	struct reader readers[2 * ARCH_MAX_COUNTERS];
@@ -215,7 +215,7 @@ out:
 		reader_close(&readers[nr]);
 }
 
-/* A counting event goes on in its period: what a restart adds to the count, it takes off. */
+/* A counting event continues its period: a restart keeps the sum of offset and counter. */
 static void offset_stays(void)
 {
 	struct reader reader;

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# user-perf - counters read from user space by libperf, as the perf tool's own tests do
+# user-perf - counters that libperf reads in user space, as the perf tool's own tests do
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
-# perf's tests "User space counter reading of ...", of which each has to have run.
+# Run perf's tests "User space counter reading of ..."; each must have run.
 perf_test()
 {
 	if [ -e /proc/sys/kernel/perf_user_access ]; then

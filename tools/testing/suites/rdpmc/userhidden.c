@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * userhidden.c - counters of a CPU's events, kept from user space that may read its own
+ * userhidden.c - user space can read its own counters, but not those of a CPU's events
  *
- * For guests with RDPMC user disable (CPUID leaf 0x23, EBX bit 2). A kernel's own driver that
- * knows it does the same (intel_pmu_update_rdpmc_user_disable(), Linux 7.3).
+ * For guests with RDPMC user disable (CPUID leaf 0x23, EBX bit 2). A built-in driver that knows
+ * this feature does the same (intel_pmu_update_rdpmc_user_disable(), Linux 7.3).
  */
 #include <cpuid.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static bool cpu_has_it(void)
 	return false;
 }
 
-/* Instructions of the CPU: on a fixed counter, and on a general-purpose one (with a threshold). */
+/* Instructions on a fixed counter, and, with a threshold, on a general-purpose one */
 #define INSTRUCTIONS_OR_MORE	(ARCH_EVENT_INSTRUCTIONS | 1ULL << 24)
 
 static bool open_on_cpu(struct reader *reader, u64 config)
@@ -43,7 +43,9 @@ static bool open_on_cpu(struct reader *reader, u64 config)
 	return false;
 }
 
-/* What a task with a counter of its own sees besides that one, while two count for the CPU */
+/*
+ * Scan the counters that a task with its own counter can read while two events count for the CPU.
+ */
 static void scan_beside(struct counter_scan *scan, bool expect_index)
 {
 	struct reader fixed, general, own;
@@ -71,7 +73,7 @@ static void scan_beside(struct counter_scan *scan, bool expect_index)
 	scan_counters(scan);
 	event_disable(own.fd);
 	expect_range("count of the task's own", 1000, 1000000, event_read(own.fd));
-	/* Hidden is not stopped. */
+	/* A hidden counter still counts. */
 	expect_range("count of a CPU's", 1000, 10000000, event_read(fixed.fd));
 	expect_range("count of a CPU's, general-purpose", 1000, 10000000,
 		     event_read(general.fd));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * userread.c - counters that user space reads by itself: right at every moment,
- * and nobody else's
+ * userread.c - counters that user space reads are right at every moment, and show no other task's
+ * counts
  *
- * For guests where user instructions count exactly, with one CPU: what another
- * task leaves behind is in the counters that this one would read. The races
- * between CPUs are usersmp.c's.
+ * For guests with one CPU where user instructions count exactly: a count that another task leaves
+ * behind stays in the counters that this task could read. usersmp.c has the races between CPUs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +26,7 @@
 #define READS		1000000
 #define BATCH		100
 
-/* What a million reads came to. */
+/* Results of a million reads */
 static struct {
 	unsigned int reads;
 	unsigned int syscalls;
@@ -37,7 +36,7 @@ static struct {
 	unsigned int width;
 } sum;
 
-/* BATCH reads, each between a read(2) before and one after. */
+/* Make BATCH reads, each between one read(2) before and one after. */
 static void read_batch(struct reader *reader)
 {
 	u64 last = event_read(reader->fd), value;
@@ -56,7 +55,7 @@ static void read_batch(struct reader *reader)
 	sum.width += reader->page->pmc_width != reader->width;
 }
 
-/* A count where user space has one for sure. */
+/* Read a count that user space must be able to read. */
 static __attribute__((noinline)) u64 must_read(struct reader *reader)
 {
 	u64 value = 0;
@@ -131,7 +130,9 @@ static void million(void)
 			}
 			break;
 		case 2:
-			/* What wraps the counters in the guests where they are near. */
+			/*
+			 * This loop wraps the counters in guests where they start near the wrap.
+			 */
 			known_loop(1000);
 			break;
 		case 3:
@@ -145,7 +146,7 @@ static void million(void)
 	reader_close(&reader);
 }
 
-/* Events of which some are always without a counter. */
+/* More events than counters: some are always without one. */
 static void multiplexed(void)
 {
 	struct reader readers[2 * ARCH_MAX_COUNTERS];
@@ -174,7 +175,7 @@ out:
 		reader_close(&readers[nr]);
 }
 
-/* Every counter that a plain event may be on, wide ones too. */
+/* Read every counter that an ordinary event may have, also wide ones. */
 static void every_counter(void)
 {
 	struct reader readers[ARCH_MAX_COUNTERS];
@@ -235,7 +236,7 @@ static void exact(void)
 	}
 }
 
-/* The counter that counts instructions is its own clock. */
+/* The instruction counter is its own clock. */
 static void __attribute__((noinline)) read_twice(const struct reader *reader, u64 *first,
 						 u64 *second)
 {
@@ -292,7 +293,7 @@ static void times(void)
 			break;
 		}
 		event_read_times(reader.fd, &after);
-		/* The page's clock rounds. */
+		/* The page's clock is rounded. */
 		if (!expect_range("ns enabled", before.enabled - 100, after.enabled + 100,
 				  count.enabled) ||
 		    !expect_range("ns running", before.running - 100, after.running + 100,
@@ -303,7 +304,7 @@ out:
 	reader_close(&reader);
 }
 
-/* Overflows, samples and changes of the period between the reads. */
+/* Overflows, samples and new periods come between the reads. */
 static void sampling(void)
 {
 	struct perf_event_attr attr;
@@ -328,7 +329,7 @@ static void sampling(void)
 	reader_close(&reader);
 }
 
-/* Throttled, it has a counter that stands still: there is nothing to be read in it. */
+/* A throttled event has a counter that does not count, so user space must not read it. */
 static void throttled(void)
 {
 	unsigned int with = 0, without = 0, round;
@@ -341,7 +342,7 @@ static void throttled(void)
 	attr.sample_period = 1000;
 	if (!reader_open_attr(&reader, &attr))
 		return;
-	/* So low that the event is throttled, also when the driver has made its period longer. */
+	/* So low that the event is throttled, even if the driver has stretched its period */
 	limit_sample_rate(10000);
 	event_enable(reader.fd);
 	for (round = 0; round < 1000; round++) {
@@ -354,7 +355,7 @@ static void throttled(void)
 		lock = reader.page->lock;
 		offset = reader.page->offset;
 		value = event_read(reader.fd);
-		/* It may go on any moment. */
+		/* The event may be unthrottled at any moment. */
 		if (!reader.page->index && reader.page->lock == lock &&
 		    !expect_eq("offset while throttled", value, offset))
 			break;
@@ -365,7 +366,7 @@ static void throttled(void)
 	reader_close(&reader);
 }
 
-/* What of another's counters the calling task can see, in one figure: nothing. */
+/* Return what the task can read of others' counters: 1 nothing, 2 zeros, 3 a count. */
 static int exit_code(void)
 {
 	struct counter_scan scan = { };
@@ -428,7 +429,7 @@ static void other_tasks(void)
 	expect_eq("a task whose event is closed and unmapped (1: faults)", 1, exit_code());
 }
 
-/* The page of another task's event gives no look at that task's counters. */
+/* The page of another task's event gives no access to that task's counters. */
 static void traced_task(void)
 {
 	struct perf_event_attr attr;
@@ -466,7 +467,7 @@ out:
 	reader_close(&reader);
 }
 
-/* Who may read has the counters open that another task had events on before. */
+/* A task that may read can read every counter. Other tasks' counts in them must be cleared. */
 static void other_readers(void)
 {
 	struct reader readers[ARCH_MAX_COUNTERS];
@@ -501,7 +502,7 @@ out:
 	waitpid(pid, NULL, 0);
 }
 
-/* Not allowed: at once, for those that read already too. */
+/* If the administrator denies reads, tasks that already read lose the access at once. */
 static void administrator(void)
 {
 	struct counter_scan scan = { };
@@ -529,7 +530,7 @@ static void administrator(void)
 
 #if defined(__x86_64__)
 
-/* 2: everybody reads, and sees nothing of what others left. */
+/* With 2 everybody can read, and sees no counts that others left. */
 static void everybody(void)
 {
 	struct counter_scan scan = { };
@@ -544,7 +545,7 @@ static void everybody(void)
 	if (!pid) {
 		struct reader own;
 
-		/* Others have counters of their own, before and after. */
+		/* Other tasks have events on these counters before and after. */
 		close(reader.fd);
 		if (!reader_open(&own, ARCH_EVENT_CYCLES, 0))
 			_exit(9);
@@ -555,7 +556,7 @@ static void everybody(void)
 		}
 	}
 	known_loop(100000);
-	/* It is the child's to close too. */
+	/* The child must close its copy, too. */
 	event_disable(reader.fd);
 	reader_close(&reader);
 	expect_eq("writing 2", 0, user_read_allow(2));
@@ -600,7 +601,7 @@ static void refusals(void)
 		expect_eq("64 bits where no counter has them", -EOPNOTSUPP, fd);
 	close_all(&fd, 1);
 
-	/* The cycle counter has 64 bits everywhere. */
+	/* The cycle counter has 64 bits on every CPU. */
 	attr.config = ARCH_EVENT_CYCLES;
 	fd = event_open(&attr, 0, -1, -1, 0);
 	expect_true("64 bits of cycles", fd >= 0);
@@ -609,7 +610,7 @@ static void refusals(void)
 
 #else
 
-/* No event is refused, but one that was opened while none was allowed stays shut. */
+/* No event is rejected. An event that was opened while reads were denied stays unreadable. */
 static void refusals(void)
 {
 	struct reader reader;

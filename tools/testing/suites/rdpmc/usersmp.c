@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usersmp.c - races of counters that user space reads by itself
+ * usersmp.c - races of counters that user space reads
  *
- * For the smp lane. A reader that is moved, stopped and reset at any moment is
- * not to meet a fault, and nobody else is to see a value of its counters.
+ * For the smp lane. A reader that is moved, stopped and reset at any moment must not fault, and no
+ * other task may see its counts.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,15 +24,15 @@
 #include "user_util.h"
 
 #define MAX_CPUS	8
-/* Least of each: a fault lies between two instructions of a read. */
+/* Minimum number of reads: a fault lies between two instructions of a read. */
 #define READS		1000000
 
 static unsigned int nr_cpus;
 
-/* Tasks without an event, one on each CPU, that look at counters all the time. */
+/* Tasks without an event, one per CPU, that try to read counters all the time */
 struct spies {
 	pid_t pids[MAX_CPUS];
-	/* Shared with them. */
+	/* Memory that the test and a spy share */
 	struct spy {
 		volatile unsigned int looks;
 		volatile unsigned int seen;
@@ -85,12 +85,12 @@ static void spies_end(struct spies *spies)
 	munmap(spies->found, sizeof(struct spy) * MAX_CPUS);
 }
 
-/* A reader, and somebody who does to it what can be done. */
+/* A reader, and a thread that moves, stops and resets it */
 struct victim {
 	struct reader reader;
 	pid_t tid;
 	volatile bool ready;
-	/* Told by whoever does things to it. */
+	/* Set by the thread that disturbs the reader */
 	volatile bool stop;
 	volatile bool faulted;
 	bool open_failed;
@@ -109,8 +109,8 @@ static void on_fault(int sig)
 }
 
 /*
- * What happens to a reader between the page's index and the counter it is to find
- * out from the page's lock, not from a fault. The loop makes that likely.
+ * The reader can be moved after it has read the page's index and before it reads the counter. The
+ * page's lock must reveal this, not a fault. The loop makes this likely.
  */
 static void read_slowly(const struct reader *reader)
 {
@@ -153,7 +153,7 @@ static void *victim_run(void *arg)
 	return NULL;
 }
 
-/* At least so many steps, and reads all the while, none of them with a fault. */
+/* Disturb the reader in at least @steps steps. It reads all the time, without a fault. */
 static void torment(struct victim *victim, unsigned int steps,
 		    void (*step)(struct victim *victim, unsigned int nr))
 {
@@ -198,7 +198,7 @@ static void migration(void)
 		return;
 	torment(&victim, 2000, move);
 #if defined(__x86_64__)
-	/* QEMU's counters of arm64 are set back at times: corepmu_counter_update(). */
+	/* QEMU's counters of arm64 go backwards at times: corepmu_counter_update(). */
 	expect_eq("reads that went backwards", 0, victim.backwards);
 #endif
 	spies_end(&spies);
@@ -230,7 +230,10 @@ static void meddling(void)
 	torment(&victim, 2000, meddle);
 }
 
-/* The CPU that it has just been moved to goes, and comes back: it reads there again. */
+/*
+ * The CPU to which the reader was just moved goes offline and comes back: the reader reads there
+ * again.
+ */
 static void unplug(struct victim *victim, unsigned int nr)
 {
 	unsigned int cpu = 1 + nr / 2 % (nr_cpus - 1);
@@ -265,7 +268,7 @@ static void hotplug(void)
 	}
 }
 
-/* Tasks that count, and end without closing or unmapping anything. */
+/* Tasks count, and end without closing or unmapping anything. */
 static void ending(void)
 {
 	struct spies spies;
@@ -294,7 +297,7 @@ static void ending(void)
 	spies_end(&spies);
 }
 
-/* One thread on each CPU, each with an event of its own. */
+/* One thread per CPU, each with its own event */
 static pthread_barrier_t step;
 static volatile bool told;
 static volatile unsigned int allowed_reads, refused_reads, freed_reads;
@@ -312,14 +315,14 @@ static void *stand_by(void *arg)
 			__atomic_add_fetch(&allowed_reads, 1, __ATOMIC_SEQ_CST);
 	}
 	pthread_barrier_wait(&step);
-	/* The administrator writes 0; who sleeps meanwhile would find out by waking up. */
+	/* The administrator writes 0. A sleeping reader would not notice before it wakes. */
 	while (!told)
 		;
 	scan_counters(&scan);
 	if (!scan.values)
 		__atomic_add_fetch(&refused_reads, 1, __ATOMIC_SEQ_CST);
 	pthread_barrier_wait(&step);
-	/* And 1 again. */
+	/* The administrator writes 1 again. */
 	pthread_barrier_wait(&step);
 	if (user_read(reader.page, &value))
 		__atomic_add_fetch(&allowed_reads, 1, __ATOMIC_SEQ_CST);
