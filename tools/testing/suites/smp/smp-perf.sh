@@ -8,8 +8,8 @@
 data=/tmp/perf.data
 cpus=$(nproc)
 
-# Workloads on all CPUs for so many seconds. perf runs it as its command: before and after
-# that it has the CPUs to itself.
+# Run workloads on all CPUs for so many seconds. perf runs this as its command: it has the CPUs for
+# itself before and after.
 busy=/tmp/busy
 cat >$busy <<'EOT'
 #!/bin/sh
@@ -25,7 +25,7 @@ exit 0
 EOT
 chmod +x $busy
 
-# What perf says is shown when it fails.
+# Run perf, and show its output if it fails.
 run()
 {
 	"$@" >/tmp/out 2>&1
@@ -69,7 +69,7 @@ stat_multiplex()
 	c=$PMU/$CYCLES/
 	run perf stat -a -x, -o /tmp/stat -e "$c,$c,$c,$c,$c,$c,$c,$c,$c,$c" $busy 2 || return 1
 	all_counted /tmp/stat || return 1
-	# 1 GHz on every CPU; a share that was scaled wrong would stand out.
+	# 1 GHz on every CPU; a wrongly scaled share would differ.
 	awk -F, "/$CYCLES/"' { if (!low || $1 < low) low = $1; if ($1 > high) high = $1 }
 		END { if (high > 2 * low) { print "counts from", low, "to", high; exit 1 } }' /tmp/stat
 }
@@ -88,8 +88,8 @@ many_at_once()
 	all_counted /tmp/stat && expect_equal "counts" 12 "$(grep -c "$CYCLES" /tmp/stat)"
 }
 
-# Opens must succeed or fail cleanly while the module goes and comes. `make soak` does it for as
-# long as it runs.
+# Opens must succeed or fail cleanly while the module is loaded and unloaded. `make soak` does this
+# for as long as it runs.
 loads=6
 reload_under_stress()
 {

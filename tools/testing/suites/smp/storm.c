@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * storm.c - periods so short that nothing but interrupts would be left: the
- * event is throttled, work goes on, and the PMU counts exactly afterwards
+ * storm.c - periods so short that interrupts would take all the time: the event is throttled, work
+ * continues, and the PMU counts exactly afterwards
  *
  * For the exact lane, where a storm that is not throttled never ends.
  */
@@ -16,7 +16,7 @@
 #include "ring.h"
 
 #define RING_PAGES	256
-/* Overflows that take little of the time, of a kernel that checks itself too: 50 us each */
+/* Overflows that take little time, even on a kernel with debug checks: 50 us each */
 #define CALM_PERIOD	1000000
 #define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
@@ -73,7 +73,7 @@ static int storm_open(const struct storm *storm, struct perf_event_attr *attr)
 	return event_open(attr, 0, -1, -1, 0);
 }
 
-/* Work in both modes; the loop's length does not depend on the storm. */
+/* Work in user space and in the kernel; the length does not depend on the storm. */
 static void work(void)
 {
 	int i;
@@ -103,7 +103,7 @@ static void run_storm(const struct storm *storm)
 	started = now();
 	event_enable(fd);
 	work();
-	/* Another task's life, from its birth to its end. */
+	/* Another task's life, from fork to exit */
 	child = fork();
 	if (!child) {
 		known_loop(50000);
@@ -121,7 +121,7 @@ static void run_storm(const struct storm *storm)
 	expect_range("unthrottles, one per throttle but the last",
 		     sum.throttles - 1, sum.throttles, sum.unthrottles);
 	expect_eq("lost", 0, sum.lost);
-	/* A sample's period covers all counts since the sample before. */
+	/* A sample's period covers all counts since the previous sample. */
 	if (target.in_tree)
 		expect_eq("samples of another period than asked for",
 			  sum.samples * storm->period, sum.periods);
@@ -129,24 +129,24 @@ static void run_storm(const struct storm *storm)
 		expect_range("counts since the last sample", 0, storm->period,
 			     event_read(fd) - sum.periods);
 	/*
-	 * 10000 samples a second are 40 in a tick of 4 ms; an event may be
-	 * throttled twice in one.
+	 * 10000 samples a second are 40 in a tick of 4 ms; an event may be throttled twice in one
+	 * tick.
 	 */
 	ticks = took / 4000000 + 2;
 	expect_range("samples", ticks / 4, ticks * 88, sum.samples);
-	/* While it is throttled an event does not count. */
+	/* A throttled event does not count. */
 	if (storm->mode == USER)
 		expect_range("count", sum.periods,
 			     sum.periods + 100 * (sum.samples + 1),
 			     event_read(fd));
-	/* 20 million instructions of work, and ten times as much of storm. */
+	/* 20 million instructions of work, and ten times as many of the storm */
 	expect_range("milliseconds", 1, 1000, took / 1000000);
 out:
 	ring_unmap(&ring);
 	close(fd);
 }
 
-/* Closed while it is throttled or in the middle of its interrupts. */
+/* Close an event while it is throttled or interrupts. */
 static void close_in_storm(void)
 {
 	struct perf_event_attr attr;
@@ -171,7 +171,7 @@ static void close_in_storm(void)
 	}
 }
 
-/* The neighbour of a storm on another counter loses nothing. */
+/* An event on another counter loses nothing during a storm. */
 static void neighbour(void)
 {
 	int fd = event_open_user(ARCH_EVENT_INSTRUCTIONS, -1);
@@ -215,7 +215,7 @@ static void storm_everywhere(void)
 	close_all(fds, nr);
 }
 
-/* Throttled, its period made reasonable: it goes on without a gap. */
+/* A throttled event gets an ordinary period: it continues without a gap. */
 static void calm_after_storm(void)
 {
 	struct ring_sum sum = { 0 };
@@ -236,7 +236,7 @@ static void calm_after_storm(void)
 	expect_ne("throttles", 0, sum.throttles);
 	expect_eq("period of 200000", 0,
 		  ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
-	/* The tick that lifts the throttle has to pass. */
+	/* Wait for the tick that unthrottles the event. */
 	usleep(20000);
 	event_reset(fd);
 	memset(&sum, 0, sizeof(sum));
@@ -253,13 +253,13 @@ static void calm_after_storm(void)
 	close(fd);
 }
 
-/* No rate is too high for perf core, as far as an administrator can say. */
+/* Set the limits so that perf core never throttles. */
 static void allow_any_rate(void)
 {
 	limit_sample_rate(1000000000);
 }
 
-/* The driver sees to it by itself that something else gets done. */
+/* The driver itself ensures that other work proceeds. */
 static void unthrottled(void)
 {
 	struct ring_sum sum = { 0 };
@@ -279,7 +279,7 @@ static void unthrottled(void)
 		ktap_fail("open: got %d", fd);
 		return;
 	}
-	/* What the driver has to say once about it takes a storm to get out, too. */
+	/* The driver prints its only message in this first storm. */
 	event_enable(fd);
 	known_loop(250000);
 	event_disable(fd);
@@ -289,14 +289,14 @@ static void unthrottled(void)
 	known_loop(250000);
 	event_disable(fd);
 	ring_drain(&ring, &attr, &sum);
-	/* With an overflow after each instruction it would be a second. */
+	/* With an overflow after each instruction this would take a second. */
 	expect_range("milliseconds", 1, 200, (now() - started) / 1000000);
 	expect_eq("throttles", 0, sum.throttles);
 	ring_unmap(&ring);
 	close(fd);
 }
 
-/* Reasonable periods are kept to the event, soon after unreasonable ones. */
+/* Ordinary periods are exact again soon after a storm. */
 static void calm_after_unthrottled(void)
 {
 	int fds[ARCH_MAX_COUNTERS];
@@ -323,7 +323,7 @@ static void calm_after_unthrottled(void)
 	for (i = 0; i < nr; i++)
 		event_enable(fds[i]);
 	known_loop(2500000);
-	/* It would be ten seconds. */
+	/* Without the limiter this would take ten seconds. */
 	expect_range("milliseconds", 1, 1000, (now() - started) / 1000000);
 	close_all(fds, nr);
 
@@ -333,7 +333,7 @@ static void calm_after_unthrottled(void)
 	fd = event_open_self(&attr, -1);
 	if (fd < 0 || ring_map(&ring, fd, RING_PAGES))
 		return;
-	/* The limit goes down by half in 10 ms. */
+	/* The minimum period halves every 10 ms. */
 	event_enable(fd);
 	known_loop(100000000);
 	ring_drain(&ring, &attr, &sum);
@@ -346,7 +346,7 @@ static void calm_after_unthrottled(void)
 	fd = event_open_self(&attr, -1);
 	if (fd < 0 || ring_map(&ring, fd, RING_PAGES))
 		return;
-	/* Bursts that are too short to be a storm, each of several periods. */
+	/* Bursts of several periods each, too short to be a storm */
 	for (i = 0; i < 10; i++) {
 		event_enable(fd);
 		known_loop(4000);
@@ -361,7 +361,7 @@ static void calm_after_unthrottled(void)
 	ring_unmap(&ring);
 }
 
-/* Whoever looks into the log learns which event it was, of which program, and that it is over. */
+/* The log names the event and the program of a storm, and says when the storm is over. */
 static void log_names_storm(void)
 {
 	static char log[1 << 20];
@@ -391,7 +391,7 @@ static void log_names_storm(void)
 			    strstr(begin, STORM_IS_OVER));
 }
 
-/* Perf core lowers the rate when it hears how long overflows take. */
+/* Perf core lowers the rate if overflows take too long. */
 static void rate_is_lowered(void)
 {
 	struct perf_event_attr attr;
@@ -409,7 +409,7 @@ static void rate_is_lowered(void)
 		event_enable(fd);
 		known_loop(10000000);
 		event_disable(fd);
-		/* It is written down by an interrupt's work. */
+		/* Deferred work of an interrupt writes the new rate. */
 		usleep(10000);
 		expect_range(MAX_RATE, 1, 99999, read_number(MAX_RATE));
 	}
@@ -434,7 +434,7 @@ int main(int argc, char **argv)
 	unsigned int i;
 
 	target_init(argc, argv);
-	/* The limit that the storms run into; none that moves by itself. */
+	/* A fixed limit for the storms, which perf core does not lower */
 	limit_sample_rate(10000);
 	ktap_plan(ARRAY_SIZE(storms) + ARRAY_SIZE(cases));
 	for (i = 0; i < ARRAY_SIZE(storms); i++) {

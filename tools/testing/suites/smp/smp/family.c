@@ -10,7 +10,7 @@
 
 #include "smp.h"
 
-/* Children with children, all of them counted, bounded in number. */
+/* Create children that have children, all of them counted, up to a number. */
 static void breed(unsigned int depth)
 {
 	pid_t children[3];
@@ -84,7 +84,7 @@ static void breed_on_cpus(void)
 	check_breed(PERIOD, true);
 }
 
-/* The event disappears while its children live. */
+/* Close the event while its inherited copies in children exist. */
 static void close_under_children(void)
 {
 	struct perf_event_attr attr;
@@ -154,7 +154,7 @@ static void exec_while_sampling(void)
 	}
 }
 
-/* The task ends while an event is opened on it. */
+/* The task ends while another opens an event on it. */
 static void open_on_the_dying(void)
 {
 	unsigned int opened = 0, refused = 0;

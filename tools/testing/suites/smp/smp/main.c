@@ -26,7 +26,7 @@ static const struct ktap_list *const lists[] = {
 	&still_counts,
 };
 
-/* Whatever hangs is told apart from what is slow. */
+/* The alarm tells a test that hangs from a slow one. */
 static void on_alarm(int sig)
 {
 	static const char text[] = "# expected an end, got none in 200 seconds\n";
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 {
 	char again[2] = { 0 };
 
-	/* What exec_while_sampling() runs, over and over. */
+	/* exec_while_sampling() executes this again and again. */
 	if (argc == 3 && !strcmp(argv[1], "again")) {
 		known_loop(20000);
 		if (argv[2][0] == '0')
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	smp_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (smp_cpus > MAX_CPUS)
 		smp_cpus = MAX_CPUS;
-	/* Throttling by time would blame the events for a slow host. */
+	/* On a slow host perf core's throttling by time would throttle the events. */
 	limit_sample_rate(100000);
 	signal(SIGALRM, on_alarm);
 	alarm(200);

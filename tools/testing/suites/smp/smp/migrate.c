@@ -45,7 +45,7 @@ static void migrate_group(void)
 	unsigned int i, j;
 
 	for (i = 0; i < nr; i++) {
-		/* Where not all counters count cycles, the others have instructions. */
+		/* If not all counters can count cycles, the others count instructions. */
 		attr_init(&attr, i < target.cycles ? ARCH_EVENT_CYCLES :
 			  ARCH_EVENT_INSTRUCTIONS);
 		attr.disabled = !i;
@@ -75,7 +75,7 @@ static void migrate_group(void)
 
 #define CROWD	4
 
-/* Each CPU has so many events of its own, which come before those of a task. */
+/* Each CPU has @others events of its own, which are scheduled before a task's. */
 static void multiplex_beside(unsigned int others)
 {
 	struct event_times last[16] = { 0 }, now;
@@ -100,7 +100,7 @@ static void multiplex_beside(unsigned int others)
 			last[j] = now;
 		}
 	}
-	/* How many get a turn depends on how fast the host is. */
+	/* The number of events that get a turn depends on the host's speed. */
 	for (j = 0; j < ARRAY_SIZE(fds); j++) {
 		ran += !!last[j].running;
 		sum += last[j].count;
@@ -168,7 +168,7 @@ static void *refresh_thread(void *arg)
 	for (i = 0; i < 20; i++) {
 		last = 0;
 		ioctl(fd, PERF_EVENT_IOC_REFRESH, 2);
-		/* Until it is switched off: the count stands still. */
+		/* Until the event is disabled, after which its count stays the same */
 		do {
 			run_on((i + (unsigned long)arg) % smp_cpus);
 			known_loop(50000);
@@ -190,7 +190,7 @@ static void refresh_everywhere(void)
 	smp_run_threads(refresh_thread, 6);
 }
 
-/* System-wide events on all CPUs, task events beside them, all sharing. */
+/* System-wide events on all CPUs and task events share the counters. */
 static void crowd(void)
 {
 	struct event_times last[CROWD * MAX_CPUS] = { 0 }, now;

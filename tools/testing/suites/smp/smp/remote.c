@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remote.c - events of other CPUs, read and switched from here
+ * remote.c - events of other CPUs, read, enabled and disabled from this CPU
  */
 #include <errno.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ static void *read_remote(void *arg)
 	return (void *)bad;
 }
 
-/* Several readers of every CPU's count; none may ever see it go backwards. */
+/* Several readers read every CPU's count; it must never go backwards. */
 static void remote_reads(void)
 {
 	struct perf_event_attr attr;
@@ -87,7 +87,7 @@ static void *switch_remote(void *arg)
 	return NULL;
 }
 
-/* Events of busy tasks on other CPUs, switched and changed from here. */
+/* Enable, disable and change events of busy tasks on other CPUs. */
 static void remote_switches(void)
 {
 	struct perf_event_attr attr;

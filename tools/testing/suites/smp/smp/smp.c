@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * smp.c - what the races share
+ * smp.c - functions that all races use
  */
 #include <pthread.h>
 #include <string.h>
@@ -17,7 +17,7 @@ unsigned int smp_random(u32 *state)
 	return *state >> 16;
 }
 
-/* Threads that keep the other CPUs busy until told to stop. */
+/* Threads that keep the other CPUs busy until smp_busy_end() */
 static pthread_t busy_threads[MAX_CPUS];
 static volatile bool busy_stop;
 

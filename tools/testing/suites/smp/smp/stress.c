@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stress.c - events and buffers that come and go under overflows
+ * stress.c - events and buffers that are created and closed under overflows
  */
 #include <errno.h>
 #include <pthread.h>
@@ -49,7 +49,7 @@ static void concurrent_opens(void)
 	smp_every_cpu_counts();
 }
 
-/* Random operations on descriptors that all threads share. */
+/* All threads do random operations on shared descriptors. */
 #define SHARED		48
 
 static int shared[SHARED];
@@ -192,7 +192,7 @@ static void *map_and_unmap(void *arg)
 	return (void *)bad;
 }
 
-/* The buffer comes and goes while its event overflows. */
+/* Map and unmap the buffer while its event overflows. */
 static void mapping_races(void)
 {
 	struct perf_event_attr attr;
@@ -219,7 +219,7 @@ static void mapping_races(void)
 	smp_every_cpu_counts();
 }
 
-/* Storms on all CPUs while events on all CPUs open, count and close. */
+/* Events on all CPUs open, count and close during storms on all CPUs. */
 static void close_in_storms(void)
 {
 	struct perf_event_attr attr;
