@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# branch-perf - the perf tool with branch records, as its users run it
+# branch-perf - the perf tool with branch records, as users run it
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
-# perf looks for a disassembler by this name: the client perf-annotate brings one.
+# perf looks for a disassembler by this name; the client perf-annotate provides one.
 for objdump in /usr/bin/*-objdump; do
 	[ ! -x "$objdump" ] || ln -sf "$objdump" /tmp/bin/objdump
 done
@@ -14,7 +14,7 @@ data=/tmp/perf.data
 # Each sample has up to 64 records to print.
 export ROUNDS=300
 
-# perf to a file, so that it never takes a pipe for its output.
+# Run perf with its output in a file, so that perf does not use its format for pipes.
 perf_to()
 {
 	perf "$@" >/tmp/out 2>&1
@@ -23,14 +23,14 @@ perf_to()
 	return "$status"
 }
 
-# Debian's perf 6.1 of x86 crashes where it looks for instructions to put cycles to, with
-# the built-in driver's records as well.
+# Debian's perf 6.1 for x86 crashes when it looks up instructions for cycles, also with the
+# built-in driver's records.
 crashes()
 {
 	[ "$1" -eq 139 ] && perf --version | grep -q ' 6\.1\.'
 }
 
-# report COLUMNS: what perf report says of the records, by columns; the test is skipped if it cannot
+# report COLUMNS: print perf report's columns of the records; skip the test if perf cannot
 report()
 {
 	status=0
@@ -47,7 +47,7 @@ record_branches()
 	expect_says "perf report" 'spin_70_percent.*spin_70_percent' "$said"
 }
 
-# A loop of two instructions has two cycles, and one more for its branch, on a virtual PMU.
+# On a virtual PMU a loop of two instructions takes two cycles, and one more for its branch.
 report_cycles()
 {
 	report symbol_from,symbol_to,mispredict,cycles
@@ -68,7 +68,7 @@ report_history()
 	expect_says "perf report --branch-history" 'spin_70_percent' "$said"
 }
 
-# As perf record -b, of user space by what is asked for
+# As perf record -b: branches of user space
 record_user()
 {
 	perf_to record -j any,u -c 95339 -o "$data" -e "$PMU/$CYCLES/u" workload || return 1
@@ -78,7 +78,7 @@ record_user()
 		expect_not "perf script" '/0xffff' "$said"
 }
 
-# A call leads to where a function begins.
+# A call's target is the start of a function.
 any_calls()
 {
 	perf_to record -j any_call,u -c 95339 -o "$data" -e "$PMU/$CYCLES/u" workload || return 1
@@ -87,18 +87,18 @@ any_calls()
 		expect_not "perf script" '/spin_[a-z0-9_]*\+0x[1-9a-f][0-9a-f]*/[PM]/' "$said"
 }
 
-# A column of conditional branches alone, and of user space
+# Conditional branches only, and user space only
 record_kinds()
 {
 	perf_to record -j cond,u,save_type -c 95339 -o "$data" -e "$PMU/$CYCLES/u" workload ||
 		return 1
 	said=$(perf script -i "$data" -F brstack 2>/dev/null)
-	# perf of 6.1 ends a record with its type.
+	# perf of Linux 6.1 prints the type at the end of a record.
 	expect_says "perf script" '/COND(/| |$)' "$said" &&
 		expect_not "perf script" '/(CALL|RET|UNCOND)(/| |$)' "$said"
 }
 
-# The workload has no frame pointers: who has called whom is in the records alone.
+# The workload has no frame pointers: only the records show its callers.
 record_calls()
 {
 	perf_to record --call-graph lbr -c 95339 -o "$data" -e "$PMU/$CYCLES/u" workload || return 1
@@ -119,7 +119,7 @@ calls_refused()
 	expect_says "what perf record says" 'not support|failed|Error' "$said"
 }
 
-# Of the workload's loop; AMD's records have no cycles.
+# Cycles of the workload's loop; AMD's records have no cycles.
 case $VENDOR in
 amd) LOOP_CYCLES=- ;;
 *) LOOP_CYCLES=3 ;;

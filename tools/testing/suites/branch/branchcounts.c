@@ -2,10 +2,11 @@
 /*
  * branchcounts - counts of events in branch records: PERF_SAMPLE_BRANCH_COUNTERS
  *
- * A program of conditional branches that are always taken; between two of them are known numbers
- * of instructions, loads and stores. Each branch of each sample says how many. Records are of
- * conditional branches, so that an interrupt's return is not among them, and what comes before it
- * is told with the program's next branch. For a virtual PMU that counts exactly.
+ * The program has conditional branches that are always taken. Known numbers of instructions, loads
+ * and stores are between two branches. Each branch of each sample must have these numbers. The
+ * event records conditional branches only, so that returns from interrupts are not recorded.
+ * Counts before such a return are added to the program's next branch. For a virtual PMU that
+ * counts exactly.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 #include "ring.h"
 
-/* Of Linux 6.8 */
+/* Since Linux 6.8 */
 #define SAMPLE_BRANCH_COUNTERS	(1ULL << 19)
 
 #define COND			PERF_SAMPLE_BRANCH_COND
@@ -27,7 +28,7 @@
 #define EVENT_STORES		0x82d0
 #define EVENT_EDGE		(1ULL << 18)
 
-/* Of a count */
+/* Bits of one count */
 #define BITS			2
 #define MOST			3
 
@@ -36,11 +37,11 @@
 #define RING_PAGES		256
 #define DEPTH			32
 
-/* So long that two groups have turns of some ticks each */
+/* Work that lasts for several turns of two groups */
 #define TURNS			300
 #define LONG_PERIOD		20011
 
-/* Fewer samples than this show nothing. */
+/* A verdict needs at least so many samples. */
 #define SAMPLES			50
 
 /* program(rounds) */
@@ -54,7 +55,7 @@ asm(".pushsection .text\n"
 "at_first:\n"
 "	movq	(%rsp), %rax\n"
 "jump_first:\n"
-"	jnz	at_second\n"		/* the flags are those of DEC, or TEST */
+"	jnz	at_second\n"		/* nop keeps the flags of DEC or TEST */
 "	nop\n"
 "at_second:\n"
 "	movq	(%rsp), %rax\n"
@@ -79,7 +80,7 @@ asm(".pushsection .text\n"
 
 extern const char at_first[], jump_first[], jump_second[], jump_third[], jump_fourth[];
 
-/* What there is between a branch and the one before it, by events */
+/* Events between a branch and the previous branch */
 enum { INSTRUCTIONS, BRANCHES, LOADS, STORES, EVENTS };
 
 static const u64 configs[EVENTS] = {
@@ -112,11 +113,11 @@ static const struct part *part_of(u64 from)
 
 /**
  * struct member - an event of a group
- * @event: which
- * @branches: PERF_SAMPLE_BRANCH_* it asks for
- * @period: of its samples, 0 for none
+ * @event: the event
+ * @branches: its PERF_SAMPLE_BRANCH_*
+ * @period: its sample period, 0 for none
  * @precise: precise_ip
- * @off: it stays disabled
+ * @off: the event stays disabled
  */
 struct member {
 	unsigned int event;
@@ -170,7 +171,7 @@ static void close_group(struct group *g)
 	}
 }
 
-/* ---- what samples say ---- */
+/* ---- judge samples ---- */
 
 struct verdict {
 	unsigned int samples;
@@ -179,7 +180,10 @@ struct verdict {
 	unsigned int emptied;
 };
 
-/* What a branch of @part has to say: the numbers of the events that asked, in their order. */
+/*
+ * Return the counts that a branch of @part must have: those of the events that request counts, in
+ * the group's order.
+ */
 static u64 expected(const struct group *g, const struct part *part)
 {
 	unsigned int i, at = 0, count;
@@ -200,8 +204,8 @@ static const struct part *before(const struct part *part)
 }
 
 /*
- * When two events of a group overflow in the same interrupt, the built-in driver's second sample
- * has nothing: intel_pmu_lbr_counters_reorder() clears what it has read.
+ * If two events of a group overflow in the same interrupt, the built-in driver's second sample has
+ * no counts: intel_pmu_lbr_counters_reorder() clears them after the first.
  */
 static bool all_zero(const u64 *counts, u64 nr)
 {
@@ -212,8 +216,8 @@ static bool all_zero(const u64 *counts, u64 nr)
 }
 
 /*
- * Counts are since the record before: between the last overflow and its interrupt there may be a
- * branch that is not recorded, and before the oldest record is what is not known.
+ * A record counts events since the previous record. Two records differ: a branch between the last
+ * overflow and its interrupt may not be recorded, and counts before the oldest record are unknown.
  */
 static void judge(struct verdict *v, const struct group *g,
 		  const struct perf_event_header *header, const struct sample *s)
@@ -310,7 +314,7 @@ static void told(void)
 	expect_eq("bits of each", BITS, caps("branch_counter_width"));
 }
 
-/* Each asks for its counts, the others for nothing else. */
+/* Each event requests only its own counts. */
 static void each(void)
 {
 	static const struct member group[] = {
@@ -334,7 +338,10 @@ static void alone(void)
 		run(group, ARRAY_SIZE(group));
 }
 
-/* The order is that of the group, whatever the counters; events that do not ask are left out. */
+/*
+ * The counts have the order of the group, whatever the counters. Events that do not request counts
+ * are skipped.
+ */
 static void some(void)
 {
 	static const struct member group[] = {
@@ -349,7 +356,7 @@ static void some(void)
 		run(group, ARRAY_SIZE(group));
 }
 
-/* All samples of the group have counts, whoever's they are. */
+/* All samples of the group have counts, whichever member has overflowed. */
 static void two_sample(void)
 {
 	static const struct member group[] = {
@@ -393,7 +400,10 @@ static void precise(void)
 		run(group, ARRAY_SIZE(group));
 }
 
-/* Two groups that have no room together: what one leaves in the records is not the other's. */
+/*
+ * Two groups that do not fit together: the counts that one group leaves in the records do not
+ * appear in the other's samples.
+ */
 static void turns(void)
 {
 	static const struct member first[] = {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * filters.c - the suite "filters": which combinations of attr.branch_sample_type an open takes
+ * filters.c - the suite "filters": combinations of attr.branch_sample_type that perf_event_open(2)
+ * accepts
  *
  * The suite opens an event with six level filters (levels[]), up to three branch types (types[])
- * and each flag (flags[]). The table below has the errno that the built-in driver returns, and the
- * one that corepmu returns. Where both differ, the rule's text says why. The suite runs under
- * either driver.
+ * and each flag (flags[]). The table below has the errno of the built-in driver and the one of
+ * corepmu. If both differ, the rule's text says why. The suite runs under either driver.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #include "perf_util.h"
 
-/* Older headers lack it. */
+/* Older uapi headers lack this flag. */
 #define COUNTERS		(1ULL << 19)
 #define COUNTERS_SINCE		608
 
@@ -108,7 +108,7 @@ static bool matches(const struct rule *r, u64 mask)
 	       (!r->any || (mask & r->any)) && !(mask & r->lacks);
 }
 
-/* How often each rule has decided */
+/* Number of combinations that each rule has decided */
 static unsigned int decided[ARRAY_SIZE(rules)];
 
 static int expected(u64 mask)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * leaks.c - what a task without privileges finds in its branch stacks and precise samples: nothing
- * of the kernel, and nothing of another task
+ * leaks.c - branch stacks and precise samples of a task without privileges show nothing of the
+ * kernel, and nothing of another task
  *
- * Four tasks take turns on a CPU. Two have no privileges, and events of their own; one has no
- * event at all; one is root's, with a context of perf core's that has none of the PMU under test.
- * Each has its code and its data at addresses of its own, and enters the kernel between its rounds.
- * What they share, the program, is at the same address in all: it is nobody's.
+ * Four tasks alternate on a CPU. Two have no privileges, and their own events. One has no event.
+ * One belongs to root, with a context of perf core that has no event of the PMU under test. Each
+ * task has its code and data at its own addresses, and enters the kernel between its rounds. The
+ * program itself is at the same address in all tasks and counts as shared.
  */
 #define _GNU_SOURCE
 #include <grp.h>
@@ -26,31 +26,31 @@
 #include "task.h"
 
 #define TASKS			4
-/* Those with events, which judge their own samples */
+/* Tasks with events, which check their own samples */
 #define WATCHERS		2
-/* In all, at least, and beside events of the CPU */
+/* Minimum number of task switches: in all, and with events of the CPU */
 #define SWITCHES		100000
 #define SWITCHES_BESIDE		20000
-/* Of one turn's rounds */
+/* Rounds of one turn */
 #define ROUNDS			20
 
 #define NOBODY			65534
 
-/* Nothing else is mapped so low or so high in any of the architectures. */
+/* On all architectures nothing else is mapped at such addresses. */
 #define TASK_CODE(i)		(0x510000000000ULL + ((u64)(i) << 36))
 #define TASK_DATA(i)		(TASK_CODE(i) + (1ULL << 35))
 #define TASK_SPAN		(1ULL << 36)
 
-/* So many instructions or loads, none a divisor of a turn's: samples come anywhere in it. */
+/* Instructions or loads per sample. No divisor of a turn's: samples can be anywhere in it. */
 #define PERIOD			701
 #define PERIOD_PRECISE		97
 #define PERIOD_BOTH		509
 
 #define RING_PAGES		256
-/* Turns after which samples are looked at: their ring has room for more */
+/* Samples are read after so many turns, which their ring can hold. */
 #define LOOK			64
 
-/* Branches and calls, a load and a store a round */
+/* Each round has branches and calls, a load and a store. */
 void leak_code(unsigned long rounds, u64 *data);
 extern const char leak_code_end[], __executable_start[], etext[];
 
@@ -86,14 +86,14 @@ asm(".pushsection .text\n"
 #endif
 
 /**
- * struct tally - what one task has found
- * @samples: of all its events
+ * struct tally - addresses that one task's samples show
+ * @samples: samples of all its events
  * @branches: entries of branch stacks
  * @own: addresses of its own code and data
- * @others: of another task's
- * @kernel: of the kernel
- * @strange: of code that it does not have
- * @switches: how often it has been switched away from
+ * @others: addresses of another task
+ * @kernel: addresses of the kernel
+ * @strange: addresses of code that the task does not have
+ * @switches: number of times that the task was scheduled out
  */
 struct tally {
 	unsigned long samples;
@@ -106,9 +106,9 @@ struct tally {
 };
 
 /**
- * struct shared - memory of all tasks
- * @ready: so many are
- * @tallies: what each has found
+ * struct shared - memory that all tasks share
+ * @ready: number of tasks that have opened their events
+ * @tallies: results of each task
  */
 struct shared {
 	unsigned int ready;
@@ -119,9 +119,9 @@ static struct shared *shared;
 
 /**
  * struct watch - an event of a task, and its samples
- * @attr: the event
+ * @attr: the event's attributes
  * @ring: its samples
- * @fd: it, or negative where the PMU has none of the kind
+ * @fd: the event, or negative if the PMU lacks such events
  */
 struct watch {
 	struct perf_event_attr attr;
@@ -131,7 +131,7 @@ struct watch {
 
 enum { BRANCHES, PRECISE, BOTH, WATCHES };
 
-/* Not on the stack: a ring has room for its largest record. */
+/* Static, since a ring has space for its largest record */
 static struct watch watches[WATCHES];
 
 static bool in_span(unsigned int i, u64 addr)
@@ -211,7 +211,10 @@ static void want_precise(struct perf_event_attr *attr)
 #endif
 }
 
-/* The second task follows calls where the CPU does: these are kept while it is away. */
+/*
+ * The second task uses LBR call stacks if the CPU has them: the driver keeps them while the task
+ * is scheduled out.
+ */
 static void watch_all(unsigned int task)
 {
 	unsigned int i;
@@ -252,7 +255,7 @@ static void enable_all(void)
 			event_enable(watches[i].fd);
 }
 
-/* Not of this are there to be samples. */
+/* Samples of these events are optional. */
 static void look_at_all(unsigned int task, struct tally *t)
 {
 	unsigned int i;
@@ -306,7 +309,7 @@ static void take_turns(unsigned int task, unsigned int turns, int code)
 		_exit(1);
 	if (task < WATCHERS)
 		watch_all(task);
-	/* To open an event may take waiting, in which the others would have had their turns. */
+	/* Opening an event may sleep, and the other tasks would take their turns meanwhile. */
 	__atomic_fetch_add(&shared->ready, 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&shared->ready, __ATOMIC_SEQ_CST) < TASKS)
 		sched_yield();
@@ -325,7 +328,7 @@ static void take_turns(unsigned int task, unsigned int turns, int code)
 	_exit(0);
 }
 
-/* Round robin without exception */
+/* Schedule the task round robin in any case. */
 static bool wait_in_line(void)
 {
 	struct sched_param param = { .sched_priority = 1 };
@@ -369,7 +372,7 @@ static void run_tasks(unsigned int switches, int code)
 	expect_eq("addresses of code that nobody has", 0, sum.strange);
 	expect_range("switches of tasks", switches, INT32_MAX, sum.switches);
 	expect_range("samples", turns / 2, INT32_MAX, sum.samples);
-	/* Without being told, of a switch the next sample tells, which has no records. */
+	/* Without notification, the first sample after a switch detects it and has no records. */
 	expect_range("branches", turns, INT32_MAX, sum.branches);
 	expect_range("addresses of the task's own", turns, INT32_MAX, sum.own);
 	ktap_diag("%lu switches, %lu samples, %lu branches; addresses: %lu own, %lu of others, %lu of the kernel",
@@ -397,7 +400,7 @@ static void judge_beside(struct perf_event_attr *attr)
 			close(code);
 			return;
 		}
-		/* It is full soon, and the hardware goes on. */
+		/* The buffer soon fills up, and the hardware continues. */
 		if (!ring_map(&ring, fd, 1))
 			event_enable(fd);
 	}
@@ -458,7 +461,7 @@ int main(int argc, char **argv)
 		      -1, 0);
 	if (shared == MAP_FAILED)
 		return 1;
-	/* What a distribution has, or less */
+	/* Debian's value, or lower */
 	write_number("/proc/sys/kernel/perf_event_paranoid", 2);
 	write_number("/proc/sys/kernel/perf_event_mlock_kb", 65536);
 	limit_sample_rate(100000);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * branches.h - programs all of whose branches are known, and how a branch stack is compared
- * with what they did
+ * branches.h - programs whose branches are all known, and functions that compare a branch stack
+ * with a program
  */
 #ifndef BRANCHES_H
 #define BRANCHES_H
 
 #include "ring.h"
 
-/* Deeper than any branch stack's calls */
+/* More calls than any branch stack records */
 #define DEEP			40
 
 #define STEPS_MAX		512
 
 /*
- * What records of the CPU have: whether cycles, how many there are where the driver does not say,
- * and why not stacks of calls, or filters of transactions, or NULL
+ * Properties of the CPU's records: whether they have cycles; their number if the driver does not
+ * report it; and why call stacks or transaction filters are absent, or NULL
  */
 #ifdef __aarch64__
 #define HAS_CYCLES		true
@@ -29,7 +29,7 @@
 #define WHY_NO_TX		(arch_is_amd() ? "AMD's records do not tell transactions" : NULL)
 #endif
 
-/* What a branch is, as PERF_SAMPLE_BRANCH_* tells them apart. */
+/* Types of branches, as in PERF_SAMPLE_BRANCH_* */
 enum kind {
 	KIND_COND,
 	KIND_JUMP,
@@ -46,10 +46,10 @@ enum kind {
 
 /**
  * struct step - a branch that is taken
- * @from: the branch; 0 in the kernel
+ * @from: address of the branch; 0 in the kernel
  * @to: its target; 0 in the kernel
- * @kind: what it is
- * @cycles: since the step before, of the virtual PMUs
+ * @kind: its type
+ * @cycles: cycles of a virtual PMU since the previous step
  */
 struct step {
 	u64 from;
@@ -59,86 +59,86 @@ struct step {
 };
 
 /**
- * struct course - what a program does, again and again
+ * struct course - the branches that a program takes in a loop
  * @steps: all branches taken, in order; the first follows the last
- * @nr: how many
+ * @nr: number of steps
  */
 struct course {
 	struct step steps[STEPS_MAX];
 	unsigned int nr;
 };
 
-/* ---- programs: so many rounds ---- */
+/* ---- programs, called with a number of rounds ---- */
 
 void plain(unsigned long rounds);
 void kernel(unsigned long rounds);
 void both(unsigned long rounds, const void *here, const void *there);
 
 /**
- * nest() - calls itself, so many times, and then something else, so many times
+ * nest() - call itself recursively, then call a function several times
  * @depth: calls that have not returned then
- * @turns: how often
- * @turn: what is called there
+ * @turns: number of calls of @turn
+ * @turn: function to call at the deepest level
  */
 void nest(unsigned long depth, unsigned long turns, void (*turn)(void));
 
-/* The innermost of nest()'s code, calls to it, and the first of them */
+/* Code of nest()'s deepest level, its calls, and the first of these */
 extern const char nest_turn[], nest_turn_end[], nest_call[], nest_first[], nest_called[];
 
 /**
- * course_plain() - what plain() does: two rounds
+ * course_plain() - describe two rounds of plain()
  * @c: result
- * @moved: how far from the address it was linked to its code is
+ * @moved: distance of the code from the address to which it was linked
  */
 void course_plain(struct course *c, u64 moved);
 
 /**
- * course_kernel() - what kernel() does: a round
+ * course_kernel() - describe a round of kernel()
  * @c: result
  */
 void course_kernel(struct course *c);
 
 /**
- * course_both() - what both() does: a round of plain() in each place, again and again
+ * course_both() - describe both(): a round of plain() at each address in turn
  * @c: result
- * @here: how far the code is moved in the first place
- * @there: likewise, in the other
+ * @here: distance of the first copy from the linked address
+ * @there: distance of the second copy
  */
 void course_both(struct course *c, u64 here, u64 there);
 
 /**
  * kernel_prepare() - install the signal handler of kernel()
  *
- * Return: whether that went well; if not, the running test has failed.
+ * Return: true on success; otherwise the running test has failed.
  */
 bool kernel_prepare(void);
 
-/* All code of plain(), which runs anywhere. */
+/* The code of plain(), which runs at any address */
 extern const char plain_code[], plain_code_end[];
 
-/* ---- the judge ---- */
+/* ---- compare samples with a course ---- */
 
 /**
- * struct verdict - how the samples of a test went
- * @course: what they are compared with
- * @kinds: which of its steps are in the stack, a bit each
- * @types: the branches' types are there
- * @cycles: their cycles are there
+ * struct verdict - results of comparing a test's samples
+ * @course: the branches to compare with
+ * @kinds: branch types in the stack, one bit each
+ * @types: the records have branch types
+ * @cycles: the records have cycles
  * @ip: the sample's address follows the youngest branch
  * @partial: the oldest calls of a stack may be missing
- * @all: in a stack of so many entries nothing is left out, in user space or in the kernel: each
- *	branch is executed after the target of the one before it. 0 if that is not so. (In-tree
- *	drivers leave out interrupts of the kernel where they look at types.)
- * @samples: how many were compared
- * @entries: entries of them
- * @full: samples that have as many as the longest, or up to two less
- * @shortest: entries of the shortest
- * @longest: entries of the longest
- * @disturbed: entries with other cycles: there was an interrupt, whose own are in them, or whose
- *	return was a branch too, from which on they count
- * @entered: entries that enter the kernel by the program's own doing
- * @missed: entries that were mispredicted
- * @wrong: samples that are no part of the course
+ * @all: a stack with at least so many entries has no gap, in user space and in the kernel:
+ *	each branch is reached from the target of the previous one. 0 for no check. (In-tree
+ *	drivers skip interrupts of the kernel if they filter by type.)
+ * @samples: number of compared samples
+ * @entries: number of their entries
+ * @full: samples with as many entries as the longest, or up to two less
+ * @shortest: entries of the shortest sample
+ * @longest: entries of the longest sample
+ * @disturbed: entries with other cycles: an interrupt adds its own, or its return is a
+ *	branch that restarts the cycle count
+ * @entered: entries of the program's own entries into the kernel
+ * @missed: mispredicted entries
+ * @wrong: samples that do not fit the course
  */
 struct verdict {
 	const struct course *course;
@@ -160,41 +160,41 @@ struct verdict {
 };
 
 /**
- * judge() - compare a sample's stack with a course
+ * judge() - compare a sample's branch stack with a course
  * @v: the test
  * @s: the sample
  *
- * The first one that is wrong is printed.
+ * Prints the first sample that does not fit.
  */
 void judge(struct verdict *v, const struct sample *s);
 
 /**
- * judge_calls() - compare a sample's call stack with the calls a course is in
- * @v: the test; its @kinds do not matter
+ * judge_calls() - compare a sample's call stack with the open calls of a course
+ * @v: the test; its @kinds have no effect
  * @s: the sample
- * @depth: how many entries the hardware has
+ * @depth: number of records of the hardware
  */
 void judge_calls(struct verdict *v, const struct sample *s, unsigned int depth);
 
 /**
- * calls_are_followed() - has the PMU under test stacks of calls?
+ * calls_are_followed() - check whether the PMU under test has LBR call stacks
  *
- * Return: whether it has; if not, the running test is skipped.
+ * Return: true if it has; otherwise the running test is skipped.
  */
 bool calls_are_followed(void);
 
 /**
- * switches_are_told() - does perf core tell the PMU under test of switches of tasks?
+ * switches_are_told() - check whether perf core notifies the PMU under test of task switches
  *
- * Return: whether it does.
+ * Return: true if it does.
  */
 bool switches_are_told(void);
 
 /**
- * is_kernel() - is an address the kernel's?
+ * is_kernel() - check for a kernel address
  * @addr: the address
  *
- * Return: whether it is.
+ * Return: true for a kernel address.
  */
 static inline bool is_kernel(u64 addr)
 {
@@ -202,43 +202,43 @@ static inline bool is_kernel(u64 addr)
 }
 
 /**
- * is_address_inside() - is an address in a program?
- * @c: what the program does
+ * is_address_inside() - check whether an address is in a program
+ * @c: branches of the program
  * @addr: the address
  *
- * Return: false if it is of what comes before the program, or after it; true for the kernel's.
+ * Return: false for code before or after the program; true for kernel addresses.
  */
 bool is_address_inside(const struct course *c, u64 addr);
 
 /**
- * is_inside() - is all that a sample shows of user space in a program?
- * @c: what the program does
+ * is_inside() - check whether all user addresses of a sample are in a program
+ * @c: branches of the program
  * @s: the sample
  *
- * Return: false for a sample of what comes before the program, or after it.
+ * Return: false for a sample of code before or after the program.
  */
 bool is_inside(const struct course *c, const struct sample *s);
 
 /**
- * drop_empty() - leave out the registers that were still zero, which come last
+ * drop_empty() - remove the entries of registers that were still zero, which are last
  * @s: the sample
  *
- * Return: how many there were.
+ * Return: number of removed entries.
  */
 unsigned int drop_empty(struct sample *s);
 
 /**
- * depth_of_stack() - how many records has the CPU?
+ * depth_of_stack() - return the number of the CPU's branch records
  *
- * Return: how many.
+ * Return: their number.
  */
 unsigned int depth_of_stack(void);
 
 /* ---- a sampling event with branches ---- */
 
 /**
- * struct sampling - an event of this task that samples its branches
- * @attr: how it was opened
+ * struct sampling - an event of this task that samples branches
+ * @attr: its attributes
  * @ring: its buffer
  * @fd: the event, or a negative errno
  */
@@ -249,12 +249,12 @@ struct sampling {
 };
 
 /**
- * sampling_open() - open one, disabled
+ * sampling_open() - open a disabled event that samples branches
  * @s: result, for sampling_close()
  * @branches: PERF_SAMPLE_BRANCH_*
- * @period: instructions to a sample
+ * @period: instructions per sample
  *
- * Return: whether that went well; if not, the running test has failed.
+ * Return: true on success; otherwise the running test has failed.
  */
 bool sampling_open(struct sampling *s, u64 branches, u64 period);
 
@@ -264,15 +264,15 @@ bool sampling_open(struct sampling *s, u64 branches, u64 period);
  */
 void sampling_close(struct sampling *s);
 
-/* ---- many records, by the instructions that they are of ---- */
+/* ---- many records, compared with instructions ---- */
 
 void records(void);
 
-/* ---- records that a BPF program asks for ---- */
+/* ---- records for a BPF program ---- */
 
 void snapshot(void);
 
-/* ---- tests of tasks that take turns on a CPU ---- */
+/* ---- tasks that alternate on a CPU ---- */
 
 void tasks_of_one(void);
 void tasks_of_cpu(void);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * judge.c - is a branch stack what a program did?
+ * judge.c - compare a branch stack with the branches that a program takes
  *
- * Where in its course the program was when the sample was taken is not known: any place will
- * do from which all entries are right, one after the other and none left out. What the kernel
- * does for itself is not known either; that it is entered and left by the program's doing is.
- * It is also by interrupts, which come anywhere.
+ * The program's position at the sample is unknown. A stack is right if all its entries fit some
+ * position, one after the other and without a gap. The kernel's own branches are unknown. The
+ * program's entries into the kernel and the returns are known; interrupts add more of them
+ * anywhere.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -32,16 +32,16 @@ static unsigned int before(const struct course *c, unsigned int i)
 	return (i + c->nr - 1) % c->nr;
 }
 
-/* Is an address where the program may be after step @i? */
+/* Check whether the program can be at an address after step @i. */
 static bool is_after(const struct course *c, unsigned int i, u64 addr)
 {
 	u64 end = step_at(c, i + 1)->from;
 
-	/* It enters the kernel; or it has left it, and that step is no place. */
+	/* The step enters the kernel, or has left it from an unknown address. */
 	return addr >= step_at(c, i)->to && (!end || addr <= end);
 }
 
-/* What is found on the way through a stack */
+/* Results of comparing one stack */
 struct findings {
 	unsigned int disturbed;
 	unsigned int entered;
@@ -64,7 +64,10 @@ static bool is_step(const struct verdict *v, const struct perf_branch_entry *e,
 	return true;
 }
 
-/* Steps that are not in the stack: of kinds not asked for, or in the kernel where that is not. */
+/*
+ * Return the number of steps that the stack omits: types that were not requested, and steps inside
+ * the kernel if the kernel is excluded.
+ */
 static unsigned int skip(const struct verdict *v, unsigned int i)
 {
 	const struct course *c = v->course;
@@ -75,7 +78,10 @@ static unsigned int skip(const struct verdict *v, unsigned int i)
 	return i;
 }
 
-/* Does the program go there from the kernel after step @i, where that is not asked for? */
+/*
+ * Check whether the program returns from the kernel to @to after step @i, and such returns are not
+ * requested.
+ */
 static bool is_skipped_leave(const struct verdict *v, unsigned int i, u64 to)
 {
 	const struct step *s;
@@ -88,8 +94,8 @@ static bool is_skipped_leave(const struct verdict *v, unsigned int i, u64 to)
 }
 
 /*
- * An entry that has one end in the kernel: the program's doing, or an interrupt that came
- * after step @i, or left the program there.
+ * Check for an entry with one end in the kernel: the program's own entry or exit, or an interrupt
+ * after step @i.
  */
 static bool is_crossing(const struct verdict *v, const struct perf_branch_entry *e,
 			unsigned int *i, struct findings *f)
@@ -107,7 +113,7 @@ static bool is_crossing(const struct verdict *v, const struct perf_branch_entry 
 	       (!enters && is_skipped_leave(v, *i, e->to));
 }
 
-/* As much as code goes on without a branch taken */
+/* Longest code without a taken branch */
 #define STRAIGHT_MAX	0x4000
 
 static bool is_in_order(const struct sample *s, unsigned int *where)
@@ -124,7 +130,7 @@ static bool is_in_order(const struct sample *s, unsigned int *where)
 	return true;
 }
 
-/* How many entries are right if the youngest branch was step @i. */
+/* Return the number of entries that are right if the youngest branch was step @i. */
 static unsigned int compare(const struct verdict *v, const struct sample *s, unsigned int i,
 			    struct findings *f)
 {
@@ -186,7 +192,7 @@ void judge(struct verdict *v, const struct sample *s)
 	unsigned int i, right, most = 0;
 
 	add(v, s);
-	/* Of several places, the one with the least of interrupts. */
+	/* Of several positions, take the one with the fewest interrupts. */
 	for (i = 0; i < c->nr; i++) {
 		if (v->ip && !is_after(c, i, s->ip))
 			continue;
@@ -211,7 +217,7 @@ void judge(struct verdict *v, const struct sample *s)
 
 #define CALLS_MAX	64
 
-/* A call stack as hardware keeps it: a ring, out of which the oldest calls fall. */
+/* A call stack as the hardware records it: a ring that loses the oldest calls */
 struct calls {
 	const struct step *ring[CALLS_MAX];
 	unsigned int depth;
@@ -220,7 +226,7 @@ struct calls {
 
 static void follow(struct calls *calls, const struct step *s)
 {
-	/* A call of what follows it has no return. */
+	/* The hardware does not record a call of the next instruction: it has no return. */
 	bool calls_next = s->kind == KIND_CALL && s->to - s->from == 5;
 
 	if (s->kind == KIND_RETURN) {
@@ -256,7 +262,7 @@ void judge_calls(struct verdict *v, const struct sample *s, unsigned int depth)
 	unsigned int i, right, most = 0;
 
 	add(v, s);
-	/* What is there once the program has gone through its course before. */
+	/* Start from the state at the end of the previous round. */
 	for (i = 0; i < c->nr; i++)
 		follow(&calls, step_at(c, i));
 	for (i = 0; i < c->nr; i++) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - the suite "branches": branch stacks of programs all of whose branches are known,
- * compared entry by entry
+ * main.c - the suite "branches": compare branch stacks of known programs entry by entry
  *
- * For PMUs that have branch records: every PMU that this runs on is expected to. Entries that
- * an interrupt falls into have other cycles.
+ * For PMUs with branch records: the suite fails elsewhere. An interrupt changes the cycles of an
+ * entry.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,15 +18,15 @@
 #define ROUNDS			12000
 #define RING_PAGES		256
 
-/* Fewer samples than this show nothing. */
+/* A verdict needs at least so many samples. */
 #define SAMPLES			100
 
-/* A round that enters the kernel has few instructions of its own, or a lot with its. */
+/* A round has about 200 user instructions, and 20,000 with the kernel's. */
 #define ENTERING_PERIOD		211
 #define KERNEL_PERIOD		20011
 #define ENTERING_ROUNDS		4000
 
-/* Samples that have something of what comes before a program, or after it */
+/* Samples that may include branches before or after the program */
 #define OUTSIDE_MAX		8
 
 #define USER			PERF_SAMPLE_BRANCH_USER
@@ -36,7 +35,7 @@ static struct course course;
 
 unsigned int depth_of_stack(void)
 {
-	/* In-tree drivers of AMD do not say. */
+	/* AMD's in-tree drivers do not report the number. */
 	return branch_records() ?: USUAL_DEPTH;
 }
 
@@ -61,10 +60,16 @@ void sampling_close(struct sampling *s)
 		close(s->fd);
 }
 
-/* A system call or a trap of x86; the kernel returns, or begins its handler, behind it. */
+/*
+ * Length of a system call or trap instruction on x86; the kernel returns behind it, or starts the
+ * handler there.
+ */
 #define ENTERING_INSN		2
 
-/* Has the program entered the kernel there? An interrupt that is late shows that place. */
+/*
+ * Check whether the program has entered the kernel at an address. A late interrupt shows this
+ * address.
+ */
 static bool is_entry(const struct course *c, u64 addr)
 {
 	unsigned int i;
@@ -79,7 +84,10 @@ static bool is_entry(const struct course *c, u64 addr)
 	return false;
 }
 
-/* Is an address in the program, not in what comes before and after it? Of the kernel all are. */
+/*
+ * Check whether an address is in the program, not before or after it. All kernel addresses count
+ * as inside.
+ */
 bool is_address_inside(const struct course *c, u64 addr)
 {
 	unsigned int i;
@@ -96,7 +104,7 @@ bool is_address_inside(const struct course *c, u64 addr)
 
 bool is_inside(const struct course *c, const struct sample *s)
 {
-	/* Perf core hides an address of the kernel from those who exclude it, by 0. */
+	/* Perf core shows 0 for a kernel address to an event that excludes the kernel. */
 	bool entered = is_kernel(s->ip) || !s->ip || is_entry(c, s->ip);
 	unsigned int n;
 
@@ -108,8 +116,8 @@ bool is_inside(const struct course *c, const struct sample *s)
 }
 
 /*
- * Shortly after the records were wiped there are fewer branches than registers. In-tree drivers
- * show the registers that are still zero, behind the others.
+ * After the records were cleared, there are fewer branches than registers. In-tree drivers show
+ * the registers that are still zero as last entries.
  */
 unsigned int drop_empty(struct sample *s)
 {
@@ -180,9 +188,9 @@ static void any(void)
 
 	run_plain(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_TYPE_SAVE | USER, &v, 0);
 	expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
-	/* What leaves the kernel is not shown, and a task switch leaves none of them. */
+	/* Returns from the kernel are not shown, and after a task switch there are no others. */
 	expect_range("samples with a full stack", v.samples * 9 / 10, v.samples, v.full);
-	/* Every other round, and where loops end. */
+	/* Every other round, and at the end of loops */
 	expect_range("mispredicted entries", 1, v.entries / 10, v.missed);
 }
 
@@ -230,7 +238,7 @@ static void several(void)
 		 KIND_BIT(KIND_RETURN) | KIND_BIT(KIND_COND));
 }
 
-/* Before 6.2 perf core tells the PMU of switches that was registered first, and no other. */
+/* Before Linux 6.2 perf core notifies only the PMU that was registered first of task switches. */
 bool switches_are_told(void)
 {
 	return target.in_tree || target.kernel >= 602 ||
@@ -282,13 +290,13 @@ static void call_stack(void)
 	expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
 	expect_eq("a stack of calls and any branch", -EINVAL,
 		  open_call_stack(PERF_SAMPLE_BRANCH_ANY | USER));
-	/* The built-in driver's kernel stack begins with calls of the interrupt handler. */
+	/* The built-in driver's kernel stack starts with calls of the interrupt handler. */
 	if (!target.in_tree)
 		expect_eq("calls of the kernel", -EOPNOTSUPP,
 			  open_call_stack(PERF_SAMPLE_BRANCH_KERNEL | USER));
 }
 
-/* Hardware that follows calls records nothing else: the two events take turns. */
+/* Hardware that records call stacks records nothing else: perf core rotates the two events. */
 static void call_stack_beside(void)
 {
 	struct verdict calls = { .course = &course, .kinds = KIND_ALL, .partial = true };
@@ -317,7 +325,7 @@ static void call_stack_beside(void)
 	sampling_close(&stack);
 }
 
-/* Samples of plain() with these filters are there, and have no branches. */
+/* plain() has samples with these filters, and they have no branches. */
 static void nothing_of(u64 branches)
 {
 	const struct perf_event_header *header;
@@ -343,7 +351,7 @@ static void nothing_of(u64 branches)
 	sampling_close(&s);
 }
 
-/* Transactions are Intel's (RTM, HLE); QEMU's CPUs have none. */
+/* Only Intel has transactions (RTM, HLE); QEMU's CPUs have none. */
 static void never_in_transactions(void)
 {
 	struct verdict v = { .kinds = KIND_ALL, .ip = true };
@@ -365,7 +373,7 @@ static const char *map_code(int fd)
 	return code == MAP_FAILED ? NULL : code;
 }
 
-/* As a shared library has them in two processes. */
+/* As a shared library is mapped in two processes */
 static void two_addresses(void)
 {
 	struct verdict v = {
@@ -411,7 +419,7 @@ static void run_entering(u64 branches, u64 period, struct verdict *v)
 	}
 }
 
-/* What leaves the kernel ends in user space; whether it is shown is the driver's to say. */
+/* A return from the kernel ends in user space; the drivers may show it or not. */
 static void into_kernel(void)
 {
 	struct verdict v = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * program-arm64.c - programs in assembly, and all that they do
+ * program-arm64.c - programs in assembly, and their branches
  *
- * A step's cycles are the instructions since the step before, the branch included, and once
- * more the branches among them, taken or not: see tools/qemu/arm64/arm64-pmu.rst.
+ * The cycles of a step are the instructions since the previous step, including the branch, plus
+ * the number of branches among them, taken or not: see tools/qemu/arm64/arm64-pmu.rst.
  */
 #ifdef __aarch64__
 #include <signal.h>
@@ -14,9 +14,9 @@
 #define XSTR(x)	STR(x)
 
 /*
- * Loops, jumps and calls, direct and not; branches never taken, and taken every other round;
- * calls deeper than the stack; a call of what follows. It is in one page, that it may be mapped
- * anywhere.
+ * Loops, jumps and calls, direct and indirect; branches that are never taken, or every other
+ * round; calls deeper than the stack; a call of the next instruction. The code is in one page, so
+ * that it can be mapped anywhere.
  */
 asm(".pushsection .text\n"
 "	.balign	4096\n"
@@ -87,12 +87,13 @@ asm(".pushsection .text\n"
 "plain_code_end:\n"
 ".popsection");
 
-/* Where a signal's context has the program counter: uc_mcontext.pc */
+/* Offset of the program counter in a signal's context: uc_mcontext.pc */
 #define CONTEXT_PC		440
 
 /*
- * System calls, and a signal whose handler returns behind what has raised it. An exception comes
- * from where it would return to: behind the system call, at the instruction that is none.
+ * System calls, and a signal whose handler returns behind the instruction that raised it. The
+ * hardware records an exception at its return address: behind the system call, at the undefined
+ * instruction.
  */
 asm(".pushsection .text\n"
 "	.global	kernel\n"
@@ -135,7 +136,7 @@ asm(".pushsection .text\n"
 "	udf	#0\n"
 ".popsection");
 
-/* A stack of calls that stays as it is, but for what is called from its innermost. */
+/* A call stack that stays the same, except for calls at its deepest level */
 asm(".pushsection .text\n"
 "	.global	nest, nest_turn, nest_turn_end, nest_call, nest_first, nest_called\n"
 "nest:	stp	x29, x30, [sp, #-32]!\n"
@@ -168,7 +169,7 @@ asm(".pushsection .text\n"
 "	ret\n"
 ".popsection");
 
-/* plain() in two places, a round in each. */
+/* plain() at two addresses, one round at each in turn */
 asm(".pushsection .text\n"
 "	.global	both\n"
 "both:	stp	x29, x30, [sp, #-48]!\n"
@@ -236,7 +237,7 @@ void go_round(const struct mover *m, unsigned int before, bool alternative)
 	go(m, b_zero, t_zero, KIND_CALL, 1, 1);
 }
 
-/* An instruction that enters the kernel by itself is recorded with the address after it. */
+/* The hardware records SVC with the address of the next instruction. */
 const struct program program = {
 	.again = 2, .before = 3, .trap = SIGILL, .flags = SA_SIGINFO, .sys = ka_sys,
 	.restore = ka_restore,

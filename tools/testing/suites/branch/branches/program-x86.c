@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * program-x86.c - programs in assembly, and all that they do
+ * program-x86.c - programs in assembly, and their branches
  *
- * A step's cycles are the instructions since the step before, the branch included, and once
- * more the branches among them, taken or not: see tools/qemu/x86/x86-pmu.rst.
+ * The cycles of a step are the instructions since the previous step, including the branch, plus
+ * the number of branches among them, taken or not: see tools/qemu/x86/x86-pmu.rst.
  */
 #ifdef __x86_64__
 #include <signal.h>
@@ -14,9 +14,9 @@
 #define XSTR(x)	STR(x)
 
 /*
- * Loops, jumps and calls, direct and not, through a register and through memory; branches
- * never taken, and taken every other round; calls deeper than the stack; a call of what
- * follows. It is in one page, that it may be mapped anywhere.
+ * Loops, jumps and calls, direct and indirect, through a register and through memory; branches
+ * that are never taken, or every other round; calls deeper than the stack; a call of the next
+ * instruction. The code is in one page, so that it can be mapped anywhere.
  */
 asm(".pushsection .text\n"
 "	.balign	4096\n"
@@ -127,7 +127,7 @@ asm(".pushsection .text\n"
 "	syscall\n"
 ".popsection");
 
-/* A stack of calls that stays as it is, but for what is called from its innermost. */
+/* A call stack that stays the same, except for calls at its deepest level */
 asm(".pushsection .text\n"
 "	.global	nest, nest_turn, nest_turn_end, nest_call, nest_first, nest_called\n"
 "nest:	push	%rbx\n"
@@ -162,7 +162,7 @@ asm(".pushsection .text\n"
 "	ret\n"
 ".popsection");
 
-/* plain() in two places, a round in each. */
+/* plain() at two addresses, one round at each in turn */
 asm(".pushsection .text\n"
 "	.global	both\n"
 "both:	push	%rbx\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * program.c - what the programs in assembly do, as far as it is the same on all architectures
+ * program.c - branches of the assembly programs that are the same on all architectures
  */
 #include <errno.h>
 #include <signal.h>
@@ -68,7 +68,7 @@ void course_kernel(struct course *c)
 	step(c, (u64)kb_round, (u64)k_round, KIND_COND, 0, 0);
 }
 
-/* The kernel's own structure: the C library would put in its own restorer. */
+/* The kernel's structure: with the C library's, the library would set its own restorer. */
 struct kernel_sigaction {
 	const char *handler;
 	unsigned long flags;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * program.h - the programs in assembly, for what is the same of those of all architectures
+ * program.h - the assembly programs' common interface
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
 #include "branches.h"
 
-/* Hidden symbols: without an entry in a table of addresses */
+/* Hidden symbols do not need the GOT. */
 #define LABEL	extern const char __attribute__((visibility("hidden")))
 
-/* Labels that all of them have */
+/* Labels that all programs have */
 asm("	.global	t_round, b_round, b_ret, f_leaf, r_leaf\n"
 "	.global	k_round, k_loop, kb_loop, ka_sys, kb_call, ka_call, kb_trap, ka_trap, kb_round\n"
 "	.global	k_handler, kb_handled, k_restore\n"
@@ -22,9 +22,9 @@ LABEL k_round[], k_loop[], kb_loop[], ka_sys[], kb_call[], ka_call[], kb_trap[],
 LABEL x_round[], xb_here[], xa_here[], xb_there[], xa_there[], xb_round[];
 
 /**
- * struct mover - a course of plain() that is being written
+ * struct mover - a course of plain() under construction
  * @c: the course
- * @moved: how far from the address it was linked to the code is
+ * @moved: distance of the code from the address to which it was linked
  */
 struct mover {
 	struct course *c;
@@ -32,13 +32,13 @@ struct mover {
 };
 
 /**
- * struct program - what differs between the architectures
+ * struct program - differences between the architectures
  * @again: instructions of plain() from its last call to the branch to the next round
- * @before: those of plain() before its first round, and of both() before that
+ * @before: instructions of plain() before its first round, and of both() before them
  * @trap: the signal of kernel()'s trap
- * @flags: those of its handler
- * @sys: where kernel() enters the kernel by a system call, as records have it
- * @restore: where its handler does
+ * @flags: flags of its handler
+ * @sys: recorded address at which kernel() makes its system call
+ * @restore: recorded address at which its handler makes its system call
  */
 struct program {
 	unsigned int again;
@@ -52,22 +52,22 @@ struct program {
 extern const struct program program;
 
 /**
- * go() - a branch of plain()'s own is taken
+ * go() - add a taken branch of plain()
  * @m: the course
- * @from: the branch
+ * @from: address of the branch
  * @to: its target
- * @kind: what it is
- * @insns: instructions since the branch before, this one included
+ * @kind: its type
+ * @insns: instructions since the previous branch, including this one
  * @branches: branches among them, taken or not
  */
 void go(const struct mover *m, const char *from, const char *to, enum kind kind,
 	unsigned int insns, unsigned int branches);
 
 /**
- * go_round() - a round of plain() up to its end, of each architecture
+ * go_round() - add a round of plain() up to its end, for this architecture
  * @m: the course
  * @before: instructions before t_round
- * @alternative: a round in which the branch is taken that is taken every other round
+ * @alternative: a round in which the alternating branch is taken
  */
 void go_round(const struct mover *m, unsigned int before, bool alternative);
 

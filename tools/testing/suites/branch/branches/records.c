@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * records.c - as many branch records as corepmu_test.records=N on the kernel's command line asks
- * for, of a program and of the kernel that it enters
+ * records.c - corepmu_test.records=N on the kernel's command line: N branch records of a program
+ * and of the kernel
  *
- * Those of the program are compared with what it does. Of the kernel nobody has written down what
- * it does: there each record is compared with the instruction that it comes from, and each
- * with the one before it, from whose target the kernel must have come there without a branch.
+ * Records of the program are compared with its known branches. Branches of the kernel are not
+ * known in advance. Each of its records is compared with the instruction at its source address.
+ * Each is also compared with the previous record: the kernel must reach the source from the
+ * previous target without a taken branch.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +16,14 @@
 #include "text.h"
 
 #define PERIOD		7001
-/* The ring has room for the samples of so many rounds of either program. */
+/* Rounds of either program whose samples fit the ring */
 #define ROUNDS		250
 #define TURNS_MAX	100000
 
-/* As much as the kernel's code goes on without a branch taken */
+/* Longest kernel code without a taken branch */
 #define STRAIGHT_MAX	0x4000
 
-/* One record of so many may be of what has no text to be read, or of an exception. */
+/* One record in so many may be of unreadable code, or of an exception. */
 #define UNREAD_MAX	1000
 #define EXCEPTIONS_MAX	50
 
@@ -40,10 +41,10 @@ static unsigned long wanted_records(void)
 	return at ? strtoul(at + strlen(word), NULL, 10) : 0;
 }
 
-/* Samples of a turn that may reach back to before the program */
+/* Samples of one turn that may include branches before the program */
 #define EARLY_MAX	2
 
-/* What was found of the kernel's records, and in how many samples of how many turns */
+/* Results for the kernel's records, and the numbers of samples and turns */
 struct found {
 	unsigned int turns;
 	unsigned int early;
@@ -92,7 +93,7 @@ static void judge_order(const struct perf_branch_entry *e, const struct perf_bra
 
 static void judge_kernel(const struct sample *s, struct found *f)
 {
-	/* In-tree drivers leave out interrupts of the kernel where they look at types. */
+	/* In-tree drivers skip interrupts of the kernel if they filter by type. */
 	bool all = !target.in_tree || s->nr_branches >= depth_of_stack();
 	unsigned int n;
 
@@ -109,7 +110,7 @@ static void judge_kernel(const struct sample *s, struct found *f)
 	}
 }
 
-/* Shortly after the program has begun the oldest records are of what called it. */
+/* At the start of the program the oldest records are branches of its caller: remove them. */
 static bool drop_before(const struct course *c, struct sample *s)
 {
 	unsigned int n;
@@ -143,7 +144,7 @@ static void judge_samples(struct sampling *s, struct verdict *v, struct found *f
 	}
 }
 
-/* Half of the records are of user space alone, whose every one is known. */
+/* Half of the records are of user space only, where all branches are known. */
 static bool run_user(unsigned long wanted, struct verdict *v, struct course *course,
 		     struct found *f)
 {

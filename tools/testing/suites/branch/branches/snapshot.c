@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * snapshot.c - branch records of a BPF program, which asks for them where it is
+ * snapshot.c - branch records that a BPF program requests
  *
- * The program is called at the beginning of each system call, before the kernel does it.
+ * The program runs at the start of each system call, before the kernel executes it.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -13,12 +13,14 @@
 
 #include "branches.h"
 
-/* Registers of a raw tracepoint's "sys_enter": struct pt_regs, number of the system call */
+/*
+ * Arguments of the raw tracepoint "sys_enter": struct pt_regs, and the number of the system call
+ */
 #define ARG_NUMBER		8
 
 #define NEVER			1000000000000ULL
 
-/* Bytes of records, as many as any hardware has, and what the helper said */
+/* Space for the records of any hardware, and the helper's return value */
 struct answer {
 	s64 bytes;
 	struct perf_branch_entry entries[64];
@@ -51,7 +53,7 @@ static int new_map(void)
 	return bpf(BPF_MAP_CREATE, &attr, sizeof(attr));
 }
 
-/* At each getppid() of this process the answer is put into the map. */
+/* Load a program that puts the helper's answer into the map at each getppid() of this process. */
 static int new_program(int map)
 {
 	const struct bpf_insn insns[] = {
@@ -107,7 +109,7 @@ static bool look_up(int map, struct answer *answer)
 
 #ifdef __aarch64__
 
-/* The drivers of arm64 say nothing. */
+/* The drivers of arm64 do not provide the helper. */
 static bool is_answered(void)
 {
 	return false;
@@ -118,8 +120,8 @@ static bool is_answered(void)
 #define PUTS_ADDRESS	610
 
 /*
- * Linux 6.10 and later put the driver's address into the program, which may outlive a module. The
- * built-in driver answers, on AMD since then.
+ * Linux 6.10 and later put the driver's address into the program, which may outlive a module, so
+ * corepmu does not provide the helper. The built-in driver does; for AMD since 6.10.
  */
 static bool is_answered(void)
 {
@@ -144,12 +146,12 @@ static void judge_answer(const struct answer *answer)
 
 	course_kernel(&course);
 	drop_empty(&sample);
-	/* The first system call is the fourth step of the course, after a loop's end. */
+	/* The first system call is the fourth step of the course, after the end of a loop. */
 	if (!expect_range("records", 3, depth_of_stack(), sample.nr_branches))
 		return;
 	expect_eq("where the youngest branch comes from", course.steps[2].from,
 		  sample.branches[0].from);
-	/* The built-in driver shows a whole stack, in part an older one's. */
+	/* The built-in driver shows a whole stack, partly of older records. */
 	if (target.in_tree)
 		return;
 	judge(&v, &sample);
@@ -176,7 +178,7 @@ void snapshot(void)
 	if (kernel_prepare() &&
 	    sampling_open(&s, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, NEVER)) {
 		kernel(1);
-		/* In-tree drivers show what the last event left, if no event is there. */
+		/* Without an event, in-tree drivers show the records that the last event left. */
 		if (expect_true("the answer", look_up(map, &answer)) && !target.in_tree)
 			expect_eq("without an event that counts", -ENOENT, answer.bytes);
 		event_enable(s.fd);

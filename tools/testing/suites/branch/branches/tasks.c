@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tasks.c - tasks that take turns on a CPU: none has another's branches in its stack, and each
- * has its own calls
+ * tasks.c - tasks that alternate on a CPU: no stack has another task's branches, and each has its
+ * own calls
  *
- * Each task has the code of plain() at an address of its own, and gives the CPU away after
- * every round. What they share, the program and its libraries, is at the same address in all.
- * Of calls each task has another number.
+ * Each task has the code of plain() at its own address, and yields the CPU after every round. The
+ * program and its libraries, which all tasks share, have the same address in all tasks. Each task
+ * makes a different number of calls.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define TASK_PERIOD		2003
 #define TASK_PAGES		512
 
-/* Nothing else is mapped so low or so high in any of the architectures. */
+/* On all architectures nothing else is mapped at such addresses. */
 #define TASK_CODE(i)		(0x510000000000ULL + ((u64)(i) << 36))
 #define TASK_SPAN		(1ULL << 36)
 
@@ -36,7 +36,7 @@ struct tally {
 	unsigned long kernel;
 };
 
-/* Whose code it is at, or -1 if it is everybody's */
+/* Return the task whose code an address belongs to, or -1 for shared code. */
 static int task_at(u64 addr)
 {
 	if (addr < TASK_CODE(0) || addr >= TASK_CODE(TASKS))
@@ -85,7 +85,7 @@ static void tally_ring(struct ring *ring, const struct perf_event_attr *attr, co
 	}
 }
 
-/* A context that has none of the events under test, in one of the tasks */
+/* In one task, open a context without an event under test. */
 static void open_software(void)
 {
 	struct perf_event_attr attr = {
@@ -157,7 +157,10 @@ static void judge_tasks(pid_t pid, bool inherit)
 		tally_ring(&ring, &attr, pids, &t);
 		expect_eq("addresses of another task", 0, t.others);
 		expect_eq("addresses of the kernel", 0, t.kernel);
-		/* Without being told, of a switch the next sample tells, which has no records. */
+		/*
+		 * Without notification, the first sample after a switch detects it and has no
+		 * records.
+		 */
 		expect_range("addresses of the task's own", switches_are_told() ? 10000 : 1000,
 			     INT32_MAX, t.own);
 		expect_range("samples", 500, INT32_MAX, t.samples);
@@ -180,11 +183,11 @@ void tasks_of_cpu(void)
 	judge_tasks(-1, false);
 }
 
-/* ---- stacks of calls ---- */
+/* ---- LBR call stacks ---- */
 
 #define CALLS			6
 
-/* Calls that have not returned while a task gives the CPU away */
+/* Return the number of calls that are open while a task yields the CPU. */
 static unsigned int calls_of(int task)
 {
 	return CALLS + 4 * task;
@@ -195,7 +198,10 @@ struct calls_tally {
 	unsigned int wrong;
 };
 
-/* Does a sample within nest() have @calls of it, and after them those that led there? */
+/*
+ * Check whether a sample in nest() has @calls recursive calls, followed by the calls that led
+ * there.
+ */
 static void tally_calls(struct calls_tally *t, const struct sample *s, unsigned int calls)
 {
 	unsigned int n;
@@ -229,7 +235,7 @@ static bool open_calls(struct perf_event_attr *attr, struct ring *ring, int *fd,
 	       !ring_map(ring, *fd, TASK_PAGES);
 }
 
-/* @pids is NULL when all samples are of one task. */
+/* @pids is NULL if all samples are of one task. */
 static void judge_nested(struct ring *ring, const struct perf_event_attr *attr, const pid_t *pids)
 {
 	const struct perf_event_header *header;
@@ -254,12 +260,12 @@ static void yield(void)
 	sched_yield();
 }
 
-/* How many tasks have come to their end: memory of all */
+/* Number of tasks that have ended, in shared memory */
 static unsigned int *ended;
 
 /*
- * None ends before the others: with a task go the events that it has then, and the stack of
- * the task that they were opened on.
+ * No task ends before the others: a task that ends takes its present events along, and the call
+ * stack of the task for which they were opened.
  */
 static void take_nested_turns(int fd, int i)
 {
@@ -272,14 +278,14 @@ static void take_nested_turns(int fd, int i)
 }
 
 /*
- * Since Linux 6.15 the built-in driver counts who wants a stack of calls in the data of the task
- * that the event was opened for (intel_pmu_lbr_add()), and looks in the data of the task that
- * leaves (intel_pmu_lbr_save()). After an exchange of contexts that is another task, and nothing is
+ * Since Linux 6.15 the built-in driver counts the users of call stacks in the data of the task for
+ * which the event was opened (intel_pmu_lbr_add()). It then looks in the data of the outgoing task
+ * (intel_pmu_lbr_save()). After an exchange of contexts that is another task, and nothing is
  * saved.
  */
 #define WANTED_BY_ANOTHER_TASK	615
 
-/* Contexts of tasks that inherit the same events are exchanged in place of being switched. */
+/* Tasks that inherit the same events exchange their contexts at a switch. */
 void tasks_calls(void)
 {
 	struct perf_event_attr attr;
@@ -317,7 +323,7 @@ static void move(void)
 	run_on(cpu);
 }
 
-/* From one CPU to another, and back. */
+/* The task moves from one CPU to another, and back. */
 void mover_calls(void)
 {
 	struct perf_event_attr attr;

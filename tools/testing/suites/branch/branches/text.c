@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * text.c - the kernel's instructions as they are, from /proc/kcore, whose segments are described
- * as those of any ELF core file
+ * text.c - the kernel's instructions from /proc/kcore, an ELF core file
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -16,7 +15,7 @@
 #define PAGE		4096
 #define NR_PAGES	512
 
-/* Segments of /proc/kcore, and pages of them that have been read */
+/* Segments of /proc/kcore, and pages that were read */
 static struct {
 	int fd;
 	unsigned int nr;
@@ -82,7 +81,7 @@ static bool text_byte(u64 addr, unsigned char *byte)
 	return pages[i].readable;
 }
 
-/* Not past the end of what can be read. */
+/* Read up to the end of readable memory. */
 static unsigned int text_bytes(u64 addr, unsigned char *bytes, unsigned int nr)
 {
 	unsigned int i;
@@ -101,7 +100,7 @@ static bool insn_at(u64 addr, u32 *insn)
 	return text_bytes(addr, (unsigned char *)insn, INSN_SIZE) == INSN_SIZE;
 }
 
-/* @bits bits of an instruction from @shift on, words with a sign, in bytes */
+/* Return @bits bits of an instruction from @shift on: a signed number of words, in bytes. */
 static s64 distance(u32 insn, unsigned int shift, unsigned int bits)
 {
 	return ((s64)((u64)insn << (64 - shift - bits)) >> (64 - bits)) * INSN_SIZE;

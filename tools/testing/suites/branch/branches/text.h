@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * text.h - the kernel's own instructions, by which records of its branches are judged
+ * text.h - the kernel's instructions, to check the kernel's branch records
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -9,7 +9,7 @@
 
 #include "perf_util.h"
 
-/* What an instruction of the kernel may do */
+/* Effects of a kernel instruction */
 enum text_kind {
 	TEXT_UNKNOWN,	/* it cannot be read */
 	TEXT_OTHER,	/* no branch: what leads away from it is an exception */
@@ -18,9 +18,9 @@ enum text_kind {
 };
 
 /**
- * text_open() - be able to read the kernel's instructions
+ * text_open() - prepare to read the kernel's instructions
  *
- * Return: whether they can be; if not, the running test has failed.
+ * Return: true on success; otherwise the running test has failed.
  */
 bool text_open(void);
 
@@ -30,30 +30,31 @@ bool text_open(void);
 void text_close(void);
 
 /**
- * text_kind() - what does an instruction of the kernel do?
+ * text_kind() - classify an instruction of the kernel
  * @from: its address
- * @to: result: where it leads, of TEXT_DIRECT
+ * @to: result: the target of TEXT_DIRECT
  *
- * Return: what.
+ * Return: its type.
  */
 enum text_kind text_kind(u64 from, u64 *to);
 
 /**
- * text_goes_on() - can the kernel come from one address to another without a branch taken?
- * @to: where it starts
- * @from: an address not before it, not many pages behind
+ * text_goes_on() - check whether the kernel can get from one address to another without a taken
+ * branch
+ * @to: first address
+ * @from: last address, at most some pages further
  *
- * Where instructions have no fixed size, nobody has looked.
+ * If instructions have no fixed size, the function does not check.
  *
- * Return: false if there is an instruction between them behind which nothing goes on.
+ * Return: false if an instruction between them always branches.
  */
 bool text_goes_on(u64 to, u64 from);
 
 /**
- * text_is_vector() - may an exception or interrupt of the kernel begin there?
+ * text_is_vector() - check whether an exception or interrupt of the kernel may start at an address
  * @to: an address
  *
- * Return: whether its alignment is that of such a place.
+ * Return: true if the alignment is that of an exception entry.
  */
 bool text_is_vector(u64 to);
 
