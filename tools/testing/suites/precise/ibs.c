@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ibs.c - x86: precise samples of AMD's CPUs, which are those of instruction-based sampling
+ * ibs.c - x86: precise samples on AMD, by instruction-based sampling
  *
- * For guests whose virtual PMU has it, under either driver of the core PMU: that one hands
- * events with precise_ip to the PMU ibs_op. Each sample is of one instruction of a small program,
- * and shows the address that this one accesses, or none.
+ * For guests whose virtual PMU has IBS, under either driver: the core PMU's driver passes events
+ * with precise_ip to the PMU ibs_op. Each sample is of one instruction of a small program. It
+ * shows the address that this instruction accesses, or none.
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,9 +23,11 @@
 /* ibs_op's format */
 #define CNT_CTL		(1 << 19)
 
-/* So long that what the kernel does between a sample and user space is little of it */
+/* So long that the kernel's work between a sample and user space is a small part */
 #define PERIOD		48000
-/* ibs_op wants multiples of 16, no number of which is one of the micro-ops or cycles of a round. */
+/*
+ * ibs_op requires multiples of 16. No such number is a multiple of a round's micro-ops or cycles.
+ */
 #define PERIOD_STEP	16
 #define RUNS		22
 
@@ -37,7 +39,7 @@
 
 static unsigned long table[8] __attribute__((aligned(512)));
 
-/* Each round 9 instructions and 11 cycles: a branch takes two. */
+/* Each round has 9 instructions and 11 cycles: a branch takes two. */
 void program(unsigned long rounds, unsigned long *table);
 asm(".pushsection .text\n"
 "	.balign	64\n"
@@ -78,12 +80,12 @@ static const struct {
 };
 
 /**
- * struct found - the samples of a run
- * @of: by instruction
- * @elsewhere: in the kernel, and in user space around the program
- * @addresses: with another address than that of their instruction
- * @inexact: without PERF_RECORD_MISC_EXACT_IP
- * @lost: that records say are lost
+ * struct found - samples of a run
+ * @of: number of samples of each instruction
+ * @elsewhere: samples of the kernel, and of user space around the program
+ * @addresses: samples with another data address than their instruction's
+ * @inexact: samples without PERF_RECORD_MISC_EXACT_IP
+ * @lost: number of lost samples that records report
  */
 struct found {
 	unsigned int of[INSNS];
@@ -130,7 +132,7 @@ static void read_samples(struct ring *ring, const struct perf_event_attr *attr,
 	}
 }
 
-/* Before Linux 6.2 ibs_op samples CPUs alone. */
+/* Before Linux 6.2 ibs_op samples only CPUs, not tasks. */
 #define SAMPLES_TASKS		602
 
 static bool run(struct perf_event_attr *attr, struct found *found)
@@ -155,9 +157,9 @@ static bool run(struct perf_event_attr *attr, struct found *found)
 }
 
 /*
- * Samples of the program are as many as there are periods in it, or a few more: what the kernel
- * does before it returns counts as well. They are spread over the program as what is counted is,
- * but for runs, two of 22, whose samples are all of one instruction: a multiple of a round apart.
+ * The program has one sample per period, or a few more: the kernel's counts before it returns are
+ * included. The samples are spread over the instructions as the counts are, except in two of the 22
+ * runs. There samples are a multiple of a round apart, and so all of one instruction.
  */
 static void expect_found(const struct found *found, bool cycles)
 {
@@ -200,7 +202,7 @@ static void init_attr(struct perf_event_attr *attr, u32 type, u64 config, unsign
 	attr_init(attr, config);
 	attr->type = type;
 	attr->precise_ip = precise;
-	/* IBS samples at any level. */
+	/* IBS samples all privilege levels. */
 	attr->exclude_kernel = 0;
 	attr->exclude_hv = 0;
 }
@@ -215,7 +217,10 @@ static void ibs_itself(void)
 	sample(&attr, false);
 }
 
-/* Perf core hands on what does not name a PMU in the order of its list: see ibs.c of the driver. */
+/*
+ * Perf core asks PMUs for an event that names none in the order of its list: see ibs.c of the
+ * driver.
+ */
 #define NEWEST_FIRST		605
 
 static void sample_unnamed(struct perf_event_attr *attr, bool cycles)
@@ -276,7 +281,7 @@ static void refused(void)
 	expect_refused("branches by number", ENOENT, &attr);
 }
 
-/* Beside a core event that counts, whose counter IBS is no business of */
+/* IBS does not disturb the counter of a core event that counts at the same time. */
 static void beside(void)
 {
 	unsigned long branches = (unsigned long)RUNS * ROUNDS * BRANCHES_TAKEN;
@@ -289,7 +294,7 @@ static void beside(void)
 	event_enable(fd);
 	sample(&attr, true);
 	event_disable(fd);
-	/* What surrounds the program, and the reading of the samples, has some more. */
+	/* The code around the program, and reading the samples, has some more branches. */
 	expect_range("branches", branches, branches + branches / 10, event_read(fd));
 	close(fd);
 }

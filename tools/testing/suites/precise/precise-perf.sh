@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# precise-perf - the perf tool with precise samples, as its users run it
+# precise-perf - the perf tool with precise samples, as users run it
 #
-# For Intel's PMU with adaptive records (Ice Lake), under the name that perf's own commands for
-# memory look for: "cpu".
+# For Intel's PMU with adaptive records (Ice Lake), named "cpu", which perf's memory commands look
+# for.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 data=/tmp/perf.data
 
-# The workload has hardly any loads; a shell that counts has.
+# The workload has almost no loads; a shell that counts has many.
 # shellcheck disable=SC2016 # for the shell that counts
 counting='i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done'
 
-# perf to a file, so that it never takes a pipe for its output.
+# Run perf with its output in a file, so that perf does not use its format for pipes.
 perf_to()
 {
 	perf "$@" >/tmp/out 2>&1
@@ -23,14 +23,14 @@ perf_to()
 	return "$status"
 }
 
-# has_samples EVENT: there are some
+# has_samples EVENT: expect samples of the event
 has_samples()
 {
 	samples=$(perf script -i "$data" -F ip 2>/dev/null | grep -c .)
 	expect_range "samples of $1" 10 1000000 "$samples"
 }
 
-# record EVENT OPTION...: samples of the workload. Fails without any.
+# record EVENT OPTION...: record samples of the workload; fails without samples
 record()
 {
 	event=$1
@@ -38,7 +38,7 @@ record()
 	perf_to record "$@" -o "$data" -e "$event" workload && has_samples "$event"
 }
 
-# record_loads EVENT OPTION...: likewise of the shell
+# record_loads EVENT OPTION...: record samples of a shell that counts
 record_loads()
 {
 	event=$1
@@ -46,27 +46,27 @@ record_loads()
 	perf_to record "$@" -c 997 -o "$data" -e "$event" sh -c "$counting" && has_samples "$event"
 }
 
-# fields NAMES: what perf script says of each sample
+# fields NAMES: print these fields of each sample by perf script
 fields()
 {
 	perf script -i "$data" -F "$1" 2>/tmp/err || { cat /tmp/err; return 1; }
 }
 
-# percent_of PATTERN: of the lines of /tmp/out
+# percent_of PATTERN: print the percentage of matching lines in /tmp/out
 percent_of()
 {
 	awk -v pattern="$1" '{ n++; if ($0 ~ pattern) right++ }
 		END { print n ? int(right * 100 / n) : 0 }' /tmp/out
 }
 
-# precise_of NUMBER: was it opened as it was asked for?
+# precise_of NUMBER: check that perf opened the event with this precise_ip
 precise_of()
 {
 	said=$(perf evlist -v -i "$data" 2>/dev/null)
 	expect_says "perf evlist -v" "precise_ip: $1[,}]" "$said"
 }
 
-# Where the workload spends its time: 70 percent in one function. With the kernel's.
+# With kernel samples, one function has 70 percent of the workload's time.
 record_cycles()
 {
 	record cycles:pp -c 95339 && precise_of 2 || return 1
@@ -81,7 +81,7 @@ record_instructions()
 	expect_says "perf report" '[67][0-9]\.[0-9]+% .*spin_70_percent' "$said"
 }
 
-# With the branches that led there
+# Samples with branch stacks
 record_branches()
 {
 	record cycles:upp -c 95339 -b || return 1
@@ -98,7 +98,7 @@ record_registers()
 		"$(percent_of 'AX:0x[0-9a-f]+ +XMM0:0x[0-9a-f]+')"
 }
 
-# The address of what was loaded: user space's
+# The address of loaded data, in user space
 record_addresses()
 {
 	record_loads "$loads" -d || return 1
@@ -115,7 +115,7 @@ record_physical()
 		"$(percent_of '^ *[0-9a-f]*[1-9a-f][0-9a-f]* +[0-9a-f]+ *$')"
 }
 
-# The virtual PMU makes latencies of 4 to 230 cycles, by the cache line.
+# The virtual PMU gives loads latencies of 4 to 230 cycles, by cache line.
 record_weights()
 {
 	record_loads "$slow_loads" -W || return 1
@@ -132,7 +132,7 @@ everything_at_once()
 		"$(percent_of '\|OP LOAD\|LVL .*AX:0x')"
 }
 
-# The virtual PMU has no hit for most lines: a frequency's few samples may all be without.
+# The virtual PMU has no hit for most lines: all of a frequency's few samples may be without.
 mem_loads()
 {
 	perf_to mem record -t load -c 997 -o "$data" sh -c "$counting" || return 1

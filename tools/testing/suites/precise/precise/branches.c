@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * branches.c - precise samples with the last branches: those up to the very instruction
+ * branches.c - precise samples with branch stacks that end at the sampled instruction
  *
- * From adaptive records on (Ice Lake) a record has them; before, they are those of the
- * interrupt, and not known to the last one.
+ * Adaptive records (Ice Lake and later) have these branches. Before, the driver reads them at the
+ * interrupt, some branches later.
  */
 #include <asm/perf_regs.h>
 #include <unistd.h>
 
 #include "precise.h"
 
-/* As many as a CPU records */
+/* Number of records that a CPU has */
 #define DEPTH			32
-/* Of these, interrupts and faults take places by their returns, which are not shown. */
+/* Returns of interrupts and faults take up the remaining records, and are not shown. */
 #define LEAST			24
 
 #define PERIOD			1009

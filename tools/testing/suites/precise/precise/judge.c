@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * judge.c - runs the program under an event, and judges each of its samples
+ * judge.c - run the program under an event, and check each sample
  */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
@@ -12,17 +12,17 @@
 
 #include "precise.h"
 
-/* Instructions after the program's last round in which the event still counts */
+/* Instructions after the program's last round that the event still counts */
 #define TAIL			8
 
-/* PERF_EFLAGS_EXACT: perf puts it where RFLAGS has a bit that is always 0. */
+/* PERF_EFLAGS_EXACT: perf stores this flag in a bit of RFLAGS that is always 1. */
 #define FLAG_EXACT		0x8
 
 #define REG(name)		(1ULL << PERF_REG_X86_##name)
 #define REGISTERS		(REG(BX) | REG(CX) | REG(IP) | REG(FLAGS) | REG(R10) | REG(R11) | \
 				 REG(R14) | REG(R15))
 
-/* The first entries of the tables are of the program, the rest of what does not fault in yet. */
+/* The program uses the first entries of the tables; the others have not faulted in yet. */
 #define SMALL			0x200
 
 static u64 table[SMALL] __attribute__((aligned(4096))), copy[SMALL];
@@ -35,7 +35,7 @@ static const u64 configs[] = {
 	[BRANCHES]	= 0x00c4,
 };
 
-/* ---- a sample and the moment that it is to show ---- */
+/* ---- a sample and the expected program state ---- */
 
 static u64 reg_of(const struct perf_event_attr *attr, const struct sample *s, unsigned int reg)
 {
@@ -45,8 +45,8 @@ static u64 reg_of(const struct perf_event_attr *attr, const struct sample *s, un
 }
 
 /*
- * The built-in driver of Linux 6.1 leaves out the flags of records of format 4
- * (setup_pebs_adaptive_sample_data()): bit 1, which is always set, is not.
+ * The built-in driver of Linux 6.1 omits the flags of format 4 records
+ * (setup_pebs_adaptive_sample_data()): bit 1, which is always set, is clear.
  */
 static bool are_left_out(u64 flags)
 {
@@ -133,14 +133,14 @@ static void print_first(const struct tally *t, const struct sample *s, const str
 }
 
 /*
- * From Golden Cove and Gracemont on a counter of the most precise samples is set to 128 events at
- * least, and shorter periods are refused (glc_limit_period() in arch/x86/events/intel/core.c): a
- * sample of which a switch of tasks has left less comes so much later.
+ * From Golden Cove and Gracemont on, a counter with PDIR is set to 128 events at least. Shorter
+ * periods are rejected (glc_limit_period() in arch/x86/events/intel/core.c). If a task switch
+ * leaves less of a period, the sample comes later by the difference.
  */
 #define MOST_PRECISE		3
 #define SHORTEST_MOST_PRECISE	128
 
-/* How much later than its period a sample may come after a switch of tasks */
+/* Return how late a sample may be after a task switch. */
 static unsigned int latest_after_switch(const struct perf_event_attr *attr)
 {
 	struct perf_event_attr shorter = *attr;
@@ -277,10 +277,10 @@ static void drop_tables(const struct run *run, bool faulting)
 }
 
 /*
- * On several CPUs time is the host's, and while that is busy, samples that interrupt after a
- * thousand instructions each are a storm of tens of milliseconds: they take most of the CPU's
- * time, and corepmu's limiter stretches their periods. It doubles the shortest period that there
- * may be every 10 ms: in so short a run it does not come to these ones.
+ * On several CPUs the host's clock counts. On a busy host, samples that each interrupt after a
+ * thousand instructions are a storm of tens of milliseconds. They take most of the CPU's time, and
+ * corepmu's limiter stretches their periods. It doubles the minimum period every 10 ms, so that a
+ * short run with these periods stays below it.
  */
 #define PERIODS_LONGER		19
 
@@ -300,7 +300,7 @@ void check_attr(const struct check *given, struct perf_event_attr *attr)
 
 	c->period = period_of(given);
 	attr->sample_period = c->period;
-	/* As many rounds as it takes. */
+	/* Run so many rounds that there are enough samples. */
 	run.rounds = 2 * (c->samples * c->period / program_total(&run, c->what) + 1);
 	fd = event_open_self(attr, -1);
 	if (fd < 0)

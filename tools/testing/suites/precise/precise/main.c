@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - the suite "precise": each precise sample is at the very instruction with which the
- * count has reached a multiple of the period, with the registers of that moment
+ * main.c - the suite "precise": each precise sample is at the instruction with which the count
+ * reaches a multiple of the period, with the registers of that moment
  *
- * For PMUs that have precise samples of format 3, 4 or 15 (Intel, on a virtual PMU that counts
- * exactly): every PMU that this runs on is expected to.
- *
- * With corepmu_test.precise=long on the kernel's command line there are 100,000 samples and more.
+ * For PMUs with precise samples of format 3, 4 or 15 (Intel, on a virtual PMU that counts
+ * exactly): the suite fails elsewhere. With corepmu_test.precise=long on the kernel's command line
+ * there are 100,000 samples and more.
  */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
@@ -21,7 +20,7 @@
 #include "precise.h"
 #include "task.h"
 
-/* With the adaptive records of Ice Lake on */
+/* Adaptive records (Ice Lake and later) have vector registers. */
 static bool has_vectors(struct perf_event_attr *attr)
 {
 	int fd = event_open(attr, 0, -1, -1, 0);
@@ -34,10 +33,10 @@ static bool has_vectors(struct perf_event_attr *attr)
 #define SHORT			1009
 #define LONG			20011
 #define SAMPLES			(2000 * times)
-/* As many as a tick has without being too many */
+/* Samples per tick that perf core does not throttle */
 #define SAMPLES_PMI		200
 
-/* How many times as many samples as usual */
+/* Factor for the number of samples */
 static unsigned int times = 1;
 
 #define TIMES_LONG		4
@@ -77,7 +76,7 @@ static void interrupting(void)
 	each_event(false);
 }
 
-/* Without registers: samples that are all as long as each other */
+/* Without registers: all samples have the same length. */
 static void placed(void)
 {
 	struct check c = { .precise = 2, .large = true, .samples = SAMPLES };
@@ -94,7 +93,7 @@ static void placed(void)
 
 #define LOST_SAMPLES		2000
 
-/* A buffer that is full soon: what is not in it is said to be lost, each of them. */
+/* With a buffer that soon fills up, each sample without space is counted as lost. */
 static void lost(void)
 {
 	const struct check c = {
@@ -131,7 +130,7 @@ static void lost(void)
 	close(fd);
 }
 
-/* Where the overflow is near all the time, and where the engine is off in between. */
+/* Periods with which the overflow is always near, or the engine is off in between */
 static void periods(void)
 {
 	static const u64 all[] = { 37, 500, 523, LONG };
@@ -196,10 +195,10 @@ static void vectors(void)
 	check_attr(&c, &attr);
 }
 
-/* ---- how often there may be samples ---- */
+/* ---- sample rates ---- */
 
 #define MAX_RATE		100000
-/* A tenth of what the program makes in a tick of the exact lane */
+/* A tenth of the samples that the program would cause in a tick of the exact lane */
 #define LOW_RATE		10000
 
 static void many_at_a_time(void)
@@ -214,7 +213,7 @@ static void many_at_a_time(void)
 	limit_sample_rate(MAX_RATE);
 }
 
-/* Samples until the event is disabled by their number */
+/* Samples until PERF_EVENT_IOC_REFRESH disables the event */
 #define REFRESHED		50
 
 static void refreshed(void)
@@ -239,7 +238,7 @@ static void refreshed(void)
 	if (fd < 0)
 		return;
 	if (make_tables(&run, false) && !ring_map(&ring, fd, RING_PAGES)) {
-		/* This enables it; the program enables none. */
+		/* REFRESH enables the event; the program enables none. */
 		run.fd = -1;
 		expect_eq("a limit", 0, ioctl(fd, PERF_EVENT_IOC_REFRESH, REFRESHED));
 		program(&run);
@@ -251,9 +250,12 @@ static void refreshed(void)
 	close(fd);
 }
 
-/* ---- what records are written to ---- */
+/* ---- memory of the records ---- */
 
-/* A CPU has 64 KiB of them while there are precise events: 32 MiB, if none were given back. */
+/*
+ * A CPU has 64 KiB of records while there are precise events. Without freeing, this would be 32
+ * MiB.
+ */
 #define OPENED			512
 #define GONE_MAX		4096
 #define OPEN_ROUNDS		8
@@ -274,8 +276,8 @@ static long free_kib(void)
 }
 
 /*
- * The first rounds have the kernel give back what the tests before have used, as long as that
- * takes; what is not given back of these events is gone in each of them.
+ * The first rounds wait until the kernel has freed the memory of earlier tests. Later each round
+ * shows what these events fail to free.
  */
 static void given_back(void)
 {
@@ -303,7 +305,7 @@ static void given_back(void)
 	expect_range("KiB of memory gone", -GONE_MAX, GONE_MAX, before - after);
 }
 
-/* ---- tasks that take turns ---- */
+/* ---- tasks that alternate ---- */
 
 #define TASKS			3
 #define TASK_SAMPLES		6000
@@ -338,7 +340,7 @@ static void tasks(void)
 			    waitpid(pids[i], &status, 0) > 0 && !status);
 }
 
-/* All that were judged in this process */
+/* Number of samples that this process has checked */
 static void hundred_thousand(void)
 {
 	ktap_diag("%llu samples", (unsigned long long)samples_judged());

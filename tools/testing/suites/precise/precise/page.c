@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * page.c - a precise event that user space reads while it samples
+ * page.c - user space reads a precise event while it samples
  */
 #include <linux/perf_event.h>
 
@@ -9,10 +9,10 @@
 
 #define PERIOD		20000
 #define READS		20
-/* Two instructions a round: each time more than a period */
+/* A round has two instructions: each run is longer than a period. */
 #define ROUNDS		15000
 
-/* Counts go on over overflows. */
+/* Counts continue across overflows. */
 void read_by_user(void)
 {
 	struct perf_event_attr attr;
@@ -24,7 +24,10 @@ void read_by_user(void)
 	attr.exclude_kernel = 1;
 	attr.precise_ip = 2;
 	attr.sample_period = PERIOD;
-	/* A call chain is in no record: each of them interrupts, and the counter can be read. */
+	/*
+	 * Records have no call chain, so that each record interrupts, and user space can read the
+	 * counter.
+	 */
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
 	if (target.in_tree) {
 		ktap_skip("what the kernel's own driver tells is off by 2^48 (6.12)");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * precise.h - a program all of whose instructions are known, and what the registers are after
- * each of them
+ * precise.h - a program whose instructions are all known, with the registers after each
  */
 #ifndef PRECISE_H
 #define PRECISE_H
@@ -12,13 +11,14 @@
 #define TABLE_MAX		0x10000
 
 /**
- * struct run - what a run of the program is given
- * @rounds: how many
- * @fd: the event, which the program enables with its first instruction and disables after its last
- * @from: what it loads
- * @to: where it stores that
- * @mask: entries of the two less one
- * @bytes: where it copies some bytes of @from to
+ * struct run - parameters of a run of the program
+ * @rounds: number of rounds
+ * @fd: the event, which the program enables before its first instruction and disables after
+ *	its last
+ * @from: table to load from
+ * @to: table to store the loaded values to
+ * @mask: number of entries of the tables less one
+ * @bytes: destination of some bytes of @from
  */
 struct run {
 	u64 rounds;
@@ -29,7 +29,7 @@ struct run {
 	char *bytes;
 };
 
-/* What an event counts. */
+/* Events that the program counts */
 enum counted {
 	INSTRUCTIONS,
 	CYCLES,		/* one an instruction, one more a branch: see x86-pmu.rst */
@@ -39,20 +39,20 @@ enum counted {
 };
 
 /**
- * struct moment - the program after one of its instructions
- * @ip: that instruction
- * @next: the one that is executed next
- * @addr: what it loads, or stores, 0 if neither
- * @index: of the table's entry that it loads or stores
+ * struct moment - state of the program after one of its instructions
+ * @ip: address of the instruction
+ * @next: address of the next executed instruction
+ * @addr: data address that the instruction loads or stores; 0 for none
+ * @index: index of the table entry that it loads or stores
  * @rbx: the round
- * @rcx: registers
- * @r10: likewise
- * @r11: likewise
- * @r14: likewise
- * @r15: likewise
+ * @rcx: register
+ * @r10: register
+ * @r11: register
+ * @r14: register
+ * @r15: register
  * @xmm3: the lower half of a vector register
- * @flags: RFLAGS, of which
- * @known: these bits are known
+ * @flags: RFLAGS
+ * @known: bits of @flags that are known
  */
 struct moment {
 	u64 ip;
@@ -71,41 +71,41 @@ struct moment {
 };
 
 /**
- * program() - the program
- * @run: what it is given
+ * program() - run the program
+ * @run: its parameters
  */
 void program(const struct run *run);
 
 /**
- * program_total() - what an event counts in all rounds
+ * program_total() - return an event's count in all rounds
  * @run: the run
- * @what: it counts
+ * @what: the event
  *
  * Return: the count.
  */
 u64 program_total(const struct run *run, enum counted what);
 
 /**
- * program_loads() - how often the program loads
- * @rounds: in so many rounds; the first load of each is the one of @from's entries
+ * program_loads() - return the number of the program's loads
+ * @rounds: number of rounds; the first load of each is from @from
  *
  * Return: the number.
  */
 u64 program_loads(u64 rounds);
 
 /**
- * program_at() - the moment with which an event's count reaches a number
+ * program_at() - find the instruction with which an event's count reaches a number
  * @run: the run
- * @what: it counts
+ * @what: the event
  * @n: the number, from 1 to program_total()
  * @m: result
  */
 void program_at(const struct run *run, enum counted what, u64 n, struct moment *m);
 
 /**
- * struct branch - a branch that is taken
- * @from: where it is
- * @to: where it leads to
+ * struct branch - a taken branch
+ * @from: its address
+ * @to: its target
  */
 struct branch {
 	u64 from;
@@ -113,14 +113,14 @@ struct branch {
 };
 
 /**
- * program_branches() - the branches that the program takes up to a moment
+ * program_branches() - list the last branches that the program has taken
  * @run: the run
- * @what: an event counts
- * @n: the moment with which its count reaches this, see program_at()
- * @branches: result, the youngest first; that instruction itself may be one
- * @max: how many at most
+ * @what: the event
+ * @n: the event's count at that moment, see program_at()
+ * @branches: result, the youngest first; may include that instruction itself
+ * @max: maximum number of branches
  *
- * Return: how many they are.
+ * Return: their number.
  */
 unsigned int program_branches(const struct run *run, enum counted what, u64 n,
 			      struct branch *branches, unsigned int max);
@@ -129,14 +129,14 @@ unsigned int program_branches(const struct run *run, enum counted what, u64 n,
 #define XMM3			(PERF_REG_X86_XMM0 + 6)
 
 /**
- * struct check - how an event is sampled
+ * struct check - how to sample an event
  * @config: the event
- * @what: it counts
+ * @what: what it counts
  * @period: its period
  * @precise: precise_ip
- * @large: records may gather before there is an interrupt
- * @faulting: the program's memory faults in as it goes
- * @samples: how many there are to be
+ * @large: large PEBS is possible: one interrupt brings many records
+ * @faulting: the program's memory faults in while it runs
+ * @samples: number of samples to expect
  */
 struct check {
 	u64 config;
@@ -149,102 +149,103 @@ struct check {
 };
 
 /**
- * make_tables() - what the program loads and stores, and where
+ * make_tables() - allocate the tables that the program loads from and stores to
  * @run: filled in
- * @faulting: in memory that faults in as the program goes
+ * @faulting: the memory faults in while the program runs
  *
- * Return: false when there is no memory.
+ * Return: false without memory.
  */
 bool make_tables(struct run *run, bool faulting);
 
 /**
- * attr_of() - the attributes of an event
- * @c: how it is sampled
+ * attr_of() - make the attributes of an event
+ * @c: how to sample it
  * @attr: result
  */
 void attr_of(const struct check *c, struct perf_event_attr *attr);
 
 /**
- * check_attr() - run the program under an event, and judge the samples
- * @given: how it is sampled; on several CPUs the periods of samples that interrupt each are longer
- * @attr: as attr_of() has it, or with more
+ * check_attr() - run the program under an event, and check the samples
+ * @given: how to sample it; on several CPUs the periods of samples that each interrupt are
+ *	longer
+ * @attr: from attr_of(), with or without additions
  */
 void check_attr(const struct check *given, struct perf_event_attr *attr);
 
 /**
- * check() - attr_of() and check_attr()
- * @c: how the event is sampled
+ * check() - call attr_of() and check_attr()
+ * @c: how to sample the event
  */
 void check(const struct check *c);
 
 /**
- * samples_judged() - how many samples check_attr() has judged in this process
+ * samples_judged() - return the number of samples that this process has checked
  *
  * Return: the number.
  */
 u64 samples_judged(void);
 
 /**
- * switches() - how often the task has been switched away from
+ * switches() - return how often the task has been scheduled out
  *
  * Return: the number.
  */
 unsigned int switches(void);
 
 /**
- * lasting() - those of samples that came late that what follows comes later by
- * @shifts: so many came one late
+ * lasting() - return how many late samples make all later samples late, too
+ * @shifts: number of samples that were one event late
  *
- * A counter overflows after two events at least: a period that has one left when its task comes
- * back ends one later. So does what follows with the built-in driver, whose
- * x86_perf_event_set_period() lengthens the period; with corepmu the next one is the shorter.
+ * A counter overflows after two events at least. If one event of a period is left when its task is
+ * scheduled in, the period ends one event late. With the built-in driver all later samples are
+ * late too: x86_perf_event_set_period() lengthens the period. corepmu shortens the next period.
  *
  * Return: the number.
  */
 unsigned int lasting(unsigned int shifts);
 
 /**
- * expect_shifts() - each sample that is one late takes a switch of tasks
- * @shifts: so many are
+ * expect_shifts() - expect a task switch for each sample that is one event late
+ * @shifts: number of late samples
  * @before: switches() before the program
  */
 void expect_shifts(unsigned int shifts, unsigned int before);
 
 /**
- * has_last_branches() - is a sample's branch stack what the program has just done?
+ * has_last_branches() - check whether a sample's branch stack has the program's last branches
  * @s: the sample
  * @run: the run
- * @what: the event counts
- * @n: the count that the sample is of
- * @fewer: counts samples that do not have all of them
+ * @what: the event
+ * @n: the event's count at the sample
+ * @fewer: counts samples with fewer branches than possible
  *
- * Return: whether all that it has are.
+ * Return: true if all entries are right.
  */
 bool has_last_branches(const struct sample *s, const struct run *run, enum counted what, u64 n,
 		       unsigned int *fewer);
 
 /**
- * branches() - the test of branch stacks
+ * branches() - test branch stacks
  */
 void branches(void);
 
 /**
- * read_by_user() - the test of counts that user space reads
+ * read_by_user() - test counts that user space reads
  */
 void read_by_user(void);
 
 /**
- * slow_loads() - the test of loads that take long
+ * slow_loads() - test loads with a latency above the threshold
  */
 void slow_loads(void);
 
 /**
- * slow_loads_alone() - the test of what such an event is refused without
+ * slow_loads_alone() - test how load latency is rejected without a sample period or mem-loads-aux
  */
 void slow_loads_alone(void);
 
 /**
- * slow_stores() - the test of stores, and how long they take
+ * slow_stores() - test stores and their latency
  */
 void slow_stores(void);
 

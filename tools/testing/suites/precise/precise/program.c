@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * program.c - the program in assembly, and where it is when so much has been counted
+ * program.c - the program in assembly, and its position at a given count
  *
- * MOVE is the first to write to a page of the table: its load is done when its store faults.
- *
- * The system call that enables the event comes right before the first instruction of the first
- * round, so that what the event counts in user space begins there.
+ * MOVE is the first instruction to write to a page of the table: its load is complete when its
+ * store faults. The system call that enables the event comes right before the first instruction of
+ * the first round. So user counts start there.
  */
 #include "precise.h"
 
@@ -100,7 +99,7 @@ extern const char at_count[], at_load[], at_store[], at_step[], at_mask[], at_te
 	at_add[], at_vector[], at_next[], at_first[], at_move[], at_source[], at_target[],
 	at_bytes[], at_string[], at_left[], at_round[], at_end[];
 
-/* The instructions of a round, in order; even rounds leave out ADD. */
+/* The instructions of a round, in order; even rounds omit ADD. */
 enum {
 	COUNT, LOAD, STORE, STEP_ON, MASK, TEST, SKIP, ADD, VECTOR, NEXT, FIRST, MOVE, SOURCE,
 	TARGET, HOW_MANY, STRING, LEFT, ROUND, INSNS
@@ -163,7 +162,7 @@ u64 program_loads(u64 rounds)
 #define FLAG_OF			0x800
 #define FLAGS_RESULT		(FLAG_CF | FLAG_PF | FLAG_ZF | FLAG_SF | FLAG_OF)
 
-/* Those of AND, TEST and DEC, whose results here are not negative: DEC leaves CF as TEST has it. */
+/* Return the flags of AND, TEST and DEC, whose results are not negative here. DEC keeps CF. */
 static u64 flags_of(u64 result)
 {
 	return (result ? 0 : FLAG_ZF) | (__builtin_parity(result & 0xff) ? 0 : FLAG_PF);
@@ -205,7 +204,7 @@ static void registers_at(const struct run *run, enum counted what, u64 round, un
 		m->addr = (uintptr_t)(what == STORES ? &run->to[index_of(run, round + 1)] :
 						       run->from);
 	m->rbx = round;
-	/* SYSCALL leaves the address of what follows. */
+	/* SYSCALL sets RCX to the address of the next instruction. */
 	m->rcx = insn == HOW_MANY ? BYTES : insn > HOW_MANY || round > 1 ? 0 : (uintptr_t)at_count;
 	m->r10 = insn < STEP_ON ? index : insn < MASK ? STEP * round : index_of(run, round + 1);
 	if (insn >= LOAD)
@@ -224,7 +223,7 @@ static unsigned int insn_after(const struct run *run, u64 round, unsigned int in
 	return is_left_out(round, insn + 1) ? insn + 2 : insn + 1;
 }
 
-/* The round in which a count reaches @n, and the instruction of it */
+/* Find the round and the instruction at which a count reaches @n. */
 static u64 round_at(enum counted what, u64 n, unsigned int *where_in)
 {
 	u64 two = of_round(what, 1) + of_round(what, 2);
@@ -257,7 +256,7 @@ void program_at(const struct run *run, enum counted what, u64 n, struct moment *
 	flags_at(run, round, insn, m);
 }
 
-/* Is the instruction a branch that is taken? The last round's ends the program. */
+/* Check whether the instruction is a taken branch. The last round's branch ends the program. */
 static bool is_taken(const struct run *run, u64 round, unsigned int insn)
 {
 	return insn == ROUND ? round < run->rounds : insn == SKIP && is_left_out(round, ADD);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * slow.c - samples of loads that take long, and of stores: address, latency and source
+ * slow.c - samples of loads above a latency threshold, and of stores: address, latency and source
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #define PERIOD			13
 #define SAMPLES			2000
 
-/* How long an access takes, and to where, by its line: see x86-pmu.rst. */
+/* Latency and data source of an access, by its cache line: see x86-pmu.rst */
 static const struct {
 	unsigned int latency;
 	unsigned int level;
@@ -80,10 +80,10 @@ static bool is_latency_right(const struct sample *s, const struct moment *m, enu
 }
 
 /**
- * struct slow - a load that takes long, or any store
+ * struct slow - a load above the threshold, or any store
  * @round: the round after a load
- * @nr: how many there were, with it
- * @m: when it is done
+ * @nr: number of such accesses so far, including this one
+ * @m: state after it
  */
 struct slow {
 	u64 round;
@@ -91,7 +91,7 @@ struct slow {
 	struct moment m;
 };
 
-/* Goes on to that of the number; loads of the strings are of a line that does not take long */
+/* Advance to access @nr. Loads of the string instruction are from a fast line. */
 static void find_slow(const struct run *run, enum counted what, u64 nr, struct slow *slow)
 {
 	if (what == STORES)
@@ -193,7 +193,7 @@ void slow_loads(void)
 	}
 }
 
-/* The perf tool says what is missing when it is told so by this errno. */
+/* The perf tool explains this errno to its user. */
 void slow_loads_alone(void)
 {
 	struct perf_event_attr attr;
