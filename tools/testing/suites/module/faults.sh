@@ -1,28 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# faults - interrupts of the counters that are lost, late, nobody's or another CPU's
+# faults - overflow interrupts that are lost, late, spurious, or on another CPU
 #
-# The guest's virtual PMU has the faults. The kernel's command line says what becomes of
-# samples:
-#   corepmu_test.samples=all   none is lost
-#   corepmu_test.samples=some  the interrupts of some do not come
+# The guest's virtual PMU has the faults. The kernel's command line says which samples to expect:
+#   corepmu_test.samples=all   no sample is lost
+#   corepmu_test.samples=some  some interrupts do not come
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 samples=$(sed -n 's/.*corepmu_test\.samples=\([a-z]*\).*/\1/p' /proc/cmdline)
 event=$PMU/$INSTRUCTIONS/u
 period=100003
-# What is sampled is as long as what is counted.
+# Sampling and counting run the same work.
 export ROUNDS=1000
 
-# rounds N: instructions of the workload with so many rounds.
+# rounds N: print the instructions of N rounds of the workload.
 rounds()
 {
 	ROUNDS=$1 stat_count "$event" workload
 }
 
-# As many for ten rounds as for any other ten, and numbers of as many digits.
+# Ten rounds take the same instructions as any other ten, with numbers of rounds of equal length.
 counts_are_exact()
 {
 	ten=$(($(rounds 30) - $(rounds 20)))
@@ -46,9 +45,9 @@ record()
 	perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l
 }
 
-# What does not come is the difference of counts and samples, and is never hidden. After an
-# interrupt that got lost there may be silence until the event is switched, and which is
-# lost depends on how many came before: of five recordings not all begin with that one.
+# Lost samples are the difference of counts and samples, which the driver never hides. After a lost
+# interrupt there may be no samples until the event is switched. Which interrupt is lost depends on
+# the number of earlier ones: of five recordings, not all begin with a lost one.
 sampled()
 {
 	count=$(rounds "$ROUNDS")
@@ -73,7 +72,7 @@ sampled_by_frequency()
 	expect_range "samples" 20 100000 "$(record -F 2000 -e "$PMU/$CYCLES/u")"
 }
 
-# Groups, all CPUs, the kernel, periods that throttle.
+# Groups, all CPUs, the kernel, and throttled periods must not hang.
 no_hang()
 {
 	ROUNDS=200
@@ -85,9 +84,9 @@ no_hang()
 			record -e "$event,$event,$PMU/$CYCLES/u,$PMU/$CYCLES/k" -c 30011
 }
 
-# The self-test of a load may meet the fault, and is right to leave that counter out: load
-# until none is. The console is no place for warnings that are expected: there each is a
-# failure of the guest.
+# The self-test at load may meet the fault and then rightly leaves that counter out: load again
+# until it leaves none out. The expected warnings must not reach the console, where a warning fails
+# the guest.
 load_again()
 {
 	[ -z "$BUILTIN" ] || skip "the built-in driver stays"

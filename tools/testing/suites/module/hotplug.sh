@@ -13,7 +13,7 @@ online()
 	echo "$2" >"/sys/devices/system/cpu/cpu$1/online"
 }
 
-# Every CPU but the first, one after the other, so many times in all.
+# Take every CPU but the first offline and online, one after the other, so many times in all.
 cycle_cpus()
 {
 	n=0
@@ -25,7 +25,7 @@ cycle_cpus()
 	done
 }
 
-# under TIMES COMMAND...: cycle the CPUs while it runs in the background.
+# under TIMES COMMAND...: cycle the CPUs while COMMAND runs in the background.
 under()
 {
 	times=$1
@@ -46,8 +46,8 @@ every_cpu_counts()
 {
 	expect_equal "cpus" "$(cat /sys/devices/system/cpu/online)" "$(cat "$pmu"/cpus)" || return 1
 	for cpu in $(seq 0 "$last"); do
-		# A busy CPU: taskset keeps the workload there. One event is on the
-		# counter that cycles have for themselves, the other on one for any event.
+		# A busy CPU: taskset keeps the workload there. One event is on the cycle counter,
+		# the other on a general counter.
 		perf stat -C "$cpu" -x, -o /tmp/out -e "{$PMU/$CYCLES/,$PMU/$CYCLES/}" \
 			taskset -c "$cpu" workload || return 1
 		for count in $(counted "$CYCLES" | head -n 1) $(counted "$CYCLES" | tail -n 1); do
@@ -61,7 +61,7 @@ stat_system_wide()
 {
 	under 25 perf stat -a -I 100 -x, -o /tmp/stat -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" \
 		"$UNTIL_TOLD" || return 1
-	# What went backwards would be a large number.
+	# A count that went backwards would be a large number.
 	expect_says "a count of an interval" ",[1-9][0-9]{3,11},.*$CYCLES" "$(cat /tmp/stat)" &&
 		expect_not "counts of intervals" ',(<not|[0-9]{13,},)' "$(cat /tmp/stat)"
 }
@@ -74,7 +74,7 @@ record_system_wide()
 	expect_range "samples" 1 10000000 "$samples"
 }
 
-# samples_of CAPABILITY PERF-RECORD...: some, while CPUs cycle
+# samples_of CAPABILITY PERF-RECORD...: expect samples while CPUs cycle
 samples_of()
 {
 	need_extra "$1"
@@ -85,7 +85,7 @@ samples_of()
 	expect_range "samples" 1 10000000 "$samples"
 }
 
-# On CPUs that have come back: each has its debug store, and its records.
+# On CPUs that came back: each has its debug store and its records.
 every_cpu_records()
 {
 	need_extra branches
@@ -99,7 +99,7 @@ every_cpu_records()
 	rm -f /tmp/perf.data
 }
 
-# The task wanders over all CPUs, its events with it.
+# The task moves over all CPUs, with its events.
 task_events()
 {
 	under 25 perf stat -x, -o /tmp/stat -e "$PMU/$CYCLES/,$PMU/$CYCLES/u" \
@@ -110,14 +110,14 @@ task_events()
 task_groups()
 {
 	c=$PMU/$CYCLES/
-	# As many as fit everywhere.
+	# As many events as every CPU has counters for
 	group=$c,$c,$c,$c,$c
 	[ "$VENDOR" != arm ] || group=$group,$c,$c
 	under 25 perf stat -x, -o /tmp/stat -e "{$group},$c,$c" "$UNTIL_TOLD" workload || return 1
 	all_counted /tmp/stat
 }
 
-# Events of a CPU that goes away are gone with it, and what they have counted stays as it was.
+# Events of a CPU that goes offline stop, and keep their counts.
 counts_end()
 {
 	until_told
@@ -131,7 +131,7 @@ counts_end()
 	sleep 0.5
 	tell
 	wait "$pid" || { cat /tmp/out; return 1; }
-	# What an interval says is the difference to the one before.
+	# A line has the difference to the previous interval.
 	expect_says "CPU 0 in the last interval" 'CPU0,[1-9]' "$(grep CPU0, /tmp/out | tail -n 1)" &&
 		expect_says "CPU 1 in the first interval" 'CPU1,[1-9]' \
 			"$(grep CPU1, /tmp/out | head -n 1)" &&
@@ -140,7 +140,7 @@ counts_end()
 		every_cpu_counts
 }
 
-# With an error or with a warning, depending on perf; never with a count.
+# Perf fails or warns, depending on its version, and never prints a count.
 offline_is_refused()
 {
 	online "$last" 0 || return 1

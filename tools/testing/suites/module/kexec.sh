@@ -1,25 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# kexec - the kernel that comes next finds a PMU that its built-in driver can have
+# kexec - the next kernel's built-in driver finds a usable PMU
 #
-# While every counter of every CPU counts, the guest's own kernel is started once more, with
-# the built-in driver and the same root; there this suite goes on with --next. "kexec = yes"
-# in the guest's stanza has put the kernel into the guest (run-guest --kexec).
+# While every counter of every CPU counts, kexec starts the guest's own kernel again, with the
+# built-in driver and the same root. There this suite continues with --next. "kexec = yes" in the
+# guest's stanza puts the kernel into the guest (run-guest --kexec).
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 next_image=/corepmu/kernel
 next_root=/tmp/root.cpio
 
-# Counters that are no event's alone: as many branches as count at the same time
+# Use all general counters: as many branch events as can count at the same time
 busy()
 {
 	list=branch-instructions
 	for _ in $(seq 7); do
 		list="$list,branch-instructions"
 	done
-	# The first line of counts comes when they have counted for a second.
+	# The first line of counts appears after a second of counting.
 	perf stat -a -I 1000 -o /tmp/counts -e "$list,cycles,instructions" sleep 1000 >/dev/null 2>&1 &
 	for _ in $(seq 100); do
 		! grep -q 'branch-instructions' /tmp/counts 2>/dev/null || break
@@ -28,7 +28,7 @@ busy()
 	expect_says "perf stat" 'branch-instructions' "$(cat /tmp/counts)"
 }
 
-# The root of this guest, told to go on with the built-in driver
+# Pack the root of this guest, which continues with the built-in driver.
 pack()
 {
 	sed -i 's/^mode=.*/mode=builtin/' /corepmu/conf
@@ -38,7 +38,8 @@ pack()
 	expect_true "an archive of the root" test -s "$next_root"
 }
 
-# Records are being written then, and nobody is to write them into the next kernel's memory.
+# Precise records are being written at the kexec: none may be written into the next kernel's
+# memory.
 records()
 {
 	need_extra branches
@@ -58,7 +59,7 @@ records()
 start_next()
 {
 	words=$(sed 's/initcall_blacklist=[^ ]*//g' /proc/cmdline)
-	# What has been written is to reach the host.
+	# Wait until the host has the output.
 	sleep 1
 	/corepmu/tests/kexec_load "$next_image" "$next_root" "$words"
 }

@@ -2,7 +2,7 @@
 /*
  * kexec_load.c - start another kernel: kexec_load KERNEL INITRD COMMAND-LINE
  *
- * kexec_file_load(2) and reboot(2), for guests without kexec-tools.
+ * For guests without kexec-tools: kexec_file_load(2) and reboot(2).
  */
 #include <errno.h>
 #include <fcntl.h>

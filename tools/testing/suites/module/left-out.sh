@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# left-out - a counter that fails the self-test is named and left out, the others are right
+# left-out - the self-test names a counter that fails and leaves it out; the other counters are
+# right
 #
-# The guest's stanza breaks a counter and says on the kernel's command line what is to come of it:
-#   corepmu_test.left_out=NAME  what the module calls the counter, _ for a blank
-#   corepmu_test.room=N         how many events of $EVENT count at the same time
+# The guest's stanza breaks a counter. The kernel's command line says what to expect:
+#   corepmu_test.left_out=NAME  the counter's name in the module's message, _ for a blank
+#   corepmu_test.room=N         number of $EVENT events that count at the same time
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -17,11 +18,11 @@ if [ -z "$name" ] || [ -z "$room" ]; then
 	echo "Bail out! the command line names no counter, or no room"
 	exit 1
 fi
-# No counter is for this event alone.
+# An event without a dedicated counter
 EVENT=branch-instructions
 [ "$VENDOR" != arm ] || EVENT=$INSTRUCTIONS
 
-# So many such events, while the workload runs; status and output of perf stat -x,
+# Count so many such events while the workload runs; print status and output of perf stat -x,.
 count_at_once()
 {
 	list=$PMU/$EVENT/u

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# lifecycle - the module comes and goes
+# lifecycle - load and unload the module
 #
-# For guests without the built-in driver where nobody has loaded the module yet.
+# For guests without the built-in driver and with the module not loaded.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -26,7 +26,7 @@ references()
 	cat /sys/module/corepmu/refcnt
 }
 
-# What a loaded module leaves in places of others.
+# Print traces of a loaded module in other parts of the kernel.
 traces()
 {
 	ls "$DEVICES"
@@ -64,8 +64,8 @@ says_what_it_is()
 		expect_equal "lines in the kernel's log" 1 "$(echo "$said" | wc -l)"
 }
 
-# Objects of the kernel's general caches in use, and KiB of memory that each CPU has.
-# What CPUs keep for the next allocation is given back before.
+# Print the objects in use of the kernel's general caches, and KiB of per-CPU memory. The CPUs'
+# caches of free objects are emptied before.
 objects_in_use()
 {
 	for file in /sys/kernel/slab/kmalloc-*/shrink; do
@@ -79,18 +79,18 @@ percpu_in_use()
 	awk '/^Percpu/ { print $2 }' /proc/meminfo
 }
 
-# How often the module is loaded to see what a load leaves behind. On x86 a load takes longer,
-# and what is seen is two objects a load and more.
+# Number of loads to find a leak. On x86 a load takes longer, and a leak of two objects per load is
+# found.
 times=100
 [ "$VENDOR" = arm ] || times=40
 
-# How often it is loaded anew to be unloaded right after perf
+# Number of times that the module is loaded to be unloaded right after perf
 reloads=10
 ! grep -q 'corepmu_test\.reloads=few' /proc/cmdline || reloads=2
 
 many_times()
 {
-	# Whatever the first load allocates for good is allocated now.
+	# The first load allocates some memory for good: do this now.
 	load && unload || return 1
 	free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
 	percpu=$(percpu_in_use)
@@ -105,11 +105,12 @@ many_times()
 	sync
 	left=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
 	expect_range "KiB of memory gone" 0 $((200 * times)) $((left < free ? free - left : 0)) || return 1
-	# Before 6.2 each load leaves its PMU behind, see drivers/corepmu/module/stale-pmu.c.
+	# Before Linux 6.2 each load leaves its PMU behind, see drivers/corepmu/module/stale-pmu.c.
 	kept=0
 	case $(uname -r) in 6.1.*) kept=$((3 * times)) ;; esac
-	# A leak stays; what waits for a grace period does not, nor what kfree_rcu() keeps for
-	# five seconds (KFREE_DRAIN_JIFFIES). Objects are counted by slabs, of up to 50 or so.
+	# A leak stays. Memory that waits for a grace period, or for kfree_rcu() for five seconds
+	# (KFREE_DRAIN_JIFFIES), is freed meanwhile. Objects are counted in slabs of up to about
+	# 50.
 	tries=0
 	while now=$(objects_in_use); [ $((now - objects)) -gt $((kept + 50)) ] && [ "$tries" -lt 20 ]; do
 		sleep 0.5
@@ -166,7 +167,8 @@ stand_in_with_a_name()
 		expect_true "what there was before" diff /tmp/before /tmp/after
 }
 
-# refused_with PATTERN PARAMETER...: the module is not loaded, logs one line and leaves no trace.
+# refused_with PATTERN PARAMETER...: expect that the module does not load, logs one line and leaves
+# no trace.
 refused_with()
 {
 	pattern=$1
@@ -225,7 +227,7 @@ type_that_is_taken()
 	load || return 1
 	ours=$(cat "$pmu/type")
 	unload
-	# Other PMUs have all types below this one; from Linux 6.5 on, two of them have no device.
+	# Other PMUs have all types below this one. From Linux 6.5 on, two of them have no device.
 	for type in $(seq 6 $((ours - 1))); do
 		refused_with "type=$type: .* has this type: give another, or leave out type=\$" \
 			type="$type" || return 1
@@ -254,7 +256,7 @@ bad_parameter()
 		load && counts && unload
 }
 
-# Events end a moment after the one who had them.
+# Events are freed shortly after their owner has ended.
 released()
 {
 	tries=0
@@ -265,7 +267,7 @@ released()
 	expect_equal "references when all events are gone" 0 "$(references)"
 }
 
-# hold EVENT...: perf in the background, with events open; waits until they are.
+# hold EVENT...: start perf in the background, and wait until its events are open.
 hold()
 {
 	until_told
@@ -290,7 +292,7 @@ unload_is_refused()
 		said=$(unload 2>&1) && { echo "unloaded under an event"; return 1; }
 		expect_says "unload" 'temporarily unavailable|in use|busy' "$said" || return 1
 	done
-	# Still usable by others while it is held.
+	# Other programs can use the PMU while perf holds it.
 	counts
 	status=$?
 	release && unload || return 1
@@ -298,7 +300,8 @@ unload_is_refused()
 	return "$status"
 }
 
-# refused_under CAPABILITY PERF...: unload_is_refused, and all is given back afterwards
+# refused_under CAPABILITY PERF...: unload_is_refused while perf runs; afterwards everything is
+# freed.
 refused_under()
 {
 	load || return 1
@@ -344,7 +347,7 @@ reload_after_sampling()
 		"$(perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l)"
 }
 
-# An interrupt or a switch that is still under way when the last event closes.
+# An interrupt or a task switch may be in progress when the last event is closed.
 unload_right_after()
 {
 	for i in $(seq $((2 * reloads))); do
@@ -355,22 +358,22 @@ unload_right_after()
 	done
 }
 
-# Perf core rotates events by a timer of the PMU's, which may be far from its end: a write to the file
-# starts it, too. It must not come when its memory is somebody else's.
+# Perf core rotates events by a timer of the PMU, which may have long to run; writing the file
+# starts it as well. The timer must not expire after its memory has been freed.
 unload_with_rotation()
 {
 	load || return 1
 	echo 700 >"$pmu/perf_event_mux_interval_ms" || return 1
 	expect_equal "the interval" 700 "$(cat "$pmu/perf_event_mux_interval_ms")" || return 1
 	expect_true "unload" unload || return 1
-	# What may have been there is in use again.
+	# The new load uses memory that was freed.
 	load || return 1
 	sleep 1
 	counts || return 1
 	unload
 }
 
-# Killed without a word, events and all.
+# Kill perf with SIGKILL while it has events.
 unload_after_kill()
 {
 	for i in $(seq $(((reloads + 1) / 2))); do

@@ -2,10 +2,10 @@
 /*
  * outlive.c - tasks that outlive the module whose events they had
  *
- * Before 6.2 the perf context of a task keeps pointing to the PMU it was made
- * for. Here tasks live on while the module goes and comes: they switch, use
- * events of other PMUs, and then events of the PMU that came. The suite loads
- * the module itself; for guests that have not.
+ * Before Linux 6.2 the perf context of a task keeps pointing to the PMU that it was made for. Here
+ * tasks live while the module is unloaded and loaded: they switch, use events of other PMUs, and
+ * then events of the new PMU. The suite loads the module itself, in guests that have not loaded
+ * it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static bool unload(void)
 {
 	int i, ret = -1;
 
-	/* A task that just ended may still be giving its events back. */
+	/* A task that has just ended may still be freeing its events. */
 	for (i = 0; i < 100 && ret; i++) {
 		ret = syscall(SYS_delete_module, "corepmu", O_NONBLOCK);
 		if (ret)
@@ -47,7 +47,7 @@ static bool unload(void)
 	return expect_eq("unloading the module", 0, ret);
 }
 
-/* Give the CPU away and have it back, often. */
+/* Yield the CPU often. */
 static void switch_often(void)
 {
 	int i;
@@ -56,7 +56,7 @@ static void switch_often(void)
 		usleep(100);
 }
 
-/* What another PMU's events do to a task that has a context. */
+/* Let another PMU's events use a task that has a context. */
 static void use_software_event(void)
 {
 	struct perf_event_attr attr;
@@ -93,7 +93,7 @@ static void count_exactly(void)
 	close(fd);
 }
 
-/* One task, load after load. */
+/* One task survives several loads. */
 static void one_task(void)
 {
 	int i;
@@ -109,7 +109,9 @@ static void one_task(void)
 	}
 }
 
-/* An event of a later load in a context of an earlier one, kept over switches. */
+/*
+ * An event of a later load is opened in a context of an earlier one, and survives task switches.
+ */
 static void kept_over_switches(void)
 {
 	struct perf_event_attr attr;
@@ -132,10 +134,10 @@ static void kept_over_switches(void)
 	unload();
 }
 
-/* One for each round: a task that is quick must not take another's turn. */
+/* One pipe per round, so that a fast task does not read another's byte */
 static int go[2][2], ready[2];
 
-/* A task with a context of the first load, which tells of failures by status. */
+/* A task with a context of the first load; its exit status reports failures. */
 static void sleeper(void)
 {
 	char c;
@@ -174,7 +176,7 @@ static void wake_all(int round)
 			ktap_fail("the tasks cannot be woken");
 }
 
-/* Many tasks that sleep through an unload and a load. */
+/* Many tasks sleep while the module is unloaded and loaded. */
 static void many_tasks(void)
 {
 	int i, status, failed = 0;
@@ -189,7 +191,7 @@ static void many_tasks(void)
 		if (!pids[i])
 			sleeper();
 	}
-	/* When one of them dies, reads end instead of waiting. */
+	/* If a task dies, reads end instead of waiting. */
 	close(ready[1]);
 	if (expect_true("all tasks counted", wait_for_all()) && unload()) {
 		use_software_event();
@@ -213,7 +215,7 @@ static void many_tasks(void)
 	unload();
 }
 
-/* Children of a task inherit its context's PMU with its events. */
+/* Children inherit the PMU of their parent's context together with its events. */
 static void inherited(void)
 {
 	struct perf_event_attr attr;

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# refusals - the reason why an event was refused is found by whoever looks for it
+# refusals - the log and debugfs have the reason why an event was rejected
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 list=/sys/kernel/debug/corepmu/refusals
-# No PMU has such a bit in config.
+# No PMU knows this bit of config.
 bad=$PMU/config=0x4000000000000000/
 
-# refused [TIMES]: perf asks for what there is not, each time as another process.
+# refused [TIMES]: perf opens an event that is rejected, each time as another process.
 refused()
 {
 	for _ in $(seq "${1:-1}"); do
@@ -29,7 +29,7 @@ log_says()
 		expect_equal "lines" 1 "$(grep -c 'event refused' /tmp/said)"
 }
 
-# The log has had its ten of this minute; the list has all.
+# The log has its ten lines of this minute; the list in debugfs has all.
 log_is_limited()
 {
 	dmesg_mark many
@@ -40,7 +40,7 @@ log_is_limited()
 			"$(grep -c '^perf\[.*config 0x4000000000000000' "$list")"
 }
 
-# Several times by one process: one entry, that counts.
+# A process that is rejected several times has one entry, with the number.
 list_counts()
 {
 	perf stat -e "$bad" -e "$bad" true >/dev/null 2>&1

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# refuse - the module says in one sentence why it does not load, and leaves nothing
+# refuse - a load that fails logs the reason in one sentence, and leaves nothing
 #
-# The guest's stanza makes the trouble and names it on the kernel's command line:
+# The guest's stanza causes the failure and names it on the kernel's command line:
 #   corepmu_test.refuse=held        the built-in driver has the PMU
 #   corepmu_test.refuse=unreserved  the built-in driver does not reserve its counters
 #   corepmu_test.refuse=absent      there is no PMU
@@ -16,7 +16,7 @@ trouble=$(sed -n 's/.*corepmu_test\.refuse=\([a-z-]*\).*/\1/p' /proc/cmdline)
 case $trouble in
 held)
 	sentence='held by the built-in driver: .*nmi_watchdog'
-	# What guests without the built-in driver boot with.
+	# The word of the command line that removes the built-in driver
 	[ "$VENDOR" != arm ] ||
 		sentence="held by .*initcall_blacklist=$(sed -n 's/^builtin=//p' /corepmu/conf)\$"
 	;;
@@ -77,8 +77,8 @@ built_in_counts()
 		"$(stat_count "$builtin/$INSTRUCTIONS/u" workload)"
 }
 
-# A directory that anything may be taken out of in error. The module may have been tried
-# before the suite, so that what was there then is not known.
+# A driver bug may remove this whole directory. The module may have been tried before the suite, so
+# that its earlier content is unknown.
 sysctls_are_there()
 {
 	for name in ostype panic perf_event_paranoid; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# suspend - the system sleeps, and counters forget what they had
+# suspend - the system sleeps, and counters lose their contents
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -10,7 +10,7 @@ need_sleep()
 	can_sleep || skip "the system does not sleep deeply, or nothing wakes it up"
 }
 
-# counted FILE EVENT: of perf stat -x,
+# counted FILE EVENT: print the event's count in output of perf stat -x,
 counted() { awk -F, -v event="$2" '$3 ~ event { print $1 }' "$1"; }
 
 counts_on_cpu0()
@@ -28,7 +28,7 @@ counts_afterwards()
 	counts_on_cpu0
 }
 
-# over_sleep PERF...: the system sleeps, and the workload runs afterwards, while perf does
+# over_sleep PERF...: the system sleeps while perf runs; afterwards the workload runs.
 over_sleep()
 {
 	need_sleep
@@ -42,7 +42,7 @@ over_sleep()
 	wait "$pid"
 }
 
-# Events that were there before go on from what they had.
+# Events that were open before the sleep continue from their counts.
 goes_on()
 {
 	need_sleep
@@ -62,8 +62,8 @@ samples_afterwards()
 	expect_range "samples" 1 1000000 "$(perf script -i /tmp/perf.data | wc -l)"
 }
 
-# extras_go_on CAPABILITY PERF-RECORD...: samples of what runs after the sleep alone, of an event
-# from before it
+# extras_go_on CAPABILITY PERF-RECORD...: an event that was open before the sleep samples the
+# workload after it
 extras_go_on()
 {
 	need_extra "$1"
