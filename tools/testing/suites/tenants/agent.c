@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * agent.c - somebody else writes the PMU's registers, and the next event is right all the same
+ * agent.c - another agent writes the PMU's registers, and the next event is right all the same
  *
- * For x86, where /dev/cpu/0/msr writes any register, as Intel's pcm does, and for virtual PMUs that
- * count exactly. Registers are cleared, or changed, while no event is open, and while events of
- * this task are open and scheduled out; what is counted and sampled then is what was before. The
- * guest has the module msr in /corepmu/kmods/msr (run-guest --kmod).
+ * For x86, where /dev/cpu/0/msr writes any register, as Intel's pcm does, and for virtual PMUs
+ * that count exactly. The agent clears or changes registers while no event is open, and while
+ * events of this task are open and scheduled out. Counts and samples afterwards must be as before.
+ * The guest has the module msr in /corepmu/kmods/msr (run-guest --kmod).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,14 +27,17 @@
 #define ROUNDS		20000UL
 #define PERIOD		2003
 #define RING_PAGES	64
-/* Longer than a tick: somebody else runs meanwhile. */
+/* Longer than a tick: another task runs meanwhile. */
 #define SLEEP_US	20000
 
 /* Loads: MEM_INST_RETIRED.ALL_LOADS and MEM_TRANS_RETIRED.LOAD_LATENCY of Skylake and later */
 #define EVENT_LOADS	0x81d0
 #define EVENT_LATENCY	0x01cd
 #define LATENCY		3
-/* OFFCORE_RESPONSE_0 and FRONTEND_RETIRED of Skylake and Ice Lake, and what they are to count */
+/*
+ * OFFCORE_RESPONSE_0 and FRONTEND_RETIRED of Skylake and Ice Lake, with their extra registers'
+ * values
+ */
 #define EVENT_OFFCORE	0x01b7
 #define OFFCORE_ANY	0x10001
 #define EVENT_FRONTEND	0x01c6
@@ -43,7 +46,7 @@
 static int msrs = -1;
 static struct ring ring;
 
-/* Registers and their modules */
+/* Load a module of a directory. */
 
 static bool load(const char *path)
 {
@@ -76,7 +79,7 @@ static bool open_registers(void)
 	return expect_true("the registers of CPU 0, by " MODULES, msrs >= 0);
 }
 
-/* One that is not there is left alone. */
+/* A register that does not exist is skipped. */
 static void write_register(u32 msr, u64 value)
 {
 	u64 old;
@@ -86,8 +89,8 @@ static void write_register(u32 msr, u64 value)
 }
 
 /*
- * The in-tree driver believes what it has written into IA32_PEBS_DATA_CFG (active_pebs_data_cfg in
- * arch/x86/events/intel/ds.c), and into DS_AREA while an event is open.
+ * The in-tree driver trusts its copy of IA32_PEBS_DATA_CFG (active_pebs_data_cfg in
+ * arch/x86/events/intel/ds.c), and of DS_AREA while an event is open.
  */
 #define PEBS_DATA_CFG	0x3f2
 #define DS_AREA		0x600
@@ -140,7 +143,7 @@ static void act(const struct agent *agent)
 		write_register(agent->first + i * agent->step, agent->value);
 }
 
-/* What is measured: conditional branches, and loads of the stack */
+/* The measured work: conditional branches, and loads from the stack */
 
 static void work(unsigned long rounds)
 {
@@ -191,7 +194,7 @@ static void describe(void)
 	attrs[FAR_LOADS].sample_type |= PERF_SAMPLE_ADDR;
 }
 
-/* Does the PMU have such an event? Events that Intel's models alone have are opened there. */
+/* Check whether the PMU has such an event. Events of one Intel model are opened as a test. */
 static bool is_there(unsigned int which)
 {
 	int fd;
@@ -207,7 +210,7 @@ static bool is_there(unsigned int which)
 	return true;
 }
 
-/* Samples that have all that was asked for: branches, or an address */
+/* Return the number of samples with all requested fields: branches, or an address. */
 static u64 good_samples(unsigned int which)
 {
 	const struct perf_event_header *header;
@@ -225,7 +228,7 @@ static u64 good_samples(unsigned int which)
 	return nr;
 }
 
-/* What an open event counts, or has samples of, while the program runs. */
+/* Return the count or the samples of an open event while the program runs. */
 static u64 measure_open(unsigned int which, int fd)
 {
 	u64 before = event_read(fd);
@@ -272,7 +275,7 @@ static u64 measure(unsigned int which)
 	return value;
 }
 
-/* An event that is open: the registers are written while the task sleeps, or while it counts. */
+/* An event is open: the agent writes the registers while the task sleeps, or while it counts. */
 static u64 measure_over(unsigned int which, const struct agent *agent, bool counting)
 {
 	int fd = open_one(which);
@@ -306,7 +309,7 @@ static void each(u64 (*with)(unsigned int which, const struct agent *agent), con
 			continue;
 		measure(which);
 		before = measure(which);
-		/* The model has none of them. */
+		/* The CPU model lacks these events. */
 		if (!before && (which == OFFCORE || which == FRONTEND || which == FAR_LOADS))
 			continue;
 		nr++;
@@ -317,7 +320,7 @@ static void each(u64 (*with)(unsigned int which, const struct agent *agent), con
 				continue;
 			snprintf(what, sizeof(what), "event %u, %s %s", which, agents[i].name,
 				 when);
-			/* An open event has some of a period behind it. */
+			/* An open event has counted part of a period before. */
 			expect_range(what, before, before + !!attrs[which].sample_period,
 				     with(which, &agents[i]));
 		}
@@ -357,7 +360,7 @@ static void while_counting(void)
 	each(counting, "while it counts");
 }
 
-/* Two events of the task go on beside one of the CPU, after the next switch. */
+/* Two events of the task continue beside one of the CPU, after the next switch. */
 static void beside_a_cpu_event(void)
 {
 	struct perf_event_attr attr;

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# beside - x86: the module and the built-in driver take turns with the counters
+# beside - x86: the module and the built-in driver use the counters in turn
 #
-# For guests with both, and without the NMI watchdog to begin with.
+# For guests with both drivers, started without the NMI watchdog.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -12,7 +12,7 @@ theirs=cpu/instructions/u
 watchdog=/proc/sys/kernel/nmi_watchdog
 sentence='corepmu: event refused: the built-in driver has the counters: .*nmi_watchdog'
 
-# Whoever counts it, the workload is the same.
+# The workload is the same for either driver.
 export ROUNDS=200
 exact()
 {
@@ -29,8 +29,8 @@ both_exact()
 	exact "$ours" && exact "$theirs"
 }
 
-# refused EVENT [OPTION...]: with EBUSY, by both ways into perf_event_open(2). perf 7 has
-# words of its own for it.
+# refused EVENT [OPTION...]: expect EBUSY from both ways of perf to open the event. perf 7 prints
+# another text.
 refused()
 {
 	event=$1
@@ -43,7 +43,8 @@ refused()
 	done
 }
 
-# holding EVENT COMMAND...: COMMAND while perf has the event open; both count afterwards.
+# holding EVENT COMMAND...: run COMMAND while perf has the event open; both drivers count
+# afterwards.
 holding()
 {
 	held=$1
@@ -60,7 +61,7 @@ holding()
 		both_exact && return "$status"
 }
 
-# A CPU's event of ours has perf core call us at later switches of tasks on that CPU.
+# After a per-CPU event of corepmu, perf core calls its sched_task() at task switches on that CPU.
 left_alone()
 {
 	perf stat -a -e "$PMU/instructions/" true >/tmp/out 2>&1 || { cat /tmp/out; return 1; }

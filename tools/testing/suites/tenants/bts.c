@@ -2,10 +2,10 @@
 /*
  * bts.c - x86: precise events and branch records beside events of the PMU intel_bts
  *
- * Both want the debug store or the debug facilities. For guests whose virtual PMU has branch trace
- * stores (bts=on), branch records and precise samples, and that have no page table isolation. The
- * built-in driver lets precise events and intel_bts share the debug store, corepmu does not; branch
- * records exclude intel_bts under either.
+ * Precise events and intel_bts need the debug store. Branch records and intel_bts exclude each
+ * other in hardware. For guests whose virtual PMU has branch trace stores (bts=on), branch records
+ * and precise samples, and without page table isolation. The built-in driver lets precise events
+ * and intel_bts share the debug store; corepmu does not.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -68,7 +68,7 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-/* Every period since the event was opened has had a sample, and the count grows. */
+/* Expect a sample for each period since the open, and a growing count. */
 static void expect_samples(const char *when, int fd, struct ring *ring, struct ring_sum *sum,
 			   const struct perf_event_attr *attr)
 {
@@ -116,7 +116,10 @@ static void branch_samples(void)
 	samples_beside(branch_attr);
 }
 
-/* Whoever comes second is refused, and is not when the first has gone, however often. */
+/*
+ * The second event is rejected while the first is open, and accepted after its close, again and
+ * again.
+ */
 static void exclude(int (*open_event)(void), int refused)
 {
 	unsigned int i;
@@ -152,7 +155,7 @@ static void branch_order(void)
 	exclude(open_branches, -EBUSY);
 }
 
-/* Events that want neither are nobody's concern. */
+/* Other events are not affected. */
 static void plain(void)
 {
 	int bts = open_bts(), fd = event_open_user(ARCH_EVENT_INSTRUCTIONS, -1);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# deny-event - an event that a hypervisor's filter forbids: what an arm64 driver makes of it
+# deny-event - an event that a hypervisor's filter forbids: results on arm64
 #
-# KVM takes the event out of PMCEID0_EL0 and does not count it. The guest's stanza has it so for
+# KVM removes the event from PMCEID0_EL0 and does not count it. The guest's stanza forbids
 # L1D_CACHE_REFILL (0x03).
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -16,7 +16,7 @@ is_told()
 		expect_true "the file of another" [ -e "$DEVICES/$PMU/events/l1d_cache" ]
 }
 
-# L1-dcache-loads is of L1D_CACHE, which counts, L1-dcache-load-misses of L1D_CACHE_REFILL.
+# L1-dcache-loads uses L1D_CACHE, which counts; L1-dcache-load-misses uses L1D_CACHE_REFILL.
 generic_is_refused()
 {
 	perf stat -x, -o /tmp/out -e L1-dcache-loads:u,L1-dcache-load-misses:u workload || return 1

@@ -1,18 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# deny - counters, and events, that stay still, as a hypervisor's do: what both drivers make of it
+# deny - counters and events that do not count in a hypervisor's guest: results with both drivers
 #
-# KVM has an event of the host's behind each counter of the guest's. One for which the host has no
-# counter left, or that a filter forbids, does not count, and nothing tells the guest. The guest's
-# stanza has it so for counter 2 of four and for cache misses (2e/41); both drivers are there.
+# KVM uses a host event for each counter of the guest. A counter does not count if the host has no
+# counter left, or if a filter forbids the event; the guest does not learn this. The guest's stanza
+# does so for counter 2 of four and for cache misses (2e/41). Both drivers are present.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 EVENT=branch-instructions
 OWN=$(builtin_pmu)
 
-# count_at_once PMU NUMBER: what perf stat says of that many such events while the workload runs
+# count_at_once PMU NUMBER: print the output of perf stat with that many such events while the
+# workload runs
 count_at_once()
 {
 	list=$1/$EVENT/u
@@ -28,7 +29,7 @@ all_the_time()
 	grep -c ',100\.00,' /tmp/out
 }
 
-# What "0" means, an event that did not happen or a counter that does not count, it cannot tell.
+# The driver cannot tell an event that did not happen from a counter that does not count.
 own_counts_nothing()
 {
 	count_at_once "$OWN" 4
@@ -60,7 +61,7 @@ fourth_waits()
 			"$(counted "$EVENT" | sort -n | head -n 1)"
 }
 
-# No self-test finds an event that a filter forbids: which one it is, only the host knows.
+# The self-test does not find a forbidden event: only the host knows it.
 event_is_still()
 {
 	expect_equal "the kernel's own driver" 0 "$(stat_count "$OWN/event=0x2e,umask=0x41/u" workload)" &&

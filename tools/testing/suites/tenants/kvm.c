@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvm.c - what events count while KVM runs a guest (arm64)
+ * kvm.c - counts of events while KVM runs a guest (arm64)
  *
- * The guest is a loop of known length, at EL1 or at EL0, that ends with a store to an address that
- * is nobody's. For kernels at EL2 (VHE) and at EL1 below their own (nVHE), and for either driver:
+ * The guest is a loop of known length, at EL1 or at EL0, that ends with a store to an unmapped
+ * address. For kernels at EL2 (VHE) and at EL1 below their own EL2 (nVHE), and for either driver:
  * run-guest --machine virtualization=on,gic-version=3.
  */
 #include <errno.h>
@@ -31,10 +31,13 @@
 #define LOOP_LENGTH	2
 #define GUEST		(LOOP_LENGTH * LOOPS)
 
-/* What KVM, the rest of the kernel and this program may do meanwhile: less than the guest */
+/*
+ * Upper bound for instructions of KVM, the rest of the kernel and this program meanwhile; less
+ * than the guest's
+ */
 #define HOST_MOST	(GUEST / 2)
 
-/* The first kernel that was looked at which has kvm_vcpu_pmu_resync_el0() (arch/arm64/kvm/pmu.c) */
+/* First kernel known to have kvm_vcpu_pmu_resync_el0() (arch/arm64/kvm/pmu.c) */
 #define HAS_RESYNC	612
 
 /* PSTATE with DAIF masked; DDI 0487, C5.2.19, "SPSR_EL1": M[3:0] */
@@ -107,7 +110,7 @@ static bool set_reg(u64 id, u64 value)
 	return expect_eq("KVM_SET_ONE_REG", 0, ioctl(vcpu, KVM_SET_ONE_REG, &reg));
 }
 
-/* The loop, at an exception level, until the guest stores. */
+/* Run the loop at an exception level, until the guest stores. */
 static bool run_loop(u64 pstate)
 {
 	int ret;
@@ -123,7 +126,7 @@ static bool run_loop(u64 pstate)
 	       expect_eq("where it stored", MMIO, run->mmio.phys_addr);
 }
 
-/* Is the host's kernel at EL2? Then what it does there is no guest's. */
+/* Check whether the host's kernel is at EL2. Then its work there does not count as a guest's. */
 static bool is_vhe(void)
 {
 	struct perf_event_attr attr;
@@ -137,20 +140,22 @@ static bool is_vhe(void)
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd < 0)
 		return false;
-	/* Without VHE that is EL2's code, with it nobody's. */
+	/* Without VHE this is work of EL2, with VHE of neither. */
 	run_loop(PSTATE_EL0);
 	vhe = event_read(fd) == 0;
 	close(fd);
 	return vhe;
 }
 
-/* No instruction of it, the guest's alone, those of the host alone, or both */
+/*
+ * What an event counts: nothing, only the guest's loop, only the host, or both; or it is rejected
+ */
 enum counts { NOTHING, GUEST_ALONE, HOST_ALONE, BOTH, REFUSED };
 
 struct filter {
 	const char *name;
 	bool user, kernel, host, guest;
-	/* Of the loop at EL0 and at EL1, with VHE and without */
+	/* Results for the loop at EL0 and at EL1, with VHE and without */
 	enum counts vhe[2], nvhe[2];
 };
 
@@ -184,7 +189,7 @@ static void try_filter(const struct filter *filter, unsigned int el, enum counts
 	attr.exclude_host = !filter->host;
 	attr.exclude_guest = !filter->guest;
 	fd = event_open(&attr, 0, -1, -1, 0);
-	/* The built-in driver has KVM's help, and counts. */
+	/* KVM switches the built-in driver's counters, so the event is accepted and counts. */
 	if (expected == REFUSED && target.in_tree)
 		expected = el == 0 && filter->user ? GUEST_ALONE : el == 1 ? GUEST_ALONE : NOTHING;
 	if (expected == REFUSED) {
@@ -203,7 +208,7 @@ static void try_filter(const struct filter *filter, unsigned int el, enum counts
 		expect_eq(what, 0, count);
 		break;
 	case GUEST_ALONE:
-		/* The store is tried, and done by KVM. */
+		/* KVM emulates the store, which may count. */
 		expect_range(what, GUEST, GUEST + 1, count);
 		break;
 	case HOST_ALONE:
@@ -227,7 +232,7 @@ static void has_no_pmu(void)
 	int has = ioctl(kvm, KVM_CHECK_EXTENSION, KVM_CAP_ARM_PMU_V3), ret;
 
 	expect_eq("KVM_CAP_ARM_PMU_V3", target.in_tree, has);
-	/* A vCPU keeps the features that it has had first. */
+	/* A vCPU keeps the features of its first initialisation. */
 	unmake_guest();
 	if (!make_guest())
 		return;
@@ -249,7 +254,7 @@ static void counts(void)
 			try_filter(&filters[i], el, vhe ? filters[i].vhe[el] : filters[i].nvhe[el]);
 }
 
-/* More events than counters: the tick puts others in their place while the guest runs. */
+/* More events than counters: the tick rotates the events while the guest runs. */
 static void take_turns(void)
 {
 	struct perf_event_attr attr;
@@ -257,7 +262,10 @@ static void take_turns(void)
 	unsigned int i;
 	u64 count;
 
-	/* What a tick places has a host's filter until the guest is left for another reason. */
+	/*
+	 * Events that a tick places have the host's filter until the guest exits for another
+	 * reason.
+	 */
 	if (target.in_tree && target.kernel < HAS_RESYNC) {
 		ktap_skip("the built-in driver of this kernel has no kvm_vcpu_pmu_resync_el0()");
 		return;
