@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * acr - counters that reload when another one of their group overflows (auto counter reload)
+ * acr - counters that reload when another event of their group overflows (auto counter reload)
  *
- * Branches are to be sampled where they are many. Each period of instructions reloads the counter of
- * branches. Each period of branches, and their own, reloads the counter of instructions.
- * The program is known instruction by instruction, and with it how many samples there are. For a
- * virtual PMU that counts exactly.
+ * Branches are to be sampled where they are frequent. Each period of instructions reloads the
+ * branch counter. Each period of branches reloads the instruction counter and the branch counter
+ * itself. The number of samples follows from the program, which is known instruction by
+ * instruction. For a virtual PMU that counts exactly.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,14 +24,14 @@
 #define IOC_ENABLE		0x2400
 #define IOC_DISABLE		0x2401
 
-#define LOOPS			1400	/* branches of a round that come one after the other */
-#define STRAIGHT		2500	/* instructions after them that are none */
+#define LOOPS			1400	/* consecutive branches of a round */
+#define STRAIGHT		2500	/* instructions after them that are no branches */
 #define ROUNDS			50
 
 #define EVENT_INSTRUCTIONS	0x00c0
 #define EVENT_BRANCHES		0x00c4
 
-/* program(group, rounds, loops): enables the group with the instruction before its first. */
+/* program(group, rounds, loops): enable the group right before the first instruction, then run. */
 void program(u64 fd, u64 rounds, u64 loops);
 
 asm(".pushsection .text\n"
@@ -74,9 +74,9 @@ asm(".pushsection .text\n"
 
 extern const char at_loop[], at_jump[], at_straight[];
 
-/* ---- what is to come of it ---- */
+/* ---- expected samples ---- */
 
-/* An event of the group: its period, and of which events' overflows it begins anew */
+/* An event of the group: its period, and the events whose overflows reload it */
 struct member {
 	u64 config;
 	u64 period;
@@ -88,18 +88,15 @@ struct member {
 
 struct expected {
 	unsigned int samples[MEMBERS];
-	unsigned int overtaken[MEMBERS];	/* of these, see count_one() */
-	u64 at[MEMBERS];	/* how much has been counted of each period */
+	unsigned int overtaken[MEMBERS];	/* counts of each event, see count_one() */
+	u64 at[MEMBERS];	/* counts in each present period */
 	u64 since[MEMBERS];	/* instructions since the last overflow */
 };
 
-/* An overflow's interrupt comes after so many instructions more, at most. */
+/* Instructions from an overflow to its interrupt, at most */
 #define SKID			2
 
-/*
- * An event that begins anew between its overflow and the interrupt is not seen to have overflowed,
- * with either driver.
- */
+/* Neither driver sees an overflow if the counter is reloaded between overflow and interrupt. */
 static void count_one(const struct member *group, struct expected *e, bool branch)
 {
 	unsigned int overflowed = 0, i;
@@ -108,7 +105,7 @@ static void count_one(const struct member *group, struct expected *e, bool branc
 		if ((group[i].config == EVENT_INSTRUCTIONS || branch) &&
 		    ++e->at[i] == group[i].period)
 			overflowed |= 1 << i;
-	/* The driver begins its next period, if the CPU has not. */
+	/* If the CPU has not reloaded the counter, the driver starts its next period. */
 	for (i = 0; i < MEMBERS; i++) {
 		bool itself = group[i].mask >> i & 1;
 
@@ -180,7 +177,7 @@ static void close_group(int *fds, struct ring *rings)
 	}
 }
 
-/* Samples of a member; @inside: how many of them are in the loop, precise ones at its branch */
+/* Count the samples of a member; @inside: those in the loop, for precise events at its branch. */
 static unsigned int samples_of(struct ring *ring, const struct member *m, unsigned int *inside)
 {
 	const struct perf_event_header *header;
@@ -259,7 +256,9 @@ static void told(void)
 	expect_true("config2:0-63", !strcmp(line, "config2:0-63\n"));
 }
 
-/* A third of the instructions is to be branches: in the loop half of them are. */
+/*
+ * Sample where at least a third of the instructions are branches: in the loop it is half of them.
+ */
 static void many(void)
 {
 	static const struct member group[] = {
@@ -270,7 +269,7 @@ static void many(void)
 		run(group, LOOPS, true);
 }
 
-/* The sample is at the very branch. */
+/* The sample is at the branch itself. */
 static void precise(void)
 {
 	static const struct member group[] = {
@@ -281,7 +280,7 @@ static void precise(void)
 		run(group, LOOPS, true);
 }
 
-/* Both, and instructions have samples. */
+/* Both events are precise, and instructions have samples, too. */
 static void both_precise(void)
 {
 	static const struct member group[] = {
@@ -292,7 +291,7 @@ static void both_precise(void)
 		run(group, LOOPS, false);
 }
 
-/* More than there are anywhere */
+/* More than any CPU has */
 static void too_few(void)
 {
 	static const struct member group[] = {
@@ -303,7 +302,7 @@ static void too_few(void)
 		run(group, LOOPS, true);
 }
 
-/* Instructions have samples, and branches begin anew with each of them. */
+/* Instructions have samples, and each of their overflows reloads the branch counter. */
 static void cause_alone(void)
 {
 	static const struct member group[] = {
@@ -314,7 +313,7 @@ static void cause_alone(void)
 		run(group, LOOPS, false);
 }
 
-/* The leader has the others begin anew, and is named by none. */
+/* The leader's overflows reload the other counters, and no event reloads the leader. */
 static void by_leader(void)
 {
 	static const struct member group[] = {
@@ -325,7 +324,7 @@ static void by_leader(void)
 		run(group, LOOPS, false);
 }
 
-/* Nothing is left behind in the counters' registers. */
+/* The reload registers are clear afterwards. */
 static void plain_after(void)
 {
 	static const struct member group[] = {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * events.c - x86: events by their numbers and by their generic names, and what
- * edge, inv and cmask make of them
+ * events.c - x86: events by number and by generic name, and the effect of edge, inv and cmask
  *
- * What the virtual PMU counts is told in tools/qemu/x86/x86-pmu.rst: in a cycle at
- * most one instruction retires, a branch in its second one.
+ * tools/qemu/x86/x86-pmu.rst says what the virtual PMU counts: at most one instruction retires per
+ * cycle, and a branch in its second cycle.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,13 +25,12 @@
 #define UMASK2(n)	((unsigned long long)(n) << 40)
 #define NONE		(~0ULL)
 
-/* AMD's CPUs have up to 16 counters. */
+/* Half of AMD's counters, at most 16 */
 #define MERGED_MAX	8
 
 /*
- * Each iteration loads, stores, and branches twice to here and twice to there,
- * which a predictor of two bits gets wrong three times of four. Not to be
- * inlined: it goes by the branches' addresses.
+ * Each iteration loads, stores, and branches twice one way and twice the other. A predictor of two
+ * bits gets three of four wrong. Not inlined: the predictor uses the branches' addresses.
  */
 static __attribute__((noinline)) void busy_loop(unsigned long iterations,
 						unsigned long *memory)
@@ -47,15 +45,12 @@ static __attribute__((noinline)) void busy_loop(unsigned long iterations,
 		     : "+r" (iterations) : "r" (memory) : "rax", "cc", "memory");
 }
 
-/* Of a round: six instructions in each iteration and two NOPs, eight branches. */
+/* A round has six instructions in each iteration, two NOPs and eight branches. */
 #define INSNS		26
 #define BRANCHES	8
 #define CYCLES		(INSNS + BRANCHES)
 
-/*
- * What the kernel does meanwhile changes some places of the predictor and of the
- * cache.
- */
+/* The kernel's own work changes some entries of the predictor and of the cache. */
 #define DISTURBED	16
 
 struct event {
@@ -125,7 +120,7 @@ static const struct event events[] = {
 static void run_event(const struct event *event)
 {
 	u64 config = arch_is_amd() ? event->amd : event->intel;
-	/* Volatile: chosen before the event counts, and not by its instructions. */
+	/* Volatile: loaded before the event counts */
 	volatile unsigned long iterations;
 	unsigned long memory[2] = { 0 };
 	struct perf_event_attr attr;
@@ -142,7 +137,7 @@ static void run_event(const struct event *event)
 	fd = event_open_self(&attr, -1);
 	if (fd < 0)
 		return;
-	/* The first run is for the predictor and the cache. */
+	/* The first run warms up the predictor and the cache. */
 	for (i = 0; i < 3; i++) {
 		iterations = 4 * (i == 1 ? ROUNDS : 2 * ROUNDS);
 		event_reset(fd);
@@ -158,7 +153,7 @@ static void run_event(const struct event *event)
 	close(fd);
 }
 
-/* Intel's reference and bus cycles are half as many as cycles, in the same time. */
+/* Intel's reference and bus cycles are half as frequent as cycles. */
 static void slow_cycles(void)
 {
 	static const u64 generic[] = { PERF_COUNT_HW_CPU_CYCLES,
@@ -196,12 +191,12 @@ static void slow_cycles(void)
 	close_all(fds, 3);
 }
 
-/* Intel: counters that count an event on every microarchitecture, if it is not architectural */
+/* Intel: counters that can count every non-architectural event on all microarchitectures */
 #define COMMON_COUNTERS		4
 
 /*
- * Events that only one microarchitecture has are placed on counters 0 to 3, also when
- * others that can go elsewhere have been there before.
+ * Events of one microarchitecture are placed on counters 0 to 3. Events that can use other
+ * counters move there, even if they were opened earlier.
  */
 static void common_counters(void)
 {
@@ -219,7 +214,7 @@ static void common_counters(void)
 		return;
 	}
 	user_read_allow(1);
-	/* Architectural ones on all counters but the last four */
+	/* Architectural events on all counters but the last four */
 	for (; nr < counters - COMMON_COUNTERS; nr++) {
 		if (!reader_open(&readers[nr], ARCH_EVENT_BRANCHES, 0))
 			goto out;
@@ -235,10 +230,10 @@ static void common_counters(void)
 	for (i = 0; i < nr; i++)
 		expect_ne("index of each", 0, readers[i].page->index);
 
-	/* One more than there are counters for */
+	/* One more event than counters */
 	attr_init(&attr, ARCH_EVENT_UNKNOWN);
 	leader = event_open_self(&attr, -1);
-	/* Members that are disabled want no counter. */
+	/* Disabled members need no counter. */
 	attr.disabled = 0;
 	for (i = 1; i < COMMON_COUNTERS; i++)
 		fds[i] = event_open_self(&attr, leader);
@@ -251,8 +246,8 @@ out:
 }
 
 /*
- * Intel: they count what another register says. Skylake, whose numbers the guest's CPU has, has
- * some of them, and no such registers here; those of others nobody writes.
+ * Intel: events that need an extra register are rejected. The guest's CPU model, Skylake, has some
+ * of these registers, but the virtual PMU does not.
  */
 static void incomplete_events(void)
 {
@@ -281,8 +276,8 @@ static void incomplete_events(void)
 }
 
 /*
- * AMD: retired floating-point operations are more than 15 in a cycle, for which two counters are
- * merged: of those with the core extension half as many fit as of others, without there are none.
+ * AMD: more than 15 floating-point operations can retire per cycle, so this event takes two merged
+ * counters. With the core extension half as many such events fit as others; without it none.
  */
 static void merged_event(void)
 {
@@ -303,7 +298,7 @@ static void merged_event(void)
 	if (!expect_true("counters for a few", fit <= MERGED_MAX))
 		return;
 	for (i = 0; i < fit; i++) {
-		/* Only the leader is disabled: siblings that are need no counter yet. */
+		/* Only the leader is disabled. Disabled siblings would need no counter yet. */
 		attr.disabled = !i;
 		fds[i] = event_open(&attr, 0, -1, i ? fds[0] : -1, 0);
 		if (!expect_true("one more in the group", fds[i] >= 0))
@@ -315,7 +310,7 @@ static void merged_event(void)
 		close(fds[i]);
 }
 
-/* Intel, from version 6 on: with the second unit mask it is another event. */
+/* Intel from perfmon version 6 on: the second unit mask selects another event. */
 static void second_mask(void)
 {
 	static const struct event named = { "", PERF_TYPE_RAW, UMASK2(1) | 0x02fe, NONE,
@@ -331,8 +326,8 @@ static void second_mask(void)
 }
 
 /*
- * In a cycle 0 or 1 branch retires, and 0 or 1 instruction. The kernel's own driver of 7.3 has the
- * latter counted by fixed counter 0, which knows no equality.
+ * 0 or 1 branch, and 0 or 1 instruction, retires per cycle. The built-in driver of Linux 7.3
+ * counts such instructions on fixed counter 0, which ignores the equality bit.
  */
 static void equality(void)
 {
@@ -354,7 +349,7 @@ static void equality(void)
 		run_event(&instructions);
 }
 
-/* As many as there are, whatever their numbers, and no more */
+/* As many events fit as there are counters, whatever the counters' numbers. */
 static void all_counters(void)
 {
 	unsigned int counters = arch_counters().branches, i;

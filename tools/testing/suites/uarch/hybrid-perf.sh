@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# hybrid-perf - the perf tool on CPUs of two kinds, and CPUs that come
+# hybrid-perf - the perf tool on CPUs of two types, and CPUs that come online
 #
-# CPU 0 is a core, CPU 1 an atom. The module has been loaded, and is loaded again.
+# CPU 0 is a core, CPU 1 an atom. The module is loaded at the start, and loaded again.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -34,7 +34,7 @@ online()
 listed()
 {
 	perf list pmu >/tmp/list 2>/dev/null
-	# perf 7 has a line of its own for it.
+	# perf 7 prints one line per PMU.
 	for pmu in $core $atom; do
 		expect_says "perf list pmu" "$pmu/(cpu-)?cycles/|Unit: $pmu\\]" "$(cat /tmp/list)" ||
 			return 1
@@ -46,7 +46,7 @@ listed()
 	fi
 }
 
-# Each kind counts, on a line of its own.
+# Each CPU type counts, on its own line.
 stat_all()
 {
 	perf stat -a -x, -o /tmp/out -e "instructions,$core/$CYCLES/,$atom/$CYCLES/" \
@@ -55,7 +55,8 @@ stat_all()
 	for event in $core/$CYCLES/ $atom/$CYCLES/; do
 		expect_says "perf stat -a" ",$event," "$(cat /tmp/out)" || return 1
 	done
-	# perf 6.1 knows of kinds of CPU by the built-in driver's names: one event for all CPUs.
+	# perf 6.1 knows CPU types only by the built-in driver's names: it opens one event for all
+	# CPUs.
 	if grep -q ',instructions,' /tmp/out; then
 		expect_range "instructions" 75000000 1000000000 \
 			"$(awk -F, '$3 == "instructions" { print $1 }' /tmp/out)"
@@ -77,7 +78,7 @@ record_all()
 		expect_not "samples" "\[000\] +$atom|\[001\] +$core" "$(cat /tmp/seen)"
 }
 
-# A CPU of a kind of which none was online has no PMU.
+# A CPU type without an online CPU at load has no PMU.
 one_kind_online()
 {
 	rmmod corepmu && online 1 0 || return 1
@@ -86,13 +87,13 @@ one_kind_online()
 	online 1 1 || return 1
 	expect_says "the kernel's log" '^corepmu: CPU1 has a CPU type of which no CPU was online' \
 		"$(dmesg_since one)" || return 1
-	# What taskset and perf did before it got there may have been counted.
+	# Instructions of taskset and perf on the first CPU may be included.
 	perf stat --no-scale -x, -o /tmp/out -e "$core/$INSTRUCTIONS/u" taskset -c 1 workload
 	expect_says "a task's instructions there" '^(<not counted>|[0-9]{1,6})$' \
 		"$(counted "$INSTRUCTIONS")"
 }
 
-# A CPU that goes and comes is of the kind that it was.
+# A CPU that goes offline and comes back has its type as before.
 both_again()
 {
 	rmmod corepmu && load 0 1 && online 1 0 && online 1 1 || return 1

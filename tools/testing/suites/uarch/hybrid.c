@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hybrid.c - a machine with CPUs of two kinds, each with a PMU of its own
+ * hybrid.c - CPUs of two types, with a PMU for each type
  *
- * For guests under either driver: of x86's virtual PMU, models alder-lake and lunar-lake, whose
- * second CPU is an atom, and of arm64's with kind=1:counters=4:slots=0. What is expected of the
- * built-in driver is expected of corepmu.
+ * For guests under either driver: x86's virtual PMU with the models alder-lake and lunar-lake,
+ * whose second CPU is an atom, and arm64's with kind=1:counters=4:slots=0. Both drivers must pass
+ * the same expectations.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,15 +27,15 @@
 #define ROUNDS		20
 #define PERIOD		20011
 
-/* A round of moving to another CPU, in user space */
+/* User instructions of a move to another CPU */
 #define MOVE_INSNS	2000
 
 /**
- * struct kind - CPUs of one kind
- * @pmu: their PMU, of corepmu if it is there
+ * struct kind - CPUs of one type
+ * @pmu: their PMU; corepmu's if it is loaded
  * @general: counters for any event
- * @cpu: the one that there is
- * @type: of events of @pmu
+ * @cpu: the only CPU of the type
+ * @type: PMU type of @pmu's events
  */
 struct kind {
 	char pmu[64];
@@ -51,13 +51,16 @@ static struct kind kinds[] = {
 	{ "", 4, 1, -1 },
 };
 
-/* What is counted besides, on a counter of its own */
+/* Events with dedicated counters */
 static const u64 fixed[] = { ARCH_EVENT_CYCLES };
 
-/* Counts in a round of the loop of the first of these: each instruction, and the branch again */
+/*
+ * Counts of the first of these in a round of the loop: each instruction, and one more for the
+ * branch
+ */
 #define FIXED_COUNTS	(LOOP_INSNS + 1)
 
-/* A leader that is disabled needs no counter for the built-in driver: validate_event() */
+/* For the built-in driver a disabled leader needs no counter: validate_event() */
 #define IS_LEADER_COUNTED	(!target.in_tree)
 
 #else
@@ -104,7 +107,7 @@ static struct kind *other(struct kind *kind)
 	return kind == kinds ? kinds + 1 : kinds;
 }
 
-/* -1 without such a file, or when a range of CPUs is in it */
+/* Return -1 if there is no such file, or if it has a range of CPUs. */
 static long pmu_number(const char *pmu, const char *file)
 {
 	long number = -1;
@@ -145,7 +148,9 @@ static u64 count_of(int fd)
 	return times.count;
 }
 
-/* @config: instructions, whatever the type. What surrounds the loop is the same each time. */
+/*
+ * @config: instructions, for either type. The instructions around the loop are the same each time.
+ */
 static __attribute__((noipa)) u64 count_loop(int fd, unsigned long iterations)
 {
 	u64 before;
@@ -181,7 +186,7 @@ static void counts_nothing(const char *what, int fd)
 
 #ifdef __aarch64__
 
-/* They are told apart by their CPUs: the built-in driver's names depend on the firmware. */
+/* The CPUs tell the PMUs apart: the built-in driver's names depend on the firmware. */
 static bool find_kinds(void)
 {
 	DIR *devices = opendir(DEVICES);
@@ -205,7 +210,7 @@ static bool has_file(const struct kind *kind, const char *file)
 	return !access(path, F_OK);
 }
 
-/* What the second kind does not have: slots, and what counts them. */
+/* The second CPU type lacks slots and their counter. */
 static void kinds_are_two(void)
 {
 	expect_ne("type of the second kind", kinds[0].type, kinds[1].type);
@@ -216,13 +221,13 @@ static void kinds_are_two(void)
 	expect_true("and other events", has_file(&kinds[1], "events/inst_retired"));
 }
 
-/* Perf core asks the PMU first that was registered last, before 6.5 the first one. */
+/* Perf core asks the PMU first that was registered last; before Linux 6.5, the first one. */
 static struct kind *generic_kind(void)
 {
 	return &kinds[target.kernel >= 605];
 }
 
-/* A number of the architecture's is any kind's, on its CPUs. */
+/* An architectural event number is valid for any type, on its CPUs. */
 static int raw_on_second(void)
 {
 	return 0;
@@ -261,7 +266,10 @@ static void kinds_are_two(void)
 			continue;
 		for (k = 0; k < ARRAY_SIZE(names); k++) {
 			snprintf(name, sizeof(name), "%s_%s", bases[i], names[k]);
-			/* Beside the built-in driver it would be a core PMU more for perf. */
+			/*
+			 * Beside the built-in driver, a file cpus would make perf see one more
+			 * core PMU.
+			 */
 			expect_eq("CPUs", !i && has_pmu(bases[1]) ? -1 : (long)kinds[k].cpu,
 				  pmu_number(name, "cpus"));
 		}
@@ -281,7 +289,7 @@ static int raw_on_second(void)
 
 #endif
 
-/* An event of either kind: it counts where its kind is, and nowhere else. */
+/* An event of either type counts on CPUs of its type, and nowhere else. */
 static void task_pinned(void)
 {
 	struct kind *kind;
@@ -313,7 +321,7 @@ static void task_moved(void)
 	event_enable(fds[1]);
 	for (i = 0; i < 2 * ROUNDS; i++) {
 		run_on(kinds[i & 1].cpu);
-		/* Not as much on one as on the other */
+		/* Different work on the two CPUs */
 		known_loop(LOOPS * (1 + (i & 1)));
 		loops[i & 1] += LOOPS * (1 + (i & 1));
 	}
@@ -329,7 +337,7 @@ static void task_moved(void)
 	close_all(fds, 2);
 }
 
-/* Opens a group of @nr events for any counter, and of what the fixed counters have. */
+/* Open a group of @nr events for any counter, and of the events with dedicated counters. */
 static int open_group(const struct kind *kind, unsigned int nr, int *fds)
 {
 	struct perf_event_attr attr;
@@ -345,7 +353,7 @@ static int open_group(const struct kind *kind, unsigned int nr, int *fds)
 	return 0;
 }
 
-/* All of a kind's counters count, those of the core that leaf 0xA does not tell of too. */
+/* All counters of a type count, also those of the core that leaf 0xA omits. */
 static void groups_fit(void)
 {
 	struct event_times times;
@@ -414,7 +422,7 @@ static void cpus_of_one_kind(void)
 	}
 }
 
-/* @type: in the upper half of a generic event, 0 for none */
+/* @type: PMU type in the upper half of a generic event's config, 0 for none */
 static int open_generic(u64 type, pid_t pid, int cpu)
 {
 	struct perf_event_attr attr;
@@ -441,7 +449,7 @@ static void generic_of_a_kind(void)
 	}
 }
 
-/* A task's are those of one kind; a CPU's are those of its kind. */
+/* In a task such an event counts on CPUs of one type; on a CPU it is one of that CPU's type. */
 static void generic_of_none(void)
 {
 	struct kind *kind;

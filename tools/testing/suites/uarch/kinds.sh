@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# kinds - CPUs of two kinds with ACPI: a PMU for each kind, and CPUs that come
+# kinds - CPUs of two types with ACPI: one PMU per type, and CPUs that come online
 #
-# The guest has three CPUs. CPU 1 is of another kind, and only CPU 0 is online.
+# The guest has three CPUs. CPU 1 has another type, and only CPU 0 is online.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -12,7 +12,7 @@ online()
 	echo "$2" >"/sys/devices/system/cpu/cpu$1/online"
 }
 
-# counts_on CPU [PMU]: what the PMU counts of a task that stays on that CPU
+# counts_on CPU [PMU]: print the PMU's count for a task that stays on that CPU
 counts_on()
 {
 	taskset -c "$1" perf stat -x, -o /tmp/out -e "${2:-corepmu}/$INSTRUCTIONS/u" workload
@@ -83,7 +83,7 @@ two_kinds()
 	expect_not "the kernel's log" 'kind' "$(dmesg_since two)"
 }
 
-# Each counts on its own CPUs; a few instructions pass before a task is where it is to be.
+# Each PMU counts on its own CPUs. A task executes a few instructions before it is on its CPU.
 each_counts()
 {
 	for cpu in 0 1 2; do
@@ -96,7 +96,7 @@ each_counts()
 	done
 }
 
-# A program, for perf to run
+# A program that perf runs
 cat >/tmp/everywhere <<'EOT'
 #!/bin/sh
 for cpu in 0 1 2; do
@@ -118,7 +118,7 @@ record_all()
 	expect_not "samples" '\[00[02]\] +corepmu_1|\[001\] +corepmu/' "$(cat /tmp/seen)"
 }
 
-# The number of CPUs is not that of kinds: the tool has one event for each.
+# The perf tool opens one event per CPU type, whatever the number of CPUs.
 stat_all()
 {
 	perf stat -a -x, -o /tmp/out -e "corepmu/$INSTRUCTIONS/u,corepmu_1/$INSTRUCTIONS/u" \
@@ -134,7 +134,8 @@ kinds_go_and_come()
 	cpus_are corepmu 0,2 corepmu_1 1 && each_counts && record_all
 }
 
-# User space could follow a task to counters of another kind. perf 7 gives up, older ones go on.
+# A task could move to CPUs of another type and read counters there. perf 7 gives up, older
+# versions go on.
 user_reads_bound()
 {
 	event=corepmu_1/$INSTRUCTIONS,rdpmc=1/u

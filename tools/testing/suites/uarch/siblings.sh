@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# siblings - Haswell: events that corrupt what the core's other thread counts
+# siblings - Haswell: events that corrupt the counts of the core's other thread
 #
-# They are refused as long as there may be another thread, and count once there never will be.
+# The driver rejects them as long as another thread may exist, and counts them once none can.
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -31,7 +31,7 @@ refused_with_siblings()
 	refused "$loads" && refused L1-dcache-loads:u
 }
 
-# counted EVENT: perf may give it another name, that of its PMU before it
+# counted EVENT: print its count; perf may add the PMU's name to the event's
 counted()
 {
 	perf stat -x, -o /tmp/out -e "$1" workload >/tmp/said 2>&1
@@ -39,7 +39,7 @@ counted()
 		"$(sed -n 's/^\([0-9<][^,]*\),.*/\1/p' /tmp/out)"
 }
 
-# A thread that is offline may come at any time.
+# An offline thread may come online at any time.
 refused_with_siblings_offline()
 {
 	echo off >$control || return 1

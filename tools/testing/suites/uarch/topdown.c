@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * topdown.c - x86: slots of Intel's cores, and what they are divided into
+ * topdown.c - x86: slots and topdown metrics of Intel's cores
  *
- * For guests whose virtual PMU has metrics, under either driver. It divides all slots in the same
- * way (tools/qemu/x86/x86-pmu.rst), and a cycle has four of them: so what a driver makes of its
- * registers is known, however often it reads them, and whoever had them meanwhile.
+ * For guests whose virtual PMU has metrics, under either driver. The virtual PMU splits all slots
+ * by the same ratios (tools/qemu/x86/x86-pmu.rst), and a cycle has four slots. So the right counts
+ * are known, however often the driver reads the registers, and whichever task used them meanwhile.
  */
 #include <errno.h>
 #include <sched.h>
@@ -35,7 +35,7 @@
 static const unsigned int parts[NR_METRICS] = { 102, 26, 51, 76, 32, 16, 32, 48 };
 static unsigned int nr_metrics;
 
-/* A group: slots, and all metrics that there are */
+/* A group of slots and all metrics that the PMU has */
 struct topdown {
 	int fds[1 + NR_METRICS];
 };
@@ -68,7 +68,7 @@ static void close_group(struct topdown *t)
 	close_all(t->fds, ARRAY_SIZE(t->fds));
 }
 
-/* Each time the registers are begun anew a part is rounded down. */
+/* Each restart of the registers rounds down every metric. */
 static void expect_parts(const u64 *counts, unsigned int times)
 {
 	unsigned int i;
@@ -125,7 +125,7 @@ static void slots_divided(void)
 	close_group(&t);
 }
 
-/* Out and in again: the registers are kept, and nothing is rounded. */
+/* Scheduled out and in again: the driver keeps the registers, and nothing is rounded. */
 static void slots_switched(void)
 {
 	u64 counts[1 + NR_METRICS];
@@ -147,7 +147,7 @@ static void slots_switched(void)
 	close_group(&t);
 }
 
-/* Read one by one, while they count */
+/* Read the events one by one while they count. */
 static void slots_read(void)
 {
 	u64 counts[1 + NR_METRICS];
@@ -164,13 +164,13 @@ static void slots_read(void)
 		read_all(&t, counts);
 		expect_range("slots", ROUNDS * slots_of_loop(), ROUNDS * (slots_of_loop() + 20000),
 			     counts[0]);
-		/* Reads of metrics may begin them anew as well. */
+		/* Reads of metrics may restart the registers as well. */
 		expect_parts(counts, ROUNDS * (1 + nr_metrics) + 1);
 	}
 	close_group(&t);
 }
 
-/* What is read at once is of the same slots, the kernel's own among them. */
+/* One read of the group returns metrics of the same slots, including the kernel's. */
 static void slots_read_group(void)
 {
 	u64 group[2 + NR_METRICS];
@@ -225,7 +225,7 @@ static void slots_rdpmc(void)
 	after = user_read_counter(RDPMC_SLOTS);
 	expect_range("slots after a pause", before, before + 40000, after);
 	expect_eq("retiring after a pause", parts[0], user_read_counter(RDPMC_METRICS) & 0xff);
-	/* The built-in driver's page is wrong by what was there before the pause. */
+	/* The built-in driver's page is off by the count from before the pause. */
 	if (!target.in_tree) {
 		expect_true("slots can be read by the page", user_read(slots, &own));
 		expect_range("slots by the page", after, after + 10000, own);
@@ -238,7 +238,10 @@ static void slots_rdpmc(void)
 	event_disable(t.fds[0]);
 	read_all(&t, counts);
 	expect_parts(counts, 2);
-	/* A count of its own by the page, but of which part this is has to be known. */
+	/*
+	 * By its page the metric is an event of its own, but a reader must know which metric it
+	 * is.
+	 */
 	expect_eq("index of a metric that does not count", 0, metric->index);
 out:
 	close_group(&t);
@@ -278,7 +281,7 @@ static void refused(void)
 	if (target.in_tree)
 		return;
 
-	/* The kernel's slots are not in the user's: the built-in driver counts others. */
+	/* User slots exclude the kernel's: the built-in driver counts the leader's. */
 	fd = event_open_user(SLOTS, -1);
 	init_attr(&attr, METRICS, true);
 	sibling = event_open(&attr, 0, -1, fd, 0);
@@ -291,7 +294,7 @@ static void refused(void)
 	close(fd);
 }
 
-/* A metric is nothing without slots. */
+/* A metric counts nothing without its slots leader. */
 static void leader_closed(void)
 {
 	struct topdown t;
@@ -308,7 +311,7 @@ static void leader_closed(void)
 	close_group(&t);
 }
 
-/* Two tasks take turns on a CPU, each with its own slots. */
+/* Two tasks alternate on a CPU, each with its own slots. */
 static int count_in_turns(void)
 {
 	u64 counts[1 + NR_METRICS];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * extra-regs.c - events of Intel's that have an extra register
+ * extra-regs.c - Intel events that have an extra register
  *
- * Numbers and values are those of perf's pmu-events/arch/x86 ("MSRValue"), but for those that are
- * to be refused. The virtual PMU counts another number for each value.
+ * Numbers and values are those of perf's pmu-events/arch/x86 ("MSRValue"), except for events that
+ * must be rejected. The virtual PMU has another count for each value.
  */
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 #define DATA_RD		0x10001	/* OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE */
 #define RFO		0x10002	/* .DEMAND_RFO.ANY_RESPONSE */
 #define OTHER		0x18000	/* .OTHER.ANY_RESPONSE */
-#define TWO_RESPONSES	0x30001	/* two bits of the response, for the count of one twice */
+#define TWO_RESPONSES	0x30001	/* two response bits, which double the count of one */
 #define RESERVED	(1ull << 52)
 #define DSB_MISS	0x11	/* FRONTEND_RETIRED.DSB_MISS */
 #define STLB_MISS	0x15	/* .STLB_MISS */
@@ -20,7 +20,7 @@
 #define UNKNOWN_BRANCH	0x7	/* INT_MISC.UNKNOWN_BRANCH_CYCLES */
 #define MS		0x8	/* UOPS_RETIRED.MS */
 
-/* In place of events' numbers in what several microarchitectures have */
+/* Replaced by a microarchitecture's own event numbers */
 enum extra_reg_number {
 	RSP_0 = 1,
 	RSP_1,
@@ -83,7 +83,7 @@ static const struct uarch_extra_reg lion_cove[] = {
 	  { { 0x40ad, UNKNOWN_BRANCH }, { 0x4c2, MS } } },
 };
 
-/* What a microarchitecture has: numbers, and lists of groups */
+/* Event numbers of a microarchitecture, and its lists of groups */
 static const struct extra_reg_lists {
 	u64 numbers[NR_NUMBERS];
 	struct {
@@ -118,12 +118,12 @@ static const struct extra_reg_lists {
 };
 
 /**
- * uarch_extra_reg_get() - the groups of events with an extra register, one by one
- * @uarch: of this microarchitecture
- * @index: which one, from 0 on
+ * uarch_extra_reg_get() - return one of the groups of events with an extra register
+ * @uarch: the microarchitecture
+ * @index: the group's index, from 0 on
  * @extra_reg: the result
  *
- * Return: whether there is such a group
+ * Return: true if there is such a group.
  */
 bool uarch_extra_reg_get(const struct uarch *uarch, unsigned int index,
 			 struct uarch_extra_reg *extra_reg)

@@ -12,7 +12,7 @@
 #define CMASK(n)	((u64)(n) << 24)
 #define ANY		(1u << 21)
 
-/* The same of all here */
+/* Events that all microarchitectures here have */
 #define CYCLES		0x003c
 #define REF_TSC		0x0300	/* CPU_CLK_UNHALTED.REF_TSC: fixed counter 2 */
 #define SLOTS		0x0400	/* TOPDOWN.SLOTS: fixed counter 3 */
@@ -121,7 +121,7 @@ static const struct uarch_event icelake_events[] = {
 	EVENT("MEM_INST_RETIRED.ANY", 0x83d0),
 };
 
-/* What counts on counters 0 to 3 alone, and on all eight, is the same of both. */
+/* Sapphire Rapids and Ice Lake share these: events of counters 0 to 3 only, and of all eight. */
 static const struct uarch_group eight_groups[] = {
 	{ "four events for counters 0 to 3", true,
 	  { LOADS, STORES, L1_MISS, PENDING } },
@@ -368,7 +368,7 @@ const struct uarch uarch_intel[] = {
 			{ sapphire_rapids_groups, ARRAY_SIZE(sapphire_rapids_groups) },
 		},
 	}, {
-		/* CPUs of two kinds: the first is the one, the second the other. */
+		/* Two CPU types: the first CPU has one, the second the other. */
 		.name = "golden-cove", .family = 6, .model = 0x97, .kind = "core", .cpu = 0,
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_GOLDEN_COVE,

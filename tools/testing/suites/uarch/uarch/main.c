@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - x86: the same events counted by the kernel's own driver and by the one under test
+ * main.c - x86: the built-in driver and the driver under test count the same events
  *
- * For guests in mode beside, without the NMI watchdog, whose virtual PMU is a
- * microarchitecture: the kernel's own driver knows it by family and model, and uses its own
- * tables of events and of the counters that these need. The virtual PMU counts an event on no
- * other counter, so a driver that places it wrongly reads 0. What corepmu refuses though it could
- * be counted is told in the table.
+ * For guests in coexist mode, without the NMI watchdog, whose virtual PMU is a microarchitecture.
+ * The built-in driver knows it by family and model, and uses its own tables of events and
+ * constraints. The virtual PMU counts an event only on its allowed counters, so a wrong placement
+ * reads 0. The table marks events that corepmu rejects although they could count.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -20,13 +19,13 @@
 
 #define ITERATIONS	4096
 
-/* Twice the virtual PMU's cache: each line of it is missed. */
+/* Twice the size of the virtual PMU's cache: every line misses. */
 #define BUFFER_SIZE	0x20000
 #define LINE_SIZE	64
 
 static char buffer[BUFFER_SIZE] __attribute__((aligned(BUFFER_SIZE)));
 
-/* A load, a store, a call that returns, a branch: with a new line in each round. */
+/* Work of a round: a load, a store, a call and a return, a branch, with a new cache line */
 void uarch_work(unsigned long iterations, char *data);
 asm(".pushsection .text\n"
 	"	.type	uarch_work, @function\n"
@@ -45,20 +44,17 @@ asm(".pushsection .text\n"
 
 _Static_assert(LINE_SIZE == 64 && BUFFER_SIZE == 0x1ffff + 1, "uarch_work() has the numbers");
 
-/* The kernel's own driver */
+/* PMU type of the built-in driver */
 static int own_type;
 
-/* Counts of an event or a group, or why it cannot be had. */
+/* Counts of an event or a group, or the reason for its rejection */
 struct result {
 	int error;
 	u64 counts[GROUP_MAX];
 	bool all_running;
 };
 
-/*
- * The first row, or the one after @last: of a machine that has CPUs of several kinds there is
- * more than one.
- */
+/* Return the first row of this CPU model, or the one after @last: a hybrid machine has several. */
 static const struct uarch *this_uarch(const struct uarch *last)
 {
 	const struct uarch *u = arch_is_amd() ? uarch_amd : uarch_intel;
@@ -73,7 +69,7 @@ static const struct uarch *this_uarch(const struct uarch *last)
 	return NULL;
 }
 
-/* The type of the kernel's own PMU, or of corepmu's, for CPUs of that kind */
+/* Return the type of the built-in driver's PMU, or of corepmu's, for CPUs of that type. */
 static int type_of(const char *base, const struct uarch *uarch)
 {
 	char path[256];
@@ -85,7 +81,7 @@ static int type_of(const char *base, const struct uarch *uarch)
 	return read_number(path);
 }
 
-/* Nothing here may depend on whose events they are: what surrounds the work counts too. */
+/* The same code for either driver, since the instructions around the work count too */
 static __attribute__((noipa)) void count_work(const int *fds, unsigned int nr,
 					      struct result *result)
 {
@@ -230,7 +226,7 @@ static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 	struct result own, ours;
 	unsigned int i;
 
-	/* This one first: it is not to find in the register what the other has written. */
+	/* corepmu first: it must not find the extra register as the other driver has left it. */
 	count_extra_reg(target.type, extra_reg, &ours);
 	count_extra_reg(own_type, extra_reg, &own);
 	expect_eq("error of the kernel's own driver", extra_reg->error, own.error);
@@ -245,7 +241,9 @@ static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 	}
 }
 
-/* Two that want other values of a register take turns: here the first has it all the time. */
+/*
+ * Two events that need different values of a register rotate; the first has it all the time here.
+ */
 static void test_turns(const struct uarch_extra_reg *extra_reg, int type, struct result *results)
 {
 	struct perf_event_attr attr;
@@ -282,7 +280,7 @@ static void test_extra_reg_turns(const struct uarch *uarch)
 	for (i = 0; uarch_extra_reg_get(uarch, i, &extra_reg); i++) {
 		struct result own = { }, ours = { };
 
-		/* Of those that are refused as a group */
+		/* Groups whose events are rejected together */
 		if (!extra_reg.error || !extra_reg.events[1].config || extra_reg.events[2].config)
 			continue;
 		tried++;
@@ -296,16 +294,14 @@ static void test_extra_reg_turns(const struct uarch *uarch)
 		ktap_skip("no two values want the same register");
 }
 
-/*
- * @needless: what the kernel's own driver does not have the other may have.
- */
+/* @needless: corepmu may have events that the built-in driver lacks. */
 static void same_generic(const struct uarch *uarch, struct perf_event_attr *attr,
 			 const char *name, enum uarch_precision precision, bool needless)
 {
 	u64 config = attr->config;
 	struct result own, ours;
 
-	/* Without a type the other kind of CPU is asked as well. */
+	/* Without a type, perf core also asks the PMU of the other CPU type. */
 	if (uarch->kind)
 		attr->config = config | (u64)own_type << 32;
 	count(attr, 1, &own);
@@ -326,7 +322,7 @@ static void same_generic(const struct uarch *uarch, struct perf_event_attr *attr
 
 static void test_hardware(const struct uarch *uarch)
 {
-	/* Mispredictions depend on what came before as misses do. */
+	/* Mispredictions depend on earlier branches, as misses depend on earlier accesses. */
 	static const struct {
 		const char *name;
 		enum uarch_precision precision;
@@ -354,8 +350,8 @@ static void test_hardware(const struct uarch *uarch)
 }
 
 /*
- * Where the virtual PMU lacks OFFCORE_RSP the kernel's own driver refuses some with ENXIO, for
- * which corepmu has architectural events.
+ * If the virtual PMU lacks OFFCORE_RSP, the built-in driver rejects some events with ENXIO.
+ * corepmu has architectural events for them.
  */
 static void test_cache(const struct uarch *uarch)
 {
@@ -376,8 +372,8 @@ static void test_cache(const struct uarch *uarch)
 		for (operation = 0; operation < ARRAY_SIZE(operations); operation++) {
 			for (result = 0; result < ARRAY_SIZE(results); result++) {
 				/*
-				 * The virtual PMU's prefetches are its misses. A node's
-				 * accesses are the misses of the last level.
+				 * The virtual PMU's prefetches are its misses; a node's accesses
+				 * are the last level's misses.
 				 */
 				if (result || operation == PERF_COUNT_HW_CACHE_OP_PREFETCH ||
 				    cache == PERF_COUNT_HW_CACHE_DTLB ||
@@ -411,7 +407,7 @@ static unsigned int nr_tests(const struct uarch *uarch)
 
 	while (uarch_extra_reg_get(uarch, nr, &extra_reg))
 		nr++;
-	/* Values that take turns, names, generic events and those of caches */
+	/* Tests: values that rotate, names, generic events and cache events */
 	nr += nr ? 4 : 3;
 	for (list = 0; list < UARCH_LISTS; list++)
 		nr += uarch->events[list].nr + uarch->groups[list].nr;
@@ -474,7 +470,7 @@ int main(int argc, char **argv)
 	ktap_check(uarch, "a known family and model");
 	ktap_check(own_type >= 0, "the PMU of the kernel's own driver");
 	ktap_end();
-	/* No fault of the memory while anything counts */
+	/* Let no page fault while anything counts. */
 	memset(buffer, 1, sizeof(buffer));
 	for (u = uarch; u; u = this_uarch(u)) {
 		if (u->kind) {

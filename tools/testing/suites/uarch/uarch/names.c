@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * names.c - what sysfs has of the kernel's own driver and of the one under test
+ * names.c - sysfs files of the built-in driver and of the driver under test
  *
- * format/, events/ and caps/ of both, file by file. What differs has its reason here, and in
- * Documentation/admin-guide/perf/corepmu.rst.
+ * The test compares format/, events/ and caps/ of both, file by file. Each difference has its
+ * reason here and in Documentation/admin-guide/perf/corepmu.rst.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 /**
  * struct difference - a file that differs
  * @name: directory and file
- * @ours: the one under test has it too, with another text
+ * @ours: the driver under test has it too, with another text
  */
 struct difference {
 	const char *name;
@@ -24,7 +24,7 @@ struct difference {
 };
 
 static const struct difference differences[] = {
-	/* A bit that the kernel shows and leaves out. */
+	/* The kernel shows this bit and ignores it. */
 	{ "format/pc", false },
 	/* Of precise events, which there are none of beside the kernel's own driver. */
 	{ "format/ldlat", false },
@@ -44,7 +44,7 @@ static const struct difference *find_difference(const char *name)
 	return NULL;
 }
 
-/* The text of a file without its end of line, or none of one that is not there */
+/* Read a file without its newline; an absent file is an empty text. */
 static void read_text(const char *pmu, const char *name, char *text)
 {
 	char path[512];
@@ -75,7 +75,7 @@ static void compare(const char *own, const char *ours, const char *name)
 		   our_text);
 }
 
-/* Each file that @pmu has. Returns how many. */
+/* Compare each file that @pmu has. Return their number. */
 static unsigned int compare_all(const char *pmu, const char *own, const char *ours,
 				const char *directory)
 {
@@ -100,9 +100,9 @@ static unsigned int compare_all(const char *pmu, const char *own, const char *ou
 }
 
 /**
- * uarch_names() - what format/, events/ and caps/ of both PMUs say
- * @own: the name of the PMU of the kernel's own driver
- * @ours: the name of that of the driver under test
+ * uarch_names() - compare format/, events/ and caps/ of both PMUs
+ * @own: name of the built-in driver's PMU
+ * @ours: name of the PMU under test
  */
 void uarch_names(const char *own, const char *ours)
 {

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * uarch.h - what the suite "uarch" knows of microarchitectures
+ * uarch.h - the suite "uarch": its microarchitectures
  */
 #ifndef UARCH_H
 #define UARCH_H
 
 #include "perf_util.h"
 
-/* As struct target has it */
+/* A version as in struct target */
 #define LINUX_7		700
 
 #define UARCH_DEVICES	"/sys/bus/event_source/devices/"
 
-/* Events of a group, at most: one more than the largest PMU here has counters */
+/* Maximum number of events in a group: one more than the largest PMU here has counters */
 #define GROUP_MAX	13
 
 /**
- * enum uarch_precision - how near two counts of the same are
- * @UARCH_EXACT: they are the same
- * @UARCH_HALVES: of every other cycle, of which one may be left over from before
- * @UARCH_MISSES: of cache misses: what is in the cache before is not known
+ * enum uarch_precision - how close two counts of the same work are
+ * @UARCH_EXACT: equal
+ * @UARCH_HALVES: every other cycle counts, and one may be left over from before
+ * @UARCH_MISSES: cache misses, which depend on the earlier contents
  */
 enum uarch_precision {
 	UARCH_EXACT,
@@ -28,14 +28,13 @@ enum uarch_precision {
 };
 
 /**
- * struct uarch_event - an event of the PMU's own
- * @name: what perf calls it
+ * struct uarch_event - a model-specific event
+ * @name: its name in perf
  * @config: its number
- * @precision: how near two counts of the same are
- * @refused: corepmu refuses it, with this error and a reason in the kernel's log; 0 if it
+ * @precision: how close two counts of the same work are
+ * @refused: errno with which corepmu rejects it, with a reason in the kernel's log; 0 if it
  *	counts
- * @since: the kernel's own driver knows it from this kernel on, as struct target has it; 0 if
- *	always
+ * @since: first kernel whose built-in driver knows it, as in struct target; 0 for all
  */
 struct uarch_event {
 	const char *name;
@@ -52,8 +51,8 @@ struct uarch_event {
 #define SINCE(name, config, kernel)	{ name, config, UARCH_EXACT, 0, kernel }
 
 /**
- * struct uarch_group - events that are to count at the same time
- * @name: what is peculiar to them
+ * struct uarch_group - events to count at the same time
+ * @name: what is special about them
  * @fits: there are counters for all of them
  * @events: their numbers, up to the first 0
  */
@@ -73,15 +72,15 @@ struct uarch_groups {
 	unsigned int nr;
 };
 
-/* Events with an extra register, in a group: no more are needed */
+/* Maximum number of events with an extra register in a group */
 #define EXTRA_REG_EVENTS_MAX	7
 
 /**
- * struct uarch_extra_reg - events with an extra register, that are to count at the same time
- * @name: what is peculiar to them
- * @error: what the last of them is refused with, 0 if all count
+ * struct uarch_extra_reg - events with an extra register, to count at the same time
+ * @name: what is special about them
+ * @error: errno with which the last of them is rejected, 0 if all count
  * @counts: they count something
- * @events: their numbers, and values of the extra register, up to the first without a number
+ * @events: their numbers and extra register values, up to the first without a number
  */
 struct uarch_extra_reg {
 	const char *name;
@@ -106,17 +105,17 @@ enum uarch_extra_reg_lists {
 
 /**
  * struct uarch - a microarchitecture
- * @name: of the model of the virtual PMU
- * @family: CPUID's, with the extended one
- * @model: CPUID's, with the extended one
+ * @name: model of the virtual PMU
+ * @family: CPUID's family, with the extended one
+ * @model: CPUID's model, with the extended one
  * @other_model: another CPU of the same microarchitecture, or 0
- * @kind: the end of its PMUs' names where CPUs are of several kinds, NULL elsewhere
- * @cpu: one of that kind
- * @nameless: a generic cache event, as perf_event_attr.config has it, for which the kernel
- *	has a number that perf's events do not name: corepmu has none; 0 if there is no such
- * @corrected: before Linux 7 the kernel's own driver has the values of other CPUs for generic
- *	events of the last cache and of the node, which perf's events contradict
- * @events: events that count something in uarch_work(): those of several, and its own
+ * @kind: suffix of its PMUs' names on a hybrid machine, else NULL
+ * @cpu: a CPU of that type
+ * @nameless: a generic cache event (perf_event_attr.config) with a number in the kernel that
+ *	perf's events do not name, so that corepmu lacks it; 0 if there is none
+ * @corrected: before Linux 7 the built-in driver has other CPUs' values for generic events
+ *	of the last-level cache and the node, which perf's events contradict
+ * @events: events that count something in uarch_work(): common ones and its own
  * @groups: groups of them
  * @extra_regs: events with an extra register
  */
