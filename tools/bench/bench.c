@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bench.c - what the operations of a PMU driver cost, in instructions
+ * bench.c - the cost of a PMU driver's operations, in instructions
  *
- * For a guest under QEMU's -icount shift=0, where the clock of user space counts
- * the instructions that the CPU executes. Each figure is the median of many
- * rounds, less that of an empty round: ticks and deferred work land in the mean.
+ * For a guest under QEMU's -icount shift=0, where user space's clock counts the instructions that
+ * the CPU executes. Each figure is the median of many rounds, less that of an empty round: ticks
+ * and deferred work would distort the mean.
  *
- * Prints a line "BENCH operation instructions" for each operation, and for some a
- * second one, "BASE operation instructions": the same without the driver - on an
- * event of perf core's own, or with no event at all. The difference is the
- * driver's share. "MARKED operation rounds" says of how many
- * rounds the plugin pmu-access has counted the accesses to registers.
- *
- * Overflows are in overflow.c.
+ * Prints a line "BENCH operation instructions" for each operation. Some operations have a second
+ * line, "BASE operation instructions": the same without the driver, on an event of perf core
+ * itself or without an event. The difference is the driver's share. "MARKED operation rounds" is
+ * the number of rounds in which the plugin pmu-access has counted register accesses. overflow.c
+ * has the overflows.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,9 +26,9 @@
 #include "task.h"
 #include "user_read.h"
 
-/* Rounds of each operation, at most and unless the environment has ROUNDS. */
+/* Maximum and default number of rounds of each operation; the environment's ROUNDS sets another */
 #define MAX_ROUNDS	2001
-/* Virtual seconds until the guest has nothing left to do but this. */
+/* Virtual seconds until the guest has no other work */
 #define QUIET_SECONDS	15
 
 void die(const char *what)
@@ -70,7 +68,7 @@ static u64 measure(void (*op)(struct bench *b), struct bench *b)
 	return median(costs, rounds) - empty_round;
 }
 
-/* Accesses of registers are counted over fewer rounds, and no clock is looked at. */
+/* Rounds in which register accesses are counted, without reading the clock */
 #define MARKED_ROUNDS	100
 
 static void report(const char *kind, const char *where, const char *what,
@@ -152,7 +150,7 @@ static void op_user_read(struct bench *b)
 		die("an event without a counter");
 }
 
-/* Opening what is measured */
+/* Events that the benchmark opens */
 
 static const u64 hardware[] = { PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES };
 
@@ -201,8 +199,8 @@ void bench_close(struct bench *b)
 }
 
 /*
- * An event that counts is read by way of smp_call_function_single(): of one that
- * is stopped, perf core does so little that the difference is mostly its own.
+ * Perf core reads a counting event by smp_call_function_single(). For a stopped event it does so
+ * little that the difference would mostly be perf core's.
  */
 static void bench_running(const char *where, const char *what, void (*op)(struct bench *b),
 			  bool cpu_wide, unsigned int nr)
@@ -249,8 +247,8 @@ static void bench_open_close(const char *where, bool cpu_wide)
 
 	bench_init(&b, cpu_wide);
 	/*
-	 * Another event stays open: the built-in drivers of x86 reserve the hardware for the
-	 * first one and give it back with the last.
+	 * Another event stays open: the built-in drivers of x86 reserve the hardware for the first
+	 * event and release it after the last.
 	 */
 	bench_open(&b, 1, false, true);
 	report("BENCH", where, "open+close", op_open_close, &b);
@@ -271,7 +269,7 @@ static void bench_round_trips(const char *where, bool cpu_wide, unsigned int nr,
 	bench_close(&b);
 }
 
-/* With branch records, where there are any */
+/* With branch records, if the PMU has them */
 static void bench_branch_trips(const char *where, const char *what, bool cpu_wide, u64 branches)
 {
 	struct bench b;
@@ -315,7 +313,10 @@ static void bench_user_read(void)
 	bench_close(&b);
 }
 
-/* Instructions of a loop of @times, by the clock. A tick may come in between, but not each time. */
+/*
+ * Return the instructions of a loop of @times by the clock. A tick may interrupt some, but not all
+ * tries.
+ */
 static u64 loop_cost(unsigned long times)
 {
 	u64 least = ~0ULL;
@@ -333,7 +334,7 @@ static u64 loop_cost(unsigned long times)
 	return least;
 }
 
-/* The clock must count instructions: a known loop has to cost what it has. */
+/* The clock must count instructions: check it by the cost of a known loop. */
 static void calibrate(void)
 {
 	u64 shorter = loop_cost(1000), longer = loop_cost(3000);
@@ -394,7 +395,7 @@ int main(int argc, char **argv)
 
 		bench_open_close(where, cpu_wide);
 		bench_switching(where, "enable+disable", op_enable_disable, cpu_wide, 1);
-		/* Enabling a group places its events, all or none. */
+		/* Enabling a group places all of its events. */
 		for (j = 0; j < ARRAY_SIZE(groups); j++) {
 			char what[32];
 

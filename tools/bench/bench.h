@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bench.h - what the files of the benchmark share
+ * bench.h - declarations for all files of the benchmark
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -9,24 +9,24 @@
 
 #define MAX_EVENTS	8
 
-/* An event that is to be sampled, and is not for now */
+/* A period that the benchmark never reaches */
 #define NEVER		(1ULL << 40)
 
-/* Branch records, as perf record -b has them, and --call-graph lbr */
+/* Branch records, as requested by perf record -b and by --call-graph lbr */
 #define ANY_BRANCH	(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER)
 #define CALL_STACK	(PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER |		\
 			 PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES)
 
 /**
- * struct bench - what is measured: an event or a group, or several events of one task or CPU
+ * struct bench - an event, a group, or several events of one task or CPU
  * @attr: their attributes
  * @pid: the task, or -1
  * @cpu: the CPU, or -1
  * @fds: the events
- * @nr: how many
- * @group: they are one
- * @values: what was read of them
- * @page: the first one's page
+ * @nr: number of events
+ * @group: they are a group
+ * @values: their values at the last read
+ * @page: page of the first event
  */
 struct bench {
 	struct perf_event_attr attr;
@@ -49,7 +49,7 @@ static inline u64 clock_now(void)
 	return now;
 }
 
-/* For the plugin pmu-access: a no-operation of a kind that nobody uses. */
+/* A no-operation that no compiler emits; it marks the end of a round for the plugin pmu-access. */
 static inline void mark(void)
 {
 	asm volatile("movz xzr, #0xbec5" ::: "memory");
@@ -74,15 +74,15 @@ static inline void mark(void)
 #endif
 
 /**
- * die() - end, and say why
- * @what: what failed; errno says how
+ * die() - print what failed, with errno, and exit
+ * @what: the failed operation
  */
 void die(const char *what);
 
 /**
- * median() - the median of figures
- * @costs: the figures, which are sorted
- * @nr: how many
+ * median() - return the median of figures
+ * @costs: the figures, which the function sorts
+ * @nr: number of figures
  *
  * Return: the median.
  */
@@ -91,45 +91,45 @@ u64 median(u64 *costs, unsigned int nr);
 /**
  * bench_init() - prepare to open events
  * @b: result
- * @cpu_wide: of the first CPU, or else of this task
+ * @cpu_wide: events of the first CPU, or else of this task
  */
 void bench_init(struct bench *b, bool cpu_wide);
 
 /**
- * bench_open() - open them
+ * bench_open() - open events
  * @b: from bench_init()
- * @nr: how many
+ * @nr: number of events
  * @group: as a group
- * @hardware_events: the driver's, or else perf core's own
+ * @hardware_events: events of the driver, or else of perf core itself
  */
 void bench_open(struct bench *b, unsigned int nr, bool group, bool hardware_events);
 
 /**
- * bench_close() - close them
+ * bench_close() - close the events
  * @b: from bench_open()
  */
 void bench_close(struct bench *b);
 
 /**
- * bench_branches() - have the samples have branch records, if the PMU can
+ * bench_branches() - request branch records in samples, if the PMU has them
  * @b: from bench_init()
- * @where: for what is printed if not
- * @what: likewise
+ * @where: prefix of the message if it has none
+ * @what: operation in that message
  * @branches: attr.branch_sample_type
  *
- * Return: whether it can.
+ * Return: true if it has them.
  */
 bool bench_branches(struct bench *b, const char *where, const char *what, u64 branches);
 
 /**
- * overflow_prepare() - before any child is started
+ * overflow_prepare() - allocate shared memory, before any child is started
  */
 void overflow_prepare(void);
 
 /**
- * bench_overflows() - what overflows cost
+ * bench_overflows() - measure overflows
  * @where: prefix of their names
- * @cpu_wide: of a CPU, or else of a task
+ * @cpu_wide: events of a CPU, or else of a task
  */
 void bench_overflows(const char *where, bool cpu_wide);
 

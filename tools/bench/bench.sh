@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# A short run of the benchmark, as a suite of tools/testing: does it measure, and does what
-# it measures make sense?
+# A short run of the benchmark, as a suite of tools/testing: its figures exist and are plausible.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -15,7 +14,7 @@ value()
 	sed -n "s/^$1 $2 \([0-9]*\)\$/\1/p" $out
 }
 
-# share OPERATION: what it costs beyond its base.
+# share OPERATION: print its cost less the cost of its base
 share()
 {
 	echo $(($(value BENCH "$1") - $(value BASE "$1")))
@@ -49,8 +48,8 @@ shares()
 		expect_range "instructions of an overflow" 500 20000 "$(value BENCH overflow-ip)"
 }
 
-# Two medians of round trips through the scheduler, which differ by tens of instructions
-# either way.
+# Two medians of round trips through the scheduler differ by tens of instructions in either
+# direction.
 nothing_to_do()
 {
 	expect_range "instructions of a switch with four events of the CPU" -100 100 \

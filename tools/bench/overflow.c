@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * overflow.c - what overflows cost: the time that user space misses
+ * overflow.c - cost of overflows: time that user space loses
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,18 +16,18 @@
 /* User instructions between two overflows */
 #define PERIOD		20000
 #define MAX_OVERFLOWS	1000
-/* Anything longer between two looks at the clock is an interruption. */
+/* A longer time between two reads of the clock is an interruption, in ns. */
 #define GAP		200
-/* The same where one interruption has many samples, and what is longer than a tick's */
+/* Values for interruptions with many samples, which are longer than a tick's */
 #define PERIOD_MANY	1000
 #define INTERRUPTIONS	20
 #define GAP_MANY	20000
-/* Virtual time after which there are no more of them, in ns */
+/* Virtual time that bounds a measurement, in ns */
 #define LONGEST		(60 * 1000000000ULL)
-/* Room for as many samples with branch records */
+/* Pages for as many samples with branch records */
 #define PAGES		256
 
-/* What user space misses when a counter overflows under it: the median of such gaps, or 0. */
+/* Return the median of the gaps in user space's time that overflows cause, or 0. */
 static u64 median_gap(unsigned int most, u64 least)
 {
 	static u64 gaps[MAX_OVERFLOWS];
@@ -44,7 +44,7 @@ static u64 median_gap(unsigned int most, u64 least)
 	return nr < most ? 0 : median(gaps, nr);
 }
 
-/* Where the child of bench_overflow() leaves its median gap: memory of both */
+/* Median gap of bench_overflow()'s child, in shared memory */
 static u64 *childs_gap;
 
 static void measure_gap(unsigned long many)
@@ -52,7 +52,7 @@ static void measure_gap(unsigned long many)
 	*childs_gap = many ? median_gap(INTERRUPTIONS, GAP_MANY) : median_gap(MAX_OVERFLOWS, GAP);
 }
 
-/* The buffer is a parent's, as perf record's is, or of the task that is sampled. */
+/* The buffer belongs to a parent, as perf record's does, or to the sampled task. */
 static void bench_overflow(const char *where, const char *what, bool cpu_wide, bool own,
 			   u64 sample_type, u64 branches)
 {
@@ -94,8 +94,8 @@ static void bench_overflow(const char *where, const char *what, bool cpu_wide, b
 }
 
 /*
- * Precise samples, whose place is in a record: with an interruption each, which raw data of
- * nothing asks for, or as many to one as the buffer of records has room for.
+ * Precise samples, whose address is in a record. With raw data, which is empty, each record
+ * interrupts; without, an interrupt brings a full buffer.
  */
 static void bench_precise(const char *what, bool many)
 {
@@ -106,7 +106,7 @@ static void bench_precise(const char *what, bool many)
 	struct bench b;
 	int fd;
 
-	/* On arm64 the built-in driver takes precise_ip and does nothing with it. */
+	/* The built-in driver of arm64 accepts precise_ip and ignores it. */
 	if (max_precise() < 2) {
 		printf("# %s: samples have skid\n", what);
 		return;
@@ -132,7 +132,7 @@ static void bench_precise(const char *what, bool many)
 	child_end(&child);
 	event_disable(b.fds[0]);
 	ring_drain(&ring, &b.attr, &sum);
-	/* A few come after the last interruption, but not one for each. */
+	/* A few samples come after the last interruption, but fewer than one for each. */
 	samples = sum.samples / of_each;
 	if (!*childs_gap || !samples || (many && samples == 1))
 		printf("BROKEN %s: %u interruptions, %u samples\n", what, of_each, sum.samples);
@@ -175,7 +175,7 @@ void bench_overflows(const char *where, bool cpu_wide)
 	bench_overflow(where, "overflow-chain", cpu_wide, false,
 		       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 		       PERF_SAMPLE_CALLCHAIN, 0);
-	/* Of a CPU they cost the same. */
+	/* Samples of a CPU have the same cost. */
 	if (cpu_wide)
 		return;
 	bench_overflow(where, "overflow-branches", cpu_wide, false, PERF_SAMPLE_IP, ANY_BRANCH);

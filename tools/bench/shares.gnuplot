@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What each operation costs beyond perf core: gnuplot -e "shares='FILE'; output='FILE.svg';
+# Draw the cost of each operation beyond perf core's: gnuplot -e "shares='FILE'; output='FILE.svg';
 # what='TITLE'". The file has lines "operation built-in ours".
 set terminal svg size 1000,500 font "sans,11"
 set output output

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sizes.c - objects as large as the structures that the driver allocates for each CPU
+ * sizes.c - objects of the size of the structures that the driver allocates for each CPU
  *
- * `nm -S` prints their sizes; the module itself is built without debugging information.
+ * `nm -S` prints their sizes: the module is built without debugging information.
  */
 #include <corepmu/branch.h>
 #include <corepmu/pmu.h>
