@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arch-arm64.h - virtual PMUs that are a PMUv3: six event counters and one for cycles
+ * arch-arm64.h - virtual PMUs that are a PMUv3: six event counters and a cycle counter
  *
- * Cycles of the exact lane are instructions where the PMU is QEMU's own, and instructions
- * and, once more, branches where it is arm64-pmu, the one that has an event for them.
+ * In the exact lane QEMU's own PMU counts instructions as cycles. arm64-pmu adds one for each
+ * branch; only arm64-pmu has an event for branches.
  */
 #ifndef ARCH_ARM64_H
 #define ARCH_ARM64_H
@@ -20,33 +20,33 @@
 
 #define ARCH_EVENT_CYCLES	0x11
 #define ARCH_EVENT_INSTRUCTIONS	0x08
-/* BR_RETIRED, which QEMU's own PMU does not have */
+/* BR_RETIRED, which QEMU's own PMU lacks */
 #define ARCH_EVENT_BRANCHES	0x21
-/* Schedules on any event counter, never counts unless software says so. */
+/* Can be placed on any event counter, and counts only writes to PMSWINC_EL0. */
 #define ARCH_EVENT_SILENT	0x00
-/* The cycle counter has 64 bits, and does not interrupt when it wraps. */
+/* The cycle counter has 64 bits, and no interrupt at 2^32. */
 #define ARCH_WIDE_CYCLES	true
-/* A number that the CPU does not announce. */
+/* An event number that PMCEID*_EL0 do not list */
 #define ARCH_EVENT_UNKNOWN	0x3ff
-/* Generic events that the virtual CPUs do not have. */
+/* A generic event that the virtual CPUs lack */
 #define ARCH_MISSING_GENERIC	PERF_COUNT_HW_BUS_CYCLES
 #define ARCH_MISSING_GENERIC_2	PERF_COUNT_HW_REF_CPU_CYCLES
-/* Of PERF_TYPE_HW_CACHE, likewise. */
+/* A PERF_TYPE_HW_CACHE event that the virtual CPUs lack */
 #define ARCH_MISSING_CACHE	PERF_COUNT_HW_CACHE_LL
-/* attr.config1: the event wants a counter of 64 bits. */
+/* attr.config1: the event needs a counter of 64 bits. */
 #define ARCH_CONFIG1_LONG	1ULL
-/* attr.config1: user space wants to read the counter. */
+/* attr.config1: the event requests reads by user space. */
 #define ARCH_CONFIG1_RDPMC	2ULL
 /* First bit of sample_regs_* that the architecture does not define. */
 #define ARCH_BAD_REGS		(1ULL << 63)
-/* What events of the PMU give for exclude_idle, which has no meaning for them. */
+/* errno of the PMU for exclude_idle, which it cannot honour */
 #define ARCH_EXCLUDE_IDLE	(-EOPNOTSUPP)
 #define ARCH_SENSELESS_EVENT	(-ENOENT)
-/* The PMU's line in /proc/interrupts. */
+/* The PMU's line in /proc/interrupts */
 #define ARCH_INTERRUPTS		"corepmu"
-/* What the administrator lets user space read counters with. */
+/* The file by which the administrator allows user-space reads */
 #define ARCH_USER_READ_FILE	"/proc/sys/kernel/perf_user_access"
-/* What a counter that may not be read answers with. */
+/* Signal of a read that is not allowed */
 #define ARCH_USER_READ_SIGNAL	SIGILL
 #define ARCH_DEFAULT_PMU	"corepmu"
 
@@ -78,8 +78,8 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 }
 
 /*
- * Instructions by which two equal calls of fork() or pthread_create() may
- * differ: without single-instruction atomics an interrupt makes them retry.
+ * Difference between two equal calls of fork() or pthread_create(), in instructions: without
+ * single-instruction atomics an interrupt makes them retry.
  */
 static inline unsigned int arch_libc_slack(void)
 {
@@ -87,8 +87,8 @@ static inline unsigned int arch_libc_slack(void)
 }
 
 /*
- * Counts of the kernel by which events of one group may differ, where their
- * counters do not start and stop with one write.
+ * Difference between the kernel counts of two events in one group, if their counters do not start
+ * and stop with one write.
  */
 static inline unsigned int arch_group_slack(void)
 {
@@ -96,21 +96,21 @@ static inline unsigned int arch_group_slack(void)
 }
 
 /*
- * Whether event counters have 64 bits. Where they do not, a 64-bit event
- * needs two chained ones, and QEMU has no CHAIN event.
+ * Check for event counters of 64 bits. Without them a 64-bit event needs two chained counters, and
+ * QEMU has no CHAIN event.
  */
 static inline bool arch_long_counters(void)
 {
 	return getauxval(AT_HWCAP2) & HWCAP2_FRINT;
 }
 
-/* Bits that user space sees of an event's counter. */
+/* Return the width of an event's counter in user space, in bits. */
 static inline unsigned int arch_user_width(bool is_long)
 {
 	return is_long ? 64 : 32;
 }
 
-/* Counters that user space may ask for. */
+/* Counters that user space may try to read */
 static const unsigned int arch_user_counters[] = { 0, 1, 2, 3, 4, 5, 31 };
 
 static inline struct arch_level arch_kernel_level(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arch-riscv.h - a loop for RISC-V, which the project has no driver or PMU of its own for: only
- * what judges any PMU is built for it
+ * arch-riscv.h - a known loop for RISC-V, on which only pmu-validate runs: the project has no
+ * driver and no PMU for it
  */
 #ifndef ARCH_RISCV_H
 #define ARCH_RISCV_H

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arch-x86.h - the PMUs of the plugin x86-pmu, whose cycles are instructions
- * and, once more, branches
+ * arch-x86.h - the PMUs of the plugin x86-pmu, whose cycles are instructions plus branches
  *
- * Numbers of events and counters are those of the Intel SDM, volume 3,
- * "Architectural Performance Monitoring", and of the AMD APM, volume 2,
- * "Performance Monitoring Counters"; CPUID says which of them it is.
+ * Numbers of events and counters are from the Intel SDM, volume 3, "Architectural Performance
+ * Monitoring", and the AMD APM, volume 2, "Performance Monitoring Counters"; CPUID selects one of
+ * them.
  */
 #ifndef ARCH_X86_H
 #define ARCH_X86_H
@@ -23,7 +22,7 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 #define ARCH_EVENT_CYCLES	(arch_is_amd() ? 0x76 : 0x3c)
 #define ARCH_EVENT_INSTRUCTIONS	0xc0
 #define ARCH_EVENT_BRANCHES	(arch_is_amd() ? 0xc2 : 0xc4)
-/* Schedules on any counter, and counts nothing: of no CPU. */
+/* Can be placed on any counter, and counts nothing on any CPU. */
 #define ARCH_EVENT_SILENT	0xf7
 #define ARCH_EVENT_UNKNOWN	ARCH_EVENT_SILENT
 #define ARCH_MISSING_GENERIC	(arch_is_amd() ? PERF_COUNT_HW_BUS_CYCLES : \
@@ -36,11 +35,11 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 #define ARCH_CONFIG1_LONG	0ULL
 #define ARCH_CONFIG1_RDPMC	0ULL
 #define ARCH_INTERRUPTS		"NMI:"
-/* What the administrator lets user space read counters with, %s the PMU's name. */
+/* The file by which the administrator allows user-space reads; %s is the PMU's name. */
 #define ARCH_USER_READ_FILE	"/sys/bus/event_source/devices/%s/rdpmc"
-/* What a counter that may not be read answers with. */
+/* Signal of a read that is not allowed */
 #define ARCH_USER_READ_SIGNAL	SIGSEGV
-/* XMM registers, which PEBS alone samples. */
+/* XMM registers, which only PEBS samples */
 #define ARCH_BAD_REGS		(1ULL << 63)
 #define ARCH_EXCLUDE_IDLE	0
 #define ARCH_SENSELESS_EVENT	(-EINVAL)
@@ -87,7 +86,7 @@ static inline unsigned int arch_intel_version(void)
 	return eax & 0xff;
 }
 
-/* From version 6 on leaf 0x23 says which counters there are, whatever leaf 0xa does. */
+/* From version 6 on leaf 0x23 lists the counters, whatever leaf 0xa reports. */
 static inline void arch_intel_bitmaps(unsigned int *gp, unsigned int *fixed)
 {
 	unsigned int eax = 0, ebx = 0, ecx, edx;
@@ -156,7 +155,7 @@ static inline struct arch_level arch_kernel_level(void)
 	__get_cpuid(1, &eax, &ebx, &vmx, &edx);
 	return (struct arch_level) {
 		.name		= "in ring 0",
-		/* AMD's counters know guests by themselves. */
+		/* AMD's counters distinguish guests in hardware. */
 		.has_guests	= vmx & ARCH_INTEL_VMX,
 	};
 }
@@ -171,12 +170,12 @@ static inline unsigned int arch_user_width(bool is_long)
 	return arch_is_amd() ? 48 : eax >> 16 & 0xff;
 }
 
-/* Counters that user space may ask for. */
+/* Counters that user space may try to read */
 static const unsigned int arch_user_counters[] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 1U << 30, (1U << 30) + 1, (1U << 30) + 2
 };
 
-/* A register that enables all counters came with Intel's version 2 and AMD's. */
+/* Intel's version 2 and AMD's PerfMonV2 have a register that enables all counters. */
 static inline unsigned int arch_group_slack(void)
 {
 	unsigned int nr;

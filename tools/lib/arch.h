@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arch.h - what the suites know about one architecture: a loop whose user
- * counts are known, the numbers of the events they use, and the counters
+ * arch.h - properties of one architecture: a loop with known user counts, event numbers, and
+ * counters
  *
- * known_loop(n) retires LOOP_INSNS * n instructions between its first and its
- * last, n of them branches; what surrounds it is the same in every call, so two
- * calls differ by exactly LOOP_INSNS times the difference of their iterations.
- * In the exact lane it takes target.loop_cycles * n cycles.
+ * known_loop(n) retires LOOP_INSNS * n instructions between its first and its last, n of them
+ * branches. The code around the loop is the same in every call. So two calls differ by exactly
+ * LOOP_INSNS times the difference of their iterations. In the exact lane the loop takes
+ * target.loop_cycles * n cycles.
  */
 #ifndef ARCH_H
 #define ARCH_H
@@ -16,19 +16,19 @@
 #define LOOP_INSNS		2
 
 /**
- * known_loop() - count down to 0: LOOP_INSNS instructions each time, one of them a branch
- * @iterations: from where
+ * known_loop() - count down to 0, with LOOP_INSNS instructions per iteration, one of them a branch
+ * @iterations: start value
  */
 void known_loop(unsigned long iterations);
 extern const char known_loop_start[];
 extern const char known_loop_end[];
 
 /**
- * struct arch_counters - how many events the counters take at a time
+ * struct arch_counters - numbers of events that fit the counters at the same time
  * @instructions: instructions events
  * @cycles: cycles events
  * @all: instructions and cycles events
- * @branches: events that have no counter of their own
+ * @branches: events without a dedicated counter
  */
 struct arch_counters {
 	unsigned int instructions;
@@ -40,9 +40,9 @@ struct arch_counters {
 #define ARCH_MAX_COUNTERS	32
 
 /**
- * struct arch_level - where the kernel runs
- * @name: what the architecture calls that
- * @has_guests: there may be guests, which events could tell from the host only
+ * struct arch_level - privilege level of the kernel
+ * @name: the architecture's name for it
+ * @has_guests: guests are possible, and events could distinguish them from the host only
  *	with KVM's help
  */
 struct arch_level {

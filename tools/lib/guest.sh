@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# guest.sh - what shell scripts of guests share: KTAP, the PMU under test, the kernel's log,
+# guest.sh - functions for shell scripts of guests: KTAP, the PMU under test, the kernel's log,
 # perf stat; sourced, never run
 
 # shellcheck source=ktap.sh
@@ -13,7 +13,7 @@ DEVICES=/sys/bus/event_source/devices
 MODULE=/corepmu/corepmu.ko
 RTC=/sys/class/rtc/rtc0
 
-# The built-in driver's PMU, if there is one.
+# Print the name of the built-in driver's PMU, if it exists.
 builtin_pmu()
 {
 	for path in "$DEVICES"/cpu "$DEVICES"/armv8_pmuv3*; do
@@ -21,7 +21,7 @@ builtin_pmu()
 	done
 }
 
-# The PMU under test: the module's, by the name it was loaded with, or the built-in's.
+# The PMU under test: the module's, by the name with which it was loaded, or the built-in driver's
 # shellcheck disable=SC2034 # for the suites
 if grep -q '^mode=builtin' /corepmu/conf; then
 	BUILTIN=1
@@ -31,10 +31,10 @@ else
 	PMU=$(cat /sys/module/corepmu/parameters/name 2>/dev/null || echo corepmu)
 fi
 
-# A fifth of what the workload does by itself: the virtual PMU takes its time.
+# A fifth of the workload's default rounds: the virtual PMU is slow.
 export ROUNDS=1000
 
-# Whose CPU it is, and what the PMU calls cycles and retired instructions.
+# The CPU's vendor, and the PMU's events for cycles and retired instructions
 # shellcheck disable=SC2034 # for the suites
 case $(uname -m) in
 x86_64)
@@ -46,7 +46,8 @@ x86_64)
 	;;
 esac
 
-# unload_soon PAUSE: an event of a task that has ended is freed a little later: tries for ten pauses.
+# unload_soon PAUSE: unload the module, with up to ten tries after a pause: an event of a task that
+# has ended is freed a little later.
 unload_soon()
 {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -56,7 +57,7 @@ unload_soon()
 	rmmod corepmu
 }
 
-# check_timed NAME COMMAND...: a check, and how much of the guest's time it took
+# check_timed NAME COMMAND...: a check that also prints how much of the guest's time it took
 check_timed()
 {
 	read -r began _ </proc/uptime
@@ -65,7 +66,8 @@ check_timed()
 	echo "# $1 took $((${ended%.*} - ${began%.*})) s of the guest's time"
 }
 
-# Whether the PMU counts a workload, after something that has misused it: no counter is left taken.
+# Check that the PMU counts a workload after a client has misused it, and that no counter is still
+# in use.
 still_counts()
 {
 	expect_range "instructions" 4000000 20000000 \
@@ -74,19 +76,20 @@ still_counts()
 			"$(ROUNDS=200 stat_count "$PMU/$CYCLES/u" workload)"
 }
 
-# Whether a client is to do some of what it can: corepmu_test.clients=short, for `make check`.
+# Check for corepmu_test.clients=short, with which a client runs a part of its tests, for `make
+# check`.
 short()
 {
 	grep -q 'corepmu_test\.clients=short' /proc/cmdline
 }
 
-# perf record would read all that it has recorded once more for build IDs, and copy the
-# kernel's symbols for another day: half of a minute in a guest.
+# Without this perf record would read its recording again for build IDs, and copy the kernel's
+# symbols: half a minute in a guest.
 export PERF_CONFIG=/tmp/perfconfig
 printf '[record]\n\tbuild-id = skip\n' >$PERF_CONFIG
 
-# It would also read all of /proc/kallsyms for BPF's trampolines, a billion instructions of
-# the billion and a tenth that a short perf record takes. $STOCK_PERF is perf as it is.
+# perf record would also read all of /proc/kallsyms for BPF's trampolines: a billion of the 1.1
+# billion instructions of a short recording. $STOCK_PERF is perf without this wrapper.
 PATH=${PATH#/tmp/bin:}
 STOCK_PERF=$(command -v perf)
 mkdir -p /tmp/bin
@@ -103,7 +106,7 @@ EOT
 chmod +x /tmp/bin/perf
 PATH=/tmp/bin:$PATH
 
-# perf report reads /proc/kallsyms too, unless it is told nothing there: only for what samples
+# perf report reads /proc/kallsyms too, unless told otherwise: this is for recordings that sample
 # the kernel.
 kernel_symbols()
 {
@@ -114,8 +117,8 @@ kernel_symbols()
 }
 kernel_symbols hidden
 
-# sample_rate RATE: the most samples a second that may be asked for, which perf takes instead of its
-# 4000. The kernel does not take it while samples may have all of a CPU's time.
+# sample_rate RATE: set the maximum sample rate, which perf uses instead of its 4000. The kernel
+# rejects the rate while samples may take all of a CPU's time.
 sample_rate()
 {
 	ktap_percent=$(cat /proc/sys/kernel/perf_cpu_time_max_percent)
@@ -124,9 +127,9 @@ sample_rate()
 	echo "$ktap_percent" >/proc/sys/kernel/perf_cpu_time_max_percent
 }
 
-# Linux 6.12's scheduler warns ("dl_rq->running_bw > old" in kernel/sched/deadline.c) when the
-# timer of a CPU's fair server fires late, on a busy host, after that CPU has gone off line.
-# For suites that take CPUs off line.
+# Linux 6.12's scheduler warns ("dl_rq->running_bw > old" in kernel/sched/deadline.c) if the timer
+# of a CPU's fair server fires late, on a busy host, after that CPU went offline. For suites that
+# take CPUs offline.
 stop_fair_servers()
 {
 	for server in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
@@ -134,10 +137,10 @@ stop_fair_servers()
 	done
 }
 
-# What the system can sleep by, what is written to /sys/power/state: "mem" where a clock wakes it up
-# again; "mem core" or "disk core" where it goes as far as it can before it would be off and comes back by
-# itself (pm_test, CONFIG_PM_DEBUG): the other CPUs are off line, and the last one has been told that it
-# will forget its registers. Nothing where it cannot sleep.
+# Print what to write to /sys/power/state for sleep. "mem": a clock wakes the system. "mem core" or
+# "disk core": the system comes back by itself right before it would turn off (pm_test,
+# CONFIG_PM_DEBUG). The other CPUs are offline then, and the last one has saved its registers.
+# Nothing if the system cannot sleep.
 how_to_sleep()
 {
 	deep=$(grep -ow deep /sys/power/mem_sleep 2>/dev/null)
@@ -155,13 +158,14 @@ can_sleep()
 	[ -n "$(how_to_sleep)" ]
 }
 
-# Asleep for two seconds of the real-time clock; with pm_test for one second, by disk for five.
+# Sleep for two seconds of the real-time clock; with pm_test for one second, with disk for five.
 sleep_system()
 {
 	how=$(how_to_sleep)
 	case $how in
 	mem)
-		# QEMU's machine is not turned off again in the usual way: guest/init knows.
+		# QEMU's machine does not power off in the usual way afterwards; guest/init handles
+		# this.
 		touch /run/suspended
 		echo 0 >$RTC/wakealarm
 		echo +2 >$RTC/wakealarm
@@ -174,8 +178,8 @@ sleep_system()
 	echo "${how% core}" >/sys/power/state
 }
 
-# What the kernel says since the line of dmesg_mark, without what it says of a busy machine's
-# time. busybox's insmod tries twice, each sentence counts once.
+# Print the kernel's log since the line of dmesg_mark, without messages about a busy machine's
+# time. busybox's insmod tries twice: each sentence counts once.
 dmesg_mark()
 {
 	echo "<6>ktap-mark $1" >/dev/kmsg
@@ -188,8 +192,8 @@ dmesg_since()
 		sed 's/^\[[^]]*\] //' | awk '!seen[$0]++'
 }
 
-# Skips unless the PMU under test has branch records, or precise samples. Built-in drivers of AMD
-# do not say that they have branch records.
+# Skip unless the PMU under test has branch records, or precise samples. AMD's built-in drivers do
+# not report branch records.
 need_extra()
 {
 	case $1 in
@@ -200,8 +204,8 @@ need_extra()
 	[ "$ktap_has" -ge "$ktap_needed" ] || skip "caps/$1 of this PMU is $ktap_has"
 }
 
-# A command for the background that ends when told to. A signal to perf would not do:
-# perf stat passes none on to its command and waits for it.
+# A background command that ends on request. A signal to perf would not do: perf stat does not pass
+# it on and waits for its command.
 UNTIL_TOLD=/tmp/until-told
 
 until_told()
@@ -218,7 +222,7 @@ until_told()
 	chmod +x $UNTIL_TOLD
 }
 
-# Until the command of process $1 has started: perf opens its events before.
+# Wait until the command of process $1 has started: perf opens its events before.
 wait_started()
 {
 	while [ ! -e /tmp/started ] && [ -d "/proc/$1" ]; do
@@ -231,26 +235,26 @@ tell()
 	touch /tmp/told
 }
 
-# The user counts of an event during a command: stat_count EVENT COMMAND...
+# stat_count EVENT COMMAND...: print the user count of an event during a command
 stat_count()
 {
 	ktap_event=$1
 	shift
 	perf stat -x';' -o /tmp/stat.$$ -e "$ktap_event" "$@" >/tmp/stat.$$.said 2>&1
 	awk -F';' -v e="$ktap_event" '$3 == e { print $1 }' /tmp/stat.$$
-	# perf of 7.x fails when no event is supported, and writes no count.
+	# perf of 7.x fails if no event is supported, and writes no count.
 	grep -q 'event is not supported' /tmp/stat.$$.said && echo '<not supported>'
 	rm -f /tmp/stat.$$ /tmp/stat.$$.said
 }
 
-# What perf stat -x, has counted of one of the PMU's events: counted EVENT [FILE]
+# counted EVENT [FILE]: print the count of one of the PMU's events from output of perf stat -x,
 counted()
 {
 	awk -F, -v event="/$1/" 'index($0, event) { print $1 }' "${2:-/tmp/out}"
 }
 
-# That all events of perf stat -x, counted millions, and none went backwards, which would
-# be a very large number: all_counted FILE...
+# all_counted FILE...: check that all events in output of perf stat -x, counted millions, and none
+# went backwards, which would be a very large number
 all_counted()
 {
 	ktap_counts=$(cat "$@")

@@ -12,7 +12,7 @@ static unsigned int planned;
 static unsigned int number;
 static unsigned int failures;
 static bool failed;
-/* Expectations of the running test so far */
+/* Number of expectations in the running test */
 static unsigned int expectations;
 static void (*observer)(const char *what, long long lo, long long hi, long long got);
 static char name[256];
@@ -20,7 +20,7 @@ static char skip_reason[256];
 
 void ktap_plan(unsigned int nr)
 {
-	/* Whole lines, so that a child that dies cannot tear one. */
+	/* Buffer whole lines, so that a child that dies cannot tear one. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("KTAP version 1\n1..%u\n", nr);
 	planned = nr;

@@ -2,10 +2,9 @@
 /*
  * ktap.h - test results in KTAP
  *
- * A suite is a table of struct ktap_case handed to ktap_run(), several of them handed to
- * ktap_run_lists(), or its own loop of ktap_begin() ... ktap_end(). A test fails when an
- * expectation inside it does; every failed expectation says what it expected and what it
- * got.
+ * A suite is a table of struct ktap_case for ktap_run(), several tables for ktap_run_lists(), or
+ * its own loop of ktap_begin() ... ktap_end(). A test fails if one of its expectations fails. A
+ * failed expectation prints the expected and the actual value.
  */
 #ifndef KTAP_H
 #define KTAP_H
@@ -15,8 +14,8 @@
 
 /**
  * struct ktap_case - a test
- * @name: what it asserts
- * @run: asserts it
+ * @name: what the test asserts
+ * @run: its function
  */
 struct ktap_case {
 	const char *name;
@@ -26,7 +25,7 @@ struct ktap_case {
 /**
  * struct ktap_list - the tests of one file of a suite
  * @cases: the tests
- * @nr: how many
+ * @nr: number of tests
  */
 struct ktap_list {
 	const struct ktap_case *cases;
@@ -36,7 +35,7 @@ struct ktap_list {
 /**
  * ktap_run() - plan and run tests one after the other
  * @cases: the tests
- * @nr: how many
+ * @nr: number of tests
  *
  * Return: the exit status of the suite.
  */
@@ -52,8 +51,8 @@ int ktap_run(const struct ktap_case *cases, unsigned int nr);
 int ktap_run_lists(const struct ktap_list *const *lists, unsigned int nr);
 
 /**
- * ktap_plan() - say how many tests there are
- * @nr: how many
+ * ktap_plan() - print the number of tests
+ * @nr: number of tests
  */
 void ktap_plan(unsigned int nr);
 
@@ -64,9 +63,9 @@ void ktap_plan(unsigned int nr);
 void ktap_begin(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * ktap_end() - end the running test, and say how it went
+ * ktap_end() - end the running test, and print its result
  *
- * A test that was not skipped and expected nothing has failed.
+ * A test that was not skipped and expected nothing fails.
  */
 void ktap_end(void);
 
@@ -78,7 +77,7 @@ void ktap_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**
  * ktap_skip() - skip the running test, unless it fails
- * @fmt: why, as printf(3) has it
+ * @fmt: the reason, as printf(3) has it
  */
 void ktap_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -96,23 +95,23 @@ void ktap_diag(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ktap_figure(const char *name, unsigned long long value);
 
 /**
- * ktap_failed() - whether the running test has failed
+ * ktap_failed() - check whether the running test has failed
  *
- * Return: true once an expectation failed.
+ * Return: true after a failed expectation.
  */
 bool ktap_failed(void);
 
 /**
- * ktap_status() - the exit status of the suite
+ * ktap_status() - return the exit status of the suite
  *
- * Return: 0 if and only if all planned tests ran and none failed.
+ * Return: 0 if all planned tests ran and none failed.
  */
 int ktap_status(void);
 
 /**
- * ktap_check() - expect a condition, with a sentence of its own
- * @cond: whether it holds
- * @fmt: what was expected and what was got, as printf(3) has it
+ * ktap_check() - expect a condition, with its own message
+ * @cond: the condition
+ * @fmt: expected and actual value, as printf(3) has it
  *
  * Return: @cond.
  */
@@ -120,47 +119,48 @@ bool ktap_check(bool cond, const char *fmt, ...) __attribute__((format(printf, 2
 
 /**
  * ktap_check_eq() - expect a number
- * @what: which one
- * @want: what it has to be
- * @got: what it is
+ * @what: name of the number
+ * @want: expected number
+ * @got: actual number
  *
- * Return: whether it is so.
+ * Return: true if they are equal.
  */
 bool ktap_check_eq(const char *what, long long want, long long got);
 
 /**
  * ktap_check_ne() - expect any number but one
- * @what: which one
- * @refused: what it may not be
- * @got: what it is
+ * @what: name of the number
+ * @refused: the number that is wrong
+ * @got: actual number
  *
- * Return: whether it is so.
+ * Return: true if they differ.
  */
 bool ktap_check_ne(const char *what, long long refused, long long got);
 
 /**
- * ktap_check_range() - expect a number of a range
- * @what: which one
- * @lo: the lowest it may be
- * @hi: the highest it may be
- * @got: what it is
+ * ktap_check_range() - expect a number in a range
+ * @what: name of the number
+ * @lo: lowest right number
+ * @hi: highest right number
+ * @got: actual number
  *
- * Return: whether it is so.
+ * Return: true if @got is in the range.
  */
 bool ktap_check_range(const char *what, long long lo, long long hi, long long got);
 
 /**
  * ktap_check_true() - expect a condition
  * @what: the condition, in words
- * @cond: whether it holds
+ * @cond: its value
  *
  * Return: @cond.
  */
 bool ktap_check_true(const char *what, bool cond);
 
 /**
- * ktap_observe() - be told of every number that is expected, also of those that are seen
- * @observe: called with what it is, the lowest and the highest it may be, and what it is
+ * ktap_observe() - call a function for every expectation of a number, also for those that pass
+ * @observe: called with the number's name, its lowest and highest right value, and its
+ *	actual value
  */
 void ktap_observe(void (*observe)(const char *what, long long lo, long long hi, long long got));
 

@@ -3,15 +3,15 @@
 #
 # ktap.sh - KTAP for shell scripts, in guests and on the host; sourced, never run
 #
-# A script calls plan, then check or result for each test, and finish at last.
+# A script calls plan, then check or result for each test, and finish at the end.
 
 ktap_number=0
 ktap_failures=0
 ktap_planned=
-# A line for each expectation of the running check, which is a subshell
+# A file with one line per expectation of the running check, which is a subshell
 ktap_expected=${TMPDIR:-/tmp}/ktap-expected.$$
 
-# plan [TESTS]: without their number, finish says it.
+# plan [TESTS]: print the plan; without a number, finish prints it.
 plan()
 {
 	ktap_planned=${1:-}
@@ -19,19 +19,19 @@ plan()
 	[ -z "$ktap_planned" ] || echo "1..$ktap_planned"
 }
 
-# resume TESTS DONE: the plan of a script that ran so many of its tests before.
+# resume TESTS DONE: continue the plan of a script that has run DONE tests before
 resume()
 {
 	ktap_planned=$1
 	ktap_number=$2
 }
 
-# ktap_details: lines that result tells of a test that failed, for scripts to define.
+# ktap_details: a script may define this to print details of a failed test
 ktap_details() { :; }
 
-# check DESCRIPTION FUNCTION [ARGUMENT...]: the function runs in a subshell. The test passes
-# when it returns 0 and expected something, and is skipped when it ends with skip; what it
-# writes is told when it fails.
+# check DESCRIPTION FUNCTION [ARGUMENT...]: run a function as a test, in a subshell. The test
+# passes if the function returns 0 and expected something. It is skipped if the function calls
+# skip. If it fails, the function's output is printed.
 check()
 {
 	ktap_what=$1
@@ -55,14 +55,14 @@ check()
 	esac
 }
 
-# End the running check as skipped.
+# skip REASON: end the running check as skipped
 skip()
 {
 	echo "$*"
 	exit 44
 }
 
-# result DESCRIPTION: the test passes when the last command did. Returns its status.
+# result DESCRIPTION: the test passes if the last command succeeded. Returns its status.
 result()
 {
 	ktap_status=$?
@@ -77,14 +77,14 @@ result()
 	return "$ktap_status"
 }
 
-# skipped DESCRIPTION REASON: a test that result does not get to.
+# skipped DESCRIPTION REASON: report a test that was not run
 skipped()
 {
 	ktap_number=$((ktap_number + 1))
 	echo "ok $ktap_number - $1 # SKIP $2"
 }
 
-# Ends the script: 0 when as many tests ran as were planned, one at least, and none failed.
+# End the script: with 0 if all planned tests ran, at least one, and none failed.
 finish()
 {
 	rm -f "$ktap_expected"
@@ -97,7 +97,7 @@ finish()
 	exit
 }
 
-# expect_true WHAT COMMAND...: the command, in a subshell, ends with 0.
+# expect_true WHAT COMMAND...: expect the command, run in a subshell, to succeed
 expect_true()
 {
 	echo "$1" >>"$ktap_expected"
@@ -109,7 +109,7 @@ expect_true()
 	return 1
 }
 
-# expect_equal WHAT WANTED GOT
+# expect_equal WHAT WANTED GOT: expect two equal texts
 expect_equal()
 {
 	echo "$1" >>"$ktap_expected"
@@ -118,7 +118,7 @@ expect_equal()
 	return 1
 }
 
-# expect_range WHAT LOWEST HIGHEST GOT
+# expect_range WHAT LOWEST HIGHEST GOT: expect a number in a range
 expect_range()
 {
 	echo "$1" >>"$ktap_expected"
@@ -139,7 +139,7 @@ $2
 EOT
 }
 
-# expect_says WHAT REGEX TEXT
+# expect_says WHAT REGEX TEXT: expect a line of the text to match
 expect_says()
 {
 	echo "$1" >>"$ktap_expected"
@@ -149,7 +149,7 @@ expect_says()
 	return 1
 }
 
-# expect_not WHAT REGEX TEXT
+# expect_not WHAT REGEX TEXT: expect no line of the text to match
 expect_not()
 {
 	echo "$1" >>"$ktap_expected"

@@ -73,7 +73,10 @@ void limit_sample_rate(unsigned int rate)
 	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
 }
 
-/* The module's PMUs begin with the name that it was loaded with, which may be the other's. */
+/*
+ * The module's PMUs start with the name with which it was loaded, which may be the built-in
+ * driver's.
+ */
 static bool is_in_tree(const char *pmu)
 {
 	FILE *file = fopen("/sys/module/corepmu/parameters/name", "r");
@@ -251,7 +254,7 @@ bool pmu_is_exact(unsigned long iterations)
 	return ret;
 }
 
-/* The numbers of one line of /proc/interrupts, one for each CPU. */
+/* Add the numbers of one line of /proc/interrupts, one per CPU. */
 static long sum_numbers(const char *text)
 {
 	long sum = 0, number;

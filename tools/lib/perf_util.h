@@ -24,15 +24,15 @@ typedef int64_t s64;
 
 /**
  * struct target - the PMU under test
- * @pmu: its name: that of --pmu, of the environment's PMU, or ARCH_DEFAULT_PMU
+ * @pmu: its name: from --pmu, from PMU in the environment, or ARCH_DEFAULT_PMU
  * @type: perf_event_attr.type of its events
- * @counters: instructions events that its counters take at a time
- * @cycles: cycles events
- * @all: instructions and cycles events
- * @branches: events that have no counter of their own
- * @loop_cycles: cycles that a round of known_loop() takes in the exact lane
+ * @counters: instructions events that fit its counters
+ * @cycles: cycles events that fit
+ * @all: instructions and cycles events that fit together
+ * @branches: events without a dedicated counter that fit
+ * @loop_cycles: cycles of one iteration of known_loop() in the exact lane
  * @kernel: the kernel's series: 601, 612
- * @in_tree: it is the kernel's own driver, not corepmu
+ * @in_tree: it is the built-in driver's PMU, not corepmu's
  */
 struct target {
 	const char *pmu;
@@ -53,7 +53,7 @@ extern struct target target;
  * @argc: of main()
  * @argv: of main()
  *
- * Ends the process when there is no such PMU: then there is nothing to test.
+ * Ends the process if there is no such PMU.
  */
 void target_init(int argc, char **argv);
 
@@ -95,10 +95,11 @@ int event_open_self(struct perf_event_attr *attr, int group);
 
 /**
  * event_open_user() - open an event of attr_init() on the calling task
- * @config: as attr_init() has it
- * @group: descriptor of the group's leader, or -1: a leader is disabled, a sibling is not
+ * @config: as for attr_init()
+ * @group: descriptor of the group's leader, or -1; a leader is opened disabled, a sibling
+ *	enabled
  *
- * Return: as event_open_self() does.
+ * Return: as event_open_self().
  */
 int event_open_user(u64 config, int group);
 
@@ -124,12 +125,12 @@ void event_reset(int fd);
  * event_read() - read the count of an event without read_format
  * @fd: the event
  *
- * Return: the count; 0 when it cannot be read, with which the running test has failed.
+ * Return: the count; 0 if it cannot be read, which fails the running test.
  */
 u64 event_read(int fd);
 
 /**
- * struct event_times - what an event with FORMAT_TIMES reads
+ * struct event_times - values of an event with FORMAT_TIMES
  * @count: its count
  * @enabled: ns for which it was enabled
  * @running: ns for which it had a counter
@@ -146,14 +147,14 @@ struct event_times {
 /**
  * event_read_times() - read an event whose read_format is FORMAT_TIMES
  * @fd: the event
- * @times: result, zeroes when it cannot be read
+ * @times: result, zeroes if it cannot be read
  *
- * Return: whether it could be read; if not, the running test has failed.
+ * Return: true on success; otherwise the running test has failed.
  */
 bool event_read_times(int fd, struct event_times *times);
 
 /**
- * loop_counts() - what an event counts of the known loop where counts are exact
+ * loop_counts() - return an event's exact count of the known loop
  * @config: ARCH_EVENT_*
  * @iterations: of known_loop()
  *
@@ -162,11 +163,11 @@ bool event_read_times(int fd, struct event_times *times);
 u64 loop_counts(u64 config, unsigned long iterations);
 
 /**
- * event_count_loop() - reset, enable, loop, disable, read
+ * event_count_loop() - reset, enable, run the loop, disable, read
  * @fd: the event
  * @iterations: of known_loop()
  *
- * Return: the count, of which what surrounds the loop is the same in each call.
+ * Return: the count, which includes the code around the loop, the same in each call.
  */
 u64 event_count_loop(int fd, unsigned long iterations);
 
@@ -175,29 +176,29 @@ u64 event_count_loop(int fd, unsigned long iterations);
  * @fd: the event
  * @iterations: of known_loop()
  *
- * Return: whether it is so.
+ * Return: true if the count is exact.
  */
 bool event_is_exact(int fd, unsigned long iterations);
 
 /**
- * pmu_is_exact() - event_is_exact() of an event that is opened and closed
+ * pmu_is_exact() - open an event, call event_is_exact(), and close the event
  * @iterations: of known_loop()
  *
- * Return: whether it is so.
+ * Return: true if the count is exact.
  */
 bool pmu_is_exact(unsigned long iterations);
 
 /**
  * close_all() - close descriptors, the last one first
- * @fds: descriptors, negative ones excepted; all are -1 afterwards
- * @nr: how many
+ * @fds: descriptors; negative ones are skipped, and all are -1 afterwards
+ * @nr: number of descriptors
  */
 void close_all(int *fds, unsigned int nr);
 
 /**
- * pmu_interrupts() - the PMU's interrupts so far, on all CPUs
+ * pmu_interrupts() - return the number of the PMU's interrupts on all CPUs
  *
- * Return: the sum of its line in /proc/interrupts, or -1 where there is none.
+ * Return: the sum of its line in /proc/interrupts, or -1 without such a line.
  */
 long pmu_interrupts(void);
 
@@ -210,17 +211,16 @@ long pmu_interrupts(void);
 long read_number(const char *path);
 
 /**
- * branch_records() - how many branch records the PMU under test has
+ * branch_records() - return the number of branch records of the PMU under test
  *
- * Return: what caps/branches says, 0 where there is no such file: it has none, or is an in-tree
- * driver of AMD's
+ * Return: caps/branches; 0 without that file: the PMU has none, or is AMD's built-in driver's.
  */
 unsigned int branch_records(void);
 
 /**
- * max_precise() - how precise samples of the PMU under test can be
+ * max_precise() - return the highest precise_ip of the PMU under test
  *
- * Return: what caps/max_precise says, 0 where there is no such file
+ * Return: caps/max_precise; 0 without that file.
  */
 unsigned int max_precise(void);
 
@@ -234,11 +234,11 @@ unsigned int max_precise(void);
 int write_number(const char *path, long value);
 
 /**
- * limit_sample_rate() - set how many samples a second there may be, whatever time they take
+ * limit_sample_rate() - set the maximum number of samples per second, whatever time they take
  * @rate: kernel.perf_event_max_sample_rate
  *
- * For root. The rate cannot be set while perf_cpu_time_max_percent limits no time; afterwards
- * it does not, so that the kernel lowers no rate.
+ * For root. The rate can be set only while perf_cpu_time_max_percent limits the time. Afterwards
+ * the percentage is 0, so that perf core does not lower the rate.
  */
 void limit_sample_rate(unsigned int rate);
 

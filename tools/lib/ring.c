@@ -9,7 +9,7 @@
 
 #include "ring.h"
 
-/* PERF_SAMPLE_WEIGHT_STRUCT, which older headers do not have */
+/* PERF_SAMPLE_WEIGHT_STRUCT, which older headers lack */
 #define SAMPLE_WEIGHT_STRUCT	(1ULL << 24)
 
 int ring_map(struct ring *ring, int fd, unsigned int pages)

@@ -2,7 +2,7 @@
 /*
  * ring.h - the sampling buffer of an event and the records in it
  *
- * Layouts are those of perf_event_open(2), "MMAP layout".
+ * perf_event_open(2), "MMAP layout", defines the layouts.
  */
 #ifndef RING_H
 #define RING_H
@@ -30,7 +30,7 @@ struct ring {
 
 /**
  * ring_map() - map the buffer of an event
- * @ring: left unmapped when that fails
+ * @ring: stays unmapped on failure
  * @fd: the event
  * @pages: pages of data: a power of two
  *
@@ -45,17 +45,17 @@ int ring_map(struct ring *ring, int fd, unsigned int pages);
 void ring_unmap(struct ring *ring);
 
 /**
- * ring_next() - take the oldest record out
- * @ring: the buffer; the record's space is the kernel's again
+ * ring_next() - remove the oldest record
+ * @ring: the buffer; the kernel may reuse the record's space
  *
- * A record whose size cannot be is a failure of the running test.
+ * A record with an invalid size fails the running test.
  *
- * Return: the record, until the next call; NULL when there is none.
+ * Return: the record, valid until the next call; NULL without a record.
  */
 const struct perf_event_header *ring_next(struct ring *ring);
 
 /**
- * ring_discard() - throw all records away
+ * ring_discard() - remove all records
  * @ring: the buffer
  */
 void ring_discard(struct ring *ring);
@@ -110,31 +110,31 @@ struct sample {
 };
 
 /**
- * sample_parse() - take a record apart
+ * sample_parse() - parse a record
  * @header: the record
- * @attr: of the event that it is from
- * @sample: result; what attr->sample_type does not have is 0
+ * @attr: attributes of its event
+ * @sample: result; fields that attr->sample_type lacks are 0
  *
- * Return: whether it is a PERF_RECORD_SAMPLE. One that is too short for its
- * sample_type is none, and a failure of the running test.
+ * Return: true for a PERF_RECORD_SAMPLE. A sample that is too short for its sample_type fails the
+ * running test.
  */
 bool sample_parse(const struct perf_event_header *header,
 		  const struct perf_event_attr *attr, struct sample *sample);
 
 /**
- * struct ring_sum - what a buffer held
+ * struct ring_sum - totals of a buffer's records
  * @samples: samples
- * @inside: samples whose ip lies in the known loop
+ * @inside: samples whose ip is in the known loop
  * @throttles: PERF_RECORD_THROTTLE
  * @unthrottles: PERF_RECORD_UNTHROTTLE
  * @others: records of other types
- * @lost: records lost, as PERF_RECORD_LOST says
+ * @lost: lost records that PERF_RECORD_LOST reports
  * @periods: sum of the samples' periods
- * @first_period: of the first sample
- * @last_period: of the last one
- * @first_time: of the first sample
- * @last_time: of the last one
- * @backwards: samples older than the one before them
+ * @first_period: period of the first sample
+ * @last_period: period of the last sample
+ * @first_time: time of the first sample
+ * @last_time: time of the last sample
+ * @backwards: samples older than the previous one
  */
 struct ring_sum {
 	unsigned int samples;
@@ -152,10 +152,10 @@ struct ring_sum {
 };
 
 /**
- * ring_drain() - take all records out
+ * ring_drain() - remove all records and count them
  * @ring: the buffer
- * @attr: of the event that they are from
- * @sum: what they are is added to it
+ * @attr: attributes of their event
+ * @sum: totals, to which the records are added
  */
 void ring_drain(struct ring *ring, const struct perf_event_attr *attr,
 		struct ring_sum *sum);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * task.c - on which CPU a task runs, and children that work when they are told to
+ * task.c - the CPU of a task, and children that work on request
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "ktap.h"
 #include "task.h"
 
-/* What a child is told */
+/* Requests to a child */
 #define WORK	'w'
 #define END	'x'
 
@@ -43,7 +43,7 @@ static bool tell(int fd, char what)
 	return write(fd, &what, 1) == 1;
 }
 
-/* The next byte, or END when nobody can write one any more. */
+/* Return the next byte, or END if the pipe has no writer any more. */
 static char hear(int fd)
 {
 	char what;
@@ -68,7 +68,7 @@ bool child_start(struct child *child, void (*work)(unsigned long), unsigned long
 	fflush(stdout);
 	child->pid = fork();
 	if (!child->pid) {
-		/* The other ends are the parent's: when it dies, the child reads no more. */
+		/* The parent has the other ends: if it dies, the child's reads end. */
 		close(go[1]);
 		close(done[0]);
 		if (!tell(done[1], WORK))
@@ -92,7 +92,7 @@ bool child_start(struct child *child, void (*work)(unsigned long), unsigned long
 			waitpid(child->pid, NULL, 0);
 		return false;
 	}
-	/* Long enough for it to block in its read. */
+	/* Long enough for the child to block in its read */
 	usleep(1000);
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * task.h - on which CPU a task runs, and children that work when they are told to
+ * task.h - the CPU of a task, and children that work on request
  */
 #ifndef TASK_H
 #define TASK_H
@@ -18,17 +18,17 @@ bool run_on(unsigned int cpu);
 
 /**
  * run_on_first() - let the calling thread run on any of the first CPUs
- * @nr: how many
+ * @nr: number of CPUs
  *
- * Return: false with errno when it can run on none of them.
+ * Return: false with errno if it can run on none of them.
  */
 bool run_on_first(unsigned int nr);
 
 /**
- * struct child - a child that works when it is told to
- * @pid: its process
- * @go: where it is told, one byte each time
- * @done: where it tells that it waits to be told
+ * struct child - a child process that works on request
+ * @pid: its process ID
+ * @go: pipe for requests, one byte each
+ * @done: pipe by which the child reports that it waits, one byte each
  */
 struct child {
 	pid_t pid;
@@ -37,23 +37,23 @@ struct child {
 };
 
 /**
- * child_start() - start a child, which waits
+ * child_start() - start a child, which waits for requests
  * @child: result, for child_run() and child_end()
- * @work: what it does each time that it is told to
- * @arg: for @work
+ * @work: function that the child calls for each request
+ * @arg: argument of @work
  *
- * The child is blocked in a read when this returns: it uses no CPU, and what it executes
- * from here on is the same in each run.
+ * At the return the child is blocked in a read: it uses no CPU, and it executes the same
+ * instructions in each run from there on.
  *
- * Return: false when there is none; then the running test has failed.
+ * Return: false on failure; then the running test has failed.
  */
 bool child_start(struct child *child, void (*work)(unsigned long), unsigned long arg);
 
 /**
- * child_run() - let the child work once, and wait until it has
+ * child_run() - let the child work once, and wait until it has finished
  * @child: a child that waits
  *
- * A child that dies instead is a failure of the running test.
+ * A child that dies instead fails the running test.
  */
 void child_run(struct child *child);
 

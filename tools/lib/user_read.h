@@ -24,14 +24,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A count, and for how many ns it was wanted and had a counter. */
+/* A count, with the ns for which its event was enabled and had a counter */
 struct user_count {
 	uint64_t value;
 	uint64_t enabled;
 	uint64_t running;
 };
 
-/* The kernel changes the page in interrupts of this CPU: the compiler alone matters. */
+/* The kernel changes the page in interrupts on this CPU, so a compiler barrier is enough. */
 static inline void user_read_barrier(void)
 {
 	__asm__ volatile("" : : : "memory");
@@ -41,7 +41,7 @@ static inline void user_read_barrier(void)
 
 #if defined(__x86_64__)
 
-/* RDPMC: 0 and up are the general-purpose counters, 1 << 30 and up the fixed ones. */
+/* RDPMC: counters from 0 on are general-purpose, from 1 << 30 on fixed. */
 static inline uint64_t user_read_counter(uint32_t counter)
 {
 	uint32_t low, high;
@@ -117,9 +117,8 @@ static inline uint64_t user_read_clock(void)
 #elif defined(__aarch64__)
 
 /*
- * A counter's number is part of the instruction: each of these takes 16 bytes,
- * and the one that is wanted is jumped to. 0 to 30 are PMEVCNTR<n>_EL0, 31 is
- * PMCCNTR_EL0.
+ * The counter's number is part of the instruction. Each of these instructions takes 16 bytes, and
+ * the code jumps to the one of @counter. 0 to 30 are PMEVCNTR<n>_EL0, 31 is PMCCNTR_EL0.
  */
 static inline uint64_t user_read_counter(uint32_t counter)
 {
@@ -158,8 +157,8 @@ static inline uint64_t user_read_clock(void)
 #endif
 
 /*
- * The event's count now; false when it has no counter that user space can read
- * at the moment: stopped, multiplexed out, or not allowed. read(2) knows it then.
+ * Read the event's count. Return false if the event has no counter that user space can read now:
+ * it is stopped, has lost its counter, or reads are not allowed. Then use read(2).
  */
 static inline bool user_read(const struct perf_event_mmap_page *page, uint64_t *count)
 {
@@ -184,7 +183,10 @@ static inline bool user_read(const struct perf_event_mmap_page *page, uint64_t *
 	return true;
 }
 
-/* ns since the kernel wrote the page's times; the page has a clock (cap_user_time). */
+/*
+ * Return the ns since the kernel wrote the page's times. The page must have a clock
+ * (cap_user_time).
+ */
 static inline uint64_t user_read_elapsed(const struct perf_event_mmap_page *page)
 {
 	uint64_t clock = user_read_clock(), quotient, remainder;
@@ -198,8 +200,8 @@ static inline uint64_t user_read_elapsed(const struct perf_event_mmap_page *page
 }
 
 /*
- * The count with its times, for events that share counters: scale by enabled / running.
- * False when user_read() would say so.
+ * Read the count with its times, for events that share counters: scale by enabled / running.
+ * Return false if user_read() would.
  */
 static inline bool user_read_times(const struct perf_event_mmap_page *page,
 				   struct user_count *count)
@@ -230,8 +232,8 @@ static inline bool user_read_times(const struct perf_event_mmap_page *page,
 }
 
 /*
- * For how many ns a running event has been enabled, whether or not its counter can be
- * read; false when the page has no clock.
+ * Compute for how many ns a running event has been enabled, even if its counter is unreadable.
+ * Return false if the page has no clock.
  */
 static inline bool user_read_enabled(const struct perf_event_mmap_page *page, uint64_t *enabled)
 {

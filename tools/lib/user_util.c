@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * user_util.c - what the suites of counters read from user space share
+ * user_util.c - functions for suites of counters that user space reads
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -97,7 +97,7 @@ void scan_counters(struct counter_scan *scan)
 	volatile unsigned int i;
 	u64 value;
 
-	/* Left in place: other threads may be looking too. */
+	/* The handler stays: other threads may be reading too. */
 	sigaction(ARCH_USER_READ_SIGNAL, &action, NULL);
 	for (i = 0; i < ARRAY_SIZE(arch_user_counters); i++) {
 		if (sigsetjmp(fault_return, 0)) {

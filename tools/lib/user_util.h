@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_util.h - what the suites of counters read from user space share
+ * user_util.h - functions for suites of counters that user space reads
  */
 #ifndef USER_UTIL_H
 #define USER_UTIL_H
@@ -11,7 +11,7 @@
 /**
  * struct reader - an event on the calling task that user space reads
  * @fd: the event
- * @width: bits of its counter, as the page says
+ * @width: width of its counter in bits, from the page
  * @page: the event's page
  */
 struct reader {
@@ -21,7 +21,7 @@ struct reader {
 };
 
 /**
- * reader_attr_init() - an event in user space that can be read there, disabled
+ * reader_attr_init() - make the attributes of a disabled user event that user space can read
  * @attr: result
  * @config: ARCH_EVENT_* or another number of the PMU's
  * @config1: more bits of attr.config1
@@ -34,24 +34,24 @@ void reader_attr_init(struct perf_event_attr *attr, u64 config, u64 config1);
  * @config: as for reader_attr_init()
  * @config1: as for reader_attr_init()
  *
- * Return: whether that went well; if not, the running test has failed.
+ * Return: true on success; otherwise the running test has failed.
  */
 bool reader_open(struct reader *reader, u64 config, u64 config1);
 
 /**
  * reader_open_attr() - open any event and map its page
  * @reader: result
- * @attr: what to open; user space is asked for in it
+ * @attr: attributes, which request reads by user space
  *
- * Return: whether that went well; if not, the running test has failed.
+ * Return: true on success; otherwise the running test has failed.
  */
 bool reader_open_attr(struct reader *reader, struct perf_event_attr *attr);
 
 /**
  * reader_map() - map the page of an event that is open
- * @reader: with the event
+ * @reader: has the event
  *
- * Return: whether that went well; if not, the running test has failed.
+ * Return: true on success; otherwise the running test has failed.
  */
 bool reader_map(struct reader *reader);
 
@@ -62,7 +62,7 @@ bool reader_map(struct reader *reader);
 void reader_close(struct reader *reader);
 
 /**
- * user_read_allow() - write what the administrator allows user space to read
+ * user_read_allow() - set which reads by user space the administrator allows
  * @value: the number for ARCH_USER_READ_FILE
  *
  * Return: 0, or a negative errno.
@@ -70,19 +70,19 @@ void reader_close(struct reader *reader);
 int user_read_allow(long value);
 
 /**
- * user_read_allowed() - read what the administrator allows user space to read
+ * user_read_allowed() - return which reads by user space the administrator allows
  *
  * Return: the number in ARCH_USER_READ_FILE, or a negative errno.
  */
 long user_read_allowed(void);
 
 /**
- * struct counter_scan - what reading every counter there may be came to
- * @own: page->index of an event of the reading task's own, or 0: it is left out of @seen
+ * struct counter_scan - results of trying to read every possible counter
+ * @own: page->index of an event of the reading task, or 0: @seen excludes this counter
  * @faults: reads that ended in ARCH_USER_READ_SIGNAL
- * @values: reads that gave a value
+ * @values: reads that returned a value
  * @seen: values that were not zero
- * @counter: of the last of @seen
+ * @counter: counter of the last of @seen
  * @value: the last of @seen
  */
 struct counter_scan {
@@ -95,20 +95,20 @@ struct counter_scan {
 };
 
 /**
- * scan_counters() - read every counter there may be
- * @scan: result, added to what it had; counters of other events of the calling task are
- *	among @scan->seen
+ * scan_counters() - try to read every possible counter
+ * @scan: result, added to earlier results; @scan->seen includes counters of the calling
+ *	task's other events
  *
- * Leaves a handler of ARCH_USER_READ_SIGNAL behind: other threads may be scanning too.
+ * The handler of ARCH_USER_READ_SIGNAL stays: other threads may be scanning too.
  */
 void scan_counters(struct counter_scan *scan);
 
 /**
- * expect_all_zero() - expect that no counter of others had a value
- * @what: who read
- * @scan: what it read
+ * expect_all_zero() - expect that counters of other tasks had no value
+ * @what: name of the reader
+ * @scan: its results
  *
- * Return: whether it is so.
+ * Return: true if there was none.
  */
 bool expect_all_zero(const char *what, const struct counter_scan *scan);
 
