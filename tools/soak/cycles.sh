@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# soak-cycles N: the module comes and goes N times, each time from under samples of all CPUs and
-# counters read from user space that have just ended, and CPUs go off line and come back N times under
-# both, and the system sleeps N / 10 times under both, where it can. What memory the kernel has in use
-# after 10, 100 and 1000 of them is the same.
+# soak-cycles N: three kinds of N cycles leave no memory in use.
+# The module is loaded and unloaded N times, each time right after samples of all CPUs and
+# user-space reads have ended. CPUs go offline and come back N times during both. The system sleeps
+# N / 10 times during both, if it can. The kernel must have the same memory in use after 10, 100
+# and 1000 cycles.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -15,12 +16,12 @@ out=/tmp/cycles
 mkdir -p $out
 last=$(($(nproc) - 1))
 
-# What is in use: objects of caches, KiB of each CPU's memory, KiB of vmalloc(). What can be given
-# back is given back before, and what waits for a grace period is waited for (KFREE_DRAIN_JIFFIES is
-# five seconds). Two kinds of objects do not count. Areas of vmalloc() that have been freed, such as
-# stacks of tasks, and the holes between them keep theirs until there are many (lazy_max_pages() in
-# mm/vmalloc.c) or a module goes; what vmalloc() has in use is told by its KiB. And kmemleak has some
-# for each object that there is.
+# Print what is in use: objects of caches, KiB of per-CPU memory, KiB of vmalloc(). Before, free
+# memory is given back, and grace periods have ended (KFREE_DRAIN_JIFFIES is five seconds). Two
+# kinds of objects do not count. Freed areas of vmalloc(), such as stacks of tasks, and the holes
+# between them keep their objects until there are many (lazy_max_pages() in mm/vmalloc.c) or a
+# module is unloaded; the KiB of vmalloc() show its use. And kmemleak has objects for every other
+# object.
 measure()
 {
 	sync
@@ -46,8 +47,8 @@ watch_start()
 	watcher=$!
 }
 
-# It ends with all its tasks when it is told to, and says what it saw: nothing when it had not begun
-# (143: SIGTERM).
+# End the watch with all its tasks, and print what it saw: nothing if it had not begun (143:
+# SIGTERM).
 watch_end()
 {
 	kill "$watcher"
@@ -59,7 +60,7 @@ watch_end()
 	return $status
 }
 
-# KIND_cycles TIMES: so many; what is no load is under one watch.
+# KIND_cycles TIMES: run so many cycles; all cycles but loads run under one watch.
 load_cycles()
 {
 	pmu-fuzz --pmu corepmu --load "$MODULE" --cases "$1" >$out/load-said
@@ -89,7 +90,8 @@ sleep_cycles()
 	watch_end
 }
 
-# cycles KIND TIMES: so many, with what is in use after 10, 100 and so on in $out/KIND, and said at once
+# cycles KIND TIMES: run so many cycles; write what is in use after 10, 100 and so on to $out/KIND,
+# and print it
 cycles()
 {
 	n=0
@@ -107,12 +109,12 @@ cycles()
 	done
 }
 
-# same KIND KEPT KIB: between two measurements less than half an object was kept for each cycle, but
-# for KEPT, and less than half a KiB of each CPU's memory, but for KIB, and half a page of vmalloc(): a
-# leak of one in each cycle is twice that. Besides, objects are counted by slabs, of up to 50 or so, of
-# which some are partly free: 468 more of kmalloc() were seen after 90 cycles, which 900 more took back.
-# So nine hundred cycles are looked at closely, ninety for what is lost by the dozen. Twelve stacks of
-# kernel threads come and go.
+# same KIND KEPT KIB: check two measurements. Per cycle, less than half an object may be kept,
+# besides KEPT; less than half a KiB of per-CPU memory, besides KIB; and less than half a page of
+# vmalloc(). A leak of one per cycle is twice that. Objects are counted in slabs of up to 50 or so,
+# some of them partly free: 468 more of kmalloc() were in use after 90 cycles, and 900 more cycles
+# freed them. So 900 cycles show a leak of one, and 90 cycles a leak of dozens. Twelve stacks of
+# kernel threads may come and go.
 same()
 {
 	awk -v kept="$2" -v kib="$3" '
@@ -135,9 +137,9 @@ same()
 	END { exit bad || NR < 2 }' $out/"$1"
 }
 
-# Before 6.2 each load leaves its PMU behind, see drivers/corepmu/module/stale-pmu.c, and perf core its
-# struct perf_cpu_context, of nearly half a KiB for each CPU, where it has no other PMU of the
-# hardware context that could have it (perf_pmu_unregister(), free_pmu_context()).
+# Before Linux 6.2 each load leaves its PMU behind, see drivers/corepmu/module/stale-pmu.c. Perf
+# core leaves its struct perf_cpu_context, nearly half a KiB per CPU, if no other PMU of the
+# hardware context could use it (perf_pmu_unregister(), free_pmu_context()).
 kept=0
 kib=0
 case $(uname -r) in 6.1.*) kept=3 kib=$((($(nproc) + 1) / 2)) ;; esac

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# soak-record SECONDS: perf records all CPUs for so long, with more events than there are counters, and one
-# task besides, while tasks hand each other the CPU, start others and end. Each sample has its
-# event's count (PERF_SAMPLE_READ), so that the number of a sample and its count say whether one is
-# missing: sample N comes when the event has counted N periods, and before it has counted one more.
+# soak-record SECONDS: perf records all CPUs for so long, with more events than counters, and one
+# task, while tasks wake each other, start others and end. Each sample has its event's count
+# (PERF_SAMPLE_READ). So a sample's number and count show whether one is missing: sample N comes
+# when the event has counted N periods, and before it has counted one more.
 #
-# Where overflows are no NMIs, a CPU that has its interrupts off for longer than a period, e.g. as it waits
-# for a lock whose holder's CPU does not run on the host, gets one interrupt for all of it. So events that count
-# the kernel may have fewer samples there, and are counted apart; those of user space may not.
+# If overflows are no NMIs, a CPU may have interrupts off for longer than a period, e.g. while it
+# waits for a lock whose holder's CPU does not run on the host. It then takes one interrupt for all
+# periods. So events that count the kernel may have fewer samples there, and are checked
+# separately. Events of user space may not.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -17,11 +18,11 @@ seconds=${1:-3600}
 out=/tmp/record
 mkdir -p $out
 
-# Longer than what a counter counts on until its interrupt is there, which was up to two million
-# instructions of arm64's kernel. Events of user space alone have a multiple of ten, by which judge knows them.
+# More than a counter counts until its interrupt, which was up to two million instructions of
+# arm64's kernel. Periods of user events are multiples of ten, by which judge knows them.
 period=10000000
 
-# options: of perf record, for twelve events, which no PMU has counters for
+# options: print options of perf record for twelve events, more than any PMU's counters
 options()
 {
 	for n in 1 2 3 4; do
@@ -34,7 +35,7 @@ options()
 	done
 }
 
-# Two tasks that wait for each other, one that computes, and one that starts others.
+# Two tasks that wait for each other, one that computes, and one that starts others
 work()
 {
 	mkfifo $out/there $out/back
@@ -49,9 +50,9 @@ work()
 	pids="$pids $!"
 }
 
-# judge FILE EVENTS: whether each sample's number is its count in periods, those of a CPU are in the file in
-# the order of their times, and so many events have samples. perf prints records by time, with CPU, time and
-# offset in the file first.
+# judge FILE EVENTS: check that each sample's number is its count in periods, that a CPU's samples
+# are in the file in the order of their times, and that so many events have samples. perf prints
+# records by time, each with CPU, time and offset in the file.
 judge()
 {
 	perf script -i "$1" -D 2>/dev/null | awk -v wanted="$2" -v nmi="$nmi" -v sum="$1.sum" '
@@ -115,7 +116,7 @@ nmi=1
 [ -n "$BUILTIN" ] || [ -d /sys/module/corepmu ] || insmod "$MODULE"
 all=$(options)
 counted=$(echo "$all" | sed 's/,period=[0-9]*//g')
-# Pinned, since perf core gives the counters to the events of CPUs before those of tasks.
+# Pinned, since perf core places events of CPUs before events of tasks
 task="-e $PMU/$INSTRUCTIONS,period=$period/uSD -e $PMU/$CYCLES,period=$((period + 1))/SD"
 work
 plan 4

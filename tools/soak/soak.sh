@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# soak SECONDS [SEED [faulty]]: rounds of everything at once under the module, until so much time is
-# over: pmu-fuzz with CPUs that come and go, a system that sleeps, loading and unloading, with
-# parameters of all kinds too, and the same with allocations that fail, where the kernel can have them
-# fail. Ends without the module, and with what the kernel has found leaked. A line for each kind of work
-# says how much there was of it. With "faulty" the PMU has faults, and need not count exactly.
+# soak SECONDS [SEED [faulty]]: rounds of all kinds of work at once under the module, until the
+# time is over. The work: pmu-fuzz while CPUs go offline and come back, a system that sleeps,
+# loading and unloading, also with all kinds of parameters, and the same with failing allocations
+# if the kernel supports them. At the end the module is unloaded, and the kernel reports leaks. A
+# line for each kind of work has its amount. With "faulty" the PMU has faults, and need not count
+# exactly.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -18,24 +19,24 @@ odd=0
 out=/tmp/soak
 mkdir -p $out
 
-# Each goes on with what was counted before.
+# Each round adds to these counts.
 loads=0 failed_loads=0 rounds=0 failing=0 failing_plugs=0 odd_loads=0 odd_refused=0
 sleeps=0
 
 now() { cut -d. -f1 /proc/uptime; }
 
-# What no healthy kernel prints; a mitigation's message has WARNING behind its own name.
+# Complaints of a kernel; a mitigation's message has WARNING behind its own name.
 COMPLAINTS='BUG: |\] WARNING: |UBSAN:|ODEBUG:|INFO: (task|possible|suspicious)'
-# What faults of the virtual PMU may lead to
+# A complaint that faults of the virtual PMU may cause
 [ -n "$faulty" ] || COMPLAINTS="$COMPLAINTS|unknown reason"
 
-# What the kernel says, before it is written over: in an hour it says more than it keeps.
+# Save the kernel's log before it wraps: in an hour the kernel logs more than the buffer holds.
 keep_log()
 {
 	dmesg -c >>$out/log
 }
 
-# Of races that KCSAN finds those that the module has no part in are the kernel's own.
+# KCSAN's reports of races without the module are faults of the kernel itself.
 complaints()
 {
 	awk '
@@ -51,7 +52,7 @@ load()
 	insmod "$MODULE" && loads=$((loads + 1))
 }
 
-# Allocations of the tasks that ask for it fail, one in so many.
+# Allocations of tasks that request it fail, one in so many.
 if [ -d $debug/failslab ]; then
 	for file in failslab fail_page_alloc; do
 		echo Y >$debug/$file/task-filter
@@ -61,9 +62,9 @@ if [ -d $debug/failslab ]; then
 	done
 fi
 
-# A kernel that checks itself takes a millisecond for a sample, and more in a guest whose host has other
-# things to do: with more of them than it has time for it does nothing else, and calls itself stuck.
-# To start its tasks takes it longer than a burst of others.
+# A debug kernel takes a millisecond per sample, and more on a busy host. With more samples than it
+# has time for, it does nothing else, and reports that it is stuck. Starting its tasks takes longer
+# than a burst of other kernels.
 rate=500
 burst=5
 cases=300
@@ -73,13 +74,13 @@ if [ -e $debug/kmemleak ] || [ -e $debug/kcsan ]; then
 	cases=30
 fi
 
-# with_failures COMMAND...
+# with_failures COMMAND...: run the command with failing allocations
 with_failures()
 {
 	sh -c 'echo 1 >/proc/self/make-it-fail && exec "$@"' sh "$@" >/dev/null 2>&1
 }
 
-# fuzz SECONDS [OPTION...]: bursts of pmu-fuzz, and what they said
+# fuzz SECONDS [OPTION...]: run bursts of pmu-fuzz, and add up their results
 fuzz()
 {
 	for_seconds=$1
@@ -92,8 +93,8 @@ fuzz()
 	return $status
 }
 
-# sleep_round: the system sleeps three times while a burst runs. CPUs do not come and go besides, since
-# one that cannot be brought back meanwhile would stay away.
+# sleep_round: the system sleeps three times during a burst. No CPU goes offline meanwhile, since
+# one that cannot come back would stay away.
 sleep_round()
 {
 	can_sleep || return 0
@@ -106,7 +107,7 @@ sleep_round()
 	wait $fuzzer && [ $sleeps -eq $((3 * rounds)) ]
 }
 
-# plug_failing: CPUs go and come back while allocations fail, and are all there in the end
+# plug_failing: CPUs go offline and come back while allocations fail, and all are online at the end
 plug_failing()
 {
 	for online in /sys/devices/system/cpu/cpu[1-9]*/online; do
@@ -117,7 +118,8 @@ plug_failing()
 	done
 }
 
-# Places where memory is asked for, while it is loaded, used and unloaded, and CPUs come and go.
+# Allocations fail while the module is loaded, used and unloaded, and CPUs go offline and come
+# back.
 failing_round()
 {
 	[ -e /proc/self/make-it-fail ] || return 0
@@ -135,7 +137,8 @@ failing_round()
 	plug_failing
 }
 
-# What a load may be told: whether that is taken (ok), refused (no), or either (any), and the words.
+# Parameters of a load: whether the load succeeds (ok), fails (no), or may do either (any), and the
+# words
 parameters()
 {
 	cat <<-'EOT'
@@ -181,7 +184,8 @@ parameters()
 	EOT
 }
 
-# The next of them: what it was told, or its default, is what it says; it counts, and goes.
+# Load with the next parameters: the module's parameters have these values or their defaults; it
+# counts, and is unloaded.
 odd_load()
 {
 	line=$(parameters | sed -n "$((1 + (seed + odd) % $(parameters | wc -l)))p")
@@ -225,7 +229,7 @@ reload_round()
 	done
 }
 
-# timed WHAT COMMAND...: and how many seconds it took
+# timed WHAT COMMAND...: run the command and print how many seconds it took
 timed()
 {
 	what=$1
@@ -237,7 +241,7 @@ timed()
 	return $status
 }
 
-# use_module: rounds until the time is over, or one of them failed
+# use_module: run rounds until the time is over, or one has failed
 use_module()
 {
 	[ -d /sys/module/corepmu ] || load || return 1
@@ -255,7 +259,7 @@ use_module()
 
 nothing_leaked()
 {
-	# What is younger than five seconds is let pass, and of RCU's callbacks some come late.
+	# kmemleak ignores objects younger than five seconds, and some RCU callbacks come late.
 	sleep 6
 	echo scan >$debug/kmemleak
 	sleep 1
@@ -273,7 +277,7 @@ no_complaint()
 	[ ! -s $out/complaints ]
 }
 
-# KCSAN counts the places that it has watched.
+# Print the number of places that KCSAN has watched.
 watched_for_races()
 {
 	expect_range "places watched" 1000 1000000000000 \
@@ -302,7 +306,7 @@ fi
 no_complaint
 result "the kernel has no complaint"
 
-# sum WHAT: of the numbers before it in the rounds' lines
+# sum WHAT: add the numbers before WHAT in the rounds' lines
 sum()
 {
 	sed -n "s/^# .*[ :]\([0-9]*\) $1\(,.*\)*$/\1/p" $out/rounds | awk '{ sum += $1 } END { print sum + 0 }'
