@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Does the harness find Debian's archive in the ways that people write apt's sources?
+# The harness finds Debian's archive in all formats of apt's sources.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-apt.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# archive KIND: what the harness takes for the main or the security archive.
+# archive KIND: print what the harness finds as the main or the security archive
 archive()
 {
 	printf 'Dir::Etc::sourcelist "%s";\nDir::Etc::sourceparts "%s";\n' \
@@ -21,7 +21,7 @@ archive()
 
 begin() { rm -rf "$work/sources.list" "$work/parts"; mkdir "$work/parts"; }
 
-# expect KIND VALUE NAME
+# expect KIND VALUE NAME: expect this archive
 expect()
 {
 	check "$3" expect_equal "the $1 archive" "$2" "$(archive "$1" | tr '\t\001' '|;')"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The time limits of guests and of the tools in them (--timeout, --deadline, --tool-timeout): the time
-# that each measures, and the message at its end. A guest that hangs at boot is restarted.
+# Time limits of guests and of tools in guests (--timeout, --deadline, --tool-timeout): the time
+# that each limits, and the message at its end. A guest that hangs at boot is restarted.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -38,8 +38,8 @@ says() { grep -qE -- "$1" "$work/err"; }
 
 qemu=$(scripts/fetch/get-qemu "$arch") || exit 1
 
-# does WORD...: put a program in place of QEMU. Each start does the next WORD; the last one is used
-# again and again.
+# does WORD...: put a program in place of QEMU. Each start does the next WORD; the last one is
+# repeated.
 does()
 {
 	printf '%s\n' "$@" >"$work/does"
@@ -87,7 +87,8 @@ else
 	end_hogs
 fi
 
-# A guest that stands still takes a minute and more of no core: two of them wait beside the tests that follow.
+# A guest that makes no progress takes a minute, but no CPU time: two of them run beside the tests
+# that follow.
 hang=$work/hang
 mkdir "$hang" "$hang/once" "$hang/always"
 (
@@ -105,7 +106,7 @@ once=$!
 ) &
 always=$!
 
-# Time passes at once there when nothing runs.
+# The guest's clock advances at once while nothing runs.
 guest --tool-timeout 20 -- 'perf stat sleep 1000; echo "status $?"; perf stat sleep 1; true'
 [ $status -eq 125 ] && grep -q '^status 137' "$work/out" &&
 	grep -q '^perf stat sleep 1000 did not come to an end within 20 seconds of the guest' "$work/out" &&
@@ -126,7 +127,7 @@ guest --timeout 120 -- 'mkdir /tmp/bin; printf "#!/bin/sh\nexec %s \"\$@\"\n" $(
 [ $status -eq 0 ] && grep -q '^perf version' "$work/out"
 result "a script called perf, before it in PATH, calls the tool"
 
-# It is still itself: its process, its signals and its children.
+# perf behaves as without the limit: its process, its signals and its children.
 guest -- 'perf record -o /tmp/data sleep 1000 2>/dev/null & sleep 2; kill -INT $!; wait $!; echo "status $?"
 	cat /proc/$$/comm >/dev/null; perf report -i /tmp/data --header-only | grep -c cmdline; ls /tmp/.bounded.* 2>/dev/null
 	echo x | perf stat -x, -e context-switches -o /tmp/out cat; grep -c context-switches /tmp/out
@@ -135,7 +136,7 @@ guest -- 'perf record -o /tmp/data sleep 1000 2>/dev/null & sleep 2; kill -INT $
 [ $status -eq 0 ] && [ "$(tail -n 4 "$work/out" | xargs)" = "1 x 1 1" ] && grep -q '^status' "$work/out"
 result "a tool with a bound takes signals, input and an unprivileged user"
 
-# QEMU must not outlive a run-guest that is killed.
+# QEMU must end with a run-guest that is killed.
 scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule --timeout 600 --log "$work/log" \
 	-- 'while :; do :; done' >"$work/out" 2>"$work/err" </dev/null &
 killed=$!

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What scripts/clients concludes from the results of its guests: which rows are worse than
-# with the built-in driver, and its exit status.
+# Verdicts of scripts/clients on results of its guests: rows that are worse than with the built-in
+# driver, and the exit status
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-clients.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# results DRIVER LINE...: of a client, with a driver.
+# results DRIVER LINE...: write a client's results with a driver
 results()
 {
 	local driver=$1
@@ -25,7 +25,7 @@ ktap_details()
 	echo "$table"
 }
 
-# concludes NAME STATUS ROW: the table's exit status, and a row that it has to have.
+# concludes NAME STATUS ROW: expect the table's exit status, and a row
 concludes()
 {
 	status=0

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The documents: links and file names in them lead somewhere, and what a stranger reads first is short.
+# The documents: links and file names lead to files, and the pages that newcomers read first are
+# short.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -22,7 +23,7 @@ longer()
 	[ "$lines" -le "$1" ] || echo "${*:2}: $lines lines; at most $1"
 }
 
-# absent_links FILE...: links of Markdown to files that are not there.
+# absent_links FILE...: print links of Markdown to files that do not exist
 absent_links()
 {
 	local page link
@@ -34,7 +35,7 @@ absent_links()
 	done
 }
 
-# absent_pages FILE...: :doc: roles whose page is not there.
+# absent_pages FILE...: print :doc: roles whose page does not exist
 # shellcheck disable=SC2016 # backquotes are the page's
 absent_pages()
 {
@@ -51,8 +52,8 @@ absent_pages()
 	done
 }
 
-# absent_files FILE...: names of files and folders of this tree, and of the driver's, in literals. Names that
-# begin otherwise are the kernel's.
+# absent_files FILE...: print names, in literals, of files that do not exist here or in
+# drivers/corepmu. Names that begin with another folder are the kernel's.
 # shellcheck disable=SC2016 # backquotes are the page's
 absent_files()
 {
@@ -70,7 +71,7 @@ absent_files()
 	done
 }
 
-# source_options FILE...: names of a QEMU plugin's options in its sources, with "=", and of its faults.
+# source_options FILE...: print the options of a QEMU plugin's sources, with "=", and its faults
 source_options()
 {
 	awk '
@@ -85,14 +86,14 @@ source_options()
 	}' "$@" | sort
 }
 
-# page_options PAGE: names of options and faults that begin a row of a table in a page.
+# page_options PAGE: print options and faults that begin a row of a table in a page
 # shellcheck disable=SC2016 # backquotes are the page's
 page_options()
 {
 	sed -nE '/^``[^`]*``(  |$)/! d; s/^``(fault=[a-z-]+).*/\1/p; t; s/^``([a-z-]+=).*/\1/p' "$1" | sort
 }
 
-# differing_options PAGE FILE...: print options that are in a plugin's page or in its sources alone.
+# differing_options PAGE FILE...: print options that only a plugin's page has, or only its sources
 differing_options()
 {
 	local page=$1 options

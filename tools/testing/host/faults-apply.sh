@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The faults that tests have been seen to catch, faults.cfg of tools/testing and kunit and
-# kernel-faults.cfg of tools/validate: each has to apply to the sources as they are, or nobody can see it caught again.
+# The faults for which tests were seen to fail: faults.cfg of tools/testing and kunit, and
+# kernel-faults.cfg of tools/validate. Each must apply to the present sources.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 
 ktap_details() { echo "$said"; }
 
-# apply WHAT COMMAND...: its --diff fails when a fault changes nothing.
+# apply WHAT COMMAND...: run it with --diff, which fails if a fault changes nothing
 apply()
 {
 	local what=$1
@@ -25,7 +25,7 @@ for arch in $(. scripts/lib/lib.sh && table_rows scripts/arches.cfg); do
 	apply "faults for the guests of $arch" scripts/faults --arch "$arch"
 done
 apply "faults for KUnit" scripts/kunit-faults
-# Those of the kernel's own drivers: where the kernel's sources have been fetched.
+# Faults of the built-in drivers, if the kernel's sources have been fetched
 tree=$(. scripts/lib/lib.sh && echo "$CACHE/kunit/$(default_kernel)/tree/Kbuild")
 for arch in $(. scripts/lib/lib.sh && table_rows scripts/arches.cfg); do
 	what="faults of the kernel's own driver, $arch"

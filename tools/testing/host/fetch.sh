@@ -36,7 +36,7 @@ package()
 	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/$1_$2_$deb.deb" >/dev/null
 }
 
-# lists: write the lists of the packages that the archive has now.
+# lists: write package lists with the archive's present packages
 lists()
 {
 	local suite file dir
@@ -78,7 +78,7 @@ sources()
 	done
 }
 
-# unpack PACKAGE FILE...: sets status; err has the messages, out the unpacked files' contents.
+# unpack PACKAGE FILE...: sets status; err has the messages, out the contents of the unpacked files
 unpack()
 {
 	rm -rf "$work/root"
@@ -178,7 +178,7 @@ unpack one usr/bin/one two usr/bin/two
 got $'one 1.0\ntwo 1.1' && said 'starting again with new lists' && said "reading Debian's package lists"
 result "the package lists are read again when the archive has replaced a package"
 
-# A program that looks up a version, as get-kernel does, and passes it to another program.
+# A program that looks up a version, as get-kernel does, and passes it to another program
 mkdir "$work/bin"
 cat >"$work/bin/get-two" <<EOT
 #!/bin/bash
@@ -202,7 +202,7 @@ timeout 120 "$work/bin/get-two" >"$work/out" 2>"$work/err" </dev/null || status=
 got 'two 1.2' && said 'starting again with new lists' && [ "$(wc -l <"$work/runs")" -eq 2 ]
 result "a program starts again when the version that it looked up is gone"
 
-# The archive lists a package that it does not have.
+# The archive lists a package that it lacks.
 package two 1.3
 lists
 rm "$archive"/pool/two_* "$cache/debs"/*
@@ -273,7 +273,7 @@ exec {never}<> <(:)
 read -ru "\$never"
 EOT
 chmod +x "$work/bin/scratch"
-# begin_scratch DIR: start scratch; sets dir to its directory and pid to its process.
+# begin_scratch DIR: start scratch; sets dir to its directory and pid to its process
 begin_scratch()
 {
 	rm -f "$work/where"
@@ -286,7 +286,7 @@ begin_scratch()
 	dir=$(cat "$work/where")
 	mkdir "$dir/made"
 }
-# end_scratch SIGNAL PROCESS
+# end_scratch SIGNAL PROCESS: end it by a signal
 end_scratch() { kill "-$1" "$2"; wait "$2"; } 2>/dev/null
 
 begin_scratch "$cache/kernels"

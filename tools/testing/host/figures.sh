@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# figures: what suites print as "# figure NAME=VALUE" is the same in every guest of one
-# lane and architecture, whatever its kernel. Reads the results that scripts/check has collected.
+# figures: values that suites print as "# figure NAME=VALUE" are equal in all guests of one lane
+# and architecture, whatever the kernel. Reads the results of scripts/check.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -11,7 +11,7 @@ arches=$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/arches.cfg)
 logs=build/log/check
 kernels=$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/kernels.cfg)
 
-# Lines "LANE NAME VALUE KERNEL" of all guests.
+# figures: print lines "LANE NAME VALUE KERNEL" for all guests
 figures()
 {
 	local arch kernel file lane
@@ -28,8 +28,8 @@ figures()
 	done
 }
 
-# Lines "NAME<tab>VERDICT<tab>MORE": is with the number of kernels, alone, or differs with
-# the values.
+# Print lines "NAME<tab>VERDICT<tab>MORE". The verdict is "is" with the number of kernels, "alone",
+# or "differs" with the values.
 verdicts()
 {
 	figures | awk -v OFS='\t' '

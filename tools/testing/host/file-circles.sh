@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# scripts/file-circles: the calls that it finds, and the circles that it prints.
+# scripts/file-circles: the calls that it finds, and the circles that it prints
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh

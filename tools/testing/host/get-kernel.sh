@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The packages that get-kernel takes, and their version when the archive lacks some. This script
-# makes its own archive, a directory; the kernels in it are empty files.
+# Packages that get-kernel selects, and their version if the archive lacks some. The test makes its
+# own archive, a directory; the kernels in it are empty files.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -35,7 +35,7 @@ package()
 	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/${name}_${version}_$arch.deb" >/dev/null
 }
 
-# lists RELEASE ARCH...: write the lists of the packages that the archive has now.
+# lists RELEASE ARCH...: write package lists with the archive's present packages
 lists()
 {
 	local release=$1 suite arch file dir
@@ -67,7 +67,8 @@ lists()
 	rm -f "$cache/apt"/*/updated
 }
 
-# get ARCH [KERNEL]: sets status, and release to the kernel's release; the file err has the messages.
+# get ARCH [KERNEL]: sets status, and release to the kernel's release; the file err has the
+# messages
 get()
 {
 	local kernel=${2:-6.12}
@@ -97,7 +98,7 @@ echo "deb file:$archive trixie main" >"$work/sources.list"
 
 plan
 
-# No headers and no build tools: a stock architecture needs only the image.
+# A stock architecture needs only the image: no headers and no build tools.
 for version in 6.12.8 6.12.9; do
 	package "linux-image-$version-riscv64" "$version-1" riscv64 "" "boot/vmlinux-$version" "boot/config-$version"
 done
@@ -155,7 +156,7 @@ get $arch
 said 'lacks a package of 6.12.9-amd64' && said 'linux-headers-6.12.8-amd64 does not name its compiler'
 result "if the archive lacks build tools, get-kernel takes the version before"
 
-# A flavour's headers may have common headers of their own.
+# A flavour's headers may have their own common headers.
 package linux-image-6.12.8-rt-$deb 6.12.8-1 $deb "" boot/vmlinuz-6.12.8-rt boot/config-6.12.8-rt
 package linux-headers-6.12.8-rt-$deb 6.12.8-1 $deb \
 	"linux-headers-6.12.8-common-rt, linux-kbuild-6.12.8" \

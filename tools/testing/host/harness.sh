@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The harness judged from outside: what it refuses and how, and whether a guest's
-# output, exit status and troubles reach the host. No guest here needs the module.
+# The harness from outside: which options it rejects and how, and whether a guest's output, exit
+# status and troubles reach the host. No guest here needs the module.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
-# modinfo is not in a user's PATH.
+# A user's PATH lacks modinfo.
 PATH=$PATH:/usr/sbin:/sbin
 
 arch=${COREPMU_ARCH:-arm64}
@@ -21,7 +21,7 @@ ktap_details()
 	head -c 2000 "$work/out" | sed 's/^/stdout: /'
 }
 
-# run WORDS...: leaves stdout in out, stderr in err, the exit status in status.
+# run WORDS...: sets out to stdout, err to stderr, status to the exit status
 run()
 {
 	status=0
@@ -30,7 +30,7 @@ run()
 
 guest() { run scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule --timeout 240 "$@"; }
 
-# refused REGEX: a non-zero exit, nothing on stdout and one sentence that says REGEX.
+# refused REGEX: expect a non-zero exit, nothing on stdout, and one sentence that matches REGEX
 refused()
 {
 	[ $status -ne 0 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
@@ -104,7 +104,7 @@ run env KVM="$work" scripts/guest/kvm-usable "$native" true
 [ $status -eq 1 ] && grep -qx "$work does not open" "$work/out"
 result "it is said that KVM does not open"
 
-# The host's own answer, whatever it is; a guest that has no PMU is one more reason.
+# The host's own answer is the first reason; a guest without a PMU is another.
 run env KVM="$work/out" scripts/guest/kvm-usable "$native" sh -c 'echo first; echo "no PMU" >&2; exit 1'
 [ $status -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 1 ] &&
 	grep -qE "^(this machine.* PMU .*|a guest with KVM does not get a PMU: no PMU)$" "$work/out"
@@ -151,7 +151,7 @@ run scripts/run-guest --arch "$arch" --kernel "$kernel" -- run-suites count nosu
 refused "there is no suite nosuch"
 result "a suite that does not exist is refused"
 
-# A machine of another distribution, and a cache with nothing in it
+# A machine without apt, and an empty cache
 mkdir "$work/no-apt"
 for program in basename bash env dirname cat sed awk grep xargs uname printf md5sum cut mkdir ln; do
 	ln -s "$(command -v $program)" "$work/no-apt/$program"
@@ -164,14 +164,14 @@ run env PATH="$work/no-apt" COREPMU_CACHE="$work/empty" scripts/install-deps bui
 [ $status -eq 0 ] && [ ! -s "$work/err" ]
 result "a module for a tree that is here takes no apt"
 
-# A compiler that says what it compiles for, and no more.
+# A compiler that only prints its target
 printf '#!/bin/sh\necho mips-linux-gnu\n' >"$work/mips-gcc"
 chmod +x "$work/mips-gcc"
 run env CROSS_COMPILE="$work/mips-" scripts/build/build-tests "$arch" "$work/nothing"
 refused "CROSS_COMPILE=.*/mips- compiles for mips-linux-gnu, not for ARCH=$arch"
 result "a CROSS_COMPILE for another architecture is refused"
 
-# A warning of the compiler, and no other trouble.
+# A warning of the compiler, and no other trouble
 mkdir "$work/tools"
 cp -r tools/bench tools/lib "$work/tools/"
 echo 'static int unused;' >>"$work/tools/bench/bench.c"
@@ -223,7 +223,7 @@ ok 1 one
     ok 1 last
 ok 2 two
 EOT
-# leaves SED: what counts of the results, changed by SED.
+# leaves SED: print the results that count, changed by SED
 leaves()
 {
 	sed "$1" "$work/nested" | awk -f scripts/lib/ktap-leaves.awk |
@@ -311,7 +311,7 @@ run make -s run ARCH=x86_64 KERNEL="$kernel" CPU=alder-lake \
 [ "$status" -eq 0 ] && [ "$(cat "$work/out")" = "2 1 0" ]
 result "make run gives a machine of two types of CPU one CPU of each"
 
-# Nothing is typed before the shell is there: arm64's console would take no more input at all.
+# Type only after the shell has started: arm64's console would ignore all later input.
 : >"$work/out"
 # shellcheck disable=SC2016,SC2094 # for the guest's shell; what was written so far
 for _ in $(seq 240); do
@@ -339,7 +339,7 @@ run make -s modules_install ARCH="$arch" KERNEL="$kernel" INSTALL_MOD_PATH="$wor
 [ $status -eq 0 ] && [ "$(find "$work/installed" -name 'corepmu.ko*' | wc -l)" -eq 1 ]
 result "make modules_install installs the module"
 
-# Another checkout may have built its own since, at the place that all of them build at.
+# Another checkout may have built since, at the place that all checkouts use.
 run make -s ARCH="$arch" KERNEL="$kernel"
 [ $status -eq 0 ] && [ "$(modinfo -F name build/corepmu.ko)" = corepmu ] &&
 	[ "$(modinfo -F vermagic build/corepmu.ko | cut -d' ' -f1)" = "$(cat "$(scripts/fetch/get-kernel "$arch" "$kernel")/release")" ]

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What tools/lib makes of tests that pass, fail, are skipped and expect nothing, in C and in
-# shell, and the exit status of their suites.
+# Results of tools/lib for tests that pass, fail, are skipped and expect nothing, in C and in
+# shell, and the exit status of their suites
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -61,7 +61,7 @@ done
 finish
 EOT
 
-# suite LANGUAGE TEST...: leaves what it prints in said, its exit status in status.
+# suite LANGUAGE TEST...: sets said to the suite's output, status to its exit status
 suite()
 {
 	local language=$1
@@ -74,7 +74,7 @@ suite()
 	esac
 }
 
-# says LINE...: and nothing else
+# says LINE...: expect exactly these lines
 says() { [ "$said" = "$(printf '%s\n' "KTAP version 1" "$@")" ]; }
 
 ktap_details() { echo "status $status"; echo "$said"; }
@@ -113,7 +113,7 @@ for language in C shell; do
 	result "$language: a test that does not run is a failure of its suite"
 done
 
-# The match is in the first line of a text that no pipe holds.
+# The match is in the first line of a text that is larger than a pipe.
 cat >"$work/long.sh" <<'EOT'
 set -o pipefail
 . tools/lib/ktap.sh

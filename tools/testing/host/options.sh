@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Wrong options, and wrong variables of make, are reported before anything is installed, fetched,
-# built or booted. Every program has its own --help.
+# Wrong options, and wrong variables of make, are reported before the program installs, fetches,
+# builds or boots anything. Every program has a --help.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -33,7 +33,7 @@ ktap_details()
 	[ ! -e "$work/called" ] || sed 's/^/called: /' "$work/called"
 }
 
-# refused REGEX PROGRAM WORD...: the program ends with status 2 and one line, and does nothing.
+# refused REGEX PROGRAM WORD...: expect status 2, one line, and no action
 refused()
 {
 	local regex=$1
@@ -46,7 +46,7 @@ refused()
 	result "refused at once: $*"
 }
 
-# make_refuses REGEX WORD...
+# make_refuses REGEX WORD...: the same for make
 make_refuses()
 {
 	local regex=$1
@@ -137,7 +137,7 @@ run make -s run
 [ $status -ne 0 ] && grep -q '^dpkg-query' "$work/called"
 result "make installs missing packages when its variables are right"
 
-# Root calls apt-get; another user may get only a message that names the command.
+# Root calls apt-get. Another user may get only a message with the command.
 printf '#!/bin/sh\nexit 0\n' >"$work/bin/apt-cache"
 run scripts/build-debs "$work/debs"
 [ $status -ne 0 ] && cat "$work/err" "$work/called" 2>/dev/null | grep -q 'apt-get .*install .*debhelper.*dh-dkms'

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The driver's parsers of records of precise events, x86/pebs/record.c and arch-record.c, in a
-# program: bytes of all kinds, under AddressSanitizer and UndefinedBehaviorSanitizer.
-# COREPMU_ROUNDS and COREPMU_SEED are how many buffers, and which.
+# The driver's parsers of PEBS records, x86/pebs/record.c and arch-record.c, in a program: random
+# bytes, under AddressSanitizer and UndefinedBehaviorSanitizer. COREPMU_ROUNDS is the number of
+# buffers, COREPMU_SEED selects them.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -15,7 +15,7 @@ seed=${COREPMU_SEED:-22}
 here=tools/testing/host/records
 sources=(drivers/corepmu/x86/pebs/record.c drivers/corepmu/x86/pebs/arch-record.c)
 
-# The kernel's headers are records.h, and the driver's a few of their constants.
+# records.h replaces the kernel's headers, and a few constants the driver's.
 build()
 {
 	local header
@@ -41,7 +41,7 @@ fuzz()
 		echo "$said" | head -n 30
 		return 1
 	}
-	# Whole records are found, and some among what was changed.
+	# Whole records are found, and some in changed buffers.
 	expect_says "what was found" '^[1-9][0-9]{4,} records, and [1-9][0-9]{4,} among' "$said"
 }
 

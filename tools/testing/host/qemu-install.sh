@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What `make -C tools/qemu install` puts where: each plugin, that a QEMU loads from there,
-# and its page.
+# Files of `make -C tools/qemu install`: each plugin, which QEMU loads from there, and its page
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -17,8 +16,8 @@ ktap_details() { tail -n 30 "$work/said"; }
 lib=$work/stage/opt/x/lib/corepmu/qemu
 doc=$work/stage/opt/x/share/doc/corepmu/qemu
 
-# loads PLUGIN QEMU WORDS...: QEMU loads it from where it is installed, and it refuses an
-# option that it does not have.
+# loads PLUGIN QEMU WORDS...: expect that QEMU loads the installed plugin, and that the plugin
+# rejects an unknown option
 loads()
 {
 	local file=$lib/$1.so name=$1

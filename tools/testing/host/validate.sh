@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What pmu-validate makes of its results, and that what its checks change is put back, as far as
-# that needs no PMU: the suite validate-safe of guests does the rest.
+# pmu-validate's reports of given results, and files that its checks change and restore, without a
+# PMU: the suite validate-safe of guests tests the rest.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-validate.XXXXXX") || exit 1
-# Where nothing is put back a child goes on waiting, and would hold whatever its parents had open.
+# If nothing is restored, a child waits forever, and would keep its parents' files open.
 clean_up()
 {
 	local pid
@@ -43,7 +43,7 @@ every_option_is_in_the_page()
 	done
 }
 
-# sentences: what rules quote, as "PAGE<tab>SENTENCE" lines
+# sentences: print what rules quote, as "PAGE<tab>SENTENCE" lines
 sentences()
 {
 	"$tool" --list | grep -P '^\t' | sort -u | awk -v edition="man-pages 6.03: " '
@@ -65,7 +65,7 @@ sentences()
 	}'
 }
 
-# Every rule is a sentence of a page of the edition that it names, word by word.
+# Every rule quotes a sentence of the page and edition that it names, word by word.
 rules_are_quoted()
 {
 	local page sentence pages
@@ -88,7 +88,7 @@ rules_are_quoted()
 	expect_equal "sentences that are not in their page" "" "$(cat "$work/unsaid")"
 }
 
-# Without a PMU, or with one: JSON it is.
+# The report is valid JSON without a PMU and with one.
 json_always()
 {
 	"$tool" --json --filter "identity" >"$work/any.json"
@@ -108,7 +108,7 @@ results()
 	EOT
 }
 
-# The page as its elements have it: nothing is open, nothing comes from elsewhere.
+# The HTML page is well-formed: every element is closed, and nothing is loaded from elsewhere.
 well_formed()
 {
 	python3 - "$1" <<-'EOT'
@@ -209,7 +209,7 @@ measured_bounds()
 		)" "$("$work/measured")"
 }
 
-# A clock that counts instructions, and a PMU that first counts a loop exactly, then 3 too few.
+# A clock that counts instructions, and a PMU that first counts a loop exactly, then 3 too few
 cat >"$work/exact.c" <<'EOT'
 #include <fcntl.h>
 #include <time.h>
@@ -261,7 +261,7 @@ exactness_is_probed()
 		)" "$("$work/exact")"
 }
 
-# A program that changes a file in a child, as a check does, and waits.
+# A program that changes a file in a child, as a check does, and waits
 cat >"$work/change.c" <<'EOT'
 #include <signal.h>
 #include <stdio.h>
@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 }
 EOT
 
-# change yes|no: $main, $child and the status of the change
+# change yes|no: start the program; sets main and child, and prints the status of the change
 change()
 {
 	echo 5 >"$work/file"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# scripts/verdict: which tests it runs for a change, in which order, and what it says.
+# scripts/verdict: the tests that it runs for a change, their order, and its messages
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-verdict.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# A project with two files, their faults, and programs that print how they were called. Those
+# A project with two files, their faults, and programs that print how they were called. Programs
 # named in $work/fails fail.
 mkdir -p "$work"/{scripts,drivers/corepmu/core,kunit/core,tools/testing/{host,suites/abi}}
 cp scripts/verdict scripts/kernels.cfg scripts/arches.cfg "$work/scripts/"
@@ -58,7 +58,7 @@ chmod +x "$work/tools/testing/host/own.sh"
 touch "$work"/{fails,silent,README} "$work"/drivers/corepmu/core/{a,b}.c "$work/tools/testing/suites/abi/count.c"
 echo '	.name = "corepmu_own",' >"$work/kunit/core/own_kunit.c"
 
-# verdict WORD...: sets said and status.
+# verdict WORD...: run scripts/verdict; sets said and status
 verdict()
 {
 	status=0

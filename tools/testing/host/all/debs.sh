@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The packages of what is committed: built in a minimal Debian of their own, with lintian, and used
-# as their users do (scripts/use-debs). Takes root, mmdebstrap and dkms.
+# Debian packages of the committed tree: built in a minimal Debian, checked by lintian, and used as
+# their users do (scripts/use-debs). Needs root, mmdebstrap and dkms.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# kernels: what is said of kernels that the module cannot be built for or loaded into.
-# The kernels are copies of a headers package with another configuration or version; the
-# modules are built for another kernel or changed.
+# kernels: messages about kernels that the module cannot be built for or loaded into. The kernels
+# are copies of a headers package with another configuration or version; the modules are built for
+# another kernel or changed.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
 . tools/lib/ktap.sh
@@ -22,9 +22,9 @@ cp -al "$tree" "$tree.orig"
 
 ktap_details() { tail -n 30 "$work/said"; }
 
-# with COMMAND: build for a fresh copy of the tree that the command has changed, with the
-# compiler that it names. The copies share their files: the command writes new ones.
-# --again keeps what the build before has compiled.
+# with COMMAND: build for a fresh copy of the tree that the command has changed, with the compiler
+# that it names. The copies share their files, so the command must write new ones. --again keeps
+# the previous build's objects.
 with()
 {
 	if [ "$1" = --again ]; then
@@ -41,7 +41,7 @@ with()
 		>"$work/stdout" 2>"$work/said" || status=$?
 }
 
-# refused REGEX: one sentence that says REGEX, and no module.
+# refused REGEX: expect one sentence that matches REGEX, and no module
 refused()
 {
 	[ $status -ne 0 ] && [ ! -s "$work/stdout" ] && [ "$(wc -l <"$work/said")" -eq 1 ] &&
@@ -49,7 +49,7 @@ refused()
 		grep -qE -- "$1" "$work/said"
 }
 
-# without CONFIG...: as if it had never been set.
+# without CONFIG...: remove options from the configuration
 without()
 {
 	local option
@@ -93,8 +93,8 @@ with "is_version $((99 << 16))"
 [ "$status" -eq 0 ] && grep -q 'newer than any that corepmu was tested on' "$work/said"
 result "a kernel newer than any tested is built for, with a word of warning"
 
-# Modules that the kernel refuses: of another kernel, with other checksums of what it
-# imports, with other types than the kernel's.
+# Modules that the kernel rejects: built for another kernel, with wrong checksums of imported
+# symbols, and with other types than the kernel's
 objcopy=${A[cross]}objcopy
 command -v "$objcopy" >/dev/null || objcopy=objcopy
 for series in $(table_rows scripts/kernels.cfg); do
@@ -111,7 +111,8 @@ printf '\1\2\3\4' | dd of="$work/versions" conv=notrunc status=none
 echo "no types at all" >"$work/types"
 "$objcopy" --add-section .BTF="$work/types" "$theirs" "$work/modules/types.ko"
 
-# insmod_says KERNEL MODULE REGEX: the module is refused and the kernel's log says why.
+# insmod_says KERNEL MODULE REGEX: expect that the module is rejected and that the kernel's log
+# matches REGEX
 insmod_says()
 {
 	scripts/run-guest --arch "$arch" --kernel "$1" --mode nomodule --timeout 200 \

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# perf-stat: does the perf tool say on corepmu, in the place of the built-in driver, what it
-# says on that? For each microarchitecture that the virtual PMU knows, and for models of arm64 that
-# perf has lists of events for, guests boot with the built-in driver, with corepmu by that one's name
-# (standin=1) and, on x86, by its own; what perf stat and perf list say is compared but for the
-# numbers, and the files of sysfs with what they say. What differs has to be below, with its reason.
+# perf-stat: the perf tool prints the same with corepmu in the place of the built-in driver.
+# Guests boot for each microarchitecture of the virtual PMU, and for arm64 models with event lists
+# in perf: with the built-in driver, with corepmu under that driver's name (standin=1), and, on
+# x86, under its own. The test compares the output of perf stat and perf list without numbers, and
+# the files of sysfs with their contents. Each difference must be listed below, with its reason.
 #
-# COREPMU_ARCHES, COREPMU_CPUS and COREPMU_KERNEL choose among all; COREPMU_KEEP is a directory to
-# keep the lines in. CPUs of arm64 are models of QEMU's, MODEL@MIDR with another MIDR_EL1, or
-# MODEL+COMPATIBLE with another PMU in the devicetree.
+# COREPMU_ARCHES, COREPMU_CPUS and COREPMU_KERNEL select some of all. COREPMU_KEEP is a directory
+# that keeps the lines. CPUs of arm64 are QEMU's models; MODEL@MIDR has another MIDR_EL1, and
+# MODEL+COMPATIBLE another PMU in the devicetree.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
 . tools/lib/ktap.sh
@@ -20,12 +20,12 @@ read -ra arches <<<"${COREPMU_ARCHES:-arm64 x86_64}"
 read -ra kernels <<<"${COREPMU_KERNEL:-6.12 7.x}"
 
 intel="haswell skylake icelake sapphire-rapids alder-lake lunar-lake arrow-lake"
-# The last ones have caches' events of their own with either driver; 0x410fd4f0 is Neoverse V2.
+# The last ones have model-specific cache events with either driver; 0x410fd4f0 is Neoverse V2.
 arm="cortex-a55 cortex-a76 neoverse-n1 neoverse-n2 neoverse-n2@0x410fd4f0 max
 	cortex-a53+arm,cortex-a53-pmu cortex-a57+arm,cortex-a57-pmu cortex-a72+arm,cortex-a72-pmu
 	max+arm,cortex-a73-pmu max+cavium,thunder-pmu max+brcm,vulcan-pmu"
 
-# cpus_of ARCH: one a line
+# cpus_of ARCH: print the CPUs, one per line
 cpus_of()
 {
 	case $1 in
@@ -34,38 +34,39 @@ cpus_of()
 	esac
 }
 
-# What differs, as extended regular expressions of lines of diff: "<" has the built-in driver
+# Expected differences, as extended regular expressions of lines of diff: the built-in driver's
+# lines start with "<"
 explained=(
 	# Load latency: only with precise samples, from Skylake's cores and Gracemont on
 	'^<.*[ /]mem-(loads|stores|loads-aux)( |/|=|$)'
 	'^< sysfs: .*/format/ldlat='
-	# Pin control: shown, and left out of what is written
+	# Pin control: the built-in driver shows this bit and ignores it
 	'^< sysfs: .*/format/pc='
 	# Where it is the core PMU, which is the built-in driver by its name
 	'^> sysfs: .*/cpus='
-	# On arm64 of this driver alone
+	# On arm64 only corepmu has this file
 	'^> sysfs: armv8_pmu/caps/max_precise='
-	# Not counted by any event of perf's lists: see corepmu.rst, "Generic events"
+	# No event of perf's lists counts this: see corepmu.rst, "Generic events"
 	'^[<>].*[Ll]1-dcache-prefetches'
-	# Likewise, of Gracemont
+	# The same on Gracemont
 	'^[<>].*[ /]i(TLB|tlb)-load-misses'
 )
 
-# Besides, where the PMU is not called "cpu": perf has metrics, and asks for stalled cycles by
-# itself, of that one alone
+# More differences if the PMU is not called "cpu": perf has metrics, and opens stalled cycles by
+# itself, for that name only
 named=(
 	'^[<>] perf stat .*(TopdownL[12]|tma_)'
 	'^[<>] perf stat -M TopdownL1:'
 	'^< perf stat .*(stalled-cycles-(frontend|backend)|stalled cycles per insn)'
 )
-# Of two kinds of CPU perf has the events of "cpu_core" and "cpu_atom", and of no other names.
+# On hybrid machines perf has events only for "cpu_core" and "cpu_atom".
 named_hybrid='^< perf list:   [a-z0-9_]+\.[a-z0-9_.]+$'
 
-# What a guest runs: everything that is compared is in lines "@@ ...".
+# Commands for the guest: the compared output is in lines "@@ ...".
 # shellcheck disable=SC2016 # for the guest's shell
 commands='
 devices=/sys/bus/event_source/devices
-# What perf has a name for, of every cache
+# Generic names of all cache events in perf
 caches=L1-icache-loads,L1-icache-load-misses,L1-icache-prefetches,L1-icache-prefetch-misses
 caches=$caches,iTLB-loads,iTLB-load-misses,branch-loads,branch-load-misses
 for cache in L1-dcache LLC dTLB node; do
@@ -85,7 +86,7 @@ while read -r options; do
 		/^#|^\$/ { next }
 		{
 			said = \$1 ~ /^</ ? \$1 : \$1 == \"\" ? \"\" : \"counted\"
-			# Lines of metrics have another field there, of how long they ran.
+			# Lines of metrics have the running time in that field.
 			name = \$3 ~ /^[0-9.]+\$/ ? \"\" : \$3
 			metric = \$7
 			gsub(/^[ %0-9.]*/, \"\", metric)
@@ -119,15 +120,15 @@ for file in $PMUS/freeze_on_smi; do
 	echo "@@ sysfs: $file, 0 written=$(cat "$file")"
 done'
 
-# said_by ARCH CPU KERNEL AS: lines of a guest with the built-in driver ("builtin"), with corepmu by
-# that one's name ("standin"), or by its own ("named")
+# said_by ARCH CPU KERNEL AS: print the lines of a guest with the built-in driver ("builtin"), with
+# corepmu under that driver's name ("standin"), or under its own ("named")
 said_by()
 {
 	local options=(--lane exact --cpu "$2" --append nmi_watchdog=0) plugin=arm64-pmu
 	local mode=replace pmus='cpu*'
 
 	case $2 in
-	# Two kinds of CPU
+	# Two CPU types
 	alder-lake | lunar-lake | arrow-lake)
 		options=(--lane smp --smp 2 --cpu "$2" --append nmi_watchdog=0)
 		;;
@@ -149,15 +150,15 @@ said_by()
 		tail -n 20 "$work/out"
 		return 1
 	}
-	# Columns are of other widths with corepmu's own name. What differs says armv8_pmu of any PMU of
-	# arm64. 999 K/sec and 1 M/sec are the same to a line without numbers.
+	# Columns have other widths with corepmu's own name. armv8_pmu stands for any PMU of arm64.
+	# Without numbers, 999 K/sec and 1 M/sec must be equal.
 	sed -n 's/\r$//; s/armv8_[a-z0-9_]*/armv8_pmu/g; s/corepmu/cpu/g
 		s/ *\[Kernel PMU/ [Kernel PMU/; s#[KMG]/sec$#/sec#; s/^@@ //p' "$work/out" >"$work/$4"
 	[ -z "${COREPMU_KEEP-}" ] || cp "$work/$4" "$COREPMU_KEEP/$2-$3-$4"
 	grep -q '^perf stat : counted' "$work/$4"
 }
 
-# unexplained CPU KERNEL AS
+# unexplained CPU KERNEL AS: print the differences that no expression explains
 unexplained()
 {
 	local pattern=
@@ -167,18 +168,18 @@ unexplained()
 	case "$1 $3" in
 	'alder-lake named' | 'lunar-lake named' | 'arrow-lake named') pattern+="$named_hybrid|" ;;
 	esac
-	# The built-in driver of 6.12 has the servers' there; that of 7.3 has none.
+	# The built-in driver of Linux 6.12 has the servers' events there; that of 7.3 has none.
 	case "$1 $2" in
 	'alder-lake 6.12' | 'lunar-lake 6.12' | 'arrow-lake 6.12')
 		pattern+='^<.*[ /]node-(loads|load-misses)( |$)|'
 		;;
 	esac
-	# Linux 6.12 has no name of its own for Arrow Lake.
+	# Linux 6.12 has no name for Arrow Lake.
 	[ "$1 $2" != 'arrow-lake 6.12' ] || pattern+='caps/pmu_name=(lunar|arrow)lake_hybrid|'
 	diff "$work/builtin" "$work/$3" | grep '^[<>]' | grep -vE "${pattern%|}"
 }
 
-# same ARCH CPU KERNEL AS: as with the built-in driver, which has been asked
+# same ARCH CPU KERNEL AS: compare with the built-in driver's lines, which exist already
 # shellcheck disable=SC2329 # called by check
 same()
 {

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# releases: is `make run` really the first command on every Debian release that README.md
-# names? For each release and architecture a root directory is made that holds a minimal
-# Debian, make, git and certificates; in it the module, the programs of tools/ and the plugins
-# are built and guests of all kernels booted. Only packages that this machine's cache has are
-# not fetched again.
+# releases: `make run` works as the first command on every Debian release that README.md names.
+# For each release and architecture, the test makes a root directory with a minimal Debian, make,
+# git and certificates. In it the test builds the module, the programs of tools/ and the plugins,
+# and boots guests of all kernels. It downloads everything again except packages in this machine's
+# cache.
 #
-# Takes root, mmdebstrap and 5 GB below build/; COREPMU_RELEASES, COREPMU_ARCHES and
-# COREPMU_KERNEL choose among all.
+# Needs root, mmdebstrap and 5 GB below build/. COREPMU_RELEASES, COREPMU_ARCHES and COREPMU_KERNEL
+# select some of all.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
 . tools/lib/ktap.sh
@@ -23,7 +23,7 @@ read -ra kernels <<<"${COREPMU_KERNEL:-$(default_kernel) $(table_rows scripts/ke
 
 plan
 
-# skip_all REASON
+# skip_all REASON: skip all tests
 skip_all()
 {
 	skipped "make run on a Debian with nothing else prepared" "$1"
@@ -40,7 +40,7 @@ free=$(df -Pm build | awk 'NR == 2 { print $4 }')
 
 with_lock "$BUILD/.releases.lock"
 work=$BUILD/releases
-# What is mounted there is so in other namespaces only.
+# The directory is mounted only in other namespaces.
 trap 'rm -rf --one-file-system "$work"' EXIT
 rm -rf --one-file-system "$work"
 mkdir "$work" || exit 1
@@ -49,7 +49,8 @@ trap 'exit 143' TERM
 
 ktap_details() { { grep -v '^    ' "$work/err"; cat "$work/out"; } | tail -n 40; }
 
-# inside ROOT COMMAND...: run it there as after a login, and end what it leaves behind.
+# inside ROOT COMMAND...: run a command there as after a login, and end the processes that it
+# leaves
 inside()
 {
 	local name words=()
@@ -67,8 +68,8 @@ inside()
 		sh "$1" "${words[@]}" "${@:2}" </dev/null
 }
 
-# make_release RELEASE: a minimal Debian in $work/RELEASE, with the archive that this machine
-# uses, without backports.
+# make_release RELEASE: make a minimal Debian in $work/RELEASE, from this machine's archive,
+# without backports
 make_release()
 {
 	local root=$work/$1 key
@@ -88,7 +89,7 @@ make_release()
 	tree_files | tar -c -T - | tar -x -C "$root/root/corepmu"
 }
 
-# run ROOT WORDS...: `make run` there; leaves stdout in out, stderr in err.
+# run ROOT WORDS...: `make run` there; sets out to stdout, err to stderr
 run()
 {
 	local root=$1
@@ -99,7 +100,7 @@ run()
 		>"$work/out" 2>"$work/err" || status=$?
 }
 
-# try RELEASE ARCH: all kernels there.
+# try RELEASE ARCH: test all kernels there
 try()
 {
 	local root=$work/$1-$2 kernel words first=1

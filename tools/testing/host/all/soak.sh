@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# soak: three minutes of everything at once on a kernel that checks itself, as many on Debian's, which
-# does ten times as much in them, and on one that looks for races of data, for each architecture:
-# scripts/soak. And storms of overflows on the first, where the way into an interrupt and out of it is
-# long.
+# soak: three minutes of scripts/soak for each architecture on each of three kernels: with memory
+# checks; Debian's, which does ten times the work in that time; and with race detection. Then
+# storms of overflows on the first, which enters and leaves interrupts slowly.
 #
-# COREPMU_ARCHES and COREPMU_KERNEL choose among all.
+# COREPMU_ARCHES and COREPMU_KERNEL select some of all.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
 . tools/lib/ktap.sh
@@ -29,7 +28,7 @@ for arch in "${arches[@]}"; do
 		esac
 		scripts/soak --arch "$arch" --kernel "$kernel" --minutes 3 ${which:+$which} >"$SCRATCH/said" 2>&1
 		result "nothing is found in three minutes on $arch, Linux $kernel$on"
-		# How much there was of each kind of work
+		# Amount of each kind of work
 		grep -E '^# (fuzz|beside|tasks|module|parameters|kernel): ' "$SCRATCH/said"
 	done
 	scripts/run-guest --kerneldir "$(scripts/build/soak-kernel "$arch" "$kernel")" --lane exact --timeout 900 \

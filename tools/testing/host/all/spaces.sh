@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A checkout in a directory whose name has a space: kbuild and make take none, the project does.
+# A checkout in a directory whose name has a space: kbuild and make support none, the project does.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
 . tools/lib/ktap.sh
@@ -16,7 +16,7 @@ ktap_details() { tail -n 20 "$SCRATCH/said"; }
 
 {
 	mkdir "$here"
-	# Without git, as from an archive of the sources, all of it is copied.
+	# Without git, as from an archive of the sources, everything is copied.
 	{ git ls-files -z || find . -path ./build -prune -o -type f -print0; } 2>/dev/null |
 		xargs -0 cp --parents -t "$here"
 } >"$SCRATCH/said" 2>&1

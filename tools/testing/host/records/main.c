@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - bytes of all kinds for the driver's parsers of records of precise events
+ * main.c - random bytes for the driver's parsers of PEBS records
  *
- * Usage: records ROUNDS SEED. Built with AddressSanitizer, which stops it at the first byte that is
- * read beyond those that there are said to be. A record points into itself alone, and all records
- * of a buffer are found, by counting and by parsing them alike. Prints how many records there were.
+ * Usage: records ROUNDS SEED. The program is built with AddressSanitizer, which stops it at the
+ * first byte read outside the buffer. A parsed record must point only into itself. Counting and
+ * parsing must find the same records in a buffer. Prints the number of records.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define NR_XMM_WORDS	32
 #define NR_BRANCH_WORDS	3
 
-/* The first word of a piece of an architectural record */
+/* The first word of a group in an architectural record */
 #define ARCH_BASIC	BIT_ULL(63)
 #define ARCH_CONTINUED	BIT_ULL(31)
 #define ARCH_HEADER	16
@@ -40,7 +40,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* A record as hardware writes it. Returns its words. */
+/* Write a record as the hardware does. Return its words. */
 static size_t make_skylake(u64 *word)
 {
 	return x86_pebs_size(PEBS_FORMAT_SKYLAKE, 0) / sizeof(*word);
@@ -63,7 +63,7 @@ static size_t make_arch(u64 *word)
 {
 	size_t nr = 0;
 
-	/* An empty piece before it */
+	/* An empty group before it */
 	if (rnd() % 4 == 0) {
 		word[0] = ARCH_HEADER;
 		nr = ARCH_HEADER / sizeof(*word);
@@ -80,7 +80,7 @@ static size_t make_arch(u64 *word)
 			word[nr] = PEBS_ARCH_GPR | 176;
 			return nr + 176 / sizeof(*word);
 		default:
-			/* Six words say how many branches there are. */
+			/* Six words have the number of branches. */
 			word[nr] = PEBS_ARCH_LBR | (ARCH_HEADER + 48 + 4 * 24);
 			word[nr + 2 + 2] = 4;
 			return nr + (ARCH_HEADER + 48 + 4 * 24) / sizeof(*word);
@@ -90,7 +90,7 @@ static size_t make_arch(u64 *word)
 	return nr + (ARCH_HEADER + ARCH_BASIC_SIZE) / sizeof(*word);
 }
 
-/* Records one after the other. Returns their bytes. */
+/* Write several records. Return their bytes. */
 static size_t make_records(unsigned int format, u64 *words)
 {
 	u64 record[MAX_WORDS];
@@ -116,7 +116,7 @@ static size_t make_records(unsigned int format, u64 *words)
 	return nr * sizeof(*words);
 }
 
-/* A bit, a byte or a word is another one, or some are missing. Returns the bytes. */
+/* Change a bit, a byte or a word, or remove some. Return the bytes. */
 static size_t spoil(u64 *words, size_t size)
 {
 	unsigned char *bytes = (unsigned char *)words;
@@ -150,7 +150,7 @@ static void use(const u64 *word, size_t nr)
 		sum += *word++;
 }
 
-/* Read all that a record has. */
+/* Read all fields of a record. */
 static void use_record(unsigned int format, const struct x86_pebs_record *record)
 {
 	unsigned int reg;
@@ -160,7 +160,7 @@ static void use_record(unsigned int format, const struct x86_pebs_record *record
 		sum += record->address + record->source + record->latency + record->tsx;
 	if (record->regs) {
 		use(record->regs, NR_REGS_WORDS);
-		/* Those of architectural records are in the order of format 4. */
+		/* Registers of architectural records are in the order of format 4. */
 		for (reg = 0; reg < NR_PEBS_REGS; reg++)
 			sum += x86_pebs_reg(format, record, reg);
 	}
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 
 		if (spoil_it == &spoilt)
 			size = spoil(words, size);
-		/* As many bytes as there are said to be, and no more: aligned as records are */
+		/* Allocate exactly the claimed number of bytes, aligned as records are. */
 		bytes = malloc(size);
 		if (!bytes && size)
 			fail("no memory");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * records.h - what the driver's parsers of records need of the kernel, in a program
+ * records.h - replacements for the kernel's headers, for the driver's parsers in a program
  */
 #ifndef HOST_RECORDS_H
 #define HOST_RECORDS_H
