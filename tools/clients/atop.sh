@@ -7,10 +7,10 @@
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
-# In a virtual machine it does not by itself.
+# In a virtual machine atop does not open events by itself.
 echo 'perfevents enable' >/etc/atoprc
 
-# A first interval, which is that since the boot, has none.
+# The first interval starts at boot and has no counts.
 recorded()
 {
 	timeout 120 atop -P CPU,cpu 1 5 >/tmp/said 2>&1 &
@@ -23,8 +23,8 @@ recorded()
 		{ cat /tmp/said; return 1; }
 }
 
-# counted KIND BACK LOWEST HIGHEST: of all intervals, in lines of that kind; BACK columns from
-# the last.
+# counted KIND BACK LOWEST HIGHEST: expect all intervals' counts in lines of this kind to be in a
+# range; BACK is the column, counted from the last.
 counted()
 {
 	sum=$(awk -v kind="$1" -v back="$2" '$1 == kind { sum += $(NF - back) }

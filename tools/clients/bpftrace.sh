@@ -10,7 +10,8 @@ echo -1 >/proc/sys/kernel/perf_event_paranoid
 export ROUNDS=1000
 workload=/corepmu/workload
 
-# overflows EVENT PERIOD LOWEST HIGHEST: how often the probe fires while the workload runs.
+# overflows EVENT PERIOD LOWEST HIGHEST: expect the number of times that the probe fires while the
+# workload runs
 overflows()
 {
 	said=$(bpftrace -c "$workload" -e "hardware:$1:$2 /comm == \"workload\"/ { @n = count(); }" 2>&1) || {
@@ -20,7 +21,7 @@ overflows()
 	expect_range "$1 overflows" "$3" "$4" "$(echo "$said" | sed -n 's/^@n: //p')"
 }
 
-# What the probe is told: the instruction pointer is in the workload.
+# The probe's instruction pointer is in the workload.
 places()
 {
 	said=$(bpftrace -c "$workload" \

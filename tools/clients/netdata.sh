@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# netdata's perf.plugin: groups of events on each CPU, read every second; with "all" of them more
-# than there are counters for, which it scales.
+# netdata's perf.plugin: groups of events on each CPU, read every second; with "all" more events
+# than counters, which it scales.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 
-# told OPTION...: what the plugin says while a workload runs and for a second more.
+# told OPTION...: print the plugin's output while a workload runs and for a second more
 told()
 {
 	timeout 60 /usr/lib/netdata/plugins.d/perf.plugin 1 "$@" >/tmp/said 2>&1 &
@@ -25,7 +25,7 @@ told()
 	:
 }
 
-# sum_of CHART DIMENSION LOWEST HIGHEST
+# sum_of CHART DIMENSION LOWEST HIGHEST: expect the sum of a dimension to be in a range
 sum_of()
 {
 	sum=$(awk -v chart="perf.$1" -v name="$2" '$1 == "BEGIN" { in_it = $2 == chart }

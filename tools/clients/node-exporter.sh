@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# prometheus-node-exporter: events of each CPU, opened once and read whenever it is asked. They may
-# be more than there are counters.
+# prometheus-node-exporter: events of each CPU, opened once and read at each request. They may be
+# more than the counters.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -15,7 +15,8 @@ prometheus-node-exporter --collector.disable-defaults --collector.perf \
 	--web.listen-address=$host:$port >/tmp/exporter 2>&1 &
 exporter=$!
 
-# asked FILE: what it says when it is asked. busybox is static, and its wget wants libraries.
+# asked FILE: print the exporter's answer to a request. busybox is static, and its wget needs
+# libraries.
 asked()
 {
 	timeout 60 bash -c "exec 4<>/dev/tcp/$host/$port && printf 'GET /metrics HTTP/1.0\r\n\r\n' >&4 && cat <&4" \
@@ -32,13 +33,13 @@ started()
 		{ cat /tmp/exporter; return 1; }
 }
 
-# count_of FILE METRIC: of all CPUs
+# count_of FILE METRIC: print the sum over all CPUs
 count_of()
 {
 	awk -v name="node_perf_$2_total{" 'index($1, name) == 1 { sum += $2 } END { printf "%.0f\n", sum }' "$1"
 }
 
-# What the exporter says has grown by while a program ran: of every CPU, the kernel's included.
+# The exporter's counts of every CPU grow while a program runs; they include the kernel's.
 grows()
 {
 	workload && asked /tmp/second || return 1

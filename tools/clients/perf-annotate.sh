@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# perf annotate with a column of instructions per cycle, which it makes of branch records: how
-# many cycles are between two of them, and how many instructions objdump has there.
+# perf annotate with a column of instructions per cycle, computed from branch records: the cycles
+# between two branches, and the instructions that objdump finds between them.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -10,8 +10,8 @@
 data=/tmp/perf.data
 export ROUNDS=1000
 
-# The workload's loop has two instructions, and a virtual PMU three cycles for them; with the one
-# before it, as it is entered, three and four. perf shows either.
+# The workload's loop has two instructions and three cycles on a virtual PMU; with the instruction
+# before the loop three and four. perf shows either.
 LOOP_IPC='(0\.67|0\.75)'
 
 annotate_ipc()
@@ -23,17 +23,17 @@ annotate_ipc()
 	}
 	perf annotate --stdio2 --objdump "$(ls /usr/bin/*-objdump)" -i "$data" -s spin_70_percent \
 		>/tmp/out 2>/tmp/said
-	# Debian's perf 6.1 crashes there, with the built-in driver's records as well.
+	# Debian's perf 6.1 crashes here, also with the built-in driver's records.
 	[ $? -ne 139 ] || ! perf --version | grep -q ' 6\.1\.' || skip "perf annotate of 6.1 crashes"
 	[ -s /tmp/out ] || { cat /tmp/said; return 1; }
 	head -n 30 /tmp/out
 	expect_says "the head" 'IPC' "$(cat /tmp/out)" || return 1
-	# Records of AMD's have no cycles.
+	# AMD's records have no cycles.
 	[ "$VENDOR" = amd ] || expect_says "the loop" " $LOOP_IPC " "$(cat /tmp/out)"
 }
 
-# All precise samples of a function with a loop are in it, two cycles of three at its jump. Lines have
-# percent, separator, address and instruction.
+# All precise samples of a function with a loop are in the loop, two cycles of three at its jump.
+# Lines have percent, separator, address and instruction.
 annotate_precise()
 {
 	[ "$VENDOR" = intel ] || skip "precise samples are those of another PMU"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# perf reads counters from BPF programs, if it was built with them (Debian's of 6.12 was not),
-# and counts for control groups.
+# perf reads counters from BPF programs, if it was built with them (Debian's 6.12 was not), and
+# counts control groups.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -20,9 +20,9 @@ bpf_counters()
 	expect_range "instructions" 40000000 60000000 "$(awk -F, '/instructions/ { print $1 }' /tmp/out)"
 }
 
-# The task of the control group and the one that is not of it begin after perf has enabled its
-# events, and take turns: with Linux 6.12.117, whatever the driver, such an event has no time,
-# and is "not counted", until the CPU has gone from one control group to another.
+# Two tasks, one in the control group and one outside, start after perf has enabled its events, and
+# alternate. With Linux 6.12.117 and either driver, such an event has no time, and is "not
+# counted", until the CPU has switched from one control group to another.
 in_turns()
 {
 	mkdir -p /sys/fs/cgroup/counted
@@ -32,7 +32,7 @@ in_turns()
 		wait' >/tmp/said 2>&1 || { cat /tmp/said; return 1; }
 }
 
-# What ran in the control group is counted, and what did not is not.
+# The count includes the tasks of the control group, and no others.
 control_group()
 {
 	in_turns -G counted &&

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# rr records programs and replays them: it stops a replay at counts of conditional branches,
-# and the replay fails when a count is other than that of the recording.
+# rr records programs and replays them: it stops a replay at counts of conditional branches, and
+# the replay fails if a count differs from the recording's.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -10,7 +10,7 @@
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 export _RR_TRACE_DIR=/tmp/rr
 
-# recorded OPTIONS COMMAND...: a recording, and replays that write what it wrote.
+# recorded OPTIONS COMMAND...: record a command; its replays must print the same output
 recorded()
 {
 	options=$1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# stress-ng --perf counts the generic hardware events, the cache events and tracepoints while
-# its stressors run, inherited by their processes.
+# stress-ng --perf counts generic hardware events, cache events and tracepoints while its stressors
+# run; their processes inherit the events.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -10,7 +10,7 @@
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 cd /tmp || exit 1
 
-# counted STRESSOR OPERATIONS EVENT...: counts of the events are there, none of them zero.
+# counted STRESSOR OPERATIONS EVENT...: expect counts of the events, none of them zero
 counted()
 {
 	stressor=$1

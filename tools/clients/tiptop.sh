@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# tiptop: what each task counts, in events that it attaches to tasks as it finds them in /proc.
+# tiptop: counts of each task, by events that it attaches to the tasks in /proc.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -9,7 +9,7 @@
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 export TERM=dumb
 
-# busy_task COMMAND...: with a task that counts, whose number is $task.
+# busy_task COMMAND...: run a command beside a task that counts, whose number is $task
 busy_task()
 {
 	ROUNDS=1000000 workload &
@@ -21,8 +21,8 @@ busy_task()
 	return $status
 }
 
-# column NAME: of the last line about the task, under the last heading. The heading begins with
-# PID; a mark may stand between it and the next.
+# column NAME: print a column of the last line about the task, under the last heading. The heading
+# starts with PID; a mark may stand between it and the next one.
 column()
 {
 	awk -v name="$1" -v task="$task" '

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# gdb and perf probe beside counters: a task that counts itself is stopped by watchpoints and
-# breakpoints, and probes of the kernel and of a program count beside the PMU.
+# gdb and perf probe beside counters: watchpoints and breakpoints stop a task that counts itself;
+# probes of the kernel and of a program count at the same time.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -12,7 +12,7 @@ echo -1 >/proc/sys/kernel/perf_event_paranoid
 echo 0 >/proc/sys/kernel/kptr_restrict
 turns=20
 
-# What the program says that it has counted
+# Print the program's own count
 own_count()
 {
 	sed -n 's/^counted //p' /tmp/said
@@ -26,15 +26,15 @@ alone()
 	expect_range "instructions" 4000000 8100000 "$(cat /tmp/alone)"
 }
 
-# stopped_by COMMAND HITS: what gdb says of it when the program has ended, and that this has counted
-# itself as if alone, but for the instruction at each stop, which is begun again or stepped over.
+# stopped_by COMMAND HITS: run the program under gdb. Expect so many stops, and the same count as
+# without gdb, except for the instruction at each stop, which is executed again or stepped over.
 stopped_by()
 {
 	printf '%s\n' 'set pagination off' 'set confirm off' "$1" commands silent continue end run \
 		'info breakpoints' >/tmp/script
 	timeout 20 gdb -nx -q -batch -x /tmp/script /usr/bin/watched >/tmp/said 2>&1
 	echo "# $1: $(own_count)" >&3
-	# For "watch" gdb would take single steps instead.
+	# With "watch" gdb would fall back to single steps.
 	! grep -qE "^(Can't set .*|Could not insert hardware )watchpoint" \
 		/tmp/said || skip "there are no watchpoints of hardware"
 	expect_says "what gdb says" "already hit $2 times" "$(cat /tmp/said)" &&
@@ -42,7 +42,7 @@ stopped_by()
 			$(($(own_count) - $(cat /tmp/alone))) || { cat /tmp/said; return 1; }
 }
 
-# probed DEFINITION EVENT LEAST MOST: perf probe defines it; it counts beside the PMU.
+# probed DEFINITION EVENT LEAST MOST: define a probe by perf probe, and count it beside the PMU.
 probed()
 {
 	# shellcheck disable=SC2086 # options

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# jevents, of pmu-tools: each event of Intel's list of this CPU, which it looks up in the PMU cpu in
-# sysfs, and its programs.
+# jevents of pmu-tools: each event of Intel's list for this CPU, opened on the PMU cpu, and
+# jevents' programs.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -11,12 +11,12 @@ exec 3>&1
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 export XDG_CACHE_HOME=/usr/share ROUNDS=1000
 
-# Lines of every-event: name, config, config1, and what came of it plain, with a period, precise.
+# Lines of every-event: name, config, config1, and the results without period, with period, precise
 every_event() { every-event >/tmp/events && sort -u /tmp/events >/tmp/every; }
 
 listed() { every_event && expect_range "events of the list" 300 2000 "$(wc -l </tmp/every)"; }
 
-# none CONDITION: awk's, true of no event
+# none CONDITION: expect that awk's condition is true for no event
 none()
 {
 	awk "$1" /tmp/every >/tmp/those
@@ -26,12 +26,12 @@ none()
 
 # shellcheck disable=SC2016 # awk's
 {
-# Events that are samples alone are not counted.
+# Events that can only sample are rejected without a period.
 refused() { none 'NF < 6 || ($4 < 0 && $4 > -1000 && $6 < 0)'; }
 waited() { none '$4 == -1000 || $5 == -1000 || $6 == -1000'; }
 }
 
-# said NAME EVENT: what jestat printed of an event
+# said NAME EVENT: print jestat's count of an event
 said() { awk -v event="$1" '$1 == event { gsub(",", ""); print $2; exit }' /tmp/said; }
 
 counted()
@@ -57,7 +57,7 @@ in_between()
 		expect_range "lines" 3 5 "$(grep -c cpu-cycles /tmp/said)" || { cat /tmp/said; return 1; }
 }
 
-# It reads the cycles itself, by RDPMC.
+# The program reads cycles itself, by RDPMC.
 by_rdpmc()
 {
 	timeout 60 rtest2 >/tmp/said && expect_says "cycles of a sine" 'sin.. took [1-9][0-9]* cycles' \

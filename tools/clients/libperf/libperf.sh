@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# libperf's own tests of events of hardware: fifteen of instructions in turns, each scaled, and
-# what a task reads of its own counter without a system call. The others take events of software
-# and tracepoints.
+# libperf's tests of hardware events: fifteen multiplexed instructions events, whose counts scale,
+# and reads of a task's own counter without a system call. The other tests use software events and
+# tracepoints.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -11,15 +11,15 @@
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 [ ! -e /proc/sys/kernel/perf_user_access ] || echo 1 >/proc/sys/kernel/perf_user_access
 
-# ran TEST: what it said, in /tmp/said.
+# ran TEST: run a test, with its output in /tmp/said
 ran()
 {
 	timeout 300 "/usr/lib/libperf/$1" -v >/tmp/said 2>&1
 	[ $? -le 1 ] || { echo "$1 does not come to its end"; cat /tmp/said; return 1; }
 }
 
-# Its own verdict is that of the average; here each event is within a percent of what one counts
-# that has a counter for itself.
+# The test itself checks only the average. Here each event must be within a percent of an event
+# with its own counter.
 in_turns()
 {
 	ran evlist || return 1
@@ -38,8 +38,8 @@ in_turns()
 	expect_equal "events within a percent" 15 "$near" || { cat /tmp/said; return 1; }
 }
 
-# user_reads FIRST LAST LEAST MOST: of the lines with loops those by number: loops of 65536 turns
-# and more, each twice as long as the one before; hundredths of what a turn counts.
+# user_reads FIRST LAST LEAST MOST: check numbered lines of loops with 65536 iterations and more,
+# each loop twice as long as the previous one; the range is in hundredths of an iteration's count.
 user_reads()
 {
 	ran evsel || return 1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# libpfm4's examples: they open events by the names that libpfm4 has for this CPU, or by
-# those of the kernel, count, sample, take signals and execute RDPMC.
+# libpfm4's examples: they open events by libpfm4's names for this CPU or the kernel's names,
+# count, sample, take signals and execute RDPMC.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -17,7 +17,7 @@ amd) names=RETIRED_INSTRUCTIONS:u,RETIRED_CONDITIONAL_BRANCH_INSTRUCTIONS:u ;;
 *) names= ;;
 esac
 
-# said COMMAND...: what it wrote, in /tmp/said; the log of the failure when it failed.
+# said COMMAND...: run a command with its output in /tmp/said; print the log if it fails
 said()
 {
 	timeout 600 "$@" >/tmp/said 2>&1 && return 0
@@ -26,14 +26,14 @@ said()
 	return 1
 }
 
-# count_of EVENT LOWEST HIGHEST: what a line of /tmp/said says of an event.
+# count_of EVENT LOWEST HIGHEST: expect the count of an event in /tmp/said to be in a range
 count_of()
 {
 	expect_range "$1" "$2" "$3" "$(awk -v event="$1" '{
 		for (i = 1; i <= NF; i++) if ($i == event) { print $(i - 1); exit } }' /tmp/said)"
 }
 
-# samples LOWEST HIGHEST: how many samples /tmp/said tells of.
+# samples LOWEST HIGHEST: expect the number of samples in /tmp/said to be in a range
 samples()
 {
 	count=$(sed -n 's/^\([0-9]*\) samples collected.*/\1/p' /tmp/said)
@@ -45,8 +45,8 @@ basic()
 	said self_basic && expect_says "its count" '[1-9][0-9]{5,}' "$(cat /tmp/said)"
 }
 
-# RDPMC; a line with the difference for each time that it computed the same Fibonacci number.
-# It ends after ten seconds, and a slow machine gets to the first line only.
+# RDPMC: the example prints the difference each time it has computed the same Fibonacci number. It
+# ends after ten seconds; a slow machine prints only the first line.
 mapped()
 {
 	said self_count instructions:u && expect_not "how it reads" 'using read' "$(cat /tmp/said)" &&
@@ -75,7 +75,7 @@ inherited()
 		count_of instructions:u 80000000 110000000
 }
 
-# More events than counters, in turns.
+# More events than counters: perf core rotates them.
 multiplexed()
 {
 	set --

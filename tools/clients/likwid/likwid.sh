@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# likwid-perfctr: counts of a whole CPU, by the names that likwid has for it, which it looks up in
-# the PMU cpu in sysfs.
+# likwid-perfctr: counts of a whole CPU, by likwid's event names, which it opens on the PMU cpu.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -21,7 +20,7 @@ amd)
 	;;
 esac
 
-# measured OPTION... COMMAND: what it writes, comma separated, in /tmp/said.
+# measured OPTION... COMMAND: run likwid-perfctr, with its output as CSV in /tmp/said
 measured()
 {
 	timeout 120 likwid-perfctr -O "$@" >/tmp/said 2>&1 && return 0
@@ -30,15 +29,15 @@ measured()
 	return 1
 }
 
-# count_of EVENT LOWEST HIGHEST
+# count_of EVENT LOWEST HIGHEST: expect an event's count to be in a range
 count_of()
 {
 	expect_range "$1" "$2" "$3" "$(awk -F, -v event="${1%%:*}" \
 		'$1 == event { printf "%d", $3; exit }' /tmp/said)" || { cat /tmp/said; return 1; }
 }
 
-# likwid starts its program, stops it by a signal, sets the counters up and lets it go on: on a busy
-# machine a part of a workload that does not wait has run before, and is not counted.
+# likwid starts its program, stops it by a signal, sets up the counters and continues the program.
+# On a busy machine a part of a workload without a pause has run before, and is not counted.
 later="sleep 1; workload"
 
 counted()
@@ -58,7 +57,7 @@ group()
 	measured -C 0 -g BRANCH workload && expect_says "its metrics" '^Branch rate,' "$(cat /tmp/said)"
 }
 
-# More groups than one: in turns, every tenth of a second.
+# Several groups: likwid rotates them every tenth of a second.
 in_turns()
 {
 	measured -C 0 -g "$fixed" -g "$branches" -t 100ms sh -c 'workload; workload' &&

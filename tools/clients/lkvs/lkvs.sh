@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# intel/lkvs, BM/pmu: perf with precise samples, registers, branches and data sources; the number
-# of samples that perf says it has written is that of those in the file.
+# intel/lkvs, BM/pmu: perf with precise samples, registers, branches and data sources. The number
+# of samples that perf reports must be the number in the file.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
-# It prints all samples that it took.
+# The script prints all samples.
 sample_rate 100
-# perf says how many samples it has written only when it looks at them for build IDs, which from
-# 6.18 on it does only when told not to take those of the kernel.
+# perf reports the number of written samples only if it reads them for build IDs. From 6.18 on it
+# does so only with these options.
 sed -i 's/record --no-bpf-event/& --no-buildid-mmap --no-buildid-cache/' /tmp/bin/perf
 printf '' >"$PERF_CONFIG"
-# It writes beside its scripts.
+# The test writes beside its scripts.
 cp -R /usr/lib/lkvs /tmp/ && cd /tmp/lkvs/BM/pmu || exit
 
-# A CPU with nothing to do has no cycles: something runs besides.
+# An idle CPU has no cycles: a workload runs meanwhile.
 passes()
 {
 	yes >/dev/null &

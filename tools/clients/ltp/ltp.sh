@@ -6,11 +6,11 @@
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
 
-# TCONF: what the test needs is not there.
+# TCONF: something that the test needs is missing.
 NOT_HERE=32
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
-# Its tests may take twenty times as long, since this is an emulator.
+# The tests may take twenty times as long in an emulator.
 export LTP_TIMEOUT_MUL=20
 
 passes()

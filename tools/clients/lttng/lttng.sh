@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# LTTng: a traced task opens events of itself, and reads them whenever it comes to a tracepoint: by
-# RDPMC on x86, elsewhere by a system call.
+# LTTng: a traced task opens events on itself and reads them at each tracepoint: by RDPMC on x86,
+# elsewhere by a system call.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -11,7 +11,7 @@ echo -1 >/proc/sys/kernel/perf_event_paranoid
 export HOME=/tmp
 trace=/tmp/trace
 
-# traced CONTEXT...: what spinner was traced with, a line for a tracepoint, in /tmp/said.
+# traced CONTEXT...: trace the program spinner, with a line per tracepoint in /tmp/said
 traced()
 {
 	rm -rf $trace
@@ -27,11 +27,11 @@ traced()
 		{ cat /tmp/log /tmp/said; return 1; }
 }
 
-# count NAME SIZE: what a counter was where the block of this size was taken.
+# count NAME SIZE: print the counter at the allocation of the block of this size
 count() { sed -n "/size = $2,/s/.*perf_thread_$1 = \([0-9]*\).*/\1/p" /tmp/said; }
 
-# a_turn NAME LEAST MOST: loops of 1,000,000 and 10,000,000 turns, with as much around them: a turn
-# counts a whole number, and the 9,000,000 between them little besides.
+# a_turn NAME LEAST MOST: check loops of 1,000,000 and 10,000,000 iterations with the same code
+# around them. An iteration counts a whole number, and the 9,000,000 between them little more.
 a_turn()
 {
 	short=$(($(count "$1" 54322) - $(count "$1" 54321)))
@@ -46,7 +46,7 @@ a_turn()
 generic() { traced instructions cycles && a_turn instructions 2 4 && a_turn cycles 2 8; }
 branches() { traced branches && a_turn branches 1 1; }
 
-# The same by its number.
+# The same event by its number
 case $VENDOR in
 intel) number=00c4 ;;
 amd) number=00c2 ;;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# PAPI's own tests. PAPI finds the PMU by the CPU model that libpfm4 knows, opens raw events
-# of type 4, reads by RDPMC, samples by signals, and multiplexes in the kernel.
+# PAPI's own tests. PAPI finds the PMU by the CPU model that libpfm4 knows, opens raw events of
+# type 4, reads by RDPMC, samples by signals, and lets the kernel multiplex.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -10,7 +10,7 @@
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 export TESTS_QUIET=1
 cd /tmp || exit 1
-# Some start another of them.
+# Some tests start another test.
 PATH=/usr/lib/papi:$PATH
 
 papi()
@@ -22,7 +22,7 @@ papi()
 	case $said in
 	*SKIPPED*) skip "PAPI skips it" ;;
 	esac
-	# Some that pass do not say so.
+	# Some tests pass without a message.
 	expect_not "its verdict" 'FAILED' "$said"
 }
 

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# perf_event_tests: what perf_event_open(2) promises, test by test.
+# perf_event_tests: the properties that perf_event_open(2) documents, test by test.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
-# On arm64 counters are read in user space only when somebody says so.
+# On arm64 user-space reads must be allowed first.
 [ ! -e /proc/sys/kernel/perf_user_access ] || echo 1 >/proc/sys/kernel/perf_user_access
-# Beside the built-in driver the events of the other PMU have to be asked for, see the .build.
+# Beside the built-in driver the tests must name corepmu's PMU, see the .build.
 if grep -q '^mode=beside' /corepmu/conf; then
 	PMU_TYPE=$(cat "$DEVICES/$PMU/type") || exit
 	export PMU_TYPE
@@ -17,7 +17,7 @@ fi
 export TESTS_QUIET=y
 cd /usr/lib/perf_event_tests || exit
 
-# Its verdict is the end of the line; the status is 1 for all that did not pass.
+# The verdict is at the end of the line; the status is 1 for any test that did not pass.
 passes()
 {
 	timeout 120 "./$1" >/tmp/said 2>&1

@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# perf_fuzzer: perf_event_open(2) with attributes that it invents, of the PMUs in sysfs, and whatever can be
-# done with events, as root; and programs that made kernels of long ago crash or warn. run-guest looks for
-# what the kernel says of it.
+# perf_fuzzer: perf_event_open(2) with random attributes for the PMUs in sysfs, and random
+# operations on the events, as root. Also programs that made old kernels crash or warn. run-guest
+# checks the kernel's log.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 
-# Five hundred turns from each seed, as many seeds as there is time for. Some seeds make events that interrupt
-# without end, since it writes to what limits them as well: such a run is ended.
+# Five hundred steps from each seed, as many seeds as the time allows. perf_fuzzer also writes to
+# the files that limit samples, so some seeds make events that interrupt without end: such a run is
+# killed.
 fuzzed()
 {
 	end=$(($(cut -d. -f1 /proc/uptime) + $1))
@@ -31,8 +32,8 @@ fuzzed()
 	expect_range "events opened" 1 1000000000 "$opened" || { cat /tmp/said; return 1; }
 }
 
-# Each twice, as its author says of some. Whether there is anything wrong is not theirs to say: their
-# statuses are of the event that they could open or not.
+# Run each program twice, as its author advises for some. Their exit statuses only say whether they
+# could open an event.
 crashed()
 {
 	expect_range "programs" 1 100 "$(find /usr/lib/perf-crashes -type f | wc -l)" || return

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Scripts of `perf test` that record and want perf's own symbols, with a perf that has them. What a
-# script says of each part that failed or was skipped is a line of the log.
+# Scripts of `perf test` that record and need perf's own symbols, with a perf that has them. The
+# log has a line for each part of a script that failed or was skipped.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -13,8 +13,8 @@ kernel_symbols shown
 sed -i "s|exec $STOCK_PERF|exec /usr/lib/perf-shell/perf|" /tmp/bin/perf
 cd /usr/lib/perf-shell/tests/shell || exit
 
-# How many samples a second a script may have: a record at 4000 takes a minute of an emulator's to be
-# read. record_lbr.sh makes 19, nine of them at once.
+# Print the sample rate for a script: an emulator takes a minute to read a recording at 4000.
+# record_lbr.sh makes 19 recordings, nine of them at once.
 rate_of()
 {
 	case $1 in

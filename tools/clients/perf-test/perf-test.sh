@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# `perf test`: perf's own tests, those that open events of hardware or read what sysfs says of
-# a PMU; the others need none.
+# `perf test`: perf's own tests that open hardware events or read a PMU's files in sysfs.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -27,7 +26,7 @@ passes()
 	expect_says "perf test" ': *Ok' "$said" && expect_not "perf test" 'FAILED' "$said"
 }
 
-# Each by its number; subtests go with their test.
+# Run each test by its number, with its subtests.
 tests=$(perf test list 2>&1 | grep -E "^ *[0-9]+: .*($wanted)" | sed 's/^ *//')
 plan "$(echo "$tests" | wc -l)"
 while IFS= read -r test; do

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The kernel's tests of BPF programs at events of hardware, tools/testing/selftests/bpf, of its version.
+# The kernel's tests of BPF programs at hardware events, tools/testing/selftests/bpf, of the same
+# version.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -9,8 +10,8 @@
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 cd /usr/lib/selftests-bpf || exit
 
-# perf_branches looks at one sample, the first, which has no branch of user space where the CPU was
-# idle: one time in five. So it may try five times.
+# perf_branches checks only the first sample, which has no user branch if the CPU was idle: one
+# time in five. So the test may try five times.
 passes()
 {
 	tries=1

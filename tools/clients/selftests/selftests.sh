@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The kernel's own tests of perf events, tools/testing/selftests/perf_events, of its version.
+# The kernel's own tests of perf events, tools/testing/selftests/perf_events, of the same version.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh

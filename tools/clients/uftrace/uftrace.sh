@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# uftrace: groups of two events that a task reads of itself where a function begins and ends.
+# uftrace: a task reads groups of two of its own events at the start and end of each function.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 
-# recorded EVENTS: what uftrace says that two loops counted, in /tmp/said.
+# recorded EVENTS: record the counts of two loops by uftrace, in /tmp/said
 recorded()
 {
 	timeout 100 uftrace record -d /tmp/traced --no-libcall -T "spin_long@read=$1" \
@@ -19,8 +19,8 @@ recorded()
 		{ cat /tmp/said /tmp/log; return 1; }
 }
 
-# a_turn NAME LEAST MOST: loops of 10,000,000 and 1,000,000 turns, with the same around them: a turn
-# counts a whole number, and the 9,000,000 between them little besides.
+# a_turn NAME LEAST MOST: check loops of 10,000,000 and 1,000,000 iterations with the same code
+# around them. An iteration counts a whole number, and the 9,000,000 between them little more.
 a_turn()
 {
 	sed -n "s/.*diff:.*$1=+\([0-9]*\).*/\1/p" /tmp/said | xargs >/tmp/counts
