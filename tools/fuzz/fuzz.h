@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fuzz.h - cases of perf_event_open(2), made from a seed
+ * fuzz.h - random cases of perf_event_open(2)
  *
- * A case is a few events, and operations on their descriptors. The same seed and number
- * make the same case on every machine: what depends on the PMU (its type, numbers of its
- * events) is put in when the case is run.
+ * A case is a few events, and operations on their descriptors. The same seed and number make the
+ * same case on every machine. The PMU's type and its event numbers are filled in when the case is
+ * run.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -21,20 +21,22 @@ typedef int64_t s64;
 #define FUZZ_EVENTS	12
 #define FUZZ_OPS	20
 
-/* Members that headers of this machine may lack, by their place in struct perf_event_attr */
+/* Fields that this machine's headers may lack, by their index in struct perf_event_attr */
 #define FUZZ_ATTR_WORDS	32
 #define FUZZ_CONFIG3	16
 #define FUZZ_ATTR_VER8	136
 
 /**
  * struct fuzz_rng - a stream of random numbers
- * @state: of splitmix64
+ * @state: state of splitmix64
  */
 struct fuzz_rng {
 	u64 state;
 };
 
-/** enum fuzz_type - whose event it is */
+/**
+ * enum fuzz_type - PMU type of an event
+ */
 enum fuzz_type {
 	FUZZ_HARDWARE,	/* PERF_TYPE_HARDWARE */
 	FUZZ_CACHE,	/* PERF_TYPE_HW_CACHE */
@@ -43,42 +45,46 @@ enum fuzz_type {
 	FUZZ_EXTENDED,	/* PERF_TYPE_HARDWARE, the PMU's type in the upper half of config */
 	FUZZ_SOFTWARE,
 	FUZZ_BREAKPOINT,
-	FUZZ_BOGUS,	/* a type that nobody has */
+	FUZZ_BOGUS,	/* a type that no PMU has */
 };
 
-/** enum fuzz_code - an event of the PMU's, whatever its number */
+/**
+ * enum fuzz_code - an event of the PMU, whatever its number is
+ */
 enum fuzz_code {
 	FUZZ_CYCLES,
 	FUZZ_INSTRUCTIONS,
 	FUZZ_BRANCHES,
 	FUZZ_SILENT,
-	FUZZ_ZERO,	/* the number 0: attr.config alone says what is asked for */
+	FUZZ_ZERO,	/* the number 0: attr.config alone selects the event */
 	FUZZ_ROW,	/* an event of real microarchitectures, see machine.c */
 };
 
-/** enum fuzz_pid - the task */
+/**
+ * enum fuzz_pid - task of an event
+ */
 enum fuzz_pid {
 	FUZZ_SELF,
 	FUZZ_ALL,	/* -1 */
-	FUZZ_CHILD,	/* a child that waits to be told what to do */
-	FUZZ_GONE,	/* a process that there is not */
+	FUZZ_CHILD,	/* a child that waits for requests */
+	FUZZ_GONE,	/* a process that does not exist */
 	FUZZ_CGROUP,	/* the tasks of a control group */
 };
 
-/* More than a table of machine.c has */
+/* More than the rows of a table of machine.c */
 #define FUZZ_ROWS	1024
 
 #define FUZZ_NO_GROUP	(-1)
-#define FUZZ_BAD_GROUP	(-2)	/* a descriptor of no event */
+#define FUZZ_BAD_GROUP	(-2)	/* a descriptor that is no event */
 #define FUZZ_BAD_CPU	4095
 
 /**
  * struct fuzz_event - one call of perf_event_open(2)
- * @attr: but for type and what @code stands for
- * @words: the same, with what comes after it
+ * @attr: attributes, without type and the number that @code stands for
+ * @words: the same as words, with the fields behind them
  * @type: for attr.type
- * @code: or-ed to attr.config when @type is FUZZ_RAW or FUZZ_OWN
- * @row: which one, of FUZZ_ROW
+ * @code: or-ed to attr.config if @type is FUZZ_RAW or FUZZ_OWN
+ * @row: the row of FUZZ_ROW
  * @pid: task
  * @cpu: CPU
  * @group: number of the leader in the case, or FUZZ_NO_GROUP, FUZZ_BAD_GROUP
@@ -98,7 +104,9 @@ struct fuzz_event {
 	unsigned long flags;
 };
 
-/** enum fuzz_op_kind - what is done with a descriptor */
+/**
+ * enum fuzz_op_kind - an operation on a descriptor
+ */
 enum fuzz_op_kind {
 	FUZZ_ENABLE,
 	FUZZ_DISABLE,
@@ -108,10 +116,10 @@ enum fuzz_op_kind {
 	FUZZ_RESET_GROUP,
 	FUZZ_LOOP,		/* run the known loop, arg times */
 	FUZZ_MEMORY,		/* run a loop that loads and stores */
-	FUZZ_FORK_LOOP,		/* have a new process run it */
-	FUZZ_CHILD_LOOP,	/* have the child that waits run it */
-	FUZZ_CHILD_EXEC,	/* have it replace itself, and run it */
-	FUZZ_CHILD_TRACE,	/* have it run it, some steps of that one by one */
+	FUZZ_FORK_LOOP,		/* let a new process run the loop */
+	FUZZ_CHILD_LOOP,	/* let the waiting child run the loop */
+	FUZZ_CHILD_EXEC,	/* let the child execute this program, and run the loop */
+	FUZZ_CHILD_TRACE,	/* let the child run the loop, and single-step a part of it */
 	FUZZ_READ,
 	FUZZ_READ_SHORT,	/* into arg bytes */
 	FUZZ_REFRESH,
@@ -122,13 +130,13 @@ enum fuzz_op_kind {
 	FUZZ_SET_BPF,
 	FUZZ_QUERY_BPF,
 	FUZZ_PAUSE_OUTPUT,
-	FUZZ_MODIFY,		/* MODIFY_ATTRIBUTES to those of the event arg */
+	FUZZ_MODIFY,		/* MODIFY_ATTRIBUTES with the attributes of event arg */
 	FUZZ_UNKNOWN_IOCTL,
 	FUZZ_MMAP,		/* arg pages of data */
 	FUZZ_MMAP_READ_ONLY,
 	FUZZ_MMAP_AUX,
 	FUZZ_MUNMAP,
-	FUZZ_DRAIN,		/* count the records there */
+	FUZZ_DRAIN,		/* count the records in the buffer */
 	FUZZ_USER_READ,		/* read the counter without a system call */
 	FUZZ_POLL,
 	FUZZ_ASYNC,		/* SIGIO at overflows */
@@ -139,10 +147,10 @@ enum fuzz_op_kind {
 };
 
 /**
- * struct fuzz_op - one operation
- * @kind: which
+ * struct fuzz_op - an operation
+ * @kind: the operation
  * @event: on the descriptor of this event
- * @arg: see there
+ * @arg: argument, see @kind
  */
 struct fuzz_op {
 	enum fuzz_op_kind kind;
@@ -151,9 +159,9 @@ struct fuzz_op {
 };
 
 /**
- * struct fuzz_case - some events and what is done with them
- * @nr_events: how many events
- * @nr_ops: how many operations
+ * struct fuzz_case - some events and operations on them
+ * @nr_events: number of events
+ * @nr_ops: number of operations
  * @events: opened in this order
  * @ops: done in this order
  */
@@ -165,7 +173,7 @@ struct fuzz_case {
 };
 
 /**
- * fuzz_random() - the next number
+ * fuzz_random() - return the next random number
  * @rng: the stream
  *
  * Return: any 64 bits.
@@ -173,7 +181,7 @@ struct fuzz_case {
 u64 fuzz_random(struct fuzz_rng *rng);
 
 /**
- * fuzz_below() - a number below another
+ * fuzz_below() - return a random number below a limit
  * @rng: the stream
  * @limit: not 0
  *
@@ -182,16 +190,16 @@ u64 fuzz_random(struct fuzz_rng *rng);
 u64 fuzz_below(struct fuzz_rng *rng, u64 limit);
 
 /**
- * fuzz_percent() - whether something happens that does so often
+ * fuzz_percent() - return true with a given probability
  * @rng: the stream
- * @percent: how often
+ * @percent: the probability
  *
- * Return: whether it does.
+ * Return: true in @percent of 100 calls.
  */
 bool fuzz_percent(struct fuzz_rng *rng, unsigned int percent);
 
 /**
- * fuzz_edge() - a number where things go wrong
+ * fuzz_edge() - return an edge case of a number
  * @rng: the stream
  *
  * Return: 0, 1, a power of two, one less, one more, all ones, or any number.
@@ -199,112 +207,112 @@ bool fuzz_percent(struct fuzz_rng *rng, unsigned int percent);
 u64 fuzz_edge(struct fuzz_rng *rng);
 
 /**
- * fuzz_make_event() - an event, which is one that opens more often than not
+ * fuzz_make_event() - make an event that can be opened more often than not
  * @event: result
- * @rng: where it comes from
- * @sampling: it takes samples
+ * @rng: random numbers
+ * @sampling: the event samples
  */
 void fuzz_make_event(struct fuzz_event *event, struct fuzz_rng *rng, bool sampling);
 
 /**
- * fuzz_make_op() - an operation
+ * fuzz_make_op() - make an operation
  * @op: result
- * @rng: where it comes from
- * @nr_events: how many events there are
+ * @rng: random numbers
+ * @nr_events: number of events in the case
  */
 void fuzz_make_op(struct fuzz_op *op, struct fuzz_rng *rng, unsigned int nr_events);
 
 /**
- * fuzz_make_case() - case @number of @seed
+ * fuzz_make_case() - make case @number of @seed
  * @fuzz: result
- * @seed: of the run
- * @number: of the case
+ * @seed: seed of the run
+ * @number: number of the case
  */
 void fuzz_make_case(struct fuzz_case *fuzz, u64 seed, u64 number);
 
 /**
- * fuzz_describe_machine() - say whose events the rows of the tables are, in words and programs
+ * fuzz_describe_machine() - set the vendor whose events descriptions and programs have
  * @name: "intel", "amd" or "arm64"
  *
- * Return: whether it is one of these.
+ * Return: true if the name is one of these.
  */
 bool fuzz_describe_machine(const char *name);
 
 /**
- * fuzz_print_program() - print a case as a C program that needs nothing of this one
- * @out: where to
+ * fuzz_print_program() - print a case as a C program that stands alone
+ * @out: output
  * @fuzz: the case
  *
- * For the machine that was said.
+ * For the vendor of fuzz_describe_machine().
  */
 void fuzz_print_program(FILE *out, const struct fuzz_case *fuzz);
 
 /**
- * fuzz_describe() - print a case in a line
- * @out: where to
+ * fuzz_describe() - print a case in one line
+ * @out: output
  * @fuzz: the case
  */
 void fuzz_describe(FILE *out, const struct fuzz_case *fuzz);
 
 /**
- * fuzz_run_init() - get ready for fuzz_run_case()
+ * fuzz_run_init() - prepare for fuzz_run_case()
  * @pmu_type: attr.type of the PMU
- * @program: path of this program, which "--loop N" has run the known loop
+ * @program: path of this program; with "--loop N" it runs the known loop
  */
 void fuzz_run_init(u32 pmu_type, const char *program);
 
 /**
- * fuzz_attr_init() - say which PMU it is
+ * fuzz_attr_init() - set the PMU
  * @type: attr.type of its events
  */
 void fuzz_attr_init(u32 type);
 
 /**
- * fuzz_takes_many_samples() - does the case take samples that cost much of the time?
+ * fuzz_takes_many_samples() - check whether a case takes samples that cost much of the time
  * @fuzz: the case
  *
- * Throttled events do not count all the time, and interrupts cost what the driver makes of them.
+ * Throttled events do not count all the time, and the cost of interrupts depends on the driver.
  *
- * Return: whether it does.
+ * Return: true if it does.
  */
 bool fuzz_takes_many_samples(const struct fuzz_case *fuzz);
 
 /**
- * fuzz_counts_alike() - does the event count something, or nothing, whatever the driver?
+ * fuzz_counts_alike() - check whether an event's count is zero or not with every driver
  * @event: the event
  *
- * Return: whether it does.
+ * Return: true if all drivers agree.
  */
 bool fuzz_counts_alike(const struct fuzz_event *event);
 
 /**
- * fuzz_show_samples() - print what is looked at of samples from now on
- * @out: where to
+ * fuzz_show_samples() - print the compared fields of samples from now on
+ * @out: output
  */
 void fuzz_show_samples(FILE *out);
 
 /**
- * fuzz_running_fd() - the descriptor of an event of the case that runs
- * @nr: which
+ * fuzz_running_fd() - return the descriptor of an event of the running case
+ * @nr: number of the event
  *
  * Return: the descriptor, or -1.
  */
 int fuzz_running_fd(unsigned int nr);
 
 /**
- * fuzz_attr_resolve() - put in what depends on the PMU
- * @event: the event, with attr.type and attr.config as they are to be passed
+ * fuzz_attr_resolve() - fill in attributes that depend on the PMU
+ * @event: the event; attr.type and attr.config become those of the system call
  */
 void fuzz_attr_resolve(struct fuzz_event *event);
 
 /**
- * struct fuzz_counters - what was done so far
+ * struct fuzz_counters - numbers of calls so far
  * @opens: calls of perf_event_open(2)
- * @opened: of these, successes
+ * @opened: successful ones
  * @calls: operations on descriptors
- * @succeeded: of these, successes
- * @samples: records of samples seen
- * @lost: records that the kernel told to be lost
+ * @succeeded: successful ones
+ * @samples: samples read
+ * @lost: lost records that the kernel reported
  */
 struct fuzz_counters {
 	u64 opens;
@@ -316,46 +324,46 @@ struct fuzz_counters {
 };
 
 /**
- * fuzz_run_case() - run a case, and leave nothing of it behind
+ * fuzz_run_case() - run a case, and undo everything that it did
  * @fuzz: the case
  * @counters: added to
  *
- * fuzz_print_results() prints what came of it.
+ * fuzz_print_results() prints the results.
  */
 void fuzz_run_case(const struct fuzz_case *fuzz, struct fuzz_counters *counters);
 
 /**
- * fuzz_race() - do something with an event of the case that another thread runs
- * @rng: which, and what
+ * fuzz_race() - do an operation on an event of the case that another thread runs
+ * @rng: random numbers
  * @counters: added to
  */
 void fuzz_race(struct fuzz_rng *rng, struct fuzz_counters *counters);
 
 /**
- * fuzz_print_results() - print what came of the last case, in a line without its end
- * @out: where to
+ * fuzz_print_results() - print the last case's results in a line, without a newline
+ * @out: output
  *
- * Words "WHAT:VALUE" in the order of the case. What no two drivers need have in common is left
- * out: times, and counts where the kernel's own work has a part in them.
+ * Words "WHAT:VALUE" in the order of the case. Values that may differ between drivers are omitted:
+ * times, and counts that include the kernel's own work.
  */
 void fuzz_print_results(FILE *out);
 
 /*
- * Samples a second, of each event, that leave emulated CPUs time for anything else. A kernel
- * that checks itself takes about a millisecond for each.
+ * Samples per second of each event that leave emulated CPUs time for other work. A debug kernel
+ * takes about a millisecond for each.
  */
 #define FUZZ_BURST_RATE		500
 #define FUZZ_BURST_SECONDS	5
 
 /**
  * struct fuzz_storm - a run of many tasks at once
- * @seed: of what they do
- * @seconds: for how long
+ * @seed: seed of all tasks
+ * @seconds: duration
  * @burst: seconds of a burst
  * @workers: tasks that run cases, each with a thread that races with it
- * @rate: samples a second that each event may have meanwhile
- * @hotplug: CPUs come and go meanwhile
- * @faulty: the PMU has faults: whether it counts exactly afterwards is not asked
+ * @rate: samples per second that each event may have meanwhile
+ * @hotplug: CPUs go offline and come back meanwhile
+ * @faulty: the PMU has faults: the run does not check for exact counts afterwards
  */
 struct fuzz_storm {
 	u64 seed;
@@ -368,8 +376,8 @@ struct fuzz_storm {
 };
 
 /**
- * fuzz_storm_run() - let them loose, and see now and then whether the PMU still works
- * @storm: how many, and for how long
+ * fuzz_storm_run() - run a storm, and check now and then whether the PMU still works
+ * @storm: its parameters
  *
  * Return: the exit status of the program.
  */
@@ -383,11 +391,11 @@ int fuzz_storm_run(const struct fuzz_storm *storm);
 int fuzz_watch(void);
 
 /**
- * fuzz_load() - load the module and unload it, each time from under fuzz_watch()
- * @path: of the module
- * @times: how often
- * @argc: of @argv
- * @argv: what target_init() is to have once the module is loaded
+ * fuzz_load() - load and unload the module, each time during fuzz_watch()
+ * @path: path of the module
+ * @times: number of loads
+ * @argc: number of @argv
+ * @argv: arguments of target_init() after the module was loaded
  *
  * Return: the exit status of the program.
  */

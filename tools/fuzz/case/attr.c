@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * attr.c - what depends on the PMU in a case's attributes, and what can be said of its counts
+ * attr.c - attributes of a case that depend on the PMU, and properties of its counts
  */
 #include "arch.h"
 #include "fuzz.h"
 #include "machine.h"
 
 #define BOGUS_TYPE		0x7ffffff0
-/* Above all of these a sample costs little of the time between two. */
+/* With longer periods, samples take a small part of the time. */
 #define MANY_SAMPLES_PERIOD	20000
 
 static u32 pmu_type;
@@ -61,10 +61,10 @@ void fuzz_attr_resolve(struct fuzz_event *event)
 	}
 }
 
-/* About how many events a round of a loop makes at most, and all that is around the loops */
+/* Maximum number of events in a round of a loop, and in the code around the loops */
 #define EVENTS_OF_ROUND		16
 #define EVENTS_AROUND		2000
-/* Fewer than scripts/fuzz-diff lets an event have in a tick */
+/* Fewer samples than scripts/fuzz-diff allows per tick */
 #define MANY_SAMPLES		100
 
 static u64 events_of(const struct fuzz_case *fuzz)
@@ -108,7 +108,7 @@ bool fuzz_takes_many_samples(const struct fuzz_case *fuzz)
 	return false;
 }
 
-/* Accesses of the first cache, and branches */
+/* Check for accesses of the first-level cache, or branches. */
 static bool is_access(u64 config)
 {
 	switch (config) {
@@ -121,7 +121,7 @@ static bool is_access(u64 config)
 	}
 }
 
-/* Misses depend on all that ran before; other PMUs' events on what they like. */
+/* Misses depend on earlier execution; other PMUs' events depend on anything. */
 bool fuzz_counts_alike(const struct fuzz_event *event)
 {
 	switch (event->type) {

@@ -73,7 +73,7 @@ static const char *const pid_names[] = {
 	[FUZZ_CGROUP]	= "cgroup",
 };
 
-/* In the order of their bits, from bit 0 of the word on; precise_ip has two. */
+/* In the order of their bits in the word, from bit 0 on; precise_ip has two bits. */
 static const char *const flag_names[] = {
 	"disabled", "inherit", "pinned", "exclusive", "exclude_user", "exclude_kernel",
 	"exclude_hv", "exclude_idle", "mmap", "comm", "freq", "inherit_stat", "enable_on_exec",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * event.c - events, made from the ABI: most are what a program may want, some have a
- * mistake or two
+ * event.c - random events by the ABI: most are plausible, some have a mistake or two
  */
 #include <string.h>
 
@@ -9,7 +8,7 @@
 #include "ktap.h"
 #include "make.h"
 
-/* Headers before 5.12 have it not. */
+/* Headers before 5.12 lack this bit. */
 #define SAMPLE_WEIGHT_STRUCT	(1ULL << 24)
 
 static const struct fuzz_choice types[] = {
@@ -22,7 +21,7 @@ static const struct fuzz_choice codes[] = {
 	{ FUZZ_SILENT, 5 }, { FUZZ_ZERO, 4 }, { FUZZ_ROW, 47 },
 };
 
-/* Bits of an event select (x86) or of what comes after the number of the event (arm64) */
+/* Bits of an event select register (x86), or bits above the event number (arm64) */
 static u64 odd_config(struct fuzz_rng *rng)
 {
 	static const unsigned int named[] = {
@@ -79,7 +78,7 @@ static const u64 sample_types[] = {
 	PERF_SAMPLE_DATA_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE, SAMPLE_WEIGHT_STRUCT,
 };
 
-/* Members whose values are a precise sample's own */
+/* Fields whose values belong to a precise sample */
 static const u64 precise_types[] = {
 	PERF_SAMPLE_ADDR, PERF_SAMPLE_DATA_SRC, PERF_SAMPLE_WEIGHT, SAMPLE_WEIGHT_STRUCT,
 	PERF_SAMPLE_PHYS_ADDR, PERF_SAMPLE_TRANSACTION, PERF_SAMPLE_DATA_PAGE_SIZE,
@@ -98,14 +97,14 @@ static void make_precise(struct perf_event_attr *attr, struct fuzz_rng *rng)
 	attr->sample_type |= PERF_SAMPLE_IP;
 	while (nr--)
 		attr->sample_type |= precise_types[fuzz_below(rng, ARRAY_SIZE(precise_types))];
-	/* One weight can be asked for. */
+	/* Only one of the weight bits may be set. */
 	if (attr->sample_type & SAMPLE_WEIGHT_STRUCT)
 		attr->sample_type &= ~(u64)PERF_SAMPLE_WEIGHT;
 	if (attr->sample_type & PERF_SAMPLE_REGS_INTR)
 		attr->sample_regs_intr = GENERAL_REGS | (fuzz_percent(rng, 40) ? XMM_REGS : 0);
 }
 
-/* By their bits: levels, kinds, and how much is told of each */
+/* Bits of branch_sample_type: levels, types, and details */
 #define BRANCH_LEVELS		8
 #define BRANCH_FIRST_KIND	3
 #define BRANCH_NR_KINDS		11
@@ -177,12 +176,12 @@ static void make_sampling(struct perf_event_attr *attr, struct fuzz_rng *rng)
 	attr->context_switch = fuzz_percent(rng, 5);
 }
 
-/* Bits of the flags of struct perf_event_attr, by their place in the word */
+/* Flags of struct perf_event_attr, by their bit in the word */
 #define FLAGS_WORD	5
 #define FLAGS_BITS	38
 #define FLAG_PRECISE	15
 
-/* One thing that few programs want, or none. */
+/* Add one unusual attribute, or none. */
 static void make_odd(struct fuzz_event *event, struct fuzz_rng *rng)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -259,7 +258,7 @@ static void make_odd(struct fuzz_event *event, struct fuzz_rng *rng)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		break;
 	case 22:
-		/* SIGTRAP asks for remove_on_exec. */
+		/* SIGTRAP requires remove_on_exec. */
 		attr->sigtrap = 1;
 		attr->remove_on_exec = fuzz_percent(rng, 85);
 		attr->sig_data = fuzz_random(rng);
@@ -271,8 +270,8 @@ static void make_odd(struct fuzz_event *event, struct fuzz_rng *rng)
 }
 
 /*
- * Perf core walks the page tables for them, in the NMI. Of some of the kernel's addresses
- * perf_get_pgtable_size() reads the same entry for ever, whatever the driver (Linux 6.12 and 7.3).
+ * Perf core walks the page tables for these fields, in the NMI. For some kernel addresses
+ * perf_get_pgtable_size() reads the same entry forever, with either driver (Linux 6.12 and 7.3).
  */
 #define PAGE_SIZES	(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
 

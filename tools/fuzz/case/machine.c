@@ -2,10 +2,9 @@
 /*
  * machine.c - events of real microarchitectures, by number
  *
- * Rows that stand together have counters, or an extra register, in common: a group takes several of
- * them. Numbers are those of perf's pmu-events ("EventCode", "UMask", "MSRValue"), and of the Arm
- * ARM's common events. What a CPU does not have is a case too: all CPUs of a vendor
- * get the same rows.
+ * Neighbouring rows share counters or an extra register: a group takes several of them. The
+ * numbers are from perf's pmu-events ("EventCode", "UMask", "MSRValue"), and from the Arm ARM's
+ * common events. All CPUs of a vendor get the same rows: an event that a CPU lacks is a case too.
  */
 #include <string.h>
 
@@ -15,9 +14,9 @@
 
 /**
  * struct row - an event
- * @config: its number, with what belongs to it
- * @config1: what is in its extra register
- * @alike: what user space counts of it depends on what it executes alone
+ * @config: its number, with all other bits
+ * @config1: value of its extra register
+ * @alike: its user count depends only on the executed instructions
  */
 struct row {
 	u64 config;
@@ -25,7 +24,7 @@ struct row {
 	bool alike;
 };
 
-/* Not: slow clocks, of which a sample takes a part of a tick each time */
+/* Not for slow clocks: each sample of these takes a part of a tick. */
 #define SAME	true
 #define EVENT_NUMBER	0xff
 #define CMASK(n)	((u64)(n) << 24)
@@ -39,7 +38,7 @@ static const struct row intel[] = {
 	{ 0x0300 }, { 0x013c }, { 0x00c0 | INV | CMASK(16), 0, SAME },
 	{ 0x01c0 | INV | CMASK(16), 0, SAME }, { 0x02c2 | INV | CMASK(16), 0, SAME },
 	{ 0x02c2, 0, SAME }, { 0x010e, 0, SAME }, { 0x01b1, 0, SAME },
-	/* Slots and their parts */
+	/* Slots and topdown metrics */
 	{ 0x0400 }, { 0x8000 }, { 0x8100 }, { 0x8200 }, { 0x8300 }, { 0x8400 }, { 0x8700 },
 	{ 0x01a4, 0, SAME }, { 0x04a4, 0, SAME }, { 0x08a4, 0, SAME },
 	/* Branches */
@@ -54,7 +53,7 @@ static const struct row intel[] = {
 	{ 0x01d1 }, { 0x08d1 }, { 0x20d1 }, { 0x02d2 }, { 0x08d2 }, { 0x04d3 },
 	{ 0x01cd, 3 }, { 0x01cd, 30 }, { 0x01cd, 0 }, { 0x01cd, 0xffff }, { 0x02cd, 0, SAME },
 	{ 0x412e }, { 0x4f2e },
-	/* Second registers */
+	/* Extra registers */
 	{ 0x01b7, 0x10001 }, { 0x01b7, 0x10002 }, { 0x01bb, 0x18000 }, { 0x01bb, 0x30001 },
 	{ 0x012a, 0x10001 }, { 0x012a, 0x10002 }, { 0x012b, 0x18000 }, { 0x02b7, 0x10001 },
 	{ 0x01b7, 1ULL << 50 }, { 0x01b7, 0 }, { 0x01c6, 0x11 }, { 0x01c6, 0x15 },
@@ -70,7 +69,7 @@ static const struct row amd[] = {
 	{ 0xc4, 0, SAME }, { 0xc6 }, { 0xc8, 0, SAME }, { 0xca, 0, SAME }, { 0xcc },
 	{ 0xd1, 0, SAME }, { 0x76 | CMASK(1), 0, SAME }, { 0xc0 | INV | CMASK(1), 0, SAME },
 	{ 0xc2 | EDGE | CMASK(1), 0, SAME },
-	/* Two counters, and others */
+	/* Events with two counters, and others */
 	{ 0xff03, 0, SAME }, { 0x0703 }, { 0x0803 }, { 0xc2, 0, SAME }, { 0x0003 },
 	{ 0xff03, 0, SAME }, { 0xf000000ff }, { 0xfff }, { 0x1003 },
 	/* Memory */
@@ -78,11 +77,11 @@ static const struct row amd[] = {
 	{ 0xff60 }, { 0x0964 }, { 0xff45 }, { 0x7d }, { 0x7e }, { 0x0f43 }, { 0x015a },
 	{ 0x0187 }, { 0x0287 }, { 0xa9 }, { 0x87a9 }, { 0x100000120 }, { 0x0120 },
 	{ 0x100000187 }, { 0x2a0 }, { 0x01cf }, { 0x02cf }, { 0x0ab },
-	/* Guests and the host */
+	/* Guest-only, host-only and both */
 	{ 1ULL << 41 | 0xc0, 0, SAME }, { 1ULL << 40 | 0xc0 }, { 3ULL << 40 | 0xc0, 0, SAME },
 };
 
-/* config1: 64 bits, user space reads, threshold_compare from bit 3, threshold from bit 5 */
+/* config1: 64 bits, user-space reads, threshold_compare from bit 3, threshold from bit 5 */
 #define LONG		1
 #define RDPMC		2
 #define THRESHOLD(n, compare)	((u64)(n) << 5 | (u64)(compare) << 3)
@@ -105,7 +104,7 @@ static const struct row arm64[] = {
 	{ 0x13, THRESHOLD(0xfff, 2), SAME }, { 0x08, 1ULL << 2 | THRESHOLD(1, 0) },
 };
 
-/* What no microarchitecture does without, and a number that counts nothing */
+/* Events that every microarchitecture has, and a number that counts nothing */
 static const u64 intel_codes[] = {
 	[FUZZ_CYCLES] = 0x3c, [FUZZ_INSTRUCTIONS] = 0xc0, [FUZZ_BRANCHES] = 0xc4,
 	[FUZZ_SILENT] = 0xf7, [FUZZ_ZERO] = 0,
@@ -164,7 +163,7 @@ u64 machine_config1(enum machine machine, const struct fuzz_event *event)
 
 bool machine_counts_alike(enum machine machine, const struct fuzz_event *event)
 {
-	/* The number of another event may be that of misses. */
+	/* An edge of another event may have the number of a miss event. */
 	if (event->code != FUZZ_ROW)
 		return !(event->attr.config & EVENT_NUMBER);
 	return !event->attr.config && !event->attr.config1 &&

@@ -7,7 +7,9 @@
 
 #include "fuzz.h"
 
-/** enum machine - whose events */
+/**
+ * enum machine - vendors whose events the tables have
+ */
 enum machine {
 	MACHINE_INTEL,
 	MACHINE_AMD,
@@ -15,40 +17,40 @@ enum machine {
 };
 
 /**
- * machine_config() - attr.config of an event, with what depends on the machine
- * @machine: whose
+ * machine_config() - return attr.config of an event, with the vendor's number
+ * @machine: the vendor
  * @event: the event
  *
- * Return: the number.
+ * Return: the value.
  */
 u64 machine_config(enum machine machine, const struct fuzz_event *event);
 
 /**
- * machine_config1() - attr.config1 of an event, with what depends on the machine
- * @machine: whose
+ * machine_config1() - return attr.config1 of an event, with the vendor's value
+ * @machine: the vendor
  * @event: the event
  *
- * Return: the number.
+ * Return: the value.
  */
 u64 machine_config1(enum machine machine, const struct fuzz_event *event);
 
 /**
- * machine_counts_alike() - does an event count something, or nothing, whatever the driver?
- * @machine: whose
+ * machine_counts_alike() - check whether an event's count is zero or not with every driver
+ * @machine: the vendor
  * @event: an event of FUZZ_RAW or FUZZ_OWN
  *
- * Misses depend on all that ran before.
+ * Misses depend on earlier execution.
  *
- * Return: whether it does.
+ * Return: true if all drivers agree.
  */
 bool machine_counts_alike(enum machine machine, const struct fuzz_event *event);
 
 /**
- * machine_find() - find a machine by its name
+ * machine_find() - find a vendor by its name
  * @name: "intel", "amd" or "arm64"
  * @machine: result
  *
- * Return: whether it is one of these.
+ * Return: true if the name is one of these.
  */
 bool machine_find(const char *name, enum machine *machine);
 

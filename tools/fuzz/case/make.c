@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * make.c - cases: events, and what is done with them
+ * make.c - random cases: events, and operations on them
  */
 #include "fuzz.h"
 #include "ktap.h"
@@ -61,10 +61,10 @@ static void add_op(struct fuzz_case *fuzz, enum fuzz_op_kind kind, unsigned int 
 	fuzz->ops[fuzz->nr_ops++] = (struct fuzz_op) { kind, event, arg };
 }
 
-/* Another event, that counters or registers are in common with */
+/* Distance of rows that share counters or registers */
 #define NEARBY_ROWS	8
 
-/* A sibling: on leader and task of the first, and mostly of the PMU. */
+/* Make a sibling: it has the leader and the task of the first event, and mostly its PMU. */
 static void make_sibling(struct fuzz_case *fuzz, unsigned int nr, struct fuzz_rng *rng, bool near)
 {
 	const struct fuzz_event *first = &fuzz->events[0];
@@ -109,19 +109,19 @@ static void make_group(struct fuzz_case *fuzz, struct fuzz_rng *rng)
 		add_op(fuzz, FUZZ_READ, i, 0);
 }
 
-/* Rounds for some samples: interrupts take long in a guest. */
+/* Number of samples in a run: interrupts take long in a guest. */
 #define SOME_SAMPLES	8
 #define SOME_ROUNDS	100000
 
 static u64 sampling_rounds(const struct perf_event_attr *attr)
 {
-	/* A loop of no rounds would not end: one counts down to zero. */
+	/* A loop of 0 rounds would not end: the loop counts down to zero. */
 	if (attr->freq || !attr->sample_period || attr->sample_period > SOME_ROUNDS / SOME_SAMPLES)
 		return SOME_ROUNDS;
 	return attr->sample_period * SOME_SAMPLES;
 }
 
-/* One event, what it counts or what its samples say, and nothing else */
+/* Make a case of one event and its count or samples. */
 static void make_one(struct fuzz_case *fuzz, struct fuzz_rng *rng, bool sampling)
 {
 	u64 rounds;
@@ -148,7 +148,7 @@ static void make_one(struct fuzz_case *fuzz, struct fuzz_rng *rng, bool sampling
 	add_op(fuzz, FUZZ_READ, 0, 0);
 }
 
-/* Of a hundred cases: groups, events that count, events that sample; the others do anything. */
+/* Percentage of cases with groups, counting events and sampling events; the others do anything. */
 #define GROUPS		25
 #define COUNTING	45
 #define SAMPLING	75

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * make.h - what cases are made of
+ * make.h - parts of random cases
  */
 #ifndef MAKE_H
 #define MAKE_H
@@ -8,9 +8,9 @@
 #include "fuzz.h"
 
 /**
- * struct fuzz_choice - one of several things, some likelier than others
- * @value: which
- * @weight: how much likelier
+ * struct fuzz_choice - one of several values with different probabilities
+ * @value: the value
+ * @weight: its relative probability
  */
 struct fuzz_choice {
 	u64 value;
@@ -18,29 +18,29 @@ struct fuzz_choice {
 };
 
 /**
- * fuzz_choose() - one of several things
- * @rng: where it comes from
- * @choices: which there are
- * @nr: how many
+ * fuzz_choose() - choose one of several values
+ * @rng: random numbers
+ * @choices: the values
+ * @nr: their number
  *
- * Return: its value.
+ * Return: a value.
  */
 u64 fuzz_choose(struct fuzz_rng *rng, const struct fuzz_choice *choices, unsigned int nr);
 
 /**
- * fuzz_choose_period() - a sample_period
- * @rng: where it comes from
+ * fuzz_choose_period() - choose a sample_period
+ * @rng: random numbers
  *
- * Return: one that a program may want, or an edge.
+ * Return: a plausible period, or an edge case.
  */
 u64 fuzz_choose_period(struct fuzz_rng *rng);
 
 /**
- * fuzz_make_clean() - an event of whose samples all can be compared
+ * fuzz_make_clean() - make an event whose samples can all be compared
  * @event: result
- * @rng: where it comes from
+ * @rng: random numbers
  *
- * It samples user space, and nothing is odd about it.
+ * The event samples user space, without unusual attributes.
  */
 void fuzz_make_clean(struct fuzz_event *event, struct fuzz_rng *rng);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * program.c - a case as a C program that needs nothing of this one
+ * program.c - print a case as a C program that stands alone
  */
 #include "fuzz.h"
 #include "ktap.h"
@@ -149,7 +149,7 @@ static const char *const types[] = {
 	[FUZZ_BOGUS]		= "0x7ffffff0",
 };
 
-/* Members of the attributes, by the word that they begin */
+/* Fields of the attributes, by the index of their first word */
 static const char *const members[FUZZ_ATTR_WORDS] = {
 	[1] = "config", [2] = "sample_period", [3] = "sample_type", [4] = "read_format",
 	[5] = "disabled and so on", [6] = "wakeup_events, bp_type", [7] = "config1",
@@ -198,7 +198,7 @@ static void print_event(FILE *out, enum machine machine, const struct fuzz_event
 	fprintf(out, ", %lu);\n	result(\"open\", %u, fd[%u]);\n", whole.flags, nr, nr);
 }
 
-/* ioctl(2) on the event, and what is passed */
+/* ioctl(2) requests on the event, and their arguments */
 static const struct {
 	const char *name;
 	const char *arg;
@@ -216,7 +216,7 @@ static const struct {
 	[FUZZ_SET_FILTER]	= { "SET_FILTER", "value & 1 ? \"common_pid != 1\" : \"\"" },
 };
 
-/* Other operations that are one call: @ is the event's number, # the operation's */
+/* Other operations that are one call: @ stands for the event's number, # for the operation's */
 static const char *const calls[FUZZ_NR_OPS] = {
 	[FUZZ_LOOP]		= "loop(#);",
 	[FUZZ_MEMORY]		= "loop_memory(#);",

@@ -9,10 +9,10 @@
 #include "machine.h"
 
 /**
- * program_print() - print a case as a C program that needs nothing of this one
- * @out: where to
+ * program_print() - print a case as a C program that stands alone
+ * @out: output
  * @fuzz: the case
- * @machine: whose events it has
+ * @machine: vendor of its events
  */
 void program_print(FILE *out, const struct fuzz_case *fuzz, enum machine machine);
 

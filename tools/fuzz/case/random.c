@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * random.c - random numbers that repeat
+ * random.c - repeatable random numbers
  */
 #include "make.h"
 
-/* splitmix64, by Sebastiano Vigna: any seed will do, and streams of close seeds are far apart */
+/* splitmix64, by Sebastiano Vigna: any seed is good, and streams of close seeds are far apart */
 u64 fuzz_random(struct fuzz_rng *rng)
 {
 	u64 z = rng->state += 0x9e3779b97f4a7c15ULL;

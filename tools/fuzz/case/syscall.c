@@ -20,7 +20,7 @@
 
 static int bpf_prog = -1;
 
-/* r0 = 1; exit: a program for overflows that lets the sample be taken */
+/* r0 = 1; exit: a program for overflows that lets the kernel take the sample */
 static int load_bpf(void)
 {
 	static const struct bpf_insn insns[] = {
@@ -87,8 +87,9 @@ long call_ioctl(int fd, const struct fuzz_op *op)
 }
 
 /*
- * An event of the case that the other thread runs, from @first on, or -1. Whoever has the number
- * meanwhile must be an event, or a read may wait for ever.
+ * Find an event of the case that the other thread runs, from @first on, or -1. Its number may
+ * belong to another file meanwhile: only an event is safe, since a read of other files may wait
+ * forever.
  */
 static int find_event(unsigned int first)
 {
@@ -116,7 +117,7 @@ void fuzz_race(struct fuzz_rng *rng, struct fuzz_counters *counters)
 	fuzz_make_op(&op, rng, FUZZ_EVENTS);
 	fd = find_event(op.event);
 	if (fd < 0) {
-		/* The other thread is to get on. */
+		/* Let the other thread proceed. */
 		usleep(RACE_WAITS_USEC);
 		return;
 	}

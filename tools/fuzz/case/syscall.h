@@ -8,16 +8,16 @@
 #include "fuzz.h"
 
 /**
- * call_init() - get ready for call_ioctl()
+ * call_init() - prepare for call_ioctl()
  */
 void call_init(void);
 
 /**
- * call_ioctl() - an operation that is one ioctl(2) or prctl(2)
- * @fd: descriptor of an event, or not
- * @op: which
+ * call_ioctl() - do an operation that is one ioctl(2) or prctl(2)
+ * @fd: descriptor of an event, or another number
+ * @op: the operation
  *
- * Return: what it returned, with errno.
+ * Return: the call's return value, with errno.
  */
 long call_ioctl(int fd, const struct fuzz_op *op);
 

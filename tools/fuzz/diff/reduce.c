@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reduce.c - cases without some of their pieces
+ * reduce.c - remove pieces of a case
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reduce.h"
 
-/* By their place in struct perf_event_attr: type and size, and the words of single bits */
+/* Indexes in struct perf_event_attr: type and size, and the words of single bits */
 #define FIRST_WORD	1
 #define SAMPLE_TYPE_WORD	3
 #define READ_FORMAT_WORD	4
@@ -15,16 +15,16 @@
 #define NO_EVENT	FUZZ_EVENTS
 
 /**
- * struct reducer - the pieces, as they are gone through
- * @without: for each piece, whether it is to go, or NULL
- * @nr: how many there were so far
+ * struct reducer - state of a walk over the pieces
+ * @without: for each piece, whether to remove it, or NULL
+ * @nr: number of pieces so far
  */
 struct reducer {
 	const bool *without;
 	unsigned int nr;
 };
 
-/* Whether the next piece is to go */
+/* Check whether to remove the next piece. */
 static bool goes(struct reducer *reducer)
 {
 	unsigned int nr = reducer->nr++;
@@ -73,7 +73,7 @@ static unsigned int new_number(const unsigned int *numbers, u64 nr)
 	return nr < FUZZ_EVENTS ? numbers[nr] : NO_EVENT;
 }
 
-/* The events that are left move up; operations on the others go. */
+/* Remove events: the remaining ones move up, and operations on removed ones are removed. */
 static void remove_events(struct fuzz_case *fuzz, const bool *gone)
 {
 	unsigned int numbers[FUZZ_EVENTS], nr = 0, i;

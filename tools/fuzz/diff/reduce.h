@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reduce.h - cases without some of their pieces
+ * reduce.h - remove pieces of a case
  *
- * A piece is an operation, an event, or a bit or a number in an event's attributes. Their
- * numbers are those of the whole case, whichever are left out.
+ * A piece is an operation, an event, or a bit or a number in an event's attributes. A piece keeps
+ * its number of the whole case, whichever others are removed.
  */
 #ifndef REDUCE_H
 #define REDUCE_H
@@ -13,18 +13,18 @@
 #define REDUCE_MAX_PIECES	1024
 
 /**
- * reduce_case() - leave pieces out of a case
+ * reduce_case() - remove pieces of a case
  * @fuzz: the case
- * @without: for each piece, whether it is to go; NULL to count them only
+ * @without: for each piece, whether to remove it; NULL only counts the pieces
  *
- * Return: how many pieces the whole case has.
+ * Return: the number of pieces in the whole case.
  */
 unsigned int reduce_case(struct fuzz_case *fuzz, const bool *without);
 
 /**
- * reduce_list() - leave pieces out of a case
+ * reduce_list() - remove pieces of a case
  * @fuzz: the case
- * @list: numbers of pieces, with commas between them
+ * @list: numbers of pieces, separated by commas
  */
 void reduce_list(struct fuzz_case *fuzz, const char *list);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cgroup.c - a control group with nobody in it but this program and its children
+ * cgroup.c - a control group that has only this program and its children
  */
 #include <fcntl.h>
 #include <stdio.h>

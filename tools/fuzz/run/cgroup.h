@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cgroup.h - a control group with nobody in it but this program and its children
+ * cgroup.h - a control group that has only this program and its children
  */
 #ifndef CGROUP_H
 #define CGROUP_H
 
 /**
- * cgroup_init() - make it, and be in it
+ * cgroup_init() - create the control group, and join it
  */
 void cgroup_init(void);
 
 /**
- * cgroup_fd() - the group
+ * cgroup_fd() - return the control group
  *
- * Return: a descriptor, or -1 when there is none.
+ * Return: a descriptor, or -1 without a control group.
  */
 int cgroup_fd(void);
 

@@ -66,7 +66,7 @@ pid_t child_pid(void)
 	}
 	close(tell[0]);
 	close(told[1]);
-	/* It waits when an event is opened on it: nothing is counted until it is told. */
+	/* The child waits while an event is opened on it: nothing is counted until a request. */
 	usleep(CHILD_STARTS_USEC);
 	return child;
 }
@@ -79,7 +79,7 @@ void child_tell(char what)
 		return;
 	if (write(tell[1], &what, 1) != 1)
 		return;
-	/* It says nothing of having replaced itself: it is asked to run the loop then. */
+	/* The child does not report its exec: it is asked to run the loop then. */
 	if (what == CHILD_EXEC)
 		child_tell(CHILD_LOOP);
 	else if (TEMP_FAILURE_RETRY(read(told[0], &done, 1)) != 1)
@@ -87,8 +87,8 @@ void child_tell(char what)
 }
 
 /*
- * A signal of an event may come to this task while it waits. The child would be stopped for good
- * if it were not waited for again.
+ * This task may get a signal of an event while it waits. Then it must wait again, or the child
+ * would stay stopped.
  */
 static bool wait_for_stop(void)
 {
@@ -106,7 +106,7 @@ void child_trace(void)
 	if (child <= 0 || ptrace(PTRACE_ATTACH, child, NULL, NULL))
 		return;
 	wait_for_stop();
-	/* It waits in a system call, which has to end before it can take steps. */
+	/* The child waits in a system call, which must end before it can be single-stepped. */
 	if (write(tell[1], &what, 1) != 1)
 		return;
 	for (i = 0; i < TRACED_STEPS; i++)

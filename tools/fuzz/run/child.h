@@ -11,51 +11,51 @@
 #define CHILD_EXEC	'x'	/* replace itself by this program, and go on */
 
 /**
- * child_init() - get ready for the others
+ * child_init() - prepare for child_*()
  * @program: path of this program
  */
 void child_init(const char *program);
 
 /**
- * child_pid() - the child that waits to be told what to do, made if need be
+ * child_pid() - return the child that waits for requests, and start it if need be
  *
  * Return: its process ID.
  */
 pid_t child_pid(void);
 
 /**
- * child_tell() - have the child do something, and wait until it has
+ * child_tell() - send the child a request, and wait until it has finished
  * @what: CHILD_LOOP or CHILD_EXEC
  */
 void child_tell(char what);
 
 /**
- * child_trace() - have the child run the loop, some steps of it one by one
+ * child_trace() - let the child run the loop, and single-step a part of it
  */
 void child_trace(void);
 
 /**
- * child_end() - the child ends, if there is one
+ * child_end() - end the child, if it exists
  */
 void child_end(void);
 
 /**
- * child_fork_loop() - have a new process run the known loop
+ * child_fork_loop() - run the known loop in a new process
  * @iterations: of the loop
  */
 void child_fork_loop(unsigned long iterations);
 
 /**
- * child_main() - what the child does
- * @from: where it is told
- * @to: where it says that it is done
+ * child_main() - execute requests in the child
+ * @from: pipe of requests
+ * @to: pipe of replies
  */
 void child_main(int from, int to) __attribute__((noreturn));
 
 /**
- * child_exec() - replace the calling process by this program, which goes on as child_main()
- * @from: where it is told
- * @to: where it says that it is done
+ * child_exec() - execute this program in the calling process, which continues as child_main()
+ * @from: pipe of requests
+ * @to: pipe of replies
  */
 void child_exec(int from, int to) __attribute__((noreturn));
 

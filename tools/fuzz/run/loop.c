@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * loop.c - places in user space that a sample can be said to be of
+ * loop.c - user code whose samples can be compared
  */
 #include "arch.h"
 #include "loop.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * loop.h - places in user space that a sample can be said to be of
+ * loop.h - user code whose samples can be compared
  */
 #ifndef LOOP_H
 #define LOOP_H
@@ -8,16 +8,16 @@
 #include "fuzz.h"
 
 /**
- * loop_memory() - a loop that loads and stores
- * @rounds: how often
+ * loop_memory() - run a loop that loads and stores
+ * @rounds: number of iterations
  */
 void loop_memory(unsigned long rounds);
 
 /**
- * loop_has() - is an address in known_loop() or loop_memory()?
- * @address: of an instruction
+ * loop_has() - check whether an address is in known_loop() or loop_memory()
+ * @address: address of an instruction
  *
- * Return: whether it is.
+ * Return: true if it is.
  */
 bool loop_has(u64 address);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * records.c - what is in a buffer
+ * records.c - the records in a buffer
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -8,11 +8,11 @@
 
 #include "records.h"
 
-/* Whether there are any of these depends on when the kernel did what. */
+/* Records of these types depend on the kernel's timing. */
 #define TIMING_TYPES	(1ULL << PERF_RECORD_THROTTLE | 1ULL << PERF_RECORD_UNTHROTTLE | \
 			 1ULL << PERF_RECORD_SWITCH | 1ULL << PERF_RECORD_SWITCH_CPU_WIDE)
 
-/* Room for another record that is longer than those before, and for the one that tells of a loss */
+/* Space for one more record that is longer than the others, and for a record of lost ones */
 #define SLACK		256
 
 static u64 record[UINT16_MAX / sizeof(u64) + 1];
@@ -42,7 +42,7 @@ void records_look(struct records *records, struct perf_event_mmap_page *page, si
 	u64 at = page->data_tail, start = at, largest = 0;
 
 	memset(records, 0, sizeof(*records));
-	/* Nobody says where the oldest record is when old ones are written over. */
+	/* If the kernel overwrites old records, the position of the oldest one is unknown. */
 	if (size <= page->data_offset || !writable || head - at > page->data_size)
 		return;
 	while (at < head) {

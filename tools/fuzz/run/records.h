@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * records.h - what is in a buffer
+ * records.h - the records in a buffer
  */
 #ifndef RECORDS_H
 #define RECORDS_H
@@ -9,13 +9,13 @@
 #include "sample.h"
 
 /**
- * struct records - what was in a buffer
- * @samples: records of samples
- * @kernel: of these, said to be of the kernel
- * @lost: records that the kernel told to be lost
- * @types: a bit for each type of record, but for those of throttling and switches
+ * struct records - contents of a buffer
+ * @samples: samples
+ * @kernel: samples of the kernel
+ * @lost: lost records that the kernel reported
+ * @types: a bit for each record type, except throttling and switches
  * @first_size: bytes of the first sample
- * @full: there was no room for another one
+ * @full: there was no space for another record
  */
 struct records {
 	u64 samples;
@@ -27,10 +27,10 @@ struct records {
 };
 
 /**
- * struct look - a look at samples
- * @attr: of the event that they are of
- * @show: where to print them, or NULL
- * @samples: what they say
+ * struct look - how to compare samples
+ * @attr: attributes of their event
+ * @show: output for their fields, or NULL
+ * @samples: results
  */
 struct look {
 	const struct perf_event_attr *attr;
@@ -39,22 +39,22 @@ struct look {
 };
 
 /**
- * records_drain() - look at all records, and have the kernel take their place
+ * records_drain() - count all records, and free their space for the kernel
  * @records: result
  * @page: the page before the buffer
- * @size: of both
- * @writable: the kernel can be told how far it was read
+ * @size: bytes of both
+ * @writable: the kernel reads the position up to which records were read
  */
 void records_drain(struct records *records, struct perf_event_mmap_page *page, size_t size,
 		   bool writable);
 
 /**
- * records_look() - the same, and look at what samples say
+ * records_look() - as records_drain(), and compare the fields of samples
  * @records: result
  * @page: the page before the buffer
- * @size: of both
- * @writable: the kernel can be told how far it was read
- * @look: how, and result; NULL for not at all
+ * @size: bytes of both
+ * @writable: the kernel reads the position up to which records were read
+ * @look: how, with the result; NULL for no comparison
  */
 void records_look(struct records *records, struct perf_event_mmap_page *page, size_t size,
 		  bool writable, struct look *look);

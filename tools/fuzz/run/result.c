@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * result.c - what came of a case
+ * result.c - results of a case
  */
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * result.h - what came of a case, kept until nothing counts any more
+ * result.h - results of a case, stored while events count
  *
- * Printing a number takes instructions that depend on it, and which an event may count: results
- * are noted while a case runs, and printed after it.
+ * Printing a number takes instructions that depend on the number, and that an event may count. So
+ * results are stored while a case runs, and printed after it.
  */
 #ifndef RESULT_H
 #define RESULT_H
@@ -11,36 +11,36 @@
 #include "fuzz.h"
 
 /**
- * result_clear() - forget the last case's
+ * result_clear() - remove the last case's results
  */
 void result_clear(void);
 
 /**
- * result_note() - note a number
- * @what: a word for it
- * @event: of which event
+ * result_note() - store a number
+ * @what: name of the number
+ * @event: number of the event
  * @value: the number, or a negative errno
  */
 void result_note(const char *what, unsigned int event, s64 value);
 
 /**
- * result_note_call() - note what a system call returned, and count it
+ * result_note_call() - store the return value of a system call, and count the call
  * @counters: added to
- * @what: a word for it
- * @event: on which event
+ * @what: name of the call
+ * @event: number of the event
  * @ret: its return value; errno is valid if it is negative
  *
- * Return: whether it succeeded.
+ * Return: true if the call succeeded.
  */
 bool result_note_call(struct fuzz_counters *counters, const char *what, unsigned int event,
 		      long ret);
 
 /**
- * result_note_count() - note a count: itself, or, if it need not repeat, whether it is 0
- * @what: a word for it
- * @event: of which event
+ * result_note_count() - store a count; if it may differ between runs, only whether it is 0
+ * @what: name of the count
+ * @event: number of the event
  * @count: the count
- * @repeats: it is the same whatever the driver
+ * @repeats: the count is the same with every driver
  */
 void result_note_count(const char *what, unsigned int event, u64 count, bool repeats);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * run.c - cases, run
+ * run.c - run cases
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,20 +25,20 @@
 #define PERF_FORMAT_LOST	(1U << 4)
 #endif
 
-/* A control group's events count from the next switch of tasks on. */
+/* A control group's events count from the next task switch on. */
 #define SWITCH_USEC		100
 
 static long page_size;
 static FILE *show;
 
 /**
- * struct running - an event of the case that runs
+ * struct running - an event of the running case
  * @fd: descriptor, or -1
  * @pages: its buffer, or NULL
- * @size: of the buffer with the page before it
- * @writable: the kernel is told what was read
- * @alike: it counts something, or nothing, whatever the driver
- * @repeats: what it counts is the same whatever the driver
+ * @size: bytes of the buffer with the page before it
+ * @writable: the kernel reads the position up to which records were read
+ * @alike: its count is zero or not with every driver
+ * @repeats: its count is the same with every driver
  */
 struct running {
 	int fd;
@@ -52,8 +52,9 @@ struct running {
 static struct running running[FUZZ_EVENTS];
 
 /*
- * A signal's own way through the kernel may take long enough for the next sample, which sends the
- * next signal: the task would never go on. After so many of a case the program does without.
+ * The delivery of a signal may take so long in the kernel that the next sample sends the next
+ * signal: the task would never proceed. After so many signals of a case the program removes the
+ * handler.
  */
 #define MANY_SIGNALS		1000
 
@@ -69,7 +70,7 @@ static void on_signal(int sig)
 		signal(SIGIO, SIG_IGN);
 		return;
 	}
-	/* Ignored, SIGTRAP would end the program. */
+	/* An ignored SIGTRAP would end the program. */
 	for (i = 0; i < FUZZ_EVENTS; i++)
 		if (running[i].fd > STDERR_FILENO)
 			ioctl(running[i].fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -92,7 +93,7 @@ void fuzz_run_init(u32 type, const char *program)
 	call_init();
 	cgroup_init();
 	child_init(program);
-	/* Its memory is there from now on. */
+	/* Allocate the loop's memory now. */
 	loop_memory(1 << 16);
 }
 
@@ -142,12 +143,12 @@ static void open_event(const struct fuzz_case *fuzz, unsigned int nr,
 	counters->opens++;
 	counters->opened += run->fd >= 0;
 	result_note("open", nr, run->fd < 0 ? -errno : 0);
-	/* The caller's own: fuzz_attr_resolve() has changed the other's config. */
+	/* The caller's event: fuzz_attr_resolve() has changed the other's config. */
 	run->alike = fuzz_counts_alike(&fuzz->events[nr]);
 	run->repeats = run->alike && event.attr.exclude_kernel && event.pid != FUZZ_ALL;
 }
 
-/* How enabled and running time are to each other: 1 equal, 0 never ran, 2 neither. */
+/* Compare enabled and running time: 1 equal, 0 never ran, 2 neither. */
 static s64 times_relation(u64 enabled, u64 time_running)
 {
 	if (!time_running)
@@ -185,13 +186,13 @@ static void read_event(const struct fuzz_case *fuzz, unsigned int nr, bool repea
 	at += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 	      !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	if (!(format & PERF_FORMAT_GROUP)) {
-		/* Whether it had a counter at all depends on how long samples have taken. */
+		/* Whether the event had a counter at all depends on the duration of samples. */
 		if (run->alike && steady)
 			result_note_count("count", nr, values[0], repeats && run->repeats);
 		return;
 	}
 	result_note("members", nr, nr_values);
-	/* Whose is which is told by their order, which the kernel need not keep. */
+	/* The order shows which value belongs to which event; the kernel need not keep it. */
 	for (i = 0; i < fuzz->nr_events; i++)
 		repeats = repeats && running[i].repeats;
 	for (i = 0; repeats && i < nr_values && i < FUZZ_EVENTS; i++, at += step)
@@ -206,7 +207,7 @@ static void map_event(unsigned int nr, u64 pages, int prot, struct fuzz_counters
 
 	if (!result_note_call(counters, "mmap", nr, map == MAP_FAILED ? -1 : 0))
 		return;
-	/* One of them is looked at; the other goes when the case ends. */
+	/* Only one buffer is read; the other is unmapped at the end of the case. */
 	if (run->pages) {
 		munmap(map, size);
 		return;
@@ -239,7 +240,7 @@ static void unmap_event(struct running *run)
 	run->pages = NULL;
 }
 
-/* Whether other events' samples are in the buffer */
+/* Check whether the buffer has other events' samples. */
 static bool shares_buffer(const struct fuzz_case *fuzz)
 {
 	unsigned int i;
@@ -250,12 +251,13 @@ static bool shares_buffer(const struct fuzz_case *fuzz)
 	return false;
 }
 
-/* What there is in a sample that depends on how much of the kernel is in it */
+/* Fields whose size depends on how much of the kernel they include */
 #define UNSTEADY_SIZE	(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW)
 
 /*
- * Whether all samples have as many bytes whatever the driver. The loops fill the records of
- * branches; of calls and returns there are those of before, and of the kernel's branches any.
+ * Check whether all samples have the same size with every driver. The loops fill the branch
+ * records with their branches. Records of calls and returns are from before, and the kernel's
+ * branches vary.
  */
 static bool size_repeats(const struct perf_event_attr *attr)
 {
@@ -267,7 +269,7 @@ static bool size_repeats(const struct perf_event_attr *attr)
 	       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_KERNEL);
 }
 
-/* Whether counts in samples are of events alone whose counts are the same whatever the driver */
+/* Check whether all counts in samples are the same with every driver. */
 static bool counts_repeat(const struct fuzz_case *fuzz, const struct perf_event_attr *attr)
 {
 	unsigned int i;
@@ -293,7 +295,7 @@ static void drain(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
 	records_look(&records, run->pages, run->size, run->writable, &look);
 	counters->samples += records.samples;
 	counters->lost += records.lost;
-	/* What a frequency begins with is the driver's to choose. */
+	/* The driver chooses the first period of a frequency. */
 	if (attr->freq || !run->alike)
 		return;
 	repeats = repeats && run->repeats && !records.lost && !records.full && run->writable;
@@ -314,7 +316,7 @@ static void user_read_event(unsigned int nr, bool repeats)
 	struct running *run = &running[nr];
 	u64 count;
 
-	/* A throttled event has no counter to read. */
+	/* A throttled event has no counter that can be read. */
 	if (!run->pages || !repeats)
 		return;
 	if (!user_read(run->pages, &count))

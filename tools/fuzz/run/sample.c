@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sample.c - what samples say
+ * sample.c - fields of samples
  *
- * Only samples of the loops are looked at, whose instructions and registers are the same in each
- * run. The order of the members is that of PERF_RECORD_SAMPLE in perf_event_open(2).
+ * Only samples of the loops are compared, whose instructions and registers are the same in each
+ * run. The fields have the order of PERF_RECORD_SAMPLE in perf_event_open(2).
  */
 #include "loop.h"
 #include "result.h"
 #include "sample.h"
 
-/* Of these, headers of older kernels have not all. */
+/* Headers of older kernels lack some of these. */
 #define SAMPLE_WEIGHT_STRUCT	(1U << 24)
 #define BRANCH_HW_INDEX		(1U << 17)
-/* Mispredicted, predicted, in a transaction, an abort; the kind and more: not the cycles */
+/*
+ * Mispredicted, predicted, in a transaction, an abort; the type and later fields; without the
+ * cycles
+ */
 #define BRANCH_FLAGS		(0xfULL | ~0xfffffULL)
 #define BRANCH_WORDS		3
 #define CHAIN_WORDS		2
-/* What is in an XMM register is of functions that ran before. */
+/* XMM registers have values of functions that ran before. */
 #define STEADY_REGS		0xffffffffULL
 #define FNV_PRIME		0x01000193
 
 /**
- * struct cursor - what of a record has not been looked at
- * @words: next
- * @nr: how many are left
+ * struct cursor - rest of a record
+ * @words: next word
+ * @nr: number of words left
  */
 struct cursor {
 	const u64 *words;
@@ -31,9 +34,9 @@ struct cursor {
 };
 
 /**
- * struct sink - where the members go
+ * struct sink - output of the fields
  * @samples: the hashes
- * @show: in words, or NULL
+ * @show: output in words, or NULL
  */
 struct sink {
 	struct samples *samples;
@@ -108,7 +111,7 @@ static void add_counts(const struct sink *sink, struct cursor *cursor, u64 forma
 	}
 }
 
-/* Only its beginning: programs without frame pointers have anything there. */
+/* Only the first entry: in programs without frame pointers the others are arbitrary. */
 static void add_chain(const struct sink *sink, struct cursor *cursor)
 {
 	u64 nr = next(cursor), i;
@@ -122,8 +125,8 @@ static void add_chain(const struct sink *sink, struct cursor *cursor)
 }
 
 /*
- * Conditional branches of user space are what the loops have. Others are from before them, and gone
- * when tasks were switched meanwhile; the kernel's are those of the driver too.
+ * The loops have conditional branches of user space. Other branches are from before them, and are
+ * lost at a task switch; the kernel's include the driver's own.
  */
 static bool has_loops_branches(u64 type)
 {
@@ -163,7 +166,7 @@ static void add_regs(const struct sink *sink, struct cursor *cursor, u64 mask)
 	}
 }
 
-/* Which of them come before the place, or are of no interest: one word each. */
+/* Find the address among the fields before it, which are one word each. */
 static u64 find_place(struct cursor *cursor, u64 type)
 {
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -203,7 +206,7 @@ static void add_last(const struct sink *sink, struct cursor *cursor,
 	if (type & PERF_SAMPLE_STACK_USER) {
 		u64 size = next(cursor);
 
-		/* The stack, and how much of it there was */
+		/* The stack, and its size */
 		skip(cursor, size ? size / sizeof(u64) + 1 : 0);
 	}
 	if (type & (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT))

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sample.h - what samples say
+ * sample.h - fields of samples
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
 #include "fuzz.h"
 
-/** enum sample_field - members of a sample that have to be the same whatever the driver */
+/**
+ * enum sample_field - fields of a sample that must be the same with every driver
+ */
 enum sample_field {
 	SAMPLE_PLACE,		/* the instruction */
 	SAMPLE_MISC,		/* user or kernel, exact or not */
 	SAMPLE_ADDRESS,
 	SAMPLE_PERIOD,
-	SAMPLE_COUNTS,		/* PERF_SAMPLE_READ, but for times */
+	SAMPLE_COUNTS,		/* PERF_SAMPLE_READ, without times */
 	SAMPLE_CHAIN,
-	SAMPLE_BRANCHES,	/* how many */
-	SAMPLE_BRANCH_PLACES,	/* from where to where */
-	SAMPLE_BRANCH_KINDS,	/* and what else is said of them, but for cycles */
+	SAMPLE_BRANCHES,	/* number of branches */
+	SAMPLE_BRANCH_PLACES,	/* source and target addresses */
+	SAMPLE_BRANCH_KINDS,	/* other fields of branches, without cycles */
 	SAMPLE_REGS,
 	SAMPLE_WEIGHT,
 	SAMPLE_DATA_SOURCE,
@@ -28,9 +30,9 @@ enum sample_field {
 };
 
 /**
- * struct samples - what samples say that were taken in a loop
- * @in_loop: how many these are
- * @hashes: of each member of all of these, one after the other
+ * struct samples - fields of samples in a loop
+ * @in_loop: number of these samples
+ * @hashes: hash of each field over all of these samples
  */
 struct samples {
 	u64 in_loop;
@@ -38,19 +40,19 @@ struct samples {
 };
 
 /**
- * sample_add() - look at a sample
+ * sample_add() - add a sample
  * @samples: added to
- * @attr: the event's
+ * @attr: attributes of the event
  * @record: the record
- * @show: where to print it in words, or NULL
+ * @show: output in words, or NULL
  */
 void sample_add(struct samples *samples, const struct perf_event_attr *attr,
 		const struct perf_event_header *record, FILE *show);
 
 /**
- * sample_note() - note what was added up
- * @samples: of these
- * @attr: the event's
+ * sample_note() - store the hashes as results
+ * @samples: the samples
+ * @attr: attributes of the event
  * @event: its number
  */
 void sample_note(const struct samples *samples, const struct perf_event_attr *attr,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * beside.c - what goes on beside a storm's cases: sampling, files, CPUs that come and go
+ * beside.c - other work during a storm: sampling, files, CPU hotplug
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "storm.h"
 
 #define MAX_CPUS		8
-/* Samples a second of each CPU: with more a kernel that checks itself does little else. */
+/* Samples per second of each CPU: with more, a debug kernel does little else. */
 #define SYSTEM_FREQUENCY	50
 #define SYSTEM_PAGES		8
 #define DRAIN_PAUSE_US		20000
@@ -118,7 +118,9 @@ void plug_cpus(u64 seed, time_t end)
 			tally_add(&tally->hotplugs, 1);
 		usleep(fuzz_below(&rng, AWAY_US));
 		write_number(path, 1);
-		/* It takes hundreds of milliseconds, in which the others do next to nothing. */
+		/*
+		 * Hotplug takes hundreds of milliseconds, in which the others do nearly nothing.
+		 */
 		usleep(fuzz_below(&rng, PLUG_PAUSE_US));
 	}
 }

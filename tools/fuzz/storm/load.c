@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * load.c - load the module and unload it, again and again, each time from under what watch.c does
+ * load.c - load and unload the module again and again, each time during what watch.c does
  *
- * One process does all of that, and starts no program: on a kernel that checks itself a fork and
- * an exec take longer than loading the module.
+ * One process does everything, and starts no program: on a debug kernel fork and exec take longer
+ * than loading the module.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define MODULE_NAME		"corepmu"
 
-/* Some watchers are ended before they have begun. */
+/* Some watchers are killed before they have started. */
 #define WATCH_STEPS		10
 #define WATCH_STEP_US		10000
 
@@ -52,7 +52,7 @@ static bool unload(void)
 	return !syscall(SYS_delete_module, MODULE_NAME, O_NONBLOCK);
 }
 
-/* Ended before it has begun, or by itself with nothing to complain of */
+/* Check that the watcher was killed before it started, or ended by itself without an error. */
 static bool watch(int argc, char **argv, unsigned int us)
 {
 	int status;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * maps.c - odd things done to a buffer while samples are being written to it
+ * maps.c - unusual operations on a buffer while the kernel writes samples to it
  *
- * The kernel may refuse any of them; it must not be taken in by one. Who touches a part that was
- * cut out is ended by SIGSEGV: only children touch, and the parent looks at none of them.
+ * The kernel may reject any of them, but must survive all. A process that accesses an unmapped
+ * part dies by SIGSEGV: only children access the buffer.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -45,11 +45,11 @@ enum odd_thing {
 };
 
 /**
- * struct mapped - an event whose buffer odd things are done to
+ * struct mapped - an event with a buffer for unusual operations
  * @fd: the event
- * @map: where its buffer is, or was
- * @pages: how many pages it has, the first one included
- * @page_size: of these
+ * @map: present or former address of its buffer
+ * @pages: number of its pages, including the first one
+ * @page_size: bytes of a page
  */
 struct mapped {
 	int fd;
@@ -187,7 +187,7 @@ static void do_odd_thing(struct mapped *mapped, struct fuzz_rng *rng)
 			ftruncate(mapped->fd, 0);
 		break;
 	case MAPS_DUP:
-		/* The event goes with its last descriptor, and with its last mapping. */
+		/* The event ends with its last descriptor and its last mapping. */
 		close(dup(mapped->fd));
 		break;
 	case MAPS_NR:
@@ -221,7 +221,7 @@ static void torment_map(struct fuzz_rng *rng)
 			tally_add(&tally->maps, 1);
 		}
 	}
-	/* With the mapping first, or the descriptor. */
+	/* Unmap first, or close first. */
 	if (fuzz_percent(rng, 50))
 		close(mapped.fd);
 	else

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * storm.c - many tasks at once, and whether the PMU still works afterwards
+ * storm.c - many tasks at once; afterwards the PMU must still work
  *
- * A burst is some seconds of everything side by side: tasks that run cases while a thread of
- * theirs does anything to the same descriptors, and what beside.c, maps.c and tasks.c have. Then
- * all are gone, and what a plain event counts is known.
+ * A burst is some seconds of all kinds of work at once: tasks run cases while a thread of each
+ * does anything to the same descriptors; beside.c, maps.c and tasks.c have the rest. Then all
+ * tasks end, and a plain event must count exactly.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,13 +25,13 @@
 #include "storm.h"
 #include "user_util.h"
 
-/* Of these a burst's tasks need not see the end: the kernel may be slow. */
+/* Time for a burst's tasks to end: the kernel may be slow */
 #define GRACE_SECONDS		600
-/* After so many it is shown where they are, so that slow can be told from stuck. */
+/* After so many seconds print where the tasks are, to tell slow from stuck. */
 #define SHOW_SECONDS		120
 #define CHECK_ITERATIONS	100000
 #define CHECK_PERIOD		10000
-/* Samples a second, of each event: what a check of a short loop needs */
+/* Samples per second of each event: enough to check a short loop */
 #define RATE_FILE		"/proc/sys/kernel/perf_event_max_sample_rate"
 /* While this is 0 the rate cannot be written. */
 #define PERCENT_FILE		"/proc/sys/kernel/perf_cpu_time_max_percent"
@@ -39,17 +39,17 @@
 #define CHECK_RATE		100000
 #define CHECK_PAGES		8
 /*
- * How many opens there have to be before it is judged whether more than half succeeded. The fewest
- * succeed on arm64 without precise samples and branch records: 57 of 100. The events of a group
- * often fail together, so the spread is larger than that of single events: 1.1 times, of six runs.
- * Of 2000 opens, half is more than five times that spread below 57 of 100.
+ * Number of opens before the storm checks that more than half succeeded. The fewest succeed on
+ * arm64 without precise samples and branch records: 57 of 100. The events of a group often fail
+ * together, so the spread is larger than that of single events: 1.1 times, in six runs. For 2000
+ * opens, half is more than five times that spread below 57 of 100.
  */
 #define OPENS_TO_JUDGE		2000
 #define MOST_TASKS		64
 /*
- * A buffer that is attached where there was one, and others, wait for a grace period: ten
- * milliseconds and more, unless the kernel is in a hurry. In one burst of four it is not, and in
- * another one CPUs come and go: the others do little meanwhile.
+ * Replacing an attached buffer, and other operations, wait for a grace period: ten milliseconds
+ * and more, unless grace periods are expedited. One burst of four does not expedite them, and
+ * another one has CPU hotplug: the other tasks do little meanwhile.
  */
 #define HURRY_FILE		"/sys/kernel/rcu_expedited"
 #define BURST_KINDS		4
@@ -128,13 +128,13 @@ static void start(pid_t *pid, void (*work)(u64 seed, time_t end), u64 seed, time
 	*pid = fork();
 	if (*pid)
 		return;
-	/* What it leaves to its children ends with it. */
+	/* A signal to the process group ends its children, too. */
 	setpgid(0, 0);
 	work(seed, end);
 	_exit(0);
 }
 
-/* The processes of a task that is late: state, times in user space and in the kernel, place. */
+/* Print the processes of a late task: state, times in user space and in the kernel, place. */
 static void show_late(pid_t group)
 {
 	static const char *const files[] = { "stat", "wchan", "stack" };
@@ -230,7 +230,7 @@ static void burst(const struct fuzz_storm *storm, u64 number)
 	tally->seconds += storm_now() - end + storm->burst;
 }
 
-/* Samples of a loop: as many as its counts have periods. */
+/* Check a loop's samples: as many as its counts have periods. */
 static bool samples_are_right(void)
 {
 	const size_t size = (1 + CHECK_PAGES) * sysconf(_SC_PAGESIZE);
@@ -261,8 +261,8 @@ static bool samples_are_right(void)
 }
 
 /*
- * Nobody has an event: what one task can read of the counters of a CPU, but its own, is zero, and
- * stays so. A counter that was left running, or with another task's count, is not.
+ * Without any event, all counters that a task can read must be zero and stay so, except those of
+ * its own events. A counter that was left running, or has another task's count, is not zero.
  */
 static bool counters_are_idle(void)
 {
@@ -286,7 +286,7 @@ static bool counters_are_idle(void)
 		scan_counters(&scan);
 		tally->looks += scan.values > 0;
 	}
-	/* Tasks of the next burst are to end by this signal. */
+	/* This signal must end tasks of the next burst. */
 	signal(ARCH_USER_READ_SIGNAL, SIG_DFL);
 	sched_setaffinity(0, sizeof(all), &all);
 	reader_close(&reader);
@@ -327,7 +327,7 @@ int fuzz_storm_run(const struct fuzz_storm *storm)
 	ktap_begin(storm->faulty ? "after each burst the PMU is not in use" :
 		   "after each burst the PMU counts and samples exactly, and is not in use");
 	number = 0;
-	/* One burst at least: a system that sleeps may have spent all of the time. */
+	/* At least one burst: a sleeping system may have used up the time. */
 	do {
 		set_rate(storm->rate);
 		burst(storm, number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * storm.h - what the tasks of a storm share
+ * storm.h - declarations for all tasks of a storm
  */
 #ifndef STORM_H
 #define STORM_H
@@ -10,18 +10,18 @@
 #include "fuzz.h"
 
 /**
- * struct tally - what all tasks did, in memory that they share
- * @fuzz: of those that run cases
+ * struct tally - numbers of all tasks, in shared memory
+ * @fuzz: calls of tasks that run cases
  * @system: samples of all CPUs
- * @hotplugs: CPUs that went and came back
+ * @hotplugs: CPUs that went offline and came back
  * @files: files of sysfs that were read
- * @maps: calls on mappings that something odd is done to
- * @tracees: tasks that were traced while events were on them
- * @cgroups: events of a control group that were opened
- * @looks: CPUs on which the counters of nobody were looked at
+ * @maps: unusual calls on mappings
+ * @tracees: tasks that were traced while they had events
+ * @cgroups: opened events of a control group
+ * @looks: CPUs whose unused counters were checked
  * @bursts: bursts
- * @seconds: that they took together
- * @late: seconds that the last task of a burst took to end, of the burst that took longest
+ * @seconds: total duration of the bursts
+ * @late: seconds that the last task of a burst took to end, in the slowest burst
  * @stuck: tasks that had to be killed
  * @crashed: tasks that a signal ended
  */
@@ -44,14 +44,14 @@ struct tally {
 extern struct tally *tally;
 
 /**
- * tally_init() - have a tally, for the calling task and its children
+ * tally_init() - create the tally, for the calling task and its children
  *
- * Return: whether there is one.
+ * Return: true on success.
  */
 bool tally_init(void);
 
 /**
- * storm_now() - seconds of a clock that nobody sets
+ * storm_now() - return seconds of a monotonic clock
  *
  * Return: seconds since some time.
  */
@@ -64,66 +64,63 @@ time_t storm_now(void);
  */
 void tally_add(u64 *to, u64 number);
 
-/*
- * What runs beside the cases: each is a task of its own, which ends when it is told to or soon
- * after.
- */
+/* Work beside the cases: each function is a task of its own, which ends at @end or soon after. */
 
 /**
  * sample_system() - sample all CPUs, as `perf record -a` does
- * @seed: of what it does
- * @end: when to end
+ * @seed: random seed
+ * @end: time to end
  */
 void sample_system(u64 seed, time_t end);
 
 /**
- * use_sysfs() - read all files of the PMU, and change the time of multiplexing
- * @seed: of what it does
- * @end: when to end
+ * use_sysfs() - read all files of the PMU, and change the multiplexing interval
+ * @seed: random seed
+ * @end: time to end
  */
 void use_sysfs(u64 seed, time_t end);
 
 /**
- * plug_cpus() - take CPUs away, and bring them back
- * @seed: of what it does
- * @end: when to end
+ * plug_cpus() - take CPUs offline, and bring them back
+ * @seed: random seed
+ * @end: time to end
  */
 void plug_cpus(u64 seed, time_t end);
 
 /**
- * use_maps() - do what can be done to a buffer that samples are being written to: move, cut,
- *	protect, fork, splice, poll
- * @seed: of what it does
- * @end: when to end
+ * use_maps() - do all operations on a buffer while samples are written to it: move, cut, protect,
+ * fork, splice, poll
+ * @seed: random seed
+ * @end: time to end
  */
 void use_maps(u64 seed, time_t end);
 
 /**
- * trace_tasks() - stop and step tasks that events are on, which replace themselves meanwhile
- * @seed: of what it does
- * @end: when to end
+ * trace_tasks() - stop and single-step tasks that have events, and that call exec(2) meanwhile
+ * @seed: random seed
+ * @end: time to end
  */
 void trace_tasks(u64 seed, time_t end);
 
 /**
- * use_cgroups() - events of a control group that tasks join and leave, and that goes
- * @seed: of what it does
- * @end: when to end
+ * use_cgroups() - open events of a control group that tasks join and leave, and that is removed
+ * @seed: random seed
+ * @end: time to end
  */
 void use_cgroups(u64 seed, time_t end);
 
 /**
- * twist_init() - find out what the PMU can do
+ * twist_init() - find out the PMU's features
  */
 void twist_init(void);
 
 /**
- * twist_case() - have a case do more, sooner, and with what only some PMUs have
+ * twist_case() - add to a case, make it faster, and use features that only some PMUs have
  * @fuzz: the case
- * @rng: where it comes from
+ * @rng: random numbers
  *
- * Cases are made for two drivers to be compared: some of what they do takes long, and few of
- * them ask for precise samples or branch records in a way that is answered with some.
+ * Cases are made to compare two drivers: some operations take long, and few request precise
+ * samples or branch records that succeed.
  */
 void twist_case(struct fuzz_case *fuzz, struct fuzz_rng *rng);
 

@@ -27,7 +27,7 @@
 #define CGROUP_MOVES		10
 #define CGROUP_CPUS		8
 
-/* Works until it is killed, and replaces itself once if it is told to. */
+/* Work until killed; with @exec, call exec(2) once. */
 static pid_t spin(bool exec)
 {
 	pid_t pid = fork();
@@ -39,7 +39,7 @@ static pid_t spin(bool exec)
 		known_loop(TASK_LOOP);
 		usleep(SPIN_PAUSE_US);
 	}
-	/* Whatever it asks, it is told to run the loop. */
+	/* Any request that the child reads here is to run the loop. */
 	child_exec(open("/dev/zero", O_RDONLY), open("/dev/null", O_WRONLY));
 }
 
@@ -49,7 +49,7 @@ static int open_on(struct fuzz_rng *rng, pid_t pid, int cpu, unsigned long flags
 
 	fuzz_make_event(&event, rng, fuzz_percent(rng, 50));
 	fuzz_attr_resolve(&event);
-	/* A task that is ended by its own event's signal is no news. */
+	/* The signal of a task's own event may end the task. */
 	event.attr.sigtrap = 0;
 	event.attr.disabled = fuzz_percent(rng, 20);
 	event.attr.enable_on_exec = fuzz_percent(rng, 30);
@@ -85,7 +85,7 @@ static void trace(struct fuzz_rng *rng)
 		fds[i] = open_on(rng, pid, -1, PERF_FLAG_FD_CLOEXEC);
 	if (!ptrace(PTRACE_SEIZE, pid, 0, fuzz_percent(rng, 50) ? PTRACE_O_TRACEEXEC : 0)) {
 		step(pid, fuzz_below(rng, MOST_STEPS));
-		/* On a task that is stopped. */
+		/* The task is stopped. */
 		for (; i < TASK_EVENTS; i++)
 			fds[i] = open_on(rng, pid, -1, PERF_FLAG_FD_CLOEXEC);
 		ptrace(fuzz_percent(rng, 50) ? PTRACE_DETACH : PTRACE_CONT, pid, 0, 0);
@@ -142,7 +142,7 @@ static void use_cgroup(struct fuzz_rng *rng, const char *group)
 		if (read(fds[i % CGROUP_CPUS], counts, sizeof(counts)) < 0)
 			sched_yield();
 	}
-	/* The group goes before its events, or after. */
+	/* Remove the group before its events, or after. */
 	if (fuzz_percent(rng, 50))
 		close_all(fds, CGROUP_CPUS);
 	kill(pid, SIGKILL);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * twist.c - what a storm makes of a case
+ * twist.c - changes of cases for a storm
  */
 #include "perf_util.h"
 #include "storm.h"
 
-/* Of what takes long, one in so many stays: a fork takes as long as fifty other calls. */
+/* Keep one in so many slow operations: a fork takes as long as fifty other calls. */
 #define SLOW_STAYS		8
 #define SHORT_LOOP		1000
 #define LONGEST_LOOP		10000
@@ -85,7 +85,7 @@ void twist_case(struct fuzz_case *fuzz, struct fuzz_rng *rng)
 
 	while (fuzz->nr_ops < FUZZ_OPS) {
 		fuzz_make_op(&fuzz->ops[fuzz->nr_ops], rng, fuzz->nr_events);
-		/* What is closed is of no use to what follows. */
+		/* A closed event is of no use for later operations. */
 		if (fuzz->ops[fuzz->nr_ops].kind != FUZZ_CLOSE || fuzz->nr_ops >= FUZZ_OPS - 3)
 			fuzz->nr_ops++;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * watch.c - samples of all CPUs, and counters read from user space, until it is ended
+ * watch.c - sample all CPUs, and read counters in user space, until killed
  *
- * For whoever takes CPUs or the module away meanwhile, or right afterwards.
+ * For tests that take CPUs offline or unload the module meanwhile, or right afterwards.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -17,17 +17,17 @@
 
 #define MOST_READERS		8
 #define READER_LOOP		1000
-/* A reader sleeps now and then: whom it watches needs the CPU too. */
+/* A reader sleeps now and then: the process that runs the test needs the CPU, too. */
 #define READS_IN_A_ROW		100
 #define READER_PAUSE_US		10000
-/* Nobody watches for longer than a day. */
+/* Maximum time of a watch: a day */
 #define WATCH_SECONDS		86400
 
 /**
- * struct reads - what tasks that read their own counters saw, in memory that they share
+ * struct reads - reads of tasks' own counters, in shared memory
  * @good: reads of a counter
- * @none: reads that found that there is none at the moment
- * @backwards: counts that were less than the one before
+ * @none: reads without a counter at the moment
+ * @backwards: counts lower than the previous one
  */
 struct reads {
 	u64 good;
