@@ -48,8 +48,8 @@ bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_g
 /*
  * Save a counter before the workaround overwrites it. An event that counts is updated, and marked
  * as stopped until put_back(): an NMI in between, of an earlier overflow, does not update the event
- * from the overwritten counter. Returns the raw value of any other counter, which a stopped event
- * or the self-test (which has no event) still needs.
+ * from the overwritten counter. Return the raw value of a counter that has no counting event: a
+ * stopped event, or the self-test, which has no event, still needs it.
  */
 static u64 take(struct corepmu_cpu *cpuc, struct perf_event *event, int idx)
 {
