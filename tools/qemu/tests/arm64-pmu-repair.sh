@@ -31,7 +31,7 @@ bare_metal() {
 		-kernel "$guest" "$@"
 }
 
-# What the guest sees of a counter that works, fails to interrupt, does not count.
+# Results that the guest prints for a counter that works, does not interrupt, or does not count.
 works() {
 	echo "$1.flag = 1
 $1.pending = 1

@@ -175,7 +175,7 @@ user_return:
 	jnz 1b
 	END_COUNTED
 
-	/* For run_user(); RET and INT follow: 3 + 3 * 100, 3 + 2 * 100000. */
+	/* Loops for run_user(): 3 + 3 * 100 and 3 + 2 * 100000 instructions, with RET and INT */
 	.globl user_ud2
 user_ud2:
 	mov $100, %edi

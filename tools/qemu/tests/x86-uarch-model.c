@@ -495,7 +495,7 @@ static void test_metrics(void)
 	EXPECT(sum == 0xff);
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, RDPMC_METRICS, &sum) == X86_PMU_DONE &&
 	       sum == value);
-	/* Metrics can be written, and then include new slots: half of the slots are written. */
+	/* Later slots add to written metrics: here half of the slots come from the write. */
 	EXPECT(put(IA32_FIXED_CTR + 3, 80) && get(MSR_PERF_METRICS) == 0);
 	EXPECT(put(MSR_PERF_METRICS, 0xff) && get(MSR_PERF_METRICS) == 0xff);
 	everything_happens();
