@@ -224,7 +224,7 @@ static void groups_take_turns(void)
 		}
 		close_all(fds[g], nr[g]);
 	}
-	/* Between two turns no group runs for a moment, and the two clocks differ. */
+	/* No group runs between two turns, and the two clocks differ. */
 	expect_range("time running of all groups", longest - longest / 20, begin + begin / 100,
 		     running);
 }

@@ -373,7 +373,7 @@ static const char *map_code(int fd)
 	return code == MAP_FAILED ? NULL : code;
 }
 
-/* As a shared library is mapped in two processes */
+/* One code at two addresses, as a shared library is mapped in two processes */
 static void two_addresses(void)
 {
 	struct verdict v = {
