@@ -11,6 +11,15 @@ a part of, and "CounterHTOff" of OLD's, which the later ones have no more. The k
 constraints, of arch/x86/events/intel/core.c, are what the table is compared with, not what it is
 made of: where they allow less, one of the RESOLVED below says what is done. Perf has no events of
 the CPUs before Nehalem: of these, FROM_KERNEL, the table is the kernel's constraints.
+
+If perf's events allow fewer counters than the kernel, the table follows perf. Some of these limits
+exist for PEBS only (load latency, PREC_DIST, store sampling). OCR is on counters 0 to 3 in 6.12 and
+on all in 7.3: the table has 0 to 3. Cougar Cove and Darkmont share tables with Lion Cove and
+Skymont, as in the kernel, and use the counters common to all. IDQ (0x79) of Coyote Cove, which the
+list has on all counters, is on counters 0 to 3. Each unit mask of SERIALIZATION (0x75) of Arctic
+Wolf is on one counter. Unnamed unit masks use the counters common to the event's named unit masks,
+among 0 to 3; the kernel allows most of them anywhere. The driver rejects unnamed unit masks without
+a common counter (0xcd of Golden Cove).
 """
 import collections
 import json

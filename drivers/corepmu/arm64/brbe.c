@@ -11,6 +11,17 @@
  *
  * An exception, or an exception return, between a recorded and an unrecorded level has only one
  * address; the other reads as 0.
+ *
+ * With VHE, BRBCR_EL1 (accessed as BRBCR_EL12) controls the pause, and BRBCR_EL2 (accessed as
+ * BRBCR_EL1) selects the levels; both must enable cycles and mispredictions. For a kernel at EL1,
+ * EL2 must not trap the registers. Linux ensures this since 6.17 (asm/el2_setup.h, which Kbuild
+ * checks).
+ *
+ * Exceptions and exception returns are recorded only if an event has the kernel's branches. All
+ * exceptions but SVC, HVC and SMC are PERF_BR_IRQ; the built-in driver distinguishes faults and
+ * SError, and omits debug exceptions. The built-in driver invalidates all records at each start.
+ * This driver keeps records while the PMU is stopped. It clears the records after an overflow that
+ * has paused recording, since branches are missing until the interrupt.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

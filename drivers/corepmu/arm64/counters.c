@@ -14,6 +14,17 @@
  * counters. They stay enabled: a disabled counter does not overflow. The even counter of a pair
  * raises an interrupt, too, once in 2^32 events. No event is on that counter, so
  * corepmu_handle_overflow() ignores the overflow.
+ *
+ * If CPUs are threads of one core, the cycle counter is unused: it also counts while a thread waits
+ * for the other. With sampling=0 the driver neither requests nor enables an interrupt, and the
+ * self-test checks counts only. As 32-bit counters are paired, six counters hold three events and
+ * cycles.
+ *
+ * The registers of PMUv3p9 and of the instruction counter trap unless they are opened. The kernel's
+ * boot code opens them at EL2 (asm/el2_setup.h, which Kbuild checks), and firmware at EL3
+ * (MDCR_EL3.EnPM2, booting.rst). Linux 6.1 does not open them and does not ask firmware for them.
+ * Without these registers the driver does not use the instruction counter, and a task that reads
+ * one counter can read all, as before PMUv3p9.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -5,6 +5,12 @@
  * A devicetree has a PMU node for each CPU type. ACPI has the interrupt of each CPU but no CPU
  * types. There, CPUs with the same MIDR_EL1 have the same type, as in the built-in driver
  * (drivers/perf/arm_pmu_acpi.c). Offline CPUs are checked when they come online, see pmuv3_joins().
+ *
+ * The driver probes a CPU that comes online, sets it up and then adds it to supported_cpus; until
+ * then perf core rejects events there. A new CPU uses the same PPI as the others. An SPI of a new
+ * CPU could only be identified while the CPU is online, by MPIDR_EL1: such a CPU gets no events. An
+ * SPI of the wrong CPU gives the self-test no overflow interrupt, and the module does not load.
+ * (The built-in driver takes the interrupt on the other CPU.)
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -28,6 +28,11 @@
  * arch/arm64/kvm/hyp/include/hyp/switch.h). A write by the driver meanwhile would affect the guest,
  * and be lost when KVM puts the vCPU. So the driver gives the value to KVM instead, see
  * pmuv3_kvm_write_pmuserenr().
+ *
+ * If an event with exclude_host or exclude_guest is off the CPU at a tracepoint, the driver marks
+ * its counter as unknown, so that the next event writes the counter. The built-in driver of 6.1
+ * wrongly counts a guest's EL0 in events that a tick places while the guest runs. Linux 6.1 lacks
+ * kvm_set_pmuserenr().
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -7,6 +7,10 @@
  * functions that request NMIs are not exported. If the driver cannot find them, or the interrupt
  * controller has no NMIs, overflow interrupts are ordinary ones. Then samples of code with IRQs off
  * show the place where IRQs are enabled again.
+ *
+ * Either all interrupts of a PMU are NMIs or none. NMIs have their own backend: the update of a
+ * counter works as on x86, and the start rereads the mask of active counters after it has written
+ * the mask. Partitions of a PPI remain ordinary interrupts.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -4,6 +4,11 @@
  *
  * A devicetree has a node for each CPU type, which a platform driver binds to. With ACPI the CPU
  * types are read from the CPUs, and the interrupts from the MADT.
+ *
+ * The module loads automatically for devicetree PMUs that the built-in driver of the kernel does
+ * not know. On other CPUs the built-in driver holds the PMU at boot, and loading would fail: a user
+ * who blacklists that driver's initcall loads the module by name (/etc/modules-load.d). ACPI has no
+ * device to load a module for.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

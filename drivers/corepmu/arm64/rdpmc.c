@@ -11,6 +11,19 @@
  *
  * From PMUv3p9 on, PMUACR_EL1 makes the counters of other events read as zero. The driver's use of
  * PMUACR_EL1 has not been tested: no CPU or emulator at hand implements it.
+ *
+ * The switch follows the task on CPUs of all types. Perf core calls pmu_enable() whenever it
+ * schedules a context in or out, and pmu_enable() checks whether the current task's context has
+ * readable events, placed or not. Perf core may enable the PMU of another type there; Linux 6.1
+ * always enables the PMU that was registered first. Linux 6.1 hides one way out: a task that exits
+ * while all its events are disabled (ctx_sched_out() returns before it enables the PMU). If another
+ * process still has such a readable event open, the access remains. It ends with the CPU's next
+ * switch from a task with events, or the close of the event. The built-in driver does the same.
+ *
+ * With several CPU types the task must be bound to CPUs of one type, and the event must have their
+ * PMU's type, as with the built-in driver. With ACPI, a CPU that was offline at load has no type
+ * yet, and the check includes all CPUs that the task can run on. The driver does not repeat the
+ * check for inherited events.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -9,6 +9,14 @@
  * the group. The counts are in the order of the group, the first in the lowest bits.
  *
  * The perf tool reads caps/branch_counter_nr and caps/branch_counter_width.
+ *
+ * The driver sets EN_LBR_LOG in the event's selector. It clears the records when such an event is
+ * placed or moved, since their counts belong to the counter's previous event. On CPUs without such
+ * counters the flag is EINVAL, after which perf retries without it. An event that is more than an
+ * event number and a unit mask is EINVAL too. The built-in driver
+ * (intel_pmu_lbr_counters_reorder()) forgets the counts after one sample: a second event that
+ * overflows in the same interrupt has none. For a disabled event it shifts by the counter number
+ * -1.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -5,6 +5,11 @@
  * Names for generic events, for topdown, for memory events, and for transactions. Names and texts
  * are those of the built-in driver (EVENT_ATTR_STR() in arch/x86/events/intel/core.c), so that a
  * script works with both drivers.
+ *
+ * Before Ice Lake the topdown names are topdown-total-slots and so on, with "any" if a core has
+ * several threads. On Crestmont of hybrid CPUs topdown-retiring is 0x72, as in perf's events, and
+ * not 0xc2. The names for transactions (tx-start, cycles-t and others, for perf stat -T) exist if
+ * the CPU has RTM.
  */
 #include <linux/bitfield.h>
 #include <linux/bits.h>

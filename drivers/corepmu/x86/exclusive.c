@@ -13,6 +13,12 @@
  * corepmu counts events with branch records or with a debug store as users of branch records; the
  * built-in driver does so for branch records. If the built-in driver is present, corepmu counts
  * none: while any such event is counted, the built-in driver's NMI handler accesses the registers.
+ *
+ * On CPUs where branch records and Intel PT work together, this driver sets the kernel's
+ * lbr_pt_coexist with its first counted event, if no Intel PT event is open. The kernel no longer
+ * counts Intel PT events then. The flag stays set at unload: otherwise the kernel would subtract
+ * open, uncounted events at their close. Without BTF, Intel PT and branch records exclude each
+ * other on all CPUs.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

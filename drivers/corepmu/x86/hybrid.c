@@ -6,6 +6,16 @@
  * and so its own PMU. On each CPU, CPUID leaf 0x1A has the type (SDM volume 2, CPUID, "Native Model
  * ID Leaf"). Offline CPUs are checked when they come online, see x86_joins(). All other machines
  * have one type.
+ *
+ * Each type (core type and native model) has a struct x86_desc, described on one of its CPUs. There
+ * is one NMI handler, and one reservation of the largest type's registers. For Golden Cove beside
+ * Gracemont leaf 0xA shows six counters, the number that both have. The driver adds the constraint
+ * table's other two counters if their registers are readable. (The built-in driver adds two.)
+ *
+ * Perf core asks PMUs for a generic event without a type in list order, which Linux 6.5 reversed.
+ * So from 6.5 on the driver registers the atoms first: perf core then asks the cores first.
+ * Low-power atoms, as of Arrow Lake H, are a third type. Alder Lake and Raptor Lake without atoms
+ * are no hybrid machines. In virtual machines leaf 0x1A is zero, and such cores are Golden Cove.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

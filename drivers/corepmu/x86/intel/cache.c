@@ -19,6 +19,10 @@
  *
  * LL and NODE events, which the kernel counts with OFFCORE_RSP or OMR, need an extra register: see
  * extra-regs.c.
+ *
+ * Further differences from the kernel: Gracemont and later lack iTLB-load-misses, which only
+ * Skymont has again. Core and unknown models have no cache events: the architectural events of the
+ * last-level cache count more than data reads.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>

@@ -5,6 +5,10 @@
  * Intel SDM volume 3, "Architectural Performance Monitoring". CPUID leaf 0xA enumerates the
  * counters, their widths, and the architectural events that the CPU lacks. From version 6 on, leaf
  * 0x23 enumerates the counters. uarch.c has the event constraints of each microarchitecture.
+ *
+ * If microcode uses counter 3 while a transaction runs (TSX_FORCE_ABORT), the driver never uses
+ * this counter. There is no allow_tsx_force_abort, by which the built-in driver aborts transactions
+ * instead.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

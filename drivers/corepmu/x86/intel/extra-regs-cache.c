@@ -5,6 +5,9 @@
  * The values are those of the *_hw_cache_extra_regs[] in arch/x86/events/intel/core.c of Linux 7.3.
  * From Ice Lake's servers on, perf's lists agree (OCR.DEMAND_DATA_RD.L3_MISS and so on in
  * tools/perf/pmu-events/arch/x86). Up to 6.12 the kernel used the values of older CPUs for these.
+ *
+ * The events are ENOENT if a hypervisor withholds the registers, and on Nehalem, Westmere,
+ * Silvermont and Knights Landing.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>

@@ -26,6 +26,13 @@
  * Events and registers are those of perf's lists ("MSRIndex" in tools/perf/pmu-events/arch/x86).
  * The valid bits are from the SDM, volume 3, "Off-core Response Performance Monitoring" of each
  * microarchitecture, and table "MSR_PEBS_FRONTEND".
+ *
+ * The driver takes a register that already has the value, then a free one. Without either, the
+ * event waits. A group is checked likewise, from scratch. On Westmere the event codes belong to
+ * different counters: an event keeps its register. Event codes with a register that the driver
+ * cannot set are rejected on microarchitectures with such a register and on unknown models
+ * (core.c). So 0x01cd is load latency on Sandy Bridge to Panther Cove, but division cycles on
+ * atoms.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -13,6 +13,12 @@
  *
  * The built-in driver uses the values below and also sets the counters to 0:
  * intel_pmu_nhm_workaround() in arch/x86/events/intel/core.c.
+ *
+ * The driver runs the workaround before a counter gets another event; the built-in driver runs it
+ * once per enable of the PMU with new events. A counting event gets the rest of its period
+ * afterwards, other events get their old value. The workaround does not end a period whose overflow
+ * NMI is pending: this NMI emits the sample. If the NMI comes during the workaround, it leaves the
+ * event alone, and the counter overflows again after its minimum period.
  */
 #include <linux/bits.h>
 #include <linux/compiler.h>

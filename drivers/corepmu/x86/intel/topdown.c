@@ -23,6 +23,13 @@
  *   prev_count        slots event: value of the register. Metric event: the same as
  *		       extra_reg.config, so that the user page's offset is the count at the time
  *		       when the registers were 0
+ *
+ * The registers are read at most once in 65,536 slots: the members of a group share the same slots.
+ * Differences from the built-in driver: a metric whose exclude_ bits differ from its leader's is
+ * rejected (the built-in driver counts the leader's slots); the page of slots is right after a
+ * context switch (the built-in driver's is off by the earlier count); a metric that rounding has
+ * made smaller stays until it exceeds its old value; an overflow, after 2^48 slots, is counted. A
+ * slots event without metrics is an event like any other and can sample.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -3,6 +3,12 @@
  * corepmu: x86: Intel microarchitectures: which one this CPU is, and its event constraints
  *
  * scripts/intel-counters generates the table in constraints.c.
+ *
+ * Events 0xd0 to 0xd3 of Sandy Bridge to Haswell corrupt the other hyperthread's counter of the
+ * same number (errata BJ122, BV98, HSD29). The built-in driver keeps that counter empty; this
+ * driver rejects the events with two exceptions. A CPU with eight counters has hyper-threading off
+ * in the firmware. If cpu_smt_possible() is false, there is no second hyperthread until the next
+ * boot.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

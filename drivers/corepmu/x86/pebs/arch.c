@@ -9,6 +9,12 @@
  * init_arch_pebs_on_cpu() in arch/x86/events/intel.
  *
  * The CPU does not use struct x86_ds here; the driver keeps the buffer's positions there.
+ *
+ * The groups, their counters and the counters that support PDIR are in CPUID, so the driver need
+ * not know the microarchitecture. Events with periods beyond the reload value's 31 bits do not use
+ * large PEBS. Without IA32_PEBS_INDEX.EN a counter overflows like any other, and the groups of an
+ * earlier event have no effect. The driver clears them when an event without precise_ip gets the
+ * counter while others are precise.
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>

@@ -7,6 +7,12 @@
  * store (percpu_setup_debug_store() in arch/x86/mm/cpu_entry_area.c), which the built-in driver
  * and intel_bts use. Without the built-in driver, exclusive.c excludes intel_bts while there are
  * precise events. The buffers exist, and IA32_DS_AREA is set, only while there are precise events.
+ *
+ * In a KVM guest the hardware would write records to the same address of the guest. So this driver
+ * answers KVM's question for MSR values before each VM entry (x86/kvm/vmx-msrs.c). If it cannot
+ * answer, or if old microcode lets records overshoot the entry, a set CR4.VMXE excludes precise
+ * events: the driver checks it at open, except for inherited events, and at each start of the PMU
+ * (x86/kvm/vmx.c).
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
