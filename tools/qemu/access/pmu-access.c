@@ -236,11 +236,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	for (i = 0; i < ARRAY_SIZE(symbols); i++) {
 		*symbols[i].function = dlsym(RTLD_DEFAULT, symbols[i].name);
 		if (!*symbols[i].function)
-			return plugin_refuse("this QEMU does not export %s()", symbols[i].name);
+			return plugin_refuse("this QEMU does not export %s(): use QEMU 9.0 to 11.0, built with modules",
+					     symbols[i].name);
 	}
 	out = fopen(argv[0] + 4, "w");
 	if (!out)
-		return plugin_refuse("cannot write '%s'", argv[0] + 4);
+		return plugin_refuse("cannot write '%s': name another file by out=", argv[0] + 4);
 	qemu.on_translation(id, on_translation);
 	return 0;
 }

@@ -272,7 +272,7 @@ static int configure(struct kind *kind, const struct arm64_qemu_cpu *cpu)
 	if (config->version >= ARM64_PMU_V3P4 && cpu->version < ARM64_PMU_V3P4)
 		return plugin_refuse("this -cpu has no PMMIR_EL1, which v3p4 and later need: use version=v3p1 or another -cpu");
 	if (config->counters > cpu->counters)
-		return plugin_refuse("this -cpu has registers for %u event counters only",
+		return plugin_refuse("this -cpu has registers for %u event counters only: see counters=",
 				     cpu->counters);
 	error = arm64_pmu_config_error(config);
 	if (error)

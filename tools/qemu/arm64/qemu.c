@@ -342,7 +342,7 @@ int arm64_qemu_hook(const struct arm64_qemu_hooks *h)
 	arm64_hooks = h;
 	if (!pmu_qemu_replace(do_interrupt_place, hook_do_interrupt,
 			      &qemu.arm_cpu_do_interrupt))
-		return plugin_refuse("cannot write to this QEMU's table of functions");
+		return plugin_refuse("cannot write to this QEMU's table of functions: use QEMU 10.0 to 11.1");
 	pmu_qemu_on_reset(is_reset, h->reset);
 	return 0;
 }

@@ -187,7 +187,7 @@ int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports
 	    pmu_qemu_find_imports(imports, len))
 		return 1;
 	if (!dlsym(RTLD_DEFAULT, "current_cpu"))
-		return plugin_refuse("this QEMU does not export current_cpu");
+		return plugin_refuse("this QEMU does not export current_cpu: use QEMU 10.0 to 11.1");
 	if (!find_exception_index())
 		return plugin_refuse("cannot tell where this QEMU keeps CPUState.exception_index: use QEMU 10.0 to 11.1");
 	userdata_callbacks = info->version.cur >= VERSION_USERDATA;
@@ -301,7 +301,7 @@ unsigned int pmu_qemu_vcpu_of(const struct qemu_cpu *cpu)
 	for (i = 0; i < nr_vcpus; i++)
 		if (cpus[i] == cpu)
 			return i;
-	plugin_refuse("an unknown CPU executes instructions");
+	plugin_refuse("an unknown CPU executes instructions: use QEMU 10.0 to 11.1");
 	exit(1);
 }
 

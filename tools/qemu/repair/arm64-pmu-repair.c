@@ -104,7 +104,7 @@ static int change_events(struct arm64_qemu_event *events)
 	}
 
 	if (!image_patch(&events[ARM64_PMU_INST_RETIRED], changed, sizeof(changed)))
-		return plugin_refuse("cannot write to this QEMU's table of PMU events");
+		return plugin_refuse("cannot write to this QEMU's table of PMU events: use QEMU 7.2 to 11.1");
 	return 0;
 }
 
@@ -227,7 +227,7 @@ static void break_vcpu(unsigned int index)
 		/* The two registers of a pair share a value; only writes call a function. */
 		if (regs[i]->readfn || !regs[i]->writefn || regs[i]->fieldoffset <= 0 ||
 		    regs[i]->fieldoffset != regs[i & ~1]->fieldoffset) {
-			plugin_refuse("this QEMU implements %s in a way not known", r->name);
+			plugin_refuse("this QEMU implements %s in a way not known: use QEMU 7.2 to 11.1", r->name);
 			exit(1);
 		}
 	}

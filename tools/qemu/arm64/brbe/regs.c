@@ -99,7 +99,7 @@ int arm64_add_brbe(unsigned int vcpu, const struct arm64_pmu_config *config)
 		if (!v->hcr_el2)
 			return 1;
 		if (v->hcr_el2->fieldoffset <= 0)
-			return plugin_refuse("this QEMU implements HCR_EL2 in a way not known");
+			return plugin_refuse("this QEMU implements HCR_EL2 in a way not known: use QEMU 10.0 to 11.1");
 	}
 	for (i = 0; i < ARRAY_SIZE(brbe_regs); i++)
 		if ((config->has_el2 || !brbe_regs[i].of_el2) &&

@@ -37,7 +37,7 @@
 const char *arm64_pmu_config_error(const struct arm64_pmu_config *config)
 {
 	if (config->counters > ARM64_PMU_EVENT_COUNTERS_MAX)
-		return "has no such number of counters";
+		return "has no such number of counters: see counters=";
 	if (config->slots && config->version < ARM64_PMU_V3P4)
 		return "has no register to say how many slots there are (v3p4 has)";
 	if (config->slots > 255)
@@ -49,10 +49,10 @@ const char *arm64_pmu_config_error(const struct arm64_pmu_config *config)
 	if (config->instr_counter && config->version < ARM64_PMU_V3P9)
 		return "has no instruction counter (v3p9 has)";
 	if (config->denied & ~(arm64_pmu_low_bits(config->counters) | BIT(ARM64_PMU_CYCLE_COUNTER)))
-		return "does not have all counters to be denied";
+		return "does not have all counters to be denied: see counters=";
 	if (config->stuck < ARM64_PMU_EVENT_COUNTERS_MAX ? config->stuck >= config->counters :
 	    config->stuck == ARM64_PMU_INSTR_COUNTER && !config->instr_counter)
-		return "does not have the counter to be stuck";
+		return "does not have the counter to be stuck: see counters=";
 	return arm64_brbe_config_error(config);
 }
 

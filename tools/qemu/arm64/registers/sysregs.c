@@ -130,7 +130,7 @@ static int hook_reg(struct arm64_env *env, const char *name, struct arm64_sysreg
 	if (!reg)
 		return 1;
 	if (!reg->writefn || reg->readfn == read_reg)
-		return plugin_refuse("this QEMU implements %s in a way not known", name);
+		return plugin_refuse("this QEMU implements %s in a way not known: use QEMU 10.0 to 11.1", name);
 	reg->readfn = read_reg;
 	reg->writefn = write_reg;
 	return 0;
@@ -144,7 +144,7 @@ static struct arm64_sysreg *constant(struct arm64_env *env, const char *name,
 
 	if (reg && (reg->readfn || reg->writefn || reg->fieldoffset ||
 		    !(reg->type & ARM64_SYSREG_CONST))) {
-		plugin_refuse("this QEMU implements %s in a way not known", name);
+		plugin_refuse("this QEMU implements %s in a way not known: use QEMU 10.0 to 11.1", name);
 		return NULL;
 	}
 	return reg;
@@ -219,14 +219,14 @@ int arm64_add_reg(unsigned int vcpu, const struct arm64_sysreg *reg)
 		define = (void (*)(struct qemu_cpu *, const void *, void *))
 			 dlsym(RTLD_DEFAULT, "define_one_arm_cp_reg");
 	if (!define)
-		return plugin_refuse("this QEMU does not export define_one_arm_cp_reg(), so no %s can be added",
+		return plugin_refuse("this QEMU does not export define_one_arm_cp_reg(), so no %s can be added: use QEMU 10.0 to 11.1",
 				     reg->name);
 	if (!like)
 		return 1;
 	size = like->name - (const char *)like;
 	if (size < (ptrdiff_t)sizeof(*like) || size > SYSREG_SIZE_MAX ||
 	    like->access != ARM64_SYSREG_EL0_RW)
-		return plugin_refuse("cannot tell how this QEMU describes a register, so no %s can be added",
+		return plugin_refuse("cannot tell how this QEMU describes a register, so no %s can be added: use QEMU 10.0 to 11.1",
 				     reg->name);
 
 	memset(&copy, 0, sizeof(copy));
@@ -249,7 +249,7 @@ int arm64_add_reg(unsigned int vcpu, const struct arm64_sysreg *reg)
 	}
 	define(pmu_qemu_cpu(vcpu), &copy, reg->opaque);
 	if (!arm64_sysreg_added(env, reg->name, id))
-		return plugin_refuse("this QEMU did not take %s", reg->name);
+		return plugin_refuse("this QEMU did not take %s: use QEMU 10.0 to 11.1", reg->name);
 	return 0;
 }
 
@@ -366,14 +366,14 @@ int arm64_qemu_vcpu_hook(unsigned int vcpu, const struct arm64_pmu_config *confi
 	if (!v->pmselr)
 		return 1;
 	if (v->pmselr->fieldoffset <= 0)
-		return plugin_refuse("this QEMU implements PMSELR_EL0 in a way not known");
+		return plugin_refuse("this QEMU implements PMSELR_EL0 in a way not known: use QEMU 10.0 to 11.1");
 
 	if (config->has_el2) {
 		mdcr = arm64_sysreg(v->env, "MDCR_EL2", (struct arm64_sysreg_id) { 3, 4, 1, 1, 1 });
 		if (!mdcr)
 			return 1;
 		if (!mdcr->writefn || mdcr->fieldoffset <= 0)
-			return plugin_refuse("this QEMU implements MDCR_EL2 in a way not known");
+			return plugin_refuse("this QEMU implements MDCR_EL2 in a way not known: use QEMU 10.0 to 11.1");
 		v->mdcr_el2 = mdcr;
 		mdcr_write = mdcr->writefn;
 		mdcr->writefn = write_mdcr;
@@ -416,7 +416,7 @@ int arm64_qemu_set_midr(unsigned int vcpu, uint64_t midr)
 		return 1;
 	/* EL1 may read VPIDR_EL2 instead, so QEMU has a function for this register. */
 	if (!reg->readfn)
-		return plugin_refuse("this QEMU implements MIDR_EL1 in a way not known");
+		return plugin_refuse("this QEMU implements MIDR_EL1 in a way not known: use QEMU 10.0 to 11.1");
 	arm64_vcpus[vcpu].midr = midr;
 	reg->readfn = read_midr;
 	return 0;

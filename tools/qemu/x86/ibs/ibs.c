@@ -87,9 +87,9 @@ bool x86_ibs_present(const struct x86_pmu_config *config)
 const char *x86_ibs_config_error(const struct x86_pmu_config *config)
 {
 	if (config->ibs.present && !x86_pmu_is_amd(config))
-		return "has no instruction-based sampling";
+		return "has no instruction-based sampling: use an AMD model";
 	if (config->ibs.late && !config->ibs.present)
-		return "has no instruction-based sampling to be late";
+		return "has no instruction-based sampling to be late: set ibs=on";
 	return NULL;
 }
 

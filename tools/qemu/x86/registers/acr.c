@@ -45,7 +45,7 @@ bool x86_acr_has_cfg_c(const struct x86_pmu_config *config)
 const char *x86_acr_config_error(const struct x86_pmu_config *config)
 {
 	if (config->acr && config->version != X86_PMU_INTEL_V6)
-		return "has no CPUID leaf that reports auto counter reload";
+		return "has no CPUID leaf that reports auto counter reload: use model=intel-v6";
 	return NULL;
 }
 

@@ -49,9 +49,9 @@ static const char *amd_config_error(const struct x86_pmu_config *config)
 	if (config->gp_width != 48)
 		return "has counters of 48 bits only";
 	if (config->perf_metrics)
-		return "has no metrics";
+		return "has no metrics: leave out metrics=on";
 	if (config->fixed)
-		return "has no fixed-function counters";
+		return "has no fixed-function counters: leave out fixed=";
 	return NULL;
 }
 

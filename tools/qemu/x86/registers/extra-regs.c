@@ -42,7 +42,7 @@ static uint64_t bits_of(const struct x86_pmu_config *config, enum x86_extra_reg 
 const char *x86_extra_reg_config_error(const struct x86_pmu_config *config)
 {
 	if (config->has_extra_regs && !(config->uarch && config->uarch->nr_extra_regs))
-		return "has no events with an extra register";
+		return "has no events with an extra register: leave out extra-regs=on";
 	return NULL;
 }
 

@@ -116,21 +116,21 @@ static bool has_v6(const struct x86_pmu_config *config)
 static const char *intel_config_error(const struct x86_pmu_config *config)
 {
 	if (config->perfmon && (config->perfmon < 5 || !has_v6(config)))
-		return "cannot report this version in CPUID leaf 0xa";
+		return "cannot report this version in CPUID leaf 0xa: see perfmon=";
 	if (config->fixed && !intel_versions[config->version].fixed)
-		return "has no fixed-function counters";
+		return "has no fixed-function counters: leave out fixed=";
 	if (config->fixed >> FIXED_COMMON && !(config->uarch && config->fixed >> FIXED_COMMON ==
 					       config->uarch->fixed >> FIXED_COMMON))
 		return "has fixed-function counters 0 to 3 only";
 	if (config->version < X86_PMU_INTEL_V5 && !is_contiguous(config->fixed))
 		return "can leave out fixed-function counters at the end only";
 	if (config->perf_metrics && !(config->fixed >> SLOTS & 1 && config->full_width))
-		return "has no metrics without fixed-function counter 3 and full-width writes";
+		return "has no metrics without fixed-function counter 3 and full-width writes: see fixed= and full-width=";
 	if (config->version < X86_PMU_INTEL_V5 && config->fixed & 8)
-		return "has no fixed-function counter 3";
+		return "has no fixed-function counter 3: see fixed=";
 	if (config->holes && (config->version < X86_PMU_INTEL_V6 || config->holes & 1 ||
 			      config->holes & ~x86_pmu_low_bits(config->gp - 1)))
-		return "has no holes there among its counters";
+		return "has no holes there among its counters: see holes=";
 	return NULL;
 }
 

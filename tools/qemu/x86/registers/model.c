@@ -102,7 +102,7 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	const char *error;
 
 	if (!config->gp || config->gp > v->gp_max)
-		return "has no such number of counters";
+		return "has no such number of counters: see counters=";
 	if (config->gp_width < 32 || config->gp_width > 48 ||
 	    config->fixed_width < 32 || config->fixed_width > 48)
 		return "has no counters of that width (32 to 48)";
@@ -122,9 +122,9 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	if (config->stuck < X86_PMU_GP_MAX ? config->stuck >= config->gp :
 	    config->stuck != X86_PMU_NO_COUNTER &&
 	    !(config->fixed >> (config->stuck - X86_PMU_GP_MAX) & 1))
-		return "does not have the counter to be stuck";
+		return "does not have the counter to be stuck: see counters= and fixed=";
 	if ((config->denied | config->missing) & ~x86_pmu_global_counters(config))
-		return "does not have all of the counters to be denied or missing";
+		return "does not have all of the counters to be denied or missing: see counters= and fixed=";
 	if (config->sticky_status && !v->global)
 		return "has no status register to be sticky";
 	if (config->blind_to_guests && !x86_pmu_is_amd(config))
