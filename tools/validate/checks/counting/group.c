@@ -93,7 +93,7 @@ static void too_large_of(bool kernel)
 static void too_large(void)
 {
 	if (pmu.group_opened >= MANY) {
-		ktap_skip("groups have room for %u at least", pmu.group_opened);
+		ktap_skip("even the largest tried group, of %u, was accepted", pmu.group_opened);
 		return;
 	}
 	too_large_of(false);
@@ -107,7 +107,7 @@ static void disabled_members(void)
 	int fds[MANY], nr;
 
 	if (pmu.group + 2 > MANY) {
-		ktap_skip("groups have room for %u at least", pmu.group);
+		ktap_skip("even the largest tried group, of %u, was accepted", pmu.group);
 		return;
 	}
 	attr_instructions(&attr);

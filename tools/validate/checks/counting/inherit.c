@@ -106,7 +106,7 @@ static void of_a_loop(void)
 		      (pmu.name ? (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0);
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd < 0) {
-		ktap_skip("it counts no branches by their generic event: %s", strerror(-fd));
+		ktap_skip("the PMU counts no branches by their generic event: %s", strerror(-fd));
 		return;
 	}
 	base = event_count_loop(fd, 1);

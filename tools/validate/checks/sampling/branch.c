@@ -86,7 +86,7 @@ static bool sample_branches(u64 branches, void (*code)(void), struct found *f)
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd < 0) {
 		expect_true("an errno of a missing feature", fd == -EOPNOTSUPP || fd == -EINVAL);
-		ktap_skip("the PMU does not have them: %s", strerror(-fd));
+		ktap_skip("the PMU has no branch records: %s", strerror(-fd));
 		return false;
 	}
 	if (!ring_map(&ring, fd, PAGES)) {

@@ -26,7 +26,7 @@ static int open_precise(struct perf_event_attr *attr)
 	if (fd < 0) {
 		expect_true("an errno of a missing feature", fd == -EOPNOTSUPP || fd == -EINVAL ||
 			    fd == -ENOENT || fd == -ENODATA);
-		ktap_skip("the PMU does not have them: %s", strerror(-fd));
+		ktap_skip("the PMU has no precise samples: %s", strerror(-fd));
 		return fd;
 	}
 	if (ring_map(&ring, fd, PAGES)) {

@@ -74,7 +74,7 @@ static void throttled(void)
 	int fd, i;
 
 	if (change_number(RATE_FILE, 1000)) {
-		ktap_skip("the highest rate cannot be set");
+		ktap_skip("kernel.perf_event_max_sample_rate cannot be raised: run as root");
 		return;
 	}
 	attr_sampling(&attr, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);

@@ -273,7 +273,7 @@ static void paranoid(void)
 		pid_t pid;
 
 		if (change_number(path, level)) {
-			ktap_skip("perf_event_paranoid cannot be set");
+			ktap_skip("kernel.perf_event_paranoid cannot be set: run as root");
 			return;
 		}
 		pid = fork();

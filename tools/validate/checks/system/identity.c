@@ -156,7 +156,7 @@ static void visit_files(const char *dir, visit_t visit)
 	pmu_path(path, sizeof(path), dir, NULL);
 	handle = opendir(path);
 	if (!handle) {
-		ktap_skip("it has no %s in sysfs", dir);
+		ktap_skip("the PMU has no %s in sysfs", dir);
 		return;
 	}
 	while ((entry = readdir(handle))) {
@@ -291,7 +291,7 @@ static void cpus_are_cpus(void)
 	if (!read_text(path, text, sizeof(text))) {
 		pmu_path(path, sizeof(path), "cpumask", NULL);
 		if (!read_text(path, text, sizeof(text))) {
-			ktap_skip("it is for all CPUs");
+			ktap_skip("the PMU is for all CPUs");
 			return;
 		}
 	}
@@ -312,7 +312,7 @@ static void generic_is_own(void)
 	attr.config = PERF_COUNT_HW_INSTRUCTIONS | (u64)pmu.type << PERF_PMU_TYPE_SHIFT;
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd == -ENOENT || fd == -EINVAL) {
-		ktap_skip("it accepts no generic events with its type");
+		ktap_skip("the PMU accepts no generic events with its type in config");
 		return;
 	}
 	expect_true("the event opens", fd >= 0);

@@ -161,7 +161,7 @@ static void cpu_goes_away(void)
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
 	if (access(path, W_OK)) {
-		ktap_skip("CPU %d cannot be taken off line", cpu);
+		ktap_skip("CPU %d cannot be taken offline: its file online is not writable", cpu);
 		return;
 	}
 	task = open_instructions();

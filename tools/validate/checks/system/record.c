@@ -245,7 +245,7 @@ static void levels_of_precision(void)
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/max_precise", pmu.name);
 	most = read_number(path);
 	if (most < 0) {
-		ktap_skip("it has no caps/max_precise");
+		ktap_skip("the PMU has no caps/max_precise");
 		return;
 	}
 	expect_range("caps/max_precise", 0, 3, most);
