@@ -91,6 +91,7 @@ validate-here: export COREPMU_DEPS = build
 clients: export COREPMU_DEPS = clients --arch $(or $(ARCH),x86_64)
 kvm-unit-tests: export COREPMU_DEPS = guest $(both)
 soak fuzz-diff: export COREPMU_DEPS = soak --arch $(guest-arch)
+docs: export COREPMU_DEPS = docs
 lint: export COREPMU_DEPS = lint $(if $(ARCH),--arch $(ARCH),$(both))
 intel-counters: export COREPMU_DEPS = kunit
 
@@ -168,6 +169,9 @@ fuzz-diff:
 lint:
 	@$(scripts)/lint $(ARCH)
 
+docs:
+	@$(scripts)/docs
+
 intel-counters:
 	@$(scripts)/intel-counters
 
@@ -197,6 +201,7 @@ help:
 	@echo 'make soak [MINUTES=3]             everything at once, on a kernel that checks itself'
 	@echo 'make fuzz-diff [SEED=1] [CASES=]  the same cases under the built-in driver and ours, compared'
 	@echo 'make lint                         checkpatch, sparse, W=1, kernel-doc, shellcheck'
+	@echo 'make docs                         HTML of the documentation'
 	@echo 'make intel-counters               make the table of Intel counters, compare it with the kernel'
 	@echo 'make update                       look for newer Debian kernels and QEMU'
 	@echo 'make clean                        remove what was built'
@@ -210,6 +215,6 @@ help:
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
 .PHONY: all modules modules_install run boot-guest shell check check-all verdict kunit validate validate-here clients kvm-unit-tests \
-	bench soak fuzz-diff lint intel-counters update clean help
+	bench soak fuzz-diff lint docs intel-counters update clean help
 
 endif
