@@ -76,10 +76,10 @@ alias_map:
 	ret
 
 	/*
-	 * void alias_*(void): call a function with a branch that is taken if X0 is 0;
-	 * at first taken here and not taken there, then not taken at both and taken at
-	 * both, again and again: 10 + 8 * ROUNDS instructions, 1 + 2 * ROUNDS calls
-	 * with the branch taken, as many with it not taken
+	 * void alias_*(void): call a function with a branch that is taken if X0 is 0, at
+	 * two addresses. First the branch is taken at one and not at the other; then each
+	 * round does not take it at both, and takes it at both. 10 + 8 * ROUNDS
+	 * instructions; 1 + 2 * ROUNDS calls take the branch, as many do not.
 	 */
 	.macro BRANCHES name, function
 	.globl	\name
