@@ -133,7 +133,7 @@ static __always_inline size_t next_record(unsigned int format, const void *at, s
 		return 0;
 	size = FIELD_GET(FORMAT_SIZE, word[BASIC_FORMAT]);
 	expected = words(FIELD_GET(FORMAT_GROUPS, word[BASIC_FORMAT])) * sizeof(u64);
-	/* The driver has not asked for groups that it does not know. */
+	/* The driver requests only groups whose size words() knows: another size is an error. */
 	if (size != expected || size > left)
 		return 0;
 	*counters = word[BASIC_COUNTERS];
