@@ -38,6 +38,7 @@ takes-BASE	:= verdict
 takes-CPU	:= run boot-guest shell validate clients bench soak fuzz-diff
 takes-ACCEL	:= run boot-guest shell
 takes-CMD	:= run boot-guest
+takes-OUTPUT	:= run boot-guest
 takes-FILTER	:= kunit validate clients
 takes-PMU	:= validate validate-here
 takes-REPORT	:= validate
@@ -48,7 +49,7 @@ takes-PLOT	:= bench
 takes-MINUTES	:= soak
 takes-SEED	:= fuzz-diff
 takes-CASES	:= fuzz-diff
-variables	:= KERNELDIR KERNEL ARCH BASE CPU ACCEL CMD FILTER PMU REPORT OPTIONS DEBUG DIR PLOT MINUTES SEED CASES
+variables	:= KERNELDIR KERNEL ARCH BASE CPU ACCEL CMD OUTPUT FILTER PMU REPORT OPTIONS DEBUG DIR PLOT MINUTES SEED CASES
 # Variables that make passes on in the environment, to the programs that it starts
 settings	:= WERROR COREPMU_CACHE COREPMU_QUIET COREPMU_CHECK_SECONDS COREPMU_ARCHES COREPMU_CPUS COREPMU_KEEP \
 		   COREPMU_RELEASES COREPMU_ROUNDS COREPMU_SEED CROSS_COMPILE INSTALL_MOD_PATH INSTALL_MOD_DIR \
@@ -120,7 +121,7 @@ run: boot-guest
 
 boot-guest:
 	@mkdir -p build
-	@$(scripts)/run-guest $(guest) -- "$${COREPMU_CMD:-demo}"; echo $$? >$(run-status)
+	@$(scripts)/run-guest $(guest) $(if $(OUTPUT),--output '$(OUTPUT)') -- "$${COREPMU_CMD:-demo}"; echo $$? >$(run-status)
 
 shell:
 	@$(scripts)/run-guest $(guest) --shell
@@ -188,6 +189,7 @@ help:
 	@echo 'make ARCH=arm64 KERNEL=6.12       ... for a Debian kernel, which is fetched'
 	@echo 'make modules_install              install what was built (same variables)'
 	@echo 'make run [CMD="..."]              boot a guest, load the module, show it or run CMD'
+	@echo 'make run CMD="..." OUTPUT=DIR     ... and copy files of /corepmu/output into DIR'
 	@echo 'make shell                        an interactive guest with the module loaded'
 	@echo 'make check                        all tests, the shared figures on all kernels'
 	@echo 'make check-all                    all tests on all kernels'

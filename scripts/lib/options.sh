@@ -36,6 +36,15 @@ output_file() {
 	{ [ -e "$2" ] && [ -w "$2" ]; } || { [ ! -e "$2" ] && [ -w "$dir" ]; } || die -2 "$1 $2: the file is not writable; name another one."
 }
 
+# output_dir OPTION DIR: refuse a DIR that cannot be created or written.
+output_dir() {
+	local dir=$2
+
+	[ -e "$dir" ] || dir=$(dirname -- "$dir")
+	[ -d "$dir" ] || die -2 "$1 $2: $dir is no directory; create it or name another one."
+	[ -w "$dir" ] || die -2 "$1 $2: the directory $dir is not writable; name another one."
+}
+
 # check_pmu ARCH PMU: refuse a PMU name that no driver registers on ARCH.
 check_pmu() {
 	local -A row=()

@@ -147,6 +147,10 @@ run scripts/run-guest --arch "$arch" --cpu nosuch -- true
 refused "CPU=nosuch is not known for ARCH=$arch: .*scripts/cpus.cfg"
 result "a CPU that QEMU does not know is refused"
 
+run scripts/run-guest --output "$work/nothing/files" -- true
+refused '--output .*/nothing is no directory'
+result "a directory for output that cannot be created is refused"
+
 run scripts/run-guest --arch "$arch" --kernel "$kernel" -- run-suites count nosuch
 refused "there is no suite nosuch"
 result "a suite that does not exist is refused"
@@ -296,6 +300,12 @@ result "an unknown NMI is let pass when asked for"
 guest -- 'poweroff -f'
 [ $status -eq 125 ] && says 'ended before its command did'
 result "a guest that ends early is reported"
+
+# shellcheck disable=SC2016 # for the guest's shell
+guest --output "$work/files" -- 'cd /corepmu/output; head -c 100000 /dev/urandom >data; md5sum <data; printf %s end; exit 3'
+[ $status -eq 3 ] && md5sum <"$work/files/data" >"$work/expected" && printf end >>"$work/expected" &&
+	cmp "$work/expected" "$work/out"
+result "--output copies the guest's files and leaves the command's output and status"
 
 guest --qemu-arg -colour -- true
 [ $status -eq 125 ] && says 'QEMU ended with status 1: .*-colour'
