@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The faults for which tests were seen to fail: faults.cfg of tools/testing and kunit, and
-# kernel-faults.cfg of tools/validate. Each must apply to the present sources.
+# kernel-faults.cfg of tools/validate. Each must apply to the present sources. tests.map must name
+# present files and tests.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -25,6 +26,8 @@ for arch in $(. scripts/lib/lib.sh && table_rows scripts/arches.cfg); do
 	apply "faults for the guests of $arch" scripts/faults --arch "$arch"
 done
 apply "faults for KUnit" scripts/kunit-faults
+said=$(scripts/tests-map --check 2>&1)
+result "tests.map names the tests of the faults, and files that are there"
 # Faults of the built-in drivers, if the kernel's sources have been fetched
 tree=$(. scripts/lib/lib.sh && echo "$CACHE/kunit/$(default_kernel)/tree/Kbuild")
 for arch in $(. scripts/lib/lib.sh && table_rows scripts/arches.cfg); do

@@ -9,10 +9,11 @@ cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-verdict.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# A project with two files, their faults, and programs that print how they were called. Programs
+# A project with two files, the table of their tests, and programs that print how they were called. Programs
 # named in $work/fails fail.
-mkdir -p "$work"/{scripts,drivers/corepmu/core,kunit/core,tools/testing/{host,suites/abi}}
-cp scripts/verdict scripts/kernels.cfg scripts/arches.cfg "$work/scripts/"
+mkdir -p "$work"/{scripts/lib,drivers/corepmu/core,kunit/core,tools/testing/{host,suites/abi}}
+cp scripts/{verdict,tests-map,kernels.cfg,kernels-flavours.cfg,arches.cfg} "$work/scripts/"
+cp scripts/lib/tables.py "$work/scripts/lib/"
 cat >"$work/tools/testing/guests.cfg" <<'EOT'
 [one]
 suites = count sample storm
@@ -21,25 +22,15 @@ arches = x86_64
 kernels = 6.1
 suites = count
 EOT
-cat >"$work/tools/testing/faults.cfg" <<'EOT'
-[a]
-file = drivers/corepmu/core/a.c
-guests = one:sample,storm two
-arches = arm64 x86_64
-[b]
-file = drivers/corepmu/core/a.c
-guests = one:storm host:other
-[c]
-file = drivers/corepmu/core/b.c
-guests = one:count
-sed = s/#/;/
-EOT
-cat >"$work/kunit/faults.cfg" <<'EOT'
-[d]
-file = core/a.c
-suites = corepmu_a
-[e]
-file = core/b.c
+cat >"$work/tools/testing/tests.map" <<'EOT'
+[drivers/corepmu/core/a.c]
+kunit = corepmu_a=1
+host = other=1
+arm64 = one:storm=2 one:sample=1
+x86_64 = two=1
+[drivers/corepmu/core/b.c]
+kunit = corepmu_?[!s]*=1
+arm64 = one:count=1
 EOT
 for program in check kunit; do
 	cat >"$work/scripts/$program" <<'EOT'
@@ -53,8 +44,10 @@ grep -qxF "$said" silent || echo "ran $said"
 EOT
 done
 chmod +x "$work"/scripts/*
-printf '%s\n' '#!/bin/sh' 'exit 0' >"$work/tools/testing/host/own.sh"
-chmod +x "$work/tools/testing/host/own.sh"
+for program in own other; do
+	printf '%s\n' '#!/bin/sh' "echo ran $program" >"$work/tools/testing/host/$program.sh"
+	chmod +x "$work/tools/testing/host/$program.sh"
+done
 touch "$work"/{fails,silent,README} "$work"/drivers/corepmu/core/{a,b}.c "$work/tools/testing/suites/abi/count.c"
 echo '	.name = "corepmu_own",' >"$work/kunit/core/own_kunit.c"
 
@@ -70,15 +63,16 @@ ran() { sed -n 's/^ *ran //p' <<<"$said"; }
 plan
 
 verdict drivers/corepmu/core/a.c
-[ $status -eq 0 ] && [ "$(ran)" = "check --guests --arch arm64 --kernel 6.12 storm
+[ $status -eq 0 ] && [ "$(ran)" = "other
+check --guests --arch arm64 --kernel 6.12 storm
 kunit --timeout 900 corepmu_a
 check --guests --arch arm64 --kernel 6.12 sample
 check --guests --arch x86_64 --kernel 6.1 count" ] && grep -q '^passed after' <<<"$said"
-result "the suite that caught most faults is first, then KUnit, then the others"
+result "scripts of this machine are first, then the suite that caught most faults, KUnit, the others"
 
 echo 'kunit --timeout 900 corepmu_a' >"$work/fails"
 verdict drivers/corepmu/core/a.c
-[ $status -eq 1 ] && [ "$(ran | wc -l)" -eq 2 ] &&
+[ $status -eq 1 ] && [ "$(ran | wc -l)" -eq 3 ] &&
 	grep -q '^FAILED after .* KUnit corepmu_a.*: not ok 2 - kunit' <<<"$said"
 result "the first failure ends the run, and is named"
 : >"$work/fails"
@@ -93,7 +87,8 @@ verdict --list --guests 1 drivers/corepmu/core/a.c
 result "--guests bounds the number of guests"
 
 verdict tools/testing/suites/abi/count.c kunit/core/own_kunit.c tools/testing/host/own.sh
-[ $status -eq 0 ] && [ "$(ran)" = "check --guests --arch arm64 --kernel 6.12 count
+[ $status -eq 0 ] && [ "$(ran)" = "own
+check --guests --arch arm64 --kernel 6.12 count
 kunit --timeout 900 corepmu_own
 check --guests --arch x86_64 --kernel 6.1 count" ] && grep -q '\[1/4\] host own.sh' <<<"$said"
 result "a test that has changed is run itself"
@@ -116,6 +111,47 @@ result "a file that no test knows is named"
 verdict nosuch.c
 [ $status -eq 2 ] && grep -q 'there is no file nosuch.c' <<<"$said"
 result "a file that is not there is refused"
+
+# What tests-map makes of tables of faults, and what it refuses
+echo '	.name = "corepmu_a",' >"$work/kunit/core/a_kunit.c"
+cat >"$work/tools/testing/faults.cfg" <<'EOT'
+[a]
+file = drivers/corepmu/core/a.c
+guests = one:sample,storm two host:other
+kernel = 6.12
+arches = arm64 x86_64
+EOT
+printf '%s\n' '[c]' 'file = core/b.c' 'suites = corepmu_own' >"$work/kunit/faults.cfg"
+sed -i 's/one:count=1/one:nosuch=4 one:count=1/' "$work/tools/testing/tests.map"
+tests_map()
+{
+	status=0
+	said=$("$work/scripts/tests-map" "$@" 2>&1) || status=$?
+}
+
+tests_map --check
+[ $status -eq 1 ] && grep -q 'run scripts/tests-map' <<<"$said"
+result "tests-map --check fails if the tables of faults name another test"
+
+tests_map
+said=$(grep -v '^#' "$work/tools/testing/tests.map")
+[ $status -eq 0 ] && [ "$said" = "
+[drivers/corepmu/core/a.c]
+kunit = corepmu_a=1
+host = other=1
+arm64 = one:storm=2 one:sample=1 one:sample@6.12=1 one:storm@6.12=1
+x86_64 = two=1 two@6.12=1
+
+[drivers/corepmu/core/b.c]
+kunit = corepmu_?[!s]*=1 corepmu_own=1
+arm64 = one:count=1" ] && "$work/scripts/tests-map" --check
+result "tests-map adds tests of faults, and drops tests that are gone"
+
+mv "$work/drivers/corepmu/core/b.c" "$work/b.c"
+tests_map --check
+mv "$work/b.c" "$work/drivers/corepmu/core/b.c"
+[ $status -eq 1 ] && grep -q 'core/b.c is not there: rename its stanza' <<<"$said"
+result "tests-map names a stanza whose file is gone"
 
 git -C "$work" init -q && git -C "$work" add . &&
 	git -C "$work" -c user.name=a -c user.email=a@b commit -qm one

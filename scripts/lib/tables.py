@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The project's tables, "[stanza]" and "key = value" lines, for programs in Python."""
+
+import configparser
+import functools
+import pathlib
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+GUESTS = "tools/testing/guests.cfg"
+TESTS = "tools/testing/tests.map"
+# All suites but corepmu_assign, which takes the longest
+MOST_KUNIT = "corepmu_?[!s]*"
+
+
+@functools.cache
+def table(path):
+    """Read the table at path, a name from the top of the project."""
+    rows = configparser.ConfigParser(interpolation=None, delimiters="=", comment_prefixes="#",
+                                     empty_lines_in_values=False)
+    rows.optionxform = str
+    rows.read(TOP / path, encoding="utf-8")
+    return rows
+
+
+def default_kernel():
+    return next(name for name, row in table("scripts/kernels.cfg").items()
+                if row.get("default"))
+
+
+def known_tests(file, key):
+    """Return [(name, times)] of the tests of file in tests.map, the likeliest first."""
+    words = table(TESTS)[file].get(key, "").split() if table(TESTS).has_section(file) else []
+    return [(name, int(times)) for name, _, times in (word.rpartition("=") for word in words)]
