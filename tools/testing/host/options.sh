@@ -106,6 +106,9 @@ refused 'KERNEL=9.9 is not known' kunit-faults --kernel 9.9
 refused 'has no fault nosuch' kunit-faults nosuch
 refused 'has no guest nosuch' faults --guest nosuch
 refused 'no tools/testing/host/nosuch.sh' faults --guest host:nosuch
+refused '--config nosuch: there is no such file' faults --config nosuch
+refused 'there is no file nosuch.c' mutants nosuch.c
+refused 'ARCH=vax is not known' mutants --arch vax
 refused '--plot .*PLOT=.*: there is no directory' bench --plot "$work/nosuch/plot.svg"
 refused 'no QEMU plugin nosuch' bench --pmu nosuch
 refused 'no QEMU plugin nosuch' fuzz-diff --plugin nosuch
