@@ -207,44 +207,6 @@ run scripts/check --arch "$arch" --config "$work/bad.cfg" --guests
 refused "when is default, all, check-all, or kernels of .*, not 'never'"
 result "a guest that never runs is refused"
 
-cat >"$work/nested" <<'EOT'
-KTAP version 1
-1..2
-    KTAP version 1
-    # Subtest: one
-    1..2
-        KTAP version 1
-        # Subtest: case
-        ok 1 red
-        ok 2 green # SKIP no paint
-    # case: pass:1 fail:0 skip:1 total:2
-    ok 1 case
-    ok 2 other
-ok 1 one
-    KTAP version 1
-    # Subtest: two
-    1..1
-    ok 1 last
-ok 2 two
-EOT
-# leaves SED: print the results that count, changed by SED
-leaves()
-{
-	sed "$1" "$work/nested" | awk -f scripts/lib/ktap-leaves.awk |
-		sed '1i# suite: kunit' | sed '$a# suite ended: kunit 0' |
-		awk -f scripts/lib/ktap.awk | xargs
-}
-[ "$(leaves '')" = "passed 3 failed 0 skipped 1 suites 1" ]
-result "of KUnit's nested results the innermost are counted"
-
-for change in '/ok 1 red/d' 's/ok 2 other/not &/' 's/^ok 2/not ok 2/' '/ok 1 last/d' '/^ok 2 two/d' \
-	's/ok 1 red/not &/' '1,2d'; do
-	leaves "$change" | grep -q 'failed [1-9]' || break
-	change=
-done
-[ -z "$change" ]
-result "a KUnit result that is missing, or failed at any depth, is a failure"
-
 guest -- 'echo to stdout; echo to stderr >&2; printf "a\r\n\0b\tc"; exit 7'
 [ $status -eq 7 ] && printf 'to stdout\nto stderr\na\r\n\0b\tc' | cmp - "$work/out"
 result "output arrives byte for byte, and the exit status"
