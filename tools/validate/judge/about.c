@@ -118,7 +118,7 @@ void about_machine(void (*report)(const char *name, const char *fact))
 		const char *path;
 	} files[] = {
 		{ "machine", "/sys/class/dmi/id/product_name" },
-		{ "machine", "/proc/device-tree/model" },
+		{ "devicetree model", "/proc/device-tree/model" },
 		{ "vendor", "/sys/class/dmi/id/sys_vendor" },
 		{ "firmware", "/sys/class/dmi/id/bios_version" },
 		{ "hypervisor", "/sys/hypervisor/type" },
