@@ -27,19 +27,24 @@ build()
 	expect_true "it builds" make -s -C tools/validate CROSS_COMPILE= WERROR=1 O="$work" \
 		DESTDIR="$work/root" PREFIX=/usr all install &&
 		expect_true "the program is installed" test -x "$work/root/usr/sbin/pmu-validate" &&
-		expect_true "its page is installed" \
+		expect_true "the page of the program is installed" \
 			test -s "$work/root/usr/share/man/man8/pmu-validate.8" &&
+		expect_true "the report's script is installed" test -x "$work/root/usr/sbin/pmu-validate-report" &&
+		expect_true "the page of the script is installed" \
+			test -s "$work/root/usr/share/man/man8/pmu-validate-report.8" &&
 		expect_not "dynamic sections of a program that is static" 'NEEDED' \
 			"$(readelf -d "$tool" 2>&1)"
 }
 
 every_option_is_in_the_page()
 {
-	local option
+	local program option
 
-	for option in $("$tool" --help | grep -oE '^  --[a-z]+'); do
-		expect_says "the manual page on $option" "\\\\-\\\\-${option#--}" \
-			"$(cat tools/validate/pmu-validate.8)" || return 1
+	for program in "$tool" "$report"; do
+		for option in $("$program" --help | grep -oE '^  --[a-z]+'); do
+			expect_says "the manual page on $option" "\\\\-\\\\-${option#--}" \
+				"$(cat "tools/validate/${program##*/}.8")" || return 1
+		done
 	done
 }
 
@@ -96,15 +101,20 @@ json_always()
 		expect_says "what is in it" '"totals"' "$(cat "$work/tidy")"
 }
 
+# results PMU RESULT [SED]: of a run, changed by SED.
 results()
 {
-	cat <<-EOT
-	{"format": 1, "pmu": "$1", "kernel": "6.12", "architecture": "any", "group": 4,
+	local failed=0
+
+	[ "$2" != fail ] || failed=1
+	sed "${3:-}" <<-EOT
+	{"format": 1, "pmu": "$1", "kernel": "6.12.9+x", "architecture": "x86_64", "group": 4,
 	"exact": true, "about": {"machine": "<b>&\u0041", "only $1": "yes"}, "checks": [
-	{"area": "count", "name": "one", "result": "$2", "rule": "says \"so\"", "lines":
-	["x < y"], "seen": [{"what": "things", "low": 1, "high": 3, "got": -4, "times": 2}]},
+	{"area": "page", "name": "counters read from user space after a reset", "result": "$2", "rule": "says \"so\"",
+	"lines": ["x < y"], "seen": [{"what": "things", "low": 1, "high": 3, "got": -4, "times": 2}]},
 	{"area": "count", "name": "two", "result": "skip", "rule": "", "reason": "no time",
-	"lines": [], "seen": []}], "notes": ["a note"], "totals": {"pass": 0}}
+	"lines": [], "seen": []}], "notes": ["a note"],
+	"totals": {"pass": $((1 - failed)), "fail": $failed, "skip": 1}}
 	EOT
 }
 
@@ -129,41 +139,165 @@ well_formed()
 	EOT
 }
 
+report=$work/root/usr/sbin/pmu-validate-report
+
 page()
 {
 	results first fail >"$work/first.json"
 	results second pass >"$work/second.json"
-	expect_true "a page of one" "$tool" --from "$work/first.json" --report "$work/one.html" &&
+	expect_true "a page of one" "$report" "$work/first.json" --output "$work/one.html" &&
 		expect_true "its elements" well_formed "$work/one.html" &&
 		expect_says "expected and seen" '1..3</td><td class="n fail">-4' \
 			"$(cat "$work/one.html")" &&
 		expect_says "the machine" '&lt;b&gt;&amp;A' "$(cat "$work/one.html")" &&
-		expect_true "a page of two" "$tool" --from "$work/first.json" \
-			--against "$work/second.json" --report "$work/two.html" &&
+		expect_true "a page of two" "$report" "$work/first.json" \
+			--against "$work/second.json" --output "$work/two.html" &&
 		expect_true "its elements" well_formed "$work/two.html" &&
 		expect_says "both results" 'fail">fail</span></td><td class="r"><span class="pass' \
-			"$(cat "$work/two.html")"
+			"$(cat "$work/two.html")" &&
+		expect_says "what is worse" 'these checks pass there, and do not pass here:</p>' "$(cat "$work/two.html")"
+}
+
+# Before any other table there are the verdict and the failures.
+verdict_first()
+{
+	local name text
+
+	results cpu fail >"$work/cpu.json"
+	results cpu fail 's/"6.12.9+x"/"5.10.0"/' >"$work/5.10.json"
+	results cpu fail 's/"about": {/&"PMU: module": "corepmu", /' >"$work/standin.json"
+	results cpu pass >"$work/pass.json"
+	while IFS='|' read -r name text; do
+		expect_says "the page of $name" "</h1><p class=\"verdict $text" "$("$report" "$work/$name.json" | tr -d '\n')" ||
+			return 1
+	done <<-'EOT'
+	cpu|known">KNOWN: 1 check failed, each by a known defect;.*</p><h2>Failures</h2>.*things: expected 1..3, got -4.*pmc_width.*Linux 6.1-7.3; source: kernel/.*<h2>Areas
+	5.10|fail">FAIL: 1 check failed, 0 of them by known defects;.*</p><h2>Failures</h2>.*none is known
+	standin|fail">FAIL: 1 check failed, 0 of them
+	first|fail">FAIL: 1 check failed, 0 of them
+	pass|pass">PASS: no check fails; 1 pass, 1 are skipped.</p><h2>Areas
+	EOT
+}
+
+# Every row has what the script reads, and names checks that there are.
+known_defects()
+{
+	expect_true "the table" python3 - tools/validate/known-defects.cfg <(
+		"$tool" --list | grep -v '^	'
+	) <<-'EOT'
+	import configparser, re, sys
+	table = configparser.ConfigParser(interpolation=None, delimiters="=", comment_prefixes="#")
+	table.read(sys.argv[1])
+	checks = open(sys.argv[2]).read().splitlines()
+	assert table.sections() and checks
+	for name in table.sections():
+	    row = table[name]
+	    assert not {"checks", "pmus", "architectures", "kernels", "what", "source"} - row.keys(), name
+	    assert not row.keys() - {"checks", "pmus", "modules", "architectures", "kernels", "vendor",
+	                             "devicetree", "what", "source"}, name
+	    assert re.fullmatch(r"\d+\.\d+(-\d+\.\d+)?", row["kernels"]), name
+	    for check in row["checks"].strip().splitlines():
+	        assert check in checks, check
+	EOT
+}
+
+table()
+{
+	local said
+
+	said=$("$report" "$work/first.json" --against "$work/second.json" --table)
+	expect_equal "status where a check is worse" 1 $? &&
+		expect_says "the worse check" '^page: counters .* pass +fail$' "$said" || return 1
+	said=$("$report" "$work/second.json" --against "$work/first.json" --table)
+	expect_equal "status where a check is better" 0 $? &&
+		expect_says "its totals" '^second: pass:1 fail:0 skip:1$' "$said" || return 1
+	"$report" "$work/second.json" --against <(results other pass 's/"two"/"three"/; s/"skip", /"pass", /; s/"pass": 1/"pass": 2/; s/"skip": 1/"skip": 0/') \
+		--table >/dev/null
+	expect_equal "status where a check is missing" 1 $?
+}
+
+# Refused in one sentence, as results and as what they are compared with; no page is written.
+refused()
+{
+	local words status
+
+	for words in "$work/broken.json" "$work/second.json --against $work/broken.json"; do
+		# shellcheck disable=SC2086 # words
+		timeout 10 "$report" $words --output "$work/none.html" >"$work/said" 2>&1
+		status=$?
+		expect_equal "status for $1" 2 "$status" &&
+			expect_equal "lines for $1" 1 "$(wc -l <"$work/said")" &&
+			expect_says "sentence for $1" "${2:-does not hold the results of a complete run}" "$(cat "$work/said")" &&
+			expect_true "no page for $1" test ! -e "$work/none.html" || return 1
+	done
 }
 
 no_results()
 {
-	local text
+	local text change size
 
-	for text in '' '{' '[]' '{"checks": 1}}' '{"checks": "\u12"}' 'null' '{"a" 1}'; do
+	for text in '' '{' '[]' 'null' '1' '{"checks": 1}}' '{"checks": "\u12"}' '{"a" 1}' '{"format": 1}' \
+		"$(printf '%0100000d' 0 | tr 0 '[')" "$(printf '%010000d' 7)" $'\377'; do
 		printf '%s' "$text" >"$work/broken.json"
-		"$tool" --from "$work/broken.json" --report "$work/none.html" 2>"$work/said"
-		expect_equal "status for $text" 2 $? || return 1
+		refused "${text:0:20}" || return 1
 	done
-	expect_says "what is said" 'does not hold what --save writes' "$(cat "$work/said")"
+	while read -r change; do
+		results second pass "$change" >"$work/broken.json"
+		expect_not "an unchanged file after $change" '^$' "$(diff "$work/broken.json" "$work/second.json" | head -n 1)" &&
+			refused "$change" || return 1
+	done <<-'EOT'
+	s/"format": 1/"format": 2/
+	s/"notes": .*/&"incomplete": "a signal stopped it",/
+	s/"pass": 1/"pass": 2/
+	s/"pass": 1/"pass": true/
+	s/"result": "pass"/"result": "good"/
+	s/"name": "two"/"name": 2/
+	s/"reason": "no time",//
+	s/"got": -4/"got": NaN/
+	s/"got": -4/"got": "4"/
+	s/"got": -4/"got": -4, "got": 2/
+	s/"rule": "",//
+	s/"kernel": [^,]*,//
+	s/"about": {[^}]*}/"about": []/
+	s/"name": "two"/"name": "counters read from user space after a reset"/; s/"area": "count"/"area": "page"/
+	$s/$/{}/
+	EOT
+	size=$(wc -c <"$work/second.json")
+	for ((size -= 2; size > 0; size -= 50)); do
+		head -c "$size" "$work/second.json" >"$work/broken.json"
+		refused "the first $size bytes" || return 1
+	done
+	rm "$work/broken.json"
+	refused "a file that is not there" 'broken.json: No such file or directory\.$'
+}
+
+# --save leaves nothing of an earlier run behind when the run is killed. This run waits for the reader of a
+# pipe that is full.
+save_is_emptied()
+{
+	local pid
+
+	results second pass >"$work/save.json"
+	mkfifo "$work/full"
+	exec 3<>"$work/full"
+	head -c 65536 /dev/zero >&3
+	"$tool" --save "$work/save.json" >&3 2>/dev/null &
+	pid=$!
+	for _ in $(seq 200); do
+		[ -s "$work/save.json" ] || break
+		sleep 0.05
+	done
+	expect_true "the run waits" kill -9 "$pid" && expect_equal "the file" "" "$(cat "$work/save.json")"
 }
 
 wrong_arguments()
 {
 	local words
 
-	for words in "--against x" "--report" "--pmu nowhere" "--filter nothing-has-this" "more"; do
+	for words in "$tool --save" "$tool --pmu nowhere" "$tool --filter nothing-has-this" "$tool more" \
+		"$report" "$report --table $work/first.json" "$report --colour $work/first.json"; do
 		# shellcheck disable=SC2086 # words
-		"$tool" $words >"$work/said" 2>&1
+		$words >"$work/said" 2>&1
 		expect_equal "status of $words" 2 $? || return 1
 	done
 }
@@ -351,13 +485,17 @@ gone()
 	return 1
 }
 
-plan 14
+plan 18
 check "it builds, static, and is installed with its page" build
 check "the manual page has every option of --help" every_option_is_in_the_page
 check "every rule is a sentence of its page" rules_are_quoted
 check "--json is JSON, with a PMU and without" json_always
-check "--report makes a page of results, and of two side by side" page
-check "what holds no results is refused" no_results
+check "pmu-validate-report makes a page of results, and of two side by side" page
+check "the page begins with the verdict and the failures, and marks known defects" verdict_first
+check "the table of known defects names checks that there are" known_defects
+check "--table tells by its status whether a check is worse" table
+check "results that are not complete are refused" no_results
+check "a run that is killed leaves no earlier results in its file" save_is_emptied
 check "wrong arguments end with 2" wrong_arguments
 check "a measured bound is never below 0, and a measured 0 fails" measured_bounds
 check "the head says how exact counts are by the counts, not by the clock alone" exactness_is_probed

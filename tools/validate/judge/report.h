@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * report.h - results as KTAP, as JSON and as a page of HTML
+ * report.h - results as KTAP and as JSON
  */
 #ifndef REPORT_H
 #define REPORT_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 struct check;
-struct json;
 struct outcome;
 
 /**
@@ -47,13 +45,5 @@ const char *report_end(const unsigned int *totals, const char *why);
  * @report: called with the name and the value of each fact
  */
 void about_machine(void (*report)(const char *name, const char *fact));
-
-/**
- * html_report() - write a self-contained HTML page
- * @out: the file
- * @report: the JSON of report_end()
- * @other: NULL, or a second report to compare with
- */
-void html_report(FILE *out, const struct json *report, const struct json *other);
 
 #endif /* REPORT_H */

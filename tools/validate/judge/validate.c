@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "guard.h"
-#include "json.h"
 #include "outcome.h"
 #include "report.h"
 #include "validate.h"
@@ -45,18 +44,15 @@ static const char help[] =
 	"                  suspend and try to unload the module; as root\n"
 	"  --long          also checks that take minutes if an emulator counts instructions\n"
 	"  --json          JSON instead of KTAP\n"
-	"  --save FILE     also write the JSON to a file\n"
-	"  --report FILE   also write a page of HTML\n"
-	"  --against FILE  in the page, compare with saved results of another driver\n"
-	"  --from FILE     write the page from saved results, and run no check\n"
+	"  --save FILE     also write the JSON to a file, for pmu-validate-report\n"
 	"  --list          list the checks, and their rules\n"
 	"\n"
 	"examples:\n"
 	"  pmu-validate --pmu cpu\n"
-	"  sudo pmu-validate --pmu armv8_pmuv3_0 --disrupt --report report.html\n"
+	"  sudo pmu-validate --pmu armv8_pmuv3_0 --disrupt\n"
 	"  pmu-validate --pmu cpu --filter sample\n"
 	"  pmu-validate --pmu cpu --save cpu.json\n"
-	"  pmu-validate --pmu corepmu --against cpu.json --report both.html\n"
+	"  pmu-validate-report cpu.json --output cpu.html\n"
 	"\n"
 	"The status is 0 if no check failed, 1 if one failed or not all could be run, 2 for a wrong\n"
 	"argument.\n";
@@ -71,7 +67,7 @@ static void usage(FILE *out)
 static struct {
 	const char *filters[MAX_FILTERS];
 	unsigned int nr_filters;
-	const char *except, *save, *report, *against, *from;
+	const char *except, *save;
 	bool json, list, disrupt, allow_long;
 } options;
 
@@ -86,9 +82,6 @@ static bool parse_options(int argc, char **argv, int *status)
 		{ "long", no_argument, NULL, 'L' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "save", required_argument, NULL, 's' },
-		{ "report", required_argument, NULL, 'r' },
-		{ "against", required_argument, NULL, 'a' },
-		{ "from", required_argument, NULL, 'F' },
 		{ "list", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
@@ -124,15 +117,6 @@ static bool parse_options(int argc, char **argv, int *status)
 		case 's':
 			options.save = optarg;
 			break;
-		case 'r':
-			options.report = optarg;
-			break;
-		case 'a':
-			options.against = optarg;
-			break;
-		case 'F':
-			options.from = optarg;
-			break;
 		case 'l':
 			options.list = true;
 			break;
@@ -147,10 +131,6 @@ static bool parse_options(int argc, char **argv, int *status)
 	}
 	if (optind < argc) {
 		usage(stderr);
-		return false;
-	}
-	if ((options.against || options.from) && !options.report) {
-		fprintf(stderr, "pmu-validate: --against and --from need --report FILE.\n");
 		return false;
 	}
 	if (options.disrupt && geteuid()) {
@@ -200,55 +180,17 @@ static bool find_pmu(void)
 	return false;
 }
 
-/* Load saved results; return NULL after an error. */
-static const struct json *load_results(const char *path)
+/* Write to the file of --save; return false after an error. */
+static bool save(const char *text)
 {
-	const struct json *results = NULL;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *file = fopen(path, "r");
-
-	if (!file) {
-		fprintf(stderr, "pmu-validate: %s: %s.\n", path, strerror(errno));
-		return NULL;
-	}
-	if (getdelim(&text, &size, '\0', file) > 0)
-		results = json_parse(text);
-	fclose(file);
-	if (!json_member(results, "checks")) {
-		fprintf(stderr, "pmu-validate: %s does not hold what --save writes.\n", path);
-		return NULL;
-	}
-	return results;
-}
-
-static bool close_file(FILE *file, const char *path)
-{
-	bool written = file && !ferror(file);
+	FILE *file = fopen(options.save, "w");
+	bool written = file && fputs(text, file) >= 0;
 
 	if (file && fclose(file))
 		written = false;
 	if (!written)
-		fprintf(stderr, "pmu-validate: %s: %s.\n", path, strerror(errno));
+		fprintf(stderr, "pmu-validate: %s: %s.\n", options.save, strerror(errno));
 	return written;
-}
-
-static bool write_report(const struct json *results, const struct json *other)
-{
-	FILE *file = fopen(options.report, "w");
-
-	if (file)
-		html_report(file, results, other);
-	return close_file(file, options.report);
-}
-
-static bool save(const char *text)
-{
-	FILE *file = fopen(options.save, "w");
-
-	if (file)
-		fputs(text, file);
-	return close_file(file, options.save);
 }
 
 /* Run the checks; @why: set to the reason if not all could be run. */
@@ -293,7 +235,6 @@ static int list_checks(const struct check **checks, unsigned int nr)
 
 int main(int argc, char **argv)
 {
-	const struct json *results = NULL, *other = NULL;
 	unsigned int nr, totals[3] = { 0 };
 	const struct check **checks;
 	const char *why, *text;
@@ -309,17 +250,11 @@ int main(int argc, char **argv)
 	}
 	if (options.list)
 		return list_checks(checks, nr);
-	if (options.against) {
-		other = load_results(options.against);
-		if (!other)
-			return 2;
-	}
-	if (options.from) {
-		results = load_results(options.from);
-		return !results ? 2 : !write_report(results, other);
-	}
 	if (!find_pmu())
 		return 2;
+	/* No results of an earlier run stay there if this one is cut. */
+	if (options.save && !save(""))
+		return 1;
 	watch_begin();
 	catch_signals();
 	if (options.disrupt && !guard_start()) {
@@ -329,8 +264,6 @@ int main(int argc, char **argv)
 	text = judge(checks, nr, totals, &why);
 	status = why || totals[FAIL] ? 1 : 0;
 	if (options.save && !save(text))
-		status = 1;
-	if (options.report && !write_report(json_parse(text), other))
 		status = 1;
 	if (signal_caught()) {
 		signal(signal_caught(), SIG_DFL);
