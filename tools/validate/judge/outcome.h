@@ -57,6 +57,13 @@ static inline bool as_expected(const struct seen *seen)
 }
 
 /**
+ * find_instructions() - choose the PMU's event of instructions, and bind this process to its CPUs
+ *
+ * Return: NULL, or why the PMU cannot be judged.
+ */
+const char *find_instructions(void);
+
+/**
  * find_out() - probe the PMU, and fill in @pmu
  * @disrupt: checks may change and disturb the machine
  * @allow_long: checks may take minutes in an emulator

@@ -241,16 +241,27 @@ static bool stay_on_its_cpus(void)
 	return true;
 }
 
-const char *find_out(bool disrupt, bool allow_long)
+const char *find_instructions(void)
 {
-	static const char *const instructions[] = { "instructions", "inst_retired", NULL };
-	static const char *const cycles[] = { "cpu-cycles", "cpu_cycles", "cycles", NULL };
-	struct perf_event_attr attr;
+	static const char *const names[] = { "instructions", "inst_retired", NULL };
 
 	if (!pmu.name && is_hybrid())
 		return "the machine has several CPU types: choose the PMU of one with --pmu";
 	if (!stay_on_its_cpus())
 		return "this process may use none of the PMU's CPUs";
+	if (!choose_event(&pmu.instructions, PERF_COUNT_HW_INSTRUCTIONS, names))
+		return "it counts no instructions for this user";
+	return NULL;
+}
+
+const char *find_out(bool disrupt, bool allow_long)
+{
+	static const char *const cycles[] = { "cpu-cycles", "cpu_cycles", "cycles", NULL };
+	const char *why = find_instructions();
+	struct perf_event_attr attr;
+
+	if (why)
+		return why;
 	pmu.exact = clock_counts_instructions();
 	if (allow_long || !pmu.exact)
 		pmu.has |= NEED_LONG;
@@ -260,8 +271,6 @@ const char *find_out(bool disrupt, bool allow_long)
 		pmu.has |= NEED_PMU;
 	else
 		lacks(NEED_PMU, "it needs the PMU's name: use --pmu NAME");
-	if (!choose_event(&pmu.instructions, PERF_COUNT_HW_INSTRUCTIONS, instructions))
-		return "it counts no instructions for this user";
 	probe_counts();
 	if (choose_event(&pmu.cycles, PERF_COUNT_HW_CPU_CYCLES, cycles))
 		pmu.has |= NEED_CYCLES;
