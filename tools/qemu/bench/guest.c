@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The guest of the benchmark: /init of an initial RAM disk. It does fixed work in one state of the
+ * PMU after the other. For each work it writes two lines to the console: "begin STATE WORK", and
+ * "end STATE WORK".
+ *
+ * Without the argument "pmu" there is one state, "plain".
+ */
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/reboot.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EVENTS_MAX	4
+
+/* ---- the work: about the same time each ---- */
+
+static void loop(void)
+{
+	unsigned long n = 100000000ul;
+
+	while (n--)
+		asm volatile("" ::: "memory");
+}
+
+static uint32_t hash_of(const char *text)
+{
+	uint32_t hash = 5381;
+
+	while (*text)
+		hash = hash * 33 ^ (unsigned char)*text++;
+	return hash;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Format, hash, sort and search: branches that are hard to predict, calls, loads and stores */
+static void mixed(void)
+{
+	static char words[1024][16];
+	uint32_t state = 1;
+	unsigned int i, round;
+
+	for (round = 0; round < 120; round++) {
+		for (i = 0; i < 1024; i++) {
+			state = state * 1664525 + 1013904223;
+			snprintf(words[i], sizeof(words[i]), "%x", state);
+		}
+		qsort(words, 1024, sizeof(words[0]), compare);
+		for (i = 0; i < 1024; i++)
+			state += hash_of(words[i]) +
+				 !bsearch(words[i], words, 1024, sizeof(words[0]), compare);
+	}
+	asm volatile("" :: "r"(state));
+}
+
+static void system_calls(void)
+{
+	unsigned int n = 500000;
+
+	while (n--)
+		syscall(SYS_getppid);
+}
+
+static void forks(void)
+{
+	unsigned int n = 200;
+
+	while (n--) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} works[] = {
+	{ "loop", loop }, { "mixed", mixed }, { "calls", system_calls }, { "forks", forks },
+};
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* The work is done once before the measurement: QEMU then has translated the code. */
+static void measure(const char *state)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(works); i++)
+		works[i].run();
+	for (i = 0; i < ARRAY_SIZE(works); i++) {
+		printf("begin %s %s\n", state, works[i].name);
+		works[i].run();
+		printf("end %s %s\n", state, works[i].name);
+	}
+}
+
+/* ---- the states ---- */
+
+static int events[EVENTS_MAX];
+static unsigned int nr_events;
+
+static void open_event(const char *state, struct perf_event_attr *attr)
+{
+	int fd;
+
+	attr->size = sizeof(*attr);
+	attr->type = PERF_TYPE_HARDWARE;
+	attr->pinned = 1;
+	fd = syscall(SYS_perf_event_open, attr, -1, 0, -1, 0);
+	if (fd < 0)
+		printf("failed %s: %m\n", state);
+	else
+		events[nr_events++] = fd;
+}
+
+static void count(const char *state, uint64_t config)
+{
+	open_event(state, &(struct perf_event_attr) { .config = config });
+}
+
+static void close_events(void)
+{
+	while (nr_events)
+		close(events[--nr_events]);
+}
+
+static void measure_states(void)
+{
+	struct perf_event_attr branches = {
+		.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS, .sample_period = 1000000,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER |
+				      PERF_SAMPLE_BRANCH_KERNEL,
+	};
+#ifdef __x86_64__
+	struct perf_event_attr precise = {
+		.config = PERF_COUNT_HW_INSTRUCTIONS, .sample_period = 10000, .precise_ip = 2,
+		.sample_type = PERF_SAMPLE_IP,
+	};
+#endif
+
+	measure("idle");
+	count("three", PERF_COUNT_HW_INSTRUCTIONS);
+	count("three", PERF_COUNT_HW_CPU_CYCLES);
+	count("three", PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+	measure("three");
+	count("misses", PERF_COUNT_HW_BRANCH_MISSES);
+	measure("misses");
+	close_events();
+	measure("closed");
+	open_event("records", &branches);
+	measure("records");
+	close_events();
+#ifdef __x86_64__
+	open_event("precise", &precise);
+	measure("precise");
+	close_events();
+#endif
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && !strcmp(argv[argc - 1], "pmu"))
+		measure_states();
+	else
+		measure("plain");
+	printf("done\n");
+	sync();
+	reboot(RB_AUTOBOOT);
+	return 1;
+}
