@@ -55,7 +55,7 @@ static void pmu_watch(struct arm64_pmu *pmu, arm64_pmu_counts distance)
 
 static void pmu_need(struct arm64_pmu *pmu, uint32_t kinds)
 {
-	count_need(vcpu_of(pmu), kinds);
+	live_need(vcpu_of(pmu), kinds);
 }
 
 static enum arm64_pmu_level pmu_level(struct arm64_pmu *pmu)
@@ -114,6 +114,11 @@ static void set_alarm(unsigned int vcpu, uint64_t instructions)
 static void reached(unsigned int vcpu)
 {
 	arm64_pmu_check(pmus[vcpu]);
+}
+
+static uint32_t needs(unsigned int vcpu)
+{
+	return arm64_pmu_needs(pmus[vcpu]);
 }
 
 static void branch_taken(unsigned int vcpu, const struct arm64_branch *branch)
@@ -272,7 +277,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	    deliver_init(info, arm64_deliver_take, set_alarm) || arm64_qemu_find(info))
 		return 1;
 
-	arm64_count_init(reached, print_stats);
+	arm64_count_init(reached, needs, print_stats);
 	arm64_branch_init(branch_taken);
 	arm64_deliver_init(pmus);
 	if (pmu_qemu_block_snapshots() || plugin_on_vcpu_init(id, info, vcpu_init) ||

@@ -5,10 +5,6 @@
  * For each kind and level, a vCPU has a slot of 64 bits that generated code adds to. The slot
  * starts at minus the distance to the next overflow. If the slot is not negative when the last
  * instruction of a block begins, generated code calls the PMU. A count is its slot plus its origin.
- *
- * Kinds that no counter needs are not instrumented. If a guest enables a counter with a new kind,
- * all translated code is discarded. This happens before the vCPU executes the block after the write
- * that enables the counter.
  */
 #include <stdlib.h>
 
@@ -47,43 +43,27 @@ struct score {
 
 /**
  * struct counting - the fields of a vCPU that only C code uses
+ * @score: the vCPU's score
  * @origin: count minus slot
- * @wanted: bitmap of the kinds that this vCPU needs
  * @next: the address after the branch at the end of this or the last block; only with TWINS
- * @quiet: interrupts since the vCPU's last count_used()
  * @predictor: two-bit counters of conditional branches
  * @mispredicted: the last conditional branch was mispredicted
  * @cache: the line in each entry of the direct-mapped cache
  * @tlb: the page in each entry of the TLB
  */
 struct counting {
+	struct score *score;
 	uint64_t origin[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
-	uint32_t wanted;
 	uint64_t next;
-	unsigned int quiet;
 	uint8_t predictor[PREDICTOR_ENTRIES];
 	bool mispredicted;
 	uint64_t cache[CACHE_LINES];
 	uint64_t tlb[TLB_ENTRIES];
 };
 
-unsigned int count_instrumentations;
-
 static const struct count_config *config;
 static struct qemu_plugin_scoreboard *scores;
 static struct counting *countings[PMU_VCPUS_MAX];
-
-/*
- * The kinds that generated code counts now, and after the next instrumentation. They change only
- * while all vCPUs are stopped.
- */
-static uint32_t live;
-static uint32_t live_next;
-
-static struct score *score_of(unsigned int vcpu)
-{
-	return plugin_api.scoreboard_find(scores, vcpu);
-}
 
 static unsigned int index_of(unsigned int kind, unsigned int level)
 {
@@ -114,7 +94,7 @@ static struct plugin_slot not_taken_slot(void)
 void count_read(unsigned int vcpu, uint64_t *counts)
 {
 	const struct counting *c = countings[vcpu];
-	const struct score *s = score_of(vcpu);
+	const struct score *s = countings[vcpu]->score;
 	unsigned int i;
 
 	for (i = 0; i < config->kinds * config->levels; i++)
@@ -132,7 +112,7 @@ struct count_cells count_cells(unsigned int vcpu, unsigned int kind)
 {
 	unsigned int i = index_of(kind, 0);
 
-	return (struct count_cells) { &score_of(vcpu)->slot[i], &countings[vcpu]->origin[i] };
+	return (struct count_cells) { &countings[vcpu]->score->slot[i], &countings[vcpu]->origin[i] };
 }
 
 /**
@@ -155,7 +135,7 @@ uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 void count_watch(unsigned int vcpu, const uint64_t *distance)
 {
 	struct counting *c = countings[vcpu];
-	struct score *s = score_of(vcpu);
+	struct score *s = countings[vcpu]->score;
 	unsigned int i;
 
 	for (i = 0; i < config->kinds * config->levels; i++) {
@@ -166,117 +146,17 @@ void count_watch(unsigned int vcpu, const uint64_t *distance)
 	}
 }
 
-static void instrumented(void)
-{
-	live = live_next;
-	count_instrumentations++;
-}
-
-/*
- * Runs as exclusive work, with every other vCPU stopped. If another vCPU has requested an
- * instrumentation already, the work is queued again until that is done.
- */
-static void instrument_for(unsigned int vcpu)
-{
-	struct counting *c = countings[vcpu];
-
-	if (!(c->wanted & ~(live & live_next)))
-		return;
-	if (live_next == live) {
-		live_next |= c->wanted;
-		pmu_qemu_instrument(config->translate, instrumented, config->at_exit);
-	}
-	pmu_qemu_exclusive_work(vcpu, instrument_for);
-}
-
-/**
- * count_need() - have kinds counted from now on
- * @vcpu: index of the vCPU; called in its thread
- * @kinds: bitmap of the kinds
- */
-void count_need(unsigned int vcpu, uint32_t kinds)
-{
-	struct counting *c = countings[vcpu];
-
-	if (!(kinds & ~((live & live_next) | c->wanted)))
-		return;
-	c->wanted |= kinds;
-	pmu_qemu_exclusive_work(vcpu, instrument_for);
-}
-
-/*
- * A kind is dropped after this many interrupts without a use. Instrumenting the guest takes time:
- * the number doubles with each drop, for kinds that are needed now and then.
- */
-#define QUIET_INTERRUPTS	1000
-#define QUIET_INTERRUPTS_MAX	(1u << 20)
-
-static unsigned int quiet_interrupts = QUIET_INTERRUPTS;
-
-/* Arguments of the last count_unused() */
-static unsigned int drop_kind;
-static bool (*drop_is_unneeded)(void);
-
-/* Runs as exclusive work. If an instrumentation is pending, a later call drops the kind. */
-static void drop(unsigned int vcpu)
-{
-	uint32_t kind = UINT32_C(1) << drop_kind;
-	unsigned int i;
-
-	(void)vcpu;
-	if (live_next != live || !(live & kind) || !drop_is_unneeded())
-		return;
-	for (i = 0; i < PMU_VCPUS_MAX; i++)
-		if (countings[i])
-			countings[i]->wanted &= ~kind;
-	live_next &= ~kind;
-	if (quiet_interrupts < QUIET_INTERRUPTS_MAX)
-		quiet_interrupts *= 2;
-	pmu_qemu_instrument(config->translate, instrumented, config->at_exit);
-}
-
-/**
- * count_used() - note that a vCPU needs the kind of count_unused()
- * @vcpu: index of the vCPU; called in its thread
- */
-void count_used(unsigned int vcpu)
-{
-	countings[vcpu]->quiet = 0;
-}
-
-/**
- * count_unused() - note an interrupt while the vCPU does not need a kind
- * @vcpu: index of the vCPU; called in its thread
- * @kind: a kind that generated code does not count; the same in each call
- * @is_unneeded: check that no vCPU needs the kind; called with all vCPUs stopped
- *
- * The guest runs slower with the kind. After quiet_interrupts of these calls, the guest is
- * instrumented without it.
- */
-void count_unused(unsigned int vcpu, unsigned int kind, bool (*is_unneeded)(void))
-{
-	struct counting *c = countings[vcpu];
-
-	if (!count_is_live(kind) || ++c->quiet < quiet_interrupts)
-		return;
-	c->quiet = 0;
-	drop_kind = kind;
-	drop_is_unneeded = is_unneeded;
-	pmu_qemu_exclusive_work(vcpu, drop);
-}
-
 /* ---- counting outside of generated code ---- */
 
 /**
  * count_is_live() - check whether generated code counts a kind
- * @kind: the kind
+ * @kind: the kind, or the number of kinds for one that the architecture does not have
  */
 bool count_is_live(unsigned int kind)
 {
-	return kind < config->kinds && live >> kind & 1;
+	return live_has(UINT32_C(1) << kind);
 }
 
-/* @s: the caller looks the score up; that takes as long as the rest of counting a branch */
 static void add(unsigned int vcpu, struct score *s, unsigned int kind, unsigned int level)
 {
 	if (!count_is_live(kind))
@@ -293,7 +173,7 @@ static void add(unsigned int vcpu, struct score *s, unsigned int kind, unsigned 
  */
 void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 {
-	add(vcpu, score_of(vcpu), kind, level);
+	add(vcpu, countings[vcpu]->score, kind, level);
 }
 
 /**
@@ -305,7 +185,7 @@ void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 void count_take_back(unsigned int vcpu, unsigned int kind, unsigned int level)
 {
 	if (count_is_live(kind))
-		score_of(vcpu)->slot[index_of(kind, level)]--;
+		countings[vcpu]->score->slot[index_of(kind, level)]--;
 }
 
 static void reached_in_block(unsigned int vcpu, void *userdata)
@@ -341,10 +221,9 @@ static bool mispredicted(struct counting *c, uint64_t next, bool taken)
 	return c->mispredicted;
 }
 
-static void went(unsigned int vcpu, struct score *s, uint64_t target)
+static void went(unsigned int vcpu, struct counting *c, uint64_t target, unsigned int level)
 {
-	struct counting *c = countings[vcpu];
-	unsigned int level = config->level(vcpu);
+	struct score *s = c->score;
 	bool taken = is_taken(c, s->not_taken, target);
 	bool wrong = mispredicted(c, s->not_taken, taken);
 
@@ -361,18 +240,26 @@ static void went(unsigned int vcpu, struct score *s, uint64_t target)
  */
 void count_branch_went(unsigned int vcpu, uint64_t target)
 {
-	struct score *s = score_of(vcpu);
+	struct counting *c = countings[vcpu];
 
-	if (s->not_taken)
-		went(vcpu, s, target);
+	if (c->score->not_taken)
+		went(vcpu, c, target, config->level(vcpu));
 }
 
-/* Called at the start of the block after a branch. @offset: the block's page offset */
-static void branch_went(unsigned int vcpu, void *offset)
-{
-	struct score *s = score_of(vcpu);
+/* The block that follows a branch: its page offset, and its level above */
+#define AFTER_LEVEL_SHIFT	COUNT_PAGE_SHIFT
 
-	went(vcpu, s, s->not_taken & TWINS ? config->pc(vcpu) : (uintptr_t)offset);
+/*
+ * Called at the start of the block after a branch. A conditional branch ends at its own level, so its
+ * level is the block's.
+ */
+static void branch_went(unsigned int vcpu, void *block)
+{
+	struct counting *c = countings[vcpu];
+	uintptr_t after = (uintptr_t)block;
+
+	went(vcpu, c, c->score->not_taken & TWINS ? config->pc(vcpu) : after,
+	     after >> AFTER_LEVEL_SHIFT);
 }
 
 /* Called at the start of a block that ends with a TWINS branch. @length: bytes of the block */
@@ -418,7 +305,7 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
 {
 	struct counting *c = countings[vcpu];
 	unsigned int level = config->level(vcpu);
-	struct score *s = score_of(vcpu);
+	struct score *s = countings[vcpu]->score;
 
 	(void)userdata;
 	add(vcpu, s, config->cache_refs, level);
@@ -439,13 +326,14 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
  */
 void count_gen_start(const struct count_block *b)
 {
-	uintptr_t offset = count_page_offset(plugin_api.tb_vaddr(b->tb));
+	uintptr_t after = count_page_offset(plugin_api.tb_vaddr(b->tb)) |
+			  b->level << AFTER_LEVEL_SHIFT;
 	const unsigned int memory[] = { config->loads, config->stores };
 	size_t i;
 
 	if (follows_branches())
 		plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, branch_went, 0, PLUGIN_COND_NE,
-							 not_taken_slot(), 0, (void *)offset);
+							 not_taken_slot(), 0, (void *)after);
 
 	/* Accesses come after the checks of their block, so check them in the next one. */
 	for (i = 0; i < ARRAY_SIZE(memory); i++)
@@ -539,13 +427,25 @@ void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b
 
 /* ---- initialization ---- */
 
+/* Find all scores: they may move when a vCPU is added. Called with all vCPUs stopped, or at their start */
+static void find_scores(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PMU_VCPUS_MAX; i++)
+		if (countings[i])
+			countings[i]->score = plugin_api.scoreboard_find(scores, i);
+}
+
 /**
  * count_init() - prepare for counting
  * @c: the configuration; must stay valid
  */
-void count_init(const struct count_config *c)
+void count_init(struct count_config *c)
 {
 	config = c;
+	c->live.changed = find_scores;
+	live_init(&c->live);
 	scores = plugin_api.scoreboard_new(sizeof(struct score));
 }
 
@@ -560,6 +460,7 @@ void count_vcpu_init(unsigned int vcpu)
 	countings[vcpu] = calloc(1, sizeof(*countings[vcpu]));
 	if (!countings[vcpu])
 		abort();
+	find_scores();
 	for (i = 0; i < CACHE_LINES; i++)
 		countings[vcpu]->cache[i] = NOWHERE;
 	for (i = 0; i < TLB_ENTRIES; i++)

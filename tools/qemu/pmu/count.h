@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pmu/live.h"
 #include "pmu/qemu.h"
 
 #define COUNT_KINDS_MAX		32
@@ -22,7 +23,8 @@
 
 /**
  * struct count_config - the kinds and levels of an architecture, and its callbacks
- * @kinds: number of kinds, at most COUNT_KINDS_MAX
+ * @live: functions of the architecture; count_init() sets the member @changed
+ * @kinds: number of kinds, less than COUNT_KINDS_MAX
  * @levels: number of levels, at most COUNT_LEVELS_MAX
  * @taken: kind: taken conditional branches
  * @not_taken: kind: conditional branches that are not taken
@@ -35,11 +37,10 @@
  * @stores: kind: stores; @kinds if the architecture counts stores itself
  * @level: return a vCPU's level; called in the vCPU's thread
  * @pc: return a vCPU's PC; called in the vCPU's thread, at the start of a block
- * @translate: instrument a block
  * @reached: a count has reached the distance of count_watch(); called in the vCPU's thread
- * @at_exit: called when QEMU exits
  */
 struct count_config {
+	struct live_config live;
 	unsigned int kinds;
 	unsigned int levels;
 	unsigned int taken;
@@ -53,9 +54,7 @@ struct count_config {
 	unsigned int stores;
 	unsigned int (*level)(unsigned int vcpu);
 	uint64_t (*pc)(unsigned int vcpu);
-	void (*translate)(struct qemu_plugin_tb *tb);
 	void (*reached)(unsigned int vcpu);
-	void (*at_exit)(void);
 };
 
 /**
@@ -83,18 +82,12 @@ static inline uint64_t count_sum(const struct count_cells *c, unsigned int level
 	return sum;
 }
 
-/* Number of times that the guest was instrumented because the counted kinds changed */
-extern unsigned int count_instrumentations;
-
-void count_init(const struct count_config *config);
+void count_init(struct count_config *config);
 void count_vcpu_init(unsigned int vcpu);
 
 /* For the PMU; the tables are [kind][level]. */
 void count_read(unsigned int vcpu, uint64_t *counts);
 void count_watch(unsigned int vcpu, const uint64_t *distance);
-void count_need(unsigned int vcpu, uint32_t kinds);
-void count_used(unsigned int vcpu);
-void count_unused(unsigned int vcpu, unsigned int kind, bool (*is_unneeded)(void));
 
 /* Counting outside of generated code */
 bool count_is_live(unsigned int kind);

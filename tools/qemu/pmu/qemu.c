@@ -455,6 +455,7 @@ int pmu_qemu_block_snapshots(void)
 /* ---- instrumentation ---- */
 
 static void (*translate_block)(struct qemu_plugin_tb *tb);
+static void (*next_translate)(struct qemu_plugin_tb *tb);
 static void (*instrumented)(void);
 static void (*exit_handler)(void);
 
@@ -480,16 +481,19 @@ static void register_all(void)
 {
 	callback translated = (callback)translate_plain;
 
+	/* Until here other vCPUs may translate blocks, by the callback of before. */
+	translate_block = next_translate;
 	if (userdata_callbacks)
 		translated = (callback)translate_userdata;
-	qemu.qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, translated, NULL);
+	if (translate_block)
+		qemu.qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, translated, NULL);
 	qemu.qemu_plugin_register_atexit_cb(plugin_id, on_exit_callback, NULL);
 	instrumented();
 }
 
 /**
  * pmu_qemu_instrument() - have all blocks translated again, and instrumented
- * @translate: called for each block that QEMU translates
+ * @translate: called for each block that QEMU translates; NULL to instrument none
  * @done: called when all translated code is discarded
  * @at_exit: called when QEMU exits
  *
@@ -499,7 +503,7 @@ static void register_all(void)
 void pmu_qemu_instrument(void (*translate)(struct qemu_plugin_tb *tb), void (*done)(void),
 			 void (*at_exit)(void))
 {
-	translate_block = translate;
+	next_translate = translate;
 	instrumented = done;
 	exit_handler = at_exit;
 	qemu.qemu_plugin_reset(plugin_id, register_all, NULL);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/plugin.h"
-#include "pmu/count.h"
+#include "pmu/live.h"
 #include "pmu/qemu.h"
 #include "pmu/stats.h"
 
@@ -33,7 +33,7 @@ void stats_print(void (*print_vcpu)(FILE *f, unsigned int vcpu))
 		return;
 	}
 
-	fprintf(f, "instrumented %u\n", count_instrumentations);
+	fprintf(f, "instrumented %u\n", live_instrumentations);
 	for (i = 0; i < PMU_VCPUS_MAX; i++)
 		print_vcpu(f, i);
 	if (f != stderr)

@@ -60,7 +60,7 @@ static void pmu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
 
 static void pmu_need(struct x86_pmu *pmu, uint32_t kinds)
 {
-	count_need(vcpu_of(pmu), kinds);
+	live_need(vcpu_of(pmu), kinds);
 }
 
 static void pmu_interrupt(struct x86_pmu *pmu)
@@ -132,6 +132,11 @@ static void set_alarm(unsigned int vcpu, uint64_t instructions)
 static void reached(unsigned int vcpu)
 {
 	x86_pmu_check(pmus[vcpu]);
+}
+
+static uint32_t needs(unsigned int vcpu)
+{
+	return x86_pmu_needs(pmus[vcpu]);
 }
 
 static void branch_taken(unsigned int vcpu, const struct x86_lbr_branch *branch)
@@ -332,7 +337,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 	if (config->ibs.present && x86_eilvt_find())
 		return 1;
 
-	x86_count_init(reached, print_stats);
+	x86_count_init(reached, needs, print_stats);
 	x86_branch_init(branch_taken);
 	x86_step_init(&step_hooks);
 	if (pmu_qemu_block_snapshots() || plugin_on_vcpu_init(id, info, vcpu_init) ||

@@ -123,6 +123,19 @@ static unsigned int levels_of(const struct arm64_pmu *pmu)
 	       (b->cr[EL2] & CR_EXBRE ? 1 << ARM64_PMU_EL2 : 0);
 }
 
+/* The kinds that records need */
+#define RECORD_KINDS	(ARM64_PMU_KIND_BIT(ARM64_PMU_RECORDS) | \
+			 ARM64_PMU_KIND_BIT(ARM64_PMU_CYCLES))
+
+/**
+ * arm64_brbe_needs() - return a bitmap of the kinds that branch records need now
+ * @pmu: the PMU
+ */
+uint32_t arm64_brbe_needs(const struct arm64_pmu *pmu)
+{
+	return pmu->brbe.levels ? RECORD_KINDS : 0;
+}
+
 /* Set the levels with branches that the CPU reports, after the change of a register. */
 static uint64_t update(struct arm64_pmu *pmu)
 {
@@ -132,8 +145,7 @@ static uint64_t update(struct arm64_pmu *pmu)
 	if (levels == pmu->brbe.levels)
 		return 0;
 	if (levels)
-		pmu->ops->need(pmu, ARM64_PMU_KIND_BIT(ARM64_PMU_RECORDS) |
-				    ARM64_PMU_KIND_BIT(ARM64_PMU_CYCLES));
+		pmu->ops->need(pmu, RECORD_KINDS);
 	cycles = pmu->ops->record(pmu, levels);
 	pmu->brbe.levels = levels;
 	/* If recording stops, the branch being executed still gets its cycle count. */

@@ -136,6 +136,7 @@ void arm64_brbe_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 
 /* For the model */
 void arm64_brbe_reset(struct arm64_pmu *pmu);
+uint32_t arm64_brbe_needs(const struct arm64_pmu *pmu);
 void arm64_brbe_overflowed(struct arm64_pmu *pmu, bool lower, bool upper);
 
 #endif /* TOOLS_QEMU_ARM64_BRBE_H */

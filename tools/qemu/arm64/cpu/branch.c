@@ -228,7 +228,6 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 
 	t->score = s;
 	t->cycles = count_cells(vcpu, ARM64_PMU_CYCLES);
-	count_used(vcpu);
 	t->ending = !levels && s->any && is_known(t, s->pending);
 	if (t->ending) {
 		/* The next block has to call back, at any level. */
@@ -240,16 +239,6 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 		set_heads(s, levels);
 	}
 	return count_sum(&t->cycles, ARM64_PMU_LEVELS);
-}
-
-static bool is_unrecorded(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < PMU_VCPUS_MAX; i++)
-		if (is_recording(i))
-			return false;
-	return true;
 }
 
 /* ---- exceptions ---- */
@@ -267,11 +256,8 @@ void arm64_branch_exception(unsigned int vcpu, int exception)
 	struct trail *t = &trails[vcpu];
 	uint64_t pc;
 
-	if (!is_recording(vcpu)) {
-		if (exception == EXCP_IRQ || exception == EXCP_FIQ)
-			count_unused(vcpu, ARM64_PMU_RECORDS, is_unrecorded);
+	if (!is_recording(vcpu))
 		return;
-	}
 	pc = arm64_qemu_pc(vcpu);
 	if ((exception == EXCP_UDEF || exception == EXCP_HYP_TRAP) && t->score->pending &&
 	    address_of(t, t->score->pending) == pc) {

@@ -47,6 +47,8 @@ void arm64_count_exception(unsigned int vcpu, int exception)
 	/* Semihosting is no exception of the guest. */
 	if (exception == EXCP_SEMIHOST)
 		return;
+	if (exception == EXCP_IRQ || exception == EXCP_FIQ)
+		live_tick(vcpu);
 	count_branch_went(vcpu, arm64_qemu_pc(vcpu));
 	arm64_branch_exception(vcpu, exception);
 
@@ -165,13 +167,16 @@ static void translate(struct qemu_plugin_tb *tb)
 /**
  * arm64_count_init() - prepare for counting
  * @reached: see struct count_config
+ * @needs: see struct live_config
  * @at_exit: called when QEMU exits
  */
-void arm64_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void))
+void arm64_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsigned int vcpu),
+		      void (*at_exit)(void))
 {
 	static struct count_config config;
 
 	config = (struct count_config) {
+		.live		= { .needs = needs, .translate = translate, .at_exit = at_exit },
 		.kinds		= ARM64_PMU_KINDS,
 		.levels		= ARM64_PMU_LEVELS,
 		.taken		= ARM64_PMU_TAKEN,
@@ -185,9 +190,7 @@ void arm64_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void))
 		.stores		= ARM64_PMU_KINDS,
 		.level		= arm64_qemu_level,
 		.pc		= arm64_qemu_pc,
-		.translate	= translate,
 		.reached	= reached,
-		.at_exit	= at_exit,
 	};
 	count_init(&config);
 }

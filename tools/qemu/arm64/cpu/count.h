@@ -5,7 +5,10 @@
 #ifndef TOOLS_QEMU_ARM64_COUNT_H
 #define TOOLS_QEMU_ARM64_COUNT_H
 
-void arm64_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void));
+#include <stdint.h>
+
+void arm64_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsigned int vcpu),
+		      void (*at_exit)(void));
 
 struct arm64_qemu_exception;
 

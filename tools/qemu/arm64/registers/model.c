@@ -440,13 +440,36 @@ static void activate_counter(struct arm64_pmu *pmu, unsigned int i)
 }
 
 /**
+ * arm64_pmu_needs() - return a bitmap of the kinds that the PMU needs now
+ * @pmu: the PMU
+ */
+uint32_t arm64_pmu_needs(const struct arm64_pmu *pmu)
+{
+	uint32_t needs = arm64_brbe_needs(pmu);
+	unsigned int i;
+
+	for (i = 0; i < ARM64_PMU_COUNTERS; i++) {
+		const struct arm64_pmu_counter *c = &pmu->counter[i];
+
+		if (!c->active || c->event.source != ARM64_PMU_BY_KIND)
+			continue;
+		needs |= ARM64_PMU_KIND_BIT(c->event.kind);
+		if (c->event.out)
+			needs |= ARM64_PMU_KIND_BIT(ARM64_PMU_CYCLES);
+	}
+	if (pmu->alarm_set)
+		needs |= ARM64_PMU_KIND_BIT(ARM64_PMU_INSTRUCTIONS);
+	return needs;
+}
+
+/**
  * arm64_pmu_activate() - set the events of all counters after the change of a register
  * @pmu: the PMU of this thread's CPU
  */
 void arm64_pmu_activate(struct arm64_pmu *pmu)
 {
 	arm64_pmu_counts counts;
-	uint32_t need = 0;
+	uint32_t needs;
 	unsigned int i;
 
 	pmu->ops->read(pmu, counts);
@@ -460,12 +483,10 @@ void arm64_pmu_activate(struct arm64_pmu *pmu)
 			continue;
 		if (!before.active || !same_event(c, &before))
 			c->seen = count_of(c, counts);
-		need |= ARM64_PMU_KIND_BIT(c->event.kind);
-		if (c->event.out)
-			need |= ARM64_PMU_KIND_BIT(ARM64_PMU_CYCLES);
 	}
-	if (need)
-		pmu->ops->need(pmu, need);
+	needs = arm64_pmu_needs(pmu);
+	if (needs)
+		pmu->ops->need(pmu, needs);
 	arm64_pmu_watch(pmu);
 }
 

@@ -179,6 +179,7 @@ const char *arm64_pmu_reg_name(enum arm64_pmu_reg reg);
 void arm64_pmu_init(struct arm64_pmu *pmu, const struct arm64_pmu_config *config,
 		    const struct arm64_pmu_ops *ops);
 void arm64_pmu_reset(struct arm64_pmu *pmu);
+uint32_t arm64_pmu_needs(const struct arm64_pmu *pmu);
 void arm64_pmu_check(struct arm64_pmu *pmu);
 void arm64_pmu_refresh(struct arm64_pmu *pmu);
 void arm64_pmu_set_alarm(struct arm64_pmu *pmu, uint64_t instructions);

@@ -178,7 +178,6 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 
 	t->score = s;
 	t->cycles = count_cells(vcpu, X86_PMU_CYCLES);
-	count_used(vcpu);
 	if (!rings && s->any && is_known(s, s->pending)) {
 		/* The next block has to call back, in any ring. */
 		t->ending = true;
@@ -189,16 +188,6 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 		set_heads(s, rings);
 	}
 	return count_sum(&t->cycles, X86_PMU_RINGS);
-}
-
-static bool is_unrecorded(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < PMU_VCPUS_MAX; i++)
-		if (is_recording(i))
-			return false;
-	return true;
 }
 
 /* ---- exceptions and interrupts ---- */
@@ -235,8 +224,6 @@ void x86_branch_interrupt(unsigned int vcpu, uint64_t pc)
 {
 	if (is_recording(vcpu))
 		went(vcpu, pc);
-	else
-		count_unused(vcpu, X86_PMU_RECORDS, is_unrecorded);
 }
 
 /**

@@ -123,6 +123,7 @@ enum x86_step_end x86_count_interrupt(unsigned int vcpu, uint64_t pc)
 	unsigned int ring = x86_qemu_ring(vcpu);
 	unsigned int class = forget_last(vcpu, pc);
 
+	live_tick(vcpu);
 	count_branch_went(vcpu, pc);
 	x86_branch_interrupt(vcpu, pc);
 	/* A repeated instruction that is interrupted has not retired. */
@@ -273,6 +274,7 @@ static void translate(struct qemu_plugin_tb *tb)
 /* ---- initialization ---- */
 
 static const struct count_config count_config = {
+	.live.translate	= translate,
 	.kinds		= X86_PMU_KINDS,
 	.levels		= X86_PMU_RINGS,
 	.taken		= X86_PMU_TAKEN,
@@ -286,21 +288,23 @@ static const struct count_config count_config = {
 	.stores		= X86_PMU_STORES,
 	.level		= x86_qemu_ring,
 	.pc		= x86_qemu_pc,
-	.translate	= translate,
 };
 
 /**
  * x86_count_init() - prepare for counting
  * @reached: see struct count_config
+ * @needs: see struct live_config
  * @at_exit: called when QEMU exits
  */
-void x86_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void))
+void x86_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsigned int vcpu),
+		    void (*at_exit)(void))
 {
 	static struct count_config config;
 
 	config = count_config;
 	config.reached = reached;
-	config.at_exit = at_exit;
+	config.live.needs = needs;
+	config.live.at_exit = at_exit;
 	count_init(&config);
 	scores = plugin_api.scoreboard_new(sizeof(struct score));
 }

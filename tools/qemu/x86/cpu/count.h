@@ -11,7 +11,8 @@
 #include "x86/registers/model.h"
 #include "x86/cpu/step.h"
 
-void x86_count_init(void (*reached)(unsigned int vcpu), void (*at_exit)(void));
+void x86_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsigned int vcpu),
+		    void (*at_exit)(void));
 
 /* Hooks of struct x86_qemu_hooks */
 enum x86_step_end x86_count_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch,

@@ -126,6 +126,18 @@ static bool is_call_stack(const struct x86_pmu *pmu)
 	}
 }
 
+/* The kinds that records need */
+#define RECORD_KINDS	(X86_PMU_KIND_BIT(X86_PMU_RECORDS) | X86_PMU_KIND_BIT(X86_PMU_CYCLES))
+
+/**
+ * x86_lbr_needs() - return a bitmap of the kinds that LBR needs now
+ * @pmu: the PMU
+ */
+uint32_t x86_lbr_needs(const struct x86_pmu *pmu)
+{
+	return pmu->lbr.rings ? RECORD_KINDS : 0;
+}
+
 /**
  * x86_lbr_update() - set the branches that the CPU reports, after the change of a register
  * @pmu: the PMU of this thread's CPU
@@ -141,8 +153,7 @@ void x86_lbr_update(struct x86_pmu *pmu)
 	if (rings == pmu->lbr.rings)
 		return;
 	if (rings)
-		pmu->ops->need(pmu, X86_PMU_KIND_BIT(X86_PMU_RECORDS) |
-				    X86_PMU_KIND_BIT(X86_PMU_CYCLES));
+		pmu->ops->need(pmu, RECORD_KINDS);
 	cycles = pmu->ops->record(pmu, rings);
 	if (!pmu->lbr.rings)
 		pmu->lbr.cycles = cycles;

@@ -118,6 +118,7 @@ void x86_lbr_select(struct x86_pmu *pmu, unsigned int i, uint64_t value);
 void x86_lbr_counted(struct x86_pmu *pmu, unsigned int i, int64_t steps);
 const char *x86_lbr_config_error(const struct x86_pmu_config *config);
 void x86_lbr_reset(struct x86_pmu *pmu);
+uint32_t x86_lbr_needs(const struct x86_pmu *pmu);
 void x86_lbr_update(struct x86_pmu *pmu);
 void x86_lbr_freeze(struct x86_pmu *pmu);
 uint64_t x86_lbr_capabilities(const struct x86_lbr_config *config);

@@ -455,6 +455,31 @@ static bool same_event(const struct x86_pmu_counter *a, const struct x86_pmu_cou
 }
 
 /**
+ * x86_pmu_needs() - return a bitmap of the kinds that the PMU needs now
+ * @pmu: the PMU
+ */
+uint32_t x86_pmu_needs(const struct x86_pmu *pmu)
+{
+	uint32_t needs = x86_ibs_needs(pmu) | x86_lbr_needs(pmu);
+	unsigned int i;
+
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+		const struct x86_pmu_counter *c = &pmu->counter[i];
+
+		if (!c->active)
+			continue;
+		needs |= X86_PMU_KIND_BIT(c->event.kind);
+		if (c->event.less != X86_PMU_NOTHING)
+			needs |= X86_PMU_KIND_BIT(c->event.less);
+	}
+	if (x86_pebs_is_on(pmu) || x86_acr_is_on(pmu))
+		needs |= X86_PMU_KIND_BIT(X86_PMU_STEPS);
+	if (pmu->alarm_set)
+		needs |= X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS);
+	return needs;
+}
+
+/**
  * x86_pmu_activate() - set the events of all counters after the change of a register
  * @pmu: the PMU of this thread's CPU
  */
@@ -463,7 +488,7 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 	void (*activate_fixed)(struct x86_pmu *pmu, unsigned int i) =
 		x86_pmu_maker(pmu->config)->activate_fixed;
 	x86_pmu_counts counts;
-	uint32_t need = 0;
+	uint32_t needs;
 	unsigned int i;
 
 	pmu->ops->read(pmu, counts);
@@ -482,15 +507,10 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 			continue;
 		if (!before.active || !same_event(c, &before))
 			c->seen = count_of(c, counts);
-		need |= X86_PMU_KIND_BIT(c->event.kind);
-		if (c->event.less != X86_PMU_NOTHING)
-			need |= X86_PMU_KIND_BIT(c->event.less);
 	}
-	if (x86_pebs_is_on(pmu) || x86_acr_is_on(pmu))
-		need |= X86_PMU_KIND_BIT(X86_PMU_STEPS);
-	need |= x86_ibs_needs(pmu);
-	if (need)
-		pmu->ops->need(pmu, need);
+	needs = x86_pmu_needs(pmu);
+	if (needs)
+		pmu->ops->need(pmu, needs);
 	x86_lbr_update(pmu);
 	watch(pmu);
 }
