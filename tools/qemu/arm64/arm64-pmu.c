@@ -55,7 +55,7 @@ static void pmu_watch(struct arm64_pmu *pmu, arm64_pmu_counts distance)
 
 static void pmu_need(struct arm64_pmu *pmu, uint32_t kinds)
 {
-	live_need(vcpu_of(pmu), kinds);
+	count_need(vcpu_of(pmu), kinds);
 }
 
 static enum arm64_pmu_level pmu_level(struct arm64_pmu *pmu)

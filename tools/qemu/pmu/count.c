@@ -5,13 +5,26 @@
  * For each kind and level, a vCPU has a slot of 64 bits that generated code adds to. The slot
  * starts at minus the distance to the next overflow. If the slot is not negative when the last
  * instruction of a block begins, generated code calls the PMU. A count is its slot plus its origin.
+ *
+ * Instructions and branches share one word for each level: generated code adds to both at once.
+ * Instructions have the upper half, which starts as a slot does. Branches have the lower half. Cycles
+ * have no slot, they are the sum of both. No kind in the word advances faster than two for each
+ * instruction. So generated code checks the upper half only, and C code checks the kinds.
  */
 #include <stdlib.h>
 
 #include "pmu/count.h"
 
-/* A slot below this value has reached the distance of count_watch(). */
+/* A slot, or a word, below this value has reached its distance. */
 #define REACHED			(UINT64_C(1) << 61)
+
+/* The fields of a word. BRANCHES_START is more than the branches that are ever taken back. */
+#define INSTRUCTIONS_SHIFT	32
+#define ONE_INSTRUCTION		(UINT64_C(1) << INSTRUCTIONS_SHIFT)
+#define ONE_BRANCH		UINT64_C(1)
+#define BRANCHES_MASK		(ONE_INSTRUCTION - 1)
+#define BRANCHES_START		UINT64_C(0x10000)
+#define DISTANCE_MAX		INT64_C(0x7fffffff)
 
 #define PREDICTOR_ENTRIES	1024
 #define PREDICTOR_TAKEN		2	/* from this value on, the prediction is "taken" */
@@ -31,12 +44,14 @@
 
 /**
  * struct score - the fields of a vCPU that generated code writes
- * @slot: see above
+ * @word: by level, see above
+ * @slot: see above; the slots of kinds that @word has are not used
  * @not_taken: about the last conditional branch: the page offset of the next instruction, PENDING,
  *	and TWINS if the branch's target has the same offset in another page; 0 once the branch is
  *	counted
  */
 struct score {
+	uint64_t word[COUNT_LEVELS_MAX];
 	uint64_t slot[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
 	uint64_t not_taken;
 };
@@ -44,7 +59,8 @@ struct score {
 /**
  * struct counting - the fields of a vCPU that only C code uses
  * @score: the vCPU's score
- * @origin: count minus slot
+ * @origin: count minus slot, or minus the field of the word
+ * @limit: the counts of the kinds in the word that the PMU waits for
  * @next: the address after the branch at the end of this or the last block; only with TWINS
  * @predictor: two-bit counters of conditional branches
  * @mispredicted: the last conditional branch was mispredicted
@@ -54,6 +70,7 @@ struct score {
 struct counting {
 	struct score *score;
 	uint64_t origin[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
+	uint64_t limit[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
 	uint64_t next;
 	uint8_t predictor[PREDICTOR_ENTRIES];
 	bool mispredicted;
@@ -67,7 +84,7 @@ static struct counting *countings[PMU_VCPUS_MAX];
 
 static unsigned int index_of(unsigned int kind, unsigned int level)
 {
-	return kind * config->levels + level;
+	return kind * COUNT_LEVELS_MAX + level;
 }
 
 static struct plugin_slot slot_of(unsigned int kind, unsigned int level)
@@ -84,6 +101,85 @@ static struct plugin_slot not_taken_slot(void)
 	return (struct plugin_slot) { scores, offsetof(struct score, not_taken) };
 }
 
+static struct plugin_slot word_of(unsigned int level)
+{
+	return (struct plugin_slot) {
+		scores, offsetof(struct score, word) + level * sizeof(uint64_t)
+	};
+}
+
+static uint32_t bit_of(unsigned int kind)
+{
+	return UINT32_C(1) << kind;
+}
+
+/* Bitmap of the kinds in the word: if one is live, all are. */
+static uint32_t word_kinds(void)
+{
+	return bit_of(config->instructions) | bit_of(config->branches) | bit_of(config->cycles);
+}
+
+static uint64_t word_count(const struct counting *c, unsigned int kind, unsigned int level)
+{
+	uint64_t word = c->score->word[level];
+	uint64_t instructions = c->origin[index_of(config->instructions, level)] +
+				((int64_t)word >> INSTRUCTIONS_SHIFT);
+	uint64_t branches = c->origin[index_of(config->branches, level)] + (word & BRANCHES_MASK);
+
+	if (kind == config->instructions)
+		return instructions;
+	return kind == config->branches ? branches : instructions + branches;
+}
+
+static uint64_t count_of(const struct counting *c, unsigned int kind, unsigned int level)
+{
+	if (word_kinds() & bit_of(kind))
+		return word_count(c, kind, level);
+	return c->score->slot[index_of(kind, level)] + c->origin[index_of(kind, level)];
+}
+
+/* Set a word to minus the distance in instructions. Its counts do not change. */
+static void set_word(struct counting *c, unsigned int level, uint64_t distance)
+{
+	uint64_t instructions = word_count(c, config->instructions, level);
+	uint64_t branches = word_count(c, config->branches, level);
+
+	c->score->word[level] = (-distance << INSTRUCTIONS_SHIFT) + BRANCHES_START;
+	c->origin[index_of(config->instructions, level)] = instructions + distance;
+	c->origin[index_of(config->branches, level)] = branches - BRANCHES_START;
+}
+
+static int64_t min(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Return the steps of a kind in the word to its limit. */
+static int64_t steps_left(const struct counting *c, unsigned int kind, unsigned int level)
+{
+	return c->limit[index_of(kind, level)] - word_count(c, kind, level);
+}
+
+/* Return the least number of instructions after which a kind in the word can reach its limit. */
+static int64_t word_distance(const struct counting *c, unsigned int level)
+{
+	int64_t cycles = steps_left(c, config->cycles, level);
+
+	return min(min(steps_left(c, config->instructions, level),
+		       steps_left(c, config->branches, level)),
+		   min(cycles / 2 + cycles % 2, DISTANCE_MAX));
+}
+
+static void word_reached(unsigned int vcpu, unsigned int level)
+{
+	int64_t distance = word_distance(countings[vcpu], level);
+
+	if (distance <= 0)
+		config->reached(vcpu);
+	else
+		set_word(countings[vcpu], level, distance);
+}
+
 /* ---- for the PMU ---- */
 
 /**
@@ -93,38 +189,26 @@ static struct plugin_slot not_taken_slot(void)
  */
 void count_read(unsigned int vcpu, uint64_t *counts)
 {
-	const struct counting *c = countings[vcpu];
-	const struct score *s = countings[vcpu]->score;
-	unsigned int i;
+	unsigned int kind, level;
 
-	for (i = 0; i < config->kinds * config->levels; i++)
-		counts[i] = s->slot[i] + c->origin[i];
-}
-
-/**
- * count_cells() - return pointers to the counts of a kind, for code that reads them often
- * @vcpu: index of the vCPU; called in its thread, once all vCPUs exist: no score moves any more
- * @kind: the kind
- *
- * Return: the pointers, which stay valid.
- */
-struct count_cells count_cells(unsigned int vcpu, unsigned int kind)
-{
-	unsigned int i = index_of(kind, 0);
-
-	return (struct count_cells) { &countings[vcpu]->score->slot[i], &countings[vcpu]->origin[i] };
+	for (kind = 0; kind < config->kinds; kind++)
+		for (level = 0; level < config->levels; level++)
+			*counts++ = count_of(countings[vcpu], kind, level);
 }
 
 /**
  * count_of_kind() - return the count of a kind over all levels
- * @vcpu: index of the vCPU; called as count_cells()
+ * @vcpu: index of the vCPU; called in its thread
  * @kind: the kind
  */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 {
-	struct count_cells c = count_cells(vcpu, kind);
+	unsigned int level;
+	uint64_t sum = 0;
 
-	return count_sum(&c, config->levels);
+	for (level = 0; level < config->levels; level++)
+		sum += count_of(countings[vcpu], kind, level);
+	return sum;
 }
 
 /**
@@ -135,15 +219,45 @@ uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 void count_watch(unsigned int vcpu, const uint64_t *distance)
 {
 	struct counting *c = countings[vcpu];
-	struct score *s = countings[vcpu]->score;
-	unsigned int i;
+	unsigned int kind, level;
 
-	for (i = 0; i < config->kinds * config->levels; i++) {
-		uint64_t now = s->slot[i] + c->origin[i];
+	for (kind = 0; kind < config->kinds; kind++) {
+		for (level = 0; level < config->levels; level++, distance++) {
+			unsigned int i = index_of(kind, level);
 
-		s->slot[i] = -distance[i];
-		c->origin[i] = now + distance[i];
+			c->limit[i] = count_of(c, kind, level) + *distance;
+			if (word_kinds() & bit_of(kind))
+				continue;
+			c->origin[i] = c->limit[i];
+			c->score->slot[i] = -*distance;
+		}
 	}
+	for (level = 0; level < config->levels; level++) {
+		int64_t instructions = word_distance(c, level);
+
+		set_word(c, level, instructions > 0 ? instructions : 0);
+	}
+}
+
+/* Generated code counts all kinds in the word, or none. */
+static uint32_t with_word(uint32_t kinds)
+{
+	return kinds & word_kinds() ? kinds | word_kinds() : kinds;
+}
+
+static uint32_t needs(unsigned int vcpu)
+{
+	return with_word(config->needs(vcpu));
+}
+
+/**
+ * count_need() - have kinds counted from now on
+ * @vcpu: index of the vCPU; called in its thread
+ * @kinds: bitmap of the kinds
+ */
+void count_need(unsigned int vcpu, uint32_t kinds)
+{
+	live_need(vcpu, with_word(kinds));
 }
 
 /* ---- counting outside of generated code ---- */
@@ -154,44 +268,69 @@ void count_watch(unsigned int vcpu, const uint64_t *distance)
  */
 bool count_is_live(unsigned int kind)
 {
-	return live_has(UINT32_C(1) << kind);
+	return live_has(bit_of(kind));
 }
 
 static void add(unsigned int vcpu, struct score *s, unsigned int kind, unsigned int level)
 {
-	if (!count_is_live(kind))
-		return;
-	if (++s->slot[index_of(kind, level)] < REACHED)
+	if (count_is_live(kind) && ++s->slot[index_of(kind, level)] < REACHED)
 		config->reached(vcpu);
+}
+
+/* Add to the word what an instruction or a branch adds; cycles follow from these. */
+static uint64_t word_step(unsigned int kind)
+{
+	if (kind == config->instructions)
+		return ONE_INSTRUCTION;
+	return kind == config->branches ? ONE_BRANCH : 0;
 }
 
 /**
  * count_add() - add one to a count
  * @vcpu: index of the vCPU; called in its thread
- * @kind: the kind
+ * @kind: the kind, not cycles
  * @level: the level
  */
 void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 {
-	add(vcpu, countings[vcpu]->score, kind, level);
+	struct score *s = countings[vcpu]->score;
+
+	if (!(word_kinds() & bit_of(kind))) {
+		add(vcpu, s, kind, level);
+	} else if (count_is_live(kind)) {
+		s->word[level] += word_step(kind);
+		if (s->word[level] < REACHED)
+			word_reached(vcpu, level);
+	}
 }
 
 /**
  * count_take_back() - subtract one from a count: the counted instruction has not completed
  * @vcpu: index of the vCPU; called in its thread
- * @kind: the kind
+ * @kind: the kind, not cycles
  * @level: the level
  */
 void count_take_back(unsigned int vcpu, unsigned int kind, unsigned int level)
 {
-	if (count_is_live(kind))
-		countings[vcpu]->score->slot[index_of(kind, level)]--;
+	struct score *s = countings[vcpu]->score;
+
+	if (!count_is_live(kind))
+		return;
+	if (word_kinds() & bit_of(kind))
+		s->word[level] -= word_step(kind);
+	else
+		s->slot[index_of(kind, level)]--;
 }
 
 static void reached_in_block(unsigned int vcpu, void *userdata)
 {
 	(void)userdata;
 	config->reached(vcpu);
+}
+
+static void word_reached_in_block(unsigned int vcpu, void *level)
+{
+	word_reached(vcpu, (uintptr_t)level);
 }
 
 /* ---- conditional branches ---- */
@@ -305,7 +444,7 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
 {
 	struct counting *c = countings[vcpu];
 	unsigned int level = config->level(vcpu);
-	struct score *s = countings[vcpu]->score;
+	struct score *s = c->score;
 
 	(void)userdata;
 	add(vcpu, s, config->cache_refs, level);
@@ -345,10 +484,29 @@ void count_gen_start(const struct count_block *b)
 }
 
 /**
+ * count_gen_instructions() - have an instruction count itself and instructions before it
+ * @insn: the instruction; it counts when it begins
+ * @b: its block
+ * @n: number of instructions
+ * @is_branch: the instruction is a branch
+ */
+void count_gen_instructions(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int n,
+			    bool is_branch)
+{
+	uint64_t steps = n * ONE_INSTRUCTION + is_branch * ONE_BRANCH;
+
+	if (!live_has(word_kinds()) || !steps)
+		return;
+	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_ADD, word_of(b->level),
+							   steps);
+	b->counted |= word_kinds();
+}
+
+/**
  * count_gen_add() - have an instruction add to a count
  * @insn: the instruction; it adds when it begins
  * @b: its block
- * @kind: the kind
+ * @kind: the kind, not one of count_gen_instructions()
  * @n: the number to add
  */
 void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int kind,
@@ -358,19 +516,20 @@ void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigne
 		return;
 	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_ADD,
 							   slot_of(kind, b->level), n);
-	b->counted |= UINT32_C(1) << kind;
+	b->counted |= bit_of(kind);
 }
 
 /**
  * count_gen_conditional() - instrument a conditional branch
+ * @at: the instruction after whose begin the branch is certain to execute, or the branch
  * @insn: the branch
  * @b: its block, which the branch ends
  * @distance: bytes from the next instruction to the branch's target
  *
  * A branch to the instruction after it counts as not taken.
  */
-void count_gen_conditional(struct qemu_plugin_insn *insn, const struct count_block *b,
-			   int64_t distance)
+void count_gen_conditional(struct qemu_plugin_insn *at, struct qemu_plugin_insn *insn,
+			   const struct count_block *b, int64_t distance)
 {
 	uint64_t next = plugin_api.insn_vaddr(insn) + plugin_api.insn_size(insn);
 	uint64_t not_taken = PENDING | count_page_offset(next);
@@ -383,7 +542,7 @@ void count_gen_conditional(struct qemu_plugin_insn *insn, const struct count_blo
 		not_taken |= TWINS;
 		plugin_api.register_vcpu_tb_exec_cb(b->tb, remember_next, 0, (void *)length);
 	}
-	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE,
+	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(at, PLUGIN_STORE,
 							   not_taken_slot(), not_taken);
 }
 
@@ -409,16 +568,21 @@ void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b
 }
 
 /**
- * count_gen_checks() - have the end of a block check the counts that the block adds to
- * @last: the block's last instruction
+ * count_gen_checks() - check the counts that a block adds to
+ * @last: the instruction that adds last
  * @b: the block
  */
 void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b)
 {
+	uint32_t counted = b->counted & ~word_kinds();
 	unsigned int kind;
 
+	if (b->counted & word_kinds())
+		plugin_api.register_vcpu_insn_exec_cond_cb(last, word_reached_in_block, 0,
+							   PLUGIN_COND_LT, word_of(b->level),
+							   REACHED, (void *)(uintptr_t)b->level);
 	for (kind = 0; kind < config->kinds; kind++)
-		if (b->counted >> kind & 1)
+		if (counted & bit_of(kind))
 			plugin_api.register_vcpu_insn_exec_cond_cb(last, reached_in_block, 0,
 								   PLUGIN_COND_LT,
 								   slot_of(kind, b->level),
@@ -444,6 +608,7 @@ static void find_scores(void)
 void count_init(struct count_config *c)
 {
 	config = c;
+	c->live.needs = needs;
 	c->live.changed = find_scores;
 	live_init(&c->live);
 	scores = plugin_api.scoreboard_new(sizeof(struct score));

@@ -23,9 +23,13 @@
 
 /**
  * struct count_config - the kinds and levels of an architecture, and its callbacks
- * @live: functions of the architecture; count_init() sets the member @changed
+ * @live: functions for live.h; count_init() sets @needs and @changed
+ * @needs: return a bitmap of the kinds that a vCPU's PMU needs now; see struct live_config
  * @kinds: number of kinds, less than COUNT_KINDS_MAX
  * @levels: number of levels, at most COUNT_LEVELS_MAX
+ * @instructions: kind: instructions
+ * @branches: kind: branches of all types
+ * @cycles: kind: cycles, one for each instruction and one more for a branch
  * @taken: kind: taken conditional branches
  * @not_taken: kind: conditional branches that are not taken
  * @mispredicted: kind: conditional branches that the predictor's model predicts wrongly
@@ -41,8 +45,12 @@
  */
 struct count_config {
 	struct live_config live;
+	uint32_t (*needs)(unsigned int vcpu);
 	unsigned int kinds;
 	unsigned int levels;
+	unsigned int instructions;
+	unsigned int branches;
+	unsigned int cycles;
 	unsigned int taken;
 	unsigned int not_taken;
 	unsigned int mispredicted;
@@ -57,37 +65,13 @@ struct count_config {
 	void (*reached)(unsigned int vcpu);
 };
 
-/**
- * struct count_cells - the counts of one kind, one for each level; each is slot plus origin
- * @slot: the parts that generated code changes
- * @origin: the other parts
- */
-struct count_cells {
-	const uint64_t *slot;
-	const uint64_t *origin;
-};
-
-/**
- * count_sum() - return the count of a kind over all levels
- * @c: the cells, from count_cells()
- * @levels: number of levels; a constant of the caller
- */
-static inline uint64_t count_sum(const struct count_cells *c, unsigned int levels)
-{
-	uint64_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < levels; i++)
-		sum += c->slot[i] + c->origin[i];
-	return sum;
-}
-
 void count_init(struct count_config *config);
 void count_vcpu_init(unsigned int vcpu);
 
 /* For the PMU; the tables are [kind][level]. */
 void count_read(unsigned int vcpu, uint64_t *counts);
 void count_watch(unsigned int vcpu, const uint64_t *distance);
+void count_need(unsigned int vcpu, uint32_t kinds);
 
 /* Counting outside of generated code */
 bool count_is_live(unsigned int kind);
@@ -97,7 +81,6 @@ void count_branch_went(unsigned int vcpu, uint64_t target);
 
 /* For code that follows branches itself; called in a vCPU's thread */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind);
-struct count_cells count_cells(unsigned int vcpu, unsigned int kind);
 bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken);
 
 /**
@@ -128,10 +111,12 @@ struct count_block {
 };
 
 void count_gen_start(const struct count_block *b);
+void count_gen_instructions(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int n,
+			    bool is_branch);
 void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int kind,
 		   unsigned int n);
-void count_gen_conditional(struct qemu_plugin_insn *insn, const struct count_block *b,
-			   int64_t distance);
+void count_gen_conditional(struct qemu_plugin_insn *at, struct qemu_plugin_insn *insn,
+			   const struct count_block *b, int64_t distance);
 void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b);
 void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b);
 

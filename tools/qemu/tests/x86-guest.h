@@ -16,17 +16,22 @@
 
 #define LVT_NMI		0x400
 #define LVT_MASKED	0x10000
+#define LVT_PERIODIC	0x20000
 #define VECTOR_NMI	2
 #define VECTOR_GP	13
 #define VECTOR_UD	6
 #define VECTOR_PF	14
 #define VECTOR_BP	3
+#define VECTOR_TICK	0x3f
 #define VECTOR_FIXED	0x40
 
 #define APIC		0xfee00000
 #define APIC_EOI	0x0b0
 #define APIC_SPURIOUS	0x0f0
+#define APIC_LVTT	0x320
 #define APIC_LVTPC	0x340
+#define APIC_TMICT	0x380
+#define APIC_TDCR	0x3e0
 
 /* The stack when x86-head.S calls handle() for an exception */
 struct frame {

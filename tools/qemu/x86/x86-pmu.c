@@ -60,7 +60,7 @@ static void pmu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
 
 static void pmu_need(struct x86_pmu *pmu, uint32_t kinds)
 {
-	live_need(vcpu_of(pmu), kinds);
+	count_need(vcpu_of(pmu), kinds);
 }
 
 static void pmu_interrupt(struct x86_pmu *pmu)

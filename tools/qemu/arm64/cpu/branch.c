@@ -47,7 +47,6 @@ struct score {
  * @block: address of the block that called back last
  * @wide: the next block calls back, at any level
  * @ending: the pending branch is the last one to report
- * @cycles: the vCPU's count of cycles
  */
 static struct trail {
 	struct score *score;
@@ -55,7 +54,6 @@ static struct trail {
 	uint64_t block;
 	bool wide;
 	bool ending;
-	struct count_cells cycles;
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
@@ -159,7 +157,7 @@ static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pe
 		if (!taken)
 			return;
 	}
-	b.cycles = count_sum(&t->cycles, ARM64_PMU_LEVELS);
+	b.cycles = count_of_kind(vcpu, ARM64_PMU_CYCLES);
 	report(vcpu, &b);
 }
 
@@ -227,7 +225,6 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 	struct trail *t = &trails[vcpu];
 
 	t->score = s;
-	t->cycles = count_cells(vcpu, ARM64_PMU_CYCLES);
 	t->ending = !levels && s->any && is_known(t, s->pending);
 	if (t->ending) {
 		/* The next block has to call back, at any level. */
@@ -238,7 +235,7 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 		t->levels = levels;
 		set_heads(s, levels);
 	}
-	return count_sum(&t->cycles, ARM64_PMU_LEVELS);
+	return count_of_kind(vcpu, ARM64_PMU_CYCLES);
 }
 
 /* ---- exceptions ---- */
@@ -286,7 +283,7 @@ void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception
 		.from = e->pc, .to = to, .type = type_of_exception(e->number),
 		.source = e->level, .target = level, .from_a32 = !e->is_a64,
 		.to_a32 = !arm64_qemu_is_a64(vcpu),
-		.cycles = count_sum(&trails[vcpu].cycles, ARM64_PMU_LEVELS),
+		.cycles = count_of_kind(vcpu, ARM64_PMU_CYCLES),
 	};
 	report(vcpu, &b);
 }
@@ -312,12 +309,13 @@ void arm64_branch_gen_start(struct qemu_plugin_tb *tb, enum arm64_pmu_level leve
 /**
  * arm64_branch_gen() - instrument a branch
  * @tb: its block
+ * @at: the instruction after whose begin the branch is certain to execute, or the branch
  * @insn: the branch
  * @level: its level
  * @class: its class
  */
-void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
-		      enum arm64_pmu_level level, unsigned int class)
+void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
+		      struct qemu_plugin_insn *insn, enum arm64_pmu_level level, unsigned int class)
 {
 	uint64_t offset = plugin_api.insn_vaddr(insn) - plugin_api.tb_vaddr(tb);
 	uint64_t pending = PENDING | offset | (class & PENDING_CLASS) << PENDING_CLASS_SHIFT |
@@ -325,7 +323,7 @@ void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
 
 	if (!count_is_live(ARM64_PMU_RECORDS))
 		return;
-	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE, FIELD(pending),
+	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(at, PLUGIN_STORE, FIELD(pending),
 							   pending);
 	if (class & ARM64_INSN_ERET)
 		plugin_api.register_vcpu_insn_exec_cond_cb(insn, eret_begins, 0, PLUGIN_COND_NE,

@@ -24,10 +24,8 @@ static void take_back(unsigned int vcpu, uint32_t insn, unsigned int level)
 		count_take_back(vcpu, ARM64_PMU_STORES, level);
 	if (class & (ARM64_INSN_LOAD | ARM64_INSN_STORE))
 		count_take_back(vcpu, ARM64_PMU_MEMORY, level);
-	if (class & ARM64_INSN_BRANCH) {
-		count_take_back(vcpu, ARM64_PMU_CYCLES, level);
+	if (class & ARM64_INSN_BRANCH)
 		count_take_back(vcpu, ARM64_PMU_BRANCHES, level);
-	}
 	if (class & ARM64_INSN_ERET) {
 		count_take_back(vcpu, ARM64_PMU_EXCEPTION_RETURNS, level);
 		count_take_back(vcpu, ARM64_PMU_TAKEN, level);
@@ -59,7 +57,6 @@ void arm64_count_exception(unsigned int vcpu, int exception)
 	case EXCP_HYP_TRAP:
 	case EXCP_UNALIGNED:
 		count_take_back(vcpu, ARM64_PMU_INSTRUCTIONS, level);
-		count_take_back(vcpu, ARM64_PMU_CYCLES, level);
 		if (arm64_qemu_insn(vcpu, &insn))
 			take_back(vcpu, insn, level);
 		break;
@@ -95,21 +92,21 @@ static uint32_t word_of(const struct qemu_plugin_insn *insn)
 	return word;
 }
 
-static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int class)
+/* @at: the instruction that counts the branch when it begins */
+static void gen_branch(struct qemu_plugin_insn *at, struct qemu_plugin_insn *insn,
+		       struct count_block *b, unsigned int class)
 {
-	count_gen_add(insn, b, ARM64_PMU_CYCLES, 1);
-	count_gen_add(insn, b, ARM64_PMU_BRANCHES, 1);
 	if (class & ARM64_INSN_IMMEDIATE)
-		count_gen_add(insn, b, ARM64_PMU_IMMEDIATE, 1);
+		count_gen_add(at, b, ARM64_PMU_IMMEDIATE, 1);
 	if (class & ARM64_INSN_RETURN)
-		count_gen_add(insn, b, ARM64_PMU_RETURNS, 1);
+		count_gen_add(at, b, ARM64_PMU_RETURNS, 1);
 	if (class & ARM64_INSN_ERET)
-		count_gen_add(insn, b, ARM64_PMU_EXCEPTION_RETURNS, 1);
+		count_gen_add(at, b, ARM64_PMU_EXCEPTION_RETURNS, 1);
 	if (class & ARM64_INSN_CONDITIONAL)
-		count_gen_conditional(insn, b, arm64_insn_distance(word_of(insn)));
+		count_gen_conditional(at, insn, b, arm64_insn_distance(word_of(insn)));
 	else
-		count_gen_add(insn, b, ARM64_PMU_TAKEN, 1);
-	arm64_branch_gen(b->tb, insn, b->level, class);
+		count_gen_add(at, b, ARM64_PMU_TAKEN, 1);
+	arm64_branch_gen(b->tb, at, insn, b->level, class);
 }
 
 static void gen_memory(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int class)
@@ -129,36 +126,54 @@ static unsigned int class_of(const struct qemu_plugin_insn *insn)
 	return arm64_qemu_translating_a64() ? arm64_insn_class(word_of(insn)) : 0;
 }
 
+/* Check whether an instruction executes once its block has come to it, and the next one, if any. */
+static bool is_certain(unsigned int class)
+{
+	return class & (ARM64_INSN_SIMPLE | ARM64_INSN_CONDITIONAL | ARM64_INSN_IMMEDIATE);
+}
+
+/* Return the index of the block's tail: the instructions at the end that are certain to execute. */
+static size_t tail_of(const struct qemu_plugin_tb *tb)
+{
+	size_t i = plugin_api.tb_n_insns(tb);
+
+	while (i && is_certain(class_of(plugin_api.tb_get_insn(tb, i - 1))))
+		i--;
+	return i;
+}
+
 /*
  * Instrument a block. Instructions that cannot leave the block are counted together with the next
- * one that can; no read of a counter can see the difference.
+ * one that can; no read of a counter can see the difference. The tail is counted and checked when its
+ * first instruction begins: between a comparison and its branch, code for the check would keep QEMU
+ * from joining the two.
  */
 static void translate(struct qemu_plugin_tb *tb)
 {
 	struct count_block b = { .tb = tb, .level = arm64_qemu_translating_level() };
-	size_t n = plugin_api.tb_n_insns(tb);
+	size_t i, n = plugin_api.tb_n_insns(tb), tail = tail_of(tb);
 	unsigned int pending = 0;
-	size_t i;
 
 	count_gen_start(&b);
 	arm64_branch_gen_start(tb, b.level);
 	for (i = 0; i < n; i++) {
-		struct qemu_plugin_insn *insn = plugin_api.tb_get_insn(tb, i);
+		struct qemu_plugin_insn *insn = plugin_api.tb_get_insn(tb, i), *at = insn;
 		unsigned int class = class_of(insn);
 
 		pending++;
 		if (class & ARM64_INSN_SIMPLE && i < n - 1)
 			continue;
 
-		count_gen_add(insn, &b, ARM64_PMU_INSTRUCTIONS, pending);
-		count_gen_add(insn, &b, ARM64_PMU_CYCLES, pending);
+		if (i >= tail)
+			at = plugin_api.tb_get_insn(tb, tail);
+		count_gen_instructions(at, &b, pending, class & ARM64_INSN_BRANCH);
 		pending = 0;
 		if (class & ARM64_INSN_BRANCH)
-			gen_branch(insn, &b, class);
+			gen_branch(at, insn, &b, class);
 		else if (!(class & ARM64_INSN_SIMPLE))
 			gen_memory(insn, &b, class);
 		if (i == n - 1)
-			count_gen_checks(insn, &b);
+			count_gen_checks(at, &b);
 	}
 }
 
@@ -167,7 +182,7 @@ static void translate(struct qemu_plugin_tb *tb)
 /**
  * arm64_count_init() - prepare for counting
  * @reached: see struct count_config
- * @needs: see struct live_config
+ * @needs: see struct count_config
  * @at_exit: called when QEMU exits
  */
 void arm64_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsigned int vcpu),
@@ -176,9 +191,13 @@ void arm64_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsi
 	static struct count_config config;
 
 	config = (struct count_config) {
-		.live		= { .needs = needs, .translate = translate, .at_exit = at_exit },
+		.live		= { .translate = translate, .at_exit = at_exit },
+		.needs		= needs,
 		.kinds		= ARM64_PMU_KINDS,
 		.levels		= ARM64_PMU_LEVELS,
+		.instructions	= ARM64_PMU_INSTRUCTIONS,
+		.branches	= ARM64_PMU_BRANCHES,
+		.cycles		= ARM64_PMU_CYCLES,
 		.taken		= ARM64_PMU_TAKEN,
 		.not_taken	= ARM64_PMU_NOT_TAKEN,
 		.mispredicted	= ARM64_PMU_MISPREDICTED,

@@ -46,13 +46,11 @@ struct score {
  *	the score does not move
  * @block: address of the block that called back last
  * @ending: the pending branch is the last one to report
- * @cycles: the vCPU's count of cycles
  */
 static struct trail {
 	struct score *score;
 	uint64_t block;
 	bool ending;
-	struct count_cells cycles;
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
@@ -121,7 +119,7 @@ static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pe
 	}
 	b.type = type_of(class);
 	b.kernel = x86_pmu_is_kernel(x86_qemu_ring(vcpu));
-	b.cycles = count_sum(&t->cycles, X86_PMU_RINGS);
+	b.cycles = count_of_kind(vcpu, X86_PMU_CYCLES);
 	report(vcpu, &b);
 }
 
@@ -177,7 +175,6 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 	struct trail *t = &trails[vcpu];
 
 	t->score = s;
-	t->cycles = count_cells(vcpu, X86_PMU_CYCLES);
 	if (!rings && s->any && is_known(s, s->pending)) {
 		/* The next block has to call back, in any ring. */
 		t->ending = true;
@@ -187,7 +184,7 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 		s->pending = 0;
 		set_heads(s, rings);
 	}
-	return count_sum(&t->cycles, X86_PMU_RINGS);
+	return count_of_kind(vcpu, X86_PMU_CYCLES);
 }
 
 /* ---- exceptions and interrupts ---- */
@@ -241,7 +238,7 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 	b = (struct x86_lbr_branch) {
 		.from = from, .to = to, .type = X86_LBR_OTHER,
 		.kernel = x86_pmu_is_kernel(x86_qemu_ring(vcpu)),
-		.cycles = count_sum(&trails[vcpu].cycles, X86_PMU_RINGS),
+		.cycles = count_of_kind(vcpu, X86_PMU_CYCLES),
 	};
 	report(vcpu, &b);
 	if (trails[vcpu].ending)
@@ -273,12 +270,13 @@ void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 /**
  * x86_branch_gen() - instrument a branch
  * @tb: its block
+ * @at: the instruction after whose begin the branch is certain to execute, or the branch
  * @insn: the branch
  * @ring: its ring
  * @class: its class
  */
-void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
-		    enum x86_pmu_ring ring, unsigned int class)
+void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
+		    struct qemu_plugin_insn *insn, enum x86_pmu_ring ring, unsigned int class)
 {
 	uint64_t offset = plugin_api.insn_vaddr(insn) - plugin_api.tb_vaddr(tb);
 	uint64_t pending = PENDING | offset |
@@ -287,7 +285,7 @@ void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
 			   (uint64_t)ring << PENDING_RING_SHIFT;
 
 	if (count_is_live(X86_PMU_RECORDS))
-		plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE,
+		plugin_api.register_vcpu_insn_exec_inline_per_vcpu(at, PLUGIN_STORE,
 								   FIELD(pending), pending);
 }
 

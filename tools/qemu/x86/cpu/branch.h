@@ -22,7 +22,7 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to);
 /* Instrument a block; @class: the class of its last instruction */
 void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 			  unsigned int class);
-void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *insn,
-		    enum x86_pmu_ring ring, unsigned int class);
+void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
+		    struct qemu_plugin_insn *insn, enum x86_pmu_ring ring, unsigned int class);
 
 #endif /* TOOLS_QEMU_X86_BRANCH_H */

@@ -64,10 +64,8 @@ static unsigned int forget_last(unsigned int vcpu, uint64_t pc)
 static void take_back_instruction(unsigned int vcpu, unsigned int class, unsigned int ring)
 {
 	count_take_back(vcpu, X86_PMU_INSTRUCTIONS, ring);
-	count_take_back(vcpu, X86_PMU_CYCLES, ring);
 	if (!(class & X86_INSN_BRANCH))
 		return;
-	count_take_back(vcpu, X86_PMU_CYCLES, ring);
 	count_take_back(vcpu, X86_PMU_BRANCHES, ring);
 	if (class & X86_INSN_FAR)
 		count_take_back(vcpu, X86_PMU_FAR, ring);
@@ -146,11 +144,8 @@ void x86_count_interrupted(unsigned int vcpu, enum x86_pmu_ring ring)
  */
 static void repeated(unsigned int vcpu, void *userdata)
 {
-	unsigned int ring = x86_qemu_ring(vcpu);
-
 	(void)userdata;
-	count_add(vcpu, X86_PMU_INSTRUCTIONS, ring);
-	count_add(vcpu, X86_PMU_CYCLES, ring);
+	count_add(vcpu, X86_PMU_INSTRUCTIONS, x86_qemu_ring(vcpu));
 }
 
 /**
@@ -185,23 +180,23 @@ static void gen_last(struct qemu_plugin_insn *insn, uint64_t last)
 	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE, FIELD(last), last);
 }
 
-static void gen_branch(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int class)
+/* @at: the instruction that counts the branch when it begins */
+static void gen_branch(struct qemu_plugin_insn *at, struct qemu_plugin_insn *insn,
+		       struct count_block *b, unsigned int class)
 {
-	count_gen_add(insn, b, X86_PMU_CYCLES, 1);
-	count_gen_add(insn, b, X86_PMU_BRANCHES, 1);
 	if (class & X86_INSN_CONDITIONAL) {
-		count_gen_add(insn, b, X86_PMU_CONDITIONAL, 1);
-		count_gen_conditional(insn, b, distance_of(insn));
+		count_gen_add(at, b, X86_PMU_CONDITIONAL, 1);
+		count_gen_conditional(at, insn, b, distance_of(insn));
 	} else if (class & X86_INSN_FAR) {
-		count_gen_add(insn, b, X86_PMU_FAR, 1);
+		count_gen_add(at, b, X86_PMU_FAR, 1);
 	} else {
-		count_gen_add(insn, b, X86_PMU_TAKEN, 1);
+		count_gen_add(at, b, X86_PMU_TAKEN, 1);
 	}
 	if (class & X86_INSN_CALL)
-		count_gen_add(insn, b, X86_PMU_CALLS, 1);
+		count_gen_add(at, b, X86_PMU_CALLS, 1);
 	if (class & X86_INSN_RETURN)
-		count_gen_add(insn, b, X86_PMU_RETURNS, 1);
-	x86_branch_gen(b->tb, insn, b->level, class);
+		count_gen_add(at, b, X86_PMU_RETURNS, 1);
+	x86_branch_gen(b->tb, at, insn, b->level, class);
 	if (class & X86_INSN_FAULTING)
 		gen_last(insn, last_value(class, plugin_api.insn_vaddr(insn)));
 }
@@ -224,19 +219,36 @@ static unsigned int class_of(const struct qemu_plugin_insn *insn)
 	return x86_insn_class(bytes, bytes_of(insn, bytes));
 }
 
+/* Check whether an instruction executes once its block has come to it, and the next one, if any. */
+static bool is_certain(unsigned int class)
+{
+	return class & X86_INSN_SIMPLE || (class & X86_INSN_BRANCH && !(class & X86_INSN_FAULTING));
+}
+
+/* Return the index of the block's tail: the instructions at the end that are certain to execute. */
+static size_t tail_of(const struct qemu_plugin_tb *tb)
+{
+	size_t i = plugin_api.tb_n_insns(tb);
+
+	while (i && is_certain(class_of(plugin_api.tb_get_insn(tb, i - 1))))
+		i--;
+	return i;
+}
+
 /*
  * Instrument a block. Instructions that cannot leave the block are counted together with the next
- * one that can; no read of a counter can see the difference.
+ * one that can; no read of a counter can see the difference. The tail is counted and checked when its
+ * first instruction begins: between a comparison and its branch, code for the check would keep QEMU
+ * from joining the two.
  */
 static void translate(struct qemu_plugin_tb *tb)
 {
 	struct count_block b = { .tb = tb, .level = x86_qemu_translating_ring() };
-	size_t n = plugin_api.tb_n_insns(tb);
+	size_t i, n = plugin_api.tb_n_insns(tb), tail = tail_of(tb);
 	unsigned int pending = 0;
-	size_t i;
 
 	for (i = 0; i < n; i++) {
-		struct qemu_plugin_insn *insn = plugin_api.tb_get_insn(tb, i);
+		struct qemu_plugin_insn *insn = plugin_api.tb_get_insn(tb, i), *at = insn;
 		unsigned int class = class_of(insn);
 
 		if (!i) {
@@ -252,22 +264,23 @@ static void translate(struct qemu_plugin_tb *tb)
 		if (class & X86_INSN_SIMPLE && i < n - 1)
 			continue;
 
+		if (i >= tail)
+			at = plugin_api.tb_get_insn(tb, tail);
 		if (class & X86_INSN_REPEATED) {
 			gen_repeated(insn, !i);
 			/* repeated() counts this instruction. */
 			if (!i)
 				pending = 0;
 		}
-		count_gen_add(insn, &b, X86_PMU_INSTRUCTIONS, pending);
-		count_gen_add(insn, &b, X86_PMU_CYCLES, pending);
+		count_gen_instructions(at, &b, pending, class & X86_INSN_BRANCH);
 		pending = 0;
 		if (class & X86_INSN_BRANCH)
-			gen_branch(insn, &b, class);
+			gen_branch(at, insn, &b, class);
 		if (!(class & X86_INSN_SIMPLE))
 			count_gen_memory(insn, &b);
 		x86_step_gen(insn, class);
 		if (i == n - 1)
-			count_gen_checks(insn, &b);
+			count_gen_checks(at, &b);
 	}
 }
 
@@ -277,6 +290,9 @@ static const struct count_config count_config = {
 	.live.translate	= translate,
 	.kinds		= X86_PMU_KINDS,
 	.levels		= X86_PMU_RINGS,
+	.instructions	= X86_PMU_INSTRUCTIONS,
+	.branches	= X86_PMU_BRANCHES,
+	.cycles		= X86_PMU_CYCLES,
 	.taken		= X86_PMU_TAKEN,
 	.not_taken	= X86_PMU_NOT_TAKEN,
 	.mispredicted	= X86_PMU_MISPREDICTED,
@@ -293,7 +309,7 @@ static const struct count_config count_config = {
 /**
  * x86_count_init() - prepare for counting
  * @reached: see struct count_config
- * @needs: see struct live_config
+ * @needs: see struct count_config
  * @at_exit: called when QEMU exits
  */
 void x86_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsigned int vcpu),
@@ -303,7 +319,7 @@ void x86_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsign
 
 	config = count_config;
 	config.reached = reached;
-	config.live.needs = needs;
+	config.needs = needs;
 	config.live.at_exit = at_exit;
 	count_init(&config);
 	scores = plugin_api.scoreboard_new(sizeof(struct score));
