@@ -176,6 +176,17 @@ unsigned int arm64_qemu_level(unsigned int vcpu)
 }
 
 /**
+ * arm64_qemu_pc_field() - return a pointer to the program counter in the CPUARMState of a vCPU
+ * @vcpu: index of the vCPU
+ *
+ * Its value is valid where arm64_qemu_pc() may be called.
+ */
+const uint64_t *arm64_qemu_pc_field(unsigned int vcpu)
+{
+	return (const uint64_t *)((const char *)arm64_vcpus[vcpu].env + offset.pc);
+}
+
+/**
  * arm64_qemu_pc() - return the program counter of a vCPU
  * @vcpu: index of the vCPU; called in its thread, at the start of a block or between two blocks
  *
@@ -184,10 +195,7 @@ unsigned int arm64_qemu_level(unsigned int vcpu)
  */
 uint64_t arm64_qemu_pc(unsigned int vcpu)
 {
-	uint64_t pc;
-
-	memcpy(&pc, (const char *)arm64_vcpus[vcpu].env + offset.pc, sizeof(pc));
-	return pc;
+	return *arm64_qemu_pc_field(vcpu);
 }
 
 /**

@@ -75,6 +75,7 @@ void arm64_qemu_use_spis(unsigned int first);
 /* Called in a vCPU's thread */
 unsigned int arm64_qemu_level(unsigned int vcpu);
 uint64_t arm64_qemu_pc(unsigned int vcpu);
+const uint64_t *arm64_qemu_pc_field(unsigned int vcpu);
 bool arm64_qemu_is_a64(unsigned int vcpu);
 bool arm64_qemu_insn(unsigned int vcpu, uint32_t *insn);
 uint64_t arm64_qemu_mdcr_el2(unsigned int vcpu);

@@ -18,11 +18,9 @@
 /* A slot, or a word, below this value has reached its distance. */
 #define REACHED			(UINT64_C(1) << 61)
 
-/* The fields of a word. BRANCHES_START is more than the branches that are ever taken back. */
-#define INSTRUCTIONS_SHIFT	32
-#define ONE_INSTRUCTION		(UINT64_C(1) << INSTRUCTIONS_SHIFT)
+/* What generated code adds to a word. BRANCHES_START is more than the branches that are ever taken back. */
+#define ONE_INSTRUCTION		(UINT64_C(1) << COUNT_INSTRUCTIONS_SHIFT)
 #define ONE_BRANCH		UINT64_C(1)
-#define BRANCHES_MASK		(ONE_INSTRUCTION - 1)
 #define BRANCHES_START		UINT64_C(0x10000)
 #define DISTANCE_MAX		INT64_C(0x7fffffff)
 
@@ -61,6 +59,7 @@ struct score {
  * @score: the vCPU's score
  * @origin: count minus slot, or minus the field of the word
  * @limit: the counts of the kinds in the word that the PMU waits for
+ * @cycles_origin: count of cycles at all levels, minus the fields of the words
  * @next: the address after the branch at the end of this or the last block; only with TWINS
  * @predictor: two-bit counters of conditional branches
  * @mispredicted: the last conditional branch was mispredicted
@@ -71,6 +70,7 @@ struct counting {
 	struct score *score;
 	uint64_t origin[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
 	uint64_t limit[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
+	uint64_t cycles_origin;
 	uint64_t next;
 	uint8_t predictor[PREDICTOR_ENTRIES];
 	bool mispredicted;
@@ -123,8 +123,8 @@ static uint64_t word_count(const struct counting *c, unsigned int kind, unsigned
 {
 	uint64_t word = c->score->word[level];
 	uint64_t instructions = c->origin[index_of(config->instructions, level)] +
-				((int64_t)word >> INSTRUCTIONS_SHIFT);
-	uint64_t branches = c->origin[index_of(config->branches, level)] + (word & BRANCHES_MASK);
+				((int64_t)word >> COUNT_INSTRUCTIONS_SHIFT);
+	uint64_t branches = c->origin[index_of(config->branches, level)] + (word & COUNT_BRANCHES_MASK);
 
 	if (kind == config->instructions)
 		return instructions;
@@ -141,12 +141,14 @@ static uint64_t count_of(const struct counting *c, unsigned int kind, unsigned i
 /* Set a word to minus the distance in instructions. Its counts do not change. */
 static void set_word(struct counting *c, unsigned int level, uint64_t distance)
 {
-	uint64_t instructions = word_count(c, config->instructions, level);
-	uint64_t branches = word_count(c, config->branches, level);
+	uint64_t *instructions = &c->origin[index_of(config->instructions, level)];
+	uint64_t *branches = &c->origin[index_of(config->branches, level)];
 
-	c->score->word[level] = (-distance << INSTRUCTIONS_SHIFT) + BRANCHES_START;
-	c->origin[index_of(config->instructions, level)] = instructions + distance;
-	c->origin[index_of(config->branches, level)] = branches - BRANCHES_START;
+	c->cycles_origin -= *instructions + *branches;
+	*instructions = word_count(c, config->instructions, level) + distance;
+	*branches = word_count(c, config->branches, level) - BRANCHES_START;
+	c->cycles_origin += *instructions + *branches;
+	c->score->word[level] = (-distance << COUNT_INSTRUCTIONS_SHIFT) + BRANCHES_START;
 }
 
 static int64_t min(int64_t a, int64_t b)
@@ -209,6 +211,19 @@ uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 	for (level = 0; level < config->levels; level++)
 		sum += count_of(countings[vcpu], kind, level);
 	return sum;
+}
+
+/**
+ * count_clock() - return the parts of a vCPU's count of cycles
+ * @vcpu: index of the vCPU; called in its thread, once all vCPUs exist: no score moves any more
+ *
+ * Return: the parts, which stay valid.
+ */
+struct count_clock count_clock(unsigned int vcpu)
+{
+	const struct counting *c = countings[vcpu];
+
+	return (struct count_clock) { c->score->word, &c->cycles_origin };
 }
 
 /**
@@ -409,8 +424,8 @@ static void remember_next(unsigned int vcpu, void *length)
 
 static bool follows_branches(void)
 {
-	return count_is_live(config->taken) || count_is_live(config->not_taken) ||
-	       count_is_live(config->mispredicted);
+	return live_has(bit_of(config->taken) | bit_of(config->not_taken) |
+			bit_of(config->mispredicted));
 }
 
 /**

@@ -17,6 +17,10 @@
 #define COUNT_KINDS_MAX		32
 #define COUNT_LEVELS_MAX	4
 
+/* The fields of the word that instructions and branches share */
+#define COUNT_INSTRUCTIONS_SHIFT	32
+#define COUNT_BRANCHES_MASK		((UINT64_C(1) << COUNT_INSTRUCTIONS_SHIFT) - 1)
+
 /* The smallest page size of the supported architectures */
 #define COUNT_PAGE_SHIFT	12
 #define COUNT_PAGE_SIZE		(UINT64_C(1) << COUNT_PAGE_SHIFT)
@@ -65,6 +69,32 @@ struct count_config {
 	void (*reached)(unsigned int vcpu);
 };
 
+/**
+ * struct count_clock - the parts of a vCPU's count of cycles, for code that reads it often
+ * @word: by level: instructions in the upper half, branches in the lower
+ * @origin: the rest
+ */
+struct count_clock {
+	const uint64_t *word;
+	const uint64_t *origin;
+};
+
+/**
+ * count_cycles() - return a vCPU's count of cycles
+ * @clock: from count_clock()
+ * @levels: number of levels; a constant of the caller
+ */
+static inline uint64_t count_cycles(const struct count_clock *clock, unsigned int levels)
+{
+	uint64_t cycles = *clock->origin;
+	unsigned int i;
+
+	for (i = 0; i < levels; i++)
+		cycles += ((int64_t)clock->word[i] >> COUNT_INSTRUCTIONS_SHIFT) +
+			  (clock->word[i] & COUNT_BRANCHES_MASK);
+	return cycles;
+}
+
 void count_init(struct count_config *config);
 void count_vcpu_init(unsigned int vcpu);
 
@@ -81,6 +111,7 @@ void count_branch_went(unsigned int vcpu, uint64_t target);
 
 /* For code that follows branches itself; called in a vCPU's thread */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind);
+struct count_clock count_clock(unsigned int vcpu);
 bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken);
 
 /**

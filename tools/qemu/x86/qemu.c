@@ -358,6 +358,17 @@ unsigned int x86_qemu_ring(unsigned int vcpu)
 }
 
 /**
+ * x86_qemu_pc_field() - return a pointer to RIP in the CPUX86State of a vCPU
+ * @vcpu: index of the vCPU
+ *
+ * Its value is valid where x86_qemu_pc() may be called.
+ */
+const uint64_t *x86_qemu_pc_field(unsigned int vcpu)
+{
+	return (const uint64_t *)((const char *)vcpus[vcpu].env + offset.eip);
+}
+
+/**
  * x86_qemu_pc() - return RIP of a vCPU
  * @vcpu: index of the vCPU; called in its thread, at the start of a block or between two blocks
  *
@@ -367,7 +378,7 @@ unsigned int x86_qemu_ring(unsigned int vcpu)
  */
 uint64_t x86_qemu_pc(unsigned int vcpu)
 {
-	return env_u64(vcpus[vcpu].env, offset.eip);
+	return *x86_qemu_pc_field(vcpu);
 }
 
 /**

@@ -54,6 +54,7 @@ uint32_t x86_qemu_vcpu_signature(unsigned int vcpu);
 
 /* Called in a vCPU's thread */
 uint64_t x86_qemu_pc(unsigned int vcpu);
+const uint64_t *x86_qemu_pc_field(unsigned int vcpu);
 void *x86_qemu_env(unsigned int vcpu);
 unsigned int x86_qemu_ring(unsigned int vcpu);
 enum x86_pmu_ring x86_qemu_translating_ring(void);

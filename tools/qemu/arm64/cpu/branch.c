@@ -44,16 +44,20 @@ struct score {
  * @score: the vCPU's score, NULL before software turns branch records on. All vCPUs exist then, so
  *	the score does not move
  * @levels: bitmap of the levels with reported branches
+ * @pc: the program counter
  * @block: address of the block that called back last
  * @wide: the next block calls back, at any level
  * @ending: the pending branch is the last one to report
+ * @clock: the vCPU's count of cycles
  */
 static struct trail {
 	struct score *score;
 	unsigned int levels;
+	const uint64_t *pc;
 	uint64_t block;
 	bool wide;
 	bool ending;
+	struct count_clock clock;
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
@@ -141,23 +145,41 @@ static void set_heads(struct score *s, unsigned int levels)
 	s->any = levels;
 }
 
-static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to)
+/* The CPU where a branch ends: its level, and A64 in AArch64 state */
+#define STATE_LEVEL		3u
+#define STATE_A64		4u
+
+static unsigned int state_of(unsigned int level, bool is_a64)
+{
+	return level | (is_a64 ? STATE_A64 : 0);
+}
+
+static unsigned int present_state(unsigned int vcpu)
+{
+	return state_of(arm64_qemu_level(vcpu), arm64_qemu_is_a64(vcpu));
+}
+
+static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to,
+			   unsigned int state)
 {
 	unsigned int class = class_of(pending);
-	struct arm64_branch b = {
-		.from = address_of(t, pending), .to = to, .type = type_of(class),
-		.source = level_of(pending), .target = arm64_qemu_level(vcpu),
-		.to_a32 = !arm64_qemu_is_a64(vcpu),
-	};
+	uint64_t from = address_of(t, pending);
+	bool mispredicted = false;
+	struct arm64_branch b;
 
 	if (class & ARM64_INSN_CONDITIONAL) {
-		bool taken = to != b.from + INSN_SIZE;
+		bool taken = to != from + INSN_SIZE;
 
-		b.mispredicted = count_mispredicted(vcpu, b.from + INSN_SIZE, taken);
+		mispredicted = count_mispredicted(vcpu, from + INSN_SIZE, taken);
 		if (!taken)
 			return;
 	}
-	b.cycles = count_of_kind(vcpu, ARM64_PMU_CYCLES);
+	b = (struct arm64_branch) {
+		.from = from, .to = to, .type = type_of(class), .mispredicted = mispredicted,
+		.source = level_of(pending), .target = state & STATE_LEVEL,
+		.to_a32 = !(state & STATE_A64),
+		.cycles = count_cycles(&t->clock, ARM64_PMU_LEVELS),
+	};
 	report(vcpu, &b);
 }
 
@@ -173,25 +195,24 @@ static void settle(struct trail *t)
 	set_heads(t->score, t->levels);
 }
 
-/* Report the pending branch, if any, with its target. */
-static void went(unsigned int vcpu, uint64_t to)
+/* Report the pending branch, if any, with its target and the state of the CPU there. */
+static void went(unsigned int vcpu, struct trail *t, uint64_t to, unsigned int state)
 {
-	struct trail *t = &trails[vcpu];
 	uint64_t pending = t->score->pending;
 
 	t->score->pending = 0;
 	if (is_known(t, pending))
-		report_pending(vcpu, t, pending, to);
+		report_pending(vcpu, t, pending, to, state);
 	settle(t);
 }
 
-static void block_begins(unsigned int vcpu, void *userdata)
+static void block_begins(unsigned int vcpu, void *state)
 {
-	uint64_t pc = arm64_qemu_pc(vcpu);
+	struct trail *t = &trails[vcpu];
+	uint64_t pc = *t->pc;
 
-	(void)userdata;
-	went(vcpu, pc);
-	trails[vcpu].block = pc;
+	went(vcpu, t, pc, (uintptr_t)state);
+	t->block = pc;
 }
 
 /* Called when an exception return begins: the next block has to call back, at any level. */
@@ -225,6 +246,8 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 	struct trail *t = &trails[vcpu];
 
 	t->score = s;
+	t->pc = arm64_qemu_pc_field(vcpu);
+	t->clock = count_clock(vcpu);
 	t->ending = !levels && s->any && is_known(t, s->pending);
 	if (t->ending) {
 		/* The next block has to call back, at any level. */
@@ -235,7 +258,7 @@ uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
 		t->levels = levels;
 		set_heads(s, levels);
 	}
-	return count_of_kind(vcpu, ARM64_PMU_CYCLES);
+	return count_cycles(&t->clock, ARM64_PMU_LEVELS);
 }
 
 /* ---- exceptions ---- */
@@ -261,7 +284,7 @@ void arm64_branch_exception(unsigned int vcpu, int exception)
 		t->score->pending = 0;
 		settle(t);
 	} else {
-		went(vcpu, pc);
+		went(vcpu, t, pc, present_state(vcpu));
 	}
 }
 
@@ -283,7 +306,7 @@ void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception
 		.from = e->pc, .to = to, .type = type_of_exception(e->number),
 		.source = e->level, .target = level, .from_a32 = !e->is_a64,
 		.to_a32 = !arm64_qemu_is_a64(vcpu),
-		.cycles = count_of_kind(vcpu, ARM64_PMU_CYCLES),
+		.cycles = count_cycles(&trails[vcpu].clock, ARM64_PMU_LEVELS),
 	};
 	report(vcpu, &b);
 }
@@ -297,13 +320,14 @@ void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception
  */
 void arm64_branch_gen_start(struct qemu_plugin_tb *tb, enum arm64_pmu_level level)
 {
+	uintptr_t state = state_of(level, arm64_qemu_translating_a64());
 	struct plugin_slot slot = FIELD(heads);
 
 	if (!count_is_live(ARM64_PMU_RECORDS))
 		return;
 	slot.offset += level * sizeof(uint64_t);
 	plugin_api.register_vcpu_tb_exec_cond_cb(tb, block_begins, 0, PLUGIN_COND_NE, slot, 0,
-						 NULL);
+						 (void *)state);
 }
 
 /**

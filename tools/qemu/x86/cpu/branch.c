@@ -44,13 +44,17 @@ struct score {
  * struct trail - the fields of a vCPU that only C code uses
  * @score: the vCPU's score, NULL before software turns branch records on. All vCPUs exist then, so
  *	the score does not move
+ * @pc: RIP
  * @block: address of the block that called back last
  * @ending: the pending branch is the last one to report
+ * @clock: the vCPU's count of cycles
  */
 static struct trail {
 	struct score *score;
+	const uint64_t *pc;
 	uint64_t block;
 	bool ending;
+	struct count_clock clock;
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
@@ -99,7 +103,8 @@ static void set_heads(struct score *s, unsigned int rings)
 	s->any = rings;
 }
 
-static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to)
+static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to,
+			   enum x86_pmu_ring ring)
 {
 	unsigned int class = class_of(pending);
 	uint64_t from = address_of(t, pending);
@@ -118,8 +123,8 @@ static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pe
 			return;
 	}
 	b.type = type_of(class);
-	b.kernel = x86_pmu_is_kernel(x86_qemu_ring(vcpu));
-	b.cycles = count_of_kind(vcpu, X86_PMU_CYCLES);
+	b.kernel = x86_pmu_is_kernel(ring);
+	b.cycles = count_cycles(&t->clock, X86_PMU_RINGS);
 	report(vcpu, &b);
 }
 
@@ -129,10 +134,9 @@ static void end(struct trail *t)
 	set_heads(t->score, 0);
 }
 
-/* Report the pending branch, if any, with its target. */
-static void went(unsigned int vcpu, uint64_t to)
+/* Report the pending branch, if any, with its target and the ring of the target. */
+static void went(unsigned int vcpu, struct trail *t, uint64_t to, enum x86_pmu_ring ring)
 {
-	struct trail *t = &trails[vcpu];
 	struct score *s = t->score;
 	uint64_t pending = s->pending;
 
@@ -140,18 +144,18 @@ static void went(unsigned int vcpu, uint64_t to)
 		return;
 	s->pending = 0;
 	if (is_known(s, pending))
-		report_pending(vcpu, t, pending, to);
+		report_pending(vcpu, t, pending, to, ring);
 	if (t->ending)
 		end(t);
 }
 
-static void block_begins(unsigned int vcpu, void *userdata)
+static void block_begins(unsigned int vcpu, void *ring)
 {
-	uint64_t pc = x86_qemu_pc(vcpu);
+	struct trail *t = &trails[vcpu];
+	uint64_t pc = *t->pc;
 
-	(void)userdata;
-	went(vcpu, pc);
-	trails[vcpu].block = pc;
+	went(vcpu, t, pc, (uintptr_t)ring);
+	t->block = pc;
 }
 
 static bool is_recording(unsigned int vcpu)
@@ -175,6 +179,8 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 	struct trail *t = &trails[vcpu];
 
 	t->score = s;
+	t->pc = x86_qemu_pc_field(vcpu);
+	t->clock = count_clock(vcpu);
 	if (!rings && s->any && is_known(s, s->pending)) {
 		/* The next block has to call back, in any ring. */
 		t->ending = true;
@@ -184,7 +190,7 @@ uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
 		s->pending = 0;
 		set_heads(s, rings);
 	}
-	return count_of_kind(vcpu, X86_PMU_CYCLES);
+	return count_cycles(&t->clock, X86_PMU_RINGS);
 }
 
 /* ---- exceptions and interrupts ---- */
@@ -209,7 +215,7 @@ void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fe
 	    address_of(t, t->score->pending) == pc)
 		t->score->pending = 0;
 	else
-		went(vcpu, pc);
+		went(vcpu, t, pc, x86_qemu_ring(vcpu));
 }
 
 /**
@@ -220,7 +226,7 @@ void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fe
 void x86_branch_interrupt(unsigned int vcpu, uint64_t pc)
 {
 	if (is_recording(vcpu))
-		went(vcpu, pc);
+		went(vcpu, &trails[vcpu], pc, x86_qemu_ring(vcpu));
 }
 
 /**
@@ -231,6 +237,7 @@ void x86_branch_interrupt(unsigned int vcpu, uint64_t pc)
  */
 void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 {
+	struct trail *t = &trails[vcpu];
 	struct x86_lbr_branch b;
 
 	if (!is_recording(vcpu))
@@ -238,11 +245,11 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 	b = (struct x86_lbr_branch) {
 		.from = from, .to = to, .type = X86_LBR_OTHER,
 		.kernel = x86_pmu_is_kernel(x86_qemu_ring(vcpu)),
-		.cycles = count_of_kind(vcpu, X86_PMU_CYCLES),
+		.cycles = count_cycles(&t->clock, X86_PMU_RINGS),
 	};
 	report(vcpu, &b);
-	if (trails[vcpu].ending)
-		end(&trails[vcpu]);
+	if (t->ending)
+		end(t);
 }
 
 /* ---- generated code ---- */
@@ -264,7 +271,7 @@ void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 	if (class & X86_INSN_FAR)
 		slot = FIELD(any);
 	plugin_api.register_vcpu_tb_exec_cond_cb(tb, block_begins, 0, PLUGIN_COND_NE, slot, 0,
-						 NULL);
+						 (void *)(uintptr_t)ring);
 }
 
 /**
