@@ -474,6 +474,35 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
 
 /* ---- generated code ---- */
 
+/* A block for block_is_near(): its number of instructions, and its level above */
+#define NEAR_LEVEL_SHIFT	16
+
+static void block_is_near(unsigned int vcpu, void *block)
+{
+	unsigned int level = (uintptr_t)block >> NEAR_LEVEL_SHIFT;
+	unsigned int n = (uintptr_t)block & ((1 << NEAR_LEVEL_SHIFT) - 1);
+	int64_t distance = word_distance(countings[vcpu], level);
+
+	if (distance > n)
+		set_word(countings[vcpu], level, distance);
+	else if (config->near(vcpu, level, n))
+		pmu_qemu_leave_block(vcpu, (uintptr_t)__builtin_return_address(0));
+}
+
+/**
+ * count_gen_near() - call config->near() at the start of a block that can reach a distance
+ * @b: the block; this is the first callback at its start
+ */
+void count_gen_near(const struct count_block *b)
+{
+	uint64_t n = plugin_api.tb_n_insns(b->tb);
+	uintptr_t block = n | b->level << NEAR_LEVEL_SHIFT;
+
+	plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, block_is_near, 0, PLUGIN_COND_GE,
+						 word_of(b->level), -n * ONE_INSTRUCTION,
+						 (void *)block);
+}
+
 /**
  * count_gen_start() - instrument the start of a block
  * @b: the block

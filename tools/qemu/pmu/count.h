@@ -45,6 +45,8 @@
  * @stores: kind: stores; @kinds if the architecture counts stores itself
  * @level: return a vCPU's level; called in the vCPU's thread
  * @pc: return a vCPU's PC; called in the vCPU's thread, at the start of a block
+ * @near: a block of @n instructions begins, and instructions, branches or cycles can reach the distance of
+ *	count_watch() in it. Return true to have QEMU look up the block anew; only for count_gen_near()
  * @reached: a count has reached the distance of count_watch(); called in the vCPU's thread
  */
 struct count_config {
@@ -66,6 +68,7 @@ struct count_config {
 	unsigned int stores;
 	unsigned int (*level)(unsigned int vcpu);
 	uint64_t (*pc)(unsigned int vcpu);
+	bool (*near)(unsigned int vcpu, unsigned int level, unsigned int n);
 	void (*reached)(unsigned int vcpu);
 };
 
@@ -141,6 +144,7 @@ struct count_block {
 	uint32_t counted;
 };
 
+void count_gen_near(const struct count_block *b);
 void count_gen_start(const struct count_block *b);
 void count_gen_instructions(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int n,
 			    bool is_branch);

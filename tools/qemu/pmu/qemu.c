@@ -57,6 +57,7 @@ static struct {
 	void (*qemu_register_reset)(void (*fn)(void *opaque), void *opaque);
 	void (*error_setg_internal)(struct qemu_error **errp, const char *src, int line,
 				    const char *func, const char *fmt, ...);
+	void (*cpu_loop_exit_restore)(struct qemu_cpu *cpu, uintptr_t ra) __attribute__((noreturn));
 	int (*migrate_add_blocker)(struct qemu_error **reason, struct qemu_error **errp);
 	void (*qemu_plugin_reset)(qemu_plugin_id_t id, callback cb, void *userdata);
 	void (*qemu_plugin_register_vcpu_tb_trans_cb)(qemu_plugin_id_t id, callback cb,
@@ -93,6 +94,7 @@ static const struct pmu_import common_imports[] = {
 	IN_QEMU(async_safe_run_on_cpu),
 	IN_QEMU(qemu_register_reset),
 	IN_QEMU(error_setg_internal),
+	IN_QEMU(cpu_loop_exit_restore),
 	IN_QEMU(migrate_add_blocker),
 };
 
@@ -360,6 +362,18 @@ void pmu_qemu_single(unsigned int vcpu, bool single)
 bool pmu_qemu_is_single(void)
 {
 	return cflags_offset && (*cflags_of(pmu_qemu_current_cpu()) & CF_COUNT_MASK) == 1;
+}
+
+/**
+ * pmu_qemu_leave_block() - have a vCPU look up the block anew that it has just begun
+ * @vcpu: index of the vCPU; called in a callback at the block's start
+ * @ra: the callback's return address, in the block's code
+ *
+ * QEMU restores its own count of instructions.
+ */
+void pmu_qemu_leave_block(unsigned int vcpu, uintptr_t ra)
+{
+	qemu.cpu_loop_exit_restore(cpus[vcpu], ra);
 }
 
 static void run_work(struct qemu_cpu *cpu, union work_data data)

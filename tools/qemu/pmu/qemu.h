@@ -26,7 +26,7 @@ struct plugin_slot {
 	size_t offset;
 };
 
-enum plugin_cond { PLUGIN_COND_NE = 3, PLUGIN_COND_LT = 4 };
+enum plugin_cond { PLUGIN_COND_NE = 3, PLUGIN_COND_LT = 4, PLUGIN_COND_GE = 7 };
 enum plugin_op { PLUGIN_ADD, PLUGIN_STORE };
 enum plugin_rw { PLUGIN_READ = 1, PLUGIN_WRITE = 2, PLUGIN_READ_WRITE = 3 };
 
@@ -98,6 +98,7 @@ bool pmu_qemu_replace(void *place, const void *fn, void *old);
 int pmu_qemu_find_single(void);
 void pmu_qemu_single(unsigned int vcpu, bool single);
 bool pmu_qemu_is_single(void);
+void pmu_qemu_leave_block(unsigned int vcpu, uintptr_t ra) __attribute__((noreturn));
 
 struct qemu_cpu *pmu_qemu_vcpu_init(unsigned int vcpu);
 struct qemu_cpu *pmu_qemu_cpu(unsigned int vcpu);

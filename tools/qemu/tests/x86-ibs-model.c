@@ -125,7 +125,8 @@ static void test_micro_ops(void)
 {
 	make("zen3");
 	EXPECT(put(MSR_AMD64_IBSOPCTL, IBS_OP_ENABLE | IBS_OP_CNT_CTL | 0x30 >> 4));
-	EXPECT(cpu.needed >> X86_PMU_INSTRUCTIONS & 1 && cpu.rings == 3);
+	EXPECT(cpu.needed >> X86_PMU_INSTRUCTIONS & 1);
+	EXPECT(x86_pmu_near(&cpu.pmu, X86_PMU_USER, 0x2f) && cpu.rings == 3);
 	run(0, 0x2f, NULL);
 	EXPECT(!cpu.samples && get(MSR_AMD64_IBSOPCTL) >> 32 == 0x2f);
 	run(0x2f, 1, NULL);
@@ -160,8 +161,7 @@ static void test_near(void)
 	EXPECT(!cpu.rings);
 	EXPECT(cpu.distance[X86_PMU_INSTRUCTIONS][X86_PMU_USER] < 0x110000);
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] = 0x110000 - 100;
-	x86_pmu_check(&cpu.pmu);
-	EXPECT(cpu.rings == 3 && !cpu.samples);
+	EXPECT(x86_pmu_near(&cpu.pmu, X86_PMU_USER, 100) && cpu.rings == 3 && !cpu.samples);
 	/* The counted instruction has begun, and has not retired yet. */
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER] += 100;
 	x86_pmu_check(&cpu.pmu);
@@ -234,7 +234,7 @@ static void test_guests(void)
 	make("zen3");
 	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_EFER, EFER_SVME) == X86_PMU_NOT_HERE);
 	EXPECT(put(MSR_AMD64_IBSOPCTL, IBS_OP_ENABLE | IBS_OP_CNT_CTL | 0x30 >> 4));
-	EXPECT(cpu.rings == X86_PMU_ALL_RINGS);
+	EXPECT(x86_pmu_near(&cpu.pmu, X86_PMU_USER, 0x2f) && cpu.rings == X86_PMU_ALL_RINGS);
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_GUEST_USER] += 0x10;
 	cpu.counts[X86_PMU_INSTRUCTIONS][X86_PMU_GUEST_KERNEL] += 0x10;
 	x86_pmu_check(&cpu.pmu);

@@ -154,8 +154,14 @@ static bool is_slow(unsigned int vcpu, uint64_t addr)
 	return x86_pmu_is_slow(pmus[vcpu], addr);
 }
 
+static bool near(unsigned int vcpu, unsigned int ring, unsigned int n)
+{
+	return x86_pmu_near(pmus[vcpu], ring, n);
+}
+
 static const struct x86_step_hooks step_hooks = {
 	.retired	= retired,
+	.near		= near,
 	.check		= reached,
 	.is_slow	= is_slow,
 };

@@ -252,6 +252,8 @@ static void translate(struct qemu_plugin_tb *tb)
 		unsigned int class = class_of(insn);
 
 		if (!i) {
+			if (count_is_live(X86_PMU_STEPS) && !pmu_qemu_is_single())
+				count_gen_near(&b);
 			if (!(class & X86_INSN_REPEATED))
 				plugin_api.register_vcpu_tb_exec_inline_per_vcpu(tb,
 						PLUGIN_STORE, FIELD(last), 0);
@@ -304,6 +306,7 @@ static const struct count_config count_config = {
 	.stores		= X86_PMU_STORES,
 	.level		= x86_qemu_ring,
 	.pc		= x86_qemu_pc,
+	.near		= x86_step_near,
 };
 
 /**

@@ -34,12 +34,14 @@ static const enum x86_pmu_kind accesses[] = {
 /**
  * struct walk - the fields of a vCPU that only C code uses
  * @rings: bitmap of the rings with reported instructions
+ * @in_near: in x86_step_near(), which leaves the block itself
  * @pc: address of the instruction being executed, 0 if it is not reported
  * @access: accesses of the instruction
  * @before: the counts of accesses[] before the instruction
  */
 struct walk {
 	unsigned int rings;
+	bool in_near;
 	uint64_t pc;
 	struct x86_pebs_access access;
 	uint64_t before[ARRAY_SIZE(accesses)];
@@ -77,8 +79,24 @@ void x86_step_single(unsigned int vcpu, unsigned int rings)
 	w->rings = rings;
 	s->any = rings;
 	pmu_qemu_single(vcpu, is_wanted(w, x86_qemu_ring(vcpu)));
-	if (rings)
+	if (rings && !w->in_near)
 		pmu_qemu_work(vcpu, leave);
+}
+
+/**
+ * x86_step_near() - count_config.near
+ * @vcpu: index of the vCPU; called at the start of a block
+ * @ring: the block's ring
+ * @n: number of instructions
+ */
+bool x86_step_near(unsigned int vcpu, unsigned int ring, unsigned int n)
+{
+	bool leave;
+
+	walks[vcpu]->in_near = true;
+	leave = hooks->near(vcpu, ring, n);
+	walks[vcpu]->in_near = false;
+	return leave;
 }
 
 /* ---- instructions ---- */

@@ -18,11 +18,14 @@ enum x86_step_end {
 /**
  * struct x86_step_hooks - callbacks, all called in the vCPU's thread
  * @retired: an instruction has retired; @ip: its address, 0 if unknown; @access: its accesses
+ * @near: a block of @n instructions begins in @ring, and a counter may overflow in it. Return true if each
+ *	instruction is to be reported
  * @check: check the counters: the vCPU has left a block in its middle
  * @is_slow: check whether a load at an address counts as slow
  */
 struct x86_step_hooks {
 	void (*retired)(unsigned int vcpu, uint64_t ip, const struct x86_pebs_access *access);
+	bool (*near)(unsigned int vcpu, unsigned int ring, unsigned int n);
 	void (*check)(unsigned int vcpu);
 	bool (*is_slow)(unsigned int vcpu, uint64_t addr);
 };
@@ -30,6 +33,7 @@ struct x86_step_hooks {
 void x86_step_init(const struct x86_step_hooks *hooks);
 void x86_step_vcpu_init(unsigned int vcpu);
 void x86_step_single(unsigned int vcpu, unsigned int rings);
+bool x86_step_near(unsigned int vcpu, unsigned int ring, unsigned int n);
 void x86_step_interrupted(unsigned int vcpu, enum x86_step_end end);
 
 /* Instrument a block: its start, then each of its instructions in order */

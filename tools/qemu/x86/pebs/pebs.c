@@ -44,8 +44,8 @@ struct ds_pebs {
 };
 
 /*
- * The maximum advance of a count between two checks: a block has up to 512 instructions, a branch
- * takes one more cycle, and few instructions access memory more than four times.
+ * The maximum advance of a count between two checks: a block has up to 512 instructions, and few
+ * instructions access memory more than four times. The CPU calls x86_pmu_near() for the other kinds.
  */
 #define NEAR			520
 #define NEAR_MEMORY		2200
@@ -176,15 +176,18 @@ static bool is_of_memory(enum x86_pmu_kind kind)
 
 /**
  * x86_pebs_is_in_window() - check whether a count can advance by @steps between two checks
+ * @pmu: the PMU
  * @kind: kind of the count
  * @steps: in: distance to the overflow; out, if not: distance to the window before the overflow
  *
  * Return: true if the count can.
  */
-bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps)
+bool x86_pebs_is_in_window(const struct x86_pmu *pmu, enum x86_pmu_kind kind, uint64_t *steps)
 {
 	uint64_t window = is_of_memory(kind) ? NEAR_MEMORY : NEAR;
 
+	if (kind == X86_PMU_INSTRUCTIONS || kind == X86_PMU_CYCLES || kind == X86_PMU_BRANCHES)
+		window = pmu->pebs.window;
 	if (*steps <= window)
 		return true;
 	*steps -= window;
@@ -202,7 +205,7 @@ bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps)
 bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps)
 {
 	return (x86_pebs_takes(pmu, i) || x86_acr_is_cause(pmu, i)) &&
-	       x86_pebs_is_in_window(pmu->counter[i].event.kind, steps);
+	       x86_pebs_is_in_window(pmu, pmu->counter[i].event.kind, steps);
 }
 
 /**

@@ -80,6 +80,7 @@ struct x86_pebs_state {
  * @cfg_c: IA32_PMC_GP_CFG_C and IA32_PMC_FX_CFG_C, by index in struct x86_pmu
  * @near: bitmap, by index in struct x86_pmu, of the counters so near to an overflow that the CPU
  *	reports each instruction; above them the units of instruction-based sampling
+ * @window: the advance of instructions, branches and cycles in the block of x86_pmu_near(); otherwise 0
  * @due: bitmap, by index, of the overflowed counters with a record to write
  * @rings: bitmap of the rings with instructions that the CPU reports
  * @put_off: the due record has been delayed already, see @late of struct x86_pebs_config
@@ -98,6 +99,7 @@ struct x86_pebs {
 	uint64_t index;
 	uint64_t cfg_c[X86_PEBS_COUNTERS];
 	uint32_t near;
+	unsigned int window;
 	uint32_t due;
 	unsigned int rings;
 	bool put_off;
@@ -122,7 +124,7 @@ void x86_pebs_reset(struct x86_pmu *pmu);
 bool x86_pebs_takes(const struct x86_pmu *pmu, unsigned int i);
 void x86_pebs_overflow(struct x86_pmu *pmu, unsigned int i);
 bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps);
-bool x86_pebs_is_in_window(enum x86_pmu_kind kind, uint64_t *steps);
+bool x86_pebs_is_in_window(const struct x86_pmu *pmu, enum x86_pmu_kind kind, uint64_t *steps);
 void x86_pebs_look(struct x86_pmu *pmu);
 bool x86_pebs_is_on(const struct x86_pmu *pmu);
 uint64_t x86_pebs_status(const struct x86_pmu_config *config);

@@ -405,7 +405,7 @@ static void watch_ibs(struct x86_pmu *pmu, x86_pmu_counts distance)
 
 		if (!steps)
 			continue;
-		if (x86_pebs_is_in_window(kind, &steps))
+		if (x86_pebs_is_in_window(pmu, kind, &steps))
 			pmu->pebs.near |= UINT32_C(1) << (X86_PMU_COUNTERS_MAX + unit);
 		else
 			shorten(distance, kind, x86_pmu_rings(pmu, true, true), steps);
@@ -438,6 +438,12 @@ static void watch(struct x86_pmu *pmu)
 			shorten(distance, c->event.kind, c->rings, steps);
 	}
 	watch_ibs(pmu, distance);
+	if (pmu->pebs.window && !pmu->pebs.near) {
+		/* The block has been executed. */
+		pmu->pebs.window = 0;
+		watch(pmu);
+		return;
+	}
 	x86_pebs_look(pmu);
 	if (pmu->alarm_set) {
 		pmu->ops->read(pmu, counts);
@@ -529,6 +535,24 @@ void x86_pmu_check(struct x86_pmu *pmu)
 		x86_pmu_activate(pmu);	/* the overflow may have frozen the counters */
 	else
 		watch(pmu);
+}
+
+/**
+ * x86_pmu_near() - check whether a block can reach an overflow that needs each instruction
+ * @pmu: the PMU of this thread's CPU
+ * @ring: the ring of the block, which begins
+ * @n: number of instructions of the block
+ *
+ * Called if instructions, branches or cycles can advance by their distance in the block.
+ *
+ * Return: true if the CPU has to report each instruction.
+ */
+bool x86_pmu_near(struct x86_pmu *pmu, unsigned int ring, unsigned int n)
+{
+	/* A branch takes one more cycle. */
+	pmu->pebs.window = n + 1;
+	x86_pmu_check(pmu);
+	return pmu->pebs.rings >> ring & 1;
 }
 
 /**

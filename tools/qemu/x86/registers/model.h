@@ -293,6 +293,7 @@ void x86_pmu_init(struct x86_pmu *pmu, const struct x86_pmu_config *config,
 void x86_pmu_reset(struct x86_pmu *pmu);
 uint32_t x86_pmu_needs(const struct x86_pmu *pmu);
 void x86_pmu_check(struct x86_pmu *pmu);
+bool x86_pmu_near(struct x86_pmu *pmu, unsigned int ring, unsigned int n);
 void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t distance);
 void x86_pmu_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access);
 bool x86_pmu_is_slow(const struct x86_pmu *pmu, uint64_t addr);
