@@ -5,87 +5,31 @@
  * For each kind and level, a vCPU has a slot of 64 bits that generated code adds to. The slot
  * starts at minus the distance to the next overflow. If the slot is not negative when the last
  * instruction of a block begins, generated code calls the PMU. A count is its slot plus its origin.
- *
- * Instructions and branches share one word for each level: generated code adds to both at once.
- * Instructions have the upper half, which starts as a slot does. Branches have the lower half. Cycles
- * have no slot, they are the sum of both. No kind in the word advances faster than two for each
- * instruction. So generated code checks the upper half only, and C code checks the kinds.
+ * Instructions, branches and cycles have a word instead, see word.c.
  */
 #include <stdlib.h>
 
 #include "pmu/count.h"
+#include "pmu/counting.h"
 
 /* A slot, or a word, below this value has reached its distance. */
 #define REACHED			(UINT64_C(1) << 61)
 
-/* What generated code adds to a word. BRANCHES_START is more than the branches that are ever taken back. */
-#define ONE_INSTRUCTION		(UINT64_C(1) << COUNT_INSTRUCTIONS_SHIFT)
-#define ONE_BRANCH		UINT64_C(1)
-#define BRANCHES_START		UINT64_C(0x10000)
-#define DISTANCE_MAX		INT64_C(0x7fffffff)
-
-#define PREDICTOR_ENTRIES	1024
 #define PREDICTOR_TAKEN		2	/* from this value on, the prediction is "taken" */
 #define PREDICTOR_MAX		3
 
 #define CACHE_LINE_SHIFT	6
-#define CACHE_LINES		1024
-
 #define TLB_PAGE_SHIFT		12
-#define TLB_ENTRIES		64
-
 #define NOWHERE			UINT64_MAX
 
 /* Flags of score.not_taken, above the offset in the page */
 #define PENDING			COUNT_PAGE_SIZE
 #define TWINS			(COUNT_PAGE_SIZE << 1)
 
-/**
- * struct score - the fields of a vCPU that generated code writes
- * @word: by level, see above
- * @slot: see above; the slots of kinds that @word has are not used
- * @not_taken: about the last conditional branch: the page offset of the next instruction, PENDING,
- *	and TWINS if the branch's target has the same offset in another page; 0 once the branch is
- *	counted
- */
-struct score {
-	uint64_t word[COUNT_LEVELS_MAX];
-	uint64_t slot[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
-	uint64_t not_taken;
-};
+const struct count_config *count_config;
+struct counting *countings[PMU_VCPUS_MAX];
 
-/**
- * struct counting - the fields of a vCPU that only C code uses
- * @score: the vCPU's score
- * @origin: count minus slot, or minus the field of the word
- * @limit: the counts of the kinds in the word that the PMU waits for
- * @cycles_origin: count of cycles at all levels, minus the fields of the words
- * @next: the address after the branch at the end of this or the last block; only with TWINS
- * @predictor: two-bit counters of conditional branches
- * @mispredicted: the last conditional branch was mispredicted
- * @cache: the line in each entry of the direct-mapped cache
- * @tlb: the page in each entry of the TLB
- */
-struct counting {
-	struct score *score;
-	uint64_t origin[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
-	uint64_t limit[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
-	uint64_t cycles_origin;
-	uint64_t next;
-	uint8_t predictor[PREDICTOR_ENTRIES];
-	bool mispredicted;
-	uint64_t cache[CACHE_LINES];
-	uint64_t tlb[TLB_ENTRIES];
-};
-
-static const struct count_config *config;
 static struct qemu_plugin_scoreboard *scores;
-static struct counting *countings[PMU_VCPUS_MAX];
-
-static unsigned int index_of(unsigned int kind, unsigned int level)
-{
-	return kind * COUNT_LEVELS_MAX + level;
-}
 
 static struct plugin_slot slot_of(unsigned int kind, unsigned int level)
 {
@@ -108,29 +52,6 @@ static struct plugin_slot word_of(unsigned int level)
 	};
 }
 
-static uint32_t bit_of(unsigned int kind)
-{
-	return UINT32_C(1) << kind;
-}
-
-/* Bitmap of the kinds in the word: if one is live, all are. */
-static uint32_t word_kinds(void)
-{
-	return bit_of(config->instructions) | bit_of(config->branches) | bit_of(config->cycles);
-}
-
-static uint64_t word_count(const struct counting *c, unsigned int kind, unsigned int level)
-{
-	uint64_t word = c->score->word[level];
-	uint64_t instructions = c->origin[index_of(config->instructions, level)] +
-				((int64_t)word >> COUNT_INSTRUCTIONS_SHIFT);
-	uint64_t branches = c->origin[index_of(config->branches, level)] + (word & COUNT_BRANCHES_MASK);
-
-	if (kind == config->instructions)
-		return instructions;
-	return kind == config->branches ? branches : instructions + branches;
-}
-
 static uint64_t count_of(const struct counting *c, unsigned int kind, unsigned int level)
 {
 	if (word_kinds() & bit_of(kind))
@@ -138,48 +59,14 @@ static uint64_t count_of(const struct counting *c, unsigned int kind, unsigned i
 	return c->score->slot[index_of(kind, level)] + c->origin[index_of(kind, level)];
 }
 
-/* Set a word to minus the distance in instructions. Its counts do not change. */
-static void set_word(struct counting *c, unsigned int level, uint64_t distance)
-{
-	uint64_t *instructions = &c->origin[index_of(config->instructions, level)];
-	uint64_t *branches = &c->origin[index_of(config->branches, level)];
-
-	c->cycles_origin -= *instructions + *branches;
-	*instructions = word_count(c, config->instructions, level) + distance;
-	*branches = word_count(c, config->branches, level) - BRANCHES_START;
-	c->cycles_origin += *instructions + *branches;
-	c->score->word[level] = (-distance << COUNT_INSTRUCTIONS_SHIFT) + BRANCHES_START;
-}
-
-static int64_t min(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Return the steps of a kind in the word to its limit. */
-static int64_t steps_left(const struct counting *c, unsigned int kind, unsigned int level)
-{
-	return c->limit[index_of(kind, level)] - word_count(c, kind, level);
-}
-
-/* Return the least number of instructions after which a kind in the word can reach its limit. */
-static int64_t word_distance(const struct counting *c, unsigned int level)
-{
-	int64_t cycles = steps_left(c, config->cycles, level);
-
-	return min(min(steps_left(c, config->instructions, level),
-		       steps_left(c, config->branches, level)),
-		   min(cycles / 2 + cycles % 2, DISTANCE_MAX));
-}
-
 static void word_reached(unsigned int vcpu, unsigned int level)
 {
 	int64_t distance = word_distance(countings[vcpu], level);
 
 	if (distance <= 0)
-		config->reached(vcpu);
+		count_config->reached(vcpu);
 	else
-		set_word(countings[vcpu], level, distance);
+		word_set(countings[vcpu], level, distance);
 }
 
 /* ---- for the PMU ---- */
@@ -193,8 +80,8 @@ void count_read(unsigned int vcpu, uint64_t *counts)
 {
 	unsigned int kind, level;
 
-	for (kind = 0; kind < config->kinds; kind++)
-		for (level = 0; level < config->levels; level++)
+	for (kind = 0; kind < count_config->kinds; kind++)
+		for (level = 0; level < count_config->levels; level++)
 			*counts++ = count_of(countings[vcpu], kind, level);
 }
 
@@ -208,26 +95,13 @@ uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 	unsigned int level;
 	uint64_t sum = 0;
 
-	for (level = 0; level < config->levels; level++)
+	for (level = 0; level < count_config->levels; level++)
 		sum += count_of(countings[vcpu], kind, level);
 	return sum;
 }
 
 /**
- * count_clock() - return the parts of a vCPU's count of cycles
- * @vcpu: index of the vCPU; called in its thread, once all vCPUs exist: no score moves any more
- *
- * Return: the parts, which stay valid.
- */
-struct count_clock count_clock(unsigned int vcpu)
-{
-	const struct counting *c = countings[vcpu];
-
-	return (struct count_clock) { c->score->word, &c->cycles_origin };
-}
-
-/**
- * count_watch() - have config->reached() called before a count advances by more than @distance
+ * count_watch() - have reached() called before a count advances by more than @distance
  * @vcpu: index of the vCPU; called in its thread
  * @distance: the distances from the present counts, [kind][level]
  */
@@ -236,8 +110,8 @@ void count_watch(unsigned int vcpu, const uint64_t *distance)
 	struct counting *c = countings[vcpu];
 	unsigned int kind, level;
 
-	for (kind = 0; kind < config->kinds; kind++) {
-		for (level = 0; level < config->levels; level++, distance++) {
+	for (kind = 0; kind < count_config->kinds; kind++) {
+		for (level = 0; level < count_config->levels; level++, distance++) {
 			unsigned int i = index_of(kind, level);
 
 			c->limit[i] = count_of(c, kind, level) + *distance;
@@ -247,10 +121,10 @@ void count_watch(unsigned int vcpu, const uint64_t *distance)
 			c->score->slot[i] = -*distance;
 		}
 	}
-	for (level = 0; level < config->levels; level++) {
+	for (level = 0; level < count_config->levels; level++) {
 		int64_t instructions = word_distance(c, level);
 
-		set_word(c, level, instructions > 0 ? instructions : 0);
+		word_set(c, level, instructions > 0 ? instructions : 0);
 	}
 }
 
@@ -262,7 +136,7 @@ static uint32_t with_word(uint32_t kinds)
 
 static uint32_t needs(unsigned int vcpu)
 {
-	return with_word(config->needs(vcpu));
+	return with_word(count_config->needs(vcpu));
 }
 
 /**
@@ -289,15 +163,7 @@ bool count_is_live(unsigned int kind)
 static void add(unsigned int vcpu, struct score *s, unsigned int kind, unsigned int level)
 {
 	if (count_is_live(kind) && ++s->slot[index_of(kind, level)] < REACHED)
-		config->reached(vcpu);
-}
-
-/* Add to the word what an instruction or a branch adds; cycles follow from these. */
-static uint64_t word_step(unsigned int kind)
-{
-	if (kind == config->instructions)
-		return ONE_INSTRUCTION;
-	return kind == config->branches ? ONE_BRANCH : 0;
+		count_config->reached(vcpu);
 }
 
 /**
@@ -340,7 +206,7 @@ void count_take_back(unsigned int vcpu, unsigned int kind, unsigned int level)
 static void reached_in_block(unsigned int vcpu, void *userdata)
 {
 	(void)userdata;
-	config->reached(vcpu);
+	count_config->reached(vcpu);
 }
 
 static void word_reached_in_block(unsigned int vcpu, void *level)
@@ -382,9 +248,9 @@ static void went(unsigned int vcpu, struct counting *c, uint64_t target, unsigne
 	bool wrong = mispredicted(c, s->not_taken, taken);
 
 	s->not_taken = 0;
-	add(vcpu, s, taken ? config->taken : config->not_taken, level);
+	add(vcpu, s, taken ? count_config->taken : count_config->not_taken, level);
 	if (wrong)
-		add(vcpu, s, config->mispredicted, level);
+		add(vcpu, s, count_config->mispredicted, level);
 }
 
 /**
@@ -397,35 +263,35 @@ void count_branch_went(unsigned int vcpu, uint64_t target)
 	struct counting *c = countings[vcpu];
 
 	if (c->score->not_taken)
-		went(vcpu, c, target, config->level(vcpu));
+		went(vcpu, c, target, count_config->level(vcpu));
 }
 
 /* The block that follows a branch: its page offset, and its level above */
 #define AFTER_LEVEL_SHIFT	COUNT_PAGE_SHIFT
 
 /*
- * Called at the start of the block after a branch. A conditional branch ends at its own level, so its
- * level is the block's.
+ * Called at the start of the block after a branch. A conditional branch ends at its own level, so
+ * its level is the block's.
  */
 static void branch_went(unsigned int vcpu, void *block)
 {
 	struct counting *c = countings[vcpu];
 	uintptr_t after = (uintptr_t)block;
 
-	went(vcpu, c, c->score->not_taken & TWINS ? config->pc(vcpu) : after,
+	went(vcpu, c, c->score->not_taken & TWINS ? count_config->pc(vcpu) : after,
 	     after >> AFTER_LEVEL_SHIFT);
 }
 
 /* Called at the start of a block that ends with a TWINS branch. @length: bytes of the block */
 static void remember_next(unsigned int vcpu, void *length)
 {
-	countings[vcpu]->next = config->pc(vcpu) + (uintptr_t)length;
+	countings[vcpu]->next = count_config->pc(vcpu) + (uintptr_t)length;
 }
 
 static bool follows_branches(void)
 {
-	return live_has(bit_of(config->taken) | bit_of(config->not_taken) |
-			bit_of(config->mispredicted));
+	return live_has(bit_of(count_config->taken) | bit_of(count_config->not_taken) |
+			bit_of(count_config->mispredicted));
 }
 
 /**
@@ -458,18 +324,18 @@ static bool enter(uint64_t *places, unsigned int nr, uint64_t entry)
 static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void *userdata)
 {
 	struct counting *c = countings[vcpu];
-	unsigned int level = config->level(vcpu);
+	unsigned int level = count_config->level(vcpu);
 	struct score *s = c->score;
 
 	(void)userdata;
-	add(vcpu, s, config->cache_refs, level);
+	add(vcpu, s, count_config->cache_refs, level);
 	if (enter(c->cache, CACHE_LINES, addr >> CACHE_LINE_SHIFT)) {
-		add(vcpu, s, config->cache_misses, level);
+		add(vcpu, s, count_config->cache_misses, level);
 		if (!plugin_api.mem_is_store(info))
-			add(vcpu, s, config->load_misses, level);
+			add(vcpu, s, count_config->load_misses, level);
 	}
 	if (enter(c->tlb, TLB_ENTRIES, addr >> TLB_PAGE_SHIFT))
-		add(vcpu, s, config->tlb_misses, level);
+		add(vcpu, s, count_config->tlb_misses, level);
 }
 
 /* ---- generated code ---- */
@@ -484,13 +350,13 @@ static void block_is_near(unsigned int vcpu, void *block)
 	int64_t distance = word_distance(countings[vcpu], level);
 
 	if (distance > n)
-		set_word(countings[vcpu], level, distance);
-	else if (config->near(vcpu, level, n))
+		word_set(countings[vcpu], level, distance);
+	else if (count_config->near(vcpu, level, n))
 		pmu_qemu_leave_block(vcpu, (uintptr_t)__builtin_return_address(0));
 }
 
 /**
- * count_gen_near() - call config->near() at the start of a block that can reach a distance
+ * count_gen_near() - call count_config->near() at the start of a block that can reach a distance
  * @b: the block; this is the first callback at its start
  */
 void count_gen_near(const struct count_block *b)
@@ -511,7 +377,7 @@ void count_gen_start(const struct count_block *b)
 {
 	uintptr_t after = count_page_offset(plugin_api.tb_vaddr(b->tb)) |
 			  b->level << AFTER_LEVEL_SHIFT;
-	const unsigned int memory[] = { config->loads, config->stores };
+	const unsigned int memory[] = { count_config->loads, count_config->stores };
 	size_t i;
 
 	if (follows_branches())
@@ -597,16 +463,16 @@ void count_gen_conditional(struct qemu_plugin_insn *at, struct qemu_plugin_insn 
  */
 void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b)
 {
-	if (count_is_live(config->loads))
+	unsigned int loads = count_config->loads, stores = count_config->stores;
+
+	if (count_is_live(loads))
 		plugin_api.register_vcpu_mem_inline_per_vcpu(insn, PLUGIN_READ, PLUGIN_ADD,
-							     slot_of(config->loads, b->level),
-							     1);
-	if (count_is_live(config->stores))
+							     slot_of(loads, b->level), 1);
+	if (count_is_live(stores))
 		plugin_api.register_vcpu_mem_inline_per_vcpu(insn, PLUGIN_WRITE, PLUGIN_ADD,
-							     slot_of(config->stores, b->level),
-							     1);
-	if (count_is_live(config->cache_refs) || count_is_live(config->cache_misses) ||
-	    count_is_live(config->load_misses) || count_is_live(config->tlb_misses))
+							     slot_of(stores, b->level), 1);
+	if (count_is_live(count_config->cache_refs) || count_is_live(count_config->cache_misses) ||
+	    count_is_live(count_config->load_misses) || count_is_live(count_config->tlb_misses))
 		plugin_api.register_vcpu_mem_cb(insn, access_memory, 0, PLUGIN_READ_WRITE,
 						NULL);
 }
@@ -625,7 +491,7 @@ void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b
 		plugin_api.register_vcpu_insn_exec_cond_cb(last, word_reached_in_block, 0,
 							   PLUGIN_COND_LT, word_of(b->level),
 							   REACHED, (void *)(uintptr_t)b->level);
-	for (kind = 0; kind < config->kinds; kind++)
+	for (kind = 0; kind < count_config->kinds; kind++)
 		if (counted & bit_of(kind))
 			plugin_api.register_vcpu_insn_exec_cond_cb(last, reached_in_block, 0,
 								   PLUGIN_COND_LT,
@@ -635,7 +501,7 @@ void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b
 
 /* ---- initialization ---- */
 
-/* Find all scores: they may move when a vCPU is added. Called with all vCPUs stopped, or at their start */
+/* Find all scores: they may move when a vCPU is added. No vCPU executes code meanwhile. */
 static void find_scores(void)
 {
 	unsigned int i;
@@ -651,7 +517,7 @@ static void find_scores(void)
  */
 void count_init(struct count_config *c)
 {
-	config = c;
+	count_config = c;
 	c->live.needs = needs;
 	c->live.changed = find_scores;
 	live_init(&c->live);

@@ -45,8 +45,9 @@
  * @stores: kind: stores; @kinds if the architecture counts stores itself
  * @level: return a vCPU's level; called in the vCPU's thread
  * @pc: return a vCPU's PC; called in the vCPU's thread, at the start of a block
- * @near: a block of @n instructions begins, and instructions, branches or cycles can reach the distance of
- *	count_watch() in it. Return true to have QEMU look up the block anew; only for count_gen_near()
+ * @near: a block of @n instructions begins, and instructions, branches or cycles can reach the
+ *	distance of count_watch() in it. Return true to have QEMU look up the block anew. Only for
+ *	count_gen_near()
  * @reached: a count has reached the distance of count_watch(); called in the vCPU's thread
  */
 struct count_config {

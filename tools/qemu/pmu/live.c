@@ -2,17 +2,17 @@
 /*
  * The kinds of counts that generated code counts.
  *
- * Kinds that no counter needs are not instrumented. If a guest enables a counter with a new kind, all
- * translated code is discarded. This happens before the vCPU executes the block after the write that
- * enables the counter. If no vCPU has needed a kind for a while, all code is discarded again, and
- * translated without it. Without any kind, QEMU runs as if the plugin were not loaded.
+ * Kinds that no counter needs are not instrumented. If a guest enables a counter with a new kind,
+ * all translated code is discarded. This happens before the vCPU executes the block after the write
+ * that enables the counter. If no vCPU has needed a kind for a while, all code is discarded again,
+ * and translated without it. Without any kind, QEMU runs its plain code.
  */
 #include "pmu/live.h"
 #include "pmu/qemu.h"
 
 /*
- * A kind is dropped after this many interrupts of a vCPU without a need. Translation takes time: the
- * number doubles with each drop, for a guest that needs a kind now and then.
+ * A kind is dropped after this many interrupts of a vCPU without a need. Translation takes time:
+ * the number doubles with each drop, for a guest that needs a kind now and then.
  */
 #define QUIET_INTERRUPTS	100
 #define QUIET_INTERRUPTS_MAX	3200

@@ -12,8 +12,8 @@ struct qemu_plugin_tb;
 
 /**
  * struct live_config - functions of an architecture
- * @needs: return a bitmap of the kinds that a vCPU's PMU needs now; called in the vCPU's thread, or with
- *	all vCPUs stopped
+ * @needs: return a bitmap of the kinds that a vCPU's PMU needs now; called in the vCPU's thread,
+ *	or with all vCPUs stopped
  * @translate: instrument a block
  * @changed: the live kinds have changed; called with all vCPUs stopped
  * @at_exit: called when QEMU exits

@@ -21,6 +21,7 @@ void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception
 /* Instrument a block */
 void arm64_branch_gen_start(struct qemu_plugin_tb *tb, enum arm64_pmu_level level);
 void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
-		      struct qemu_plugin_insn *insn, enum arm64_pmu_level level, unsigned int class);
+		      struct qemu_plugin_insn *insn, enum arm64_pmu_level level,
+		      unsigned int class);
 
 #endif /* TOOLS_QEMU_ARM64_BRANCH_H */

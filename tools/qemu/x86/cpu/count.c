@@ -237,9 +237,9 @@ static size_t tail_of(const struct qemu_plugin_tb *tb)
 
 /*
  * Instrument a block. Instructions that cannot leave the block are counted together with the next
- * one that can; no read of a counter can see the difference. The tail is counted and checked when its
- * first instruction begins: between a comparison and its branch, code for the check would keep QEMU
- * from joining the two.
+ * one that can; no read of a counter can see the difference. The tail is counted and checked when
+ * its first instruction begins: between a comparison and its branch, code for the check would keep
+ * QEMU from joining the two.
  */
 static void translate(struct qemu_plugin_tb *tb)
 {

@@ -18,8 +18,8 @@ enum x86_step_end {
 /**
  * struct x86_step_hooks - callbacks, all called in the vCPU's thread
  * @retired: an instruction has retired; @ip: its address, 0 if unknown; @access: its accesses
- * @near: a block of @n instructions begins in @ring, and a counter may overflow in it. Return true if each
- *	instruction is to be reported
+ * @near: a block of @n instructions begins in @ring, and a counter may overflow in it. Return true
+ *	if each instruction is to be reported
  * @check: check the counters: the vCPU has left a block in its middle
  * @is_slow: check whether a load at an address counts as slow
  */

@@ -45,7 +45,7 @@ struct ds_pebs {
 
 /*
  * The maximum advance of a count between two checks: a block has up to 512 instructions, and few
- * instructions access memory more than four times. The CPU calls x86_pmu_near() for the other kinds.
+ * instructions access memory more than four times. The CPU calls x86_pmu_near() for some kinds.
  */
 #define NEAR			520
 #define NEAR_MEMORY		2200
@@ -357,6 +357,24 @@ static void make_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_
 	p->due = 0;
 	if (notify)
 		x86_pmu_buffer_overflow(pmu);
+}
+
+/**
+ * x86_pmu_near() - check whether a block can reach an overflow that needs each instruction
+ * @pmu: the PMU of this thread's CPU
+ * @ring: the ring of the block, which begins
+ * @n: number of instructions of the block
+ *
+ * Called if instructions, branches or cycles can advance by their distance in the block.
+ *
+ * Return: true if the CPU has to report each instruction.
+ */
+bool x86_pmu_near(struct x86_pmu *pmu, unsigned int ring, unsigned int n)
+{
+	/* A branch takes one more cycle. */
+	pmu->pebs.window = n + 1;
+	x86_pmu_check(pmu);
+	return pmu->pebs.rings >> ring & 1;
 }
 
 /**

@@ -80,7 +80,7 @@ struct x86_pebs_state {
  * @cfg_c: IA32_PMC_GP_CFG_C and IA32_PMC_FX_CFG_C, by index in struct x86_pmu
  * @near: bitmap, by index in struct x86_pmu, of the counters so near to an overflow that the CPU
  *	reports each instruction; above them the units of instruction-based sampling
- * @window: the advance of instructions, branches and cycles in the block of x86_pmu_near(); otherwise 0
+ * @window: the advance of instructions, branches and cycles in the block of x86_pmu_near(), or 0
  * @due: bitmap, by index, of the overflowed counters with a record to write
  * @rings: bitmap of the rings with instructions that the CPU reports
  * @put_off: the due record has been delayed already, see @late of struct x86_pebs_config

@@ -538,24 +538,6 @@ void x86_pmu_check(struct x86_pmu *pmu)
 }
 
 /**
- * x86_pmu_near() - check whether a block can reach an overflow that needs each instruction
- * @pmu: the PMU of this thread's CPU
- * @ring: the ring of the block, which begins
- * @n: number of instructions of the block
- *
- * Called if instructions, branches or cycles can advance by their distance in the block.
- *
- * Return: true if the CPU has to report each instruction.
- */
-bool x86_pmu_near(struct x86_pmu *pmu, unsigned int ring, unsigned int n)
-{
-	/* A branch takes one more cycle. */
-	pmu->pebs.window = n + 1;
-	x86_pmu_check(pmu);
-	return pmu->pebs.rings >> ring & 1;
-}
-
-/**
  * x86_pmu_set_alarm() - have the alarm callback called
  * @pmu: the PMU of this thread's CPU
  * @distance: number of instructions until the call

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The counts of a vCPU, for count.c and word.c only.
+ */
+#ifndef TOOLS_QEMU_PMU_COUNTING_H
+#define TOOLS_QEMU_PMU_COUNTING_H
+
+#include "pmu/count.h"
+
+#define PREDICTOR_ENTRIES	1024
+
+#define CACHE_LINES		1024
+
+#define TLB_ENTRIES		64
+
+/* What generated code adds to a word */
+#define ONE_INSTRUCTION		(UINT64_C(1) << COUNT_INSTRUCTIONS_SHIFT)
+#define ONE_BRANCH		UINT64_C(1)
+
+/**
+ * struct score - the fields of a vCPU that generated code writes
+ * @word: by level, see word.c
+ * @slot: see count.c; the slots of kinds that @word has are not used
+ * @not_taken: about the last conditional branch: the page offset of the next instruction, PENDING,
+ *	and TWINS if the branch's target has the same offset in another page; 0 once the branch is
+ *	counted
+ */
+struct score {
+	uint64_t word[COUNT_LEVELS_MAX];
+	uint64_t slot[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
+	uint64_t not_taken;
+};
+
+/**
+ * struct counting - the fields of a vCPU that only C code uses
+ * @score: the vCPU's score
+ * @origin: count minus slot, or minus the field of the word
+ * @limit: the counts of the kinds in the word that the PMU waits for
+ * @cycles_origin: count of cycles at all levels, minus the fields of the words
+ * @next: the address after the branch at the end of this or the last block; only with TWINS
+ * @predictor: two-bit counters of conditional branches
+ * @mispredicted: the last conditional branch was mispredicted
+ * @cache: the line in each entry of the direct-mapped cache
+ * @tlb: the page in each entry of the TLB
+ */
+struct counting {
+	struct score *score;
+	uint64_t origin[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
+	uint64_t limit[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
+	uint64_t cycles_origin;
+	uint64_t next;
+	uint8_t predictor[PREDICTOR_ENTRIES];
+	bool mispredicted;
+	uint64_t cache[CACHE_LINES];
+	uint64_t tlb[TLB_ENTRIES];
+};
+
+extern const struct count_config *count_config;
+extern struct counting *countings[PMU_VCPUS_MAX];
+
+static inline unsigned int index_of(unsigned int kind, unsigned int level)
+{
+	return kind * COUNT_LEVELS_MAX + level;
+}
+
+static inline uint32_t bit_of(unsigned int kind)
+{
+	return UINT32_C(1) << kind;
+}
+
+/* Return a bitmap of the kinds in the word: if one is live, all are. */
+static inline uint32_t word_kinds(void)
+{
+	return bit_of(count_config->instructions) | bit_of(count_config->branches) |
+	       bit_of(count_config->cycles);
+}
+
+uint64_t word_count(const struct counting *c, unsigned int kind, unsigned int level);
+void word_set(struct counting *c, unsigned int level, uint64_t distance);
+int64_t word_distance(const struct counting *c, unsigned int level);
+uint64_t word_step(unsigned int kind);
+
+#endif /* TOOLS_QEMU_PMU_COUNTING_H */

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The word that counts instructions, branches and cycles, one for each vCPU and level.
+ *
+ * Generated code adds to instructions and branches at once. Instructions have the upper half, which
+ * starts at minus a distance. Branches have the lower half. Cycles are the sum of both. No kind in
+ * the word advances faster than two for each instruction. So generated code checks the upper half
+ * only, and C code then compares each kind with its limit.
+ */
+#include "pmu/counting.h"
+
+/* More than the branches that are ever taken back */
+#define BRANCHES_START		UINT64_C(0x10000)
+#define DISTANCE_MAX		INT64_C(0x7fffffff)
+
+/**
+ * word_count() - return the count of a kind in the word
+ * @c: the vCPU
+ * @kind: the kind
+ * @level: the level
+ */
+uint64_t word_count(const struct counting *c, unsigned int kind, unsigned int level)
+{
+	uint64_t word = c->score->word[level];
+	uint64_t instructions = c->origin[index_of(count_config->instructions, level)] +
+				((int64_t)word >> COUNT_INSTRUCTIONS_SHIFT);
+	uint64_t branches = c->origin[index_of(count_config->branches, level)] +
+			    (word & COUNT_BRANCHES_MASK);
+
+	if (kind == count_config->instructions)
+		return instructions;
+	return kind == count_config->branches ? branches : instructions + branches;
+}
+
+/**
+ * word_set() - set a word to minus a distance; its counts do not change
+ * @c: the vCPU
+ * @level: the level
+ * @distance: the distance, in instructions
+ */
+void word_set(struct counting *c, unsigned int level, uint64_t distance)
+{
+	uint64_t *instructions = &c->origin[index_of(count_config->instructions, level)];
+	uint64_t *branches = &c->origin[index_of(count_config->branches, level)];
+
+	c->cycles_origin -= *instructions + *branches;
+	*instructions = word_count(c, count_config->instructions, level) + distance;
+	*branches = word_count(c, count_config->branches, level) - BRANCHES_START;
+	c->cycles_origin += *instructions + *branches;
+	c->score->word[level] = (-distance << COUNT_INSTRUCTIONS_SHIFT) + BRANCHES_START;
+}
+
+static int64_t min(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Return the steps of a kind in the word to its limit. */
+static int64_t steps_left(const struct counting *c, unsigned int kind, unsigned int level)
+{
+	return c->limit[index_of(kind, level)] - word_count(c, kind, level);
+}
+
+/**
+ * word_distance() - return the least number of instructions after which a kind can reach its limit
+ * @c: the vCPU
+ * @level: the level
+ */
+int64_t word_distance(const struct counting *c, unsigned int level)
+{
+	int64_t cycles = steps_left(c, count_config->cycles, level);
+
+	return min(min(steps_left(c, count_config->instructions, level),
+		       steps_left(c, count_config->branches, level)),
+		   min(cycles / 2 + cycles % 2, DISTANCE_MAX));
+}
+
+/**
+ * word_step() - return what one count of a kind adds to the word; cycles follow from the others
+ * @kind: the kind
+ */
+uint64_t word_step(unsigned int kind)
+{
+	if (kind == count_config->instructions)
+		return ONE_INSTRUCTION;
+	return kind == count_config->branches ? ONE_BRANCH : 0;
+}
+
+/**
+ * count_clock() - return the parts of a vCPU's count of cycles
+ * @vcpu: index of the vCPU; called in its thread, once all vCPUs exist: no score moves any more
+ *
+ * Return: the parts, which stay valid.
+ */
+struct count_clock count_clock(unsigned int vcpu)
+{
+	const struct counting *c = countings[vcpu];
+
+	return (struct count_clock) { c->score->word, &c->cycles_origin };
+}
