@@ -193,10 +193,71 @@ start_anew() {
 	COREPMU_APT_RUN=$COREPMU_APT_RUN exec "${APT_SELF[@]}"
 }
 
-# apt_show PACKAGE[=VERSION] FIELD
-apt_show() {
-	{ apt-cache -c "$APT_CONF" --no-all-versions show "$1" 2>/dev/null || true; } |
-		sed -n "/^$2: /{ s///p; q; }"
+# apt_read PACKAGE[=VERSION]...: read the records of packages into APT_RECORD ("version architecture size
+# sha256") and APT_DEPENDS, by "$APT_DIR PACKAGE[=VERSION]". A package that the lists lack gets an empty
+# record. apt-cache unpacks a whole list in each call: one call reads all, and nothing is read twice.
+declare -A APT_RECORD=() APT_DEPENDS=()
+apt_read() {
+	local spec pkg record depends todo=()
+	local -A asked=()
+
+	for spec; do
+		[ -z "${APT_RECORD[$APT_DIR $spec]+read}" ] || continue
+		APT_RECORD[$APT_DIR $spec]=
+		asked[$spec]=1
+		todo+=("$spec")
+	done
+	[ ${#todo[@]} -gt 0 ] || return 0
+	while IFS=$'\t' read -r pkg record depends; do
+		for spec in "$pkg" "$pkg=${record%% *}"; do
+			[ -n "${asked[$spec]:-}" ] || continue
+			APT_RECORD[$APT_DIR $spec]=$record
+			APT_DEPENDS[$APT_DIR $spec]=$depends
+		done
+	done < <({ apt-cache -c "$APT_CONF" --no-all-versions show "${todo[@]}" 2>/dev/null || true; } | awk '
+		match($0, /^(Package|Version|Architecture|Size|SHA256|Pre-Depends|Depends): /) {
+			field[$1] = substr($0, RLENGTH + 1)
+		}
+		function record()
+		{
+			if ("SHA256:" in field)
+				printf "%s\t%s %s %s %s\t%s, %s\n", field["Package:"], field["Version:"],
+					field["Architecture:"], field["Size:"], field["SHA256:"],
+					field["Pre-Depends:"], field["Depends:"]
+			delete field
+		}
+		/^$/ { record() }
+		END { record() }')
+}
+
+# apt_version PACKAGE: print the version that the lists have, or nothing.
+apt_version() {
+	apt_read "$1"
+	echo "${APT_RECORD[$APT_DIR $1]%% *}"
+}
+
+# apt_depends PACKAGE[=VERSION]: print what the package depends on, separated by commas.
+apt_depends() {
+	apt_read "$1"
+	echo "${APT_DEPENDS[$APT_DIR $1]:-}"
+}
+
+# apt_libraries PACKAGE[=VERSION]: print the libraries that the package depends on.
+apt_libraries() {
+	apt_depends "$1" | tr ',' '\n' | sed -nE 's/^ *((lib|zlib)[^ :|]*).*/\1/p'
+}
+
+# apt_read_libraries PACKAGE[=VERSION]...: apt_read these packages, and all libraries that they depend on,
+# directly or not.
+apt_read_libraries() {
+	local spec names
+
+	apt_read "$@"
+	mapfile -t names < <(for spec; do apt_libraries "$spec"; done | sort -u)
+	mapfile -t names < <(apt-cache -c "$APT_CONF" depends --recurse --no-recommends --no-suggests \
+		--no-conflicts --no-breaks --no-replaces --no-enhances "${names[@]}" 2>/dev/null |
+		grep -xE '(lib|zlib)[^ :]*')
+	apt_read "${names[@]}"
 }
 
 # apt_versions REGEX VERSION-PREFIX: print "package<TAB>version" of each match, the newest last.
@@ -291,37 +352,18 @@ is_whole() {
 	return 1
 }
 
-# apt_records PACKAGE[=VERSION]...: print "package version architecture size sha256" of each package
-# that is in the lists.
-apt_records() {
-	{ apt-cache -c "$APT_CONF" --no-all-versions show "$@" 2>/dev/null || true; } | awk '
-		/^(Package|Version|Architecture|Size|SHA256): / { field[$1] = $2 }
-		function record()
-		{
-			if ("SHA256:" in field)
-				print field["Package:"], field["Version:"], field["Architecture:"],
-					field["Size:"], field["SHA256:"]
-			delete field
-		}
-		/^$/ { record() }
-		END { record() }'
-}
-
 # apt_fetch DIR PACKAGE[=VERSION]...: put the .debs into DIR. They stay in the cache, and a cached
 # .deb is used only if its size and checksum are those of the lists. Call scratch_dir before.
 apt_fetch() {
 	local into=$1 spec pkg version arch size sha file bytes=0 missing=() names=()
-	local -A record=()
 
 	shift
 	mkdir -p "$into" "$CACHE/debs"
-	while read -r pkg size; do
-		record[$pkg]=$size
-	done < <(apt_records "$@")
+	apt_read "$@"
 	for spec in "$@"; do
 		pkg=${spec%%=*}
-		[ -n "${record[$pkg]:-}" ] || die "Debian's archive has no package $spec for ${APT_DIR##*/}."
-		read -r version arch size sha <<<"${record[$pkg]}"
+		[ -n "${APT_RECORD[$APT_DIR $spec]:-}" ] || die "Debian's archive has no package $spec for ${APT_DIR##*/}."
+		read -r version arch size sha <<<"${APT_RECORD[$APT_DIR $spec]}"
 		file=$CACHE/debs/${pkg}_${version//:/%3a}_$arch.deb
 		if ! is_whole "$file" "$size" "$sha"; then
 			rm -f "$file"
