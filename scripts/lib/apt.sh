@@ -77,7 +77,7 @@ apt_write_sources() {
 # APT_CONF. STATUS is the dpkg status file to resolve against (default: an empty one).
 # With "source" instead of an architecture it is for apt_fetch_source alone.
 apt_open() {
-	local dir=$CACHE/apt/$1-$2${3:+-host} arch=$2
+	local dir=$CACHE/apt/$1-$2 host=${3:+-host} arch=$2
 
 	[ "$arch" != source ] || arch=$(dpkg --print-architecture)
 
@@ -94,7 +94,7 @@ apt_open() {
 	fi
 	mkdir -p "$dir/lists/partial" "$dir/archives/partial" "$dir/etc"
 	APT_DIR=$dir
-	APT_CONF=$dir/apt.conf
+	APT_CONF=$dir/apt$host.conf
 	APT_ARCH=$2
 	[ -e "$dir/status" ] || : >"$dir/status"
 	apt_write_sources "$1" "$2" "$dir/etc/new.sources"
@@ -122,7 +122,7 @@ apt_open() {
 		Debug::NoLocking "true";
 		Dir::Cache "$dir";
 		Dir::Cache::archives "archives/";
-		Dir::Cache::pkgcache "pkgcache.bin";
+		Dir::Cache::pkgcache "pkgcache$host.bin";
 		Dir::Cache::srcpkgcache "";
 		Dir::State "$dir";
 		Dir::State::lists "lists/";
@@ -151,7 +151,7 @@ apt_update() {
 
 	if [ -e "$APT_DIR/updated" ] && ! apt_lists_are_whole; then
 		say "the package lists of ${APT_DIR##*/} in the cache are damaged: fetching them again"
-		rm -rf "$APT_DIR/updated" "$APT_DIR/lists" "$APT_DIR"/*pkgcache.bin
+		rm -rf "$APT_DIR/updated" "$APT_DIR/lists" "$APT_DIR"/pkgcache*.bin
 		mkdir -p "$APT_DIR/lists/partial"
 	fi
 	if [ -z "${1:-}" ] && [ -n "$(find "$APT_DIR/updated" -mmin -1440 2>/dev/null)" ]; then
