@@ -110,7 +110,7 @@ ifneq ($(filter run,$(MAKECMDGOALS)),)
 -load build/make_exit.so
 build/make_exit.so: scripts/build/make-exit.c
 	@COREPMU_DEPS=none $(scripts)/run-guest $(guest) -- true 2>/dev/null || exit 0; \
-	$(scripts)/install-deps guest --arch '$(guest-arch)' && mkdir -p $(@D) && \
+	$(scripts)/install-deps run --arch '$(guest-arch)' && mkdir -p $(@D) && \
 	$(CC) -shared -fPIC -O2 -Wall -o $@ $<
 run-status := build/.status-$(shell echo $$PPID)
 endif
