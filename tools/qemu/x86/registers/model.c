@@ -126,9 +126,9 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	if ((config->denied | config->missing) & ~x86_pmu_global_counters(config))
 		return "does not have all of the counters to be denied or missing: see counters= and fixed=";
 	if (config->sticky_status && !v->global)
-		return "has no status register to be sticky";
+		return "has no status register to be sticky: use another model";
 	if (config->blind_to_guests && !x86_pmu_is_amd(config))
-		return "has no host-only and guest-only bits to be blind";
+		return "has no host-only and guest-only bits to be blind: use an AMD model";
 	return NULL;
 }
 

@@ -42,7 +42,7 @@ explained=(
 	'^< sysfs: .*/format/ldlat='
 	# Pin control: the built-in driver shows this bit and ignores it
 	'^< sysfs: .*/format/pc='
-	# Where it is the core PMU, which is the built-in driver by its name
+	# corepmu has this file if it is the core PMU; perf knows the built-in driver by its name
 	'^> sysfs: .*/cpus='
 	# On arm64 only corepmu has this file
 	'^> sysfs: armv8_pmu/caps/max_precise='

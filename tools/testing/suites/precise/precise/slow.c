@@ -184,7 +184,7 @@ void slow_loads(void)
 	sample_slow(&attr, LOADS, leader);
 	if (leader >= 0)
 		close(leader);
-	/* The kernel's own driver opens it, and counts what has no threshold. */
+	/* The built-in driver opens this event, and then counts loads without a threshold. */
 	if (!target.in_tree) {
 		attr.precise_ip = 0;
 		expect_eq("without precise samples", -EINVAL, event_open(&attr, 0, -1, -1, 0));

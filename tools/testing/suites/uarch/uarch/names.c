@@ -26,7 +26,7 @@ struct difference {
 static const struct difference differences[] = {
 	/* The kernel shows this bit and ignores it. */
 	{ "format/pc", false },
-	/* Of precise events, which there are none of beside the kernel's own driver. */
+	/* For precise events, which corepmu lacks beside the built-in driver. */
 	{ "format/ldlat", false },
 	{ "events/mem-loads", false },
 	{ "events/mem-loads-aux", false },
