@@ -36,11 +36,14 @@ package()
 	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/$1_$2_$deb.deb" >/dev/null
 }
 
-# lists: write package lists with the archive's present packages
+# lists: write the lists of the packages that the archive has now. Lists of each call are a second newer
+# than those before: apt keeps a list that is not newer, in whole seconds.
+lists_time=$(($(date +%s) - 1000))
 lists()
 {
 	local suite file dir
 
+	lists_time=$((lists_time + 1))
 	for suite in bookworm bookworm-updates bookworm-backports; do
 		dir=$archive/dists/$suite/main
 		mkdir -p "$dir/binary-$deb" "$dir/source"
@@ -58,11 +61,12 @@ lists()
 		fi
 		{
 			printf '%s\n' "Origin: Debian" "Suite: $suite" "Codename: $suite" \
-				"Architectures: $deb" "Components: main" "Date: $(date -Ru)" "SHA256:"
+				"Architectures: $deb" "Components: main" "Date: $(date -Rud "@$lists_time")" "SHA256:"
 			(cd "$archive/dists/$suite" && for file in main/*/*; do
 				echo " $(sha256sum <"$file" | cut -c 1-64) $(stat -c %s "$file") $file"
 			done)
 		} >"$archive/dists/$suite/Release"
+		find "$archive/dists/$suite" -type f -exec touch -d "@$lists_time" {} +
 	done
 }
 

@@ -35,12 +35,15 @@ package()
 	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/${name}_${version}_$arch.deb" >/dev/null
 }
 
-# lists RELEASE ARCH...: write package lists with the archive's present packages
+# lists RELEASE ARCH...: write package lists with the archive's present packages. Lists of each call are a
+# second newer than those before: apt keeps a list that is not newer, in whole seconds.
+lists_time=$(($(date +%s) - 1000))
 lists()
 {
 	local release=$1 suite arch file dir
 
 	shift
+	lists_time=$((lists_time + 1))
 	for suite in "$release" "$release-updates" "$release-backports"; do
 		for arch; do
 			dir=$archive/dists/$suite/main/binary-$arch
@@ -58,11 +61,12 @@ lists()
 		done
 		{
 			printf '%s\n' "Origin: Debian" "Suite: $suite" "Codename: $suite" \
-				"Architectures: $*" "Components: main" "Date: $(date -Ru)" "SHA256:"
+				"Architectures: $*" "Components: main" "Date: $(date -Rud "@$lists_time")" "SHA256:"
 			(cd "$archive/dists/$suite" && for file in main/*/*; do
 				echo " $(sha256sum <"$file" | cut -c 1-64) $(stat -c %s "$file") $file"
 			done)
 		} >"$archive/dists/$suite/Release"
+		find "$archive/dists/$suite" -type f -exec touch -d "@$lists_time" {} +
 	done
 	rm -f "$cache/apt"/*/updated
 }
