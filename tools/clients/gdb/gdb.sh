@@ -4,7 +4,7 @@
 # gdb and perf probe beside counters: watchpoints and breakpoints stop a task that counts itself;
 # probes of the kernel and of a program count at the same time.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

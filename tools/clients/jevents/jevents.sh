@@ -4,7 +4,7 @@
 # jevents of pmu-tools: each event of Intel's list for this CPU, opened on the PMU cpu, and
 # jevents' programs.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 exec 3>&1

@@ -4,7 +4,7 @@
 # The kernel's own tests of guests' PMUs, tools/testing/selftests/kvm, with counters that KVM emulates by
 # perf events, and with those that it gives to guests (mediated). KVM needs the built-in driver for both.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 [ -e /dev/kvm ] || mknod /dev/kvm c 10 232

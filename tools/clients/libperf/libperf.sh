@@ -5,7 +5,7 @@
 # and reads of a task's own counter without a system call. The other tests use software events and
 # tracepoints.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

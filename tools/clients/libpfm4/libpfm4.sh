@@ -4,7 +4,7 @@
 # libpfm4's examples: they open events by libpfm4's names for this CPU or the kernel's names,
 # count, sample, take signals and execute RDPMC.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

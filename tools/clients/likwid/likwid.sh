@@ -3,7 +3,7 @@
 #
 # likwid-perfctr: counts of a whole CPU, by likwid's event names, which it opens on the PMU cpu.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

@@ -4,7 +4,7 @@
 # intel/lkvs, BM/pmu: perf with precise samples, registers, branches and data sources. The number
 # of samples that perf reports must be the number in the file.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

@@ -3,7 +3,7 @@
 #
 # ltp: the Linux Test Project's tests of perf_event_open(2).
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 # TCONF: something that the test needs is missing.

@@ -4,7 +4,7 @@
 # LTTng: a traced task opens events on itself and reads them at each tracepoint: by RDPMC on x86,
 # elsewhere by a system call.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

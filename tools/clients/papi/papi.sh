@@ -4,7 +4,7 @@
 # PAPI's own tests. PAPI finds the PMU by the CPU model that libpfm4 knows, opens raw events of
 # type 4, reads by RDPMC, samples by signals, and lets the kernel multiplex.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

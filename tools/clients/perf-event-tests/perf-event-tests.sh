@@ -3,7 +3,7 @@
 #
 # perf_event_tests: the properties that perf_event_open(2) documents, test by test.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

@@ -5,7 +5,7 @@
 # operations on the events, as root. Also programs that made old kernels crash or warn. run-guest
 # checks the kernel's log.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

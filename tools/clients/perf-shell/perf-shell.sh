@@ -4,7 +4,7 @@
 # Scripts of `perf test` that record and need perf's own symbols, with a perf that has them. The
 # log has a line for each part of a script that failed or was skipped.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

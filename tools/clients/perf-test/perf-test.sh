@@ -3,7 +3,7 @@
 #
 # `perf test`: perf's own tests that open hardware events or read a PMU's files in sysfs.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

@@ -4,7 +4,7 @@
 # The kernel's tests of BPF programs at hardware events, tools/testing/selftests/bpf, of the same
 # version.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

@@ -3,7 +3,7 @@
 #
 # The kernel's own tests of perf events, tools/testing/selftests/perf_events, of the same version.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

@@ -3,7 +3,7 @@
 #
 # uftrace: a task reads groups of two of its own events at the start and end of each function.
 
-# shellcheck source=../lib/guest.sh
+# shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # perf-tool - the perf tool on the PMU, as users run it
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 data=/tmp/perf.data

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # branch-perf - the perf tool with branch records, as users run it
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 # perf looks for a disassembler by this name; the client perf-annotate provides one.

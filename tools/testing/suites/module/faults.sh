@@ -6,7 +6,7 @@
 # The guest's virtual PMU has the faults. The kernel's command line says which samples to expect:
 #   corepmu_test.samples=all   no sample is lost
 #   corepmu_test.samples=some  some interrupts do not come
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 samples=$(sed -n 's/.*corepmu_test\.samples=\([a-z]*\).*/\1/p' /proc/cmdline)

@@ -6,7 +6,7 @@
 # While every counter of every CPU counts, kexec starts the guest's own kernel again, with the
 # built-in driver and the same root. There this suite continues with --next. "kexec = yes" in the
 # guest's stanza puts the kernel into the guest (run-guest --kexec).
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 next_image=/corepmu/kernel

@@ -7,7 +7,7 @@
 # The guest's stanza breaks a counter. The kernel's command line says what to expect:
 #   corepmu_test.left_out=NAME  the counter's name in the module's message, _ for a blank
 #   corepmu_test.room=N         number of $EVENT events that count at the same time
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 value() { sed -n "s/.*corepmu_test\.$1=\([^ ]*\).*/\1/p" /proc/cmdline; }

@@ -4,7 +4,7 @@
 # lifecycle - load and unload the module
 #
 # For guests without the built-in driver and with the module not loaded.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 pmu=$DEVICES/$PMU

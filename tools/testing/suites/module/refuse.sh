@@ -9,7 +9,7 @@
 #   corepmu_test.refuse=absent      there is no PMU
 #   corepmu_test.refuse=no-count    the counters do not count
 #   corepmu_test.refuse=no-overflow the interrupt never comes
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 trouble=$(sed -n 's/.*corepmu_test\.refuse=\([a-z-]*\).*/\1/p' /proc/cmdline)

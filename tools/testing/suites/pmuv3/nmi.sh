@@ -5,7 +5,7 @@
 #
 # For a kernel with CONFIG_ARM64_PSEUDO_NMI, which Debian's kernels lack, and for either driver:
 # see corepmu-contributing.rst. The console driver writes with interrupts off.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 WRITING='pl011_console_putchar|pl011_read|uart_console_write'

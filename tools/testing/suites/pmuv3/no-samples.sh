@@ -4,7 +4,7 @@
 # no-samples - sampling=0 on a PMU whose overflow interrupt never comes
 #
 # The counters have 32 bits and start below 2^32, so that each event wraps.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 i=$PMU/$INSTRUCTIONS/u

@@ -5,7 +5,7 @@
 #
 # run-guest --devicetree affinity or no-affinity has edited the guest's devicetree. With
 # no-affinity the kernel's command line has corepmu_test.spi=guessed. For either driver.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 # Work that a guest finishes in seconds

@@ -5,7 +5,7 @@
 #
 # For Intel's PMU with adaptive records (Ice Lake), named "cpu", which perf's memory commands look
 # for.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 data=/tmp/perf.data

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # user-perf - counters that libperf reads in user space, as the perf tool's own tests do
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 # Run perf's tests "User space counter reading of ..."; each must have run.

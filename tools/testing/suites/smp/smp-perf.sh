@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # smp-perf - the perf tool on several busy CPUs, and the module beneath it
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 data=/tmp/perf.data

@@ -4,7 +4,7 @@
 # beside - x86: the module and the built-in driver use the counters in turn
 #
 # For guests with both drivers, started without the NMI watchdog.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 ours=$PMU/instructions/u

@@ -5,7 +5,7 @@
 #
 # KVM removes the event from PMCEID0_EL0 and does not count it. The guest's stanza forbids
 # L1D_CACHE_REFILL (0x03).
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 REFILL=event=0x0003

@@ -6,7 +6,7 @@
 # KVM uses a host event for each counter of the guest. A counter does not count if the host has no
 # counter left, or if a filter forbids the event; the guest does not learn this. The guest's stanza
 # does so for counter 2 of four and for cache misses (2e/41). Both drivers are present.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 EVENT=branch-instructions

@@ -4,7 +4,7 @@
 # hybrid-perf - the perf tool on CPUs of two types, and CPUs that come online
 #
 # CPU 0 is a core, CPU 1 an atom. The module is loaded at the start, and loaded again.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 core=${PMU}_core

@@ -4,7 +4,7 @@
 # kinds - CPUs of two types with ACPI: one PMU per type, and CPUs that come online
 #
 # The guest has three CPUs. CPU 1 has another type, and only CPU 0 is online.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 online()

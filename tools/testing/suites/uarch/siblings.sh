@@ -4,7 +4,7 @@
 # siblings - Haswell: events that corrupt the counts of the core's other thread
 #
 # The driver rejects them as long as another thread may exist, and counts them once none can.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 control=/sys/devices/system/cpu/smt/control

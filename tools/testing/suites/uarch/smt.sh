@@ -4,7 +4,7 @@
 # smt - CPUs that are threads of a core: cycles are counted on event counters
 #
 # The PMU has six event counters, and PMCCNTR_EL0, which counts the core's clock.
-# shellcheck source=../../lib/guest.sh
+# shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 i=$PMU/$INSTRUCTIONS/u
