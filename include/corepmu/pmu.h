@@ -4,8 +4,8 @@
  *
  * Perf core adds an event through core/pmu.c. core/assign.c chooses the counter, corepmu/counter.h
  * computes the counter's initial value, and the backend writes the registers. An overflow goes from
- * the backend to core/overflow.c, corepmu/counter.h and perf core. corepmu/hw.h lists what the driver
- * keeps in struct hw_perf_event. See Documentation/driver-api/corepmu.rst.
+ * the backend to core/overflow.c, corepmu/counter.h and perf core. corepmu/hw.h lists what the
+ * driver keeps in struct hw_perf_event. See Documentation/driver-api/corepmu.rst.
  */
 #ifndef _COREPMU_PMU_H
 #define _COREPMU_PMU_H

@@ -134,8 +134,8 @@ static const struct generic generics[] = {
 
 static void generic_desc(const struct generic *g, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "model %#x core type %#x type %u config %#llx", g->model,
-		 g->core_type, g->type, g->config);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "model %#x core type %#x type %u config %#llx",
+		 g->model, g->core_type, g->type, g->config);
 }
 
 KUNIT_ARRAY_PARAM(generic, generics, generic_desc);

@@ -312,7 +312,7 @@ struct arm64_sysreg *arm64_sysreg(struct arm64_env *env, const char *name,
 	if (!is_like(reg, name, id) ||
 	    (reg->readfn && !is_text_pointer((uintptr_t)reg->readfn)) ||
 	    (reg->writefn && !is_text_pointer((uintptr_t)reg->writefn))) {
-		plugin_refuse("this QEMU describes %s in a way not known: use QEMU 10.0 to 11.1", name);
+		plugin_refuse("this QEMU has an unknown %s: use QEMU 10.0 to 11.1", name);
 		return NULL;
 	}
 	return reg;

@@ -227,7 +227,7 @@ static void break_vcpu(unsigned int index)
 		/* The two registers of a pair share a value; only writes call a function. */
 		if (regs[i]->readfn || !regs[i]->writefn || regs[i]->fieldoffset <= 0 ||
 		    regs[i]->fieldoffset != regs[i & ~1]->fieldoffset) {
-			plugin_refuse("this QEMU implements %s in a way not known: use QEMU 7.2 to 11.1", r->name);
+			plugin_refuse("this QEMU has an unknown %s: use QEMU 7.2 to 11.1", r->name);
 			exit(1);
 		}
 	}

@@ -463,7 +463,7 @@ static void test_amd_core(void)
 	EXPECT(put(0xc0010201, UINT64_MAX) && get(0xc0010201) == MASK(48));
 }
 
-/* The instructions that a selector counts of 1 in the host's user space, and 2, 4 and 8 elsewhere */
+/* A selector's count of 1 instruction in the host's user space, and 2, 4 and 8 elsewhere */
 static uint64_t counts_where(uint64_t select)
 {
 	EXPECT(put(0xc0010200, EN | 0xc0 | select) && put(0xc0010201, 0));

@@ -85,7 +85,7 @@ const char *arm64_brbe_config_error(const struct arm64_pmu_config *config)
 				      config->brbe.unfrozen))
 		return "has no branch records to be faulty: set brbe=";
 	if (config->brbe.records && config->has_el3)
-		return "cannot have branch records with EL3: the model has no MDCR_EL3.SBRBE; use -M secure=off";
+		return "has no MDCR_EL3.SBRBE for branch records: use -M secure=off";
 	return NULL;
 }
 

@@ -130,7 +130,7 @@ static int hook_reg(struct arm64_env *env, const char *name, struct arm64_sysreg
 	if (!reg)
 		return 1;
 	if (!reg->writefn || reg->readfn == read_reg)
-		return plugin_refuse("this QEMU implements %s in a way not known: use QEMU 10.0 to 11.1", name);
+		return plugin_refuse("this QEMU has an unknown %s: use QEMU 10.0 to 11.1", name);
 	reg->readfn = read_reg;
 	reg->writefn = write_reg;
 	return 0;
@@ -144,7 +144,7 @@ static struct arm64_sysreg *constant(struct arm64_env *env, const char *name,
 
 	if (reg && (reg->readfn || reg->writefn || reg->fieldoffset ||
 		    !(reg->type & ARM64_SYSREG_CONST))) {
-		plugin_refuse("this QEMU implements %s in a way not known: use QEMU 10.0 to 11.1", name);
+		plugin_refuse("this QEMU has an unknown %s: use QEMU 10.0 to 11.1", name);
 		return NULL;
 	}
 	return reg;

@@ -103,7 +103,7 @@ enum x86_step_end x86_count_exception(unsigned int vcpu, int vector, uint64_t pc
 		take_back_instruction(vcpu, class, ring);
 		end = class & X86_INSN_REPEATED ? X86_STEP_UNFINISHED : X86_STEP_FAULTED;
 	}
-	/* An intercept of SVM: the guest has not executed the instruction, and takes no exception. */
+	/* An SVM intercept: the guest has not executed the instruction, and takes no exception. */
 	if (vector != X86_QEMU_VMEXIT)
 		count_add(vcpu, X86_PMU_EXCEPTIONS, ring);
 	return end;

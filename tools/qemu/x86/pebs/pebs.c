@@ -50,7 +50,6 @@ struct ds_pebs {
 #define NEAR			520
 #define NEAR_MEMORY		2200
 
-
 /* ---- for the model ---- */
 
 bool x86_pebs_present(const struct x86_pmu_config *config)
@@ -86,13 +85,13 @@ const char *x86_pebs_config_error(const struct x86_pmu_config *config)
 	if (p->format && p->format != 3 && p->format != 4 && p->format != X86_PEBS_ARCHITECTURAL)
 		return "has no precise samples of that format: see pebs=";
 	if (x86_pebs_architectural(config) && config->version != X86_PMU_INTEL_V6)
-		return "has no CPUID leaf that reports architectural precise samples: use model=intel-v6";
+		return "has no CPUID leaf that reports architectural precise samples: see model=";
 	if (p->fragments && !x86_pebs_architectural(config))
 		return "has no precise samples in pieces: use pebs=15";
 	if (p->format && (x86_pmu_is_amd(config) || config->version < X86_PMU_INTEL_V4))
 		return "has no precise samples: use model=intel-v4 or later";
 	if (p->format && !config->full_width)
-		return "has no IA32_PERF_CAPABILITIES that reports precise samples: leave out full-width=off";
+		return "has no IA32_PERF_CAPABILITIES that reports precise samples: see full-width";
 	if (config->bts && !x86_pebs_in_ds(config))
 		return "has no debug store, which bts=on needs: use pebs=3 or pebs=4";
 	if (!p->format && (p->late || p->empty || p->stale))

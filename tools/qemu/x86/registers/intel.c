@@ -125,7 +125,7 @@ static const char *intel_config_error(const struct x86_pmu_config *config)
 	if (config->version < X86_PMU_INTEL_V5 && !is_contiguous(config->fixed))
 		return "can leave out fixed-function counters at the end only";
 	if (config->perf_metrics && !(config->fixed >> SLOTS & 1 && config->full_width))
-		return "has no metrics without fixed-function counter 3 and full-width writes: see fixed= and full-width=";
+		return "has no metrics without fixed-function counter 3: see fixed=, full-width=";
 	if (config->version < X86_PMU_INTEL_V5 && config->fixed & 8)
 		return "has no fixed-function counter 3: see fixed=";
 	if (config->holes && (config->version < X86_PMU_INTEL_V6 || config->holes & 1 ||

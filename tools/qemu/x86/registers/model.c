@@ -124,7 +124,7 @@ const char *x86_pmu_config_error(const struct x86_pmu_config *config)
 	    !(config->fixed >> (config->stuck - X86_PMU_GP_MAX) & 1))
 		return "does not have the counter to be stuck: see counters= and fixed=";
 	if ((config->denied | config->missing) & ~x86_pmu_global_counters(config))
-		return "does not have all of the counters to be denied or missing: see counters= and fixed=";
+		return "does not have all of the counters to be denied or missing: see counters=";
 	if (config->sticky_status && !v->global)
 		return "has no status register to be sticky: use another model";
 	if (config->blind_to_guests && !x86_pmu_is_amd(config))
