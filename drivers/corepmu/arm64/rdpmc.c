@@ -15,10 +15,11 @@
  * The switch follows the task on CPUs of all types. Perf core calls pmu_enable() whenever it
  * schedules a context in or out, and pmu_enable() checks whether the current task's context has
  * readable events, placed or not. Perf core may enable the PMU of another type there; Linux 6.1
- * always enables the PMU that was registered first. Linux 6.1 hides one way out: a task that exits
- * while all its events are disabled (ctx_sched_out() returns before it enables the PMU). If another
- * process still has such a readable event open, the access remains. It ends with the CPU's next
- * switch from a task with events, or the close of the event. The built-in driver does the same.
+ * always enables the PMU that was registered first. Linux 6.1 does not call pmu_enable() when a
+ * task exits while all its events are disabled (ctx_sched_out() returns before). If another process
+ * still has such a readable event open, the CPU keeps user access. The access ends with the CPU's
+ * next switch from a task with events, or when the event is closed. The built-in driver behaves the
+ * same way.
  *
  * With several CPU types the task must be bound to CPUs of one type, and the event must have their
  * PMU's type, as with the built-in driver. With ACPI, a CPU that was offline at load has no type

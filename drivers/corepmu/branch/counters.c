@@ -15,8 +15,8 @@
  * counters the flag is EINVAL, after which perf retries without it. An event that is more than an
  * event number and a unit mask is EINVAL too. The built-in driver
  * (intel_pmu_lbr_counters_reorder()) forgets the counts after one sample: a second event that
- * overflows in the same interrupt has none. For a disabled event it shifts by the counter number
- * -1.
+ * overflows in the same interrupt has none. For a disabled event, whose counter number is -1, the
+ * built-in driver shifts by a negative number.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

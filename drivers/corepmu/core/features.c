@@ -2,9 +2,9 @@
 /*
  * corepmu: features of events: call the functions of the features that an event or a CPU has
  *
- * An event has a flag for each of its features, and a CPU has a number of events for each feature
- * that starts with the PMU. Features are visited by number. Without a feature none of these
- * functions is called.
+ * An event has a flag for each of its features. For each feature that starts with the PMU,
+ * corepmu_cpu.feature_users has the number of events on the CPU. Features are visited by number.
+ * Without a feature none of these functions is called.
  *
  * Each function of a hot path is a static call for each feature, since an indirect call costs more
  * than most of the features' functions.
@@ -108,7 +108,7 @@ void corepmu_features_use(const struct corepmu_backend *backend)
 }
 
 /**
- * corepmu_features_off() - start no feature any more
+ * corepmu_features_off() - keep all features from starting
  *
  * Process context; corepmu_features_use() undoes it.
  */

@@ -126,7 +126,8 @@ static bool is_notified(const struct pmu *pmu)
  * task's, as with the built-in driver. So a per-CPU event with branch records does not use large
  * PEBS: its samples would show the branches of another task. Process context.
  *
- * Return: true for an event of a PMU that is notified of each sched_out while the event counts
+ * Return: true if the PMU is notified of each sched_out while the event counts; false for a per-CPU
+ * event with branch records
  */
 bool corepmu_precise_allows_large(const struct perf_event *event)
 {

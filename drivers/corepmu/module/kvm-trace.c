@@ -102,7 +102,10 @@ static int module_changes(struct notifier_block *block, unsigned long action, vo
 
 static struct notifier_block module_notifier = { .notifier_call = module_changes };
 
-/* The notifier is also called for a module that is loaded already, and at its unregistration. */
+/*
+ * The kernel also calls the notifier for modules that are loaded already: with COMING when the
+ * notifier is registered, with GOING when it is unregistered.
+ */
 static int watch_module(void)
 {
 	return register_tracepoint_module_notifier(&module_notifier);

@@ -12,8 +12,8 @@
  *
  * Intel PT uses the same interrupt and has no handler. The built-in driver calls
  * intel_pt_interrupt() if the status says so (Trace_ToPA_PMI), unless KVM takes the interrupt for a
- * guest. In replace mode this driver does both. In coexist mode, or if the kernel lacks that
- * function, it leaves the bit alone.
+ * guest. In replace mode this driver does the same. In coexist mode, or if the kernel lacks that
+ * function, this driver leaves the bit alone.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

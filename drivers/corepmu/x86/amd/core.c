@@ -7,13 +7,13 @@
  * the Processor Programming References of family 17h and later, before that the kernel's tables.
  *
  * Merged counters: event 0x003 counts in an even counter, with its upper 16 bits in the next
- * counter, which counts event 0xfff. The core sees a pair, under the odd counter's number; this
- * file reads and writes the even counter and handles its overflow. The pair has 48 bits, as with
- * the built-in driver: each write sets all upper bits or none. Without a global register the odd
- * counter is enabled first and disabled last.
+ * counter, which counts event 0xfff. The driver's core knows a pair by the odd counter's number.
+ * x86/counters.c reads and writes the even counter, and x86/nmi.c reports the even counter's
+ * overflow as the odd one's. The pair has 48 bits, as with the built-in driver: each write sets all
+ * upper bits or none. Without a global register the odd counter is enabled first and disabled last.
  *
- * Families before Zen have no events of the node: their northbridge counters are separate, or
- * shared by all cores. Stalled cycles exist where the kernel has them, by family and model.
+ * Families before Zen have no NODE events: their northbridge counters are separate, or shared by
+ * all cores. Stalled cycles exist where the kernel has them, by family and model.
  * ref-cycles exists from Zen 4 on. Zen lacks L1-dcache-prefetches.
  */
 #define pr_fmt(fmt) "corepmu: " fmt

@@ -28,11 +28,11 @@
  * microarchitecture, and table "MSR_PEBS_FRONTEND".
  *
  * The driver takes a register that already has the value, then a free one. Without either, the
- * event waits. A group is checked likewise, from scratch. On Westmere the event codes belong to
- * different counters: an event keeps its register. Event codes with a register that the driver
- * cannot set are rejected on microarchitectures with such a register and on unknown models
- * (core.c). So 0x01cd is load latency on Sandy Bridge to Panther Cove, but division cycles on
- * atoms.
+ * event waits. When a group is opened, the driver checks it in the same way, as if all registers
+ * were free. On Westmere the event codes belong to different counters: an event keeps its register.
+ * Event codes with a register that the driver cannot set are rejected on microarchitectures with
+ * such a register and on unknown models (core.c). So 0x01cd is load latency on Sandy Bridge to
+ * Panther Cove, but division cycles on atoms.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -537,7 +537,7 @@ void x86_extra_reg_use(struct corepmu *pmu, struct perf_event *event, int reg)
 }
 
 /**
- * x86_extra_reg_write() - write corepmu_cpu.extra_regs to the hardware
+ * x86_extra_reg_write() - write the value in corepmu_cpu.extra_regs to the register's MSR
  * @cpuc: state of this CPU
  * @reg: number of the register
  *

@@ -25,11 +25,15 @@
  *		       when the registers were 0
  *
  * The registers are read at most once in 65,536 slots: the members of a group share the same slots.
- * Differences from the built-in driver: a metric whose exclude_ bits differ from its leader's is
- * rejected (the built-in driver counts the leader's slots); the page of slots is right after a
- * context switch (the built-in driver's is off by the earlier count); a metric that rounding has
- * made smaller stays until it exceeds its old value; an overflow, after 2^48 slots, is counted. A
- * slots event without metrics is an event like any other and can sample.
+ * A slots event without metrics is an event like any other and can sample.
+ *
+ * Differences from the built-in driver:
+ * - A metric whose exclude_ bits differ from its leader's is rejected. The built-in driver counts
+ *   the leader's slots.
+ * - The user page of the slots event is right after a context switch. The built-in driver's page is
+ *   off by the earlier count.
+ * - A metric that rounding has made smaller keeps its count until it exceeds the old value.
+ * - An overflow of the slots counter, after 2^48 slots, is counted.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -329,7 +333,7 @@ u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status)
 }
 
 /**
- * x86_topdown_clears() - check for a slots event whose metrics user space clears as it reads them
+ * x86_topdown_clears() - check whether an event is slots with metrics_clear
  * @desc: the PMU description
  * @attr: attributes of the event
  * @config: event code

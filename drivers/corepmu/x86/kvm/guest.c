@@ -2,10 +2,11 @@
 /*
  * corepmu: x86: AMD hosts that run KVM guests: branch records of the host only
  *
- * HOSTONLY and GUESTONLY are bits of the counters. LbrExtV2 has no such bit: the records go on in
- * guests, and show their addresses to the host. So the driver stops recording between KVM's
- * tracepoints kvm_entry and kvm_exit (arch/x86/kvm/svm/svm.c), if an event on the CPU excludes
- * guests. On Intel hosts, the VM entry loads the guest's IA32_DEBUGCTL, and records nothing.
+ * HOSTONLY and GUESTONLY are bits of the counters. LbrExtV2 has no such bit: the CPU also records
+ * the branches of guests, and the host sees the guests' addresses. So the driver stops recording
+ * between KVM's tracepoints kvm_entry and kvm_exit (arch/x86/kvm/svm/svm.c), if an event on the CPU
+ * excludes guests. On Intel hosts, the VM entry loads the guest's IA32_DEBUGCTL, and the CPU
+ * records nothing.
  *
  * KVM sets PF_VCPU before kvm_entry, and clears the flag after the VM exit, before the task may be
  * preempted. kvm_exit follows:
@@ -74,7 +75,7 @@ bool x86_guest_exit_is_missing(void)
 /**
  * x86_guest_runs() - check whether KVM is about to run a guest on this CPU, or has just left it
  *
- * IRQs off, or NMI.
+ * Forgets an entry without kvm_exit, see x86_guest_exit_is_missing(). IRQs off, or NMI.
  *
  * Return: true between the tracepoints kvm_entry and kvm_exit
  */

@@ -101,7 +101,7 @@ static void lbrv2_start(struct corepmu_cpu *cpuc)
 			      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_FREEZE_LBR);
 		branches->freezes = true;
 	}
-	/* Otherwise kvm_exit enables recording. */
+	/* While a guest runs, recording stays disabled: the probe of kvm_exit enables it. */
 	if (!excludes_guests(branches) || !x86_guest_runs())
 		lbrv2_enable(true);
 }

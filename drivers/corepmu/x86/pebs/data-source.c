@@ -159,7 +159,7 @@ static const struct source_layout gracemont = {
 	.locked = BIT(4), .stlb_miss = BIT(5), .data_blk = BIT(6),
 };
 
-/* The built-in driver ignores bit 4, the code's highest. */
+/* Bit 4 is the code's highest bit: this driver ignores the bit, as the built-in driver does. */
 static const struct source_layout crestmont = {
 	.codes = crestmont_sources, .nr_codes = ARRAY_SIZE(crestmont_sources),
 	.code = GENMASK(3, 0),
