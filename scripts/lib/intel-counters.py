@@ -434,11 +434,10 @@ HEAD = """\
 /*
  * corepmu: x86: which counters of Intel's CPUs count which event
  *
- * Made by scripts/intel-counters, of perf's events in {new}, {old} and, from
- * Lunar Lake on, {newest} (tools/perf/pmu-events/arch/x86); of Core and Core 2, which these
- * do not have, of the kernel's own constraints (arch/x86/events/intel/core.c); struct
- * intel_uarch says what it means. Do not edit: what is to be decided is in
- * scripts/lib/intel-counters.py.
+ * scripts/intel-counters makes this file: edit scripts/lib/intel-counters.py instead. struct
+ * intel_uarch describes the tables. Sources: perf's event lists (tools/perf/pmu-events/arch/x86)
+ * of {new} and {old}, from Lunar Lake on of {newest}. perf has no lists for
+ * Core and Core 2: theirs are the kernel's constraints (arch/x86/events/intel/core.c).
  */
 #include <linux/kernel.h>
 #include <linux/types.h>

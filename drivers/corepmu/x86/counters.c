@@ -8,8 +8,7 @@
  *   own enable bit is set when its event is placed, and stays set. One write of the global register
  *   starts or stops all counters (x86_global_backend).
  * - Without this register, or with a built-in driver that writes it too, each counter is enabled
- * and
- *   disabled separately (x86_each_backend).
+ *   and disabled separately (x86_each_backend).
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -174,7 +173,7 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 		select_global(cpuc, idx, EVNTSEL_AMD_MERGE);
 		idx--;
 	} else if (unlikely(amd_is_merged(cpuc, idx))) {
-			/* The counter was the even one of a merged pair, whose event has left. */
+		/* The counter was the even one of a merged pair, whose event has left. */
 		cpuc->selected[idx + 1] = 0;
 		x86_write_select(to_x86(cpuc->pmu), idx + 1, 0);
 	}
@@ -204,10 +203,10 @@ static void enable_one(struct corepmu_cpu *cpuc, int idx)
 	else
 		x86_write_select(to_x86(cpuc->pmu), idx, cpuc->selected[idx] | EVNTSEL_EN);
 	barrier();
-		/*
-		 * An NMI before the write clears the bit; the write then enables the counter again.
-		 * Set the bit once more, or the next NMI would not stop the counter.
-		 */
+	/*
+	 * An NMI before the write clears the bit; the write then enables the counter again.
+	 * Set the bit once more, or the next NMI would not stop the counter.
+	 */
 	cpuc->hw_active |= BIT_ULL(idx);
 }
 

@@ -51,10 +51,8 @@ DEFINE_STATIC_CALL(x86_exclusive_add, add_none);
 DEFINE_STATIC_CALL(x86_exclusive_del, del_none);
 
 /*
- * x86_pmu.lbr_pt_coexist. If true, Intel PT and branch records do not exclude each other, and the
- * kernel does not account events of Intel PT (x86_add_exclusive()). The built-in driver sets the
- * member; in its absence x86_exclusive_open() does. NULL where they exclude each other, or if BTF
- * lacks the member.
+ * x86_pmu.lbr_pt_coexist of the kernel. NULL where Intel PT and branch records exclude each other,
+ * or if BTF lacks the member.
  */
 static bool *pt_coexists;
 
@@ -114,10 +112,8 @@ int x86_exclusive_open(void)
 				      "branch records and precise_ip exclude intel_bts and intel_pt: close the open event of these PMUs");
 
 	/*
-	 * Intel PT has no counted event at this moment: it would exclude this event. So the
-	 * kernel's count of Intel PT's events stays balanced. At unload the member is not reset,
-	 * for the same reason: open events of Intel PT have not been counted, but would be
-	 * subtracted when closed.
+	 * Intel PT has no counted event at this moment, since such an event excludes this one. So
+	 * the kernel's count of Intel PT's events stays balanced.
 	 */
 	if (pt_coexists && !READ_ONCE(*pt_coexists))
 		WRITE_ONCE(*pt_coexists, true);

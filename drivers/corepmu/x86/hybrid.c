@@ -14,7 +14,7 @@
  *
  * Perf core asks PMUs for a generic event without a type in list order, which Linux 6.5 reversed.
  * So from 6.5 on the driver registers the atoms first: perf core then asks the cores first.
- * Low-power atoms, as of Arrow Lake H, are a third type. Alder Lake and Raptor Lake without atoms
+ * Low-power atoms (Arrow Lake H) are a third type. Alder Lake and Raptor Lake without atoms
  * are no hybrid machines. In virtual machines leaf 0x1A is zero: the driver treats these cores
  * as Golden Cove.
  */

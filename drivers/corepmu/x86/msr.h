@@ -213,8 +213,8 @@ static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs 
 /* SDM volume 3, "RDPMC User Disable": RDPMC reads 0 in user space */
 #define EVNTSEL_RDPMC_USR_DISABLE BIT_ULL(37)
 /*
- * EN_LBR_LOG: branch records have counts of the event. Newer kernels' names for this bit and the
- * next are in arch/x86/include/asm/perf_event.h (ARCH_PERFMON_EVENTSEL_BR_CNTR).
+ * EN_LBR_LOG: branch records have counts of the event. Newer kernels name this bit and
+ * LBR_INFO_COUNTS in arch/x86/include/asm/perf_event.h (ARCH_PERFMON_EVENTSEL_BR_CNTR).
  */
 #define EVNTSEL_LBR_LOG		BIT_ULL(35)
 /* IA32_LBR_x_INFO: counts of counters 0 to 3, two bits each */

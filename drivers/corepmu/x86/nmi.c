@@ -125,7 +125,7 @@ static noinline void acknowledge_branches(const struct x86_desc *desc, struct co
 				   status & desc->frozen);
 }
 
-/* Returns the number of overflows. */
+/* Handle the overflows of all counters. Return their number. */
 static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
 	unsigned int handled = 0, rounds = 0;
@@ -134,12 +134,12 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	if (!desc->global_status)
 		return handle_by_value(desc, cpuc);
 
-		/*
-		 * The counters are stopped, but the status may not yet show an overflow that
-		 * happened just before. On Intel this PMI has masked LVTPC, so the late overflow
-		 * raises no PMI of its own and would be lost: read the status until it is 0. On AMD
-		 * a late overflow raises its own NMI.
-		 */
+	/*
+	 * The counters are stopped, but the status may not yet show an overflow that
+	 * happened just before. On Intel this PMI has masked LVTPC, so the late overflow
+	 * raises no PMI of its own and would be lost: read the status until it is 0. On AMD
+	 * a late overflow raises its own NMI.
+	 */
 	do {
 		status = x86_read_msr(desc->global_status) &
 			 (cpuc->pmu->counters | desc->special);
@@ -149,9 +149,9 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		if (unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES)))
 			acknowledge_branches(desc, cpuc, status);
 		x86_write_msr(desc->global_clear, status);
-			/*
-			 * The overflow explains the NMI even if the event has been stopped since.
-			 */
+		/*
+		 * The overflow explains the NMI even if the event has been stopped since.
+		 */
 		handled += hweight64(overflowed);
 		if (unlikely(overflowed & desc->special) ||
 		    unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE)))
@@ -210,10 +210,10 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	handled = handle_overflows(desc, cpuc);
 	ours = handled || took_pmi(desc);
 
-		/*
-		 * Unmask LVTPC while the counters are stopped: an overflow that finds LVTPC masked
-		 * would be lost.
-		 */
+	/*
+	 * Unmask LVTPC while the counters are stopped: an overflow that finds LVTPC masked
+	 * would be lost.
+	 */
 	if (desc->masks_lvtpc && ours)
 		apic->write(APIC_LVTPC, APIC_DM_NMI);
 
@@ -276,9 +276,8 @@ void x86_irq_disable(struct corepmu_cpu *cpuc)
  * x86_describe_status() - set desc->trace_bit and desc->special
  * @desc: the PMU description; all other members are set
  *
- * Intel PT raises the PMI with its own status bit, and its driver has no handler. The built-in core
- * PMU driver calls it (handle_pmi_common() in arch/x86/events/intel/core.c); if the built-in driver
- * is not present, corepmu does. Process context.
+ * For trace_bit see the head of this file, and handle_pmi_common() in arch/x86/events/intel/core.c.
+ * Process context.
  */
 void x86_describe_status(struct x86_desc *desc)
 {

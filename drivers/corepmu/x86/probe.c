@@ -118,7 +118,7 @@ static const struct {
 
 static int find_hybrid_cpu_type(unsigned int core_type, const char *name, struct cpumask *left)
 {
-		/* Static, since it is too large for the stack; the module is loaded once. */
+	/* Static, since it is too large for the stack; the module is loaded once. */
 	static struct cpumask cpus;
 	u32 model = 0;
 	int cpu;

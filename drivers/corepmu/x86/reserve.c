@@ -220,8 +220,8 @@ int x86_acquire(struct corepmu *pmu)
 }
 
 /**
- * x86_release() - undo x86_reserve()
- * @pmu: the PMU
+ * x86_release() - undo x86_reserve(): also the backend's release()
+ * @pmu: the PMU, unused
  *
  * Process context.
  */

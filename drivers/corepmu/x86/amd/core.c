@@ -182,7 +182,7 @@ static u64 amd_cache(const struct x86_desc *desc, u64 generic)
 	case X86_CACHE(L1D, READ, MISS):
 		return EVENT_L2_REQUEST_G1_FROM_DC;
 	case X86_CACHE(L1D, PREFETCH, ACCESS):
-			/* perf's list for Zen, amdzen1, lacks this event. */
+		/* perf's list for Zen, amdzen1, lacks this event. */
 		return is_zen2_or_later() ? EVENT_LS_HW_PF_DC_FILLS : 0;
 	case X86_CACHE(L1I, READ, ACCESS):
 		return EVENT_IC_FW32;
@@ -221,7 +221,7 @@ static unsigned int event_code(u64 config)
 /* Event select 0xyz: y is the core's unit that the event belongs to. */
 #define F15H_UNIT	GENMASK(7, 4)
 
-/* Return the counters of an event that differ from @counters, those of the unit's other events. */
+/* Return the counters of an event: @counters, its unit's, unless the event is an exception. */
 static u64 f15h_exception(unsigned int event, u8 umask, u64 counters)
 {
 	switch (event) {
@@ -406,7 +406,8 @@ int amd_describe(struct x86_desc *desc)
 
 	desc->late_nmis = true;
 	/*
-	 * The legacy registers have four counters: amd_core_pmu_init(), arch/x86/events/amd/core.c
+	 * PerfMonV2 needs the core extension: without it, amd_core_pmu_init() in
+	 * arch/x86/events/amd/core.c uses the four legacy counters.
 	 */
 	if (boot_cpu_has(X86_FEATURE_PERFCTR_CORE) &&
 	    boot_cpu_data.extended_cpuid_level >= CPUID_PERFMON &&
@@ -423,9 +424,6 @@ int amd_describe(struct x86_desc *desc)
 	for (i = 0; i < COREPMU_MAX_COUNTERS; i++)
 		pmu->width[i] = COUNTER_WIDTH;
 
-	/*
-	 * An event on a pair uses the even counter; the driver names the pair by the odd counter.
-	 */
 	if (boot_cpu_data.x86 >= FAMILY_ZEN && boot_cpu_has(X86_FEATURE_PERFCTR_CORE)) {
 		pmu->pair_counters = pmu->counters & ODD_COUNTERS;
 		pmu->pair_width = COUNTER_WIDTH;

@@ -202,9 +202,9 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 out:
 	if (named_by(event) >> mine & 1) {
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
-			/*
-			 * The CPU does not report this overflow: an interrupt would find no flag.
-			 */
+		/*
+		 * The CPU does not report this overflow: an interrupt would find no flag.
+		 */
 		event->hw.config_base &= ~EVNTSEL_INT;
 	}
 	if (ret || !corepmu_hw_counters(&event->hw))

@@ -19,7 +19,7 @@ struct perf_event;
 struct perf_event_attr;
 struct x86_desc;
 
-/* Core microarchitectures. All CPUs of one microarchitecture have the same events. */
+/* Microarchitectures of cores, then of atoms. All CPUs of one of them have the same events. */
 enum intel_uarch_id {
 	UARCH_CORE,		/* Yonah */
 	UARCH_CORE2,		/* Merom, Penryn, Dunnington */

@@ -220,7 +220,7 @@ static void update_all(struct corepmu_cpu *cpuc, u64 members, bool leaving)
 
 	t->busy = true;
 	barrier();
-		/* Stop the PMU, so that both registers are read at the same number of slots. */
+	/* Stop the PMU, so that both registers are read at the same number of slots. */
 	if (running)
 		corepmu_stop_cpu(cpuc);
 	update_members(cpuc, slots, members & metrics_of(cpuc), leaving);
@@ -254,7 +254,7 @@ bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 		return true;
 	}
 
-		/* perf core stops the leader of a group first; its stop has counted the metrics. */
+	/* perf core stops the leader of a group first; its stop has counted the metrics. */
 	if (!slots || !(cpuc->active & BIT_ULL(SLOTS_COUNTER)))
 		return true;
 	if (stopped || read_slots() - slots_before(slots) >= FEW_SLOTS)

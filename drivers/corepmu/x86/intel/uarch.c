@@ -3,12 +3,6 @@
  * corepmu: x86: Intel microarchitectures: which one this CPU is, and its event constraints
  *
  * scripts/intel-counters generates the table in constraints.c.
- *
- * Events 0xd0 to 0xd3 of Sandy Bridge to Haswell corrupt the other hyperthread's counter of the
- * same number (errata BJ122, BV98, HSD29). The built-in driver keeps that counter empty; this
- * driver rejects the events with two exceptions. A CPU with eight counters has hyper-threading off
- * in the firmware. If cpu_smt_possible() is false, there is no second hyperthread until the next
- * boot.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -276,7 +270,7 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
 	const struct intel_codes *found = NULL;
 
-		/* The table has no second unit masks: treat them like unnamed unit masks. */
+	/* The table has no second unit masks: treat them like unnamed unit masks. */
 	if (uarch && !(config & EVNTSEL_UMASK2))
 		found = find_code(uarch->codes, uarch->nr_codes, code);
 
@@ -434,11 +428,13 @@ u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config)
 }
 
 /*
- * Sandy Bridge to Haswell: such an event on a counter corrupts the count of the same counter on the
- * core's other hyperthread, whatever event that counter has (erratum BJ122, BV98, HSD29;
- * INTEL_EXCLEVT_CONSTRAINT in arch/x86/events/intel/core.c). With hyperthreads disabled by firmware
- * a core has eight counters instead of four. A virtual CPU with one thread, or a CPU with
- * nosmt=force, still has four but no sibling.
+ * Sandy Bridge to Haswell: one of these events on a counter corrupts the count of the same counter
+ * on the core's other hyperthread, whatever event that counter has (errata BJ122, BV98, HSD29). The
+ * built-in driver keeps that counter empty (INTEL_EXCLEVT_CONSTRAINT in
+ * arch/x86/events/intel/core.c). This driver rejects the events, except on a CPU that has no second
+ * hyperthread until the next boot: it has eight counters instead of four if firmware disabled
+ * hyperthreads. With nosmt=force, and in a virtual machine with one thread per core, it has four,
+ * and cpu_smt_possible() is false.
  */
 #define HT_FIRST_EVENT		0xd0
 #define HT_LAST_EVENT		0xd3

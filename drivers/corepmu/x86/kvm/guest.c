@@ -32,7 +32,7 @@
 #include "../msr.h"
 #include "../x86.h"
 
-/* KVM has reported the entry of a guest on this CPU, and not the exit. */
+/* KVM has called kvm_entry on this CPU, and kvm_exit has not followed. */
 static DEFINE_PER_CPU(bool, has_entered);
 
 /* The probes are registered, or will be when the module kvm is loaded. */

@@ -107,7 +107,8 @@ static void lbrv2_start(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Clear the freeze bit: with the bit set, KVM writes IA32_DEBUGCTL twice for each run of a guest.
+ * Stop recording. With the last event that has branch records, also clear the freeze bit: while it
+ * is set, KVM writes IA32_DEBUGCTL twice for each run of a guest.
  */
 static void lbrv2_stop(struct corepmu_cpu *cpuc)
 {

@@ -21,7 +21,7 @@
 
 /* Bytes of the longest instruction; SDM volume 3, "Exceptions": longer ones raise #GP */
 #define MAX_INSN		15
-/* Bytes of a branch with one instruction fused, and NOPs between */
+/* Instructions to decode until the branch: one that the CPU has fused with it, and a NOP between */
 #define MAX_FUSED		3
 
 #define MODRM_REG(modrm)	((modrm) >> 3 & 7)
@@ -319,9 +319,9 @@ u32 x86_branch_type(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 }
 
 /*
- * Check for an interrupt or exception, which may occur at any instruction, even at a branch. The
- * record is an interrupt if control left user space without an instruction for that. So is a record
- * within the kernel if there is no branch at the source address.
+ * Decode a record's branch type. An interrupt or exception may occur at any instruction, even at a
+ * branch. A record is an interrupt if it leads from user space to the kernel without a system call
+ * or software interrupt, or if it leads to the kernel and its source is no branch.
  */
 static u32 decode(struct perf_branch_entry *entry, bool fused)
 {
@@ -351,7 +351,7 @@ static u32 decode(struct perf_branch_entry *entry, bool fused)
  * x86_branch_decode() - decode the type of a branch record
  * @entry: the record
  *
- * NMI.
+ * IRQs off, or NMI.
  *
  * Return: COREPMU_BRANCH_*
  */
@@ -365,7 +365,7 @@ u32 x86_branch_decode(struct perf_branch_entry *entry)
  * instruction
  * @entry: the record; its source address is corrected
  *
- * NMI.
+ * IRQs off, or NMI.
  *
  * Return: COREPMU_BRANCH_*
  */

@@ -32,7 +32,7 @@
 #include "../msr.h"
 #include "../x86.h"
 
-/* CPUID does not report it; SDM volume 3, table "LBR Stack Size and TOS Pointer Range" */
+/* Records of the ring, not in CPUID: SDM volume 3, table "LBR Stack Size and TOS Pointer Range" */
 #define NR_RING_RECORDS		32
 
 /* CPUID.0AH:EAX, and the first version with a freeze status bit in IA32_PERF_GLOBAL_STATUS */

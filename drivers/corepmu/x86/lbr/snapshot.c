@@ -2,15 +2,15 @@
 /*
  * corepmu: x86: branch records for BPF programs: bpf_get_branch_snapshot()
  *
- * bpf_get_branch_snapshot() calls the driver by a static call of perf core. From
- * Linux 6.10 on, the verifier inlines the call's target into programs. A program may live longer
- * than the module, so there the driver leaves the static call alone, and programs get no records.
+ * bpf_get_branch_snapshot() calls the driver by a static call of perf core. Before Linux 6.10 this
+ * driver answers the call unless the built-in driver does. A program gets the records that the
+ * CPU's events request at that moment, without filters. Kernel addresses need an event with the
+ * kernel's branches. (The built-in driver always gives a whole stack, partly of old records.)
  *
- * Before 6.10 this driver answers the call unless the built-in driver does. A program gets the
- * records that the CPU's events request at that moment, without filters. Kernel addresses need an
- * event with the kernel's branches. (The built-in driver always gives a whole stack, partly of old
- * records.) From 6.10 on the verifier ("Implement bpf_get_branch_snapshot inline" in
- * kernel/bpf/verifier.c) leaves the program ENOENT. On arm64 no driver provides the function.
+ * From 6.10 on, the verifier inlines the call's target into programs ("Implement
+ * bpf_get_branch_snapshot inline" in kernel/bpf/verifier.c). A program may live longer than the
+ * module, so there the driver leaves the static call alone, and programs get ENOENT. On arm64 no
+ * driver provides the function.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -280,10 +280,10 @@ static void pebs_stop(struct corepmu_cpu *cpuc)
 }
 
 /*
- * KVM has released the CPU. While KVM owned the CPU, no record was written. If a period ended
- * meanwhile, set the counter to overflow at once: left alone, the counter would overflow a whole
- * round later. The counters are stopped. An NMI that comes now does not start them; the caller
- * does.
+ * Restart precise events after KVM has released the CPU. While KVM owned the CPU, no record was
+ * written. If a period ended meanwhile, set the counter to overflow with its next count: otherwise
+ * the counter would overflow only after its full range. The counters are stopped. An NMI that comes
+ * now does not start them; the caller does.
  */
 static noinline void resume_records(struct corepmu_cpu *cpuc)
 {
@@ -336,7 +336,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	if (unlikely(p->owned_by_kvm))
 		resume_records(cpuc);
 	enable = precise_of(cpuc, cpuc->active);
-	/* As a rule after an interrupt: nothing has changed since the last start. */
+	/* Usual after an interrupt: nothing has changed since the last start. */
 	if (p->up_to_date && p->enabled == enable)
 		return;
 	p->enabled = enable;
@@ -419,9 +419,9 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
  * The number of records tells how often the CPU has reloaded the counter, so the function drains
  * the buffer. IRQs off, or NMI.
  *
- * Return: false if the CPU does not reload the counter, and the caller updates the event as any
- * other. So it is also for an event that allows large PEBS while another event uses ACR, since then
- * each record raises a PMI
+ * Return: true if the event is up to date. False if the CPU does not reload its counter, and the
+ * caller must update the event. This includes an event that allows large PEBS while another event
+ * uses ACR: then each record raises a PMI
  */
 bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
