@@ -103,8 +103,8 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 /*
  * Stop recording. If an overflow has paused it, the branches up to the interrupt are missing. Later
  * records would seem to follow the old ones directly, as if the code between were straight. So mark
- * the records stale: present samples still use them, and they are reset before recording starts
- * again. brbe_enable() of drivers/perf/arm_brbe.c resets them at each start.
+ * the records stale: samples of this interrupt still use them, and the next start of recording
+ * clears them. brbe_enable() of drivers/perf/arm_brbe.c clears them at each start.
  */
 static void brbe_stop(struct corepmu_cpu *cpuc)
 {
@@ -196,7 +196,7 @@ static void fill_entry(struct perf_branch_entry *to, const struct corepmu_branch
 	*to = entry;
 }
 
-/* Read @nr records of a bank from @first on. Returns the number of valid ones. */
+/* Read @nr records of the bank that begins with record @first. Return the number of valid ones. */
 static unsigned int read_bank(struct corepmu_branch_list *list, u64 wanted, unsigned int first,
 			      unsigned int nr)
 {
@@ -218,10 +218,7 @@ static unsigned int read_bank(struct corepmu_branch_list *list, u64 wanted, unsi
 	return i;
 }
 
-/*
- * Check whether an NMI has changed the bank: even without an overflow, its brbe_stop() selects bank
- * 0.
- */
+/* Check whether an NMI has changed the bank: brbe_stop() of every NMI selects bank 0. */
 static bool has_lost_bank(unsigned int first)
 {
 	return first && FIELD_GET(BRBFCR_BANK, brbe_read_fcr()) != first / BRBE_BANK_RECORDS;

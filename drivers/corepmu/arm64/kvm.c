@@ -4,11 +4,11 @@
  *
  * Guests and their host share EL0, and without VHE also EL1. To count only one of them, the driver
  * must change a counter's filter whenever a guest is entered or left. KVM does so for the built-in
- * driver, by functions that are not exported (kvm_set_pmu_events() in arch/arm64/kvm/pmu.c). But
- * KVM has a tracepoint before and after (arch/arm64/kvm/arm.c, kvm_arch_vcpu_ioctl_run()). IRQs are
- * disabled before kvm_entry. At kvm_exit they are enabled again, pending interrupts have been
- * handled, and the task cannot have been preempted. Between the tracepoints run the guest, KVM, and
- * interrupts of the host; KVM and interrupts run above EL0. So
+ * driver, by functions that are not exported (kvm_set_pmu_events() in arch/arm64/kvm/pmu.c). This
+ * driver uses the tracepoints kvm_entry and kvm_exit (kvm_arch_vcpu_ioctl_run() in
+ * arch/arm64/kvm/arm.c). IRQs are disabled before kvm_entry. At kvm_exit they are enabled again,
+ * pending interrupts have been handled, and the task cannot have been preempted. Between the
+ * tracepoints run the guest, KVM, and interrupts of the host; KVM and interrupts run above EL0. So
  *
  * - EL0 is the guest's between the tracepoints, and the host's otherwise;
  * - with VHE, EL1 is the guests' and EL2 is the host's at all times;
@@ -20,19 +20,18 @@
  * cannot access the registers either, since KVM sets MDCR_EL2.TPM
  * (kvm_arm_setup_mdcr_el2() in arch/arm64/kvm/debug.c).
  *
- * With VHE, and a PMU, KVM owns PMUSERENR_EL0 of a CPU while a vCPU is loaded there. "A PMU" means
- * one of the built-in driver, of any CPU type, on 6.1 and 6.12; on 7.x it means that the CPUs have
- * one. KVM saves the register's value when it loads the vCPU. When KVM puts the vCPU, perf core has
- * already scheduled out the thread's events, and KVM restores the value
+ * With VHE, KVM owns PMUSERENR_EL0 of a CPU while a vCPU is loaded there. The condition on 6.1 and
+ * 6.12 is a PMU of the built-in driver, of any CPU type; on 7.x it is that the CPUs have a PMU. KVM
+ * saves the register's value when it loads the vCPU. When KVM puts the vCPU, perf core has already
+ * scheduled out the thread's events, and KVM restores the value
  * (__activate_traps_common(), __deactivate_traps_common() in
  * arch/arm64/kvm/hyp/include/hyp/switch.h). A write by the driver meanwhile would affect the guest,
  * and be lost when KVM puts the vCPU. So the driver gives the value to KVM instead, see
  * pmuv3_kvm_write_pmuserenr().
  *
- * If an event with exclude_host or exclude_guest is off the CPU at a tracepoint, the driver marks
- * its counter as unknown, so that the next event writes the counter. The built-in driver of 6.1
- * wrongly counts a guest's EL0 in events that a tick places while the guest runs. Linux 6.1 lacks
- * kvm_set_pmuserenr().
+ * At a tracepoint the driver rewrites only the filters of counters with an event: the next event on
+ * another counter writes that counter's filter. The built-in driver of 6.1 wrongly counts a guest's
+ * EL0 in events that a tick places while the guest runs. Linux 6.1 lacks kvm_set_pmuserenr().
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -60,8 +59,8 @@ static bool is_notified;
 static bool (*set_pmuserenr)(u64 value);
 
 /*
- * Counters whose present or last event has PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE. The bit of a
- * counter without an event goes at the next entry into or exit from a guest.
+ * Counters whose present or last event has PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE. The next entry
+ * into or exit from a guest clears the bits of counters without an event.
  */
 static DEFINE_PER_CPU(u64, filtered_counters);
 
@@ -122,10 +121,7 @@ static void pmuv3_rewrite_selections(struct corepmu_cpu *cpuc)
 	u64 filtered = this_cpu_read(filtered_counters);
 	u64 left;
 
-	/*
-	 * Forget counters without an event: their filter is not updated, and the next event writes
-	 * it.
-	 */
+	/* Forget counters without an event: the next event writes the filter. */
 	if (filtered & ~cpuc->used)
 		this_cpu_write(filtered_counters, filtered & cpuc->used);
 	for (left = filtered & cpuc->used; left; left &= left - 1) {

@@ -314,9 +314,7 @@ static int pmuv3_device_probe(struct platform_device *pdev)
 		ret = pmuv3_add(pmuv3);
 	if (ret) {
 		pmuv3_free(pmuv3);
-		/*
-		 * A message has been logged; for other errnos the driver core would log one, too.
-		 */
+		/* The reason has been logged: with -ENODEV the driver core logs no other. */
 		probe_error = ret;
 		return -ENODEV;
 	}

@@ -2,9 +2,9 @@
 /*
  * corepmu: probes on KVM's tracepoints kvm_entry and kvm_exit
  *
- * KVM does not notify other drivers when a CPU enters or leaves a guest, but has a tracepoint
- * before and after. The tracepoints belong to the kernel, or to the module kvm (x86), which may be
- * loaded and unloaded at any time.
+ * KVM does not notify other drivers when a CPU enters or leaves a guest. It has a tracepoint before
+ * the entry and one after the exit. The tracepoints belong to the kernel, or to the module kvm
+ * (x86), which may be loaded and unloaded at any time.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -55,7 +55,7 @@ static int register_probes(void)
 		if (hooks[i].tracepoint)
 			ret = tracepoint_probe_register(hooks[i].tracepoint, hooks[i].probe, NULL);
 	}
-	/* Undo all but the last one, which has failed. */
+	/* After a failure at hooks[i - 1], unregister the probes before it. */
 	for (i -= 2; ret && i >= 0; i--)
 		tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].probe, NULL);
 	has_probes = !ret;
