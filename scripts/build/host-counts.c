@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does this machine's PMU count? Says why not in a sentence, and ends with 1 then.
+ * Check whether this machine's PMU counts. If not, print a sentence that says why, and end with
+ * status 1.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

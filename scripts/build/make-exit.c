@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * GNU make ends with 2 whatever the status of the recipe that failed. Loaded into make,
- * this adds the function $(exit-with STATUS), which ends make with that status unless
- * it is 0 or empty, so that the status of a guest's command is make's own.
+ * GNU make ends with status 2 whatever the status of the recipe that failed. This library, loaded
+ * into make, adds the function $(exit-with STATUS). It ends make with that status unless STATUS is
+ * 0 or empty: so make has the status of a guest's command.
  */
 #include <stdlib.h>
 #include <gnumake.h>

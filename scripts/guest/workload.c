@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A workload whose profile is known: 70, 20 and 10 percent of its instructions are in
- * the functions that say so. The environment's ROUNDS makes it shorter or longer.
+ * A workload with a known profile: functions named by their share execute 70, 20 and 10 percent of
+ * its instructions. The environment's ROUNDS makes it shorter or longer.
  *
- * How many instructions it executes must not depend on when interrupts come, so there
- * is no C library: the library's start takes locks, and on arm64 an interrupt between
- * the two exclusive accesses of a lock has them done again.
+ * The number of instructions must not depend on when interrupts come. So the program has no C
+ * library: the library's start takes locks, and on arm64 an interrupt between the two exclusive
+ * accesses of a lock makes the CPU repeat them.
  */
 #define ROUNDS	5000
 /*
- * Iterations of a round. Were the distance of two samples a multiple of half a round, as
- * with 20000 iterations, 1.5 GHz and 4000 samples a second, they would fall on few places
- * and miss the shares by several percent: here it is 12.38 rounds.
+ * Iterations of a round. The distance of two samples must not be a multiple of half a round: the
+ * samples would fall on few places and miss the shares by several percent (20000 iterations, 1.5
+ * GHz and 4000 samples a second). Here the distance is 12.38 rounds.
  */
 #define UNIT	20190
 
@@ -41,7 +41,7 @@ asm(".global	_start\n"
 	"	syscall\n");
 #endif
 
-/* Each has a loop of its own, so that the instruction pointer tells who asked. */
+/* Each function has its own loop: the instruction pointer tells which function runs. */
 #define SPIN(name, share)					\
 	static void __attribute__((noinline)) name(void)	\
 	{							\
@@ -55,7 +55,7 @@ SPIN(spin_70_percent, 70)
 SPIN(spin_20_percent, 20)
 SPIN(spin_10_percent, 10)
 
-/* Not main(): of a call chain the caller of a function without a frame is missing. */
+/* Not main(): a call chain lacks the caller of a function without a frame. */
 static void __attribute__((noinline)) spin_once(void)
 {
 	spin_70_percent();

@@ -5,12 +5,12 @@
 # archive's addresses, keyrings and proxies come from this machine's own apt
 # configuration, which is only read. Sourced after lib.sh.
 
-# The command line and the directory that start_anew starts this program with
+# The command line and the directory from which start_anew restarts this program
 APT_SELF=("$0" "$@")
 APT_SELF_DIR=$PWD
 
-# apt_sources: every enabled source as "uri<TAB>suite<TAB>components<TAB>signed-by";
-# line ends of a key given inline become \001. `apt-get indextargets` knows all but the keys.
+# apt_sources: print every enabled source as "uri<TAB>suite<TAB>components<TAB>signed-by";
+# line ends of an inline key become \001. `apt-get indextargets` knows all but the keys.
 apt_sources() {
 	local list parts files=() f
 
@@ -28,9 +28,9 @@ apt_sources() {
 	done
 }
 
-# apt_archive main|security: "uri<TAB>signed-by" of the Debian archive in use here.
-# Another vendor's archive may use Debian's suite names: Debian's keyring, or
-# none, goes before any other.
+# apt_archive main|security: print "uri<TAB>signed-by" of the Debian archive that this
+# machine uses. Another vendor's archive may use Debian's suite names: sources with
+# Debian's keyring, or without one, come before others.
 apt_archive() {
 	local suites
 
@@ -73,9 +73,9 @@ apt_write_sources() {
 	done
 }
 
-# apt_open RELEASE ARCH [STATUS]: private state for one release and architecture; sets
-# APT_CONF. STATUS is the dpkg status file to resolve against (default: an empty one).
-# With "source" instead of an architecture it is for apt_fetch_source alone.
+# apt_open RELEASE ARCH [STATUS]: open private state for one release and architecture;
+# sets APT_CONF. STATUS is the dpkg status file to resolve against (default: an empty
+# one). With "source" as ARCH the state is for apt_fetch_source only.
 apt_open() {
 	local dir=$CACHE/apt/$1-$2 host=${3:+-host} arch=$2
 
@@ -84,7 +84,8 @@ apt_open() {
 	command -v apt-get >/dev/null 2>&1 ||
 		die "apt-get is missing: packages are fetched from Debian's archive, so this needs a Debian system, or the container of packaging/container."
 	need_space 200
-	# One at a time, counting a program and those that it starts as one.
+	# One program at a time uses the state, together with the programs that it
+	# starts.
 	if [ -z "${COREPMU_APT_LOCKED:-}" ]; then
 		with_lock "$CACHE/apt/lock"
 		COREPMU_APT_RUN=${COREPMU_APT_RUN:-$$-$EPOCHREALTIME}
@@ -163,7 +164,7 @@ apt_update() {
 			say "the archive cannot be reached now; keeping the package lists of an earlier run"
 			return
 		fi
-		# A mirror may be in the middle of a change; newer versions are not necessary.
+		# A mirror may be in the middle of a change: older versions will do.
 		grep -q '^E: Failed to fetch ' "$log" &&
 			! grep '^E: Failed to fetch ' "$log" | grep -qvE '/dists/[^/]*-(updates|backports|security)/' &&
 			say "the archive lacks some updates now: older versions will do" && return
@@ -272,8 +273,8 @@ apt_versions() {
 # apt_newest REGEX VERSION-PREFIX: print the last line of apt_versions, the newest version.
 apt_newest() { apt_versions "$1" "$2" | tail -n 1; }
 
-# linux_source_package KERNEL: a pattern of the package with the sources of the series that load_kernel
-# was told of.
+# linux_source_package KERNEL: print a pattern of the package with the sources of the series that
+# load_kernel has loaded.
 linux_source_package() {
 	if [ -n "${K[series]:-}" ]; then
 		echo "linux-source-${K[series]//./\\.}[0-9]+"
@@ -282,9 +283,9 @@ linux_source_package() {
 	fi
 }
 
-# apt_unpack_linux_source KERNEL DIR [PART...]: the sources of Debian's newest kernel of that series, of
-# whatever suite of the release, into the directory DIR, or those PARTs of them, as tar's
-# patterns below it. Sets linux_source_version. To be called after apt_update.
+# apt_unpack_linux_source KERNEL DIR [PART...]: unpack the sources of Debian's newest kernel of that
+# series, from any suite of the release, into DIR; with PARTs only these, which are tar's patterns
+# below DIR. Sets linux_source_version. Call apt_update before.
 apt_unpack_linux_source() {
 	local kernel=$1 dir=$2 package patterns
 
@@ -302,14 +303,14 @@ apt_unpack_linux_source() {
 		tar -x -J -C "$dir" --strip-components=1 --wildcards "${patterns[@]}"
 }
 
-# megabytes BYTES: rounded up
+# megabytes BYTES: print BYTES in megabytes, rounded up.
 megabytes() {
 	echo "$((($1 + 999999) / 1000000)) MB"
 }
 
-# apt_download WHAT BYTES ARG...: apt-get ARG... in a new directory, $SCRATCH/fetch; WHAT is
-# said with its size, and every ten seconds how much is there. apt's own words are in a log.
-# With APT_SILENT set what is small is not said.
+# apt_download WHAT BYTES ARG...: run apt-get ARG... in a new directory, $SCRATCH/fetch.
+# Print WHAT with its size, and every ten seconds how much has arrived. apt's own output
+# goes to a log. With APT_SILENT small downloads are not printed.
 apt_download() {
 	local what=$1 bytes=$2 log=$APT_DIR/fetch.log progress never status=0
 
@@ -319,8 +320,8 @@ apt_download() {
 	if [ -z "${APT_SILENT:-}" ] || [ "$bytes" -ge 10000000 ]; then
 		say "fetching $what ($(megabytes "$bytes"))"
 	fi
-	# It waits without a child, which would keep the lock; and ends with this shell, should
-	# that be killed.
+	# Wait without a child process, which would keep the lock. End with this shell if it is
+	# killed.
 	exec {never}<> <(:)
 	while ! read -rt 10 -u "$never" && kill -0 $$ 2>/dev/null; do
 		say "    $(megabytes "$(du -sb "$SCRATCH/fetch" | cut -f 1)") of $(megabytes "$bytes")"
@@ -391,8 +392,7 @@ apt_source_files() {
 }
 
 # apt_fetch_source DIR PACKAGE: unpack the newest source package into DIR, with Debian's
-# patches; prints its version. What was downloaded is kept in the cache. Needs
-# scratch_dir's directory.
+# patches; print its version. The cache keeps the downloads. Call scratch_dir before.
 apt_fetch_source() {
 	local keep=$CACHE/sources/${APT_DIR##*/}/$2 files version sha size name bytes=0 whole=1
 

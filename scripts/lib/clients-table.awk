@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What clients did on several drivers, a row for each test: from files CLIENT.DRIVER.ktap,
-# which begin with "# client: NAME VERSION". The variable "drivers" names the drivers, the
-# built-in one first. The status is 1 when a test that the built-in driver passes does not
-# pass on all others that the client was run with, when one is missing there, or when a suite did
-# not come to its end anywhere. Such rows end with an arrow.
+# Print a table of what clients did on several drivers, a row for each test. The input is files
+# CLIENT.DRIVER.ktap, which begin with "# client: NAME VERSION". The variable "drivers" names the
+# drivers, the built-in one first. Rows with a defect end with an arrow, and the status is 1: a
+# test that the built-in driver passes and another driver does not, or that is missing there, or
+# a suite that did not end with any driver.
 
 BEGIN { drivers_nr = split(drivers, driver, " ") }
 

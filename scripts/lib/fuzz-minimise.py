@@ -47,7 +47,7 @@ def main():
             break
         together = [gone + free[:i + 1] for i in range(len(free))]
         found = run(command, out, together)
-        # The first is what has been seen to differ.
+        # The first entry differs, as seen before: the list is not empty.
         gone = [pieces for pieces, difference in zip(together, found) if difference == wanted][-1]
     without = ",".join(map(str, sorted(gone))) or "none"
     print(f"{wanted[0]} with the built-in driver, {wanted[1]} with corepmu")

@@ -32,16 +32,16 @@ PERF = "tools/perf/pmu-events/arch/x86"
 CORE = "arch/x86/events/intel/core.c"
 DRIVER = pathlib.Path(__file__).parents[2] / "drivers/corepmu/x86"
 
-# Counters 0 to 3: where an event may be that no source names
+# Counters 0 to 3: for an event that is in no source
 DEFAULT = 0xF
 
-# SDM volume 3, "Pre-defined Architectural Performance Events": on every counter, but
-# where the events of a microarchitecture say otherwise
+# SDM volume 3, "Pre-defined Architectural Performance Events": on every counter, unless
+# the events of a microarchitecture say otherwise
 ARCHITECTURAL = [0x003C, 0x00C0, 0x013C, 0x4F2E, 0x412E, 0x00C4, 0x00C5]
 
-# A microarchitecture: the kernel's table, and perf's directories, with the kind of core
-# where they have two. Of directories that disagree both are right of one of its CPUs: what
-# they have in common is taken.
+# A microarchitecture: the kernel's table, and perf's directories, with the kind of core if
+# they have two kinds. If directories disagree, each is right for one of the CPUs: take the
+# counters that both allow.
 UARCHES = {
     "core": ("core", []),
     "core2": ("core2", []),
@@ -72,35 +72,36 @@ UARCHES = {
     "arctic_wolf": ("arw", ["novalake/cpu_atom"]),
 }
 
-# Of the family that all CPUs were of from 1995 to 2025
+# The family of all Intel CPUs from 1995 to 2025
 P6 = 6
 
-# Those without perf's events: their models, all of family 6, by the switch of intel_pmu_init() in
-# CORE and arch/x86/include/asm/intel-family.h, and how many counters they have
+# Microarchitectures without perf's events: their models, all of family 6, from the switch of
+# intel_pmu_init() in CORE and from arch/x86/include/asm/intel-family.h, and their number of
+# counters
 FROM_KERNEL = {"core": [0x0E], "core2": [0x0F, 0x16, 0x17, 0x1D]}
 FROM_KERNEL_COUNTERS = 2
 
-# Models that are not in perf's mapfile.csv, and that the switch has beside others of their
+# Models that perf's mapfile.csv lacks, and that the switch lists beside others of their
 # microarchitecture: from 7.3 on INTEL_ATOM_AIRMONT_NP, 0x75
 WITHOUT_EVENTS = {"silvermont": [0x75]}
 
-# Of Lion Cove and Skymont NEW has but a part, 35 and 40 of 325 and 302 events, of Arrow Lake and
-# later CPUs nothing, and NEWEST the rest
+# NEW has only some events of Lion Cove and Skymont, 35 of 325 and 40 of 302, and none of Arrow
+# Lake and later CPUs. NEWEST has the rest.
 FROM_NEWEST = {"lion_cove", "crestmont", "skymont"}
 
-# Of these NEW has nothing, events or constraints. NEWEST's list is the first one, version 1.00, and
-# lacks events that the kernel has constraints for: where the kernel allows less, what both have in
-# common is taken. An event that the list does not have is on what the kernel allows of counters 0
-# to 3.
+# NEW has neither events nor constraints of these CPUs. NEWEST's list is the first, version 1.00,
+# and lacks events that the kernel has constraints for. Where the kernel allows fewer counters, take
+# those that both allow. An event that the list lacks may use those of counters 0 to 3 that the
+# kernel allows.
 NEWEST_ONLY = {"coyote_cove", "panther_cove", "arctic_wolf"}
 
-# Without events of its own, but with the same constraints in the kernel: Diamond Rapids, which
-# mapfile.csv does not have (INTEL_DIAMONDRAPIDS_X in arch/x86/include/asm/intel-family.h). Where
-# the events of the other one and the kernel agree, that is taken, or what they have in common: the
-# rows of the other one.
+# Microarchitectures without events of their own, whose constraints in the kernel are those of
+# another: Diamond Rapids, which mapfile.csv lacks (INTEL_DIAMONDRAPIDS_X in
+# arch/x86/include/asm/intel-family.h). The rows are those of the other microarchitecture, where
+# its events agree with the kernel, or what both allow.
 BORROWED = {"panther_cove": ("coyote_cove", [(19, 0x01)])}
 
-# What the table has where the sources leave a doubt, and why: (event, unit mask or None for
+# Decisions where the sources leave a doubt, and the reason: (event, unit mask or None for
 # all) -> (counters, reason).
 NOT_NAMED = "perf's events have no such name, the kernel allows less than the default"
 RESOLVED = {
@@ -149,7 +150,7 @@ def read(tree, directory):
     directory, _, unit = directory.partition("/")
     for file in sorted((tree / PERF / directory).glob("*.json")):
         events = json.loads(file.read_text(encoding="utf-8"))
-        # Groups of metrics are not in a list.
+        # Leave out groups of metrics.
         for event in events if isinstance(events, list) else []:
             if "EventName" in event and event.get("Unit", "") == unit:
                 yield event
@@ -168,7 +169,7 @@ class Uarch:
     def __init__(self, trees, name):
         new, old, newest = trees
         self.name = name
-        # Where they disagree, what they have in common
+        # Where they disagree, take the counters that both allow.
         self.trees = [new, newest] if name in FROM_NEWEST else [new]
         if name in NEWEST_ONLY:
             self.trees = [newest]
@@ -196,7 +197,7 @@ class Uarch:
         for code in list(self.named):
             self.named[code] &= kernel_lookup(rows, code, self.all)
         for first, last, bits, counters in rows:
-            # Fixed counters are not the table's.
+            # Leave out fixed counters: the table has none.
             if not counters:
                 continue
             if first != last or bits not in (0xFF, 0xFFFF):
@@ -223,7 +224,7 @@ class Uarch:
         """Take the kernel's constraints: each is of an event, whatever its unit mask."""
         self.all = (1 << FROM_KERNEL_COUNTERS) - 1
         for first, last, bits, counters in kernel_tables(new)[self.kernel]:
-            # Fixed counters are not the table's.
+            # Leave out fixed counters: the table has none.
             if not counters:
                 continue
             if first != last or bits != 0xFF:
@@ -239,12 +240,12 @@ class Uarch:
                     counters = mask(event["CounterHTOff"])
                     without_ht[code] = without_ht.get(code, counters) & counters
         events = list(load(new, directory))
-        # One that is for PEBS alone may be on the counters that PEBS is.
+        # An event for PEBS only may use the counters that support PEBS.
         plain = {code for event in events if event.get("PEBS") != "2" for code in codes(event)}
         here = {}
         for event in events:
             for code in codes(event):
-                # Event 0 is fixed counters'.
+                # Event 0 belongs to the fixed counters.
                 if not code & 0xFF or (event.get("PEBS") == "2" and code in plain):
                     continue
                 counters = mask(event["Counter"])
@@ -308,8 +309,8 @@ def kernel_tables(new):
                 continue
             value = [int(arg.rstrip("ULul"), 0) for arg in args]
             if macro == "FIXED_EVENT_CONSTRAINT":
-                # Event 0 is on the fixed counter alone, others on the general ones too
-                # (use_fixed_pseudo_encoding()).
+                # Events with event number 0 use the fixed counter only; others may also
+                # use general-purpose counters (use_fixed_pseudo_encoding()).
                 counters = None if value[0] & 0xFF else 0
                 rows.append((value[0], value[0], 0xFFFF, counters))
             elif macro in ("INTEL_EVENT_CONSTRAINT", "INTEL_EXCLEVT_CONSTRAINT"):
@@ -367,7 +368,7 @@ def compare(trees):
     return compare_incomplete(trees[2]) | bad
 
 
-# Events that need an extra register: the driver refuses those that it cannot set the register of
+# Events that need an extra register: the driver rejects those whose register it cannot set.
 
 def incomplete_events():
     """{code: microarchitectures} of the driver's incomplete_events[], but for rows that look at
@@ -487,7 +488,8 @@ def models(newest):
         maker, family = cpu.split("-")[:2]
         if maker != "GenuineIntel" or directory not in where:
             continue
-        # Steppings: both sides of the only division by them are of one microarchitecture.
+        # Ignore steppings: the only division by stepping separates CPUs of one
+        # microarchitecture.
         pattern = re.compile("-".join(cpu.split("-")[:3]))
         for model in range(0x100):
             if pattern.fullmatch(f"{maker}-{family}-{model:X}"):

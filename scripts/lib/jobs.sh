@@ -4,10 +4,10 @@
 # Jobs side by side, for a program that starts them and waits for each. Sourced, after lib.sh.
 # When the program ends, by a signal too, so does whatever its jobs have started.
 
-# The jobs that run: what the program calls each, by its process.
+# The running jobs: the name of each job, by process ID
 declare -A pid_job=()
 
-# family PID: a process and all that it started, itself first.
+# family PID: print a process and all processes that it has started, itself first.
 family()
 {
 	local child children=()
@@ -33,14 +33,14 @@ trap end_jobs EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# start_job JOB COMMAND...: start a command that is called JOB from here on.
+# start_job JOB COMMAND...: start a command as the job JOB.
 start_job()
 {
 	"${@:2}" &
 	pid_job[$!]=$1
 }
 
-# wait_job: wait for one of the jobs; what it is called is in ended_job.
+# wait_job: wait for one of the jobs; set ended_job to its name.
 wait_job()
 {
 	local pid

@@ -4,18 +4,18 @@
 # Helpers shared by the programs in scripts/. Sourced, never run.
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# What a user has not got in PATH: depmod
+# Add the directories of depmod and the like, which a user's PATH lacks.
 PATH=$PATH:/usr/sbin:/sbin
 CACHE=${COREPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/corepmu}
-# Programs that this one starts may be in another directory.
+# Make CACHE absolute: programs that this one starts may run in another directory.
 case $CACHE in
 /*) ;;
 *) CACHE=$PWD/$CACHE ;;
 esac
 export COREPMU_CACHE=$CACHE
 
-# What is made goes to build/ in the checkout. make and kbuild cannot work in a directory whose
-# name has a space or a colon: in such a checkout build/ is a link to a place in the cache.
+# build/ in the checkout has all that is made. make and kbuild cannot work in a directory whose
+# name has a space or a colon: in such a checkout build/ is a link to a directory in the cache.
 BUILD=$TOP/build
 is_for_make() { case $1 in *[[:space:]:]*) return 1 ;; esac }
 
@@ -26,7 +26,7 @@ link_build() {
 	[ -e "$TOP/build" ] || ln -s "$BUILD" "$TOP/build" || die "cannot create $TOP/build."
 }
 
-# The user's make variables are for the Makefile alone.
+# make's variables from the command line are for the Makefile only: do not pass them on.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 
 # say TEXT: progress, on stderr so that a guest command's stdout stays alone.
@@ -49,28 +49,29 @@ is_for_make "$CACHE" ||
 	die "make cannot work in $CACHE; set COREPMU_CACHE to a directory without a space or a colon in its name."
 is_for_make "$TOP" || link_build
 
-# What set -e ends without a word gets one here.
+# Print a sentence if set -e ends the program without one.
 set -E
 trap 'unexpected $? "${BASH_SOURCE[0]}" $LINENO "$BASH_COMMAND"' ERR
 unexpected() {
 	case $BASH_SUBSHELL$4 in
-	# Our own programs and functions said it themselves.
+	# The project's own programs and functions have printed a sentence.
 	[1-9]* | *'scripts/'* | *'=$('*) return ;;
 	esac
 	printf '%s: %s line %s failed (status %s).\n' \
 		"$(basename "$0")" "$(basename "$2")" "$3" "$1" >&2
 }
 
-# need TOOL PACKAGE: a sentence naming the package of a missing tool.
+# need TOOL PACKAGE: if TOOL is missing, end with a sentence that names its package.
 need() {
 	command -v "$1" >/dev/null 2>&1 ||
 		die "$1 is missing; install the Debian package $2 (scripts/install-deps does it)."
 }
 
-# is_older VERSION OTHER: is the first before the second, as sort -V has them?
+# is_older VERSION OTHER: check whether VERSION comes before OTHER, in the order of sort
+# -V.
 is_older() { [ "$1" != "$2" ] && printf '%s\n' "$1" "$2" | sort -VC; }
 
-# bounded SECONDS COMMAND...: a tool on this machine; one that does not come to an end is named.
+# bounded SECONDS COMMAND...: run a command with a bound; print its name if it does not end.
 bounded() {
 	local seconds=$1 status=0
 
@@ -112,7 +113,7 @@ drop_locks() {
 	LOCK_FDS=()
 }
 
-# need_space MEGABYTES: refuse before a long step rather than fail inside it.
+# need_space MEGABYTES: end before a long step if the disk has less space.
 need_space() {
 	local free
 
@@ -172,8 +173,9 @@ scratch_dir() {
 	trap 'exit 143' TERM
 }
 
-# Exit status of a program that found the package lists older than the archive and has read them
-# again: the outermost program, which took apt's lock, restarts (start_anew in lib/apt.sh).
+# Exit status of a program that found the package lists older than the archive, and has read
+# them again. The outermost program, which took apt's lock, then restarts (start_anew in
+# lib/apt.sh).
 LISTS_ARE_NEW=75
 
 end_program() {
@@ -183,10 +185,11 @@ end_program() {
 	[ "$status" -ne $LISTS_ARE_NEW ] || [ -z "${APT_OUTERMOST:-}" ] || start_anew
 }
 
-# table_rows FILE: the names of the [stanzas] of a table.
+# table_rows FILE: print the names of the [stanzas] of a table.
 table_rows() { sed -n 's/^\[\([^]]*\)\][[:space:]]*$/\1/p' "$1"; }
 
-# client_file NAME: path of a file of tools/clients. A client with several files has a folder.
+# client_file NAME: print the path of a file of tools/clients. A client with several files has
+# a folder.
 client_file()
 {
 	local file=$TOP/tools/clients/$1
@@ -224,7 +227,8 @@ table_row() {
 	[ -n "$seen" ]
 }
 
-# load_arch ARCH: the row of an architecture, into A[]; A[stock] where corepmu has no backend.
+# load_arch ARCH: load the row of an architecture into A[]; A[stock] is set if corepmu has no
+# backend.
 load_arch() {
 	declare -gA A
 	table_row "$TOP/scripts/arches.cfg" "$1" A && return
@@ -238,7 +242,7 @@ need_backend() {
 		die -2 "ARCH=$1 has no corepmu, and is there for make validate alone; choose one of: $(table_rows "$TOP/scripts/arches.cfg" | xargs)."
 }
 
-# load_kernel KERNEL: the row of a kernel series or of a flavour, into K[].
+# load_kernel KERNEL: load the row of a kernel series or of a flavour into K[].
 load_kernel() {
 	declare -gA K
 	table_row "$TOP/scripts/kernels.cfg" "$1" K ||
@@ -246,15 +250,15 @@ load_kernel() {
 		die -2 "KERNEL=$1 is not known; choose one of: $(all_kernels | xargs)."
 }
 
-# all_kernels: the names of the series and the flavours.
+# all_kernels: print the names of the series and the flavours.
 all_kernels() { table_rows "$TOP/scripts/kernels.cfg"; table_rows "$TOP/scripts/kernels-flavours.cfg"; }
 
 default_kernel() {
 	sed -n '/^\[/h; /^default *= *yes$/{ g; s/[][]//gp; q; }' "$TOP/scripts/kernels.cfg"
 }
 
-# cross_prefix ARCH: the compiler prefix for building ARCH on this host, that of CROSS_COMPILE
-# before ours.
+# cross_prefix ARCH: print the compiler prefix for building ARCH on this host: CROSS_COMPILE,
+# or else that of arches.cfg.
 cross_prefix() {
 	local machine
 
@@ -270,8 +274,8 @@ cross_prefix() {
 	fi
 }
 
-# tree_files: the project's files, by their names below TOP. Those that git knows or would add,
-# and without git whatever is not built.
+# tree_files: print the project's files by their names below TOP: those that git knows or would
+# add; without git, all that are not built.
 tree_files()
 {
 	if git -C "$TOP" rev-parse --show-toplevel >/dev/null 2>&1; then
@@ -284,7 +288,7 @@ tree_files()
 	fi
 }
 
-# show_fault NAME WHAT FILE SED: what a fault changes; fails when that is nothing.
+# show_fault NAME WHAT FILE SED: print the change of a fault; fail if there is none.
 show_fault()
 {
 	local differs

@@ -18,13 +18,13 @@ HIDDEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
                     r"^[ \t]*#(?:\\\n|[^\n])*", flags=re.S | re.M)
 TOKEN = re.compile(r"\w+|->|\+\+|--|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||[^\w\s]")
 FUNCTION = re.compile(r"^([A-Za-z][^;{}#]*?\b(\w+)\([^;{}]*\))\n\{\n(.*?)^\}", flags=re.S | re.M)
-# A comparison, and the one that is off by one or its negation
+# A comparison -> its variant that is off by one, its negation
 COMPARED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ASSIGNS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 ENDS_TERM = {"&&", "||", "?", ":", ";", ",", "return"} | ASSIGNS
 ENDS_OPERAND = ENDS_TERM | set(COMPARED) | {"&", "|", "^"}
 LOOP = re.compile(r"(for|while)$|\w*for_each")
-# Left out, these change nothing.
+# Calls whose removal changes nothing
 NO_CALL = re.compile(r"BUILD_BUG|static_assert|lockdep_|might_|pr_|dev_")
 KEYWORD = re.compile(r"(if|for|while|switch|return|goto|do|else|case)$|\w*for_each")
 FIXED = re.compile(r"[A-Z][A-Z0-9_]*$|sizeof|typeof|offsetof|static_call|static_assert")
@@ -47,11 +47,11 @@ class Source:
 
     def __init__(self, file, text):
         self.file, self.text = file, text
-        # A literal is a word, and nothing is longer or shorter than it was.
+        # Replace the text of each literal by a word of the same length.
         code = HIDDEN.sub(lambda match: "l".ljust(len(match[0]), "_") if match[0][0] in "\"'" else
                           re.sub(r"[^\n]", " ", match[0]), text)
         self.newlines = [match.start() for match in re.finditer("\n", text)]
-        # partner: of each bracket the other one
+        # partner: the position of each bracket's other bracket
         self.at, self.token, self.partner = [], [], {}
         opened = []
         for match in TOKEN.finditer(code):
@@ -145,7 +145,7 @@ class Source:
     def compared(self, function, i):
         first, last = self.reach(i, -1, ENDS_OPERAND), self.reach(i, 1, ENDS_OPERAND)
         operator, opened = self.token[i], self.enclosing(i)
-        # The condition of an if is negated, and that of a loop stays as it is.
+        # Negate the condition of an if, not that of a loop.
         if first == i or last == i or LOOP.match(self.token[opened - 1]) or (
                 operator in ("==", "!=") and self.token[opened - 1] == "if" and
                 (opened, self.partner[opened]) == (first - 1, last + 1)):
@@ -160,7 +160,7 @@ class Source:
         while self.token[self.enclosing(opened)] == "{" and \
                 self.token[self.enclosing(opened) - 1] in ("=", "{", ","):
             opened = self.enclosing(opened)
-        # A static initializer, a label of a case, a part of a string
+        # Skip a static initializer, a label of a case, a part of a string.
         if self.token[self.around(opened)[0]] in ("static", "case") or \
                 any(re.fullmatch("l_+", self.token[at]) for at in (i - 1, i + 1)) or \
                 self.token[i - 1] in ("case", ".", "->", "[") or self.token[i + 1] in ("(", ":") or \
@@ -230,7 +230,7 @@ def edited(text, edits):
 
 def switched(text, numbered):
     """Return a file's text with a switch for each of its mutants, a dictionary by number."""
-    # Of two mutants with the same extent the one that begins first ends last.
+    # If two mutants have the same extent, the one that begins first must end last.
     return "#include <corepmu/mutant.h>\n#line 1\n" + edited(text, [
         (at, (*order, nr if order[0] else -nr), replaced,
          re.sub(r"\bMUTANT\b", f"COREPMU_MUTANT({nr})", new))

@@ -4,7 +4,7 @@
 # Small kernels of Debian's sources for guests. Sourced after lib.sh, by who has the row of an
 # architecture in A[] and holds the lock of TREE and BUILD.
 
-# copy_sources SOURCES TREE: a copy to work in, made anew when the sources have changed.
+# copy_sources SOURCES TREE: make a copy to work in, again if the sources have changed.
 copy_sources()
 {
 	cmp -s "$1/Makefile" "$2/Makefile" && return
@@ -14,9 +14,10 @@ copy_sources()
 	cp -a "$1" "$2"
 }
 
-# build_kernel ARCH TREE BUILD STAMP LOG CONFIG...: the kernel of TREE in BUILD, of a configuration
-# that has what is in the files CONFIG, what that implies, and nothing else: no default either. It is
-# kept as long as STAMP, a line that says what it is made of, is the same.
+# build_kernel ARCH TREE BUILD STAMP LOG CONFIG...: build the kernel of TREE in BUILD. Its
+# configuration has the options of the files CONFIG, what these imply, and nothing else: no
+# defaults. The kernel is kept as long as STAMP, a line that names its sources and options, is the
+# same.
 build_kernel()
 {
 	local arch=$1 tree=$2 build=$3 stamp=$4 log=$5 cross
@@ -33,8 +34,8 @@ build_kernel()
 	mkdir -p "$build" "${log%/*}"
 	"${kbuild[@]}" KCONFIG_ALLCONFIG="$build.config" allnoconfig >"$log" 2>&1 ||
 		die "the kernel cannot be configured; the log is $log."
-	# What depends on something that is not there is left out without a word. What this kernel does not
-	# know is an older or newer one's.
+	# make drops an option without a message if another that it depends on is off. Options that
+	# this kernel does not know belong to other versions.
 	for option in $(grep '^CONFIG.*=[^n]' "$build.config" | grep -vxFf "$build/.config" || true); do
 		name=${option#CONFIG_}
 		! grep -rqxE "(menu)?config ${name%=*}" --include='Kconfig*' "$tree" ||
