@@ -57,7 +57,10 @@ static void count_in(struct fixture *b, u64 nr, u64 ns)
 	fixture_run(b, TESTBED_CYCLES, nr);
 }
 
-/* Do as perf core in a tick. @period: the period that perf core finds by the tick's count */
+/*
+ * Do what perf core does in a tick. @period: the period that perf core computes from the tick's
+ * count
+ */
 static void tick(struct perf_event *event, u64 period)
 {
 	fixture_stop_event(event, PERF_EF_UPDATE);

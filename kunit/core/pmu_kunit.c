@@ -402,7 +402,7 @@ static void pmu_refuses(struct kunit *test)
 		.type		= PERF_TYPE_HARDWARE,
 		.precise_ip	= 1,
 	};
-	/* The suite corepmu_branch has more of these. */
+	/* The suite corepmu_branch tests more refused branch filters. */
 	static const struct perf_event_attr branches = {
 		.type			= PERF_TYPE_HARDWARE,
 		.sample_type		= PERF_SAMPLE_BRANCH_STACK,

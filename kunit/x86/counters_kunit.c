@@ -434,7 +434,7 @@ static void x86_reserves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 	KUNIT_EXPECT_FALSE(test, x86_is_reserved());
 
-	/* The registers are another's: not one is touched. */
+	/* Another driver has the registers: this driver accesses none. */
 	model_forget();
 	b->pmu->backend->reset(b->cpuc);
 	x86_model_spurious_nmi();
@@ -444,7 +444,7 @@ static void x86_reserves(struct kunit *test)
 	x86_model_use(true);
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), -EBUSY);
 	KUNIT_EXPECT_NULL(test, event->destroy);
-	/* It may have named no PMU: perf core is to ask the next one. */
+	/* The generic event may be for another PMU: after ENOENT perf core asks the next one. */
 	b->pmu->claims_generic = false;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -ENOENT);
 	KUNIT_EXPECT_NULL(test, event->destroy);

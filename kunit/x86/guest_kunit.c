@@ -211,7 +211,7 @@ static void guest_of_a_module(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracepoint_model_nr_probes(), 2);
 }
 
-/* Events are not rejected for it. */
+/* If the kernel hides a tracepoint, events are not rejected. */
 static void guest_hidden_tracepoint(struct kunit *test)
 {
 	struct perf_event *event;

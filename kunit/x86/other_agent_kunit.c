@@ -247,7 +247,7 @@ static void agent_costs_a_write(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, pmu->add(event[i], PERF_EF_START), 0);
 		pmu->pmu_enable(pmu);
 		local_irq_restore(irqs);
-		/* In the first round the register lacks their bits. */
+		/* In the first round the register does not enable the events' counters yet. */
 		if (round && b->pmu->backend == &x86_global_backend &&
 		    b->pmu->counters >> FIXED_COUNTER_BASE)
 			KUNIT_EXPECT_EQ(test, model_accesses("FIXED_CTR_CTRL"), 1);

@@ -63,15 +63,15 @@ struct x86_model;
  * @tsx_force_abort: microcode takes counter 3 for transactions, or aborts them
  * @tsx_deprecated: transactions always abort
  * @metrics: parts of the slots in PERF_METRICS (Intel)
- * @smm_freeze: counters can stand still in SMM (Intel)
+ * @smm_freeze: DEBUGCTL can freeze counters in SMM (Intel)
  * @lbr_format: format of branch records in PERF_CAPABILITIES (Intel)
  * @arch_lbr: architectural branch records (Intel)
  * @lbr_ecx: CPUID.1CH:ECX (Intel)
- * @lbr_nr: how many branch records there are
+ * @lbr_nr: number of branch records
  * @pebs: format of the records of precise events, 0 for none (Intel)
- * @lbr_freeze: they can stand still at an overflow (AMD)
- * @stale_monitors: errata AAK100, AAP53 and BD53: counters do not count a new event, see intel.c
- * @extra_regs: extra registers of events that are there, a bit each: of MSR_OFFCORE_RSP_0 and 1,
+ * @lbr_freeze: an overflow can freeze the branch records (AMD)
+ * @stale_monitors: the CPU has errata AAK100, AAP53 and BD53, see intel.c
+ * @extra_regs: present extra registers, a bit each, in this order: MSR_OFFCORE_RSP_0 and 1,
  *	MSR_PEBS_FRONTEND, MSR_OMR_0 to 3, and MSR_SNOOP_RSP_0 and 1 (Intel)
  */
 struct x86_model_cpu {

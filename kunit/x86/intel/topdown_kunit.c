@@ -210,7 +210,7 @@ static void topdown_encode(struct kunit *test)
 	fixture_close(slots);
 	fixture_end(b);
 
-	/* A hypervisor without metrics, and an unknown CPU */
+	/* A hypervisor that hides PERF_METRICS, and a CPU without it */
 	changed_cpu = sapphire_rapids;
 	changed_cpu.metrics = 0;
 	b = start(test, &changed_cpu, false);

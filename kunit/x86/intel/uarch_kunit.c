@@ -207,7 +207,7 @@ static const struct constraint constraints[] = {
 	{ 0xad, 0, 0x04a4, 0x1 },
 	{ 0xaa, INTEL_CORE, 0x02cd, 0x1 },
 	{ 0x8f, 0, 0x20c4, 0xff },
-	/* Lion Cove: this CPU has eight of its ten counters; and Skymont */
+	/* Lion Cove, of whose ten counters this CPU has eight, and Skymont */
 	{ 0xbd, INTEL_CORE, 0x0148, 0x4 },
 	{ 0xbd, INTEL_CORE, 0x01b1, 0x8 },
 	{ 0xbd, INTEL_CORE, 0x08a4, 0x1 },
