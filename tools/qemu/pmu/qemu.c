@@ -495,7 +495,7 @@ static void register_all(void)
 {
 	callback translated = (callback)translate_plain;
 
-	/* Until here other vCPUs may translate blocks, by the callback of before. */
+	/* Until here other vCPUs may translate blocks with the previous callback. */
 	translate_block = next_translate;
 	if (userdata_callbacks)
 		translated = (callback)translate_userdata;

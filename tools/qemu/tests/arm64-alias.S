@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code for arm64-pmu.c that is in memory once and has two addresses: the one it
- * is linked at and, after alias_map(), ALIAS. QEMU translates a block once, where it
- * runs first. Each piece here has some blocks of such code run first at the one address
- * and others at the other, and then all of them at both. All are called by BLR, as
- * QEMU has other blocks for what is branched to in other ways (PSTATE.BTYPE).
+ * Code for arm64-pmu.c that is in memory once and has two addresses: the one it is linked at and,
+ * after alias_map(), ALIAS. QEMU translates a block once, where it runs first. So each function
+ * here runs some blocks of that code first at one address, and others first at the other address;
+ * then it runs all of them at both. All calls are BLR: for other ways to branch to a block, QEMU
+ * has other translations (PSTATE.BTYPE).
  */
 #define ALIAS		0x80000000
 #define PAGE		4096
@@ -76,10 +76,10 @@ alias_map:
 	ret
 
 	/*
-	 * void alias_*(void): call a function with a branch that is taken if X0 is 0, at
-	 * two addresses. First the branch is taken at one and not at the other; then each
-	 * round does not take it at both, and takes it at both. 10 + 8 * ROUNDS
-	 * instructions; 1 + 2 * ROUNDS calls take the branch, as many do not.
+	 * void alias_*(void): call a function with a branch that is taken if X0 is 0, at two
+	 * addresses. First the branch is taken at one address and not at the other. Then, in each
+	 * round, it is not taken at both, and taken at both. 10 + 8 * ROUNDS instructions; the
+	 * branch is taken by 1 + 2 * ROUNDS calls, and not taken by as many.
 	 */
 	.macro BRANCHES name, function
 	.globl	\name
@@ -109,9 +109,9 @@ alias_map:
 	BRANCHES alias_twins, twin
 
 	/*
-	 * A branch at the end of a page, not taken. The page after it is there at the
-	 * one address, at the other it is not: the handler of the abort returns to x30.
-	 * Of 7 * FAULTS branches, without the handler's, all but two are taken.
+	 * The last instruction of a page is a branch that is not taken. The next page is mapped at
+	 * one of the two addresses only; at the other the fetch aborts, and the handler returns to
+	 * x30. Of 7 * FAULTS branches, without the handler's, all but two are taken.
 	 */
 	.globl	alias_fetch
 alias_fetch:
@@ -141,7 +141,7 @@ branch:
 	ret
 1:	ret
 
-	/* As many and a jump. What comes next has the same offset, taken or not. */
+	/* As many and a jump. Taken or not, the branch leads to the same offset in a page. */
 twin:
 	b	1f
 1:	tbz	x0, #0, twin_taken

@@ -63,7 +63,7 @@ $1.enabled = 1
 $1.interrupts = 0"
 }
 
-# A counter that started 20000 before its overflow, and stayed there.
+# The value of a counter that started 20000 before its overflow and has not changed
 STILL_32=4294947296
 STILL_64=18446744073709531616
 

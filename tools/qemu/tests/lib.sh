@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154 # $plugin and $top are the script's
 #
-# What the tests of the plugins share: KTAP, a QEMU that is bounded, sentences and numbers
-# to judge. To be sourced by a script that has set $top, the directory of the Makefile, and
-# $plugin, the file under test.
+# What the tests of the plugins share: KTAP output, runs of QEMU with a time limit, and
+# functions that compare messages and numbers. A script that sources this file has set
+# $top, the directory of the Makefile, and $plugin, the file under test.
 
 name=$(basename "$plugin" .so)
 
@@ -31,7 +31,7 @@ skip() {
 	echo "ok $number $1 # SKIP $2"
 }
 
-# begin <number of tests>: with plugins that are up to date
+# begin <number of tests>: build the plugins, and print the first lines of the KTAP
 begin() {
 	tests=$1
 	make -s -C "$top" all > "$tmp/make" 2>&1 || {
@@ -42,7 +42,8 @@ begin() {
 	echo "1..$tests"
 }
 
-# build_tests <architecture>: what is needed, or leave why not in $reason
+# build_tests <architecture>: build the programs that the tests run. If that fails,
+# $reason says why.
 build_tests() {
 	reason=
 	if ! make -s -C "$top" "$1-tests" > "$tmp/make" 2>&1; then
@@ -50,7 +51,7 @@ build_tests() {
 	fi
 }
 
-# model_test <program> <description>: what needs no QEMU
+# model_test <program> <description>: run a program that needs no QEMU as one test
 model_test() {
 	model=$top/build/tests/$1
 	what=$2
@@ -63,7 +64,7 @@ model_test() {
 	fi
 }
 
-# needs_qemu <qemu> <what it is called>: without it, that was all
+# needs_qemu <qemu> <what it is called>: without the QEMU, skip all remaining tests
 needs_qemu() {
 	if [ -z "$1" ]; then
 		while [ $number -lt "$tests" ]; do
@@ -74,7 +75,7 @@ needs_qemu() {
 	echo "# $("$1" --version | head -n 1)"
 }
 
-# run <output> <qemu> <arguments>: a QEMU that shows nothing, within a minute
+# run <output> <qemu> <arguments>: run QEMU without a display, for at most a minute
 run() {
 	out=$1
 	shift

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code for x86-pmu.c that is in memory once and has two addresses: the one it
- * is linked at and, when paging is on, ALIAS. QEMU translates a block once, where it
- * runs first. Each function here has some blocks of such code run first at the one
- * address and others at the other, and then all of them at both.
+ * Code for x86-pmu.c that is in memory once and has two addresses: the one it is linked at and,
+ * when paging is on, ALIAS. QEMU translates a block once, where it runs first. So each function
+ * here runs some blocks of that code first at one address, and others first at the other address;
+ * then it runs all of them at both.
  *
- * All are for run_user(). Numbers of instructions are with the RET and the INT at the end.
+ * run_user() calls the functions. Numbers of instructions include the RET and the INT at the end.
  */
 #define ALIAS		0x40000000
 #define PAGE		4096
@@ -21,10 +21,10 @@
 #define other(label)	(label - aliased + ALIAS)
 
 	/*
-	 * void alias_*(void): call a function with a branch that is taken if EAX is 0,
-	 * at two addresses. First the branch is taken at one and not at the other; then
-	 * each round does not take it at both, and takes it at both. 9 + 8 * ROUNDS
-	 * instructions; 1 + 2 * ROUNDS calls take the branch, as many do not.
+	 * void alias_*(void): call a function with a branch that is taken if EAX is 0, at two
+	 * addresses. First the branch is taken at one address and not at the other. Then, in each
+	 * round, it is not taken at both, and taken at both. 9 + 8 * ROUNDS instructions; the
+	 * branch is taken by 1 + 2 * ROUNDS calls, and not taken by as many.
 	 */
 	.macro BRANCHES name, function
 	.globl \name
@@ -52,8 +52,8 @@
 	BRANCHES alias_twins, twin
 
 	/*
-	 * A string instruction within a block and at the start of one, and its
-	 * remaining iterations: 4 + 23 * REP_ROUNDS
+	 * A string instruction within a block, one at the start of a block, and their remaining
+	 * iterations: 4 + 23 * REP_ROUNDS
 	 */
 	.globl alias_rep
 alias_rep:
@@ -81,8 +81,8 @@ alias_int3:
 	ret
 
 	/*
-	 * Calls through a pointer that faults, until page_fault() sets ECX to another:
-	 * 5 + 2 * (2 + 5 * FAULTS)
+	 * Calls through a pointer that faults; page_fault() then sets ECX to a valid pointer: 5 + 2
+	 * * (2 + 5 * FAULTS)
 	 */
 	.globl alias_calls
 alias_calls:
@@ -92,9 +92,8 @@ alias_calls:
 	ret
 
 	/*
-	 * Of two pages, a branch in the one that could fault and does not, and at the
-	 * same offset in the other a load that does, in a block that comes later:
-	 * 3 + 10 * FAULTS
+	 * A branch that could fault and does not; and a load that faults, at the same offset in
+	 * another page and in a later block: 3 + 10 * FAULTS
 	 */
 	.globl alias_offset
 alias_offset:
@@ -107,9 +106,9 @@ alias_offset:
 	ret
 
 	/*
-	 * A branch at the end of a page, not taken. The page after it is there at the
-	 * one address, at the other it is not: page_fault() then goes to past_fetch.
-	 * 5 + 10 * FAULTS
+	 * The last instruction of a page is a branch that is not taken. The next page is mapped at
+	 * one of the two addresses only; at the other the fetch faults, and page_fault() goes to
+	 * past_fetch. 5 + 10 * FAULTS
 	 */
 	.globl alias_fetch
 alias_fetch:
@@ -155,7 +154,7 @@ branch:
 	ret
 1:	ret
 
-	/* As many and a jump. What comes next has the same offset, taken or not. */
+	/* As many and a jump. Taken or not, the branch leads to the same offset in a page. */
 twin:
 	jmp 1f
 1:	test %eax, %eax

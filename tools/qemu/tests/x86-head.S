@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The way into x86-pmu.c: 32-bit protected mode without paging, loaded by
- * QEMU as a multiboot kernel. Exceptions go to handle(), run_user() calls a
- * function in ring 3.
+ * The start of x86-pmu.c: QEMU loads it as a multiboot kernel, in 32-bit protected mode without
+ * paging. Exceptions call handle(); run_user() calls a function in ring 3.
  */
 #define KERNEL_CS	0x08
 #define KERNEL_DS	0x10
@@ -111,9 +110,9 @@ user_return:
 	int $VECTOR_RETURN
 
 	/*
-	 * void counted_*(uint32_t msr, uint32_t value): start a counter by writing
-	 * value, do something, and stop it by writing 0. The end adds five
-	 * instructions, the first of them a load.
+	 * void counted_*(uint32_t msr, uint32_t value): start a counter by writing value to msr, do
+	 * something, and stop the counter by writing 0. The code at the end adds five instructions,
+	 * the first of them a load.
 	 */
 	.macro COUNTED name
 	.globl \name
