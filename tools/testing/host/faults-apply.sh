@@ -11,7 +11,8 @@ cd "$(dirname "$0")/../../.." || exit 1
 
 ktap_details() { echo "$said"; }
 
-# apply WHAT COMMAND...: run it with --diff, which fails if a fault changes nothing
+# apply WHAT COMMAND...: run COMMAND with --diff, which fails if a fault changes
+# nothing; WHAT names the test
 apply()
 {
 	local what=$1

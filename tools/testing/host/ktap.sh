@@ -161,7 +161,8 @@ judged 0 <<<$'KTAP version 1\n1..0 # SKIP no such CPU'
 counts 0 0 1
 result "a suite is skipped by its plan"
 
-# Of each the judged status of the suite's program, what the parser has to say, and the KTAP.
+# For each case: its name, the status with which the suite's program ends, the expected
+# message, and the KTAP
 while IFS='|' read -r name ended why text; do
 	judged "$ended" < <(printf '%b' "$text")
 	[ $status -eq 0 ] && ! grep -q '^failed 0$' <<<"$said" && grep -q "$why" <<<"$said"

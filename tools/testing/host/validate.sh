@@ -179,7 +179,7 @@ verdict_first()
 	EOT
 }
 
-# Every row has what the script reads, and names checks that there are.
+# The script can read every row, and each row names existing checks.
 known_defects()
 {
 	expect_true "the table" python3 - tools/validate/known-defects.cfg <(
@@ -216,7 +216,8 @@ table()
 	expect_equal "status where a check is missing" 1 $?
 }
 
-# Refused in one sentence, as results and as what they are compared with; no page is written.
+# A broken file is refused in one sentence, as results and as the file to compare with. No
+# page is written.
 refused()
 {
 	local words status

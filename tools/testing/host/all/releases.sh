@@ -40,7 +40,8 @@ free=$(df -Pm build | awk 'NR == 2 { print $4 }')
 
 with_lock "$BUILD/.releases.lock"
 work=$BUILD/releases
-# The directory is mounted only in other namespaces.
+# The runs mount the directory only in mount namespaces of their own: nothing is mounted
+# here.
 trap 'rm -rf --one-file-system "$work"' EXIT
 rm -rf --one-file-system "$work"
 mkdir "$work" || exit 1

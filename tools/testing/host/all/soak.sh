@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# soak: three minutes of scripts/soak for each architecture on each of three kernels: with memory
-# checks; Debian's, which does ten times the work in that time; and with race detection. Then
-# storms of overflows on the first, which enters and leaves interrupts slowly.
+# soak: three minutes of scripts/soak for each architecture on each of three kernels: one with
+# memory checks, Debian's, and one with race detection. Debian's does ten times the work in that
+# time. Then storms of overflows on the first kernel, which enters and leaves interrupts slowly.
 #
 # COREPMU_ARCHES and COREPMU_KERNEL select some of all.
 set -uo pipefail

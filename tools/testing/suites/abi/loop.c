@@ -189,7 +189,8 @@ static void run_sampling(const struct sampling *s, u64 period)
 	expect_eq("sum of the periods", sum.samples * period, sum.periods);
 	expect_eq("samples older than the one before", 0, sum.backwards);
 	/*
-	 * An overflow that a stop overtakes may cause a sample and an interrupt; others cause one.
+	 * An overflow shortly before a stop emits its sample at the stop, with or without an
+	 * interrupt. Any other overflow interrupts once.
 	 */
 	expect_range("interrupts", sum.samples * 9 / 10, sum.samples * 2 + 1,
 		     after - before);

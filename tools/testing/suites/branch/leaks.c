@@ -47,7 +47,7 @@
 #define PERIOD_BOTH		509
 
 #define RING_PAGES		256
-/* Samples are read after so many turns, which their ring can hold. */
+/* Number of turns after which samples are read: the ring buffer can hold their samples. */
 #define LOOK			64
 
 /* Each round has branches and calls, a load and a store. */

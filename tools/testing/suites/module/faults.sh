@@ -21,7 +21,8 @@ rounds()
 	ROUNDS=$1 stat_count "$event" workload
 }
 
-# Ten rounds take the same instructions as any other ten, with numbers of rounds of equal length.
+# Any ten rounds take the same number of instructions if the two numbers of rounds, as text, have
+# equal lengths.
 counts_are_exact()
 {
 	ten=$(($(rounds 30) - $(rounds 20)))

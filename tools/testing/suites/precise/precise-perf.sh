@@ -132,7 +132,8 @@ everything_at_once()
 		"$(percent_of '\|OP LOAD\|LVL .*AX:0x')"
 }
 
-# The virtual PMU has no hit for most lines: all of a frequency's few samples may be without.
+# Most cache lines of the virtual PMU have no data source that is a hit. A sample period
+# gives enough samples to find the others; a frequency gives too few.
 mem_loads()
 {
 	perf_to mem record -t load -c 997 -o "$data" sh -c "$counting" || return 1

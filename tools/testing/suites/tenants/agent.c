@@ -320,7 +320,10 @@ static void each(u64 (*with)(unsigned int which, const struct agent *agent), con
 				continue;
 			snprintf(what, sizeof(what), "event %u, %s %s", which, agents[i].name,
 				 when);
-			/* An open event has counted part of a period before. */
+			/*
+			 * Before the agent writes, an open event may have counted a part of its
+			 * period.
+			 */
 			expect_range(what, before, before + !!attrs[which].sample_period,
 				     with(which, &agents[i]));
 		}

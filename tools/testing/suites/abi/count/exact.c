@@ -81,7 +81,7 @@ static void long_instructions(void)
 	run_exact(&attr, INSTRUCTIONS, "long_instructions_u");
 }
 
-/* Open a user, a kernel and a both event that count the same time. */
+/* Open three events that count at the same time: user space, kernel, and both. */
 static void open_three(int *fds, u64 config)
 {
 	struct perf_event_attr attr;

@@ -34,7 +34,7 @@ out:
 /* A ring of one page that is not emptied for a while */
 static void lost_adds_up(void)
 {
-	/* More samples than a buffer of one page holds, whatever its size */
+	/* More samples than fit in one page, whatever the page size */
 	const unsigned long rounds = TEN_MILLION / 2 * (sysconf(_SC_PAGESIZE) / 4096);
 	struct sampler *s = &sampler;
 	u64 values[2];

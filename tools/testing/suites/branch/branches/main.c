@@ -190,7 +190,10 @@ static void any(void)
 	expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
 	/* Returns from the kernel are not shown, and after a task switch there are no others. */
 	expect_range("samples with a full stack", v.samples * 9 / 10, v.samples, v.full);
-	/* Every other round, and at the end of loops */
+	/*
+	 * The predictor misses branches that change their direction every other round, and the ends
+	 * of loops.
+	 */
 	expect_range("mispredicted entries", 1, v.entries / 10, v.missed);
 }
 

@@ -9,7 +9,7 @@
 
 #include "perf_util.h"
 
-/* Effects of a kernel instruction */
+/* Where a kernel instruction can lead */
 enum text_kind {
 	TEXT_UNKNOWN,	/* it cannot be read */
 	TEXT_OTHER,	/* no branch: what leads away from it is an exception */

@@ -130,7 +130,7 @@ static void lost(void)
 	close(fd);
 }
 
-/* Periods with which the overflow is always near, or the engine is off in between */
+/* Periods at which the next overflow is always near, or that turn PEBS off in between */
 static void periods(void)
 {
 	static const u64 all[] = { 37, 500, 523, LONG };

@@ -27,7 +27,9 @@ const struct exclusion exclusions[EXCLUSIONS] = {
 	{ "exclude_host and exclude_guest", true, true },
 };
 
-/* Some kernels take the CPUs on with the first virtual machine, some with the module. */
+/*
+ * Some kernels enable SVM when the first virtual machine is made, others when the module is loaded.
+ */
 static int make_machine(void)
 {
 	int kvm = open_kvm(), vm;

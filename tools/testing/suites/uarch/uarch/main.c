@@ -407,7 +407,10 @@ static unsigned int nr_tests(const struct uarch *uarch)
 
 	while (uarch_extra_reg_get(uarch, nr, &extra_reg))
 		nr++;
-	/* Tests: values that rotate, names, generic events and cache events */
+	/*
+	 * Four tests have no list: values that rotate, names, generic events, cache events. The
+	 * first needs extra registers.
+	 */
 	nr += nr ? 4 : 3;
 	for (list = 0; list < UARCH_LISTS; list++)
 		nr += uarch->events[list].nr + uarch->groups[list].nr;
