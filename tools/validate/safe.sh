@@ -18,7 +18,8 @@ settings()
 	done
 }
 
-# Writes to /proc/sys and /sys are refused meanwhile: whoever tries one says so.
+# A read-only mount refuses writes to /proc/sys and /sys meanwhile: a check that tries
+# one says so.
 nothing_is_written()
 {
 	before=$(settings)
@@ -31,7 +32,8 @@ nothing_is_written()
 		expect_equal "settings" "$before" "$(settings)"
 }
 
-# A check that has changed something and waits: $tool, and $changed what it made of it.
+# Start a check that changes a setting and waits; $tool is its process, $changed the
+# changed value.
 hold()
 {
 	before=$(cat $paranoid)
@@ -59,7 +61,8 @@ put_back()
 		expect_equal "processes that are left" "" "$(pidof pmu-validate)"
 }
 
-# The tool gets the signal, the keeper does what it cannot.
+# Send the signal to the tool and expect its exit status and the old setting. After
+# SIGKILL only the keeper can restore it.
 tool_is_killed()
 {
 	hold || return 1

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# pmu-validate as a suite of tools/testing: on our PMU, or on the built-in driver's. A lane
-# may ask for one area by appending corepmu_test.validate=AREA, or for what takes minutes by
-# corepmu_test.validate=long.
+# pmu-validate as a suite of tools/testing, on corepmu's PMU or on the built-in driver's. A
+# guest can select one area by corepmu_test.validate=AREA on the kernel's command line, or
+# the checks that take minutes by corepmu_test.validate=long.
 
 area=$(sed -n 's/.*corepmu_test\.validate=\([a-z]*\).*/\1/p' /proc/cmdline)
 case $area in

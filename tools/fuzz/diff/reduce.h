@@ -3,7 +3,7 @@
  * reduce.h - remove pieces of a case
  *
  * A piece is an operation, an event, or a bit or a number in an event's attributes. A piece keeps
- * its number of the whole case, whichever others are removed.
+ * its number, whichever others are removed.
  */
 #ifndef REDUCE_H
 #define REDUCE_H

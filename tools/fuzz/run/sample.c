@@ -13,8 +13,8 @@
 #define SAMPLE_WEIGHT_STRUCT	(1U << 24)
 #define BRANCH_HW_INDEX		(1U << 17)
 /*
- * Mispredicted, predicted, in a transaction, an abort; the type and later fields; without the
- * cycles
+ * Bits of a branch entry to compare: mispredicted, predicted, in_tx, abort, and the fields from
+ * type on; not the cycles
  */
 #define BRANCH_FLAGS		(0xfULL | ~0xfffffULL)
 #define BRANCH_WORDS		3

@@ -134,7 +134,7 @@ static void start(pid_t *pid, void (*work)(u64 seed, time_t end), u64 seed, time
 	_exit(0);
 }
 
-/* Print the processes of a late task: state, times in user space and in the kernel, place. */
+/* Print the processes of a task that is late: state, user and system time, and kernel stack. */
 static void show_late(pid_t group)
 {
 	static const char *const files[] = { "stat", "wchan", "stack" };

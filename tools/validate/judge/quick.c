@@ -19,7 +19,7 @@
 
 #define ROUNDS		5
 #define SYSCALLS	10000U
-/* Samples that the loop ends periods for, and those that suffice */
+/* Samples that the loop's length should give, and the number that suffices */
 #define SAMPLES		20U
 #define ENOUGH_SAMPLES	18U
 /* More user instructions than a round of call_kernel() has, and fewer than the kernel executes */

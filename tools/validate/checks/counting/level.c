@@ -49,8 +49,8 @@ static void levels_add_up(void)
 }
 
 /*
- * The counter of cycles may have another filter. A cycle belongs to user space or the kernel,
- * except for the cycles of the transitions.
+ * Cycles and instructions may be on counters with different privilege filters: check cycles, too. A
+ * cycle belongs to user space or the kernel, except for the cycles of the transitions.
  */
 static void cycles_add_up(void)
 {

@@ -70,9 +70,9 @@ static bool open_two_of_cpu(int *fds, struct perf_event_attr *attr)
 }
 
 /*
- * Events of a CPU keep running when perf core adds a task's events; it stops only events of the
- * same task. So here the driver moves a running event. The check closes the first event, which had
- * the best counter, before it opens the task's event.
+ * Per-CPU events keep running when perf core adds a task's events: perf core stops only events of
+ * the same task. So the driver itself must move a running event to make room. The check closes the
+ * first event, which had the best counter, before it opens the task's event.
  */
 static void cpu_beside_task(void)
 {
