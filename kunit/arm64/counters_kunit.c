@@ -453,7 +453,10 @@ static void pmuv3_irq_of_other_cpu_type(struct kunit *test)
 	struct pmuv3_model *model = per_cpu_ptr(&pmuv3_model_state, b->cpu);
 
 	model->overflowed = BIT(3);
-	/* On this CPU no PMU has enabled its interrupt. */
+	/*
+	 * The CPU that runs this belongs to no PMU and has its interrupt disabled: the driver
+	 * handles nothing.
+	 */
 	b->pmu->backend->irq_disable(b->cpuc);
 	cpumask_clear_cpu(b->cpu, &b->pmu->supported_cpus);
 	pmuv3_model_irq_cpu = cpumask_any_but(cpu_possible_mask, b->cpu);

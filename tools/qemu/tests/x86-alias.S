@@ -81,8 +81,8 @@ alias_int3:
 	ret
 
 	/*
-	 * Calls through a pointer that faults; page_fault() then sets ECX to a valid pointer: 5 + 2
-	 * * (2 + 5 * FAULTS)
+	 * Calls through a pointer that faults; page_fault() then sets ECX to a valid pointer:
+	 * 5 + 2 * (2 + 5 * FAULTS)
 	 */
 	.globl alias_calls
 alias_calls:

@@ -46,9 +46,9 @@ record()
 	perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l
 }
 
-# Lost samples are the difference of counts and samples, which the driver never hides. After a lost
-# interrupt there may be no samples until the event is switched. Which interrupt is lost depends on
-# the number of earlier ones: of five recordings, not all begin with a lost one.
+# Lost samples are the difference of counts and samples; the driver never makes up samples for
+# them. After a lost interrupt there may be no samples until the event is switched. If the first
+# interrupt is lost, a recording may have none, so make five.
 sampled()
 {
 	count=$(rounds "$ROUNDS")
