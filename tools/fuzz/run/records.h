@@ -54,7 +54,7 @@ void records_drain(struct records *records, struct perf_event_mmap_page *page, s
  * @page: the page before the buffer
  * @size: bytes of both
  * @writable: the kernel reads the position up to which records were read
- * @look: how, with the result; NULL for no comparison
+ * @look: how to compare, and the results; NULL for no comparison
  */
 void records_look(struct records *records, struct perf_event_mmap_page *page, size_t size,
 		  bool writable, struct look *look);

@@ -11,8 +11,8 @@
 #include "pmu/qemu.h"
 
 /*
- * A kind is dropped after this many interrupts of a vCPU without a need. Translation takes time:
- * the number doubles with each drop, for a guest that needs a kind now and then.
+ * A kind is dropped if no counter has needed it for this many interrupts of a vCPU. Translation
+ * takes time: the number doubles with each drop, for a guest that needs a kind now and then.
  */
 #define QUIET_INTERRUPTS	100
 #define QUIET_INTERRUPTS_MAX	3200

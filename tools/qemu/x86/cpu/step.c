@@ -58,7 +58,7 @@ static bool is_wanted(const struct walk *w, unsigned int ring)
 	return w->rings >> ring & 1;
 }
 
-/* Work with no effect but that the vCPU leaves the chained blocks */
+/* Empty work: to run it, the vCPU leaves the chained blocks. */
 static void leave(unsigned int vcpu)
 {
 	(void)vcpu;
