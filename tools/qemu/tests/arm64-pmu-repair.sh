@@ -10,8 +10,8 @@
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=${here%/*}
 plugin=$top/build/arm64-pmu-repair.so
-guest=$top/build/tests/arm64-pmu-repair.elf
-reset_guest=$top/build/tests/arm64-reset.elf
+guest=$top/build/tests/arm64/guest/pmu-repair.elf
+reset_guest=$top/build/tests/arm64/guest/reset.elf
 
 qemu=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
 qemu_x86=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}

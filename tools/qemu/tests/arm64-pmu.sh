@@ -9,8 +9,8 @@
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=${here%/*}
 plugin=$top/build/arm64-pmu.so
-guest=$top/build/tests/arm64-pmu.elf
-reset_guest=$top/build/tests/arm64-reset.elf
+guest=$top/build/tests/arm64/guest/pmu.elf
+reset_guest=$top/build/tests/arm64/guest/reset.elf
 
 qemu=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
 qemu_x86=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
@@ -106,9 +106,9 @@ begin 60
 # ---- registers, without QEMU ----
 
 build_tests arm64
-model_test arm64-pmu-model "registers and counters"
-model_test arm64-decode-model "instruction decoder"
-model_test arm64-brbe-model "branch records"
+model_test arm64/model/pmu "registers and counters"
+model_test arm64/model/decode "instruction decoder"
+model_test arm64/model/brbe "branch records"
 
 needs_qemu "$qemu" qemu-system-aarch64
 

@@ -10,9 +10,9 @@
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=${here%/*}
 plugin=$top/build/x86-pmu.so
-guest=$top/build/tests/x86-pmu.elf
-reset_guest=$top/build/tests/x86-reset.elf
-svm_guest=$top/build/tests/x86-svm.elf
+guest=$top/build/tests/x86/guest/pmu.elf
+reset_guest=$top/build/tests/x86/guest/reset.elf
+svm_guest=$top/build/tests/x86/guest/svm.elf
 
 qemu=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
 qemu_arm=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
@@ -111,13 +111,13 @@ begin 94
 # ---- registers, without QEMU ----
 
 build_tests x86
-model_test x86-pmu-model "registers and counters"
-model_test x86-decode-model "instruction decoder"
-model_test x86-uarch-model "microarchitectures"
-model_test x86-lbr-model "branch records"
-model_test x86-pebs-model "precise samples"
-model_test x86-acr-model "auto counter reload"
-model_test x86-ibs-model "instruction-based sampling"
+model_test x86/model/pmu "registers and counters"
+model_test x86/model/decode "instruction decoder"
+model_test x86/model/uarch "microarchitectures"
+model_test x86/model/lbr "branch records"
+model_test x86/model/pebs "precise samples"
+model_test x86/model/acr "auto counter reload"
+model_test x86/model/ibs "instruction-based sampling"
 
 needs_qemu "$qemu" qemu-system-x86_64
 
@@ -378,7 +378,7 @@ off.host = 0
 nmi.guest.guest3 = 0
 nmi.host.guest3 -ge 198
 end = 1" EPYC-Rome ",model=zen2,fault=blind-to-guests"
-guest=$top/build/tests/x86-pmu.elf
+guest=$top/build/tests/x86/guest/pmu.elf
 
 snapshot_tests running ,model=skylake "$qemu" -M q35 -cpu Skylake-Client -kernel "$reset_guest" \
 	-chardev "file,id=c,path=$tmp/values" -device isa-debugcon,chardev=c,iobase=0xe9

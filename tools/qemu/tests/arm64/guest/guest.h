@@ -43,7 +43,7 @@ typedef unsigned int u32;
 #define read_reg(reg)		read_sysreg(STRING(reg))
 #define write_reg(reg, v)	write_sysreg(STRING(reg), v)
 
-/* Called by arm64-head.S. */
+/* Called by head.S. */
 void run(void);
 void died(void);
 void interrupt(void);

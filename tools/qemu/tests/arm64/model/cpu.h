@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * arm64-model-cpu.h - a CPU with counts that tests set, for the virtual arm64 PMU
+ * cpu.h - a CPU with counts that tests set, for the virtual arm64 PMU
  */
 #ifndef TOOLS_QEMU_TESTS_ARM64_MODEL_CPU_H
 #define TOOLS_QEMU_TESTS_ARM64_MODEL_CPU_H

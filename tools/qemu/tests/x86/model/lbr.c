@@ -10,7 +10,7 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
-#include "tests/x86-model-ops.h"
+#include "tests/x86/model/ops.h"
 #include "x86/registers/model.h"
 #include "x86/uarch/uarch.h"
 

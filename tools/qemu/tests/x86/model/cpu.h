@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * x86-model-cpu.h - a CPU with counts that tests set, for models that need each instruction
+ * cpu.h - a CPU with counts that tests set, for models that need each instruction
  */
 #ifndef TOOLS_QEMU_TESTS_X86_MODEL_CPU_H
 #define TOOLS_QEMU_TESTS_X86_MODEL_CPU_H

@@ -10,8 +10,8 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
-#include "tests/x86-model-cpu.h"
-#include "tests/x86-model-ops.h"
+#include "tests/x86/model/cpu.h"
+#include "tests/x86/model/ops.h"
 #include "x86/registers/model.h"
 #include "x86/uarch/uarch.h"
 

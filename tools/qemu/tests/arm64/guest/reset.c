@@ -6,7 +6,7 @@
  * until the test resets the machine; in the second boot it resets the machine itself. The test
  * script judges the results.
  */
-#include "tests/arm64-guest.h"
+#include "tests/arm64/guest/guest.h"
 
 /* The number of boots, in memory that no firmware writes: a reset keeps it. */
 #define BOOTS			(*(volatile u64 *)0x46000000)

@@ -10,8 +10,8 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
-#include "tests/x86-model-cpu.h"
-#include "tests/x86-model-ops.h"
+#include "tests/x86/model/cpu.h"
+#include "tests/x86/model/ops.h"
 
 #define BIT(n)				(UINT64_C(1) << (n))
 

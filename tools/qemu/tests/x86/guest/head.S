@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The start of x86-pmu.c: QEMU loads it as a multiboot kernel, in 32-bit protected mode without
+ * The start of pmu.c: QEMU loads it as a multiboot kernel, in 32-bit protected mode without
  * paging. Exceptions call handle(); run_user() calls a function in ring 3.
  */
 #define KERNEL_CS	0x08

@@ -3,7 +3,7 @@
  * A bare-metal program for QEMU's machine "virt" (GICv2, EL1, semihosting) that programs the PMU
  * and prints the results, one line "what value" each. The test script judges them.
  */
-#include "tests/arm64-guest.h"
+#include "tests/arm64/guest/guest.h"
 
 #define SW_INCR		0x00
 #define CHAIN		0x1e
@@ -30,7 +30,7 @@ void piece_udf(void);
 void piece_lines(void);
 void piece_pages(void);
 
-/* Code that is mapped twice, see arm64-alias.S */
+/* Code that is mapped twice, see alias.S */
 void alias_map(void);
 void alias_branches(void);
 void alias_twins(void);

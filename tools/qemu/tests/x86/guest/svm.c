@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A bare-metal hypervisor that runs a guest of SVM, and prints how the PMU of an AMD CPU counts and
- * samples both. The output is as that of x86-pmu.c.
+ * samples both. The output is as that of pmu.c.
  *
  * The guest is a loop at ring 0 or 3, in flat protected mode. Registers and the layout of the VMCB
  * are as in the AMD APM, volume 2, appendix B; the numbers are taken from Linux (asm/svm.h).
  */
-#include "tests/x86-guest.h"
+#include "tests/x86/guest/guest.h"
 
 #define MSR_EFER		0xc0000080
 #define EFER_SVME		(1u << 12)

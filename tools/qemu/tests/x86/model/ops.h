@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * x86-model-ops.h - functions of a CPU that do nothing, for tests that do not depend on them
+ * ops.h - functions of a CPU that do nothing, for tests that do not depend on them
  */
 #ifndef TOOLS_QEMU_TESTS_X86_MODEL_OPS_H
 #define TOOLS_QEMU_TESTS_X86_MODEL_OPS_H

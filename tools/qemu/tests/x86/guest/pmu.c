@@ -3,7 +3,7 @@
  * A bare-metal program that programs the PMU of an x86 CPU and prints the results on QEMU's debug
  * console, one line "what value" each. The test script judges them.
  */
-#include "tests/x86-guest.h"
+#include "tests/x86/guest/guest.h"
 
 #define PERIOD		1000
 
@@ -20,11 +20,11 @@
 #define PAGE_USER	0x04
 #define PAGE_LARGE	0x80
 
-/* Address of the second mapping of the first pages of x86-alias.S, and their number */
+/* Address of the second mapping of the first pages of alias.S, and their number */
 #define ALIAS		0x40000000
 #define ALIAS_PAGES	2
 
-/* Code that is mapped twice, and the code that continues after a fault: x86-alias.S */
+/* Code that is mapped twice, and the code that continues after a fault: alias.S */
 extern const char aliased[], past_fetch[];
 extern const uint32_t hole_pointer, return_pointer;
 void alias_branches(void);
@@ -94,7 +94,7 @@ static void on_interrupt(void)
 	wrmsr(pmu.counter, -(uint64_t)PERIOD);
 }
 
-/* Handle an exception that x86-alias.S expects; return false for any other. */
+/* Handle an exception that alias.S expects; return false for any other. */
 static bool page_fault(struct frame *frame)
 {
 	uint32_t address;
@@ -372,7 +372,7 @@ static void test_interrupts(void)
 	print("masked.interrupts", interrupts);
 }
 
-/* Map each address to itself, and the pages of x86-alias.S a second time. */
+/* Map each address to itself, and the pages of alias.S a second time. */
 static void enable_paging(void)
 {
 	static uint32_t directory[PAGE_ENTRIES] __attribute__((aligned(1 << PAGE_SHIFT)));

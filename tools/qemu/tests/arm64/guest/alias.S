@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code for arm64-pmu.c that is in memory once and has two addresses: the one it is linked at and,
+ * Code for pmu.c that is in memory once and has two addresses: the one it is linked at and,
  * after alias_map(), ALIAS. QEMU translates a block once, where it runs first. So each function
  * here runs some blocks of that code first at one address, and others first at the other address;
  * then it runs all of them at both. All calls are BLR: for other ways to branch to a block, QEMU

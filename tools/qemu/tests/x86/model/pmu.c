@@ -7,7 +7,7 @@
 
 #include "common/plugin.h"
 #include "tests/model-test.h"
-#include "tests/x86-model-ops.h"
+#include "tests/x86/model/ops.h"
 #include "x86/registers/model.h"
 
 #define USR	X86_PMU_SEL_USR

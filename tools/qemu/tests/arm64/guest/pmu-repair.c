@@ -14,7 +14,7 @@
  *		counter to PERIOD before its overflow
  * skid		largest value found in the counter by the interrupt handler
  */
-#include "tests/arm64-guest.h"
+#include "tests/arm64/guest/guest.h"
 
 #define CPU_CYCLES	0x11
 

@@ -6,7 +6,7 @@
  * until the test resets the machine; in the second boot it resets the machine itself. The test
  * script judges the results.
  */
-#include "tests/x86-guest.h"
+#include "tests/x86/guest/guest.h"
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 

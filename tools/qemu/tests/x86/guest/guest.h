@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Definitions that the bare-metal programs of the x86 tests share. x86-head.S calls main(), and
+ * Definitions that the bare-metal programs of the x86 tests share. head.S calls main(), and
  * handle() for each exception. print() writes a line "what value" to QEMU's debug console.
  */
 #ifndef TOOLS_QEMU_TESTS_X86_GUEST_H
@@ -33,7 +33,7 @@
 #define APIC_TMICT	0x380
 #define APIC_TDCR	0x3e0
 
-/* The stack when x86-head.S calls handle() for an exception */
+/* The stack when head.S calls handle() for an exception */
 struct frame {
 	uint32_t edi, esi, ebp, esp, ebx, edx, ecx, eax;
 	uint32_t vector, error;
