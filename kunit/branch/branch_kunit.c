@@ -317,83 +317,6 @@ static void branch_no_level(struct kunit *test)
 	fixture_close(other);
 }
 
-/* Transactions: branches inside, outside, and aborts */
-static void branch_transactions(struct kunit *test)
-{
-	struct fixture *b = fixture_start(test, testbed_by_name("intel-lbr-v3"));
-	static const struct {
-		u64 type;
-		u64 from[3];
-	} table[] = {
-		{ PERF_SAMPLE_BRANCH_ANY, { USER + 0x30, USER + 0x20, USER } },
-		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_IN_TX, { USER + 0x30, USER + 0x20 } },
-		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_TX, { USER } },
-		{ PERF_SAMPLE_BRANCH_ABORT_TX, { USER + 0x30 } },
-		{ PERF_SAMPLE_BRANCH_COND, { USER } },
-	};
-	unsigned long flags;
-	unsigned int i, nr;
-
-	test->priv = b;
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		const u64 type = table[i].type | PERF_SAMPLE_BRANCH_USER |
-				 PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
-		struct perf_event *event = branch_open_stack(b, type);
-
-		flags = branch_begin(b);
-		b->nr_samples = 0;
-		branch_add(event);
-		x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-		x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, LBR_INFO_IN_TX);
-		x86_model_branch(USER + 0x30, USER_TO, X86_MODEL_FAR,
-				 LBR_INFO_IN_TX | LBR_INFO_ABORT);
-		branch_overflow(b);
-		for (nr = 0; nr < 3 && table[i].from[nr]; nr++)
-			;
-		branch_expect_from(test, &branch_seen[0], table[i].from, nr);
-		branch_end(event, flags);
-	}
-}
-
-/* On a CPU without transactions, IN_TX and ABORT_TX select no branch. */
-static void branch_never_in_transactions(struct kunit *test)
-{
-	struct fixture *b = test->priv;
-	static const struct {
-		u64 type;
-		unsigned int nr;
-	} table[] = {
-		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_IN_TX, 0 },
-		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_TX, 4 },
-		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX, 4 },
-		{ PERF_SAMPLE_BRANCH_ABORT_TX, 0 },
-		{ PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_ABORT_TX, 1 },
-		{ PERF_SAMPLE_BRANCH_IN_TX, 0 },
-		{ PERF_SAMPLE_BRANCH_NO_TX, 0 },
-	};
-	unsigned long flags;
-	unsigned int i;
-
-	if (!b->pmu->branch_backend->never_in_tx) {
-		KUNIT_EXPECT_TRUE(test, !strncmp(b->testbed->name, "amd", 3) ||
-				  !strcmp(b->testbed->name, "intel-lbr-v3"));
-		return;
-	}
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct perf_event *event = branch_open_stack(b, table[i].type |
-								PERF_SAMPLE_BRANCH_USER);
-
-		flags = branch_begin(b);
-		b->nr_samples = 0;
-		branch_add(event);
-		branch_all();
-		branch_overflow(b);
-		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 1, "row %u", i);
-		KUNIT_EXPECT_EQ_MSG(test, branch_seen[0].nr, table[i].nr, "row %u", i);
-		branch_end(event, flags);
-	}
-}
-
 /* A counting event, or one without PERF_SAMPLE_BRANCH_STACK, records nothing. */
 static void branch_counting(struct kunit *test)
 {
@@ -457,74 +380,6 @@ static void branch_snapshot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
 }
 
-/*
- * Another agent writes the registers: recording is off, all types are suppressed, and the freeze is
- * off.
- */
-static void branch_registers_change(void)
-{
-	struct x86_model *m = this_cpu_ptr(&x86_model_state);
-
-	m->lbr_select = GENMASK(8, 0);
-	m->lbr_ctl = 0;
-	m->debugctl = 0;
-}
-
-static unsigned int branch_sampled(struct fixture *b)
-{
-	b->nr_samples = 0;
-	branch_all();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
-
-	return branch_seen[0].nr;
-}
-
-/* The driver repairs the registers after another agent wrote them while no event recorded. */
-static void branch_after_an_agent(struct kunit *test)
-{
-	struct fixture *b = test->priv;
-	u64 levels = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
-	struct perf_event *event = branch_open_stack(b, levels);
-	unsigned long flags = branch_begin(b);
-	unsigned int before;
-
-	branch_noise = levels == ANY_LEVEL;
-	branch_add(event);
-	before = branch_sampled(b);
-	KUNIT_EXPECT_GT(test, before, 0);
-	fixture_del(event);
-	branch_registers_change();
-	branch_add(event);
-	KUNIT_EXPECT_EQ(test, branch_sampled(b), before);
-	branch_noise = false;
-	branch_end(event, flags);
-}
-
-/* The driver also repairs them while a per-CPU event records: adding another event writes them. */
-static void branch_agent_while_recording(struct kunit *test)
-{
-	struct fixture *b = test->priv;
-	struct perf_event *permanent = branch_open_stack(b, ANY_USER), *event;
-	unsigned long flags;
-
-	event = branch_open_stack(b, ANY_USER);
-	flags = branch_begin(b);
-	branch_add(permanent);
-	branch_all();
-	branch_registers_change();
-	branch_add(event);
-	b->nr_samples = 0;
-	branch_all();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	KUNIT_EXPECT_GT(test, branch_seen[0].nr, 0);
-	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, branch_seen[1].nr);
-	fixture_del(permanent);
-	branch_end(event, flags);
-	fixture_close(permanent);
-}
-
 static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_order, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_by_type, branch_gen_params),
@@ -534,11 +389,8 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_of_no_type, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_refuses, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_no_level, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_never_in_transactions, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_snapshot, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_counting, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_after_an_agent, branch_gen_params),
-	KUNIT_CASE_PARAM(branch_agent_while_recording, branch_gen_params),
 	{ }
 };
 
@@ -608,7 +460,6 @@ static void branch_after_debug_exception(struct kunit *test)
 
 /* These tests start a testbed of their own. */
 static struct kunit_case branch_testbed_cases[] = {
-	KUNIT_CASE(branch_transactions),
 	KUNIT_CASE(branch_leaves_out_erroneous),
 	KUNIT_CASE(branch_after_debug_exception),
 	{ }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of branch records: register accesses of a start, a stop and an interrupt
+ */
+#include <kunit/test.h>
+
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+
+#include "fixture.h"
+
+/*
+ * Register accesses of a start, a stop and a reset. While only user branches are recorded, a stop
+ * of the PMU does not stop recording, unless a freeze has ended recording (version 3). @debugctl:
+ * number of DEBUGCTL accesses in an interrupt; with a ring the driver checks that the hardware
+ * still records.
+ */
+struct accesses {
+	const char *testbed;
+	const char *start;
+	const char *stop;
+	const char *reset;
+	const char *user_stop;
+	const char *user_start;
+	unsigned int debugctl;
+};
+
+static const struct accesses accesses[] = {
+	{ "intel-lbr", "LBR_SELECT=0 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
+	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0",
+	  "GLOBAL_CTRL=0", "GLOBAL_CTRL=200000000", 1 },
+	{ "intel-lbr-v3", "LBR_SELECT=0 DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
+	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=0",
+	  "GLOBAL_CTRL=0 DEBUGCTL DEBUGCTL=0", "DEBUGCTL DEBUGCTL=801 GLOBAL_CTRL=200000000",
+	  4 },
+	{ "intel-arch-lbr", "DEBUGCTL DEBUGCTL=800 LBR_CTL=7f0007 GLOBAL_CTRL=200000000",
+	  "GLOBAL_CTRL=0 LBR_CTL=0", "DEBUGCTL LBR_CTL=0 DEBUGCTL=0",
+	  "GLOBAL_CTRL=0", "GLOBAL_CTRL=200000000" },
+	{ "amd-lbr", "LBR_SELECT=0 DEBUGCTL DEBUGCTL=800 DBG_EXTN_CFG DBG_EXTN_CFG=40 GLOBAL_CTL=1",
+	  "GLOBAL_CTL=0 DBG_EXTN_CFG DBG_EXTN_CFG=0",
+	  "DBG_EXTN_CFG DBG_EXTN_CFG=0 DEBUGCTL DEBUGCTL=0",
+	  "GLOBAL_CTL=0", "GLOBAL_CTL=1" },
+};
+
+static void accesses_desc(const struct accesses *a, char *desc)
+{
+	strscpy(desc, a->testbed, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(accesses, accesses, accesses_desc);
+
+static void branch_accesses(struct kunit *test)
+{
+	const struct accesses *a = test->param_value;
+	struct fixture *b = fixture_start(test, testbed_by_name(a->testbed));
+	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
+	unsigned long flags = branch_begin(b);
+
+	test->priv = b;
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event->pmu->pmu_disable(event->pmu);
+	b->cpuc->branches->selected = ~0ULL;
+	b->cpuc->branches->freezes = false;
+	this_cpu_write(x86_model_state.debugctl, 0);
+	model_forget();
+	event->pmu->pmu_enable(event->pmu);
+	local_irq_restore(flags);
+	expect_accesses(test, a->start);
+
+	local_irq_save(flags);
+	event->pmu->pmu_disable(event->pmu);
+	local_irq_restore(flags);
+	expect_accesses(test, a->stop);
+
+	local_irq_save(flags);
+	corepmu_branch_reset(b->cpuc);
+	local_irq_restore(flags);
+	expect_accesses(test, a->reset);
+	KUNIT_EXPECT_TRUE(test, b->cpuc->branches->stale);
+
+	/* An interrupt reads the records, and neither stops nor starts recording. */
+	local_irq_save(flags);
+	event->pmu->pmu_enable(event->pmu);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	model_forget();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
+	KUNIT_EXPECT_EQ(test, model_accesses("DEBUGCTL"), a->debugctl);
+	KUNIT_EXPECT_EQ(test, model_accesses("LBR_SELECT") + model_accesses("LBR_CTL") +
+			model_accesses("DBG_EXTN_CFG"), 0);
+	branch_end(event, flags);
+}
+
+static void branch_accesses_user(struct kunit *test)
+{
+	const struct accesses *a = test->param_value;
+	struct fixture *b = fixture_start(test, testbed_by_name(a->testbed));
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	test->priv = b;
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	model_forget();
+	event->pmu->pmu_disable(event->pmu);
+	local_irq_restore(flags);
+	expect_accesses(test, a->user_stop);
+
+	local_irq_save(flags);
+	event->pmu->pmu_enable(event->pmu);
+	local_irq_restore(flags);
+	expect_accesses(test, a->user_start);
+
+	local_irq_save(flags);
+	branch_end(event, flags);
+	KUNIT_EXPECT_FALSE(test, b->cpuc->branches->recording);
+}
+
+/* When the event that wants the kernel's branches is deleted, the hardware stops recording them. */
+static void branch_accesses_less(struct kunit *test)
+{
+	const struct accesses *a = test->param_value;
+	struct fixture *b = fixture_start(test, testbed_by_name(a->testbed));
+	struct perf_event *both = branch_open_stack(b, ANY_LEVEL);
+	struct perf_event *user = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+	struct perf_branch_entry entries[8];
+
+	test->priv = b;
+	KUNIT_EXPECT_EQ(test, fixture_add(both, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(user, PERF_EF_START), 0);
+	x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_COND, 0);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 1);
+	fixture_del(both);
+	x86_model_branch(KERNEL + 0x40, KERNEL, X86_MODEL_COND, 0);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 1);
+	KUNIT_EXPECT_EQ(test, entries[0].from, USER);
+	/* The hardware's records still include the kernel's branch. */
+	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.nr, 2);
+	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.entries[1].from, KERNEL);
+	branch_end(user, flags);
+	fixture_close(both);
+}
+
+/* These tests start a testbed of their own. */
+static struct kunit_case accesses_cases[] = {
+	KUNIT_CASE_PARAM(branch_accesses, accesses_gen_params),
+	KUNIT_CASE_PARAM(branch_accesses_user, accesses_gen_params),
+	KUNIT_CASE_PARAM(branch_accesses_less, accesses_gen_params),
+	{ }
+};
+
+static struct kunit_suite accesses_suite = {
+	.name		= "corepmu_branch_accesses",
+	.exit		= testbed_exit,
+	.test_cases	= accesses_cases,
+};
+
+kunit_test_suite(accesses_suite);

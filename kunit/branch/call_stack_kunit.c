@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of LBR call stacks
+ */
+#include <kunit/test.h>
+
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+
+#include <corepmu/branch.h>
+
+#include "fixture.h"
+
+static void call(unsigned int i)
+{
+	x86_model_branch(USER + 0x10, USER_TO + i, X86_MODEL_CALL, 0);
+}
+
+static void ret(void)
+{
+	x86_model_branch(USER + 0x20, USER, X86_MODEL_RET, 0);
+}
+
+/* Schedule the current task out. */
+static void schedule_out(struct perf_event *event)
+{
+	event->pmu->pmu_disable(event->pmu);
+	current->nvcsw++;
+	corepmu_features_sched_task(false);
+	event->pmu->del(event, 0);
+	event->pmu->pmu_enable(event->pmu);
+}
+
+static void schedule_in(struct perf_event *event)
+{
+	struct fixture *b = event->overflow_handler_context;
+
+	event->pmu->pmu_disable(event->pmu);
+	KUNIT_EXPECT_EQ(b->test, event->pmu->add(event, PERF_EF_START), 0);
+	corepmu_features_sched_task(true);
+	event->pmu->pmu_enable(event->pmu);
+}
+
+/*
+ * Expect the call stack of the next sample: calls to USER_TO plus each number, the youngest first.
+ */
+static void expect_calls(struct fixture *b, const unsigned int *to, unsigned int nr)
+{
+	unsigned int i;
+
+	b->nr_samples = 0;
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(b->test, branch_seen[0].nr, nr);
+	for (i = 0; i < nr && i < branch_seen[0].nr; i++) {
+		KUNIT_EXPECT_EQ(b->test, branch_seen[0].entries[i].from, USER + 0x10);
+		KUNIT_EXPECT_EQ(b->test, branch_seen[0].entries[i].to, USER_TO + to[i]);
+	}
+}
+
+#define EXPECT_CALLS(b, ...)							\
+	expect_calls(b, (const unsigned int[]) { __VA_ARGS__ },			\
+		     ARRAY_SIZE(((const unsigned int[]) { __VA_ARGS__ })))
+
+/* Calls add records, and returns remove them; other branches do neither. */
+static void call_stack_follows_calls(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, CALLS_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE);
+	unsigned long flags = branch_begin(b);
+	unsigned int i;
+
+	branch_add(event);
+	call(1);
+	call(2);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	call(3);
+	ret();
+	EXPECT_CALLS(b, 2, 1);
+	KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[0].type, PERF_BR_CALL);
+	/* Call stacks do not freeze: a late interrupt shows the calls of its own moment. */
+	b->testbed->ops->hold(true);
+	b->nr_samples = 0;
+	branch_overflow(b);
+	call(4);
+	b->testbed->ops->hold(false);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 3);
+	for (i = 0; i < 3; i++)
+		ret();
+	b->nr_samples = 0;
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	branch_end(event, flags);
+}
+
+/*
+ * The call stack survives while the task is scheduled out, even if another event uses the
+ * registers.
+ */
+static void call_stack_saved_at_switch(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, CALLS_USER);
+	struct perf_event *other = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+	u64 top;
+
+	branch_add(event);
+	call(1);
+	call(2);
+	EXPECT_CALLS(b, 2, 1);
+	top = branch_seen[0].hw_idx;
+
+	schedule_out(event);
+	branch_add(other);
+	branch_all();
+	fixture_del(other);
+	schedule_in(event);
+	EXPECT_CALLS(b, 2, 1);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, top);
+	call(3);
+	EXPECT_CALLS(b, 3, 2, 1);
+	ret();
+	ret();
+	EXPECT_CALLS(b, 1);
+
+	/* The driver does not write records that the registers still hold. */
+	schedule_out(event);
+	model_forget();
+	schedule_in(event);
+	KUNIT_EXPECT_EQ(test, model_accesses("LBR_TO"), 0);
+	EXPECT_CALLS(b, 1);
+
+	/* A powered-down CPU has lost the records: the driver restores them. */
+	schedule_out(event);
+	this_cpu_write(x86_model_state.lbr[branch_seen[0].hw_idx].from, 0);
+	schedule_in(event);
+	EXPECT_CALLS(b, 1);
+	branch_end(event, flags);
+	fixture_close(other);
+}
+
+/* Before version 4 a freeze also ends recording: the driver cannot see a debug exception there. */
+static bool ends_by_debug_exception(struct fixture *b)
+{
+	const struct x86_model_cpu *cpu = b->testbed->cpu;
+
+	return !cpu->arch_lbr && !b->cpuc->pmu->branch_backend->freeze_ends;
+}
+
+/* A call stack with a gap, or of another task, is not shown. */
+static void call_stack_with_gap_hidden(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, CALLS_USER);
+	struct perf_event *other = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(event);
+	call(1);
+	/* The task has run meanwhile on a CPU where the event had no counter. */
+	schedule_out(event);
+	current->nvcsw++;
+	schedule_in(event);
+	call(2);
+	EXPECT_CALLS(b, 2);
+	/* The event had no counter for a while. */
+	fixture_del(event);
+	branch_add(event);
+	call(3);
+	EXPECT_CALLS(b, 3);
+	/* A switch without notification: the driver does not save the records. */
+	current->nvcsw++;
+	schedule_out(event);
+	schedule_in(event);
+	call(4);
+	EXPECT_CALLS(b, 4);
+	/* The second notification makes the saved call stack stale. */
+	schedule_out(event);
+	schedule_in(event);
+	corepmu_features_sched_task(true);
+	call(5);
+	EXPECT_CALLS(b, 5);
+	/* A debug exception ended recording: the records lack a return. */
+	if (ends_by_debug_exception(b)) {
+		this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
+		ret();
+		schedule_out(event);
+		branch_add(other);
+		branch_all();
+		fixture_del(other);
+		schedule_in(event);
+		call(6);
+		EXPECT_CALLS(b, 6);
+	}
+	branch_end(event, flags);
+	fixture_close(other);
+}
+
+/* For a per-CPU event the driver keeps no task's call stack. */
+static void call_stack_per_cpu_not_saved(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, CALLS_USER);
+	unsigned long flags;
+
+	fixture_close(event);
+	event->hw.target = NULL;
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+	flags = branch_begin(b);
+	branch_add(event);
+	call(1);
+	schedule_out(event);
+	schedule_in(event);
+	call(2);
+	EXPECT_CALLS(b, 2);
+	branch_end(event, flags);
+}
+
+/* Two events of a task share a call stack, which lives until the last event is closed. */
+static void call_stack_shared(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *one = branch_open_stack(b, CALLS_USER);
+	struct perf_event *two = branch_open_stack(b, CALLS_USER);
+	unsigned long flags;
+
+	fixture_close(one);
+	flags = branch_begin(b);
+	branch_add(two);
+	call(1);
+	schedule_out(two);
+	schedule_in(two);
+	EXPECT_CALLS(b, 1);
+	branch_end(two, flags);
+}
+
+/*
+ * LBR call stacks exclude other branch records: the events rotate, and do not fit into one group.
+ */
+static void call_stack_excludes_other_records(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *calls = branch_open_stack(b, CALLS_USER);
+	struct perf_event *any = branch_open_stack(b, ANY_USER);
+	struct perf_event_attr attr = { STACK(ANY_USER) };
+	struct perf_event *sibling = fixture_alloc(b, &attr);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(calls);
+	KUNIT_EXPECT_EQ(test, fixture_add(any, PERF_EF_START), -EAGAIN);
+	fixture_del(calls);
+	branch_add(any);
+	KUNIT_EXPECT_EQ(test, fixture_add(calls, PERF_EF_START), -EAGAIN);
+	branch_end(any, flags);
+
+	sibling->group_leader = calls;
+	KUNIT_EXPECT_EQ(test, fixture_init_event(sibling), -EINVAL);
+	fixture_close(calls);
+}
+
+static struct kunit_case call_stack_cases[] = {
+	KUNIT_CASE_PARAM(call_stack_follows_calls, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(call_stack_saved_at_switch, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(call_stack_with_gap_hidden, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(call_stack_per_cpu_not_saved, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(call_stack_shared, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(call_stack_excludes_other_records, branch_gen_calls_params),
+	{ }
+};
+
+static struct kunit_suite call_stack_suite = {
+	.name		= "corepmu_branch_call_stack",
+	.init		= testbed_init,
+	.exit		= testbed_exit,
+	.test_cases	= call_stack_cases,
+};
+
+kunit_test_suite(call_stack_suite);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of branch records whose registers another agent writes
+ */
+#include <kunit/test.h>
+
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/branch.h>
+
+#include "fixture.h"
+
+/*
+ * Another agent writes the registers: recording is off, all types are suppressed, and the freeze is
+ * off.
+ */
+static void write_registers(void)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+
+	m->lbr_select = GENMASK(8, 0);
+	m->lbr_ctl = 0;
+	m->debugctl = 0;
+}
+
+static unsigned int nr_sampled(struct fixture *b)
+{
+	b->nr_samples = 0;
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+
+	return branch_seen[0].nr;
+}
+
+/* The driver repairs the registers after another agent wrote them while no event recorded. */
+static void other_agent_before_recording(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	u64 levels = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
+	struct perf_event *event = branch_open_stack(b, levels);
+	unsigned long flags = branch_begin(b);
+	unsigned int before;
+
+	branch_noise = levels == ANY_LEVEL;
+	branch_add(event);
+	before = nr_sampled(b);
+	KUNIT_EXPECT_GT(test, before, 0);
+	fixture_del(event);
+	write_registers();
+	branch_add(event);
+	KUNIT_EXPECT_EQ(test, nr_sampled(b), before);
+	branch_noise = false;
+	branch_end(event, flags);
+}
+
+/* The driver also repairs them while a per-CPU event records: adding another event writes them. */
+static void other_agent_while_recording(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *permanent = branch_open_stack(b, ANY_USER), *event;
+	unsigned long flags;
+
+	event = branch_open_stack(b, ANY_USER);
+	flags = branch_begin(b);
+	branch_add(permanent);
+	branch_all();
+	write_registers();
+	branch_add(event);
+	b->nr_samples = 0;
+	branch_all();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_GT(test, branch_seen[0].nr, 0);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, branch_seen[1].nr);
+	fixture_del(permanent);
+	branch_end(event, flags);
+	fixture_close(permanent);
+}
+
+static struct kunit_case other_agent_cases[] = {
+	KUNIT_CASE_PARAM(other_agent_before_recording, branch_gen_params),
+	KUNIT_CASE_PARAM(other_agent_while_recording, branch_gen_params),
+	{ }
+};
+
+static struct kunit_suite other_agent_suite = {
+	.name		= "corepmu_branch_other_agent",
+	.init		= testbed_init,
+	.exit		= testbed_exit,
+	.test_cases	= other_agent_cases,
+};
+
+kunit_test_suite(other_agent_suite);
