@@ -19,8 +19,6 @@
 #include "x86/x86.h"
 #include "x86/kvm/kvm.h"
 
-#define ARCH_BASIC	BIT_ULL(63)
-
 static u64 shown_ip, shown_flags, shown_ax, shown_sp, shown_r15;
 
 static void note_regs(struct fixture *b, struct perf_event *event)
@@ -344,136 +342,6 @@ static void precise_encodes(struct kunit *test)
 	}
 }
 
-/* Large PEBS: counts and IPs are as with an interrupt for each record. */
-static void precise_is_large(struct kunit *test)
-{
-	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct fixture *b = test->priv;
-	struct perf_event *event = fixture_alloc(b, &attr);
-	unsigned int before, samples, most = 0, i;
-
-	event->hw.target = current;
-	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
-	pebs_model()->pebs_ip = IP;
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, testbed_cb_users, 1);
-	fixture_forget(b);
-	before = pebs_model()->nmis;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1050);
-	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 1050);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 149);
-	fixture_stop_event(event, PERF_EF_UPDATE);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 11);
-
-	/* One event is left, but the counter cannot be set to 1: the next period is shorter. */
-	fixture_start_event(event, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 12);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 99);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 1300);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 13);
-
-	/* A full buffer interrupts, and so do 512 records. Architectural records may be shorter. */
-	for (i = 0; i < 4200; i++) {
-		samples = b->nr_samples;
-		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
-		most = max(most, b->nr_samples - samples);
-	}
-	KUNIT_EXPECT_LT(test, most, 1000);
-	KUNIT_EXPECT_GT(test, most, 200);
-	KUNIT_EXPECT_LT(test, pebs_model()->nmis, before + 20);
-	fixture_del(event);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 4213);
-	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 421300);
-	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
-	fixture_close(event);
-}
-
-/*
- * If perf core notifies of every task switch, per-CPU events use large PEBS too, except with branch
- * records: a sched_out makes the samples.
- */
-static void precise_large_per_cpu(struct kunit *test)
-{
-	struct perf_event_attr branches = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct fixture *b = test->priv;
-	struct perf_event *event;
-	unsigned int before;
-
-	branches.sample_type = PERF_SAMPLE_BRANCH_STACK;
-	branches.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
-	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	KUNIT_EXPECT_EQ(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
-	fixture_close(event);
-
-	testbed_every_switch = true;
-	if (to_x86(b->pmu)->pebs_branches) {
-		KUNIT_EXPECT_EQ(test, fixture_open(b, &branches, &event), 0);
-		KUNIT_EXPECT_EQ(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
-		fixture_close(event);
-	}
-	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	testbed_every_switch = false;
-	KUNIT_EXPECT_NE(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
-	KUNIT_EXPECT_NE(test, event->attach_state & PERF_ATTACH_SCHED_CB, 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, testbed_cb_users, 1);
-	fixture_forget(b);
-	before = pebs_model()->nmis;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
-	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	corepmu_features_sched_task(true);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	corepmu_features_sched_task(false);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
-	fixture_del(event);
-	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
-	fixture_close(event);
-}
-
-/*
- * Perf core throttles by overflows: an interrupt is one overflow, whatever its number of records.
- */
-static void precise_one_overflow(struct kunit *test)
-{
-	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct fixture *b = test->priv;
-	struct perf_event *event = fixture_alloc(b, &attr);
-	unsigned int before;
-
-	event->hw.target = current;
-	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
-	pebs_model()->pebs_ip = IP;
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_forget(b);
-	b->throttle = true;
-	event->hw.interrupts_seq = 0;
-	event->hw.interrupts = 0;
-	before = pebs_model()->nmis;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 4200 * 100);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 4200 * 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 4200);
-	KUNIT_EXPECT_EQ(test, event->hw.interrupts, pebs_model()->nmis - before);
-
-	/*
-	 * An event with notifications has an interrupt for each record, so that they are on time.
-	 */
-	fixture_stop_event(event, PERF_EF_UPDATE);
-	atomic_set(&event->event_limit, 1000);
-	fixture_start_event(event, PERF_EF_RELOAD);
-	before = pebs_model()->nmis;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 10 * 100);
-	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before + 10);
-	KUNIT_EXPECT_EQ(test, atomic_read(&event->event_limit), 990);
-	b->throttle = false;
-	fixture_del(event);
-	fixture_close(event);
-}
-
 static void latency_attr(struct perf_event_attr *attr, u64 cycles)
 {
 	*attr = (struct perf_event_attr) {
@@ -517,68 +385,6 @@ static void precise_latency(struct kunit *test)
 	latency_attr(&attr, 30);
 	attr.precise_ip = 0;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &events[0]), -EINVAL);
-}
-
-/* Each counter has a register with its record groups and its reload value. */
-static void arch_registers(struct kunit *test)
-{
-	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct fixture *b = test->priv;
-	struct perf_event *event, *plain;
-
-	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
-		return;
-	attr.sample_type = PERF_SAMPLE_ADDR;
-	event = fixture_alloc(b, &attr);
-	event->hw.target = current;
-	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
-	pebs_model()->pebs_ip = IP;
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32],
-			ARCH_BASIC | PEBS_ARCH_AUX | (-100U & GENMASK_ULL(31, 0)));
-	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_base & GENMASK_ULL(11, 0), 4);
-	fixture_del(event);
-	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
-
-	/* An event without large PEBS: del() drains nothing afterwards. */
-	plain = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
-	KUNIT_EXPECT_TRUE(test, pebs_model()->pebs_index & BIT_ULL(32));
-	fixture_del(plain);
-	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
-	fixture_close(plain);
-
-	/* An event that is not precise overflows on its own on this counter. */
-	plain = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
-	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[plain->hw.idx], 0);
-	fixture_forget(b);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	fixture_del(plain);
-	fixture_del(event);
-	fixture_close(plain);
-	fixture_close(event);
-}
-
-/* The reload field is too small for this period: each record interrupts. */
-static void arch_long_period(struct kunit *test)
-{
-	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2,
-						   BIT_ULL(31) + 1);
-	struct fixture *b = test->priv;
-	struct perf_event *event;
-
-	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
-		return;
-	event = fixture_alloc(b, &attr);
-	event->hw.target = current;
-	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32], ARCH_BASIC);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* Another agent writes the PEBS registers while a precise event is open and scheduled out. */
@@ -628,12 +434,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_stops_for_guests, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_refused, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_encodes, pebs_gen_params),
-	KUNIT_CASE_PARAM(precise_is_large, pebs_gen_params),
-	KUNIT_CASE_PARAM(precise_large_per_cpu, pebs_gen_params),
-	KUNIT_CASE_PARAM(precise_one_overflow, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_latency, pebs_gen_params),
-	KUNIT_CASE_PARAM(arch_registers, pebs_gen_params),
-	KUNIT_CASE_PARAM(arch_long_period, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_after_an_agent, pebs_gen_params),
 	{ }
 };

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of architectural PEBS, Intel CPUs
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+
+#include "fixture/testbed.h"
+#include "models/x86/pebs.h"
+#include "models/x86/access.h"
+#include "fixture.h"
+#include "x86/pebs/pebs.h"
+
+#define ARCH_BASIC	BIT_ULL(63)
+
+/* Each counter has a register with its record groups and its reload value. */
+static void arch_registers(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *event, *plain;
+
+	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
+		return;
+	attr.sample_type = PERF_SAMPLE_ADDR;
+	event = fixture_alloc(b, &attr);
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+	pebs_model()->pebs_ip = IP;
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32],
+			ARCH_BASIC | PEBS_ARCH_AUX | (-100U & GENMASK_ULL(31, 0)));
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_base & GENMASK_ULL(11, 0), 4);
+	fixture_del(event);
+	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
+
+	/* An event without large PEBS: del() drains nothing afterwards. */
+	plain = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
+	KUNIT_EXPECT_TRUE(test, pebs_model()->pebs_index & BIT_ULL(32));
+	fixture_del(plain);
+	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
+	fixture_close(plain);
+
+	/* An event that is not precise overflows on its own on this counter. */
+	plain = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
+	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[plain->hw.idx], 0);
+	fixture_forget(b);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	fixture_del(plain);
+	fixture_del(event);
+	fixture_close(plain);
+	fixture_close(event);
+}
+
+/* The reload field is too small for this period: each record interrupts. */
+static void arch_long_period(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2,
+						   BIT_ULL(31) + 1);
+	struct fixture *b = test->priv;
+	struct perf_event *event;
+
+	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
+		return;
+	event = fixture_alloc(b, &attr);
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32], ARCH_BASIC);
+	fixture_del(event);
+	fixture_close(event);
+}
+
+static struct kunit_case arch_cases[] = {
+	KUNIT_CASE_PARAM(arch_registers, pebs_gen_params),
+	KUNIT_CASE_PARAM(arch_long_period, pebs_gen_params),
+	{ }
+};
+
+static struct kunit_suite arch_suite = {
+	.name		= "corepmu_pebs_arch",
+	.init		= testbed_init,
+	.exit		= testbed_exit,
+	.test_cases	= arch_cases,
+};
+
+kunit_test_suite(arch_suite);

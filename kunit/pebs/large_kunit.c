@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of large PEBS: an interrupt for many records, Intel CPUs
+ */
+#include <kunit/test.h>
+
+#include <linux/perf_event.h>
+
+#include <corepmu/features.h>
+#include <corepmu/pmu.h>
+
+#include "fixture/testbed.h"
+#include "models/x86/pebs.h"
+#include "models/x86/access.h"
+#include "fixture.h"
+#include "x86/x86.h"
+
+/* Large PEBS: counts and IPs are as with an interrupt for each record. */
+static void large_samples_later(struct kunit *test)
+{
+	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_alloc(b, &attr);
+	unsigned int before, samples, most = 0, i;
+
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+	pebs_model()->pebs_ip = IP;
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 1);
+	fixture_forget(b);
+	before = pebs_model()->nmis;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1050);
+	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1050);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 149);
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 11);
+
+	/* One event is left, but the counter cannot be set to 1: the next period is shorter. */
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 12);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 99);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1300);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 13);
+
+	/* A full buffer interrupts, and so do 512 records. Architectural records may be shorter. */
+	for (i = 0; i < 4200; i++) {
+		samples = b->nr_samples;
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+		most = max(most, b->nr_samples - samples);
+	}
+	KUNIT_EXPECT_LT(test, most, 1000);
+	KUNIT_EXPECT_GT(test, most, 200);
+	KUNIT_EXPECT_LT(test, pebs_model()->nmis, before + 20);
+	fixture_del(event);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4213);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 421300);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
+	fixture_close(event);
+}
+
+/*
+ * If perf core notifies of every task switch, per-CPU events use large PEBS too, except with branch
+ * records: a sched_out makes the samples.
+ */
+static void large_per_cpu(struct kunit *test)
+{
+	struct perf_event_attr branches = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *event;
+	unsigned int before;
+
+	branches.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	branches.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	KUNIT_EXPECT_EQ(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
+	fixture_close(event);
+
+	testbed_every_switch = true;
+	if (to_x86(b->pmu)->pebs_branches) {
+		KUNIT_EXPECT_EQ(test, fixture_open(b, &branches, &event), 0);
+		KUNIT_EXPECT_EQ(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
+		fixture_close(event);
+	}
+	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	testbed_every_switch = false;
+	KUNIT_EXPECT_NE(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
+	KUNIT_EXPECT_NE(test, event->attach_state & PERF_ATTACH_SCHED_CB, 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 1);
+	fixture_forget(b);
+	before = pebs_model()->nmis;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
+	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	corepmu_features_sched_task(true);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	corepmu_features_sched_task(false);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+	fixture_del(event);
+	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
+	fixture_close(event);
+}
+
+/*
+ * Perf core throttles by overflows: an interrupt is one overflow, whatever its number of records.
+ */
+static void large_is_one_overflow(struct kunit *test)
+{
+	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_alloc(b, &attr);
+	unsigned int before;
+
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+	pebs_model()->pebs_ip = IP;
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
+	b->throttle = true;
+	event->hw.interrupts_seq = 0;
+	event->hw.interrupts = 0;
+	before = pebs_model()->nmis;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 4200 * 100);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 4200 * 100);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4200);
+	KUNIT_EXPECT_EQ(test, event->hw.interrupts, pebs_model()->nmis - before);
+
+	/*
+	 * An event with notifications has an interrupt for each record, so that they are on time.
+	 */
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	atomic_set(&event->event_limit, 1000);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	before = pebs_model()->nmis;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 10 * 100);
+	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before + 10);
+	KUNIT_EXPECT_EQ(test, atomic_read(&event->event_limit), 990);
+	b->throttle = false;
+	fixture_del(event);
+	fixture_close(event);
+}
+
+static struct kunit_case large_cases[] = {
+	KUNIT_CASE_PARAM(large_samples_later, pebs_gen_params),
+	KUNIT_CASE_PARAM(large_per_cpu, pebs_gen_params),
+	KUNIT_CASE_PARAM(large_is_one_overflow, pebs_gen_params),
+	{ }
+};
+
+static struct kunit_suite large_suite = {
+	.name		= "corepmu_pebs_large",
+	.init		= testbed_init,
+	.exit		= testbed_exit,
+	.test_cases	= large_cases,
+};
+
+kunit_test_suite(large_suite);
