@@ -1,53 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: model of the PMUv3 of an Arm CPU
+ * corepmu: model of the PMUv3 of an Arm CPU: register accesses and power-on
  *
  * Arm Architecture Reference Manual for A-profile, DDI 0487: chapter D13, "The Performance Monitors
  * Extension", and D23.5, "Performance Monitors registers".
  */
 #include <linux/bitfield.h>
-#include <linux/bitops.h>
 #include <linux/bits.h>
-#include <linux/irqflags.h>
 #include <linux/kernel.h>
-#include <linux/minmax.h>
 #include <linux/smp.h>
 
-#include <asm/irq_regs.h>
-
 #include "access.h"
+#include "count.h"
 #include "models/model.h"
-
-/* PMCR_EL0 */
-#define CR_E		BIT(0)
-#define CR_P		BIT(1)
-#define CR_C		BIT(2)
-#define CR_LC		BIT(6)
-#define CR_LP		BIT(7)
-#define CR_N		GENMASK(15, 11)
-
-/* PMEVTYPER<n>_EL0 */
-#define TYPE_EVENT	GENMASK_ULL(15, 0)
-#define TYPE_NSH	BIT_ULL(27)
-#define TYPE_U		BIT_ULL(30)
-#define TYPE_P		BIT_ULL(31)
-
-#define PMUVER_3P5	6
-#define PMUVER_3P9	9
-#define CYCLE		31
-#define INSTR		32
-#define EVENT_INST	0x08
-#define EVENT_CYCLES	0x11
-#define EVENT_CHAIN	0x1e
 
 const struct pmuv3_model_cpu *pmuv3_model_cpu;
 DEFINE_PER_CPU(struct pmuv3_model, pmuv3_model_state);
-
-static irq_handler_t irq_handler;
-static void __percpu *irq_dev;
-
-/* CPU whose PMU interrupts (an SPI); -1: the CPU that takes the interrupt */
-int pmuv3_model_irq_cpu;
 
 static const struct {
 	u32		reg;
@@ -105,232 +73,6 @@ static int decode(u32 reg, const char **name, int *index)
 
 	*name = "sysreg";
 	return -1;
-}
-
-static bool is_wide(void)
-{
-	return pmuv3_model_cpu->pmuver >= PMUVER_3P5;
-}
-
-/* Return the counters that exist; bits of other counters are RAZ/WI in all registers. */
-static u64 all_counters(void)
-{
-	u64 all = BIT_ULL(CYCLE);
-
-	if (pmuv3_model_cpu->nr)
-		all |= GENMASK_ULL(pmuv3_model_cpu->nr - 1, 0);
-	if (pmuv3_model_cpu->instr_counter)
-		all |= BIT_ULL(INSTR);
-
-	return all;
-}
-
-/* PMSELR_EL0.SEL and the direct registers: accesses beyond PMCR_EL0.N are UNDEFINED or worse. */
-static bool is_event_counter(unsigned int n)
-{
-	return n < pmuv3_model_cpu->nr;
-}
-
-/* D23.5.x, PMEVCNTR<n>_EL0: 32 bits, with FEAT_PMUv3p5 64 bits. */
-static u64 counter_mask(unsigned int n)
-{
-	return n >= CYCLE || is_wide() ? U64_MAX : GENMASK_ULL(31, 0);
-}
-
-/* Return the value at which a counter sets its bit in PMOVSSET_EL0: LC and LP of PMCR_EL0. */
-static u64 overflow_mask(struct pmuv3_model *m, unsigned int n)
-{
-	if (n == INSTR || (n == CYCLE && (m->pmcr & CR_LC)))
-		return U64_MAX;
-	if (n < CYCLE && is_wide() && (m->pmcr & CR_LP))
-		return U64_MAX;
-
-	return GENMASK_ULL(31, 0);
-}
-
-/* D13.5: filtering by exception level; the model has no secure state. */
-static bool passes(u64 type, unsigned int el)
-{
-	switch (el) {
-	case 0:
-		return !(type & TYPE_U);
-	case 1:
-		return !(type & TYPE_P);
-	default:
-		return type & TYPE_NSH;
-	}
-}
-
-static unsigned int event_of(struct pmuv3_model *m, unsigned int n)
-{
-	if (n == CYCLE)
-		return EVENT_CYCLES;
-	if (n == INSTR)
-		return EVENT_INST;
-
-	return FIELD_GET(TYPE_EVENT, m->type[n]);
-}
-
-static u64 counting(struct pmuv3_model *m, unsigned int event, unsigned int el)
-{
-	u64 set = m->enabled & all_counters(), left;
-
-	if (!(m->pmcr & CR_E))
-		return 0;
-	for (left = set; left; left &= left - 1) {
-		unsigned int n = __ffs64(left);
-
-		if (event_of(m, n) != event || !passes(m->type[n], el))
-			set &= ~BIT_ULL(n);
-	}
-
-	return set;
-}
-
-static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el);
-
-/*
- * D13.11.3, CHAIN: an odd counter with this event counts when the even counter below wraps at 32
- * bits. CHAIN counts nothing on an even counter, and nothing with PMCR_EL0.LP.
- */
-static void wrapped(struct pmuv3_model *m, unsigned int n, unsigned int el)
-{
-	unsigned int odd = n + 1;
-
-	m->overflowed |= BIT_ULL(n);
-	if (n != CYCLE)
-		pmuv3_model_freeze(m, el);
-	if (n & 1 || overflow_mask(m, n) == U64_MAX)
-		return;
-	if (!is_event_counter(odd) || !(m->enabled & BIT_ULL(odd)) ||
-	    event_of(m, odd) != EVENT_CHAIN || !passes(m->type[odd], el))
-		return;
-	add(m, odd, 1, el);
-}
-
-static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el)
-{
-	u64 before = m->counter[n], at = overflow_mask(m, n);
-
-	m->counter[n] = (before + step) & counter_mask(n);
-	/* Callers step up to a wrap and not beyond. */
-	if (step > at - (before & at))
-		wrapped(m, n, el);
-}
-
-/* Count up to @times events, but stop at the first overflow. Return the number that is left. */
-static u64 advance(struct pmuv3_model *m, unsigned int event, unsigned int el, u64 times)
-{
-	u64 set = counting(m, event, el) & ~m->dead, left, step = times;
-
-	for (left = set; left; left &= left - 1) {
-		unsigned int n = __ffs64(left);
-		u64 at = overflow_mask(m, n), room = at - (m->counter[n] & at);
-
-		/* The wrap comes one count later. Callers never ask for 2^64. */
-		if (room < step)
-			step = room + 1;
-	}
-	for (left = set; left; left &= left - 1)
-		add(m, __ffs64(left), step, el);
-
-	return times - step;
-}
-
-/*
- * D13.1.1: the interrupt is requested while PMCR_EL0.E and an overflow flag with its enable bit are
- * set.
- */
-static bool is_requested(struct pmuv3_model *m)
-{
-	return (m->pmcr & CR_E) && (m->overflowed & m->interrupts);
-}
-
-static void take_irq(struct pmuv3_model *m, bool user)
-{
-	int cpu = pmuv3_model_irq_cpu < 0 ? smp_processor_id() : pmuv3_model_irq_cpu;
-	struct pt_regs *old = set_irq_regs(model_regs(user));
-
-	m->irqs++;
-	if (!irq_handler || irq_handler(0, per_cpu_ptr(irq_dev, cpu)) != IRQ_HANDLED)
-		m->unknown_irqs++;
-	set_irq_regs(old);
-}
-
-/*
- * An interrupt that the handler does not acknowledge is taken again at once. The model takes it
- * eight times at most.
- */
-static void take_irqs(struct pmuv3_model *m, bool user)
-{
-	unsigned int tries = 0;
-
-	while (is_requested(m) && !m->hold && tries++ < 8)
-		take_irq(m, user);
-}
-
-/**
- * pmuv3_model_run() - execute: an event happens
- * @event: number of the event
- * @el: exception level
- * @times: number of times
- *
- * The CPU takes interrupts as they come. Callers may assume that IRQs are off.
- */
-void pmuv3_model_run(unsigned int event, unsigned int el, u64 times)
-{
-	struct pmuv3_model *m = this_cpu_ptr(&pmuv3_model_state);
-	unsigned long flags;
-
-	local_irq_save(flags);
-	while (times) {
-		times = advance(m, event, el, times);
-		if (is_requested(m) && !m->hold) {
-			u64 late = min_t(u64, m->skid, times);
-
-			times -= late;
-			while (late)
-				late = advance(m, event, el, late);
-			take_irqs(m, !el);
-		}
-	}
-	local_irq_restore(flags);
-}
-
-/**
- * pmuv3_model_spurious_irq() - raise an interrupt without an overflow
- */
-void pmuv3_model_spurious_irq(void)
-{
-	unsigned long flags;
-
-	local_irq_save(flags);
-	take_irq(this_cpu_ptr(&pmuv3_model_state), false);
-	local_irq_restore(flags);
-}
-
-/**
- * pmuv3_model_hold() - hold interrupts back
- * @hold: false: take a pending interrupt, in the kernel
- */
-void pmuv3_model_hold(bool hold)
-{
-	struct pmuv3_model *m = this_cpu_ptr(&pmuv3_model_state);
-	unsigned long flags;
-
-	local_irq_save(flags);
-	m->hold = hold;
-	take_irqs(m, false);
-	local_irq_restore(flags);
-}
-
-/* Make counters count by themselves: each read of a counter takes some cycles and instructions. */
-static void count_itself(struct pmuv3_model *m)
-{
-	if (!m->counts_itself)
-		return;
-	pmuv3_model_run(EVENT_CYCLES, pmuv3_model_cpu->hyp ? 2 : 1, m->counts_itself);
-	pmuv3_model_run(EVENT_INST, pmuv3_model_cpu->hyp ? 2 : 1, m->counts_itself);
 }
 
 /**
@@ -406,7 +148,7 @@ u64 pmuv3_model_read(u32 reg)
 		value = FIELD_PREP(GENMASK_ULL(39, 36), cpu->instr_counter);
 		break;
 	case PMUV3_MODEL_pmccntr_el0:
-		count_itself(m);
+		pmuv3_model_count_itself(m);
 		value = m->counter[CYCLE];
 		break;
 	case PMUV3_MODEL_pmccfiltr_el0:
@@ -414,7 +156,7 @@ u64 pmuv3_model_read(u32 reg)
 		break;
 	case PMUV3_MODEL_pmicntr_el0:
 		ok = cpu->instr_counter;
-		count_itself(m);
+		pmuv3_model_count_itself(m);
 		value = m->counter[INSTR];
 		break;
 	case PMUV3_MODEL_pmicfiltr_el0:
@@ -422,12 +164,12 @@ u64 pmuv3_model_read(u32 reg)
 		value = m->type[INSTR];
 		break;
 	case PMUV3_MODEL_pmxevcntr_el0:
-		ok = is_event_counter(n);
-		count_itself(m);
+		ok = pmuv3_model_is_event_counter(n);
+		pmuv3_model_count_itself(m);
 		value = m->counter[n];
 		break;
 	case PMUV3_MODEL_pmxevtyper_el0:
-		ok = is_event_counter(n) || (n == CYCLE && index < 0);
+		ok = pmuv3_model_is_event_counter(n) || (n == CYCLE && index < 0);
 		value = m->type[n];
 		break;
 	default:
@@ -443,7 +185,7 @@ u64 pmuv3_model_read(u32 reg)
 
 static void write_pmcr(struct pmuv3_model *m, u64 value)
 {
-	u64 held = CR_E | BIT(3) | BIT(4) | BIT(5) | CR_LC | (is_wide() ? CR_LP : 0);
+	u64 held = CR_E | BIT(3) | BIT(4) | BIT(5) | CR_LC | (pmuv3_model_is_wide() ? CR_LP : 0);
 
 	/* P resets neither the cycle counter nor the instruction counter. */
 	if (value & CR_P)
@@ -461,7 +203,7 @@ static void write_pmcr(struct pmuv3_model *m, u64 value)
 void pmuv3_model_write(u32 reg, u64 value)
 {
 	struct pmuv3_model *m = this_cpu_ptr(&pmuv3_model_state);
-	u64 all = all_counters();
+	u64 all = pmuv3_model_counters();
 	const char *name;
 	bool ok = true;
 	int index, n;
@@ -519,13 +261,13 @@ void pmuv3_model_write(u32 reg, u64 value)
 		m->type[INSTR] = value & ~TYPE_EVENT;
 		break;
 	case PMUV3_MODEL_pmxevcntr_el0:
-		ok = is_event_counter(n);
+		ok = pmuv3_model_is_event_counter(n);
 		if (ok)
-			m->counter[n] = value & counter_mask(n);
+			m->counter[n] = value & pmuv3_model_counter_mask(n);
 		break;
 	case PMUV3_MODEL_pmxevtyper_el0:
 		/* PMXEVTYPER_EL0 with SEL 31 is PMCCFILTR_EL0. */
-		ok = is_event_counter(n) || (n == CYCLE && index < 0);
+		ok = pmuv3_model_is_event_counter(n) || (n == CYCLE && index < 0);
 		if (ok)
 			m->type[n] = n == CYCLE ? value & ~TYPE_EVENT : value;
 		break;
@@ -570,17 +312,6 @@ u64 pmuv3_model_feature(u32 reg)
 }
 
 /**
- * pmuv3_model_connect() - connect the interrupt
- * @handler: its handler, or NULL
- * @dev: per-CPU argument of the handler
- */
-void pmuv3_model_connect(irq_handler_t handler, void __percpu *dev)
-{
-	irq_handler = handler;
-	irq_dev = dev;
-}
-
-/**
  * pmuv3_model_power_on() - reset all CPUs to the state after power-on
  * @cpu: description of the CPUs
  *
@@ -592,16 +323,16 @@ void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
 	int i, n;
 
 	pmuv3_model_cpu = cpu;
-	irq_handler = NULL;
+	pmuv3_model_connect(NULL, NULL);
 	pmuv3_model_irq_cpu = -1;
 	for_each_possible_cpu(i) {
 		struct pmuv3_model *m = per_cpu_ptr(&pmuv3_model_state, i);
 
 		*m = (struct pmuv3_model) {
 			.midr		= PMUV3_MODEL_MIDR,
-			.enabled	= all_counters(),
-			.interrupts	= all_counters(),
-			.overflowed	= all_counters(),
+			.enabled	= pmuv3_model_counters(),
+			.interrupts	= pmuv3_model_counters(),
+			.overflowed	= pmuv3_model_counters(),
 			.pmuserenr	= GENMASK(6, 0),
 			.pmselr		= 1,
 			.pmuacr		= GENMASK(31, 0),
