@@ -106,14 +106,16 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 94
+begin 96
 
 # ---- registers, without QEMU ----
 
 build_tests x86
 model_test x86/model/pmu "registers and counters"
+model_test x86/model/intel "Intel's registers and counters"
 model_test x86/model/decode "instruction decoder"
 model_test x86/model/uarch "microarchitectures"
+model_test x86/model/extra-regs "extra registers"
 model_test x86/model/lbr "branch records"
 model_test x86/model/pebs "precise samples"
 model_test x86/model/acr "auto counter reload"

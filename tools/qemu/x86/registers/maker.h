@@ -166,16 +166,33 @@ static inline void x86_pmu_cpuid_bit(uint32_t *reg, uint32_t bit, bool value)
 	*reg = value ? *reg | bit : *reg & ~bit;
 }
 
-/* model.c */
+/* x86/config.c */
 unsigned int x86_pmu_width(const struct x86_pmu_config *config, unsigned int i);
 unsigned int x86_pmu_global_bit(unsigned int i);
 uint64_t x86_pmu_global_counters(const struct x86_pmu_config *config);
 bool x86_pmu_is_missing(const struct x86_pmu_config *config, unsigned int i);
+
+/* model.c */
 uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i);
 bool x86_pmu_advance(struct x86_pmu *pmu);
 void x86_pmu_ahead(struct x86_pmu *pmu, int64_t *ahead, unsigned int nr);
 void x86_pmu_activate(struct x86_pmu *pmu);
 void x86_pmu_buffer_overflow(struct x86_pmu *pmu);
+
+/* Leaf 0x23 and its registers exist from version 6 on. */
+static inline bool x86_intel_has_v6(const struct x86_pmu_config *config)
+{
+	return config->version >= X86_PMU_INTEL_V6;
+}
+
+static inline bool x86_intel_has_capabilities(const struct x86_pmu_config *config)
+{
+	return config->full_width || config->lbr.kind || config->pebs.format;
+}
+
+/* intel-cpuid.c */
+void x86_intel_cpuid(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
+		     struct x86_pmu_cpuid *regs);
 
 /* ibs.c */
 void x86_ibs_advance(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t except);
