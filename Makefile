@@ -19,7 +19,7 @@ native	:= $(if $(filter aarch64,$(uname)),arm64,$(uname))
 # `make run' boots the cloud flavour of that series: its image has a third of the bytes.
 guest-arch	:= $(or $(ARCH),arm64)
 guest-kernel	= $(or $(KERNEL),$(if $(filter run,$(MAKECMDGOALS)),$(shell sed -n '/^\[/h; /^run *= *yes$$/{g; s/[][]//gp}' \
-		  $(scripts)/kernels-flavours.cfg)))
+		  $(scripts)/tables/kernels-flavours.cfg)))
 guest		= $(if $(KERNELDIR),--kerneldir '$(KERNELDIR)',--arch '$(guest-arch)' \
 		  $(if $(guest-kernel),--kernel '$(guest-kernel)')) $(if $(CPU),--cpu '$(CPU)') \
 		  $(if $(ACCEL),--accel '$(ACCEL)')
@@ -101,7 +101,7 @@ intel-counters: export COREPMU_DEPS = kunit
 
 # Of modules for several kernels build/corepmu.ko is the one that was asked for last.
 all modules:
-	@out=$$($(scripts)/build-module $(module)) && ln -sfn "$$out/drivers/corepmu/corepmu.ko" build/corepmu.ko
+	@out=$$($(scripts)/build/build-module $(module)) && ln -sfn "$$out/drivers/corepmu/corepmu.ko" build/corepmu.ko
 	@echo 'the module is build/corepmu.ko'
 
 modules_install:
@@ -147,7 +147,7 @@ validate:
 
 # On this machine, as whoever you are; OPTIONS are those of pmu-validate.
 validate-here:
-	@$(scripts)/validate-here $(if $(PMU),--pmu '$(PMU)') $(OPTIONS)
+	@$(scripts)/testing/validate-here $(if $(PMU),--pmu '$(PMU)') $(OPTIONS)
 
 # Clients run on x86 unless told otherwise: that is where most of them are used.
 clients:
@@ -156,7 +156,7 @@ clients:
 		$(if $(DIR),--checkouts '$(DIR)')
 
 kvm-unit-tests:
-	@$(scripts)/kvm-unit-tests $(if $(DIR),'$(DIR)')
+	@$(scripts)/testing/kvm-unit-tests $(if $(DIR),'$(DIR)')
 
 bench:
 	@$(scripts)/bench --arch '$(guest-arch)' $(if $(KERNEL),--kernel '$(KERNEL)') \
@@ -174,13 +174,13 @@ lint:
 	@$(scripts)/lint $(ARCH)
 
 docs:
-	@$(scripts)/docs
+	@$(scripts)/generate/docs
 
 intel-counters:
-	@$(scripts)/intel-counters
+	@$(scripts)/generate/intel-counters
 
 update:
-	@$(scripts)/update '$(guest-arch)' $(KERNEL)
+	@$(scripts)/fetch/update '$(guest-arch)' $(KERNEL)
 
 clean:
 	rm -rf build
@@ -211,10 +211,10 @@ help:
 	@echo 'make update                       look for newer Debian kernels and QEMU'
 	@echo 'make clean                        remove what was built'
 	@echo
-	@echo 'ARCH=   $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/arches.cfg | xargs)'
-	@echo '        and for make validate: $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/arches-stock.cfg | xargs)'
-	@echo 'CPU=    $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/cpus.cfg | xargs), or a CPU model of QEMU'
-	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/kernels.cfg scripts/kernels-flavours.cfg | xargs)'
+	@echo 'ARCH=   $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/tables/arches.cfg | xargs)'
+	@echo '        and for make validate: $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/tables/arches-stock.cfg | xargs)'
+	@echo 'CPU=    $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/tables/cpus.cfg | xargs), or a CPU model of QEMU'
+	@echo 'KERNEL= $(shell sed -n 's/^\[\(.*\)\]/\1/p' scripts/tables/kernels.cfg scripts/tables/kernels-flavours.cfg | xargs)'
 	@echo 'ACCEL=  kvm: guests have the CPU and the PMU of this machine, if they can'
 	@echo 'WERROR= 1: warnings of the compiler are errors in tools/ and KUnit (0: nowhere)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'

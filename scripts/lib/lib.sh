@@ -231,30 +231,30 @@ table_row() {
 # backend.
 load_arch() {
 	declare -gA A
-	table_row "$TOP/scripts/arches.cfg" "$1" A && return
-	table_row "$TOP/scripts/arches-stock.cfg" "$1" A && A[stock]=1 ||
-		die -2 "ARCH=$1 is not known; choose one of: $(table_rows "$TOP/scripts/arches.cfg" | xargs)."
+	table_row "$TOP/scripts/tables/arches.cfg" "$1" A && return
+	table_row "$TOP/scripts/tables/arches-stock.cfg" "$1" A && A[stock]=1 ||
+		die -2 "ARCH=$1 is not known; choose one of: $(table_rows "$TOP/scripts/tables/arches.cfg" | xargs)."
 }
 
 # need_backend ARCH: refuse an architecture that corepmu has no backend for, after load_arch.
 need_backend() {
 	[ -z "${A[stock]:-}" ] ||
-		die -2 "ARCH=$1 has no corepmu, and is there for make validate alone; choose one of: $(table_rows "$TOP/scripts/arches.cfg" | xargs)."
+		die -2 "ARCH=$1 has no corepmu, and is there for make validate alone; choose one of: $(table_rows "$TOP/scripts/tables/arches.cfg" | xargs)."
 }
 
 # load_kernel KERNEL: load the row of a kernel series or of a flavour into K[].
 load_kernel() {
 	declare -gA K
-	table_row "$TOP/scripts/kernels.cfg" "$1" K ||
-		table_row "$TOP/scripts/kernels-flavours.cfg" "$1" K ||
+	table_row "$TOP/scripts/tables/kernels.cfg" "$1" K ||
+		table_row "$TOP/scripts/tables/kernels-flavours.cfg" "$1" K ||
 		die -2 "KERNEL=$1 is not known; choose one of: $(all_kernels | xargs)."
 }
 
 # all_kernels: print the names of the series and the flavours.
-all_kernels() { table_rows "$TOP/scripts/kernels.cfg"; table_rows "$TOP/scripts/kernels-flavours.cfg"; }
+all_kernels() { table_rows "$TOP/scripts/tables/kernels.cfg"; table_rows "$TOP/scripts/tables/kernels-flavours.cfg"; }
 
 default_kernel() {
-	sed -n '/^\[/h; /^default *= *yes$/{ g; s/[][]//gp; q; }' "$TOP/scripts/kernels.cfg"
+	sed -n '/^\[/h; /^default *= *yes$/{ g; s/[][]//gp; q; }' "$TOP/scripts/tables/kernels.cfg"
 }
 
 # cross_prefix ARCH: print the compiler prefix for building ARCH on this host: CROSS_COMPILE,

@@ -50,7 +50,7 @@ check_pmu() {
 	local -A row=()
 	local pattern patterns
 
-	table_row "$TOP/scripts/arches.cfg" "$1" row || table_row "$TOP/scripts/arches-stock.cfg" "$1" row || return 0
+	table_row "$TOP/scripts/tables/arches.cfg" "$1" row || table_row "$TOP/scripts/tables/arches-stock.cfg" "$1" row || return 0
 	read -ra patterns <<<"${row[pmus]}"
 	for pattern in "${patterns[@]}"; do
 		# shellcheck disable=SC2053 # the right side is a pattern
@@ -63,7 +63,7 @@ check_pmu() {
 check_cpu() {
 	local -A row=()
 
-	! table_row "$TOP/scripts/cpus.cfg" "$2" row || [ "${row[arch]}" = "$1" ] ||
+	! table_row "$TOP/scripts/tables/cpus.cfg" "$2" row || [ "${row[arch]}" = "$1" ] ||
 		die -2 "CPU=$2 is for ARCH=${row[arch]}, not for ARCH=$1."
 }
 
@@ -80,11 +80,11 @@ check_cpu_model() {
 	local model=${3%%,*} known answer
 	local -A row=()
 
-	[ "$model" != host ] && ! table_row "$TOP/scripts/cpus.cfg" "$model" row || return 0
+	[ "$model" != host ] && ! table_row "$TOP/scripts/tables/cpus.cfg" "$model" row || return 0
 	known=$(ask_qemu "$2" '{"execute": "query-cpu-definitions"}')
 	[[ $known == *'"typename"'* ]] || return 0
 	[[ $known == *"\"name\": \"$model\""* ]] ||
-		die -2 "CPU=$model is not known for ARCH=$1: choose one of scripts/cpus.cfg (make help prints them), or a CPU model of QEMU ($2 -cpu help prints them)."
+		die -2 "CPU=$model is not known for ARCH=$1: choose one of scripts/tables/cpus.cfg (make help prints them), or a CPU model of QEMU ($2 -cpu help prints them)."
 	case $1 in
 	x86_64)
 		answer=$(ask_qemu "$2" "{\"execute\": \"query-cpu-model-expansion\", \"arguments\":

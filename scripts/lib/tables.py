@@ -23,7 +23,7 @@ def table(path):
 
 
 def default_kernel():
-    return next(name for name, row in table("scripts/kernels.cfg").items()
+    return next(name for name, row in table("scripts/tables/kernels.cfg").items()
                 if row.get("default"))
 
 

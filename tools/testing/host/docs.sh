@@ -131,13 +131,13 @@ said=$(cd tools/qemu || exit
 [ -z "$said" ]
 result "pages of QEMU plugins list the options of the sources"
 
-said=$(scripts/messages | diff - Documentation/admin-guide/perf/corepmu-messages.rst && echo ok)
+said=$(scripts/generate/messages | diff - Documentation/admin-guide/perf/corepmu-messages.rst && echo ok)
 [ "$said" = ok ]
-result "the page of messages is what scripts/messages makes of the sources"
+result "the page of messages is what scripts/generate/messages makes of the sources"
 
 what="Sphinx builds the pages without a warning"
 if command -v sphinx-build >/dev/null; then
-	said=$(scripts/docs 2>&1)
+	said=$(scripts/generate/docs 2>&1)
 	result "$what"
 else
 	skipped "$what" "sphinx-build is missing"

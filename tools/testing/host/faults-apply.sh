@@ -23,18 +23,18 @@ apply()
 }
 
 plan
-for arch in $(. scripts/lib/lib.sh && table_rows scripts/arches.cfg); do
-	apply "faults for the guests of $arch" scripts/faults --arch "$arch"
+for arch in $(. scripts/lib/lib.sh && table_rows scripts/tables/arches.cfg); do
+	apply "faults for the guests of $arch" scripts/testing/faults --arch "$arch"
 done
-apply "faults for KUnit" scripts/kunit-faults
-said=$(scripts/tests-map --check 2>&1)
+apply "faults for KUnit" scripts/testing/kunit-faults
+said=$(scripts/generate/tests-map --check 2>&1)
 result "tests.map names the tests of the faults, and files that are there"
 # Faults of the built-in drivers, if the kernel's sources have been fetched
 tree=$(. scripts/lib/lib.sh && echo "$CACHE/kunit/$(default_kernel)/tree/Kbuild")
-for arch in $(. scripts/lib/lib.sh && table_rows scripts/arches.cfg); do
+for arch in $(. scripts/lib/lib.sh && table_rows scripts/tables/arches.cfg); do
 	what="faults of the kernel's own driver, $arch"
 	if [ -e "$tree" ]; then
-		apply "$what" scripts/validate-faults --arch "$arch"
+		apply "$what" scripts/testing/validate-faults --arch "$arch"
 	else
 		skipped "$what" "scripts/fetch/get-linux-source has not been run"
 	fi

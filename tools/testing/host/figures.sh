@@ -7,9 +7,9 @@ set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
 
-arches=$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/arches.cfg)
+arches=$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/tables/arches.cfg)
 logs=build/log/check
-kernels=$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/kernels.cfg)
+kernels=$(sed -n 's/^\[\(.*\)\]$/\1/p' scripts/tables/kernels.cfg)
 
 # figures: print lines "LANE NAME VALUE KERNEL" for all guests
 figures()

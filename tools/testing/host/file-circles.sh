@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# scripts/file-circles: the calls that it finds, and the circles that it prints
+# scripts/measure/file-circles: the calls that it finds, and the circles that it prints
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -10,7 +10,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-circles.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
 # circles OPTION...: sets said to the circles in the directory src, without the path.
-circles() { said=$(scripts/file-circles "$@" "$work/src" | sed "s|$work/src/||g"); }
+circles() { said=$(scripts/measure/file-circles "$@" "$work/src" | sed "s|$work/src/||g"); }
 ktap_details() { echo "$said"; }
 begin() { rm -rf "$work/src"; mkdir "$work/src"; }
 source_file() { cat >"$work/src/$1"; }
@@ -71,17 +71,16 @@ circles
 result "tables, inline functions of headers and macros call; the largest circle is first"
 
 status=0
-scripts/file-circles "$work/nothing" >"$work/out" 2>"$work/err" || status=$?
+scripts/measure/file-circles "$work/nothing" >"$work/out" 2>"$work/err" || status=$?
 said=$(cat "$work/out" "$work/err")
 [ $status -eq 2 ] && [[ $said == *"nothing is not a directory"* ]]
 result "an argument that is not a directory is refused"
 
-said=$(scripts/file-circles --most 3 "$work/src" 2>&1)
-[ $? -eq 0 ] && [ -z "$said" ]
+said=$(scripts/measure/file-circles --most 3 "$work/src" 2>&1) && [ -z "$said" ]
 result "--most prints no circle of that many files, and the status is 0"
 
 status=0
-said=$(scripts/file-circles --most 2 "$work/src" 2>&1) || status=$?
+said=$(scripts/measure/file-circles --most 2 "$work/src" 2>&1) || status=$?
 said=${said//$work\/src\//}
 [ $status -eq 1 ] && [ "$said" = \
 	"3 files call each other in a circle, 2 at most may: four.c six.h three.c" ]
@@ -89,15 +88,15 @@ result "--most names a circle of more files in one sentence, and the status is 1
 
 for number in "" 0 x; do
 	status=0
-	said=$(scripts/file-circles --most "$number" 2>&1) || status=$?
+	said=$(scripts/measure/file-circles --most "$number" 2>&1) || status=$?
 	[ $status -eq 2 ] && [[ $said == *"--most needs a number of files"* ]] || break
 done
 [ $status -eq 2 ] && [[ $said == *"--most needs a number of files"* ]]
 result "--most without a number is refused"
 
-said=$(scripts/file-circles 2>&1) && ! grep -v '^[0-9]* files: \(\(drivers\|include\)/corepmu/[^ ]*\.[ch] *\)*$' <<<"${said:-0 files: }"
+said=$(scripts/measure/file-circles 2>&1) && ! grep -v '^[0-9]* files: \(\(drivers\|include\)/corepmu/[^ ]*\.[ch] *\)*$' <<<"${said:-0 files: }"
 result "without an argument the driver's files are examined"
 
-said=$(scripts/file-circles --most 2 2>&1)
+said=$(scripts/measure/file-circles --most 2 2>&1)
 result "no more than two files of the driver call each other in a circle"
 finish

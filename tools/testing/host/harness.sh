@@ -55,7 +55,7 @@ result "make refuses a variable that the goal has no use for"
 
 for program in "check --arch riscv64 --guests" "kunit --arch riscv64" "bench --arch riscv64" \
 	"fuzz-diff --arch riscv64" "soak --arch riscv64" "clients --arch riscv64" "lint riscv64" \
-	"build-module --kernel riscv64 $kernel" "install-deps check --arch riscv64"; do
+	"build/build-module --kernel riscv64 $kernel" "install-deps check --arch riscv64"; do
 	# shellcheck disable=SC2086 # words
 	run scripts/$program
 	refused 'ARCH=riscv64 has no corepmu' || break
@@ -145,7 +145,7 @@ done
 result "a CPU of 32 bits is refused"
 
 run scripts/run-guest --arch "$arch" --cpu nosuch -- true
-refused "CPU=nosuch is not known for ARCH=$arch: .*scripts/cpus.cfg"
+refused "CPU=nosuch is not known for ARCH=$arch: .*scripts/tables/cpus.cfg"
 result "a CPU that QEMU does not know is refused"
 
 run scripts/run-guest --output "$work/nothing/files" -- true

@@ -9,8 +9,9 @@ cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-mutants.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-mkdir -p "$work"/{scripts/{lib,fetch},drivers/corepmu/core,include/corepmu,kunit/fixture,tools/testing}
-cp scripts/{mutants,kernels.cfg,arches.cfg} "$work/scripts/"
+mkdir -p "$work"/{scripts/{fetch,lib,tables},drivers/corepmu/core,include/corepmu,kunit/fixture,tools/testing}
+cp scripts/mutants "$work/scripts/"
+cp scripts/tables/{kernels,arches}.cfg "$work/scripts/tables/"
 cp scripts/lib/{mutate,tables}.py "$work/scripts/lib/"
 touch "$work"/{Kbuild,base.cpio,kunit/fixture/fixture.c}
 cat >"$work/drivers/corepmu/core/tiny.c" <<'EOT'

@@ -60,7 +60,7 @@ make_refuses()
 
 plan
 
-for program in scripts/* scripts/fetch/* scripts/build/*; do
+for program in scripts/* scripts/{build,fetch,generate,measure,testing}/*; do
 	[ -f "$program" ] && [ -x "$program" ] || continue
 	run "$program" --help
 	[ $status -eq 0 ] && [ ! -s "$work/err" ] && [ ! -e "$work/called" ] && [ ! -e "$work/cache" ] &&
@@ -91,22 +91,22 @@ refused '--pmu armv8_pmuv3: .* cpu' validate --arch x86_64 --pmu armv8_pmuv3
 refused '--pmu corepmu: .* cpu' validate --arch riscv64 --pmu corepmu
 refused 'KERNEL=9.9 is not known' validate --kernel 9.9
 refused 'CPU=zen4 is for ARCH=x86_64' validate --cpu zen4
-refused 'has no PMU nosuch' validate-here --pmu nosuch
-refused '--pmu nosuch' validate-rounds --pmu nosuch 1
-refused '--smp wants a whole number' validate-rounds --smp x 1
-refused 'has no fault nosuch' validate-faults nosuch
+refused 'has no PMU nosuch' testing/validate-here --pmu nosuch
+refused '--pmu nosuch' testing/validate-rounds --pmu nosuch 1
+refused '--smp wants a whole number' testing/validate-rounds --smp x 1
+refused 'has no fault nosuch' testing/validate-faults nosuch
 refused "no client is left that has 'nosuch' in its name" clients --filter nosuch
 refused 'DIR=.* there is no such directory' clients --checkouts "$work/nosuch"
 refused 'CPU=cortex-nosuch|CPU=zen4' clients --arch arm64 --cpu zen4
 refused "no suite matches 'nosuch'.*corepmu_x86_counters" kunit nosuch
 refused "no test of the KUnit suites matches 'nosuch'" kunit 'corepmu_x86*.nosuch'
 refused '--fault nosuch.c: there is no drivers/corepmu/nosuch.c' kunit --fault nosuch.c s/a/b/
-refused 'KERNEL=9.9 is not known' kunit-coverage --kernel 9.9
-refused 'KERNEL=9.9 is not known' kunit-faults --kernel 9.9
-refused 'has no fault nosuch' kunit-faults nosuch
-refused 'has no guest nosuch' faults --guest nosuch
-refused 'no tools/testing/host/nosuch.sh' faults --guest host:nosuch
-refused '--config nosuch: there is no such file' faults --config nosuch
+refused 'KERNEL=9.9 is not known' testing/kunit-coverage --kernel 9.9
+refused 'KERNEL=9.9 is not known' testing/kunit-faults --kernel 9.9
+refused 'has no fault nosuch' testing/kunit-faults nosuch
+refused 'has no guest nosuch' testing/faults --guest nosuch
+refused 'no tools/testing/host/nosuch.sh' testing/faults --guest host:nosuch
+refused '--config nosuch: there is no such file' testing/faults --config nosuch
 refused 'there is no file nosuch.c' mutants nosuch.c
 refused 'ARCH=vax is not known' mutants --arch vax
 refused '--plot .*PLOT=.*: there is no directory' bench --plot "$work/nosuch/plot.svg"
@@ -114,12 +114,12 @@ refused 'no QEMU plugin nosuch' bench --pmu nosuch
 refused 'no QEMU plugin nosuch' fuzz-diff --plugin nosuch
 refused '--modparam nosuch=1' fuzz-diff --modparam nosuch=1
 refused 'CPU=zen4 is for ARCH=x86_64' soak --cpu zen4
-refused 'KERNEL=9.9 is not known' update arm64 6.12 9.9
-refused 'KERNEL=9.9 is not known' build-module --kernel arm64 9.9
+refused 'KERNEL=9.9 is not known' fetch/update arm64 6.12 9.9
+refused 'KERNEL=9.9 is not known' build/build-module --kernel arm64 9.9
 refused 'has no guest nosuch' check --guest nosuch
 printf '%s\n' '[one]' 'arches = x86_64' 'suites = count' >"$work/one.cfg"
 refused 'there is nothing to run' check --guests --arch arm64 --config "$work/one.cfg"
-refused 'not an option|usage: build-debs' build-debs --nosuch
+refused 'not an option|usage: build-debs' build/build-debs --nosuch
 
 make_refuses 'make knows no variable CMDS=.*CMD' run CMDS=true
 make_refuses 'make knows no variable cmd=' run cmd=true
@@ -142,7 +142,7 @@ result "make installs missing packages when its variables are right"
 
 # Root calls apt-get. Another user may get only a message with the command.
 printf '#!/bin/sh\nexit 0\n' >"$work/bin/apt-cache"
-run scripts/build-debs "$work/debs"
+run scripts/build/build-debs "$work/debs"
 [ $status -ne 0 ] && cat "$work/err" "$work/called" 2>/dev/null | grep -q 'apt-get .*install .*debhelper.*dh-dkms'
 result "build-debs installs what it needs"
 
@@ -157,7 +157,7 @@ echo "dpkg-buildpackage: warning: (Use -d flag to override.)"
 exit 3
 EOT
 chmod +x "$work/bin/dpkg-buildpackage"
-run scripts/build-debs "$work/debs"
+run scripts/build/build-debs "$work/debs"
 [ $status -ne 0 ] && [ ! -e "$work/called" ] &&
 	grep -q '^build-debs: .*error: Unmet build dependencies: dh-sequence-nosuch; all of it is in' "$work/err"
 result "build-debs quotes the line that names the missing packages"

@@ -11,8 +11,10 @@ trap 'rm -rf "$work"' EXIT
 
 # A project with two files, the table of their tests, and programs that print how they were called. Programs
 # named in $work/fails fail.
-mkdir -p "$work"/{scripts/lib,drivers/corepmu/core,kunit/core,tools/testing/{host,suites/abi}}
-cp scripts/{verdict,tests-map,kernels.cfg,kernels-flavours.cfg,arches.cfg} "$work/scripts/"
+mkdir -p "$work"/{scripts/{generate,lib,tables},drivers/corepmu/core,kunit/core,tools/testing/{host,suites/abi}}
+cp scripts/verdict "$work/scripts/"
+cp scripts/generate/tests-map "$work/scripts/generate/"
+cp scripts/tables/{kernels,kernels-flavours,arches}.cfg "$work/scripts/tables/"
 cp scripts/lib/tables.py "$work/scripts/lib/"
 cat >"$work/tools/testing/guests.cfg" <<'EOT'
 [one]
@@ -43,7 +45,7 @@ grep -qxF "$said" silent || echo "ran $said"
 ! grep -qxF "$said" fails || { echo "not ok 2 - $said"; echo "0 passed"; exit 1; }
 EOT
 done
-chmod +x "$work"/scripts/*
+chmod +x "$work"/scripts/{check,kunit}
 for program in own other; do
 	printf '%s\n' '#!/bin/sh' "echo ran $program" >"$work/tools/testing/host/$program.sh"
 	chmod +x "$work/tools/testing/host/$program.sh"
@@ -126,11 +128,11 @@ sed -i 's/one:count=1/one:nosuch=4 one:count=1/' "$work/tools/testing/tests.map"
 tests_map()
 {
 	status=0
-	said=$("$work/scripts/tests-map" "$@" 2>&1) || status=$?
+	said=$("$work/scripts/generate/tests-map" "$@" 2>&1) || status=$?
 }
 
 tests_map --check
-[ $status -eq 1 ] && grep -q 'run scripts/tests-map' <<<"$said"
+[ $status -eq 1 ] && grep -q 'run scripts/generate/tests-map' <<<"$said"
 result "tests-map --check fails if the tables of faults name another test"
 
 tests_map
@@ -144,7 +146,7 @@ x86_64 = two=1 two@6.12=1
 
 [drivers/corepmu/core/b.c]
 kunit = corepmu_?[!s]*=1 corepmu_own=1
-arm64 = one:count=1" ] && "$work/scripts/tests-map" --check
+arm64 = one:count=1" ] && "$work/scripts/generate/tests-map" --check
 result "tests-map adds tests of faults, and drops tests that are gone"
 
 mv "$work/drivers/corepmu/core/b.c" "$work/b.c"

@@ -136,8 +136,8 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
  * extra_reg in arch/x86/events/intel/core.c, and "MSRIndex" in perf's event lists. On other
  * microarchitectures the same code may be an event without an extra register. So each row has the
  * microarchitectures (@uarches), a CPU feature that must be present (@with) or absent (@without); 0
- * means any. On an unknown microarchitecture a row applies to all @uarches. scripts/intel-counters
- * compares these rows with the lists.
+ * means any. On an unknown microarchitecture a row applies to all @uarches.
+ * scripts/generate/intel-counters compares these rows with the lists.
  */
 #define ALL_UARCHES	GENMASK(NR_UARCHES - 1, 0)
 #define NHM_TO_WSM	GENMASK(UARCH_WESTMERE, UARCH_NEHALEM)

@@ -2,7 +2,7 @@
 /*
  * corepmu: x86: Intel microarchitectures: which one this CPU is, and its event constraints
  *
- * scripts/intel-counters generates the table in constraints.c.
+ * scripts/generate/intel-counters generates the table in constraints.c.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Debian packages of the committed tree: built in a minimal Debian, checked by lintian, and used as
-# their users do (scripts/use-debs). Needs root, mmdebstrap and dkms.
+# their users do (scripts/build/use-debs). Needs root, mmdebstrap and dkms.
 set -uo pipefail
 cd "$(dirname "$0")/../../../.." || exit 1
 
@@ -19,5 +19,5 @@ for program in mmdebstrap dkms; do
 done
 work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-debs.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-CLEAN=1 scripts/build-debs "$work" >/dev/null || exit 1
-scripts/use-debs "$work"
+CLEAN=1 scripts/build/build-debs "$work" >/dev/null || exit 1
+scripts/build/use-debs "$work"

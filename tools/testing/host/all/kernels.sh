@@ -37,7 +37,7 @@ with()
 	cp -al "$tree.orig" "$tree"
 	(cd "$tree" && eval "$1")
 	status=0
-	PATH=$cached/tools/bin:$PATH COREPMU_QUIET=1 KCFLAGS=-g0 scripts/build-module --kerneldir "$tree" --out "$work/out" \
+	PATH=$cached/tools/bin:$PATH COREPMU_QUIET=1 KCFLAGS=-g0 scripts/build/build-module --kerneldir "$tree" --out "$work/out" \
 		>"$work/stdout" 2>"$work/said" || status=$?
 }
 
@@ -97,13 +97,13 @@ result "a kernel newer than any tested is built for, with a word of warning"
 # symbols, and with other types than the kernel's
 objcopy=${A[cross]}objcopy
 command -v "$objcopy" >/dev/null || objcopy=objcopy
-for series in $(table_rows scripts/kernels.cfg); do
+for series in $(table_rows scripts/tables/kernels.cfg); do
 	[ "$series" = "$kernel" ] || other=$series
 done
 export COREPMU_QUIET=1
 mkdir "$work/modules"
-own=$(scripts/build-module --kernel "$arch" "$kernel")/drivers/corepmu/corepmu.ko
-theirs=$(scripts/build-module --kernel "$arch" "$other")/drivers/corepmu/corepmu.ko
+own=$(scripts/build/build-module --kernel "$arch" "$kernel")/drivers/corepmu/corepmu.ko
+theirs=$(scripts/build/build-module --kernel "$arch" "$other")/drivers/corepmu/corepmu.ko
 cp "$theirs" "$work/modules/other.ko"
 "$objcopy" --dump-section __versions="$work/versions" "$own" "$work/modules/sums.ko"
 printf '\1\2\3\4' | dd of="$work/versions" conv=notrunc status=none

@@ -17,8 +17,8 @@ cd "$(dirname "$0")/../../../.." || exit 1
 trap - ERR
 
 read -ra releases <<<"${COREPMU_RELEASES:-bookworm trixie}"
-read -ra arches <<<"${COREPMU_ARCHES:-$(table_rows scripts/arches.cfg | xargs)}"
-read -ra kernels <<<"${COREPMU_KERNEL:-$(default_kernel) $(table_rows scripts/kernels.cfg |
+read -ra arches <<<"${COREPMU_ARCHES:-$(table_rows scripts/tables/arches.cfg | xargs)}"
+read -ra kernels <<<"${COREPMU_KERNEL:-$(default_kernel) $(table_rows scripts/tables/kernels.cfg |
 	grep -vx "$(default_kernel)" | xargs)}"
 
 plan

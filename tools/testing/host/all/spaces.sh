@@ -22,7 +22,7 @@ ktap_details() { tail -n 20 "$SCRATCH/said"; }
 } >"$SCRATCH/said" 2>&1
 result "the checkout is copied"
 
-for arch in $(table_rows scripts/arches.cfg); do
+for arch in $(table_rows scripts/tables/arches.cfg); do
 	COREPMU_CACHE=$CACHE make -C "$here" run ARCH="$arch" CMD='echo it came up; exit 7' \
 		>"$SCRATCH/said" 2>&1
 	[ $? -eq 7 ] && grep -q '^it came up' "$SCRATCH/said"
