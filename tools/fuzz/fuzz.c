@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "run/child.h"
-#include "fuzz.h"
+#include "run/run.h"
 #include "perf_util.h"
 #include "diff/reduce.h"
 

@@ -14,9 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef uint64_t u64;
-typedef uint32_t u32;
-typedef int64_t s64;
+#include "case/random.h"
 
 #define FUZZ_EVENTS	12
 #define FUZZ_OPS	20
@@ -25,14 +23,6 @@ typedef int64_t s64;
 #define FUZZ_ATTR_WORDS	32
 #define FUZZ_CONFIG3	16
 #define FUZZ_ATTR_VER8	136
-
-/**
- * struct fuzz_rng - a stream of random numbers
- * @state: state of splitmix64
- */
-struct fuzz_rng {
-	u64 state;
-};
 
 /**
  * enum fuzz_type - PMU type of an event
@@ -173,40 +163,6 @@ struct fuzz_case {
 };
 
 /**
- * fuzz_random() - return the next random number
- * @rng: the stream
- *
- * Return: any 64 bits.
- */
-u64 fuzz_random(struct fuzz_rng *rng);
-
-/**
- * fuzz_below() - return a random number below a limit
- * @rng: the stream
- * @limit: not 0
- *
- * Return: 0 to @limit - 1.
- */
-u64 fuzz_below(struct fuzz_rng *rng, u64 limit);
-
-/**
- * fuzz_percent() - return true with a given probability
- * @rng: the stream
- * @percent: the probability
- *
- * Return: true in @percent of 100 calls.
- */
-bool fuzz_percent(struct fuzz_rng *rng, unsigned int percent);
-
-/**
- * fuzz_edge() - return an edge case of a number
- * @rng: the stream
- *
- * Return: 0, 1, a power of two, one less, one more, all ones, or any number.
- */
-u64 fuzz_edge(struct fuzz_rng *rng);
-
-/**
  * fuzz_make_event() - make an event that can be opened more often than not
  * @event: result
  * @rng: random numbers
@@ -255,17 +211,16 @@ void fuzz_print_program(FILE *out, const struct fuzz_case *fuzz);
 void fuzz_describe(FILE *out, const struct fuzz_case *fuzz);
 
 /**
- * fuzz_run_init() - prepare for fuzz_run_case()
- * @pmu_type: attr.type of the PMU
- * @program: path of this program; with "--loop N" it runs the known loop
- */
-void fuzz_run_init(u32 pmu_type, const char *program);
-
-/**
  * fuzz_attr_init() - set the PMU
  * @type: attr.type of its events
  */
 void fuzz_attr_init(u32 type);
+
+/**
+ * fuzz_attr_resolve() - fill in attributes that depend on the PMU
+ * @event: the event; attr.type and attr.config become those of the system call
+ */
+void fuzz_attr_resolve(struct fuzz_event *event);
 
 /**
  * fuzz_takes_many_samples() - check whether a case takes samples that cost much of the time
@@ -284,121 +239,5 @@ bool fuzz_takes_many_samples(const struct fuzz_case *fuzz);
  * Return: true if all drivers agree.
  */
 bool fuzz_counts_alike(const struct fuzz_event *event);
-
-/**
- * fuzz_show_samples() - print the compared fields of samples from now on
- * @out: output
- */
-void fuzz_show_samples(FILE *out);
-
-/**
- * fuzz_running_fd() - return the descriptor of an event of the running case
- * @nr: number of the event
- *
- * Return: the descriptor, or -1.
- */
-int fuzz_running_fd(unsigned int nr);
-
-/**
- * fuzz_attr_resolve() - fill in attributes that depend on the PMU
- * @event: the event; attr.type and attr.config become those of the system call
- */
-void fuzz_attr_resolve(struct fuzz_event *event);
-
-/**
- * struct fuzz_counters - numbers of calls so far
- * @opens: calls of perf_event_open(2)
- * @opened: successful ones
- * @calls: operations on descriptors
- * @succeeded: successful ones
- * @samples: samples read
- * @lost: lost records that the kernel reported
- */
-struct fuzz_counters {
-	u64 opens;
-	u64 opened;
-	u64 calls;
-	u64 succeeded;
-	u64 samples;
-	u64 lost;
-};
-
-/**
- * fuzz_run_case() - run a case, and undo everything that it did
- * @fuzz: the case
- * @counters: added to
- *
- * fuzz_print_results() prints the results.
- */
-void fuzz_run_case(const struct fuzz_case *fuzz, struct fuzz_counters *counters);
-
-/**
- * fuzz_race() - do an operation on an event of the case that another thread runs
- * @rng: random numbers
- * @counters: added to
- */
-void fuzz_race(struct fuzz_rng *rng, struct fuzz_counters *counters);
-
-/**
- * fuzz_print_results() - print the last case's results in a line, without a newline
- * @out: output
- *
- * Words "WHAT:VALUE" in the order of the case. Values that may differ between drivers are omitted:
- * times, and counts that include the kernel's own work.
- */
-void fuzz_print_results(FILE *out);
-
-/*
- * Samples per second of each event that leave emulated CPUs time for other work. A debug kernel
- * takes about a millisecond for each.
- */
-#define FUZZ_BURST_RATE		500
-#define FUZZ_BURST_SECONDS	5
-
-/**
- * struct fuzz_storm - a run of many tasks at once
- * @seed: seed of all tasks
- * @seconds: duration
- * @burst: seconds of a burst
- * @workers: tasks that run cases, each with a thread that races with it
- * @rate: samples per second that each event may have meanwhile
- * @hotplug: CPUs go offline and come back meanwhile
- * @faulty: the PMU has faults: the run does not check for exact counts afterwards
- */
-struct fuzz_storm {
-	u64 seed;
-	unsigned int seconds;
-	unsigned int burst;
-	unsigned int workers;
-	unsigned int rate;
-	bool hotplug;
-	bool faulty;
-};
-
-/**
- * fuzz_storm_run() - run a storm, and check now and then whether the PMU still works
- * @storm: its parameters
- *
- * Return: the exit status of the program.
- */
-int fuzz_storm_run(const struct fuzz_storm *storm);
-
-/**
- * fuzz_watch() - sample all CPUs, and read counters from user space, until a SIGTERM comes
- *
- * Return: the exit status of the program.
- */
-int fuzz_watch(void);
-
-/**
- * fuzz_load() - load and unload the module, each time during fuzz_watch()
- * @path: path of the module
- * @times: number of loads
- * @argc: number of @argv
- * @argv: arguments of target_init() after the module was loaded
- *
- * Return: the exit status of the program.
- */
-int fuzz_load(const char *path, u64 times, int argc, char **argv);
 
 #endif /* FUZZ_H */

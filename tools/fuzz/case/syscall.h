@@ -5,7 +5,7 @@
 #ifndef CALL_H
 #define CALL_H
 
-#include "fuzz.h"
+#include "run/run.h"
 
 /**
  * call_init() - prepare for call_ioctl()

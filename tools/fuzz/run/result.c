@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "result.h"
+#include "run/run.h"
 
 #define MAX_RESULTS	256
 

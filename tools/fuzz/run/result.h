@@ -8,7 +8,7 @@
 #ifndef RESULT_H
 #define RESULT_H
 
-#include "fuzz.h"
+#include "run/run.h"
 
 /**
  * result_clear() - remove the last case's results

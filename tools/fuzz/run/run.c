@@ -20,6 +20,7 @@
 #include "records.h"
 #include "result.h"
 #include "user_read.h"
+#include "run/run.h"
 
 #ifndef PERF_FORMAT_LOST
 #define PERF_FORMAT_LOST	(1U << 4)

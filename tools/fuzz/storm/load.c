@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fuzz.h"
+#include "run/run.h"
 #include "perf_util.h"
 
 #define MODULE_NAME		"corepmu"

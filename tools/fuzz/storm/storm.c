@@ -24,6 +24,7 @@
 #include "run/records.h"
 #include "storm.h"
 #include "user_util.h"
+#include "run/run.h"
 
 /* Time for a burst's tasks to end: the kernel may be slow */
 #define GRACE_SECONDS		600

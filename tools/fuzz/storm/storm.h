@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "fuzz.h"
+#include "run/run.h"
 
 /**
  * struct tally - numbers of all tasks, in shared memory

@@ -16,6 +16,7 @@
 #include "run/child.h"
 #include "perf_util.h"
 #include "storm.h"
+#include "run/run.h"
 
 #define CGROUPS			"/sys/fs/cgroup"
 #define TASK_LOOP		1000

@@ -14,6 +14,7 @@
 
 #include "storm.h"
 #include "user_util.h"
+#include "run/run.h"
 
 #define MOST_READERS		8
 #define READER_LOOP		1000
