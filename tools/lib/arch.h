@@ -51,11 +51,11 @@ struct arch_level {
 };
 
 #if defined(__aarch64__)
-#include "arch-arm64.h"
+#include "arch/arm64.h"
 #elif defined(__x86_64__)
-#include "arch-x86.h"
+#include "arch/x86.h"
 #elif defined(__riscv) && __riscv_xlen == 64
-#include "arch-riscv.h"
+#include "arch/riscv.h"
 #else
 #error "no known loop for this architecture"
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arch-x86.h - the PMUs of the plugin x86-pmu, whose cycles are instructions plus branches
+ * x86.h - the PMUs of the plugin x86-pmu, whose cycles are instructions plus branches
  *
  * Numbers of events and counters are from the Intel SDM, volume 3, "Architectural Performance
  * Monitoring", and the AMD APM, volume 2, "Performance Monitoring Counters"; CPUID selects one of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arch-riscv.h - a known loop for RISC-V, on which only pmu-validate runs: the project has no
+ * riscv.h - a known loop for RISC-V, on which only pmu-validate runs: the project has no
  * driver and no PMU for it
  */
 #ifndef ARCH_RISCV_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arch-arm64.h - virtual PMUs that are a PMUv3: six event counters and a cycle counter
+ * arm64.h - virtual PMUs that are a PMUv3: six event counters and a cycle counter
  *
  * In the exact lane QEMU's own PMU counts instructions as cycles. arm64-pmu adds one for each
  * branch; only arm64-pmu has an event for branches.
