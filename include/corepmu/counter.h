@@ -8,7 +8,6 @@
 #ifndef _COREPMU_COUNTER_H
 #define _COREPMU_COUNTER_H
 
-#include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/static_call.h>

@@ -15,6 +15,7 @@
 
 #include "models/arm64/access.h"
 #include "models/x86/access.h"
+#include "x86/lbr/lbr.h"
 #include "x86/x86.h"
 
 /* Arm */

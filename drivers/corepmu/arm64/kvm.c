@@ -42,10 +42,10 @@
 #include <linux/printk.h>
 
 #include <corepmu/ksyms.h>
-#include <corepmu/kvm-trace.h>
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
+#include "../module/kvm-trace.h"
 #include "pmuv3.h"
 #include "sysreg.h"
 

@@ -15,7 +15,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
-#include <corepmu/kvm-trace.h>
+#include "kvm-trace.h"
 
 static struct {
 	const char *name;

@@ -14,7 +14,6 @@
 
 struct device_attribute;
 struct intel_uarch;
-struct static_call_key;
 
 /* perf_event_attr.config of a PERF_TYPE_HW_CACHE event */
 #define X86_CACHE(cache, op, result)			\
@@ -198,23 +197,6 @@ extern const struct attribute_group x86_events_group;
 extern struct device_attribute x86_attr_pmu_name;
 const char *x86_kernel_name(const struct x86_desc *desc);
 
-/* static-call.c */
-/**
- * struct x86_claimed_call - a static call of the kernel that this driver has taken over
- * @key: the static call's key, or NULL while the driver does not answer the call
- * @trampoline: the static call's trampoline
- * @unanswered: the kernel's default function, which the static call gets back on release
- */
-struct x86_claimed_call {
-	struct static_call_key	*key;
-	void			*trampoline;
-	void			*unanswered;
-};
-
-bool x86_claim_call(struct x86_claimed_call *call, const char *key, const char *trampoline,
-		    void *answer);
-void x86_release_call(struct x86_claimed_call *call);
-
 /* nmi.c */
 void x86_describe_status(struct x86_desc *desc);
 int x86_nmi_init(const struct x86_desc *desc);
@@ -225,12 +207,6 @@ void x86_irq_disable(struct corepmu_cpu *cpuc);
 
 /* Advice in messages: how to free the counters that another user holds */
 #define X86_REMEDY "end all programs that use perf, and write 0 to /proc/sys/kernel/nmi_watchdog"
-
-/* exclusive.c */
-void x86_exclusive_init(const struct x86_desc *desc);
-bool x86_exclusive_is_known(void);
-int x86_exclusive_open(void);
-void x86_exclusive_close(void);
 
 /* btf.c */
 bool x86_is_read_only(unsigned long addr);

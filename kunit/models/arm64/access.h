@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: the model in place of arm64/sysreg.h: accesses to registers go to the model
+ * corepmu: the model in place of arm64/access.h: accesses to registers go to the model
  *
  * The macros have the kernel's names, so that the driver's sources compile unchanged. The kernel's
  * own headers are included first, before the macros replace those names.

@@ -24,9 +24,9 @@
 #include <linux/printk.h>
 #include <linux/sched.h>
 
-#include <corepmu/kvm-trace.h>
 #include <corepmu/pmu.h>
 
+#include "../../module/kvm-trace.h"
 #include "kvm.h"
 #include "../lbr/lbr.h"
 #include "../msr.h"

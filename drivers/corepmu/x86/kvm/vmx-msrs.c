@@ -24,13 +24,14 @@
 
 #include <corepmu/pmu.h>
 
+#include "../../module/static-call.h"
 #include "kvm.h"
 #include "../msr.h"
 #include "../pebs/precise.h"
 #include "../x86.h"
 
 static DEFINE_PER_CPU(struct perf_guest_switch_msr, switched_msr);
-static struct x86_claimed_call guest_msrs;
+static struct corepmu_claimed_call guest_msrs;
 
 /* From KVM, IRQs off. Guests have no PMU while corepmu is the only driver: @guest_pmu is unused. */
 static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
@@ -68,8 +69,8 @@ static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
 bool x86_vmx_msrs_init(const struct x86_desc *desc)
 {
 	return x86_is_global(desc) &&
-	       x86_claim_call(&guest_msrs, STATIC_CALL_KEY_STR(x86_pmu_guest_get_msrs),
-			      STATIC_CALL_TRAMP_STR(x86_pmu_guest_get_msrs), guest_get_msrs);
+	       corepmu_claim_call(&guest_msrs, STATIC_CALL_KEY_STR(x86_pmu_guest_get_msrs),
+				  STATIC_CALL_TRAMP_STR(x86_pmu_guest_get_msrs), guest_get_msrs);
 }
 
 /**
@@ -80,5 +81,5 @@ bool x86_vmx_msrs_init(const struct x86_desc *desc)
  */
 void x86_vmx_msrs_exit(void)
 {
-	x86_release_call(&guest_msrs);
+	corepmu_release_call(&guest_msrs);
 }

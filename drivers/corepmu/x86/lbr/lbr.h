@@ -117,4 +117,10 @@ u32 x86_branch_decode_fused(struct perf_branch_entry *entry);
 void x86_snapshot_init(const struct x86_desc *desc);
 void x86_snapshot_exit(void);
 
+/* exclusive.c */
+void x86_exclusive_init(const struct x86_desc *desc);
+bool x86_exclusive_is_known(void);
+int x86_exclusive_open(void);
+void x86_exclusive_close(void);
+
 #endif /* _COREPMU_X86_LBR_H */

@@ -20,10 +20,11 @@
 
 #include <corepmu/branch.h>
 
+#include "../../module/static-call.h"
 #include "lbr.h"
 #include "../x86.h"
 
-static struct x86_claimed_call snapshot;
+static struct corepmu_claimed_call snapshot;
 
 /**
  * x86_snapshot_init() - answer bpf_get_branch_snapshot(), unless another driver does
@@ -35,9 +36,9 @@ void x86_snapshot_init(const struct x86_desc *desc)
 {
 	if (COMPAT_SNAPSHOT_IS_INLINED || !desc->pmu->nr_branches)
 		return;
-	if (x86_claim_call(&snapshot, STATIC_CALL_KEY_STR(perf_snapshot_branch_stack),
-			   STATIC_CALL_TRAMP_STR(perf_snapshot_branch_stack),
-			   corepmu_branch_snapshot))
+	if (corepmu_claim_call(&snapshot, STATIC_CALL_KEY_STR(perf_snapshot_branch_stack),
+			       STATIC_CALL_TRAMP_STR(perf_snapshot_branch_stack),
+			       corepmu_branch_snapshot))
 		pr_debug("bpf_get_branch_snapshot() is available\n");
 }
 
@@ -48,5 +49,5 @@ void x86_snapshot_init(const struct x86_desc *desc)
  */
 void x86_snapshot_exit(void)
 {
-	x86_release_call(&snapshot);
+	corepmu_release_call(&snapshot);
 }

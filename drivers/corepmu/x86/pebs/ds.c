@@ -27,6 +27,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
+#include "../lbr/lbr.h"
 #include "../msr.h"
 #include "pebs.h"
 #include "../x86.h"

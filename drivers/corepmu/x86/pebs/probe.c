@@ -19,6 +19,7 @@
 
 #include "pebs.h"
 #include "../intel/intel.h"
+#include "../lbr/lbr.h"
 #include "../msr.h"
 #include "../x86.h"
 

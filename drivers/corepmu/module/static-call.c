@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: answer a static call of the kernel
+ * corepmu: answer a static call of the kernel
  *
  * The kernel calls functions of the built-in driver by static calls. The keys of static calls are
  * not exported; the driver looks them up like functions (corepmu_find_symbol()).
@@ -13,12 +13,13 @@
 
 #include <corepmu/ksyms.h>
 
-#include "msr.h"
-#include "x86.h"
+#include "static-call.h"
+/* kunit/ replaces corepmu_find_symbol() there. */
+#include "../x86/access.h"
 
 /**
- * x86_claim_call() - answer a static call that no other driver answers
- * @call: filled in for x86_release_call()
+ * corepmu_claim_call() - answer a static call that no other driver answers
+ * @call: filled in for corepmu_release_call()
  * @key: name of the static call's key
  * @trampoline: name of the static call's trampoline
  * @answer: function with the static call's type
@@ -27,8 +28,8 @@
  *
  * Return: false if the kernel hides the static call, or if another driver answers it
  */
-bool x86_claim_call(struct x86_claimed_call *call, const char *key, const char *trampoline,
-		    void *answer)
+bool corepmu_claim_call(struct corepmu_claimed_call *call, const char *key, const char *trampoline,
+			void *answer)
 {
 	call->key = (void *)corepmu_find_symbol(key);
 	call->trampoline = (void *)corepmu_find_symbol(trampoline);
@@ -44,12 +45,12 @@ bool x86_claim_call(struct x86_claimed_call *call, const char *key, const char *
 }
 
 /**
- * x86_release_call() - undo x86_claim_call(), if that has succeeded
- * @call: filled in by x86_claim_call()
+ * corepmu_release_call() - undo corepmu_claim_call(), if that has succeeded
+ * @call: filled in by corepmu_claim_call()
  *
  * When this function returns, no CPU runs the answer any more. Process context.
  */
-void x86_release_call(struct x86_claimed_call *call)
+void corepmu_release_call(struct corepmu_claimed_call *call)
 {
 	if (!call->key)
 		return;

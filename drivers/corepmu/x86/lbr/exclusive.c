@@ -31,9 +31,10 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
-#include "intel/intel.h"
-#include "msr.h"
-#include "x86.h"
+#include "../intel/intel.h"
+#include "../msr.h"
+#include "../x86.h"
+#include "lbr.h"
 
 /* x86_lbr_exclusive_lbr of arch/x86/events/perf_event.h, which is private to the kernel */
 #define EXCLUSIVE_LBR	0

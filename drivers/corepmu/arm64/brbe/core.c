@@ -36,7 +36,7 @@
 #include <corepmu/pmu.h>
 
 #include "brbe.h"
-#include "pmuv3.h"
+#include "../pmuv3.h"
 
 #define BRANCH_EXCEPTIONS						\
 	(COREPMU_BRANCH_SYSCALL | COREPMU_BRANCH_SOFT_INT | COREPMU_BRANCH_IRQ |	\

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * corepmu: arm64: access to the registers of PMUv3
+ */
+#ifndef _COREPMU_ARM64_ACCESS_H
+#define _COREPMU_ARM64_ACCESS_H
+
+#include <linux/compiler.h>
+#include <linux/kconfig.h>
+#include <linux/types.h>
+
+/*
+ * All hardware accesses of the arm64 backend go through this header. kunit/ compiles the backend a
+ * second time, with registers in software.
+ */
+#ifdef COREPMU_KUNIT
+#include <models/arm64/access.h>
+#else
+#include <linux/arch_topology.h>
+#include <trace/events/power.h>
+#include <asm/barrier.h>
+#include <asm/cpufeature.h>
+#include <asm/sysreg.h>
+#include <asm/virt.h>
+
+/* Number of a CPU among the threads of its core, -1 if cores have one thread */
+#define topology_thread_id(cpu)	(cpu_topology[cpu].thread_id)
+
+#define kernel_has_kvm()		IS_ENABLED(CONFIG_KVM)
+#define kernel_find_symbol(name)	corepmu_find_symbol(name)
+#endif
+
+/*
+ * The instruction encodes the register's number: one case for each register, as PMEVN_SWITCH() in
+ * the kernel's include/linux/perf/arm_pmuv3.h.
+ */
+#define PMUV3_CASE(n, access)	case n: access(n); break
+#define PMUV3_SWITCH(n, access)						\
+	do {								\
+		switch (n) {						\
+		PMUV3_CASE(0, access); PMUV3_CASE(1, access); PMUV3_CASE(2, access);	\
+		PMUV3_CASE(3, access); PMUV3_CASE(4, access); PMUV3_CASE(5, access);	\
+		PMUV3_CASE(6, access); PMUV3_CASE(7, access); PMUV3_CASE(8, access);	\
+		PMUV3_CASE(9, access); PMUV3_CASE(10, access); PMUV3_CASE(11, access);	\
+		PMUV3_CASE(12, access); PMUV3_CASE(13, access); PMUV3_CASE(14, access);	\
+		PMUV3_CASE(15, access); PMUV3_CASE(16, access); PMUV3_CASE(17, access);	\
+		PMUV3_CASE(18, access); PMUV3_CASE(19, access); PMUV3_CASE(20, access);	\
+		PMUV3_CASE(21, access); PMUV3_CASE(22, access); PMUV3_CASE(23, access);	\
+		PMUV3_CASE(24, access); PMUV3_CASE(25, access); PMUV3_CASE(26, access);	\
+		PMUV3_CASE(27, access); PMUV3_CASE(28, access); PMUV3_CASE(29, access);	\
+		PMUV3_CASE(30, access);							\
+		}							\
+	} while (0)
+
+static __always_inline u64 pmuv3_read_pmevcntr(int n)
+{
+	u64 value = 0;
+
+#define READ_PMEVCNTR(n)	(value = read_sysreg_s(PMUV3_PMEVCNTR(n)))
+	PMUV3_SWITCH(n, READ_PMEVCNTR);
+#undef READ_PMEVCNTR
+
+	return value;
+}
+
+static __always_inline void pmuv3_write_pmevcntr(int n, u64 value)
+{
+#define WRITE_PMEVCNTR(n)	write_sysreg_s(value, PMUV3_PMEVCNTR(n))
+	PMUV3_SWITCH(n, WRITE_PMEVCNTR);
+#undef WRITE_PMEVCNTR
+}
+
+static inline void pmuv3_write_pmevtyper(int n, u64 value)
+{
+#define WRITE_PMEVTYPER(n)	write_sysreg_s(value, PMUV3_PMEVTYPER(n))
+	PMUV3_SWITCH(n, WRITE_PMEVTYPER);
+#undef WRITE_PMEVTYPER
+}
+
+static inline u64 pmuv3_read_pmcr(void)
+{
+	return read_sysreg(pmcr_el0);
+}
+
+static inline void pmuv3_write_pmcr(u64 value)
+{
+	write_sysreg(value, pmcr_el0);
+}
+
+static inline u64 pmuv3_read_pmccntr(void)
+{
+	return read_sysreg(pmccntr_el0);
+}
+
+static inline void pmuv3_write_pmccntr(u64 value)
+{
+	write_sysreg(value, pmccntr_el0);
+}
+
+static inline void pmuv3_write_pmccfiltr(u64 value)
+{
+	write_sysreg(value, pmccfiltr_el0);
+}
+
+static inline u64 pmuv3_read_pmicntr(void)
+{
+	return read_sysreg_s(PMUV3_PMICNTR_EL0);
+}
+
+static inline void pmuv3_write_pmicntr(u64 value)
+{
+	write_sysreg_s(value, PMUV3_PMICNTR_EL0);
+}
+
+static inline void pmuv3_write_pmicfiltr(u64 value)
+{
+	write_sysreg_s(value, PMUV3_PMICFILTR_EL0);
+}
+
+static inline void pmuv3_write_pmcntenset(u64 counters)
+{
+	write_sysreg(counters, pmcntenset_el0);
+}
+
+static inline void pmuv3_write_pmcntenclr(u64 counters)
+{
+	write_sysreg(counters, pmcntenclr_el0);
+}
+
+static inline u64 pmuv3_read_pmintenset(void)
+{
+	return read_sysreg(pmintenset_el1);
+}
+
+static inline void pmuv3_write_pmintenset(u64 counters)
+{
+	write_sysreg(counters, pmintenset_el1);
+}
+
+static inline void pmuv3_write_pmintenclr(u64 counters)
+{
+	write_sysreg(counters, pmintenclr_el1);
+}
+
+static inline u64 pmuv3_read_pmovsclr(void)
+{
+	return read_sysreg(pmovsclr_el0);
+}
+
+static inline void pmuv3_write_pmovsclr(u64 counters)
+{
+	write_sysreg(counters, pmovsclr_el0);
+}
+
+static inline void pmuv3_write_pmuserenr(u64 value)
+{
+	write_sysreg(value, pmuserenr_el0);
+}
+
+static inline void pmuv3_write_pmuacr(u64 counters)
+{
+	write_sysreg_s(counters, PMUV3_PMUACR_EL1);
+}
+
+static inline u64 pmuv3_read_pmceid0(void)
+{
+	return read_sysreg(pmceid0_el0);
+}
+
+static inline u64 pmuv3_read_pmceid1(void)
+{
+	return read_sysreg(pmceid1_el0);
+}
+
+static inline u64 pmuv3_read_pmmir(void)
+{
+	return read_sysreg_s(PMUV3_PMMIR_EL1);
+}
+
+static inline u32 pmuv3_read_midr(void)
+{
+	return read_sysreg(midr_el1);
+}
+
+static inline u64 pmuv3_read_mpidr(void)
+{
+	return read_sysreg(mpidr_el1);
+}
+
+static inline u64 pmuv3_read_dfr0(void)
+{
+	return read_sysreg(id_aa64dfr0_el1);
+}
+
+static inline u64 pmuv3_read_dfr1(void)
+{
+	return read_sysreg_s(PMUV3_ID_AA64DFR1_EL1);
+}
+
+#endif /* _COREPMU_ARM64_ACCESS_H */
