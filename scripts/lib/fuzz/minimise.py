@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# fuzz-minimise.py FUZZER SEED CASE MACHINE OUT FUZZ-DIFF...: leave pieces out of a case of pmu-fuzz as
+# minimise.py FUZZER SEED CASE MACHINE OUT FUZZ-DIFF...: leave pieces out of a case of pmu-fuzz as
 # long as two drivers still make different things of it.
 #
 # FUZZ-DIFF is the command that runs the case without some lists of pieces in both guests, when
@@ -12,7 +12,7 @@
 import subprocess
 import sys
 
-from fuzz_results import cases, first_difference, kind
+from results import cases, first_difference, kind
 
 ROUNDS = 6
 

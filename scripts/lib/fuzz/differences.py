@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# fuzz-differences.py TABLE FUZZER SEED ARCH MACHINE CPU KERNEL FIRST SECOND [ROW]: compare what two
+# differences.py TABLE FUZZER SEED ARCH MACHINE CPU KERNEL FIRST SECOND [ROW]: compare what two
 # drivers made of the same cases of pmu-fuzz. FIRST is the built-in driver's output, SECOND corepmu's, both
 # may be compressed. A case counts once, by the first of its results that differ: what follows
 # depends on it.
@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-from fuzz_results import cases, first_difference, kind, plain
+from results import cases, first_difference, kind, plain
 
 
 def describe(fuzzer, machine, seed, numbers):

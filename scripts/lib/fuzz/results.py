@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The output of pmu-fuzz, for fuzz-differences.py and fuzz-minimise.py.
+# The output of pmu-fuzz, for differences.py and minimise.py.
 
 import gzip
 import re
