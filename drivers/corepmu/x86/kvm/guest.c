@@ -103,7 +103,7 @@ void x86_guest_init(const struct x86_desc *desc)
 	ret = corepmu_kvm_trace_init(guest_entered, guest_left);
 	is_notified = !ret;
 	if (ret && IS_ENABLED(CONFIG_KVM))
-		pr_notice("no probe on KVM's tracepoints (%d): branch records also show guests\n",
+		pr_notice("no probe on KVM's tracepoints (%d): branch records also show guests; use a kernel with CONFIG_TRACEPOINTS\n",
 			  ret);
 }
 

@@ -138,7 +138,7 @@ void x86_svm_init(void)
 	ret = register_kprobes(svm_probes, ARRAY_SIZE(svm_probes));
 	is_notified = !ret;
 	if (ret)
-		pr_notice("no kprobe on KVM's SVM functions (%d): exclude_guest has no effect; count without guests\n",
+		pr_notice("no kprobe on KVM's SVM functions (%d): exclude_guest has no effect; stop all guests before you count\n",
 			  ret);
 }
 
