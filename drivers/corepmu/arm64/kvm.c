@@ -29,9 +29,10 @@
  * and be lost when KVM puts the vCPU. So the driver gives the value to KVM instead, see
  * pmuv3_kvm_write_pmuserenr().
  *
- * At a tracepoint the driver rewrites only the filters of counters with an event: the next event on
- * another counter writes that counter's filter. The built-in driver of 6.1 wrongly counts a guest's
- * EL0 in events that a tick places while the guest runs. Linux 6.1 lacks kvm_set_pmuserenr().
+ * At a tracepoint the driver rewrites the filters of counters that have an event. A counter without
+ * an event keeps its old filter, and the next event on the counter writes a new one. The built-in
+ * driver of 6.1 wrongly counts a guest's EL0 in events that a tick places while the guest runs.
+ * Linux 6.1 lacks kvm_set_pmuserenr().
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
