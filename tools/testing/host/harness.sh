@@ -212,6 +212,15 @@ guest -- 'echo to stdout; echo to stderr >&2; printf "a\r\n\0b\tc"; exit 7'
 [ $status -eq 7 ] && printf 'to stdout\nto stderr\na\r\n\0b\tc' | cmp - "$work/out"
 result "output arrives byte for byte, and the exit status"
 
+# shellcheck disable=SC2016 # the suite expands it
+printf '#!/bin/sh\nexit ${0##*/status-}\n' >"$work/suite"
+chmod +x "$work/suite"
+guest --payload "$work/suite:corepmu/tests/status-0" --payload "$work/suite:corepmu/tests/status-3" \
+	-- run-suites status-3 status-0
+[ $status -eq 1 ] && grep -qx '# suite ended: status-3 3' "$work/out" &&
+	grep -qx '# suite ended: status-0 0' "$work/out"
+result "run-suites runs all suites, and its status tells that one has failed"
+
 # shellcheck disable=SC2016 # for the guest's shell
 guest -- WORD='x  y' sh -c 'echo "$WORD"; for word; do echo "<$word>"; done; exit 5' name "it's" '' '$HOME;' 'a
 b' '*' -e x/y=1/,z
