@@ -152,6 +152,26 @@ static void guest_exit_is_missing(struct kunit *test)
 	branch_end(event, flags);
 }
 
+/* The same, and KVM enters a guest again before a sample: the records have a gap. */
+static void guest_entry_after_missing_exit(struct kunit *test)
+{
+	struct fixture *b = guest_fixture(test);
+	struct perf_event *event = guest_open(b, true);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(event);
+	take(BEFORE);
+	x86_model_enter_guest();
+	x86_model_end_guest();
+	run_a_guest();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	run_a_guest();
+	branch_overflow(b);
+	EXPECT_FROM(test, &branch_seen[1], AFTER, BEFORE);
+	branch_end(event, flags);
+}
+
 /* 6.1: KVM reports the exit after the task has moved: recording starts for the next task. */
 static void guest_exit_on_another_cpu(struct kunit *test)
 {
@@ -236,6 +256,7 @@ static struct kunit_case guest_cases[] = {
 	KUNIT_CASE(guest_is_hidden_from_others),
 	KUNIT_CASE(guest_interrupt_before_entry),
 	KUNIT_CASE(guest_exit_is_missing),
+	KUNIT_CASE(guest_entry_after_missing_exit),
 	KUNIT_CASE(guest_exit_on_another_cpu),
 	KUNIT_CASE(guest_of_a_module),
 	KUNIT_CASE(guest_hidden_tracepoint),

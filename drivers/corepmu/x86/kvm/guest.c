@@ -41,12 +41,14 @@ static bool is_notified;
 static void switch_guest(bool enter)
 {
 	unsigned long flags;
+	bool missed_exit;
 
 	local_irq_save(flags);
+	missed_exit = enter && this_cpu_read(has_entered);
 	this_cpu_write(has_entered, enter);
 	/* An NMI from here on finds the new state. */
 	barrier();
-	amd_lbr_switch_guest(enter);
+	amd_lbr_switch_guest(enter, missed_exit);
 	local_irq_restore(flags);
 }
 

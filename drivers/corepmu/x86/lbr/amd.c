@@ -59,14 +59,16 @@ static bool excludes_guests(const struct corepmu_branches *branches)
 /**
  * amd_lbr_switch_guest() - stop recording while KVM runs a guest, if an event excludes guests
  * @enter: true: KVM enters the guest; false: KVM has left the guest
+ * @missed_exit: KVM has not reported the last exit: recording is still disabled, and branches of
+ *	the host are missing
  *
  * The hardware does not tell guests from the host, and records on in guests. x86_guest_runs()
  * already has the new state. IRQs off.
  */
-void amd_lbr_switch_guest(bool enter)
+void amd_lbr_switch_guest(bool enter, bool missed_exit)
 {
 	struct corepmu_cpu *cpuc = corepmu_features_this_cpu();
-	const struct corepmu_branches *branches;
+	struct corepmu_branches *branches;
 
 	if (!cpuc || !corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES))
 		return;
@@ -74,6 +76,11 @@ void amd_lbr_switch_guest(bool enter)
 	if (!READ_ONCE(branches->recording) || !excludes_guests(branches))
 		return;
 
+	/* Samples show no records until the next start of the PMU has cleared them. */
+	if (missed_exit) {
+		branches->task = NULL;
+		branches->stale = true;
+	}
 	lbrv2_enable(!enter);
 	/* An NMI before that write may have stopped recording. */
 	barrier();

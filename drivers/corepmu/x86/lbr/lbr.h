@@ -95,7 +95,7 @@ x86_lbr_control(struct corepmu_branches *branches, u64 (*make)(u64 wanted))
 /* core.c, amd.c: call after the counters have been reserved */
 int x86_lbr_describe(struct x86_desc *desc);
 int amd_describe_branches(struct x86_desc *desc);
-void amd_lbr_switch_guest(bool enter);
+void amd_lbr_switch_guest(bool enter, bool missed_exit);
 u64 x86_lbr_select(u64 wanted);
 
 /* core.c */
