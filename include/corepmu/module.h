@@ -16,6 +16,9 @@ struct corepmu_backend;
 struct corepmu_cpu;
 struct device_attribute;
 
+/* module/main.c */
+extern const bool corepmu_drives_the_counters;
+
 /* module/register.c */
 extern char *corepmu_name;
 extern int corepmu_type;

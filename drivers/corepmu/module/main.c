@@ -5,6 +5,7 @@
 #define pr_fmt(fmt) "corepmu: " fmt
 
 #include <linux/ctype.h>
+#include <linux/export.h>
 #include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -34,6 +35,15 @@ MODULE_PARM_DESC(standin,
 module_param_named(start_near_wrap, corepmu_start_near_wrap, ullong, 0444);
 MODULE_PARM_DESC(start_near_wrap,
 		 "for tests: counting events start this many counts below 2^32 (modulo 2^64)");
+
+/*
+ * No module uses this symbol. It keeps a copy of the module under another name from loading beside
+ * this one: the kernel rejects a module that exports a symbol of another module, and logs both
+ * names. Two copies would both change the kernel's static calls and keys, and each would restore
+ * what it found: a function of the other copy, which may be unloaded by then.
+ */
+const bool corepmu_drives_the_counters = true;
+EXPORT_SYMBOL_GPL(corepmu_drives_the_counters);
 
 /* A sysfs directory has the PMU's name, with the CPU type that pmu_name() may append. */
 #define PMU_NAME_MAX	(NAME_MAX / 2)
