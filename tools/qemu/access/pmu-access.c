@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Count the accesses of a guest's kernel to the registers of its PMU, between marks that the guest
- * sets: MRS and MSR on aarch64; RDMSR, WRMSR and RDPMC on x86_64. The guest has one CPU. A PMU
- * plugin may be loaded, too.
+ * Count what a guest's kernel executes between marks that the guest sets: accesses to the registers
+ * of its PMU (MRS and MSR on aarch64; RDMSR, WRMSR and RDPMC on x86_64), and instructions by
+ * address. The guest has one CPU. A PMU plugin may be loaded, too.
  *
  * A mark is an instruction without effect that no compiler emits:
  *
@@ -10,7 +10,8 @@
  *	x86_64		nopl 0xbec5bec5(%rax)
  *
  * At each mark the plugin writes a line "mark N", and a line "INSTRUCTION REGISTER COUNT" for each
- * register accessed since the last mark. Option: out=FILE.
+ * register accessed since the last mark. A line "block ADDRESS INSTRUCTIONS COUNT" says how often
+ * the kernel executed a block of that many instructions. Option: out=FILE.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -29,11 +30,31 @@ static struct access {
 	uint64_t count;
 } accesses[MAX_REGISTERS];
 static unsigned int nr_accesses, nr_marks;
+
+/* Translated blocks of the kernel: QEMU may translate a block more than once. */
+#define MAX_BLOCKS	(1u << 19)
+
+static struct block {
+	uint64_t address;
+	uint64_t reported;
+	uint32_t nr_instructions;
+} blocks[MAX_BLOCKS];
+static unsigned int nr_blocks;
+/* QEMU's array with the number of executions of each block */
+static void *executions;
+
 static FILE *out;
 static bool is_x86;
 
 /* QEMU's plugin interface, versions 3 to 6 */
 enum { CB_NO_REGS, CB_R_REGS };
+enum { INLINE_ADD_U64 };
+
+/* A number in an element of a scoreboard, which is QEMU's array with an element for each vCPU */
+struct scoreboard_u64 {
+	void *scoreboard;
+	size_t offset;
+};
 
 struct register_descriptor {
 	void *handle;
@@ -53,6 +74,10 @@ static struct {
 	size_t (*data)(const void *instruction, void *to, size_t size);
 	void (*on_execution)(void *instruction, void (*cb)(unsigned int, void *), int flags,
 			     void *userdata);
+	uint64_t (*block_address)(const void *tb);
+	void (*on_block)(void *tb, int op, struct scoreboard_u64 entry, uint64_t operand);
+	void *(*scoreboard_new)(size_t element_size);
+	void *(*scoreboard_find)(void *scoreboard, unsigned int vcpu);
 	struct garray *(*registers)(void);
 	int (*read_register)(void *handle, struct garray *bytes);
 	struct garray *(*bytes_new)(void);
@@ -68,6 +93,10 @@ static const struct {
 	{ "qemu_plugin_tb_get_insn", (void **)&qemu.instruction },
 	{ "qemu_plugin_insn_data", (void **)&qemu.data },
 	{ "qemu_plugin_register_vcpu_insn_exec_cb", (void **)&qemu.on_execution },
+	{ "qemu_plugin_tb_vaddr", (void **)&qemu.block_address },
+	{ "qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu", (void **)&qemu.on_block },
+	{ "qemu_plugin_scoreboard_new", (void **)&qemu.scoreboard_new },
+	{ "qemu_plugin_scoreboard_find", (void **)&qemu.scoreboard_find },
 	{ "qemu_plugin_get_registers", (void **)&qemu.registers },
 	{ "qemu_plugin_read_register", (void **)&qemu.read_register },
 	{ "g_byte_array_new", (void **)&qemu.bytes_new },
@@ -90,11 +119,24 @@ static struct access *find_access(const char *kind, uint32_t number)
 	return &accesses[nr_accesses++];
 }
 
+static void report_blocks(unsigned int vcpu)
+{
+	const uint64_t *count = qemu.scoreboard_find(executions, vcpu);
+	unsigned int i;
+
+	for (i = 0; i < nr_blocks; i++) {
+		if (count[i] != blocks[i].reported)
+			fprintf(out, "block %llx %u %llu\n", (unsigned long long)blocks[i].address,
+				blocks[i].nr_instructions,
+				(unsigned long long)(count[i] - blocks[i].reported));
+		blocks[i].reported = count[i];
+	}
+}
+
 static void on_mark(unsigned int vcpu, void *unused)
 {
 	unsigned int i;
 
-	(void)vcpu;
 	(void)unused;
 	fprintf(out, "mark %u\n", nr_marks++);
 	for (i = 0; i < nr_accesses; i++) {
@@ -103,6 +145,7 @@ static void on_mark(unsigned int vcpu, void *unused)
 				(unsigned long long)accesses[i].count);
 		accesses[i].count = 0;
 	}
+	report_blocks(vcpu);
 	fflush(out);
 }
 
@@ -207,11 +250,28 @@ static void translate_x86(void *instruction)
 		qemu.on_execution(instruction, on_x86_access, CB_R_REGS, (void *)kinds[code[1]]);
 }
 
+/* Addresses of the kernel have bit 63 set on both architectures. */
+static void count_block(void *tb, size_t nr)
+{
+	uint64_t address = qemu.block_address(tb);
+	struct scoreboard_u64 entry = { executions, nr_blocks * sizeof(uint64_t) };
+
+	if (!(address >> 63))
+		return;
+	if (nr_blocks == MAX_BLOCKS) {
+		plugin_refuse("QEMU translates more than %u blocks, the maximum", MAX_BLOCKS);
+		abort();
+	}
+	blocks[nr_blocks++] = (struct block){ .address = address, .nr_instructions = nr };
+	qemu.on_block(tb, INLINE_ADD_U64, entry, 1);
+}
+
 static void on_translation(qemu_plugin_id_t id, void *tb)
 {
 	size_t nr = qemu.nr_instructions(tb), i;
 
 	(void)id;
+	count_block(tb, nr);
 	for (i = 0; i < nr; i++) {
 		if (is_x86)
 			translate_x86(qemu.instruction(tb, i));
@@ -242,6 +302,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	out = fopen(argv[0] + 4, "w");
 	if (!out)
 		return plugin_refuse("cannot write '%s': name another file by out=", argv[0] + 4);
+	executions = qemu.scoreboard_new(MAX_BLOCKS * sizeof(uint64_t));
 	qemu.on_translation(id, on_translation);
 	return 0;
 }
