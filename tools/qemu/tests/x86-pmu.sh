@@ -106,7 +106,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 96
+begin 97
 
 # ---- registers, without QEMU ----
 
@@ -118,6 +118,7 @@ model_test x86/model/uarch "microarchitectures"
 model_test x86/model/extra-regs "extra registers"
 model_test x86/model/lbr "branch records"
 model_test x86/model/pebs "precise samples"
+model_test x86/model/pebs-counters "counters in precise samples"
 model_test x86/model/acr "auto counter reload"
 model_test x86/model/ibs "instruction-based sampling"
 

@@ -38,7 +38,7 @@ _Static_assert(X86_PEBS_COUNTERS == X86_PMU_COUNTERS_MAX, "X86_PEBS_COUNTERS");
 static uint64_t groups_there(const struct x86_pmu_config *config)
 {
 	return ARCH_PEBS_XMM | ARCH_PEBS_GPR | ARCH_PEBS_AUX |
-	       (x86_lbr_has_arch(config) ? ARCH_PEBS_LBR : 0);
+	       (x86_lbr_has_arch(config) ? ARCH_PEBS_LBR : 0) | x86_pebs_counters_groups(config);
 }
 
 /**
@@ -54,7 +54,7 @@ void x86_pebs_arch_leaf(const struct x86_pmu_config *config, uint64_t reported, 
 	uint64_t fixed = reported >> X86_PMU_GLOBAL_FIXED;
 
 	if (subleaf == LEAF_CAPABILITIES) {
-		regs->ebx = groups_there(config) >> CFG_C_GROUPS_SHIFT;
+		regs->ebx = (groups_there(config) | ARCH_PEBS_ALLOW) >> CFG_C_GROUPS_SHIFT;
 	} else if (subleaf == LEAF_COUNTERS) {
 		regs->eax = reported;
 		regs->ebx = reported & PDIST_GP;
@@ -119,6 +119,7 @@ bool x86_pebs_arch_write(struct x86_pmu *pmu, struct pebs_sample *s)
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (p->due >> i & 1)
 			groups |= p->cfg_c[i] & groups_there(pmu->config);
+	x86_pebs_counters_arch(pmu, groups, s);
 	pmu->ops->state(pmu, &s->state, groups & ARCH_PEBS_XMM);
 	fragments = pmu->config->pebs.fragments && p->records % pmu->config->pebs.fragments == 0;
 	size = x86_pebs_arch_record(pmu, s, groups, fragments, words) * sizeof(*words);
@@ -179,7 +180,7 @@ static bool write_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	uint64_t allowed = CFG_C_RELOAD;
 
 	if (x86_pebs_architectural(pmu->config))
-		allowed |= groups_there(pmu->config) | ARCH_PEBS_BASIC;
+		allowed |= groups_there(pmu->config) | ARCH_PEBS_ALLOW | ARCH_PEBS_BASIC;
 	if (value & ~allowed)
 		return false;
 	pmu->pebs.cfg_c[i] = value;

@@ -25,7 +25,7 @@
 #define FIXED_FORMAT_COUNTERS	4
 #define ENABLE_LATENCY_SHIFT	32
 
-#define DATA_CFG_WRITABLE	(PEBS_CFG_MEMORY | PEBS_CFG_GPR | PEBS_CFG_XMM | PEBS_CFG_LBR | \
+#define DATA_CFG_FORMAT_4	(PEBS_CFG_MEMORY | PEBS_CFG_GPR | PEBS_CFG_XMM | PEBS_CFG_LBR | \
 				 PEBS_CFG_LBRS)
 #define LD_LAT_WRITABLE		UINT64_C(0xffff)
 #define CANONICAL_SHIFT		47
@@ -34,7 +34,9 @@
 #define DS_PEBS			0x20
 #define DS_INDEX		0x28
 #define DS_RESETS		0x40
-#define DS_RESETS_GP		8	/* fixed-function counters come after these */
+/* Reset values of fixed-function counters come after those of so many general-purpose ones. */
+#define DS_RESETS_GP_FORMAT_4	8
+#define DS_RESETS_GP		32
 
 struct ds_pebs {
 	uint64_t base;
@@ -59,7 +61,7 @@ bool x86_pebs_present(const struct x86_pmu_config *config)
 
 bool x86_pebs_adaptive(const struct x86_pmu_config *config)
 {
-	return config->pebs.format == 4;
+	return config->pebs.format >= 4 && !x86_pebs_architectural(config);
 }
 
 bool x86_pebs_architectural(const struct x86_pmu_config *config)
@@ -82,7 +84,8 @@ const char *x86_pebs_config_error(const struct x86_pmu_config *config)
 {
 	const struct x86_pebs_config *p = &config->pebs;
 
-	if (p->format && p->format != 3 && p->format != 4 && p->format != X86_PEBS_ARCHITECTURAL)
+	if (p->format && p->format != 3 && p->format != 4 && p->format != 6 &&
+	    p->format != X86_PEBS_ARCHITECTURAL)
 		return "has no precise samples of that format: see pebs=";
 	if (x86_pebs_architectural(config) && config->version != X86_PMU_INTEL_V6)
 		return "has no CPUID leaf that reports architectural precise samples: see model=";
@@ -93,7 +96,7 @@ const char *x86_pebs_config_error(const struct x86_pmu_config *config)
 	if (p->format && !config->full_width)
 		return "has no IA32_PERF_CAPABILITIES that reports precise samples: see full-width";
 	if (config->bts && !x86_pebs_in_ds(config))
-		return "has no debug store, which bts=on needs: use pebs=3 or pebs=4";
+		return "has no debug store, which bts=on needs: use pebs=3, 4 or 6";
 	if (!p->format && (p->late || p->empty || p->stale))
 		return "has no precise samples to be faulty: set pebs=";
 	return NULL;
@@ -271,7 +274,10 @@ static uint64_t groups_of(const struct x86_pmu *pmu, struct pebs_sample *s)
 			groups = pmu->pebs.data_cfg;
 	}
 	/* Without the LBR group, the number of branches is 0. */
-	return groups & PEBS_CFG_LBR ? groups : groups & ~PEBS_CFG_LBRS;
+	if (!(groups & PEBS_CFG_LBR))
+		groups &= ~PEBS_CFG_LBRS;
+	x86_pebs_counters_adaptive(pmu, groups, s);
+	return groups & ~(PEBS_CFG_GP | PEBS_CFG_FIXED);
 }
 
 /* Write a record to the DS area. Return true if the buffer has reached its threshold. */
@@ -320,7 +326,8 @@ static bool write_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs
  */
 static void reload(struct x86_pmu *pmu, unsigned int i)
 {
-	unsigned int n = i < X86_PMU_GP_MAX ? i : DS_RESETS_GP + i - X86_PMU_GP_MAX;
+	unsigned int gp = pmu->config->pebs.format > 4 ? DS_RESETS_GP : DS_RESETS_GP_FORMAT_4;
+	unsigned int n = i < X86_PMU_GP_MAX ? i : gp + i - X86_PMU_GP_MAX;
 	struct x86_pmu_counter *c = &pmu->counter[i];
 	uint64_t value = 0;
 
@@ -453,7 +460,7 @@ bool x86_pebs_read_data_cfg(struct x86_pmu *pmu, unsigned int i, uint64_t *value
 bool x86_pebs_write_data_cfg(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	(void)i;
-	if (value & ~DATA_CFG_WRITABLE)
+	if (value & ~(DATA_CFG_FORMAT_4 | x86_pebs_counters_cfg(pmu->config)))
 		return false;
 	pmu->pebs.data_cfg = value;
 	return true;

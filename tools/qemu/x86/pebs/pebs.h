@@ -25,7 +25,7 @@ enum {
 
 /**
  * struct x86_pebs_config - properties of PEBS
- * @format: format of the records: 3, 4, or X86_PEBS_ARCHITECTURAL; 0 without PEBS
+ * @format: format of the records: 3, 4, 6, or X86_PEBS_ARCHITECTURAL; 0 without PEBS
  * @fragments: every Nth architectural record has several fragments, 0 for none
  * @late: fault: every Nth record shows the next instruction, 0 for none
  * @empty: fault: every Nth record is not written, but signalled, 0 for none

@@ -128,7 +128,7 @@ static uint64_t *put_lbr(const struct x86_pmu *pmu, uint64_t groups, uint64_t *w
 	return w;
 }
 
-static size_t adaptive_record(const struct x86_pmu *pmu, const struct pebs_sample *s,
+static size_t adaptive_record(struct x86_pmu *pmu, const struct pebs_sample *s,
 			      uint64_t groups, uint64_t *start)
 {
 	uint64_t *w = start + 1;
@@ -150,6 +150,8 @@ static size_t adaptive_record(const struct x86_pmu *pmu, const struct pebs_sampl
 	}
 	if (groups & PEBS_CFG_LBR)
 		w = put_lbr(pmu, groups, w);
+	if (groups & (PEBS_CFG_COUNTERS | PEBS_CFG_METRICS))
+		w = x86_pebs_put_counters(pmu, s, w);
 	*start = groups | (uint64_t)(w - start) * sizeof(*w) << SIZE_SHIFT;
 	return w - start;
 }
@@ -166,6 +168,7 @@ static size_t adaptive_record(const struct x86_pmu *pmu, const struct pebs_sampl
 #define GPR_WORDS		20
 #define XER_XMM			UINT64_C(2)	/* in the group's header: the component of XSAVE */
 #define LBR_HEADER_WORDS	6
+#define ARCH_UNIT_WORDS		2
 
 static size_t finish_piece(uint64_t *start, const uint64_t *end, uint64_t format)
 {
@@ -217,9 +220,11 @@ static uint64_t *put_arch_lbr(const struct x86_pmu *pmu, uint64_t *w)
 	return w;
 }
 
-static uint64_t *put_arch_groups(const struct x86_pmu *pmu, const struct pebs_sample *s,
+static uint64_t *put_arch_groups(struct x86_pmu *pmu, const struct pebs_sample *s,
 				 uint64_t groups, uint64_t *w)
 {
+	uint64_t *start;
+
 	if (groups & ARCH_PEBS_AUX)
 		w = put_arch_aux(pmu, s, w);
 	if (groups & ARCH_PEBS_GPR) {
@@ -235,7 +240,16 @@ static uint64_t *put_arch_groups(const struct x86_pmu *pmu, const struct pebs_sa
 		memcpy(w, s->state.xmm, sizeof(s->state.xmm));
 		w += 2 * X86_REGISTERS;
 	}
-	return groups & ARCH_PEBS_LBR ? put_arch_lbr(pmu, w) : w;
+	if (groups & ARCH_PEBS_LBR)
+		w = put_arch_lbr(pmu, w);
+	if (groups & ARCH_PEBS_COUNTERS) {
+		start = w;
+		w = x86_pebs_put_counters(pmu, s, w);
+		/* The write position advances by units of two words. */
+		if ((w - start) % ARCH_UNIT_WORDS)
+			*w++ = 0;
+	}
+	return w;
 }
 
 /**
@@ -248,7 +262,7 @@ static uint64_t *put_arch_groups(const struct x86_pmu *pmu, const struct pebs_sa
  *
  * Return: number of words.
  */
-size_t x86_pebs_arch_record(const struct x86_pmu *pmu, const struct pebs_sample *s,
+size_t x86_pebs_arch_record(struct x86_pmu *pmu, const struct pebs_sample *s,
 			    uint64_t groups, bool fragments, uint64_t *words)
 {
 	uint64_t *start = words, *w;
@@ -276,7 +290,7 @@ size_t x86_pebs_arch_record(const struct x86_pmu *pmu, const struct pebs_sample 
  *
  * Return: number of words.
  */
-size_t x86_pebs_record(const struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t groups,
+size_t x86_pebs_record(struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t groups,
 		       uint64_t *words)
 {
 	if (x86_pebs_adaptive(pmu->config))

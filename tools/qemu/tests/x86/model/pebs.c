@@ -35,6 +35,10 @@
 #define MSR_IA32_PEBS_INDEX		0x3f5
 #define MSR_IA32_PMC_V6_GP0_CFG_C	0x1903
 #define MSR_IA32_PMC_V6_FX0_CFG_C	0x1983
+#define ARCH_PEBS_CNTR_ALLOW		BIT(35)
+#define ARCH_PEBS_CNTR_GP		BIT(36)
+#define ARCH_PEBS_CNTR_FIXED		BIT(37)
+#define ARCH_PEBS_CNTR_METRICS		BIT(38)
 #define ARCH_PEBS_LBR			(UINT64_C(3) << 40)
 #define ARCH_PEBS_VECR_XMM		BIT(49)
 #define ARCH_PEBS_GPR			BIT(61)
@@ -428,13 +432,14 @@ static void test_arch_reported(void)
 	EXPECT((regs.eax & 0x30) == 0x30);
 	x86_pmu_cpuid(&cpu.config, 0x23, 4, &regs);
 	EXPECT((uint64_t)regs.ebx << 32 ==
-	       (ARCH_PEBS_LBR | ARCH_PEBS_VECR_XMM | ARCH_PEBS_GPR | ARCH_PEBS_AUX));
+	       (ARCH_PEBS_LBR | ARCH_PEBS_VECR_XMM | ARCH_PEBS_GPR | ARCH_PEBS_AUX |
+		ARCH_PEBS_CNTR_ALLOW | ARCH_PEBS_CNTR_GP | ARCH_PEBS_CNTR_FIXED));
 	x86_pmu_cpuid(&cpu.config, 0x23, 5, &regs);
 	EXPECT(regs.eax == 0xff && regs.ebx == 3 && regs.ecx == 0xf && regs.edx == 1);
 	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_IA32_PEBS_ENABLE, 0) == X86_PMU_FAULT);
 	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_IA32_DS_AREA, 0) == X86_PMU_FAULT);
 	EXPECT(!put(MSR_IA32_PEBS_BASE, BIT(5)) && !put(MSR_IA32_PEBS_INDEX, 1));
-	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_C, BIT(36)));
+	EXPECT(!put(MSR_IA32_PMC_V6_GP0_CFG_C, ARCH_PEBS_CNTR_METRICS));
 	x86_pmu_reset(&cpu.pmu);
 	EXPECT(!get(MSR_IA32_PEBS_BASE) && !get(MSR_IA32_PEBS_INDEX));
 }
