@@ -33,6 +33,7 @@
 #ifndef _COREPMU_HW_H
 #define _COREPMU_HW_H
 
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/perf_event.h>
@@ -81,6 +82,12 @@
 
 /* Value of hw_perf_event.last_cpu while the driver measures the event's rate (core/frequency.c) */
 #define COREPMU_FREQ_YOUNG	(-1)
+
+/* Set a flag of an event that other CPUs may be using. */
+static inline void corepmu_hw_add_flag(struct hw_perf_event *hwc, int flag)
+{
+	set_mask_bits(&hwc->flags, 0, flag);
+}
 
 static inline u64 corepmu_hw_counters(const struct hw_perf_event *hwc)
 {

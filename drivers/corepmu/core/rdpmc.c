@@ -154,7 +154,7 @@ void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 		pmu->backend->rdpmc_mapped(event, mm);
 
 	if (!(event->attach_state & PERF_ATTACH_TASK) || READ_ONCE(hwc->target->mm) == mm) {
-		WRITE_ONCE(hwc->flags, hwc->flags | COREPMU_EVENT_MAPPED);
+		corepmu_hw_add_flag(hwc, COREPMU_EVENT_MAPPED);
 		/* Earlier overflows did not update the page. */
 		perf_event_update_userpage(event);
 	}

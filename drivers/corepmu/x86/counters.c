@@ -305,12 +305,16 @@ static __always_inline u64 read_plain(struct corepmu_cpu *cpuc, struct hw_perf_e
 static bool is_plain(const struct hw_perf_event *hwc)
 {
 	return likely(!(hwc->flags & (COREPMU_EVENT_TOPDOWN | COREPMU_EVENT_LARGE |
-				      COREPMU_EVENT_PAIR | COREPMU_EVENT_ACR)));
+				      COREPMU_EVENT_PAIR | COREPMU_EVENT_ACR |
+				      EVENT_RECORDED)));
 }
 
 static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event,
 				      bool nmi_safe)
 {
+	/* A precise event has a record of its own: the drain may come later. */
+	if ((event->hw.flags & (EVENT_RECORDED | COREPMU_EVENT_PRECISE)) == EVENT_RECORDED)
+		x86_pebs_drain_recorded(cpuc);
 	if ((event->hw.flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_ACR)) &&
 	    (event->hw.flags & COREPMU_EVENT_PRECISE)) {
 		if (x86_pebs_update(cpuc, event))
@@ -335,10 +339,32 @@ static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 		update_otherwise(cpuc, event, false);
 }
 
+/*
+ * Read an event whose counter PEBS records have. In a sample, the event already has its count at
+ * the record. Otherwise, the function empties the buffer first. CPU A reads the counter; an NMI
+ * then drains a record; if A has not added its counts yet, the sample lacks them. So the PMU is
+ * stopped meanwhile.
+ */
+static noinline void read_recorded(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	bool resume = cpuc->running;
+
+	if (x86_pebs_shows_record())
+		return;
+	if (resume)
+		corepmu_stop_cpu(cpuc);
+	x86_pebs_drain_recorded(cpuc);
+	update_otherwise(cpuc, event, true);
+	if (resume)
+		corepmu_start_cpu(cpuc);
+}
+
 static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (is_plain(&event->hw))
 		corepmu_count_event_nmi_safe(cpuc, event, read_plain);
+	else if (event->hw.flags & EVENT_RECORDED)
+		read_recorded(cpuc, event);
 	else
 		update_otherwise(cpuc, event, true);
 }

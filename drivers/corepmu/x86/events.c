@@ -364,6 +364,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (ret)
 			return ret;
 	}
+	if (desc->pebs_recorded)
+		x86_pebs_counters_join(desc, event);
 	if (is_sampling_event(event))
 		set_min_left(desc, event);
 	if (is_sampling_event(event) && !attr->freq) {

@@ -5,6 +5,7 @@
  * The records are as those of the virtual hardware in tools/qemu/x86/pebs/arch.c, which Linux'
  * built-in driver accepts. Every second record consists of several fragments.
  */
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/io.h>
 #include <linux/kernel.h>
@@ -26,11 +27,16 @@
 #define FX_CFG_C		0x1983
 #define STEP			4
 
+/* CFG_C: records may have the counter's value */
+#define ALLOW_IN_RECORD		BIT_ULL(35)
+#define GROUP_GP		BIT_ULL(36)
+#define GROUP_FIXED		BIT_ULL(37)
 #define GROUP_LBR		GENMASK_ULL(41, 40)
 #define GROUP_XMM		BIT_ULL(49)
 #define GROUP_GPR		BIT_ULL(61)
 #define GROUP_AUX		BIT_ULL(62)
 #define GROUP_BASIC		BIT_ULL(63)
+#define GROUPS			(GROUP_GP | GROUP_FIXED | GROUP_LBR | GROUP_XMM | GROUP_GPR | GROUP_AUX)
 #define CONTINUED		BIT_ULL(31)
 #define MODE_64BIT		BIT_ULL(30)
 #define RELOAD			GENMASK_ULL(31, 0)
@@ -47,7 +53,7 @@
  */
 u32 pebs_arch_model_groups(void)
 {
-	return (GROUP_LBR | GROUP_XMM | GROUP_GPR | GROUP_AUX) >> 32;
+	return (ALLOW_IN_RECORD | GROUPS) >> 32;
 }
 
 /* Return the register of a counter in the ranges from @gp and @fixed on; NULL: no such counter. */
@@ -205,6 +211,20 @@ static u64 *put_basic(const struct x86_model *m, u64 *at, u64 counters)
 	return at + 6;
 }
 
+/* Return the counters that a record with @groups has the values of. */
+static u64 recorded(const struct x86_model *m, u64 groups)
+{
+	u64 counters = 0;
+	int idx;
+
+	for (idx = 0; idx < ARRAY_SIZE(m->pebs_cfg_c); idx++)
+		if ((groups & (idx < FIXED_BASE ? GROUP_GP : GROUP_FIXED)) &&
+		    (m->pebs_cfg_c[idx] & ALLOW_IN_RECORD))
+			counters |= BIT_ULL(idx);
+
+	return counters;
+}
+
 static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
 {
 	unsigned int i;
@@ -242,6 +262,12 @@ static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
 		at[2] = x86_model_this()->lbr_nr;
 		at = lbr_model_put(m, at + 6, x86_model_this()->lbr_nr);
 	}
+	if (groups & (GROUP_GP | GROUP_FIXED)) {
+		at = pebs_model_put_counters(m, at, recorded(m, groups));
+		/* Pieces consist of units of 16 bytes. */
+		if (hweight64(recorded(m, groups)) & 1)
+			*at++ = 0;
+	}
 
 	return at;
 }
@@ -264,6 +290,18 @@ static size_t write_record(const struct x86_model *m, u64 *start, u64 counters, 
 	return (at - start) * sizeof(u64);
 }
 
+/* Keep the counts since the overflow: add the reload value. */
+static void reload_after_record(struct x86_model *m, int idx)
+{
+	u64 cfg_c = m->pebs_cfg_c[idx], reload = cfg_c & RELOAD ? cfg_c | ~RELOAD : 0;
+
+	if (idx < FIXED_BASE)
+		m->counter[idx] += reload & GENMASK_ULL(x86_model_this()->gp_width - 1, 0);
+	else
+		m->fixed[idx - FIXED_BASE] += reload &
+					      GENMASK_ULL(x86_model_this()->fixed_width - 1, 0);
+}
+
 /**
  * pebs_arch_model_overflow() - write a record for counters that overflow
  * @m: this CPU
@@ -279,31 +317,23 @@ u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 	size_t room = PAGE_SIZE << (m->pebs_base & 0xf);
 	char *buffer = phys_to_virt(m->pebs_base & PAGE_MASK);
 	u64 *at = (u64 *)(buffer + wr);
-	u64 gp_mask = GENMASK_ULL(x86_model_this()->gp_width - 1, 0);
-	u64 fixed_mask = GENMASK_ULL(x86_model_this()->fixed_width - 1, 0);
 
 	if (!(m->pebs_index & INDEX_EN))
 		return set;
 	for (left = set; left; left &= left - 1) {
 		int idx = __ffs64(left);
 		u64 cfg_c = m->pebs_cfg_c[idx];
-		u64 reload = cfg_c & RELOAD ? cfg_c | ~RELOAD : 0;
 
 		if (!(cfg_c & GROUP_BASIC))
 			continue;
 		mine |= BIT_ULL(idx);
-		groups |= cfg_c & (GROUP_LBR | GROUP_XMM | GROUP_GPR | GROUP_AUX);
-		/* Keep the counts since the overflow: add the reload value. */
-		if (idx < FIXED_BASE)
-			m->counter[idx] += reload & gp_mask;
-		else
-			m->fixed[idx - FIXED_BASE] += reload & fixed_mask;
+		groups |= cfg_c & GROUPS;
 	}
 	if (!mine)
 		return set;
 
-	/* The longest record has 124 words and two more headers. */
-	if (!m->pebs_lost && m->pebs_base && wr + 128 * sizeof(u64) <= room) {
+	/* The longest record has 144 words and two more headers. */
+	if (!m->pebs_lost && m->pebs_base && wr + 148 * sizeof(u64) <= room) {
 		wr += write_record(m, at, mine, groups);
 		if (m->pebs_garbage)
 			at[0] = 0;
@@ -311,6 +341,8 @@ u64 pebs_arch_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 	} else if (!m->pebs_lost) {
 		m->pebs_index |= INDEX_FULL;
 	}
+	for (left = mine; left; left &= left - 1)
+		reload_after_record(m, __ffs64(left));
 	m->pebs_records++;
 	if (wr >= threshold) {
 		m->global_status |= STATUS_THRESHOLD;

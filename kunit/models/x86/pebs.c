@@ -26,15 +26,21 @@ bool pebs_model_no_latency;
 #define FIXED_BASE		32
 #define STATUS_OVFBUF		BIT_ULL(62)
 #define DATA_CFG_BITS		(GENMASK_ULL(3, 0) | GENMASK_ULL(31, 24))
+/* From format 6 on: the counters group, and bitmaps of its counters */
+#define DATA_CFG_COUNTERS	BIT_ULL(4)
+#define DATA_CFG_GP_SHIFT	32
+#define DATA_CFG_FIXED_SHIFT	48
 
 /*
- * DS area, table 20-8: index in words. Format 4 has reset values of 8 counters, then of fixed ones.
+ * DS area, table 20-8: index in words. Format 4 has reset values of 8 counters, then of fixed ones;
+ * later formats have values of 32 counters.
  */
 #define DS_INDEX		5
 #define DS_MAXIMUM		6
 #define DS_THRESHOLD		7
 #define DS_RESETS		8
-#define DS_FIXED_RESETS		(DS_RESETS + 8)
+#define DS_FIXED_RESETS_4	(DS_RESETS + 8)
+#define DS_FIXED_RESETS		(DS_RESETS + 32)
 #define DS_WORDS		56
 
 static DEFINE_PER_CPU(u64 [DS_WORDS], ds_areas);
@@ -86,6 +92,16 @@ void x86_ds_unmap(int cpu)
 static bool has_groups(void)
 {
 	return x86_model_this()->pebs >= 4;
+}
+
+static u64 data_cfg_bits(void)
+{
+	if (x86_model_this()->pebs < 6)
+		return DATA_CFG_BITS;
+
+	return DATA_CFG_BITS | DATA_CFG_COUNTERS |
+	       GENMASK_ULL(x86_model_this()->nr_gp - 1, 0) << DATA_CFG_GP_SHIFT |
+	       (u64)intel_model_fixed() << DATA_CFG_FIXED_SHIFT;
 }
 
 /**
@@ -157,7 +173,7 @@ bool pebs_model_write(struct x86_model *m, u32 msr, u64 value)
 		return !(value & ~counters);
 	default:
 		m->pebs_data = value;
-		return !(value & ~DATA_CFG_BITS);
+		return !(value & ~data_cfg_bits());
 	}
 }
 
@@ -186,6 +202,29 @@ static size_t write_skylake(const struct x86_model *m, u64 *at, u64 counters)
 	*at++ = PEBS_MODEL_TSC;
 
 	return (at - start) * sizeof(u64);
+}
+
+/**
+ * pebs_model_put_counters() - write the counters group
+ * @m: this CPU; its counters have not been reloaded yet
+ * @at: place of the group
+ * @recorded: the group's counters, a bit each
+ *
+ * SDM volume 3, "Adaptive PEBS": bitmaps of 32 bits, whether metrics follow, and the values.
+ *
+ * Return: end of the group
+ */
+u64 *pebs_model_put_counters(const struct x86_model *m, u64 *at, u64 recorded)
+{
+	*at++ = recorded;
+	*at++ = 0;
+	for (; recorded; recorded &= recorded - 1) {
+		int idx = __ffs64(recorded);
+
+		*at++ = idx < FIXED_BASE ? m->counter[idx] : m->fixed[idx - FIXED_BASE];
+	}
+
+	return at;
 }
 
 static size_t write_groups(const struct x86_model *m, u64 *at, u64 counters)
@@ -222,7 +261,12 @@ static size_t write_groups(const struct x86_model *m, u64 *at, u64 counters)
 		*format |= m->pebs_data & GENMASK_ULL(31, 24);
 		at = lbr_model_put(m, at, 1 + (m->pebs_data >> 24 & 0xff));
 	}
-	*format |= (m->pebs_data & GENMASK(3, 0)) | (u64)(at - start) * sizeof(u64) << 48;
+	if (m->pebs_data & DATA_CFG_COUNTERS)
+		at = pebs_model_put_counters(m, at,
+					     (m->pebs_data >> DATA_CFG_GP_SHIFT & 0xffff) |
+					     (m->pebs_data >> DATA_CFG_FIXED_SHIFT & 0xff) <<
+					     FIXED_BASE);
+	*format |= (m->pebs_data & GENMASK(4, 0)) | (u64)(at - start) * sizeof(u64) << 48;
 
 	return (at - start) * sizeof(u64);
 }
@@ -238,6 +282,8 @@ static size_t write_groups(const struct x86_model *m, u64 *at, u64 counters)
 u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 {
 	u64 mine = set & m->pebs_enable, left, *ds = (u64 *)(unsigned long)m->ds_area, *at;
+	const u64 *fixed_resets = ds + (x86_model_this()->pebs > 4 ? DS_FIXED_RESETS :
+					DS_FIXED_RESETS_4);
 	size_t size;
 
 	if (x86_model_this()->pebs == PEBS_MODEL_ARCH)
@@ -245,6 +291,13 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 	if (!mine || !ds)
 		return set;
 
+	if (!m->pebs_lost && ds[DS_INDEX] < ds[DS_MAXIMUM]) {
+		at = (u64 *)(unsigned long)ds[DS_INDEX];
+		size = has_groups() ? write_groups(m, at, mine) : write_skylake(m, at, mine);
+		if (m->pebs_garbage)
+			at[has_groups() ? 0 : 18] = 0;
+		ds[DS_INDEX] += size;
+	}
 	for (left = mine; left; left &= left - 1) {
 		int idx = __ffs64(left);
 
@@ -252,15 +305,7 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 		if (idx < FIXED_BASE)
 			m->counter[idx] += ds[DS_RESETS + idx];
 		else
-			m->fixed[idx - FIXED_BASE] += ds[DS_FIXED_RESETS + idx - FIXED_BASE];
-	}
-
-	if (!m->pebs_lost && ds[DS_INDEX] < ds[DS_MAXIMUM]) {
-		at = (u64 *)(unsigned long)ds[DS_INDEX];
-		size = has_groups() ? write_groups(m, at, mine) : write_skylake(m, at, mine);
-		if (m->pebs_garbage)
-			at[has_groups() ? 0 : 18] = 0;
-		ds[DS_INDEX] += size;
+			m->fixed[idx - FIXED_BASE] += fixed_resets[idx - FIXED_BASE];
 	}
 	m->pebs_records++;
 	if (ds[DS_INDEX] >= ds[DS_THRESHOLD]) {
@@ -340,6 +385,19 @@ u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *a
 int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 {
 	return -EOPNOTSUPP;
+}
+
+void x86_pebs_counters_join(const struct x86_desc *desc, struct perf_event *event)
+{
+}
+
+bool x86_pebs_shows_record(void)
+{
+	return false;
+}
+
+void x86_pebs_drain_recorded(struct corepmu_cpu *cpuc)
+{
 }
 
 bool x86_pebs_has_latency(const struct x86_desc *desc)

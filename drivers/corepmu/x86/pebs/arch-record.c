@@ -8,6 +8,7 @@
  * arch/x86/include/asm/perf_event.h, arch_pebs_record_continued() in arch/x86/events/intel/ds.c.
  */
 #include <linux/bitfield.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
@@ -22,7 +23,7 @@
 #define HEADER_GROUPS		(GENMASK_ULL(41, 35) | GENMASK_ULL(55, 49) | GENMASK_ULL(63, 61))
 #define HEADER_BASIC		BIT_ULL(63)
 #define KNOWN_GROUPS		(HEADER_BASIC | PEBS_ARCH_AUX | PEBS_ARCH_GPR | PEBS_ARCH_XMM |	\
-				 PEBS_ARCH_LBR)
+				 PEBS_ARCH_LBR | PEBS_ARCH_COUNTERS)
 #define NR_HEADER_WORDS		2
 
 /* The size of a piece, and the size of each group, are multiples of this many bytes. */
@@ -82,7 +83,15 @@ u64 x86_pebs_arch_groups(u64 data)
 	return (data & PEBS_DATA_MEMINFO ? PEBS_ARCH_AUX : 0) |
 	       (data & PEBS_DATA_GPRS ? PEBS_ARCH_GPR : 0) |
 	       (data & PEBS_DATA_XMMS ? PEBS_ARCH_XMM : 0) |
-	       (data & PEBS_DATA_LBRS ? PEBS_ARCH_LBR : 0);
+	       (data & PEBS_DATA_LBRS ? PEBS_ARCH_LBR : 0) |
+	       (data & PEBS_DATA_GP ? PEBS_ARCH_GP : 0) |
+	       (data & PEBS_DATA_FIXED ? PEBS_ARCH_FIXED : 0);
+}
+
+/* Records consist of units of two words, and a group may have an odd number of counters. */
+static size_t counter_words(size_t words)
+{
+	return round_up(words, PIECE_UNIT / sizeof(u64));
 }
 
 /* Allow for one empty piece before the record and one piece boundary within. */
@@ -101,6 +110,9 @@ size_t x86_pebs_arch_size(u64 data)
 	if (data & PEBS_DATA_LBRS)
 		words += NR_LBR_HEADER_WORDS +
 			 (FIELD_GET(PEBS_DATA_NR_LBRS, data) + 1) * NR_LBR_WORDS;
+	if (data & PEBS_DATA_COUNTERS)
+		words += counter_words(PEBS_NR_COUNTER_HEADER +
+				       hweight64(data & (PEBS_DATA_GP | PEBS_DATA_FIXED)));
 
 	return ((1 + MORE_PIECES) * NR_HEADER_WORDS + words) * sizeof(u64);
 }
@@ -115,28 +127,46 @@ static void parse_basic(const u64 *word, struct x86_pebs_record *record)
 	record->retire = retire & RETIRE_VALID ? FIELD_GET(RETIRE_LATENCY, retire) : 0;
 }
 
-/*
- * Check whether the size of a fragment fits its groups, and set @record's branches. The branch
- * group comes last; its header may have the number of branches.
- */
-static bool is_as_long(const u64 *word, u64 groups, size_t size, struct x86_pebs_record *record)
+/* Set @record's branches. Return the words of the branch group; 0 if the fragment is too short. */
+static size_t branch_words(const u64 *word, u64 groups, size_t words, size_t size,
+			   struct x86_pebs_record *record)
 {
-	size_t words = NR_HEADER_WORDS + group_words(groups);
 	unsigned int lbr_group = FIELD_GET(PEBS_ARCH_LBR, groups);
 	u64 nr;
 
-	if (!lbr_group)
-		return size == words * sizeof(u64);
 	if (size < (words + NR_LBR_HEADER_WORDS) * sizeof(u64))
-		return false;
+		return 0;
 	nr = lbr_group == LBR_AS_HEADER ? word[words + LBR_DEPTH] : lbr_group * LBR_UNIT;
-	words += NR_LBR_HEADER_WORDS;
-	if (nr > COREPMU_MAX_BRANCHES || size != (words + nr * NR_LBR_WORDS) * sizeof(u64))
-		return false;
-	record->branches = word + words;
+	if (nr > COREPMU_MAX_BRANCHES)
+		return 0;
+	record->branches = word + words + NR_LBR_HEADER_WORDS;
 	record->nr_branches = nr;
 
-	return true;
+	return NR_LBR_HEADER_WORDS + nr * NR_LBR_WORDS;
+}
+
+/*
+ * Check whether the size of a fragment fits its groups, and set @record's branches and counts.
+ * These two groups come last; their headers have the number of branches and of counters.
+ */
+static bool is_as_long(const u64 *word, u64 groups, size_t size, struct x86_pebs_record *record)
+{
+	size_t words = NR_HEADER_WORDS + group_words(groups), more;
+
+	if (groups & PEBS_ARCH_LBR) {
+		more = branch_words(word, groups, words, size, record);
+		if (!more)
+			return false;
+		words += more;
+	}
+	if (groups & PEBS_ARCH_COUNTERS) {
+		if (size < (words + PEBS_NR_COUNTER_HEADER) * sizeof(u64))
+			return false;
+		record->counts = word + words;
+		words += counter_words(x86_pebs_counter_words(record->counts));
+	}
+
+	return size == words * sizeof(u64);
 }
 
 static void parse_groups(const u64 *word, u64 groups, struct x86_pebs_record *record)
@@ -182,6 +212,7 @@ bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *re
 	record->regs = NULL;
 	record->xmm = NULL;
 	record->branches = NULL;
+	record->counts = NULL;
 	do {
 		size_t size, rest = left - record->size;
 		u64 groups;

@@ -130,7 +130,8 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	u64 left, index;
 
-	for (left = cpuc->used; left; left &= left - 1) {
+	/* A counter that has lost its event must not stay in records. */
+	for (left = cpuc->used | p->counters.allowed; left; left &= left - 1) {
 		const struct perf_event *event;
 		int idx = __ffs64(left);
 		u64 cfg_c = 0;
@@ -140,10 +141,15 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 		    !x86_pebs_is_precise(event))
 			continue;
 		if (enable & BIT_ULL(idx))
-			cfg_c = CFG_C_EN | x86_pebs_arch_groups(x86_pebs_data(event)) |
+			cfg_c = CFG_C_EN |
+				x86_pebs_arch_groups(x86_pebs_data(event) |
+						     (p->data & PEBS_DATA_WHICH)) |
 				(-p->reload[idx] & CFG_C_RELOAD);
+		if (p->counters.members & BIT_ULL(idx))
+			cfg_c |= PEBS_ARCH_ALLOW;
 		x86_set_cfg_c(idx, cfg_c);
 	}
+	p->counters.allowed = p->counters.members;
 
 	index = INDEX_EN | FIELD_PREP(INDEX_THRESHOLD,
 				      (ds->threshold - ds->base) >> INDEX_UNIT_SHIFT);

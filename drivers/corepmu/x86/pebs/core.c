@@ -141,6 +141,7 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 	p->latency = 0;
 	p->large_allowed = false;
 	p->up_to_date = false;
+	p->counters.wanted = false;
 	for (left = precise_of(cpuc, cpuc->used); left; left &= left - 1) {
 		const struct perf_event *event = cpuc->events[__ffs64(left)];
 
@@ -149,9 +150,12 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 		if (event->hw.flags & EVENT_LATENCY)
 			p->latency = event->hw.extra_reg.config;
 		p->large_allowed |= !!(event->hw.flags & COREPMU_EVENT_LARGE);
+		p->counters.wanted |= x86_pebs_counters_wanted(event);
 	}
 	p->data = data;
 	p->size = x86_pebs_size(desc->pebs_format, data);
+	if (!p->counters.wanted)
+		p->counters.members = 0;
 }
 
 /*
@@ -174,6 +178,7 @@ static bool can_reload_in_hw(const struct corepmu_cpu *cpuc, const struct perf_e
 	s64 least = corepmu_hw_min_period(&event->hw);
 
 	return (event->hw.flags & COREPMU_EVENT_LARGE) && !corepmu_precise_interrupts(event) &&
+	       x86_pebs_counters_complete(cpuc, event) &&
 	       local64_read(&event->hw.period_left) >= least && period >= least &&
 	       period <= min_t(u64, corepmu_hw_value_mask(&event->hw) >> 1, cpuc->pmu->max_left) &&
 	       (!is_arch(cpuc) || period <= ARCH_MAX_RELOAD);
@@ -266,7 +271,7 @@ static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
 	ds->threshold = p->large ? large_threshold(cpuc, ds, p->size) :
 				  ds->base + X86_PEBS_ARCH_UNIT;
 	x86_pebs_arch_start(cpuc, ds, enable, rewinds);
-	p->up_to_date = !p->large_allowed && !p->hw_reload;
+	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->counters.wanted;
 }
 
 static void pebs_stop(struct corepmu_cpu *cpuc)
@@ -340,6 +345,8 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	if (p->up_to_date && p->enabled == enable)
 		return;
 	p->enabled = enable;
+	if (unlikely(p->counters.wanted))
+		x86_pebs_counters_choose(cpuc);
 	if (is_arch(cpuc)) {
 		start_arch(cpuc, ds, enable);
 		return;
@@ -362,7 +369,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	ds->threshold = p->large ? large_threshold(cpuc, ds, p->size) :
 				       ds->base + p->size;
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, enable);
-	p->up_to_date = !p->large_allowed && !p->hw_reload;
+	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->counters.wanted;
 }
 
 static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
@@ -390,8 +397,12 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 			p->now = local_clock();
 			p->now_tsc = rdtsc();
 		}
+		if (unlikely(p->counters.members))
+			x86_pebs_counters_begin(cpuc);
 		ended = x86_pebs_account(cpuc, base, end);
 		x86_pebs_emit(cpuc, base, end, ended, regs, interrupt);
+		if (unlikely(p->counters.drained))
+			x86_pebs_counters_end(cpuc);
 		ds->index = ds->base;
 		if (is_arch(cpuc))
 			x86_pebs_arch_rewind();
@@ -432,6 +443,21 @@ bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 	pebs_drain(cpuc, cpuc->regs ?: &none);
 
 	return true;
+}
+
+/**
+ * x86_pebs_drain_recorded() - drain the buffer before an event in records changes
+ * @cpuc: state of this CPU
+ *
+ * A record has the values of other events' counters. The driver must show these values in the
+ * sample before the counters' events are updated, moved or removed. IRQs off, or NMI.
+ */
+void x86_pebs_drain_recorded(struct corepmu_cpu *cpuc)
+{
+	struct pt_regs none = { };
+
+	if (this_cpu_read(x86_pebs.counters.members))
+		pebs_drain(cpuc, cpuc->regs ?: &none);
 }
 
 /**

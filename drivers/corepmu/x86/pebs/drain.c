@@ -172,6 +172,8 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 	int room = 0;
 
 	for (; at < end && x86_pebs_parse(format, at, end - at, &record); at += record.size) {
+		if (unlikely(record.counts))
+			x86_pebs_counters_show(cpuc, &record);
 		if (!(record.counters & BIT_ULL(idx)))
 			continue;
 		sample->time = sample_time(event, &record);
@@ -225,6 +227,8 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 	     at += record.size) {
 		u64 left = record.counters & ended;
 
+		if (unlikely(record.counts))
+			x86_pebs_counters_show(cpuc, &record);
 		/* Reset to 0, a counter overflows only once between two interrupts. */
 		if (!p->hw_reload)
 			ended &= ~left;

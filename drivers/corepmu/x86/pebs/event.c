@@ -265,10 +265,12 @@ static bool lacks_group(const struct x86_desc *desc, const struct perf_event *ev
 
 /*
  * If records have no branches, samples show the LBR at the interrupt, so large PEBS is not allowed.
+ * It is the same with counts.
  */
 static u64 in_records(const struct x86_desc *desc)
 {
-	return desc->pebs_branches ? PERF_SAMPLE_BRANCH_STACK : 0;
+	return (desc->pebs_branches ? PERF_SAMPLE_BRANCH_STACK : 0) |
+	       (desc->pebs_recorded ? PERF_SAMPLE_READ : 0);
 }
 
 /* Large PEBS is not allowed for a frequency, or if the reader is woken for each sample. */

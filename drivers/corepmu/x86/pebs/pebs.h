@@ -24,15 +24,32 @@ struct x86_desc;
 #define PEBS_DATA_GPRS		BIT_ULL(1)
 #define PEBS_DATA_XMMS		BIT_ULL(2)
 #define PEBS_DATA_LBRS		BIT_ULL(3)
+#define PEBS_DATA_COUNTERS	BIT_ULL(4)
+#define PEBS_DATA_METRICS	BIT_ULL(5)
 #define PEBS_DATA_NR_LBRS	GENMASK_ULL(31, 24)
+/* IA32_PEBS_DATA_CFG alone: the counters of PEBS_DATA_COUNTERS */
+#define PEBS_DATA_GP		GENMASK_ULL(47, 32)
+#define PEBS_DATA_FIXED		GENMASK_ULL(55, 48)
+#define PEBS_NR_GP		16
+#define PEBS_NR_FIXED		8
+#define PEBS_DATA_WHICH		(PEBS_DATA_COUNTERS | PEBS_DATA_GP | PEBS_DATA_FIXED)
 
 #define X86_PEBS_ARCH_UNIT	16
 
 /* IA32_PMC_GPn_CFG_C, and the first word of an architectural record: the record's groups */
+#define PEBS_ARCH_GP		BIT_ULL(36)
+#define PEBS_ARCH_FIXED		BIT_ULL(37)
+#define PEBS_ARCH_METRICS	BIT_ULL(38)
+#define PEBS_ARCH_COUNTERS	(PEBS_ARCH_GP | PEBS_ARCH_FIXED | PEBS_ARCH_METRICS)
 #define PEBS_ARCH_LBR		GENMASK_ULL(41, 40)
 #define PEBS_ARCH_XMM		BIT_ULL(49)
 #define PEBS_ARCH_GPR		BIT_ULL(61)
 #define PEBS_ARCH_AUX		BIT_ULL(62)
+/* IA32_PMC_GPn_CFG_C alone: records may have the value of this counter. */
+#define PEBS_ARCH_ALLOW		BIT_ULL(35)
+
+/* Words of the counter group's header; the first word has a bit for each counter in the group. */
+#define PEBS_NR_COUNTER_HEADER	2
 
 /**
  * struct x86_pebs_record - contents of one PEBS record, independent of the format
@@ -50,6 +67,8 @@ struct x86_desc;
  * @xmm: registers XMM0 to XMM15, or NULL
  * @branches: branch records in the layout of the LBR registers, the youngest first, or NULL
  * @nr_branches: maximum number of branch records at @branches
+ * @counts: the counter group: a header, whose first word has a bit for each recorded counter, and
+ *	the counters' values, the lowest counter first; or NULL
  */
 struct x86_pebs_record {
 	size_t		size;
@@ -66,6 +85,7 @@ struct x86_pebs_record {
 	const u64	*xmm;
 	const u64	*branches;
 	unsigned int	nr_branches;
+	const u64	*counts;
 };
 
 /* Registers that x86_pebs_reg() can read from a record */
@@ -103,6 +123,7 @@ const void *x86_pebs_count(unsigned int format, const void *at, const void *end,
 			   u64 *counters);
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 		    struct x86_pebs_record *record);
+size_t x86_pebs_counter_words(const u64 *header);
 u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
 		 enum x86_pebs_reg reg);
 
@@ -137,6 +158,32 @@ struct x86_pebs_sample {
 };
 
 /**
+ * struct x86_pebs_counters - counter values in the PEBS records of one CPU
+ * @wanted: a placed precise event has samples with counts (PERF_SAMPLE_READ)
+ * @members: counters whose values the records have, a bit each
+ * @allowed: counters with PEBS_ARCH_ALLOW in IA32_PMC_GPn_CFG_C
+ * @shown: the counts of the events on @drained are those at a record
+ * @drained: @members at the start of the drain
+ * @value: value of each counter that @count belongs to, sign-extended
+ * @count: count of each counter's event at the last record that was shown
+ * @offset: sum of the changes of each event's count for samples; the end of the drain undoes them
+ * @lost: counts of each counter that a record has, but that the record's reload has overwritten
+ *
+ * All but @wanted, @members and @allowed are in use during a drain only.
+ */
+struct x86_pebs_counters {
+	bool	wanted;
+	u64	members;
+	u64	allowed;
+	bool	shown;
+	u64	drained;
+	s64	value[COREPMU_MAX_COUNTERS];
+	s64	count[COREPMU_MAX_COUNTERS];
+	s64	offset[COREPMU_MAX_COUNTERS];
+	s64	lost[COREPMU_MAX_COUNTERS];
+};
+
+/**
  * struct x86_pebs - PEBS state of one CPU
  * @busy: a drain is running on this CPU
  * @data: IA32_PEBS_DATA_CFG for the events that are on the CPU now
@@ -155,11 +202,12 @@ struct x86_pebs_sample {
  * @max_pending: largest number of events that one counter's records in the buffer stand for
  * @large_allowed: an event that is on the CPU allows large PEBS
  * @up_to_date: the debug store and IA32_PEBS_ENABLE need no update at each start: no event reloads
- *	in hardware or allows large PEBS
+ *	in hardware, allows large PEBS, or has samples with counts
  * @enabled: counters in IA32_PEBS_ENABLE, a bit each
  * @owned_by_kvm: KVM has owned the CPU since the last start of the PMU: no records were written
  * @index: IA32_PEBS_INDEX without its write position
  * @rewinds: number of times that IA32_PEBS_INDEX has been rewound to 0
+ * @counters: counter values in the records
  * @sample: scratch space for samples, in use while @busy
  *
  * Only its own CPU accesses the structure, with IRQs off; an NMI leaves it alone while @busy.
@@ -185,6 +233,7 @@ struct x86_pebs {
 	bool	owned_by_kvm;
 	u64	index;
 	unsigned int rewinds;
+	struct x86_pebs_counters counters;
 	struct x86_pebs_sample sample;
 };
 
@@ -202,6 +251,14 @@ extern const struct corepmu_precise_backend x86_pebs_backend;
 u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end);
 void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
 		   struct pt_regs *regs, bool interrupt);
+
+/* counters.c */
+bool x86_pebs_counters_wanted(const struct perf_event *event);
+bool x86_pebs_counters_complete(const struct corepmu_cpu *cpuc, const struct perf_event *event);
+void x86_pebs_counters_choose(struct corepmu_cpu *cpuc);
+void x86_pebs_counters_begin(struct corepmu_cpu *cpuc);
+void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_record *record);
+void x86_pebs_counters_end(struct corepmu_cpu *cpuc);
 
 /* arch.c */
 const char *x86_pebs_arch_describe(struct x86_desc *desc);

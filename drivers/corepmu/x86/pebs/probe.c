@@ -100,6 +100,26 @@ static const char *ask_cpu(struct x86_desc *desc)
 	return question.answer;
 }
 
+/*
+ * Return the counters whose values records can have. Format 6 has all counters; CPUID lists the
+ * architectural groups. intel_pmu_has_pebs_counter_group() in arch/x86/events/intel/core.c
+ */
+static u64 recorded_counters(const struct x86_desc *desc)
+{
+	u64 gp = GENMASK_ULL(PEBS_NR_GP - 1, 0);
+	u64 fixed = GENMASK_ULL(FIXED_COUNTER_BASE + PEBS_NR_FIXED - 1, FIXED_COUNTER_BASE);
+
+	if (desc->pebs_format < PEBS_FORMAT_COUNTERS)
+		return 0;
+	if (desc->pebs_format != PEBS_FORMAT_ARCH)
+		return (gp | fixed) & desc->pmu->counters;
+	if (!(desc->pebs_groups & PEBS_ARCH_ALLOW))
+		return 0;
+
+	return ((desc->pebs_groups & PEBS_ARCH_GP ? gp : 0) |
+		(desc->pebs_groups & PEBS_ARCH_FIXED ? fixed : 0)) & desc->pmu->counters;
+}
+
 static const char *describe_arch(struct x86_desc *desc)
 {
 	if (!corepmu_has_callchain())
@@ -116,6 +136,7 @@ static const char *describe_arch(struct x86_desc *desc)
 	if (desc->pebs_groups & PEBS_ARCH_XMM)
 		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
 	desc->pmu->max_precise = desc->pebs_dist ? 3 : 2;
+	desc->pebs_recorded = recorded_counters(desc);
 	x86_ds_set_physical(true);
 
 	return NULL;
@@ -150,6 +171,7 @@ static const char *describe(struct x86_desc *desc)
 	desc->pebs_branches = desc->pebs_all && has_branches(desc);
 	if (desc->pebs_all)
 		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
+	desc->pebs_recorded = recorded_counters(desc);
 	/* For an unknown microarchitecture, the counters that support PDIR are unknown. */
 	desc->pmu->max_precise = desc->uarch ? 3 : 2;
 

@@ -54,6 +54,15 @@ enum {
 #define NR_XMMS_WORDS	(16 * 2)
 #define NR_LBR_WORDS	3
 
+/*
+ * Header of the counter group: bits of the general-purpose counters and of the fixed counters, then
+ * whether two words for topdown metrics follow the counters. struct pebs_cntr_header in
+ * arch/x86/include/asm/perf_event.h
+ */
+#define COUNTERS_METRICS	GENMASK_ULL(31, 0)
+#define METRICS_RECORDED	3
+#define NR_METRICS_WORDS	2
+
 /* Positions of the registers in either format, counted from the first register */
 static const u8 skl_regs[NR_PEBS_REGS] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
@@ -92,6 +101,31 @@ static __always_inline size_t words(u64 groups)
 }
 
 /**
+ * x86_pebs_counter_words() - return the length of a record's counter group
+ * @header: the group's header, PEBS_NR_COUNTER_HEADER words
+ *
+ * Return: words, with the header
+ */
+size_t x86_pebs_counter_words(const u64 *header)
+{
+	size_t words = PEBS_NR_COUNTER_HEADER + hweight64(header[0]);
+
+	if (FIELD_GET(COUNTERS_METRICS, header[1]) == METRICS_RECORDED)
+		words += NR_METRICS_WORDS;
+
+	return words;
+}
+
+/* Return the length of a counter group that begins at @start; more than @size if it is cut off. */
+static noinline size_t counter_size(const u64 *word, size_t start, size_t size)
+{
+	if (start + PEBS_NR_COUNTER_HEADER * sizeof(u64) > size)
+		return size + 1;
+
+	return x86_pebs_counter_words(word + start / sizeof(u64)) * sizeof(u64);
+}
+
+/**
  * x86_pebs_size() - return the size of a record
  * @format: format of the record
  * @data: IA32_PEBS_DATA_CFG, from format 4 on
@@ -100,10 +134,19 @@ static __always_inline size_t words(u64 groups)
  */
 size_t x86_pebs_size(unsigned int format, u64 data)
 {
+	size_t nr;
+
 	if (format == PEBS_FORMAT_ARCH)
 		return x86_pebs_arch_size(data);
 
-	return (format == PEBS_FORMAT_SKYLAKE ? NR_SKL_WORDS : words(data)) * sizeof(u64);
+	if (format == PEBS_FORMAT_SKYLAKE)
+		return NR_SKL_WORDS * sizeof(u64);
+
+	nr = words(data);
+	if (data & PEBS_DATA_COUNTERS)
+		nr += PEBS_NR_COUNTER_HEADER + hweight64(data & (PEBS_DATA_GP | PEBS_DATA_FIXED));
+
+	return nr * sizeof(u64);
 }
 
 static __always_inline size_t next_record(unsigned int format, const void *at, size_t left,
@@ -133,6 +176,8 @@ static __always_inline size_t next_record(unsigned int format, const void *at, s
 		return 0;
 	size = FIELD_GET(FORMAT_SIZE, word[BASIC_FORMAT]);
 	expected = words(FIELD_GET(FORMAT_GROUPS, word[BASIC_FORMAT])) * sizeof(u64);
+	if (unlikely(word[BASIC_FORMAT] & (PEBS_DATA_COUNTERS | PEBS_DATA_METRICS)))
+		expected += counter_size(word, expected, min(size, left));
 	/* The driver requests only groups whose size words() knows: another size is an error. */
 	if (size != expected || size > left)
 		return 0;
@@ -188,6 +233,7 @@ static void parse_skylake(const u64 *word, struct x86_pebs_record *record)
 	record->tsx = word[SKL_TSX];
 	record->xmm = NULL;
 	record->branches = NULL;
+	record->counts = NULL;
 }
 
 static void parse_adaptive(const u64 *word, struct x86_pebs_record *record)
@@ -222,7 +268,9 @@ static void parse_adaptive(const u64 *word, struct x86_pebs_record *record)
 		record->branches = word;
 		record->nr_branches = min_t(unsigned int, COREPMU_MAX_BRANCHES,
 					    FIELD_GET(PEBS_DATA_NR_LBRS, groups) + 1);
+		word += (FIELD_GET(PEBS_DATA_NR_LBRS, groups) + 1) * NR_LBR_WORDS;
 	}
+	record->counts = groups & (PEBS_DATA_COUNTERS | PEBS_DATA_METRICS) ? word : NULL;
 }
 
 /**
