@@ -275,13 +275,16 @@ cross_prefix() {
 }
 
 # tree_files: print the project's files by their names below TOP: those that git knows or would
-# add; without git, all that are not built.
+# add; without git, or in a folder that git ignores, all that are not built.
 tree_files()
 {
-	if git -C "$TOP" rev-parse --show-toplevel >/dev/null 2>&1; then
-		git -C "$TOP" ls-files --cached --others --exclude-standard | while IFS= read -r file; do
+	local names
+
+	names=$(git -C "$TOP" ls-files --cached --others --exclude-standard 2>/dev/null) || names=
+	if [ -n "$names" ]; then
+		while IFS= read -r file; do
 			[ ! -f "$TOP/$file" ] || echo "$file"
-		done
+		done <<<"$names"
 	else
 		(cd "$TOP" && find . -path ./build -prune -o -path ./tools/qemu/build -prune -o \
 			-type f -printf '%P\n')

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# scripts/check divided into shards: each job runs in one of them, and the merged results are those of
+# one run. The jobs are small scripts in a copy of the harness.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-shards.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+ktap_details() { tail -n 30 "$work/out"; }
+
+tree=$work/tree
+host=$tree/tools/testing/host
+mkdir "$tree"
+cp -r --parents scripts tools/lib tools/testing/guests.cfg "$tree"
+mkdir "$host"
+
+# job NAME LINE...: a script of the host
+job()
+{
+	printf '%s\n' '#!/bin/sh' "${@:2}" >"$host/$1.sh"
+	chmod +x "$host/$1.sh"
+}
+
+job passes 'echo 1..2; echo ok 1 one; echo ok 2 two'
+job fails 'echo 1..2; echo ok 1 one; echo "# why"; echo not ok 2 two; exit 1'
+job skips 'echo 1..1; echo "ok 1 one # SKIP no hardware"'
+job skips-all 'echo "1..0 # SKIP no hardware"'
+job ends-badly 'echo 1..1; echo ok 1 one; echo a message >&2; exit 3'
+job silent ''
+job compares "cd $tree/build/log/check || exit 1" 'echo 1..1' \
+	'[ "$(cat host-passes.ktap host-fails.ktap | grep -c "^ok")" = 3 ] || printf "not "; echo ok 1 both are here'
+verdict='5 passed, 3 failed, 2 skipped'
+check() { status=0; "$tree/scripts/check" --host "$@" >"$work/out" 2>&1 || status=$?; }
+
+# shards N: run N shards side by side, each with its results in $tree/shards/I-of-N, below the tree
+shards()
+{
+	local shard
+
+	mkdir -p "$tree/shards"
+	for shard in $(seq "$1"); do
+		COREPMU_QUIET=1 "$tree/scripts/check" --host --shard "$shard/$1" >"$work/$shard-of-$1.out" 2>&1 &
+	done
+	wait
+	for shard in $(seq "$1"); do
+		mv "$tree/build/log/check-$shard-of-$1" "$tree/shards/$shard-of-$1"
+	done
+}
+
+plan
+
+check
+cp "$tree"/build/log/check.{ktap,xml} "$work/"
+[ $status -eq 1 ] && [ "$(tail -n 1 "$work/out")" = "$verdict" ]
+result "one run passes, fails and skips the tests of seven jobs"
+
+[ "$(grep -cE '^(not )?ok ' "$work/check.ktap") $(grep -cE '^    (not )?ok ' "$work/check.ktap")" = "7 10" ] &&
+	[ "$(grep -c '^    not ok ' "$work/check.ktap") $(grep -c 'SKIP' "$work/check.ktap")" = "3 2" ]
+result "the KTAP of the run has each of its results"
+
+[ "$(grep -c '<testcase ' "$work/check.xml") $(grep -c '<failure' "$work/check.xml")" = "10 3" ] &&
+	grep -q 'a message' "$work/check.xml" && grep -q '# why' "$work/check.xml"
+result "the JUnit file of the run has each of its results, and why tests failed"
+
+for nr in 4 7; do
+	shards $nr
+	[ "$(cat "$work"/*-of-$nr.out | grep -cE '^\[[0-9]+/[0-9]+\] (ok|FAILED) ')" = 6 ]
+	result "$nr shards run each job once, except for what compares results"
+
+	check --merge "$tree"/shards/*-of-"$nr"
+	[ $status -eq 1 ] && [ "$(tail -n 1 "$work/out")" = "$verdict" ] &&
+		cmp "$tree/build/log/check.ktap" "$work/check.ktap" >>"$work/out"
+	result "the merged results of $nr shards are those of one run"
+done
+
+check --merge "$tree"/shards/[1-3]-of-4
+[ $status -eq 1 ] && grep -q '^NOT RUN host \|] NOT RUN host .*: in none of the directories' "$work/out" &&
+	grep -q '^not ok [0-9]* host ' "$tree/build/log/check.ktap"
+result "jobs of a missing shard are not run, which is a failure"
+
+check --merge "$tree"/shards/[1-4]-of-4 "$tree/shards/2-of-4"
+[ $status -ne 0 ] && grep -q '2-of-4: an earlier directory has host-.*, too' "$work/out"
+result "a job that two directories have is refused"
+
+check --merge "$tree"/shards/[1-4]-of-4 "$tree/build/log/check"
+[ $status -eq 2 ] && grep -q 'this is no directory of results' "$work/out" && [ -e "$tree/build/log/check" ]
+result "the directory that merged results go to is refused"
+
+echo >>"$host/silent.sh"
+check --merge "$tree"/shards/[1-4]-of-4
+[ $status -ne 0 ] && grep -q 'this shard ran other files' "$work/out"
+result "results of other files are refused"
+
+for shard in 0/4 5/4 1 1/ a/b 1/99999; do
+	check --shard "$shard"
+	[ $status -eq 2 ] && grep -q -- '--shard wants I/N' "$work/out" || break
+	shard=
+done
+[ -z "$shard" ]
+result "a shard that there is not is refused"
+
+finish
