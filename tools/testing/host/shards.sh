@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# scripts/check divided into shards: each job runs in one of them, and the merged results are those of
-# one run. The jobs are small scripts in a copy of the harness.
+# Runs divided into shards: each job of scripts/check runs in one of them, and the merged results are
+# those of one run. The jobs are small scripts in a copy of the harness. Faults and mutants are each
+# in one shard, too.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -31,6 +32,7 @@ job skips 'echo 1..1; echo "ok 1 one # SKIP no hardware"'
 job skips-all 'echo "1..0 # SKIP no hardware"'
 job ends-badly 'echo 1..1; echo ok 1 one; echo a message >&2; exit 3'
 job silent ''
+# shellcheck disable=SC2016 # the script expands it
 job compares "cd $tree/build/log/check || exit 1" 'echo 1..1' \
 	'[ "$(cat host-passes.ktap host-fails.ktap | grep -c "^ok")" = 3 ] || printf "not "; echo ok 1 both are here'
 verdict='5 passed, 3 failed, 2 skipped'
@@ -102,5 +104,26 @@ for shard in 0/4 5/4 1 1/ a/b 1/99999; do
 done
 [ -z "$shard" ]
 result "a shard that there is not is refused"
+
+# in_shards NR COMMAND...: check whether three shards print the NR lines of one run that begin with "# " or
+# a path
+in_shards()
+{
+	local nr=$1 shard
+
+	shift
+	"$@" | grep -E '^(# |[a-z]+/)' | sort >"$work/whole"
+	for shard in 1/3 2/3 3/3; do
+		"$@" --shard "$shard" | grep -E '^(# |[a-z]+/)'
+	done | sort | cmp - "$work/whole" && [ "$(wc -l <"$work/whole")" = "$nr" ]
+}
+
+in_shards 20 scripts/mutants --sample 20 --list
+result "scripts/mutants has each mutant in one of three shards"
+
+# A fault without arches is arm64's.
+faults=tools/testing/faults.cfg
+in_shards $(($(grep -c '^\[' $faults) - $(grep '^arches' $faults | grep -vc arm64))) scripts/testing/faults --diff --arch arm64
+result "scripts/testing/faults has each fault in one of three shards"
 
 finish
