@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "guard.h"
+#include "observe/observe.h"
 #include "outcome.h"
 #include "quick.h"
 #include "report.h"
@@ -40,6 +41,7 @@ static const char help[] =
 	"\n"
 	"  --pmu NAME      a PMU of /sys/bus/event_source/devices (without: generic events)\n"
 	"  --quick         say in one line, within ten seconds, whether counts can be trusted\n"
+	"  --observe       answer questions that the page leaves open, and judge nothing\n"
 	"  --filter TEXT   only checks whose \"area: name\" has this text; may be repeated\n"
 	"  --except TEXT   skip checks whose \"area: name\" has this text\n"
 	"  --disrupt       also change settings for a while, make storms, take CPUs off line,\n"
@@ -71,7 +73,7 @@ static struct {
 	const char *filters[MAX_FILTERS];
 	unsigned int nr_filters;
 	const char *except, *save;
-	bool json, list, disrupt, allow_long, quick;
+	bool json, list, disrupt, allow_long, quick, observe;
 } options;
 
 /* Parse the options. Return false after --help or an error: main() returns @status then. */
@@ -80,6 +82,7 @@ static bool parse_options(int argc, char **argv, int *status)
 	static const struct option names[] = {
 		{ "pmu", required_argument, NULL, 'p' },
 		{ "quick", no_argument, NULL, 'q' },
+		{ "observe", no_argument, NULL, 'o' },
 		{ "filter", required_argument, NULL, 'f' },
 		{ "except", required_argument, NULL, 'e' },
 		{ "disrupt", no_argument, NULL, 'd' },
@@ -100,6 +103,9 @@ static bool parse_options(int argc, char **argv, int *status)
 			break;
 		case 'q':
 			options.quick = true;
+			break;
+		case 'o':
+			options.observe = true;
 			break;
 		case 'f':
 			if (options.nr_filters == MAX_FILTERS) {
@@ -249,6 +255,8 @@ int main(int argc, char **argv)
 
 	if (!parse_options(argc, argv, &status))
 		return status;
+	if (options.observe)
+		return find_pmu() ? observe_all(options.filters, options.nr_filters) : 2;
 	checks = choose_checks(&nr);
 	if (!nr) {
 		fprintf(stderr, "pmu-validate: no check has '%s' in its name; see --list.\n",

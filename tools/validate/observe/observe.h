@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * observe.h - questions that perf_event_open(2) leaves open, and what this kernel and PMU do
+ */
+#ifndef OBSERVE_H
+#define OBSERVE_H
+
+#include "judge/validate.h"
+
+/**
+ * struct observation - a question and the function that finds the answer
+ * @subject: what the question is about, a single word
+ * @question: the question
+ * @look: find the answer and call answer(); each runs in a process of its own
+ */
+struct observation {
+	const char *subject;
+	const char *question;
+	void (*look)(void);
+};
+
+struct observation_list {
+	const struct observation *observations;
+	unsigned int nr;
+};
+
+extern const struct observation_list count_observations, time_observations,
+	record_observations, sample_observations, overflow_observations, page_observations,
+	refusal_observations;
+
+/**
+ * observe_all() - print the answer to each question whose "subject: question" has a text
+ * @texts: the texts
+ * @nr: number of @texts; 0 for all questions
+ *
+ * The lines are the same from run to run if the clock counts instructions.
+ *
+ * Return: 0; 1 if the PMU has no event of instructions; 2 if no question has a text.
+ */
+int observe_all(const char *const *texts, unsigned int nr);
+
+/**
+ * answer() - add some words to the answer
+ * @fmt: as for printf(3)
+ */
+void answer(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * answer_error() - add the name of an errno to the answer
+ * @what: what was tried
+ * @result: descriptor, or a negative errno; negative ones are named, others are "accepted"
+ */
+void answer_error(const char *what, int result);
+
+/**
+ * answer_loops() - add a count to the answer, in calls of known_loop(ITERATIONS)
+ * @what: what was counted
+ * @count: the count, of which less than a tenth of a loop is not shown
+ */
+void answer_loops(const char *what, u64 count);
+
+/**
+ * answer_records() - add the types of a buffer's records to the answer, in order
+ * @ring: the buffer, which is empty afterwards
+ */
+void answer_records(struct ring *ring);
+
+/**
+ * open_or_answer() - open an event of this task
+ * @attr: its attributes
+ *
+ * Return: a descriptor, or a negative errno, which is the answer then.
+ */
+int open_or_answer(struct perf_event_attr *attr);
+
+/**
+ * open_ring() - open an event and map its buffer
+ * @ring: result
+ * @attr: its attributes
+ * @pid: task
+ * @cpu: CPU
+ *
+ * Return: a descriptor, or a negative errno, which is the answer then.
+ */
+int open_ring(struct ring *ring, struct perf_event_attr *attr, pid_t pid, int cpu);
+
+/* Run @work in a child, and wait for its end. */
+void in_child(void (*work)(void));
+void one_loop(void);
+
+#define PAGES	64
+
+#endif /* OBSERVE_H */

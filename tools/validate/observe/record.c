@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * record.c - which records fork, exec, exit, mmap and renaming leave, and in what order
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "observe/observe.h"
+
+static struct ring ring;
+
+/* Attributes of an event that overflows never, and writes records of tasks and mappings */
+static void attr_records(struct perf_event_attr *attr)
+{
+	attr_sampling(attr, 1ULL << 40, PERF_SAMPLE_TID);
+	attr->sample_id_all = 1;
+}
+
+static void rename_self(void)
+{
+	prctl(PR_SET_NAME, "renamed");
+}
+
+static void exec_help(void)
+{
+	if (freopen("/dev/null", "w", stdout))
+		execl("/proc/self/exe", "pmu-validate", "--help", NULL);
+	_exit(1);
+}
+
+static void *thread_start(void *unused)
+{
+	return unused;
+}
+
+static void start_thread(void)
+{
+	pthread_t thread;
+
+	if (!pthread_create(&thread, NULL, thread_start, NULL))
+		pthread_join(thread, NULL);
+}
+
+static void sleep_once(void)
+{
+	usleep(1000);
+}
+
+static void child_renames(void)
+{
+	in_child(rename_self);
+}
+
+static void child_execs(void)
+{
+	in_child(exec_help);
+}
+
+static void child_loops(void)
+{
+	in_child(one_loop);
+}
+
+/* Enable the event of @attr, do @work, and answer with the records. */
+static void see(struct perf_event_attr *attr, void (*work)(void))
+{
+	int fd = open_ring(&ring, attr, 0, attr->inherit ? pmu.cpu : -1);
+
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	work();
+	event_disable(fd);
+	answer_records(&ring);
+}
+
+static void fork_and_exit(void)
+{
+	struct perf_event_attr attr;
+
+	attr_records(&attr);
+	attr.inherit = 1;
+	attr.task = 1;
+	see(&attr, child_loops);
+}
+
+static void fork_and_exit_of_stat(void)
+{
+	struct perf_event_attr attr;
+
+	attr_records(&attr);
+	attr.inherit = 1;
+	attr.inherit_stat = 1;
+	attr.task = 1;
+	see(&attr, child_loops);
+}
+
+static void fork_without_inherit(void)
+{
+	struct perf_event_attr attr;
+
+	attr_records(&attr);
+	attr.task = 1;
+	see(&attr, child_loops);
+}
+
+static void exec_of_child(void)
+{
+	struct perf_event_attr attr;
+
+	attr_records(&attr);
+	attr.inherit = 1;
+	attr.task = 1;
+	attr.comm = 1;
+	attr.comm_exec = 1;
+	attr.mmap = 1;
+	attr.mmap2 = 1;
+	see(&attr, child_execs);
+}
+
+static void names_of_child(void)
+{
+	struct perf_event_attr attr;
+
+	attr_records(&attr);
+	attr.inherit = 1;
+	attr.comm = 1;
+	see(&attr, child_renames);
+}
+
+static void thread_records(void)
+{
+	struct perf_event_attr attr;
+
+	attr_records(&attr);
+	attr.inherit = 1;
+	attr.task = 1;
+	see(&attr, start_thread);
+}
+
+static void mark_of_exec(bool exec)
+{
+	const struct perf_event_header *header;
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_records(&attr);
+	attr.inherit = 1;
+	attr.comm = 1;
+	attr.comm_exec = 1;
+	fd = open_ring(&ring, &attr, 0, pmu.cpu);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	in_child(exec ? exec_help : rename_self);
+	event_disable(fd);
+	while ((header = ring_next(&ring)))
+		if (header->type == PERF_RECORD_COMM)
+			answer("COMM %s COMM_EXEC",
+			       header->misc & PERF_RECORD_MISC_COMM_EXEC ? "with" : "without");
+}
+
+static void mark_at_exec(void)
+{
+	mark_of_exec(true);
+}
+
+static void mark_at_rename(void)
+{
+	mark_of_exec(false);
+}
+
+static void while_disabled(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_records(&attr);
+	attr.comm = 1;
+	attr.mmap = 1;
+	fd = open_ring(&ring, &attr, 0, -1);
+	if (fd < 0)
+		return;
+	rename_self();
+	answer_records(&ring);
+}
+
+static void map(int prot, int more)
+{
+	size_t size = sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, size, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (more)
+		mprotect(at, size, more);
+	munmap(at, size);
+}
+
+static void map_data(void)
+{
+	map(PROT_READ, 0);
+}
+
+static void map_code(void)
+{
+	map(PROT_READ | PROT_EXEC, 0);
+}
+
+static void make_code(void)
+{
+	map(PROT_READ, PROT_READ | PROT_EXEC);
+}
+
+static void mappings(void (*work)(void), bool data)
+{
+	struct perf_event_attr attr;
+
+	attr_records(&attr);
+	attr.mmap = 1;
+	attr.mmap_data = data;
+	see(&attr, work);
+}
+
+static void data_by_mmap(void)
+{
+	mappings(map_data, false);
+}
+
+static void data_by_mmap_data(void)
+{
+	mappings(map_data, true);
+}
+
+static void code_by_mmap(void)
+{
+	mappings(map_code, false);
+}
+
+static void code_by_mmap_data(void)
+{
+	mappings(map_code, true);
+}
+
+static void code_by_mprotect(void)
+{
+	mappings(make_code, false);
+}
+
+static void switches(void)
+{
+	struct perf_event_attr attr;
+	const struct perf_event_header *header;
+	int fd;
+
+	attr_records(&attr);
+	attr.context_switch = 1;
+	fd = open_ring(&ring, &attr, 0, -1);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	sleep_once();
+	event_disable(fd);
+	while ((header = ring_next(&ring)))
+		if (header->type == PERF_RECORD_SWITCH)
+			answer("SWITCH %s%s", header->misc & PERF_RECORD_MISC_SWITCH_OUT ? "out" : "in",
+			       header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? ", preempted" : "");
+}
+
+static void namespaces(void)
+{
+	struct perf_event_attr attr;
+
+	attr_records(&attr);
+	attr.inherit = 1;
+	attr.namespaces = 1;
+	see(&attr, child_execs);
+}
+
+static void build_ids(void)
+{
+	const struct perf_event_header *header;
+	struct perf_event_attr attr;
+	unsigned int with = 0, without = 0;
+	int fd;
+
+	attr_records(&attr);
+	attr.inherit = 1;
+	attr.mmap = 1;
+	attr.mmap2 = 1;
+	attr.build_id = 1;
+	fd = open_ring(&ring, &attr, 0, pmu.cpu);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	in_child(exec_help);
+	event_disable(fd);
+	while ((header = ring_next(&ring))) {
+		if (header->type != PERF_RECORD_MMAP2)
+			continue;
+		with += !!(header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID);
+		without += !(header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID);
+	}
+	answer("MMAP2 %u with build ID, %u without", with, without);
+}
+
+static void mmap_and_mmap2(void)
+{
+	struct perf_event_attr attr;
+
+	attr_records(&attr);
+	attr.mmap2 = 1;
+	see(&attr, map_code);
+}
+
+static void counting_event(void)
+{
+	struct perf_event_attr attr;
+
+	attr_instructions(&attr);
+	attr.comm = 1;
+	see(&attr, rename_self);
+}
+
+static const struct observation observations[] = {
+	{ "record", "task, inherit: fork and exit of a child", fork_and_exit },
+	{ "record", "task, inherit, inherit_stat: fork and exit of a child", fork_and_exit_of_stat },
+	{ "record", "task without inherit: fork and exit of a child", fork_without_inherit },
+	{ "record", "task, inherit: a thread", thread_records },
+	{ "record", "task, comm, mmap, mmap2, inherit: fork, exec and exit of a child", exec_of_child },
+	{ "record", "comm, inherit: a child renames itself", names_of_child },
+	{ "record", "comm, comm_exec: COMM of an exec", mark_at_exec },
+	{ "record", "comm, comm_exec: COMM of a renaming", mark_at_rename },
+	{ "record", "comm, mmap: the event is disabled", while_disabled },
+	{ "record", "comm: an event without a period", counting_event },
+	{ "record", "mmap: data is mapped", data_by_mmap },
+	{ "record", "mmap, mmap_data: data is mapped", data_by_mmap_data },
+	{ "record", "mmap: code is mapped", code_by_mmap },
+	{ "record", "mmap, mmap_data: code is mapped", code_by_mmap_data },
+	{ "record", "mmap: data becomes code by mprotect()", code_by_mprotect },
+	{ "record", "mmap2 without mmap: code is mapped", mmap_and_mmap2 },
+	{ "record", "context_switch: a task sleeps once", switches },
+	{ "record", "namespaces, inherit: an exec of a child", namespaces },
+	{ "record", "build_id: mappings of an exec", build_ids },
+};
+
+const struct observation_list record_observations = { observations, ARRAY_SIZE(observations) };
