@@ -34,6 +34,16 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 	return LOOP_INSNS;
 }
 
+static inline unsigned int arch_libc_slack(void)
+{
+	return 0;
+}
+
+static inline unsigned int arch_group_slack(void)
+{
+	return 0;
+}
+
 static inline struct arch_counters arch_counters(void)
 {
 	return (struct arch_counters) { 1, 1, 2, 1 };

@@ -53,6 +53,39 @@ bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more
 	       expect_range(what, less(ended, fewer), ended + more, got);
 }
 
+void expect_each(const char *what, int fd, unsigned int each)
+{
+	u64 base = event_count_loop(fd, 1), first = event_count_loop(fd, ITERATIONS);
+	int i;
+
+	if (!pmu.exact) {
+		for (i = 0; i < 10; i++)
+			expect_count(what, each * (ITERATIONS - 1),
+				     event_count_loop(fd, ITERATIONS));
+		return;
+	}
+	expect_eq(what, each * (ITERATIONS - 1), first - base);
+	for (i = 1; i < 10; i++)
+		expect_eq("count of another run", first, event_count_loop(fd, ITERATIONS));
+}
+
+void expect_loops(const char *what, unsigned int times, u64 slack, u64 more,
+		  u64 (*count)(unsigned long iterations))
+{
+	const u64 loops = times * LOOP;
+	u64 base, got;
+
+	if (!pmu.exact) {
+		expect_range(what, loops, loops + more, count(ITERATIONS + 1));
+		return;
+	}
+	/* The first call may have more to do: it allocates stacks, and sets up streams. */
+	count(1);
+	base = count(1);
+	got = count(ITERATIONS + 1);
+	expect_range(what, loops - slack, loops + slack, got - base);
+}
+
 void expect_sane(void)
 {
 	int fd = open_instructions();

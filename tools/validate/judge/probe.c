@@ -205,8 +205,7 @@ static void probe_counts(void)
 			 (long long)wrong, (unsigned long long)want);
 }
 
-/* Check for a hybrid machine: there, a generic event counts on one CPU type. */
-static bool is_hybrid(void)
+bool is_hybrid(void)
 {
 	glob_t found;
 	bool several;

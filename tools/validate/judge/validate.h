@@ -66,7 +66,7 @@ extern const struct check_list identity_checks, count_checks, level_checks, task
 	group_checks, multiplex_checks, sample_checks, notify_checks, storm_checks, field_checks,
 	ring_checks, page_checks, error_checks, machine_checks, branch_checks, precise_checks,
 	inherit_checks, output_checks, record_checks, kernel_record_checks, program_checks,
-	beside_checks;
+	beside_checks, fit_checks;
 
 /**
  * struct pmu - the PMU that is judged
@@ -105,6 +105,9 @@ extern struct pmu pmu;
 /* Maximum of a task's events in a check */
 #define MANY	64
 
+/* Return whether the machine has several CPU types: a generic event counts on one of them. */
+bool is_hybrid(void);
+
 /* Attributes of a disabled event of user space */
 void attr_instructions(struct perf_event_attr *attr);
 void attr_cycles(struct perf_event_attr *attr);
@@ -138,6 +141,18 @@ bool expect_part(const char *what, u64 least, const char *whole, u64 measured, u
 bool expect_most(const char *what, u64 missing, const char *whole, u64 measured, u64 got);
 /* Expect a sample for each period that ended in @count, up to @fewer fewer or @more more. */
 bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more, u64 got);
+/*
+ * Count ITERATIONS rounds of the loop ten times. If the clock counts instructions, expect @each for
+ * a round, and the same count in every run; otherwise expect expect_count().
+ */
+void expect_each(const char *what, int fd, unsigned int each);
+/*
+ * Expect @count to return the instructions of @times loops more for ITERATIONS + 1 than for 1. If
+ * the clock counts instructions, the code around the loops may differ by @slack; otherwise it may
+ * add @more to the count.
+ */
+void expect_loops(const char *what, unsigned int times, u64 slack, u64 more,
+		  u64 (*count)(unsigned long iterations));
 /* Expect the PMU to count correctly after a check. */
 void expect_sane(void);
 

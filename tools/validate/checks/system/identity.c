@@ -211,6 +211,37 @@ static void own_type_opens(void)
 	close(fd);
 }
 
+/*
+ * If the PMU has a named event of instructions, its number is also that of a raw event; a machine
+ * with several CPU types gives a raw event to any of them. Format long requests a counter of 64
+ * bits, which the CPU may lack.
+ */
+static void numbers_count(void)
+{
+	static const char *const names[] = { "instructions", "inst_retired", NULL };
+	struct perf_event_attr attr = { .size = sizeof(attr), .disabled = 1, .exclude_kernel = 1,
+					.exclude_hv = 1 };
+	int raw, fd;
+
+	attr.type = pmu.type;
+	if (!find_event(names, &attr)) {
+		ktap_skip("events/ has no instructions");
+		return;
+	}
+	for (raw = 0; raw < (is_hybrid() ? 1 : 2); raw++) {
+		attr.type = raw ? PERF_TYPE_RAW : pmu.type;
+		fd = event_open_self(&attr, -1);
+		if (fd >= 0)
+			expect_each("instructions by their number", fd, LOOP_INSNS);
+		close_all(&fd, 1);
+	}
+	attr.type = pmu.type;
+	fd = parse_terms("long", &attr) ? event_open(&attr, 0, -1, -1, 0) : -1;
+	if (fd >= 0)
+		expect_each("instructions with 64 bits", fd, LOOP_INSNS);
+	close_all(&fd, 1);
+}
+
 static u64 format_masks[4];
 
 static void visit_format(const char *name, const char *text)
@@ -327,6 +358,9 @@ static const struct check checks[] = {
 	{ "identity", "an event with its type counts",
 	  MAN "\"This contains an integer that can be used in the type field of perf_event_attr to indicate that you wish to use this PMU.\"",
 	  own_type_opens, NEED_PMU },
+	{ "identity", "raw events and 64-bit events count",
+	  MAN "config: \"Most CPUs support events that are not covered by the\", \"These are implementation defined; see your CPU manual\"",
+	  numbers_count, NEED_PMU },
 	{ "identity", "formats parse",
 	  MAN "format/: \"The content of each file is the name of the config field, followed by a colon, followed by a series of integer bit ranges separated by commas.\"",
 	  formats_parse, NEED_PMU },
