@@ -97,10 +97,17 @@ bool child_start(struct child *child, void (*work)(unsigned long), unsigned long
 	return true;
 }
 
+void child_go(struct child *child)
+{
+	if (!tell(child->go, WORK))
+		ktap_fail("expected a child to work, it died");
+}
+
 void child_run(struct child *child)
 {
-	if (!tell(child->go, WORK) || hear(child->done) != WORK)
-		ktap_fail("expected a child to work, it died");
+	child_go(child);
+	if (hear(child->done) != WORK)
+		ktap_fail("expected a child to end its work, it died");
 }
 
 static void end_with(struct child *child, char what)

@@ -50,6 +50,12 @@ struct child {
 bool child_start(struct child *child, void (*work)(unsigned long), unsigned long arg);
 
 /**
+ * child_go() - let the child work once, and return at once
+ * @child: a child that waits
+ */
+void child_go(struct child *child);
+
+/**
  * child_run() - let the child work once, and wait until it has finished
  * @child: a child that waits
  *

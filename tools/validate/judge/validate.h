@@ -66,7 +66,7 @@ extern const struct check_list identity_checks, count_checks, level_checks, task
 	group_checks, multiplex_checks, sample_checks, notify_checks, storm_checks, field_checks,
 	ring_checks, page_checks, error_checks, machine_checks, branch_checks, precise_checks,
 	inherit_checks, output_checks, record_checks, kernel_record_checks, program_checks,
-	beside_checks, fit_checks;
+	beside_checks, fit_checks, resume_checks;
 
 /**
  * struct pmu - the PMU that is judged

@@ -222,7 +222,9 @@ static void values(void)
 			value = sample.read.count;
 			if (!expect_eq("values", 1, sample.nr_values) ||
 			    !expect_range("value since the last sample", PERIOD / 2, 2 * PERIOD,
-					  value - last))
+					  value - last) ||
+			    (pmu.exact && !expect_range("value at a sample", (nr + 1) * PERIOD,
+							(nr + 1) * PERIOD + 200, value)))
 				break;
 			if ((format & PERF_FORMAT_TOTAL_TIME_ENABLED) &&
 			    (format & PERF_FORMAT_TOTAL_TIME_RUNNING) &&

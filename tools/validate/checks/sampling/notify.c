@@ -15,7 +15,7 @@
 
 static struct ring ring;
 
-static volatile unsigned int signals;
+static volatile unsigned int signals, hangups;
 static volatile int signal_fd, signal_band;
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -23,6 +23,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	(void)number;
 	(void)context;
 	signals++;
+	hangups += info->si_code == POLL_HUP;
 	signal_fd = info->si_fd;
 	signal_band = info->si_band;
 }
@@ -33,17 +34,42 @@ static void ask_for_signals(int fd)
 	struct f_owner_ex owner = { F_OWNER_TID, syscall(SYS_gettid) };
 
 	signals = 0;
-	sigaction(SIGIO, &action, NULL);
+	hangups = 0;
+	/* Realtime signals queue. */
+	sigaction(SIGRTMIN, &action, NULL);
 	fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK | O_ASYNC);
-	fcntl(fd, F_SETSIG, SIGIO);
+	fcntl(fd, F_SETSIG, SIGRTMIN);
 	fcntl(fd, F_SETOWN_EX, &owner);
+}
+
+/*
+ * Refresh an event, which then has had @total overflows. If the clock counts instructions, the
+ * interrupt of the last overflow disables the event after some hundreds of them, and each overflow
+ * has its signal: POLL_HUP for the last one.
+ */
+static void refresh_by(int fd, unsigned int overflows, unsigned int total)
+{
+	u64 count;
+
+	signals = 0;
+	hangups = 0;
+	expect_eq("PERF_EVENT_IOC_REFRESH", 0, ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows));
+	known_loop(ITERATIONS);
+	count = event_read(fd);
+	expect_range("count until it is disabled", total * 100000,
+		     total * 100000 + (pmu.exact ? 2000 : 50000), count);
+	expect_range("signals", pmu.exact ? overflows : 1, overflows + !pmu.exact, signals);
+	if (pmu.exact)
+		expect_eq("signals with POLL_HUP", 1, hangups);
+	expect_eq("band of the last signal", POLLHUP, signal_band & POLLHUP);
+	known_loop(ITERATIONS);
+	expect_eq("count while disabled", count, event_read(fd));
 }
 
 static void refresh(void)
 {
 	struct ring_sum sum = { 0 };
 	struct perf_event_attr attr;
-	u64 count;
 	int fd;
 
 	attr_sampling(&attr, 100000, USUAL);
@@ -52,21 +78,20 @@ static void refresh(void)
 	if (fd < 0)
 		return;
 	ask_for_signals(fd);
-	expect_eq("PERF_EVENT_IOC_REFRESH", 0, ioctl(fd, PERF_EVENT_IOC_REFRESH, 3));
-	known_loop(ITERATIONS);
-	count = event_read(fd);
+	refresh_by(fd, 1, 1);
+	refresh_by(fd, 3, 4);
+	refresh_by(fd, 15, 19);
 	ring_drain(&ring, &attr, &sum);
-	expect_eq("samples until it is disabled", 3, sum.samples);
-	expect_range("count until it is disabled", 300000, 300000 + 50000, count);
-	expect_range("signals", 1, 4, signals);
-	expect_eq("band of the last signal", POLL_HUP == 6 ? POLLHUP : 0, signal_band & POLLHUP);
+	expect_eq("samples until it is disabled", 19, sum.samples);
+	/* A refresh of an enabled event adds to the overflows that are left. */
+	signals = 0;
+	ioctl(fd, PERF_EVENT_IOC_REFRESH, 5);
+	known_loop(ITERATIONS / 10);
+	ioctl(fd, PERF_EVENT_IOC_REFRESH, 5);
 	known_loop(ITERATIONS);
-	expect_eq("count while disabled", count, event_read(fd));
 	memset(&sum, 0, sizeof(sum));
-	expect_eq("PERF_EVENT_IOC_REFRESH again", 0, ioctl(fd, PERF_EVENT_IOC_REFRESH, 2));
-	known_loop(ITERATIONS);
 	ring_drain(&ring, &attr, &sum);
-	expect_eq("samples of the second refresh", 2, sum.samples);
+	expect_eq("samples of two refreshes", 10, sum.samples);
 	close_sampling(&ring, fd);
 }
 
@@ -176,7 +201,41 @@ static void watermark(void)
 	close_sampling(&ring, fd);
 }
 
+/* A task that waits in poll(2) wakes for the samples of another. */
+static void wakes_another(void)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	struct ring_sum sum = { 0 };
+	struct perf_event_attr attr;
+	struct child child;
+	int fd;
+
+	if (!child_start(&child, known_loop, 5 * ITERATIONS))
+		return;
+	attr_sampling(&attr, 1000000, USUAL);
+	attr.wakeup_events = 1;
+	attr.disabled = 0;
+	fd = event_open(&attr, child.pid, -1, -1, 0);
+	if (fd < 0 || ring_map(&ring, fd, PAGES)) {
+		ktap_fail("a sampling event on a child: expected a buffer");
+		return;
+	}
+	pollfd.fd = fd;
+	child_go(&child);
+	expect_eq("ready descriptors", 1, poll(&pollfd, 1, 10000));
+	expect_eq("what it is ready for", POLLIN, pollfd.revents & POLLIN);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples when woken", 1, pmu.exact ? 9 : 10, sum.samples);
+	child_end(&child);
+	ring_drain(&ring, &attr, &sum);
+	expect_range("samples when the child has ended", 10, pmu.exact ? 10 : 11, sum.samples);
+	close_sampling(&ring, fd);
+}
+
 static const struct check checks[] = {
+	{ "sample", "poll(2) wakes for another task's samples",
+	  MAN "\"Overflow conditions can be captured by monitoring the event file descriptor with poll(2), select(2), or epoll(7).\"",
+	  wakes_another, NEED_SAMPLING },
 	{ "sample", "PERF_EVENT_IOC_REFRESH",
 	  MAN "PERF_EVENT_IOC_REFRESH: \"Non-inherited overflow counters can use this to enable a counter for a number of overflows specified by the argument, after which it is disabled.\"",
 	  refresh, NEED_SAMPLING },

@@ -275,6 +275,11 @@ static void modified(void)
 	expect_eq("PERF_EVENT_IOC_MODIFY_ATTRIBUTES", -1,
 		  ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr));
 	expect_true("its error is EOPNOTSUPP or EINVAL", errno == EOPNOTSUPP || errno == EINVAL);
+	attr.type++;
+	errno = 0;
+	expect_eq("attributes of another type", -1,
+		  ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr));
+	expect_eq("their error", EINVAL, errno);
 	expect_count("instructions all the same", LOOP, event_count_loop(fd, ITERATIONS));
 	close(fd);
 }
