@@ -173,6 +173,142 @@ static void from_user_space(void)
 	close(fd);
 }
 
+/* Read an event again and again, each time between two of read(2). Count what is wrong. */
+static void read_between(int fd, const struct perf_event_mmap_page *page, unsigned int *wrong,
+			 unsigned int *without)
+{
+	u64 last = event_read(fd), count;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		if (!user_read(page, &count)) {
+			(*without)++;
+			count = event_read(fd);
+		}
+		*wrong += count < last;
+		last = count;
+	}
+	*wrong += event_read(fd) < last;
+}
+
+/* Stop and start the event, let other tasks run, and move to another CPU. */
+static void restart(int fd, unsigned int round)
+{
+	const struct timespec nap = { .tv_nsec = 100000 };
+	unsigned int hops = round / 4 % 4, cpu = 0;
+	cpu_set_t set;
+
+	switch (round % 4) {
+	case 0:
+		event_disable(fd);
+		event_enable(fd);
+		break;
+	case 1:
+		nanosleep(&nap, NULL);
+		break;
+	case 2:
+		sched_getaffinity(0, sizeof(set), &set);
+		while (!CPU_ISSET(cpu, &set) || hops--)
+			cpu = (cpu + 1) % CPU_SETSIZE;
+		run_on(cpu);
+		sched_setaffinity(0, sizeof(set), &set);
+		break;
+	}
+}
+
+static void over_restarts(void)
+{
+	struct perf_event_mmap_page *page = NULL;
+	unsigned int wrong = 0, without = 0, i;
+	int fd = open_for_user_space(&page, 0);
+	u32 width;
+
+	if (fd < 0)
+		return;
+	width = page->pmc_width;
+	for (i = 0; i < 400; i++) {
+		known_loop(1000);
+		restart(fd, i);
+		read_between(fd, page, &wrong, &without);
+		wrong += page->pmc_width != width;
+	}
+	expect_eq("reads that are not between two of read(2), of 40000", 0, wrong);
+	expect_eq("reads without a counter", 0, without);
+	unmap_page(page);
+	close(fd);
+}
+
+/* Two events for each counter: each has another counter in its next turn, or none. */
+static void in_turns(void)
+{
+	struct perf_event_mmap_page *pages[2 * MANY];
+	unsigned int wrong = 0, without = 0, round;
+	int fds[2 * MANY], wanted = 2 * pmu.group, nr, i;
+
+	for (nr = 0; nr < wanted && nr < 2 * MANY; nr++) {
+		fds[nr] = open_for_user_space(&pages[nr], 0);
+		if (fds[nr] < 0)
+			break;
+	}
+	for (round = 0; round < 100 && nr == wanted; round++) {
+		known_loop(200000);
+		for (i = 0; i < nr; i++)
+			read_between(fds[i], pages[i], &wrong, &without);
+	}
+	if (round) {
+		expect_eq("reads that are not between two of read(2)", 0, wrong);
+		expect_range("reads without a counter", 1, 100 * nr * round - 1, without);
+	}
+	while (nr--) {
+		event_disable(fds[nr]);
+		expect_eq("index of a disabled event", 0, pages[nr]->index);
+		expect_eq("its offset, the count", event_read(fds[nr]), pages[nr]->offset);
+		unmap_page(pages[nr]);
+		close(fds[nr]);
+	}
+}
+
+static __attribute__((noipa)) u64 read_loop(const struct perf_event_mmap_page *page,
+					    unsigned long iterations)
+{
+	u64 first = 0, second = 0;
+
+	expect_true("the event is on a counter", user_read(page, &first));
+	known_loop(iterations);
+	user_read(page, &second);
+	return second - first;
+}
+
+/* Events on as many counters as there are: each page names another one. */
+static void every_counter(void)
+{
+	struct perf_event_mmap_page *pages[MANY];
+	int fds[MANY], nr, i, j;
+	u64 base;
+
+	for (nr = 0; nr < (int)pmu.group && nr < MANY; nr++) {
+		fds[nr] = open_for_user_space(&pages[nr], 0);
+		if (fds[nr] < 0)
+			break;
+	}
+	for (i = 0; i < nr; i++) {
+		for (j = 0; j < i; j++)
+			expect_ne("index of another event", pages[j]->index, pages[i]->index);
+		base = read_loop(pages[i], 1);
+		if (pmu.exact)
+			expect_eq("instructions between two reads", LOOP,
+				  read_loop(pages[i], ITERATIONS + 1) - base);
+		else
+			expect_range("instructions between two reads", LOOP,
+				     LOOP + count_slack(LOOP) + 5000,
+				     read_loop(pages[i], ITERATIONS));
+	}
+	while (nr--) {
+		unmap_page(pages[nr]);
+		close(fds[nr]);
+	}
+}
+
 static void after_a_reset(void)
 {
 	struct perf_event_mmap_page *page = NULL;
@@ -197,11 +333,15 @@ static void while_sampling(void)
 	struct perf_event_mmap_page *page = NULL;
 	int fd = open_for_user_space(&page, 100003);
 	unsigned int wrong = 0, i;
-	u64 count = 0, truth;
+	u64 count = 0, truth, period = 100003;
 
 	if (fd < 0)
 		return;
 	for (i = 0; i < 200; i++) {
+		if (i % 50 == 49) {
+			period += 10000;
+			ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+		}
 		known_loop(5000);
 		if (!expect_true("the event is on a counter", user_read(page, &count)))
 			break;
@@ -223,6 +363,14 @@ static const struct check checks[] = {
 	{ "page", "counters read from user space",
 	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
 	  from_user_space },
+	{ "page", "counters read from user space over stops, switches and moves",
+	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
+	  over_restarts },
+	{ "page", "counters read from user space in turns",
+	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"", in_turns },
+	{ "page", "every counter is read from user space",
+	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
+	  every_counter },
 	{ "page", "counters read from user space after a reset",
 	  MAN "cap_user_rdpmc: \"the following code can be used to do a read\"",
 	  after_a_reset },
