@@ -152,7 +152,7 @@ run scripts/run-guest --output "$work/nothing/files" -- true
 refused '--output .*/nothing is no directory'
 result "a directory for output that cannot be created is refused"
 
-run scripts/run-guest --arch "$arch" --kernel "$kernel" -- run-suites count nosuch
+run scripts/run-guest --arch "$arch" --kernel "$kernel" -- run-suites loop nosuch
 refused "there is no suite nosuch"
 result "a suite that does not exist is refused"
 
