@@ -344,6 +344,35 @@ static void topdown_metrics_clear(struct kunit *test)
 	group_close(&g);
 }
 
+/* An overflow of the slots counter before its interrupt is no clear. */
+static void topdown_overflow_is_no_clear(struct kunit *test)
+{
+	struct fixture *b;
+	struct group g;
+
+	changed_cpu = sapphire_rapids;
+	changed_cpu.metrics_clear = true;
+	b = start(test, &changed_cpu, false);
+	KUNIT_ASSERT_EQ(test, open_config1(b, NULL, SLOTS, 1, &g.event[0]), 0);
+	g.event[1] = open_event(b, g.event[0], METRIC(0));
+	g.event[2] = open_event(b, g.event[0], METRIC(3));
+
+	group_in(b, &g);
+	run(1000, 51, 102);
+	group_out(&g);
+	group_in(b, &g);
+	expect_counts(test, &g, 1000, 200, 400);
+	model()->fixed[3] = 255;
+	model()->global_status = FIXED(3);
+	fixture_read(g.event[0]);
+	expect_counts(test, &g, 1000, 200, 400);
+	x86_model_spurious_nmi();
+	expect_counts(test, &g, BIT_ULL(48) + 255, BIT_ULL(48) / 5 + 51,
+		      BIT_ULL(48) / 5 * 2 + 102);
+	group_out(&g);
+	group_close(&g);
+}
+
 static void count_group(struct kunit *test, bool builtin)
 {
 	struct fixture *b = start(test, &sapphire_rapids, builtin);
@@ -566,6 +595,7 @@ static struct kunit_case topdown_cases[] = {
 	KUNIT_CASE(topdown_hybrid),
 	KUNIT_CASE(topdown_raptor_lake),
 	KUNIT_CASE(topdown_metrics_clear),
+	KUNIT_CASE(topdown_overflow_is_no_clear),
 	KUNIT_CASE(topdown_counts),
 	KUNIT_CASE(topdown_coexists),
 	KUNIT_CASE(topdown_saved_at_switch),

@@ -15,7 +15,9 @@
  * that reads the registers by RDPMC sees them grow (tools/perf/Documentation/topdown.txt;
  * icl_update_topdown_event() in arch/x86/events/intel/core.c does the same). With metrics_clear
  * (CPUs with bit 19 of IA32_PERF_CAPABILITIES), RDPMC of PERF_METRICS in user space clears both
- * registers; read(2) does not count what such a read has cleared. struct hw_perf_event has
+ * registers; read(2) does not count what such a read has cleared. The hardware does not report a
+ * clear. The driver finds it if the slots register has less than at the last update; otherwise the
+ * counts lack the slots up to that update. struct hw_perf_event has
  *
  *   last_tag          value of the slots register when the group was last scheduled out, or 0
  *   extra_reg.config  slots event: PERF_METRICS at that time. Metric event: the metric's count
@@ -132,6 +134,16 @@ static void count_part(struct perf_event *event, u64 part)
 	set_part(event, part);
 }
 
+/*
+ * The slots register has less than at the last update. Check whether user space has cleared it.
+ * Otherwise the counter has overflowed, and the interrupt is still to come.
+ */
+static bool has_cleared(const struct corepmu_cpu *cpuc, const struct perf_event *slots)
+{
+	return (slots->hw.config_base & EVNTSEL_METRICS_CLEAR) &&
+	       !(x86_read_msr(to_x86(cpuc->pmu)->global_status) & BIT_ULL(SLOTS_COUNTER));
+}
+
 /* User space has cleared the registers: metrics count from 0 again. */
 static void forget_parts(struct corepmu_cpu *cpuc, u64 members)
 {
@@ -170,7 +182,7 @@ static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u
 	u64 now = read_slots() + wrapped, metrics = x86_rdpmc(RDPMC_METRICS), left;
 
 	if (now < before) {
-		if (!(slots->hw.config_base & EVNTSEL_METRICS_CLEAR)) {
+		if (!has_cleared(cpuc, slots)) {
 			/*
 			 * An unhandled overflow: its interrupt will update the events, and no
 			 * slots are lost.
