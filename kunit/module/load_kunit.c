@@ -304,6 +304,11 @@ static void load_refused(struct kunit *test)
 	x86_model_no_apic = false;
 
 	load_power_on(testbed, LIVELY, false);
+	x86_model_xen_pv = true;
+	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENODEV);
+	x86_model_xen_pv = false;
+
+	load_power_on(testbed, LIVELY, false);
 	x86_model_builtin = -ENOENT;
 	KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -ENOENT);
 

@@ -33,6 +33,12 @@ static int describe(struct x86_desc *desc)
 		return -ENODEV;
 	}
 
+	/* Overflows come as VIRQ_XENPMU: xen_pmu_irq_handler() calls x86_pmu.handle_irq() alone. */
+	if (boot_cpu_has(X86_FEATURE_XENPV)) {
+		pr_err("a Xen PV domain: Xen delivers overflow interrupts to the built-in driver only; boot without Xen, or as a PVH or HVM domain\n");
+		return -ENODEV;
+	}
+
 	switch (boot_cpu_data.x86_vendor) {
 	case X86_VENDOR_INTEL:
 		return intel_describe(desc);

@@ -35,6 +35,7 @@
 #define X86_FEATURE_SVM			(6 * 32 + 2)
 #define X86_FEATURE_PERFCTR_CORE	(6 * 32 + 23)
 #define X86_FEATURE_AVX_VNNI		(12 * 32 + 4)
+#define X86_FEATURE_XENPV		(8 * 32 + 16)
 #define X86_FEATURE_HLE			(9 * 32 + 4)
 #define X86_FEATURE_RTM			(9 * 32 + 11)
 #define X86_FEATURE_INTEL_PT		(9 * 32 + 25)

@@ -21,6 +21,8 @@ bool x86_model_has(unsigned int feature)
 	switch (feature) {
 	case X86_FEATURE_APIC:
 		return !x86_model_no_apic;
+	case X86_FEATURE_XENPV:
+		return x86_model_xen_pv;
 	case X86_FEATURE_HYPERVISOR:
 		return !cpu->bare;
 	case X86_FEATURE_PDCM:

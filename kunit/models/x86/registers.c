@@ -36,6 +36,7 @@ u64 x86_model_ctl_kept;
 bool x86_model_masks_all;
 /* The CPU has no local APIC. */
 bool x86_model_no_apic;
+bool x86_model_xen_pv;
 /* Accesses to the counters' MSRs fault, although CPUID reports the counters. */
 bool x86_model_no_msrs;
 /* The kernel has no handler for interrupts of Intel PT. */
@@ -342,6 +343,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_builtin_stops = false;
 	x86_model_after_rdpmc = NULL;
 	x86_model_no_apic = false;
+	x86_model_xen_pv = false;
 	x86_model_no_msrs = false;
 	x86_model_traced = 0;
 	x86_model_threads = false;

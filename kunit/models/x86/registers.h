@@ -186,6 +186,8 @@ extern void (*x86_model_after_rdpmc)(void);
 extern int x86_model_builtin;
 extern bool x86_model_nmi_refused;
 extern bool x86_model_no_apic;
+/* The kernel is a Xen PV domain. */
+extern bool x86_model_xen_pv;
 extern bool x86_model_no_msrs;
 extern bool x86_model_no_trace;
 extern bool x86_model_builtin_stops;

@@ -7,6 +7,7 @@
 #   corepmu_test.refuse=held        the built-in driver has the PMU
 #   corepmu_test.refuse=unreserved  the built-in driver does not reserve its counters
 #   corepmu_test.refuse=absent      there is no PMU
+#   corepmu_test.refuse=xen         the kernel is a PV domain of Xen
 #   corepmu_test.refuse=no-count    the counters do not count
 #   corepmu_test.refuse=no-overflow the interrupt never comes
 # shellcheck source=../../../lib/guest.sh
@@ -22,6 +23,7 @@ held)
 	;;
 unreserved) sentence='the built-in driver does not reserve its counters' ;;
 absent) sentence='no PMUv3|has no' ;;
+xen) sentence='a Xen PV domain: .*boot without Xen' ;;
 no-count) sentence='no counter counts' ;;
 no-overflow) sentence='no counter has an overflow interrupt' ;;
 *)
