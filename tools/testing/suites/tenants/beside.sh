@@ -164,7 +164,18 @@ unload_and_load()
 	insmod "$MODULE" && both_exact && return "$status"
 }
 
-plan 10
+# The watchdog's counter keeps the module from loading.
+watchdog_after_unload()
+{
+	rmmod corepmu || return 1
+	echo 1 >"$watchdog"
+	load_again
+	status=$?
+	echo 0 >"$watchdog"
+	insmod "$MODULE" && both_exact && return "$status"
+}
+
+plan 11
 check "both drivers count the loop exactly" both_exact
 check "generic events are the built-in driver's" generic_events_are_not_ours
 check "while the built-in driver counts, we are refused" we_are_refused
@@ -175,5 +186,6 @@ check "five times in turns" in_turns
 check "samples in turns" samples_in_turns
 check "what we have left in counters is not cleared under the built-in driver" left_alone
 check "unload and load while the built-in driver counts" unload_and_load
+check "after an unload the NMI watchdog has a counter again" watchdog_after_unload
 rm -f /tmp/exact /tmp/held /tmp/perf.data
 finish
