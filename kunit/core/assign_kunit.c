@@ -6,6 +6,7 @@
 
 #include <linux/bitops.h>
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/prandom.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -439,6 +440,36 @@ static void assign_pairs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, full[0].counter, 1);
 }
 
+/* Leave @with in the memory below the stack, where the next call has its variables. */
+static noinline void fill_stack(int with)
+{
+	char memory[1024];
+
+	memset(memory, with, sizeof(memory));
+	barrier_data(memory);
+}
+
+/* A pair that does not fit moves events in vain: the next try finds them in their old places. */
+static void assign_restores_after_a_pair(struct kunit *test)
+{
+	const struct corepmu_demand demands[] = {
+		{ .allowed = 0x1b, .pairs = 0x0a, .counter = 0 },
+		{ .allowed = 0x1b, .pairs = 0x0a, .counter = -1 },
+		{ .allowed = 0x33, .pairs = 0x22, .counter = -1 },
+	};
+	struct corepmu_demand after[ARRAY_SIZE(demands)];
+	int with;
+
+	for (with = -1; with < 8; with++) {
+		memcpy(after, demands, sizeof(demands));
+		fill_stack(with);
+		KUNIT_EXPECT_EQ(test, corepmu_assign(after, ARRAY_SIZE(after)), 0);
+		KUNIT_EXPECT_EQ(test, after[0].counter, 0);
+		KUNIT_EXPECT_EQ(test, after[1].counter, 3);
+		KUNIT_EXPECT_EQ(test, after[2].counter, 4);
+	}
+}
+
 static struct kunit_case assign_cases[] = {
 	KUNIT_CASE_SLOW(assign_every_graph),
 	KUNIT_CASE_SLOW(assign_random),
@@ -447,6 +478,7 @@ static struct kunit_case assign_cases[] = {
 	KUNIT_CASE(assign_too_many),
 	KUNIT_CASE(assign_takes_dedicated_then_lowest),
 	KUNIT_CASE(assign_pairs),
+	KUNIT_CASE(assign_restores_after_a_pair),
 	{ }
 };
 

@@ -26,8 +26,8 @@
  * struct matching - a placement during the search
  * @demands: the events
  * @nr: number of events
- * @owner: event on each counter, as an index into @demands, or NO_EVENT; both counters of a pair
- *	have the same event
+ * @owner: event on each counter, as an index into @demands, or NO_EVENT; the lower counter of a
+ *	pair has none
  * @blocked: mask of counters that are part of a pair
  */
 struct matching {
@@ -53,23 +53,15 @@ static void matching_place(struct matching *m, int event, int counter)
 
 	demand->counter = counter;
 	m->owner[counter] = event;
-	if (is_pair(demand)) {
-		m->owner[counter - 1] = event;
+	if (is_pair(demand))
 		m->blocked |= BIT_ULL(counter) | BIT_ULL(counter - 1);
-	}
 }
 
+/* Take an event from its single counter. */
 static void matching_unplace(struct matching *m, int event)
 {
-	struct corepmu_demand *demand = &m->demands[event];
-	int counter = demand->counter;
-
-	m->owner[counter] = NO_EVENT;
-	if (is_pair(demand)) {
-		m->owner[counter - 1] = NO_EVENT;
-		m->blocked &= ~(BIT_ULL(counter) | BIT_ULL(counter - 1));
-	}
-	demand->counter = -1;
+	m->owner[m->demands[event].counter] = NO_EVENT;
+	m->demands[event].counter = -1;
 }
 
 static void matching_init(struct matching *m, struct corepmu_demand *demands,
