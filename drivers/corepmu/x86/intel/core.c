@@ -80,7 +80,8 @@ static u64 metric_of(const struct x86_desc *desc, u64 config)
 {
 	u64 nr = FIELD_GET(METRIC_NUMBER, config - EVENT_FIRST_METRIC);
 
-	if (config < EVENT_FIRST_METRIC || (config - EVENT_FIRST_METRIC) & ~METRIC_NUMBER ||
+	/* A config below EVENT_FIRST_METRIC wraps, and has upper bits, too. */
+	if ((config - EVENT_FIRST_METRIC) & ~METRIC_NUMBER ||
 	    METRIC_COUNTER_BASE + nr >= COREPMU_MAX_COUNTERS)
 		return 0;
 

@@ -300,11 +300,9 @@ u32 x86_branch_type(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 	*offset = 0;
 	for (i = 0; i < (fused ? MAX_FUSED : 1); i++) {
 		struct insn insn = skip_prefixes(code + at, len - at, is_64bit);
+		u32 type = type_of(&insn);
 		unsigned int size;
-		u32 type = 0;
 
-		if (insn.opcode < insn.len)
-			type = type_of(&insn);
 		if (type) {
 			*offset = at;
 			return type;
