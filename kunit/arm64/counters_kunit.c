@@ -284,6 +284,32 @@ static void pmuv3_pairs(struct kunit *test)
 	fixture_close(event);
 }
 
+/* All counters are in use: a pair that moves to the cycle counter makes room for one more event. */
+static void pmuv3_pair_makes_room(struct kunit *test)
+{
+	struct fixture *b = fixture_start_on(test, "pmuv3");
+	struct perf_event_attr attr[] = {
+		{ RAW(0x11) }, { RAW(0x11), .config1 = 1 }, { RAW(0x08) }, { RAW(0x08) },
+		{ RAW(0x08) }, { RAW(0x08) }, { RAW(0x08) }, { RAW(0x08) },
+	};
+	struct perf_event *event[ARRAY_SIZE(attr)];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(attr); i++)
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr[i], &event[i]), 0);
+	for (i = 0; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, fixture_add(event[i], PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, event[1]->hw.idx, 1);
+	KUNIT_EXPECT_EQ(test, b->cpuc->used, b->pmu->counters);
+	KUNIT_EXPECT_EQ(test, fixture_add(event[6], PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, event[1]->hw.idx, PMUV3_CYCLE_COUNTER);
+	KUNIT_EXPECT_EQ(test, fixture_add(event[7], PERF_EF_START), -EAGAIN);
+	for (i = 0; i < 7; i++)
+		fixture_del(event[i]);
+	for (i = 0; i < ARRAY_SIZE(attr); i++)
+		fixture_close(event[i]);
+}
+
 /* A read is correct if the lower counter wraps between the reads of both halves. */
 static void pmuv3_pair_carry(struct kunit *test)
 {
@@ -476,6 +502,7 @@ static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE_PARAM(pmuv3_sequences, sequence_gen_params),
 	KUNIT_CASE(pmuv3_every_counter),
 	KUNIT_CASE(pmuv3_pairs),
+	KUNIT_CASE(pmuv3_pair_makes_room),
 	KUNIT_CASE(pmuv3_pair_carry),
 	KUNIT_CASE(pmuv3_resets),
 	KUNIT_CASE(pmuv3_reset_forgets),

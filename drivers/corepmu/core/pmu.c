@@ -278,7 +278,7 @@ static __always_inline void event_place(struct corepmu_cpu *cpuc,
 	corepmu_counter_start(cpuc, event);
 }
 
-static void event_unplace(struct corepmu_cpu *cpuc, struct perf_event *event)
+static __always_inline void event_unplace(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	u64 counters = corepmu_event_counters(cpuc->pmu, hwc, hwc->idx);
@@ -298,16 +298,22 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 {
 	struct corepmu_demand *demands = cpuc->demands;
 	struct perf_event *events[COREPMU_MAX_DEMANDS];
-	u64 restart = 0;
+	u64 restart = 0, left;
 	unsigned int nr = 0, i;
 	int idx;
 
-	for (i = 0; i < COREPMU_MAX_COUNTERS; i++) {
-		if (!cpuc->events[i])
+	/* Without a free counter, only a pair that moves to a single counter makes room. */
+	if (!cpuc->pmu->pair_counters && !(cpuc->pmu->counters & ~cpuc->used))
+		return -EAGAIN;
+
+	for (left = cpuc->used; left; left &= left - 1) {
+		idx = __ffs64(left);
+		/* No event: lower counter of a pair */
+		if (!cpuc->events[idx])
 			continue;
-		events[nr] = cpuc->events[i];
+		events[nr] = cpuc->events[idx];
 		corepmu_event_demand(cpuc->pmu, events[nr], &demands[nr]);
-		demands[nr++].counter = i;
+		demands[nr++].counter = idx;
 	}
 	corepmu_event_demand(cpuc->pmu, event, &demands[nr]);
 	events[nr++] = event;
