@@ -191,13 +191,14 @@ static void pmuv3_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *e
 	corepmu_count_event_nmi_safe(cpuc, event, pmuv3_read);
 }
 
-static noinline void write_pair(int idx, u64 value)
+static void write_pair(int idx, u64 value)
 {
 	pmuv3_write_pmevcntr(idx, upper_32_bits(value));
 	pmuv3_write_pmevcntr(idx - 1, lower_32_bits(value));
 }
 
-static void write_counter(int idx, u64 value)
+/* Inline in pmuv3_write(), which then needs no frame: kernels are built without tail calls. */
+static __always_inline void write_single(int idx, u64 value)
 {
 	if (idx == PMUV3_CYCLE_COUNTER)
 		pmuv3_write_pmccntr(value);
@@ -207,18 +208,32 @@ static void write_counter(int idx, u64 value)
 		pmuv3_write_pmevcntr(idx, value);
 }
 
-static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+static noinline void write_counter(int idx, u64 value)
+{
+	write_single(idx, value);
+}
+
+static noinline void write_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
+				     u64 value)
 {
 	int idx = hwc->idx;
 
 	/* A 32-bit event on a wider counter: set all upper bits, so that both overflow together. */
-	if (unlikely(hwc->flags & COREPMU_EVENT_32BIT))
+	if (hwc->flags & COREPMU_EVENT_32BIT)
 		value |= GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0) & ~corepmu_hw_value_mask(hwc);
 
 	if (corepmu_event_is_paired(cpuc->pmu, hwc))
 		write_pair(idx, value);
 	else
 		write_counter(idx, value);
+}
+
+static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	if (unlikely(hwc->flags & (COREPMU_EVENT_32BIT | COREPMU_EVENT_PAIR)))
+		write_otherwise(cpuc, hwc, value);
+	else
+		write_single(hwc->idx, value);
 }
 
 static void pmuv3_clear(struct corepmu_cpu *cpuc, u64 counters)
