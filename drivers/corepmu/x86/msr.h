@@ -172,10 +172,10 @@
 
 static inline u32 x86_rdpmc_index(int idx)
 {
-	if (idx >= METRIC_COUNTER_BASE)
-		return RDPMC_METRICS;
+	if (likely(idx < FIXED_COUNTER_BASE))
+		return idx;
 
-	return idx < FIXED_COUNTER_BASE ? idx : RDPMC_FIXED | (idx - FIXED_COUNTER_BASE);
+	return idx < METRIC_COUNTER_BASE ? RDPMC_FIXED | (idx - FIXED_COUNTER_BASE) : RDPMC_METRICS;
 }
 
 /* Value of GLOBAL_CTRL that enables @counters; all topdown metrics share one bit */
