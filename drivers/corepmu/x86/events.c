@@ -326,7 +326,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (desc->needs_pair && desc->needs_pair(config)) {
 		corepmu_hw_limit_counters(hwc, pmu->pair_counters);
 		hwc->flags |= COREPMU_EVENT_PAIR;
-		WRITE_ONCE(desc->has_pairs, true);
+		/* From now on an overflow of an even counter may be that of a pair. */
+		WRITE_ONCE(desc->special, desc->special | pmu->pair_counters >> 1);
 	}
 	if (!corepmu_hw_counters(hwc)) {
 		if (is_generic(attr))

@@ -68,7 +68,7 @@ static u64 overflowed_by_value(struct corepmu_cpu *cpuc)
 }
 
 /* Replace the even counter of each merged pair in @overflowed by the odd one. */
-static noinline u64 merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed)
+static u64 merged_overflows(const struct corepmu_cpu *cpuc, u64 overflowed)
 {
 	u64 left = overflowed & (cpuc->pmu->pair_counters >> 1);
 
@@ -82,25 +82,20 @@ static noinline u64 merged_overflows(const struct corepmu_cpu *cpuc, u64 overflo
 	return overflowed;
 }
 
-/* Skip the conversion of merged pairs unless an event has used one: most programs have none. */
-static u64 overflows_of(const struct x86_desc *desc, struct corepmu_cpu *cpuc, u64 overflowed)
-{
-	return unlikely(READ_ONCE(desc->has_pairs)) ? merged_overflows(cpuc, overflowed) :
-						      overflowed;
-}
-
 static noinline unsigned int handle_by_value(struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
-	u64 overflowed = overflows_of(desc, cpuc, overflowed_by_value(cpuc));
+	u64 overflowed = overflowed_by_value(cpuc);
 
+	if (unlikely(overflowed & READ_ONCE(desc->special)))
+		overflowed = merged_overflows(cpuc, overflowed);
 	corepmu_handle_overflow(cpuc, overflowed);
 	return hweight64(overflowed);
 }
 
 /*
- * Handle the status bits that are not overflows of a plain counter: Intel PT, PEBS, and topdown.
- * Returns the remaining overflows. Not inline: otherwise the interrupt would save registers for
- * this rare code each time.
+ * Handle the status bits that are not overflows of a plain counter: Intel PT, PEBS, topdown, and
+ * merged pairs. Returns the remaining overflows. Not inline: otherwise the interrupt would save
+ * registers for this rare code each time.
  */
 static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_cpu *cpuc,
 				   u64 overflowed)
@@ -114,7 +109,7 @@ static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_c
 	if (overflowed & (desc->metrics_bit | BIT_ULL(SLOTS_COUNTER)))
 		overflowed = x86_topdown_overflow(cpuc, overflowed);
 
-	return overflowed;
+	return merged_overflows(cpuc, overflowed);
 }
 
 /* Clearing the status ends the freeze of branch records: save the records before. */
@@ -153,10 +148,13 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		 * The overflow explains the NMI even if the event has been stopped since.
 		 */
 		handled += hweight64(overflowed);
-		if (unlikely(overflowed & desc->special) ||
-		    unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE)))
+		if (unlikely(overflowed & READ_ONCE(desc->special)) ||
+		    unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))) {
 			overflowed = handle_special(desc, cpuc, overflowed);
-		corepmu_handle_overflow(cpuc, overflows_of(desc, cpuc, overflowed));
+			if (!overflowed)
+				continue;
+		}
+		corepmu_handle_overflow(cpuc, overflowed);
 	} while (desc->masks_lvtpc && ++rounds < MAX_ROUNDS);
 
 	return handled;

@@ -55,7 +55,8 @@ struct intel_uarch;
  * @ds_bit: bit of @global_status and @global_clear: the buffer has PEBS records; or 0
  * @trace_bit: bit of @global_status and @global_clear: Intel PT's handler must run; or 0
  * @special: status bits that need more than the overflow handling of a counter: @frozen,
- *	@metrics_bit, @ds_bit, @trace_bit, and the bit of the slots counter
+ *	@metrics_bit, @ds_bit, @trace_bit, the bit of the slots counter, and the bits of all
+ *	counters that may be the even one of a pair, once an event that needs two is opened
  * @has_acr: CPUID has a leaf for auto counter reload (ACR)
  * @acr_counters: counters that ACR can reload, a bit each
  * @acr_causes: counters whose overflow can reload the counters of @acr_counters, a bit each
@@ -67,7 +68,6 @@ struct intel_uarch;
  *	guests CPUs that cannot
  * @shares_counters: the built-in driver is present too, and uses the counters while this driver
  *	has no event
- * @has_pairs: an event that needs two counters has been opened since load
  * @has_guest_only: Intel: an event that excludes the host has been opened since load
  * @config_known: bits of perf_event_attr.config that the CPU implements
  * @counts_only: bits of @config_known that are for counting events only, not for sampling
@@ -122,7 +122,6 @@ struct x86_desc {
 	bool		stale_monitors;
 	bool		has_guest_filter;
 	bool		shares_counters;
-	bool		has_pairs;
 	bool		has_guest_only;
 	u64		config_known;
 	u64		counts_only;
