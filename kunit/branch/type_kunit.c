@@ -210,10 +210,63 @@ static void type_records(struct kunit *test)
 	}
 }
 
+static unsigned int nr_decoded;
+
+static u32 decode_and_count(struct perf_branch_entry *entry)
+{
+	nr_decoded++;
+	return x86_branch_decode_fused(entry);
+}
+
+/* A branch of a loop has several records: all get the type, and the address after the fused CMP. */
+static void repeated_branch_is_decoded_once(struct kunit *test)
+{
+	static const struct corepmu_branch_backend backend = {
+		.decodes_all	= true,
+		.decode		= decode_and_count,
+	};
+	static const struct x86_model_code code[] = {
+		{ USER + 0x20, { 0x75, 0x10 } },
+		{ USER + 0x30, { 0x39, 0xc3, 0x75, 0x10 } },
+	};
+	static const struct {
+		u64 from, to;
+		u32 type;
+		unsigned int offset, nr_decoded;
+	} table[] = {
+		{ USER + 0x30, USER, COREPMU_BRANCH_COND, 2, 1 },
+		{ USER + 0x20, USER, COREPMU_BRANCH_COND, 0, 2 },
+		{ USER + 0x30, USER, COREPMU_BRANCH_COND, 2, 2 },
+		/* The same address, but an interrupt */
+		{ USER + 0x30, KERNEL, COREPMU_BRANCH_IRQ, 0, 3 },
+		/* Another record's address after its correction, which is no other record's */
+		{ USER + 0x32, USER, COREPMU_BRANCH_UNKNOWN, 0, 4 },
+		{ USER + 0x30, USER, COREPMU_BRANCH_COND, 2, 4 },
+		{ USER + 0x20, USER, COREPMU_BRANCH_COND, 0, 4 },
+	};
+	struct corepmu_branch_list *list = kunit_kzalloc(test, sizeof(*list), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, list);
+	x86_model_code = code;
+	x86_model_nr_code = ARRAY_SIZE(code);
+	nr_decoded = 0;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		list->entries[i].from = table[i].from;
+		list->entries[i].to = table[i].to;
+		KUNIT_EXPECT_EQ_MSG(test, corepmu_branch_type(&backend, list, i), table[i].type,
+				    "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, list->entries[i].from, table[i].from + table[i].offset,
+				    "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, nr_decoded, table[i].nr_decoded, "row %u", i);
+	}
+}
+
 static struct kunit_case type_cases[] = {
 	KUNIT_CASE_PARAM(type_of_instruction, instruction_gen_params),
 	KUNIT_CASE_PARAM(type_fused, fused_gen_params),
 	KUNIT_CASE(type_records),
+	KUNIT_CASE(repeated_branch_is_decoded_once),
 	{ }
 };
 

@@ -21,6 +21,47 @@ static const u8 branch_types[] = {
 	PERF_BR_UNKNOWN, PERF_BR_UNKNOWN,
 };
 
+/*
+ * Copy the decoded type of an earlier record with the same branch: a loop repeats its branches.
+ * Return false if there is none.
+ */
+static bool copy_type(struct corepmu_branch_list *list, unsigned int i)
+{
+	struct perf_branch_entry *entry = &list->entries[i];
+	unsigned int j = i;
+
+	while (j--) {
+		const struct perf_branch_entry *other = &list->entries[j];
+
+		if (other->from - list->shift[j] != entry->from || !list->type[j] ||
+		    corepmu_branch_is_kernel(other->to ^ entry->to))
+			continue;
+		list->type[i] = list->type[j];
+		list->shift[i] = list->shift[j];
+		entry->from = other->from;
+		return true;
+	}
+
+	return false;
+}
+
+static void find_type(const struct corepmu_branch_backend *backend,
+		      struct corepmu_branch_list *list, unsigned int i)
+{
+	struct perf_branch_entry *entry = &list->entries[i];
+	u64 from = entry->from;
+
+	if (entry->abort) {
+		list->type[i] = COREPMU_BRANCH_ABORT;
+		return;
+	}
+	/* Types that the hardware knows depend on more than addresses. */
+	if (backend->decodes_all && copy_type(list, i))
+		return;
+	list->type[i] = backend->decode(entry);
+	list->shift[i] = entry->from - from;
+}
+
 /**
  * corepmu_branch_type() - return the branch type of a record
  * @backend: backend of the records
@@ -36,8 +77,7 @@ u32 corepmu_branch_type(const struct corepmu_branch_backend *backend,
 			struct corepmu_branch_list *list, unsigned int i)
 {
 	if (!list->type[i])
-		list->type[i] = list->entries[i].abort ? COREPMU_BRANCH_ABORT :
-				backend->decode(&list->entries[i]);
+		find_type(backend, list, i);
 
 	return list->type[i];
 }

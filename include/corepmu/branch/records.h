@@ -92,6 +92,7 @@ union corepmu_branch_words {
  * @hw_idx: index of the youngest record in the hardware
  * @entries: the records, the youngest first
  * @type: branch type of each record, COREPMU_BRANCH_*; 0 if not decoded yet
+ * @shift: bytes that the decoder has added to each record's source address
  * @counts: event counts of each record, since the previous branch: COREPMU_BRANCH_COUNT_BITS for
  *	each counter, counter 0 in the lowest bits
  */
@@ -101,6 +102,7 @@ struct corepmu_branch_list {
 	u64				hw_idx;
 	struct perf_branch_entry	entries[COREPMU_MAX_BRANCHES];
 	u32				type[COREPMU_MAX_BRANCHES];
+	u8				shift[COREPMU_MAX_BRANCHES];
 	u8				counts[COREPMU_MAX_BRANCHES];
 };
 
