@@ -40,13 +40,30 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
 		corepmu_features_interrupt(cpuc);
 }
 
+/**
+ * corepmu_aux_has_stopped() - check whether a sample needs trace data of a stopped event
+ * @event: the event of the sample
+ *
+ * With PERF_SAMPLE_AUX the sample has trace data of its group's leader. Perf core stops the leader
+ * first, and warns of such a sample if the leader is stopped (perf_prepare_sample_aux() in
+ * kernel/events/core.c). IRQs off, or NMI.
+ *
+ * Return: true if perf core would warn
+ */
+static inline bool corepmu_aux_has_stopped(const struct perf_event *event)
+{
+	const struct perf_event *aux = READ_ONCE(event->aux_event);
+
+	return unlikely(aux) && (event->attr.sample_type & PERF_SAMPLE_AUX) &&
+	       READ_ONCE(aux->state) != PERF_EVENT_STATE_ACTIVE;
+}
+
 /* core/overflow.c */
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc);
 void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours);
 int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs);
-bool corepmu_aux_has_stopped(const struct perf_event *event);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* core/frequency.c */

@@ -62,7 +62,6 @@ extern const struct corepmu_feature_ops corepmu_precise_feature;
 int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event);
 bool corepmu_precise_allows_large(const struct perf_event *event);
 bool corepmu_precise_interrupts(const struct perf_event *event);
-u64 corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs,
 			  struct corepmu_branch_list *list, bool more);

@@ -117,24 +117,6 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
 }
 
 /**
- * corepmu_aux_has_stopped() - check whether a sample needs trace data of a stopped event
- * @event: the event of the sample
- *
- * With PERF_SAMPLE_AUX the sample has trace data of its group's leader. Perf core stops the leader
- * first, and warns of such a sample if the leader is stopped (perf_prepare_sample_aux() in
- * kernel/events/core.c). IRQs off, or NMI.
- *
- * Return: true if perf core would warn
- */
-bool corepmu_aux_has_stopped(const struct perf_event *event)
-{
-	const struct perf_event *aux = READ_ONCE(event->aux_event);
-
-	return unlikely(aux) && (event->attr.sample_type & PERF_SAMPLE_AUX) &&
-	       READ_ONCE(aux->state) != PERF_EVENT_STATE_ACTIVE;
-}
-
-/**
  * corepmu_late_overflow() - emit the sample of an overflow before its interrupt comes
  * @cpuc: this CPU's state
  * @event: a stopped sampling event with an ended period

@@ -216,33 +216,6 @@ const struct corepmu_feature_ops corepmu_precise_feature = {
 };
 
 /**
- * corepmu_precise_account() - update an event after an overflow with a record
- * @cpuc: this CPU's state
- * @event: the event, placed on a counter; it may be stopped
- *
- * The PMU is stopped. IRQs off, or NMI.
- *
- * Return: length of the ended period. 0 if the period has not ended: the counter is narrower than
- * the period, or the record belongs to a probe (frequency.c)
- */
-u64 corepmu_precise_account(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	u64 ended;
-
-	if (event->hw.state & PERF_HES_STOPPED)
-		return corepmu_counter_end_period(event);
-
-	corepmu_counter_update(cpuc, event);
-	ended = corepmu_counter_next_period(cpuc, event);
-	if (!ended && event->hw.last_cpu == COREPMU_FREQ_YOUNG)
-		corepmu_freq_probe(cpuc, event);
-	if (event->hw.flags & COREPMU_EVENT_MAPPED)
-		perf_event_update_userpage(event);
-
-	return ended;
-}
-
-/**
  * corepmu_precise_emit() - emit a sample that the backend has filled in
  * @cpuc: this CPU's state
  * @event: the event; perf core may have stopped it meanwhile

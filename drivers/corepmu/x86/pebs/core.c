@@ -323,7 +323,11 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 	}
 }
 
-static void pebs_start(struct corepmu_cpu *cpuc)
+/*
+ * Write the debug store and the registers. Not inline: most starts end an interrupt, and have
+ * nothing to write.
+ */
+static noinline void start_changed(struct corepmu_cpu *cpuc)
 {
 	struct x86_ds *ds = x86_ds_this();
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
@@ -331,20 +335,10 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 
 	if (!ds)
 		return;
-	if (unlikely(!x86_vmx_isolates &&
-		     (x86_may_run_guests() || this_cpu_read(x86_vmx_is_enabling)))) {
-		pebs_stop(cpuc);
-		p->owned_by_kvm = true;
-		tell_of_guests();
-		return;
-	}
 	if (unlikely(p->owned_by_kvm))
 		resume_records(cpuc);
-	enable = precise_of(cpuc, cpuc->active);
-	/* Usual after an interrupt: nothing has changed since the last start. */
-	if (p->up_to_date && p->enabled == enable)
-		return;
-	p->enabled = enable;
+	p->active = cpuc->active;
+	enable = precise_of(cpuc, p->active);
 	if (unlikely(p->counters.wanted))
 		x86_pebs_counters_choose(cpuc);
 	if (is_arch(cpuc)) {
@@ -365,11 +359,26 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 	/* Records in the buffer must be counted in the mode they were written in: keep the mode. */
 	if (ds->index == ds->base)
 		choose_mode(cpuc, p);
-	set_resets(cpuc, ds, precise_of(cpuc, cpuc->active));
+	set_resets(cpuc, ds, precise_of(cpuc, p->active));
 	ds->threshold = p->large ? large_threshold(cpuc, ds, p->size) :
 				       ds->base + p->size;
 	x86_write_msr(MSR_IA32_PEBS_ENABLE, enable);
 	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->counters.wanted;
+}
+
+static void pebs_start(struct corepmu_cpu *cpuc)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+
+	if (unlikely(!x86_vmx_isolates &&
+		     (x86_may_run_guests() || this_cpu_read(x86_vmx_is_enabling)))) {
+		pebs_stop(cpuc);
+		p->owned_by_kvm = true;
+		tell_of_guests();
+		return;
+	}
+	if (!p->up_to_date || p->active != cpuc->active)
+		start_changed(cpuc);
 }
 
 static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
@@ -397,12 +406,15 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 			p->now = local_clock();
 			p->now_tsc = rdtsc();
 		}
-		if (unlikely(p->counters.members))
-			x86_pebs_counters_begin(cpuc);
-		ended = x86_pebs_account(cpuc, base, end);
-		x86_pebs_emit(cpuc, base, end, ended, regs, interrupt);
-		if (unlikely(p->counters.drained))
-			x86_pebs_counters_end(cpuc);
+		if (p->hw_reload || p->counters.members ||
+		    !x86_pebs_emit_single(cpuc, base, end, regs)) {
+			if (unlikely(p->counters.members))
+				x86_pebs_counters_begin(cpuc);
+			ended = x86_pebs_account(cpuc, base, end);
+			x86_pebs_emit(cpuc, base, end, ended, regs, interrupt);
+			if (unlikely(p->counters.drained))
+				x86_pebs_counters_end(cpuc);
+		}
 		ds->index = ds->base;
 		if (is_arch(cpuc))
 			x86_pebs_arch_rewind();
@@ -471,12 +483,13 @@ void x86_pebs_drain_recorded(struct corepmu_cpu *cpuc)
  */
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 {
-	u64 ds_bit = to_desc(cpuc)->ds_bit, precise = x86_pebs_counters(cpuc);
+	u64 ds_bit = to_desc(cpuc)->ds_bit;
 
 	if ((overflowed & ds_bit) && drain(cpuc, cpuc->regs, true))
 		cpuc->overflow_handled++;
+	overflowed &= ~ds_bit;
 
-	return overflowed & ~(ds_bit | precise);
+	return overflowed ? overflowed & ~x86_pebs_counters(cpuc) : 0;
 }
 
 const struct corepmu_precise_backend x86_pebs_backend = {

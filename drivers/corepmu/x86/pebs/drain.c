@@ -17,6 +17,7 @@
 #include <asm/tsc.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
@@ -99,6 +100,29 @@ void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
 		local64_cmpxchg(&hwc->prev_count, prev, 0);
 }
 
+/*
+ * Update an event after an overflow with a record that has set the counter to 0. Return the length
+ * of the ended period. It is 0 if the period has not ended: the counter is narrower than the
+ * period, or the record belongs to a probe (core/frequency.c).
+ */
+static u64 account_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	u64 ended;
+
+	if (event->hw.state & PERF_HES_STOPPED)
+		return corepmu_counter_end_period(event);
+
+	x86_pebs_follow_reset(cpuc, event);
+	corepmu_counter_update(cpuc, event);
+	ended = corepmu_counter_next_period(cpuc, event);
+	if (!ended && event->hw.last_cpu == COREPMU_FREQ_YOUNG)
+		corepmu_freq_probe(cpuc, event);
+	if (event->hw.flags & COREPMU_EVENT_MAPPED)
+		perf_event_update_userpage(event);
+
+	return ended;
+}
+
 /**
  * x86_pebs_account() - update the events of all records, before perf core gets any sample
  * @cpuc: state of this CPU; the PMU is stopped
@@ -129,9 +153,7 @@ u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 			ended |= BIT_ULL(idx);
 			continue;
 		}
-		if (!(cpuc->events[idx]->hw.state & PERF_HES_STOPPED))
-			x86_pebs_follow_reset(cpuc, cpuc->events[idx]);
-		p->period[idx] = corepmu_precise_account(cpuc, cpuc->events[idx]);
+		p->period[idx] = account_reset(cpuc, cpuc->events[idx]);
 		if (p->period[idx])
 			ended |= BIT_ULL(idx);
 	}
@@ -197,6 +219,43 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 		if (!left--)
 			break;
 	}
+}
+
+/**
+ * x86_pebs_emit_single() - emit the sample of the only record, of one counter
+ * @cpuc: state of this CPU; the PMU is stopped, and no counter reloads in hardware
+ * @at: first record
+ * @end: end of the last record
+ * @regs: registers at the interrupt, or a substitute
+ *
+ * As a rule an interrupt brings one record. IRQs off, or NMI.
+ *
+ * Return: false if there are more records or counters: x86_pebs_account() and x86_pebs_emit() take
+ * all of them
+ */
+bool x86_pebs_emit_single(struct corepmu_cpu *cpuc, const void *at, const void *end,
+			  struct pt_regs *regs)
+{
+	struct x86_pebs_sample *sample = &this_cpu_ptr(&x86_pebs)->sample;
+	struct x86_pebs_record *record = &sample->record;
+	struct perf_event *event;
+	u64 period;
+
+	if (!x86_pebs_parse(to_x86(cpuc->pmu)->pebs_format, at, end - at, record) ||
+	    at + record->size < end || !is_power_of_2(record->counters))
+		return false;
+	event = cpuc->events[__ffs64(record->counters)];
+	if (!x86_pebs_is_precise(event))
+		return false;
+
+	period = account_reset(cpuc, event);
+	if (period) {
+		sample->time = 0;
+		x86_pebs_fill(cpuc, event, period, record, regs, sample);
+		emit(cpuc, event, sample, false);
+	}
+
+	return true;
 }
 
 /**

@@ -140,6 +140,7 @@ u64 x86_pebs_source(const struct x86_desc *desc, const struct perf_event *event,
 #ifdef CONFIG_X86
 /**
  * struct x86_pebs_sample - scratch space for one sample
+ * @record: the only record of an interrupt
  * @time: time of the event on the sample clock in ns, or 0 for the present time
  * @data: the sample, as perf core takes it
  * @shown: register values of the sample
@@ -150,6 +151,7 @@ u64 x86_pebs_source(const struct x86_desc *desc, const struct perf_event *event,
  * would clear the structure for each record.
  */
 struct x86_pebs_sample {
+	struct x86_pebs_record	record;
 	u64			time;
 	struct perf_sample_data	data;
 	struct x86_perf_regs	shown;
@@ -203,7 +205,7 @@ struct x86_pebs_counters {
  * @large_allowed: an event that is on the CPU allows large PEBS
  * @up_to_date: the debug store and IA32_PEBS_ENABLE need no update at each start: no event reloads
  *	in hardware, allows large PEBS, or has samples with counts
- * @enabled: counters in IA32_PEBS_ENABLE, a bit each
+ * @active: corepmu_cpu.active at the start of the PMU that @up_to_date is of
  * @owned_by_kvm: KVM has owned the CPU since the last start of the PMU: no records were written
  * @index: IA32_PEBS_INDEX without its write position
  * @rewinds: number of times that IA32_PEBS_INDEX has been rewound to 0
@@ -229,7 +231,7 @@ struct x86_pebs {
 	u64	max_pending;
 	bool	large_allowed;
 	bool	up_to_date;
-	u64	enabled;
+	u64	active;
 	bool	owned_by_kvm;
 	u64	index;
 	unsigned int rewinds;
@@ -249,6 +251,8 @@ extern const struct corepmu_precise_backend x86_pebs_backend;
 
 /* drain.c */
 u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end);
+bool x86_pebs_emit_single(struct corepmu_cpu *cpuc, const void *at, const void *end,
+			  struct pt_regs *regs);
 void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
 		   struct pt_regs *regs, bool interrupt);
 
