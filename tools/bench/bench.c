@@ -28,6 +28,8 @@
 
 /* Maximum and default number of rounds of each operation; the environment's ROUNDS sets another */
 #define MAX_ROUNDS	2001
+/* Maximum number of rounds of bench_report() */
+#define FEW_ROUNDS	101
 /* Virtual seconds until the guest has no other work */
 #define QUIET_SECONDS	15
 
@@ -84,6 +86,17 @@ static void report(const char *kind, const char *where, const char *what,
 		op(b);
 	mark();
 	printf("MARKED %s%s %u\n", where, what, MARKED_ROUNDS);
+}
+
+/* The rounds of these are long: few do. */
+void bench_report(const char *kind, const char *what, void (*op)(struct bench *b),
+		  struct bench *b)
+{
+	unsigned int most = rounds;
+
+	rounds = rounds < FEW_ROUNDS ? rounds : FEW_ROUNDS;
+	report(kind, "", what, op, b);
+	rounds = most;
 }
 
 /* Operations */
@@ -184,7 +197,7 @@ void bench_open(struct bench *b, unsigned int nr, bool group, bool hardware_even
 	}
 }
 
-static void bench_enable(struct bench *b)
+void bench_enable(struct bench *b)
 {
 	unsigned int i;
 
@@ -413,6 +426,9 @@ int main(int argc, char **argv)
 			bench_branch_trips(where, "switch-calls", cpu_wide, CALL_STACK);
 		bench_overflows(where, cpu_wide);
 	}
+	bench_rotation(16);
+	bench_rotation(64);
+	bench_inheritance(16);
 	bench_user_read();
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "ring.h"
 
-#define MAX_EVENTS	8
+#define MAX_EVENTS	64
 
 /* A period that the benchmark never reaches */
 #define NEVER		(1ULL << 40)
@@ -105,6 +105,12 @@ void bench_init(struct bench *b, bool cpu_wide);
 void bench_open(struct bench *b, unsigned int nr, bool group, bool hardware_events);
 
 /**
+ * bench_enable() - enable the events
+ * @b: from bench_open()
+ */
+void bench_enable(struct bench *b);
+
+/**
  * bench_close() - close the events
  * @b: from bench_open()
  */
@@ -120,6 +126,28 @@ void bench_close(struct bench *b);
  * Return: true if it has them.
  */
 bool bench_branches(struct bench *b, const char *where, const char *what, u64 branches);
+
+/**
+ * bench_report() - measure an operation with long rounds, and print its line
+ * @kind: "BENCH", or "BASE" for what the operation costs without the driver
+ * @what: its name
+ * @op: the operation
+ * @b: its events
+ */
+void bench_report(const char *kind, const char *what, void (*op)(struct bench *b),
+		  struct bench *b);
+
+/**
+ * bench_rotation() - measure the rotation of events of this task
+ * @nr: number of events
+ */
+void bench_rotation(unsigned int nr);
+
+/**
+ * bench_inheritance() - measure the fork and exit of a child that inherits events
+ * @nr: number of events
+ */
+void bench_inheritance(unsigned int nr);
 
 /**
  * overflow_prepare() - allocate shared memory, before any child is started
