@@ -5,7 +5,8 @@
  *
  * For PMUs with precise samples of format 3, 4 or 15 (Intel, on a virtual PMU that counts
  * exactly): the suite fails elsewhere. With corepmu_test.precise=long on the kernel's command line
- * there are 100,000 samples and more.
+ * there are 100,000 samples and more. With corepmu_test.precise=counts only the tests of counts in
+ * samples run, for PMUs whose records have counter values.
  */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
@@ -42,17 +43,19 @@ static unsigned int times = 1;
 #define TIMES_LONG		4
 #define SAMPLES_LONG		100000
 
-static bool is_long(void)
+/* Check whether the kernel's command line has corepmu_test.precise=@what. */
+static bool is_asked_for(const char *what)
 {
 	FILE *file = fopen("/proc/cmdline", "r");
-	char line[4096] = "";
+	char line[4096] = "", word[64];
 
+	snprintf(word, sizeof(word), "corepmu_test.precise=%s", what);
 	if (file) {
 		if (!fgets(line, sizeof(line), file))
 			line[0] = 0;
 		fclose(file);
 	}
-	return strstr(line, "corepmu_test.precise=long");
+	return strstr(line, word);
 }
 
 static void each_event(bool large)
@@ -373,12 +376,22 @@ static const struct ktap_case cases[] = {
 	{ "100,000 samples, each of them right", hundred_thousand },
 };
 
+/* For PMUs whose records have counter values */
+static const struct ktap_case count_cases[] = {
+	{ "an interrupt each: counts of the group at the instruction", counts_one_by_one },
+	{ "records that gather: counts of the group at the instruction", counts_gathered },
+	{ "a precise sibling: counts of the group at the instruction", counts_of_sibling },
+	{ "a frequency: counts of the group at the instruction", counts_with_frequency },
+};
+
 int main(int argc, char **argv)
 {
 	target_init(argc, argv);
-	if (is_long())
+	if (is_asked_for("long"))
 		times = TIMES_LONG;
 	limit_sample_rate(MAX_RATE);
 	write_number("/proc/sys/kernel/perf_event_mlock_kb", 65536);
+	if (is_asked_for("counts"))
+		return ktap_run(count_cases, ARRAY_SIZE(count_cases));
 	return ktap_run(cases, ARRAY_SIZE(cases));
 }

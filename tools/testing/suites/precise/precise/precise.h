@@ -103,6 +103,16 @@ u64 program_loads(u64 rounds);
 void program_at(const struct run *run, enum counted what, u64 n, struct moment *m);
 
 /**
+ * program_count() - return an event's count after the instruction at which another reaches a number
+ * @what: the event that reaches a number; an instruction counts once
+ * @n: the number, from 1 to program_total()
+ * @other: the event to count
+ *
+ * Return: the count of @other.
+ */
+u64 program_count(enum counted what, u64 n, enum counted other);
+
+/**
  * struct branch - a taken branch
  * @from: its address
  * @to: its target
@@ -228,6 +238,26 @@ bool has_last_branches(const struct sample *s, const struct run *run, enum count
  * branches() - test branch stacks
  */
 void branches(void);
+
+/**
+ * counts_one_by_one() - test the counts of a group in samples that each interrupt
+ */
+void counts_one_by_one(void);
+
+/**
+ * counts_gathered() - test the counts of a group in samples of which one interrupt brings many
+ */
+void counts_gathered(void);
+
+/**
+ * counts_of_sibling() - test the counts of a group whose leader does not sample
+ */
+void counts_of_sibling(void);
+
+/**
+ * counts_with_frequency() - test the counts of a group with a sample frequency
+ */
+void counts_with_frequency(void);
 
 /**
  * read_by_user() - test counts that user space reads

@@ -243,6 +243,20 @@ static u64 round_at(enum counted what, u64 n, unsigned int *where_in)
 	return round;
 }
 
+u64 program_count(enum counted what, u64 n, enum counted other)
+{
+	unsigned int insn, i;
+	u64 round = round_at(what, n, &insn), two = of_round(other, 1) + of_round(other, 2), count;
+
+	count = (round - 1) / 2 * two;
+	if (round % 2 == 0)
+		count += of_round(other, 1);
+	for (i = 0; i <= insn; i++)
+		if (!is_left_out(round, i))
+			count += weight(other, i);
+	return count;
+}
+
 void program_at(const struct run *run, enum counted what, u64 n, struct moment *m)
 {
 	unsigned int insn;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * counts.c - counts of a group in precise samples (PERF_SAMPLE_READ): those at the instruction
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "precise.h"
+
+#define NR_MEMBERS		5
+#define PERIOD			1009
+#define FREQUENCY		20000
+#define SAMPLES			200
+#define SAMPLES_LARGE		4000
+#define ROUNDS_FREQUENCY	100000
+#define SAMPLES_FREQUENCY	10
+/* Instructions after the program's last round that the events still count */
+#define TAIL			8
+
+/**
+ * struct counts - a group of events that the program counts
+ * @fds: the events
+ * @what: what each counts
+ * @sampling: index of the precise event
+ * @freq: its period is a frequency
+ * @attr: attributes of the precise event
+ */
+struct counts {
+	int fds[NR_MEMBERS];
+	enum counted what[NR_MEMBERS];
+	unsigned int sampling;
+	bool freq;
+	struct perf_event_attr attr;
+};
+
+static bool open_member(struct counts *g, const struct check *c, unsigned int i)
+{
+	struct check member = { .what = g->what[i] };
+	struct perf_event_attr attr;
+
+	attr_of(i == g->sampling ? c : &member, &attr);
+	attr.read_format = PERF_FORMAT_GROUP;
+	attr.disabled = !i;
+	attr.sample_regs_intr = 0;
+	attr.sample_type = 0;
+	if (i == g->sampling) {
+		attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ;
+		attr.freq = g->freq;
+		g->attr = attr;
+	}
+	g->fds[i] = event_open_self(&attr, i ? g->fds[0] : -1);
+	return g->fds[i] >= 0;
+}
+
+static bool open_group(struct counts *g, const struct check *c)
+{
+	unsigned int i;
+
+	memset(g->fds, -1, sizeof(g->fds));
+	for (i = 0; i < NR_MEMBERS; i++)
+		if (!open_member(g, c, i))
+			return false;
+	return true;
+}
+
+static void close_group(struct counts *g)
+{
+	unsigned int i = NR_MEMBERS;
+
+	while (i--)
+		if (g->fds[i] >= 0)
+			close(g->fds[i]);
+}
+
+static bool is_right(const struct counts *g, const struct sample *s, const struct run *run)
+{
+	enum counted what = g->what[g->sampling];
+	u64 n = s->values[g->sampling];
+	struct moment m;
+	unsigned int i;
+
+	if (s->nr_values != NR_MEMBERS || !n || n > program_total(run, what))
+		return false;
+	program_at(run, what, n, &m);
+	if (s->ip != m.ip)
+		return false;
+	for (i = 0; i < NR_MEMBERS; i++)
+		if (s->values[i] != program_count(what, n, g->what[i]))
+			return false;
+	return true;
+}
+
+static void print_wrong(const struct counts *g, const struct sample *s)
+{
+	enum counted what = g->what[g->sampling];
+	u64 n = s->values[g->sampling];
+	unsigned int i;
+
+	for (i = 0; i < s->nr_values && n && i < NR_MEMBERS; i++)
+		ktap_diag("at ip %#" PRIx64 ", event %u: %" PRIu64 " for %" PRIu64, s->ip,
+			  g->what[i], s->values[i], program_count(what, n, g->what[i]));
+}
+
+/* Samples after the program's last round are of the system call that ends the count. */
+static void judge_samples(const struct counts *g, struct ring *ring, const struct run *run,
+			  unsigned int least)
+{
+	u64 total = program_total(run, g->what[g->sampling]);
+	const struct perf_event_header *header;
+	unsigned int samples = 0, wrong = 0;
+	struct sample s;
+
+	while ((header = ring_next(ring))) {
+		if (!sample_parse(header, &g->attr, &s) || s.values[g->sampling] > total)
+			continue;
+		samples++;
+		if (is_right(g, &s, run))
+			continue;
+		if (!wrong++)
+			print_wrong(g, &s);
+	}
+	ktap_diag("%u samples", samples);
+	expect_range("samples", least, UINT32_MAX, samples);
+	expect_eq("samples with other counts than at their instruction", 0, wrong);
+}
+
+static void judge_totals(const struct counts *g, const struct run *run)
+{
+	u64 values[1 + NR_MEMBERS];
+	unsigned int i;
+
+	expect_eq("what is read", sizeof(values), read(g->fds[0], values, sizeof(values)));
+	for (i = 0; i < NR_MEMBERS; i++) {
+		u64 total = program_total(run, g->what[i]);
+
+		expect_range("the count of a member", total, total + 2 * TAIL, values[1 + i]);
+	}
+}
+
+static void check_counts(struct counts *g, const struct check *c, u64 rounds, unsigned int least)
+{
+	struct run run = { .rounds = rounds };
+	struct ring ring = { 0 };
+
+	if (open_group(g, c) && make_tables(&run, false) &&
+	    !ring_map(&ring, g->fds[g->sampling], RING_PAGES)) {
+		run.fd = g->fds[0];
+		/* An instruction that faults loads twice. */
+		memset(run.to, 0, (run.mask + 1) * sizeof(*run.to));
+		program(&run);
+		judge_samples(g, &ring, &run, least);
+		judge_totals(g, &run);
+	}
+	ring_unmap(&ring);
+	close_group(g);
+}
+
+static u64 rounds_of(unsigned int samples)
+{
+	struct run run = { .rounds = 2 };
+
+	return 2 * ((u64)samples * PERIOD / program_total(&run, INSTRUCTIONS) + 1);
+}
+
+/* Check whether a test must be left out, since its samples each interrupt. */
+static bool loses_counts(void)
+{
+	if (target.in_tree)
+		ktap_skip("the built-in driver loses the counts from a record to its interrupt");
+	return target.in_tree;
+}
+
+void counts_one_by_one(void)
+{
+	const struct check c = { .what = INSTRUCTIONS, .precise = 2, .period = PERIOD };
+	struct counts g = { .what = { INSTRUCTIONS, LOADS, STORES, BRANCHES, CYCLES } };
+
+	if (loses_counts())
+		return;
+	check_counts(&g, &c, rounds_of(SAMPLES), SAMPLES);
+}
+
+void counts_gathered(void)
+{
+	const struct check c = {
+		.what = INSTRUCTIONS, .precise = 2, .period = PERIOD, .large = true,
+	};
+	struct counts g = { .what = { INSTRUCTIONS, LOADS, STORES, BRANCHES, CYCLES } };
+
+	check_counts(&g, &c, rounds_of(SAMPLES_LARGE), SAMPLES_LARGE);
+}
+
+/* When the group stops, the built-in driver removes the leader before it drains the records. */
+void counts_of_sibling(void)
+{
+	const struct check c = {
+		.what = BRANCHES, .precise = 2, .period = PERIOD / 8, .large = true,
+	};
+	struct counts g = {
+		.what = { LOADS, INSTRUCTIONS, BRANCHES, CYCLES, STORES }, .sampling = 2,
+	};
+
+	if (target.in_tree) {
+		ktap_skip("the built-in driver's last samples show the leader's final count");
+		return;
+	}
+	check_counts(&g, &c, rounds_of(SAMPLES_LARGE), SAMPLES_LARGE / 2);
+}
+
+/* sample_freq shares its place with sample_period. */
+void counts_with_frequency(void)
+{
+	const struct check c = { .what = INSTRUCTIONS, .precise = 2, .period = FREQUENCY };
+	struct counts g = {
+		.what = { INSTRUCTIONS, LOADS, STORES, BRANCHES, CYCLES }, .freq = true,
+	};
+
+	if (loses_counts())
+		return;
+	check_counts(&g, &c, ROUNDS_FREQUENCY, SAMPLES_FREQUENCY);
+}
