@@ -60,7 +60,7 @@ static int extra_reg_check_group(struct perf_event *event)
 		return 0;
 
 	return corepmu_refuse(-EINVAL,
-			      "the group needs two values in one extra register (offcore_rsp, frontend): open its events one by one");
+			      "the group needs two values in one extra register (offcore_rsp, offmodule_rsp, snoop_rsp or frontend): open its events one by one");
 }
 
 /*
