@@ -111,6 +111,8 @@ static const u32 extra_reg_msrs[NR_EXTRA_REGS] = {
 			 GENMASK_ULL(32, 31) | GENMASK_ULL(37, 35))
 #define KNL_OTHER	(BIT_ULL(8) | BIT_ULL(11) | BIT_ULL(14))
 #define TNT_BITS	(GENMASK_ULL(12, 0) | GENMASK_ULL(39, 15) | GENMASK_ULL(51, 44))
+/* intel_grt_extra_regs of Linux 7.3; earlier kernels have GLC_BITS */
+#define GRT_BITS	(GENMASK_ULL(37, 0) | GENMASK_ULL(49, 44))
 #define CMT_BITS	(GENMASK_ULL(41, 0) | GENMASK_ULL(51, 44))
 #define TNT_OUTSTANDING	BIT_ULL(63)
 
@@ -156,8 +158,8 @@ static const struct extra_reg_event extra_reg_events[] = {
 	{ GLM, 0x02b7, RSP_1, GLM_BITS },
 	{ TNT, 0x01b7, RSP_0, TNT_BITS | TNT_OUTSTANDING },
 	{ TNT, 0x02b7, RSP_1, TNT_BITS },
-	{ GRT, 0x01b7, RSP_0, GLC_BITS },
-	{ GRT, 0x02b7, RSP_1, GLC_BITS },
+	{ GRT, 0x01b7, RSP_0, GRT_BITS | TNT_OUTSTANDING },
+	{ GRT, 0x02b7, RSP_1, GRT_BITS },
 	{ CMT, 0x01b7, RSP_0, CMT_BITS | TNT_OUTSTANDING },
 	{ CMT, 0x02b7, RSP_1, CMT_BITS },
 	/* OMR; the cores' second event has no name, their third is MEM_LOAD_L2_MISS_RETIRED */

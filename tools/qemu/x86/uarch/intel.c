@@ -206,8 +206,8 @@ static const struct x86_pmu_event_row gracemont_events[] = {
 
 /* intel_grt_extra_regs[] */
 static const struct x86_extra_reg_row gracemont_extra_regs[] = {
-	EXTRA_REG(0xb7, 0x01, RSP_0, 0x3fffffffff),
-	EXTRA_REG(0xb7, 0x02, RSP_1, 0x3fffffffff),
+	EXTRA_REG(0xb7, 0x01, RSP_0, 0x8003f03fffffffff),
+	EXTRA_REG(0xb7, 0x02, RSP_1, 0x3f03fffffffff),
 };
 
 /* intel_grt_event_constraints[] has only constraints for fixed-function counters. */
