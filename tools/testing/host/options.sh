@@ -43,7 +43,7 @@ refused()
 	run "$@"
 	[ $status -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
 		grep -qE -- "$regex" "$work/err" && [ ! -e "$work/called" ] && [ ! -e "$work/cache/debs" ]
-	result "refused at once: $*"
+	result "refused at once: ${*//"$work"/DIR}"
 }
 
 # make_refuses REGEX WORD...: the same for make
@@ -55,7 +55,7 @@ make_refuses()
 	run make -s "$@"
 	[ $status -eq 2 ] && [ ! -s "$work/out" ] && grep -qE -- "$regex" "$work/err" &&
 		[ ! -e "$work/called" ] && [ ! -e "$work/cache/debs" ]
-	result "refused at once: make $*"
+	result "refused at once: make ${*//"$work"/DIR}"
 }
 
 plan
