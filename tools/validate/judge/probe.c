@@ -24,6 +24,14 @@ void attr_cycles(struct perf_event_attr *attr)
 	*attr = pmu.cycles;
 }
 
+void attr_branches(struct perf_event_attr *attr)
+{
+	*attr = pmu.instructions;
+	attr->type = PERF_TYPE_HARDWARE;
+	attr->config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS |
+		       (pmu.name ? (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0);
+}
+
 int open_instructions(void)
 {
 	struct perf_event_attr attr;

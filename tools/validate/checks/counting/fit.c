@@ -21,13 +21,10 @@ static void attr_kind(struct perf_event_attr *attr, enum kind kind)
 {
 	if (kind == CYCLES)
 		attr_cycles(attr);
+	else if (kind == BRANCHES)
+		attr_branches(attr);
 	else
 		attr_instructions(attr);
-	if (kind == BRANCHES) {
-		attr->type = PERF_TYPE_HARDWARE;
-		attr->config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS |
-			       (pmu.name ? (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0);
-	}
 	attr->read_format = FORMAT_TIMES;
 	attr->disabled = 0;
 }

@@ -99,10 +99,7 @@ static void of_a_loop(void)
 	struct perf_event_attr attr;
 	int fd;
 
-	attr_instructions(&attr);
-	attr.type = PERF_TYPE_HARDWARE;
-	attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS |
-		      (pmu.name ? (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0);
+	attr_branches(&attr);
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd < 0) {
 		ktap_skip("the PMU counts no branches by their generic event: %s", strerror(-fd));

@@ -110,13 +110,11 @@ static bool all_run(const int *fds, int nr)
 	return all;
 }
 
-/* Open @nr enabled events of this task's instructions. Return true if all were opened. */
-static bool open_enabled(int *fds, int nr)
+/* Open @nr enabled events of this task. Return true if all were opened. */
+static bool open_enabled(int *fds, int nr, struct perf_event_attr attr)
 {
-	struct perf_event_attr attr;
 	int i;
 
-	attr_instructions(&attr);
 	attr.read_format = FORMAT_TIMES;
 	attr.disabled = 0;
 	for (i = 0; i < nr; i++) {
@@ -129,52 +127,94 @@ static bool open_enabled(int *fds, int nr)
 	return true;
 }
 
+/* Return how many events of this task can count all the time. */
+static int room_for(const struct perf_event_attr *attr)
+{
+	int fds[MANY], nr = 0;
+	bool all = true;
+
+	while (all && nr < MANY && open_enabled(fds, nr + 1, *attr)) {
+		known_loop(1000);
+		all = all_run(fds, nr + 1);
+		nr += all;
+		close_all(fds, nr + !all);
+	}
+	return nr;
+}
+
 /* Rounds of the loop before and after the move of the event */
 #define ROUNDS		10
 
 /*
- * Cycles may have a counter that takes no other event. Of two events of cycles, one is on that
- * counter, and the other on a counter that instructions could use. If the first is closed and the
- * other is moved, one more event of instructions fits. The events of cycles belong to the CPU, so
- * that they keep running when the task's events of instructions are added.
+ * An event may have a counter that takes no other event. Of two such events, one is on that
+ * counter, and the other on a counter that others could use. If the first is closed and the other
+ * is moved, one more of the others fits. The two events belong to the CPU, so that they keep running
+ * when the task's events are added.
  */
-static void room_by_moving(void)
+static void room_by_moving(struct perf_event_attr *moving, const struct perf_event_attr *others,
+			   unsigned int each)
 {
-	int nr = pmu.group < MANY ? pmu.group : MANY;
-	struct perf_event_attr attr;
+	const u64 whole = ROUNDS * ITERATIONS * each;
 	struct event_times times = { 0 };
-	int of_cpu[2], own[MANY], fd, i;
-	u64 cycles;
+	int of_cpu[2], own[MANY], nr, fd, i;
+	u64 once;
 
 	run_on(pmu.cpu);
-	attr_cycles(&attr);
-	fd = event_open_self(&attr, -1);
-	cycles = event_count_loop(fd, ITERATIONS);
+	nr = room_for(others);
+	fd = event_open_self(moving, -1);
+	once = event_count_loop(fd, ITERATIONS);
 	close(fd);
-	if (!open_two_of_cpu(of_cpu, &attr) || !open_enabled(own, nr - 1))
+	if (!open_two_of_cpu(of_cpu, moving) || !open_enabled(own, nr - 1, *others))
 		return;
 	known_loop(ITERATIONS);
 	if (!all_run(own, nr - 1)) {
-		ktap_skip("cycles have no separate counter, or another event has it");
+		ktap_skip("the event has no separate counter, or another event has it");
+		close_all(own, nr - 1);
+		close_all(of_cpu, 2);
 		return;
 	}
 	close_all(own, nr - 1);
 	close(of_cpu[0]);
 	for (i = 0; i < ROUNDS; i++)
 		known_loop(ITERATIONS);
-	if (!open_enabled(own, nr))
+	if (!open_enabled(own, nr, *others))
 		return;
 	for (i = 0; i < ROUNDS; i++)
 		known_loop(ITERATIONS);
 	expect_true("every event has a counter all the time", all_run(own, nr));
 	/* Includes other tasks. A move that lost counts would halve the number. */
-	expect_range("cycles of the CPU", cycles * ROUNDS * 3 / 2, cycles * ROUNDS * 100,
+	expect_range("count of the CPU's event", once * ROUNDS * 3 / 2, once * ROUNDS * 100,
 		     event_read(of_cpu[1]));
 	event_read_times(own[nr - 1], &times);
-	expect_range("instructions of the task's last event", ROUNDS * LOOP,
-		     ROUNDS * LOOP + count_slack(ROUNDS * LOOP) + nr * 1000, times.count);
+	expect_range("count of the task's last event", whole,
+		     whole + count_slack(whole) + nr * 1000, times.count);
 	close_all(own, nr);
 	close(of_cpu[1]);
+}
+
+static void cycles_move(void)
+{
+	struct perf_event_attr moving, others;
+
+	attr_cycles(&moving);
+	attr_instructions(&others);
+	room_by_moving(&moving, &others, LOOP_INSNS);
+}
+
+static void instructions_move(void)
+{
+	struct perf_event_attr moving, others;
+	int fd;
+
+	attr_instructions(&moving);
+	attr_branches(&others);
+	fd = event_open(&others, 0, -1, -1, 0);
+	if (fd < 0) {
+		ktap_skip("the PMU counts no branches by their generic event: %s", strerror(-fd));
+		return;
+	}
+	close(fd);
+	room_by_moving(&moving, &others, 1);
 }
 
 #define PERIOD	20011
@@ -353,7 +393,10 @@ static const struct check checks[] = {
 	  cpu_beside_task, NEED_CPU_WIDE | NEED_GROUPS },
 	{ "multiplex", "an event is moved to make room for another",
 	  MAN "\"Multiplexing happens if the number of events is more than the number of available PMU counter slots.\"",
-	  room_by_moving, NEED_GROUPS | NEED_CYCLES | NEED_CPU_WIDE },
+	  cycles_move, NEED_GROUPS | NEED_CYCLES | NEED_CPU_WIDE },
+	{ "multiplex", "an event of instructions is moved to make room for branches",
+	  MAN "\"Multiplexing happens if the number of events is more than the number of available PMU counter slots.\"",
+	  instructions_move, NEED_GROUPS | NEED_CPU_WIDE },
 	{ "sample", "a group that overflows together", PERIODS, overflow_together,
 	  NEED_SAMPLING | NEED_GROUPS },
 	{ "sample", "samples on every counter by itself", PERIODS, samples_alone, NEED_SAMPLING },
